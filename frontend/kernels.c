@@ -1,0 +1,297 @@
+/* Kernels: compile-time parameters, parameters, attributes; then the body. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "frontend/check.h"
+
+/* ---- compile-time parameters ---- */
+
+static const char *define_value(Env *e, const Item *k, const TParam *t)
+{
+    const char *value = NULL, *kernel = name_of(e, k->name.name), *param = name_of(e, t->name.name);
+    size_t n = strlen(kernel);
+    for (size_t i = 0; i < e->ch->ndefines; i++) {
+        Define *d = &e->ch->defines[i];
+        const char *dot = strchr(d->name, '.');
+        bool match = dot ? (size_t)(dot - d->name) == n && strncmp(d->name, kernel, n) == 0 && strcmp(dot + 1, param) == 0
+                         : strcmp(d->name, param) == 0;
+        if (!match) continue;
+        d->used = true;
+        value = d->value;
+    }
+    return value;
+}
+
+static bool define_entity(Env *e, const TParam *t, const char *value, Entity *ent)
+{
+    char *end;
+    long long v = strtoll(value, &end, 0);
+    if (*value && *end == 0) {
+        ent->kind = ENT_SCALAR;
+        ent->sx = sx_const(e, v, t->name.span);
+        return true;
+    }
+    if (elem_find(value, &ent->type)) {
+        ent->kind = ENT_TYPE;
+        return true;
+    }
+    diag_at(e->c->diags, E0213, t->name.span, "-D gives `%s` to `%s`: neither a number nor an element type", value,
+            name_of(e, t->name.name));
+    return false;
+}
+
+static bool tparams(Env *e, const Item *k)
+{
+    bool ok = true;
+    for (const TParam *t = k->tparams; t; t = t->next) {
+        Entity ent = {.kind = ENT_BAD, .name = t->name.name, .span = t->name.span};
+        const char *value = define_value(e, k, t);
+        int64_t n;
+        if (value) {
+            ok = define_entity(e, t, value, &ent) && ok;
+        } else if (!t->value) {
+            Diag *g = diag_at(e->c->diags, E0212, t->name.span, "the compile-time parameter `%s` has no value",
+                              name_of(e, t->name.name));
+            diag_fix(e->c->diags, g, "give it a default here, or -D %s.%s=..", name_of(e, k->name.name),
+                     name_of(e, t->name.name));
+            ok = false;
+        } else if (t->value->kind == EX_NAME && !env_find(e, t->value->id.name) &&
+                   !module_item(e->module, t->value->id.name) && elem_find(name_of(e, t->value->id.name), &ent.type)) {
+            ent.kind = ENT_TYPE;
+        } else if (constant(e, t->value, INT64_MIN, INT64_MAX, "a compile-time parameter", &n)) {
+            ent.kind = ENT_SCALAR;
+            ent.sx = sx_const(e, n, t->value->span);
+        } else {
+            ok = false;
+        }
+        env_add(e, ent);
+    }
+    return ok;
+}
+
+/* ---- parameters ---- */
+
+/* A bare name in an extent or stride that nothing else declares is a symbolic size. */
+static void declare_sizes(Env *e, const ExprList *l, MfSymKind kind)
+{
+    for (const Expr *x = l->first; x; x = x->next) {
+        if (x->kind != EX_NAME || !x->id.name || env_find(e, x->id.name) || module_item(e->module, x->id.name)) continue;
+        if (x->id.name == e->ch->n_cta || x->id.name == e->ch->n_grid || x->id.name == e->ch->n_cluster) continue;
+        kernel_sym(e, x->id.name, kind, x->span, TYPE_S64);
+    }
+}
+
+static bool scalar_param(Env *e, const Param *p, PParam *out)
+{
+    out->is_scalar = true;
+    if (p->kind == PK_BARE) {
+        Diag *g = diag_at(e->c->diags, E0306, p->span, "a kernel's parameter needs a type");
+        diag_fix(e->c->diags, g, "%s: s64, or %s: global ..", name_of(e, p->name.name), name_of(e, p->name.name));
+        return false;
+    }
+    if (!elem_find(name_of(e, p->type_name.name), &out->type) ||
+        (out->type != TYPE_S32 && out->type != TYPE_U32 && out->type != TYPE_S64)) {
+        Diag *g = diag_at(e->c->diags, E0306, p->type_name.span, "a scalar parameter is s64, s32 or u32, not %s",
+                          name_of(e, p->type_name.name));
+        diag_fix(e->c->diags, g, "s64");
+        return false;
+    }
+    out->sym = kernel_sym(e, p->name.name, MF_SCALAR, p->name.span, out->type);
+    return true;
+}
+
+static bool param(Env *e, const Param *p)
+{
+    PKernel *k = e->kernel;
+    PParam out = {.name = p->name.name, .span = p->name.span};
+    switch (p->kind) {
+    case PK_BARE: case PK_SCALAR:
+        if (!scalar_param(e, p, &out)) return false;
+        break;
+    case PK_TENSOR:
+        if (p->space != SPACE_GLOBAL) {
+            Diag *g = diag_at(e->c->diags, E0306, p->span, "a kernel's parameters are global tensors and scalars");
+            diag_fix(e->c->diags, g, "declare the tile in the body");
+            return false;
+        }
+        if (!(out.tensor = tensor_param(e, p->name, p->type, NULL, p->span))) return false;
+        out.tensor->index = k->tensors.n;
+        vec_push(e->c->scratch, &k->tensors, out.tensor);
+        env_add(e, (Entity){.kind = ENT_TENSOR, .name = p->name.name, .span = p->name.span, .tensor = out.tensor});
+        break;
+    default:
+        diag_at(e->c->diags, E0306, p->span, "a kernel's parameters are global tensors and scalars; barriers, maps and policies are declared in the body");
+        return false;
+    }
+    vec_push(e->c->scratch, &k->params, out);
+    return true;
+}
+
+static bool params(Env *e, const Item *item)
+{
+    bool ok = true;
+    for (const Param *p = item->params; p; p = p->next) {
+        if (p->kind != PK_TENSOR || p->space != SPACE_GLOBAL) continue;
+        for (const DimsList *d = p->type->brackets; d; d = d->next) declare_sizes(e, &d->dims, MF_SIZE);
+    }
+    for (const Param *p = item->params; p; p = p->next)
+        if (p->kind == PK_TENSOR && p->space == SPACE_GLOBAL) declare_sizes(e, &p->type->stride, MF_STRIDE);
+    /* Scalars first: extents may mention them. */
+    for (const Param *p = item->params; p; p = p->next)
+        if (!param(e, p)) {
+            ok = false;
+            if (!env_find(e, p->name.name))
+                env_add(e, (Entity){.kind = ENT_BAD, .name = p->name.name, .span = p->name.span});
+        }
+    return ok;
+}
+
+/* ---- attributes ---- */
+
+static bool unique(Env *e, const Item *item, const Attr *a)
+{
+    for (const Attr *p = item->attrs; p != a; p = p->next)
+        if (p->kind == a->kind && a->kind != AT_WHERE && a->kind != AT_TRUST) {
+            Diag *g = diag_at(e->c->diags, E0110, a->span, "this attribute stands twice");
+            diag_label(e->c->diags, g, p->span, "first here");
+            return false;
+        }
+    return true;
+}
+
+static bool grid_attr(Env *e, const Attr *a, const Sx *grid[3])
+{
+    PKernel *k = e->kernel;
+    k->grid_span = a->span;
+    if (a->exprs.n < 1 || a->exprs.n > 3) {
+        diag_at(e->c->diags, E0311, a->span, "a grid has one to three dimensions (x, y, z), here are %u", a->exprs.n);
+        return false;
+    }
+    static const int64_t limit[3] = {2147483647, 65535, 65535};
+    int d = 0;
+    bool ok = true;
+    for (const Expr *x = a->exprs.first; x; x = x->next, d++) {
+        int64_t n;
+        if (!(grid[d] = scalar(e, x))) {
+            ok = false;
+        } else if (!sx_is_launch(grid[d])) {
+            diag_at(e->c->diags, E0301, x->span, "the grid is known at launch");
+            ok = false;
+        } else if (sx_is_const(grid[d], &n) && (n < 1 || n > limit[d])) {
+            diag_at(e->c->diags, E0903, x->span, "grid.%c is %lld; it must be 1 to %lld", 'x' + d, (long long)n,
+                    (long long)limit[d]);
+            ok = false;
+        }
+    }
+    return ok;
+}
+
+static bool cluster_attr(Env *e, const Attr *a)
+{
+    PKernel *k = e->kernel;
+    k->cluster_span = a->span;
+    if (a->exprs.n < 1 || a->exprs.n > 3) {
+        diag_at(e->c->diags, E0311, a->span, "a cluster has one to three dimensions (x, y, z), here are %u", a->exprs.n);
+        return false;
+    }
+    int d = 0;
+    bool ok = true;
+    for (const Expr *x = a->exprs.first; x; x = x->next, d++)
+        ok = constant(e, x, 1, 1024, "a dimension of the cluster", &k->cluster[d]) && ok;
+    int64_t size = k->cluster[0] * k->cluster[1] * k->cluster[2];
+    if (ok && size > e->c->target->max_cluster) {
+        diag_at(e->c->diags, E0904, a->span, "the cluster has %lld CTAs; %s takes at most %d everywhere", (long long)size,
+                e->c->target->name, e->c->target->max_cluster);
+        ok = false;
+    }
+    return ok;
+}
+
+static bool threads_attr(Env *e, const Attr *a)
+{
+    PKernel *k = e->kernel;
+    if (!constant(e, a->exprs.first, INT64_MIN, INT64_MAX, "the number of threads", &k->threads)) return false;
+    if (k->threads >= 32 && k->threads <= 1024 && k->threads % 32 == 0) return true;
+    Diag *g = diag_at(e->c->diags, E0902, a->exprs.first->span, "%lld threads", (long long)k->threads);
+    diag_fix(e->c->diags, g, "a multiple of 32 from 32 to 1024");
+    k->threads = 32;
+    return false;
+}
+
+static bool where_attr(Env *e, const Attr *a)
+{
+    bool ok = true;
+    for (const Expr *x = a->exprs.first; x; x = x->next) {
+        const Sx *c = condition(e, x);
+        if (!c) {
+            ok = false;
+        } else if (!sx_is_launch(c)) {
+            diag_at(e->c->diags, E0301, x->span, "a `where` fact is about sizes and scalar parameters: it is checked at launch");
+            ok = false;
+        } else {
+            vec_push(e->c->scratch, &e->kernel->facts, ((PFact){.cond = c, .span = x->span}));
+        }
+    }
+    return ok;
+}
+
+static bool cluster_divides_grid(Env *e)
+{
+    PKernel *k = e->kernel;
+    bool ok = true;
+    for (int d = 0; d < 3; d++) {
+        int64_t n;
+        if (k->cluster[d] == 1 || !sx_is_const(k->grid[d], &n) || n % k->cluster[d] == 0) continue;
+        Diag *g = diag_at(e->c->diags, E0905, k->grid_span.hi ? k->grid_span : k->cluster_span,
+                          "grid.%c is %lld, which is not a multiple of the cluster's %lld", 'x' + d, (long long)n,
+                          (long long)k->cluster[d]);
+        diag_label(e->c->diags, g, k->cluster_span, "the cluster");
+        ok = false;
+    }
+    return ok;
+}
+
+static bool attributes(Env *e, const Item *item)
+{
+    PKernel *k = e->kernel;
+    const Sx *grid[3] = {NULL, NULL, NULL};
+    bool ok = true;
+    for (const Attr *a = item->attrs; a; a = a->next) {
+        if (!unique(e, item, a)) {
+            ok = false;
+            continue;
+        }
+        switch (a->kind) {
+        case AT_GRID: ok = grid_attr(e, a, grid) && ok; break;
+        case AT_CLUSTER: ok = cluster_attr(e, a) && ok; break;
+        case AT_THREADS: ok = threads_attr(e, a) && ok; break;
+        case AT_WHERE: ok = where_attr(e, a) && ok; break;
+        case AT_TRUST: not_yet(e, a->span, "`trust` is"); ok = false; break;
+        case AT_PAIR: not_yet(e, a->span, "`pair` is"); ok = false; break;
+        }
+    }
+    for (int d = 0; d < 3; d++) k->grid[d] = grid[d] ? grid[d] : sx_const(e, 1, item->span);
+    return ok && (!k->grid_span.hi || cluster_divides_grid(e));
+}
+
+/* ---- the kernel ---- */
+
+PKernel *elaborate_kernel(Checked *ch, Item *item)
+{
+    Compilation *c = ch->c;
+    PKernel *k = arena_new(c->scratch, PKernel);
+    uint32_t errors = c->diags->errors;
+    k->name = item->name.name;
+    k->span = item->name.span;
+    k->entry = names_text(c->names, k->name);
+    k->cluster[0] = k->cluster[1] = k->cluster[2] = 1;
+    k->threads = 32;
+    Env e = {.ch = ch, .c = c, .module = ch->main, .kernel = k};
+    bool ok = tparams(&e, item);
+    ok = params(&e, item) && ok;
+    ok = attributes(&e, item) && ok;
+    statements(&e, &item->body, &k->body);
+    if (!ok || c->diags->errors != errors || !cluster_divides_grid(&e)) return NULL;
+    check_arrival(c, k);
+    return c->diags->errors == errors ? k : NULL;
+}

@@ -1,0 +1,233 @@
+/* Names: environments, unknown names, and the check of every function's names, called or not. */
+#include <string.h>
+
+#include "frontend/check.h"
+
+const Entity *env_find(const Env *e, Name n)
+{
+    for (const Entity *x = e->scope; x; x = x->next)
+        if (x->name == n) return x;
+    return NULL;
+}
+
+void env_add(Env *e, Entity ent)
+{
+    const Entity *old = ent.name ? env_find(e, ent.name) : NULL;
+    if (old) {
+        Diag *g = diag_at(e->c->diags, E0202, ent.span, "`%s` is already declared here", name_of(e, ent.name));
+        if (old->span.hi) diag_label(e->c->diags, g, old->span, "first declared here");
+    }
+    Entity *x = arena_new(e->c->scratch, Entity);
+    *x = ent;
+    x->next = e->scope;
+    e->scope = x;
+}
+
+static const char *nearest_name(Env *e, const char *text)
+{
+    const char *names[256];
+    size_t n = 0;
+    for (const Entity *x = e->scope; x && n < 250; x = x->next)
+        if (x->name) names[n++] = name_of(e, x->name);
+    for (const Item *it = e->module->unit->first; it && n < 250; it = it->next)
+        if ((it->kind == IT_CONST || it->kind == IT_FN) && it->name.name) names[n++] = name_of(e, it->name.name);
+    static const char *const builtin[] = {"cta", "grid", "cluster", "ceil", "min", "max"};
+    for (size_t i = 0; i < 6; i++) names[n++] = builtin[i];
+    return spelling_nearest(text, names, n);
+}
+
+void unknown_name(Env *e, Ident id, const char *what)
+{
+    if (!id.name) return;
+    Diag *g = diag_at(e->c->diags, E0201, id.span, "unknown %s `%s`", what, name_of(e, id.name));
+    const char *near = nearest_name(e, name_of(e, id.name));
+    if (near) diag_fix(e->c->diags, g, "did you mean `%s`?", near);
+    /* Known from here on: one error for a name, not one for each use. */
+    Entity *x = arena_new(e->c->scratch, Entity);
+    *x = (Entity){.kind = ENT_BAD, .name = id.name, .span = id.span, .next = e->scope};
+    e->scope = x;
+}
+
+/* ---- functions that nobody calls: only their names are checked ---- */
+
+typedef struct Walk {
+    Env env;
+} Walk;
+
+static void declare(Walk *w, Ident id)
+{
+    if (id.name) env_add(&w->env, (Entity){.kind = ENT_BAD, .name = id.name, .span = id.span});
+}
+
+static void walk_list(Walk *w, const ExprList *l);
+
+static void walk_name(Walk *w, Ident id, const char *what)
+{
+    Env *e = &w->env;
+    ElemType t;
+    const char *s = name_of(e, id.name);
+    if (!id.name || env_find(e, id.name) || module_item(e->module, id.name) || elem_find(s, &t)) return;
+    if (id.name == e->ch->n_cta || id.name == e->ch->n_grid || id.name == e->ch->n_cluster || id.name == e->ch->n_bulk ||
+        id.name == e->ch->n_ceil || id.name == e->ch->n_min || id.name == e->ch->n_max)
+        return;
+    for (const Import *i = e->module->imports; i; i = i->next)
+        if (i->path->id.name == id.name) return;
+    unknown_name(e, id, what);
+}
+
+static void walk_expr(Walk *w, const Expr *x)
+{
+    if (!x) return;
+    switch ((ExprKind)x->kind) {
+    case EX_NAME: walk_name(w, x->id, "name"); break;
+    case EX_CALL:
+        walk_name(w, x->id, "function");
+        walk_list(w, &x->args);
+        break;
+    case EX_METHOD:
+        walk_expr(w, x->a);
+        walk_list(w, &x->args);
+        break;
+    case EX_MEMBER: walk_expr(w, x->a); break;
+    case EX_PEER: case EX_BINARY:
+        walk_expr(w, x->lhs);
+        walk_expr(w, x->rhs);
+        break;
+    case EX_UNARY: walk_expr(w, x->lhs); break;
+    case EX_INDEX:
+        walk_expr(w, x->base);
+        for (const Sub *s = x->subs.first; s; s = s->next) {
+            walk_expr(w, s->a);
+            walk_expr(w, s->b);
+            walk_expr(w, s->c);
+            walk_list(w, &s->rows);
+        }
+        break;
+    case EX_INT: case EX_FLOAT: case EX_STRING: case EX_ERROR: break;
+    }
+}
+
+static void walk_list(Walk *w, const ExprList *l)
+{
+    for (const Expr *x = l->first; x; x = x->next) walk_expr(w, x);
+}
+
+static void walk_type(Walk *w, const TypeExpr *t, bool declares)
+{
+    if (!t) return;
+    walk_name(w, t->elem, "element type");
+    for (const DimsList *d = t->brackets; d; d = d->next)
+        for (const Expr *x = d->dims.first; x; x = x->next) {
+            if (declares && x->kind == EX_NAME && !env_find(&w->env, x->id.name) &&
+                !module_item(w->env.module, x->id.name))
+                declare(w, x->id);
+            else
+                walk_expr(w, x);
+        }
+    if (!declares) walk_list(w, &t->stride);
+    walk_expr(w, t->swizzle);
+    walk_expr(w, t->atom);
+    walk_expr(w, t->interleave);
+}
+
+static void walk_clauses(Walk *w, const ClauseList *l)
+{
+    for (const Clause *c = l->first; c; c = c->next) {
+        if ((c->kind == CL_VIA || c->kind == CL_CACHE) && c->id.name) walk_name(w, c->id, c->kind == CL_VIA ? "map" : "policy");
+        walk_expr(w, c->expr);
+        walk_list(w, &c->exprs);
+    }
+}
+
+static void walk_block(Walk *w, const Block *b);
+
+static void walk_loop(Walk *w, const Stmt *s)
+{
+    for (const RangeItem *r = s->loop.head.ranges; r; r = r->next) {
+        walk_expr(w, r->lo);
+        walk_expr(w, r->hi);
+    }
+    walk_expr(w, s->loop.stages);
+    walk_expr(w, s->loop.threads);
+    const Entity *outer = w->env.scope;
+    for (const IdentItem *i = s->loop.head.indices; i; i = i->next) declare(w, i->id);
+    walk_block(w, &s->loop.body);
+    w->env.scope = outer;
+}
+
+static void walk_stmt(Walk *w, const Stmt *s)
+{
+    switch (s->kind) {
+    case ST_LET: case ST_VAR: walk_expr(w, s->expr); declare(w, s->id); break;
+    case ST_ASSIGN: walk_name(w, s->id, "variable"); walk_expr(w, s->expr); break;
+    case ST_SHARED: case ST_TMEM: walk_type(w, s->type, false); declare(w, s->id); break;
+    case ST_BARRIER: walk_expr(w, s->barrier.count); declare(w, s->id); break;
+    case ST_VIEW: walk_expr(w, s->view.src); walk_type(w, s->view.type, false); declare(w, s->id); break;
+    case ST_MAP:
+        walk_expr(w, s->map.src);
+        for (const MapOpt *o = s->map.opts.first; o; o = o->next) {
+            walk_expr(w, o->expr);
+            walk_expr(w, o->atom);
+            walk_list(w, &o->exprs);
+        }
+        declare(w, s->id);
+        break;
+    case ST_POLICY: declare(w, s->id); break;
+    case ST_MOVE:
+        walk_expr(w, s->move.src);
+        walk_expr(w, s->move.dst);
+        walk_clauses(w, &s->move.clauses);
+        break;
+    case ST_PREFETCH: case ST_SHIFT: walk_expr(w, s->move.src); walk_clauses(w, &s->move.clauses); break;
+    case ST_FILL: walk_expr(w, s->fill.dst); walk_expr(w, s->fill.value); walk_clauses(w, &s->fill.clauses); break;
+    case ST_WAIT: case ST_ARRIVE: walk_expr(w, s->expr); break;
+    case ST_WAIT_GROUP: walk_expr(w, s->wait_group.count); break;
+    case ST_EXPECT: walk_expr(w, s->expect.barrier); walk_expr(w, s->expect.bytes); break;
+    case ST_CALL:
+        if (s->call.path) walk_name(w, s->call.path->id, "function");
+        walk_list(w, &s->call.targs);
+        walk_list(w, &s->call.args);
+        break;
+    case ST_FOR: case ST_PIPELINE: walk_loop(w, s); break;
+    case ST_IF:
+        walk_expr(w, s->cond.cond);
+        walk_block(w, &s->cond.then);
+        if (s->cond.has_else) walk_block(w, &s->cond.other);
+        break;
+    case ST_GROUP: walk_block(w, &s->block); break;
+    case ST_ROLES:
+        for (const Role *r = s->roles; r; r = r->next) walk_block(w, &r->body);
+        break;
+    case ST_ERROR: break;
+    }
+}
+
+static void walk_block(Walk *w, const Block *b)
+{
+    const Entity *outer = w->env.scope;
+    for (const Stmt *s = b->first; s; s = s->next) walk_stmt(w, s);
+    w->env.scope = outer;
+}
+
+void check_names(Checked *ch, Module *m)
+{
+    for (const Item *it = m->unit->first; it; it = it->next) {
+        if (it->kind == IT_CONST && it->expr) {
+            Walk w = {.env = {.ch = ch, .c = ch->c, .module = m}};
+            walk_expr(&w, it->expr);
+        }
+        if (it->kind != IT_FN) continue;
+        Walk w = {.env = {.ch = ch, .c = ch->c, .module = m}};
+        for (const TParam *t = it->tparams; t; t = t->next) {
+            if (t->value) walk_expr(&w, t->value);
+            declare(&w, t->name);
+        }
+        for (const Param *p = it->params; p; p = p->next) {
+            if (p->kind == PK_TENSOR) walk_type(&w, p->type, true);
+            walk_expr(&w, p->count);
+        }
+        for (const Param *p = it->params; p; p = p->next) declare(&w, p->name);
+        if (it->is_expr_fn) walk_expr(&w, it->expr);
+        else walk_block(&w, &it->body);
+    }
+}

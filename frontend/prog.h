@@ -1,0 +1,236 @@
+/* The checked program: what the checks make of the syntax tree and what lower/ reads.
+ *
+ * One PKernel per kernel: names resolved, functions inlined, compile-time parameters and constants replaced by their
+ * values, types and ranks agreed. Scalars are expression graphs (shared, immutable); everything carries its place.
+ * What only a size decides (alignment, bounds) is left to lower/, which proves it or makes it a launch check.
+ */
+#ifndef FRONTEND_PROG_H
+#define FRONTEND_PROG_H
+
+#include "frontend/ast.h"
+#include "lang/lang.h"
+#include "lang/lx.h"
+#include "lang/manifest.h"
+
+#define P_RANK 5
+
+typedef struct PTensor PTensor;
+
+/* ---- scalars ---- */
+typedef enum SxOp {
+    SX_CONST,   /* k */
+    SX_SYM,     /* launch symbol number k (size, stride, scalar parameter) */
+    SX_CTA,     /* cta.x / y / z: k = 0, 1, 2 */
+    SX_CLUSTER, /* cluster.x / y / z: k = 0, 1, 2 */
+    SX_RANK,    /* cluster.rank */
+    SX_INDEX,   /* loop index: loop number k */
+    SX_LET,     /* let number k, defined by P_LET; a = its definition */
+    SX_VAR,     /* variable number k, read where this stands; b == NULL */
+    SX_LOAD,    /* tensor[idx..] : a scalar load, idx[0 .. tensor->rank - 1] */
+    SX_ADD, SX_SUB, SX_MUL, SX_DIV, SX_MOD, SX_CEIL, SX_MIN, SX_MAX, SX_SHL, SX_SHR, SX_AND, SX_OR, SX_XOR,
+    SX_NEG, SX_INV,                                  /* a */
+    SX_EQ, SX_NE, SX_LT, SX_LE, SX_GT, SX_GE,        /* booleans from here on */
+    SX_LAND, SX_LOR, SX_NOT
+} SxOp;
+typedef struct Sx Sx;
+struct Sx {
+    uint8_t op;
+    Span span;
+    int64_t k;
+    const Sx *a, *b;
+    PTensor *tensor;
+    const Sx *const *idx;
+};
+static inline bool sx_is_bool(const Sx *x) { return x->op >= SX_EQ; }
+
+/* ---- what a kernel declares ---- */
+struct PTensor { /* a `global` parameter, or a view of one */
+    Name name;
+    Span span;
+    ElemType type;
+    int rank;
+    const Sx *extent[P_RANK]; /* elements, outermost first */
+    const Sx *stride[P_RANK]; /* elements; always set */
+    bool strided;             /* has a `stride` clause, or is a view that is not contiguous */
+    uint32_t index;           /* of a parameter: its number among the tensors */
+    /* views: */
+    PTensor *base;            /* the parameter; NULL for a parameter itself */
+    const Sx *offset;         /* elements from the base's address */
+    bool reshaped;            /* `view v = x : T[..]`: dim_of and start are meaningless */
+    int8_t dim_of[P_RANK];    /* dimension of the base that each dimension is */
+    const Sx *start[P_RANK];  /* per dimension of the base: where the view starts (plain subscripts: fixed there) */
+};
+
+typedef struct PTile { /* a shared tile or array of tiles */
+    Name name;
+    Span span;
+    ElemType type;
+    int rank;
+    int64_t extent[P_RANK];
+    int64_t slots;   /* 1 unless an array */
+    bool is_array;
+    int swizzle;     /* MapSwizzle */
+    int interleave;  /* MapInterleave */
+    uint32_t index;  /* number in the kernel */
+} PTile;
+typedef struct PBarrier {
+    Name name;
+    Span span;
+    int64_t slots;
+    bool is_array, is_free;
+    uint32_t index;
+} PBarrier;
+typedef struct PMap {
+    Name name;
+    Span span;
+    PTensor *tensor;
+    MapMode mode;
+    int64_t box[P_RANK];         /* elements, outermost first */
+    int64_t elem_stride[P_RANK]; /* 1 where not given */
+    int swizzle, interleave, l2, fill;
+    int64_t lower[3], upper[3], channels, pixels; /* im2col modes */
+    Span box_span, swizzle_span, fill_span, stride_span, interleave_span;
+    uint32_t index;
+    bool is_load, is_store; /* how moves use it */
+} PMap;
+typedef struct PPolicy {
+    Name name;
+    Span span;
+    int primary, secondary; /* indices in WORDS_CACHE; secondary -1: none */
+    double fraction;
+    uint32_t index;
+} PPolicy;
+
+/* ---- regions ---- */
+typedef struct PDim {
+    const Sx *start;
+    int64_t extent;  /* elements; 1 for plain subscripts beside marked ones */
+    int64_t step;    /* `by`; 1 */
+    bool marked;     /* a dimension of the tile (spanned, whole, or all plain) */
+    bool whole;      /* `:` : the tensor's extent must equal `extent`: proved or a launch check */
+    Span span;
+} PDim;
+typedef struct PRegion {
+    Span span;
+    PTensor *tensor; /* either */
+    PTile *tile;     /* or */
+    const Sx *slot;  /* of an array of tiles; NULL: slot 0 */
+    int rank;        /* of the tensor or tile */
+    PDim dim[P_RANK];
+} PRegion;
+
+/* ---- statements ---- */
+typedef enum PVia { VIA_INFERRED, VIA_MAP, VIA_BULK } PVia;
+typedef enum PCommit { COMMIT_DERIVED, COMMIT_BARRIER, COMMIT_GROUP } PCommit;
+typedef struct PMove {
+    PRegion src, dst; /* one global, one shared */
+    bool is_load;     /* global -> shared */
+    PVia via;
+    PMap *map;
+    Span via_span;
+    PPolicy *cache;
+    PCommit commit;
+    PBarrier *barrier;
+    const Sx *barrier_slot; /* NULL: slot 0 */
+    Span commit_span;
+    bool in_group;    /* inside group { }: the block commits */
+    bool overlap_any;
+} PMove;
+
+typedef enum PStmtKind { P_LET, P_VAR, P_SET, P_FOR, P_IF, P_GROUP, P_MOVE, P_WAIT, P_WAIT_GROUP } PStmtKind;
+typedef struct PStmt PStmt;
+typedef struct PBlock {
+    PStmt *first, *last;
+} PBlock;
+typedef struct CallFrame { /* an inlined call: "in copy_tile, called here" */
+    Span call;
+    Name fn;
+    const struct CallFrame *outer;
+} CallFrame;
+struct PStmt {
+    PStmtKind kind;
+    Span span;
+    const CallFrame *frame; /* NULL: in the kernel itself */
+    PStmt *next;
+    uint32_t id;        /* LET VAR SET: its number; FOR: loop number */
+    Name name;
+    const Sx *value;    /* LET VAR SET; IF: condition; FOR: end; WAIT: slot or NULL */
+    const Sx *lo;       /* FOR: start */
+    PBlock body, other; /* FOR, IF, GROUP */
+    bool has_else;
+    PMove *move;
+    PBarrier *barrier;  /* WAIT */
+    int64_t n;          /* WAIT_GROUP: groups that may still be pending */
+    bool read;          /* WAIT_GROUP */
+};
+
+typedef struct PFact { /* one `where` expression */
+    const Sx *cond;
+    Span span;
+} PFact;
+typedef struct PParam { /* in source order */
+    bool is_scalar;
+    Name name;
+    Span span;
+    PTensor *tensor;
+    ElemType type; /* scalars: s32, u32, s64 */
+    uint32_t sym;
+} PParam;
+typedef struct PSym {
+    Name name;
+    uint8_t kind; /* MfSymKind */
+    Span span;    /* where it is first used */
+    ElemType type; /* of a scalar parameter */
+} PSym;
+
+typedef struct PKernel {
+    Name name;
+    const char *entry; /* PTX name */
+    Span span;
+    VEC(PSym) syms;
+    VEC(PParam) params;
+    VEC(PTensor *) tensors; /* parameters only, by PTensor.index */
+    VEC(PTile *) tiles;
+    VEC(PBarrier *) barriers;
+    VEC(PMap *) maps;
+    VEC(PPolicy *) policies;
+    VEC(PFact) facts;
+    const Sx *grid[3]; /* x, y, z; constants 1 where not given */
+    Span grid_span;
+    int64_t cluster[3];
+    Span cluster_span;
+    int64_t threads;
+    uint32_t nlets, nvars, nloops;
+    PBlock body;
+} PKernel;
+
+/* What the checks and the lowering share. */
+typedef struct Compilation {
+    Arena *arena;  /* lives as long as the compilation */
+    Arena *scratch; /* one kernel's worth: released after each kernel */
+    Names *names;
+    Sources *sources;
+    Diags *diags;
+    const TargetInfo *target;
+    unsigned ptx_version; /* 0: the least that is needed */
+} Compilation;
+
+/* ---- frontend/check: tree -> checked program ---- */
+typedef struct Define { /* -D */
+    const char *name, *value;
+    bool used;
+} Define;
+typedef struct ImportReader { /* finds the text of a module: import folders first, then the embedded library */
+    /* NULL if not found. *path: how it is shown; *candidates: "std.tiles, .." for did-you-mean, may be NULL. */
+    const char *(*read)(void *user, const char *module, const char *from, size_t *size, const char **path);
+    void *user;
+} ImportReader;
+typedef struct Checked Checked; /* resolved items: modules, constants, functions, kernels */
+/* Resolves imports, targets, constants and all names; type-independent checks of every item, used or not. */
+Checked *check_unit(Compilation *c, Unit *unit, Define *defines, size_t ndefines, const ImportReader *reader,
+                    const char *arch);
+size_t check_kernel_count(const Checked *ch);
+/* Elaborates one kernel into `c->scratch`; NULL after an error in it. */
+PKernel *check_kernel(Checked *ch, size_t i);
+
+#endif

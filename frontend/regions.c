@@ -1,0 +1,348 @@
+/* Operands of moves: tensors, views, tiles, arrays of tiles, barriers, and their subscripts. */
+#include <string.h>
+
+#include "frontend/check.h"
+
+void not_yet(Env *e, Span span, const char *what)
+{
+    diag_at(e->c->diags, E1001, span, "%s not supported yet", what);
+}
+
+static const Entity *operand(Env *e, const Expr *x, const char *what)
+{
+    if (x->kind == EX_PEER) {
+        not_yet(e, x->span, "memory and barriers of another CTA (`peer`) are");
+        return NULL;
+    }
+    if (x->kind == EX_ERROR) return NULL;
+    if (x->kind != EX_NAME) {
+        diag_at(e->c->diags, E0306, x->span, "this is not %s", what);
+        return NULL;
+    }
+    const Entity *ent = env_find(e, x->id.name);
+    if (!ent) {
+        unknown_name(e, x->id, "name");
+        return NULL;
+    }
+    return ent->kind == ENT_BAD ? NULL : ent;
+}
+
+static void wrong_operand(Env *e, const Expr *x, const Entity *ent, const char *what)
+{
+    Diag *g = diag_at(e->c->diags, E0306, x->span, "`%s` is not %s", name_of(e, ent->name), what);
+    if (ent->span.hi) diag_label(e->c->diags, g, ent->span, "declared here");
+}
+
+/* ---- one subscript ---- */
+
+static bool is_index_region(Env *e, const Sub *s)
+{
+    if (s->kind == SUB_ROWS) return true;
+    const Expr *x = s->kind == SUB_AT ? s->a : NULL;
+    if (!x || x->kind != EX_INDEX) return false;
+    for (const Sub *i = x->subs.first; i; i = i->next)
+        if (i->kind != SUB_AT) return true;
+    (void)e;
+    return false;
+}
+
+static bool subscript(Env *e, const Sub *s, PDim *d)
+{
+    d->span = s->span;
+    d->step = 1;
+    if (is_index_region(e, s)) {
+        not_yet(e, s->span, "rows by index (`idx[r +: n]`, `{r0, r1, ..}`) are");
+        return false;
+    }
+    switch (s->kind) {
+    case SUB_AT:
+        d->extent = 1;
+        return (d->start = scalar(e, s->a)) != NULL;
+    case SUB_ALL:
+        d->marked = d->whole = true;
+        d->start = sx_const(e, 0, s->span);
+        return true;
+    case SUB_SPAN:
+        d->marked = true;
+        d->start = scalar(e, s->a);
+        if (!constant(e, s->b, 1, 1 << 24, "the extent of the region", &d->extent)) return false;
+        if (s->c && !constant(e, s->c, 1, 1 << 24, "the step", &d->step)) return false;
+        return d->start != NULL;
+    case SUB_ROWS: break;
+    }
+    return false;
+}
+
+static bool subscripts(Env *e, const Expr *x, int rank, Name name, Span declared, PRegion *r)
+{
+    if (x->subs.n != (uint32_t)rank) {
+        Diag *g = diag_at(e->c->diags, E0311, x->span, "%u subscripts for `%s`, which has rank %d", x->subs.n,
+                          name_of(e, name), rank);
+        diag_label(e->c->diags, g, declared, "declared here");
+        return false;
+    }
+    bool ok = true, marked = false;
+    for (const Sub *s = x->subs.first; s; s = s->next) {
+        PDim *d = &r->dim[r->rank++];
+        ok = subscript(e, s, d) && ok;
+        marked = marked || d->marked;
+    }
+    if (!marked) /* all plain: starts; the extents come from the tile */
+        for (int d = 0; d < r->rank; d++) {
+            r->dim[d].marked = true;
+            r->dim[d].extent = 0;
+        }
+    return ok;
+}
+
+static void whole(Env *e, int rank, Span span, PRegion *r)
+{
+    r->rank = rank;
+    for (int d = 0; d < rank; d++)
+        r->dim[d] = (PDim){.start = sx_const(e, 0, span), .step = 1, .marked = true, .whole = true, .span = span};
+}
+
+/* ---- tiles ---- */
+
+static bool tile_bounds(Env *e, PRegion *r)
+{
+    PTile *t = r->tile;
+    for (int d = 0; d < r->rank; d++) {
+        PDim *dim = &r->dim[d];
+        int64_t k;
+        if (dim->whole) dim->extent = t->extent[d];
+        if (dim->extent == 0) {
+            Diag *g = diag_at(e->c->diags, E0312, dim->span, "the extent of this part of `%s` is not given",
+                              name_of(e, t->name));
+            diag_fix(e->c->diags, g, "write `start +: extent`");
+            return false;
+        }
+        if (dim->step != 1) {
+            not_yet(e, dim->span, "a step in a shared tile is");
+            return false;
+        }
+        bool known = sx_is_const(dim->start, &k);
+        if ((known && (k < 0 || k + dim->extent > t->extent[d])) || dim->extent > t->extent[d]) {
+            Diag *g;
+            if (known)
+                g = diag_at(e->c->diags, E0508, dim->span, "elements %lld to %lld of a dimension of %lld", (long long)k,
+                            (long long)(k + dim->extent - 1), (long long)t->extent[d]);
+            else
+                g = diag_at(e->c->diags, E0508, dim->span, "%lld elements of a dimension of %lld", (long long)dim->extent,
+                            (long long)t->extent[d]);
+            diag_label(e->c->diags, g, t->span, "`%s` is %s", name_of(e, t->name), shape_text(e, t->rank, t->extent));
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool slot_of(Env *e, const Expr *x, int64_t slots, Name name, Span declared, const Sx **slot)
+{
+    int64_t k;
+    if (x->subs.n != 1 || x->subs.first->kind != SUB_AT) {
+        diag_at(e->c->diags, E0306, x->span, "the first bracket picks one of the array: `%s[k]`", name_of(e, name));
+        return false;
+    }
+    if (!(*slot = scalar(e, x->subs.first->a))) return false;
+    if (sx_is_const(*slot, &k) && (k < 0 || k >= slots)) {
+        Diag *g = diag_at(e->c->diags, E0508, x->subs.first->span, "number %lld of an array of %lld", (long long)k,
+                          (long long)slots);
+        diag_label(e->c->diags, g, declared, "`%s` is declared here", name_of(e, name));
+        return false;
+    }
+    return true;
+}
+
+static bool tile_region(Env *e, const Expr *x, const Expr *slot, PTile *t, PRegion *r)
+{
+    r->tile = t;
+    if (t->is_array) {
+        if (!slot) {
+            Diag *g = diag_at(e->c->diags, E0306, r->span, "`%s` is an array of %lld tiles", name_of(e, t->name),
+                              (long long)t->slots);
+            diag_fix(e->c->diags, g, "pick one: `%s[0]`", name_of(e, t->name));
+            return false;
+        }
+        if (!slot_of(e, slot, t->slots, t->name, t->span, &r->slot)) return false;
+    }
+    if (x) {
+        if (!subscripts(e, x, t->rank, t->name, t->span, r)) return false;
+    } else {
+        whole(e, t->rank, r->span, r);
+    }
+    return tile_bounds(e, r);
+}
+
+bool region(Env *e, const Expr *x, PRegion *r)
+{
+    memset(r, 0, sizeof *r);
+    r->span = x->span;
+    /* base, base[..], base[slot][..] */
+    const Expr *inner = x, *outer = NULL;
+    while (inner->kind == EX_INDEX && inner->base->kind == EX_INDEX) {
+        if (outer) {
+            diag_at(e->c->diags, E0306, x->span, "more than two brackets");
+            return false;
+        }
+        outer = inner;
+        inner = inner->base;
+    }
+    const Entity *ent = operand(e, inner->kind == EX_INDEX ? inner->base : inner, "a tensor or tile");
+    if (!ent) return false;
+    const Expr *first = inner->kind == EX_INDEX ? inner : NULL;
+    if (ent->kind == ENT_TILE)
+        return ent->tile->is_array ? tile_region(e, outer, first, ent->tile, r)
+               : outer             ? (diag_at(e->c->diags, E0306, x->span, "`%s` is one tile, not an array of tiles",
+                                              name_of(e, ent->name)),
+                         false)
+                                   : tile_region(e, first, NULL, ent->tile, r);
+    if (ent->kind != ENT_TENSOR || outer) {
+        wrong_operand(e, x, ent, "a tensor or tile");
+        return false;
+    }
+    r->tensor = ent->tensor;
+    if (first) return subscripts(e, first, ent->tensor->rank, ent->name, ent->span, r);
+    whole(e, ent->tensor->rank, x->span, r);
+    return true;
+}
+
+PBarrier *barrier_ref(Env *e, const Expr *x, const Sx **slot)
+{
+    *slot = NULL;
+    const Expr *base = x->kind == EX_INDEX ? x->base : x;
+    const Entity *ent = operand(e, base, "a barrier");
+    if (!ent) return NULL;
+    if (ent->kind != ENT_BARRIER) {
+        wrong_operand(e, base, ent, "a barrier");
+        return NULL;
+    }
+    PBarrier *b = ent->barrier;
+    if (b->is_array != (x->kind == EX_INDEX)) {
+        Diag *g = diag_at(e->c->diags, E0306, x->span, b->is_array ? "`%s` is an array of barriers" : "`%s` is one barrier",
+                          name_of(e, b->name));
+        diag_label(e->c->diags, g, b->span, "declared here");
+        if (b->is_array) diag_fix(e->c->diags, g, "pick one: `%s[0]`", name_of(e, b->name));
+        return NULL;
+    }
+    if (b->is_array && !slot_of(e, x, b->slots, b->name, b->span, slot)) return NULL;
+    return b;
+}
+
+/* ---- views ---- */
+
+static bool launch_known(Env *e, const Sx *x, const char *what)
+{
+    if (sx_is_launch(x)) return true;
+    diag_at(e->c->diags, E1001, x->span, "%s of a view must be known at launch; one that depends on the CTA, a loop or data is not supported yet",
+            what);
+    return false;
+}
+
+/* A view with bounds of its own over the memory of `from`. */
+static bool view_bounds(Env *e, const Stmt *s, PRegion *r, PTensor *v)
+{
+    PTensor *from = r->tensor;
+    const Sx *offset = from->base ? from->offset : sx_const(e, 0, s->span);
+    v->base = from->base ? from->base : from;
+    v->reshaped = from->reshaped;
+    for (int d = 0; d < v->base->rank; d++) v->start[d] = from->base ? from->start[d] : sx_const(e, 0, s->span);
+    for (int d = 0; d < r->rank; d++) {
+        PDim *p = &r->dim[d];
+        if (!launch_known(e, p->start, "the start")) return false;
+        const Sx *at = sx_op(e, SX_MUL, p->start, from->stride[d], p->span);
+        offset = at ? sx_op(e, SX_ADD, offset, at, p->span) : NULL;
+        if (!offset) return false;
+        int bd = from->base ? from->dim_of[d] : d;
+        if (!v->reshaped && !(v->start[bd] = sx_op(e, SX_ADD, v->start[bd], p->start, p->span))) return false;
+        /* start >= 0 and start + extent <= the tensor's extent: at launch where it is not a constant */
+        const Sx *extent = p->whole ? from->extent[d] : sx_const(e, p->extent, p->span);
+        const Sx *zero = sx_const(e, 0, p->span);
+        const Sx *end = sx_op(e, SX_ADD, p->start, extent, p->span);
+        int64_t ks, ke, kx;
+        bool cs = sx_is_const(p->start, &ks), cx = sx_is_const(from->extent[d], &kx), ce = end && sx_is_const(end, &ke);
+        if ((cs && ks < 0) || (ce && cx && ke > kx)) {
+            Diag *g = diag_at(e->c->diags, E0512, p->span, "the view starts at %lld and ends at %lld in a dimension of %lld",
+                              (long long)ks, (long long)ke, cx ? (long long)kx : -1LL);
+            diag_label(e->c->diags, g, from->span, "`%s` is declared here", name_of(e, from->name));
+            return false;
+        }
+        if (!cs) vec_push(e->c->scratch, &e->kernel->facts, ((PFact){sx_op(e, SX_GE, p->start, zero, p->span), p->span}));
+        if (!p->whole && !(ce && cx) && end)
+            vec_push(e->c->scratch, &e->kernel->facts, ((PFact){sx_op(e, SX_LE, end, from->extent[d], p->span), p->span}));
+        if (!p->marked) continue;
+        v->dim_of[v->rank] = (int8_t)bd;
+        v->extent[v->rank] = extent;
+        v->stride[v->rank++] = from->stride[d];
+    }
+    v->offset = offset;
+    v->strided = true;
+    return true;
+}
+
+/* `view v = x : T[..]`: the same contiguous memory with another shape. */
+static PTensor *view_shape(Env *e, const Stmt *s, PTensor *from)
+{
+    PTensor *v = tensor_param(e, s->id, s->view.type, NULL, s->span);
+    if (!v) return NULL;
+    if (from->strided) {
+        Diag *g = diag_at(e->c->diags, E0306, s->view.src->span, "a view with a type needs contiguous memory");
+        diag_label(e->c->diags, g, from->span, "`%s` has strides", name_of(e, from->name));
+        return NULL;
+    }
+    if (elem_info(v->type)->global_bits != elem_info(from->type)->global_bits) {
+        Diag *g = diag_at(e->c->diags, E0305, s->view.type->elem.span, "elements of %s and of %s differ in size",
+                          elem_info(v->type)->name, elem_info(from->type)->name);
+        diag_label(e->c->diags, g, from->span, "`%s` is declared here", name_of(e, from->name));
+        return NULL;
+    }
+    const Sx *n = sx_const(e, 1, s->span), *m = n;
+    for (int d = 0; n && d < v->rank; d++) n = sx_op(e, SX_MUL, n, v->extent[d], s->span);
+    for (int d = 0; m && d < from->rank; d++) m = sx_op(e, SX_MUL, m, from->extent[d], s->span);
+    int64_t kn, km;
+    if (!n || !m) return NULL;
+    if (sx_is_const(n, &kn) && sx_is_const(m, &km)) {
+        if (kn > km) {
+            diag_at(e->c->diags, E0512, s->view.type->span, "the view has %lld elements, the tensor %lld", (long long)kn,
+                    (long long)km);
+            return NULL;
+        }
+    } else if (!sx_same(n, m)) {
+        vec_push(e->c->scratch, &e->kernel->facts, ((PFact){sx_op(e, SX_LE, n, m, s->span), s->view.type->span}));
+    }
+    v->base = from->base ? from->base : from;
+    v->offset = from->base ? from->offset : sx_const(e, 0, s->span);
+    v->reshaped = true;
+    return v;
+}
+
+PTensor *view_of(Env *e, const Stmt *s)
+{
+    PRegion r;
+    if (!region(e, s->view.src, &r)) return NULL;
+    if (!r.tensor) {
+        diag_at(e->c->diags, E0306, s->view.src->span, "a view is a part of a global tensor; a part of a tile is written where it is used");
+        return NULL;
+    }
+    bool plain = s->view.src->kind == EX_NAME;
+    if (s->view.type) {
+        if (!plain) {
+            diag_at(e->c->diags, E0306, s->view.src->span, "a view with a type is of a whole tensor");
+            return NULL;
+        }
+        return view_shape(e, s, r.tensor);
+    }
+    bool any = false;
+    for (int d = 0; d < r.rank; d++) any = any || r.dim[d].extent > 0 || r.dim[d].whole;
+    if (!any) {
+        Diag *g = diag_at(e->c->diags, E0312, s->view.src->span, "the extents of the view are not given");
+        diag_fix(e->c->diags, g, "mark them: `start +: extent`, or `:` for a whole dimension");
+        return NULL;
+    }
+    PTensor *v = arena_new(e->c->scratch, PTensor);
+    v->name = s->id.name;
+    v->span = s->id.span;
+    v->type = r.tensor->type;
+    v->index = r.tensor->index;
+    return view_bounds(e, s, &r, v) ? v : NULL;
+}

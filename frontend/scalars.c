@@ -1,0 +1,453 @@
+/* Expressions -> scalars: integers of 64 bits by meaning, pure, folded where every operand is a constant. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "frontend/check.h"
+
+Sx *sx_new(Env *e, SxOp op, Span span)
+{
+    Sx *x = arena_new(e->c->scratch, Sx);
+    x->op = (uint8_t)op;
+    x->span = span;
+    return x;
+}
+
+const Sx *sx_const(Env *e, int64_t k, Span span)
+{
+    Sx *x = sx_new(e, SX_CONST, span);
+    x->k = k;
+    return x;
+}
+
+bool sx_is_const(const Sx *x, int64_t *k)
+{
+    if (!x || x->op != SX_CONST) return false;
+    if (k) *k = x->k;
+    return true;
+}
+
+bool sx_is_launch(const Sx *x)
+{
+    if (!x) return true;
+    switch (x->op) {
+    case SX_CONST: case SX_SYM: return true;
+    case SX_CTA: case SX_CLUSTER: case SX_RANK: case SX_INDEX: case SX_VAR: case SX_LOAD: return false;
+    default: return sx_is_launch(x->a) && sx_is_launch(x->b);
+    }
+}
+
+bool sx_same(const Sx *a, const Sx *b)
+{
+    if (a == b) return true;
+    if (!a || !b || a->op != b->op || a->k != b->k) return false;
+    if (a->op == SX_LOAD || a->op == SX_VAR) return false;
+    if (a->op == SX_LET) return true; /* same number: same definition */
+    return sx_same(a->a, b->a) && sx_same(a->b, b->b);
+}
+
+/* ---- folding ---- */
+
+static int64_t floor_div(int64_t a, int64_t b)
+{
+    int64_t q = a / b;
+    return (a % b != 0 && (a < 0) != (b < 0)) ? q - 1 : q;
+}
+
+typedef enum Fold { FOLD_OK, FOLD_OVERFLOW, FOLD_ZERO, FOLD_SHIFT } Fold;
+
+static Fold fold_divide(SxOp op, int64_t a, int64_t b, int64_t *r)
+{
+    if (b == 0) return FOLD_ZERO;
+    if (a == INT64_MIN && b == -1) {
+        if (op != SX_MOD) return FOLD_OVERFLOW;
+        *r = 0;
+        return FOLD_OK;
+    }
+    int64_t q = floor_div(a, b);
+    if (op == SX_DIV) *r = q;
+    else if (op == SX_MOD) *r = a - q * b;
+    else *r = a - q * b != 0 ? q + 1 : q; /* ceil */
+    return FOLD_OK;
+}
+
+static Fold fold_shift(SxOp op, int64_t a, int64_t b, int64_t *r)
+{
+    if (b < 0 || b > 63) return FOLD_SHIFT;
+    if (op == SX_SHR) {
+        *r = a >= 0 ? a >> b : ~(~a >> b);
+        return FOLD_OK;
+    }
+    int64_t power;
+    if (b == 63) return a == 0 ? (*r = 0, FOLD_OK) : a == -1 ? (*r = INT64_MIN, FOLD_OK) : FOLD_OVERFLOW;
+    power = (int64_t)1 << b;
+    return __builtin_mul_overflow(a, power, r) ? FOLD_OVERFLOW : FOLD_OK;
+}
+
+static Fold fold(SxOp op, int64_t a, int64_t b, int64_t *r)
+{
+    switch (op) {
+    case SX_ADD: return __builtin_add_overflow(a, b, r) ? FOLD_OVERFLOW : FOLD_OK;
+    case SX_SUB: return __builtin_sub_overflow(a, b, r) ? FOLD_OVERFLOW : FOLD_OK;
+    case SX_MUL: return __builtin_mul_overflow(a, b, r) ? FOLD_OVERFLOW : FOLD_OK;
+    case SX_DIV: case SX_MOD: case SX_CEIL: return fold_divide(op, a, b, r);
+    case SX_MIN: *r = a < b ? a : b; return FOLD_OK;
+    case SX_MAX: *r = a > b ? a : b; return FOLD_OK;
+    case SX_SHL: case SX_SHR: return fold_shift(op, a, b, r);
+    case SX_AND: *r = a & b; return FOLD_OK;
+    case SX_OR: *r = a | b; return FOLD_OK;
+    case SX_XOR: *r = a ^ b; return FOLD_OK;
+    case SX_NEG: return __builtin_sub_overflow((int64_t)0, a, r) ? FOLD_OVERFLOW : FOLD_OK;
+    case SX_INV: *r = ~a; return FOLD_OK;
+    case SX_EQ: *r = a == b; return FOLD_OK;
+    case SX_NE: *r = a != b; return FOLD_OK;
+    case SX_LT: *r = a < b; return FOLD_OK;
+    case SX_LE: *r = a <= b; return FOLD_OK;
+    case SX_GT: *r = a > b; return FOLD_OK;
+    case SX_GE: *r = a >= b; return FOLD_OK;
+    case SX_LAND: *r = a && b; return FOLD_OK;
+    case SX_LOR: *r = a || b; return FOLD_OK;
+    case SX_NOT: *r = !a; return FOLD_OK;
+    default: return FOLD_OVERFLOW;
+    }
+}
+
+static const Sx *fold_error(Env *e, Fold f, Span span, int64_t a, int64_t b)
+{
+    switch (f) {
+    case FOLD_ZERO: diag_at(e->c->diags, E0302, span, "division by zero"); break;
+    case FOLD_SHIFT:
+        diag_at(e->c->diags, E0307, span, "shift by %lld: the count must be 0 to 63", (long long)b);
+        break;
+    default:
+        diag_at(e->c->diags, E0303, span, "the constant does not fit 64 bits (operands %lld and %lld)", (long long)a,
+                (long long)b);
+    }
+    return NULL;
+}
+
+const Sx *sx_op(Env *e, SxOp op, const Sx *a, const Sx *b, Span span)
+{
+    int64_t ka = 0, kb = 0, r;
+    bool ca = sx_is_const(a, &ka), cb = b ? sx_is_const(b, &kb) : true;
+    if (cb && b && kb == 0 && (op == SX_DIV || op == SX_MOD || op == SX_CEIL)) return fold_error(e, FOLD_ZERO, span, 0, 0);
+    if (ca && cb && op < SX_EQ) {
+        Fold f = fold(op, ka, kb, &r);
+        return f == FOLD_OK ? sx_const(e, r, span) : fold_error(e, f, span, ka, kb);
+    }
+    if (cb && b) {
+        if (kb == 0 && (op == SX_ADD || op == SX_SUB || op == SX_SHL || op == SX_SHR)) return a;
+        if (kb == 1 && (op == SX_MUL || op == SX_DIV || op == SX_CEIL)) return a;
+    }
+    if (ca && ka == 0 && op == SX_ADD) return b;
+    if (ca && ka == 1 && op == SX_MUL) return b;
+    Sx *x = sx_new(e, op, span);
+    x->a = a;
+    x->b = b;
+    return x;
+}
+
+/* ---- expressions ---- */
+
+static SxOp binary_op(uint8_t op)
+{
+    static const uint8_t map[] = {
+        [OP_ADD] = SX_ADD, [OP_SUB] = SX_SUB, [OP_MUL] = SX_MUL, [OP_DIV] = SX_DIV, [OP_MOD] = SX_MOD,
+        [OP_SHL] = SX_SHL, [OP_SHR] = SX_SHR, [OP_AND] = SX_AND, [OP_OR] = SX_OR,   [OP_XOR] = SX_XOR,
+        [OP_EQ] = SX_EQ,   [OP_NE] = SX_NE,   [OP_LT] = SX_LT,   [OP_GT] = SX_GT,   [OP_LE] = SX_LE,
+        [OP_GE] = SX_GE,   [OP_LAND] = SX_LAND, [OP_LOR] = SX_LOR, [OP_NEG] = SX_NEG, [OP_NOT] = SX_NOT,
+        [OP_INV] = SX_INV};
+    return (SxOp)map[op];
+}
+
+static const Sx *expect_kind(Env *e, const Sx *x, bool want_bool, const Expr *at)
+{
+    if (!x || sx_is_bool(x) == want_bool) return x;
+    if (want_bool) {
+        Diag *g = diag_at(e->c->diags, E0313, at->span, "a condition is needed here, this is a number");
+        diag_fix(e->c->diags, g, "compare it: `.. != 0`");
+    } else {
+        diag_at(e->c->diags, E0306, at->span, "a number is needed here, this is a condition");
+    }
+    return NULL;
+}
+
+static const Sx *any_scalar(Env *e, const Expr *x);
+
+const Sx *scalar(Env *e, const Expr *x) { return expect_kind(e, any_scalar(e, x), false, x); }
+const Sx *condition(Env *e, const Expr *x) { return expect_kind(e, any_scalar(e, x), true, x); }
+
+static const Sx *unary(Env *e, const Expr *x)
+{
+    if (x->op == OP_NEG && x->lhs->kind == EX_INT) { /* -2^63 has no positive counterpart */
+        uint64_t v = x->lhs->i;
+        return sx_const(e, v == (uint64_t)INT64_MAX + 1 ? INT64_MIN : -(int64_t)v, x->span);
+    }
+    const Sx *a = x->op == OP_NOT ? condition(e, x->lhs) : scalar(e, x->lhs);
+    return a ? sx_op(e, binary_op(x->op), a, NULL, x->span) : NULL;
+}
+
+static const Sx *binary(Env *e, const Expr *x)
+{
+    bool logic = x->op == OP_LAND || x->op == OP_LOR;
+    const Sx *a = logic ? condition(e, x->lhs) : scalar(e, x->lhs);
+    const Sx *b = logic ? condition(e, x->rhs) : scalar(e, x->rhs);
+    return a && b ? sx_op(e, binary_op(x->op), a, b, x->span) : NULL;
+}
+
+/* a[i, j] of a tensor: a scalar load. */
+static const Sx *load(Env *e, const Expr *x)
+{
+    const Entity *ent = x->base->kind == EX_NAME ? env_find(e, x->base->id.name) : NULL;
+    if (!ent && x->base->kind == EX_NAME) {
+        unknown_name(e, x->base->id, "tensor");
+        return NULL;
+    }
+    if (ent && ent->kind == ENT_BAD) return NULL;
+    if (!ent || ent->kind != ENT_TENSOR) {
+        Diag *g = diag_at(e->c->diags, E0306, x->span, "only an element of a global tensor can be read as a scalar");
+        if (ent) diag_label(e->c->diags, g, ent->span, "`%s` is declared here", name_of(e, ent->name));
+        return NULL;
+    }
+    PTensor *t = ent->tensor;
+    for (const Sub *s = x->subs.first; s; s = s->next)
+        if (s->kind != SUB_AT) {
+            diag_at(e->c->diags, E0306, s->span, "a region is not a scalar: a plain index is needed");
+            return NULL;
+        }
+    if (x->subs.n != (uint32_t)t->rank) {
+        Diag *g = diag_at(e->c->diags, E0311, x->span, "%u indices for a tensor of rank %d", x->subs.n, t->rank);
+        diag_label(e->c->diags, g, t->span, "`%s` is declared here", name_of(e, t->name));
+        return NULL;
+    }
+    const ElemInfo *info = elem_info(t->type);
+    if (info->kind != ELEM_UINT && info->kind != ELEM_SINT) {
+        Diag *g = diag_at(e->c->diags, E0306, x->span, "an element of type %s can't be used as a scalar", info->name);
+        diag_label(e->c->diags, g, t->span, "`%s` is declared here", name_of(e, t->name));
+        return NULL;
+    }
+    const Sx **idx = arena_array(e->c->scratch, const Sx *, (size_t)t->rank);
+    bool ok = true;
+    int d = 0;
+    for (const Sub *s = x->subs.first; s; s = s->next, d++) ok = (idx[d] = scalar(e, s->a)) != NULL && ok;
+    if (!ok) return NULL;
+    Sx *r = sx_new(e, SX_LOAD, x->span);
+    r->tensor = t;
+    r->idx = idx;
+    return r;
+}
+
+static const Sx *builtin_call(Env *e, const Expr *x, SxOp op)
+{
+    const Expr *first = x->args.first;
+    if (x->args.n < 2 || (op == SX_CEIL && x->args.n != 2)) {
+        diag_at(e->c->diags, E0207, x->span, "`%s` takes %s, %u given", name_of(e, x->id.name),
+                op == SX_CEIL ? "two numbers: ceil(a, b) is a / b rounded up" : "two or more numbers", x->args.n);
+        return NULL;
+    }
+    const Sx *r = scalar(e, first);
+    for (const Expr *a = first->next; a; a = a->next) {
+        const Sx *b = scalar(e, a);
+        r = r && b ? sx_op(e, op, r, b, x->span) : NULL;
+    }
+    return r;
+}
+
+static const Sx *call(Env *e, const Expr *x)
+{
+    Checked *ch = e->ch;
+    Item *it = module_item(e->module, x->id.name);
+    if (it && it->kind == IT_FN) return call_expr_fn(e, e->module, it, &x->args, x->span);
+    if (x->id.name == ch->n_ceil) return builtin_call(e, x, SX_CEIL);
+    if (x->id.name == ch->n_min) return builtin_call(e, x, SX_MIN);
+    if (x->id.name == ch->n_max) return builtin_call(e, x, SX_MAX);
+    if (it) {
+        Diag *g = diag_at(e->c->diags, E0206, x->id.span, "`%s` is not a function", name_of(e, x->id.name));
+        diag_label(e->c->diags, g, it->name.span, "it is declared here");
+    } else {
+        unknown_name(e, x->id, "function");
+    }
+    return NULL;
+}
+
+static const Sx *module_const(Env *e, Module *m, Item *it, Span at)
+{
+    Name n = it->name.name;
+    if (m->const_of[n]) return m->const_of[n]->op == SX_LOAD ? NULL : m->const_of[n];
+    if (e->depth >= CALL_DEPTH) {
+        diag_at(e->c->diags, E0208, at, "the value of `%s` depends on itself", name_of(e, n));
+        return NULL;
+    }
+    Compilation long_lived = *e->c; /* a constant outlives the kernel that used it first */
+    long_lived.scratch = e->c->arena;
+    Env inner = {.ch = e->ch, .c = &long_lived, .module = m, .depth = e->depth + 1};
+    const Expr *value = it->expr;
+    const Sx *x = NULL;
+    for (size_t i = 0; i < e->ch->ndefines; i++) {
+        Define *d = &e->ch->defines[i];
+        if (strcmp(d->name, name_of(e, n)) != 0 || m != e->ch->main) continue;
+        d->used = true;
+        char *end;
+        long long v = strtoll(d->value, &end, 0);
+        if (*end == 0 && end != d->value) x = sx_const(&inner, v, it->span);
+    }
+    if (!x && value) x = scalar(&inner, value);
+    if (x && x->op != SX_CONST) {
+        diag_at(e->c->diags, E0301, value->span, "the value of a `const` must be known at compile time");
+        x = NULL;
+    }
+    /* An SX_LOAD marks a constant whose value was wrong, so that the error is reported once. */
+    m->const_of[n] = x ? x : sx_new(&inner, SX_LOAD, at);
+    return x;
+}
+
+static const Sx *name_value(Env *e, const Expr *x)
+{
+    const Entity *ent = env_find(e, x->id.name);
+    if (!ent) {
+        Item *it = module_item(e->module, x->id.name);
+        if (it && it->kind == IT_CONST) return module_const(e, e->module, it, x->span);
+        if (it) {
+            Diag *g = diag_at(e->c->diags, E0306, x->span, "`%s` is a %s, not a number", name_of(e, x->id.name),
+                              it->kind == IT_FN ? "function" : "kernel");
+            diag_label(e->c->diags, g, it->name.span, "declared here");
+        } else if (x->id.name == e->ch->n_cta || x->id.name == e->ch->n_grid || x->id.name == e->ch->n_cluster) {
+            Diag *g = diag_at(e->c->diags, E0306, x->span, "`%s` needs a member", name_of(e, x->id.name));
+            diag_fix(e->c->diags, g, "write `%s.x`", name_of(e, x->id.name));
+        } else {
+            unknown_name(e, x->id, "name");
+        }
+        return NULL;
+    }
+    switch (ent->kind) {
+    case ENT_SCALAR: return ent->sx;
+    case ENT_VAR: {
+        Sx *r = sx_new(e, SX_VAR, x->span);
+        r->k = ent->var;
+        return r;
+    }
+    case ENT_BAD: return NULL;
+    default: {
+        static const char *const kinds[] = {[ENT_TYPE] = "an element type", [ENT_TENSOR] = "a tensor",
+                                            [ENT_TILE] = "a tile", [ENT_BARRIER] = "a barrier",
+                                            [ENT_MAP] = "a map", [ENT_POLICY] = "a policy"};
+        Diag *g = diag_at(e->c->diags, E0306, x->span, "`%s` is %s, not a number", name_of(e, x->id.name),
+                          kinds[ent->kind]);
+        if (ent->span.hi) diag_label(e->c->diags, g, ent->span, "declared here");
+        return NULL;
+    }
+    }
+}
+
+/* std.tiles.f(..) and std.tiles.C */
+static uint32_t member_path(const Expr *x, IdentItem *items, uint32_t max)
+{
+    if (x->kind == EX_NAME) {
+        items[0].id = x->id;
+        return 1;
+    }
+    if (x->kind != EX_MEMBER) return 0;
+    uint32_t n = member_path(x->a, items, max);
+    if (n == 0 || n == max) return 0;
+    items[n - 1].next = &items[n];
+    items[n].id = x->id;
+    items[n].next = NULL;
+    return n + 1;
+}
+
+static const Sx *member(Env *e, const Expr *x)
+{
+    const Sx *b = builtin_member(e, x);
+    if (b) return b;
+    IdentItem path[8] = {{{0, {0, 0}}, NULL}};
+    uint32_t n = member_path(x->a, path, 8);
+    Module *m = n ? module_by_path(e, path, n) : NULL;
+    if (!m) {
+        if (n && (path[0].id.name == e->ch->n_cta || path[0].id.name == e->ch->n_grid ||
+                  path[0].id.name == e->ch->n_cluster))
+            return NULL; /* builtin_member has reported it */
+        const Entity *ent = n == 1 ? env_find(e, path[0].id.name) : NULL;
+        if (n == 1 && !ent) unknown_name(e, path[0].id, "name");
+        else if (!ent || ent->kind != ENT_BAD)
+            diag_at(e->c->diags, E0210, x->span, "nothing here has a member `%s`", name_of(e, x->id.name));
+        return NULL;
+    }
+    Item *it = module_item(m, x->id.name);
+    if (!it || (x->kind == EX_MEMBER ? it->kind != IT_CONST : it->kind != IT_FN)) {
+        diag_at(e->c->diags, E0210, x->id.span, "module `%s` has no %s `%s`", m->name,
+                x->kind == EX_MEMBER ? "constant" : "function", name_of(e, x->id.name));
+        return NULL;
+    }
+    return x->kind == EX_MEMBER ? module_const(e, m, it, x->span) : call_expr_fn(e, m, it, &x->args, x->span);
+}
+
+static const Sx *any_scalar(Env *e, const Expr *x)
+{
+    switch ((ExprKind)x->kind) {
+    case EX_INT: return sx_const(e, (int64_t)x->i, x->span);
+    case EX_NAME: return name_value(e, x);
+    case EX_UNARY: return unary(e, x);
+    case EX_BINARY: return binary(e, x);
+    case EX_INDEX: return load(e, x);
+    case EX_CALL: return call(e, x);
+    case EX_MEMBER: case EX_METHOD: return member(e, x);
+    case EX_FLOAT: diag_at(e->c->diags, E0306, x->span, "scalars are integers; this is a decimal fraction"); return NULL;
+    case EX_STRING: diag_at(e->c->diags, E0306, x->span, "scalars are integers; this is text"); return NULL;
+    case EX_PEER: diag_at(e->c->diags, E0306, x->span, "`peer(..)` is a tile or barrier, not a number"); return NULL;
+    case EX_ERROR: return NULL;
+    }
+    return NULL;
+}
+
+/* ---- cta, grid, cluster ---- */
+
+const Sx *builtin_member(Env *e, const Expr *x)
+{
+    if (x->kind != EX_MEMBER || x->a->kind != EX_NAME) return NULL;
+    Name base = x->a->id.name;
+    bool cta = base == e->ch->n_cta, grid = base == e->ch->n_grid, cluster = base == e->ch->n_cluster;
+    if ((!cta && !grid && !cluster) || env_find(e, base)) return NULL;
+    const char *m = name_of(e, x->id.name);
+    int axis = m[0] && !m[1] ? m[0] - 'x' : -1;
+    if (!e->kernel || !e->kernel->grid[0]) {
+        diag_at(e->c->diags, E0210, x->span, "`%s.%s` has no value here: it belongs to a kernel's body",
+                name_of(e, base), m);
+        return NULL;
+    }
+    Sx *r;
+    if (axis >= 0 && axis < 3) {
+        if (grid) return e->kernel->grid[axis];
+        if (cluster && e->kernel->cluster[axis] == 1) return sx_const(e, 0, x->span);
+        r = sx_new(e, cta ? SX_CTA : SX_CLUSTER, x->span);
+        r->k = axis;
+        return r;
+    }
+    int64_t size = e->kernel->cluster[0] * e->kernel->cluster[1] * e->kernel->cluster[2];
+    if (cluster && strcmp(m, "size") == 0) return sx_const(e, size, x->span);
+    if (cluster && strcmp(m, "rank") == 0) return size == 1 ? sx_const(e, 0, x->span) : sx_new(e, SX_RANK, x->span);
+    static const char *const members[] = {"x", "y", "z", "rank", "size"};
+    Diag *g = diag_at(e->c->diags, E0210, x->id.span, "`%s` has no member `%s`", name_of(e, base), m);
+    const char *near = spelling_nearest(m, members, cluster ? 5 : 3);
+    diag_fix(e->c->diags, g, "%s.%s", name_of(e, base), near ? near : "x");
+    return NULL;
+}
+
+bool constant(Env *e, const Expr *x, int64_t lo, int64_t hi, const char *what, int64_t *out)
+{
+    const Sx *v = scalar(e, x);
+    if (!v) return false;
+    if (v->op != SX_CONST) {
+        diag_at(e->c->diags, E0301, x->span, "%s must be known at compile time", what);
+        return false;
+    }
+    if (v->k < lo || v->k > hi) {
+        if (hi == INT64_MAX)
+            diag_at(e->c->diags, E0318, x->span, "%s is %lld; it must be at least %lld", what, (long long)v->k,
+                    (long long)lo);
+        else
+            diag_at(e->c->diags, E0318, x->span, "%s is %lld; it must be %lld to %lld", what, (long long)v->k,
+                    (long long)lo, (long long)hi);
+        return false;
+    }
+    *out = v->k;
+    return true;
+}

@@ -1,0 +1,627 @@
+/* What a syntax error says. The parser knows what could stand at the place (and, with LAC, knows it exactly); here
+ * that becomes a sentence in the language's own words. First come the slips that people really make: each has an
+ * error of its own with the rule and what to write instead.
+ */
+#include "frontend/parse.h"
+
+#include <string.h>
+
+#include "lang/lang.h"
+
+typedef struct Slip {
+    Parse *ps;
+    const bool *expected; /* by token kind */
+    Token at, prev, first;
+    bool new_line; /* `at` is the first token of its line */
+} Slip;
+
+static const char *text_of(const Parse *ps, Span s)
+{
+    return ps->lexer.src->text + (s.lo - ps->lexer.src->base);
+}
+
+/* The word or punctuation itself, as a string. */
+static const char *copy_of(Slip *s, Span span)
+{
+    return arena_strdup(s->ps->tree.arena, text_of(s->ps, span), span.hi - span.lo);
+}
+
+static const char *quoted(Slip *s, Token t)
+{
+    return t.kind == TK_END ? "the end of the file" : lexer_quote(&s->ps->lexer, t.span);
+}
+
+static bool is_reserved(int kind)
+{
+    return kind >= TK_TARGET && kind <= TK_ROLE;
+}
+
+static bool same_place(Token a, Token b)
+{
+    return a.span.lo == b.span.lo;
+}
+
+static bool is_text(const Slip *s, Token t, const char *text)
+{
+    return t.span.hi - t.span.lo == strlen(text) && memcmp(text_of(s->ps, t.span), text, strlen(text)) == 0;
+}
+
+static bool is_elem_type(Slip *s, Token t)
+{
+    ElemType found;
+    return t.kind == TK_IDENT && elem_find(copy_of(s, t.span), &found);
+}
+
+#if defined(__GNUC__)
+__attribute__((format(printf, 4, 5)))
+#endif
+static Diag *say(Slip *s, ErrorCode code, Span at, const char *fmt, ...)
+{
+    va_list ap;
+    Text out;
+    text_init(&out, s->ps->tree.arena->mem);
+    va_start(ap, fmt);
+    text_vprintf(&out, fmt, ap);
+    va_end(ap);
+    Diag *g = diag_at(s->ps->tree.diags, code, at, "%s", out.s);
+    text_free(&out);
+    return g;
+}
+
+#define FIX(s, g, ...) diag_fix((s)->ps->tree.diags, (g), __VA_ARGS__)
+#define LABEL(s, g, span, ...) diag_label((s)->ps->tree.diags, (g), (span), __VA_ARGS__)
+#define NOTE(s, g, ...) diag_note((s)->ps->tree.diags, (g), (Span){0, 0}, __VA_ARGS__)
+
+/* ---- words in place of others ---- */
+
+typedef struct Foreign {
+    const char *word, *fix;
+} Foreign;
+
+static const Foreign foreign[] = {
+    {"while", "a loop has a known trip count: `for i in 0 .. n { .. }`"},
+    {"do", "a loop has a known trip count: `for i in 0 .. n { .. }`"},
+    {"loop", "`for i in 0 .. n { .. }`"},
+    {"return", "a function with a value is one expression: `fn f(a, b) = a * b;`"},
+    {"break", "a loop runs its whole range: give it a shorter one, or use `if` inside"},
+    {"continue", "put the rest of the body into an `if`"},
+    {"goto", "use `if` and `for`"},
+    {"switch", "use `if .. { } else if .. { }`"},
+    {"case", "use `if .. { } else if .. { }`"},
+    {"elif", "write `else if`"},
+    {"elsif", "write `else if`"},
+    {"elseif", "write `else if`"},
+    {"then", "a body stands in braces: `if cond { .. }`"},
+    {"struct", "there are scalars, tiles and barriers only"},
+    {"typedef", "an element type can be a kernel's parameter: `kernel k<T = bf16>(..)`"},
+    {"include", "write `import std.tiles;`"},
+    {"using", "write `import std.tiles;`"},
+    {"from", "write `import std.tiles;`"},
+    {"def", "write `fn name(params) { .. }` or `kernel name(params) { .. }`"},
+    {"func", "write `fn`"},
+    {"function", "write `fn`"},
+    {"global_", "write `global`"},
+    {"void", "write `fn name(params) { .. }` or `kernel name(params) { .. }`"},
+    {"__global__", "write `kernel name(params) { .. }`"},
+    {"__device__", "write `fn name(params) { .. }`"},
+    {"__shared__", "write `shared name: bf16[64, 64];`"},
+    {"__syncthreads", "the compiler places synchronisation; barriers are `barrier b;`, `arrive b;`, `wait b;`"},
+    {"syncthreads", "the compiler places synchronisation; barriers are `barrier b;`, `arrive b;`, `wait b;`"},
+};
+
+static const char *const scalar_words[] = {"int",  "unsigned", "long",    "short",   "char",     "float",    "double", "bool",
+                                           "auto", "size_t",   "int32_t", "int64_t", "uint32_t", "uint64_t", "static", "constexpr"};
+
+static bool in_list(const char *word, const char *const *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(word, list[i]) == 0) return true;
+    return false;
+}
+
+static bool foreign_word(Slip *s)
+{
+    Token t = same_place(s->at, s->first) ? s->at : s->first;
+    if (t.kind != TK_IDENT) return false;
+    const char *word = copy_of(s, t.span);
+    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) {
+        if (strcmp(word, foreign[i].word) != 0) continue;
+        FIX(s, say(s, E0126, t.span, "there is no `%s`", word), "%s", foreign[i].fix);
+        return true;
+    }
+    return false;
+}
+
+/* `int x = 1;`, `bf16 t[64];` */
+static bool type_first(Slip *s)
+{
+    Token t = s->first;
+    if (t.kind != TK_IDENT || s->at.kind != TK_IDENT || !same_place(t, s->prev)) return false;
+    const char *word = copy_of(s, t.span), *name = copy_of(s, s->at.span);
+    bool elem = is_elem_type(s, t);
+    if (!elem && !in_list(word, scalar_words, sizeof scalar_words / sizeof *scalar_words)) return false;
+    Diag *g = say(s, E0122, t.span, "a declaration does not start with a type");
+    if (s->ps->depth == 0) FIX(s, g, "`const %s = ..;` for a number, or `fn %s(..) = ..;`", name, name);
+    else if (elem) FIX(s, g, "`shared %s: %s[..];` for a tile, `let %s = ..;` for a scalar", name, word, name);
+    else FIX(s, g, "`let %s = ..;` (its type is worked out), or `var` if it changes", name);
+    return true;
+}
+
+/* The nearest of the words that could stand at the place. Where a name could, every soft word could, as a name: they
+ * are no hint then. */
+static const char *nearest_expected(Slip *s, const char *word, bool soft)
+{
+    const char *words[TK_TRUST + 1];
+    size_t n = 0;
+    for (int k = TK_TARGET; k <= TK_TRUST; k++)
+        if (s->expected[k] && (soft || is_reserved(k))) words[n++] = token_text(k);
+    return spelling_nearest(word, words, n);
+}
+
+static const char *nearest_start(Slip *s, const char *word)
+{
+    const char *words[TK_TRUST + 1];
+    size_t n = 0;
+    bool file = s->ps->depth == 0;
+    for (int k = TK_TARGET; k <= TK_TRUST; k++)
+        if (file ? token_starts_item(k) : token_starts_stmt(k) || k == TK_ELSE) words[n++] = token_text(k);
+    return spelling_nearest(word, words, n);
+}
+
+static bool misspelled(Slip *s)
+{
+    const char *word = "", *near = NULL;
+    Token t = s->at;
+    if (t.kind == TK_IDENT) {
+        word = copy_of(s, t.span);
+        near = nearest_expected(s, word, !s->expected[TK_IDENT]);
+    }
+    /* Any name passes as a map's mode; what follows a misspelled option does not. */
+    if (near == NULL && s->expected[TK_BOX] && s->expected[TK_LOWER] && s->prev.kind == TK_IDENT) {
+        t = s->prev;
+        word = copy_of(s, t.span);
+        near = nearest_expected(s, word, true);
+    }
+    /* A misspelled first word passes as a name; what follows it does not. */
+    if (near == NULL && s->first.kind == TK_IDENT && !same_place(s->at, s->first)) {
+        t = s->first;
+        word = copy_of(s, t.span);
+        near = nearest_start(s, word);
+    }
+    if (near == NULL) return false;
+    FIX(s, say(s, E0119, t.span, "there is no `%s` here", word), "did you mean `%s`?", near);
+    return true;
+}
+
+/* ---- names ---- */
+
+static bool reserved_name(Slip *s)
+{
+    if (!is_reserved(s->at.kind) || !s->expected[TK_IDENT] || s->new_line) return false;
+    if (same_place(s->at, s->first)) return false;
+    bool value = s->expected[TK_INT];
+    Diag *g = say(s, E0108, s->at.span, "%s is reserved and cannot %s", quoted(s, s->at), value ? "be a value" : "be a name");
+    FIX(s, g, "choose another name, such as `%s_1`", copy_of(s, s->at.span));
+    return true;
+}
+
+/* ---- brackets ---- */
+
+static int bracket_closer(int kind)
+{
+    return kind == TK_LPAREN ? TK_RPAREN : kind == TK_LBRACKET ? TK_RBRACKET : TK_RBRACE;
+}
+
+static bool end_of_file(Slip *s)
+{
+    Parse *ps = s->ps;
+    if (s->at.kind != TK_END) return false;
+    Span end = {s->prev.span.hi, s->prev.span.hi};
+    if (ps->depth == 0) return false;
+    const Bracket *b = &ps->open[ps->depth];
+    Diag *g = say(s, E0115, end, "the file ends before the `%s` that closes %s", token_text(bracket_closer(b->kind)), b->block ? "this block" : "this");
+    LABEL(s, g, b->span, "opened here");
+    return true;
+}
+
+/* A kernel in a kernel: the `}` before it is missing. */
+static bool item_in_block(Slip *s)
+{
+    Parse *ps = s->ps;
+    if (!token_starts_item(s->at.kind) || ps->depth == 0) return false;
+    if (!ps->open[ps->depth].block || !same_place(s->at, s->first)) return false;
+    if (s->at.kind == TK_CONST) {
+        FIX(s, say(s, E0135, s->at.span, "`const` stands outside of kernels and functions"), "write `let` here");
+        return true;
+    }
+    Diag *g = say(s, E0115, s->at.span, "%s starts inside a block", quoted(s, s->at));
+    LABEL(s, g, ps->open[ps->depth].span, "this is still open");
+    FIX(s, g, "close the block with `}` before %s", quoted(s, s->at));
+    parse_put_in(ps, TK_RBRACE, ps->depth);
+    return true;
+}
+
+static bool lost_closer(Slip *s)
+{
+    Parse *ps = s->ps;
+    /* `;` and braces have closed what was open: the feed saw them before the parser did. */
+    const Bracket *b = &ps->lost;
+    bool ends = s->at.kind == TK_SEMI || s->at.kind == TK_LBRACE || s->at.kind == TK_RBRACE;
+    if (!ends || b->kind == 0) {
+        b = &ps->open[ps->depth];
+        bool outside = s->at.kind == TK_ARROW || token_starts_stmt(s->at.kind) || token_starts_item(s->at.kind);
+        if (ps->depth == 0 || b->block || !outside) return false;
+    }
+    int closer = bracket_closer(b->kind);
+    bool in_range = s->first.kind == TK_FOR || s->first.kind == TK_PIPELINE; /* `(0 .. n` wants a `,` before its `)` */
+    if (!s->expected[closer] && !(in_range && s->expected[TK_COMMA])) return false;
+    Diag *g = say(s, E0115, s->at.span, "expected `%s` before %s", token_text(closer), quoted(s, s->at));
+    LABEL(s, g, b->span, "this is not closed");
+    return true;
+}
+
+/* ---- statements ---- */
+
+static bool missing_semicolon(Slip *s)
+{
+    Parse *ps = s->ps;
+    if (!s->expected[TK_SEMI] || same_place(s->at, s->first)) return false;
+    bool starts = ps->depth == 0 ? token_starts_item(s->at.kind) : token_starts_stmt(s->at.kind) || s->at.kind == TK_IDENT;
+    bool next = starts && (s->new_line || s->at.kind != TK_IDENT);
+    if (!next && s->at.kind != TK_RBRACE && s->at.kind != TK_END) return false;
+    uint32_t end = s->prev.span.hi;
+    say(s, E0118, (Span){end, end}, "expected `;` after %s", quoted(s, s->prev));
+    if (next) parse_put_in(ps, TK_SEMI, 1);
+    return true;
+}
+
+static bool needs_braces(Slip *s)
+{
+    int k = s->first.kind;
+    bool body = k == TK_IF || k == TK_FOR || k == TK_PIPELINE || k == TK_ELSE || s->prev.kind == TK_ELSE;
+    if (!body || !s->expected[TK_LBRACE]) return false;
+    if (!token_starts_stmt(s->at.kind) && s->at.kind != TK_IDENT) return false;
+    if (s->at.kind == TK_IDENT && !s->new_line) return false;
+    FIX(s, say(s, E0130, s->at.span, "expected `{` before %s", quoted(s, s->at)), "`{ %s .. }`", copy_of(s, s->at.span));
+    return true;
+}
+
+static bool empty_statement(Slip *s)
+{
+    if (s->at.kind != TK_SEMI || !same_place(s->at, s->first)) return false;
+    if (s->prev.kind == TK_RBRACE) say(s, E0131, s->at.span, "no `;` follows a block");
+    else say(s, E0131, s->at.span, "there is no statement before this `;`");
+    return true;
+}
+
+static bool lost_else(Slip *s)
+{
+    if (s->at.kind != TK_ELSE || !same_place(s->at, s->first)) return false;
+    FIX(s, say(s, E0105, s->at.span, "this `else` has no `if`"), "`if cond { .. } else { .. }`");
+    return true;
+}
+
+static bool outside_kernels(Slip *s)
+{
+    if (s->ps->depth > 0 || !same_place(s->at, s->first) || !token_starts_stmt(s->at.kind)) return false;
+    Diag *g = say(s, E0105, s->at.span, "%s stands outside of kernels and functions", quoted(s, s->at));
+    if (s->at.kind == TK_LET || s->at.kind == TK_VAR) FIX(s, g, "`const name = value;` for a number that all may use");
+    else FIX(s, g, "put it into `kernel name(..) { .. }`");
+    return true;
+}
+
+static bool several_names(Slip *s)
+{
+    int k = s->first.kind;
+    if (s->at.kind != TK_COMMA || s->ps->depth == 0 || !s->ps->open[s->ps->depth].block) return false;
+    if (k != TK_LET && k != TK_VAR && k != TK_BARRIER && k != TK_SHARED && k != TK_TMEM) return false;
+    Diag *g = say(s, E0128, s->at.span, "one `%s` declares one name", token_text(k));
+    FIX(s, g, "end it with `;` and write `%s` again", token_text(k));
+    return true;
+}
+
+static bool typed_scalar(Slip *s)
+{
+    if ((s->first.kind != TK_LET && s->first.kind != TK_VAR) || s->at.kind != TK_COLON) return false;
+    if (!same_place(s->ps->before, s->first)) return false;
+    FIX(s, say(s, E0133, s->at.span, "a scalar's type is not written"), "`%s %s = ..;`", token_text(s->first.kind),
+        copy_of(s, s->prev.span));
+    return true;
+}
+
+/* `shared t: bf16[64] = 0;`, `shared bf16 t[64];` */
+static bool tile_declaration(Slip *s)
+{
+    int k = s->first.kind;
+    if (k != TK_SHARED && k != TK_TMEM) return false;
+    if (s->at.kind == TK_ASSIGN) {
+        const char *name = copy_of(s, s->ps->second.span);
+        FIX(s, say(s, E0124, s->at.span, "a tile has no initial value"), "`fill %s = value;` after the declaration", name);
+        return true;
+    }
+    if (s->at.kind == TK_IDENT && s->expected[TK_COLON] && same_place(s->ps->before, s->first) && is_elem_type(s, s->prev)) {
+        const char *name = copy_of(s, s->at.span), *type = copy_of(s, s->prev.span);
+        FIX(s, say(s, E0122, s->prev.span, "the name stands before the type"), "`%s %s: %s[..];`", token_text(k), name, type);
+        return true;
+    }
+    return false;
+}
+
+static bool c_for(Slip *s)
+{
+    if (s->first.kind != TK_FOR && s->first.kind != TK_PIPELINE) return false;
+    const char *word = token_text(s->first.kind);
+    if (s->at.kind == TK_ASSIGN || s->at.kind == TK_COLON) {
+        if (!s->expected[TK_IN] && s->ps->open[s->ps->depth].kind != TK_LPAREN) return false;
+    } else if (!(s->ps->open[s->ps->depth].kind == TK_LPAREN && s->expected[TK_COMMA] && s->at.kind == TK_IDENT) ||
+               s->expected[TK_STAR]) {
+        return false;
+    }
+    s->ps->c_loop = s->ps->open[s->ps->depth].kind == TK_LPAREN;
+    Diag *g = say(s, E0125, s->at.span, "expected `in` and a range, found %s", quoted(s, s->at));
+    FIX(s, g, "`%s i in 0 .. n { .. }`, or `%s (i, j) in (m, n) { .. }`", word, word);
+    return true;
+}
+
+/* `0 ... n`, `0 to n` */
+static bool range_dots(Slip *s)
+{
+    bool third = s->at.kind == TK_DOT && s->prev.kind == TK_DOTDOT && s->at.span.lo == s->prev.span.hi;
+    bool word = s->expected[TK_DOTDOT] && s->at.kind == TK_IDENT && (is_text(s, s->at, "to") || is_text(s, s->at, "until"));
+    if (!third && !word) return false;
+    Span span = third ? (Span){s->prev.span.lo, s->at.span.hi} : s->at.span;
+    FIX(s, say(s, E0125, span, "%s makes no range", lexer_quote(&s->ps->lexer, span)), "`low .. high`, where `high` is not reached");
+    return true;
+}
+
+/* `i += 1`, `i++`, `t[i] = v` */
+static bool c_assignment(Slip *s)
+{
+    if (s->first.kind != TK_IDENT || !same_place(s->prev, s->first)) return false;
+    const char *name = copy_of(s, s->first.span), *at = text_of(s->ps, s->at.span);
+    if (s->at.kind == TK_LBRACKET) {
+        Diag *g = say(s, E0132, s->at.span, "an element of `%s` cannot be assigned", name);
+        FIX(s, g, "`fill %s[..] = value;`, or `move .. -> %s[..];`", name, name);
+        return true;
+    }
+    static const char ops[] = "+-*/%&|^";
+    if (at[0] == 0 || !strchr(ops, at[0])) return false;
+    if (at[1] == '=') {
+        FIX(s, say(s, E0123, (Span){s->at.span.lo, s->at.span.lo + 2}, "there is no `%c=`", at[0]), "`%s = %s %c ..;`", name, name,
+            at[0]);
+        return true;
+    }
+    if ((at[0] == '+' || at[0] == '-') && at[1] == at[0]) {
+        FIX(s, say(s, E0123, (Span){s->at.span.lo, s->at.span.lo + 2}, "there is no `%c%c`", at[0], at[0]), "`%s = %s %c 1;`",
+            name, name, at[0]);
+        return true;
+    }
+    return false;
+}
+
+static bool is_clause(int kind)
+{
+    switch (kind) {
+    case TK_VIA: case TK_MULTICAST: case TK_REDUCE: case TK_CACHE: case TK_BYTES: case TK_OFFSET: case TK_HALO:
+    case TK_OVERLAP: case TK_CONVERT: case TK_TRANSPOSE: case TK_COMMIT: return true;
+    default: return false;
+    }
+}
+
+static bool move_arrow(Slip *s)
+{
+    if (s->first.kind != TK_MOVE) return false;
+    const char *at = text_of(s->ps, s->at.span);
+    if (s->at.kind == TK_ARROW && s->expected[TK_SEMI]) {
+        FIX(s, say(s, E0121, s->at.span, "a move has one destination"), "end it with `;` and write a second `move`");
+        return true;
+    }
+    if (!s->expected[TK_ARROW]) return false;
+    if (is_clause(s->at.kind)) {
+        FIX(s, say(s, E0121, s->at.span, "%s stands before the destination", quoted(s, s->at)), "`move source -> destination %s ..;`",
+            token_text(s->at.kind));
+        return true;
+    }
+    Span both = {s->at.span.lo, s->at.span.lo + 2};
+    if (at[0] == '<' && at[1] == '-') {
+        FIX(s, say(s, E0121, both, "a move is written from its source to its destination"), "`move source -> destination`");
+        return true;
+    }
+    bool fat = at[0] == '=' && at[1] == '>';
+    if (!fat && s->at.kind != TK_ASSIGN && s->at.kind != TK_COMMA && !is_text(s, s->at, "to") && !is_text(s, s->at, "into"))
+        return false;
+    Span span = fat ? both : s->at.span;
+    FIX(s, say(s, E0121, span, "expected `->` and the destination, found %s", lexer_quote(&s->ps->lexer, span)),
+        "`move source -> destination`");
+    return true;
+}
+
+/* ---- expressions ---- */
+
+static bool is_comparison(int kind)
+{
+    return kind == TK_EQ || kind == TK_NE || kind == TK_LT || kind == TK_GT || kind == TK_LE || kind == TK_GE;
+}
+
+static bool comparison(Slip *s)
+{
+    if (s->at.kind == TK_ASSIGN && s->expected[TK_EQ]) {
+        FIX(s, say(s, E0120, s->at.span, "`=` does not compare"), "write `==`");
+        return true;
+    }
+    if (is_comparison(s->at.kind) && s->expected[TK_ANDAND]) {
+        FIX(s, say(s, E0127, s->at.span, "comparisons do not chain"), "`a < b && b < c`");
+        return true;
+    }
+    return false;
+}
+
+static bool logic_word(Slip *s)
+{
+    if (s->at.kind != TK_IDENT) return false;
+    const char *op = NULL;
+    if (s->expected[TK_ANDAND]) op = is_text(s, s->at, "and") ? "&&" : is_text(s, s->at, "or") ? "||" : is_text(s, s->at, "mod") ? "%" : NULL;
+    Token not = s->prev;
+    if (!op && is_text(s, not, "not")) {
+        FIX(s, say(s, E0134, not.span, "there is no operator `not`"), "write `!`");
+        return true;
+    }
+    if (!op) return false;
+    FIX(s, say(s, E0134, s->at.span, "there is no operator %s", quoted(s, s->at)), "write `%s`", op);
+    return true;
+}
+
+/* `src: bf16[M, N]` */
+static bool tensor_without_space(Slip *s)
+{
+    if (s->first.kind != TK_KERNEL && s->first.kind != TK_FN) return false;
+    if (s->at.kind != TK_LBRACKET || s->ps->before.kind != TK_COLON) return false;
+    FIX(s, say(s, E0129, s->prev.span, "a tensor parameter says where the tensor is"), "`global %s[..]`", copy_of(s, s->prev.span));
+    return true;
+}
+
+/* `kernel k<BM: 64>`, `f<a > b>(x)` */
+static bool template_list(Slip *s)
+{
+    bool head = s->first.kind == TK_KERNEL || s->first.kind == TK_FN;
+    if (head && s->at.kind == TK_COLON && s->expected[TK_GT]) {
+        FIX(s, say(s, E0105, s->at.span, "a compile-time parameter has a default, not a type"), "`%s = 64`", copy_of(s, s->prev.span));
+        return true;
+    }
+    if (s->prev.kind != TK_GT || !s->expected[TK_LPAREN] || s->expected[TK_INT] || s->at.kind == TK_SEMI) return false;
+    Diag *g = say(s, E0105, s->prev.span, "this `>` ends the list of compile-time arguments");
+    FIX(s, g, "put a comparison in parentheses: `f<(a > b)>(..)`");
+    return true;
+}
+
+/* ---- everything else: what could stand here ---- */
+
+typedef struct Choice {
+    const char *what[12];
+    unsigned n;
+    bool open[TOKEN_KINDS]; /* not yet said */
+} Choice;
+
+static void offer(Choice *c, const char *what)
+{
+    if (c->n < sizeof c->what / sizeof *c->what) c->what[c->n++] = what;
+}
+
+/* Takes a class of tokens out of the choice. */
+static void take(Choice *c, const int *kinds, size_t n)
+{
+    for (size_t i = 0; i < n; i++) c->open[kinds[i]] = false;
+}
+#define TAKE(c, ...) take((c), (const int[]){__VA_ARGS__}, sizeof((const int[]){__VA_ARGS__}) / sizeof(int))
+
+static void take_range(Choice *c, int from, int to)
+{
+    for (int k = from; k <= to; k++) c->open[k] = false;
+}
+
+static void take_name(Choice *c)
+{
+    TAKE(c, TK_IDENT);
+    take_range(c, TK_IN, TK_TRUST);
+}
+
+/* Sorted from what is most probably meant. */
+static void choose(Choice *c)
+{
+    static const int first[] = {TK_SEMI, TK_RPAREN, TK_RBRACKET, TK_COMMA, TK_ARROW, TK_ASSIGN, TK_COLON, TK_IN};
+    bool *open = c->open;
+    bool has_name = open[TK_IDENT];
+    if (has_name && open[TK_MOVE] && open[TK_LET]) {
+        offer(c, "a statement");
+        take_name(c);
+        take_range(c, TK_TARGET, TK_ROLE);
+    } else if (open[TK_KERNEL] && open[TK_FN]) {
+        offer(c, "`kernel`, `fn`, `const`, `import` or `target`");
+        TAKE(c, TK_KERNEL, TK_FN, TK_CONST, TK_IMPORT, TK_TARGET, TK_END);
+    } else if (has_name && open[TK_INT]) {
+        offer(c, open[TK_COLON] && open[TK_LBRACE] ? "a subscript" : "an expression");
+        if (open[TK_LBRACE] && open[TK_COLON]) TAKE(c, TK_LBRACE, TK_COLON);
+        take_name(c);
+        TAKE(c, TK_INT, TK_FLOAT, TK_STRING, TK_LPAREN, TK_MINUS, TK_NOT, TK_INV, TK_PEER, TK_CLUSTER, TK_GRID);
+    } else if (open[TK_FLIP] && open[TK_IN] && has_name) {
+        offer(c, "a name");
+        take_name(c);
+    }
+    bool operators = open[TK_STAR];
+    for (size_t i = 0; i < sizeof first / sizeof *first; i++) {
+        if (!open[first[i]]) continue;
+        offer(c, token_text(first[i]));
+        open[first[i]] = false;
+    }
+    if (open[TK_VIA] && open[TK_COMMIT]) {
+        offer(c, "a clause such as `via` or `commit`");
+        TAKE(c, TK_VIA, TK_MULTICAST, TK_REDUCE, TK_CACHE, TK_BYTES, TK_OFFSET, TK_HALO, TK_AHEAD, TK_OVERLAP, TK_CONVERT,
+             TK_TRANSPOSE, TK_COMMIT);
+    }
+    if (open[TK_BOX] && open[TK_LOWER]) {
+        offer(c, "a map option such as `box` or `swizzle`");
+        TAKE(c, TK_IDENT, TK_BOX, TK_STRIDE, TK_SWIZZLE, TK_FILL, TK_L2, TK_INTERLEAVE, TK_LOWER, TK_UPPER, TK_CHANNELS, TK_PIXELS);
+    }
+    if (open[TK_WHERE]) {
+        offer(c, "an attribute such as `grid` or `where`");
+        TAKE(c, TK_GRID, TK_CLUSTER, TK_THREADS, TK_WHERE, TK_TRUST, TK_PAIR);
+    }
+    if (open[TK_STRIDE] && open[TK_SWIZZLE] && open[TK_INTERLEAVE]) {
+        offer(c, "a layout such as `swizzle`");
+        TAKE(c, TK_STRIDE, TK_SWIZZLE, TK_INTERLEAVE);
+    }
+    if (operators) {
+        offer(c, "an operator");
+        take_range(c, TK_OROR, TK_PERCENT);
+    }
+    /* What could go on a value is worth saying only if nothing else could stand here. */
+    if (c->n > 0) TAKE(c, TK_LBRACKET, TK_DOT, TK_LPAREN, TK_LT, TK_END);
+    for (int k = 0; k < TOKEN_KINDS; k++)
+        if (open[k] && k >= TK_IDENT) offer(c, k == TK_IDENT ? "a name" : token_text(k));
+}
+
+static void put_choice(Text *out, const char *what)
+{
+    bool phrase = strchr(what, ' ') || what[0] == '`';
+    text_printf(out, phrase ? "%s" : "`%s`", what);
+}
+
+static void anything_else(Slip *s)
+{
+    Choice c = {.n = 0};
+    Text out;
+    memcpy(c.open, s->expected, sizeof c.open);
+    choose(&c);
+    text_init(&out, s->ps->tree.arena->mem);
+    text_lit(&out, "expected ");
+    for (unsigned i = 0; i < c.n; i++) {
+        if (i > 0) text_str(&out, i + 1 < c.n ? ", " : " or ");
+        put_choice(&out, c.what[i]);
+    }
+    text_printf(&out, ", found %s", quoted(s, s->at));
+    Span at = s->at.span;
+    if (s->at.kind == TK_END) at = (Span){s->prev.span.hi, s->prev.span.hi};
+    say(s, E0105, at, "%s", out.s);
+    text_free(&out);
+}
+
+/* Plain before clever: a slip that is certain from the tokens alone comes before one that is guessed from spelling. */
+static bool (*const slips[])(Slip *) = {
+    end_of_file,      item_in_block, empty_statement, lost_else,     outside_kernels, c_for,
+    range_dots,       type_first,    foreign_word,    tile_declaration, typed_scalar, several_names,
+    c_assignment,     move_arrow,    tensor_without_space, comparison, logic_word,    lost_closer, template_list,
+    reserved_name,    needs_braces,  misspelled,      missing_semicolon,
+};
+
+void syntax_error(Parse *ps, const bool *expected)
+{
+    if (ps->stopped) return;
+    bool garbled = ps->lexer.errors != ps->lexer_errors; /* it has its message already */
+    ps->recovering = true;
+    if (ps->open[ps->depth].roles) ps->skip_to = ps->depth;
+    Slip s = {ps, expected, ps->cur, ps->prev, ps->first, parse_on_new_line(ps, ps->prev.span, ps->cur.span)};
+    if (garbled) return;
+    for (size_t i = 0; i < sizeof slips / sizeof *slips; i++)
+        if (slips[i](&s)) return;
+    anything_else(&s);
+}

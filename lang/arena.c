@@ -1,0 +1,159 @@
+#include "lang/arena.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define ARENA_ASAN 1
+#endif
+#elif defined(__SANITIZE_ADDRESS__)
+#define ARENA_ASAN 1
+#endif
+
+/* Under AddressSanitizer every allocation is followed by poisoned bytes and free room is poisoned, so that an
+ * overrun of an arena object is found like one of a heap object. */
+#ifdef ARENA_ASAN
+#include <sanitizer/asan_interface.h>
+#define RED_ZONE 16u
+#define poison(p, n) ASAN_POISON_MEMORY_REGION((p), (n))
+#define unpoison(p, n) ASAN_UNPOISON_MEMORY_REGION((p), (n))
+#else
+#define RED_ZONE 0u
+#define poison(p, n) ((void)(p), (void)(n))
+#define unpoison(p, n) ((void)(p), (void)(n))
+#endif
+
+enum { CHUNK_FIRST = 16 * 1024, CHUNK_MAX = 1024 * 1024 };
+
+#define ALIGN _Alignof(max_align_t)
+
+struct ArenaChunk {
+    ArenaChunk *older;
+    size_t size; /* bytes behind the header */
+    _Alignas(max_align_t) char data[];
+};
+
+static void *std_realloc(void *user, void *p, size_t n)
+{
+    (void)user;
+    if (n == 0) {
+        free(p);
+        return NULL;
+    }
+    return realloc(p, n);
+}
+
+void *mem_resize(Mem *m, void *p, size_t n)
+{
+    void *q = NULL;
+    if (n <= PTRDIFF_MAX) q = (m->realloc ? m->realloc : std_realloc)(m->user, p, n);
+    if (q == NULL) {
+        if (m->fail == NULL) abort(); /* contract of arena.h: the library's entry function sets it */
+        longjmp(*m->fail, 1);
+    }
+    return q;
+}
+
+void mem_free(Mem *m, void *p)
+{
+    if (p) (m->realloc ? m->realloc : std_realloc)(m->user, p, 0);
+}
+
+void arena_init(Arena *a, Mem *mem)
+{
+    *a = (Arena){.mem = mem};
+}
+
+static void drop_newest(Arena *a)
+{
+    ArenaChunk *c = a->chunk;
+    a->chunk = c->older;
+    unpoison(c->data, c->size);
+    mem_free(a->mem, c);
+}
+
+void arena_free(Arena *a)
+{
+    while (a->chunk) drop_newest(a);
+    a->at = a->end = NULL;
+}
+
+static void add_chunk(Arena *a, size_t need)
+{
+    size_t size = CHUNK_FIRST;
+    if (a->chunk) size = a->chunk->size < CHUNK_MAX / 2 ? a->chunk->size * 2 : CHUNK_MAX;
+    if (size < need) size = need;
+    if (size > PTRDIFF_MAX - sizeof(ArenaChunk)) size = PTRDIFF_MAX; /* mem_resize refuses the sum below */
+    ArenaChunk *c = mem_resize(a->mem, NULL, sizeof(ArenaChunk) + size);
+    c->older = a->chunk;
+    c->size = size;
+    a->chunk = c;
+    a->at = c->data;
+    a->end = c->data + size;
+    poison(a->at, size);
+}
+
+void *arena_alloc(Arena *a, size_t n)
+{
+    if (n > PTRDIFF_MAX - 2 * ALIGN - RED_ZONE) n = PTRDIFF_MAX - 2 * ALIGN - RED_ZONE;
+    size_t step = ((n + ALIGN - 1) & ~(size_t)(ALIGN - 1)) + RED_ZONE;
+    if (step == 0) step = ALIGN; /* distinct addresses also for empty objects */
+    if ((size_t)(a->end - a->at) < step) add_chunk(a, step);
+    char *p = a->at;
+    a->at += step;
+    unpoison(p, n);
+    memset(p, 0, n);
+    return p;
+}
+
+char *arena_strdup(Arena *a, const char *s, size_t n)
+{
+    char *p = arena_alloc(a, n == SIZE_MAX ? n : n + 1);
+    if (n) memcpy(p, s, n);
+    return p;
+}
+
+char *arena_printf(Arena *a, const char *fmt, ...)
+{
+    va_list ap, again;
+    va_start(ap, fmt);
+    va_copy(again, ap);
+    int n = vsnprintf(NULL, 0, fmt, ap);
+    va_end(ap);
+    char *p = arena_alloc(a, n < 0 ? 1 : (size_t)n + 1);
+    if (n >= 0) vsnprintf(p, (size_t)n + 1, fmt, again);
+    va_end(again);
+    return p;
+}
+
+ArenaMark arena_mark(const Arena *a)
+{
+    return (ArenaMark){a->chunk, a->at};
+}
+
+void arena_release(Arena *a, ArenaMark m)
+{
+    while (a->chunk != m.chunk) drop_newest(a);
+    a->at = m.at;
+    a->end = m.chunk ? m.chunk->data + m.chunk->size : NULL;
+    if (a->chunk) poison(a->at, (size_t)(a->end - a->at));
+}
+
+size_t arena_bytes(size_t n, size_t size)
+{
+    return size && n > SIZE_MAX / size ? SIZE_MAX : n * size;
+}
+
+void *vec_grow(Arena *a, void *v, uint32_t *cap, size_t size)
+{
+    uint32_t old = *cap;
+    if (old > UINT32_MAX / 2) arena_alloc(a, SIZE_MAX); /* jumps */
+    uint32_t now = old ? old * 2 : 8;
+    void *p = arena_alloc(a, arena_bytes(now, size));
+    if (old) memcpy(p, v, (size_t)old * size);
+    *cap = now;
+    return p;
+}

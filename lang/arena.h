@@ -1,0 +1,69 @@
+/* Memory for one compilation.
+ *
+ * Everything that a compilation makes lives in arenas: nothing is freed one by one. An arena takes its
+ * chunks from the caller's allocator; when that fails it jumps to the `fail` point set by the library's
+ * entry function, so no pass has to check for NULL. Marks give memory back in stack order (one kernel's
+ * IR is dropped before the next kernel is lowered).
+ */
+#ifndef LANG_ARENA_H
+#define LANG_ARENA_H
+
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* realloc-like: n == 0 frees p; returns NULL on failure (p stays valid). */
+typedef void *(*MemRealloc)(void *user, void *p, size_t n);
+
+typedef struct Mem {
+    MemRealloc realloc; /* NULL: the C library's */
+    void *user;
+    jmp_buf *fail; /* taken when memory runs out; must be set while an arena or Text is in use */
+} Mem;
+
+/* n > 0; never returns NULL: jumps to m->fail. */
+void *mem_resize(Mem *m, void *p, size_t n);
+void mem_free(Mem *m, void *p);
+
+typedef struct ArenaChunk ArenaChunk;
+typedef struct Arena {
+    Mem *mem;
+    ArenaChunk *chunk; /* newest first */
+    char *at, *end;    /* free room in the newest chunk */
+} Arena;
+typedef struct ArenaMark {
+    ArenaChunk *chunk;
+    char *at;
+} ArenaMark;
+
+void arena_init(Arena *a, Mem *mem);
+void arena_free(Arena *a);
+/* Zeroed, aligned for any type. n == 0 is allowed. */
+void *arena_alloc(Arena *a, size_t n);
+char *arena_strdup(Arena *a, const char *s, size_t n); /* adds the terminating 0 */
+#if defined(__GNUC__)
+__attribute__((format(printf, 2, 3)))
+#endif
+char *arena_printf(Arena *a, const char *fmt, ...);
+ArenaMark arena_mark(const Arena *a);
+void arena_release(Arena *a, ArenaMark m);
+
+#define arena_new(a, T) ((T *)arena_alloc((a), sizeof(T)))
+#define arena_array(a, T, n) ((T *)arena_alloc((a), arena_bytes((n), sizeof(T))))
+size_t arena_bytes(size_t n, size_t size); /* n * size; SIZE_MAX (which fails) on overflow */
+
+/* A growing array whose storage comes from an arena: struct { T *v; uint32_t n, cap; }. */
+#define VEC(T)                                                                                                         \
+    struct {                                                                                                           \
+        T *v;                                                                                                          \
+        uint32_t n, cap;                                                                                               \
+    }
+/* Makes room for one more and returns its address (zeroed). */
+#define vec_add(a, vec)                                                                                                \
+    ((vec)->n == (vec)->cap                                                                                            \
+         ? ((vec)->v = vec_grow((a), (vec)->v, &(vec)->cap, sizeof *(vec)->v), &(vec)->v[(vec)->n++])                  \
+         : &(vec)->v[(vec)->n++])
+#define vec_push(a, vec, item) (*vec_add(a, vec) = (item))
+void *vec_grow(Arena *a, void *v, uint32_t *cap, size_t size);
+
+#endif

@@ -1,0 +1,54 @@
+/* 64-bit signed arithmetic that says when the exact result does not fit. */
+#ifndef LANG_CHECKED_H
+#define LANG_CHECKED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Each stores the result and returns true, or returns false if it does not fit. */
+static inline bool add_s64(int64_t a, int64_t b, int64_t *out)
+{
+    if (b > 0 ? a > INT64_MAX - b : a < INT64_MIN - b) return false;
+    *out = a + b;
+    return true;
+}
+
+static inline bool sub_s64(int64_t a, int64_t b, int64_t *out)
+{
+    if (b < 0 ? a > INT64_MAX + b : a < INT64_MIN + b) return false;
+    *out = a - b;
+    return true;
+}
+
+static inline bool mul_s64(int64_t a, int64_t b, int64_t *out)
+{
+    if (a > 0 ? (b > 0 ? a > INT64_MAX / b : b < INT64_MIN / a)
+              : (b > 0 ? a < INT64_MIN / b : a != 0 && b < INT64_MAX / a))
+        return false;
+    *out = a * b;
+    return true;
+}
+
+/* Floor division and its remainder, which has the sign of b; b != 0. Only the quotient can fail to fit. */
+static inline bool floor_div_s64(int64_t a, int64_t b, int64_t *out)
+{
+    if (a == INT64_MIN && b == -1) return false;
+    *out = a / b - (a % b != 0 && (a < 0) != (b < 0));
+    return true;
+}
+
+static inline int64_t floor_mod_s64(int64_t a, int64_t b)
+{
+    if (b == -1) return 0; /* INT64_MIN % -1 is undefined in C */
+    int64_t r = a % b;
+    return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+}
+
+static inline bool ceil_div_s64(int64_t a, int64_t b, int64_t *out)
+{
+    if (a == INT64_MIN && b == -1) return false;
+    *out = a / b + (a % b != 0 && (a < 0) == (b < 0));
+    return true;
+}
+
+#endif

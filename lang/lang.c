@@ -1,0 +1,135 @@
+#include "lang/lang.h"
+
+#include <string.h>
+
+#include "lang/map_rules.h"
+
+/* ---- element types ---- */
+
+static const ElemInfo ELEMS[] = {
+#define TYPE(id, name, gbits, sbits, kind, map, npy, ptx) [TYPE_##id] = {name, gbits, sbits, kind, map, npy, ptx},
+#include "lang/types.def"
+#undef TYPE
+};
+_Static_assert(sizeof ELEMS / sizeof ELEMS[0] == TYPE_COUNT, "one row per element type");
+/* Manifests carry the number of the type: rows are only ever added at the end. */
+_Static_assert(TYPE_U8 == 0 && TYPE_S32 == 6 && TYPE_BF16 == 9 && TYPE_B6A16 == 17, "types keep their numbers");
+
+const ElemInfo *elem_info(ElemType t)
+{
+    return &ELEMS[t];
+}
+
+bool elem_find(const char *name, ElemType *out)
+{
+    for (int t = 0; t < TYPE_COUNT; t++) {
+        if (strcmp(ELEMS[t].name, name) != 0) continue;
+        *out = (ElemType)t;
+        return true;
+    }
+    return false;
+}
+
+/* ---- targets ---- */
+
+static const TargetInfo TARGETS[] = {
+#define TARGET(name, sm, suffix, version, features, smem, cluster, tmem, alias)                                        \
+    {name, sm, suffix, version, features, smem, cluster, tmem, alias},
+#include "lang/targets.def"
+#undef TARGET
+};
+_Static_assert(FEAT_COUNT <= 32, "features fit the mask");
+
+size_t target_count(void)
+{
+    return sizeof TARGETS / sizeof TARGETS[0];
+}
+
+const TargetInfo *target_at(size_t i)
+{
+    return &TARGETS[i];
+}
+
+const TargetInfo *target_find(const char *name)
+{
+    for (size_t i = 0; name[0] && i < target_count(); i++)
+        if (strcmp(TARGETS[i].name, name) == 0 || strcmp(TARGETS[i].alias, name) == 0) return &TARGETS[i];
+    return NULL;
+}
+
+const char *feature_name(Feature f)
+{
+    static const char *const names[] = {
+        [FEAT_BULK] = "bulk",
+        [FEAT_CTA_DST] = "loads to .shared::cta",
+        [FEAT_CP_MASK] = ".cp_mask",
+        [FEAT_GATHER4_CTA] = "gather4 and im2col::w to .shared::cta",
+        [FEAT_BLK] = "BLK",
+        [FEAT_TCGEN_SHIFT] = "tcgen05.shift",
+        [FEAT_MULTICAST_FAST] = "fast multicast",
+        [FEAT_SM100] = "sm_100",
+        [FEAT_CLC_MULTICAST] = "multicast of clusterlaunchcontrol",
+        [FEAT_ARCH] = "architecture-specific",
+    };
+    _Static_assert(sizeof names / sizeof names[0] == FEAT_COUNT, "one name per feature");
+    return names[f];
+}
+
+/* ---- instruction forms ---- */
+
+static const FormInfo FORMS[] = {
+/* The rows pass through one more macro so that the groups of columns that many rows share are expanded first. */
+#define ROW(id, ident, ptx, feature, version, completion, src, dst, proxy, tx, traps, section)                         \
+    [FORM_##id] = {ident, ptx, feature, version, completion, section, src, dst, proxy, tx, traps},
+#define FORM(...) ROW(__VA_ARGS__)
+#include "lang/instructions.def"
+#undef FORM
+#undef ROW
+};
+_Static_assert(sizeof FORMS / sizeof FORMS[0] == FORM_COUNT, "one row per instruction form");
+
+const FormInfo *form_info(InstrForm f)
+{
+    return &FORMS[f];
+}
+
+bool form_legal(InstrForm f, const TargetInfo *t, unsigned version)
+{
+    const FormInfo *i = &FORMS[f];
+    return target_has(t, i->feature) && version >= i->min_version && version >= t->min_version;
+}
+
+/* ---- word lists ---- */
+
+#define WORD_ROW(...) ((const char *const[]){__VA_ARGS__})
+#define WORDS(...) {WORD_ROW(__VA_ARGS__), sizeof WORD_ROW(__VA_ARGS__) / sizeof(const char *)}
+
+/* In the order of enum WordList; the order of the words is that of the enums that use them. */
+static const struct Words {
+    const char *const *v;
+    size_t n;
+} WORD_LISTS[] = {
+    [WORDS_MODE] = WORDS("tiled", "im2col", "im2col_w", "im2col_w128", "gather4", "scatter4"), /* MapMode */
+    [WORDS_FILL] = WORDS("zero", "nan"),                                                       /* MapFill */
+    [WORDS_CACHE] = WORDS("evict_normal", "evict_first", "evict_last", "evict_unchanged"),
+    [WORDS_MULTICAST] = WORDS("x", "y", "z", "all", "warpx4", "warpx2_02_13", "warpx2_01_23"),
+    [WORDS_REDUCE] = WORDS("add", "min", "max", "inc", "dec", "and", "or", "xor"),
+    [WORDS_DEAL] = WORDS("static", "ticket", "launch", "clc"),
+    [WORDS_CONVERT] = WORDS("sat"),
+    [WORDS_OVERLAP] = WORDS("any"),
+    [WORDS_GRID_MEMBER] = WORDS("x", "y", "z"),
+    [WORDS_CLUSTER_MEMBER] = WORDS("x", "y", "z", "rank", "size"),
+};
+
+const char *const *word_list(WordList w, size_t *n)
+{
+    *n = WORD_LISTS[w].n;
+    return WORD_LISTS[w].v;
+}
+
+int word_find(WordList w, const char *s)
+{
+    for (size_t i = 0; i < WORD_LISTS[w].n; i++)
+        if (strcmp(WORD_LISTS[w].v[i], s) == 0) return (int)i;
+    return -1;
+}

@@ -1,0 +1,107 @@
+/* The language as data: look-ups over types.def, targets.def and instructions.def.
+ *
+ * A fact of the PTX ISA or the driver is one row of a .def file; checker, emitter, simulator, tests and the
+ * generated documentation read the same row. There is no comparison of target numbers outside these tables.
+ */
+#ifndef LANG_LANG_H
+#define LANG_LANG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- element types: types.def ---- */
+typedef enum ElemType {
+#define TYPE(id, name, ...) TYPE_##id,
+#include "lang/types.def"
+#undef TYPE
+    TYPE_COUNT
+} ElemType;
+typedef enum ElemKind { ELEM_UINT, ELEM_SINT, ELEM_FLOAT, ELEM_PACKED } ElemKind;
+typedef struct ElemInfo {
+    const char *name;     /* as written in .tile */
+    uint8_t global_bits;  /* bits per element in global memory */
+    uint8_t shared_bits;  /* bits per element in shared memory (packed types with gaps: 8) */
+    ElemKind kind;
+    int8_t map_type;      /* MapType (CUtensorMapDataType) of the map that moves it: s8, e4m3, e5m2 as U8, s16 as U16 */
+    const char *npy;      /* dtype of .npy files ("<u2" for bf16) */
+    const char *ptx;      /* register / memory type of loads: "s32", "b16"; "" if it can't be read as a scalar */
+} ElemInfo;
+const ElemInfo *elem_info(ElemType t);
+bool elem_find(const char *name, ElemType *out);
+
+/* ---- targets: targets.def ---- */
+/* Instruction classes of the async families; each target row lists those that it has. */
+typedef enum Feature {
+    FEAT_BULK,        /* cp.async.bulk, cp.async.bulk.tensor, reductions, prefetch, mbarrier tx: sm_90 */
+    FEAT_CTA_DST,     /* .shared::cta as destination of loads (.version 8.6) */
+    FEAT_CP_MASK,     /* .cp_mask */
+    FEAT_GATHER4_CTA, /* tile::gather4 and im2col::w to .shared::cta */
+    FEAT_BLK,         /* .cta_group, gather4 / im2col::w to ::cluster, w::128, scatter4, tcgen05.cp */
+    FEAT_TCGEN_SHIFT, /* tcgen05.shift */
+    FEAT_MULTICAST_FAST, /* .multicast::cluster at full speed (elsewhere a performance warning) */
+    FEAT_SM100,       /* clusterlaunchcontrol.try_cancel, st.bulk */
+    FEAT_CLC_MULTICAST, /* clusterlaunchcontrol.try_cancel .multicast::cluster::all */
+    FEAT_ARCH,        /* setmaxnreg, tensormap.replace: all targets with suffix */
+    FEAT_COUNT
+} Feature;
+const char *feature_name(Feature f); /* for documentation and messages: "BLK" */
+typedef struct TargetInfo {
+    const char *name;        /* "sm_90a" */
+    uint16_t sm;             /* 90 */
+    char suffix;             /* 0, 'a' or 'f' */
+    uint8_t min_version;     /* least PTX ISA: 80 = 8.0 */
+    uint32_t features;       /* 1u << Feature */
+    uint32_t smem_per_cta;   /* bytes, opt-in maximum of dynamic shared memory */
+    uint8_t max_cluster;     /* portable maximum */
+    uint16_t tmem_columns;   /* 0: none */
+    const char *alias;       /* older name of the same target or "" */
+} TargetInfo;
+size_t target_count(void);
+const TargetInfo *target_at(size_t i);
+const TargetInfo *target_find(const char *name); /* also aliases; NULL if unknown */
+static inline bool target_has(const TargetInfo *t, Feature f) { return (t->features >> f) & 1u; }
+
+/* ---- instruction forms: instructions.def ---- */
+typedef enum InstrForm {
+#define FORM(id, ...) FORM_##id,
+#include "lang/instructions.def"
+#undef FORM
+    FORM_COUNT
+} InstrForm;
+typedef enum Completion { COMP_NONE, COMP_MBARRIER, COMP_BULK_GROUP, COMP_TC_COMMIT } Completion;
+/* State spaces of the data that a form moves; FS_CLUSTER: shared memory of another CTA of the cluster, too. */
+typedef enum FormSpace { FS_NONE, FS_GLOBAL, FS_SHARED, FS_CLUSTER, FS_TMEM } FormSpace;
+typedef enum Proxy { PROXY_NONE, PROXY_GENERIC, PROXY_ASYNC } Proxy;
+/* What complete_tx adds to the barrier: bytes of the full box, the size operand, bytes of the values. */
+typedef enum TxBytes { TX_NONE, TX_BOX, TX_SIZE, TX_VALUE } TxBytes;
+enum {                      /* what ends the kernel */
+    TRAP_NEGATIVE = 1,      /* a store or reduction starts below 0 in some dimension */
+    TRAP_INNER_16 = 2,      /* the innermost start is not a multiple of 16 bytes */
+    TRAP_IM2COL_BASE = 4,   /* the base pixel lies outside the box */
+    TRAP_SHARED_128 = 8,    /* the shared address is not a multiple of 128 */
+    TRAP_ALIGN_16 = 16,     /* an address or the size is not a multiple of 16 */
+    TRAP_BOUNDS = 32        /* nothing clips the range at the tensor's end */
+};
+typedef struct FormInfo {
+    const char *ident;     /* "TMA_LOAD_TILE_CTA" */
+    const char *ptx;       /* mnemonic with placeholders; see the head of instructions.def */
+    Feature feature;       /* what the target must have */
+    uint8_t min_version;   /* least PTX ISA for the form: 80 = 8.0 */
+    Completion completion;
+    const char *section;   /* section of the PTX ISA */
+    FormSpace src_space, dst_space;
+    Proxy proxy;           /* through which the data is accessed */
+    TxBytes tx;
+    uint8_t traps;         /* TRAP_* */
+} FormInfo;
+const FormInfo *form_info(InstrForm f);
+bool form_legal(InstrForm f, const TargetInfo *t, unsigned version); /* version 86 = 8.6 */
+
+/* ---- word lists (soft hardware words): with did-you-mean at the caller ---- */
+typedef enum WordList { WORDS_MODE, WORDS_FILL, WORDS_CACHE, WORDS_MULTICAST, WORDS_REDUCE, WORDS_DEAL, WORDS_CONVERT, WORDS_OVERLAP, WORDS_GRID_MEMBER, WORDS_CLUSTER_MEMBER } WordList;
+const char *const *word_list(WordList w, size_t *n);
+/* Index in the list, or -1. */
+int word_find(WordList w, const char *s);
+
+#endif

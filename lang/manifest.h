@@ -1,0 +1,109 @@
+/* The launch manifest: all that a runtime must know to launch the kernels of a module.
+ *
+ * It travels inside the PTX and the cubin as one constant array, `tile_manifest`, of little-endian 64-bit words,
+ * with a versioned layout, so that one file is enough to launch. The compiler fills the structs and encodes them;
+ * the runtime decodes them from untrusted bytes (every count and index is checked).
+ */
+#ifndef LANG_MANIFEST_H
+#define LANG_MANIFEST_H
+
+#include "lang/lx.h"
+#include "lang/map_rules.h"
+
+#define MANIFEST_SYMBOL "tile_manifest"
+#define MANIFEST_MAGIC UINT64_C(0x314e414d454c4954) /* "TILEMAN1" */
+#define MANIFEST_VERSION 1
+
+typedef enum MfSymKind { MF_SIZE, MF_STRIDE, MF_SCALAR } MfSymKind;
+typedef struct MfSym {
+    const char *name;
+    uint8_t kind;
+} MfSym;
+
+typedef struct MfTensor { /* a `global` parameter */
+    const char *name;
+    uint8_t type; /* ElemType */
+    uint8_t rank; /* 1..5 */
+    bool read, written;
+    bool strided;    /* has a `stride` clause; otherwise it must be contiguous row-major */
+    Lx extent[MAP_RANK], stride[MAP_RANK]; /* elements, outermost first. A bare symbol is bound by the argument */
+    uint32_t align;  /* least alignment of the address in bytes that the kernel relies on */
+} MfTensor;
+
+typedef struct MfScalar { /* a scalar parameter: its value is symbol `sym` */
+    const char *name;
+    uint8_t type;     /* ElemType: s32, u32, s64: range-checked at binding */
+    uint32_t sym;
+} MfScalar;
+
+typedef struct MfMap { /* one CUtensorMap kernel parameter */
+    const char *name;   /* as in the source, or derived */
+    uint32_t tensor;    /* index of the MfTensor whose memory it describes */
+    uint8_t mode, interleave, swizzle, l2, fill;
+    uint8_t rank, type; /* type: MapType */
+    bool is_load, is_store;
+    Lx offset;                             /* bytes from the tensor's address */
+    Lx dim[MAP_RANK], pitch[MAP_RANK];     /* outermost first; pitch in bytes */
+    uint16_t box[MAP_RANK];
+    uint8_t elem_stride[MAP_RANK];
+    int16_t lower[3], upper[3];
+    uint16_t channels, pixels;
+} MfMap;
+
+typedef enum MfParamKind {
+    MF_PARAM_MAP,     /* 128 bytes, aligned 64: map `index` */
+    MF_PARAM_ADDRESS, /* .u64: address of tensor `index` */
+    MF_PARAM_VALUE    /* .s64: launch expression `index` */
+} MfParamKind;
+typedef struct MfParam {
+    uint8_t kind;
+    uint32_t index;
+} MfParam;
+
+typedef struct MfCheck { /* must be nonzero, else the launch is refused */
+    ErrorCode code;
+    Lx cond;
+    const char *text;    /* what must hold, in the program's words: "N * 2 is a multiple of 16" */
+    const char *why;     /* the rule that needs it */
+    const char *place;   /* "copy.tile:12:5" */
+} MfCheck;
+
+typedef struct MfKernel {
+    const char *name;  /* as written in the source (with arguments' defaults applied) */
+    const char *entry; /* PTX entry name */
+    VEC(MfSym) syms;
+    LxPool lx;
+    VEC(MfTensor) tensors;
+    VEC(MfScalar) scalars;
+    /* The order of the source's parameters: tensor or scalar. */
+    VEC(struct MfArg { bool is_scalar; uint32_t index; }) args;
+    VEC(MfMap) maps;
+    VEC(MfParam) params;
+    VEC(MfCheck) checks;
+    VEC(const char *) trusts;     /* text of `trust` facts, shown by tilecc run -v */
+    Lx grid[3];                   /* x, y, z in CTAs; all set */
+    uint32_t cluster[3];          /* 1, 1, 1 without clusters */
+    uint32_t threads;             /* per CTA */
+    uint32_t smem;                /* dynamic shared memory in bytes */
+} MfKernel;
+
+typedef struct Manifest {
+    const char *compiler; /* "tilecc 0.1.0" */
+    const char *target;   /* "sm_90a" */
+    const char *source;   /* path of the main source as given */
+    uint64_t source_hash; /* xxh64 of the main source's text */
+    VEC(MfKernel) kernels;
+} Manifest;
+
+/* Words for the array. Deterministic. */
+typedef struct MfWords {
+    uint64_t *w;
+    size_t n;
+} MfWords;
+MfWords manifest_encode(const Manifest *m, Arena *a);
+/* NULL on success, else a sentence saying what is wrong. Strings and arrays are copied into `a`. */
+const char *manifest_decode(const uint64_t *w, size_t n, Arena *a, Manifest *out);
+/* Finds and decodes the manifest of an ELF cubin or of PTX text (which one is seen from the bytes). */
+const char *manifest_find(const void *image, size_t size, Arena *a, Manifest *out);
+
+#endif

@@ -1,0 +1,319 @@
+/* Boxes that never overlap.
+ *
+ * Between teams: in each dimension the other indices are put at their extremes, which leaves the interval of starts
+ * as team part + [least, greatest]. The team part is a sum of steps times digits. Digits of a team index t are
+ * t % d1, t / d1 % (d2 / d1), .., t / dm for the divisors d1 | d2 | .. | dm by which it is divided anywhere in the
+ * boxes; together they determine t. Sorted by step, a digit whose step is at least what the boxes and all smaller
+ * digits span is separated: teams that differ in it (and agree in the greater ones) touch different elements. If every
+ * digit of every team index is separated in some dimension, different teams never overlap.
+ */
+#include <string.h>
+
+#include "lower/domain_impl.h"
+
+enum { TEAMS_MAX = 8, CHAIN_MAX = 6, DIGITS_MAX = 24 };
+
+typedef struct Chain { /* one team index and its quotients, by increasing divisor */
+    Atom atom[CHAIN_MAX];
+    Poly divisor[CHAIN_MAX];
+    Poly factor[CHAIN_MAX];    /* divisor[i + 1] / divisor[i] */
+    Poly width[CHAIN_MAX];     /* greatest difference of two values of digit i; bad: unknown */
+    bool separated[CHAIN_MAX];
+    int n;
+} Chain;
+
+typedef struct Digit {
+    Chain *chain;
+    int at;
+    Poly step; /* >= 0 */
+} Digit;
+
+typedef struct Separation {
+    Domain *d;
+    Arena *a;
+    Chain chains[TEAMS_MAX];
+    int nchains;
+    const char *why;
+} Separation;
+
+static const char *atom_text(Separation *s, Atom x)
+{
+    return domain_text(s->d, s->a, raw_atom(s->d, x));
+}
+
+/* Adds `x / divisor` to the chain if the divisors divide one another. */
+static bool chain_add(Domain *d, Chain *c, Atom q, Poly divisor)
+{
+    int at = 0;
+    Poly e;
+    for (; at < c->n; at++) {
+        if (c->atom[at] == q) return true;
+        if (!poly_exact(d, divisor, c->divisor[at], &e)) break;
+    }
+    if (c->n == CHAIN_MAX || at == 0) return false;
+    if (at < c->n && !poly_exact(d, c->divisor[at], divisor, &e)) return false;
+    for (int i = c->n; i > at; i--) {
+        c->atom[i] = c->atom[i - 1];
+        c->divisor[i] = c->divisor[i - 1];
+    }
+    c->atom[at] = q;
+    c->divisor[at] = divisor;
+    c->n++;
+    return true;
+}
+
+static bool collect_quotients(Separation *s, Poly p)
+{
+    Domain *d = s->d;
+    for (uint32_t i = 0; i < p.n; i++) {
+        for (uint8_t k = 0; k < p.terms[i].natoms; k++) {
+            Atom q = p.terms[i].atoms[k];
+            const AtomInfo *info = atom_info(d, q);
+            if (info->kind != ATOM_DIV || !info->positive) continue;
+            for (int c = 0; c < s->nchains; c++) {
+                if (!poly_same(poly_now(d, info->a), raw_atom(d, s->chains[c].atom[0]))) continue;
+                Poly den = poly_now(d, info->b);
+                if (poly_depends(d, den) & ~(unsigned)DEP_LAUNCH) continue;
+                if (!chain_add(d, &s->chains[c], q, den)) {
+                    s->why = arena_printf(s->a, "%s is divided by numbers that do not divide one another",
+                                          atom_text(s, s->chains[c].atom[0]));
+                    return false;
+                }
+            }
+        }
+    }
+    return true;
+}
+
+static void chain_widths(Domain *d, Chain *c)
+{
+    const AtomInfo *team = atom_info(d, c->atom[0]);
+    for (int i = 0; i < c->n; i++) {
+        Poly w = POLY_BAD, lo, hi;
+        if (i + 1 < c->n) {
+            if (poly_exact(d, c->divisor[i + 1], c->divisor[i], &c->factor[i])) w = raw_plus(d, c->factor[i], -1);
+        } else if (team->kind == ATOM_INDEX && poly_extreme(d, team->b, true, DEP_LAUNCH, &hi) &&
+                   poly_extreme(d, team->a, false, DEP_LAUNCH, &lo)) {
+            w = raw_sub(d, poly_div(d, hi, c->divisor[i]), poly_div(d, lo, c->divisor[i]));
+        }
+        c->width[i] = w;
+    }
+}
+
+/* p = team part + the rest, which the launch determines. */
+static void split_team(Domain *d, Poly p, Poly *team, Poly *rest)
+{
+    *team = *rest = p.bad ? POLY_BAD : POLY_ZERO;
+    for (uint32_t i = 0; i < p.n; i++) {
+        Poly one = {&p.terms[i], 1, false};
+        Poly *to = poly_depends(d, one) & ~(unsigned)DEP_LAUNCH ? team : rest;
+        *to = raw_add(d, *to, one);
+    }
+}
+
+/* The team part as steps of digits; false where it is something else. */
+static bool digits_of(Separation *s, Poly team, Digit *digits, int *n)
+{
+    Domain *d = s->d;
+    *n = 0;
+    for (int c = 0; c < s->nchains; c++) {
+        Chain *chain = &s->chains[c];
+        Poly carried = POLY_ZERO;
+        for (int i = 0; i < chain->n; i++) {
+            Poly coef;
+            poly_split(d, team, chain->atom[i], &coef, &team);
+            if (poly_depends(d, coef) & ~(unsigned)DEP_LAUNCH) return false;
+            Poly step = raw_add(d, coef, carried);
+            if (i + 1 < chain->n) carried = raw_mul(d, step, chain->factor[i]);
+            if (step.n == 0 && !step.bad) continue;
+            int sign = step.bad || carried.bad ? 0 : prove_sign(d, step);
+            if (sign == 0 || *n == DIGITS_MAX) return false;
+            digits[(*n)++] = (Digit){chain, i, sign < 0 ? raw_neg(d, step) : step};
+        }
+    }
+    return team.n == 0 && !team.bad;
+}
+
+static bool le(Domain *d, Poly a, Poly b)
+{
+    return prove_ge0(d, raw_sub(d, b, a), PROOF_STEPS);
+}
+
+/* The digit to be dealt with next: one whose step is at most every other's. */
+static int least_digit(Domain *d, const Digit *digits, int n)
+{
+    for (int i = 0; i < n; i++) {
+        bool least = true;
+        for (int j = 0; j < n && least; j++) least = j == i || le(d, digits[i].step, digits[j].step);
+        if (least) return i;
+    }
+    return -1;
+}
+
+static void separate_dimension(Separation *s, int dim, Poly team, Poly span_ab, Poly span_ba)
+{
+    Domain *d = s->d;
+    Digit digits[DIGITS_MAX];
+    int n;
+    if (!digits_of(s, team, digits, &n)) {
+        if (s->why == NULL) {
+            s->why = arena_printf(s->a, "the start %s in dimension %d is not a sum of steps of the team's indices",
+                                  domain_text(d, s->a, team), dim);
+        }
+        return;
+    }
+    while (n > 0) {
+        int i = least_digit(d, digits, n);
+        if (i < 0) {
+            if (s->why == NULL) {
+                s->why = arena_printf(s->a, "the steps %s and %s in dimension %d can't be compared",
+                                      domain_text(d, s->a, digits[0].step), domain_text(d, s->a, digits[1].step), dim);
+            }
+            return;
+        }
+        Digit g = digits[i];
+        digits[i] = digits[--n];
+        Poly width = g.chain->width[g.at];
+        int64_t w;
+        if (poly_is_const(width, &w) && w <= 0) continue;
+        if (le(d, span_ab, g.step) && le(d, span_ba, g.step)) {
+            g.chain->separated[g.at] = true;
+        } else if (s->why == NULL) {
+            Poly span = le(d, span_ab, g.step) ? span_ba : span_ab;
+            s->why = arena_printf(s->a, "the step %s of %s in dimension %d is not known to reach over the %s elements touched",
+                                  domain_text(d, s->a, g.step), atom_text(s, g.chain->atom[g.at]), dim,
+                                  span.bad ? "?" : domain_text(d, s->a, span));
+        }
+        Poly more = raw_mul(d, g.step, width);
+        span_ab = raw_add(d, span_ab, more);
+        span_ba = raw_add(d, span_ba, more);
+        if (span_ab.bad && span_ba.bad) return;
+    }
+}
+
+/* Least and greatest start of a box in one dimension, and its extent at most. */
+typedef struct Span {
+    Poly lo, hi, extent;
+    bool known;
+} Span;
+
+static Span span_of(Domain *d, const DomBox *box, int dim, unsigned keep)
+{
+    Span s = {POLY_BAD, POLY_BAD, POLY_BAD, false};
+    Poly p = poly_now(d, box->start[dim]);
+    s.known = poly_extreme(d, p, false, keep, &s.lo) && poly_extreme(d, p, true, keep, &s.hi) &&
+              domain_max(d, box->extent[dim], &s.extent);
+    return s;
+}
+
+/* x behind y, whatever the indices of either: x.lo >= y.hi + y.extent */
+static bool behind(Domain *d, const Span *x, const Span *y)
+{
+    return x->known && y->known && le(d, raw_add(d, y->hi, y->extent), x->lo);
+}
+
+/* Do x and y lie in different residues of a common modulus? `diff`: x.start - y.start with every part whose
+ * coefficients are multiples of g left out. */
+static bool residues_apart(Domain *d, int64_t g, int64_t diff, Poly xe, Poly ye)
+{
+    if (g < 2) return false;
+    diff -= int_floor_div(diff, g) * g;
+    return le(d, ye, poly_const(d, diff)) && le(d, raw_plus(d, xe, diff), poly_const(d, g));
+}
+
+/* As above for starts whose indices differ: only what the launch determines cancels. */
+static bool apart_by_residue(Domain *d, const DomBox *A, const DomBox *B, int dim)
+{
+    Poly ta, ra, tb, rb;
+    split_team(d, poly_now(d, A->start[dim]), &ta, &ra);
+    split_team(d, poly_now(d, B->start[dim]), &tb, &rb);
+    Poly diff = raw_sub(d, ra, rb);
+    if (ta.bad || tb.bad || diff.bad) return false;
+    int64_t g = int_gcd(int_gcd(poly_content(ta, true), poly_content(tb, true)), poly_content(diff, false));
+    return residues_apart(d, g, poly_constant_term(diff), poly_now(d, A->extent[dim]), poly_now(d, B->extent[dim]));
+}
+
+static const char *first_together(Separation *s)
+{
+    for (int c = 0; c < s->nchains; c++) {
+        const Chain *chain = &s->chains[c];
+        for (int i = 0; i < chain->n; i++) {
+            int64_t w;
+            bool fixed = poly_is_const(chain->width[i], &w) && w <= 0;
+            if (!chain->separated[i] && !fixed) return atom_text(s, chain->atom[i]);
+        }
+    }
+    return NULL;
+}
+
+bool domain_disjoint_teams(Domain *d, Arena *a, const DomBox *A, const DomBox *B, const Atom *team, int nteam,
+                           const char **why)
+{
+    const unsigned keep = DEP_LAUNCH | DEP_TEAM;
+    Separation s = {.d = d, .a = a};
+    Span sa[MAP_RANK_MAX], sb[MAP_RANK_MAX];
+    int rank = A->rank < B->rank ? A->rank : B->rank;
+    if (nteam == 0) return true;
+    *why = "there are too many team indices";
+    if (nteam > TEAMS_MAX) return false;
+    for (int i = 0; i < rank; i++) {
+        Span x = span_of(d, A, i, DEP_LAUNCH), y = span_of(d, B, i, DEP_LAUNCH);
+        if (behind(d, &x, &y) || behind(d, &y, &x) || apart_by_residue(d, A, B, i)) return true;
+        sa[i] = span_of(d, A, i, keep);
+        sb[i] = span_of(d, B, i, keep);
+    }
+    for (int i = 0; i < nteam; i++) {
+        Poly p = poly_atom(d, team[i]);
+        if (p.n != 1 || p.terms[0].natoms != 1) continue;
+        Chain *c = &s.chains[s.nchains++];
+        c->atom[0] = p.terms[0].atoms[0];
+        c->divisor[0] = poly_const(d, 1);
+        c->n = 1;
+    }
+    bool chains = true;
+    for (int i = 0; i < rank && chains; i++) {
+        if (!sa[i].known || !sb[i].known) continue;
+        chains = collect_quotients(&s, sa[i].lo) && collect_quotients(&s, sa[i].hi) &&
+                 collect_quotients(&s, sb[i].lo) && collect_quotients(&s, sb[i].hi);
+    }
+    *why = s.why;
+    if (!chains) return false;
+    for (int c = 0; c < s.nchains; c++) chain_widths(d, &s.chains[c]);
+    for (int i = 0; i < rank; i++) {
+        Poly t, u, al, ah, bl, bh;
+        if (!sa[i].known || !sb[i].known) continue;
+        split_team(d, sa[i].lo, &t, &al);
+        split_team(d, sa[i].hi, &u, &ah);
+        bool agree = poly_same(t, u);
+        split_team(d, sb[i].lo, &u, &bl);
+        agree = agree && poly_same(t, u);
+        split_team(d, sb[i].hi, &u, &bh);
+        agree = agree && poly_same(t, u);
+        if (agree) {
+            separate_dimension(&s, i, t, raw_sub(d, raw_add(d, ah, sa[i].extent), bl),
+                               raw_sub(d, raw_add(d, bh, sb[i].extent), al));
+        } else if (s.why == NULL) {
+            s.why = arena_printf(a, "the two starts in dimension %d, %s and %s, follow the team in different ways", i,
+                                 domain_text(d, a, A->start[i]), domain_text(d, a, B->start[i]));
+        }
+    }
+    const char *together = first_together(&s);
+    if (together == NULL) return true;
+    *why = s.why ? arena_printf(a, "teams with different %s are not separated: %s", together, s.why)
+                 : arena_printf(a, "teams with different %s touch the same elements: no start depends on it", together);
+    return false;
+}
+
+bool domain_disjoint(Domain *d, const DomBox *A, const DomBox *B)
+{
+    int rank = A->rank < B->rank ? A->rank : B->rank;
+    for (int i = 0; i < rank; i++) {
+        Poly ae = poly_now(d, A->extent[i]), be = poly_now(d, B->extent[i]);
+        Poly diff = poly_sub(d, A->start[i], B->start[i]);
+        if (prove_ge0(d, raw_sub(d, diff, be), PROOF_STEPS)) return true;
+        if (prove_ge0(d, raw_sub(d, raw_neg(d, diff), ae), PROOF_STEPS)) return true;
+        if (diff.bad) continue;
+        if (residues_apart(d, poly_content(diff, false), poly_constant_term(diff), ae, be)) return true;
+    }
+    return false;
+}

@@ -1,0 +1,188 @@
+#include "lower/ir.h"
+
+#include <string.h>
+
+#include "lower/ir_ops.h"
+
+/* The result column of ops.def: these names, or a minus sign, which `-+0` makes IR_NONE. */
+enum { i32 = IR_I32, i64 = IR_I64, pred = IR_PRED, any = IR_RESULT_ANY };
+
+static const IrOpInfo OPS[IR_OP_COUNT] = {
+#define OP(id, text, result, group, operands) [IR_##id] = {text, (uint8_t)(result + 0), IRG_##group, operands},
+#include "lower/ops.def"
+#undef OP
+};
+
+static const char *const KEYS[IRK_KEYS] = {
+    [IRK_A] = "a",           [IRK_B] = "b",           [IRK_COND] = "cond",    [IRK_EXPR] = "expr",
+    [IRK_REG] = "reg",       [IRK_REL] = "rel",       [IRK_VAR] = "var",      [IRK_TENSOR] = "tensor",
+    [IRK_BYTE] = "byte",     [IRK_BAR] = "bar",       [IRK_COUNT_] = "count", [IRK_BYTES] = "bytes",
+    [IRK_PHASE] = "phase",   [IRK_N] = "n",           [IRK_HOW] = "how",      [IRK_SPACE] = "space",
+    [IRK_MAP] = "map",       [IRK_COORDS] = "coords", [IRK_DST] = "dst",      [IRK_SRC] = "src",
+    [IRK_FROM] = "from",     [IRK_TO] = "to",         [IRK_POL] = "pol",      [IRK_SLOT] = "slot",
+    [IRK_OFFSET] = "offset",
+};
+
+static const char *const TYPES[] = {[IR_NONE] = "-", [IR_I32] = "i32", [IR_I64] = "i64", [IR_PRED] = "pred"};
+
+static const char *const REGS[IRR_COUNT] = {
+    "ctaid.x",          "ctaid.y",           "ctaid.z",           "nctaid.x",         "nctaid.y",
+    "nctaid.z",         "cluster_ctaid.x",   "cluster_ctaid.y",   "cluster_ctaid.z",  "cluster_nctaid.x",
+    "cluster_nctaid.y", "cluster_nctaid.z",  "cluster_ctarank",   "cluster_nctarank",
+};
+static const char *const RELS[] = {
+    [IRL_EQ] = "eq", [IRL_NE] = "ne", [IRL_LT] = "lt", [IRL_LE] = "le", [IRL_GT] = "gt", [IRL_GE] = "ge"};
+static const char *const HOWS[] = {[IRH_READ] = "read", [IRH_FULL] = "full"};
+static const char *const SPACES[] = {[IRS_SHARED] = "shared", [IRS_CLUSTER] = "cluster", [IRS_GLOBAL] = "global"};
+
+static const char *const MAP_MODES[] = {
+    [MAP_TILED] = "tiled",           [MAP_IM2COL] = "im2col",   [MAP_IM2COL_W] = "im2col_w",
+    [MAP_IM2COL_W128] = "im2col_w128", [MAP_GATHER4] = "gather4", [MAP_SCATTER4] = "scatter4"};
+static const char *const MAP_TYPES[MAP_TYPE_COUNT] = {
+    "u8",  "u16",     "u32",  "s32",      "u64",       "s64",        "f16",        "f32",
+    "f64", "bf16",    "f32_ftz", "tf32",  "tf32_ftz",  "u4_align8",  "u4_align16", "u6_align16"};
+static const char *const MAP_INTERLEAVES[] = {"none", "16B", "32B"};
+static const char *const MAP_SWIZZLES[] = {"none",           "32B",           "64B", "128B", "128B_atom_32B",
+                                           "128B_atom_32B_flip_8B", "128B_atom_64B"};
+static const char *const MAP_L2S[] = {"none", "64B", "128B", "256B"};
+static const char *const MAP_FILLS[] = {"zero", "nan"};
+
+#define COUNT(table) (uint32_t)(sizeof(table) / sizeof *(table))
+
+const IrOpInfo *ir_op_info(IrOpcode op)
+{
+    return &OPS[op];
+}
+
+const char *ir_key_text(IrKey k)
+{
+    return KEYS[k];
+}
+
+const char *ir_type_text(IrType t)
+{
+    return TYPES[t];
+}
+
+const char *const *ir_words(IrKey key, uint32_t *n)
+{
+    switch (key) {
+    case IRK_REG: *n = COUNT(REGS); return REGS;
+    case IRK_REL: *n = COUNT(RELS); return RELS;
+    case IRK_HOW: *n = COUNT(HOWS); return HOWS;
+    case IRK_SPACE: *n = COUNT(SPACES); return SPACES;
+    default: *n = 0; return NULL;
+    }
+}
+
+const char *const *ir_map_words(IrMapWord w, uint32_t *n)
+{
+    switch (w) {
+    case IRM_MODE: *n = COUNT(MAP_MODES); return MAP_MODES;
+    case IRM_TYPE: *n = COUNT(MAP_TYPES); return MAP_TYPES;
+    case IRM_INTERLEAVE: *n = COUNT(MAP_INTERLEAVES); return MAP_INTERLEAVES;
+    case IRM_SWIZZLE: *n = COUNT(MAP_SWIZZLES); return MAP_SWIZZLES;
+    case IRM_L2: *n = COUNT(MAP_L2S); return MAP_L2S;
+    default: *n = COUNT(MAP_FILLS); return MAP_FILLS;
+    }
+}
+
+static IrKey key_of(const char *s, size_t n)
+{
+    IrKey k = 0;
+    while (strncmp(KEYS[k], s, n) != 0 || KEYS[k][n] != 0) k++;
+    return k;
+}
+
+void ir_signature(IrOpcode op, IrSignature *out)
+{
+    out->n = 0;
+    for (const char *s = OPS[op].operands; *s;) {
+        IrOperand *o = &out->v[out->n++];
+        size_t n = strcspn(s, ":");
+        *o = (IrOperand){.key = (uint8_t)key_of(s, n), .kind = s[n + 1]};
+        for (s += n + 2; *s && *s != ' '; s++) {
+            if (*s == '?') o->optional = true;
+            else o->list = true; /* V* is a list of v */
+        }
+        if (o->kind == 'V') o->kind = 'v';
+        while (*s == ' ') s++;
+    }
+}
+
+const char *ir_separator(const IrOpInfo *info, const IrSignature *sig, unsigned i)
+{
+    IrKey key = sig->v[i].key;
+    if (key == IRK_COORDS || key == IRK_HOW || i == 0) return " ";
+    if (key == IRK_DST || key == IRK_TO) return " -> ";
+    if (key == IRK_BYTES && info->group == IRG_COPY) return ", bytes ";
+    if (key == IRK_POL) return ", pol ";
+    if (sig->v[i - 1].key == IRK_REL) return " ";
+    if (sig->v[i - 1].key == IRK_VAR) return " = ";
+    if (info == &OPS[IR_LOOP]) return " .. ";
+    return ", ";
+}
+
+IrVal ir_value(Arena *a, IrKernel *k, IrType t, const char *name_hint)
+{
+    vec_push(a, &k->value_types, (uint8_t)t);
+    vec_push(a, &k->value_names, name_hint);
+    return k->value_types.n;
+}
+
+IrOp *ir_op(Arena *a, IrRole *r, IrOpcode op, Span span)
+{
+    IrOp *o = vec_add(a, &r->ops);
+    *o = (IrOp){.op = (uint8_t)op, .span = span};
+    return o;
+}
+
+enum { ARGS_FIRST = 4 };
+
+/* Capacity follows from the number of operands: 4, 8, 16 .. */
+void ir_put(Arena *a, IrOp *op, IrArg arg)
+{
+    uint32_t n = op->nargs;
+    if (n == 0) {
+        op->args = arena_array(a, IrArg, ARGS_FIRST);
+    } else if (n >= ARGS_FIRST && (n & (n - 1)) == 0) {
+        IrArg *more = arena_array(a, IrArg, (size_t)n * 2);
+        memcpy(more, op->args, n * sizeof *more);
+        op->args = more;
+    }
+    op->args[n] = arg;
+    op->nargs = (uint16_t)(n + 1);
+}
+
+void ir_imm(Arena *a, IrOp *op, IrKey key, int64_t imm)
+{
+    ir_put(a, op, (IrArg){.key = (uint8_t)key, .kind = IRA_IMM, .imm = imm});
+}
+
+void ir_ref(Arena *a, IrOp *op, IrKey key, IrArgKind kind, uint32_t id)
+{
+    ir_put(a, op, (IrArg){.key = (uint8_t)key, .kind = (uint8_t)kind, .id = id});
+}
+
+const IrArg *ir_find(const IrOp *op, IrKey key)
+{
+    for (uint32_t i = 0; i < op->nargs; i++)
+        if (op->args[i].key == key) return &op->args[i];
+    return NULL;
+}
+
+const IrArg *ir_part(const IrOp *op, const IrArg *object, IrKey key)
+{
+    for (const IrArg *p = object + 1; p < op->args + op->nargs && p->key >= IRK_SLOT; p++)
+        if (p->key == key) return p;
+    return NULL;
+}
+
+unsigned ir_list(const IrOp *op, IrKey key, const IrArg **first)
+{
+    const IrArg *p = ir_find(op, key), *end = op->args + op->nargs;
+    unsigned n = 0;
+    *first = p;
+    while (p && p + n < end && p[n].key == key) n++;
+    return n;
+}

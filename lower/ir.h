@@ -1,0 +1,165 @@
+/* The async IR: what a kernel does, every synchronisation explicit.
+ *
+ * In: built by lower/ from the checked program. Out: read by the verifier (which trusts nothing else), the
+ * emitter and the printer. A kernel has its launch manifest (parameters, maps, checks, grid), its shared-memory
+ * objects (buffers, barriers), policies, and one body of ops per role. Bodies are flat: loop, if and else open a
+ * block, `end` closes it. Values are defined once and used in the block (or a nested one) that defines them;
+ * variables are mutable registers. Text form: printed by ir_print, read back by ir_read.
+ *
+ * Glossary: role - the warps that run one body; elect - one thread of the role does it; slot - one of the equal
+ * parts of a ring buffer or array of barriers; phase - parity of a barrier's current phase; group - bulk async-group.
+ */
+#ifndef LOWER_IR_H
+#define LOWER_IR_H
+
+#include "lang/diag.h"
+#include "lang/manifest.h"
+#include "lang/names.h"
+
+typedef enum IrOpcode {
+#define OP(id, ...) IR_##id,
+#include "lower/ops.def"
+#undef OP
+    IR_OP_COUNT
+} IrOpcode;
+
+typedef enum IrType { IR_NONE, IR_I32, IR_I64, IR_PRED } IrType;
+typedef enum IrGroup { IRG_CONTROL, IRG_SCALAR, IRG_BARRIER, IRG_GROUP, IRG_FENCE, IRG_COPY, IRG_KERNEL } IrGroup;
+
+/* Operand keys, as named in ops.def, plus the parts of buffer and barrier operands. */
+typedef enum IrKey {
+    IRK_A, IRK_B, IRK_COND, IRK_EXPR, IRK_REG, IRK_REL, IRK_VAR, IRK_TENSOR, IRK_BYTE, IRK_BAR, IRK_COUNT_,
+    IRK_BYTES, IRK_PHASE, IRK_N, IRK_HOW, IRK_SPACE, IRK_MAP, IRK_COORDS, IRK_DST, IRK_SRC, IRK_FROM, IRK_TO, IRK_POL,
+    IRK_SLOT,      /* follows DST, SRC or BAR: value or immediate */
+    IRK_OFFSET,    /* follows DST's or SRC's slot: byte offset in the slot */
+    IRK_KEYS
+} IrKey;
+typedef enum IrArgKind { IRA_IMM, IRA_VAL, IRA_MAP, IRA_BUF, IRA_BAR, IRA_TENSOR, IRA_POL, IRA_VAR, IRA_LX, IRA_WORD } IrArgKind;
+
+typedef uint32_t IrVal; /* 1-based; 0: none */
+
+typedef struct IrArg {
+    uint8_t key, kind;
+    uint32_t id; /* value, map, buffer, barrier, tensor, policy, variable, launch expression or word */
+    int64_t imm;
+} IrArg;
+
+/* Words of `w` operands. */
+typedef enum IrReg {
+    IRR_CTAID_X, IRR_CTAID_Y, IRR_CTAID_Z, IRR_NCTAID_X, IRR_NCTAID_Y, IRR_NCTAID_Z,
+    IRR_CLUSTER_CTAID_X, IRR_CLUSTER_CTAID_Y, IRR_CLUSTER_CTAID_Z,
+    IRR_CLUSTER_NCTAID_X, IRR_CLUSTER_NCTAID_Y, IRR_CLUSTER_NCTAID_Z,
+    IRR_CLUSTER_CTARANK, IRR_CLUSTER_NCTARANK, IRR_COUNT
+} IrReg;
+typedef enum IrRel { IRL_EQ, IRL_NE, IRL_LT, IRL_LE, IRL_GT, IRL_GE } IrRel;
+typedef enum IrHow { IRH_READ, IRH_FULL } IrHow;
+typedef enum IrSpace { IRS_SHARED, IRS_CLUSTER, IRS_GLOBAL } IrSpace;
+
+typedef struct IrOp {
+    uint8_t op;   /* IrOpcode */
+    uint8_t type; /* IrType of the result */
+    uint16_t nargs;
+    IrVal dst;   /* value defined, or 0 */
+    IrVal guard; /* the op happens only where this pred holds; 0: always */
+    bool implicit_sync; /* a copy of a move with neither barrier nor wait: until sync.c has placed both */
+    Span span;          /* the source statement, {0,0} for what the compiler adds */
+    IrArg *args;
+} IrOp;
+
+typedef struct IrBuf { /* a shared tile, or array of tiles */
+    const char *name;
+    uint32_t bytes;  /* of one slot */
+    uint32_t align;  /* 128 .. 1024: where the swizzle pattern starts */
+    uint32_t slots;
+    uint32_t pitch;  /* from slot to slot, a multiple of align */
+    uint32_t offset; /* in the CTA's dynamic shared memory, set by memory.c */
+    Span span;
+} IrBuf;
+typedef struct IrBar {
+    const char *name;
+    uint32_t slots;
+    uint32_t count;  /* arrivals per phase */
+    uint32_t offset; /* in the CTA's dynamic shared memory, 8 bytes a slot, set by memory.c */
+    bool derived;    /* made by the compiler */
+    Span span;
+} IrBar;
+typedef struct IrPolicy {
+    const char *name;
+    uint8_t primary, secondary; /* index in WORDS_CACHE; secondary 255: none */
+    double fraction;
+    Span span;
+} IrPolicy;
+typedef struct IrVar {
+    const char *name;
+    uint8_t type;
+} IrVar;
+
+typedef struct IrRole {
+    const char *name;
+    uint32_t warps;
+    bool elect; /* one thread of the first warp runs the whole body, the others leave at once */
+    VEC(IrOp) ops;
+} IrRole;
+
+typedef struct IrKernel {
+    MfKernel mf; /* parameters, maps, checks, grid, cluster, threads, smem */
+    Name name;
+    Span span;
+    VEC(IrBuf) bufs;
+    VEC(IrBar) bars;
+    VEC(IrPolicy) pols;
+    VEC(IrVar) vars;
+    VEC(uint8_t) value_types; /* IrType of value i + 1 */
+    VEC(const char *) value_names; /* hint for printing, may be NULL; same length */
+    VEC(IrRole) roles;
+    uint32_t zero_bytes; /* size of the block of zeros that the kernel needs, 0: none */
+} IrKernel;
+
+typedef struct IrModule {
+    const char *target;  /* "sm_90a" */
+    unsigned version;    /* 86: .version 8.6; 0: not decided yet */
+    bool cluster_dst;    /* --ptx-version=8.0: loads name .shared::cluster */
+    VEC(IrKernel *) kernels;
+} IrModule;
+
+/* ---- building: ir.c ---- */
+IrVal ir_value(Arena *a, IrKernel *k, IrType t, const char *name_hint);
+/* Appends an op to ops; args are added with ir_arg*. The pointer is valid until the next append. */
+IrOp *ir_op(Arena *a, IrRole *r, IrOpcode op, Span span);
+void ir_imm(Arena *a, IrOp *op, IrKey key, int64_t imm);
+void ir_ref(Arena *a, IrOp *op, IrKey key, IrArgKind kind, uint32_t id);
+void ir_put(Arena *a, IrOp *op, IrArg arg);
+/* The first operand with that key, or NULL; lists (coords) stand one after the other. */
+const IrArg *ir_find(const IrOp *op, IrKey key);
+unsigned ir_list(const IrOp *op, IrKey key, const IrArg **first);
+/* The slot or byte offset of a buffer or barrier operand; NULL stands for 0. */
+const IrArg *ir_part(const IrOp *op, const IrArg *object, IrKey key);
+
+typedef struct IrOpInfo {
+    const char *text;
+    uint8_t result; /* IrType; IR_NONE, or 255 for "any" */
+    uint8_t group;
+    const char *operands;
+} IrOpInfo;
+const IrOpInfo *ir_op_info(IrOpcode op);
+const char *ir_key_text(IrKey k);
+const char *ir_type_text(IrType t);
+
+/* ---- text form: ir_print.c, ir_read.c ---- */
+/* With sources, the source line stands as a comment above the ops of each statement. */
+void ir_print(Text *out, const IrModule *m, Sources *sources);
+void ir_print_op(Text *out, const IrKernel *k, const IrOp *op);
+/* Reads the text form. Errors go to d (E09xx); returns NULL after an error. print(read(print(m))) == print(m). */
+IrModule *ir_read(Arena *a, Names *names, Diags *d, Source *src);
+
+/* ---- well-formedness: ir_check.c ---- */
+/* Every operand present and of its kind and type, values defined before use and in scope, blocks closed, slots and
+ * offsets within their object, one BAR_INIT per barrier slot. NULL, or what is wrong (an internal error). */
+const char *ir_check(Arena *a, const IrKernel *k);
+
+/* ---- the verifier: verify.c ---- */
+/* Proves from the final IR alone that the kernel never hangs, races or reads what has not arrived; what it can't
+ * prove is reported with both places. Returns whether all was proved. */
+bool ir_verify(Arena *a, Diags *d, const IrModule *m, const IrKernel *k, Text *certificate);
+
+#endif

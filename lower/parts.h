@@ -1,0 +1,329 @@
+/* What the rooms of lower/ share while one kernel is lowered: private to this folder.
+ *
+ * lower.c walks the statements in order and is the only caller of the rooms. Per move: regions.c takes the region
+ * apart; tensor.c or bulk.c plans the copies (a plan may be refused, nothing is emitted before it stands); sync.c
+ * places what must be waited for; then the plan is emitted. Ops whose operands are the same in the whole kernel go to
+ * the prologue (`pre`), the others to `body`; both are joined at the end.
+ */
+#ifndef LOWER_PARTS_H
+#define LOWER_PARTS_H
+
+#include <string.h>
+
+#include "lower/lower.h"
+
+#define SMEM_TMA_ALIGN 128  /* CUDA guide: shared address of a tensor copy */
+#define SMEM_BULK_ALIGN 16
+#define PIECES_MAX 256      /* copies that one move may become */
+#define ROWS_UNROLLED 8     /* bulk rows above this number become a loop */
+#define TX_LIMIT ((INT64_C(1) << 20) - 1) /* PTX ISA, mbarrier: range of the tx-count */
+
+/* ---- values: scalars.c ---- */
+/* What an expression is made of; from the graph alone. */
+enum { USE_LAUNCH = 1, USE_TEAM = 2, USE_INDEX = 4, USE_VAR = 8, USE_LOAD = 16 };
+
+typedef struct Opnd { /* an operand: a value, or an immediate where v == 0 */
+    IrVal v;
+    int64_t k;
+} Opnd;
+static inline Opnd opnd_imm(int64_t k) { return (Opnd){.k = k}; }
+static inline bool opnd_is(Opnd o, int64_t k) { return o.v == 0 && o.k == k; }
+
+typedef struct Cached { /* a value of a node, reusable while its scope is open and no variable changed */
+    Opnd o;
+    uint32_t scope, epoch;
+    bool set;
+} Cached;
+typedef struct Scalar { /* what is known of one node of an expression graph */
+    const Sx *x;
+    uint8_t uses;
+    bool has_range;
+    int64_t lo, hi; /* INT64_MIN / MAX: none */
+    Poly poly;
+    bool has_poly;
+    uint32_t poly_epoch;
+    Lx lx;
+    Cached low, wide, pred;
+} Scalar;
+
+typedef struct LetState { /* defined: a value of its own, because it reads a variable or memory */
+    Poly poly;
+    bool has_poly;
+    Opnd value;
+    bool has_value;
+} LetState;
+typedef struct VarState {
+    Poly poly;     /* what it holds now */
+    uint32_t ir;   /* IrVar */
+    int64_t mod, rem, lo; /* hold for every value that it ever has */
+    Name name;
+} VarState;
+typedef struct LoopState {
+    Poly index;
+    Opnd value;
+    bool wide;
+    int64_t lo, hi; /* of the index */
+} LoopState;
+
+typedef struct Numbered { /* one op already emitted, by its operands */
+    uint64_t key[3];
+    IrVal value;
+    uint32_t scope;
+} Numbered;
+
+/* ---- regions ---- */
+typedef struct Pair { /* a dimension of the tile that is moved, innermost last */
+    int tensor_dim, tile_dim;
+    int64_t extent;
+} Pair;
+typedef struct MoveInfo {
+    const PMove *mv;
+    const PStmt *stmt;
+    PTensor *tensor;
+    PTile *tile;
+    const PRegion *g, *s; /* the tensor's side, the tile's side */
+    bool load;
+    int bits;             /* of an element in global memory; packed types are the only ones below 8 */
+    int sbits;            /* in shared memory */
+    int rank;             /* of the tensor */
+    Poly start[P_RANK];   /* elements */
+    int64_t extent[P_RANK], step[P_RANK];
+    Pair pair[P_RANK];
+    int npairs;
+    /* the tile's side */
+    int64_t span;                 /* of the swizzle in bytes, 0 without */
+    int64_t rows;                 /* of a panel */
+    int64_t pitch_bits[P_RANK];   /* from neighbour to neighbour per dimension of the tile */
+    Poly offset;                  /* bytes from the slot's start */
+    Opnd offset_value, slot_value;
+    int64_t slot_const;           /* -1: not a constant */
+    int64_t bytes;                /* that the move puts into, or takes out of, the tile */
+    DomBox gbox, sbox;            /* elements touched; gbox in the base tensor's dimensions where has_gbox */
+    bool has_gbox;
+} MoveInfo;
+
+/* Why something is not possible: becomes a diagnostic, or a rejected alternative. */
+typedef struct Refusal {
+    ErrorCode code;
+    Span span;
+    const char *text;
+    Span label_span;
+    const char *label;
+    const char *fix;
+} Refusal;
+
+typedef struct Piece { /* one tensor copy of a move */
+    int64_t at[P_RANK];  /* elements from the move's start, per dimension of the tensor */
+    int64_t offset;      /* bytes from the sub-tile's start */
+} Piece;
+typedef struct TensorPlan {
+    uint32_t map;
+    const MfMap *desc;
+    Piece *pieces;
+    uint32_t npieces;
+    int64_t piece_bytes;
+    bool clamp[P_RANK];     /* load coordinates that data decides */
+    bool predicate[P_RANK]; /* store starts that may be negative, extent 1 */
+} TensorPlan;
+typedef struct BulkRow { /* a dimension whose elements are runs of their own */
+    int dim, pair; /* pair: -1 where the tile has no such dimension */
+    int64_t extent;
+    bool guard_low, guard_high;
+} BulkRow;
+typedef struct BulkPlan {
+    int fold;              /* outermost dimension of a run */
+    int64_t run;           /* bytes */
+    int64_t nruns;
+    BulkRow row[P_RANK];   /* outermost first */
+    int nrows;
+    bool clip_low, clip_high; /* of the run */
+} BulkPlan;
+
+/* ---- derived synchronisation: sync.c ---- */
+typedef struct PendingLoad { /* a derived load that nobody waited for */
+    const PTile *tile;
+    uint32_t arrive_op;      /* in body */
+    int64_t bytes;
+    VEC(MoveInfo) moves;
+} PendingLoad;
+typedef struct PendingStore {
+    const PStmt *stmt;
+    const PTile *tile;
+    MoveInfo info;
+    bool known;              /* info's boxes hold (not: of an earlier iteration) */
+    bool is_explicit;
+    bool read_done, full_done, fenced;
+    uint32_t seq;            /* groups committed up to and with its own; see sync.c */
+    bool committed;
+} PendingStore;
+typedef struct TileSync {
+    uint32_t bar;            /* IrBar, valid where derived */
+    bool derived, in_block;  /* has derived loads; one of them stands in a loop or if */
+    uint32_t phase_var;      /* where in_block */
+    uint32_t waits;          /* otherwise: phases waited for */
+} TileSync;
+typedef struct BarSync { /* of one slot of an explicit barrier */
+    uint32_t arrive_op;      /* op index + 1 of the phase's last commit, 0: none */
+    uint32_t waits;
+    int64_t bytes;
+} BarSync;
+typedef struct Sync {
+    TileSync *tiles;         /* by PTile.index */
+    BarSync **bars;          /* by PBarrier.index, then slot */
+    VEC(PendingLoad) loads;
+    VEC(PendingStore) stores;
+    uint32_t groups;         /* committed so far, a lower bound: see sync.c */
+    bool in_group;           /* inside group { } */
+} Sync;
+
+/* ---- rule G ---- */
+typedef struct Access {
+    MoveInfo info;
+    bool write, waived;
+} Access;
+
+/* ---- --explain-plan ---- */
+typedef struct PlanMove {
+    const PStmt *stmt;
+    const char *lines; /* complete, indented */
+} PlanMove;
+
+typedef struct Lower {
+    Compilation *c;
+    Arena *a; /* c->scratch */
+    Domain *d;
+    const PKernel *k;
+    IrKernel *ir;
+    IrRole pre, body;
+    Text *plan;
+    bool failed;
+    const PStmt *stmt; /* that is being lowered: place of ops and call frames */
+
+    /* scalars.c */
+    Scalar **scalars; /* open addressing by node */
+    uint32_t nscalars, cap_scalars;
+    Numbered *numbers; /* open addressing by op and operands */
+    uint32_t nnumbers, cap_numbers;
+    VEC(uint8_t) live;    /* by scope: still open */
+    VEC(uint8_t) hoisted; /* by value: defined in the prologue */
+    VEC(uint32_t) scopes; /* open, innermost last; number 0 is the whole kernel */
+    uint32_t epoch;       /* counts changes of variables */
+    Poly *sym, cta[3], cluster[3], rank;
+    Atom team[3];
+    int nteam;
+    LetState *lets;
+    VarState *vars;
+    LoopState *loops;
+    int64_t cluster_size;
+
+    /* maps.c */
+    uint32_t *map_of; /* by PMap.index: MfMap + 1 */
+    uint32_t *pol_of; /* by PPolicy.index: IrPolicy + 1 */
+    Sync sync;
+    VEC(Access) accesses;
+    struct { PTensor *tensor; Span span; } *scalar_reads; /* by tensor index; tensor NULL: none */
+    VEC(PlanMove) plan_moves;
+} Lower;
+
+/* ---- report.c ---- */
+const char *source_text(Lower *L, Span s); /* the program's words, on one line */
+const char *place_text(Lower *L, Span s);  /* "copy.tile:12:5" */
+const char *name_text(Lower *L, Name n);
+const char *poly_text(Lower *L, Poly p);
+#if defined(__GNUC__)
+__attribute__((format(printf, 4, 5)))
+#endif
+Diag *lower_error(Lower *L, ErrorCode code, Span span, const char *fmt, ...); /* with the call chain as notes */
+void lower_refuse(Lower *L, const Refusal *r);
+/* A condition that the launch must meet. False where it can't hold for any launch (then nothing is added). */
+bool launch_check(Lower *L, ErrorCode code, Lx cond, Span span, const char *text, const char *why);
+
+/* ---- scalars.c: environment and normal forms ---- */
+void scalars_begin(Lower *L); /* symbols, facts, grid, variables */
+Poly scalar_poly(Lower *L, const Sx *x);
+uint8_t scalar_uses(Lower *L, const Sx *x);
+void scalar_range(Lower *L, const Sx *x, int64_t *lo, int64_t *hi);
+Lx scalar_lx(Lower *L, const Sx *x); /* launch expression; 0 where it depends on more */
+Scalar *scalar_of(Lower *L, const Sx *x);
+
+/* ---- variables.c ---- */
+void vars_infer(Lower *L);
+void vars_forget(Lower *L, const PBlock *b); /* variables that the block assigns hold unknown values from here on */
+Poly var_unknown(Lower *L, uint32_t v);
+
+/* ---- values.c: IR values ---- */
+Opnd value_low(Lower *L, const Sx *x);  /* low 32 bits, i32 */
+Opnd value_wide(Lower *L, const Sx *x); /* exact, i64 */
+Opnd value_pred(Lower *L, const Sx *x); /* immediate 0 / 1, or a pred */
+Opnd emit_op(Lower *L, IrOpcode op, IrType t, Opnd a, Opnd b);
+Opnd emit_cmp(Lower *L, IrRel rel, Opnd a, Opnd b);
+Opnd emit_logic(Lower *L, IrOpcode op, Opnd a, Opnd b); /* and, or of preds */
+Opnd emit_sel(Lower *L, IrType t, Opnd cond, Opnd a, Opnd b);
+Opnd emit_cvt(Lower *L, IrType t, Opnd a);
+Opnd emit_param(Lower *L, Lx x);          /* i64 */
+IrVal emit_materialize(Lower *L, IrType t, Opnd o); /* an immediate becomes a const op */
+IrOp *emit_new(Lower *L, IrOpcode op);    /* in body, at the current statement */
+void put_opnd(Lower *L, IrOp *op, IrKey key, Opnd o);
+void scope_open(Lower *L);
+void scope_close(Lower *L);
+uint32_t param_add(Lower *L, MfParamKind kind, uint32_t index);
+
+/* ---- regions.c ---- */
+bool region_resolve(Lower *L, const PStmt *st, MoveInfo *mi); /* false after an error */
+Opnd region_offset(Lower *L, MoveInfo *mi);
+Opnd region_slot(Lower *L, MoveInfo *mi);
+bool regions_disjoint(Lower *L, const MoveInfo *a, const MoveInfo *b);  /* of one tensor, same team and iteration */
+bool subtiles_disjoint(Lower *L, const MoveInfo *a, const MoveInfo *b); /* of one tile */
+typedef enum Need { NEED_PROVED, NEED_CHECK, NEED_NEVER, NEED_UNKNOWN } Need;
+/* x % m == 0 for all indices: proved, left to launch checks (added to cond), impossible, or undecidable. */
+Need need_multiple(Lower *L, Poly x, int64_t m, Lx *cond);
+Need need_at_least(Lower *L, Poly x, int64_t limit, Lx *cond);
+Need need_at_most(Lower *L, Poly x, int64_t limit, Lx *cond);
+Need need_equal(Lower *L, Poly x, int64_t k, Lx *cond);
+
+/* ---- maps.c ---- */
+/* The map of the source; breaches are reported at its clauses. False after an error. */
+bool map_explicit(Lower *L, PMap *m, uint32_t *index);
+/* A map with this box, shared with equal ones; refused where a rule is broken. */
+bool map_inferred(Lower *L, const MoveInfo *mi, const int64_t *box, const int64_t *elem_stride, uint32_t *index,
+                  Refusal *why);
+int64_t map_bytes(Lower *L, uint32_t index); /* that one copy adds to its barrier */
+uint32_t policy_index(Lower *L, PPolicy *p);
+
+/* ---- tensor.c, bulk.c ---- */
+bool tensor_plan(Lower *L, MoveInfo *mi, TensorPlan *out, Refusal *why);
+void tensor_emit(Lower *L, MoveInfo *mi, const TensorPlan *p, uint32_t bar, Opnd bar_slot);
+bool bulk_plan(Lower *L, MoveInfo *mi, BulkPlan *out, Refusal *why);
+void bulk_emit(Lower *L, MoveInfo *mi, const BulkPlan *p, uint32_t bar, Opnd bar_slot);
+
+/* ---- sync.c ---- */
+void sync_begin(Lower *L);
+void sync_before(Lower *L, const MoveInfo *mi);
+/* The arrival that a load's copies complete on; emits the arrival. */
+bool sync_arrive(Lower *L, const MoveInfo *mi, uint32_t *bar, Opnd *slot);
+void sync_after(Lower *L, const MoveInfo *mi);
+void sync_wait(Lower *L, const PStmt *st);
+void sync_wait_group(Lower *L, const PStmt *st);
+void sync_group_begin(Lower *L);
+void sync_group_end(Lower *L);
+void sync_flush_loads(Lower *L);
+typedef struct SyncMark {
+    VEC(PendingStore) stores;
+    uint32_t groups;
+} SyncMark;
+SyncMark sync_enter(Lower *L, const PBlock *body, bool loop);
+void sync_leave(Lower *L, const SyncMark *m, bool loop);
+void sync_else(Lower *L, const SyncMark *m, SyncMark *first);
+void sync_join(Lower *L, const SyncMark *first);
+void sync_end(Lower *L);
+const char *sync_mechanism(Lower *L, const MoveInfo *mi); /* for --explain-plan */
+
+/* ---- memory.c, independence.c, plan.c ---- */
+void memory_buffers(Lower *L); /* IrBuf per tile */
+void memory_place(Lower *L);
+void independence_check(Lower *L);
+void plan_tensor(Lower *L, const MoveInfo *mi, const TensorPlan *p);
+void plan_bulk(Lower *L, const MoveInfo *mi, const BulkPlan *p, const Refusal *tensor);
+void plan_print(Lower *L);
+
+#endif

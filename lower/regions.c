@@ -1,0 +1,242 @@
+/* A move taken apart: which part of the tensor, which part of the tile, how the tile's part lies in shared memory. */
+#include "lower/parts.h"
+
+static int64_t gcd64(int64_t a, int64_t b)
+{
+    while (b) {
+        int64_t t = a % b;
+        a = b;
+        b = t;
+    }
+    return a;
+}
+
+/* Marked dimensions of both sides, in order, are each other's partners. */
+static bool pair_up(Lower *L, MoveInfo *mi)
+{
+    int t = 0;
+    for (int d = 0; d < mi->g->rank; d++) {
+        if (!mi->g->dim[d].marked) continue;
+        while (t < mi->s->rank && !mi->s->dim[t].marked) t++;
+        if (t == mi->s->rank || mi->s->dim[t].extent != mi->g->dim[d].extent) {
+            lower_error(L, E0539, mi->g->dim[d].span, "the two sides of the move have different shapes");
+            return false;
+        }
+        mi->pair[mi->npairs++] = (Pair){d, t++, mi->g->dim[d].extent};
+    }
+    return true;
+}
+
+/* How neighbours of each dimension of the tile lie: row-major, or panels of the swizzle's span. */
+static void layout(MoveInfo *mi)
+{
+    const PTile *t = mi->tile;
+    mi->span = swizzle_span(t->swizzle);
+    int64_t pitch = mi->sbits;
+    if (mi->span == 0) {
+        for (int i = t->rank - 1; i >= 0; i--) {
+            mi->pitch_bits[i] = pitch;
+            pitch *= t->extent[i];
+        }
+        mi->rows = 0;
+        return;
+    }
+    pitch = mi->span * 8;
+    mi->rows = 1;
+    for (int i = t->rank - 2; i >= 0; i--) {
+        mi->pitch_bits[i] = pitch;
+        pitch *= t->extent[i];
+        mi->rows *= t->extent[i];
+    }
+    mi->pitch_bits[t->rank - 1] = mi->sbits * mi->rows; /* right where the start is a multiple of the span */
+}
+
+static bool inside_tile(Lower *L, MoveInfo *mi, int i)
+{
+    const PDim *p = &mi->s->dim[i];
+    const PTile *t = mi->tile;
+    Poly start = mi->sbox.start[i];
+    int64_t last = t->extent[i] - p->extent, k;
+    Lx cond = 0;
+    if (poly_is_const(start, &k) && k >= 0 && k <= last) return true;
+    Need low = need_at_least(L, start, 0, &cond), high = need_at_most(L, start, last, &cond);
+    bool ok = low <= NEED_CHECK && high <= NEED_CHECK;
+    if (ok && cond) {
+        const char *text = arena_printf(L->a, "0 <= %s <= %lld", poly_text(L, start), (long long)last);
+        ok = launch_check(L, E1127, cond, p->span, text, "the part must lie inside the tile");
+    }
+    if (ok) return true;
+    Diag *g = lower_error(L, E0530, p->span, "a part of %lld elements from %s is not proved to lie inside the %lld of `%s`",
+                          (long long)p->extent, poly_text(L, start), (long long)t->extent[i], name_text(L, t->name));
+    diag_label(L->c->diags, g, t->span, "the tile has extent %lld here", (long long)t->extent[i]);
+    return false;
+}
+
+static bool resolve_tile(Lower *L, MoveInfo *mi)
+{
+    const PTile *t = mi->tile;
+    Domain *d = L->d;
+    layout(mi);
+    mi->sbox.rank = t->rank;
+    mi->offset = poly_const(d, 0);
+    mi->bytes = mi->sbits;
+    for (int i = 0; i < t->rank; i++) {
+        const PDim *p = &mi->s->dim[i];
+        mi->sbox.start[i] = scalar_poly(L, p->start);
+        mi->sbox.extent[i] = poly_const(d, p->extent);
+        mi->bytes *= p->extent;
+        if (!inside_tile(L, mi, i)) return false;
+        int64_t pitch = mi->pitch_bits[i], k;
+        if (poly_is_const(mi->sbox.start[i], &k) && k == 0) continue;
+        if (i == t->rank - 1 && mi->span && !domain_divides(d, mi->span * 8 / mi->sbits, mi->sbox.start[i])) {
+            Diag *g = lower_error(L, E0524, p->span, "column %s of `%s` is not the start of a panel", poly_text(L, mi->sbox.start[i]),
+                                  name_text(L, t->name));
+            diag_label(L->c->diags, g, t->span, "its panels are %lld bytes, %lld elements, wide", (long long)mi->span,
+                       (long long)(mi->span * 8 / mi->sbits));
+            return false;
+        }
+        if (pitch % 8 != 0 && !domain_divides(d, 8 / gcd64(8, pitch), mi->sbox.start[i])) {
+            lower_error(L, E0524, p->span, "the part starts in the middle of a byte");
+            return false;
+        }
+        Poly bits = poly_mul(d, mi->sbox.start[i], poly_const(d, pitch));
+        mi->offset = poly_add(d, mi->offset, poly_div(d, bits, poly_const(d, 8)));
+    }
+    mi->bytes /= 8;
+    return true;
+}
+
+static bool resolve_slot(Lower *L, MoveInfo *mi)
+{
+    mi->slot_const = 0;
+    if (mi->s->slot == NULL) return true;
+    Poly slot = scalar_poly(L, mi->s->slot);
+    int64_t last = mi->tile->slots - 1;
+    if (poly_is_const(slot, &mi->slot_const)) {
+        if (mi->slot_const >= 0 && mi->slot_const <= last) return true;
+    } else {
+        mi->slot_const = -1;
+        if (domain_le(L->d, poly_const(L->d, 0), slot) && domain_le(L->d, slot, poly_const(L->d, last))) return true;
+    }
+    Diag *g = lower_error(L, E0530, mi->s->slot->span, "slot %s of `%s` is not proved to lie in 0 .. %lld", poly_text(L, slot),
+                          name_text(L, mi->tile->name), (long long)last);
+    diag_label(L->c->diags, g, mi->tile->span, "an array of %lld tiles", (long long)mi->tile->slots);
+    diag_fix(L->c->diags, g, "write the slot as `.. %% %lld`", (long long)mi->tile->slots);
+    return false;
+}
+
+static bool whole_dim(Lower *L, const MoveInfo *mi, int d)
+{
+    const PDim *p = &mi->g->dim[d];
+    if (!p->whole) return true;
+    Poly extent = scalar_poly(L, mi->tensor->extent[d]);
+    Lx cond = 0;
+    Need n = need_equal(L, extent, p->extent, &cond);
+    if (n == NEED_PROVED) return true;
+    if (n == NEED_CHECK) {
+        const char *text = arena_printf(L->a, "%s == %lld", poly_text(L, extent), (long long)p->extent);
+        if (launch_check(L, E1125, cond, p->span, text, "`:` moves the whole dimension, and the tile has this extent")) return true;
+    }
+    Diag *g = lower_error(L, E0531, p->span, "`:` stands for %s elements, the tile has %lld here", poly_text(L, extent),
+                          (long long)p->extent);
+    diag_label(L->c->diags, g, mi->tile->span, "extent %lld", (long long)p->extent);
+    diag_fix(L->c->diags, g, "write the part that is meant: `start +: %lld`", (long long)p->extent);
+    return false;
+}
+
+/* Which elements of the base tensor are touched. */
+static void base_box(Lower *L, MoveInfo *mi)
+{
+    Domain *d = L->d;
+    PTensor *t = mi->tensor;
+    if (t->base && t->reshaped) return;
+    mi->has_gbox = true;
+    Poly one = poly_const(d, 1);
+    mi->gbox.rank = t->base ? t->base->rank : t->rank;
+    if (t->base) {
+        for (int i = 0; i < t->base->rank; i++) {
+            mi->gbox.start[i] = scalar_poly(L, t->start[i]);
+            mi->gbox.extent[i] = one;
+        }
+    }
+    for (int i = 0; i < t->rank; i++) {
+        int b = t->base ? t->dim_of[i] : i;
+        mi->gbox.start[b] = t->base ? poly_add(d, mi->gbox.start[b], mi->start[i]) : mi->start[i];
+        mi->gbox.extent[b] = poly_const(d, (mi->extent[i] - 1) * mi->step[i] + 1);
+    }
+}
+
+bool region_resolve(Lower *L, const PStmt *st, MoveInfo *mi)
+{
+    const PMove *mv = st->move;
+    *mi = (MoveInfo){.mv = mv, .stmt = st, .load = mv->is_load};
+    mi->g = mv->is_load ? &mv->src : &mv->dst;
+    mi->s = mv->is_load ? &mv->dst : &mv->src;
+    mi->tensor = mi->g->tensor;
+    mi->tile = mi->s->tile;
+    mi->rank = mi->tensor->rank;
+    mi->bits = elem_info(mi->tensor->type)->global_bits;
+    mi->sbits = elem_info(mi->tile->type)->shared_bits;
+    for (int i = 0; i < mi->rank; i++) {
+        mi->start[i] = scalar_poly(L, mi->g->dim[i].start);
+        mi->extent[i] = mi->g->dim[i].extent;
+        mi->step[i] = mi->g->dim[i].step;
+    }
+    if (!pair_up(L, mi) || !resolve_tile(L, mi) || !resolve_slot(L, mi)) return false;
+    for (int i = 0; i < mi->rank; i++)
+        if (!whole_dim(L, mi, i)) return false;
+    base_box(L, mi);
+    return true;
+}
+
+Opnd region_offset(Lower *L, MoveInfo *mi)
+{
+    int64_t k;
+    if (poly_is_const(mi->offset, &k)) return opnd_imm(k);
+    Opnd bytes = opnd_imm(0);
+    for (int i = 0; i < mi->tile->rank; i++) {
+        Opnd start = value_low(L, mi->s->dim[i].start);
+        int64_t pitch = mi->pitch_bits[i];
+        if (pitch % 8 == 0) start = emit_op(L, IR_MUL, IR_I32, start, opnd_imm(pitch / 8));
+        else start = emit_op(L, IR_DIV, IR_I32, emit_op(L, IR_MUL, IR_I32, start, opnd_imm(pitch)), opnd_imm(8));
+        bytes = emit_op(L, IR_ADD, IR_I32, bytes, start);
+    }
+    return bytes;
+}
+
+Opnd region_slot(Lower *L, MoveInfo *mi)
+{
+    if (mi->slot_const >= 0) return opnd_imm(mi->slot_const);
+    return value_low(L, mi->s->slot);
+}
+
+bool subtiles_disjoint(Lower *L, const MoveInfo *a, const MoveInfo *b)
+{
+    if (a->tile != b->tile) return true;
+    if (a->slot_const >= 0 && b->slot_const >= 0 && a->slot_const != b->slot_const) return true;
+    return domain_disjoint(L->d, &a->sbox, &b->sbox);
+}
+
+static bool views_disjoint(Lower *L, const PTensor *a, const PTensor *b)
+{
+    if (a == b || (a->base && a->reshaped) || (b->base && b->reshaped)) return false;
+    DomBox box[2];
+    const PTensor *t[2] = {a, b};
+    for (int v = 0; v < 2; v++) {
+        const PTensor *base = t[v]->base ? t[v]->base : t[v];
+        box[v].rank = base->rank;
+        for (int i = 0; i < base->rank; i++) {
+            box[v].start[i] = t[v]->base ? scalar_poly(L, t[v]->start[i]) : poly_const(L->d, 0);
+            box[v].extent[i] = t[v]->base ? poly_const(L->d, 1) : scalar_poly(L, base->extent[i]);
+        }
+        for (int i = 0; t[v]->base && i < t[v]->rank; i++) box[v].extent[t[v]->dim_of[i]] = scalar_poly(L, t[v]->extent[i]);
+    }
+    return domain_disjoint(L->d, &box[0], &box[1]);
+}
+
+bool regions_disjoint(Lower *L, const MoveInfo *a, const MoveInfo *b)
+{
+    const PTensor *x = a->tensor->base ? a->tensor->base : a->tensor, *y = b->tensor->base ? b->tensor->base : b->tensor;
+    if (x != y || views_disjoint(L, a->tensor, b->tensor)) return true;
+    return a->has_gbox && b->has_gbox && domain_disjoint(L->d, &a->gbox, &b->gbox);
+}

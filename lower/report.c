@@ -1,0 +1,101 @@
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "lower/parts.h"
+
+enum { SHOWN_TEXT = 120 };
+
+const char *source_text(Lower *L, Span s)
+{
+    Source *f = s.hi ? sources_file(L->c->sources, s.lo) : NULL;
+    if (f == NULL || s.hi <= s.lo || s.hi - f->base > f->len) return "";
+    const char *p = f->text + (s.lo - f->base);
+    uint32_t n = s.hi - s.lo, w = 0;
+    char *out = arena_alloc(L->a, (size_t)(n > SHOWN_TEXT ? SHOWN_TEXT : n) + 4);
+    for (uint32_t i = 0; i < n; i++) {
+        bool space = p[i] == ' ' || p[i] == '\n' || p[i] == '\r' || p[i] == '\t';
+        if (space && w > 0 && out[w - 1] == ' ') continue;
+        if (w == SHOWN_TEXT) {
+            memcpy(out + w, "...", 3);
+            w += 3;
+            break;
+        }
+        out[w++] = space ? ' ' : p[i];
+    }
+    out[w] = 0;
+    return out;
+}
+
+const char *place_text(Lower *L, Span s)
+{
+    if (s.hi == 0) return "";
+    const char *path;
+    uint32_t line, col;
+    source_place(L->c->sources, s.lo, &path, &line, &col);
+    size_t n = strlen(path);
+    char *out = arena_alloc(L->a, n + 24);
+    memcpy(out, path, n);
+    snprintf(out + n, 24, ":%u:%u", line, col);
+    return out;
+}
+
+const char *name_text(Lower *L, Name n)
+{
+    return names_text(L->c->names, n);
+}
+
+const char *poly_text(Lower *L, Poly p)
+{
+    return domain_text(L->d, L->a, p);
+}
+
+static void call_chain(Lower *L, Diag *g)
+{
+    if (L->stmt == NULL) return;
+    for (const CallFrame *f = L->stmt->frame; f; f = f->outer)
+        diag_note(L->c->diags, g, f->call, "in %s, called here", name_text(L, f->fn));
+}
+
+Diag *lower_error(Lower *L, ErrorCode code, Span span, const char *fmt, ...)
+{
+    char small[512];
+    va_list ap, again;
+    va_start(ap, fmt);
+    va_copy(again, ap);
+    int n = vsnprintf(small, sizeof small, fmt, ap);
+    const char *text = small;
+    if (n >= (int)sizeof small) {
+        char *big = arena_alloc(L->a, (size_t)n + 1);
+        vsnprintf(big, (size_t)n + 1, fmt, again);
+        text = big;
+    }
+    va_end(again);
+    va_end(ap);
+    L->failed = true;
+    Diag *g = diag_at(L->c->diags, code, span, "%s", text);
+    call_chain(L, g);
+    return g;
+}
+
+void lower_refuse(Lower *L, const Refusal *r)
+{
+    Diag *g = lower_error(L, r->code, r->span, "%s", r->text);
+    if (r->label) diag_label(L->c->diags, g, r->label_span, "%s", r->label);
+    if (r->fix) diag_fix(L->c->diags, g, "%s", r->fix);
+}
+
+bool launch_check(Lower *L, ErrorCode code, Lx cond, Span span, const char *text, const char *why)
+{
+    MfKernel *mf = &L->ir->mf;
+    int64_t k;
+    if (lx_is_const(&mf->lx, cond, &k)) return k != 0;
+    for (uint32_t i = 0; i < mf->checks.n; i++)
+        if (mf->checks.v[i].cond == cond && mf->checks.v[i].code == code) return true;
+    MfCheck *check = vec_add(L->a, &mf->checks);
+    check->code = code;
+    check->cond = cond;
+    check->text = text;
+    check->why = why;
+    check->place = place_text(L, span);
+    return true;
+}

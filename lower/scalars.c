@@ -1,0 +1,419 @@
+#include "lower/parts.h"
+
+/* ---- the table of nodes ---- */
+
+static uint32_t node_hash(const Sx *x)
+{
+    return (uint32_t)(((uint64_t)(uintptr_t)x * UINT64_C(0x9E3779B97F4A7C15)) >> 32);
+}
+
+static void scalars_grow(Lower *L)
+{
+    uint32_t cap = L->cap_scalars ? L->cap_scalars * 2 : 64;
+    Scalar **table = arena_array(L->a, Scalar *, cap);
+    for (uint32_t i = 0; i < L->cap_scalars; i++) {
+        if (L->scalars[i] == NULL) continue;
+        uint32_t h = node_hash(L->scalars[i]->x) & (cap - 1);
+        while (table[h]) h = (h + 1) & (cap - 1);
+        table[h] = L->scalars[i];
+    }
+    L->scalars = table;
+    L->cap_scalars = cap;
+}
+
+static uint8_t uses_of(Lower *L, const Sx *x)
+{
+    switch ((SxOp)x->op) {
+    case SX_CONST: return 0;
+    case SX_SYM: return USE_LAUNCH;
+    case SX_CTA: case SX_CLUSTER: case SX_RANK: return USE_TEAM;
+    case SX_INDEX: return USE_INDEX;
+    case SX_LET: return scalar_of(L, x->a)->uses;
+    case SX_VAR: return USE_VAR;
+    case SX_LOAD: {
+        uint8_t u = USE_LOAD;
+        for (int i = 0; i < x->tensor->rank; i++) u |= scalar_of(L, x->idx[i])->uses;
+        return u;
+    }
+    default: {
+        uint8_t u = scalar_of(L, x->a)->uses;
+        return x->b ? (uint8_t)(u | scalar_of(L, x->b)->uses) : u;
+    }
+    }
+}
+
+Scalar *scalar_of(Lower *L, const Sx *x)
+{
+    if (L->nscalars * 2 >= L->cap_scalars) scalars_grow(L);
+    uint32_t mask = L->cap_scalars - 1, h = node_hash(x) & mask;
+    for (; L->scalars[h]; h = (h + 1) & mask)
+        if (L->scalars[h]->x == x) return L->scalars[h];
+    Scalar *s = arena_new(L->a, Scalar);
+    s->x = x;
+    L->scalars[h] = s;
+    L->nscalars++;
+    s->uses = uses_of(L, x); /* may grow the table: s stays where it is */
+    return s;
+}
+
+uint8_t scalar_uses(Lower *L, const Sx *x)
+{
+    return scalar_of(L, x)->uses;
+}
+
+/* ---- bounds ---- */
+
+/* From the graph alone, in 64 bits; INT64_MIN and INT64_MAX stand for "none". */
+static int64_t bound_op(SxOp op, int64_t a, int64_t b, bool upper)
+{
+    int64_t none = upper ? INT64_MAX : INT64_MIN, r;
+    bool bad = a == INT64_MIN || a == INT64_MAX || b == INT64_MIN || b == INT64_MAX;
+    if (op == SX_ADD) bad = bad || __builtin_add_overflow(a, b, &r);
+    else if (op == SX_SUB) bad = bad || __builtin_sub_overflow(a, b, &r);
+    else bad = bad || __builtin_mul_overflow(a, b, &r);
+    return bad ? none : r;
+}
+
+static void range_mul(int64_t alo, int64_t ahi, int64_t blo, int64_t bhi, int64_t *lo, int64_t *hi)
+{
+    int64_t a[2] = {alo, ahi}, b[2] = {blo, bhi};
+    *lo = INT64_MAX;
+    *hi = INT64_MIN;
+    for (int i = 0; i < 4; i++) {
+        int64_t l = bound_op(SX_MUL, a[i & 1], b[i >> 1], false), h = bound_op(SX_MUL, a[i & 1], b[i >> 1], true);
+        if (l < *lo) *lo = l;
+        if (h > *hi) *hi = h;
+    }
+}
+
+static int64_t floor_div(int64_t a, int64_t b)
+{
+    int64_t q = a / b;
+    return a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;
+}
+
+static void range_of(Lower *L, const Sx *x, int64_t *lo, int64_t *hi)
+{
+    int64_t al, ah, bl = 0, bh = 0;
+    *lo = INT64_MIN;
+    *hi = INT64_MAX;
+    switch ((SxOp)x->op) {
+    case SX_CONST: *lo = *hi = x->k; return;
+    case SX_SYM:
+        if (L->k->syms.v[x->k].kind == MF_SIZE) *lo = 1;
+        if (L->k->syms.v[x->k].kind == MF_STRIDE) *lo = 0;
+        return;
+    case SX_CTA: /* gridDim limits, CUDA guide, compute capabilities */
+        *lo = 0;
+        *hi = x->k == 0 ? INT32_MAX - 1 : 65534;
+        return;
+    case SX_CLUSTER:
+        *lo = 0;
+        *hi = L->k->cluster[x->k] - 1;
+        return;
+    case SX_RANK:
+        *lo = 0;
+        *hi = L->cluster_size - 1;
+        return;
+    case SX_INDEX:
+        *lo = L->loops[x->k].lo;
+        *hi = L->loops[x->k].hi;
+        return;
+    case SX_LET: scalar_range(L, x->a, lo, hi); return;
+    case SX_VAR: *lo = L->vars[x->k].lo; return;
+    case SX_LOAD: {
+        const ElemInfo *e = elem_info(x->tensor->type);
+        if (e->global_bits >= 64) return;
+        *lo = e->kind == ELEM_SINT ? -(INT64_C(1) << (e->global_bits - 1)) : -1; /* -1: index out of range */
+        *hi = (INT64_C(1) << (e->kind == ELEM_SINT ? e->global_bits - 1 : e->global_bits)) - 1;
+        return;
+    }
+    default: break;
+    }
+    if (sx_is_bool(x)) {
+        *lo = 0;
+        *hi = 1;
+        return;
+    }
+    scalar_range(L, x->a, &al, &ah);
+    if (x->b) scalar_range(L, x->b, &bl, &bh);
+    switch ((SxOp)x->op) {
+    case SX_ADD: *lo = bound_op(SX_ADD, al, bl, false); *hi = bound_op(SX_ADD, ah, bh, true); break;
+    case SX_SUB: *lo = bound_op(SX_SUB, al, bh, false); *hi = bound_op(SX_SUB, ah, bl, true); break;
+    case SX_NEG: *lo = bound_op(SX_SUB, 0, ah, false); *hi = bound_op(SX_SUB, 0, al, true); break;
+    case SX_MUL: range_mul(al, ah, bl, bh, lo, hi); break;
+    case SX_DIV:
+        if (bl >= 1) { /* towards zero never grows */
+            *lo = al == INT64_MIN ? al : al < 0 ? floor_div(al, bl) : bh == INT64_MAX ? 0 : al / bh;
+            *hi = ah == INT64_MAX ? ah : ah < 0 ? -1 : ah / bl;
+        }
+        break;
+    case SX_CEIL:
+        if (bl >= 1) {
+            *lo = al == INT64_MIN ? al : al < 0 ? al : 0;
+            *hi = ah == INT64_MAX ? ah : ah <= 0 ? 0 : (ah - 1) / bl + 1;
+        }
+        break;
+    case SX_MOD:
+        if (bl >= 1) {
+            *lo = 0;
+            *hi = bh == INT64_MAX ? bh : bh - 1;
+            if (al >= 0 && ah < *hi) *hi = ah;
+        }
+        break;
+    case SX_MIN: *lo = al < bl ? al : bl; *hi = ah < bh ? ah : bh; break;
+    case SX_MAX: *lo = al > bl ? al : bl; *hi = ah > bh ? ah : bh; break;
+    case SX_SHL:
+        if (bl == bh && bl >= 0 && bl < 62) range_mul(al, ah, INT64_C(1) << bl, INT64_C(1) << bl, lo, hi);
+        break;
+    case SX_SHR:
+        if (bl >= 0 && bh < 64) {
+            *lo = al == INT64_MIN ? al : al < 0 ? al : 0;
+            *hi = ah == INT64_MAX ? ah : ah < 0 ? -1 : ah >> bl;
+        }
+        break;
+    case SX_AND:
+        if (bl >= 0) { *lo = 0; *hi = bh; }
+        else if (al >= 0) { *lo = 0; *hi = ah; }
+        break;
+    default: break;
+    }
+}
+
+void scalar_range(Lower *L, const Sx *x, int64_t *lo, int64_t *hi)
+{
+    if (x->op == SX_CONST) {
+        *lo = *hi = x->k;
+        return;
+    }
+    Scalar *s = scalar_of(L, x);
+    if (!s->has_range) {
+        range_of(L, x, &s->lo, &s->hi);
+        s->has_range = true;
+    }
+    *lo = s->lo;
+    *hi = s->hi;
+}
+
+/* ---- normal forms ---- */
+
+static unsigned depends_of(uint8_t uses)
+{
+    return (uses & USE_LAUNCH ? DEP_LAUNCH : 0u) | (uses & USE_TEAM ? DEP_TEAM : 0u) |
+           (uses & USE_INDEX ? DEP_LOOP : 0u) | (uses & (USE_VAR | USE_LOAD) ? DEP_DATA : 0u);
+}
+
+static Poly opaque(Lower *L, const Sx *x, const char *name)
+{
+    int64_t lo, hi;
+    scalar_range(L, x, &lo, &hi);
+    return poly_atom(L->d, domain_opaque(L->d, name, lo, hi, 1, 0, depends_of(scalar_uses(L, x))));
+}
+
+static Poly poly_node(Lower *L, const Sx *x)
+{
+    Domain *d = L->d;
+    switch ((SxOp)x->op) {
+    case SX_CONST: return poly_const(d, x->k);
+    case SX_SYM: return L->sym[x->k];
+    case SX_CTA: return L->cta[x->k];
+    case SX_CLUSTER: return L->cluster[x->k];
+    case SX_RANK: return L->rank;
+    case SX_INDEX: return L->loops[x->k].index;
+    case SX_LET: return L->lets[x->k].has_poly ? L->lets[x->k].poly : scalar_poly(L, x->a);
+    case SX_VAR: return L->vars[x->k].poly;
+    case SX_LOAD: return opaque(L, x, name_text(L, x->tensor->name));
+    default: break;
+    }
+    if (sx_is_bool(x)) return opaque(L, x, "condition");
+    Poly a = scalar_poly(L, x->a), b = x->b ? scalar_poly(L, x->b) : poly_const(d, 0);
+    int64_t k;
+    bool constant = poly_is_const(b, &k);
+    switch ((SxOp)x->op) {
+    case SX_ADD: return poly_add(d, a, b);
+    case SX_SUB: return poly_sub(d, a, b);
+    case SX_MUL: return poly_mul(d, a, b);
+    case SX_DIV: return poly_div(d, a, b);
+    case SX_MOD: return poly_mod(d, a, b);
+    case SX_CEIL: return poly_ceil(d, a, b);
+    case SX_MIN: return poly_min(d, a, b);
+    case SX_MAX: return poly_max(d, a, b);
+    case SX_NEG: return poly_sub(d, b, a);
+    case SX_INV: return poly_sub(d, poly_const(d, -1), a);
+    case SX_SHL:
+        if (constant && k >= 0 && k < 62) return poly_mul(d, a, poly_const(d, INT64_C(1) << k));
+        break;
+    case SX_SHR:
+        if (constant && k >= 0 && k < 62) return poly_div(d, a, poly_const(d, INT64_C(1) << k));
+        break;
+    case SX_AND:
+        if (constant && k >= 0 && (k & (k + 1)) == 0 && k < INT64_MAX) return poly_mod(d, a, poly_const(d, k + 1));
+        break;
+    default: break;
+    }
+    return opaque(L, x, "bits");
+}
+
+Poly scalar_poly(Lower *L, const Sx *x)
+{
+    if (x->op == SX_CONST) return poly_const(L->d, x->k);
+    Scalar *s = scalar_of(L, x);
+    if (s->has_poly && (!(s->uses & USE_VAR) || s->poly_epoch == L->epoch)) return s->poly;
+    Poly p = poly_node(L, x);
+    s->poly = p;
+    s->has_poly = true;
+    s->poly_epoch = L->epoch;
+    return p;
+}
+
+/* ---- launch expressions ---- */
+
+static LxOp lx_of(SxOp op)
+{
+    switch (op) {
+    case SX_ADD: return LX_ADD;
+    case SX_SUB: return LX_SUB;
+    case SX_MUL: return LX_MUL;
+    case SX_DIV: return LX_DIV;
+    case SX_MOD: return LX_MOD;
+    case SX_CEIL: return LX_CEIL;
+    case SX_MIN: return LX_MIN;
+    case SX_MAX: return LX_MAX;
+    case SX_SHL: return LX_SHL;
+    case SX_SHR: return LX_SHR;
+    case SX_AND: return LX_AND;
+    case SX_OR: return LX_OR;
+    case SX_XOR: return LX_XOR;
+    case SX_EQ: return LX_EQ;
+    case SX_NE: return LX_NE;
+    case SX_LT: case SX_GT: return LX_LT;
+    case SX_LE: case SX_GE: return LX_LE;
+    case SX_LAND: return LX_LAND;
+    case SX_LOR: return LX_LOR;
+    default: return LX_NOT;
+    }
+}
+
+Lx scalar_lx(Lower *L, const Sx *x)
+{
+    LxPool *p = &L->ir->mf.lx;
+    if (x->op == SX_CONST) return lx_const(L->a, p, x->k);
+    Scalar *s = scalar_of(L, x);
+    if (s->uses & ~USE_LAUNCH) return 0;
+    if (s->lx) return s->lx;
+    switch ((SxOp)x->op) {
+    case SX_SYM: s->lx = lx_sym(L->a, p, (uint32_t)x->k); break;
+    case SX_LET: s->lx = scalar_lx(L, x->a); break;
+    case SX_NEG: s->lx = lx_op(L->a, p, LX_SUB, lx_const(L->a, p, 0), scalar_lx(L, x->a)); break;
+    case SX_INV: s->lx = lx_op(L->a, p, LX_XOR, lx_const(L->a, p, -1), scalar_lx(L, x->a)); break;
+    case SX_NOT: s->lx = lx_op(L->a, p, LX_NOT, scalar_lx(L, x->a), 0); break;
+    default: {
+        Lx a = scalar_lx(L, x->a), b = scalar_lx(L, x->b);
+        bool swap = x->op == SX_GT || x->op == SX_GE;
+        s->lx = lx_op(L->a, p, lx_of(x->op), swap ? b : a, swap ? a : b);
+    }
+    }
+    return s->lx;
+}
+
+/* ---- the environment ---- */
+
+static void assume(Lower *L, const Sx *x)
+{
+    Domain *d = L->d;
+    int64_t zero;
+    switch ((SxOp)x->op) {
+    case SX_LAND:
+        assume(L, x->a);
+        assume(L, x->b);
+        return;
+    case SX_LET: assume(L, x->a); return;
+    case SX_EQ:
+        if (x->a->op == SX_MOD && poly_is_const(scalar_poly(L, x->b), &zero) && zero == 0) {
+            Poly of = scalar_poly(L, x->a->a), by = scalar_poly(L, x->a->b);
+            domain_assume_divides(d, by, of);
+        } else {
+            domain_assume_eq(d, scalar_poly(L, x->a), scalar_poly(L, x->b));
+        }
+        return;
+    case SX_LE: domain_assume_le(d, scalar_poly(L, x->a), scalar_poly(L, x->b)); return;
+    case SX_GE: domain_assume_le(d, scalar_poly(L, x->b), scalar_poly(L, x->a)); return;
+    case SX_LT:
+        domain_assume_le(d, poly_add(d, scalar_poly(L, x->a), poly_const(d, 1)), scalar_poly(L, x->b));
+        return;
+    case SX_GT:
+        domain_assume_le(d, poly_add(d, scalar_poly(L, x->b), poly_const(d, 1)), scalar_poly(L, x->a));
+        return;
+    default: return;
+    }
+}
+
+/* A normal form made before a fact was known would miss it. */
+static void forget_polys(Lower *L)
+{
+    for (uint32_t i = 0; i < L->cap_scalars; i++)
+        if (L->scalars[i]) L->scalars[i]->has_poly = false;
+}
+
+static void facts(Lower *L)
+{
+    for (uint32_t i = 0; i < L->k->facts.n; i++) {
+        const PFact *f = &L->k->facts.v[i];
+        Lx cond = scalar_lx(L, f->cond);
+        if (cond == 0) continue; /* the checker lets only launch facts through */
+        const char *text = source_text(L, f->span);
+        if (!launch_check(L, E1120, cond, f->span, text, "a fact of the kernel's `where`")) {
+            Diag *g = lower_error(L, E0538, f->span, "`%s` holds for no launch", text);
+            diag_fix(L->c->diags, g, "correct the fact, or the compile-time parameters that it mentions");
+            continue;
+        }
+        assume(L, f->cond);
+        forget_polys(L);
+    }
+}
+
+static Poly sym_poly(Lower *L, uint32_t i)
+{
+    const PSym *s = &L->k->syms.v[i];
+    const char *name = name_text(L, s->name);
+    if (s->kind == MF_SIZE) return poly_atom(L->d, domain_size(L->d, name, i));
+    int64_t lo = INT64_MIN, hi = INT64_MAX;
+    if (s->kind == MF_STRIDE) lo = 0;
+    else if (s->type == TYPE_S32) lo = INT32_MIN, hi = INT32_MAX;
+    else if (s->type == TYPE_U32) lo = 0, hi = UINT32_MAX;
+    return poly_atom(L->d, domain_param(L->d, name, i, lo, hi));
+}
+
+void scalars_begin(Lower *L)
+{
+    static const char *const CTA[] = {"cta.x", "cta.y", "cta.z"};
+    const PKernel *k = L->k;
+    Domain *d = L->d = domain_new(L->a);
+    L->sym = arena_array(L->a, Poly, k->syms.n);
+    L->lets = arena_array(L->a, LetState, k->nlets);
+    L->vars = arena_array(L->a, VarState, k->nvars);
+    L->loops = arena_array(L->a, LoopState, k->nloops);
+    for (uint32_t i = 0; i < k->nloops; i++) L->loops[i] = (LoopState){.lo = INT64_MIN, .hi = INT64_MAX};
+    vec_push(L->a, &L->live, 1);
+    vec_push(L->a, &L->scopes, 0);
+    for (uint32_t i = 0; i < k->syms.n; i++) L->sym[i] = sym_poly(L, i);
+    facts(L);
+    L->cluster_size = k->cluster[0] * k->cluster[1] * k->cluster[2];
+    L->rank = poly_const(d, 0);
+    int64_t scale = 1;
+    for (int i = 0; i < 3; i++) {
+        Poly count = scalar_poly(L, k->grid[i]);
+        int64_t n;
+        if (poly_is_const(count, &n) && n == 1) {
+            L->cta[i] = poly_const(d, 0);
+        } else {
+            Atom t = domain_index(d, CTA[i], poly_const(d, 0), count, DEP_TEAM);
+            L->cta[i] = poly_atom(d, t);
+            L->team[L->nteam++] = t;
+        }
+        L->cluster[i] = k->cluster[i] == 1 ? poly_const(d, 0) : poly_mod(d, L->cta[i], poly_const(d, k->cluster[i]));
+        L->rank = poly_add(d, L->rank, poly_mul(d, L->cluster[i], poly_const(d, scale)));
+        scale *= k->cluster[i];
+    }
+    vars_infer(L);
+}

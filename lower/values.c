@@ -1,0 +1,470 @@
+/* Scalars as IR values: pure ops, numbered by what they compute, each in the prologue where its operands allow it.
+ *
+ * Scalars are s64 by meaning. Ring ops wanted for their low half only, and everything whose operands are proved to
+ * fit, are computed in 32 bits. */
+#include "lower/parts.h"
+
+/* ---- scopes ---- */
+
+void scope_open(Lower *L)
+{
+    vec_push(L->a, &L->scopes, L->live.n);
+    vec_push(L->a, &L->live, 1);
+}
+
+void scope_close(Lower *L)
+{
+    L->live.v[L->scopes.v[--L->scopes.n]] = 0;
+}
+
+static uint32_t scope_now(const Lower *L)
+{
+    return L->scopes.v[L->scopes.n - 1];
+}
+
+/* ---- ops ---- */
+
+IrOp *emit_new(Lower *L, IrOpcode op)
+{
+    return ir_op(L->a, &L->body, op, L->stmt ? L->stmt->span : (Span){0, 0});
+}
+
+void put_opnd(Lower *L, IrOp *op, IrKey key, Opnd o)
+{
+    if (o.v) ir_ref(L->a, op, key, IRA_VAL, o.v);
+    else ir_imm(L->a, op, key, o.k);
+}
+
+static bool is_hoisted(const Lower *L, Opnd o)
+{
+    return o.v == 0 || L->hoisted.v[o.v - 1];
+}
+
+static IrVal new_value(Lower *L, IrType t, bool hoisted, const char *name)
+{
+    vec_push(L->a, &L->hoisted, hoisted);
+    return ir_value(L->a, L->ir, t, name);
+}
+
+static uint32_t key_hash(const uint64_t key[3])
+{
+    uint64_t h = key[0] * UINT64_C(0x9E3779B97F4A7C15) ^ key[1] * UINT64_C(0xC2B2AE3D27D4EB4F) ^
+                 (key[2] + 1) * UINT64_C(0x165667B19E3779F9);
+    return (uint32_t)(h >> 29);
+}
+
+static void numbers_grow(Lower *L)
+{
+    uint32_t cap = L->cap_numbers ? L->cap_numbers * 2 : 64;
+    Numbered *table = arena_array(L->a, Numbered, cap);
+    L->nnumbers = 0;
+    for (uint32_t i = 0; i < L->cap_numbers; i++) {
+        if (L->numbers[i].value == 0 || !L->live.v[L->numbers[i].scope]) continue;
+        uint32_t h = key_hash(L->numbers[i].key) & (cap - 1);
+        while (table[h].value) h = (h + 1) & (cap - 1);
+        table[h] = L->numbers[i];
+        L->nnumbers++;
+    }
+    L->numbers = table;
+    L->cap_numbers = cap;
+}
+
+/* The entry of an op with these operands: value 0 where there is none that may be used here. */
+static Numbered *number(Lower *L, const uint64_t key[3])
+{
+    if (L->nnumbers * 2 >= L->cap_numbers) numbers_grow(L);
+    uint32_t mask = L->cap_numbers - 1, h = key_hash(key) & mask;
+    for (; L->numbers[h].value; h = (h + 1) & mask) {
+        Numbered *n = &L->numbers[h];
+        if (n->key[0] != key[0] || n->key[1] != key[1] || n->key[2] != key[2]) continue;
+        if (!L->live.v[n->scope]) n->value = 0, L->nnumbers--; /* filled again at once */
+        return n;
+    }
+    return &L->numbers[h];
+}
+
+static IrArg opnd_arg(IrKey key, Opnd o)
+{
+    return o.v ? (IrArg){.key = (uint8_t)key, .kind = IRA_VAL, .id = o.v}
+               : (IrArg){.key = (uint8_t)key, .kind = IRA_IMM, .imm = o.k};
+}
+
+/* Three operands at most; the same op with the same operands is the same value. */
+static Opnd pure_op(Lower *L, IrOpcode op, IrType t, const IrArg *args, unsigned n, bool hoist, const char *name)
+{
+    uint64_t key[3] = {(uint64_t)op | (uint64_t)t << 8, 0, 0};
+    for (unsigned i = 0, at = 1; i < n; i++) {
+        if (args[i].kind == IRA_WORD) {
+            key[0] |= (uint64_t)args[i].id << 16;
+            continue;
+        }
+        key[0] |= (uint64_t)(args[i].kind == IRA_IMM) << (32 + i);
+        key[at++] = args[i].kind == IRA_IMM ? (uint64_t)args[i].imm : args[i].id;
+    }
+    Numbered *at = number(L, key);
+    if (at->value) return (Opnd){.v = at->value};
+    IrVal v = new_value(L, t, hoist, name);
+    *at = (Numbered){{key[0], key[1], key[2]}, v, hoist ? 0 : scope_now(L)};
+    L->nnumbers++;
+    IrOp *o = ir_op(L->a, hoist ? &L->pre : &L->body, op, L->stmt ? L->stmt->span : (Span){0, 0});
+    o->type = (uint8_t)t;
+    o->dst = v;
+    for (unsigned i = 0; i < n; i++) ir_put(L->a, o, args[i]);
+    return (Opnd){.v = v};
+}
+
+static int64_t wrap32(int64_t k)
+{
+    uint64_t low = (uint64_t)k & UINT32_MAX;
+    return low > INT32_MAX ? (int64_t)low - (INT64_C(1) << 32) : (int64_t)low;
+}
+
+static bool fold(IrOpcode op, IrType t, int64_t a, int64_t b, int64_t *r)
+{
+    int64_t q;
+    switch (op) {
+    case IR_ADD: *r = (int64_t)((uint64_t)a + (uint64_t)b); break;
+    case IR_SUB: *r = (int64_t)((uint64_t)a - (uint64_t)b); break;
+    case IR_MUL: *r = (int64_t)((uint64_t)a * (uint64_t)b); break;
+    case IR_MIN: *r = a < b ? a : b; break;
+    case IR_MAX: *r = a > b ? a : b; break;
+    case IR_AND: *r = a & b; break;
+    case IR_OR: *r = a | b; break;
+    case IR_XOR: *r = a ^ b; break;
+    case IR_DIV: case IR_MOD:
+        if (b <= 0) return false;
+        q = a / b - (a % b < 0 ? 1 : 0);
+        *r = op == IR_DIV ? q : a - q * b;
+        break;
+    default: return false;
+    }
+    if (t == IR_I32) *r = wrap32(*r);
+    return true;
+}
+
+Opnd emit_op(Lower *L, IrOpcode op, IrType t, Opnd a, Opnd b)
+{
+    int64_t r;
+    if (a.v == 0 && b.v == 0 && fold(op, t, a.k, b.k, &r)) return opnd_imm(r);
+    bool commutes = op == IR_ADD || op == IR_MUL || op == IR_AND || op == IR_OR || op == IR_XOR || op == IR_MIN || op == IR_MAX;
+    if (a.v == 0 && commutes) {
+        Opnd s = a;
+        a = b;
+        b = s;
+    }
+    if ((op == IR_ADD || op == IR_SUB || op == IR_OR || op == IR_XOR || op == IR_SHL || op == IR_SHR) && opnd_is(b, 0)) return a;
+    if ((op == IR_MUL || op == IR_DIV) && opnd_is(b, 1)) return a;
+    if ((op == IR_MUL || op == IR_AND) && opnd_is(b, 0)) return opnd_imm(0);
+    IrArg args[2] = {opnd_arg(IRK_A, a), opnd_arg(IRK_B, b)};
+    return pure_op(L, op, t, args, 2, is_hoisted(L, a) && is_hoisted(L, b), NULL);
+}
+
+static Opnd emit_unary(Lower *L, IrOpcode op, IrType t, Opnd a)
+{
+    IrArg arg = opnd_arg(IRK_A, a);
+    return pure_op(L, op, t, &arg, 1, is_hoisted(L, a), NULL);
+}
+
+Opnd emit_cmp(Lower *L, IrRel rel, Opnd a, Opnd b)
+{
+    if (a.v == 0 && b.v == 0) {
+        bool r[] = {a.k == b.k, a.k != b.k, a.k < b.k, a.k <= b.k, a.k > b.k, a.k >= b.k};
+        return opnd_imm(r[rel]);
+    }
+    if (a.v == 0) { /* the value first: the emitter takes its type from it */
+        static const IrRel SWAP[] = {IRL_EQ, IRL_NE, IRL_GT, IRL_GE, IRL_LT, IRL_LE};
+        Opnd s = a;
+        a = b;
+        b = s;
+        rel = SWAP[rel];
+    }
+    IrArg args[3] = {{.key = IRK_REL, .kind = IRA_WORD, .id = rel}, opnd_arg(IRK_A, a), opnd_arg(IRK_B, b)};
+    return pure_op(L, IR_CMP, IR_PRED, args, 3, is_hoisted(L, a) && is_hoisted(L, b), NULL);
+}
+
+Opnd emit_logic(Lower *L, IrOpcode op, Opnd a, Opnd b)
+{
+    if (a.v == 0 || b.v == 0) {
+        Opnd value = a.v ? a : b, known = a.v ? b : a;
+        if (value.v == 0) return opnd_imm(op == IR_AND ? value.k && known.k : value.k || known.k);
+        return (op == IR_AND) == (known.k != 0) ? value : known;
+    }
+    return emit_op(L, op, IR_PRED, a, b);
+}
+
+Opnd emit_sel(Lower *L, IrType t, Opnd cond, Opnd a, Opnd b)
+{
+    if (cond.v == 0) return cond.k ? a : b;
+    if (a.v == b.v && (a.v || a.k == b.k)) return a;
+    bool hoist = is_hoisted(L, cond) && is_hoisted(L, a) && is_hoisted(L, b);
+    IrVal v = new_value(L, t, hoist, NULL);
+    IrOp *o = ir_op(L->a, hoist ? &L->pre : &L->body, IR_SEL, L->stmt ? L->stmt->span : (Span){0, 0});
+    o->type = (uint8_t)t;
+    o->dst = v;
+    put_opnd(L, o, IRK_COND, cond);
+    put_opnd(L, o, IRK_A, a);
+    put_opnd(L, o, IRK_B, b);
+    return (Opnd){.v = v};
+}
+
+Opnd emit_cvt(Lower *L, IrType t, Opnd a)
+{
+    if (a.v == 0) return opnd_imm(t == IR_I32 ? wrap32(a.k) : a.k);
+    if (L->ir->value_types.v[a.v - 1] == t) return a;
+    return emit_unary(L, IR_CVT, t, a);
+}
+
+IrVal emit_materialize(Lower *L, IrType t, Opnd o)
+{
+    if (o.v) return o.v;
+    if (t == IR_PRED) return emit_cmp(L, IRL_NE, (Opnd){.v = emit_materialize(L, IR_I32, o)}, opnd_imm(0)).v;
+    IrArg arg = opnd_arg(IRK_A, o);
+    return pure_op(L, IR_CONST, t, &arg, 1, true, NULL).v;
+}
+
+uint32_t param_add(Lower *L, MfParamKind kind, uint32_t index)
+{
+    MfKernel *mf = &L->ir->mf;
+    for (uint32_t i = 0; i < mf->params.n; i++)
+        if (mf->params.v[i].kind == kind && mf->params.v[i].index == index) return i;
+    MfParam *p = vec_add(L->a, &mf->params);
+    *p = (MfParam){(uint8_t)kind, index};
+    return mf->params.n - 1;
+}
+
+Opnd emit_param(Lower *L, Lx x)
+{
+    int64_t k;
+    if (lx_is_const(&L->ir->mf.lx, x, &k)) return opnd_imm(k);
+    param_add(L, MF_PARAM_VALUE, x);
+    IrArg arg = {.key = IRK_EXPR, .kind = IRA_LX, .id = x};
+    return pure_op(L, IR_PARAM, IR_I64, &arg, 1, true, NULL);
+}
+
+static Opnd emit_sreg(Lower *L, IrReg r)
+{
+    static const char *const NAMES[IRR_COUNT] = {[IRR_CTAID_X] = "ctaid.x", [IRR_CTAID_Y] = "ctaid.y", [IRR_CTAID_Z] = "ctaid.z"};
+    IrArg arg = {.key = IRK_REG, .kind = IRA_WORD, .id = r};
+    return pure_op(L, IR_SREG, IR_I32, &arg, 1, true, NAMES[r]);
+}
+
+/* ---- leaves ---- */
+
+static Opnd load_scalar(Lower *L, const Sx *x)
+{
+    PTensor *t = x->tensor, *base = t->base ? t->base : t;
+    Domain *d = L->d;
+    int64_t size = elem_info(t->type)->global_bits / 8;
+    Opnd byte = t->base ? emit_op(L, IR_MUL, IR_I64, value_wide(L, t->offset), opnd_imm(size)) : opnd_imm(0);
+    Opnd ok = opnd_imm(1);
+    for (int i = 0; i < t->rank; i++) {
+        Poly p = scalar_poly(L, x->idx[i]), n = scalar_poly(L, t->extent[i]);
+        Opnd v = value_wide(L, x->idx[i]);
+        Lx cond = 0;
+        Need low = need_at_least(L, p, 0, &cond);
+        Need high = need_at_most(L, poly_sub(d, p, n), -1, &cond);
+        bool checked = low <= NEED_CHECK && high <= NEED_CHECK && !(scalar_uses(L, x->idx[i]) & (uint8_t)~USE_LAUNCH);
+        if (checked && cond) {
+            const char *text = arena_printf(L->a, "0 <= %s < %s", poly_text(L, p), poly_text(L, n));
+            checked = launch_check(L, E1126, cond, x->span, text, "a scalar is read from this place of the tensor");
+        }
+        if (!checked && low != NEED_PROVED) ok = emit_logic(L, IR_AND, ok, emit_cmp(L, IRL_GE, v, opnd_imm(0)));
+        if (!checked && high != NEED_PROVED)
+            ok = emit_logic(L, IR_AND, ok, emit_cmp(L, IRL_LT, v, value_wide(L, t->extent[i])));
+        Opnd stride = emit_op(L, IR_MUL, IR_I64, value_wide(L, t->stride[i]), opnd_imm(size));
+        byte = emit_op(L, IR_ADD, IR_I64, byte, emit_op(L, IR_MUL, IR_I64, v, stride));
+    }
+    L->ir->mf.tensors.v[base->index].read = true;
+    param_add(L, MF_PARAM_ADDRESS, base->index);
+    IrVal v = new_value(L, IR_I64, false, NULL);
+    IrOp *op = emit_new(L, IR_LOADS);
+    op->type = IR_I64;
+    op->dst = v;
+    if (ok.v) op->guard = ok.v;
+    else if (ok.k == 0) op->guard = emit_materialize(L, IR_PRED, ok);
+    ir_ref(L->a, op, IRK_TENSOR, IRA_TENSOR, base->index);
+    put_opnd(L, op, IRK_BYTE, byte);
+    return (Opnd){.v = v};
+}
+
+static Opnd get_var(Lower *L, const Sx *x)
+{
+    IrVal v = new_value(L, IR_I64, false, NULL);
+    IrOp *op = emit_new(L, IR_GET);
+    op->type = IR_I64;
+    op->dst = v;
+    ir_ref(L->a, op, IRK_VAR, IRA_VAR, L->vars[x->k].ir);
+    return (Opnd){.v = v};
+}
+
+/* ---- expressions ---- */
+
+static bool fits32(Lower *L, const Sx *x)
+{
+    int64_t lo, hi;
+    scalar_range(L, x, &lo, &hi);
+    return lo >= INT32_MIN && hi <= INT32_MAX;
+}
+
+/* Is the value best made in 32 bits, all its parts being so? */
+static bool narrow(Lower *L, const Sx *x)
+{
+    if (x->op == SX_CONST) return fits32(L, x);
+    if (!fits32(L, x)) return false;
+    switch ((SxOp)x->op) {
+    case SX_CTA: case SX_CLUSTER: case SX_RANK: return true;
+    case SX_INDEX: return !L->loops[x->k].wide;
+    case SX_LET: return !L->lets[x->k].has_value && narrow(L, x->a);
+    case SX_SYM: case SX_VAR: case SX_LOAD: return false;
+    case SX_SHL: return x->b->op == SX_CONST && x->b->k >= 0 && x->b->k < 31 && narrow(L, x->a);
+    default: return !(scalar_uses(L, x) == USE_LAUNCH) && narrow(L, x->a) && (x->b == NULL || narrow(L, x->b));
+    }
+}
+
+static IrOpcode opcode_of(SxOp op)
+{
+    switch (op) {
+    case SX_ADD: return IR_ADD;
+    case SX_SUB: return IR_SUB;
+    case SX_MUL: return IR_MUL;
+    case SX_DIV: return IR_DIV;
+    case SX_MOD: return IR_MOD;
+    case SX_MIN: return IR_MIN;
+    case SX_MAX: return IR_MAX;
+    case SX_SHL: return IR_SHL;
+    case SX_SHR: return IR_SHR;
+    case SX_AND: return IR_AND;
+    case SX_OR: return IR_OR;
+    default: return IR_XOR;
+    }
+}
+
+static Opnd value_op(Lower *L, const Sx *x, IrType t, Opnd a, Opnd b)
+{
+    int64_t lo, hi;
+    switch ((SxOp)x->op) {
+    case SX_NEG: return emit_op(L, IR_SUB, t, opnd_imm(0), a);
+    case SX_INV: return emit_op(L, IR_XOR, t, a, opnd_imm(-1));
+    case SX_CEIL:
+        scalar_range(L, x->b, &lo, &hi);
+        if (lo >= 1) { /* ceil(a / b) = floor((a + b - 1) / b) */
+            Opnd top = emit_op(L, IR_ADD, t, a, emit_op(L, IR_SUB, t, b, opnd_imm(1)));
+            return emit_op(L, IR_DIV, t, top, b);
+        }
+        a = emit_op(L, IR_SUB, t, opnd_imm(0), a);
+        return emit_op(L, IR_SUB, t, opnd_imm(0), emit_op(L, IR_DIV, t, a, b));
+    default: return emit_op(L, opcode_of(x->op), t, a, b);
+    }
+}
+
+static bool is_ring(SxOp op)
+{
+    return op == SX_ADD || op == SX_SUB || op == SX_MUL || op == SX_NEG || op == SX_INV || op == SX_AND ||
+           op == SX_OR || op == SX_XOR;
+}
+
+static bool cached(const Lower *L, const Scalar *s, const Cached *c)
+{
+    return c->set && L->live.v[c->scope] && (!(s->uses & USE_VAR) || c->epoch == L->epoch);
+}
+
+static Opnd keep(Lower *L, Cached *c, Opnd o)
+{
+    *c = (Cached){o, is_hoisted(L, o) ? 0 : scope_now(L), L->epoch, true};
+    return o;
+}
+
+static Opnd low_node(Lower *L, const Sx *x)
+{
+    int64_t k;
+    if (poly_is_const(scalar_poly(L, x), &k)) return opnd_imm(wrap32(k));
+    if (sx_is_bool(x)) return emit_cvt(L, IR_I32, value_pred(L, x));
+    switch ((SxOp)x->op) {
+    case SX_CTA: return emit_sreg(L, (IrReg)(IRR_CTAID_X + x->k));
+    case SX_CLUSTER: return emit_sreg(L, (IrReg)(IRR_CLUSTER_CTAID_X + x->k));
+    case SX_RANK: return emit_sreg(L, IRR_CLUSTER_CTARANK);
+    case SX_INDEX: return emit_cvt(L, IR_I32, L->loops[x->k].value);
+    case SX_LET: return L->lets[x->k].has_value ? emit_cvt(L, IR_I32, L->lets[x->k].value) : value_low(L, x->a);
+    case SX_SYM: case SX_VAR: case SX_LOAD: return emit_cvt(L, IR_I32, value_wide(L, x));
+    default: break;
+    }
+    if (scalar_uses(L, x) == USE_LAUNCH) return emit_cvt(L, IR_I32, value_wide(L, x));
+    bool shift = x->op == SX_SHL && x->b->op == SX_CONST && x->b->k >= 0 && x->b->k < 32;
+    int64_t lo = 0, hi = 0;
+    bool exact = fits32(L, x->a) && (x->b == NULL || fits32(L, x->b));
+    if (x->op == SX_CEIL && exact) { /* a + b - 1 */
+        int64_t alo, ahi;
+        scalar_range(L, x->a, &alo, &ahi);
+        scalar_range(L, x->b, &lo, &hi);
+        exact = ahi + hi <= INT32_MAX && alo > INT32_MIN;
+    }
+    if (x->op == SX_SHL || x->op == SX_SHR) exact = x->op == SX_SHR && exact && x->b->op == SX_CONST && x->b->k >= 0 && x->b->k < 32;
+    if (!is_ring(x->op) && !shift && !exact) return emit_cvt(L, IR_I32, value_wide(L, x));
+    Opnd a = value_low(L, x->a), b = x->b ? value_low(L, x->b) : opnd_imm(0);
+    return value_op(L, x, IR_I32, a, b);
+}
+
+Opnd value_low(Lower *L, const Sx *x)
+{
+    if (x->op == SX_CONST) return opnd_imm(wrap32(x->k));
+    Scalar *s = scalar_of(L, x);
+    if (cached(L, s, &s->low)) return s->low.o;
+    return keep(L, &s->low, low_node(L, x));
+}
+
+static Opnd wide_node(Lower *L, const Sx *x)
+{
+    int64_t k;
+    if (poly_is_const(scalar_poly(L, x), &k)) return opnd_imm(k);
+    if (scalar_uses(L, x) == USE_LAUNCH && !sx_is_bool(x)) return emit_param(L, scalar_lx(L, x));
+    if (narrow(L, x) || sx_is_bool(x)) return emit_cvt(L, IR_I64, value_low(L, x));
+    switch ((SxOp)x->op) {
+    case SX_CTA: case SX_CLUSTER: case SX_RANK: return emit_cvt(L, IR_I64, value_low(L, x));
+    case SX_INDEX: return emit_cvt(L, IR_I64, L->loops[x->k].value);
+    case SX_LET: return L->lets[x->k].has_value ? emit_cvt(L, IR_I64, L->lets[x->k].value) : value_wide(L, x->a);
+    case SX_VAR: return get_var(L, x);
+    case SX_LOAD: return load_scalar(L, x);
+    default: break;
+    }
+    Opnd a = value_wide(L, x->a), b = x->b ? value_wide(L, x->b) : opnd_imm(0);
+    return value_op(L, x, IR_I64, a, b);
+}
+
+Opnd value_wide(Lower *L, const Sx *x)
+{
+    if (x->op == SX_CONST) return opnd_imm(x->k);
+    Scalar *s = scalar_of(L, x);
+    if (cached(L, s, &s->wide)) return s->wide.o;
+    return keep(L, &s->wide, wide_node(L, x));
+}
+
+static Opnd not_of(Lower *L, Opnd a)
+{
+    return a.v ? emit_unary(L, IR_NOT, IR_PRED, a) : opnd_imm(!a.k);
+}
+
+static Opnd pred_node(Lower *L, const Sx *x)
+{
+    if (x->op == SX_LET && L->lets[x->k].has_value) return L->lets[x->k].value;
+    if (x->op == SX_LET) return value_pred(L, x->a);
+    if (scalar_uses(L, x) == USE_LAUNCH) return emit_cmp(L, IRL_NE, emit_param(L, scalar_lx(L, x)), opnd_imm(0));
+    static const IrRel REL[] = {IRL_EQ, IRL_NE, IRL_LT, IRL_LE, IRL_GT, IRL_GE};
+    switch ((SxOp)x->op) {
+    case SX_LAND: return emit_logic(L, IR_AND, value_pred(L, x->a), value_pred(L, x->b));
+    case SX_LOR: return emit_logic(L, IR_OR, value_pred(L, x->a), value_pred(L, x->b));
+    case SX_NOT: return not_of(L, value_pred(L, x->a));
+    default: break;
+    }
+    if (!sx_is_bool(x)) return emit_cmp(L, IRL_NE, value_wide(L, x), opnd_imm(0));
+    IrRel rel = REL[x->op - SX_EQ];
+    if (narrow(L, x->a) && narrow(L, x->b)) return emit_cmp(L, rel, value_low(L, x->a), value_low(L, x->b));
+    return emit_cmp(L, rel, value_wide(L, x->a), value_wide(L, x->b));
+}
+
+Opnd value_pred(Lower *L, const Sx *x)
+{
+    if (x->op == SX_CONST) return opnd_imm(x->k != 0);
+    Scalar *s = scalar_of(L, x);
+    if (cached(L, s, &s->pred)) return s->pred.o;
+    return keep(L, &s->pred, pred_node(L, x));
+}

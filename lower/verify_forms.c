@@ -1,0 +1,386 @@
+#include <string.h>
+
+#include "lang/checked.h"
+#include "lower/verify_parts.h"
+
+enum { SLOTS_FIRST = 256, FUEL = 6 };
+
+/* Bounds: INT64_MIN and INT64_MAX mean none. */
+static int64_t bound_add(int64_t a, int64_t b, int64_t none)
+{
+    int64_t r;
+    return a == none || b == none || !add_s64(a, b, &r) ? none : r;
+}
+
+static int64_t bound_scale(int64_t a, int64_t c, int64_t none)
+{
+    int64_t r;
+    return a == INT64_MIN || a == INT64_MAX || !mul_s64(a, c, &r) ? none : r;
+}
+
+/* ---- interning ---- */
+
+static uint32_t mix(uint32_t h, uint64_t x)
+{
+    x = (x ^ h) * UINT64_C(0x9E3779B97F4A7C15);
+    return (uint32_t)(x ^ x >> 32);
+}
+
+void forms_init(Forms *f, Arena *a)
+{
+    *f = (Forms){.arena = a, .form_mask = SLOTS_FIRST - 1, .atom_mask = SLOTS_FIRST - 1};
+    f->form_slots = arena_array(a, Form, SLOTS_FIRST);
+    f->atom_slots = arena_array(a, uint32_t, SLOTS_FIRST);
+}
+
+static uint32_t hash_atom(const Atom *a)
+{
+    return mix(mix((uint32_t)(a->kind | a->sub << 8 | a->type << 16), (uint64_t)a->a << 32 | a->b), a->c);
+}
+
+static bool same_atom(const Atom *x, const Atom *y)
+{
+    return x->kind == y->kind && x->sub == y->sub && x->type == y->type && x->a == y->a && x->b == y->b && x->c == y->c;
+}
+
+static void grow_atoms(Forms *f)
+{
+    f->atom_mask = f->atom_mask * 2 + 1;
+    f->atom_slots = arena_array(f->arena, uint32_t, (size_t)f->atom_mask + 1);
+    for (uint32_t x = 1; x <= f->atoms.n; x++) {
+        uint32_t i = hash_atom(&f->atoms.v[x - 1]) & f->atom_mask;
+        while (f->atom_slots[i]) i = (i + 1) & f->atom_mask;
+        f->atom_slots[i] = x;
+    }
+}
+
+static uint32_t intern_atom(Forms *f, const Atom *a)
+{
+    uint32_t i = hash_atom(a) & f->atom_mask;
+    for (; f->atom_slots[i]; i = (i + 1) & f->atom_mask)
+        if (same_atom(a, &f->atoms.v[f->atom_slots[i] - 1])) return f->atom_slots[i];
+    vec_push(f->arena, &f->atoms, *a);
+    f->atom_slots[i] = f->atoms.n;
+    if (f->atoms.n > f->atom_mask / 2) grow_atoms(f);
+    return f->atoms.n;
+}
+
+typedef struct Lin { /* a form being made */
+    int64_t k;
+    uint32_t n;
+    FormTerm t[FORM_TERMS];
+} Lin;
+
+static void grow_forms(Forms *f)
+{
+    f->form_mask = f->form_mask * 2 + 1;
+    f->form_slots = arena_array(f->arena, Form, (size_t)f->form_mask + 1);
+    for (Form x = 1; x <= f->forms.n; x++) {
+        uint32_t i = f->forms.v[x - 1]->hash & f->form_mask;
+        while (f->form_slots[i]) i = (i + 1) & f->form_mask;
+        f->form_slots[i] = x;
+    }
+}
+
+static Form intern(Forms *f, const Lin *l)
+{
+    uint32_t h = mix(l->n, (uint64_t)l->k);
+    for (uint32_t i = 0; i < l->n; i++) h = mix(h, (uint64_t)l->t[i].c * 31 + l->t[i].atom);
+    uint32_t i = h & f->form_mask;
+    for (; f->form_slots[i]; i = (i + 1) & f->form_mask) {
+        const FormData *d = f->forms.v[f->form_slots[i] - 1];
+        if (d->hash != h || d->k != l->k || d->n != l->n) continue;
+        uint32_t j = 0;
+        while (j < l->n && d->t[j].c == l->t[j].c && d->t[j].atom == l->t[j].atom) j++;
+        if (j == l->n) return f->form_slots[i];
+    }
+    FormData *d = arena_alloc(f->arena, sizeof *d + l->n * sizeof *d->t);
+    *d = (FormData){.k = l->k, .lo = l->k, .hi = l->k, .hash = h, .n = l->n};
+    for (uint32_t j = 0; j < l->n; j++) {
+        const Atom *a = &f->atoms.v[l->t[j].atom - 1];
+        int64_t c = l->t[j].c;
+        d->t[j] = l->t[j];
+        d->lo = bound_add(d->lo, bound_scale(c > 0 ? a->lo : a->hi, c, INT64_MIN), INT64_MIN);
+        d->hi = bound_add(d->hi, bound_scale(c > 0 ? a->hi : a->lo, c, INT64_MAX), INT64_MAX);
+        if (a->pos > d->pos) d->pos = a->pos;
+    }
+    vec_push(f->arena, &f->forms, d);
+    f->form_slots[i] = f->forms.n;
+    if (f->forms.n > f->form_mask / 2) grow_forms(f);
+    return f->forms.n;
+}
+
+Form form_const(Forms *f, int64_t k)
+{
+    Lin l = {.k = k};
+    return intern(f, &l);
+}
+
+static Form form_of_atom(Forms *f, uint32_t atom)
+{
+    Lin l = {.n = 1, .t = {{1, atom}}};
+    return intern(f, &l);
+}
+
+Form form_atom(Forms *f, Atom a)
+{
+    return form_of_atom(f, intern_atom(f, &a));
+}
+
+/* ---- sums ---- */
+
+static void lin_of(const Forms *f, Form x, Lin *l)
+{
+    const FormData *d = form_data(f, x);
+    l->k = d->k;
+    l->n = d->n;
+    memcpy(l->t, d->t, d->n * sizeof *d->t);
+}
+
+static bool lin_add_term(Lin *l, int64_t c, uint32_t atom)
+{
+    uint32_t i = 0;
+    while (i < l->n && l->t[i].atom < atom) i++;
+    if (i < l->n && l->t[i].atom == atom) {
+        if (!add_s64(l->t[i].c, c, &l->t[i].c)) return false;
+        if (l->t[i].c == 0) memmove(&l->t[i], &l->t[i + 1], (--l->n - i) * sizeof *l->t);
+        return true;
+    }
+    if (c == 0) return true;
+    if (l->n == FORM_TERMS) return false;
+    memmove(&l->t[i + 1], &l->t[i], (l->n++ - i) * sizeof *l->t);
+    l->t[i] = (FormTerm){c, atom};
+    return true;
+}
+
+static bool lin_add(const Forms *f, Lin *l, int64_t c, Form y)
+{
+    const FormData *d = form_data(f, y);
+    int64_t k;
+    if (!mul_s64(c, d->k, &k) || !add_s64(l->k, k, &l->k)) return false;
+    for (uint32_t i = 0; i < d->n; i++)
+        if (!mul_s64(c, d->t[i].c, &k) || !lin_add_term(l, k, d->t[i].atom)) return false;
+    return true;
+}
+
+Form form_add(Forms *f, Form x, int64_t c, Form y)
+{
+    if (x == 0 || y == 0) return 0;
+    Lin l;
+    lin_of(f, x, &l);
+    return lin_add(f, &l, c, y) ? intern(f, &l) : 0;
+}
+
+bool form_is_const(const Forms *f, Form x, int64_t *k)
+{
+    if (x == 0 || form_data(f, x)->n) return false;
+    *k = form_data(f, x)->k;
+    return true;
+}
+
+bool form_is(const Forms *f, Form x, int64_t k)
+{
+    return x && form_data(f, x)->n == 0 && form_data(f, x)->k == k;
+}
+
+bool form_uses(const Forms *f, Form x, uint32_t atom)
+{
+    const FormData *d = form_data(f, x);
+    for (uint32_t i = 0; i < d->n; i++)
+        if (d->t[i].atom == atom) return true;
+    return false;
+}
+
+Form form_subst(Forms *f, Form x, uint32_t atom, Form y)
+{
+    if (x == 0 || y == 0) return 0;
+    const FormData *d = form_data(f, x);
+    Lin l = {.k = d->k};
+    uint32_t pos = atom_data(f, atom)->pos;
+    for (uint32_t i = 0; i < d->n; i++) {
+        if (d->t[i].atom == atom) {
+            if (!lin_add(f, &l, d->t[i].c, y)) return 0;
+        } else if (atom_data(f, d->t[i].atom)->pos >= pos || !lin_add_term(&l, d->t[i].c, d->t[i].atom)) {
+            return 0; /* made later than the atom: perhaps from it */
+        }
+    }
+    return intern(f, &l);
+}
+
+/* ---- preds ---- */
+
+static bool nonneg(Forms *f, Form x, int fuel, bool here);
+
+Form form_not(Forms *f, Form pred)
+{
+    return form_add(f, form_const(f, 1), -1, pred);
+}
+
+static bool known_value(const Forms *f, uint32_t atom, bool *value)
+{
+    for (uint32_t i = f->known.n; i-- > 0;) {
+        if (f->known.v[i].atom != atom) continue;
+        *value = f->known.v[i].value;
+        return true;
+    }
+    return false;
+}
+
+/* Pred atom p times atom x: preds in front, in order, each once. */
+static uint32_t product(Forms *f, uint32_t p, uint32_t x)
+{
+    const Atom *y = atom_data(f, x);
+    if (p == x) return x;
+    if (y->kind == ATOM_PROD) {
+        uint32_t head = y->a, rest = y->b;
+        if (p == head) return x;
+        if (p > head) return product(f, head, product(f, p, rest));
+    } else if (y->boolean && p > x) {
+        uint32_t swap = p;
+        p = x;
+        x = swap;
+    }
+    y = atom_data(f, x);
+    const Atom *b = atom_data(f, p);
+    return intern_atom(f, &(Atom){.kind = ATOM_PROD, .boolean = y->boolean, .a = p, .b = x,
+                                  .pos = b->pos > y->pos ? b->pos : y->pos,
+                                  .lo = y->lo < 0 ? y->lo : 0, .hi = y->hi > 0 ? y->hi : 0});
+}
+
+/* Product of the preds in atom p (a pred, or a product of preds) and x. [x > 0] * x is x, as x is never negative
+ * where it counts bytes: a copy of 0 bytes and no copy are the same. */
+static Form guard_by(Forms *f, uint32_t p, Form x)
+{
+    Form whole = x;
+    bool positive = nonneg(f, x, FUEL, false);
+    for (uint32_t rest = p; rest;) {
+        Atom a = *atom_data(f, rest);
+        uint32_t head = a.kind == ATOM_PROD ? a.a : rest;
+        rest = a.kind == ATOM_PROD ? a.b : 0;
+        const Atom *h = atom_data(f, head);
+        if (h->kind == ATOM_GT0 && h->a == whole && positive) continue;
+        const FormData *d = form_data(f, x);
+        Lin l = {0};
+        if (d->k) lin_add_term(&l, d->k, head);
+        for (uint32_t i = 0; i < d->n; i++)
+            if (!lin_add_term(&l, d->t[i].c, product(f, head, d->t[i].atom))) return 0;
+        x = intern(f, &l);
+    }
+    return x;
+}
+
+Form form_guard(Forms *f, Form pred, Form x)
+{
+    if (pred == 0 || x == 0) return 0;
+    const FormData *p = form_data(f, pred);
+    Form sum = form_add(f, form_const(f, 0), p->k, x);
+    for (uint32_t i = 0; i < p->n && sum; i++) {
+        if (!atom_data(f, p->t[i].atom)->boolean) return 0;
+        sum = form_add(f, sum, p->t[i].c, guard_by(f, p->t[i].atom, x));
+    }
+    return sum;
+}
+
+Form form_pick(Forms *f, Form pred, Form x, Form y)
+{
+    int64_t a, b, p;
+    if (x == y || pred == 0 || x == 0 || y == 0) return x == y ? x : 0;
+    if (form_is_const(f, pred, &p)) return p ? x : y;
+    if (form_is_const(f, x, &a) && form_is_const(f, y, &b) && sub_s64(a, b, &p)) return form_add(f, y, p, pred);
+    const FormData *dx = form_data(f, x), *dy = form_data(f, y), *dp = form_data(f, pred);
+    uint32_t pos = dx->pos > dy->pos ? dx->pos : dy->pos;
+    return form_atom(f, (Atom){.kind = ATOM_SEL, .a = pred, .b = x, .c = y, .pos = dp->pos > pos ? dp->pos : pos,
+                               .lo = dx->lo < dy->lo ? dx->lo : dy->lo, .hi = dx->hi > dy->hi ? dx->hi : dy->hi});
+}
+
+/* The atom with the preds that hold taken out; 0 if one of them does not hold, UINT32_MAX if nothing is left. */
+static uint32_t simplify_atom(Forms *f, uint32_t atom)
+{
+    bool value;
+    if (known_value(f, atom, &value)) return value ? UINT32_MAX : 0;
+    Atom a = *atom_data(f, atom);
+    if (a.kind != ATOM_PROD) return atom;
+    uint32_t rest = simplify_atom(f, a.b);
+    if (rest == 0) return 0;
+    if (known_value(f, a.a, &value)) return value ? rest : 0;
+    return rest == UINT32_MAX ? a.a : product(f, a.a, rest);
+}
+
+Form form_simplify(Forms *f, Form x)
+{
+    if (x == 0 || f->known.n == 0) return x;
+    FormData *d = f->forms.v[x - 1];
+    Lin l = {.k = d->k};
+    for (uint32_t i = 0; i < d->n; i++) {
+        uint32_t atom = simplify_atom(f, d->t[i].atom);
+        bool ok = atom == UINT32_MAX ? add_s64(l.k, d->t[i].c, &l.k) : atom == 0 || lin_add_term(&l, d->t[i].c, atom);
+        if (!ok) return x;
+    }
+    return intern(f, &l);
+}
+
+void form_assume(Forms *f, Form pred)
+{
+    if (pred == 0) return;
+    const FormData *d = form_data(f, pred);
+    if (d->n != 1 || (d->k == 0 ? d->t[0].c != 1 : d->k != 1 || d->t[0].c != -1)) return;
+    bool value = d->k == 0;
+    uint32_t atom = d->t[0].atom;
+    while (value && atom_data(f, atom)->kind == ATOM_PROD) {
+        Atom a = *atom_data(f, atom);
+        form_assume(f, form_of_atom(f, a.a));
+        atom = a.b;
+    }
+    vec_push(f->arena, &f->known, ((Known){atom, value}));
+    Atom a = *atom_data(f, atom);
+    Form zero = form_const(f, 0), fact = 0;
+    if (a.kind == ATOM_GT0) fact = value ? form_add(f, a.a, -1, form_const(f, 1)) : form_add(f, zero, -1, a.a);
+    if (fact) vec_push(f->arena, &f->facts, fact);
+    if (a.kind == ATOM_EQ0 && value) {
+        vec_push(f->arena, &f->facts, a.a);
+        Form minus = form_add(f, zero, -1, a.a);
+        if (minus) vec_push(f->arena, &f->facts, minus);
+    }
+}
+
+/* ---- bounds ---- */
+
+/* x with atom = op(a, b) replaced by each of its operands: max is at least each of them, min at most. Facts hold only
+ * here; what is kept for later (values) must not depend on them. */
+static bool nonneg(Forms *f, Form x, int fuel, bool here)
+{
+    if (x == 0) return false;
+    if (form_data(f, x)->lo >= 0) return true;
+    if (form_data(f, x)->hi < 0 || fuel == 0) return false;
+    for (uint32_t i = 0; here && i < f->facts.n; i++) {
+        Form rest = form_add(f, x, -1, f->facts.v[i]);
+        if (rest && form_data(f, rest)->lo >= 0) return true;
+    }
+    for (uint32_t i = 0; i < form_data(f, x)->n; i++) {
+        FormTerm t = form_data(f, x)->t[i];
+        Atom a = *atom_data(f, t.atom);
+        bool extreme = a.kind == ATOM_OP && (a.sub == IR_MIN || a.sub == IR_MAX);
+        if (!extreme && a.kind != ATOM_SEL && a.kind != ATOM_PROD) continue;
+        Form without = form_add(f, x, -t.c, form_of_atom(f, t.atom));
+        Form p = a.kind == ATOM_PROD ? form_of_atom(f, a.b) : extreme ? a.a : a.b;
+        Form q = a.kind == ATOM_PROD ? form_const(f, 0) : extreme ? a.b : a.c;
+        bool first = nonneg(f, form_add(f, without, t.c, p), fuel - 1, here);
+        bool either = extreme && (t.c > 0) == (a.sub == IR_MAX);
+        if (first == either) {
+            if (first) return true;
+            continue;
+        }
+        if (nonneg(f, form_add(f, without, t.c, q), fuel - 1, here)) return true;
+    }
+    return false;
+}
+
+bool form_nonneg(Forms *f, Form x)
+{
+    return nonneg(f, x, FUEL, true);
+}
+
+bool form_le(Forms *f, Form x, Form y)
+{
+    return x && y && (x == y || nonneg(f, form_add(f, y, -1, x), FUEL, true));
+}

@@ -1,0 +1,363 @@
+/* The compiler's table of contents: source text -> tokens -> tree -> checked program -> async IR -> PTX -> cubin. */
+#define XXH_INLINE_ALL
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "frontend/prog.h"
+#include "frontend/stdlib_embed.h"
+#include "lower/lower.h"
+#include "ptxgen/ptxgen.h"
+
+typedef struct Job {
+    tilecc_result result; /* first: what the caller holds */
+    Mem mem;
+    Arena arena, scratch;
+    Names *names;
+    Sources sources;
+    Diags diags;
+    Compilation c;
+    Text out, rendered;
+    PtxWriter *writer;
+    VEC(const char *) dependencies;
+    const tilecc_options *opt;
+    Source *main;
+} Job;
+
+static tilecc_result *finish(Job *j, tilecc_status s, const char *message)
+{
+    j->result.status = s;
+    j->result.message = message;
+    return &j->result;
+}
+
+/* ---- modules: import folders, beside the importing file, the library that is built in ---- */
+
+static char *read_file(Job *j, const char *path, size_t *size)
+{
+    FILE *f = fopen(path, "rb");
+    if (!f) return NULL;
+    Text t;
+    text_init(&t, &j->mem);
+    char buf[4096];
+    size_t n;
+    while ((n = fread(buf, 1, sizeof buf, f)) > 0) text_put(&t, buf, n);
+    bool bad = ferror(f) != 0;
+    fclose(f);
+    char *copy = bad ? NULL : arena_strdup(&j->arena, t.s ? t.s : "", t.n);
+    *size = t.n;
+    text_free(&t);
+    return copy;
+}
+
+static const char *module_file(Job *j, const char *dir, size_t n, const char *module, size_t *size, const char **path)
+{
+    char *p = arena_printf(&j->arena, "%.*s%s%s.tile", (int)n, dir, n && dir[n - 1] != '/' ? "/" : "", module);
+    for (char *s = p + n; s < p + strlen(p) - 5; s++)
+        if (*s == '.') *s = '/';
+    const char *text = read_file(j, p, size);
+    if (!text) return NULL;
+    *path = p;
+    vec_push(&j->arena, &j->dependencies, p);
+    return text;
+}
+
+static const char *read_module(void *user, const char *module, const char *from, size_t *size, const char **path)
+{
+    Job *j = user;
+    const char *text;
+    for (size_t i = 0; i < j->opt->nimport_dirs; i++) {
+        const char *dir = j->opt->import_dirs[i];
+        if ((text = module_file(j, dir, strlen(dir), module, size, path))) return text;
+    }
+    const char *slash = strrchr(from, '/');
+    if ((text = module_file(j, from, slash ? (size_t)(slash - from) : 0, module, size, path))) return text;
+    size_t n;
+    const StdlibFile *lib = stdlib_files(&n);
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(lib[i].module, module) == 0) {
+            *size = lib[i].size;
+            *path = lib[i].path;
+            return lib[i].text;
+        }
+    return NULL;
+}
+
+/* ---- stages ---- */
+
+static bool show_tokens(Job *j)
+{
+    ParseContext pc = {&j->arena, j->names, &j->diags, &j->sources};
+    print_tokens(&pc, j->main, &j->out);
+    return j->diags.errors == 0;
+}
+
+static Unit *parse(Job *j)
+{
+    ParseContext pc = {&j->arena, j->names, &j->diags, &j->sources};
+    return parse_unit(&pc, j->main);
+}
+
+static Define *defines(Job *j)
+{
+    Define *d = arena_array(&j->arena, Define, j->opt->ndefines);
+    for (size_t i = 0; i < j->opt->ndefines; i++)
+        d[i] = (Define){.name = j->opt->defines[i].name, .value = j->opt->defines[i].value};
+    return d;
+}
+
+static void unused_defines(Job *j, const Define *d)
+{
+    for (size_t i = 0; i < j->opt->ndefines; i++)
+        if (!d[i].used)
+            diag_at(&j->diags, E0213, (Span){0, 0}, "-D %s=%s: no kernel has this compile-time parameter", d[i].name,
+                    d[i].value);
+}
+
+/* One kernel from the tree to proved IR; NULL after an error in it. */
+static IrKernel *build_kernel(Job *j, Checked *ch, size_t i, const IrModule *m, Text *plan, Text *certificate)
+{
+    PKernel *p = check_kernel(ch, i);
+    IrKernel *k = p ? lower_kernel(&j->c, p, plan) : NULL;
+    if (!k) return NULL;
+    const char *fault = ir_check(&j->scratch, k);
+    if (fault) {
+        diag_at(&j->diags, E1299, p->span, "the IR of `%s` is malformed: %s", names_text(j->names, p->name), fault);
+        return NULL;
+    }
+    return ir_verify(&j->scratch, &j->diags, m, k, certificate) ? k : NULL;
+}
+
+static IrModule module_of(Job *j)
+{
+    return (IrModule){.target = j->c.target->name, .cluster_dst = j->opt->ptx_version && j->opt->ptx_version < 86};
+}
+
+static void emit_ir(Job *j, Checked *ch)
+{
+    IrModule m = module_of(j);
+    Text certificate;
+    text_init(&certificate, &j->mem);
+    for (size_t i = 0; i < check_kernel_count(ch); i++) {
+        IrKernel *k = build_kernel(j, ch, i, &m, NULL, &certificate);
+        if (k) vec_push(&j->scratch, &m.kernels, k);
+    }
+    ir_print(&j->out, &m, &j->sources);
+    text_put(&j->out, certificate.s ? certificate.s : "", certificate.n);
+    text_free(&certificate);
+}
+
+static void emit_plan(Job *j, Checked *ch)
+{
+    IrModule m = module_of(j);
+    for (size_t i = 0; i < check_kernel_count(ch); i++) build_kernel(j, ch, i, &m, &j->out, NULL);
+}
+
+/* Kernel by kernel, so that only one kernel's IR is in memory at a time. */
+static void emit_ptx(Job *j, Checked *ch, PtxLines *lines)
+{
+    IrModule m = module_of(j);
+    PtxOptions po = {.lineinfo = j->opt->lineinfo != 0,
+                     .comments = true,
+                     .sources = &j->sources,
+                     .source_path = j->main->path,
+                     .source_hash = XXH64(j->main->text, j->main->len, 0)};
+    PtxWriter *w = j->writer = ptx_begin(&j->arena, &j->mem, &m, &po);
+    for (size_t i = 0; i < check_kernel_count(ch); i++) {
+        ArenaMark mark = arena_mark(&j->scratch);
+        IrKernel *k = build_kernel(j, ch, i, &m, NULL, NULL);
+        if (k && !j->diags.errors) ptx_kernel(w, k);
+        arena_release(&j->scratch, mark);
+    }
+    if (!j->diags.errors) {
+        unsigned version;
+        j->result.ptx = ptx_end(w, &j->result.ptx_size, lines, &version);
+        if (j->opt->ptx_version && version > j->opt->ptx_version)
+            diag_at(&j->diags, E0804, (Span){0, 0}, "the program needs PTX %u.%u, --ptx-version asks for %u.%u", version / 10,
+                    version % 10, j->opt->ptx_version / 10, j->opt->ptx_version % 10);
+    }
+}
+
+static const char *emit_cubin(Job *j, const PtxLines *lines)
+{
+    AsmOptions ao = {.arch = j->c.target->name,
+                     .lineinfo = j->opt->lineinfo != 0,
+                     .which = j->opt->assembler,
+                     .ptxas = j->opt->ptxas,
+                     .nvjitlink = j->opt->nvjitlink};
+    AsmResult r = assemble(&j->arena, &ao, j->result.ptx, j->result.ptx_size, lines, &j->sources);
+    j->result.assembler = r.assembler;
+    if (r.status != TILECC_OK) {
+        j->result.status = r.status;
+        return r.log && *r.log ? arena_printf(&j->arena, "%s\n%s", r.message, r.log) : r.message;
+    }
+    j->result.output = r.cubin;
+    j->result.output_size = r.size;
+    return NULL;
+}
+
+/* ---- the whole way ---- */
+
+static const char *compile(Job *j)
+{
+    const tilecc_options *o = j->opt;
+    if (o->emit == TILECC_EMIT_TOKENS) {
+        show_tokens(j);
+        return NULL;
+    }
+    Unit *unit = parse(j);
+    if (o->emit == TILECC_EMIT_AST) {
+        print_unit(unit, j->names, &j->sources, &j->out);
+        return NULL;
+    }
+    if (j->diags.errors) return NULL; /* what could not be read has no meaning to check */
+    Define *d = defines(j);
+    ImportReader reader = {.read = read_module, .user = j};
+    Checked *ch = check_unit(&j->c, unit, d, o->ndefines, &reader, o->arch);
+    PtxLines lines = {NULL, 0, 0};
+    if (o->emit == TILECC_EMIT_IR) emit_ir(j, ch);
+    else if (o->emit == TILECC_EMIT_PLAN) emit_plan(j, ch);
+    else emit_ptx(j, ch, &lines);
+    unused_defines(j, d);
+    if (j->diags.errors || o->emit != TILECC_EMIT_CUBIN) return NULL;
+    return emit_cubin(j, &lines);
+}
+
+static void deliver(Job *j)
+{
+    tilecc_result *r = &j->result;
+    const tilecc_options *o = j->opt;
+    diags_render(&j->diags, o->error_format == TILECC_JSON ? DIAG_JSON : o->error_format == TILECC_SHORT ? DIAG_SHORT : DIAG_HUMAN,
+                 o->colour != 0, &j->rendered);
+    r->diagnostics = j->rendered.s ? j->rendered.s : "";
+    r->diagnostics_size = j->rendered.n;
+    r->errors = j->diags.errors;
+    r->warnings = j->diags.warnings;
+    bool failed = r->errors || (o->warnings_are_errors && r->warnings);
+    if (failed) {
+        r->status = TILECC_ERROR_SOURCE;
+        r->message = arena_printf(&j->arena, "%u error%s", r->errors, r->errors == 1 ? "" : "s");
+    }
+    if (r->status != TILECC_OK) {
+        r->output = NULL;
+        r->output_size = 0;
+        return;
+    }
+    if (o->emit == TILECC_EMIT_PTX) {
+        r->output = r->ptx;
+        r->output_size = r->ptx_size;
+    } else if (o->emit != TILECC_EMIT_CUBIN) {
+        r->output = j->out.s ? j->out.s : "";
+        r->output_size = j->out.n;
+    }
+}
+
+/* ---- options ---- */
+
+static void *libc_realloc(void *user, void *p, size_t n)
+{
+    (void)user;
+    if (n) return realloc(p, n);
+    free(p);
+    return NULL;
+}
+
+static const char *bad_option(Job *j, const tilecc_options *o)
+{
+    if (o->arch && !target_find(o->arch)) {
+        const char *names[64];
+        size_t n = target_count() < 64 ? target_count() : 64;
+        for (size_t i = 0; i < n; i++) names[i] = target_at(i)->name;
+        const char *near = spelling_nearest(o->arch, names, n);
+        return arena_printf(&j->arena, "unknown target `%s`%s%s%s", o->arch, near ? "; did you mean `" : "", near ? near : "",
+                            near ? "`?" : ": see --list-targets");
+    }
+    if (o->ptx_version && (o->ptx_version < 80 || o->ptx_version > 99))
+        return arena_printf(&j->arena, "PTX version %u.%u: the instructions need at least 8.0", o->ptx_version / 10,
+                            o->ptx_version % 10);
+    return NULL;
+}
+
+static bool begin(Job *j, const char *path, const char *text, size_t size)
+{
+    j->names = names_new(&j->arena);
+    sources_init(&j->sources, &j->arena);
+    diags_init(&j->diags, &j->arena, &j->sources);
+    j->diags.no_performance = j->opt->no_performance_warnings != 0;
+    text_init(&j->out, &j->mem);
+    text_init(&j->rendered, &j->mem);
+    path = arena_strdup(&j->arena, path ? path : "<source>", strlen(path ? path : "<source>"));
+    j->main = sources_add(&j->sources, path, arena_strdup(&j->arena, text, size), size);
+    vec_push(&j->arena, &j->dependencies, path);
+    j->c = (Compilation){.arena = &j->arena,
+                         .scratch = &j->scratch,
+                         .names = j->names,
+                         .sources = &j->sources,
+                         .diags = &j->diags,
+                         .ptx_version = j->opt->ptx_version};
+    return j->main != NULL;
+}
+
+tilecc_result *tilecc_compile(const tilecc_options *opt, const char *path, const char *text, size_t size)
+{
+    tilecc_options o;
+    memset(&o, 0, sizeof o);
+    o.struct_size = sizeof o;
+    if (opt) memcpy(&o, opt, opt->struct_size < sizeof o ? opt->struct_size : sizeof o);
+    MemRealloc alloc = o.realloc ? o.realloc : libc_realloc;
+    Job *j = alloc(o.user, NULL, sizeof *j + sizeof o);
+    if (!j) return NULL;
+    memset(j, 0, sizeof *j);
+    tilecc_options *own = (tilecc_options *)(j + 1);
+    memcpy(own, &o, sizeof o);
+    jmp_buf fail;
+    j->opt = own;
+    j->mem = (Mem){.realloc = alloc, .user = o.user, .fail = &fail};
+    arena_init(&j->arena, &j->mem);
+    arena_init(&j->scratch, &j->mem);
+    j->result.message = j->result.diagnostics = "";
+    if (setjmp(fail)) {
+        j->mem.fail = NULL;
+        j->result.output = NULL;
+        j->result.output_size = 0;
+        return finish(j, TILECC_ERROR_ENVIRONMENT, "memory ran out");
+    }
+    const char *wrong = bad_option(j, own);
+    if (wrong) return finish(j, TILECC_ERROR_USAGE, wrong);
+    if (!begin(j, path, text, size)) return finish(j, TILECC_ERROR_ENVIRONMENT, "the source is larger than 1 GiB");
+    const char *message = compile(j);
+    if (message) j->result.message = message;
+    deliver(j);
+    j->result.dependencies = j->dependencies.v;
+    j->result.ndependencies = j->dependencies.n;
+    arena_free(&j->scratch);
+    j->mem.fail = NULL;
+    return &j->result;
+}
+
+void tilecc_free(tilecc_result *r)
+{
+    if (!r) return;
+    Job *j = (Job *)(void *)r;
+    Mem mem = j->mem;
+    text_free(&j->out);
+    text_free(&j->rendered);
+    if (j->writer) ptx_free(j->writer);
+    arena_free(&j->scratch);
+    arena_free(&j->arena);
+    mem.realloc(mem.user, j, 0);
+}
+
+const char *tilecc_explain(const char *code, const char **rule, const char **source)
+{
+    ErrorCode c;
+    if (!error_find(code, &c)) return NULL;
+    const ErrorInfo *i = error_info(c);
+    if (rule) *rule = i->rule;
+    if (source) *source = i->source;
+    return i->explain;
+}
+
+const char *tilecc_target(size_t i) { return i < target_count() ? target_at(i)->name : NULL; }
+const char *tilecc_version(void) { return TILECC_VERSION; }

@@ -1,0 +1,382 @@
+#include "ptxgen/emit.h"
+
+#include <string.h>
+
+enum { HEADER_ROOM = 512 };
+
+static void put_version(Text *t, unsigned version)
+{
+    text_uint(t, version / 10);
+    text_char(t, '.');
+    text_uint(t, version % 10);
+}
+
+/* ---- begin ---- */
+
+PtxWriter *ptx_begin(Arena *a, Mem *mem, const IrModule *m, const PtxOptions *opt)
+{
+    PtxWriter *w = arena_new(a, PtxWriter);
+    w->arena = a;
+    w->mem = mem;
+    w->m = m;
+    w->opt = *opt;
+    w->target = target_find(m->target);
+    w->version = w->target ? w->target->min_version : 0;
+    if (m->version > w->version) w->version = m->version;
+    w->entries = names_new(a);
+    const char *path = opt->source_path ? opt->source_path : "";
+    w->manifest.compiler = "tilecc " TILECC_VERSION;
+    w->manifest.target = m->target;
+    w->manifest.source = arena_strdup(a, path, strlen(path));
+    w->manifest.source_hash = opt->source_hash;
+    w->room = HEADER_ROOM + strlen(path) + strlen(m->target);
+    text_init(&w->out, mem);
+    text_init(&w->body, mem);
+    for (size_t i = 0; i < w->room; i++) text_char(&w->out, ' ');
+    return w;
+}
+
+void ptx_free(PtxWriter *w)
+{
+    if (w == NULL) return;
+    text_free(&w->out);
+    text_free(&w->body);
+    mem_free(w->mem, w->vals.v);
+    mem_free(w->mem, w->vars.v);
+    mem_free(w->mem, w->blocks.v);
+    memset(&w->vals, 0, sizeof w->vals);
+    memset(&w->vars, 0, sizeof w->vars);
+    memset(&w->blocks, 0, sizeof w->blocks);
+}
+
+/* ---- statements: comments, .loc, the map of lines ---- */
+
+static uint32_t file_number(PtxWriter *w, const Source *f)
+{
+    for (uint32_t i = 0; i < w->files.n; i++)
+        if (w->files.v[i] == f) return i + 1;
+    vec_push(w->arena, &w->files, f);
+    return w->files.n;
+}
+
+static void statement(PtxWriter *w, Span span)
+{
+    if (span.lo == w->span.lo && span.hi == w->span.hi) return;
+    w->span = span;
+    vec_push(w->arena, &w->lines, ((PtxLine){.line = w->body_line, .span = span}));
+    if (span.lo == 0 || w->opt.sources == NULL || (!w->opt.comments && !w->opt.lineinfo)) return;
+    Source *f = sources_file(w->opt.sources, span.lo);
+    if (f == NULL) return;
+    const char *path;
+    uint32_t line, col, len;
+    source_place(w->opt.sources, span.lo, &path, &line, &col);
+    if (w->opt.comments && (f != w->shown || line != w->shown_line)) {
+        w->shown = f;
+        w->shown_line = line;
+        const char *s = source_line(w->opt.sources, f, line, &len);
+        while (len && (*s == ' ' || *s == '\t')) s++, len--;
+        while (len && (s[len - 1] == ' ' || s[len - 1] == '\t')) len--;
+        text_lit(&w->body, "    // ");
+        ptx_ascii(&w->body, s, len, false);
+        ptx_line_end(w);
+    }
+    uint32_t file = w->opt.lineinfo ? file_number(w, f) : 0;
+    if (file && (w->loc[0] != file || w->loc[1] != line || w->loc[2] != col)) {
+        w->loc[0] = file;
+        w->loc[1] = line;
+        w->loc[2] = col;
+        text_lit(&w->body, "    .loc ");
+        text_uint(&w->body, file);
+        text_char(&w->body, ' ');
+        text_uint(&w->body, line);
+        text_char(&w->body, ' ');
+        text_uint(&w->body, col);
+        ptx_line_end(w);
+    }
+}
+
+/* ---- roles ---- */
+
+static const Opnd NONE = {.kind = OPND_EMPTY};
+static const char LEAVE[] = "leave"; /* label at the end of the kernel */
+
+/* One thread of the role's first warp runs the body: elect.sync picks the same one each time, but is asked once. */
+static void enter_elected(PtxWriter *w, const char *what, const char *name, uint32_t label)
+{
+    Opnd elected = ptx_reg(w, RC_PRED);
+    w->slots[SLOT_pred] = elected;
+    ptx_form(w, NONE, FORM_ELECT);
+    ptx_branch(w, elected, false, what, name, label);
+}
+
+static void role_ops(PtxWriter *w, const IrRole *r)
+{
+    w->blocks.n = 0;
+    for (uint32_t i = 0; i < r->ops.n; i++) {
+        statement(w, r->ops.v[i].span);
+        ptx_op(w, &r->ops.v[i]);
+    }
+    while (w->blocks.n) ptx_op(w, &(IrOp){.op = IR_END}); /* labels that were branched to must stand somewhere */
+    statement(w, (Span){0, 0});
+}
+
+/* What all roles use: shared memory, generic addresses of the maps (they are parameters), addresses of the tensors. */
+static void prologue(PtxWriter *w)
+{
+    const MfKernel *mf = &w->k->mf;
+    for (uint32_t i = 0; i < mf->params.n; i++) {
+        const MfParam *p = &mf->params.v[i];
+        char name[32] = "[param_";
+        size_t n = 7, from = 1;
+        for (uint32_t ten = 1000000000; ten; ten /= 10)
+            if (i >= ten || ten == 1) name[n++] = (char)('0' + i / ten % 10);
+        if (p->kind == MF_PARAM_MAP && p->index < mf->maps.n) {
+            Opnd at = ptx_reg(w, RC_B64);
+            PTX_INS(w, "mov.b64", at, opnd_textn(name + from, n - from));
+            PTX_INS(w, "cvta.param.u64", at, at);
+            w->maps[p->index] = at;
+        } else if (p->kind == MF_PARAM_ADDRESS && p->index < mf->tensors.n) {
+            Opnd at = ptx_reg(w, RC_B64);
+            name[n++] = ']';
+            PTX_INS(w, "ld.param.b64", at, opnd_textn(name, n));
+            PTX_INS(w, "cvta.to.global.u64", at, at);
+            w->tensors[p->index] = at;
+        }
+    }
+    if (mf->smem) {
+        w->smem = ptx_reg(w, RC_B32);
+        PTX_INS(w, "mov.b32", w->smem, opnd_lit(PTX_SMEM));
+    }
+    for (uint32_t i = 0; i < w->k->pols.n; i++) w->pols[i] = ptx_reg(w, RC_B64);
+}
+
+static void single_role(PtxWriter *w, const IrRole *r)
+{
+    uint32_t label = w->labels++;
+    if (r->elect) {
+        if (w->k->mf.threads > 32) { /* elect.sync by all lanes of one warp */
+            Opnd tid = ptx_reg(w, RC_B32), other = ptx_reg(w, RC_PRED);
+            PTX_INS(w, "mov.u32", tid, opnd_lit("%tid.x"));
+            PTX_INS(w, "setp.gt.u32", other, tid, opnd_int(31));
+            ptx_branch(w, other, true, LEAVE, "", label);
+        }
+        enter_elected(w, LEAVE, "", label);
+    }
+    prologue(w);
+    role_ops(w, r);
+    if (r->elect) ptx_label(w, LEAVE, "", label);
+}
+
+static void many_roles(PtxWriter *w)
+{
+    Opnd warp = ptx_reg(w, RC_B32);
+    PTX_INS(w, "mov.u32", warp, opnd_lit("%tid.x"));
+    PTX_INS(w, "shr.u32", warp, warp, opnd_int(5));
+    prologue(w);
+    uint32_t first = 0;
+    for (uint32_t i = 0; i < w->k->roles.n; i++) {
+        const IrRole *r = &w->k->roles.v[i];
+        uint32_t label = w->labels++, last = first + (r->elect || r->warps == 0 ? 1 : r->warps) - 1;
+        Opnd below = ptx_reg(w, RC_PRED), above = ptx_reg(w, RC_PRED);
+        PTX_INS(w, "setp.lt.u32", below, warp, opnd_int(first));
+        ptx_branch(w, below, true, "after", r->name, label);
+        PTX_INS(w, "setp.gt.u32", above, warp, opnd_int(last));
+        ptx_branch(w, above, true, "after", r->name, label);
+        if (r->elect) enter_elected(w, "after", r->name, label);
+        role_ops(w, r);
+        ptx_label(w, "after", r->name, label);
+        first += r->warps;
+    }
+}
+
+/* ---- kernel ---- */
+
+static void begin_body(PtxWriter *w, const IrKernel *k)
+{
+    w->k = k;
+    text_clear(&w->body);
+    w->body_line = 0;
+    w->first_line_entry = w->lines.n;
+    memset(w->regs, 0, sizeof w->regs);
+    w->labels = 0;
+    w->shown = NULL;
+    memset(w->loc, 0, sizeof w->loc);
+    w->span = (Span){0, 0};
+    w->smem = opnd_lit("missing"); /* a kernel that names shared memory has some */
+
+    uint32_t n = k->value_types.n;
+    w->vals.v = ptx_scratch(w->mem, w->vals.v, &w->vals.cap, n, sizeof *w->vals.v);
+    w->vals.n = n;
+    if (n) memset(w->vals.v, 0, n * sizeof *w->vals.v);
+
+    n = k->vars.n + k->mf.maps.n + k->mf.tensors.n + k->pols.n;
+    w->vars.v = ptx_scratch(w->mem, w->vars.v, &w->vars.cap, n + 1, sizeof *w->vars.v); /* never NULL */
+    w->vars.n = n;
+    memset(w->vars.v, 0, (n + 1) * sizeof *w->vars.v);
+    w->maps = w->vars.v + k->vars.n;
+    w->tensors = w->maps + k->mf.maps.n;
+    w->pols = w->tensors + k->mf.tensors.n;
+}
+
+static void out_line(PtxWriter *w)
+{
+    text_char(&w->out, '\n');
+    w->line++;
+}
+
+static const char *param_comment(const MfKernel *mf, const MfParam *p)
+{
+    if (p->kind == MF_PARAM_MAP) return p->index < mf->maps.n ? mf->maps.v[p->index].name : NULL;
+    if (p->kind == MF_PARAM_ADDRESS) return p->index < mf->tensors.n ? mf->tensors.v[p->index].name : NULL;
+    return NULL;
+}
+
+/* Bytes of the parameters as laid out one after the other, each at its alignment. */
+static uint32_t put_params(PtxWriter *w, const MfKernel *mf)
+{
+    Text *t = &w->out;
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < mf->params.n; i++) {
+        const MfParam *p = &mf->params.v[i];
+        bool map = p->kind == MF_PARAM_MAP;
+        at = map ? (at + 63) / 64 * 64 + 128 : at + 8;
+        if (map) text_lit(t, "    .param .align 64 .b8 param_");
+        else if (p->kind == MF_PARAM_ADDRESS) text_lit(t, "    .param .u64 param_");
+        else text_lit(t, "    .param .s64 param_");
+        text_uint(t, i);
+        if (map) text_lit(t, "[128]");
+        if (i + 1 < mf->params.n) text_char(t, ',');
+        const char *name = param_comment(mf, p);
+        if (name && w->opt.comments) {
+            text_str(t, map ? " // map " : " // ");
+            ptx_ascii(t, name, strlen(name), false);
+        }
+        out_line(w);
+    }
+    return at;
+}
+
+static void put_signature(PtxWriter *w, const MfKernel *mf)
+{
+    enum { PARAM_BYTES_OLD = 4096, PARAM_BYTES_VERSION = 81 }; /* PTX ISA, ".entry": 32764 bytes from 8.1 on */
+    Text *t = &w->out;
+    out_line(w);
+    text_lit(t, ".visible .entry ");
+    text_str(t, mf->entry);
+    text_char(t, '(');
+    out_line(w);
+    if (put_params(w, mf) > PARAM_BYTES_OLD && w->version < PARAM_BYTES_VERSION) w->version = PARAM_BYTES_VERSION;
+    text_char(t, ')');
+    out_line(w);
+    text_lit(t, ".reqntid ");
+    text_uint(t, mf->threads ? mf->threads : 32);
+    out_line(w);
+    if (mf->cluster[0] * mf->cluster[1] * mf->cluster[2] > 1) {
+        text_lit(t, ".explicitcluster");
+        out_line(w);
+        text_lit(t, ".reqnctapercluster ");
+        for (int i = 0; i < 3; i++) {
+            if (i) text_lit(t, ", ");
+            text_uint(t, mf->cluster[i]);
+        }
+        out_line(w);
+    }
+}
+
+static void put_registers(PtxWriter *w)
+{
+    static const char *const decl[RC_COUNT] = {
+        [RC_B32] = "    .reg .b32 %r<", [RC_B64] = "    .reg .b64 %rd<", [RC_PRED] = "    .reg .pred %p<"};
+    for (int c = RC_B32; c < RC_COUNT; c++) {
+        if (w->regs[c] == 0) continue;
+        text_str(&w->out, decl[c]);
+        text_uint(&w->out, w->regs[c]);
+        text_lit(&w->out, ">;");
+        out_line(w);
+    }
+}
+
+void ptx_kernel(PtxWriter *w, const IrKernel *k)
+{
+    const char *entry = ptx_entry(w->arena, w->entries, k->mf.entry ? k->mf.entry : k->mf.name);
+    const MfKernel *mf = ptx_keep(w, &k->mf, entry);
+    if (k->zero_bytes > w->zero_bytes) w->zero_bytes = k->zero_bytes;
+
+    begin_body(w, k);
+    if (k->roles.n == 1) single_role(w, &k->roles.v[0]);
+    else if (k->roles.n) many_roles(w);
+
+    vec_push(w->arena, &w->lines, ((PtxLine){0})); /* its place among the others is found below */
+    PtxLine *first = &w->lines.v[w->first_line_entry];
+    memmove(first + 1, first, (w->lines.n - 1 - w->first_line_entry) * sizeof *first);
+    *first = (PtxLine){.line = w->line + 1, .span = k->span};
+    put_signature(w, mf);
+    text_char(&w->out, '{');
+    out_line(w);
+    put_registers(w);
+    for (uint32_t i = w->first_line_entry + 1; i < w->lines.n; i++) w->lines.v[i].line += w->line + 1;
+    text_put(&w->out, w->body.s ? w->body.s : "", w->body.n);
+    w->line += w->body_line;
+    text_lit(&w->out, "    ret;");
+    out_line(w);
+    text_char(&w->out, '}');
+    out_line(w);
+}
+
+/* ---- end ---- */
+
+static void put_header(PtxWriter *w, Text *t)
+{
+    const char *path = w->manifest.source;
+    text_lit(t, "// tilecc " TILECC_VERSION);
+    if (*path) {
+        text_lit(t, ", from ");
+        ptx_ascii(t, path, strlen(path), false);
+    }
+    text_lit(t, "\n.version ");
+    put_version(t, w->version);
+    text_lit(t, "\n.target ");
+    text_str(t, w->m->target);
+    text_lit(t, "\n.address_size 64\n");
+    for (uint32_t i = 0; i < w->manifest.kernels.n; i++) {
+        if (w->manifest.kernels.v[i].smem == 0) continue;
+        text_lit(t, "\n.extern .shared .align 1024 .b8 " PTX_SMEM "[];\n");
+        break;
+    }
+    if (w->zero_bytes == 0) return;
+    text_lit(t, "\n.global .align 128 .b8 " PTX_ZERO "[");
+    text_uint(t, w->zero_bytes);
+    text_lit(t, "];\n");
+}
+
+static void put_files(PtxWriter *w)
+{
+    for (uint32_t i = 0; i < w->files.n; i++) {
+        const char *path = w->files.v[i]->path ? w->files.v[i]->path : "";
+        text_lit(&w->out, ".file ");
+        text_uint(&w->out, i + 1);
+        text_lit(&w->out, " \"");
+        ptx_ascii(&w->out, path, strlen(path), true);
+        text_lit(&w->out, "\"\n");
+    }
+}
+
+const char *ptx_end(PtxWriter *w, size_t *size, PtxLines *lines, unsigned *version)
+{
+    if (!w->ended) {
+        ptx_manifest(w);
+        put_files(w);
+        text_clear(&w->body);
+        put_header(w, &w->body);
+        uint32_t header_lines = 0;
+        for (size_t i = 0; i < w->body.n; i++) header_lines += w->body.s[i] == '\n';
+        for (uint32_t i = 0; i < w->lines.n; i++) w->lines.v[i].line += header_lines;
+        w->room -= w->body.n;
+        memcpy(w->out.s + w->room, w->body.s, w->body.n);
+        w->ended = true;
+    }
+    *size = w->out.n - w->room;
+    if (lines) *lines = w->lines;
+    if (version) *version = w->version;
+    return w->out.s + w->room;
+}

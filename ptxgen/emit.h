@@ -1,0 +1,178 @@
+/* Inside the emitter: the writer's state and the helpers that the emit_*.c files share.
+ *
+ * emit.c           begin, kernel, end: header, signatures, roles, statements
+ * emit_text.c      registers, operands, instructions written from templates or mnemonics
+ * emit_scalar.c    arithmetic, comparisons, variables, loads of scalars
+ * emit_ops.c       control, barriers, groups, fences, copies; the table of ops
+ * emit_names.c     entry names that PTX accepts
+ * emit_manifest.c  the launch manifest: kept while kernels go by, written at the end
+ *
+ * The body of a kernel is written to a text of its own, because registers are declared above it by their number.
+ * The header stands in room kept free in front of the text, because it depends on all that follows.
+ */
+#ifndef PTXGEN_EMIT_H
+#define PTXGEN_EMIT_H
+
+#include "lang/lang.h"
+#include "ptxgen/ptxgen.h"
+
+#define PTX_SMEM "smem"      /* dynamic shared memory of every kernel */
+#define PTX_ZERO "tile_zero" /* the block of zeros */
+
+typedef enum RegClass { RC_NONE, RC_B32, RC_B64, RC_PRED, RC_COUNT } RegClass;
+
+typedef enum OpndKind {
+    OPND_EMPTY,
+    OPND_TEXT,        /* s, n bytes */
+    OPND_REG,         /* register `reg` of class `cls` */
+    OPND_INT,         /* k */
+    OPND_ADDR,        /* 32-bit register plus k bytes */
+    OPND_MEM,         /* register in brackets */
+    OPND_AFTER_COMMA, /* ", " and the register */
+    OPND_COORDS       /* the writer's list of coordinates */
+} OpndKind;
+typedef struct Opnd {
+    uint8_t kind, cls;
+    uint16_t n;
+    uint32_t reg;
+    union {
+        int64_t k;
+        const char *s;
+    } u;
+} Opnd;
+
+/* Placeholders of the templates (the head of instructions.def lists them). */
+typedef enum PtxSlot {
+#define PTX_SLOTS(X)                                                                                                   \
+    X(dim) X(coords) X(map) X(dst) X(src) X(mbar) X(gaddr) X(size) X(bytes) X(count) X(n) X(parity) X(value)            \
+    X(field) X(rank) X(type) X(op) X(scope) X(sem) X(id) X(threads) X(pred) X(reg) X(regs) X(taddr) X(desc)             \
+    X(info) X(mask) X(group1) X(hint) X(policy) X(group) X(fmt) X(vec) X(else) X(ordinal)
+#define X(name) SLOT_##name,
+    PTX_SLOTS(X)
+#undef X
+    SLOT_COUNT
+} PtxSlot;
+#define SLOT_NONE 255
+
+/* A template taken apart: each piece is literal text, then an operand (or none). */
+typedef struct PtxPiece {
+    uint16_t at, len;
+    uint8_t slot; /* PtxSlot or SLOT_NONE */
+} PtxPiece;
+typedef struct PtxForm {
+    const char *text;
+    uint32_t n;
+    PtxPiece v[];
+} PtxForm;
+
+typedef struct PtxVal { /* where an IR value lives */
+    uint8_t kind, cls;  /* OPND_EMPTY (not defined yet), OPND_REG or OPND_INT */
+    uint32_t reg;
+    int64_t k;
+} PtxVal;
+
+typedef struct PtxBlock {
+    uint8_t op;  /* IR_LOOP or IR_IF */
+    bool is_else;
+    uint32_t label;
+    const char *name;  /* of the index of a loop, or "" */
+    Opnd index, bound; /* of a loop */
+} PtxBlock;
+
+/* A growing array from the allocator, reused kernel after kernel. */
+#define SCRATCH(T)                                                                                                     \
+    struct {                                                                                                           \
+        T *v;                                                                                                          \
+        uint32_t n, cap;                                                                                               \
+    }
+
+struct PtxWriter {
+    Arena *arena;
+    Mem *mem;
+    const IrModule *m;
+    PtxOptions opt;
+    const TargetInfo *target;
+    Text out;       /* room for the header, then the kernels */
+    size_t room;    /* bytes kept free in front */
+    uint32_t line;  /* lines of `out` behind the room */
+    PtxLines lines; /* relative to the end of the header until ptx_end */
+    unsigned version;
+    uint32_t zero_bytes;
+    PtxForm *forms[FORM_COUNT]; /* taken apart at first use */
+    Names *entries;
+    Manifest manifest;
+    VEC(const Source *) files; /* .file numbers are indices + 1 */
+    bool ended;
+
+    /* the kernel at hand */
+    const IrKernel *k;
+    Text body;
+    uint32_t body_line;
+    uint32_t first_line_entry; /* of `lines`: those of this body are relative to it */
+    uint32_t regs[RC_COUNT];
+    uint32_t labels;
+    Opnd smem;          /* register with the address of the shared memory */
+    SCRATCH(PtxVal) vals;
+    SCRATCH(Opnd) vars; /* then the registers of maps, tensors and policies */
+    Opnd *maps, *tensors, *pols;
+    SCRATCH(PtxBlock) blocks;
+    Opnd slots[SLOT_COUNT]; /* operands of the instruction at hand; empty again once written */
+    Opnd coords[MAP_RANK];
+    unsigned ncoords;
+    Span span;           /* of the statement at hand */
+    const Source *shown; /* line shown in the last comment */
+    uint32_t shown_line;
+    uint32_t loc[3]; /* file, line, column of the last .loc */
+};
+
+/* ---- emit_text.c ---- */
+void *ptx_scratch(Mem *mem, void *v, uint32_t *cap, uint32_t n, size_t size); /* room for n, contents kept */
+Opnd ptx_reg(PtxWriter *w, RegClass c); /* a new register */
+RegClass ptx_class(IrType t);
+static inline Opnd opnd_int(int64_t k) { return (Opnd){.kind = OPND_INT, .u.k = k}; }
+static inline Opnd opnd_textn(const char *s, size_t n) { return (Opnd){.kind = OPND_TEXT, .n = (uint16_t)n, .u.s = s}; }
+#define opnd_lit(s) opnd_textn((s), sizeof(s) - 1)
+static inline Opnd opnd_addr(Opnd reg, int64_t k) { return (Opnd){.kind = OPND_ADDR, .cls = RC_B32, .reg = reg.reg, .u.k = k}; }
+/* A value or immediate as it is, or brought to 32 bits (low half), 64 bits (sign-extended) or a predicate. */
+Opnd ptx_value(PtxWriter *w, const IrArg *arg);
+Opnd ptx_value32(PtxWriter *w, const IrArg *arg);
+Opnd ptx_value64(PtxWriter *w, const IrArg *arg);
+Opnd ptx_valuep(PtxWriter *w, const IrArg *arg);
+RegClass ptx_arg_class(const PtxWriter *w, const IrArg *arg); /* RC_NONE for an immediate */
+Opnd ptx_in_reg(PtxWriter *w, Opnd o, RegClass c); /* an immediate moved to a register, a register as it is */
+/* Defines the value of op. */
+Opnd ptx_define(PtxWriter *w, const IrOp *op);
+void ptx_define_int(PtxWriter *w, const IrOp *op, int64_t k);
+
+/* One instruction: guard (a predicate register or empty), mnemonic, operands. */
+void ptx_ins(PtxWriter *w, Opnd guard, const char *mnemonic, const Opnd *v, unsigned n);
+#define PTX_INS(w, mnemonic, ...)                                                                                      \
+    ptx_ins((w), (Opnd){.kind = OPND_EMPTY}, (mnemonic), (const Opnd[]){__VA_ARGS__},                                  \
+            sizeof((const Opnd[]){__VA_ARGS__}) / sizeof(Opnd))
+/* One instruction of instructions.def with the operands in w->slots. */
+void ptx_form(PtxWriter *w, Opnd guard, InstrForm f);
+void ptx_branch(PtxWriter *w, Opnd cond, bool when, const char *what, const char *name, uint32_t label);
+void ptx_label(PtxWriter *w, const char *what, const char *name, uint32_t label);
+void ptx_line_end(PtxWriter *w);
+/* Text for a comment or string: PTX is ASCII, and strings have no escapes. */
+void ptx_ascii(Text *t, const char *s, size_t n, bool in_string);
+/* An identifier as part of a label. */
+void ptx_word(Text *t, const char *s);
+
+/* ---- emit_scalar.c, emit_ops.c ---- */
+/* guard: a predicate register, or empty. */
+typedef void PtxOp(PtxWriter *w, const IrOp *op, Opnd guard);
+PtxOp ptx_op_const, ptx_op_param, ptx_op_sreg, ptx_op_binary, ptx_op_div, ptx_op_not, ptx_op_cmp, ptx_op_sel, ptx_op_cvt,
+    ptx_op_var, ptx_op_loads, ptx_op_gaddr, ptx_op_zaddr;
+void ptx_op(PtxWriter *w, const IrOp *op);
+const MfParam *ptx_param(const PtxWriter *w, MfParamKind kind, uint32_t index, uint32_t *number);
+
+/* ---- emit_names.c ---- */
+/* A name for the kernel's entry that PTX takes, that no other of the module has. */
+const char *ptx_entry(Arena *a, Names *taken, const char *wanted);
+
+/* ---- emit_manifest.c ---- */
+MfKernel *ptx_keep(PtxWriter *w, const MfKernel *mf, const char *entry);
+void ptx_manifest(PtxWriter *w);
+
+#endif

@@ -1,0 +1,289 @@
+#include "ptxgen/emit.h"
+
+/* Mnemonics of 32 and 64 bits (arithmetic, or bits alone), and of predicates where there are any. */
+static const char *const MNEMONICS[IR_OP_COUNT][3] = {
+    [IR_ADD] = {"add.s32", "add.s64", NULL},
+    [IR_SUB] = {"sub.s32", "sub.s64", NULL},
+    [IR_MUL] = {"mul.lo.s32", "mul.lo.s64", NULL},
+    [IR_MIN] = {"min.s32", "min.s64", NULL},
+    [IR_MAX] = {"max.s32", "max.s64", NULL},
+    [IR_SHL] = {"shl.b32", "shl.b64", NULL},
+    [IR_SHR] = {"shr.s32", "shr.s64", NULL},
+    [IR_AND] = {"and.b32", "and.b64", "and.pred"},
+    [IR_OR] = {"or.b32", "or.b64", "or.pred"},
+    [IR_XOR] = {"xor.b32", "xor.b64", "xor.pred"},
+    [IR_NOT] = {"not.b32", "not.b64", "not.pred"},
+};
+
+static Opnd convert(PtxWriter *w, const IrArg *arg, RegClass c)
+{
+    return c == RC_PRED ? ptx_valuep(w, arg) : c == RC_B32 ? ptx_value32(w, arg) : ptx_value64(w, arg);
+}
+
+/* Pieces of code that exist in two widths. */
+typedef struct Width {
+    RegClass cls;
+    const char *mov, *add, *sub, *mul, *div, *and_, *xor_, *sar, *selp, *ne;
+    int64_t sign; /* shift that leaves nothing but the sign */
+} Width;
+static const Width W32 = {RC_B32,    "mov.b32", "add.s32", "sub.s32",  "mul.lo.s32",  "div.s32",
+                          "and.b32", "xor.b32", "shr.s32", "selp.b32", "setp.ne.s32", 31};
+static const Width W64 = {RC_B64,    "mov.b64", "add.s64", "sub.s64",  "mul.lo.s64",  "div.s64",
+                          "and.b64", "xor.b64", "shr.s64", "selp.b64", "setp.ne.s64", 63};
+
+static int log2_exact(int64_t k)
+{
+    if (k <= 0 || (k & (k - 1)) != 0) return -1;
+    int n = 0;
+    while (k > 1) k >>= 1, n++;
+    return n;
+}
+
+/* Floor division and its remainder (sign of the divisor). PTX divides towards zero: where the remainder is not zero
+ * and its sign is not the divisor's, the quotient is one too high and the remainder one divisor away. */
+void ptx_op_div(PtxWriter *w, const IrOp *op, Opnd guard)
+{
+    (void)guard;
+    const Width *t = op->type == IR_I32 ? &W32 : &W64;
+    Opnd a = convert(w, ir_find(op, IRK_A), t->cls), b = convert(w, ir_find(op, IRK_B), t->cls);
+    bool want_q = op->op == IR_DIV;
+    if (b.kind == OPND_INT && b.u.k == 1 && !want_q) {
+        ptx_define_int(w, op, 0);
+        return;
+    }
+    a = ptx_in_reg(w, a, t->cls);
+    int shift = b.kind == OPND_INT ? log2_exact(b.u.k) : -1;
+    if (shift == 0) {
+        PTX_INS(w, t->mov, ptx_define(w, op), a);
+        return;
+    }
+    if (shift > 0) { /* an arithmetic shift floors, and the low bits are the distance from there */
+        PTX_INS(w, want_q ? t->sar : t->and_, ptx_define(w, op), a, opnd_int(want_q ? shift : b.u.k - 1));
+        return;
+    }
+    Opnd q = ptx_reg(w, t->cls), r = ptx_reg(w, t->cls), fix = ptx_reg(w, t->cls);
+    PTX_INS(w, t->div, q, a, b);
+    PTX_INS(w, t->mul, r, q, b);
+    PTX_INS(w, t->sub, r, a, r);
+    if (b.kind == OPND_INT && b.u.k > 0) {
+        PTX_INS(w, t->sar, fix, r, opnd_int(t->sign)); /* -1 where the remainder is negative */
+    } else {
+        Opnd p = ptx_reg(w, RC_PRED);
+        PTX_INS(w, t->xor_, fix, r, b);
+        PTX_INS(w, t->sar, fix, fix, opnd_int(t->sign));
+        PTX_INS(w, t->ne, p, r, opnd_int(0));
+        PTX_INS(w, t->selp, fix, fix, opnd_int(0), p);
+    }
+    Opnd d = ptx_define(w, op);
+    if (want_q) {
+        PTX_INS(w, t->add, d, q, fix);
+    } else {
+        PTX_INS(w, t->and_, fix, fix, b);
+        PTX_INS(w, t->add, d, r, fix);
+    }
+}
+
+void ptx_op_binary(PtxWriter *w, const IrOp *op, Opnd guard)
+{
+    (void)guard;
+    RegClass c = ptx_class(op->type);
+    Opnd a = convert(w, ir_find(op, IRK_A), c);
+    bool shift = op->op == IR_SHL || op->op == IR_SHR; /* PTX: the count is a u32 whatever the width */
+    Opnd b = convert(w, ir_find(op, IRK_B), shift ? RC_B32 : c);
+    const char *m = MNEMONICS[op->op][c == RC_PRED ? 2 : c == RC_B64];
+    PTX_INS(w, m ? m : "none", ptx_define(w, op), a, b);
+}
+
+void ptx_op_not(PtxWriter *w, const IrOp *op, Opnd guard)
+{
+    (void)guard;
+    RegClass c = ptx_class(op->type);
+    Opnd a = convert(w, ir_find(op, IRK_A), c);
+    PTX_INS(w, MNEMONICS[IR_NOT][c == RC_PRED ? 2 : c == RC_B64], ptx_define(w, op), a);
+}
+
+void ptx_op_const(PtxWriter *w, const IrOp *op, Opnd guard)
+{
+    (void)guard;
+    const IrArg *a = ir_find(op, IRK_A);
+    ptx_define_int(w, op, a ? a->imm : 0); /* no code: users take it as an immediate */
+}
+
+const MfParam *ptx_param(const PtxWriter *w, MfParamKind kind, uint32_t index, uint32_t *number)
+{
+    const MfKernel *mf = &w->k->mf;
+    for (*number = 0; *number < mf->params.n; ++*number)
+        if (mf->params.v[*number].kind == kind && mf->params.v[*number].index == index) return &mf->params.v[*number];
+    return NULL;
+}
+
+void ptx_op_param(PtxWriter *w, const IrOp *op, Opnd guard)
+{
+    (void)guard;
+    const IrArg *expr = ir_find(op, IRK_EXPR);
+    uint32_t number;
+    int64_t k;
+    if (expr && ptx_param(w, MF_PARAM_VALUE, expr->id, &number)) {
+        char name[24] = "[param_";
+        size_t n = 7;
+        for (uint32_t ten = 1000000000; ten; ten /= 10)
+            if (number >= ten || ten == 1) name[n++] = (char)('0' + number / ten % 10);
+        name[n++] = ']';
+        /* The low half of a little-endian s64 is its value where it fits 32 bits. */
+        PTX_INS(w, op->type == IR_I32 ? "ld.param.b32" : "ld.param.b64", ptx_define(w, op), opnd_textn(name, n));
+    } else if (expr && lx_is_const(&w->k->mf.lx, expr->id, &k)) {
+        ptx_define_int(w, op, k);
+    } else {
+        PTX_INS(w, "ld.param.b64", ptx_define(w, op), opnd_lit("[missing]"));
+    }
+}
+
+void ptx_op_sreg(PtxWriter *w, const IrOp *op, Opnd guard)
+{
+    (void)guard;
+    static const char *const names[IRR_COUNT] = {
+        [IRR_CTAID_X] = "%ctaid.x",
+        [IRR_CTAID_Y] = "%ctaid.y",
+        [IRR_CTAID_Z] = "%ctaid.z",
+        [IRR_NCTAID_X] = "%nctaid.x",
+        [IRR_NCTAID_Y] = "%nctaid.y",
+        [IRR_NCTAID_Z] = "%nctaid.z",
+        [IRR_CLUSTER_CTAID_X] = "%cluster_ctaid.x",
+        [IRR_CLUSTER_CTAID_Y] = "%cluster_ctaid.y",
+        [IRR_CLUSTER_CTAID_Z] = "%cluster_ctaid.z",
+        [IRR_CLUSTER_NCTAID_X] = "%cluster_nctaid.x",
+        [IRR_CLUSTER_NCTAID_Y] = "%cluster_nctaid.y",
+        [IRR_CLUSTER_NCTAID_Z] = "%cluster_nctaid.z",
+        [IRR_CLUSTER_CTARANK] = "%cluster_ctarank",
+        [IRR_CLUSTER_NCTARANK] = "%cluster_nctarank",
+    };
+    const IrArg *reg = ir_find(op, IRK_REG);
+    const char *name = reg && reg->id < IRR_COUNT ? names[reg->id] : "missing";
+    size_t n = 0;
+    while (name[n]) n++;
+    PTX_INS(w, "mov.u32", ptx_define(w, op), opnd_textn(name, n));
+}
+
+void ptx_op_cmp(PtxWriter *w, const IrOp *op, Opnd guard)
+{
+    (void)guard;
+    static const char *const set[2][6] = {
+        {"setp.eq.s32", "setp.ne.s32", "setp.lt.s32", "setp.le.s32", "setp.gt.s32", "setp.ge.s32"},
+        {"setp.eq.s64", "setp.ne.s64", "setp.lt.s64", "setp.le.s64", "setp.gt.s64", "setp.ge.s64"}};
+    const IrArg *a = ir_find(op, IRK_A), *b = ir_find(op, IRK_B), *rel = ir_find(op, IRK_REL);
+    RegClass ca = a ? ptx_arg_class(w, a) : RC_NONE, cb = b ? ptx_arg_class(w, b) : RC_NONE;
+    uint32_t r = rel && rel->id <= IRL_GE ? rel->id : IRL_EQ;
+    if (ca == RC_PRED || cb == RC_PRED) { /* setp does not compare predicates */
+        Opnd x = ptx_valuep(w, a), y = ptx_valuep(w, b), d = ptx_define(w, op);
+        PTX_INS(w, "xor.pred", d, x, y);
+        if (r == IRL_EQ) PTX_INS(w, "not.pred", d, d);
+        return;
+    }
+    bool wide = !(ca == RC_B32 || cb == RC_B32) || ca == RC_B64 || cb == RC_B64;
+    Opnd x = wide ? ptx_value64(w, a) : ptx_value32(w, a), y = wide ? ptx_value64(w, b) : ptx_value32(w, b);
+    PTX_INS(w, set[wide][r], ptx_define(w, op), x, y);
+}
+
+void ptx_op_sel(PtxWriter *w, const IrOp *op, Opnd guard)
+{
+    (void)guard;
+    RegClass c = ptx_class(op->type);
+    Opnd p = ptx_valuep(w, ir_find(op, IRK_COND));
+    Opnd a = convert(w, ir_find(op, IRK_A), c), b = convert(w, ir_find(op, IRK_B), c);
+    Opnd d = ptx_define(w, op);
+    if (c != RC_PRED) {
+        PTX_INS(w, c == RC_B32 ? "selp.b32" : "selp.b64", d, a, b, p);
+        return;
+    }
+    Opnd t = ptx_reg(w, RC_PRED); /* selp does not select predicates */
+    PTX_INS(w, "not.pred", t, p);
+    PTX_INS(w, "and.pred", t, t, b);
+    PTX_INS(w, "and.pred", d, a, p);
+    PTX_INS(w, "or.pred", d, d, t);
+}
+
+void ptx_op_cvt(PtxWriter *w, const IrOp *op, Opnd guard)
+{
+    (void)guard;
+    const IrArg *arg = ir_find(op, IRK_A);
+    Opnd a = ptx_value(w, arg);
+    RegClass to = ptx_class(op->type);
+    if (a.kind == OPND_INT && to != RC_PRED) {
+        ptx_define_int(w, op, arg->kind == IRA_VAL && ptx_arg_class(w, arg) == RC_PRED ? a.u.k != 0 : a.u.k);
+        return;
+    }
+    RegClass from = a.kind == OPND_REG ? (RegClass)a.cls : RC_NONE;
+    if (from == RC_PRED && to != RC_PRED) {
+        PTX_INS(w, to == RC_B32 ? "selp.b32" : "selp.b64", ptx_define(w, op), opnd_int(1), opnd_int(0), a);
+        return;
+    }
+    const char *m = to == RC_PRED ? "mov.pred" : to == RC_B32 ? "mov.b32" : "mov.b64";
+    if (from == RC_B64 && to == RC_B32) m = "cvt.u32.u64";
+    if (from == RC_B32 && to == RC_B64) m = "cvt.s64.s32";
+    if (from != RC_PRED && to == RC_PRED) {
+        PTX_INS(w, from == RC_B32 ? "setp.ne.b32" : "setp.ne.b64", ptx_define(w, op), a, opnd_int(0));
+        return;
+    }
+    PTX_INS(w, m, ptx_define(w, op), a);
+}
+
+/* ---- variables: registers that keep their number ---- */
+
+void ptx_op_var(PtxWriter *w, const IrOp *op, Opnd guard)
+{
+    const IrArg *var = ir_find(op, IRK_VAR);
+    if (var == NULL || var->id >= w->k->vars.n) return;
+    RegClass c = ptx_class(w->k->vars.v[var->id].type);
+    Opnd *reg = &w->vars.v[var->id];
+    const char *mov = c == RC_PRED ? "mov.pred" : c == RC_B32 ? "mov.b32" : "mov.b64";
+    if (op->op == IR_GET) {
+        PTX_INS(w, mov, ptx_define(w, op), *reg);
+        return;
+    }
+    Opnd a = convert(w, ir_find(op, IRK_A), c);
+    if (reg->kind == OPND_EMPTY) *reg = ptx_reg(w, c);
+    ptx_ins(w, guard, mov, (const Opnd[]){*reg, a}, 2);
+}
+
+/* ---- addresses and elements ---- */
+
+static Opnd tensor_base(const PtxWriter *w, const IrOp *op)
+{
+    const IrArg *t = ir_find(op, IRK_TENSOR);
+    Opnd base = t && t->id < w->k->mf.tensors.n ? w->tensors[t->id] : (Opnd){.kind = OPND_EMPTY};
+    return base.kind == OPND_REG ? base : opnd_lit("missing");
+}
+
+void ptx_op_gaddr(PtxWriter *w, const IrOp *op, Opnd guard)
+{
+    (void)guard;
+    Opnd byte = ptx_value64(w, ir_find(op, IRK_BYTE));
+    PTX_INS(w, "add.s64", ptx_define(w, op), tensor_base(w, op), byte);
+}
+
+void ptx_op_zaddr(PtxWriter *w, const IrOp *op, Opnd guard)
+{
+    (void)guard;
+    PTX_INS(w, "mov.b64", ptx_define(w, op), opnd_lit(PTX_ZERO));
+}
+
+/* The tensor is written by no one while the kernel runs (SPEC: scalars are pure), so the read-only path will do.
+ * A load's destination may be wider than its type: it is extended by the type's sign. */
+void ptx_op_loads(PtxWriter *w, const IrOp *op, Opnd guard)
+{
+    const IrArg *t = ir_find(op, IRK_TENSOR);
+    uint8_t type = t && t->id < w->k->mf.tensors.n ? w->k->mf.tensors.v[t->id].type : TYPE_COUNT;
+    const ElemInfo *e = type < TYPE_COUNT ? elem_info((ElemType)type) : NULL;
+    bool whole = e && (e->kind == ELEM_UINT || e->kind == ELEM_SINT);
+    char mnemonic[32] = "ld.global.nc.";
+    for (size_t i = 0, n = 13; whole && e->ptx[i] && n + 1 < sizeof mnemonic; i++) mnemonic[n++] = e->ptx[i];
+    Opnd base = tensor_base(w, op), byte = ptx_value64(w, ir_find(op, IRK_BYTE)), at = base;
+    if (byte.kind != OPND_INT || byte.u.k != 0) {
+        at = ptx_reg(w, RC_B64);
+        PTX_INS(w, "add.s64", at, base, byte);
+    }
+    Opnd d = ptx_define(w, op);
+    if (guard.kind != OPND_EMPTY) PTX_INS(w, "mov.b64", d, opnd_int(-1));
+    at.kind = at.kind == OPND_REG ? OPND_MEM : at.kind;
+    ptx_ins(w, guard, mnemonic, (const Opnd[]){d, at}, 2);
+}

@@ -1,0 +1,103 @@
+/* tilecc.h - the .tile compiler as a library (libtilecc).
+ *
+ * One call compiles one source text, with what it imports, to IR, PTX or a cubin. The library has no globals, never
+ * prints, never exits, and is safe to use from several threads at once (one call per thread). It needs neither a GPU
+ * nor a driver; cubins need NVIDIA's assembler: libnvJitLink (loaded at run time) or the ptxas program.
+ */
+#ifndef TILECC_H
+#define TILECC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define TILECC_API __attribute__((visibility("default")))
+#else
+#define TILECC_API
+#endif
+
+#define TILECC_VERSION "0.1.0"
+
+typedef enum tilecc_status {
+    TILECC_OK = 0,
+    TILECC_ERROR_SOURCE = 1,      /* the program is wrong: see `diagnostics` */
+    TILECC_ERROR_USAGE = 2,       /* an option is wrong: see `message` */
+    TILECC_ERROR_ENVIRONMENT = 3, /* a file can't be read, memory ran out: see `message` */
+    TILECC_ERROR_TOOL = 4,        /* no assembler, or it refused: see `message` */
+    TILECC_ERROR_INTERNAL = 70    /* a fault of the compiler: see `message` */
+} tilecc_status;
+
+typedef enum tilecc_emit {
+    TILECC_EMIT_TOKENS,
+    TILECC_EMIT_AST,
+    TILECC_EMIT_IR,    /* explicit program after all passes, ends with the verifier's certificate */
+    TILECC_EMIT_PTX,
+    TILECC_EMIT_CUBIN,
+    TILECC_EMIT_PLAN   /* --explain-plan */
+} tilecc_emit;
+
+typedef enum tilecc_error_format { TILECC_HUMAN, TILECC_SHORT, TILECC_JSON } tilecc_error_format;
+typedef enum tilecc_assembler { TILECC_ASM_AUTO, TILECC_ASM_NVJITLINK, TILECC_ASM_PTXAS } tilecc_assembler;
+
+typedef struct tilecc_define { /* -D kernel.name=value or name=value */
+    const char *name;
+    const char *value;
+} tilecc_define;
+
+/* Zero the struct and set struct_size = sizeof(tilecc_options); every other zero is the default. */
+typedef struct tilecc_options {
+    size_t struct_size;
+    tilecc_emit emit;
+    const char *arch;                   /* "sm_90a"; NULL: the file's first target, else sm_90a */
+    unsigned ptx_version;               /* 80 = 8.0: lowest .version to restrict to; 0: the least that is needed */
+    int lineinfo;                       /* .loc for each op */
+    const tilecc_define *defines;
+    size_t ndefines;
+    const char *const *import_dirs;     /* searched before the standard library that is built in */
+    size_t nimport_dirs;
+    tilecc_error_format error_format;
+    int colour;                         /* ANSI colours in human diagnostics */
+    int warnings_are_errors;
+    int no_performance_warnings;
+    tilecc_assembler assembler;
+    const char *ptxas;                  /* path of ptxas; NULL: CUDA_HOME / CUDA_PATH, /usr/local/cuda, PATH */
+    const char *nvjitlink;              /* path of libnvJitLink.so; NULL: the usual names and the CUDA toolkit */
+    void *(*realloc)(void *user, void *p, size_t n); /* NULL: the C library's; n == 0 frees */
+    void *user;
+} tilecc_options;
+
+/* All pointers belong to the result and live until tilecc_free. Text is 0-terminated. */
+typedef struct tilecc_result {
+    tilecc_status status;
+    const char *message;      /* one sentence when status != OK; "" otherwise */
+    const char *diagnostics;  /* rendered errors and warnings, "" if none */
+    size_t diagnostics_size;
+    unsigned errors, warnings;
+    const char *output;       /* tokens, tree, IR, PTX or plan as text; the cubin's bytes; NULL unless OK */
+    size_t output_size;
+    const char *ptx;          /* with TILECC_EMIT_CUBIN: the PTX that was assembled */
+    size_t ptx_size;
+    const char *assembler;    /* with TILECC_EMIT_CUBIN: what assembled it, e.g. "nvJitLink 13.0 (libnvJitLink.so.13)" */
+    const char *const *dependencies; /* files read, main source first, for -MD */
+    size_t ndependencies;
+} tilecc_result;
+
+/* Compiles `text` (size bytes, any bytes). `path` names it in messages and is the base for relative imports; may be
+ * NULL. Returns NULL only when no memory is left for the result itself. */
+TILECC_API tilecc_result *tilecc_compile(const tilecc_options *opt, const char *path, const char *text, size_t size);
+TILECC_API void tilecc_free(tilecc_result *r);
+
+/* The --explain text of an error code ("E0412"), or NULL. Static. */
+TILECC_API const char *tilecc_explain(const char *code, const char **rule, const char **source);
+/* Targets, from 0 on; NULL past the end. Static. */
+TILECC_API const char *tilecc_target(size_t i);
+TILECC_API const char *tilecc_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

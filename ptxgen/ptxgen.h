@@ -1,0 +1,54 @@
+/* ptxgen: async IR -> PTX text (with the launch manifest inside) -> cubin.
+ *
+ * emit.c      one function per IR op, instructions from the templates of lang/instructions.def
+ * assemble.c  nvJitLink in process, else ptxas; their messages mapped back to .tile lines
+ * compile.c   the table of contents of the whole compiler (tilecc.h)
+ */
+#ifndef PTXGEN_PTXGEN_H
+#define PTXGEN_PTXGEN_H
+
+#include "lower/ir.h"
+#include "tilecc.h"
+
+typedef struct PtxOptions {
+    bool lineinfo;
+    bool comments;       /* a comment per source statement */
+    Sources *sources;    /* for comments and .loc; may be NULL */
+    const char *source_path;
+    uint64_t source_hash;
+} PtxOptions;
+
+/* One PTX line that came from a source statement: to map the assembler's messages back. */
+typedef struct PtxLine {
+    uint32_t line; /* of the PTX text, 1-based: this and the following lines until the next entry */
+    Span span;
+} PtxLine;
+typedef VEC(PtxLine) PtxLines;
+
+/* In two steps so that a large module needs little memory at once: header, then each kernel as soon as it is lowered
+ * (its IR may be dropped afterwards; what the manifest needs is kept in `manifest`'s arena), then the end.
+ * The text is deterministic to the byte. .version and .target are filled in at the end from what was used. */
+typedef struct PtxWriter PtxWriter;
+PtxWriter *ptx_begin(Arena *a, Mem *mem, const IrModule *m, const PtxOptions *opt);
+void ptx_kernel(PtxWriter *w, const IrKernel *k);
+/* The finished text stays owned by the writer. *version receives the .version chosen (86 = 8.6). */
+const char *ptx_end(PtxWriter *w, size_t *size, PtxLines *lines, unsigned *version);
+void ptx_free(PtxWriter *w);
+
+typedef struct AsmOptions {
+    const char *arch;    /* "sm_90a" */
+    bool lineinfo;
+    tilecc_assembler which;
+    const char *ptxas, *nvjitlink; /* or NULL */
+} AsmOptions;
+typedef struct AsmResult {
+    tilecc_status status;   /* OK, ERROR_TOOL (no assembler, or PTX refused) */
+    const char *message;    /* one sentence; names everything that was tried if none was found */
+    const char *log;        /* the assembler's own text, lines mapped to .tile places where known */
+    void *cubin;            /* in the arena */
+    size_t size;
+    const char *assembler;  /* "nvJitLink 13.0", "ptxas (path)" */
+} AsmResult;
+AsmResult assemble(Arena *a, const AsmOptions *opt, const char *ptx, size_t size, const PtxLines *lines, Sources *sources);
+
+#endif

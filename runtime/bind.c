@@ -1,0 +1,318 @@
+/* Arguments by name, and what they say about the symbols. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lang/names.h"
+#include "runtime/module.h"
+
+static unsigned char *align_map(unsigned char *p)
+{
+    return p + (MAP_ALIGN - (uintptr_t)p % MAP_ALIGN) % MAP_ALIGN;
+}
+
+/* False: out of memory. */
+static bool build_args(tile_args *a)
+{
+    if (setjmp(a->heap->fail)) return false;
+    a->heap->mem.fail = &a->heap->fail;
+    const MfKernel *mf = a->kernel->mf;
+    Arena *ar = &a->heap->arena;
+    a->tensors = arena_array(ar, TensorArg, mf->tensors.n);
+    a->scalars = arena_array(ar, ScalarArg, mf->scalars.n);
+    a->syms = arena_array(ar, int64_t, mf->syms.n);
+    a->sym_values = arena_array(ar, SymValue, mf->syms.n);
+    a->values = arena_array(ar, int64_t, mf->lx.nodes.n);
+    a->status = arena_array(ar, uint8_t, mf->lx.nodes.n);
+    a->marks = arena_array(ar, uint8_t, mf->lx.nodes.n);
+    a->maps = arena_array(ar, unsigned char *, mf->maps.n);
+    a->slots = arena_array(ar, MapSlot, arena_bytes(mf->maps.n, MAP_WAYS));
+    size_t nslots = (size_t)mf->maps.n * MAP_WAYS;
+    unsigned char *bytes = align_map(arena_alloc(ar, arena_bytes(nslots, MAP_BYTES) + MAP_ALIGN));
+    for (size_t i = 0; i < nslots; i++) a->slots[i].map = bytes + i * MAP_BYTES;
+    a->words = arena_array(ar, uint64_t, mf->params.n);
+    a->launch = (Launch){
+        .function = a->kernel->function,
+        .cluster = {mf->cluster[0], mf->cluster[1], mf->cluster[2]},
+        .threads = mf->threads,
+        .smem = mf->smem,
+        .params = arena_array(ar, void *, mf->params.n),
+    };
+    a->heap->mem.fail = NULL;
+    return true;
+}
+
+tile_status tile_args_new(tile_kernel *k, tile_args **out, tile_error *err)
+{
+    *out = NULL;
+    tile_args *a = calloc(1, sizeof *a);
+    if (a) *a = (tile_args){.kernel = k, .heap = heap_new()};
+    if (!a || !a->heap || !build_args(a)) {
+        tile_args_free(a);
+        return fail(err, TILE_ERROR_MEMORY, "out of memory");
+    }
+    *out = a;
+    return succeed(err);
+}
+
+void tile_args_free(tile_args *a)
+{
+    if (!a) return;
+    heap_free(a->heap);
+    free(a);
+}
+
+static void list_params(const tile_kernel *k, char *buf, size_t size)
+{
+    size_t n = 0;
+    buf[0] = 0;
+    for (uint32_t i = 0; i < k->mf->args.n && n + 8 < size; i++) {
+        int w = snprintf(buf + n, size - n, "%s%s", i ? ", " : "", k->param_names[i]);
+        n += w > 0 ? (size_t)w : 0;
+    }
+}
+
+/* The parameter's row, or NULL with the error filled. */
+static const struct MfArg *find_param(const tile_args *a, const char *name, tile_error *err)
+{
+    const tile_kernel *k = a->kernel;
+    for (uint32_t i = 0; name && i < k->mf->args.n; i++)
+        if (strcmp(k->param_names[i], name) == 0) return &k->mf->args.v[i];
+    const char *near = name ? spelling_nearest(name, k->param_names, k->mf->args.n) : NULL;
+    char all[1024];
+    list_params(k, all, sizeof all);
+    fail_rule(err, TILE_ERROR_ARGUMENT, E1115, "kernel `%s` has no parameter `%s`%s%s%s (it has: %s)", k->mf->name,
+              name ? name : "", near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "", all);
+    return NULL;
+}
+
+static const char *dim_text(int rank, int i, char *buf, size_t size)
+{
+    if (rank == 1) snprintf(buf, size, "extent");
+    else snprintf(buf, size, "extent %d (of 0 .. %d, outermost first)", i, rank - 1);
+    return buf;
+}
+
+/* Rank, extents and strides that hold whatever the other arguments are. Fills t's shape, strides, span and empty. */
+static void take_shape(const tile_kernel *k, const MfTensor *p, TensorArg *t, const int64_t *shape,
+                       const int64_t *strides, Report *r)
+{
+    const LxPool *lx = &k->mf->lx;
+    char what[64];
+    bool sane = true;
+    for (int i = 0; i < p->rank; i++) {
+        int64_t want;
+        t->shape[i] = shape[i];
+        if (shape[i] < 0) {
+            report_rule(r, E1104, "`%s`: %s is %" PRId64, p->name, dim_text(p->rank, i, what, sizeof what), shape[i]);
+            sane = false;
+        } else if (lx_is_const(lx, p->extent[i], &want) && want != shape[i]) {
+            report_rule(r, E1104, "`%s`: %s is %" PRId64 ", the kernel's is %" PRId64, p->name,
+                        dim_text(p->rank, i, what, sizeof what), shape[i], want);
+        }
+        if (shape[i] == 0) t->empty = true;
+    }
+    int64_t dense = 1, last = 0; /* stride of a contiguous tensor; index of the last element */
+    for (int i = p->rank - 1; sane && i >= 0; i--) {
+        int64_t reach, want, s = strides ? strides[i] : dense, e = t->shape[i];
+        t->stride[i] = s;
+        if (s < 0) {
+            report_rule(r, E1105, "`%s`: stride %d is %" PRId64 "; strides are 0 or more", p->name, i, s);
+            sane = false;
+        } else if (!p->strided && e > 1 && s != dense && !t->empty) {
+            report_rule(r, E1105, "`%s` has no `stride` clause, so it must be contiguous: stride %d is %" PRId64
+                        ", not %" PRId64 " elements", p->name, i, s, dense);
+        } else if (p->strided && e > 1 && p->stride[i] && lx_is_const(lx, p->stride[i], &want) && want != s) {
+            report_rule(r, E1105, "`%s`: stride %d is %" PRId64 ", the kernel's is %" PRId64 " elements", p->name, i, s,
+                        want);
+        }
+        if (sane && e > 0 && (!size_mul(e - 1, s, &reach) || !size_add(last, reach, &last))) sane = false;
+        if (sane && (!size_mul(dense, e > 0 ? e : 1, &dense))) sane = false;
+    }
+    int64_t elements, bytes = 0;
+    if (sane && !t->empty && (!size_add(last, 1, &elements) || !elem_bytes(p->type, elements, &bytes))) sane = false;
+    if (!sane && r->lines == 0) report_rule(r, E1104, "`%s` is larger than 2^63 bytes", p->name);
+    t->span = sane ? (uint64_t)bytes : 0;
+}
+
+static bool same_tensor(const TensorArg *x, const TensorArg *y, int rank, bool *same_shape)
+{
+    *same_shape = x->bound == y->bound;
+    for (int i = 0; i < rank; i++)
+        if (x->shape[i] != y->shape[i] || x->stride[i] != y->stride[i]) *same_shape = false;
+    return *same_shape && x->address == y->address && x->bytes == y->bytes;
+}
+
+tile_status tile_bind(tile_args *a, const char *param, uint64_t address, size_t bytes, tile_type type, int rank,
+                      const int64_t *shape, const int64_t *strides, tile_error *err)
+{
+    const struct MfArg *arg = find_param(a, param, err);
+    if (!arg) return TILE_ERROR_ARGUMENT;
+    if (arg->is_scalar)
+        return fail_rule(err, TILE_ERROR_ARGUMENT, E1115, "`%s` is a scalar parameter, not a tensor", param);
+    const MfTensor *p = &a->kernel->mf->tensors.v[arg->index];
+    TensorArg t = {.bound = true, .address = address, .bytes = bytes};
+    Report r;
+    report_begin(&r, err, TILE_ERROR_ARGUMENT);
+    if ((unsigned)type != p->type)
+        report_rule(&r, E1102, "`%s` has type %s, the kernel's is %s", param, tile_type_name(type),
+                    tile_type_name((tile_type)p->type));
+    if (rank != p->rank || !shape)
+        report_rule(&r, E1103, "`%s` has rank %d, the kernel's is %d: %s", param, rank, p->rank,
+                    a->kernel->extent_texts[arg->index]);
+    else
+        take_shape(a->kernel, p, &t, shape, strides, &r);
+    if (r.lines == 0 && !t.empty) {
+        if (address == 0) report_rule(&r, E1106, "`%s` has address 0", param);
+        else if (address > UINT64_MAX - t.span) report_rule(&r, E1106, "`%s` runs past the end of memory", param);
+        if (bytes && t.span > bytes)
+            report_rule(&r, E1104, "`%s` spans %" PRIu64 " bytes, but its memory has %zu", param, t.span, bytes);
+    }
+    tile_status s = report_end(&r);
+    if (s != TILE_OK) return s;
+
+    TensorArg *old = &a->tensors[arg->index];
+    bool same_shape;
+    if (same_tensor(old, &t, p->rank, &same_shape)) return TILE_OK;
+    if (!same_shape) a->sized = false;
+    a->ready = false;
+    *old = t;
+    return TILE_OK;
+}
+
+static bool scalar_fits(unsigned type, int64_t v)
+{
+    const ElemInfo *e = elem_info((ElemType)type);
+    if (e->kind == ELEM_UINT && v < 0) return false;
+    if (e->global_bits >= 63) return true;
+    int64_t half = INT64_C(1) << (e->global_bits - 1);
+    return e->kind == ELEM_UINT ? v < half * 2 : v >= -half && v < half;
+}
+
+tile_status tile_bind_scalar(tile_args *a, const char *param, int64_t value, tile_error *err)
+{
+    const struct MfArg *arg = find_param(a, param, err);
+    if (!arg) return TILE_ERROR_ARGUMENT;
+    if (!arg->is_scalar)
+        return fail_rule(err, TILE_ERROR_ARGUMENT, E1115, "`%s` is a tensor parameter, not a scalar", param);
+    unsigned type = a->kernel->mf->scalars.v[arg->index].type;
+    if (!scalar_fits(type, value))
+        return fail_rule(err, TILE_ERROR_ARGUMENT, E1109, "`%s` is %" PRId64 ", which does not fit %s", param, value,
+                         tile_type_name((tile_type)type));
+    ScalarArg *s = &a->scalars[arg->index];
+    if (!s->bound || s->value != value) a->sized = a->ready = false;
+    *s = (ScalarArg){true, value};
+    return succeed(err);
+}
+
+static bool is_symbol(const LxPool *p, Lx x, uint32_t *sym)
+{
+    if (!x || p->nodes.v[x - 1].op != LX_SYM) return false;
+    *sym = (uint32_t)p->nodes.v[x - 1].k;
+    return true;
+}
+
+static void give_symbol(tile_args *a, uint32_t sym, int64_t value, const char *param, Report *r)
+{
+    SymValue *v = &a->sym_values[sym];
+    if (!v->known) {
+        *v = (SymValue){true, param};
+        a->syms[sym] = value;
+    } else if (a->syms[sym] != value && r) {
+        report_rule(r, E1104, "%s is %" PRId64 " from `%s` but %" PRId64 " from `%s`", a->kernel->mf->syms.v[sym].name,
+                    a->syms[sym], v->param, value, param);
+    }
+}
+
+/* Strides of dimensions with at most one index mean nothing; they give a symbol its value only where nothing else does. */
+static void collect_strides(tile_args *a, bool meaningful, Report *r)
+{
+    const MfKernel *mf = a->kernel->mf;
+    for (uint32_t i = 0; i < mf->tensors.n; i++) {
+        const TensorArg *t = &a->tensors[i];
+        const MfTensor *p = &mf->tensors.v[i];
+        uint32_t sym;
+        for (int d = 0; t->bound && p->strided && d < p->rank; d++) {
+            if (!is_symbol(&mf->lx, p->stride[d], &sym) || (t->shape[d] > 1) != meaningful) continue;
+            if (meaningful || !a->sym_values[sym].known) give_symbol(a, sym, t->stride[d], p->name, r);
+        }
+    }
+}
+
+void args_collect_symbols(tile_args *a, Report *r)
+{
+    const MfKernel *mf = a->kernel->mf;
+    for (uint32_t i = 0; i < mf->syms.n; i++) {
+        a->sym_values[i] = (SymValue){0};
+        a->syms[i] = 0;
+    }
+    for (uint32_t i = 0; i < mf->scalars.n; i++)
+        if (a->scalars[i].bound) give_symbol(a, mf->scalars.v[i].sym, a->scalars[i].value, mf->scalars.v[i].name, r);
+    for (uint32_t i = 0; i < mf->tensors.n; i++) {
+        const MfTensor *p = &mf->tensors.v[i];
+        uint32_t sym;
+        for (int d = 0; a->tensors[i].bound && d < p->rank; d++)
+            if (is_symbol(&mf->lx, p->extent[d], &sym)) give_symbol(a, sym, a->tensors[i].shape[d], p->name, r);
+    }
+    collect_strides(a, true, r);
+    collect_strides(a, false, r);
+}
+
+tile_status args_resolve(tile_args *a, tile_error *err)
+{
+    const MfKernel *mf = a->kernel->mf;
+    Report r;
+    report_begin(&r, err, TILE_ERROR_ARGUMENT);
+    for (uint32_t i = 0; i < mf->args.n; i++) {
+        uint32_t index = mf->args.v[i].index;
+        bool bound = mf->args.v[i].is_scalar ? a->scalars[index].bound : a->tensors[index].bound;
+        if (!bound) report_rule(&r, E1115, "argument `%s` of kernel `%s` is missing", a->kernel->param_names[i], mf->name);
+    }
+    args_collect_symbols(a, &r);
+    for (uint32_t i = 0; r.lines == 0 && i < mf->syms.n; i++)
+        if (!a->sym_values[i].known)
+            report_rule(&r, E1104, "no argument gives %s a value", mf->syms.v[i].name);
+    return report_end(&r);
+}
+
+void args_compare_shapes(tile_args *a, Report *r)
+{
+    const MfKernel *mf = a->kernel->mf;
+    for (uint32_t i = 0; i < mf->tensors.n; i++) {
+        const MfTensor *p = &mf->tensors.v[i];
+        const TensorArg *t = &a->tensors[i];
+        for (int d = 0; d < p->rank; d++) {
+            int64_t want;
+            uint32_t sym;
+            char what[64], from[256], place[256];
+            dim_text(p->rank, d, what, sizeof what);
+            snprintf(place, sizeof place, "%s of `%s`", what, p->name);
+            if (!is_symbol(&mf->lx, p->extent[d], &sym) && args_value(a, p->extent[d], place, r, &want) &&
+                want != t->shape[d])
+                report_rule(r, E1104, "`%s`: %s is %" PRId64 ", not %" PRId64 " (%s: %s)", p->name, what, t->shape[d], want,
+                            a->kernel->extent_texts[i], args_symbols_of(a, p->extent[d], from, sizeof from));
+            if (!p->strided || !p->stride[d] || t->shape[d] <= 1 || t->empty || is_symbol(&mf->lx, p->stride[d], &sym)) continue;
+            snprintf(place, sizeof place, "stride %d of `%s`", d, p->name);
+            if (args_value(a, p->stride[d], place, r, &want) && want != t->stride[d])
+                report_rule(r, E1105, "`%s`: stride %d is %" PRId64 ", not %" PRId64 " elements", p->name, d, t->stride[d],
+                            want);
+        }
+    }
+}
+
+tile_status tile_symbol(const tile_args *a, const char *name, int64_t *value, tile_error *err)
+{
+    /* Symbols are derived state: collecting them anew changes nothing that is visible from outside. */
+    tile_args *mine = (tile_args *)(uintptr_t)a;
+    args_collect_symbols(mine, NULL);
+    const MfKernel *mf = a->kernel->mf;
+    for (uint32_t i = 0; i < mf->syms.n; i++) {
+        if (strcmp(mf->syms.v[i].name, name) != 0) continue;
+        if (!a->sym_values[i].known)
+            return fail_rule(err, TILE_ERROR_ARGUMENT, E1104, "no argument bound so far gives %s a value", name);
+        *value = a->syms[i];
+        return succeed(err);
+    }
+    return fail_rule(err, TILE_ERROR_ARGUMENT, E1104, "kernel `%s` has no size, stride or scalar named %s", mf->name, name);
+}

@@ -1,0 +1,122 @@
+/* Launch checks: every expression of the kernel evaluated in one pass, every failed check listed. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "runtime/module.h"
+
+/* CUDA C++ Programming Guide, Technical Specifications per Compute Capability. */
+static const int64_t GRID_MAX[3] = {INT32_MAX, 65535, 65535};
+enum { MAX_CLUSTER = 16 }; /* beyond the portable 8: the driver says whether it fits */
+
+const char *args_symbols_of(tile_args *a, Lx x, char *buf, size_t size)
+{
+    const MfKernel *mf = a->kernel->mf;
+    const LxNode *nodes = mf->lx.nodes.v;
+    size_t n = 0;
+    buf[0] = 0;
+    if (x == 0) return buf;
+    memset(a->marks, 0, x);
+    a->marks[x - 1] = 1;
+    for (Lx i = x; i > 0; i--) { /* operands stand before their users */
+        const LxNode *node = &nodes[i - 1];
+        if (!a->marks[i - 1]) continue;
+        if (node->a) a->marks[node->a - 1] = 1;
+        if (node->b) a->marks[node->b - 1] = 1;
+    }
+    for (Lx i = 1; i <= x && n + 8 < size; i++) {
+        if (!a->marks[i - 1] || nodes[i - 1].op != LX_SYM) continue;
+        uint32_t sym = (uint32_t)nodes[i - 1].k;
+        int w = snprintf(buf + n, size - n, "%s%s = %" PRId64, n ? ", " : "", mf->syms.v[sym].name, a->syms[sym]);
+        if (w > 0) n += (size_t)w;
+    }
+    return buf;
+}
+
+static const char *status_text(uint8_t s)
+{
+    switch ((LxStatus)s) {
+    case LX_OK: return "has a value";
+    case LX_OVERFLOW: return "leaves 64 bits";
+    case LX_DIV_ZERO: return "divides by 0";
+    case LX_BAD_SHIFT: return "shifts by less than 0 or more than 63";
+    }
+    return "has no value";
+}
+
+bool args_value(tile_args *a, Lx x, const char *what, Report *r, int64_t *value)
+{
+    *value = 0;
+    if (x == 0) return true;
+    uint8_t s = a->status[x - 1];
+    char from[256];
+    if (s != LX_OK) {
+        report_rule(r, E1117, "%s %s (%s)", what, status_text(s), args_symbols_of(a, x, from, sizeof from));
+        return false;
+    }
+    *value = a->values[x - 1];
+    return true;
+}
+
+static void run_check(tile_args *a, const MfCheck *c, Report *r)
+{
+    char from[512];
+    const char *symbols = args_symbols_of(a, c->cond, from, sizeof from);
+    const char *open = symbols[0] ? " (" : "", *close = symbols[0] ? ")" : "";
+    uint8_t s = a->status[c->cond - 1];
+    ErrorCode code = c->code;
+    if (s != LX_OK)
+        report_rule(r, code, "`%s` can't be evaluated: it %s%s%s%s; %s [%s]", c->text, status_text(s), open, symbols, close,
+                    c->why, c->place);
+    else if (a->values[c->cond - 1] == 0)
+        report_rule(r, code, "does not hold: %s%s%s%s; %s [%s]", c->text, open, symbols, close, c->why, c->place);
+}
+
+static void check_grid(tile_args *a, Report *r)
+{
+    const MfKernel *mf = a->kernel->mf;
+    for (int i = 0; i < 3; i++) {
+        char what[16];
+        int64_t v;
+        snprintf(what, sizeof what, "grid.%c", "xyz"[i]);
+        if (!args_value(a, mf->grid[i], what, r, &v)) continue;
+        char from[256];
+        args_symbols_of(a, mf->grid[i], from, sizeof from);
+        if (v < 0 || v > GRID_MAX[i])
+            report_rule(r, E0903, "%s is %" PRId64 ", the limit is %" PRId64 "%s%s%s", what, v, GRID_MAX[i],
+                        from[0] ? " (" : "", from, from[0] ? ")" : "");
+        else if (mf->cluster[i] > 1 && v % (int64_t)mf->cluster[i] != 0)
+            report_rule(r, E0905, "%s is %" PRId64 ", not a multiple of the cluster's %u%s%s%s", what, v, mf->cluster[i],
+                        from[0] ? " (" : "", from, from[0] ? ")" : "");
+        else
+            a->launch.grid[i] = (uint32_t)v;
+    }
+}
+
+static void check_device(const tile_args *a, Report *r)
+{
+    const MfKernel *mf = a->kernel->mf;
+    const tile_device *d = a->kernel->module->device;
+    const DeviceLimits *l = &d->limits;
+    if (mf->threads == 0 || mf->threads > (uint32_t)l->max_threads)
+        report_rule(r, E0902, "kernel `%s` has %u threads per CTA, %s allows %d", mf->name, mf->threads, d->name,
+                    l->max_threads);
+    if (mf->smem > (uint32_t)l->max_smem)
+        report_rule(r, E0901, "kernel `%s` needs %u bytes of shared memory per CTA, %s has %d", mf->name, mf->smem, d->name,
+                    l->max_smem);
+    uint64_t cluster = 1;
+    for (int i = 0; i < 3; i++) cluster *= mf->cluster[i] <= MAX_CLUSTER ? mf->cluster[i] : MAX_CLUSTER + 1;
+    if (cluster == 0 || cluster > MAX_CLUSTER)
+        report_rule(r, E0904, "kernel `%s` has clusters of %u x %u x %u CTAs; a cluster has 1 to %d", mf->name,
+                    mf->cluster[0], mf->cluster[1], mf->cluster[2], MAX_CLUSTER);
+}
+
+void args_check_sizes(tile_args *a, Report *r)
+{
+    const MfKernel *mf = a->kernel->mf;
+    lx_eval(mf->lx.nodes.v, mf->lx.nodes.n, a->syms, a->values, a->status);
+    args_compare_shapes(a, r);
+    for (uint32_t i = 0; i < mf->checks.n; i++) run_check(a, &mf->checks.v[i], r);
+    check_grid(a, r);
+    check_device(a, r);
+}

@@ -1,0 +1,146 @@
+/* Opening devices, and the public calls that go straight to the device's table. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/cuda_api.h"
+#include "runtime/device.h"
+#include "runtime/report.h"
+
+#define TYPE(id, ...) _Static_assert((int)TILE_##id == (int)TYPE_##id, "tile_type has the order of types.def: " #id);
+#include "lang/types.def"
+#undef TYPE
+
+const char *tile_status_text(tile_status s)
+{
+    switch (s) {
+    case TILE_OK: return "ok";
+    case TILE_ERROR_ARGUMENT: return "wrong argument";
+    case TILE_ERROR_CHECK: return "launch check failed";
+    case TILE_ERROR_MODULE: return "unusable module";
+    case TILE_ERROR_SOURCE: return "errors in the source";
+    case TILE_ERROR_NO_DEVICE: return "no device";
+    case TILE_ERROR_DRIVER: return "driver call failed";
+    case TILE_ERROR_MEMORY: return "out of memory";
+    case TILE_ERROR_UNSUPPORTED: return "not supported";
+    }
+    return "unknown status";
+}
+
+const char *tile_type_name(tile_type t)
+{
+    return (unsigned)t < TYPE_COUNT ? elem_info((ElemType)t)->name : "unknown type";
+}
+
+int tile_type_find(const char *name, tile_type *out)
+{
+    ElemType t;
+    if (!elem_find(name, &t)) return 0;
+    *out = (tile_type)t;
+    return 1;
+}
+
+int tile_type_bits(tile_type t)
+{
+    return (unsigned)t < TYPE_COUNT ? elem_info((ElemType)t)->global_bits : 0;
+}
+
+const char *tile_type_npy(tile_type t)
+{
+    return (unsigned)t < TYPE_COUNT ? elem_info((ElemType)t)->npy : "";
+}
+
+tile_status tile_device_open(const char *name, tile_device **out, tile_error *err)
+{
+    *out = NULL;
+    int ordinal = -1;
+    if (!name || strncmp(name, "cuda", 4) != 0 || (name[4] && name[4] != ':'))
+        return fail(err, TILE_ERROR_ARGUMENT, "there is no device `%s`; devices are cuda, cuda:1, ..", name ? name : "");
+    if (name[4]) {
+        char *end;
+        errno = 0;
+        long n = strtol(name + 5, &end, 10);
+        if (name[5] < '0' || name[5] > '9' || *end || errno || n > 1023)
+            return fail(err, TILE_ERROR_ARGUMENT, "`%s` is no device number: write cuda:0, cuda:1, ..", name + 5);
+        ordinal = (int)n;
+    }
+    CudaApi api;
+    void *library = NULL;
+    tile_status s = cuda_api_load(&api, &library, err);
+    if (s != TILE_OK) return s;
+    s = cuda_device_open(&api, library, ordinal, out, err);
+    if (s != TILE_OK) cuda_api_unload(library);
+    return s;
+}
+
+void tile_device_close(tile_device *d)
+{
+    if (d) d->ops->close(d);
+}
+
+const char *tile_device_name(const tile_device *d)
+{
+    return d->name;
+}
+
+const char *tile_device_arch(const tile_device *d)
+{
+    return d->arch;
+}
+
+void tile_device_use_compiler(tile_device *d, const tile_compiler *compiler)
+{
+    d->compiler = compiler ? *compiler : (tile_compiler){0};
+}
+
+tile_status tile_alloc(tile_device *d, size_t bytes, uint64_t *address, tile_error *err)
+{
+    *address = 0;
+    return bytes ? d->ops->alloc(d, bytes, address, err) : succeed(err);
+}
+
+tile_status tile_release(tile_device *d, uint64_t address, tile_error *err)
+{
+    return address ? d->ops->release(d, address, err) : succeed(err);
+}
+
+tile_status tile_write(tile_device *d, uint64_t to, const void *from, size_t bytes, tile_error *err)
+{
+    return bytes ? d->ops->write(d, to, from, bytes, err) : succeed(err);
+}
+
+tile_status tile_read(tile_device *d, void *to, uint64_t from, size_t bytes, tile_error *err)
+{
+    return bytes ? d->ops->read(d, to, from, bytes, err) : succeed(err);
+}
+
+tile_status tile_synchronize(tile_device *d, void *stream, tile_error *err)
+{
+    return d->ops->synchronize(d, stream, err);
+}
+
+const char *device_best_arch(int sm)
+{
+    const TargetInfo *best = NULL;
+    for (size_t i = 0; i < target_count(); i++) {
+        const TargetInfo *t = target_at(i);
+        if (t->suffix == 'a' && t->sm == sm) return t->name;
+        if (t->suffix == 0 && t->sm <= sm && (!best || t->sm > best->sm)) best = t;
+    }
+    return best ? best->name : NULL;
+}
+
+const char *device_refuses(const tile_device *d, const TargetInfo *target, bool is_ptx, char *buf, size_t size)
+{
+    int have = d->limits.sm, need = target->sm;
+    /* PTX ISA, ".target": code with suffix `a` runs on that architecture only, with `f` on later ones of its family,
+     * without a suffix on all later ones; machine code of a base target stays within its major version. */
+    bool family = have / 10 == need / 10 && have >= need;
+    bool ok = target->suffix == 'a' ? have == need : target->suffix == 'f' || !is_ptx ? family : have >= need;
+    if (ok) return NULL;
+    const char *runs = target->suffix == 'a' ? " only" : target->suffix == 'f' || !is_ptx ? " and later of that family" : " and later";
+    snprintf(buf, size, "the module is for %s, which runs on compute capability %d.%d%s, but %s has %d.%d", target->name,
+             need / 10, need % 10, runs, d->name, have / 10, have % 10);
+    return buf;
+}

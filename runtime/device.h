@@ -1,0 +1,80 @@
+/* libtile's devices: a small table of functions between the launch path and what runs the kernels.
+ *
+ * In: images, map descriptors, launches that have been checked. Out: the same, done. cuda.c is the device behind the
+ * CUDA driver; the simulator will be the second one (device_open in context.c is where it joins). Nothing above this
+ * table knows which one it talks to.
+ *
+ * Invariants: every function leaves the calling thread's context as it found it; a failing function has filled err
+ * and changed nothing; `launch` allocates nothing.
+ *
+ * Glossary: image - cubin or PTX; map - the opaque 128 bytes that a kernel takes as a tensor map, made from a logical
+ * MapDesc by `encode_map` and meaningful to that device only; smem - dynamic shared memory of a CTA in bytes.
+ */
+#ifndef RUNTIME_DEVICE_H
+#define RUNTIME_DEVICE_H
+
+#include <stdbool.h>
+
+#include "lang/lang.h"
+#include "lang/map_rules.h"
+#include "tile.h"
+
+enum { MAP_BYTES = 128, MAP_ALIGN = 128 }; /* CUtensorMap: T01 asks for 64; cuda.h 13 declares 128 */
+
+typedef struct DeviceLimits {
+    int sm;          /* compute capability * 10 */
+    int max_threads; /* of a CTA */
+    int max_smem;    /* opt-in maximum of dynamic shared memory of a CTA */
+} DeviceLimits;
+
+typedef struct Launch {
+    void *function;
+    uint32_t grid[3], cluster[3]; /* x, y, z */
+    uint32_t threads, smem;
+    void **params; /* addresses of the kernel's parameters, in order */
+} Launch;
+
+typedef struct MapMemory { /* what lies under a map: cuda.c's SMALL_TENSOR_FAULT depends on it */
+    uint64_t bytes; /* of the allocation where it is known, else of the tensor */
+    bool dense;     /* row-major without gaps or overlap */
+} MapMemory;
+
+typedef struct DeviceOps {
+    void (*close)(tile_device *d);
+    tile_status (*alloc)(tile_device *d, size_t bytes, uint64_t *address, tile_error *err);
+    tile_status (*release)(tile_device *d, uint64_t address, tile_error *err);
+    tile_status (*write)(tile_device *d, uint64_t to, const void *from, size_t bytes, tile_error *err);
+    tile_status (*read)(tile_device *d, void *to, uint64_t from, size_t bytes, tile_error *err);
+    tile_status (*synchronize)(tile_device *d, void *stream, tile_error *err);
+    /* image: followed by a 0 byte. */
+    tile_status (*load)(tile_device *d, const void *image, bool is_ptx, void **module, tile_error *err);
+    void (*unload)(tile_device *d, void *module);
+    /* Also makes the function ready for its launches: smem and cluster size beyond the defaults. */
+    tile_status (*function)(tile_device *d, void *module, const char *entry, uint32_t smem, uint32_t cluster_size,
+                            void **function, tile_error *err);
+    /* map: MAP_BYTES at MAP_ALIGN. */
+    tile_status (*encode_map)(tile_device *d, const MapDesc *desc, const MapMemory *memory, void *map, tile_error *err);
+    tile_status (*launch)(tile_device *d, const Launch *l, void *stream, tile_error *err);
+    tile_status (*timer_start)(tile_device *d, void *stream, tile_error *err);
+    tile_status (*timer_stop)(tile_device *d, void *stream, double *milliseconds, tile_error *err);
+} DeviceOps;
+
+struct tile_device { /* first member of every device */
+    const DeviceOps *ops;
+    DeviceLimits limits;
+    const char *arch;  /* the best target of targets.def for it, or NULL */
+    char name[320];    /* "NVIDIA H200 (sm_90)" */
+    tile_compiler compiler;
+};
+
+struct CudaApi;
+/* ordinal -1: the device of the current context, else device 0. The table is copied; `library` is closed with the
+ * device (NULL: nothing to close). Takes the current context if it is of that device, else retains the primary one. */
+tile_status cuda_device_open(const struct CudaApi *api, void *library, int ordinal, tile_device **out, tile_error *err);
+
+/* Best target for a compute capability: with suffix 'a' where it has one, else the newest base target not above it. */
+const char *device_best_arch(int sm);
+/* NULL if code for `target` runs there, else why not. Cubins of base targets run within their major version only. */
+const char *device_refuses(const tile_device *d, const TargetInfo *target, bool is_ptx, char *buf, size_t size);
+
+#endif

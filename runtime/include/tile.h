@@ -1,0 +1,138 @@
+/* tile.h - load, bind and launch .tile kernels (libtile).
+ *
+ * A module is loaded from a cubin or PTX made by tilecc (the launch manifest travels inside), or, when the program is
+ * also linked with libtilecc, from .tile source. Tensors and scalars are bound by name or position; symbolic sizes are
+ * resolved from the tensors; every launch check is made before anything is launched; tensor maps are encoded and
+ * cached; the kernel is launched on the caller's stream in the caller's context. The CUDA driver (libcuda.so.1) is
+ * loaded at run time, never linked.
+ *
+ * Every function that can fail returns a tile_status; the sentence is in the tile_error passed in (may be NULL).
+ * Nothing is half done after an error. Objects may be used by one thread at a time, different objects by different
+ * threads. No function prints or exits.
+ */
+#ifndef TILE_H
+#define TILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define TILE_API __attribute__((visibility("default")))
+#else
+#define TILE_API
+#endif
+
+typedef enum tile_status {
+    TILE_OK = 0,
+    TILE_ERROR_ARGUMENT,     /* a wrong call: unknown name, missing argument, wrong type or rank */
+    TILE_ERROR_CHECK,        /* a launch check failed: the error's text lists every one */
+    TILE_ERROR_MODULE,       /* not a module of tilecc, damaged, or for another GPU */
+    TILE_ERROR_SOURCE,       /* .tile source with errors: the text holds the diagnostics */
+    TILE_ERROR_NO_DEVICE,    /* no driver or no GPU */
+    TILE_ERROR_DRIVER,       /* a driver call failed: call name and driver text are in the text */
+    TILE_ERROR_MEMORY,
+    TILE_ERROR_UNSUPPORTED   /* e.g. .tile source without libtilecc */
+} tile_status;
+
+typedef struct tile_error {
+    tile_status status;
+    char text[4096]; /* one sentence, or one line per failed check */
+} tile_error;
+TILE_API const char *tile_status_text(tile_status s);
+
+typedef enum tile_type { /* element types; the names are those of the language */
+    TILE_U8, TILE_U16, TILE_U32, TILE_U64, TILE_S8, TILE_S16, TILE_S32, TILE_S64, TILE_F16, TILE_BF16, TILE_F32,
+    TILE_TF32, TILE_F64, TILE_E4M3, TILE_E5M2, TILE_B4A8, TILE_B4A16, TILE_B6A16
+} tile_type;
+TILE_API const char *tile_type_name(tile_type t);
+TILE_API int tile_type_find(const char *name, tile_type *out); /* 0: there is none of that name */
+TILE_API int tile_type_bits(tile_type t);                      /* of an element in global memory */
+TILE_API const char *tile_type_npy(tile_type t); /* dtype in .npy files: "<u2" for bf16, which NumPy lacks */
+
+typedef struct tile_device tile_device;
+typedef struct tile_module tile_module;
+typedef struct tile_kernel tile_kernel; /* belongs to its module */
+typedef struct tile_args tile_args;
+
+/* name: "cuda" (device 0's primary context is retained if the thread has no current context), or "cuda:1". */
+TILE_API tile_status tile_device_open(const char *name, tile_device **out, tile_error *err);
+TILE_API void tile_device_close(tile_device *d);
+TILE_API const char *tile_device_name(const tile_device *d); /* "NVIDIA H200 (sm_90)" */
+TILE_API const char *tile_device_arch(const tile_device *d); /* the best target for it: "sm_90a" */
+/* Memory, copies and a stream, so that a small program needs no other API. Addresses are those of the device. */
+TILE_API tile_status tile_alloc(tile_device *d, size_t bytes, uint64_t *address, tile_error *err);
+TILE_API tile_status tile_release(tile_device *d, uint64_t address, tile_error *err);
+TILE_API tile_status tile_write(tile_device *d, uint64_t to, const void *from, size_t bytes, tile_error *err);
+TILE_API tile_status tile_read(tile_device *d, void *to, uint64_t from, size_t bytes, tile_error *err);
+TILE_API tile_status tile_synchronize(tile_device *d, void *stream, tile_error *err);
+/* Device time of `repeats` launches in a row in milliseconds, measured with events on `stream`. */
+TILE_API tile_status tile_time(tile_args *args, void *stream, int repeats, double *milliseconds, tile_error *err);
+
+/* The image is copied. Cubin or PTX is told by its first bytes. */
+TILE_API tile_status tile_module_load(tile_device *d, const void *image, size_t size, tile_module **out, tile_error *err);
+TILE_API tile_status tile_module_load_file(tile_device *d, const char *path, tile_module **out, tile_error *err);
+/* A compiler of .tile source: what tile_module_load_source calls. tile_source.h has the one of libtilecc. `compile`
+ * fills *image and *size with a cubin or PTX for `arch`, which `release` frees; defines are "name=value". */
+typedef struct tile_compiler {
+    tile_status (*compile)(void *user, const char *arch, const char *path, const char *text, size_t size,
+                           const char *const *defines, size_t ndefines, void **image, size_t *image_size,
+                           tile_error *err);
+    void (*release)(void *user, void *image);
+    void *user;
+} tile_compiler;
+/* The struct is copied. NULL: none. */
+TILE_API void tile_device_use_compiler(tile_device *d, const tile_compiler *compiler);
+/* Compiles for the device's GPU. text NULL: the file `path` is read. Needs libtilecc in the program (tile_source.h's
+ * tile_use_compiler). */
+TILE_API tile_status tile_module_load_source(tile_device *d, const char *path, const char *text, size_t size,
+                                             const char *const *defines, size_t ndefines, tile_module **out,
+                                             tile_error *err);
+TILE_API void tile_module_free(tile_module *m);
+
+TILE_API size_t tile_kernel_count(const tile_module *m);
+TILE_API tile_kernel *tile_kernel_at(tile_module *m, size_t i);
+TILE_API tile_kernel *tile_kernel_find(tile_module *m, const char *name); /* NULL if there is none */
+TILE_API const char *tile_kernel_name(const tile_kernel *k);
+typedef struct tile_kernel_facts { /* pointers live as long as the module */
+    const char *compiler, *target, *source; /* "tilecc 0.1.0", "sm_90a", path of the main source */
+    uint32_t threads, cluster[3], smem;     /* threads and bytes of shared memory of a CTA */
+    const char *const *trusts;              /* facts that no launch can check, as written */
+    size_t ntrusts;
+} tile_kernel_facts;
+TILE_API void tile_kernel_info(const tile_kernel *k, tile_kernel_facts *out);
+
+typedef struct tile_param {
+    const char *name;
+    int is_scalar;
+    tile_type type;
+    int rank;            /* 0 for scalars */
+    const char *extents; /* as written: "[M, N]" */
+    int written;         /* the kernel writes it */
+    int read;            /* the kernel reads it (scalars: always) */
+} tile_param;
+TILE_API size_t tile_param_count(const tile_kernel *k);
+TILE_API tile_status tile_param_info(const tile_kernel *k, size_t i, tile_param *out);
+
+/* Arguments are bound once and may be launched many times; rebinding a tensor to another address is cheap. */
+TILE_API tile_status tile_args_new(tile_kernel *k, tile_args **out, tile_error *err);
+TILE_API void tile_args_free(tile_args *a);
+/* shape: rank extents, outermost first. strides: in elements, NULL for contiguous row-major. The memory stays the
+ * caller's and must live until the launch has finished. bytes: size of the allocation from `address` on (0: unknown). */
+TILE_API tile_status tile_bind(tile_args *a, const char *param, uint64_t address, size_t bytes, tile_type type, int rank,
+                               const int64_t *shape, const int64_t *strides, tile_error *err);
+TILE_API tile_status tile_bind_scalar(tile_args *a, const char *param, int64_t value, tile_error *err);
+/* Value of a symbolic size, stride or scalar that the arguments bound so far determine. */
+TILE_API tile_status tile_symbol(const tile_args *a, const char *name, int64_t *value, tile_error *err);
+
+/* stream: a CUstream / cudaStream_t, NULL for the default stream. Asynchronous. Nothing is allocated when the
+ * arguments have not changed since the last launch. Writing nothing (an empty output) launches nothing: TILE_OK. */
+TILE_API tile_status tile_launch(tile_args *a, void *stream, tile_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,21 @@
+/* tile_source.h - lets tile_module_load_source compile, for programs that link libtilecc too (libtile_source).
+ *
+ * Kept apart from libtile so that a program that only loads cubins or PTX links no compiler.
+ */
+#ifndef TILE_SOURCE_H
+#define TILE_SOURCE_H
+
+#include "tile.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* From now on the device compiles .tile source with tilecc_compile. Once per device, before the first
+ * tile_module_load_source. Where no assembler is found, PTX is handed to the driver's own compiler. */
+TILE_API void tile_use_compiler(tile_device *d);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

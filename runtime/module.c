@@ -1,0 +1,273 @@
+/* Modules: the manifest is read and judged before the driver sees the image. */
+#include "runtime/module.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+Heap *heap_new(void)
+{
+    Heap *h = calloc(1, sizeof *h);
+    if (h) arena_init(&h->arena, &h->mem);
+    return h;
+}
+
+void heap_free(Heap *h)
+{
+    if (!h) return;
+    h->mem.fail = NULL;
+    arena_free(&h->arena);
+    free(h);
+}
+
+static void print_extents(Text *t, const MfKernel *mf, const MfTensor *tensor, const char *const *sym_names)
+{
+    text_char(t, '[');
+    for (int i = 0; i < tensor->rank; i++) {
+        if (i) text_lit(t, ", ");
+        lx_print(t, &mf->lx, tensor->extent[i], sym_names);
+    }
+    text_char(t, ']');
+}
+
+static void describe_kernel(Heap *h, tile_module *m, tile_kernel *k, const MfKernel *mf)
+{
+    Arena *a = &h->arena;
+    k->module = m;
+    k->mf = mf;
+    k->param_names = arena_array(a, const char *, mf->args.n);
+    for (uint32_t i = 0; i < mf->args.n; i++) {
+        uint32_t index = mf->args.v[i].index;
+        k->param_names[i] = mf->args.v[i].is_scalar ? mf->scalars.v[index].name : mf->tensors.v[index].name;
+    }
+    const char **sym_names = arena_array(a, const char *, mf->syms.n);
+    for (uint32_t i = 0; i < mf->syms.n; i++) sym_names[i] = mf->syms.v[i].name;
+    k->extent_texts = arena_array(a, const char *, mf->tensors.n);
+    Text t;
+    text_init(&t, &h->mem);
+    for (uint32_t i = 0; i < mf->tensors.n; i++) {
+        text_clear(&t);
+        print_extents(&t, mf, &mf->tensors.v[i], sym_names);
+        k->extent_texts[i] = arena_strdup(a, t.s, t.n);
+    }
+    text_free(&t);
+}
+
+static bool looks_like_elf(const void *image, size_t size)
+{
+    return size >= 4 && memcmp(image, "\177ELF", 4) == 0;
+}
+
+/* NULL, or a sentence. On success m->manifest and m->kernels are filled. */
+static const char *read_manifest(tile_module *m, const void *image, size_t size)
+{
+    Heap *h = m->heap;
+    h->mem.fail = &h->fail;
+    if (setjmp(h->fail)) {
+        h->mem.fail = NULL;
+        return "out of memory";
+    }
+    const char *wrong = manifest_find(image, size, &h->arena, &m->manifest);
+    if (!wrong) {
+        m->kernels = arena_array(&h->arena, tile_kernel, m->manifest.kernels.n);
+        for (uint32_t i = 0; i < m->manifest.kernels.n; i++)
+            describe_kernel(h, m, &m->kernels[i], &m->manifest.kernels.v[i]);
+    }
+    h->mem.fail = NULL;
+    return wrong;
+}
+
+static tile_status load_functions(tile_module *m, tile_error *err)
+{
+    for (uint32_t i = 0; i < m->manifest.kernels.n; i++) {
+        tile_kernel *k = &m->kernels[i];
+        const MfKernel *mf = k->mf;
+        uint64_t cluster = (uint64_t)mf->cluster[0] * mf->cluster[1] * mf->cluster[2];
+        uint32_t size = cluster > UINT32_MAX ? UINT32_MAX : (uint32_t)cluster;
+        tile_status s = m->device->ops->function(m->device, m->handle, mf->entry, mf->smem, size, &k->function, err);
+        if (s != TILE_OK) return s;
+    }
+    return TILE_OK;
+}
+
+static tile_status load_image(tile_module *m, const char *from, const void *image, size_t size, tile_error *err)
+{
+    const char *wrong = read_manifest(m, image, size);
+    if (wrong) return fail_rule(err, TILE_ERROR_MODULE, E1112, "%s: %s", from, wrong);
+    const TargetInfo *target = target_find(m->manifest.target);
+    if (!target)
+        return fail_rule(err, TILE_ERROR_MODULE, E1112, "%s: the module is for `%s`, a target that this library doesn't know",
+                         from, m->manifest.target);
+    char buf[512];
+    bool is_ptx = !looks_like_elf(image, size);
+    const char *refused = device_refuses(m->device, target, is_ptx, buf, sizeof buf);
+    if (refused) return fail_rule(err, TILE_ERROR_MODULE, E1111, "%s: %s", from, refused);
+
+    char *copy = malloc(size + 1); /* PTX must end with a 0 byte */
+    if (!copy) return fail(err, TILE_ERROR_MEMORY, "out of memory");
+    memcpy(copy, image, size);
+    copy[size] = 0;
+    tile_status s = m->device->ops->load(m->device, copy, is_ptx, &m->handle, err);
+    free(copy);
+    return s == TILE_OK ? load_functions(m, err) : s;
+}
+
+static tile_status module_load(tile_device *d, const char *from, const void *image, size_t size, tile_module **out,
+                               tile_error *err)
+{
+    *out = NULL;
+    if (!image || size == 0) return fail_rule(err, TILE_ERROR_MODULE, E1112, "%s is empty: no module", from);
+    if (size > SIZE_MAX - 1) return fail(err, TILE_ERROR_ARGUMENT, "%s is too large", from);
+    tile_module *m = calloc(1, sizeof *m);
+    Heap *h = heap_new();
+    if (!m || !h) {
+        free(m);
+        heap_free(h);
+        return fail(err, TILE_ERROR_MEMORY, "out of memory");
+    }
+    m->device = d;
+    m->heap = h;
+    tile_status s = load_image(m, from, image, size, err);
+    if (s != TILE_OK) {
+        tile_module_free(m);
+        return s;
+    }
+    *out = m;
+    return succeed(err);
+}
+
+tile_status tile_module_load(tile_device *d, const void *image, size_t size, tile_module **out, tile_error *err)
+{
+    return module_load(d, "the image", image, size, out, err);
+}
+
+/* Grows with what is read: the file may be a pipe. */
+static tile_status read_file(const char *path, char **text, size_t *size, tile_error *err)
+{
+    FILE *f = fopen(path, "rb");
+    if (!f) return fail_rule(err, TILE_ERROR_ARGUMENT, E1201, "%s can't be opened: %s", path, strerror(errno));
+    size_t n = 0, cap = 1 << 16;
+    char *s = malloc(cap);
+    while (s) {
+        n += fread(s + n, 1, cap - n, f);
+        if (n < cap) break;
+        char *bigger = cap > SIZE_MAX / 2 ? NULL : realloc(s, cap * 2);
+        if (!bigger) free(s);
+        s = bigger;
+        cap *= 2;
+    }
+    int wrong = ferror(f) ? (errno ? errno : EIO) : 0;
+    fclose(f);
+    if (!s) return fail(err, TILE_ERROR_MEMORY, "out of memory reading %s", path);
+    if (wrong) {
+        free(s);
+        return fail_rule(err, TILE_ERROR_ARGUMENT, E1201, "%s can't be read: %s", path, strerror(wrong));
+    }
+    *text = s;
+    *size = n;
+    return TILE_OK;
+}
+
+tile_status tile_module_load_file(tile_device *d, const char *path, tile_module **out, tile_error *err)
+{
+    char *text;
+    size_t size;
+    *out = NULL;
+    tile_status s = read_file(path, &text, &size, err);
+    if (s != TILE_OK) return s;
+    s = module_load(d, path, text, size, out, err);
+    free(text);
+    return s;
+}
+
+static tile_status compile_and_load(tile_device *d, const char *path, const char *text, size_t size,
+                                    const char *const *defines, size_t ndefines, tile_module **out, tile_error *err)
+{
+    void *image = NULL;
+    size_t image_size = 0;
+    const tile_compiler *c = &d->compiler;
+    tile_status s = c->compile(c->user, d->arch, path, text, size, defines, ndefines, &image, &image_size, err);
+    if (s != TILE_OK) return s;
+    s = module_load(d, path ? path : "the source", image, image_size, out, err);
+    c->release(c->user, image);
+    return s;
+}
+
+tile_status tile_module_load_source(tile_device *d, const char *path, const char *text, size_t size,
+                                    const char *const *defines, size_t ndefines, tile_module **out, tile_error *err)
+{
+    *out = NULL;
+    if (!d->compiler.compile)
+        return fail(err, TILE_ERROR_UNSUPPORTED,
+                    "this program has no compiler for .tile source: link libtile_source and call tile_use_compiler");
+    if (text) return compile_and_load(d, path, text, size, defines, ndefines, out, err);
+    if (!path) return fail(err, TILE_ERROR_ARGUMENT, "neither a path nor a source text was given");
+    char *file;
+    tile_status s = read_file(path, &file, &size, err);
+    if (s != TILE_OK) return s;
+    s = compile_and_load(d, path, file, size, defines, ndefines, out, err);
+    free(file);
+    return s;
+}
+
+void tile_module_free(tile_module *m)
+{
+    if (!m) return;
+    if (m->dummy) m->device->ops->release(m->device, m->dummy, NULL);
+    if (m->handle) m->device->ops->unload(m->device, m->handle);
+    heap_free(m->heap);
+    free(m);
+}
+
+size_t tile_kernel_count(const tile_module *m)
+{
+    return m->manifest.kernels.n;
+}
+
+tile_kernel *tile_kernel_at(tile_module *m, size_t i)
+{
+    return i < m->manifest.kernels.n ? &m->kernels[i] : NULL;
+}
+
+tile_kernel *tile_kernel_find(tile_module *m, const char *name)
+{
+    for (uint32_t i = 0; i < m->manifest.kernels.n; i++)
+        if (strcmp(m->kernels[i].mf->name, name) == 0) return &m->kernels[i];
+    return NULL;
+}
+
+const char *tile_kernel_name(const tile_kernel *k)
+{
+    return k->mf->name;
+}
+
+void tile_kernel_info(const tile_kernel *k, tile_kernel_facts *out)
+{
+    const Manifest *m = &k->module->manifest;
+    const MfKernel *mf = k->mf;
+    *out = (tile_kernel_facts){m->compiler, m->target,     m->source,
+                               mf->threads, {mf->cluster[0], mf->cluster[1], mf->cluster[2]},
+                               mf->smem,    (const char *const *)mf->trusts.v,  mf->trusts.n};
+}
+
+size_t tile_param_count(const tile_kernel *k)
+{
+    return k->mf->args.n;
+}
+
+tile_status tile_param_info(const tile_kernel *k, size_t i, tile_param *out)
+{
+    const MfKernel *mf = k->mf;
+    *out = (tile_param){0};
+    if (i >= mf->args.n) return TILE_ERROR_ARGUMENT;
+    uint32_t index = mf->args.v[i].index;
+    if (mf->args.v[i].is_scalar) {
+        const MfScalar *s = &mf->scalars.v[index];
+        *out = (tile_param){s->name, 1, (tile_type)s->type, 0, "", 0, 1};
+    } else {
+        const MfTensor *t = &mf->tensors.v[index];
+        *out = (tile_param){t->name, 0, (tile_type)t->type, t->rank, k->extent_texts[index], t->written, t->read};
+    }
+    return TILE_OK;
+}

@@ -1,0 +1,140 @@
+/* Loaded modules and bound arguments: the state behind tile.h's opaque types.
+ *
+ * In: an image with its launch manifest (lang/manifest.h), arguments by name. Out: a Launch that the device takes.
+ *
+ * A launch is prepared in steps, each only as often as what it depends on changes:
+ *   resolve   symbols from shapes, strides and scalars; extents compared        (bind.c)     a shape or scalar changed
+ *   evaluate  every launch expression in one pass; launch checks                (checks.c)   "
+ *   place     alignment and overlap of the tensors in memory                    (overlap.c)  an address changed
+ *   maps      logical descriptors, checked by map_rules, encoded, cached        (tensormap.c) "
+ *   fill      kernel parameters                                                 (launch.c)   "
+ * Unchanged arguments go straight from tile_launch to the device.
+ *
+ * Glossary: symbol - a size, stride or scalar known at launch only; empty - a tensor with an extent of 0; span - bytes
+ * from a tensor's first to its last element, gaps included.
+ */
+#ifndef RUNTIME_MODULE_H
+#define RUNTIME_MODULE_H
+
+#include "lang/manifest.h"
+#include "runtime/device.h"
+#include "runtime/report.h"
+
+typedef struct Heap { /* an arena, and where to go when its memory runs out: mem.fail is &fail only while it is used */
+    Mem mem;
+    jmp_buf fail;
+    Arena arena;
+} Heap;
+Heap *heap_new(void);
+void heap_free(Heap *h);
+
+struct tile_kernel {
+    tile_module *module;
+    const MfKernel *mf;
+    void *function;
+    const char **param_names;  /* of mf->args, for did-you-mean */
+    const char **extent_texts; /* of mf->tensors: "[M, N]" */
+};
+
+struct tile_module {
+    tile_device *device;
+    Heap *heap;
+    Manifest manifest;
+    void *handle; /* the device's */
+    tile_kernel *kernels;
+    /* Stands in for the memory of empty tensors: DUMMY_ZEROS bytes of zeros that are only read, then room that is
+     * only written. 0: not made yet. */
+    uint64_t dummy;
+};
+enum { DUMMY_ZEROS = 256, DUMMY_BYTES = 512 };
+
+typedef struct TensorArg {
+    bool bound, empty;
+    uint64_t address, bytes, span;
+    int64_t shape[MAP_RANK], stride[MAP_RANK]; /* elements, outermost first */
+} TensorArg;
+typedef struct ScalarArg {
+    bool bound;
+    int64_t value;
+} ScalarArg;
+
+typedef struct SymValue { /* which argument gave a symbol its value */
+    bool known;
+    const char *param; /* tensor or scalar */
+} SymValue;
+
+enum { MAP_WAYS = 4, MAP_KEY = 40 }; /* encoded maps kept per map of the kernel: arguments that alternate stay cached */
+typedef struct MapSlot {
+    int64_t key[MAP_KEY];
+    uint64_t hash, used; /* used: turn of the last use, 0: never */
+    unsigned char *map;  /* MAP_BYTES at MAP_ALIGN */
+} MapSlot;
+
+struct tile_args {
+    tile_kernel *kernel;
+    Heap *heap;
+    TensorArg *tensors;
+    ScalarArg *scalars;
+    int64_t *syms;
+    SymValue *sym_values;
+    int64_t *values; /* of all launch expressions */
+    uint8_t *status; /* LxStatus of each */
+    uint8_t *marks;  /* scratch, one per launch expression */
+    MapSlot *slots;  /* MAP_WAYS per map */
+    unsigned char **maps; /* the encoded map in use, per map */
+    uint64_t *words;      /* addresses and values, per parameter */
+    uint64_t turn;        /* of MapSlot.used */
+    Launch launch;
+    bool sized;   /* symbols, expressions and checks stand for the shapes and scalars bound */
+    bool ready;   /* `launch` stands for all that is bound */
+    bool nothing; /* nothing to launch */
+};
+
+/* ---- bind.c ---- */
+/* Symbols from what is bound so far; conflicts are reported. r == NULL: quietly. */
+void args_collect_symbols(tile_args *a, Report *r);
+/* Everything bound, symbols without conflict: else TILE_ERROR_ARGUMENT with one line each. */
+tile_status args_resolve(tile_args *a, tile_error *err);
+/* After evaluation: extents and strides that are expressions. */
+void args_compare_shapes(tile_args *a, Report *r);
+
+/* ---- checks.c ---- */
+/* Evaluates all expressions; reports unresolved symbols, failed checks, grid, cluster, threads, shared memory. */
+void args_check_sizes(tile_args *a, Report *r);
+/* Value of an expression that evaluates; false after reporting why it does not (`what` names it). */
+bool args_value(tile_args *a, Lx x, const char *what, Report *r, int64_t *value);
+/* "N = 7, M = 64": the symbols that x depends on. */
+const char *args_symbols_of(tile_args *a, Lx x, char *buf, size_t size);
+
+/* ---- overlap.c ---- */
+/* Alignment; written tensors against themselves and all others. */
+void args_check_places(const tile_args *a, Report *r);
+
+/* ---- tensormap.c ---- */
+/* Encodes the maps of the kernel that are not cached; all broken rules of all maps are reported in r. A failure of the
+ * driver is returned, with err filled. */
+tile_status args_encode_maps(tile_args *a, Report *r, tile_error *err);
+
+/* Nonnegative arithmetic for sizes: false on overflow of int64_t. */
+static inline bool size_mul(int64_t a, int64_t b, int64_t *out)
+{
+    if (a != 0 && b > INT64_MAX / a) return false;
+    *out = a * b;
+    return true;
+}
+static inline bool size_add(int64_t a, int64_t b, int64_t *out)
+{
+    if (b > INT64_MAX - a) return false;
+    *out = a + b;
+    return true;
+}
+/* Bytes of n elements, rounded up. */
+static inline bool elem_bytes(unsigned type, int64_t n, int64_t *out)
+{
+    int64_t bits;
+    if (!size_mul(n, elem_info((ElemType)type)->global_bits, &bits) || !size_add(bits, 7, &bits)) return false;
+    *out = bits / 8;
+    return true;
+}
+
+#endif

@@ -1,0 +1,204 @@
+/* Tensor maps: logical descriptors from the manifest and the arguments, checked, encoded, cached. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "runtime/module.h"
+
+static bool describe_map(tile_args *a, const MfMap *m, MapDesc *out, Report *r)
+{
+    const TensorArg *t = &a->tensors[m->tensor];
+    MapDesc d = {
+        .mode = (MapMode)m->mode,
+        .type = m->type,
+        .rank = m->rank,
+        .interleave = m->interleave,
+        .swizzle = m->swizzle,
+        .l2 = m->l2,
+        .fill = m->fill,
+        .channels = m->channels,
+        .pixels = m->pixels,
+        .sm = a->kernel->module->device->limits.sm,
+        .is_store = m->is_store,
+        .is_load = m->is_load,
+    };
+    int64_t offset;
+    char what[160];
+    snprintf(what, sizeof what, "the offset of map `%s`", m->name);
+    bool ok = args_value(a, m->offset, what, r, &offset);
+    d.address = (int64_t)(t->address + (uint64_t)offset);
+    for (int i = 0; i < m->rank; i++) {
+        snprintf(what, sizeof what, "extent %d of map `%s`", i, m->name);
+        if (!args_value(a, m->dim[i], what, r, &d.dim[i])) ok = false;
+        snprintf(what, sizeof what, "pitch %d of map `%s`", i, m->name);
+        if (!args_value(a, m->pitch[i], what, r, &d.pitch[i])) ok = false;
+        d.box[i] = m->box[i];
+        d.elem_stride[i] = m->elem_stride[i];
+    }
+    for (int i = 0; i < 3; i++) {
+        d.lower[i] = m->lower[i];
+        d.upper[i] = m->upper[i];
+    }
+    *out = d;
+    return ok;
+}
+
+/* A map over nothing: each dimension has the least extent that the rules allow (T06, T07; 16 bytes
+ * inside, as stores need), over memory of zeros. Every element that a load reaches is then zero or fill; what a
+ * store reaches is never read. */
+static void describe_dummy(uint64_t memory, int elem_bits, MapDesc *d)
+{
+    bool align16 = d->type == MAP_U4_ALIGN16 || d->type == MAP_U6_ALIGN16;
+    d->address = (int64_t)memory;
+    for (int i = 0; i < d->rank; i++) {
+        d->dim[i] = i < d->rank - 1 ? 1 : align16 ? 128 : 128 / elem_bits;
+        d->pitch[i] = 128;
+    }
+}
+
+static void make_key(const MapDesc *d, int64_t key[MAP_KEY])
+{
+    int n = 0;
+    memset(key, 0, MAP_KEY * sizeof *key);
+    key[n++] = (int64_t)d->mode | (int64_t)d->type << 8 | (int64_t)d->rank << 16 | (int64_t)d->interleave << 24 |
+               (int64_t)d->swizzle << 32 | (int64_t)d->l2 << 40 | (int64_t)d->fill << 48;
+    key[n++] = d->address;
+    for (int i = 0; i < d->rank; i++) {
+        key[n++] = d->dim[i];
+        key[n++] = d->pitch[i];
+        key[n++] = d->box[i];
+        key[n++] = d->elem_stride[i];
+    }
+    for (int i = 0; i < 3; i++) {
+        key[n++] = d->lower[i];
+        key[n++] = d->upper[i];
+    }
+    key[n++] = d->channels;
+    key[n++] = d->pixels;
+}
+
+/* The cached map, or the slot to encode into (*hit false): an unused one, else the one unused for longest. */
+static MapSlot *find_slot(MapSlot *ways, const int64_t key[MAP_KEY], uint64_t hash, bool *hit)
+{
+    MapSlot *oldest = &ways[0];
+    for (int i = 0; i < MAP_WAYS; i++) {
+        MapSlot *s = &ways[i];
+        *hit = s->used && s->hash == hash && memcmp(s->key, key, sizeof s->key) == 0;
+        if (*hit) return s;
+        if (s->used < oldest->used) oldest = s;
+    }
+    return oldest;
+}
+
+typedef struct Breaches { /* of one map, on their way into the report */
+    Report *r;
+    const char *map, *tensor;
+} Breaches;
+
+static void add_breach(void *user, const MapBreach *b)
+{
+    const Breaches *to = user;
+    report_rule(to->r, b->code, "map `%s` of `%s`: %s", to->map, to->tensor, b->text);
+}
+
+static bool is_dense(const MapDesc *d)
+{
+    for (int i = 0; i + 2 < d->rank; i++)
+        if (d->pitch[i + 1] != 0 && d->pitch[i] / d->pitch[i + 1] != d->dim[i + 1]) return false;
+    int inner = d->rank - 1;
+    return d->rank < 2 || (d->pitch[inner - 1] > 0 && d->pitch[inner - 1] == d->dim[inner] * d->pitch[inner]);
+}
+
+static void print_desc(const MapDesc *d, char *buf, size_t size)
+{
+    size_t n = 0;
+    int w = snprintf(buf, size, "address 0x%" PRIx64 ", type %d, swizzle %d, interleave %d", (uint64_t)d->address, d->type,
+                     d->swizzle, d->interleave);
+    for (int i = 0; w > 0 && (n += (size_t)w) < size && i < d->rank; i++)
+        w = snprintf(buf + n, size - n, "; extent %" PRId64 " pitch %" PRId64 " box %" PRId64 " step %" PRId64, d->dim[i],
+                     d->pitch[i], d->box[i], d->elem_stride[i]);
+}
+
+static tile_status encode(tile_args *a, const MfMap *m, const MapDesc *d, void *map, tile_error *err)
+{
+    tile_device *dev = a->kernel->module->device;
+    const TensorArg *t = &a->tensors[m->tensor];
+    MapDesc sized = *d;
+    sized.pitch[d->rank - 1] = elem_info((ElemType)a->kernel->mf->tensors.v[m->tensor].type)->global_bits / 8;
+    MapMemory memory = {t->bytes ? t->bytes : t->span, is_dense(&sized)};
+    tile_error e;
+    tile_status s = dev->ops->encode_map(dev, d, &memory, map, &e);
+    if (s == TILE_OK) return s;
+    char desc[512];
+    print_desc(d, desc, sizeof desc);
+    return fail_rule(err, s, E1110, "map `%s` of `%s`: %s (%s)", m->name, a->kernel->mf->tensors.v[m->tensor].name, e.text,
+                     desc);
+}
+
+static tile_status ready_dummy(tile_module *m, tile_error *err)
+{
+    static const unsigned char zeros[DUMMY_BYTES];
+    if (m->dummy) return TILE_OK;
+    uint64_t address = 0;
+    tile_status s = m->device->ops->alloc(m->device, sizeof zeros, &address, err);
+    if (s != TILE_OK) return s;
+    s = m->device->ops->write(m->device, address, zeros, sizeof zeros, err);
+    if (s != TILE_OK) {
+        m->device->ops->release(m->device, address, NULL);
+        return s;
+    }
+    m->dummy = address;
+    return TILE_OK;
+}
+
+/* An empty tensor has no memory for a map. False: reported. */
+static bool replace_empty(tile_args *a, const MfMap *m, MapDesc *d, Report *r)
+{
+    const MfTensor *p = &a->kernel->mf->tensors.v[m->tensor];
+    const char *tensor = p->name;
+    if (m->is_load && m->fill == MAP_FILL_NAN) {
+        report_rule(r, E1108, "`%s` is empty, and map `%s`, which fills with NaN, reads it", tensor, m->name);
+        return false;
+    }
+    if (m->is_load && m->is_store) {
+        report_rule(r, E1108, "`%s` is empty, and map `%s` both reads and writes it", tensor, m->name);
+        return false;
+    }
+    describe_dummy(a->kernel->module->dummy + (m->is_store ? DUMMY_ZEROS : 0), elem_info((ElemType)p->type)->global_bits,
+                   d);
+    return true;
+}
+
+tile_status args_encode_maps(tile_args *a, Report *r, tile_error *err)
+{
+    const MfKernel *mf = a->kernel->mf;
+    a->turn++;
+    for (uint32_t i = 0; i < mf->maps.n; i++) {
+        const MfMap *m = &mf->maps.v[i];
+        bool empty = a->tensors[m->tensor].empty;
+        tile_status s = empty ? ready_dummy(a->kernel->module, err) : TILE_OK;
+        if (s != TILE_OK) return s;
+        MapDesc d;
+        if (!describe_map(a, m, &d, r) || (empty && !replace_empty(a, m, &d, r))) continue;
+        int64_t key[MAP_KEY];
+        bool hit;
+        make_key(&d, key);
+        uint64_t hash = XXH64(key, sizeof key, 0);
+        MapSlot *slot = find_slot(&a->slots[(size_t)i * MAP_WAYS], key, hash, &hit);
+        if (!hit) {
+            Breaches b = {r, m->name, mf->tensors.v[m->tensor].name};
+            if (map_check(&d, add_breach, &b) > 0 || r->lines > 0) continue; /* the other maps' breaches are listed too */
+            slot->used = 0; /* until it is whole again */
+            s = encode(a, m, &d, slot->map, err);
+            if (s != TILE_OK) return s;
+            memcpy(slot->key, key, sizeof key);
+            slot->hash = hash;
+        }
+        slot->used = a->turn;
+        a->maps[i] = slot->map;
+    }
+    return TILE_OK;
+}

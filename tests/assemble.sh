@@ -1,0 +1,55 @@
+# assemble.sh BATCH BATCHES: every BATCHES-th program of golden/ and examples/ goes through ptxas, for each target that
+# its `target` list claims. Without a list a program claims every target whose tables have its forms: there a target
+# may be refused, with diagnostics.
+. ./common.sh
+good_ptxas
+
+assemble() { # file, options
+    file=$1
+    shift
+    # "-arch=" of the options line is one target of many here.
+    options=
+    for option in "$@"; do
+        case $option in
+        -arch=* | --arch=*) ;;
+        *) options="$options $option" ;;
+        esac
+    done
+    listed=$(sed -n 's/^target  *\(.*\);.*/\1/p' "$file" | tr ',' ' ')
+    made=0
+    # shellcheck disable=SC2086
+    for target in ${listed:-$all_targets}; do
+        "$TILECC" $options -arch="$target" --emit=ptx "$file" -o "$work/ptx" 2>"$work/err"
+        status=$?
+        [ $status = 1 ] && [ -z "$listed" ] && continue
+        if [ $status != 0 ]; then
+            cat "$work/err"
+            fail "$file for $target: tilecc exits $status"
+            continue
+        fi
+        made=$((made + 1))
+        key=$(cksum <"$work/ptx")
+        # Nothing to learn from the same text twice.
+        case $seen in *"|$key|"*) continue ;; esac
+        seen="$seen|$key|"
+        "$ptxas" -arch="$target" "$work/ptx" -o "$work/cubin" >"$work/err" 2>&1 || {
+            cat "$work/err"
+            fail "$file for $target: ptxas refuses the PTX"
+        }
+        assembled=$((assembled + 1))
+    done
+    [ $made -gt 0 ] || fail "$file: no target accepts it"
+}
+
+all_targets=$("$TILECC" --list-targets) || exit 3
+seen=
+assembled=0
+number=0
+for file in $(find golden ../examples -name '*.tile' ! -path '*/imports/*' | sort); do
+    number=$((number + 1))
+    [ $((number % $2 + 1)) = "$1" ] || continue
+    # shellcheck disable=SC2046
+    assemble "$file" $(options_of "$file")
+done
+printf '%s cubins by %s\n' "$assembled" "$ptxas"
+finish

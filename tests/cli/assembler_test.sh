@@ -1,0 +1,34 @@
+# Cubins: which assembler is used and what is said when there is none.
+. cli/cli.sh
+
+(
+    unset TILECC_PTXAS TILECC_NVJITLINK CUDA_HOME CUDA_PATH
+    expect 4 'ptxas' --assembler=ptxas good.tile -o x.cubin
+    exit $failures
+) >/dev/null 2>&1 || { [ -x /usr/local/cuda/bin/ptxas ] || command -v ptxas >/dev/null; } || fail "no ptxas: not said"
+rm -f x.cubin
+
+TILECC_PTXAS=/nonexistent/ptxas expect 4 '/nonexistent/ptxas' --assembler=ptxas good.tile -o x.cubin
+TILECC_NVJITLINK=/nonexistent/lib.so expect 4 '/nonexistent/lib.so' --assembler=nvjitlink good.tile -o x.cubin
+only_files
+
+good_ptxas
+export TILECC_PTXAS="$ptxas"
+expect 0 'assembled by .*ptxas' -v --assembler=ptxas good.tile
+only_files good.cubin
+[ "$(head -c 4 good.cubin | tail -c 3)" = ELF ] || fail "the cubin is not an ELF file"
+expect 0 '' --assembler=ptxas -lineinfo good.tile -o lines.cubin
+[ "$(wc -c <lines.cubin)" -gt "$(wc -c <good.cubin)" ] || fail "-lineinfo adds nothing"
+rm -f good.cubin lines.cubin
+
+# An assembler that fails is exit code 4, and leaves nothing.
+printf '#!/bin/sh\necho no thanks >&2\nexit 9\n' >refuses
+chmod +x refuses
+TILECC_PTXAS="$work/refuses" expect 4 'no thanks' --assembler=ptxas good.tile -o x.cubin
+rm -f refuses
+only_files
+
+if [ -n "${TILECC_NVJITLINK:-}" ]; then
+    expect 0 'assembled by nvJitLink' -v --assembler=nvjitlink good.tile -o x.cubin
+fi
+finish

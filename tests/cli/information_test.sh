@@ -1,0 +1,46 @@
+# --help, --man, --version, --list-targets, --explain.
+. cli/cli.sh
+
+expect 0 '' --help
+for option in '-o FILE' '-S' '--emit=KIND' '-D ' '-I ' '-MD' '-lineinfo' '-arch=' '--explain-plan' '--assembler=' \
+    '--error-format=' '--color=' '--ptx-version=' 'Exit status' 'TILECC_PTXAS'; do
+    grep -qF -e "$option" out || fail "--help does not have $option"
+done
+[ "$(awk 'length > 100' out | wc -l)" = 0 ] || fail "--help has lines of more than 100 columns"
+! grep -q ' $' out || fail "--help has spaces at the end of lines"
+cp out help
+expect 0 '' -h
+cmp -s help out || fail "-h and --help differ"
+
+expect 0 '' --man
+contains out '^\.TH TILECC 1'
+contains out '^\.SH EXIT STATUS'
+if command -v groff >/dev/null 2>&1; then
+    groff -man -Tascii -ww -z out 2>roff || true
+    [ ! -s roff ] || fail "the manual page: $(cat roff)"
+fi
+
+expect 0 '' --version
+contains out '^tilecc [0-9]+\.[0-9]+\.[0-9]+$'
+
+expect 0 '' --list-targets
+for target in sm_90 sm_90a sm_100a sm_103a sm_120a; do
+    grep -qx $target out || fail "--list-targets does not have $target"
+done
+
+code=$(sed -n 's/^ERROR(\(E[0-9]*\).*/\1/p' "$root/lang/errors.def" | head -1)
+expect 0 '' --explain "$code"
+contains out "^$code: "
+cp out upper
+expect 0 '' --explain="$(echo "$code" | tr E e)"
+cmp -s upper out || fail "--explain minds capitals"
+expect 2 "there is no error code 'E9999'" --explain E9999
+expect 2 'there is no error code' --explain ''
+
+# Every code has a text to print.
+for code in $(sed -n 's/^ERROR(\(E[0-9]*\).*/\1/p' "$root/lang/errors.def"); do
+    "$TILECC" --explain "$code" >out 2>&1 || fail "--explain $code"
+    [ "$(wc -c <out)" -gt 20 ] || fail "--explain $code says nothing"
+done
+rm -f help upper roff
+finish

@@ -1,0 +1,31 @@
+# Wrong command lines: exit code 2, one clear sentence, nothing written.
+. cli/cli.sh
+
+expect 2 'no source file'
+expect 2 "unknown option '--hlep'; did you mean '--help'\?" --hlep
+expect 2 "unknown option '-ach'; did you mean '-arch'\?" -ach=sm_90a good.tile
+expect 2 "unknown option '-x'" -x good.tile
+expect 2 "unknown option '--emitt'; did you mean '--emit'\?" --emitt=ir good.tile
+expect 2 "--emit does not take 'irr'; did you mean 'ir'\?" --emit=irr good.tile
+expect 2 "--emit does not take 'zzzzzzz'; it takes tokens, ast, ir, ptx, cubin, plan" --emit=zzzzzzz good.tile
+expect 2 'needs an argument: KIND' --emit
+expect 2 'needs an argument: FILE' good.tile -o
+expect 2 'needs an argument: TARGET' good.tile -arch
+expect 2 "'--help' takes no argument" --help=3
+expect 2 '-D needs NAME=VALUE' -D x good.tile
+expect 2 '-D needs NAME=VALUE' -D =3 good.tile
+expect 2 '-D needs NAME=VALUE' -D x= good.tile
+expect 2 "-W does not take 'eror'; did you mean 'error'\?" -Weror good.tile
+expect 2 'needs a version like 8.0' --ptx-version=eight good.tile
+expect 2 "--assembler does not take 'nvjitlnk'; did you mean 'nvjitlink'\?" --assembler=nvjitlnk good.tile
+expect 2 "--error-format does not take 'xml'" --error-format=xml good.tile
+expect 2 '--color does not take' --color=sometimes good.tile
+expect 2 "one source file at a time, but there are 2: 'good.tile', 'bad.tile'" good.tile bad.tile
+expect 2 'one source file at a time, but there are 3' good.tile bad.tile good.tile
+expect 2 "unknown command 'rnu'; did you mean 'run'\?" rnu good.tile
+expect 2 "there is no command and no file 'frobnicate'" frobnicate
+expect 2 '-MD is missing' -MF x.d good.tile
+expect 2 '.' -arch=sm_12 good.tile
+expect 2 'standard input has no name' - <good.tile
+only_files
+finish

@@ -1,0 +1,81 @@
+# Where output goes; that it appears whole or not at all.
+. cli/cli.sh
+
+# Text to standard output unless told.
+for kind in tokens ast ir ptx plan; do
+    expect 0 '' --emit=$kind good.tile
+    [ -s out ] || fail "--emit=$kind gave nothing"
+    cp out "kept.$kind"
+    expect 0 '' --emit=$kind good.tile -o "x.$kind"
+    [ ! -s out ] || fail "-o still prints"
+    cmp -s "kept.$kind" "x.$kind" || fail "--emit=$kind: -o FILE differs from standard output"
+    expect 0 '' --emit=$kind good.tile -o -
+    cmp -s "kept.$kind" out || fail "--emit=$kind: -o - differs"
+done
+expect 0 '' --explain-plan good.tile
+cmp -s kept.plan out || fail "--explain-plan is not --emit=plan"
+rm kept.* x.*
+only_files
+
+# -S: a file of the source's name in the current folder, wherever the source is.
+mkdir sub
+cp good.tile sub/there.tile
+expect 0 '' -S sub/there.tile
+only_files sub/there.tile there.ptx
+contains there.ptx '^\.version'
+rm -r sub there.ptx
+
+# Standard input.
+expect 0 '' - --emit=ptx <good.tile
+contains out '^\.version'
+expect 1 '<stdin>:' - --emit=ptx <bad.tile
+[ ! -s out ] || fail "a wrong program from standard input gave output"
+
+# A file that stands is kept when the new one does not come, and replaced as a whole when it does.
+echo old >x.ptx
+chmod 640 x.ptx
+expect 1 'bad.tile' -S bad.tile -o x.ptx
+[ "$(cat x.ptx)" = old ] || fail "an error destroyed the old output"
+ln -s x.ptx link.ptx
+expect 0 '' -S good.tile -o link.ptx
+[ -L link.ptx ] || fail "the link was replaced, not its file"
+contains x.ptx '^\.version'
+[ "$(stat -c %a x.ptx)" = 640 ] || fail "the mode was not kept"
+(umask 027 && "$TILECC" -S good.tile -o new.ptx)
+[ "$(stat -c %a new.ptx)" = 640 ] || fail "the umask was not kept: $(stat -c %a new.ptx)"
+rm -f x.ptx link.ptx new.ptx
+only_files
+
+# Outputs that can't be written.
+expect 3 "can't write '/nonexistent/x': No such file" -S good.tile -o /nonexistent/x
+mkdir folder
+expect 3 "can't write 'folder': Is a directory" -S good.tile -o folder
+expect 0 '' -S good.tile -o /dev/null
+if [ -w /dev/full ]; then
+    expect 3 "can't write '/dev/full': No space" -S good.tile -o /dev/full
+    "$TILECC" --emit=ptx good.tile >/dev/full 2>err
+    [ $? = 3 ] || fail "a full standard output is not noticed"
+fi
+if [ "$(id -u)" != 0 ]; then
+    chmod 555 folder
+    expect 3 "can't write 'folder/x'" -S good.tile -o folder/x
+    echo old >fixed.ptx
+    chmod 444 fixed.ptx
+    expect 3 "can't write 'fixed.ptx'" -S good.tile -o fixed.ptx
+    chmod 644 fixed.ptx
+    rm fixed.ptx
+fi
+rmdir folder
+only_files
+
+# Inputs that can't be read.
+expect 3 "can't read 'none.tile': No such file" none.tile
+expect 3 "can't read '.': Is a directory" .
+: >empty.tile
+"$TILECC" --emit=ir empty.tile >out 2>err
+[ $? -le 1 ] || fail "an empty file: $(cat err)"
+printf '\000\377kernel' >bytes.tile
+expect 1 'bytes.tile:' --emit=ir bytes.tile
+rm -f empty.tile bytes.tile
+only_files
+finish

@@ -1,0 +1,89 @@
+/* Any bytes through lexer, parser and printers: nothing may crash, hang or leak, and reading the same text twice
+ * gives the same tree.
+ *
+ * With clang: -fsanitize=fuzzer and tile.dict. Elsewhere -DFUZZ_STANDALONE makes a program that runs the files given
+ * to it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "frontend/ast.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Reads, prints and renders into one text. */
+static void read_all(ParseContext *cx, Source *src, Text *out)
+{
+    Unit *u = parse_unit(cx, src);
+    print_unit(u, cx->names, cx->sources, out);
+    diags_render(cx->diags, DIAG_HUMAN, false, out);
+    diags_render(cx->diags, DIAG_JSON, false, out);
+}
+
+/* The text is copied to its exact size, so that a read beyond its end is seen. */
+static char *run(const uint8_t *data, size_t size, Mem *mem)
+{
+    char *text = malloc(size + 1);
+    if (text == NULL) abort();
+    if (size) memcpy(text, data, size);
+    text[size] = 0;
+
+    Arena arena;
+    Sources sources;
+    Diags diags;
+    Text out;
+    arena_init(&arena, mem);
+    sources_init(&sources, &arena);
+    diags_init(&diags, &arena, &sources);
+    text_init(&out, mem);
+    ParseContext cx = {&arena, names_new(&arena), &diags, &sources};
+    Source *src = sources_add(&sources, "fuzz.tile", text, size);
+    if (src) read_all(&cx, src, &out);
+    if (src) print_tokens(&cx, src, &out);
+    text_char(&out, '\n');
+    arena_free(&arena);
+    free(text);
+    return out.s;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    jmp_buf fail;
+    Mem mem = {.fail = &fail};
+    if (setjmp(fail)) abort(); /* memory does not run out on inputs of this size */
+    char *a = run(data, size, &mem);
+    char *b = run(data, size, &mem);
+    if (strcmp(a, b) != 0) abort();
+    mem_free(&mem, a);
+    mem_free(&mem, b);
+    return 0;
+}
+
+#ifdef FUZZ_STANDALONE
+#include <stdio.h>
+
+int main(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        FILE *f = fopen(argv[i], "rb");
+        if (f == NULL) {
+            perror(argv[i]);
+            return 2;
+        }
+        uint8_t *data = NULL;
+        size_t n = 0, cap = 0;
+        for (size_t got = 1; got > 0; n += got) {
+            if (n == cap) {
+                cap = cap ? cap * 2 : 65536;
+                data = realloc(data, cap);
+                if (data == NULL) abort();
+            }
+            got = fread(data + n, 1, cap - n, f);
+        }
+        fclose(f);
+        LLVMFuzzerTestOneInput(data, n);
+        free(data);
+    }
+    return 0;
+}
+#endif

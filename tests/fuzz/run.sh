@@ -1,0 +1,29 @@
+#!/bin/sh
+# run.sh BUILD SECONDS: shares the seconds among the fuzzers of a build folder configured with the preset `fuzz`. What
+# is found on the way is kept in BUILD/corpus; a crash is left in BUILD, to be fixed and then added to fuzz/corpus.
+set -u
+tests=$(cd "$(dirname "$0")/.." && pwd)
+build=$1
+fuzzers=$(ls "$build"/bin/*_fuzz 2>/dev/null)
+if [ -z "$fuzzers" ]; then
+    echo "SKIPPED: no fuzzers in $build: ./dev test and ./dev fuzz build them where there is clang with libFuzzer"
+    exit 77
+fi
+count=$(echo "$fuzzers" | wc -l)
+seconds=$((($2 + count - 1) / count))
+export ASAN_OPTIONS=exitcode=99 UBSAN_OPTIONS=exitcode=99:print_stacktrace=1
+for fuzzer in $fuzzers; do
+    name=$(basename "$fuzzer")
+    corpus=$build/corpus/$name
+    mkdir -p "$corpus"
+    "$fuzzer" -max_total_time=$seconds -timeout=20 -rss_limit_mb=2048 -max_len=8192 -print_final_stats=1 \
+        -dict="$tests/fuzz/tile.dict" -artifact_prefix="$build/$name-" \
+        "$corpus" "$tests/fuzz/corpus" "$tests/golden" "$tests/reject" "$tests/../examples" >"$build/$name.log" 2>&1
+    status=$?
+    if [ $status != 0 ]; then
+        tail -60 "$build/$name.log"
+        echo "FAILED: $name exits $status"
+        exit 1
+    fi
+    grep -E 'number_of_executed_units|average_exec_per_sec' "$build/$name.log"
+done

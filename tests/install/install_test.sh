@@ -1,0 +1,53 @@
+# The installed tree: headers that compile alone, as C and as C++; programs against the libraries by find_package, one
+# of them with the runtime and without the compiler.
+. ./common.sh
+root=$(cd .. && pwd)
+prefix=$work/prefix
+
+DESTDIR= cmake --install "$BUILD" --prefix "$prefix" >"$work/log" 2>&1 || {
+    cat "$work/log"
+    fail "cmake --install"
+    finish
+}
+for file in bin/tilecc include/tilecc.h include/tile.h; do
+    [ -e "$prefix/$file" ] || fail "$file is not installed"
+done
+
+flags='-Wall -Wextra -Wpedantic -Wstrict-prototypes -Wconversion -Werror'
+for header in "$prefix"/include/*.h; do
+    name=$(basename "$header")
+    printf '#include <%s>\n#include <%s>\nint used;\n' "$name" "$name" >"$work/one.c"
+    for standard in c11 c17; do
+        # shellcheck disable=SC2086
+        cc -std=$standard $flags -I "$prefix/include" -c "$work/one.c" -o "$work/one.o" || fail "$name as $standard"
+    done
+    for cxx in c++ g++ clang++; do
+        command -v $cxx >/dev/null 2>&1 || continue
+        $cxx -x c++ -std=c++11 -Wall -Wextra -Wpedantic -Werror -I "$prefix/include" -c "$work/one.c" -o "$work/one.o" ||
+            fail "$name as C++11 by $cxx"
+        break
+    done
+done
+command -v c++ >/dev/null 2>&1 || command -v g++ >/dev/null 2>&1 || command -v clang++ >/dev/null 2>&1 ||
+    echo "there is no C++ compiler: the headers were compiled as C only"
+
+# The sanitizers of the libraries must be those of the programs.
+sanitize=$(sed -n 's/^TILECC_SANITIZE:BOOL=ON$/-fsanitize=address,undefined/p' "$BUILD/CMakeCache.txt")
+cmake -S "$root/tests/install" -B "$work/build" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" \
+    -DCMAKE_C_FLAGS="$flags $sanitize" >"$work/log" 2>&1 && cmake --build "$work/build" >>"$work/log" 2>&1 || {
+    cat "$work/log"
+    fail "a project that uses find_package(tilecc)"
+    finish
+}
+for program in "$work"/build/use_*; do
+    "$program" || fail "$(basename "$program") exits $?"
+done
+"$prefix/bin/tilecc" --version || fail "the installed tilecc does not start"
+
+# Only names with the libraries' prefixes leave them.
+for library in "$prefix"/lib*/*.so "$prefix"/lib/*/*.so; do
+    [ -e "$library" ] || continue
+    names=$(nm -D --defined-only "$library" | awk '{ print $3 }' | grep -vE '^(tile_|tilecc_|__|_init$|_fini$)')
+    [ -z "$names" ] || fail "$(basename "$library") exports $names"
+done
+finish

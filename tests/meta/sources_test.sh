@@ -1,0 +1,22 @@
+# The floors: an include goes down, never up and never around by a path (cmake/Floor.cmake makes the first sure when
+# compiling; here the second), public headers include nothing of the repository, and only tilecc/ prints or exits.
+. ./common.sh
+cd .. || exit 3
+
+none() { # what, then files of lines that must not be
+    [ ! -s "$work/found" ] || fail "$1:
+$(cat "$work/found")"
+}
+
+grep -nE '#[[:space:]]*include[[:space:]]*"(\.|/)' -r lang frontend lower ptxgen runtime tilecc tests \
+    --include='*.[chy]' --include='*.re' >"$work/found"
+none 'includes by a path instead of from the repository root'
+
+grep -n '#include "' ptxgen/include/*.h runtime/include/*.h | grep -v '"tile.h"' >"$work/found"
+none 'public headers that need private ones'
+
+grep -nE '(^|[^a-z_])(printf|puts|putchar|perror|exit|abort|fprintf\(std(out|err)|vprintf) *\(' -r \
+    lang frontend lower ptxgen runtime --include='*.c' --include='*.[hy]' --include='*.re' |
+    grep -vE 'format\(printf|gen_tables|(^|[^a-z])(_exit)|//|/\*|^[^:]*:[0-9]*: \*' >"$work/found"
+none 'libraries that print or exit'
+finish

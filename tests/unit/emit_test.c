@@ -1,0 +1,906 @@
+/* The emitter and the assembler: IR built by hand, PTX compared or given to the assembler at hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "lang/lang.h"
+#include "ptxgen/ptxgen.h"
+
+typedef struct Bench {
+    Mem mem;
+    jmp_buf fail;
+    Arena arena;
+    IrModule m;
+    IrKernel *k;
+    Sources sources;
+    PtxOptions opt;
+} Bench;
+
+static int set_up(void **state)
+{
+    Bench *b = test_calloc(1, sizeof *b);
+    b->mem.fail = &b->fail;
+    if (setjmp(b->fail)) return -1;
+    arena_init(&b->arena, &b->mem);
+    b->m.target = "sm_90a";
+    sources_init(&b->sources, &b->arena);
+    b->opt = (PtxOptions){.comments = true, .source_path = "test.tile"};
+    *state = b;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    Bench *b = *state;
+    arena_free(&b->arena);
+    test_free(b);
+    return 0;
+}
+
+/* nvJitLinkCreate loses memory of its own when it refuses a target. */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+{
+    return "leak:libnvJitLink";
+}
+
+/* ---- building ---- */
+
+static IrRole *role(Bench *b)
+{
+    return &b->k->roles.v[0];
+}
+
+static void new_kernel(Bench *b, const char *name, uint32_t threads)
+{
+    Arena *a = &b->arena;
+    b->k = arena_new(a, IrKernel);
+    b->k->mf.name = name;
+    b->k->mf.threads = threads;
+    b->k->mf.smem = 65536;
+    for (int i = 0; i < 3; i++) {
+        b->k->mf.cluster[i] = 1;
+        b->k->mf.grid[i] = lx_const(a, &b->k->mf.lx, 1);
+    }
+    IrRole *r = vec_add(a, &b->k->roles);
+    *r = (IrRole){.name = "main", .warps = 1, .elect = true};
+    vec_push(a, &b->m.kernels, b->k);
+}
+
+static uint32_t add_buf(Bench *b, const char *name, uint32_t bytes, uint32_t slots, uint32_t offset)
+{
+    vec_push(&b->arena, &b->k->bufs,
+             ((IrBuf){.name = name, .bytes = bytes, .align = 128, .slots = slots, .pitch = bytes, .offset = offset}));
+    return b->k->bufs.n - 1;
+}
+
+static uint32_t add_bar(Bench *b, const char *name, uint32_t slots, uint32_t offset)
+{
+    vec_push(&b->arena, &b->k->bars, ((IrBar){.name = name, .slots = slots, .count = 1, .offset = offset}));
+    return b->k->bars.n - 1;
+}
+
+static uint32_t add_tensor(Bench *b, const char *name, ElemType type, uint8_t rank)
+{
+    MfTensor t = {.name = name, .type = (uint8_t)type, .rank = rank, .read = true, .align = 16};
+    for (int i = 0; i < rank; i++) t.extent[i] = t.stride[i] = lx_const(&b->arena, &b->k->mf.lx, 64);
+    vec_push(&b->arena, &b->k->mf.tensors, t);
+    uint32_t index = b->k->mf.tensors.n - 1;
+    struct MfArg *arg = (void *)vec_add(&b->arena, &b->k->mf.args);
+    *arg = (struct MfArg){false, index};
+    return index;
+}
+
+static uint32_t add_map(Bench *b, const char *name, uint32_t tensor, uint8_t rank, MapMode mode)
+{
+    MfMap m = {.name = name, .tensor = tensor, .rank = rank, .mode = (uint8_t)mode, .type = MAP_U32};
+    m.offset = lx_const(&b->arena, &b->k->mf.lx, 0);
+    for (int i = 0; i < rank; i++) {
+        m.dim[i] = m.pitch[i] = lx_const(&b->arena, &b->k->mf.lx, 64);
+        m.box[i] = 8;
+        m.elem_stride[i] = 1;
+    }
+    vec_push(&b->arena, &b->k->mf.maps, m);
+    vec_push(&b->arena, &b->k->mf.params, ((MfParam){MF_PARAM_MAP, b->k->mf.maps.n - 1}));
+    return b->k->mf.maps.n - 1;
+}
+
+static void add_address(Bench *b, uint32_t tensor)
+{
+    vec_push(&b->arena, &b->k->mf.params, ((MfParam){MF_PARAM_ADDRESS, tensor}));
+}
+
+static IrOp *op(Bench *b, IrOpcode code)
+{
+    return ir_op(&b->arena, role(b), code, (Span){0, 0});
+}
+
+static IrVal define(Bench *b, IrOp *o, IrType t, const char *hint)
+{
+    o->type = (uint8_t)t;
+    o->dst = ir_value(&b->arena, b->k, t, hint);
+    return o->dst;
+}
+
+typedef struct Arg { /* an operand that is a value, or an immediate */
+    IrVal v;
+    int64_t k;
+} Arg;
+#define VAL(x) ((Arg){.v = (x)})
+#define IMM(x) ((Arg){.k = (x)})
+
+static void put(Bench *b, IrOp *o, IrKey key, Arg x)
+{
+    if (x.v) ir_ref(&b->arena, o, key, IRA_VAL, x.v);
+    else ir_imm(&b->arena, o, key, x.k);
+}
+
+static void ref(Bench *b, IrOp *o, IrKey key, IrArgKind kind, uint32_t id)
+{
+    ir_ref(&b->arena, o, key, kind, id);
+}
+
+static IrVal binary(Bench *b, IrOpcode code, IrType t, Arg x, Arg y)
+{
+    IrOp *o = op(b, code);
+    put(b, o, IRK_A, x);
+    put(b, o, IRK_B, y);
+    return define(b, o, t, NULL);
+}
+
+static IrVal unary(Bench *b, IrOpcode code, IrType t, Arg x)
+{
+    IrOp *o = op(b, code);
+    put(b, o, IRK_A, x);
+    return define(b, o, t, NULL);
+}
+
+static IrVal constant(Bench *b, IrType t, int64_t k)
+{
+    IrOp *o = op(b, IR_CONST);
+    ir_imm(&b->arena, o, IRK_A, k);
+    return define(b, o, t, NULL);
+}
+
+static IrVal compare(Bench *b, IrRel rel, Arg x, Arg y)
+{
+    IrOp *o = op(b, IR_CMP);
+    ref(b, o, IRK_REL, IRA_WORD, rel);
+    put(b, o, IRK_A, x);
+    put(b, o, IRK_B, y);
+    return define(b, o, IR_PRED, NULL);
+}
+
+static IrVal select(Bench *b, IrType t, IrVal cond, Arg x, Arg y)
+{
+    IrOp *o = op(b, IR_SEL);
+    put(b, o, IRK_COND, VAL(cond));
+    put(b, o, IRK_A, x);
+    put(b, o, IRK_B, y);
+    return define(b, o, t, NULL);
+}
+
+static IrVal sreg(Bench *b, IrReg reg)
+{
+    IrOp *o = op(b, IR_SREG);
+    ref(b, o, IRK_REG, IRA_WORD, reg);
+    return define(b, o, IR_I32, NULL);
+}
+
+static IrVal param(Bench *b, IrType t, const char *sym)
+{
+    Arena *a = &b->arena;
+    vec_push(a, &b->k->mf.syms, ((MfSym){sym, MF_SIZE}));
+    Lx x = lx_sym(a, &b->k->mf.lx, b->k->mf.syms.n - 1);
+    vec_push(a, &b->k->mf.params, ((MfParam){MF_PARAM_VALUE, x}));
+    IrOp *o = op(b, IR_PARAM);
+    ref(b, o, IRK_EXPR, IRA_LX, x);
+    return define(b, o, t, sym);
+}
+
+static IrVal loop(Bench *b, IrType t, Arg from, Arg to, const char *hint)
+{
+    IrOp *o = op(b, IR_LOOP);
+    put(b, o, IRK_A, from);
+    put(b, o, IRK_B, to);
+    return define(b, o, t, hint);
+}
+
+static void bar_op(Bench *b, IrOpcode code, uint32_t bar, Arg slot, Arg bytes, int64_t count)
+{
+    IrOp *o = op(b, code);
+    ref(b, o, IRK_BAR, IRA_BAR, bar);
+    put(b, o, IRK_SLOT, slot);
+    if (code == IR_BAR_INIT) ir_imm(&b->arena, o, IRK_COUNT_, count);
+    else if (code == IR_BAR_WAIT) put(b, o, IRK_PHASE, bytes);
+    else if (code != IR_BAR_ARRIVE) put(b, o, IRK_BYTES, bytes);
+}
+
+static void buf_arg(Bench *b, IrOp *o, IrKey key, uint32_t buf, Arg slot, Arg byte)
+{
+    ref(b, o, key, IRA_BUF, buf);
+    put(b, o, IRK_SLOT, slot);
+    put(b, o, IRK_OFFSET, byte);
+}
+
+static IrOp *tma(Bench *b, IrOpcode code, uint32_t map, const Arg *coords, unsigned n, uint32_t buf, Arg slot, uint32_t bar)
+{
+    IrOp *o = op(b, code);
+    ref(b, o, IRK_MAP, IRA_MAP, map);
+    for (unsigned i = 0; i < n; i++) put(b, o, IRK_COORDS, coords[i]);
+    buf_arg(b, o, code == IR_TMA_LOAD ? IRK_DST : IRK_SRC, buf, slot, IMM(0));
+    if (code == IR_TMA_LOAD) {
+        ref(b, o, IRK_BAR, IRA_BAR, bar);
+        put(b, o, IRK_SLOT, slot);
+    }
+    ir_imm(&b->arena, o, IRK_BYTES, 4096);
+    return o;
+}
+
+static void group_wait(Bench *b, int64_t n, IrHow how)
+{
+    IrOp *o = op(b, IR_GRP_WAIT);
+    ir_imm(&b->arena, o, IRK_N, n);
+    ref(b, o, IRK_HOW, IRA_WORD, how);
+}
+
+static void variable(Bench *b, IrOpcode code, uint32_t var, Arg x)
+{
+    IrOp *o = op(b, code);
+    ref(b, o, IRK_VAR, IRA_VAR, var);
+    put(b, o, IRK_A, x);
+}
+
+static IrVal get(Bench *b, IrType t, uint32_t var)
+{
+    IrOp *o = op(b, IR_GET);
+    ref(b, o, IRK_VAR, IRA_VAR, var);
+    return define(b, o, t, NULL);
+}
+
+/* ---- checking ---- */
+
+typedef struct Emitted {
+    PtxWriter *w;
+    const char *text;
+    size_t size;
+    PtxLines lines;
+    unsigned version;
+} Emitted;
+
+static Emitted emit(Bench *b)
+{
+    Emitted e = {0};
+    e.w = ptx_begin(&b->arena, &b->mem, &b->m, &b->opt);
+    for (uint32_t i = 0; i < b->m.kernels.n; i++) ptx_kernel(e.w, b->m.kernels.v[i]);
+    e.text = ptx_end(e.w, &e.size, &e.lines, &e.version);
+    assert_int_equal(strlen(e.text), e.size);
+    return e;
+}
+
+static bool newer_than_assembler(const AsmResult *r)
+{
+    return strstr(r->message, "too old") != NULL;
+}
+
+static const char *const TARGETS[] = {"sm_90", "sm_90a", "sm_100", "sm_100a", "sm_103a", "sm_120", "sm_120a"};
+
+static void assemble_for(Bench *b, const char *target, tilecc_assembler which, const char *name)
+{
+    b->m.target = target;
+    Emitted e = emit(b);
+    AsmOptions opt = {.arch = target, .which = which, .lineinfo = b->opt.lineinfo};
+    AsmResult r = assemble(&b->arena, &opt, e.text, e.size, &e.lines, b->opt.sources);
+    if (r.status != TILECC_OK && (r.assembler[0] == 0 || newer_than_assembler(&r))) {
+        print_message("skipped, %s for %s: %s\n", name, target, r.message);
+    } else {
+        if (r.status != TILECC_OK) print_error("%s\n%s\n", r.message, r.log);
+        assert_int_equal(r.status, TILECC_OK);
+        assert_true(r.size > 0);
+        Manifest m;
+        const char *wrong = manifest_find(r.cubin, r.size, &b->arena, &m);
+        if (wrong) print_error("cubin of %s: %s\n", r.assembler, wrong);
+        assert_null(wrong);
+        assert_int_equal(m.kernels.n, b->m.kernels.n);
+        assert_string_equal(m.target, target);
+    }
+    ptx_free(e.w);
+}
+
+static void assemble_all(Bench *b)
+{
+    for (size_t i = 0; i < sizeof TARGETS / sizeof TARGETS[0]; i++)
+        assemble_for(b, TARGETS[i], TILECC_ASM_PTXAS, "ptxas");
+    assemble_for(b, "sm_90a", TILECC_ASM_NVJITLINK, "libnvJitLink");
+    assemble_for(b, "sm_100a", TILECC_ASM_NVJITLINK, "libnvJitLink");
+}
+
+/* The kernel alone: between its signature and the manifest. */
+static void expect_kernel(Bench *b, const char *want)
+{
+    Emitted e = emit(b);
+    const char *from = strstr(e.text, ".visible .entry"), *to = strstr(e.text, "\n.visible .global");
+    assert_non_null(from);
+    assert_non_null(to);
+    const char *got = arena_strdup(&b->arena, from, (size_t)(to - from));
+    assert_string_equal(got, want);
+    ptx_free(e.w);
+}
+
+static void expect_in(const char *text, const char *want)
+{
+    if (strstr(text, want) == NULL) print_error("%s\nlacks: %s\n", text, want);
+    assert_non_null(strstr(text, want));
+}
+
+/* ---- kernels ---- */
+
+static void copy_of_rank(Bench *b, unsigned rank)
+{
+    Arena *a = &b->arena;
+    new_kernel(b, arena_printf(a, "copy%u", rank), 32);
+    uint32_t src = add_tensor(b, "src", TYPE_U32, (uint8_t)rank), dst = add_tensor(b, "dst", TYPE_U32, (uint8_t)rank);
+    uint32_t in = add_map(b, "in", src, (uint8_t)rank, MAP_TILED), out = add_map(b, "out", dst, (uint8_t)rank, MAP_TILED);
+    uint32_t tile = add_buf(b, "tile", 4096, 1, 0), full = add_bar(b, "full", 1, 4096);
+    bar_op(b, IR_BAR_INIT, full, IMM(0), IMM(0), 1);
+    op(b, IR_FENCE_MBAR_INIT);
+    IrVal x = sreg(b, IRR_CTAID_X);
+    IrVal col = binary(b, IR_MUL, IR_I32, VAL(x), IMM(8));
+    Arg coords[5] = {IMM(1), IMM(2), IMM(3), IMM(4), IMM(5)};
+    coords[rank - 1] = VAL(col);
+    bar_op(b, IR_BAR_ARRIVE_EXPECT, full, IMM(0), IMM(4096), 0);
+    tma(b, IR_TMA_LOAD, in, coords, rank, tile, IMM(0), full);
+    bar_op(b, IR_BAR_WAIT, full, IMM(0), IMM(0), 0);
+    tma(b, IR_TMA_STORE, out, coords, rank, tile, IMM(0), 0);
+    op(b, IR_GRP_COMMIT);
+    group_wait(b, 0, IRH_READ);
+}
+
+static void test_copy_text(void **state)
+{
+    Bench *b = *state;
+    copy_of_rank(b, 2);
+    expect_kernel(b, ".visible .entry copy2(\n"
+                     "    .param .align 64 .b8 param_0[128], // map in\n"
+                     "    .param .align 64 .b8 param_1[128] // map out\n"
+                     ")\n"
+                     ".reqntid 32\n"
+                     "{\n"
+                     "    .reg .b32 %r<3>;\n"
+                     "    .reg .b64 %rd<2>;\n"
+                     "    .reg .pred %p<2>;\n"
+                     "    elect.sync _|%p0, 0xffffffff;\n"
+                     "    @!%p0 bra $leave_0;\n"
+                     "    mov.b64 %rd0, param_0;\n"
+                     "    cvta.param.u64 %rd0, %rd0;\n"
+                     "    mov.b64 %rd1, param_1;\n"
+                     "    cvta.param.u64 %rd1, %rd1;\n"
+                     "    mov.b32 %r0, smem;\n"
+                     "    mbarrier.init.shared::cta.b64 [%r0+4096], 1;\n"
+                     "    fence.mbarrier_init.release.cluster;\n"
+                     "    mov.u32 %r1, %ctaid.x;\n"
+                     "    mul.lo.s32 %r2, %r1, 8;\n"
+                     "    mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r0+4096], 4096;\n"
+                     "    cp.async.bulk.tensor.2d.shared::cta.global.tile.mbarrier::complete_tx::bytes [%r0], [%rd0, "
+                     "{%r2, 1}], [%r0+4096];\n"
+                     "$wait_full_1:\n"
+                     "    mbarrier.try_wait.parity.acquire.cta.shared::cta.b64 %p1, [%r0+4096], 0;\n"
+                     "    @!%p1 bra $wait_full_1;\n"
+                     "    cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd1, {%r2, 1}], [%r0];\n"
+                     "    cp.async.bulk.commit_group;\n"
+                     "    cp.async.bulk.wait_group.read 0;\n"
+                     "$leave_0:\n"
+                     "    ret;\n"
+                     "}\n");
+}
+
+static void test_copy_ranks(void **state)
+{
+    Bench *b = *state;
+    for (unsigned rank = 1; rank <= 5; rank++) copy_of_rank(b, rank);
+    assemble_all(b);
+    b->m.cluster_dst = true;
+    Emitted e = emit(b);
+    expect_in(e.text, "cp.async.bulk.tensor.5d.shared::cluster.global.tile");
+    assert_null(strstr(e.text, ".shared::cta.global"));
+    ptx_free(e.w);
+    assemble_all(b);
+}
+
+static void test_version(void **state)
+{
+    Bench *b = *state;
+    copy_of_rank(b, 2);
+    Emitted e = emit(b);
+    assert_int_equal(e.version, 86);
+    expect_in(e.text, "\n.version 8.6\n.target sm_90a\n.address_size 64\n");
+    ptx_free(e.w);
+    b->m.cluster_dst = true;
+    e = emit(b);
+    assert_int_equal(e.version, 80);
+    expect_in(e.text, "\n.version 8.0\n");
+    ptx_free(e.w);
+    b->m.version = 88;
+    e = emit(b);
+    assert_int_equal(e.version, 88);
+    ptx_free(e.w);
+}
+
+static IrVal global_address(Bench *b, uint32_t tensor, Arg byte)
+{
+    IrOp *o = op(b, IR_GADDR);
+    ref(b, o, IRK_TENSOR, IRA_TENSOR, tensor);
+    put(b, o, IRK_BYTE, byte);
+    return define(b, o, IR_I64, NULL);
+}
+
+/* A ring of bulk copies: a variable slot and phase, a guard, the block of zeros instead of what lies outside. */
+static void bulk_ring(Bench *b)
+{
+    Arena *a = &b->arena;
+    new_kernel(b, "bulk", 64);
+    uint32_t src = add_tensor(b, "src", TYPE_BF16, 1), dst = add_tensor(b, "dst", TYPE_BF16, 1);
+    add_address(b, src);
+    add_address(b, dst);
+    b->k->zero_bytes = 2048;
+    uint32_t tile = add_buf(b, "tile", 2048, 3, 1024), full = add_bar(b, "full", 3, 0);
+    vec_push(a, &b->k->vars, ((IrVar){"slot", IR_I32}));
+    vec_push(a, &b->k->vars, ((IrVar){"phase", IR_I32}));
+    vec_push(a, &b->k->pols, ((IrPolicy){"p", 1, 3, 0.5, {0, 0}}));
+    IrVal n = param(b, IR_I64, "N");
+    for (int i = 0; i < 3; i++) bar_op(b, IR_BAR_INIT, full, IMM(i), IMM(0), 1);
+    op(b, IR_FENCE_MBAR_INIT);
+    ref(b, op(b, IR_POL_CREATE), IRK_POL, IRA_POL, 0);
+    variable(b, IR_VAR, 0, IMM(0));
+    variable(b, IR_VAR, 1, IMM(0));
+    IrVal i = loop(b, IR_I64, IMM(0), VAL(n), "i");
+    IrVal slot = get(b, IR_I32, 0), phase = get(b, IR_I32, 1);
+    IrVal byte = binary(b, IR_MUL, IR_I64, VAL(i), IMM(2048));
+    IrVal inside = compare(b, IRL_LT, VAL(i), IMM(100));
+    IrVal from = global_address(b, src, VAL(byte)), to = global_address(b, dst, VAL(byte));
+    IrVal zero = define(b, op(b, IR_ZADDR), IR_I64, NULL);
+    IrVal chosen = select(b, IR_I64, inside, VAL(from), VAL(zero));
+    bar_op(b, IR_BAR_ARRIVE_EXPECT, full, VAL(slot), IMM(2048), 0);
+    IrOp *o = op(b, IR_BLK_LOAD);
+    put(b, o, IRK_FROM, VAL(chosen));
+    buf_arg(b, o, IRK_DST, tile, VAL(slot), IMM(0));
+    ir_imm(a, o, IRK_BYTES, 2048);
+    ref(b, o, IRK_BAR, IRA_BAR, full);
+    put(b, o, IRK_SLOT, VAL(slot));
+    ref(b, o, IRK_POL, IRA_POL, 0);
+    bar_op(b, IR_BAR_WAIT, full, VAL(slot), VAL(phase), 0);
+    IrOp *st = op(b, IR_BLK_STORE);
+    buf_arg(b, st, IRK_SRC, tile, VAL(slot), IMM(0));
+    put(b, st, IRK_TO, VAL(to));
+    ir_imm(a, st, IRK_BYTES, 2048);
+    st->guard = inside;
+    op(b, IR_GRP_COMMIT);
+    group_wait(b, 1, IRH_READ);
+    IrVal next = binary(b, IR_ADD, IR_I32, VAL(slot), IMM(1)), wrap = compare(b, IRL_EQ, VAL(next), IMM(3));
+    variable(b, IR_SET, 0, VAL(select(b, IR_I32, wrap, IMM(0), VAL(next))));
+    IrVal flipped = binary(b, IR_XOR, IR_I32, VAL(phase), IMM(1));
+    variable(b, IR_SET, 1, VAL(select(b, IR_I32, wrap, VAL(flipped), VAL(phase))));
+    op(b, IR_END);
+    group_wait(b, 0, IRH_FULL);
+}
+
+static void test_bulk_text(void **state)
+{
+    Bench *b = *state;
+    bulk_ring(b);
+    expect_kernel(b, ".visible .entry bulk(\n"
+                     "    .param .u64 param_0, // src\n"
+                     "    .param .u64 param_1, // dst\n"
+                     "    .param .s64 param_2\n"
+                     ")\n"
+                     ".reqntid 64\n"
+                     "{\n"
+                     "    .reg .b32 %r<15>;\n"
+                     "    .reg .b64 %rd<10>;\n"
+                     "    .reg .pred %p<7>;\n"
+                     "    mov.u32 %r0, %tid.x;\n"
+                     "    setp.gt.u32 %p0, %r0, 31;\n"
+                     "    @%p0 bra $leave_0;\n"
+                     "    elect.sync _|%p1, 0xffffffff;\n"
+                     "    @!%p1 bra $leave_0;\n"
+                     "    ld.param.b64 %rd0, [param_0];\n"
+                     "    cvta.to.global.u64 %rd0, %rd0;\n"
+                     "    ld.param.b64 %rd1, [param_1];\n"
+                     "    cvta.to.global.u64 %rd1, %rd1;\n"
+                     "    mov.b32 %r1, smem;\n"
+                     "    ld.param.b64 %rd3, [param_2];\n"
+                     "    mbarrier.init.shared::cta.b64 [%r1], 1;\n"
+                     "    mbarrier.init.shared::cta.b64 [%r1+8], 1;\n"
+                     "    mbarrier.init.shared::cta.b64 [%r1+16], 1;\n"
+                     "    fence.mbarrier_init.release.cluster;\n"
+                     "    createpolicy.fractional.L2::evict_first.L2::evict_unchanged.b64 %rd2, 0f3F000000;\n"
+                     "    mov.b32 %r2, 0;\n"
+                     "    mov.b32 %r3, 0;\n"
+                     "    mov.b64 %rd4, 0;\n"
+                     "    setp.ge.s64 %p2, %rd4, %rd3;\n"
+                     "    @%p2 bra $done_i_1;\n"
+                     "$loop_i_1:\n"
+                     "    mov.b32 %r4, %r2;\n"
+                     "    mov.b32 %r5, %r3;\n"
+                     "    mul.lo.s64 %rd5, %rd4, 2048;\n"
+                     "    setp.lt.s64 %p3, %rd4, 100;\n"
+                     "    add.s64 %rd6, %rd0, %rd5;\n"
+                     "    add.s64 %rd7, %rd1, %rd5;\n"
+                     "    mov.b64 %rd8, tile_zero;\n"
+                     "    selp.b64 %rd9, %rd6, %rd8, %p3;\n"
+                     "    mad.lo.s32 %r6, %r4, 8, %r1;\n"
+                     "    mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r6], 2048;\n"
+                     "    mad.lo.s32 %r7, %r4, 2048, %r1;\n"
+                     "    mad.lo.s32 %r8, %r4, 8, %r1;\n"
+                     "    cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes.L2::cache_hint [%r7+1024], "
+                     "[%rd9], 2048, [%r8], %rd2;\n"
+                     "    mad.lo.s32 %r9, %r4, 8, %r1;\n"
+                     "$wait_full_2:\n"
+                     "    mbarrier.try_wait.parity.acquire.cta.shared::cta.b64 %p4, [%r9], %r5;\n"
+                     "    @!%p4 bra $wait_full_2;\n"
+                     "    mad.lo.s32 %r10, %r4, 2048, %r1;\n"
+                     "    @%p3 cp.async.bulk.global.shared::cta.bulk_group [%rd7], [%r10+1024], 2048;\n"
+                     "    cp.async.bulk.commit_group;\n"
+                     "    cp.async.bulk.wait_group.read 1;\n"
+                     "    add.s32 %r11, %r4, 1;\n"
+                     "    setp.eq.s32 %p5, %r11, 3;\n"
+                     "    selp.b32 %r12, 0, %r11, %p5;\n"
+                     "    mov.b32 %r2, %r12;\n"
+                     "    xor.b32 %r13, %r5, 1;\n"
+                     "    selp.b32 %r14, %r13, %r5, %p5;\n"
+                     "    mov.b32 %r3, %r14;\n"
+                     "    add.s64 %rd4, %rd4, 1;\n"
+                     "    setp.lt.s64 %p6, %rd4, %rd3;\n"
+                     "    @%p6 bra $loop_i_1;\n"
+                     "$done_i_1:\n"
+                     "    cp.async.bulk.wait_group 0;\n"
+                     "$leave_0:\n"
+                     "    ret;\n"
+                     "}\n");
+}
+
+static void test_bulk(void **state)
+{
+    Bench *b = *state;
+    bulk_ring(b);
+    Emitted e = emit(b);
+    expect_in(e.text, "\n.global .align 128 .b8 tile_zero[2048];\n");
+    expect_in(e.text, "\n.extern .shared .align 1024 .b8 smem[];\n");
+    ptx_free(e.w);
+    assemble_all(b);
+}
+
+static IrVal load_scalar(Bench *b, uint32_t tensor, Arg byte, IrVal guard)
+{
+    IrOp *o = op(b, IR_LOADS);
+    ref(b, o, IRK_TENSOR, IRA_TENSOR, tensor);
+    put(b, o, IRK_BYTE, byte);
+    o->guard = guard;
+    return define(b, o, IR_I64, NULL);
+}
+
+/* Every scalar op in both widths with registers, immediates and folded constants on either side. Results are kept
+ * alive by a store whose place depends on all of them. */
+static void scalars(Bench *b)
+{
+    new_kernel(b, "scalars", 128);
+    Arena *a = &b->arena;
+    static const ElemType types[] = {TYPE_U8, TYPE_S8, TYPE_U16, TYPE_S16, TYPE_U32, TYPE_S32, TYPE_U64, TYPE_S64};
+    uint32_t out = add_tensor(b, "out", TYPE_U8, 1), tile = add_buf(b, "tile", 16, 4, 0);
+    add_address(b, out);
+    vec_push(a, &b->k->vars, ((IrVar){"sum", IR_I64}));
+    vec_push(a, &b->k->vars, ((IrVar){"flag", IR_PRED}));
+    variable(b, IR_VAR, 0, IMM(0));
+    variable(b, IR_VAR, 1, IMM(1));
+    IrVal wide = param(b, IR_I64, "N"), narrow = param(b, IR_I32, "M");
+    IrVal k64 = constant(b, IR_I64, INT64_MIN), k32 = constant(b, IR_I32, -7), t = constant(b, IR_PRED, 1);
+    static const IrOpcode ops[] = {IR_ADD, IR_SUB, IR_MUL, IR_DIV, IR_MOD, IR_MIN, IR_MAX, IR_SHL, IR_SHR, IR_AND, IR_OR, IR_XOR};
+    for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++) {
+        for (int w = 0; w < 2; w++) {
+            IrType ty = w ? IR_I64 : IR_I32;
+            IrVal x = w ? wide : narrow, c = w ? k64 : k32;
+            Arg cases[][2] = {{VAL(x), VAL(x)}, {VAL(x), IMM(8)}, {VAL(x), IMM(1)},  {VAL(x), IMM(7)},
+                              {VAL(x), IMM(-3)}, {IMM(5), VAL(x)}, {VAL(c), IMM(3)}, {VAL(x), VAL(c)}};
+            for (size_t j = 0; j < sizeof cases / sizeof cases[0]; j++) {
+                IrVal v = binary(b, ops[i], ty, cases[j][0], cases[j][1]);
+                IrVal v64 = w ? v : unary(b, IR_CVT, IR_I64, VAL(v)), sum = get(b, IR_I64, 0);
+                variable(b, IR_SET, 0, VAL(binary(b, IR_XOR, IR_I64, VAL(sum), VAL(v64))));
+            }
+        }
+    }
+    for (int rel = IRL_EQ; rel <= IRL_GE; rel++) {
+        IrVal p = compare(b, (IrRel)rel, VAL(wide), IMM(3)), q = compare(b, (IrRel)rel, IMM(3), VAL(narrow));
+        IrVal r = compare(b, (IrRel)rel, IMM(3), IMM(4)), s = get(b, IR_PRED, 1);
+        p = binary(b, IR_AND, IR_PRED, VAL(p), VAL(q));
+        p = binary(b, IR_OR, IR_PRED, VAL(p), VAL(r));
+        p = binary(b, IR_XOR, IR_PRED, VAL(p), VAL(t));
+        p = select(b, IR_PRED, p, VAL(s), VAL(q));
+        if (rel <= IRL_NE) p = compare(b, (IrRel)rel, VAL(p), VAL(s));
+        variable(b, IR_SET, 1, VAL(unary(b, IR_NOT, IR_PRED, VAL(p))));
+    }
+    IrVal flag = get(b, IR_PRED, 1);
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        uint32_t tensor = add_tensor(b, "in", types[i], 1);
+        add_address(b, tensor);
+        IrVal v = load_scalar(b, tensor, i % 2 ? IMM(0) : VAL(wide), i % 3 ? flag : 0);
+        IrVal sum = get(b, IR_I64, 0);
+        variable(b, IR_SET, 0, VAL(binary(b, IR_ADD, IR_I64, VAL(sum), VAL(v))));
+    }
+    IrOp *guarded = op(b, IR_SET);
+    ref(b, guarded, IRK_VAR, IRA_VAR, 0);
+    put(b, guarded, IRK_A, VAL(k64));
+    guarded->guard = flag;
+    IrVal low = unary(b, IR_CVT, IR_I32, VAL(wide));
+    IrOp *branch = op(b, IR_IF);
+    put(b, branch, IRK_COND, VAL(flag));
+    variable(b, IR_SET, 0, VAL(unary(b, IR_NOT, IR_I64, VAL(wide))));
+    op(b, IR_ELSE);
+    IrVal bit = unary(b, IR_CVT, IR_I32, VAL(flag));
+    IrVal both = binary(b, IR_ADD, IR_I32, VAL(low), VAL(bit));
+    variable(b, IR_SET, 0, VAL(unary(b, IR_CVT, IR_I64, VAL(both))));
+    op(b, IR_END);
+    branch = op(b, IR_IF);
+    put(b, branch, IRK_COND, VAL(t));
+    loop(b, IR_I32, IMM(0), VAL(narrow), NULL);
+    loop(b, IR_I64, VAL(k32), IMM(4), "k");
+    IrVal sregs = sreg(b, IRR_CTAID_X);
+    for (int r = IRR_CTAID_Y; r < IRR_COUNT; r++) sregs = binary(b, IR_ADD, IR_I32, VAL(sregs), VAL(sreg(b, (IrReg)r)));
+    IrVal sum = get(b, IR_I64, 0);
+    variable(b, IR_SET, 0, VAL(binary(b, IR_ADD, IR_I64, VAL(sum), VAL(unary(b, IR_CVT, IR_I64, VAL(sregs))))));
+    op(b, IR_END);
+    op(b, IR_END);
+    op(b, IR_END);
+    IrVal place = binary(b, IR_AND, IR_I64, VAL(get(b, IR_I64, 0)), IMM(-16));
+    IrVal to = global_address(b, out, VAL(place));
+    IrOp *st = op(b, IR_BLK_STORE);
+    buf_arg(b, st, IRK_SRC, tile, VAL(narrow), VAL(low));
+    put(b, st, IRK_TO, VAL(to));
+    put(b, st, IRK_BYTES, VAL(place));
+    op(b, IR_GRP_COMMIT);
+    group_wait(b, 0, IRH_FULL);
+}
+
+static void test_scalars(void **state)
+{
+    Bench *b = *state;
+    scalars(b);
+    assemble_all(b);
+}
+
+static void test_division(void **state)
+{
+    Bench *b = *state;
+    new_kernel(b, "div", 32);
+    IrVal x = param(b, IR_I32, "x");
+    binary(b, IR_DIV, IR_I32, VAL(x), IMM(64));
+    binary(b, IR_MOD, IR_I32, VAL(x), IMM(64));
+    binary(b, IR_DIV, IR_I32, VAL(x), IMM(10));
+    binary(b, IR_MOD, IR_I32, VAL(x), VAL(x));
+    Emitted e = emit(b);
+    expect_in(e.text, "    shr.s32 %r2, %r1, 6;\n"
+                      "    and.b32 %r3, %r1, 63;\n"
+                      "    div.s32 %r4, %r1, 10;\n"
+                      "    mul.lo.s32 %r5, %r4, 10;\n"
+                      "    sub.s32 %r5, %r1, %r5;\n"
+                      "    shr.s32 %r6, %r5, 31;\n"
+                      "    add.s32 %r7, %r4, %r6;\n"
+                      "    div.s32 %r8, %r1, %r1;\n"
+                      "    mul.lo.s32 %r9, %r8, %r1;\n"
+                      "    sub.s32 %r9, %r1, %r9;\n"
+                      "    xor.b32 %r10, %r9, %r1;\n"
+                      "    shr.s32 %r10, %r10, 31;\n"
+                      "    setp.ne.s32 %p1, %r9, 0;\n"
+                      "    selp.b32 %r10, %r10, 0, %p1;\n"
+                      "    and.b32 %r10, %r10, %r1;\n"
+                      "    add.s32 %r11, %r9, %r10;\n");
+    ptx_free(e.w);
+}
+
+static void test_policies(void **state)
+{
+    Bench *b = *state;
+    copy_of_rank(b, 2);
+    size_t n;
+    word_list(WORDS_CACHE, &n);
+    for (uint8_t i = 0; i < n; i++) {
+        for (int s = 0; s < 3; s++) { /* secondary: none, evict_first, evict_unchanged */
+            IrPolicy p = {.name = "p", .primary = i, .secondary = s == 0 ? 255 : s == 1 ? 1 : 3, .fraction = 0.25 * (s + 1)};
+            vec_push(&b->arena, &b->k->pols, p);
+            uint32_t pol = b->k->pols.n - 1;
+            ref(b, op(b, IR_POL_CREATE), IRK_POL, IRA_POL, pol);
+            IrOp *o = tma(b, IR_TMA_STORE, 1, (Arg[]){IMM(0), IMM(0)}, 2, 0, IMM(0), 0);
+            ref(b, o, IRK_POL, IRA_POL, pol);
+        }
+    }
+    IrOp *o = tma(b, IR_TMA_LOAD, 0, (Arg[]){IMM(0), IMM(0)}, 2, 0, IMM(0), 0);
+    ref(b, o, IRK_POL, IRA_POL, 2);
+    assemble_all(b);
+}
+
+static void test_cluster(void **state)
+{
+    Bench *b = *state;
+    copy_of_rank(b, 3);
+    b->k->mf.cluster[0] = 2;
+    b->k->mf.cluster[2] = 2;
+    for (int space = IRS_SHARED; space <= IRS_GLOBAL; space++)
+        ref(b, op(b, IR_FENCE_ASYNC), IRK_SPACE, IRA_WORD, (uint32_t)space);
+    IrVal p = compare(b, IRL_EQ, VAL(sreg(b, IRR_CLUSTER_CTARANK)), IMM(0));
+    bar_op(b, IR_BAR_EXPECT, 0, IMM(0), IMM(16), 0);
+    bar_op(b, IR_BAR_ARRIVE, 0, IMM(0), IMM(0), 0);
+    bar_op(b, IR_BAR_WAIT, 0, IMM(0), IMM(1), 0);
+    role(b)->ops.v[role(b)->ops.n - 1].guard = p;
+    Emitted e = emit(b);
+    expect_in(e.text, ".explicitcluster\n.reqnctapercluster 2, 1, 2\n");
+    expect_in(e.text, "    @!%p2 bra $skip_full_2;\n$wait_full_2:\n");
+    ptx_free(e.w);
+    assemble_all(b);
+}
+
+static void test_roles(void **state)
+{
+    Bench *b = *state;
+    copy_of_rank(b, 2);
+    b->k->mf.threads = 160;
+    vec_push(&b->arena, &b->k->roles, ((IrRole){.name = "work", .warps = 4}));
+    IrOp *o = ir_op(&b->arena, &b->k->roles.v[1], IR_FENCE_ASYNC, (Span){0, 0});
+    ref(b, o, IRK_SPACE, IRA_WORD, IRS_SHARED);
+    assemble_all(b);
+}
+
+/* Words that are taken, words that are no identifiers, and the same word again. */
+static void test_names(void **state)
+{
+    Bench *b = *state;
+    static const char *const names[] = {"copy", "copy", "copy", "add",  "WARP_SZ", "smem", "tile_zero",
+                                        "_",    "_x",   "",     "a.b", "param_0", "9a",   "\xC3\xA9"};
+    static const char *const entries[] = {"copy", "copy$2", "copy$3", "add$",  "WARP_SZ$", "smem$", "tile_zero$",
+                                          "$_",   "_x",     "$_$10",   "a$2eb", "param_0$", "$9a",   "$$c3$a9"};
+    enum { N = sizeof names / sizeof names[0] };
+    for (int i = 0; i < N; i++) new_kernel(b, names[i], 32);
+    Emitted e = emit(b);
+    Manifest m;
+    assert_null(manifest_find(e.text, e.size, &b->arena, &m));
+    assert_int_equal(m.kernels.n, N);
+    for (int i = 0; i < N; i++) {
+        assert_string_equal(m.kernels.v[i].name, names[i]);
+        assert_string_equal(m.kernels.v[i].entry, entries[i]);
+    }
+    ptx_free(e.w);
+    assemble_all(b);
+}
+
+static void test_deterministic(void **state)
+{
+    Bench *b = *state;
+    bulk_ring(b);
+    scalars(b);
+    Emitted e = emit(b), f = emit(b);
+    assert_string_equal(e.text, f.text);
+    ptx_free(e.w);
+    ptx_free(f.w);
+}
+
+/* ---- source lines: comments, .loc, messages of the assembler ---- */
+
+static const char SOURCE[] = "kernel k {\n    wait full;\t// \xC3\xA9 \\\n    wait group;\n}\n";
+
+static void with_source(Bench *b)
+{
+    Source *s = sources_add(&b->sources, "dir/\"k\\\".tile", SOURCE, sizeof SOURCE - 1);
+    b->opt.sources = &b->sources;
+    copy_of_rank(b, 1);
+    IrRole *r = role(b);
+    uint32_t wait = s->base + (uint32_t)(strstr(SOURCE, "wait full") - SOURCE);
+    uint32_t group = s->base + (uint32_t)(strstr(SOURCE, "wait group") - SOURCE);
+    for (uint32_t i = 0; i < r->ops.n; i++) {
+        if (r->ops.v[i].op == IR_BAR_WAIT) r->ops.v[i].span = (Span){wait, wait + 9};
+        if (r->ops.v[i].op == IR_GRP_WAIT) r->ops.v[i].span = (Span){group, group + 10};
+    }
+}
+
+static void test_lineinfo(void **state)
+{
+    Bench *b = *state;
+    with_source(b);
+    b->opt.lineinfo = true;
+    Emitted e = emit(b);
+    expect_in(e.text, "    // wait full; // ?? \\\n    .loc 1 2 5\n$wait_full_1:\n");
+    expect_in(e.text, "    // wait group;\n    .loc 1 3 5\n    cp.async.bulk.wait_group.read 0;\n");
+    expect_in(e.text, "\n.file 1 \"dir/'k/'.tile\"\n");
+    ptx_free(e.w);
+    assemble_all(b);
+}
+
+static void refused(Bench *b, tilecc_assembler which)
+{
+    AsmOptions opt = {.arch = "sm_90a", .which = which};
+    Emitted e = emit(b);
+    char *text = arena_strdup(&b->arena, e.text, e.size);
+    memcpy(strstr(text, "wait_group.read 0"), "wait_grouq.read 0", 17);
+    memcpy(strstr(text, "expect_tx.shared"), "expect_ty.shared", 16);
+    AsmResult r = assemble(&b->arena, &opt, text, e.size, &e.lines, &b->sources);
+    assert_int_equal(r.status, TILECC_ERROR_TOOL);
+    if (r.assembler[0] == 0) {
+        print_message("skipped: %s\n", r.message);
+    } else {
+        expect_in(r.message, "refused the PTX");
+        expect_in(r.log, "dir/\"k\\\".tile:3:5: error: ");
+        expect_in(r.log, "PTX line ");
+    }
+    ptx_free(e.w);
+}
+
+static void test_refused(void **state)
+{
+    Bench *b = *state;
+    with_source(b);
+    refused(b, TILECC_ASM_PTXAS);
+    refused(b, TILECC_ASM_NVJITLINK);
+}
+
+static void test_lines(void **state)
+{
+    Bench *b = *state;
+    with_source(b);
+    Emitted e = emit(b);
+    uint32_t line = 1, last = 0;
+    for (uint32_t i = 0; i < e.lines.n; i++) {
+        assert_true(e.lines.v[i].line >= last);
+        last = e.lines.v[i].line;
+    }
+    const char *at = strstr(e.text, "// wait group");
+    for (const char *p = e.text; p < at; p++) line += *p == '\n';
+    bool found = false;
+    for (uint32_t i = 0; i < e.lines.n; i++) found |= e.lines.v[i].line == line && e.lines.v[i].span.lo != 0;
+    assert_true(found);
+    ptx_free(e.w);
+}
+
+static void test_no_assembler(void **state)
+{
+    Bench *b = *state;
+    copy_of_rank(b, 1);
+    Emitted e = emit(b);
+    AsmOptions opt = {.arch = "sm_90a", .ptxas = "/nowhere/ptxas", .nvjitlink = "/nowhere/libnvJitLink.so"};
+    AsmResult r = assemble(&b->arena, &opt, e.text, e.size, &e.lines, NULL);
+    assert_int_equal(r.status, TILECC_ERROR_TOOL);
+    assert_string_equal(r.message, "neither libnvJitLink nor ptxas was found; tried /nowhere/libnvJitLink.so, /nowhere/ptxas");
+    opt.which = TILECC_ASM_PTXAS;
+    r = assemble(&b->arena, &opt, e.text, e.size, &e.lines, NULL);
+    assert_string_equal(r.message, "ptxas was found nowhere; tried /nowhere/ptxas");
+    ptx_free(e.w);
+}
+
+/* What the assembler does not know is told apart from PTX that is wrong. */
+static void test_unknown_target(void **state)
+{
+    Bench *b = *state;
+    copy_of_rank(b, 1);
+    Emitted e = emit(b);
+    for (int which = TILECC_ASM_NVJITLINK; which <= TILECC_ASM_PTXAS; which++) {
+        AsmOptions opt = {.arch = "sm_999", .which = (tilecc_assembler)which};
+        AsmResult r = assemble(&b->arena, &opt, e.text, e.size, &e.lines, NULL);
+        assert_int_equal(r.status, TILECC_ERROR_TOOL);
+        if (r.assembler[0]) expect_in(r.message, "too old");
+    }
+    ptx_free(e.w);
+}
+
+int main(void)
+{
+#define T(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        T(test_copy_text), T(test_copy_ranks), T(test_version),       T(test_bulk_text), T(test_bulk),
+        T(test_scalars),   T(test_division),   T(test_policies),      T(test_cluster),   T(test_roles),
+        T(test_names),     T(test_lineinfo),   T(test_refused),       T(test_lines),     T(test_deterministic),
+        T(test_no_assembler), T(test_unknown_target),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,65 @@
+/* tilecc: the command line. It parses options, calls libtilecc and libtile, prints and exits; nothing is compiled
+ * here. main.c reads the command line by the table options.def; each command is one file.
+ */
+#ifndef TILECC_CLI_H
+#define TILECC_CLI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "tilecc.h"
+
+enum { /* the same numbers as tilecc_status */
+    EXIT_OK = 0,
+    EXIT_SOURCE = 1,
+    EXIT_USAGE = 2,
+    EXIT_ENVIRONMENT = 3,
+    EXIT_TOOL = 4,
+    EXIT_INTERNAL = 70
+};
+
+typedef struct CompileOptions {
+    const char *input;           /* "-": standard input */
+    const char *output;          /* NULL: by default (see options.def); "-": standard output */
+    bool to_file;                /* without -o: text goes to a file too (-S) */
+    bool dependencies;           /* -MD */
+    const char *dependency_file; /* NULL: the output's name with .d */
+    bool verbose;
+    tilecc_options lib;
+} CompileOptions;
+
+/* Each returns an exit code. */
+int command_compile(const CompileOptions *o);
+int command_explain(const char *code);
+int command_list_targets(void);
+
+/* ---- help.c: texts from options.def ---- */
+void print_help(void);
+void print_man(void);
+
+/* ---- io.c ---- */
+#if defined(__GNUC__)
+__attribute__((format(printf, 1, 2)))
+#endif
+void complain(const char *fmt, ...); /* "tilecc: ..." and a newline on stderr */
+
+/* The file's bytes and a 0 behind them, from malloc; "-" is standard input. NULL after a complaint. */
+char *read_file(const char *path, size_t *size);
+
+typedef struct OutFile {
+    const char *path; /* "-": standard output */
+    const void *data;
+    size_t size;
+} OutFile;
+/* All or nothing: each file appears under its name complete, or not at all. false after a complaint. */
+bool write_files(const OutFile *files, size_t n);
+/* Flushes standard output; false after a complaint (a full disk shows only here). */
+bool finish_stdout(void);
+
+/* The nearest of n words, or NULL if none is near enough to be meant. */
+const char *nearest_word(const char *word, const char *const *words, size_t n);
+
+/* malloc that exits with EXIT_ENVIRONMENT when there is no memory. */
+void *must_alloc(size_t size);
+
+#endif

@@ -1,0 +1,150 @@
+#include "tilecc/cli.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* `path` with its last suffix replaced; from malloc. */
+static char *with_suffix(const char *path, const char *suffix)
+{
+    const char *dot = strrchr(base_name(path), '.');
+    size_t stem = dot && dot != base_name(path) ? (size_t)(dot - path) : strlen(path);
+    size_t n = stem + strlen(suffix) + 1;
+    char *out = must_alloc(n);
+    snprintf(out, n, "%.*s%s", (int)stem, path, suffix);
+    return out;
+}
+
+/* Where the output goes, from malloc; NULL after a complaint. */
+static char *output_path(const CompileOptions *o)
+{
+    bool binary = o->lib.emit == TILECC_EMIT_CUBIN;
+    const char *path = o->output;
+    if (!path && (binary || o->to_file)) {
+        if (strcmp(o->input, "-") == 0) {
+            complain("standard input has no name to make the output's from: say where to write with -o");
+            return NULL;
+        }
+        char *made = with_suffix(base_name(o->input), binary ? ".cubin" : ".ptx");
+        if (strcmp(made, o->input) == 0) {
+            complain("the output '%s' would replace the source: say where to write with -o", made);
+            free(made);
+            return NULL;
+        }
+        return made;
+    }
+    if (!path) path = "-";
+    if (binary && strcmp(path, "-") == 0 && isatty(STDOUT_FILENO)) {
+        complain("a cubin is binary and not for a terminal: say where to write with -o");
+        return NULL;
+    }
+    return strdup(path);
+}
+
+/* ---- the make rule of -MD ---- */
+
+static void append(char *out, size_t *n, const char *s)
+{
+    size_t len = strlen(s);
+    memcpy(out + *n, s, len);
+    *n += len;
+}
+
+/* make reads spaces, # and $ in file names only when they are escaped. */
+static void append_escaped(char *out, size_t *n, const char *path)
+{
+    for (; *path; path++) {
+        if (*path == ' ' || *path == '\t' || *path == '#') out[(*n)++] = '\\';
+        if (*path == '$') out[(*n)++] = '$';
+        out[(*n)++] = *path;
+    }
+}
+
+/* "out: main.tile import.tile", and for each import an empty rule, so that make goes on when one was deleted. */
+static char *make_rule(const tilecc_result *r, const char *target, size_t *size)
+{
+    size_t room = 2 * strlen(target) + 4;
+    for (size_t i = 0; i < r->ndependencies; i++) room += 4 * strlen(r->dependencies[i]) + 8;
+    char *out = must_alloc(room);
+    size_t n = 0;
+    append_escaped(out, &n, target);
+    append(out, &n, ":");
+    for (size_t i = 0; i < r->ndependencies; i++) {
+        append(out, &n, i == 0 ? " " : " \\\n ");
+        append_escaped(out, &n, r->dependencies[i]);
+    }
+    append(out, &n, "\n");
+    for (size_t i = 1; i < r->ndependencies; i++) {
+        append(out, &n, "\n");
+        append_escaped(out, &n, r->dependencies[i]);
+        append(out, &n, ":\n");
+    }
+    *size = n;
+    return out;
+}
+
+static int write_result(const CompileOptions *o, const tilecc_result *r, const char *path)
+{
+    OutFile files[2] = {{path, r->output, r->output_size}, {NULL, NULL, 0}};
+    size_t n = 1;
+    char *rule = NULL, *rule_path = NULL;
+    if (o->dependencies) {
+        bool binary = o->lib.emit == TILECC_EMIT_CUBIN;
+        const char *input = strcmp(o->input, "-") == 0 ? "stdin" : base_name(o->input);
+        char *target = with_suffix(strcmp(path, "-") != 0 ? path : input, binary ? ".cubin" : ".ptx");
+        rule_path = with_suffix(target, ".d");
+        files[1].path = o->dependency_file ? o->dependency_file : rule_path;
+        files[1].data = rule = make_rule(r, strcmp(path, "-") != 0 ? path : target, &files[1].size);
+        free(target);
+        n = 2;
+    }
+    bool ok = write_files(files, n);
+    free(rule);
+    free(rule_path);
+    return ok ? EXIT_OK : EXIT_ENVIRONMENT;
+}
+
+static void print_message(const tilecc_result *r)
+{
+    fwrite(r->diagnostics, 1, r->diagnostics_size, stderr);
+    switch (r->status) {
+    case TILECC_OK: break;
+    case TILECC_ERROR_SOURCE:
+        if (r->diagnostics_size == 0) complain("%s", r->message);
+        break;
+    case TILECC_ERROR_INTERNAL: complain("internal error: %s (please report this with the source)", r->message); break;
+    default: complain("%s", r->message);
+    }
+}
+
+int command_compile(const CompileOptions *o)
+{
+    char *path = output_path(o);
+    if (!path) return EXIT_USAGE;
+
+    int code = EXIT_ENVIRONMENT;
+    size_t size = 0;
+    char *text = read_file(o->input, &size);
+    if (text) {
+        const char *name = strcmp(o->input, "-") == 0 ? "<stdin>" : o->input;
+        tilecc_result *r = tilecc_compile(&o->lib, name, text, size);
+        if (r) {
+            print_message(r);
+            if (o->verbose && r->assembler) complain("assembled by %s", r->assembler);
+            code = r->status == TILECC_OK ? write_result(o, r, path) : (int)r->status;
+            tilecc_free(r);
+        } else {
+            complain("out of memory");
+        }
+    }
+    free(text);
+    free(path);
+    return code;
+}

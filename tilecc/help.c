@@ -1,0 +1,148 @@
+#include "tilecc/options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { INDENT = 30, WIDTH = 100 };
+
+static const char *const SYNOPSIS[] = {
+    "tilecc [options] FILE.tile",
+    "tilecc run [options] FILE[:KERNEL] NAME=ARGUMENT...",
+    "tilecc --explain CODE | --list-targets | --help | --man | --version",
+};
+
+typedef struct Row {
+    const char *name, *text;
+} Row;
+
+static const Row ARGUMENTS[] = {
+    {"a=in.npy", "a tensor from a file"},
+    {"b=bf16[M,64]:out.npy", "a tensor of this type and shape, written to a file afterwards"},
+    {"c=in.npy:out.npy", "from a file, and written to a file afterwards"},
+    {"n=5", "a scalar"},
+};
+
+static const Row ENVIRONMENT[] = {
+    {"TILECC_PTXAS", "the ptxas program to use; otherwise CUDA_HOME, CUDA_PATH, /usr/local/cuda and PATH are searched"},
+    {"TILECC_NVJITLINK", "the libnvJitLink library to use; otherwise its usual names and the CUDA toolkit are tried"},
+    {"NO_COLOR, CLICOLOR_FORCE", "switch colours off or on where --color does not say"},
+};
+
+static const Row STATUS[] = {
+    {"0", "the output was written"},
+    {"1", "the program has errors"},
+    {"2", "the command line is wrong"},
+    {"3", "a file can't be read or written, or there is no driver or GPU"},
+    {"4", "no assembler was found, or it refused the PTX"},
+    {"70", "a fault of tilecc itself"},
+};
+#define COUNT(a) (sizeof(a) / sizeof(a)[0])
+
+/* -o FILE, --emit=KIND, -arch=TARGET, -MF FILE: as most people write it. */
+static void option_text(const OptionInfo *o, char *out, size_t room)
+{
+    const char *dash = o->letter == '-' ? "-" : "--";
+    if (o->letter == 'W') snprintf(out, room, "-W%s", o->metavar);
+    else if (o->letter && o->letter != '-' && o->metavar) snprintf(out, room, "-%c %s", o->letter, o->metavar);
+    else if (o->letter && o->letter != '-') snprintf(out, room, "-%c, --%s", o->letter, o->name);
+    else if (o->metavar)
+        snprintf(out, room, "%s%s%s%s", dash, o->name, strcmp(o->name, "MF") == 0 ? " " : "=", o->metavar);
+    else snprintf(out, room, "%s%s", dash, o->name);
+}
+
+static void wrap(const char *text, size_t column)
+{
+    for (bool first = true; *text; first = false) {
+        size_t n = strcspn(text, " ");
+        if (!first && column + 1 + n > WIDTH) {
+            printf("\n%*s", INDENT, "");
+            column = INDENT;
+            first = true;
+        }
+        column += (size_t)printf("%s%.*s", first ? "" : " ", (int)n, text);
+        text += n;
+        text += strspn(text, " ");
+    }
+    putchar('\n');
+}
+
+static void help_row(const char *left, const char *text)
+{
+    int n = printf("  %s", left);
+    if (n > INDENT - 2) {
+        putchar('\n');
+        n = 0;
+    }
+    printf("%*s", INDENT - n, "");
+    wrap(text, INDENT);
+}
+
+void print_help(void)
+{
+    puts("tilecc compiles .tile programs (data movement with TMA and bulk copies) for NVIDIA GPUs.\n");
+    for (size_t i = 0; i < COUNT(SYNOPSIS); i++) printf("%s %s\n", i == 0 ? "Usage:" : "      ", SYNOPSIS[i]);
+    for (size_t i = 0; i < option_count; i++) {
+        const OptionInfo *o = &option_table[i];
+        if (o->group) {
+            printf("\n%s:\n", o->group);
+            continue;
+        }
+        char left[128];
+        option_text(o, left, sizeof left);
+        help_row(left, o->help);
+    }
+    puts("\nArguments of tilecc run, by the names of the kernel's parameters:");
+    for (size_t i = 0; i < COUNT(ARGUMENTS); i++) help_row(ARGUMENTS[i].name, ARGUMENTS[i].text);
+    puts("\nEnvironment:");
+    for (size_t i = 0; i < COUNT(ENVIRONMENT); i++) help_row(ENVIRONMENT[i].name, ENVIRONMENT[i].text);
+    puts("\nExit status:");
+    for (size_t i = 0; i < COUNT(STATUS); i++) help_row(STATUS[i].name, STATUS[i].text);
+}
+
+/* ---- the manual page ---- */
+
+static void roff(const char *s)
+{
+    for (; *s; s++) {
+        if (*s == '-' || *s == '\\') putchar('\\');
+        putchar(*s);
+    }
+}
+
+static void man_row(const char *left, const char *text)
+{
+    fputs(".TP\n.B \"", stdout);
+    roff(left);
+    fputs("\"\n", stdout);
+    roff(text);
+    fputs(".\n", stdout);
+}
+
+void print_man(void)
+{
+    printf(".TH TILECC 1 \"\" \"tilecc %s\" \"User Commands\"\n", tilecc_version());
+    puts(".SH NAME\ntilecc \\- compiler for .tile programs\n.SH SYNOPSIS");
+    for (size_t i = 0; i < COUNT(SYNOPSIS); i++) {
+        fputs(i == 0 ? ".B " : ".br\n.B ", stdout);
+        roff(SYNOPSIS[i]);
+        putchar('\n');
+    }
+    puts(".SH DESCRIPTION\ntilecc compiles programs that say which tile of which tensor moves where, one statement "
+         "after the other, to PTX and\ncubins for NVIDIA GPUs, and runs them.");
+    for (size_t i = 0; i < option_count; i++) {
+        const OptionInfo *o = &option_table[i];
+        if (o->group) {
+            printf("%s.SS %s\n", i == 0 ? ".SH OPTIONS\n" : "", o->group);
+            continue;
+        }
+        char left[128];
+        option_text(o, left, sizeof left);
+        man_row(left, o->help);
+    }
+    puts(".SH ARGUMENTS\nof tilecc run, by the names of the kernel's parameters:");
+    for (size_t i = 0; i < COUNT(ARGUMENTS); i++) man_row(ARGUMENTS[i].name, ARGUMENTS[i].text);
+    puts(".SH ENVIRONMENT");
+    for (size_t i = 0; i < COUNT(ENVIRONMENT); i++) man_row(ENVIRONMENT[i].name, ENVIRONMENT[i].text);
+    puts(".SH EXIT STATUS");
+    for (size_t i = 0; i < COUNT(STATUS); i++) man_row(STATUS[i].name, STATUS[i].text);
+}

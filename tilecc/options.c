@@ -1,0 +1,332 @@
+#include "tilecc/options.h"
+
+#include <ctype.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tilecc/commands.h"
+
+enum { NONE, NEEDED };
+
+enum OptionId {
+    FIRST_ID = 256, /* above all letters */
+#define GROUP(title)
+#define OPTION(id, name, letter, arg, metavar, commands, help) OPT_##id,
+#include "tilecc/options.def"
+#undef OPTION
+#undef GROUP
+    END_ID
+};
+
+const OptionInfo option_table[] = {
+#define GROUP(title) {title, 0, NULL, 0, NULL, 0, NULL},
+#define OPTION(id, name, letter, arg, metavar, commands, help)                                                         \
+    {NULL, OPT_##id, name, letter, (arg) == NEEDED ? (metavar) : NULL, commands, help},
+#include "tilecc/options.def"
+#undef OPTION
+#undef GROUP
+};
+const size_t option_count = sizeof option_table / sizeof option_table[0];
+
+static const char *const COMMANDS[] = {"run"};
+
+/* ---- what the options say ---- */
+
+typedef struct CommandLine {
+    CompileOptions o;
+    RunOptions run;
+    tilecc_define *defines; /* room for one per argument */
+    const char **import_dirs;
+    const char *explain;
+    int information; /* id of --help, --man, ..: done instead of compiling */
+} CommandLine;
+
+static int usage_error(void)
+{
+    fputs("try: tilecc --help\n", stderr);
+    return EXIT_USAGE;
+}
+
+/* The place of `value` among `words`, or -1 after a complaint. */
+static int choose(const char *option, const char *value, const char *const *words, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(words[i], value) == 0) return (int)i;
+    const char *near = nearest_word(value, words, n);
+    fprintf(stderr, "tilecc: %s does not take '%s'", option, value);
+    if (near) {
+        fprintf(stderr, "; did you mean '%s'?\n", near);
+    } else {
+        for (size_t i = 0; i < n; i++) fprintf(stderr, "%s%s", i == 0 ? "; it takes " : ", ", words[i]);
+        fputc('\n', stderr);
+    }
+    return -1;
+}
+#define CHOOSE(option, value, ...)                                                                                     \
+    choose(option, value, (const char *const[]){__VA_ARGS__},                                                          \
+           sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
+
+static bool add_define(CommandLine *c, char *text)
+{
+    char *equals = strchr(text, '=');
+    if (!equals || equals == text || !equals[1]) {
+        complain("-D needs NAME=VALUE or KERNEL.NAME=VALUE, not '%s'", text);
+        return false;
+    }
+    *equals = 0;
+    c->defines[c->o.lib.ndefines++] = (tilecc_define){text, equals + 1};
+    return true;
+}
+
+static bool read_ptx_version(CommandLine *c, const char *text)
+{
+    if (isdigit((unsigned char)text[0]) && text[1] == '.' && isdigit((unsigned char)text[2]) && !text[3]) {
+        c->o.lib.ptx_version = (unsigned)(text[0] - '0') * 10 + (unsigned)(text[2] - '0');
+        return true;
+    }
+    complain("--ptx-version needs a version like 8.0, not '%s'", text);
+    return false;
+}
+
+static bool read_repeats(CommandLine *c, const char *text)
+{
+    size_t digits = strspn(text, "0123456789");
+    if (digits > 0 && digits < 7 && !text[digits]) c->run.repeats = (int)strtol(text, NULL, 10);
+    if (c->run.repeats > 0) return true;
+    complain("--repeats needs a number from 1 to 999999, not '%s'", text);
+    return false;
+}
+
+static bool want_colour(int when)
+{
+    if (when != 0) return when == 1;
+    const char *no = getenv("NO_COLOR"), *force = getenv("CLICOLOR_FORCE"), *term = getenv("TERM");
+    if (no && no[0]) return false;
+    if (force && force[0] && strcmp(force, "0") != 0) return true;
+    return isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
+}
+
+static bool take(CommandLine *c, int id, char *arg)
+{
+    CompileOptions *o = &c->o;
+    int k = 0;
+    switch (id) {
+    case OPT_OUTPUT:
+        o->output = arg;
+        if (!arg[0]) complain("-o needs a file name");
+        return arg[0] != 0;
+    case OPT_ASM_TEXT:
+        o->lib.emit = TILECC_EMIT_PTX;
+        o->to_file = true;
+        return true;
+    case OPT_EMIT:
+        k = CHOOSE("--emit", arg, "tokens", "ast", "ir", "ptx", "cubin", "plan");
+        if (k >= 0) o->lib.emit = (tilecc_emit)k;
+        o->to_file = false;
+        return k >= 0;
+    case OPT_PLAN:
+        o->lib.emit = TILECC_EMIT_PLAN;
+        o->to_file = false;
+        return true;
+    case OPT_LINEINFO: o->lib.lineinfo = 1; return true;
+    case OPT_DEPENDENCIES: o->dependencies = true; return true;
+    case OPT_DEPENDENCY_FILE: o->dependency_file = arg; return true;
+    case OPT_DEFINE: return add_define(c, arg);
+    case OPT_IMPORT_DIR: c->import_dirs[o->lib.nimport_dirs++] = arg; return true;
+    case OPT_ARCH: o->lib.arch = arg; return true;
+    case OPT_PTX_VERSION: return read_ptx_version(c, arg);
+    case OPT_ASSEMBLER:
+        k = CHOOSE("--assembler", arg, "auto", "nvjitlink", "ptxas");
+        if (k >= 0) o->lib.assembler = (tilecc_assembler)k;
+        return k >= 0;
+    case OPT_WARN:
+        k = CHOOSE("-W", arg, "error", "no-performance");
+        if (k == 0) o->lib.warnings_are_errors = 1;
+        if (k == 1) o->lib.no_performance_warnings = 1;
+        return k >= 0;
+    case OPT_ERROR_FORMAT:
+        k = CHOOSE("--error-format", arg, "human", "short", "json");
+        if (k >= 0) o->lib.error_format = (tilecc_error_format)k;
+        return k >= 0;
+    case OPT_COLOR:
+        k = CHOOSE("--color", arg, "auto", "always", "never");
+        o->lib.colour = want_colour(k);
+        return k >= 0;
+    case OPT_VERBOSE: o->verbose = true; return true;
+    case OPT_DEVICE: c->run.device = arg; return true;
+    case OPT_TIME: c->run.time = true; return true;
+    case OPT_REPEATS: return read_repeats(c, arg);
+    case OPT_EXPLAIN:
+        c->explain = arg;
+        c->information = id;
+        return true;
+    default: c->information = id; return true;
+    }
+}
+
+/* ---- getopt_long from the table ---- */
+
+typedef struct Parser {
+    struct option *longs; /* those of the command */
+    char letters[2 * (END_ID - FIRST_ID) + 2];
+    const char *names[END_ID - FIRST_ID]; /* for did-you-mean */
+    size_t n;
+} Parser;
+
+static void parser_init(Parser *p, unsigned command)
+{
+    size_t at = 0;
+    p->letters[at++] = ':'; /* a missing argument is told from an unknown option */
+    p->longs = must_alloc((option_count + 1) * sizeof *p->longs);
+    for (size_t i = 0; i < option_count; i++) {
+        const OptionInfo *o = &option_table[i];
+        if (!(o->commands & command)) continue;
+        p->longs[p->n] = (struct option){o->name, o->metavar ? required_argument : no_argument, NULL, o->id};
+        p->names[p->n++] = o->name;
+        if (!o->letter || o->letter == '-') continue;
+        p->letters[at++] = o->letter;
+        if (o->metavar) p->letters[at++] = ':';
+    }
+    p->letters[at] = 0;
+    p->longs[p->n] = (struct option){NULL, 0, NULL, 0};
+}
+
+static const OptionInfo *find_option(int c)
+{
+    for (size_t i = 0; i < option_count; i++)
+        if (option_table[i].id && (option_table[i].id == c || (c < FIRST_ID && option_table[i].letter == c)))
+            return &option_table[i];
+    return NULL;
+}
+
+/* getopt's '?' and ':' in words. */
+static void complain_option(const Parser *p, int result, const char *text)
+{
+    const OptionInfo *known = optopt ? find_option(optopt) : NULL;
+    if (known && known->metavar) {
+        const char *dash = known->letter == 0 ? "--" : "-";
+        if (result == ':' && known->letter && known->letter != '-')
+            complain("-%c needs an argument: %s", known->letter, known->metavar);
+        else complain("%s%s needs an argument: %s", dash, known->name, known->metavar);
+        return;
+    }
+    size_t length = strcspn(text, "=");
+    if (known) {
+        complain("'%.*s' takes no argument", (int)length, text);
+        return;
+    }
+    char name[64];
+    size_t dashes = strspn(text, "-");
+    snprintf(name, sizeof name, "%.*s", (int)(length - (dashes < length ? dashes : length)), text + dashes);
+    const char *near = nearest_word(name, p->names, p->n);
+    const OptionInfo *info = NULL;
+    for (size_t i = 0; near && i < option_count; i++)
+        if (option_table[i].name == near) info = &option_table[i];
+    if (info)
+        complain("unknown option '%.*s'; did you mean '%s%s'?", (int)length, text, info->letter == '-' ? "-" : "--",
+                 near);
+    else complain("unknown option '%.*s'", (int)length, text);
+}
+
+static int information(const CommandLine *c)
+{
+    switch (c->information) {
+    case OPT_EXPLAIN: return command_explain(c->explain);
+    case OPT_LIST_TARGETS: return command_list_targets();
+    case OPT_MAN: print_man(); break;
+    case OPT_VERSION: printf("tilecc %s\n", tilecc_version()); break;
+    default: print_help(); break;
+    }
+    return finish_stdout() ? EXIT_OK : EXIT_ENVIRONMENT;
+}
+
+/* A lone word that is no file may be a command misspelt. */
+static bool is_misspelt_command(const char *word)
+{
+    if (strpbrk(word, "./-") || access(word, F_OK) == 0) return false;
+    const char *near = nearest_word(word, COMMANDS, sizeof COMMANDS / sizeof COMMANDS[0]);
+    if (near) complain("unknown command '%s'; did you mean '%s'?", word, near);
+    else complain("there is no command and no file '%s'", word);
+    return true;
+}
+
+static int compile(CommandLine *c, int n, char **inputs)
+{
+    if (n == 0) {
+        complain("no source file");
+        return usage_error();
+    }
+    if (is_misspelt_command(inputs[0])) return usage_error();
+    if (n > 1) {
+        complain("one source file at a time, but there are %d: '%s', '%s'%s", n, inputs[0], inputs[1],
+                 n > 2 ? ", .." : "");
+        return usage_error();
+    }
+    if (c->o.dependency_file && !c->o.dependencies) {
+        complain("-MF says where to write what -MD asks for; -MD is missing");
+        return usage_error();
+    }
+    c->o.input = inputs[0];
+    return command_compile(&c->o);
+}
+
+static int run(CommandLine *c, int n, char **arguments)
+{
+    if (n == 0) {
+        complain("no program to run");
+        return usage_error();
+    }
+    c->run.program = arguments[0];
+    c->run.args = (const char *const *)(arguments + 1);
+    c->run.nargs = (size_t)(n - 1);
+    c->run.verbose = c->o.verbose;
+    c->run.lib = c->o.lib;
+    return command_run(&c->run);
+}
+
+static int parse_and_run(CommandLine *c, Parser *p, unsigned command, int argc, char **argv)
+{
+    opterr = 0;
+    for (;;) {
+        int result = getopt_long_only(argc, argv, p->letters, p->longs, NULL);
+        if (result == -1) break;
+        if (result == '?' || result == ':') {
+            complain_option(p, result, argv[optind - 1]);
+            return usage_error();
+        }
+        const OptionInfo *o = find_option(result);
+        if (!take(c, o->id, optarg)) return usage_error();
+    }
+    if (c->information) return information(c);
+    if (command == RUN) return run(c, argc - optind, argv + optind);
+    return compile(c, argc - optind, argv + optind);
+}
+
+int run_command_line(int argc, char **argv)
+{
+    unsigned command = COMPILE;
+    if (argc > 1 && strcmp(argv[1], "run") == 0) {
+        command = RUN;
+        argv++;
+        argc--;
+    }
+    CommandLine c = {.o = {.lib = {.struct_size = sizeof(tilecc_options), .emit = TILECC_EMIT_CUBIN}}};
+    c.defines = must_alloc((size_t)argc * sizeof *c.defines + 1);
+    c.import_dirs = must_alloc((size_t)argc * sizeof *c.import_dirs + 1);
+    c.o.lib.defines = c.defines;
+    c.o.lib.import_dirs = c.import_dirs;
+    c.o.lib.colour = want_colour(0);
+    c.o.lib.ptxas = getenv("TILECC_PTXAS");
+    c.o.lib.nvjitlink = getenv("TILECC_NVJITLINK");
+
+    Parser p = {0};
+    parser_init(&p, command);
+    int code = parse_and_run(&c, &p, command, argc, argv);
+    free(p.longs);
+    free(c.defines);
+    free(c.import_dirs);
+    return code;
+}

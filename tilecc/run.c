@@ -1,0 +1,230 @@
+/* tilecc run: compile or load, read the inputs, launch, write the outputs. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tilecc/cli.h"
+#include "tilecc/commands.h"
+#include "tilecc/run_args.h"
+
+typedef struct Run {
+    const RunOptions *opt;
+    char *path, *kernel_name; /* from opt->program; kernel_name may be NULL */
+    tile_device *device;
+    tile_module *module;
+    tile_kernel *kernel;
+    tile_args *args;
+    RunArgs typed;
+    bool from_source;
+} Run;
+
+static int failed(tile_status s, const tile_error *e)
+{
+    complain("%s", e->text);
+    return exit_code_of(s);
+}
+
+static bool ends_in(const char *s, size_t n, const char *suffix)
+{
+    size_t m = strlen(suffix);
+    return n > m && memcmp(s + n - m, suffix, m) == 0;
+}
+
+static bool is_program(const char *s, size_t n)
+{
+    return ends_in(s, n, ".tile") || ends_in(s, n, ".ptx") || ends_in(s, n, ".cubin");
+}
+
+static char *copy_text(const char *s, size_t n)
+{
+    char *out = must_alloc(n + 1);
+    memcpy(out, s, n);
+    out[n] = 0;
+    return out;
+}
+
+static int split_program(Run *r)
+{
+    const char *p = r->opt->program, *colon = strrchr(p, ':');
+    size_t n = strlen(p), path = n;
+    if (!is_program(p, n) && colon && is_program(p, (size_t)(colon - p)) && colon[1]) path = (size_t)(colon - p);
+    if (!is_program(p, path)) {
+        complain("'%s' is no program: FILE.tile, FILE.ptx or FILE.cubin, and :KERNEL behind it", p);
+        return EXIT_USAGE;
+    }
+    r->path = copy_text(p, path);
+    if (path < n) r->kernel_name = copy_text(colon + 1, n - path - 1);
+    r->from_source = ends_in(p, path, ".tile");
+    return EXIT_OK;
+}
+
+/* Without an assembler the driver compiles the PTX; without -arch the device decides, unless the file's `target` has
+ * no code for it: then loading says what it is for. */
+static tilecc_result *compile_text(const Run *r, const char *text, size_t size)
+{
+    tilecc_options o = r->opt->lib;
+    o.emit = TILECC_EMIT_CUBIN;
+    if (!o.arch) o.arch = tile_device_arch(r->device);
+    tilecc_result *c = tilecc_compile(&o, r->path, text, size);
+    if (c && c->status == TILECC_ERROR_USAGE && !r->opt->lib.arch) {
+        tilecc_free(c);
+        o.arch = NULL;
+        c = tilecc_compile(&o, r->path, text, size);
+    }
+    if (c && c->status == TILECC_ERROR_TOOL && o.assembler == TILECC_ASM_AUTO) {
+        if (r->opt->verbose) complain("%s; the driver compiles the PTX instead", c->message);
+        tilecc_free(c);
+        o.emit = TILECC_EMIT_PTX;
+        c = tilecc_compile(&o, r->path, text, size);
+    }
+    return c;
+}
+
+static int load_source(Run *r)
+{
+    size_t size;
+    char *text = read_file(r->path, &size);
+    if (!text) return EXIT_ENVIRONMENT;
+    tilecc_result *c = compile_text(r, text, size);
+    free(text);
+    if (!c) {
+        complain("out of memory");
+        return EXIT_ENVIRONMENT;
+    }
+    fwrite(c->diagnostics, 1, c->diagnostics_size, stderr);
+    int code = (int)c->status;
+    if (c->status == TILECC_OK) {
+        tile_error e;
+        tile_status s = tile_module_load(r->device, c->output, c->output_size, &r->module, &e);
+        if (s != TILE_OK) code = failed(s, &e);
+        else if (r->opt->verbose && c->assembler) fprintf(stderr, "assembled by %s\n", c->assembler);
+    } else if (c->status != TILECC_ERROR_SOURCE || c->diagnostics_size == 0) {
+        complain("%s", c->message);
+    }
+    tilecc_free(c);
+    return code;
+}
+
+static int load(Run *r)
+{
+    if (r->from_source) return load_source(r);
+    tile_error e;
+    tile_status s = tile_module_load_file(r->device, r->path, &r->module, &e);
+    if (s == TILE_OK) return EXIT_OK;
+    complain("%s", e.text);
+    return EXIT_ENVIRONMENT; /* whatever is wrong, it is the file */
+}
+
+static int choose_kernel(Run *r)
+{
+    size_t n = tile_kernel_count(r->module);
+    if (r->kernel_name) r->kernel = tile_kernel_find(r->module, r->kernel_name);
+    else if (n == 1) r->kernel = tile_kernel_at(r->module, 0);
+    if (r->kernel) return EXIT_OK;
+    if (n == 0) {
+        complain("'%s' has no kernel", r->path);
+        return EXIT_USAGE;
+    }
+    const char **names = must_alloc(n * sizeof *names);
+    for (size_t i = 0; i < n; i++) names[i] = tile_kernel_name(tile_kernel_at(r->module, i));
+    const char *near = r->kernel_name ? nearest_word(r->kernel_name, names, n) : NULL;
+    if (r->kernel_name) fprintf(stderr, "tilecc: '%s' has no kernel '%s'", r->path, r->kernel_name);
+    else fprintf(stderr, "tilecc: '%s' has %zu kernels; say which one with %s:NAME", r->path, n, r->path);
+    if (near) fprintf(stderr, "; did you mean '%s'?\n", near);
+    for (size_t i = 0; !near && i < n; i++) fprintf(stderr, "%s%s%s", i ? ", " : "; it has ", names[i], i + 1 < n ? "" : "\n");
+    free(names);
+    return EXIT_USAGE;
+}
+
+static void say_what_runs(const Run *r)
+{
+    tile_kernel_facts f;
+    tile_kernel_info(r->kernel, &f);
+    fprintf(stderr, "%s: for %s by %s, on %s\n", tile_kernel_name(r->kernel), f.target, f.compiler,
+            tile_device_name(r->device));
+    fprintf(stderr, "%u threads and %u bytes of shared memory per CTA", f.threads, f.smem);
+    if ((uint64_t)f.cluster[0] * f.cluster[1] * f.cluster[2] > 1)
+        fprintf(stderr, ", clusters of %u x %u x %u CTAs", f.cluster[0], f.cluster[1], f.cluster[2]);
+    fputc('\n', stderr);
+    for (size_t i = 0; i < f.ntrusts; i++) fprintf(stderr, "trusted, not checked: %s\n", f.trusts[i]);
+}
+
+static int launch(Run *r)
+{
+    tile_error e;
+    tile_status s = tile_launch(r->args, NULL, &e);
+    if (s == TILE_OK) s = tile_synchronize(r->device, NULL, &e);
+    return s == TILE_OK ? EXIT_OK : failed(s, &e);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+enum { WARM_UP = 3, LEAST_REPEATS = 20 };
+
+static int measure(Run *r)
+{
+    int n = r->opt->repeats > LEAST_REPEATS ? r->opt->repeats : LEAST_REPEATS;
+    double *ms = must_alloc((size_t)n * sizeof *ms);
+    tile_error e;
+    tile_status s = TILE_OK;
+    for (int i = -WARM_UP; s == TILE_OK && i < n; i++) s = tile_time(r->args, NULL, 1, &ms[i < 0 ? 0 : i], &e);
+    if (s == TILE_OK) {
+        qsort(ms, (size_t)n, sizeof *ms, by_value);
+        double median = n % 2 ? ms[n / 2] : (ms[n / 2 - 1] + ms[n / 2]) / 2, bytes = run_args_traffic(&r->typed);
+        printf("%s: %.3f us, median of %d launches", tile_kernel_name(r->kernel), median * 1e3, n);
+        if (median > 0) printf("; %.1f GB/s over %.0f bytes read and written", bytes / median / 1e6, bytes);
+        putchar('\n');
+    }
+    free(ms);
+    if (s != TILE_OK) return failed(s, &e);
+    return finish_stdout() ? EXIT_OK : EXIT_ENVIRONMENT;
+}
+
+static int open_device(Run *r)
+{
+    tile_error e;
+    tile_status s = tile_device_open(r->opt->device ? r->opt->device : "cuda", &r->device, &e);
+    return s == TILE_OK ? EXIT_OK : failed(s, &e);
+}
+
+static int make_args(Run *r)
+{
+    tile_error e;
+    tile_status s = tile_args_new(r->kernel, &r->args, &e);
+    return s == TILE_OK ? EXIT_OK : failed(s, &e);
+}
+
+static int run(Run *r)
+{
+    int code = split_program(r);
+    if (code == EXIT_OK) code = run_args_parse(&r->typed, r->opt->args, r->opt->nargs);
+    if (code == EXIT_OK) code = open_device(r);
+    if (code == EXIT_OK) code = load(r);
+    if (code == EXIT_OK) code = choose_kernel(r);
+    if (code == EXIT_OK) code = run_args_match(&r->typed, r->kernel);
+    if (code == EXIT_OK) code = make_args(r);
+    if (code == EXIT_OK && r->opt->verbose) say_what_runs(r);
+    if (code == EXIT_OK) code = run_args_bind(&r->typed, r->device, r->args);
+    if (code == EXIT_OK) code = launch(r);
+    if (code == EXIT_OK) code = run_args_fetch(&r->typed, r->device);
+    if (code == EXIT_OK) code = run_args_write(&r->typed);
+    if (code == EXIT_OK && r->opt->time) code = measure(r); /* last: the launches change what is read and written */
+    return code;
+}
+
+int command_run(const RunOptions *opt)
+{
+    Run r = {.opt = opt};
+    int code = run(&r);
+    tile_args_free(r.args);
+    run_args_free(&r.typed, r.device);
+    tile_module_free(r.module);
+    tile_device_close(r.device);
+    free(r.path);
+    free(r.kernel_name);
+    return code;
+}
