@@ -9,10 +9,6 @@ function(tile_floor name)
     if(arg_EXCLUDE)
         list(FILTER sources EXCLUDE REGEX "${arg_EXCLUDE}")
     endif()
-    if(NOT sources AND NOT arg_SOURCES) # GUARD
-        file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/empty.c "typedef int empty_${name};\n") # GUARD
-        set(sources ${CMAKE_CURRENT_BINARY_DIR}/empty.c) # GUARD
-    endif() # GUARD
     add_library(${name} OBJECT ${sources} ${arg_SOURCES})
     tile_view(${name} ${arg_SEES} ${name})
 endfunction()

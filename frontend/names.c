@@ -97,10 +97,12 @@ static void walk_expr(Walk *w, const Expr *x)
     case EX_INDEX:
         walk_expr(w, x->base);
         for (const Sub *s = x->subs.first; s; s = s->next) {
-            walk_expr(w, s->a);
-            walk_expr(w, s->b);
-            walk_expr(w, s->c);
-            walk_list(w, &s->rows);
+            if (s->kind == SUB_AT || s->kind == SUB_SPAN) walk_expr(w, s->a);
+            if (s->kind == SUB_SPAN) {
+                walk_expr(w, s->b);
+                walk_expr(w, s->c);
+            }
+            if (s->kind == SUB_ROWS) walk_list(w, &s->rows);
         }
         break;
     case EX_INT: case EX_FLOAT: case EX_STRING: case EX_ERROR: break;

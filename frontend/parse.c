@@ -60,7 +60,7 @@ static Bracket *innermost(Parse *ps)
     return &ps->open[ps->depth];
 }
 
-void parse_too_deep(Parse *ps, Span at)
+static void too_deep(Parse *ps, Span at)
 {
     if (ps->stopped) return;
     ps->stopped = true;
@@ -70,10 +70,19 @@ void parse_too_deep(Parse *ps, Span at)
     diag_note(ps->tree.diags, g, (Span){0, 0}, "the rest of this file is not read");
 }
 
+/* Brackets are bounded, so that only a chain of unary operators fills the parser's stack. */
+void parse_stack_full(Parse *ps)
+{
+    if (ps->stopped) return;
+    ps->stopped = true;
+    Diag *g = diag_at(ps->tree.diags, E0117, ps->cur.span, "this expression is more than %d levels deep", EXPR_DEPTH_MAX);
+    diag_note(ps->tree.diags, g, (Span){0, 0}, "the rest of this file is not read");
+}
+
 static void open_bracket(Parse *ps, Token t, bool block)
 {
     if (ps->nesting == NESTING_MAX) {
-        parse_too_deep(ps, t.span);
+        too_deep(ps, t.span);
         return;
     }
     ps->nesting++;
@@ -175,7 +184,7 @@ static void count_chain(Parse *ps, Token t)
     if (ps->cur.kind != TK_ELSE) {
         end_chain(ps);
     } else if (ps->nesting == NESTING_MAX) {
-        parse_too_deep(ps, t.span);
+        too_deep(ps, t.span);
     } else {
         innermost(ps)->else_ifs++;
         ps->nesting++;

@@ -55,7 +55,7 @@ int tile_lex(TILE_STYPE *value, Span *span, Parse *ps);
 void *parse_regrow(Parse *ps, const void *old, size_t used, size_t size);
 Ident parse_soft_name(Parse *ps, Span s);
 void parse_resumed(Parse *ps); /* reading goes on after an error */
-void parse_too_deep(Parse *ps, Span at);
+void parse_stack_full(Parse *ps);
 void syntax_error(Parse *ps, const bool *expected); /* by token kind, up to TOKEN_KINDS */
 
 /* ---- for the error reports ---- */

@@ -35,7 +35,10 @@ static void yyerror(Span *at, Parse *ps, const char *msg);
 #define YYMAXDEPTH 10000
 #define yyoverflow(msg, ss, ssn, vs, vsn, ls, lsn, size)                                                               \
     do {                                                                                                               \
-        if (*(size) >= YYMAXDEPTH) break;                                                                              \
+        if (*(size) >= YYMAXDEPTH) {                                                                                   \
+            parse_stack_full(ps);                                                                                      \
+            break;                                                                                                     \
+        }                                                                                                              \
         *(size) = *(size) > YYMAXDEPTH / 2 ? YYMAXDEPTH : *(size) * 2;                                                 \
         *(ss) = parse_regrow(ps, *(ss), (size_t)(ssn), (size_t)*(size) * sizeof **(ss));                               \
         *(vs) = parse_regrow(ps, *(vs), (size_t)(vsn), (size_t)*(size) * sizeof **(vs));                               \
@@ -459,8 +462,10 @@ static int yyreport_syntax_error(const yypcontext_t *ctx, Parse *ps)
     return 0;
 }
 
+/* Syntax errors are reported above: what remains is the want of memory for LAC's exploration. */
 static void yyerror(Span *at, Parse *ps, const char *msg)
 {
-    (void)msg; /* syntax errors are reported above: what remains is a stack that would pass YYMAXDEPTH */
-    parse_too_deep(ps, *at);
+    (void)at;
+    (void)msg;
+    parse_stack_full(ps);
 }

@@ -9,8 +9,8 @@ enum {
     MARKS = 64   /* labels drawn at one diagnostic; more are dropped */
 };
 
-static const char *const CLASS_WORD[] = {[DIAG_ERROR] = "error", [DIAG_WARNING] = "warning",
-                                         [DIAG_PERFORMANCE] = "performance"};
+static const char *const CLASS_WORD[] = {
+    [DIAG_ERROR] = "error", [DIAG_WARNING] = "warning", [DIAG_PERFORMANCE] = "performance"};
 
 /* ---- places ---- */
 
@@ -351,8 +351,8 @@ static void json_span(Diags *d, Span s, Text *out)
     }
     Place end = end_of(d, &at, s);
     json_field(out, "path", at.path);
-    text_printf(out, ",\"line\":%u,\"col\":%u,\"end_line\":%u,\"end_col\":%u", (unsigned)at.line,
-                (unsigned)column(&at), (unsigned)end.line, (unsigned)column(&end));
+    text_printf(out, ",\"line\":%u,\"col\":%u,\"end_line\":%u,\"end_col\":%u", (unsigned)at.line, (unsigned)column(&at),
+                (unsigned)end.line, (unsigned)column(&end));
 }
 
 static void json_list(Diags *d, const char *name, const DiagLabel *l, Text *out)

@@ -102,7 +102,10 @@ bool form_legal(InstrForm f, const TargetInfo *t, unsigned version)
 /* ---- word lists ---- */
 
 #define WORD_ROW(...) ((const char *const[]){__VA_ARGS__})
-#define WORDS(...) {WORD_ROW(__VA_ARGS__), sizeof WORD_ROW(__VA_ARGS__) / sizeof(const char *)}
+#define WORDS(...)                                                                                                     \
+    {                                                                                                                  \
+        WORD_ROW(__VA_ARGS__), sizeof WORD_ROW(__VA_ARGS__) / sizeof(const char *)                                     \
+    }
 
 /* In the order of enum WordList; the order of the words is that of the enums that use them. */
 static const struct Words {

@@ -124,8 +124,8 @@ static bool left_decides(LxOp op, int64_t a)
     return (op == LX_LAND && a == 0) || (op == LX_LOR && a != 0);
 }
 
-static void eval_node(const LxNode *n, const int64_t *syms, const int64_t *values, const uint8_t *status, int64_t *value,
-                      uint8_t *stat)
+static void eval_node(const LxNode *n, const int64_t *syms, const int64_t *values, const uint8_t *status,
+                      int64_t *value, uint8_t *stat)
 {
     LxOp op = (LxOp)n->op;
     *stat = LX_OK;
@@ -177,12 +177,12 @@ static const struct OpText {
     const char *text;
     int level;
 } OP_TEXT[LX_OP_COUNT] = {
-    [LX_CONST] = {"", PRIMARY}, [LX_SYM] = {"", PRIMARY}, [LX_ADD] = {" + ", SUM},     [LX_SUB] = {" - ", SUM},
-    [LX_MUL] = {" * ", TERM},   [LX_DIV] = {" / ", TERM}, [LX_MOD] = {" % ", TERM},    [LX_CEIL] = {"ceil", CALL},
-    [LX_MIN] = {"min", CALL},   [LX_MAX] = {"max", CALL}, [LX_SHL] = {" << ", SHIFT},  [LX_SHR] = {" >> ", SHIFT},
-    [LX_AND] = {" & ", BITS},   [LX_OR] = {" | ", BITS},  [LX_XOR] = {" ^ ", BITS},    [LX_EQ] = {" == ", COMPARE},
+    [LX_CONST] = {"", PRIMARY},  [LX_SYM] = {"", PRIMARY},   [LX_ADD] = {" + ", SUM},     [LX_SUB] = {" - ", SUM},
+    [LX_MUL] = {" * ", TERM},    [LX_DIV] = {" / ", TERM},   [LX_MOD] = {" % ", TERM},    [LX_CEIL] = {"ceil", CALL},
+    [LX_MIN] = {"min", CALL},    [LX_MAX] = {"max", CALL},   [LX_SHL] = {" << ", SHIFT},  [LX_SHR] = {" >> ", SHIFT},
+    [LX_AND] = {" & ", BITS},    [LX_OR] = {" | ", BITS},    [LX_XOR] = {" ^ ", BITS},    [LX_EQ] = {" == ", COMPARE},
     [LX_NE] = {" != ", COMPARE}, [LX_LT] = {" < ", COMPARE}, [LX_LE] = {" <= ", COMPARE}, [LX_LAND] = {" && ", LAND},
-    [LX_LOR] = {" || ", LOR},   [LX_NOT] = {"!", UNARY},
+    [LX_LOR] = {" || ", LOR},    [LX_NOT] = {"!", UNARY},
 };
 
 typedef struct Printer {

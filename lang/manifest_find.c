@@ -24,11 +24,7 @@ static uint64_t number(Image m, uint64_t at, unsigned size)
 
 /* ---- ELF ---- */
 
-enum {
-    EHDR = 64, SHDR = 64, SYM = 24,
-    SHT_SYMTAB_ = 2, SHT_NOBITS_ = 8,
-    SHN_LORESERVE_ = 0xFF00
-};
+enum { EHDR = 64, SHDR = 64, SYM = 24, SHT_SYMTAB_ = 2, SHT_NOBITS_ = 8, SHN_LORESERVE_ = 0xFF00 };
 
 typedef struct Section {
     uint32_t type, link;
@@ -50,9 +46,12 @@ static Section section_at(const Elf *e, uint32_t i)
 {
     uint64_t at = e->table + (uint64_t)i * SHDR;
     Image m = e->image;
-    return (Section){.type = (uint32_t)number(m, at + 4, 4),   .link = (uint32_t)number(m, at + 40, 4),
-                     .addr = number(m, at + 16, 8),            .offset = number(m, at + 24, 8),
-                     .size = number(m, at + 32, 8),            .entsize = number(m, at + 56, 8)};
+    return (Section){.type = (uint32_t)number(m, at + 4, 4),
+                     .link = (uint32_t)number(m, at + 40, 4),
+                     .addr = number(m, at + 16, 8),
+                     .offset = number(m, at + 24, 8),
+                     .size = number(m, at + 32, 8),
+                     .entsize = number(m, at + 56, 8)};
 }
 
 static const char *open_elf(Image m, Elf *e)

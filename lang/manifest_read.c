@@ -139,7 +139,8 @@ static void read_scalar(Reader *r, MfKernel *k)
     uint64_t v = next(r);
     s.type = byte_of(v, 0);
     s.sym = high32(v);
-    demand(r, s.type == TYPE_S32 || s.type == TYPE_U32 || s.type == TYPE_S64, "a scalar parameter is no s32, u32 or s64");
+    demand(r, s.type == TYPE_S32 || s.type == TYPE_U32 || s.type == TYPE_S64,
+           "a scalar parameter is no s32, u32 or s64");
     demand(r, s.sym < k->syms.n, "a scalar parameter names no symbol");
     vec_push(r->a, &k->scalars, s);
 }
@@ -294,10 +295,11 @@ static const char *check_head(const uint64_t *w, size_t n, Arena *a)
     if (n < MF_HEAD) return "the manifest is shorter than its head";
     if (w[0] != MANIFEST_MAGIC) return "the manifest does not begin with its magic number";
     if (w[1] != MANIFEST_VERSION)
-        return arena_printf(a, "the manifest has version %llu, this library reads version %d",
-                            (unsigned long long)w[1], MANIFEST_VERSION);
+        return arena_printf(a, "the manifest has version %llu, this library reads version %d", (unsigned long long)w[1],
+                            MANIFEST_VERSION);
     if (w[2] < MF_HEAD || w[2] > n) return "the manifest is cut off";
-    if (w[3] != manifest_checksum(w + MF_HEAD, (size_t)w[2] - MF_HEAD)) return "the manifest is damaged: its checksum differs";
+    if (w[3] != manifest_checksum(w + MF_HEAD, (size_t)w[2] - MF_HEAD))
+        return "the manifest is damaged: its checksum differs";
     return NULL;
 }
 

@@ -4,8 +4,8 @@
  * as team part + [least, greatest]. The team part is a sum of steps times digits. Digits of a team index t are
  * t % d1, t / d1 % (d2 / d1), .., t / dm for the divisors d1 | d2 | .. | dm by which it is divided anywhere in the
  * boxes; together they determine t. Sorted by step, a digit whose step is at least what the boxes and all smaller
- * digits span is separated: teams that differ in it (and agree in the greater ones) touch different elements. If every
- * digit of every team index is separated in some dimension, different teams never overlap.
+ * digits span is separated, if all greater ones are: the greatest digit in which two teams differ then keeps them
+ * apart. If every digit of every team index is separated in some dimension, different teams never overlap.
  */
 #include <string.h>
 
@@ -27,6 +27,12 @@ typedef struct Digit {
     int at;
     Poly step; /* >= 0 */
 } Digit;
+
+typedef struct Dimension {
+    int number;
+    Poly team;             /* the common team part of both boxes' starts */
+    Poly span_ab, span_ba; /* starts at least so far apart: A(t) before B(t'), and B before A */
+} Dimension;
 
 typedef struct Separation {
     Domain *d;
@@ -150,45 +156,53 @@ static int least_digit(Domain *d, const Digit *digits, int n)
     return -1;
 }
 
-static void separate_dimension(Separation *s, int dim, Poly team, Poly span_ab, Poly span_ba)
+/* Of the digits that no dimension has separated yet; true: separated more. */
+static bool separate_dimension(Separation *s, const Dimension *dim)
 {
     Domain *d = s->d;
     Digit digits[DIGITS_MAX];
-    int n;
-    if (!digits_of(s, team, digits, &n)) {
+    Digit order[DIGITS_MAX]; /* by increasing step */
+    int n, m = 0, run = 0;   /* from order[run] on all are separated */
+    Poly ab = dim->span_ab, ba = dim->span_ba;
+    if (!digits_of(s, dim->team, digits, &n)) {
         if (s->why == NULL) {
             s->why = arena_printf(s->a, "the start %s in dimension %d is not a sum of steps of the team's indices",
-                                  domain_text(d, s->a, team), dim);
+                                  domain_text(d, s->a, dim->team), dim->number);
         }
-        return;
+        return false;
     }
     while (n > 0) {
         int i = least_digit(d, digits, n);
         if (i < 0) {
             if (s->why == NULL) {
                 s->why = arena_printf(s->a, "the steps %s and %s in dimension %d can't be compared",
-                                      domain_text(d, s->a, digits[0].step), domain_text(d, s->a, digits[1].step), dim);
+                                      domain_text(d, s->a, digits[0].step), domain_text(d, s->a, digits[1].step),
+                                      dim->number);
             }
-            return;
+            return false;
         }
         Digit g = digits[i];
         digits[i] = digits[--n];
         Poly width = g.chain->width[g.at];
         int64_t w;
-        if (poly_is_const(width, &w) && w <= 0) continue;
-        if (le(d, span_ab, g.step) && le(d, span_ba, g.step)) {
-            g.chain->separated[g.at] = true;
-        } else if (s->why == NULL) {
-            Poly span = le(d, span_ab, g.step) ? span_ba : span_ab;
-            s->why = arena_printf(s->a, "the step %s of %s in dimension %d is not known to reach over the %s elements touched",
-                                  domain_text(d, s->a, g.step), atom_text(s, g.chain->atom[g.at]), dim,
-                                  span.bad ? "?" : domain_text(d, s->a, span));
+        if (g.chain->separated[g.at] || (poly_is_const(width, &w) && w <= 0)) continue;
+        order[m++] = g;
+        bool over_ab = le(d, ab, g.step);
+        if (!over_ab || !le(d, ba, g.step)) {
+            run = m;
+            Poly span = over_ab ? ba : ab;
+            if (s->why == NULL && !span.bad) {
+                s->why = arena_printf(s->a, "in dimension %d the step %s of %s is not known to be as long as the %s "
+                                      "elements touched", dim->number, domain_text(d, s->a, g.step),
+                                      atom_text(s, g.chain->atom[g.at]), domain_text(d, s->a, span));
+            }
         }
         Poly more = raw_mul(d, g.step, width);
-        span_ab = raw_add(d, span_ab, more);
-        span_ba = raw_add(d, span_ba, more);
-        if (span_ab.bad && span_ba.bad) return;
+        ab = raw_add(d, ab, more);
+        ba = raw_add(d, ba, more);
     }
+    for (int i = run; i < m; i++) order[i].chain->separated[order[i].at] = true;
+    return run < m;
 }
 
 /* Least and greatest start of a box in one dimension, and its extent at most. */
@@ -254,7 +268,7 @@ bool domain_disjoint_teams(Domain *d, Arena *a, const DomBox *A, const DomBox *B
     Span sa[MAP_RANK_MAX], sb[MAP_RANK_MAX];
     int rank = A->rank < B->rank ? A->rank : B->rank;
     if (nteam == 0) return true;
-    *why = "there are too many team indices";
+    *why = "there are too many indices that differ between teams, or one that is not a plain index";
     if (nteam > TEAMS_MAX) return false;
     for (int i = 0; i < rank; i++) {
         Span x = span_of(d, A, i, DEP_LAUNCH), y = span_of(d, B, i, DEP_LAUNCH);
@@ -264,7 +278,9 @@ bool domain_disjoint_teams(Domain *d, Arena *a, const DomBox *A, const DomBox *B
     }
     for (int i = 0; i < nteam; i++) {
         Poly p = poly_atom(d, team[i]);
-        if (p.n != 1 || p.terms[0].natoms != 1) continue;
+        int64_t k;
+        if (poly_is_const(p, &k)) continue;
+        if (p.n != 1 || p.terms[0].natoms != 1 || p.terms[0].coef != 1) return false;
         Chain *c = &s.chains[s.nchains++];
         c->atom[0] = p.terms[0].atoms[0];
         c->divisor[0] = poly_const(d, 1);
@@ -279,6 +295,8 @@ bool domain_disjoint_teams(Domain *d, Arena *a, const DomBox *A, const DomBox *B
     *why = s.why;
     if (!chains) return false;
     for (int c = 0; c < s.nchains; c++) chain_widths(d, &s.chains[c]);
+    Dimension dims[MAP_RANK_MAX];
+    int ndims = 0;
     for (int i = 0; i < rank; i++) {
         Poly t, u, al, ah, bl, bh;
         if (!sa[i].known || !sb[i].known) continue;
@@ -290,12 +308,17 @@ bool domain_disjoint_teams(Domain *d, Arena *a, const DomBox *A, const DomBox *B
         split_team(d, sb[i].hi, &u, &bh);
         agree = agree && poly_same(t, u);
         if (agree) {
-            separate_dimension(&s, i, t, raw_sub(d, raw_add(d, ah, sa[i].extent), bl),
-                               raw_sub(d, raw_add(d, bh, sb[i].extent), al));
+            dims[ndims++] = (Dimension){i, t, raw_sub(d, raw_add(d, ah, sa[i].extent), bl),
+                                        raw_sub(d, raw_add(d, bh, sb[i].extent), al)};
         } else if (s.why == NULL) {
             s.why = arena_printf(a, "the two starts in dimension %d, %s and %s, follow the team in different ways", i,
                                  domain_text(d, a, A->start[i]), domain_text(d, a, B->start[i]));
         }
+    }
+    /* What one dimension has separated need not be looked at in the others: the teams left agree in it. */
+    for (bool more = true; more;) {
+        more = false;
+        for (int i = 0; i < ndims; i++) more = separate_dimension(&s, &dims[i]) || more;
     }
     const char *together = first_together(&s);
     if (together == NULL) return true;

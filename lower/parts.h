@@ -118,7 +118,6 @@ typedef struct Piece { /* one tensor copy of a move */
 } Piece;
 typedef struct TensorPlan {
     uint32_t map;
-    const MfMap *desc;
     Piece *pieces;
     uint32_t npieces;
     int64_t piece_bytes;
@@ -139,42 +138,45 @@ typedef struct BulkPlan {
     bool clip_low, clip_high; /* of the run */
 } BulkPlan;
 
-/* ---- derived synchronisation: sync.c ---- */
-typedef struct PendingLoad { /* a derived load that nobody waited for */
-    const PTile *tile;
-    uint32_t arrive_op;      /* in body */
-    int64_t bytes;
-    VEC(MoveInfo) moves;
+/* ---- synchronisation: sync.c ---- */
+typedef struct PendingLoad { /* a load that nobody waited for yet */
+    MoveInfo info;
+    const PBarrier *barrier; /* NULL: derived, of the tile */
+    int64_t slot;
 } PendingLoad;
 typedef struct PendingStore {
     const PStmt *stmt;
     const PTile *tile;
     MoveInfo info;
-    bool known;              /* info's boxes hold (not: of an earlier iteration) */
+    bool known;              /* info's boxes hold: not a store of an earlier turn of the loop */
     bool is_explicit;
     bool read_done, full_done, fenced;
-    uint32_t seq;            /* groups committed up to and with its own; see sync.c */
     bool committed;
+    uint32_t seq;            /* number of its group */
 } PendingStore;
-typedef struct TileSync {
-    uint32_t bar;            /* IrBar, valid where derived */
-    bool derived, in_block;  /* has derived loads; one of them stands in a loop or if */
-    uint32_t phase_var;      /* where in_block */
-    uint32_t waits;          /* otherwise: phases waited for */
-} TileSync;
-typedef struct BarSync { /* of one slot of an explicit barrier */
-    uint32_t arrive_op;      /* op index + 1 of the phase's last commit, 0: none */
-    uint32_t waits;
+typedef struct Phase { /* of a barrier slot */
+    uint32_t arrive_op;      /* op number + 1 of the last arrival in this phase, 0: none */
+    uint32_t waits;          /* phases that were waited for */
     int64_t bytes;
-} BarSync;
+} Phase;
+typedef struct TileSync { /* a tile with derived loads */
+    bool derived, in_block;  /* in_block: one of them stands in a loop or if, so the phase is a variable */
+    uint32_t bar;            /* IrBar */
+    uint32_t phase_var;      /* IrVar, where in_block */
+    Phase phase;
+} TileSync;
 typedef struct Sync {
     TileSync *tiles;         /* by PTile.index */
-    BarSync **bars;          /* by PBarrier.index, then slot */
+    Phase **bars;            /* by PBarrier.index, then slot */
     VEC(PendingLoad) loads;
     VEC(PendingStore) stores;
-    uint32_t groups;         /* committed so far, a lower bound: see sync.c */
-    bool in_group;           /* inside group { } */
+    uint32_t groups;         /* committed here: never more than were committed since an entry's seq */
+    uint32_t depth;          /* of loops and ifs */
 } Sync;
+typedef struct SyncMark { /* state at the entry of a block */
+    PendingStore *stores;
+    uint32_t nstores, ncarried, groups;
+} SyncMark;
 
 /* ---- rule G ---- */
 typedef struct Access {
@@ -218,6 +220,8 @@ typedef struct Lower {
 
     /* maps.c */
     uint32_t *map_of; /* by PMap.index: MfMap + 1 */
+    VEC(MapDesc) descs; /* by MfMap */
+    VEC(PTensor *) map_tensors; /* by MfMap: parameter or view */
     uint32_t *pol_of; /* by PPolicy.index: IrPolicy + 1 */
     Sync sync;
     VEC(Access) accesses;
@@ -273,7 +277,10 @@ bool region_resolve(Lower *L, const PStmt *st, MoveInfo *mi); /* false after an 
 Opnd region_offset(Lower *L, MoveInfo *mi);
 Opnd region_slot(Lower *L, MoveInfo *mi);
 bool regions_disjoint(Lower *L, const MoveInfo *a, const MoveInfo *b);  /* of one tensor, same team and iteration */
+bool views_disjoint(Lower *L, const PTensor *a, const PTensor *b);
 bool subtiles_disjoint(Lower *L, const MoveInfo *a, const MoveInfo *b); /* of one tile */
+
+/* ---- needs.c ---- */
 typedef enum Need { NEED_PROVED, NEED_CHECK, NEED_NEVER, NEED_UNKNOWN } Need;
 /* x % m == 0 for all indices: proved, left to launch checks (added to cond), impossible, or undecidable. */
 Need need_multiple(Lower *L, Poly x, int64_t m, Lx *cond);
@@ -299,24 +306,20 @@ void bulk_emit(Lower *L, MoveInfo *mi, const BulkPlan *p, uint32_t bar, Opnd bar
 /* ---- sync.c ---- */
 void sync_begin(Lower *L);
 void sync_before(Lower *L, const MoveInfo *mi);
-/* The arrival that a load's copies complete on; emits the arrival. */
-bool sync_arrive(Lower *L, const MoveInfo *mi, uint32_t *bar, Opnd *slot);
+/* The arrival on which a load's copies complete; says where they add their bytes. False after an error. */
+bool sync_arrive(Lower *L, const MoveInfo *mi, int64_t bytes, uint32_t *bar, Opnd *slot);
 void sync_after(Lower *L, const MoveInfo *mi);
 void sync_wait(Lower *L, const PStmt *st);
 void sync_wait_group(Lower *L, const PStmt *st);
-void sync_group_begin(Lower *L);
 void sync_group_end(Lower *L);
 void sync_flush_loads(Lower *L);
-typedef struct SyncMark {
-    VEC(PendingStore) stores;
-    uint32_t groups;
-} SyncMark;
+/* A block that may run never, once or (loop) many times; the caller flushes the loads at its borders. */
 SyncMark sync_enter(Lower *L, const PBlock *body, bool loop);
-void sync_leave(Lower *L, const SyncMark *m, bool loop);
-void sync_else(Lower *L, const SyncMark *m, SyncMark *first);
+void sync_leave(Lower *L, const SyncMark *m);
+/* Between the two: what the first branch of an if stored is set aside, and put back after the second one. */
+SyncMark sync_else(Lower *L, const SyncMark *m);
 void sync_join(Lower *L, const SyncMark *first);
 void sync_end(Lower *L);
-const char *sync_mechanism(Lower *L, const MoveInfo *mi); /* for --explain-plan */
 
 /* ---- memory.c, independence.c, plan.c ---- */
 void memory_buffers(Lower *L); /* IrBuf per tile */

@@ -217,7 +217,7 @@ bool subtiles_disjoint(Lower *L, const MoveInfo *a, const MoveInfo *b)
     return domain_disjoint(L->d, &a->sbox, &b->sbox);
 }
 
-static bool views_disjoint(Lower *L, const PTensor *a, const PTensor *b)
+bool views_disjoint(Lower *L, const PTensor *a, const PTensor *b)
 {
     if (a == b || (a->base && a->reshaped) || (b->base && b->reshaped)) return false;
     DomBox box[2];

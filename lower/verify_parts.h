@@ -93,17 +93,25 @@ typedef struct Bytes { /* bytes lo .. hi of a buffer's slot */
     Form slot; /* 0: any */
     Form lo, hi;
 } Bytes;
+/* The part of a tensor that a copy touches; NULL where it is not known. */
+typedef struct Region {
+    uint32_t map;        /* UINT32_MAX: bytes lo[0] .. hi[0] of the tensor */
+    uint32_t tensor, n;
+    Form lo[MAP_RANK], hi[MAP_RANK];
+} Region;
 typedef struct Write { /* an asynchronous copy into a buffer */
     Bytes at;
     Form cond;        /* pred under which it happens; 0: perhaps */
     int32_t bar;      /* barrier slot that tells its arrival; ARRIVED: known to have arrived */
     uint64_t tensors; /* that it reads */
+    const Region *region;
     uint32_t op;
 } Write;
 enum { ARRIVED = -1, GROUP_OLD = 255, GROUPS_MAX = 250 };
 typedef struct Read { /* a copy out of a buffer, in a bulk group */
     Bytes at;
     uint64_t tensors; /* that it still writes */
+    const Region *region;
     uint32_t age;     /* 0: not committed; 1: newest group; GROUP_OLD: older than all that are counted */
     bool reading;
     uint32_t op;
@@ -138,6 +146,7 @@ typedef struct Verifier {
     uint32_t *partner;  /* by op that opens a block: its else or end */
     uint32_t *bar_base; /* by barrier: number of its slot 0 */
     uint32_t nslots;
+    uint64_t loaded, stored; /* tensors that copies read and write */
     State s;
     uint64_t budget;    /* ops that may still be visited */
     bool failed;
@@ -169,11 +178,20 @@ State state_copy(Arena *a, const State *s, const Verifier *v);
 void state_join(Verifier *v, uint32_t op, Form pred, State *then, const State *other);
 void reads_add(Arena *a, State *s, Read r);
 bool same_bytes(const Bytes *a, const Bytes *b);
-bool bar_complete(const Verifier *v, const BarState *b); /* all arrivals made, all bytes issued */
+bool bar_complete(Verifier *v, const BarState *b); /* all arrivals made, all bytes issued */
+
+/* verify_copy.c: the step of a copy */
+void step_copy(Verifier *v, uint32_t op);
+/* The slot that a barrier operand names; false (and reported) if it is not certain. */
+bool bar_slot(Verifier *v, uint32_t op, uint32_t *slot);
+/* The op's guard where we are: 1 if it has none. */
+Form guard_of(Verifier *v, uint32_t op);
+/* Reports bytes above the range of a barrier's tx-count. */
+void check_tx(Verifier *v, uint32_t op, uint32_t slot);
 
 /* verify_access.c */
-void access_write(Verifier *v, uint32_t op, Bytes at, Form cond, uint32_t bar, uint64_t tensors);
-void access_read(Verifier *v, uint32_t op, Bytes at, Form cond, uint64_t tensors);
+void access_write(Verifier *v, uint32_t op, Bytes at, Form cond, uint32_t bar, uint64_t tensors, const Region *region);
+void access_read(Verifier *v, uint32_t op, Bytes at, Form cond, uint64_t tensors, const Region *region);
 /* Whether writes on barrier slot `bar` (ARRIVED: those that have arrived) cover `at`. */
 bool covered(Verifier *v, const Bytes *at, int32_t bar);
 bool may_overlap(Verifier *v, const Bytes *a, const Bytes *b);

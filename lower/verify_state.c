@@ -23,20 +23,25 @@ bool same_bytes(const Bytes *a, const Bytes *b)
     return a->buf == b->buf && a->slot == b->slot && a->lo == b->lo && a->hi == b->hi;
 }
 
-bool bar_complete(const Verifier *v, const BarState *b)
+bool bar_complete(Verifier *v, const BarState *b)
 {
-    const Forms *f = &v->f;
+    Forms *f = &v->f;
     if (b->arrivals != b->count) return false;
     if (b->expected == b->delivered && b->expected) return true;
-    return form_is(f, form_add((Forms *)f, b->expected, -1, b->delivered), 0);
+    Form rest = form_add(f, b->expected, -1, b->delivered);
+    return form_is(f, form_simplify(f, rest), 0);
 }
 
 /* Two reads that differ in nothing that matters count as one. */
 void reads_add(Arena *a, State *s, Read r)
 {
     for (uint32_t i = 0; i < s->reads.n; i++) {
-        const Read *x = &s->reads.v[i];
-        if (same_bytes(&x->at, &r.at) && x->tensors == r.tensors && x->age == r.age && x->reading == r.reading) return;
+        Read *x = &s->reads.v[i];
+        if (!same_bytes(&x->at, &r.at) || x->tensors != r.tensors || x->age != r.age || x->reading != r.reading) continue;
+        if (x->region == r.region) return;
+        if (x->op != r.op || x->region == NULL) continue;
+        x->region = NULL; /* one op in several rounds */
+        return;
     }
     vec_push(a, &s->reads, r);
 }
@@ -73,9 +78,11 @@ static void join_writes(Verifier *v, Form pred, State *then, const State *other)
         const Write *x = find_write(other, w);
         if (x && x->cond == w->cond) {
             w->tensors |= x->tensors;
+            if (w->region != x->region) w->region = NULL;
         } else if (x) {
             w->cond = form_add(f, form_guard(f, pred, w->cond), 1, form_guard(f, not_pred, x->cond));
             w->tensors |= x->tensors;
+            if (w->region != x->region) w->region = NULL;
         } else {
             w->cond = form_guard(f, pred, w->cond);
         }

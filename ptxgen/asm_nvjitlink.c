@@ -17,11 +17,11 @@ enum { INPUT_PTX = 2, RESULT_SUCCESS = 0, RESULT_PTX_COMPILE = 4 };
     X(Destroy, (Handle * h))                                                                                           \
     X(AddData, (Handle h, int type, const void *data, size_t size, const char *name))                                  \
     X(Complete, (Handle h))                                                                                            \
-    X(GetLinkedCubinSize, (Handle h, size_t *size))                                                                    \
+    X(GetLinkedCubinSize, (Handle h, size_t * size))                                                                   \
     X(GetLinkedCubin, (Handle h, void *cubin))                                                                         \
-    X(GetErrorLogSize, (Handle h, size_t *size))                                                                       \
+    X(GetErrorLogSize, (Handle h, size_t * size))                                                                      \
     X(GetErrorLog, (Handle h, char *log))                                                                              \
-    X(GetInfoLogSize, (Handle h, size_t *size))                                                                        \
+    X(GetInfoLogSize, (Handle h, size_t * size))                                                                       \
     X(GetInfoLog, (Handle h, char *log))
 
 typedef struct Link {
@@ -116,7 +116,8 @@ AsmOutcome asm_nvjitlink(AsmRun *r)
     Link *l = arena_new(a, Link);
     if (!find_library(r, l)) return ASM_ABSENT;
     const char *options[2] = {arena_printf(a, "-arch=%s", r->opt->arch), "-lineinfo"};
-    if (l->Create(&l->handle, r->opt->lineinfo ? 2 : 1, options) != RESULT_SUCCESS) return ASM_TOO_OLD; /* unknown target */
+    if (l->Create(&l->handle, r->opt->lineinfo ? 2 : 1, options) != RESULT_SUCCESS)
+        return ASM_TOO_OLD; /* unknown target */
     l->outer = a->mem->fail;
     if (setjmp(l->fail)) {
         l->Destroy(&l->handle);

@@ -129,7 +129,7 @@ static char *read_file(AsmRun *r, Job *j, const char *path, size_t *size)
 
 /* ---- running ---- */
 
-/* 0 and the exit status, or an errno. A child that the host collects by itself (SIGCHLD ignored) counts as status -1. */
+/* 0 and the exit status, or an errno. Status -1: a host that ignores SIGCHLD has collected the child already. */
 static int run(const char *const *argv, const char *log, int *status)
 {
     posix_spawn_file_actions_t actions;
@@ -148,7 +148,8 @@ static int run(const char *const *argv, const char *log, int *status)
     if (e) return e;
     int st = 0;
     pid_t got;
-    while ((got = waitpid(pid, &st, 0)) < 0 && errno == EINTR) {}
+    while ((got = waitpid(pid, &st, 0)) < 0 && errno == EINTR) {
+    }
     *status = got < 0 ? -1 : WIFEXITED(st) ? WEXITSTATUS(st) : 128 + (WIFSIGNALED(st) ? WTERMSIG(st) : 0);
     return 0;
 }
@@ -164,7 +165,8 @@ static AsmOutcome broken(AsmRun *r, const char *what, int e)
 static AsmOutcome run_job(AsmRun *r, Job *j, const char *ptxas)
 {
     if (!make_folder(r, j)) return broken(r, "no temporary folder for ptxas", errno);
-    if (!write_file(j, j->ptx, r->ptx, r->size)) return broken(r, "the PTX can't be written to a temporary file", errno);
+    if (!write_file(j, j->ptx, r->ptx, r->size))
+        return broken(r, "the PTX can't be written to a temporary file", errno);
     const char *argv[8];
     size_t n = 0;
     argv[n++] = ptxas;

@@ -65,7 +65,8 @@ static const char *map_line(Arena *a, const char *s, size_t n, const PtxLines *l
     if (span.lo == 0 || sources == NULL || sources_file(sources, span.lo) == NULL)
         return arena_printf(a, "PTX line %u: %.*s%.*s", line, (int)(word - rest), rest, (int)(end - colon), colon);
     source_place(sources, span.lo, &path, &src_line, &col);
-    return arena_printf(a, "%s:%u:%u: %.*s%.*s", path, src_line, col, (int)(word - rest), rest, (int)(end - colon), colon);
+    return arena_printf(a, "%s:%u:%u: %.*s%.*s", path, src_line, col, (int)(word - rest), rest, (int)(end - colon),
+                        colon);
 }
 
 static const char *map_log(Arena *a, const char *log, const PtxLines *lines, Sources *sources)
@@ -104,9 +105,11 @@ static AsmOutcome choose(AsmRun *r)
     return linked;
 }
 
-AsmResult assemble(Arena *a, const AsmOptions *opt, const char *ptx, size_t size, const PtxLines *lines, Sources *sources)
+AsmResult assemble(Arena *a, const AsmOptions *opt, const char *ptx, size_t size, const PtxLines *lines,
+                   Sources *sources)
 {
-    AsmRun r = {.arena = a, .opt = opt, .ptx = ptx, .size = size, .tried = "", .message = "", .log = "", .assembler = ""};
+    AsmRun r = {
+        .arena = a, .opt = opt, .ptx = ptx, .size = size, .tried = "", .message = "", .log = "", .assembler = ""};
     AsmOutcome o = choose(&r);
     const char *what = opt->which == TILECC_ASM_PTXAS       ? "ptxas"
                        : opt->which == TILECC_ASM_NVJITLINK ? "libnvJitLink"

@@ -26,13 +26,15 @@ PtxWriter *ptx_begin(Arena *a, Mem *mem, const IrModule *m, const PtxOptions *op
     w->entries = names_new(a);
     const char *path = opt->source_path ? opt->source_path : "";
     w->manifest.compiler = "tilecc " TILECC_VERSION;
-    w->manifest.target = m->target;
+    w->manifest.target = w->target ? w->target->name : m->target; /* an alias becomes the name of today */
     w->manifest.source = arena_strdup(a, path, strlen(path));
     w->manifest.source_hash = opt->source_hash;
-    w->room = HEADER_ROOM + strlen(path) + strlen(m->target);
+    w->room = HEADER_ROOM + strlen(path) + strlen(w->manifest.target);
     text_init(&w->out, mem);
     text_init(&w->body, mem);
-    for (size_t i = 0; i < w->room; i++) text_char(&w->out, ' ');
+    char *blank = arena_alloc(a, w->room);
+    memset(blank, ' ', w->room);
+    text_put(&w->out, blank, w->room); /* the last that can fail: who got no writer can free none */
     return w;
 }
 
@@ -336,7 +338,7 @@ static void put_header(PtxWriter *w, Text *t)
     text_lit(t, "\n.version ");
     put_version(t, w->version);
     text_lit(t, "\n.target ");
-    text_str(t, w->m->target);
+    text_str(t, w->manifest.target);
     text_lit(t, "\n.address_size 64\n");
     for (uint32_t i = 0; i < w->manifest.kernels.n; i++) {
         if (w->manifest.kernels.v[i].smem == 0) continue;

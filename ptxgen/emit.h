@@ -44,13 +44,14 @@ typedef struct Opnd {
 /* Placeholders of the templates (the head of instructions.def lists them). */
 typedef enum PtxSlot {
 #define PTX_SLOTS(X)                                                                                                   \
-    X(dim) X(coords) X(map) X(dst) X(src) X(mbar) X(gaddr) X(size) X(bytes) X(count) X(n) X(parity) X(value)            \
-    X(field) X(rank) X(type) X(op) X(scope) X(sem) X(id) X(threads) X(pred) X(reg) X(regs) X(taddr) X(desc)             \
-    X(info) X(mask) X(group1) X(hint) X(policy) X(group) X(fmt) X(vec) X(else) X(ordinal)
+    X(dim)                                                                                                             \
+    X(coords) X(map) X(dst) X(src) X(mbar) X(gaddr) X(size) X(bytes) X(count) X(n) X(parity) X(value) X(field) X(rank) \
+        X(type) X(op) X(scope) X(sem) X(id) X(threads) X(pred) X(reg) X(regs) X(taddr) X(desc) X(info) X(mask)         \
+            X(group1) X(hint) X(policy) X(group) X(fmt) X(vec) X(else) X(ordinal)
 #define X(name) SLOT_##name,
     PTX_SLOTS(X)
 #undef X
-    SLOT_COUNT
+        SLOT_COUNT
 } PtxSlot;
 #define SLOT_NONE 255
 
@@ -72,7 +73,7 @@ typedef struct PtxVal { /* where an IR value lives */
 } PtxVal;
 
 typedef struct PtxBlock {
-    uint8_t op;  /* IR_LOOP or IR_IF */
+    uint8_t op; /* IR_LOOP or IR_IF */
     bool is_else;
     uint32_t label;
     const char *name;  /* of the index of a loop, or "" */
@@ -111,7 +112,7 @@ struct PtxWriter {
     uint32_t first_line_entry; /* of `lines`: those of this body are relative to it */
     uint32_t regs[RC_COUNT];
     uint32_t labels;
-    Opnd smem;          /* register with the address of the shared memory */
+    Opnd smem; /* register with the address of the shared memory */
     SCRATCH(PtxVal) vals;
     SCRATCH(Opnd) vars; /* then the registers of maps, tensors and policies */
     Opnd *maps, *tensors, *pols;
@@ -127,12 +128,21 @@ struct PtxWriter {
 
 /* ---- emit_text.c ---- */
 void *ptx_scratch(Mem *mem, void *v, uint32_t *cap, uint32_t n, size_t size); /* room for n, contents kept */
-Opnd ptx_reg(PtxWriter *w, RegClass c); /* a new register */
+Opnd ptx_reg(PtxWriter *w, RegClass c);                                       /* a new register */
 RegClass ptx_class(IrType t);
-static inline Opnd opnd_int(int64_t k) { return (Opnd){.kind = OPND_INT, .u.k = k}; }
-static inline Opnd opnd_textn(const char *s, size_t n) { return (Opnd){.kind = OPND_TEXT, .n = (uint16_t)n, .u.s = s}; }
+static inline Opnd opnd_int(int64_t k)
+{
+    return (Opnd){.kind = OPND_INT, .u.k = k};
+}
+static inline Opnd opnd_textn(const char *s, size_t n)
+{
+    return (Opnd){.kind = OPND_TEXT, .n = (uint16_t)n, .u.s = s};
+}
 #define opnd_lit(s) opnd_textn((s), sizeof(s) - 1)
-static inline Opnd opnd_addr(Opnd reg, int64_t k) { return (Opnd){.kind = OPND_ADDR, .cls = RC_B32, .reg = reg.reg, .u.k = k}; }
+static inline Opnd opnd_addr(Opnd reg, int64_t k)
+{
+    return (Opnd){.kind = OPND_ADDR, .cls = RC_B32, .reg = reg.reg, .u.k = k};
+}
 /* A value or immediate as it is, or brought to 32 bits (low half), 64 bits (sign-extended) or a predicate. */
 Opnd ptx_value(PtxWriter *w, const IrArg *arg);
 Opnd ptx_value32(PtxWriter *w, const IrArg *arg);
@@ -162,8 +172,8 @@ void ptx_word(Text *t, const char *s);
 /* ---- emit_scalar.c, emit_ops.c ---- */
 /* guard: a predicate register, or empty. */
 typedef void PtxOp(PtxWriter *w, const IrOp *op, Opnd guard);
-PtxOp ptx_op_const, ptx_op_param, ptx_op_sreg, ptx_op_binary, ptx_op_div, ptx_op_not, ptx_op_cmp, ptx_op_sel, ptx_op_cvt,
-    ptx_op_var, ptx_op_loads, ptx_op_gaddr, ptx_op_zaddr;
+PtxOp ptx_op_const, ptx_op_param, ptx_op_sreg, ptx_op_binary, ptx_op_div, ptx_op_not, ptx_op_cmp, ptx_op_sel,
+    ptx_op_cvt, ptx_op_var, ptx_op_loads, ptx_op_gaddr, ptx_op_zaddr;
 void ptx_op(PtxWriter *w, const IrOp *op);
 const MfParam *ptx_param(const PtxWriter *w, MfParamKind kind, uint32_t index, uint32_t *number);
 

@@ -16,8 +16,7 @@ static void *keep_bytes(Arena *a, const void *p, size_t n, size_t size)
     return q;
 }
 
-#define KEEP(a, vec)                                                                                                   \
-    ((vec)->v = keep_bytes((a), (vec)->v, (vec)->n, sizeof *(vec)->v), (vec)->cap = (vec)->n)
+#define KEEP(a, vec) ((vec)->v = keep_bytes((a), (vec)->v, (vec)->n, sizeof *(vec)->v), (vec)->cap = (vec)->n)
 
 MfKernel *ptx_keep(PtxWriter *w, const MfKernel *mf, const char *entry)
 {

@@ -4,6 +4,7 @@
 
 /* Words that a kernel may not be called: those with a meaning of their own in PTX (PTX ISA, "Identifiers" and
  * "Reserved Instruction Keywords", "Constants"), and the symbols of the module. Sorted. */
+/* clang-format off */
 static const char *const RESERVED[] = {
     "WARP_SZ", "abs", "activemask", "add", "addc", "address_size", "alias", "align", "alloca", "and", "applypriority",
     "atom", "bar", "barrier", "bfe", "bfi", "bfind", "bmsk", "bra", "branchtargets", "brev", "brkpt", "brx", "call",
@@ -19,6 +20,7 @@ static const char *const RESERVED[] = {
     "testp", "tex", MANIFEST_SYMBOL, PTX_ZERO, "tld4", "trap", "txq", "vabsdiff", "vadd", "version", "visible", "vmad",
     "vmax", "vmin", "vote", "vset", "vshl", "vshr", "vsub", "weak", "wgmma", "wmma", "xor",
 };
+/* clang-format on */
 
 static bool is_reserved(const char *s)
 {

@@ -248,9 +248,9 @@ static void op_tma_store(PtxWriter *w, const IrOp *op, Opnd guard)
     w->slots[SLOT_src] = object_address(w, op, IRK_SRC);
     bool im2col = m->mode == MAP_IM2COL || m->mode == MAP_IM2COL_W || m->mode == MAP_IM2COL_W128;
     ptx_form(w, guard,
-             im2col                      ? FORM_TMA_STORE_IM2COL
+             im2col                    ? FORM_TMA_STORE_IM2COL
              : m->mode == MAP_SCATTER4 ? FORM_TMA_STORE_SCATTER4
-                                         : FORM_TMA_STORE_TILE);
+                                       : FORM_TMA_STORE_TILE);
 }
 
 static void op_blk_load(PtxWriter *w, const IrOp *op, Opnd guard)

@@ -2,16 +2,11 @@
 
 /* Mnemonics of 32 and 64 bits (arithmetic, or bits alone), and of predicates where there are any. */
 static const char *const MNEMONICS[IR_OP_COUNT][3] = {
-    [IR_ADD] = {"add.s32", "add.s64", NULL},
-    [IR_SUB] = {"sub.s32", "sub.s64", NULL},
-    [IR_MUL] = {"mul.lo.s32", "mul.lo.s64", NULL},
-    [IR_MIN] = {"min.s32", "min.s64", NULL},
-    [IR_MAX] = {"max.s32", "max.s64", NULL},
-    [IR_SHL] = {"shl.b32", "shl.b64", NULL},
-    [IR_SHR] = {"shr.s32", "shr.s64", NULL},
-    [IR_AND] = {"and.b32", "and.b64", "and.pred"},
-    [IR_OR] = {"or.b32", "or.b64", "or.pred"},
-    [IR_XOR] = {"xor.b32", "xor.b64", "xor.pred"},
+    [IR_ADD] = {"add.s32", "add.s64", NULL},       [IR_SUB] = {"sub.s32", "sub.s64", NULL},
+    [IR_MUL] = {"mul.lo.s32", "mul.lo.s64", NULL}, [IR_MIN] = {"min.s32", "min.s64", NULL},
+    [IR_MAX] = {"max.s32", "max.s64", NULL},       [IR_SHL] = {"shl.b32", "shl.b64", NULL},
+    [IR_SHR] = {"shr.s32", "shr.s64", NULL},       [IR_AND] = {"and.b32", "and.b64", "and.pred"},
+    [IR_OR] = {"or.b32", "or.b64", "or.pred"},     [IR_XOR] = {"xor.b32", "xor.b64", "xor.pred"},
     [IR_NOT] = {"not.b32", "not.b64", "not.pred"},
 };
 

@@ -84,8 +84,11 @@ Opnd ptx_in_reg(PtxWriter *w, Opnd o, RegClass c)
 {
     if (o.kind != OPND_INT) return o;
     Opnd r = ptx_reg(w, c);
-    PTX_INS(w, c == RC_PRED ? "mov.pred" : c == RC_B32 ? "mov.b32" : "mov.b64", r,
-            opnd_int(c == RC_PRED ? o.u.k != 0 : o.u.k));
+    PTX_INS(w,
+            c == RC_PRED  ? "mov.pred"
+            : c == RC_B32 ? "mov.b32"
+                          : "mov.b64",
+            r, opnd_int(c == RC_PRED ? o.u.k != 0 : o.u.k));
     return r;
 }
 
@@ -205,7 +208,8 @@ static PtxForm *take_apart(PtxWriter *w, const char *text)
     const char *p = text;
     for (const char *open; (open = strchr(p, '{')) != NULL;) {
         const char *close = open + strcspn(open, "}");
-        f->v[f->n++] = (PtxPiece){(uint16_t)(p - text), (uint16_t)(open - p), slot_of(open + 1, (size_t)(close - open - 1))};
+        f->v[f->n++] = (PtxPiece){(uint16_t)(p - text), (uint16_t)(open - p),
+                                  slot_of(open + 1, (size_t)(close - open - 1))};
         p = *close ? close + 1 : close;
     }
     f->v[f->n++] = (PtxPiece){(uint16_t)(p - text), (uint16_t)strlen(p), SLOT_NONE};

@@ -1,7 +1,7 @@
 /* ptxgen: async IR -> PTX text (with the launch manifest inside) -> cubin.
  *
- * emit.c      one function per IR op, instructions from the templates of lang/instructions.def
- * assemble.c  nvJitLink in process, else ptxas; their messages mapped back to .tile lines
+ * emit*.c     one function per IR op, instructions from the templates of lang/instructions.def (see emit.h)
+ * assemble.c  nvJitLink in process (asm_nvjitlink.c), else ptxas (asm_ptxas.c); messages mapped back to .tile lines
  * compile.c   the table of contents of the whole compiler (tilecc.h)
  */
 #ifndef PTXGEN_PTXGEN_H
@@ -27,7 +27,9 @@ typedef VEC(PtxLine) PtxLines;
 
 /* In two steps so that a large module needs little memory at once: header, then each kernel as soon as it is lowered
  * (its IR may be dropped afterwards; what the manifest needs is kept in `manifest`'s arena), then the end.
- * The text is deterministic to the byte. .version and .target are filled in at the end from what was used. */
+ * The text is deterministic to the byte. .version and .target are filled in at the end from what was used.
+ * The writer's text is the allocator's, not the arena's: after an allocation failed in any of these, ptx_free is still
+ * the caller's to call. */
 typedef struct PtxWriter PtxWriter;
 PtxWriter *ptx_begin(Arena *a, Mem *mem, const IrModule *m, const PtxOptions *opt);
 void ptx_kernel(PtxWriter *w, const IrKernel *k);
@@ -35,6 +37,12 @@ void ptx_kernel(PtxWriter *w, const IrKernel *k);
 const char *ptx_end(PtxWriter *w, size_t *size, PtxLines *lines, unsigned *version);
 void ptx_free(PtxWriter *w);
 
+/* Where the assembler is looked for, the first that is there:
+ *   nvJitLink  `nvjitlink`, else TILECC_NVJITLINK, else libnvJitLink.so.13, .so.12, .so as the loader finds them,
+ *              $CUDA_HOME/lib64, $CUDA_PATH/lib64, /usr/local/cuda/lib64
+ *   ptxas      `ptxas`, else TILECC_PTXAS, else $CUDA_HOME/bin, $CUDA_PATH/bin, /usr/local/cuda/bin, PATH
+ * A path that is given, by option or by TILECC_*, is the only one tried. TILECC_ASM_AUTO takes nvJitLink, and ptxas
+ * where that is missing or too old for the target. */
 typedef struct AsmOptions {
     const char *arch;    /* "sm_90a" */
     bool lineinfo;

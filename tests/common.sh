@@ -1,6 +1,7 @@
 # For the test scripts: `. ./common.sh` from tests/. Needs TILECC, the program under test.
 set -u
 : "${TILECC:?}"
+[ -x "$TILECC" ] || { echo "there is no $TILECC"; exit 3; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' HUP INT TERM

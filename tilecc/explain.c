@@ -43,8 +43,7 @@ int command_explain(const char *code)
     const char *rule = NULL, *source = NULL;
     const char *more = strlen(code) == n ? tilecc_explain(upper, &rule, &source) : NULL;
     if (!more) {
-        complain("there is no error code '%s'; codes look like E0412 and stand in brackets behind the word `error`",
-                 code);
+        complain("there is no error code '%s'; codes look like E0412 and stand behind the word `error`", code);
         return EXIT_USAGE;
     }
     printf("%s: ", upper);

@@ -152,9 +152,7 @@ static int suit_tensor(const RunArg *a)
     const char *type = tile_type_name(a->param.type);
     const tile_param *p = &a->param;
     if (a->out && !p->written)
-        complain("%s: kernel writes nothing to '%s', so there is no output: %s=in.npy", a->text, a->name, a->name);
-    else if (a->typed && !p->written)
-        complain("%s: '%s' is only read and needs contents: %s=in.npy", a->text, a->name, a->name);
+        complain("%s: the kernel does not write '%s', so there is no output: %s=in.npy", a->text, a->name, a->name);
     else if (!a->typed && p->written && !a->out)
         complain("%s: '%s' is written: %s=%s%s:out.npy makes a new one, %s=in.npy:out.npy starts from a file", a->text,
                  a->name, a->name, type, p->extents, a->name);

@@ -35,7 +35,8 @@ done <"$work/twins"
 sed -n 's/^ERROR(\(E[0-9]*\).*/\1/p' "$ROOT/lang/errors.def" | sort >"$work/codes"
 list golden reject unit cli '(' -name '*.err' -o -name '*.c' -o -name '*_test.sh' ')' | xargs -r cat | grep -oE 'E[0-9]{4}' | sort -u >"$work/reached"
 untested=$(comm -23 "$work/codes" "$work/reached")
-unknown=$(list golden reject -name '*.err' | xargs -r cat | grep -oE '\[E[0-9]{4}\]' | tr -d '[]' | sort -u |
+unknown=$(list golden reject -name '*.err' | xargs -r cat | grep -oE '(error|warning|performance) E[0-9]{4}' |
+    sed 's|.* ||' | sort -u |
     comm -13 "$work/codes" -)
 [ -z "$unknown" ] || fail "codes that errors.def does not have: $unknown"
 twice=$(uniq -d "$work/codes")

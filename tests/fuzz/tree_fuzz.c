@@ -1,8 +1,6 @@
 /* Any bytes through lexer, parser and printers: nothing may crash, hang or leak, and reading the same text twice
  * gives the same tree.
- *
- * With clang: -fsanitize=fuzzer and tile.dict. Elsewhere -DFUZZ_STANDALONE makes a program that runs the files given
- * to it.
+ * Without libFuzzer replay.c runs it over files.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -58,32 +56,3 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     mem_free(&mem, b);
     return 0;
 }
-
-#ifdef FUZZ_STANDALONE
-#include <stdio.h>
-
-int main(int argc, char **argv)
-{
-    for (int i = 1; i < argc; i++) {
-        FILE *f = fopen(argv[i], "rb");
-        if (f == NULL) {
-            perror(argv[i]);
-            return 2;
-        }
-        uint8_t *data = NULL;
-        size_t n = 0, cap = 0;
-        for (size_t got = 1; got > 0; n += got) {
-            if (n == cap) {
-                cap = cap ? cap * 2 : 65536;
-                data = realloc(data, cap);
-                if (data == NULL) abort();
-            }
-            got = fread(data + n, 1, cap - n, f);
-        }
-        fclose(f);
-        LLVMFuzzerTestOneInput(data, n);
-        free(data);
-    }
-    return 0;
-}
-#endif

@@ -1,0 +1,284 @@
+/* Moves by tensor copies: the cuts, what the coordinates need, and the ops. */
+#include "lower/parts.h"
+
+enum { BOX_MAX = 256 }; /* cuda.h: boxDim */
+
+static Span move_span(const MoveInfo *mi)
+{
+    return mi->stmt->span;
+}
+
+/* The largest divisor of x up to limit whose pieces start at multiples of 128 bytes, else the largest. */
+static int64_t cut_of(int64_t x, int64_t limit, int64_t pitch_bits, bool innermost)
+{
+    int64_t best = 1;
+    if (x <= limit) return x;
+    for (int64_t n = (x + limit - 1) / limit; n <= x; n++) { /* pieces */
+        if (x % n != 0) continue;
+        int64_t c = x / n;
+        if (best == 1 && c > 1) best = c;
+        if (c * pitch_bits % (SMEM_TMA_ALIGN * 8) == 0) return c;
+        if (innermost && c * pitch_bits < SMEM_BULK_ALIGN * 8) break;
+    }
+    return best;
+}
+
+/* Elements of each dimension of the tile that one copy takes: pieces stay contiguous in shared memory. */
+static bool cut(Lower *L, const MoveInfo *mi, bool one_piece, int64_t c[P_RANK], Refusal *why)
+{
+    const PTile *t = mi->tile;
+    const int64_t *step = mi->step;
+    bool whole = true; /* all dimensions further in are moved in full */
+    for (int i = t->rank - 1; i >= 0; i--) {
+        int64_t x = mi->s->dim[i].extent;
+        bool inner = i == t->rank - 1;
+        if (inner && mi->span) {
+            int64_t panel = mi->span * 8 / mi->sbits;
+            if (t->extent[i] < panel) {
+                *why = (Refusal){E0537, t->span, arena_printf(L->a, "rows of `%s` are %lld bytes, the swizzle's span is %lld", name_text(L, t->name),
+                                             (long long)(t->extent[i] * mi->sbits / 8), (long long)mi->span), .fix = "choose a smaller swizzle, or a wider tile"};
+                return false;
+            }
+            c[i] = x <= panel || one_piece ? x : panel;
+            if (x > panel && (x % panel != 0 || one_piece)) {
+                *why = (Refusal){E0535, mi->s->span, arena_printf(L->a, one_piece ? "%lld bytes of `%s` wide are more than one panel of %lld"
+                                                                                   : "%lld bytes of `%s` wide are no whole number of panels of %lld",
+                                             (long long)(x * mi->sbits / 8), name_text(L, t->name), (long long)mi->span),
+                                 .fix = one_piece ? "leave `via` out: an inferred map is cut into panels" : NULL};
+                return false;
+            }
+            continue;
+        }
+        int64_t s = 1;
+        for (int p = 0; p < mi->npairs; p++)
+            if (mi->pair[p].tile_dim == i) s = step[mi->pair[p].tensor_dim];
+        int64_t limit = one_piece ? x : (BOX_MAX - 1) / s + 1;
+        c[i] = whole ? cut_of(x, limit, mi->pitch_bits[i], inner) : 1;
+        if (c[i] < x && one_piece) {
+            *why = (Refusal){E0534, mi->s->span, arena_printf(L->a, "this part of `%s` is not contiguous: dimension %d further in is not taken in full", name_text(L, t->name), i + 1),
+                             .label_span = t->span, .label = "the tile", .fix = "leave `via` out: an inferred map is cut into contiguous pieces"};
+            return false;
+        }
+        whole = whole && c[i] == t->extent[i];
+    }
+    return true;
+}
+
+/* Which pieces the cuts make, outermost first. */
+static bool pieces(Lower *L, const MoveInfo *mi, const int64_t c[P_RANK], TensorPlan *out, Refusal *why)
+{
+    int64_t n = 1, count[P_RANK];
+    for (int i = 0; i < mi->tile->rank; i++) {
+        count[i] = mi->s->dim[i].extent / c[i];
+        n *= count[i];
+        if (n <= PIECES_MAX) continue;
+        *why = (Refusal){E0535, move_span(mi), arena_printf(L->a, "the move would be cut into more than %d tensor copies", PIECES_MAX),
+                         .label_span = mi->tile->span, .label = "rows wider than 256 elements, or parts of them, are copies of their own"};
+        return false;
+    }
+    out->npieces = (uint32_t)n;
+    out->pieces = arena_array(L->a, Piece, (size_t)n);
+    for (int64_t p = 0; p < n; p++) {
+        int64_t rest = p, at[P_RANK] = {0};
+        for (int i = mi->tile->rank - 1; i >= 0; i--) {
+            at[i] = rest % count[i] * c[i];
+            rest /= count[i];
+            out->pieces[p].offset += at[i] * mi->pitch_bits[i] / 8;
+        }
+        for (int q = 0; q < mi->npairs; q++)
+            out->pieces[p].at[mi->pair[q].tensor_dim] = at[mi->pair[q].tile_dim] * mi->step[mi->pair[q].tensor_dim];
+        if (out->pieces[p].offset % SMEM_TMA_ALIGN != 0) {
+            *why = (Refusal){E0524, move_span(mi), arena_printf(L->a, "piece %lld would start at byte %lld of `%s`", (long long)p, (long long)out->pieces[p].offset, name_text(L, mi->tile->name)),
+                             .label_span = mi->tile->span, .label = "rows that are no multiple of 128 bytes"};
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool aligned_in_tile(Lower *L, const MoveInfo *mi, Refusal *why)
+{
+    if (domain_divides(L->d, SMEM_TMA_ALIGN, mi->offset)) return true;
+    *why = (Refusal){E0524, mi->s->span,
+                     arena_printf(L->a, "this part of `%s` starts at byte %s, which is not proved to be a multiple of %d", name_text(L, mi->tile->name), poly_text(L, mi->offset), SMEM_TMA_ALIGN),
+                     .label_span = mi->tile->span, .label = "the tile"};
+    return false;
+}
+
+/* PTX ISA, tensor copies: the box starts at a multiple of 16 bytes of the innermost dimension. */
+static bool inner_start(Lower *L, const MoveInfo *mi, Refusal *why)
+{
+    int d = mi->rank - 1;
+    int64_t m = 128;
+    while (m > 1 && (m / 2) * mi->bits % 128 == 0) m /= 2;
+    Lx cond = 0;
+    Need n = need_multiple(L, mi->start[d], m, &cond);
+    if (n == NEED_PROVED) return true;
+    const char *p = poly_text(L, mi->start[d]);
+    const char *text = arena_printf(L->a, "%s elements of %s are a multiple of 16 bytes", p, elem_info(mi->tensor->type)->name);
+    if (n == NEED_CHECK && launch_check(L, E1121, cond, mi->g->dim[d].span, text, "a tensor copy starts at a multiple of 16 bytes of the innermost dimension")) return true;
+    *why = (Refusal){E0520, mi->g->dim[d].span,
+                     arena_printf(L->a, "the innermost start, %s elements of %d bits, is not proved to be a multiple of 16 bytes", p, mi->bits),
+                     .label_span = mi->tensor->span, .label = "the tensor",
+                     .fix = arena_printf(L->a, "start at a multiple of %lld elements, or state it: `where .. %% %lld == 0`", (long long)m, (long long)m)};
+    return false;
+}
+
+static bool coordinate(Lower *L, const MoveInfo *mi, int d, int64_t last, TensorPlan *out, Refusal *why)
+{
+    Span at = mi->g->dim[d].span;
+    Poly p = mi->start[d];
+    int64_t k;
+    bool constant = poly_is_const(p, &k);
+    if (constant && k >= 0 && k + last <= INT32_MAX) return true;
+    Lx low_cond = 0, high_cond = 0;
+    Need low = need_at_least(L, p, mi->load ? INT32_MIN : 0, &low_cond);
+    Need high = need_at_most(L, p, INT32_MAX - last, &high_cond);
+    if (high == NEED_CHECK &&
+        !launch_check(L, E1122, high_cond, at, arena_printf(L->a, "%s fits 32 bits", poly_text(L, p)), "coordinates of tensor copies are 32-bit numbers"))
+        high = NEED_NEVER;
+    if (low == NEED_CHECK) {
+        const char *text = arena_printf(L->a, mi->load ? "%s fits 32 bits" : "%s >= 0", poly_text(L, p));
+        const char *rule = mi->load ? "coordinates of tensor copies are 32-bit numbers" : "a tensor store that starts below 0 ends the kernel";
+        if (!launch_check(L, mi->load ? E1122 : E1123, low_cond, at, text, rule)) low = NEED_NEVER;
+    }
+    if (high == NEED_NEVER || (mi->load && low == NEED_NEVER)) {
+        *why = (Refusal){E0533, at, arena_printf(L->a, "coordinate %s does not fit 32 bits", poly_text(L, p))};
+        return false;
+    }
+    if (mi->load) {
+        out->clamp[d] = low == NEED_UNKNOWN || high == NEED_UNKNOWN;
+        return true;
+    }
+    bool guard = low >= NEED_NEVER || high == NEED_UNKNOWN;
+    if (!guard) return true;
+    if (mi->extent[d] == 1 && !constant) {
+        out->predicate[d] = true;
+        return true;
+    }
+    *why = (Refusal){E0523, at, arena_printf(L->a, "the store's start %s is not proved to be at least 0", poly_text(L, p)), .label_span = mi->tensor->span,
+                     .label = arena_printf(L->a, "a box of %lld here may lie partly below 0", (long long)mi->extent[d])};
+    return false;
+}
+
+/* triton-lang/triton#11583: the end of the innermost dimension is honoured in steps of 16 bytes only. */
+static bool stored_extent(Lower *L, const MoveInfo *mi, Refusal *why)
+{
+    int d = mi->rank - 1;
+    Poly n = scalar_poly(L, mi->tensor->extent[d]);
+    int64_t m = 128;
+    while (m > 1 && (m / 2) * mi->bits % 128 == 0) m /= 2;
+    Lx cond = 0;
+    Need need = need_multiple(L, n, m, &cond);
+    if (need == NEED_PROVED) return true;
+    const char *text = arena_printf(L->a, "%s elements of %s are a multiple of 16 bytes", poly_text(L, n), elem_info(mi->tensor->type)->name);
+    if (need == NEED_CHECK && launch_check(L, E1124, cond, move_span(mi), text, "a tensor store clips the innermost dimension in steps of 16 bytes")) return true;
+    *why = (Refusal){E0522, move_span(mi),
+                     arena_printf(L->a, "the innermost extent of `%s`, %s elements of %d bits, is no multiple of 16 bytes: the store would write past its end",
+                                  name_text(L, mi->tensor->name), poly_text(L, n), mi->bits),
+                     .label_span = mi->tensor->span, .label = "the tensor"};
+    return false;
+}
+
+/* The copy's box is one that the user described: it must be the region that the move names. */
+static bool fits_map(Lower *L, MoveInfo *mi, Refusal *why)
+{
+    const PMap *m = mi->mv->map;
+    if (m->swizzle != mi->tile->swizzle || m->interleave != mi->tile->interleave) {
+        *why = (Refusal){E0526, mi->mv->via_span,
+                         arena_printf(L->a, "map `%s` has swizzle of %d bytes, interleave %d; tile `%s` has %d and %d", name_text(L, m->name), swizzle_span(m->swizzle), m->interleave,
+                                      name_text(L, mi->tile->name), swizzle_span(mi->tile->swizzle), mi->tile->interleave),
+                         .label_span = mi->tile->span, .label = "the tile's layout", .fix = "give map and tile the same swizzle"};
+        return false;
+    }
+    for (int d = 0; d < mi->rank; d++) {
+        int64_t count = (m->box[d] + m->elem_stride[d] - 1) / m->elem_stride[d];
+        bool step = mi->step[d] == 1 || mi->step[d] == m->elem_stride[d];
+        if (count == mi->extent[d] && step) {
+            if (mi->step[d] == 1 && m->elem_stride[d] != 1 && mi->has_gbox && !mi->tensor->base)
+                mi->gbox.extent[d] = poly_const(L->d, (count - 1) * m->elem_stride[d] + 1);
+            mi->step[d] = m->elem_stride[d];
+            continue;
+        }
+        const char *text = step ? arena_printf(L->a, "dimension %d: the box of map `%s` has %lld elements, the move %lld", d, name_text(L, m->name), (long long)count, (long long)mi->extent[d])
+                                : arena_printf(L->a, "dimension %d: the map takes every %lldth element, the move every %lldth", d, (long long)m->elem_stride[d], (long long)mi->step[d]);
+        *why = (Refusal){E0525, mi->mv->via_span, text, .label_span = m->box_span.hi ? m->box_span : m->span, .label = "the map's box",
+                         .fix = step ? arena_printf(L->a, "make entry %d of the box %lld", d, (long long)(mi->extent[d] * m->elem_stride[d])) : "use the same step in both"};
+        return false;
+    }
+    return true;
+}
+
+bool tensor_plan(Lower *L, MoveInfo *mi, TensorPlan *out, Refusal *why)
+{
+    bool given = mi->mv->via == VIA_MAP;
+    int64_t c[P_RANK] = {0}, box[P_RANK], stride[P_RANK];
+    *out = (TensorPlan){0};
+    *why = (Refusal){.code = E0527, .span = move_span(mi), .text = ""};
+    if (given && !fits_map(L, mi, why)) return false;
+    if (!cut(L, mi, given, c, why) || !aligned_in_tile(L, mi, why) || !pieces(L, mi, c, out, why)) return false;
+    for (int d = 0; d < mi->rank; d++) box[d] = stride[d] = 1;
+    for (int p = 0; p < mi->npairs; p++) {
+        int d = mi->pair[p].tensor_dim;
+        int64_t n = c[mi->pair[p].tile_dim];
+        stride[d] = mi->step[d];
+        box[d] = n * stride[d] <= BOX_MAX ? n * stride[d] : (n - 1) * stride[d] + 1;
+    }
+    if (given) {
+        if (!map_explicit(L, mi->mv->map, &out->map)) {
+            why->text = NULL; /* reported at the map */
+            return false;
+        }
+    } else if (!map_inferred(L, mi, box, stride, &out->map, why)) {
+        return false;
+    }
+    out->piece_bytes = map_bytes(L, out->map);
+    if (!inner_start(L, mi, why) || (!mi->load && !stored_extent(L, mi, why))) return false;
+    for (int d = 0; d < mi->rank; d++)
+        if (!coordinate(L, mi, d, out->pieces[out->npieces - 1].at[d], out, why)) return false;
+    return true;
+}
+
+/* ---- ops ---- */
+
+static Opnd start_value(Lower *L, const MoveInfo *mi, int d, bool clamp)
+{
+    const Sx *x = mi->g->dim[d].start;
+    if (!clamp) return value_low(L, x);
+    Opnd v = value_wide(L, x); /* far outside stays outside: every box there is zeros */
+    v = emit_op(L, IR_MAX, IR_I64, v, opnd_imm(INT32_MIN));
+    v = emit_op(L, IR_MIN, IR_I64, v, opnd_imm(INT32_MAX - INT16_MAX));
+    return emit_cvt(L, IR_I32, v);
+}
+
+void tensor_emit(Lower *L, MoveInfo *mi, const TensorPlan *p, uint32_t bar, Opnd bar_slot)
+{
+    Opnd base[P_RANK], ok = opnd_imm(1);
+    Opnd slot = region_slot(L, mi), offset = region_offset(L, mi);
+    for (int d = 0; d < mi->rank; d++) {
+        base[d] = start_value(L, mi, d, p->clamp[d]);
+        if (!p->predicate[d]) continue;
+        Opnd wide = value_wide(L, mi->g->dim[d].start);
+        ok = emit_logic(L, IR_AND, ok, emit_cmp(L, IRL_GE, wide, opnd_imm(0)));
+        ok = emit_logic(L, IR_AND, ok, emit_cmp(L, IRL_LE, wide, opnd_imm(INT32_MAX)));
+    }
+    for (uint32_t i = 0; i < p->npieces; i++) {
+        const Piece *piece = &p->pieces[i];
+        Opnd at[P_RANK];
+        for (int d = 0; d < mi->rank; d++) at[d] = emit_op(L, IR_ADD, IR_I32, base[d], opnd_imm(piece->at[d]));
+        Opnd byte = emit_op(L, IR_ADD, IR_I32, offset, opnd_imm(piece->offset));
+        IrOp *op = emit_new(L, mi->load ? IR_TMA_LOAD : IR_TMA_STORE);
+        op->guard = ok.v;
+        ir_ref(L->a, op, IRK_MAP, IRA_MAP, p->map);
+        for (int d = 0; d < mi->rank; d++) put_opnd(L, op, IRK_COORDS, at[d]);
+        ir_ref(L->a, op, mi->load ? IRK_DST : IRK_SRC, IRA_BUF, mi->tile->index);
+        if (!opnd_is(slot, 0)) put_opnd(L, op, IRK_SLOT, slot);
+        if (!opnd_is(byte, 0)) put_opnd(L, op, IRK_OFFSET, byte);
+        if (mi->load) {
+            ir_ref(L->a, op, IRK_BAR, IRA_BAR, bar);
+            if (!opnd_is(bar_slot, 0)) put_opnd(L, op, IRK_SLOT, bar_slot);
+        }
+        ir_imm(L->a, op, IRK_BYTES, p->piece_bytes);
+        if (mi->mv->cache) ir_ref(L->a, op, IRK_POL, IRA_POL, policy_index(L, mi->mv->cache));
+    }
+}

@@ -1,0 +1,263 @@
+/* A CUDA driver for tests: device memory is host memory, nothing runs, every call is recorded.
+ * For one test program: everything is static. */
+#ifndef TESTS_UNIT_FAKE_DRIVER_H
+#define TESTS_UNIT_FAKE_DRIVER_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/cuda_api.h"
+
+typedef struct FakeEncode {
+    int type, interleave, swizzle, l2, fill;
+    uint32_t rank, box[5], elem_strides[5];
+    uint64_t address, dims[5], pitches[4];
+} FakeEncode;
+
+typedef struct FakeDriver {
+    /* how it answers */
+    int cc, version, max_smem;
+    CuResult load_result, encode_result, launch_result;
+    const char *jit_log;
+    int mark_maps; /* sets all bits of encoded maps */
+    /* what was asked */
+    unsigned loads, unloads, encodes, launches, allocs, frees, pushes, pops, retains, releases, smem_set;
+    FakeEncode encode[8]; /* the latest eight, [encodes % 8] is next */
+    CuLaunchConfig config;
+    CuLaunchAttribute attr;
+    void **params;
+    CuContext current;
+} FakeDriver;
+static FakeDriver fake;
+
+static int primary; /* its address stands for the primary context */
+
+static CuContext primary_context(void)
+{
+    return (CuContext)(void *)&primary;
+}
+
+/* To an H200 with driver 13.0. */
+static void fake_reset(void)
+{
+    fake = (FakeDriver){.cc = 90, .version = 13000, .max_smem = 232448, .jit_log = ""};
+}
+
+/* back 0: the latest one. */
+static const FakeEncode *fake_encode(unsigned back)
+{
+    return &fake.encode[(fake.encodes - 1 - back) % 8];
+}
+
+static CuResult Init(unsigned flags)
+{
+    return flags ? CU_INVALID_VALUE : CU_OK;
+}
+static CuResult DriverGetVersion(int *version)
+{
+    *version = fake.version;
+    return CU_OK;
+}
+static CuResult GetErrorName(CuResult r, const char **text)
+{
+    *text = r == CU_INVALID_VALUE ? "CUDA_ERROR_INVALID_VALUE" : r == 700 ? "CUDA_ERROR_ILLEGAL_ADDRESS" : "CUDA_ERROR";
+    return CU_OK;
+}
+static CuResult GetErrorString(CuResult r, const char **text)
+{
+    *text = r == CU_INVALID_VALUE ? "invalid argument" : "something else";
+    return CU_OK;
+}
+static CuResult DeviceGetCount(int *n)
+{
+    *n = 1;
+    return CU_OK;
+}
+static CuResult DeviceGet(CuDevice *d, int ordinal)
+{
+    *d = ordinal;
+    return CU_OK;
+}
+static CuResult DeviceGetName(char *name, int size, CuDevice d)
+{
+    snprintf(name, (size_t)size, "Fake %d", d);
+    return CU_OK;
+}
+static CuResult DeviceGetAttribute(int *value, int attribute, CuDevice d)
+{
+    (void)d;
+    switch (attribute) {
+    case CU_ATTR_CC_MAJOR: *value = fake.cc / 10; break;
+    case CU_ATTR_CC_MINOR: *value = fake.cc % 10; break;
+    case CU_ATTR_MAX_THREADS_PER_BLOCK: *value = 1024; break;
+    case CU_ATTR_MAX_SMEM_OPTIN: *value = fake.max_smem; break;
+    default: return CU_INVALID_VALUE;
+    }
+    return CU_OK;
+}
+static CuResult PrimaryCtxRetain(CuContext *ctx, CuDevice d)
+{
+    (void)d;
+    fake.retains++;
+    *ctx = primary_context();
+    return CU_OK;
+}
+static CuResult PrimaryCtxRelease(CuDevice d)
+{
+    (void)d;
+    fake.releases++;
+    return CU_OK;
+}
+static CuResult CtxGetCurrent(CuContext *ctx)
+{
+    *ctx = fake.current;
+    return CU_OK;
+}
+static CuResult CtxGetDevice(CuDevice *d)
+{
+    *d = 0;
+    return fake.current ? CU_OK : 201;
+}
+static CuResult CtxPushCurrent(CuContext ctx)
+{
+    fake.pushes++;
+    fake.current = ctx;
+    return CU_OK;
+}
+static CuResult CtxPopCurrent(CuContext *ctx)
+{
+    fake.pops++;
+    *ctx = fake.current;
+    fake.current = NULL;
+    return CU_OK;
+}
+static CuResult ModuleLoadDataEx(CuModule *m, const void *image, unsigned n, int *options, void **values)
+{
+    fake.loads++;
+    (void)image;
+    for (unsigned i = 0; i + 1 < n; i++)
+        if (options[i] == CU_JIT_ERROR_LOG)
+            snprintf(values[i], (size_t)(uintptr_t)values[i + 1], "%s", fake.jit_log);
+    *m = (CuModule)(void *)&fake;
+    return fake.current ? fake.load_result : 201;
+}
+static CuResult ModuleUnload(CuModule m)
+{
+    (void)m;
+    fake.unloads++;
+    return CU_OK;
+}
+static CuResult ModuleGetFunction(CuFunction *f, CuModule m, const char *name)
+{
+    (void)m;
+    *f = (CuFunction)(void *)&fake.config;
+    return strcmp(name, "missing") == 0 ? 500 : CU_OK;
+}
+static CuResult FuncSetAttribute(CuFunction f, int attribute, int value)
+{
+    (void)f;
+    if (attribute == CU_FUNC_MAX_DYNAMIC_SMEM) fake.smem_set = (unsigned)value;
+    return CU_OK;
+}
+static CuResult LaunchKernelEx(const CuLaunchConfig *config, CuFunction f, void **params, void **extra)
+{
+    (void)f;
+    (void)extra;
+    fake.launches++;
+    fake.config = *config;
+    if (config->nattrs) fake.attr = config->attrs[0];
+    fake.params = params;
+    return fake.current ? fake.launch_result : 201;
+}
+static CuResult MemAlloc(CuAddress *p, size_t bytes)
+{
+    fake.allocs++;
+    void *m = aligned_alloc(256, (bytes + 255) / 256 * 256);
+    *p = (CuAddress)(uintptr_t)m;
+    return m ? CU_OK : CU_OUT_OF_MEMORY;
+}
+static CuResult MemFree(CuAddress p)
+{
+    fake.frees++;
+    free((void *)(uintptr_t)p);
+    return CU_OK;
+}
+static CuResult MemcpyHtoD(CuAddress to, const void *from, size_t bytes)
+{
+    memcpy((void *)(uintptr_t)to, from, bytes);
+    return CU_OK;
+}
+static CuResult MemcpyDtoH(void *to, CuAddress from, size_t bytes)
+{
+    memcpy(to, (void *)(uintptr_t)from, bytes);
+    return CU_OK;
+}
+static CuResult StreamSynchronize(CuStream s)
+{
+    (void)s;
+    return CU_OK;
+}
+static CuResult EventCreate(CuEvent *e, unsigned flags)
+{
+    (void)flags;
+    *e = (CuEvent)(void *)&fake.attr;
+    return CU_OK;
+}
+static CuResult EventDestroy(CuEvent e)
+{
+    (void)e;
+    return CU_OK;
+}
+static CuResult EventRecord(CuEvent e, CuStream s)
+{
+    (void)e;
+    (void)s;
+    return CU_OK;
+}
+static CuResult EventSynchronize(CuEvent e)
+{
+    (void)e;
+    return CU_OK;
+}
+static CuResult EventElapsedTime(float *ms, CuEvent a, CuEvent b)
+{
+    (void)a;
+    (void)b;
+    *ms = 2.0f;
+    return CU_OK;
+}
+static CuResult TensorMapEncodeTiled(CuTensorMap *map, int type, uint32_t rank, void *address, const uint64_t *dims,
+                                     const uint64_t *pitches, const uint32_t *box, const uint32_t *elem_strides,
+                                     int interleave, int swizzle, int l2, int fill)
+{
+    FakeEncode *e = &fake.encode[fake.encodes++ % 8];
+    *e = (FakeEncode){.type = type, .interleave = interleave, .swizzle = swizzle, .l2 = l2, .fill = fill, .rank = rank,
+                      .address = (uint64_t)(uintptr_t)address};
+    for (uint32_t i = 0; i < rank; i++) {
+        e->dims[i] = dims[i];
+        e->box[i] = box[i];
+        e->elem_strides[i] = elem_strides[i];
+        if (i + 1 < rank) e->pitches[i] = pitches[i];
+    }
+    memset(map, fake.mark_maps ? 0xFF : 0, sizeof *map);
+    if (!fake.mark_maps) map->opaque[0] = e->address;
+    if ((uintptr_t)map % 64 != 0) return CU_INVALID_VALUE;
+    return fake.current ? fake.encode_result : 201;
+}
+
+static CudaApi fake_api(void)
+{
+    CudaApi api = {0};
+#define SET(f) api.f = f
+    SET(Init); SET(DriverGetVersion); SET(GetErrorName); SET(GetErrorString); SET(DeviceGetCount); SET(DeviceGet);
+    SET(DeviceGetName); SET(DeviceGetAttribute); SET(PrimaryCtxRetain); SET(PrimaryCtxRelease); SET(CtxGetCurrent);
+    SET(CtxGetDevice); SET(CtxPushCurrent); SET(CtxPopCurrent); SET(ModuleLoadDataEx); SET(ModuleUnload);
+    SET(ModuleGetFunction); SET(FuncSetAttribute); SET(LaunchKernelEx); SET(MemAlloc); SET(MemFree); SET(MemcpyHtoD);
+    SET(MemcpyDtoH); SET(StreamSynchronize); SET(EventCreate); SET(EventDestroy); SET(EventRecord);
+    SET(EventSynchronize); SET(EventElapsedTime); SET(TensorMapEncodeTiled);
+#undef SET
+    return api;
+}
+
+#endif

@@ -1,0 +1,139 @@
+/* Memory of a compilation: alignment, zeroes, marks, growth, and running out. */
+#include "tests/unit/lang_fixture.h"
+
+static void allocations_are_zeroed_aligned_and_apart(void **state)
+{
+    Room *r = *state;
+    char *last = NULL;
+    for (size_t n = 0; n < 300; n++) {
+        char *p = arena_alloc(&r->arena, n);
+        assert_int_equal((uintptr_t)p % _Alignof(max_align_t), 0);
+        assert_ptr_not_equal(p, last);
+        for (size_t i = 0; i < n; i++) assert_int_equal(p[i], 0);
+        memset(p, 0xAB, n);
+        last = p;
+    }
+}
+
+static void an_object_larger_than_a_chunk_fits(void **state)
+{
+    Room *r = *state;
+    size_t n = (size_t)5 << 20;
+    char *p = arena_alloc(&r->arena, n);
+    p[0] = p[n - 1] = 1;
+    char *q = arena_alloc(&r->arena, 8);
+    assert_non_null(q);
+}
+
+static void release_gives_back_what_came_after_the_mark(void **state)
+{
+    Room *r = *state;
+    int *kept = arena_new(&r->arena, int);
+    *kept = 42;
+    ArenaMark m = arena_mark(&r->arena);
+    char *at = r->arena.at;
+    for (int i = 0; i < 1000; i++) memset(arena_alloc(&r->arena, 1000), 0xFF, 1000);
+    arena_release(&r->arena, m);
+    assert_ptr_equal(r->arena.at, at);
+    assert_int_equal(*kept, 42);
+    char *p = arena_alloc(&r->arena, 100); /* reused memory is zeroed again */
+    for (int i = 0; i < 100; i++) assert_int_equal(p[i], 0);
+}
+
+static void release_to_the_empty_arena(void **state)
+{
+    Room *r = *state;
+    ArenaMark m = arena_mark(&r->arena);
+    arena_alloc(&r->arena, 10);
+    arena_release(&r->arena, m);
+    assert_null(r->arena.chunk);
+    assert_non_null(arena_alloc(&r->arena, 10));
+}
+
+static void vectors_keep_their_items_while_growing(void **state)
+{
+    Room *r = *state;
+    VEC(uint32_t) v = {0};
+    for (uint32_t i = 0; i < 10000; i++) vec_push(&r->arena, &v, i * 7);
+    assert_int_equal(v.n, 10000);
+    for (uint32_t i = 0; i < 10000; i++) assert_int_equal(v.v[i], i * 7);
+    assert_int_equal(*vec_add(&r->arena, &v), 0);
+}
+
+static void printf_and_strdup(void **state)
+{
+    Room *r = *state;
+    assert_string_equal(arena_printf(&r->arena, "%s = %d", "rows", 64), "rows = 64");
+    assert_string_equal(arena_strdup(&r->arena, "tile and more", 4), "tile");
+    assert_string_equal(arena_strdup(&r->arena, NULL, 0), "");
+}
+
+static void bytes_of_an_array_overflow_to_a_size_that_fails(void **state)
+{
+    (void)state;
+    assert_int_equal(arena_bytes(3, 8), 24);
+    assert_int_equal(arena_bytes(0, 8), 0);
+    assert_int_equal(arena_bytes(8, 0), 0);
+    assert_true(arena_bytes(SIZE_MAX / 2, 3) == SIZE_MAX);
+}
+
+static void running_out_jumps_to_the_point_of_failure(void **state)
+{
+    Room *r = *state;
+    jmp_buf here, *before = r->mem.fail;
+    volatile int jumped = 0;
+    r->mem.fail = &here;
+    if (setjmp(here) == 0) arena_alloc(&r->arena, SIZE_MAX);
+    else jumped = 1;
+    r->mem.fail = before;
+    assert_int_equal(jumped, 1);
+}
+
+typedef struct Budget {
+    int left, live;
+} Budget;
+
+static void *within_budget(void *user, void *p, size_t n)
+{
+    Budget *b = user;
+    if (n == 0) {
+        b->live -= p != NULL;
+        free(p);
+        return NULL;
+    }
+    if (b->left-- <= 0) return NULL;
+    b->live += p == NULL;
+    return realloc(p, n);
+}
+
+static void every_chunk_goes_back_after_the_allocator_failed(void **state)
+{
+    (void)state;
+    for (int allowed = 0; allowed < 6; allowed++) {
+        Budget b = {allowed, 0};
+        jmp_buf here;
+        Mem mem = {within_budget, &b, &here};
+        Arena a;
+        arena_init(&a, &mem);
+        if (setjmp(here) == 0)
+            for (;;) arena_alloc(&a, 9000);
+        arena_free(&a);
+        assert_int_equal(b.live, 0);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        in_room(allocations_are_zeroed_aligned_and_apart),
+        in_room(an_object_larger_than_a_chunk_fits),
+        in_room(release_gives_back_what_came_after_the_mark),
+        in_room(release_to_the_empty_arena),
+        in_room(vectors_keep_their_items_while_growing),
+        in_room(printf_and_strdup),
+        in_room(bytes_of_an_array_overflow_to_a_size_that_fails),
+        in_room(running_out_jumps_to_the_point_of_failure),
+        in_room(every_chunk_goes_back_after_the_allocator_failed),
+    };
+    return cmocka_run_group_tests_name("lang/arena", tests, NULL, NULL);
+}
