@@ -5,10 +5,10 @@
 const char *expr_op_text(ExprOp op)
 {
     static const char *const text[] = {
-        [OP_ADD] = "+",  [OP_SUB] = "-",  [OP_MUL] = "*",  [OP_DIV] = "/",  [OP_MOD] = "%",   [OP_SHL] = "<<",
-        [OP_SHR] = ">>", [OP_AND] = "&",  [OP_OR] = "|",   [OP_XOR] = "^",  [OP_EQ] = "==",   [OP_NE] = "!=",
-        [OP_LT] = "<",   [OP_GT] = ">",   [OP_LE] = "<=",  [OP_GE] = ">=",  [OP_LAND] = "&&", [OP_LOR] = "||",
-        [OP_NEG] = "-",  [OP_NOT] = "!",  [OP_INV] = "~",
+        [OP_ADD] = "+",  [OP_SUB] = "-", [OP_MUL] = "*", [OP_DIV] = "/", [OP_MOD] = "%",   [OP_SHL] = "<<",
+        [OP_SHR] = ">>", [OP_AND] = "&", [OP_OR] = "|",  [OP_XOR] = "^", [OP_EQ] = "==",   [OP_NE] = "!=",
+        [OP_LT] = "<",   [OP_GT] = ">",  [OP_LE] = "<=", [OP_GE] = ">=", [OP_LAND] = "&&", [OP_LOR] = "||",
+        [OP_NEG] = "-",  [OP_NOT] = "!", [OP_INV] = "~",
     };
     return text[op];
 }

@@ -98,11 +98,20 @@ static void type_line(Printer *p, const TypeExpr *t)
 static void clause_lines(Printer *p, ClauseList l)
 {
     static const char *const words[] = {
-        [CL_VIA] = "via",         [CL_VIA_THREADS] = "via threads", [CL_MULTICAST] = "multicast",
-        [CL_REDUCE] = "reduce",   [CL_CACHE] = "cache",             [CL_BYTES] = "bytes",
-        [CL_OFFSET] = "offset",   [CL_HALO] = "halo",               [CL_AHEAD] = "ahead",
-        [CL_OVERLAP] = "overlap", [CL_CONVERT] = "convert",         [CL_TRANSPOSE] = "transpose",
-        [CL_COMMIT] = "commit",   [CL_COMMIT_GROUP] = "commit group",
+        [CL_VIA] = "via",
+        [CL_VIA_THREADS] = "via threads",
+        [CL_MULTICAST] = "multicast",
+        [CL_REDUCE] = "reduce",
+        [CL_CACHE] = "cache",
+        [CL_BYTES] = "bytes",
+        [CL_OFFSET] = "offset",
+        [CL_HALO] = "halo",
+        [CL_AHEAD] = "ahead",
+        [CL_OVERLAP] = "overlap",
+        [CL_CONVERT] = "convert",
+        [CL_TRANSPOSE] = "transpose",
+        [CL_COMMIT] = "commit",
+        [CL_COMMIT_GROUP] = "commit group",
     };
     for (const Clause *c = l.first; c; c = c->next) {
         begin(p, words[c->kind]);
@@ -116,9 +125,9 @@ static void clause_lines(Printer *p, ClauseList l)
 static void mapopt_lines(Printer *p, MapOptList l)
 {
     static const char *const words[] = {
-        [MO_WORD] = "mode",   [MO_BOX] = "box", [MO_STRIDE] = "stride",         [MO_LOWER] = "lower",       [MO_UPPER] = "upper",
-        [MO_FILL] = "fill",   [MO_L2] = "l2",   [MO_INTERLEAVE] = "interleave", [MO_CHANNELS] = "channels", [MO_PIXELS] = "pixels",
-        [MO_SWIZZLE] = "layout",
+        [MO_WORD] = "mode",         [MO_BOX] = "box",       [MO_STRIDE] = "stride",  [MO_LOWER] = "lower",
+        [MO_UPPER] = "upper",       [MO_FILL] = "fill",     [MO_L2] = "l2",          [MO_INTERLEAVE] = "interleave",
+        [MO_CHANNELS] = "channels", [MO_PIXELS] = "pixels", [MO_SWIZZLE] = "layout",
     };
     for (const MapOpt *o = l.first; o; o = o->next) {
         bool bracket = o->kind == MO_BOX || o->kind == MO_STRIDE;
@@ -205,22 +214,24 @@ static void call_lines(Printer *p, const Stmt *s)
 }
 
 static const char *const stmt_words[] = {
-    [ST_LET] = "let",         [ST_VAR] = "var",       [ST_ASSIGN] = "assign",
-    [ST_SHARED] = "shared",   [ST_TMEM] = "tmem",     [ST_BARRIER] = "barrier",
-    [ST_VIEW] = "view",       [ST_MAP] = "map",       [ST_POLICY] = "policy",
-    [ST_MOVE] = "move",       [ST_PREFETCH] = "prefetch", [ST_SHIFT] = "shift",
-    [ST_FILL] = "fill",       [ST_WAIT] = "wait",     [ST_ARRIVE] = "arrive",
-    [ST_WAIT_GROUP] = "wait group", [ST_EXPECT] = "expect", [ST_CALL] = "call",
-    [ST_FOR] = "for",         [ST_PIPELINE] = "pipeline", [ST_IF] = "if",
-    [ST_GROUP] = "group",     [ST_ROLES] = "roles",   [ST_ERROR] = "error",
+    [ST_LET] = "let",       [ST_VAR] = "var",         [ST_ASSIGN] = "assign",     [ST_SHARED] = "shared",
+    [ST_TMEM] = "tmem",     [ST_BARRIER] = "barrier", [ST_VIEW] = "view",         [ST_MAP] = "map",
+    [ST_POLICY] = "policy", [ST_MOVE] = "move",       [ST_PREFETCH] = "prefetch", [ST_SHIFT] = "shift",
+    [ST_FILL] = "fill",     [ST_WAIT] = "wait",       [ST_ARRIVE] = "arrive",     [ST_WAIT_GROUP] = "wait group",
+    [ST_EXPECT] = "expect", [ST_CALL] = "call",       [ST_FOR] = "for",           [ST_PIPELINE] = "pipeline",
+    [ST_IF] = "if",         [ST_GROUP] = "group",     [ST_ROLES] = "roles",       [ST_ERROR] = "error",
 };
 
 static void stmt_parts(Printer *p, const Stmt *s)
 {
     switch (s->kind) {
-    case ST_LET: case ST_VAR: case ST_ASSIGN: expr_line(p, "value", s->expr); break;
-    case ST_WAIT: case ST_ARRIVE: expr_line(p, "barrier", s->expr); break;
-    case ST_SHARED: case ST_TMEM: type_line(p, s->type); break;
+    case ST_LET:
+    case ST_VAR:
+    case ST_ASSIGN: expr_line(p, "value", s->expr); break;
+    case ST_WAIT:
+    case ST_ARRIVE: expr_line(p, "barrier", s->expr); break;
+    case ST_SHARED:
+    case ST_TMEM: type_line(p, s->type); break;
     case ST_BARRIER:
         expr_line(p, "count", s->barrier.count);
         if (s->barrier.is_free) {
@@ -237,7 +248,9 @@ static void stmt_parts(Printer *p, const Stmt *s)
         mapopt_lines(p, s->map.opts);
         break;
     case ST_POLICY: policyopt_lines(p, s->policy.opts); break;
-    case ST_MOVE: case ST_PREFETCH: case ST_SHIFT:
+    case ST_MOVE:
+    case ST_PREFETCH:
+    case ST_SHIFT:
         expr_line(p, "src", s->move.src);
         expr_line(p, "dst", s->move.dst);
         clause_lines(p, s->move.clauses);
@@ -253,7 +266,8 @@ static void stmt_parts(Printer *p, const Stmt *s)
         expr_line(p, "bytes", s->expect.bytes);
         break;
     case ST_CALL: call_lines(p, s); break;
-    case ST_FOR: case ST_PIPELINE: loop_lines(p, s); break;
+    case ST_FOR:
+    case ST_PIPELINE: loop_lines(p, s); break;
     case ST_IF:
         expr_line(p, "condition", s->cond.cond);
         block_lines(p, "then", &s->cond.then);
@@ -291,7 +305,7 @@ static void block_lines(Printer *p, const char *what, const Block *b)
 static void param_lines(Printer *p, const Param *params)
 {
     static const char *const spaces[] = {[SPACE_GLOBAL] = "global", [SPACE_SHARED] = "shared", [SPACE_TMEM] = "tmem"};
-    static const char *const kinds[] = {[PK_BARE] = "",           [PK_SCALAR] = "",   [PK_TENSOR] = "",
+    static const char *const kinds[] = {[PK_BARE] = "",           [PK_SCALAR] = "", [PK_TENSOR] = "",
                                         [PK_BARRIER] = "barrier", [PK_MAP] = "map", [PK_POLICY] = "policy"};
     for (const Param *q = params; q; q = q->next) {
         begin(p, "param");
@@ -320,8 +334,8 @@ static void attr_lines(Printer *p, const Attr *attrs)
 
 static void item_lines(Printer *p, const Item *it)
 {
-    static const char *const words[] = {[IT_TARGET] = "target", [IT_IMPORT] = "import", [IT_CONST] = "const",
-                                        [IT_FN] = "fn",         [IT_KERNEL] = "kernel"};
+    static const char *const words[] = {
+        [IT_TARGET] = "target", [IT_IMPORT] = "import", [IT_CONST] = "const", [IT_FN] = "fn", [IT_KERNEL] = "kernel"};
     begin(p, words[it->kind]);
     if (it->name.name) put_ident(p, it->name);
     for (const IdentItem *i = it->path; i; i = i->next) {

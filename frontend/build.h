@@ -65,7 +65,7 @@ typedef struct WaitGroup {
 } WaitGroup;
 
 /* Appends a node that has a `next` member to a list that has `first` and `last`. */
-#define LIST_ADD(list, node) \
+#define LIST_ADD(list, node)                                                                                           \
     ((list)->last ? ((list)->last->next = (node)) : ((list)->first = (node)), (list)->last = (node))
 
 /* ---- expressions ---- */
@@ -99,8 +99,8 @@ TypeExpr *type_close(TypeExpr *ty, Span s, Ident elem, DimsChain brackets);
 /* ---- statements ---- */
 Block block_add(Block b, Stmt *s);
 Block block_close(Block b, Span s);
-Stmt *stmt_scalar(Tree *t, StmtKind kind, Span s, Ident id, Expr *value); /* LET VAR ASSIGN */
-Stmt *stmt_operand(Tree *t, StmtKind kind, Span s, Expr *operand);        /* WAIT ARRIVE */
+Stmt *stmt_scalar(Tree *t, StmtKind kind, Span s, Ident id, Expr *value);  /* LET VAR ASSIGN */
+Stmt *stmt_operand(Tree *t, StmtKind kind, Span s, Expr *operand);         /* WAIT ARRIVE */
 Stmt *stmt_tile(Tree *t, StmtKind kind, Span s, Ident id, TypeExpr *type); /* SHARED TMEM */
 Stmt *stmt_barrier(Tree *t, Span s, Ident id, Expr *count, Span free_span);
 Stmt *stmt_view(Tree *t, Span s, Ident id, Expr *src, TypeExpr *type);

@@ -226,7 +226,7 @@ static const char *number_advice(const char *s, size_t n)
     glued   = [A-Za-z0-9_]+;
 */
 
-int lexer_next(Lexer *lx, TILE_STYPE *value, Span *span)
+int lexer_next(Lexer *lx, TILE_STYPE *value)
 {
     const unsigned char *cursor = (const unsigned char *)lx->cursor, *limit = (const unsigned char *)lx->limit, *marker;
     const unsigned char *start;
@@ -314,6 +314,7 @@ int lexer_next(Lexer *lx, TILE_STYPE *value, Span *span)
 
 done:
     lx->cursor = (const char *)cursor;
-    *span = place(lx, TEXT, lx->cursor);
+    lx->lo = lx->src->base + (uint32_t)(TEXT - lx->src->text);
+    lx->hi = lx->lo + (uint32_t)(lx->cursor - TEXT);
     return kind;
 }

@@ -34,9 +34,26 @@ bool token_starts_item(int kind)
 bool token_starts_stmt(int kind)
 {
     switch (kind) {
-    case TK_LET: case TK_VAR: case TK_VIEW: case TK_MOVE: case TK_PREFETCH: case TK_WAIT: case TK_ARRIVE:
-    case TK_EXPECT: case TK_FOR: case TK_PIPELINE: case TK_IF: case TK_ROLES: case TK_SHARED: case TK_TMEM:
-    case TK_BARRIER: case TK_MAP: case TK_POLICY: case TK_FILL: case TK_SHIFT: case TK_GROUP: return true;
+    case TK_LET:
+    case TK_VAR:
+    case TK_VIEW:
+    case TK_MOVE:
+    case TK_PREFETCH:
+    case TK_WAIT:
+    case TK_ARRIVE:
+    case TK_EXPECT:
+    case TK_FOR:
+    case TK_PIPELINE:
+    case TK_IF:
+    case TK_ROLES:
+    case TK_SHARED:
+    case TK_TMEM:
+    case TK_BARRIER:
+    case TK_MAP:
+    case TK_POLICY:
+    case TK_FILL:
+    case TK_SHIFT:
+    case TK_GROUP: return true;
     default: return false;
     }
 }
@@ -50,6 +67,7 @@ static bool ends_operand(int kind)
 bool parse_on_new_line(const Parse *ps, Span from, Span to)
 {
     const Source *src = ps->lexer.src;
+    if (to.lo <= from.hi) return false; /* one of them was put in */
     return memchr(src->text + (from.hi - src->base), '\n', to.lo - from.hi) != NULL;
 }
 
@@ -75,7 +93,8 @@ void parse_stack_full(Parse *ps)
 {
     if (ps->stopped) return;
     ps->stopped = true;
-    Diag *g = diag_at(ps->tree.diags, E0117, ps->cur.span, "this expression is more than %d levels deep", EXPR_DEPTH_MAX);
+    Diag *g = diag_at(ps->tree.diags, E0117, ps->cur.span, "this expression is more than %d levels deep",
+                      EXPR_DEPTH_MAX);
     diag_note(ps->tree.diags, g, (Span){0, 0}, "the rest of this file is not read");
 }
 
@@ -136,7 +155,8 @@ static int close_round(Parse *ps, Token t)
         return NO_TOKEN;
     }
     if (!ps->recovering) {
-        Diag *g = diag_at(ps->tree.diags, E0115, t.span, "`%s` cannot close `%s`", token_text(t.kind), token_text(b->kind));
+        Diag *g = diag_at(ps->tree.diags, E0115, t.span, "`%s` cannot close `%s`", token_text(t.kind),
+                          token_text(b->kind));
         diag_label(ps->tree.diags, g, b->span, "this is open, and is closed by `%s`", token_text(closer_of(b->kind)));
     }
     int fits = closer_of(b->kind);
@@ -199,6 +219,7 @@ void parse_put_in(Parse *ps, int kind, uint32_t n)
     ps->put_in_kind = kind;
     ps->again = true;
     ps->again_token = ps->cur;
+    ps->cur = ps->prev;
 }
 
 /* What the token does to the brackets; NO_TOKEN if the parser shall not see it. */
@@ -251,7 +272,7 @@ static Token next_token(Parse *ps, TILE_STYPE *value)
     Token t;
     if (ps->put_in > 0) {
         ps->put_in--;
-        return (Token){ps->put_in_kind, {ps->prev.span.hi, ps->prev.span.hi}};
+        return (Token){{ps->cur.span.hi, ps->cur.span.hi}, ps->put_in_kind};
     }
     if (ps->again) {
         ps->again = false;
@@ -259,12 +280,13 @@ static Token next_token(Parse *ps, TILE_STYPE *value)
         return ps->again_token;
     }
     ps->lexer_errors_before = ps->lexer.errors;
-    t.kind = lexer_next(&ps->lexer, value, &t.span);
+    t.kind = lexer_next(&ps->lexer, value);
+    t.span = (Span){ps->lexer.lo, ps->lexer.hi};
     if (ps->recovering && starts_anew(ps, t)) {
         ps->again_value = *value;
         ps->again_token = t;
         ps->again = true;
-        t = (Token){TK_SEMI, {t.span.lo, t.span.lo}};
+        t = (Token){{t.span.lo, t.span.lo}, TK_SEMI};
     }
     return t;
 }
@@ -289,7 +311,7 @@ int tile_lex(TILE_STYPE *value, Span *span, Parse *ps)
         if (kind == TK_INT) check_int(ps, t.span, value->integer);
         ps->before = ps->prev;
         ps->prev = ps->cur;
-        ps->cur = (Token){kind, t.span};
+        ps->cur = (Token){t.span, kind};
         if (ps->recovering && skipped(ps, kind)) continue;
         if (kind == TK_IDENT) ps->again_value = *value;
         *span = t.span;

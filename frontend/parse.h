@@ -9,15 +9,15 @@
 #include "frontend/lex.h"
 
 typedef struct Token {
-    int kind;
     Span span;
+    int kind;
 } Token;
 
 typedef struct Bracket {
-    uint8_t kind;       /* TK_LPAREN, TK_LBRACKET, TK_LBRACE */
-    bool block;         /* a brace around statements or roles, not around rows */
+    uint8_t kind; /* TK_LPAREN, TK_LBRACKET, TK_LBRACE */
+    bool block;   /* a brace around statements or roles, not around rows */
     bool roles;
-    uint16_t else_ifs;  /* links of the else-if chain that is being read directly inside */
+    uint16_t else_ifs; /* links of the else-if chain that is being read directly inside */
     Span span;
 } Bracket;
 
@@ -32,12 +32,12 @@ struct Parse {
     uint32_t nesting;              /* depth and all else_ifs */
     Bracket lost;                  /* innermost that `;` or a brace closed because its own end is missing */
 
-    Token before, prev, cur;       /* the last three tokens */
-    Token first, second;           /* of the statement or item; second.kind is 0 until it is read */
-    bool at_start;                 /* the next token will be `first` */
-    bool stopped;                  /* read no further */
-    uint32_t lexer_errors;         /* of the lexer, before `first` was read */
-    uint32_t lexer_errors_before;  /* before the newest token was read */
+    Token before, prev, cur;      /* the last three tokens */
+    Token first, second;          /* of the statement or item; second.kind is 0 until it is read */
+    bool at_start;                /* the next token will be `first` */
+    bool stopped;                 /* read no further */
+    uint32_t lexer_errors;        /* of the lexer, before `first` was read */
+    uint32_t lexer_errors_before; /* before the newest token was read */
 
     /* Recovery. */
     bool recovering;  /* between a syntax error and the place where reading goes on */
@@ -45,7 +45,7 @@ struct Parse {
     bool c_loop;      /* the error is in the head of a C loop: `;` does not end it */
     uint32_t put_in;  /* how many tokens of this kind to put in before .. */
     int put_in_kind;
-    bool again;       /* .. this one comes again */
+    bool again; /* .. this one comes again */
     Token again_token;
     TILE_STYPE again_value;
 };
@@ -59,6 +59,8 @@ void parse_stack_full(Parse *ps);
 void syntax_error(Parse *ps, const bool *expected); /* by token kind, up to TOKEN_KINDS */
 
 /* ---- for the error reports ---- */
+/* "`;`, an operator or .." */
+void syntax_expected(const bool *expected, Text *out);
 const char *token_text(int kind); /* as in the grammar: "move", "name" */
 bool token_starts_item(int kind);
 bool token_starts_stmt(int kind);

@@ -15,10 +15,19 @@ static int level(const Expr *e)
     switch ((ExprOp)e->op) {
     case OP_LOR: return 1;
     case OP_LAND: return 2;
-    case OP_EQ: case OP_NE: case OP_LT: case OP_GT: case OP_LE: case OP_GE: return 3;
-    case OP_AND: case OP_OR: case OP_XOR: return 4;
-    case OP_SHL: case OP_SHR: return 5;
-    case OP_ADD: case OP_SUB: return 6;
+    case OP_EQ:
+    case OP_NE:
+    case OP_LT:
+    case OP_GT:
+    case OP_LE:
+    case OP_GE: return 3;
+    case OP_AND:
+    case OP_OR:
+    case OP_XOR: return 4;
+    case OP_SHL:
+    case OP_SHR: return 5;
+    case OP_ADD:
+    case OP_SUB: return 6;
     default: return 7;
     }
 }
@@ -124,7 +133,9 @@ void print_expr(const Expr *e, const Names *names, Text *out)
         }
         text_char(out, ']');
         break;
-    case EX_CALL: case EX_MEMBER: case EX_METHOD:
+    case EX_CALL:
+    case EX_MEMBER:
+    case EX_METHOD:
         if (e->kind != EX_CALL) {
             put_at(e->a, LEVEL_PRIMARY, names, out);
             text_char(out, '.');

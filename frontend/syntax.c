@@ -55,7 +55,8 @@ static bool is_elem_type(Slip *s, Token t)
 #if defined(__GNUC__)
 __attribute__((format(printf, 4, 5)))
 #endif
-static Diag *say(Slip *s, ErrorCode code, Span at, const char *fmt, ...)
+static Diag *
+say(Slip *s, ErrorCode code, Span at, const char *fmt, ...)
 {
     va_list ap;
     Text out;
@@ -100,7 +101,6 @@ static const Foreign foreign[] = {
     {"def", "write `fn name(params) { .. }` or `kernel name(params) { .. }`"},
     {"func", "write `fn`"},
     {"function", "write `fn`"},
-    {"global_", "write `global`"},
     {"void", "write `fn name(params) { .. }` or `kernel name(params) { .. }`"},
     {"__global__", "write `kernel name(params) { .. }`"},
     {"__device__", "write `fn name(params) { .. }`"},
@@ -109,8 +109,9 @@ static const Foreign foreign[] = {
     {"syncthreads", "the compiler places synchronisation; barriers are `barrier b;`, `arrive b;`, `wait b;`"},
 };
 
-static const char *const scalar_words[] = {"int",  "unsigned", "long",    "short",   "char",     "float",    "double", "bool",
-                                           "auto", "size_t",   "int32_t", "int64_t", "uint32_t", "uint64_t", "static", "constexpr"};
+static const char *const scalar_words[] = {"int",      "unsigned", "long",   "short",    "char",    "float",
+                                           "double",   "bool",     "auto",   "size_t",   "int32_t", "int64_t",
+                                           "uint32_t", "uint64_t", "static", "constexpr"};
 
 static bool in_list(const char *word, const char *const *list, size_t n)
 {
@@ -200,7 +201,8 @@ static bool reserved_name(Slip *s)
     if (!is_reserved(s->at.kind) || !s->expected[TK_IDENT] || s->new_line) return false;
     if (same_place(s->at, s->first)) return false;
     bool value = s->expected[TK_INT];
-    Diag *g = say(s, E0108, s->at.span, "%s is reserved and cannot %s", quoted(s, s->at), value ? "be a value" : "be a name");
+    Diag *g = say(s, E0108, s->at.span, "%s is reserved and cannot %s", quoted(s, s->at),
+                  value ? "be a value" : "be a name");
     FIX(s, g, "choose another name, such as `%s_1`", copy_of(s, s->at.span));
     return true;
 }
@@ -219,7 +221,8 @@ static bool end_of_file(Slip *s)
     Span end = {s->prev.span.hi, s->prev.span.hi};
     if (ps->depth == 0) return false;
     const Bracket *b = &ps->open[ps->depth];
-    Diag *g = say(s, E0115, end, "the file ends before the `%s` that closes %s", token_text(bracket_closer(b->kind)), b->block ? "this block" : "this");
+    Diag *g = say(s, E0115, end, "the file ends before the `%s` that closes %s", token_text(bracket_closer(b->kind)),
+                  b->block ? "this block" : "this");
     LABEL(s, g, b->span, "opened here");
     return true;
 }
@@ -266,7 +269,8 @@ static bool missing_semicolon(Slip *s)
 {
     Parse *ps = s->ps;
     if (!s->expected[TK_SEMI] || same_place(s->at, s->first)) return false;
-    bool starts = ps->depth == 0 ? token_starts_item(s->at.kind) : token_starts_stmt(s->at.kind) || s->at.kind == TK_IDENT;
+    bool starts = ps->depth == 0 ? token_starts_item(s->at.kind)
+                                 : token_starts_stmt(s->at.kind) || s->at.kind == TK_IDENT;
     bool next = starts && (s->new_line || s->at.kind != TK_IDENT);
     if (!next && s->at.kind != TK_RBRACE && s->at.kind != TK_END) return false;
     uint32_t end = s->prev.span.hi;
@@ -282,7 +286,8 @@ static bool needs_braces(Slip *s)
     if (!body || !s->expected[TK_LBRACE]) return false;
     if (!token_starts_stmt(s->at.kind) && s->at.kind != TK_IDENT) return false;
     if (s->at.kind == TK_IDENT && !s->new_line) return false;
-    FIX(s, say(s, E0130, s->at.span, "expected `{` before %s", quoted(s, s->at)), "`{ %s .. }`", copy_of(s, s->at.span));
+    FIX(s, say(s, E0130, s->at.span, "expected `{` before %s", quoted(s, s->at)), "`{ %s .. }`",
+        copy_of(s, s->at.span));
     return true;
 }
 
@@ -336,12 +341,15 @@ static bool tile_declaration(Slip *s)
     if (k != TK_SHARED && k != TK_TMEM) return false;
     if (s->at.kind == TK_ASSIGN) {
         const char *name = copy_of(s, s->ps->second.span);
-        FIX(s, say(s, E0124, s->at.span, "a tile has no initial value"), "`fill %s = value;` after the declaration", name);
+        FIX(s, say(s, E0124, s->at.span, "a tile has no initial value"), "`fill %s = value;` after the declaration",
+            name);
         return true;
     }
-    if (s->at.kind == TK_IDENT && s->expected[TK_COLON] && same_place(s->ps->before, s->first) && is_elem_type(s, s->prev)) {
+    if (s->at.kind == TK_IDENT && s->expected[TK_COLON] && same_place(s->ps->before, s->first) &&
+        is_elem_type(s, s->prev)) {
         const char *name = copy_of(s, s->at.span), *type = copy_of(s, s->prev.span);
-        FIX(s, say(s, E0122, s->prev.span, "the name stands before the type"), "`%s %s: %s[..];`", token_text(k), name, type);
+        FIX(s, say(s, E0122, s->prev.span, "the name stands before the type"), "`%s %s: %s[..];`", token_text(k), name,
+            type);
         return true;
     }
     return false;
@@ -367,10 +375,12 @@ static bool c_for(Slip *s)
 static bool range_dots(Slip *s)
 {
     bool third = s->at.kind == TK_DOT && s->prev.kind == TK_DOTDOT && s->at.span.lo == s->prev.span.hi;
-    bool word = s->expected[TK_DOTDOT] && s->at.kind == TK_IDENT && (is_text(s, s->at, "to") || is_text(s, s->at, "until"));
+    bool word = s->expected[TK_DOTDOT] && s->at.kind == TK_IDENT &&
+                (is_text(s, s->at, "to") || is_text(s, s->at, "until"));
     if (!third && !word) return false;
     Span span = third ? (Span){s->prev.span.lo, s->at.span.hi} : s->at.span;
-    FIX(s, say(s, E0125, span, "%s makes no range", lexer_quote(&s->ps->lexer, span)), "`low .. high`, where `high` is not reached");
+    FIX(s, say(s, E0125, span, "%s makes no range", lexer_quote(&s->ps->lexer, span)),
+        "`low .. high`, where `high` is not reached");
     return true;
 }
 
@@ -387,13 +397,13 @@ static bool c_assignment(Slip *s)
     static const char ops[] = "+-*/%&|^";
     if (at[0] == 0 || !strchr(ops, at[0])) return false;
     if (at[1] == '=') {
-        FIX(s, say(s, E0123, (Span){s->at.span.lo, s->at.span.lo + 2}, "there is no `%c=`", at[0]), "`%s = %s %c ..;`", name, name,
-            at[0]);
+        FIX(s, say(s, E0123, (Span){s->at.span.lo, s->at.span.lo + 2}, "there is no `%c=`", at[0]), "`%s = %s %c ..;`",
+            name, name, at[0]);
         return true;
     }
     if ((at[0] == '+' || at[0] == '-') && at[1] == at[0]) {
-        FIX(s, say(s, E0123, (Span){s->at.span.lo, s->at.span.lo + 2}, "there is no `%c%c`", at[0], at[0]), "`%s = %s %c 1;`",
-            name, name, at[0]);
+        FIX(s, say(s, E0123, (Span){s->at.span.lo, s->at.span.lo + 2}, "there is no `%c%c`", at[0], at[0]),
+            "`%s = %s %c 1;`", name, name, at[0]);
         return true;
     }
     return false;
@@ -402,8 +412,17 @@ static bool c_assignment(Slip *s)
 static bool is_clause(int kind)
 {
     switch (kind) {
-    case TK_VIA: case TK_MULTICAST: case TK_REDUCE: case TK_CACHE: case TK_BYTES: case TK_OFFSET: case TK_HALO:
-    case TK_OVERLAP: case TK_CONVERT: case TK_TRANSPOSE: case TK_COMMIT: return true;
+    case TK_VIA:
+    case TK_MULTICAST:
+    case TK_REDUCE:
+    case TK_CACHE:
+    case TK_BYTES:
+    case TK_OFFSET:
+    case TK_HALO:
+    case TK_OVERLAP:
+    case TK_CONVERT:
+    case TK_TRANSPOSE:
+    case TK_COMMIT: return true;
     default: return false;
     }
 }
@@ -418,17 +437,19 @@ static bool move_arrow(Slip *s)
     }
     if (!s->expected[TK_ARROW]) return false;
     if (is_clause(s->at.kind)) {
-        FIX(s, say(s, E0121, s->at.span, "%s stands before the destination", quoted(s, s->at)), "`move source -> destination %s ..;`",
-            token_text(s->at.kind));
+        FIX(s, say(s, E0121, s->at.span, "%s stands before the destination", quoted(s, s->at)),
+            "`move source -> destination %s ..;`", token_text(s->at.kind));
         return true;
     }
     Span both = {s->at.span.lo, s->at.span.lo + 2};
     if (at[0] == '<' && at[1] == '-') {
-        FIX(s, say(s, E0121, both, "a move is written from its source to its destination"), "`move source -> destination`");
+        FIX(s, say(s, E0121, both, "a move is written from its source to its destination"),
+            "`move source -> destination`");
         return true;
     }
     bool fat = at[0] == '=' && at[1] == '>';
-    if (!fat && s->at.kind != TK_ASSIGN && s->at.kind != TK_COMMA && !is_text(s, s->at, "to") && !is_text(s, s->at, "into"))
+    if (!fat && s->at.kind != TK_ASSIGN && s->at.kind != TK_COMMA && !is_text(s, s->at, "to") &&
+        !is_text(s, s->at, "into"))
         return false;
     Span span = fat ? both : s->at.span;
     FIX(s, say(s, E0121, span, "expected `->` and the destination, found %s", lexer_quote(&s->ps->lexer, span)),
@@ -460,10 +481,11 @@ static bool logic_word(Slip *s)
 {
     if (s->at.kind != TK_IDENT) return false;
     const char *op = NULL;
-    if (s->expected[TK_ANDAND]) op = is_text(s, s->at, "and") ? "&&" : is_text(s, s->at, "or") ? "||" : is_text(s, s->at, "mod") ? "%" : NULL;
+    if (s->expected[TK_ANDAND])
+        op = is_text(s, s->at, "and") ? "&&" : is_text(s, s->at, "or") ? "||" : is_text(s, s->at, "mod") ? "%" : NULL;
     Token not = s->prev;
     if (!op && is_text(s, not, "not")) {
-        FIX(s, say(s, E0134, not.span, "there is no operator `not`"), "write `!`");
+        FIX(s, say(s, E0134, not .span, "there is no operator `not`"), "write `!`");
         return true;
     }
     if (!op) return false;
@@ -476,7 +498,8 @@ static bool tensor_without_space(Slip *s)
 {
     if (s->first.kind != TK_KERNEL && s->first.kind != TK_FN) return false;
     if (s->at.kind != TK_LBRACKET || s->ps->before.kind != TK_COLON) return false;
-    FIX(s, say(s, E0129, s->prev.span, "a tensor parameter says where the tensor is"), "`global %s[..]`", copy_of(s, s->prev.span));
+    FIX(s, say(s, E0129, s->prev.span, "a tensor parameter says where the tensor is"), "`global %s[..]`",
+        copy_of(s, s->prev.span));
     return true;
 }
 
@@ -485,7 +508,8 @@ static bool template_list(Slip *s)
 {
     bool head = s->first.kind == TK_KERNEL || s->first.kind == TK_FN;
     if (head && s->at.kind == TK_COLON && s->expected[TK_GT]) {
-        FIX(s, say(s, E0105, s->at.span, "a compile-time parameter has a default, not a type"), "`%s = 64`", copy_of(s, s->prev.span));
+        FIX(s, say(s, E0105, s->at.span, "a compile-time parameter has a default, not a type"), "`%s = 64`",
+            copy_of(s, s->prev.span));
         return true;
     }
     if (s->prev.kind != TK_GT || !s->expected[TK_LPAREN] || s->expected[TK_INT] || s->at.kind == TK_SEMI) return false;
@@ -494,123 +518,25 @@ static bool template_list(Slip *s)
     return true;
 }
 
-/* ---- everything else: what could stand here ---- */
-
-typedef struct Choice {
-    const char *what[12];
-    unsigned n;
-    bool open[TOKEN_KINDS]; /* not yet said */
-} Choice;
-
-static void offer(Choice *c, const char *what)
-{
-    if (c->n < sizeof c->what / sizeof *c->what) c->what[c->n++] = what;
-}
-
-/* Takes a class of tokens out of the choice. */
-static void take(Choice *c, const int *kinds, size_t n)
-{
-    for (size_t i = 0; i < n; i++) c->open[kinds[i]] = false;
-}
-#define TAKE(c, ...) take((c), (const int[]){__VA_ARGS__}, sizeof((const int[]){__VA_ARGS__}) / sizeof(int))
-
-static void take_range(Choice *c, int from, int to)
-{
-    for (int k = from; k <= to; k++) c->open[k] = false;
-}
-
-static void take_name(Choice *c)
-{
-    TAKE(c, TK_IDENT);
-    take_range(c, TK_IN, TK_TRUST);
-}
-
-/* Sorted from what is most probably meant. */
-static void choose(Choice *c)
-{
-    static const int first[] = {TK_SEMI, TK_RPAREN, TK_RBRACKET, TK_COMMA, TK_ARROW, TK_ASSIGN, TK_COLON, TK_IN};
-    bool *open = c->open;
-    bool has_name = open[TK_IDENT];
-    if (has_name && open[TK_MOVE] && open[TK_LET]) {
-        offer(c, "a statement");
-        take_name(c);
-        take_range(c, TK_TARGET, TK_ROLE);
-    } else if (open[TK_KERNEL] && open[TK_FN]) {
-        offer(c, "`kernel`, `fn`, `const`, `import` or `target`");
-        TAKE(c, TK_KERNEL, TK_FN, TK_CONST, TK_IMPORT, TK_TARGET, TK_END);
-    } else if (has_name && open[TK_INT]) {
-        offer(c, open[TK_COLON] && open[TK_LBRACE] ? "a subscript" : "an expression");
-        if (open[TK_LBRACE] && open[TK_COLON]) TAKE(c, TK_LBRACE, TK_COLON);
-        take_name(c);
-        TAKE(c, TK_INT, TK_FLOAT, TK_STRING, TK_LPAREN, TK_MINUS, TK_NOT, TK_INV, TK_PEER, TK_CLUSTER, TK_GRID);
-    } else if (open[TK_FLIP] && open[TK_IN] && has_name) {
-        offer(c, "a name");
-        take_name(c);
-    }
-    bool operators = open[TK_STAR];
-    for (size_t i = 0; i < sizeof first / sizeof *first; i++) {
-        if (!open[first[i]]) continue;
-        offer(c, token_text(first[i]));
-        open[first[i]] = false;
-    }
-    if (open[TK_VIA] && open[TK_COMMIT]) {
-        offer(c, "a clause such as `via` or `commit`");
-        TAKE(c, TK_VIA, TK_MULTICAST, TK_REDUCE, TK_CACHE, TK_BYTES, TK_OFFSET, TK_HALO, TK_AHEAD, TK_OVERLAP, TK_CONVERT,
-             TK_TRANSPOSE, TK_COMMIT);
-    }
-    if (open[TK_BOX] && open[TK_LOWER]) {
-        offer(c, "a map option such as `box` or `swizzle`");
-        TAKE(c, TK_IDENT, TK_BOX, TK_STRIDE, TK_SWIZZLE, TK_FILL, TK_L2, TK_INTERLEAVE, TK_LOWER, TK_UPPER, TK_CHANNELS, TK_PIXELS);
-    }
-    if (open[TK_WHERE]) {
-        offer(c, "an attribute such as `grid` or `where`");
-        TAKE(c, TK_GRID, TK_CLUSTER, TK_THREADS, TK_WHERE, TK_TRUST, TK_PAIR);
-    }
-    if (open[TK_STRIDE] && open[TK_SWIZZLE] && open[TK_INTERLEAVE]) {
-        offer(c, "a layout such as `swizzle`");
-        TAKE(c, TK_STRIDE, TK_SWIZZLE, TK_INTERLEAVE);
-    }
-    if (operators) {
-        offer(c, "an operator");
-        take_range(c, TK_OROR, TK_PERCENT);
-    }
-    /* What could go on a value is worth saying only if nothing else could stand here. */
-    if (c->n > 0) TAKE(c, TK_LBRACKET, TK_DOT, TK_LPAREN, TK_LT, TK_END);
-    for (int k = 0; k < TOKEN_KINDS; k++)
-        if (open[k] && k >= TK_IDENT) offer(c, k == TK_IDENT ? "a name" : token_text(k));
-}
-
-static void put_choice(Text *out, const char *what)
-{
-    bool phrase = strchr(what, ' ') || what[0] == '`';
-    text_printf(out, phrase ? "%s" : "`%s`", what);
-}
+/* ---- everything else ---- */
 
 static void anything_else(Slip *s)
 {
-    Choice c = {.n = 0};
     Text out;
-    memcpy(c.open, s->expected, sizeof c.open);
-    choose(&c);
     text_init(&out, s->ps->tree.arena->mem);
-    text_lit(&out, "expected ");
-    for (unsigned i = 0; i < c.n; i++) {
-        if (i > 0) text_str(&out, i + 1 < c.n ? ", " : " or ");
-        put_choice(&out, c.what[i]);
-    }
-    text_printf(&out, ", found %s", quoted(s, s->at));
+    syntax_expected(s->expected, &out);
     Span at = s->at.span;
     if (s->at.kind == TK_END) at = (Span){s->prev.span.hi, s->prev.span.hi};
-    say(s, E0105, at, "%s", out.s);
+    say(s, E0105, at, "expected %s, found %s", out.s, quoted(s, s->at));
     text_free(&out);
 }
 
 /* Plain before clever: a slip that is certain from the tokens alone comes before one that is guessed from spelling. */
 static bool (*const slips[])(Slip *) = {
-    end_of_file,      item_in_block, empty_statement, lost_else,     outside_kernels, c_for,
-    range_dots,       type_first,    foreign_word,    tile_declaration, typed_scalar, several_names,
-    c_assignment,     move_arrow,    tensor_without_space, comparison, logic_word,    lost_closer, template_list,
-    reserved_name,    needs_braces,  misspelled,      missing_semicolon,
+    end_of_file,   item_in_block, empty_statement,      lost_else,        outside_kernels,   c_for,
+    range_dots,    type_first,    foreign_word,         tile_declaration, typed_scalar,      several_names,
+    c_assignment,  move_arrow,    tensor_without_space, comparison,       logic_word,        lost_closer,
+    template_list, reserved_name, needs_braces,         misspelled,       missing_semicolon,
 };
 
 void syntax_error(Parse *ps, const bool *expected)

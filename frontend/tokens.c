@@ -20,8 +20,8 @@ void print_tokens(ParseContext *cx, Source *src, Text *out)
     lexer_init(&lx, cx, src);
     for (;;) {
         TILE_STYPE value;
-        Span s;
-        int kind = lexer_next(&lx, &value, &s);
+        int kind = lexer_next(&lx, &value);
+        Span s = {lx.lo, lx.hi};
         const char *path;
         uint32_t line, col;
         source_place(cx->sources, s.lo, &path, &line, &col);

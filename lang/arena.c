@@ -28,6 +28,9 @@
 
 enum { CHUNK_FIRST = 16 * 1024, CHUNK_MAX = 1024 * 1024 };
 
+/* Nothing in a compilation is as large: such a size comes from an overflow or a damaged file. */
+#define MEM_MAX (UINT64_C(1) << 38)
+
 #define ALIGN _Alignof(max_align_t)
 
 struct ArenaChunk {
@@ -49,7 +52,7 @@ static void *std_realloc(void *user, void *p, size_t n)
 void *mem_resize(Mem *m, void *p, size_t n)
 {
     void *q = NULL;
-    if (n <= PTRDIFF_MAX) q = (m->realloc ? m->realloc : std_realloc)(m->user, p, n);
+    if (n <= PTRDIFF_MAX && n <= MEM_MAX) q = (m->realloc ? m->realloc : std_realloc)(m->user, p, n);
     if (q == NULL) {
         if (m->fail == NULL) abort(); /* contract of arena.h: the library's entry function sets it */
         longjmp(*m->fail, 1);

@@ -16,8 +16,8 @@ enum { TEAMS_MAX = 8, CHAIN_MAX = 6, DIGITS_MAX = 24 };
 typedef struct Chain { /* one team index and its quotients, by increasing divisor */
     Atom atom[CHAIN_MAX];
     Poly divisor[CHAIN_MAX];
-    Poly factor[CHAIN_MAX];    /* divisor[i + 1] / divisor[i] */
-    Poly width[CHAIN_MAX];     /* greatest difference of two values of digit i; bad: unknown */
+    Poly factor[CHAIN_MAX]; /* divisor[i + 1] / divisor[i] */
+    Poly width[CHAIN_MAX];  /* greatest difference of two values of digit i; bad: unknown */
     bool separated[CHAIN_MAX];
     int n;
 } Chain;
@@ -192,9 +192,11 @@ static bool separate_dimension(Separation *s, const Dimension *dim)
             run = m;
             Poly span = over_ab ? ba : ab;
             if (s->why == NULL && !span.bad) {
-                s->why = arena_printf(s->a, "in dimension %d the step %s of %s is not known to be as long as the %s "
-                                      "elements touched", dim->number, domain_text(d, s->a, g.step),
-                                      atom_text(s, g.chain->atom[g.at]), domain_text(d, s->a, span));
+                s->why = arena_printf(s->a,
+                                      "in dimension %d the step %s of %s is not known to be as long as the %s "
+                                      "elements touched",
+                                      dim->number, domain_text(d, s->a, g.step), atom_text(s, g.chain->atom[g.at]),
+                                      domain_text(d, s->a, span));
             }
         }
         Poly more = raw_mul(d, g.step, width);
@@ -271,9 +273,10 @@ bool domain_disjoint_teams(Domain *d, Arena *a, const DomBox *A, const DomBox *B
     *why = "there are too many indices that differ between teams, or one that is not a plain index";
     if (nteam > TEAMS_MAX) return false;
     for (int i = 0; i < rank; i++) {
+        sa[i] = sb[i] = span_of(d, A, i, keep);
+        if (poly_same(A->start[i], B->start[i]) && poly_same(A->extent[i], B->extent[i])) continue;
         Span x = span_of(d, A, i, DEP_LAUNCH), y = span_of(d, B, i, DEP_LAUNCH);
         if (behind(d, &x, &y) || behind(d, &y, &x) || apart_by_residue(d, A, B, i)) return true;
-        sa[i] = span_of(d, A, i, keep);
         sb[i] = span_of(d, B, i, keep);
     }
     for (int i = 0; i < nteam; i++) {

@@ -15,8 +15,13 @@ Atom atom_add(Domain *d, AtomKind kind, const char *name, unsigned depends)
     if (d->natoms % ATOM_BLOCK == 0) vec_push(d->arena, &d->blocks, arena_array(d->arena, AtomInfo, ATOM_BLOCK));
     Atom x = ++d->natoms;
     AtomInfo *info = atom_info(d, x);
-    *info = (AtomInfo){.kind = (uint8_t)kind, .depends = depends, .epoch = d->epoch, .self = x, .name = name,
-                       .lo = NO_LO, .hi = NO_HI};
+    *info = (AtomInfo){.kind = (uint8_t)kind,
+                       .depends = depends,
+                       .epoch = d->epoch,
+                       .self = x,
+                       .name = name,
+                       .lo = NO_LO,
+                       .hi = NO_HI};
     info->unit = (Term){1, 1, &info->self};
     d->kept++;
     return x;
@@ -155,6 +160,7 @@ static void quotient_bounds(Domain *d, AtomInfo *info)
     poly_interval(d, info->b, &bl, &bh);
     if (!info->positive) return;
     if (bl < 1) bl = 1;
+    if (bh < bl) bh = bl; /* the range of an index that never runs */
     if (al >= 0) info->lo = bh == NO_HI ? 0 : int_floor_div(al, bh);
     else if (al != NO_LO) info->lo = int_floor_div(al, bl);
     if (ah == NO_HI) return;

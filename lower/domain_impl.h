@@ -32,8 +32,8 @@ enum {
     REPLACED_MAX = 64,
     FACTS_MAX = 16,
     LOCAL_FACTS_MAX = 8,
-    PROOF_STEPS = 96,  /* atoms removed in one proof, all branches together */
-    FOLD_STEPS = 24,   /* in the proofs by which quotients and minima fold */
+    PROOF_STEPS = 96, /* atoms removed in one proof, all branches together */
+    FOLD_STEPS = 24,  /* in the proofs by which quotients and minima fold */
     EXTREME_STEPS = 48,
     ATOM_BLOCK = 16,
     ATOM_BUCKETS = 64
@@ -46,20 +46,20 @@ typedef enum AtomKind { ATOM_SIZE, ATOM_PARAM, ATOM_OPAQUE, ATOM_INDEX, ATOM_DIV
 
 typedef struct AtomInfo {
     uint8_t kind, level;
-    bool replaced;   /* basic: `now` stands for it */
-    bool positive;   /* ATOM_DIV: the divisor is >= 1; otherwise nothing is known about the value */
-    bool exact;      /* ATOM_DIV: the remainder is 0 */
-    bool changed;    /* as of `epoch`: `now` differs from the atom itself */
+    bool replaced; /* basic: `now` stands for it */
+    bool positive; /* ATOM_DIV: the divisor is >= 1; otherwise nothing is known about the value */
+    bool exact;    /* ATOM_DIV: the remainder is 0 */
+    bool changed;  /* as of `epoch`: `now` differs from the atom itself */
     unsigned depends;
-    uint32_t epoch;  /* when changed and now were last brought up to date */
-    uint32_t sym;    /* sizes and parameters */
-    Atom self;       /* the monomial of `unit` */
-    Atom parent;     /* a child's; 0: none */
-    Atom next;       /* in its bucket (derived) */
+    uint32_t epoch; /* when changed and now were last brought up to date */
+    uint32_t sym;   /* sizes and parameters */
+    Atom self;      /* the monomial of `unit` */
+    Atom parent;    /* a child's; 0: none */
+    Atom next;      /* in its bucket (derived) */
     uint32_t hash;
-    int64_t lo, hi;  /* bounds that hold for every valuation; NO_LO, NO_HI: none */
-    Term unit;       /* 1 * the atom */
-    Poly a, b;       /* derived: operands; index: least and greatest value; child: scale and offset */
+    int64_t lo, hi; /* bounds that hold for every valuation; NO_LO, NO_HI: none */
+    Term unit;      /* 1 * the atom */
+    Poly a, b;      /* derived: operands; index: least and greatest value; child: scale and offset */
     Poly now;
     const char *name;
 } AtomInfo;

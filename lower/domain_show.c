@@ -1,11 +1,11 @@
 /* Forms as text and as launch expressions. Both put back what the normal form took apart: remainders (x - q * d),
  * and atoms that a known multiple has replaced by scale * child + offset. */
 #include <inttypes.h>
-#include <string.h>
+#include <stdio.h>
 
 #include "lower/domain_impl.h"
 
-enum { SHOW_DEPTH = 2 * LEVEL_MAX };
+enum { SHOW_DEPTH = 2 * LEVEL_MAX, TEXT_MAX = 4096, LX_STEPS = 4096 };
 
 /* p = k * (num % den) + rest with fewer terms than p, for a quotient atom of p. */
 static const AtomInfo *peel_remainder(Domain *d, Poly p, Poly *k, Poly *rest)
@@ -75,7 +75,7 @@ typedef struct Out {
 
 static void put(Out *o, const char *s)
 {
-    for (; *s && o->text.n < 4096; s++) vec_push(o->a, &o->text, *s);
+    for (; *s && o->text.n < TEXT_MAX; s++) vec_push(o->a, &o->text, *s);
 }
 
 static void put_poly(Out *o, Poly p, bool factor);
@@ -136,7 +136,7 @@ static void put_term(Out *o, const Term *t, bool first)
 static void put_poly(Out *o, Poly p, bool factor)
 {
     Domain *d = o->d;
-    if (o->depth == SHOW_DEPTH || o->text.n >= 4096) {
+    if (o->depth == SHOW_DEPTH || o->text.n >= TEXT_MAX) {
         put(o, "..");
         return;
     }
@@ -190,6 +190,7 @@ typedef struct LxOut {
     Domain *d;
     Arena *a;
     LxPool *pool;
+    uint32_t steps; /* left: shared operands are walked once per use */
 } LxOut;
 
 static bool lx_poly(LxOut *o, Poly p, Lx *out);
@@ -249,6 +250,8 @@ static bool lx_poly(LxOut *o, Poly p, Lx *out)
     Domain *d = o->d;
     Poly k, rest = p;
     Lx sum = 0, x, y;
+    if (p.bad || o->steps == 0) return false;
+    o->steps--;
     for (const AtomInfo *q; (q = peel_remainder(d, rest, &k, &rest)) != NULL;) {
         if (!lx_binary(o, LX_MOD, q->a, q->b, &x) || !lx_term(o, &k.terms[0], x, &y)) return false;
         sum = lx_sum(o, sum, k.terms[0].coef < 0, y);
@@ -267,7 +270,7 @@ static bool lx_poly(LxOut *o, Poly p, Lx *out)
 
 bool domain_lx(Domain *d, Arena *a, LxPool *pool, Poly p, Lx *out)
 {
-    LxOut o = {d, a, pool};
+    LxOut o = {d, a, pool, LX_STEPS};
     p = poly_now(d, p);
     if (p.bad || (poly_depends(d, p) & ~(unsigned)DEP_LAUNCH)) return false;
     return lx_poly(&o, p, out);

@@ -125,17 +125,18 @@ typedef struct TensorPlan {
     bool predicate[P_RANK]; /* store starts that may be negative, extent 1 */
 } TensorPlan;
 typedef struct BulkRow { /* a dimension whose elements are runs of their own */
-    int dim, pair; /* pair: -1 where the tile has no such dimension */
+    int dim;
     int64_t extent;
-    bool guard_low, guard_high;
+    int64_t pitch;       /* bytes in the tile from one to the next */
+    bool low, high;      /* may lie below, beyond the tensor: guarded */
 } BulkRow;
 typedef struct BulkPlan {
-    int fold;              /* outermost dimension of a run */
-    int64_t run;           /* bytes */
+    int fold;            /* outermost dimension of a run; those further in are taken whole */
+    int64_t unit, run;   /* bytes of one element of `fold` with all inside it, and of the run */
     int64_t nruns;
-    BulkRow row[P_RANK];   /* outermost first */
+    BulkRow row[P_RANK]; /* outermost first */
     int nrows;
-    bool clip_low, clip_high; /* of the run */
+    bool low, high;      /* the run may begin before, end after the tensor: clipped */
 } BulkPlan;
 
 /* ---- synchronisation: sync.c ---- */
@@ -225,7 +226,7 @@ typedef struct Lower {
     uint32_t *pol_of; /* by PPolicy.index: IrPolicy + 1 */
     Sync sync;
     VEC(Access) accesses;
-    struct { PTensor *tensor; Span span; } *scalar_reads; /* by tensor index; tensor NULL: none */
+    Span *scalar_reads; /* by tensor index: where one was read as a scalar */
     VEC(PlanMove) plan_moves;
 } Lower;
 
@@ -268,6 +269,10 @@ Opnd emit_param(Lower *L, Lx x);          /* i64 */
 IrVal emit_materialize(Lower *L, IrType t, Opnd o); /* an immediate becomes a const op */
 IrOp *emit_new(Lower *L, IrOpcode op);    /* in body, at the current statement */
 void put_opnd(Lower *L, IrOp *op, IrKey key, Opnd o);
+Opnd emit_zeros(Lower *L);                 /* address of the block of zeros */
+Opnd emit_gaddr(Lower *L, uint32_t tensor, Opnd byte);
+Opnd emit_loop(Lower *L, IrType t, Opnd a, Opnd b); /* opens the block and its scope; the index */
+void emit_end(Lower *L);
 void scope_open(Lower *L);
 void scope_close(Lower *L);
 uint32_t param_add(Lower *L, MfParamKind kind, uint32_t index);

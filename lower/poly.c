@@ -161,7 +161,7 @@ static Poly merge(Domain *d, Poly a, Poly b, int64_t sign)
     if (a.bad || b.bad) return POLY_BAD;
     if (b.n == 0) return a;
     if (a.n == 0 && sign > 0) return b;
-    Term sum[2 * TERMS_MAX];
+    Term *sum = arena_array(d->arena, Term, a.n + b.n);
     uint32_t n = 0, i = 0, j = 0;
     while (i < a.n || j < b.n) {
         int c = i == a.n ? 1 : j == b.n ? -1 : mono_cmp(&a.terms[i], &b.terms[j]);
@@ -175,7 +175,8 @@ static Poly merge(Domain *d, Poly a, Poly b, int64_t sign)
         if (!coef_fits(sum[n].coef)) return POLY_BAD;
         if (sum[n].coef) n++;
     }
-    return poly_keep(d, sum, n);
+    if (n > TERMS_MAX) return POLY_BAD;
+    return n ? (Poly){sum, n, false} : POLY_ZERO;
 }
 
 Poly raw_add(Domain *d, Poly a, Poly b)
@@ -209,7 +210,8 @@ Poly raw_neg(Domain *d, Poly a)
 Poly raw_plus(Domain *d, Poly a, int64_t k)
 {
     Term t = {.coef = k};
-    if (!coef_fits(k)) return POLY_BAD;
+    if (a.bad || !coef_fits(k)) return POLY_BAD;
+    if (a.n == 0) return poly_const(d, k);
     return k ? merge(d, a, (Poly){&t, 1, false}, 1) : a;
 }
 
@@ -376,6 +378,7 @@ static const AtomInfo *atom_now(Domain *d, Atom x)
         Poly a = poly_now(d, info->a), b = poly_now(d, info->b);
         info->changed = !poly_same(a, info->a) || !poly_same(b, info->b);
         if (info->changed) {
+            info->now = POLY_BAD; /* what folding it asks of facts that mention it */
             if (info->kind == ATOM_DIV) info->now = poly_div(d, a, b);
             else info->now = info->kind == ATOM_MIN ? poly_min(d, a, b) : poly_max(d, a, b);
         }

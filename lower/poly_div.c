@@ -69,6 +69,7 @@ static uint8_t common_atoms(Domain *d, Poly a, Poly b, Atom *m, int64_t *least)
 static void cancel(Domain *d, Poly *rest, Poly *b)
 {
     int64_t k = poly_constant_term(*rest), g = int_gcd(poly_content(*rest, false), poly_content(*b, true));
+    if (g == 1 && b->terms[0].natoms == 0) return;
     Poly body = raw_plus(d, *rest, -k);
     if (body.n == 0 || body.bad) return;
     Atom m[DEGREE_MAX];
@@ -170,7 +171,8 @@ Poly poly_ceil(Domain *d, Poly a, Poly b)
         k = -k;
     }
     /* ceil(a / b) = floor((a + b - 1) / b) needs b >= 1; -floor(-a / b) holds for every b. */
-    if (k > 0 || prove_ge0(d, raw_plus(d, b, -1), FOLD_STEPS)) return div_now(d, raw_plus(d, raw_add(d, a, b), -1), b, 0);
+    if (k > 0 || prove_ge0(d, raw_plus(d, b, -1), FOLD_STEPS))
+        return div_now(d, raw_plus(d, raw_add(d, a, b), -1), b, 0);
     return raw_neg(d, div_now(d, raw_neg(d, a), b, 0));
 }
 

@@ -17,7 +17,15 @@ static int64_t bound_mul(int64_t a, int64_t b, bool up)
 
 static void mul_interval(int64_t *lo, int64_t *hi, int64_t l, int64_t h)
 {
-    int64_t x[4] = {bound_mul(*lo, l, false), bound_mul(*lo, h, false), bound_mul(*hi, l, false), bound_mul(*hi, h, false)};
+    if (*lo == *hi || (*lo >= 0 && l >= 0)) { /* a coefficient, or both >= 0: no corners to compare */
+        bool swap = *lo < 0;
+        int64_t k = *hi;
+        *lo = bound_mul(*lo, swap ? h : l, false);
+        *hi = bound_mul(k, swap ? l : h, true);
+        return;
+    }
+    int64_t x[4] = {bound_mul(*lo, l, false), bound_mul(*lo, h, false), bound_mul(*hi, l, false),
+                    bound_mul(*hi, h, false)};
     int64_t y[4] = {bound_mul(*lo, l, true), bound_mul(*lo, h, true), bound_mul(*hi, l, true), bound_mul(*hi, h, true)};
     *lo = x[0];
     *hi = y[0];
@@ -50,26 +58,36 @@ typedef struct Proof {
     Domain *d;
     uint32_t steps; /* left */
     uint32_t nlocal;
-    uint32_t used; /* facts already subtracted on this path; local facts behind FACTS_MAX */
+    uint32_t used;               /* facts already subtracted on this path; local facts behind FACTS_MAX */
     Poly local[LOCAL_FACTS_MAX]; /* >= 0: ranges that are not empty, of the indices removed on this path */
 } Proof;
 
 static bool ge0(Proof *pf, Poly p);
 
+/* Of quotients of one level that with the greatest divisor goes first: x / W - H * (x / (H * W)) is a remainder of
+ * x / W, which must still be there when the other one is bounded. */
+static bool goes_before(Domain *d, Atom x, Atom y)
+{
+    const AtomInfo *a = atom_info(d, x), *b = atom_info(d, y);
+    if (a->level != b->level) return a->level > b->level;
+    if (a->kind == ATOM_DIV && b->kind == ATOM_DIV && a->b.n && b->b.n) {
+        const Term *s = &a->b.terms[0], *t = &b->b.terms[0];
+        if (s->natoms != t->natoms) return s->natoms > t->natoms;
+        if (s->coef != t->coef) return s->coef > t->coef;
+    }
+    return x > y;
+}
+
 /* Of the atoms that depend on more than `keep` (0: of all). */
 static Atom highest_atom(Domain *d, Poly p, unsigned keep)
 {
     Atom best = 0;
-    unsigned level = 0;
     for (uint32_t i = 0; i < p.n; i++) {
         for (uint8_t k = 0; k < p.terms[i].natoms; k++) {
             Atom x = p.terms[i].atoms[k];
             const AtomInfo *info = atom_info(d, x);
             if (keep && (info->depends & ~keep) == 0) continue;
-            if (best == 0 || info->level > level || (info->level == level && x > best)) {
-                best = x;
-                level = info->level;
-            }
+            if (best == 0 || (x != best && goes_before(d, x, best))) best = x;
         }
     }
     return best;
@@ -144,7 +162,7 @@ static bool ge0_without(Proof *pf, Poly p, Atom x)
     return !whole && ge0_quotient(pf, info, sign, coef, rest);
 }
 
-/* Takes from p a multiple of one known fact f >= 0 that cancels a negative term. */
+/* Takes from p a multiple of one known fact f >= 0 that cancels a term. */
 static bool ge0_by_fact(Proof *pf, Poly p)
 {
     Domain *d = pf->d;
@@ -153,13 +171,14 @@ static bool ge0_by_fact(Proof *pf, Poly p)
         Poly f = i < FACTS_MAX ? poly_now(d, d->ge[i]) : pf->local[i - FACTS_MAX];
         if (f.bad) continue;
         for (uint32_t j = 0; j < p.n; j++) {
-            for (uint32_t k = 0; k < f.n && p.terms[j].coef < 0; k++) {
+            for (uint32_t k = 0; k < f.n; k++) {
                 Term m;
                 Atom room[DEGREE_MAX];
-                int64_t lo, hi;
-                if (f.terms[k].coef >= 0 || f.terms[k].natoms == 0) continue;
+                int64_t lo, hi, have = p.terms[j].coef, take = f.terms[k].coef;
+                if ((have < 0) != (take < 0) || f.terms[k].natoms == 0) continue;
                 if (!mono_divides(&p.terms[j], &f.terms[k], &m, room)) continue;
-                int64_t times = (-p.terms[j].coef - f.terms[k].coef - 1) / -f.terms[k].coef;
+                int64_t times = have < 0 ? (-have - take - 1) / -take : have / take;
+                if (times == 0) continue;
                 Poly by = term_poly(d, times, m.atoms, m.natoms);
                 poly_interval(d, by, &lo, &hi);
                 if (lo < 0) continue;
@@ -285,6 +304,13 @@ typedef struct Search {
 
 static bool extreme(Search *s, Poly p, bool max, Poly *out);
 
+static uint32_t varying_terms(Domain *d, Poly p, unsigned keep)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < p.n; i++) n += (poly_depends(d, (Poly){&p.terms[i], 1, false}) & ~keep) != 0;
+    return n;
+}
+
 /* Bound of coef * q + rest where q is a quotient and up tells which bound of q is wanted. */
 static bool extreme_quotient(Search *s, const AtomInfo *q, Poly coef, Poly rest, bool up, Poly before, Poly *out)
 {
@@ -300,7 +326,7 @@ static bool extreme_quotient(Search *s, const AtomInfo *q, Poly coef, Poly rest,
         if (!up && !q->exact) r = raw_plus(d, raw_sub(d, r, f), 1);
         related = raw_add(d, raw_mul(d, c, r), rest);
         /* It is the better one where the form is a remainder, x - q * den. */
-        if (!related.bad && related.n < before.n) {
+        if (!related.bad && varying_terms(d, related, s->keep) < varying_terms(d, before, s->keep)) {
             *out = related;
             return true;
         }
@@ -327,9 +353,7 @@ static bool atom_extreme(Search *s, AtomInfo *info, bool up, Poly *out)
     int64_t k = up ? info->hi : info->lo;
     bool bounded = up ? k != NO_HI : k != NO_LO;
     switch ((AtomKind)info->kind) {
-    case ATOM_INDEX:
-        *out = poly_now(d, up ? info->b : info->a);
-        return true;
+    case ATOM_INDEX: *out = poly_now(d, up ? info->b : info->a); return true;
     case ATOM_MIN:
     case ATOM_MAX: {
         Poly a, b;
@@ -340,9 +364,7 @@ static bool atom_extreme(Search *s, AtomInfo *info, bool up, Poly *out)
         /* One bound is enough above a minimum and below a maximum. */
         return (has_a && has_b) || ((has_a || has_b) && min == up);
     }
-    default:
-        *out = bounded ? poly_const(d, k) : POLY_BAD;
-        return bounded;
+    default: *out = bounded ? poly_const(d, k) : POLY_BAD; return bounded;
     }
 }
 

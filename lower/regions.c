@@ -19,7 +19,7 @@ static bool pair_up(Lower *L, MoveInfo *mi)
         if (!mi->g->dim[d].marked) continue;
         while (t < mi->s->rank && !mi->s->dim[t].marked) t++;
         if (t == mi->s->rank || mi->s->dim[t].extent != mi->g->dim[d].extent) {
-            lower_error(L, E0539, mi->g->dim[d].span, "the two sides of the move have different shapes");
+            lower_error(L, E0312, mi->g->dim[d].span, "the two sides of the move have different shapes");
             return false;
         }
         mi->pair[mi->npairs++] = (Pair){d, t++, mi->g->dim[d].extent};
@@ -66,7 +66,7 @@ static bool inside_tile(Lower *L, MoveInfo *mi, int i)
         ok = launch_check(L, E1127, cond, p->span, text, "the part must lie inside the tile");
     }
     if (ok) return true;
-    Diag *g = lower_error(L, E0530, p->span, "a part of %lld elements from %s is not proved to lie inside the %lld of `%s`",
+    Diag *g = lower_error(L, E0508, p->span, "a part of %lld elements from %s is not proved to lie inside the %lld of `%s`",
                           (long long)p->extent, poly_text(L, start), (long long)t->extent[i], name_text(L, t->name));
     diag_label(L->c->diags, g, t->span, "the tile has extent %lld here", (long long)t->extent[i]);
     return false;
@@ -89,14 +89,14 @@ static bool resolve_tile(Lower *L, MoveInfo *mi)
         int64_t pitch = mi->pitch_bits[i], k;
         if (poly_is_const(mi->sbox.start[i], &k) && k == 0) continue;
         if (i == t->rank - 1 && mi->span && !domain_divides(d, mi->span * 8 / mi->sbits, mi->sbox.start[i])) {
-            Diag *g = lower_error(L, E0524, p->span, "column %s of `%s` is not the start of a panel", poly_text(L, mi->sbox.start[i]),
+            Diag *g = lower_error(L, E0507, p->span, "column %s of `%s` is not the start of a panel", poly_text(L, mi->sbox.start[i]),
                                   name_text(L, t->name));
             diag_label(L->c->diags, g, t->span, "its panels are %lld bytes, %lld elements, wide", (long long)mi->span,
                        (long long)(mi->span * 8 / mi->sbits));
             return false;
         }
         if (pitch % 8 != 0 && !domain_divides(d, 8 / gcd64(8, pitch), mi->sbox.start[i])) {
-            lower_error(L, E0524, p->span, "the part starts in the middle of a byte");
+            lower_error(L, E0507, p->span, "the part starts in the middle of a byte");
             return false;
         }
         Poly bits = poly_mul(d, mi->sbox.start[i], poly_const(d, pitch));
@@ -118,7 +118,7 @@ static bool resolve_slot(Lower *L, MoveInfo *mi)
         mi->slot_const = -1;
         if (domain_le(L->d, poly_const(L->d, 0), slot) && domain_le(L->d, slot, poly_const(L->d, last))) return true;
     }
-    Diag *g = lower_error(L, E0530, mi->s->slot->span, "slot %s of `%s` is not proved to lie in 0 .. %lld", poly_text(L, slot),
+    Diag *g = lower_error(L, E0508, mi->s->slot->span, "slot %s of `%s` is not proved to lie in 0 .. %lld", poly_text(L, slot),
                           name_text(L, mi->tile->name), (long long)last);
     diag_label(L->c->diags, g, mi->tile->span, "an array of %lld tiles", (long long)mi->tile->slots);
     diag_fix(L->c->diags, g, "write the slot as `.. %% %lld`", (long long)mi->tile->slots);
@@ -137,7 +137,7 @@ static bool whole_dim(Lower *L, const MoveInfo *mi, int d)
         const char *text = arena_printf(L->a, "%s == %lld", poly_text(L, extent), (long long)p->extent);
         if (launch_check(L, E1125, cond, p->span, text, "`:` moves the whole dimension, and the tile has this extent")) return true;
     }
-    Diag *g = lower_error(L, E0531, p->span, "`:` stands for %s elements, the tile has %lld here", poly_text(L, extent),
+    Diag *g = lower_error(L, E0312, p->span, "`:` stands for %s elements, the tile has %lld here", poly_text(L, extent),
                           (long long)p->extent);
     diag_label(L->c->diags, g, mi->tile->span, "extent %lld", (long long)p->extent);
     diag_fix(L->c->diags, g, "write the part that is meant: `start +: %lld`", (long long)p->extent);

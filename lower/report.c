@@ -58,19 +58,14 @@ static void call_chain(Lower *L, Diag *g)
 
 Diag *lower_error(Lower *L, ErrorCode code, Span span, const char *fmt, ...)
 {
-    char small[512];
-    va_list ap, again;
+    Text t;
+    va_list ap;
+    text_init(&t, L->a->mem);
     va_start(ap, fmt);
-    va_copy(again, ap);
-    int n = vsnprintf(small, sizeof small, fmt, ap);
-    const char *text = small;
-    if (n >= (int)sizeof small) {
-        char *big = arena_alloc(L->a, (size_t)n + 1);
-        vsnprintf(big, (size_t)n + 1, fmt, again);
-        text = big;
-    }
-    va_end(again);
+    text_vprintf(&t, fmt, ap);
     va_end(ap);
+    const char *text = arena_strdup(L->a, t.s, t.n);
+    text_free(&t);
     L->failed = true;
     Diag *g = diag_at(L->c->diags, code, span, "%s", text);
     call_chain(L, g);

@@ -362,8 +362,8 @@ static void facts(Lower *L)
         Lx cond = scalar_lx(L, f->cond);
         if (cond == 0) continue; /* the checker lets only launch facts through */
         const char *text = source_text(L, f->span);
-        if (!launch_check(L, E1120, cond, f->span, text, "a fact of the kernel's `where`")) {
-            Diag *g = lower_error(L, E0538, f->span, "`%s` holds for no launch", text);
+        if (!launch_check(L, E1101, cond, f->span, text, "a fact of the kernel's `where`")) {
+            Diag *g = lower_error(L, E0523, f->span, "`%s` holds for no launch", text);
             diag_fix(L->c->diags, g, "correct the fact, or the compile-time parameters that it mentions");
             continue;
         }

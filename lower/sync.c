@@ -86,7 +86,7 @@ static bool arrive(Lower *L, Phase *p, uint32_t bar, int64_t slot, int64_t bytes
     p->arrive_op = L->body.ops.n;
     p->bytes += bytes;
     if (p->bytes <= TX_LIMIT) return true;
-    Diag *g = lower_error(L, E0702, L->stmt->span, "%lld bytes complete on one phase of `%s`, a barrier counts %lld", (long long)p->bytes,
+    Diag *g = lower_error(L, E0710, L->stmt->span, "%lld bytes complete on one phase of `%s`, a barrier counts %lld", (long long)p->bytes,
                           L->ir->bars.v[bar].name, (long long)TX_LIMIT);
     diag_label(L->c->diags, g, L->ir->bars.v[bar].span, "the barrier");
     return false;
@@ -136,18 +136,18 @@ static Phase *explicit_phase(Lower *L, const PBarrier *b, const Sx *slot, Span a
 {
     *k = 0;
     if (L->sync.depth) {
-        Diag *g = lower_error(L, E1022, at, "barrier `%s` is used inside a loop or if", name_text(L, b->name));
+        Diag *g = lower_error(L, E1001, at, "barrier `%s` is used inside a loop or if", name_text(L, b->name));
         diag_label(L->c->diags, g, b->span, "the barrier");
         diag_fix(L->c->diags, g, "leave commit and wait out: the compiler derives them");
         return NULL;
     }
     if (slot && !poly_is_const(scalar_poly(L, slot), k)) {
-        Diag *g = lower_error(L, E1022, slot->span, "the slot of barrier `%s` is not a constant", name_text(L, b->name));
+        Diag *g = lower_error(L, E1001, slot->span, "the slot of barrier `%s` is not a constant", name_text(L, b->name));
         diag_label(L->c->diags, g, b->span, "the barrier");
         return NULL;
     }
     if (*k >= 0 && *k < b->slots) return &L->sync.bars[b->index][*k];
-    Diag *g = lower_error(L, E0530, slot ? slot->span : at, "slot %lld of barrier `%s` is not one of 0 .. %lld", (long long)*k, name_text(L, b->name),
+    Diag *g = lower_error(L, E0508, slot ? slot->span : at, "slot %lld of barrier `%s` is not one of 0 .. %lld", (long long)*k, name_text(L, b->name),
                           (long long)b->slots - 1);
     diag_label(L->c->diags, g, b->span, "the barrier");
     return NULL;
@@ -233,7 +233,7 @@ void sync_group_end(Lower *L)
 
 static void unwaited(Lower *L, const MoveInfo *mi, const PStmt *other, const char *what, const char *fix)
 {
-    Diag *g = lower_error(L, E0701, mi->stmt->span, "this move %s the same elements of `%s` as one that nobody waited for", what,
+    Diag *g = lower_error(L, E0711, mi->stmt->span, "this move %s the same elements of `%s` as one that nobody waited for", what,
                           name_text(L, mi->tensor->name));
     diag_label(L->c->diags, g, other->span, "may still be on its way");
     diag_fix(L->c->diags, g, "%s", fix);

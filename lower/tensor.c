@@ -35,13 +35,13 @@ static bool cut(Lower *L, const MoveInfo *mi, bool one_piece, int64_t c[P_RANK],
         if (inner && mi->span) {
             int64_t panel = mi->span * 8 / mi->sbits;
             if (t->extent[i] < panel) {
-                *why = (Refusal){E0537, t->span, arena_printf(L->a, "rows of `%s` are %lld bytes, the swizzle's span is %lld", name_text(L, t->name),
+                *why = (Refusal){E0460, t->span, arena_printf(L->a, "rows of `%s` are %lld bytes, the swizzle's span is %lld", name_text(L, t->name),
                                              (long long)(t->extent[i] * mi->sbits / 8), (long long)mi->span), .fix = "choose a smaller swizzle, or a wider tile"};
                 return false;
             }
             c[i] = x <= panel || one_piece ? x : panel;
             if (x > panel && (x % panel != 0 || one_piece)) {
-                *why = (Refusal){E0535, mi->s->span, arena_printf(L->a, one_piece ? "%lld bytes of `%s` wide are more than one panel of %lld"
+                *why = (Refusal){E0522, mi->s->span, arena_printf(L->a, one_piece ? "%lld bytes of `%s` wide are more than one panel of %lld"
                                                                                    : "%lld bytes of `%s` wide are no whole number of panels of %lld",
                                              (long long)(x * mi->sbits / 8), name_text(L, t->name), (long long)mi->span),
                                  .fix = one_piece ? "leave `via` out: an inferred map is cut into panels" : NULL};
@@ -55,7 +55,7 @@ static bool cut(Lower *L, const MoveInfo *mi, bool one_piece, int64_t c[P_RANK],
         int64_t limit = one_piece ? x : (BOX_MAX - 1) / s + 1;
         c[i] = whole ? cut_of(x, limit, mi->pitch_bits[i], inner) : 1;
         if (c[i] < x && one_piece) {
-            *why = (Refusal){E0534, mi->s->span, arena_printf(L->a, "this part of `%s` is not contiguous: dimension %d further in is not taken in full", name_text(L, t->name), i + 1),
+            *why = (Refusal){E0521, mi->s->span, arena_printf(L->a, "this part of `%s` is not contiguous: dimension %d further in is not taken in full", name_text(L, t->name), i + 1),
                              .label_span = t->span, .label = "the tile", .fix = "leave `via` out: an inferred map is cut into contiguous pieces"};
             return false;
         }
@@ -72,7 +72,7 @@ static bool pieces(Lower *L, const MoveInfo *mi, const int64_t c[P_RANK], Tensor
         count[i] = mi->s->dim[i].extent / c[i];
         n *= count[i];
         if (n <= PIECES_MAX) continue;
-        *why = (Refusal){E0535, move_span(mi), arena_printf(L->a, "the move would be cut into more than %d tensor copies", PIECES_MAX),
+        *why = (Refusal){E0522, move_span(mi), arena_printf(L->a, "the move would be cut into more than %d tensor copies", PIECES_MAX),
                          .label_span = mi->tile->span, .label = "rows wider than 256 elements, or parts of them, are copies of their own"};
         return false;
     }
@@ -88,7 +88,7 @@ static bool pieces(Lower *L, const MoveInfo *mi, const int64_t c[P_RANK], Tensor
         for (int q = 0; q < mi->npairs; q++)
             out->pieces[p].at[mi->pair[q].tensor_dim] = at[mi->pair[q].tile_dim] * mi->step[mi->pair[q].tensor_dim];
         if (out->pieces[p].offset % SMEM_TMA_ALIGN != 0) {
-            *why = (Refusal){E0524, move_span(mi), arena_printf(L->a, "piece %lld would start at byte %lld of `%s`", (long long)p, (long long)out->pieces[p].offset, name_text(L, mi->tile->name)),
+            *why = (Refusal){E0507, move_span(mi), arena_printf(L->a, "piece %lld would start at byte %lld of `%s`", (long long)p, (long long)out->pieces[p].offset, name_text(L, mi->tile->name)),
                              .label_span = mi->tile->span, .label = "rows that are no multiple of 128 bytes"};
             return false;
         }
@@ -99,7 +99,7 @@ static bool pieces(Lower *L, const MoveInfo *mi, const int64_t c[P_RANK], Tensor
 static bool aligned_in_tile(Lower *L, const MoveInfo *mi, Refusal *why)
 {
     if (domain_divides(L->d, SMEM_TMA_ALIGN, mi->offset)) return true;
-    *why = (Refusal){E0524, mi->s->span,
+    *why = (Refusal){E0507, mi->s->span,
                      arena_printf(L->a, "this part of `%s` starts at byte %s, which is not proved to be a multiple of %d", name_text(L, mi->tile->name), poly_text(L, mi->offset), SMEM_TMA_ALIGN),
                      .label_span = mi->tile->span, .label = "the tile"};
     return false;
@@ -117,7 +117,7 @@ static bool inner_start(Lower *L, const MoveInfo *mi, Refusal *why)
     const char *p = poly_text(L, mi->start[d]);
     const char *text = arena_printf(L->a, "%s elements of %s are a multiple of 16 bytes", p, elem_info(mi->tensor->type)->name);
     if (n == NEED_CHECK && launch_check(L, E1121, cond, mi->g->dim[d].span, text, "a tensor copy starts at a multiple of 16 bytes of the innermost dimension")) return true;
-    *why = (Refusal){E0520, mi->g->dim[d].span,
+    *why = (Refusal){E0450, mi->g->dim[d].span,
                      arena_printf(L->a, "the innermost start, %s elements of %d bits, is not proved to be a multiple of 16 bytes", p, mi->bits),
                      .label_span = mi->tensor->span, .label = "the tensor",
                      .fix = arena_printf(L->a, "start at a multiple of %lld elements, or state it: `where .. %% %lld == 0`", (long long)m, (long long)m)};
@@ -143,7 +143,7 @@ static bool coordinate(Lower *L, const MoveInfo *mi, int d, int64_t last, Tensor
         if (!launch_check(L, mi->load ? E1122 : E1123, low_cond, at, text, rule)) low = NEED_NEVER;
     }
     if (high == NEED_NEVER || (mi->load && low == NEED_NEVER)) {
-        *why = (Refusal){E0533, at, arena_printf(L->a, "coordinate %s does not fit 32 bits", poly_text(L, p))};
+        *why = (Refusal){.code = E0504, .span = at, .text = arena_printf(L->a, "coordinate %s does not fit 32 bits", poly_text(L, p))};
         return false;
     }
     if (mi->load) {
@@ -156,7 +156,7 @@ static bool coordinate(Lower *L, const MoveInfo *mi, int d, int64_t last, Tensor
         out->predicate[d] = true;
         return true;
     }
-    *why = (Refusal){E0523, at, arena_printf(L->a, "the store's start %s is not proved to be at least 0", poly_text(L, p)), .label_span = mi->tensor->span,
+    *why = (Refusal){E0501, at, arena_printf(L->a, "the store's start %s is not proved to be at least 0", poly_text(L, p)), .label_span = mi->tensor->span,
                      .label = arena_printf(L->a, "a box of %lld here may lie partly below 0", (long long)mi->extent[d])};
     return false;
 }
@@ -173,7 +173,7 @@ static bool stored_extent(Lower *L, const MoveInfo *mi, Refusal *why)
     if (need == NEED_PROVED) return true;
     const char *text = arena_printf(L->a, "%s elements of %s are a multiple of 16 bytes", poly_text(L, n), elem_info(mi->tensor->type)->name);
     if (need == NEED_CHECK && launch_check(L, E1124, cond, move_span(mi), text, "a tensor store clips the innermost dimension in steps of 16 bytes")) return true;
-    *why = (Refusal){E0522, move_span(mi),
+    *why = (Refusal){E0454, move_span(mi),
                      arena_printf(L->a, "the innermost extent of `%s`, %s elements of %d bits, is no multiple of 16 bytes: the store would write past its end",
                                   name_text(L, mi->tensor->name), poly_text(L, n), mi->bits),
                      .label_span = mi->tensor->span, .label = "the tensor"};
@@ -185,7 +185,7 @@ static bool fits_map(Lower *L, MoveInfo *mi, Refusal *why)
 {
     const PMap *m = mi->mv->map;
     if (m->swizzle != mi->tile->swizzle || m->interleave != mi->tile->interleave) {
-        *why = (Refusal){E0526, mi->mv->via_span,
+        *why = (Refusal){E0461, mi->mv->via_span,
                          arena_printf(L->a, "map `%s` has swizzle of %d bytes, interleave %d; tile `%s` has %d and %d", name_text(L, m->name), swizzle_span(m->swizzle), m->interleave,
                                       name_text(L, mi->tile->name), swizzle_span(mi->tile->swizzle), mi->tile->interleave),
                          .label_span = mi->tile->span, .label = "the tile's layout", .fix = "give map and tile the same swizzle"};
@@ -202,7 +202,7 @@ static bool fits_map(Lower *L, MoveInfo *mi, Refusal *why)
         }
         const char *text = step ? arena_printf(L->a, "dimension %d: the box of map `%s` has %lld elements, the move %lld", d, name_text(L, m->name), (long long)count, (long long)mi->extent[d])
                                 : arena_printf(L->a, "dimension %d: the map takes every %lldth element, the move every %lldth", d, (long long)m->elem_stride[d], (long long)mi->step[d]);
-        *why = (Refusal){E0525, mi->mv->via_span, text, .label_span = m->box_span.hi ? m->box_span : m->span, .label = "the map's box",
+        *why = (Refusal){E0462, mi->mv->via_span, text, .label_span = m->box_span.hi ? m->box_span : m->span, .label = "the map's box",
                          .fix = step ? arena_printf(L->a, "make entry %d of the box %lld", d, (long long)(mi->extent[d] * m->elem_stride[d])) : "use the same step in both"};
         return false;
     }
@@ -214,7 +214,7 @@ bool tensor_plan(Lower *L, MoveInfo *mi, TensorPlan *out, Refusal *why)
     bool given = mi->mv->via == VIA_MAP;
     int64_t c[P_RANK] = {0}, box[P_RANK], stride[P_RANK];
     *out = (TensorPlan){0};
-    *why = (Refusal){.code = E0527, .span = move_span(mi), .text = ""};
+    *why = (Refusal){.code = E0520, .span = move_span(mi), .text = ""};
     if (given && !fits_map(L, mi, why)) return false;
     if (!cut(L, mi, given, c, why) || !aligned_in_tile(L, mi, why) || !pieces(L, mi, c, out, why)) return false;
     for (int d = 0; d < mi->rank; d++) box[d] = stride[d] = 1;

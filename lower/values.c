@@ -248,6 +248,36 @@ static Opnd emit_sreg(Lower *L, IrReg r)
     return pure_op(L, IR_SREG, IR_I32, &arg, 1, true, NAMES[r]);
 }
 
+Opnd emit_zeros(Lower *L)
+{
+    return pure_op(L, IR_ZADDR, IR_I64, NULL, 0, true, NULL);
+}
+
+Opnd emit_gaddr(Lower *L, uint32_t tensor, Opnd byte)
+{
+    param_add(L, MF_PARAM_ADDRESS, tensor);
+    IrArg args[2] = {{.key = IRK_TENSOR, .kind = IRA_TENSOR, .id = tensor}, opnd_arg(IRK_BYTE, byte)};
+    return pure_op(L, IR_GADDR, IR_I64, args, 2, is_hoisted(L, byte), NULL);
+}
+
+Opnd emit_loop(Lower *L, IrType t, Opnd a, Opnd b)
+{
+    IrVal v = new_value(L, t, false, NULL);
+    IrOp *op = emit_new(L, IR_LOOP);
+    op->type = (uint8_t)t;
+    op->dst = v;
+    put_opnd(L, op, IRK_A, a);
+    put_opnd(L, op, IRK_B, b);
+    scope_open(L);
+    return (Opnd){.v = v};
+}
+
+void emit_end(Lower *L)
+{
+    emit_new(L, IR_END);
+    scope_close(L);
+}
+
 /* ---- leaves ---- */
 
 static Opnd load_scalar(Lower *L, const Sx *x)
@@ -275,6 +305,7 @@ static Opnd load_scalar(Lower *L, const Sx *x)
         byte = emit_op(L, IR_ADD, IR_I64, byte, emit_op(L, IR_MUL, IR_I64, v, stride));
     }
     L->ir->mf.tensors.v[base->index].read = true;
+    if (L->scalar_reads[base->index].hi == 0) L->scalar_reads[base->index] = x->span;
     param_add(L, MF_PARAM_ADDRESS, base->index);
     IrVal v = new_value(L, IR_I64, false, NULL);
     IrOp *op = emit_new(L, IR_LOADS);

@@ -68,7 +68,7 @@ static uint64_t tensor_bit(uint32_t tensor)
 }
 
 /* The tensors into which an address may point. */
-static uint64_t address_tensors(const Verifier *v, const IrArg *arg, int depth)
+uint64_t address_tensors(const Verifier *v, const IrArg *arg, int depth)
 {
     if (arg->kind == IRA_IMM) return 0;
     const IrOp *op = &v->ops[v->def[arg->id - 1]];

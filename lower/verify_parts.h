@@ -186,6 +186,8 @@ void step_copy(Verifier *v, uint32_t op);
 bool bar_slot(Verifier *v, uint32_t op, uint32_t *slot);
 /* The op's guard where we are: 1 if it has none. */
 Form guard_of(Verifier *v, uint32_t op);
+/* The tensors into which an address may point, one bit each. */
+uint64_t address_tensors(const Verifier *v, const IrArg *address, int depth);
 /* Reports bytes above the range of a barrier's tx-count. */
 void check_tx(Verifier *v, uint32_t op, uint32_t slot);
 

@@ -59,6 +59,8 @@ tile_status tile_args_new(tile_kernel *k, tile_args **out, tile_error *err)
 void tile_args_free(tile_args *a)
 {
     if (!a) return;
+    tile_device *d = a->kernel->module->device;
+    if (a->dummy) d->ops->release(d, a->dummy, NULL);
     heap_free(a->heap);
     free(a);
 }
@@ -285,27 +287,25 @@ void args_compare_shapes(tile_args *a, Report *r)
         for (int d = 0; d < p->rank; d++) {
             int64_t want;
             uint32_t sym;
-            char what[64], from[256], place[256];
+            char what[64], from[256];
             dim_text(p->rank, d, what, sizeof what);
-            snprintf(place, sizeof place, "%s of `%s`", what, p->name);
-            if (!is_symbol(&mf->lx, p->extent[d], &sym) && args_value(a, p->extent[d], place, r, &want) &&
+            if (!is_symbol(&mf->lx, p->extent[d], &sym) &&
+                args_value(a, p->extent[d], r, &want, "%s of `%s`", what, p->name) &&
                 want != t->shape[d])
                 report_rule(r, E1104, "`%s`: %s is %" PRId64 ", not %" PRId64 " (%s: %s)", p->name, what, t->shape[d], want,
                             a->kernel->extent_texts[i], args_symbols_of(a, p->extent[d], from, sizeof from));
-            if (!p->strided || !p->stride[d] || t->shape[d] <= 1 || t->empty || is_symbol(&mf->lx, p->stride[d], &sym)) continue;
-            snprintf(place, sizeof place, "stride %d of `%s`", d, p->name);
-            if (args_value(a, p->stride[d], place, r, &want) && want != t->stride[d])
+            bool free = !p->strided || !p->stride[d] || t->shape[d] <= 1 || t->empty;
+            if (free || is_symbol(&mf->lx, p->stride[d], &sym)) continue;
+            if (args_value(a, p->stride[d], r, &want, "stride %d of `%s`", d, p->name) && want != t->stride[d])
                 report_rule(r, E1105, "`%s`: stride %d is %" PRId64 ", not %" PRId64 " elements", p->name, d, t->stride[d],
                             want);
         }
     }
 }
 
-tile_status tile_symbol(const tile_args *a, const char *name, int64_t *value, tile_error *err)
+tile_status tile_symbol(tile_args *a, const char *name, int64_t *value, tile_error *err)
 {
-    /* Symbols are derived state: collecting them anew changes nothing that is visible from outside. */
-    tile_args *mine = (tile_args *)(uintptr_t)a;
-    args_collect_symbols(mine, NULL);
+    args_collect_symbols(a, NULL);
     const MfKernel *mf = a->kernel->mf;
     for (uint32_t i = 0; i < mf->syms.n; i++) {
         if (strcmp(mf->syms.v[i].name, name) != 0) continue;

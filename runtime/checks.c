@@ -1,5 +1,6 @@
 /* Launch checks: every expression of the kernel evaluated in one pass, every failed check listed. */
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -44,18 +45,22 @@ static const char *status_text(uint8_t s)
     return "has no value";
 }
 
-bool args_value(tile_args *a, Lx x, const char *what, Report *r, int64_t *value)
+bool args_value(tile_args *a, Lx x, Report *r, int64_t *value, const char *what, ...)
 {
     *value = 0;
     if (x == 0) return true;
     uint8_t s = a->status[x - 1];
-    char from[256];
-    if (s != LX_OK) {
-        report_rule(r, E1117, "%s %s (%s)", what, status_text(s), args_symbols_of(a, x, from, sizeof from));
-        return false;
+    if (s == LX_OK) {
+        *value = a->values[x - 1];
+        return true;
     }
-    *value = a->values[x - 1];
-    return true;
+    char name[256], from[256];
+    va_list ap;
+    va_start(ap, what);
+    vsnprintf(name, sizeof name, what, ap);
+    va_end(ap);
+    report_rule(r, E1117, "%s %s (%s)", name, status_text(s), args_symbols_of(a, x, from, sizeof from));
+    return false;
 }
 
 static void run_check(tile_args *a, const MfCheck *c, Report *r)
@@ -76,17 +81,15 @@ static void check_grid(tile_args *a, Report *r)
 {
     const MfKernel *mf = a->kernel->mf;
     for (int i = 0; i < 3; i++) {
-        char what[16];
         int64_t v;
-        snprintf(what, sizeof what, "grid.%c", "xyz"[i]);
-        if (!args_value(a, mf->grid[i], what, r, &v)) continue;
-        char from[256];
+        char axis = "xyz"[i], from[256];
+        if (!args_value(a, mf->grid[i], r, &v, "grid.%c", axis)) continue;
         args_symbols_of(a, mf->grid[i], from, sizeof from);
         if (v < 0 || v > GRID_MAX[i])
-            report_rule(r, E0903, "%s is %" PRId64 ", the limit is %" PRId64 "%s%s%s", what, v, GRID_MAX[i],
+            report_rule(r, E0903, "grid.%c is %" PRId64 ", the limit is %" PRId64 "%s%s%s", axis, v, GRID_MAX[i],
                         from[0] ? " (" : "", from, from[0] ? ")" : "");
         else if (mf->cluster[i] > 1 && v % (int64_t)mf->cluster[i] != 0)
-            report_rule(r, E0905, "%s is %" PRId64 ", not a multiple of the cluster's %u%s%s%s", what, v, mf->cluster[i],
+            report_rule(r, E0905, "grid.%c is %" PRId64 ", not a multiple of the cluster's %u%s%s%s", axis, v, mf->cluster[i],
                         from[0] ? " (" : "", from, from[0] ? ")" : "");
         else
             a->launch.grid[i] = (uint32_t)v;

@@ -15,7 +15,6 @@ typedef struct CudaDevice {
     CuDevice device;
     bool retained; /* ctx is the primary context, to be released */
     int driver;    /* 13000 = 13.0 */
-    CuEvent start, stop; /* made by the first timer_start */
 } CudaDevice;
 
 /* A call that fails leaves the function it stands in with the error filled. */
@@ -243,42 +242,56 @@ static tile_status cuda_launch(tile_device *d, const Launch *l, void *stream, ti
     return r == CU_OK ? TILE_OK : cuda_failed(&c->api, err, r, "cuLaunchKernelEx");
 }
 
-static tile_status start_timer(CudaDevice *c, void *stream, tile_error *err)
+typedef struct CudaTimer {
+    CuEvent start, stop;
+} CudaTimer;
+
+static tile_status start_timer(CudaDevice *c, CudaTimer *t, void *stream, tile_error *err)
 {
-    if (!c->start) CALL(c, err, "cuEventCreate", EventCreate(&c->start, 0));
-    if (!c->stop) CALL(c, err, "cuEventCreate", EventCreate(&c->stop, 0));
-    CALL(c, err, "cuEventRecord", EventRecord(c->start, (CuStream)stream));
+    CALL(c, err, "cuEventCreate", EventCreate(&t->start, 0));
+    CALL(c, err, "cuEventCreate", EventCreate(&t->stop, 0));
+    CALL(c, err, "cuEventRecord", EventRecord(t->start, (CuStream)stream));
     return TILE_OK;
 }
 
-static tile_status stop_timer(CudaDevice *c, void *stream, double *milliseconds, tile_error *err)
+static tile_status stop_timer(CudaDevice *c, CudaTimer *t, void *stream, double *milliseconds, tile_error *err)
 {
     float ms = 0;
-    CALL(c, err, "cuEventRecord", EventRecord(c->stop, (CuStream)stream));
-    CALL(c, err, "cuEventSynchronize", EventSynchronize(c->stop));
-    CALL(c, err, "cuEventElapsedTime", EventElapsedTime(&ms, c->start, c->stop));
+    CALL(c, err, "cuEventRecord", EventRecord(t->stop, (CuStream)stream));
+    CALL(c, err, "cuEventSynchronize", EventSynchronize(t->stop));
+    CALL(c, err, "cuEventElapsedTime", EventElapsedTime(&ms, t->start, t->stop));
     *milliseconds = (double)ms;
     return TILE_OK;
 }
 
-static tile_status cuda_timer_start(tile_device *d, void *stream, tile_error *err)
+static void free_timer(CudaDevice *c, CudaTimer *t)
+{
+    if (t->start) c->api.EventDestroy(t->start);
+    if (t->stop) c->api.EventDestroy(t->stop);
+    free(t);
+}
+
+static tile_status cuda_timer_start(tile_device *d, void *stream, void **timer, tile_error *err)
 {
     CudaDevice *c = (CudaDevice *)d;
-    bool pushed;
+    CudaTimer *t = calloc(1, sizeof *t);
+    if (!t) return fail(err, TILE_ERROR_MEMORY, "out of memory");
+    bool pushed = false;
     tile_status s = enter(c, &pushed, err);
-    if (s != TILE_OK) return s;
-    s = start_timer(c, stream, err);
+    if (s == TILE_OK) s = start_timer(c, t, stream, err);
+    if (s == TILE_OK) *timer = t;
+    else free_timer(c, t);
     leave(c, pushed);
     return s;
 }
 
-static tile_status cuda_timer_stop(tile_device *d, void *stream, double *milliseconds, tile_error *err)
+static tile_status cuda_timer_stop(tile_device *d, void *stream, void *timer, double *milliseconds, tile_error *err)
 {
     CudaDevice *c = (CudaDevice *)d;
-    bool pushed;
+    bool pushed = false;
     tile_status s = enter(c, &pushed, err);
-    if (s != TILE_OK) return s;
-    s = stop_timer(c, stream, milliseconds, err);
+    if (s == TILE_OK) s = stop_timer(c, timer, stream, milliseconds, err);
+    free_timer(c, timer);
     leave(c, pushed);
     return s;
 }
@@ -286,12 +299,6 @@ static tile_status cuda_timer_stop(tile_device *d, void *stream, double *millise
 static void cuda_close(tile_device *d)
 {
     CudaDevice *c = (CudaDevice *)d;
-    bool pushed;
-    if ((c->start || c->stop) && enter(c, &pushed, NULL) == TILE_OK) {
-        if (c->start) c->api.EventDestroy(c->start);
-        if (c->stop) c->api.EventDestroy(c->stop);
-        leave(c, pushed);
-    }
     if (c->retained) c->api.PrimaryCtxRelease(c->device);
     cuda_api_unload(c->library);
     free(c);

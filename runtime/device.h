@@ -2,7 +2,7 @@
  *
  * In: images, map descriptors, launches that have been checked. Out: the same, done. cuda.c is the device behind the
  * CUDA driver; the simulator will be the second one (device_open in context.c is where it joins). Nothing above this
- * table knows which one it talks to.
+ * table knows which one it talks to. Several threads may call it at once.
  *
  * Invariants: every function leaves the calling thread's context as it found it; a failing function has filled err
  * and changed nothing; `launch` allocates nothing.
@@ -55,8 +55,9 @@ typedef struct DeviceOps {
     /* map: MAP_BYTES at MAP_ALIGN. */
     tile_status (*encode_map)(tile_device *d, const MapDesc *desc, const MapMemory *memory, void *map, tile_error *err);
     tile_status (*launch)(tile_device *d, const Launch *l, void *stream, tile_error *err);
-    tile_status (*timer_start)(tile_device *d, void *stream, tile_error *err);
-    tile_status (*timer_stop)(tile_device *d, void *stream, double *milliseconds, tile_error *err);
+    /* A timer that started is stopped once, which frees it, also when that fails. */
+    tile_status (*timer_start)(tile_device *d, void *stream, void **timer, tile_error *err);
+    tile_status (*timer_stop)(tile_device *d, void *stream, void *timer, double *milliseconds, tile_error *err);
 } DeviceOps;
 
 struct tile_device { /* first member of every device */

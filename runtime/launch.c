@@ -24,7 +24,7 @@ static void fill_params(tile_args *a, Report *r)
         case MF_PARAM_MAP: a->launch.params[i] = a->maps[index]; continue;
         case MF_PARAM_ADDRESS: a->words[i] = a->tensors[index].address; break;
         case MF_PARAM_VALUE:
-            if (args_value(a, index, "a value that the kernel takes", r, &v)) a->words[i] = (uint64_t)v;
+            if (args_value(a, index, r, &v, "parameter %u of the kernel", i)) a->words[i] = (uint64_t)v;
             break;
         }
         a->launch.params[i] = &a->words[i];
@@ -89,8 +89,15 @@ tile_status tile_time(tile_args *a, void *stream, int repeats, double *milliseco
     }
     if (a->nothing || repeats <= 0) return succeed(err);
     tile_device *d = a->kernel->module->device;
-    tile_status s = d->ops->timer_start(d, stream, err);
+    void *timer;
+    tile_status s = d->ops->timer_start(d, stream, &timer, err);
+    if (s != TILE_OK) return s;
     for (int i = 0; s == TILE_OK && i < repeats; i++) s = launch(a, stream, err);
-    if (s == TILE_OK) s = d->ops->timer_stop(d, stream, milliseconds, err);
-    return s == TILE_OK ? succeed(err) : s;
+    double ms = 0;
+    tile_error e;
+    tile_status stopped = d->ops->timer_stop(d, stream, timer, &ms, &e);
+    if (s != TILE_OK) return s;
+    if (stopped != TILE_OK) return fail(err, stopped, "%s", e.text);
+    *milliseconds = ms;
+    return succeed(err);
 }

@@ -214,7 +214,6 @@ tile_status tile_module_load_source(tile_device *d, const char *path, const char
 void tile_module_free(tile_module *m)
 {
     if (!m) return;
-    if (m->dummy) m->device->ops->release(m->device, m->dummy, NULL);
     if (m->handle) m->device->ops->unload(m->device, m->handle);
     heap_free(m->heap);
     free(m);

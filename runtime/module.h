@@ -42,11 +42,7 @@ struct tile_module {
     Manifest manifest;
     void *handle; /* the device's */
     tile_kernel *kernels;
-    /* Stands in for the memory of empty tensors: DUMMY_ZEROS bytes of zeros that are only read, then room that is
-     * only written. 0: not made yet. */
-    uint64_t dummy;
 };
-enum { DUMMY_ZEROS = 256, DUMMY_BYTES = 512 };
 
 typedef struct TensorArg {
     bool bound, empty;
@@ -70,6 +66,8 @@ typedef struct MapSlot {
     unsigned char *map;  /* MAP_BYTES at MAP_ALIGN */
 } MapSlot;
 
+enum { DUMMY_ZEROS = 256, DUMMY_BYTES = 512 };
+
 struct tile_args {
     tile_kernel *kernel;
     Heap *heap;
@@ -84,6 +82,9 @@ struct tile_args {
     unsigned char **maps; /* the encoded map in use, per map */
     uint64_t *words;      /* addresses and values, per parameter */
     uint64_t turn;        /* of MapSlot.used */
+    /* Stands in for the memory of empty tensors: DUMMY_ZEROS bytes of zeros that are only read, then room that is
+     * only written. 0: not made yet. */
+    uint64_t dummy;
     Launch launch;
     bool sized;   /* symbols, expressions and checks stand for the shapes and scalars bound */
     bool ready;   /* `launch` stands for all that is bound */
@@ -101,8 +102,9 @@ void args_compare_shapes(tile_args *a, Report *r);
 /* ---- checks.c ---- */
 /* Evaluates all expressions; reports unresolved symbols, failed checks, grid, cluster, threads, shared memory. */
 void args_check_sizes(tile_args *a, Report *r);
-/* Value of an expression that evaluates; false after reporting why it does not (`what` names it). */
-bool args_value(tile_args *a, Lx x, const char *what, Report *r, int64_t *value);
+/* Value of an expression; false after reporting why it has none. `what` and its arguments name it; they are only
+ * formatted then. */
+REPORT_PRINTF(5, 6) bool args_value(tile_args *a, Lx x, Report *r, int64_t *value, const char *what, ...);
 /* "N = 7, M = 64": the symbols that x depends on. */
 const char *args_symbols_of(tile_args *a, Lx x, char *buf, size_t size);
 

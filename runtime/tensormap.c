@@ -26,15 +26,11 @@ static bool describe_map(tile_args *a, const MfMap *m, MapDesc *out, Report *r)
         .is_load = m->is_load,
     };
     int64_t offset;
-    char what[160];
-    snprintf(what, sizeof what, "the offset of map `%s`", m->name);
-    bool ok = args_value(a, m->offset, what, r, &offset);
+    bool ok = args_value(a, m->offset, r, &offset, "the offset of map `%s`", m->name);
     d.address = (int64_t)(t->address + (uint64_t)offset);
     for (int i = 0; i < m->rank; i++) {
-        snprintf(what, sizeof what, "extent %d of map `%s`", i, m->name);
-        if (!args_value(a, m->dim[i], what, r, &d.dim[i])) ok = false;
-        snprintf(what, sizeof what, "pitch %d of map `%s`", i, m->name);
-        if (!args_value(a, m->pitch[i], what, r, &d.pitch[i])) ok = false;
+        if (!args_value(a, m->dim[i], r, &d.dim[i], "extent %d of map `%s`", i, m->name)) ok = false;
+        if (!args_value(a, m->pitch[i], r, &d.pitch[i], "pitch %d of map `%s`", i, m->name)) ok = false;
         d.box[i] = m->box[i];
         d.elem_stride[i] = m->elem_stride[i];
     }
@@ -138,19 +134,20 @@ static tile_status encode(tile_args *a, const MfMap *m, const MapDesc *d, void *
                      desc);
 }
 
-static tile_status ready_dummy(tile_module *m, tile_error *err)
+static tile_status ready_dummy(tile_args *a, tile_error *err)
 {
     static const unsigned char zeros[DUMMY_BYTES];
-    if (m->dummy) return TILE_OK;
+    tile_device *d = a->kernel->module->device;
+    if (a->dummy) return TILE_OK;
     uint64_t address = 0;
-    tile_status s = m->device->ops->alloc(m->device, sizeof zeros, &address, err);
+    tile_status s = d->ops->alloc(d, sizeof zeros, &address, err);
     if (s != TILE_OK) return s;
-    s = m->device->ops->write(m->device, address, zeros, sizeof zeros, err);
+    s = d->ops->write(d, address, zeros, sizeof zeros, err);
     if (s != TILE_OK) {
-        m->device->ops->release(m->device, address, NULL);
+        d->ops->release(d, address, NULL);
         return s;
     }
-    m->dummy = address;
+    a->dummy = address;
     return TILE_OK;
 }
 
@@ -167,7 +164,7 @@ static bool replace_empty(tile_args *a, const MfMap *m, MapDesc *d, Report *r)
         report_rule(r, E1108, "`%s` is empty, and map `%s` both reads and writes it", tensor, m->name);
         return false;
     }
-    describe_dummy(a->kernel->module->dummy + (m->is_store ? DUMMY_ZEROS : 0), elem_info((ElemType)p->type)->global_bits,
+    describe_dummy(a->dummy + (m->is_store ? DUMMY_ZEROS : 0), elem_info((ElemType)p->type)->global_bits,
                    d);
     return true;
 }
@@ -179,7 +176,7 @@ tile_status args_encode_maps(tile_args *a, Report *r, tile_error *err)
     for (uint32_t i = 0; i < mf->maps.n; i++) {
         const MfMap *m = &mf->maps.v[i];
         bool empty = a->tensors[m->tensor].empty;
-        tile_status s = empty ? ready_dummy(a->kernel->module, err) : TILE_OK;
+        tile_status s = empty ? ready_dummy(a, err) : TILE_OK;
         if (s != TILE_OK) return s;
         MapDesc d;
         if (!describe_map(a, m, &d, r) || (empty && !replace_empty(a, m, &d, r))) continue;

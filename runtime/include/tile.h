@@ -126,7 +126,7 @@ TILE_API tile_status tile_bind(tile_args *a, const char *param, uint64_t address
                                const int64_t *shape, const int64_t *strides, tile_error *err);
 TILE_API tile_status tile_bind_scalar(tile_args *a, const char *param, int64_t value, tile_error *err);
 /* Value of a symbolic size, stride or scalar that the arguments bound so far determine. */
-TILE_API tile_status tile_symbol(const tile_args *a, const char *name, int64_t *value, tile_error *err);
+TILE_API tile_status tile_symbol(tile_args *a, const char *name, int64_t *value, tile_error *err);
 
 /* stream: a CUstream / cudaStream_t, NULL for the default stream. Asynchronous. Nothing is allocated when the
  * arguments have not changed since the last launch. Writing nothing (an empty output) launches nothing: TILE_OK. */

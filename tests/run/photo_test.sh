@@ -4,7 +4,7 @@ photo=$BUILD/bin/tile_photo
 cd .. || exit 3
 
 copies='examples/copy_explicit.tile examples/copy.tile examples/copy_bulk.tile'
-shapes='4099x8200 64x256 1x8 63x264' # whole tiles, one tile, less than a tile, remainders both ways
+shapes='1x8 64x256 63x264 4099x8200' # less than a tile, one tile, remainders both ways, many tiles
 for shape in $shapes; do
     rows=${shape%x*}
     columns=${shape#*x}

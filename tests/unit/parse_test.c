@@ -88,7 +88,8 @@ static void check_errors(const char *src, const char *expected)
         uint32_t line, col;
         size_t n = strlen(got);
         source_place(&f.sources, g->span.lo, &path, &line, &col);
-        snprintf(got + n, sizeof got - n, "%s%s@%u:%u", n ? " " : "", error_info(g->code)->code, (unsigned)line, (unsigned)col);
+        snprintf(got + n, sizeof got - n, "%s%s@%u:%u", n ? " " : "", error_info(g->code)->code, (unsigned)line,
+                 (unsigned)col);
     }
     assert_string_equal(got, expected);
     close_fixture(&f);
@@ -185,10 +186,9 @@ static void places(void **state)
 static void declarations(void **state)
 {
     (void)state;
-    check_tree(IN_KERNEL("let a = 1; var b = 2; b = 3;"),
-               KERNEL_OF("    let a @2:1-10\n      value 1 @2:9-10\n"
-                         "    var b @2:12-21\n      value 2 @2:20-21\n"
-                         "    assign b @2:23-28\n      value 3 @2:27-28\n"));
+    check_tree(IN_KERNEL("let a = 1; var b = 2; b = 3;"), KERNEL_OF("    let a @2:1-10\n      value 1 @2:9-10\n"
+                                                                    "    var b @2:12-21\n      value 2 @2:20-21\n"
+                                                                    "    assign b @2:23-28\n      value 3 @2:27-28\n"));
     check_tree(IN_KERNEL("shared t: bf16[4][64, 64] swizzle 128 atom 32 flip stride [1, 2] interleave 16;"),
                KERNEL_OF("    shared t @2:1-79\n"
                          "      type bf16[4][64, 64] stride [1, 2] swizzle 128 atom 32 flip interleave 16 @2:11-79\n"));
@@ -199,29 +199,37 @@ static void declarations(void **state)
     check_tree(IN_KERNEL("view v = o[:, 4 +: 8]; view w = o: f32[8];"),
                KERNEL_OF("    view v @2:1-22\n      src o[:, 4 +: 8] @2:10-22\n"
                          "    view w @2:24-42\n      src o @2:33-34\n      type f32[8] @2:36-42\n"));
-    check_tree(IN_KERNEL("policy p = evict_last fraction 0.5 else evict_first;"),
-               KERNEL_OF("    policy p evict_last @2:1-52\n      option fraction 0.5 @2:23-35\n      else evict_first @2:36-52\n"));
-    check_tree(IN_KERNEL("map m = x im2col lower (-1) upper (0) channels 64 pixels 8 box [1] stride [2] fill nan l2 256 "
-                         "interleave 32 swizzle 64;"),
-               KERNEL_OF("    map m @2:1-119\n      src x @2:9-10\n      mode im2col @2:11-17\n      lower (-1) @2:18-28\n"
-                         "      upper (0) @2:29-38\n      channels 64 @2:39-50\n      pixels 8 @2:51-59\n      box [1] @2:60-67\n"
-                         "      stride [2] @2:68-78\n      fill nan @2:79-87\n      l2 256 @2:88-94\n      interleave 32 @2:95-108\n"
-                         "      layout swizzle 64 @2:109-119\n"));
+    check_tree(
+        IN_KERNEL("policy p = evict_last fraction 0.5 else evict_first;"),
+        KERNEL_OF(
+            "    policy p evict_last @2:1-52\n      option fraction 0.5 @2:23-35\n      else evict_first @2:36-52\n"));
+    check_tree(
+        IN_KERNEL("map m = x im2col lower (-1) upper (0) channels 64 pixels 8 box [1] stride [2] fill nan l2 256 "
+                  "interleave 32 swizzle 64;"),
+        KERNEL_OF(
+            "    map m @2:1-119\n      src x @2:9-10\n      mode im2col @2:11-17\n      lower (-1) @2:18-28\n"
+            "      upper (0) @2:29-38\n      channels 64 @2:39-50\n      pixels 8 @2:51-59\n      box [1] @2:60-67\n"
+            "      stride [2] @2:68-78\n      fill nan @2:79-87\n      l2 256 @2:88-94\n      interleave 32 @2:95-108\n"
+            "      layout swizzle 64 @2:109-119\n"));
 }
 
 static void actions(void **state)
 {
     (void)state;
-    check_tree(IN_KERNEL("move a -> b via m multicast x reduce add cache p bytes (3) commit f;"),
-               KERNEL_OF("    move @2:1-68\n      src a @2:6-7\n      dst b @2:11-12\n      via m @2:13-18\n"
-                         "      multicast x @2:19-30\n      reduce add @2:31-41\n      cache p @2:42-49\n      bytes (3) @2:50-59\n"
-                         "      commit f @2:60-68\n"));
-    check_tree(IN_KERNEL("move a -> peer(b, 1) via threads multicast (3) offset (1, 2) halo (1, 0) convert sat transpose overlap any "
-                         "commit group;"),
-               KERNEL_OF("    move @2:1-120\n      src a @2:6-7\n      dst peer(b, 1) @2:11-21\n      via threads @2:22-33\n"
-                         "      multicast 3 @2:34-47\n      offset (1, 2) @2:48-61\n      halo (1, 0) @2:62-73\n"
-                         "      convert sat @2:74-85\n      transpose @2:86-95\n      overlap any @2:96-107\n"
-                         "      commit group @2:108-120\n"));
+    check_tree(
+        IN_KERNEL("move a -> b via m multicast x reduce add cache p bytes (3) commit f;"),
+        KERNEL_OF(
+            "    move @2:1-68\n      src a @2:6-7\n      dst b @2:11-12\n      via m @2:13-18\n"
+            "      multicast x @2:19-30\n      reduce add @2:31-41\n      cache p @2:42-49\n      bytes (3) @2:50-59\n"
+            "      commit f @2:60-68\n"));
+    check_tree(
+        IN_KERNEL("move a -> peer(b, 1) via threads multicast (3) offset (1, 2) halo (1, 0) convert sat transpose "
+                  "overlap any "
+                  "commit group;"),
+        KERNEL_OF("    move @2:1-120\n      src a @2:6-7\n      dst peer(b, 1) @2:11-21\n      via threads @2:22-33\n"
+                  "      multicast 3 @2:34-47\n      offset (1, 2) @2:48-61\n      halo (1, 0) @2:62-73\n"
+                  "      convert sat @2:74-85\n      transpose @2:86-95\n      overlap any @2:96-107\n"
+                  "      commit group @2:108-120\n"));
 }
 
 static void waits(void **state)
@@ -231,31 +239,39 @@ static void waits(void **state)
                KERNEL_OF("    wait @2:1-10\n      barrier f[1] @2:6-10\n    wait group @2:12-22\n"
                          "    wait group @2:24-36\n      count 1 @2:35-36\n    wait group read @2:38-53\n"
                          "    wait group read @2:55-72\n      count 2 @2:66-67\n"));
-    check_tree(IN_KERNEL("arrive peer(f, 1); expect f, 64; prefetch a ahead 2; shift t; fill t = 0 reduce add;"),
-               KERNEL_OF("    arrive @2:1-18\n      barrier peer(f, 1) @2:8-18\n    expect @2:20-32\n      barrier f @2:27-28\n"
-                         "      bytes 64 @2:30-32\n    prefetch @2:34-52\n      src a @2:43-44\n      ahead 2 @2:45-52\n"
-                         "    shift @2:54-61\n      src t @2:60-61\n    fill @2:63-84\n      dst t @2:68-69\n      value 0 @2:72-73\n"
-                         "      reduce add @2:74-84\n"));
+    check_tree(
+        IN_KERNEL("arrive peer(f, 1); expect f, 64; prefetch a ahead 2; shift t; fill t = 0 reduce add;"),
+        KERNEL_OF(
+            "    arrive @2:1-18\n      barrier peer(f, 1) @2:8-18\n    expect @2:20-32\n      barrier f @2:27-28\n"
+            "      bytes 64 @2:30-32\n    prefetch @2:34-52\n      src a @2:43-44\n      ahead 2 @2:45-52\n"
+            "    shift @2:54-61\n      src t @2:60-61\n    fill @2:63-84\n      dst t @2:68-69\n      value 0 "
+            "@2:72-73\n"
+            "      reduce add @2:74-84\n"));
     check_tree(IN_KERNEL("f(); std.tiles.g<64, B + 1>(a, 2);"),
-               KERNEL_OF("    call @2:1-4\n      path f @2:1-2\n    call @2:6-34\n      path std.tiles.g @2:6-17\n      targ 64 @2:18-20\n"
+               KERNEL_OF("    call @2:1-4\n      path f @2:1-2\n    call @2:6-34\n      path std.tiles.g @2:6-17\n     "
+                         " targ 64 @2:18-20\n"
                          "      targ B + 1 @2:22-27\n      arg a @2:29-30\n      arg 2 @2:32-33\n"));
 }
 
 static void control(void **state)
 {
     (void)state;
-    check_tree(IN_KERNEL("for i in n { } for (i, j) in (1 .. n, m) { }"),
-               KERNEL_OF("    for @2:1-11\n      index i @2:5-6\n      range n @2:10-11\n      body @2:12-15\n"
-                         "    for @2:16-41\n      index i @2:21-22\n      index j @2:24-25\n      range 1 .. n @2:31-37\n"
-                         "      range m @2:39-40\n      body @2:42-45\n"));
-    check_tree(IN_KERNEL("pipeline i in n stages 4 threads 128 across grid by ticket { wait f; }"),
-               KERNEL_OF("    pipeline @2:1-59\n      index i @2:10-11\n      range n @2:15-16\n      stages 4 @2:24-25\n"
-                         "      threads 128 @2:34-37\n      across grid by ticket @2:38-59\n      body @2:60-71\n"
-                         "        wait @2:62-68\n          barrier f @2:67-68\n"));
-    check_tree(IN_KERNEL("if a { } else if b { } else { } group { }"),
-               KERNEL_OF("    if @2:1-5\n      condition a @2:4-5\n      then @2:6-9\n      else @2:15-32\n        if @2:15-19\n"
-                         "          condition b @2:18-19\n          then @2:20-23\n          else @2:29-32\n"
-                         "    group @2:33-38\n      body @2:39-42\n"));
+    check_tree(
+        IN_KERNEL("for i in n { } for (i, j) in (1 .. n, m) { }"),
+        KERNEL_OF("    for @2:1-11\n      index i @2:5-6\n      range n @2:10-11\n      body @2:12-15\n"
+                  "    for @2:16-41\n      index i @2:21-22\n      index j @2:24-25\n      range 1 .. n @2:31-37\n"
+                  "      range m @2:39-40\n      body @2:42-45\n"));
+    check_tree(
+        IN_KERNEL("pipeline i in n stages 4 threads 128 across grid by ticket { wait f; }"),
+        KERNEL_OF("    pipeline @2:1-59\n      index i @2:10-11\n      range n @2:15-16\n      stages 4 @2:24-25\n"
+                  "      threads 128 @2:34-37\n      across grid by ticket @2:38-59\n      body @2:60-71\n"
+                  "        wait @2:62-68\n          barrier f @2:67-68\n"));
+    check_tree(
+        IN_KERNEL("if a { } else if b { } else { } group { }"),
+        KERNEL_OF(
+            "    if @2:1-5\n      condition a @2:4-5\n      then @2:6-9\n      else @2:15-32\n        if @2:15-19\n"
+            "          condition b @2:18-19\n          then @2:20-23\n          else @2:29-32\n"
+            "    group @2:33-38\n      body @2:39-42\n"));
     check_tree(IN_KERNEL("roles { role load { } role store threads 128 { } }"),
                KERNEL_OF("    roles @2:1-6\n      role load @2:9-18\n        body @2:19-22\n      role store @2:23-45\n"
                          "        threads 128 @2:42-45\n        body @2:46-49\n"));
@@ -266,10 +282,10 @@ static void items(void **state)
     (void)state;
     check_tree("target sm_90a, sm_100a; import std.tiles; const c = 1;",
                "target sm_90a, sm_100a @1:1-24\nimport std.tiles @1:25-42\nconst c @1:43-55\n  value 1 @1:53-54\n");
-    check_tree("fn f(i, n) = i * n;",
-               "fn f @1:1-11\n  param i @1:6-7\n  param n @1:9-10\n  value i * n @1:14-19\n");
+    check_tree("fn f(i, n) = i * n;", "fn f @1:1-11\n  param i @1:6-7\n  param n @1:9-10\n  value i * n @1:14-19\n");
     check_tree("fn f<A, T = bf16>(x: shared T[A], b: barrier[2], m: map, p: policy, n: s64) { }",
-               "fn f @1:1-76\n  tparam A @1:6-7\n  tparam T = bf16 @1:9-10\n  param x shared @1:19-33\n    type T[A] @1:29-33\n"
+               "fn f @1:1-76\n  tparam A @1:6-7\n  tparam T = bf16 @1:9-10\n  param x shared @1:19-33\n    type T[A] "
+               "@1:29-33\n"
                "  param b barrier @1:35-48\n    count 2 @1:46-47\n  param m map @1:50-56\n  param p policy @1:58-67\n"
                "  param n s64 @1:69-75\n  body @1:77-80\n");
     check_tree("kernel k() grid (1, 2) cluster (2) threads 64 where M % 4 == 0, N == 1 trust distinct(i) pair { }",
@@ -294,6 +310,7 @@ static void recovery(void **state)
                  "E0115@2:11 E0105@2:21 E0105@2:37 E0105@2:47");
     check_errors(IN_KERNEL("roles { wait a; role r { let b = ; } } let c = ;"), "E0105@2:9 E0105@2:48");
     check_errors("}\n) ]\nkernel k() { let a = ; }", "E0116@1:1 E0116@2:1 E0116@2:3 E0105@3:22");
+    check_errors("kernel a() { group { roles {\nkernel b( { let c = ; }", "E0115@2:1 E0115@2:11 E0105@2:21");
     check_errors("kernel k() {", "E0115@1:13");
     check_errors("kernel", "E0105@1:7");
 }
@@ -323,7 +340,8 @@ static char *repeated(const char *pre, const char *mid, size_t n, const char *po
     return s;
 }
 
-static void check_repeated(const char *pre, const char *mid, size_t n, const char *post, unsigned errors, const char *code)
+static void check_repeated(const char *pre, const char *mid, size_t n, const char *post, unsigned errors,
+                           const char *code)
 {
     char *src = repeated(pre, mid, n, post);
     Fixture f;
@@ -368,18 +386,20 @@ static void tokens(void **state)
     open_fixture(&f);
     if (setjmp(f.fail)) fail();
     print_tokens(&f.cx, sources_add(&f.sources, "t.tile", src, strlen(src)), &f.out);
-    assert_string_equal(f.out.s, "1:1-4 word let\n1:5-6 name x\n2:3-4 punctuation +\n2:4-5 punctuation =\n2:6-10 int 0x1F\n"
-                                 "2:11-13 punctuation ..\n2:14-17 string \"a\"\n2:17-18 punctuation ;\n2:25-25 end\n");
+    assert_string_equal(f.out.s,
+                        "1:1-4 word let\n1:5-6 name x\n2:3-4 punctuation +\n2:4-5 punctuation =\n2:6-10 int 0x1F\n"
+                        "2:11-13 punctuation ..\n2:14-17 string \"a\"\n2:17-18 punctuation ;\n2:25-25 end\n");
     close_fixture(&f);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(precedence),   cmocka_unit_test(primaries), cmocka_unit_test(literals), cmocka_unit_test(comments),
-        cmocka_unit_test(places),       cmocka_unit_test(declarations), cmocka_unit_test(actions), cmocka_unit_test(waits),
-        cmocka_unit_test(control),      cmocka_unit_test(items),     cmocka_unit_test(recovery), cmocka_unit_test(lexical_errors),
-        cmocka_unit_test(limits),       cmocka_unit_test(tokens),
+        cmocka_unit_test(precedence), cmocka_unit_test(primaries), cmocka_unit_test(literals),
+        cmocka_unit_test(comments),   cmocka_unit_test(places),    cmocka_unit_test(declarations),
+        cmocka_unit_test(actions),    cmocka_unit_test(waits),     cmocka_unit_test(control),
+        cmocka_unit_test(items),      cmocka_unit_test(recovery),  cmocka_unit_test(lexical_errors),
+        cmocka_unit_test(limits),     cmocka_unit_test(tokens),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

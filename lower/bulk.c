@@ -1,0 +1,248 @@
+/* Moves by bulk copies: contiguous runs, one per row. Nothing clips a bulk copy, so a run that may reach past the
+ * tensor is cut to it: a load fills the rest from the block of zeros, so that the bytes that arrive are always those
+ * of the run, a store leaves the rest out. */
+#include "lower/parts.h"
+
+static bool refuse(Refusal *why, ErrorCode code, Span at, const char *text, Span cause, const char *label)
+{
+    *why = (Refusal){.code = code, .span = at, .text = text, .label_span = cause, .label = label};
+    return false;
+}
+
+static const Pair *pair_of(const MoveInfo *mi, int dim)
+{
+    for (int p = 0; p < mi->npairs; p++)
+        if (mi->pair[p].tensor_dim == dim) return &mi->pair[p];
+    return NULL;
+}
+
+static int64_t tile_pitch(const MoveInfo *mi, int dim)
+{
+    const Pair *p = pair_of(mi, dim);
+    return p ? mi->pitch_bits[p->tile_dim] / 8 : 0;
+}
+
+/* Is dimension d moved in full, and does the next one out continue where it ends? */
+static bool folds(Lower *L, const MoveInfo *mi, int d, int64_t bytes)
+{
+    Domain *m = L->d;
+    int64_t k;
+    Poly extent = scalar_poly(L, mi->tensor->extent[d]);
+    if (mi->extent[d - 1] == 1 || mi->step[d - 1] != 1 || mi->step[d] != 1) return false;
+    if (!poly_is_const(mi->start[d], &k) || k != 0) return false;
+    if (!mi->g->dim[d].whole && !domain_eq(m, extent, poly_const(m, mi->extent[d]))) return false;
+    if (tile_pitch(mi, d - 1) != bytes) return false;
+    if (!mi->tensor->strided) return true;
+    Poly inner = poly_mul(m, extent, scalar_poly(L, mi->tensor->stride[d]));
+    return domain_eq(m, scalar_poly(L, mi->tensor->stride[d - 1]), inner);
+}
+
+static bool multiple_of_16(Lower *L, const MoveInfo *mi, Poly bytes, Span at, const char *what, Refusal *why)
+{
+    Lx cond = 0;
+    Need n = need_multiple(L, bytes, SMEM_BULK_ALIGN, &cond);
+    if (n == NEED_PROVED) return true;
+    const char *text = arena_printf(L->a, "%s, %s bytes, is a multiple of 16", what, poly_text(L, bytes));
+    if (n == NEED_CHECK && launch_check(L, E1128, cond, at, text, "addresses and sizes of bulk copies are multiples of 16 bytes")) return true;
+    text = arena_printf(L->a, "%s, %s bytes, is not proved to be a multiple of 16", what, poly_text(L, bytes));
+    return refuse(why, E0502, at, text, mi->tensor->span, "the tensor");
+}
+
+static bool aligned(Lower *L, const MoveInfo *mi, const BulkPlan *p, Refusal *why)
+{
+    Domain *d = L->d;
+    int64_t size = mi->bits / 8;
+    const PTensor *t = mi->tensor;
+    Poly unit = poly_const(d, p->unit);
+    Span at = mi->g->dim[p->fold].span;
+    if (p->run % SMEM_BULK_ALIGN != 0)
+        return refuse(why, E0502, mi->s->span, arena_printf(L->a, "a run of %lld bytes is no multiple of 16", (long long)p->run), mi->tile->span, "the tile");
+    if (!multiple_of_16(L, mi, poly_mul(d, mi->start[p->fold], unit), at, "the run's start", why)) return false;
+    if (p->unit % SMEM_BULK_ALIGN != 0 && p->high &&
+        !multiple_of_16(L, mi, poly_mul(d, scalar_poly(L, t->extent[p->fold]), unit), at, "the tensor's end", why))
+        return false;
+    if (t->base && !multiple_of_16(L, mi, poly_mul(d, scalar_poly(L, t->offset), poly_const(d, size)), t->span, "the view's start", why)) return false;
+    for (int i = 0; i < p->nrows; i++) {
+        const BulkRow *r = &p->row[i];
+        Poly pitch = poly_mul(d, scalar_poly(L, t->stride[r->dim]), poly_const(d, size));
+        Poly start = poly_mul(d, mi->start[r->dim], pitch);
+        if (!multiple_of_16(L, mi, start, mi->g->dim[r->dim].span, "the row's start", why)) return false;
+        if (r->extent == 1) continue;
+        if (!multiple_of_16(L, mi, poly_mul(d, pitch, poly_const(d, mi->step[r->dim])), mi->g->dim[r->dim].span, "the row pitch", why)) return false;
+        if (r->pitch % SMEM_BULK_ALIGN != 0)
+            return refuse(why, E0507, mi->s->span, arena_printf(L->a, "rows of the tile lie %lld bytes apart, no multiple of 16", (long long)r->pitch), mi->tile->span, "the tile");
+    }
+    if (domain_divides(d, SMEM_BULK_ALIGN, mi->offset)) return true;
+    return refuse(why, E0507, mi->s->span, arena_printf(L->a, "this part of `%s` starts at byte %s, which is not proved to be a multiple of 16", name_text(L, mi->tile->name), poly_text(L, mi->offset)),
+                  mi->tile->span, "the tile");
+}
+
+bool bulk_plan(Lower *L, MoveInfo *mi, BulkPlan *out, Refusal *why)
+{
+    Domain *m = L->d;
+    int d = mi->rank - 1;
+    int64_t k;
+    *out = (BulkPlan){0};
+    if (mi->span || mi->tile->interleave)
+        return refuse(why, E0505, mi->mv->via_span.hi ? mi->mv->via_span : mi->stmt->span,
+                      arena_printf(L->a, "`%s` is swizzled or interleaved, bulk copies leave bytes in their order", name_text(L, mi->tile->name)), mi->tile->span, "the tile's layout");
+    if (mi->bits != mi->sbits || mi->bits < 8)
+        return refuse(why, E0505, mi->stmt->span, "bulk copies move whole bytes, packed elements need a tensor map", mi->tensor->span, "the tensor");
+    Poly inner = scalar_poly(L, mi->tensor->stride[d]);
+    const Pair *p = pair_of(mi, d);
+    if (!poly_is_const(inner, &k) || k != 1 || mi->step[d] != 1 || p == NULL || tile_pitch(mi, d) != mi->bits / 8)
+        return refuse(why, E0505, mi->g->dim[d].span, "the innermost dimension is not moved as contiguous bytes", mi->tensor->span, "the tensor");
+    out->unit = mi->bits / 8;
+    int64_t bytes = out->unit * mi->extent[d];
+    while (d > 0 && folds(L, mi, d, bytes)) {
+        out->unit = bytes;
+        bytes *= mi->extent[--d];
+    }
+    out->fold = d;
+    out->run = bytes;
+    out->nruns = 1;
+    out->low = !domain_le(m, poly_const(m, 0), mi->start[d]);
+    Poly end = poly_add(m, mi->start[d], poly_const(m, mi->extent[d]));
+    out->high = !(mi->g->dim[d].whole) && !domain_le(m, end, scalar_poly(L, mi->tensor->extent[d]));
+    for (int i = 0; i < d; i++) {
+        BulkRow *r = &out->row[out->nrows++];
+        *r = (BulkRow){.dim = i, .extent = mi->extent[i], .pitch = tile_pitch(mi, i)};
+        out->nruns *= r->extent;
+        Poly last = poly_add(m, mi->start[i], poly_const(m, (r->extent - 1) * mi->step[i]));
+        r->low = !domain_le(m, poly_const(m, 0), mi->start[i]);
+        r->high = !mi->g->dim[i].whole && !domain_lt(m, last, scalar_poly(L, mi->tensor->extent[i]));
+    }
+    return aligned(L, mi, out, why);
+}
+
+/* ---- ops ---- */
+
+typedef struct Run { /* of the row that is being copied */
+    Opnd byte;       /* from the tensor's address, i64 */
+    Opnd offset;     /* from the slot's start, i32 */
+    Opnd ok;         /* the row lies in the tensor */
+    Opnd lo, hi;     /* bytes of the run that do, i32 */
+} Run;
+typedef struct BulkOut {
+    Lower *L;
+    MoveInfo *mi;
+    const BulkPlan *p;
+    uint32_t bar;
+    Opnd bar_slot, slot;
+    Opnd start[P_RANK], pitch[P_RANK]; /* i64; pitch in bytes */
+} BulkOut;
+
+static void copy_op(BulkOut *o, Opnd from, Opnd offset, Opnd bytes, Opnd guard)
+{
+    Lower *L = o->L;
+    if (bytes.v == 0 && bytes.k <= 0) return;
+    IrOp *op = emit_new(L, o->mi->load ? IR_BLK_LOAD : IR_BLK_STORE);
+    op->guard = guard.v;
+    if (o->mi->load) put_opnd(L, op, IRK_FROM, from);
+    ir_ref(L->a, op, o->mi->load ? IRK_DST : IRK_SRC, IRA_BUF, o->mi->tile->index);
+    if (!opnd_is(o->slot, 0)) put_opnd(L, op, IRK_SLOT, o->slot);
+    if (!opnd_is(offset, 0)) put_opnd(L, op, IRK_OFFSET, offset);
+    if (!o->mi->load) put_opnd(L, op, IRK_TO, from);
+    put_opnd(L, op, IRK_BYTES, bytes);
+    if (o->mi->load) {
+        ir_ref(L->a, op, IRK_BAR, IRA_BAR, o->bar);
+        if (!opnd_is(o->bar_slot, 0)) put_opnd(L, op, IRK_SLOT, o->bar_slot);
+    }
+    if (o->mi->mv->cache) ir_ref(L->a, op, IRK_POL, IRA_POL, policy_index(L, o->mi->mv->cache));
+}
+
+static Opnd positive(Lower *L, Opnd bytes)
+{
+    return emit_cmp(L, IRL_GT, bytes, opnd_imm(0));
+}
+
+static Opnd widen(Lower *L, Opnd a)
+{
+    return emit_cvt(L, IR_I64, a);
+}
+
+static void run_ops(BulkOut *o, Run *r)
+{
+    Lower *L = o->L;
+    Opnd run = opnd_imm(o->p->run), lo = r->lo, hi = r->hi;
+    bool load = o->mi->load;
+    if (load) {
+        lo = emit_sel(L, IR_I32, r->ok, lo, run);
+        hi = emit_sel(L, IR_I32, r->ok, hi, run);
+    }
+    Opnd data = emit_op(L, IR_SUB, IR_I32, hi, lo), guard = positive(L, data);
+    if (!load) guard = emit_logic(L, IR_AND, r->ok, guard);
+    if (guard.v == 0 && guard.k == 0) return;
+    Opnd zeros = opnd_imm(0), tail = emit_op(L, IR_SUB, IR_I32, run, hi);
+    bool pad = load && (!opnd_is(lo, 0) || !opnd_is(tail, 0));
+    if (pad) {
+        zeros = emit_zeros(L);
+        if (L->ir->zero_bytes < o->p->run) L->ir->zero_bytes = (uint32_t)o->p->run;
+    }
+    Opnd tensor_byte = emit_op(L, IR_ADD, IR_I64, r->byte, widen(L, lo));
+    const PTensor *t = o->mi->tensor;
+    Opnd address = emit_gaddr(L, t->base ? t->base->index : t->index, tensor_byte);
+    if (pad) copy_op(o, zeros, r->offset, lo, positive(L, lo));
+    copy_op(o, address, emit_op(L, IR_ADD, IR_I32, r->offset, lo), data, guard);
+    if (pad) copy_op(o, zeros, emit_op(L, IR_ADD, IR_I32, r->offset, hi), tail, positive(L, tail));
+}
+
+static void rows(BulkOut *o, int i, Run r, bool unroll)
+{
+    Lower *L = o->L;
+    if (i == o->p->nrows) {
+        run_ops(o, &r);
+        return;
+    }
+    const BulkRow *row = &o->p->row[i];
+    bool loop = !unroll && row->extent > 1;
+    int64_t step = o->mi->step[row->dim];
+    for (int64_t k = 0; k < (loop ? 1 : row->extent); k++) {
+        Run next = r;
+        Opnd index = loop ? emit_loop(L, IR_I32, opnd_imm(0), opnd_imm(row->extent)) : opnd_imm(k);
+        Opnd far = emit_op(L, IR_MUL, IR_I64, widen(L, index), opnd_imm(step));
+        Opnd at = emit_op(L, IR_ADD, IR_I64, o->start[row->dim], far);
+        if (row->low) next.ok = emit_logic(L, IR_AND, next.ok, emit_cmp(L, IRL_GE, at, opnd_imm(0)));
+        if (row->high) next.ok = emit_logic(L, IR_AND, next.ok, emit_cmp(L, IRL_LT, at, value_wide(L, o->mi->tensor->extent[row->dim])));
+        next.byte = emit_op(L, IR_ADD, IR_I64, next.byte, emit_op(L, IR_MUL, IR_I64, at, o->pitch[row->dim]));
+        next.offset = emit_op(L, IR_ADD, IR_I32, next.offset, emit_op(L, IR_MUL, IR_I32, index, opnd_imm(row->pitch)));
+        rows(o, i + 1, next, unroll);
+        if (loop) emit_end(L);
+    }
+}
+
+static void clip(BulkOut *o, Run *r)
+{
+    Lower *L = o->L;
+    const BulkPlan *p = o->p;
+    Opnd start = o->start[p->fold], n = opnd_imm(o->mi->extent[p->fold]), lo = opnd_imm(0), hi = n;
+    if (p->low) {
+        lo = emit_op(L, IR_MAX, IR_I64, emit_op(L, IR_SUB, IR_I64, opnd_imm(0), start), opnd_imm(0));
+        lo = emit_op(L, IR_MIN, IR_I64, lo, n);
+    }
+    if (p->high) {
+        hi = emit_op(L, IR_SUB, IR_I64, value_wide(L, o->mi->tensor->extent[p->fold]), start);
+        hi = emit_op(L, IR_MAX, IR_I64, hi, lo);
+        hi = emit_op(L, IR_MIN, IR_I64, hi, n);
+    }
+    r->lo = emit_op(L, IR_MUL, IR_I32, emit_cvt(L, IR_I32, lo), opnd_imm(p->unit));
+    r->hi = emit_op(L, IR_MUL, IR_I32, emit_cvt(L, IR_I32, hi), opnd_imm(p->unit));
+}
+
+void bulk_emit(Lower *L, MoveInfo *mi, const BulkPlan *p, uint32_t bar, Opnd bar_slot)
+{
+    const PTensor *t = mi->tensor, *base = t->base ? t->base : t;
+    BulkOut o = {.L = L, .mi = mi, .p = p, .bar = bar, .bar_slot = bar_slot, .slot = region_slot(L, mi)};
+    int64_t size = mi->bits / 8;
+    Run r = {.offset = region_offset(L, mi), .ok = opnd_imm(1)};
+    for (int d = 0; d <= p->fold; d++) {
+        o.start[d] = value_wide(L, mi->g->dim[d].start);
+        o.pitch[d] = d == p->fold ? opnd_imm(p->unit) : emit_op(L, IR_MUL, IR_I64, value_wide(L, t->stride[d]), opnd_imm(size));
+    }
+    clip(&o, &r);
+    r.byte = emit_op(L, IR_MUL, IR_I64, o.start[p->fold], opnd_imm(p->unit));
+    if (t->base) r.byte = emit_op(L, IR_ADD, IR_I64, r.byte, emit_op(L, IR_MUL, IR_I64, value_wide(L, t->offset), opnd_imm(size)));
+    MfTensor *m = &L->ir->mf.tensors.v[base->index];
+    if (m->align < SMEM_BULK_ALIGN) m->align = SMEM_BULK_ALIGN;
+    rows(&o, 0, r, p->nruns <= ROWS_UNROLLED);
+}

@@ -1,0 +1,113 @@
+/* --explain-plan: what was decided, per move and for the kernel. */
+#include "lower/parts.h"
+
+static void join(Lower *L, const PStmt *st, const char *lines)
+{
+    PlanMove *m = vec_add(L->a, &L->plan_moves);
+    *m = (PlanMove){st, lines};
+}
+
+static const char *how_it_completes(Lower *L, const MoveInfo *mi)
+{
+    const PMove *mv = mi->mv;
+    if (mv->is_load && mv->commit == COMMIT_BARRIER) return arena_printf(L->a, "barrier %s", name_text(L, mv->barrier->name));
+    if (mv->is_load) {
+        TileSync *t = &L->sync.tiles[mi->tile->index];
+        return arena_printf(L->a, "barrier %s (derived), %s", L->ir->bars.v[t->bar].name, t->in_block ? "phase in a variable" : "constant phases");
+    }
+    if (mv->in_group) return "bulk group of the `group` block";
+    return mv->commit == COMMIT_GROUP ? "bulk group" : "bulk group (derived)";
+}
+
+static const char *layout_text(Lower *L, const MoveInfo *mi)
+{
+    if (mi->span == 0) return "row-major";
+    return arena_printf(L->a, "swizzle %lld, %lld panels of %lld bytes", (long long)mi->span,
+                        (long long)((mi->tile->extent[mi->tile->rank - 1] * mi->sbits / 8 + mi->span - 1) / mi->span), (long long)(mi->span * mi->rows));
+}
+
+void plan_tensor(Lower *L, const MoveInfo *mi, const TensorPlan *p)
+{
+    const MfMap *m = &L->ir->mf.maps.v[p->map];
+    Text t;
+    text_init(&t, L->plan->mem);
+    text_printf(&t, "    %s\n      box [", mi->load ? "cp.async.bulk.tensor, global -> shared" : "cp.async.bulk.tensor, shared -> global");
+    for (int d = 0; d < m->rank; d++) text_printf(&t, d ? ", %u" : "%u", m->box[d]);
+    text_printf(&t, "] of map %s%s, %s", m->name, mi->mv->via == VIA_MAP ? "" : " (inferred)", layout_text(L, mi));
+    text_printf(&t, "\n      %lld bytes", (long long)(p->piece_bytes * p->npieces));
+    if (p->npieces > 1) text_printf(&t, ": cut into %u copies of %lld", p->npieces, (long long)p->piece_bytes);
+    text_printf(&t, ", %s\n", how_it_completes(L, mi));
+    if (mi->mv->cache) text_printf(&t, "      cache policy %s\n", name_text(L, mi->mv->cache->name));
+    for (int d = 0; d < mi->rank; d++) {
+        if (p->clamp[d]) text_printf(&t, "      coordinate %d is clamped to 32 bits\n", d);
+        if (p->predicate[d]) text_printf(&t, "      left out where start %d is negative\n", d);
+    }
+    if (mi->mv->via == VIA_INFERRED) text_lit(&t, "      first in the order tensor, bulk: bulk was not looked at\n");
+    join(L, mi->stmt, arena_strdup(L->a, t.s, t.n));
+    text_free(&t);
+}
+
+void plan_bulk(Lower *L, const MoveInfo *mi, const BulkPlan *p, const Refusal *tensor)
+{
+    Text t;
+    text_init(&t, L->plan->mem);
+    text_printf(&t, "    %s\n", mi->load ? "cp.async.bulk, global -> shared" : "cp.async.bulk, shared -> global");
+    text_printf(&t, "      %lld bytes in %lld run%s of %lld, %s\n", (long long)(p->run * p->nruns), (long long)p->nruns, p->nruns == 1 ? "" : "s", (long long)p->run, how_it_completes(L, mi));
+    if (p->nruns > ROWS_UNROLLED) text_lit(&t, "      rows in a loop\n");
+    if (p->low || p->high)
+        text_printf(&t, "      guard: clipped at the tensor's %s%s%s\n", p->low ? "start" : "", p->low && p->high ? " and " : "", p->high ? "end" : "");
+    for (int i = 0; i < p->nrows; i++)
+        if (p->row[i].low || p->row[i].high) text_printf(&t, "      guard: rows outside dimension %d %s\n", p->row[i].dim, mi->load ? "are zeros" : "are left out");
+    if (mi->mv->cache) text_printf(&t, "      cache policy %s\n", name_text(L, mi->mv->cache->name));
+    if (tensor) text_printf(&t, "      rejected: tensor copy, %s\n", tensor->text);
+    join(L, mi->stmt, arena_strdup(L->a, t.s, t.n));
+    text_free(&t);
+}
+
+static void print_memory(Lower *L)
+{
+    const IrKernel *k = L->ir;
+    Text *t = L->plan;
+    text_printf(t, "  shared memory: %u of %u bytes\n", k->mf.smem, L->c->target->smem_per_cta);
+    for (uint32_t i = 0; i < k->bufs.n; i++) {
+        const IrBuf *b = &k->bufs.v[i];
+        text_printf(t, "    %6u  %s: %u bytes", b->offset, b->name, b->bytes);
+        if (b->slots > 1) text_printf(t, " x %u slots", b->slots);
+        if (b->pitch != b->bytes) text_printf(t, " (padded to %u)", b->pitch);
+        text_printf(t, ", aligned to %u\n", b->align);
+    }
+    for (uint32_t i = 0; i < k->bars.n; i++) {
+        const IrBar *b = &k->bars.v[i];
+        text_printf(t, "    %6u  barrier %s", b->offset, b->name);
+        if (b->slots > 1) text_printf(t, " x %u slots", b->slots);
+        text_printf(t, ": 1 arrival per phase%s\n", b->derived ? ", derived" : "");
+    }
+}
+
+void plan_print(Lower *L)
+{
+    static const char *const L2[] = {"none", "64 bytes", "128 bytes", "256 bytes"};
+    const IrKernel *k = L->ir;
+    Text *t = L->plan;
+    text_printf(t, "kernel %s: one role, 1 elected thread\n", k->mf.name);
+    print_memory(L);
+    if (k->mf.maps.n) text_lit(t, "  maps\n");
+    for (uint32_t i = 0; i < k->mf.maps.n; i++) {
+        const MfMap *m = &k->mf.maps.v[i];
+        text_printf(t, "    %s: %s%s%s of %s, box [", m->name, m->is_load ? "load" : "", m->is_load && m->is_store ? " and " : "", m->is_store ? "store" : "",
+                    name_text(L, L->map_tensors.v[i]->name));
+        for (int d = 0; d < m->rank; d++) text_printf(t, d ? ", %u" : "%u", m->box[d]);
+        text_printf(t, "], swizzle %d, L2 promotion %s\n", swizzle_span(m->swizzle), m->l2 < 4 ? L2[m->l2] : "?");
+    }
+    if (L->plan_moves.n) text_lit(t, "  moves\n");
+    for (uint32_t i = 0; i < L->plan_moves.n; i++) {
+        const PlanMove *m = &L->plan_moves.v[i];
+        text_printf(t, "   %s  %s\n%s", place_text(L, m->stmt->span), source_text(L, m->stmt->span), m->lines);
+    }
+    if (k->mf.checks.n) text_lit(t, "  checked at launch\n");
+    for (uint32_t i = 0; i < k->mf.checks.n; i++) {
+        const MfCheck *c = &k->mf.checks.v[i];
+        text_printf(t, "    %s %s: %s (%s)\n", error_info(c->code)->code, c->text, c->why, c->place);
+    }
+    if (k->zero_bytes) text_printf(t, "  block of zeros: %u bytes\n", k->zero_bytes);
+}

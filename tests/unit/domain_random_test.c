@@ -1,0 +1,530 @@
+/* The domain against brute force: random expressions are built twice, as normal forms and as trees, and every statement
+ * that the domain proves must hold for every valuation. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "lower/domain_impl.h"
+
+static jmp_buf out_of_memory;
+static Mem memory = {NULL, NULL, &out_of_memory};
+
+#define K(k) poly_const(d, (k))
+#define A(x) poly_atom(d, (x))
+#define ADD(a, b) poly_add(d, (a), (b))
+#define SUB(a, b) poly_sub(d, (a), (b))
+#define MUL(a, b) poly_mul(d, (a), (b))
+#define DIV(a, b) poly_div(d, (a), (b))
+#define MOD(a, b) poly_mod(d, (a), (b))
+#define CEIL(a, b) poly_ceil(d, (a), (b))
+
+enum { NODES_MAX = 40, BASES_MAX = 6, CLAIMS_MAX = 40 };
+
+typedef enum Op { OP_BASE, OP_CONST, OP_ADD, OP_SUB, OP_MUL, OP_DIV, OP_MOD, OP_CEIL, OP_MIN, OP_MAX, OP_COUNT } Op;
+typedef struct Node {
+    Op op;
+    int a, b;
+    int64_t k;
+    Poly poly;
+} Node;
+typedef struct Base {
+    Atom atom;
+    bool index;
+    int lo, count;    /* nodes, for an index */
+    int64_t from, to; /* otherwise */
+    int at;           /* its node */
+} Base;
+typedef enum ClaimKind { CLAIM_LE, CLAIM_LT, CLAIM_EQ, CLAIM_DIVIDES, CLAIM_MAX, CLAIM_MIN } ClaimKind;
+typedef struct Claim {
+    ClaimKind kind;
+    int a, b;
+    int64_t m;
+    Poly bound;
+} Claim;
+typedef struct Case {
+    Domain *d;
+    Node nodes[NODES_MAX];
+    int nnodes;
+    Base bases[BASES_MAX];
+    int nbases;
+    Claim claims[CLAIMS_MAX];
+    int nclaims;
+    Claim facts[4];
+    int nfacts;
+    int64_t value[NODES_MAX];
+    bool defined[NODES_MAX];
+    int64_t base_value[BASES_MAX];
+    int checked; /* nodes below it are compared with their normal forms */
+} Case;
+
+static uint64_t seed = 0x243f6a8885a308d3u;
+
+static int pick(int n)
+{
+    seed ^= seed << 13;
+    seed ^= seed >> 7;
+    seed ^= seed << 17;
+    return (int)((seed >> 20) % (uint64_t)n);
+}
+
+static int64_t floor_div(int64_t a, int64_t b)
+{
+    int64_t q = a / b;
+    return q - (q * b != a && (a < 0) != (b < 0));
+}
+
+static bool apply(Op op, int64_t a, int64_t b, int64_t *out)
+{
+    switch (op) {
+    case OP_ADD: *out = a + b; return true;
+    case OP_SUB: *out = a - b; return true;
+    case OP_MUL: *out = a * b; return true;
+    case OP_MIN: *out = a < b ? a : b; return true;
+    case OP_MAX: *out = a > b ? a : b; return true;
+    default: break;
+    }
+    if (b == 0) return false;
+    int64_t q = floor_div(a, b);
+    *out = op == OP_DIV ? q : op == OP_MOD ? a - q * b : -floor_div(-a, b);
+    return true;
+}
+
+static int add_node(Case *c, Op op, int a, int b, int64_t k)
+{
+    Domain *d = c->d;
+    Poly x = op > OP_CONST ? c->nodes[a].poly : K(k), y = op > OP_CONST ? c->nodes[b].poly : x;
+    switch (op) {
+    case OP_BASE: x = A(c->bases[k].atom); break;
+    case OP_CONST: break;
+    case OP_ADD: x = ADD(x, y); break;
+    case OP_SUB: x = SUB(x, y); break;
+    case OP_MUL: x = MUL(x, y); break;
+    case OP_DIV: x = DIV(x, y); break;
+    case OP_MOD: x = MOD(x, y); break;
+    case OP_CEIL: x = CEIL(x, y); break;
+    case OP_MIN: x = poly_min(d, x, y); break;
+    default: x = poly_max(d, x, y); break;
+    }
+    c->nodes[c->nnodes] = (Node){op, a, b, k, x};
+    return c->nnodes++;
+}
+
+static void eval_nodes(Case *c, int from, int to)
+{
+    for (int i = from; i < to; i++) {
+        const Node *n = &c->nodes[i];
+        c->defined[i] = true;
+        if (n->op == OP_CONST) c->value[i] = n->k;
+        else if (n->op == OP_BASE) c->value[i] = c->base_value[n->k];
+        else
+            c->defined[i] = c->defined[n->a] && c->defined[n->b] &&
+                            apply(n->op, c->value[n->a], c->value[n->b], &c->value[i]);
+    }
+}
+
+/* Of a normal form, by its atoms. */
+static int64_t eval_poly(Case *c, Poly p);
+
+static int64_t eval_atom(Case *c, Atom x)
+{
+    const AtomInfo *info = atom_info(c->d, x);
+    for (int i = 0; i < c->nbases; i++) {
+        if (c->bases[i].atom == x) return c->base_value[i];
+    }
+    if (info->parent) {
+        int64_t v = eval_atom(c, info->parent) - eval_poly(c, info->b), s = eval_poly(c, info->a);
+        assert_int_equal(v % s, 0);
+        assert_true(v / s >= info->lo && v / s <= info->hi);
+        return v / s;
+    }
+    int64_t a = eval_poly(c, info->a), b = eval_poly(c, info->b), out = 0;
+    if (!apply(info->kind == ATOM_DIV ? OP_DIV : info->kind == ATOM_MIN ? OP_MIN : OP_MAX, a, b, &out))
+        return INT64_MIN / 2;
+    assert_true(out >= info->lo && out <= info->hi);
+    return out;
+}
+
+static int64_t eval_poly(Case *c, Poly p)
+{
+    int64_t sum = 0;
+    for (uint32_t i = 0; i < p.n; i++) {
+        int64_t product = p.terms[i].coef;
+        for (uint8_t k = 0; k < p.terms[i].natoms; k++) product *= eval_atom(c, p.terms[i].atoms[k]);
+        sum += product;
+    }
+    return sum;
+}
+
+static bool claim_holds(Case *c, const Claim *k)
+{
+    int64_t a = c->value[k->a], b = c->value[k->b];
+    if (!c->defined[k->a] || !c->defined[k->b]) return true;
+    switch (k->kind) {
+    case CLAIM_LE: return a <= b;
+    case CLAIM_LT: return a < b;
+    case CLAIM_EQ: return a == b;
+    case CLAIM_DIVIDES: return a % k->m == 0;
+    case CLAIM_MAX: return a <= eval_poly(c, k->bound);
+    default: return a >= eval_poly(c, k->bound);
+    }
+}
+
+static void explain(Case *c, const char *what, int a, int b)
+{
+    static const char *const names[] = {"?", "?", "+", "-", "*", "/", "%", "ceil", "min", "max"};
+    print_message("%s fails: node %d (= %lld), node %d (= %lld)\n", what, a, (long long)c->value[a], b,
+                  (long long)c->value[b]);
+    for (int i = 0; i < c->nnodes; i++) {
+        const Node *n = &c->nodes[i];
+        if (n->op == OP_CONST) print_message("  %d: %lld\n", i, (long long)n->k);
+        else if (n->op == OP_BASE)
+            print_message("  %d: base %lld = %lld\n", i, (long long)n->k, (long long)c->value[i]);
+        else
+            print_message("  %d: %d %s %d = %lld   %s\n", i, n->a, names[n->op], n->b, (long long)c->value[i],
+                          domain_text(c->d, c->d->arena, n->poly));
+    }
+    for (int i = 0; i < c->nfacts; i++)
+        print_message("  fact %d: %d %d m %lld\n", (int)c->facts[i].kind, c->facts[i].a, c->facts[i].b,
+                      (long long)c->facts[i].m);
+    fail();
+}
+
+static void check_valuation(Case *c)
+{
+    eval_nodes(c, 0, c->nnodes);
+    for (int i = 0; i < c->nfacts; i++) {
+        const Claim *f = &c->facts[i];
+        if (!c->defined[f->a] || !c->defined[f->b] || !claim_holds(c, f)) return;
+    }
+    for (int i = 0; i < c->nclaims; i++) {
+        if (!claim_holds(c, &c->claims[i])) {
+            static const char *const kinds[] = {"<=", "<", "==", "divides", "max", "min"};
+            explain(c, kinds[c->claims[i].kind], c->claims[i].a, c->claims[i].b);
+        }
+    }
+    for (int i = c->checked; i < c->nnodes; i++) {
+        if (c->nodes[i].op <= OP_CONST || c->nodes[i].poly.bad || !c->defined[i]) continue;
+        if (eval_poly(c, c->nodes[i].poly) != c->value[i]) explain(c, "the normal form", i, i);
+    }
+}
+
+static void each_valuation(Case *c, int base)
+{
+    if (base == c->nbases) {
+        check_valuation(c);
+        return;
+    }
+    Base *b = &c->bases[base];
+    int64_t from = b->from, to = b->to;
+    if (b->index) {
+        eval_nodes(c, 0, b->at);
+        if (!c->defined[b->lo] || !c->defined[b->count]) return;
+        from = c->value[b->lo];
+        to = from + c->value[b->count] - 1;
+        if (to > from + 7) to = from + 7; /* some of a long range */
+    }
+    for (int64_t v = from; v <= to; v++) {
+        c->base_value[base] = v;
+        each_valuation(c, base + 1);
+    }
+}
+
+static int add_base(Case *c, Atom atom, bool index, int lo, int count, int64_t from, int64_t to)
+{
+    c->bases[c->nbases] = (Base){atom, index, lo, count, from, to, 0};
+    int at = add_node(c, OP_BASE, 0, 0, c->nbases);
+    c->bases[c->nbases++].at = at;
+    return at;
+}
+
+static int random_node(Case *c)
+{
+    static const Op ops[] = {OP_ADD, OP_ADD, OP_SUB, OP_MUL,  OP_MUL, OP_DIV,
+                             OP_MOD, OP_DIV, OP_MOD, OP_CEIL, OP_MIN, OP_MAX};
+    static const int64_t constants[] = {1, 2, 3, 4, 6, 8, -1, -2, 0, 5};
+    int a = pick(c->nnodes);
+    int b = pick(3) ? pick(c->nnodes) : add_node(c, OP_CONST, 0, 0, constants[pick(10)]);
+    return add_node(c, ops[pick(12)], a, b, 0);
+}
+
+static void random_fact(Case *c)
+{
+    Domain *d = c->d;
+    int a = pick(c->nnodes), b = pick(c->nnodes);
+    Poly x = c->nodes[a].poly, y = c->nodes[b].poly;
+    Claim f = {.a = a, .b = b, .m = pick(4) + 1};
+    switch (pick(4)) {
+    case 0:
+        f.kind = CLAIM_EQ;
+        domain_assume_eq(d, x, y);
+        break;
+    case 1:
+        f.kind = CLAIM_LE;
+        domain_assume_le(d, x, y);
+        break;
+    case 2:
+        f.kind = CLAIM_DIVIDES;
+        f.b = a;
+        domain_assume_divides(d, K(f.m), x);
+        break;
+    default: {
+        /* node a modulo node b is 0 */
+        int zero = add_node(c, OP_CONST, 0, 0, 0), r = add_node(c, OP_MOD, a, b, 0);
+        f = (Claim){.kind = CLAIM_EQ, .a = r, .b = zero};
+        domain_assume_divides(d, y, x);
+        break;
+    }
+    }
+    c->facts[c->nfacts++] = f;
+}
+
+static void add_claim(Case *c, Claim k)
+{
+    if (c->nclaims < CLAIMS_MAX) c->claims[c->nclaims++] = k;
+}
+
+static long proved_total, long_total;
+
+/* Also where the form has lost it: then its ranges would have to be looked at. */
+static bool uses_index(const Case *c, int node)
+{
+    const Node *n = &c->nodes[node];
+    if (n->op == OP_BASE) return c->bases[n->k].index;
+    return n->op != OP_CONST && (uses_index(c, n->a) || uses_index(c, n->b));
+}
+
+static void random_case(Arena *arena, int number)
+{
+    Case c = {0};
+    Domain *d = c.d = domain_new(arena);
+    bool two = number & 1;
+    int n = add_base(&c, domain_size(d, "N", 0), false, 0, 0, 1, 6);
+    if (two || pick(2)) add_base(&c, domain_size(d, "M", 1), false, 0, 0, 1, 6);
+    if (!two && pick(3) == 0) add_base(&c, domain_param(d, "p", 2, -2, 3), false, 0, 0, -2, 3);
+    int nfacts = pick(3);
+    for (int i = 0; i < nfacts; i++) {
+        if (pick(2)) random_node(&c);
+        random_fact(&c);
+    }
+    for (int i = two ? 1 : 2; i > 0; i--) {
+        int zero = pick(3) ? add_node(&c, OP_CONST, 0, 0, 0) : pick(c.nnodes), count = pick(2) ? n : random_node(&c);
+        Atom x = domain_index(d, "i", c.nodes[zero].poly, c.nodes[count].poly, pick(2) ? DEP_LOOP : DEP_TEAM);
+        add_base(&c, x, true, zero, count, 0, 0);
+    }
+    c.checked = c.nnodes;
+    for (int i = 0; i < 6; i++) random_node(&c);
+    for (int i = 0; i < 5; i++) {
+        int a = c.nnodes - 1 - pick(8), b = pick(2) ? pick(c.nnodes) : c.nnodes - 1 - pick(8);
+        Poly x = c.nodes[a].poly, y = c.nodes[b].poly, bound;
+        int64_t m = pick(5) + 1;
+        long_total++;
+        if (domain_le(d, x, y)) add_claim(&c, (Claim){.kind = CLAIM_LE, .a = a, .b = b});
+        if (domain_lt(d, y, x)) add_claim(&c, (Claim){.kind = CLAIM_LT, .a = b, .b = a});
+        if (domain_eq(d, x, y)) add_claim(&c, (Claim){.kind = CLAIM_EQ, .a = a, .b = b});
+        if (domain_divides(d, m, x)) add_claim(&c, (Claim){.kind = CLAIM_DIVIDES, .a = a, .b = a, .m = m});
+        if (domain_max(d, x, &bound)) add_claim(&c, (Claim){.kind = CLAIM_MAX, .a = a, .b = a, .bound = bound});
+        if (domain_min(d, x, &bound)) add_claim(&c, (Claim){.kind = CLAIM_MIN, .a = a, .b = a, .bound = bound});
+    }
+    proved_total += c.nclaims;
+    each_valuation(&c, 0);
+    /* Launch expressions */
+    LxPool pool = {0};
+    Lx lx[NODES_MAX] = {0};
+    int64_t values[512];
+    uint8_t status[512];
+    for (int i = c.checked; i < c.nnodes; i++) {
+        Lx x;
+        if (domain_lx(d, arena, &pool, c.nodes[i].poly, &x)) lx[i] = x;
+        domain_text(d, arena, c.nodes[i].poly);
+    }
+    if (pool.nodes.n == 0 || pool.nodes.n > 512) return;
+    for (int64_t v = 1; v <= 6; v++) {
+        for (int64_t w = 1; w <= 6; w++) {
+            int64_t syms[3] = {v, w, (v + w) % 6 - 2};
+            for (int i = 0; i < c.nbases; i++) c.base_value[i] = 0;
+            for (int i = 0; i < c.nbases; i++) {
+                const AtomInfo *info = atom_info(d, c.bases[i].atom);
+                if (!c.bases[i].index) c.base_value[i] = syms[info->sym];
+            }
+            eval_nodes(&c, 0, c.nnodes);
+            bool skip = false;
+            for (int i = 0; i < c.nfacts; i++) {
+                const Claim *f = &c.facts[i];
+                skip = skip || !c.defined[f->a] || !c.defined[f->b] || !claim_holds(&c, f);
+            }
+            if (skip) continue;
+            lx_eval(pool.nodes.v, pool.nodes.n, syms, values, status);
+            for (int i = c.checked; i < c.nnodes; i++) {
+                if (lx[i] == 0 || !c.defined[i] || uses_index(&c, i)) continue;
+                Poly p = poly_now(d, c.nodes[i].poly);
+                if (status[lx[i] - 1] != LX_OK || values[lx[i] - 1] != eval_poly(&c, p)) explain(&c, "domain_lx", i, i);
+            }
+        }
+    }
+}
+
+static void random_statements(void **state)
+{
+    (void)state;
+    Arena arena;
+    arena_init(&arena, &memory);
+    for (int i = 0; i < 20000; i++) {
+        ArenaMark m = arena_mark(&arena);
+        random_case(&arena, i);
+        arena_release(&arena, m);
+    }
+    arena_free(&arena);
+    if (getenv("DOMAIN_TEST_STATISTICS"))
+        print_message("%ld statements proved of %ld rounds\n", proved_total, long_total);
+    assert_true(proved_total > long_total / 2);
+}
+
+/* Boxes: every pair of teams and of loop indices, sizes 1..4. */
+typedef struct BoxCase {
+    int start[2], extent[2];
+} BoxCase;
+
+static int step_node(Case *c, int n, int m)
+{
+    static const int64_t constants[] = {1, 2, 3, 4, 4, 6, 8, 12};
+    if (pick(3)) return add_node(c, OP_CONST, 0, 0, constants[pick(8)]);
+    return pick(2) ? n : add_node(c, OP_MUL, n, m, 0);
+}
+
+static int random_start(Case *c, const int *teams, int loop, int n, int m)
+{
+    int sum = -1;
+    for (int i = 0; i < 3; i++) {
+        if (pick(3) == 0) continue;
+        int x = i < 2 ? teams[i] : loop;
+        if (i < 2 && pick(2)) {
+            int by = pick(2) ? n : add_node(c, OP_CONST, 0, 0, 2);
+            x = add_node(c, pick(2) ? OP_DIV : OP_MOD, x, by, 0);
+        }
+        int t = add_node(c, OP_MUL, x, step_node(c, n, m), 0);
+        sum = sum < 0 ? t : add_node(c, OP_ADD, sum, t, 0);
+    }
+    return sum < 0 ? loop : sum;
+}
+
+typedef struct Touched {
+    int64_t team[2];
+    int64_t lo[2], hi[2];
+} Touched;
+
+static size_t touched_by(Case *c, const BoxCase *b, int rank, Touched *out, size_t max)
+{
+    size_t n = 0;
+    for (int64_t i = 0;; i++) {
+        int64_t v = i;
+        bool first_out = false;
+        for (int k = 4; k >= 2; k--) {
+            eval_nodes(c, 0, c->bases[2].at);
+            int64_t count = c->value[c->bases[k].count];
+            if (k == 2) first_out = v >= count;
+            c->base_value[k] = v % count;
+            v /= count;
+        }
+        if (first_out || n == max) return n;
+        eval_nodes(c, 0, c->nnodes);
+        Touched *t = &out[n++];
+        for (int k = 0; k < 2; k++) t->team[k] = c->base_value[2 + k];
+        for (int k = 0; k < rank; k++) {
+            t->lo[k] = c->value[b->start[k]];
+            t->hi[k] = t->lo[k] + c->value[b->extent[k]];
+        }
+    }
+}
+
+static int apart_total;
+
+static void random_boxes_case(Arena *arena)
+{
+    Case c = {0};
+    Domain *d = c.d = domain_new(arena);
+    int n = add_base(&c, domain_size(d, "N", 0), false, 0, 0, 1, 4);
+    int m = add_base(&c, domain_size(d, "M", 1), false, 0, 0, 1, 3);
+    int zero = add_node(&c, OP_CONST, 0, 0, 0), four = add_node(&c, OP_CONST, 0, 0, 4),
+        two = add_node(&c, OP_CONST, 0, 0, 2);
+    int counts[] = {n, m, four, two};
+    int nodes[3];
+    Atom atoms[3];
+    for (int i = 0; i < 3; i++) {
+        int count = counts[pick(4)];
+        atoms[i] = domain_index(d, "t", K(0), c.nodes[count].poly, i < 2 ? DEP_TEAM : DEP_LOOP);
+        nodes[i] = add_base(&c, atoms[i], true, zero, count, 0, 0);
+    }
+    BoxCase b[2];
+    DomBox box[2];
+    int rank = 1 + pick(2);
+    box[0].rank = box[1].rank = rank;
+    for (int k = 0; k < rank; k++) {
+        b[0].start[k] = random_start(&c, nodes, nodes[2], n, m);
+        b[0].extent[k] = pick(2) ? add_node(&c, OP_CONST, 0, 0, 1) : step_node(&c, n, m);
+        b[1] = pick(3) || k ? b[0] : b[1];
+    }
+    b[1] = b[0];
+    if (pick(2)) {
+        b[1].start[0] = add_node(&c, OP_ADD, b[0].start[0], pick(2) ? two : four, 0);
+    }
+    for (int s = 0; s < 2; s++) {
+        for (int k = 0; k < rank; k++) {
+            box[s].start[k] = c.nodes[b[s].start[k]].poly;
+            box[s].extent[k] = c.nodes[b[s].extent[k]].poly;
+        }
+    }
+    const char *why;
+    int nteam = 2;
+    bool teams_apart = domain_disjoint_teams(d, arena, &box[0], &box[1], atoms, nteam, &why);
+    bool apart = domain_disjoint(d, &box[0], &box[1]);
+    apart_total += teams_apart;
+    if (!teams_apart && !apart) return;
+    static Touched x[256], y[256];
+    for (c.base_value[0] = 1; c.base_value[0] <= 4; c.base_value[0]++) {
+        for (c.base_value[1] = 1; c.base_value[1] <= 3; c.base_value[1]++) {
+            size_t nx = touched_by(&c, &b[0], rank, x, 256), ny = touched_by(&c, &b[1], rank, y, 256);
+            for (size_t i = 0; i < nx; i++) {
+                for (size_t j = 0; j < ny; j++) {
+                    bool same = memcmp(x[i].team, y[j].team, sizeof x[i].team) == 0;
+                    bool overlap = true;
+                    for (int k = 0; k < rank; k++)
+                        overlap = overlap && x[i].lo[k] < y[j].hi[k] && y[j].lo[k] < x[i].hi[k];
+                    if (overlap && !same && teams_apart)
+                        explain(&c, "domain_disjoint_teams", b[0].start[0], b[1].start[0]);
+                    if (overlap && i == j && apart) explain(&c, "domain_disjoint", b[0].start[0], b[1].start[0]);
+                }
+            }
+        }
+    }
+}
+
+static void random_boxes(void **state)
+{
+    (void)state;
+    Arena arena;
+    arena_init(&arena, &memory);
+    for (int i = 0; i < 8000; i++) {
+        ArenaMark m = arena_mark(&arena);
+        random_boxes_case(&arena);
+        arena_release(&arena, m);
+    }
+    arena_free(&arena);
+    if (getenv("DOMAIN_TEST_STATISTICS")) print_message("%d boxes apart\n", apart_total);
+    assert_true(apart_total > 300);
+}
+
+int main(void)
+{
+    if (setjmp(out_of_memory)) return 70;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_statements),
+        cmocka_unit_test(random_boxes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
