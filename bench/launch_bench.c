@@ -47,13 +47,27 @@ static void die(const char *what)
 static void add_matrix(Arena *a, MfKernel *k, const char *name, bool written)
 {
     Lx m = lx_sym(a, &k->lx, 0), n = lx_sym(a, &k->lx, 1), two = lx_const(a, &k->lx, 2);
-    MfTensor t = {.name = name, .type = TYPE_BF16, .rank = 2, .read = !written, .written = written, .extent = {m, n},
+    MfTensor t = {.name = name,
+                  .type = TYPE_BF16,
+                  .rank = 2,
+                  .read = !written,
+                  .written = written,
+                  .extent = {m, n},
                   .align = 16};
     vec_push(a, &k->tensors, t);
     vec_push(a, &k->args, ((struct MfArg){false, k->tensors.n - 1}));
-    MfMap map = {.name = name, .tensor = k->tensors.n - 1, .swizzle = MAP_SWIZZLE_128B, .rank = 2, .type = MAP_BF16,
-                 .is_load = !written, .is_store = written, .offset = lx_const(a, &k->lx, 0), .dim = {m, n},
-                 .pitch = {lx_op(a, &k->lx, LX_MUL, n, two), two}, .box = {64, 64}, .elem_stride = {1, 1}};
+    MfMap map = {.name = name,
+                 .tensor = k->tensors.n - 1,
+                 .swizzle = MAP_SWIZZLE_128B,
+                 .rank = 2,
+                 .type = MAP_BF16,
+                 .is_load = !written,
+                 .is_store = written,
+                 .offset = lx_const(a, &k->lx, 0),
+                 .dim = {m, n},
+                 .pitch = {lx_op(a, &k->lx, LX_MUL, n, two), two},
+                 .box = {64, 64},
+                 .elem_stride = {1, 1}};
     vec_push(a, &k->maps, map);
     vec_push(a, &k->params, ((MfParam){MF_PARAM_MAP, k->maps.n - 1}));
 }
@@ -70,7 +84,8 @@ static void write_ptx(Arena *a, Text *out)
     vec_push(a, &k->params, ((MfParam){MF_PARAM_VALUE, lx_sym(a, &k->lx, 1)}));
     for (int i = 0; i < 3; i++) k->grid[i] = lx_const(a, &k->lx, 1);
     MfWords w = manifest_encode(&m, a);
-    text_printf(out, ".version 8.0\n.target sm_90\n.address_size 64\n.global .align 8 .b64 %s[%zu] = {", MANIFEST_SYMBOL, w.n);
+    text_printf(out, ".version 8.0\n.target sm_90\n.address_size 64\n.global .align 8 .b64 %s[%zu] = {",
+                MANIFEST_SYMBOL, w.n);
     for (size_t i = 0; i < w.n; i++) text_printf(out, "%s%llu", i ? ", " : "", (unsigned long long)w.w[i]);
     text_str(out, "};\n.visible .entry copy(.param .align 64 .b8 in[128], .param .align 64 .b8 out[128], "
                   ".param .s64 n)\n{\n    ret;\n}\n");
@@ -95,8 +110,8 @@ static void prepare_bare(Bare *b, const char *ptx, const uint64_t address[2])
     for (int i = 0; i < 2; i++) {
         const uint64_t dims[2] = {SIDE, SIDE}, pitch[1] = {SIDE * 2};
         const uint32_t box[2] = {64, 64}, steps[2] = {1, 1};
-        if (b->api.TensorMapEncodeTiled(&b->maps[i], MAP_BF16, 2, (void *)(uintptr_t)address[i], dims, pitch, box, steps, 0,
-                                        MAP_SWIZZLE_128B, 0, 0) != CU_OK)
+        if (b->api.TensorMapEncodeTiled(&b->maps[i], MAP_BF16, 2, (void *)(uintptr_t)address[i], dims, pitch, box,
+                                        steps, 0, MAP_SWIZZLE_128B, 0, 0) != CU_OK)
             die("cuTensorMapEncodeTiled failed");
         b->params[i] = &b->maps[i];
     }
@@ -188,7 +203,7 @@ int main(void)
         tile_synchronize(d, NULL, NULL);
     }
     double t = median(tile_ns), b = median(bare_ns);
-    printf("launch: tile_launch %.0f ns, bare cuLaunchKernelEx %.0f ns, ratio %.3f (median of %d x %d, %s)\n", t, b, t / b,
-           ROUNDS, PER_ROUND, tile_device_name(d));
+    printf("launch: tile_launch %.0f ns, bare cuLaunchKernelEx %.0f ns, ratio %.3f (median of %d x %d, %s)\n", t, b,
+           t / b, ROUNDS, PER_ROUND, tile_device_name(d));
     return 0;
 }

@@ -8,7 +8,8 @@
  *   maps.c       `map` and `policy` declarations
  *   moves.c      `move` and its clauses
  *   kernels.c    parameters, attributes
- *   statements.c bodies; functions inlined
+ *   statements.c bodies
+ *   calls.c      functions inlined
  *   arrival.c    straight-line commit and wait, definite assignment
  */
 #ifndef FRONTEND_CHECK_H
@@ -43,13 +44,17 @@ typedef struct Entity {
 typedef struct Module Module;
 typedef struct Import {
     IdentItem *path;
+    const char *name; /* the path as text */
     Span span;
-    Module *module;
+    Module *module;   /* NULL: not found */
     struct Import *next;
 } Import;
 struct Module {
     const char *name; /* "std.tiles"; "" for the main one */
     Unit *unit;
+    Span imported;    /* where it was first imported */
+    bool loading;     /* its imports are being read */
+    bool broken;      /* has syntax errors: what it lacks is no news */
     Import *imports;
     Item **item_of;   /* by Name; NULL: none */
     uint32_t nnames;
@@ -65,6 +70,7 @@ struct Checked {
     Module *modules; /* main first */
     Module *main;
     VEC(Item *) kernels;
+    uint32_t inlined; /* statements and operations that the calls of this kernel have made */
     /* Words looked up often. */
     Name n_cta, n_grid, n_cluster, n_bulk, n_ceil, n_min, n_max, n_group;
 };
@@ -80,16 +86,18 @@ typedef struct Env {
     const CallFrame *frame;
     Item *const *stack;      /* functions being inlined, outermost first */
     uint32_t depth;
+    uint32_t levels;         /* of the expressions around this one: functions' and constants' */
+    uint32_t nesting;        /* blocks and calls around this one */
     bool in_group;
-    bool in_view;
-    bool extents;            /* unknown names in extents declare sizes (kernel parameters) */
-    bool extents_local;      /* ... are bound by the argument (fn parameters) */
 } Env;
 
 /* modules.c */
 Item *module_item(const Module *m, Name n);
 Module *module_by_path(Env *e, const IdentItem *path, uint32_t n); /* first n names of the path; NULL if not imported */
 const char *path_text(Env *e, const IdentItem *path);
+const char *item_kind(const Item *it); /* "constant", "function", "kernel" */
+/* The value of -D as a number of the language. */
+bool define_number(const char *s, int64_t *out);
 
 /* names.c */
 void check_names(Checked *ch, Module *m);
@@ -97,22 +105,29 @@ const Entity *env_find(const Env *e, Name n);
 void env_add(Env *e, Entity ent); /* reports a redeclaration in the same kernel or fn body */
 /* Reports an unknown name with the nearest known one. */
 void unknown_name(Env *e, Ident id, const char *what);
+void unknown_map(Env *e, Ident id);    /* of `via` */
+void unknown_policy(Env *e, Ident id); /* of `cache` */
 const char *name_of(const Env *e, Name n);
 
 /* scalars.c */
-Sx *sx_new(Env *e, SxOp op, Span span);
+Sx *sx_new(Env *e, SxOp op, Span span, int64_t k, const Sx *a, const Sx *b);
 const Sx *sx_const(Env *e, int64_t k, Span span);
 const Sx *sx_op(Env *e, SxOp op, const Sx *a, const Sx *b, Span span); /* folds; NULL after an error */
 bool sx_is_const(const Sx *x, int64_t *k);
-bool sx_is_launch(const Sx *x); /* made of sizes, scalar parameters and constants only */
-bool sx_same(const Sx *a, const Sx *b);
+bool sx_same(const Sx *a, const Sx *b); /* surely equal */
 /* A number; NULL after an error. */
 const Sx *scalar(Env *e, const Expr *x);
 const Sx *condition(Env *e, const Expr *x);
 /* A number known at compile time, in [lo, hi]; `what` names it in the message. */
 bool constant(Env *e, const Expr *x, int64_t lo, int64_t hi, const char *what, int64_t *out);
 const Sx *builtin_member(Env *e, const Expr *x); /* cta.x, grid.x, cluster.rank .. */
-const char *scalar_text(Env *e, const Sx *x);
+bool is_builtin_base(const Checked *ch, Name n); /* cta, grid, cluster */
+/* Adds the levels of an expression that is worked out inside others; false after an error. */
+bool deeper(Env *e, const Expr *x, Span at);
+/* A comparison of constants: its value. */
+bool sx_decided(const Sx *x, bool *value);
+/* The value of a constant of a module; NULL after an error. */
+const Sx *module_const(Env *e, Module *m, Item *it, Span at);
 
 /* types.c */
 bool elem_type(Env *e, Ident id, ElemType *out);
@@ -137,12 +152,13 @@ void move_stmt(Env *e, const Stmt *s);
 /* statements.c */
 void statements(Env *e, const Block *b, PBlock *into);
 PStmt *emit_stmt(Env *e, PStmtKind kind, Span span);
+
+/* calls.c */
 /* Inlines an expression fn. */
 const Sx *call_expr_fn(Env *e, Module *m, Item *fn, const ExprList *args, Span span);
-/* Binds a fn's parameters in a new environment; false after an error. */
-bool bind_call(Env *caller, Env *inner, Module *m, Item *fn, const ExprList *targs, const ExprList *args, Span span,
-               Item **stack);
+void call_stmt(Env *e, const Stmt *s);
 #define CALL_DEPTH 64
+#define INLINED_MAX (1u << 18) /* a fn that calls another twice, and so on, grows by powers of two */
 
 /* kernels.c */
 PKernel *elaborate_kernel(Checked *ch, Item *item);

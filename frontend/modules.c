@@ -45,7 +45,7 @@ static Span path_span(const IdentItem *p)
 
 /* ---- items ---- */
 
-static const char *item_kind(const Item *it)
+const char *item_kind(const Item *it)
 {
     switch (it->kind) {
     case IT_CONST: return "constant";
@@ -72,9 +72,12 @@ static void index_items(Checked *ch, Module *m)
             continue;
         }
         ElemType t;
-        if (elem_find(names_text(c->names, it->name.name), &t))
-            diag_at(c->diags, E0108, it->name.span, "`%s` is an element type and can't name a %s",
-                    names_text(c->names, it->name.name), item_kind(it));
+        const char *text = names_text(c->names, it->name.name);
+        bool word = is_builtin_base(ch, it->name.name) || it->name.name == ch->n_ceil || it->name.name == ch->n_min ||
+                    it->name.name == ch->n_max;
+        if (it->kind != IT_KERNEL && (word || elem_find(text, &t)))
+            diag_at(c->diags, E0108, it->name.span, "`%s` is %s and can't name a %s", text,
+                    word ? "a word of the language" : "an element type", item_kind(it));
         m->item_of[it->name.name] = it;
         if (it->kind == IT_KERNEL && m == ch->main) vec_push(c->arena, &ch->kernels, it);
     }
@@ -84,49 +87,90 @@ static void index_items(Checked *ch, Module *m)
 
 static Module *load_module(Checked *ch, const char *name, Span at, const char *from);
 
+static bool same_folder(const char *a, const char *b)
+{
+    const char *ea = strrchr(a, '/'), *eb = strrchr(b, '/');
+    size_t na = ea ? (size_t)(ea - a) + 1 : 0, nb = eb ? (size_t)(eb - b) + 1 : 0;
+    return na == nb && memcmp(a, b, na) == 0;
+}
+
+/* What a file of the same folder has imported under this name: a name means a file together with the folder. */
+static const Import *known_import(const Checked *ch, const char *name, const char *from)
+{
+    for (const Module *m = ch->modules; m; m = m->next) {
+        if (!same_folder(m->unit->source->path, from)) continue;
+        for (const Import *i = m->imports; i; i = i->next)
+            if (strcmp(i->name, name) == 0) return i;
+    }
+    return NULL;
+}
+
 static void read_imports(Checked *ch, Module *m)
 {
+    m->loading = true;
     for (Item *it = m->unit->first; it; it = it->next) {
         if (it->kind != IT_IMPORT || !it->path) continue;
         const char *name = join_path(ch->c, it->path, UINT32_MAX);
         bool repeated = false;
-        for (Import *i = m->imports; i; i = i->next)
-            if (i->module && strcmp(i->module->name, name) == 0) repeated = true;
+        for (Import *i = m->imports; i; i = i->next) repeated = repeated || strcmp(i->name, name) == 0;
         if (repeated) continue;
+        const Import *known = known_import(ch, name, m->unit->source->path);
         Import *i = arena_new(ch->c->arena, Import);
         i->path = it->path;
+        i->name = name;
         i->span = path_span(it->path);
-        i->module = load_module(ch, name, i->span, m->unit->source->path);
+        i->module = known ? known->module : load_module(ch, name, i->span, m->unit->source->path);
         i->next = m->imports;
         m->imports = i;
     }
+    m->loading = false;
+}
+
+static void import_cycle(Checked *ch, const Module *m, const char *name, Span at)
+{
+    Diag *g = diag_at(ch->c->diags, E0204, at, "`import %s` closes a cycle of imports", name);
+    if (m->imported.hi) diag_label(ch->c->diags, g, m->imported, "`%s` is imported here and not read to its end yet", m->name);
+    diag_fix(ch->c->diags, g, "move what both need into a third module");
+}
+
+static void no_module(Checked *ch, const char *name, Span at)
+{
+    static const char *const known[] = {"std.tiles"};
+    Diag *g = diag_at(ch->c->diags, E0203, at, "there is no module `%s`", name);
+    const char *near = spelling_nearest(name, known, 1);
+    if (near) diag_fix(ch->c->diags, g, "import %s;", near);
+    else
+        diag_note(ch->c->diags, g, (Span){0, 0},
+                  "looked in the import folders (-I), beside the importing file, and in the standard library");
 }
 
 static Module *load_module(Checked *ch, const char *name, Span at, const char *from)
 {
     Compilation *c = ch->c;
-    for (Module *m = ch->modules; m; m = m->next)
-        if (strcmp(m->name, name) == 0) return m;
     size_t size = 0;
-    const char *path = name, *text = NULL;
-    if (ch->reader) text = ch->reader->read(ch->reader->user, name, from, &size, &path);
+    const char *path = name;
+    const char *text = ch->reader ? ch->reader->read(ch->reader->user, name, from, &size, &path) : NULL;
     if (!text) {
-        static const char *const known[] = {"std.tiles"};
-        Diag *g = diag_at(c->diags, E0203, at, "there is no module `%s`", name);
-        const char *near = spelling_nearest(name, known, 1);
-        if (near) diag_fix(c->diags, g, "import %s;", near);
-        else diag_note(c->diags, g, (Span){0, 0}, "looked in the import folders (-I) and in the standard library");
+        no_module(ch, name, at);
         return NULL;
+    }
+    for (Module *m = ch->modules; m; m = m->next) {
+        if (strcmp(m->unit->source->path, path) != 0) continue;
+        if (m->loading) import_cycle(ch, m, name, at);
+        return m;
     }
     Source *src = sources_add(c->sources, path, text, size);
     if (!src) {
-        diag_at(c->diags, E0203, at, "module `%s` is too large", name);
+        diag_at(c->diags, E0109, at, "with module `%s` the source texts are too large", name);
         return NULL;
     }
     ParseContext pc = {c->arena, c->names, c->diags, c->sources};
     Module *m = arena_new(c->arena, Module);
+    uint32_t errors = c->diags->errors;
     m->name = name;
+    m->imported = at;
     m->unit = parse_unit(&pc, src);
+    m->broken = c->diags->errors != errors;
     Module **end = &ch->modules;
     while (*end) end = &(*end)->next;
     *end = m;
@@ -135,6 +179,27 @@ static Module *load_module(Checked *ch, const char *name, Span at, const char *f
         if (it->kind == IT_TARGET)
             diag_at(c->diags, E0214, it->span, "`target` stands in a module that is imported; only the main file has one");
     return m;
+}
+
+/* ---- -D ---- */
+
+bool define_number(const char *s, int64_t *out)
+{
+    bool negative = *s == '-';
+    if (negative) s++;
+    int base = s[0] == '0' && (s[1] == 'x' || s[1] == 'X') ? 16 : s[0] == '0' && (s[1] == 'b' || s[1] == 'B') ? 2 : 10;
+    if (base != 10) s += 2;
+    if (!*s) return false;
+    int64_t v = 0;
+    for (; *s; s++) {
+        static const char digits[] = "0123456789abcdef";
+        char lower = *s >= 'A' && *s <= 'F' ? (char)(*s - 'A' + 'a') : *s;
+        const char *d = strchr(digits, lower);
+        if (!d || d - digits >= base) return false;
+        int digit = (int)(d - digits);
+        if (__builtin_mul_overflow(v, base, &v) || __builtin_sub_overflow(v, digit, &v)) return false; /* negative: reaches -2^63 */
+    }
+    return negative ? (*out = v, true) : !__builtin_sub_overflow((int64_t)0, v, out);
 }
 
 /* ---- targets ---- */
@@ -152,23 +217,40 @@ static const TargetInfo *find_target(Checked *ch, const char *name, Span at)
     return NULL;
 }
 
+static void one_target_line(Checked *ch)
+{
+    const Item *first = NULL;
+    for (const Item *it = ch->main->unit->first; it; it = it->next) {
+        if (it->kind != IT_TARGET) continue;
+        if (first) {
+            Diag *g = diag_at(ch->c->diags, E0214, it->span, "a second target line");
+            diag_label(ch->c->diags, g, first->span, "the first one");
+            diag_fix(ch->c->diags, g, "list all targets in one line: `target sm_90a, sm_100a;`");
+        }
+        first = first ? first : it;
+    }
+}
+
 static void pick_target(Checked *ch, const char *arch)
 {
     const TargetInfo *first = NULL, *wanted = arch ? target_find(arch) : NULL;
     bool listed = false, any = false;
     Span where = {0, 0};
+    one_target_line(ch);
     for (Item *it = ch->main->unit->first; it; it = it->next) {
         if (it->kind != IT_TARGET) continue;
         for (IdentItem *p = it->path; p; p = p->next) {
             const TargetInfo *t = find_target(ch, names_text(ch->c->names, p->id.name), p->id.span);
+            where = any ? span_join(where, p->id.span) : p->id.span;
             any = true;
-            where = span_join(where, p->id.span);
             if (!first) first = t;
             if (t && t == wanted) listed = true;
         }
     }
-    if (wanted && any && !listed && first)
-        diag_at(ch->c->diags, E0803, where, "the program is for %s, not for %s", "the targets listed here", arch);
+    if (wanted && any && !listed && first) {
+        Diag *g = diag_at(ch->c->diags, E0803, where, "%s is none of the targets of this program", arch);
+        diag_fix(ch->c->diags, g, "-arch=%s, or list %s here", first->name, arch);
+    }
     ch->c->target = wanted ? wanted : first ? first : target_find("sm_90a");
 }
 
@@ -197,7 +279,13 @@ Checked *check_unit(Compilation *c, Unit *unit, Define *defines, size_t ndefines
     read_imports(ch, ch->main);
     for (Module *m = ch->modules; m; m = m->next) index_items(ch, m);
     pick_target(ch, arch);
-    for (Module *m = ch->modules; m; m = m->next) check_names(ch, m);
+    for (Module *m = ch->modules; m; m = m->next)
+        if (!m->broken) check_names(ch, m);
+    for (Module *m = ch->modules; m; m = m->next) {
+        Env e = {.ch = ch, .c = c, .module = m};
+        for (Item *it = m->unit->first; it && !m->broken; it = it->next)
+            if (it->kind == IT_CONST && module_item(m, it->name.name) == it) module_const(&e, m, it, it->name.span);
+    }
     if (!ch->kernels.n && !c->diags->errors)
         diag_at(c->diags, E0216, (Span){unit->source->base, unit->source->base}, "the program has no kernel");
     return ch;

@@ -13,9 +13,14 @@ const Entity *env_find(const Env *e, Name n)
 void env_add(Env *e, Entity ent)
 {
     const Entity *old = ent.name ? env_find(e, ent.name) : NULL;
+    const Item *it = ent.name ? module_item(e->module, ent.name) : NULL;
     if (old) {
-        Diag *g = diag_at(e->c->diags, E0202, ent.span, "`%s` is already declared here", name_of(e, ent.name));
+        Diag *g = diag_at(e->c->diags, E0202, ent.span, "`%s` is already declared", name_of(e, ent.name));
         if (old->span.hi) diag_label(e->c->diags, g, old->span, "first declared here");
+    } else if (it && it->kind != IT_KERNEL) {
+        Diag *g = diag_at(e->c->diags, E0202, ent.span, "`%s` is already the name of a %s of this file", name_of(e, ent.name),
+                          item_kind(it));
+        diag_label(e->c->diags, g, it->name.span, "declared here");
     }
     Entity *x = arena_new(e->c->scratch, Entity);
     *x = ent;
@@ -48,6 +53,28 @@ void unknown_name(Env *e, Ident id, const char *what)
     e->scope = x;
 }
 
+void unknown_map(Env *e, Ident id)
+{
+    static const char *const words[] = {"bulk", "threads"};
+    const char *near = spelling_nearest(name_of(e, id.name), words, 2);
+    if (!near) {
+        unknown_name(e, id, "map");
+        return;
+    }
+    Diag *g = diag_at(e->c->diags, E0201, id.span, "unknown map `%s`", name_of(e, id.name));
+    diag_fix(e->c->diags, g, "did you mean `%s`?", near);
+}
+
+void unknown_policy(Env *e, Ident id)
+{
+    if (word_find(WORDS_CACHE, name_of(e, id.name)) < 0) {
+        unknown_name(e, id, "policy");
+        return;
+    }
+    Diag *g = diag_at(e->c->diags, E0201, id.span, "`%s` is a cache priority, not a policy", name_of(e, id.name));
+    diag_fix(e->c->diags, g, "declare one, `policy p = %s;`, and write `cache p`", name_of(e, id.name));
+}
+
 /* ---- functions that nobody calls: only their names are checked ---- */
 
 typedef struct Walk {
@@ -61,18 +88,28 @@ static void declare(Walk *w, Ident id)
 
 static void walk_list(Walk *w, const ExprList *l);
 
+static bool is_known(const Walk *w, Ident id)
+{
+    const Env *e = &w->env;
+    const Checked *ch = e->ch;
+    ElemType t;
+    if (!id.name || env_find(e, id.name) || module_item(e->module, id.name) || elem_find(name_of(e, id.name), &t)) return true;
+    if (is_builtin_base(ch, id.name) || id.name == ch->n_ceil || id.name == ch->n_min || id.name == ch->n_max) return true;
+    for (const Import *i = e->module->imports; i; i = i->next)
+        if (i->path->id.name == id.name) return true;
+    return false;
+}
+
 static void walk_name(Walk *w, Ident id, const char *what)
 {
-    Env *e = &w->env;
+    if (!is_known(w, id)) unknown_name(&w->env, id, what);
+}
+
+/* A tensor's or tile's element type: said as the checks of a called function say it. */
+static void walk_elem(Walk *w, Ident id)
+{
     ElemType t;
-    const char *s = name_of(e, id.name);
-    if (!id.name || env_find(e, id.name) || module_item(e->module, id.name) || elem_find(s, &t)) return;
-    if (id.name == e->ch->n_cta || id.name == e->ch->n_grid || id.name == e->ch->n_cluster || id.name == e->ch->n_bulk ||
-        id.name == e->ch->n_ceil || id.name == e->ch->n_min || id.name == e->ch->n_max)
-        return;
-    for (const Import *i = e->module->imports; i; i = i->next)
-        if (i->path->id.name == id.name) return;
-    unknown_name(e, id, what);
+    if (id.name && !env_find(&w->env, id.name)) elem_type(&w->env, id, &t);
 }
 
 static void walk_expr(Walk *w, const Expr *x)
@@ -117,7 +154,7 @@ static void walk_list(Walk *w, const ExprList *l)
 static void walk_type(Walk *w, const TypeExpr *t, bool declares)
 {
     if (!t) return;
-    walk_name(w, t->elem, "element type");
+    walk_elem(w, t->elem);
     for (const DimsList *d = t->brackets; d; d = d->next)
         for (const Expr *x = d->dims.first; x; x = x->next) {
             if (declares && x->kind == EX_NAME && !env_find(&w->env, x->id.name) &&
@@ -135,7 +172,9 @@ static void walk_type(Walk *w, const TypeExpr *t, bool declares)
 static void walk_clauses(Walk *w, const ClauseList *l)
 {
     for (const Clause *c = l->first; c; c = c->next) {
-        if ((c->kind == CL_VIA || c->kind == CL_CACHE) && c->id.name) walk_name(w, c->id, c->kind == CL_VIA ? "map" : "policy");
+        bool known = is_known(w, c->id);
+        if (c->kind == CL_VIA && !known && c->id.name != w->env.ch->n_bulk) unknown_map(&w->env, c->id);
+        if (c->kind == CL_CACHE && !known) unknown_policy(&w->env, c->id);
         walk_expr(w, c->expr);
         walk_list(w, &c->exprs);
     }
@@ -186,7 +225,7 @@ static void walk_stmt(Walk *w, const Stmt *s)
     case ST_WAIT_GROUP: walk_expr(w, s->wait_group.count); break;
     case ST_EXPECT: walk_expr(w, s->expect.barrier); walk_expr(w, s->expect.bytes); break;
     case ST_CALL:
-        if (s->call.path) walk_name(w, s->call.path->id, "function");
+        if (s->call.path && !s->call.path->next) walk_name(w, s->call.path->id, "function");
         walk_list(w, &s->call.targs);
         walk_list(w, &s->call.args);
         break;

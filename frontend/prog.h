@@ -35,6 +35,8 @@ typedef enum SxOp {
 typedef struct Sx Sx;
 struct Sx {
     uint8_t op;
+    bool launch;   /* made of sizes, scalar parameters and constants only */
+    uint32_t hash; /* equal graphs have equal ones; graphs share nodes, so walks over them must be bounded */
     Span span;
     int64_t k;
     const Sx *a, *b;

@@ -1,23 +1,29 @@
 /* Expressions -> scalars: integers of 64 bits by meaning, pure, folded where every operand is a constant. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "frontend/check.h"
 
-Sx *sx_new(Env *e, SxOp op, Span span)
+static bool made_of_launch(SxOp op, const Sx *a, const Sx *b)
+{
+    switch (op) {
+    case SX_CONST: case SX_SYM: return true;
+    case SX_CTA: case SX_CLUSTER: case SX_RANK: case SX_INDEX: case SX_VAR: case SX_LOAD: return false;
+    default: return a->launch && (!b || b->launch);
+    }
+}
+
+Sx *sx_new(Env *e, SxOp op, Span span, int64_t k, const Sx *a, const Sx *b)
 {
     Sx *x = arena_new(e->c->scratch, Sx);
-    x->op = (uint8_t)op;
-    x->span = span;
+    *x = (Sx){.op = (uint8_t)op, .span = span, .k = k, .a = a, .b = b, .launch = made_of_launch(op, a, b)};
+    uint32_t h = (uint32_t)op * 0x9E3779B1u ^ (uint32_t)k ^ (uint32_t)((uint64_t)k >> 32) * 0x85EBCA77u;
+    if (op != SX_LET) h = (h ^ (a ? a->hash : 0)) * 0xC2B2AE3Du + (b ? b->hash : 0) * 0x27D4EB2Fu;
+    x->hash = h ^ h >> 15;
+    if (e->frame) e->ch->inlined++;
     return x;
 }
 
-const Sx *sx_const(Env *e, int64_t k, Span span)
-{
-    Sx *x = sx_new(e, SX_CONST, span);
-    x->k = k;
-    return x;
-}
+const Sx *sx_const(Env *e, int64_t k, Span span) { return sx_new(e, SX_CONST, span, k, NULL, NULL); }
 
 bool sx_is_const(const Sx *x, int64_t *k)
 {
@@ -26,23 +32,20 @@ bool sx_is_const(const Sx *x, int64_t *k)
     return true;
 }
 
-bool sx_is_launch(const Sx *x)
+/* Nodes are shared: as trees two graphs may be too large to be compared. */
+static bool same(const Sx *a, const Sx *b, int *fuel)
 {
-    if (!x) return true;
-    switch (x->op) {
-    case SX_CONST: case SX_SYM: return true;
-    case SX_CTA: case SX_CLUSTER: case SX_RANK: case SX_INDEX: case SX_VAR: case SX_LOAD: return false;
-    default: return sx_is_launch(x->a) && sx_is_launch(x->b);
-    }
+    if (a == b) return true;
+    if (!a || !b || a->hash != b->hash || a->op != b->op || a->k != b->k || --*fuel < 0) return false;
+    if (a->op == SX_LOAD || a->op == SX_VAR) return false;
+    if (a->op == SX_LET) return true; /* same number: same definition */
+    return same(a->a, b->a, fuel) && same(a->b, b->b, fuel);
 }
 
 bool sx_same(const Sx *a, const Sx *b)
 {
-    if (a == b) return true;
-    if (!a || !b || a->op != b->op || a->k != b->k) return false;
-    if (a->op == SX_LOAD || a->op == SX_VAR) return false;
-    if (a->op == SX_LET) return true; /* same number: same definition */
-    return sx_same(a->a, b->a) && sx_same(a->b, b->b);
+    int fuel = 256;
+    return same(a, b, &fuel);
 }
 
 /* ---- folding ---- */
@@ -130,6 +133,7 @@ const Sx *sx_op(Env *e, SxOp op, const Sx *a, const Sx *b, Span span)
     int64_t ka = 0, kb = 0, r;
     bool ca = sx_is_const(a, &ka), cb = b ? sx_is_const(b, &kb) : true;
     if (cb && b && kb == 0 && (op == SX_DIV || op == SX_MOD || op == SX_CEIL)) return fold_error(e, FOLD_ZERO, span, 0, 0);
+    if (cb && b && (kb < 0 || kb > 63) && (op == SX_SHL || op == SX_SHR)) return fold_error(e, FOLD_SHIFT, span, 0, kb);
     if (ca && cb && op < SX_EQ) {
         Fold f = fold(op, ka, kb, &r);
         return f == FOLD_OK ? sx_const(e, r, span) : fold_error(e, f, span, ka, kb);
@@ -140,10 +144,28 @@ const Sx *sx_op(Env *e, SxOp op, const Sx *a, const Sx *b, Span span)
     }
     if (ca && ka == 0 && op == SX_ADD) return b;
     if (ca && ka == 1 && op == SX_MUL) return b;
-    Sx *x = sx_new(e, op, span);
-    x->a = a;
-    x->b = b;
-    return x;
+    return sx_new(e, op, span, 0, a, b);
+}
+
+bool sx_decided(const Sx *x, bool *value)
+{
+    int64_t a, b, r;
+    bool v, w;
+    switch ((SxOp)x->op) {
+    case SX_NOT:
+        if (!sx_decided(x->a, &v)) return false;
+        *value = !v;
+        return true;
+    case SX_LAND: case SX_LOR:
+        if (!sx_decided(x->a, &v) || !sx_decided(x->b, &w)) return false;
+        *value = x->op == SX_LAND ? v && w : v || w;
+        return true;
+    default:
+        if (x->op < SX_EQ || !sx_is_const(x->a, &a) || !sx_is_const(x->b, &b) || fold((SxOp)x->op, a, b, &r) != FOLD_OK)
+            return false;
+        *value = r != 0;
+        return true;
+    }
 }
 
 /* ---- expressions ---- */
@@ -230,10 +252,19 @@ static const Sx *load(Env *e, const Expr *x)
     int d = 0;
     for (const Sub *s = x->subs.first; s; s = s->next, d++) ok = (idx[d] = scalar(e, s->a)) != NULL && ok;
     if (!ok) return NULL;
-    Sx *r = sx_new(e, SX_LOAD, x->span);
+    Sx *r = sx_new(e, SX_LOAD, x->span, 0, NULL, NULL);
     r->tensor = t;
     r->idx = idx;
     return r;
+}
+
+/* Counts the levels of an expression that is worked out inside others: all are on the C stack at once. */
+bool deeper(Env *e, const Expr *x, Span at)
+{
+    e->levels += x ? x->depth : 0;
+    if (e->levels <= EXPR_DEPTH_MAX) return true;
+    diag_at(e->c->diags, E0117, at, "with the expressions that it uses this one is more than %d levels deep", EXPR_DEPTH_MAX);
+    return false;
 }
 
 static const Sx *builtin_call(Env *e, const Expr *x, SxOp op)
@@ -260,43 +291,61 @@ static const Sx *call(Env *e, const Expr *x)
     if (x->id.name == ch->n_ceil) return builtin_call(e, x, SX_CEIL);
     if (x->id.name == ch->n_min) return builtin_call(e, x, SX_MIN);
     if (x->id.name == ch->n_max) return builtin_call(e, x, SX_MAX);
-    if (it) {
+    const Entity *ent = env_find(e, x->id.name);
+    if (ent && ent->kind == ENT_BAD) return NULL;
+    if (it || ent) {
         Diag *g = diag_at(e->c->diags, E0206, x->id.span, "`%s` is not a function", name_of(e, x->id.name));
-        diag_label(e->c->diags, g, it->name.span, "it is declared here");
+        if (it || ent->span.hi) diag_label(e->c->diags, g, it ? it->name.span : ent->span, "it is declared here");
     } else {
         unknown_name(e, x->id, "function");
     }
     return NULL;
 }
 
-static const Sx *module_const(Env *e, Module *m, Item *it, Span at)
+/* ---- constants of modules ---- */
+
+/* Marks: a value that is being worked out, and one that is wrong, which has been reported. */
+static const Sx CONST_BUSY, CONST_BAD;
+
+static const Sx *define_const(Env *e, const Item *it, const char *text)
 {
-    Name n = it->name.name;
-    if (m->const_of[n]) return m->const_of[n]->op == SX_LOAD ? NULL : m->const_of[n];
-    if (e->depth >= CALL_DEPTH) {
-        diag_at(e->c->diags, E0208, at, "the value of `%s` depends on itself", name_of(e, n));
-        return NULL;
-    }
-    Compilation long_lived = *e->c; /* a constant outlives the kernel that used it first */
-    long_lived.scratch = e->c->arena;
-    Env inner = {.ch = e->ch, .c = &long_lived, .module = m, .depth = e->depth + 1};
-    const Expr *value = it->expr;
-    const Sx *x = NULL;
+    int64_t v;
+    if (define_number(text, &v)) return sx_const(e, v, it->span);
+    diag_at(e->c->diags, E0213, it->name.span, "-D gives `%s` to `%s`, which is a number", text, name_of(e, it->name.name));
+    return NULL;
+}
+
+static const Sx *const_value(Env *e, Item *it)
+{
+    const char *defined = NULL;
     for (size_t i = 0; i < e->ch->ndefines; i++) {
         Define *d = &e->ch->defines[i];
-        if (strcmp(d->name, name_of(e, n)) != 0 || m != e->ch->main) continue;
+        if (e->module != e->ch->main || strcmp(d->name, name_of(e, it->name.name)) != 0) continue;
         d->used = true;
-        char *end;
-        long long v = strtoll(d->value, &end, 0);
-        if (*end == 0 && end != d->value) x = sx_const(&inner, v, it->span);
+        defined = d->value;
     }
-    if (!x && value) x = scalar(&inner, value);
-    if (x && x->op != SX_CONST) {
-        diag_at(e->c->diags, E0301, value->span, "the value of a `const` must be known at compile time");
-        x = NULL;
+    if (defined) return define_const(e, it, defined);
+    const Sx *x = it->expr ? scalar(e, it->expr) : NULL;
+    if (!x || x->op == SX_CONST) return x;
+    diag_at(e->c->diags, E0301, it->expr->span, "the value of a `const` must be known at compile time");
+    return NULL;
+}
+
+const Sx *module_const(Env *e, Module *m, Item *it, Span at)
+{
+    const Sx **known = &m->const_of[it->name.name];
+    if (*known == &CONST_BUSY) {
+        Diag *g = diag_at(e->c->diags, E0218, at, "the value of `%s` depends on itself", name_of(e, it->name.name));
+        diag_label(e->c->diags, g, it->name.span, "declared here");
+        return NULL;
     }
-    /* An SX_LOAD marks a constant whose value was wrong, so that the error is reported once. */
-    m->const_of[n] = x ? x : sx_new(&inner, SX_LOAD, at);
+    if (*known) return *known == &CONST_BAD ? NULL : *known;
+    Compilation long_lived = *e->c; /* a constant outlives the kernel that used it first */
+    long_lived.scratch = e->c->arena;
+    Env inner = {.ch = e->ch, .c = &long_lived, .module = m, .levels = e->levels};
+    *known = &CONST_BUSY;
+    const Sx *x = deeper(&inner, it->expr, at) ? const_value(&inner, it) : NULL;
+    *known = x ? x : &CONST_BAD;
     return x;
 }
 
@@ -310,7 +359,7 @@ static const Sx *name_value(Env *e, const Expr *x)
             Diag *g = diag_at(e->c->diags, E0306, x->span, "`%s` is a %s, not a number", name_of(e, x->id.name),
                               it->kind == IT_FN ? "function" : "kernel");
             diag_label(e->c->diags, g, it->name.span, "declared here");
-        } else if (x->id.name == e->ch->n_cta || x->id.name == e->ch->n_grid || x->id.name == e->ch->n_cluster) {
+        } else if (is_builtin_base(e->ch, x->id.name)) {
             Diag *g = diag_at(e->c->diags, E0306, x->span, "`%s` needs a member", name_of(e, x->id.name));
             diag_fix(e->c->diags, g, "write `%s.x`", name_of(e, x->id.name));
         } else {
@@ -320,11 +369,7 @@ static const Sx *name_value(Env *e, const Expr *x)
     }
     switch (ent->kind) {
     case ENT_SCALAR: return ent->sx;
-    case ENT_VAR: {
-        Sx *r = sx_new(e, SX_VAR, x->span);
-        r->k = ent->var;
-        return r;
-    }
+    case ENT_VAR: return sx_new(e, SX_VAR, x->span, ent->var, NULL, NULL);
     case ENT_BAD: return NULL;
     default: {
         static const char *const kinds[] = {[ENT_TYPE] = "an element type", [ENT_TENSOR] = "a tensor",
@@ -354,6 +399,31 @@ static uint32_t member_path(const Expr *x, IdentItem *items, uint32_t max)
     return n + 1;
 }
 
+static void no_member(Env *e, const Expr *x, const IdentItem *path, uint32_t n)
+{
+    const Entity *ent = n ? env_find(e, path[0].id.name) : NULL;
+    if (x->a->kind == EX_ERROR || (ent && ent->kind == ENT_BAD)) return;
+    if (n && !ent && is_builtin_base(e->ch, path[0].id.name)) {
+        if (x->kind == EX_METHOD) diag_at(e->c->diags, E0206, x->span, "`%s` is no function", name_of(e, x->id.name));
+        else if (n > 1) diag_at(e->c->diags, E0210, x->span, "a number has no member `%s`", name_of(e, x->id.name));
+        return; /* else builtin_member has reported it */
+    }
+    if (ent || n == 0) {
+        Diag *g = diag_at(e->c->diags, E0210, x->span, "nothing here has a member `%s`", name_of(e, x->id.name));
+        if (ent && ent->span.hi) diag_label(e->c->diags, g, ent->span, "`%s` is declared here", name_of(e, ent->name));
+        return;
+    }
+    Span all = x->a->span;
+    for (const Import *i = e->module->imports; i; i = i->next)
+        if (!i->module && i->path->id.name == path[0].id.name) return; /* the import has been reported */
+    if (module_item(e->module, path[0].id.name)) {
+        diag_at(e->c->diags, E0210, x->span, "`%s` has no members", name_of(e, path[0].id.name));
+        return;
+    }
+    Diag *g = diag_at(e->c->diags, E0201, all, "there is no `%s` here, and no module of this name is imported", path_text(e, path));
+    diag_fix(e->c->diags, g, "import %s;", path_text(e, path));
+}
+
 static const Sx *member(Env *e, const Expr *x)
 {
     const Sx *b = builtin_member(e, x);
@@ -362,19 +432,15 @@ static const Sx *member(Env *e, const Expr *x)
     uint32_t n = member_path(x->a, path, 8);
     Module *m = n ? module_by_path(e, path, n) : NULL;
     if (!m) {
-        if (n && (path[0].id.name == e->ch->n_cta || path[0].id.name == e->ch->n_grid ||
-                  path[0].id.name == e->ch->n_cluster))
-            return NULL; /* builtin_member has reported it */
-        const Entity *ent = n == 1 ? env_find(e, path[0].id.name) : NULL;
-        if (n == 1 && !ent) unknown_name(e, path[0].id, "name");
-        else if (!ent || ent->kind != ENT_BAD)
-            diag_at(e->c->diags, E0210, x->span, "nothing here has a member `%s`", name_of(e, x->id.name));
+        no_member(e, x, path, n);
         return NULL;
     }
     Item *it = module_item(m, x->id.name);
     if (!it || (x->kind == EX_MEMBER ? it->kind != IT_CONST : it->kind != IT_FN)) {
-        diag_at(e->c->diags, E0210, x->id.span, "module `%s` has no %s `%s`", m->name,
-                x->kind == EX_MEMBER ? "constant" : "function", name_of(e, x->id.name));
+        if (!it && m->broken) return NULL;
+        Diag *g = diag_at(e->c->diags, E0210, x->id.span, "module `%s` has no %s `%s`", m->name,
+                          x->kind == EX_MEMBER ? "constant" : "function", name_of(e, x->id.name));
+        if (it) diag_label(e->c->diags, g, it->name.span, "this is a %s", item_kind(it));
         return NULL;
     }
     return x->kind == EX_MEMBER ? module_const(e, m, it, x->span) : call_expr_fn(e, m, it, &x->args, x->span);
@@ -400,12 +466,14 @@ static const Sx *any_scalar(Env *e, const Expr *x)
 
 /* ---- cta, grid, cluster ---- */
 
+bool is_builtin_base(const Checked *ch, Name n) { return n == ch->n_cta || n == ch->n_grid || n == ch->n_cluster; }
+
 const Sx *builtin_member(Env *e, const Expr *x)
 {
     if (x->kind != EX_MEMBER || x->a->kind != EX_NAME) return NULL;
     Name base = x->a->id.name;
     bool cta = base == e->ch->n_cta, grid = base == e->ch->n_grid, cluster = base == e->ch->n_cluster;
-    if ((!cta && !grid && !cluster) || env_find(e, base)) return NULL;
+    if (!is_builtin_base(e->ch, base) || env_find(e, base)) return NULL;
     const char *m = name_of(e, x->id.name);
     int axis = m[0] && !m[1] ? m[0] - 'x' : -1;
     if (!e->kernel || !e->kernel->grid[0]) {
@@ -413,17 +481,14 @@ const Sx *builtin_member(Env *e, const Expr *x)
                 name_of(e, base), m);
         return NULL;
     }
-    Sx *r;
     if (axis >= 0 && axis < 3) {
         if (grid) return e->kernel->grid[axis];
         if (cluster && e->kernel->cluster[axis] == 1) return sx_const(e, 0, x->span);
-        r = sx_new(e, cta ? SX_CTA : SX_CLUSTER, x->span);
-        r->k = axis;
-        return r;
+        return sx_new(e, cta ? SX_CTA : SX_CLUSTER, x->span, axis, NULL, NULL);
     }
     int64_t size = e->kernel->cluster[0] * e->kernel->cluster[1] * e->kernel->cluster[2];
     if (cluster && strcmp(m, "size") == 0) return sx_const(e, size, x->span);
-    if (cluster && strcmp(m, "rank") == 0) return size == 1 ? sx_const(e, 0, x->span) : sx_new(e, SX_RANK, x->span);
+    if (cluster && strcmp(m, "rank") == 0) return size == 1 ? sx_const(e, 0, x->span) : sx_new(e, SX_RANK, x->span, 0, NULL, NULL);
     static const char *const members[] = {"x", "y", "z", "rank", "size"};
     Diag *g = diag_at(e->c->diags, E0210, x->id.span, "`%s` has no member `%s`", name_of(e, base), m);
     const char *near = spelling_nearest(m, members, cluster ? 5 : 3);

@@ -12,10 +12,12 @@ uint64_t manifest_checksum(const uint64_t *w, size_t n)
 {
     XXH64_state_t state;
     XXH64_reset(&state, 0);
-    for (size_t i = 0; i < n; i++) {
-        unsigned char le[8];
-        for (unsigned k = 0; k < 8; k++) le[k] = (unsigned char)(w[i] >> 8 * k);
-        XXH64_update(&state, le, sizeof le);
+    unsigned char le[512];
+    for (size_t i = 0, filled = 0; i < n; i++) {
+        for (unsigned k = 0; k < 8; k++) le[filled++] = (unsigned char)(w[i] >> 8 * k);
+        if (filled < sizeof le && i + 1 < n) continue;
+        XXH64_update(&state, le, filled);
+        filled = 0;
     }
     return XXH64_digest(&state);
 }

@@ -409,12 +409,12 @@ static void check_box(Check *c)
     const MapDesc *d = c->d;
     if (is_im2col(d)) return;
     for (int i = 0; i < d->rank; i++) {
-        if (is_rows4(d) && i == 0) continue;
+        if (is_rows4(d) && d->rank == 2 && i == 0) continue;
         if (outside(d->box[i], 1, BOX_MAX))
             breach(c, E0434, "T14", MAPF_BOX, i, "box extent %" PRId64 " of dimension %d is not 1 to 256", d->box[i],
                    i);
     }
-    if (is_rows4(d) && known(d->box[0]) && d->box[0] != 4 && d->box[0] != 1)
+    if (is_rows4(d) && d->rank == 2 && known(d->box[0]) && d->box[0] != 4 && d->box[0] != 1)
         breach(c, E0438, "T14", MAPF_BOX, 0, "box of %" PRId64 " rows in a %s map", d->box[0], mode_name(d->mode));
     check_inner_box(c, MAPF_BOX, c->inner, E0435, E0436);
 }
@@ -432,8 +432,11 @@ static void check_corners(Check *c)
 {
     const MapDesc *d = c->d;
     if (!is_im2col(d) || d->rank < 3) return;
-    int first = is_wide(d) ? d->rank - 2 : 1; /* dimension of lower[0]: N, D, H, W, C */
-    for (int dim = first; dim < c->inner; dim++) {
+    /* Dimension of lower[0]: N, D, H, W, C; interleaved N, C, D, H, W (measured: the channels of a slice are no dimension
+     * of their own). */
+    bool slices = d->interleave != MAP_INTERLEAVE_NONE;
+    int first = is_wide(d) ? d->rank - 2 : slices ? 2 : 1, end = slices && !is_wide(d) ? d->rank : d->rank - 1;
+    for (int dim = first; dim < end; dim++) {
         int64_t lower = d->lower[dim - first], upper = d->upper[dim - first], n = d->dim[dim], area, far;
         check_corner(c, MAPF_LOWER, dim, lower, is_wide(d) ? 3 : d->rank);
         check_corner(c, MAPF_UPPER, dim, upper, is_wide(d) ? 3 : d->rank);

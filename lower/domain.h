@@ -4,7 +4,7 @@
  * parameters, indices with a range (cta.x, loop indices), ranks, quotients and remainders, minima and maxima, and
  * opaque values (loaded from memory, variables). Equal scalars have equal normal forms. Proofs put each index at its
  * extreme by the sign of its coefficient and then ask that every coefficient of the difference is >= 0. There is no
- * search: time is linear in the size of the forms. What is not proved may still be true.
+ * search: time is linear in the size of the forms, and the steps of one proof are limited. What is not proved may still be true.
  */
 #ifndef LOWER_DOMAIN_H
 #define LOWER_DOMAIN_H
@@ -28,7 +28,7 @@ typedef enum Depends {
 typedef struct Term {
     int64_t coef;
     uint8_t natoms;
-    const Atom *atoms; /* sorted, repeated for powers; interned */
+    const Atom *atoms; /* sorted, repeated for powers */
 } Term;
 typedef struct Poly { /* terms sorted by monomial, no zero coefficients; immutable, shared freely */
     const Term *terms;
@@ -99,7 +99,7 @@ typedef struct DomBox {
 } DomBox;
 bool domain_disjoint_teams(Domain *d, Arena *a, const DomBox *A, const DomBox *B, const Atom *team, int nteam,
                            const char **why);
-/* Same team, same iteration: do the two boxes never overlap? */
+/* Same team, same iteration: do the two boxes never overlap? Also slots k % S and (k + 1) % S. */
 bool domain_disjoint(Domain *d, const DomBox *A, const DomBox *B);
 
 #endif

@@ -155,7 +155,7 @@ void next_token(Reader *r)
 
 /* ---- what the grammar asks for ---- */
 
-static const char *shown(const Reader *r)
+const char *token_text(const Reader *r)
 {
     return r->tok.kind == TOK_END ? "the end of the text" : arena_printf(r->arena, "`%s%.40s`", r->tok.kind == TOK_VALUE ? "%" : "", r->tok.text);
 }
@@ -174,14 +174,14 @@ bool accept(Reader *r, const char *text)
 
 void expect(Reader *r, const char *text)
 {
-    if (!accept(r, text)) read_error(r, E0690, "%s where `%s` is due", shown(r), text);
+    if (!accept(r, text)) read_error(r, E0690, "%s where `%s` is due", token_text(r), text);
 }
 
 const char *expect_name(Reader *r)
 {
     const char *text = r->tok.text;
     if (r->tok.kind != TOK_WORD && r->tok.kind != TOK_STRING) {
-        read_error(r, E0690, "%s where a name is due", shown(r));
+        read_error(r, E0690, "%s where a name is due", token_text(r));
         return "";
     }
     next_token(r);
@@ -191,7 +191,7 @@ const char *expect_name(Reader *r)
 const char *expect_string(Reader *r)
 {
     if (r->tok.kind == TOK_STRING) return expect_name(r);
-    read_error(r, E0690, "%s where a text in quotes is due", shown(r));
+    read_error(r, E0690, "%s where a text in quotes is due", token_text(r));
     return "";
 }
 
@@ -211,7 +211,7 @@ int64_t expect_int(Reader *r, int64_t lo, int64_t hi)
     uint64_t u;
     bool minus = accept(r, "-");
     if (r->tok.kind != TOK_NUMBER) {
-        read_error(r, E0690, "%s where a number is due", shown(r));
+        read_error(r, E0690, "%s where a number is due", token_text(r));
         return lo;
     }
     bool ok = digits(r->tok.text, &u) && (minus || u <= INT64_MAX);
@@ -231,7 +231,7 @@ double expect_fraction(Reader *r)
     double mantissa = 0;
     int scale = 0, sign = 1, exponent = 0;
     if (r->tok.kind != TOK_NUMBER) {
-        read_error(r, E0690, "%s where a fraction is due", shown(r));
+        read_error(r, E0690, "%s where a fraction is due", token_text(r));
         return 0;
     }
     for (bool point = false; isdigit((unsigned char)*s) || (*s == '.' && !point); s++) {

@@ -18,8 +18,9 @@ static uint8_t expect_word(Reader *r, const char *const *words, uint32_t n, cons
         next_token(r);
         return (uint8_t)i;
     }
-    const char *near = spelling_nearest(r->tok.text ? r->tok.text : "", words, n);
-    read_error(r, E0690, near ? "`%.40s` is no %s; did you mean `%s`?" : "`%.40s` is no %s", r->tok.text ? r->tok.text : "", what, near);
+    const char *near = spelling_nearest(r->tok.text, words, n);
+    if (near) read_error(r, E0690, "%s is no %s; did you mean `%s`?", token_text(r), what, near);
+    else read_error(r, E0690, "%s is no %s", token_text(r), what);
     return 0;
 }
 
@@ -395,7 +396,7 @@ static void read_op(Reader *r, IrRole *role)
         next_token(r);
         expect(r, "=");
     }
-    if (r->tok.kind != TOK_WORD) read_error(r, E0690, "an op is due");
+    if (r->tok.kind != TOK_WORD) read_error(r, E0690, "%s where an op is due", token_text(r));
     const char *text = r->tok.text;
     IrOpcode code = r->failed ? IR_END : find_op(r, text, &type);
     next_token(r);
@@ -453,7 +454,7 @@ static void read_part(Reader *r)
         PARTS[i].read(r);
         return;
     }
-    read_error(r, E0690, "`%.40s` begins no part of a kernel", r->tok.text);
+    read_error(r, E0690, "%s where a part of a kernel is due", token_text(r));
 }
 
 static void read_kernel(Reader *r, IrModule *m)

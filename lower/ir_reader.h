@@ -46,6 +46,7 @@ void next_token(Reader *r);
 __attribute__((format(printf, 3, 4)))
 #endif
 void read_error(Reader *r, ErrorCode code, const char *fmt, ...);
+const char *token_text(const Reader *r); /* for a message */
 bool token_is(const Reader *r, const char *text); /* a word or punctuation */
 bool accept(Reader *r, const char *text);
 void expect(Reader *r, const char *text);

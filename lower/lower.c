@@ -162,6 +162,7 @@ static void move(Lower *L, const PStmt *st)
 static void let(Lower *L, const PStmt *st)
 {
     LetState *s = &L->lets[st->id];
+    s->name = name_text(L, st->name);
     s->poly = scalar_poly(L, st->value);
     s->has_poly = true;
     if (!(scalar_uses(L, st->value) & (USE_VAR | USE_LOAD))) return; /* made where it is used */

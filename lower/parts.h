@@ -47,6 +47,7 @@ typedef struct Scalar { /* what is known of one node of an expression graph */
 } Scalar;
 
 typedef struct LetState { /* defined: a value of its own, because it reads a variable or memory */
+    const char *name;
     Poly poly;
     bool has_poly;
     Opnd value;
@@ -235,6 +236,7 @@ const char *source_text(Lower *L, Span s); /* the program's words, on one line *
 const char *place_text(Lower *L, Span s);  /* "copy.tile:12:5" */
 const char *name_text(Lower *L, Name n);
 const char *poly_text(Lower *L, Poly p);
+const char *bytes_text(Lower *L, Poly elements, int bits); /* "N * 2" */
 #if defined(__GNUC__)
 __attribute__((format(printf, 4, 5)))
 #endif

@@ -49,6 +49,15 @@ const char *poly_text(Lower *L, Poly p)
     return domain_text(L->d, L->a, p);
 }
 
+const char *bytes_text(Lower *L, Poly elements, int bits)
+{
+    const char *p = poly_text(L, elements);
+    if (bits == 8) return p;
+    const char *open = elements.n > 1 ? "(" : "", *close = elements.n > 1 ? ")" : "";
+    if (bits % 8) return arena_printf(L->a, "%s%s%s * %d / 8", open, p, close, bits);
+    return arena_printf(L->a, "%s%s%s * %d", open, p, close, bits / 8);
+}
+
 static void call_chain(Lower *L, Diag *g)
 {
     if (L->stmt == NULL) return;

@@ -114,11 +114,10 @@ static bool inner_start(Lower *L, const MoveInfo *mi, Refusal *why)
     Lx cond = 0;
     Need n = need_multiple(L, mi->start[d], m, &cond);
     if (n == NEED_PROVED) return true;
-    const char *p = poly_text(L, mi->start[d]);
-    const char *text = arena_printf(L->a, "%s elements of %s are a multiple of 16 bytes", p, elem_info(mi->tensor->type)->name);
+    const char *text = arena_printf(L->a, "%s is a multiple of 16", bytes_text(L, mi->start[d], mi->bits));
     if (n == NEED_CHECK && launch_check(L, E1121, cond, mi->g->dim[d].span, text, "a tensor copy starts at a multiple of 16 bytes of the innermost dimension")) return true;
     *why = (Refusal){E0450, mi->g->dim[d].span,
-                     arena_printf(L->a, "the innermost start, %s elements of %d bits, is not proved to be a multiple of 16 bytes", p, mi->bits),
+                     arena_printf(L->a, "the innermost start, %s bytes, is not proved to be a multiple of 16", bytes_text(L, mi->start[d], mi->bits)),
                      .label_span = mi->tensor->span, .label = "the tensor",
                      .fix = arena_printf(L->a, "start at a multiple of %lld elements, or state it: `where .. %% %lld == 0`", (long long)m, (long long)m)};
     return false;
@@ -171,11 +170,11 @@ static bool stored_extent(Lower *L, const MoveInfo *mi, Refusal *why)
     Lx cond = 0;
     Need need = need_multiple(L, n, m, &cond);
     if (need == NEED_PROVED) return true;
-    const char *text = arena_printf(L->a, "%s elements of %s are a multiple of 16 bytes", poly_text(L, n), elem_info(mi->tensor->type)->name);
+    const char *text = arena_printf(L->a, "%s is a multiple of 16", bytes_text(L, n, mi->bits));
     if (need == NEED_CHECK && launch_check(L, E1124, cond, move_span(mi), text, "a tensor store clips the innermost dimension in steps of 16 bytes")) return true;
     *why = (Refusal){E0454, move_span(mi),
-                     arena_printf(L->a, "the innermost extent of `%s`, %s elements of %d bits, is no multiple of 16 bytes: the store would write past its end",
-                                  name_text(L, mi->tensor->name), poly_text(L, n), mi->bits),
+                     arena_printf(L->a, "rows of `%s`, %s bytes, are no multiple of 16: the store would write past their end",
+                                  name_text(L, mi->tensor->name), bytes_text(L, n, mi->bits)),
                      .label_span = mi->tensor->span, .label = "the tensor"};
     return false;
 }

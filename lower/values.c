@@ -1,4 +1,5 @@
-/* Scalars as IR values: pure ops, numbered by what they compute, each in the prologue where its operands allow it.
+/* Scalars as IR values: pure ops, numbered by what they compute. Inside a block an op whose operands stand in the
+ * prologue goes there, too; at the top level it stays with its statement.
  *
  * Scalars are s64 by meaning. Ring ops wanted for their low half only, and everything whose operands are proved to
  * fit, are computed in 32 bits. */
@@ -102,6 +103,7 @@ static Opnd pure_op(Lower *L, IrOpcode op, IrType t, const IrArg *args, unsigned
         key[at++] = args[i].kind == IRA_IMM ? (uint64_t)args[i].imm : args[i].id;
     }
     Numbered *at = number(L, key);
+    hoist = hoist && L->scopes.n > 1;
     if (at->value) return (Opnd){.v = at->value};
     IrVal v = new_value(L, t, hoist, name);
     *at = (Numbered){{key[0], key[1], key[2]}, v, hoist ? 0 : scope_now(L)};
@@ -196,7 +198,7 @@ Opnd emit_sel(Lower *L, IrType t, Opnd cond, Opnd a, Opnd b)
 {
     if (cond.v == 0) return cond.k ? a : b;
     if (a.v == b.v && (a.v || a.k == b.k)) return a;
-    bool hoist = is_hoisted(L, cond) && is_hoisted(L, a) && is_hoisted(L, b);
+    bool hoist = L->scopes.n > 1 && is_hoisted(L, cond) && is_hoisted(L, a) && is_hoisted(L, b);
     IrVal v = new_value(L, t, hoist, NULL);
     IrOp *o = ir_op(L->a, hoist ? &L->pre : &L->body, IR_SEL, L->stmt ? L->stmt->span : (Span){0, 0});
     o->type = (uint8_t)t;
@@ -388,6 +390,13 @@ static Opnd value_op(Lower *L, const Sx *x, IrType t, Opnd a, Opnd b)
     }
 }
 
+/* A value that a `let` names first is printed under that name. */
+static Opnd named(Lower *L, const Sx *let, Opnd o)
+{
+    if (o.v && L->ir->value_names.v[o.v - 1] == NULL) L->ir->value_names.v[o.v - 1] = L->lets[let->k].name;
+    return o;
+}
+
 static bool is_ring(SxOp op)
 {
     return op == SX_ADD || op == SX_SUB || op == SX_MUL || op == SX_NEG || op == SX_INV || op == SX_AND ||
@@ -415,7 +424,7 @@ static Opnd low_node(Lower *L, const Sx *x)
     case SX_CLUSTER: return emit_sreg(L, (IrReg)(IRR_CLUSTER_CTAID_X + x->k));
     case SX_RANK: return emit_sreg(L, IRR_CLUSTER_CTARANK);
     case SX_INDEX: return emit_cvt(L, IR_I32, L->loops[x->k].value);
-    case SX_LET: return L->lets[x->k].has_value ? emit_cvt(L, IR_I32, L->lets[x->k].value) : value_low(L, x->a);
+    case SX_LET: return L->lets[x->k].has_value ? emit_cvt(L, IR_I32, L->lets[x->k].value) : named(L, x, value_low(L, x->a));
     case SX_SYM: case SX_VAR: case SX_LOAD: return emit_cvt(L, IR_I32, value_wide(L, x));
     default: break;
     }
@@ -452,7 +461,7 @@ static Opnd wide_node(Lower *L, const Sx *x)
     switch ((SxOp)x->op) {
     case SX_CTA: case SX_CLUSTER: case SX_RANK: return emit_cvt(L, IR_I64, value_low(L, x));
     case SX_INDEX: return emit_cvt(L, IR_I64, L->loops[x->k].value);
-    case SX_LET: return L->lets[x->k].has_value ? emit_cvt(L, IR_I64, L->lets[x->k].value) : value_wide(L, x->a);
+    case SX_LET: return L->lets[x->k].has_value ? emit_cvt(L, IR_I64, L->lets[x->k].value) : named(L, x, value_wide(L, x->a));
     case SX_VAR: return get_var(L, x);
     case SX_LOAD: return load_scalar(L, x);
     default: break;

@@ -255,8 +255,7 @@ static void step_group(Verifier *v, uint32_t op)
     if (!happens(v, op)) return;
     if (v->ops[op].op == IR_GRP_COMMIT) {
         for (uint32_t i = 0; i < s->reads.n; i++)
-            if (s->reads.v[i].age < GROUP_OLD) s->reads.v[i].age = s->reads.v[i].age < GROUPS_MAX ? s->reads.v[i].age + 1 : GROUP_OLD;
-        if (s->groups < GROUPS_MAX) s->groups++;
+            if (s->reads.v[i].age < AGE_MAX) s->reads.v[i].age++;
         return;
     }
     int64_t newest = ir_find(&v->ops[op], IRK_N)->imm;
@@ -264,8 +263,7 @@ static void step_group(Verifier *v, uint32_t op)
     if (newest < 0) refuse(v, E0614, op, "a wait for all but %lld groups", (long long)newest);
     for (uint32_t i = s->reads.n; i-- > 0;) {
         Read *r = &s->reads.v[i];
-        bool done = r->age == GROUP_OLD ? newest <= s->groups : r->age > newest;
-        if (!done) continue;
+        if (r->age <= newest) continue;
         if (r->reading && v->certificate) vec_push(v->arena, &v->retired, *r);
         r->reading = false;
         if (full) {

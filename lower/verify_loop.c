@@ -369,24 +369,11 @@ static void back_writes(Loop *l, State *back)
 static void back_reads(Loop *l, const State *back)
 {
     State *h = &l->head;
-    if (back->groups < h->groups) {
-        h->groups = back->groups;
-        for (uint32_t i = 0; i < h->reads.n; i++)
-            if (h->reads.v[i].age > h->groups) h->reads.v[i].age = GROUP_OLD;
-        l->changed = true;
-    }
     for (uint32_t i = 0; i < back->reads.n; i++) {
         Read r = back->reads.v[i];
-        if (r.age > h->groups) r.age = GROUP_OLD;
         if (stale_bytes(l, &r.at)) whole_slot(l, &r.at);
         if (stale_region(l, r.region)) r.region = NULL;
-        uint32_t n = h->reads.n;
-        bool had_region = false;
-        for (uint32_t j = 0; j < n; j++) had_region |= h->reads.v[j].op == r.op && h->reads.v[j].region;
-        reads_add(l->v->arena, h, r);
-        if (h->reads.n != n || (had_region && r.region == NULL)) l->changed = true;
-        for (uint32_t j = 0; j < h->reads.n && r.region == NULL; j++)
-            if (h->reads.v[j].op == r.op) h->reads.v[j].region = NULL;
+        if (reads_add(l->v->arena, h, r)) l->changed = true;
     }
     if (back->unfenced & ~h->unfenced) {
         h->unfenced |= back->unfenced;

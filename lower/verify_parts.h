@@ -107,12 +107,12 @@ typedef struct Write { /* an asynchronous copy into a buffer */
     const Region *region;
     uint32_t op;
 } Write;
-enum { ARRIVED = -1, GROUP_OLD = 255, GROUPS_MAX = 250 };
+enum { ARRIVED = -1, AGE_MAX = 1 << 20 };
 typedef struct Read { /* a copy out of a buffer, in a bulk group */
     Bytes at;
     uint64_t tensors; /* that it still writes */
     const Region *region;
-    uint32_t age;     /* 0: not committed; 1: newest group; GROUP_OLD: older than all that are counted */
+    uint32_t age;     /* at least: 0: perhaps not committed; 1: newest group, 2: the one before .. */
     bool reading;
     uint32_t op;
 } Read;
@@ -128,7 +128,6 @@ typedef struct State {
     BarState *bars; /* one per slot */
     VEC(Write) writes;
     VEC(Read) reads;
-    uint32_t groups;   /* newest groups that are certain to be counted by age */
     uint64_t unfenced; /* tensors written by finished stores and not fenced since */
 } State;
 
@@ -176,7 +175,7 @@ const char *line_of(Verifier *v, uint32_t op);
 State state_copy(Arena *a, const State *s, const Verifier *v);
 /* s := where pred held, *then*, otherwise *other*. */
 void state_join(Verifier *v, uint32_t op, Form pred, State *then, const State *other);
-void reads_add(Arena *a, State *s, Read r);
+bool reads_add(Arena *a, State *s, Read r); /* whether it changed the state */
 bool same_bytes(const Bytes *a, const Bytes *b);
 bool bar_complete(Verifier *v, const BarState *b); /* all arrivals made, all bytes issued */
 

@@ -32,31 +32,25 @@ bool bar_complete(Verifier *v, const BarState *b)
     return form_is(f, form_simplify(f, rest), 0);
 }
 
-/* Two reads that differ in nothing that matters count as one. */
-void reads_add(Arena *a, State *s, Read r)
+/* One op's reads of the same bytes count as one that is as young as the youngest. */
+bool reads_add(Arena *a, State *s, Read r)
 {
     for (uint32_t i = 0; i < s->reads.n; i++) {
-        Read *x = &s->reads.v[i];
-        if (!same_bytes(&x->at, &r.at) || x->tensors != r.tensors || x->age != r.age || x->reading != r.reading) continue;
-        if (x->region == r.region) return;
-        if (x->op != r.op || x->region == NULL) continue;
-        x->region = NULL; /* one op in several rounds */
-        return;
+        Read *x = &s->reads.v[i], old = *x;
+        if (x->op != r.op || !same_bytes(&x->at, &r.at)) continue;
+        if (r.age < x->age) x->age = r.age;
+        x->reading |= r.reading;
+        x->tensors |= r.tensors;
+        if (x->region != r.region) x->region = NULL;
+        return old.age != x->age || old.reading != x->reading || old.tensors != x->tensors || old.region != x->region;
     }
     vec_push(a, &s->reads, r);
+    return true;
 }
 
 static void join_reads(Verifier *v, State *then, const State *other)
 {
-    uint32_t groups = then->groups < other->groups ? then->groups : other->groups;
-    for (uint32_t i = 0; i < then->reads.n; i++)
-        if (then->reads.v[i].age > groups) then->reads.v[i].age = GROUP_OLD;
-    for (uint32_t i = 0; i < other->reads.n; i++) {
-        Read r = other->reads.v[i];
-        if (r.age > groups) r.age = GROUP_OLD;
-        reads_add(v->arena, then, r);
-    }
-    then->groups = groups;
+    for (uint32_t i = 0; i < other->reads.n; i++) reads_add(v->arena, then, other->reads.v[i]);
 }
 
 static Write *find_write(const State *s, const Write *w)

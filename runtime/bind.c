@@ -123,8 +123,10 @@ static void take_shape(const tile_kernel *k, const MfTensor *p, TensorArg *t, co
             report_rule(r, E1105, "`%s`: stride %d is %" PRId64 "; strides are 0 or more", p->name, i, s);
             sane = false;
         } else if (!p->strided && e > 1 && s != dense && !t->empty) {
-            report_rule(r, E1105, "`%s` has no `stride` clause, so it must be contiguous: stride %d is %" PRId64
-                        ", not %" PRId64 " elements", p->name, i, s, dense);
+            report_rule(r, E1105,
+                        "`%s` has no `stride` clause, so it must be contiguous: stride %d is %" PRId64 ", not %" PRId64
+                        " elements",
+                        p->name, i, s, dense);
         } else if (p->strided && e > 1 && p->stride[i] && lx_is_const(lx, p->stride[i], &want) && want != s) {
             report_rule(r, E1105, "`%s`: stride %d is %" PRId64 ", the kernel's is %" PRId64 " elements", p->name, i, s,
                         want);
@@ -163,8 +165,7 @@ tile_status tile_bind(tile_args *a, const char *param, uint64_t address, size_t 
     if (rank != p->rank || !shape)
         report_rule(&r, E1103, "`%s` has rank %d, the kernel's is %d: %s", param, rank, p->rank,
                     a->kernel->extent_texts[arg->index]);
-    else
-        take_shape(a->kernel, p, &t, shape, strides, &r);
+    else take_shape(a->kernel, p, &t, shape, strides, &r);
     if (r.lines == 0 && !t.empty) {
         if (address == 0) report_rule(&r, E1106, "`%s` has address 0", param);
         else if (address > UINT64_MAX - t.span) report_rule(&r, E1106, "`%s` runs past the end of memory", param);
@@ -227,7 +228,8 @@ static void give_symbol(tile_args *a, uint32_t sym, int64_t value, const char *p
     }
 }
 
-/* Strides of dimensions with at most one index mean nothing; they give a symbol its value only where nothing else does. */
+/* Strides of dimensions with at most one index mean nothing; they give a symbol its value only where nothing else
+ * does. */
 static void collect_strides(tile_args *a, bool meaningful, Report *r)
 {
     const MfKernel *mf = a->kernel->mf;
@@ -269,12 +271,12 @@ tile_status args_resolve(tile_args *a, tile_error *err)
     for (uint32_t i = 0; i < mf->args.n; i++) {
         uint32_t index = mf->args.v[i].index;
         bool bound = mf->args.v[i].is_scalar ? a->scalars[index].bound : a->tensors[index].bound;
-        if (!bound) report_rule(&r, E1115, "argument `%s` of kernel `%s` is missing", a->kernel->param_names[i], mf->name);
+        if (!bound)
+            report_rule(&r, E1115, "argument `%s` of kernel `%s` is missing", a->kernel->param_names[i], mf->name);
     }
     args_collect_symbols(a, &r);
     for (uint32_t i = 0; r.lines == 0 && i < mf->syms.n; i++)
-        if (!a->sym_values[i].known)
-            report_rule(&r, E1104, "no argument gives %s a value", mf->syms.v[i].name);
+        if (!a->sym_values[i].known) report_rule(&r, E1104, "no argument gives %s a value", mf->syms.v[i].name);
     return report_end(&r);
 }
 
@@ -290,15 +292,14 @@ void args_compare_shapes(tile_args *a, Report *r)
             char what[64], from[256];
             dim_text(p->rank, d, what, sizeof what);
             if (!is_symbol(&mf->lx, p->extent[d], &sym) &&
-                args_value(a, p->extent[d], r, &want, "%s of `%s`", what, p->name) &&
-                want != t->shape[d])
-                report_rule(r, E1104, "`%s`: %s is %" PRId64 ", not %" PRId64 " (%s: %s)", p->name, what, t->shape[d], want,
-                            a->kernel->extent_texts[i], args_symbols_of(a, p->extent[d], from, sizeof from));
-            bool free = !p->strided || !p->stride[d] || t->shape[d] <= 1 || t->empty;
-            if (free || is_symbol(&mf->lx, p->stride[d], &sym)) continue;
+                args_value(a, p->extent[d], r, &want, "%s of `%s`", what, p->name) && want != t->shape[d])
+                report_rule(r, E1104, "`%s`: %s is %" PRId64 ", not %" PRId64 " (%s: %s)", p->name, what, t->shape[d],
+                            want, a->kernel->extent_texts[i], args_symbols_of(a, p->extent[d], from, sizeof from));
+            bool any = !p->strided || !p->stride[d] || t->shape[d] <= 1 || t->empty;
+            if (any || is_symbol(&mf->lx, p->stride[d], &sym)) continue;
             if (args_value(a, p->stride[d], r, &want, "stride %d of `%s`", d, p->name) && want != t->stride[d])
-                report_rule(r, E1105, "`%s`: stride %d is %" PRId64 ", not %" PRId64 " elements", p->name, d, t->stride[d],
-                            want);
+                report_rule(r, E1105, "`%s`: stride %d is %" PRId64 ", not %" PRId64 " elements", p->name, d,
+                            t->stride[d], want);
         }
     }
 }
@@ -314,5 +315,6 @@ tile_status tile_symbol(tile_args *a, const char *name, int64_t *value, tile_err
         *value = a->syms[i];
         return succeed(err);
     }
-    return fail_rule(err, TILE_ERROR_ARGUMENT, E1104, "kernel `%s` has no size, stride or scalar named %s", mf->name, name);
+    return fail_rule(err, TILE_ERROR_ARGUMENT, E1104, "kernel `%s` has no size, stride or scalar named %s", mf->name,
+                     name);
 }

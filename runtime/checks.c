@@ -71,8 +71,8 @@ static void run_check(tile_args *a, const MfCheck *c, Report *r)
     uint8_t s = a->status[c->cond - 1];
     ErrorCode code = c->code;
     if (s != LX_OK)
-        report_rule(r, code, "`%s` can't be evaluated: it %s%s%s%s; %s [%s]", c->text, status_text(s), open, symbols, close,
-                    c->why, c->place);
+        report_rule(r, code, "`%s` can't be evaluated: it %s%s%s%s; %s [%s]", c->text, status_text(s), open, symbols,
+                    close, c->why, c->place);
     else if (a->values[c->cond - 1] == 0)
         report_rule(r, code, "does not hold: %s%s%s%s; %s [%s]", c->text, open, symbols, close, c->why, c->place);
 }
@@ -89,10 +89,9 @@ static void check_grid(tile_args *a, Report *r)
             report_rule(r, E0903, "grid.%c is %" PRId64 ", the limit is %" PRId64 "%s%s%s", axis, v, GRID_MAX[i],
                         from[0] ? " (" : "", from, from[0] ? ")" : "");
         else if (mf->cluster[i] > 1 && v % (int64_t)mf->cluster[i] != 0)
-            report_rule(r, E0905, "grid.%c is %" PRId64 ", not a multiple of the cluster's %u%s%s%s", axis, v, mf->cluster[i],
-                        from[0] ? " (" : "", from, from[0] ? ")" : "");
-        else
-            a->launch.grid[i] = (uint32_t)v;
+            report_rule(r, E0905, "grid.%c is %" PRId64 ", not a multiple of the cluster's %u%s%s%s", axis, v,
+                        mf->cluster[i], from[0] ? " (" : "", from, from[0] ? ")" : "");
+        else a->launch.grid[i] = (uint32_t)v;
     }
 }
 
@@ -105,8 +104,8 @@ static void check_device(const tile_args *a, Report *r)
         report_rule(r, E0902, "kernel `%s` has %u threads per CTA, %s allows %d", mf->name, mf->threads, d->name,
                     l->max_threads);
     if (mf->smem > (uint32_t)l->max_smem)
-        report_rule(r, E0901, "kernel `%s` needs %u bytes of shared memory per CTA, %s has %d", mf->name, mf->smem, d->name,
-                    l->max_smem);
+        report_rule(r, E0901, "kernel `%s` needs %u bytes of shared memory per CTA, %s has %d", mf->name, mf->smem,
+                    d->name, l->max_smem);
     uint64_t cluster = 1;
     for (int i = 0; i < 3; i++) cluster *= mf->cluster[i] <= MAX_CLUSTER ? mf->cluster[i] : MAX_CLUSTER + 1;
     if (cluster == 0 || cluster > MAX_CLUSTER)

@@ -56,7 +56,8 @@ tile_status tile_device_open(const char *name, tile_device **out, tile_error *er
     *out = NULL;
     int ordinal = -1;
     if (!name || strncmp(name, "cuda", 4) != 0 || (name[4] && name[4] != ':'))
-        return fail(err, TILE_ERROR_ARGUMENT, "there is no device `%s`; devices are cuda, cuda:1, ..", name ? name : "");
+        return fail(err, TILE_ERROR_ARGUMENT, "there is no device `%s`; devices are cuda, cuda:1, ..",
+                    name ? name : "");
     if (name[4]) {
         char *end;
         errno = 0;
@@ -139,8 +140,10 @@ const char *device_refuses(const tile_device *d, const TargetInfo *target, bool 
     bool family = have / 10 == need / 10 && have >= need;
     bool ok = target->suffix == 'a' ? have == need : target->suffix == 'f' || !is_ptx ? family : have >= need;
     if (ok) return NULL;
-    const char *runs = target->suffix == 'a' ? " only" : target->suffix == 'f' || !is_ptx ? " and later of that family" : " and later";
-    snprintf(buf, size, "the module is for %s, which runs on compute capability %d.%d%s, but %s has %d.%d", target->name,
-             need / 10, need % 10, runs, d->name, have / 10, have % 10);
+    const char *runs = target->suffix == 'a'              ? " only"
+                       : target->suffix == 'f' || !is_ptx ? " and later of that family"
+                                                          : " and later";
+    snprintf(buf, size, "the module is for %s, which runs on compute capability %d.%d%s, but %s has %d.%d",
+             target->name, need / 10, need % 10, runs, d->name, have / 10, have % 10);
     return buf;
 }

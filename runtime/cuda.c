@@ -124,8 +124,8 @@ static void cuda_unload(tile_device *d, void *module)
 
 enum { PORTABLE_CLUSTER = 8 }; /* CUDA C++ Programming Guide, Thread Block Clusters */
 
-static tile_status prepare_function(CudaDevice *c, void *module, const char *entry, uint32_t smem, uint32_t cluster_size,
-                                    void **function, tile_error *err)
+static tile_status prepare_function(CudaDevice *c, void *module, const char *entry, uint32_t smem,
+                                    uint32_t cluster_size, void **function, tile_error *err)
 {
     CuFunction f = NULL;
     CALL(c, err, "cuModuleGetFunction", ModuleGetFunction(&f, (CuModule)module, entry));
@@ -214,8 +214,8 @@ static tile_status cuda_encode_map(tile_device *d, const MapDesc *m, const MapMe
     CuResult r = im2col ? c->api.TensorMapEncodeIm2col(out, m->type, (uint32_t)m->rank, address, v.dims, v.pitches,
                                                        v.lower, v.upper, (uint32_t)m->channels, (uint32_t)m->pixels,
                                                        v.elem_strides, m->interleave, m->swizzle, m->l2, m->fill)
-                        : c->api.TensorMapEncodeTiled(out, m->type, (uint32_t)m->rank, address, v.dims, v.pitches, v.box,
-                                                      v.elem_strides, m->interleave, m->swizzle, m->l2, m->fill);
+                        : c->api.TensorMapEncodeTiled(out, m->type, (uint32_t)m->rank, address, v.dims, v.pitches,
+                                                      v.box, v.elem_strides, m->interleave, m->swizzle, m->l2, m->fill);
     leave(c, pushed);
     if (r != CU_OK) return cuda_failed(&c->api, err, r, im2col ? "cuTensorMapEncodeIm2col" : "cuTensorMapEncodeTiled");
     mend_map(c, memory, out);
@@ -229,7 +229,8 @@ static tile_status cuda_launch(tile_device *d, const Launch *l, void *stream, ti
     tile_status s = enter(c, &pushed, err);
     if (s != TILE_OK) return s;
     CuLaunchAttribute cluster;
-    CuLaunchConfig config = {l->grid[0], l->grid[1], l->grid[2], l->threads, 1, 1, l->smem, (CuStream)stream, &cluster, 0};
+    CuLaunchConfig config = {l->grid[0], l->grid[1], l->grid[2],       l->threads, 1,
+                             1,          l->smem,    (CuStream)stream, &cluster,   0};
     if (l->cluster[0] * l->cluster[1] * l->cluster[2] > 1) {
         cluster = (CuLaunchAttribute){.id = CU_LAUNCH_CLUSTER_DIMENSION};
         cluster.value.cluster.x = l->cluster[0];
@@ -361,8 +362,9 @@ static tile_status describe(CudaDevice *c, tile_error *err)
     name[sizeof name - 1] = 0;
     snprintf(c->base.name, sizeof c->base.name, "%s (sm_%d)", name, l->sm);
     if (!c->api.LaunchKernelEx)
-        return fail_rule(err, TILE_ERROR_NO_DEVICE, E1116, "the driver (CUDA %d.%d) has no cuLaunchKernelEx: 11.8 is needed",
-                         c->driver / 1000, c->driver % 1000 / 10);
+        return fail_rule(err, TILE_ERROR_NO_DEVICE, E1116,
+                         "the driver (CUDA %d.%d) has no cuLaunchKernelEx: 11.8 is needed", c->driver / 1000,
+                         c->driver % 1000 / 10);
     return TILE_OK;
 }
 

@@ -24,30 +24,30 @@ typedef struct CuStreamSt *CuStream;
 typedef struct CuEventSt *CuEvent;
 
 enum { /* CUresult */
-    CU_OK = 0,
-    CU_INVALID_VALUE = 1,
-    CU_OUT_OF_MEMORY = 2,
-    CU_STUB_LIBRARY = 34,
-    CU_NO_DEVICE = 100,
-    CU_INVALID_DEVICE = 101,
-    CU_UNSUPPORTED_PTX_VERSION = 222
+       CU_OK = 0,
+       CU_INVALID_VALUE = 1,
+       CU_OUT_OF_MEMORY = 2,
+       CU_STUB_LIBRARY = 34,
+       CU_NO_DEVICE = 100,
+       CU_INVALID_DEVICE = 101,
+       CU_UNSUPPORTED_PTX_VERSION = 222
 };
 enum { /* CUdevice_attribute */
-    CU_ATTR_MAX_THREADS_PER_BLOCK = 1,
-    CU_ATTR_MULTIPROCESSOR_COUNT = 16,
-    CU_ATTR_CC_MAJOR = 75,
-    CU_ATTR_CC_MINOR = 76,
-    CU_ATTR_MAX_SMEM_OPTIN = 97
+       CU_ATTR_MAX_THREADS_PER_BLOCK = 1,
+       CU_ATTR_MULTIPROCESSOR_COUNT = 16,
+       CU_ATTR_CC_MAJOR = 75,
+       CU_ATTR_CC_MINOR = 76,
+       CU_ATTR_MAX_SMEM_OPTIN = 97
 };
 enum { /* CUfunction_attribute */
-    CU_FUNC_MAX_DYNAMIC_SMEM = 8,
-    CU_FUNC_NON_PORTABLE_CLUSTER = 14
+       CU_FUNC_MAX_DYNAMIC_SMEM = 8,
+       CU_FUNC_NON_PORTABLE_CLUSTER = 14
 };
 enum { /* CUjit_option */
-    CU_JIT_INFO_LOG = 3,
-    CU_JIT_INFO_LOG_SIZE = 4,
-    CU_JIT_ERROR_LOG = 5,
-    CU_JIT_ERROR_LOG_SIZE = 6
+       CU_JIT_INFO_LOG = 3,
+       CU_JIT_INFO_LOG_SIZE = 4,
+       CU_JIT_ERROR_LOG = 5,
+       CU_JIT_ERROR_LOG_SIZE = 6
 };
 enum { CU_LAUNCH_CLUSTER_DIMENSION = 4 }; /* CUlaunchAttributeID */
 
@@ -79,43 +79,43 @@ typedef struct CuLaunchConfig {
     CUDA_FUNCTION(REQUIRED, GetErrorName, "cuGetErrorName", (CuResult r, const char **text))                           \
     CUDA_FUNCTION(REQUIRED, GetErrorString, "cuGetErrorString", (CuResult r, const char **text))                       \
     CUDA_FUNCTION(REQUIRED, DeviceGetCount, "cuDeviceGetCount", (int *n))                                              \
-    CUDA_FUNCTION(REQUIRED, DeviceGet, "cuDeviceGet", (CuDevice *d, int ordinal))                                      \
+    CUDA_FUNCTION(REQUIRED, DeviceGet, "cuDeviceGet", (CuDevice * d, int ordinal))                                     \
     CUDA_FUNCTION(REQUIRED, DeviceGetName, "cuDeviceGetName", (char *name, int size, CuDevice d))                      \
     CUDA_FUNCTION(REQUIRED, DeviceGetAttribute, "cuDeviceGetAttribute", (int *value, int attribute, CuDevice d))       \
-    CUDA_FUNCTION(REQUIRED, PrimaryCtxRetain, "cuDevicePrimaryCtxRetain", (CuContext *ctx, CuDevice d))                \
+    CUDA_FUNCTION(REQUIRED, PrimaryCtxRetain, "cuDevicePrimaryCtxRetain", (CuContext * ctx, CuDevice d))               \
     CUDA_FUNCTION(REQUIRED, PrimaryCtxRelease, "cuDevicePrimaryCtxRelease_v2", (CuDevice d))                           \
-    CUDA_FUNCTION(REQUIRED, CtxGetCurrent, "cuCtxGetCurrent", (CuContext *ctx))                                        \
-    CUDA_FUNCTION(REQUIRED, CtxGetDevice, "cuCtxGetDevice", (CuDevice *d))                                             \
+    CUDA_FUNCTION(REQUIRED, CtxGetCurrent, "cuCtxGetCurrent", (CuContext * ctx))                                       \
+    CUDA_FUNCTION(REQUIRED, CtxGetDevice, "cuCtxGetDevice", (CuDevice * d))                                            \
     CUDA_FUNCTION(REQUIRED, CtxPushCurrent, "cuCtxPushCurrent_v2", (CuContext ctx))                                    \
-    CUDA_FUNCTION(REQUIRED, CtxPopCurrent, "cuCtxPopCurrent_v2", (CuContext *ctx))                                     \
+    CUDA_FUNCTION(REQUIRED, CtxPopCurrent, "cuCtxPopCurrent_v2", (CuContext * ctx))                                    \
     CUDA_FUNCTION(REQUIRED, ModuleLoadDataEx, "cuModuleLoadDataEx",                                                    \
-                  (CuModule *m, const void *image, unsigned n, int *options, void **values))                           \
+                  (CuModule * m, const void *image, unsigned n, int *options, void **values))                          \
     CUDA_FUNCTION(REQUIRED, ModuleUnload, "cuModuleUnload", (CuModule m))                                              \
-    CUDA_FUNCTION(REQUIRED, ModuleGetFunction, "cuModuleGetFunction", (CuFunction *f, CuModule m, const char *name))   \
+    CUDA_FUNCTION(REQUIRED, ModuleGetFunction, "cuModuleGetFunction", (CuFunction * f, CuModule m, const char *name))  \
     CUDA_FUNCTION(REQUIRED, FuncSetAttribute, "cuFuncSetAttribute", (CuFunction f, int attribute, int value))          \
     CUDA_FUNCTION(OPTIONAL, LaunchKernelEx, "cuLaunchKernelEx",                                                        \
                   (const CuLaunchConfig *config, CuFunction f, void **params, void **extra))                           \
-    CUDA_FUNCTION(REQUIRED, MemAlloc, "cuMemAlloc_v2", (CuAddress *p, size_t bytes))                                   \
+    CUDA_FUNCTION(REQUIRED, MemAlloc, "cuMemAlloc_v2", (CuAddress * p, size_t bytes))                                  \
     CUDA_FUNCTION(REQUIRED, MemFree, "cuMemFree_v2", (CuAddress p))                                                    \
     CUDA_FUNCTION(REQUIRED, MemcpyHtoD, "cuMemcpyHtoD_v2", (CuAddress to, const void *from, size_t bytes))             \
     CUDA_FUNCTION(REQUIRED, MemcpyDtoH, "cuMemcpyDtoH_v2", (void *to, CuAddress from, size_t bytes))                   \
     CUDA_FUNCTION(REQUIRED, StreamSynchronize, "cuStreamSynchronize", (CuStream s))                                    \
-    CUDA_FUNCTION(REQUIRED, EventCreate, "cuEventCreate", (CuEvent *e, unsigned flags))                                \
+    CUDA_FUNCTION(REQUIRED, EventCreate, "cuEventCreate", (CuEvent * e, unsigned flags))                               \
     CUDA_FUNCTION(REQUIRED, EventDestroy, "cuEventDestroy_v2", (CuEvent e))                                            \
     CUDA_FUNCTION(REQUIRED, EventRecord, "cuEventRecord", (CuEvent e, CuStream s))                                     \
     CUDA_FUNCTION(REQUIRED, EventSynchronize, "cuEventSynchronize", (CuEvent e))                                       \
     CUDA_FUNCTION(REQUIRED, EventElapsedTime, "cuEventElapsedTime", (float *ms, CuEvent a, CuEvent b))                 \
     CUDA_FUNCTION(OPTIONAL, TensorMapEncodeTiled, "cuTensorMapEncodeTiled",                                            \
-                  (CuTensorMap *map, int type, uint32_t rank, void *address, const uint64_t *dims,                     \
+                  (CuTensorMap * map, int type, uint32_t rank, void *address, const uint64_t *dims,                    \
                    const uint64_t *pitches, const uint32_t *box, const uint32_t *elem_strides, int interleave,         \
                    int swizzle, int l2, int fill))                                                                     \
     CUDA_FUNCTION(OPTIONAL, TensorMapEncodeIm2col, "cuTensorMapEncodeIm2col",                                          \
-                  (CuTensorMap *map, int type, uint32_t rank, void *address, const uint64_t *dims,                     \
+                  (CuTensorMap * map, int type, uint32_t rank, void *address, const uint64_t *dims,                    \
                    const uint64_t *pitches, const int *lower, const int *upper, uint32_t channels, uint32_t pixels,    \
                    const uint32_t *elem_strides, int interleave, int swizzle, int l2, int fill))
 
 typedef struct CudaApi {
-#define CUDA_FIELD(need, field, symbol, params) CuResult (*field) params;
+#define CUDA_FIELD(need, field, symbol, params) CuResult(*field) params;
     CUDA_FUNCTIONS(CUDA_FIELD)
 #undef CUDA_FIELD
 } CudaApi;

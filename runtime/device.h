@@ -35,8 +35,8 @@ typedef struct Launch {
 } Launch;
 
 typedef struct MapMemory { /* what lies under a map: cuda.c's SMALL_TENSOR_FAULT depends on it */
-    uint64_t bytes; /* of the allocation where it is known, else of the tensor */
-    bool dense;     /* row-major without gaps or overlap */
+    uint64_t bytes;        /* of the allocation where it is known, else of the tensor */
+    bool dense;            /* row-major without gaps or overlap */
 } MapMemory;
 
 typedef struct DeviceOps {
@@ -63,8 +63,8 @@ typedef struct DeviceOps {
 struct tile_device { /* first member of every device */
     const DeviceOps *ops;
     DeviceLimits limits;
-    const char *arch;  /* the best target of targets.def for it, or NULL */
-    char name[320];    /* "NVIDIA H200 (sm_90)" */
+    const char *arch; /* the best target of targets.def for it, or NULL */
+    char name[320];   /* "NVIDIA H200 (sm_90)" */
     tile_compiler compiler;
 };
 

@@ -97,8 +97,9 @@ static tile_status load_image(tile_module *m, const char *from, const void *imag
     if (wrong) return fail_rule(err, TILE_ERROR_MODULE, E1112, "%s: %s", from, wrong);
     const TargetInfo *target = target_find(m->manifest.target);
     if (!target)
-        return fail_rule(err, TILE_ERROR_MODULE, E1112, "%s: the module is for `%s`, a target that this library doesn't know",
-                         from, m->manifest.target);
+        return fail_rule(err, TILE_ERROR_MODULE, E1112,
+                         "%s: the module is for `%s`, a target that this library doesn't know", from,
+                         m->manifest.target);
     char buf[512];
     bool is_ptx = !looks_like_elf(image, size);
     const char *refused = device_refuses(m->device, target, is_ptx, buf, sizeof buf);
@@ -245,9 +246,14 @@ void tile_kernel_info(const tile_kernel *k, tile_kernel_facts *out)
 {
     const Manifest *m = &k->module->manifest;
     const MfKernel *mf = k->mf;
-    *out = (tile_kernel_facts){m->compiler, m->target,     m->source,
-                               mf->threads, {mf->cluster[0], mf->cluster[1], mf->cluster[2]},
-                               mf->smem,    (const char *const *)mf->trusts.v,  mf->trusts.n};
+    *out = (tile_kernel_facts){m->compiler,
+                               m->target,
+                               m->source,
+                               mf->threads,
+                               {mf->cluster[0], mf->cluster[1], mf->cluster[2]},
+                               mf->smem,
+                               (const char *const *)mf->trusts.v,
+                               mf->trusts.n};
 }
 
 size_t tile_param_count(const tile_kernel *k)

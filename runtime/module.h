@@ -75,10 +75,10 @@ struct tile_args {
     ScalarArg *scalars;
     int64_t *syms;
     SymValue *sym_values;
-    int64_t *values; /* of all launch expressions */
-    uint8_t *status; /* LxStatus of each */
-    uint8_t *marks;  /* scratch, one per launch expression */
-    MapSlot *slots;  /* MAP_WAYS per map */
+    int64_t *values;      /* of all launch expressions */
+    uint8_t *status;      /* LxStatus of each */
+    uint8_t *marks;       /* scratch, one per launch expression */
+    MapSlot *slots;       /* MAP_WAYS per map */
     unsigned char **maps; /* the encoded map in use, per map */
     uint64_t *words;      /* addresses and values, per parameter */
     uint64_t turn;        /* of MapSlot.used */

@@ -31,7 +31,8 @@ static bool columns(const MfTensor *p, const TensorArg *t, int64_t pitch, int64_
     return w <= pitch;
 }
 
-static bool apart_at_pitch(const MfTensor *px, const TensorArg *x, const MfTensor *py, const TensorArg *y, int64_t pitch)
+static bool apart_at_pitch(const MfTensor *px, const TensorArg *x, const MfTensor *py, const TensorArg *y,
+                           int64_t pitch)
 {
     int64_t wx, wy;
     if (pitch <= 0 || !columns(px, x, pitch, &wx) || !columns(py, y, pitch, &wy)) return false;

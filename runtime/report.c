@@ -78,8 +78,7 @@ tile_status report_end(Report *r)
     if (!r->lines) return succeed(r->err);
     if (r->err) {
         r->err->status = r->status;
-        if (r->dropped)
-            snprintf(r->err->text + r->n, sizeof r->err->text - r->n, "\n... and %u more", r->dropped);
+        if (r->dropped) snprintf(r->err->text + r->n, sizeof r->err->text - r->n, "\n... and %u more", r->dropped);
     }
     return r->status;
 }

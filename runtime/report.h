@@ -24,7 +24,7 @@ tile_status succeed(tile_error *err);
 typedef struct Report {
     tile_error *err; /* may be NULL: only counts */
     tile_status status;
-    size_t n;        /* bytes used of err->text */
+    size_t n; /* bytes used of err->text */
     unsigned lines, dropped;
 } Report;
 void report_begin(Report *r, tile_error *err, tile_status status);

@@ -36,7 +36,8 @@ static tile_status report(const tilecc_result *r, tile_error *err)
     if (r->status == TILECC_ERROR_USAGE) s = TILE_ERROR_ARGUMENT;
     if (err) {
         err->status = s;
-        snprintf(err->text, sizeof err->text, "%s", s == TILE_ERROR_SOURCE && r->diagnostics[0] ? r->diagnostics : r->message);
+        snprintf(err->text, sizeof err->text, "%s",
+                 s == TILE_ERROR_SOURCE && r->diagnostics[0] ? r->diagnostics : r->message);
     }
     return s;
 }
@@ -75,8 +76,12 @@ static tile_status compile(void *user, const char *arch, const char *path, const
         }
         return bad ? TILE_ERROR_ARGUMENT : TILE_ERROR_MEMORY;
     }
-    tilecc_options opt = {.struct_size = sizeof opt, .emit = TILECC_EMIT_CUBIN, .arch = arch, .defines = pairs,
-                          .ndefines = ndefines, .no_performance_warnings = 1};
+    tilecc_options opt = {.struct_size = sizeof opt,
+                          .emit = TILECC_EMIT_CUBIN,
+                          .arch = arch,
+                          .defines = pairs,
+                          .ndefines = ndefines,
+                          .no_performance_warnings = 1};
     tilecc_result *r = compile_some_way(&opt, path, text, size);
     free(pairs);
     tile_status s = TILE_OK;

@@ -111,11 +111,11 @@ static bool is_dense(const MapDesc *d)
 static void print_desc(const MapDesc *d, char *buf, size_t size)
 {
     size_t n = 0;
-    int w = snprintf(buf, size, "address 0x%" PRIx64 ", type %d, swizzle %d, interleave %d", (uint64_t)d->address, d->type,
-                     d->swizzle, d->interleave);
+    int w = snprintf(buf, size, "address 0x%" PRIx64 ", type %d, swizzle %d, interleave %d", (uint64_t)d->address,
+                     d->type, d->swizzle, d->interleave);
     for (int i = 0; w > 0 && (n += (size_t)w) < size && i < d->rank; i++)
-        w = snprintf(buf + n, size - n, "; extent %" PRId64 " pitch %" PRId64 " box %" PRId64 " step %" PRId64, d->dim[i],
-                     d->pitch[i], d->box[i], d->elem_stride[i]);
+        w = snprintf(buf + n, size - n, "; extent %" PRId64 " pitch %" PRId64 " box %" PRId64 " step %" PRId64,
+                     d->dim[i], d->pitch[i], d->box[i], d->elem_stride[i]);
 }
 
 static tile_status encode(tile_args *a, const MfMap *m, const MapDesc *d, void *map, tile_error *err)
@@ -130,8 +130,8 @@ static tile_status encode(tile_args *a, const MfMap *m, const MapDesc *d, void *
     if (s == TILE_OK) return s;
     char desc[512];
     print_desc(d, desc, sizeof desc);
-    return fail_rule(err, s, E1110, "map `%s` of `%s`: %s (%s)", m->name, a->kernel->mf->tensors.v[m->tensor].name, e.text,
-                     desc);
+    return fail_rule(err, s, E1110, "map `%s` of `%s`: %s (%s)", m->name, a->kernel->mf->tensors.v[m->tensor].name,
+                     e.text, desc);
 }
 
 static tile_status ready_dummy(tile_args *a, tile_error *err)
@@ -164,8 +164,7 @@ static bool replace_empty(tile_args *a, const MfMap *m, MapDesc *d, Report *r)
         report_rule(r, E1108, "`%s` is empty, and map `%s` both reads and writes it", tensor, m->name);
         return false;
     }
-    describe_dummy(a->dummy + (m->is_store ? DUMMY_ZEROS : 0), elem_info((ElemType)p->type)->global_bits,
-                   d);
+    describe_dummy(a->dummy + (m->is_store ? DUMMY_ZEROS : 0), elem_info((ElemType)p->type)->global_bits, d);
     return true;
 }
 
@@ -187,7 +186,8 @@ tile_status args_encode_maps(tile_args *a, Report *r, tile_error *err)
         MapSlot *slot = find_slot(&a->slots[(size_t)i * MAP_WAYS], key, hash, &hit);
         if (!hit) {
             Breaches b = {r, m->name, mf->tensors.v[m->tensor].name};
-            if (map_check(&d, add_breach, &b) > 0 || r->lines > 0) continue; /* the other maps' breaches are listed too */
+            if (map_check(&d, add_breach, &b) > 0 || r->lines > 0)
+                continue;   /* the other maps' breaches are listed too */
             slot->used = 0; /* until it is whole again */
             s = encode(a, m, &d, slot->map, err);
             if (s != TILE_OK) return s;

@@ -38,7 +38,10 @@ assemble() { # file, options
         }
         assembled=$((assembled + 1))
     done
-    [ $made -gt 0 ] || fail "$file: no target accepts it"
+    [ $made -gt 0 ] || {
+        cat "$work/err"
+        fail "$file: no target accepts it"
+    }
 }
 
 all_targets=$("$TILECC" --list-targets) || exit 3

@@ -12,11 +12,11 @@ typedef struct RunOptions {
     const char *program;     /* path of a .tile, .ptx or .cubin file; ":kernel" behind it if it has several */
     const char *const *args; /* as typed: a=in.npy, out=bf16[M,64]:out.npy, acc=in.npy:out.npy, n=5 */
     size_t nargs;
-    const char *device;      /* NULL: "cuda" */
-    bool time;               /* print the median time of `repeats` launches */
-    int repeats;             /* 0: 20 */
+    const char *device; /* NULL: "cuda" */
+    bool time;          /* print the median time of `repeats` launches */
+    int repeats;        /* 0: 20 */
     bool verbose;
-    tilecc_options lib;      /* how to compile a .tile; arch NULL: for the device; emit is set here */
+    tilecc_options lib; /* how to compile a .tile; arch NULL: for the device; emit is set here */
 } RunOptions;
 
 /* Returns an exit code. Output files appear all or none, after a launch that succeeded. */

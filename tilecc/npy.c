@@ -179,8 +179,7 @@ bool npy_read(const void *file, size_t size, NpyArray *out, char why[NPY_WHY])
     if (there == out->bytes) return true;
     if (there < out->bytes)
         snprintf(why, NPY_WHY, "is truncated: %zu of %zu bytes of data are there", there, out->bytes);
-    else
-        snprintf(why, NPY_WHY, "has %zu bytes behind its data", there - out->bytes);
+    else snprintf(why, NPY_WHY, "has %zu bytes behind its data", there - out->bytes);
     return false;
 }
 

@@ -131,7 +131,8 @@ static int choose_kernel(Run *r)
     if (r->kernel_name) fprintf(stderr, "tilecc: '%s' has no kernel '%s'", r->path, r->kernel_name);
     else fprintf(stderr, "tilecc: '%s' has %zu kernels; say which one with %s:NAME", r->path, n, r->path);
     if (near) fprintf(stderr, "; did you mean '%s'?\n", near);
-    for (size_t i = 0; !near && i < n; i++) fprintf(stderr, "%s%s%s", i ? ", " : "; it has ", names[i], i + 1 < n ? "" : "\n");
+    for (size_t i = 0; !near && i < n; i++)
+        fprintf(stderr, "%s%s%s", i ? ", " : "; it has ", names[i], i + 1 < n ? "" : "\n");
     free(names);
     return EXIT_USAGE;
 }

@@ -87,7 +87,8 @@ static int parse_one(RunArg *a, const char *text)
 {
     const char *equals = strchr(text, '=');
     if (!equals || equals == text || !equals[1]) {
-        complain("'%s' is no argument: name=file.npy, name=type[extents]:out.npy, name=in.npy:out.npy or name=number", text);
+        complain("'%s' is no argument: name=file.npy, name=type[extents]:out.npy, name=in.npy:out.npy or name=number",
+                 text);
         return EXIT_USAGE;
     }
     *a = (RunArg){.text = text, .value = equals + 1, .name = copy_text(text, (size_t)(equals - text))};
@@ -160,8 +161,7 @@ static int suit_tensor(const RunArg *a)
         complain("%s: '%s' has type %s in the kernel, not %s", a->text, a->name, type, tile_type_name(a->type));
     else if (a->typed && a->nextents != p->rank)
         complain("%s: '%s' has rank %d in the kernel: %s", a->text, a->name, p->rank, p->extents);
-    else
-        return EXIT_OK;
+    else return EXIT_OK;
     return EXIT_USAGE;
 }
 
@@ -176,9 +176,11 @@ static int unknown_argument(const RunArg *a, const tile_kernel *k)
     }
     const char *near = nearest_word(a->name, names, n);
     if (near) {
-        complain("%s: kernel '%s' has no parameter '%s'; did you mean '%s'?", a->text, tile_kernel_name(k), a->name, near);
+        complain("%s: kernel '%s' has no parameter '%s'; did you mean '%s'?", a->text, tile_kernel_name(k), a->name,
+                 near);
     } else {
-        fprintf(stderr, "tilecc: %s: kernel '%s' has no parameter '%s'; it has:", a->text, tile_kernel_name(k), a->name);
+        fprintf(stderr, "tilecc: %s: kernel '%s' has no parameter '%s'; it has:", a->text, tile_kernel_name(k),
+                a->name);
         for (size_t i = 0; i < n; i++) fprintf(stderr, " %s", names[i]);
         fputc('\n', stderr);
     }
@@ -255,7 +257,8 @@ static int bind_memory(RunArg *a, tile_device *d, tile_args *args, const void *c
     }
     s = tile_write(d, a->address, contents, a->bytes, &e);
     free(poison);
-    if (s == TILE_OK) s = tile_bind(args, a->name, a->address, a->bytes, a->param.type, a->param.rank, a->shape, NULL, &e);
+    if (s == TILE_OK)
+        s = tile_bind(args, a->name, a->address, a->bytes, a->param.type, a->param.rank, a->shape, NULL, &e);
     return s == TILE_OK ? EXIT_OK : failed(s, &e);
 }
 
@@ -272,12 +275,13 @@ static int take_array(RunArg *a, const NpyArray *npy)
     const char *want = tile_type_npy(p->type);
     bool foreign = p->type == TILE_BF16 || p->type == TILE_E4M3 || p->type == TILE_E5M2;
     if (!npy_dtype_fits(npy->descr, want, foreign)) {
-        complain("%s: '%s' holds '%s', but '%s' is %s, which is '%s' in .npy files", a->text, a->in, npy->descr, a->name,
-                 tile_type_name(p->type), want);
+        complain("%s: '%s' holds '%s', but '%s' is %s, which is '%s' in .npy files", a->text, a->in, npy->descr,
+                 a->name, tile_type_name(p->type), want);
         return EXIT_USAGE;
     }
     if (npy->rank != p->rank) {
-        complain("%s: '%s' has %d dimensions, '%s' has %d: %s", a->text, a->in, npy->rank, a->name, p->rank, p->extents);
+        complain("%s: '%s' has %d dimensions, '%s' has %d: %s", a->text, a->in, npy->rank, a->name, p->rank,
+                 p->extents);
         return EXIT_USAGE;
     }
     for (int i = 0; i < p->rank; i++) a->shape[i] = npy->shape[i];
@@ -316,7 +320,7 @@ static bool is_number(const char *s)
     return s[0] >= '0' && s[0] <= '9';
 }
 
-static int resolve_extent(const RunArg *a, const tile_args *args, int i, int64_t *out)
+static int resolve_extent(const RunArg *a, tile_args *args, int i, int64_t *out)
 {
     const char *s = a->extents[i];
     if (is_number(s)) {
@@ -367,7 +371,9 @@ int run_args_bind(RunArgs *a, tile_device *d, tile_args *args)
         for (size_t i = 0; i < a->n && code == EXIT_OK; i++) {
             RunArg *r = &a->v[i];
             if (has_symbols(r) != (pass == 1)) continue;
-            code = r->param.is_scalar ? bind_scalar(r, args) : r->typed ? bind_typed(r, d, args) : bind_file(r, d, args);
+            code = r->param.is_scalar ? bind_scalar(r, args)
+                   : r->typed         ? bind_typed(r, d, args)
+                                      : bind_file(r, d, args);
         }
     }
     return code;

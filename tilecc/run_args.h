@@ -17,7 +17,7 @@ typedef struct RunArg {
     char *name, *in, *out;    /* in, out: files or NULL */
     bool typed;               /* type[extents] stands for the input */
     tile_type type;
-    char *extents[RUN_RANK];  /* numbers or symbols, as typed */
+    char *extents[RUN_RANK]; /* numbers or symbols, as typed */
     int nextents;
     /* with its parameter */
     tile_param param;

@@ -14,7 +14,8 @@
 
 enum { ROWS = 1000, COLUMNS = 4104, BYTES = ROWS * COLUMNS * 2 };
 
-static tile_status copy_matrix(tile_device *device, const char *path, uint16_t *matrix, uint16_t *result, tile_error *err)
+static tile_status copy_matrix(tile_device *device, const char *path, uint16_t *matrix, uint16_t *result,
+                               tile_error *err)
 {
     const int64_t shape[2] = {ROWS, COLUMNS};
     tile_module *module = NULL;
@@ -59,8 +60,7 @@ int main(int argc, char **argv)
     int code = 1;
     if (copy_matrix(device, argc > 1 ? argv[1] : "copy.tile", matrix, result, &err) != TILE_OK)
         printf("embed: %s\n", err.text);
-    else if (memcmp(matrix, result, BYTES) != 0)
-        printf("embed: the copy differs from the original\n");
+    else if (memcmp(matrix, result, BYTES) != 0) printf("embed: the copy differs from the original\n");
     else {
         printf("embed: %d bytes copied by %s, all the same\n", BYTES, tile_device_name(device));
         code = 0;

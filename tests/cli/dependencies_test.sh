@@ -7,7 +7,7 @@ const ROWS = 64;
 END
 {
     echo 'import mine;'
-    sed 's/bf16\[64, 256\]/bf16[ROWS, 256]/' good.tile
+    sed 's/bf16\[64, 256\]/bf16[mine.ROWS, 256]/' good.tile
 } >'uses it.tile'
 # `target` may have to come first.
 grep -v '^import' 'uses it.tile' | sed 's/^target sm_90a;$/target sm_90a;\nimport mine;/' >t && mv t 'uses it.tile'

@@ -4,7 +4,7 @@
 root=$(cd .. && pwd)
 prefix=$work/prefix
 
-DESTDIR= cmake --install "$BUILD" --prefix "$prefix" >"$work/log" 2>&1 || {
+env -u DESTDIR cmake --install "$BUILD" --prefix "$prefix" >"$work/log" 2>&1 || {
     cat "$work/log"
     fail "cmake --install"
     finish
@@ -42,6 +42,18 @@ cmake -S "$root/tests/install" -B "$work/build" -G Ninja -DCMAKE_PREFIX_PATH="$p
 for program in "$work"/build/use_*; do
     "$program" || fail "$(basename "$program") exits $?"
 done
+
+# The example of an application.
+cmake -S "$root/examples/embed" -B "$work/embed" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" \
+    -DCMAKE_C_FLAGS="$flags $sanitize" >"$work/log" 2>&1 && cmake --build "$work/embed" >>"$work/log" 2>&1 || {
+    cat "$work/log"
+    fail "examples/embed"
+    finish
+}
+"$work/embed/embed" "$root/examples/embed/copy.tile"
+status=$?
+[ $status = 0 ] || [ $status = 3 ] || fail "examples/embed exits $status" # 3: no GPU
+
 "$prefix/bin/tilecc" --version || fail "the installed tilecc does not start"
 
 # Only names with the libraries' prefixes leave them.

@@ -3,7 +3,7 @@
 photo=$BUILD/bin/tile_photo
 cd .. || exit 3
 
-copies='examples/copy_explicit.tile examples/copy.tile examples/copy_bulk.tile'
+copies='examples/copy_explicit.tile examples/copy.tile'
 shapes='1x8 64x256 63x264 4099x8200' # less than a tile, one tile, remainders both ways, many tiles
 for shape in $shapes; do
     rows=${shape%x*}

@@ -227,7 +227,7 @@ static void each_valuation(Case *c, int base)
         if (!c->defined[b->lo] || !c->defined[b->count]) return;
         from = c->value[b->lo];
         to = from + c->value[b->count] - 1;
-        if (to > from + 7) to = from + 7; /* some of a long range */
+        if (to > from + 5) to = from + 5; /* some of a long range */
     }
     for (int64_t v = from; v <= to; v++) {
         c->base_value[base] = v;

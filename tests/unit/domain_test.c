@@ -353,6 +353,14 @@ static void teams(void **state)
     DomBox knot = box2(ADD(i, MUL(j, K(2))), K(2), ADD(j, MUL(i, K(2))), K(2));
     TOGETHER(knot, knot);
     assert_true(domain_disjoint_teams(d, &arena, &first, &first, team, 0, &why));
+    /* Columns in groups of 64 of C, C % 64 == 0 (im2col). */
+    Poly ch = size_of(d, "C", 3);
+    assert_true(domain_assume_divides(d, K(64), ch));
+    Atom rsc[2] = {domain_index(d, "rs", K(0), K(9), DEP_TEAM), domain_index(d, "c", K(0), DIV(ch, K(64)), DEP_TEAM)};
+    DomBox im2col = box1(ADD(MUL(A(rsc[0]), ch), MUL(A(rsc[1]), K(64))), K(64));
+    assert_true(domain_disjoint_teams(d, &arena, &im2col, &im2col, rsc, 2, &why));
+    LE(ADD(im2col.start[0], K(64)), MUL(K(9), ch));
+    assert_true(domain_divides(d, 64, im2col.start[0]));
     /* The team's rows come from a loop with bounds of its own. */
     Poly in = poly_atom(d, domain_index(d, "in", MUL(i, K(8)), K(8), DEP_LOOP));
     DomBox rows = box2(in, K(1), j, K(1));

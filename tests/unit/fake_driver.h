@@ -137,8 +137,7 @@ static CuResult ModuleLoadDataEx(CuModule *m, const void *image, unsigned n, int
     fake.loads++;
     (void)image;
     for (unsigned i = 0; i + 1 < n; i++)
-        if (options[i] == CU_JIT_ERROR_LOG)
-            snprintf(values[i], (size_t)(uintptr_t)values[i + 1], "%s", fake.jit_log);
+        if (options[i] == CU_JIT_ERROR_LOG) snprintf(values[i], (size_t)(uintptr_t)values[i + 1], "%s", fake.jit_log);
     *m = (CuModule)(void *)&fake;
     return fake.current ? fake.load_result : 201;
 }
@@ -232,7 +231,12 @@ static CuResult TensorMapEncodeTiled(CuTensorMap *map, int type, uint32_t rank, 
                                      int interleave, int swizzle, int l2, int fill)
 {
     FakeEncode *e = &fake.encode[fake.encodes++ % 8];
-    *e = (FakeEncode){.type = type, .interleave = interleave, .swizzle = swizzle, .l2 = l2, .fill = fill, .rank = rank,
+    *e = (FakeEncode){.type = type,
+                      .interleave = interleave,
+                      .swizzle = swizzle,
+                      .l2 = l2,
+                      .fill = fill,
+                      .rank = rank,
                       .address = (uint64_t)(uintptr_t)address};
     for (uint32_t i = 0; i < rank; i++) {
         e->dims[i] = dims[i];
@@ -250,12 +254,36 @@ static CudaApi fake_api(void)
 {
     CudaApi api = {0};
 #define SET(f) api.f = f
-    SET(Init); SET(DriverGetVersion); SET(GetErrorName); SET(GetErrorString); SET(DeviceGetCount); SET(DeviceGet);
-    SET(DeviceGetName); SET(DeviceGetAttribute); SET(PrimaryCtxRetain); SET(PrimaryCtxRelease); SET(CtxGetCurrent);
-    SET(CtxGetDevice); SET(CtxPushCurrent); SET(CtxPopCurrent); SET(ModuleLoadDataEx); SET(ModuleUnload);
-    SET(ModuleGetFunction); SET(FuncSetAttribute); SET(LaunchKernelEx); SET(MemAlloc); SET(MemFree); SET(MemcpyHtoD);
-    SET(MemcpyDtoH); SET(StreamSynchronize); SET(EventCreate); SET(EventDestroy); SET(EventRecord);
-    SET(EventSynchronize); SET(EventElapsedTime); SET(TensorMapEncodeTiled);
+    SET(Init);
+    SET(DriverGetVersion);
+    SET(GetErrorName);
+    SET(GetErrorString);
+    SET(DeviceGetCount);
+    SET(DeviceGet);
+    SET(DeviceGetName);
+    SET(DeviceGetAttribute);
+    SET(PrimaryCtxRetain);
+    SET(PrimaryCtxRelease);
+    SET(CtxGetCurrent);
+    SET(CtxGetDevice);
+    SET(CtxPushCurrent);
+    SET(CtxPopCurrent);
+    SET(ModuleLoadDataEx);
+    SET(ModuleUnload);
+    SET(ModuleGetFunction);
+    SET(FuncSetAttribute);
+    SET(LaunchKernelEx);
+    SET(MemAlloc);
+    SET(MemFree);
+    SET(MemcpyHtoD);
+    SET(MemcpyDtoH);
+    SET(StreamSynchronize);
+    SET(EventCreate);
+    SET(EventDestroy);
+    SET(EventRecord);
+    SET(EventSynchronize);
+    SET(EventElapsedTime);
+    SET(TensorMapEncodeTiled);
 #undef SET
     return api;
 }

@@ -106,33 +106,32 @@ static void *within_budget(void *user, void *p, size_t n)
     return realloc(p, n);
 }
 
+static int chunks_left_after_failing(int allowed)
+{
+    Budget b = {allowed, 0};
+    jmp_buf here;
+    Mem mem = {within_budget, &b, &here};
+    Arena a;
+    arena_init(&a, &mem);
+    if (setjmp(here) == 0)
+        for (;;) arena_alloc(&a, 9000);
+    arena_free(&a);
+    return b.live;
+}
+
 static void every_chunk_goes_back_after_the_allocator_failed(void **state)
 {
     (void)state;
-    for (int allowed = 0; allowed < 6; allowed++) {
-        Budget b = {allowed, 0};
-        jmp_buf here;
-        Mem mem = {within_budget, &b, &here};
-        Arena a;
-        arena_init(&a, &mem);
-        if (setjmp(here) == 0)
-            for (;;) arena_alloc(&a, 9000);
-        arena_free(&a);
-        assert_int_equal(b.live, 0);
-    }
+    for (int allowed = 0; allowed < 6; allowed++) assert_int_equal(chunks_left_after_failing(allowed), 0);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        in_room(allocations_are_zeroed_aligned_and_apart),
-        in_room(an_object_larger_than_a_chunk_fits),
-        in_room(release_gives_back_what_came_after_the_mark),
-        in_room(release_to_the_empty_arena),
-        in_room(vectors_keep_their_items_while_growing),
-        in_room(printf_and_strdup),
-        in_room(bytes_of_an_array_overflow_to_a_size_that_fails),
-        in_room(running_out_jumps_to_the_point_of_failure),
+        in_room(allocations_are_zeroed_aligned_and_apart),         in_room(an_object_larger_than_a_chunk_fits),
+        in_room(release_gives_back_what_came_after_the_mark),      in_room(release_to_the_empty_arena),
+        in_room(vectors_keep_their_items_while_growing),           in_room(printf_and_strdup),
+        in_room(bytes_of_an_array_overflow_to_a_size_that_fails),  in_room(running_out_jumps_to_the_point_of_failure),
         in_room(every_chunk_goes_back_after_the_allocator_failed),
     };
     return cmocka_run_group_tests_name("lang/arena", tests, NULL, NULL);

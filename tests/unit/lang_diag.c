@@ -89,7 +89,8 @@ static void rule_shows_its_source(void **state)
     Text t;
     text_init(&t, &((Room *)*state)->mem);
     diags_render(&k->diags, DIAG_HUMAN, false, &t);
-    assert_non_null(strstr(t.s, "= rule: The inner box is a multiple of 16 bytes. [cuda.h, cuTensorMapEncodeTiled: boxDim"));
+    assert_non_null(
+        strstr(t.s, "= rule: The inner box is a multiple of 16 bytes. [cuda.h, cuTensorMapEncodeTiled: boxDim"));
     text_free(&t);
 }
 
@@ -111,13 +112,16 @@ static void tabs_and_code_points_keep_marks_in_place(void **state)
 static void control_characters_are_made_visible(void **state)
 {
     /* An escape sequence, a broken byte and a right-to-left override must not reach the terminal. */
-    Desk *k = desk(*state, "t", "a\x1B[31m\xFF\xE2\x80\xAE" "b");
+    Desk *k = desk(*state, "t",
+                   "a\x1B[31m\xFF\xE2\x80\xAE"
+                   "b");
     diag_at(&k->diags, W0002, of(k, "b"), "\x1B");
     shows(*state, k, DIAG_HUMAN, false,
           "warning W0002: \xEF\xBF\xBD\n"
           " --> t:1:9\n"
           "  |\n"
-          "1 | a\xEF\xBF\xBD[31m\xEF\xBF\xBD\xEF\xBF\xBD" "b\n"
+          "1 | a\xEF\xBF\xBD[31m\xEF\xBF\xBD\xEF\xBF\xBD"
+          "b\n"
           "  |         ^\n"
           "  |\n"
           "  = " RULE "\n"
@@ -237,14 +241,15 @@ static void json_is_one_object_per_line(void **state)
     diag_label(&k->diags, g, of(k, "x"), "l");
     diag_note(&k->diags, g, (Span){0, 0}, "n");
     diag_at(&k->diags, W0002, (Span){0, 0}, "nowhere");
-    shows(*state, k, DIAG_JSON, true,
-          "{\"code\":\"W0002\",\"class\":\"warning\",\"text\":\"nowhere\",\"rule\":\"A name does not hide another one.\","
-          "\"source\":\"\",\"path\":null,\"line\":0,\"col\":0,\"end_line\":0,\"end_col\":0,\"labels\":[],\"notes\":[],"
-          "\"fix\":null}\n"
-          "{\"code\":\"W0002\",\"class\":\"warning\",\"text\":\"say \\\"y\\\"\",\"rule\":\"A name does not hide another "
-          "one.\",\"source\":\"\",\"path\":\"a\\\"b\",\"line\":2,\"col\":4,\"end_line\":2,\"end_col\":5,\"labels\":["
-          "{\"text\":\"l\",\"path\":\"a\\\"b\",\"line\":1,\"col\":1,\"end_line\":1,\"end_col\":2}],\"notes\":[{\"text\":"
-          "\"n\",\"path\":null,\"line\":0,\"col\":0,\"end_line\":0,\"end_col\":0}],\"fix\":null}\n");
+    shows(
+        *state, k, DIAG_JSON, true,
+        "{\"code\":\"W0002\",\"class\":\"warning\",\"text\":\"nowhere\",\"rule\":\"A name does not hide another one.\","
+        "\"source\":\"\",\"path\":null,\"line\":0,\"col\":0,\"end_line\":0,\"end_col\":0,\"labels\":[],\"notes\":[],"
+        "\"fix\":null}\n"
+        "{\"code\":\"W0002\",\"class\":\"warning\",\"text\":\"say \\\"y\\\"\",\"rule\":\"A name does not hide another "
+        "one.\",\"source\":\"\",\"path\":\"a\\\"b\",\"line\":2,\"col\":4,\"end_line\":2,\"end_col\":5,\"labels\":["
+        "{\"text\":\"l\",\"path\":\"a\\\"b\",\"line\":1,\"col\":1,\"end_line\":1,\"end_col\":2}],\"notes\":[{\"text\":"
+        "\"n\",\"path\":null,\"line\":0,\"col\":0,\"end_line\":0,\"end_col\":0}],\"fix\":null}\n");
 }
 
 static void colour_changes_nothing_but_escapes(void **state)
@@ -296,7 +301,8 @@ static void codes_are_found_by_their_text_and_sorted(void **state)
     for (int i = 0; i < ERROR_COUNT; i++) {
         const ErrorInfo *e = error_info((ErrorCode)i);
         assert_int_equal(strlen(e->code), 5);
-        assert_true(e->code[0] == 'E' ? e->cls == DIAG_ERROR : e->cls == (e->code[0] == 'W' ? DIAG_WARNING : DIAG_PERFORMANCE));
+        assert_true(e->code[0] == 'E' ? e->cls == DIAG_ERROR
+                                      : e->cls == (e->code[0] == 'W' ? DIAG_WARNING : DIAG_PERFORMANCE));
         size_t n = strlen(e->rule);
         assert_true(n > 10 && e->rule[n - 1] == '.');
         assert_true(e->explain[0] != 0);

@@ -20,7 +20,7 @@ typedef struct Room {
     Arena arena;
 } Room;
 
-static int room_open(void **state)
+static inline int room_open(void **state)
 {
     Room *r = test_calloc(1, sizeof *r);
     r->mem.fail = &r->fail;
@@ -30,7 +30,7 @@ static int room_open(void **state)
     return 0;
 }
 
-static int room_close(void **state)
+static inline int room_close(void **state)
 {
     Room *r = *state;
     arena_free(&r->arena);

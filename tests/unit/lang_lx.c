@@ -26,7 +26,8 @@ static Lx op(Sheet *s, LxOp o, Lx a, Lx b)
 /* Value of `a op b` computed at launch (symbols, so that nothing folds). */
 static LxStatus run(LxOp o, int64_t a, int64_t b, int64_t *out)
 {
-    LxNode nodes[3] = {{.op = LX_SYM, .k = 0}, {.op = LX_SYM, .k = 1}, {.op = (uint8_t)o, .a = 1, .b = o == LX_NOT ? 0 : 2}};
+    LxNode nodes[3] = {
+        {.op = LX_SYM, .k = 0}, {.op = LX_SYM, .k = 1}, {.op = (uint8_t)o, .a = 1, .b = o == LX_NOT ? 0 : 2}};
     int64_t syms[2] = {a, b}, values[3];
     uint8_t status[3];
     lx_eval(nodes, 3, syms, values, status);
@@ -128,9 +129,9 @@ static void comparisons_and_logic_give_0_or_1(void **state)
 static void the_left_side_can_decide_alone(void **state)
 {
     (void)state;
-    LxNode n[] = {{.op = LX_SYM, .k = 0}, {.op = LX_SYM, .k = 1}, {.op = LX_CONST, .k = 0}, {.op = LX_EQ, .a = 1, .b = 3},
-                  {.op = LX_MOD, .a = 2, .b = 1}, {.op = LX_EQ, .a = 5, .b = 3}, {.op = LX_LOR, .a = 4, .b = 6},
-                  {.op = LX_LOR, .a = 6, .b = 4}, {.op = LX_ADD, .a = 6, .b = 7}};
+    LxNode n[] = {{.op = LX_SYM, .k = 0},         {.op = LX_SYM, .k = 1},         {.op = LX_CONST, .k = 0},
+                  {.op = LX_EQ, .a = 1, .b = 3},  {.op = LX_MOD, .a = 2, .b = 1}, {.op = LX_EQ, .a = 5, .b = 3},
+                  {.op = LX_LOR, .a = 4, .b = 6}, {.op = LX_LOR, .a = 6, .b = 4}, {.op = LX_ADD, .a = 6, .b = 7}};
     int64_t values[9], zero[2] = {0, 10}, five[2] = {5, 10};
     uint8_t status[9];
     lx_eval(n, 9, zero, values, status);

@@ -17,18 +17,38 @@ static MfKernel copy_kernel(Arena *a)
     Lx grid = lx_op(a, &k.lx, LX_CEIL, m, lx_const(a, &k.lx, 64)), one = lx_const(a, &k.lx, 1);
     Lx cond = lx_op(a, &k.lx, LX_NOT, lx_op(a, &k.lx, LX_LT, n, c), 0);
     MfTensor t = {.name = "src", .type = TYPE_BF16, .rank = 2, .read = true, .extent = {m, m}, .align = 16};
-    MfTensor u = {.name = "dst", .type = TYPE_F32, .rank = 1, .written = true, .strided = true,
-                  .extent = {m}, .stride = {one}, .align = 4};
+    MfTensor u = {.name = "dst",
+                  .type = TYPE_F32,
+                  .rank = 1,
+                  .written = true,
+                  .strided = true,
+                  .extent = {m},
+                  .stride = {one},
+                  .align = 4};
     vec_push(a, &k.tensors, t);
     vec_push(a, &k.tensors, u);
     vec_push(a, &k.scalars, ((MfScalar){"n", TYPE_S64, 1}));
     vec_push(a, &k.args, ((struct MfArg){false, 0}));
     vec_push(a, &k.args, ((struct MfArg){true, 0}));
     vec_push(a, &k.args, ((struct MfArg){false, 1}));
-    MfMap map = {.name = "src.map", .tensor = 0, .mode = MAP_IM2COL, .swizzle = MAP_SWIZZLE_128B, .l2 = MAP_L2_256B,
-                 .fill = MAP_FILL_NAN, .rank = 3, .type = MAP_BF16, .is_load = true, .offset = c,
-                 .dim = {m, m, one}, .pitch = {m, n, 0}, .box = {1, 256, 64}, .elem_stride = {1, 8, 1},
-                 .lower = {-32768, -1, 2}, .upper = {32767, 1, -2}, .channels = 64, .pixels = 1024};
+    MfMap map = {.name = "src.map",
+                 .tensor = 0,
+                 .mode = MAP_IM2COL,
+                 .swizzle = MAP_SWIZZLE_128B,
+                 .l2 = MAP_L2_256B,
+                 .fill = MAP_FILL_NAN,
+                 .rank = 3,
+                 .type = MAP_BF16,
+                 .is_load = true,
+                 .offset = c,
+                 .dim = {m, m, one},
+                 .pitch = {m, n, 0},
+                 .box = {1, 256, 64},
+                 .elem_stride = {1, 8, 1},
+                 .lower = {-32768, -1, 2},
+                 .upper = {32767, 1, -2},
+                 .channels = 64,
+                 .pixels = 1024};
     vec_push(a, &k.maps, map);
     vec_push(a, &k.params, ((MfParam){MF_PARAM_MAP, 0}));
     vec_push(a, &k.params, ((MfParam){MF_PARAM_ADDRESS, 1}));
@@ -42,7 +62,9 @@ static MfKernel copy_kernel(Arena *a)
 
 static Manifest sample(Arena *a)
 {
-    Manifest m = {.compiler = "tilecc 0.1.0", .target = "sm_90a", .source = "copy.tile",
+    Manifest m = {.compiler = "tilecc 0.1.0",
+                  .target = "sm_90a",
+                  .source = "copy.tile",
                   .source_hash = UINT64_C(0x123456789ABCDEF0)};
     vec_push(a, &m.kernels, copy_kernel(a));
     MfKernel small = copy_kernel(a);
@@ -183,12 +205,14 @@ static void indices_are_inside(const Manifest *m)
         for (uint32_t j = 0; j < k->maps.n; j++) {
             const MfMap *map = &k->maps.v[j];
             assert_true(map->tensor < k->tensors.n && map->rank <= MAP_RANK && map->offset <= nodes);
-            for (int d = 0; d < map->rank; d++) assert_true(map->dim[d] && map->dim[d] <= nodes && map->pitch[d] <= nodes);
+            for (int d = 0; d < map->rank; d++)
+                assert_true(map->dim[d] && map->dim[d] <= nodes && map->pitch[d] <= nodes);
         }
         for (uint32_t j = 0; j < k->tensors.n; j++) {
             const MfTensor *t = &k->tensors.v[j];
             assert_true(t->rank <= MAP_RANK && t->type < TYPE_COUNT);
-            for (int d = 0; d < t->rank; d++) assert_true(t->extent[d] && t->extent[d] <= nodes && t->stride[d] <= nodes);
+            for (int d = 0; d < t->rank; d++)
+                assert_true(t->extent[d] && t->extent[d] <= nodes && t->stride[d] <= nodes);
         }
         for (uint32_t j = 0; j < k->args.n; j++)
             assert_true(k->args.v[j].index < (k->args.v[j].is_scalar ? k->scalars.n : k->tensors.n));
@@ -242,7 +266,8 @@ static char *as_ptx(Arena *a, MfWords w, const char *head, const char *type, con
 {
     Text t;
     text_init(&t, a->mem);
-    text_printf(&t, "%s.version 8.6\n.target sm_90a\n.visible .const .align 8 %s tile_manifest[%zu] = {\n", head, type, w.n);
+    text_printf(&t, "%s.version 8.6\n.target sm_90a\n.visible .const .align 8 %s tile_manifest[%zu] = {\n", head, type,
+                w.n);
     for (size_t i = 0; i < w.n; i++) {
         text_str(&t, i ? ", " : "");
         if (number[0] == 'x') text_printf(&t, "0x%" PRIx64, w.w[i]);
@@ -261,7 +286,8 @@ static void ptx_carries_the_manifest(void **state)
     Room *r = *state;
     Manifest m = sample(&r->arena), out;
     MfWords w = manifest_encode(&m, &r->arena);
-    const char *heads[] = {"", "// tile_manifest[2] = {1, 2}\n", "// .b64 tile_manifest, and .b64\ttile_manifests[3]\n"};
+    const char *heads[] = {"", "// tile_manifest[2] = {1, 2}\n",
+                           "// .b64 tile_manifest, and .b64\ttile_manifests[3]\n"};
     const char *numbers[] = {"d", "x", "xU"};
     for (int i = 0; i < 3; i++) {
         size_t n;
@@ -286,9 +312,14 @@ static void damaged_ptx_is_refused(void **state)
         test_free(exact);
     }
     assert_non_null(manifest_find(NULL, 0, &r->arena, &out));
-    const char *bad[] = {".b64 tile_manifest[1] = {18446744073709551616};", ".b64 tile_manifest[2] = {1};",
-                         ".b64 tile_manifest[1] = {0x};", ".b64 tile_manifest[1] = {-1};", ".b64 tile_manifest;",
-                         ".b32 tile_manifest[1] = {1};", ".b64 tile_manifest[] = {};", "not PTX at all"};
+    const char *bad[] = {".b64 tile_manifest[1] = {18446744073709551616};",
+                         ".b64 tile_manifest[2] = {1};",
+                         ".b64 tile_manifest[1] = {0x};",
+                         ".b64 tile_manifest[1] = {-1};",
+                         ".b64 tile_manifest;",
+                         ".b32 tile_manifest[1] = {1};",
+                         ".b64 tile_manifest[] = {};",
+                         "not PTX at all"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_non_null(manifest_find(bad[i], strlen(bad[i]), &r->arena, &out));
 }

@@ -59,8 +59,16 @@ static void fine(const MapDesc *d)
 /* bf16[1000, 1024], box [64, 64] */
 static MapDesc tiled(void)
 {
-    return (MapDesc){.mode = MAP_TILED, .type = MAP_BF16, .rank = 2, .address = 0x1000, .dim = {1000, 1024},
-                     .pitch = {2048}, .box = {64, 64}, .elem_stride = {1, 1}, .sm = 90, .is_load = true};
+    return (MapDesc){.mode = MAP_TILED,
+                     .type = MAP_BF16,
+                     .rank = 2,
+                     .address = 0x1000,
+                     .dim = {1000, 1024},
+                     .pitch = {2048},
+                     .box = {64, 64},
+                     .elem_stride = {1, 1},
+                     .sm = 90,
+                     .is_load = true};
 }
 
 /* bf16[8, 100, 1024] */
@@ -93,25 +101,52 @@ static MapDesc tiled5(void)
 /* NHWC bf16[32, 64, 64, 128], 3 x 3 window */
 static MapDesc im2col(void)
 {
-    MapDesc d = {.mode = MAP_IM2COL, .type = MAP_BF16, .rank = 4, .address = 0x1000, .dim = {32, 64, 64, 128},
-                 .pitch = {1048576, 16384, 256}, .elem_stride = {1, 1, 1, 1}, .swizzle = MAP_SWIZZLE_128B,
-                 .lower = {-1, -1}, .upper = {-1, -1}, .channels = 64, .pixels = 128, .sm = 90, .is_load = true};
+    MapDesc d = {.mode = MAP_IM2COL,
+                 .type = MAP_BF16,
+                 .rank = 4,
+                 .address = 0x1000,
+                 .dim = {32, 64, 64, 128},
+                 .pitch = {1048576, 16384, 256},
+                 .elem_stride = {1, 1, 1, 1},
+                 .swizzle = MAP_SWIZZLE_128B,
+                 .lower = {-1, -1},
+                 .upper = {-1, -1},
+                 .channels = 64,
+                 .pixels = 128,
+                 .sm = 90,
+                 .is_load = true};
     return d;
 }
 
 static MapDesc im2col3(void)
 {
-    MapDesc d = {.mode = MAP_IM2COL, .type = MAP_BF16, .rank = 3, .address = 0x1000, .dim = {32, 100000, 128},
-                 .pitch = {25600000, 256}, .elem_stride = {1, 1, 1}, .channels = 64, .pixels = 128, .sm = 90,
+    MapDesc d = {.mode = MAP_IM2COL,
+                 .type = MAP_BF16,
+                 .rank = 3,
+                 .address = 0x1000,
+                 .dim = {32, 100000, 128},
+                 .pitch = {25600000, 256},
+                 .elem_stride = {1, 1, 1},
+                 .channels = 64,
+                 .pixels = 128,
+                 .sm = 90,
                  .is_load = true};
     return d;
 }
 
 static MapDesc im2col5(void)
 {
-    MapDesc d = {.mode = MAP_IM2COL, .type = MAP_BF16, .rank = 5, .address = 0x1000, .dim = {4, 64, 64, 64, 128},
-                 .pitch = {67108864, 1048576, 16384, 256}, .elem_stride = {1, 1, 1, 1, 1}, .channels = 64,
-                 .pixels = 128, .sm = 90, .is_load = true};
+    MapDesc d = {.mode = MAP_IM2COL,
+                 .type = MAP_BF16,
+                 .rank = 5,
+                 .address = 0x1000,
+                 .dim = {4, 64, 64, 64, 128},
+                 .pitch = {67108864, 1048576, 16384, 256},
+                 .elem_stride = {1, 1, 1, 1, 1},
+                 .channels = 64,
+                 .pixels = 128,
+                 .sm = 90,
+                 .is_load = true};
     return d;
 }
 
@@ -177,8 +212,8 @@ static MapDesc interleaved32(void)
 static void the_base_descriptors_are_fine(void **state)
 {
     (void)state;
-    MapDesc all[] = {tiled(), tiled3(), tiled5(), im2col(), im2col3(), im2col5(), wide(),          gather(),
-                     b4a16(), b6a16(),  b4a8(),   interleaved(), interleaved32()};
+    MapDesc all[] = {tiled(),  tiled3(), tiled5(), im2col(), im2col3(),     im2col5(),      wide(),
+                     gather(), b4a16(),  b6a16(),  b4a8(),   interleaved(), interleaved32()};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) fine(&all[i]);
 }
 
@@ -291,6 +326,9 @@ static void T08_element_strides(void **state)
     FINE(tiled, d.elem_stride[0] = 8);
     BREAKS(E0420, tiled, d.elem_stride[1] = 2);
     FINE(interleaved, d.elem_stride[2] = 2);
+    BREAKS(E0420, im2col, d.elem_stride[3] = 2);
+    FINE(im2col, d.interleave = MAP_INTERLEAVE_16B; d.elem_stride[3] = 2);
+    FINE(im2col, d.elem_stride[2] = 2);
     BREAKS(E0419, interleaved, d.elem_stride[2] = 9);
 }
 
@@ -410,6 +448,10 @@ static void T15_corners(void **state)
     BREAKS(E0440, im2col, d.lower[1] = 32; d.upper[1] = -32);
     FINE(im2col, d.lower[1] = 32; d.upper[1] = -31);
     BREAKS(E0440, wide, d.lower[0] = 64; d.upper[0] = 0);
+    /* interleaved: N, C, H, W */
+    BREAKS(E0440, im2col, d.interleave = MAP_INTERLEAVE_16B; d.dim[3] = 3; d.lower[1] = 2);
+    FINE(im2col, d.interleave = MAP_INTERLEAVE_16B; d.dim[3] = 4; d.lower[1] = 2);
+    FINE(im2col, d.interleave = MAP_INTERLEAVE_16B; d.dim[1] = 1; d.lower[0] = 5);
 }
 
 static void T16_channels_and_pixels(void **state)
@@ -507,8 +549,20 @@ static void unknown_fields_break_nothing(void **state)
 static void no_value_is_too_odd(void **state)
 {
     (void)state;
-    const int64_t odd[] = {0, 1, -1, 16, 128, 256, 257, INT32_MAX, INT64_C(1) << 32, INT64_C(1) << 40, INT64_MAX,
-                           INT64_MAX - 15, INT64_MIN + 1, MAP_UNKNOWN};
+    const int64_t odd[] = {0,
+                           1,
+                           -1,
+                           16,
+                           128,
+                           256,
+                           257,
+                           INT32_MAX,
+                           INT64_C(1) << 32,
+                           INT64_C(1) << 40,
+                           INT64_MAX,
+                           INT64_MAX - 15,
+                           INT64_MIN + 1,
+                           MAP_UNKNOWN};
     uint64_t seed = 88172645463325252u;
     for (int turn = 0; turn < 200000; turn++) {
         int64_t v[32];
@@ -516,10 +570,19 @@ static void no_value_is_too_odd(void **state)
             seed ^= seed << 13, seed ^= seed >> 7, seed ^= seed << 17;
             v[i] = odd[seed % (sizeof odd / sizeof *odd)];
         }
-        MapDesc d = {.mode = (MapMode)(seed >> 8 & 7) % 6, .type = (int)(seed >> 12 & 31) - 4, .rank = (int)(seed >> 20 & 7),
-                     .address = v[0], .channels = v[1], .pixels = v[2], .interleave = (int)(seed >> 24 & 3),
-                     .swizzle = (int)(seed >> 28 & 7), .l2 = (int)(seed >> 32 & 7), .fill = (int)(seed >> 36 & 3),
-                     .sm = (seed >> 40 & 1) ? 90 : 100, .is_store = seed >> 41 & 1, .is_load = seed >> 42 & 1};
+        MapDesc d = {.mode = (MapMode)(seed >> 8 & 7) % 6,
+                     .type = (int)(seed >> 12 & 31) - 4,
+                     .rank = (int)(seed >> 20 & 7),
+                     .address = v[0],
+                     .channels = v[1],
+                     .pixels = v[2],
+                     .interleave = (int)(seed >> 24 & 3),
+                     .swizzle = (int)(seed >> 28 & 7),
+                     .l2 = (int)(seed >> 32 & 7),
+                     .fill = (int)(seed >> 36 & 3),
+                     .sm = (seed >> 40 & 1) ? 90 : 100,
+                     .is_store = seed >> 41 & 1,
+                     .is_load = seed >> 42 & 1};
         memcpy(d.dim, v + 3, sizeof d.dim);
         memcpy(d.pitch, v + 8, sizeof d.pitch);
         memcpy(d.box, v + 13, sizeof d.box);
@@ -545,7 +608,7 @@ static void bytes_of_a_box(void **state)
     (void)state;
     BYTES(tiled, 8192, 8192, );
     BYTES(tiled, 64 * 32, 64 * 128, d.swizzle = MAP_SWIZZLE_128B; d.box[1] = 16); /* pitch is the span: measured */
-    BYTES(tiled, 22 * 128, 22 * 128, d.elem_stride[0] = 3);                        /* ceil(64 / 3) rows */
+    BYTES(tiled, 22 * 128, 22 * 128, d.elem_stride[0] = 3);                       /* ceil(64 / 3) rows */
     BYTES(tiled5, 16 * 32, 16 * 32, );
     BYTES(gather, 4 * 128, 4 * 128, );
     BYTES(gather, 4 * 128, 4 * 128, d.box[0] = 1);

@@ -10,8 +10,8 @@ static void numbers_are_written_like_printf_does(void **state)
     Room *r = *state;
     Text t;
     text_init(&t, &r->mem);
-    const int64_t values[] = {0,   1,    -1,    9,         10,        99,       100,      101, 999, 1000, 12345,
-                              -42, 1000000007, INT32_MIN, INT64_MAX, INT64_MIN, -INT64_MAX};
+    const int64_t values[] = {0,    1,     -1,  9,          10,        99,        100,       101,       999,
+                              1000, 12345, -42, 1000000007, INT32_MIN, INT64_MAX, INT64_MIN, -INT64_MAX};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         char expected[32];
         snprintf(expected, sizeof expected, "%" PRId64, values[i]);
@@ -82,10 +82,10 @@ static void json_strings_are_escaped(void **state)
 static void invalid_utf8_becomes_the_replacement_character(void **state)
 {
     check_json(*state, "\xFF", 1, "\"" FFFD "\"");
-    check_json(*state, "\xC0\xAF", 2, "\"" FFFD FFFD "\"");                 /* overlong */
-    check_json(*state, "\xED\xA0\x80", 3, "\"" FFFD FFFD FFFD "\"");        /* surrogate */
+    check_json(*state, "\xC0\xAF", 2, "\"" FFFD FFFD "\"");                   /* overlong */
+    check_json(*state, "\xED\xA0\x80", 3, "\"" FFFD FFFD FFFD "\"");          /* surrogate */
     check_json(*state, "\xF4\x90\x80\x80", 4, "\"" FFFD FFFD FFFD FFFD "\""); /* above U+10FFFF */
-    check_json(*state, "a\xE2\x86", 3, "\"a" FFFD FFFD "\"");               /* cut off */
+    check_json(*state, "a\xE2\x86", 3, "\"a" FFFD FFFD "\"");                 /* cut off */
     check_json(*state, "\x80z", 2, "\"" FFFD "z\"");
 }
 

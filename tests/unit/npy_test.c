@@ -50,7 +50,8 @@ static void good_files(void **state)
     assert_int_equal(a.rank, 1);
     assert_true(read_text(1, "{'descr': '<u2', 'fortran_order': False, 'shape': (), }", 2, &a, why));
     assert_int_equal(a.rank, 0);
-    assert_true(read_text(1, "{'descr': '<u2', 'fortran_order': False, 'shape': (9223372036854775807, 0), }", 0, &a, why));
+    assert_true(
+        read_text(1, "{'descr': '<u2', 'fortran_order': False, 'shape': (9223372036854775807, 0), }", 0, &a, why));
 }
 
 static void hostile_headers(void **state)
@@ -150,7 +151,7 @@ static void dtypes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(good_files), cmocka_unit_test(hostile_headers), cmocka_unit_test(cut_files),
+        cmocka_unit_test(good_files),         cmocka_unit_test(hostile_headers), cmocka_unit_test(cut_files),
         cmocka_unit_test(headers_round_trip), cmocka_unit_test(dtypes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* libtile against a driver that records what it is asked (fake_driver.h). */
+/* libtile against a driver that records what it is asked (fake_driver.h), with a kernel made by hand (runtime_world.h). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,158 +9,7 @@
 
 #include <cmocka.h>
 
-#include "lang/manifest.h"
-#include "runtime/device.h"
-#include "tests/unit/fake_driver.h"
-
-/* ---- a module with one kernel: copy(src: T[M, N], dst: T[M, N], n: s32) ---- */
-
-typedef struct Variant { /* what differs from the plain kernel */
-    bool strided, accumulate, load_nan, by_address;
-    uint32_t cluster, smem;
-    const char *target, *entry;
-} Variant;
-
-typedef struct World {
-    Mem mem;
-    jmp_buf fail;
-    Arena arena;
-    Text ptx;
-    tile_device *device;
-    tile_module *module;
-    tile_kernel *kernel;
-    tile_args *args;
-    tile_error err;
-} World;
-
-static Lx op(Arena *a, MfKernel *k, LxOp o, Lx x, Lx y)
-{
-    return lx_op(a, &k->lx, o, x, y);
-}
-
-static void add_tensor(Arena *a, MfKernel *k, const Variant *v, const char *name, bool read, bool written, Lx m, Lx n)
-{
-    MfTensor t = {.name = name, .type = TYPE_BF16, .rank = 2, .read = read, .written = written, .strided = v->strided,
-                  .extent = {m, n}, .align = 16};
-    Lx one = lx_const(a, &k->lx, 1), two = lx_const(a, &k->lx, 2);
-    Lx pitch = n;
-    if (v->strided) {
-        char *sym = arena_printf(a, "%s_pitch", name);
-        vec_push(a, &k->syms, ((MfSym){sym, MF_STRIDE}));
-        pitch = lx_sym(a, &k->lx, k->syms.n - 1);
-    }
-    t.stride[0] = pitch;
-    t.stride[1] = one;
-    vec_push(a, &k->tensors, t);
-    vec_push(a, &k->args, ((struct MfArg){false, k->tensors.n - 1}));
-    MfMap map = {.name = name[0] == 's' ? "in" : "out", .tensor = k->tensors.n - 1, .swizzle = MAP_SWIZZLE_128B, .rank = 2,
-                 .type = MAP_BF16, .is_load = read && !written, .is_store = written, .dim = {m, n},
-                 .pitch = {op(a, k, LX_MUL, pitch, two), two}, .box = {32, 64}, .elem_stride = {1, 1},
-                 .offset = lx_const(a, &k->lx, 0)};
-    if (v->load_nan && map.is_load) map.fill = MAP_FILL_NAN;
-    vec_push(a, &k->maps, map);
-    vec_push(a, &k->params,
-             ((MfParam){v->by_address && read && !written ? MF_PARAM_ADDRESS : MF_PARAM_MAP, k->maps.n - 1}));
-}
-
-static void build_kernel(Arena *a, MfKernel *k, const Variant *v)
-{
-    k->name = "copy";
-    k->entry = v->entry ? v->entry : "copy";
-    vec_push(a, &k->syms, ((MfSym){"M", MF_SIZE}));
-    vec_push(a, &k->syms, ((MfSym){"N", MF_SIZE}));
-    vec_push(a, &k->syms, ((MfSym){"n", MF_SCALAR}));
-    Lx m = lx_sym(a, &k->lx, 0), n = lx_sym(a, &k->lx, 1), s = lx_sym(a, &k->lx, 2);
-    Lx zero = lx_const(a, &k->lx, 0), one = lx_const(a, &k->lx, 1);
-    add_tensor(a, k, v, "src", true, false, m, n);
-    add_tensor(a, k, v, "dst", v->accumulate, true, m, n);
-    vec_push(a, &k->scalars, ((MfScalar){"n", TYPE_S32, 2}));
-    vec_push(a, &k->args, ((struct MfArg){true, 0}));
-    vec_push(a, &k->params, ((MfParam){MF_PARAM_VALUE, op(a, k, LX_ADD, s, one)}));
-    Lx even = op(a, k, LX_EQ, op(a, k, LX_MOD, n, lx_const(a, &k->lx, 8)), zero);
-    vec_push(a, &k->checks, ((MfCheck){E1101, even, "N % 8 == 0", "stores move whole 16 bytes", "copy.tile:3:5"}));
-    vec_push(a, &k->checks, ((MfCheck){E1101, op(a, k, LX_LE, m, lx_const(a, &k->lx, 1000)), "M <= 1000", "where", "copy.tile:1:9"}));
-    k->grid[0] = op(a, k, LX_CEIL, n, lx_const(a, &k->lx, 64));
-    k->grid[1] = op(a, k, LX_CEIL, m, lx_const(a, &k->lx, 32));
-    k->grid[2] = one;
-    k->cluster[0] = v->cluster ? v->cluster : 1;
-    k->cluster[1] = k->cluster[2] = 1;
-    k->threads = 128;
-    k->smem = v->smem ? v->smem : 65536;
-}
-
-static void build_ptx(World *w, const Variant *v)
-{
-    Manifest m = {.compiler = "tilecc test", .target = v->target ? v->target : "sm_90a", .source = "copy.tile"};
-    build_kernel(&w->arena, vec_add(&w->arena, &m.kernels), v);
-    MfWords words = manifest_encode(&m, &w->arena);
-    text_printf(&w->ptx, ".version 8.6\n.target %s\n.global .align 8 .b64 %s[%zu] = {", m.target, MANIFEST_SYMBOL, words.n);
-    for (size_t i = 0; i < words.n; i++) text_printf(&w->ptx, "%s%llu", i ? ", " : "", (unsigned long long)words.w[i]);
-    text_str(&w->ptx, "};\n");
-}
-
-static World *world_new(void)
-{
-    World *w = calloc(1, sizeof *w);
-    assert_non_null(w);
-    w->mem.fail = &w->fail;
-    if (setjmp(w->fail)) fail_msg("out of memory");
-    arena_init(&w->arena, &w->mem);
-    text_init(&w->ptx, &w->mem);
-    CudaApi api = fake_api();
-    assert_int_equal(cuda_device_open(&api, NULL, -1, &w->device, &w->err), TILE_OK);
-    return w;
-}
-
-static tile_status world_load(World *w, const Variant *v)
-{
-    build_ptx(w, v);
-    tile_status s = tile_module_load(w->device, w->ptx.s, w->ptx.n, &w->module, &w->err);
-    if (s != TILE_OK) return s;
-    w->kernel = tile_kernel_find(w->module, "copy");
-    assert_non_null(w->kernel);
-    return tile_args_new(w->kernel, &w->args, &w->err);
-}
-
-static World *open_world(const Variant *v)
-{
-    World *w = world_new();
-    if (world_load(w, v) != TILE_OK) fail_msg("%s", w->err.text);
-    return w;
-}
-
-static void close_world(World *w)
-{
-    tile_args_free(w->args);
-    tile_module_free(w->module);
-    tile_device_close(w->device);
-    text_free(&w->ptx);
-    arena_free(&w->arena);
-    free(w);
-    assert_int_equal(fake.pushes, fake.pops);
-    assert_int_equal(fake.retains, fake.releases);
-    assert_int_equal(fake.allocs, fake.frees);
-}
-
-static tile_status bind(World *w, const char *name, uint64_t address, int64_t m, int64_t n)
-{
-    int64_t shape[] = {m, n};
-    return tile_bind(w->args, name, address, 0, TILE_BF16, 2, shape, NULL, &w->err);
-}
-
-static tile_status bind_pitch(World *w, const char *name, uint64_t address, int64_t m, int64_t n, int64_t pitch)
-{
-    int64_t shape[] = {m, n}, strides[] = {pitch, 1};
-    return tile_bind(w->args, name, address, 0, TILE_BF16, 2, shape, strides, &w->err);
-}
-
-static tile_status launch(World *w, int64_t m, int64_t n)
-{
-    assert_int_equal(bind(w, "src", 0x10000000, m, n), TILE_OK);
-    assert_int_equal(bind(w, "dst", 0x20000000, m, n), TILE_OK);
-    assert_int_equal(tile_bind_scalar(w->args, "n", 41, &w->err), TILE_OK);
-    return tile_launch(w->args, NULL, &w->err);
-}
+#include "tests/unit/runtime_world.h"
 
 #define PLAIN (&(Variant){0})
 #define assert_says(w, what)                                                                                           \
@@ -255,7 +104,8 @@ static void driver_errors_are_named(void **state)
     World *w = open_world(PLAIN);
     fake.encode_result = CU_INVALID_VALUE;
     assert_int_equal(launch(w, 64, 64), TILE_ERROR_DRIVER);
-    assert_says(w, "E1110: map `in` of `src`: cuTensorMapEncodeTiled failed: CUDA_ERROR_INVALID_VALUE (1): invalid argument");
+    assert_says(
+        w, "E1110: map `in` of `src`: cuTensorMapEncodeTiled failed: CUDA_ERROR_INVALID_VALUE (1): invalid argument");
     fake.encode_result = CU_OK;
     fake.launch_result = 700;
     assert_int_equal(tile_launch(w->args, NULL, &w->err), TILE_ERROR_DRIVER);
@@ -278,7 +128,8 @@ static void binding_names_what_is_wrong(void **state)
     assert_string_equal(w->err.text, "E1102: `src` has type f16, the kernel's is bf16");
     assert_int_equal(tile_bind(w->args, "src", 0x1000, 0, TILE_BF16, 3, shape, NULL, &w->err), TILE_ERROR_ARGUMENT);
     assert_string_equal(w->err.text, "E1103: `src` has rank 3, the kernel's is 2: [M, N]");
-    assert_int_equal(tile_bind(w->args, "src", 0x1000, 0, TILE_BF16, 2, shape, transposed, &w->err), TILE_ERROR_ARGUMENT);
+    assert_int_equal(tile_bind(w->args, "src", 0x1000, 0, TILE_BF16, 2, shape, transposed, &w->err),
+                     TILE_ERROR_ARGUMENT);
     assert_says(w, "E1105: `src` has no `stride` clause");
     assert_int_equal(bind(w, "src", 0x1000, -1, 64), TILE_ERROR_ARGUMENT);
     assert_int_equal(bind(w, "src", 0x1000, INT64_MAX / 2, INT64_MAX / 2), TILE_ERROR_ARGUMENT);
@@ -367,14 +218,14 @@ static void column_ranges_may_interleave(void **state)
         uint64_t distance; /* bytes from src to dst */
         tile_status want;
     } cases[] = {
-        {256, 256, 128, TILE_OK},            /* the next 64 of 256 columns */
-        {256, 256, 256 * 2 - 128, TILE_OK},  /* the last ones */
-        {256, 256, 112, TILE_ERROR_CHECK},   /* 8 columns in common */
+        {256, 256, 128, TILE_OK},              /* the next 64 of 256 columns */
+        {256, 256, 256 * 2 - 128, TILE_OK},    /* the last ones */
+        {256, 256, 112, TILE_ERROR_CHECK},     /* 8 columns in common */
         {256, 256, 256 * 2, TILE_ERROR_CHECK}, /* one row on: the same columns */
         {256, 256, 256 * 2 + 128, TILE_OK},
-        {256, 512, 128, TILE_OK},            /* rows of dst are rows of src's matrix, too */
-        {256, 264, 128, TILE_ERROR_CHECK},   /* pitches that drift */
-        {64, 256, 128, TILE_ERROR_CHECK},    /* src has no gaps */
+        {256, 512, 128, TILE_OK},          /* rows of dst are rows of src's matrix, too */
+        {256, 264, 128, TILE_ERROR_CHECK}, /* pitches that drift */
+        {64, 256, 128, TILE_ERROR_CHECK},  /* src has no gaps */
     };
     World *w = open_world(&(Variant){.strided = true});
     assert_int_equal(tile_bind_scalar(w->args, "n", 1, &w->err), TILE_OK);
@@ -468,9 +319,15 @@ static void modules_are_judged_before_the_driver(void **state)
         const char *target;
         int cc;
         tile_status want;
-    } cases[] = {{"sm_90a", 90, TILE_OK},  {"sm_90a", 100, TILE_ERROR_MODULE}, {"sm_90", 90, TILE_OK},
-                 {"sm_90", 120, TILE_OK},  {"sm_100a", 90, TILE_ERROR_MODULE}, {"sm_100f", 103, TILE_OK},
-                 {"sm_100f", 120, TILE_ERROR_MODULE}, {"sm_103f", 100, TILE_ERROR_MODULE}, {"sm_7", 90, TILE_ERROR_MODULE}};
+    } cases[] = {{"sm_90a", 90, TILE_OK},
+                 {"sm_90a", 100, TILE_ERROR_MODULE},
+                 {"sm_90", 90, TILE_OK},
+                 {"sm_90", 120, TILE_OK},
+                 {"sm_100a", 90, TILE_ERROR_MODULE},
+                 {"sm_100f", 103, TILE_OK},
+                 {"sm_100f", 120, TILE_ERROR_MODULE},
+                 {"sm_103f", 100, TILE_ERROR_MODULE},
+                 {"sm_7", 90, TILE_ERROR_MODULE}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         fake_reset();
         fake.cc = cases[i].cc;
@@ -565,8 +422,10 @@ static void small_maps_are_mended(void **state)
         int cc, version;
         int64_t m, pitch;
         bool mended;
-    } cases[] = {{"sm_100a", 100, 13000, 32, 256, true},  {"sm_100a", 100, 13000, 32, 64, false},
-                 {"sm_100a", 100, 13000, 512, 256, false}, {"sm_100a", 100, 13040, 32, 256, false},
+    } cases[] = {{"sm_100a", 100, 13000, 32, 256, true},
+                 {"sm_100a", 100, 13000, 32, 64, false},
+                 {"sm_100a", 100, 13000, 512, 256, false},
+                 {"sm_100a", 100, 13040, 32, 256, false},
                  {"sm_90a", 90, 13000, 32, 256, false}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         fake_reset();

@@ -1,0 +1,155 @@
+/* Writes the tables of SPEC.md from the .def files, so that the text can't disagree with what the compiler does.
+ *
+ *   gen_tables                     the tables, as Markdown
+ *   gen_tables lang/SPEC.md        that file, with the part between the two marker lines made new
+ *
+ * Exit status 0, or 3 if a file can't be read or has no markers.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "lang/diag.h"
+#include "lang/lang.h"
+#include "lang/map_rules.h"
+
+#define BEGIN "<!-- tables:begin -->"
+#define END "<!-- tables:end -->"
+
+/* A cell of a Markdown table: '|' would end it. */
+static void cell(const char *s)
+{
+    for (; *s; s++) {
+        if (*s == '|') putchar('\\');
+        putchar(*s == '\n' ? ' ' : *s);
+    }
+}
+
+static void types_table(void)
+{
+    static const char *const kinds[] = {"unsigned", "signed", "float", "packed"};
+    puts("### Element types\n\n| type | kind | bits, global | bits, shared | tensor map type | .npy | register |");
+    puts("| --- | --- | --- | --- | --- | --- | --- |");
+    for (int t = 0; t < TYPE_COUNT; t++) {
+        const ElemInfo *e = elem_info((ElemType)t);
+        printf("| %s | %s | %d | %d | %d | ", e->name, kinds[e->kind], e->global_bits, e->shared_bits, e->map_type);
+        cell(e->npy);
+        printf(" | %s |\n", e->ptx);
+    }
+}
+
+static void targets_table(void)
+{
+    puts(
+        "\n### Targets\n\nLeast PTX ISA of the target, shared memory per CTA, portable cluster size, tensor memory.\n");
+    puts("| target | older name | PTX ISA | shared memory | cluster | tmem columns | has |");
+    puts("| --- | --- | --- | --- | --- | --- | --- |");
+    for (size_t i = 0; i < target_count(); i++) {
+        const TargetInfo *t = target_at(i);
+        printf("| %s | %s | %d.%d | %u | %d | %d | ", t->name, t->alias, t->min_version / 10, t->min_version % 10,
+               (unsigned)t->smem_per_cta, t->max_cluster, t->tmem_columns);
+        const char *comma = "";
+        for (int f = 0; f < FEAT_COUNT; f++) {
+            if (!target_has(t, (Feature)f)) continue;
+            printf("%s%s", comma, feature_name((Feature)f));
+            comma = ", ";
+        }
+        puts(" |");
+    }
+}
+
+/* "TRAP_NEGATIVE | TRAP_INNER_16" in words. */
+static void traps(unsigned mask)
+{
+    static const char *const words[] = {"negative start",       "inner start % 16",     "im2col base",
+                                        "shared address % 128", "address or size % 16", "range"};
+    const char *comma = "";
+    for (unsigned i = 0; i < sizeof words / sizeof *words; i++) {
+        if (!(mask >> i & 1u)) continue;
+        printf("%s%s", comma, words[i]);
+        comma = ", ";
+    }
+}
+
+static void instructions_table(void)
+{
+    static const char *const completions[] = {"", "mbarrier", "bulk group", "tcgen05.commit"};
+    static const char *const spaces[] = {"", "global", "shared::cta", "shared::cluster", "tmem"};
+    static const char *const proxies[] = {"", "generic", "async"};
+    puts("\n### Instruction forms\n\nEach form with what the target must have, the least PTX ISA, and how it behaves. "
+         "Names in "
+         "braces are\noperands and modifiers (instructions.def says which).\n");
+    puts("| form | instruction | needs | PTX ISA | completion | from | to | proxy | traps | section |");
+    puts("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
+    for (int f = 0; f < FORM_COUNT; f++) {
+        const FormInfo *i = form_info((InstrForm)f);
+        printf("| %s | `", i->ident);
+        cell(i->ptx);
+        printf("` | %s | %d.%d | %s | %s | %s | %s | ", feature_name(i->feature), i->min_version / 10,
+               i->min_version % 10, completions[i->completion], spaces[i->src_space], spaces[i->dst_space],
+               proxies[i->proxy]);
+        traps(i->traps);
+        printf(" | %s |\n", i->section);
+    }
+}
+
+static void errors_table(void)
+{
+    static const char *const classes[] = {"error", "warning", "performance"};
+    puts("\n### Messages\n\n`tilecc --explain CODE` prints more.\n\n| code | class | rule | source |\n| --- | --- | "
+         "--- | --- |");
+    for (int i = 0; i < ERROR_COUNT; i++) {
+        const ErrorInfo *e = error_info((ErrorCode)i);
+        printf("| %s | %s | ", e->code, classes[e->cls]);
+        cell(e->rule);
+        printf(" | ");
+        cell(e->source);
+        puts(" |");
+    }
+}
+
+static void tables(void)
+{
+    types_table();
+    targets_table();
+    instructions_table();
+    errors_table();
+}
+
+static int starts_with(const char *line, const char *word)
+{
+    return strncmp(line, word, strlen(word)) == 0;
+}
+
+/* Copies the file; what stands between the markers is replaced. */
+static int renew(FILE *f)
+{
+    char line[4096];
+    int inside = 0, seen = 0;
+    while (fgets(line, sizeof line, f)) {
+        if (starts_with(line, END)) inside = 0;
+        if (!inside) fputs(line, stdout);
+        if (starts_with(line, BEGIN)) {
+            tables();
+            inside = 1;
+            seen++;
+        }
+    }
+    return seen == 1 && !inside ? 0 : 3;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        tables();
+        return 0;
+    }
+    FILE *f = fopen(argv[1], "r");
+    if (f == NULL) {
+        perror(argv[1]);
+        return 3;
+    }
+    int status = renew(f);
+    fclose(f);
+    if (status) fprintf(stderr, "%s: the marker lines %s and %s are missing\n", argv[1], BEGIN, END);
+    return status;
+}

@@ -1,0 +1,241 @@
+/* The plain reference of the run tests: makes .npy arrays and says what a program must have made of them. It shares
+ * no code with the project.
+ *
+ *   reference make DTYPE SHAPE SEED OUT.npy           random bytes; DTYPE u1 u2 u4 u8 i4 i8 f4 f8, SHAPE 3,5,16
+ *   reference index ROWS COUNT SEED OUT.npy           i4: rows of a table, some of them outside (negative, too large)
+ *   reference same A.npy B.npy                        equal type, shape and bytes
+ *   reference affine IN.npy OUT.npy FILL OFFSETS STEPS
+ *             OUT[i, j, ..] = IN[i * step + offset, ..] where that lies inside IN, elsewhere FILL (hex, per element)
+ *   reference window IN.npy BEFORE.npy OUT.npy LOW HIGH
+ *             OUT[i, ..] = IN[i - low, ..] for low <= i < high, BEFORE[i, ..] elsewhere
+ *   reference gather TABLE.npy INDEX.npy OUT.npy      OUT[r, ..] = TABLE[INDEX[r], ..], zeros where that is outside
+ * Exit code 0; 1 with the first difference; 3 for files that can't be used.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RANK 8
+typedef struct Array {
+    char type[8]; /* "<u2" */
+    int size, rank;
+    long shape[RANK];
+    size_t count;
+    unsigned char *data;
+} Array;
+
+static void fail(const char *what, const char *path)
+{
+    fprintf(stderr, "reference: %s: %s\n", path, what);
+    exit(3);
+}
+
+static void measure(Array *a)
+{
+    a->count = 1;
+    for (int d = 0; d < a->rank; d++) a->count *= (size_t)a->shape[d];
+}
+
+static Array load(const char *path)
+{
+    FILE *f = fopen(path, "rb");
+    Array a = {.rank = 0};
+    unsigned char head[10];
+    char text[4096];
+    if (!f || fread(head, 1, 10, f) != 10 || memcmp(head, "\x93NUMPY\x01", 7) != 0) fail("not a .npy file", path);
+    size_t n = (size_t)head[8] + 256u * head[9];
+    if (n >= sizeof text || fread(text, 1, n, f) != n) fail("header", path);
+    text[n] = 0;
+    char *t = strstr(text, "'descr': '"), *s = strstr(text, "'shape': (");
+    if (!t || !s || strstr(text, "'fortran_order': True")) fail("header", path);
+    sscanf(t + 10, "%7[^']", a.type);
+    a.size = a.type[2] - '0';
+    for (s += 10; *s && *s != ')';) {
+        a.shape[a.rank++] = strtol(s, &s, 10);
+        while (*s == ',' || *s == ' ') s++;
+    }
+    measure(&a);
+    a.data = malloc(a.count * (size_t)a.size + 1);
+    if (!a.data || fread(a.data, (size_t)a.size, a.count, f) != a.count) fail("shorter than its shape", path);
+    fclose(f);
+    return a;
+}
+
+static void save(const Array *a, const char *path)
+{
+    char text[256], shape[160] = "";
+    for (int d = 0; d < a->rank; d++) sprintf(shape + strlen(shape), "%ld,%s", a->shape[d], d + 1 < a->rank ? " " : "");
+    int n = snprintf(text, sizeof text, "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", a->type, shape);
+    FILE *f = fopen(path, "wb");
+    if (!f) fail("can't be written", path);
+    unsigned char head[10] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, 118, 0};
+    fwrite(head, 1, 10, f);
+    fprintf(f, "%-117s\n", n < 118 ? text : "");
+    if (fwrite(a->data, (size_t)a->size, a->count, f) != a->count || fclose(f)) fail("can't be written", path);
+}
+
+static uint64_t random_bits(uint64_t *state) /* splitmix64 */
+{
+    uint64_t z = *state += UINT64_C(0x9E3779B97F4A7C15);
+    z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
+    return z ^ (z >> 31);
+}
+
+static int numbers(const char *s, long *out)
+{
+    int n = 0;
+    char *end;
+    for (; *s && n < RANK; s = *end ? end + 1 : end) out[n++] = strtol(s, &end, 10);
+    return n;
+}
+
+static int make(char **v)
+{
+    Array a = {.size = v[0][1] - '0'};
+    sprintf(a.type, "%s%s", a.size == 1 ? "|" : "<", v[0]);
+    a.rank = numbers(v[1], a.shape);
+    measure(&a);
+    uint64_t seed = strtoull(v[2], NULL, 0);
+    size_t bytes = a.count * (size_t)a.size;
+    if (!(a.data = malloc(bytes + 8))) fail("memory", v[3]);
+    for (size_t i = 0; i < bytes; i += 8) {
+        uint64_t x = random_bits(&seed);
+        memcpy(a.data + i, &x, 8);
+    }
+    save(&a, v[3]);
+    return 0;
+}
+
+static int make_index(char **v)
+{
+    long rows = strtol(v[0], NULL, 10);
+    Array a = {.type = "<i4", .size = 4, .rank = 1, .shape = {strtol(v[1], NULL, 10)}};
+    measure(&a);
+    uint64_t seed = strtoull(v[2], NULL, 0);
+    if (!(a.data = malloc(a.count * 4 + 4))) fail("memory", v[3]);
+    for (size_t i = 0; i < a.count; i++) {
+        static const int32_t outside[] = {-1, -2, INT32_MIN, INT32_MAX};
+        int32_t x = (int32_t)(random_bits(&seed) % (uint64_t)rows);
+        if (i % 7 == 3) x = outside[i / 7 % 4];
+        if (i % 11 == 5) x = (int32_t)rows;
+        memcpy(a.data + 4 * i, &x, 4);
+    }
+    save(&a, v[3]);
+    return 0;
+}
+
+/* ---- what is expected ---- */
+
+static int differ(const Array *out, size_t i, const unsigned char *want)
+{
+    const unsigned char *got = out->data + i * (size_t)out->size;
+    if (memcmp(got, want, (size_t)out->size) == 0) return 0;
+    size_t rest = i;
+    long at[RANK];
+    for (int d = out->rank - 1; d >= 0; d--) {
+        at[d] = (long)(rest % (size_t)out->shape[d]);
+        rest /= (size_t)out->shape[d];
+    }
+    printf("element [");
+    for (int d = 0; d < out->rank; d++) printf("%s%ld", d ? ", " : "", at[d]);
+    printf("] is ");
+    for (int b = out->size - 1; b >= 0; b--) printf("%02x", got[b]);
+    printf(", expected ");
+    for (int b = out->size - 1; b >= 0; b--) printf("%02x", want[b]);
+    printf("\n");
+    return 1;
+}
+
+static void coordinates(const Array *a, size_t i, long *at)
+{
+    for (int d = a->rank - 1; d >= 0; d--) {
+        at[d] = (long)(i % (size_t)a->shape[d]);
+        i /= (size_t)a->shape[d];
+    }
+}
+
+static const unsigned char *element(const Array *a, const long *at)
+{
+    size_t i = 0;
+    for (int d = 0; d < a->rank; d++) {
+        if (at[d] < 0 || at[d] >= a->shape[d]) return NULL;
+        i = i * (size_t)a->shape[d] + (size_t)at[d];
+    }
+    return a->data + i * (size_t)a->size;
+}
+
+static int same(char **v)
+{
+    Array a = load(v[0]), b = load(v[1]);
+    if (strcmp(a.type, b.type) != 0 || a.rank != b.rank || memcmp(a.shape, b.shape, sizeof a.shape) != 0) {
+        printf("type or shape differ\n");
+        return 1;
+    }
+    for (size_t i = 0; i < a.count; i++)
+        if (differ(&b, i, a.data + i * (size_t)a.size)) return 1;
+    return 0;
+}
+
+static int affine(char **v)
+{
+    Array in = load(v[0]), out = load(v[1]);
+    uint64_t fill = strtoull(v[2], NULL, 16);
+    long offset[RANK], step[RANK], at[RANK];
+    if (numbers(v[3], offset) != in.rank || numbers(v[4], step) != in.rank || in.rank != out.rank) fail("ranks", v[1]);
+    for (size_t i = 0; i < out.count; i++) {
+        coordinates(&out, i, at);
+        for (int d = 0; d < in.rank; d++) at[d] = at[d] * step[d] + offset[d];
+        const unsigned char *want = element(&in, at);
+        if (differ(&out, i, want ? want : (unsigned char *)&fill)) return 1;
+    }
+    return 0;
+}
+
+static int window(char **v)
+{
+    Array in = load(v[0]), before = load(v[1]), out = load(v[2]);
+    long low[RANK], high[RANK], at[RANK];
+    if (numbers(v[3], low) != out.rank || numbers(v[4], high) != out.rank || before.count != out.count) fail("ranks", v[2]);
+    for (size_t i = 0; i < out.count; i++) {
+        coordinates(&out, i, at);
+        int inside = 1;
+        for (int d = 0; d < out.rank; d++) {
+            inside = inside && at[d] >= low[d] && at[d] < high[d];
+            at[d] -= low[d];
+        }
+        const unsigned char *want = inside ? element(&in, at) : before.data + i * (size_t)before.size;
+        if (!want) fail("the window is larger than the input", v[0]);
+        if (differ(&out, i, want)) return 1;
+    }
+    return 0;
+}
+
+static int gather(char **v)
+{
+    Array table = load(v[0]), index = load(v[1]), out = load(v[2]);
+    static const unsigned char zero[8];
+    size_t width = out.count / (size_t)out.shape[0];
+    for (size_t r = 0; r < (size_t)out.shape[0]; r++) {
+        int32_t row;
+        memcpy(&row, index.data + 4 * r, 4);
+        int inside = row >= 0 && row < table.shape[0];
+        for (size_t c = 0; c < width; c++)
+            if (differ(&out, r * width + c,
+                       inside ? table.data + ((size_t)row * width + c) * (size_t)table.size : zero))
+                return 1;
+    }
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct { const char *name; int args; int (*run)(char **); } commands[] = {
+        {"make", 4, make}, {"index", 4, make_index}, {"same", 2, same}, {"affine", 5, affine}, {"window", 5, window},
+        {"gather", 3, gather}};
+    for (size_t i = 0; argc > 1 && i < sizeof commands / sizeof *commands; i++)
+        if (strcmp(argv[1], commands[i].name) == 0 && argc == commands[i].args + 2) return commands[i].run(argv + 2);
+    fprintf(stderr, "reference: wrong call, see the head of reference.c\n");
+    return 3;
+}

@@ -1,0 +1,60 @@
+# run.sh DEVICE: every program of cases.sh on the device, with fresh random data and poisoned outputs, against the
+# plain references of reference.c. Prints a line per failure and a count. Needs TILECC and REFERENCE (the programs);
+# exit code 77 with the reason where there is no such device.
+set -u
+: "${TILECC:?}" "${REFERENCE:?}"
+device=$1
+cd "$(dirname "$0")/../.." || exit 3
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+seed=${SEED:-$(date +%s)}
+passed=0 failed=0
+
+make() {
+    seed=$((seed + 1))
+    "$REFERENCE" make "$1" "$2" $seed "$work/$3.npy"
+}
+index() {
+    seed=$((seed + 1))
+    "$REFERENCE" index "$1" "$2" $seed "$work/$3.npy"
+}
+
+case_() {
+    current="$*"
+    # shellcheck disable=SC2086
+    options=$(sed -n '1s|^// options: *||p' "${1%%:*}")
+    # shellcheck disable=SC2086
+    timeout 60 "$TILECC" run --device="$device" ${options:-} "$@" >"$work/said" 2>&1
+    status=$?
+    [ $status = 0 ] && return
+    failed=$((failed + 1))
+    printf 'FAILED (exit code %s): %s\n' $status "$current"
+    sed 's/^/    /' "$work/said"
+    return 1
+}
+
+judge() {
+    if [ "$1" = 0 ]; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        printf 'WRONG: %s\n    %s\n' "$current" "$2"
+    fi
+}
+same() { said=$("$REFERENCE" same "$work/$1.npy" "$work/$2.npy" 2>&1); judge $? "$said"; }
+affine() { said=$("$REFERENCE" affine "$work/$1.npy" "$work/$2.npy" "$3" "$4" "$5" 2>&1); judge $? "$said"; }
+window() { said=$("$REFERENCE" window "$work/$1.npy" "$work/$2.npy" "$work/$3.npy" "$4" "$5" 2>&1); judge $? "$said"; }
+gather() { said=$("$REFERENCE" gather "$work/$1.npy" "$work/$2.npy" "$work/$3.npy" 2>&1); judge $? "$said"; }
+
+"$REFERENCE" make u2 64,256 1 "$work/a.npy" || exit 3
+"$TILECC" run --device="$device" examples/copy_explicit.tile src="$work/a.npy" dst="bf16[64,256]:$work/b.npy" >"$work/said" 2>&1
+status=$?
+if [ $status = 3 ]; then
+    printf 'SKIPPED: %s\n' "$(cat "$work/said")"
+    exit 77
+fi
+echo "first seed: $seed"
+# shellcheck source=/dev/null
+. tests/run/cases.sh
+printf '%s passed, %s failed\n' $passed $failed
+[ $failed = 0 ]
