@@ -15,11 +15,12 @@ typedef struct Flight { /* a copy between its commit and the wait that covers it
     uint32_t group; /* number of the bulk group (stores) */
     bool read;      /* a store whose tile has been read (`wait group read`) */
 } Flight;
-typedef VEC(const PRegion *) Regions;
+typedef VEC(const PRegion *) Regions; /* of one tile, or of several */
 typedef struct Arrival {
     Env env;
     VEC(Flight) flights;
     Regions *written; /* per tile: what surely has a value */
+    Regions log;      /* the same of all tiles in order, so that a branch can take back what it wrote */
     uint32_t groups;  /* committed so far */
     int nested;       /* depth of loops and conditions */
     bool lost;        /* something could not be followed: what comes after it is not reported */
@@ -32,17 +33,21 @@ typedef struct Linear {
     int64_t coef[16];
     int n;
     int64_t k;
+    int steps; /* graphs share nodes: as a tree one may be too large */
     bool bad;
 } Linear;
 
 static void linear_add(Linear *l, const Sx *x, int64_t c)
 {
     int64_t k;
+    if (l->bad || ++l->steps > 256) l->bad = true;
     if (l->bad) return;
     if (x->op == SX_LET) {
         linear_add(l, x->a, c);
     } else if (x->op == SX_CONST) {
         l->bad = __builtin_mul_overflow(x->k, c, &k) || __builtin_add_overflow(l->k, k, &l->k);
+    } else if (c == INT64_MIN) {
+        l->bad = true;
     } else if (x->op == SX_ADD || x->op == SX_SUB) {
         linear_add(l, x->a, c);
         linear_add(l, x->b, x->op == SX_ADD ? c : -c);
@@ -53,7 +58,7 @@ static void linear_add(Linear *l, const Sx *x, int64_t c)
     } else {
         for (int i = 0; i < l->n; i++)
             if (sx_same(l->atom[i], x)) {
-                l->coef[i] += c;
+                l->bad = __builtin_add_overflow(l->coef[i], c, &l->coef[i]);
                 return;
             }
         if (l->n == 16) {
@@ -79,16 +84,23 @@ static bool difference(const Sx *a, const Sx *b, int64_t *k)
 
 /* ---- regions ---- */
 
+/* Of one tensor or tile: some dimension keeps them apart. */
+static bool starts_apart(const PRegion *a, const PRegion *b)
+{
+    int64_t k;
+    for (int d = 0; d < a->rank; d++) /* extents and steps are below 2^24 */
+        if (difference(a->dim[d].start, b->dim[d].start, &k) &&
+            (k >= a->dim[d].extent * a->dim[d].step || k <= -(b->dim[d].extent * b->dim[d].step)))
+            return true;
+    return false;
+}
+
 static bool apart(const PRegion *a, const PRegion *b)
 {
     int64_t k;
     if (a->tile != b->tile) return true;
     if (a->slot && b->slot && difference(a->slot, b->slot, &k) && k != 0) return true;
-    for (int d = 0; d < a->rank; d++)
-        if (difference(a->dim[d].start, b->dim[d].start, &k) &&
-            (k >= a->dim[d].extent * a->dim[d].step || -k >= b->dim[d].extent * b->dim[d].step))
-            return true;
-    return false;
+    return starts_apart(a, b);
 }
 
 static const PTensor *base_of(const PTensor *t) { return t->base ? t->base : t; }
@@ -97,13 +109,7 @@ static const PTensor *base_of(const PTensor *t) { return t->base ? t->base : t; 
 static bool global_apart(const PRegion *a, const PRegion *b)
 {
     if (base_of(a->tensor) != base_of(b->tensor)) return true;
-    int64_t k;
-    if (a->tensor != b->tensor) return false;
-    for (int d = 0; d < a->rank; d++)
-        if (difference(a->dim[d].start, b->dim[d].start, &k) &&
-            (k >= a->dim[d].extent * a->dim[d].step || -k >= b->dim[d].extent * b->dim[d].step))
-            return true;
-    return false;
+    return a->tensor == b->tensor && starts_apart(a, b);
 }
 
 typedef struct Cells {
@@ -124,12 +130,12 @@ static bool cells_of(const PRegion *r, Cells *c)
 }
 
 /* Is every cell of c in one of written[from ..]? Cuts c around the first region that meets it. */
-static bool covered(const Regions *written, uint32_t from, Cells c, int *fuel)
+static bool covered(const Regions *written, const PTile *tile, uint32_t from, Cells c, int *fuel)
 {
     if (--*fuel < 0) return false;
     for (uint32_t i = from; i < written->n; i++) {
         Cells w;
-        if (!cells_of(written->v[i], &w) || w.slot != c.slot) continue;
+        if (written->v[i]->tile != tile || !cells_of(written->v[i], &w) || w.slot != c.slot) continue;
         bool meets = true;
         for (int d = 0; d < c.rank; d++) meets = meets && w.lo[d] < c.hi[d] && c.lo[d] < w.hi[d];
         if (!meets) continue;
@@ -137,13 +143,13 @@ static bool covered(const Regions *written, uint32_t from, Cells c, int *fuel)
             Cells part = c;
             if (c.lo[d] < w.lo[d]) {
                 part.hi[d] = w.lo[d];
-                if (!covered(written, i + 1, part, fuel)) return false;
+                if (!covered(written, tile, i + 1, part, fuel)) return false;
                 c.lo[d] = w.lo[d];
             }
             part = c;
             if (w.hi[d] < c.hi[d]) {
                 part.lo[d] = w.hi[d];
-                if (!covered(written, i + 1, part, fuel)) return false;
+                if (!covered(written, tile, i + 1, part, fuel)) return false;
                 c.hi[d] = w.hi[d];
             }
         }
@@ -157,7 +163,7 @@ static bool has_value(const Regions *written, const PRegion *r)
     int64_t k;
     for (uint32_t i = 0; i < written->n; i++) { /* the same run-time place */
         const PRegion *w = written->v[i];
-        bool in = !r->slot == !w->slot && (!r->slot || (difference(r->slot, w->slot, &k) && k == 0));
+        bool in = w->tile == r->tile && !r->slot == !w->slot && (!r->slot || (difference(r->slot, w->slot, &k) && k == 0));
         for (int d = 0; in && d < r->rank; d++)
             in = difference(w->dim[d].start, r->dim[d].start, &k) && k >= 0 && k + r->dim[d].extent <= w->dim[d].extent;
         if (in) return true;
@@ -172,7 +178,7 @@ static bool has_value(const Regions *written, const PRegion *r)
     }
     int fuel = 4096;
     for (c.slot = first; c.slot <= last; c.slot++)
-        if (!covered(written, 0, c, &fuel)) return false;
+        if (!covered(written, r->tile, 0, c, &fuel)) return false;
     return true;
 }
 
@@ -214,7 +220,19 @@ static bool straight(Arrival *a, const PStmt *s, Span at, const char *what)
     return false;
 }
 
+static void picked(Arrival *a, const PStmt *s, Span at)
+{
+    a->lost = true;
+    frames(a, diag_at(a->env.c->diags, E1002, at, "a barrier picked at run time: not supported yet"), s);
+}
+
 /* ---- moves ---- */
+
+static void write_region(Arrival *a, const PRegion *r)
+{
+    vec_push(a->env.c->scratch, &a->written[r->tile->index], r);
+    vec_push(a->env.c->scratch, &a->log, r);
+}
 
 static void check_read(Arrival *a, const PStmt *s, const PRegion *r)
 {
@@ -258,8 +276,7 @@ static void commit_barrier(Arrival *a, const PStmt *s, const PMove *m)
     Flight f = {.move = m, .span = s->span};
     if (!straight(a, s, m->commit_span, "a commit")) return;
     if (m->barrier_slot && !sx_is_const(m->barrier_slot, &f.slot)) {
-        diag_at(a->env.c->diags, E1002, m->commit_span, "a barrier picked at run time: not supported yet");
-        a->lost = true;
+        picked(a, s, m->commit_span);
         return;
     }
     int64_t bytes = tile_bytes(&m->dst);
@@ -267,8 +284,8 @@ static void commit_barrier(Arrival *a, const PStmt *s, const PMove *m)
         if (a->flights.v[i].move->is_load && a->flights.v[i].move->barrier == m->barrier && a->flights.v[i].slot == f.slot)
             bytes += tile_bytes(&a->flights.v[i].move->dst);
     if (bytes >= 1 << 20)
-        diag_at(a->env.c->diags, E0623, m->commit_span, "%lld bytes arrive in one phase of `%s`; at most 1048575 can",
-                (long long)bytes, barrier_text(a, m->barrier, f.slot));
+        frames(a, diag_at(a->env.c->diags, E0623, m->commit_span, "%lld bytes arrive in one phase of `%s`; at most 1048575 can",
+                          (long long)bytes, barrier_text(a, m->barrier, f.slot)), s);
     vec_push(a->env.c->scratch, &a->flights, f);
 }
 
@@ -286,7 +303,7 @@ static void move(Arrival *a, const PStmt *s)
                      ((Flight){.move = m, .span = s->span, .group = m->in_group ? a->groups + 1 : a->groups}));
         }
     }
-    if (m->is_load) vec_push(a->env.c->scratch, &a->written[m->dst.tile->index], &m->dst);
+    if (m->is_load) write_region(a, &m->dst);
 }
 
 /* ---- waits ---- */
@@ -296,8 +313,7 @@ static void wait(Arrival *a, const PStmt *s)
     int64_t slot = 0;
     if (!straight(a, s, s->span, "a wait")) return;
     if (s->value && !sx_is_const(s->value, &slot)) {
-        diag_at(a->env.c->diags, E1002, s->span, "a barrier picked at run time: not supported yet");
-        a->lost = true;
+        picked(a, s, s->span);
         return;
     }
     uint32_t n = 0;
@@ -338,34 +354,34 @@ static void wait_group(Arrival *a, const PStmt *s)
 
 static void block(Arrival *a, const PBlock *b);
 
+/* Takes back what was written since `from`. */
+static Regions take_back(Arrival *a, uint32_t from)
+{
+    Regions r = {NULL, 0, 0};
+    for (uint32_t i = from; i < a->log.n; i++) {
+        vec_push(a->env.c->scratch, &r, a->log.v[i]);
+        a->written[a->log.v[i]->tile->index].n--;
+    }
+    a->log.n = from;
+    return r;
+}
+
 /* What a branch or body wrote counts after it only where the other way wrote it too. */
 static void branches(Arrival *a, const PStmt *s)
 {
-    PKernel *k = a->env.kernel;
-    Arena *ar = a->env.c->scratch;
-    uint32_t *before = arena_array(ar, uint32_t, k->tiles.n);
-    Regions *then = arena_array(ar, Regions, k->tiles.n);
-    for (uint32_t t = 0; t < k->tiles.n; t++) before[t] = a->written[t].n;
+    uint32_t before = a->log.n;
     a->nested++;
     block(a, &s->body);
-    for (uint32_t t = 0; t < k->tiles.n; t++) {
-        for (uint32_t i = before[t]; i < a->written[t].n; i++) vec_push(ar, &then[t], a->written[t].v[i]);
-        a->written[t].n = before[t];
+    Regions then = take_back(a, before), other = {NULL, 0, 0};
+    if (s->kind == P_IF && s->has_else) {
+        block(a, &s->other);
+        other = take_back(a, before);
     }
-    if (s->kind == P_IF && s->has_else) block(a, &s->other);
     a->nested--;
-    for (uint32_t t = 0; t < k->tiles.n; t++) {
-        Regions both = {NULL, 0, 0};
-        Regions other = {a->written[t].v + before[t], a->written[t].n - before[t], 0};
-        if (s->kind == P_IF && s->has_else) {
-            for (uint32_t i = 0; i < then[t].n; i++)
-                if (has_value(&other, then[t].v[i])) vec_push(ar, &both, then[t].v[i]);
-            for (uint32_t i = 0; i < other.n; i++)
-                if (has_value(&then[t], other.v[i])) vec_push(ar, &both, other.v[i]);
-        }
-        a->written[t].n = before[t];
-        for (uint32_t i = 0; i < both.n; i++) vec_push(ar, &a->written[t], both.v[i]);
-    }
+    for (uint32_t i = 0; i < then.n; i++)
+        if (has_value(&other, then.v[i])) write_region(a, then.v[i]);
+    for (uint32_t i = 0; i < other.n; i++)
+        if (has_value(&then, other.v[i])) write_region(a, other.v[i]);
 }
 
 static void block(Arrival *a, const PBlock *b)

@@ -89,6 +89,7 @@ typedef struct Env {
     uint32_t levels;         /* of the expressions around this one: functions' and constants' */
     uint32_t nesting;        /* blocks and calls around this one */
     bool in_group;
+    bool in_view; /* the extents of a region need be known at launch only */
 } Env;
 
 /* modules.c */
@@ -105,6 +106,7 @@ const Entity *env_find(const Env *e, Name n);
 void env_add(Env *e, Entity ent); /* reports a redeclaration in the same kernel or fn body */
 /* Reports an unknown name with the nearest known one. */
 void unknown_name(Env *e, Ident id, const char *what);
+void unknown_in_module(Env *e, const Module *m, Ident id, ItemKind kind); /* a constant or function */
 void unknown_map(Env *e, Ident id);    /* of `via` */
 void unknown_policy(Env *e, Ident id); /* of `cache` */
 const char *name_of(const Env *e, Name n);
@@ -131,6 +133,7 @@ const Sx *module_const(Env *e, Module *m, Item *it, Span at);
 
 /* types.c */
 bool elem_type(Env *e, Ident id, ElemType *out);
+bool scalar_type(Env *e, const Param *p, ElemType *out); /* of a scalar parameter: s64, s32, u32 */
 PTile *tile_type(Env *e, Ident name, const TypeExpr *t);
 PTensor *tensor_param(Env *e, Ident name, const TypeExpr *t, const PTensor *arg, Span arg_span);
 bool swizzle_of(Env *e, const Expr *swizzle, const Expr *atom, bool flip, Span span, int *out);
@@ -157,6 +160,7 @@ PStmt *emit_stmt(Env *e, PStmtKind kind, Span span);
 /* Inlines an expression fn. */
 const Sx *call_expr_fn(Env *e, Module *m, Item *fn, const ExprList *args, Span span);
 void call_stmt(Env *e, const Stmt *s);
+Module *called_module(Env *e, const Stmt *call); /* NULL after an error */
 #define CALL_DEPTH 64
 #define INLINED_MAX (1u << 18) /* a fn that calls another twice, and so on, grows by powers of two */
 

@@ -1,5 +1,4 @@
 /* Kernels: compile-time parameters, parameters, attributes; then the body. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "frontend/check.h"
@@ -24,9 +23,8 @@ static const char *define_value(Env *e, const Item *k, const TParam *t)
 
 static bool define_entity(Env *e, const TParam *t, const char *value, Entity *ent)
 {
-    char *end;
-    long long v = strtoll(value, &end, 0);
-    if (*value && *end == 0) {
+    int64_t v;
+    if (define_number(value, &v)) {
         ent->kind = ENT_SCALAR;
         ent->sx = sx_const(e, v, t->name.span);
         return true;
@@ -35,7 +33,7 @@ static bool define_entity(Env *e, const TParam *t, const char *value, Entity *en
         ent->kind = ENT_TYPE;
         return true;
     }
-    diag_at(e->c->diags, E0213, t->name.span, "-D gives `%s` to `%s`: neither a number nor an element type", value,
+    diag_at(e->c->diags, E0213, t->name.span, "-D gives `%s` to `%s`: neither a 64-bit number nor an element type", value,
             name_of(e, t->name.name));
     return false;
 }
@@ -76,7 +74,7 @@ static void declare_sizes(Env *e, const ExprList *l, MfSymKind kind)
 {
     for (const Expr *x = l->first; x; x = x->next) {
         if (x->kind != EX_NAME || !x->id.name || env_find(e, x->id.name) || module_item(e->module, x->id.name)) continue;
-        if (x->id.name == e->ch->n_cta || x->id.name == e->ch->n_grid || x->id.name == e->ch->n_cluster) continue;
+        if (is_builtin_base(e->ch, x->id.name)) continue;
         kernel_sym(e, x->id.name, kind, x->span, TYPE_S64);
     }
 }
@@ -89,14 +87,10 @@ static bool scalar_param(Env *e, const Param *p, PParam *out)
         diag_fix(e->c->diags, g, "%s: s64, or %s: global ..", name_of(e, p->name.name), name_of(e, p->name.name));
         return false;
     }
-    if (!elem_find(name_of(e, p->type_name.name), &out->type) ||
-        (out->type != TYPE_S32 && out->type != TYPE_U32 && out->type != TYPE_S64)) {
-        Diag *g = diag_at(e->c->diags, E0306, p->type_name.span, "a scalar parameter is s64, s32 or u32, not %s",
-                          name_of(e, p->type_name.name));
-        diag_fix(e->c->diags, g, "s64");
-        return false;
-    }
-    out->sym = kernel_sym(e, p->name.name, MF_SCALAR, p->name.span, out->type);
+    if (!scalar_type(e, p, &out->type)) return false;
+    /* declared before the tensors: the declaration that stands at this place */
+    for (uint32_t i = 0; i < e->kernel->syms.n; i++)
+        if (e->kernel->syms.v[i].kind == MF_SCALAR && e->kernel->syms.v[i].span.lo == p->name.span.lo) out->sym = i;
     return true;
 }
 
@@ -130,13 +124,16 @@ static bool param(Env *e, const Param *p)
 static bool params(Env *e, const Item *item)
 {
     bool ok = true;
+    ElemType type;
+    /* Scalars first: extents and strides may mention them. */
+    for (const Param *p = item->params; p; p = p->next)
+        if (p->kind == PK_SCALAR && p->name.name && scalar_type(e, p, &type)) kernel_sym(e, p->name.name, MF_SCALAR, p->name.span, type);
     for (const Param *p = item->params; p; p = p->next) {
         if (p->kind != PK_TENSOR || p->space != SPACE_GLOBAL) continue;
         for (const DimsList *d = p->type->brackets; d; d = d->next) declare_sizes(e, &d->dims, MF_SIZE);
     }
     for (const Param *p = item->params; p; p = p->next)
         if (p->kind == PK_TENSOR && p->space == SPACE_GLOBAL) declare_sizes(e, &p->type->stride, MF_STRIDE);
-    /* Scalars first: extents may mention them. */
     for (const Param *p = item->params; p; p = p->next)
         if (!param(e, p)) {
             ok = false;
@@ -164,7 +161,7 @@ static bool grid_attr(Env *e, const Attr *a, const Sx *grid[3])
     PKernel *k = e->kernel;
     k->grid_span = a->span;
     if (a->exprs.n < 1 || a->exprs.n > 3) {
-        diag_at(e->c->diags, E0311, a->span, "a grid has one to three dimensions (x, y, z), here are %u", a->exprs.n);
+        diag_at(e->c->diags, E0318, a->span, "a grid has one to three dimensions (x, y, z), here are %u", a->exprs.n);
         return false;
     }
     static const int64_t limit[3] = {2147483647, 65535, 65535};
@@ -174,8 +171,8 @@ static bool grid_attr(Env *e, const Attr *a, const Sx *grid[3])
         int64_t n;
         if (!(grid[d] = scalar(e, x))) {
             ok = false;
-        } else if (!sx_is_launch(grid[d])) {
-            diag_at(e->c->diags, E0301, x->span, "the grid is known at launch");
+        } else if (!grid[d]->launch) {
+            diag_at(e->c->diags, E0319, x->span, "the grid must be known at launch");
             ok = false;
         } else if (sx_is_const(grid[d], &n) && (n < 1 || n > limit[d])) {
             diag_at(e->c->diags, E0903, x->span, "grid.%c is %lld; it must be 1 to %lld", 'x' + d, (long long)n,
@@ -191,7 +188,7 @@ static bool cluster_attr(Env *e, const Attr *a)
     PKernel *k = e->kernel;
     k->cluster_span = a->span;
     if (a->exprs.n < 1 || a->exprs.n > 3) {
-        diag_at(e->c->diags, E0311, a->span, "a cluster has one to three dimensions (x, y, z), here are %u", a->exprs.n);
+        diag_at(e->c->diags, E0318, a->span, "a cluster has one to three dimensions (x, y, z), here are %u", a->exprs.n);
         return false;
     }
     int d = 0;
@@ -223,10 +220,14 @@ static bool where_attr(Env *e, const Attr *a)
     bool ok = true;
     for (const Expr *x = a->exprs.first; x; x = x->next) {
         const Sx *c = condition(e, x);
+        bool value;
         if (!c) {
             ok = false;
-        } else if (!sx_is_launch(c)) {
-            diag_at(e->c->diags, E0301, x->span, "a `where` fact is about sizes and scalar parameters: it is checked at launch");
+        } else if (sx_decided(c, &value) && !value) {
+            diag_at(e->c->diags, E0318, x->span, "this fact is about constants, and it is false");
+            ok = false;
+        } else if (!c->launch) {
+            diag_at(e->c->diags, E0319, x->span, "a `where` fact is checked at launch, so it must be known then");
             ok = false;
         } else {
             vec_push(e->c->scratch, &e->kernel->facts, ((PFact){.cond = c, .span = x->span}));
@@ -242,10 +243,11 @@ static bool cluster_divides_grid(Env *e)
     for (int d = 0; d < 3; d++) {
         int64_t n;
         if (k->cluster[d] == 1 || !sx_is_const(k->grid[d], &n) || n % k->cluster[d] == 0) continue;
-        Diag *g = diag_at(e->c->diags, E0905, k->grid_span.hi ? k->grid_span : k->cluster_span,
-                          "grid.%c is %lld, which is not a multiple of the cluster's %lld", 'x' + d, (long long)n,
-                          (long long)k->cluster[d]);
-        diag_label(e->c->diags, g, k->cluster_span, "the cluster");
+        bool grid = k->grid_span.hi != 0;
+        Diag *g = diag_at(e->c->diags, E0905, grid ? k->grid_span : k->cluster_span,
+                          "grid.%c is %lld%s, which is not a multiple of the cluster's %lld", 'x' + d, (long long)n,
+                          grid ? "" : " where no `grid` is given", (long long)k->cluster[d]);
+        if (grid) diag_label(e->c->diags, g, k->cluster_span, "the cluster");
         ok = false;
     }
     return ok;
@@ -281,6 +283,7 @@ PKernel *elaborate_kernel(Checked *ch, Item *item)
     Compilation *c = ch->c;
     PKernel *k = arena_new(c->scratch, PKernel);
     uint32_t errors = c->diags->errors;
+    ch->inlined = 0;
     k->name = item->name.name;
     k->span = item->name.span;
     k->entry = names_text(c->names, k->name);

@@ -8,13 +8,15 @@ static bool shape_list(Env *e, const ExprList *l, int rank, Span span, const cha
                        int64_t *out, Span declared)
 {
     if (l->n != (uint32_t)rank) {
-        Diag *g = diag_at(e->c->diags, E0311, span, "%u numbers in `%s` for a tensor of rank %d", l->n, what, rank);
+        Diag *g = diag_at(e->c->diags, E0311, span, "%u number%s in `%s` for a tensor of rank %d", l->n, l->n == 1 ? "" : "s", what,
+                          rank);
         diag_label(e->c->diags, g, declared, "declared here");
         return false;
     }
     bool ok = true;
     int d = 0;
-    for (const Expr *x = l->first; x; x = x->next) ok = constant(e, x, lo, hi, what, &out[d++]) && ok;
+    const char *entry = arena_printf(e->c->scratch, "a number in `%s`", what);
+    for (const Expr *x = l->first; x; x = x->next) ok = constant(e, x, lo, hi, entry, &out[d++]) && ok;
     return ok;
 }
 
@@ -56,7 +58,8 @@ static bool l2_bytes(Env *e, const MapOpt *o, PMap *m)
     if (!constant(e, o->expr, INT64_MIN, INT64_MAX, "the L2 promotion", &k)) return false;
     m->l2 = k == 64 ? MAP_L2_64B : k == 128 ? MAP_L2_128B : k == 256 ? MAP_L2_256B : -1;
     if (m->l2 >= 0) return true;
-    diag_at(e->c->diags, E0431, o->expr->span, "l2 %lld does not exist", (long long)k);
+    Diag *g = diag_at(e->c->diags, E0431, o->expr->span, "l2 %lld does not exist", (long long)k);
+    diag_fix(e->c->diags, g, "l2 64, 128 or 256 (bytes); leave it out for none");
     return false;
 }
 
@@ -94,6 +97,7 @@ PMap *map_decl(Env *e, const Stmt *s)
     if (!region(e, s->map.src, &r)) return NULL;
     if (!r.tensor || s->map.src->kind != EX_NAME) {
         Diag *g = diag_at(e->c->diags, E0306, s->map.src->span, "a map describes a whole global tensor or view");
+        if (r.tile) diag_label(e->c->diags, g, r.tile->span, "`%s` is a shared tile", name_of(e, r.tile->name));
         if (r.tensor) diag_fix(e->c->diags, g, "declare a view of this part and map the view");
         return NULL;
     }
@@ -139,6 +143,17 @@ static int cache_word(Env *e, Ident id)
     return -1;
 }
 
+static bool once(Env *e, const Stmt *s, const PolicyOpt *o)
+{
+    for (const PolicyOpt *p = s->policy.opts.first; p != o; p = p->next) {
+        if (p->is_else != o->is_else || p->id.name == 0 || (!o->is_else && p->id.name != o->id.name)) continue;
+        Diag *g = diag_at(e->c->diags, E0110, o->span, "this option stands twice");
+        diag_label(e->c->diags, g, p->span, "first here");
+        return false;
+    }
+    return true;
+}
+
 static bool fraction(Env *e, const PolicyOpt *o, PPolicy *p)
 {
     if (strcmp(name_of(e, o->id.name), "fraction") != 0) {
@@ -151,8 +166,7 @@ static bool fraction(Env *e, const PolicyOpt *o, PPolicy *p)
         p->fraction = f;
         return true;
     }
-    Diag *g = diag_at(e->c->diags, E0318, o->expr->span, "a fraction is above 0 and at most 1");
-    diag_note(e->c->diags, g, (Span){0, 0}, "PTX ISA, createpolicy: fraction is in (0, 1]");
+    diag_at(e->c->diags, E0318, o->expr->span, "a fraction is a plain number above 0 and at most 1");
     return false;
 }
 
@@ -165,15 +179,22 @@ PPolicy *policy_decl(Env *e, const Stmt *s)
     p->secondary = -1;
     p->primary = cache_word(e, s->policy.word);
     bool ok = p->primary >= 0;
+    Span otherwise = {0, 0};
     for (const PolicyOpt *o = s->policy.opts.first; o; o = o->next) {
-        if (o->is_else) ok = (p->secondary = cache_word(e, o->id)) >= 0 && ok;
-        else ok = fraction(e, o, p) && ok;
+        if (!once(e, s, o)) {
+            ok = false;
+        } else if (o->is_else) {
+            ok = (p->secondary = cache_word(e, o->id)) >= 0 && ok;
+            otherwise = o->span;
+        } else {
+            ok = fraction(e, o, p) && ok;
+        }
     }
     if (ok && p->secondary >= 0) { /* PTX ISA, createpolicy: secondary is evict_first or evict_unchanged */
         size_t n;
         const char *w = word_list(WORDS_CACHE, &n)[p->secondary];
         if (strcmp(w, "evict_first") != 0 && strcmp(w, "evict_unchanged") != 0) {
-            diag_at(e->c->diags, E0468, s->policy.opts.last->span, "`else %s`: what is not covered by the fraction is evict_first or evict_unchanged", w);
+            diag_at(e->c->diags, E0468, otherwise, "`else %s` does not exist", w);
             ok = false;
         }
     }

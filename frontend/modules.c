@@ -233,8 +233,9 @@ static void one_target_line(Checked *ch)
 
 static void pick_target(Checked *ch, const char *arch)
 {
-    const TargetInfo *first = NULL, *wanted = arch ? target_find(arch) : NULL;
-    bool listed = false, any = false;
+    const char *fallback = ch->c->default_arch ? ch->c->default_arch : "sm_90a";
+    const TargetInfo *first = NULL, *wanted = arch ? target_find(arch) : NULL, *preferred = target_find(fallback);
+    bool listed = false, preferred_listed = false, any = false;
     Span where = {0, 0};
     one_target_line(ch);
     for (Item *it = ch->main->unit->first; it; it = it->next) {
@@ -245,13 +246,15 @@ static void pick_target(Checked *ch, const char *arch)
             any = true;
             if (!first) first = t;
             if (t && t == wanted) listed = true;
+            if (t && t == preferred) preferred_listed = true;
         }
     }
     if (wanted && any && !listed && first) {
         Diag *g = diag_at(ch->c->diags, E0803, where, "%s is none of the targets of this program", arch);
         diag_fix(ch->c->diags, g, "-arch=%s, or list %s here", first->name, arch);
     }
-    ch->c->target = wanted ? wanted : first ? first : target_find("sm_90a");
+    ch->c->target = wanted ? wanted : !any || preferred_listed ? preferred : first;
+    if (!ch->c->target) ch->c->target = target_find("sm_90a");
 }
 
 /* ---- entry ---- */

@@ -30,14 +30,7 @@ static bool via_clause(Env *e, const Clause *c, PMove *m)
         return true;
     }
     if (!ent) {
-        const char *names[] = {"bulk", "threads"};
-        const char *near = spelling_nearest(name_of(e, c->id.name), names, 2);
-        if (near) {
-            Diag *g = diag_at(e->c->diags, E0201, c->id.span, "unknown map `%s`", name_of(e, c->id.name));
-            diag_fix(e->c->diags, g, "did you mean `%s`?", near);
-        } else {
-            unknown_name(e, c->id, "map");
-        }
+        unknown_map(e, c->id);
         return false;
     }
     if (ent->kind == ENT_BAD) return false;
@@ -60,11 +53,8 @@ static bool cache_clause(Env *e, const Clause *c, PMove *m)
         return true;
     }
     if (ent && ent->kind == ENT_BAD) return false;
-    if (!ent && word_find(WORDS_CACHE, name_of(e, c->id.name)) >= 0) {
-        Diag *g = diag_at(e->c->diags, E0201, c->id.span, "`%s` is a cache priority, not a policy", name_of(e, c->id.name));
-        diag_fix(e->c->diags, g, "policy p = %s;  .. cache p", name_of(e, c->id.name));
-    } else if (!ent) {
-        unknown_name(e, c->id, "policy");
+    if (!ent) {
+        unknown_policy(e, c->id);
     } else {
         Diag *g = diag_at(e->c->diags, E0306, c->id.span, "`%s` is not a policy", name_of(e, c->id.name));
         if (ent->span.hi) diag_label(e->c->diags, g, ent->span, "declared here");
@@ -141,12 +131,11 @@ static int marked_extents(const PRegion *r, int64_t *extent)
     return n;
 }
 
-static void shape_error(Env *e, const PRegion *g, const PRegion *s, const int64_t *tile, int nt, const char *fix)
+static void rank_error(Env *e, const PRegion *g, const PRegion *s, const int64_t *tile, int nt, int ng, bool plain)
 {
-    Diag *d = diag_at(e->c->diags, E0312, g->span, "the region does not have the shape of the tile, %s",
-                      shape_text(e, nt, tile));
-    diag_label(e->c->diags, d, s->span, "the tile");
-    if (fix) diag_fix(e->c->diags, d, "%s", fix);
+    Diag *d = diag_at(e->c->diags, E0312, g->span, "the region has %d dimension%s, the tile %d", ng, ng == 1 ? "" : "s", nt);
+    diag_label(e->c->diags, d, s->span, "the tile is %s", shape_text(e, nt, tile));
+    if (plain && ng > nt) diag_fix(e->c->diags, d, "mark the dimensions that the tile has with `start +: extent` or `:`");
 }
 
 /* The marked dimensions of the region take, in order, the extents of the tile. */
@@ -157,10 +146,7 @@ static bool match_shapes(Env *e, PRegion *g, const PRegion *s)
     bool plain = true;
     for (int d = 0; d < g->rank; d++) plain = plain && g->dim[d].extent == 0 && !g->dim[d].whole;
     if (nt != ng) {
-        if (plain)
-            shape_error(e, g, s, tile, nt, "plain subscripts need a tile of the tensor's rank; mark the tile's dimensions with `+: n` or `:`");
-        else
-            shape_error(e, g, s, tile, nt, NULL);
+        rank_error(e, g, s, tile, nt, ng, plain);
         return false;
     }
     int n = 0;
@@ -226,17 +212,22 @@ static bool direction(Env *e, const Stmt *s, PMove *m)
     return false;
 }
 
-static bool commit_fits(Env *e, const PMove *m)
+static bool clauses_fit(Env *e, const Stmt *s, const PMove *m)
 {
     if (m->commit == COMMIT_BARRIER && !m->is_load) {
-        Diag *g = diag_at(e->c->diags, E0506, m->commit_span, "a store completes a bulk group, not a barrier");
+        Diag *g = diag_at(e->c->diags, E0111, m->commit_span, "a store completes a bulk group, not a barrier");
         diag_fix(e->c->diags, g, "commit group, and later `wait group`");
         return false;
     }
     if ((m->commit == COMMIT_GROUP || m->in_group) && m->is_load) {
-        Diag *g = diag_at(e->c->diags, E0506, m->in_group ? m->src.span : m->commit_span,
+        Diag *g = diag_at(e->c->diags, E0111, m->in_group ? m->src.span : m->commit_span,
                           "a load completes a barrier, not a bulk group");
         diag_fix(e->c->diags, g, m->in_group ? "move it out of `group { }`" : "commit a barrier, and later wait for it");
+        return false;
+    }
+    for (const Clause *c = s->move.clauses.first; c; c = c->next) {
+        if (c->kind != CL_OVERLAP || !m->is_load) continue;
+        diag_at(e->c->diags, E0111, c->span, "`overlap any` is about writes to global memory; this is a load");
         return false;
     }
     return true;
@@ -251,6 +242,6 @@ void move_stmt(Env *e, const Stmt *s)
     m->in_group = e->in_group;
     if (!ok || !direction(e, s, m)) return;
     PRegion *g = m->is_load ? &m->src : &m->dst, *t = m->is_load ? &m->dst : &m->src;
-    if (!match_types(e, g, t) || !match_shapes(e, g, t) || !match_map(e, m, g) || !commit_fits(e, m)) return;
+    if (!match_types(e, g, t) || !match_shapes(e, g, t) || !match_map(e, m, g) || !clauses_fit(e, s, m)) return;
     emit_stmt(e, P_MOVE, s->span)->move = m;
 }

@@ -14,6 +14,7 @@ void env_add(Env *e, Entity ent)
 {
     const Entity *old = ent.name ? env_find(e, ent.name) : NULL;
     const Item *it = ent.name ? module_item(e->module, ent.name) : NULL;
+    if (old && old->kind == ENT_BAD && !old->span.hi) old = NULL, it = NULL; /* was unknown, which has been reported */
     if (old) {
         Diag *g = diag_at(e->c->diags, E0202, ent.span, "`%s` is already declared", name_of(e, ent.name));
         if (old->span.hi) diag_label(e->c->diags, g, old->span, "first declared here");
@@ -36,6 +37,7 @@ static const char *nearest_name(Env *e, const char *text)
         if (x->name) names[n++] = name_of(e, x->name);
     for (const Item *it = e->module->unit->first; it && n < 250; it = it->next)
         if ((it->kind == IT_CONST || it->kind == IT_FN) && it->name.name) names[n++] = name_of(e, it->name.name);
+    for (const Import *i = e->module->imports; i && n < 250; i = i->next) names[n++] = name_of(e, i->path->id.name);
     static const char *const builtin[] = {"cta", "grid", "cluster", "ceil", "min", "max"};
     for (size_t i = 0; i < 6; i++) names[n++] = builtin[i];
     return spelling_nearest(text, names, n);
@@ -49,8 +51,20 @@ void unknown_name(Env *e, Ident id, const char *what)
     if (near) diag_fix(e->c->diags, g, "did you mean `%s`?", near);
     /* Known from here on: one error for a name, not one for each use. */
     Entity *x = arena_new(e->c->scratch, Entity);
-    *x = (Entity){.kind = ENT_BAD, .name = id.name, .span = id.span, .next = e->scope};
+    *x = (Entity){.kind = ENT_BAD, .name = id.name, .next = e->scope};
     e->scope = x;
+}
+
+void unknown_in_module(Env *e, const Module *m, Ident id, ItemKind kind)
+{
+    const char *names[256];
+    size_t n = 0;
+    for (const Item *it = m->unit->first; it && n < 256; it = it->next)
+        if (it->kind == kind && it->name.name) names[n++] = name_of(e, it->name.name);
+    Diag *g = diag_at(e->c->diags, E0201, id.span, "the module `%s` has no %s `%s`", m->name,
+                      kind == IT_FN ? "function" : "constant", name_of(e, id.name));
+    const char *near = spelling_nearest(name_of(e, id.name), names, n);
+    if (near) diag_fix(e->c->diags, g, "did you mean `%s`?", near);
 }
 
 void unknown_map(Env *e, Ident id)
@@ -112,6 +126,16 @@ static void walk_elem(Walk *w, Ident id)
     if (id.name && !env_find(&w->env, id.name)) elem_type(&w->env, id, &t);
 }
 
+static void walk_expr(Walk *w, const Expr *x);
+
+/* What stands before a dot: cta, or a module. */
+static void walk_path(Walk *w, const Expr *x)
+{
+    while (x->kind == EX_MEMBER) x = x->a;
+    if (x->kind == EX_NAME) walk_name(w, x->id, "name or module");
+    else walk_expr(w, x);
+}
+
 static void walk_expr(Walk *w, const Expr *x)
 {
     if (!x) return;
@@ -122,10 +146,10 @@ static void walk_expr(Walk *w, const Expr *x)
         walk_list(w, &x->args);
         break;
     case EX_METHOD:
-        walk_expr(w, x->a);
+        walk_path(w, x->a);
         walk_list(w, &x->args);
         break;
-    case EX_MEMBER: walk_expr(w, x->a); break;
+    case EX_MEMBER: walk_path(w, x->a); break;
     case EX_PEER: case EX_BINARY:
         walk_expr(w, x->lhs);
         walk_expr(w, x->rhs);
@@ -225,7 +249,8 @@ static void walk_stmt(Walk *w, const Stmt *s)
     case ST_WAIT_GROUP: walk_expr(w, s->wait_group.count); break;
     case ST_EXPECT: walk_expr(w, s->expect.barrier); walk_expr(w, s->expect.bytes); break;
     case ST_CALL:
-        if (s->call.path && !s->call.path->next) walk_name(w, s->call.path->id, "function");
+        if (s->call.path && s->call.path->next) called_module(&w->env, s);
+        else if (s->call.path) walk_name(w, s->call.path->id, "function");
         walk_list(w, &s->call.targs);
         walk_list(w, &s->call.args);
         break;
@@ -264,6 +289,8 @@ void check_names(Checked *ch, Module *m)
             declare(&w, t->name);
         }
         for (const Param *p = it->params; p; p = p->next) {
+            ElemType type;
+            if (p->kind == PK_SCALAR) scalar_type(&w.env, p, &type);
             if (p->kind == PK_TENSOR) walk_type(&w, p->type, true);
             walk_expr(&w, p->count);
         }

@@ -107,6 +107,7 @@ typedef struct PPolicy {
 typedef struct PDim {
     const Sx *start;
     int64_t extent;  /* elements; 1 for plain subscripts beside marked ones */
+    const Sx *count; /* views: the extent, known at launch; NULL elsewhere and for `:` */
     int64_t step;    /* `by`; 1 */
     bool marked;     /* a dimension of the tile (spanned, whole, or all plain) */
     bool whole;      /* `:` : the tensor's extent must equal `extent`: proved or a launch check */
@@ -214,6 +215,7 @@ typedef struct Compilation {
     Sources *sources;
     Diags *diags;
     const TargetInfo *target;
+    const char *default_arch; /* for files without target line, or that list it; NULL: sm_90a */
     unsigned ptx_version; /* 0: the least that is needed */
 } Compilation;
 

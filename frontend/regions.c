@@ -46,6 +46,14 @@ static bool is_index_region(Env *e, const Sub *s)
     return false;
 }
 
+static bool step(Env *e, const Expr *x, int64_t *out)
+{
+    if (!constant(e, x, INT64_MIN, INT64_MAX, "the step", out)) return false;
+    if (*out >= 1 && *out <= 8) return true;
+    diag_at(e->c->diags, E0513, x->span, "the step is %lld; it must be 1 to 8", (long long)*out);
+    return false;
+}
+
 static bool subscript(Env *e, const Sub *s, PDim *d)
 {
     d->span = s->span;
@@ -65,8 +73,9 @@ static bool subscript(Env *e, const Sub *s, PDim *d)
     case SUB_SPAN:
         d->marked = true;
         d->start = scalar(e, s->a);
-        if (!constant(e, s->b, 1, 1 << 24, "the extent of the region", &d->extent)) return false;
-        if (s->c && !constant(e, s->c, 1, 1 << 24, "the step", &d->step)) return false;
+        if (e->in_view) d->count = scalar(e, s->b);
+        if (e->in_view ? !d->count : !constant(e, s->b, 1, 1 << 24, "the extent of the region", &d->extent)) return false;
+        if (s->c && !step(e, s->c, &d->step)) return false;
         return d->start != NULL;
     case SUB_ROWS: break;
     }
@@ -76,8 +85,8 @@ static bool subscript(Env *e, const Sub *s, PDim *d)
 static bool subscripts(Env *e, const Expr *x, int rank, Name name, Span declared, PRegion *r)
 {
     if (x->subs.n != (uint32_t)rank) {
-        Diag *g = diag_at(e->c->diags, E0311, x->span, "%u subscripts for `%s`, which has rank %d", x->subs.n,
-                          name_of(e, name), rank);
+        Diag *g = diag_at(e->c->diags, E0311, x->span, "%u subscript%s for `%s`, which has rank %d", x->subs.n,
+                          x->subs.n == 1 ? "" : "s", name_of(e, name), rank);
         diag_label(e->c->diags, g, declared, "declared here");
         return false;
     }
@@ -174,6 +183,13 @@ static bool tile_region(Env *e, const Expr *x, const Expr *slot, PTile *t, PRegi
     return tile_bounds(e, r);
 }
 
+static bool one_tile(Env *e, const Expr *x, const Entity *ent)
+{
+    Diag *g = diag_at(e->c->diags, E0306, x->span, "`%s` is one tile, not an array of tiles", name_of(e, ent->name));
+    diag_label(e->c->diags, g, ent->span, "declared here");
+    return false;
+}
+
 bool region(Env *e, const Expr *x, PRegion *r)
 {
     memset(r, 0, sizeof *r);
@@ -182,7 +198,7 @@ bool region(Env *e, const Expr *x, PRegion *r)
     const Expr *inner = x, *outer = NULL;
     while (inner->kind == EX_INDEX && inner->base->kind == EX_INDEX) {
         if (outer) {
-            diag_at(e->c->diags, E0306, x->span, "more than two brackets");
+            diag_at(e->c->diags, E0306, x->span, "a region has one bracket, two for an array of tiles");
             return false;
         }
         outer = inner;
@@ -193,12 +209,15 @@ bool region(Env *e, const Expr *x, PRegion *r)
     const Expr *first = inner->kind == EX_INDEX ? inner : NULL;
     if (ent->kind == ENT_TILE)
         return ent->tile->is_array ? tile_region(e, outer, first, ent->tile, r)
-               : outer             ? (diag_at(e->c->diags, E0306, x->span, "`%s` is one tile, not an array of tiles",
-                                              name_of(e, ent->name)),
-                         false)
+               : outer             ? one_tile(e, x, ent)
                                    : tile_region(e, first, NULL, ent->tile, r);
-    if (ent->kind != ENT_TENSOR || outer) {
+    if (ent->kind != ENT_TENSOR) {
         wrong_operand(e, x, ent, "a tensor or tile");
+        return false;
+    }
+    if (outer) {
+        Diag *g = diag_at(e->c->diags, E0306, x->span, "`%s` is one tensor, not an array of tiles", name_of(e, ent->name));
+        diag_label(e->c->diags, g, ent->span, "declared here");
         return false;
     }
     r->tensor = ent->tensor;
@@ -233,7 +252,7 @@ PBarrier *barrier_ref(Env *e, const Expr *x, const Sx **slot)
 
 static bool launch_known(Env *e, const Sx *x, const char *what)
 {
-    if (sx_is_launch(x)) return true;
+    if (x->launch) return true;
     diag_at(e->c->diags, E1001, x->span, "%s of a view must be known at launch; one that depends on the CTA, a loop or data is not supported yet",
             what);
     return false;
@@ -249,26 +268,38 @@ static bool view_bounds(Env *e, const Stmt *s, PRegion *r, PTensor *v)
     for (int d = 0; d < v->base->rank; d++) v->start[d] = from->base ? from->start[d] : sx_const(e, 0, s->span);
     for (int d = 0; d < r->rank; d++) {
         PDim *p = &r->dim[d];
-        if (!launch_known(e, p->start, "the start")) return false;
+        if (p->step != 1) {
+            Diag *g = diag_at(e->c->diags, E0513, p->span, "a view has no step; here it is %lld", (long long)p->step);
+            diag_fix(e->c->diags, g, "leave `by` out here and write it where the view is moved");
+            return false;
+        }
+        int64_t count;
+        if (!launch_known(e, p->start, "the start") || (p->count && !launch_known(e, p->count, "the extent"))) return false;
+        if (sx_is_const(p->count, &count) && count < 1) {
+            diag_at(e->c->diags, E0308, p->count->span, "the extent is %lld", (long long)count);
+            return false;
+        }
         const Sx *at = sx_op(e, SX_MUL, p->start, from->stride[d], p->span);
         offset = at ? sx_op(e, SX_ADD, offset, at, p->span) : NULL;
         if (!offset) return false;
         int bd = from->base ? from->dim_of[d] : d;
         if (!v->reshaped && !(v->start[bd] = sx_op(e, SX_ADD, v->start[bd], p->start, p->span))) return false;
         /* start >= 0 and start + extent <= the tensor's extent: at launch where it is not a constant */
-        const Sx *extent = p->whole ? from->extent[d] : sx_const(e, p->extent, p->span);
+        const Sx *extent = p->whole ? from->extent[d] : p->count ? p->count : sx_const(e, p->extent, p->span);
         const Sx *zero = sx_const(e, 0, p->span);
         const Sx *end = sx_op(e, SX_ADD, p->start, extent, p->span);
         int64_t ks, ke, kx;
         bool cs = sx_is_const(p->start, &ks), cx = sx_is_const(from->extent[d], &kx), ce = end && sx_is_const(end, &ke);
-        if ((cs && ks < 0) || (ce && cx && ke > kx)) {
-            Diag *g = diag_at(e->c->diags, E0512, p->span, "the view starts at %lld and ends at %lld in a dimension of %lld",
-                              (long long)ks, (long long)ke, cx ? (long long)kx : -1LL);
+        if (!end) return false;
+        if ((cs && ks < 0) || (cs && ce && cx && ke > kx)) {
+            Diag *g = ks < 0 ? diag_at(e->c->diags, E0512, p->span, "the view starts at %lld", (long long)ks)
+                             : diag_at(e->c->diags, E0512, p->span, "the view ends at %lld in a dimension of %lld", (long long)ke,
+                                       (long long)kx);
             diag_label(e->c->diags, g, from->span, "`%s` is declared here", name_of(e, from->name));
             return false;
         }
         if (!cs) vec_push(e->c->scratch, &e->kernel->facts, ((PFact){sx_op(e, SX_GE, p->start, zero, p->span), p->span}));
-        if (!p->whole && !(ce && cx) && end)
+        if (!p->whole && !(ce && cx))
             vec_push(e->c->scratch, &e->kernel->facts, ((PFact){sx_op(e, SX_LE, end, from->extent[d], p->span), p->span}));
         if (!p->marked) continue;
         v->dim_of[v->rank] = (int8_t)bd;
@@ -283,8 +314,13 @@ static bool view_bounds(Env *e, const Stmt *s, PRegion *r, PTensor *v)
 /* `view v = x : T[..]`: the same contiguous memory with another shape. */
 static PTensor *view_shape(Env *e, const Stmt *s, PTensor *from)
 {
+    if (s->view.type->stride.n) {
+        diag_at(e->c->diags, E0306, s->view.type->stride_span, "a view with a type is contiguous: it has no strides");
+        return NULL;
+    }
     PTensor *v = tensor_param(e, s->id, s->view.type, NULL, s->span);
     if (!v) return NULL;
+    v->index = from->index;
     if (from->strided) {
         Diag *g = diag_at(e->c->diags, E0306, s->view.src->span, "a view with a type needs contiguous memory");
         diag_label(e->c->diags, g, from->span, "`%s` has strides", name_of(e, from->name));
@@ -319,7 +355,10 @@ static PTensor *view_shape(Env *e, const Stmt *s, PTensor *from)
 PTensor *view_of(Env *e, const Stmt *s)
 {
     PRegion r;
-    if (!region(e, s->view.src, &r)) return NULL;
+    e->in_view = true;
+    bool ok = region(e, s->view.src, &r);
+    e->in_view = false;
+    if (!ok) return NULL;
     if (!r.tensor) {
         diag_at(e->c->diags, E0306, s->view.src->span, "a view is a part of a global tensor; a part of a tile is written where it is used");
         return NULL;
@@ -333,7 +372,7 @@ PTensor *view_of(Env *e, const Stmt *s)
         return view_shape(e, s, r.tensor);
     }
     bool any = false;
-    for (int d = 0; d < r.rank; d++) any = any || r.dim[d].extent > 0 || r.dim[d].whole;
+    for (int d = 0; d < r.rank; d++) any = any || r.dim[d].count || r.dim[d].whole;
     if (!any) {
         Diag *g = diag_at(e->c->diags, E0312, s->view.src->span, "the extents of the view are not given");
         diag_fix(e->c->diags, g, "mark them: `start +: extent`, or `:` for a whole dimension");

@@ -114,16 +114,18 @@ static Fold fold(SxOp op, int64_t a, int64_t b, int64_t *r)
     }
 }
 
-static const Sx *fold_error(Env *e, Fold f, Span span, int64_t a, int64_t b)
+static const Sx *fold_error(Env *e, Fold f, SxOp op, Span span, int64_t a, int64_t b)
 {
+    static const char *const text[] = {[SX_ADD] = "+", [SX_SUB] = "-", [SX_MUL] = "*", [SX_DIV] = "/", [SX_SHL] = "<<"};
     switch (f) {
     case FOLD_ZERO: diag_at(e->c->diags, E0302, span, "division by zero"); break;
     case FOLD_SHIFT:
         diag_at(e->c->diags, E0307, span, "shift by %lld: the count must be 0 to 63", (long long)b);
         break;
     default:
-        diag_at(e->c->diags, E0303, span, "the constant does not fit 64 bits (operands %lld and %lld)", (long long)a,
-                (long long)b);
+        if (op == SX_NEG) diag_at(e->c->diags, E0303, span, "-(%lld) does not fit 64 bits", (long long)a);
+        else if (op == SX_CEIL) diag_at(e->c->diags, E0303, span, "ceil(%lld, %lld) does not fit 64 bits", (long long)a, (long long)b);
+        else diag_at(e->c->diags, E0303, span, "%lld %s %lld does not fit 64 bits", (long long)a, text[op], (long long)b);
     }
     return NULL;
 }
@@ -132,11 +134,11 @@ const Sx *sx_op(Env *e, SxOp op, const Sx *a, const Sx *b, Span span)
 {
     int64_t ka = 0, kb = 0, r;
     bool ca = sx_is_const(a, &ka), cb = b ? sx_is_const(b, &kb) : true;
-    if (cb && b && kb == 0 && (op == SX_DIV || op == SX_MOD || op == SX_CEIL)) return fold_error(e, FOLD_ZERO, span, 0, 0);
-    if (cb && b && (kb < 0 || kb > 63) && (op == SX_SHL || op == SX_SHR)) return fold_error(e, FOLD_SHIFT, span, 0, kb);
+    if (cb && b && kb == 0 && (op == SX_DIV || op == SX_MOD || op == SX_CEIL)) return fold_error(e, FOLD_ZERO, op, span, 0, 0);
+    if (cb && b && (kb < 0 || kb > 63) && (op == SX_SHL || op == SX_SHR)) return fold_error(e, FOLD_SHIFT, op, span, 0, kb);
     if (ca && cb && op < SX_EQ) {
         Fold f = fold(op, ka, kb, &r);
-        return f == FOLD_OK ? sx_const(e, r, span) : fold_error(e, f, span, ka, kb);
+        return f == FOLD_OK ? sx_const(e, r, span) : fold_error(e, f, op, span, ka, kb);
     }
     if (cb && b) {
         if (kb == 0 && (op == SX_ADD || op == SX_SUB || op == SX_SHL || op == SX_SHR)) return a;
@@ -237,7 +239,8 @@ static const Sx *load(Env *e, const Expr *x)
             return NULL;
         }
     if (x->subs.n != (uint32_t)t->rank) {
-        Diag *g = diag_at(e->c->diags, E0311, x->span, "%u indices for a tensor of rank %d", x->subs.n, t->rank);
+        Diag *g = diag_at(e->c->diags, E0311, x->span, "%u ind%s for a tensor of rank %d", x->subs.n,
+                          x->subs.n == 1 ? "ex" : "ices", t->rank);
         diag_label(e->c->diags, g, t->span, "`%s` is declared here", name_of(e, t->name));
         return NULL;
     }
@@ -352,6 +355,7 @@ const Sx *module_const(Env *e, Module *m, Item *it, Span at)
 static const Sx *name_value(Env *e, const Expr *x)
 {
     const Entity *ent = env_find(e, x->id.name);
+    ElemType type;
     if (!ent) {
         Item *it = module_item(e->module, x->id.name);
         if (it && it->kind == IT_CONST) return module_const(e, e->module, it, x->span);
@@ -362,6 +366,8 @@ static const Sx *name_value(Env *e, const Expr *x)
         } else if (is_builtin_base(e->ch, x->id.name)) {
             Diag *g = diag_at(e->c->diags, E0306, x->span, "`%s` needs a member", name_of(e, x->id.name));
             diag_fix(e->c->diags, g, "write `%s.x`", name_of(e, x->id.name));
+        } else if (elem_find(name_of(e, x->id.name), &type)) {
+            diag_at(e->c->diags, E0306, x->span, "`%s` is an element type, not a number", name_of(e, x->id.name));
         } else {
             unknown_name(e, x->id, "name");
         }
@@ -409,19 +415,18 @@ static void no_member(Env *e, const Expr *x, const IdentItem *path, uint32_t n)
         return; /* else builtin_member has reported it */
     }
     if (ent || n == 0) {
-        Diag *g = diag_at(e->c->diags, E0210, x->span, "nothing here has a member `%s`", name_of(e, x->id.name));
+        Diag *g = ent ? diag_at(e->c->diags, E0210, x->span, "`%s` has no member `%s`", name_of(e, ent->name), name_of(e, x->id.name))
+                      : diag_at(e->c->diags, E0210, x->span, "this has no member `%s`", name_of(e, x->id.name));
         if (ent && ent->span.hi) diag_label(e->c->diags, g, ent->span, "`%s` is declared here", name_of(e, ent->name));
         return;
     }
-    Span all = x->a->span;
     for (const Import *i = e->module->imports; i; i = i->next)
         if (!i->module && i->path->id.name == path[0].id.name) return; /* the import has been reported */
     if (module_item(e->module, path[0].id.name)) {
         diag_at(e->c->diags, E0210, x->span, "`%s` has no members", name_of(e, path[0].id.name));
         return;
     }
-    Diag *g = diag_at(e->c->diags, E0201, all, "there is no `%s` here, and no module of this name is imported", path_text(e, path));
-    diag_fix(e->c->diags, g, "import %s;", path_text(e, path));
+    unknown_name(e, path[0].id, "name or module");
 }
 
 static const Sx *member(Env *e, const Expr *x)
@@ -435,15 +440,19 @@ static const Sx *member(Env *e, const Expr *x)
         no_member(e, x, path, n);
         return NULL;
     }
+    bool value = x->kind == EX_MEMBER;
     Item *it = module_item(m, x->id.name);
-    if (!it || (x->kind == EX_MEMBER ? it->kind != IT_CONST : it->kind != IT_FN)) {
-        if (!it && m->broken) return NULL;
-        Diag *g = diag_at(e->c->diags, E0210, x->id.span, "module `%s` has no %s `%s`", m->name,
-                          x->kind == EX_MEMBER ? "constant" : "function", name_of(e, x->id.name));
-        if (it) diag_label(e->c->diags, g, it->name.span, "this is a %s", item_kind(it));
+    if (!it) {
+        if (!m->broken) unknown_in_module(e, m, x->id, value ? IT_CONST : IT_FN);
         return NULL;
     }
-    return x->kind == EX_MEMBER ? module_const(e, m, it, x->span) : call_expr_fn(e, m, it, &x->args, x->span);
+    if (it->kind != (value ? IT_CONST : IT_FN)) {
+        Diag *g = diag_at(e->c->diags, value ? E0306 : E0206, x->id.span, "`%s` is a %s, not a %s", name_of(e, x->id.name),
+                          item_kind(it), value ? "number" : "function");
+        diag_label(e->c->diags, g, it->name.span, "declared here");
+        return NULL;
+    }
+    return value ? module_const(e, m, it, x->span) : call_expr_fn(e, m, it, &x->args, x->span);
 }
 
 static const Sx *any_scalar(Env *e, const Expr *x)

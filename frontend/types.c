@@ -3,6 +3,19 @@
 
 #include "frontend/check.h"
 
+/* What other languages call them. */
+static const char *foreign_type(const char *s)
+{
+    static const char *const words[][2] = {
+        {"float", "f32"},  {"half", "f16"},   {"double", "f64"}, {"int", "s32"},    {"bfloat16", "bf16"}, {"int8", "s8"},
+        {"int16", "s16"},  {"int32", "s32"},  {"int64", "s64"},  {"i8", "s8"},      {"i16", "s16"},       {"i32", "s32"},
+        {"i64", "s64"},    {"uint8", "u8"},   {"uint16", "u16"}, {"uint32", "u32"}, {"uint64", "u64"},    {"fp16", "f16"},
+        {"fp32", "f32"},   {"char", "u8"},    {"byte", "u8"},    {"float16", "f16"}, {"float32", "f32"},  {"float64", "f64"}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(s, words[i][0]) == 0) return words[i][1];
+    return NULL;
+}
+
 bool elem_type(Env *e, Ident id, ElemType *out)
 {
     if (!id.name) return false;
@@ -13,17 +26,36 @@ bool elem_type(Env *e, Ident id, ElemType *out)
             return true;
         }
         if (ent->kind != ENT_BAD) {
-            Diag *g = diag_at(e->c->diags, E0304, id.span, "`%s` is not an element type", name_of(e, id.name));
+            Diag *g = diag_at(e->c->diags, E0304, id.span, "`%s` is %snot an element type", name_of(e, id.name),
+                              ent->kind == ENT_SCALAR ? "a number, " : "");
             if (ent->span.hi) diag_label(e->c->diags, g, ent->span, "declared here");
         }
         return false;
     }
     if (elem_find(name_of(e, id.name), out)) return true;
+    const Item *it = module_item(e->module, id.name);
+    if (it) {
+        Diag *g = diag_at(e->c->diags, E0304, id.span, "`%s` is a %s, not an element type", name_of(e, id.name), item_kind(it));
+        diag_label(e->c->diags, g, it->name.span, "declared here");
+        return false;
+    }
     const char *names[TYPE_COUNT];
     for (int i = 0; i < TYPE_COUNT; i++) names[i] = elem_info((ElemType)i)->name;
     Diag *g = diag_at(e->c->diags, E0304, id.span, "unknown element type `%s`", name_of(e, id.name));
-    const char *near = spelling_nearest(name_of(e, id.name), names, TYPE_COUNT);
+    const char *near = foreign_type(name_of(e, id.name));
+    if (!near) near = spelling_nearest(name_of(e, id.name), names, TYPE_COUNT);
     if (near) diag_fix(e->c->diags, g, "did you mean `%s`?", near);
+    return false;
+}
+
+bool scalar_type(Env *e, const Param *p, ElemType *out)
+{
+    *out = TYPE_S64;
+    if (p->kind != PK_SCALAR) return true; /* a bare name: s64 */
+    if (elem_find(name_of(e, p->type_name.name), out) && (*out == TYPE_S32 || *out == TYPE_U32 || *out == TYPE_S64)) return true;
+    Diag *g = diag_at(e->c->diags, E0306, p->type_name.span, "a scalar parameter is s64, s32 or u32, not %s",
+                      name_of(e, p->type_name.name));
+    diag_fix(e->c->diags, g, "%s: s64", name_of(e, p->name.name));
     return false;
 }
 
@@ -42,6 +74,16 @@ const char *shape_text(Env *e, int rank, const int64_t *extent)
     return s;
 }
 
+/* An extent of a tile, or a number of tiles. */
+static bool extent_of(Env *e, const Expr *x, int64_t most, const char *what, int64_t *out)
+{
+    if (!constant(e, x, INT64_MIN, INT64_MAX, what, out)) return false;
+    if (*out >= 1 && *out <= most) return true;
+    diag_at(e->c->diags, *out < 1 ? E0308 : E0318, x->span, "%s is %lld; it must be 1 to %lld", what, (long long)*out,
+            (long long)most);
+    return false;
+}
+
 /* ---- layouts ---- */
 
 bool swizzle_of(Env *e, const Expr *swizzle, const Expr *atom, bool flip, Span span, int *out)
@@ -57,11 +99,13 @@ bool swizzle_of(Env *e, const Expr *swizzle, const Expr *atom, bool flip, Span s
         return false;
     }
     if (atom && (bytes != 128 || (a != 32 && a != 64))) {
-        diag_at(e->c->diags, E0466, atom->span, "swizzle %lld atom %lld does not exist", (long long)bytes, (long long)a);
+        Diag *g = diag_at(e->c->diags, E0466, atom->span, "swizzle %lld atom %lld does not exist", (long long)bytes, (long long)a);
+        diag_fix(e->c->diags, g, bytes != 128 ? "leave `atom` out, or write `swizzle 128`" : "atom 32 or 64 (bytes); leave it out for 16");
         return false;
     }
     if (flip && (!atom || a != 32)) {
-        diag_at(e->c->diags, E0466, span, "`flip` without `atom 32`");
+        Diag *g = diag_at(e->c->diags, E0466, span, "`flip` goes with `atom 32` only");
+        diag_fix(e->c->diags, g, "swizzle 128 atom 32 flip");
         return false;
     }
     if (atom) *out = a == 64 ? MAP_SWIZZLE_128B_ATOM_64B : flip ? MAP_SWIZZLE_128B_ATOM_32B_FLIP_8B : MAP_SWIZZLE_128B_ATOM_32B;
@@ -76,7 +120,8 @@ bool interleave_of(Env *e, const Expr *x, int *out)
     if (!x) return true;
     if (!constant(e, x, INT64_MIN, INT64_MAX, "the interleave", &bytes)) return false;
     if (bytes != 16 && bytes != 32) {
-        diag_at(e->c->diags, E0421, x->span, "interleave %lld does not exist", (long long)bytes);
+        Diag *g = diag_at(e->c->diags, E0421, x->span, "interleave %lld does not exist", (long long)bytes);
+        diag_fix(e->c->diags, g, "interleave 16 or 32 (bytes); leave it out for none");
         return false;
     }
     *out = bytes == 16 ? MAP_INTERLEAVE_16B : MAP_INTERLEAVE_32B;
@@ -103,6 +148,20 @@ static void check_width(Env *e, const PTile *t, const TypeExpr *type)
     diag_label(e->c->diags, g, t->span, "%s%s", elem_info(t->type)->name, shape_text(e, t->rank, t->extent));
 }
 
+/* More than any shared memory: said here, where the extents stand, and later sums of bytes can't overflow. */
+static bool check_size(Env *e, const PTile *t, const TypeExpr *type)
+{
+    int64_t bits = elem_info(t->type)->shared_bits;
+    bool over = __builtin_mul_overflow(bits, t->slots, &bits);
+    for (int d = 0; d < t->rank; d++) over = over || __builtin_mul_overflow(bits, t->extent[d], &bits);
+    int64_t most = e->c->target->smem_per_cta;
+    if (!over && bits <= most * 8) return true;
+    const char *bytes = over ? "more than 2^60" : arena_printf(e->c->scratch, "%lld", (long long)(bits / 8));
+    diag_at(e->c->diags, E0901, type->span, "`%s` takes %s bytes; a CTA of %s has %lld", name_of(e, t->name), bytes,
+            e->c->target->name, (long long)most);
+    return false;
+}
+
 PTile *tile_type(Env *e, Ident name, const TypeExpr *type)
 {
     PTile *t = arena_new(e->c->scratch, PTile);
@@ -124,7 +183,7 @@ PTile *tile_type(Env *e, Ident name, const TypeExpr *type)
             diag_at(e->c->diags, E0306, dims->span, "the number of tiles in the array is one number");
             ok = false;
         } else {
-            ok = constant(e, dims->dims.first, 1, 1024, "the number of tiles in the array", &t->slots) && ok;
+            ok = extent_of(e, dims->dims.first, 1024, "the number of tiles in the array", &t->slots) && ok;
         }
         dims = dims->next;
     }
@@ -134,14 +193,14 @@ PTile *tile_type(Env *e, Ident name, const TypeExpr *type)
         return NULL;
     }
     for (const Expr *x = dims->dims.first; x; x = x->next)
-        ok = constant(e, x, 1, 1 << 24, "the extent of a tile", &t->extent[t->rank++]) && ok;
+        ok = extent_of(e, x, 1 << 24, "the extent of a tile", &t->extent[t->rank++]) && ok;
     if (type->stride.n) {
         diag_at(e->c->diags, E0306, type->stride_span, "`stride` belongs to global tensors; a tile's layout is its swizzle");
         ok = false;
     }
     ok = swizzle_of(e, type->swizzle, type->atom, type->flip, type->swizzle_span, &t->swizzle) && ok;
     ok = interleave_of(e, type->interleave, &t->interleave) && ok;
-    if (!ok) return NULL;
+    if (!ok || !check_size(e, t, type)) return NULL;
     check_width(e, t, type);
     return t;
 }
@@ -152,8 +211,7 @@ uint32_t kernel_sym(Env *e, Name name, MfSymKind kind, Span span, ElemType type)
 {
     PKernel *k = e->kernel;
     vec_push(e->c->scratch, &k->syms, ((PSym){.name = name, .kind = (uint8_t)kind, .span = span, .type = type}));
-    Sx *x = sx_new(e, SX_SYM, span);
-    x->k = k->syms.n - 1;
+    const Sx *x = sx_new(e, SX_SYM, span, k->syms.n - 1, NULL, NULL);
     env_add(e, (Entity){.kind = ENT_SCALAR, .name = name, .span = span, .sx = x});
     return k->syms.n - 1;
 }
@@ -183,6 +241,11 @@ static bool row_major(Env *e, PTensor *t)
     const Sx *s = sx_const(e, 1, t->span);
     for (int d = t->rank - 1; d >= 0; d--) {
         t->stride[d] = s;
+        int64_t a, b, r;
+        if (d && sx_is_const(s, &a) && sx_is_const(t->extent[d], &b) && __builtin_mul_overflow(a, b, &r)) {
+            diag_at(e->c->diags, E0303, t->extent[d]->span, "`%s` has 2^63 elements or more", name_of(e, t->name));
+            return false;
+        }
         if (d && !(s = sx_op(e, SX_MUL, s, t->extent[d], t->span))) return false;
     }
     return true;
@@ -192,19 +255,22 @@ static bool strides(Env *e, PTensor *t, const TypeExpr *type)
 {
     int64_t k;
     if (type->stride.n != (uint32_t)t->rank) {
-        diag_at(e->c->diags, E0311, type->stride_span, "%u strides for a tensor of rank %d", type->stride.n, t->rank);
+        Diag *g = diag_at(e->c->diags, E0311, type->stride_span, "%u stride%s for a tensor of rank %d", type->stride.n,
+                          type->stride.n == 1 ? "" : "s", t->rank);
+        diag_label(e->c->diags, g, type->brackets->span, "rank %d", t->rank);
         return false;
     }
     t->strided = true;
     int d = 0;
     for (const Expr *x = type->stride.first; x; x = x->next, d++) {
         if (!(t->stride[d] = scalar(e, x))) return false;
-        if (!sx_is_launch(t->stride[d])) {
-            diag_at(e->c->diags, E0301, x->span, "a stride is known at launch");
+        if (!t->stride[d]->launch) {
+            diag_at(e->c->diags, E0319, x->span, "a stride must be known at launch");
             return false;
         }
         if (sx_is_const(t->stride[d], &k) && k < 0) {
-            diag_at(e->c->diags, E0416, x->span, "stride %lld is negative", (long long)k);
+            Diag *g = diag_at(e->c->diags, E0416, x->span, "stride %lld is negative", (long long)k);
+            diag_fix(e->c->diags, g, "a stride is 0 or more; count the index down in the program instead");
             return false;
         }
     }
@@ -224,7 +290,9 @@ PTensor *tensor_param(Env *e, Ident name, const TypeExpr *type, const PTensor *a
     bool ok = elem_type(e, type->elem, &t->type);
     const DimsList *dims = type->brackets;
     if (!dims || dims->next || dims->dims.n < 1 || dims->dims.n > P_RANK) {
-        diag_at(e->c->diags, E0309, type->span, "a global tensor has one bracket of 1 to 5 extents");
+        if (dims && dims->next) diag_at(e->c->diags, E0309, type->span, "a global tensor has one bracket of extents; arrays are of shared tiles");
+        else diag_at(e->c->diags, E0309, dims ? dims->span : type->span, "a tensor has 1 to 5 dimensions, this one has %u",
+                     dims ? dims->dims.n : 0);
         return NULL;
     }
     if (type->swizzle || type->interleave) {
@@ -238,10 +306,10 @@ PTensor *tensor_param(Env *e, Ident name, const TypeExpr *type, const PTensor *a
         t->extent[d] = arg ? bound_extent(e, x, arg->extent[d], d, name, arg_span) : scalar(e, x);
         if (!t->extent[d]) ok = false;
         else if (sx_is_const(t->extent[d], &k) && k < 1) {
-            diag_at(e->c->diags, E0308, x->span, "the extent is %lld", (long long)k);
+            diag_at(e->c->diags, E0308, x->span, "the extent is %lld; it must be at least 1", (long long)k);
             ok = false;
-        } else if (!sx_is_launch(t->extent[d])) {
-            diag_at(e->c->diags, E0301, x->span, "an extent is known at launch");
+        } else if (!t->extent[d]->launch) {
+            diag_at(e->c->diags, E0319, x->span, "an extent of a tensor must be known at launch");
             ok = false;
         }
     }

@@ -112,6 +112,10 @@ bool bulk_plan(Lower *L, MoveInfo *mi, BulkPlan *out, Refusal *why)
         r->low = !domain_le(m, poly_const(m, 0), mi->start[i]);
         r->high = !mi->g->dim[i].whole && !domain_lt(m, last, scalar_poly(L, mi->tensor->extent[i]));
     }
+    bool guarded = false;
+    for (int i = 0; i < out->nrows; i++) guarded |= out->row[i].low || out->row[i].high;
+    int64_t each = mi->load ? 1 + out->low + out->high + guarded : 1;
+    out->loop = out->nruns * each > COPIES_UNROLLED;
     return aligned(L, mi, out, why);
 }
 
@@ -121,15 +125,13 @@ typedef struct Run { /* of the row that is being copied */
     Opnd byte;       /* from the tensor's address, i64 */
     Opnd offset;     /* from the slot's start, i32 */
     Opnd ok;         /* the row lies in the tensor */
-    Opnd lo, hi;     /* bytes of the run that do, i32 */
 } Run;
 typedef struct BulkOut {
     Lower *L;
-    MoveInfo *mi;
+    const MoveInfo *mi;
     const BulkPlan *p;
     uint32_t bar;
-    Opnd bar_slot, slot;
-    Opnd start[P_RANK], pitch[P_RANK]; /* i64; pitch in bytes */
+    Opnd bar_slot;
 } BulkOut;
 
 static void copy_op(BulkOut *o, Opnd from, Opnd offset, Opnd bytes, Opnd guard)
@@ -140,7 +142,7 @@ static void copy_op(BulkOut *o, Opnd from, Opnd offset, Opnd bytes, Opnd guard)
     op->guard = guard.v;
     if (o->mi->load) put_opnd(L, op, IRK_FROM, from);
     ir_ref(L->a, op, o->mi->load ? IRK_DST : IRK_SRC, IRA_BUF, o->mi->tile->index);
-    if (!opnd_is(o->slot, 0)) put_opnd(L, op, IRK_SLOT, o->slot);
+    if (!opnd_is(o->p->slot, 0)) put_opnd(L, op, IRK_SLOT, o->p->slot);
     if (!opnd_is(offset, 0)) put_opnd(L, op, IRK_OFFSET, offset);
     if (!o->mi->load) put_opnd(L, op, IRK_TO, from);
     put_opnd(L, op, IRK_BYTES, bytes);
@@ -161,30 +163,45 @@ static Opnd widen(Lower *L, Opnd a)
     return emit_cvt(L, IR_I64, a);
 }
 
-static void run_ops(BulkOut *o, Run *r)
+static Opnd zero_block(BulkOut *o)
+{
+    if (o->L->ir->zero_bytes < o->p->run) o->L->ir->zero_bytes = (uint32_t)o->p->run;
+    return emit_zeros(o->L);
+}
+
+/* The run's part that lies in the tensor, for a load with zeros before and after it. */
+static void clipped(BulkOut *o, const Run *r, Opnd ok)
 {
     Lower *L = o->L;
-    Opnd run = opnd_imm(o->p->run), lo = r->lo, hi = r->hi;
-    bool load = o->mi->load;
-    if (load) {
-        lo = emit_sel(L, IR_I32, r->ok, lo, run);
-        hi = emit_sel(L, IR_I32, r->ok, hi, run);
-    }
-    Opnd data = emit_op(L, IR_SUB, IR_I32, hi, lo), guard = positive(L, data);
-    if (!load) guard = emit_logic(L, IR_AND, r->ok, guard);
-    if (guard.v == 0 && guard.k == 0) return;
-    Opnd zeros = opnd_imm(0), tail = emit_op(L, IR_SUB, IR_I32, run, hi);
-    bool pad = load && (!opnd_is(lo, 0) || !opnd_is(tail, 0));
-    if (pad) {
-        zeros = emit_zeros(L);
-        if (L->ir->zero_bytes < o->p->run) L->ir->zero_bytes = (uint32_t)o->p->run;
-    }
-    Opnd tensor_byte = emit_op(L, IR_ADD, IR_I64, r->byte, widen(L, lo));
     const PTensor *t = o->mi->tensor;
-    Opnd address = emit_gaddr(L, t->base ? t->base->index : t->index, tensor_byte);
-    if (pad) copy_op(o, zeros, r->offset, lo, positive(L, lo));
+    Opnd lo = o->p->lo, hi = o->p->hi;
+    Opnd data = emit_op(L, IR_SUB, IR_I32, hi, lo), tail = emit_op(L, IR_SUB, IR_I32, opnd_imm(o->p->run), hi);
+    Opnd guard = emit_logic(L, IR_AND, ok, positive(L, data));
+    Opnd address = emit_gaddr(L, t->base ? t->base->index : t->index, emit_op(L, IR_ADD, IR_I64, r->byte, widen(L, lo)));
     copy_op(o, address, emit_op(L, IR_ADD, IR_I32, r->offset, lo), data, guard);
-    if (pad) copy_op(o, zeros, emit_op(L, IR_ADD, IR_I32, r->offset, hi), tail, positive(L, tail));
+    if (!o->mi->load || (opnd_is(lo, 0) && opnd_is(tail, 0))) return;
+    Opnd zeros = zero_block(o);
+    copy_op(o, zeros, r->offset, lo, positive(L, lo));
+    copy_op(o, zeros, emit_op(L, IR_ADD, IR_I32, r->offset, hi), tail, positive(L, tail));
+}
+
+/* A row outside the tensor is left out by a store and zeros for a load. */
+static void run_ops(BulkOut *o, const Run *r)
+{
+    Lower *L = o->L;
+    bool branch = o->mi->load && r->ok.v && (o->p->low || o->p->high);
+    if (!branch) {
+        clipped(o, r, r->ok);
+        if (o->mi->load && r->ok.v) copy_op(o, zero_block(o), r->offset, opnd_imm(o->p->run), emit_not(L, r->ok));
+        return;
+    }
+    ir_ref(L->a, emit_new(L, IR_IF), IRK_COND, IRA_VAL, r->ok.v);
+    scope_open(L);
+    clipped(o, r, opnd_imm(1));
+    scope_close(L);
+    emit_new(L, IR_ELSE);
+    copy_op(o, zero_block(o), r->offset, opnd_imm(o->p->run), opnd_imm(1));
+    emit_new(L, IR_END);
 }
 
 static void rows(BulkOut *o, int i, Run r, bool unroll)
@@ -201,48 +218,51 @@ static void rows(BulkOut *o, int i, Run r, bool unroll)
         Run next = r;
         Opnd index = loop ? emit_loop(L, IR_I32, opnd_imm(0), opnd_imm(row->extent)) : opnd_imm(k);
         Opnd far = emit_op(L, IR_MUL, IR_I64, widen(L, index), opnd_imm(step));
-        Opnd at = emit_op(L, IR_ADD, IR_I64, o->start[row->dim], far);
+        Opnd at = emit_op(L, IR_ADD, IR_I64, o->p->start[row->dim], far);
         if (row->low) next.ok = emit_logic(L, IR_AND, next.ok, emit_cmp(L, IRL_GE, at, opnd_imm(0)));
         if (row->high) next.ok = emit_logic(L, IR_AND, next.ok, emit_cmp(L, IRL_LT, at, value_wide(L, o->mi->tensor->extent[row->dim])));
-        next.byte = emit_op(L, IR_ADD, IR_I64, next.byte, emit_op(L, IR_MUL, IR_I64, at, o->pitch[row->dim]));
+        next.byte = emit_op(L, IR_ADD, IR_I64, next.byte, emit_op(L, IR_MUL, IR_I64, at, o->p->pitch[row->dim]));
         next.offset = emit_op(L, IR_ADD, IR_I32, next.offset, emit_op(L, IR_MUL, IR_I32, index, opnd_imm(row->pitch)));
         rows(o, i + 1, next, unroll);
         if (loop) emit_end(L);
     }
 }
 
-static void clip(BulkOut *o, Run *r)
+static void clip(Lower *L, const MoveInfo *mi, BulkPlan *p)
 {
-    Lower *L = o->L;
-    const BulkPlan *p = o->p;
-    Opnd start = o->start[p->fold], n = opnd_imm(o->mi->extent[p->fold]), lo = opnd_imm(0), hi = n;
+    Opnd start = p->start[p->fold], n = opnd_imm(mi->extent[p->fold]), lo = opnd_imm(0), hi = n;
     if (p->low) {
         lo = emit_op(L, IR_MAX, IR_I64, emit_op(L, IR_SUB, IR_I64, opnd_imm(0), start), opnd_imm(0));
         lo = emit_op(L, IR_MIN, IR_I64, lo, n);
     }
     if (p->high) {
-        hi = emit_op(L, IR_SUB, IR_I64, value_wide(L, o->mi->tensor->extent[p->fold]), start);
+        hi = emit_op(L, IR_SUB, IR_I64, value_wide(L, mi->tensor->extent[p->fold]), start);
         hi = emit_op(L, IR_MAX, IR_I64, hi, lo);
         hi = emit_op(L, IR_MIN, IR_I64, hi, n);
     }
-    r->lo = emit_op(L, IR_MUL, IR_I32, emit_cvt(L, IR_I32, lo), opnd_imm(p->unit));
-    r->hi = emit_op(L, IR_MUL, IR_I32, emit_cvt(L, IR_I32, hi), opnd_imm(p->unit));
+    p->lo = emit_op(L, IR_MUL, IR_I32, emit_cvt(L, IR_I32, lo), opnd_imm(p->unit));
+    p->hi = emit_op(L, IR_MUL, IR_I32, emit_cvt(L, IR_I32, hi), opnd_imm(p->unit));
 }
 
-void bulk_emit(Lower *L, MoveInfo *mi, const BulkPlan *p, uint32_t bar, Opnd bar_slot)
+void bulk_values(Lower *L, MoveInfo *mi, BulkPlan *p)
 {
     const PTensor *t = mi->tensor, *base = t->base ? t->base : t;
-    BulkOut o = {.L = L, .mi = mi, .p = p, .bar = bar, .bar_slot = bar_slot, .slot = region_slot(L, mi)};
     int64_t size = mi->bits / 8;
-    Run r = {.offset = region_offset(L, mi), .ok = opnd_imm(1)};
     for (int d = 0; d <= p->fold; d++) {
-        o.start[d] = value_wide(L, mi->g->dim[d].start);
-        o.pitch[d] = d == p->fold ? opnd_imm(p->unit) : emit_op(L, IR_MUL, IR_I64, value_wide(L, t->stride[d]), opnd_imm(size));
+        p->start[d] = value_wide(L, mi->g->dim[d].start);
+        p->pitch[d] = d == p->fold ? opnd_imm(p->unit) : emit_op(L, IR_MUL, IR_I64, value_wide(L, t->stride[d]), opnd_imm(size));
     }
-    clip(&o, &r);
-    r.byte = emit_op(L, IR_MUL, IR_I64, o.start[p->fold], opnd_imm(p->unit));
-    if (t->base) r.byte = emit_op(L, IR_ADD, IR_I64, r.byte, emit_op(L, IR_MUL, IR_I64, value_wide(L, t->offset), opnd_imm(size)));
+    clip(L, mi, p);
+    p->slot = region_slot(L, mi);
+    p->offset = region_offset(L, mi);
+    p->byte = emit_op(L, IR_MUL, IR_I64, p->start[p->fold], opnd_imm(p->unit));
+    if (t->base) p->byte = emit_op(L, IR_ADD, IR_I64, p->byte, emit_op(L, IR_MUL, IR_I64, value_wide(L, t->offset), opnd_imm(size)));
     MfTensor *m = &L->ir->mf.tensors.v[base->index];
     if (m->align < SMEM_BULK_ALIGN) m->align = SMEM_BULK_ALIGN;
-    rows(&o, 0, r, p->nruns <= ROWS_UNROLLED);
+}
+
+void bulk_emit(Lower *L, const MoveInfo *mi, const BulkPlan *p, uint32_t bar, Opnd bar_slot)
+{
+    BulkOut o = {.L = L, .mi = mi, .p = p, .bar = bar, .bar_slot = bar_slot};
+    rows(&o, 0, (Run){.byte = p->byte, .offset = p->offset, .ok = opnd_imm(1)}, !p->loop);
 }

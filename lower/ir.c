@@ -26,24 +26,24 @@ static const char *const KEYS[IRK_KEYS] = {
 static const char *const TYPES[] = {[IR_NONE] = "-", [IR_I32] = "i32", [IR_I64] = "i64", [IR_PRED] = "pred"};
 
 static const char *const REGS[IRR_COUNT] = {
-    "ctaid.x",          "ctaid.y",           "ctaid.z",           "nctaid.x",         "nctaid.y",
-    "nctaid.z",         "cluster_ctaid.x",   "cluster_ctaid.y",   "cluster_ctaid.z",  "cluster_nctaid.x",
-    "cluster_nctaid.y", "cluster_nctaid.z",  "cluster_ctarank",   "cluster_nctarank",
+    "ctaid.x",          "ctaid.y",          "ctaid.z",         "nctaid.x",         "nctaid.y",
+    "nctaid.z",         "cluster_ctaid.x",  "cluster_ctaid.y", "cluster_ctaid.z",  "cluster_nctaid.x",
+    "cluster_nctaid.y", "cluster_nctaid.z", "cluster_ctarank", "cluster_nctarank",
 };
 static const char *const RELS[] = {
     [IRL_EQ] = "eq", [IRL_NE] = "ne", [IRL_LT] = "lt", [IRL_LE] = "le", [IRL_GT] = "gt", [IRL_GE] = "ge"};
 static const char *const HOWS[] = {[IRH_READ] = "read", [IRH_FULL] = "full"};
 static const char *const SPACES[] = {[IRS_SHARED] = "shared", [IRS_CLUSTER] = "cluster", [IRS_GLOBAL] = "global"};
 
-static const char *const MAP_MODES[] = {
-    [MAP_TILED] = "tiled",           [MAP_IM2COL] = "im2col",   [MAP_IM2COL_W] = "im2col_w",
-    [MAP_IM2COL_W128] = "im2col_w128", [MAP_GATHER4] = "gather4", [MAP_SCATTER4] = "scatter4"};
+static const char *const MAP_MODES[] = {[MAP_TILED] = "tiled",       [MAP_IM2COL] = "im2col",
+                                        [MAP_IM2COL_W] = "im2col_w", [MAP_IM2COL_W128] = "im2col_w128",
+                                        [MAP_GATHER4] = "gather4",   [MAP_SCATTER4] = "scatter4"};
 static const char *const MAP_TYPES[MAP_TYPE_COUNT] = {
-    "u8",  "u16",     "u32",  "s32",      "u64",       "s64",        "f16",        "f32",
-    "f64", "bf16",    "f32_ftz", "tf32",  "tf32_ftz",  "u4_align8",  "u4_align16", "u6_align16"};
+    "u8",  "u16",  "u32",     "s32",  "u64",      "s64",       "f16",        "f32",
+    "f64", "bf16", "f32_ftz", "tf32", "tf32_ftz", "u4_align8", "u4_align16", "u6_align16"};
 static const char *const MAP_INTERLEAVES[] = {"none", "16B", "32B"};
-static const char *const MAP_SWIZZLES[] = {"none",           "32B",           "64B", "128B", "128B_atom_32B",
-                                           "128B_atom_32B_flip_8B", "128B_atom_64B"};
+static const char *const MAP_SWIZZLES[] = {
+    "none", "32B", "64B", "128B", "128B_atom_32B", "128B_atom_32B_flip_8B", "128B_atom_64B"};
 static const char *const MAP_L2S[] = {"none", "64B", "128B", "256B"};
 static const char *const MAP_FILLS[] = {"zero", "nan"};
 

@@ -8,12 +8,15 @@ typedef struct Checker {
     Arena *arena;
     const IrKernel *k;
     const IrRole *role;
-    uint32_t at;            /* op in the role */
-    uint8_t *live;          /* by value: 1 while it is in scope, 2 after */
-    uint8_t *declared;      /* by variable: the same */
-    bool **inits;           /* by barrier and slot: has its bar.init */
-    VEC(IrVal) scope;       /* values and (0x80000000 |) variables in scope, oldest first */
-    struct { uint8_t op; uint32_t scope; } blocks[DEPTH_MAX];
+    uint32_t at;       /* op in the role */
+    uint8_t *live;     /* by value: 1 while it is in scope, 2 after */
+    uint8_t *declared; /* by variable: the same */
+    bool **inits;      /* by barrier and slot: has its bar.init */
+    VEC(IrVal) scope;  /* values and (0x80000000 |) variables in scope, oldest first */
+    struct {
+        uint8_t op;
+        uint32_t scope;
+    } blocks[DEPTH_MAX];
     uint32_t depth;
     bool known[IR_OP_COUNT];
     IrSignature sigs[IR_OP_COUNT];
@@ -42,7 +45,8 @@ static IrType type_of(Checker *c, IrVal v)
         fail(c, "a value that the kernel does not have");
         return IR_NONE;
     }
-    if (c->live[v - 1] != 1) fail(c, c->live[v - 1] ? "a value is used outside its block" : "a value is used before its definition");
+    if (c->live[v - 1] != 1)
+        fail(c, c->live[v - 1] ? "a value is used outside its block" : "a value is used before its definition");
     return c->k->value_types.v[v - 1];
 }
 
@@ -73,7 +77,8 @@ static void check_parts(Checker *c, const IrOp *op, const IrArg *obj, uint32_t *
         if (part && part->kind == IRA_VAL && type_of(c, part->id) == IR_PRED) fail_operand(c, part->key, "is a pred");
         else if (part && part->kind != IRA_VAL && part->kind != IRA_IMM) fail_operand(c, part->key, "is no value");
     }
-    if (slot && slot->kind == IRA_IMM && (slot->imm < 0 || slot->imm >= slots)) fail_operand(c, obj->key, "names a slot that it does not have");
+    if (slot && slot->kind == IRA_IMM && (slot->imm < 0 || slot->imm >= slots))
+        fail_operand(c, obj->key, "names a slot that it does not have");
     if (byte && !is_buf) fail_operand(c, obj->key, "is a barrier and has a byte offset");
     if (byte && byte->kind == IRA_IMM && is_buf && (byte->imm < 0 || byte->imm > c->k->bufs.v[obj->id].bytes))
         fail_operand(c, obj->key, "starts outside its slot");
@@ -109,8 +114,11 @@ static void check_value(Checker *c, const IrOp *op, IrKey key, const IrArg *arg)
 
 static void check_operand(Checker *c, const IrOp *op, const IrOperand *o, uint32_t *seen)
 {
-    static const struct { char kind; uint8_t arg; } KINDS[] = {
-        {'m', IRA_MAP}, {'b', IRA_BUF}, {'r', IRA_BAR}, {'t', IRA_TENSOR}, {'l', IRA_POL}, {'x', IRA_VAR}, {'L', IRA_LX}};
+    static const struct {
+        char kind;
+        uint8_t arg;
+    } KINDS[] = {{'m', IRA_MAP}, {'b', IRA_BUF}, {'r', IRA_BAR}, {'t', IRA_TENSOR},
+                 {'l', IRA_POL}, {'x', IRA_VAR}, {'L', IRA_LX}};
     const IrArg *arg;
     unsigned n = ir_list(op, o->key, &arg);
     uint32_t words;
@@ -139,7 +147,8 @@ static void check_operand(Checker *c, const IrOp *op, const IrOperand *o, uint32
     for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++) {
         if (KINDS[i].kind != o->kind) continue;
         uint32_t id = arg->kind == IRA_LX ? arg->id - 1 : arg->id; /* launch expressions count from 1 */
-        if (arg->kind != KINDS[i].arg || id >= object_count(c->k, arg->kind)) fail_operand(c, o->key, "is not what it must be");
+        if (arg->kind != KINDS[i].arg || id >= object_count(c->k, arg->kind))
+            fail_operand(c, o->key, "is not what it must be");
         else if (arg->kind == IRA_BUF || arg->kind == IRA_BAR) check_parts(c, op, arg, seen);
     }
 }
@@ -161,7 +170,8 @@ static void check_types(Checker *c, const IrOp *op)
     if (op->op >= IR_ADD && op->op <= IR_SHR && !integer) fail(c, "arithmetic on what is no integer");
     if (op->op == IR_LOOP && !integer) fail(c, "a loop's index is an integer");
     if (op->op == IR_PARAM && !integer) fail(c, "a launch expression is an integer");
-    if (op->op == IR_GET && op->type != c->k->vars.v[ir_find(op, IRK_VAR)->id].type) fail(c, "the variable has another type");
+    if (op->op == IR_GET && op->type != c->k->vars.v[ir_find(op, IRK_VAR)->id].type)
+        fail(c, "the variable has another type");
 }
 
 static void define(Checker *c, IrVal v, uint32_t mark)
@@ -227,8 +237,8 @@ static void check_op(Checker *c, const IrOp *op)
         fail(c, "an op that can't have a guard");
     uint8_t result = ir_op_info(op->op)->result;
     if ((result == IR_NONE) != (op->dst == 0)) fail(c, op->dst ? "defines a value" : "defines no value");
-    if (op->dst && (op->dst > c->k->value_types.n || op->type != c->k->value_types.v[op->dst - 1] || op->type == IR_NONE ||
-                    op->type > IR_PRED || (result != IR_RESULT_ANY && result != op->type)))
+    if (op->dst && (op->dst > c->k->value_types.n || op->type != c->k->value_types.v[op->dst - 1] ||
+                    op->type == IR_NONE || op->type > IR_PRED || (result != IR_RESULT_ANY && result != op->type)))
         fail(c, "the result has another type");
     if (c->error) return;
     const IrArg *var = ir_find(op, IRK_VAR);
@@ -238,7 +248,8 @@ static void check_op(Checker *c, const IrOp *op)
     if (op->op == IR_BAR_INIT) {
         const IrArg *bar = ir_find(op, IRK_BAR), *slot = ir_part(op, bar, IRK_SLOT);
         int64_t n = slot == NULL ? 0 : slot->kind == IRA_IMM ? slot->imm : -1;
-        if (c->depth || op->guard || n < 0 || c->inits[bar->id][n]) fail(c, "is for one slot, once and unconditionally");
+        if (c->depth || op->guard || n < 0 || c->inits[bar->id][n])
+            fail(c, "is for one slot, once and unconditionally");
         else c->inits[bar->id][n] = true;
     }
     if (op->op == IR_LOOP || op->op == IR_IF || op->op == IR_ELSE) open_block(c, op);
@@ -252,7 +263,8 @@ static void check_inits(Checker *c)
     for (uint32_t b = 0; b < c->k->bars.n; b++) {
         for (uint32_t i = 0; i < c->k->bars.v[b].slots && c->error == NULL; i++) {
             if (c->inits[b][i]) continue;
-            c->error = arena_printf(c->arena, "kernel %s: barrier %s[%u] has no bar.init", c->k->mf.name ? c->k->mf.name : "",
+            c->error = arena_printf(c->arena, "kernel %s: barrier %s[%u] has no bar.init",
+                                    c->k->mf.name ? c->k->mf.name : "",
                                     c->k->bars.v[b].name ? c->k->bars.v[b].name : "", i);
         }
     }
@@ -269,10 +281,12 @@ static void add_place(Checker *c, Place *all, uint32_t n, Place p)
 {
     const char *kernel = c->k->mf.name ? c->k->mf.name : "";
     if (p.hi > c->k->mf.smem && c->error == NULL)
-        c->error = arena_printf(c->arena, "kernel %s: %s lies outside the %u bytes of shared memory", kernel, p.name, c->k->mf.smem);
+        c->error = arena_printf(c->arena, "kernel %s: %s lies outside the %u bytes of shared memory", kernel, p.name,
+                                c->k->mf.smem);
     for (uint32_t i = 0; i < n && c->error == NULL; i++) {
         if (p.lo < all[i].hi && all[i].lo < p.hi)
-            c->error = arena_printf(c->arena, "kernel %s: %s and %s overlap in shared memory", kernel, p.name, all[i].name);
+            c->error = arena_printf(c->arena, "kernel %s: %s and %s overlap in shared memory", kernel, p.name,
+                                    all[i].name);
     }
     all[n] = p;
 }
@@ -284,8 +298,10 @@ static void check_layout(Checker *c)
     for (uint32_t i = 0; i < k->bufs.n && c->error == NULL; i++) {
         const IrBuf *b = &k->bufs.v[i];
         const char *name = b->name ? b->name : "";
-        if (b->slots == 0 || (b->slots > 1 && b->pitch < b->bytes) || b->align == 0 || b->offset % b->align || b->pitch % b->align)
-            c->error = arena_printf(c->arena, "kernel %s: buffer %s is misaligned or has slots that overlap", k->mf.name ? k->mf.name : "", name);
+        if (b->slots == 0 || (b->slots > 1 && b->pitch < b->bytes) || b->align == 0 || b->offset % b->align ||
+            b->pitch % b->align)
+            c->error = arena_printf(c->arena, "kernel %s: buffer %s is misaligned or has slots that overlap",
+                                    k->mf.name ? k->mf.name : "", name);
         else if (k->mf.smem)
             add_place(c, all, i, (Place){b->offset, b->offset + (uint64_t)b->pitch * (b->slots - 1) + b->bytes, name});
     }
@@ -293,7 +309,8 @@ static void check_layout(Checker *c)
         const IrBar *b = &k->bars.v[i];
         const char *name = b->name ? b->name : "";
         if (b->slots == 0 || b->slots > SLOTS_MAX || b->offset % 8)
-            c->error = arena_printf(c->arena, "kernel %s: barrier %s is misaligned or has too few or too many slots", k->mf.name ? k->mf.name : "", name);
+            c->error = arena_printf(c->arena, "kernel %s: barrier %s is misaligned or has too few or too many slots",
+                                    k->mf.name ? k->mf.name : "", name);
         else if (k->mf.smem)
             add_place(c, all, k->bufs.n + i, (Place){b->offset, b->offset + (uint64_t)8 * b->slots, name});
     }

@@ -9,10 +9,10 @@ enum { LX_DEPTH_MAX = 200 };
 void reader_init(Reader *r, Arena *a, Names *names, Diags *d, Source *src)
 {
     *r = (Reader){.arena = a, .names = names, .diags = d, .src = src};
-    next_token(r);
+    reader_next(r);
 }
 
-void read_error(Reader *r, ErrorCode code, const char *fmt, ...)
+void reader_error(Reader *r, ErrorCode code, const char *fmt, ...)
 {
     if (r->failed) return;
     r->failed = true;
@@ -52,7 +52,8 @@ static void skip_space(Reader *r)
 
 static void set_token(Reader *r, TokenKind kind, uint32_t from, uint32_t text_from, uint32_t text_to)
 {
-    r->tok = (Token){kind, arena_strdup(r->arena, r->src->text + text_from, text_to - text_from),
+    r->tok = (Token){kind,
+                     arena_strdup(r->arena, r->src->text + text_from, text_to - text_from),
                      {r->src->base + from, r->src->base + r->at}};
 }
 
@@ -104,7 +105,8 @@ static void lex_number(Reader *r)
     uint32_t from = r->at, i = from;
     while (i < r->src->len && in_name(s[i]) && !(s[i] == '.' && s[i + 1] == '.')) i++;
     /* An exponent's sign, as in 1e-05. */
-    if (i < r->src->len && (s[i] == '-' || s[i] == '+') && s[i - 1] == 'e' && isdigit((unsigned char)s[i + 1])) i = name_end(r, i + 1);
+    if (i < r->src->len && (s[i] == '-' || s[i] == '+') && s[i - 1] == 'e' && isdigit((unsigned char)s[i + 1]))
+        i = name_end(r, i + 1);
     r->at = i;
     set_token(r, TOK_NUMBER, from, from, i);
 }
@@ -120,10 +122,11 @@ static void lex_punct(Reader *r)
             break;
         }
     set_token(r, TOK_PUNCT, from, from, r->at);
-    if (s[from] && strchr("->.=!<&|,[](){}+*/%^@~:", s[from]) == NULL) read_error(r, E0690, "a character that means nothing here");
+    if (s[from] && strchr("->.=!<&|,[](){}+*/%^@~:", s[from]) == NULL)
+        reader_error(r, E0690, "a character that means nothing here");
 }
 
-void next_token(Reader *r)
+void reader_next(Reader *r)
 {
     if (r->failed) return;
     r->last = r->tok.span.hi;
@@ -141,7 +144,7 @@ void next_token(Reader *r)
         char *text = NULL;
         bool ok = lex_string(r, &text);
         r->tok = (Token){value ? TOK_VALUE : TOK_STRING, text, {r->src->base + from, r->src->base + r->at}};
-        if (!ok) read_error(r, E0690, "a string without end, or with an escape that does not exist");
+        if (!ok) reader_error(r, E0690, "a string without end, or with an escape that does not exist");
     } else if (value || isalpha((unsigned char)c) || c == '_') {
         uint32_t text = r->at;
         r->at = name_end(r, r->at);
@@ -155,43 +158,45 @@ void next_token(Reader *r)
 
 /* ---- what the grammar asks for ---- */
 
-const char *token_text(const Reader *r)
+const char *ir_token_text(const Reader *r)
 {
-    return r->tok.kind == TOK_END ? "the end of the text" : arena_printf(r->arena, "`%s%.40s`", r->tok.kind == TOK_VALUE ? "%" : "", r->tok.text);
+    return r->tok.kind == TOK_END
+               ? "the end of the text"
+               : arena_printf(r->arena, "`%s%.40s`", r->tok.kind == TOK_VALUE ? "%" : "", r->tok.text);
 }
 
-bool token_is(const Reader *r, const char *text)
+bool reader_is(const Reader *r, const char *text)
 {
     return (r->tok.kind == TOK_WORD || r->tok.kind == TOK_PUNCT) && strcmp(r->tok.text, text) == 0;
 }
 
-bool accept(Reader *r, const char *text)
+bool reader_accept(Reader *r, const char *text)
 {
-    if (!token_is(r, text)) return false;
-    next_token(r);
+    if (!reader_is(r, text)) return false;
+    reader_next(r);
     return true;
 }
 
-void expect(Reader *r, const char *text)
+void reader_expect(Reader *r, const char *text)
 {
-    if (!accept(r, text)) read_error(r, E0690, "%s where `%s` is due", token_text(r), text);
+    if (!reader_accept(r, text)) reader_error(r, E0690, "%s where `%s` is due", ir_token_text(r), text);
 }
 
-const char *expect_name(Reader *r)
+const char *reader_name(Reader *r)
 {
     const char *text = r->tok.text;
     if (r->tok.kind != TOK_WORD && r->tok.kind != TOK_STRING) {
-        read_error(r, E0690, "%s where a name is due", token_text(r));
+        reader_error(r, E0690, "%s where a name is due", ir_token_text(r));
         return "";
     }
-    next_token(r);
+    reader_next(r);
     return text;
 }
 
-const char *expect_string(Reader *r)
+const char *reader_string(Reader *r)
 {
-    if (r->tok.kind == TOK_STRING) return expect_name(r);
-    read_error(r, E0690, "%s where a text in quotes is due", token_text(r));
+    if (r->tok.kind == TOK_STRING) return reader_name(r);
+    reader_error(r, E0690, "%s where a text in quotes is due", ir_token_text(r));
     return "";
 }
 
@@ -206,32 +211,33 @@ static bool digits(const char *s, uint64_t *out)
     return true;
 }
 
-int64_t expect_int(Reader *r, int64_t lo, int64_t hi)
+int64_t reader_int(Reader *r, int64_t lo, int64_t hi)
 {
     uint64_t u;
-    bool minus = accept(r, "-");
+    bool minus = reader_accept(r, "-");
     if (r->tok.kind != TOK_NUMBER) {
-        read_error(r, E0690, "%s where a number is due", token_text(r));
+        reader_error(r, E0690, "%s where a number is due", ir_token_text(r));
         return lo;
     }
     bool ok = digits(r->tok.text, &u) && (minus || u <= INT64_MAX);
     int64_t k = !ok ? 0 : minus ? (u == 0 ? 0 : -(int64_t)(u - 1) - 1) : (int64_t)u;
     if (!ok || k < lo || k > hi) {
-        read_error(r, E0692, "%s%s is not from %lld to %lld", minus ? "-" : "", r->tok.text, (long long)lo, (long long)hi);
+        reader_error(r, E0692, "%s%s is not from %lld to %lld", minus ? "-" : "", r->tok.text, (long long)lo,
+                     (long long)hi);
         return lo;
     }
-    next_token(r);
+    reader_next(r);
     return k;
 }
 
 /* Decimal, at most nine digits counting, as they are printed: then one division or multiplication is exact enough. */
-double expect_fraction(Reader *r)
+double reader_fraction(Reader *r)
 {
     const char *s = r->tok.text;
     double mantissa = 0;
     int scale = 0, sign = 1, exponent = 0;
     if (r->tok.kind != TOK_NUMBER) {
-        read_error(r, E0690, "%s where a fraction is due", token_text(r));
+        reader_error(r, E0690, "%s where a fraction is due", ir_token_text(r));
         return 0;
     }
     for (bool point = false; isdigit((unsigned char)*s) || (*s == '.' && !point); s++) {
@@ -244,40 +250,41 @@ double expect_fraction(Reader *r)
         if (*s == '-' || *s == '+') sign = *s++ == '-' ? -1 : 1;
         for (; isdigit((unsigned char)*s) && exponent < 1000; s++) exponent = exponent * 10 + (*s - '0');
     }
-    if (*s) read_error(r, E0690, "`%s` where a fraction is due", r->tok.text);
+    if (*s) reader_error(r, E0690, "`%s` where a fraction is due", r->tok.text);
     double power = 1;
     int shift = scale + sign * exponent;
     for (int i = shift < 0 ? -shift : shift; i > 0 && power < 1e300; i--) power *= 10;
-    next_token(r);
+    reader_next(r);
     return shift < 0 ? mantissa / power : mantissa * power;
 }
 
 /* ---- names ---- */
 
-void scopes_clear(Reader *r)
+void reader_clear(Reader *r)
 {
     r->words = names_new(r->arena);
     memset(r->scopes, 0, sizeof r->scopes);
     r->defined = 0;
 }
 
-void declare(Reader *r, ScopeKind kind, const char *name, uint32_t index)
+void reader_declare(Reader *r, ScopeKind kind, const char *name, uint32_t index)
 {
     if (r->failed) return;
     Scope *s = &r->scopes[kind];
     Name id = names_intern(r->words, name, strlen(name));
     while (s->index.n < id) vec_push(r->arena, &s->index, 0);
-    if (s->index.v[id - 1]) read_error(r, E0691, "`%s` is declared twice", name);
+    if (s->index.v[id - 1]) reader_error(r, E0691, "`%s` is declared twice", name);
     else s->index.v[id - 1] = index + 1;
 }
 
-uint32_t look_up(Reader *r, ScopeKind kind, const char *name)
+uint32_t reader_look_up(Reader *r, ScopeKind kind, const char *name)
 {
-    static const char *const WHAT[SC_COUNT] = {"symbol", "tensor", "scalar", "map", "buffer", "barrier", "policy", "variable", "value"};
+    static const char *const WHAT[SC_COUNT] = {"symbol",  "tensor", "scalar",   "map",  "buffer",
+                                               "barrier", "policy", "variable", "value"};
     Name id = r->failed ? 0 : names_find(r->words, name, strlen(name));
     const Scope *s = &r->scopes[kind];
     if (id && id <= s->index.n && s->index.v[id - 1]) return s->index.v[id - 1] - 1;
-    read_error(r, E0691, "no %s has the name `%s` here", WHAT[kind], name);
+    reader_error(r, E0691, "no %s has the name `%s` here", WHAT[kind], name);
     return 0;
 }
 
@@ -289,33 +296,37 @@ typedef struct Infix {
     LxOp op;
     bool swapped; /* a > b is b < a */
 } Infix;
-static const Infix INFIX[] = {
-    {"||", 0, LX_LOR, false}, {"&&", 1, LX_LAND, false}, {"==", 2, LX_EQ, false}, {"!=", 2, LX_NE, false}, {"<", 2, LX_LT, false},
-    {"<=", 2, LX_LE, false},  {">", 2, LX_LT, true},     {">=", 2, LX_LE, true},  {"&", 3, LX_AND, false}, {"|", 3, LX_OR, false},
-    {"^", 3, LX_XOR, false},  {"<<", 4, LX_SHL, false},  {">>", 4, LX_SHR, false}, {"+", 5, LX_ADD, false}, {"-", 5, LX_SUB, false},
-    {"*", 6, LX_MUL, false},  {"/", 6, LX_DIV, false},   {"%", 6, LX_MOD, false}};
+static const Infix INFIX[] = {{"||", 0, LX_LOR, false}, {"&&", 1, LX_LAND, false}, {"==", 2, LX_EQ, false},
+                              {"!=", 2, LX_NE, false},  {"<", 2, LX_LT, false},    {"<=", 2, LX_LE, false},
+                              {">", 2, LX_LT, true},    {">=", 2, LX_LE, true},    {"&", 3, LX_AND, false},
+                              {"|", 3, LX_OR, false},   {"^", 3, LX_XOR, false},   {"<<", 4, LX_SHL, false},
+                              {">>", 4, LX_SHR, false}, {"+", 5, LX_ADD, false},   {"-", 5, LX_SUB, false},
+                              {"*", 6, LX_MUL, false},  {"/", 6, LX_DIV, false},   {"%", 6, LX_MOD, false}};
 enum { LEVEL_COMPARE = 2, LEVEL_UNARY = 7 };
 
 static Lx lx_level(Reader *r, int level, int depth);
 
 static Lx lx_call(Reader *r, LxOp op, int depth)
 {
-    expect(r, "(");
+    reader_expect(r, "(");
     Lx a = lx_level(r, 0, depth);
-    expect(r, ",");
+    reader_expect(r, ",");
     Lx b = lx_level(r, 0, depth);
-    expect(r, ")");
+    reader_expect(r, ")");
     return a && b ? lx_op(r->arena, &r->k->mf.lx, op, a, b) : 0;
 }
 
 static Lx lx_name(Reader *r, int depth)
 {
-    static const struct { const char *text; LxOp op; } CALLS[] = {{"ceil", LX_CEIL}, {"min", LX_MIN}, {"max", LX_MAX}};
+    static const struct {
+        const char *text;
+        LxOp op;
+    } CALLS[] = {{"ceil", LX_CEIL}, {"min", LX_MIN}, {"max", LX_MAX}};
     bool word = r->tok.kind == TOK_WORD;
-    const char *name = expect_name(r);
+    const char *name = reader_name(r);
     for (size_t i = 0; word && i < sizeof CALLS / sizeof *CALLS; i++)
-        if (strcmp(name, CALLS[i].text) == 0 && token_is(r, "(")) return lx_call(r, CALLS[i].op, depth);
-    uint32_t sym = look_up(r, SC_SYM, name);
+        if (strcmp(name, CALLS[i].text) == 0 && reader_is(r, "(")) return lx_call(r, CALLS[i].op, depth);
+    uint32_t sym = reader_look_up(r, SC_SYM, name);
     return r->failed ? 0 : lx_sym(r->arena, &r->k->mf.lx, sym);
 }
 
@@ -323,20 +334,20 @@ static Lx lx_unary(Reader *r, int depth)
 {
     LxPool *p = &r->k->mf.lx;
     if (depth > LX_DEPTH_MAX) {
-        read_error(r, E0690, "an expression nested too deeply");
+        reader_error(r, E0690, "an expression nested too deeply");
         return 0;
     }
-    if (accept(r, "(")) {
+    if (reader_accept(r, "(")) {
         Lx x = lx_level(r, 0, depth + 1);
-        expect(r, ")");
+        reader_expect(r, ")");
         return x;
     }
-    if (accept(r, "!")) {
+    if (reader_accept(r, "!")) {
         Lx x = lx_unary(r, depth + 1);
         return x ? lx_op(r->arena, p, LX_NOT, x, 0) : 0;
     }
-    if (token_is(r, "-") || r->tok.kind == TOK_NUMBER) {
-        int64_t k = expect_int(r, INT64_MIN, INT64_MAX);
+    if (reader_is(r, "-") || r->tok.kind == TOK_NUMBER) {
+        int64_t k = reader_int(r, INT64_MIN, INT64_MAX);
         return r->failed ? 0 : lx_const(r->arena, p, k);
     }
     return lx_name(r, depth + 1);
@@ -355,7 +366,7 @@ static Lx lx_level(Reader *r, int level, int depth)
     Lx a = lx_level(r, level + 1, depth);
     const Infix *op;
     while ((op = infix_at(r, level)) != NULL) {
-        next_token(r);
+        reader_next(r);
         Lx b = lx_level(r, level + 1, depth);
         if (a == 0 || b == 0) return 0;
         a = lx_op(r->arena, &r->k->mf.lx, op->op, op->swapped ? b : a, op->swapped ? a : b);
@@ -364,10 +375,10 @@ static Lx lx_level(Reader *r, int level, int depth)
     return a;
 }
 
-Lx expect_lx(Reader *r)
+Lx reader_lx(Reader *r)
 {
     if (r->tok.kind == TOK_WORD && strcmp(r->tok.text, "_") == 0) {
-        next_token(r);
+        reader_next(r);
         return 0;
     }
     return lx_level(r, 0, 0);

@@ -7,8 +7,8 @@
 enum { IR_OPERANDS_MAX = 8, IR_RESULT_ANY = 255 };
 
 typedef struct IrOperand {
-    uint8_t key;   /* IrKey */
-    char kind;     /* v p m b r t l x L i w, as in ops.def */
+    uint8_t key; /* IrKey */
+    char kind;   /* v p m b r t l x L i w, as in ops.def */
     bool list, optional;
 } IrOperand;
 typedef struct IrSignature {

@@ -269,7 +269,8 @@ static void print_params(Printer *p)
     const MfKernel *mf = &p->k->mf;
     Text *t = p->out;
     for (uint32_t i = 0; i < mf->syms.n; i++)
-        text_printf(t, "  sym %s %s\n", p->names.syms[i], mf->syms.v[i].kind <= MF_SCALAR ? SYM_KINDS[mf->syms.v[i].kind] : "?");
+        text_printf(t, "  sym %s %s\n", p->names.syms[i],
+                    mf->syms.v[i].kind <= MF_SCALAR ? SYM_KINDS[mf->syms.v[i].kind] : "?");
     for (uint32_t i = 0; i < mf->tensors.n; i++) {
         const MfTensor *x = &mf->tensors.v[i];
         text_printf(t, "  tensor %s %s ", p->names.tensors[i], elem_name(x->type));
@@ -458,9 +459,9 @@ static void print_kernel(Printer *p)
     const IrKernel *k = p->k;
     Text *t = p->out;
 #define UNIQUE(vec) unique(p, (vec).v ? &(vec).v->name : NULL, sizeof *(vec).v, (vec).n, false)
-    p->names = (Shown){UNIQUE(k->mf.syms), UNIQUE(k->mf.tensors), UNIQUE(k->mf.scalars), UNIQUE(k->mf.maps),
-                       UNIQUE(k->bufs),    UNIQUE(k->bars),       UNIQUE(k->pols),       UNIQUE(k->vars),
-                       value_names(p)};
+    p->names = (Shown){UNIQUE(k->mf.syms), UNIQUE(k->mf.tensors), UNIQUE(k->mf.scalars),
+                       UNIQUE(k->mf.maps), UNIQUE(k->bufs),       UNIQUE(k->bars),
+                       UNIQUE(k->pols),    UNIQUE(k->vars),       value_names(p)};
 #undef UNIQUE
     text_lit(t, "\nkernel ");
     put_name(t, k->mf.name);

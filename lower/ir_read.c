@@ -7,7 +7,7 @@ enum { SLOTS_MAX = 1 << 16 };
 
 static uint32_t expect_u32(Reader *r)
 {
-    return (uint32_t)expect_int(r, 0, UINT32_MAX);
+    return (uint32_t)reader_int(r, 0, UINT32_MAX);
 }
 
 /* A word of a list, by number. */
@@ -15,53 +15,53 @@ static uint8_t expect_word(Reader *r, const char *const *words, uint32_t n, cons
 {
     for (uint32_t i = 0; i < n && (r->tok.kind == TOK_WORD || r->tok.kind == TOK_NUMBER); i++) {
         if (strcmp(words[i], r->tok.text) != 0) continue;
-        next_token(r);
+        reader_next(r);
         return (uint8_t)i;
     }
     const char *near = spelling_nearest(r->tok.text, words, n);
-    if (near) read_error(r, E0690, "%s is no %s; did you mean `%s`?", token_text(r), what, near);
-    else read_error(r, E0690, "%s is no %s", token_text(r), what);
+    if (near) reader_error(r, E0690, "%s is no %s; did you mean `%s`?", ir_token_text(r), what, near);
+    else reader_error(r, E0690, "%s is no %s", ir_token_text(r), what);
     return 0;
 }
 
 static uint32_t expect_object(Reader *r, ScopeKind kind)
 {
-    const char *name = expect_name(r);
-    return look_up(r, kind, name);
+    const char *name = reader_name(r);
+    return reader_look_up(r, kind, name);
 }
 
 /* [x, y, ..], at most MAP_RANK of them. */
 static unsigned expect_lx_list(Reader *r, Lx *out)
 {
     unsigned n = 0;
-    expect(r, "[");
-    while (!token_is(r, "]") && !r->failed) {
-        if (n && !accept(r, ",")) expect(r, "]");
-        if (n == MAP_RANK) read_error(r, E0692, "more than %d dimensions", MAP_RANK);
-        else out[n++] = expect_lx(r);
+    reader_expect(r, "[");
+    while (!reader_is(r, "]") && !r->failed) {
+        if (n && !reader_accept(r, ",")) reader_expect(r, "]");
+        if (n == MAP_RANK) reader_error(r, E0692, "more than %d dimensions", MAP_RANK);
+        else out[n++] = reader_lx(r);
     }
-    expect(r, "]");
+    reader_expect(r, "]");
     return n;
 }
 
 static unsigned expect_int_list(Reader *r, int64_t *out, unsigned max, int64_t lo, int64_t hi)
 {
     unsigned n = 0;
-    expect(r, "[");
-    while (!token_is(r, "]") && !r->failed) {
-        if (n && !accept(r, ",")) expect(r, "]");
-        if (n == max) read_error(r, E0692, "more than %u numbers", max);
-        else out[n++] = expect_int(r, lo, hi);
+    reader_expect(r, "[");
+    while (!reader_is(r, "]") && !r->failed) {
+        if (n && !reader_accept(r, ",")) reader_expect(r, "]");
+        if (n == max) reader_error(r, E0692, "more than %u numbers", max);
+        else out[n++] = reader_int(r, lo, hi);
     }
-    expect(r, "]");
+    reader_expect(r, "]");
     return n;
 }
 
 static uint8_t expect_elem(Reader *r)
 {
     ElemType t = 0;
-    const char *name = expect_name(r);
-    if (!elem_find(name, &t)) read_error(r, E0690, "`%.40s` is no element type", name);
+    const char *name = reader_name(r);
+    if (!elem_find(name, &t)) reader_error(r, E0690, "`%.40s` is no element type", name);
     return (uint8_t)t;
 }
 
@@ -70,42 +70,42 @@ static uint8_t expect_elem(Reader *r)
 static void read_sym(Reader *r)
 {
     static const char *const KINDS[] = {[MF_SIZE] = "size", [MF_STRIDE] = "stride", [MF_SCALAR] = "scalar"};
-    MfSym s = {.name = expect_name(r)};
+    MfSym s = {.name = reader_name(r)};
     s.kind = expect_word(r, KINDS, 3, "kind of symbol");
-    declare(r, SC_SYM, s.name, r->k->mf.syms.n);
+    reader_declare(r, SC_SYM, s.name, r->k->mf.syms.n);
     vec_push(r->arena, &r->k->mf.syms, s);
 }
 
 static void read_tensor(Reader *r)
 {
-    MfTensor t = {.name = expect_name(r)};
+    MfTensor t = {.name = reader_name(r)};
     t.type = expect_elem(r);
     t.rank = (uint8_t)expect_lx_list(r, t.extent);
-    expect(r, "stride");
-    if (expect_lx_list(r, t.stride) != t.rank) read_error(r, E0690, "a stride per extent is due");
-    t.strided = accept(r, "strided");
-    t.read = accept(r, "read");
-    t.written = accept(r, "written");
-    expect(r, "align");
+    reader_expect(r, "stride");
+    if (expect_lx_list(r, t.stride) != t.rank) reader_error(r, E0690, "a stride per extent is due");
+    t.strided = reader_accept(r, "strided");
+    t.read = reader_accept(r, "read");
+    t.written = reader_accept(r, "written");
+    reader_expect(r, "align");
     t.align = expect_u32(r);
-    declare(r, SC_TENSOR, t.name, r->k->mf.tensors.n);
+    reader_declare(r, SC_TENSOR, t.name, r->k->mf.tensors.n);
     vec_push(r->arena, &r->k->mf.tensors, t);
 }
 
 static void read_scalar(Reader *r)
 {
-    MfScalar s = {.name = expect_name(r)};
+    MfScalar s = {.name = reader_name(r)};
     s.type = expect_elem(r);
-    expect(r, "sym");
+    reader_expect(r, "sym");
     s.sym = expect_object(r, SC_SYM);
-    declare(r, SC_SCALAR, s.name, r->k->mf.scalars.n);
+    reader_declare(r, SC_SCALAR, s.name, r->k->mf.scalars.n);
     vec_push(r->arena, &r->k->mf.scalars, s);
 }
 
 static void read_arg(Reader *r)
 {
-    bool scalar = accept(r, "scalar");
-    if (!scalar) expect(r, "tensor");
+    bool scalar = reader_accept(r, "scalar");
+    if (!scalar) reader_expect(r, "tensor");
     uint32_t index = expect_object(r, scalar ? SC_SCALAR : SC_TENSOR);
     *vec_add(r->arena, &r->k->mf.args) = (struct MfArg){scalar, index};
 }
@@ -120,14 +120,14 @@ static uint8_t map_word(Reader *r, IrMapWord w, const char *what)
 static void map_dims(Reader *r, MfMap *m)
 {
     int64_t box[MAP_RANK] = {0}, stride[MAP_RANK] = {1, 1, 1, 1, 1};
-    expect(r, "dim");
+    reader_expect(r, "dim");
     m->rank = (uint8_t)expect_lx_list(r, m->dim);
-    expect(r, "pitch");
+    reader_expect(r, "pitch");
     unsigned n = expect_lx_list(r, m->pitch);
-    expect(r, "box");
+    reader_expect(r, "box");
     n = expect_int_list(r, box, MAP_RANK, 0, UINT16_MAX) == m->rank ? n : 0;
-    if (accept(r, "elem_stride")) n = expect_int_list(r, stride, MAP_RANK, 0, UINT8_MAX) == m->rank ? n : 0;
-    if (n != m->rank) read_error(r, E0690, "a pitch, a box and a stride per dimension are due");
+    if (reader_accept(r, "elem_stride")) n = expect_int_list(r, stride, MAP_RANK, 0, UINT8_MAX) == m->rank ? n : 0;
+    if (n != m->rank) reader_error(r, E0690, "a pitch, a box and a stride per dimension are due");
     for (unsigned i = 0; i < m->rank; i++) {
         m->box[i] = (uint16_t)box[i];
         m->elem_stride[i] = (uint8_t)stride[i];
@@ -136,42 +136,42 @@ static void map_dims(Reader *r, MfMap *m)
 
 static void read_map(Reader *r)
 {
-    MfMap m = {.name = expect_name(r)};
+    MfMap m = {.name = reader_name(r)};
     int64_t corner[3] = {0};
-    expect(r, "=");
+    reader_expect(r, "=");
     m.tensor = expect_object(r, SC_TENSOR);
     m.mode = map_word(r, IRM_MODE, "mode of a map");
     m.type = map_word(r, IRM_TYPE, "type of a map");
-    expect(r, "offset");
-    m.offset = expect_lx(r);
+    reader_expect(r, "offset");
+    m.offset = reader_lx(r);
     map_dims(r, &m);
-    if (accept(r, "interleave")) m.interleave = map_word(r, IRM_INTERLEAVE, "interleave");
-    if (accept(r, "swizzle")) m.swizzle = map_word(r, IRM_SWIZZLE, "swizzle");
-    if (accept(r, "l2")) m.l2 = map_word(r, IRM_L2, "l2 promotion");
-    if (accept(r, "fill")) m.fill = map_word(r, IRM_FILL, "fill");
-    if (accept(r, "lower")) {
+    if (reader_accept(r, "interleave")) m.interleave = map_word(r, IRM_INTERLEAVE, "interleave");
+    if (reader_accept(r, "swizzle")) m.swizzle = map_word(r, IRM_SWIZZLE, "swizzle");
+    if (reader_accept(r, "l2")) m.l2 = map_word(r, IRM_L2, "l2 promotion");
+    if (reader_accept(r, "fill")) m.fill = map_word(r, IRM_FILL, "fill");
+    if (reader_accept(r, "lower")) {
         expect_int_list(r, corner, 3, INT16_MIN, INT16_MAX);
         for (int i = 0; i < 3; i++) m.lower[i] = (int16_t)corner[i];
-        expect(r, "upper");
+        reader_expect(r, "upper");
         expect_int_list(r, corner, 3, INT16_MIN, INT16_MAX);
         for (int i = 0; i < 3; i++) m.upper[i] = (int16_t)corner[i];
     }
-    if (accept(r, "channels")) m.channels = (uint16_t)expect_int(r, 0, UINT16_MAX);
-    if (accept(r, "pixels")) m.pixels = (uint16_t)expect_int(r, 0, UINT16_MAX);
-    m.is_load = accept(r, "load");
-    m.is_store = accept(r, "store");
-    declare(r, SC_MAP, m.name, r->k->mf.maps.n);
+    if (reader_accept(r, "channels")) m.channels = (uint16_t)reader_int(r, 0, UINT16_MAX);
+    if (reader_accept(r, "pixels")) m.pixels = (uint16_t)reader_int(r, 0, UINT16_MAX);
+    m.is_load = reader_accept(r, "load");
+    m.is_store = reader_accept(r, "store");
+    reader_declare(r, SC_MAP, m.name, r->k->mf.maps.n);
     vec_push(r->arena, &r->k->mf.maps, m);
 }
 
 static void read_param(Reader *r)
 {
     MfParam p = {.kind = MF_PARAM_VALUE};
-    if (accept(r, "map")) p = (MfParam){MF_PARAM_MAP, expect_object(r, SC_MAP)};
-    else if (accept(r, "address")) p = (MfParam){MF_PARAM_ADDRESS, expect_object(r, SC_TENSOR)};
+    if (reader_accept(r, "map")) p = (MfParam){MF_PARAM_MAP, expect_object(r, SC_MAP)};
+    else if (reader_accept(r, "address")) p = (MfParam){MF_PARAM_ADDRESS, expect_object(r, SC_TENSOR)};
     else {
-        expect(r, "value");
-        p.index = expect_lx(r);
+        reader_expect(r, "value");
+        p.index = reader_lx(r);
     }
     vec_push(r->arena, &r->k->mf.params, p);
 }
@@ -179,29 +179,29 @@ static void read_param(Reader *r)
 static void read_check(Reader *r)
 {
     MfCheck c = {0};
-    if (r->tok.kind != TOK_WORD || !error_find(r->tok.text, &c.code)) read_error(r, E0690, "an error code is due");
-    next_token(r);
-    c.cond = expect_lx(r);
-    c.text = expect_string(r);
-    expect(r, "why");
-    c.why = expect_string(r);
-    expect(r, "at");
-    c.place = expect_string(r);
+    if (r->tok.kind != TOK_WORD || !error_find(r->tok.text, &c.code)) reader_error(r, E0690, "an error code is due");
+    reader_next(r);
+    c.cond = reader_lx(r);
+    c.text = reader_string(r);
+    reader_expect(r, "why");
+    c.why = reader_string(r);
+    reader_expect(r, "at");
+    c.place = reader_string(r);
     vec_push(r->arena, &r->k->mf.checks, c);
 }
 
 static void read_grid(Reader *r)
 {
     for (int i = 0; i < 3; i++) {
-        if (i) expect(r, ",");
-        r->k->mf.grid[i] = expect_lx(r);
+        if (i) reader_expect(r, ",");
+        r->k->mf.grid[i] = reader_lx(r);
     }
 }
 
 static void read_cluster(Reader *r)
 {
     for (int i = 0; i < 3; i++) {
-        if (i) expect(r, ",");
+        if (i) reader_expect(r, ",");
         r->k->mf.cluster[i] = expect_u32(r);
     }
 }
@@ -210,40 +210,40 @@ static void read_cluster(Reader *r)
 
 static uint32_t expect_field(Reader *r, const char *word)
 {
-    expect(r, word);
+    reader_expect(r, word);
     return expect_u32(r);
 }
 
 static uint32_t expect_slots(Reader *r)
 {
-    expect(r, "slots");
-    return (uint32_t)expect_int(r, 1, SLOTS_MAX);
+    reader_expect(r, "slots");
+    return (uint32_t)reader_int(r, 1, SLOTS_MAX);
 }
 
 static void read_buf(Reader *r)
 {
     Span start = r->tok.span;
-    IrBuf b = {.name = expect_name(r)};
+    IrBuf b = {.name = reader_name(r)};
     b.bytes = expect_field(r, "bytes");
     b.align = expect_field(r, "align");
     b.slots = expect_slots(r);
     b.pitch = expect_field(r, "pitch");
     b.offset = expect_field(r, "at");
     b.span = start;
-    declare(r, SC_BUF, b.name, r->k->bufs.n);
+    reader_declare(r, SC_BUF, b.name, r->k->bufs.n);
     vec_push(r->arena, &r->k->bufs, b);
 }
 
 static void read_bar(Reader *r)
 {
     Span start = r->tok.span;
-    IrBar b = {.name = expect_name(r)};
+    IrBar b = {.name = reader_name(r)};
     b.slots = expect_slots(r);
     b.count = expect_field(r, "count");
     b.offset = expect_field(r, "at");
-    b.derived = accept(r, "derived");
+    b.derived = reader_accept(r, "derived");
     b.span = start;
-    declare(r, SC_BAR, b.name, r->k->bars.n);
+    reader_declare(r, SC_BAR, b.name, r->k->bars.n);
     vec_push(r->arena, &r->k->bars, b);
 }
 
@@ -252,13 +252,13 @@ static void read_policy(Reader *r)
     size_t n;
     const char *const *words = word_list(WORDS_CACHE, &n);
     Span start = r->tok.span;
-    IrPolicy p = {.name = expect_name(r), .secondary = 255, .span = start};
-    expect(r, "=");
+    IrPolicy p = {.name = reader_name(r), .secondary = 255, .span = start};
+    reader_expect(r, "=");
     p.primary = expect_word(r, words, (uint32_t)n, "cache word");
-    expect(r, "fraction");
-    p.fraction = expect_fraction(r);
-    if (accept(r, "else")) p.secondary = expect_word(r, words, (uint32_t)n, "cache word");
-    declare(r, SC_POL, p.name, r->k->pols.n);
+    reader_expect(r, "fraction");
+    p.fraction = reader_fraction(r);
+    if (reader_accept(r, "else")) p.secondary = expect_word(r, words, (uint32_t)n, "cache word");
+    reader_declare(r, SC_POL, p.name, r->k->pols.n);
     vec_push(r->arena, &r->k->pols, p);
 }
 
@@ -271,11 +271,11 @@ static IrType find_type(const char *s)
 
 static void read_var(Reader *r)
 {
-    IrVar v = {.name = expect_name(r)};
-    const char *type = expect_name(r);
+    IrVar v = {.name = reader_name(r)};
+    const char *type = reader_name(r);
     v.type = (uint8_t)find_type(type);
-    if (v.type == IR_NONE) read_error(r, E0690, "`%.40s` is no type of a variable", type);
-    declare(r, SC_VAR, v.name, r->k->vars.n);
+    if (v.type == IR_NONE) reader_error(r, E0690, "`%.40s` is no type of a variable", type);
+    reader_declare(r, SC_VAR, v.name, r->k->vars.n);
     vec_push(r->arena, &r->k->vars, v);
 }
 
@@ -285,42 +285,45 @@ static void read_value(Reader *r, IrOp *op, IrKey key)
 {
     if (r->tok.kind == TOK_VALUE) {
         const char *name = r->tok.text;
-        uint32_t index = look_up(r, SC_VALUE, name);
-        next_token(r);
+        uint32_t index = reader_look_up(r, SC_VALUE, name);
+        reader_next(r);
         ir_ref(r->arena, op, key, IRA_VAL, index + 1);
     } else {
-        ir_imm(r->arena, op, key, expect_int(r, INT64_MIN, INT64_MAX));
+        ir_imm(r->arena, op, key, reader_int(r, INT64_MIN, INT64_MAX));
     }
 }
 
 static void read_parts(Reader *r, IrOp *op, bool is_buf)
 {
-    if (accept(r, "[")) {
+    if (reader_accept(r, "[")) {
         read_value(r, op, IRK_SLOT);
-        expect(r, "]");
+        reader_expect(r, "]");
     } else {
         ir_imm(r->arena, op, IRK_SLOT, 0);
     }
     if (!is_buf) return;
-    if (accept(r, "+")) read_value(r, op, IRK_OFFSET);
+    if (reader_accept(r, "+")) read_value(r, op, IRK_OFFSET);
     else ir_imm(r->arena, op, IRK_OFFSET, 0);
 }
 
 static void read_list(Reader *r, IrOp *op, IrKey key)
 {
-    expect(r, "[");
-    for (unsigned n = 0; !token_is(r, "]") && !r->failed; n++) {
-        if (n && !accept(r, ",")) expect(r, "]");
-        if (n == MAP_RANK) read_error(r, E0692, "more than %d coordinates", MAP_RANK);
+    reader_expect(r, "[");
+    for (unsigned n = 0; !reader_is(r, "]") && !r->failed; n++) {
+        if (n && !reader_accept(r, ",")) reader_expect(r, "]");
+        if (n == MAP_RANK) reader_error(r, E0692, "more than %d coordinates", MAP_RANK);
         read_value(r, op, key);
     }
-    expect(r, "]");
+    reader_expect(r, "]");
 }
 
 static void read_operand(Reader *r, IrOp *op, const IrOperand *o)
 {
-    static const struct { char kind; uint8_t arg, scope; } KINDS[] = {
-        {'m', IRA_MAP, SC_MAP}, {'b', IRA_BUF, SC_BUF}, {'r', IRA_BAR, SC_BAR}, {'t', IRA_TENSOR, SC_TENSOR}, {'l', IRA_POL, SC_POL}, {'x', IRA_VAR, SC_VAR}};
+    static const struct {
+        char kind;
+        uint8_t arg, scope;
+    } KINDS[] = {{'m', IRA_MAP, SC_MAP},       {'b', IRA_BUF, SC_BUF}, {'r', IRA_BAR, SC_BAR},
+                 {'t', IRA_TENSOR, SC_TENSOR}, {'l', IRA_POL, SC_POL}, {'x', IRA_VAR, SC_VAR}};
     uint32_t n;
     const char *const *words;
     if (o->list) {
@@ -332,8 +335,8 @@ static void read_operand(Reader *r, IrOp *op, const IrOperand *o)
     case 'p':
     case 'i': read_value(r, op, o->key); return;
     case 'L': {
-        Lx x = expect_lx(r);
-        if (x == 0) read_error(r, E0690, "an expression is due");
+        Lx x = reader_lx(r);
+        if (x == 0) reader_error(r, E0690, "an expression is due");
         ir_ref(r->arena, op, o->key, IRA_LX, x);
         return;
     }
@@ -355,7 +358,7 @@ static void expect_separator(Reader *r, const char *s)
 {
     while (*s) {
         size_t n = strcspn(s, " ");
-        if (n) expect(r, arena_strdup(r->arena, s, n));
+        if (n) reader_expect(r, arena_strdup(r->arena, s, n));
         s += n;
         while (*s == ' ') s++;
     }
@@ -376,7 +379,7 @@ static IrOpcode find_op(Reader *r, const char *text, IrType *type)
             if (*type != IR_NONE) return (IrOpcode)i;
         }
     }
-    read_error(r, E0690, "`%.40s` is no op", text);
+    reader_error(r, E0690, "`%.40s` is no op", text);
     return IR_END;
 }
 
@@ -386,97 +389,110 @@ static void read_op(Reader *r, IrRole *role)
     IrVal guard = 0;
     const char *result = NULL;
     IrType type = IR_NONE;
-    if (accept(r, "@")) {
-        guard = r->tok.kind == TOK_VALUE ? look_up(r, SC_VALUE, r->tok.text) + 1 : 0;
-        if (guard == 0) read_error(r, E0690, "a guard is due after `@`");
-        next_token(r);
+    if (reader_accept(r, "@")) {
+        guard = r->tok.kind == TOK_VALUE ? reader_look_up(r, SC_VALUE, r->tok.text) + 1 : 0;
+        if (guard == 0) reader_error(r, E0690, "a guard is due after `@`");
+        reader_next(r);
     }
     if (r->tok.kind == TOK_VALUE) {
         result = r->tok.text;
-        next_token(r);
-        expect(r, "=");
+        reader_next(r);
+        reader_expect(r, "=");
     }
-    if (r->tok.kind != TOK_WORD) read_error(r, E0690, "%s where an op is due", token_text(r));
+    if (r->tok.kind != TOK_WORD) reader_error(r, E0690, "%s where an op is due", ir_token_text(r));
     const char *text = r->tok.text;
     IrOpcode code = r->failed ? IR_END : find_op(r, text, &type);
-    next_token(r);
+    reader_next(r);
     if (r->failed) return;
     const IrOpInfo *info = ir_op_info(code);
-    if ((result == NULL) != (info->result == IR_NONE)) read_error(r, E0690, result ? "`%s` defines no value" : "`%s` defines a value", text);
+    if ((result == NULL) != (info->result == IR_NONE))
+        reader_error(r, E0690, result ? "`%s` defines no value" : "`%s` defines a value", text);
     IrOp *op = ir_op(r->arena, role, code, start);
     IrSignature sig;
     ir_signature(code, &sig);
     for (unsigned i = 0; i < sig.n && !r->failed; i++) {
-        if (sig.v[i].optional && !token_is(r, ",")) continue;
+        if (sig.v[i].optional && !reader_is(r, ",")) continue;
         expect_separator(r, ir_separator(info, &sig, i));
         read_operand(r, op, &sig.v[i]);
     }
     op->guard = guard;
-    op->implicit_sync = accept(r, "implicit_sync");
+    op->implicit_sync = reader_accept(r, "implicit_sync");
     op->span = span_join(start, (Span){start.lo, r->last});
     if (result == NULL || r->failed) return;
     bool numbered = *result >= '0' && *result <= '9';
     op->type = (uint8_t)type;
     op->dst = ir_value(r->arena, r->k, type, numbered ? NULL : result);
-    declare(r, SC_VALUE, result, op->dst - 1);
+    reader_declare(r, SC_VALUE, result, op->dst - 1);
 }
 
 static void read_role(Reader *r)
 {
     IrRole *role = vec_add(r->arena, &r->k->roles);
-    *role = (IrRole){.name = expect_name(r)};
+    *role = (IrRole){.name = reader_name(r)};
     role->warps = expect_field(r, "warps");
-    role->elect = accept(r, "elect");
-    expect(r, "{");
-    while (!token_is(r, "}") && !r->failed) read_op(r, role);
-    expect(r, "}");
+    role->elect = reader_accept(r, "elect");
+    reader_expect(r, "{");
+    while (!reader_is(r, "}") && !r->failed) read_op(r, role);
+    reader_expect(r, "}");
 }
 
 /* ---- kernels ---- */
 
-static void read_smem(Reader *r) { r->k->mf.smem = expect_u32(r); }
-static void read_threads(Reader *r) { r->k->mf.threads = expect_u32(r); }
-static void read_zeros(Reader *r) { r->k->zero_bytes = expect_u32(r); }
+static void read_smem(Reader *r)
+{
+    r->k->mf.smem = expect_u32(r);
+}
+static void read_threads(Reader *r)
+{
+    r->k->mf.threads = expect_u32(r);
+}
+static void read_zeros(Reader *r)
+{
+    r->k->zero_bytes = expect_u32(r);
+}
 static void read_trust(Reader *r)
 {
-    vec_push(r->arena, &r->k->mf.trusts, expect_string(r));
+    vec_push(r->arena, &r->k->mf.trusts, reader_string(r));
 }
 
 static void read_part(Reader *r)
 {
-    static const struct { const char *word; void (*read)(Reader *r); } PARTS[] = {
-        {"sym", read_sym},         {"tensor", read_tensor}, {"scalar", read_scalar}, {"arg", read_arg},   {"map", read_map},
-        {"param", read_param},     {"check", read_check},   {"trust", read_trust},   {"grid", read_grid}, {"cluster", read_cluster},
-        {"threads", read_threads}, {"smem", read_smem},     {"zeros", read_zeros},   {"buf", read_buf},   {"bar", read_bar},
-        {"policy", read_policy},   {"var", read_var},       {"role", read_role}};
+    static const struct {
+        const char *word;
+        void (*read)(Reader *r);
+    } PARTS[] = {{"sym", read_sym},     {"tensor", read_tensor},   {"scalar", read_scalar},   {"arg", read_arg},
+                 {"map", read_map},     {"param", read_param},     {"check", read_check},     {"trust", read_trust},
+                 {"grid", read_grid},   {"cluster", read_cluster}, {"threads", read_threads}, {"smem", read_smem},
+                 {"zeros", read_zeros}, {"buf", read_buf},         {"bar", read_bar},         {"policy", read_policy},
+                 {"var", read_var},     {"role", read_role}};
     for (size_t i = 0; i < sizeof PARTS / sizeof *PARTS; i++) {
-        if (!accept(r, PARTS[i].word)) continue;
+        if (!reader_accept(r, PARTS[i].word)) continue;
         PARTS[i].read(r);
         return;
     }
-    read_error(r, E0690, "%s where a part of a kernel is due", token_text(r));
+    reader_error(r, E0690, "%s where a part of a kernel is due", ir_token_text(r));
 }
 
 static void read_kernel(Reader *r, IrModule *m)
 {
     IrKernel *k = arena_new(r->arena, IrKernel);
     r->k = k;
-    scopes_clear(r);
+    reader_clear(r);
     k->span = r->tok.span;
-    expect(r, "kernel");
-    k->mf.name = expect_name(r);
+    reader_expect(r, "kernel");
+    k->mf.name = reader_name(r);
     k->name = names_intern(r->names, k->mf.name, strlen(k->mf.name));
-    expect(r, "entry");
-    k->mf.entry = expect_name(r);
+    reader_expect(r, "entry");
+    k->mf.entry = reader_name(r);
     for (int i = 0; i < 3; i++) k->mf.cluster[i] = 1;
-    expect(r, "{");
-    while (!token_is(r, "}") && !r->failed) read_part(r);
-    expect(r, "}");
+    reader_expect(r, "{");
+    while (!reader_is(r, "}") && !r->failed) read_part(r);
+    reader_expect(r, "}");
     vec_push(r->arena, &m->kernels, k);
     const char *wrong = r->failed ? NULL : ir_check(r->arena, k);
     if (wrong == NULL) return;
     r->tok.span = k->span;
-    read_error(r, E0662, "%s", wrong);
+    reader_error(r, E0662, "%s", wrong);
 }
 
 static unsigned expect_version(Reader *r)
@@ -484,8 +500,8 @@ static unsigned expect_version(Reader *r)
     const char *s = r->tok.text;
     bool ok = r->tok.kind == TOK_NUMBER && s[0] >= '1' && s[1] == '.' && s[2] >= '0' && s[2] <= '9' && s[3] == 0;
     unsigned version = ok ? (unsigned)(s[0] - '0') * 10 + (unsigned)(s[2] - '0') : 0;
-    if (!ok) read_error(r, E0690, "a version such as 8.6 is due");
-    next_token(r);
+    if (!ok) reader_error(r, E0690, "a version such as 8.6 is due");
+    reader_next(r);
     return version;
 }
 
@@ -494,10 +510,10 @@ IrModule *ir_read(Arena *a, Names *names, Diags *d, Source *src)
     Reader *r = arena_new(a, Reader);
     IrModule *m = arena_new(a, IrModule);
     reader_init(r, a, names, d, src);
-    expect(r, "module");
-    m->target = expect_name(r);
-    if (accept(r, "version")) m->version = expect_version(r);
-    m->cluster_dst = accept(r, "cluster_dst");
+    reader_expect(r, "module");
+    m->target = reader_name(r);
+    if (reader_accept(r, "version")) m->version = expect_version(r);
+    m->cluster_dst = reader_accept(r, "cluster_dst");
     while (r->tok.kind != TOK_END && !r->failed) read_kernel(r, m);
     return r->failed ? NULL : m;
 }

@@ -23,43 +23,54 @@ typedef struct Token {
 typedef struct Scope {
     VEC(uint32_t) index; /* by Name - 1: number + 1, 0: none */
 } Scope;
-typedef enum ScopeKind { SC_SYM, SC_TENSOR, SC_SCALAR, SC_MAP, SC_BUF, SC_BAR, SC_POL, SC_VAR, SC_VALUE, SC_COUNT } ScopeKind;
+typedef enum ScopeKind {
+    SC_SYM,
+    SC_TENSOR,
+    SC_SCALAR,
+    SC_MAP,
+    SC_BUF,
+    SC_BAR,
+    SC_POL,
+    SC_VAR,
+    SC_VALUE,
+    SC_COUNT
+} ScopeKind;
 
 typedef struct Reader {
     Arena *arena;
     Names *names;
     Diags *diags;
     Source *src;
-    uint32_t at;      /* first byte not yet read */
-    Token tok;        /* the next token */
-    uint32_t last;    /* end of the token before it */
+    uint32_t at;   /* first byte not yet read */
+    Token tok;     /* the next token */
+    uint32_t last; /* end of the token before it */
     bool failed;
     IrKernel *k;
-    Names *words;     /* names within the kernel */
+    Names *words; /* names within the kernel */
     Scope scopes[SC_COUNT];
     uint32_t defined; /* values so far */
 } Reader;
 
 void reader_init(Reader *r, Arena *a, Names *names, Diags *d, Source *src);
-void next_token(Reader *r);
+void reader_next(Reader *r);
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4)))
 #endif
-void read_error(Reader *r, ErrorCode code, const char *fmt, ...);
-const char *token_text(const Reader *r); /* for a message */
-bool token_is(const Reader *r, const char *text); /* a word or punctuation */
-bool accept(Reader *r, const char *text);
-void expect(Reader *r, const char *text);
-const char *expect_name(Reader *r); /* a word or string; "" after an error */
-const char *expect_string(Reader *r);
-int64_t expect_int(Reader *r, int64_t lo, int64_t hi);
-double expect_fraction(Reader *r);
+void reader_error(Reader *r, ErrorCode code, const char *fmt, ...);
+const char *ir_token_text(const Reader *r);        /* for a message */
+bool reader_is(const Reader *r, const char *text); /* a word or punctuation */
+bool reader_accept(Reader *r, const char *text);
+void reader_expect(Reader *r, const char *text);
+const char *reader_name(Reader *r); /* a word or string; "" after an error */
+const char *reader_string(Reader *r);
+int64_t reader_int(Reader *r, int64_t lo, int64_t hi);
+double reader_fraction(Reader *r);
 
-void scopes_clear(Reader *r);
-void declare(Reader *r, ScopeKind kind, const char *name, uint32_t index);
-uint32_t look_up(Reader *r, ScopeKind kind, const char *name); /* reports what is not declared; then 0 */
+void reader_clear(Reader *r);
+void reader_declare(Reader *r, ScopeKind kind, const char *name, uint32_t index);
+uint32_t reader_look_up(Reader *r, ScopeKind kind, const char *name); /* reports what is not declared; then 0 */
 
 /* A launch expression, 0 for `_`. */
-Lx expect_lx(Reader *r);
+Lx reader_lx(Reader *r);
 
 #endif

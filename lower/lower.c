@@ -51,12 +51,12 @@ static void launch_shape(Lower *L)
         mf->cluster[i] = (uint32_t)cluster;
         Span at = L->k->grid_span.hi ? L->k->grid_span : L->k->span;
         Lx fits = lx_op(L->a, p, LX_LE, mf->grid[i], lx_const(L->a, p, limit));
-        text = arena_printf(L->a, "grid.%c = %s <= %lld", DIM[i], poly_text(L, g), (long long)limit);
+        text = arena_printf(L->a, "grid.%c = %s <= %lld", DIM[i], lx_text(L, mf->grid[i]), (long long)limit);
         bool ok = poly_is_const(g, &k) ? k <= limit : launch_check(L, E1130, fits, at, text, "limits of the grid, CUDA guide");
         if (!ok) lower_error(L, E0903, at, "grid.%c is %s, the limit is %lld", DIM[i], poly_text(L, g), (long long)limit);
         Lx cond = 0;
         if (cluster == 1) continue;
-        text = arena_printf(L->a, "grid.%c = %s is a multiple of %lld", DIM[i], poly_text(L, g), (long long)cluster);
+        text = arena_printf(L->a, "grid.%c = %s is a multiple of %lld", DIM[i], lx_text(L, mf->grid[i]), (long long)cluster);
         Need n = need_multiple(L, g, cluster, &cond);
         if (n == NEED_CHECK && launch_check(L, E1129, cond, at, text, "the grid is made of whole clusters")) n = NEED_PROVED;
         if (n == NEED_PROVED) continue;
@@ -144,6 +144,8 @@ static void move(Lower *L, const PStmt *st)
     MfTensor *t = &L->ir->mf.tensors.v[mi.tensor->base ? mi.tensor->base->index : mi.tensor->index];
     if (mi.load) t->read = true;
     else t->written = true;
+    if (c.tensor) tensor_values(L, &mi, &c.t);
+    else bulk_values(L, &mi, &c.b);
     sync_before(L, &mi);
     int64_t bytes = c.tensor ? c.t.piece_bytes * c.t.npieces : c.b.run * c.b.nruns;
     if (mi.load && !sync_arrive(L, &mi, bytes, &bar, &slot)) return;
@@ -200,7 +202,11 @@ static void loop_index(Lower *L, const PStmt *st, LoopState *s)
     s->wide = s->lo < INT32_MIN || s->hi >= INT32_MAX;
     Poly first = scalar_poly(L, st->lo), count = poly_sub(d, scalar_poly(L, st->value), first);
     unsigned depends = DEP_LOOP | ((scalar_uses(L, st->lo) | scalar_uses(L, st->value)) & (USE_VAR | USE_LOAD) ? (unsigned)DEP_DATA : 0u);
-    s->index = poly_atom(d, domain_index(d, name_text(L, st->name), first, count, depends));
+    const char *name = name_text(L, st->name);
+    OpenLoop *o = vec_add(L->a, &L->open_loops);
+    o->index = domain_index(d, name, first, count, depends);
+    o->turn = domain_index(d, name, first, count, DEP_TEAM);
+    s->index = poly_atom(d, o->index);
 }
 
 static void loop(Lower *L, const PStmt *st)
@@ -209,6 +215,7 @@ static void loop(Lower *L, const PStmt *st)
     sync_flush_loads(L);
     loop_index(L, st, s);
     Opnd a = s->wide ? value_wide(L, st->lo) : value_low(L, st->lo), b = s->wide ? value_wide(L, st->value) : value_low(L, st->value);
+    L->open_mask |= loop_bit(st->id);
     SyncMark mark = sync_enter(L, &st->body, true);
     s->value = emit_loop(L, s->wide ? IR_I64 : IR_I32, a, b);
     vars_forget(L, &st->body);
@@ -218,6 +225,8 @@ static void loop(Lower *L, const PStmt *st)
     emit_end(L);
     vars_forget(L, &st->body);
     sync_leave(L, &mark);
+    L->open_loops.n--;
+    L->open_mask &= ~loop_bit(st->id);
 }
 
 static void branch(Lower *L, const PStmt *st)

@@ -13,7 +13,7 @@ void memory_buffers(Lower *L)
         int64_t bytes = elem_info(t->type)->shared_bits, span = swizzle_span(t->swizzle);
         for (int d = 0; d < t->rank; d++) bytes *= t->extent[d];
         bytes = (bytes + 7) / 8;
-        if (span) { /* panels as wide as the span: a narrower last one takes its full width */
+        if (span && !t->interleave) { /* panels as wide as the span: a narrower last one takes its full width */
             int64_t width = t->extent[t->rank - 1] * elem_info(t->type)->shared_bits / 8;
             if (width > 0) bytes = bytes / width * round_up(width, span);
         }

@@ -15,7 +15,7 @@
 #define SMEM_TMA_ALIGN 128  /* CUDA guide: shared address of a tensor copy */
 #define SMEM_BULK_ALIGN 16
 #define PIECES_MAX 256      /* copies that one move may become */
-#define ROWS_UNROLLED 8     /* bulk rows above this number become a loop */
+#define COPIES_UNROLLED 8   /* bulk copies of one move above this number become a loop over its rows */
 #define TX_LIMIT ((INT64_C(1) << 20) - 1) /* PTX ISA, mbarrier: range of the tx-count */
 
 /* ---- values: scalars.c ---- */
@@ -37,6 +37,7 @@ typedef struct Cached { /* a value of a node, reusable while its scope is open a
 typedef struct Scalar { /* what is known of one node of an expression graph */
     const Sx *x;
     uint8_t uses;
+    uint64_t loops; /* whose indices it uses; bit 63: some with a higher number */
     bool has_range;
     int64_t lo, hi; /* INT64_MIN / MAX: none */
     Poly poly;
@@ -59,6 +60,10 @@ typedef struct VarState {
     int64_t mod, rem, lo; /* hold for every value that it ever has */
     Name name;
 } VarState;
+typedef struct OpenLoop {
+    Atom index;
+    Atom turn; /* the same, where turns of the loop are told apart as if they were teams */
+} OpenLoop;
 typedef struct LoopState {
     Poly index;
     Opnd value;
@@ -123,7 +128,9 @@ typedef struct TensorPlan {
     uint32_t npieces;
     int64_t piece_bytes;
     bool clamp[P_RANK];     /* load coordinates that data decides */
-    bool predicate[P_RANK]; /* store starts that may be negative, extent 1 */
+    bool negative[P_RANK];  /* store starts that may be below 0: left out then */
+    bool huge[P_RANK];      /* .. or above 32 bits, beyond every tensor */
+    Opnd start[P_RANK], slot, offset, ok; /* made by tensor_values */
 } TensorPlan;
 typedef struct BulkRow { /* a dimension whose elements are runs of their own */
     int dim;
@@ -135,9 +142,14 @@ typedef struct BulkPlan {
     int fold;            /* outermost dimension of a run; those further in are taken whole */
     int64_t unit, run;   /* bytes of one element of `fold` with all inside it, and of the run */
     int64_t nruns;
+    bool loop;           /* over the rows */
     BulkRow row[P_RANK]; /* outermost first */
     int nrows;
     bool low, high;      /* the run may begin before, end after the tensor: clipped */
+    Opnd start[P_RANK], pitch[P_RANK]; /* made by bulk_values, i64; pitch in bytes */
+    Opnd byte;           /* i64: from the tensor's address */
+    Opnd slot, offset;   /* in the tile */
+    Opnd lo, hi;         /* i32: bytes of the run that lie in the tensor */
 } BulkPlan;
 
 /* ---- synchronisation: sync.c ---- */
@@ -150,7 +162,8 @@ typedef struct PendingStore {
     const PStmt *stmt;
     const PTile *tile;
     MoveInfo info;
-    bool known;              /* info's boxes hold: not a store of an earlier turn of the loop */
+    bool known;              /* info's boxes hold */
+    uint32_t turn;           /* 0; else of an earlier turn of the loop that is the turn-th open one */
     bool is_explicit;
     bool read_done, full_done, fenced;
     bool committed;
@@ -212,12 +225,15 @@ typedef struct Lower {
     VEC(uint8_t) hoisted; /* by value: defined in the prologue */
     VEC(uint32_t) scopes; /* open, innermost last; number 0 is the whole kernel */
     uint32_t epoch;       /* counts changes of variables */
+    Atom *sym_atom;
     Poly *sym, cta[3], cluster[3], rank;
     Atom team[3];
     int nteam;
     LetState *lets;
     VarState *vars;
     LoopState *loops;
+    VEC(OpenLoop) open_loops; /* outermost first */
+    uint64_t open_mask;
     int64_t cluster_size;
 
     /* maps.c */
@@ -237,6 +253,7 @@ const char *place_text(Lower *L, Span s);  /* "copy.tile:12:5" */
 const char *name_text(Lower *L, Name n);
 const char *poly_text(Lower *L, Poly p);
 const char *bytes_text(Lower *L, Poly elements, int bits); /* "N * 2" */
+const char *lx_text(Lower *L, Lx x);
 #if defined(__GNUC__)
 __attribute__((format(printf, 4, 5)))
 #endif
@@ -249,6 +266,9 @@ bool launch_check(Lower *L, ErrorCode code, Lx cond, Span span, const char *text
 void scalars_begin(Lower *L); /* symbols, facts, grid, variables */
 Poly scalar_poly(Lower *L, const Sx *x);
 uint8_t scalar_uses(Lower *L, const Sx *x);
+/* Has it the same meaning here as where it stands: no variables, no indices of loops that are not open? */
+bool scalar_known_here(Lower *L, const Sx *x);
+uint64_t loop_bit(int64_t k);
 void scalar_range(Lower *L, const Sx *x, int64_t *lo, int64_t *hi);
 Lx scalar_lx(Lower *L, const Sx *x); /* launch expression; 0 where it depends on more */
 Scalar *scalar_of(Lower *L, const Sx *x);
@@ -265,7 +285,7 @@ Opnd value_pred(Lower *L, const Sx *x); /* immediate 0 / 1, or a pred */
 Opnd emit_op(Lower *L, IrOpcode op, IrType t, Opnd a, Opnd b);
 Opnd emit_cmp(Lower *L, IrRel rel, Opnd a, Opnd b);
 Opnd emit_logic(Lower *L, IrOpcode op, Opnd a, Opnd b); /* and, or of preds */
-Opnd emit_sel(Lower *L, IrType t, Opnd cond, Opnd a, Opnd b);
+Opnd emit_not(Lower *L, Opnd a);
 Opnd emit_cvt(Lower *L, IrType t, Opnd a);
 Opnd emit_param(Lower *L, Lx x);          /* i64 */
 IrVal emit_materialize(Lower *L, IrType t, Opnd o); /* an immediate becomes a const op */
@@ -306,9 +326,11 @@ uint32_t policy_index(Lower *L, PPolicy *p);
 
 /* ---- tensor.c, bulk.c ---- */
 bool tensor_plan(Lower *L, MoveInfo *mi, TensorPlan *out, Refusal *why);
-void tensor_emit(Lower *L, MoveInfo *mi, const TensorPlan *p, uint32_t bar, Opnd bar_slot);
+void tensor_values(Lower *L, MoveInfo *mi, TensorPlan *p); /* before the arrival, so that the copies follow it */
+void tensor_emit(Lower *L, const MoveInfo *mi, const TensorPlan *p, uint32_t bar, Opnd bar_slot);
 bool bulk_plan(Lower *L, MoveInfo *mi, BulkPlan *out, Refusal *why);
-void bulk_emit(Lower *L, MoveInfo *mi, const BulkPlan *p, uint32_t bar, Opnd bar_slot);
+void bulk_values(Lower *L, MoveInfo *mi, BulkPlan *p);
+void bulk_emit(Lower *L, const MoveInfo *mi, const BulkPlan *p, uint32_t bar, Opnd bar_slot);
 
 /* ---- sync.c ---- */
 void sync_begin(Lower *L);

@@ -40,7 +40,8 @@ void plan_tensor(Lower *L, const MoveInfo *mi, const TensorPlan *p)
     if (mi->mv->cache) text_printf(&t, "      cache policy %s\n", name_text(L, mi->mv->cache->name));
     for (int d = 0; d < mi->rank; d++) {
         if (p->clamp[d]) text_printf(&t, "      coordinate %d is clamped to 32 bits\n", d);
-        if (p->predicate[d]) text_printf(&t, "      left out where start %d is negative\n", d);
+        if (p->negative[d]) text_printf(&t, "      guard: left out where start %d is negative\n", d);
+        if (p->huge[d]) text_printf(&t, "      guard: left out where start %d exceeds 32 bits\n", d);
     }
     if (mi->mv->via == VIA_INFERRED) text_lit(&t, "      first in the order tensor, bulk: bulk was not looked at\n");
     join(L, mi->stmt, arena_strdup(L->a, t.s, t.n));
@@ -53,7 +54,7 @@ void plan_bulk(Lower *L, const MoveInfo *mi, const BulkPlan *p, const Refusal *t
     text_init(&t, L->plan->mem);
     text_printf(&t, "    %s\n", mi->load ? "cp.async.bulk, global -> shared" : "cp.async.bulk, shared -> global");
     text_printf(&t, "      %lld bytes in %lld run%s of %lld, %s\n", (long long)(p->run * p->nruns), (long long)p->nruns, p->nruns == 1 ? "" : "s", (long long)p->run, how_it_completes(L, mi));
-    if (p->nruns > ROWS_UNROLLED) text_lit(&t, "      rows in a loop\n");
+    if (p->loop) text_lit(&t, "      rows in a loop\n");
     if (p->low || p->high)
         text_printf(&t, "      guard: clipped at the tensor's %s%s%s\n", p->low ? "start" : "", p->low && p->high ? " and " : "", p->high ? "end" : "");
     for (int i = 0; i < p->nrows; i++)

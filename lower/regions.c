@@ -31,7 +31,7 @@ static bool pair_up(Lower *L, MoveInfo *mi)
 static void layout(MoveInfo *mi)
 {
     const PTile *t = mi->tile;
-    mi->span = swizzle_span(t->swizzle);
+    mi->span = t->interleave ? 0 : swizzle_span(t->swizzle); /* interleaved: slices, one after the other */
     int64_t pitch = mi->sbits;
     if (mi->span == 0) {
         for (int i = t->rank - 1; i >= 0; i--) {

@@ -58,6 +58,19 @@ const char *bytes_text(Lower *L, Poly elements, int bits)
     return arena_printf(L->a, "%s%s%s * %d", open, p, close, bits / 8);
 }
 
+const char *lx_text(Lower *L, Lx x)
+{
+    const MfKernel *mf = &L->ir->mf;
+    const char **names = arena_array(L->a, const char *, L->k->syms.n);
+    for (uint32_t i = 0; i < L->k->syms.n; i++) names[i] = name_text(L, L->k->syms.v[i].name);
+    Text t;
+    text_init(&t, L->a->mem);
+    lx_print(&t, &mf->lx, x, names);
+    const char *s = arena_strdup(L->a, t.s, t.n);
+    text_free(&t);
+    return s;
+}
+
 static void call_chain(Lower *L, Diag *g)
 {
     if (L->stmt == NULL) return;

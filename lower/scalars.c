@@ -21,24 +21,39 @@ static void scalars_grow(Lower *L)
     L->cap_scalars = cap;
 }
 
-static uint8_t uses_of(Lower *L, const Sx *x)
+uint64_t loop_bit(int64_t k)
 {
+    return UINT64_C(1) << (k < 63 ? k : 63);
+}
+
+static void use(Lower *L, Scalar *s, const Sx *x)
+{
+    if (x == NULL) return;
+    Scalar *part = scalar_of(L, x);
+    s->uses |= part->uses;
+    s->loops |= part->loops;
+}
+
+static void find_uses(Lower *L, Scalar *s)
+{
+    const Sx *x = s->x;
     switch ((SxOp)x->op) {
-    case SX_CONST: return 0;
-    case SX_SYM: return USE_LAUNCH;
-    case SX_CTA: case SX_CLUSTER: case SX_RANK: return USE_TEAM;
-    case SX_INDEX: return USE_INDEX;
-    case SX_LET: return scalar_of(L, x->a)->uses;
-    case SX_VAR: return USE_VAR;
-    case SX_LOAD: {
-        uint8_t u = USE_LOAD;
-        for (int i = 0; i < x->tensor->rank; i++) u |= scalar_of(L, x->idx[i])->uses;
-        return u;
-    }
-    default: {
-        uint8_t u = scalar_of(L, x->a)->uses;
-        return x->b ? (uint8_t)(u | scalar_of(L, x->b)->uses) : u;
-    }
+    case SX_CONST: break;
+    case SX_SYM: s->uses = USE_LAUNCH; break;
+    case SX_CTA: case SX_CLUSTER: case SX_RANK: s->uses = USE_TEAM; break;
+    case SX_INDEX:
+        s->uses = USE_INDEX;
+        s->loops = loop_bit(x->k);
+        break;
+    case SX_VAR: s->uses = USE_VAR; break;
+    case SX_LOAD:
+        for (int i = 0; i < x->tensor->rank; i++) use(L, s, x->idx[i]);
+        s->uses |= USE_LOAD;
+        break;
+    case SX_LET: use(L, s, x->a); break;
+    default:
+        use(L, s, x->a);
+        use(L, s, x->b);
     }
 }
 
@@ -52,13 +67,20 @@ Scalar *scalar_of(Lower *L, const Sx *x)
     s->x = x;
     L->scalars[h] = s;
     L->nscalars++;
-    s->uses = uses_of(L, x); /* may grow the table: s stays where it is */
+    find_uses(L, s); /* may grow the table: s stays where it is */
     return s;
 }
 
 uint8_t scalar_uses(Lower *L, const Sx *x)
 {
     return scalar_of(L, x)->uses;
+}
+
+bool scalar_known_here(Lower *L, const Sx *x)
+{
+    if (x == NULL || x->op == SX_CONST) return true;
+    Scalar *s = scalar_of(L, x);
+    return !(s->uses & USE_VAR) && (s->loops & ~L->open_mask) == 0 && !(s->loops >> 63);
 }
 
 /* ---- bounds ---- */
@@ -351,6 +373,7 @@ static void assume(Lower *L, const Sx *x)
 /* A normal form made before a fact was known would miss it. */
 static void forget_polys(Lower *L)
 {
+    for (uint32_t i = 0; i < L->k->syms.n; i++) L->sym[i] = poly_atom(L->d, L->sym_atom[i]);
     for (uint32_t i = 0; i < L->cap_scalars; i++)
         if (L->scalars[i]) L->scalars[i]->has_poly = false;
 }
@@ -372,16 +395,16 @@ static void facts(Lower *L)
     }
 }
 
-static Poly sym_poly(Lower *L, uint32_t i)
+static Atom sym_atom(Lower *L, uint32_t i)
 {
     const PSym *s = &L->k->syms.v[i];
     const char *name = name_text(L, s->name);
-    if (s->kind == MF_SIZE) return poly_atom(L->d, domain_size(L->d, name, i));
+    if (s->kind == MF_SIZE) return domain_size(L->d, name, i);
     int64_t lo = INT64_MIN, hi = INT64_MAX;
     if (s->kind == MF_STRIDE) lo = 0;
     else if (s->type == TYPE_S32) lo = INT32_MIN, hi = INT32_MAX;
     else if (s->type == TYPE_U32) lo = 0, hi = UINT32_MAX;
-    return poly_atom(L->d, domain_param(L->d, name, i, lo, hi));
+    return domain_param(L->d, name, i, lo, hi);
 }
 
 void scalars_begin(Lower *L)
@@ -390,13 +413,17 @@ void scalars_begin(Lower *L)
     const PKernel *k = L->k;
     Domain *d = L->d = domain_new(L->a);
     L->sym = arena_array(L->a, Poly, k->syms.n);
+    L->sym_atom = arena_array(L->a, Atom, k->syms.n);
     L->lets = arena_array(L->a, LetState, k->nlets);
     L->vars = arena_array(L->a, VarState, k->nvars);
     L->loops = arena_array(L->a, LoopState, k->nloops);
     for (uint32_t i = 0; i < k->nloops; i++) L->loops[i] = (LoopState){.lo = INT64_MIN, .hi = INT64_MAX};
     vec_push(L->a, &L->live, 1);
     vec_push(L->a, &L->scopes, 0);
-    for (uint32_t i = 0; i < k->syms.n; i++) L->sym[i] = sym_poly(L, i);
+    for (uint32_t i = 0; i < k->syms.n; i++) {
+        L->sym_atom[i] = sym_atom(L, i);
+        L->sym[i] = poly_atom(d, L->sym_atom[i]);
+    }
     facts(L);
     L->cluster_size = k->cluster[0] * k->cluster[1] * k->cluster[2];
     L->rank = poly_const(d, 0);

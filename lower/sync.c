@@ -239,12 +239,58 @@ static void unwaited(Lower *L, const MoveInfo *mi, const PStmt *other, const cha
     diag_fix(L->c->diags, g, "%s", fix);
 }
 
+enum { TURNS_MAX = 32 };
+
+static Poly by_turn(Lower *L, Poly p, uint32_t turns)
+{
+    Domain *d = L->d;
+    Poly sum = poly_const(d, 0);
+    for (uint32_t t = 0; t < p.n; t++) {
+        Poly product = poly_const(d, p.terms[t].coef);
+        for (unsigned i = 0; i < p.terms[t].natoms; i++) {
+            Atom x = p.terms[t].atoms[i];
+            for (uint32_t k = 0; k < turns; k++)
+                if (L->open_loops.v[k].index == x) x = L->open_loops.v[k].turn;
+            product = poly_mul(d, product, poly_atom(d, x));
+        }
+        sum = poly_add(d, sum, product);
+    }
+    sum.bad |= p.bad;
+    return sum;
+}
+
+/* A(t) and B(t') of different turns of the loop. Different CTAs are proved along with it: the same starts do both. */
+static bool turns_disjoint(Lower *L, const PendingStore *p, const MoveInfo *mi)
+{
+    const char *why;
+    Atom index[3 + TURNS_MAX];
+    int n = 0;
+    if (!p->info.has_gbox || !mi->has_gbox || p->turn > TURNS_MAX) return false;
+    for (int i = 0; i < L->nteam; i++) index[n++] = L->team[i];
+    for (uint32_t i = 0; i < p->turn; i++) index[n++] = L->open_loops.v[i].turn;
+    DomBox a = p->info.gbox, b = mi->gbox;
+    for (int i = 0; i < a.rank; i++) {
+        a.start[i] = by_turn(L, a.start[i], p->turn);
+        b.start[i] = by_turn(L, b.start[i], p->turn);
+    }
+    return domain_disjoint_teams(L->d, L->a, &a, &b, index, n, &why);
+}
+
 static bool same_place(Lower *L, const PendingStore *p, const MoveInfo *mi)
 {
     const PTensor *a = p->info.tensor, *b = mi->tensor;
-    if ((a->base ? a->base : a) != (b->base ? b->base : b)) return false;
-    if (p->known) return !regions_disjoint(L, &p->info, mi);
-    return !views_disjoint(L, a, b);
+    if ((a->base ? a->base : a) != (b->base ? b->base : b) || views_disjoint(L, a, b)) return false;
+    if (!p->known) return true;
+    if (p->turn == 0) return !regions_disjoint(L, &p->info, mi);
+    return mi->load || !turns_disjoint(L, p, mi); /* the verifier follows no turns: what is read must be complete */
+}
+
+static bool same_part(Lower *L, const PendingStore *p, const MoveInfo *mi)
+{
+    if (p->tile != mi->tile) return false;
+    if (!p->known) return true;
+    if (p->turn == 0) return !subtiles_disjoint(L, &p->info, mi);
+    return p->info.slot_const < 0 || mi->slot_const < 0 || p->info.slot_const == mi->slot_const;
 }
 
 /* The elements that mi reads or writes were written by an earlier store: its writing is waited for. */
@@ -298,14 +344,13 @@ void sync_before(Lower *L, const MoveInfo *mi)
         wait_derived(L, mi->tile);
         break;
     }
-    for (uint32_t i = 0; mi->load && i < s->stores.n; i++) { /* the tile is still being read */
-        PendingStore *p = &s->stores.v[i];
-        if (p->is_explicit || p->read_done || p->tile != mi->tile) continue;
-        if (p->known && subtiles_disjoint(L, &p->info, mi)) continue;
-        wait_store(L, i, IRH_READ);
-    }
     before_global(L, mi);
     if (!mi->load) before_overwrite(L, mi);
+    for (uint32_t i = 0; mi->load && i < s->stores.n; i++) { /* the tile is still being read */
+        PendingStore *p = &s->stores.v[i];
+        if (p->is_explicit || p->read_done || !same_part(L, p, mi)) continue;
+        wait_store(L, i, IRH_READ);
+    }
 }
 
 void sync_after(Lower *L, const MoveInfo *mi)
@@ -313,7 +358,7 @@ void sync_after(Lower *L, const MoveInfo *mi)
     Sync *s = &L->sync;
     if (mi->load) {
         PendingLoad *p = vec_add(L->a, &s->loads);
-        p->info = *mi;
+        *p = (PendingLoad){.info = *mi};
         if (mi->mv->commit != COMMIT_BARRIER) return;
         p->barrier = mi->mv->barrier;
         if (mi->mv->barrier_slot) poly_is_const(scalar_poly(L, mi->mv->barrier_slot), &p->slot);
@@ -327,18 +372,33 @@ void sync_after(Lower *L, const MoveInfo *mi)
 
 /* ---- blocks ---- */
 
+static bool region_known_here(Lower *L, const PRegion *r)
+{
+    for (int i = 0; i < r->rank; i++)
+        if (!scalar_known_here(L, r->dim[i].start)) return false;
+    return scalar_known_here(L, r->slot);
+}
+
+static void carry_store(Lower *L, const PStmt *st)
+{
+    Sync *s = &L->sync;
+    PendingStore p = {.stmt = st, .tile = st->move->src.tile, .committed = true, .seq = s->groups, .turn = L->open_loops.n,
+                      .is_explicit = st->move->commit == COMMIT_GROUP || st->move->in_group};
+    const PStmt *now = L->stmt;
+    L->stmt = st;
+    p.known = region_known_here(L, &st->move->src) && region_known_here(L, &st->move->dst) && region_resolve(L, st, &p.info);
+    L->stmt = now;
+    p.info.tensor = st->move->dst.tensor;
+    vec_push(L->a, &s->stores, p);
+}
+
 /* Stores of the turn before: those of the body that its own waits don't cover. */
 static void carry(Lower *L, const PBlock *b)
 {
     Sync *s = &L->sync;
     uint32_t first = s->stores.n;
     for (const PStmt *st = b->first; st; st = st->next) {
-        if (st->kind == P_MOVE && !st->move->is_load) {
-            PendingStore *p = vec_add(L->a, &s->stores);
-            *p = (PendingStore){.stmt = st, .tile = st->move->src.tile, .committed = true, .seq = s->groups,
-                                .is_explicit = st->move->commit == COMMIT_GROUP || st->move->in_group};
-            p->info.tensor = st->move->dst.tensor;
-        }
+        if (st->kind == P_MOVE && !st->move->is_load) carry_store(L, st);
         carry(L, &st->body);
         carry(L, &st->other);
         if (st->kind != P_WAIT_GROUP || st->n != 0) continue;
@@ -369,7 +429,7 @@ void sync_leave(Lower *L, const SyncMark *m)
     for (uint32_t i = m->nstores + m->ncarried; i < s->stores.n; i++) {
         s->stores.v[n] = s->stores.v[i];
         if (s->stores.v[n].committed) s->stores.v[n].seq = m->groups;
-        s->stores.v[n++].known = false; /* of any turn, or of none */
+        n++;
     }
     s->stores.n = n;
     s->groups = m->groups;

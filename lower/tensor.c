@@ -1,7 +1,10 @@
 /* Moves by tensor copies: the cuts, what the coordinates need, and the ops. */
 #include "lower/parts.h"
 
-enum { BOX_MAX = 256 }; /* cuda.h: boxDim */
+enum {
+    BOX_MAX = 256,                 /* cuda.h: boxDim */
+    FAR = INT32_MAX - INT16_MAX    /* beyond every tensor, and any piece's start from there fits 32 bits */
+};
 
 static Span move_span(const MoveInfo *mi)
 {
@@ -134,10 +137,10 @@ static bool coordinate(Lower *L, const MoveInfo *mi, int d, int64_t last, Tensor
     Need low = need_at_least(L, p, mi->load ? INT32_MIN : 0, &low_cond);
     Need high = need_at_most(L, p, INT32_MAX - last, &high_cond);
     if (high == NEED_CHECK &&
-        !launch_check(L, E1122, high_cond, at, arena_printf(L->a, "%s fits 32 bits", poly_text(L, p)), "coordinates of tensor copies are 32-bit numbers"))
+        !launch_check(L, E1122, high_cond, at, lx_text(L, high_cond), "coordinates of tensor copies are 32-bit numbers"))
         high = NEED_NEVER;
     if (low == NEED_CHECK) {
-        const char *text = arena_printf(L->a, mi->load ? "%s fits 32 bits" : "%s >= 0", poly_text(L, p));
+        const char *text = lx_text(L, low_cond);
         const char *rule = mi->load ? "coordinates of tensor copies are 32-bit numbers" : "a tensor store that starts below 0 ends the kernel";
         if (!launch_check(L, mi->load ? E1122 : E1123, low_cond, at, text, rule)) low = NEED_NEVER;
     }
@@ -149,10 +152,10 @@ static bool coordinate(Lower *L, const MoveInfo *mi, int d, int64_t last, Tensor
         out->clamp[d] = low == NEED_UNKNOWN || high == NEED_UNKNOWN;
         return true;
     }
-    bool guard = low >= NEED_NEVER || high == NEED_UNKNOWN;
-    if (!guard) return true;
-    if (mi->extent[d] == 1 && !constant) {
-        out->predicate[d] = true;
+    out->huge[d] = high == NEED_UNKNOWN;
+    if (low <= NEED_CHECK) return true;
+    if (mi->extent[d] == 1 && !constant) { /* wholly outside: nothing would be written */
+        out->negative[d] = true;
         return true;
     }
     *why = (Refusal){E0501, at, arena_printf(L->a, "the store's start %s is not proved to be at least 0", poly_text(L, p)), .label_span = mi->tensor->span,
@@ -246,38 +249,45 @@ static Opnd start_value(Lower *L, const MoveInfo *mi, int d, bool clamp)
     if (!clamp) return value_low(L, x);
     Opnd v = value_wide(L, x); /* far outside stays outside: every box there is zeros */
     v = emit_op(L, IR_MAX, IR_I64, v, opnd_imm(INT32_MIN));
-    v = emit_op(L, IR_MIN, IR_I64, v, opnd_imm(INT32_MAX - INT16_MAX));
+    v = emit_op(L, IR_MIN, IR_I64, v, opnd_imm(FAR));
     return emit_cvt(L, IR_I32, v);
 }
 
-void tensor_emit(Lower *L, MoveInfo *mi, const TensorPlan *p, uint32_t bar, Opnd bar_slot)
+void tensor_values(Lower *L, MoveInfo *mi, TensorPlan *p)
 {
-    Opnd base[P_RANK], ok = opnd_imm(1);
-    Opnd slot = region_slot(L, mi), offset = region_offset(L, mi);
+    p->ok = opnd_imm(1);
+    p->slot = region_slot(L, mi);
+    p->offset = region_offset(L, mi);
     for (int d = 0; d < mi->rank; d++) {
-        base[d] = start_value(L, mi, d, p->clamp[d]);
-        if (!p->predicate[d]) continue;
+        p->start[d] = start_value(L, mi, d, p->clamp[d]);
+        if (!p->negative[d] && !p->huge[d]) continue;
         Opnd wide = value_wide(L, mi->g->dim[d].start);
-        ok = emit_logic(L, IR_AND, ok, emit_cmp(L, IRL_GE, wide, opnd_imm(0)));
-        ok = emit_logic(L, IR_AND, ok, emit_cmp(L, IRL_LE, wide, opnd_imm(INT32_MAX)));
+        if (p->negative[d]) p->ok = emit_logic(L, IR_AND, p->ok, emit_cmp(L, IRL_GE, wide, opnd_imm(0)));
+        if (p->huge[d]) p->ok = emit_logic(L, IR_AND, p->ok, emit_cmp(L, IRL_LE, wide, opnd_imm(FAR)));
     }
-    for (uint32_t i = 0; i < p->npieces; i++) {
-        const Piece *piece = &p->pieces[i];
-        Opnd at[P_RANK];
-        for (int d = 0; d < mi->rank; d++) at[d] = emit_op(L, IR_ADD, IR_I32, base[d], opnd_imm(piece->at[d]));
-        Opnd byte = emit_op(L, IR_ADD, IR_I32, offset, opnd_imm(piece->offset));
-        IrOp *op = emit_new(L, mi->load ? IR_TMA_LOAD : IR_TMA_STORE);
-        op->guard = ok.v;
-        ir_ref(L->a, op, IRK_MAP, IRA_MAP, p->map);
-        for (int d = 0; d < mi->rank; d++) put_opnd(L, op, IRK_COORDS, at[d]);
-        ir_ref(L->a, op, mi->load ? IRK_DST : IRK_SRC, IRA_BUF, mi->tile->index);
-        if (!opnd_is(slot, 0)) put_opnd(L, op, IRK_SLOT, slot);
-        if (!opnd_is(byte, 0)) put_opnd(L, op, IRK_OFFSET, byte);
-        if (mi->load) {
-            ir_ref(L->a, op, IRK_BAR, IRA_BAR, bar);
-            if (!opnd_is(bar_slot, 0)) put_opnd(L, op, IRK_SLOT, bar_slot);
-        }
-        ir_imm(L->a, op, IRK_BYTES, p->piece_bytes);
-        if (mi->mv->cache) ir_ref(L->a, op, IRK_POL, IRA_POL, policy_index(L, mi->mv->cache));
+}
+
+static void piece_op(Lower *L, const MoveInfo *mi, const TensorPlan *p, const Piece *piece, uint32_t bar, Opnd bar_slot)
+{
+    Opnd at[P_RANK];
+    for (int d = 0; d < mi->rank; d++) at[d] = emit_op(L, IR_ADD, IR_I32, p->start[d], opnd_imm(piece->at[d]));
+    Opnd byte = emit_op(L, IR_ADD, IR_I32, p->offset, opnd_imm(piece->offset));
+    IrOp *op = emit_new(L, mi->load ? IR_TMA_LOAD : IR_TMA_STORE);
+    op->guard = p->ok.v;
+    ir_ref(L->a, op, IRK_MAP, IRA_MAP, p->map);
+    for (int d = 0; d < mi->rank; d++) put_opnd(L, op, IRK_COORDS, at[d]);
+    ir_ref(L->a, op, mi->load ? IRK_DST : IRK_SRC, IRA_BUF, mi->tile->index);
+    if (!opnd_is(p->slot, 0)) put_opnd(L, op, IRK_SLOT, p->slot);
+    if (!opnd_is(byte, 0)) put_opnd(L, op, IRK_OFFSET, byte);
+    if (mi->load) {
+        ir_ref(L->a, op, IRK_BAR, IRA_BAR, bar);
+        if (!opnd_is(bar_slot, 0)) put_opnd(L, op, IRK_SLOT, bar_slot);
     }
+    ir_imm(L->a, op, IRK_BYTES, p->piece_bytes);
+    if (mi->mv->cache) ir_ref(L->a, op, IRK_POL, IRA_POL, policy_index(L, mi->mv->cache));
+}
+
+void tensor_emit(Lower *L, const MoveInfo *mi, const TensorPlan *p, uint32_t bar, Opnd bar_slot)
+{
+    for (uint32_t i = 0; i < p->npieces; i++) piece_op(L, mi, p, &p->pieces[i], bar, bar_slot);
 }

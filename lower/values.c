@@ -184,6 +184,11 @@ Opnd emit_cmp(Lower *L, IrRel rel, Opnd a, Opnd b)
     return pure_op(L, IR_CMP, IR_PRED, args, 3, is_hoisted(L, a) && is_hoisted(L, b), NULL);
 }
 
+Opnd emit_not(Lower *L, Opnd a)
+{
+    return a.v ? emit_unary(L, IR_NOT, IR_PRED, a) : opnd_imm(!a.k);
+}
+
 Opnd emit_logic(Lower *L, IrOpcode op, Opnd a, Opnd b)
 {
     if (a.v == 0 || b.v == 0) {
@@ -192,21 +197,6 @@ Opnd emit_logic(Lower *L, IrOpcode op, Opnd a, Opnd b)
         return (op == IR_AND) == (known.k != 0) ? value : known;
     }
     return emit_op(L, op, IR_PRED, a, b);
-}
-
-Opnd emit_sel(Lower *L, IrType t, Opnd cond, Opnd a, Opnd b)
-{
-    if (cond.v == 0) return cond.k ? a : b;
-    if (a.v == b.v && (a.v || a.k == b.k)) return a;
-    bool hoist = L->scopes.n > 1 && is_hoisted(L, cond) && is_hoisted(L, a) && is_hoisted(L, b);
-    IrVal v = new_value(L, t, hoist, NULL);
-    IrOp *o = ir_op(L->a, hoist ? &L->pre : &L->body, IR_SEL, L->stmt ? L->stmt->span : (Span){0, 0});
-    o->type = (uint8_t)t;
-    o->dst = v;
-    put_opnd(L, o, IRK_COND, cond);
-    put_opnd(L, o, IRK_A, a);
-    put_opnd(L, o, IRK_B, b);
-    return (Opnd){.v = v};
 }
 
 Opnd emit_cvt(Lower *L, IrType t, Opnd a)
@@ -478,11 +468,6 @@ Opnd value_wide(Lower *L, const Sx *x)
     return keep(L, &s->wide, wide_node(L, x));
 }
 
-static Opnd not_of(Lower *L, Opnd a)
-{
-    return a.v ? emit_unary(L, IR_NOT, IR_PRED, a) : opnd_imm(!a.k);
-}
-
 static Opnd pred_node(Lower *L, const Sx *x)
 {
     if (x->op == SX_LET && L->lets[x->k].has_value) return L->lets[x->k].value;
@@ -492,7 +477,7 @@ static Opnd pred_node(Lower *L, const Sx *x)
     switch ((SxOp)x->op) {
     case SX_LAND: return emit_logic(L, IR_AND, value_pred(L, x->a), value_pred(L, x->b));
     case SX_LOR: return emit_logic(L, IR_OR, value_pred(L, x->a), value_pred(L, x->b));
-    case SX_NOT: return not_of(L, value_pred(L, x->a));
+    case SX_NOT: return emit_not(L, value_pred(L, x->a));
     default: break;
     }
     if (!sx_is_bool(x)) return emit_cmp(L, IRL_NE, value_wide(L, x), opnd_imm(0));

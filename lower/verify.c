@@ -15,7 +15,7 @@ enum { BUDGET = 400000, VALUE_DEPTH = 200 };
 /* ---- reports ---- */
 
 /* The statement of the op; ops that the compiler adds have none and take that of the next op that has one. */
-Span place_of(const Verifier *v, uint32_t op)
+Span verify_place(const Verifier *v, uint32_t op)
 {
     for (uint32_t i = op; i < v->nops; i++)
         if (v->ops[i].span.hi) return v->ops[i].span;
@@ -24,7 +24,7 @@ Span place_of(const Verifier *v, uint32_t op)
     return v->k->span;
 }
 
-Diag *refuse(Verifier *v, ErrorCode code, uint32_t op, const char *fmt, ...)
+Diag *verify_refuse(Verifier *v, ErrorCode code, uint32_t op, const char *fmt, ...)
 {
     if (v->failed) return NULL;
     v->failed = true;
@@ -36,22 +36,24 @@ Diag *refuse(Verifier *v, ErrorCode code, uint32_t op, const char *fmt, ...)
     va_end(ap);
     const char *kept = arena_strdup(v->arena, t.s, t.n);
     text_free(&t);
-    Diag *g = diag_at(v->diags, code, place_of(v, op), "%s", kept);
-    if (op < v->nops) diag_note(v->diags, g, (Span){0, 0}, "in kernel %s, at %s", v->k->mf.name ? v->k->mf.name : "", op_text(v, op));
+    Diag *g = diag_at(v->diags, code, verify_place(v, op), "%s", kept);
+    if (op < v->nops)
+        diag_note(v->diags, g, (Span){0, 0}, "in kernel %s, at %s", v->k->mf.name ? v->k->mf.name : "",
+                  verify_op_text(v, op));
     return g;
 }
 
-void also(Verifier *v, Diag *g, uint32_t op, const char *text)
+void verify_also(Verifier *v, Diag *g, uint32_t op, const char *text)
 {
-    if (g) diag_label(v->diags, g, place_of(v, op), "%s (%s)", text, op_text(v, op));
+    if (g) diag_label(v->diags, g, verify_place(v, op), "%s (%s)", text, verify_op_text(v, op));
 }
 
-const char *op_text(const Verifier *v, uint32_t op)
+const char *verify_op_text(const Verifier *v, uint32_t op)
 {
     return op < v->nops ? ir_op_info(v->ops[op].op)->text : "the end";
 }
 
-const char *line_of(Verifier *v, uint32_t op)
+const char *verify_line(Verifier *v, uint32_t op)
 {
     Span s = v->ops[op].span;
     const char *path;
@@ -61,7 +63,7 @@ const char *line_of(Verifier *v, uint32_t op)
     return arena_printf(v->arena, "line %u", line);
 }
 
-const char *bar_name(Verifier *v, uint32_t slot)
+const char *verify_bar_name(Verifier *v, uint32_t slot)
 {
     uint32_t b = 0;
     while (b + 1 < v->k->bars.n && v->bar_base[b + 1] <= slot) b++;
@@ -69,17 +71,18 @@ const char *bar_name(Verifier *v, uint32_t slot)
     return bar->slots == 1 ? bar->name : arena_printf(v->arena, "%s[%u]", bar->name, slot - v->bar_base[b]);
 }
 
-const char *form_text(Verifier *v, Form x)
+const char *verify_form_text(Verifier *v, Form x)
 {
     int64_t k;
     if (x == 0) return "(not known)";
     if (form_is_const(&v->f, x, &k)) return arena_printf(v->arena, "%lld", (long long)k);
     const FormData *d = form_data(&v->f, x);
     bool bounded = d->lo != INT64_MIN && d->hi != INT64_MAX;
-    return bounded ? arena_printf(v->arena, "(%lld to %lld at run time)", (long long)d->lo, (long long)d->hi) : "(known at run time)";
+    return bounded ? arena_printf(v->arena, "(%lld to %lld at run time)", (long long)d->lo, (long long)d->hi)
+                   : "(known at run time)";
 }
 
-void proved(Verifier *v, const char *fmt, ...)
+void verify_proved(Verifier *v, const char *fmt, ...)
 {
     if (v->certificate == NULL || v->failed) return;
     va_list ap;
@@ -97,11 +100,12 @@ static Form value_at(Verifier *v, const IrArg *arg, int depth);
 static Form value_of_op(Verifier *v, uint32_t index, int depth)
 {
     const IrOp *op = &v->ops[index];
-    bool pure = ir_op_info(op->op)->group == IRG_SCALAR && op->op != IR_GET && op->op != IR_LOADS && op->op != IR_GADDR && op->op != IR_ZADDR;
+    bool pure = ir_op_info(op->op)->group == IRG_SCALAR && op->op != IR_GET && op->op != IR_LOADS &&
+                op->op != IR_GADDR && op->op != IR_ZADDR;
     if (!pure || depth == 0) return form_type_range(&v->f, ATOM_LEAF, (IrType)op->type, index, 0, index + 1);
     const IrArg *cond = ir_find(op, IRK_COND), *a = ir_find(op, IRK_A), *b = ir_find(op, IRK_B);
-    return form_of_op(&v->f, v->k, op, index, cond ? value_at(v, cond, depth - 1) : 0, a ? value_at(v, a, depth - 1) : 0,
-                      b ? value_at(v, b, depth - 1) : 0);
+    return form_of_op(&v->f, v->k, op, index, cond ? value_at(v, cond, depth - 1) : 0,
+                      a ? value_at(v, a, depth - 1) : 0, b ? value_at(v, b, depth - 1) : 0);
 }
 
 static Form value_at(Verifier *v, const IrArg *arg, int depth)
@@ -116,7 +120,7 @@ static Form value_at(Verifier *v, const IrArg *arg, int depth)
     return *known;
 }
 
-Form value_of(Verifier *v, const IrArg *arg)
+Form verify_value(Verifier *v, const IrArg *arg)
 {
     return value_at(v, arg, VALUE_DEPTH);
 }
@@ -127,16 +131,18 @@ Form value_of(Verifier *v, const IrArg *arg)
 static bool happens(Verifier *v, uint32_t op)
 {
     if (v->ops[op].guard == 0) return true;
-    Form g = guard_of(v, op);
+    Form g = verify_guard(v, op);
     if (form_is(&v->f, g, 0)) return false;
-    if (!form_is(&v->f, g, 1)) refuse(v, E0608, op, "%s happens under a condition: what follows would depend on it", op_text(v, op));
+    if (!form_is(&v->f, g, 1))
+        verify_refuse(v, E0608, op, "%s happens under a condition: what follows would depend on it",
+                      verify_op_text(v, op));
     return !v->failed;
 }
 
 static bool usable(Verifier *v, uint32_t op, uint32_t slot)
 {
     if (v->s.bars[slot].initialised) return true;
-    refuse(v, E0653, op, "barrier %s is used before its bar.init", bar_name(v, slot));
+    verify_refuse(v, E0653, op, "barrier %s is used before its bar.init", verify_bar_name(v, slot));
     return false;
 }
 
@@ -145,11 +151,17 @@ static void step_init(Verifier *v, uint32_t op, uint32_t slot)
     BarState *b = &v->s.bars[slot];
     int64_t count = ir_find(&v->ops[op], IRK_COUNT_)->imm;
     if (count < 1 || count > (1 << 20) - 1) {
-        refuse(v, E0604, op, "barrier %s is initialised for %lld arrivals; a phase has 1 to 1048575", bar_name(v, slot), (long long)count);
+        verify_refuse(v, E0604, op, "barrier %s is initialised for %lld arrivals; a phase has 1 to 1048575",
+                      verify_bar_name(v, slot), (long long)count);
         return;
     }
-    *b = (BarState){.parity = form_const(&v->f, 0), .expected = form_const(&v->f, 0), .delivered = form_const(&v->f, 0), .count = (uint32_t)count,
-                    .initialised = true, .unfenced = true, .op = op};
+    *b = (BarState){.parity = form_const(&v->f, 0),
+                    .expected = form_const(&v->f, 0),
+                    .delivered = form_const(&v->f, 0),
+                    .count = (uint32_t)count,
+                    .initialised = true,
+                    .unfenced = true,
+                    .op = op};
 }
 
 static void step_arrive(Verifier *v, uint32_t op, uint32_t slot)
@@ -160,28 +172,35 @@ static void step_arrive(Verifier *v, uint32_t op, uint32_t slot)
         b->op = op;
         return;
     }
-    Diag *g = bar_complete(v, b)
-                  ? refuse(v, E0611, op, "this arrival counts on a new phase of barrier %s, but nothing has waited for the last one", bar_name(v, slot))
-                  : refuse(v, E0604, op, "one arrival too many: barrier %s has all %u of its phase", bar_name(v, slot), b->count);
-    also(v, g, b->op, "the last before");
+    Diag *g = state_bar_complete(v, b)
+                  ? verify_refuse(
+                        v, E0611, op,
+                        "this arrival counts on a new phase of barrier %s, but nothing has waited for the last one",
+                        verify_bar_name(v, slot))
+                  : verify_refuse(v, E0604, op, "one arrival too many: barrier %s has all %u of its phase",
+                                  verify_bar_name(v, slot), b->count);
+    verify_also(v, g, b->op, "the last before");
 }
 
 static void step_expect(Verifier *v, uint32_t op, uint32_t slot, Form guard)
 {
     BarState *b = &v->s.bars[slot];
-    Form bytes = form_simplify(&v->f, value_of(v, ir_find(&v->ops[op], IRK_BYTES)));
+    Form bytes = form_simplify(&v->f, verify_value(v, ir_find(&v->ops[op], IRK_BYTES)));
     if (b->arrivals == b->count) {
-        Diag *g = refuse(v, E0655, op, "barrier %s is told to expect bytes when all arrivals are made: its phase may be over", bar_name(v, slot));
-        also(v, g, b->op, "the last arrival");
+        Diag *g = verify_refuse(v, E0655, op,
+                                "barrier %s is told to expect bytes when all arrivals are made: its phase may be over",
+                                verify_bar_name(v, slot));
+        verify_also(v, g, b->op, "the last arrival");
         return;
     }
     if (!form_nonneg(&v->f, bytes)) {
-        refuse(v, E0605, op, "the bytes that barrier %s expects are not certain to be at least 0", bar_name(v, slot));
+        verify_refuse(v, E0605, op, "the bytes that barrier %s expects are not certain to be at least 0",
+                      verify_bar_name(v, slot));
         return;
     }
     b->expected = form_add(&v->f, b->expected, 1, form_guard(&v->f, guard, bytes));
     b->op = op;
-    check_tx(v, op, slot);
+    verify_tx(v, op, slot);
 }
 
 static void never_completes(Verifier *v, uint32_t op, uint32_t slot)
@@ -189,16 +208,20 @@ static void never_completes(Verifier *v, uint32_t op, uint32_t slot)
     BarState *b = &v->s.bars[slot];
     Diag *g;
     if (b->arrivals == 0 && form_is(&v->f, b->expected, 0) && form_is(&v->f, b->delivered, 0)) {
-        g = refuse(v, E0607, op, "nothing completes the phase of barrier %s that is waited for: the kernel would hang", bar_name(v, slot));
-        also(v, g, b->op, "the last that happened to it");
+        g = verify_refuse(v, E0607, op,
+                          "nothing completes the phase of barrier %s that is waited for: the kernel would hang",
+                          verify_bar_name(v, slot));
+        verify_also(v, g, b->op, "the last that happened to it");
     } else if (b->arrivals < b->count) {
-        g = refuse(v, E0604, op, "barrier %s has %u of the %u arrivals of its phase: the kernel would hang", bar_name(v, slot), b->arrivals, b->count);
-        also(v, g, b->op, "the last that happened to it");
+        g = verify_refuse(v, E0604, op, "barrier %s has %u of the %u arrivals of its phase: the kernel would hang",
+                          verify_bar_name(v, slot), b->arrivals, b->count);
+        verify_also(v, g, b->op, "the last that happened to it");
     } else {
         Form open = form_simplify(&v->f, form_add(&v->f, b->expected, -1, b->delivered));
-        g = refuse(v, E0605, op, "barrier %s expects %s bytes and the copies on it bring %s; %s are missing", bar_name(v, slot),
-                   form_text(v, b->expected), form_text(v, b->delivered), form_text(v, open));
-        also(v, g, b->op, "the last that counts on it");
+        g = verify_refuse(v, E0605, op, "barrier %s expects %s bytes and the copies on it bring %s; %s are missing",
+                          verify_bar_name(v, slot), verify_form_text(v, b->expected), verify_form_text(v, b->delivered),
+                          verify_form_text(v, open));
+        verify_also(v, g, b->op, "the last that counts on it");
     }
 }
 
@@ -206,22 +229,26 @@ static void step_wait(Verifier *v, uint32_t op, uint32_t slot)
 {
     Forms *f = &v->f;
     BarState *b = &v->s.bars[slot];
-    Form phase = value_of(v, ir_find(&v->ops[op], IRK_PHASE));
+    Form phase = verify_value(v, ir_find(&v->ops[op], IRK_PHASE));
     bool now = phase == b->parity || form_simplify(f, phase) == form_simplify(f, b->parity);
     if (!now || b->parity == 0) {
         bool last = b->parity && form_simplify(f, phase) == form_simplify(f, form_not(f, b->parity));
         bool idle = b->arrivals == 0 && form_is(f, b->expected, 0) && form_is(f, b->delivered, 0);
         if (last && idle) return; /* the phase before is over: passes at once */
-        Diag *g = refuse(v, E0656, op, "barrier %s is waited for with parity %s; its phase has %s", bar_name(v, slot), form_text(v, phase), form_text(v, b->parity));
-        also(v, g, b->op, "the last that happened to it");
+        Diag *g = verify_refuse(v, E0656, op, "barrier %s is waited for with parity %s; its phase has %s",
+                                verify_bar_name(v, slot), verify_form_text(v, phase), verify_form_text(v, b->parity));
+        verify_also(v, g, b->op, "the last that happened to it");
         return;
     }
-    if (!bar_complete(v, b)) {
+    if (!state_bar_complete(v, b)) {
         never_completes(v, op, slot);
         return;
     }
-    proved(v, "%s: phase %s is complete at bar.wait (%s): arrivals %u of %u, %s bytes expected and delivered", bar_name(v, slot), form_text(v, phase),
-           line_of(v, op), b->arrivals, b->count, form_text(v, b->expected));
+    if (v->certificate)
+        verify_proved(v,
+                      "%s: phase %s is complete at bar.wait (%s): arrivals %u of %u, %s bytes expected and delivered",
+                      verify_bar_name(v, slot), verify_form_text(v, phase), verify_line(v, op), b->arrivals, b->count,
+                      verify_form_text(v, b->expected));
     b->parity = form_not(f, b->parity);
     b->arrivals = 0;
     b->expected = b->delivered = form_const(f, 0);
@@ -234,16 +261,17 @@ static void step_barrier(Verifier *v, uint32_t op)
 {
     uint32_t slot;
     IrOpcode code = (IrOpcode)v->ops[op].op;
-    if (!bar_slot(v, op, &slot)) return;
+    if (!verify_bar_slot(v, op, &slot)) return;
     if (code == IR_BAR_INIT) {
         step_init(v, op, slot);
         return;
     }
     if (!usable(v, op, slot) || (code != IR_BAR_EXPECT && !happens(v, op))) return;
     if (code == IR_BAR_WAIT) step_wait(v, op, slot);
-    if (code == IR_BAR_EXPECT) step_expect(v, op, slot, guard_of(v, op));
+    if (code == IR_BAR_EXPECT) step_expect(v, op, slot, verify_guard(v, op));
     /* PTX ISA, mbarrier.arrive.expect_tx: the expect comes first, then the arrival. */
-    if (code == IR_BAR_ARRIVE_EXPECT && v->s.bars[slot].arrivals < v->s.bars[slot].count) step_expect(v, op, slot, form_const(&v->f, 1));
+    if (code == IR_BAR_ARRIVE_EXPECT && v->s.bars[slot].arrivals < v->s.bars[slot].count)
+        step_expect(v, op, slot, form_const(&v->f, 1));
     if ((code == IR_BAR_ARRIVE_EXPECT || code == IR_BAR_ARRIVE) && !v->failed) step_arrive(v, op, slot);
 }
 
@@ -260,7 +288,7 @@ static void step_group(Verifier *v, uint32_t op)
     }
     int64_t newest = ir_find(&v->ops[op], IRK_N)->imm;
     bool full = ir_find(&v->ops[op], IRK_HOW)->id == IRH_FULL;
-    if (newest < 0) refuse(v, E0614, op, "a wait for all but %lld groups", (long long)newest);
+    if (newest < 0) verify_refuse(v, E0614, op, "a wait for all but %lld groups", (long long)newest);
     for (uint32_t i = s->reads.n; i-- > 0;) {
         Read *r = &s->reads.v[i];
         if (r->age <= newest) continue;
@@ -279,8 +307,7 @@ static void step_fence(Verifier *v, uint32_t op)
     if (!happens(v, op)) return;
     if (v->ops[op].op == IR_FENCE_MBAR_INIT)
         for (uint32_t i = 0; i < v->nslots; i++) v->s.bars[i].unfenced = false;
-    else if (ir_find(&v->ops[op], IRK_SPACE)->id == IRS_GLOBAL)
-        v->s.unfenced = 0;
+    else if (ir_find(&v->ops[op], IRK_SPACE)->id == IRS_GLOBAL) v->s.unfenced = 0;
 }
 
 /* ---- the walk ---- */
@@ -290,16 +317,18 @@ static void step_scalar(Verifier *v, uint32_t op)
     const IrOp *o = &v->ops[op];
     if (o->op == IR_GET) {
         v->value[o->dst - 1] = v->s.vars[ir_find(o, IRK_VAR)->id];
-        if (v->value[o->dst - 1] == 0) v->value[o->dst - 1] = form_type_range(&v->f, ATOM_LEAF, (IrType)o->type, op, 0, op + 1);
+        if (v->value[o->dst - 1] == 0)
+            v->value[o->dst - 1] = form_type_range(&v->f, ATOM_LEAF, (IrType)o->type, op, 0, op + 1);
     } else if (o->op == IR_VAR || o->op == IR_SET) {
-        Form *var = &v->s.vars[ir_find(o, IRK_VAR)->id], now = value_of(v, ir_find(o, IRK_A));
-        *var = o->guard ? form_pick(&v->f, guard_of(v, op), now, *var) : now;
+        Form *var = &v->s.vars[ir_find(o, IRK_VAR)->id], now = verify_value(v, ir_find(o, IRK_A));
+        *var = o->guard ? form_pick(&v->f, verify_guard(v, op), now, *var) : now;
     } else if (o->dst) {
         v->value[o->dst - 1] = 0; /* worked out when needed */
         if (o->op == IR_LOADS) {
             uint32_t tensor = ir_find(o, IRK_TENSOR)->id;
             if ((v->stored >> (tensor < 63 ? tensor : 63)) & 1)
-                refuse(v, E0706, op, "tensor %s is read as a scalar and written by a store of this kernel", v->k->mf.tensors.v[tensor].name);
+                verify_refuse(v, E0706, op, "tensor %s is read as a scalar and written by a store of this kernel",
+                              v->k->mf.tensors.v[tensor].name);
         }
     }
 }
@@ -308,24 +337,24 @@ static void walk_if(Verifier *v, uint32_t op)
 {
     Forms *f = &v->f;
     uint32_t middle = v->partner[op], end = v->ops[middle].op == IR_ELSE ? v->partner[middle] : middle;
-    Form cond = form_simplify(f, value_of(v, ir_find(&v->ops[op], IRK_COND)));
+    Form cond = form_simplify(f, verify_value(v, ir_find(&v->ops[op], IRK_COND)));
     int64_t k;
     if (form_is_const(f, cond, &k)) {
-        if (k) walk(v, op + 1, middle);
-        else if (middle != end) walk(v, middle + 1, end);
+        if (k) verify_walk(v, op + 1, middle);
+        else if (middle != end) verify_walk(v, middle + 1, end);
         return;
     }
     uint32_t known = f->known.n, facts = f->facts.n;
     State entry = state_copy(v->arena, &v->s, v);
     form_assume(f, cond);
-    walk(v, op + 1, middle);
+    verify_walk(v, op + 1, middle);
     f->known.n = known;
     f->facts.n = facts;
     State then = v->s;
     v->s = entry;
     if (middle != end) {
         form_assume(f, form_not(f, cond));
-        walk(v, middle + 1, end);
+        verify_walk(v, middle + 1, end);
         f->known.n = known;
         f->facts.n = facts;
     }
@@ -334,16 +363,16 @@ static void walk_if(Verifier *v, uint32_t op)
     v->s = then;
 }
 
-void walk(Verifier *v, uint32_t from, uint32_t to)
+void verify_walk(Verifier *v, uint32_t from, uint32_t to)
 {
     for (uint32_t i = from; i < to && !v->failed; i++) {
         const IrOp *op = &v->ops[i];
         if (v->budget-- == 0) {
-            refuse(v, E0660, i, "the kernel has too many loops in loops, or too long ones, to be proved");
+            verify_refuse(v, E0660, i, "the kernel has too many loops in loops, or too long ones, to be proved");
             return;
         }
         if (op->op == IR_LOOP || op->op == IR_IF) {
-            if (op->op == IR_LOOP) walk_loop(v, i);
+            if (op->op == IR_LOOP) verify_loop(v, i);
             else walk_if(v, i);
             i = v->partner[i];
             if (v->ops[i].op == IR_ELSE) i = v->partner[i];
@@ -354,7 +383,7 @@ void walk(Verifier *v, uint32_t from, uint32_t to)
         case IRG_BARRIER: step_barrier(v, i); break;
         case IRG_GROUP: step_group(v, i); break;
         case IRG_FENCE: step_fence(v, i); break;
-        case IRG_COPY: step_copy(v, i); break;
+        case IRG_COPY: verify_copy(v, i); break;
         case IRG_CONTROL:
         case IRG_KERNEL: break;
         }
@@ -366,15 +395,18 @@ static void check_end(Verifier *v)
     for (uint32_t i = 0; i < v->s.writes.n; i++) {
         const Write *w = &v->s.writes.v[i];
         if (w->bar == ARRIVED) continue;
-        refuse(v, E0650, w->op, "the kernel ends while this copy may still be writing %s: nothing waits for barrier %s", v->k->bufs.v[w->at.buf].name,
-               bar_name(v, (uint32_t)w->bar));
+        verify_refuse(v, E0650, w->op,
+                      "the kernel ends while this copy may still be writing %s: nothing waits for barrier %s",
+                      v->k->bufs.v[w->at.buf].name, verify_bar_name(v, (uint32_t)w->bar));
     }
     for (uint32_t i = 0; i < v->s.reads.n; i++) {
         const Read *r = &v->s.reads.v[i];
-        if (r->reading) refuse(v, E0624, r->op, "the kernel ends while this store may still read %s: %s", v->k->bufs.v[r->at.buf].name,
-                               r->age ? "no grp.wait covers its group" : "it is not even committed to a group");
+        if (r->reading)
+            verify_refuse(v, E0624, r->op, "the kernel ends while this store may still read %s: %s",
+                          v->k->bufs.v[r->at.buf].name,
+                          r->age ? "no grp.wait covers its group" : "it is not even committed to a group");
     }
-    if (!v->failed) proved(v, "no copy is in flight at the end of the kernel");
+    if (!v->failed) verify_proved(v, "no copy is in flight at the end of the kernel");
 }
 
 /* Where each value is defined, each block ends, and which tensors copies read and write. */
@@ -399,19 +431,20 @@ static void prepare(Verifier *v)
         uint64_t bit = map ? UINT64_C(1) << (tensor < 63 ? tensor : 63) : UINT64_MAX;
         if (op->op == IR_TMA_LOAD || op->op == IR_BLK_LOAD) v->loaded |= bit;
         if (op->op == IR_TMA_STORE) v->stored |= bit;
-        if (op->op == IR_BLK_STORE) v->stored |= address_tensors(v, ir_find(op, IRK_TO), 8);
+        if (op->op == IR_BLK_STORE) v->stored |= verify_address(v, ir_find(op, IRK_TO), 8);
     }
     v->s.vars = arena_array(v->arena, Form, v->k->vars.n);
     v->s.bars = arena_array(v->arena, BarState, v->nslots);
     Form zero = form_const(&v->f, 0);
-    for (uint32_t i = 0; i < v->nslots; i++) v->s.bars[i] = (BarState){.parity = zero, .expected = zero, .delivered = zero};
+    for (uint32_t i = 0; i < v->nslots; i++)
+        v->s.bars[i] = (BarState){.parity = zero, .expected = zero, .delivered = zero};
 }
 
 static void verify(Verifier *v)
 {
     const char *malformed = ir_check(v->arena, v->k);
     if (malformed) {
-        refuse(v, E0662, UINT32_MAX, "%s", malformed);
+        verify_refuse(v, E0662, UINT32_MAX, "%s", malformed);
         return;
     }
     if (v->k->roles.n == 0) return;
@@ -419,12 +452,12 @@ static void verify(Verifier *v)
     v->ops = v->role->ops.v;
     v->nops = v->role->ops.n;
     if (v->k->roles.n > 1 || !v->role->elect) {
-        refuse(v, E0660, 0, "this version proves kernels of one role with one thread");
+        verify_refuse(v, E0660, 0, "this version proves kernels of one role with one thread");
         return;
     }
     forms_init(&v->f, v->arena);
     prepare(v);
-    walk(v, 0, v->nops);
+    verify_walk(v, 0, v->nops);
     if (!v->failed) check_end(v);
 }
 
@@ -436,6 +469,7 @@ bool ir_verify(Arena *a, Diags *d, const IrModule *m, const IrKernel *k, Text *c
     *v = (Verifier){.arena = a, .diags = d, .k = k, .certificate = certificate, .budget = BUDGET};
     verify(v);
     bool ok = !v->failed;
-    if (d->arena != a) arena_release(a, mark);
+    /* The line table, too, may have been made in `a` meanwhile. */
+    if (d->arena != a && (d->sources == NULL || d->sources->arena != a)) arena_release(a, mark);
     return ok;
 }

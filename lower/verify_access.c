@@ -3,12 +3,13 @@
 
 enum { SPLITS = 3 };
 
-bool may_overlap(Verifier *v, const Bytes *a, const Bytes *b)
+bool access_overlap(Verifier *v, const Bytes *a, const Bytes *b)
 {
     Forms *f = &v->f;
     int64_t d;
     if (a->buf != b->buf) return false;
-    if (a->slot && b->slot && a->slot != b->slot && form_is_const(f, form_add(f, a->slot, -1, b->slot), &d) && d != 0) return false;
+    if (a->slot && b->slot && a->slot != b->slot && form_is_const(f, form_add(f, a->slot, -1, b->slot), &d) && d != 0)
+        return false;
     return !form_le(f, a->hi, b->lo) && !form_le(f, b->hi, a->lo);
 }
 
@@ -33,8 +34,10 @@ static bool chain(Verifier *v, const Bytes *at, int32_t bar)
         Form next = 0;
         for (uint32_t i = 0; i < v->s.writes.n; i++) {
             const Write *w = &v->s.writes.v[i];
-            if (w->bar != bar || w->at.buf != at->buf || w->at.slot != at->slot || w->at.slot == 0 || w->at.hi == pos) continue;
-            if (!form_is(f, form_simplify(f, w->cond), 1) || !form_le(f, w->at.lo, pos) || !form_le(f, pos, w->at.hi)) continue;
+            if (w->bar != bar || w->at.buf != at->buf || w->at.slot != at->slot || w->at.slot == 0 || w->at.hi == pos)
+                continue;
+            if (!form_is(f, form_simplify(f, w->cond), 1) || !form_le(f, w->at.lo, pos) || !form_le(f, pos, w->at.hi))
+                continue;
             next = w->at.hi;
             if (form_le(f, at->hi, next)) return true;
         }
@@ -72,7 +75,7 @@ static bool covered_in_cases(Verifier *v, const Bytes *at, int32_t bar, int spli
     return all;
 }
 
-bool covered(Verifier *v, const Bytes *at, int32_t bar)
+bool access_covered(Verifier *v, const Bytes *at, int32_t bar)
 {
     return covered_in_cases(v, at, bar, SPLITS);
 }
@@ -83,7 +86,8 @@ bool covered(Verifier *v, const Bytes *at, int32_t bar)
 static bool same_view(const MfMap *a, const MfMap *b)
 {
     if (a == b) return true;
-    bool same = a->tensor == b->tensor && a->rank == b->rank && a->offset == b->offset && a->mode == MAP_TILED && b->mode == MAP_TILED;
+    bool same = a->tensor == b->tensor && a->rank == b->rank && a->offset == b->offset && a->mode == MAP_TILED &&
+                b->mode == MAP_TILED;
     for (unsigned i = 0; same && i < a->rank; i++) same = a->dim[i] == b->dim[i] && a->pitch[i] == b->pitch[i];
     return same;
 }
@@ -120,12 +124,16 @@ static void check_load_source(Verifier *v, uint32_t op, uint64_t tensors, const 
     for (uint32_t i = 0; i < v->s.reads.n && tensors; i++) {
         const Read *r = &v->s.reads.v[i];
         if ((r->tensors & tensors) == 0 || disjoint(v, region, r->region)) continue;
-        Diag *g = refuse(v, E0654, op, "this copy reads global memory that a store may still be writing");
-        also(v, g, r->op, r->age ? "the store, not waited for with grp.wait full" : "the store, not even committed to a group");
+        Diag *g = verify_refuse(v, E0654, op, "this copy reads global memory that a store may still be writing");
+        verify_also(v, g, r->op,
+                    r->age ? "the store, not waited for with grp.wait full"
+                           : "the store, not even committed to a group");
         return;
     }
     if (v->s.unfenced & tensors)
-        refuse(v, E0654, op, "this copy reads global memory written by a finished store, with no fence.async global in between");
+        verify_refuse(
+            v, E0654, op,
+            "this copy reads global memory written by a finished store, with no fence.async global in between");
 }
 
 static void check_store_target(Verifier *v, uint32_t op, uint64_t tensors, const Region *region)
@@ -133,15 +141,16 @@ static void check_store_target(Verifier *v, uint32_t op, uint64_t tensors, const
     for (uint32_t i = 0; i < v->s.writes.n && tensors; i++) {
         const Write *w = &v->s.writes.v[i];
         if (w->bar == ARRIVED || (w->tensors & tensors) == 0 || disjoint(v, region, w->region)) continue;
-        Diag *g = refuse(v, E0661, op, "this store writes global memory that a load in flight may still read");
-        also(v, g, w->op, "the load");
+        Diag *g = verify_refuse(v, E0661, op, "this store writes global memory that a load in flight may still read");
+        verify_also(v, g, w->op, "the load");
         return;
     }
     for (uint32_t i = 0; i < v->s.reads.n && tensors; i++) {
         const Read *r = &v->s.reads.v[i];
         if ((r->tensors & tensors) == 0 || !collide(v, region, r->region)) continue;
-        Diag *g = refuse(v, E0661, op, "this store writes the place that another store in flight writes: which comes last is open");
-        also(v, g, r->op, "the other store, not waited for with grp.wait full");
+        Diag *g = verify_refuse(
+            v, E0661, op, "this store writes the place that another store in flight writes: which comes last is open");
+        verify_also(v, g, r->op, "the other store, not waited for with grp.wait full");
         return;
     }
 }
@@ -171,13 +180,14 @@ static void check_write_after_write(Verifier *v, uint32_t op, const Bytes *at, F
 {
     for (uint32_t i = v->s.writes.n; i-- > 0 && !v->failed;) {
         const Write *w = &v->s.writes.v[i];
-        if (!may_overlap(v, &w->at, at) || exclusive(v, w->cond, cond)) continue;
+        if (!access_overlap(v, &w->at, at) || exclusive(v, w->cond, cond)) continue;
         if (w->bar == ARRIVED) {
             trim(v, i, at);
             continue;
         }
-        Diag *g = refuse(v, E0657, op, "%s is written while another copy into it may be on its way", v->k->bufs.v[at->buf].name);
-        also(v, g, w->op, "the other copy: nothing has waited for it");
+        Diag *g = verify_refuse(v, E0657, op, "%s is written while another copy into it may be on its way",
+                                v->k->bufs.v[at->buf].name);
+        verify_also(v, g, w->op, "the other copy: nothing has waited for it");
     }
 }
 
@@ -185,16 +195,19 @@ static void check_write_after_read(Verifier *v, uint32_t op, const Bytes *at)
 {
     for (uint32_t i = 0; i < v->s.reads.n; i++) {
         const Read *r = &v->s.reads.v[i];
-        if (!r->reading || !may_overlap(v, &r->at, at)) continue;
-        Diag *g = refuse(v, E0602, op, "%s is written while a store may still read it", v->k->bufs.v[at->buf].name);
-        also(v, g, r->op, r->age ? "the store: no grp.wait has covered its group" : "the store: not even committed to a group");
+        if (!r->reading || !access_overlap(v, &r->at, at)) continue;
+        Diag *g = verify_refuse(v, E0602, op, "%s is written while a store may still read it",
+                                v->k->bufs.v[at->buf].name);
+        verify_also(v, g, r->op,
+                    r->age ? "the store: no grp.wait has covered its group"
+                           : "the store: not even committed to a group");
         return;
     }
     for (uint32_t i = v->certificate ? v->retired.n : 0; i-- > 0;) {
         const Read *r = &v->retired.v[i];
-        if (!may_overlap(v, &r->at, at)) continue;
-        proved(v, "%s: %s (%s) has read it before %s (%s) writes it: grp.wait", v->k->bufs.v[at->buf].name, op_text(v, r->op),
-               line_of(v, r->op), op_text(v, op), line_of(v, op));
+        if (!access_overlap(v, &r->at, at)) continue;
+        verify_proved(v, "%s: %s (%s) has read it before %s (%s) writes it: grp.wait", v->k->bufs.v[at->buf].name,
+                      verify_op_text(v, r->op), verify_line(v, r->op), verify_op_text(v, op), verify_line(v, op));
         v->retired.v[i] = v->retired.v[--v->retired.n];
     }
 }
@@ -206,13 +219,14 @@ void access_write(Verifier *v, uint32_t op, Bytes at, Form cond, uint32_t bar, u
     check_load_source(v, op, tensors, region);
     for (uint32_t i = 0; i < v->s.writes.n; i++) { /* the same bytes under conditions that exclude each other */
         Write *w = &v->s.writes.v[i];
-        if (w->bar != (int32_t)bar || !same_bytes(&w->at, &at)) continue;
+        if (w->bar != (int32_t)bar || !state_same_bytes(&w->at, &at)) continue;
         w->cond = form_add(&v->f, w->cond, 1, cond);
         w->tensors |= tensors;
         w->region = NULL;
         return;
     }
-    vec_push(v->arena, &v->s.writes, ((Write){.at = at, .cond = cond, .bar = (int32_t)bar, .tensors = tensors, .region = region, .op = op}));
+    vec_push(v->arena, &v->s.writes,
+             ((Write){.at = at, .cond = cond, .bar = (int32_t)bar, .tensors = tensors, .region = region, .op = op}));
 }
 
 /* ---- reads ---- */
@@ -221,9 +235,9 @@ static void certify_read(Verifier *v, uint32_t op, const Bytes *at)
 {
     for (uint32_t i = 0; i < v->s.writes.n; i++) {
         const Write *w = &v->s.writes.v[i];
-        if (w->bar != ARRIVED || !may_overlap(v, &w->at, at)) continue;
-        proved(v, "%s: written by %s (%s), arrived before %s (%s) reads it", v->k->bufs.v[at->buf].name, op_text(v, w->op), line_of(v, w->op),
-               op_text(v, op), line_of(v, op));
+        if (w->bar != ARRIVED || !access_overlap(v, &w->at, at)) continue;
+        verify_proved(v, "%s: written by %s (%s), arrived before %s (%s) reads it", v->k->bufs.v[at->buf].name,
+                      verify_op_text(v, w->op), verify_line(v, w->op), verify_op_text(v, op), verify_line(v, op));
     }
 }
 
@@ -232,23 +246,28 @@ void access_read(Verifier *v, uint32_t op, Bytes at, Form cond, uint64_t tensors
     const char *name = v->k->bufs.v[at.buf].name;
     for (uint32_t i = 0; i < v->s.writes.n; i++) {
         const Write *w = &v->s.writes.v[i];
-        if (w->bar == ARRIVED || !may_overlap(v, &w->at, &at) || exclusive(v, w->cond, cond)) continue;
-        Diag *g = refuse(v, E0601, op, "%s is read before what is written into it is certain to have arrived", name);
-        also(v, g, w->op, arena_printf(v->arena, "the copy into it; its barrier %s is not waited for in between", bar_name(v, (uint32_t)w->bar)));
+        if (w->bar == ARRIVED || !access_overlap(v, &w->at, &at) || exclusive(v, w->cond, cond)) continue;
+        Diag *g = verify_refuse(v, E0601, op, "%s is read before what is written into it is certain to have arrived",
+                                name);
+        verify_also(v, g, w->op,
+                    arena_printf(v->arena, "the copy into it; its barrier %s is not waited for in between",
+                                 verify_bar_name(v, (uint32_t)w->bar)));
         return;
     }
     uint32_t known = v->f.known.n, facts = v->f.facts.n;
     form_assume(&v->f, cond);
-    if (!covered(v, &at, ARRIVED)) {
-        Diag *g = refuse(v, E0610, op, "%s is read where not every byte is certain to have been written: bytes %s .. %s", name, form_text(v, at.lo),
-                         form_text(v, at.hi));
+    if (!access_covered(v, &at, ARRIVED)) {
+        Diag *g = verify_refuse(v, E0610, op,
+                                "%s is read where not every byte is certain to have been written: bytes %s .. %s", name,
+                                verify_form_text(v, at.lo), verify_form_text(v, at.hi));
         for (uint32_t i = 0; i < v->s.writes.n; i++)
-            if (v->s.writes.v[i].at.buf == at.buf) also(v, g, v->s.writes.v[i].op, "writes a part of it, or under a condition");
+            if (v->s.writes.v[i].at.buf == at.buf)
+                verify_also(v, g, v->s.writes.v[i].op, "writes a part of it, or under a condition");
     } else if (v->certificate) {
         certify_read(v, op, &at);
     }
     v->f.known.n = known;
     v->f.facts.n = facts;
     check_store_target(v, op, tensors, region);
-    reads_add(v->arena, &v->s, (Read){.at = at, .tensors = tensors, .region = region, .reading = true, .op = op});
+    state_add_read(v->arena, &v->s, (Read){.at = at, .tensors = tensors, .region = region, .reading = true, .op = op});
 }

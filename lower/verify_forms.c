@@ -242,9 +242,13 @@ static uint32_t product(Forms *f, uint32_t p, uint32_t x)
     }
     y = atom_data(f, x);
     const Atom *b = atom_data(f, p);
-    return intern_atom(f, &(Atom){.kind = ATOM_PROD, .boolean = y->boolean, .a = p, .b = x,
+    return intern_atom(f, &(Atom){.kind = ATOM_PROD,
+                                  .boolean = y->boolean,
+                                  .a = p,
+                                  .b = x,
                                   .pos = b->pos > y->pos ? b->pos : y->pos,
-                                  .lo = y->lo < 0 ? y->lo : 0, .hi = y->hi > 0 ? y->hi : 0});
+                                  .lo = y->lo < 0 ? y->lo : 0,
+                                  .hi = y->hi > 0 ? y->hi : 0});
 }
 
 /* Product of the preds in atom p (a pred, or a product of preds) and x. [x > 0] * x is x, as x is never negative
@@ -289,8 +293,13 @@ Form form_pick(Forms *f, Form pred, Form x, Form y)
     if (form_is_const(f, x, &a) && form_is_const(f, y, &b) && sub_s64(a, b, &p)) return form_add(f, y, p, pred);
     const FormData *dx = form_data(f, x), *dy = form_data(f, y), *dp = form_data(f, pred);
     uint32_t pos = dx->pos > dy->pos ? dx->pos : dy->pos;
-    return form_atom(f, (Atom){.kind = ATOM_SEL, .a = pred, .b = x, .c = y, .pos = dp->pos > pos ? dp->pos : pos,
-                               .lo = dx->lo < dy->lo ? dx->lo : dy->lo, .hi = dx->hi > dy->hi ? dx->hi : dy->hi});
+    return form_atom(f, (Atom){.kind = ATOM_SEL,
+                               .a = pred,
+                               .b = x,
+                               .c = y,
+                               .pos = dp->pos > pos ? dp->pos : pos,
+                               .lo = dx->lo < dy->lo ? dx->lo : dy->lo,
+                               .hi = dx->hi > dy->hi ? dx->hi : dy->hi});
 }
 
 /* The atom with the preds that hold taken out; 0 if one of them does not hold, UINT32_MAX if nothing is left. */

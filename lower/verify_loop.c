@@ -60,8 +60,14 @@ static Form age(Loop *l, Form x, uint32_t round)
 {
     if (!stale(l, x)) return x;
     const FormData *d = form_data(&l->v->f, x);
-    return form_atom(&l->v->f, (Atom){.kind = ATOM_AGED, .boolean = d->lo >= 0 && d->hi <= 1, .a = x, .b = l->op, .c = round, .pos = l->op + 1,
-                                      .lo = d->lo, .hi = d->hi});
+    return form_atom(&l->v->f, (Atom){.kind = ATOM_AGED,
+                                      .boolean = d->lo >= 0 && d->hi <= 1,
+                                      .a = x,
+                                      .b = l->op,
+                                      .c = round,
+                                      .pos = l->op + 1,
+                                      .lo = d->lo,
+                                      .hi = d->hi});
 }
 
 static void age_bytes(Loop *l, Bytes *at, uint32_t round)
@@ -106,7 +112,7 @@ static void walk_rounds(Loop *l, int64_t first, int64_t past)
     IrVal index = v->ops[l->op].dst;
     for (int64_t i = first; i < past && !v->failed; i++) {
         v->value[index - 1] = form_const(&v->f, i);
-        walk(v, l->op + 1, l->end);
+        verify_walk(v, l->op + 1, l->end);
         age_state(l, (uint32_t)(i - first));
     }
 }
@@ -119,8 +125,15 @@ static Form phi(Loop *l, uint32_t var)
     IrType type = (IrType)v->k->vars.v[var].type;
     bool bit = l->set[var] == 1 || type == IR_PRED;
     int64_t lo = type == IR_I32 ? INT32_MIN : INT64_MIN, hi = type == IR_I32 ? INT32_MAX : INT64_MAX;
-    return form_atom(&v->f, (Atom){.kind = ATOM_PHI, .sub = bit, .type = (uint8_t)type, .boolean = bit, .a = var, .b = l->op, .pos = l->op + 1,
-                                   .lo = bit ? 0 : lo, .hi = bit ? 1 : hi});
+    return form_atom(&v->f, (Atom){.kind = ATOM_PHI,
+                                   .sub = bit,
+                                   .type = (uint8_t)type,
+                                   .boolean = bit,
+                                   .a = var,
+                                   .b = l->op,
+                                   .pos = l->op + 1,
+                                   .lo = bit ? 0 : lo,
+                                   .hi = bit ? 1 : hi});
 }
 
 static bool is_bit(const Forms *f, Form x)
@@ -145,7 +158,8 @@ static void guess_parities(Loop *l, const State *entry)
     Verifier *v = l->v;
     for (uint32_t i = l->op + 1; i < l->end; i++) {
         if (v->ops[i].op != IR_BAR_WAIT) continue;
-        const IrArg *bar = ir_find(&v->ops[i], IRK_BAR), *part = ir_part(&v->ops[i], bar, IRK_SLOT), *phase = ir_find(&v->ops[i], IRK_PHASE);
+        const IrArg *bar = ir_find(&v->ops[i], IRK_BAR), *part = ir_part(&v->ops[i], bar, IRK_SLOT),
+                    *phase = ir_find(&v->ops[i], IRK_PHASE);
         const IrOp *def = phase->kind == IRA_VAL ? &v->ops[v->def[phase->id - 1]] : NULL;
         if (def == NULL || def->op != IR_GET || (part && part->kind != IRA_IMM)) continue;
         uint32_t slot = v->bar_base[bar->id] + (part ? (uint32_t)part->imm : 0), var = ir_find(def, IRK_VAR)->id;
@@ -175,8 +189,10 @@ static void make_head(Loop *l)
 
 static void differs(Loop *l, uint32_t slot, const char *what, const char *entry, const char *back, uint32_t op)
 {
-    Diag *g = refuse(l->v, E0652, l->op, "barrier %s enters a round of this loop with %s %s and the next one with %s", bar_name(l->v, slot), what, entry, back);
-    also(l->v, g, op, "the last that happens to it in a round");
+    Diag *g = verify_refuse(l->v, E0652, l->op,
+                            "barrier %s enters a round of this loop with %s %s and the next one with %s",
+                            verify_bar_name(l->v, slot), what, entry, back);
+    verify_also(l->v, g, op, "the last that happens to it in a round");
 }
 
 static void back_vars(Loop *l, const State *back)
@@ -210,7 +226,8 @@ static void back_parity(Loop *l, const State *entry, const State *back, uint32_t
     } else if (now && now == related_parity(l, p, back->vars)) {
         return;
     }
-    differs(l, slot, "parity", form_text(v, l->head.bars[slot].parity), form_text(v, now), back->bars[slot].op);
+    differs(l, slot, "parity", verify_form_text(v, l->head.bars[slot].parity), verify_form_text(v, now),
+            back->bars[slot].op);
 }
 
 /* Bytes at the head of a round: the same in each, or growing by a constant per round. */
@@ -218,7 +235,8 @@ static void back_amount(Loop *l, uint32_t slot, Form *head, Form back, const cha
 {
     Verifier *v = l->v;
     Forms *f = &v->f;
-    Form next = form_uses(f, *head, l->index) ? form_subst(f, *head, l->index, form_add(f, l->i, 1, form_const(f, 1))) : *head;
+    Form next = form_uses(f, *head, l->index) ? form_subst(f, *head, l->index, form_add(f, l->i, 1, form_const(f, 1)))
+                                              : *head;
     int64_t growth;
     if (back && back == next) return;
     if (l->runs && next == *head && form_is_const(f, form_add(f, back, -1, *head), &growth)) {
@@ -229,12 +247,12 @@ static void back_amount(Loop *l, uint32_t slot, Form *head, Form back, const cha
             return;
         }
     }
-    differs(l, slot, what, form_text(v, *head), form_text(v, back), v->s.bars[slot].op);
+    differs(l, slot, what, verify_form_text(v, *head), verify_form_text(v, back), v->s.bars[slot].op);
 }
 
 static void settle(Verifier *v, BarState *b)
 {
-    if (bar_complete(v, b)) b->expected = b->delivered = form_const(&v->f, 0);
+    if (state_bar_complete(v, b)) b->expected = b->delivered = form_const(&v->f, 0);
 }
 
 static void back_bars(Loop *l, const State *entry, State *back)
@@ -245,7 +263,8 @@ static void back_bars(Loop *l, const State *entry, State *back)
         settle(v, h);
         settle(v, b);
         if (h->arrivals != b->arrivals) {
-            differs(l, i, "arrivals", arena_printf(v->arena, "%u", h->arrivals), arena_printf(v->arena, "%u", b->arrivals), b->op);
+            differs(l, i, "arrivals", arena_printf(v->arena, "%u", h->arrivals),
+                    arena_printf(v->arena, "%u", b->arrivals), b->op);
             return;
         }
         back_parity(l, entry, back, i);
@@ -258,7 +277,7 @@ static void back_bars(Loop *l, const State *entry, State *back)
 static Write *find(State *s, const Write *w)
 {
     for (uint32_t i = 0; i < s->writes.n; i++)
-        if (same_bytes(&s->writes.v[i].at, &w->at) && s->writes.v[i].bar == w->bar) return &s->writes.v[i];
+        if (state_same_bytes(&s->writes.v[i].at, &w->at) && s->writes.v[i].bar == w->bar) return &s->writes.v[i];
     return NULL;
 }
 
@@ -266,7 +285,8 @@ static Write *find(State *s, const Write *w)
 
 static bool grows(const Loop *l, const Write *w)
 {
-    return w->at.hi && form_uses(&l->v->f, w->at.hi, l->index) && w->at.slot && !stale(l, w->at.slot) && !stale(l, w->at.lo);
+    return w->at.hi && form_uses(&l->v->f, w->at.hi, l->index) && w->at.slot && !stale(l, w->at.slot) &&
+           !stale(l, w->at.lo);
 }
 
 /* The bytes that round i adds to a range that ends at hi before it. */
@@ -284,7 +304,8 @@ static void absorb(Loop *l, State *back, const Write *grown, Form lo, Form hi)
     for (uint32_t i = back->writes.n; i-- > 0;) {
         Write *w = &back->writes.v[i];
         if (w->bar != grown->bar || w->at.buf != grown->at.buf || w->at.slot != grown->at.slot) continue;
-        if (w != grown && form_le(&l->v->f, lo, w->at.lo) && form_le(&l->v->f, w->at.hi, hi) && find(&l->head, w) == NULL)
+        if (w != grown && form_le(&l->v->f, lo, w->at.lo) && form_le(&l->v->f, w->at.hi, hi) &&
+            find(&l->head, w) == NULL)
             *w = back->writes.v[--back->writes.n];
     }
 }
@@ -296,7 +317,7 @@ static void back_growth(Loop *l, State *back)
         Write h = l->head.writes.v[i];
         Bytes more;
         if (h.bar == ARRIVED || !grows(l, &h)) continue;
-        if (find(back, &h) && round_bytes(l, &h, h.at.hi, &more) && covered(l->v, &more, h.bar)) {
+        if (find(back, &h) && round_bytes(l, &h, h.at.hi, &more) && access_covered(l->v, &more, h.bar)) {
             absorb(l, back, &h, h.at.lo, more.hi);
             continue;
         }
@@ -313,8 +334,10 @@ static void find_growth(Loop *l, const State *back)
     for (uint32_t i = 0; i < back->writes.n && l->runs && !l->no_growth; i++) {
         Write w = back->writes.v[i];
         Bytes more;
-        if (w.bar == ARRIVED || w.at.slot == 0 || stale(l, w.at.slot) || !form_uses(&v->f, w.at.lo, l->index) || find(&l->head, &w)) continue;
-        if (!round_bytes(l, &w, w.at.lo, &more) || !covered(v, &more, w.bar)) continue;
+        if (w.bar == ARRIVED || w.at.slot == 0 || stale(l, w.at.slot) || !form_uses(&v->f, w.at.lo, l->index) ||
+            find(&l->head, &w))
+            continue;
+        if (!round_bytes(l, &w, w.at.lo, &more) || !access_covered(v, &more, w.bar)) continue;
         w.at.hi = w.at.lo;
         w.at.lo = form_subst(&v->f, w.at.lo, l->index, l->first);
         w.cond = form_const(&v->f, 1);
@@ -349,7 +372,8 @@ static void back_writes(Loop *l, State *back)
             w.cond = 0;
             vec_push(v->arena, &l->head.writes, w);
             l->changed = true;
-        } else if ((h->cond != w.cond && h->cond) || (w.tensors & ~h->tensors) || (h->region && h->region != w.region)) {
+        } else if ((h->cond != w.cond && h->cond) || (w.tensors & ~h->tensors) ||
+                   (h->region && h->region != w.region)) {
             if (h->cond != w.cond) h->cond = 0;
             h->tensors |= w.tensors;
             if (h->region != w.region) h->region = NULL;
@@ -373,7 +397,7 @@ static void back_reads(Loop *l, const State *back)
         Read r = back->reads.v[i];
         if (stale_bytes(l, &r.at)) whole_slot(l, &r.at);
         if (stale_region(l, r.region)) r.region = NULL;
-        if (reads_add(l->v->arena, h, r)) l->changed = true;
+        if (state_add_read(l->v->arena, h, r)) l->changed = true;
     }
     if (back->unfenced & ~h->unfenced) {
         h->unfenced |= back->unfenced;
@@ -400,7 +424,8 @@ static void leave(Loop *l)
 static void enter(Loop *l)
 {
     Forms *f = &l->v->f;
-    Form at_least = form_add(f, l->i, -1, l->first), below = form_add(f, form_add(f, l->past, -1, l->i), -1, form_const(f, 1));
+    Form at_least = form_add(f, l->i, -1, l->first),
+         below = form_add(f, form_add(f, l->past, -1, l->i), -1, form_const(f, 1));
     if (at_least) vec_push(l->v->arena, &f->facts, at_least);
     if (below) vec_push(l->v->arena, &f->facts, below);
 }
@@ -414,7 +439,7 @@ static void find_invariant(Loop *l)
     make_head(l);
     for (int attempt = 0; !v->failed; attempt++) {
         if (attempt == ATTEMPTS_MAX) {
-            refuse(v, E0660, l->op, "no state was found that holds in every round of this loop");
+            verify_refuse(v, E0660, l->op, "no state was found that holds in every round of this loop");
             return;
         }
         if (v->certificate && v->certificate->s) v->certificate->s[v->certificate->n = written] = 0;
@@ -422,7 +447,7 @@ static void find_invariant(Loop *l)
         v->value[v->ops[l->op].dst - 1] = l->i;
         l->changed = false;
         enter(l);
-        walk(v, l->op + 1, l->end);
+        verify_walk(v, l->op + 1, l->end);
         if (!v->failed) back_vars(l, &v->s);
         if (!v->failed) back_bars(l, &entry, &v->s);
         if (!v->failed) back_writes(l, &v->s);
@@ -435,14 +460,14 @@ static void find_invariant(Loop *l)
     leave(l);
 }
 
-void walk_loop(Verifier *v, uint32_t op)
+void verify_loop(Verifier *v, uint32_t op)
 {
     Loop l = {.v = v, .op = op, .end = v->partner[op]};
     Forms *f = &v->f;
     const IrOp *o = &v->ops[op];
     int64_t first, past;
-    l.first = form_simplify(f, value_of(v, ir_find(o, IRK_A)));
-    l.past = form_simplify(f, value_of(v, ir_find(o, IRK_B)));
+    l.first = form_simplify(f, verify_value(v, ir_find(o, IRK_A)));
+    l.past = form_simplify(f, verify_value(v, ir_find(o, IRK_B)));
     bool counted = form_is_const(f, l.first, &first) && form_is_const(f, l.past, &past);
     if (counted && past <= first) return;
     if (counted && (uint64_t)past - (uint64_t)first <= UNROLL_MAX && synchronises(v, op + 1, l.end)) {
@@ -450,7 +475,13 @@ void walk_loop(Verifier *v, uint32_t op)
         return;
     }
     const FormData *a = form_data(f, l.first), *b = form_data(f, l.past);
-    l.i = form_atom(f, (Atom){.kind = ATOM_LEAF, .type = o->type, .a = op, .b = l.first, .c = l.past, .pos = op + 1, .lo = a->lo,
+    l.i = form_atom(f, (Atom){.kind = ATOM_LEAF,
+                              .type = o->type,
+                              .a = op,
+                              .b = l.first,
+                              .c = l.past,
+                              .pos = op + 1,
+                              .lo = a->lo,
                               .hi = b->hi == INT64_MAX || b->hi == INT64_MIN ? b->hi : b->hi - 1});
     l.index = form_data(f, l.i)->t[0].atom;
     l.runs = form_le(f, l.first, l.past);

@@ -34,8 +34,14 @@ static uint32_t later(const Forms *f, Form a, Form b)
 Form form_type_range(Forms *f, AtomKind kind, IrType type, uint32_t a, uint32_t b, uint32_t pos)
 {
     Range r = type_range(type);
-    return form_atom(f, (Atom){.kind = (uint8_t)kind, .type = (uint8_t)type, .boolean = type == IR_PRED, .a = a, .b = b, .pos = pos,
-                               .lo = r.lo, .hi = r.hi});
+    return form_atom(f, (Atom){.kind = (uint8_t)kind,
+                               .type = (uint8_t)type,
+                               .boolean = type == IR_PRED,
+                               .a = a,
+                               .b = b,
+                               .pos = pos,
+                               .lo = r.lo,
+                               .hi = r.hi});
 }
 
 /* The op's result as a value of its own, equal where the operands are. */
@@ -43,8 +49,15 @@ static Form opaque(Forms *f, const IrOp *op, uint32_t index, Form a, Form b, Ran
 {
     if (a == 0 || b == 0) return form_type_range(f, ATOM_LEAF, op->type, index, 0, index + 1);
     if (!fits(r, op->type)) r = type_range(op->type);
-    return form_atom(f, (Atom){.kind = ATOM_OP, .sub = op->op, .type = op->type, .boolean = op->type == IR_PRED, .a = a, .b = b,
-                               .pos = later(f, a, b), .lo = r.lo, .hi = r.hi});
+    return form_atom(f, (Atom){.kind = ATOM_OP,
+                               .sub = op->op,
+                               .type = op->type,
+                               .boolean = op->type == IR_PRED,
+                               .a = a,
+                               .b = b,
+                               .pos = later(f, a, b),
+                               .lo = r.lo,
+                               .hi = r.hi});
 }
 
 static Form or_opaque(Forms *f, Form x, const IrOp *op, uint32_t index, Form a, Form b)
@@ -101,7 +114,14 @@ static Form extreme(Forms *f, const IrOp *op, uint32_t index, Form a, Form b)
     /* A missing bound is the type's own, so the result is within the type in any case. */
     Form lesser = a < b ? a : b, greater = a < b ? b : a;
     uint32_t pos = later(f, a, b);
-    return form_atom(f, (Atom){.kind = ATOM_OP, .sub = op->op, .type = op->type, .a = lesser, .b = greater, .pos = pos, .lo = r.lo, .hi = r.hi});
+    return form_atom(f, (Atom){.kind = ATOM_OP,
+                               .sub = op->op,
+                               .type = op->type,
+                               .a = lesser,
+                               .b = greater,
+                               .pos = pos,
+                               .lo = r.lo,
+                               .hi = r.hi});
 }
 
 static Form gt0(Forms *f, Form x)
@@ -109,7 +129,8 @@ static Form gt0(Forms *f, Form x)
     Range r = range_of(f, x);
     if (r.lo > 0) return form_const(f, 1);
     if (r.hi <= 0) return form_const(f, 0);
-    return form_atom(f, (Atom){.kind = ATOM_GT0, .boolean = true, .a = x, .pos = form_data(f, x)->pos, .lo = 0, .hi = 1});
+    return form_atom(f,
+                     (Atom){.kind = ATOM_GT0, .boolean = true, .a = x, .pos = form_data(f, x)->pos, .lo = 0, .hi = 1});
 }
 
 static Form eq0(Forms *f, Form x)
@@ -122,7 +143,8 @@ static Form eq0(Forms *f, Form x)
         Form minus = form_add(f, form_const(f, 0), -1, x);
         if (minus) x = minus;
     }
-    return form_atom(f, (Atom){.kind = ATOM_EQ0, .boolean = true, .a = x, .pos = form_data(f, x)->pos, .lo = 0, .hi = 1});
+    return form_atom(f,
+                     (Atom){.kind = ATOM_EQ0, .boolean = true, .a = x, .pos = form_data(f, x)->pos, .lo = 0, .hi = 1});
 }
 
 static Form compare(Forms *f, const IrOp *op, uint32_t index, Form a, Form b)
@@ -159,7 +181,8 @@ static Form bits(Forms *f, const IrOp *op, uint32_t index, Form a, Form b)
     Form both = truth && op->op != IR_XOR ? form_guard(f, a, b) : 0;
     if (both && op->op == IR_OR) both = form_add(f, form_add(f, a, 1, b), -1, both);
     if (both) return both;
-    if (op->op == IR_AND && x.lo >= 0 && y.lo >= 0) return opaque(f, op, index, a, b, (Range){0, x.hi < y.hi ? x.hi : y.hi});
+    if (op->op == IR_AND && x.lo >= 0 && y.lo >= 0)
+        return opaque(f, op, index, a, b, (Range){0, x.hi < y.hi ? x.hi : y.hi});
     return opaque(f, op, index, a, b, truth ? (Range){0, 1} : type_range(op->type));
 }
 
@@ -196,7 +219,8 @@ static Form parameter(Forms *f, const IrKernel *k, const IrOp *op)
     const LxNode *n = &k->mf.lx.nodes.v[x - 1];
     if (n->op == LX_CONST && op->type == IR_I64) return form_const(f, n->k);
     Range r = type_range(op->type);
-    if (n->op == LX_SYM && op->type == IR_I64 && n->k >= 0 && n->k < k->mf.syms.n && k->mf.syms.v[n->k].kind == MF_SIZE) r.lo = 0;
+    if (n->op == LX_SYM && op->type == IR_I64 && n->k >= 0 && n->k < k->mf.syms.n && k->mf.syms.v[n->k].kind == MF_SIZE)
+        r.lo = 0;
     return form_atom(f, (Atom){.kind = ATOM_PARAM, .type = op->type, .a = x, .lo = r.lo, .hi = r.hi});
 }
 
@@ -216,7 +240,8 @@ Form form_of_op(Forms *f, const IrKernel *k, const IrOp *op, uint32_t index, For
     case IR_MIN:
     case IR_MAX: return extreme(f, op, index, a, b);
     case IR_SHL:
-        if (form_is_const(f, b, &n) && n >= 0 && n < 31) return or_opaque(f, form_add(f, form_const(f, 0), INT64_C(1) << n, a), op, index, a, b);
+        if (form_is_const(f, b, &n) && n >= 0 && n < 31)
+            return or_opaque(f, form_add(f, form_const(f, 0), INT64_C(1) << n, a), op, index, a, b);
         break;
     case IR_SHR:
         if (form_is_const(f, b, &n) && n >= 0 && n < 31) {
@@ -231,7 +256,9 @@ Form form_of_op(Forms *f, const IrKernel *k, const IrOp *op, uint32_t index, For
         if (a && b) return bits(f, op, index, a, b);
         break;
     case IR_NOT:
-        if (a) return op->type == IR_PRED ? form_not(f, a) : or_opaque(f, form_add(f, form_const(f, -1), -1, a), op, index, a, a);
+        if (a)
+            return op->type == IR_PRED ? form_not(f, a)
+                                       : or_opaque(f, form_add(f, form_const(f, -1), -1, a), op, index, a, a);
         break;
     case IR_CMP: return compare(f, op, index, a, b);
     case IR_SEL: return select(f, op, index, cond, a, b);

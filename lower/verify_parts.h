@@ -21,9 +21,9 @@ enum { FORM_TERMS = 8 };
 typedef struct FormData {
     int64_t k, lo, hi; /* lo .. hi: bounds; INT64_MIN, INT64_MAX: none */
     uint32_t hash;
-    uint32_t pos;      /* newest op (index + 1) on which the form depends; 0: none */
+    uint32_t pos; /* newest op (index + 1) on which the form depends; 0: none */
     uint32_t n;
-    FormTerm t[];      /* sorted by atom */
+    FormTerm t[]; /* sorted by atom */
 } FormData;
 
 typedef enum AtomKind {
@@ -59,17 +59,23 @@ typedef struct Forms {
     uint32_t *atom_slots;
     uint32_t form_mask, atom_mask;
     VEC(Known) known;
-    VEC(Form) facts;       /* forms that are >= 0 where we are */
+    VEC(Form) facts; /* forms that are >= 0 where we are */
 } Forms;
 
 void forms_init(Forms *f, Arena *a);
-static inline const FormData *form_data(const Forms *f, Form x) { return f->forms.v[x - 1]; }
-static inline const Atom *atom_data(const Forms *f, uint32_t x) { return &f->atoms.v[x - 1]; }
+static inline const FormData *form_data(const Forms *f, Form x)
+{
+    return f->forms.v[x - 1];
+}
+static inline const Atom *atom_data(const Forms *f, uint32_t x)
+{
+    return &f->atoms.v[x - 1];
+}
 Form form_const(Forms *f, int64_t k);
 Form form_atom(Forms *f, Atom a); /* pos and bounds of a as given; a known atom keeps its own */
 /* 0 if the result is no form: too long, or coefficients too large. */
-Form form_add(Forms *f, Form x, int64_t c, Form y); /* x + c * y */
-Form form_guard(Forms *f, Form pred, Form x);       /* pred * x */
+Form form_add(Forms *f, Form x, int64_t c, Form y);  /* x + c * y */
+Form form_guard(Forms *f, Form pred, Form x);        /* pred * x */
 Form form_pick(Forms *f, Form pred, Form x, Form y); /* pred ? x : y, with the bounds of x and y; 0 if one is 0 */
 Form form_not(Forms *f, Form pred);
 Form form_subst(Forms *f, Form x, uint32_t atom, Form y); /* 0 if the atom stands inside another one */
@@ -95,7 +101,7 @@ typedef struct Bytes { /* bytes lo .. hi of a buffer's slot */
 } Bytes;
 /* The part of a tensor that a copy touches; NULL where it is not known. */
 typedef struct Region {
-    uint32_t map;        /* UINT32_MAX: bytes lo[0] .. hi[0] of the tensor */
+    uint32_t map; /* UINT32_MAX: bytes lo[0] .. hi[0] of the tensor */
     uint32_t tensor, n;
     Form lo[MAP_RANK], hi[MAP_RANK];
 } Region;
@@ -112,7 +118,7 @@ typedef struct Read { /* a copy out of a buffer, in a bulk group */
     Bytes at;
     uint64_t tensors; /* that it still writes */
     const Region *region;
-    uint32_t age;     /* at least: 0: perhaps not committed; 1: newest group, 2: the one before .. */
+    uint32_t age; /* at least: 0: perhaps not committed; 1: newest group, 2: the one before .. */
     bool reading;
     uint32_t op;
 } Read;
@@ -121,7 +127,7 @@ typedef struct BarState {
     Form expected, delivered; /* bytes in it */
     uint32_t count, arrivals;
     bool initialised, unfenced;
-    uint32_t op;              /* last that touched it */
+    uint32_t op; /* last that touched it */
 } BarState;
 typedef struct State {
     Form *vars;
@@ -147,57 +153,58 @@ typedef struct Verifier {
     uint32_t nslots;
     uint64_t loaded, stored; /* tensors that copies read and write */
     State s;
-    uint64_t budget;    /* ops that may still be visited */
+    uint64_t budget; /* ops that may still be visited */
     bool failed;
-    VEC(Read) retired;  /* reads that a wait has ended: for the certificate */
+    VEC(Read) retired; /* reads that a wait has ended: for the certificate */
 } Verifier;
 
 /* verify.c */
-Form value_of(Verifier *v, const IrArg *arg);
-void walk(Verifier *v, uint32_t from, uint32_t to);
-Span place_of(const Verifier *v, uint32_t op);
+Form verify_value(Verifier *v, const IrArg *arg);
+void verify_walk(Verifier *v, uint32_t from, uint32_t to);
+Span verify_place(const Verifier *v, uint32_t op);
 /* Reports at op, once per kernel: what follows an error can't be judged. NULL where one was reported before. */
 #if defined(__GNUC__)
 __attribute__((format(printf, 4, 5)))
 #endif
-Diag *refuse(Verifier *v, ErrorCode code, uint32_t op, const char *fmt, ...);
-void also(Verifier *v, Diag *g, uint32_t op, const char *text);
-const char *op_text(const Verifier *v, uint32_t op);
-const char *bar_name(Verifier *v, uint32_t slot);
-const char *form_text(Verifier *v, Form x);
+Diag *
+verify_refuse(Verifier *v, ErrorCode code, uint32_t op, const char *fmt, ...);
+void verify_also(Verifier *v, Diag *g, uint32_t op, const char *text);
+const char *verify_op_text(const Verifier *v, uint32_t op);
+const char *verify_bar_name(Verifier *v, uint32_t slot);
+const char *verify_form_text(Verifier *v, Form x);
 #if defined(__GNUC__)
 __attribute__((format(printf, 2, 3)))
 #endif
-void proved(Verifier *v, const char *fmt, ...);
-const char *line_of(Verifier *v, uint32_t op);
+void verify_proved(Verifier *v, const char *fmt, ...);
+const char *verify_line(Verifier *v, uint32_t op);
 
 /* verify_state.c */
 State state_copy(Arena *a, const State *s, const Verifier *v);
 /* s := where pred held, *then*, otherwise *other*. */
 void state_join(Verifier *v, uint32_t op, Form pred, State *then, const State *other);
-bool reads_add(Arena *a, State *s, Read r); /* whether it changed the state */
-bool same_bytes(const Bytes *a, const Bytes *b);
-bool bar_complete(Verifier *v, const BarState *b); /* all arrivals made, all bytes issued */
+bool state_add_read(Arena *a, State *s, Read r); /* whether it changed the state */
+bool state_same_bytes(const Bytes *a, const Bytes *b);
+bool state_bar_complete(Verifier *v, const BarState *b); /* all arrivals made, all bytes issued */
 
 /* verify_copy.c: the step of a copy */
-void step_copy(Verifier *v, uint32_t op);
+void verify_copy(Verifier *v, uint32_t op);
 /* The slot that a barrier operand names; false (and reported) if it is not certain. */
-bool bar_slot(Verifier *v, uint32_t op, uint32_t *slot);
+bool verify_bar_slot(Verifier *v, uint32_t op, uint32_t *slot);
 /* The op's guard where we are: 1 if it has none. */
-Form guard_of(Verifier *v, uint32_t op);
+Form verify_guard(Verifier *v, uint32_t op);
 /* The tensors into which an address may point, one bit each. */
-uint64_t address_tensors(const Verifier *v, const IrArg *address, int depth);
+uint64_t verify_address(const Verifier *v, const IrArg *address, int depth);
 /* Reports bytes above the range of a barrier's tx-count. */
-void check_tx(Verifier *v, uint32_t op, uint32_t slot);
+void verify_tx(Verifier *v, uint32_t op, uint32_t slot);
 
 /* verify_access.c */
 void access_write(Verifier *v, uint32_t op, Bytes at, Form cond, uint32_t bar, uint64_t tensors, const Region *region);
 void access_read(Verifier *v, uint32_t op, Bytes at, Form cond, uint64_t tensors, const Region *region);
 /* Whether writes on barrier slot `bar` (ARRIVED: those that have arrived) cover `at`. */
-bool covered(Verifier *v, const Bytes *at, int32_t bar);
-bool may_overlap(Verifier *v, const Bytes *a, const Bytes *b);
+bool access_covered(Verifier *v, const Bytes *at, int32_t bar);
+bool access_overlap(Verifier *v, const Bytes *a, const Bytes *b);
 
 /* verify_loop.c */
-void walk_loop(Verifier *v, uint32_t op);
+void verify_loop(Verifier *v, uint32_t op);
 
 #endif

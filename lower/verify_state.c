@@ -18,12 +18,12 @@ State state_copy(Arena *a, const State *s, const Verifier *v)
     return n;
 }
 
-bool same_bytes(const Bytes *a, const Bytes *b)
+bool state_same_bytes(const Bytes *a, const Bytes *b)
 {
     return a->buf == b->buf && a->slot == b->slot && a->lo == b->lo && a->hi == b->hi;
 }
 
-bool bar_complete(Verifier *v, const BarState *b)
+bool state_bar_complete(Verifier *v, const BarState *b)
 {
     Forms *f = &v->f;
     if (b->arrivals != b->count) return false;
@@ -33,11 +33,11 @@ bool bar_complete(Verifier *v, const BarState *b)
 }
 
 /* One op's reads of the same bytes count as one that is as young as the youngest. */
-bool reads_add(Arena *a, State *s, Read r)
+bool state_add_read(Arena *a, State *s, Read r)
 {
     for (uint32_t i = 0; i < s->reads.n; i++) {
         Read *x = &s->reads.v[i], old = *x;
-        if (x->op != r.op || !same_bytes(&x->at, &r.at)) continue;
+        if (x->op != r.op || !state_same_bytes(&x->at, &r.at)) continue;
         if (r.age < x->age) x->age = r.age;
         x->reading |= r.reading;
         x->tensors |= r.tensors;
@@ -50,14 +50,14 @@ bool reads_add(Arena *a, State *s, Read r)
 
 static void join_reads(Verifier *v, State *then, const State *other)
 {
-    for (uint32_t i = 0; i < other->reads.n; i++) reads_add(v->arena, then, other->reads.v[i]);
+    for (uint32_t i = 0; i < other->reads.n; i++) state_add_read(v->arena, then, other->reads.v[i]);
 }
 
 static Write *find_write(const State *s, const Write *w)
 {
     for (uint32_t i = 0; i < s->writes.n; i++) {
         Write *x = &s->writes.v[i];
-        if (same_bytes(&x->at, &w->at) && x->bar == w->bar) return x;
+        if (state_same_bytes(&x->at, &w->at) && x->bar == w->bar) return x;
     }
     return NULL;
 }
@@ -103,10 +103,12 @@ static void join_bars(Verifier *v, uint32_t op, Form pred, State *then, const St
         const BarState *o = &other->bars[i];
         if (memcmp(t, o, sizeof *t) == 0) continue;
         if (t->arrivals != o->arrivals) {
-            Diag *g = refuse(v, E0651, op, "after this `if`, barrier %s has %u of %u arrivals in its phase where the condition holds, and %u where not",
-                             bar_name(v, i), t->arrivals, t->count, o->arrivals);
-            also(v, g, t->op, "the last that happens to it where the condition holds");
-            also(v, g, o->op, "the last that happens to it otherwise");
+            Diag *g = verify_refuse(v, E0651, op,
+                                    "after this `if`, barrier %s has %u of %u arrivals in its phase where the "
+                                    "condition holds, and %u where not",
+                                    verify_bar_name(v, i), t->arrivals, t->count, o->arrivals);
+            verify_also(v, g, t->op, "the last that happens to it where the condition holds");
+            verify_also(v, g, o->op, "the last that happens to it otherwise");
             return;
         }
         t->unfenced |= o->unfenced;

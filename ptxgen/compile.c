@@ -295,6 +295,7 @@ static bool begin(Job *j, const char *path, const char *text, size_t size)
                          .names = j->names,
                          .sources = &j->sources,
                          .diags = &j->diags,
+                         .default_arch = j->opt->default_arch,
                          .ptx_version = j->opt->ptx_version};
     return j->main != NULL;
 }

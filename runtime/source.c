@@ -42,16 +42,10 @@ static tile_status report(const tilecc_result *r, tile_error *err)
     return s;
 }
 
-/* Without an assembler the driver's own compiler takes the PTX. Without `target` lines for this GPU the file's own
- * first target is taken, and loading says whether it runs here. */
+/* Without an assembler the driver's own compiler takes the PTX. */
 static tilecc_result *compile_some_way(tilecc_options *opt, const char *path, const char *text, size_t size)
 {
     tilecc_result *r = tilecc_compile(opt, path, text, size);
-    if (r && r->status == TILECC_ERROR_USAGE && opt->arch) {
-        tilecc_free(r);
-        opt->arch = NULL;
-        r = tilecc_compile(opt, path, text, size);
-    }
     if (r && r->status == TILECC_ERROR_TOOL) {
         tilecc_free(r);
         opt->emit = TILECC_EMIT_PTX;
@@ -78,7 +72,7 @@ static tile_status compile(void *user, const char *arch, const char *path, const
     }
     tilecc_options opt = {.struct_size = sizeof opt,
                           .emit = TILECC_EMIT_CUBIN,
-                          .arch = arch,
+                          .default_arch = arch,
                           .defines = pairs,
                           .ndefines = ndefines,
                           .no_performance_warnings = 1};

@@ -48,7 +48,7 @@ all_targets=$("$TILECC" --list-targets) || exit 3
 seen=
 assembled=0
 number=0
-for file in $(find golden ../examples -name '*.tile' ! -path '*/imports/*' | sort); do
+for file in $(find golden ../examples -name '*.tile' ! -path '*/lib/*' | sort); do
     number=$((number + 1))
     [ $((number % $2 + 1)) = "$1" ] || continue
     # shellcheck disable=SC2046

@@ -53,6 +53,7 @@ typedef struct tilecc_options {
     size_t struct_size;
     tilecc_emit emit;
     const char *arch;                   /* "sm_90a"; NULL: the file's first target, else sm_90a */
+    const char *default_arch;           /* used without `arch`: where the file lists it or has no target line (the GPU at hand) */
     unsigned ptx_version;               /* 80 = 8.0: lowest .version to restrict to; 0: the least that is needed */
     int lineinfo;                       /* .loc for each op */
     const tilecc_define *defines;

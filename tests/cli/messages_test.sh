@@ -18,6 +18,6 @@ CLICOLOR_FORCE=1 expect 1 'error' bad.tile --color=never
 
 expect 1 '"code"' bad.tile --error-format=json
 if command -v python3 >/dev/null 2>&1; then
-    python3 -c 'import json, sys; json.load(sys.stdin)' <err || fail "not JSON: $(cat err)"
+    python3 -c 'import json, sys; [json.loads(line) for line in sys.stdin]' <err || fail "not JSON: $(cat err)"
 fi
 finish

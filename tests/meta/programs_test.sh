@@ -2,8 +2,8 @@
 # that differ only in numbers and comments. Says which error codes no test reaches.
 . ./common.sh
 
-# No test's name has a space. What lies in a folder `imports` is only imported.
-list() { find "$@" -type f ! -path '*/imports/*' 2>/dev/null | sort; }
+# No test's name has a space. What lies in a folder `lib` is only imported.
+list() { find "$@" -type f ! -path '*/lib/*' 2>/dev/null | sort; }
 
 for file in $(list golden reject unit cli install fuzz -size 0 ! -path fuzz/corpus/empty); do
     fail "$file is empty"

@@ -73,11 +73,13 @@ case_ $g/flat.tile x="$work/a.npy" y="u8[101,400]:$work/b.npy" && same a b
 for shape in 130,200 1,8 64,64; do
     make u2 "$shape" a
     case_ $g/walk.tile x="$work/a.npy" y="bf16[$shape]:$work/b.npy" && same a b
-    case_ $g/branches.tile x="$work/a.npy" y="f16[$shape]:$work/b.npy" && same a b
     case_ $g/tile_array.tile x="$work/a.npy" y="bf16[$shape]:$work/b.npy" && same a b
     case_ $g/halves.tile x="$work/a.npy" y="bf16[$shape]:$work/b.npy" && same a b
-    case_ $g/clusters.tile x="$work/a.npy" y="s16[$shape]:$work/b.npy" && same a b
     case_ $g/version_80.tile x="$work/a.npy" y="bf16[$shape]:$work/b.npy" && same a b
+    make f2 "$shape" a
+    case_ $g/branches.tile x="$work/a.npy" y="f16[$shape]:$work/b.npy" && same a b
+    make i2 "$shape" a
+    case_ $g/clusters.tile x="$work/a.npy" y="s16[$shape]:$work/b.npy" && same a b
 done
 make u4 100,128 a
 case_ $g/groups.tile x="$work/a.npy" y="u32[100,128]:$work/b.npy" && same a b

@@ -1,7 +1,7 @@
 /* The plain reference of the run tests: makes .npy arrays and says what a program must have made of them. It shares
  * no code with the project.
  *
- *   reference make DTYPE SHAPE SEED OUT.npy           random bytes; DTYPE u1 u2 u4 u8 i4 i8 f4 f8, SHAPE 3,5,16
+ *   reference make DTYPE SHAPE SEED OUT.npy           random bytes; DTYPE u1 u2 i2 f2 u4 i4 f4 u8 i8 f8, SHAPE 3,5,16
  *   reference index ROWS COUNT SEED OUT.npy           i4: rows of a table, some of them outside (negative, too large)
  *   reference same A.npy B.npy                        equal type, shape and bytes
  *   reference affine IN.npy OUT.npy FILL OFFSETS STEPS

@@ -88,31 +88,37 @@ static const char EVERYTHING[] =
     "  tensor none u8 [] stride [] align 1\n"
     "  scalar n s32 sym n\n"
     "  arg scalar n\n  arg tensor a\n"
-    "  map m = a im2col f32 offset N * 4 dim [N, 3, 3] pitch [lda * 4, 12, _] box [1, 1, 3] elem_stride [1, 2, 1] interleave 32B"
-    " swizzle 128B_atom_32B_flip_8B l2 256B fill nan lower [-1, 0, 2] upper [0, -3, 0] channels 64 pixels 1024 load store\n"
+    "  map m = a im2col f32 offset N * 4 dim [N, 3, 3] pitch [lda * 4, 12, _] box [1, 1, 3] elem_stride [1, 2, 1] "
+    "interleave 32B"
+    " swizzle 128B_atom_32B_flip_8B l2 256B fill nan lower [-1, 0, 2] upper [0, -3, 0] channels 64 pixels 1024 load "
+    "store\n"
     "  map \"m.2\" = a tiled tf32_ftz offset 0 dim [] pitch [] box []\n"
     "  param value (N + 1) * (n - -3) - (lda - (N - 1)) % 7\n  param address a\n  param map m\n"
     "  check E0601 !(N % 16 == 0) || n < 3 && (N & 7) <= 1 \"text\" why \"a \\\"rule\\\"\" at \"x.tile:1:2\"\n"
     "  check E0602 _ \"\" why \"\" at \"\"\n"
     "  trust \"distinct(idx)\"\n"
-    "  grid -9223372036854775808, 9223372036854775807, N << 2 >> 1 ^ 3 | n\n  cluster 2, 1, 4\n  threads 96\n  smem 4096\n"
+    "  grid -9223372036854775808, 9223372036854775807, N << 2 >> 1 ^ 3 | n\n  cluster 2, 1, 4\n  threads 96\n  smem "
+    "4096\n"
     "  buf t bytes 1024 align 128 slots 2 pitch 1024 at 0\n"
     "  bar full slots 3 count 7 at 2048\n  bar more slots 1 count 1 at 2072 derived\n"
     "  policy p = evict_last fraction 0.123456789\n  policy q = evict_normal fraction 1e-10 else evict_first\n"
     "  var v i64\n  var w pred\n  var x i32\n"
     "  role main warps 1 elect {\n"
-    "    bar.init full[0], 7\n    bar.init full[1], 7\n    bar.init full[2], 7\n    bar.init more, 1\n    fence.mbar_init\n"
+    "    bar.init full[0], 7\n    bar.init full[1], 7\n    bar.init full[2], 7\n    bar.init more, 1\n    "
+    "fence.mbar_init\n"
     "    %1 = const.i64 -9223372036854775808\n    %named = const.i32 -7\n    %3 = const.pred 1\n"
     "    %\"two words\" = add.i32 %named, 1\n    %5 = sreg cluster_nctarank\n    %6 = param.i64 ceil(N, max(n, 1))\n"
     "    var v = %1\n    var w = %3\n    var x = 0\n"
-    "    %7 = div.i64 %1, 3\n    %8 = not.pred %3\n    %9 = cmp ne %1, %7\n    %10 = and.pred %9, %8\n    %11 = sel.i64 %9, %7, 0\n"
+    "    %7 = div.i64 %1, 3\n    %8 = not.pred %3\n    %9 = cmp ne %1, %7\n    %10 = and.pred %9, %8\n    %11 = "
+    "sel.i64 %9, %7, 0\n"
     "    %12 = cvt.i32 %1\n    @%10 %13 = ld.scalar a, %11\n    %14 = gaddr a, 16\n    %15 = zaddr\n"
     "    pol.create p\n    pol.create q\n"
     "    if %9\n      if %8\n        set v = %13\n      else\n        set x = 1\n      end\n    else\n    end\n"
     "    %16 = loop.i32 0 .. %5\n      %17 = get.i64 v\n      @%10 set w = 0\n    end\n"
     "    bar.expect full[1], %12\n    bar.arrive full[2]\n    bar.wait full[0], %16x\n"
     "  }\n"
-    "  role other warps 3 {\n    fence.async shared\n    fence.async cluster\n    fence.async global\n    grp.wait 3 full\n"
+    "  role other warps 3 {\n    fence.async shared\n    fence.async cluster\n    fence.async global\n    grp.wait 3 "
+    "full\n"
     "    %z = const.i32 1\n"
     "    tma.load m [0, %z, 2] -> t[%z]+%z, full[%z], bytes 768, pol p\n"
     "    blk.load 0 -> t[1], bytes %z, full[2] implicit_sync\n"
@@ -241,11 +247,12 @@ static void test_reader_errors(void **state)
         Fixture x;
         char *text = replaced(IR_TEXTS[0].text, BAD[i].from, BAD[i].to);
         begin(&x);
-            IrModule *m = read_text(&x, text, strlen(text));
+        IrModule *m = read_text(&x, text, strlen(text));
         diags_render(&x.diags, DIAG_SHORT, false, &x.out);
         bool ok = m == NULL && x.diags.errors == 1 && strstr(x.out.s, BAD[i].code) && strstr(x.out.s, BAD[i].text);
         if (!ok)
-            fail_msg("%s -> %s: expected %s .. %s, got %s", BAD[i].from, BAD[i].to, BAD[i].code, BAD[i].text, x.out.s ? x.out.s : "nothing");
+            fail_msg("%s -> %s: expected %s .. %s, got %s", BAD[i].from, BAD[i].to, BAD[i].code, BAD[i].text,
+                     x.out.s ? x.out.s : "nothing");
         finish(&x);
         free(text);
     }
@@ -267,7 +274,7 @@ static void test_hostile_texts(void **state)
         seed = seed * 1664525u + 1013904223u;
         if (i >= n) text[seed % n] = (char)(seed >> 24);
         begin(&x);
-            IrModule *m = read_text(&x, text, len);
+        IrModule *m = read_text(&x, text, len);
         assert_true(m ? x.diags.errors == 0 : x.diags.errors == 1);
         if (m) ir_print(&x.out, m, &x.sources);
         finish(&x);
@@ -312,8 +319,9 @@ static void test_out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),    cmocka_unit_test(test_everything),    cmocka_unit_test(test_names_made_unique),
-        cmocka_unit_test(test_source_lines),  cmocka_unit_test(test_reader_errors), cmocka_unit_test(test_hostile_texts),
+        cmocka_unit_test(test_round_trip),        cmocka_unit_test(test_everything),
+        cmocka_unit_test(test_names_made_unique), cmocka_unit_test(test_source_lines),
+        cmocka_unit_test(test_reader_errors),     cmocka_unit_test(test_hostile_texts),
         cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
