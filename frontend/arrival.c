@@ -21,6 +21,7 @@ typedef struct Arrival {
     VEC(Flight) flights;
     Regions *written; /* per tile: what surely has a value */
     Regions log;      /* the same of all tiles in order, so that a branch can take back what it wrote */
+    const PRegion **sometimes; /* per tile: written in a loop or under a condition */
     uint32_t groups;  /* committed so far */
     int nested;       /* depth of loops and conditions */
     bool lost;        /* something could not be followed: what comes after it is not reported */
@@ -246,6 +247,9 @@ static void check_read(Arrival *a, const PStmt *s, const PRegion *r)
     Diag *g = diag_at(a->env.c->diags, E0610, r->span, any ? "a part of `%s` has no value here" : "`%s` has no value here",
                       name_of(&a->env, r->tile->name));
     if (any) diag_label(a->env.c->diags, g, a->written[r->tile->index].v[0]->span, "this part is written");
+    const PRegion *sometimes = a->sometimes[r->tile->index];
+    if (sometimes && !any)
+        diag_label(a->env.c->diags, g, sometimes->span, "written here, but only in a loop or under a condition");
     diag_label(a->env.c->diags, g, r->tile->span, "declared here");
     frames(a, g, s);
 }
@@ -264,13 +268,6 @@ static void check_write(Arrival *a, const PStmt *s, const PRegion *r)
     }
 }
 
-static int64_t tile_bytes(const PRegion *r)
-{
-    int64_t n = elem_info(r->tile->type)->shared_bits;
-    for (int d = 0; d < r->rank; d++) n *= r->dim[d].extent;
-    return n / 8;
-}
-
 static void commit_barrier(Arrival *a, const PStmt *s, const PMove *m)
 {
     Flight f = {.move = m, .span = s->span};
@@ -279,13 +276,7 @@ static void commit_barrier(Arrival *a, const PStmt *s, const PMove *m)
         picked(a, s, m->commit_span);
         return;
     }
-    int64_t bytes = tile_bytes(&m->dst);
-    for (uint32_t i = 0; i < a->flights.n; i++)
-        if (a->flights.v[i].move->is_load && a->flights.v[i].move->barrier == m->barrier && a->flights.v[i].slot == f.slot)
-            bytes += tile_bytes(&a->flights.v[i].move->dst);
-    if (bytes >= 1 << 20)
-        frames(a, diag_at(a->env.c->diags, E0623, m->commit_span, "%lld bytes arrive in one phase of `%s`; at most 1048575 can",
-                          (long long)bytes, barrier_text(a, m->barrier, f.slot)), s);
+    /* Copies of one phase are apart, so that their bytes fit the shared memory: far below 2^20, what a phase can count. */
     vec_push(a->env.c->scratch, &a->flights, f);
 }
 
@@ -361,6 +352,7 @@ static Regions take_back(Arrival *a, uint32_t from)
     for (uint32_t i = from; i < a->log.n; i++) {
         vec_push(a->env.c->scratch, &r, a->log.v[i]);
         a->written[a->log.v[i]->tile->index].n--;
+        a->sometimes[a->log.v[i]->tile->index] = a->log.v[i];
     }
     a->log.n = from;
     return r;
@@ -405,6 +397,7 @@ void check_arrival(Compilation *c, const PKernel *k)
 {
     Arrival a = {.env = {.c = c, .kernel = (PKernel *)(uintptr_t)k}};
     a.written = arena_array(c->scratch, Regions, k->tiles.n);
+    a.sometimes = arena_array(c->scratch, const PRegion *, k->tiles.n);
     block(&a, &k->body);
     for (uint32_t i = 0; i < a.flights.n; i++) {
         const Flight *f = &a.flights.v[i];

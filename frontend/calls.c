@@ -199,6 +199,19 @@ static bool bind_argument(Env *caller, Env *inner, const Param *p, const Expr *x
     }
 }
 
+static bool bind_arguments(Env *caller, Env *inner, const Item *fn, const ExprList *args, bool scalars)
+{
+    const Expr *x = args->first;
+    bool ok = true;
+    for (const Param *p = fn->params; p; p = p->next, x = x->next) {
+        if (scalars != (p->kind == PK_BARE || p->kind == PK_SCALAR) || bind_argument(caller, inner, p, x)) continue;
+        ok = false;
+        Ident id = p->name;
+        if (id.name) env_add(inner, (Entity){.kind = ENT_BAD, .name = id.name, .span = id.span});
+    }
+    return ok;
+}
+
 /* ---- the call ---- */
 
 /* What is reported while a function is inlined says where it was called; long chains lose their middle. */
@@ -260,14 +273,8 @@ static bool bind_call(Env *caller, Env *inner, Module *m, Item *fn, const ExprLi
     caller->ch->inlined += n + 1;
     if (!argument_count(caller, fn, args->n, n, span, "argument")) return false;
     bool ok = bind_targs(caller, inner, fn, targs, span);
-    const Expr *x = args->first;
-    for (const Param *p = fn->params; p; p = p->next, x = x->next)
-        if (!bind_argument(caller, inner, p, x)) {
-            ok = false;
-            Ident id = p->name;
-            if (id.name) env_add(inner, (Entity){.kind = ENT_BAD, .name = id.name, .span = id.span});
-        }
-    return ok;
+    ok = bind_arguments(caller, inner, fn, args, true) && ok; /* scalars first: extents may mention them */
+    return bind_arguments(caller, inner, fn, args, false) && ok;
 }
 
 const Sx *call_expr_fn(Env *e, Module *m, Item *fn, const ExprList *args, Span span)

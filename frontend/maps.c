@@ -108,7 +108,9 @@ PMap *map_decl(Env *e, const Stmt *s)
     m->mode = MAP_TILED;
     for (int d = 0; d < P_RANK; d++) m->elem_stride[d] = 1;
     bool ok = true, special = false;
+    for (const MapOpt *o = s->map.opts.first; o; o = o->next) special = special || o->kind == MO_WORD;
     for (const MapOpt *o = s->map.opts.first; o; o = o->next) {
+        if (special && o->kind != MO_WORD) continue; /* options of a mode that is not known or not there yet */
         for (const MapOpt *p = s->map.opts.first; p != o; p = p->next)
             if (p->kind == o->kind) {
                 Diag *g = diag_at(e->c->diags, E0110, o->span, "this option stands twice");
@@ -116,7 +118,6 @@ PMap *map_decl(Env *e, const Stmt *s)
                 ok = false;
             }
         ok = option(e, o, m) && ok;
-        special = special || o->kind == MO_WORD;
     }
     if (!m->box_span.hi && !special) {
         Diag *g = diag_at(e->c->diags, E0464, s->span, "a tile-mode map needs a box");

@@ -291,10 +291,14 @@ void check_names(Checked *ch, Module *m)
         for (const Param *p = it->params; p; p = p->next) {
             ElemType type;
             if (p->kind == PK_SCALAR) scalar_type(&w.env, p, &type);
+            if (p->kind == PK_SCALAR || p->kind == PK_BARE) declare(&w, p->name);
+        }
+        for (const Param *p = it->params; p; p = p->next) {
             if (p->kind == PK_TENSOR) walk_type(&w, p->type, true);
             walk_expr(&w, p->count);
         }
-        for (const Param *p = it->params; p; p = p->next) declare(&w, p->name);
+        for (const Param *p = it->params; p; p = p->next)
+            if (p->kind != PK_SCALAR && p->kind != PK_BARE) declare(&w, p->name);
         if (it->is_expr_fn) walk_expr(&w, it->expr);
         else walk_block(&w, &it->body);
     }

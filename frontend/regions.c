@@ -207,6 +207,11 @@ bool region(Env *e, const Expr *x, PRegion *r)
     const Entity *ent = operand(e, inner->kind == EX_INDEX ? inner->base : inner, "a tensor or tile");
     if (!ent) return false;
     const Expr *first = inner->kind == EX_INDEX ? inner : NULL;
+    if (ent->kind == ENT_TILE && e->in_view) {
+        Diag *g = diag_at(e->c->diags, E0306, x->span, "a view is a part of a global tensor; a part of a tile is written where it is used");
+        diag_label(e->c->diags, g, ent->span, "`%s` is a shared tile", name_of(e, ent->name));
+        return false;
+    }
     if (ent->kind == ENT_TILE)
         return ent->tile->is_array ? tile_region(e, outer, first, ent->tile, r)
                : outer             ? one_tile(e, x, ent)
@@ -276,9 +281,12 @@ static bool view_bounds(Env *e, const Stmt *s, PRegion *r, PTensor *v)
         int64_t count;
         if (!launch_known(e, p->start, "the start") || (p->count && !launch_known(e, p->count, "the extent"))) return false;
         if (sx_is_const(p->count, &count) && count < 1) {
-            diag_at(e->c->diags, E0308, p->count->span, "the extent is %lld", (long long)count);
+            diag_at(e->c->diags, E0308, p->count->span, "the extent is %lld; it must be at least 1", (long long)count);
             return false;
         }
+        if (p->count && p->count->op != SX_CONST && p->count->op != SX_SYM)
+            vec_push(e->c->scratch, &e->kernel->facts,
+                     ((PFact){sx_op(e, SX_GE, p->count, sx_const(e, 1, p->span), p->span), p->span}));
         const Sx *at = sx_op(e, SX_MUL, p->start, from->stride[d], p->span);
         offset = at ? sx_op(e, SX_ADD, offset, at, p->span) : NULL;
         if (!offset) return false;
@@ -359,10 +367,6 @@ PTensor *view_of(Env *e, const Stmt *s)
     bool ok = region(e, s->view.src, &r);
     e->in_view = false;
     if (!ok) return NULL;
-    if (!r.tensor) {
-        diag_at(e->c->diags, E0306, s->view.src->span, "a view is a part of a global tensor; a part of a tile is written where it is used");
-        return NULL;
-    }
     bool plain = s->view.src->kind == EX_NAME;
     if (s->view.type) {
         if (!plain) {

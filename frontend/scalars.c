@@ -340,6 +340,7 @@ const Sx *module_const(Env *e, Module *m, Item *it, Span at)
     if (*known == &CONST_BUSY) {
         Diag *g = diag_at(e->c->diags, E0218, at, "the value of `%s` depends on itself", name_of(e, it->name.name));
         diag_label(e->c->diags, g, it->name.span, "declared here");
+        *known = &CONST_BAD;
         return NULL;
     }
     if (*known) return *known == &CONST_BAD ? NULL : *known;

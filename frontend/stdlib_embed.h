@@ -1,4 +1,4 @@
-/* The standard library's sources, built into the compiler (cmake/EmbedStdlib.cmake writes the table). */
+/* The standard library's sources, built into the compiler (.cmake/EmbedStdlib.cmake writes the table). */
 #ifndef FRONTEND_STDLIB_EMBED_H
 #define FRONTEND_STDLIB_EMBED_H
 

@@ -43,7 +43,9 @@ static bool multiple_of_16(Lower *L, const MoveInfo *mi, Poly bytes, Span at, co
     Need n = need_multiple(L, bytes, SMEM_BULK_ALIGN, &cond);
     if (n == NEED_PROVED) return true;
     const char *text = arena_printf(L->a, "%s, %s bytes, is a multiple of 16", what, poly_text(L, bytes));
-    if (n == NEED_CHECK && launch_check(L, E1128, cond, at, text, "addresses and sizes of bulk copies are multiples of 16 bytes")) return true;
+    if (n == NEED_CHECK &&
+        launch_check(L, E1128, cond, at, text, "addresses and sizes of bulk copies are multiples of 16 bytes"))
+        return true;
     text = arena_printf(L->a, "%s, %s bytes, is not proved to be a multiple of 16", what, poly_text(L, bytes));
     return refuse(why, E0502, at, text, mi->tensor->span, "the tensor");
 }
@@ -56,24 +58,35 @@ static bool aligned(Lower *L, const MoveInfo *mi, const BulkPlan *p, Refusal *wh
     Poly unit = poly_const(d, p->unit);
     Span at = mi->g->dim[p->fold].span;
     if (p->run % SMEM_BULK_ALIGN != 0)
-        return refuse(why, E0502, mi->s->span, arena_printf(L->a, "a run of %lld bytes is no multiple of 16", (long long)p->run), mi->tile->span, "the tile");
+        return refuse(why, E0502, mi->s->span,
+                      arena_printf(L->a, "a run of %lld bytes is no multiple of 16", (long long)p->run), mi->tile->span,
+                      "the tile");
     if (!multiple_of_16(L, mi, poly_mul(d, mi->start[p->fold], unit), at, "the run's start", why)) return false;
     if (p->unit % SMEM_BULK_ALIGN != 0 && p->high &&
         !multiple_of_16(L, mi, poly_mul(d, scalar_poly(L, t->extent[p->fold]), unit), at, "the tensor's end", why))
         return false;
-    if (t->base && !multiple_of_16(L, mi, poly_mul(d, scalar_poly(L, t->offset), poly_const(d, size)), t->span, "the view's start", why)) return false;
+    if (t->base && !multiple_of_16(L, mi, poly_mul(d, scalar_poly(L, t->offset), poly_const(d, size)), t->span,
+                                   "the view's start", why))
+        return false;
     for (int i = 0; i < p->nrows; i++) {
         const BulkRow *r = &p->row[i];
         Poly pitch = poly_mul(d, scalar_poly(L, t->stride[r->dim]), poly_const(d, size));
         Poly start = poly_mul(d, mi->start[r->dim], pitch);
         if (!multiple_of_16(L, mi, start, mi->g->dim[r->dim].span, "the row's start", why)) return false;
         if (r->extent == 1) continue;
-        if (!multiple_of_16(L, mi, poly_mul(d, pitch, poly_const(d, mi->step[r->dim])), mi->g->dim[r->dim].span, "the row pitch", why)) return false;
+        if (!multiple_of_16(L, mi, poly_mul(d, pitch, poly_const(d, mi->step[r->dim])), mi->g->dim[r->dim].span,
+                            "the row pitch", why))
+            return false;
         if (r->pitch % SMEM_BULK_ALIGN != 0)
-            return refuse(why, E0507, mi->s->span, arena_printf(L->a, "rows of the tile lie %lld bytes apart, no multiple of 16", (long long)r->pitch), mi->tile->span, "the tile");
+            return refuse(
+                why, E0507, mi->s->span,
+                arena_printf(L->a, "rows of the tile lie %lld bytes apart, no multiple of 16", (long long)r->pitch),
+                mi->tile->span, "the tile");
     }
     if (domain_divides(d, SMEM_BULK_ALIGN, mi->offset)) return true;
-    return refuse(why, E0507, mi->s->span, arena_printf(L->a, "this part of `%s` starts at byte %s, which is not proved to be a multiple of 16", name_text(L, mi->tile->name), poly_text(L, mi->offset)),
+    return refuse(why, E0507, mi->s->span,
+                  arena_printf(L->a, "this part of `%s` starts at byte %s, which is not proved to be a multiple of 16",
+                               name_text(L, mi->tile->name), poly_text(L, mi->offset)),
                   mi->tile->span, "the tile");
 }
 
@@ -85,13 +98,18 @@ bool bulk_plan(Lower *L, MoveInfo *mi, BulkPlan *out, Refusal *why)
     *out = (BulkPlan){0};
     if (mi->span || mi->tile->interleave)
         return refuse(why, E0505, mi->mv->via_span.hi ? mi->mv->via_span : mi->stmt->span,
-                      arena_printf(L->a, "`%s` is swizzled or interleaved, bulk copies leave bytes in their order", name_text(L, mi->tile->name)), mi->tile->span, "the tile's layout");
+                      arena_printf(L->a, "`%s` is swizzled or interleaved, bulk copies leave bytes in their order",
+                                   name_text(L, mi->tile->name)),
+                      mi->tile->span, "the tile's layout");
     if (mi->bits != mi->sbits || mi->bits < 8)
-        return refuse(why, E0505, mi->stmt->span, "bulk copies move whole bytes, packed elements need a tensor map", mi->tensor->span, "the tensor");
+        return refuse(why, E0505, mi->stmt->span, "bulk copies move whole bytes, packed elements need a tensor map",
+                      mi->tensor->span, "the tensor");
+    if (!mi->load && map_overlaps(L, mi, why)) return false;
     Poly inner = scalar_poly(L, mi->tensor->stride[d]);
     const Pair *p = pair_of(mi, d);
     if (!poly_is_const(inner, &k) || k != 1 || mi->step[d] != 1 || p == NULL || tile_pitch(mi, d) != mi->bits / 8)
-        return refuse(why, E0505, mi->g->dim[d].span, "the innermost dimension is not moved as contiguous bytes", mi->tensor->span, "the tensor");
+        return refuse(why, E0505, mi->g->dim[d].span, "the innermost dimension is not moved as contiguous bytes",
+                      mi->tensor->span, "the tensor");
     out->unit = mi->bits / 8;
     int64_t bytes = out->unit * mi->extent[d];
     while (d > 0 && folds(L, mi, d, bytes)) {
@@ -177,7 +195,8 @@ static void clipped(BulkOut *o, const Run *r, Opnd ok)
     Opnd lo = o->p->lo, hi = o->p->hi;
     Opnd data = emit_op(L, IR_SUB, IR_I32, hi, lo), tail = emit_op(L, IR_SUB, IR_I32, opnd_imm(o->p->run), hi);
     Opnd guard = emit_logic(L, IR_AND, ok, positive(L, data));
-    Opnd address = emit_gaddr(L, t->base ? t->base->index : t->index, emit_op(L, IR_ADD, IR_I64, r->byte, widen(L, lo)));
+    Opnd address = emit_gaddr(L, t->base ? t->base->index : t->index,
+                              emit_op(L, IR_ADD, IR_I64, r->byte, widen(L, lo)));
     copy_op(o, address, emit_op(L, IR_ADD, IR_I32, r->offset, lo), data, guard);
     if (!o->mi->load || (opnd_is(lo, 0) && opnd_is(tail, 0))) return;
     Opnd zeros = zero_block(o);
@@ -220,7 +239,9 @@ static void rows(BulkOut *o, int i, Run r, bool unroll)
         Opnd far = emit_op(L, IR_MUL, IR_I64, widen(L, index), opnd_imm(step));
         Opnd at = emit_op(L, IR_ADD, IR_I64, o->p->start[row->dim], far);
         if (row->low) next.ok = emit_logic(L, IR_AND, next.ok, emit_cmp(L, IRL_GE, at, opnd_imm(0)));
-        if (row->high) next.ok = emit_logic(L, IR_AND, next.ok, emit_cmp(L, IRL_LT, at, value_wide(L, o->mi->tensor->extent[row->dim])));
+        if (row->high)
+            next.ok = emit_logic(L, IR_AND, next.ok,
+                                 emit_cmp(L, IRL_LT, at, value_wide(L, o->mi->tensor->extent[row->dim])));
         next.byte = emit_op(L, IR_ADD, IR_I64, next.byte, emit_op(L, IR_MUL, IR_I64, at, o->p->pitch[row->dim]));
         next.offset = emit_op(L, IR_ADD, IR_I32, next.offset, emit_op(L, IR_MUL, IR_I32, index, opnd_imm(row->pitch)));
         rows(o, i + 1, next, unroll);
@@ -250,13 +271,16 @@ void bulk_values(Lower *L, MoveInfo *mi, BulkPlan *p)
     int64_t size = mi->bits / 8;
     for (int d = 0; d <= p->fold; d++) {
         p->start[d] = value_wide(L, mi->g->dim[d].start);
-        p->pitch[d] = d == p->fold ? opnd_imm(p->unit) : emit_op(L, IR_MUL, IR_I64, value_wide(L, t->stride[d]), opnd_imm(size));
+        p->pitch[d] = d == p->fold ? opnd_imm(p->unit)
+                                   : emit_op(L, IR_MUL, IR_I64, value_wide(L, t->stride[d]), opnd_imm(size));
     }
     clip(L, mi, p);
     p->slot = region_slot(L, mi);
     p->offset = region_offset(L, mi);
     p->byte = emit_op(L, IR_MUL, IR_I64, p->start[p->fold], opnd_imm(p->unit));
-    if (t->base) p->byte = emit_op(L, IR_ADD, IR_I64, p->byte, emit_op(L, IR_MUL, IR_I64, value_wide(L, t->offset), opnd_imm(size)));
+    if (t->base)
+        p->byte = emit_op(L, IR_ADD, IR_I64, p->byte,
+                          emit_op(L, IR_MUL, IR_I64, value_wide(L, t->offset), opnd_imm(size)));
     MfTensor *m = &L->ir->mf.tensors.v[base->index];
     if (m->align < SMEM_BULK_ALIGN) m->align = SMEM_BULK_ALIGN;
 }

@@ -12,13 +12,16 @@ static void unproved(Lower *L, const Access *w, const Access *o, const char *why
     L->stmt = w->info.stmt;
     const PTensor *t = base_of(w->info.tensor);
     const char *name = name_text(L, t->name);
-    Diag *g = w == o ? lower_error(L, E0701, w->info.stmt->span, "different CTAs may write the same elements of `%s`", name)
-                     : lower_error(L, E0701, w->info.stmt->span, "this write of `%s` and the %s of it by another CTA may overlap", name,
+    Diag *g = w == o ? lower_error(L, E0701, w->info.stmt->span, "different CTAs may write the same elements of `%s`",
+                                   name)
+                     : lower_error(L, E0701, w->info.stmt->span,
+                                   "this write of `%s` and the %s of it by another CTA may overlap", name,
                                    o->write ? "write" : "read");
     if (w != o) diag_label(L->c->diags, g, o->info.stmt->span, "the other access");
     if (why && *why) diag_note(L->c->diags, g, (Span){0, 0}, "%s", why);
     diag_note(L->c->diags, g, t->span, "the tensor");
-    diag_fix(L->c->diags, g, "let the start depend on every index of the grid, or write `overlap any` if any order will do");
+    diag_fix(L->c->diags, g,
+             "let the start depend on every index of the grid, or write `overlap any` if any order will do");
     L->stmt = NULL;
 }
 
@@ -60,7 +63,8 @@ static void check_scalars(Lower *L, const Access *w)
     const PTensor *t = base_of(w->info.tensor);
     if (L->scalar_reads[t->index].hi == 0) return;
     L->stmt = w->info.stmt;
-    Diag *g = lower_error(L, E0706, w->info.stmt->span, "`%s` is written here and read as a scalar", name_text(L, t->name));
+    Diag *g = lower_error(L, E0706, w->info.stmt->span, "`%s` is written here and read as a scalar",
+                          name_text(L, t->name));
     diag_label(L->c->diags, g, L->scalar_reads[t->index], "read as a scalar");
     L->stmt = NULL;
 }

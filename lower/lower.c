@@ -52,15 +52,20 @@ static void launch_shape(Lower *L)
         Span at = L->k->grid_span.hi ? L->k->grid_span : L->k->span;
         Lx fits = lx_op(L->a, p, LX_LE, mf->grid[i], lx_const(L->a, p, limit));
         text = arena_printf(L->a, "grid.%c = %s <= %lld", DIM[i], lx_text(L, mf->grid[i]), (long long)limit);
-        bool ok = poly_is_const(g, &k) ? k <= limit : launch_check(L, E1130, fits, at, text, "limits of the grid, CUDA guide");
-        if (!ok) lower_error(L, E0903, at, "grid.%c is %s, the limit is %lld", DIM[i], poly_text(L, g), (long long)limit);
+        bool ok = poly_is_const(g, &k) ? k <= limit
+                                       : launch_check(L, E1130, fits, at, text, "limits of the grid, CUDA guide");
+        if (!ok)
+            lower_error(L, E0903, at, "grid.%c is %s, the limit is %lld", DIM[i], poly_text(L, g), (long long)limit);
         Lx cond = 0;
         if (cluster == 1) continue;
-        text = arena_printf(L->a, "grid.%c = %s is a multiple of %lld", DIM[i], lx_text(L, mf->grid[i]), (long long)cluster);
+        text = arena_printf(L->a, "grid.%c = %s is a multiple of %lld", DIM[i], lx_text(L, mf->grid[i]),
+                            (long long)cluster);
         Need n = need_multiple(L, g, cluster, &cond);
-        if (n == NEED_CHECK && launch_check(L, E1129, cond, at, text, "the grid is made of whole clusters")) n = NEED_PROVED;
+        if (n == NEED_CHECK && launch_check(L, E1129, cond, at, text, "the grid is made of whole clusters"))
+            n = NEED_PROVED;
         if (n == NEED_PROVED) continue;
-        Diag *d = lower_error(L, E0905, at, "grid.%c = %s is no multiple of the cluster's %lld", DIM[i], poly_text(L, g), (long long)cluster);
+        Diag *d = lower_error(L, E0905, at, "grid.%c = %s is no multiple of the cluster's %lld", DIM[i],
+                              poly_text(L, g), (long long)cluster);
         diag_label(L->c->diags, d, L->k->cluster_span, "the cluster");
     }
     mf->threads = (uint32_t)L->k->threads;
@@ -201,7 +206,9 @@ static void loop_index(Lower *L, const PStmt *st, LoopState *s)
     s->hi = hi == INT64_MAX || hi == INT64_MIN ? hi : hi - 1;
     s->wide = s->lo < INT32_MIN || s->hi >= INT32_MAX;
     Poly first = scalar_poly(L, st->lo), count = poly_sub(d, scalar_poly(L, st->value), first);
-    unsigned depends = DEP_LOOP | ((scalar_uses(L, st->lo) | scalar_uses(L, st->value)) & (USE_VAR | USE_LOAD) ? (unsigned)DEP_DATA : 0u);
+    unsigned depends = DEP_LOOP |
+                       ((scalar_uses(L, st->lo) | scalar_uses(L, st->value)) & (USE_VAR | USE_LOAD) ? (unsigned)DEP_DATA
+                                                                                                    : 0u);
     const char *name = name_text(L, st->name);
     OpenLoop *o = vec_add(L->a, &L->open_loops);
     o->index = domain_index(d, name, first, count, depends);
@@ -214,7 +221,8 @@ static void loop(Lower *L, const PStmt *st)
     LoopState *s = &L->loops[st->id];
     sync_flush_loads(L);
     loop_index(L, st, s);
-    Opnd a = s->wide ? value_wide(L, st->lo) : value_low(L, st->lo), b = s->wide ? value_wide(L, st->value) : value_low(L, st->value);
+    Opnd a = s->wide ? value_wide(L, st->lo) : value_low(L, st->lo),
+         b = s->wide ? value_wide(L, st->value) : value_low(L, st->value);
     L->open_mask |= loop_bit(st->id);
     SyncMark mark = sync_enter(L, &st->body, true);
     s->value = emit_loop(L, s->wide ? IR_I64 : IR_I32, a, b);
@@ -269,7 +277,8 @@ static void block(Lower *L, const PBlock *b)
         L->stmt = st;
         switch (st->kind) {
         case P_LET: let(L, st); break;
-        case P_VAR: case P_SET: assign(L, st); break;
+        case P_VAR:
+        case P_SET: assign(L, st); break;
         case P_FOR: loop(L, st); break;
         case P_IF: branch(L, st); break;
         case P_GROUP: group(L, st); break;
@@ -307,7 +316,7 @@ IrKernel *lower_kernel(Compilation *c, const PKernel *k, Text *plan)
     scalars_begin(L); /* symbols, facts, grid, variables */
     manifest_head(L); /* parameters, launch shape */
     memory_buffers(L);
-    sync_begin(L);    /* barriers */
+    sync_begin(L); /* barriers */
     block(L, &k->body);
     L->stmt = NULL;
     sync_end(L);

@@ -1,8 +1,9 @@
 /* lower: checked program -> async IR.
  *
- * Each step is one file: scalars (expressions to values and normal forms), regions (moves to copies), maps (inferred
- * tensor maps, map rules), guards (clipped bulk copies), sync (derived arrival and reuse made explicit), memory
- * (shared memory), independence (rule G), plan (--explain-plan).
+ * lower.c is the table of contents. Scalars: scalars (normal forms, launch expressions), variables (what is known of
+ * them), values (IR values), needs (proved, checked at launch, or neither). Moves: regions (the parts that move), maps,
+ * tensor and bulk (the two kinds of copies), sync (arrival and reuse made explicit). The kernel: memory (shared
+ * memory), independence (rule G), plan (--explain-plan), report (diagnostics, launch checks).
  */
 #ifndef LOWER_LOWER_H
 #define LOWER_LOWER_H

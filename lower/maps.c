@@ -76,7 +76,11 @@ static Span clause_of(const PMap *m, MapField f)
     case MAPF_SWIZZLE: s = m->swizzle_span; break;
     case MAPF_INTERLEAVE: s = m->interleave_span; break;
     case MAPF_FILL: s = m->fill_span; break;
-    case MAPF_TYPE: case MAPF_RANK: case MAPF_DIM: case MAPF_PITCH: case MAPF_ADDRESS: s = m->tensor->span; break;
+    case MAPF_TYPE:
+    case MAPF_RANK:
+    case MAPF_DIM:
+    case MAPF_PITCH:
+    case MAPF_ADDRESS: s = m->tensor->span; break;
     default: break;
     }
     return s.hi ? s : m->span;
@@ -103,8 +107,13 @@ bool map_explicit(Lower *L, PMap *m, uint32_t *index)
         lower_error(L, E1001, m->span, "map `%s` is of a mode other than tiled", name_text(L, m->name));
         return false;
     }
-    MapDesc d = {.mode = m->mode, .swizzle = m->swizzle, .interleave = m->interleave, .l2 = m->l2, .fill = m->fill,
-                 .is_load = m->is_load, .is_store = m->is_store};
+    MapDesc d = {.mode = m->mode,
+                 .swizzle = m->swizzle,
+                 .interleave = m->interleave,
+                 .l2 = m->l2,
+                 .fill = m->fill,
+                 .is_load = m->is_load,
+                 .is_store = m->is_store};
     describe(L, m->tensor, &d);
     for (int i = 0; i < d.rank; i++) {
         d.box[i] = m->box[i];
@@ -115,7 +124,8 @@ bool map_explicit(Lower *L, PMap *m, uint32_t *index)
     if (u.any) return false;
     *index = add_map(L, m->tensor, &d, name_text(L, m->name));
     if (*index == UINT32_MAX) {
-        Diag *g = lower_error(L, E1001, m->span, "the place of view `%s` is not known at launch", name_text(L, m->tensor->name));
+        Diag *g = lower_error(L, E1001, m->span, "the place of view `%s` is not known at launch",
+                              name_text(L, m->tensor->name));
         diag_label(L->c->diags, g, m->tensor->span, "depends on more than sizes and scalar parameters");
         return false;
     }
@@ -149,13 +159,19 @@ static bool same_box(const MapDesc *a, const MapDesc *b)
 {
     for (int i = 0; i < a->rank; i++)
         if (a->box[i] != b->box[i] || a->elem_stride[i] != b->elem_stride[i]) return false;
-    return a->mode == b->mode && a->swizzle == b->swizzle && a->interleave == b->interleave && a->l2 == b->l2 && a->fill == b->fill;
+    return a->mode == b->mode && a->swizzle == b->swizzle && a->interleave == b->interleave && a->l2 == b->l2 &&
+           a->fill == b->fill;
 }
 
-bool map_inferred(Lower *L, const MoveInfo *mi, const int64_t *box, const int64_t *elem_stride, uint32_t *index, Refusal *why)
+bool map_inferred(Lower *L, const MoveInfo *mi, const int64_t *box, const int64_t *elem_stride, uint32_t *index,
+                  Refusal *why)
 {
-    MapDesc d = {.mode = MAP_TILED, .swizzle = mi->tile->swizzle, .interleave = mi->tile->interleave, .l2 = MAP_L2_128B,
-                 .is_load = mi->load, .is_store = !mi->load};
+    MapDesc d = {.mode = MAP_TILED,
+                 .swizzle = mi->tile->swizzle,
+                 .interleave = mi->tile->interleave,
+                 .l2 = MAP_L2_128B,
+                 .is_load = mi->load,
+                 .is_store = !mi->load};
     describe(L, mi->tensor, &d);
     memcpy(d.box, box, sizeof d.box);
     memcpy(d.elem_stride, elem_stride, sizeof d.elem_stride);
@@ -185,6 +201,23 @@ bool map_inferred(Lower *L, const MoveInfo *mi, const int64_t *box, const int64_
     L->ir->mf.maps.v[same].is_store = d.is_store;
     *index = same;
     return true;
+}
+
+static void overlap_breach(void *user, const MapBreach *b)
+{
+    if (b->code == E0418) first_breach(user, b);
+}
+
+bool map_overlaps(Lower *L, const MoveInfo *mi, Refusal *why)
+{
+    MapDesc d = {.mode = MAP_TILED, .is_store = true};
+    FirstBreach f = {L->a, why};
+    if (!mi->tensor->strided) return false;
+    describe(L, mi->tensor, &d);
+    for (int i = 0; i < d.rank; i++) d.box[i] = d.elem_stride[i] = 1;
+    *why = (Refusal){.span = mi->stmt->span, .label_span = mi->tensor->span, .label = "the tensor"};
+    map_check(&d, overlap_breach, &f);
+    return why->text != NULL;
 }
 
 int64_t map_bytes(Lower *L, uint32_t index)

@@ -25,7 +25,8 @@ void memory_buffers(Lower *L)
         b->align = (uint32_t)align;
         if (bytes > UINT32_MAX / 2 || t->slots > UINT32_MAX || pitch * t->slots > UINT32_MAX / 2) {
             Diag *g = lower_error(L, E0901, t->span, "tile `%s` alone takes %lld bytes", b->name, (long long)pitch);
-            diag_note(L->c->diags, g, (Span){0, 0}, "%s has %u bytes of shared memory per CTA", L->c->target->name, L->c->target->smem_per_cta);
+            diag_note(L->c->diags, g, (Span){0, 0}, "%s has %u bytes of shared memory per CTA", L->c->target->name,
+                      L->c->target->smem_per_cta);
             b->slots = 1;
             continue;
         }
@@ -38,17 +39,20 @@ void memory_buffers(Lower *L)
 static void too_much(Lower *L, uint64_t total)
 {
     const IrKernel *k = L->ir;
-    Diag *g = lower_error(L, E0901, k->span, "kernel `%s` needs %llu bytes of shared memory per CTA, %s has %u", k->mf.name,
-                          (unsigned long long)total, L->c->target->name, L->c->target->smem_per_cta);
+    Diag *g = lower_error(L, E0901, k->span, "kernel `%s` needs %llu bytes of shared memory per CTA, %s has %u",
+                          k->mf.name, (unsigned long long)total, L->c->target->name, L->c->target->smem_per_cta);
     for (uint32_t i = 0; i < k->bufs.n; i++) {
         const IrBuf *b = &k->bufs.v[i];
         if (b->slots == 1) diag_note(L->c->diags, g, b->span, "%s: %u bytes", b->name, b->pitch);
-        else diag_note(L->c->diags, g, b->span, "%s: %u slots of %u bytes, %u together", b->name, b->slots, b->pitch, b->slots * b->pitch);
+        else
+            diag_note(L->c->diags, g, b->span, "%s: %u slots of %u bytes, %u together", b->name, b->slots, b->pitch,
+                      b->slots * b->pitch);
     }
     uint64_t bars = 0;
     for (uint32_t i = 0; i < k->bars.n; i++) bars += UINT64_C(8) * k->bars.v[i].slots;
     if (bars) diag_note(L->c->diags, g, (Span){0, 0}, "barriers: %llu bytes", (unsigned long long)bars);
-    diag_fix(L->c->diags, g, "make tiles smaller or arrays shorter, by %llu bytes together", (unsigned long long)(total - L->c->target->smem_per_cta));
+    diag_fix(L->c->diags, g, "make tiles smaller or arrays shorter, by %llu bytes together",
+             (unsigned long long)(total - L->c->target->smem_per_cta));
 }
 
 /* Buffers by descending alignment, so that nothing is lost between them; barriers last. */

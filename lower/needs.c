@@ -64,7 +64,7 @@ Need need_multiple(Lower *L, Poly x, int64_t m, Lx *cond)
     return NEED_CHECK;
 }
 
-static Need bounded(Lower *L, Poly x, int64_t limit, bool least, Lx *cond)
+static Need bound_of(Lower *L, Poly x, int64_t limit, bool least, Lx *cond)
 {
     Domain *d = L->d;
     Poly edge = poly_const(d, limit), end;
@@ -79,6 +79,24 @@ static Need bounded(Lower *L, Poly x, int64_t limit, bool least, Lx *cond)
     if (!domain_lx(d, L->a, pool, end, &e)) return NEED_UNKNOWN;
     also(L, cond, least ? lx_op(L->a, pool, LX_LE, l, e) : lx_op(L->a, pool, LX_LE, e, l));
     return NEED_CHECK;
+}
+
+enum { BOUNDS_MAX = 32 };
+
+static Need bounded(Lower *L, Poly x, int64_t limit, bool least, Lx *cond)
+{
+    for (uint32_t i = 0; i < L->bounds.n; i++) {
+        const Bound *b = &L->bounds.v[i];
+        if (b->terms != x.terms || b->n != x.n || b->limit != limit || b->least != least || x.bad) continue;
+        if (b->cond) also(L, cond, b->cond);
+        return (Need)b->need;
+    }
+    Lx own = 0;
+    Need need = bound_of(L, x, limit, least, &own);
+    if (own) also(L, cond, own);
+    if (L->bounds.n == BOUNDS_MAX) L->bounds.n = 0;
+    vec_push(L->a, &L->bounds, ((Bound){x.terms, x.n, least, (uint8_t)need, limit, own}));
+    return need;
 }
 
 Need need_at_least(Lower *L, Poly x, int64_t limit, Lx *cond)

@@ -12,10 +12,10 @@
 
 #include "lower/lower.h"
 
-#define SMEM_TMA_ALIGN 128  /* CUDA guide: shared address of a tensor copy */
+#define SMEM_TMA_ALIGN 128 /* CUDA guide: shared address of a tensor copy */
 #define SMEM_BULK_ALIGN 16
-#define PIECES_MAX 256      /* copies that one move may become */
-#define COPIES_UNROLLED 8   /* bulk copies of one move above this number become a loop over its rows */
+#define PIECES_MAX 256                    /* copies that one move may become */
+#define COPIES_UNROLLED 8                 /* bulk copies of one move above this number become a loop over its rows */
 #define TX_LIMIT ((INT64_C(1) << 20) - 1) /* PTX ISA, mbarrier: range of the tx-count */
 
 /* ---- values: scalars.c ---- */
@@ -26,8 +26,14 @@ typedef struct Opnd { /* an operand: a value, or an immediate where v == 0 */
     IrVal v;
     int64_t k;
 } Opnd;
-static inline Opnd opnd_imm(int64_t k) { return (Opnd){.k = k}; }
-static inline bool opnd_is(Opnd o, int64_t k) { return o.v == 0 && o.k == k; }
+static inline Opnd opnd_imm(int64_t k)
+{
+    return (Opnd){.k = k};
+}
+static inline bool opnd_is(Opnd o, int64_t k)
+{
+    return o.v == 0 && o.k == k;
+}
 
 typedef struct Cached { /* a value of a node, reusable while its scope is open and no variable changed */
     Opnd o;
@@ -55,8 +61,8 @@ typedef struct LetState { /* defined: a value of its own, because it reads a var
     bool has_value;
 } LetState;
 typedef struct VarState {
-    Poly poly;     /* what it holds now */
-    uint32_t ir;   /* IrVar */
+    Poly poly;            /* what it holds now */
+    uint32_t ir;          /* IrVar */
     int64_t mod, rem, lo; /* hold for every value that it ever has */
     Name name;
 } VarState;
@@ -89,22 +95,22 @@ typedef struct MoveInfo {
     PTile *tile;
     const PRegion *g, *s; /* the tensor's side, the tile's side */
     bool load;
-    int bits;             /* of an element in global memory; packed types are the only ones below 8 */
-    int sbits;            /* in shared memory */
-    int rank;             /* of the tensor */
-    Poly start[P_RANK];   /* elements */
+    int bits;           /* of an element in global memory; packed types are the only ones below 8 */
+    int sbits;          /* in shared memory */
+    int rank;           /* of the tensor */
+    Poly start[P_RANK]; /* elements */
     int64_t extent[P_RANK], step[P_RANK];
     Pair pair[P_RANK];
     int npairs;
     /* the tile's side */
-    int64_t span;                 /* of the swizzle in bytes, 0 without */
-    int64_t rows;                 /* of a panel */
-    int64_t pitch_bits[P_RANK];   /* from neighbour to neighbour per dimension of the tile */
-    Poly offset;                  /* bytes from the slot's start */
+    int64_t span;               /* of the swizzle in bytes, 0 without */
+    int64_t rows;               /* of a panel */
+    int64_t pitch_bits[P_RANK]; /* from neighbour to neighbour per dimension of the tile */
+    Poly offset;                /* bytes from the slot's start */
     Opnd offset_value, slot_value;
-    int64_t slot_const;           /* -1: not a constant */
-    int64_t bytes;                /* that the move puts into, or takes out of, the tile */
-    DomBox gbox, sbox;            /* elements touched; gbox in the base tensor's dimensions where has_gbox */
+    int64_t slot_const; /* -1: not a constant */
+    int64_t bytes;      /* that the move puts into, or takes out of, the tile */
+    DomBox gbox, sbox;  /* elements touched; gbox in the base tensor's dimensions where has_gbox */
     bool has_gbox;
 } MoveInfo;
 
@@ -118,38 +124,38 @@ typedef struct Refusal {
     const char *fix;
 } Refusal;
 
-typedef struct Piece { /* one tensor copy of a move */
-    int64_t at[P_RANK];  /* elements from the move's start, per dimension of the tensor */
-    int64_t offset;      /* bytes from the sub-tile's start */
+typedef struct Piece {  /* one tensor copy of a move */
+    int64_t at[P_RANK]; /* elements from the move's start, per dimension of the tensor */
+    int64_t offset;     /* bytes from the sub-tile's start */
 } Piece;
 typedef struct TensorPlan {
     uint32_t map;
     Piece *pieces;
     uint32_t npieces;
     int64_t piece_bytes;
-    bool clamp[P_RANK];     /* load coordinates that data decides */
-    bool negative[P_RANK];  /* store starts that may be below 0: left out then */
-    bool huge[P_RANK];      /* .. or above 32 bits, beyond every tensor */
+    bool clamp[P_RANK];                   /* load coordinates that data decides */
+    bool negative[P_RANK];                /* store starts that may be below 0: left out then */
+    bool huge[P_RANK];                    /* .. or above 32 bits, beyond every tensor */
     Opnd start[P_RANK], slot, offset, ok; /* made by tensor_values */
 } TensorPlan;
 typedef struct BulkRow { /* a dimension whose elements are runs of their own */
     int dim;
     int64_t extent;
-    int64_t pitch;       /* bytes in the tile from one to the next */
-    bool low, high;      /* may lie below, beyond the tensor: guarded */
+    int64_t pitch;  /* bytes in the tile from one to the next */
+    bool low, high; /* may lie below, beyond the tensor: guarded */
 } BulkRow;
 typedef struct BulkPlan {
-    int fold;            /* outermost dimension of a run; those further in are taken whole */
-    int64_t unit, run;   /* bytes of one element of `fold` with all inside it, and of the run */
+    int fold;          /* outermost dimension of a run; those further in are taken whole */
+    int64_t unit, run; /* bytes of one element of `fold` with all inside it, and of the run */
     int64_t nruns;
     bool loop;           /* over the rows */
     BulkRow row[P_RANK]; /* outermost first */
     int nrows;
-    bool low, high;      /* the run may begin before, end after the tensor: clipped */
+    bool low, high;                    /* the run may begin before, end after the tensor: clipped */
     Opnd start[P_RANK], pitch[P_RANK]; /* made by bulk_values, i64; pitch in bytes */
-    Opnd byte;           /* i64: from the tensor's address */
-    Opnd slot, offset;   /* in the tile */
-    Opnd lo, hi;         /* i32: bytes of the run that lie in the tensor */
+    Opnd byte;                         /* i64: from the tensor's address */
+    Opnd slot, offset;                 /* in the tile */
+    Opnd lo, hi;                       /* i32: bytes of the run that lie in the tensor */
 } BulkPlan;
 
 /* ---- synchronisation: sync.c ---- */
@@ -162,31 +168,31 @@ typedef struct PendingStore {
     const PStmt *stmt;
     const PTile *tile;
     MoveInfo info;
-    bool known;              /* info's boxes hold */
-    uint32_t turn;           /* 0; else of an earlier turn of the loop that is the turn-th open one */
+    bool known;    /* info's boxes hold */
+    uint32_t turn; /* 0; else of an earlier turn of the loop that is the turn-th open one */
     bool is_explicit;
     bool read_done, full_done, fenced;
     bool committed;
-    uint32_t seq;            /* number of its group */
+    uint32_t seq; /* number of its group */
 } PendingStore;
-typedef struct Phase { /* of a barrier slot */
-    uint32_t arrive_op;      /* op number + 1 of the last arrival in this phase, 0: none */
-    uint32_t waits;          /* phases that were waited for */
+typedef struct Phase {  /* of a barrier slot */
+    uint32_t arrive_op; /* op number + 1 of the last arrival in this phase, 0: none */
+    uint32_t waits;     /* phases that were waited for */
     int64_t bytes;
 } Phase;
-typedef struct TileSync { /* a tile with derived loads */
-    bool derived, in_block;  /* in_block: one of them stands in a loop or if, so the phase is a variable */
-    uint32_t bar;            /* IrBar */
-    uint32_t phase_var;      /* IrVar, where in_block */
+typedef struct TileSync {   /* a tile with derived loads */
+    bool derived, in_block; /* in_block: one of them stands in a loop or if, so the phase is a variable */
+    uint32_t bar;           /* IrBar */
+    uint32_t phase_var;     /* IrVar, where in_block */
     Phase phase;
 } TileSync;
 typedef struct Sync {
-    TileSync *tiles;         /* by PTile.index */
-    Phase **bars;            /* by PBarrier.index, then slot */
+    TileSync *tiles; /* by PTile.index */
+    Phase **bars;    /* by PBarrier.index, then slot */
     VEC(PendingLoad) loads;
     VEC(PendingStore) stores;
-    uint32_t groups;         /* committed here: never more than were committed since an entry's seq */
-    uint32_t depth;          /* of loops and ifs */
+    uint32_t groups; /* committed here: never more than were committed since an entry's seq */
+    uint32_t depth;  /* of loops and ifs */
 } Sync;
 typedef struct SyncMark { /* state at the entry of a block */
     PendingStore *stores;
@@ -204,6 +210,15 @@ typedef struct PlanMove {
     const PStmt *stmt;
     const char *lines; /* complete, indented */
 } PlanMove;
+
+typedef struct Bound { /* an answer of needs.c: starts are asked about by every move that uses them */
+    const Term *terms;
+    uint32_t n;
+    bool least;
+    uint8_t need;
+    int64_t limit;
+    Lx cond;
+} Bound;
 
 typedef struct Lower {
     Compilation *c;
@@ -235,12 +250,13 @@ typedef struct Lower {
     VEC(OpenLoop) open_loops; /* outermost first */
     uint64_t open_mask;
     int64_t cluster_size;
+    VEC(Bound) bounds;
 
     /* maps.c */
-    uint32_t *map_of; /* by PMap.index: MfMap + 1 */
-    VEC(MapDesc) descs; /* by MfMap */
+    uint32_t *map_of;           /* by PMap.index: MfMap + 1 */
+    VEC(MapDesc) descs;         /* by MfMap */
     VEC(PTensor *) map_tensors; /* by MfMap: parameter or view */
-    uint32_t *pol_of; /* by PPolicy.index: IrPolicy + 1 */
+    uint32_t *pol_of;           /* by PPolicy.index: IrPolicy + 1 */
     Sync sync;
     VEC(Access) accesses;
     Span *scalar_reads; /* by tensor index: where one was read as a scalar */
@@ -257,10 +273,12 @@ const char *lx_text(Lower *L, Lx x);
 #if defined(__GNUC__)
 __attribute__((format(printf, 4, 5)))
 #endif
-Diag *lower_error(Lower *L, ErrorCode code, Span span, const char *fmt, ...); /* with the call chain as notes */
+Diag *
+lower_error(Lower *L, ErrorCode code, Span span, const char *fmt, ...); /* with the call chain as notes */
 void lower_refuse(Lower *L, const Refusal *r);
 /* A condition that the launch must meet. False where it can't hold for any launch (then nothing is added). */
 bool launch_check(Lower *L, ErrorCode code, Lx cond, Span span, const char *text, const char *why);
+bool launch_checked(Lower *L, ErrorCode code, Lx cond); /* already: its text need not be made */
 
 /* ---- scalars.c: environment and normal forms ---- */
 void scalars_begin(Lower *L); /* symbols, facts, grid, variables */
@@ -287,11 +305,11 @@ Opnd emit_cmp(Lower *L, IrRel rel, Opnd a, Opnd b);
 Opnd emit_logic(Lower *L, IrOpcode op, Opnd a, Opnd b); /* and, or of preds */
 Opnd emit_not(Lower *L, Opnd a);
 Opnd emit_cvt(Lower *L, IrType t, Opnd a);
-Opnd emit_param(Lower *L, Lx x);          /* i64 */
+Opnd emit_param(Lower *L, Lx x);                    /* i64 */
 IrVal emit_materialize(Lower *L, IrType t, Opnd o); /* an immediate becomes a const op */
-IrOp *emit_new(Lower *L, IrOpcode op);    /* in body, at the current statement */
+IrOp *emit_new(Lower *L, IrOpcode op);              /* in body, at the current statement */
 void put_opnd(Lower *L, IrOp *op, IrKey key, Opnd o);
-Opnd emit_zeros(Lower *L);                 /* address of the block of zeros */
+Opnd emit_zeros(Lower *L); /* address of the block of zeros */
 Opnd emit_gaddr(Lower *L, uint32_t tensor, Opnd byte);
 Opnd emit_loop(Lower *L, IrType t, Opnd a, Opnd b); /* opens the block and its scope; the index */
 void emit_end(Lower *L);
@@ -303,7 +321,7 @@ uint32_t param_add(Lower *L, MfParamKind kind, uint32_t index);
 bool region_resolve(Lower *L, const PStmt *st, MoveInfo *mi); /* false after an error */
 Opnd region_offset(Lower *L, MoveInfo *mi);
 Opnd region_slot(Lower *L, MoveInfo *mi);
-bool regions_disjoint(Lower *L, const MoveInfo *a, const MoveInfo *b);  /* of one tensor, same team and iteration */
+bool regions_disjoint(Lower *L, const MoveInfo *a, const MoveInfo *b); /* of one tensor, same team and iteration */
 bool views_disjoint(Lower *L, const PTensor *a, const PTensor *b);
 bool subtiles_disjoint(Lower *L, const MoveInfo *a, const MoveInfo *b); /* of one tile */
 
@@ -321,6 +339,8 @@ bool map_explicit(Lower *L, PMap *m, uint32_t *index);
 /* A map with this box, shared with equal ones; refused where a rule is broken. */
 bool map_inferred(Lower *L, const MoveInfo *mi, const int64_t *box, const int64_t *elem_stride, uint32_t *index,
                   Refusal *why);
+/* Do elements of a tensor that is stored to share memory? Says so in why. */
+bool map_overlaps(Lower *L, const MoveInfo *mi, Refusal *why);
 int64_t map_bytes(Lower *L, uint32_t index); /* that one copy adds to its barrier */
 uint32_t policy_index(Lower *L, PPolicy *p);
 

@@ -10,10 +10,12 @@ static void join(Lower *L, const PStmt *st, const char *lines)
 static const char *how_it_completes(Lower *L, const MoveInfo *mi)
 {
     const PMove *mv = mi->mv;
-    if (mv->is_load && mv->commit == COMMIT_BARRIER) return arena_printf(L->a, "barrier %s", name_text(L, mv->barrier->name));
+    if (mv->is_load && mv->commit == COMMIT_BARRIER)
+        return arena_printf(L->a, "barrier %s", name_text(L, mv->barrier->name));
     if (mv->is_load) {
         TileSync *t = &L->sync.tiles[mi->tile->index];
-        return arena_printf(L->a, "barrier %s (derived), %s", L->ir->bars.v[t->bar].name, t->in_block ? "phase in a variable" : "constant phases");
+        return arena_printf(L->a, "barrier %s (derived), %s", L->ir->bars.v[t->bar].name,
+                            t->in_block ? "phase in a variable" : "constant phases");
     }
     if (mv->in_group) return "bulk group of the `group` block";
     return mv->commit == COMMIT_GROUP ? "bulk group" : "bulk group (derived)";
@@ -23,7 +25,8 @@ static const char *layout_text(Lower *L, const MoveInfo *mi)
 {
     if (mi->span == 0) return "row-major";
     return arena_printf(L->a, "swizzle %lld, %lld panels of %lld bytes", (long long)mi->span,
-                        (long long)((mi->tile->extent[mi->tile->rank - 1] * mi->sbits / 8 + mi->span - 1) / mi->span), (long long)(mi->span * mi->rows));
+                        (long long)((mi->tile->extent[mi->tile->rank - 1] * mi->sbits / 8 + mi->span - 1) / mi->span),
+                        (long long)(mi->span * mi->rows));
 }
 
 void plan_tensor(Lower *L, const MoveInfo *mi, const TensorPlan *p)
@@ -31,7 +34,8 @@ void plan_tensor(Lower *L, const MoveInfo *mi, const TensorPlan *p)
     const MfMap *m = &L->ir->mf.maps.v[p->map];
     Text t;
     text_init(&t, L->plan->mem);
-    text_printf(&t, "    %s\n      box [", mi->load ? "cp.async.bulk.tensor, global -> shared" : "cp.async.bulk.tensor, shared -> global");
+    text_printf(&t, "    %s\n      box [",
+                mi->load ? "cp.async.bulk.tensor, global -> shared" : "cp.async.bulk.tensor, shared -> global");
     for (int d = 0; d < m->rank; d++) text_printf(&t, d ? ", %u" : "%u", m->box[d]);
     text_printf(&t, "] of map %s%s, %s", m->name, mi->mv->via == VIA_MAP ? "" : " (inferred)", layout_text(L, mi));
     text_printf(&t, "\n      %lld bytes", (long long)(p->piece_bytes * p->npieces));
@@ -53,12 +57,16 @@ void plan_bulk(Lower *L, const MoveInfo *mi, const BulkPlan *p, const Refusal *t
     Text t;
     text_init(&t, L->plan->mem);
     text_printf(&t, "    %s\n", mi->load ? "cp.async.bulk, global -> shared" : "cp.async.bulk, shared -> global");
-    text_printf(&t, "      %lld bytes in %lld run%s of %lld, %s\n", (long long)(p->run * p->nruns), (long long)p->nruns, p->nruns == 1 ? "" : "s", (long long)p->run, how_it_completes(L, mi));
+    text_printf(&t, "      %lld bytes in %lld run%s of %lld, %s\n", (long long)(p->run * p->nruns), (long long)p->nruns,
+                p->nruns == 1 ? "" : "s", (long long)p->run, how_it_completes(L, mi));
     if (p->loop) text_lit(&t, "      rows in a loop\n");
     if (p->low || p->high)
-        text_printf(&t, "      guard: clipped at the tensor's %s%s%s\n", p->low ? "start" : "", p->low && p->high ? " and " : "", p->high ? "end" : "");
+        text_printf(&t, "      guard: clipped at the tensor's %s%s%s\n", p->low ? "start" : "",
+                    p->low && p->high ? " and " : "", p->high ? "end" : "");
     for (int i = 0; i < p->nrows; i++)
-        if (p->row[i].low || p->row[i].high) text_printf(&t, "      guard: rows outside dimension %d %s\n", p->row[i].dim, mi->load ? "are zeros" : "are left out");
+        if (p->row[i].low || p->row[i].high)
+            text_printf(&t, "      guard: rows outside dimension %d %s\n", p->row[i].dim,
+                        mi->load ? "are zeros" : "are left out");
     if (mi->mv->cache) text_printf(&t, "      cache policy %s\n", name_text(L, mi->mv->cache->name));
     if (tensor) text_printf(&t, "      rejected: tensor copy, %s\n", tensor->text);
     join(L, mi->stmt, arena_strdup(L->a, t.s, t.n));
@@ -95,7 +103,8 @@ void plan_print(Lower *L)
     if (k->mf.maps.n) text_lit(t, "  maps\n");
     for (uint32_t i = 0; i < k->mf.maps.n; i++) {
         const MfMap *m = &k->mf.maps.v[i];
-        text_printf(t, "    %s: %s%s%s of %s, box [", m->name, m->is_load ? "load" : "", m->is_load && m->is_store ? " and " : "", m->is_store ? "store" : "",
+        text_printf(t, "    %s: %s%s%s of %s, box [", m->name, m->is_load ? "load" : "",
+                    m->is_load && m->is_store ? " and " : "", m->is_store ? "store" : "",
                     name_text(L, L->map_tensors.v[i]->name));
         for (int d = 0; d < m->rank; d++) text_printf(t, d ? ", %u" : "%u", m->box[d]);
         text_printf(t, "], swizzle %d, L2 promotion %s\n", swizzle_span(m->swizzle), m->l2 < 4 ? L2[m->l2] : "?");

@@ -66,7 +66,8 @@ static bool inside_tile(Lower *L, MoveInfo *mi, int i)
         ok = launch_check(L, E1127, cond, p->span, text, "the part must lie inside the tile");
     }
     if (ok) return true;
-    Diag *g = lower_error(L, E0508, p->span, "a part of %lld elements from %s is not proved to lie inside the %lld of `%s`",
+    Diag *g = lower_error(L, E0508, p->span,
+                          "a part of %lld elements from %s is not proved to lie inside the %lld of `%s`",
                           (long long)p->extent, poly_text(L, start), (long long)t->extent[i], name_text(L, t->name));
     diag_label(L->c->diags, g, t->span, "the tile has extent %lld here", (long long)t->extent[i]);
     return false;
@@ -89,8 +90,8 @@ static bool resolve_tile(Lower *L, MoveInfo *mi)
         int64_t pitch = mi->pitch_bits[i], k;
         if (poly_is_const(mi->sbox.start[i], &k) && k == 0) continue;
         if (i == t->rank - 1 && mi->span && !domain_divides(d, mi->span * 8 / mi->sbits, mi->sbox.start[i])) {
-            Diag *g = lower_error(L, E0507, p->span, "column %s of `%s` is not the start of a panel", poly_text(L, mi->sbox.start[i]),
-                                  name_text(L, t->name));
+            Diag *g = lower_error(L, E0507, p->span, "column %s of `%s` is not the start of a panel",
+                                  poly_text(L, mi->sbox.start[i]), name_text(L, t->name));
             diag_label(L->c->diags, g, t->span, "its panels are %lld bytes, %lld elements, wide", (long long)mi->span,
                        (long long)(mi->span * 8 / mi->sbits));
             return false;
@@ -118,8 +119,8 @@ static bool resolve_slot(Lower *L, MoveInfo *mi)
         mi->slot_const = -1;
         if (domain_le(L->d, poly_const(L->d, 0), slot) && domain_le(L->d, slot, poly_const(L->d, last))) return true;
     }
-    Diag *g = lower_error(L, E0508, mi->s->slot->span, "slot %s of `%s` is not proved to lie in 0 .. %lld", poly_text(L, slot),
-                          name_text(L, mi->tile->name), (long long)last);
+    Diag *g = lower_error(L, E0508, mi->s->slot->span, "slot %s of `%s` is not proved to lie in 0 .. %lld",
+                          poly_text(L, slot), name_text(L, mi->tile->name), (long long)last);
     diag_label(L->c->diags, g, mi->tile->span, "an array of %lld tiles", (long long)mi->tile->slots);
     diag_fix(L->c->diags, g, "write the slot as `.. %% %lld`", (long long)mi->tile->slots);
     return false;
@@ -135,7 +136,8 @@ static bool whole_dim(Lower *L, const MoveInfo *mi, int d)
     if (n == NEED_PROVED) return true;
     if (n == NEED_CHECK) {
         const char *text = arena_printf(L->a, "%s == %lld", poly_text(L, extent), (long long)p->extent);
-        if (launch_check(L, E1125, cond, p->span, text, "`:` moves the whole dimension, and the tile has this extent")) return true;
+        if (launch_check(L, E1125, cond, p->span, text, "`:` moves the whole dimension, and the tile has this extent"))
+            return true;
     }
     Diag *g = lower_error(L, E0312, p->span, "`:` stands for %s elements, the tile has %lld here", poly_text(L, extent),
                           (long long)p->extent);
@@ -229,14 +231,16 @@ bool views_disjoint(Lower *L, const PTensor *a, const PTensor *b)
             box[v].start[i] = t[v]->base ? scalar_poly(L, t[v]->start[i]) : poly_const(L->d, 0);
             box[v].extent[i] = t[v]->base ? poly_const(L->d, 1) : scalar_poly(L, base->extent[i]);
         }
-        for (int i = 0; t[v]->base && i < t[v]->rank; i++) box[v].extent[t[v]->dim_of[i]] = scalar_poly(L, t[v]->extent[i]);
+        for (int i = 0; t[v]->base && i < t[v]->rank; i++)
+            box[v].extent[t[v]->dim_of[i]] = scalar_poly(L, t[v]->extent[i]);
     }
     return domain_disjoint(L->d, &box[0], &box[1]);
 }
 
 bool regions_disjoint(Lower *L, const MoveInfo *a, const MoveInfo *b)
 {
-    const PTensor *x = a->tensor->base ? a->tensor->base : a->tensor, *y = b->tensor->base ? b->tensor->base : b->tensor;
+    const PTensor *x = a->tensor->base ? a->tensor->base : a->tensor,
+                  *y = b->tensor->base ? b->tensor->base : b->tensor;
     if (x != y || views_disjoint(L, a->tensor, b->tensor)) return true;
     return a->has_gbox && b->has_gbox && domain_disjoint(L->d, &a->gbox, &b->gbox);
 }

@@ -101,13 +101,20 @@ void lower_refuse(Lower *L, const Refusal *r)
     if (r->fix) diag_fix(L->c->diags, g, "%s", r->fix);
 }
 
+bool launch_checked(Lower *L, ErrorCode code, Lx cond)
+{
+    const MfKernel *mf = &L->ir->mf;
+    for (uint32_t i = 0; i < mf->checks.n; i++)
+        if (mf->checks.v[i].cond == cond && mf->checks.v[i].code == code) return true;
+    return false;
+}
+
 bool launch_check(Lower *L, ErrorCode code, Lx cond, Span span, const char *text, const char *why)
 {
     MfKernel *mf = &L->ir->mf;
     int64_t k;
     if (lx_is_const(&mf->lx, cond, &k)) return k != 0;
-    for (uint32_t i = 0; i < mf->checks.n; i++)
-        if (mf->checks.v[i].cond == cond && mf->checks.v[i].code == code) return true;
+    if (launch_checked(L, code, cond)) return true;
     MfCheck *check = vec_add(L->a, &mf->checks);
     check->code = code;
     check->cond = cond;

@@ -40,7 +40,9 @@ static void find_uses(Lower *L, Scalar *s)
     switch ((SxOp)x->op) {
     case SX_CONST: break;
     case SX_SYM: s->uses = USE_LAUNCH; break;
-    case SX_CTA: case SX_CLUSTER: case SX_RANK: s->uses = USE_TEAM; break;
+    case SX_CTA:
+    case SX_CLUSTER:
+    case SX_RANK: s->uses = USE_TEAM; break;
     case SX_INDEX:
         s->uses = USE_INDEX;
         s->loops = loop_bit(x->k);
@@ -51,9 +53,7 @@ static void find_uses(Lower *L, Scalar *s)
         s->uses |= USE_LOAD;
         break;
     case SX_LET: use(L, s, x->a); break;
-    default:
-        use(L, s, x->a);
-        use(L, s, x->b);
+    default: use(L, s, x->a); use(L, s, x->b);
     }
 }
 
@@ -160,9 +160,18 @@ static void range_of(Lower *L, const Sx *x, int64_t *lo, int64_t *hi)
     scalar_range(L, x->a, &al, &ah);
     if (x->b) scalar_range(L, x->b, &bl, &bh);
     switch ((SxOp)x->op) {
-    case SX_ADD: *lo = bound_op(SX_ADD, al, bl, false); *hi = bound_op(SX_ADD, ah, bh, true); break;
-    case SX_SUB: *lo = bound_op(SX_SUB, al, bh, false); *hi = bound_op(SX_SUB, ah, bl, true); break;
-    case SX_NEG: *lo = bound_op(SX_SUB, 0, ah, false); *hi = bound_op(SX_SUB, 0, al, true); break;
+    case SX_ADD:
+        *lo = bound_op(SX_ADD, al, bl, false);
+        *hi = bound_op(SX_ADD, ah, bh, true);
+        break;
+    case SX_SUB:
+        *lo = bound_op(SX_SUB, al, bh, false);
+        *hi = bound_op(SX_SUB, ah, bl, true);
+        break;
+    case SX_NEG:
+        *lo = bound_op(SX_SUB, 0, ah, false);
+        *hi = bound_op(SX_SUB, 0, al, true);
+        break;
     case SX_MUL: range_mul(al, ah, bl, bh, lo, hi); break;
     case SX_DIV:
         if (bl >= 1) { /* towards zero never grows */
@@ -183,8 +192,14 @@ static void range_of(Lower *L, const Sx *x, int64_t *lo, int64_t *hi)
             if (al >= 0 && ah < *hi) *hi = ah;
         }
         break;
-    case SX_MIN: *lo = al < bl ? al : bl; *hi = ah < bh ? ah : bh; break;
-    case SX_MAX: *lo = al > bl ? al : bl; *hi = ah > bh ? ah : bh; break;
+    case SX_MIN:
+        *lo = al < bl ? al : bl;
+        *hi = ah < bh ? ah : bh;
+        break;
+    case SX_MAX:
+        *lo = al > bl ? al : bl;
+        *hi = ah > bh ? ah : bh;
+        break;
     case SX_SHL:
         if (bl == bh && bl >= 0 && bl < 62) range_mul(al, ah, INT64_C(1) << bl, INT64_C(1) << bl, lo, hi);
         break;
@@ -195,8 +210,13 @@ static void range_of(Lower *L, const Sx *x, int64_t *lo, int64_t *hi)
         }
         break;
     case SX_AND:
-        if (bl >= 0) { *lo = 0; *hi = bh; }
-        else if (al >= 0) { *lo = 0; *hi = ah; }
+        if (bl >= 0) {
+            *lo = 0;
+            *hi = bh;
+        } else if (al >= 0) {
+            *lo = 0;
+            *hi = ah;
+        }
         break;
     default: break;
     }
@@ -308,8 +328,10 @@ static LxOp lx_of(SxOp op)
     case SX_XOR: return LX_XOR;
     case SX_EQ: return LX_EQ;
     case SX_NE: return LX_NE;
-    case SX_LT: case SX_GT: return LX_LT;
-    case SX_LE: case SX_GE: return LX_LE;
+    case SX_LT:
+    case SX_GT: return LX_LT;
+    case SX_LE:
+    case SX_GE: return LX_LE;
     case SX_LAND: return LX_LAND;
     case SX_LOR: return LX_LOR;
     default: return LX_NOT;
@@ -360,12 +382,8 @@ static void assume(Lower *L, const Sx *x)
         return;
     case SX_LE: domain_assume_le(d, scalar_poly(L, x->a), scalar_poly(L, x->b)); return;
     case SX_GE: domain_assume_le(d, scalar_poly(L, x->b), scalar_poly(L, x->a)); return;
-    case SX_LT:
-        domain_assume_le(d, poly_add(d, scalar_poly(L, x->a), poly_const(d, 1)), scalar_poly(L, x->b));
-        return;
-    case SX_GT:
-        domain_assume_le(d, poly_add(d, scalar_poly(L, x->b), poly_const(d, 1)), scalar_poly(L, x->a));
-        return;
+    case SX_LT: domain_assume_le(d, poly_add(d, scalar_poly(L, x->a), poly_const(d, 1)), scalar_poly(L, x->b)); return;
+    case SX_GT: domain_assume_le(d, poly_add(d, scalar_poly(L, x->b), poly_const(d, 1)), scalar_poly(L, x->a)); return;
     default: return;
     }
 }

@@ -39,7 +39,8 @@ static void derived_bar(Lower *L, const PTile *tile, TileSync *t)
     const char *name = name_text(L, tile->name);
     t->bar = L->ir->bars.n;
     IrBar *b = vec_add(L->a, &L->ir->bars);
-    *b = (IrBar){.name = arena_printf(L->a, "%s.full", name), .slots = 1, .count = 1, .derived = true, .span = tile->span};
+    *b = (IrBar){
+        .name = arena_printf(L->a, "%s.full", name), .slots = 1, .count = 1, .derived = true, .span = tile->span};
     if (!t->in_block) return;
     t->phase_var = L->ir->vars.n;
     IrVar *v = vec_add(L->a, &L->ir->vars);
@@ -86,8 +87,8 @@ static bool arrive(Lower *L, Phase *p, uint32_t bar, int64_t slot, int64_t bytes
     p->arrive_op = L->body.ops.n;
     p->bytes += bytes;
     if (p->bytes <= TX_LIMIT) return true;
-    Diag *g = lower_error(L, E0710, L->stmt->span, "%lld bytes complete on one phase of `%s`, a barrier counts %lld", (long long)p->bytes,
-                          L->ir->bars.v[bar].name, (long long)TX_LIMIT);
+    Diag *g = lower_error(L, E0710, L->stmt->span, "%lld bytes complete on one phase of `%s`, a barrier counts %lld",
+                          (long long)p->bytes, L->ir->bars.v[bar].name, (long long)TX_LIMIT);
     diag_label(L->c->diags, g, L->ir->bars.v[bar].span, "the barrier");
     return false;
 }
@@ -142,13 +143,14 @@ static Phase *explicit_phase(Lower *L, const PBarrier *b, const Sx *slot, Span a
         return NULL;
     }
     if (slot && !poly_is_const(scalar_poly(L, slot), k)) {
-        Diag *g = lower_error(L, E1001, slot->span, "the slot of barrier `%s` is not a constant", name_text(L, b->name));
+        Diag *g = lower_error(L, E1001, slot->span, "the slot of barrier `%s` is not a constant",
+                              name_text(L, b->name));
         diag_label(L->c->diags, g, b->span, "the barrier");
         return NULL;
     }
     if (*k >= 0 && *k < b->slots) return &L->sync.bars[b->index][*k];
-    Diag *g = lower_error(L, E0508, slot ? slot->span : at, "slot %lld of barrier `%s` is not one of 0 .. %lld", (long long)*k, name_text(L, b->name),
-                          (long long)b->slots - 1);
+    Diag *g = lower_error(L, E0508, slot ? slot->span : at, "slot %lld of barrier `%s` is not one of 0 .. %lld",
+                          (long long)*k, name_text(L, b->name), (long long)b->slots - 1);
     diag_label(L->c->diags, g, b->span, "the barrier");
     return NULL;
 }
@@ -233,7 +235,8 @@ void sync_group_end(Lower *L)
 
 static void unwaited(Lower *L, const MoveInfo *mi, const PStmt *other, const char *what, const char *fix)
 {
-    Diag *g = lower_error(L, E0711, mi->stmt->span, "this move %s the same elements of `%s` as one that nobody waited for", what,
+    Diag *g = lower_error(L, E0711, mi->stmt->span,
+                          "this move %s the same elements of `%s` as one that nobody waited for", what,
                           name_text(L, mi->tensor->name));
     diag_label(L->c->diags, g, other->span, "may still be on its way");
     diag_fix(L->c->diags, g, "%s", fix);
@@ -365,7 +368,10 @@ void sync_after(Lower *L, const MoveInfo *mi)
         return;
     }
     PendingStore *p = vec_add(L->a, &s->stores);
-    *p = (PendingStore){.stmt = mi->stmt, .tile = mi->tile, .info = *mi, .known = true,
+    *p = (PendingStore){.stmt = mi->stmt,
+                        .tile = mi->tile,
+                        .info = *mi,
+                        .known = true,
                         .is_explicit = mi->mv->commit == COMMIT_GROUP || mi->mv->in_group};
     if (!mi->mv->in_group) commit(L);
 }
@@ -382,11 +388,16 @@ static bool region_known_here(Lower *L, const PRegion *r)
 static void carry_store(Lower *L, const PStmt *st)
 {
     Sync *s = &L->sync;
-    PendingStore p = {.stmt = st, .tile = st->move->src.tile, .committed = true, .seq = s->groups, .turn = L->open_loops.n,
+    PendingStore p = {.stmt = st,
+                      .tile = st->move->src.tile,
+                      .committed = true,
+                      .seq = s->groups,
+                      .turn = L->open_loops.n,
                       .is_explicit = st->move->commit == COMMIT_GROUP || st->move->in_group};
     const PStmt *now = L->stmt;
     L->stmt = st;
-    p.known = region_known_here(L, &st->move->src) && region_known_here(L, &st->move->dst) && region_resolve(L, st, &p.info);
+    p.known = region_known_here(L, &st->move->src) && region_known_here(L, &st->move->dst) &&
+              region_resolve(L, st, &p.info);
     L->stmt = now;
     p.info.tensor = st->move->dst.tensor;
     vec_push(L->a, &s->stores, p);

@@ -2,8 +2,8 @@
 #include "lower/parts.h"
 
 enum {
-    BOX_MAX = 256,                 /* cuda.h: boxDim */
-    FAR = INT32_MAX - INT16_MAX    /* beyond every tensor, and any piece's start from there fits 32 bits */
+    BOX_MAX = 256,              /* cuda.h: boxDim */
+    FAR = INT32_MAX - INT16_MAX /* beyond every tensor, and any piece's start from there fits 32 bits */
 };
 
 static Span move_span(const MoveInfo *mi)
@@ -38,16 +38,22 @@ static bool cut(Lower *L, const MoveInfo *mi, bool one_piece, int64_t c[P_RANK],
         if (inner && mi->span) {
             int64_t panel = mi->span * 8 / mi->sbits;
             if (t->extent[i] < panel) {
-                *why = (Refusal){E0460, t->span, arena_printf(L->a, "rows of `%s` are %lld bytes, the swizzle's span is %lld", name_text(L, t->name),
-                                             (long long)(t->extent[i] * mi->sbits / 8), (long long)mi->span), .fix = "choose a smaller swizzle, or a wider tile"};
+                *why = (Refusal){E0460, t->span,
+                                 arena_printf(L->a, "rows of `%s` are %lld bytes, the swizzle's span is %lld",
+                                              name_text(L, t->name), (long long)(t->extent[i] * mi->sbits / 8),
+                                              (long long)mi->span),
+                                 .fix = "choose a smaller swizzle, or a wider tile"};
                 return false;
             }
             c[i] = x <= panel || one_piece ? x : panel;
             if (x > panel && (x % panel != 0 || one_piece)) {
-                *why = (Refusal){E0522, mi->s->span, arena_printf(L->a, one_piece ? "%lld bytes of `%s` wide are more than one panel of %lld"
-                                                                                   : "%lld bytes of `%s` wide are no whole number of panels of %lld",
-                                             (long long)(x * mi->sbits / 8), name_text(L, t->name), (long long)mi->span),
-                                 .fix = one_piece ? "leave `via` out: an inferred map is cut into panels" : NULL};
+                *why = (Refusal){
+                    E0522, mi->s->span,
+                    arena_printf(L->a,
+                                 one_piece ? "%lld bytes of `%s` wide are more than one panel of %lld"
+                                           : "%lld bytes of `%s` wide are no whole number of panels of %lld",
+                                 (long long)(x * mi->sbits / 8), name_text(L, t->name), (long long)mi->span),
+                    .fix = one_piece ? "leave `via` out: an inferred map is cut into panels" : NULL};
                 return false;
             }
             continue;
@@ -58,8 +64,14 @@ static bool cut(Lower *L, const MoveInfo *mi, bool one_piece, int64_t c[P_RANK],
         int64_t limit = one_piece ? x : (BOX_MAX - 1) / s + 1;
         c[i] = whole ? cut_of(x, limit, mi->pitch_bits[i], inner) : 1;
         if (c[i] < x && one_piece) {
-            *why = (Refusal){E0521, mi->s->span, arena_printf(L->a, "this part of `%s` is not contiguous: dimension %d further in is not taken in full", name_text(L, t->name), i + 1),
-                             .label_span = t->span, .label = "the tile", .fix = "leave `via` out: an inferred map is cut into contiguous pieces"};
+            *why = (Refusal){
+                E0521,
+                mi->s->span,
+                arena_printf(L->a, "this part of `%s` is not contiguous: dimension %d further in is not taken in full",
+                             name_text(L, t->name), i + 1),
+                .label_span = t->span,
+                .label = "the tile",
+                .fix = "leave `via` out: an inferred map is cut into contiguous pieces"};
             return false;
         }
         whole = whole && c[i] == t->extent[i];
@@ -75,8 +87,10 @@ static bool pieces(Lower *L, const MoveInfo *mi, const int64_t c[P_RANK], Tensor
         count[i] = mi->s->dim[i].extent / c[i];
         n *= count[i];
         if (n <= PIECES_MAX) continue;
-        *why = (Refusal){E0522, move_span(mi), arena_printf(L->a, "the move would be cut into more than %d tensor copies", PIECES_MAX),
-                         .label_span = mi->tile->span, .label = "rows wider than 256 elements, or parts of them, are copies of their own"};
+        *why = (Refusal){E0522, move_span(mi),
+                         arena_printf(L->a, "the move would be cut into more than %d tensor copies", PIECES_MAX),
+                         .label_span = mi->tile->span,
+                         .label = "rows wider than 256 elements, or parts of them, are copies of their own"};
         return false;
     }
     out->npieces = (uint32_t)n;
@@ -91,7 +105,9 @@ static bool pieces(Lower *L, const MoveInfo *mi, const int64_t c[P_RANK], Tensor
         for (int q = 0; q < mi->npairs; q++)
             out->pieces[p].at[mi->pair[q].tensor_dim] = at[mi->pair[q].tile_dim] * mi->step[mi->pair[q].tensor_dim];
         if (out->pieces[p].offset % SMEM_TMA_ALIGN != 0) {
-            *why = (Refusal){E0507, move_span(mi), arena_printf(L->a, "piece %lld would start at byte %lld of `%s`", (long long)p, (long long)out->pieces[p].offset, name_text(L, mi->tile->name)),
+            *why = (Refusal){E0507, move_span(mi),
+                             arena_printf(L->a, "piece %lld would start at byte %lld of `%s`", (long long)p,
+                                          (long long)out->pieces[p].offset, name_text(L, mi->tile->name)),
                              .label_span = mi->tile->span, .label = "rows that are no multiple of 128 bytes"};
             return false;
         }
@@ -103,7 +119,9 @@ static bool aligned_in_tile(Lower *L, const MoveInfo *mi, Refusal *why)
 {
     if (domain_divides(L->d, SMEM_TMA_ALIGN, mi->offset)) return true;
     *why = (Refusal){E0507, mi->s->span,
-                     arena_printf(L->a, "this part of `%s` starts at byte %s, which is not proved to be a multiple of %d", name_text(L, mi->tile->name), poly_text(L, mi->offset), SMEM_TMA_ALIGN),
+                     arena_printf(L->a,
+                                  "this part of `%s` starts at byte %s, which is not proved to be a multiple of %d",
+                                  name_text(L, mi->tile->name), poly_text(L, mi->offset), SMEM_TMA_ALIGN),
                      .label_span = mi->tile->span, .label = "the tile"};
     return false;
 }
@@ -118,11 +136,18 @@ static bool inner_start(Lower *L, const MoveInfo *mi, Refusal *why)
     Need n = need_multiple(L, mi->start[d], m, &cond);
     if (n == NEED_PROVED) return true;
     const char *text = arena_printf(L->a, "%s is a multiple of 16", bytes_text(L, mi->start[d], mi->bits));
-    if (n == NEED_CHECK && launch_check(L, E1121, cond, mi->g->dim[d].span, text, "a tensor copy starts at a multiple of 16 bytes of the innermost dimension")) return true;
-    *why = (Refusal){E0450, mi->g->dim[d].span,
-                     arena_printf(L->a, "the innermost start, %s bytes, is not proved to be a multiple of 16", bytes_text(L, mi->start[d], mi->bits)),
-                     .label_span = mi->tensor->span, .label = "the tensor",
-                     .fix = arena_printf(L->a, "start at a multiple of %lld elements, or state it: `where .. %% %lld == 0`", (long long)m, (long long)m)};
+    if (n == NEED_CHECK && launch_check(L, E1121, cond, mi->g->dim[d].span, text,
+                                        "a tensor copy starts at a multiple of 16 bytes of the innermost dimension"))
+        return true;
+    *why = (Refusal){E0450,
+                     mi->g->dim[d].span,
+                     arena_printf(L->a, "the innermost start, %s bytes, is not proved to be a multiple of 16",
+                                  bytes_text(L, mi->start[d], mi->bits)),
+                     .label_span = mi->tensor->span,
+                     .label = "the tensor",
+                     .fix = arena_printf(L->a,
+                                         "start at a multiple of %lld elements, or state it: `where .. %% %lld == 0`",
+                                         (long long)m, (long long)m)};
     return false;
 }
 
@@ -136,16 +161,20 @@ static bool coordinate(Lower *L, const MoveInfo *mi, int d, int64_t last, Tensor
     Lx low_cond = 0, high_cond = 0;
     Need low = need_at_least(L, p, mi->load ? INT32_MIN : 0, &low_cond);
     Need high = need_at_most(L, p, INT32_MAX - last, &high_cond);
-    if (high == NEED_CHECK &&
-        !launch_check(L, E1122, high_cond, at, lx_text(L, high_cond), "coordinates of tensor copies are 32-bit numbers"))
+    if (high == NEED_CHECK && !launch_checked(L, E1122, high_cond) &&
+        !launch_check(L, E1122, high_cond, at, lx_text(L, high_cond),
+                      "coordinates of tensor copies are 32-bit numbers"))
         high = NEED_NEVER;
-    if (low == NEED_CHECK) {
+    if (low == NEED_CHECK && !launch_checked(L, mi->load ? E1122 : E1123, low_cond)) {
         const char *text = lx_text(L, low_cond);
-        const char *rule = mi->load ? "coordinates of tensor copies are 32-bit numbers" : "a tensor store that starts below 0 ends the kernel";
+        const char *rule = mi->load ? "coordinates of tensor copies are 32-bit numbers"
+                                    : "a tensor store that starts below 0 ends the kernel";
         if (!launch_check(L, mi->load ? E1122 : E1123, low_cond, at, text, rule)) low = NEED_NEVER;
     }
     if (high == NEED_NEVER || (mi->load && low == NEED_NEVER)) {
-        *why = (Refusal){.code = E0504, .span = at, .text = arena_printf(L->a, "coordinate %s does not fit 32 bits", poly_text(L, p))};
+        *why = (Refusal){.code = E0504,
+                         .span = at,
+                         .text = arena_printf(L->a, "coordinate %s does not fit 32 bits", poly_text(L, p))};
         return false;
     }
     if (mi->load) {
@@ -158,8 +187,10 @@ static bool coordinate(Lower *L, const MoveInfo *mi, int d, int64_t last, Tensor
         out->negative[d] = true;
         return true;
     }
-    *why = (Refusal){E0501, at, arena_printf(L->a, "the store's start %s is not proved to be at least 0", poly_text(L, p)), .label_span = mi->tensor->span,
-                     .label = arena_printf(L->a, "a box of %lld here may lie partly below 0", (long long)mi->extent[d])};
+    *why = (Refusal){
+        E0501, at, arena_printf(L->a, "the store's start %s is not proved to be at least 0", poly_text(L, p)),
+        .label_span = mi->tensor->span,
+        .label = arena_printf(L->a, "a box of %lld here may lie partly below 0", (long long)mi->extent[d])};
     return false;
 }
 
@@ -174,9 +205,12 @@ static bool stored_extent(Lower *L, const MoveInfo *mi, Refusal *why)
     Need need = need_multiple(L, n, m, &cond);
     if (need == NEED_PROVED) return true;
     const char *text = arena_printf(L->a, "%s is a multiple of 16", bytes_text(L, n, mi->bits));
-    if (need == NEED_CHECK && launch_check(L, E1124, cond, move_span(mi), text, "a tensor store clips the innermost dimension in steps of 16 bytes")) return true;
+    if (need == NEED_CHECK && launch_check(L, E1124, cond, move_span(mi), text,
+                                           "a tensor store clips the innermost dimension in steps of 16 bytes"))
+        return true;
     *why = (Refusal){E0454, move_span(mi),
-                     arena_printf(L->a, "rows of `%s`, %s bytes, are no multiple of 16: the store would write past their end",
+                     arena_printf(L->a,
+                                  "rows of `%s`, %s bytes, are no multiple of 16: the store would write past their end",
                                   name_text(L, mi->tensor->name), bytes_text(L, n, mi->bits)),
                      .label_span = mi->tensor->span, .label = "the tensor"};
     return false;
@@ -187,10 +221,15 @@ static bool fits_map(Lower *L, MoveInfo *mi, Refusal *why)
 {
     const PMap *m = mi->mv->map;
     if (m->swizzle != mi->tile->swizzle || m->interleave != mi->tile->interleave) {
-        *why = (Refusal){E0461, mi->mv->via_span,
-                         arena_printf(L->a, "map `%s` has swizzle of %d bytes, interleave %d; tile `%s` has %d and %d", name_text(L, m->name), swizzle_span(m->swizzle), m->interleave,
-                                      name_text(L, mi->tile->name), swizzle_span(mi->tile->swizzle), mi->tile->interleave),
-                         .label_span = mi->tile->span, .label = "the tile's layout", .fix = "give map and tile the same swizzle"};
+        *why = (Refusal){E0461,
+                         mi->mv->via_span,
+                         arena_printf(L->a, "map `%s` has swizzle of %d bytes, interleave %d; tile `%s` has %d and %d",
+                                      name_text(L, m->name), swizzle_span(m->swizzle), m->interleave,
+                                      name_text(L, mi->tile->name), swizzle_span(mi->tile->swizzle),
+                                      mi->tile->interleave),
+                         .label_span = mi->tile->span,
+                         .label = "the tile's layout",
+                         .fix = "give map and tile the same swizzle"};
         return false;
     }
     for (int d = 0; d < mi->rank; d++) {
@@ -202,10 +241,19 @@ static bool fits_map(Lower *L, MoveInfo *mi, Refusal *why)
             mi->step[d] = m->elem_stride[d];
             continue;
         }
-        const char *text = step ? arena_printf(L->a, "dimension %d: the box of map `%s` has %lld elements, the move %lld", d, name_text(L, m->name), (long long)count, (long long)mi->extent[d])
-                                : arena_printf(L->a, "dimension %d: the map takes every %lldth element, the move every %lldth", d, (long long)m->elem_stride[d], (long long)mi->step[d]);
-        *why = (Refusal){E0462, mi->mv->via_span, text, .label_span = m->box_span.hi ? m->box_span : m->span, .label = "the map's box",
-                         .fix = step ? arena_printf(L->a, "make entry %d of the box %lld", d, (long long)(mi->extent[d] * m->elem_stride[d])) : "use the same step in both"};
+        const char *text =
+            step ? arena_printf(L->a, "dimension %d: the box of map `%s` has %lld elements, the move %lld", d,
+                                name_text(L, m->name), (long long)count, (long long)mi->extent[d])
+                 : arena_printf(L->a, "dimension %d: the map steps over %lld elements, the move over %lld", d,
+                                (long long)m->elem_stride[d], (long long)mi->step[d]);
+        *why = (Refusal){E0462,
+                         mi->mv->via_span,
+                         text,
+                         .label_span = m->box_span.hi ? m->box_span : m->span,
+                         .label = "the map's box",
+                         .fix = step ? arena_printf(L->a, "make entry %d of the box %lld", d,
+                                                    (long long)(mi->extent[d] * m->elem_stride[d]))
+                                     : "use the same step in both"};
         return false;
     }
     return true;
@@ -217,6 +265,10 @@ bool tensor_plan(Lower *L, MoveInfo *mi, TensorPlan *out, Refusal *why)
     int64_t c[P_RANK] = {0}, box[P_RANK], stride[P_RANK];
     *out = (TensorPlan){0};
     *why = (Refusal){.code = E0520, .span = move_span(mi), .text = ""};
+    if (given && !map_explicit(L, mi->mv->map, &out->map)) {
+        why->text = NULL; /* reported at the map */
+        return false;
+    }
     if (given && !fits_map(L, mi, why)) return false;
     if (!cut(L, mi, given, c, why) || !aligned_in_tile(L, mi, why) || !pieces(L, mi, c, out, why)) return false;
     for (int d = 0; d < mi->rank; d++) box[d] = stride[d] = 1;
@@ -226,14 +278,7 @@ bool tensor_plan(Lower *L, MoveInfo *mi, TensorPlan *out, Refusal *why)
         stride[d] = mi->step[d];
         box[d] = n * stride[d] <= BOX_MAX ? n * stride[d] : (n - 1) * stride[d] + 1;
     }
-    if (given) {
-        if (!map_explicit(L, mi->mv->map, &out->map)) {
-            why->text = NULL; /* reported at the map */
-            return false;
-        }
-    } else if (!map_inferred(L, mi, box, stride, &out->map, why)) {
-        return false;
-    }
+    if (!given && !map_inferred(L, mi, box, stride, &out->map, why)) return false;
     out->piece_bytes = map_bytes(L, out->map);
     if (!inner_start(L, mi, why) || (!mi->load && !stored_extent(L, mi, why))) return false;
     for (int d = 0; d < mi->rank; d++)

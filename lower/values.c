@@ -133,7 +133,8 @@ static bool fold(IrOpcode op, IrType t, int64_t a, int64_t b, int64_t *r)
     case IR_AND: *r = a & b; break;
     case IR_OR: *r = a | b; break;
     case IR_XOR: *r = a ^ b; break;
-    case IR_DIV: case IR_MOD:
+    case IR_DIV:
+    case IR_MOD:
         if (b <= 0) return false;
         q = a / b - (a % b < 0 ? 1 : 0);
         *r = op == IR_DIV ? q : a - q * b;
@@ -148,13 +149,15 @@ Opnd emit_op(Lower *L, IrOpcode op, IrType t, Opnd a, Opnd b)
 {
     int64_t r;
     if (a.v == 0 && b.v == 0 && fold(op, t, a.k, b.k, &r)) return opnd_imm(r);
-    bool commutes = op == IR_ADD || op == IR_MUL || op == IR_AND || op == IR_OR || op == IR_XOR || op == IR_MIN || op == IR_MAX;
+    bool commutes = op == IR_ADD || op == IR_MUL || op == IR_AND || op == IR_OR || op == IR_XOR || op == IR_MIN ||
+                    op == IR_MAX;
     if (a.v == 0 && commutes) {
         Opnd s = a;
         a = b;
         b = s;
     }
-    if ((op == IR_ADD || op == IR_SUB || op == IR_OR || op == IR_XOR || op == IR_SHL || op == IR_SHR) && opnd_is(b, 0)) return a;
+    if ((op == IR_ADD || op == IR_SUB || op == IR_OR || op == IR_XOR || op == IR_SHL || op == IR_SHR) && opnd_is(b, 0))
+        return a;
     if ((op == IR_MUL || op == IR_DIV) && opnd_is(b, 1)) return a;
     if ((op == IR_MUL || op == IR_AND) && opnd_is(b, 0)) return opnd_imm(0);
     IrArg args[2] = {opnd_arg(IRK_A, a), opnd_arg(IRK_B, b)};
@@ -170,7 +173,7 @@ static Opnd emit_unary(Lower *L, IrOpcode op, IrType t, Opnd a)
 Opnd emit_cmp(Lower *L, IrRel rel, Opnd a, Opnd b)
 {
     if (a.v == 0 && b.v == 0) {
-        bool r[] = {a.k == b.k, a.k != b.k, a.k < b.k, a.k <= b.k, a.k > b.k, a.k >= b.k};
+        bool r[] = {a.k == b.k, a.k != b.k, a.k<b.k, a.k <= b.k, a.k> b.k, a.k >= b.k};
         return opnd_imm(r[rel]);
     }
     if (a.v == 0) { /* the value first: the emitter takes its type from it */
@@ -235,7 +238,8 @@ Opnd emit_param(Lower *L, Lx x)
 
 static Opnd emit_sreg(Lower *L, IrReg r)
 {
-    static const char *const NAMES[IRR_COUNT] = {[IRR_CTAID_X] = "ctaid.x", [IRR_CTAID_Y] = "ctaid.y", [IRR_CTAID_Z] = "ctaid.z"};
+    static const char *const NAMES[IRR_COUNT] = {
+        [IRR_CTAID_X] = "ctaid.x", [IRR_CTAID_Y] = "ctaid.y", [IRR_CTAID_Z] = "ctaid.z"};
     IrArg arg = {.key = IRK_REG, .kind = IRA_WORD, .id = r};
     return pure_op(L, IR_SREG, IR_I32, &arg, 1, true, NAMES[r]);
 }
@@ -335,10 +339,14 @@ static bool narrow(Lower *L, const Sx *x)
     if (x->op == SX_CONST) return fits32(L, x);
     if (!fits32(L, x)) return false;
     switch ((SxOp)x->op) {
-    case SX_CTA: case SX_CLUSTER: case SX_RANK: return true;
+    case SX_CTA:
+    case SX_CLUSTER:
+    case SX_RANK: return true;
     case SX_INDEX: return !L->loops[x->k].wide;
     case SX_LET: return !L->lets[x->k].has_value && narrow(L, x->a);
-    case SX_SYM: case SX_VAR: case SX_LOAD: return false;
+    case SX_SYM:
+    case SX_VAR:
+    case SX_LOAD: return false;
     case SX_SHL: return x->b->op == SX_CONST && x->b->k >= 0 && x->b->k < 31 && narrow(L, x->a);
     default: return !(scalar_uses(L, x) == USE_LAUNCH) && narrow(L, x->a) && (x->b == NULL || narrow(L, x->b));
     }
@@ -414,8 +422,11 @@ static Opnd low_node(Lower *L, const Sx *x)
     case SX_CLUSTER: return emit_sreg(L, (IrReg)(IRR_CLUSTER_CTAID_X + x->k));
     case SX_RANK: return emit_sreg(L, IRR_CLUSTER_CTARANK);
     case SX_INDEX: return emit_cvt(L, IR_I32, L->loops[x->k].value);
-    case SX_LET: return L->lets[x->k].has_value ? emit_cvt(L, IR_I32, L->lets[x->k].value) : named(L, x, value_low(L, x->a));
-    case SX_SYM: case SX_VAR: case SX_LOAD: return emit_cvt(L, IR_I32, value_wide(L, x));
+    case SX_LET:
+        return L->lets[x->k].has_value ? emit_cvt(L, IR_I32, L->lets[x->k].value) : named(L, x, value_low(L, x->a));
+    case SX_SYM:
+    case SX_VAR:
+    case SX_LOAD: return emit_cvt(L, IR_I32, value_wide(L, x));
     default: break;
     }
     if (scalar_uses(L, x) == USE_LAUNCH) return emit_cvt(L, IR_I32, value_wide(L, x));
@@ -428,7 +439,8 @@ static Opnd low_node(Lower *L, const Sx *x)
         scalar_range(L, x->b, &lo, &hi);
         exact = ahi + hi <= INT32_MAX && alo > INT32_MIN;
     }
-    if (x->op == SX_SHL || x->op == SX_SHR) exact = x->op == SX_SHR && exact && x->b->op == SX_CONST && x->b->k >= 0 && x->b->k < 32;
+    if (x->op == SX_SHL || x->op == SX_SHR)
+        exact = x->op == SX_SHR && exact && x->b->op == SX_CONST && x->b->k >= 0 && x->b->k < 32;
     if (!is_ring(x->op) && !shift && !exact) return emit_cvt(L, IR_I32, value_wide(L, x));
     Opnd a = value_low(L, x->a), b = x->b ? value_low(L, x->b) : opnd_imm(0);
     return value_op(L, x, IR_I32, a, b);
@@ -449,9 +461,12 @@ static Opnd wide_node(Lower *L, const Sx *x)
     if (scalar_uses(L, x) == USE_LAUNCH && !sx_is_bool(x)) return emit_param(L, scalar_lx(L, x));
     if (narrow(L, x) || sx_is_bool(x)) return emit_cvt(L, IR_I64, value_low(L, x));
     switch ((SxOp)x->op) {
-    case SX_CTA: case SX_CLUSTER: case SX_RANK: return emit_cvt(L, IR_I64, value_low(L, x));
+    case SX_CTA:
+    case SX_CLUSTER:
+    case SX_RANK: return emit_cvt(L, IR_I64, value_low(L, x));
     case SX_INDEX: return emit_cvt(L, IR_I64, L->loops[x->k].value);
-    case SX_LET: return L->lets[x->k].has_value ? emit_cvt(L, IR_I64, L->lets[x->k].value) : named(L, x, value_wide(L, x->a));
+    case SX_LET:
+        return L->lets[x->k].has_value ? emit_cvt(L, IR_I64, L->lets[x->k].value) : named(L, x, value_wide(L, x->a));
     case SX_VAR: return get_var(L, x);
     case SX_LOAD: return load_scalar(L, x);
     default: break;

@@ -37,8 +37,14 @@ static Residue residue(const Sx *x)
     case SX_CONST: return normal(0, x->k);
     case SX_LET: return residue(x->a);
     case SX_NEG: a = residue(x->a); return normal(a.mod, -a.rem);
-    case SX_ADD: a = residue(x->a); b = residue(x->b); return normal(gcd(a.mod, b.mod), a.rem + b.rem);
-    case SX_SUB: a = residue(x->a); b = residue(x->b); return normal(gcd(a.mod, b.mod), a.rem - b.rem);
+    case SX_ADD:
+        a = residue(x->a);
+        b = residue(x->b);
+        return normal(gcd(a.mod, b.mod), a.rem + b.rem);
+    case SX_SUB:
+        a = residue(x->a);
+        b = residue(x->b);
+        return normal(gcd(a.mod, b.mod), a.rem - b.rem);
     case SX_MUL:
         a = residue(x->a);
         b = residue(x->b);

@@ -37,9 +37,8 @@ Diag *verify_refuse(Verifier *v, ErrorCode code, uint32_t op, const char *fmt, .
     const char *kept = arena_strdup(v->arena, t.s, t.n);
     text_free(&t);
     Diag *g = diag_at(v->diags, code, verify_place(v, op), "%s", kept);
-    if (op < v->nops)
-        diag_note(v->diags, g, (Span){0, 0}, "in kernel %s, at %s", v->k->mf.name ? v->k->mf.name : "",
-                  verify_op_text(v, op));
+    if (op < v->nops && v->ops[op].span.hi == 0)
+        diag_note(v->diags, g, (Span){0, 0}, "at an op that the compiler added near here: %s", verify_op_text(v, op));
     return g;
 }
 

@@ -16,6 +16,7 @@ bool access_overlap(Verifier *v, const Bytes *a, const Bytes *b)
 /* Never both: the conditions exclude each other. */
 static bool exclusive(Verifier *v, Form a, Form b)
 {
+    if (form_is(&v->f, a, 1) && form_is(&v->f, b, 1)) return false;
     a = form_simplify(&v->f, a);
     b = form_simplify(&v->f, b);
     if (a == 0 || b == 0) return form_is(&v->f, a, 0) || form_is(&v->f, b, 0);
@@ -212,6 +213,23 @@ static void check_write_after_read(Verifier *v, uint32_t op, const Bytes *at)
     }
 }
 
+/* The pieces of a tile, one behind the other on one barrier, count as one write: there may be hundreds. */
+static bool extend(Verifier *v, const Write *more)
+{
+    int64_t lo;
+    if (more->region || !form_is(&v->f, more->cond, 1) || !form_is_const(&v->f, more->at.lo, &lo)) return false;
+    for (uint32_t i = v->s.writes.n; i-- > 0;) {
+        Write *w = &v->s.writes.v[i];
+        if (w->bar != more->bar || w->at.buf != more->at.buf || w->at.slot != more->at.slot || w->at.slot == 0)
+            continue;
+        if (w->region || w->cond != more->cond || w->at.hi != more->at.lo) continue;
+        w->at.hi = more->at.hi;
+        w->tensors |= more->tensors;
+        return true;
+    }
+    return false;
+}
+
 void access_write(Verifier *v, uint32_t op, Bytes at, Form cond, uint32_t bar, uint64_t tensors, const Region *region)
 {
     check_write_after_write(v, op, &at, cond);
@@ -225,8 +243,8 @@ void access_write(Verifier *v, uint32_t op, Bytes at, Form cond, uint32_t bar, u
         w->region = NULL;
         return;
     }
-    vec_push(v->arena, &v->s.writes,
-             ((Write){.at = at, .cond = cond, .bar = (int32_t)bar, .tensors = tensors, .region = region, .op = op}));
+    Write more = {.at = at, .cond = cond, .bar = (int32_t)bar, .tensors = tensors, .region = region, .op = op};
+    if (!extend(v, &more)) vec_push(v->arena, &v->s.writes, more);
 }
 
 /* ---- reads ---- */

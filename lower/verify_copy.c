@@ -152,7 +152,7 @@ static bool deliver(Verifier *v, uint32_t op, uint32_t slot, Form bytes, Form gu
             b->initialised ? "barrier %s is used by an asynchronous copy without fence.mbar_init after its bar.init"
                            : "barrier %s is used before its bar.init",
             verify_bar_name(v, slot));
-        if (b->initialised) verify_also(v, g, b->op, "bar.init");
+        if (b->initialised) verify_also(v, g, b->op, "the last that happened to it");
         return false;
     }
     if (state_bar_complete(v, b)) {

@@ -391,5 +391,9 @@ bool form_nonneg(Forms *f, Form x)
 
 bool form_le(Forms *f, Form x, Form y)
 {
-    return x && y && (x == y || nonneg(f, form_add(f, y, -1, x), FUEL, true));
+    if (x == 0 || y == 0) return false;
+    const FormData *a = form_data(f, x), *b = form_data(f, y);
+    if (x == y || (a->hi <= b->lo && a->hi != INT64_MAX && b->lo != INT64_MIN)) return true;
+    if (a->lo > b->hi && a->lo != INT64_MIN && b->hi != INT64_MAX) return false;
+    return nonneg(f, form_add(f, y, -1, x), FUEL, true);
 }

@@ -1,9 +1,18 @@
 # golden.sh golden/NAME.tile: the program is accepted; its IR, its PTX and what is said on the way (NAME.err, mostly
-# absent) are those beside it. A first line "// options: .." gives options.
+# absent) are those beside it; for ../examples/NAME.tile they are golden/examples/NAME.*. A first line "// options: .."
+# gives options.
 . ./common.sh
+examples=$PWD/golden/examples
 cd "$(dirname "$1")" || exit 3
 file=$(basename "$1")
 name=${file%.tile}
+case $1 in
+../examples/*)
+    name=$examples/${1#../examples/}
+    name=${name%.tile}
+    mkdir -p "${name%/*}"
+    ;;
+esac
 options=$(options_of "$file")
 
 for kind in ir ptx; do

@@ -12,15 +12,19 @@ done
 need() { # file, why
     [ -e "$1" ] || fail "$1 is missing: $2"
 }
-for file in $(list golden -name '*.tile'); do
-    need "${file%.tile}.ir" "./dev update writes it"
-    need "${file%.tile}.ptx" "./dev update writes it"
+for file in $(list golden ../examples -name '*.tile'); do
+    expected=${file%.tile}
+    case $file in ../examples/*) expected=golden/${expected#../} ;; esac
+    need "$expected.ir" "./dev update writes it"
+    need "$expected.ptx" "./dev update writes it"
 done
 for file in $(list reject -name '*.tile'); do
     need "${file%.tile}.err" "./dev update writes it"
 done
 for file in $(list golden reject ! -name '*.tile'); do
-    need "${file%.*}.tile" "$file belongs to no program"
+    program=${file%.*}.tile
+    case $file in golden/examples/*) program=../${program#golden/} ;; esac
+    need "$program" "$file belongs to no program"
 done
 
 # Comments, white space and digits go, and what is left is compared.

@@ -1,4 +1,4 @@
-# The floors: an include goes down, never up and never around by a path (cmake/Floor.cmake makes the first sure when
+# The floors: an include goes down, never up and never around by a path (.cmake/Floor.cmake makes the first sure when
 # compiling; here the second), public headers include nothing of the repository, and only tilecc/ prints or exits.
 . ./common.sh
 cd .. || exit 3

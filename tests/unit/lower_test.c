@@ -23,7 +23,8 @@ static void lower_source(void **state, Lowered *l, const char *text)
     text_init(&l->errors, &l->room->mem);
     sources_init(&l->sources, a);
     diags_init(&l->diags, a, &l->sources);
-    Compilation c = {.arena = a, .scratch = &l->scratch, .names = names_new(a), .sources = &l->sources, .diags = &l->diags};
+    Compilation c = {
+        .arena = a, .scratch = &l->scratch, .names = names_new(a), .sources = &l->sources, .diags = &l->diags};
     ParseContext pc = {.arena = a, .names = c.names, .diags = &l->diags, .sources = &l->sources};
     Source *src = sources_add(&l->sources, "t.tile", text, strlen(text));
     Checked *ch = check_unit(&c, parse_unit(&pc, src), NULL, 0, NULL, "sm_90a");
@@ -95,25 +96,29 @@ static void explicit_copy(void **state)
                       "move tile -> dst[row, col] via out commit group; wait group; }\n",
             "map in = src tiled bf16", "check E1124 N % 8 == 0", "smem 32776", "bar.init full, 1", "fence.mbar_init",
             "%row = mul.i32 %ctaid.y, 64", "%col = mul.i32 %ctaid.x, 256", "bar.arrive_expect full, 32768",
-            "tma.load in [%row, %col] -> tile, full, bytes 32768", "bar.wait full, 0", "tma.store out [%row, %col], tile, bytes 32768",
-            "grp.commit", "grp.wait 0 full\n  }");
+            "tma.load in [%row, %col] -> tile, full, bytes 32768", "bar.wait full, 0",
+            "tma.store out [%row, %col], tile, bytes 32768", "grp.commit", "grp.wait 0 full\n  }");
 }
 
 static void commits_of_one_phase(void **state)
 {
-    ACCEPTS(COPY_HEAD "shared a: bf16[32, 256]; shared b: bf16[32, 256]; barrier f[2];\n"
-                      "move src[cta.y * 64, cta.x * 256] -> a commit f[1]; move src[cta.y * 64 + 32, cta.x * 256] -> b commit f[1];\n"
-                      "wait f[1]; move a -> dst[cta.y * 64, cta.x * 256]; move b -> dst[cta.y * 64 + 32, cta.x * 256]; }\n",
-            "bar.init f[0], 1", "bar.init f[1], 1", "bar.expect f[1], 16384", "tma.load", "bar.arrive_expect f[1], 16384", "tma.load",
-            "bar.wait f[1], 0", "tma.store", "tma.store");
+    ACCEPTS(
+        COPY_HEAD
+        "shared a: bf16[32, 256]; shared b: bf16[32, 256]; barrier f[2];\n"
+        "move src[cta.y * 64, cta.x * 256] -> a commit f[1]; move src[cta.y * 64 + 32, cta.x * 256] -> b commit f[1];\n"
+        "wait f[1]; move a -> dst[cta.y * 64, cta.x * 256]; move b -> dst[cta.y * 64 + 32, cta.x * 256]; }\n",
+        "bar.init f[0], 1", "bar.init f[1], 1", "bar.expect f[1], 16384", "tma.load", "bar.arrive_expect f[1], 16384",
+        "tma.load", "bar.wait f[1], 0", "tma.store", "tma.store");
 }
 
 static void panels(void **state)
 {
     ACCEPTS("kernel k(src: global bf16[M, N], dst: global bf16[M, N]) grid (ceil(N, 128), ceil(M, 64)) {\n"
-            "shared t: bf16[64, 128] swizzle 128; move src[cta.y * 64, cta.x * 128] -> t; move t -> dst[cta.y * 64, cta.x * 128]; }\n",
-            "map src.map = src", "box [64, 64] swizzle 128B", "align 1024", "bar.arrive_expect t.full, 16384", "-> t, t.full, bytes 8192",
-            "-> t+8192, t.full, bytes 8192", "bar.wait t.full, 0", "t+8192, bytes 8192", "grp.commit", "grp.wait 0 full");
+            "shared t: bf16[64, 128] swizzle 128; move src[cta.y * 64, cta.x * 128] -> t; move t -> dst[cta.y * 64, "
+            "cta.x * 128]; }\n",
+            "map src.map = src", "box [64, 64] swizzle 128B", "align 1024", "bar.arrive_expect t.full, 16384",
+            "-> t, t.full, bytes 8192", "-> t+8192, t.full, bytes 8192", "bar.wait t.full, 0", "t+8192, bytes 8192",
+            "grp.commit", "grp.wait 0 full");
 }
 
 static void rows_wider_than_a_box(void **state)
@@ -125,46 +130,71 @@ static void rows_wider_than_a_box(void **state)
 
 static void derived_in_a_loop(void **state)
 {
-    ACCEPTS("kernel k(src: global bf16[M, N], dst: global bf16[M, N]) grid (ceil(M, 64)) { shared t: bf16[64, 128]; var off = 0;\n"
-            "for j in ceil(N, 128) { move src[cta.x * 64, off] -> t; move t -> dst[cta.x * 64, off]; off = off + 128; } }\n",
-            "var t.phase = 0", "var off = 0", "loop", "grp.wait 0 read", "bar.arrive_expect t.full, 16384", "tma.load", "get.i32 t.phase",
-            "bar.wait t.full", "xor.i32", "tma.store", "grp.commit", "set off", "end", "grp.wait 0 full");
+    ACCEPTS("kernel k(src: global bf16[M, N], dst: global bf16[M, N]) grid (ceil(M, 64)) { shared t: bf16[64, 128]; "
+            "var off = 0;\n"
+            "for j in ceil(N, 128) { move src[cta.x * 64, off] -> t; move t -> dst[cta.x * 64, off]; off = off + 128; "
+            "} }\n",
+            "var t.phase = 0", "var off = 0", "loop", "grp.wait 0 read", "bar.arrive_expect t.full, 16384", "tma.load",
+            "get.i32 t.phase", "bar.wait t.full", "xor.i32", "tma.store", "grp.commit", "set off", "end",
+            "grp.wait 0 full");
 }
 
 static void bulk_is_clipped(void **state)
 {
-    ACCEPTS("kernel k(src: global u8[L], dst: global u8[L]) where L % 16 == 0 grid (ceil(L, 4096)) { shared t: u8[4096];\n"
-            "move src[cta.x * 4096] -> t via bulk; move t -> dst[cta.x * 4096] via bulk; }\n",
-            "check E1101", "zeros 4096", "min.i64", "bar.arrive_expect t.full, 4096", "blk.load", "blk.load", "bar.wait", "blk.store");
+    ACCEPTS(
+        "kernel k(src: global u8[L], dst: global u8[L]) where L % 16 == 0 grid (ceil(L, 4096)) { shared t: u8[4096];\n"
+        "move src[cta.x * 4096] -> t via bulk; move t -> dst[cta.x * 4096] via bulk; }\n",
+        "check E1101", "zeros 4096", "min.i64", "bar.arrive_expect t.full, 4096", "blk.load", "blk.load", "bar.wait",
+        "blk.store");
 }
 
 static void gathered_rows(void **state)
 {
-    ACCEPTS("kernel k(table: global bf16[V, D], idx: global s32[R], out: global bf16[R, D]) where D == 1024 grid (R) {\n"
-            "shared t: bf16[1024]; move table[idx[cta.x], :] -> t via bulk; move t -> out[cta.x, :] via bulk; }\n",
-            "ld.scalar idx", "bar.arrive_expect", "blk.load", "blk.load", "blk.store");
+    ACCEPTS(
+        "kernel k(table: global bf16[V, D], idx: global s32[R], out: global bf16[R, D]) where D == 1024 grid (R) {\n"
+        "shared t: bf16[1024]; move table[idx[cta.x], :] -> t via bulk; move t -> out[cta.x, :] via bulk; }\n",
+        "ld.scalar idx", "bar.arrive_expect", "blk.load", "blk.load", "blk.store");
 }
 
 static void refusals(void **state)
 {
-    refuses(state, COPY_HEAD "shared t: bf16[64, 256]; move src[cta.y * 64, cta.x * 256 + 1] -> t; move t -> dst[cta.y * 64, cta.x * 256]; }\n",
+    refuses(state,
+            COPY_HEAD "shared t: bf16[64, 256]; move src[cta.y * 64, cta.x * 256 + 1] -> t; move t -> dst[cta.y * 64, "
+                      "cta.x * 256]; }\n",
             "E0520", "no copy instruction fits");
-    refuses(state, COPY_HEAD "map in = src box [64, 128]; shared t: bf16[64, 256]; barrier f;\n"
-                             "move src[cta.y * 64, cta.x * 256] -> t via in commit f; wait f; move t -> dst[cta.y * 64, cta.x * 256]; }\n",
-            "E0462", "128");
-    refuses(state, COPY_HEAD "shared t: bf16[64, 256]; move src[cta.y * 64, cta.x * 256] -> t; move t -> dst[cta.y * 32, cta.x * 256]; }\n", "E0701",
-            "different CTAs");
-    refuses(state, COPY_HEAD "shared t: bf16[64, 256]; move src[cta.y * 64, cta.x * 256] -> t; move t -> dst[cta.y * 64 - 1, cta.x * 256]; }\n",
-            "E0520", "no copy instruction");
-    refuses(state, COPY_HEAD "shared t: bf16[512, 256]; move src[cta.y * 64, cta.x * 256] -> t; move t -> dst[cta.y * 64, cta.x * 256]; }\n", "E0901",
-            "shared memory");
+    refuses(
+        state,
+        COPY_HEAD
+        "map in = src box [64, 128]; shared t: bf16[64, 256]; barrier f;\n"
+        "move src[cta.y * 64, cta.x * 256] -> t via in commit f; wait f; move t -> dst[cta.y * 64, cta.x * 256]; }\n",
+        "E0462", "128");
+    refuses(
+        state,
+        COPY_HEAD
+        "shared t: bf16[64, 256]; move src[cta.y * 64, cta.x * 256] -> t; move t -> dst[cta.y * 32, cta.x * 256]; }\n",
+        "E0701", "different CTAs");
+    refuses(state,
+            COPY_HEAD "map out = dst box [64, 256]; shared t: bf16[64, 256]; move src[cta.y * 64, cta.x * 256] -> t;\n"
+                      "move t -> dst[cta.y * 64 - 1, cta.x * 256] via out; }\n",
+            "E0501", "at least 0");
+    refuses(
+        state,
+        COPY_HEAD
+        "shared t: bf16[512, 256]; move src[cta.y * 64, cta.x * 256] -> t; move t -> dst[cta.y * 64, cta.x * 256]; }\n",
+        "E0901", "262144 bytes");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        in_room(explicit_copy),   in_room(commits_of_one_phase), in_room(panels),        in_room(rows_wider_than_a_box),
-        in_room(derived_in_a_loop), in_room(bulk_is_clipped),    in_room(gathered_rows), in_room(refusals),
+        in_room(explicit_copy),
+        in_room(commits_of_one_phase),
+        in_room(panels),
+        in_room(rows_wider_than_a_box),
+        in_room(derived_in_a_loop),
+        in_room(bulk_is_clipped),
+        in_room(gathered_rows),
+        in_room(refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

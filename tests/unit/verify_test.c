@@ -697,6 +697,79 @@ static void test_correct_kernels(void **state)
     }
 }
 
+/* ---- what is reported ---- */
+
+typedef struct Finding {
+    const char *kernel, *from, *to, *code;
+} Finding;
+
+static const Finding FINDINGS[] = {
+    {"copy", "    bar.wait full, 0\n", "", "E0601"},
+    {"loop", "      grp.wait 0 read\n", "", "E0602"},
+    {"two arrivals", "bar.init full, 2", "bar.init full, 3", "E0604"},
+    {"two arrivals", "bar.init full, 2", "bar.init full, 1", "E0611"},
+    {"copy", "bar.arrive_expect full, 16384", "bar.arrive_expect full, 16400", "E0605"},
+    {"copy", "bar.arrive_expect full, 16384", "bar.expect full, 16384", "E0604"},
+    {"copy", "    bar.arrive_expect full, 16384\n    tma.load in [%row, %col] -> tile, full, bytes 16384\n", "",
+     "E0607"},
+    {"copies under a condition", "@%big tma.load", "tma.load", "E0605"},
+    {"condition", "    grp.wait 0 read\n    bar.arrive", "    bar.wait full, 0\n    grp.wait 0 read\n    bar.arrive",
+     "E0656"},
+    {"expect, then arrive", "    bar.expect", "    bar.arrive full\n    bar.expect", "E0655"},
+    {"rows in a loop, some of them zeros", "@%out blk.load %zero -> tile+%off, bytes 256, full", "grp.commit", "E0652"},
+    {"two loads, one phase, policy", "tile+8192", "tile", "E0657"},
+    {"two arrivals", "-> other, full", "-> tile, full", "E0657"},
+    {"copies under a condition", "    if %big\n      tma.store", "    if %other\n      tma.store", "E0610"},
+    {"short loop over slots", "      bar.wait full[%j], 0\n", "      bar.wait full[0], 0\n", "E0656"},
+    {"copy", "    bar.arrive_expect full, 16384\n", "    bar.arrive full\n    bar.arrive_expect full, 16384\n",
+     "E0611"},
+    {"copy", "bar.arrive_expect full, 16384", "bar.arrive_expect full, 2000000", "E0623"},
+    {"copy", "    grp.wait 0 read\n", "", "E0624"},
+    {"copy", "    grp.commit\n", "", "E0624"},
+    {"condition", "    bar.wait full, %p\n", "", "E0650"},
+    {"condition", "      bar.arrive full\n", "      bar.arrive full\n      bar.wait full, 0\n      bar.arrive full\n",
+     NULL},
+    {"copies under a condition", "    if %big\n", "    if %big\n      bar.arrive full\n", "E0651"},
+    {"loop", "      set ph = %q\n", "", "E0652"},
+    {"copy", "    fence.mbar_init\n", "", "E0653"},
+    {"through global memory", "    fence.async global\n", "", "E0654"},
+    {"through global memory", "grp.wait 0 full", "grp.wait 0 read", "E0654"},
+    {"guarded bulk with zeros", "%hi = min.i64 %rest0, 16384", "%hi = min.i64 %rest0, 16400", "E0605"},
+    {"rows in a loop, some of them zeros", "%s = loop.i64 0 .. 64", "%s = loop.i64 0 .. 65", "E0658"},
+    {"copy", "box [64, 128] l2", "box [64, 64] l2", "E0659"},
+    {"copies under a condition", "    bar.wait full, 0\n", "    @%big bar.wait full, 0\n", "E0608"},
+    {"short loop over slots", "loop.i32 0 .. 2", "loop.i32 0 .. %x", "E0660"},
+};
+
+static void test_findings(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof FINDINGS / sizeof *FINDINGS; i++) {
+        const Finding *g = &FINDINGS[i];
+        const char *text = NULL;
+        for (int t = 0; t < IR_TEXT_COUNT; t++)
+            if (strcmp(IR_TEXTS[t].name, g->kernel) == 0) text = IR_TEXTS[t].text;
+        assert_non_null(text);
+        const char *at = strstr(text, g->from);
+        if (at == NULL) fail_msg("%s: no `%s`", g->kernel, g->from);
+        Fixture x;
+        begin(&x);
+        char *changed = arena_printf(&x.arena, "%.*s%s%s", (int)(at - text), text, g->to, at + strlen(g->from));
+        char *other = strstr(changed, "if %other"); /* a condition of its own */
+        if (other)
+            changed = arena_printf(&x.arena, "%.*s%%other = cmp gt %%x, 3\n%s", (int)(other - changed), changed, other);
+        IrModule *m = read_text(&x, changed);
+        bool ok = ir_verify(&x.scratch, &x.diags, m, m->kernels.v[0], NULL);
+        const char *code = ok ? NULL : error_info(x.diags.first->code)->code;
+        if ((code == NULL) != (g->code == NULL) || (code && strcmp(code, g->code) != 0)) {
+            diags_render(&x.diags, DIAG_HUMAN, false, &x.out);
+            fail_msg("%s, `%s` -> `%s`: %s instead of %s\n%s", g->kernel, g->from, g->to, code ? code : "accepted",
+                     g->code ? g->code : "accepted", x.out.s ? x.out.s : "");
+        }
+        finish(&x);
+    }
+}
+
 static void test_mutants(void **state)
 {
     (void)state;
@@ -717,6 +790,7 @@ static void test_mutants(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_correct_kernels), cmocka_unit_test(test_mutants)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_correct_kernels), cmocka_unit_test(test_findings),
+                                       cmocka_unit_test(test_mutants)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
