@@ -256,12 +256,12 @@ static bool calls_itself(Env *caller, Item *fn, Span span)
 static bool bind_call(Env *caller, Env *inner, Module *m, Item *fn, const ExprList *targs, const ExprList *args, Span span,
                       Item **stack)
 {
+    *inner = *caller;
+    env_begin(inner);
     if (calls_itself(caller, fn, span) || too_much(caller, span)) return false;
     for (uint32_t i = 0; i < caller->depth; i++) stack[i] = caller->stack[i];
     stack[caller->depth] = fn;
-    *inner = *caller;
     inner->module = m;
-    inner->scope = NULL;
     inner->stack = stack;
     inner->depth = caller->depth + 1;
     inner->nesting = caller->nesting + 1;
@@ -290,6 +290,7 @@ const Sx *call_expr_fn(Env *e, Module *m, Item *fn, const ExprList *args, Span s
     const Sx *x = NULL;
     if (bind_call(e, &inner, m, fn, NULL, args, span, stack) && deeper(&inner, fn->expr, span) && fn->expr)
         x = scalar(&inner, fn->expr);
+    env_leave(&inner, NULL);
     add_chain(e, since, span, fn);
     return x;
 }
@@ -349,5 +350,6 @@ void call_stmt(Env *e, const Stmt *s)
     Item *stack[CALL_DEPTH + 1];
     Diag **since = e->c->diags->last;
     if (bind_call(e, &inner, m, fn, &s->call.targs, &s->call.args, s->span, stack)) statements(&inner, &fn->body, e->block);
+    env_leave(&inner, NULL);
     add_chain(e, since, s->span, fn);
 }

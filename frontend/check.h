@@ -38,7 +38,9 @@ typedef struct Entity {
         PMap *map;
         PPolicy *policy;
     };
-    const struct Entity *next; /* declared before; the scope is the chain */
+    uint32_t owner;       /* Env.id */
+    struct Entity *next;   /* declared before in the same environment; the scope is the chain */
+    struct Entity *hidden; /* of the same name in the environments around this one */
 } Entity;
 
 typedef struct Module Module;
@@ -70,6 +72,8 @@ struct Checked {
     Module *modules; /* main first */
     Module *main;
     VEC(Item *) kernels;
+    Entity **newest;  /* by Name: what was declared last, in any environment */
+    uint32_t nenvs;
     uint32_t inlined; /* statements and operations that the calls of this kernel have made */
     /* Words looked up often. */
     Name n_cta, n_grid, n_cluster, n_bulk, n_ceil, n_min, n_max, n_group;
@@ -80,7 +84,8 @@ typedef struct Env {
     Checked *ch;
     Compilation *c;
     Module *module;          /* for names that no scope declares */
-    const Entity *scope;
+    Entity *scope;
+    uint32_t id;             /* of a kernel's, function's or constant's names */
     PKernel *kernel;         /* NULL while evaluating a module's constants */
     PBlock *block;           /* statements go here */
     const CallFrame *frame;
@@ -104,6 +109,8 @@ bool define_number(const char *s, int64_t *out);
 void check_names(Checked *ch, Module *m);
 const Entity *env_find(const Env *e, Name n);
 void env_add(Env *e, Entity ent); /* reports a redeclaration in the same kernel or fn body */
+void env_begin(Env *e);
+void env_leave(Env *e, const Entity *outer); /* forgets what was declared after `outer`; NULL: everything */
 /* Reports an unknown name with the nearest known one. */
 void unknown_name(Env *e, Ident id, const char *what);
 void unknown_in_module(Env *e, const Module *m, Ident id, ItemKind kind); /* a constant or function */

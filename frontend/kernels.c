@@ -290,10 +290,12 @@ PKernel *elaborate_kernel(Checked *ch, Item *item)
     k->cluster[0] = k->cluster[1] = k->cluster[2] = 1;
     k->threads = 32;
     Env e = {.ch = ch, .c = c, .module = ch->main, .kernel = k};
+    env_begin(&e);
     bool ok = tparams(&e, item);
     ok = params(&e, item) && ok;
     ok = attributes(&e, item) && ok;
     statements(&e, &item->body, &k->body);
+    env_leave(&e, NULL);
     if (!ok || c->diags->errors != errors || !cluster_divides_grid(&e)) return NULL;
     check_arrival(c, k);
     return c->diags->errors == errors ? k : NULL;

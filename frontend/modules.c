@@ -281,11 +281,13 @@ Checked *check_unit(Compilation *c, Unit *unit, Define *defines, size_t ndefines
     ch->main->unit = unit;
     read_imports(ch, ch->main);
     for (Module *m = ch->modules; m; m = m->next) index_items(ch, m);
+    ch->newest = arena_array(c->arena, Entity *, names_count(c->names) + 1);
     pick_target(ch, arch);
     for (Module *m = ch->modules; m; m = m->next)
         if (!m->broken) check_names(ch, m);
     for (Module *m = ch->modules; m; m = m->next) {
         Env e = {.ch = ch, .c = c, .module = m};
+        env_begin(&e);
         for (Item *it = m->unit->first; it && !m->broken; it = it->next)
             if (it->kind == IT_CONST && module_item(m, it->name.name) == it) module_const(&e, m, it, it->name.span);
     }

@@ -3,10 +3,36 @@
 
 #include "frontend/check.h"
 
+void env_begin(Env *e)
+{
+    e->scope = NULL;
+    e->id = ++e->ch->nenvs;
+}
+
+static void push(Env *e, Entity ent)
+{
+    Entity *x = arena_new(e->c->scratch, Entity);
+    *x = ent;
+    x->owner = e->id;
+    x->next = e->scope;
+    x->hidden = e->ch->newest[ent.name];
+    e->ch->newest[ent.name] = e->scope = x;
+}
+
+/* One name has at most as many entities as calls are open. */
+void env_leave(Env *e, const Entity *outer)
+{
+    for (; e->scope != outer; e->scope = e->scope->next) {
+        Entity **at = &e->ch->newest[e->scope->name];
+        while (*at != e->scope) at = &(*at)->hidden;
+        *at = e->scope->hidden;
+    }
+}
+
 const Entity *env_find(const Env *e, Name n)
 {
-    for (const Entity *x = e->scope; x; x = x->next)
-        if (x->name == n) return x;
+    for (const Entity *x = e->ch->newest[n]; x; x = x->hidden)
+        if (x->owner == e->id) return x;
     return NULL;
 }
 
@@ -23,16 +49,14 @@ void env_add(Env *e, Entity ent)
                           item_kind(it));
         diag_label(e->c->diags, g, it->name.span, "declared here");
     }
-    Entity *x = arena_new(e->c->scratch, Entity);
-    *x = ent;
-    x->next = e->scope;
-    e->scope = x;
+    push(e, ent);
 }
 
 static const char *nearest_name(Env *e, const char *text)
 {
     const char *names[256];
     size_t n = 0;
+    if (e->c->diags->errors >= e->c->diags->max_errors) return NULL; /* not shown any more */
     for (const Entity *x = e->scope; x && n < 250; x = x->next)
         if (x->name) names[n++] = name_of(e, x->name);
     for (const Item *it = e->module->unit->first; it && n < 250; it = it->next)
@@ -50,9 +74,7 @@ void unknown_name(Env *e, Ident id, const char *what)
     const char *near = nearest_name(e, name_of(e, id.name));
     if (near) diag_fix(e->c->diags, g, "did you mean `%s`?", near);
     /* Known from here on: one error for a name, not one for each use. */
-    Entity *x = arena_new(e->c->scratch, Entity);
-    *x = (Entity){.kind = ENT_BAD, .name = id.name, .next = e->scope};
-    e->scope = x;
+    push(e, (Entity){.kind = ENT_BAD, .name = id.name});
 }
 
 void unknown_in_module(Env *e, const Module *m, Ident id, ItemKind kind)
@@ -217,7 +239,7 @@ static void walk_loop(Walk *w, const Stmt *s)
     const Entity *outer = w->env.scope;
     for (const IdentItem *i = s->loop.head.indices; i; i = i->next) declare(w, i->id);
     walk_block(w, &s->loop.body);
-    w->env.scope = outer;
+    env_leave(&w->env, outer);
 }
 
 static void walk_stmt(Walk *w, const Stmt *s)
@@ -272,7 +294,7 @@ static void walk_block(Walk *w, const Block *b)
 {
     const Entity *outer = w->env.scope;
     for (const Stmt *s = b->first; s; s = s->next) walk_stmt(w, s);
-    w->env.scope = outer;
+    env_leave(&w->env, outer);
 }
 
 void check_names(Checked *ch, Module *m)
@@ -280,10 +302,13 @@ void check_names(Checked *ch, Module *m)
     for (const Item *it = m->unit->first; it; it = it->next) {
         if (it->kind == IT_CONST && it->expr) {
             Walk w = {.env = {.ch = ch, .c = ch->c, .module = m}};
+            env_begin(&w.env);
             walk_expr(&w, it->expr);
+            env_leave(&w.env, NULL);
         }
         if (it->kind != IT_FN) continue;
         Walk w = {.env = {.ch = ch, .c = ch->c, .module = m}};
+        env_begin(&w.env);
         for (const TParam *t = it->tparams; t; t = t->next) {
             if (t->value) walk_expr(&w, t->value);
             declare(&w, t->name);
@@ -301,5 +326,6 @@ void check_names(Checked *ch, Module *m)
             if (p->kind != PK_SCALAR && p->kind != PK_BARE) declare(&w, p->name);
         if (it->is_expr_fn) walk_expr(&w, it->expr);
         else walk_block(&w, &it->body);
+        env_leave(&w.env, NULL);
     }
 }

@@ -167,9 +167,10 @@ struct PStmt {
     bool read;          /* WAIT_GROUP */
 };
 
-typedef struct PFact { /* one `where` expression */
+typedef struct PFact { /* one `where` expression, or what a view or a call needs */
     const Sx *cond;
     Span span;
+    const char *why; /* NULL: the user's; otherwise the rule, and no check where it is proved */
 } PFact;
 typedef struct PParam { /* in source order */
     bool is_scalar;

@@ -255,6 +255,8 @@ PBarrier *barrier_ref(Env *e, const Expr *x, const Sx **slot)
 
 /* ---- views ---- */
 
+static const char inside[] = "a view lies inside its tensor";
+
 static bool launch_known(Env *e, const Sx *x, const char *what)
 {
     if (x->launch) return true;
@@ -286,7 +288,7 @@ static bool view_bounds(Env *e, const Stmt *s, PRegion *r, PTensor *v)
         }
         if (p->count && p->count->op != SX_CONST && p->count->op != SX_SYM)
             vec_push(e->c->scratch, &e->kernel->facts,
-                     ((PFact){sx_op(e, SX_GE, p->count, sx_const(e, 1, p->span), p->span), p->span}));
+                     ((PFact){sx_op(e, SX_GE, p->count, sx_const(e, 1, p->span), p->span), p->span, inside}));
         const Sx *at = sx_op(e, SX_MUL, p->start, from->stride[d], p->span);
         offset = at ? sx_op(e, SX_ADD, offset, at, p->span) : NULL;
         if (!offset) return false;
@@ -306,9 +308,9 @@ static bool view_bounds(Env *e, const Stmt *s, PRegion *r, PTensor *v)
             diag_label(e->c->diags, g, from->span, "`%s` is declared here", name_of(e, from->name));
             return false;
         }
-        if (!cs) vec_push(e->c->scratch, &e->kernel->facts, ((PFact){sx_op(e, SX_GE, p->start, zero, p->span), p->span}));
+        if (!cs) vec_push(e->c->scratch, &e->kernel->facts, ((PFact){sx_op(e, SX_GE, p->start, zero, p->span), p->span, inside}));
         if (!p->whole && !(ce && cx))
-            vec_push(e->c->scratch, &e->kernel->facts, ((PFact){sx_op(e, SX_LE, end, from->extent[d], p->span), p->span}));
+            vec_push(e->c->scratch, &e->kernel->facts, ((PFact){sx_op(e, SX_LE, end, from->extent[d], p->span), p->span, inside}));
         if (!p->marked) continue;
         v->dim_of[v->rank] = (int8_t)bd;
         v->extent[v->rank] = extent;
@@ -352,7 +354,7 @@ static PTensor *view_shape(Env *e, const Stmt *s, PTensor *from)
             return NULL;
         }
     } else if (!sx_same(n, m)) {
-        vec_push(e->c->scratch, &e->kernel->facts, ((PFact){sx_op(e, SX_LE, n, m, s->span), s->view.type->span}));
+        vec_push(e->c->scratch, &e->kernel->facts, ((PFact){sx_op(e, SX_LE, n, m, s->span), s->view.type->span, inside}));
     }
     v->base = from->base ? from->base : from;
     v->offset = from->base ? from->offset : sx_const(e, 0, s->span);

@@ -144,6 +144,7 @@ const Sx *sx_op(Env *e, SxOp op, const Sx *a, const Sx *b, Span span)
         if (kb == 0 && (op == SX_ADD || op == SX_SUB || op == SX_SHL || op == SX_SHR)) return a;
         if (kb == 1 && (op == SX_MUL || op == SX_DIV || op == SX_CEIL)) return a;
     }
+    if (((cb && b && kb == 0) || (ca && ka == 0)) && op == SX_MUL) return sx_const(e, 0, span);
     if (ca && ka == 0 && op == SX_ADD) return b;
     if (ca && ka == 1 && op == SX_MUL) return b;
     return sx_new(e, op, span, 0, a, b);
@@ -347,8 +348,10 @@ const Sx *module_const(Env *e, Module *m, Item *it, Span at)
     Compilation long_lived = *e->c; /* a constant outlives the kernel that used it first */
     long_lived.scratch = e->c->arena;
     Env inner = {.ch = e->ch, .c = &long_lived, .module = m, .levels = e->levels};
+    env_begin(&inner);
     *known = &CONST_BUSY;
     const Sx *x = deeper(&inner, it->expr, at) ? const_value(&inner, it) : NULL;
+    env_leave(&inner, NULL);
     *known = x ? x : &CONST_BAD;
     return x;
 }

@@ -147,7 +147,7 @@ static void block(Env *e, const Block *b, PBlock *into)
     e->nesting++;
     if (nested(e, b->span)) statements(e, b, into);
     e->nesting--;
-    e->scope = outer;
+    env_leave(e, outer);
 }
 
 /* The bounds of an inner loop, too, are worked out once: a `var` in them may change in the body. */
@@ -201,7 +201,7 @@ static void for_stmt(Env *e, const Stmt *s)
     PBlock ignored = {NULL, NULL};
     if (body) statements(e, &s->loop.body, p ? &p->body : &ignored);
     e->nesting = nesting;
-    e->scope = outer;
+    env_leave(e, outer);
     e->block = outer_block;
 }
 

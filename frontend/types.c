@@ -232,7 +232,7 @@ static const Sx *bound_extent(Env *e, const Expr *x, const Sx *arg, int d, Ident
         return NULL;
     }
     const Sx *eq = sx_op(e, SX_EQ, want, arg, x->span);
-    vec_push(e->c->scratch, &e->kernel->facts, ((PFact){.cond = eq, .span = x->span}));
+    vec_push(e->c->scratch, &e->kernel->facts, ((PFact){.cond = eq, .span = x->span, .why = "an argument has the extents of its parameter"}));
     return want;
 }
 

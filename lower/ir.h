@@ -149,7 +149,7 @@ const char *ir_type_text(IrType t);
 /* With sources, the source line stands as a comment above the ops of each statement. */
 void ir_print(Text *out, const IrModule *m, Sources *sources);
 void ir_print_op(Text *out, const IrKernel *k, const IrOp *op);
-/* Reads the text form. Errors go to d (E09xx); returns NULL after an error. print(read(print(m))) == print(m). */
+/* Reads the text form. Errors go to d (E0662, E069x); returns NULL after an error. print(read(print(m))) == print(m). */
 IrModule *ir_read(Arena *a, Names *names, Diags *d, Source *src);
 
 /* ---- well-formedness: ir_check.c ---- */

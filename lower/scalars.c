@@ -388,6 +388,21 @@ static void assume(Lower *L, const Sx *x)
     }
 }
 
+static bool holds(Lower *L, const Sx *x)
+{
+    if (x->op < SX_EQ || x->op > SX_GE) return false;
+    Domain *d = L->d;
+    Poly a = scalar_poly(L, x->a), b = scalar_poly(L, x->b);
+    switch ((SxOp)x->op) {
+    case SX_EQ: return domain_eq(d, a, b);
+    case SX_LE: return domain_le(d, a, b);
+    case SX_GE: return domain_le(d, b, a);
+    case SX_LT: return domain_lt(d, a, b);
+    case SX_GT: return domain_lt(d, b, a);
+    default: return false;
+    }
+}
+
 /* A normal form made before a fact was known would miss it. */
 static void forget_polys(Lower *L)
 {
@@ -402,8 +417,9 @@ static void facts(Lower *L)
         const PFact *f = &L->k->facts.v[i];
         Lx cond = scalar_lx(L, f->cond);
         if (cond == 0) continue; /* the checker lets only launch facts through */
-        const char *text = source_text(L, f->span);
-        if (!launch_check(L, E1101, cond, f->span, text, "a fact of the kernel's `where`")) {
+        if (f->why && holds(L, f->cond)) continue;
+        const char *text = f->why ? lx_text(L, cond) : source_text(L, f->span);
+        if (!launch_check(L, E1101, cond, f->span, text, f->why ? f->why : "a fact of the kernel's `where`")) {
             Diag *g = lower_error(L, E0523, f->span, "`%s` holds for no launch", text);
             diag_fix(L->c->diags, g, "correct the fact, or the compile-time parameters that it mentions");
             continue;

@@ -1,9 +1,9 @@
-/* Loops. A short counted loop with synchronisation in it is walked round by round. For any other one a state is looked
- * for that holds at its head in every round: it starts as the state before the loop, is weakened by what comes back over
- * the back edge until nothing changes, and then the last walk of the body was the proof.
+/* Loops. A short counted loop with synchronisation in it is walked round by round. For any other one a state is
+ * looked for that holds at its head in every round: it starts as the state before the loop, is weakened by what comes
+ * back over the back edge until nothing changes, and then the last walk of the body was the proof.
  *
- * What changes from round to round is described by relations that the last walk proves, too: the parity of a barrier is
- * the value of a variable; bytes and written ranges grow with the index.
+ * What changes from round to round is described by relations that the last walk proves, too: the parity of a barrier
+ * is the value of a variable; bytes and written ranges grow with the index.
  */
 #include <string.h>
 

@@ -58,19 +58,13 @@ static int split_program(Run *r)
     return EXIT_OK;
 }
 
-/* Without an assembler the driver compiles the PTX; without -arch the device decides, unless the file's `target` has
- * no code for it: then loading says what it is for. */
+/* Without an assembler the driver compiles the PTX; without -arch the file's targets and then the device decide. */
 static tilecc_result *compile_text(const Run *r, const char *text, size_t size)
 {
     tilecc_options o = r->opt->lib;
     o.emit = TILECC_EMIT_CUBIN;
-    if (!o.arch) o.arch = tile_device_arch(r->device);
+    o.default_arch = tile_device_arch(r->device);
     tilecc_result *c = tilecc_compile(&o, r->path, text, size);
-    if (c && c->status == TILECC_ERROR_USAGE && !r->opt->lib.arch) {
-        tilecc_free(c);
-        o.arch = NULL;
-        c = tilecc_compile(&o, r->path, text, size);
-    }
     if (c && c->status == TILECC_ERROR_TOOL && o.assembler == TILECC_ASM_AUTO) {
         if (r->opt->verbose) complain("%s; the driver compiles the PTX instead", c->message);
         tilecc_free(c);
