@@ -95,8 +95,10 @@ static const char *tile_text(Env *e, const PTile *t)
     int span = swizzle_span(t->swizzle);
     const char *layout = span ? arena_printf(e->c->scratch, " swizzle %d", span) : "";
     if (t->swizzle > MAP_SWIZZLE_128B)
-        layout = arena_printf(e->c->scratch, " swizzle 128 atom %s", t->swizzle == MAP_SWIZZLE_128B_ATOM_64B ? "64" : t->swizzle == MAP_SWIZZLE_128B_ATOM_32B ? "32" : "32 flip");
-    const char *inter = t->interleave ? arena_printf(e->c->scratch, " interleave %d", t->interleave == MAP_INTERLEAVE_16B ? 16 : 32) : "";
+        layout = t->swizzle == MAP_SWIZZLE_128B_ATOM_64B   ? " swizzle 128 atom 64"
+                 : t->swizzle == MAP_SWIZZLE_128B_ATOM_32B ? " swizzle 128 atom 32"
+                                                           : " swizzle 128 atom 32 flip";
+    const char *inter = t->interleave == MAP_INTERLEAVE_16B ? " interleave 16" : t->interleave ? " interleave 32" : "";
     return arena_printf(e->c->scratch, "%s%s%s%s%s", elem_info(t->type)->name, slots, shape_text(e, t->rank, t->extent), layout,
                         inter);
 }
@@ -172,7 +174,9 @@ static bool bind_object(Env *caller, Env *inner, const Param *p, const Expr *x)
         int64_t n = 1;
         if (p->count && !constant(inner, p->count, 1, 1024, "the number of barriers in the array", &n)) return false;
         if ((p->count != NULL) != a->barrier->is_array || n != a->barrier->slots)
-            return wrong_argument(caller, x, p, p->count ? arena_printf(caller->c->scratch, "an array of %lld barriers", (long long)n) : "one barrier");
+            return wrong_argument(
+                caller, x, p,
+                p->count ? arena_printf(caller->c->scratch, "an array of %lld barriers", (long long)n) : "one barrier");
     }
     Entity ent = *a;
     ent.name = p->name.name;

@@ -290,9 +290,11 @@ PTensor *tensor_param(Env *e, Ident name, const TypeExpr *type, const PTensor *a
     bool ok = elem_type(e, type->elem, &t->type);
     const DimsList *dims = type->brackets;
     if (!dims || dims->next || dims->dims.n < 1 || dims->dims.n > P_RANK) {
-        if (dims && dims->next) diag_at(e->c->diags, E0309, type->span, "a global tensor has one bracket of extents; arrays are of shared tiles");
-        else diag_at(e->c->diags, E0309, dims ? dims->span : type->span, "a tensor has 1 to 5 dimensions, this one has %u",
-                     dims ? dims->dims.n : 0);
+        if (dims && dims->next)
+            diag_at(e->c->diags, E0309, type->span, "a global tensor has one bracket of extents; arrays are of shared tiles");
+        else
+            diag_at(e->c->diags, E0309, dims ? dims->span : type->span, "a tensor has 1 to 5 dimensions, this one has %u",
+                    dims ? dims->dims.n : 0);
         return NULL;
     }
     if (type->swizzle || type->interleave) {

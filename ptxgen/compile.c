@@ -115,17 +115,12 @@ static void unused_defines(Job *j, const Define *d)
                     d[i].value);
 }
 
-/* One kernel from the tree to proved IR; NULL after an error in it. */
+/* One kernel from the tree to proved IR (the verifier checks first that it is well formed); NULL after an error. */
 static IrKernel *build_kernel(Job *j, Checked *ch, size_t i, const IrModule *m, Text *plan, Text *certificate)
 {
     PKernel *p = check_kernel(ch, i);
     IrKernel *k = p ? lower_kernel(&j->c, p, plan) : NULL;
     if (!k) return NULL;
-    const char *fault = ir_check(&j->scratch, k);
-    if (fault) {
-        diag_at(&j->diags, E1299, p->span, "the IR of `%s` is malformed: %s", names_text(j->names, p->name), fault);
-        return NULL;
-    }
     return ir_verify(&j->scratch, &j->diags, m, k, certificate) ? k : NULL;
 }
 

@@ -19,7 +19,7 @@ assemble() { # file, options
     made=0
     # shellcheck disable=SC2086
     for target in ${listed:-$all_targets}; do
-        "$TILECC" $options -arch="$target" --emit=ptx "$file" -o "$work/ptx" 2>"$work/err"
+        (cd "$(dirname "$file")" && exec "$TILECC" $options -arch="$target" --emit=ptx "$(basename "$file")" -o "$work/ptx") 2>"$work/err"
         status=$?
         [ $status = 1 ] && [ -z "$listed" ] && continue
         if [ $status != 0 ]; then

@@ -3,12 +3,24 @@
  *
  *   reference make DTYPE SHAPE SEED OUT.npy           random bytes; DTYPE u1 u2 i2 f2 u4 i4 f4 u8 i8 f8, SHAPE 3,5,16
  *   reference index ROWS COUNT SEED OUT.npy           i4: rows of a table, some of them outside (negative, too large)
+ *   reference indices DTYPE ROWS SHAPE SEED OUT.npy   the same of any integer type
+ *   reference offsets PARTS TOTAL SEED OUT.npy        i4: PARTS + 1 numbers from 0 up to TOTAL, none less than the one before
  *   reference same A.npy B.npy                        equal type, shape and bytes
  *   reference affine IN.npy OUT.npy FILL OFFSETS STEPS
  *             OUT[i, j, ..] = IN[i * step + offset, ..] where that lies inside IN, elsewhere FILL (hex, per element)
  *   reference window IN.npy BEFORE.npy OUT.npy LOW HIGH
  *             OUT[i, ..] = IN[i - low, ..] for low <= i < high, BEFORE[i, ..] elsewhere
  *   reference gather TABLE.npy INDEX.npy OUT.npy      OUT[r, ..] = TABLE[INDEX[r], ..], zeros where that is outside
+ *   reference scatter IN.npy INDEX.npy BEFORE.npy OUT.npy
+ *             OUT[v, ..] is some IN[r, ..] with INDEX[r] == v, else BEFORE[v, ..]
+ *   reference row TABLE.npy INDEX.npy K OUT.npy R [INDEX2.npy]
+ *             OUT[R, ..] = TABLE[INDEX[K], ..] or TABLE[INDEX2[INDEX[K]], ..], zeros where one of them is outside
+ *   reference rows TABLE.npy OUT.npy R0,R1,..         OUT[i, ..] = TABLE[Ri, ..], zeros where that is outside
+ *   reference map IN.npy OUT.npy FILL OFFSET STRIDES LIMITS
+ *             OUT[i, j, ..] = element OFFSET + i * stride + j * stride + .. of IN where i, j, .. are below the limits,
+ *             elsewhere FILL; the two may have other ranks, and types of the same size
+ *   reference block IN.npy OUT.npy FROM SIZE TO       OUT[i + to, ..] = IN[i + from, ..] for i, .. below SIZE
+ *   reference blocks IN.npy OUT.npy N                 OUT[j * N + r, i * N + c] = IN[i * N + r, j * N + c]
  * Exit code 0; 1 with the first difference; 3 for files that can't be used.
  */
 #include <stdint.h>
@@ -108,19 +120,45 @@ static int make(char **v)
     return 0;
 }
 
+static int make_indices(char **v)
+{
+    long rows = strtol(v[1], NULL, 10);
+    Array a = {.size = v[0][1] - '0'};
+    sprintf(a.type, "%s%s", a.size == 1 ? "|" : "<", v[0]);
+    a.rank = numbers(v[2], a.shape);
+    measure(&a);
+    uint64_t seed = strtoull(v[3], NULL, 0);
+    if (!(a.data = malloc(a.count * (size_t)a.size + 8))) fail("memory", v[4]);
+    for (size_t i = 0; i < a.count; i++) { /* little endian: the low bytes of x are x in a smaller type */
+        static const int32_t outside[] = {-1, -2, INT32_MIN, INT32_MAX};
+        int64_t x = (int64_t)(random_bits(&seed) % (uint64_t)rows);
+        if (i % 7 == 3) x = outside[i / 7 % 4];
+        if (i % 11 == 5) x = rows;
+        memcpy(a.data + i * (size_t)a.size, &x, (size_t)a.size);
+    }
+    save(&a, v[4]);
+    return 0;
+}
+
 static int make_index(char **v)
 {
-    long rows = strtol(v[0], NULL, 10);
-    Array a = {.type = "<i4", .size = 4, .rank = 1, .shape = {strtol(v[1], NULL, 10)}};
+    char *all[] = {"i4", v[0], v[1], v[2], v[3]};
+    return make_indices(all);
+}
+
+static int make_offsets(char **v)
+{
+    long parts = strtol(v[0], NULL, 10), total = strtol(v[1], NULL, 10);
+    Array a = {.type = "<i4", .size = 4, .rank = 1, .shape = {parts + 1}};
     measure(&a);
     uint64_t seed = strtoull(v[2], NULL, 0);
-    if (!(a.data = malloc(a.count * 4 + 4))) fail("memory", v[3]);
-    for (size_t i = 0; i < a.count; i++) {
-        static const int32_t outside[] = {-1, -2, INT32_MIN, INT32_MAX};
-        int32_t x = (int32_t)(random_bits(&seed) % (uint64_t)rows);
-        if (i % 7 == 3) x = outside[i / 7 % 4];
-        if (i % 11 == 5) x = (int32_t)rows;
-        memcpy(a.data + 4 * i, &x, 4);
+    if (!(a.data = calloc(a.count, 4))) fail("memory", v[3]);
+    int32_t at = 0;
+    for (long i = 1; i <= parts; i++) {
+        long rest = total - at;
+        at = i == parts ? (int32_t)total : at + (int32_t)(random_bits(&seed) % (uint64_t)(2 * rest / (parts - i + 1) + 1));
+        if (at > total) at = (int32_t)total;
+        memcpy(a.data + 4 * i, &at, 4);
     }
     save(&a, v[3]);
     return 0;
@@ -229,11 +267,135 @@ static int gather(char **v)
     return 0;
 }
 
+/* Element i of an integer array; what lies beyond 64-bit signed numbers is far outside of any table. */
+static int64_t integer(const Array *a, size_t i)
+{
+    int64_t x = 0;
+    memcpy(&x, a->data + i * (size_t)a->size, (size_t)a->size);
+    int unused = 64 - 8 * a->size;
+    if (a->type[1] == 'i') x = (int64_t)((uint64_t)x << unused) >> unused;
+    return x;
+}
+
+static int differ_row(const Array *out, long r, const Array *table, int64_t row)
+{
+    static const unsigned char zero[8];
+    size_t width = out->count / (size_t)out->shape[0];
+    int inside = row >= 0 && row < table->shape[0];
+    for (size_t c = 0; c < width; c++)
+        if (differ(out, (size_t)r * width + c,
+                   inside ? table->data + ((size_t)row * width + c) * (size_t)table->size : zero))
+            return 1;
+    return 0;
+}
+
+static int row(char **v)
+{
+    Array table = load(v[0]), index = load(v[1]), out = load(v[3]);
+    int64_t x = integer(&index, strtoull(v[2], NULL, 10));
+    if (v[5]) {
+        Array second = load(v[5]);
+        x = x >= 0 && (uint64_t)x < second.count ? integer(&second, (size_t)x) : -1;
+    }
+    return differ_row(&out, strtol(v[4], NULL, 10), &table, x);
+}
+
+static int rows(char **v)
+{
+    Array table = load(v[0]), out = load(v[1]);
+    char *s = v[2];
+    for (long r = 0; *s; r++) {
+        if (r >= out.shape[0]) fail("fewer rows than are expected", v[1]);
+        if (differ_row(&out, r, &table, strtol(s, &s, 10))) return 1;
+        s += *s == ',';
+    }
+    return 0;
+}
+
+static int scatter(char **v)
+{
+    Array in = load(v[0]), index = load(v[1]), before = load(v[2]), out = load(v[3]);
+    size_t bytes = out.count / (size_t)out.shape[0] * (size_t)out.size;
+    for (long o = 0; o < out.shape[0]; o++) {
+        int hit = 0, right = 0;
+        for (size_t r = 0; r < index.count; r++) {
+            if (integer(&index, r) != o) continue;
+            hit = 1;
+            right = right || memcmp(in.data + r * bytes, out.data + (size_t)o * bytes, bytes) == 0;
+        }
+        if (!hit) right = memcmp(before.data + (size_t)o * bytes, out.data + (size_t)o * bytes, bytes) == 0;
+        if (right) continue;
+        printf("row %ld is %s\n", o, hit ? "none of those sent there" : "changed");
+        return 1;
+    }
+    return 0;
+}
+
+static int map(char **v)
+{
+    Array in = load(v[0]), out = load(v[1]);
+    uint64_t fill = strtoull(v[2], NULL, 16);
+    long offset = strtol(v[3], NULL, 10), stride[RANK], limit[RANK], at[RANK];
+    if (numbers(v[4], stride) != out.rank || numbers(v[5], limit) != out.rank || in.size != out.size) fail("ranks", v[1]);
+    for (size_t i = 0; i < out.count; i++) {
+        coordinates(&out, i, at);
+        long from = offset;
+        int inside = 1;
+        for (int d = 0; d < out.rank; d++) {
+            inside = inside && at[d] < limit[d];
+            from += at[d] * stride[d];
+        }
+        if (inside && (from < 0 || (size_t)from >= in.count)) fail("the source is outside", v[0]);
+        if (differ(&out, i, inside ? in.data + (size_t)from * (size_t)in.size : (unsigned char *)&fill)) return 1;
+    }
+    return 0;
+}
+
+static int block(char **v)
+{
+    Array in = load(v[0]), out = load(v[1]);
+    long from[RANK], size[RANK], to[RANK], at[RANK];
+    if (numbers(v[2], from) != out.rank || numbers(v[3], size) != out.rank || numbers(v[4], to) != out.rank) fail("ranks", v[1]);
+    for (size_t i = 0; i < out.count; i++) {
+        int inside = 1;
+        coordinates(&out, i, at);
+        for (int d = 0; d < out.rank; d++) {
+            at[d] -= to[d];
+            inside = inside && at[d] >= 0 && at[d] < size[d];
+            at[d] += from[d];
+        }
+        const unsigned char *want = inside ? element(&in, at) : NULL;
+        if (inside && !want) fail("the block is outside", v[0]);
+        if (inside && differ(&out, i, want)) return 1;
+    }
+    return 0;
+}
+
+static int blocks(char **v)
+{
+    Array in = load(v[0]), out = load(v[1]);
+    long n = strtol(v[2], NULL, 10), at[RANK];
+    for (size_t i = 0; i < out.count; i++) {
+        coordinates(&out, i, at);
+        long from[2] = {at[1] / n * n + at[0] % n, at[0] / n * n + at[1] % n};
+        const unsigned char *want = element(&in, from);
+        if (!want) fail("the shapes are not transposed", v[1]);
+        if (differ(&out, i, want)) return 1;
+    }
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
-    static const struct { const char *name; int args; int (*run)(char **); } commands[] = {
-        {"make", 4, make}, {"index", 4, make_index}, {"same", 2, same}, {"affine", 5, affine}, {"window", 5, window},
-        {"gather", 3, gather}};
+    static const struct {
+        const char *name;
+        int args;
+        int (*run)(char **);
+    } commands[] = {{"make", 4, make},       {"index", 4, make_index}, {"indices", 5, make_indices},
+                    {"same", 2, same},       {"affine", 5, affine},    {"offsets", 4, make_offsets},
+                    {"window", 5, window},   {"gather", 3, gather},    {"scatter", 4, scatter},
+                    {"row", 5, row},         {"row", 6, row},          {"rows", 3, rows},
+                    {"map", 6, map},         {"block", 5, block},      {"blocks", 3, blocks}};
     for (size_t i = 0; argc > 1 && i < sizeof commands / sizeof *commands; i++)
         if (strcmp(argv[1], commands[i].name) == 0 && argc == commands[i].args + 2) return commands[i].run(argv + 2);
     fprintf(stderr, "reference: wrong call, see the head of reference.c\n");

@@ -18,6 +18,14 @@ index() {
     seed=$((seed + 1))
     "$REFERENCE" index "$1" "$2" $seed "$work/$3.npy"
 }
+indices() {
+    seed=$((seed + 1))
+    "$REFERENCE" indices "$1" "$2" "$3" $seed "$work/$4.npy"
+}
+offsets() {
+    seed=$((seed + 1))
+    "$REFERENCE" offsets "$1" "$2" $seed "$work/$3.npy"
+}
 
 case_() {
     current="$*"
@@ -45,6 +53,12 @@ same() { said=$("$REFERENCE" same "$work/$1.npy" "$work/$2.npy" 2>&1); judge $? 
 affine() { said=$("$REFERENCE" affine "$work/$1.npy" "$work/$2.npy" "$3" "$4" "$5" 2>&1); judge $? "$said"; }
 window() { said=$("$REFERENCE" window "$work/$1.npy" "$work/$2.npy" "$work/$3.npy" "$4" "$5" 2>&1); judge $? "$said"; }
 gather() { said=$("$REFERENCE" gather "$work/$1.npy" "$work/$2.npy" "$work/$3.npy" 2>&1); judge $? "$said"; }
+scatter() { said=$("$REFERENCE" scatter "$work/$1.npy" "$work/$2.npy" "$work/$3.npy" "$work/$4.npy" 2>&1); judge $? "$said"; }
+row() { said=$("$REFERENCE" row "$work/$1.npy" "$work/$2.npy" "$3" "$work/$4.npy" "$5" ${6:+"$work/$6.npy"} 2>&1); judge $? "$said"; }
+rows() { said=$("$REFERENCE" rows "$work/$1.npy" "$work/$2.npy" "$3" 2>&1); judge $? "$said"; }
+map() { said=$("$REFERENCE" map "$work/$1.npy" "$work/$2.npy" "$3" "$4" "$5" "$6" 2>&1); judge $? "$said"; }
+block() { said=$("$REFERENCE" block "$work/$1.npy" "$work/$2.npy" "$3" "$4" "$5" 2>&1); judge $? "$said"; }
+blocks() { said=$("$REFERENCE" blocks "$work/$1.npy" "$work/$2.npy" "$3" 2>&1); judge $? "$said"; }
 
 "$REFERENCE" make u2 64,256 1 "$work/a.npy" || exit 3
 "$TILECC" run --device="$device" examples/copy_explicit.tile src="$work/a.npy" dst="bf16[64,256]:$work/b.npy" >"$work/said" 2>&1
