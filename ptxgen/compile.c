@@ -59,6 +59,8 @@ static const char *module_file(Job *j, const char *dir, size_t n, const char *mo
     const char *text = read_file(j, p, size);
     if (!text) return NULL;
     *path = p;
+    for (uint32_t i = 0; i < j->dependencies.n; i++)
+        if (strcmp(j->dependencies.v[i], p) == 0) return text;
     vec_push(&j->arena, &j->dependencies, p);
     return text;
 }
@@ -86,11 +88,10 @@ static const char *read_module(void *user, const char *module, const char *from,
 
 /* ---- stages ---- */
 
-static bool show_tokens(Job *j)
+static void show_tokens(Job *j)
 {
     ParseContext pc = {&j->arena, j->names, &j->diags, &j->sources};
     print_tokens(&pc, j->main, &j->out);
-    return j->diags.errors == 0;
 }
 
 static Unit *parse(Job *j)

@@ -225,7 +225,8 @@ case_ $h/sync/counts.tile x="$work/a.npy" y="$work/b.npy:$work/c.npy" a=1 b=3 &&
 for kernel in mov:x:y smem:reg:param_0 tile_manifest:tile_zero:ret global_:r0:WARP_SZ; do
     make u1 1008 a
     names=${kernel#*:}
-    case_ "$h/names/ptx_words.tile:${kernel%%:*}" "${names%:*}=$work/a.npy" "${names#*:}=u8[1008]:$work/b.npy" && same a b
+    case_ "$h/names/ptx_words.tile:${kernel%%:*}" "${names%:*}=$work/a.npy" "${names#*:}=u8[1008]:$work/b.npy" &&
+        same a b
 done
 
 # ---- scalars ----
@@ -237,7 +238,8 @@ case_ $h/scalars/index_types.tile x="$work/x.npy" y="f32[8,32]:$work/y.npy" a="$
     row x g 0 y 6 && row x h 0 y 7
 index 12 12 i
 indices i4 100 12,2 two
-case_ $h/scalars/index_in_range.tile x="$work/x.npy" y="f32[48,32]:$work/y.npy" idx="$work/i.npy" two="$work/two.npy" n=4 &&
+case_ $h/scalars/index_in_range.tile x="$work/x.npy" y="f32[48,32]:$work/y.npy" idx="$work/i.npy" \
+    two="$work/two.npy" n=4 &&
     for r in 0 1 2 3 4 5 6 7 8 9 10 11; do
         row x i $r y $((4 * r)) && row x i 4 y $((4 * r + 1)) && row x i $r y $((4 * r + 2)) i &&
             row x two $((2 * r + 1)) y $((4 * r + 3))
@@ -284,7 +286,8 @@ case_ $h/movement/slice.tile x="$work/a.npy" y="bf16[45,72]:$work/b.npy" r=30 &&
 make f4 2,21,68 a
 case_ $h/movement/halo.tile x="$work/a.npy" y="f32[2,21,68]:$work/b.npy" && same a b
 make u2 70,384 a
-case_ $h/movement/split_qkv.tile qkv="$work/a.npy" q="bf16[70,128]:$work/b.npy" k="bf16[70,128]:$work/c.npy" v="bf16[70,128]:$work/d.npy" &&
+case_ $h/movement/split_qkv.tile qkv="$work/a.npy" q="bf16[70,128]:$work/b.npy" k="bf16[70,128]:$work/c.npy" \
+    v="bf16[70,128]:$work/d.npy" &&
     affine a b 0 0,0 1,1 && affine a c 0 0,128 1,1 && affine a d 0 0,256 1,1
 make f4 77,68 a
 for r in 1 30 76; do
@@ -294,15 +297,18 @@ done
 make i2 45,520 a
 case_ $h/movement/reverse.tile x="$work/a.npy" y="s16[45,520]:$work/b.npy" && affine a b 0 44,0 -1,1
 make u1 45,144 a
-case_ $h/movement/upsample.tile x="$work/a.npy" y="u8[90,144]:$work/b.npy" && affine b a 0 0,0 2,1 && affine b a 0 1,0 2,1
+case_ $h/movement/upsample.tile x="$work/a.npy" y="u8[90,144]:$work/b.npy" &&
+    affine b a 0 0,0 2,1 && affine b a 0 1,0 2,1
 make u2 2,37,21,72 a
 case_ $h/movement/downsample_2d.tile x="$work/a.npy" y="bf16[2,10,11,72]:$work/b.npy" && affine a b 0 0,0,0,0 1,4,2,1
 make u2 60,256 a
 make u2 41,256 b
 index 41 60 i
-case_ $h/movement/scatter_rows.tile:scatter_rows x="$work/a.npy" idx="$work/i.npy" out="$work/b.npy:$work/c.npy" && scatter a i b c
+case_ $h/movement/scatter_rows.tile:scatter_rows x="$work/a.npy" idx="$work/i.npy" out="$work/b.npy:$work/c.npy" &&
+    scatter a i b c
 indices i8 41 60 i
-case_ $h/movement/scatter_rows.tile:scatter_bulk x="$work/a.npy" idx="$work/i.npy" out="$work/b.npy:$work/c.npy" && scatter a i b c
+case_ $h/movement/scatter_rows.tile:scatter_bulk x="$work/a.npy" idx="$work/i.npy" out="$work/b.npy:$work/c.npy" &&
+    scatter a i b c
 make f8 45,18 a
 case_ $h/movement/repeat.tile x="$work/a.npy" y="f64[3,45,18]:$work/b.npy" && map a b 0 0 0,18,1 3,45,18
 make u2 7,16,24 a

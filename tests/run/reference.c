@@ -4,7 +4,7 @@
  *   reference make DTYPE SHAPE SEED OUT.npy           random bytes; DTYPE u1 u2 i2 f2 u4 i4 f4 u8 i8 f8, SHAPE 3,5,16
  *   reference index ROWS COUNT SEED OUT.npy           i4: rows of a table, some of them outside (negative, too large)
  *   reference indices DTYPE ROWS SHAPE SEED OUT.npy   the same of any integer type
- *   reference offsets PARTS TOTAL SEED OUT.npy        i4: PARTS + 1 numbers from 0 up to TOTAL, none less than the one before
+ *   reference offsets PARTS TOTAL SEED OUT.npy        i4: PARTS + 1 numbers from 0 to TOTAL, in order
  *   reference same A.npy B.npy                        equal type, shape and bytes
  *   reference affine IN.npy OUT.npy FILL OFFSETS STEPS
  *             OUT[i, j, ..] = IN[i * step + offset, ..] where that lies inside IN, elsewhere FILL (hex, per element)
@@ -156,8 +156,8 @@ static int make_offsets(char **v)
     int32_t at = 0;
     for (long i = 1; i <= parts; i++) {
         long rest = total - at;
-        at = i == parts ? (int32_t)total : at + (int32_t)(random_bits(&seed) % (uint64_t)(2 * rest / (parts - i + 1) + 1));
-        if (at > total) at = (int32_t)total;
+        at += (int32_t)(random_bits(&seed) % (uint64_t)(2 * rest / (parts - i + 1) + 1));
+        if (at > total || i == parts) at = (int32_t)total;
         memcpy(a.data + 4 * i, &at, 4);
     }
     save(&a, v[3]);
@@ -336,7 +336,8 @@ static int map(char **v)
     Array in = load(v[0]), out = load(v[1]);
     uint64_t fill = strtoull(v[2], NULL, 16);
     long offset = strtol(v[3], NULL, 10), stride[RANK], limit[RANK], at[RANK];
-    if (numbers(v[4], stride) != out.rank || numbers(v[5], limit) != out.rank || in.size != out.size) fail("ranks", v[1]);
+    int fits = numbers(v[4], stride) == out.rank && numbers(v[5], limit) == out.rank && in.size == out.size;
+    if (!fits) fail("ranks", v[1]);
     for (size_t i = 0; i < out.count; i++) {
         coordinates(&out, i, at);
         long from = offset;
@@ -355,7 +356,8 @@ static int block(char **v)
 {
     Array in = load(v[0]), out = load(v[1]);
     long from[RANK], size[RANK], to[RANK], at[RANK];
-    if (numbers(v[2], from) != out.rank || numbers(v[3], size) != out.rank || numbers(v[4], to) != out.rank) fail("ranks", v[1]);
+    int fits = numbers(v[2], from) == out.rank && numbers(v[3], size) == out.rank && numbers(v[4], to) == out.rank;
+    if (!fits || in.rank != out.rank) fail("ranks", v[1]);
     for (size_t i = 0; i < out.count; i++) {
         int inside = 1;
         coordinates(&out, i, at);
