@@ -111,9 +111,25 @@ static bool same_tile_type(const PTile *a, const PTile *b)
     return same;
 }
 
+/* Names in the extents of a parameter that nothing else declares are the argument's, as for global tensors. */
+static void bind_extents(Env *inner, const TypeExpr *type, const PTile *t)
+{
+    const DimsList *dims = type->brackets;
+    for (bool count = dims && dims->next; dims; dims = dims->next, count = false) {
+        int d = 0;
+        for (const Expr *x = dims->dims.first; x; x = x->next, d++) {
+            if (x->kind != EX_NAME || d >= t->rank || env_find(inner, x->id.name) || module_item(inner->module, x->id.name))
+                continue;
+            const Sx *k = sx_const(inner, count ? t->slots : t->extent[d], x->span);
+            env_add(inner, (Entity){.kind = ENT_SCALAR, .name = x->id.name, .span = x->span, .sx = k});
+        }
+    }
+}
+
 static bool bind_tile(Env *caller, Env *inner, const Param *p, const Expr *x, const Entity *a)
 {
     if (!a || a->kind != ENT_TILE) return wrong_argument(caller, x, p, "a shared tile");
+    bind_extents(inner, p->type, a->tile);
     PTile *want = tile_type(inner, p->name, p->type);
     if (!want) return false;
     if (!same_tile_type(want, a->tile)) {

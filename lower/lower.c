@@ -216,13 +216,26 @@ static void loop_index(Lower *L, const PStmt *st, LoopState *s)
     s->index = poly_atom(d, o->index);
 }
 
+/* A bound of a loop whose index fits 32 bits. Where the bound itself may not, it is cut to what does: a start beyond
+ * every index and an end before every index stay so. */
+static Opnd bound32(Lower *L, const Sx *x)
+{
+    int64_t lo, hi;
+    scalar_range(L, x, &lo, &hi);
+    if (lo >= INT32_MIN && hi <= INT32_MAX) return value_low(L, x);
+    Opnd v = value_wide(L, x);
+    if (lo < INT32_MIN) v = emit_op(L, IR_MAX, IR_I64, v, opnd_imm(INT32_MIN));
+    if (hi > INT32_MAX) v = emit_op(L, IR_MIN, IR_I64, v, opnd_imm(INT32_MAX));
+    return emit_cvt(L, IR_I32, v);
+}
+
 static void loop(Lower *L, const PStmt *st)
 {
     LoopState *s = &L->loops[st->id];
     sync_flush_loads(L);
     loop_index(L, st, s);
-    Opnd a = s->wide ? value_wide(L, st->lo) : value_low(L, st->lo),
-         b = s->wide ? value_wide(L, st->value) : value_low(L, st->value);
+    Opnd a = s->wide ? value_wide(L, st->lo) : bound32(L, st->lo),
+         b = s->wide ? value_wide(L, st->value) : bound32(L, st->value);
     L->open_mask |= loop_bit(st->id);
     SyncMark mark = sync_enter(L, &st->body, true);
     s->value = emit_loop(L, s->wide ? IR_I64 : IR_I32, a, b);

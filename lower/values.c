@@ -333,6 +333,27 @@ static bool fits32(Lower *L, const Sx *x)
     return lo >= INT32_MIN && hi <= INT32_MAX;
 }
 
+static bool is_ring(SxOp op)
+{
+    return op == SX_ADD || op == SX_SUB || op == SX_MUL || op == SX_NEG || op == SX_INV || op == SX_AND ||
+           op == SX_OR || op == SX_XOR;
+}
+
+/* Does the op's 32-bit form, given the low halves of its operands, make the low half of its value? */
+static bool made_in_32(Lower *L, const Sx *x)
+{
+    int64_t alo, ahi, blo, bhi, count = -1;
+    if (is_ring(x->op)) return true;
+    if ((x->op == SX_SHL || x->op == SX_SHR) && x->b->op == SX_CONST) count = x->b->k;
+    if (x->op == SX_SHL) return count >= 0 && count < 32;
+    if (!fits32(L, x->a) || (x->b && !fits32(L, x->b))) return false;
+    if (x->op == SX_SHR) return count >= 0 && count < 32;
+    if (x->op != SX_CEIL) return true;
+    scalar_range(L, x->a, &alo, &ahi); /* a + b - 1, or the negative of a */
+    scalar_range(L, x->b, &blo, &bhi);
+    return ahi + bhi <= INT32_MAX && alo > INT32_MIN;
+}
+
 /* Is the value best made in 32 bits, all its parts being so? */
 static bool narrow(Lower *L, const Sx *x)
 {
@@ -348,7 +369,9 @@ static bool narrow(Lower *L, const Sx *x)
     case SX_VAR:
     case SX_LOAD: return false;
     case SX_SHL: return x->b->op == SX_CONST && x->b->k >= 0 && x->b->k < 31 && narrow(L, x->a);
-    default: return !(scalar_uses(L, x) == USE_LAUNCH) && narrow(L, x->a) && (x->b == NULL || narrow(L, x->b));
+    default:
+        return !(scalar_uses(L, x) == USE_LAUNCH) && made_in_32(L, x) && narrow(L, x->a) &&
+               (x->b == NULL || narrow(L, x->b));
     }
 }
 
@@ -395,12 +418,6 @@ static Opnd named(Lower *L, const Sx *let, Opnd o)
     return o;
 }
 
-static bool is_ring(SxOp op)
-{
-    return op == SX_ADD || op == SX_SUB || op == SX_MUL || op == SX_NEG || op == SX_INV || op == SX_AND ||
-           op == SX_OR || op == SX_XOR;
-}
-
 static bool cached(const Lower *L, const Scalar *s, const Cached *c)
 {
     return c->set && L->live.v[c->scope] && (!(s->uses & USE_VAR) || c->epoch == L->epoch);
@@ -430,18 +447,7 @@ static Opnd low_node(Lower *L, const Sx *x)
     default: break;
     }
     if (scalar_uses(L, x) == USE_LAUNCH) return emit_cvt(L, IR_I32, value_wide(L, x));
-    bool shift = x->op == SX_SHL && x->b->op == SX_CONST && x->b->k >= 0 && x->b->k < 32;
-    int64_t lo = 0, hi = 0;
-    bool exact = fits32(L, x->a) && (x->b == NULL || fits32(L, x->b));
-    if (x->op == SX_CEIL && exact) { /* a + b - 1 */
-        int64_t alo, ahi;
-        scalar_range(L, x->a, &alo, &ahi);
-        scalar_range(L, x->b, &lo, &hi);
-        exact = ahi + hi <= INT32_MAX && alo > INT32_MIN;
-    }
-    if (x->op == SX_SHL || x->op == SX_SHR)
-        exact = x->op == SX_SHR && exact && x->b->op == SX_CONST && x->b->k >= 0 && x->b->k < 32;
-    if (!is_ring(x->op) && !shift && !exact) return emit_cvt(L, IR_I32, value_wide(L, x));
+    if (!made_in_32(L, x)) return emit_cvt(L, IR_I32, value_wide(L, x));
     Opnd a = value_low(L, x->a), b = x->b ? value_low(L, x->b) : opnd_imm(0);
     return value_op(L, x, IR_I32, a, b);
 }

@@ -171,10 +171,13 @@ case_ $h/strides/pitch.tile:pitch_bulk x="$work/a.npy" y="bf16[45,264]:$work/b.n
 
 # ---- control, arrival and reuse ----
 for shape in 130,200 16,64 70,136; do
+    make f2 "$shape" a
+    case_ $h/sync/else_if.tile x="$work/a.npy" y="f16[$shape]:$work/b.npy" && same a b
+done
+for shape in 130,200 16,64 70,136; do
     make u2 "$shape" a
     case_ $h/sync/two_loads.tile x="$work/a.npy" y="bf16[$shape]:$work/b.npy" && same a b
     case_ $h/sync/slots.tile x="$work/a.npy" y="bf16[$shape]:$work/b.npy" && same a b
-    case_ $h/sync/else_if.tile x="$work/a.npy" y="f16[$shape]:$work/b.npy" && same a b
     case_ $h/sync/if_in_loop.tile x="$work/a.npy" y="u16[$shape]:$work/b.npy" && same a b
     case_ $h/sync/inlined.tile x="$work/a.npy" y="bf16[$shape]:$work/b.npy" && same a b
     case_ $h/sync/threads_128.tile x="$work/a.npy" y="bf16[$shape]:$work/b.npy" && same a b

@@ -12,7 +12,8 @@
  *             OUT[i, ..] = IN[i - low, ..] for low <= i < high, BEFORE[i, ..] elsewhere
  *   reference gather TABLE.npy INDEX.npy OUT.npy      OUT[r, ..] = TABLE[INDEX[r], ..], zeros where that is outside
  *   reference scatter IN.npy INDEX.npy BEFORE.npy OUT.npy
- *             OUT[v, ..] is some IN[r, ..] with INDEX[r] == v, else BEFORE[v, ..]
+ *             every element of OUT[v, ..] is that of some IN[r, ..] with INDEX[r] == v (rows sent to one place may
+ *             mix), and that of BEFORE[v, ..] where there is none
  *   reference row TABLE.npy INDEX.npy K OUT.npy R [INDEX2.npy]
  *             OUT[R, ..] = TABLE[INDEX[K], ..] or TABLE[INDEX2[INDEX[K]], ..], zeros where one of them is outside
  *   reference rows TABLE.npy OUT.npy R0,R1,..         OUT[i, ..] = TABLE[Ri, ..], zeros where that is outside
@@ -315,17 +316,17 @@ static int rows(char **v)
 static int scatter(char **v)
 {
     Array in = load(v[0]), index = load(v[1]), before = load(v[2]), out = load(v[3]);
-    size_t bytes = out.count / (size_t)out.shape[0] * (size_t)out.size;
-    for (long o = 0; o < out.shape[0]; o++) {
+    size_t width = out.count / (size_t)out.shape[0], size = (size_t)out.size;
+    for (size_t i = 0; i < out.count; i++) {
         int hit = 0, right = 0;
-        for (size_t r = 0; r < index.count; r++) {
-            if (integer(&index, r) != o) continue;
+        for (size_t r = 0; r < index.count && !right; r++) {
+            if (integer(&index, r) != (int64_t)(i / width)) continue;
             hit = 1;
-            right = right || memcmp(in.data + r * bytes, out.data + (size_t)o * bytes, bytes) == 0;
+            right = memcmp(in.data + (r * width + i % width) * size, out.data + i * size, size) == 0;
         }
-        if (!hit) right = memcmp(before.data + (size_t)o * bytes, out.data + (size_t)o * bytes, bytes) == 0;
+        if (!hit) right = memcmp(before.data + i * size, out.data + i * size, size) == 0;
         if (right) continue;
-        printf("row %ld is %s\n", o, hit ? "none of those sent there" : "changed");
+        printf("element %zu of row %zu is %s\n", i % width, i / width, hit ? "none of those sent there" : "changed");
         return 1;
     }
     return 0;
