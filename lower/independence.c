@@ -14,14 +14,15 @@ static void unproved(Lower *L, const Access *w, const Access *o, const char *why
     const char *name = name_text(L, t->name);
     Diag *g = w == o ? lower_error(L, E0701, w->info.stmt->span, "different CTAs may write the same elements of `%s`",
                                    name)
-                     : lower_error(L, E0701, w->info.stmt->span,
+                     : lower_error(L, o->write ? E0701 : E0702, w->info.stmt->span,
                                    "this write of `%s` and the %s of it by another CTA may overlap", name,
                                    o->write ? "write" : "read");
     if (w != o) diag_label(L->c->diags, g, o->info.stmt->span, "the other access");
     if (why && *why) diag_note(L->c->diags, g, (Span){0, 0}, "%s", why);
     diag_note(L->c->diags, g, t->span, "the tensor");
     diag_fix(L->c->diags, g,
-             "let the start depend on every index of the grid, or write `overlap any` if any order will do");
+             o->write ? "let the start depend on every index of the grid, or write `overlap any` if any order will do"
+                      : "write to another tensor, or write `overlap any` if any order will do");
     L->stmt = NULL;
 }
 

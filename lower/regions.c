@@ -119,7 +119,7 @@ static bool resolve_slot(Lower *L, MoveInfo *mi)
         mi->slot_const = -1;
         if (domain_le(L->d, poly_const(L->d, 0), slot) && domain_le(L->d, slot, poly_const(L->d, last))) return true;
     }
-    Diag *g = lower_error(L, E0508, mi->s->slot->span, "slot %s of `%s` is not proved to lie in 0 .. %lld",
+    Diag *g = lower_error(L, E0508, mi->s->span, "slot %s of `%s` is not proved to lie in 0 .. %lld",
                           poly_text(L, slot), name_text(L, mi->tile->name), (long long)last);
     diag_label(L->c->diags, g, mi->tile->span, "an array of %lld tiles", (long long)mi->tile->slots);
     diag_fix(L->c->diags, g, "write the slot as `.. %% %lld`", (long long)mi->tile->slots);
