@@ -60,6 +60,16 @@ void *mem_resize(Mem *m, void *p, size_t n)
     return q;
 }
 
+void *mem_grow(Mem *m, void *v, uint32_t *cap, uint32_t n, size_t size)
+{
+    if (n <= *cap) return v;
+    uint32_t now = *cap ? *cap : 32;
+    while (now < n) now = now > UINT32_MAX / 2 ? UINT32_MAX : now * 2;
+    v = mem_resize(m, v, arena_bytes(now, size));
+    *cap = now;
+    return v;
+}
+
 void mem_free(Mem *m, void *p)
 {
     if (p) (m->realloc ? m->realloc : std_realloc)(m->user, p, 0);
@@ -99,7 +109,8 @@ static void add_chunk(Arena *a, size_t need)
     poison(a->at, size);
 }
 
-void *arena_alloc(Arena *a, size_t n)
+/* Room for n bytes that are not zeroed. */
+static char *take(Arena *a, size_t n)
 {
     if (n > PTRDIFF_MAX - 2 * ALIGN - RED_ZONE) n = PTRDIFF_MAX - 2 * ALIGN - RED_ZONE;
     size_t step = ((n + ALIGN - 1) & ~(size_t)(ALIGN - 1)) + RED_ZONE;
@@ -108,26 +119,37 @@ void *arena_alloc(Arena *a, size_t n)
     char *p = a->at;
     a->at += step;
     unpoison(p, n);
-    memset(p, 0, n);
     return p;
+}
+
+void *arena_alloc(Arena *a, size_t n)
+{
+    return memset(take(a, n), 0, n);
 }
 
 char *arena_strdup(Arena *a, const char *s, size_t n)
 {
-    char *p = arena_alloc(a, n == SIZE_MAX ? n : n + 1);
+    char *p = take(a, n == SIZE_MAX ? n : n + 1);
     if (n) memcpy(p, s, n);
+    p[n] = 0;
     return p;
 }
 
 char *arena_printf(Arena *a, const char *fmt, ...)
 {
+    char shown[256]; /* most texts are written once */
     va_list ap, again;
     va_start(ap, fmt);
     va_copy(again, ap);
-    int n = vsnprintf(NULL, 0, fmt, ap);
+    int n = vsnprintf(shown, sizeof shown, fmt, ap);
     va_end(ap);
-    char *p = arena_alloc(a, n < 0 ? 1 : (size_t)n + 1);
-    if (n >= 0) vsnprintf(p, (size_t)n + 1, fmt, again);
+    char *p;
+    if (n < (int)sizeof shown) {
+        p = arena_strdup(a, shown, n < 0 ? 0 : (size_t)n);
+    } else {
+        p = take(a, (size_t)n + 1);
+        vsnprintf(p, (size_t)n + 1, fmt, again);
+    }
     va_end(again);
     return p;
 }
@@ -145,18 +167,14 @@ void arena_release(Arena *a, ArenaMark m)
     if (a->chunk) poison(a->at, (size_t)(a->end - a->at));
 }
 
-size_t arena_bytes(size_t n, size_t size)
-{
-    return size && n > SIZE_MAX / size ? SIZE_MAX : n * size;
-}
-
 void *vec_grow(Arena *a, void *v, uint32_t *cap, size_t size)
 {
     uint32_t old = *cap;
-    if (old > UINT32_MAX / 2) arena_alloc(a, SIZE_MAX); /* jumps */
-    uint32_t now = old ? old * 2 : 8;
-    void *p = arena_alloc(a, arena_bytes(now, size));
+    if (old > UINT32_MAX / 2) take(a, SIZE_MAX); /* jumps */
+    uint32_t now = old ? old * 2 : size <= 32 ? 8 : size <= 256 ? 4 : 1;
+    char *p = take(a, arena_bytes(now, size));
     if (old) memcpy(p, v, (size_t)old * size);
+    memset(p + (size_t)old * size, 0, (size_t)(now - old) * size);
     *cap = now;
     return p;
 }

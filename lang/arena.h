@@ -23,6 +23,8 @@ typedef struct Mem {
 
 /* n > 0; never returns NULL: jumps to m->fail. */
 void *mem_resize(Mem *m, void *p, size_t n);
+/* Room for n items in an array that grows by doubling, contents kept; returns where it stands now. */
+void *mem_grow(Mem *m, void *v, uint32_t *cap, uint32_t n, size_t size);
 void mem_free(Mem *m, void *p);
 
 typedef struct ArenaChunk ArenaChunk;
@@ -50,7 +52,11 @@ void arena_release(Arena *a, ArenaMark m);
 
 #define arena_new(a, T) ((T *)arena_alloc((a), sizeof(T)))
 #define arena_array(a, T, n) ((T *)arena_alloc((a), arena_bytes((n), sizeof(T))))
-size_t arena_bytes(size_t n, size_t size); /* n * size; SIZE_MAX (which fails) on overflow */
+/* n * size; SIZE_MAX (which fails) on overflow */
+static inline size_t arena_bytes(size_t n, size_t size)
+{
+    return size && n > SIZE_MAX / size ? SIZE_MAX : n * size;
+}
 
 /* A growing array whose storage comes from an arena: struct { T *v; uint32_t n, cap; }. */
 #define VEC(T)                                                                                                         \

@@ -3,49 +3,101 @@
 #include <string.h>
 
 #include "lang/manifest_words.h"
-#include "lang/names.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
+
+/* ---- checksum ---- */
+
+static void hash_words(XXH64_state_t *state, const uint64_t *w, size_t n)
+{
+    unsigned char le[512];
+    for (size_t i = 0, filled = 0; i < n; i++) {
+        for (unsigned k = 0; k < 8; k++) le[filled++] = (unsigned char)(w[i] >> 8 * k);
+        if (filled < sizeof le && i + 1 < n) continue;
+        XXH64_update(state, le, filled);
+        filled = 0;
+    }
+}
 
 uint64_t manifest_checksum(const uint64_t *w, size_t n)
 {
     XXH64_state_t state;
     XXH64_reset(&state, 0);
-    unsigned char le[512];
-    for (size_t i = 0, filled = 0; i < n; i++) {
-        for (unsigned k = 0; k < 8; k++) le[filled++] = (unsigned char)(w[i] >> 8 * k);
-        if (filled < sizeof le && i + 1 < n) continue;
-        XXH64_update(&state, le, filled);
-        filled = 0;
-    }
+    hash_words(&state, w, n);
     return XXH64_digest(&state);
 }
 
-/* Equal strings are stored once: names gives each a number, `at` where it stands. */
-typedef struct Writer {
-    Arena *a;
-    VEC(uint64_t) words;
-    Names *names;
-    VEC(uint32_t) at; /* at.v[name - 1] */
-    VEC(char) text;
-} Writer;
+/* ---- words and strings ---- */
 
-static void put(Writer *w, uint64_t v)
+enum { BLOCK_WORDS = 1024 };
+
+static MfBlock *new_block(Arena *a, size_t room)
 {
-    vec_push(w->a, &w->words, v);
+    MfBlock *b = arena_new(a, MfBlock);
+    b->w = arena_array(a, uint64_t, room);
+    return b;
 }
 
-static void put_text(Writer *w, const char *s)
+static void put(MfWriter *w, uint64_t v)
+{
+    if (w->last->n == BLOCK_WORDS) w->last = w->last->next = new_block(w->arena, BLOCK_WORDS);
+    w->last->w[w->last->n++] = v;
+    w->n++;
+}
+
+/* Open addressing with linear probing, at most half full. */
+typedef struct MfString {
+    uint32_t hash;
+    uint32_t len;
+    uint32_t end; /* where the text behind it starts; 0: free */
+} MfString;
+
+static uint32_t start_of(const MfString *s)
+{
+    return s->end - s->len - 1;
+}
+
+static void more_slots(MfWriter *w)
+{
+    enum { FIRST = 256 };
+    MfString *old = w->strings;
+    uint32_t count = old ? w->mask + 1 : 0, now = count ? count * 2 : FIRST;
+    w->strings = arena_array(w->arena, MfString, now);
+    w->mask = now - 1;
+    for (uint32_t i = 0; i < count; i++) {
+        if (old[i].end == 0) continue;
+        uint32_t at = old[i].hash & w->mask;
+        while (w->strings[at].end) at = (at + 1) & w->mask;
+        w->strings[at] = old[i];
+    }
+}
+
+/* The slot of the string, or the free one where it belongs. */
+static MfString *slot_of(const MfWriter *w, const char *s, uint32_t len, uint32_t hash)
+{
+    for (uint32_t i = hash & w->mask;; i = (i + 1) & w->mask) {
+        MfString *slot = &w->strings[i];
+        if (slot->end == 0) return slot;
+        if (slot->hash == hash && slot->len == len && memcmp(w->text.v + start_of(slot), s, len) == 0) return slot;
+    }
+}
+
+static void put_text(MfWriter *w, const char *s)
 {
     if (s == NULL) s = "";
-    size_t len = strlen(s);
-    Name name = names_intern(w->names, s, len);
-    if (name > w->at.n) {
-        vec_push(w->a, &w->at, w->text.n);
-        for (size_t i = 0; i <= len; i++) vec_push(w->a, &w->text, s[i]);
+    uint32_t len = (uint32_t)strlen(s), hash = (uint32_t)XXH3_64bits(s, len);
+    if (w->strings == NULL || w->nstrings > w->mask / 2) more_slots(w);
+    MfString *slot = slot_of(w, s, len, hash);
+    if (slot->end == 0) {
+        while (w->text.cap - w->text.n <= len)
+            w->text.v = vec_grow(w->arena, w->text.v, &w->text.cap, sizeof *w->text.v);
+        memcpy(w->text.v + w->text.n, s, (size_t)len + 1);
+        w->text.n += len + 1;
+        *slot = (MfString){hash, len, w->text.n};
+        w->nstrings++;
     }
-    put(w, (uint64_t)w->at.v[name - 1] << 32 | (uint32_t)len);
+    put(w, (uint64_t)start_of(slot) << 32 | len);
 }
 
 static uint64_t pack(uint64_t lo, unsigned shift, uint64_t hi)
@@ -53,7 +105,7 @@ static uint64_t pack(uint64_t lo, unsigned shift, uint64_t hi)
     return lo | hi << shift;
 }
 
-static void put_lx(Writer *w, const LxPool *p)
+static void put_lx(MfWriter *w, const LxPool *p)
 {
     put(w, p->nodes.n);
     for (uint32_t i = 0; i < p->nodes.n; i++) {
@@ -64,7 +116,7 @@ static void put_lx(Writer *w, const LxPool *p)
     }
 }
 
-static void put_tensor(Writer *w, const MfTensor *t)
+static void put_tensor(MfWriter *w, const MfTensor *t)
 {
     put_text(w, t->name);
     uint64_t bits = (uint64_t)t->read | (uint64_t)t->written << 1 | (uint64_t)t->strided << 2;
@@ -72,7 +124,7 @@ static void put_tensor(Writer *w, const MfTensor *t)
     for (unsigned d = 0; d < t->rank; d++) put(w, pack(t->extent[d], 32, t->stride[d]));
 }
 
-static void put_map(Writer *w, const MfMap *m)
+static void put_map(MfWriter *w, const MfMap *m)
 {
     put_text(w, m->name);
     put(w, pack(m->tensor, 32, m->offset));
@@ -93,7 +145,7 @@ static uint64_t code_word(ErrorCode c)
     return pack(number, 32, (unsigned char)s[0]);
 }
 
-static void put_check(Writer *w, const MfCheck *c)
+static void put_check(MfWriter *w, const MfCheck *c)
 {
     put(w, code_word(c->code));
     put(w, c->cond);
@@ -108,35 +160,51 @@ static void put_check(Writer *w, const MfCheck *c)
         for (uint32_t i_ = 0; i_ < (list).n; i_++) item((w), &(list).v[i_]);                                           \
     } while (0)
 
-static void put_sym(Writer *w, const MfSym *s)
+static void put_sym(MfWriter *w, const MfSym *s)
 {
     put_text(w, s->name);
     put(w, s->kind);
 }
 
-static void put_scalar(Writer *w, const MfScalar *s)
+static void put_scalar(MfWriter *w, const MfScalar *s)
 {
     put_text(w, s->name);
     put(w, pack(s->type, 32, s->sym));
 }
 
-static void put_arg(Writer *w, const struct MfArg *a)
+static void put_arg(MfWriter *w, const struct MfArg *a)
 {
     put(w, pack(a->is_scalar, 32, a->index));
 }
 
-static void put_param(Writer *w, const MfParam *p)
+static void put_param(MfWriter *w, const MfParam *p)
 {
     put(w, pack(p->kind, 32, p->index));
 }
 
-static void put_trust(Writer *w, const char *const *s)
+static void put_trust(MfWriter *w, const char *const *s)
 {
     put_text(w, *s);
 }
 
-static void put_kernel(Writer *w, const MfKernel *k)
+/* ---- the whole ---- */
+
+enum { KERNELS_AT = 4 }; /* word of the number of kernels, behind three strings and a hash */
+
+void manifest_begin(MfWriter *w, Arena *a, const Manifest *head)
 {
+    *w = (MfWriter){.arena = a};
+    w->first = w->last = new_block(a, BLOCK_WORDS);
+    put_text(w, head->compiler);
+    put_text(w, head->target);
+    put_text(w, head->source);
+    put(w, head->source_hash);
+    put(w, 0);
+}
+
+void manifest_kernel(MfWriter *w, const MfKernel *k)
+{
+    w->first->w[KERNELS_AT]++;
     put_text(w, k->name);
     put_text(w, k->entry);
     PUT_LIST(w, k->syms, put_sym);
@@ -152,24 +220,37 @@ static void put_kernel(Writer *w, const MfKernel *k)
     put(w, pack(k->threads, 32, k->smem));
 }
 
+const MfBlock *manifest_end(MfWriter *w)
+{
+    uint32_t text_words = (w->text.n + 7) / 8;
+    MfBlock *front = new_block(w->arena, MF_HEAD + 1 + text_words);
+    front->n = MF_HEAD + 1 + text_words;
+    front->next = w->first;
+    w->n += front->n;
+    front->w[0] = MANIFEST_MAGIC;
+    front->w[1] = MANIFEST_VERSION;
+    front->w[2] = w->n;
+    front->w[MF_HEAD] = w->text.n;
+    for (uint32_t i = 0; i < w->text.n; i++)
+        front->w[MF_HEAD + 1 + i / 8] |= (uint64_t)(unsigned char)w->text.v[i] << 8 * (i % 8);
+    XXH64_state_t state;
+    XXH64_reset(&state, 0);
+    hash_words(&state, front->w + MF_HEAD, front->n - MF_HEAD);
+    for (const MfBlock *b = front->next; b; b = b->next) hash_words(&state, b->w, b->n);
+    front->w[3] = XXH64_digest(&state);
+    return front;
+}
+
 MfWords manifest_encode(const Manifest *m, Arena *a)
 {
-    Writer w = {.a = a, .names = names_new(a)};
-    put_text(&w, m->compiler);
-    put_text(&w, m->target);
-    put_text(&w, m->source);
-    put(&w, m->source_hash);
-    PUT_LIST(&w, m->kernels, put_kernel);
-
-    size_t text_words = ((size_t)w.text.n + 7) / 8, n = MF_HEAD + 1 + text_words + w.words.n;
-    uint64_t *out = arena_array(a, uint64_t, n);
-    out[MF_HEAD] = w.text.n;
-    for (uint32_t i = 0; i < w.text.n; i++)
-        out[MF_HEAD + 1 + i / 8] |= (uint64_t)(unsigned char)w.text.v[i] << 8 * (i % 8);
-    memcpy(out + MF_HEAD + 1 + text_words, w.words.v, w.words.n * sizeof *out);
-    out[0] = MANIFEST_MAGIC;
-    out[1] = MANIFEST_VERSION;
-    out[2] = n;
-    out[3] = manifest_checksum(out + MF_HEAD, n - MF_HEAD);
-    return (MfWords){out, n};
+    MfWriter w;
+    manifest_begin(&w, a, m);
+    for (uint32_t i = 0; i < m->kernels.n; i++) manifest_kernel(&w, &m->kernels.v[i]);
+    const MfBlock *b = manifest_end(&w);
+    MfWords out = {arena_array(a, uint64_t, w.n), 0};
+    for (; b; b = b->next) {
+        memcpy(out.w + out.n, b->w, b->n * sizeof *out.w);
+        out.n += b->n;
+    }
+    return out;
 }

@@ -101,6 +101,24 @@ typedef struct MfWords {
     size_t n;
 } MfWords;
 MfWords manifest_encode(const Manifest *m, Arena *a);
+
+/* The same kernel by kernel: what was written is no longer needed. The words come in blocks. */
+typedef struct MfBlock {
+    struct MfBlock *next;
+    uint64_t *w;
+    uint32_t n;
+} MfBlock;
+typedef struct MfWriter {
+    Arena *arena;
+    MfBlock *first, *last;
+    size_t n;                     /* words in all blocks */
+    VEC(char) text;               /* every string once, each followed by a zero byte */
+    struct MfString *strings;     /* hash index over them */
+    uint32_t nstrings, mask;
+} MfWriter;
+void manifest_begin(MfWriter *w, Arena *a, const Manifest *head); /* all but its kernels */
+void manifest_kernel(MfWriter *w, const MfKernel *k);
+const MfBlock *manifest_end(MfWriter *w); /* w->n words */
 /* NULL on success, else a sentence saying what is wrong. Strings and arrays are copied into `a`. */
 const char *manifest_decode(const uint64_t *w, size_t n, Arena *a, Manifest *out);
 /* Finds and decodes the manifest of an ELF cubin or of PTX text (which one is seen from the bytes). */

@@ -105,7 +105,7 @@ static const char *search_symbols(const Elf *e, Section symbols, Image *out, boo
 
 static const char *find_in_elf(Image m, Image *out)
 {
-    Elf e;
+    Elf e = {0};
     const char *fault = open_elf(m, &e);
     bool found = false;
     for (uint32_t i = 0; i < e.count && fault == NULL && !found; i++) {
@@ -209,7 +209,7 @@ static const char *find_in_ptx(const char *text, size_t n, Arena *a, Manifest *o
 {
     static const char symbol[] = MANIFEST_SYMBOL;
     const size_t len = sizeof symbol - 1;
-    const char *end = text + n;
+    const char *end = n ? text + n : text; /* NULL where there is no image */
     for (const char *p = text; (size_t)(end - p) >= len; p++) {
         p = memchr(p, symbol[0], (size_t)(end - p) - len + 1);
         if (p == NULL) break;

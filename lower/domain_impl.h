@@ -35,7 +35,7 @@ enum {
     PROOF_STEPS = 96, /* atoms removed in one proof, all branches together */
     FOLD_STEPS = 24,  /* in the proofs by which quotients and minima fold */
     EXTREME_STEPS = 48,
-    ATOM_BLOCK = 16,
+    ATOM_BLOCK = 8,
     ATOM_BUCKETS = 64
 };
 #define COEF_MAX ((int64_t)1 << 61) /* sums of two coefficients never overflow */

@@ -8,9 +8,22 @@
 enum { i32 = IR_I32, i64 = IR_I64, pred = IR_PRED, any = IR_RESULT_ANY };
 
 static const IrOpInfo OPS[IR_OP_COUNT] = {
-#define OP(id, text, result, group, operands) [IR_##id] = {text, (uint8_t)(result + 0), IRG_##group, operands},
+#define OP(id, text, result, group, operands) [IR_##id] = {text, (uint8_t)(result + 0), IRG_##group},
 #include "lower/ops.def"
 #undef OP
+};
+
+static const IrSignature SIGNATURES[IR_OP_COUNT] = {
+#define ARG(key, kind) {IRK_##key, kind, false, false},
+#define MAY(key, kind) {IRK_##key, kind, false, true},
+#define LIST(key, kind) {IRK_##key, kind, true, false},
+#define OP(id, text, result, group, operands)                                                                          \
+    [IR_##id] = {sizeof((IrOperand[]){operands{0}}) / sizeof(IrOperand) - 1, {operands{0}}},
+#include "lower/ops.def"
+#undef OP
+#undef LIST
+#undef MAY
+#undef ARG
 };
 
 static const char *const KEYS[IRK_KEYS] = {
@@ -87,27 +100,9 @@ const char *const *ir_map_words(IrMapWord w, uint32_t *n)
     }
 }
 
-static IrKey key_of(const char *s, size_t n)
+const IrSignature *ir_signature(IrOpcode op)
 {
-    IrKey k = 0;
-    while (strncmp(KEYS[k], s, n) != 0 || KEYS[k][n] != 0) k++;
-    return k;
-}
-
-void ir_signature(IrOpcode op, IrSignature *out)
-{
-    out->n = 0;
-    for (const char *s = OPS[op].operands; *s;) {
-        IrOperand *o = &out->v[out->n++];
-        size_t n = strcspn(s, ":");
-        *o = (IrOperand){.key = (uint8_t)key_of(s, n), .kind = s[n + 1]};
-        for (s += n + 2; *s && *s != ' '; s++) {
-            if (*s == '?') o->optional = true;
-            else o->list = true; /* V* is a list of v */
-        }
-        if (o->kind == 'V') o->kind = 'v';
-        while (*s == ' ') s++;
-    }
+    return &SIGNATURES[op];
 }
 
 const char *ir_separator(const IrOpInfo *info, const IrSignature *sig, unsigned i)

@@ -139,7 +139,6 @@ typedef struct IrOpInfo {
     const char *text;
     uint8_t result; /* IrType; IR_NONE, or 255 for "any" */
     uint8_t group;
-    const char *operands;
 } IrOpInfo;
 const IrOpInfo *ir_op_info(IrOpcode op);
 const char *ir_key_text(IrKey k);

@@ -18,8 +18,6 @@ typedef struct Checker {
         uint32_t scope;
     } blocks[DEPTH_MAX];
     uint32_t depth;
-    bool known[IR_OP_COUNT];
-    IrSignature sigs[IR_OP_COUNT];
     const char *error;
 } Checker;
 
@@ -224,9 +222,7 @@ static void check_op(Checker *c, const IrOp *op)
         fail(c, "no such op");
         return;
     }
-    IrSignature *sig = &c->sigs[op->op];
-    if (!c->known[op->op]) ir_signature(op->op, sig);
-    c->known[op->op] = true;
+    const IrSignature *sig = ir_signature(op->op);
     if (op->op == IR_ELSE || op->op == IR_END) close_block(c, op);
     uint32_t seen = 0;
     for (unsigned i = 0; i < sig->n && c->error == NULL; i++) check_operand(c, op, &sig->v[i], &seen);

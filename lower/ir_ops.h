@@ -1,4 +1,4 @@
-/* The operand columns of ops.def, taken apart: shared by the printer, the reader and the well-formedness check. */
+/* The operand columns of ops.def: shared by the printer, the reader and the well-formedness check. */
 #ifndef LOWER_IR_OPS_H
 #define LOWER_IR_OPS_H
 
@@ -8,14 +8,14 @@ enum { IR_OPERANDS_MAX = 8, IR_RESULT_ANY = 255 };
 
 typedef struct IrOperand {
     uint8_t key; /* IrKey */
-    char kind;   /* v p m b r t l x L i w, as in ops.def */
+    char kind;   /* v p m b r t l x L i w: head of ops.def */
     bool list, optional;
 } IrOperand;
 typedef struct IrSignature {
     uint8_t n;
     IrOperand v[IR_OPERANDS_MAX];
 } IrSignature;
-void ir_signature(IrOpcode op, IrSignature *out);
+const IrSignature *ir_signature(IrOpcode op);
 
 /* What stands before operand i in the text form; the reader expects the same tokens. */
 const char *ir_separator(const IrOpInfo *info, const IrSignature *sig, unsigned i);

@@ -215,8 +215,7 @@ static void put_operand(Printer *p, const IrOp *op, const IrOperand *o)
 static void put_op(Printer *p, const IrOp *op)
 {
     const IrOpInfo *info = ir_op_info(op->op);
-    IrSignature sig;
-    ir_signature(op->op, &sig);
+    const IrSignature *sig = ir_signature(op->op);
     if (op->guard) {
         text_char(p->out, '@');
         put_value(p, op->guard);
@@ -231,10 +230,10 @@ static void put_op(Printer *p, const IrOp *op)
         text_char(p->out, '.');
         text_str(p->out, ir_type_text(op->type));
     }
-    for (unsigned i = 0; i < sig.n; i++) {
-        if (sig.v[i].optional && ir_find(op, sig.v[i].key) == NULL) continue;
-        text_str(p->out, ir_separator(info, &sig, i));
-        put_operand(p, op, &sig.v[i]);
+    for (unsigned i = 0; i < sig->n; i++) {
+        if (sig->v[i].optional && ir_find(op, sig->v[i].key) == NULL) continue;
+        text_str(p->out, ir_separator(info, sig, i));
+        put_operand(p, op, &sig->v[i]);
     }
     if (op->implicit_sync) text_lit(p->out, " implicit_sync");
 }

@@ -408,12 +408,11 @@ static void read_op(Reader *r, IrRole *role)
     if ((result == NULL) != (info->result == IR_NONE))
         reader_error(r, E0690, result ? "`%s` defines no value" : "`%s` defines a value", text);
     IrOp *op = ir_op(r->arena, role, code, start);
-    IrSignature sig;
-    ir_signature(code, &sig);
-    for (unsigned i = 0; i < sig.n && !r->failed; i++) {
-        if (sig.v[i].optional && !reader_is(r, ",")) continue;
-        expect_separator(r, ir_separator(info, &sig, i));
-        read_operand(r, op, &sig.v[i]);
+    const IrSignature *sig = ir_signature(code);
+    for (unsigned i = 0; i < sig->n && !r->failed; i++) {
+        if (sig->v[i].optional && !reader_is(r, ",")) continue;
+        expect_separator(r, ir_separator(info, sig, i));
+        read_operand(r, op, &sig->v[i]);
     }
     op->guard = guard;
     op->implicit_sync = reader_accept(r, "implicit_sync");

@@ -51,9 +51,13 @@ static void launch_shape(Lower *L)
         mf->cluster[i] = (uint32_t)cluster;
         Span at = L->k->grid_span.hi ? L->k->grid_span : L->k->span;
         Lx fits = lx_op(L->a, p, LX_LE, mf->grid[i], lx_const(L->a, p, limit));
-        text = arena_printf(L->a, "grid.%c = %s <= %lld", DIM[i], lx_text(L, mf->grid[i]), (long long)limit);
-        bool ok = poly_is_const(g, &k) ? k <= limit
-                                       : launch_check(L, E1130, fits, at, text, "limits of the grid, CUDA guide");
+        bool ok;
+        if (poly_is_const(g, &k)) {
+            ok = k <= limit;
+        } else {
+            text = arena_printf(L->a, "grid.%c = %s <= %lld", DIM[i], lx_text(L, mf->grid[i]), (long long)limit);
+            ok = launch_check(L, E1130, fits, at, text, "limits of the grid, CUDA guide");
+        }
         if (!ok)
             lower_error(L, E0903, at, "grid.%c is %s, the limit is %lld", DIM[i], poly_text(L, g), (long long)limit);
         Lx cond = 0;

@@ -1,5 +1,4 @@
 #include <stdarg.h>
-#include <stdio.h>
 
 #include "lower/parts.h"
 
@@ -32,11 +31,16 @@ const char *place_text(Lower *L, Span s)
     const char *path;
     uint32_t line, col;
     source_place(L->c->sources, s.lo, &path, &line, &col);
-    size_t n = strlen(path);
-    char *out = arena_alloc(L->a, n + 24);
-    memcpy(out, path, n);
-    snprintf(out + n, 24, ":%u:%u", line, col);
-    return out;
+    Text t;
+    text_init(&t, L->a->mem);
+    text_str(&t, path);
+    text_char(&t, ':');
+    text_uint(&t, line);
+    text_char(&t, ':');
+    text_uint(&t, col);
+    const char *place = arena_strdup(L->a, t.s, t.n);
+    text_free(&t);
+    return place;
 }
 
 const char *name_text(Lower *L, Name n)

@@ -25,11 +25,14 @@ PtxWriter *ptx_begin(Arena *a, Mem *mem, const IrModule *m, const PtxOptions *op
     if (m->version > w->version) w->version = m->version;
     w->entries = names_new(a);
     const char *path = opt->source_path ? opt->source_path : "";
-    w->manifest.compiler = "tilecc " TILECC_VERSION;
-    w->manifest.target = w->target ? w->target->name : m->target; /* an alias becomes the name of today */
-    w->manifest.source = arena_strdup(a, path, strlen(path));
-    w->manifest.source_hash = opt->source_hash;
-    w->room = HEADER_ROOM + strlen(path) + strlen(w->manifest.target);
+    w->source = arena_strdup(a, path, strlen(path));
+    w->target_name = w->target ? w->target->name : m->target; /* an alias becomes the name of today */
+    Manifest head = {.compiler = "tilecc " TILECC_VERSION,
+                     .target = w->target_name,
+                     .source = w->source,
+                     .source_hash = opt->source_hash};
+    manifest_begin(&w->manifest, a, &head);
+    w->room = HEADER_ROOM + strlen(path) + strlen(w->target_name);
     text_init(&w->out, mem);
     text_init(&w->body, mem);
     char *blank = arena_alloc(a, w->room);
@@ -43,15 +46,23 @@ void ptx_free(PtxWriter *w)
     if (w == NULL) return;
     text_free(&w->out);
     text_free(&w->body);
+    mem_free(w->mem, w->lines.v);
     mem_free(w->mem, w->vals.v);
     mem_free(w->mem, w->vars.v);
     mem_free(w->mem, w->blocks.v);
+    memset(&w->lines, 0, sizeof w->lines);
     memset(&w->vals, 0, sizeof w->vals);
     memset(&w->vars, 0, sizeof w->vars);
     memset(&w->blocks, 0, sizeof w->blocks);
 }
 
 /* ---- statements: comments, .loc, the map of lines ---- */
+
+static void add_line(PtxWriter *w, uint32_t line, Span span)
+{
+    w->lines.v = mem_grow(w->mem, w->lines.v, &w->lines.cap, w->lines.n + 1, sizeof *w->lines.v);
+    w->lines.v[w->lines.n++] = (PtxLine){.line = line, .span = span};
+}
 
 static uint32_t file_number(PtxWriter *w, const Source *f)
 {
@@ -65,7 +76,7 @@ static void statement(PtxWriter *w, Span span)
 {
     if (span.lo == w->span.lo && span.hi == w->span.hi) return;
     w->span = span;
-    vec_push(w->arena, &w->lines, ((PtxLine){.line = w->body_line, .span = span}));
+    add_line(w, w->body_line, span);
     if (span.lo == 0 || w->opt.sources == NULL || (!w->opt.comments && !w->opt.lineinfo)) return;
     Source *f = sources_file(w->opt.sources, span.lo);
     if (f == NULL) return;
@@ -207,12 +218,12 @@ static void begin_body(PtxWriter *w, const IrKernel *k)
     w->smem = opnd_lit("missing"); /* a kernel that names shared memory has some */
 
     uint32_t n = k->value_types.n;
-    w->vals.v = ptx_scratch(w->mem, w->vals.v, &w->vals.cap, n, sizeof *w->vals.v);
+    w->vals.v = mem_grow(w->mem, w->vals.v, &w->vals.cap, n, sizeof *w->vals.v);
     w->vals.n = n;
     if (n) memset(w->vals.v, 0, n * sizeof *w->vals.v);
 
     n = k->vars.n + k->mf.maps.n + k->mf.tensors.n + k->pols.n;
-    w->vars.v = ptx_scratch(w->mem, w->vars.v, &w->vars.cap, n + 1, sizeof *w->vars.v); /* never NULL */
+    w->vars.v = mem_grow(w->mem, w->vars.v, &w->vars.cap, n + 1, sizeof *w->vars.v); /* never NULL */
     w->vars.n = n;
     memset(w->vars.v, 0, (n + 1) * sizeof *w->vars.v);
     w->maps = w->vars.v + k->vars.n;
@@ -300,19 +311,21 @@ static void put_registers(PtxWriter *w)
 
 void ptx_kernel(PtxWriter *w, const IrKernel *k)
 {
-    const char *entry = ptx_entry(w->arena, w->entries, k->mf.entry ? k->mf.entry : k->mf.name);
-    const MfKernel *mf = ptx_keep(w, &k->mf, entry);
+    MfKernel mf = k->mf;
+    mf.entry = ptx_entry(&w->body, w->entries, mf.entry ? mf.entry : mf.name);
+    manifest_kernel(&w->manifest, &mf);
+    w->shared = w->shared || mf.smem;
     if (k->zero_bytes > w->zero_bytes) w->zero_bytes = k->zero_bytes;
 
     begin_body(w, k);
     if (k->roles.n == 1) single_role(w, &k->roles.v[0]);
     else if (k->roles.n) many_roles(w);
 
-    vec_push(w->arena, &w->lines, ((PtxLine){0})); /* its place among the others is found below */
+    add_line(w, 0, k->span); /* its place among the others is found below */
     PtxLine *first = &w->lines.v[w->first_line_entry];
     memmove(first + 1, first, (w->lines.n - 1 - w->first_line_entry) * sizeof *first);
     *first = (PtxLine){.line = w->line + 1, .span = k->span};
-    put_signature(w, mf);
+    put_signature(w, &mf);
     text_char(&w->out, '{');
     out_line(w);
     put_registers(w);
@@ -329,7 +342,7 @@ void ptx_kernel(PtxWriter *w, const IrKernel *k)
 
 static void put_header(PtxWriter *w, Text *t)
 {
-    const char *path = w->manifest.source;
+    const char *path = w->source;
     text_lit(t, "// tilecc " TILECC_VERSION);
     if (*path) {
         text_lit(t, ", from ");
@@ -338,13 +351,9 @@ static void put_header(PtxWriter *w, Text *t)
     text_lit(t, "\n.version ");
     put_version(t, w->version);
     text_lit(t, "\n.target ");
-    text_str(t, w->manifest.target);
+    text_str(t, w->target_name);
     text_lit(t, "\n.address_size 64\n");
-    for (uint32_t i = 0; i < w->manifest.kernels.n; i++) {
-        if (w->manifest.kernels.v[i].smem == 0) continue;
-        text_lit(t, "\n.extern .shared .align 1024 .b8 " PTX_SMEM "[];\n");
-        break;
-    }
+    if (w->shared) text_lit(t, "\n.extern .shared .align 1024 .b8 " PTX_SMEM "[];\n");
     if (w->zero_bytes == 0) return;
     text_lit(t, "\n.global .align 128 .b8 " PTX_ZERO "[");
     text_uint(t, w->zero_bytes);

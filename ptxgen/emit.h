@@ -5,7 +5,7 @@
  * emit_scalar.c    arithmetic, comparisons, variables, loads of scalars
  * emit_ops.c       control, barriers, groups, fences, copies; the table of ops
  * emit_names.c     entry names that PTX accepts
- * emit_manifest.c  the launch manifest: kept while kernels go by, written at the end
+ * emit_manifest.c  the launch manifest as PTX
  *
  * The body of a kernel is written to a text of its own, because registers are declared above it by their number.
  * The header stands in room kept free in front of the text, because it depends on all that follows.
@@ -93,6 +93,7 @@ struct PtxWriter {
     const IrModule *m;
     PtxOptions opt;
     const TargetInfo *target;
+    const char *target_name;
     Text out;       /* room for the header, then the kernels */
     size_t room;    /* bytes kept free in front */
     uint32_t line;  /* lines of `out` behind the room */
@@ -101,7 +102,9 @@ struct PtxWriter {
     uint32_t zero_bytes;
     PtxForm *forms[FORM_COUNT]; /* taken apart at first use */
     Names *entries;
-    Manifest manifest;
+    const char *source; /* path */
+    MfWriter manifest;
+    bool shared; /* a kernel has shared memory */
     VEC(const Source *) files; /* .file numbers are indices + 1 */
     bool ended;
 
@@ -127,8 +130,7 @@ struct PtxWriter {
 };
 
 /* ---- emit_text.c ---- */
-void *ptx_scratch(Mem *mem, void *v, uint32_t *cap, uint32_t n, size_t size); /* room for n, contents kept */
-Opnd ptx_reg(PtxWriter *w, RegClass c);                                       /* a new register */
+Opnd ptx_reg(PtxWriter *w, RegClass c); /* a new register */
 RegClass ptx_class(IrType t);
 static inline Opnd opnd_int(int64_t k)
 {
@@ -178,11 +180,10 @@ void ptx_op(PtxWriter *w, const IrOp *op);
 const MfParam *ptx_param(const PtxWriter *w, MfParamKind kind, uint32_t index, uint32_t *number);
 
 /* ---- emit_names.c ---- */
-/* A name for the kernel's entry that PTX takes, that no other of the module has. */
-const char *ptx_entry(Arena *a, Names *taken, const char *wanted);
+/* A name for the kernel's entry that PTX takes, that no other of the module has. `t` is room to spell it in. */
+const char *ptx_entry(Text *t, Names *taken, const char *wanted);
 
 /* ---- emit_manifest.c ---- */
-MfKernel *ptx_keep(PtxWriter *w, const MfKernel *mf, const char *entry);
 void ptx_manifest(PtxWriter *w);
 
 #endif

@@ -42,43 +42,34 @@ static bool is_plain(char c)
 }
 
 /* Bytes that PTX takes in no identifier become $ and two hex digits, which .tile has in none. */
-static char *spelt(Arena *a, const char *wanted, size_t room)
+static void spell(Text *t, const char *wanted)
 {
-    char *s = arena_alloc(a, strlen(wanted) * 3 + room + 2), *p = s;
     bool letter = (wanted[0] >= 'a' && wanted[0] <= 'z') || (wanted[0] >= 'A' && wanted[0] <= 'Z');
-    if (!letter && !(wanted[0] == '_' && wanted[1] != 0)) *p++ = '$'; /* a first _ needs something behind it */
-    for (; *wanted; wanted++) {
-        unsigned char c = (unsigned char)*wanted;
-        if (is_plain(*wanted)) {
-            *p++ = *wanted;
+    if (!letter && !(wanted[0] == '_' && wanted[1] != 0)) text_char(t, '$'); /* a first _ needs something behind it */
+    for (const char *s = wanted; *s; s++) {
+        unsigned char c = (unsigned char)*s;
+        if (is_plain(*s)) {
+            text_char(t, *s);
             continue;
         }
-        *p++ = '$';
-        *p++ = "0123456789abcdef"[c >> 4];
-        *p++ = "0123456789abcdef"[c & 15];
+        text_char(t, '$');
+        text_char(t, "0123456789abcdef"[c >> 4]);
+        text_char(t, "0123456789abcdef"[c & 15]);
     }
-    if (p - s == 1 && s[0] == '$') *p++ = '_'; /* so does a $ */
-    *p = 0;
-    return s;
+    if (t->n == 1 && t->s[0] == '$') text_char(t, '_'); /* so does a $ */
 }
 
-const char *ptx_entry(Arena *a, Names *taken, const char *wanted)
+const char *ptx_entry(Text *t, Names *taken, const char *wanted)
 {
-    enum { DIGITS = 12 };
-    char *s = spelt(a, wanted ? wanted : "", DIGITS);
-    size_t n = strlen(s);
-    if (is_reserved(s)) s[n++] = '$', s[n] = 0;
-    size_t base = n;
+    text_clear(t);
+    spell(t, wanted ? wanted : "");
+    if (is_reserved(t->s)) text_char(t, '$');
+    size_t base = t->n;
     /* Names that are taken get the number of their kernel: $2, $3 .. */
-    for (uint32_t i = names_count(taken) + 1; names_find(taken, s, n); i++) {
-        char digits[DIGITS];
-        size_t k = 0;
-        for (uint32_t v = i; v; v /= 10) digits[k++] = (char)('0' + v % 10);
-        s[base] = '$';
-        for (size_t d = 0; d < k; d++) s[base + 1 + d] = digits[k - 1 - d];
-        n = base + 1 + k;
-        s[n] = 0;
+    for (uint32_t i = names_count(taken) + 1; names_find(taken, t->s, t->n); i++) {
+        t->n = base;
+        text_char(t, '$');
+        text_uint(t, i);
     }
-    names_intern(taken, s, n);
-    return s;
+    return names_text(taken, names_intern(taken, t->s, t->n));
 }

@@ -8,7 +8,7 @@ static const Opnd NONE = {.kind = OPND_EMPTY};
 
 static PtxBlock *open_block(PtxWriter *w, const IrOp *op)
 {
-    w->blocks.v = ptx_scratch(w->mem, w->blocks.v, &w->blocks.cap, w->blocks.n + 1, sizeof *w->blocks.v);
+    w->blocks.v = mem_grow(w->mem, w->blocks.v, &w->blocks.cap, w->blocks.n + 1, sizeof *w->blocks.v);
     PtxBlock *b = &w->blocks.v[w->blocks.n++];
     *b = (PtxBlock){.op = op->op, .label = w->labels++, .name = ""};
     return b;

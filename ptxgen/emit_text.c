@@ -2,16 +2,6 @@
 
 #include "ptxgen/emit.h"
 
-void *ptx_scratch(Mem *mem, void *v, uint32_t *cap, uint32_t n, size_t size)
-{
-    if (n <= *cap) return v;
-    uint32_t now = *cap ? *cap : 32;
-    while (now < n) now = now > UINT32_MAX / 2 ? UINT32_MAX : now * 2;
-    v = mem_resize(mem, v, arena_bytes(now, size));
-    *cap = now;
-    return v;
-}
-
 void ptx_line_end(PtxWriter *w)
 {
     text_char(&w->body, '\n');
