@@ -392,7 +392,7 @@ static void check_hints(Check *c)
 static void check_inner_box(Check *c, MapField field, int index, ErrorCode unit_code, ErrorCode packed_code)
 {
     const MapDesc *d = c->d;
-    int64_t n = inner_elements(d), bits = times(n, map_global_bits(d->type));
+    int64_t n = inner_elements(d), bits = times(n, TYPES[d->type].global_bits);
     if (TYPES[d->type].align16) {
         if (known(n) && n != 128)
             breach(c, packed_code, field == MAPF_BOX ? "T14" : "T16", field, index,

@@ -49,7 +49,8 @@ typedef struct MapDesc {
 /* What a rule is about, for the caller to find the place in the source or the argument. */
 typedef enum MapField {
     MAPF_TYPE, MAPF_RANK, MAPF_ADDRESS, MAPF_DIM, MAPF_PITCH, MAPF_BOX, MAPF_STRIDE, MAPF_INTERLEAVE, MAPF_SWIZZLE,
-    MAPF_L2, MAPF_FILL, MAPF_LOWER, MAPF_UPPER, MAPF_CHANNELS, MAPF_PIXELS
+    MAPF_L2, MAPF_FILL, MAPF_LOWER, MAPF_UPPER, MAPF_CHANNELS, MAPF_PIXELS,
+    MAPF_START, MAPF_SHARED, MAPF_OFFSET, MAPF_HALO /* of a copy */
 } MapField;
 typedef struct MapBreach {
     ErrorCode code; /* one per rule, E04xx */
@@ -60,6 +61,16 @@ typedef struct MapBreach {
 } MapBreach;
 /* Calls `report` for each rule broken; returns how many. Unknown fields break nothing. */
 int map_check(const MapDesc *d, void (*report)(void *user, const MapBreach *b), void *user);
+
+/* One copy through a map: the operands that have rules of their own. All MAP_UNKNOWN where not known or not there. */
+typedef struct MapCopy {
+    int64_t start[MAP_RANK]; /* coordinates, outermost first */
+    int64_t shared;          /* address in shared memory, bytes */
+    int64_t offset[3];       /* im2col: rank - 2 values, outermost (D) first */
+    int64_t halo, halo_offset; /* im2col_w, im2col_w128: wHalo, wOffset */
+} MapCopy;
+/* As map_check, for what a copy through a sound map must keep: D01, D03, T17, and store starts. */
+int map_check_copy(const MapDesc *d, const MapCopy *c, void (*report)(void *user, const MapBreach *b), void *user);
 
 /* Bits of an element in global and in shared memory (packed types with gaps: 8); 0 for an unknown type. */
 int map_global_bits(int map_type);

@@ -241,6 +241,7 @@ typedef struct Lower {
     VEC(uint32_t) scopes; /* open, innermost last; number 0 is the whole kernel */
     uint32_t epoch;       /* counts changes of variables */
     Atom *sym_atom;
+    bool *positive; /* by symbol: a size that is at least 1 wherever a CTA runs */
     Poly *sym, cta[3], cluster[3], rank;
     Atom team[3];
     int nteam;

@@ -122,7 +122,7 @@ static void range_of(Lower *L, const Sx *x, int64_t *lo, int64_t *hi)
     switch ((SxOp)x->op) {
     case SX_CONST: *lo = *hi = x->k; return;
     case SX_SYM:
-        if (L->k->syms.v[x->k].kind == MF_SIZE) *lo = 1;
+        if (L->k->syms.v[x->k].kind == MF_SIZE) *lo = L->positive[x->k];
         if (L->k->syms.v[x->k].kind == MF_STRIDE) *lo = 0;
         return;
     case SX_CTA: /* gridDim limits, CUDA guide, compute capabilities */
@@ -429,13 +429,87 @@ static void facts(Lower *L)
     }
 }
 
+/* At least 0 for every size. */
+static bool of_sizes(const PKernel *k, const Sx *x, int *fuel)
+{
+    if (--*fuel < 0) return false;
+    switch ((SxOp)x->op) {
+    case SX_CONST: return x->k >= 0;
+    case SX_SYM: return k->syms.v[x->k].kind == MF_SIZE;
+    case SX_LET: return of_sizes(k, x->a, fuel);
+    case SX_DIV:
+    case SX_CEIL: return of_sizes(k, x->a, fuel) && x->b->op == SX_CONST && x->b->k >= 1;
+    case SX_ADD:
+    case SX_MUL: return of_sizes(k, x->a, fuel) && of_sizes(k, x->b, fuel);
+    default: return false;
+    }
+}
+
+/* Counts the sizes that are at least 1 where x is; each once. */
+static void factors(const PKernel *k, const Sx *x, uint8_t *seen, uint32_t *count, int *fuel)
+{
+    if (--*fuel < 0) return;
+    switch ((SxOp)x->op) {
+    case SX_SYM:
+        if (k->syms.v[x->k].kind == MF_SIZE && !seen[x->k]++) count[x->k]++;
+        return;
+    case SX_LET: factors(k, x->a, seen, count, fuel); return;
+    case SX_MUL:
+        if (!of_sizes(k, x->a, fuel) || !of_sizes(k, x->b, fuel)) return;
+        factors(k, x->a, seen, count, fuel);
+        factors(k, x->b, seen, count, fuel);
+        return;
+    case SX_DIV:
+    case SX_CEIL:
+        if (x->b->op == SX_CONST && x->b->k >= 1) factors(k, x->a, seen, count, fuel);
+        return;
+    default: return;
+    }
+}
+
+static void find_written(const PBlock *b, bool *written)
+{
+    for (const PStmt *s = b->first; s; s = s->next) {
+        if (s->kind == P_MOVE && !s->move->is_load) written[s->move->dst.tensor->index] = true;
+        find_written(&s->body, written);
+        find_written(&s->other, written);
+    }
+}
+
+/* A tensor may be empty. But a CTA only runs where no extent of the grid is 0 and some written tensor has elements:
+ * that makes the grid's sizes, and those that all written tensors have, at least 1. */
+static void find_positive(Lower *L)
+{
+    const PKernel *k = L->k;
+    uint32_t nwritten = 0, *count = arena_array(L->a, uint32_t, k->syms.n);
+    L->positive = arena_array(L->a, bool, k->syms.n);
+    for (int i = 0; i < 3; i++) {
+        int fuel = 64;
+        factors(k, k->grid[i], arena_array(L->a, uint8_t, k->syms.n), count, &fuel);
+    }
+    for (uint32_t i = 0; i < k->syms.n; i++) {
+        L->positive[i] = count[i] > 0;
+        count[i] = 0;
+    }
+    bool *written = arena_array(L->a, bool, k->tensors.n);
+    find_written(&k->body, written);
+    for (uint32_t t = 0; t < k->tensors.n; t++) {
+        if (!written[t]) continue;
+        uint8_t *seen = arena_array(L->a, uint8_t, k->syms.n);
+        int fuel = 64;
+        for (int d = 0; d < k->tensors.v[t]->rank; d++) factors(k, k->tensors.v[t]->extent[d], seen, count, &fuel);
+        nwritten++;
+    }
+    for (uint32_t i = 0; i < k->syms.n; i++) L->positive[i] |= nwritten > 0 && count[i] == nwritten;
+}
+
 static Atom sym_atom(Lower *L, uint32_t i)
 {
     const PSym *s = &L->k->syms.v[i];
     const char *name = name_text(L, s->name);
-    if (s->kind == MF_SIZE) return domain_size(L->d, name, i);
+    if (s->kind == MF_SIZE && L->positive[i]) return domain_size(L->d, name, i);
     int64_t lo = INT64_MIN, hi = INT64_MAX;
-    if (s->kind == MF_STRIDE) lo = 0;
+    if (s->kind != MF_SCALAR) lo = 0;
     else if (s->type == TYPE_S32) lo = INT32_MIN, hi = INT32_MAX;
     else if (s->type == TYPE_U32) lo = 0, hi = UINT32_MAX;
     return domain_param(L->d, name, i, lo, hi);
@@ -454,6 +528,7 @@ void scalars_begin(Lower *L)
     for (uint32_t i = 0; i < k->nloops; i++) L->loops[i] = (LoopState){.lo = INT64_MIN, .hi = INT64_MAX};
     vec_push(L->a, &L->live, 1);
     vec_push(L->a, &L->scopes, 0);
+    find_positive(L);
     for (uint32_t i = 0; i < k->syms.n; i++) {
         L->sym_atom[i] = sym_atom(L, i);
         L->sym[i] = poly_atom(d, L->sym_atom[i]);

@@ -151,6 +151,69 @@ static bool inner_start(Lower *L, const MoveInfo *mi, Refusal *why)
     return false;
 }
 
+/* A tensor map counts neighbours of the innermost dimension by the element's size alone. */
+static bool inner_contiguous(Lower *L, const MoveInfo *mi, Refusal *why)
+{
+    int d = mi->rank - 1;
+    Poly stride = scalar_poly(L, mi->tensor->stride[d]);
+    if (domain_eq(L->d, stride, poly_const(L->d, 1))) return true;
+    *why = (Refusal){E0467,
+                     mi->g->dim[d].span,
+                     arena_printf(L->a, "neighbours in the innermost dimension of `%s` lie %s elements apart",
+                                  name_text(L, mi->tensor->name), poly_text(L, stride)),
+                     .label_span = mi->tensor->span,
+                     .label = "the view leaves out the dimension that is contiguous",
+                     .fix = "let the view keep the innermost dimension"};
+    return false;
+}
+
+static bool whole_bytes(Lower *L, const MoveInfo *mi, Poly x, ErrorCode code, const char *what, Refusal *why)
+{
+    int64_t m = 8;
+    while (m > 1 && (m / 2) * mi->bits % 8 == 0) m /= 2;
+    Lx cond = 0;
+    Need n = need_multiple(L, x, m, &cond);
+    if (n == NEED_PROVED) return true;
+    const char *text = arena_printf(L->a, "%s, %s elements of %lld bits, takes whole bytes", what, poly_text(L, x),
+                                    (long long)mi->bits);
+    if (n == NEED_CHECK &&
+        launch_check(L, code, cond, mi->tensor->span, text, "packed elements that share a byte stay together"))
+        return true;
+    *why = (Refusal){code, mi->g->span,
+                     arena_printf(L->a, "%s, %s elements of %lld bits, is no whole number of bytes", what,
+                                  poly_text(L, x), (long long)mi->bits),
+                     .label_span = mi->tensor->span, .label = "the tensor"};
+    return false;
+}
+
+/* The offset and pitches of a map are in bytes; those of packed elements might be cut. */
+static bool in_bytes(Lower *L, const MoveInfo *mi, Refusal *why)
+{
+    const PTensor *t = mi->tensor;
+    if (mi->bits % 8 == 0) return true;
+    if (t->base && !whole_bytes(L, mi, scalar_poly(L, t->offset), E0410, "the view's start", why)) return false;
+    for (int d = 0; d < mi->rank - 1; d++)
+        if (!whole_bytes(L, mi, scalar_poly(L, t->stride[d]), E0415, "the pitch", why)) return false;
+    return true;
+}
+
+/* A coordinate that is cut to FAR, or left out beyond it, must lie outside there. */
+static bool ends_before_far(Lower *L, const MoveInfo *mi, int d, Refusal *why)
+{
+    Lx cond = 0;
+    Poly extent = scalar_poly(L, mi->tensor->extent[d]);
+    Need n = need_at_most(L, extent, FAR, &cond);
+    if (n == NEED_PROVED) return true;
+    if (n == NEED_CHECK && launch_check(L, E1122, cond, mi->g->dim[d].span, lx_text(L, cond),
+                                        "a coordinate that depends on data reaches indices below 2147450880"))
+        return true;
+    *why = (Refusal){E0504, mi->g->dim[d].span,
+                     arena_printf(L->a, "a coordinate that depends on data reaches indices below %d, the extent is %s",
+                                  FAR, poly_text(L, extent)),
+                     .label_span = mi->tensor->span, .label = "the tensor"};
+    return false;
+}
+
 static bool coordinate(Lower *L, const MoveInfo *mi, int d, int64_t last, TensorPlan *out, Refusal *why)
 {
     Span at = mi->g->dim[d].span;
@@ -179,9 +242,10 @@ static bool coordinate(Lower *L, const MoveInfo *mi, int d, int64_t last, Tensor
     }
     if (mi->load) {
         out->clamp[d] = low == NEED_UNKNOWN || high == NEED_UNKNOWN;
-        return true;
+        return !out->clamp[d] || ends_before_far(L, mi, d, why);
     }
     out->huge[d] = high == NEED_UNKNOWN;
+    if (out->huge[d] && !ends_before_far(L, mi, d, why)) return false;
     if (low <= NEED_CHECK) return true;
     if (mi->extent[d] == 1 && !constant) { /* wholly outside: nothing would be written */
         out->negative[d] = true;
@@ -265,6 +329,7 @@ bool tensor_plan(Lower *L, MoveInfo *mi, TensorPlan *out, Refusal *why)
     int64_t c[P_RANK] = {0}, box[P_RANK], stride[P_RANK];
     *out = (TensorPlan){0};
     *why = (Refusal){.code = E0520, .span = move_span(mi), .text = ""};
+    if (!inner_contiguous(L, mi, why) || !in_bytes(L, mi, why)) return false;
     if (given && !map_explicit(L, mi->mv->map, &out->map)) {
         why->text = NULL; /* reported at the map */
         return false;

@@ -1,5 +1,6 @@
 # The programs that are run, their arguments and what they must give: for run.sh, which defines
 #   case_ PROGRAM[:KERNEL] ARGUMENTS..     runs it; tells which program failed and how
+#   refuse_ EXIT-CODE WORDS PROGRAM ..     must be refused at launch, saying WORDS, and write nothing
 #   make  DTYPE SHAPE NAME                 random bytes into NAME.npy, other ones at every call
 #   index, indices, offsets                rows and starts that are data
 #   same, affine, map, block, ..           the references of reference.c
@@ -320,3 +321,35 @@ make f4 3,40,68 a
 case_ $h/movement/bulk_rows_by.tile x="$work/a.npy" y="f32[3,19,68]:$work/b.npy" && affine a b 0 0,0,0 1,2,1
 make f2 5000 a
 case_ $h/movement/vector.tile x="$work/a.npy" y="f16[1,1,5000]:$work/b.npy" && map a b 0 0 0,0,1 1,1,5000
+
+# ---- launches that are refused, and tensors without elements ----
+c=examples/copy_explicit.tile
+make u2 65,250 a
+refuse_ 2 'N .*(multiple|%) ' $c src="$work/a.npy" dst="bf16[65,250]:$work/b.npy"
+make u2 65,256 a
+refuse_ 2 'E1104.*M ' $c src="$work/a.npy" dst="bf16[64,256]:$work/b.npy"
+refuse_ 2 'E1103|rank' $c src="$work/a.npy" dst="bf16[65,256,1]:$work/b.npy"
+refuse_ 2 'E1102|f16' $c src="$work/a.npy" dst="f16[65,256]:$work/b.npy"
+refuse_ 2 'dts' $c src="$work/a.npy" dts="bf16[65,256]:$work/b.npy"
+refuse_ 2 'src' $c dst="bf16[65,256]:$work/b.npy"
+refuse_ 3 'absent.npy' $c src="$work/absent.npy" dst="bf16[65,256]:$work/b.npy"
+refuse_ 2 'nothing' $c:nothing src="$work/a.npy" dst="bf16[65,256]:$work/b.npy"
+make f4 64,128 a
+make f4 90,200 d
+refuse_ 2 'E1101.*r0 >= 0' $g/window.tile x="$work/a.npy" out="$work/d.npy:$work/b.npy" r0=-1 c0=36
+refuse_ 2 'E1101.*c0 % 4' $g/window.tile x="$work/a.npy" out="$work/d.npy:$work/b.npy" r0=11 c0=37
+refuse_ 2 'E1101' $g/window.tile x="$work/a.npy" out="$work/d.npy:$work/b.npy" r0=60 c0=0
+refuse_ 2 'E1109|c0' $g/window.tile x="$work/a.npy" out="$work/d.npy:$work/b.npy" r0=0 c0=99999999999
+"$TILECC" -arch=sm_100a examples/copy_2d.tile -o "$work/other.cubin"
+refuse_ 3 'sm_100a' "$work/other.cubin" src=f16[64,64] dst="f16[64,64]:$work/b.npy"
+"$TILECC" -S examples/copy_2d.tile -o "$work/good.ptx"
+sed 's/tile_manifest/tile_manifesto/' "$work/good.ptx" >"$work/plain.ptx"
+refuse_ 3 'manifest' "$work/plain.ptx" src=f16[64,64] dst="f16[64,64]:$work/b.npy"
+head -c 1500 "$work/good.ptx" >"$work/cut.ptx"
+refuse_ 3 '.' "$work/cut.ptx" src=f16[64,64] dst="f16[64,64]:$work/b.npy"
+make f2 64,64 a
+case_ "$work/good.ptx" src="$work/a.npy" dst="f16[64,64]:$work/b.npy" && same a b
+make u2 0,72 a
+case_ $g/pad.tile x="$work/a.npy" y="u16[40,136]:$work/b.npy" && affine a b 0 0,0 1,1
+make u2 0,256 a
+case_ $c src="$work/a.npy" dst="bf16[0,256]:$work/b.npy" && same a b

@@ -41,6 +41,22 @@ case_() {
     return 1
 }
 
+# refuse_ CODE WORDS PROGRAM ARGUMENTS..: the launch is refused, with this code and these words, and writes nothing.
+refuse_() {
+    current="$*"
+    code=$1 words=$2
+    shift 2
+    rm -f "$work/b.npy"
+    timeout 60 "$TILECC" run --device="$device" "$@" >"$work/said" 2>&1
+    status=$?
+    said=
+    [ $status = "$code" ] || said="exit code $status, expected $code"
+    grep -qE -e "$words" "$work/said" || said="$said; '$words' is not in: $(head -3 "$work/said")"
+    [ ! -e "$work/b.npy" ] || said="$said; an output was written"
+    [ -z "$said" ]
+    judge $? "$said"
+}
+
 judge() {
     if [ "$1" = 0 ]; then
         passed=$((passed + 1))
