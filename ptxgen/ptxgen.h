@@ -28,8 +28,8 @@ typedef VEC(PtxLine) PtxLines;
 /* In two steps so that a large module needs little memory at once: header, then each kernel as soon as it is lowered
  * (its IR may be dropped afterwards; its part of the manifest is already in words), then the end.
  * The text is deterministic to the byte. .version and .target are filled in at the end from what was used.
- * The writer's text and lines are the allocator's, not the arena's: after an allocation failed in any of these, ptx_free is still
- * the caller's to call. */
+ * The writer's text and lines are the allocator's, not the arena's: after an allocation failed in any of these,
+ * ptx_free is still the caller's to call. */
 typedef struct PtxWriter PtxWriter;
 PtxWriter *ptx_begin(Arena *a, Mem *mem, const IrModule *m, const PtxOptions *opt);
 void ptx_kernel(PtxWriter *w, const IrKernel *k);

@@ -137,7 +137,7 @@ int command_compile(const CompileOptions *o)
         tilecc_result *r = tilecc_compile(&o->lib, name, text, size);
         if (r) {
             print_message(r);
-            if (o->verbose && r->assembler) complain("assembled by %s", r->assembler);
+            if (o->verbose && r->status == TILECC_OK && r->assembler) complain("assembled by %s", r->assembler);
             code = r->status == TILECC_OK ? write_result(o, r, path) : (int)r->status;
             tilecc_free(r);
         } else {

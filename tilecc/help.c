@@ -16,8 +16,10 @@ typedef struct Row {
 } Row;
 
 static const Row ARGUMENTS[] = {
+    {"FILE[:KERNEL]", "a .tile, .ptx or .cubin file, and which of its kernels where there are several"},
     {"a=in.npy", "a tensor from a file"},
-    {"b=bf16[M,64]:out.npy", "a tensor of this type and shape, written to a file afterwards"},
+    {"b=bf16[M,64]:out.npy", "a tensor of this type and shape (bytes 0xA5 at first), written to a file afterwards; "
+                             "sizes by name come from the other arguments"},
     {"c=in.npy:out.npy", "from a file, and written to a file afterwards"},
     {"n=5", "a scalar"},
 };
@@ -31,7 +33,7 @@ static const Row ENVIRONMENT[] = {
 static const Row STATUS[] = {
     {"0", "the output was written"},
     {"1", "the program has errors"},
-    {"2", "the command line is wrong"},
+    {"2", "the command line is wrong, or its arguments fail a launch check"},
     {"3", "a file can't be read or written, or there is no driver or GPU"},
     {"4", "no assembler was found, or it refused the PTX"},
     {"70", "a fault of tilecc itself"},
@@ -91,7 +93,7 @@ void print_help(void)
         option_text(o, left, sizeof left);
         help_row(left, o->help);
     }
-    puts("\nArguments of tilecc run, by the names of the kernel's parameters:");
+    puts("\nArguments of tilecc run: the program, then tensors and scalars by the names of its parameters:");
     for (size_t i = 0; i < COUNT(ARGUMENTS); i++) help_row(ARGUMENTS[i].name, ARGUMENTS[i].text);
     puts("\nEnvironment:");
     for (size_t i = 0; i < COUNT(ENVIRONMENT); i++) help_row(ENVIRONMENT[i].name, ENVIRONMENT[i].text);
@@ -139,7 +141,7 @@ void print_man(void)
         option_text(o, left, sizeof left);
         man_row(left, o->help);
     }
-    puts(".SH ARGUMENTS\nof tilecc run, by the names of the kernel's parameters:");
+    puts(".SH ARGUMENTS\nof tilecc run: the program, then tensors and scalars by the names of its parameters:");
     for (size_t i = 0; i < COUNT(ARGUMENTS); i++) man_row(ARGUMENTS[i].name, ARGUMENTS[i].text);
     puts(".SH ENVIRONMENT");
     for (size_t i = 0; i < COUNT(ENVIRONMENT); i++) man_row(ENVIRONMENT[i].name, ENVIRONMENT[i].text);

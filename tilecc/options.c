@@ -221,6 +221,14 @@ static void complain_option(const Parser *p, int result, const char *text)
     char name[64];
     size_t dashes = strspn(text, "-");
     snprintf(name, sizeof name, "%.*s", (int)(length - (dashes < length ? dashes : length)), text + dashes);
+    for (size_t i = 0; i < option_count; i++) {
+        const OptionInfo *o = &option_table[i];
+        bool letter = name[0] && !name[1] && o->letter == name[0];
+        if (!o->name || (strcmp(o->name, name) != 0 && !letter)) continue; /* one of the other command */
+        complain("unknown option '%.*s': it goes %s `tilecc run`", (int)length, text,
+                 o->commands & RUN ? "only with" : "without");
+        return;
+    }
     const char *near = nearest_word(name, p->names, p->n);
     const OptionInfo *info = NULL;
     for (size_t i = 0; near && i < option_count; i++)
@@ -277,6 +285,10 @@ static int run(CommandLine *c, int n, char **arguments)
 {
     if (n == 0) {
         complain("no program to run");
+        return usage_error();
+    }
+    if (c->run.repeats && !c->run.time) {
+        complain("--repeats says how often --time launches; --time is missing");
         return usage_error();
     }
     c->run.program = arguments[0];

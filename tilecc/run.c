@@ -1,7 +1,9 @@
 /* tilecc run: compile or load, read the inputs, launch, write the outputs. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tilecc/cli.h"
 #include "tilecc/commands.h"
@@ -55,6 +57,15 @@ static int split_program(Run *r)
     r->path = copy_text(p, path);
     if (path < n) r->kernel_name = copy_text(colon + 1, n - path - 1);
     r->from_source = ends_in(p, path, ".tile");
+    if (access(r->path, R_OK) != 0) { /* before the GPU is looked for */
+        complain("can't read '%s': %s", r->path, strerror(errno));
+        return EXIT_ENVIRONMENT;
+    }
+    const tilecc_options *o = &r->opt->lib;
+    if (!r->from_source && (o->ndefines || o->arch || o->ptx_version || o->lineinfo)) {
+        complain("'%s' is compiled already: -D, -arch, --ptx-version and -lineinfo can't change it", r->path);
+        return EXIT_USAGE;
+    }
     return EXIT_OK;
 }
 
@@ -91,7 +102,7 @@ static int load_source(Run *r)
         tile_error e;
         tile_status s = tile_module_load(r->device, c->output, c->output_size, &r->module, &e);
         if (s != TILE_OK) code = failed(s, &e);
-        else if (r->opt->verbose && c->assembler) fprintf(stderr, "assembled by %s\n", c->assembler);
+        else if (r->opt->verbose && c->assembler) complain("assembled by %s", c->assembler);
     } else if (c->status != TILECC_ERROR_SOURCE || c->diagnostics_size == 0) {
         complain("%s", c->message);
     }

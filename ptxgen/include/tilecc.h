@@ -48,17 +48,19 @@ typedef struct tilecc_define { /* -D kernel.name=value or name=value */
     const char *value;
 } tilecc_define;
 
-/* Zero the struct and set struct_size = sizeof(tilecc_options); every other zero is the default. */
+/* Zero the struct, set struct_size = sizeof(tilecc_options), and say in `emit` what is wanted (0 is tokens); every other
+ * zero is the default. Fields beyond struct_size count as zero. All is the caller's and read during the call only, but
+ * for realloc and user, which live as long as the result. */
 typedef struct tilecc_options {
     size_t struct_size;
     tilecc_emit emit;
     const char *arch;                   /* "sm_90a"; NULL: the file's first target, else sm_90a */
     const char *default_arch;           /* used without `arch`: where the file lists it or has no target line (the GPU at hand) */
-    unsigned ptx_version;               /* 80 = 8.0: lowest .version to restrict to; 0: the least that is needed */
+    unsigned ptx_version;               /* 80 = 8.0: use nothing newer; 0: the least .version that is needed */
     int lineinfo;                       /* .loc for each op */
     const tilecc_define *defines;
     size_t ndefines;
-    const char *const *import_dirs;     /* searched before the standard library that is built in */
+    const char *const *import_dirs;     /* searched before the importing file's folder and the built-in library */
     size_t nimport_dirs;
     tilecc_error_format error_format;
     int colour;                         /* ANSI colours in human diagnostics */
@@ -74,21 +76,22 @@ typedef struct tilecc_options {
 /* All pointers belong to the result and live until tilecc_free. Text is 0-terminated. */
 typedef struct tilecc_result {
     tilecc_status status;
-    const char *message;      /* one sentence when status != OK; "" otherwise */
+    const char *message;      /* when status != OK one sentence, and behind it what an assembler said; "" otherwise */
     const char *diagnostics;  /* rendered errors and warnings, "" if none */
     size_t diagnostics_size;
     unsigned errors, warnings;
     const char *output;       /* tokens, tree, IR, PTX or plan as text; the cubin's bytes; NULL unless OK */
     size_t output_size;
-    const char *ptx;          /* with TILECC_EMIT_CUBIN: the PTX that was assembled */
+    const char *ptx;          /* with TILECC_EMIT_CUBIN: the PTX that was assembled, also if the assembler refused it */
     size_t ptx_size;
-    const char *assembler;    /* with TILECC_EMIT_CUBIN: what assembled it, e.g. "nvJitLink 13.0 (libnvJitLink.so.13)" */
-    const char *const *dependencies; /* files read, main source first, for -MD */
+    const char *assembler;    /* with TILECC_EMIT_CUBIN: what assembled it or refused, e.g. "nvJitLink 13.0 (libnvJitLink.so.13)";
+                                 NULL or "" if there was none */
+    const char *const *dependencies; /* files read, main source (`path`) first, for -MD */
     size_t ndependencies;
 } tilecc_result;
 
 /* Compiles `text` (size bytes, any bytes). `path` names it in messages and is the base for relative imports; may be
- * NULL. Returns NULL only when no memory is left for the result itself. */
+ * NULL. opt NULL: all defaults. Returns NULL only when no memory is left for the result itself. */
 TILECC_API tilecc_result *tilecc_compile(const tilecc_options *opt, const char *path, const char *text, size_t size);
 TILECC_API void tilecc_free(tilecc_result *r);
 

@@ -1,14 +1,18 @@
 /* tile.h - load, bind and launch .tile kernels (libtile).
  *
  * A module is loaded from a cubin or PTX made by tilecc (the launch manifest travels inside), or, when the program is
- * also linked with libtilecc, from .tile source. Tensors and scalars are bound by name or position; symbolic sizes are
- * resolved from the tensors; every launch check is made before anything is launched; tensor maps are encoded and
- * cached; the kernel is launched on the caller's stream in the caller's context. The CUDA driver (libcuda.so.1) is
- * loaded at run time, never linked.
+ * also linked with libtilecc, from .tile source. Tensors and scalars are bound by name; symbolic sizes are resolved
+ * from the tensors; every launch check is made before anything is launched; tensor maps are encoded and cached; the
+ * kernel is launched on the caller's stream in the device's context (see tile_device_open), and the thread's current
+ * context is afterwards what it was. The CUDA driver (libcuda.so.1) is loaded at run time, never linked.
  *
- * Every function that can fail returns a tile_status; the sentence is in the tile_error passed in (may be NULL).
- * Nothing is half done after an error. Objects may be used by one thread at a time, different objects by different
- * threads. No function prints or exits.
+ * Every function that can fail returns a tile_status; the sentence is in the tile_error passed in (may be NULL), which
+ * says TILE_OK and "" after success. Nothing is half done after an error, and an `out` is NULL then.
+ *
+ * Lifetimes: free arguments before their module, modules before the device is closed. Freeing or closing NULL does
+ * nothing. Texts belong to the object that they come from and live as long; those of no object are static.
+ * Threads: a tile_args is used by one thread at a time. Devices, modules and kernels may be shared by several, once
+ * tile_device_use_compiler is done and until they are freed. No function prints or exits.
  */
 #ifndef TILE_H
 #define TILE_H
@@ -28,7 +32,7 @@ extern "C" {
 
 typedef enum tile_status {
     TILE_OK = 0,
-    TILE_ERROR_ARGUMENT,     /* a wrong call: unknown name, missing argument, wrong type or rank */
+    TILE_ERROR_ARGUMENT,     /* a wrong call: unknown name, missing argument, wrong type or rank; an unreadable file */
     TILE_ERROR_CHECK,        /* a launch check failed: the error's text lists every one */
     TILE_ERROR_MODULE,       /* not a module of tilecc, damaged, or for another GPU */
     TILE_ERROR_SOURCE,       /* .tile source with errors: the text holds the diagnostics */
@@ -40,7 +44,7 @@ typedef enum tile_status {
 
 typedef struct tile_error {
     tile_status status;
-    char text[4096]; /* one sentence, or one line per failed check */
+    char text[4096]; /* one sentence, one line per failed check ("... and N more"), or diagnostics, cut off to fit */
 } tile_error;
 TILE_API const char *tile_status_text(tile_status s);
 
@@ -58,18 +62,22 @@ typedef struct tile_module tile_module;
 typedef struct tile_kernel tile_kernel; /* belongs to its module */
 typedef struct tile_args tile_args;
 
-/* name: "cuda" (device 0's primary context is retained if the thread has no current context), or "cuda:1". */
+/* name: "cuda" (the device of the thread's current context, else device 0), or "cuda:1". Where the thread's current
+ * context is of that device it is used, and must live until tile_device_close; else the primary context is retained. */
 TILE_API tile_status tile_device_open(const char *name, tile_device **out, tile_error *err);
 TILE_API void tile_device_close(tile_device *d);
 TILE_API const char *tile_device_name(const tile_device *d); /* "NVIDIA H200 (sm_90)" */
-TILE_API const char *tile_device_arch(const tile_device *d); /* the best target for it: "sm_90a" */
-/* Memory, copies and a stream, so that a small program needs no other API. Addresses are those of the device. */
+TILE_API const char *tile_device_arch(const tile_device *d); /* the best target for it: "sm_90a"; NULL: none */
+/* Memory and copies, so that a small program needs no other API. Addresses are those of the device; 0 bytes are at
+ * address 0. tile_read waits for the data; tile_write may return as soon as `from` has been taken. Both are ordered with
+ * the default stream (NULL), with others only by tile_synchronize. */
 TILE_API tile_status tile_alloc(tile_device *d, size_t bytes, uint64_t *address, tile_error *err);
 TILE_API tile_status tile_release(tile_device *d, uint64_t address, tile_error *err);
 TILE_API tile_status tile_write(tile_device *d, uint64_t to, const void *from, size_t bytes, tile_error *err);
 TILE_API tile_status tile_read(tile_device *d, void *to, uint64_t from, size_t bytes, tile_error *err);
 TILE_API tile_status tile_synchronize(tile_device *d, void *stream, tile_error *err);
-/* Device time of `repeats` launches in a row in milliseconds, measured with events on `stream`. */
+/* Device time of all `repeats` launches in a row in milliseconds, measured with events on `stream`; waits for them. 0
+ * where nothing is launched. */
 TILE_API tile_status tile_time(tile_args *args, void *stream, int repeats, double *milliseconds, tile_error *err);
 
 /* The image is copied. Cubin or PTX is told by its first bytes. */
@@ -86,15 +94,16 @@ typedef struct tile_compiler {
 } tile_compiler;
 /* The struct is copied. NULL: none. */
 TILE_API void tile_device_use_compiler(tile_device *d, const tile_compiler *compiler);
-/* Compiles for the device's GPU. text NULL: the file `path` is read. Needs libtilecc in the program (tile_source.h's
- * tile_use_compiler). */
+/* Compiles for the device's GPU, unless the source's `target` line names others. text (size bytes) NULL: the file `path`
+ * is read; else path, which may be NULL, names the text in messages and is where imports are looked for. defines are
+ * "name=value". Needs libtilecc in the program (tile_source.h's tile_use_compiler). */
 TILE_API tile_status tile_module_load_source(tile_device *d, const char *path, const char *text, size_t size,
                                              const char *const *defines, size_t ndefines, tile_module **out,
                                              tile_error *err);
 TILE_API void tile_module_free(tile_module *m);
 
 TILE_API size_t tile_kernel_count(const tile_module *m);
-TILE_API tile_kernel *tile_kernel_at(tile_module *m, size_t i);
+TILE_API tile_kernel *tile_kernel_at(tile_module *m, size_t i); /* in source order; NULL past the end */
 TILE_API tile_kernel *tile_kernel_find(tile_module *m, const char *name); /* NULL if there is none */
 TILE_API const char *tile_kernel_name(const tile_kernel *k);
 typedef struct tile_kernel_facts { /* pointers live as long as the module */
@@ -105,7 +114,7 @@ typedef struct tile_kernel_facts { /* pointers live as long as the module */
 } tile_kernel_facts;
 TILE_API void tile_kernel_info(const tile_kernel *k, tile_kernel_facts *out);
 
-typedef struct tile_param {
+typedef struct tile_param { /* pointers live as long as the module */
     const char *name;
     int is_scalar;
     tile_type type;
@@ -115,13 +124,15 @@ typedef struct tile_param {
     int read;            /* the kernel reads it (scalars: always) */
 } tile_param;
 TILE_API size_t tile_param_count(const tile_kernel *k);
+/* Parameters in the order of the source; TILE_ERROR_ARGUMENT past the end. */
 TILE_API tile_status tile_param_info(const tile_kernel *k, size_t i, tile_param *out);
 
 /* Arguments are bound once and may be launched many times; rebinding a tensor to another address is cheap. */
 TILE_API tile_status tile_args_new(tile_kernel *k, tile_args **out, tile_error *err);
 TILE_API void tile_args_free(tile_args *a);
-/* shape: rank extents, outermost first. strides: in elements, NULL for contiguous row-major. The memory stays the
- * caller's and must live until the launch has finished. bytes: size of the allocation from `address` on (0: unknown). */
+/* shape: rank extents, outermost first. strides: in elements, NULL for contiguous row-major. Both are copied. The memory
+ * stays the caller's and must live until the launch has finished. bytes: size of the allocation from `address` on (0:
+ * unknown). A tensor with an extent 0 needs no memory: its address may be 0. */
 TILE_API tile_status tile_bind(tile_args *a, const char *param, uint64_t address, size_t bytes, tile_type type, int rank,
                                const int64_t *shape, const int64_t *strides, tile_error *err);
 TILE_API tile_status tile_bind_scalar(tile_args *a, const char *param, int64_t value, tile_error *err);

@@ -24,7 +24,8 @@ rm -f good.cubin lines.cubin
 # An assembler that fails is exit code 4, and leaves nothing.
 printf '#!/bin/sh\necho no thanks >&2\nexit 9\n' >refuses
 chmod +x refuses
-TILECC_PTXAS="$work/refuses" expect 4 'no thanks' --assembler=ptxas good.tile -o x.cubin
+TILECC_PTXAS="$work/refuses" expect 4 'no thanks' -v --assembler=ptxas good.tile -o x.cubin
+! grep -q 'assembled by' err || fail "-v: assembled, though the assembler refused"
 rm -f refuses
 only_files
 

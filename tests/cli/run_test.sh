@@ -5,6 +5,13 @@ expect 2 'no program to run' run
 expect 2 "unknown option '--devise'; did you mean '--device'\?" run --devise=cuda good.tile
 expect 2 "unknown option '--emit'" run --emit=ir good.tile
 expect 2 '--repeats needs a number' run --time --repeats=none good.tile
+expect 2 '--time is missing' run --repeats=5 good.tile
+expect 2 "unknown option '-o': it goes without" run -o x.cubin good.tile
+expect 2 "unknown option '-S': it goes without" run -S good.tile
+expect 3 "can't read 'none.tile'" run none.tile
+printf '// nothing\n' >made.ptx
+expect 2 'is compiled already' run -D N=3 made.ptx
+rm -f made.ptx
 expect 2 "'good.txt' is no program" run good.txt
 expect 2 '.' run good.tile nonsense
 expect 0 '' run --help
