@@ -11,6 +11,7 @@
  *   statements.c bodies
  *   calls.c      functions inlined
  *   arrival.c    straight-line commit and wait, definite assignment
+ *   unused.c     warnings for what is declared and not used
  */
 #ifndef FRONTEND_CHECK_H
 #define FRONTEND_CHECK_H

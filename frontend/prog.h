@@ -237,5 +237,7 @@ Checked *check_unit(Compilation *c, Unit *unit, Define *defines, size_t ndefines
 size_t check_kernel_count(const Checked *ch);
 /* Elaborates one kernel into `c->scratch`; NULL after an error in it. */
 PKernel *check_kernel(Checked *ch, size_t i);
+/* Warnings for what the kernel declares and never uses; for kernels without errors. */
+void check_unused(Compilation *c, const PKernel *k);
 
 #endif

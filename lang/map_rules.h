@@ -2,8 +2,9 @@
  *
  * Used by the checker (fields that are constants), the runtime (before the driver is called, which answers every
  * violation with the same CUDA_ERROR_INVALID_VALUE) and the simulator. All rules that a map breaks are reported,
- * with the values. Sources: cuda.h (cuTensorMapEncodeTiled / Im2col / Im2colWide), PTX ISA "Tensors"; T and D
- * numbers are kept as rule names.
+ * with the values. Sources: cuda.h (cuTensorMapEncodeTiled / Im2col / Im2colWide), PTX ISA "Tensors". Rules are named
+ * T01 .. T18 (the descriptor, in the order of cuda.h's parameters) and D01 .. D04 (copies: shared address, swizzle
+ * pattern, 16-byte units, where the map may live).
  */
 #ifndef LANG_MAP_RULES_H
 #define LANG_MAP_RULES_H

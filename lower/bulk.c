@@ -155,7 +155,7 @@ typedef struct BulkOut {
 static void copy_op(BulkOut *o, Opnd from, Opnd offset, Opnd bytes, Opnd guard)
 {
     Lower *L = o->L;
-    if (bytes.v == 0 && bytes.k <= 0) return;
+    if ((bytes.v == 0 && bytes.k <= 0) || opnd_is(guard, 0)) return;
     IrOp *op = emit_new(L, o->mi->load ? IR_BLK_LOAD : IR_BLK_STORE);
     op->guard = guard.v;
     if (o->mi->load) put_opnd(L, op, IRK_FROM, from);
@@ -208,6 +208,10 @@ static void clipped(BulkOut *o, const Run *r, Opnd ok)
 static void run_ops(BulkOut *o, const Run *r)
 {
     Lower *L = o->L;
+    if (opnd_is(r->ok, 0)) {
+        if (o->mi->load) copy_op(o, zero_block(o), r->offset, opnd_imm(o->p->run), opnd_imm(1));
+        return;
+    }
     bool branch = o->mi->load && r->ok.v && (o->p->low || o->p->high);
     if (!branch) {
         clipped(o, r, r->ok);

@@ -399,5 +399,6 @@ static void piece_op(Lower *L, const MoveInfo *mi, const TensorPlan *p, const Pi
 
 void tensor_emit(Lower *L, const MoveInfo *mi, const TensorPlan *p, uint32_t bar, Opnd bar_slot)
 {
+    if (opnd_is(p->ok, 0)) return;
     for (uint32_t i = 0; i < p->npieces; i++) piece_op(L, mi, p, &p->pieces[i], bar, bar_slot);
 }

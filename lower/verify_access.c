@@ -223,6 +223,7 @@ static bool extend(Verifier *v, const Write *more)
         if (w->bar != more->bar || w->at.buf != more->at.buf || w->at.slot != more->at.slot || w->at.slot == 0)
             continue;
         if (w->region || w->cond != more->cond || w->at.hi != more->at.lo) continue;
+        if (v->ops[w->op].span.lo != v->ops[more->op].span.lo) continue; /* the certificate names one place each */
         w->at.hi = more->at.hi;
         w->tensors |= more->tensors;
         return true;

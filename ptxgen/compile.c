@@ -122,7 +122,9 @@ static IrKernel *build_kernel(Job *j, Checked *ch, size_t i, const IrModule *m, 
     PKernel *p = check_kernel(ch, i);
     IrKernel *k = p ? lower_kernel(&j->c, p, plan) : NULL;
     if (!k) return NULL;
-    return ir_verify(&j->scratch, &j->diags, m, k, certificate) ? k : NULL;
+    if (!ir_verify(&j->scratch, &j->diags, m, k, certificate)) return NULL;
+    check_unused(&j->c, p);
+    return k;
 }
 
 static IrModule module_of(Job *j)
@@ -233,7 +235,9 @@ static void deliver(Job *j)
     bool failed = r->errors || (o->warnings_are_errors && r->warnings);
     if (failed) {
         r->status = TILECC_ERROR_SOURCE;
-        r->message = arena_printf(&j->arena, "%u error%s", r->errors, r->errors == 1 ? "" : "s");
+        r->message = r->errors ? arena_printf(&j->arena, "%u error%s", r->errors, r->errors == 1 ? "" : "s")
+                               : arena_printf(&j->arena, "%u warning%s, which count as errors", r->warnings,
+                                              r->warnings == 1 ? "" : "s");
     }
     if (r->status != TILECC_OK) {
         r->output = NULL;
@@ -269,6 +273,9 @@ static const char *bad_option(Job *j, const tilecc_options *o)
         return arena_printf(&j->arena, "unknown target `%s`%s%s%s", o->arch, near ? "; did you mean `" : "", near ? near : "",
                             near ? "`?" : ": see --list-targets");
     }
+    if ((unsigned)o->emit > TILECC_EMIT_PLAN || (unsigned)o->error_format > TILECC_JSON ||
+        (unsigned)o->assembler > TILECC_ASM_PTXAS)
+        return "an option has a value that tilecc.h does not list";
     if (o->ptx_version && (o->ptx_version < 80 || o->ptx_version > 99))
         return arena_printf(&j->arena, "PTX version %u.%u: the instructions need at least 8.0", o->ptx_version / 10,
                             o->ptx_version % 10);

@@ -32,12 +32,16 @@ static tilecc_define *split_defines(const char *const *defines, size_t n, const 
 
 static tile_status report(const tilecc_result *r, tile_error *err)
 {
-    tile_status s = r->status == TILECC_ERROR_SOURCE ? TILE_ERROR_SOURCE : TILE_ERROR_UNSUPPORTED;
-    if (r->status == TILECC_ERROR_USAGE) s = TILE_ERROR_ARGUMENT;
+    tile_status s = TILE_ERROR_UNSUPPORTED;
+    if (r->status == TILECC_ERROR_SOURCE) s = TILE_ERROR_SOURCE;
+    else if (r->status == TILECC_ERROR_USAGE) s = TILE_ERROR_ARGUMENT;
+    else if (r->status == TILECC_ERROR_ENVIRONMENT) s = TILE_ERROR_MEMORY;
     if (err) {
+        static const char cut[] = "\n(there is more)";
         err->status = s;
-        snprintf(err->text, sizeof err->text, "%s",
-                 s == TILE_ERROR_SOURCE && r->diagnostics[0] ? r->diagnostics : r->message);
+        int n = snprintf(err->text, sizeof err->text, "%s",
+                         s == TILE_ERROR_SOURCE && r->diagnostics[0] ? r->diagnostics : r->message);
+        if (n >= (int)sizeof err->text) memcpy(err->text + sizeof err->text - sizeof cut, cut, sizeof cut);
     }
     return s;
 }
