@@ -13,6 +13,8 @@
 #define MANIFEST_SYMBOL "tile_manifest"
 #define MANIFEST_MAGIC UINT64_C(0x314e414d454c4954) /* "TILEMAN1" */
 #define MANIFEST_VERSION 1
+/* Extents and strides (elements) of arguments are at most this: proofs that values stay in 64 bits rely on it. */
+#define MF_EXTENT_MAX (INT64_C(1) << 40)
 
 typedef enum MfSymKind { MF_SIZE, MF_STRIDE, MF_SCALAR } MfSymKind;
 typedef struct MfSym {

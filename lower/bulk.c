@@ -193,7 +193,8 @@ static void clipped(BulkOut *o, const Run *r, Opnd ok)
     Lower *L = o->L;
     const PTensor *t = o->mi->tensor;
     Opnd lo = o->p->lo, hi = o->p->hi;
-    Opnd data = emit_op(L, IR_SUB, IR_I32, hi, lo), tail = emit_op(L, IR_SUB, IR_I32, opnd_imm(o->p->run), hi);
+    Opnd data = emit_op(L, IR_SUB, IR_I32, hi, lo), tail = opnd_imm(0);
+    if (o->mi->load) tail = emit_op(L, IR_SUB, IR_I32, opnd_imm(o->p->run), hi);
     Opnd guard = emit_logic(L, IR_AND, ok, positive(L, data));
     Opnd address = emit_gaddr(L, t->base ? t->base->index : t->index,
                               emit_op(L, IR_ADD, IR_I64, r->byte, widen(L, lo)));
@@ -269,12 +270,23 @@ static void clip(Lower *L, const MoveInfo *mi, BulkPlan *p)
     p->hi = emit_op(L, IR_MUL, IR_I32, emit_cvt(L, IR_I32, hi), opnd_imm(p->unit));
 }
 
+/* A start so far beyond every tensor that later rows would leave 64 bits is cut: it stays beyond. */
+static Opnd row_start(Lower *L, const MoveInfo *mi, const BulkPlan *p, int d)
+{
+    const Sx *x = mi->g->dim[d].start;
+    Opnd v = value_wide(L, x);
+    int64_t lo, hi, far = INT64_C(1) << 62;
+    scalar_range(L, x, &lo, &hi);
+    if (d == p->fold || hi <= far || !p->row[d].high || p->row[d].extent == 1) return v;
+    return emit_op(L, IR_MIN, IR_I64, v, opnd_imm(far));
+}
+
 void bulk_values(Lower *L, MoveInfo *mi, BulkPlan *p)
 {
     const PTensor *t = mi->tensor, *base = t->base ? t->base : t;
     int64_t size = mi->bits / 8;
     for (int d = 0; d <= p->fold; d++) {
-        p->start[d] = value_wide(L, mi->g->dim[d].start);
+        p->start[d] = row_start(L, mi, p, d);
         p->pitch[d] = d == p->fold ? opnd_imm(p->unit)
                                    : emit_op(L, IR_MUL, IR_I64, value_wide(L, t->stride[d]), opnd_imm(size));
     }

@@ -6,12 +6,15 @@
  * boxes; together they determine t. Sorted by step, a digit whose step is at least what the boxes and all smaller
  * digits span is separated, if all greater ones are: the greatest digit in which two teams differ then keeps them
  * apart. If every digit of every team index is separated in some dimension, different teams never overlap.
+ *
+ * Where that fails, the other indices become digits as well (`free`): they need not be separated, but where they are,
+ * what lies below them in steps is compared at equal values: (k * 132 + t) * 64 for t < 132 and any two k.
  */
 #include <string.h>
 
 #include "lower/domain_impl.h"
 
-enum { TEAMS_MAX = 8, CHAIN_MAX = 6, DIGITS_MAX = 24 };
+enum { TEAMS_MAX = 8, FREE_MAX = 8, CHAIN_MAX = 6, DIGITS_MAX = 24 };
 
 typedef struct Chain { /* one team index and its quotients, by increasing divisor */
     Atom atom[CHAIN_MAX];
@@ -20,6 +23,7 @@ typedef struct Chain { /* one team index and its quotients, by increasing diviso
     Poly width[CHAIN_MAX];  /* greatest difference of two values of digit i; bad: unknown */
     bool separated[CHAIN_MAX];
     int n;
+    bool free; /* no team index */
 } Chain;
 
 typedef struct Digit {
@@ -37,10 +41,16 @@ typedef struct Dimension {
 typedef struct Separation {
     Domain *d;
     Arena *a;
-    Chain chains[TEAMS_MAX];
+    Chain chains[TEAMS_MAX + FREE_MAX];
     int nchains;
     const char *why;
 } Separation;
+
+/* Least and greatest start of a box in one dimension, and its extent at most. */
+typedef struct Span {
+    Poly lo, hi, extent;
+    bool known;
+} Span;
 
 static const char *atom_text(Separation *s, Atom x)
 {
@@ -65,6 +75,31 @@ static bool chain_add(Domain *d, Chain *c, Atom q, Poly divisor)
     c->atom[at] = q;
     c->divisor[at] = divisor;
     c->n++;
+    return true;
+}
+
+/* A chain of its own for every other index that p mentions, by itself or divided. */
+static bool collect_free(Separation *s, Poly p)
+{
+    Domain *d = s->d;
+    for (uint32_t i = 0; i < p.n; i++) {
+        for (uint8_t k = 0; k < p.terms[i].natoms; k++) {
+            Atom x = p.terms[i].atoms[k];
+            const AtomInfo *info = atom_info(d, x);
+            if (info->kind == ATOM_DIV) {
+                Poly num = poly_now(d, info->a);
+                if (num.n != 1 || num.terms[0].natoms != 1 || num.terms[0].coef != 1) continue;
+                x = num.terms[0].atoms[0];
+            }
+            if (atom_info(d, x)->kind != ATOM_INDEX) continue;
+            int c = 0;
+            while (c < s->nchains && s->chains[c].atom[0] != x) c++;
+            if (c < s->nchains) continue;
+            if (c == TEAMS_MAX + FREE_MAX) return false;
+            s->chains[c] = (Chain){.atom = {x}, .divisor = {poly_const(d, 1)}, .n = 1, .free = true};
+            s->nchains++;
+        }
+    }
     return true;
 }
 
@@ -207,12 +242,6 @@ static bool separate_dimension(Separation *s, const Dimension *dim)
     return run < m;
 }
 
-/* Least and greatest start of a box in one dimension, and its extent at most. */
-typedef struct Span {
-    Poly lo, hi, extent;
-    bool known;
-} Span;
-
 static Span span_of(Domain *d, const DomBox *box, int dim, unsigned keep)
 {
     Span s = {POLY_BAD, POLY_BAD, POLY_BAD, false};
@@ -253,7 +282,7 @@ static const char *first_together(Separation *s)
 {
     for (int c = 0; c < s->nchains; c++) {
         const Chain *chain = &s->chains[c];
-        for (int i = 0; i < chain->n; i++) {
+        for (int i = 0; i < chain->n && !chain->free; i++) {
             int64_t w;
             bool fixed = poly_is_const(chain->width[i], &w) && w <= 0;
             if (!chain->separated[i] && !fixed) return atom_text(s, chain->atom[i]);
@@ -262,71 +291,108 @@ static const char *first_together(Separation *s)
     return NULL;
 }
 
-bool domain_disjoint_teams(Domain *d, Arena *a, const DomBox *A, const DomBox *B, const Atom *team, int nteam,
-                           const char **why)
+static bool team_chains(Separation *s, const Atom *team, int nteam)
 {
-    const unsigned keep = DEP_LAUNCH | DEP_TEAM;
-    Separation s = {.d = d, .a = a};
-    Span sa[MAP_RANK_MAX], sb[MAP_RANK_MAX];
-    int rank = A->rank < B->rank ? A->rank : B->rank;
-    if (nteam == 0) return true;
-    *why = "there are too many indices that differ between teams, or one that is not a plain index";
+    s->why = "an index that differs between teams is not a plain index";
     if (nteam > TEAMS_MAX) return false;
-    for (int i = 0; i < rank; i++) {
-        sa[i] = sb[i] = span_of(d, A, i, keep);
-        if (poly_same(A->start[i], B->start[i]) && poly_same(A->extent[i], B->extent[i])) continue;
-        Span x = span_of(d, A, i, DEP_LAUNCH), y = span_of(d, B, i, DEP_LAUNCH);
-        if (behind(d, &x, &y) || behind(d, &y, &x) || apart_by_residue(d, A, B, i)) return true;
-        sb[i] = span_of(d, B, i, keep);
-    }
     for (int i = 0; i < nteam; i++) {
-        Poly p = poly_atom(d, team[i]);
+        Poly p = poly_atom(s->d, team[i]);
         int64_t k;
         if (poly_is_const(p, &k)) continue;
         if (p.n != 1 || p.terms[0].natoms != 1 || p.terms[0].coef != 1) return false;
-        Chain *c = &s.chains[s.nchains++];
-        c->atom[0] = p.terms[0].atoms[0];
-        c->divisor[0] = poly_const(d, 1);
-        c->n = 1;
+        s->chains[s->nchains++] =
+            (Chain){.atom = {p.terms[0].atoms[0]}, .divisor = {poly_const(s->d, 1)}, .n = 1};
     }
-    bool chains = true;
-    for (int i = 0; i < rank && chains; i++) {
-        if (!sa[i].known || !sb[i].known) continue;
-        chains = collect_quotients(&s, sa[i].lo) && collect_quotients(&s, sa[i].hi) &&
-                 collect_quotients(&s, sb[i].lo) && collect_quotients(&s, sb[i].hi);
-    }
-    *why = s.why;
-    if (!chains) return false;
-    for (int c = 0; c < s.nchains; c++) chain_widths(d, &s.chains[c]);
-    Dimension dims[MAP_RANK_MAX];
-    int ndims = 0;
-    for (int i = 0; i < rank; i++) {
-        Poly t, u, al, ah, bl, bh;
-        if (!sa[i].known || !sb[i].known) continue;
-        split_team(d, sa[i].lo, &t, &al);
-        split_team(d, sa[i].hi, &u, &ah);
-        bool agree = poly_same(t, u);
-        split_team(d, sb[i].lo, &u, &bl);
-        agree = agree && poly_same(t, u);
-        split_team(d, sb[i].hi, &u, &bh);
-        agree = agree && poly_same(t, u);
-        if (agree) {
-            dims[ndims++] = (Dimension){i, t, raw_sub(d, raw_add(d, ah, sa[i].extent), bl),
-                                        raw_sub(d, raw_add(d, bh, sb[i].extent), al)};
-        } else if (s.why == NULL) {
-            s.why = arena_printf(a, "the two starts in dimension %d, %s and %s, follow the team in different ways", i,
-                                 domain_text(d, a, A->start[i]), domain_text(d, a, B->start[i]));
+    s->why = NULL;
+    return true;
+}
+
+/* The digits of the dimensions whose starts are known, with the other indices where `free`. */
+static bool find_digits(Separation *s, const Span *sa, const Span *sb, int rank, bool free)
+{
+    for (int pass = free ? 0 : 1; pass < 2; pass++) {
+        for (int i = 0; i < rank; i++) {
+            const Poly p[4] = {sa[i].lo, sa[i].hi, sb[i].lo, sb[i].hi};
+            for (int k = 0; k < 4 && sa[i].known && sb[i].known; k++)
+                if (!(pass ? collect_quotients(s, p[k]) : collect_free(s, p[k]))) return false;
         }
+    }
+    for (int c = 0; c < s->nchains; c++) chain_widths(s->d, &s->chains[c]);
+    return true;
+}
+
+/* Only where both boxes follow the digits in the same way. */
+static bool dimension_of(Separation *s, const Span *a, const Span *b, int number, Dimension *out)
+{
+    Domain *d = s->d;
+    Poly t, u, al, ah, bl, bh;
+    split_team(d, a->lo, &t, &al);
+    split_team(d, a->hi, &u, &ah);
+    bool agree = poly_same(t, u);
+    split_team(d, b->lo, &u, &bl);
+    agree = agree && poly_same(t, u);
+    split_team(d, b->hi, &u, &bh);
+    if (!agree || !poly_same(t, u)) return false;
+    *out = (Dimension){number, t, raw_sub(d, raw_add(d, ah, a->extent), bl), raw_sub(d, raw_add(d, bh, b->extent), al)};
+    return true;
+}
+
+/* Is every digit of the teams separated? `keep`: what stays in the starts instead of being put at its extremes. */
+static bool separate(Separation *s, const DomBox *A, const DomBox *B, unsigned keep, bool free)
+{
+    Domain *d = s->d;
+    Span sa[MAP_RANK_MAX], sb[MAP_RANK_MAX];
+    Dimension dims[MAP_RANK_MAX];
+    int rank = A->rank < B->rank ? A->rank : B->rank, ndims = 0;
+    for (int i = 0; i < rank; i++) {
+        bool same = poly_same(A->start[i], B->start[i]) && poly_same(A->extent[i], B->extent[i]);
+        sa[i] = span_of(d, A, i, keep);
+        sb[i] = same ? sa[i] : span_of(d, B, i, keep);
+    }
+    if (!find_digits(s, sa, sb, rank, free)) return false;
+    for (int i = 0; i < rank; i++) {
+        if (!sa[i].known || !sb[i].known) continue;
+        if (dimension_of(s, &sa[i], &sb[i], i, &dims[ndims])) ndims++;
+        else if (s->why == NULL)
+            s->why = arena_printf(s->a, "the two starts in dimension %d, %s and %s, follow the team in different ways",
+                                  i, domain_text(d, s->a, A->start[i]), domain_text(d, s->a, B->start[i]));
     }
     /* What one dimension has separated need not be looked at in the others: the teams left agree in it. */
     for (bool more = true; more;) {
         more = false;
-        for (int i = 0; i < ndims; i++) more = separate_dimension(&s, &dims[i]) || more;
+        for (int i = 0; i < ndims; i++) more = separate_dimension(s, &dims[i]) || more;
     }
+    return first_together(s) == NULL;
+}
+
+/* In some dimension all of one box lies behind all of the other, or in other residues, whatever the indices are. */
+static bool always_apart(Domain *d, const DomBox *A, const DomBox *B)
+{
+    int rank = A->rank < B->rank ? A->rank : B->rank;
+    for (int i = 0; i < rank; i++) {
+        if (poly_same(A->start[i], B->start[i]) && poly_same(A->extent[i], B->extent[i])) continue;
+        Span x = span_of(d, A, i, DEP_LAUNCH), y = span_of(d, B, i, DEP_LAUNCH);
+        if (behind(d, &x, &y) || behind(d, &y, &x) || apart_by_residue(d, A, B, i)) return true;
+    }
+    return false;
+}
+
+bool domain_disjoint_teams(Domain *d, Arena *a, const DomBox *A, const DomBox *B, const Atom *team, int nteam,
+                           const char **why)
+{
+    if (nteam == 0 || always_apart(d, A, B)) return true;
+    Separation s = {.d = d, .a = a}, f;
+    if (!team_chains(&s, team, nteam)) {
+        *why = s.why;
+        return false;
+    }
+    f = s;
+    if (separate(&s, A, B, DEP_LAUNCH | DEP_TEAM, false)) return true;
+    if (separate(&f, A, B, DEP_LAUNCH | DEP_TEAM | DEP_RANK | DEP_LOOP | DEP_DATA, true)) return true;
     const char *together = first_together(&s);
-    if (together == NULL) return true;
-    *why = s.why ? arena_printf(a, "teams with different %s are not separated: %s", together, s.why)
-                 : arena_printf(a, "teams with different %s touch the same elements: no start depends on it", together);
+    if (together == NULL) *why = s.why; /* the digits themselves were not found */
+    else if (s.why) *why = arena_printf(a, "teams with different %s are not separated: %s", together, s.why);
+    else *why = arena_printf(a, "teams with different %s touch the same elements: no start depends on it", together);
     return false;
 }
 

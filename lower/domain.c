@@ -94,6 +94,12 @@ Atom domain_index(Domain *d, const char *name, Poly lo, Poly count, unsigned dep
     return x;
 }
 
+void domain_at_most(Domain *d, Atom index, int64_t hi)
+{
+    AtomInfo *info = atom_info(d, index);
+    if (hi < info->hi) info->hi = hi;
+}
+
 static int64_t ceil_bound(int64_t lo, int64_t offset, int64_t scale)
 {
     int64_t x;

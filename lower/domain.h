@@ -59,6 +59,7 @@ Atom domain_size(Domain *d, const char *name, uint32_t sym);               /* >=
 Atom domain_param(Domain *d, const char *name, uint32_t sym, int64_t lo, int64_t hi); /* scalar parameter */
 /* lo <= index < lo + count; `count` may be 0 only where the body does not run (so count >= 1 is known inside). */
 Atom domain_index(Domain *d, const char *name, Poly lo, Poly count, unsigned depends);
+void domain_at_most(Domain *d, Atom index, int64_t hi); /* by a constant, too */
 /* Unknown value with bounds (INT64_MIN / INT64_MAX: none) and modulus (1: none): value % mod == rem. */
 Atom domain_opaque(Domain *d, const char *name, int64_t lo, int64_t hi, int64_t mod, int64_t rem, unsigned depends);
 
@@ -90,8 +91,8 @@ const char *domain_text(Domain *d, Arena *a, Poly p);
  * are. team[]: the atoms of cta.x/y/z with more than one value (already without those whose range is the constant 1).
  * Method: quotient/remainder atoms of one team index count as its mixed-radix digits; each digit gets a dimension;
  * within a dimension sort by coefficient, extent <= c1, c1 * range1 <= c2, .. ; A and B must agree in their team part
- * and differ by a bounded rest. On failure *why says, in one sentence, which index or dimension could not be
- * separated. */
+ * and differ by a bounded rest. Indices of loops count as digits as well where that helps. On failure *why says, in
+ * one sentence, which index or dimension could not be separated. */
 typedef struct DomBox {
     int rank;
     Poly start[MAP_RANK_MAX];

@@ -143,13 +143,22 @@ static bool choose(Lower *L, MoveInfo *mi, Choice *c)
     return false;
 }
 
+/* Where interleaved maps leave the bytes in shared memory has not been measured. */
+static bool interleaved(Lower *L, const MoveInfo *mi)
+{
+    if (mi->tile->interleave == 0) return false;
+    Diag *g = lower_error(L, E1001, mi->stmt->span, "moves of interleaved tiles are not supported yet");
+    diag_label(L->c->diags, g, mi->tile->span, "the tile's layout");
+    return true;
+}
+
 static void move(Lower *L, const PStmt *st)
 {
     MoveInfo mi;
     Choice c = {0};
     uint32_t bar = 0;
     Opnd slot = opnd_imm(0);
-    if (!region_resolve(L, st, &mi) || !choose(L, &mi, &c)) return;
+    if (!region_resolve(L, st, &mi) || !choose(L, &mi, &c) || interleaved(L, &mi)) return;
     MfTensor *t = &L->ir->mf.tensors.v[mi.tensor->base ? mi.tensor->base->index : mi.tensor->index];
     if (mi.load) t->read = true;
     else t->written = true;
@@ -200,24 +209,33 @@ static void assign(Lower *L, const PStmt *st)
 
 /* ---- blocks ---- */
 
-static void loop_index(Lower *L, const PStmt *st, LoopState *s)
+static void loop_atoms(Lower *L, const PStmt *st, LoopState *s)
 {
     Domain *d = L->d;
-    int64_t lo, hi, unused;
-    scalar_range(L, st->lo, &lo, &unused);
-    scalar_range(L, st->value, &unused, &hi);
-    s->lo = lo;
-    s->hi = hi == INT64_MAX || hi == INT64_MIN ? hi : hi - 1;
+    loop_range(L, st);
     s->wide = s->lo < INT32_MIN || s->hi >= INT32_MAX;
     Poly first = scalar_poly(L, st->lo), count = poly_sub(d, scalar_poly(L, st->value), first);
     unsigned depends = DEP_LOOP |
                        ((scalar_uses(L, st->lo) | scalar_uses(L, st->value)) & (USE_VAR | USE_LOAD) ? (unsigned)DEP_DATA
                                                                                                     : 0u);
     const char *name = name_text(L, st->name);
-    OpenLoop *o = vec_add(L->a, &L->open_loops);
-    o->index = domain_index(d, name, first, count, depends);
-    o->turn = domain_index(d, name, first, count, DEP_TEAM);
-    s->index = poly_atom(d, o->index);
+    s->atoms.index = domain_index(d, name, first, count, depends);
+    s->atoms.turn = domain_index(d, name, first, count, DEP_TEAM);
+    s->index = poly_atom(d, s->atoms.index);
+}
+
+void loop_open(Lower *L, const PStmt *st)
+{
+    LoopState *s = &L->loops[st->id];
+    if (s->atoms.index == 0) loop_atoms(L, st, s);
+    vec_push(L->a, &L->open_loops, s->atoms);
+    L->open_mask |= loop_bit(st->id);
+}
+
+void loop_close(Lower *L, const PStmt *st)
+{
+    L->open_loops.n--;
+    L->open_mask &= ~loop_bit(st->id);
 }
 
 /* A bound of a loop whose index fits 32 bits. Where the bound itself may not, it is cut to what does: a start beyond
@@ -237,10 +255,9 @@ static void loop(Lower *L, const PStmt *st)
 {
     LoopState *s = &L->loops[st->id];
     sync_flush_loads(L);
-    loop_index(L, st, s);
+    loop_open(L, st);
     Opnd a = s->wide ? value_wide(L, st->lo) : bound32(L, st->lo),
          b = s->wide ? value_wide(L, st->value) : bound32(L, st->value);
-    L->open_mask |= loop_bit(st->id);
     SyncMark mark = sync_enter(L, &st->body, true);
     s->value = emit_loop(L, s->wide ? IR_I64 : IR_I32, a, b);
     vars_forget(L, &st->body);
@@ -250,8 +267,7 @@ static void loop(Lower *L, const PStmt *st)
     emit_end(L);
     vars_forget(L, &st->body);
     sync_leave(L, &mark);
-    L->open_loops.n--;
-    L->open_mask &= ~loop_bit(st->id);
+    loop_close(L, st);
 }
 
 static void branch(Lower *L, const PStmt *st)
@@ -338,6 +354,7 @@ IrKernel *lower_kernel(Compilation *c, const PKernel *k, Text *plan)
     L->stmt = NULL;
     sync_end(L);
     independence_check(L);
+    exact_check(L);
     memory_place(L);
     main_role(L);
     if (L->failed) return NULL;

@@ -35,6 +35,10 @@ static inline bool opnd_is(Opnd o, int64_t k)
     return o.v == 0 && o.k == k;
 }
 
+typedef struct Extremes { /* over all indices, at launch; 0: unknown */
+    Lx lo, hi;
+} Extremes;
+
 typedef struct Cached { /* a value of a node, reusable while its scope is open and no variable changed */
     Opnd o;
     uint32_t scope, epoch;
@@ -44,8 +48,12 @@ typedef struct Scalar { /* what is known of one node of an expression graph */
     const Sx *x;
     uint8_t uses;
     uint64_t loops; /* whose indices it uses; bit 63: some with a higher number */
-    bool has_range;
+    bool has_range, has_extremes;
+    bool wraps;        /* exact.c: may leave 64 bits, and the launch can't tell */
+    uint8_t unbounded; /* sides of the range that the launch must check */
+    bool noted, covered; /* for that check; a greater expression's check implies it */
     int64_t lo, hi; /* INT64_MIN / MAX: none */
+    Extremes extremes;
     Poly poly;
     bool has_poly;
     uint32_t poly_epoch;
@@ -63,7 +71,8 @@ typedef struct LetState { /* defined: a value of its own, because it reads a var
 typedef struct VarState {
     Poly poly;            /* what it holds now */
     uint32_t ir;          /* IrVar */
-    int64_t mod, rem, lo; /* hold for every value that it ever has */
+    int64_t mod, rem, lo, hi; /* hold for every value that it ever has */
+    Extremes extremes;
     Name name;
 } VarState;
 typedef struct OpenLoop {
@@ -71,6 +80,8 @@ typedef struct OpenLoop {
     Atom turn; /* the same, where turns of the loop are told apart as if they were teams */
 } OpenLoop;
 typedef struct LoopState {
+    const PStmt *stmt;
+    OpenLoop atoms; /* made once: what is known of a store is compared with it when the loop is open */
     Poly index;
     Opnd value;
     bool wide;
@@ -167,9 +178,9 @@ typedef struct PendingLoad { /* a load that nobody waited for yet */
 typedef struct PendingStore {
     const PStmt *stmt;
     const PTile *tile;
-    MoveInfo info;
-    bool known;    /* info's boxes hold */
-    uint32_t turn; /* 0; else of an earlier turn of the loop that is the turn-th open one */
+    const MoveInfo *info; /* shared by the copies of the list that blocks keep */
+    bool known;           /* info's boxes hold */
+    uint32_t turn;        /* 0; else of an earlier turn of the loop that is the turn-th open one */
     bool is_explicit;
     bool read_done, full_done, fenced;
     bool committed;
@@ -252,6 +263,7 @@ typedef struct Lower {
     uint64_t open_mask;
     int64_t cluster_size;
     VEC(Bound) bounds;
+    VEC(const Sx *) wide_scalars; /* exact.c: whose extremes the launch evaluates */
 
     /* maps.c */
     uint32_t *map_of;           /* by PMap.index: MfMap + 1 */
@@ -288,11 +300,26 @@ uint8_t scalar_uses(Lower *L, const Sx *x);
 /* Has it the same meaning here as where it stands: no variables, no indices of loops that are not open? */
 bool scalar_known_here(Lower *L, const Sx *x);
 uint64_t loop_bit(int64_t k);
-void scalar_range(Lower *L, const Sx *x, int64_t *lo, int64_t *hi);
 Lx scalar_lx(Lower *L, const Sx *x); /* launch expression; 0 where it depends on more */
 Scalar *scalar_of(Lower *L, const Sx *x);
 
+/* ---- ranges.c ---- */
+void scalar_range(Lower *L, const Sx *x, int64_t *lo, int64_t *hi);
+void loop_range(Lower *L, const PStmt *st); /* of its index */
+bool scalar_positive(Lower *L, const Sx *x); /* at least 1: by its range, or by facts about sizes */
+void sym_range(const Lower *L, uint32_t sym, int64_t *lo, int64_t *hi);
+
+/* ---- exact.c ---- */
+Extremes scalar_extremes(Lower *L, const Sx *x);
+Lx lx_known(Lower *L, LxOp op, Lx a, Lx b); /* 0 where an operand is unknown or constants overflow */
+bool scalar_fits_at_launch(Lower *L, const Sx *x);
+bool scalar_exact(Lower *L, const Sx *x); /* its value is what integers give */
+void exact_note(Lower *L, const Sx *x);   /* x is used */
+void exact_check(Lower *L);               /* at the end: checks for what was used */
+
 /* ---- variables.c ---- */
+/* x % *mod == *rem, also where x wraps around. */
+void scalar_residue(Lower *L, const Sx *x, int64_t *mod, int64_t *rem);
 void vars_infer(Lower *L);
 void vars_forget(Lower *L, const PBlock *b); /* variables that the block assigns hold unknown values from here on */
 Poly var_unknown(Lower *L, uint32_t v);
@@ -352,6 +379,10 @@ void tensor_emit(Lower *L, const MoveInfo *mi, const TensorPlan *p, uint32_t bar
 bool bulk_plan(Lower *L, MoveInfo *mi, BulkPlan *out, Refusal *why);
 void bulk_values(Lower *L, MoveInfo *mi, BulkPlan *p);
 void bulk_emit(Lower *L, const MoveInfo *mi, const BulkPlan *p, uint32_t bar, Opnd bar_slot);
+
+/* ---- lower.c ---- */
+void loop_open(Lower *L, const PStmt *st); /* its index may be used from here on */
+void loop_close(Lower *L, const PStmt *st);
 
 /* ---- sync.c ---- */
 void sync_begin(Lower *L);

@@ -164,7 +164,8 @@ static void base_box(Lower *L, MoveInfo *mi)
     for (int i = 0; i < t->rank; i++) {
         int b = t->base ? t->dim_of[i] : i;
         mi->gbox.start[b] = t->base ? poly_add(d, mi->gbox.start[b], mi->start[i]) : mi->start[i];
-        mi->gbox.extent[b] = poly_const(d, (mi->extent[i] - 1) * mi->step[i] + 1);
+        int64_t step = mi->step[i] == 1 && mi->mv->via == VIA_MAP ? mi->mv->map->elem_stride[i] : mi->step[i];
+        mi->gbox.extent[b] = poly_const(d, (mi->extent[i] - 1) * step + 1);
     }
 }
 

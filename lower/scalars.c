@@ -83,160 +83,6 @@ bool scalar_known_here(Lower *L, const Sx *x)
     return !(s->uses & USE_VAR) && (s->loops & ~L->open_mask) == 0 && !(s->loops >> 63);
 }
 
-/* ---- bounds ---- */
-
-/* From the graph alone, in 64 bits; INT64_MIN and INT64_MAX stand for "none". */
-static int64_t bound_op(SxOp op, int64_t a, int64_t b, bool upper)
-{
-    int64_t none = upper ? INT64_MAX : INT64_MIN, r;
-    bool bad = a == INT64_MIN || a == INT64_MAX || b == INT64_MIN || b == INT64_MAX;
-    if (op == SX_ADD) bad = bad || __builtin_add_overflow(a, b, &r);
-    else if (op == SX_SUB) bad = bad || __builtin_sub_overflow(a, b, &r);
-    else bad = bad || __builtin_mul_overflow(a, b, &r);
-    return bad ? none : r;
-}
-
-static void range_mul(int64_t alo, int64_t ahi, int64_t blo, int64_t bhi, int64_t *lo, int64_t *hi)
-{
-    int64_t a[2] = {alo, ahi}, b[2] = {blo, bhi};
-    *lo = INT64_MAX;
-    *hi = INT64_MIN;
-    for (int i = 0; i < 4; i++) {
-        int64_t l = bound_op(SX_MUL, a[i & 1], b[i >> 1], false), h = bound_op(SX_MUL, a[i & 1], b[i >> 1], true);
-        if (l < *lo) *lo = l;
-        if (h > *hi) *hi = h;
-    }
-}
-
-static int64_t floor_div(int64_t a, int64_t b)
-{
-    int64_t q = a / b;
-    return a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;
-}
-
-static void range_of(Lower *L, const Sx *x, int64_t *lo, int64_t *hi)
-{
-    int64_t al, ah, bl = 0, bh = 0;
-    *lo = INT64_MIN;
-    *hi = INT64_MAX;
-    switch ((SxOp)x->op) {
-    case SX_CONST: *lo = *hi = x->k; return;
-    case SX_SYM:
-        if (L->k->syms.v[x->k].kind == MF_SIZE) *lo = L->positive[x->k];
-        if (L->k->syms.v[x->k].kind == MF_STRIDE) *lo = 0;
-        return;
-    case SX_CTA: /* gridDim limits, CUDA guide, compute capabilities */
-        *lo = 0;
-        *hi = x->k == 0 ? INT32_MAX - 1 : 65534;
-        return;
-    case SX_CLUSTER:
-        *lo = 0;
-        *hi = L->k->cluster[x->k] - 1;
-        return;
-    case SX_RANK:
-        *lo = 0;
-        *hi = L->cluster_size - 1;
-        return;
-    case SX_INDEX:
-        *lo = L->loops[x->k].lo;
-        *hi = L->loops[x->k].hi;
-        return;
-    case SX_LET: scalar_range(L, x->a, lo, hi); return;
-    case SX_VAR: *lo = L->vars[x->k].lo; return;
-    case SX_LOAD: {
-        const ElemInfo *e = elem_info(x->tensor->type);
-        if (e->global_bits >= 64) return;
-        *lo = e->kind == ELEM_SINT ? -(INT64_C(1) << (e->global_bits - 1)) : -1; /* -1: index out of range */
-        *hi = (INT64_C(1) << (e->kind == ELEM_SINT ? e->global_bits - 1 : e->global_bits)) - 1;
-        return;
-    }
-    default: break;
-    }
-    if (sx_is_bool(x)) {
-        *lo = 0;
-        *hi = 1;
-        return;
-    }
-    scalar_range(L, x->a, &al, &ah);
-    if (x->b) scalar_range(L, x->b, &bl, &bh);
-    switch ((SxOp)x->op) {
-    case SX_ADD:
-        *lo = bound_op(SX_ADD, al, bl, false);
-        *hi = bound_op(SX_ADD, ah, bh, true);
-        break;
-    case SX_SUB:
-        *lo = bound_op(SX_SUB, al, bh, false);
-        *hi = bound_op(SX_SUB, ah, bl, true);
-        break;
-    case SX_NEG:
-        *lo = bound_op(SX_SUB, 0, ah, false);
-        *hi = bound_op(SX_SUB, 0, al, true);
-        break;
-    case SX_MUL: range_mul(al, ah, bl, bh, lo, hi); break;
-    case SX_DIV:
-        if (bl >= 1) { /* towards zero never grows */
-            *lo = al == INT64_MIN ? al : al < 0 ? floor_div(al, bl) : bh == INT64_MAX ? 0 : al / bh;
-            *hi = ah == INT64_MAX ? ah : ah < 0 ? -1 : ah / bl;
-        }
-        break;
-    case SX_CEIL:
-        if (bl >= 1) {
-            *lo = al == INT64_MIN ? al : al < 0 ? al : 0;
-            *hi = ah == INT64_MAX ? ah : ah <= 0 ? 0 : (ah - 1) / bl + 1;
-        }
-        break;
-    case SX_MOD:
-        if (bl >= 1) {
-            *lo = 0;
-            *hi = bh == INT64_MAX ? bh : bh - 1;
-            if (al >= 0 && ah < *hi) *hi = ah;
-        }
-        break;
-    case SX_MIN:
-        *lo = al < bl ? al : bl;
-        *hi = ah < bh ? ah : bh;
-        break;
-    case SX_MAX:
-        *lo = al > bl ? al : bl;
-        *hi = ah > bh ? ah : bh;
-        break;
-    case SX_SHL:
-        if (bl == bh && bl >= 0 && bl < 62) range_mul(al, ah, INT64_C(1) << bl, INT64_C(1) << bl, lo, hi);
-        break;
-    case SX_SHR:
-        if (bl >= 0 && bh < 64) {
-            *lo = al == INT64_MIN ? al : al < 0 ? al : 0;
-            *hi = ah == INT64_MAX ? ah : ah < 0 ? -1 : ah >> bl;
-        }
-        break;
-    case SX_AND:
-        if (bl >= 0) {
-            *lo = 0;
-            *hi = bh;
-        } else if (al >= 0) {
-            *lo = 0;
-            *hi = ah;
-        }
-        break;
-    default: break;
-    }
-}
-
-void scalar_range(Lower *L, const Sx *x, int64_t *lo, int64_t *hi)
-{
-    if (x->op == SX_CONST) {
-        *lo = *hi = x->k;
-        return;
-    }
-    Scalar *s = scalar_of(L, x);
-    if (!s->has_range) {
-        range_of(L, x, &s->lo, &s->hi);
-        s->has_range = true;
-    }
-    *lo = s->lo;
-    *hi = s->hi;
-}
-
 /* ---- normal forms ---- */
 
 static unsigned depends_of(uint8_t uses)
@@ -248,8 +94,10 @@ static unsigned depends_of(uint8_t uses)
 static Poly opaque(Lower *L, const Sx *x, const char *name)
 {
     int64_t lo, hi;
+    int64_t mod, rem;
     scalar_range(L, x, &lo, &hi);
-    return poly_atom(L->d, domain_opaque(L->d, name, lo, hi, 1, 0, depends_of(scalar_uses(L, x))));
+    scalar_residue(L, x, &mod, &rem);
+    return poly_atom(L->d, domain_opaque(L->d, name, lo, hi, mod, rem, depends_of(scalar_uses(L, x))));
 }
 
 static Poly poly_node(Lower *L, const Sx *x)
@@ -264,13 +112,15 @@ static Poly poly_node(Lower *L, const Sx *x)
     case SX_INDEX: return L->loops[x->k].index;
     case SX_LET: return L->lets[x->k].has_poly ? L->lets[x->k].poly : scalar_poly(L, x->a);
     case SX_VAR: return L->vars[x->k].poly;
-    case SX_LOAD: return opaque(L, x, name_text(L, x->tensor->name));
+    case SX_LOAD: return opaque(L, x, source_text(L, x->span));
     default: break;
     }
     if (sx_is_bool(x)) return opaque(L, x, "condition");
     Poly a = scalar_poly(L, x->a), b = x->b ? scalar_poly(L, x->b) : poly_const(d, 0);
     int64_t k;
     bool constant = poly_is_const(b, &k);
+    if (!scalar_exact(L, x)) return opaque(L, x, arena_printf(L->a, "(%s)", source_text(L, x->span)));
+    exact_note(L, x);
     switch ((SxOp)x->op) {
     case SX_ADD: return poly_add(d, a, b);
     case SX_SUB: return poly_sub(d, a, b);
@@ -540,10 +390,13 @@ void scalars_begin(Lower *L)
     for (int i = 0; i < 3; i++) {
         Poly count = scalar_poly(L, k->grid[i]);
         int64_t n;
+        Poly one = poly_const(d, 1);
+        if (!domain_le(d, one, count)) domain_assume_le(d, one, count); /* where a CTA runs */
         if (poly_is_const(count, &n) && n == 1) {
             L->cta[i] = poly_const(d, 0);
         } else {
             Atom t = domain_index(d, CTA[i], poly_const(d, 0), count, DEP_TEAM);
+            domain_at_most(d, t, i == 0 ? INT32_MAX - 1 : 65534); /* gridDim limits: the launch checks them */
             L->cta[i] = poly_atom(d, t);
             L->team[L->nteam++] = t;
         }

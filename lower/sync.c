@@ -268,10 +268,10 @@ static bool turns_disjoint(Lower *L, const PendingStore *p, const MoveInfo *mi)
     const char *why;
     Atom index[3 + TURNS_MAX];
     int n = 0;
-    if (!p->info.has_gbox || !mi->has_gbox || p->turn > TURNS_MAX) return false;
+    if (!p->info->has_gbox || !mi->has_gbox || p->turn > TURNS_MAX) return false;
     for (int i = 0; i < L->nteam; i++) index[n++] = L->team[i];
     for (uint32_t i = 0; i < p->turn; i++) index[n++] = L->open_loops.v[i].turn;
-    DomBox a = p->info.gbox, b = mi->gbox;
+    DomBox a = p->info->gbox, b = mi->gbox;
     for (int i = 0; i < a.rank; i++) {
         a.start[i] = by_turn(L, a.start[i], p->turn);
         b.start[i] = by_turn(L, b.start[i], p->turn);
@@ -281,10 +281,10 @@ static bool turns_disjoint(Lower *L, const PendingStore *p, const MoveInfo *mi)
 
 static bool same_place(Lower *L, const PendingStore *p, const MoveInfo *mi)
 {
-    const PTensor *a = p->info.tensor, *b = mi->tensor;
+    const PTensor *a = p->info->tensor, *b = mi->tensor;
     if ((a->base ? a->base : a) != (b->base ? b->base : b) || views_disjoint(L, a, b)) return false;
     if (!p->known) return true;
-    if (p->turn == 0) return !regions_disjoint(L, &p->info, mi);
+    if (p->turn == 0) return !regions_disjoint(L, p->info, mi);
     return mi->load || !turns_disjoint(L, p, mi); /* the verifier follows no turns: what is read must be complete */
 }
 
@@ -292,8 +292,8 @@ static bool same_part(Lower *L, const PendingStore *p, const MoveInfo *mi)
 {
     if (p->tile != mi->tile) return false;
     if (!p->known) return true;
-    if (p->turn == 0) return !subtiles_disjoint(L, &p->info, mi);
-    return p->info.slot_const < 0 || mi->slot_const < 0 || p->info.slot_const == mi->slot_const;
+    if (p->turn == 0) return !subtiles_disjoint(L, p->info, mi);
+    return p->info->slot_const < 0 || mi->slot_const < 0 || p->info->slot_const == mi->slot_const;
 }
 
 /* The elements that mi reads or writes were written by an earlier store: its writing is waited for. */
@@ -367,10 +367,12 @@ void sync_after(Lower *L, const MoveInfo *mi)
         if (mi->mv->barrier_slot) poly_is_const(scalar_poly(L, mi->mv->barrier_slot), &p->slot);
         return;
     }
+    MoveInfo *info = arena_new(L->a, MoveInfo);
+    *info = *mi;
     PendingStore *p = vec_add(L->a, &s->stores);
     *p = (PendingStore){.stmt = mi->stmt,
                         .tile = mi->tile,
-                        .info = *mi,
+                        .info = info,
                         .known = true,
                         .is_explicit = mi->mv->commit == COMMIT_GROUP || mi->mv->in_group};
     if (!mi->mv->in_group) commit(L);
@@ -385,33 +387,39 @@ static bool region_known_here(Lower *L, const PRegion *r)
     return scalar_known_here(L, r->slot);
 }
 
-static void carry_store(Lower *L, const PStmt *st)
+static void carry_store(Lower *L, const PStmt *st, uint32_t turn)
 {
     Sync *s = &L->sync;
+    MoveInfo *info = arena_new(L->a, MoveInfo);
     PendingStore p = {.stmt = st,
+                      .info = info,
                       .tile = st->move->src.tile,
                       .committed = true,
                       .seq = s->groups,
-                      .turn = L->open_loops.n,
+                      .turn = turn,
                       .is_explicit = st->move->commit == COMMIT_GROUP || st->move->in_group};
     const PStmt *now = L->stmt;
     L->stmt = st;
     p.known = region_known_here(L, &st->move->src) && region_known_here(L, &st->move->dst) &&
-              region_resolve(L, st, &p.info);
+              region_resolve(L, st, info);
     L->stmt = now;
-    p.info.tensor = st->move->dst.tensor;
+    info->tensor = st->move->dst.tensor;
     vec_push(L->a, &s->stores, p);
 }
 
-/* Stores of the turn before: those of the body that its own waits don't cover. */
-static void carry(Lower *L, const PBlock *b)
+/* Stores of the turn before: those of the body that its own waits don't cover. Loops in it are opened for the while, so
+ * that what any of their turns wrote is known. */
+static void carry(Lower *L, const PBlock *b, uint32_t turn)
 {
     Sync *s = &L->sync;
     uint32_t first = s->stores.n;
     for (const PStmt *st = b->first; st; st = st->next) {
-        if (st->kind == P_MOVE && !st->move->is_load) carry_store(L, st);
-        carry(L, &st->body);
-        carry(L, &st->other);
+        bool open = st->kind == P_FOR && scalar_known_here(L, st->lo) && scalar_known_here(L, st->value);
+        if (st->kind == P_MOVE && !st->move->is_load) carry_store(L, st, turn);
+        if (open) loop_open(L, st);
+        carry(L, &st->body, turn);
+        if (open) loop_close(L, st);
+        carry(L, &st->other, turn);
         if (st->kind != P_WAIT_GROUP || st->n != 0) continue;
         for (uint32_t i = first; i < s->stores.n; i++) {
             s->stores.v[i].read_done = true;
@@ -425,7 +433,7 @@ SyncMark sync_enter(Lower *L, const PBlock *body, bool loop)
     Sync *s = &L->sync;
     SyncMark m = {arena_array(L->a, PendingStore, s->stores.n), s->stores.n, 0, s->groups};
     if (m.nstores) memcpy(m.stores, s->stores.v, m.nstores * sizeof *m.stores);
-    if (loop) carry(L, body);
+    if (loop) carry(L, body, L->open_loops.n);
     m.ncarried = s->stores.n - m.nstores;
     s->depth++;
     return m;

@@ -300,8 +300,6 @@ static bool fits_map(Lower *L, MoveInfo *mi, Refusal *why)
         int64_t count = (m->box[d] + m->elem_stride[d] - 1) / m->elem_stride[d];
         bool step = mi->step[d] == 1 || mi->step[d] == m->elem_stride[d];
         if (count == mi->extent[d] && step) {
-            if (mi->step[d] == 1 && m->elem_stride[d] != 1 && mi->has_gbox && !mi->tensor->base)
-                mi->gbox.extent[d] = poly_const(L->d, (count - 1) * m->elem_stride[d] + 1);
             mi->step[d] = m->elem_stride[d];
             continue;
         }

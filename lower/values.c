@@ -395,13 +395,11 @@ static IrOpcode opcode_of(SxOp op)
 
 static Opnd value_op(Lower *L, const Sx *x, IrType t, Opnd a, Opnd b)
 {
-    int64_t lo, hi;
     switch ((SxOp)x->op) {
     case SX_NEG: return emit_op(L, IR_SUB, t, opnd_imm(0), a);
     case SX_INV: return emit_op(L, IR_XOR, t, a, opnd_imm(-1));
     case SX_CEIL:
-        scalar_range(L, x->b, &lo, &hi);
-        if (lo >= 1) { /* ceil(a / b) = floor((a + b - 1) / b) */
+        if (scalar_positive(L, x->b)) { /* ceil(a / b) = floor((a + b - 1) / b); exact.c checks this sum */
             Opnd top = emit_op(L, IR_ADD, t, a, emit_op(L, IR_SUB, t, b, opnd_imm(1)));
             return emit_op(L, IR_DIV, t, top, b);
         }

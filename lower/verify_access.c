@@ -25,25 +25,45 @@ static bool exclusive(Verifier *v, Form a, Form b)
 
 /* ---- coverage ---- */
 
-/* From at's first byte on: a write that begins no later leads to its end, and so on. */
-static bool chain(Verifier *v, const Bytes *at, int32_t bar)
+static bool in_chain(Verifier *v, const Write *w, const Bytes *at, int32_t bar)
+{
+    return w->bar == bar && w->at.buf == at->buf && w->at.slot == at->slot && w->at.slot != 0 &&
+           form_is(&v->f, form_simplify(&v->f, w->cond), 1);
+}
+
+/* From pos to at's end: a write that begins no later leads to its end, and so on. */
+static bool chain_from(Verifier *v, Form pos, const Bytes *at, int32_t bar)
 {
     Forms *f = &v->f;
-    Form pos = at->lo;
     for (uint32_t step = 0; step <= v->s.writes.n; step++) {
         if (form_le(f, at->hi, pos)) return true;
         Form next = 0;
         for (uint32_t i = 0; i < v->s.writes.n; i++) {
             const Write *w = &v->s.writes.v[i];
-            if (w->bar != bar || w->at.buf != at->buf || w->at.slot != at->slot || w->at.slot == 0 || w->at.hi == pos)
-                continue;
-            if (!form_is(f, form_simplify(f, w->cond), 1) || !form_le(f, w->at.lo, pos) || !form_le(f, pos, w->at.hi))
-                continue;
+            if (w->at.hi == pos || !in_chain(v, w, at, bar)) continue;
+            if (!form_le(f, w->at.lo, pos) || !form_le(f, pos, w->at.hi)) continue;
             next = w->at.hi;
             if (form_le(f, at->hi, next)) return true;
         }
         if (next == 0) return false;
         pos = next;
+    }
+    return false;
+}
+
+enum { EARLIER = 8 };
+
+/* Where a write ends within at, at a place known only at run time, the chain begins further in front. */
+static bool chain(Verifier *v, const Bytes *at, int32_t bar)
+{
+    if (chain_from(v, at->lo, at, bar)) return true;
+    uint32_t tried = 0;
+    for (uint32_t i = 0; i < v->s.writes.n && tried < EARLIER; i++) {
+        const Write *w = &v->s.writes.v[i];
+        if (w->at.lo == at->lo || !in_chain(v, w, at, bar) || !form_le(&v->f, w->at.lo, at->lo)) continue;
+        if (form_le(&v->f, w->at.hi, at->lo)) continue;
+        tried++;
+        if (chain_from(v, w->at.lo, at, bar)) return true;
     }
     return false;
 }

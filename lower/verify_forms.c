@@ -3,7 +3,7 @@
 #include "lang/checked.h"
 #include "lower/verify_parts.h"
 
-enum { SLOTS_FIRST = 256, FUEL = 6 };
+enum { SLOTS_FIRST = 256, FUEL = 6, PREDS_MAX = 24 };
 
 /* Bounds: INT64_MIN and INT64_MAX mean none. */
 static int64_t bound_add(int64_t a, int64_t b, int64_t none)
@@ -226,7 +226,8 @@ static bool known_value(const Forms *f, uint32_t atom, bool *value)
     return false;
 }
 
-/* Pred atom p times atom x: preds in front, in order, each once. */
+/* Pred atom p times atom x: preds in front, in order, each once. 0 if they get too many: each `if` after the other may
+ * add one. */
 static uint32_t product(Forms *f, uint32_t p, uint32_t x)
 {
     const Atom *y = atom_data(f, x);
@@ -234,7 +235,10 @@ static uint32_t product(Forms *f, uint32_t p, uint32_t x)
     if (y->kind == ATOM_PROD) {
         uint32_t head = y->a, rest = y->b;
         if (p == head) return x;
-        if (p > head) return product(f, head, product(f, p, rest));
+        if (p > head) {
+            rest = product(f, p, rest);
+            return rest ? product(f, head, rest) : 0;
+        }
     } else if (y->boolean && p > x) {
         uint32_t swap = p;
         p = x;
@@ -242,7 +246,10 @@ static uint32_t product(Forms *f, uint32_t p, uint32_t x)
     }
     y = atom_data(f, x);
     const Atom *b = atom_data(f, p);
+    unsigned preds = y->kind == ATOM_PROD ? y->sub + 1u : 1;
+    if (preds > PREDS_MAX) return 0;
     return intern_atom(f, &(Atom){.kind = ATOM_PROD,
+                                  .sub = (uint8_t)preds,
                                   .boolean = y->boolean,
                                   .a = p,
                                   .b = x,
@@ -266,8 +273,10 @@ static Form guard_by(Forms *f, uint32_t p, Form x)
         const FormData *d = form_data(f, x);
         Lin l = {0};
         if (d->k) lin_add_term(&l, d->k, head);
-        for (uint32_t i = 0; i < d->n; i++)
-            if (!lin_add_term(&l, d->t[i].c, product(f, head, d->t[i].atom))) return 0;
+        for (uint32_t i = 0; i < d->n; i++) {
+            uint32_t both = product(f, head, d->t[i].atom);
+            if (both == 0 || !lin_add_term(&l, d->t[i].c, both)) return 0;
+        }
         x = intern(f, &l);
     }
     return x;

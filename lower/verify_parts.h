@@ -35,7 +35,7 @@ typedef enum AtomKind {
     ATOM_AGED,  /* form a, as it was before round c of the unrolled loop b */
     ATOM_GT0,   /* pred: form a is above 0 */
     ATOM_EQ0,   /* pred: form a is 0 */
-    ATOM_PROD,  /* pred atom a times atom b, a < b */
+    ATOM_PROD,  /* pred atom a times atom b, a < b; sub: how many preds in all stand in front */
     ATOM_SEL    /* a ? b : c, not taken apart */
 } AtomKind;
 typedef struct Atom {

@@ -33,32 +33,49 @@ bool state_bar_complete(Verifier *v, const BarState *b)
 }
 
 /* One op's reads of the same bytes count as one that is as young as the youngest. */
+static bool merge_read(Read *x, const Read *r, bool *changed)
+{
+    Read old = *x;
+    if (x->op != r->op || !state_same_bytes(&x->at, &r->at)) return false;
+    if (r->age < x->age) x->age = r->age;
+    x->reading |= r->reading;
+    x->tensors |= r->tensors;
+    if (x->region != r->region) x->region = NULL;
+    *changed = old.age != x->age || old.reading != x->reading || old.tensors != x->tensors || old.region != x->region;
+    return true;
+}
+
 bool state_add_read(Arena *a, State *s, Read r)
 {
-    for (uint32_t i = 0; i < s->reads.n; i++) {
-        Read *x = &s->reads.v[i], old = *x;
-        if (x->op != r.op || !state_same_bytes(&x->at, &r.at)) continue;
-        if (r.age < x->age) x->age = r.age;
-        x->reading |= r.reading;
-        x->tensors |= r.tensors;
-        if (x->region != r.region) x->region = NULL;
-        return old.age != x->age || old.reading != x->reading || old.tensors != x->tensors || old.region != x->region;
-    }
+    bool changed;
+    for (uint32_t i = 0; i < s->reads.n; i++)
+        if (merge_read(&s->reads.v[i], &r, &changed)) return changed;
     vec_push(a, &s->reads, r);
     return true;
 }
 
+/* Both sides began with the same entries: most stand at the same place still. */
 static void join_reads(Verifier *v, State *then, const State *other)
 {
-    for (uint32_t i = 0; i < other->reads.n; i++) state_add_read(v->arena, then, other->reads.v[i]);
+    bool changed;
+    for (uint32_t i = 0; i < other->reads.n; i++) {
+        const Read *r = &other->reads.v[i];
+        if (i < then->reads.n && merge_read(&then->reads.v[i], r, &changed)) continue;
+        state_add_read(v->arena, then, *r);
+    }
 }
 
-static Write *find_write(const State *s, const Write *w)
+static bool same_write(const Write *x, const Write *w)
 {
-    for (uint32_t i = 0; i < s->writes.n; i++) {
-        Write *x = &s->writes.v[i];
-        if (state_same_bytes(&x->at, &w->at) && x->bar == w->bar) return x;
-    }
+    return state_same_bytes(&x->at, &w->at) && x->bar == w->bar;
+}
+
+/* The entry of s for the same bytes, which stands at `at` most often. */
+static Write *find_write(const State *s, const Write *w, uint32_t at)
+{
+    if (at < s->writes.n && same_write(&s->writes.v[at], w)) return &s->writes.v[at];
+    for (uint32_t i = 0; i < s->writes.n; i++)
+        if (same_write(&s->writes.v[i], w)) return &s->writes.v[i];
     return NULL;
 }
 
@@ -69,7 +86,7 @@ static void join_writes(Verifier *v, Form pred, State *then, const State *other)
     Form not_pred = form_not(f, pred);
     for (uint32_t i = 0; i < then->writes.n; i++) {
         Write *w = &then->writes.v[i];
-        const Write *x = find_write(other, w);
+        const Write *x = find_write(other, w, i);
         if (x && x->cond == w->cond) {
             w->tensors |= x->tensors;
             if (w->region != x->region) w->region = NULL;
@@ -83,7 +100,7 @@ static void join_writes(Verifier *v, Form pred, State *then, const State *other)
     }
     for (uint32_t i = 0; i < other->writes.n; i++) {
         Write w = other->writes.v[i];
-        if (find_write(then, &w)) continue;
+        if (find_write(then, &w, i)) continue;
         w.cond = form_guard(f, not_pred, w.cond);
         vec_push(v->arena, &then->writes, w);
     }

@@ -19,6 +19,7 @@ typedef struct Job {
     Diags diags;
     Compilation c;
     Text out, rendered;
+    Text certificate; /* of the IR that is printed */
     PtxWriter *writer;
     VEC(const char *) dependencies;
     const tilecc_options *opt;
@@ -135,15 +136,12 @@ static IrModule module_of(Job *j)
 static void emit_ir(Job *j, Checked *ch)
 {
     IrModule m = module_of(j);
-    Text certificate;
-    text_init(&certificate, &j->mem);
     for (size_t i = 0; i < check_kernel_count(ch); i++) {
-        IrKernel *k = build_kernel(j, ch, i, &m, NULL, &certificate);
+        IrKernel *k = build_kernel(j, ch, i, &m, NULL, &j->certificate);
         if (k) vec_push(&j->scratch, &m.kernels, k);
     }
     ir_print(&j->out, &m, &j->sources);
-    text_put(&j->out, certificate.s ? certificate.s : "", certificate.n);
-    text_free(&certificate);
+    text_put(&j->out, j->certificate.s ? j->certificate.s : "", j->certificate.n);
 }
 
 static void emit_plan(Job *j, Checked *ch)
@@ -290,6 +288,7 @@ static bool begin(Job *j, const char *path, const char *text, size_t size)
     j->diags.no_performance = j->opt->no_performance_warnings != 0;
     text_init(&j->out, &j->mem);
     text_init(&j->rendered, &j->mem);
+    text_init(&j->certificate, &j->mem);
     path = arena_strdup(&j->arena, path ? path : "<source>", strlen(path ? path : "<source>"));
     j->main = sources_add(&j->sources, path, arena_strdup(&j->arena, text, size), size);
     vec_push(&j->arena, &j->dependencies, path);
@@ -347,6 +346,7 @@ void tilecc_free(tilecc_result *r)
     Mem mem = j->mem;
     text_free(&j->out);
     text_free(&j->rendered);
+    text_free(&j->certificate);
     if (j->writer) ptx_free(j->writer);
     arena_free(&j->scratch);
     arena_free(&j->arena);

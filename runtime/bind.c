@@ -109,6 +109,10 @@ static void take_shape(const tile_kernel *k, const MfTensor *p, TensorArg *t, co
         if (shape[i] < 0) {
             report_rule(r, E1104, "`%s`: %s is %" PRId64, p->name, dim_text(p->rank, i, what, sizeof what), shape[i]);
             sane = false;
+        } else if (shape[i] > MF_EXTENT_MAX) {
+            report_rule(r, E1104, "`%s`: %s is %" PRId64 ", the limit is 2^40", p->name,
+                        dim_text(p->rank, i, what, sizeof what), shape[i]);
+            sane = false;
         } else if (lx_is_const(lx, p->extent[i], &want) && want != shape[i]) {
             report_rule(r, E1104, "`%s`: %s is %" PRId64 ", the kernel's is %" PRId64, p->name,
                         dim_text(p->rank, i, what, sizeof what), shape[i], want);
@@ -121,6 +125,9 @@ static void take_shape(const tile_kernel *k, const MfTensor *p, TensorArg *t, co
         t->stride[i] = s;
         if (s < 0) {
             report_rule(r, E1105, "`%s`: stride %d is %" PRId64 "; strides are 0 or more", p->name, i, s);
+            sane = false;
+        } else if (p->strided && s > MF_EXTENT_MAX) {
+            report_rule(r, E1105, "`%s`: stride %d is %" PRId64 " elements, the limit is 2^40", p->name, i, s);
             sane = false;
         } else if (!p->strided && e > 1 && s != dense && !t->empty) {
             report_rule(r, E1105,

@@ -24,7 +24,7 @@ static void fill_params(tile_args *a, Report *r)
         case MF_PARAM_MAP: a->launch.params[i] = a->maps[index]; continue;
         case MF_PARAM_ADDRESS: a->words[i] = a->tensors[index].address; break;
         case MF_PARAM_VALUE:
-            if (args_value(a, index, r, &v, "parameter %u of the kernel", i)) a->words[i] = (uint64_t)v;
+            if (args_value(a, index, r, &v, "`%s`, which the kernel uses,", a->kernel->value_texts[i])) a->words[i] = (uint64_t)v;
             break;
         }
         a->launch.params[i] = &a->words[i];

@@ -51,6 +51,13 @@ static void describe_kernel(Heap *h, tile_module *m, tile_kernel *k, const MfKer
         print_extents(&t, mf, &mf->tensors.v[i], sym_names);
         k->extent_texts[i] = arena_strdup(a, t.s, t.n);
     }
+    k->value_texts = arena_array(a, const char *, mf->params.n);
+    for (uint32_t i = 0; i < mf->params.n; i++) {
+        if (mf->params.v[i].kind != MF_PARAM_VALUE) continue;
+        text_clear(&t);
+        lx_print(&t, &mf->lx, mf->params.v[i].index, sym_names);
+        k->value_texts[i] = arena_strdup(a, t.s, t.n);
+    }
     text_free(&t);
 }
 

@@ -34,6 +34,7 @@ struct tile_kernel {
     void *function;
     const char **param_names;  /* of mf->args, for did-you-mean */
     const char **extent_texts; /* of mf->tensors: "[M, N]" */
+    const char **value_texts;  /* of mf->params that are values: "ceil(N, 64)"; else NULL */
 };
 
 struct tile_module {

@@ -53,7 +53,7 @@ static bool apart(const MfTensor *px, const TensorArg *x, const MfTensor *py, co
 }
 
 /* Two indices at one address, unless the dimensions, taken by growing stride, each step over all smaller ones. */
-static bool overlaps_itself(const MfTensor *p, const TensorArg *t)
+static void check_own_elements(const MfTensor *p, const TensorArg *t, Report *r)
 {
     int order[MAP_RANK], n = 0;
     for (int d = 0; d < p->rank; d++) {
@@ -64,10 +64,16 @@ static bool overlaps_itself(const MfTensor *p, const TensorArg *t)
     }
     int64_t reach = 0; /* largest offset in elements that the smaller dimensions make; bounded by the span */
     for (int i = 0; i < n; i++) {
-        if (t->stride[order[i]] <= reach) return true;
-        reach += (t->shape[order[i]] - 1) * t->stride[order[i]];
+        int d = order[i];
+        if (t->stride[d] <= reach) {
+            report_rule(r, E0418,
+                        "`%s` is written, but elements share memory: stride %d is %" PRId64
+                        ", and the dimensions of smaller strides reach over %" PRId64 " elements",
+                        p->name, d, t->stride[d], reach + 1);
+            return;
+        }
+        reach += (t->shape[d] - 1) * t->stride[d];
     }
-    return false;
 }
 
 void args_check_places(const tile_args *a, Report *r)
@@ -79,9 +85,7 @@ void args_check_places(const tile_args *a, Report *r)
         if (t->empty) continue;
         if (p->align > 1 && t->address % p->align != 0)
             report_rule(r, E1106, "`%s` is at 0x%" PRIx64 ", not a multiple of %u", p->name, t->address, p->align);
-        if (p->written && overlaps_itself(p, t))
-            report_rule(r, E1107, "`%s` is written, but with these strides several of its elements share an address",
-                        p->name);
+        if (p->written) check_own_elements(p, t, r);
         for (uint32_t j = 0; j < mf->tensors.n; j++) {
             const MfTensor *q = &mf->tensors.v[j];
             const TensorArg *u = &a->tensors[j];

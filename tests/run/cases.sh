@@ -270,12 +270,6 @@ done
 make f4 72,32 a
 case_ $h/scalars/grid_values.tile x="$work/a.npy" y="f32[72,32]:$work/b.npy" && same a b
 
-# ---- interleaved layouts: round trips ----
-make f2 2,4,3,64 a
-case_ $h/layouts/interleave.tile:slices_16 x="$work/a.npy" y="f16[2,4,3,64]:$work/b.npy" && same a b
-make u1 2,3,128 a
-case_ $h/layouts/interleave.tile:slices_32 x="$work/a.npy" y="u8[2,3,128]:$work/b.npy" && same a b
-
 # ---- what people move ----
 make u2 2,70,3,64 a
 case_ $h/movement/permute_heads.tile x="$work/a.npy" y="bf16[2,3,70,64]:$work/b.npy" &&

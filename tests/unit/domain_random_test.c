@@ -397,6 +397,18 @@ static int step_node(Case *c, int n, int m)
     return pick(2) ? n : add_node(c, OP_MUL, n, m, 0);
 }
 
+/* (k * G + t) * s and the like: a loop over a grid that is smaller than the work. */
+static int grid_stride(Case *c, const int *teams, int loop, const int *counts)
+{
+    int x = pick(2), stride = pick(4) ? counts[x] : step_node(c, counts[0], counts[1]);
+    int t = add_node(c, OP_ADD, add_node(c, OP_MUL, loop, stride, 0), teams[x], 0);
+    if (pick(3) == 0) { /* the other team index below it */
+        int low = add_node(c, OP_MUL, t, pick(3) ? counts[!x] : stride, 0);
+        t = add_node(c, OP_ADD, low, teams[!x], 0);
+    }
+    return add_node(c, OP_MUL, t, step_node(c, counts[0], counts[1]), 0);
+}
+
 static int random_start(Case *c, const int *teams, int loop, int n, int m)
 {
     int sum = -1;
@@ -453,10 +465,10 @@ static void random_boxes_case(Arena *arena)
     int zero = add_node(&c, OP_CONST, 0, 0, 0), four = add_node(&c, OP_CONST, 0, 0, 4),
         two = add_node(&c, OP_CONST, 0, 0, 2);
     int counts[] = {n, m, four, two};
-    int nodes[3];
+    int nodes[3], grid[3];
     Atom atoms[3];
     for (int i = 0; i < 3; i++) {
-        int count = counts[pick(4)];
+        int count = grid[i] = counts[pick(4)];
         atoms[i] = domain_index(d, "t", K(0), c.nodes[count].poly, i < 2 ? DEP_TEAM : DEP_LOOP);
         nodes[i] = add_base(&c, atoms[i], true, zero, count, 0, 0);
     }
@@ -465,7 +477,7 @@ static void random_boxes_case(Arena *arena)
     int rank = 1 + pick(2);
     box[0].rank = box[1].rank = rank;
     for (int k = 0; k < rank; k++) {
-        b[0].start[k] = random_start(&c, nodes, nodes[2], n, m);
+        b[0].start[k] = pick(3) ? random_start(&c, nodes, nodes[2], n, m) : grid_stride(&c, nodes, nodes[2], grid);
         b[0].extent[k] = pick(2) ? add_node(&c, OP_CONST, 0, 0, 1) : step_node(&c, n, m);
         b[1] = pick(3) || k ? b[0] : b[1];
     }

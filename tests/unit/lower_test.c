@@ -128,6 +128,16 @@ static void rows_wider_than_a_box(void **state)
             "box [1, 256]", "-> t, t.full, bytes 512", "-> t+512,", "-> t+1024,", "-> t+1536,");
 }
 
+static void variables_have_bounds(void **state)
+{
+    ACCEPTS("kernel k(x: global f32[M, 512], y: global f32[M, 512]) grid (M) { shared t: f32[1, 64]; var to = 0;\n"
+            "for k in 8 { move x[cta.x, to] -> t; move t -> y[cta.x, to]; to = 64 * (k + 1); } }\n",
+            "tma.load", "tma.store", "set to");
+    ACCEPTS("kernel k(x: global f32[M, W], y: global f32[M, W], s: s64) grid (M) { shared t: f32[1, 32]; var r = 0;\n"
+            "for k in W { move x[r, 0] -> t; move t -> y[cta.x, 0]; r = r + s; } }\n",
+            "check E1117", "`r + s` fits 64 bits");
+}
+
 static void derived_in_a_loop(void **state)
 {
     ACCEPTS("kernel k(src: global bf16[M, N], dst: global bf16[M, N]) grid (ceil(M, 64)) { shared t: bf16[64, 128]; "
@@ -137,6 +147,28 @@ static void derived_in_a_loop(void **state)
             "var t.phase = 0", "var off = 0", "loop", "grp.wait 0 read", "bar.arrive_expect t.full, 16384", "tma.load",
             "get.i32 t.phase", "bar.wait t.full", "xor.i32", "tma.store", "grp.commit", "set off", "end",
             "grp.wait 0 full");
+}
+
+/* A map that steps over rows: the four rows of `t` reach over seven, into what `u` brings in the next turn. */
+static void strided_map_in_a_loop(void **state)
+{
+    ACCEPTS("kernel k(a: global bf16[M, 64], o: global bf16[M, 64]) { map m = o box [8, 64] stride [2, 1];\n"
+            "shared t: bf16[4, 64]; shared u: bf16[1, 64]; move a[0, 0] -> t; move a[9, 0] -> u;\n"
+            "for i in 0 .. 4 { move u -> o[i * 4, 0]; if i < 3 { move t -> o[i * 4, 0] via m; } } }\n",
+            "loop", "grp.wait 0 full", "tma.store o.map", "if", "grp.wait 0 full", "tma.store m", "end");
+}
+
+enum { CONDITIONS = 1500 };
+
+/* What a tile holds depends on every condition so far: time and memory must not grow with all their products. */
+static void many_conditions(void **state)
+{
+    static char text[CONDITIONS * 48 + 256];
+    int n = snprintf(text, sizeof text, "kernel k(x: global f32[M, 32], k: s64) { shared t: f32[4, 32];\n");
+    for (int i = 0; i < CONDITIONS; i++)
+        n += snprintf(text + n, sizeof text - (size_t)n, "if k > %d { move x[0, 0] -> t; }\n", i);
+    snprintf(text + n, sizeof text - (size_t)n, "}\n");
+    ACCEPTS(text, "tma.load");
 }
 
 static void bulk_is_clipped(void **state)
@@ -154,6 +186,27 @@ static void gathered_rows(void **state)
         "kernel k(table: global bf16[V, D], idx: global s32[R], out: global bf16[R, D]) where D == 1024 grid (R) {\n"
         "shared t: bf16[1024]; move table[idx[cta.x], :] -> t via bulk; move t -> out[cta.x, :] via bulk; }\n",
         "ld.scalar idx", "bar.arrive_expect", "blk.load", "blk.load", "blk.store");
+}
+
+/* One row per CTA, where START says. */
+#define ROW(PARAMS, START)                                                                                          \
+    "kernel k(x: global u8[64, 64], y: global u8[M, 64]" PARAMS ") grid (32) {\n"                                   \
+    "shared t: u8[1, 64]; move x[0, 0] -> t; move t -> y[" START ", 0]; }\n"
+
+static void values_fit_64_bits(void **state)
+{
+    Lowered l;
+    ACCEPTS(ROW(", n: s64", "(n + cta.x) * 1000003 / 1000003 - n"), "check E1117", "n * 1000003",
+            "(n + 31) * 1000003 <= 9223372036854775807");
+    /* The sum inside ceil is no part of the difference's extremes. */
+    ACCEPTS(ROW(", n: s64", "ceil(n + cta.x * 60, 60) - ceil(n, 60)"), "check E1117",
+            "n + 1860 + 59 <= 9223372036854775807");
+    refuses(state, ROW(", idx: global s64[K]", "(idx[0] + cta.x) * 16 / 16 - idx[0]"), "E0701", "different CTAs");
+    refuses(state, ROW("", "cta.x * 4611686018427387904 * 4 / 4611686018427387904 / 4"), "E0701", "different CTAs");
+    lower_source(state, &l, ROW(", n: s32", "(cta.x + 1) * 128 + n * 64"));
+    assert_true(l.ok);
+    assert_null(strstr(l.ir.s, "E1117"));
+    done(&l);
 }
 
 static void refusals(void **state)
@@ -191,9 +244,13 @@ int main(void)
         in_room(commits_of_one_phase),
         in_room(panels),
         in_room(rows_wider_than_a_box),
+        in_room(variables_have_bounds),
         in_room(derived_in_a_loop),
+        in_room(strided_map_in_a_loop),
+        in_room(many_conditions),
         in_room(bulk_is_clipped),
         in_room(gathered_rows),
+        in_room(values_fit_64_bits),
         in_room(refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -132,8 +132,11 @@ static void binding_names_what_is_wrong(void **state)
                      TILE_ERROR_ARGUMENT);
     assert_says(w, "E1105: `src` has no `stride` clause");
     assert_int_equal(bind(w, "src", 0x1000, -1, 64), TILE_ERROR_ARGUMENT);
-    assert_int_equal(bind(w, "src", 0x1000, INT64_MAX / 2, INT64_MAX / 2), TILE_ERROR_ARGUMENT);
+    assert_int_equal(bind(w, "src", 0x1000, INT64_C(1) << 39, INT64_C(1) << 39), TILE_ERROR_ARGUMENT);
     assert_says(w, "larger than 2^63 bytes");
+    assert_int_equal(bind(w, "src", 0x1000, 64, (INT64_C(1) << 40) + 1), TILE_ERROR_ARGUMENT);
+    assert_string_equal(w->err.text, "E1104: `src`: extent 1 (of 0 .. 1, outermost first) is 1099511627777, the limit "
+                                     "is 2^40");
     assert_int_equal(tile_bind(w->args, "src", 0x1000, 8191, TILE_BF16, 2, shape, NULL, &w->err), TILE_ERROR_ARGUMENT);
     assert_string_equal(w->err.text, "E1104: `src` spans 8192 bytes, but its memory has 8191");
     assert_int_equal(bind(w, "n", 0x1000, 64, 64), TILE_ERROR_ARGUMENT);
@@ -183,6 +186,27 @@ static void every_failed_check_is_listed(void **state)
     assert_int_equal(fake.encodes, 0);
     assert_int_equal(fake.launches, 0);
     close_world(w);
+}
+
+/* What the launch evaluates must exist in 64 bits: checks, values for the kernel, the grid, fields of maps. */
+static void expressions_stay_in_64_bits(void **state)
+{
+    (void)state;
+    for (int what = 0; what < 4; what++) {
+        World *w = open_world(&(Variant){.overflow = what + 1});
+        static const char *const texts[] = {
+            "E1117: `n * 2^62 fits` can't be evaluated: it leaves 64 bits (n = 2)", "E1117: `n * 4611686018427387904`, "
+            "which the kernel uses, leaves 64 bits (n = 2)", "E1117: grid.z leaves 64 bits (n = 2)",
+            "E1117: extent 0 of map `in` leaves 64 bits (n = 2)"};
+        assert_int_equal(bind(w, "src", 0x10000000, 64, 64), TILE_OK);
+        assert_int_equal(bind(w, "dst", 0x20000000, 64, 64), TILE_OK);
+        assert_int_equal(tile_bind_scalar(w->args, "n", 2, &w->err), TILE_OK);
+        assert_int_equal(tile_launch(w->args, NULL, &w->err), TILE_ERROR_CHECK);
+        assert_says(w, texts[what]);
+        assert_int_equal(fake.launches, 0);
+        close_world(w);
+        fake_reset();
+    }
 }
 
 static void misaligned_addresses(void **state)
@@ -240,7 +264,14 @@ static void column_ranges_may_interleave(void **state)
     assert_int_equal(tile_launch(w->args, NULL, &w->err), TILE_OK);
     assert_int_equal(bind_pitch(w, "dst", 0x20000000, 32, 64, 32), TILE_OK);
     assert_int_equal(tile_launch(w->args, NULL, &w->err), TILE_ERROR_CHECK);
-    assert_says(w, "E1107: `dst` is written, but with these strides several of its elements share an address");
+    assert_says(w, "E0418: `dst` is written, but elements share memory: stride 0 is 32, and the dimensions of smaller "
+                   "strides reach over 64 elements");
+    assert_int_equal(bind_pitch(w, "dst", 0x20000000, 32, 64, 0), TILE_OK);
+    assert_int_equal(tile_launch(w->args, NULL, &w->err), TILE_ERROR_CHECK);
+    assert_says(w, "E0418: `dst` is written, but elements share memory: stride 0 is 0, and");
+    assert_int_equal(bind_pitch(w, "src", 0x10000000, 1, 64, 64), TILE_OK);
+    assert_int_equal(bind_pitch(w, "dst", 0x20000000, 1, 64, 64), TILE_OK);
+    if (tile_launch(w->args, NULL, &w->err) != TILE_OK) fail_msg("%s", w->err.text);
     close_world(w);
 }
 
@@ -454,6 +485,7 @@ int main(void)
         cmocka_unit_test_setup(binding_names_what_is_wrong, setup),
         cmocka_unit_test_setup(symbols_agree, setup),
         cmocka_unit_test_setup(every_failed_check_is_listed, setup),
+        cmocka_unit_test_setup(expressions_stay_in_64_bits, setup),
         cmocka_unit_test_setup(misaligned_addresses, setup),
         cmocka_unit_test_setup(overlap_is_refused, setup),
         cmocka_unit_test_setup(column_ranges_may_interleave, setup),

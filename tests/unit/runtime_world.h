@@ -10,6 +10,7 @@
 typedef struct Variant { /* what differs from the plain kernel */
     bool strided, accumulate, load_nan, by_address;
     uint32_t cluster, smem;
+    int overflow; /* 1 check, 2 value, 3 grid.z, 4 map extent is n * 2^62 */
     const char *target, *entry;
 } Variant;
 
@@ -90,6 +91,13 @@ static void build_kernel(Arena *a, MfKernel *k, const Variant *v)
     k->grid[0] = op(a, k, LX_CEIL, n, lx_const(a, &k->lx, 64));
     k->grid[1] = op(a, k, LX_CEIL, m, lx_const(a, &k->lx, 32));
     k->grid[2] = one;
+    Lx far = op(a, k, LX_MUL, s, lx_const(a, &k->lx, INT64_C(1) << 62));
+    if (v->overflow == 1)
+        vec_push(a, &k->checks,
+                 ((MfCheck){E1121, op(a, k, LX_LE, far, lx_const(a, &k->lx, INT64_MAX)), "n * 2^62 fits", "", ""}));
+    if (v->overflow == 2) k->params.v[2].index = far;
+    if (v->overflow == 3) k->grid[2] = far;
+    if (v->overflow == 4) k->maps.v[0].dim[0] = far;
     k->cluster[0] = v->cluster ? v->cluster : 1;
     k->cluster[1] = k->cluster[2] = 1;
     k->threads = 128;
