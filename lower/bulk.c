@@ -46,7 +46,8 @@ static bool multiple_of_16(Lower *L, const MoveInfo *mi, Poly bytes, Span at, co
     if (n == NEED_CHECK &&
         launch_check(L, E1128, cond, at, text, "addresses and sizes of bulk copies are multiples of 16 bytes"))
         return true;
-    text = arena_printf(L->a, "%s, %s bytes, is not proved to be a multiple of 16", what, poly_text(L, bytes));
+    text = arena_printf(L->a, "%s, %s bytes, %s a multiple of 16", what, poly_text(L, bytes),
+                        unproved_multiple(bytes, SMEM_BULK_ALIGN));
     return refuse(why, E0502, at, text, mi->tensor->span, "the tensor");
 }
 
@@ -85,8 +86,9 @@ static bool aligned(Lower *L, const MoveInfo *mi, const BulkPlan *p, Refusal *wh
     }
     if (domain_divides(d, SMEM_BULK_ALIGN, mi->offset)) return true;
     return refuse(why, E0507, mi->s->span,
-                  arena_printf(L->a, "this part of `%s` starts at byte %s, which is not proved to be a multiple of 16",
-                               name_text(L, mi->tile->name), poly_text(L, mi->offset)),
+                  arena_printf(L->a, "this part of `%s` starts at byte %s, which %s a multiple of 16",
+                               name_text(L, mi->tile->name), poly_text(L, mi->offset),
+                               unproved_multiple(mi->offset, SMEM_BULK_ALIGN)),
                   mi->tile->span, "the tile");
 }
 

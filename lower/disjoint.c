@@ -228,8 +228,8 @@ static bool separate_dimension(Separation *s, const Dimension *dim)
             Poly span = over_ab ? ba : ab;
             if (s->why == NULL && !span.bad) {
                 s->why = arena_printf(s->a,
-                                      "in dimension %d the step %s of %s is not known to be as long as the %s "
-                                      "elements touched",
+                                      "in dimension %d the start moves by %s with %s, which is not known to be as far "
+                                      "as the %s elements touched reach",
                                       dim->number, domain_text(d, s->a, g.step), atom_text(s, g.chain->atom[g.at]),
                                       domain_text(d, s->a, span));
             }
@@ -300,8 +300,7 @@ static bool team_chains(Separation *s, const Atom *team, int nteam)
         int64_t k;
         if (poly_is_const(p, &k)) continue;
         if (p.n != 1 || p.terms[0].natoms != 1 || p.terms[0].coef != 1) return false;
-        s->chains[s->nchains++] =
-            (Chain){.atom = {p.terms[0].atoms[0]}, .divisor = {poly_const(s->d, 1)}, .n = 1};
+        s->chains[s->nchains++] = (Chain){.atom = {p.terms[0].atoms[0]}, .divisor = {poly_const(s->d, 1)}, .n = 1};
     }
     s->why = NULL;
     return true;
@@ -377,6 +376,15 @@ static bool always_apart(Domain *d, const DomBox *A, const DomBox *B)
     return false;
 }
 
+static const char *data_start(Separation *s, const DomBox *box)
+{
+    for (int i = 0; i < box->rank; i++)
+        if (poly_depends(s->d, poly_now(s->d, box->start[i])) & DEP_DATA)
+            return arena_printf(s->a, "the start %s in dimension %d is known only when the kernel runs",
+                                domain_text(s->d, s->a, box->start[i]), i);
+    return NULL;
+}
+
 bool domain_disjoint_teams(Domain *d, Arena *a, const DomBox *A, const DomBox *B, const Atom *team, int nteam,
                            const char **why)
 {
@@ -390,6 +398,8 @@ bool domain_disjoint_teams(Domain *d, Arena *a, const DomBox *A, const DomBox *B
     if (separate(&s, A, B, DEP_LAUNCH | DEP_TEAM, false)) return true;
     if (separate(&f, A, B, DEP_LAUNCH | DEP_TEAM | DEP_RANK | DEP_LOOP | DEP_DATA, true)) return true;
     const char *together = first_together(&s);
+    if (s.why == NULL) s.why = data_start(&s, A);
+    if (s.why == NULL) s.why = data_start(&s, B);
     if (together == NULL) *why = s.why; /* the digits themselves were not found */
     else if (s.why) *why = arena_printf(a, "teams with different %s are not separated: %s", together, s.why);
     else *why = arena_printf(a, "teams with different %s touch the same elements: no start depends on it", together);

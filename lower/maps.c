@@ -90,7 +90,10 @@ static void report_breach(void *user, const MapBreach *b)
 {
     Breaches *u = user;
     Span at = clause_of(u->m, b->field);
-    Diag *g = lower_error(u->L, b->code, at, "%s (map `%s`)", b->text, name_text(u->L, u->m->name));
+    const char *text = b->text;
+    if (b->code == E0433) /* by its own name, not that of the map's type */
+        text = arena_printf(u->L->a, "fill nan for %s", elem_info(u->m->tensor->type)->name);
+    Diag *g = lower_error(u->L, b->code, at, "%s (map `%s`)", text, name_text(u->L, u->m->name));
     if (at.lo != u->m->span.lo && (at.lo < u->m->span.lo || at.hi > u->m->span.hi))
         diag_label(u->L->c->diags, g, u->m->span, "described by this map");
     u->any = true;

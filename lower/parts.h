@@ -283,6 +283,7 @@ const char *name_text(Lower *L, Name n);
 const char *poly_text(Lower *L, Poly p);
 const char *bytes_text(Lower *L, Poly elements, int bits); /* "N * 2" */
 const char *lx_text(Lower *L, Lx x);
+const char *unproved_multiple(Poly x, int64_t m); /* "is not", or "is not proved to be" (a multiple) */
 #if defined(__GNUC__)
 __attribute__((format(printf, 4, 5)))
 #endif

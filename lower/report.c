@@ -56,10 +56,25 @@ const char *poly_text(Lower *L, Poly p)
 const char *bytes_text(Lower *L, Poly elements, int bits)
 {
     const char *p = poly_text(L, elements);
+    int64_t k;
     if (bits == 8) return p;
+    if (poly_is_const(elements, &k) && k < INT32_MAX && k > INT32_MIN && k * bits % 8 == 0)
+        return arena_printf(L->a, "%lld", (long long)(k * bits / 8));
     const char *open = elements.n > 1 ? "(" : "", *close = elements.n > 1 ? ")" : "";
     if (bits % 8) return arena_printf(L->a, "%s%s%s * %d / 8", open, p, close, bits);
     return arena_printf(L->a, "%s%s%s * %d", open, p, close, bits / 8);
+}
+
+/* Certain where all that varies is a multiple and the rest is none. */
+const char *unproved_multiple(Poly x, int64_t m)
+{
+    int64_t rest = 0;
+    bool never = !x.bad;
+    for (uint32_t i = 0; i < x.n; i++) {
+        if (x.terms[i].natoms == 0) rest = x.terms[i].coef;
+        else never = never && x.terms[i].coef % m == 0;
+    }
+    return never && rest % m != 0 ? "is not" : "is not proved to be";
 }
 
 const char *lx_text(Lower *L, Lx x)

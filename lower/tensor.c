@@ -119,9 +119,9 @@ static bool aligned_in_tile(Lower *L, const MoveInfo *mi, Refusal *why)
 {
     if (domain_divides(L->d, SMEM_TMA_ALIGN, mi->offset)) return true;
     *why = (Refusal){E0507, mi->s->span,
-                     arena_printf(L->a,
-                                  "this part of `%s` starts at byte %s, which is not proved to be a multiple of %d",
-                                  name_text(L, mi->tile->name), poly_text(L, mi->offset), SMEM_TMA_ALIGN),
+                     arena_printf(L->a, "this part of `%s` starts at byte %s, which %s a multiple of %d",
+                                  name_text(L, mi->tile->name), poly_text(L, mi->offset),
+                                  unproved_multiple(mi->offset, SMEM_TMA_ALIGN), SMEM_TMA_ALIGN),
                      .label_span = mi->tile->span, .label = "the tile"};
     return false;
 }
@@ -141,8 +141,8 @@ static bool inner_start(Lower *L, const MoveInfo *mi, Refusal *why)
         return true;
     *why = (Refusal){E0450,
                      mi->g->dim[d].span,
-                     arena_printf(L->a, "the innermost start, %s bytes, is not proved to be a multiple of 16",
-                                  bytes_text(L, mi->start[d], mi->bits)),
+                     arena_printf(L->a, "the innermost start, %s bytes, %s a multiple of 16",
+                                  bytes_text(L, mi->start[d], mi->bits), unproved_multiple(mi->start[d], m)),
                      .label_span = mi->tensor->span,
                      .label = "the tensor",
                      .fix = arena_printf(L->a,
@@ -222,8 +222,10 @@ static bool coordinate(Lower *L, const MoveInfo *mi, int d, int64_t last, Tensor
     bool constant = poly_is_const(p, &k);
     if (constant && k >= 0 && k + last <= INT32_MAX) return true;
     Lx low_cond = 0, high_cond = 0;
-    Need low = need_at_least(L, p, mi->load ? INT32_MIN : 0, &low_cond);
-    Need high = need_at_most(L, p, INT32_MAX - last, &high_cond);
+    int64_t lo, hi, least = mi->load ? INT32_MIN : 0, most = INT32_MAX - last;
+    scalar_range(L, mi->g->dim[d].start, &lo, &hi);
+    Need low = lo >= least ? NEED_PROVED : need_at_least(L, p, least, &low_cond);
+    Need high = hi <= most ? NEED_PROVED : need_at_most(L, p, most, &high_cond);
     if (high == NEED_CHECK && !launch_checked(L, E1122, high_cond) &&
         !launch_check(L, E1122, high_cond, at, lx_text(L, high_cond),
                       "coordinates of tensor copies are 32-bit numbers"))
@@ -252,7 +254,9 @@ static bool coordinate(Lower *L, const MoveInfo *mi, int d, int64_t last, Tensor
         return true;
     }
     *why = (Refusal){
-        E0501, at, arena_printf(L->a, "the store's start %s is not proved to be at least 0", poly_text(L, p)),
+        E0501, at,
+        arena_printf(L->a, "the store's start %s is %s 0", poly_text(L, p),
+                     constant ? "below" : "not proved to be at least"),
         .label_span = mi->tensor->span,
         .label = arena_printf(L->a, "a box of %lld here may lie partly below 0", (long long)mi->extent[d])};
     return false;

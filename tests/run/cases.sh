@@ -184,6 +184,8 @@ for shape in 130,200 16,64 70,136; do
     case_ $h/sync/threads_128.tile x="$work/a.npy" y="bf16[$shape]:$work/b.npy" && same a b
     case_ $h/movement/linear_grid.tile x="$work/a.npy" y="bf16[$shape]:$work/b.npy" && same a b
     case_ $h/movement/grid_chunks.tile x="$work/a.npy" y="bf16[$shape]:$work/b.npy" && same a b
+    case_ $h/movement/grid_stride.tile:constant x="$work/a.npy" y="bf16[$shape]:$work/b.npy" && same a b
+    case_ $h/movement/grid_stride.tile:two x="$work/a.npy" y="bf16[$shape]:$work/b.npy" && same a b
     case_ $h/targets/lineinfo.tile x="$work/a.npy" y="bf16[$shape]:$work/b.npy" && same a b
     case_ $h/targets/list_first.tile x="$work/a.npy" y="bf16[$shape]:$work/b.npy" && same a b
     make f4 "$shape" a
@@ -269,6 +271,12 @@ for n in 1 7 60; do
 done
 make f4 72,32 a
 case_ $h/scalars/grid_values.tile x="$work/a.npy" y="f32[72,32]:$work/b.npy" && same a b
+
+# ---- grids that stride ----
+make u2 1000,64 a
+for g in 1 3 132; do
+    case_ $h/movement/grid_stride.tile:parameter x="$work/a.npy" y="bf16[1000,64]:$work/b.npy" G=$g && same a b
+done
 
 # ---- what people move ----
 make u2 2,70,3,64 a
