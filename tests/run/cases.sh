@@ -274,8 +274,8 @@ case_ $h/scalars/grid_values.tile x="$work/a.npy" y="f32[72,32]:$work/b.npy" && 
 
 # ---- grids that stride ----
 make u2 1000,64 a
-for g in 1 3 132; do
-    case_ $h/movement/grid_stride.tile:parameter x="$work/a.npy" y="bf16[1000,64]:$work/b.npy" G=$g && same a b
+for teams in 1 3 132; do
+    case_ $h/movement/grid_stride.tile:parameter x="$work/a.npy" y="bf16[1000,64]:$work/b.npy" G=$teams && same a b
 done
 
 # ---- what people move ----
