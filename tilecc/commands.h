@@ -12,7 +12,7 @@ typedef struct RunOptions {
     const char *program;     /* path of a .tile, .ptx or .cubin file; ":kernel" behind it if it has several */
     const char *const *args; /* as typed: a=in.npy, out=bf16[M,64]:out.npy, acc=in.npy:out.npy, n=5 */
     size_t nargs;
-    const char *device; /* NULL: "cuda" */
+    const char *device; /* NULL: cuda if there is a GPU, else sim; "sim:.." with the options of tile.h */
     bool time;          /* print the median time of `repeats` launches */
     int repeats;        /* 0: 20 */
     bool verbose;
@@ -21,5 +21,16 @@ typedef struct RunOptions {
 
 /* Returns an exit code. Output files appear all or none, after a launch that succeeded. */
 int command_run(const RunOptions *opt);
+
+/* tilecc check-ptx x.ptx */
+typedef struct CheckPtxOptions {
+    const char *input;    /* "-": standard input */
+    const char *target;   /* NULL: the module's */
+    unsigned ptx_version; /* 86 = 8.6; 0: the module's */
+    bool json;
+} CheckPtxOptions;
+
+/* Returns an exit code: 1 if there are errors. */
+int command_check_ptx(const CheckPtxOptions *opt);
 
 #endif

@@ -8,6 +8,7 @@ enum { INDENT = 30, WIDTH = 100 };
 static const char *const SYNOPSIS[] = {
     "tilecc [options] FILE.tile",
     "tilecc run [options] FILE[:KERNEL] NAME=ARGUMENT...",
+    "tilecc check-ptx [--target=TARGET] [--ptx-version=N.N] [--json] FILE.ptx",
     "tilecc --explain CODE | --list-targets | --help | --man | --version",
 };
 
@@ -32,7 +33,7 @@ static const Row ENVIRONMENT[] = {
 
 static const Row STATUS[] = {
     {"0", "the output was written"},
-    {"1", "the program has errors"},
+    {"1", "the program, or the PTX of check-ptx, has errors"},
     {"2", "the command line is wrong, or its arguments fail a launch check"},
     {"3", "a file can't be read or written, or there is no driver or GPU"},
     {"4", "no assembler was found, or it refused the PTX"},
@@ -129,8 +130,11 @@ void print_man(void)
         roff(SYNOPSIS[i]);
         putchar('\n');
     }
-    puts(".SH DESCRIPTION\ntilecc compiles programs that say which tile of which tensor moves where, one statement "
-         "after the other, to PTX and\ncubins for NVIDIA GPUs, and runs them.");
+    puts(
+        ".SH DESCRIPTION\ntilecc compiles programs that say which tile of which tensor moves where, one statement "
+        "after the other, to PTX and\ncubins for NVIDIA GPUs, and runs them. tilecc check-ptx says whether the "
+        "asynchronous "
+        "copies, barriers, fences and\ntensor memory instructions of any PTX text are legal for a target and version.");
     for (size_t i = 0; i < option_count; i++) {
         const OptionInfo *o = &option_table[i];
         if (o->group) {

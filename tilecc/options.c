@@ -31,17 +31,19 @@ const OptionInfo option_table[] = {
 };
 const size_t option_count = sizeof option_table / sizeof option_table[0];
 
-static const char *const COMMANDS[] = {"run"};
+static const char *const COMMANDS[] = {"run", "check-ptx"};
 
 /* ---- what the options say ---- */
 
 typedef struct CommandLine {
     CompileOptions o;
     RunOptions run;
+    bool json;
     tilecc_define *defines; /* room for one per argument */
     const char **import_dirs;
     const char *explain;
-    int information; /* id of --help, --man, ..: done instead of compiling */
+    const char *sim[OPT_SIM_SECONDS - OPT_SIM + 1]; /* values of --sim .. --sim-seconds */
+    int information;                                /* id of --help, --man, ..: done instead of compiling */
 } CommandLine;
 
 static int usage_error(void)
@@ -136,7 +138,9 @@ static bool take(CommandLine *c, int id, char *arg)
     case OPT_DEPENDENCY_FILE: o->dependency_file = arg; return true;
     case OPT_DEFINE: return add_define(c, arg);
     case OPT_IMPORT_DIR: c->import_dirs[o->lib.nimport_dirs++] = arg; return true;
+    case OPT_TARGET:
     case OPT_ARCH: o->lib.arch = arg; return true;
+    case OPT_JSON: c->json = true; return true;
     case OPT_PTX_VERSION: return read_ptx_version(c, arg);
     case OPT_ASSEMBLER:
         k = CHOOSE("--assembler", arg, "auto", "nvjitlink", "ptxas");
@@ -157,6 +161,13 @@ static bool take(CommandLine *c, int id, char *arg)
         return k >= 0;
     case OPT_VERBOSE: o->verbose = true; return true;
     case OPT_DEVICE: c->run.device = arg; return true;
+    case OPT_SIM:
+    case OPT_SEED:
+    case OPT_SCHEDULES:
+    case OPT_TRACE:
+    case OPT_SIM_STEPS:
+    case OPT_SIM_BYTES:
+    case OPT_SIM_SECONDS: c->sim[id - OPT_SIM] = arg; return true;
     case OPT_TIME: c->run.time = true; return true;
     case OPT_REPEATS: return read_repeats(c, arg);
     case OPT_EXPLAIN:
@@ -174,10 +185,12 @@ typedef struct Parser {
     char letters[2 * (END_ID - FIRST_ID) + 2];
     const char *names[END_ID - FIRST_ID]; /* for did-you-mean */
     size_t n;
+    unsigned command;
 } Parser;
 
 static void parser_init(Parser *p, unsigned command)
 {
+    p->command = command;
     size_t at = 0;
     p->letters[at++] = ':'; /* a missing argument is told from an unknown option */
     p->longs = must_alloc((option_count + 1) * sizeof *p->longs);
@@ -225,8 +238,13 @@ static void complain_option(const Parser *p, int result, const char *text)
         const OptionInfo *o = &option_table[i];
         bool letter = name[0] && !name[1] && o->letter == name[0];
         if (!o->name || (strcmp(o->name, name) != 0 && !letter)) continue; /* one of the other command */
-        complain("unknown option '%.*s': it goes %s `tilecc run`", (int)length, text,
-                 o->commands & RUN ? "only with" : "without");
+        if (o->commands == CHECK)
+            complain("unknown option '%.*s': it goes only with `tilecc check-ptx`", (int)length, text);
+        else if (p->command == CHECK)
+            complain("unknown option '%.*s': it does not go with `tilecc check-ptx`", (int)length, text);
+        else
+            complain("unknown option '%.*s': it goes %s `tilecc run`", (int)length, text,
+                     o->commands & RUN ? "only with" : "without");
         return;
     }
     const char *near = nearest_word(name, p->names, p->n);
@@ -254,7 +272,7 @@ static int information(const CommandLine *c)
 /* A lone word that is no file may be a command misspelt. */
 static bool is_misspelt_command(const char *word)
 {
-    if (strpbrk(word, "./-") || access(word, F_OK) == 0) return false;
+    if (strpbrk(word, "./") || word[0] == '-' || access(word, F_OK) == 0) return false;
     const char *near = nearest_word(word, COMMANDS, sizeof COMMANDS / sizeof COMMANDS[0]);
     if (near) complain("unknown command '%s'; did you mean '%s'?", word, near);
     else complain("there is no command and no file '%s'", word);
@@ -281,6 +299,37 @@ static int compile(CommandLine *c, int n, char **inputs)
     return command_compile(&c->o);
 }
 
+/* The simulator's options as it takes them, behind the device's name (tile.h): "sim:check,seed=7". NULL: none was given,
+ * or (*wrong) they can't be. From malloc. */
+static char *name_simulator(const CommandLine *c, bool *wrong)
+{
+    static const char *const WORDS[] = {"", "seed=", "schedules=", "trace=", "steps=", "bytes=", "seconds="};
+    static const int ORDER[] = {0, 1, 2, 4, 5, 6, 3}; /* trace= takes the rest */
+    const char *device = c->run.device;
+    size_t room = sizeof "sim:" + (device ? strlen(device) : 0), given = 0;
+    for (size_t i = 0; i < sizeof WORDS / sizeof WORDS[0]; i++) {
+        if (!c->sim[i]) continue;
+        room += strlen(WORDS[i]) + strlen(c->sim[i]) + 1;
+        given++;
+    }
+    if (!given) return NULL;
+    *wrong = device && strncmp(device, "sim", 3) != 0;
+    if (*wrong) {
+        complain("--sim, --seed, --schedules, --trace and --sim-.. are for the simulator; --device=%s is none", device);
+        return NULL;
+    }
+    char *name = must_alloc(room);
+    snprintf(name, room, "%s%s", device ? device : "sim", device && strchr(device, ':') ? "," : ":");
+    for (size_t k = 0; k < sizeof ORDER / sizeof ORDER[0]; k++) {
+        int i = ORDER[k];
+        if (!c->sim[i]) continue;
+        size_t n = strlen(name);
+        snprintf(name + n, room - n, "%s%s%s", name[n - 1] == ':' || name[n - 1] == ',' ? "" : ",", WORDS[i],
+                 c->sim[i]);
+    }
+    return name;
+}
+
 static int run(CommandLine *c, int n, char **arguments)
 {
     if (n == 0) {
@@ -291,12 +340,30 @@ static int run(CommandLine *c, int n, char **arguments)
         complain("--repeats says how often --time launches; --time is missing");
         return usage_error();
     }
+    bool wrong = false;
+    char *simulator = name_simulator(c, &wrong);
+    if (wrong) return usage_error();
+    if (simulator) c->run.device = simulator;
     c->run.program = arguments[0];
     c->run.args = (const char *const *)(arguments + 1);
     c->run.nargs = (size_t)(n - 1);
     c->run.verbose = c->o.verbose;
     c->run.lib = c->o.lib;
-    return command_run(&c->run);
+    int code = command_run(&c->run);
+    free(simulator);
+    return code;
+}
+
+static int check_ptx(const CommandLine *c, int n, char **inputs)
+{
+    if (n != 1) {
+        if (n == 0) complain("no PTX file to check; `-` is standard input");
+        else
+            complain("one PTX file at a time, but there are %d: '%s', '%s'%s", n, inputs[0], inputs[1],
+                     n > 2 ? ", .." : "");
+        return usage_error();
+    }
+    return command_check_ptx(&(CheckPtxOptions){inputs[0], c->o.lib.arch, c->o.lib.ptx_version, c->json});
 }
 
 static int parse_and_run(CommandLine *c, Parser *p, unsigned command, int argc, char **argv)
@@ -314,14 +381,15 @@ static int parse_and_run(CommandLine *c, Parser *p, unsigned command, int argc, 
     }
     if (c->information) return information(c);
     if (command == RUN) return run(c, argc - optind, argv + optind);
+    if (command == CHECK) return check_ptx(c, argc - optind, argv + optind);
     return compile(c, argc - optind, argv + optind);
 }
 
 int run_command_line(int argc, char **argv)
 {
     unsigned command = COMPILE;
-    if (argc > 1 && strcmp(argv[1], "run") == 0) {
-        command = RUN;
+    if (argc > 1 && (strcmp(argv[1], "run") == 0 || strcmp(argv[1], "check-ptx") == 0)) {
+        command = argv[1][0] == 'r' ? RUN : CHECK;
         argv++;
         argc--;
     }

@@ -69,11 +69,13 @@ static int split_program(Run *r)
     return EXIT_OK;
 }
 
-/* Without an assembler the driver compiles the PTX; without -arch the file's targets and then the device decide. */
+/* The simulator takes PTX, and names source lines. Without an assembler the driver compiles the PTX; without -arch the file's targets and then the device decide. */
 static tilecc_result *compile_text(const Run *r, const char *text, size_t size)
 {
     tilecc_options o = r->opt->lib;
-    o.emit = TILECC_EMIT_CUBIN;
+    bool simulates = tile_device_simulates(r->device);
+    o.emit = simulates ? TILECC_EMIT_PTX : TILECC_EMIT_CUBIN;
+    if (simulates) o.lineinfo = 1;
     o.default_arch = tile_device_arch(r->device);
     tilecc_result *c = tilecc_compile(&o, r->path, text, size);
     if (c && c->status == TILECC_ERROR_TOOL && o.assembler == TILECC_ASM_AUTO) {
@@ -193,8 +195,11 @@ static int measure(Run *r)
 static int open_device(Run *r)
 {
     tile_error e;
-    tile_status s = tile_device_open(r->opt->device ? r->opt->device : "cuda", &r->device, &e);
-    return s == TILE_OK ? EXIT_OK : failed(s, &e);
+    tile_status s = tile_device_open(r->opt->device, &r->device, &e);
+    if (s != TILE_OK) return failed(s, &e);
+    if (!r->opt->device && tile_device_simulates(r->device))
+        complain("no GPU is found; running on the %s", tile_device_name(r->device));
+    return EXIT_OK;
 }
 
 static int make_args(Run *r)

@@ -16,6 +16,7 @@ int exit_code_of(tile_status s)
     case TILE_OK: return EXIT_OK;
     case TILE_ERROR_ARGUMENT:
     case TILE_ERROR_CHECK: return EXIT_USAGE;
+    case TILE_ERROR_KERNEL:
     case TILE_ERROR_SOURCE: return EXIT_SOURCE;
     case TILE_ERROR_MODULE:
     case TILE_ERROR_NO_DEVICE:

@@ -32,14 +32,15 @@ extern "C" {
 
 typedef enum tile_status {
     TILE_OK = 0,
-    TILE_ERROR_ARGUMENT,     /* a wrong call: unknown name, missing argument, wrong type or rank; an unreadable file */
-    TILE_ERROR_CHECK,        /* a launch check failed: the error's text lists every one */
-    TILE_ERROR_MODULE,       /* not a module of tilecc, damaged, or for another GPU */
-    TILE_ERROR_SOURCE,       /* .tile source with errors: the text holds the diagnostics */
-    TILE_ERROR_NO_DEVICE,    /* no driver or no GPU */
-    TILE_ERROR_DRIVER,       /* a driver call failed: call name and driver text are in the text */
+    TILE_ERROR_ARGUMENT,  /* a wrong call: unknown name, missing argument, wrong type or rank; an unreadable file */
+    TILE_ERROR_CHECK,     /* a launch check failed: the error's text lists every one */
+    TILE_ERROR_MODULE,    /* not a module of tilecc, damaged, or for another GPU */
+    TILE_ERROR_SOURCE,    /* .tile source with errors: the text holds the diagnostics */
+    TILE_ERROR_NO_DEVICE, /* no driver or no GPU */
+    TILE_ERROR_DRIVER,    /* a driver call failed: call name and driver text are in the text */
     TILE_ERROR_MEMORY,
-    TILE_ERROR_UNSUPPORTED   /* e.g. .tile source without libtilecc */
+    TILE_ERROR_UNSUPPORTED, /* e.g. .tile source without libtilecc */
+    TILE_ERROR_KERNEL /* the simulator found a fault while the kernel ran: which, where and the rule are in the text */
 } tile_status;
 
 typedef struct tile_error {
@@ -63,10 +64,19 @@ typedef struct tile_kernel tile_kernel; /* belongs to its module */
 typedef struct tile_args tile_args;
 
 /* name: "cuda" (the device of the thread's current context, else device 0), or "cuda:1". Where the thread's current
- * context is of that device it is used, and must live until tile_device_close; else the primary context is retained. */
+ * context is of that device it is used, and must live until tile_device_close; else the primary context is retained.
+ *
+ * "sim": the simulator, which needs no GPU. It executes the PTX itself and finds what hardware hides: races, missing
+ * waits and fences, byte counts that do not balance, deadlocks. Options follow a colon: "sim:fast" (no such checks),
+ * "sim:check" (default), "sim:fuzz,seed=7,schedules=50" (many interleavings, each from the same memory), and limits:
+ * steps=N, bytes=N, seconds=N; arch=sm_100a (what tile_device_arch answers); trace=FILE (last; a timeline in Chrome's
+ * trace format). A launch is over when tile_launch returns, with TILE_ERROR_KERNEL for a finding.
+ *
+ * NULL: "cuda" if there is a GPU, else "sim". */
 TILE_API tile_status tile_device_open(const char *name, tile_device **out, tile_error *err);
 TILE_API void tile_device_close(tile_device *d);
-TILE_API const char *tile_device_name(const tile_device *d); /* "NVIDIA H200 (sm_90)" */
+TILE_API const char *tile_device_name(const tile_device *d); /* "NVIDIA H200 (sm_90)", "simulator (check, sm_90a)" */
+TILE_API int tile_device_simulates(const tile_device *d);    /* takes PTX, for any target, and no cubins */
 TILE_API const char *tile_device_arch(const tile_device *d); /* the best target for it: "sm_90a"; NULL: none */
 /* Memory and copies, so that a small program needs no other API. Addresses are those of the device; 0 bytes are at
  * address 0. tile_read waits for the data; tile_write may return as soon as `from` has been taken. Both are ordered with
@@ -81,12 +91,14 @@ TILE_API tile_status tile_synchronize(tile_device *d, void *stream, tile_error *
 TILE_API tile_status tile_time(tile_args *args, void *stream, int repeats, double *milliseconds, tile_error *err);
 
 /* The image is copied. Cubin or PTX is told by its first bytes. */
-TILE_API tile_status tile_module_load(tile_device *d, const void *image, size_t size, tile_module **out, tile_error *err);
+TILE_API tile_status tile_module_load(tile_device *d, const void *image, size_t size, tile_module **out,
+                                      tile_error *err);
 TILE_API tile_status tile_module_load_file(tile_device *d, const char *path, tile_module **out, tile_error *err);
 /* A compiler of .tile source: what tile_module_load_source calls. tile_source.h has the one of libtilecc. `compile`
- * fills *image and *size with a cubin or PTX for `arch`, which `release` frees; defines are "name=value". */
+ * fills *image and *size with a cubin or PTX for `arch`, which `release` frees; defines are "name=value". ptx: it must be
+ * PTX, best with line information (the simulator's findings name source lines). */
 typedef struct tile_compiler {
-    tile_status (*compile)(void *user, const char *arch, const char *path, const char *text, size_t size,
+    tile_status (*compile)(void *user, const char *arch, int ptx, const char *path, const char *text, size_t size,
                            const char *const *defines, size_t ndefines, void **image, size_t *image_size,
                            tile_error *err);
     void (*release)(void *user, void *image);
@@ -133,8 +145,8 @@ TILE_API void tile_args_free(tile_args *a);
 /* shape: rank extents, outermost first. strides: in elements, NULL for contiguous row-major. Both are copied. The memory
  * stays the caller's and must live until the launch has finished. bytes: size of the allocation from `address` on (0:
  * unknown). A tensor with an extent 0 needs no memory: its address may be 0. */
-TILE_API tile_status tile_bind(tile_args *a, const char *param, uint64_t address, size_t bytes, tile_type type, int rank,
-                               const int64_t *shape, const int64_t *strides, tile_error *err);
+TILE_API tile_status tile_bind(tile_args *a, const char *param, uint64_t address, size_t bytes, tile_type type,
+                               int rank, const int64_t *shape, const int64_t *strides, tile_error *err);
 TILE_API tile_status tile_bind_scalar(tile_args *a, const char *param, int64_t value, tile_error *err);
 /* Value of a symbolic size, stride or scalar that the arguments bound so far determine. */
 TILE_API tile_status tile_symbol(tile_args *a, const char *name, int64_t *value, tile_error *err);
@@ -142,6 +154,24 @@ TILE_API tile_status tile_symbol(tile_args *a, const char *name, int64_t *value,
 /* stream: a CUstream / cudaStream_t, NULL for the default stream. Asynchronous. Nothing is allocated when the
  * arguments have not changed since the last launch. Writing nothing (an empty output) launches nothing: TILE_OK. */
 TILE_API tile_status tile_launch(tile_args *a, void *stream, tile_error *err);
+
+/* PTX text, anyone's, judged without a GPU: are its asynchronous copies, barriers, fences and tensor memory instructions
+ * legal for a target and PTX ISA version? Instructions of other kinds are read but not judged. */
+typedef struct tile_ptx_finding {
+    unsigned line, column; /* from 1 */
+    int is_error;          /* 0: a warning */
+    const char *code;      /* "E1409": tilecc --explain has more */
+    const char *text;      /* lives as long as the call of report */
+} tile_ptx_finding;
+typedef struct tile_ptx_summary {
+    size_t instructions; /* that were judged */
+    size_t errors, warnings;
+} tile_ptx_summary;
+/* target: "sm_100a", version: "8.6"; NULL: the module's own. `report` (may be NULL) is called for each finding in the
+ * order of the text. TILE_OK says that the text was judged; whether it is legal stands in out->errors. */
+TILE_API tile_status tile_check_ptx(const char *text, size_t size, const char *target, const char *version,
+                                    void (*report)(void *user, const tile_ptx_finding *f), void *user,
+                                    tile_ptx_summary *out, tile_error *err);
 
 #ifdef __cplusplus
 }

@@ -85,10 +85,11 @@ static void what_is_legal_where(void **state)
 
 static void check_placeholders(const char *ptx)
 {
-    static const char *const known[] = {
-        "dim",   "coords", "map",  "dst",  "src",    "mbar",  "gaddr",  "size",  "bytes",   "count", "n",    "parity",
-        "value", "field",  "rank", "type", "op",     "scope", "sem",    "id",    "threads", "pred",  "reg",  "regs",
-        "taddr", "desc",   "info", "mask", "group1", "hint",  "policy", "group", "fmt",     "vec",   "else", "ordinal"};
+    static const char *const known[] = {"dim",   "coords", "map",  "dst",    "src",     "mbar",   "gaddr", "size",
+                                        "bytes", "count",  "n",    "parity", "value",   "field",  "rank",  "type",
+                                        "op",    "scope",  "sem",  "id",     "threads", "pred",   "reg",   "regs",
+                                        "state", "taddr",  "desc", "info",   "mask",    "group1", "hint",  "policy",
+                                        "group", "fmt",    "vec",  "else",   "ordinal"};
     for (const char *p = ptx; (p = strchr(p, '{')) != NULL;) {
         size_t len = strcspn(++p, "}"), i = 0;
         assert_int_equal(p[len], '}');

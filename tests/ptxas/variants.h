@@ -1,0 +1,22 @@
+/* Instructions to judge: the rows of lang/instructions.def with all their words, and near misses of them. */
+#ifndef TESTS_PTXAS_VARIANTS_H
+#define TESTS_PTXAS_VARIANTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct Variant {
+    char text[400];
+    bool near_miss;
+} Variant;
+typedef struct Variants {
+    Variant *v;
+    size_t n, room;
+} Variants;
+
+void make_variants(Variants *out);
+
+/* What the operands of the variants name: the variables of the module, and the registers of each kernel. */
+extern const char VARIANT_VARIABLES[], VARIANT_REGISTERS[];
+
+#endif
