@@ -164,6 +164,16 @@ static int64_t traversed(int64_t box, int64_t step)
     return step <= 1 ? box : box / step + (box % step != 0);
 }
 
+/* Interleaved tiles (measured on an H200, SIMULATOR.md): the innermost dimension counts slices of 16 or 32 bytes, which
+ * lie one after the other (W), and the second outermost one numbers the slices of a pixel (C / slice): a copy takes one
+ * of those, whatever its box says. Bytes of a slice; 0: not interleaved. */
+static int64_t slice_bytes(const MapDesc *d)
+{
+    if (is_im2col(d) || is_rows4(d)) return 0;
+    return d->interleave == MAP_INTERLEAVE_16B ? 16 : d->interleave == MAP_INTERLEAVE_32B ? 32 : 0;
+}
+enum { SLICE_DIM = 1 };
+
 /* Rows of the box in shared memory: all but the innermost dimension. */
 static int64_t box_rows(const MapDesc *d)
 {
@@ -171,14 +181,15 @@ static int64_t box_rows(const MapDesc *d)
     if (is_im2col(d)) return d->pixels;
     if (is_rows4(d)) return 4;
     int64_t rows = 1;
-    for (int i = 0; i < d->rank - 1; i++) rows = times(rows, traversed(d->box[i], d->elem_stride[i]));
+    for (int i = 0; i < d->rank - 1; i++)
+        if (!slice_bytes(d) || i != SLICE_DIM) rows = times(rows, traversed(d->box[i], d->elem_stride[i]));
     return rows;
 }
 
 static int64_t inner_bytes(const MapDesc *d, int bits_per_element)
 {
     int64_t n = inner_elements(d);
-    if (!is_im2col(d) && d->interleave != MAP_INTERLEAVE_NONE) n = traversed(n, d->elem_stride[d->rank - 1]);
+    if (slice_bytes(d)) return times(traversed(n, d->elem_stride[d->rank - 1]), slice_bytes(d));
     int64_t bits = times(n, bits_per_element);
     return known(bits) ? bits / 8 : MAP_UNKNOWN;
 }
