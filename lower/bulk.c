@@ -160,6 +160,7 @@ static void copy_op(BulkOut *o, Opnd from, Opnd offset, Opnd bytes, Opnd guard)
     if ((bytes.v == 0 && bytes.k <= 0) || opnd_is(guard, 0)) return;
     IrOp *op = emit_new(L, o->mi->load ? IR_BLK_LOAD : IR_BLK_STORE);
     op->guard = guard.v;
+    op->any_order = !o->mi->load && o->mi->mv->overlap_any;
     if (o->mi->load) put_opnd(L, op, IRK_FROM, from);
     ir_ref(L->a, op, o->mi->load ? IRK_DST : IRK_SRC, IRA_BUF, o->mi->tile->index);
     if (!opnd_is(o->p->slot, 0)) put_opnd(L, op, IRK_SLOT, o->p->slot);

@@ -61,7 +61,7 @@ typedef struct IrOp {
     uint16_t nargs;
     IrVal dst;   /* value defined, or 0 */
     IrVal guard; /* the op happens only where this pred holds; 0: always */
-    bool implicit_sync; /* a copy of a move with neither barrier nor wait: until sync.c has placed both */
+    bool any_order; /* a store by `overlap any`: it may come before or after other writes of the same bytes */
     Span span;          /* the source statement, {0,0} for what the compiler adds */
     IrArg *args;
 } IrOp;

@@ -235,7 +235,7 @@ static void put_op(Printer *p, const IrOp *op)
         text_str(p->out, ir_separator(info, sig, i));
         put_operand(p, op, &sig->v[i]);
     }
-    if (op->implicit_sync) text_lit(p->out, " implicit_sync");
+    if (op->any_order) text_lit(p->out, " any_order");
 }
 
 /* ---- what surrounds the ops ---- */

@@ -415,7 +415,7 @@ static void read_op(Reader *r, IrRole *role)
         read_operand(r, op, &sig->v[i]);
     }
     op->guard = guard;
-    op->implicit_sync = reader_accept(r, "implicit_sync");
+    op->any_order = reader_accept(r, "any_order");
     op->span = span_join(start, (Span){start.lo, r->last});
     if (result == NULL || r->failed) return;
     bool numbered = *result >= '0' && *result <= '9';

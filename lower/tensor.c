@@ -386,6 +386,7 @@ static void piece_op(Lower *L, const MoveInfo *mi, const TensorPlan *p, const Pi
     Opnd byte = emit_op(L, IR_ADD, IR_I32, p->offset, opnd_imm(piece->offset));
     IrOp *op = emit_new(L, mi->load ? IR_TMA_LOAD : IR_TMA_STORE);
     op->guard = p->ok.v;
+    op->any_order = !mi->load && mi->mv->overlap_any;
     ir_ref(L->a, op, IRK_MAP, IRA_MAP, p->map);
     for (int d = 0; d < mi->rank; d++) put_opnd(L, op, IRK_COORDS, at[d]);
     ir_ref(L->a, op, mi->load ? IRK_DST : IRK_SRC, IRA_BUF, mi->tile->index);

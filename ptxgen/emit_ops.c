@@ -242,10 +242,18 @@ static void op_tma_load(PtxWriter *w, const IrOp *op, Opnd guard)
     ptx_form(w, guard, f[to_cluster(w, f[0])]);
 }
 
+/* A label that only readers of the PTX look at: the simulator takes the store behind it as one whose order among writes
+ * of the same bytes is open. */
+static void mark_any_order(PtxWriter *w, const IrOp *op)
+{
+    if (op->any_order) ptx_label(w, "any_order", "", w->labels++);
+}
+
 static void op_tma_store(PtxWriter *w, const IrOp *op, Opnd guard)
 {
     const MfMap *m = set_map(w, op);
     w->slots[SLOT_src] = object_address(w, op, IRK_SRC);
+    mark_any_order(w, op);
     bool im2col = m->mode == MAP_IM2COL || m->mode == MAP_IM2COL_W || m->mode == MAP_IM2COL_W128;
     ptx_form(w, guard,
              im2col                    ? FORM_TMA_STORE_IM2COL
@@ -269,6 +277,7 @@ static void op_blk_store(PtxWriter *w, const IrOp *op, Opnd guard)
     w->slots[SLOT_size] = ptx_value32(w, ir_find(op, IRK_BYTES));
     w->slots[SLOT_src] = object_address(w, op, IRK_SRC);
     set_policy(w, op);
+    mark_any_order(w, op);
     ptx_form(w, guard, FORM_BULK_STORE);
 }
 
