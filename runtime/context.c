@@ -24,6 +24,7 @@ const char *tile_status_text(tile_status s)
     case TILE_ERROR_DRIVER: return "driver call failed";
     case TILE_ERROR_MEMORY: return "out of memory";
     case TILE_ERROR_UNSUPPORTED: return "not supported";
+    case TILE_ERROR_KERNEL: return "the kernel breaks a rule";
     }
     return "unknown status";
 }
@@ -51,13 +52,11 @@ const char *tile_type_npy(tile_type t)
     return (unsigned)t < TYPE_COUNT ? elem_info((ElemType)t)->npy : "";
 }
 
-tile_status tile_device_open(const char *name, tile_device **out, tile_error *err)
+static tile_status open_cuda(const char *name, tile_device **out, tile_error *err)
 {
-    *out = NULL;
     int ordinal = -1;
-    if (!name || strncmp(name, "cuda", 4) != 0 || (name[4] && name[4] != ':'))
-        return fail(err, TILE_ERROR_ARGUMENT, "there is no device `%s`; devices are cuda, cuda:1, ..",
-                    name ? name : "");
+    if (strncmp(name, "cuda", 4) != 0 || (name[4] && name[4] != ':'))
+        return fail(err, TILE_ERROR_ARGUMENT, "there is no device `%s`; devices are cuda, cuda:1, .. and sim", name);
     if (name[4]) {
         char *end;
         errno = 0;
@@ -75,6 +74,18 @@ tile_status tile_device_open(const char *name, tile_device **out, tile_error *er
     return s;
 }
 
+tile_status tile_device_open(const char *name, tile_device **out, tile_error *err)
+{
+    *out = NULL;
+    if (!name) {
+        tile_status s = open_cuda("cuda", out, err);
+        return s == TILE_ERROR_NO_DEVICE ? sim_device_open(NULL, out, err) : s;
+    }
+    if (strcmp(name, "sim") == 0) return sim_device_open(NULL, out, err);
+    if (strncmp(name, "sim:", 4) == 0) return sim_device_open(name + 4, out, err);
+    return open_cuda(name, out, err);
+}
+
 void tile_device_close(tile_device *d)
 {
     if (d) d->ops->close(d);
@@ -88,6 +99,11 @@ const char *tile_device_name(const tile_device *d)
 const char *tile_device_arch(const tile_device *d)
 {
     return d->arch;
+}
+
+int tile_device_simulates(const tile_device *d)
+{
+    return d->simulates;
 }
 
 void tile_device_use_compiler(tile_device *d, const tile_compiler *compiler)
@@ -134,6 +150,7 @@ const char *device_best_arch(int sm)
 
 const char *device_refuses(const tile_device *d, const TargetInfo *target, bool is_ptx, char *buf, size_t size)
 {
+    if (d->simulates) return NULL;
     int have = d->limits.sm, need = target->sm;
     /* PTX ISA, ".target": code with suffix `a` runs on that architecture only, with `f` on later ones of its family,
      * without a suffix on all later ones; machine code of a base target stays within its major version. */

@@ -1,8 +1,7 @@
 /* libtile's devices: a small table of functions between the launch path and what runs the kernels.
  *
  * In: images, map descriptors, launches that have been checked. Out: the same, done. cuda.c is the device behind the
- * CUDA driver; the simulator will be the second one (device_open in context.c is where it joins). Nothing above this
- * table knows which one it talks to. Several threads may call it at once.
+ * CUDA driver, sim/device.c the simulator. Nothing above this table knows which one it talks to. Several threads may call it at once.
  *
  * Invariants: every function leaves the calling thread's context as it found it; a failing function has filled err
  * and changed nothing; `launch` allocates nothing.
@@ -64,6 +63,7 @@ struct tile_device { /* first member of every device */
     const DeviceOps *ops;
     DeviceLimits limits;
     const char *arch; /* the best target of targets.def for it, or NULL */
+    bool simulates;   /* takes PTX for any target, not cubins */
     char name[320];   /* "NVIDIA H200 (sm_90)" */
     tile_compiler compiler;
 };
@@ -72,6 +72,9 @@ struct CudaApi;
 /* ordinal -1: the device of the current context, else device 0. The table is copied; `library` is closed with the
  * device (NULL: nothing to close). Takes the current context if it is of that device, else retains the primary one. */
 tile_status cuda_device_open(const struct CudaApi *api, void *library, int ordinal, tile_device **out, tile_error *err);
+
+/* words: what stands behind "sim:" in the name, or NULL (sim/device_options.h). */
+tile_status sim_device_open(const char *words, tile_device **out, tile_error *err);
 
 /* Best target for a compute capability: with suffix 'a' where it has one, else the newest base target not above it. */
 const char *device_best_arch(int sm);

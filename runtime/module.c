@@ -145,6 +145,11 @@ static tile_status module_load(tile_device *d, const char *from, const void *ima
     return succeed(err);
 }
 
+int module_sm(const tile_module *m)
+{
+    return m->device->simulates ? target_find(m->manifest.target)->sm : m->device->limits.sm;
+}
+
 tile_status tile_module_load(tile_device *d, const void *image, size_t size, tile_module **out, tile_error *err)
 {
     return module_load(d, "the image", image, size, out, err);
@@ -195,7 +200,7 @@ static tile_status compile_and_load(tile_device *d, const char *path, const char
     void *image = NULL;
     size_t image_size = 0;
     const tile_compiler *c = &d->compiler;
-    tile_status s = c->compile(c->user, d->arch, path, text, size, defines, ndefines, &image, &image_size, err);
+    tile_status s = c->compile(c->user, d->arch, d->simulates, path, text, size, defines, ndefines, &image, &image_size, err);
     if (s != TILE_OK) return s;
     s = module_load(d, path ? path : "the source", image, image_size, out, err);
     c->release(c->user, image);

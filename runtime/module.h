@@ -37,6 +37,9 @@ struct tile_kernel {
     const char **value_texts;  /* of mf->params that are values: "ceil(N, 64)"; else NULL */
 };
 
+/* Compute capability * 10 that the module's kernels run on. */
+int module_sm(const tile_module *m);
+
 struct tile_module {
     tile_device *device;
     Heap *heap;

@@ -58,7 +58,7 @@ static tilecc_result *compile_some_way(tilecc_options *opt, const char *path, co
     return r;
 }
 
-static tile_status compile(void *user, const char *arch, const char *path, const char *text, size_t size,
+static tile_status compile(void *user, const char *arch, int ptx, const char *path, const char *text, size_t size,
                            const char *const *defines, size_t ndefines, void **image, size_t *image_size,
                            tile_error *err)
 {
@@ -75,7 +75,8 @@ static tile_status compile(void *user, const char *arch, const char *path, const
         return bad ? TILE_ERROR_ARGUMENT : TILE_ERROR_MEMORY;
     }
     tilecc_options opt = {.struct_size = sizeof opt,
-                          .emit = TILECC_EMIT_CUBIN,
+                          .emit = ptx ? TILECC_EMIT_PTX : TILECC_EMIT_CUBIN,
+                          .lineinfo = ptx,
                           .default_arch = arch,
                           .defines = pairs,
                           .ndefines = ndefines,

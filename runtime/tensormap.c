@@ -21,7 +21,7 @@ static bool describe_map(tile_args *a, const MfMap *m, MapDesc *out, Report *r)
         .fill = m->fill,
         .channels = m->channels,
         .pixels = m->pixels,
-        .sm = a->kernel->module->device->limits.sm,
+        .sm = module_sm(a->kernel->module),
         .is_store = m->is_store,
         .is_load = m->is_load,
     };

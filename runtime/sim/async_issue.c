@@ -1,0 +1,345 @@
+/* Issuing copies: operands, what the row of the form traps on, and the task that comes of it. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "runtime/sim/async_task.h"
+#include "runtime/sim/trace.h"
+
+typedef struct Issue {
+    SimMachine *m;
+    SimThread *t;
+    const FormOp *f;
+    const FormInfo *info;
+    const char *what; /* for messages */
+    Task k;
+} Issue;
+
+/* ---- operands ---- */
+
+static uint64_t value_of(const SimThread *t, Slot s)
+{
+    return s == NO_SLOT ? 0 : t->slot[s];
+}
+
+static uint32_t shared_of(const SimThread *t, Slot s, int64_t offset)
+{
+    return (uint32_t)(value_of(t, s) + (uint64_t)offset);
+}
+
+static bool trap(Issue *is, ErrorCode code, const char *text)
+{
+    return sim_fail(is->m, code, is->t, "%s: %s", is->what, text);
+}
+
+/* ---- tensor maps ---- */
+
+static int form_mode(InstrForm f)
+{
+    switch (f) {
+    case FORM_TMA_LOAD_TILE_CTA:
+    case FORM_TMA_LOAD_TILE_CLUSTER:
+    case FORM_TMA_LOAD_TILE_MULTICAST:
+    case FORM_TMA_STORE_TILE:
+    case FORM_TMA_REDUCE_TILE:
+    case FORM_TMA_PREFETCH_TILE: return MAP_TILED;
+    case FORM_TMA_LOAD_GATHER4_CTA:
+    case FORM_TMA_LOAD_GATHER4_CLUSTER:
+    case FORM_TMA_LOAD_GATHER4_MULTICAST:
+    case FORM_TMA_PREFETCH_GATHER4: return MAP_GATHER4;
+    case FORM_TMA_STORE_SCATTER4: return MAP_SCATTER4;
+    case FORM_TMA_LOAD_IM2COL_CTA:
+    case FORM_TMA_LOAD_IM2COL_CLUSTER:
+    case FORM_TMA_LOAD_IM2COL_MULTICAST:
+    case FORM_TMA_STORE_IM2COL:
+    case FORM_TMA_REDUCE_IM2COL:
+    case FORM_TMA_PREFETCH_IM2COL: return MAP_IM2COL;
+    case FORM_TMA_LOAD_IM2COL_W_CTA:
+    case FORM_TMA_LOAD_IM2COL_W_CLUSTER:
+    case FORM_TMA_LOAD_IM2COL_W_MULTICAST:
+    case FORM_TMA_PREFETCH_IM2COL_W: return MAP_IM2COL_W;
+    case FORM_TMA_LOAD_IM2COL_W128_CTA:
+    case FORM_TMA_LOAD_IM2COL_W128_CLUSTER:
+    case FORM_TMA_LOAD_IM2COL_W128_MULTICAST:
+    case FORM_TMA_PREFETCH_IM2COL_W128: return MAP_IM2COL_W128;
+    default: return -1;
+    }
+}
+
+/* Decoding is dear beside a small copy, and few maps are in use at a time. */
+static const MapDesc *decode(Async *a, const Task *k, const uint8_t *map, char *text, size_t size)
+{
+    MapMemo *memo = &a->maps[((uintptr_t)k->map_at >> 6) % MAPS];
+    if (memo->at == k->map_at && memcmp(memo->bytes, map, SIM_MAP_BYTES) == 0) return &memo->desc;
+    memo->at = NULL;
+    memcpy(memo->bytes, map, SIM_MAP_BYTES);
+    if (!sim_map_decode(memo->bytes, &memo->desc, text, size)) return NULL;
+    memo->at = k->map_at;
+    return &memo->desc;
+}
+
+bool task_bind_map(SimMachine *m, Task *k, const uint8_t *map, int *rule, char *text, size_t size)
+{
+    *rule = E1324;
+    const MapDesc *d = decode(m->async, k, map, text, size);
+    if (d == NULL) return false;
+    memcpy(k->map, map, sizeof k->map);
+    *rule = E1318;
+    if ((int)d->mode != k->mode) {
+        size_t n;
+        const char *const *words = word_list(WORDS_MODE, &n);
+        snprintf(text, size, "the map is one of mode %s, the instruction one of mode %s",
+                 (size_t)d->mode < n ? words[d->mode] : "?", (size_t)k->mode < n ? words[k->mode] : "?");
+        return false;
+    }
+    int64_t start[5];
+    memcpy(start, k->walk.start, sizeof start);
+    bool load = k->kind == TASK_LOAD;
+    if (!box_begin(&k->walk, d, load, k->reduce, k->walk.shared, start, k->ncoords, NULL, 0, rule, text, size))
+        return false;
+    if (k->reduce) {
+        k->type = sim_reduce_type(d->type, k->op);
+        k->ftz = d->type == MAP_F32_FTZ; /* measured: the copy engine flushes for these maps only */
+        if (k->type == PTX_NO_TYPE) {
+            *rule = E1318;
+            snprintf(text, size, "the reduction does not work on elements of the map's type (number %d)", d->type);
+            return false;
+        }
+    }
+    return k->prefetch || task_in_memory(m, k, rule, text, size);
+}
+
+static bool plan_map(Issue *is, uint32_t shared)
+{
+    const FormOp *f = is->f;
+    Task *k = &is->k;
+    SimLoc at;
+    uint64_t address = value_of(is->t, f->map) + (uint64_t)f->map_off;
+    if (!sim_locate(is->m, is->t, PTX_SPACE_REG, address, SIM_MAP_BYTES, 64, false, "tensor map", &at)) return false;
+    if (at.space == PTX_SPACE_SHARED || at.space == PTX_SPACE_LOCAL)
+        return trap(is, E1318, "the tensor map must be in parameters, constant or global memory (D04)");
+    k->tensor = true;
+    k->mode = form_mode(f->form);
+    k->map_at = at.data;
+    k->ncoords = f->ncoords;
+    k->walk.shared = shared;
+    for (int i = 0; i < f->ncoords && i < 5; i++) k->walk.start[i] = (int32_t)(uint32_t)value_of(is->t, f->coords[i]);
+    int rule;
+    char text[400];
+    if (!task_bind_map(is->m, k, at.data, &rule, text, sizeof text)) return trap(is, (ErrorCode)rule, text);
+    k->total = k->walk.box_bytes;
+    k->per_dest = (uint32_t)k->walk.npieces;
+    return true;
+}
+
+/* ---- shared memory and barriers ---- */
+
+/* Bytes of shared memory from the address of dst or src on. */
+static uint32_t extent(const Task *k)
+{
+    return k->tensor ? k->walk.span_bytes : k->total;
+}
+
+static bool plan_source(Issue *is)
+{
+    SimLoc at;
+    uint32_t address = shared_of(is->t, is->f->src, is->f->src_off);
+    if (!sim_locate_shared(is->m, is->t, address, extent(&is->k), is->k.tensor ? 128 : PIECE, true, is->what, &at))
+        return false;
+    is->k.src = at.cta;
+    is->k.src_offset = (uint32_t)at.offset;
+    return true;
+}
+
+static bool add_dest(Issue *is, SimCta *cta, uint32_t offset, uint32_t barrier)
+{
+    Task *k = &is->k;
+    if (k->ndest == DESTINATIONS) return trap(is, E1327, "more than 16 destinations");
+    k->dest[k->ndest++] = (TaskDest){.cta = cta, .offset = offset, .barrier = barrier};
+    return true;
+}
+
+/* PTX ISA, cp.async.bulk, .multicast::cluster: the same offset in each CTA of the mask, of the data and of the mbarrier. */
+static bool plan_multicast(Issue *is, const SimLoc *data, const SimLoc *barrier)
+{
+    uint32_t mask = (uint32_t)value_of(is->t, is->f->mask) & 0xFFFF, n = is->t->cta->cluster->nctas;
+    if (mask == 0) return trap(is, E1327, "the multicast mask is 0");
+    if (mask >> n)
+        return sim_fail(is->m, E1327, is->t, "%s: multicast mask 0x%" PRIx32 ", but the cluster has %" PRIu32 " CTAs",
+                        is->what, mask, n);
+    for (uint32_t r = 0; r < n; r++) {
+        if (!(mask >> r & 1)) continue;
+        SimLoc at, bar;
+        uint32_t base = (r << SIM_SMEM_RANK) + SIM_SMEM_BASE;
+        if (!sim_locate_shared(is->m, is->t, base + data->offset, extent(&is->k), 1, false, is->what, &at) ||
+            !sim_locate_shared(is->m, is->t, base + barrier->offset, 8, 8, false, "mbarrier", &bar) ||
+            !add_dest(is, at.cta, (uint32_t)at.offset, (uint32_t)bar.offset))
+            return false;
+    }
+    return true;
+}
+
+static bool is_multicast(InstrForm f)
+{
+    return f == FORM_TMA_LOAD_TILE_MULTICAST || f == FORM_BULK_LOAD_MULTICAST;
+}
+
+static bool plan_destination(Issue *is, uint32_t align)
+{
+    SimLoc at, bar;
+    bool cta_only = is->info->dst_space == FS_SHARED;
+    uint32_t address = shared_of(is->t, is->f->dst, is->f->dst_off);
+    uint32_t barrier = shared_of(is->t, is->f->mbar, is->f->mbar_off);
+    if (!sim_locate_shared(is->m, is->t, address, extent(&is->k), align, cta_only, is->what, &at) ||
+        !sim_locate_shared(is->m, is->t, barrier, 8, 8, cta_only, "mbarrier", &bar))
+        return false;
+    if (at.cta != bar.cta) return trap(is, E1318, "the mbarrier is not in the CTA of the destination");
+    if (is_multicast(is->f->form)) return plan_multicast(is, &at, &bar);
+    return add_dest(is, at.cta, (uint32_t)at.offset, (uint32_t)bar.offset);
+}
+
+/* ---- linear copies ---- */
+
+static bool plan_linear(Issue *is)
+{
+    const FormOp *f = is->f;
+    Task *k = &is->k;
+    k->total = (uint32_t)value_of(is->t, f->size);
+    if (k->total % PIECE != 0)
+        return sim_fail(is->m, E1318, is->t, "%s: the size, %" PRIu32 " bytes, is not a multiple of 16", is->what,
+                        k->total);
+    k->per_dest = k->total / PIECE;
+    if (f->gaddr == NO_SLOT) return true;
+    SimLoc at;
+    k->global = value_of(is->t, f->gaddr) + (uint64_t)f->gaddr_off;
+    if (is->info->traps & TRAP_BOUNDS && k->total) {
+        if (!sim_locate(is->m, is->t, PTX_SPACE_GLOBAL, k->global, k->total, PIECE, k->kind == TASK_STORE, is->what,
+                        &at))
+            return false;
+        k->block = at.block;
+        return true;
+    }
+    if (k->global % PIECE == 0) return true;
+    return sim_fail(is->m, E1314, is->t, "%s: address 0x%" PRIx64 " is not a multiple of 16", is->what, k->global);
+}
+
+/* ---- forms ---- */
+
+static bool unknown(Issue *is)
+{
+    char text[120];
+    const FormOp *f = is->f;
+    snprintf(text, sizeof text, "%s is not simulated yet",
+             f->group2                         ? ".cta_group::2"
+             : f->form == FORM_BULK_STORE_MASK ? ".cp_mask"
+                                               : is->info->ident);
+    return trap(is, E1351, text);
+}
+
+static bool classify(Issue *is)
+{
+    const FormInfo *info = is->info;
+    Task *k = &is->k;
+    bool to_shared = info->dst_space == FS_SHARED || info->dst_space == FS_CLUSTER;
+    if (is->f->group2 || is->f->form == FORM_BULK_STORE_MASK) return unknown(is);
+    if (info->src_space == FS_GLOBAL && to_shared) {
+        k->kind = TASK_LOAD;
+    } else if (info->src_space == FS_GLOBAL && info->dst_space == FS_NONE) {
+        k->kind = TASK_LOAD;
+        k->prefetch = true;
+    } else if (info->src_space == FS_SHARED && info->dst_space == FS_GLOBAL) {
+        k->kind = TASK_STORE;
+    } else if (info->src_space == FS_SHARED && info->dst_space == FS_CLUSTER) {
+        k->kind = TASK_PEER;
+    } else {
+        return unknown(is);
+    }
+    switch (is->f->form) {
+    case FORM_TMA_REDUCE_TILE:
+    case FORM_TMA_REDUCE_IM2COL:
+    case FORM_BULK_REDUCE:
+    case FORM_BULK_REDUCE_PEER: k->reduce = true; break;
+    default: break;
+    }
+    k->op = (RedOp)is->f->op;
+    k->type = is->f->type;
+    return true;
+}
+
+static bool plan(Issue *is)
+{
+    const FormOp *f = is->f;
+    Task *k = &is->k;
+    if (!classify(is)) return false;
+    if (form_mode(f->form) >= 0) {
+        uint32_t shared = k->prefetch            ? 0
+                          : k->kind == TASK_LOAD ? shared_of(is->t, f->dst, f->dst_off)
+                                                 : shared_of(is->t, f->src, f->src_off);
+        if (!plan_map(is, shared)) return false;
+    } else if (!plan_linear(is)) {
+        return false;
+    }
+    if (k->prefetch) return true;
+    if (k->kind != TASK_LOAD && !plan_source(is)) return false;
+    if (k->kind == TASK_STORE) return true;
+    if (!plan_destination(is, k->tensor ? 128 : PIECE)) return false;
+    /* Measured: a copy from a CTA to itself works in a launch with a cluster and traps without. */
+    if (k->kind == TASK_PEER && k->dest[0].cta == is->t->cta && task_clusterless(is->m))
+        return trap(is, E1327, "a copy of a CTA to itself traps in a launch without a cluster");
+    return true;
+}
+
+/* ---- tasks ---- */
+
+static bool go(Issue *is)
+{
+    SimMachine *m = is->m;
+    Task *k = &is->k;
+    Async *a = m->async;
+    uint64_t bytes = (uint64_t)k->total * (k->ndest ? k->ndest : 1);
+    k->who = sim_who(is->t);
+    k->who.async = true;
+    k->number = ++a->issued;
+    m->stats.copies++;
+    m->stats.copy_bytes += bytes;
+    if (is->info->completion == COMP_BULK_GROUP) {
+        k->group = is->t->committed + 1;
+        is->t->open_copies++;
+    }
+    if (m->trace) trace_issue(m, is->t, k->number, is->info->ident, bytes);
+    if (m->watch && !task_tell(m, is->t, k)) return false;
+    if (k->total == 0) return true;
+    if (!m->checking) return task_run(m, k);
+    task_poison(m, k);
+    return task_queue(m, k);
+}
+
+bool async_issue(SimMachine *m, SimThread *t, const FormOp *f)
+{
+    Issue is = {.m = m, .t = t, .f = f, .info = form_info(f->form)};
+    is.what = form_mode(f->form) >= 0 ? (is.info->completion == COMP_NONE ? "tensor prefetch" : "tensor copy")
+              : is.info->completion == COMP_NONE ? "bulk prefetch"
+                                                 : "bulk copy";
+    if (!plan(&is)) return false;
+    return is.k.prefetch || go(&is);
+}
+
+bool async_store(SimMachine *m, SimThread *t, const FormOp *f)
+{
+    Issue is = {.m = m, .t = t, .f = f, .info = form_info(f->form)};
+    Task *k = &is.k;
+    is.what = f->form == FORM_RED_ASYNC ? "red.async" : "st.async";
+    uint32_t size = (uint32_t)ptx_type_bytes(f->type);
+    if (size == 0 || size > 8 || f->nvalues == 0 || size * f->nvalues > sizeof k->value) return unknown(&is);
+    k->kind = TASK_VALUE;
+    k->reduce = f->form == FORM_RED_ASYNC;
+    k->op = (RedOp)f->op;
+    k->type = f->type;
+    k->total = size * f->nvalues;
+    k->per_dest = 1;
+    for (uint32_t i = 0; i < f->nvalues; i++) {
+        uint64_t v = value_of(t, f->value[i]);
+        memcpy(k->value + i * size, &v, size);
+    }
+    return plan_destination(&is, k->total) && go(&is);
+}

@@ -1,0 +1,586 @@
+/* Arithmetic, conversion, moves and control: from a row and its modifiers to operations. */
+#include "runtime/sim/decode.h"
+
+#include <string.h>
+
+enum { OPERANDS = 5 }; /* of arithmetic, with the result */
+
+static const PtxOperand *operand(Decoder *d, uint32_t i)
+{
+    return i < d->instr->nopd ? &d->instr->opd[i] : NULL;
+}
+
+static bool count(Decoder *d, uint32_t least, uint32_t most)
+{
+    uint32_t n = d->instr->nopd;
+    if (n >= least && n <= most) return true;
+    if (least == most) decode_problem(d, "`%s` has %u operands here, not %u", d->instr->opcode, least, n);
+    else decode_problem(d, "`%s` has %u to %u operands here, not %u", d->instr->opcode, least, most, n);
+    return false;
+}
+
+static int twice(int type)
+{
+    switch (type) {
+    case PTX_U16: return PTX_U32;
+    case PTX_S16: return PTX_S32;
+    case PTX_U32: return PTX_U64;
+    default: return PTX_S64;
+    }
+}
+
+/* An operation whose operands are the instruction's, typed by the signature. */
+static SimOp *by_signature(Decoder *d, SimOpcode code, const char *signature, int type)
+{
+    Slot s[OPERANDS] = {NO_SLOT, NO_SLOT, NO_SLOT, NO_SLOT, NO_SLOT};
+    uint32_t n = (uint32_t)strlen(signature);
+    if (!count(d, n, n)) n = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        char c = signature[i];
+        int t = c == 't'   ? type
+                : c == 'w' ? twice(type)
+                : c == 'u' ? PTX_U32
+                : c == 's' ? PTX_S32
+                : c == 'f' ? PTX_F32
+                           : PTX_PRED;
+        s[i] = i ? decode_source(d, operand(d, i), t, false) : decode_result(d, operand(d, i), t, false);
+    }
+    SimOp *op = decode_emit(d, code);
+    op->type = (uint8_t)type;
+    op->d = s[0];
+    op->a = s[1];
+    op->b = s[2];
+    op->c = s[3];
+    if (s[4] != NO_SLOT) op->imm = s[4];
+    return op;
+}
+
+static SimOpcode code_of(const PlainRow *row, int type)
+{
+    return (SimOpcode)((int)row->code + decode_family(row->family, type));
+}
+
+static SimOpcode offset(SimOpcode from, int by)
+{
+    return (SimOpcode)((int)from + by);
+}
+
+void decode_alu(Decoder *d, const Mods *m, const PlainRow *row)
+{
+    by_signature(d, code_of(row, m->type[0]), row->signature, m->type[0]);
+}
+
+/* ---- integers ---- */
+void decode_add(Decoder *d, const Mods *m, const PlainRow *row)
+{
+    bool sub = row->opcode[0] == 's', carry_in = row->code == SIM_ADDC;
+    int type = m->type[0];
+    if (carry_in || mods_has(m, G_CC)) {
+        if (decode_bytes(type) < 4 || mods_has(m, G_SAT))
+            decode_problem(d, "`.cc` does not go with this type or modifier");
+        Slot carry = decode_carry(d);
+        SimOp *op = by_signature(d, SIM_ADDC, row->signature, type);
+        op->n = (uint8_t)((carry_in ? 1 : 0) | (mods_has(m, G_CC) ? 2 : 0) | (sub ? 4 : 0));
+        op->imm = carry;
+    } else if (mods_has(m, G_SAT)) {
+        if (type != PTX_S32) decode_problem(d, "`.sat` works on .s32 only");
+        by_signature(d, sub ? SIM_SUBSAT_S32 : SIM_ADDSAT_S32, row->signature, type);
+    } else {
+        decode_alu(d, m, row);
+    }
+}
+
+static void multiply_24(Decoder *d, const Mods *m, const PlainRow *row)
+{
+    int part = mods_get(m, G_PART, 0);
+    if (part == 2 || (mods_has(m, G_SAT) && (part != 1 || m->type[0] != PTX_S32)))
+        decode_problem(d, "`%s` has no such form", row->opcode);
+    SimOp *op = by_signature(d, row->code, row->signature, m->type[0]);
+    op->n = part == 1;
+    if (mods_has(m, G_SAT)) op->flags = FLAG_SAT;
+}
+
+void decode_mul(Decoder *d, const Mods *m, const PlainRow *row)
+{
+    int type = m->type[0], part = mods_get(m, G_PART, 0), at = decode_family(FAM_INT6, type);
+    bool mad = row->opcode[1] == 'a', cc = mods_has(m, G_CC), carry_in = row->code == SIM_MADC;
+    if (row->code == SIM_MUL24 || row->code == SIM_MAD24) {
+        multiply_24(d, m, row);
+    } else if (cc || carry_in) {
+        if (part == 2 || decode_bytes(type) < 4 || mods_has(m, G_SAT))
+            decode_problem(d, "`%s` with a carry has no such form", row->opcode);
+        Slot carry = decode_carry(d);
+        SimOp *op = by_signature(d, SIM_MADC, row->signature, type);
+        op->n = (uint8_t)((carry_in ? 1 : 0) | (cc ? 2 : 0) | (part == 1 ? 8 : 0));
+        op->imm = carry;
+    } else if (mods_has(m, G_SAT)) {
+        if (part != 1 || type != PTX_S32) decode_problem(d, "`.sat` goes with `.hi` and .s32 only");
+        by_signature(d, SIM_MADHISAT_S32, row->signature, type);
+    } else if (part == 2) {
+        if (decode_bytes(type) == 8) {
+            decode_problem(d, "`.wide` works on 16 and 32 bits");
+            return;
+        }
+        by_signature(d, offset(mad ? SIM_MADWIDE_U16 : SIM_MULWIDE_U16, at), mad ? "wttw" : "wtt", type);
+    } else if (part == 1) {
+        by_signature(d, offset(mad ? SIM_MADHI_U16 : SIM_MULHI_U16, at), row->signature, type);
+    } else {
+        decode_alu(d, m, row);
+    }
+}
+
+static void minmax_packed(Decoder *d, const Mods *m, const PlainRow *row)
+{
+    SimOp *op = by_signature(d, SIM_MINMAX16X2, row->signature, m->type[0]);
+    op->type = m->type[0] == ALU_S16X2 ? PTX_S16 : PTX_U16;
+    op->n = row->opcode[1] == 'a';
+    if (mods_has(m, G_RELU)) op->flags = FLAG_RELU;
+}
+
+void decode_minmax(Decoder *d, const Mods *m, const PlainRow *row)
+{
+    int type = m->type[0];
+    if (mods_has(m, G_RELU) && type != PTX_S32 && type != ALU_S16X2) decode_problem(d, "`.relu` needs signed operands");
+    if (mods_has(m, G_XORSIGN) != mods_has(m, G_ABS)) decode_problem(d, "`.xorsign` and `.abs` stand together");
+    if (type == ALU_U16X2 || type == ALU_S16X2) {
+        minmax_packed(d, m, row);
+    } else if (row->family == FAM_INT6 && mods_has(m, G_RELU)) {
+        by_signature(d, SIM_MINMAX_RELU_S32, row->signature, type)->n = row->opcode[1] == 'a';
+    } else if (row->family == FAM_INT6) {
+        decode_alu(d, m, row);
+    } else {
+        SimOp *op = by_signature(d, row->code, row->signature, type);
+        op->flags = (uint8_t)((mods_has(m, G_FTZ) ? FLAG_FTZ : 0) | (mods_has(m, G_NAN) ? FLAG_NAN : 0));
+        op->n = mods_has(m, G_XORSIGN);
+    }
+}
+
+void decode_bits(Decoder *d, const Mods *m, const PlainRow *row)
+{
+    SimOp *op = by_signature(d, code_of(row, m->type[0]), row->signature, m->type[0]);
+    switch (row->code) {
+    case SIM_SHF: op->n = (uint8_t)(mods_get(m, G_SIDE, 0) | mods_get(m, G_WRAP, 0) << 1); break;
+    case SIM_BFIND_U32: op->n = mods_has(m, G_AMOUNT); break;
+    case SIM_PRMT: op->n = m->got[G_PRMT]; break;
+    case SIM_TESTP: op->n = (uint8_t)mods_get(m, G_TESTP, 0); break;
+    default: op->n = (uint8_t)mods_get(m, G_WRAP, 0); break;
+    }
+}
+
+void decode_lop3(Decoder *d, const Mods *m, const PlainRow *row)
+{
+    const PtxOperand *table = operand(d, 4);
+    if (table != NULL && (table->kind != PTX_INT || table->value < 0 || table->value > 255))
+        decode_problem(d, "the table of `lop3` is a constant of 0 .. 255");
+    SimOp *op = by_signature(d, row->code, row->signature, m->type[0]);
+    op->imm = table == NULL ? 0 : table->value & 255;
+}
+
+void decode_dot(Decoder *d, const Mods *m, const PlainRow *row)
+{
+    if (m->ntypes != 2 || (m->type[1] != PTX_U32 && m->type[1] != PTX_S32) || mods_get(m, G_PART, 0) == 2)
+        decode_problem(d, "`%s` has two types, .u32 or .s32", row->opcode);
+    SimOp *op = by_signature(d, row->code, row->signature, m->type[0]);
+    op->n = (uint8_t)((m->type[0] == PTX_S32) | (m->type[1] == PTX_S32) << 1 | (mods_get(m, G_PART, 0) == 1) << 2);
+}
+
+/* ---- comparison ---- */
+static bool is_float(int type)
+{
+    return type >= PTX_F16 && type <= PTX_F64;
+}
+
+static bool is_signed(int type)
+{
+    return type >= PTX_S8 && type <= PTX_S64;
+}
+
+static bool is_bits(int type)
+{
+    return type >= PTX_B8 && type <= PTX_B64;
+}
+
+static AluCompare comparison(Decoder *d, const Mods *m, int type)
+{
+    int how = mods_get(m, G_CMP, CMP_EQ);
+    if (is_float(type)) {
+        if (how > CMP_NAN) decode_problem(d, "this comparison needs unsigned integers");
+        return (AluCompare)(how > CMP_NAN ? CMP_EQ : how);
+    }
+    if ((how > CMP_GE && how <= CMP_NAN) || (how > CMP_NAN && (is_signed(type) || is_bits(type))) ||
+        (is_bits(type) && how > CMP_NE))
+        decode_problem(d, "this comparison does not work on %s", decode_type_name(type));
+    static const AluCompare unsigned_words[] = {CMP_LT, CMP_LE, CMP_GT, CMP_GE};
+    return how > CMP_NAN ? unsigned_words[how - CMP_LO] : how > CMP_GE ? CMP_EQ : (AluCompare)how;
+}
+
+/* The predicate that `.and` .. combine with; its place, or NO_SLOT. */
+static Slot combined(Decoder *d, const Mods *m, uint32_t at)
+{
+    if (!count(d, at + mods_has(m, G_BOOL), at + mods_has(m, G_BOOL)) || !mods_has(m, G_BOOL)) return NO_SLOT;
+    PtxOperand c = *operand(d, at);
+    c.negated = false; /* the operation does that */
+    return decode_source(d, &c, PTX_PRED, false);
+}
+
+void decode_setp(Decoder *d, const Mods *m, const PlainRow *row)
+{
+    int type = m->type[0];
+    AluCompare how = comparison(d, m, type);
+    Slot c = combined(d, m, 3);
+    if (d->bad) return;
+    const PtxOperand *p = operand(d, 0), *q = NULL;
+    if (p->kind == PTX_PAIR && p->nitems == 2) {
+        q = &p->items[1];
+        p = &p->items[0];
+    }
+    Slot a = decode_source(d, operand(d, 1), type, false), b = decode_source(d, operand(d, 2), type, false);
+    Slot to = decode_result(d, p, PTX_PRED, false), also = q ? decode_result(d, q, PTX_PRED, false) : NO_SLOT;
+    bool simple = !is_float(type) && c == NO_SLOT && also == NO_SLOT;
+    SimOp *op = decode_emit(d,
+                            simple ? offset(SIM_SETP_EQ_U16, 6 * (int)how + decode_family(FAM_INT6, type)) : row->code);
+    op->type = (uint8_t)type;
+    op->flags = (uint8_t)how;
+    op->d = to;
+    op->a = a;
+    op->b = b;
+    if (simple) return;
+    op->c = c;
+    op->imm = also;
+    op->extra = m->got[G_BOOL];
+    op->n = (uint8_t)((c != NO_SLOT && operand(d, 3)->negated) | (mods_has(m, G_FTZ) ? 2 : 0));
+}
+
+void decode_set(Decoder *d, const Mods *m, const PlainRow *row)
+{
+    if (m->ntypes != 2 || m->type[1] == PTX_PRED || decode_bytes(m->type[0]) > 4) {
+        decode_problem(d, "`set` has the types of its result (16 or 32 bits) and of its operands");
+        return;
+    }
+    int type = m->type[1];
+    AluCompare how = comparison(d, m, type);
+    Slot c = combined(d, m, 3);
+    if (d->bad) return;
+    Slot a = decode_source(d, operand(d, 1), type, false), b = decode_source(d, operand(d, 2), type, false);
+    Slot to = decode_result(d, operand(d, 0), m->type[0], false);
+    SimOp *op = decode_emit(d, row->code);
+    op->type = (uint8_t)type;
+    op->flags = (uint8_t)how;
+    op->n = m->type[0];
+    op->d = to;
+    op->a = a;
+    op->b = b;
+    op->c = c;
+    op->extra = (uint16_t)(m->got[G_BOOL] | (c != NO_SLOT && operand(d, 3)->negated ? 4 : 0));
+    op->imm = mods_has(m, G_FTZ);
+}
+
+void decode_slct(Decoder *d, const Mods *m, const PlainRow *row)
+{
+    if (m->ntypes != 2 || (m->type[1] != PTX_S32 && m->type[1] != PTX_F32)) {
+        decode_problem(d, "the second type of `slct` is .s32 or .f32");
+        return;
+    }
+    bool f = m->type[1] == PTX_F32;
+    SimOp *op = by_signature(d, f ? SIM_SLCT_F32 : row->code, f ? "tttf" : "ttts", m->type[0]);
+    if (mods_has(m, G_FTZ)) op->flags = FLAG_FTZ;
+}
+
+/* ---- floats ---- */
+static uint8_t float_flags(const Mods *m)
+{
+    int flags = mods_get(m, G_ROUND, FLAG_RN);
+    if (mods_has(m, G_IROUND)) flags = mods_get(m, G_IROUND, FLAG_RN) | FLAG_INTEGRAL;
+    if (mods_has(m, G_FTZ)) flags |= FLAG_FTZ;
+    if (mods_has(m, G_SAT)) flags |= FLAG_SAT;
+    if (mods_has(m, G_RELU)) flags |= FLAG_RELU;
+    if (mods_has(m, G_SATFINITE)) flags |= FLAG_SATFINITE;
+    return (uint8_t)flags;
+}
+
+void decode_float(Decoder *d, const Mods *m, const PlainRow *row)
+{
+    int type = m->type[0], flags = float_flags(m), round = flags & FLAG_ROUND;
+    bool half = type == PTX_F16 || type == PTX_F16X2 || type == PTX_BF16 || type == PTX_BF16X2;
+    if (round == FLAG_RNA || (half && round != FLAG_RN)) decode_problem(d, "`%s` does not round so", row->opcode);
+    if ((flags & FLAG_SAT) && type == PTX_F64) decode_problem(d, "`.sat` does not work on .f64");
+    if ((flags & FLAG_RELU) && !half) decode_problem(d, "`.relu` works on 16-bit floats only");
+    SimOpcode code = row->code;
+    if (!flags && !half && code >= SIM_FADD && code <= SIM_FFMA)
+        code = offset(type == PTX_F32 ? SIM_ADD_F32 : SIM_ADD_F64, (int)code - SIM_FADD);
+    by_signature(d, code, row->signature, type)->flags = (uint8_t)(type == PTX_F64 ? flags & ~FLAG_FTZ : flags);
+}
+
+/* ---- conversion ---- */
+/* Integers without .sat: the low bits of the narrower type, extended to the register. */
+static SimOpcode extension(int to, int from, uint32_t bytes)
+{
+    uint32_t n = decode_bytes(to) < decode_bytes(from) ? decode_bytes(to) : decode_bytes(from);
+    bool sign = is_signed(decode_bytes(to) <= decode_bytes(from) ? to : from);
+    if (decode_bytes(to) > decode_bytes(from) && !is_signed(to)) bytes = decode_bytes(to);
+    if (n >= bytes) return n == 8 ? SIM_MOV : n == 4 ? SIM_ZEXT32 : n == 2 ? SIM_ZEXT16 : SIM_ZEXT8;
+    if (!sign) return n == 4 ? SIM_ZEXT32 : n == 2 ? SIM_ZEXT16 : SIM_ZEXT8;
+    if (n == 4) return SIM_SEXT_32_64;
+    if (n == 2) return bytes == 8 ? SIM_SEXT_16_64 : SIM_SEXT_16_32;
+    return bytes == 8 ? SIM_SEXT_8_64 : bytes == 4 ? SIM_SEXT_8_32 : SIM_SEXT_8_16;
+}
+
+static bool is_packed(int type)
+{
+    return type == PTX_F16X2 || type == PTX_BF16X2 || type == ALU_E4M3X2 || type == ALU_E5M2X2;
+}
+
+static void cvt_pack(Decoder *d, const Mods *m)
+{
+    int to = m->type[0];
+    bool eight = to == PTX_U8 || to == PTX_S8, ok = eight || to == PTX_U16 || to == PTX_S16;
+    if (!ok || m->ntypes < 2 || m->type[1] != PTX_S32 || !mods_has(m, G_SAT) || (m->ntypes == 3) != eight ||
+        (m->ntypes == 3 && m->type[2] != PTX_B32)) {
+        decode_problem(d, "the simulator does not know this `cvt.pack`");
+        return;
+    }
+    SimOp *op = by_signature(d, SIM_CVT_PACK, eight ? "uuuu" : "uuu", PTX_U32);
+    op->type = (uint8_t)to;
+}
+
+/* Which of the conversions to packed formats there are. */
+static bool packed_exists(const Mods *m)
+{
+    int to = m->type[0], from = m->type[1];
+    bool fp8 = to == ALU_E4M3X2 || to == ALU_E5M2X2;
+    if (fp8 && !mods_has(m, G_SATFINITE)) return false;
+    if (from == PTX_F32) return true;
+    if (from == PTX_F16X2) return fp8;
+    return (from == ALU_E4M3X2 || from == ALU_E5M2X2) && to == PTX_F16X2;
+}
+
+static void cvt_packed(Decoder *d, const Mods *m)
+{
+    int to = m->type[0], from = m->type[1], round = mods_get(m, G_ROUND, -1);
+    if (!packed_exists(m) || (round != FLAG_RN && round != FLAG_RZ)) {
+        decode_problem(d, "the simulator does not know this `cvt`");
+        return;
+    }
+    if (!count(d, from == PTX_F32 ? 3 : 2, from == PTX_F32 ? 3 : 2)) return;
+    Slot a = decode_source(d, operand(d, 1), from, false);
+    Slot b = from == PTX_F32 ? decode_source(d, operand(d, 2), from, false) : NO_SLOT;
+    Slot to_slot = decode_result(d, operand(d, 0), to, false);
+    SimOp *op = decode_emit(d, SIM_CVT_X2);
+    op->type = (uint8_t)to;
+    op->n = (uint8_t)from;
+    op->flags = float_flags(m);
+    op->d = to_slot;
+    op->a = a;
+    op->b = b;
+}
+
+static bool any_float(int type)
+{
+    return is_float(type) || type == ALU_TF32;
+}
+
+/* PTX ISA, cvt: which rounding a pair of types needs and allows. */
+static bool rounding_fits(const Mods *m, int to, int from)
+{
+    bool r = mods_has(m, G_ROUND), ir = mods_has(m, G_IROUND);
+    if (r && ir) return false;
+    if (!any_float(to)) return any_float(from) ? ir : !r && !ir;
+    if (!any_float(from)) return r;
+    if (to == ALU_TF32) return r && from == PTX_F32;
+    if (mods_get(m, G_ROUND, 0) == FLAG_RNA) return false;
+    if (from == PTX_BF16 || (from == PTX_F16 && to == PTX_BF16)) return true;
+    return decode_bytes(to) < decode_bytes(from) || to == PTX_BF16 ? r : true;
+}
+
+void decode_cvt(Decoder *d, const Mods *m, const PlainRow *row)
+{
+    if (mods_has(m, G_PACK)) {
+        cvt_pack(d, m);
+        return;
+    }
+    int to = m->type[0], from = m->type[1];
+    if (m->ntypes == 2 && (is_packed(to) || is_packed(from))) {
+        cvt_packed(d, m);
+        return;
+    }
+    if (m->ntypes != 2 || !rounding_fits(m, to, from) || from == ALU_TF32 || from > ALU_E5M2X2 || is_bits(to) ||
+        is_bits(from)) {
+        decode_problem(d, "the simulator does not know this `cvt`: its types and rounding do not go together");
+        return;
+    }
+    if (!count(d, 2, 2)) return;
+    bool to_int = !any_float(to), from_int = !any_float(from);
+    const PtxOperand *r = operand(d, 0);
+    Slot a = decode_source(d, operand(d, 1), from, from_int), result = decode_result(d, r, to, to_int);
+    uint32_t bytes = r->kind == PTX_REG && r->var ? (uint32_t)ptx_type_bytes(r->var->type) : decode_bytes(to);
+    SimOp *op = decode_emit(d, to_int ? (from_int ? SIM_CVT_II : SIM_CVT_FI) : from_int ? SIM_CVT_IF : row->code);
+    if (to_int && from_int && !mods_has(m, G_SAT)) op->code = (uint16_t)extension(to, from, bytes);
+    op->type = (uint8_t)to;
+    op->n = (uint8_t)from;
+    op->flags = float_flags(m);
+    op->extra = (uint16_t)bytes;
+    op->d = result;
+    op->a = a;
+}
+
+/* ---- moves ---- */
+static SimOp *move(Decoder *d, SimOpcode code, Slot to, Slot from)
+{
+    SimOp *op = decode_emit(d, code);
+    op->d = to;
+    op->a = from;
+    return op;
+}
+
+static int bits_type(uint32_t bytes)
+{
+    return bytes == 1 ? PTX_B8 : bytes == 2 ? PTX_B16 : bytes == 4 ? PTX_B32 : PTX_B64;
+}
+
+/* mov.b64 {lo, hi}, r */
+static void unpack(Decoder *d, const PtxOperand *to, const PtxOperand *from, uint32_t bytes)
+{
+    uint32_t each = bytes / to->nitems;
+    Slot a = decode_source(d, from, bytes == 16 ? PTX_B128 : bits_type(bytes), false);
+    for (uint32_t i = 0; i < to->nitems; i++) {
+        if (to->items[i].kind == PTX_SINK) continue;
+        Slot r = decode_result(d, &to->items[i], bits_type(each), false);
+        if (bytes == 16) {
+            move(d, SIM_MOV, r, a + i);
+            continue;
+        }
+        SimOp *op = move(d, SIM_UNPACK, r, a);
+        op->n = (uint8_t)(8 * each * i);
+        op->extra = (uint16_t)(8 * each);
+    }
+}
+
+/* mov.b64 r, {lo, hi}: the result is wider than its parts, so it is none of them. */
+static void pack(Decoder *d, const PtxOperand *to, const PtxOperand *from, uint32_t bytes)
+{
+    uint32_t each = bytes / from->nitems;
+    Slot r = decode_result(d, to, bytes == 16 ? PTX_B128 : bits_type(bytes), false), part[8];
+    for (uint32_t i = 0; i < from->nitems; i++) part[i] = decode_source(d, &from->items[i], bits_type(each), false);
+    if (bytes == 16) {
+        for (uint32_t i = 0; i < 2; i++) move(d, SIM_MOV, r + i, part[i]);
+        return;
+    }
+    for (uint32_t i = 1; i < from->nitems; i++) {
+        SimOp *op = move(d, SIM_PACK, r, i == 1 ? part[0] : r);
+        op->b = part[i];
+        op->n = (uint8_t)(8 * each * i);
+        op->extra = (uint16_t)(8 * each);
+        op->imm = (int64_t)((UINT64_C(1) << (8 * each * i)) - 1);
+    }
+}
+
+void decode_mov(Decoder *d, const Mods *m, const PlainRow *row)
+{
+    if (!count(d, 2, 2)) return;
+    const PtxOperand *to = operand(d, 0), *from = operand(d, 1);
+    int type = m->type[0];
+    uint32_t bytes = decode_bytes(type);
+    const PtxOperand *vector = to->kind == PTX_VECTOR ? to : from->kind == PTX_VECTOR ? from : NULL;
+    if (vector != NULL) {
+        uint32_t n = vector->nitems, least = bytes == 16 ? 8 : 1;
+        bool fits = (n == 2 || n == 4) && bytes / n >= least && to->kind != from->kind && type != PTX_PRED;
+        if (!fits) decode_problem(d, "a vector of `mov` has 2 or 4 parts, together of the type's size");
+        else if (vector == to) unpack(d, to, from, bytes);
+        else pack(d, to, from, bytes);
+        return;
+    }
+    if (from->kind == PTX_SPECIAL && bytes >= 4) {
+        Slot r = decode_result(d, to, type, false);
+        if (!strcmp(from->name, "%is_explicit_cluster")) decode_problem(d, "`%s` is a predicate", from->name);
+        decode_special(d, from->name, r);
+        return;
+    }
+    if (type == PTX_B128) {
+        Slot a = decode_source(d, from, type, false), r = decode_result(d, to, type, false);
+        for (uint32_t i = 0; i < 2; i++) move(d, SIM_MOV, r + i, a + i);
+        return;
+    }
+    Slot a = decode_source(d, from, type, false);
+    move(d, row->code, decode_result(d, to, type, false), a);
+}
+
+void decode_cvta(Decoder *d, const Mods *m, const PlainRow *row)
+{
+    static const uint8_t spaces[] = {PTX_SPACE_GLOBAL, PTX_SPACE_SHARED, PTX_SPACE_SHARED,
+                                     PTX_SPACE_LOCAL,  PTX_SPACE_CONST,  PTX_SPACE_PARAM};
+    if (!count(d, 2, 2)) return;
+    PtxSpace space = (PtxSpace)spaces[mods_get(m, G_SPACE, 0)];
+    bool to = mods_has(m, G_TO);
+    if (decode_bytes(m->type[0]) != 8) decode_problem(d, "addresses have 64 bits");
+    Slot a = decode_source(d, operand(d, 1), m->type[0], false);
+    Slot r = decode_result(d, operand(d, 0), m->type[0], false);
+    SimOp *op = move(d, to ? SIM_CVTA_TO : row->code, r, a);
+    op->extra = (uint16_t)space;
+}
+
+void decode_isspacep(Decoder *d, const Mods *m, const PlainRow *row)
+{
+    static const uint8_t spaces[] = {PTX_SPACE_GLOBAL, PTX_SPACE_SHARED, PTX_SPACE_SHARED,
+                                     PTX_SPACE_LOCAL,  PTX_SPACE_CONST,  PTX_SPACE_PARAM};
+    if (!count(d, 2, 2)) return;
+    int space = mods_get(m, G_SPACE, 0);
+    Slot a = decode_source(d, operand(d, 1), PTX_U64, false);
+    SimOp *op = move(d, row->code, decode_result(d, operand(d, 0), PTX_PRED, false), a);
+    op->extra = spaces[space];
+    op->b = space == SPACE_SHARED_CLUSTER;
+}
+
+/* ---- control ---- */
+void decode_exit(Decoder *d, const Mods *m, const PlainRow *row)
+{
+    (void)m;
+    if (count(d, 0, 0)) decode_emit(d, row->code);
+}
+
+void decode_nop(Decoder *d, const Mods *m, const PlainRow *row)
+{
+    (void)m;
+    decode_emit(d, row->code);
+}
+
+/* Branch targets are indices of instructions until the function is complete. */
+static int64_t target(Decoder *d, const PtxOperand *o)
+{
+    if (o->kind != PTX_SYMBOL || o->var != NULL || o->value) {
+        decode_problem(d, "a branch goes to a label");
+        return 0;
+    }
+    int64_t at = ptx_find_label(d->func, d->instr->scope, o->name);
+    if (at < 0) decode_problem(d, "there is no label `%s` here", o->name);
+    return at < 0 ? 0 : at;
+}
+
+void decode_bra(Decoder *d, const Mods *m, const PlainRow *row)
+{
+    (void)m;
+    if (!count(d, 1, 1)) return;
+    int64_t to = target(d, operand(d, 0));
+    decode_emit(d, row->code)->imm = to;
+}
+
+void decode_brx(Decoder *d, const Mods *m, const PlainRow *row)
+{
+    (void)m;
+    if (!count(d, 2, 2)) return;
+    const PtxOperand *list = operand(d, 1);
+    Slot a = decode_source(d, operand(d, 0), PTX_U32, false);
+    if (list->nitems == 0 || list->nitems > UINT16_MAX) {
+        decode_problem(d, "`brx.idx` has a list of 1 .. 65535 `.branchtargets`");
+        return;
+    }
+    SimOp *op = decode_emit(d, row->code);
+    op->a = a;
+    op->extra = (uint16_t)list->nitems;
+    op->imm = (int64_t)d->ops.n;
+    for (uint32_t i = 0; i < list->nitems; i++) {
+        int64_t to = target(d, &list->items[i]);
+        op = decode_emit(d, SIM_BRA);
+        op->guard = 0; /* the table's */
+        op->imm = to;
+    }
+}

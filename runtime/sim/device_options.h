@@ -1,0 +1,16 @@
+/* What stands behind "sim:" in a device's name: "fast", "check", "fuzz", and NAME=VALUE, separated by commas. */
+#ifndef SIM_DEVICE_OPTIONS_H
+#define SIM_DEVICE_OPTIONS_H
+
+#include "lang/lang.h"
+#include "runtime/sim/machine.h"
+#include "tile.h"
+
+typedef struct DeviceWords {
+    SimOptions options;
+    const TargetInfo *target;
+} DeviceWords;
+/* words may be NULL or "". *trace is from malloc, or NULL. */
+tile_status sim_read_options(const char *words, DeviceWords *out, char **trace, tile_error *err);
+
+#endif

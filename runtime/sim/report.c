@@ -1,0 +1,142 @@
+#include "runtime/sim/report.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "runtime/sim/machine.h"
+
+/* The mnemonic of a row of instructions.def up to its operands, or to a modifier that is not the row's own. */
+static void put_form(const FormOp *f, Text *out)
+{
+    const char *p = form_info(f->form)->ptx;
+    size_t start = out->n;
+    while (*p && *p != ' ' && *p != ';') {
+        if (strncmp(p, "{dim}", 5) == 0) {
+            text_uint(out, f->dim);
+            p += 5;
+        } else if (*p == '{') {
+            break;
+        } else {
+            text_char(out, *p++);
+        }
+    }
+    while (*p == '{' && out->n > start && (out->s[out->n - 1] == '.' || out->s[out->n - 1] == ':'))
+        out->s[--out->n] = 0;
+}
+
+static const char *space_word(uint32_t space)
+{
+    switch (space) {
+    case PTX_SPACE_PARAM: return ".param";
+    case PTX_SPACE_GLOBAL: return ".global";
+    case PTX_SPACE_CONST: return ".const";
+    case PTX_SPACE_SHARED: return ".shared";
+    case PTX_SPACE_LOCAL: return ".local";
+    default: return "";
+    }
+}
+
+static void put_mnemonic(const SimProgram *p, uint32_t pc, Text *out)
+{
+    static const char *const names[SIM_OPCODE_COUNT] = {
+#define OP(id) #id,
+#include "runtime/sim/ops.def"
+#undef OP
+    };
+    static const char *const bars[] = {"bar.sync", "bar.arrive", "bar.red.popc", "bar.red.and", "bar.red.or"};
+    const SimOp *op = &p->ops[pc];
+    switch (op->code) {
+    case SIM_FORM: put_form(&p->forms[op->imm], out); return;
+    case SIM_BAR: text_str(out, op->n < 5 ? bars[op->n] : "bar"); return;
+    case SIM_WARPSYNC: text_lit(out, "bar.warp.sync"); return;
+    case SIM_MEMBAR: text_str(out, op->flags ? "fence.sc" : "fence.acq_rel"); return;
+    case SIM_LD:
+    case SIM_ST:
+        text_str(out, op->code == SIM_LD ? "ld" : "st");
+        text_str(out, space_word(op->extra));
+        return;
+    case SIM_ATOM:
+        text_str(out, op->d == NO_SLOT ? "red" : "atom");
+        text_str(out, space_word(op->extra));
+        return;
+    default: break;
+    }
+    for (const char *s = op->code < SIM_OPCODE_COUNT ? names[op->code] : "?"; *s; s++)
+        text_char(out, *s == '_' ? '.' : (char)tolower((unsigned char)*s));
+}
+
+void sim_describe_place(SimMachine *m, uint32_t pc, Text *out)
+{
+    const SimProgram *p = m->launch.program;
+    if (pc >= p->nops) return;
+    if (p->places) {
+        const SimPlace *at = &p->places[pc];
+        const SimModule *mod = m->launch.module;
+        const char *file = at->file < mod->nfiles ? mod->files[at->file] : NULL;
+        if (at->line && file) text_printf(out, "%s:%" PRIu32 ":%" PRIu32 ", ", file, at->line, at->column);
+        text_printf(out, "PTX line %" PRIu32 ": ", at->ptx_line);
+    }
+    put_mnemonic(p, pc, out);
+}
+
+static const char *role_at(const SimMachine *m, uint32_t pc)
+{
+    const SimProgram *p = m->launch.program;
+    return p->places && pc < p->nops ? p->places[pc].role : NULL;
+}
+
+void sim_describe(SimMachine *m, SimWho who, Text *out)
+{
+    uint32_t id[3];
+    sim_cta_id(&m->launch, who.cluster, who.rank, id);
+    text_printf(out, "%sCTA (%" PRIu32 ",%" PRIu32 ",%" PRIu32 ") thread %u", who.async ? "the copy issued by " : "",
+                id[0], id[1], id[2], (unsigned)who.thread);
+    const char *role = role_at(m, who.pc);
+    if (role) text_printf(out, " (role %s)", role);
+    else if (who.thread >= 32) text_printf(out, " (warp %d, lane %d)", who.thread / 32, who.thread % 32);
+    text_lit(out, ", ");
+    sim_describe_place(m, who.pc, out);
+}
+
+static bool file_finding(SimMachine *m, ErrorCode code, const SimWho *who, const SimWho *other, const char *fmt,
+                         va_list ap)
+{
+    if (m->failed) return false;
+    m->failed = true;
+    m->code = code;
+    Text *out = &m->finding;
+    text_clear(out);
+    text_printf(out, "kernel `%s`: ", m->launch.program->name);
+    text_vprintf(out, fmt, ap);
+    if (who) {
+        text_lit(out, "\n    at: ");
+        sim_describe(m, *who, out);
+    }
+    if (other) {
+        text_lit(out, "\n    other: ");
+        sim_describe(m, *other, out);
+    }
+    text_printf(out, "\n    rule: %s", error_info(code)->rule);
+    return false;
+}
+
+bool sim_fail(SimMachine *m, ErrorCode code, SimThread *t, const char *fmt, ...)
+{
+    SimWho who = {0};
+    if (t) who = sim_who(t);
+    va_list ap;
+    va_start(ap, fmt);
+    file_finding(m, code, t ? &who : NULL, NULL, fmt, ap);
+    va_end(ap);
+    return false;
+}
+
+bool sim_fail_at(SimMachine *m, ErrorCode code, const SimWho *who, const SimWho *other, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    file_finding(m, code, who, other, fmt, ap);
+    va_end(ap);
+    return false;
+}

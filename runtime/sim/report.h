@@ -1,0 +1,40 @@
+/* What the simulator finds: one sentence per finding, with kernel, CTA, role, place and the rule.
+ *
+ * A finding is a row of lang/errors.def (E13xx) and a text of a few lines: what happened, where (kernel, CTA, warp and
+ * lane or role, .tile line through .loc, PTX line), and for conflicts the other access with the same facts. The first
+ * finding of a launch stops it.
+ */
+#ifndef SIM_REPORT_H
+#define SIM_REPORT_H
+
+#include "lang/diag.h"
+#include "lang/text.h"
+
+struct SimMachine;
+struct SimThread;
+
+typedef struct SimWho { /* who did something: kept small, for shadow records */
+    uint32_t cluster;   /* linear number in the grid */
+    uint16_t rank;      /* CTA in the cluster */
+    uint16_t thread;    /* in the CTA */
+    uint32_t pc;        /* of the program */
+    bool async;         /* by the copy engine, issued there */
+} SimWho;
+
+/* "CTA (3,0,0) thread 32 (role load), x.tile:12:5, PTX line 40: cp.async.bulk..." into out. */
+void sim_describe(struct SimMachine *m, SimWho who, Text *out);
+/* The place alone: "x.tile:12:5, PTX line 40: cp.async.bulk..". */
+void sim_describe_place(struct SimMachine *m, uint32_t pc, Text *out);
+/* Files a finding by `t` (NULL: none in particular) at its pc; later ones of the same launch are dropped. Always
+ * returns false, for `return sim_fail(..)`. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 4, 5)))
+#endif
+bool sim_fail(struct SimMachine *m, ErrorCode code, struct SimThread *t, const char *fmt, ...);
+/* The same for a copy or another actor, with a second party that may be NULL. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 5, 6)))
+#endif
+bool sim_fail_at(struct SimMachine *m, ErrorCode code, const SimWho *who, const SimWho *other, const char *fmt, ...);
+
+#endif

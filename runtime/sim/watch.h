@@ -1,0 +1,84 @@
+/* The rules that hardware hides, checked on one interleaving by what is ordered, not by what happened to come first.
+ *
+ * Every agent has a time. A thread's knowledge is a set of vector clocks; releasing operations (arrivals, barriers,
+ * st.release, issuing a copy) carry them to the object, acquiring ones take them from it. An access is checked against
+ * the shadow record of the bytes: an earlier access that conflicts and is not ordered before it is a finding, whatever
+ * the schedule was.
+ *
+ *   clock      knows                                                    carried by
+ *   C          what happened before, in memory order                    release / acquire pairs, barriers
+ *   E          what was executed before, also by .relaxed operations    every synchronising operation
+ *   P[3]       generic accesses that a proxy fence has passed on to     fence.proxy.async[.space], then like C
+ *              the async proxy: of shared::cta, of shared::cluster, of global
+ *   M          mbarrier inits made visible                              fence.mbarrier_init, fence.proxy.async, then like E
+ *
+ * Agents: threads; each mbarrier (its time is the number of completed phases: a copy's end is "phase p of barrier b");
+ * each thread's bulk groups, twice (reads done, all done). Knowing (agent, time) means that everything of that agent
+ * up to that time is ordered before.
+ *
+ * Order asked of an access A of bytes last touched by W (write) or R (read), one of them a write:
+ *   generic W -> generic A      C          async W -> generic A       C (its completion was waited for)
+ *   generic W -> async A        P          async W -> async A         C; global memory, A a read: P[global]
+ *   generic R -> async A        C          async R -> any A           C
+ * Operations at device or cluster scope that are both .relaxed or stronger (or volatile), and two reductions, do not
+ * conflict. A write to bytes that a live mbarrier holds, and a read of shared memory that was never written, are
+ * findings of their own.
+ */
+#ifndef SIM_WATCH_H
+#define SIM_WATCH_H
+
+#include "runtime/sim/machine.h"
+
+void watch_init(SimMachine *m);
+void watch_free(SimMachine *m);
+void watch_cluster_start(SimMachine *m, SimCluster *c);
+void watch_cluster_end(SimMachine *m, SimCluster *c);
+/* Frees what hangs on a block of global memory (it outlives the launch; a new launch starts with clean records). */
+void watch_forget(SimMemory *memory);
+
+/* ---- accesses; all return false after filing a finding ---- */
+/* Plain accesses of a thread. reduce: red / atom (with kind RELAXED or stronger). */
+bool watch_read(SimMachine *m, SimThread *t, const SimLoc *at, uint32_t bytes, AccessKind kind);
+bool watch_write(SimMachine *m, SimThread *t, const SimLoc *at, uint32_t bytes, AccessKind kind, bool reduce);
+/* A copy is about to be issued by t: starts its record, whose order is what t knows now. The completion is given once
+ * it is known: the barrier of each destination, or t's open bulk group. */
+typedef struct WatchCopy WatchCopy;
+WatchCopy *watch_copy(SimMachine *m, SimThread *t, bool bulk_group, bool reduce);
+/* The mbarrier that ends (part of) it: checked for visible init; its current phase counts. */
+bool watch_copy_barrier(SimMachine *m, SimThread *t, WatchCopy *c, SimCta *cta, SimBarrier *b);
+/* Bytes that it will read or write. For a write with a barrier, `b` is the barrier of that destination. A remote CTA
+ * must be known to have started (E1310). */
+bool watch_copy_read(SimMachine *m, SimThread *t, WatchCopy *c, const SimLoc *at, uint32_t bytes);
+bool watch_copy_write(SimMachine *m, SimThread *t, WatchCopy *c, const SimLoc *at, uint32_t bytes, SimBarrier *b);
+void watch_copy_issued(SimMachine *m, SimThread *t, WatchCopy *c); /* all of them are told */
+
+/* ---- synchronisation ---- */
+void watch_group_commit(SimMachine *m, SimThread *t);
+void watch_group_wait(SimMachine *m, SimThread *t, uint64_t group, bool read); /* all groups up to this one */
+bool watch_mbar_init(SimMachine *m, SimThread *t, SimCta *cta, SimBarrier *b, const SimLoc *at);
+bool watch_mbar_inval(SimMachine *m, SimThread *t, SimCta *cta, SimBarrier *b, const SimLoc *at);
+/* t uses the barrier (arrive, expect, complete, test): its init must be visible to t; remote: the CTA known to run. */
+bool watch_mbar_use(SimMachine *m, SimThread *t, SimCta *cta, SimBarrier *b);
+void watch_mbar_arrive(SimMachine *m, SimThread *t, SimCta *cta, SimBarrier *b, bool relaxed, bool cluster_scope);
+void watch_mbar_phase(SimMachine *m, SimCta *cta, SimBarrier *b); /* b->phase has just gone up */
+void watch_mbar_seen(SimMachine *m, SimThread *t, SimCta *cta, SimBarrier *b, uint64_t phase, bool relaxed,
+                     bool cluster_scope); /* a wait has seen that `phase` phases are complete */
+void watch_named_arrive(SimMachine *m, SimThread *t, SimNamed *n);
+void watch_named_leave(SimMachine *m, SimThread *t, SimNamed *n); /* after all have arrived */
+void watch_named_done(SimMachine *m, SimNamed *n);                /* the last one has left */
+void watch_cluster_arrive(SimMachine *m, SimThread *t, bool relaxed);
+void watch_cluster_leave(SimMachine *m, SimThread *t);
+void watch_warp(SimMachine *m, SimThread *const *threads, uint32_t n,
+                bool memory); /* a collective; memory: bar.warp.sync */
+void watch_fence_proxy(SimMachine *m, SimThread *t, InstrForm form);
+void watch_fence_init(SimMachine *m, SimThread *t);
+void watch_fence(SimMachine *m, SimThread *t, int scope); /* fence.acq_rel / .sc, membar */
+/* ld / atom with acquire, st / red / atom with release, and fences with relaxed ones, through a location. Called after
+ * the access was checked. */
+void watch_atomic(SimMachine *m, SimThread *t, const SimLoc *at, bool reads, bool writes, AccessKind kind);
+
+/* ---- ends ---- */
+bool watch_thread_exit(SimMachine *m, SimThread *t); /* E1312: bulk reads not waited for */
+bool watch_cta_exit(SimMachine *m, SimCta *cta);     /* E1311: remote accesses not known to be over; copies not seen */
+
+#endif

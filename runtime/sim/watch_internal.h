@@ -1,0 +1,164 @@
+/* What the watch's files share: its records of threads, barriers, CTAs and clusters. */
+#ifndef SIM_WATCH_INTERNAL_H
+#define SIM_WATCH_INTERNAL_H
+
+#include "runtime/sim/clock.h"
+#include "runtime/sim/shadow.h"
+#include "runtime/sim/watch.h"
+
+typedef struct Location { /* an address that atomics synchronise through */
+    const void *owner;    /* SimCta or SimBlock; NULL: a free slot */
+    uint64_t offset;
+    Foreign *released; /* what an acquire there learns */
+} Location;
+typedef struct Locations { /* open addressing */
+    Location *v;
+    uint32_t n, cap;
+} Locations;
+
+typedef struct Watch {
+    Mem *mem;
+    ClockPool clocks;
+    ShadowPool shadows;
+    Locations global;
+} Watch;
+
+typedef enum AgentKind { AGENT_THREAD, AGENT_MBAR, AGENT_READS, AGENT_ALL } AgentKind;
+typedef struct Agent { /* what a number of a clock stands for */
+    AgentKind kind;
+    uint16_t rank;
+    uint32_t thread; /* also of bulk groups */
+    uint32_t offset; /* MBAR: byte from the first of the CTA's memory */
+    uint32_t shift;  /* MBAR: time of the phase that messages call 0 */
+} Agent;
+
+/* Knowledge that is gathered from many before it is handed on. */
+typedef struct Gather {
+    Clock *k[KNOW_COUNT];
+    Clock *last[KNOW_COUNT]; /* the clock that was taken in last: often the next one too */
+    Foreign *foreign;
+} Gather;
+enum { MASK_EXEC = 1 << KNOW_E | 1 << KNOW_M, MASK_ALL = (1 << KNOW_COUNT) - 1, MASK_ORDER = MASK_ALL & ~MASK_EXEC };
+
+typedef struct Meeting { /* a barrier of threads: those of one round may still leave when the next has begun */
+    Gather in;
+    Gather exited; /* cluster barrier: exited threads count as arrived */
+    Clock *k[KNOW_COUNT];
+    Foreign *foreign;
+    uint32_t round;
+    bool left; /* since the last round was forgotten */
+} Meeting;
+
+typedef struct ClusterWatch {
+    SimCluster *cluster;
+    Agent *agent;
+    uint32_t nagents, capagents;
+    Locations shared;
+    Meeting barrier;
+} ClusterWatch;
+
+typedef struct Pending { /* the last access to a CTA's memory that ends when `agent` is at `time`; time 0: none */
+    uint32_t time;
+    SimWho who;
+} Pending;
+typedef struct CtaWatch {
+    Shadow *shadow;
+    Clock *exited;    /* E of its exited threads */
+    Clock *last;      /* as in Gather */
+    Pending *pending; /* by agent */
+    uint32_t npending;
+    uint32_t first_agent; /* of its threads */
+    Meeting named[16];
+} CtaWatch;
+
+typedef struct MbarWatch {
+    uint32_t agent;
+    uint32_t done; /* the agent's time: phases completed in all its lives */
+    uint32_t init_agent, init_time;
+    SimWho init;
+    /* Of the phases so far: arrivals of threads of its CTA, of others at cluster scope. E and M are all in `local`. */
+    Gather local, remote;
+    struct {
+        Clock *local[KNOW_COUNT], *remote[KNOW_COUNT];
+        Foreign *local_foreign, *remote_foreign;
+    } seen[2]; /* [0]: when the last phase completed, [1]: the one before */
+} MbarWatch;
+
+enum { THREAD_RECORDS = 8 };
+typedef struct ThreadRecord { /* the record of an instruction, while it can serve for more */
+    uint32_t record, pc, time, sweeps;
+    uint16_t flags;
+    ShadowMemo memo;
+} ThreadRecord;
+
+typedef struct ThreadWatch {
+    uint32_t agent, cluster;
+    uint32_t reads_agent, all_agent; /* NO_AGENT: none yet */
+    /* Knowledge: the clock, and of itself what stands in own[]. C, E: its time; P: the time that a proxy fence has
+     * passed on; M: up to which its inits are visible. */
+    uint32_t own[KNOW_COUNT];
+    Clock *k[KNOW_COUNT];
+    Foreign *foreign;
+    uint64_t started; /* CTAs known to run, by rank */
+    /* fence.acq_rel: what it knew at the last one, and what relaxed reads have met since */
+    bool fenced;
+    uint32_t fence_own[KNOW_COUNT];
+    Clock *fence_k[KNOW_COUNT];
+    Foreign *fence_foreign;
+    Foreign *heard;
+    uint64_t group; /* of its last copy with one; 0: none */
+    SimWho group_who;
+    uint32_t cluster_round, named_round[16];
+    ThreadRecord record[THREAD_RECORDS];
+} ThreadWatch;
+
+/* ---- watch.c ---- */
+static inline Watch *watch_of(SimMachine *m)
+{
+    return m->watch;
+}
+uint32_t agent_new(Watch *w, ClusterWatch *c, Agent a);
+/* The time up to which t knows an agent. */
+uint32_t know_time(const ThreadWatch *t, KnowKind k, uint32_t cluster, uint32_t agent);
+/* The CTA is t's own or known to run; else E1310. */
+bool check_started(SimMachine *m, SimThread *t, SimCta *cta, const SimWho *who, const char *what);
+void pending_note(Watch *w, SimCta *cta, uint32_t agent, uint32_t time, SimWho who);
+
+typedef enum Fault { FAULT_NONE, FAULT_UNWRITTEN, FAULT_MBAR, FAULT_ORDER, FAULT_PROXY } Fault;
+typedef struct Access { /* one that is being checked */
+    SimMachine *m;
+    Watch *w;
+    ThreadWatch *t;
+    ClusterWatch *cluster;
+    SimCta *cta;     /* whose shared memory; NULL: global */
+    SimBlock *block; /* global */
+    SimWho who;
+    uint32_t record;
+    uint16_t flags;
+    bool wants_data; /* reads: the bytes must have been written */
+    bool of_mbar;    /* by mbarrier.init or inval: live barriers do not count */
+    /* result */
+    Fault fault;
+    uint32_t other;
+} Access;
+/* Finds the shadow and checks and marks the bytes; false: the finding was filed. */
+bool access_run(Access *a, const SimLoc *at, uint32_t bytes, ShadowMemo *memo);
+Access access_of(SimMachine *m, SimThread *t, const SimLoc *at);
+bool record_over(const ShadowPool *p, const ThreadWatch *t, KnowKind k, const Record *r);
+
+/* ---- watch_sync.c ---- */
+void tick(ThreadWatch *t); /* later accesses are not covered by what was handed on before */
+void gather_add(Watch *w, Gather *g, const ThreadWatch *t, unsigned mask);
+void gather_clear(Watch *w, Gather *g);
+void meeting_clear(Watch *w, Meeting *r);
+void meeting_exit(Watch *w, ThreadWatch *t, Meeting *r);
+void mbar_clear(Watch *w, MbarWatch *b);
+void thread_clear(Watch *w, ThreadWatch *t);
+void locations_free(Watch *w, Locations *l);
+
+/* ---- watch_report.c ---- */
+bool report_access(const Access *a, const Shadow *s, uint64_t failed, uint64_t end);
+bool report_init(SimMachine *m, SimThread *t, const SimCta *cta, const SimBarrier *b, bool copy);
+bool report_exit(SimMachine *m, SimCta *cta, uint32_t agent, const Pending *p, uint32_t known);
+
+#endif
