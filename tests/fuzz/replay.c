@@ -1,6 +1,6 @@
-/* Runs a fuzz target over files without libFuzzer: each file as it is, cut at some places, and with one byte changed
- * at some places. Of folders only
- * programs and files without a suffix are taken, not what is expected of programs (x.ir, x.err).
+/* replay SUFFIX FILE-OR-FOLDER..: runs a fuzz target over files without libFuzzer: each file as it is, cut at some
+ * places, and with one byte changed at some places. Of folders only files with the suffix (".tile") or without any are
+ * taken.
  */
 #include <dirent.h>
 #include <stdbool.h>
@@ -14,6 +14,7 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 enum { CUTS = 8, LARGEST = 1 << 20 };
 
 static unsigned long files, runs;
+static const char *suffix;
 
 static void run(const unsigned char *data, size_t size)
 {
@@ -51,7 +52,7 @@ static void replay_file(const char *path)
 static bool wanted(const char *path)
 {
     const char *dot = strrchr(path, '.');
-    return !dot || strchr(dot, '/') || strcmp(dot, ".tile") == 0;
+    return !dot || strchr(dot, '/') || strcmp(dot, suffix) == 0;
 }
 
 static void replay(const char *path, bool given)
@@ -78,7 +79,9 @@ static void replay(const char *path, bool given)
 
 int main(int argc, char **argv)
 {
-    for (int i = 1; i < argc; i++) replay(argv[i], true);
+    if (argc < 2) return 2;
+    suffix = argv[1];
+    for (int i = 2; i < argc; i++) replay(argv[i], true);
     printf("%lu files, %lu inputs\n", files, runs);
     return files > 0 ? 0 : 1;
 }

@@ -16,9 +16,14 @@ for fuzzer in $fuzzers; do
     name=$(basename "$fuzzer")
     corpus=$build/corpus/$name
     mkdir -p "$corpus"
-    "$fuzzer" -max_total_time=$seconds -timeout=20 -rss_limit_mb=2048 -max_len=8192 -print_final_stats=1 \
-        -dict="$tests/fuzz/tile.dict" -artifact_prefix="$build/$name-" \
-        "$corpus" "$tests/fuzz/corpus" "$tests/golden" "$tests/reject" "$tests/../examples" >"$build/$name.log" 2>&1
+    case $name in
+    ptx_*) set -- -max_len=16384 -dict="$tests/fuzz/ptx.dict" "$corpus" "$tests/fuzz/ptx_corpus" "$tests/sim" \
+        "$tests/golden/examples" ;;
+    *) set -- -max_len=8192 -dict="$tests/fuzz/tile.dict" "$corpus" "$tests/fuzz/corpus" "$tests/golden" \
+        "$tests/reject" "$tests/../examples" ;;
+    esac
+    "$fuzzer" -max_total_time=$seconds -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 \
+        -artifact_prefix="$build/$name-" "$@" >"$build/$name.log" 2>&1
     status=$?
     if [ $status != 0 ]; then
         tail -60 "$build/$name.log"

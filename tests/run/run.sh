@@ -1,9 +1,9 @@
-# run.sh DEVICE: every program of cases.sh on the device, with fresh random data and poisoned outputs, against the
-# plain references of reference.c. Prints a line per failure and a count. Needs TILECC and REFERENCE (the programs);
+# run.sh DEVICE [BATCH BATCHES]: every program of cases.sh (or every BATCHES-th) on the device, with fresh random data
+# and poisoned outputs, against the plain references of reference.c. Prints a line per failure and a count. Needs TILECC and REFERENCE (the programs);
 # exit code 77 with the reason where there is no such device.
 set -u
 : "${TILECC:?}" "${REFERENCE:?}"
-device=$1
+device=$1 batch=${2:-0} batches=${3:-1} turn=0
 cd "$(dirname "$0")/../.." || exit 3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -27,8 +27,15 @@ offsets() {
     "$REFERENCE" offsets "$1" "$2" $seed "$work/$3.npy"
 }
 
+# Is it the turn of this batch?
+mine() {
+    turn=$((turn + 1))
+    [ $((turn % batches)) = $((batch % batches)) ]
+}
+
 case_() {
     current="$*"
+    mine || return 1
     # shellcheck disable=SC2086
     options=$(sed -n '1s|^// options: *||p' "${1%%:*}")
     # shellcheck disable=SC2086
@@ -45,6 +52,7 @@ case_() {
 refuse_() {
     current="$*"
     code=$1 words=$2
+    mine || return 0
     shift 2
     rm -f "$work/b.npy"
     timeout 60 "$TILECC" run --device="$device" "$@" >"$work/said" 2>&1
