@@ -33,9 +33,9 @@ static const Row ENVIRONMENT[] = {
 
 static const Row STATUS[] = {
     {"0", "the output was written"},
-    {"1", "the program, or the PTX of check-ptx, has errors"},
+    {"1", "the program, or the PTX of check-ptx, has errors, or the simulator found one"},
     {"2", "the command line is wrong, or its arguments fail a launch check"},
-    {"3", "a file can't be read or written, or there is no driver or GPU"},
+    {"3", "a file can't be read or written, or there is no such device"},
     {"4", "no assembler was found, or it refused the PTX"},
     {"70", "a fault of tilecc itself"},
 };

@@ -69,7 +69,8 @@ static int split_program(Run *r)
     return EXIT_OK;
 }
 
-/* The simulator takes PTX, and names source lines. Without an assembler the driver compiles the PTX; without -arch the file's targets and then the device decide. */
+/* The simulator takes PTX, and names source lines. Without an assembler the driver compiles the PTX; without -arch the
+ * file's targets and then the device decide. */
 static tilecc_result *compile_text(const Run *r, const char *text, size_t size)
 {
     tilecc_options o = r->opt->lib;

@@ -138,20 +138,14 @@ bool task_in_memory(SimMachine *m, Task *k, int *rule, char *text, size_t size)
 /* ---- noise ---- */
 
 typedef struct Noise {
+    SimMachine *m;
     uint8_t *at;
-    uint64_t state;
 } Noise;
 
 static bool noise(void *user, uint32_t offset, uint32_t bytes)
 {
     Noise *u = user;
-    for (uint32_t i = 0; i < bytes;) {
-        u->state = u->state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-        uint64_t bits = u->state ^ u->state >> 29;
-        uint32_t n = bytes - i < 8 ? bytes - i : 8;
-        memcpy(u->at + offset + i, &bits, n);
-        i += n;
-    }
+    sim_noise(u->m, u->at + offset, bytes);
     return true;
 }
 
@@ -160,7 +154,7 @@ void task_poison(SimMachine *m, Task *k)
 {
     if (k->kind == TASK_STORE || k->reduce) return;
     for (uint32_t i = 0; i < k->ndest; i++) {
-        Noise u = {.at = k->dest[i].cta->smem + k->dest[i].offset, .state = rng_next(&m->rng)};
+        Noise u = {.m = m, .at = k->dest[i].cta->smem + k->dest[i].offset};
         if (k->tensor) box_shared_ranges(&k->walk, false, noise, &u);
         else noise(&u, 0, k->total);
     }

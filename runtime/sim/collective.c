@@ -72,7 +72,25 @@ static const SimOp *operand(const Group *g, uint32_t lane)
     return g->op[lane] + 1; /* the OPERAND op that follows a shuffle */
 }
 
-static void shuffle(SimMachine *m, const Group *g)
+/* Lane i reads lane `from` of its mask. Of lanes that have exited a program cannot know what it gets. */
+static bool shuffle_source(SimMachine *m, const Group *g, uint32_t i, int32_t from, uint32_t *result)
+{
+    SimThread *t = g->lane[i];
+    if (from >= 0 && from < (int32_t)LANES && g->lanes >> from & 1) {
+        *result = (uint32_t)g->lane[from]->slot[g->op[from]->a];
+        return true;
+    }
+    /* "The value is unpredictable" where the source takes no part; it is often read and thrown away. */
+    *result = m->checking ? (uint32_t)rng_next(&m->rng) : 0;
+    bool exited = from >= 0 && from < (int32_t)warp_of(t)->n && from < (int32_t)LANES && t->mask >> from & 1;
+    if (!m->checking || !exited) return true;
+    return sim_fail(m, E1323, t,
+                    "lane %" PRIu32 " reads the value of lane %" PRId32 " by shfl.sync with mask 0x%08" PRIx32
+                    ", but lane %" PRId32 " has exited",
+                    i, from, t->mask, from);
+}
+
+static bool shuffle(SimMachine *m, const Group *g)
 {
     uint32_t result[LANES];
     bool inside[LANES];
@@ -91,10 +109,7 @@ static void shuffle(SimMachine *m, const Group *g)
         default: from = min | (b & ~segment), inside[i] = from <= max; break;
         }
         if (!inside[i]) from = lane;
-        /* "The value is unpredictable" where the source takes no part; it is often read and thrown away. */
-        if (from < 0 || from >= (int32_t)LANES || !(g->lanes >> from & 1))
-            result[i] = m->checking ? (uint32_t)rng_next(&m->rng) : 0;
-        else result[i] = (uint32_t)g->lane[from]->slot[g->op[from]->a];
+        if (!shuffle_source(m, g, i, from, &result[i])) return false;
     }
     for (uint32_t i = 0; i < LANES; i++) {
         if (!(g->lanes >> i & 1)) continue;
@@ -102,6 +117,7 @@ static void shuffle(SimMachine *m, const Group *g)
         if (g->op[i]->d != NO_SLOT) slot[g->op[i]->d] = result[i];
         if (operand(g, i)->d != NO_SLOT) slot[operand(g, i)->d] = inside[i];
     }
+    return true;
 }
 
 static void vote(const Group *g, uint32_t mode)
@@ -201,7 +217,7 @@ static bool row_at(SimMachine *m, SimThread *t, const FormOp *f, SimLoc *at)
     uint64_t address = t->slot[s] + (uint64_t)(st ? f->dst_off : f->src_off);
     if (!sim_locate_shared(m, t, shared_address(address), 16, 16, true, st ? "stmatrix" : "ldmatrix", at)) return false;
     if (m->watch == NULL) return true;
-    return st ? watch_write(m, t, at, 16, ACCESS_WEAK, false) : watch_read(m, t, at, 16, ACCESS_WEAK);
+    return st ? watch_write(m, t, at, 16, ACCESS_WEAK, 0, false) : watch_read(m, t, at, 16, ACCESS_WEAK, 0);
 }
 
 static bool matrices(SimMachine *m, const Group *g, const FormOp *f)
@@ -244,7 +260,7 @@ static bool perform(SimMachine *m, const Group *g, SimThread *any)
     const SimOp *op = op_of(m, any);
     if (m->watch) watch_warp(m, there, n, op->code == SIM_WARPSYNC);
     switch (op->code) {
-    case SIM_SHFL: shuffle(m, g); return true;
+    case SIM_SHFL: return shuffle(m, g);
     case SIM_VOTE: vote(g, op->n); return true;
     case SIM_MATCH: match(g, op->n == 1, op->type); return true;
     case SIM_REDUX: redux(g, (RedOp)op->n, op->type == PTX_S32); return true;

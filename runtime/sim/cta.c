@@ -50,12 +50,7 @@ static void fill(SimMachine *m, uint8_t *p, uint64_t n)
         if (n) memset(p, 0xA5, (size_t)n);
         return;
     }
-    uint64_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        uint64_t r = rng_next(&m->rng);
-        memcpy(p + i, &r, 8);
-    }
-    for (; i < n; i++) p[i] = (uint8_t)rng_next(&m->rng);
+    sim_noise(m, p, n);
 }
 
 static uint64_t constant(const SimMachine *m, const SimCta *cta, const SimConst *c)
@@ -82,14 +77,35 @@ static void fill_slots(SimMachine *m, SimCta *cta)
     }
 }
 
+/* A CTA with room for its memory and threads; what stands there is anything. */
+static SimCta *take_room(SimMachine *m, SimCta **place)
+{
+    const SimProgram *p = m->launch.program;
+    uint32_t n = m->launch.threads;
+    SimCta *cta = *place = m->spare;
+    if (cta) {
+        m->spare = cta->spare;
+        *cta = (SimCta){.smem = cta->smem,
+                        .threads = cta->threads,
+                        .warps = cta->warps,
+                        .slots = cta->slots,
+                        .locals = cta->locals};
+        memset(cta->threads, 0, n * sizeof *cta->threads);
+        return cta;
+    }
+    cta = *place = make(m, sizeof *cta);
+    cta->smem = make_raw(m, smem_bytes(m));
+    cta->threads = make(m, n * sizeof *cta->threads);
+    cta->warps = make_raw(m, (n + 31) / 32 * sizeof *cta->warps);
+    cta->slots = make_raw(m, (uint64_t)n * p->nslots * 8);
+    cta->locals = make_raw(m, (uint64_t)n * p->local_bytes);
+    return cta;
+}
+
 static void make_threads(SimMachine *m, SimCta *cta)
 {
     const SimProgram *p = m->launch.program;
     uint32_t n = m->launch.threads;
-    cta->threads = make(m, n * sizeof *cta->threads);
-    cta->warps = make(m, (n + 31) / 32 * sizeof *cta->warps);
-    cta->slots = make_raw(m, (uint64_t)n * p->nslots * 8);
-    cta->locals = make_raw(m, (uint64_t)n * p->local_bytes);
     fill(m, cta->locals, (uint64_t)n * p->local_bytes);
     cta->nthreads = n;
     cta->nwarps = (n + 31) / 32;
@@ -103,7 +119,7 @@ static void make_threads(SimMachine *m, SimCta *cta)
     }
     for (uint32_t w = 0; w < cta->nwarps; w++) {
         SimWarp *warp = &cta->warps[w];
-        warp->first = w * 32;
+        *warp = (SimWarp){.first = w * 32};
         warp->n = n - w * 32 < 32 ? n - w * 32 : 32;
         warp->leader = m->checking ? rng_below(&m->rng, warp->n) : 0;
     }
@@ -121,12 +137,10 @@ SimCluster *sim_cluster_make(SimMachine *m)
     for (int i = 0; i < 3; i++) c->id[i] /= l->cluster[i];
     c->ctas = make(m, ctas_of(l) * sizeof(SimCta *));
     for (uint32_t r = 0; r < ctas_of(l); r++) {
-        SimCta *cta = make(m, sizeof *cta);
-        c->ctas[c->nctas++] = cta;
+        SimCta *cta = take_room(m, &c->ctas[c->nctas++]);
         cta->cluster = c;
         cta->rank = r;
         sim_cta_id(l, c->number, r, cta->id);
-        cta->smem = make_raw(m, smem_bytes(m));
         cta->smem_bytes = (uint32_t)smem_bytes(m);
         fill(m, cta->smem, cta->smem_bytes);
         make_threads(m, cta);
@@ -142,6 +156,19 @@ void sim_cluster_free(SimMachine *m, uint32_t i)
     m->resident[i] = m->resident[--m->nresident];
     for (uint32_t k = 0; k < c->nctas; k++) {
         SimCta *cta = c->ctas[k];
+        if (cta == NULL) continue;
+        cta->spare = m->spare;
+        m->spare = cta;
+    }
+    mem_free(&m->mem, c->ctas);
+    mem_free(&m->mem, c);
+}
+
+void sim_spare_free(SimMachine *m)
+{
+    while (m->spare) {
+        SimCta *cta = m->spare;
+        m->spare = cta->spare;
         mem_free(&m->mem, cta->smem);
         mem_free(&m->mem, cta->threads);
         mem_free(&m->mem, cta->warps);
@@ -149,8 +176,6 @@ void sim_cluster_free(SimMachine *m, uint32_t i)
         mem_free(&m->mem, cta->locals);
         mem_free(&m->mem, cta);
     }
-    mem_free(&m->mem, c->ctas);
-    mem_free(&m->mem, c);
 }
 
 void sim_cta_start(SimMachine *m, SimCta *cta)

@@ -107,8 +107,8 @@ static bool load(SimMachine *m, SimThread *t, const SimOp *op)
         SimLoc at;
         if (!locate(m, t, op, n * size, false, "ld", &at)) return false;
         if (watched(m, &at)) {
-            if (!watch_read(m, t, &at, n * size, kind)) return false;
-            if (kind != ACCESS_WEAK) watch_atomic(m, t, &at, true, false, kind);
+            if (!watch_read(m, t, &at, n * size, kind, op->c)) return false;
+            if (kind != ACCESS_WEAK) watch_atomic(m, t, &at, WATCH_LD, kind, op->c);
         }
         p = at.data;
     }
@@ -132,8 +132,8 @@ static bool store(SimMachine *m, SimThread *t, const SimOp *op)
         if (!locate(m, t, op, n * size, true, "st", &at)) return false;
         visible = at.space != PTX_SPACE_LOCAL;
         if (watched(m, &at)) {
-            if (!watch_write(m, t, &at, n * size, kind, false)) return false;
-            if (kind != ACCESS_WEAK) watch_atomic(m, t, &at, false, true, kind);
+            if (!watch_write(m, t, &at, n * size, kind, op->c, false)) return false;
+            if (kind != ACCESS_WEAK) watch_atomic(m, t, &at, WATCH_ST, kind, op->c);
         }
         p = at.data;
     }
@@ -163,8 +163,8 @@ static bool atomic(SimMachine *m, SimThread *t, const SimOp *op)
     if (at.space != PTX_SPACE_SHARED && at.space != PTX_SPACE_GLOBAL)
         return sim_fail(m, E1318, t, "an atomic operation works on global or shared memory only");
     if (watched(m, &at)) {
-        if (!watch_write(m, t, &at, size, kind, true)) return false;
-        watch_atomic(m, t, &at, true, true, kind);
+        if (!watch_write(m, t, &at, size, kind, op->c, true)) return false;
+        watch_atomic(m, t, &at, op->d == NO_SLOT ? WATCH_RED : WATCH_ATOM, kind, op->c);
     }
     uint8_t before[16];
     memcpy(before, at.data, size);

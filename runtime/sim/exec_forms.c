@@ -253,7 +253,7 @@ static ExecResult store_bulk(SimMachine *m, SimThread *t, const FormOp *f)
     if (size == 0) return EXEC_BUDGET;
     if (!sim_locate_shared(m, t, shared_address(t->slot[f->dst] + (uint64_t)f->dst_off), size, 8, true, "st.bulk", &at))
         return EXEC_FAILED;
-    if (m->watch && !watch_write(m, t, &at, (uint32_t)size, ACCESS_WEAK, false)) return EXEC_FAILED;
+    if (m->watch && !watch_write(m, t, &at, (uint32_t)size, ACCESS_WEAK, 0, false)) return EXEC_FAILED;
     memset(at.data, 0, (size_t)size);
     return EXEC_BUDGET;
 }
@@ -267,9 +267,9 @@ static ExecResult fence(SimMachine *m, SimThread *t, const FormOp *f)
     case FORM_FENCE_SC:
     case FORM_FENCE_ACQUIRE:
     case FORM_FENCE_RELEASE: watch_fence(m, t, f->fence); break;
-    case FORM_MAP_ACQUIRE:
+    case FORM_MAP_ACQUIRE: watch_fence(m, t, 2); break; /* of the proxy of maps nothing is left but the order */
     case FORM_MAP_ACQUIRE_SCOPE:
-    case FORM_MAP_RELEASE: watch_fence(m, t, 2); break; /* of the proxy of maps nothing is left but the order */
+    case FORM_MAP_RELEASE: watch_fence(m, t, f->fence); break;
     case FORM_FENCE_ACQUIRE_RESTRICT:
     case FORM_FENCE_RELEASE_RESTRICT: watch_fence(m, t, 1); break;
     default: watch_fence_proxy(m, t, f->form); break;

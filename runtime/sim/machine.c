@@ -25,6 +25,28 @@ uint32_t rng_below(Rng *r, uint32_t n)
     return (uint32_t)(((rng_next(r) >> 32) * n) >> 32);
 }
 
+/* A table of random words from a random place on, with a random key: random words themselves would be dear. */
+void sim_noise(SimMachine *m, uint8_t *p, uint64_t n)
+{
+    uint64_t key = rng_next(&m->rng), from = key >> 32;
+    while (n) {
+        from %= NOISE_WORDS;
+        uint64_t words = NOISE_WORDS - from, left = (n + 7) / 8;
+        if (words > left) words = left;
+        for (uint64_t i = 0; i < words; i++, p += 8) {
+            uint64_t bits = m->noise[from + i] ^ key;
+            if (n < 8) {
+                memcpy(p, &bits, (size_t)n);
+                return;
+            }
+            memcpy(p, &bits, 8);
+            n -= 8;
+        }
+        from = 0;
+        key = key << 1 | key >> 63;
+    }
+}
+
 /* ---- threads that can run ---- */
 
 SimWho sim_who(const SimThread *t)
@@ -101,8 +123,15 @@ typedef struct Sched {
     uint64_t polled; /* progress when all polls were tried for nothing */
     uint32_t rounds; /* how often in a row */
     uint64_t patience;
+    uint64_t copied_at; /* tick of the last step of a copy, or when there was none to make */
+    uint64_t sweep_at;  /* tick at which the sweep began; else from which on to count to the next */
+    uint32_t sweep;     /* turns that are left of it */
 } Sched;
 
+/* However uneven a schedule is, everyone gets on. A thread that polls may keep all others waiting for the one that would
+ * end it: when nothing has moved for IDLE_TICKS, copies have every second turn and threads take turns. Each copy has a
+ * chance to step after COPY_TICKS, and all ready threads run in a sweep after SWEEP_TICKS, whatever happens. */
+enum { IDLE_TICKS = 4000, COPY_TICKS = 100000, SWEEP_TICKS = 1 << 19, SWEEP_BUDGET = 64, SWEEP_REST = 4 };
 enum { LOOK_TICKS = 1 << 16, POLL_ROUNDS = 3, SMS = 132, STUCK_CTAS = 132 };
 /* Clusters beyond the first few are for programs whose CTAs wait for each other: memory bounds them. */
 #define RESIDENT_BYTES (UINT64_C(1) << 30)
@@ -219,7 +248,7 @@ static SimThread *pick(Sched *s)
 {
     SimMachine *m = s->m;
     const Temper *k = &s->temper;
-    if (k->in_turn) {
+    if (k->in_turn || s->sweep) {
         if (s->turn >= m->ready.n) s->turn = 0;
         return m->ready.v[s->turn];
     }
@@ -244,6 +273,7 @@ static void run_thread(Sched *s)
 {
     SimMachine *m = s->m;
     uint32_t budget = s->temper.budget;
+    if (s->sweep && budget > SWEEP_BUDGET) budget = SWEEP_BUDGET;
     if (m->checking && budget > 1) budget = 1 + rng_below(&m->rng, budget);
     if (m->opt->max_steps && m->opt->max_steps - m->stats.steps < budget)
         budget = (uint32_t)(m->opt->max_steps - m->stats.steps);
@@ -254,6 +284,7 @@ static void run_thread(Sched *s)
     s->ticks += m->stats.steps - before + 1;
     if (r == EXEC_EXITED) exited(m, t);
     if (r == EXEC_BUDGET) s->turn++;
+    if (s->sweep && --s->sweep == 0) s->sweep_at = s->ticks + SWEEP_REST * (s->ticks - s->sweep_at);
     if (m->nover) retire(s);
     if (m->failed || m->opt->max_steps == 0 || m->stats.steps < m->opt->max_steps || m->nresident == 0) return;
     char limit[100];
@@ -308,6 +339,29 @@ static void look(Sched *s)
     stop(m, E1320, NULL, limit);
 }
 
+static bool idle(const Sched *s)
+{
+    return s->ticks - s->seen_at > IDLE_TICKS;
+}
+
+static bool copies_due(Sched *s)
+{
+    uint64_t since = s->ticks - s->copied_at;
+    return since > COPY_TICKS || (idle(s) && rng_one_in(&s->m->rng, 2));
+}
+
+/* Waits that may time out do so too. */
+static void sweep(Sched *s)
+{
+    SimMachine *m = s->m;
+    uint64_t gap = idle(s) ? IDLE_TICKS : SWEEP_TICKS;
+    if (s->sweep || s->ticks < s->sweep_at + gap) return;
+    poll_all(m);
+    s->turn = 0;
+    s->sweep = m->ready.n;
+    s->sweep_at = s->ticks;
+}
+
 static void watch_progress(Sched *s)
 {
     SimMachine *m = s->m;
@@ -336,14 +390,16 @@ static void turn(Sched *s)
         if (s->unstarted && rng_one_in(&m->rng, k->start)) start_one(s);
         if (m->nresident && rng_one_in(&m->rng, k->poll)) poll_one(s);
     }
-    if (tasks && (m->ready.n == 0 || k->copies_first || rng_one_in(&m->rng, k->copies))) {
+    if (tasks == 0) s->copied_at = s->ticks;
+    if (tasks && (m->ready.n == 0 || k->copies_first || rng_one_in(&m->rng, k->copies) || copies_due(s))) {
         async_step(m);
-        s->ticks++;
+        s->copied_at = ++s->ticks;
         if (m->nover) retire(s);
     } else {
         run_thread(s);
     }
     watch_progress(s);
+    sweep(s);
     if (s->ticks >= s->next_look && !m->failed) look(s);
 }
 
@@ -421,6 +477,7 @@ static void start(Sched *s)
     uint32_t bytes = l->program->param_bytes;
     m->params = arena_alloc(&m->arena, bytes);
     if (bytes && l->params) memcpy(m->params, l->params, bytes);
+    for (int i = 0; m->checking && i < NOISE_WORDS; i++) m->noise[i] = rng_next(&m->rng);
     m->nclusters = product(l->grid) / product(l->cluster);
     m->most_resident = most_resident(m);
     uint64_t threads = l->threads * product(l->cluster);
@@ -469,6 +526,7 @@ static bool free_all(SimMachine *m)
     if (m->watch) watch_free(m);
     if (m->trace) trace_close(m->trace);
     while (m->nresident) sim_cluster_free(m, m->nresident - 1);
+    sim_spare_free(m);
     mem_free(&m->mem, m->resident);
     text_free(&m->finding);
     arena_free(&m->arena);

@@ -47,6 +47,7 @@ static inline bool rng_one_in(Rng *r, uint32_t n)
 {
     return rng_below(r, n) == 0;
 }
+enum { NOISE_WORDS = 1024 };
 
 /* ---- mbarriers: barrier.c ---- */
 /* The 8 bytes in shared memory: bits 0..19 arrivals expected per phase, 20..39 arrivals still pending, 40..61 bytes
@@ -139,8 +140,9 @@ typedef struct SimCta {
     void *barrier_table;
     uint64_t *slots; /* of all threads, in one block */
     uint8_t *locals;
-    uint32_t copies; /* tasks in flight that read or write this CTA's memory */
-    void *shadow;    /* watch.c's */
+    uint32_t copies;      /* tasks in flight that read or write this CTA's memory */
+    void *shadow;         /* watch.c's */
+    struct SimCta *spare; /* cta.c's: the next of those that are over */
 } SimCta;
 
 typedef struct SimCluster {
@@ -182,6 +184,8 @@ typedef struct SimMachine {
     uint64_t next_cluster, nclusters;
     SimBlock *hints[16]; /* allocations that accesses hit last, by pc */
     uint8_t *params;     /* the launch's, copied */
+    SimCta *spare;       /* CTAs that are over, with their memory: all CTAs of a launch are alike */
+    uint64_t noise[NOISE_WORDS];
     /* runnable threads: indices maintained by machine.c */
     VEC(SimThread *) ready;
     uint64_t progress; /* goes up when something happens that could end a wait */
@@ -214,14 +218,17 @@ void sim_wake(SimMachine *m, SimThread *t);
 /* Blocks the running thread: it will be woken, or counts for a deadlock. */
 void sim_block(SimMachine *m, SimThread *t, WaitKind why);
 SimCta *sim_peer(const SimThread *t, uint32_t rank); /* NULL: no such CTA in the cluster */
+/* Fills n bytes with what nobody can rely on, other bytes each time. */
+void sim_noise(SimMachine *m, uint8_t *p, uint64_t n);
 
 /* ---- cta.c: what a cluster is made of ---- */
 /* Makes cluster m->next_cluster and puts it among the resident ones; none of its CTAs has started. */
 SimCluster *sim_cluster_make(SimMachine *m);
 /* Bytes that a cluster takes, without the watch's. */
 uint64_t sim_cluster_bytes(const SimMachine *m);
-/* Frees resident cluster i. */
+/* Frees resident cluster i; its CTAs are kept to be used again until sim_spare_free. */
 void sim_cluster_free(SimMachine *m, uint32_t i);
+void sim_spare_free(SimMachine *m);
 /* Its threads become ready. */
 void sim_cta_start(SimMachine *m, SimCta *cta);
 /* Coordinates of a CTA of the grid by its cluster's number and its rank. */

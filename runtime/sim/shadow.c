@@ -47,12 +47,19 @@ Shadow *shadow_new(ShadowPool *p, void *owner, uint64_t bytes)
     return s;
 }
 
-static Cell *page_make(ShadowPool *p)
+/* Cells of page i that are in use: the last page may be a small part of one. */
+static uint32_t page_cells(const Shadow *s, uint32_t i)
+{
+    uint64_t left = s->bytes - (uint64_t)i * PAGE_BYTES;
+    return left >= PAGE_BYTES ? PAGE_CELLS : (uint32_t)((left + CELL_BYTES - 1) / CELL_BYTES);
+}
+
+static Cell *page_make(ShadowPool *p, uint32_t cells)
 {
     FreePage *f = p->page;
     if (f) p->page = f->next;
     Cell *c = f ? (void *)f : mem_resize(p->mem, NULL, PAGE_CELLS * sizeof(Cell));
-    memset(c, 0, PAGE_CELLS * sizeof(Cell));
+    memset(c, 0, cells * sizeof(Cell));
     p->pages++;
     return c;
 }
@@ -72,7 +79,9 @@ void shadow_free(Shadow *s)
     for (uint32_t i = 0; i < s->npages; i++) {
         Cell *c = s->page[i];
         if (c == NULL) continue;
-        for (uint32_t k = 0; k < PAGE_CELLS; k++) part_free(p, c[k]);
+        for (uint32_t k = 0, n = page_cells(s, i); k < n; k++) {
+            if (c[k].write & CELL_SPLIT) part_free(p, c[k]);
+        }
         FreePage *f = (void *)c;
         f->next = p->page;
         p->page = f;
@@ -120,7 +129,7 @@ static void mark_all(Marks *m)
         for (uint32_t i = 0; i < s->npages; i++) {
             const Cell *c = s->page[i];
             Cell last = {0};
-            for (uint32_t k = 0; c && k < PAGE_CELLS; k++) {
+            for (uint32_t k = 0, n = page_cells(s, i); c && k < n; k++) {
                 if (c[k].write == last.write && c[k].others == last.others) continue;
                 mark_cell(m, last = c[k]);
             }
@@ -331,7 +340,7 @@ bool shadow_walk(Shadow *s, uint64_t at, uint64_t bytes, ShadowMemo *memo, Shado
     if (memo->sweeps != p->sweeps) memo->valid = false;
     while (bytes && at < s->bytes) {
         uint64_t k = at / PAGE_BYTES, in = at % PAGE_BYTES, n;
-        if (s->page[k] == NULL) s->page[k] = page_make(p);
+        if (s->page[k] == NULL) s->page[k] = page_make(p, page_cells(s, (uint32_t)k));
         Cell *c = s->page[k] + in / CELL_BYTES;
         bool ok = true;
         w.failed = 0;

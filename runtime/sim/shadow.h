@@ -18,17 +18,19 @@
 
 #define NO_AGENT UINT32_MAX
 typedef enum RecordFlag {
-    REC_WRITE = 1,      /* else a read */
-    REC_ASYNC = 2,      /* over when its completion is known */
-    REC_PROXY = 4,      /* through the async proxy */
-    REC_STRONG = 8,     /* relaxed or stronger, or volatile */
-    REC_REDUCE = 16,    /* red, atom, reductions of the copy engine */
-    REC_SHARED = 32,    /* of shared memory */
-    REC_MBAR = 64,      /* mbarrier.init: the bytes hold a live barrier */
-    REC_GROUP = 128,    /* its completion is a bulk group */
-    REC_INVAL = 256,    /* mbarrier.inval */
-    REC_ANY_ORDER = 512 /* a write whose order among writes of global memory is declared open */
+    REC_WRITE = 1,       /* else a read */
+    REC_ASYNC = 2,       /* over when its completion is known */
+    REC_PROXY = 4,       /* through the async proxy */
+    REC_STRONG = 8,      /* relaxed or stronger, or volatile */
+    REC_REDUCE = 16,     /* red, atom, reductions of the copy engine */
+    REC_SHARED = 32,     /* of shared memory */
+    REC_MBAR = 64,       /* mbarrier.init: the bytes hold a live barrier */
+    REC_GROUP = 128,     /* its completion is a bulk group */
+    REC_INVAL = 256,     /* mbarrier.inval */
+    REC_ANY_ORDER = 512, /* a write whose order among writes of global memory is declared open */
+    REC_REACH = 3072     /* STRONG, REDUCE: whom its scope includes, REACH_.. << REC_REACH_SHIFT */
 } RecordFlag;
+enum { REC_REACH_SHIFT = 10 };
 
 typedef struct Record {
     uint32_t agent, time;           /* the thread that did or issued it */

@@ -115,9 +115,12 @@ static void end_cta(Watch *w, SimCta *a)
     }
     for (uint32_t i = 0; i < 16; i++) meeting_clear(w, &cta->named[i]);
     shadow_free(cta->shadow);
-    clock_drop(&w->clocks, cta->exited);
-    clock_drop(&w->clocks, cta->last);
-    pool_give(&w->clocks, cta->pending, cta->npending * sizeof *cta->pending);
+    for (int i = 0; i < END_COUNT; i++) {
+        Ending *e = &cta->end[i];
+        clock_drop(&w->clocks, e->exited);
+        clock_drop(&w->clocks, e->last);
+        pool_give(&w->clocks, e->pending, e->npending * sizeof *e->pending);
+    }
     pool_give(&w->clocks, cta, sizeof *cta);
 }
 
@@ -129,6 +132,7 @@ void watch_cluster_end(SimMachine *m, SimCluster *cluster)
     for (uint32_t i = 0; i < cluster->nctas; i++) end_cta(w, cluster->ctas[i]);
     meeting_clear(w, &c->barrier);
     locations_free(w, &c->shared);
+    locations_free(w, &c->parts);
     pool_give(&w->clocks, c->agent, c->capagents * sizeof *c->agent);
     pool_give(&w->clocks, c, sizeof *c);
     detach(cluster);
@@ -170,11 +174,22 @@ static bool same_copy(const Access *a, const Record *o)
                       r->who.cluster == o->who.cluster);
 }
 
+/* The scope of each includes the thread of the other: with both strong, "morally strong" of the PTX ISA. */
+static bool in_scope(const Access *a, const Record *o)
+{
+    uint16_t x = a->flags & REC_REACH, y = o->flags & REC_REACH;
+    int reach = (x < y ? x : y) >> REC_REACH_SHIFT;
+    if (a->t->cluster != o->who.cluster) return reach == REACH_ALL;
+    return reach >= REACH_CLUSTER || a->who.rank == o->who.rank;
+}
+
 static bool conflict(const Access *a, const Record *o)
 {
     uint16_t both = a->flags & o->flags;
+    if (!((a->flags | o->flags) & REC_WRITE)) return false;
     if (both & REC_WRITE && (a->flags | o->flags) & REC_ANY_ORDER) return false;
-    return (a->flags | o->flags) & REC_WRITE && !(both & (REC_STRONG | REC_REDUCE)) && !same_copy(a, o);
+    if (both & (REC_STRONG | REC_REDUCE) && in_scope(a, o)) return false;
+    return !same_copy(a, o);
 }
 
 /* The table at the head of watch.h. */
@@ -201,6 +216,10 @@ static bool supersedes(const Access *a, const Record *o)
     const ShadowPool *p = &a->w->shadows;
     const Record *r = &p->record[a->record];
     if (o->flags & REC_WRITE || (a->flags & ~o->flags & (REC_STRONG | REC_REDUCE | REC_ANY_ORDER))) return false;
+    if (a->flags & (REC_STRONG | REC_REDUCE)) {
+        bool one_cta = a->t->cluster == o->who.cluster && a->who.rank == o->who.rank;
+        if (!one_cta || (a->flags & REC_REACH) > (o->flags & REC_REACH)) return false;
+    }
     if (!(r->flags & REC_ASYNC)) return record_over(p, a->t, KNOW_C, o);
     return o->flags & REC_ASYNC && r->alt == 0 && o->alt == 0 && o->who.cluster == r->who.cluster &&
            o->done_agent == r->done_agent && o->done_time <= r->done_time;
@@ -290,20 +309,21 @@ static bool in_shadow(const SimLoc *at)
     return at->space == PTX_SPACE_GLOBAL && at->block && !at->block->read_only;
 }
 
-void pending_note(Watch *w, SimCta *cta, uint32_t agent, uint32_t time, SimWho who)
+void pending_note(Watch *w, SimCta *cta, End end, uint32_t agent, uint32_t time, SimWho who)
 {
     CtaWatch *c = cta->shadow;
     if (c == NULL) return;
-    if (agent >= c->npending) {
+    Ending *e = &c->end[end];
+    if (agent >= e->npending) {
         uint32_t n = agent + 32;
         Pending *v = pool_take(&w->clocks, arena_bytes(n, sizeof *v));
         memset(v, 0, n * sizeof *v);
-        if (c->npending) memcpy(v, c->pending, c->npending * sizeof *v);
-        pool_give(&w->clocks, c->pending, c->npending * sizeof *v);
-        c->pending = v;
-        c->npending = n;
+        if (e->npending) memcpy(v, e->pending, e->npending * sizeof *v);
+        pool_give(&w->clocks, e->pending, e->npending * sizeof *v);
+        e->pending = v;
+        e->npending = n;
     }
-    if (c->pending[agent].time < time) c->pending[agent] = (Pending){time, who};
+    if (e->pending[agent].time < time) e->pending[agent] = (Pending){time, who};
 }
 
 bool check_started(SimMachine *m, SimThread *t, SimCta *cta, const SimWho *who, const char *what)
@@ -349,7 +369,9 @@ static bool thread_access(Access *a, SimThread *t, const SimLoc *at, uint32_t by
     a->record = r->record;
     if (a->cta && a->cta != t->cta) {
         if (!check_started(a->m, t, a->cta, &a->who, "the access is to shared memory of")) return false;
-        pending_note(a->w, a->cta, a->t->agent, a->t->own[KNOW_E], a->who);
+        bool write = a->flags & REC_WRITE;
+        pending_note(a->w, a->cta, write ? END_ORDER : END_EXEC, a->t->agent, a->t->own[write ? KNOW_C : KNOW_E],
+                     a->who);
         r->memo.valid = false; /* it is of one CTA's memory */
     }
     bool ok = access_run(a, at, bytes, &r->memo);
@@ -357,22 +379,26 @@ static bool thread_access(Access *a, SimThread *t, const SimLoc *at, uint32_t by
     return ok;
 }
 
-bool watch_read(SimMachine *m, SimThread *t, const SimLoc *at, uint32_t bytes, AccessKind kind)
+static uint16_t strength(AccessKind kind, uint32_t scope)
+{
+    return kind == ACCESS_WEAK ? 0 : (uint16_t)(REC_STRONG | reach_of(scope) << REC_REACH_SHIFT);
+}
+
+bool watch_read(SimMachine *m, SimThread *t, const SimLoc *at, uint32_t bytes, AccessKind kind, uint32_t scope)
 {
     if (m->watch == NULL || t->watch == NULL || !in_shadow(at)) return true;
     Access a = access_of(m, t, at);
-    a.flags = kind == ACCESS_WEAK ? 0 : REC_STRONG;
+    a.flags = strength(kind, scope);
     a.wants_data = true;
     return thread_access(&a, t, at, bytes);
 }
 
-bool watch_write(SimMachine *m, SimThread *t, const SimLoc *at, uint32_t bytes, AccessKind kind, bool reduce)
+bool watch_write(SimMachine *m, SimThread *t, const SimLoc *at, uint32_t bytes, AccessKind kind, uint32_t scope,
+                 bool reduce)
 {
     if (m->watch == NULL || t->watch == NULL || !in_shadow(at)) return true;
     Access a = access_of(m, t, at);
-    a.flags = REC_WRITE;
-    if (kind != ACCESS_WEAK) a.flags |= REC_STRONG;
-    if (reduce) a.flags |= REC_REDUCE;
+    a.flags = (uint16_t)(REC_WRITE | strength(kind, scope) | (reduce ? REC_REDUCE : 0));
     a.wants_data = reduce;
     return thread_access(&a, t, at, bytes);
 }

@@ -7,10 +7,12 @@
  *
  *   clock      knows                                                    carried by
  *   C          what happened before, in memory order                    release / acquire pairs, barriers
- *   E          what was executed before, also by .relaxed operations    every synchronising operation
+ *   E          what was executed before, also by .relaxed operations    every synchronising operation, and relaxed
+ *                                                                       atomics between the CTAs of a cluster
  *   P[3]       generic accesses that a proxy fence has passed on to     fence.proxy.async[.space], then like C
  *              the async proxy: of shared::cta, of shared::cluster, of global
- *   M          mbarrier inits made visible                              fence.mbarrier_init, fence.proxy.async, then like E
+ *   M          mbarrier inits made visible                              fence.mbarrier_init, fence.proxy.async (not
+ *                                                                       .global), then like E
  *
  * Agents: threads; each mbarrier (its time is the number of completed phases: a copy's end is "phase p of barrier b");
  * each thread's bulk groups, twice (reads done, all done). Knowing (agent, time) means that everything of that agent
@@ -20,9 +22,15 @@
  *   generic W -> generic A      C          async W -> generic A       C (its completion was waited for)
  *   generic W -> async A        P          async W -> async A         C; global memory, A a read: P[global]
  *   generic R -> async A        C          async R -> any A           C
- * Operations at device or cluster scope that are both .relaxed or stronger (or volatile), and two reductions, do not
- * conflict. A write to bytes that a live mbarrier holds, and a read of shared memory that was never written, are
- * findings of their own.
+ * Two operations that are both .relaxed or stronger (or volatile, which is .relaxed.sys), and two reductions, do not
+ * conflict if the scope of each includes the thread of the other (PTX ISA, Morally strong operations); st.async is weak.
+ * A write to bytes that a live mbarrier holds, and a read of shared memory that was never written, are findings of
+ * their own.
+ *
+ * Release and acquire through atomics and fences carry C between two threads that the scopes of both include.
+ *
+ * When a CTA exits, accesses of others to its shared memory must be over: plain writes and atomics in the order C,
+ * reads, operations on its mbarriers and copies in the order E.
  */
 #ifndef SIM_WATCH_H
 #define SIM_WATCH_H
@@ -37,9 +45,11 @@ void watch_cluster_end(SimMachine *m, SimCluster *c);
 void watch_forget(SimMemory *memory);
 
 /* ---- accesses; all return false after filing a finding ---- */
-/* Plain accesses of a thread. reduce: red / atom (with kind RELAXED or stronger). */
-bool watch_read(SimMachine *m, SimThread *t, const SimLoc *at, uint32_t bytes, AccessKind kind);
-bool watch_write(SimMachine *m, SimThread *t, const SimLoc *at, uint32_t bytes, AccessKind kind, bool reduce);
+/* Plain accesses of a thread. reduce: red / atom (with kind RELAXED or stronger). scope, where the kind is not WEAK: 0
+ * cta, 1 cluster, 2 gpu, 3 sys, here and below. */
+bool watch_read(SimMachine *m, SimThread *t, const SimLoc *at, uint32_t bytes, AccessKind kind, uint32_t scope);
+bool watch_write(SimMachine *m, SimThread *t, const SimLoc *at, uint32_t bytes, AccessKind kind, uint32_t scope,
+                 bool reduce);
 /* A copy is about to be issued by t: starts its record, whose order is what t knows now. The completion is given once
  * it is known: the barrier of each destination, or t's open bulk group. */
 typedef struct WatchCopy WatchCopy;
@@ -72,10 +82,16 @@ void watch_warp(SimMachine *m, SimThread *const *threads, uint32_t n,
                 bool memory); /* a collective; memory: bar.warp.sync */
 void watch_fence_proxy(SimMachine *m, SimThread *t, InstrForm form);
 void watch_fence_init(SimMachine *m, SimThread *t);
-void watch_fence(SimMachine *m, SimThread *t, int scope); /* fence.acq_rel / .sc, membar */
+void watch_fence(SimMachine *m, SimThread *t, uint32_t scope); /* fence.acq_rel / .sc, membar */
 /* ld / atom with acquire, st / red / atom with release, and fences with relaxed ones, through a location. Called after
  * the access was checked. */
-void watch_atomic(SimMachine *m, SimThread *t, const SimLoc *at, bool reads, bool writes, AccessKind kind);
+typedef enum WatchAtomic {
+    WATCH_LD,
+    WATCH_ST,
+    WATCH_ATOM,
+    WATCH_RED
+} WatchAtomic; /* red: the thread learns no value */
+void watch_atomic(SimMachine *m, SimThread *t, const SimLoc *at, WatchAtomic what, AccessKind kind, uint32_t scope);
 
 /* ---- ends ---- */
 bool watch_thread_exit(SimMachine *m, SimThread *t); /* E1312: bulk reads not waited for */

@@ -25,13 +25,21 @@ struct WatchCopy {
     CopyTarget target[COPY_TARGETS];
 };
 
-/* st.async and red.async write through the generic proxy, as relaxed operations (PTX ISA, st.async). */
+/* st.async and red.async write through the generic proxy. */
 static bool is_generic(const SimMachine *m, uint32_t pc)
 {
     const SimProgram *p = m->launch.program;
     if (p == NULL || pc >= p->nops || p->ops[pc].code != SIM_FORM) return false;
     uint64_t form = (uint64_t)p->ops[pc].imm;
     return form < p->nforms && form_info(p->forms[form].form)->proxy == PROXY_GENERIC;
+}
+
+/* PTX ISA: a store of st.async is weak; red.async is .relaxed.cluster; the operations of cp.reduce.async.bulk are
+ * .relaxed.gpu each. */
+static int strength(bool generic, bool reduce)
+{
+    if (generic) return reduce ? REC_REDUCE | REC_STRONG | REACH_CLUSTER << REC_REACH_SHIFT : 0;
+    return REC_PROXY | (reduce ? REC_REDUCE | REACH_ALL << REC_REACH_SHIFT : 0);
 }
 
 static bool in_any_order(const SimMachine *m, uint32_t pc)
@@ -50,8 +58,8 @@ WatchCopy *watch_copy(SimMachine *m, SimThread *t, bool bulk_group, bool reduce)
     WatchCopy *c = pool_take(&w->clocks, sizeof *c);
     *c = (WatchCopy){.who = sim_who(t), .bulk_group = bulk_group, .group = t->committed + 1};
     c->who.async = true;
-    c->flags = (uint16_t)(REC_ASYNC | (is_generic(m, c->who.pc) ? REC_STRONG : REC_PROXY) | (reduce ? REC_REDUCE : 0) |
-                          (bulk_group ? REC_GROUP : 0) | (in_any_order(m, c->who.pc) ? REC_ANY_ORDER : 0));
+    c->flags = (uint16_t)(REC_ASYNC | strength(is_generic(m, c->who.pc), reduce) | (bulk_group ? REC_GROUP : 0) |
+                          (in_any_order(m, c->who.pc) ? REC_ANY_ORDER : 0));
     if (!bulk_group) return c;
     ClusterWatch *cw = t->cta->cluster->watch;
     if (tw->reads_agent == NO_AGENT) {
@@ -198,7 +206,7 @@ void watch_copy_issued(SimMachine *m, SimThread *t, WatchCopy *c)
         if (r->flags & REC_SHARED && !c->bulk_group && r->done_agent != NO_AGENT) {
             for (uint32_t k = 0; k < t->cta->cluster->nctas; k++) {
                 SimCta *cta = t->cta->cluster->ctas[k];
-                if (cta == g->memory) pending_note(w, cta, r->done_agent, r->done_time, c->who);
+                if (cta == g->memory) pending_note(w, cta, END_EXEC, r->done_agent, r->done_time, c->who);
             }
         }
         record_unpin(&w->shadows, g->record);
@@ -227,6 +235,14 @@ void watch_group_wait(SimMachine *m, SimThread *t, uint64_t group, bool read)
 }
 
 /* ---- ends ---- */
+static void end_gather(Watch *w, Ending *e, Clock *k)
+{
+    if (k == NULL || k == e->last) return;
+    clock_gather(&w->clocks, &e->exited, k);
+    clock_drop(&w->clocks, e->last);
+    e->last = clock_ref(k);
+}
+
 bool watch_thread_exit(SimMachine *m, SimThread *t)
 {
     Watch *w = watch_of(m);
@@ -243,13 +259,11 @@ bool watch_thread_exit(SimMachine *m, SimThread *t)
                                      : "the copy is not even committed; cp.async.bulk.commit_group and "
                                        "cp.async.bulk.wait_group.read 0 are missing before the exit");
     }
-    if (tw->k[KNOW_E] && tw->k[KNOW_E] != c->last) {
-        clock_gather(&w->clocks, &c->exited, tw->k[KNOW_E]);
-        clock_drop(&w->clocks, c->last);
-        c->last = clock_ref(tw->k[KNOW_E]);
-    }
+    bool alone = t->cta->cluster->nctas < 2;
+    end_gather(w, &c->end[END_EXEC], tw->k[KNOW_E]);
+    if (!alone) end_gather(w, &c->end[END_ORDER], tw->k[KNOW_C]);
     ClusterWatch *cw = t->cta->cluster->watch;
-    if (cw && t->cta->cluster->nctas > 1) meeting_exit(w, tw, &cw->barrier);
+    if (cw && !alone) meeting_exit(w, tw, &cw->barrier);
     return true;
 }
 
@@ -257,9 +271,11 @@ bool watch_cta_exit(SimMachine *m, SimCta *cta)
 {
     const CtaWatch *c = cta->shadow;
     if (m->watch == NULL || c == NULL) return true;
-    for (uint32_t i = 0; i < c->npending; i++) {
-        uint32_t known = clock_get(c->exited, i);
-        if (c->pending[i].time > known) return report_exit(m, cta, i, &c->pending[i], known);
+    for (int k = 0; k < END_COUNT; k++) {
+        const Ending *e = &c->end[k];
+        for (uint32_t i = 0; i < e->npending; i++) {
+            if (e->pending[i].time > clock_get(e->exited, i)) return report_exit(m, cta, (End)k, i);
+        }
     }
     return true;
 }

@@ -6,11 +6,27 @@
 #include "runtime/sim/shadow.h"
 #include "runtime/sim/watch.h"
 
-typedef struct Location { /* an address that atomics synchronise through */
-    const void *owner;    /* SimCta or SimBlock; NULL: a free slot */
+/* Whom an operation's scope includes: the device is all that there is. */
+typedef enum Reach { REACH_CTA, REACH_CLUSTER, REACH_ALL, REACH_COUNT } Reach;
+static inline Reach reach_of(uint32_t scope)
+{
+    return scope < REACH_ALL ? (Reach)scope : REACH_ALL;
+}
+
+struct Gather;
+/* An address that atomics synchronise through; or what was released there for the threads of one CTA or one cluster
+ * alone, by themselves. */
+typedef struct Location {
+    const void *owner; /* SimCta or SimBlock; NULL: a free slot */
     uint64_t offset;
-    Foreign *released; /* what an acquire there learns */
+    uint32_t part;   /* PART_ALL, PART_CLUSTER, or the rank of a CTA */
+    uint32_t stores; /* ALL: plain stores, each of which ends what was released before; else: the last one then */
+    uint32_t cluster, agent; /* ALL: whose store was the last one, if nobody else has changed it since */
+    Foreign *released;       /* what an acquire there learns */
+    struct Gather *executed; /* CLUSTER: E and M of those whose values a read sees */
 } Location;
+#define PART_ALL UINT32_MAX
+#define PART_CLUSTER (UINT32_MAX - 1)
 typedef struct Locations { /* open addressing */
     Location *v;
     uint32_t n, cap;
@@ -20,7 +36,7 @@ typedef struct Watch {
     Mem *mem;
     ClockPool clocks;
     ShadowPool shadows;
-    Locations global;
+    Locations global; /* PART_ALL */
 } Watch;
 
 typedef enum AgentKind { AGENT_THREAD, AGENT_MBAR, AGENT_READS, AGENT_ALL } AgentKind;
@@ -53,7 +69,8 @@ typedef struct ClusterWatch {
     SimCluster *cluster;
     Agent *agent;
     uint32_t nagents, capagents;
-    Locations shared;
+    Locations shared; /* PART_ALL of its memory */
+    Locations parts;  /* what its own threads have released, of all memory */
     Meeting barrier;
 } ClusterWatch;
 
@@ -61,12 +78,16 @@ typedef struct Pending { /* the last access to a CTA's memory that ends when `ag
     uint32_t time;
     SimWho who;
 } Pending;
+typedef enum End { END_ORDER, END_EXEC, END_COUNT } End; /* over by C, by E */
+typedef struct Ending {                                  /* what must be over when a CTA has exited */
+    Clock *exited;                                       /* knowledge of its exited threads */
+    Clock *last;                                         /* as in Gather */
+    Pending *pending;                                    /* by agent */
+    uint32_t npending;
+} Ending;
 typedef struct CtaWatch {
     Shadow *shadow;
-    Clock *exited;    /* E of its exited threads */
-    Clock *last;      /* as in Gather */
-    Pending *pending; /* by agent */
-    uint32_t npending;
+    Ending end[END_COUNT];
     uint32_t first_agent; /* of its threads */
     Meeting named[16];
 } CtaWatch;
@@ -91,6 +112,13 @@ typedef struct ThreadRecord { /* the record of an instruction, while it can serv
     ShadowMemo memo;
 } ThreadRecord;
 
+typedef struct Snapshot { /* what a thread knew at a fence, own[] included */
+    bool taken;
+    uint32_t own[KNOW_COUNT];
+    Clock *k[KNOW_COUNT];
+    Foreign *foreign;
+} Snapshot;
+
 typedef struct ThreadWatch {
     uint32_t agent, cluster;
     uint32_t reads_agent, all_agent; /* NO_AGENT: none yet */
@@ -99,13 +127,10 @@ typedef struct ThreadWatch {
     uint32_t own[KNOW_COUNT];
     Clock *k[KNOW_COUNT];
     Foreign *foreign;
-    uint64_t started; /* CTAs known to run, by rank */
-    /* fence.acq_rel: what it knew at the last one, and what relaxed reads have met since */
-    bool fenced;
-    uint32_t fence_own[KNOW_COUNT];
-    Clock *fence_k[KNOW_COUNT];
-    Foreign *fence_foreign;
-    Foreign *heard;
+    uint64_t started;            /* CTAs known to run, by rank */
+    Snapshot fence[REACH_COUNT]; /* at the last fence that reaches so far */
+    /* What relaxed reads have met since the last fence: released for the own CTA, for the cluster, for all. */
+    Foreign *heard[REACH_COUNT];
     uint64_t group; /* of its last copy with one; 0: none */
     SimWho group_who;
     uint32_t cluster_round, named_round[16];
@@ -122,7 +147,7 @@ uint32_t agent_new(Watch *w, ClusterWatch *c, Agent a);
 uint32_t know_time(const ThreadWatch *t, KnowKind k, uint32_t cluster, uint32_t agent);
 /* The CTA is t's own or known to run; else E1310. */
 bool check_started(SimMachine *m, SimThread *t, SimCta *cta, const SimWho *who, const char *what);
-void pending_note(Watch *w, SimCta *cta, uint32_t agent, uint32_t time, SimWho who);
+void pending_note(Watch *w, SimCta *cta, End end, uint32_t agent, uint32_t time, SimWho who);
 
 typedef enum Fault { FAULT_NONE, FAULT_UNWRITTEN, FAULT_MBAR, FAULT_ORDER, FAULT_PROXY } Fault;
 typedef struct Access { /* one that is being checked */
@@ -154,11 +179,18 @@ void meeting_clear(Watch *w, Meeting *r);
 void meeting_exit(Watch *w, ThreadWatch *t, Meeting *r);
 void mbar_clear(Watch *w, MbarWatch *b);
 void thread_clear(Watch *w, ThreadWatch *t);
+void clocks_drop(Watch *w, Clock **k); /* all kinds; they become NULL */
+/* t learns the clocks k of its cluster and the set f. */
+void knowledge_take(Watch *w, ThreadWatch *t, Clock *const *k, Foreign *f, unsigned mask);
+
+/* ---- watch_atomic.c ---- */
 void locations_free(Watch *w, Locations *l);
+/* A relaxed read has met this; a fence makes it known. */
+void hear(Watch *w, ThreadWatch *t, Reach r, Foreign *set);
 
 /* ---- watch_report.c ---- */
 bool report_access(const Access *a, const Shadow *s, uint64_t failed, uint64_t end);
 bool report_init(SimMachine *m, SimThread *t, const SimCta *cta, const SimBarrier *b, bool copy);
-bool report_exit(SimMachine *m, SimCta *cta, uint32_t agent, const Pending *p, uint32_t known);
+bool report_exit(SimMachine *m, SimCta *cta, End end, uint32_t agent);
 
 #endif

@@ -91,7 +91,15 @@ static void say_completion(Words *w, const Access *a, const Record *o)
 
 static void say_order(Words *w, const Access *a, const Record *o)
 {
-    if (know_time(a->t, KNOW_E, o->who.cluster, o->agent) >= o->time) {
+    static const char *const scopes[REACH_COUNT] = {".cta", ".cluster", ".gpu"};
+    if (a->flags & o->flags & (REC_STRONG | REC_REDUCE)) {
+        uint16_t x = a->flags & REC_REACH, y = o->flags & REC_REACH;
+        say(w, "both are atomic, but the scope of %s (%s) does not include the other's thread, and nothing orders them",
+            x < y   ? "this one"
+            : x > y ? "the other one"
+                    : "both",
+            scopes[(x < y ? x : y) >> REC_REACH_SHIFT]);
+    } else if (know_time(a->t, KNOW_E, o->who.cluster, o->agent) >= o->time) {
         say(w, "it was executed before, but only .relaxed operations (or collectives without memory order, or scopes "
                "that are too small) stand between them");
     } else {
@@ -202,12 +210,23 @@ bool report_init(SimMachine *m, SimThread *t, const SimCta *cta, const SimBarrie
     return sim_fail_at(m, E1307, &who, &bw->init, "the init of %s is not visible here: %s", name.s, why);
 }
 
-bool report_exit(SimMachine *m, SimCta *cta, uint32_t agent, const Pending *p, uint32_t known)
+bool report_exit(SimMachine *m, SimCta *cta, End end, uint32_t agent)
 {
     const ClusterWatch *c = cta->cluster->watch;
+    const CtaWatch *watch = cta->shadow;
     const Agent *g = agent_of(c, agent);
+    const Pending *p = &watch->end[end].pending[agent];
+    uint32_t known = clock_get(watch->end[end].exited, agent);
     Words w = {0};
     say_cta(&w, cta);
+    if (end == END_ORDER && clock_get(watch->end[END_EXEC].exited, agent) >= p->time) {
+        return sim_fail_at(
+            m, E1311, &p->who, NULL,
+            "%s has exited, and this write to its shared memory is not ordered before that: only .relaxed operations "
+            "(or scopes that are too small) stand between them; a last cluster barrier with release and acquire does "
+            "it",
+            w.s);
+    }
     if (!p->who.async || g == NULL || g->kind != AGENT_MBAR) {
         return sim_fail_at(
             m, E1311, &p->who, NULL,

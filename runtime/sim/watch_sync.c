@@ -1,4 +1,4 @@
-/* The watch: knowledge handed on by barriers, arrivals, fences and atomics. */
+/* The watch: knowledge handed on by barriers, arrivals and proxy fences. */
 #include <string.h>
 
 #include "runtime/sim/watch_internal.h"
@@ -10,26 +10,39 @@ void tick(ThreadWatch *t)
 }
 
 /* ---- gathering and taking ---- */
-void gather_add(Watch *w, Gather *g, const ThreadWatch *t, unsigned mask)
+static void gather(Watch *w, Gather *g, uint32_t agent, Clock *const *k, const uint32_t *own, Foreign *foreign,
+                   unsigned mask)
 {
     ClockPool *p = &w->clocks;
     for (int i = 0; i < KNOW_COUNT; i++) {
         if (!(mask >> i & 1)) continue;
-        if (t->k[i] && t->k[i] != g->last[i]) {
-            clock_gather(p, &g->k[i], t->k[i]);
+        if (k[i] && k[i] != g->last[i]) {
+            clock_gather(p, &g->k[i], k[i]);
             clock_drop(p, g->last[i]);
-            g->last[i] = clock_ref(t->k[i]);
+            g->last[i] = clock_ref(k[i]);
         }
-        if (t->own[i]) clock_set(p, &g->k[i], t->agent, t->own[i]);
+        if (own[i]) clock_set(p, &g->k[i], agent, own[i]);
     }
-    if (mask >> KNOW_C & 1 && t->foreign) {
-        Foreign *f = foreign_join(p, g->foreign, t->foreign, UINT32_MAX);
+    if (mask >> KNOW_C & 1 && foreign) {
+        Foreign *f = foreign_join(p, g->foreign, foreign, UINT32_MAX);
         foreign_drop(p, g->foreign);
         g->foreign = f;
     }
 }
 
-static void clocks_drop(Watch *w, Clock **k)
+void gather_add(Watch *w, Gather *g, const ThreadWatch *t, unsigned mask)
+{
+    gather(w, g, t->agent, t->k, t->own, t->foreign, mask);
+}
+
+/* A relaxed arrival behind a fence releases what the fence covers (PTX ISA, Release and Acquire Patterns). */
+static void gather_fenced(Watch *w, Gather *g, const ThreadWatch *t, Reach r)
+{
+    const Snapshot *f = &t->fence[r];
+    if (f->taken) gather(w, g, t->agent, f->k, f->own, f->foreign, MASK_ORDER);
+}
+
+void clocks_drop(Watch *w, Clock **k)
 {
     for (int i = 0; i < KNOW_COUNT; i++) {
         clock_drop(&w->clocks, k[i]);
@@ -45,7 +58,7 @@ void gather_clear(Watch *w, Gather *g)
     g->foreign = NULL;
 }
 
-static void take(Watch *w, ThreadWatch *t, Clock *const *k, Foreign *f, unsigned mask)
+void knowledge_take(Watch *w, ThreadWatch *t, Clock *const *k, Foreign *f, unsigned mask)
 {
     for (int i = 0; i < KNOW_COUNT; i++) {
         if (mask >> i & 1) clock_acquire(&w->clocks, &t->k[i], k[i]);
@@ -60,11 +73,14 @@ static void take(Watch *w, ThreadWatch *t, Clock *const *k, Foreign *f, unsigned
 void thread_clear(Watch *w, ThreadWatch *t)
 {
     clocks_drop(w, t->k);
-    clocks_drop(w, t->fence_k);
     foreign_drop(&w->clocks, t->foreign);
-    foreign_drop(&w->clocks, t->fence_foreign);
-    foreign_drop(&w->clocks, t->heard);
-    t->foreign = t->fence_foreign = t->heard = NULL;
+    t->foreign = NULL;
+    for (int i = 0; i < REACH_COUNT; i++) {
+        clocks_drop(w, t->fence[i].k);
+        foreign_drop(&w->clocks, t->fence[i].foreign);
+        foreign_drop(&w->clocks, t->heard[i]);
+        t->fence[i].foreign = t->heard[i] = NULL;
+    }
 }
 
 /* ---- barriers of threads ---- */
@@ -85,6 +101,7 @@ void meeting_clear(Watch *w, Meeting *r)
 static void meeting_arrive(Watch *w, ThreadWatch *t, Meeting *r, uint32_t *round, bool relaxed)
 {
     gather_add(w, &r->in, t, relaxed ? MASK_EXEC : MASK_ALL);
+    if (relaxed) gather_fenced(w, &r->in, t, REACH_CLUSTER);
     tick(t);
     *round = r->round;
 }
@@ -103,7 +120,7 @@ static void meeting_leave(Watch *w, ThreadWatch *t, Meeting *r, const uint32_t *
         r->round++;
     }
     r->left = true;
-    take(w, t, r->k, r->foreign, MASK_ALL);
+    knowledge_take(w, t, r->k, r->foreign, MASK_ALL);
 }
 
 void meeting_exit(Watch *w, ThreadWatch *t, Meeting *r)
@@ -176,7 +193,7 @@ void watch_warp(SimMachine *m, SimThread *const *threads, uint32_t n, bool memor
         tick(t);
     }
     for (uint32_t i = 0; i < n; i++) {
-        if (threads[i]->watch) take(w, threads[i]->watch, g.k, g.foreign, mask);
+        if (threads[i]->watch) knowledge_take(w, threads[i]->watch, g.k, g.foreign, mask);
     }
     gather_clear(w, &g);
 }
@@ -256,7 +273,7 @@ bool watch_mbar_use(SimMachine *m, SimThread *t, SimCta *cta, SimBarrier *b)
     if (cta != t->cta) {
         SimWho who = sim_who(t);
         if (!check_started(m, t, cta, &who, "this is about an mbarrier of")) return false;
-        pending_note(w, cta, tw->agent, tw->own[KNOW_E], who);
+        pending_note(w, cta, END_EXEC, tw->agent, tw->own[KNOW_E], who);
         gather_add(w, &bw->local, tw, MASK_EXEC); /* expect_tx and complete_tx are seen to be over too */
         tick(tw);
     }
@@ -272,8 +289,10 @@ void watch_mbar_arrive(SimMachine *m, SimThread *t, SimCta *cta, SimBarrier *b, 
     MbarWatch *bw = b->watch;
     if (w == NULL || tw == NULL || bw == NULL) return;
     gather_add(w, &bw->local, tw, MASK_EXEC);
-    if (!relaxed && cta == t->cta) gather_add(w, &bw->local, tw, MASK_ORDER);
-    else if (!relaxed && cluster_scope) gather_add(w, &bw->remote, tw, MASK_ORDER);
+    bool near = cta == t->cta;
+    Gather *to = near ? &bw->local : &bw->remote;
+    if (relaxed && (near || cluster_scope)) gather_fenced(w, to, tw, near ? REACH_CTA : REACH_CLUSTER);
+    else if (near || cluster_scope) gather_add(w, to, tw, MASK_ORDER);
     tick(tw);
 }
 
@@ -298,6 +317,15 @@ void watch_mbar_phase(SimMachine *m, SimCta *cta, SimBarrier *b)
     bw->seen[0].remote_foreign = foreign_ref(bw->remote.foreign);
 }
 
+/* A relaxed wait: a fence behind it makes this known. */
+static void hear_clocks(Watch *w, ThreadWatch *t, Reach r, Clock *const *k, Foreign *f)
+{
+    Foreign *one = foreign_one(&w->clocks, t->cluster, k);
+    hear(w, t, r, one);
+    if (f) hear(w, t, r, f);
+    foreign_drop(&w->clocks, one);
+}
+
 void watch_mbar_seen(SimMachine *m, SimThread *t, SimCta *cta, SimBarrier *b, uint64_t phase, bool relaxed,
                      bool cluster_scope)
 {
@@ -308,11 +336,14 @@ void watch_mbar_seen(SimMachine *m, SimThread *t, SimCta *cta, SimBarrier *b, ui
     if (phase > b->observed) b->observed = phase;
     if (w == NULL || tw == NULL || bw == NULL || phase == 0) return;
     int i = phase < b->phase;
-    take(w, tw, bw->seen[i].local, bw->seen[i].local_foreign, relaxed ? MASK_EXEC : MASK_ALL);
-    if (!relaxed && cluster_scope) take(w, tw, bw->seen[i].remote, bw->seen[i].remote_foreign, MASK_ORDER);
+    knowledge_take(w, tw, bw->seen[i].local, bw->seen[i].local_foreign, relaxed ? MASK_EXEC : MASK_ALL);
+    if (relaxed) hear_clocks(w, tw, REACH_CTA, bw->seen[i].local, bw->seen[i].local_foreign);
+    if (!cluster_scope) return;
+    if (relaxed) hear_clocks(w, tw, REACH_CLUSTER, bw->seen[i].remote, bw->seen[i].remote_foreign);
+    else knowledge_take(w, tw, bw->seen[i].remote, bw->seen[i].remote_foreign, MASK_ORDER);
 }
 
-/* ---- fences: PTX ISA, membar / fence ---- */
+/* ---- proxy fences: PTX ISA, membar / fence; mbarriers lie in shared memory ---- */
 /* What t knows of the own CTA's agents: fence.proxy.async.shared::cta is about its memory only. */
 static void pass_on_own(Watch *w, const ClusterWatch *c, ThreadWatch *t, uint32_t rank)
 {
@@ -333,7 +364,7 @@ void watch_fence_proxy(SimMachine *m, SimThread *t, InstrForm form)
     bool cluster = form == FORM_FENCE_ASYNC_CLUSTER || form == FORM_FENCE_GENERIC_ACQUIRE || all;
     if (!(cta || cluster || global)) return;
     bool pass[KNOW_COUNT] = {
-        [KNOW_M] = true, [KNOW_CTA] = cta || cluster, [KNOW_CLUSTER] = cluster, [KNOW_GLOBAL] = global};
+        [KNOW_M] = cta || cluster, [KNOW_CTA] = cta || cluster, [KNOW_CLUSTER] = cluster, [KNOW_GLOBAL] = global};
     for (int i = 0; i < KNOW_COUNT; i++) {
         if (!pass[i]) continue;
         if (i == KNOW_CTA && t->cta->cluster->nctas > 1) pass_on_own(w, c, tw, t->cta->rank);
@@ -354,121 +385,4 @@ void watch_fence_init(SimMachine *m, SimThread *t)
     if (m->watch == NULL || tw == NULL) return;
     tw->own[KNOW_M] = tw->own[KNOW_C];
     tick(tw);
-}
-
-/* ---- atomics: PTX ISA, Release and Acquire Patterns ---- */
-void locations_free(Watch *w, Locations *l)
-{
-    for (uint32_t i = 0; i < l->cap; i++) foreign_drop(&w->clocks, l->v[i].released);
-    pool_give(&w->clocks, l->v, l->cap * sizeof *l->v);
-    *l = (Locations){0};
-}
-
-static Location *probe(const Locations *l, const void *owner, uint64_t offset)
-{
-    uint64_t hash = ((uint64_t)(uintptr_t)owner >> 4) * UINT64_C(0x9E3779B97F4A7C15) + offset;
-    hash = (hash ^ hash >> 29) * UINT64_C(0xBF58476D1CE4E5B9);
-    uint32_t i = (uint32_t)(hash >> 32) & (l->cap - 1);
-    while (l->v[i].owner && (l->v[i].owner != owner || l->v[i].offset != offset)) i = (i + 1) & (l->cap - 1);
-    return &l->v[i];
-}
-
-static Location *location(Watch *w, Locations *l, const void *owner, uint64_t offset, bool make)
-{
-    Location *at = l->cap ? probe(l, owner, offset) : NULL;
-    if ((at && at->owner) || !make) return at && at->owner ? at : NULL;
-    if (l->n * 2 >= l->cap) {
-        Locations big = {.n = l->n, .cap = l->cap ? l->cap * 2 : 64};
-        big.v = pool_take(&w->clocks, arena_bytes(big.cap, sizeof *big.v));
-        memset(big.v, 0, big.cap * sizeof *big.v);
-        for (uint32_t i = 0; i < l->cap; i++) {
-            if (l->v[i].owner) *probe(&big, l->v[i].owner, l->v[i].offset) = l->v[i];
-        }
-        pool_give(&w->clocks, l->v, l->cap * sizeof *l->v);
-        *l = big;
-        at = probe(l, owner, offset);
-    }
-    *at = (Location){owner, offset, NULL};
-    l->n++;
-    return at;
-}
-
-/* The knowledge as a set with the cluster's own entry. */
-static Foreign *as_set(Watch *w, const ThreadWatch *t, Clock *const *k, const uint32_t *own, Foreign *foreign)
-{
-    Clock *full[KNOW_COUNT];
-    for (int i = 0; i < KNOW_COUNT; i++) {
-        full[i] = clock_ref(k[i]);
-        if (own[i]) clock_set(&w->clocks, &full[i], t->agent, own[i]);
-    }
-    Foreign *one = foreign_one(&w->clocks, t->cluster, full), *set = foreign_join(&w->clocks, one, foreign, UINT32_MAX);
-    clocks_drop(w, full);
-    foreign_drop(&w->clocks, one);
-    return set;
-}
-
-static void take_set(Watch *w, ThreadWatch *t, Foreign *set)
-{
-    const ForeignEntry *e = foreign_find(set, t->cluster);
-    if (e) take(w, t, e->k, NULL, MASK_ALL);
-    if (set && set->n > (e != NULL)) take(w, t, (Clock *[KNOW_COUNT]){0}, set, MASK_ALL);
-}
-
-void watch_fence(SimMachine *m, SimThread *t, int scope)
-{
-    (void)scope;
-    Watch *w = watch_of(m);
-    ThreadWatch *tw = t->watch;
-    if (w == NULL || tw == NULL) return;
-    take_set(w, tw, tw->heard);
-    foreign_drop(&w->clocks, tw->heard);
-    tw->heard = NULL;
-    for (int i = 0; i < KNOW_COUNT; i++) {
-        clock_drop(&w->clocks, tw->fence_k[i]);
-        tw->fence_k[i] = clock_ref(tw->k[i]);
-        tw->fence_own[i] = tw->own[i];
-    }
-    foreign_drop(&w->clocks, tw->fence_foreign);
-    tw->fence_foreign = foreign_ref(tw->foreign);
-    tw->fenced = true;
-    tick(tw);
-}
-
-static void learn(Watch *w, ThreadWatch *t, Location *at, AccessKind kind)
-{
-    if (at == NULL || at->released == NULL) return;
-    if (kind == ACCESS_ACQUIRE || kind == ACCESS_ACQ_REL) {
-        take_set(w, t, at->released);
-    } else if (t->heard != at->released) {
-        Foreign *f = foreign_join(&w->clocks, t->heard, at->released, UINT32_MAX);
-        foreign_drop(&w->clocks, t->heard);
-        t->heard = f;
-    }
-}
-
-void watch_atomic(SimMachine *m, SimThread *t, const SimLoc *at, bool reads, bool writes, AccessKind kind)
-{
-    Watch *w = watch_of(m);
-    ThreadWatch *tw = t->watch;
-    if (w == NULL || tw == NULL || kind == ACCESS_WEAK) return;
-    bool shared = at->space == PTX_SPACE_SHARED;
-    const void *owner = shared ? (const void *)at->cta : at->space == PTX_SPACE_GLOBAL ? (const void *)at->block : NULL;
-    ClusterWatch *c = shared && at->cta ? at->cta->cluster->watch : NULL;
-    if (owner == NULL || (shared && c == NULL)) return;
-    bool releases = kind == ACCESS_RELEASE || kind == ACCESS_ACQ_REL;
-    Location *l = location(w, shared ? &c->shared : &w->global, owner, at->offset, writes && (releases || tw->fenced));
-    if (l == NULL) return;
-    if (reads) learn(w, tw, l, kind);
-    if (!writes) return;
-    Foreign *set = NULL; /* a store without release ends the release sequence, an atomic goes on with it */
-    if (releases) set = as_set(w, tw, tw->k, tw->own, tw->foreign);
-    else if (tw->fenced) set = as_set(w, tw, tw->fence_k, tw->fence_own, tw->fence_foreign);
-    if (reads) {
-        Foreign *f = foreign_join(&w->clocks, l->released, set, UINT32_MAX);
-        foreign_drop(&w->clocks, set);
-        set = f;
-    }
-    foreign_drop(&w->clocks, l->released);
-    l->released = set;
-    if (releases) tick(tw);
 }

@@ -238,9 +238,9 @@ static void clusters_are_concurrent(World *w, bool bad)
 static void strong_operations_do_not_race(World *w, bool bad)
 {
     SimLoc l = gmem(w, 64);
-    watch_write(&w->m, at(w, 0, 0), &l, 4, ACCESS_RELAXED, false);
-    watch_write(&w->m, at(w, 2, 0), &l, 4, bad ? ACCESS_WEAK : ACCESS_VOLATILE, false);
-    watch_read(&w->m, at(w, 1, 0), &l, 4, ACCESS_RELAXED);
+    watch_write(&w->m, at(w, 0, 0), &l, 4, ACCESS_RELAXED, GPU, false);
+    watch_write(&w->m, at(w, 2, 0), &l, 4, bad ? ACCESS_WEAK : ACCESS_VOLATILE, SYS, false);
+    watch_read(&w->m, at(w, 1, 0), &l, 4, ACCESS_RELAXED, GPU);
 }
 
 static void shared_flag(World *w, bool bad)

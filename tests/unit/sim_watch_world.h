@@ -151,19 +151,25 @@ static inline SimLoc gmem(World *w, uint64_t offset)
 
 static inline void ld(World *w, SimThread *t, SimLoc l, uint32_t n)
 {
-    watch_read(&w->m, t, &l, n, ACCESS_WEAK);
+    watch_read(&w->m, t, &l, n, ACCESS_WEAK, 0);
 }
 
 static inline void st(World *w, SimThread *t, SimLoc l, uint32_t n)
 {
-    watch_write(&w->m, t, &l, n, ACCESS_WEAK, false);
+    watch_write(&w->m, t, &l, n, ACCESS_WEAK, 0, false);
+}
+
+enum { CTA, CLUSTER, GPU, SYS }; /* scopes */
+static inline void atomic_of(World *w, SimThread *t, SimLoc l, WatchAtomic what, AccessKind kind, uint32_t scope)
+{
+    bool ok = what == WATCH_LD ? watch_read(&w->m, t, &l, 4, kind, scope)
+                               : watch_write(&w->m, t, &l, 4, kind, scope, what != WATCH_ST);
+    if (ok) watch_atomic(&w->m, t, &l, what, kind, scope);
 }
 
 static inline void atomic(World *w, SimThread *t, SimLoc l, bool reads, bool writes, AccessKind kind)
 {
-    if (writes) watch_write(&w->m, t, &l, 4, kind, reads);
-    else watch_read(&w->m, t, &l, 4, kind);
-    watch_atomic(&w->m, t, &l, reads, writes, kind);
+    atomic_of(w, t, l, !writes ? WATCH_LD : reads ? WATCH_ATOM : WATCH_ST, kind, GPU);
 }
 
 static inline void bar_sync(World *w, uint32_t c, uint32_t id, uint32_t first, uint32_t n)
