@@ -159,7 +159,10 @@ static tile_status read_module(SimDevice *s, Loaded *l, size_t size, tile_error 
     bool placed = l->module && place_globals(s, l);
     l->mem.fail = NULL;
     if (l->module && placed) return succeed(err);
-    if (l->module) return no_memory(err);
+    if (l->module)
+        return fail_rule(err, TILE_ERROR_MEMORY, E1321,
+                         "the variables of the module do not fit: %" PRIu64 " of %" PRIu64 " bytes are in use",
+                         s->memory.used, s->memory.limit);
     if (r.lines == 0) report_rule(&r, E1418, "the PTX can't be read");
     return report_end(&r);
 }
@@ -293,6 +296,7 @@ static uint64_t hash_memory(const SimMemory *m)
 
 static tile_status report_outcome(const SimOutcome *o, bool replay, uint64_t seed, tile_error *err)
 {
+    if (o->ok && o->text[0]) return fail_rule(err, TILE_ERROR_ARGUMENT, E1202, "%s", o->text); /* the trace */
     if (o->ok) return TILE_OK;
     if (replay)
         return fail_rule(err, TILE_ERROR_KERNEL, o->code, "%s\n  replay: --sim=check --seed=%" PRIu64, o->text, seed);

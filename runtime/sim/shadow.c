@@ -4,23 +4,16 @@
 
 enum { SWEEP_LEAST = 64 * 1024 };
 
-typedef struct FreePage {
-    struct FreePage *next;
-} FreePage;
-
 void shadow_pool_init(ShadowPool *p, Mem *mem)
 {
-    *p = (ShadowPool){.mem = mem, .nrecord = 1, .nlist = 1, .npart = 1, .quota = SWEEP_LEAST};
+    *p = (ShadowPool){.mem = mem, .nrecord = 1, .nlist = 1, .npart = 1, .npage = 1, .quota = SWEEP_LEAST};
 }
 
 void shadow_pool_free(ShadowPool *p)
 {
     while (p->first) shadow_free(p->first);
-    while (p->page) {
-        FreePage *next = p->page->next;
-        mem_free(p->mem, p->page);
-        p->page = next;
-    }
+    for (uint32_t i = 1; i < p->npage; i++) mem_free(p->mem, p->page[i]);
+    if (p->page) mem_free(p->mem, p->page);
     mem_free(p->mem, p->record);
     mem_free(p->mem, p->list);
     mem_free(p->mem, p->part);
@@ -31,8 +24,8 @@ void shadow_pool_free(ShadowPool *p)
 Shadow *shadow_new(ShadowPool *p, void *owner, uint64_t bytes)
 {
     uint64_t npages = bytes / PAGE_BYTES + (bytes % PAGE_BYTES != 0);
-    if (npages > UINT32_MAX) npages = SIZE_MAX / sizeof(Cell *); /* mem_resize refuses it */
-    size_t size = sizeof(Shadow) + (size_t)npages * sizeof(Cell *);
+    if (npages > UINT32_MAX) npages = SIZE_MAX / sizeof(Cell); /* mem_resize refuses it */
+    size_t size = sizeof(Shadow) + (size_t)npages * sizeof(Cell);
     Shadow *s = mem_resize(p->mem, NULL, npages > UINT32_MAX ? SIZE_MAX : size);
     memset(s, 0, size);
     s->pool = p;
@@ -44,6 +37,7 @@ Shadow *shadow_new(ShadowPool *p, void *owner, uint64_t bytes)
     s->link = &p->first;
     if (s->next) s->next->link = &s->next;
     p->first = s;
+    p->pages += npages;
     return s;
 }
 
@@ -52,16 +46,6 @@ static uint32_t page_cells(const Shadow *s, uint32_t i)
 {
     uint64_t left = s->bytes - (uint64_t)i * PAGE_BYTES;
     return left >= PAGE_BYTES ? PAGE_CELLS : (uint32_t)((left + CELL_BYTES - 1) / CELL_BYTES);
-}
-
-static Cell *page_make(ShadowPool *p, uint32_t cells)
-{
-    FreePage *f = p->page;
-    if (f) p->page = f->next;
-    Cell *c = f ? (void *)f : mem_resize(p->mem, NULL, PAGE_CELLS * sizeof(Cell));
-    memset(c, 0, cells * sizeof(Cell));
-    p->pages++;
-    return c;
 }
 
 static void part_free(ShadowPool *p, Cell c)
@@ -73,20 +57,31 @@ static void part_free(ShadowPool *p, Cell c)
     p->freepart = g;
 }
 
+/* The cells of a page that is split. */
+static Cell *page_split(const ShadowPool *p, Cell page)
+{
+    return p->page[page.write & ~CELL_SPLIT];
+}
+
+static void page_free(ShadowPool *p, Cell page)
+{
+    page_split(p, page)[0].write = p->freepage;
+    p->freepage = page.write & ~CELL_SPLIT;
+    p->split--;
+}
+
 void shadow_free(Shadow *s)
 {
     ShadowPool *p = s->pool;
     for (uint32_t i = 0; i < s->npages; i++) {
-        Cell *c = s->page[i];
-        if (c == NULL) continue;
+        if (!(s->page[i].write & CELL_SPLIT)) continue;
+        Cell *c = page_split(p, s->page[i]);
         for (uint32_t k = 0, n = page_cells(s, i); k < n; k++) {
             if (c[k].write & CELL_SPLIT) part_free(p, c[k]);
         }
-        FreePage *f = (void *)c;
-        f->next = p->page;
-        p->page = f;
-        p->pages--;
+        page_free(p, s->page[i]);
     }
+    p->pages -= s->npages;
     *s->link = s->next;
     if (s->next) s->next->link = s->link;
     Mem mem = s->mem;
@@ -127,9 +122,10 @@ static void mark_all(Marks *m)
     const ShadowPool *p = m->pool;
     for (const Shadow *s = p->first; s; s = s->next) {
         for (uint32_t i = 0; i < s->npages; i++) {
-            const Cell *c = s->page[i];
+            bool parts = s->page[i].write & CELL_SPLIT;
+            const Cell *c = parts ? page_split(p, s->page[i]) : &s->page[i];
             Cell last = {0};
-            for (uint32_t k = 0, n = page_cells(s, i); c && k < n; k++) {
+            for (uint32_t k = 0, n = parts ? page_cells(s, i) : 1; k < n; k++) {
                 if (c[k].write == last.write && c[k].others == last.others) continue;
                 mark_cell(m, last = c[k]);
             }
@@ -165,7 +161,7 @@ static void sweep(ShadowPool *p)
     }
     mem_free(p->mem, m.record);
     /* The walk over all cells has to be worth it. */
-    uint64_t cells = p->pages * PAGE_CELLS / 8;
+    uint64_t cells = (p->pages + p->split * PAGE_CELLS) / 8;
     p->made = 0;
     p->quota = live > cells ? live : cells;
     if (p->quota < SWEEP_LEAST) p->quota = SWEEP_LEAST;
@@ -332,45 +328,95 @@ static uint64_t walk_cells(Walk *w, Cell *c, uint64_t n, bool *ok)
     return i;
 }
 
+static void page_make(ShadowPool *p, Cell *page)
+{
+    Cell c = *page;
+    uint32_t g = p->freepage;
+    if (g) {
+        p->freepage = p->page[g][0].write;
+    } else {
+        Cell *cells = mem_resize(p->mem, NULL, PAGE_CELLS * sizeof(Cell));
+        void *v = p->page;
+        g = number_new(p, &v, &p->npage, &p->cappage, sizeof *p->page);
+        p->page = v;
+        p->page[g] = cells;
+    }
+    for (uint32_t i = 0; i < PAGE_CELLS; i++) p->page[g][i] = c;
+    *page = (Cell){CELL_SPLIT | g, 0};
+    p->split++;
+}
+
+static void page_merge(ShadowPool *p, Cell *page, uint32_t cells)
+{
+    const Cell *c = page_split(p, *page);
+    Cell first = c[0];
+    if (first.write & CELL_SPLIT) return;
+    for (uint32_t i = 1; i < cells; i++) {
+        if (!same(c[i], first)) return;
+    }
+    page_free(p, *page);
+    *page = first;
+}
+
+/* Bytes from .. to of page k. */
+static bool walk_page(Walk *w, Shadow *s, uint32_t k, uint32_t from, uint32_t to, uint32_t *failed)
+{
+    ShadowPool *p = w->pool;
+    Cell *page = &s->page[k];
+    uint64_t left = s->bytes - (uint64_t)k * PAGE_BYTES;
+    bool all = from == 0 && (to == PAGE_BYTES || to == left), ok = true;
+    if (!(page->write & CELL_SPLIT)) {
+        Cell out = *page;
+        *failed = from;
+        if (!step(w, &out)) return false;
+        if (all) *page = out;
+        if (same(out, *page)) return true;
+        page_make(p, page);
+    }
+    Cell *c = page_split(p, *page);
+    for (uint32_t at = from, n; at < to; at += n) {
+        uint32_t low = at % CELL_BYTES;
+        w->failed = 0;
+        if (low == 0 && to - at >= CELL_BYTES) {
+            n = (uint32_t)walk_cells(w, c + at / CELL_BYTES, (to - at) / CELL_BYTES, &ok) * CELL_BYTES;
+            *failed = at + n + w->failed;
+        } else {
+            n = to - at < CELL_BYTES - low ? to - at : CELL_BYTES - low;
+            ok = visit(w, c + at / CELL_BYTES, CELL_BYTES, low, low + n);
+            *failed = at - low + w->failed;
+        }
+        if (!ok) return false;
+    }
+    if (all) page_merge(p, page, page_cells(s, k));
+    return true;
+}
+
 bool shadow_walk(Shadow *s, uint64_t at, uint64_t bytes, ShadowMemo *memo, ShadowStep step_, void *user,
                  uint64_t *failed)
 {
     ShadowPool *p = s->pool;
     Walk w = {p, memo, step_, user, 0};
     if (memo->sweeps != p->sweeps) memo->valid = false;
-    while (bytes && at < s->bytes) {
-        uint64_t k = at / PAGE_BYTES, in = at % PAGE_BYTES, n;
-        if (s->page[k] == NULL) s->page[k] = page_make(p, page_cells(s, (uint32_t)k));
-        Cell *c = s->page[k] + in / CELL_BYTES;
-        bool ok = true;
-        w.failed = 0;
-        if (in % CELL_BYTES == 0 && bytes >= CELL_BYTES) {
-            uint64_t room = bytes < PAGE_BYTES - in ? bytes : PAGE_BYTES - in;
-            n = walk_cells(&w, c, room / CELL_BYTES, &ok) * CELL_BYTES;
-        } else {
-            uint64_t low = in % CELL_BYTES;
-            n = bytes < CELL_BYTES - low ? bytes : CELL_BYTES - low;
-            ok = visit(&w, c, CELL_BYTES, (uint32_t)low, (uint32_t)(low + n));
-            if (!ok) {
-                *failed = at - low + w.failed;
-                return false;
-            }
-        }
-        if (!ok) {
-            *failed = at + n + w.failed;
+    if (at >= s->bytes) return true;
+    if (bytes > s->bytes - at) bytes = s->bytes - at;
+    while (bytes) {
+        uint32_t k = (uint32_t)(at / PAGE_BYTES), from = (uint32_t)(at % PAGE_BYTES), in_page;
+        uint32_t to = bytes < PAGE_BYTES - from ? from + (uint32_t)bytes : PAGE_BYTES;
+        if (!walk_page(&w, s, k, from, to, &in_page)) {
+            *failed = (uint64_t)k * PAGE_BYTES + in_page;
             return false;
         }
-        at += n;
-        bytes -= n;
+        at += to - from;
+        bytes -= to - from;
     }
     return true;
 }
 
 Cell shadow_at(const Shadow *s, uint64_t at, uint64_t *end)
 {
-    const Cell *page = s->page[at / PAGE_BYTES];
+    Cell page = s->page[at / PAGE_BYTES];
     uint64_t in = at % CELL_BYTES, size = CELL_BYTES, base = at - in;
-    Cell c = page ? page[at % PAGE_BYTES / CELL_BYTES] : (Cell){0};
+    Cell c = page.write & CELL_SPLIT ? page_split(s->pool, page)[at % PAGE_BYTES / CELL_BYTES] : page;
     while (c.write & CELL_SPLIT) {
         size /= 4;
         base += in / size * size;

@@ -1,8 +1,8 @@
 /* Shadow memory: for each byte who wrote it last and who has read it since.
  *
- * Memory is covered by cells of 16 bytes, in pages that are made when they are first touched. A cell whose bytes
- * differ is split into four cells of a quarter of its size, and those again into bytes; it is joined again when its
- * parts are alike. A cell names records: who did an access, when, and how its end is known. One record serves all
+ * Memory is covered by pages: a page is one cell while its bytes are alike, as of a large copy, else it is split into
+ * cells of 16 bytes. A cell whose bytes differ is split into four cells of a quarter of its size, and those again into
+ * bytes; both are joined again when their parts are alike. A cell names records: who did an access, when, and how its end is known. One record serves all
  * bytes of an access; records that no cell names any more are swept from time to time.
  *
  * What an access does to a cell depends only on the cell, so a walk asks once for cells that are alike (ShadowMemo).
@@ -42,7 +42,7 @@ typedef struct Record {
 } Record;
 
 typedef struct Cell {
-    uint32_t write;  /* record of the last write, or CELL_SPLIT | number of its four parts */
+    uint32_t write;  /* record of the last write, or CELL_SPLIT | number of its four parts, or of the page's cells */
     uint32_t others; /* reads since, and writes that it is not ordered with but need not be: a record, or
                         CELL_LIST | number of a list */
 } Cell;
@@ -52,7 +52,7 @@ enum {
     CELL_BYTES = 16,
     OTHERS_MAX = 8,
     OTHERS_RECENT = 1024,
-    PAGE_BYTES = 64 * 1024,
+    PAGE_BYTES = 4 * 1024,
     PAGE_CELLS = PAGE_BYTES / CELL_BYTES
 };
 
@@ -62,18 +62,18 @@ typedef struct Others { /* not changed: lists that are alike are one, mostly */
 } Others;
 
 struct Shadow;
-struct FreePage;
 typedef struct ShadowPool {
     Mem *mem;
     Record *record;
     Others *list;
     Cell (*part)[4];
-    uint32_t nrecord, caprecord, nlist, caplist, npart, cappart; /* used from 1 on */
-    uint32_t freerecord, freelist, freepart;                     /* chains, 0: none */
+    Cell **page;                                                                 /* cells of pages that are split */
+    uint32_t nrecord, caprecord, nlist, caplist, npart, cappart, npage, cappage; /* used from 1 on */
+    uint32_t freerecord, freelist, freepart, freepage;                           /* chains, 0: none */
     struct Shadow *first;
-    struct FreePage *page;          /* pages without a shadow */
     uint32_t recent[OTHERS_RECENT]; /* lists by what they hold */
-    uint64_t pages, made;
+    uint64_t pages, split;          /* of all shadows, and those of them that are split */
+    uint64_t made;
     uint64_t quota;  /* sweep when so many records and lists have been made */
     uint32_t sweeps; /* numbers that are kept outside without a pin are void when it has changed */
 } ShadowPool;
@@ -85,7 +85,7 @@ typedef struct Shadow { /* of one CTA's shared memory, or of one allocation */
     Mem mem;
     uint64_t bytes;
     uint32_t npages;
-    Cell *page[];
+    Cell page[];
 } Shadow;
 
 void shadow_pool_init(ShadowPool *p, Mem *mem);

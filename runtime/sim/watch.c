@@ -361,6 +361,13 @@ static ThreadRecord *thread_record(const Access *a)
     return r;
 }
 
+/* A strong store, the way flags are set, is over once it has been seen; other writes must be ordered. */
+static void note_remote(const Access *a)
+{
+    bool order = a->flags & REC_WRITE && (a->flags & REC_REDUCE || !(a->flags & REC_STRONG));
+    pending_note(a->w, a->cta, order ? END_ORDER : END_EXEC, a->t->agent, a->t->own[order ? KNOW_C : KNOW_E], a->who);
+}
+
 static bool thread_access(Access *a, SimThread *t, const SimLoc *at, uint32_t bytes)
 {
     if (a->cta) a->flags |= REC_SHARED;
@@ -369,9 +376,7 @@ static bool thread_access(Access *a, SimThread *t, const SimLoc *at, uint32_t by
     a->record = r->record;
     if (a->cta && a->cta != t->cta) {
         if (!check_started(a->m, t, a->cta, &a->who, "the access is to shared memory of")) return false;
-        bool write = a->flags & REC_WRITE;
-        pending_note(a->w, a->cta, write ? END_ORDER : END_EXEC, a->t->agent, a->t->own[write ? KNOW_C : KNOW_E],
-                     a->who);
+        note_remote(a);
         r->memo.valid = false; /* it is of one CTA's memory */
     }
     bool ok = access_run(a, at, bytes, &r->memo);

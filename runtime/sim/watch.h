@@ -29,8 +29,8 @@
  *
  * Release and acquire through atomics and fences carry C between two threads that the scopes of both include.
  *
- * When a CTA exits, accesses of others to its shared memory must be over: plain writes and atomics in the order C,
- * reads, operations on its mbarriers and copies in the order E.
+ * When a CTA exits, accesses of others to its shared memory must be over: weak writes and atomics in the order C,
+ * reads, strong stores (flags), operations on its mbarriers and copies in the order E.
  */
 #ifndef SIM_WATCH_H
 #define SIM_WATCH_H

@@ -1,0 +1,62 @@
+# tilecc run on the simulator: where it runs by default, its options, what a finding looks like, the trace.
+. cli/cli.sh
+
+cat >copy.tile <<'TILE'
+kernel copy(src: global bf16[M, N], dst: global bf16[M, N]) grid (ceil(N, 64), ceil(M, 32)) {
+    shared t: bf16[32, 64];
+    move src[cta.y * 32, cta.x * 64] -> t;
+    move t -> dst[cta.y * 32, cta.x * 64];
+}
+TILE
+arguments='src=bf16[70,136] dst=bf16[70,136]:out.npy'
+
+# shellcheck disable=SC2086
+sim() { # CODE WORDS OPTIONS..
+    code=$1 words=$2
+    shift 2
+    expect "$code" "$words" run "$@" $arguments
+}
+sim 0 '' copy.tile --device=sim
+[ -s out.npy ] || fail "no output"
+sim 0 'on simulator \(fast' -v copy.tile --sim=fast
+sim 0 'on simulator \(check, sm_90a' -v copy.tile --sim=check --seed=7
+sim 0 'on simulator \(fuzz' -v copy.tile --sim=fuzz --schedules=3
+sim 0 'on simulator \(fast' -v copy.tile --device=sim:fast,steps=100000
+sim 2 "no option .slow." copy.tile --sim=slow
+sim 2 "no option .seed=x." copy.tile --seed=x
+sim 2 "no option .schedules=0." copy.tile --sim=fuzz --schedules=0
+sim 2 'for the simulator' copy.tile --device=cuda --sim=check
+sim 2 'no device .simulator.' copy.tile --device=simulator
+sim 1 'E1319' copy.tile --sim=check --sim-steps=50
+sim 3 'E1321' copy.tile --sim=check --sim-bytes=1000
+rm -f out.npy
+
+# The wait is taken out of the PTX: found, with both places, and replayed by the seed that is printed.
+"$TILECC" -S -lineinfo copy.tile -o good.ptx || fail "tilecc -S"
+awk '/wait_t_full_[0-9]*:/ { skip = 3 } skip > 0 { skip--; next } { print }' good.ptx >hasty.ptx
+sim 0 '' good.ptx --device=sim
+rm -f out.npy
+sim 1 'E1303: kernel .copy.' hasty.ptx --device=sim
+contains err 'copy.tile:4:5'
+contains err 'copy.tile:3:5'
+contains err 'replay: --sim=check --seed=1'
+[ ! -e out.npy ] || fail "a finding, but an output"
+sim 1 'E1303' hasty.ptx --sim=fuzz --seed=20 --schedules=5
+contains err '--seed=20'
+sim 1 'E1303' hasty.ptx --sim=check --seed=20
+sed 's/, 4096;/, 4080;/' good.ptx >bytes.ptx
+sim 1 'E1302|E1301|E1309' bytes.ptx --device=sim
+sed 's/mul.lo.s32/mull.lo.s32/' good.ptx >word.ptx
+sim 3 "E1418.*mull" word.ptx --device=sim
+
+# The timeline is one JSON value, all of it or nothing.
+sim 0 '' copy.tile --sim=check --trace=t.json
+contains t.json '"traceEvents"'
+if command -v python3 >/dev/null 2>&1; then
+    python3 -c 'import json; json.load(open("t.json"))' || fail "the trace is no JSON"
+fi
+rm -f t.json out.npy
+sim 2 'E1202.*none/t.json' copy.tile --sim=check --trace=none/t.json
+rm -f copy.tile ./*.ptx out.npy
+only_files
+finish
