@@ -207,15 +207,20 @@ static bool lost(SimMachine *m, const Task *k, const TaskDest *d)
                        d->cta->id[0], d->cta->id[1], d->cta->id[2], d->cta->rank);
 }
 
-static uint8_t *global_bytes(SimMachine *m, Task *k, uint64_t address, uint32_t n)
+static uint8_t *find_global(SimMachine *m, Task *k, uint64_t address, uint32_t n)
 {
-    SimBlock *b = k->block;
-    if (b && n <= b->bytes && address - b->address <= b->bytes - n) return b->data + (address - b->address);
-    b = sim_find(m->memory, address, n, &k->block);
+    SimBlock *b = sim_find(m->memory, address, n, &k->block);
     if (b) return b->data + (address - b->address);
     sim_fail_at(m, E1313, &k->who, NULL, "bytes 0x%" PRIx64 " to 0x%" PRIx64 " of global memory are in no allocation",
                 address, address + n - 1);
     return NULL;
+}
+
+static inline uint8_t *global_bytes(SimMachine *m, Task *k, uint64_t address, uint32_t n)
+{
+    const SimBlock *b = k->block;
+    if (b && n <= b->bytes && address - b->address <= b->bytes - n) return b->data + (address - b->address);
+    return find_global(m, k, address, n);
 }
 
 /* All of a linear copy's source as it is now. */
@@ -315,6 +320,23 @@ static uint32_t move_plain(Task *k, uint8_t *to, const uint8_t *from, uint32_t n
     return n * PIECE;
 }
 
+/* The next pieces of a tensor load to one place as long as they are plain: whole, inside, not converted. */
+static uint32_t move_tensor(SimMachine *m, Task *k, uint8_t *to, uint32_t n)
+{
+    uint32_t i = 0, at = k->at;
+    if (k->kind != TASK_LOAD || k->reduce || box_converts(&k->walk)) return 0;
+    for (; i < n; i++, at = behind(k, at)) {
+        const BoxPiece *p = &k->table[at];
+        if (!p->inside || p->bytes != PIECE) break;
+        const uint8_t *from = global_bytes(m, k, p->global, PIECE);
+        if (from == NULL) break;
+        memcpy(to + p->shared, from, PIECE);
+    }
+    k->at = at;
+    k->next += i;
+    return i;
+}
+
 static bool move_in(SimMachine *m, Task *k, uint32_t n)
 {
     uint8_t data[2 * PIECE];
@@ -327,6 +349,13 @@ static bool move_in(SimMachine *m, Task *k, uint32_t n)
     }
     for (; n; n--, k->next++, k->at = behind(k, k->at)) {
         BoxPiece p;
+        if (k->ndest == 1 && k->tensor && !d->cta->exited) {
+            uint32_t moved = move_tensor(m, k, d->cta->smem + d->offset, n);
+            d->moved += moved * PIECE;
+            n -= moved;
+            if (m->failed) return false;
+            if (n == 0) break;
+        }
         if (k->ndest == 1) {
             find_piece(k, k->at, &p);
         } else {
@@ -359,7 +388,6 @@ static bool step_arrival(SimMachine *m, Task *k, uint32_t budget, bool *over)
 static bool collect(SimMachine *m, Task *k, uint32_t n)
 {
     uint8_t *out = k->buffer + (size_t)k->next * PIECE;
-    BoxPiece p;
     if (!k->tensor && n) {
         const uint8_t *from = source_bytes(m, k);
         if (from == NULL) return false;
@@ -368,8 +396,12 @@ static bool collect(SimMachine *m, Task *k, uint32_t n)
         return true;
     }
     for (; n; n--, out += PIECE, k->next++, k->at = behind(k, k->at)) {
-        find_piece(k, k->at, &p);
-        if (p.inside && !read_piece(m, k, &p, out)) return false;
+        const BoxPiece *p = &k->table[k->at];
+        if (!p->inside) continue;
+        if (k->src->exited) return source_bytes(m, k) != NULL;
+        const uint8_t *from = k->src->smem + k->src_offset + p->shared;
+        if (p->bytes == PIECE) memcpy(out, from, PIECE);
+        else memcpy(out, from, p->bytes);
     }
     return true;
 }
@@ -377,7 +409,6 @@ static bool collect(SimMachine *m, Task *k, uint32_t n)
 static bool move_out(SimMachine *m, Task *k, uint32_t n)
 {
     const uint8_t *from = k->buffer + (size_t)k->next_write * PIECE;
-    BoxPiece p;
     if (!k->tensor && n) {
         uint8_t *to = global_bytes(m, k, k->global, k->total);
         if (to == NULL) return false;
@@ -386,11 +417,12 @@ static bool move_out(SimMachine *m, Task *k, uint32_t n)
         return true;
     }
     for (; n; n--, from += PIECE, k->next_write++, k->at_write = behind(k, k->at_write)) {
-        find_piece(k, k->at_write, &p);
-        if (!p.inside) continue;
-        uint8_t *to = global_bytes(m, k, p.global, p.bytes);
+        const BoxPiece *p = &k->table[k->at_write];
+        if (!p->inside) continue;
+        uint8_t *to = global_bytes(m, k, p->global, p->bytes);
         if (to == NULL) return false;
-        put(k, to, from, p.bytes);
+        if (p->bytes == PIECE && !k->reduce) memcpy(to, from, PIECE);
+        else put(k, to, from, p->bytes);
     }
     return true;
 }

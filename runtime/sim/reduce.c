@@ -1,64 +1,66 @@
 /* Reductions of the copy engine and of atom / red on the bits of memory.
  *
- * f16 and bf16 are added in double: their sum has at most 41 bits for f16; for bf16 it is rounded twice, which is the
- * same as once, because double has more than 2 * 8 + 2 bits of precision (and sums that end up subnormal are exact). */
+ * f16 and bf16 are added in float and rounded twice, which is the same as once: float has at least 2 * p + 2 bits of
+ * precision for their p = 11 and 8 (and sums that end up subnormal are exact). */
 #include <math.h>
 #include <string.h>
 
 #include "runtime/sim/maps.h"
 
-/* ---- 16-bit floats ---- */
+/* ---- 16-bit floats: without branches, so that loops become vector code ---- */
 
-typedef struct Small { /* a binary format of 16 bits */
-    int mantissa;      /* explicit bits */
-    int bias;
-} Small;
-
-#define F16 ((Small){10, 15}) /* constants where they are used, so that each format gets code of its own */
-#define BF16 ((Small){7, 127})
-
-enum { DOUBLE_MANTISSA = 52, DOUBLE_BIAS = 1023 };
-
-static inline double power_of_two(int e) /* within double's normal range */
+static inline uint32_t bits_of(float f)
 {
-    uint64_t bits = (uint64_t)(e + DOUBLE_BIAS) << DOUBLE_MANTISSA;
-    double d;
-    memcpy(&d, &bits, sizeof d);
-    return d;
+    uint32_t bits;
+    memcpy(&bits, &f, sizeof bits);
+    return bits;
 }
 
-static inline double widen(uint16_t h, Small f)
+static inline float float_of(uint32_t bits)
 {
-    uint64_t mantissa = h & ((1u << f.mantissa) - 1), exponent = (h & 0x7FFFu) >> f.mantissa;
-    uint64_t top = 0x7FFFu >> f.mantissa, bits;
-    double d;
-    if (exponent == 0) {
-        d = (double)mantissa * power_of_two(1 - f.bias - f.mantissa);
-    } else {
-        uint64_t e = exponent == top ? 2047 : exponent + (uint64_t)(DOUBLE_BIAS - f.bias);
-        bits = e << DOUBLE_MANTISSA | mantissa << (DOUBLE_MANTISSA - f.mantissa);
-        memcpy(&d, &bits, sizeof d);
-    }
-    return h & 0x8000 ? -d : d;
+    float f;
+    memcpy(&f, &bits, sizeof f);
+    return f;
 }
 
-/* To nearest, ties to even. NaN: 0x7FFF, the canonical one of both formats (PTX ISA, Floating Point: NaN payloads). */
-static inline uint16_t narrow(double d, Small f)
+static inline uint32_t mask_of(bool b)
 {
-    if (isnan(d)) return 0x7FFF;
-    uint16_t sign = signbit(d) ? 0x8000 : 0, inf = (uint16_t)((0x7FFFu >> f.mantissa) << f.mantissa);
-    double a = fabs(d);
-    int least = 1 - f.bias, shift = DOUBLE_MANTISSA - f.mantissa;
-    if (a < power_of_two(least)) { /* one more may be the least normal number: the bits say that too */
-        double units = rint(a * power_of_two(f.mantissa - least));
-        return (uint16_t)(sign | (uint16_t)units);
-    }
-    if (isinf(a)) return sign | inf;
-    uint64_t bits;
-    memcpy(&bits, &a, sizeof bits);
-    bits += (UINT64_C(1) << (shift - 1)) - 1 + (bits >> shift & 1);
-    bits = (bits >> shift) - ((uint64_t)(DOUBLE_BIAS - f.bias) << f.mantissa);
-    return (uint16_t)(sign | (bits >= inf ? inf : bits));
+    return (uint32_t)0 - (uint32_t)b;
+}
+
+static inline uint32_t pick(bool first, uint32_t a, uint32_t b)
+{
+    return b ^ ((a ^ b) & mask_of(first));
+}
+
+/* The mantissa's and the exponent's bits, moved to float's place, count 2^-112 times too little: subnormals too. */
+static inline float widen_f16(uint16_t h)
+{
+    uint32_t bits = bits_of(float_of((h & 0x7FFFu) << 13) * 0x1p112f);
+    bits |= mask_of((h & 0x7C00u) == 0x7C00u) & 0x7F800000u;
+    return float_of(bits | (h & 0x8000u) << 16);
+}
+
+static inline float widen_bf16(uint16_t h)
+{
+    return float_of((uint32_t)h << 16);
+}
+
+/* To nearest, ties to even. NaN: 0x7FFF, the canonical one of both formats (PTX ISA, Floating Point: NaN payloads).
+ * Subnormals: their unit is that of 0.5 in float. */
+static inline uint16_t narrow_f16(float f)
+{
+    uint32_t bits = bits_of(f), a = bits & 0x7FFFFFFFu, sign = bits >> 16 & 0x8000u;
+    uint32_t normal = (a + 0xFFFu + (a >> 13 & 1) - (112u << 23)) >> 13;
+    uint32_t small = bits_of(float_of(a) + 0.5f) - 0x3F000000u;
+    uint32_t r = pick(a < 0x38800000u, small, pick(a < 0x47800000u, normal, 0x7C00u));
+    return (uint16_t)pick(a > 0x7F800000u, 0x7FFFu, r | sign);
+}
+
+static inline uint16_t narrow_bf16(float f)
+{
+    uint32_t bits = bits_of(f), r = (bits + 0x7FFFu + (bits >> 16 & 1)) >> 16;
+    return (uint16_t)pick((bits & 0x7FFFFFFFu) > 0x7F800000u, 0x7FFFu, r);
 }
 
 /* ---- loops: one per operation and type ---- */
@@ -124,23 +126,45 @@ static void reduce_u64(uint8_t *dst, const uint8_t *src, size_t n, RedOp op)
     }
 }
 
-static inline uint16_t order_small(uint16_t x, uint16_t y, bool min, Small f)
+static inline uint16_t order_small(uint16_t x, uint16_t y, bool min, bool brain)
 {
-    double a = widen(x, f), b = widen(y, f);
+    float a = brain ? widen_bf16(x) : widen_f16(x), b = brain ? widen_bf16(y) : widen_f16(y);
     if (isnan(a)) return isnan(b) ? 0x7FFF : y;
     if (isnan(b)) return x;
     bool below = a < b || (a == b && signbit(a) && !signbit(b));
     return below == min ? x : y;
 }
 
+enum { BLOCK = 8 }; /* elements whose sums are computed at once */
+
+static void add_block_f16(uint8_t *dst, const uint8_t *src, size_t n)
+{
+    uint16_t d[BLOCK] = {0}, s[BLOCK] = {0};
+    memcpy(d, dst, n);
+    memcpy(s, src, n);
+    for (int i = 0; i < BLOCK; i++) d[i] = narrow_f16(widen_f16(d[i]) + widen_f16(s[i]));
+    memcpy(dst, d, n);
+}
+
+static void add_block_bf16(uint8_t *dst, const uint8_t *src, size_t n)
+{
+    uint16_t d[BLOCK] = {0}, s[BLOCK] = {0};
+    memcpy(d, dst, n);
+    memcpy(s, src, n);
+    for (int i = 0; i < BLOCK; i++) d[i] = narrow_bf16(widen_bf16(d[i]) + widen_bf16(s[i]));
+    memcpy(dst, d, n);
+}
+
 static void reduce_small(uint8_t *dst, const uint8_t *src, size_t n, RedOp op, bool brain)
 {
-    if (op == RED_ADD && brain) {
-        EACH(uint16_t, narrow(widen(d, BF16) + widen(s, BF16), BF16));
-    } else if (op == RED_ADD) {
-        EACH(uint16_t, narrow(widen(d, F16) + widen(s, F16), F16));
-    } else if (op == RED_MIN || op == RED_MAX) {
-        EACH(uint16_t, brain ? order_small(d, s, op == RED_MIN, BF16) : order_small(d, s, op == RED_MIN, F16));
+    enum { BYTES = BLOCK * sizeof(uint16_t) };
+    if (op == RED_MIN || op == RED_MAX) {
+        EACH(uint16_t, order_small(d, s, op == RED_MIN, brain));
+    }
+    for (; op == RED_ADD && n; dst += BYTES, src += BYTES, n -= n < BYTES ? n : BYTES) {
+        size_t part = n < BYTES ? n : BYTES;
+        if (brain) add_block_bf16(dst, src, part);
+        else add_block_f16(dst, src, part);
     }
 }
 

@@ -335,11 +335,11 @@ static void page_make(ShadowPool *p, Cell *page)
     if (g) {
         p->freepage = p->page[g][0].write;
     } else {
-        Cell *cells = mem_resize(p->mem, NULL, PAGE_CELLS * sizeof(Cell));
         void *v = p->page;
         g = number_new(p, &v, &p->npage, &p->cappage, sizeof *p->page);
         p->page = v;
-        p->page[g] = cells;
+        p->page[g] = NULL; /* the next line may jump */
+        p->page[g] = mem_resize(p->mem, NULL, PAGE_CELLS * sizeof(Cell));
     }
     for (uint32_t i = 0; i < PAGE_CELLS; i++) p->page[g][i] = c;
     *page = (Cell){CELL_SPLIT | g, 0};

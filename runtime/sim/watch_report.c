@@ -94,7 +94,9 @@ static void say_order(Words *w, const Access *a, const Record *o)
     static const char *const scopes[REACH_COUNT] = {".cta", ".cluster", ".gpu"};
     if (a->flags & o->flags & (REC_STRONG | REC_REDUCE)) {
         uint16_t x = a->flags & REC_REACH, y = o->flags & REC_REACH;
-        say(w, "both are atomic, but the scope of %s (%s) does not include the other's thread, and nothing orders them",
+        say(w,
+            "both are strong (relaxed, atomic), but the scope of %s (%s) does not include the other's thread, and "
+            "nothing orders them",
             x < y   ? "this one"
             : x > y ? "the other one"
                     : "both",
@@ -103,7 +105,8 @@ static void say_order(Words *w, const Access *a, const Record *o)
         say(w, "it was executed before, but only .relaxed operations (or collectives without memory order, or scopes "
                "that are too small) stand between them");
     } else {
-        say(w, "no barrier and no release / acquire pair orders it before this access");
+        say(w, "no barrier and no release / acquire pair of a scope that includes both threads orders it before this "
+               "access");
     }
 }
 

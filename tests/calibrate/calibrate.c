@@ -163,7 +163,8 @@ static void work(const Setup *s, const char *device, uint32_t from, uint32_t n, 
     static Case c;
     tile_error e;
     if (!bench_open(&b, device, &e)) {
-        fprintf(stderr, "%s: %s\n", device, e.text);
+        printf("SKIPPED: %s: %s\n", device, e.text);
+        fflush(stdout);
         _exit(77);
     }
     bool ended = false;
@@ -284,7 +285,8 @@ static int show(const Setup *s, uint32_t number)
     if (r.class > CLASS_TIMEOUT) return 0;
     print_bytes("shared", b.host_fill, b.host_out, (size_t)c.cluster * c.region);
     print_bytes("global", tensor, b.host_tensor, c.tensor_bytes);
-    if (c.kind == KIND_BARRIER) print_bytes("status", NULL, b.host_out + (size_t)c.cluster * c.region, 4 * STATUS_WORDS);
+    if (c.kind == KIND_BARRIER)
+        print_bytes("status", NULL, b.host_out + (size_t)c.cluster * c.region, 4 * STATUS_WORDS);
     return 0;
 }
 

@@ -4,9 +4,9 @@
 
 #include "tests/calibrate/calibrate.h"
 
-const char *const KIND_NAMES[KIND_COUNT] = {"load",        "load_phase",  "load_interleave", "store",  "store_interleave",
-                                            "reduce_tensor", "bulk",      "reduce_bulk",     "reduce_peer", "multicast",
-                                            "peer",        "barrier",     "trap"};
+const char *const KIND_NAMES[KIND_COUNT] = {
+    "load",        "load_phase",  "load_interleave", "store", "store_interleave", "reduce_tensor", "bulk",
+    "reduce_bulk", "reduce_peer", "multicast",       "peer",  "barrier",          "trap"};
 
 uint64_t draw(Draw *d)
 {
@@ -84,8 +84,8 @@ static const struct TypeWord {
     const char *name;
     int bytes;
     bool is_float;
-} TYPES[] = {{"u8", 1, false},  {"u16", 2, false}, {"u32", 4, false},     {"s32", 4, false}, {"u64", 8, false},
-             {"s64", 8, false}, {"f16", 2, true},  {"f32", 4, true},      {"f64", 8, true},  {"bf16", 2, true},
+} TYPES[] = {{"u8", 1, false},     {"u16", 2, false}, {"u32", 4, false},    {"s32", 4, false}, {"u64", 8, false},
+             {"s64", 8, false},    {"f16", 2, true},  {"f32", 4, true},     {"f64", 8, true},  {"bf16", 2, true},
              {"f32_ftz", 4, true}, {"tf32", 4, true}, {"tf32_ftz", 4, true}};
 enum { TYPE_WORDS = sizeof TYPES / sizeof TYPES[0] };
 
@@ -153,7 +153,8 @@ static bool draw_map_once(Draw *d, Case *c, int type, bool interleave, bool is_s
 
 static void draw_map(Draw *d, Case *c, int type, bool interleave, bool is_store)
 {
-    while (!draw_map_once(d, c, type, interleave, is_store)) {}
+    while (!draw_map_once(d, c, type, interleave, is_store)) {
+    }
 }
 
 /* Where the box lies: inside, over an edge, below 0, far outside. Outermost first in the map, innermost first in args. */
@@ -168,7 +169,9 @@ static void draw_coords(Draw *d, Case *c, bool negative)
         case 0: v = negative ? -between(d, 1, box) : n - 1; break;
         case 1: v = n - between(d, 0, box < n ? box : n); break;
         case 2: v = one_in(d, 4) ? n + draw_below(d, 50) : 0; break;
-        case 3: v = one_in(d, 12) ? (negative && one_in(d, 2) ? INT32_MIN : INT32_MAX - 255) : between(d, 0, n - 1); break;
+        case 3:
+            v = one_in(d, 12) ? (negative && one_in(d, 2) ? INT32_MIN : INT32_MAX - 255) : between(d, 0, n - 1);
+            break;
         default: v = between(d, 0, n > box ? n - box : 0); break;
         }
         if (i == 0) v = v >= 0 ? v / unit * unit : -((-v + unit - 1) / unit * unit);
@@ -266,12 +269,12 @@ static Values values_of_map(int type)
 static const struct {
     const char *op;
     int type;
-} TENSOR_REDUCTIONS[] = {{"add", MAP_U32},  {"add", MAP_S32}, {"add", MAP_U64}, {"add", MAP_F16}, {"add", MAP_BF16},
-                         {"add", MAP_F32},  {"min", MAP_U32}, {"min", MAP_S32}, {"min", MAP_U64}, {"min", MAP_S64},
-                         {"min", MAP_F16},  {"min", MAP_BF16}, {"max", MAP_U32}, {"max", MAP_S32}, {"max", MAP_U64},
-                         {"max", MAP_S64},  {"max", MAP_F16}, {"max", MAP_BF16}, {"inc", MAP_U32}, {"dec", MAP_U32},
-                         {"and", MAP_U32},  {"or", MAP_U32},  {"xor", MAP_U32}, {"and", MAP_S32}, {"or", MAP_U64},
-                         {"xor", MAP_U64},  {"and", MAP_U64}, {"add", MAP_F32_FTZ}, {"add", MAP_S64}, {"add", MAP_F64}};
+} TENSOR_REDUCTIONS[] = {{"add", MAP_U32}, {"add", MAP_S32},  {"add", MAP_U64},     {"add", MAP_F16}, {"add", MAP_BF16},
+                         {"add", MAP_F32}, {"min", MAP_U32},  {"min", MAP_S32},     {"min", MAP_U64}, {"min", MAP_S64},
+                         {"min", MAP_F16}, {"min", MAP_BF16}, {"max", MAP_U32},     {"max", MAP_S32}, {"max", MAP_U64},
+                         {"max", MAP_S64}, {"max", MAP_F16},  {"max", MAP_BF16},    {"inc", MAP_U32}, {"dec", MAP_U32},
+                         {"and", MAP_U32}, {"or", MAP_U32},   {"xor", MAP_U32},     {"and", MAP_S32}, {"or", MAP_U64},
+                         {"xor", MAP_U64}, {"and", MAP_U64},  {"add", MAP_F32_FTZ}, {"add", MAP_S64}, {"add", MAP_F64}};
 
 static void draw_reduce_tensor(Draw *d, Case *c)
 {
@@ -311,7 +314,8 @@ static void draw_bulk(Draw *d, Case *c)
         c->args[ARG_TX] = c->args[ARG_SIZE];
         const char *space = one_in(d, 2) ? "cta" : "cluster";
         snprintf(c->core, sizeof c->core,
-                 "cp.async.bulk.shared::%s.global.mbarrier::complete_tx::bytes [%%off], [%%g], %%size, [%%bar];\n", space);
+                 "cp.async.bulk.shared::%s.global.mbarrier::complete_tx::bytes [%%off], [%%g], %%size, [%%bar];\n",
+                 space);
         snprintf(c->name, sizeof c->name, "bulk load ::%s %d bytes", space, c->args[ARG_SIZE]);
     } else {
         snprintf(c->core, sizeof c->core,
@@ -327,15 +331,15 @@ typedef struct Reduction {
     Values values;
 } Reduction;
 static const Reduction REDUCTIONS[] = {
-    {"add", "u32", 4, VALUES_INT},       {"add", "s32", 4, VALUES_INT},     {"add", "u64", 8, VALUES_INT},
-    {"add", "f32", 4, VALUES_F32},       {"add", "f64", 8, VALUES_F64},     {"add.noftz", "f16", 2, VALUES_F16},
-    {"add.noftz", "bf16", 2, VALUES_BF16}, {"min", "u32", 4, VALUES_INT},   {"min", "s32", 4, VALUES_INT},
-    {"min", "u64", 8, VALUES_INT},       {"min", "s64", 8, VALUES_INT},     {"min", "f16", 2, VALUES_F16},
-    {"min", "bf16", 2, VALUES_BF16},     {"max", "u32", 4, VALUES_INT},     {"max", "s32", 4, VALUES_INT},
-    {"max", "u64", 8, VALUES_INT},       {"max", "s64", 8, VALUES_INT},     {"max", "f16", 2, VALUES_F16},
-    {"max", "bf16", 2, VALUES_BF16},     {"inc", "u32", 4, VALUES_INT},     {"dec", "u32", 4, VALUES_INT},
-    {"and", "b32", 4, VALUES_RAW},       {"or", "b32", 4, VALUES_RAW},      {"xor", "b32", 4, VALUES_RAW},
-    {"and", "b64", 8, VALUES_RAW},       {"or", "b64", 8, VALUES_RAW},      {"xor", "b64", 8, VALUES_RAW}};
+    {"add", "u32", 4, VALUES_INT},         {"add", "s32", 4, VALUES_INT}, {"add", "u64", 8, VALUES_INT},
+    {"add", "f32", 4, VALUES_F32},         {"add", "f64", 8, VALUES_F64}, {"add.noftz", "f16", 2, VALUES_F16},
+    {"add.noftz", "bf16", 2, VALUES_BF16}, {"min", "u32", 4, VALUES_INT}, {"min", "s32", 4, VALUES_INT},
+    {"min", "u64", 8, VALUES_INT},         {"min", "s64", 8, VALUES_INT}, {"min", "f16", 2, VALUES_F16},
+    {"min", "bf16", 2, VALUES_BF16},       {"max", "u32", 4, VALUES_INT}, {"max", "s32", 4, VALUES_INT},
+    {"max", "u64", 8, VALUES_INT},         {"max", "s64", 8, VALUES_INT}, {"max", "f16", 2, VALUES_F16},
+    {"max", "bf16", 2, VALUES_BF16},       {"inc", "u32", 4, VALUES_INT}, {"dec", "u32", 4, VALUES_INT},
+    {"and", "b32", 4, VALUES_RAW},         {"or", "b32", 4, VALUES_RAW},  {"xor", "b32", 4, VALUES_RAW},
+    {"and", "b64", 8, VALUES_RAW},         {"or", "b64", 8, VALUES_RAW},  {"xor", "b64", 8, VALUES_RAW}};
 static const Reduction PEER_REDUCTIONS[] = {
     {"add", "u32", 4, VALUES_INT}, {"add", "s32", 4, VALUES_INT}, {"add", "u64", 8, VALUES_INT},
     {"min", "u32", 4, VALUES_INT}, {"min", "s32", 4, VALUES_INT}, {"max", "u32", 4, VALUES_INT},
@@ -510,7 +514,8 @@ static void draw_trap(Draw *d, Case *c)
     case 0: /* innermost start not a multiple of 16 bytes */
         do draw_load(d, c, false, false);
         while (TYPES[c->map.type].bytes == 16);
-        c->args[ARG_COORD] = c->args[ARG_COORD] / 16 * 16 + 1 + (int32_t)draw_below(d, (uint32_t)(16 / TYPES[c->map.type].bytes) - 1);
+        c->args[ARG_COORD] = c->args[ARG_COORD] / 16 * 16 + 1 +
+                             (int32_t)draw_below(d, (uint32_t)(16 / TYPES[c->map.type].bytes) - 1);
         break;
     case 1: /* shared address not a multiple of 128 */
         draw_load(d, c, false, false);
@@ -538,7 +543,8 @@ static void draw_trap(Draw *d, Case *c)
     case 6: /* a store with an innermost start that is not a multiple of 16 bytes */
         draw_store(d, c, false);
         if (TYPES[c->map.type].bytes < 16)
-            c->args[ARG_COORD] = c->args[ARG_COORD] / 16 * 16 + 1 + (int32_t)draw_below(d, (uint32_t)(16 / TYPES[c->map.type].bytes) - 1);
+            c->args[ARG_COORD] = c->args[ARG_COORD] / 16 * 16 + 1 +
+                                 (int32_t)draw_below(d, (uint32_t)(16 / TYPES[c->map.type].bytes) - 1);
         break;
     default: /* a plain load at an address that is not a multiple of its size */
         draw_bulk(d, c);

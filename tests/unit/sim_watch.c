@@ -429,6 +429,38 @@ static void proxy_fence_serves_for_the_init(World *w, bool bad)
     load(w, at(w, 0, 5), gmem(w, 0), 0, 1024, 128, b);
 }
 
+/* The barrier lies in shared memory. */
+static void proxy_fence_of_global_for_the_init(World *w, bool bad)
+{
+    SimBarrier *b = init(w, at(w, 0, 0), 0);
+    fence(w, at(w, 0, 0), bad ? FORM_FENCE_ASYNC_GLOBAL : FORM_FENCE_ASYNC_SHARED);
+    load(w, at(w, 0, 0), gmem(w, 0), 0, 1024, 128, b);
+}
+
+/* PTX ISA, Release and Acquire Patterns: a fence and a relaxed arrival, a relaxed wait and a fence. */
+static void relaxed_arrival_behind_a_fence(World *w, bool bad)
+{
+    SimBarrier *b = ready(w, 0, 0);
+    if (bad) watch_fence(&w->m, at(w, 0, 1), CTA);
+    st(w, at(w, 0, 1), smem(w, 0, 512), 4);
+    if (!bad) watch_fence(&w->m, at(w, 0, 1), CTA);
+    arrive(w, at(w, 0, 1), 0, b, RELAXED);
+    phase(w, 0, b);
+    wait(w, at(w, 0, 2), b, CTA_SCOPE);
+    ld(w, at(w, 0, 2), smem(w, 0, 512), 4);
+}
+
+static void fence_behind_a_relaxed_wait(World *w, bool bad)
+{
+    SimBarrier *b = ready(w, 0, 0);
+    load(w, at(w, 0, 0), gmem(w, 0), 0, 1024, 128, b);
+    phase(w, 0, b);
+    if (bad) watch_fence(&w->m, at(w, 0, 5), CTA);
+    wait(w, at(w, 0, 5), b, RELAXED);
+    if (!bad) watch_fence(&w->m, at(w, 0, 5), CTA);
+    ld(w, at(w, 0, 5), smem(w, 0, 1024), 4);
+}
+
 static void remote_arrival_behind_relaxed_cluster_barrier(World *w, bool bad)
 {
     SimBarrier *b = init(w, at(w, 0, 0), 0);
@@ -551,6 +583,9 @@ static const Case cases[] = {
     CASE(copy_engine_needs_the_init_fence, E1307),
     CASE(init_fence_before_the_init, E1307),
     CASE(proxy_fence_serves_for_the_init, E1307),
+    CASE(proxy_fence_of_global_for_the_init, E1307),
+    CASE(relaxed_arrival_behind_a_fence, E1315),
+    CASE(fence_behind_a_relaxed_wait, E1303),
     CASE(remote_arrival_behind_relaxed_cluster_barrier, E1307),
     CASE(relaxed_cluster_barrier_orders_no_data, E1315),
     CASE(touching_a_live_barrier, E1316),

@@ -136,14 +136,193 @@ static void exit_with_an_open_group(World *w, bool bad)
 
 static void exited_threads_count_for_the_cluster_barrier(World *w, bool bad)
 {
-    cluster_sync(w, true);
-    st(w, at(w, 1, 0), smem(w, 0, 512), 4);
+    st(w, at(w, 0, 0), smem(w, 0, 512), 4);
+    cluster_sync(w, false);
+    ld(w, at(w, 1, 0), smem(w, 0, 512), 4);
     if (!bad) {
         for (uint32_t i = 0; i < THREADS; i++) watch_thread_exit(&w->m, at(w, 1, i));
         cluster_arrive(w, 0, true);
         cluster_wait(w, 0);
     }
     exit_cta(w, 0);
+}
+
+/* What must be over at an exit in memory order: plain writes and atomics; reads only have to be executed. */
+static void exit_behind_a_relaxed_barrier_and_stores(World *w, bool bad)
+{
+    cluster_sync(w, true);
+    st(w, at(w, 1, 0), smem(w, 0, 512), 4);
+    cluster_sync(w, bad);
+    exit_cta(w, 0);
+}
+
+static void exit_behind_a_relaxed_barrier_and_atomics(World *w, bool bad)
+{
+    st(w, at(w, 0, 0), smem(w, 0, 512), 4);
+    cluster_sync(w, false);
+    if (bad) atomic_of(w, at(w, 1, 0), smem(w, 0, 512), WATCH_RED, ACCESS_RELAXED, CLUSTER);
+    else ld(w, at(w, 1, 0), smem(w, 0, 512), 4);
+    cluster_sync(w, true);
+    exit_cta(w, 0);
+}
+
+static void exit_behind_a_fence_and_a_relaxed_barrier(World *w, bool bad)
+{
+    cluster_sync(w, true);
+    st(w, at(w, 1, 0), smem(w, 0, 512), 4);
+    watch_fence(&w->m, at(w, 1, 0), bad ? CTA : CLUSTER);
+    cluster_sync(w, true);
+    exit_cta(w, 0);
+}
+
+/* A relaxed read that has seen the value of a relaxed store is executed behind it. */
+static void exit_behind_a_relaxed_flag(World *w, bool bad)
+{
+    st(w, at(w, 0, 0), smem(w, 0, 512), 4);
+    cluster_sync(w, false);
+    if (!bad) ld(w, at(w, 1, 0), smem(w, 0, 512), 4);
+    atomic_of(w, at(w, 1, 0), gmem(w, 64), WATCH_ST, ACCESS_RELAXED, CLUSTER);
+    if (bad) ld(w, at(w, 1, 0), smem(w, 0, 512), 4);
+    atomic_of(w, at(w, 0, 9), gmem(w, 64), WATCH_LD, ACCESS_RELAXED, CLUSTER);
+    exit_cta(w, 0);
+}
+
+/* The flag itself, in the memory of the CTA that waits for it, is over once it is seen. */
+static void exit_behind_a_remote_flag(World *w, bool bad)
+{
+    st(w, at(w, 0, 0), smem(w, 0, 512), 4);
+    cluster_sync(w, false);
+    atomic_of(w, at(w, 1, 0), smem(w, 0, 512), WATCH_ST, ACCESS_RELAXED, CLUSTER);
+    if (!bad) atomic_of(w, at(w, 0, 9), smem(w, 0, 512), WATCH_LD, ACCESS_RELAXED, CLUSTER);
+    exit_cta(w, 0);
+}
+
+/* red gives no value back: nothing is learnt by it. */
+static void exit_behind_a_reduction(World *w, bool bad)
+{
+    st(w, at(w, 0, 0), smem(w, 0, 512), 4);
+    cluster_sync(w, false);
+    ld(w, at(w, 1, 0), smem(w, 0, 512), 4);
+    atomic_of(w, at(w, 1, 0), gmem(w, 64), WATCH_RED, ACCESS_RELAXED, CLUSTER);
+    atomic_of(w, at(w, 0, 9), gmem(w, 64), bad ? WATCH_RED : WATCH_ATOM, ACCESS_RELAXED, CLUSTER);
+    exit_cta(w, 0);
+}
+
+static void async_stores_to_the_same_word(World *w, bool bad)
+{
+    SimBarrier *b = ready(w, 0, 0);
+    st(w, at(w, 0, 0), smem(w, 0, 512), 4);
+    cluster_sync(w, false);
+    async_store(w, at(w, 1, 0), 0, 512, b, !bad);
+    async_store(w, at(w, 1, 1), 0, 512, b, !bad);
+}
+
+/* ---- scopes: PTX ISA, Morally strong operations ---- */
+/* Thread t, after another one has met it by a release at `by` and an acquire at `of`, reads what that one has written.
+ * The flag has been accessed by the two alone, so their race shows as well: E1315 in any case. */
+static void hand_over(World *w, uint32_t from, uint32_t to, uint32_t by, uint32_t of)
+{
+    st(w, at(w, from, 0), gmem(w, 0), 16);
+    atomic_of(w, at(w, from, 0), gmem(w, 4096), WATCH_ST, ACCESS_RELEASE, by);
+    atomic_of(w, at(w, to, 33), gmem(w, 4096), WATCH_LD, ACCESS_ACQUIRE, of);
+    ld(w, at(w, to, 33), gmem(w, 4), 4);
+}
+
+static void release_of_the_cta(World *w, bool bad)
+{
+    hand_over(w, 0, bad ? 1 : 0, CTA, GPU);
+}
+
+static void acquire_of_the_cta(World *w, bool bad)
+{
+    hand_over(w, 0, bad ? 2 : 0, GPU, CTA);
+}
+
+static void release_of_the_cluster(World *w, bool bad)
+{
+    hand_over(w, 0, bad ? 2 : 1, CLUSTER, SYS);
+}
+
+static void acquire_of_the_cluster(World *w, bool bad)
+{
+    hand_over(w, bad ? 2 : 1, 0, SYS, CLUSTER);
+}
+
+/* The flag's own operations reach far enough; the fences count, too. */
+static void scope_of_the_releasing_fence(World *w, bool bad)
+{
+    st(w, at(w, 0, 0), gmem(w, 0), 16);
+    watch_fence(&w->m, at(w, 0, 0), bad ? CTA : CLUSTER);
+    atomic_of(w, at(w, 0, 0), gmem(w, 4096), WATCH_ST, ACCESS_RELAXED, GPU);
+    atomic_of(w, at(w, 1, 0), gmem(w, 4096), WATCH_LD, ACCESS_ACQUIRE, GPU);
+    ld(w, at(w, 1, 0), gmem(w, 4), 4);
+}
+
+static void scope_of_the_acquiring_fence(World *w, bool bad)
+{
+    st(w, at(w, 0, 0), gmem(w, 0), 16);
+    atomic_of(w, at(w, 0, 0), gmem(w, 4096), WATCH_ATOM, ACCESS_RELEASE, GPU);
+    atomic_of(w, at(w, 2, 0), gmem(w, 4096), WATCH_LD, ACCESS_VOLATILE, SYS);
+    watch_fence(&w->m, at(w, 2, 0), bad ? CLUSTER : GPU);
+    ld(w, at(w, 2, 0), gmem(w, 4), 4);
+}
+
+/* A smaller fence does not take back what a larger one before it has covered. */
+static void fences_of_two_scopes(World *w, bool bad)
+{
+    if (!bad) st(w, at(w, 0, 0), gmem(w, 0), 16);
+    watch_fence(&w->m, at(w, 0, 0), GPU);
+    if (bad) st(w, at(w, 0, 0), gmem(w, 0), 16);
+    watch_fence(&w->m, at(w, 0, 0), CTA);
+    atomic_of(w, at(w, 0, 0), gmem(w, 4096), WATCH_ST, ACCESS_RELAXED, GPU);
+    atomic_of(w, at(w, 2, 0), gmem(w, 4096), WATCH_LD, ACCESS_ACQUIRE, GPU);
+    ld(w, at(w, 2, 0), gmem(w, 4), 4);
+}
+
+/* "A release operation on M, followed by a strong write on M in program order". */
+static void store_behind_a_release_of_the_same_thread(World *w, bool bad)
+{
+    st(w, at(w, 0, 0), gmem(w, 0), 16);
+    atomic(w, at(w, 0, 0), gmem(w, 4096), false, true, ACCESS_RELEASE);
+    atomic(w, at(w, 0, bad ? 1 : 0), gmem(w, 4096), false, true, ACCESS_RELAXED);
+    atomic(w, at(w, 2, 0), gmem(w, 4096), true, false, ACCESS_ACQUIRE);
+    ld(w, at(w, 2, 0), gmem(w, 4), 4);
+}
+
+/* A relaxed store of another CTA ends what was released for the own one alone. */
+static void smaller_parts_end_with_the_sequence(World *w, bool bad)
+{
+    st(w, at(w, 0, 0), gmem(w, 0), 16);
+    atomic_of(w, at(w, 0, 0), gmem(w, 4096), WATCH_ST, ACCESS_RELEASE, GPU);
+    atomic_of(w, at(w, 2, 0), gmem(w, 4096), bad ? WATCH_ST : WATCH_RED, ACCESS_RELAXED, GPU);
+    atomic_of(w, at(w, 0, 40), gmem(w, 4096), WATCH_LD, ACCESS_ACQUIRE, GPU);
+    ld(w, at(w, 0, 40), gmem(w, 4), 4);
+}
+
+static void atomics_of_two_ctas(World *w, bool bad)
+{
+    atomic_of(w, at(w, 0, 0), gmem(w, 64), WATCH_RED, ACCESS_RELAXED, CLUSTER);
+    atomic_of(w, at(w, 1, 0), gmem(w, 64), WATCH_RED, ACCESS_RELAXED, bad ? CTA : CLUSTER);
+}
+
+static void atomics_of_two_clusters(World *w, bool bad)
+{
+    atomic_of(w, at(w, 0, 0), gmem(w, 64), WATCH_ATOM, ACCESS_RELAXED, bad ? CLUSTER : GPU);
+    atomic_of(w, at(w, 2, 0), gmem(w, 64), WATCH_ATOM, ACCESS_RELAXED, GPU);
+}
+
+static void atomics_of_one_cta(World *w, bool bad)
+{
+    atomic_of(w, at(w, 0, 0), gmem(w, 64), WATCH_ATOM, ACCESS_RELAXED, CTA);
+    atomic_of(w, at(w, bad ? 1 : 0, 50), gmem(w, 64), WATCH_LD, ACCESS_RELAXED, CTA);
+}
+
+/* A read of the cluster's scope does not stand for one of the CTA's before it. */
+static void reads_of_two_scopes(World *w, bool bad)
+{
+    atomic_of(w, at(w, 0, 0), gmem(w, 64), WATCH_LD, ACCESS_RELAXED, bad ? CTA : CLUSTER);
+    atomic_of(w, at(w, 0, 0), gmem(w, 64), WATCH_LD, ACCESS_RELAXED, CLUSTER);
+    atomic_of(w, at(w, 1, 0), gmem(w, 64), WATCH_ST, ACCESS_RELAXED, CLUSTER);
 }
 
 /* ---- atomics, other clusters ---- */
@@ -338,6 +517,26 @@ static const Case cases[] = {
     CASE(shared_flag, E1315),
     CASE(one_way_fence_to_the_async_proxy, E1306),
     CASE(exit_under_remote_complete_tx, E1311),
+    CASE(exit_behind_a_relaxed_barrier_and_stores, E1311),
+    CASE(exit_behind_a_relaxed_barrier_and_atomics, E1311),
+    CASE(exit_behind_a_fence_and_a_relaxed_barrier, E1311),
+    CASE(exit_behind_a_relaxed_flag, E1311),
+    CASE(exit_behind_a_remote_flag, E1311),
+    CASE(exit_behind_a_reduction, E1311),
+    CASE(async_stores_to_the_same_word, E1304),
+    CASE(release_of_the_cta, E1315),
+    CASE(acquire_of_the_cta, E1315),
+    CASE(release_of_the_cluster, E1315),
+    CASE(acquire_of_the_cluster, E1315),
+    CASE(scope_of_the_releasing_fence, E1315),
+    CASE(scope_of_the_acquiring_fence, E1315),
+    CASE(fences_of_two_scopes, E1315),
+    CASE(store_behind_a_release_of_the_same_thread, E1315),
+    CASE(smaller_parts_end_with_the_sequence, E1315),
+    CASE(atomics_of_two_ctas, E1315),
+    CASE(atomics_of_two_clusters, E1315),
+    CASE(atomics_of_one_cta, E1315),
+    CASE(reads_of_two_scopes, E1315),
     CASE(source_of_a_multicast, E1304),
     CASE(destination_of_a_multicast, E1303),
 };

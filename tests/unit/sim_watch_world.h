@@ -30,6 +30,7 @@ typedef struct World {
     SimProgram program;
     SimOp ops[OPS];
     SimPlace places[OPS];
+    FormOp forms[2]; /* st.async, red.async */
     const char *files[2];
     SimMemory memory;
     SimBlock block, *blocks[1];
@@ -82,6 +83,10 @@ static inline void set_up(World *w)
     w->m.opt = &w->opt;
     w->m.checking = true;
     w->program = (SimProgram){.name = "k", .ops = w->ops, .places = w->places, .nops = OPS};
+    w->forms[0].form = FORM_ST_ASYNC;
+    w->forms[1].form = FORM_RED_ASYNC;
+    w->program.forms = w->forms;
+    w->program.nforms = 2;
     w->module.files = w->files;
     w->m.launch = (SimLaunch){.module = &w->module, .grid = {4, 1, 1}, .cluster = {2, 1, 1}, .threads = THREADS};
     w->m.launch.program = &w->program;
@@ -246,6 +251,16 @@ static inline void load(World *w, SimThread *t, SimLoc from, uint32_t c, uint64_
 static inline void peer(World *w, SimThread *t, uint64_t from, uint32_t c, uint64_t to, uint32_t n, SimBarrier *b)
 {
     load(w, t, smem(w, (uint32_t)(t->cta - w->cta), from), c, to, n, b);
+}
+
+/* st.async, red.async */
+static inline void async_store(World *w, SimThread *t, uint32_t c, uint64_t to, SimBarrier *b, bool reduce)
+{
+    SimLoc d = smem(w, c, to);
+    w->ops[t->pc] = (SimOp){.code = SIM_FORM, .imm = reduce};
+    WatchCopy *copy = watch_copy(&w->m, t, false, reduce);
+    bool ok = watch_copy_barrier(&w->m, t, copy, &w->cta[c], b) && watch_copy_write(&w->m, t, copy, &d, 4, b);
+    if (ok) watch_copy_issued(&w->m, t, copy);
 }
 
 static inline void store_as(World *w, SimThread *t, uint64_t from, uint64_t to, uint32_t n, bool reduce)
