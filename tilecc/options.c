@@ -102,6 +102,16 @@ static bool read_repeats(CommandLine *c, const char *text)
     return false;
 }
 
+/* Of the simulator, which knows the ranges. */
+static bool take_number(CommandLine *c, int id, const char *text)
+{
+    static const char *const NAMES[] = {"sim", "seed", "schedules", "trace", "sim-steps", "sim-bytes", "sim-seconds"};
+    size_t digits = strspn(text, "0123456789");
+    if (!digits || text[digits]) complain("--%s needs a number, not '%s'", NAMES[id - OPT_SIM], text);
+    c->sim[id - OPT_SIM] = text;
+    return digits && !text[digits];
+}
+
 static bool want_colour(int when)
 {
     if (when != 0) return when == 1;
@@ -161,13 +171,16 @@ static bool take(CommandLine *c, int id, char *arg)
         return k >= 0;
     case OPT_VERBOSE: o->verbose = true; return true;
     case OPT_DEVICE: c->run.device = arg; return true;
-    case OPT_SIM:
+    case OPT_SIM: c->sim[0] = arg; return CHOOSE("--sim", arg, "fast", "check", "fuzz") >= 0;
+    case OPT_TRACE:
+        c->sim[id - OPT_SIM] = arg;
+        if (!arg[0]) complain("--trace needs a file name");
+        return arg[0] != 0;
     case OPT_SEED:
     case OPT_SCHEDULES:
-    case OPT_TRACE:
     case OPT_SIM_STEPS:
     case OPT_SIM_BYTES:
-    case OPT_SIM_SECONDS: c->sim[id - OPT_SIM] = arg; return true;
+    case OPT_SIM_SECONDS: return take_number(c, id, arg);
     case OPT_TIME: c->run.time = true; return true;
     case OPT_REPEATS: return read_repeats(c, arg);
     case OPT_EXPLAIN:
@@ -316,6 +329,12 @@ static char *name_simulator(const CommandLine *c, bool *wrong)
     *wrong = device && strncmp(device, "sim", 3) != 0;
     if (*wrong) {
         complain("--sim, --seed, --schedules, --trace and --sim-.. are for the simulator; --device=%s is none", device);
+        return NULL;
+    }
+    *wrong = c->sim[OPT_SCHEDULES - OPT_SIM] && (!c->sim[0] || strcmp(c->sim[0], "fuzz") != 0) &&
+             !(device && strstr(device, "fuzz"));
+    if (*wrong) {
+        complain("--schedules says how many interleavings --sim=fuzz runs; --sim=fuzz is missing");
         return NULL;
     }
     char *name = must_alloc(room);

@@ -163,7 +163,10 @@ static int launch(Run *r)
     tile_error e;
     tile_status s = tile_launch(r->args, NULL, &e);
     if (s == TILE_OK) s = tile_synchronize(r->device, NULL, &e);
-    return s == TILE_OK ? EXIT_OK : failed(s, &e);
+    if (s != TILE_OK) return failed(s, &e);
+    if (r->opt->verbose && tile_device_simulates(r->device))
+        fprintf(stderr, "%s: nothing found\n", tile_device_name(r->device));
+    return EXIT_OK;
 }
 
 static int by_value(const void *a, const void *b)

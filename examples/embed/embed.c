@@ -1,8 +1,9 @@
 /* Compiles a .tile program at run time, binds two matrices by name, launches, compares.
  *
- *     embed [copy.tile]
+ *     embed [copy.tile [device]]
  *
- * Exit code 0: what came back is right; 1: it is not, or something failed; 3: there is no GPU here.
+ * Device: cuda, sim (the simulator); by default cuda where there is a GPU, else sim. Exit code 0: what came back is right;
+ * 1: it is not, or something failed; 3: there is no such device.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -45,7 +46,7 @@ int main(int argc, char **argv)
 {
     tile_error err;
     tile_device *device;
-    tile_status s = tile_device_open("cuda", &device, &err);
+    tile_status s = tile_device_open(argc > 2 ? argv[2] : NULL, &device, &err);
     if (s != TILE_OK) {
         printf("embed: %s\n", err.text);
         return s == TILE_ERROR_NO_DEVICE ? 3 : 1;

@@ -75,7 +75,7 @@ typedef struct tile_args tile_args;
  * NULL: "cuda" if there is a GPU, else "sim". */
 TILE_API tile_status tile_device_open(const char *name, tile_device **out, tile_error *err);
 TILE_API void tile_device_close(tile_device *d);
-TILE_API const char *tile_device_name(const tile_device *d); /* "NVIDIA H200 (sm_90)", "simulator (check, sm_90a)" */
+TILE_API const char *tile_device_name(const tile_device *d); /* "NVIDIA H200 (sm_90)", "simulator (check, seed 1)" */
 TILE_API int tile_device_simulates(const tile_device *d);    /* takes PTX, for any target, and no cubins */
 TILE_API const char *tile_device_arch(const tile_device *d); /* the best target for it: "sm_90a"; NULL: none */
 /* Memory and copies, so that a small program needs no other API. Addresses are those of the device; 0 bytes are at

@@ -414,6 +414,16 @@ static const DeviceOps SIM_OPS = {
     .timer_stop = sim_timer_stop,
 };
 
+static void name_device(SimDevice *s)
+{
+    const SimOptions *o = &s->options;
+    char *name = s->base.name;
+    size_t room = sizeof s->base.name;
+    if (o->mode == SIM_FAST) snprintf(name, room, "simulator (fast)");
+    else if (o->mode == SIM_CHECK) snprintf(name, room, "simulator (check, seed %" PRIu64 ")", o->seed);
+    else snprintf(name, room, "simulator (fuzz, %" PRIu32 " schedules from seed %" PRIu64 ")", o->schedules, o->seed);
+}
+
 tile_status sim_device_open(const char *words, tile_device **out, tile_error *err)
 {
     *out = NULL;
@@ -433,8 +443,7 @@ tile_status sim_device_open(const char *words, tile_device **out, tile_error *er
     s->base.simulates = true;
     s->base.arch = w.target->name;
     s->base.limits = (DeviceLimits){w.target->sm, 1024, (int)w.target->smem_per_cta};
-    static const char *const MODES[] = {"fast", "check", "fuzz"};
-    snprintf(s->base.name, sizeof s->base.name, "simulator (%s, %s)", MODES[s->options.mode], w.target->name);
+    name_device(s);
     *out = &s->base;
     return succeed(err);
 }

@@ -1,15 +1,24 @@
 #include "runtime/sim/device_options.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/report.h"
 
-#define DEFAULT_STEPS UINT64_C(1000000000000)
-#define DEFAULT_BYTES (UINT64_C(16) << 30)
-#define DEFAULT_SECONDS 600.0
-#define DEFAULT_SCHEDULES 50
+/* Numbers: name, least, most, default. A minute or so of a loop that never ends; what an H200's kernels need stays below. */
+typedef enum Number { SEED, SCHEDULES, STEPS, BYTES, SECONDS, NUMBERS } Number;
+static const struct {
+    const char *name;
+    uint64_t least, most, value;
+} LIMITS[NUMBERS] = {
+    [SEED] = {"seed", 0, UINT64_MAX, 1},
+    [SCHEDULES] = {"schedules", 1, 1000000, 50},
+    [STEPS] = {"steps", 1, UINT64_MAX, UINT64_C(5000000000)},
+    [BYTES] = {"bytes", 1, UINT64_MAX, UINT64_C(16) << 30},
+    [SECONDS] = {"seconds", 1, 1000000, 600},
+};
 
 typedef struct Word {
     const char *s;
@@ -43,49 +52,41 @@ static bool read_target(Word w, const TargetInfo **out)
     return *out != NULL;
 }
 
-/* NAME=VALUE; false: not known or out of range. */
-static bool read_pair(Word name, Word value, DeviceWords *out)
-{
-    uint64_t n = 0;
-    SimOptions *o = &out->options;
-    if (is_word(name, "seed")) return read_number(value, 0, UINT64_MAX, &o->seed);
-    if (is_word(name, "steps")) return read_number(value, 1, UINT64_MAX, &o->max_steps);
-    if (is_word(name, "bytes")) return read_number(value, 1, UINT64_MAX, &o->max_bytes);
-    if (is_word(name, "arch")) return read_target(value, &out->target);
-    if (is_word(name, "schedules") && read_number(value, 1, 1000000, &n)) {
-        o->schedules = (uint32_t)n;
-        return true;
-    }
-    if (is_word(name, "seconds") && read_number(value, 1, 1000000, &n)) {
-        o->max_seconds = (double)n;
-        return true;
-    }
-    return false;
-}
-
-static bool read_word(Word w, DeviceWords *out)
+/* One word into `numbers`, the mode or the target; else the sentence that says what is wrong with it. */
+static tile_status read_word(Word w, uint64_t numbers[NUMBERS], DeviceWords *out, tile_error *err)
 {
     static const char *const MODES[] = {"fast", "check", "fuzz"};
     for (int i = 0; i < 3; i++) {
         if (!is_word(w, MODES[i])) continue;
         out->options.mode = (SimMode)i;
-        return true;
+        return TILE_OK;
     }
+    int shown = (int)(w.n < 80 ? w.n : 80);
     const char *equals = memchr(w.s, '=', w.n);
-    if (!equals) return false;
-    size_t n = (size_t)(equals - w.s);
-    return read_pair((Word){w.s, n}, (Word){equals + 1, w.n - n - 1}, out);
+    Word name = {w.s, equals ? (size_t)(equals - w.s) : w.n};
+    Word value = {w.s + name.n + (equals != NULL), w.n - name.n - (equals != NULL)};
+    for (int i = 0; i < NUMBERS; i++) {
+        if (!is_word(name, LIMITS[i].name)) continue;
+        if (read_number(value, LIMITS[i].least, LIMITS[i].most, &numbers[i])) return TILE_OK;
+        return fail(err, TILE_ERROR_ARGUMENT,
+                    "`%.*s`: the simulator's option `%s` takes a number from %" PRIu64 " to %" PRIu64, shown, w.s,
+                    LIMITS[i].name, LIMITS[i].least, LIMITS[i].most);
+    }
+    if (is_word(name, "arch")) {
+        if (read_target(value, &out->target)) return TILE_OK;
+        return fail(err, TILE_ERROR_ARGUMENT, "`%.*s` is no target that the simulator knows", shown, w.s);
+    }
+    return fail(err, TILE_ERROR_ARGUMENT,
+                "the simulator has no option `%.*s`; it has fast, check, fuzz, seed=N, schedules=N, steps=N, bytes=N, "
+                "seconds=N, arch=TARGET, trace=FILE",
+                shown, w.s);
 }
 
 tile_status sim_read_options(const char *words, DeviceWords *out, char **trace, tile_error *err)
 {
-    *out = (DeviceWords){.options = {.mode = SIM_CHECK,
-                                     .seed = 1,
-                                     .schedules = DEFAULT_SCHEDULES,
-                                     .max_steps = DEFAULT_STEPS,
-                                     .max_bytes = DEFAULT_BYTES,
-                                     .max_seconds = DEFAULT_SECONDS},
-                         .target = target_find("sm_90a")};
+    uint64_t numbers[NUMBERS];
+    for (int i = 0; i < NUMBERS; i++) numbers[i] = LIMITS[i].value;
+    *out = (DeviceWords){.options = {.mode = SIM_CHECK}, .target = target_find("sm_90a")};
     *trace = NULL;
     for (const char *p = words ? words : ""; *p;) {
         if (strncmp(p, "trace=", 6) == 0 && p[6]) { /* takes the rest: paths have commas */
@@ -95,13 +96,16 @@ tile_status sim_read_options(const char *words, DeviceWords *out, char **trace, 
             break;
         }
         Word w = {p, strcspn(p, ",")};
-        if (!read_word(w, out))
-            return fail(err, TILE_ERROR_ARGUMENT,
-                        "the simulator has no option `%.*s`; it has fast, check, fuzz, seed=N, schedules=N, steps=N, "
-                        "bytes=N, seconds=N, arch=TARGET, trace=FILE",
-                        (int)(w.n < 80 ? w.n : 80), p);
+        tile_status s = read_word(w, numbers, out, err);
+        if (s != TILE_OK) return s;
         p += w.n;
         if (*p == ',') p++;
     }
+    SimOptions *o = &out->options;
+    o->seed = numbers[SEED];
+    o->schedules = (uint32_t)numbers[SCHEDULES];
+    o->max_steps = numbers[STEPS];
+    o->max_bytes = numbers[BYTES];
+    o->max_seconds = (double)numbers[SECONDS];
     return TILE_OK;
 }

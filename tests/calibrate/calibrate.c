@@ -308,8 +308,8 @@ int main(int argc, char **argv)
     if (s.cases == 0) return 2;
     Result *a = calloc(total(&s), sizeof *a), *b = calloc(total(&s), sizeof *b);
     if (!a || !b) return 3;
-    if (!run_all(&s, s.device[0], a) || !run_all(&s, s.device[1], b)) return 77;
-    int code = compare(&s, a, b);
+    bool ran = run_all(&s, s.device[0], a) && run_all(&s, s.device[1], b);
+    int code = ran ? compare(&s, a, b) : 77;
     free(a);
     free(b);
     return code;

@@ -19,12 +19,17 @@ sim() { # CODE WORDS OPTIONS..
 sim 0 '' copy.tile --device=sim
 [ -s out.npy ] || fail "no output"
 sim 0 'on simulator \(fast' -v copy.tile --sim=fast
-sim 0 'on simulator \(check, sm_90a' -v copy.tile --sim=check --seed=7
-sim 0 'on simulator \(fuzz' -v copy.tile --sim=fuzz --schedules=3
+sim 0 'on simulator \(check, seed 7' -v copy.tile --sim=check --seed=7
+sim 0 'on simulator \(fuzz, 3 schedules from seed 1' -v copy.tile --sim=fuzz --schedules=3
+contains err 'nothing found'
 sim 0 'on simulator \(fast' -v copy.tile --device=sim:fast,steps=100000
-sim 2 "no option .slow." copy.tile --sim=slow
-sim 2 "no option .seed=x." copy.tile --seed=x
-sim 2 "no option .schedules=0." copy.tile --sim=fuzz --schedules=0
+sim 2 "does not take 'chek'; did you mean 'check'" copy.tile --sim=chek
+sim 2 "does not take ''" copy.tile --sim=
+sim 2 "--seed needs a number, not 'x'" copy.tile --seed=x
+sim 2 "from 1 to 1000000" copy.tile --sim=fuzz --schedules=0
+sim 2 '--sim=fuzz is missing' copy.tile --schedules=5
+sim 2 'no option .slow.' copy.tile --device=sim:slow
+sim 2 'takes a number from 1' copy.tile --device=sim:steps=0
 sim 2 'for the simulator' copy.tile --device=cuda --sim=check
 sim 2 'no device .simulator.' copy.tile --device=simulator
 sim 1 'E1319' copy.tile --sim=check --sim-steps=50

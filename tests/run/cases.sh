@@ -7,7 +7,7 @@
 # Paths are relative to the root; files lie in $work.
 
 # ---- examples, in sizes that end inside tiles, and of one element more or less than a tile ----
-for shape in 64,256 4099,8200 1,8 63,248 65,264 200,8; do
+for shape in 64,256 $large 1,8 63,248 65,264 200,8; do
     make u2 "$shape" a
     case_ examples/copy_explicit.tile src="$work/a.npy" dst="bf16[$shape]:$work/b.npy" && same a b
 done

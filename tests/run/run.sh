@@ -3,6 +3,9 @@
 # exit code 77 with the reason where there is no such device.
 set -u
 : "${TILECC:?}" "${REFERENCE:?}"
+# The largest matrix; in many schedules a smaller one.
+large=4099,8200
+case $1 in sim:fuzz*) large=515,1032 ;; esac
 device=$1 batch=${2:-0} batches=${3:-1} turn=0
 cd "$(dirname "$0")/../.." || exit 3
 work=$(mktemp -d)
