@@ -46,6 +46,7 @@ static bool build_args(tile_args *a)
 tile_status tile_args_new(tile_kernel *k, tile_args **out, tile_error *err)
 {
     *out = NULL;
+    if (!k) return fail(err, TILE_ERROR_ARGUMENT, "the kernel is NULL");
     tile_args *a = calloc(1, sizeof *a);
     if (a) *a = (tile_args){.kernel = k, .heap = heap_new()};
     if (!a || !a->heap || !build_args(a)) {
@@ -158,6 +159,7 @@ static bool same_tensor(const TensorArg *x, const TensorArg *y, int rank, bool *
 tile_status tile_bind(tile_args *a, const char *param, uint64_t address, size_t bytes, tile_type type, int rank,
                       const int64_t *shape, const int64_t *strides, tile_error *err)
 {
+    if (!a) return fail(err, TILE_ERROR_ARGUMENT, "the arguments are NULL");
     const struct MfArg *arg = find_param(a, param, err);
     if (!arg) return TILE_ERROR_ARGUMENT;
     if (arg->is_scalar)
@@ -169,7 +171,8 @@ tile_status tile_bind(tile_args *a, const char *param, uint64_t address, size_t 
     if ((unsigned)type != p->type)
         report_rule(&r, E1102, "`%s` has type %s, the kernel's is %s", param, tile_type_name(type),
                     tile_type_name((tile_type)p->type));
-    if (rank != p->rank || !shape)
+    if (!shape && rank == p->rank && rank > 0) report_rule(&r, E1103, "`%s`: the shape is NULL", param);
+    else if (rank != p->rank)
         report_rule(&r, E1103, "`%s` has rank %d, the kernel's is %d: %s", param, rank, p->rank,
                     a->kernel->extent_texts[arg->index]);
     else take_shape(a->kernel, p, &t, shape, strides, &r);
@@ -202,6 +205,7 @@ static bool scalar_fits(unsigned type, int64_t v)
 
 tile_status tile_bind_scalar(tile_args *a, const char *param, int64_t value, tile_error *err)
 {
+    if (!a) return fail(err, TILE_ERROR_ARGUMENT, "the arguments are NULL");
     const struct MfArg *arg = find_param(a, param, err);
     if (!arg) return TILE_ERROR_ARGUMENT;
     if (!arg->is_scalar)
@@ -313,6 +317,7 @@ void args_compare_shapes(tile_args *a, Report *r)
 
 tile_status tile_symbol(tile_args *a, const char *name, int64_t *value, tile_error *err)
 {
+    if (!a) return fail(err, TILE_ERROR_ARGUMENT, "the arguments are NULL");
     args_collect_symbols(a, NULL);
     const MfKernel *mf = a->kernel->mf;
     for (uint32_t i = 0; i < mf->syms.n; i++) {

@@ -72,6 +72,7 @@ static tile_status launch(tile_args *a, void *stream, tile_error *err)
 
 tile_status tile_launch(tile_args *a, void *stream, tile_error *err)
 {
+    if (!a) return fail(err, TILE_ERROR_ARGUMENT, "the arguments are NULL");
     if (!a->ready) {
         tile_status s = prepare(a, err);
         if (s != TILE_OK) return s;
@@ -83,6 +84,7 @@ tile_status tile_launch(tile_args *a, void *stream, tile_error *err)
 tile_status tile_time(tile_args *a, void *stream, int repeats, double *milliseconds, tile_error *err)
 {
     *milliseconds = 0;
+    if (!a) return fail(err, TILE_ERROR_ARGUMENT, "the arguments are NULL");
     if (!a->ready) {
         tile_status s = prepare(a, err);
         if (s != TILE_OK) return s;

@@ -234,17 +234,17 @@ void tile_module_free(tile_module *m)
 
 size_t tile_kernel_count(const tile_module *m)
 {
-    return m->manifest.kernels.n;
+    return !m ? 0 : m->manifest.kernels.n;
 }
 
 tile_kernel *tile_kernel_at(tile_module *m, size_t i)
 {
-    return i < m->manifest.kernels.n ? &m->kernels[i] : NULL;
+    return m && i < m->manifest.kernels.n ? &m->kernels[i] : NULL;
 }
 
 tile_kernel *tile_kernel_find(tile_module *m, const char *name)
 {
-    for (uint32_t i = 0; i < m->manifest.kernels.n; i++)
+    for (uint32_t i = 0; m && i < m->manifest.kernels.n; i++)
         if (strcmp(m->kernels[i].mf->name, name) == 0) return &m->kernels[i];
     return NULL;
 }

@@ -33,6 +33,16 @@ static void put_plain_text(const char *s)
     }
 }
 
+/* A file's name may have any bytes: what would move the cursor is escaped. */
+static void put_file_name(const char *s, FILE *to)
+{
+    for (; *s; s++) {
+        unsigned char c = (unsigned char)*s;
+        if (c < 0x20 || c == 0x7f) fprintf(to, "\\x%02x", c);
+        else fputc(c, to);
+    }
+}
+
 static void put_finding(void *user, const tile_ptx_finding *f)
 {
     const Output *o = user;
@@ -44,7 +54,8 @@ static void put_finding(void *user, const tile_ptx_finding *f)
         puts("}");
         return;
     }
-    fprintf(stderr, "%s:%u:%u: %s: ", o->file, f->line, f->column, verdict);
+    put_file_name(o->file, stderr);
+    fprintf(stderr, ":%u:%u: %s: ", f->line, f->column, verdict);
     put_plain_text(f->text);
     fprintf(stderr, " [%s]\n", f->code);
 }
@@ -61,7 +72,8 @@ static void put_summary(const Output *o, const tile_ptx_summary *s)
                s->instructions, s->errors, s->warnings);
         return;
     }
-    printf("%s: %zu instruction%s checked", o->file, s->instructions, s->instructions == 1 ? "" : "s");
+    put_file_name(o->file, stdout);
+    printf(": %zu instruction%s checked", s->instructions, s->instructions == 1 ? "" : "s");
     put_count(s->errors, "error");
     if (s->warnings) put_count(s->warnings, "warning");
     putchar('\n');

@@ -7,7 +7,8 @@
  * context is afterwards what it was. The CUDA driver (libcuda.so.1) is loaded at run time, never linked.
  *
  * Every function that can fail returns a tile_status; the sentence is in the tile_error passed in (may be NULL), which
- * says TILE_OK and "" after success. Nothing is half done after an error, and an `out` is NULL then.
+ * says TILE_OK and "" after success. Nothing is half done after an error, and an `out` is NULL then. The NULL module,
+ * kernel or arguments of a call that failed may be passed on: the next call answers with an error, or with nothing.
  *
  * Lifetimes: free arguments before their module, modules before the device is closed. Freeing or closing NULL does
  * nothing. Texts belong to the object that they come from and live as long; those of no object are static.
@@ -70,7 +71,8 @@ typedef struct tile_args tile_args;
  * waits and fences, byte counts that do not balance, deadlocks. Options follow a colon: "sim:fast" (no such checks),
  * "sim:check" (default), "sim:fuzz,seed=7,schedules=50" (many interleavings, each from the same memory), and limits:
  * steps=N, bytes=N, seconds=N; arch=sm_100a (what tile_device_arch answers); trace=FILE (last; a timeline in Chrome's
- * trace format). A launch is over when tile_launch returns, with TILE_ERROR_KERNEL for a finding.
+ * trace format, of the last launch or schedule). A launch is over when tile_launch returns, with TILE_ERROR_KERNEL for a
+ * finding.
  *
  * NULL: "cuda" if there is a GPU, else "sim". */
 TILE_API tile_status tile_device_open(const char *name, tile_device **out, tile_error *err);

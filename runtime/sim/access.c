@@ -37,8 +37,15 @@ static bool beyond(const Access *a, const char *which, uint64_t from, uint64_t s
     else
         snprintf(where, sizeof where, "%" PRIu64 " byte%s %s", far, s_of(far),
                  a->address < from ? "before" : "behind the end of");
-    return sim_fail(a->m, E1313, a->t, "%s: %" PRIu64 " byte%s at %saddress 0x%" PRIx64 ", %s %s of %" PRIu64 " bytes",
-                    a->what, a->bytes, s_of(a->bytes), which, a->address, where, of, size);
+    return sim_fail(a->m, E1313, a->t, "%s: %" PRIu64 " byte%s at %saddress 0x%" PRIx64 ", %s %s", a->what, a->bytes,
+                    s_of(a->bytes), which, a->address, where, of);
+}
+
+static bool beyond_window(const Access *a, const char *which, uint64_t from, uint64_t size, const char *of)
+{
+    char text[100];
+    snprintf(text, sizeof text, "%s of %" PRIu64 " bytes", of, size);
+    return beyond(a, which, from, size, text);
 }
 
 static bool aligned(const Access *a, uint32_t align)
@@ -60,12 +67,15 @@ static bool global(const Access *a, bool is_const, SimLoc *out)
     SimBlock *b = sim_find(m->memory, a->address, a->bytes, &m->hints[(a->t ? a->t->at : 0) & 15]);
     if (b == NULL) {
         const SimBlock *near = sim_nearest(m->memory, a->address);
-        char of[80];
         if (near == NULL || (a->address < near->address && near->address - a->address > FAR) ||
             (a->address > near->address + near->bytes && a->address - near->address - near->bytes > FAR))
             return nowhere(a, "nothing is allocated there");
-        snprintf(of, sizeof of, "the allocation at 0x%" PRIx64, near->address);
-        return beyond(a, "", near->address, near->bytes, of);
+        Text of;
+        text_init(&of, &m->mem);
+        sim_describe_block(m, near, &of);
+        beyond(a, "", near->address, near->bytes, of.s);
+        text_free(&of);
+        return false;
     }
     if (a->write && b->read_only) return read_only(a, "constant memory");
     if (is_const && !b->read_only) return nowhere(a, "not constant memory");
@@ -81,8 +91,8 @@ static bool window(const Access *a, PtxSpace space, uint8_t *data, uint64_t size
 {
     bool param = space == PTX_SPACE_PARAM;
     if (a->bytes > size || a->address > size - a->bytes)
-        return beyond(a, param ? "param " : "local ", 0, size,
-                      param ? "the kernel's parameters" : "the thread's local memory");
+        return beyond_window(a, param ? "param " : "local ", 0, size,
+                             param ? "the kernel's parameters" : "the thread's local memory");
     if (param && a->write) return read_only(a, "the kernel's parameters");
     *out = (SimLoc){.space = space, .offset = a->address, .data = data + a->address};
     return true;
@@ -113,8 +123,8 @@ static bool shared(const Access *a, bool cta_only, SimLoc *out)
     if (cta_only && cta != a->t->cta)
         return nowhere(a, "in the shared memory of another CTA, but .shared::cta is the own one");
     if (byte < SIM_SMEM_BASE || a->bytes > cta->smem_bytes || byte - SIM_SMEM_BASE > cta->smem_bytes - a->bytes)
-        return beyond(a, "shared ", ((uint64_t)rank << SIM_SMEM_RANK) + SIM_SMEM_BASE, cta->smem_bytes,
-                      "the CTA's shared memory");
+        return beyond_window(a, "shared ", ((uint64_t)rank << SIM_SMEM_RANK) + SIM_SMEM_BASE, cta->smem_bytes,
+                             "the CTA's shared memory");
     if (!live_peer(a, cta)) return false;
     *out = (SimLoc){.space = PTX_SPACE_SHARED,
                     .cta = cta,

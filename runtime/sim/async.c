@@ -181,7 +181,7 @@ static void finish(SimMachine *m, Task *k)
     }
     SimWho who = k->who;
     bool group = k->group != 0;
-    if (m->trace && group) trace_done(m, k->number, NULL);
+    if (m->trace && group) trace_over(m, k->number, &who);
     k->older = a->spare;
     a->spare = k;
     if (group) group_moved(m, &who);
@@ -192,6 +192,7 @@ static void finish(SimMachine *m, Task *k)
 static void reads_done(SimMachine *m, Task *k)
 {
     k->reads_done = true;
+    if (m->trace && k->group) trace_reads(m, k->number, &k->who);
     if (k->src == NULL) return;
     k->src->copies--;
     k->src = NULL;
@@ -543,13 +544,24 @@ static bool run_linear(SimMachine *m, Task *k, uint8_t *to)
     return true;
 }
 
+static bool run_store(SimMachine *m, Task *k)
+{
+    if (k->tensor) {
+        if (!run_box(m, k, k->src->smem + k->src_offset)) return false;
+    } else {
+        uint8_t *to = global_bytes(m, k, k->global, k->total);
+        if (to == NULL || !run_linear(m, k, to)) return false;
+    }
+    if (m->trace) {
+        trace_reads(m, k->number, &k->who);
+        trace_over(m, k->number, &k->who);
+    }
+    return true;
+}
+
 bool task_run(SimMachine *m, Task *k)
 {
-    if (k->kind == TASK_STORE && k->tensor) return run_box(m, k, k->src->smem + k->src_offset);
-    if (k->kind == TASK_STORE) {
-        uint8_t *to = global_bytes(m, k, k->global, k->total);
-        return to && run_linear(m, k, to);
-    }
+    if (k->kind == TASK_STORE) return run_store(m, k);
     for (uint32_t i = 0; i < k->ndest; i++) {
         uint8_t *to = k->dest[i].cta->smem + k->dest[i].offset;
         if (k->tensor ? !run_box(m, k, to) : !run_linear(m, k, to)) return false;

@@ -117,7 +117,7 @@ static bool plan_map(Issue *is, uint32_t shared)
     uint64_t address = value_of(is->t, f->map) + (uint64_t)f->map_off;
     if (!sim_locate(is->m, is->t, PTX_SPACE_REG, address, SIM_MAP_BYTES, 64, false, "tensor map", &at)) return false;
     if (at.space == PTX_SPACE_SHARED || at.space == PTX_SPACE_LOCAL)
-        return trap(is, E1318, "the tensor map must be in parameters, constant or global memory (D04)");
+        return trap(is, E1318, "the tensor map must be in parameters, constant or global memory");
     k->tensor = true;
     k->mode = form_mode(f->form);
     k->map_at = at.data;
@@ -227,13 +227,14 @@ static bool plan_linear(Issue *is)
 
 static bool unknown(Issue *is)
 {
-    char text[120];
-    const FormOp *f = is->f;
-    snprintf(text, sizeof text, "%s is not simulated yet",
-             f->group2                         ? ".cta_group::2"
-             : f->form == FORM_BULK_STORE_MASK ? ".cp_mask"
-                                               : is->info->ident);
-    return trap(is, E1351, text);
+    Text name;
+    text_init(&name, &is->m->mem);
+    if (is->f->group2) text_lit(&name, ".cta_group::2 of ");
+    else if (is->f->form == FORM_BULK_STORE_MASK) text_lit(&name, ".cp_mask of ");
+    sim_describe_op(is->m, is->t->at, &name);
+    sim_fail(is->m, E1351, is->t, "%s is not in the simulator yet", name.s ? name.s : "?");
+    text_free(&name);
+    return false;
 }
 
 static bool classify(Issue *is)
@@ -291,6 +292,23 @@ static bool plan(Issue *is)
 
 /* ---- tasks ---- */
 
+static void trace_copy(Issue *is, uint64_t bytes)
+{
+    const Task *k = &is->k;
+    TraceCopy c = {.task = k->number, .bytes = bytes, .group = k->group, .global = k->tensor ? 0 : k->global};
+    c.verb = k->kind == TASK_VALUE       ? is->what
+             : k->reduce                 ? "reduce"
+             : k->kind == TASK_STORE     ? "store"
+             : k->kind == TASK_PEER      ? "send"
+             : is_multicast(is->f->form) ? "multicast"
+                                         : "load";
+    if (k->tensor) c.ncoords = k->ncoords > 5 ? 5 : (uint32_t)k->ncoords;
+    for (uint32_t i = 0; i < c.ncoords; i++) c.coords[i] = k->walk.start[i];
+    c.shared = k->kind == TASK_STORE ? k->src_offset : k->dest[0].offset;
+    c.barrier = k->dest[0].barrier;
+    trace_issue(is->m, is->t, &c);
+}
+
 static bool go(Issue *is)
 {
     SimMachine *m = is->m;
@@ -306,7 +324,7 @@ static bool go(Issue *is)
         k->group = is->t->committed + 1;
         is->t->open_copies++;
     }
-    if (m->trace) trace_issue(m, is->t, k->number, is->info->ident, bytes);
+    if (m->trace) trace_copy(is, bytes);
     if (m->watch && !task_tell(m, is->t, k)) return false;
     if (k->total == 0) return true;
     if (!m->checking) return task_run(m, k);

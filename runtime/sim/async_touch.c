@@ -54,11 +54,10 @@ static bool tell_barriers(Tell *u)
     for (uint32_t i = 0; i < u->k->ndest; i++) {
         const TaskDest *d = &u->k->dest[i];
         SimBarrier *b = mbar_find(d->cta, d->barrier);
-        if (b == NULL)
-            return sim_fail(u->m, E1307, u->t,
-                            "there is no mbarrier at smem+%" PRIu32 " of CTA rank %" PRIu32
-                            ", on which the copy completes",
-                            d->barrier, d->cta->rank);
+        if (b == NULL) {
+            SimWho who = sim_who(u->t);
+            return mbar_missing(u->m, &who, d->cta, d->barrier, ", on which the copy completes,");
+        }
         if (!watch_copy_barrier(u->m, u->t, u->copy, d->cta, b)) return false;
     }
     return true;
@@ -129,9 +128,13 @@ bool task_in_memory(SimMachine *m, Task *k, int *rule, char *text, size_t size)
     int n = snprintf(text, size, "the copy %s bytes 0x%" PRIx64 " to 0x%" PRIx64 ", which are %s",
                      k->kind == TASK_STORE ? "writes" : "reads", u.address, u.address + u.bytes - 1,
                      u.read_only ? "constant memory" : "in no allocation");
-    if (near && !u.read_only && n > 0 && (size_t)n < size)
-        snprintf(text + n, size - (size_t)n, "; the nearest one has bytes 0x%" PRIx64 " to 0x%" PRIx64, near->address,
-                 near->address + near->bytes - 1);
+    if (near == NULL || u.read_only || n <= 0 || (size_t)n >= size) return false;
+    Text of;
+    text_init(&of, &m->mem);
+    sim_describe_block(m, near, &of);
+    snprintf(text + n, size - (size_t)n, "; the nearest is %s, 0x%" PRIx64 " to 0x%" PRIx64, of.s, near->address,
+             near->address + near->bytes - 1);
+    text_free(&of);
     return false;
 }
 

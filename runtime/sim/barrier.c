@@ -196,52 +196,117 @@ void mbar_describe(SimMachine *m, const SimCta *cta, const SimBarrier *b, Text *
         text_printf(out, ", %" PRIu64 " bytes delivered where %" PRIu64 " are expected", b->delivered, b->expected);
 }
 
+void mbar_describe_wait(SimMachine *m, const SimCta *cta, const SimBarrier *b, uint64_t phase, Text *out)
+{
+    State s = decode(b->mirror);
+    text_printf(out, "for phase %" PRIu64 " (parity %u) of the barrier at ", phase, (unsigned)(phase & 1));
+    put_where(cta, b->offset, out);
+    put_init_place(m, b, out);
+    if (!is_live(b)) text_lit(out, ", which was invalidated");
+    else if (b->phase != phase) text_lit(out, ", which is over");
+    else {
+        text_lit(out, ", which needs");
+        if (s.pending) text_printf(out, " %" PRIu32 " of %" PRIu32 " arrivals", s.pending, s.count);
+        if (s.tx) text_str(out, s.pending ? " and" : "");
+        if (s.tx > 0) text_printf(out, " %" PRId64 " of %" PRIu64 " bytes", s.tx, b->expected);
+        if (s.tx < 0) text_printf(out, " an expect_tx of %" PRId64 " bytes, which were delivered unexpectedly", -s.tx);
+    }
+}
+
+void mbar_describe_end(SimMachine *m, const SimBarrier *b, Text *out)
+{
+    if (b->phase == 0) return;
+    text_printf(out, "\n    phase %" PRIu64 " ended with %" PRIu64 " bytes expected: ", b->phase - 1, b->last_expected);
+    sim_describe(m, b->last_end, out);
+}
+
 /* Files `code` with "<text>: <the barrier>". */
-static bool fail_with(SimMachine *m, ErrorCode code, const SimWho *who, SimThread *t, const SimCta *cta,
+static bool fail_with(SimMachine *m, ErrorCode code, const SimWho *who, const SimWho *other, const SimCta *cta,
                       const SimBarrier *b, const char *text)
 {
-    Text out;
+    Text out, notes;
     text_init(&out, &m->mem);
+    text_init(&notes, &m->mem);
     text_printf(&out, "%s: ", text);
     mbar_describe(m, cta, b, &out);
-    if (t) sim_fail(m, code, t, "%s", out.s);
-    else sim_fail_at(m, code, who, NULL, "%s", out.s);
+    if (is_live(b) && decode(b->mirror).tx < 0) mbar_describe_end(m, b, &notes);
+    sim_fail_notes(m, code, who, other, notes.s, "%s", out.s);
+    text_free(&notes);
     text_free(&out);
     return false;
 }
 
-static bool fail_no_barrier(SimMachine *m, const SimWho *who, SimThread *t, const SimCta *cta, uint32_t offset,
-                            const SimBarrier *dead)
+/* The first mbarrier.init that a thread at this op can still come to; the number of ops: none. */
+static uint32_t init_ahead(SimMachine *m, uint32_t pc)
 {
-    const SimBarrier *near = nearest(cta, offset);
+    const SimProgram *p = m->launch.program;
+    bool *seen = arena_array(&m->arena, bool, p->nops);
+    uint32_t *todo = arena_array(&m->arena, uint32_t, (size_t)p->nops + 1), n = 0, at = 0;
+    if (pc < p->nops) todo[n++] = pc, seen[pc] = true;
+    while (at < n) {
+        const SimOp *op = &p->ops[todo[at]];
+        if (op->code == SIM_FORM && p->forms[op->imm].form == FORM_MBAR_INIT) return todo[at];
+        bool jumps = op->code == SIM_BRA || op->code == SIM_BRX, ends = op->code == SIM_EXIT;
+        uint32_t ways = jumps ? (op->code == SIM_BRX ? op->extra : 1) : 0;
+        uint32_t next = todo[at++] + 1;
+        for (uint32_t i = 0; i <= ways; i++) {
+            uint32_t to = i < ways ? (uint32_t)op->imm + i : next;
+            if ((i == ways && (jumps || ends) && !op->guard) || to >= p->nops || seen[to]) continue;
+            seen[to] = true;
+            todo[n++] = to;
+        }
+    }
+    return p->nops;
+}
+
+/* Who is still on the way to an init, which may be that of the barrier that is missed. */
+static bool put_init_ahead(SimMachine *m, const SimCta *cta, Text *out)
+{
+    uint32_t none = m->launch.program->nops, last = none;
+    for (uint32_t i = 0; i < cta->nthreads; i++) {
+        const SimThread *x = &cta->threads[i];
+        if (x->wait == WAIT_EXITED || x->pc == last) continue;
+        last = x->pc;
+        uint32_t init = init_ahead(m, x->pc);
+        if (init == none) continue;
+        text_printf(out, " yet: thread %" PRIu32 " may still come to the one at ", i);
+        sim_describe_place(m, init, out);
+        return true;
+    }
+    return false;
+}
+
+bool mbar_missing(SimMachine *m, const SimWho *who, SimCta *cta, uint32_t offset, const char *use)
+{
+    const SimBarrier *near = nearest(cta, offset), *dead = mbar_find(cta, offset);
     Text out;
     text_init(&out, &m->mem);
-    text_lit(&out, "there is no mbarrier at ");
+    text_str(&out, dead ? "there is no mbarrier at " : "no mbarrier is initialised at ");
     put_where(cta, offset, &out);
+    text_str(&out, use);
     if (dead) text_lit(&out, ": it was invalidated");
-    else if (near) {
-        text_lit(&out, ", the nearest is the ");
-        mbar_describe(m, cta, near, &out);
-    } else text_lit(&out, ", nor anywhere else in its CTA");
-    if (t) sim_fail(m, E1307, t, "%s", out.s);
-    else sim_fail_at(m, E1307, who, NULL, "%s", out.s);
+    else if (!put_init_ahead(m, cta, &out)) {
+        text_str(&out, near ? "; the nearest is the " : ", nor anywhere else in its CTA");
+        if (near) mbar_describe(m, cta, near, &out);
+    }
+    sim_fail_at(m, E1307, who, dead ? &dead->init : NULL, "%s", out.s);
     text_free(&out);
     return false;
 }
 
 /* ---- state ---- */
 /* The live barrier there with its state; NULL: a finding was filed. */
-static SimBarrier *open_barrier(SimMachine *m, SimThread *t, const SimWho *who, SimCta *cta, uint32_t offset,
-                                const uint8_t *data, State *s)
+static SimBarrier *open_barrier(SimMachine *m, const SimWho *who, SimCta *cta, uint32_t offset, const uint8_t *data,
+                                State *s)
 {
     SimBarrier *b = mbar_find(cta, offset);
     if (!is_live(b)) {
-        fail_no_barrier(m, who, t, cta, offset, b);
+        mbar_missing(m, who, cta, offset, "");
         return NULL;
     }
     uint64_t bits = bytes_get(data);
     if (bits != b->mirror) {
-        fail_with(m, E1316, who, t, cta, b, "the bytes of this mbarrier were overwritten");
+        fail_with(m, E1316, who, &b->init, cta, b, "the bytes of this mbarrier were overwritten");
         return NULL;
     }
     *s = decode(bits);
@@ -269,13 +334,15 @@ static bool phase_over(const State *s)
     return s->pending == 0 && s->tx == 0;
 }
 
-static bool next_phase(SimMachine *m, SimThread *t, SimCta *cta, SimBarrier *b, uint8_t *data, State *s)
+static bool next_phase(SimMachine *m, const SimWho *who, SimCta *cta, SimBarrier *b, uint8_t *data, State *s)
 {
     if (s->count == 0)
-        return fail_with(m, E1325, NULL, t, cta, b, "arrive_drop has left no arrival for the next phase");
+        return fail_with(m, E1325, who, NULL, cta, b, "arrive_drop has left no arrival for the next phase");
     s->pending = s->count;
     s->parity ^= 1;
     b->phase++;
+    b->last_end = *who;
+    b->last_expected = b->expected;
     b->expected = b->delivered = 0;
     store(m, b, data, s);
     if (m->watch) watch_mbar_phase(m, cta, b);
@@ -324,7 +391,8 @@ bool mbar_init(SimMachine *m, SimThread *t, const SimLoc *at, uint32_t count)
 bool mbar_inval(SimMachine *m, SimThread *t, const SimLoc *at)
 {
     State s;
-    SimBarrier *b = open_barrier(m, t, NULL, at->cta, (uint32_t)at->offset, at->data, &s);
+    SimWho who = sim_who(t);
+    SimBarrier *b = open_barrier(m, &who, at->cta, (uint32_t)at->offset, at->data, &s);
     if (b == NULL || (m->watch && !watch_mbar_inval(m, t, at->cta, b, at))) return false;
     b->mirror = 0;
     bytes_put(at->data, 0);
@@ -348,31 +416,35 @@ bool mbar_arrive(SimMachine *m, SimThread *t, const SimLoc *at, uint32_t arrival
 {
     State s;
     SimCta *cta = at->cta;
-    SimBarrier *b = open_barrier(m, t, NULL, cta, (uint32_t)at->offset, at->data, &s);
+    SimWho who = sim_who(t);
+    SimBarrier *b = open_barrier(m, &who, cta, (uint32_t)at->offset, at->data, &s);
     if (b == NULL || (m->watch && !watch_mbar_use(m, t, cta, b))) return false;
     if (state) *state = state_token(b, &s);
     if (expect) {
         if (bytes > SIM_MBAR_COUNT_MAX || s.tx + (int64_t)bytes > TX_MAX)
-            return fail_with(m, E1302, NULL, t, cta, b, TX_RANGE);
+            return fail_with(m, E1302, &who, NULL, cta, b, TX_RANGE);
         s.tx += (int64_t)bytes;
         b->expected += bytes;
     }
     if (arrivals > s.pending) {
         Text out;
         text_init(&out, &m->mem);
-        text_printf(&out, "%" PRIu32 " arrivals where %" PRIu32 " are pending", arrivals, s.pending);
-        fail_with(m, E1325, NULL, t, cta, b, out.s);
+        text_printf(&out, "%" PRIu32 " arrival%s where ", arrivals, arrivals == 1 ? "" : "s");
+        if (s.pending) text_uint(&out, s.pending);
+        text_printf(&out, "%s pending", s.pending == 0 ? "none is" : s.pending == 1 ? " is" : " are");
+        fail_with(m, E1325, &who, NULL, cta, b, out.s);
         text_free(&out);
         return false;
     }
     if (drop && arrivals > s.count)
-        return fail_with(m, E1325, NULL, t, cta, b, "arrive_drop of more arrivals than a phase expects");
+        return fail_with(m, E1325, &who, NULL, cta, b, "arrive_drop of more arrivals than a phase expects");
     if (arrivals && m->watch) watch_mbar_arrive(m, t, cta, b, relaxed, cluster_scope);
     s.pending -= arrivals;
     if (drop) s.count -= arrivals;
-    if (phase_over(&s)) return next_phase(m, t, cta, b, at->data, &s);
+    b->last = who;
+    if (phase_over(&s)) return next_phase(m, &who, cta, b, at->data, &s);
     store(m, b, at->data, &s);
-    if (too_many_bytes(&s)) return fail_with(m, E1302, NULL, t, cta, b, TOO_MANY_BYTES);
+    if (too_many_bytes(&s)) return fail_with(m, E1302, &who, NULL, cta, b, TOO_MANY_BYTES);
     return true;
 }
 
@@ -384,15 +456,17 @@ bool mbar_complete(SimMachine *m, SimThread *t, const SimWho *who, SimCta *cta, 
     }
     State s;
     uint8_t *data = cta->smem + offset;
-    SimBarrier *b = open_barrier(m, t, who, cta, offset, data, &s);
+    SimWho by = t ? sim_who(t) : *who;
+    SimBarrier *b = open_barrier(m, &by, cta, offset, data, &s);
     if (b == NULL || (t && m->watch && !watch_mbar_use(m, t, cta, b))) return false;
     if (bytes > SIM_MBAR_COUNT_MAX || s.tx - (int64_t)bytes < -TX_MAX)
-        return fail_with(m, E1302, who, t, cta, b, TX_RANGE);
+        return fail_with(m, E1302, &by, NULL, cta, b, TX_RANGE);
     s.tx -= (int64_t)bytes;
     b->delivered += bytes;
-    if (phase_over(&s)) return next_phase(m, t, cta, b, data, &s);
+    b->last = by;
+    if (phase_over(&s)) return next_phase(m, &by, cta, b, data, &s);
     store(m, b, data, &s);
-    if (too_many_bytes(&s)) return fail_with(m, E1302, who, t, cta, b, TOO_MANY_BYTES);
+    if (too_many_bytes(&s)) return fail_with(m, E1302, &by, NULL, cta, b, TOO_MANY_BYTES);
     return true;
 }
 
@@ -408,7 +482,8 @@ static MbarTest answer(SimMachine *m, SimThread *t, SimCta *cta, SimBarrier *b, 
 
 static SimBarrier *open_wait(SimMachine *m, SimThread *t, const SimLoc *at, State *s)
 {
-    SimBarrier *b = open_barrier(m, t, NULL, at->cta, (uint32_t)at->offset, at->data, s);
+    SimWho who = sim_who(t);
+    SimBarrier *b = open_barrier(m, &who, at->cta, (uint32_t)at->offset, at->data, s);
     return b == NULL || (m->watch && !watch_mbar_use(m, t, at->cta, b)) ? NULL : b;
 }
 
@@ -418,7 +493,9 @@ MbarTest mbar_test_parity(SimMachine *m, SimThread *t, const SimLoc *at, uint32_
     State s;
     SimBarrier *b = *out = open_wait(m, t, at, &s);
     if (b == NULL) return MBAR_FAILED;
-    if (s.parity == (parity & 1)) return MBAR_NO;
+    bool over = s.parity != (parity & 1);
+    if (m->watch) watch_mbar_asked(m, t, b, (int)(parity & 1), over ? b->phase : 0, over);
+    if (!over) return MBAR_NO;
     return answer(m, t, at->cta, b, b->phase, relaxed, cluster_scope);
 }
 
@@ -429,8 +506,11 @@ MbarTest mbar_test_state(SimMachine *m, SimThread *t, const SimLoc *at, uint64_t
     SimBarrier *b = *out = open_wait(m, t, at, &s);
     if (b == NULL) return MBAR_FAILED;
     uint32_t behind = (uint32_t)(b->phase & UINT32_MAX) - (uint32_t)(state & UINT32_MAX);
-    if (behind == 0 || behind > b->phase) return MBAR_NO;
-    return answer(m, t, at->cta, b, b->phase - behind + 1, relaxed, cluster_scope);
+    bool over = behind != 0 && behind <= b->phase;
+    uint64_t seen = over ? b->phase - behind + 1 : 0;
+    if (m->watch) watch_mbar_asked(m, t, b, -1, seen, over);
+    if (!over) return MBAR_NO;
+    return answer(m, t, at->cta, b, seen, relaxed, cluster_scope);
 }
 
 /* ---- end ---- */
@@ -446,7 +526,7 @@ bool mbar_cta_exit(SimMachine *m, SimCta *cta)
         }
         State s = decode(b->mirror);
         if (s.pending != s.count || s.tx != 0)
-            return fail_with(m, E1309, &b->init, NULL, cta, b, "the CTA exits in the middle of a phase");
+            return fail_with(m, E1309, &b->last, &b->init, cta, b, "the CTA exits in the middle of a phase");
     }
     recycle(m, cta);
     return true;

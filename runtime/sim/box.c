@@ -66,12 +66,12 @@ static bool operands_fit(const BoxWalk *w, int *rule, char *text, size_t size)
     if (w->map.interleave) { /* counts slices: any number of them is a multiple of 16 bytes */
         c.start[w->map.rank - 1] = MAP_UNKNOWN;
         if (!w->load && w->start[0] < 0)
-            return refuse(rule, E1318, text, size, "a store starts at %" PRId64 " (D03)", w->start[0]);
+            return refuse(rule, E1318, text, size, "a store starts at %" PRId64, w->start[0]);
     }
     MapBreach first = {.rule_id = NULL};
     if (map_check_copy(&w->map, &c, keep_first, &first) == 0) return true;
     ErrorCode code = first.field == MAPF_SHARED ? E1314 : E1318;
-    return refuse(rule, code, text, size, "%s (%s)", first.text, first.rule_id);
+    return refuse(rule, code, text, size, "%s (%s)", first.text, error_info(first.code)->code);
 }
 
 /* ---- preparation ---- */

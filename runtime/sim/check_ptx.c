@@ -92,10 +92,9 @@ static void choose_version(Checker *c, const PtxModule *m)
     char text[160];
     if (!c->version) {
         c->version = m->version;
-        if (m->version == 0)
-            add(c, m->version_line ? m->version_line : 1, 1, E1415,
-                "the module has no .version; name one with --ptx-version");
-        else if (!is_version(m->version)) {
+        if (m->version == 0 && m->version_line == 0)
+            add(c, 1, 1, E1415, "the module has no .version; name one with --ptx-version");
+        else if (m->version && !is_version(m->version)) {
             snprintf(text, sizeof text, "there is no .version %u.%u; the newest is %u.%u", m->version / 10,
                      m->version % 10, NEWEST / 10u, NEWEST % 10u);
             add(c, m->version_line, 1, E1415, text);
@@ -170,12 +169,18 @@ static int by_text(const void *a, const void *b)
 static void report_form(void *user, const FormFinding *f)
 {
     Checker *c = user;
+    bool operands = f->code == E1407 || f->code == E1408;
+    if (operands && c->at->unresolved) return; /* the name was reported */
     add(c, c->at->line, c->at->column, f->code, f->text);
 }
 
 static void check_instruction(Checker *c, const PtxInstr *i)
 {
     c->at = i;
+    if (form_is_matrix(i)) {
+        form_check_matrix(i, c->target, c->version, report_form, c);
+        return;
+    }
     if (!form_family(i)) {
         if (bsearch(i->opcode, OPCODES, NOPCODES, sizeof OPCODES[0], by_text)) return;
         char text[128];
@@ -190,7 +195,7 @@ static void check_instruction(Checker *c, const PtxInstr *i)
     ErrorCode code;
     char why[640];
     if (form_match(i, &m, &code, why, sizeof why)) form_check(i, &m, c->target, c->version, report_form, c);
-    else add(c, i->line, i->column, code, why);
+    else report_form(c, &(FormFinding){code, true, why});
 }
 
 /* PTX ISA, tcgen05: all instructions of a kernel that name a .cta_group name the same one. */
@@ -230,13 +235,11 @@ static void check_module(Checker *c, const PtxModule *m, const char *target)
 
 /* ---- reading and reporting ---- */
 
-/* The reader's problems are of one kind, except for names. */
-static void report_problem(void *user, uint32_t line, const char *text)
+static void report_defect(void *user, const PtxDefect *d)
 {
-    static const char undeclared[] = "is not declared";
-    size_t n = strlen(text), tail = sizeof undeclared - 1;
-    bool name = n > tail && strcmp(text + n - tail, undeclared) == 0;
-    add(user, line, 1, name ? E1416 : E1401, text);
+    static const ErrorCode codes[] = {
+        [PTX_SYNTAX] = E1401, [PTX_HEAD] = E1415, [PTX_UNDECLARED] = E1416, [PTX_GUARD] = E1408};
+    add(user, d->line, d->column, codes[d->kind], d->text);
 }
 
 static int by_place(const void *a, const void *b)
@@ -277,7 +280,7 @@ static bool judge(Checker *c, const Input *in, void (*report)(void *user, const 
         return false;
     }
     uint32_t problems = 0;
-    const PtxModule *m = ptx_read(&c->arena, in->text, in->size, report_problem, c, &problems);
+    const PtxModule *m = ptx_examine(&c->arena, in->text, in->size, report_defect, c, &problems);
     if (m) check_module(c, m, in->target);
     report_all(c, report, user, out);
     arena_free(&c->arena);

@@ -25,6 +25,7 @@ void *pool_take(ClockPool *p, size_t bytes)
 {
     unsigned c = size_class(bytes);
     void *o = p->free[c];
+    p->live += (size_t)1 << c;
     if (o == NULL) return arena_alloc(&p->arena, (size_t)1 << c);
     memcpy(&p->free[c], o, sizeof(void *));
     return o;
@@ -34,6 +35,7 @@ void pool_give(ClockPool *p, void *object, size_t bytes)
 {
     if (object == NULL) return;
     unsigned c = size_class(bytes);
+    p->live -= (size_t)1 << c;
     memcpy(object, &p->free[c], sizeof(void *));
     p->free[c] = object;
 }
@@ -216,6 +218,7 @@ Foreign *foreign_join(ClockPool *p, Foreign *a, Foreign *b, uint32_t except)
     if (clean_a && (a == b || b == NULL)) return foreign_ref(a);
     if (clean_b && a == NULL) return foreign_ref(b);
     if (a && b && clean_a && foreign_covers(a, b, except)) return foreign_ref(a);
+    if (a && b && clean_b && b->n >= a->n && foreign_covers(b, a, except)) return foreign_ref(b);
     uint32_t na = a ? a->n : 0, nb = b ? b->n : 0, i = 0, j = 0, n = 0;
     size_t room = foreign_bytes(na + nb);
     Foreign *f = pool_take(p, room);

@@ -44,6 +44,7 @@ enum { CLOCK_MEMO = 64, POOL_CLASSES = 40 };
 typedef struct ClockPool {
     Arena arena;
     void *free[POOL_CLASSES]; /* by size: 2^i bytes */
+    size_t live;              /* bytes that are taken and not given back */
     struct {
         Clock *a, *b, *join;
     } memo[CLOCK_MEMO];

@@ -77,7 +77,7 @@ SimOp *decode_emit(Decoder *d, SimOpcode code)
                             .file = in->place.file,
                             .line = in->place.line,
                             .column = in->place.column,
-                            .role = d->role};
+                            .instr = d->text};
     Slot p = 0;
     if (in != NULL && in->guard != NULL) p = decode_reg(d, in->guard);
     SimOp *op = vec_add(d->arena, &d->ops);
@@ -214,7 +214,7 @@ static void layout_params(Decoder *d)
     for (uint32_t i = 0; i < f->params.n; i++) {
         PtxVar *v = f->params.v[i];
         if (!place(v, &at, PARAM_MAX)) decode_problem(d, "the parameters have more than %d bytes", PARAM_MAX);
-        d->program->params[i] = (SimParam){(uint32_t)v->user, (uint32_t)v->bytes};
+        d->program->params[i] = (SimParam){(uint32_t)v->user, (uint32_t)v->bytes, v->name};
     }
     d->program->param_bytes = (uint32_t)at;
 }
@@ -263,6 +263,21 @@ static const char *role_of(Arena *a, const char *label)
     return arena_strdup(a, name, n);
 }
 
+static const char *text_of(Arena *a, const PtxInstr *in)
+{
+    size_t n = strlen(in->opcode);
+    for (uint32_t i = 0; i < in->nmods; i++) n += strlen(in->mods[i]);
+    char *text = arena_alloc(a, n + 1), *to = text;
+    for (uint32_t i = 0; i <= in->nmods; i++) {
+        const char *part = i ? in->mods[i - 1] : in->opcode;
+        n = strlen(part);
+        memcpy(to, part, n);
+        to += n;
+    }
+    *to = 0;
+    return text;
+}
+
 static bool names_cluster(const PtxInstr *in)
 {
     if (!strcmp(in->opcode, "mapa") || !strcmp(in->opcode, "getctarank")) return true;
@@ -295,15 +310,17 @@ static void decode_body(Decoder *d)
 {
     const PtxFunc *f = d->func;
     uint32_t *first = arena_array(d->arena, uint32_t, (size_t)f->instrs.n + 1), label = 0;
+    const char **mark = arena_array(d->arena, const char *, (size_t)f->instrs.n + 1);
     for (uint32_t i = 0; i < f->instrs.n; i++) {
         d->any_order = false;
         for (; label < f->labels.n && f->labels.v[label].instr <= i; label++) {
             const char *name = f->labels.v[label].name;
-            if (!strncmp(name, "$role_", strlen("$role_"))) d->role = role_of(d->arena, name);
+            if (!strncmp(name, "$role_", strlen("$role_"))) mark[i] = role_of(d->arena, name);
             if (!strncmp(name, "$any_order", strlen("$any_order"))) d->any_order = true;
         }
         first[i] = d->ops.n;
         d->instr = &f->instrs.v[i];
+        d->text = text_of(d->arena, d->instr);
         d->bad = false;
         if (d->instr->guard != NULL && d->instr->guard->type != PTX_PRED)
             decode_problem(d, "the guard `%s` is no predicate", d->instr->guard->name);
@@ -317,6 +334,10 @@ static void decode_body(Decoder *d)
         SimOp *op = &d->ops.v[i];
         if (op->code == SIM_BRA && op->imm >= 0 && op->imm <= f->instrs.n) op->imm = first[op->imm];
     }
+    const char **marks = arena_array(d->arena, const char *, (size_t)d->ops.n + 1);
+    for (uint32_t i = 0; i < f->instrs.n; i++)
+        if (mark[i]) marks[first[i]] = mark[i];
+    decode_roles(d->arena, d->ops.v, d->ops.n, marks, d->places.v);
 }
 
 static SimProgram *decode_func(Decoder *d, const PtxFunc *f)

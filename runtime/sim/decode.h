@@ -38,7 +38,7 @@ typedef struct Decoder {
     uint32_t extern_align;            /* of the extern shared arrays; 0: none is used */
     /* of the instruction */
     const PtxInstr *instr;
-    const char *role;
+    const char *text; /* as SimPlace.instr */
     bool any_order; /* the instruction stands behind a label $any_order.. */
     bool bad; /* it has a problem */
 } Decoder;
@@ -57,6 +57,10 @@ Slot decode_reg(Decoder *d, const PtxVar *v);
 Slot decode_carry(Decoder *d);
 uint32_t decode_bytes(int type); /* of a PtxType or AluType */
 const char *decode_type_name(int type);
+
+/* ---- roles.c ---- */
+/* Fills the roles of the places. mark: by op, the role whose label stands there, or NULL. */
+void decode_roles(Arena *a, const SimOp *ops, uint32_t n, const char *const *mark, SimPlace *places);
 
 /* ---- decode_operand.c ---- */
 /* A source operand as read by an operation of the type (PtxType): register of that size, immediate, special register,

@@ -287,9 +287,11 @@ static void modifiers(const PtxInstr *in, FormOp *f, const FormMatch *m)
     f->type = type_of(m, m->form);
     f->op = operation(m);
     f->noftz = ptx_has_mod(in, ".noftz");
-    f->cluster = is_word(m, PH_SCOPE, "cluster");
+    /* mbarrier operations without a scope: .cta says the PTX ISA, but libraries hand data between CTAs by them. */
+    f->cluster = is_word(m, PH_SCOPE, "cluster") || !ptx_has_mod(in, ".cta");
     if (strcmp(in->opcode, "mapa") == 0 || strcmp(in->opcode, "getctarank") == 0)
         f->cluster = ptx_has_mod(in, ".shared::cluster");
+    f->aligned = ptx_has_mod(in, ".aligned");
     f->relaxed = is_word(m, PH_SEM, "relaxed") || ptx_has_mod(in, ".relaxed");
     f->group2 = ptx_has_mod(in, ".cta_group::2");
     f->hint = m->word[PH_HINT] != NULL;

@@ -114,6 +114,7 @@ void decode_ld(Decoder *d, const Mods *m, const PlainRow *row)
     for (uint32_t i = 0; i < n; i++) result[i] = decode_result(d, &to[i], type, true);
     SimOp *op = decode_emit(d, row->code);
     put_access(op, &a, address, offset);
+    op->b |= mods_has(m, G_NC) ? 2u : 0;
     op->type = (uint8_t)(sign ? unsigned_of(type) : type);
     op->n = (uint8_t)n;
     op->d = result[0];
@@ -291,6 +292,12 @@ void decode_activemask(Decoder *d, const Mods *m, const PlainRow *row)
 }
 
 /* ---- the CTA ---- */
+/* bar is barrier .aligned (PTX ISA, barrier). */
+static bool is_aligned(const Decoder *d, const Mods *m)
+{
+    return strcmp(d->instr->opcode, "bar") == 0 || mods_has(m, G_ALIGNED);
+}
+
 /* bar.red, barrier.red: result, barrier, [threads], predicate */
 static void reduce(Decoder *d, const Mods *m, const PlainRow *row)
 {
@@ -306,6 +313,7 @@ static void reduce(Decoder *d, const Mods *m, const PlainRow *row)
     Slot c = predicate(d, from), r = decode_result(d, operand(d, 0), m->type[0], false);
     SimOp *op = decode_emit(d, row->code);
     op->n = (uint8_t)(popc ? 2 : 3 + mods_get(m, G_BOOL, 0));
+    op->extra = is_aligned(d, m);
     op->flags = from->negated;
     op->d = r;
     op->a = id;
@@ -336,6 +344,7 @@ void decode_bar(Decoder *d, const Mods *m, const PlainRow *row)
     Slot threads = d->instr->nopd == 2 ? decode_source(d, operand(d, 1), PTX_U32, false) : NO_SLOT;
     SimOp *op = decode_emit(d, row->code);
     op->n = (uint8_t)what;
+    op->extra = is_aligned(d, m);
     op->a = id;
     op->b = threads;
 }

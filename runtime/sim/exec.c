@@ -107,7 +107,9 @@ static bool load(SimMachine *m, SimThread *t, const SimOp *op)
         SimLoc at;
         if (!locate(m, t, op, n * size, false, "ld", &at)) return false;
         if (watched(m, &at)) {
-            if (!watch_read(m, t, &at, n * size, kind, op->c)) return false;
+            bool constant = op->b & 2; /* .nc */
+            if (constant ? !watch_read_const(m, t, &at, n * size) : !watch_read(m, t, &at, n * size, kind, op->c))
+                return false;
             if (kind != ACCESS_WEAK) watch_atomic(m, t, &at, WATCH_LD, kind, op->c);
         }
         p = at.data;
@@ -164,7 +166,13 @@ static bool atomic(SimMachine *m, SimThread *t, const SimOp *op)
         return sim_fail(m, E1318, t, "an atomic operation works on global or shared memory only");
     if (watched(m, &at)) {
         if (!watch_write(m, t, &at, size, kind, op->c, true)) return false;
-        watch_atomic(m, t, &at, op->d == NO_SLOT ? WATCH_RED : WATCH_ATOM, kind, op->c);
+        WatchAtomic what = op->d == NO_SLOT ? WATCH_RED : WATCH_ATOM;
+        if (op->n == RED_CAS && memcmp(at.data, &t->slot[op[1].a], size) != 0) { /* it only reads */
+            what = WATCH_LD;
+            if (kind == ACCESS_ACQ_REL) kind = ACCESS_ACQUIRE;
+            if (kind == ACCESS_RELEASE) kind = ACCESS_RELAXED;
+        }
+        watch_atomic(m, t, &at, what, kind, op->c);
     }
     uint8_t before[16];
     memcpy(before, at.data, size);
@@ -275,15 +283,30 @@ static uint64_t special(const SimMachine *m, const SimThread *t, SpecialReg r, u
     }
 }
 
-static uint32_t active_mask(const SimThread *t)
+/* Would x execute the op at its pc? */
+static bool guarded_in(const SimOp *op, const SimThread *x)
+{
+    return !op->guard || (x->slot[op->p] & 1) == (op->guard == 1);
+}
+
+/* Lanes that see each other active are executed together: whoever stands here now, all or some of them, gets the same
+ * set as t and goes on behind the instruction (PTX ISA, activemask; which lanes are active is the machine's choice). */
+static void active_mask(SimMachine *m, SimThread *t, const SimOp *op)
 {
     const SimWarp *w = &t->cta->warps[t->id / 32u];
-    uint32_t mask = 0;
-    for (uint32_t i = 0; i < w->n; i++) {
+    uint32_t mask = UINT32_C(1) << t->lane;
+    uint32_t some = m->checking && rng_one_in(&m->rng, 4) ? (uint32_t)rng_next(&m->rng) : UINT32_MAX;
+    for (uint32_t i = 0; i < w->n && i < 32; i++) {
         const SimThread *x = &t->cta->threads[w->first + i];
-        if (x == t || (x->wait == WAIT_NONE && x->pc == t->pc)) mask |= UINT32_C(1) << i;
+        bool here = x->wait == WAIT_NONE && x->pc == t->pc && guarded_in(op, x);
+        if (x != t && here && some >> i & 1) mask |= UINT32_C(1) << i;
     }
-    return mask;
+    for (uint32_t i = 0; i < w->n && i < 32; i++) {
+        SimThread *x = &t->cta->threads[w->first + i];
+        if (!(mask >> i & 1)) continue;
+        x->slot[op->d] = mask;
+        if (x != t) x->pc += length(op);
+    }
 }
 
 /* ---- the rest of a thread's ops: those that look beyond its registers ---- */
@@ -311,6 +334,18 @@ static ExecResult done(bool ok)
     return ok ? EXEC_BUDGET : EXEC_FAILED;
 }
 
+/* What is not executed. */
+static bool refused(SimMachine *m, SimThread *t, const SimOp *op)
+{
+    bool trap = op->code == SIM_TRAP;
+    Text name;
+    text_init(&name, &m->mem);
+    sim_describe_op(m, t->at, &name);
+    sim_fail(m, trap ? E1322 : E1351, t, trap ? "%s is executed" : "%s is not simulated", name.s ? name.s : "?");
+    text_free(&name);
+    return false;
+}
+
 /* EXEC_BUDGET: done, go on behind it. */
 static ExecResult outside(SimMachine *m, SimThread *t, const SimOp *op, uint64_t steps)
 {
@@ -321,7 +356,7 @@ static ExecResult outside(SimMachine *m, SimThread *t, const SimOp *op, uint64_t
     case SIM_ATOM: return done(atomic(m, t, op));
     case SIM_FORM: return sim_exec_form(m, t, &m->launch.program->forms[op->imm]);
     case SIM_MEMBAR:
-        if (m->watch) watch_fence(m, t, op->n);
+        if (m->watch) watch_fence(m, t, op->n, op->flags & 1);
         return EXEC_BUDGET;
     case SIM_ISSPACEP: s[op->d] = is_space(m, t, op); return EXEC_BUDGET;
     case SIM_SPECIAL: s[op->d] = special(m, t, (SpecialReg)op->imm, steps); return EXEC_BUDGET;
@@ -330,10 +365,9 @@ static ExecResult outside(SimMachine *m, SimThread *t, const SimOp *op, uint64_t
     case SIM_MATCH:
     case SIM_REDUX: return sim_collective(m, t, (uint32_t)s[op->b]);
     case SIM_WARPSYNC: return sim_collective(m, t, (uint32_t)s[op->a]);
-    case SIM_ACTIVEMASK: s[op->d] = active_mask(t); return EXEC_BUDGET;
+    case SIM_ACTIVEMASK: active_mask(m, t, op); return EXEC_BUDGET;
     case SIM_BAR: return barrier(m, t, op);
-    case SIM_TRAP: return done(sim_fail(m, E1322, t, "trap is executed"));
-    default: return done(sim_fail(m, E1351, t, "operation %u is not simulated", (unsigned)op->code));
+    default: return done(refused(m, t, op));
     }
 }
 

@@ -7,6 +7,7 @@
 #include "runtime/sim/async.h"
 #include "runtime/sim/machine.h"
 #include "runtime/sim/maps.h"
+#include "runtime/sim/trace.h"
 #include "runtime/sim/watch.h"
 
 #define SPURIOUS 8u /* one poll in so many fails without need */
@@ -18,8 +19,12 @@ static ExecResult done(bool ok)
 
 static ExecResult not_yet(SimMachine *m, SimThread *t, const FormOp *f)
 {
-    return done(sim_fail(m, E1351, t, "%s is not in the simulator yet (%s)", form_info(f->form)->ident,
-                         form_info(f->form)->section));
+    Text name;
+    text_init(&name, &m->mem);
+    sim_describe_op(m, t->at, &name);
+    sim_fail(m, E1351, t, "%s is not in the simulator yet (%s)", name.s ? name.s : "?", form_info(f->form)->section);
+    text_free(&name);
+    return EXEC_FAILED;
 }
 
 static uint64_t value(const SimThread *t, const FormOp *f, uint32_t i, uint64_t otherwise)
@@ -178,6 +183,7 @@ static ExecResult group_wait(SimMachine *m, SimThread *t, const FormOp *f, bool 
         return EXEC_BLOCKED;
     }
     uint64_t group = t->committed > n ? t->committed - n : 0;
+    if (m->trace) trace_groups(m, t, read ? t->waited_read : t->waited, group, read);
     if (!read && group > t->waited) t->waited = group;
     if (group > t->waited_read) t->waited_read = group;
     if (m->watch) watch_group_wait(m, t, group, read);
@@ -266,12 +272,12 @@ static ExecResult fence(SimMachine *m, SimThread *t, const FormOp *f)
     case FORM_FENCE_ACQ_REL:
     case FORM_FENCE_SC:
     case FORM_FENCE_ACQUIRE:
-    case FORM_FENCE_RELEASE: watch_fence(m, t, f->fence); break;
-    case FORM_MAP_ACQUIRE: watch_fence(m, t, 2); break; /* of the proxy of maps nothing is left but the order */
+    case FORM_FENCE_RELEASE: watch_fence(m, t, f->fence, f->form == FORM_FENCE_SC); break;
+    case FORM_MAP_ACQUIRE: watch_fence(m, t, 2, false); break; /* of the proxy of maps nothing is left but the order */
     case FORM_MAP_ACQUIRE_SCOPE:
-    case FORM_MAP_RELEASE: watch_fence(m, t, f->fence); break;
+    case FORM_MAP_RELEASE: watch_fence(m, t, f->fence, false); break;
     case FORM_FENCE_ACQUIRE_RESTRICT:
-    case FORM_FENCE_RELEASE_RESTRICT: watch_fence(m, t, 1); break;
+    case FORM_FENCE_RELEASE_RESTRICT: watch_fence(m, t, 1, false); break;
     default: watch_fence_proxy(m, t, f->form); break;
     }
     return EXEC_BUDGET;
@@ -306,8 +312,8 @@ static ExecResult exec_other(SimMachine *m, SimThread *t, const FormOp *f)
     case FORM_MAP_PREFETCH: return prefetch_map(m, t, f, PTX_SPACE_REG);
     case FORM_MAP_PREFETCH_PARAM: return prefetch_map(m, t, f, PTX_SPACE_PARAM);
     case FORM_MAP_PREFETCH_CONST: return prefetch_map(m, t, f, PTX_SPACE_CONST);
-    case FORM_CLUSTER_ARRIVE: return sim_cluster_arrive(m, t, f->relaxed);
-    case FORM_CLUSTER_WAIT: return sim_cluster_wait(m, t);
+    case FORM_CLUSTER_ARRIVE: return sim_cluster_arrive(m, t, f->relaxed, f->aligned);
+    case FORM_CLUSTER_WAIT: return sim_cluster_wait(m, t, f->aligned);
     case FORM_ELECT:
     case FORM_ELECT_ANY: return sim_collective(m, t, (uint32_t)value(t, f, 1, UINT32_MAX));
     case FORM_LDMATRIX:

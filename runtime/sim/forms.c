@@ -20,20 +20,46 @@ static bool starts(const PtxInstr *i, const char *first)
     return i->nmods > 0 && strcmp(i->mods[0], first) == 0;
 }
 
+static bool in_texts(const char *const *v, size_t n, const char *word)
+{
+    for (size_t k = 0; k < n; k++)
+        if (strcmp(v[k], word) == 0) return true;
+    return false;
+}
+
 /* cp.async of 4 to 16 bytes and its groups: everything else of cp moves in bulk. */
 static bool is_small_copy(const PtxInstr *i)
 {
     static const char *const words[] = {".ca", ".cg", ".commit_group", ".wait_group", ".wait_all", ".mbarrier"};
-    if (!starts(i, ".async") || has_word(i, ".bulk")) return false;
-    for (size_t k = 0; k < sizeof words / sizeof words[0]; k++)
-        if (has_word(i, words[k])) return true;
-    return false;
+    static const char *const others[] = {".async",          ".shared",  ".shared::cta", ".global",
+                                         ".L2::cache_hint", ".L2::64B", ".L2::128B",    ".L2::256B",
+                                         ".arrive",         ".noinc",   ".b64"};
+    bool small = false;
+    if (!starts(i, ".async")) return false;
+    for (uint32_t k = 0; k < i->nmods; k++) {
+        bool own = in_texts(words, sizeof words / sizeof words[0], i->mods[k]);
+        if (!own && !in_texts(others, sizeof others / sizeof others[0], i->mods[k])) return false;
+        small |= own;
+    }
+    bool copy = i->nmods > 1 && (strcmp(i->mods[1], ".ca") == 0 || strcmp(i->mods[1], ".cg") == 0);
+    return small && (copy || i->glued > 1);
 }
 
-/* tcgen05 has matrix instructions too, which are plain here. */
-static bool is_matrix(const PtxInstr *i)
+/* tcgen05 and wgmma: judged by their words alone (forms_check.c). */
+bool form_is_matrix(const PtxInstr *i)
 {
-    return i->nmods > 0 && (strncmp(i->mods[0], ".mma", 4) == 0 || (starts(i, ".ld") && has_word(i, ".red")));
+    if (strcmp(i->opcode, "wgmma") == 0) return true;
+    return strcmp(i->opcode, "tcgen05") == 0 && (starts(i, ".mma") || (starts(i, ".ld") && has_word(i, ".red")));
+}
+
+/* Words that only asynchronous forms have. */
+static bool is_asynchronous(const PtxInstr *i)
+{
+    for (uint32_t k = 0; k < i->nmods; k++)
+        if (strncmp(i->mods[k], ".mbarrier::", 11) == 0 || strstr(i->mods[k], "::complete_tx") ||
+            strcmp(i->mods[k], ".bulk") == 0 || strcmp(i->mods[k], ".tensor") == 0 || strcmp(i->mods[k], ".async") == 0)
+            return true;
+    return false;
 }
 
 bool form_family(const PtxInstr *i)
@@ -43,10 +69,9 @@ bool form_family(const PtxInstr *i)
                                         "createpolicy", "ldmatrix",   "stmatrix",   "clusterlaunchcontrol"};
     const char *op = i->opcode;
     if (strcmp(op, "cp") == 0) return !is_small_copy(i);
-    if (strcmp(op, "tcgen05") == 0) return !is_matrix(i);
-    if (strcmp(op, "st") == 0) return has_word(i, ".async") || has_word(i, ".bulk");
-    if (strcmp(op, "red") == 0) return has_word(i, ".async");
-    if (strcmp(op, "prefetch") == 0) return has_word(i, ".tensormap");
+    if (strcmp(op, "tcgen05") == 0) return !form_is_matrix(i);
+    if (strcmp(op, "st") == 0 || strcmp(op, "red") == 0) return is_asynchronous(i);
+    if (strcmp(op, "prefetch") == 0) return has_word(i, ".tensormap") || is_asynchronous(i);
     if (strcmp(op, "barrier") == 0) return has_word(i, ".cluster");
     for (size_t k = 0; k < sizeof whole / sizeof whole[0]; k++)
         if (strcmp(op, whole[k]) == 0) return true;
@@ -309,6 +334,8 @@ static bool finish(Fitting *t)
     if (w->barrier && (t->sem < 0) != (t->scope < 0) && !lacks(t, t->sem < 0 ? &sem : &scope)) return false;
     if (t->m->form == FORM_ST_ASYNC) {
         int k = find_word(w, t->fit.used, ".weak", 5);
+        if (k < 0)
+            k = find_word(w, t->fit.used, ".cluster", 8); /* both mean what is so anyway, and exclude each other */
         if (k >= 0) take_word(t, k);
     }
     return true;
@@ -350,7 +377,8 @@ static bool is_value(const PtxOperand *o)
  * barrier. */
 static bool may_be_bare(const Words *w, const Place *p, const PtxOperand *o)
 {
-    if (!w->copy || !strstr(w->name, ".tensor") || (o->kind != PTX_REG && o->kind != PTX_SYMBOL)) return false;
+    if (!w->copy || !strstr(w->name, ".tensor") || o->negated || (o->kind != PTX_REG && o->kind != PTX_SYMBOL))
+        return false;
     return o->kind == PTX_SYMBOL || p->ph != PH_MBAR;
 }
 
@@ -378,12 +406,14 @@ static bool bind_map(const PtxOperand *o, FormMatch *m, Mismatch *x)
 {
     x->want = "[map, {coordinates}]";
     if (o->kind != PTX_MAP || o->nitems != 2 || o->items[1].kind != PTX_VECTOR) return false;
+    if (o->items[1].name) { /* ptxas crashes */
+        x->want = "[map, {coordinates}] with the coordinates in braces, not a register of a vector type";
+        return false;
+    }
     const PtxOperand *base = &o->items[0];
-    int64_t offset = base->value;
-    if (base->kind == PTX_ADDRESS && base->nitems == 1) base = &base->items[0];
     if (base->kind != PTX_REG && base->kind != PTX_SYMBOL) return false;
     x->want = "a map without an offset: add it first";
-    if (offset != 0 || base->value != 0) return false;
+    if (base->offset || base->value != 0) return false;
     m->opd[PH_MAP] = base;
     m->opd[PH_COORDS] = &o->items[1];
     return true;
@@ -484,7 +514,7 @@ int fit_operands(const Words *w, FormMatch *m, Mismatch *x)
 bool form_match(const PtxInstr *i, FormMatch *out, ErrorCode *code, char *why, size_t size)
 {
     Words w;
-    if (!words_init(&w, i)) return explain_name(i, code, why, size);
+    if (!words_init(&w, i) || i->glued < w.skip) return explain_name(i, code, why, size);
     Mismatch best = {.code = E1407};
     int rank = 3;
     for (int f = 0; f < FORM_COUNT; f++) {

@@ -76,6 +76,8 @@ typedef struct FormMatch {
 /* Is it of the families of instructions.def at all (cp.async.bulk.., mbarrier.., tcgen05.., fence.., ..)? Everything
  * else is plain: arithmetic, loads, stores, control. */
 bool form_family(const PtxInstr *i);
+/* The matrix instructions of tensor memory and of warp groups: no rows, their words and targets are known. */
+bool form_is_matrix(const PtxInstr *i);
 /* True: *out is filled. False: *code and why (what is wrong, what would do). Targets are not looked at. */
 bool form_match(const PtxInstr *i, FormMatch *out, ErrorCode *code, char *why, size_t size);
 
@@ -88,5 +90,8 @@ typedef struct FormFinding {
 } FormFinding;
 int form_check(const PtxInstr *i, const FormMatch *m, const TargetInfo *target, unsigned version,
                void (*report)(void *user, const FormFinding *f), void *user);
+
+int form_check_matrix(const PtxInstr *i, const TargetInfo *target, unsigned version,
+                      void (*report)(void *user, const FormFinding *f), void *user);
 
 #endif

@@ -125,23 +125,23 @@ static void append(char *out, size_t size, const char *fmt, ...)
     va_end(ap);
 }
 
-/* "sm_100a (8.6), sm_100f (8.8)": targets that would do, with the least .version on each. */
+/* "sm_90 or newer, PTX 8.0"; "sm_100a (PTX 8.6), sm_100f (PTX 8.8)": what would do. */
 static void list_targets(const Needs *n, char *out, size_t size)
 {
     out[0] = 0;
     if (n->feature == FEAT_COUNT) {
-        append(out, size, "sm_%u and newer (%u.%u)", (unsigned)n->sm, n->version / 10, n->version % 10);
+        append(out, size, "sm_%u or newer, PTX %u.%u", (unsigned)n->sm, n->version / 10, n->version % 10);
         return;
     }
     if (n->feature == FEAT_BULK || n->feature == FEAT_CTA_DST) {
-        append(out, size, "sm_90 and newer (%u.%u)", n->version / 10, n->version % 10);
+        append(out, size, "sm_90 or newer, PTX %u.%u", n->version / 10, n->version % 10);
         return;
     }
     for (size_t k = 0; k < target_count(); k++) {
         const TargetInfo *t = target_at(k);
         if (!has_needs(n, t)) continue;
         unsigned v = t->min_version > n->version ? t->min_version : n->version;
-        append(out, size, "%s%s (%u.%u)", out[0] ? ", " : "", t->name, v / 10, v % 10);
+        append(out, size, "%s%s (PTX %u.%u)", out[0] ? ", " : "", t->name, v / 10, v % 10);
     }
 }
 
@@ -158,7 +158,29 @@ static bool is_legal_there(InstrForm f, const void *user)
     return f != w->other && has_needs(&n, w->target) && w->version >= n.version;
 }
 
-/* The nearest form that the target has, where that differs in a word or two; else "". */
+/* Words that may differ between two forms of one purpose. */
+static bool may_differ(const char *word)
+{
+    switch (word_kind(word)) {
+    case KIND_SPACE:
+    case KIND_SEM:
+    case KIND_SCOPE:
+    case KIND_GROUP: return true;
+    default: return false;
+    }
+}
+
+static bool same_purpose(const PtxInstr *i, const Fit *fit)
+{
+    char word[40];
+    for (uint32_t k = 0; k < i->nmods; k++)
+        if ((fit->alien >> k & 1u) && !may_differ(i->mods[k])) return false;
+    if (fit->missing == 0) return true;
+    snprintf(word, sizeof word, "%.*s", (int)fit->lacking.n, fit->lacking.text);
+    return fit->missing == 1 && (fit->lacking.ph == PH_SEM || fit->lacking.ph == PH_SCOPE || may_differ(word));
+}
+
+/* The nearest form of the same purpose that the target has; else "". */
 static void suggest(const FormCheck *c, const TargetInfo *t, unsigned version, char *out, size_t size)
 {
     Words w;
@@ -167,7 +189,7 @@ static void suggest(const FormCheck *c, const TargetInfo *t, unsigned version, c
     out[0] = 0;
     if (!words_init(&w, c->i)) return;
     InstrForm f = nearest_row(&w, is_legal_there, &where, &fit);
-    if (f == FORM_COUNT || fit.missing > 2) return;
+    if (f == FORM_COUNT || !same_purpose(c->i, &fit)) return;
     char text[256];
     row_mnemonic(&w, f, text, sizeof text);
     append(out, size, "; here there is: %s", text);
@@ -186,8 +208,7 @@ static bool check_needs(FormCheck *c, const Needs *n, const TargetInfo *t, unsig
                                                        : "here there is no pair of CTAs");
     if (!has_needs(n, t)) {
         list_targets(n, targets, sizeof targets);
-        finding(c, E1409, "%s does not have %s; least .version of those that have it: %s%s", t->name, what, targets,
-                other);
+        finding(c, E1409, "%s does not have %s: it needs %s%s", t->name, what, targets, other);
     } else {
         finding(c, E1410, "%s needs .version %u.%u, here it is %u.%u%s", what, n->version / 10, n->version % 10,
                 version / 10, version % 10, other);
@@ -304,6 +325,67 @@ static void check_shapes(FormCheck *c)
     bool wide = strcmp(op, "16x256b") == 0, middle = strcmp(op, "16x128b") == 0;
     if ((wide && (strcmp(n, "64") == 0 || strcmp(n, "128") == 0)) || (middle && strcmp(n, "128") == 0))
         finding(c, E1403, ".x%s does not go with .%s: that is more than 128 registers", n, op);
+}
+
+/* ---- matrix instructions ---- */
+
+static bool is_matrix_word(const char *word)
+{
+    static const char *const words[] = {".mma",
+                                        ".sp",
+                                        ".ws",
+                                        ".cta_group::1",
+                                        ".cta_group::2",
+                                        ".kind::f16",
+                                        ".kind::tf32",
+                                        ".kind::f8f6f4",
+                                        ".kind::i8",
+                                        ".kind::mxf8f6f4",
+                                        ".kind::mxf4",
+                                        ".kind::mxf4nvf4",
+                                        ".block_scale",
+                                        ".scale_vec::1X",
+                                        ".scale_vec::2X",
+                                        ".scale_vec::4X",
+                                        ".block16",
+                                        ".block32",
+                                        ".ashift"};
+    if (strncmp(word, ".collector::", 12) == 0) return true;
+    for (size_t k = 0; k < sizeof words / sizeof words[0]; k++)
+        if (strcmp(words[k], word) == 0) return true;
+    return false;
+}
+
+static const char *strange_word(const PtxInstr *i)
+{
+    static const char *const warp_group[] = {".mma_async", ".fence", ".commit_group", ".wait_group"};
+    if (i->nmods == 0) return i->opcode;
+    if (strcmp(i->opcode, "wgmma") == 0) {
+        for (size_t k = 0; k < sizeof warp_group / sizeof warp_group[0]; k++)
+            if (strcmp(warp_group[k], i->mods[0]) == 0) return NULL;
+        return i->mods[0];
+    }
+    for (uint32_t k = 0; strcmp(i->mods[0], ".mma") == 0 && k < i->nmods; k++)
+        if (!is_matrix_word(i->mods[k])) return i->mods[k];
+    return NULL;
+}
+
+int form_check_matrix(const PtxInstr *i, const TargetInfo *target, unsigned version,
+                      void (*report)(void *user, const FormFinding *f), void *user)
+{
+    FormCheck c = {i, NULL, report, user, 0};
+    bool warp_group = strcmp(i->opcode, "wgmma") == 0;
+    const char *word = strange_word(i);
+    Needs n = {FEAT_BLK, 0, 86, NULL};
+    if (word) finding(&c, E1403, "`%.40s` is no modifier of %s", word, warp_group ? "wgmma" : "tcgen05.mma");
+    if (!target || word) return c.errors;
+    char targets[320] = "sm_90a (PTX 8.0)";
+    bool has = warp_group ? strcmp(target->name, "sm_90a") == 0 : has_needs(&n, target);
+    if (!warp_group) list_targets(&n, targets, sizeof targets);
+    if (!has) finding(&c, E1409, "%s does not have %s: it needs %s", target->name, i->opcode, targets);
+    else if (!warp_group && version < n.version)
+        finding(&c, E1410, "tcgen05 needs .version 8.6, here it is %u.%u", version / 10, version % 10);
+    return c.errors;
 }
 
 int form_check(const PtxInstr *i, const FormMatch *m, const TargetInfo *target, unsigned version,

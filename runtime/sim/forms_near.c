@@ -156,6 +156,24 @@ static bool names_rest(const Words *w, const char *word)
     return false;
 }
 
+/* The words by which longer names go on. */
+static void add_names(const Words *w, Vocabulary *d)
+{
+    char word[40];
+    for (size_t k = 0; w->longer[k]; k++) {
+        const char *rest = w->longer[k] + w->nname;
+        if (*rest != '.') continue;
+        snprintf(word, sizeof word, ".%.*s", (int)strcspn(rest + 1, "."), rest + 1);
+        add_word(d, word);
+    }
+}
+
+static bool is_dimension(const char *word)
+{
+    size_t n = strspn(word + 1, "0123456789");
+    return n > 0 && strcmp(word + 1 + n, "d") == 0;
+}
+
 static void explain_alien(const Words *w, InstrForm near, const Fit *fit, ErrorCode *code, char *why, size_t size)
 {
     uint32_t k = first_bit(fit->alien);
@@ -186,6 +204,11 @@ static void explain_alien(const Words *w, InstrForm near, const Fit *fit, ErrorC
             snprintf(why, size, "`%s` and `%s` do not go together: one of a kind; nearest form: %s", other, word, form);
         return;
     }
+    if (is_dimension(word) && fit->missing && fit->lacking.ph == PH_DIM) {
+        snprintf(why, size, "`%s`: a tensor has 1 to 5 dimensions, `.1d` to `.5d`", word);
+        return;
+    }
+    add_names(w, &d);
     const char *nearest = is_known(&d, word) || word_kind(word) != KIND_NONE ? NULL : spelling_nearest(word, d.v, d.n);
     if (nearest) {
         snprintf(why, size, "`%s` is no modifier of %s; did you mean `%s`?", word, w->name, nearest);
@@ -263,6 +286,41 @@ static const char *likely_name(const PtxInstr *i)
     return best;
 }
 
+/* White space before a word that belongs to the name. */
+static bool explain_gap(const PtxInstr *i, char *why, size_t size)
+{
+    uint32_t n;
+    bool small = strcmp(i->opcode, "cp") == 0;
+    const char *name = form_name_of(i, &n);
+    if ((!name && !small) || i->glued >= (name ? n : 2) || i->glued >= i->nmods) return false;
+    snprintf(why, size, "`%s` belongs to the name of the instruction and must follow directly, without white space",
+             i->mods[i->glued]);
+    return true;
+}
+
+/* The first word that differs from all names that begin as the instruction does. */
+static bool explain_spelling(const PtxInstr *i, char *why, size_t size)
+{
+    Vocabulary d = {.n = 0};
+    char start[128], word[40];
+    const char *name;
+    for (uint32_t n = 0; n < i->nmods; n++) {
+        d.n = 0;
+        opcode_words(i, start, sizeof start, n);
+        size_t length = strlen(start);
+        for (size_t k = 0; (name = form_name_at(k)) != NULL; k++) {
+            if (strncmp(name, start, length) != 0 || name[length] != '.') continue;
+            snprintf(word, sizeof word, ".%.*s", (int)strcspn(name + length + 1, "."), name + length + 1);
+            add_word(&d, word);
+        }
+        if (is_known(&d, i->mods[n])) continue;
+        const char *near = d.n ? spelling_nearest(i->mods[n], d.v, d.n) : NULL;
+        if (near) snprintf(why, size, "%s%s is no instruction; did you mean `%s%s`?", start, i->mods[n], start, near);
+        return near != NULL;
+    }
+    return false;
+}
+
 bool explain_name(const PtxInstr *i, ErrorCode *code, char *why, size_t size)
 {
     char start[128];
@@ -273,6 +331,7 @@ bool explain_name(const PtxInstr *i, ErrorCode *code, char *why, size_t size)
     }
     opcode_words(i, start, sizeof start, 2);
     const char *name = likely_name(i);
+    if (explain_gap(i, why, size) || explain_spelling(i, why, size)) return false;
     if (i->nmods == 0) {
         *code = E1404;
         snprintf(why, size, "%s alone is no instruction; nearest: %s", i->opcode, name ? name : "none");
@@ -305,7 +364,7 @@ static void operand_texts(const Words *w, InstrForm f, char *out, size_t size)
 static const char *kind_text(const PtxOperand *o)
 {
     switch (o->kind) {
-    case PTX_REG: return "a register";
+    case PTX_REG: return o->negated ? "a negated register" : "a register";
     case PTX_SPECIAL: return "a special register";
     case PTX_SYMBOL: return "a name";
     case PTX_INT: return "a constant";

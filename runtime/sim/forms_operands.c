@@ -78,6 +78,7 @@ static const char *want_text(const Want *w)
 {
     if (w->cls == PREDICATES) return "a predicate";
     switch (w->bits) {
+    case 8: return "an 8-bit";
     case 16: return "a 16-bit";
     case 32: return w->cls == FLOATS_AND_BITS ? "a 32-bit floating-point" : "a 32-bit";
     case 64: return w->cls == FLOATS_AND_BITS ? "a 64-bit floating-point" : "a 64-bit";
@@ -115,20 +116,33 @@ static void check_value(FormCheck *c, const char *what, const Want *w, const Ptx
 
 /* ---- addresses ---- */
 
+static const char *space_wanted(PtxSpace want)
+{
+    return want == PTX_SPACE_SHARED ? ".shared" : want == PTX_SPACE_GLOBAL ? ".global" : space_name(want);
+}
+
+/* A name that is no variable is a label or a function; or unknown, which was reported. */
+static void check_no_symbol(FormCheck *c, const char *what, PtxSpace want, const PtxOperand *o)
+{
+    if (c->i->unresolved || o->kind != PTX_SYMBOL) return;
+    finding(c, E1408, "%s is %s, a label or a function, but must be in %s memory", what, o->name, space_wanted(want));
+}
+
 static void check_symbol(FormCheck *c, const char *what, PtxSpace want, const PtxVar *v)
 {
     if (v->space == want) return;
     finding(c, E1408, "%s is %s, a %s variable, but must be in %s memory", what, v->name, space_name(v->space),
-            want == PTX_SPACE_SHARED   ? ".shared"
-            : want == PTX_SPACE_GLOBAL ? ".global"
-                                       : space_name(want));
+            space_wanted(want));
 }
 
 /* want: SHARED takes 32- and 64-bit registers, GLOBAL (and generic addresses) 64-bit ones. */
 static void check_base(FormCheck *c, const char *what, PtxSpace want, bool generic, const PtxOperand *base)
 {
-    if (!base->var) return;
     const PtxVar *v = base->var;
+    if (!v) {
+        check_no_symbol(c, what, want, base);
+        return;
+    }
     if (base->kind == PTX_SYMBOL) {
         check_symbol(c, what, want, v);
         return;
@@ -165,6 +179,10 @@ static void check_address(FormCheck *c, const Place *p)
         return;
     }
     bool generic = c->m->generic;
+    if (c->m->form == FORM_ST_BULK && !generic && base->kind == PTX_SYMBOL) {
+        finding(c, E1408, "%s must be a register here, not a name: ptxas takes names without .shared::cta only", what);
+        return;
+    }
     if (generic && base->kind == PTX_SYMBOL && base->var) { /* the linker makes the address of either generic */
         if (base->var->space != PTX_SPACE_GLOBAL || strncmp(c->i->opcode, "mbarrier", 8) == 0)
             check_symbol(c, what, PTX_SPACE_SHARED, base->var);
@@ -177,7 +195,10 @@ static void check_address(FormCheck *c, const Place *p)
 
 static void check_items(FormCheck *c, const char *what, const Want *w, const PtxOperand *v)
 {
-    for (uint32_t k = 0; k < v->nitems; k++) check_value(c, what, w, &v->items[k]);
+    for (uint32_t k = 0; k < v->nitems; k++) {
+        if (v->items[k].kind == PTX_SINK) finding(c, E1408, "%s must not be `_`: only results are thrown away", what);
+        else check_value(c, what, w, &v->items[k]);
+    }
 }
 
 static void check_coordinates(FormCheck *c)
@@ -215,7 +236,9 @@ static void check_info(FormCheck *c)
         Want w = {.bits = 16, .low = 0, .high = 65535};
         if (wide) w.high = k == 0 && !w128 ? 511 : 31;
         else if (dim >= 3 && dim <= 5) w.high = most[dim - 3];
-        check_value(c, wide ? k == 0 ? "wHalo" : "wOffset" : "an offset", &w, &v->items[k]);
+        const char *what = wide ? k == 0 ? "wHalo" : "wOffset" : "an offset";
+        if (v->items[k].kind == PTX_SINK) finding(c, E1408, "%s must not be `_`: only results are thrown away", what);
+        else check_value(c, what, &w, &v->items[k]);
     }
 }
 
@@ -252,11 +275,16 @@ static void check_registers(FormCheck *c)
         return;
     }
     bool tensor_memory = strncmp(c->i->opcode, "tcgen05", 7) == 0;
+    bool needed = tensor_memory || strcmp(c->i->opcode, "stmatrix") == 0;
+    if (tensor_memory && v->name) /* ptxas crashes */
+        finding(c, E1408, "the registers must be in braces, not %s, a register of a vector type", v->name);
+    uint32_t sinks = 0;
     for (uint32_t k = 0; k < n; k++) {
-        if (v->items[k].kind == PTX_SINK && tensor_memory)
-            finding(c, E1408, "a register must be a 32-bit register, not `_`");
+        sinks += v->items[k].kind == PTX_SINK;
+        if (v->items[k].kind == PTX_SINK && needed) finding(c, E1408, "a register must be a 32-bit register, not `_`");
         else check_value(c, "a register", &w, &v->items[k]);
     }
+    if (sinks == n && !needed) finding(c, E1408, "one of the registers at least must not be `_`");
 }
 
 /* ---- {value} ---- */
@@ -412,6 +440,7 @@ static void check_mapped(FormCheck *c)
                 (c->m->word[PH_TYPE] && strcmp(c->m->word[PH_TYPE], "u64") == 0);
     if (o->kind == PTX_SYMBOL) {
         if (o->var) check_symbol(c, "the source", PTX_SPACE_SHARED, o->var);
+        else check_no_symbol(c, "the source", PTX_SPACE_SHARED, o);
         return;
     }
     Want w = {.bits = wide ? 64 : 32, .no_constant = true, ANY_CONSTANT};

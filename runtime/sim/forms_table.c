@@ -196,7 +196,7 @@ static const char *types(InstrForm f)
     case FORM_GETCTARANK_GENERIC: return "u32 u64";
     case FORM_ST_ASYNC: return "b32 b64 u32 u64 s32 s64 f32 f64";
     case FORM_ST_ASYNC_RELEASE:
-    case FORM_ST_ASYNC_MMIO: return "b16 b32 b64 u16 u32 u64 s16 s32 s64 f32 f64";
+    case FORM_ST_ASYNC_MMIO: return "b8 b16 b32 b64 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64";
     default: return "u32 s32 u64 s64 b32 b64 f16 bf16 f32 f64";
     }
 }

@@ -69,31 +69,26 @@ static void unready(SimMachine *m, SimThread *t)
     t->ready_at = 0;
 }
 
-static const char *wait_word(WaitKind k)
-{
-    static const char *const words[] = {
-        [WAIT_NONE] = "",         [WAIT_MBARRIER] = "mbarrier",       [WAIT_GROUP] = "bulk group",
-        [WAIT_NAMED] = "barrier", [WAIT_CLUSTER] = "cluster barrier", [WAIT_COLLECTIVE] = "warp",
-        [WAIT_EXITED] = "exited",
-    };
-    return words[k];
-}
-
 void sim_wake(SimMachine *m, SimThread *t)
 {
     if (t->wait == WAIT_EXITED || t->ready_at != 0) return;
-    if (m->trace && t->wait != WAIT_NONE) trace_wait(m, t, t->since, m->stats.steps, wait_word(t->wait));
+    if (m->trace && t->wait != WAIT_NONE) trace_wait(m, t, t->since, m->stats.steps, false);
     t->wait = WAIT_NONE;
     vec_push(&m->arena, &m->ready, t);
     t->ready_at = m->ready.n;
 }
 
-void sim_block(SimMachine *m, SimThread *t, WaitKind why)
+static void pass_role(const SimMachine *m, SimThread *t, uint32_t pc)
 {
     const SimPlace *places = m->launch.program->places;
+    if (places && places[pc].role) t->role = places[pc].role;
+}
+
+void sim_block(SimMachine *m, SimThread *t, WaitKind why)
+{
     t->wait = why;
     t->since = m->stats.steps;
-    if (places && places[t->at].role) t->role = places[t->at].role;
+    pass_role(m, t, t->at);
     unready(m, t);
 }
 
@@ -123,9 +118,11 @@ typedef struct Sched {
     uint64_t polled; /* progress when all polls were tried for nothing */
     uint32_t rounds; /* how often in a row */
     uint64_t patience;
-    uint64_t copied_at; /* tick of the last step of a copy, or when there was none to make */
-    uint64_t sweep_at;  /* tick at which the sweep began; else from which on to count to the next */
-    uint32_t sweep;     /* turns that are left of it */
+    uint64_t copied_at;               /* tick of the last step of a copy, or when there was none to make */
+    uint64_t sweep_at;                /* tick at which the sweep began; else from which on to count to the next */
+    uint32_t sweep;                   /* turns that are left of it */
+    uint64_t still_since, next_loops; /* step of the last progress; tick of the next look at loops */
+    bool chance;                      /* what threads see may change with the schedule alone */
 } Sched;
 
 /* However uneven a schedule is, everyone gets on. A thread that polls may keep all others waiting for the one that would
@@ -136,6 +133,11 @@ enum { LOOK_TICKS = 1 << 16, POLL_ROUNDS = 3, SMS = 132, STUCK_CTAS = 132 };
 /* Clusters beyond the first few are for programs whose CTAs wait for each other: memory bounds them. */
 #define RESIDENT_BYTES (UINT64_C(1) << 30)
 #define STATE_BYTES (UINT64_C(2) << 30)
+/* Steps without a change: from here on states are compared; so many are enough of a loop whose states differ, at least
+ * and as a part of the limit of steps. */
+#define STILL_STEPS UINT64_C(1000000)
+#define FUTILE_STEPS UINT64_C(2000000000)
+#define FUTILE_PART 500
 
 static Temper temper_of(SimMachine *m)
 {
@@ -260,12 +262,12 @@ static SimThread *pick(Sched *s)
 }
 
 /* A limit is reached: who runs, and who waits. */
-static void stop(SimMachine *m, ErrorCode code, SimThread *t, const char *limit)
+static void stop(SimMachine *m, ErrorCode code, const char *limit)
 {
     Text waits;
     text_init(&waits, &m->mem);
     sim_waits(m, 6, &waits);
-    sim_fail(m, code, t, "%s%s", limit, waits.s ? waits.s : "");
+    sim_fail(m, code, NULL, "%s%s", limit, waits.s ? waits.s : "");
     text_free(&waits);
 }
 
@@ -282,6 +284,8 @@ static void run_thread(Sched *s)
     s->current = t;
     ExecResult r = sim_exec(m, t, budget);
     s->ticks += m->stats.steps - before + 1;
+    pass_role(m, t, t->pc);
+    if (r != EXEC_EXITED) sim_idle_turn(m, t);
     if (r == EXEC_EXITED) exited(m, t);
     if (r == EXEC_BUDGET) s->turn++;
     if (s->sweep && --s->sweep == 0) s->sweep_at = s->ticks + SWEEP_REST * (s->ticks - s->sweep_at);
@@ -289,8 +293,7 @@ static void run_thread(Sched *s)
     if (m->failed || m->opt->max_steps == 0 || m->stats.steps < m->opt->max_steps || m->nresident == 0) return;
     char limit[100];
     snprintf(limit, sizeof limit, "the limit of %" PRIu64 " steps is reached", m->opt->max_steps);
-    if (r == EXEC_BUDGET) t->at = t->pc;
-    stop(m, E1319, r == EXEC_BUDGET ? t : NULL, limit);
+    stop(m, E1319, limit);
 }
 
 /* One failed poll of an mbarrier is tried again: try_wait may give up before the phase is complete. */
@@ -336,7 +339,7 @@ static void look(Sched *s)
     char limit[100];
     snprintf(limit, sizeof limit, "the limit of %g seconds is reached after %" PRIu64 " steps", m->opt->max_seconds,
              m->stats.steps);
-    stop(m, E1320, NULL, limit);
+    stop(m, E1320, limit);
 }
 
 static bool idle(const Sched *s)
@@ -362,13 +365,33 @@ static void sweep(Sched *s)
     s->sweep_at = s->ticks;
 }
 
+/* Nothing has changed for long: will anything ever? */
+static void look_for_loops(Sched *s)
+{
+    SimMachine *m = s->m;
+    uint64_t since = m->stats.steps - s->still_since;
+    uint64_t futile = m->opt->max_steps / FUTILE_PART;
+    m->idle = since > STILL_STEPS;
+    if (!m->idle || s->ticks < s->next_loops) return;
+    s->next_loops = s->ticks + LOOK_TICKS;
+    bool all = !s->chance && s->unstarted == 0 && async_pending(m) == 0 &&
+               (m->next_cluster == m->nclusters || m->max_resident >= m->most_resident);
+    if (all && sim_idle_for_ever(m)) sim_deadlock(m);
+    if (since < FUTILE_STEPS || since < futile || m->failed) return;
+    char limit[120];
+    snprintf(limit, sizeof limit, "no thread has changed anything for %" PRIu64 " steps", since);
+    stop(m, E1319, limit);
+}
+
 static void watch_progress(Sched *s)
 {
     SimMachine *m = s->m;
     if (m->progress != s->seen) {
         s->seen = m->progress;
         s->seen_at = s->ticks;
+        s->still_since = m->stats.steps;
     }
+    look_for_loops(s);
     if (s->ticks - s->seen_at > s->patience || s->ticks - s->admitted_at > 32 * s->patience) {
         s->seen_at = s->admitted_at = s->ticks;
         widen(s, UINT32_MAX);
@@ -484,6 +507,7 @@ static void start(Sched *s)
     m->max_resident = m->checking ? 1 + rng_below(&m->rng, threads > 512 ? 2 : 6) : 2;
     if (m->max_resident > m->most_resident) m->max_resident = m->most_resident;
     s->temper = temper_of(m);
+    for (uint32_t i = 0; i < l->program->nops; i++) s->chance |= l->program->ops[i].code == SIM_ACTIVEMASK;
     s->patience = m->checking ? 20000 : 200000;
     s->next_look = LOOK_TICKS;
     if (m->opt->trace) m->trace = trace_open(&m->mem);
@@ -513,6 +537,7 @@ static bool write_trace(SimMachine *m, SimOutcome *out)
     m->mem.fail = &fail;
     if (setjmp(fail)) return false;
     char why[300] = "";
+    if (m->trace) trace_waits(m);
     if (m->trace && !trace_write(m, m->opt->trace, why, sizeof why) && out->ok) memcpy(out->text, why, sizeof why);
     return true;
 }

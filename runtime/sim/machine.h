@@ -13,8 +13,8 @@
  * Modules: exec.c (one thread's instructions), collective.c (warp), barrier.c (mbarrier), sync.c (bar.sync, cluster
  * barrier), forms.c's rows are executed by exec_forms.c, access.c (addresses to bytes, all checks of a plain access),
  * async.c (copies), watch.c + clock.c + shadow.c (the rules that only show in check mode), trace.c, machine.c
- * (launch, scheduler), cta.c (clusters, CTAs, threads), budget.c (the launch's host memory), deadlock.c (who waits for
- * what), device.c (libtile's device).
+ * (launch, scheduler), cta.c (clusters, CTAs, threads), budget.c (the launch's host memory), idle.c (loops without an
+ * end), deadlock.c (who waits for what), device.c (libtile's device).
  *
  * Glossary: agent - whoever has a time of its own for the watch: a thread, an mbarrier, the bulk groups of a thread;
  * resident - a cluster that has been admitted and not all of whose CTAs have exited.
@@ -62,6 +62,9 @@ typedef struct SimBarrier {
     uint64_t last_copy;           /* number of the phase (from 1) that the last copy completed in, 0: none */
     uint64_t observed;            /* highest completed phase that a wait has seen */
     SimWho init;
+    SimWho last;            /* the last arrival, expect_tx or bytes of the open phase; else of the one before */
+    uint64_t last_expected; /* bytes that the phase before expected at its end, which `last_end` brought */
+    SimWho last_end;
     const char *name; /* a name for messages ("smem+32768"), made when first needed */
     void *watch;      /* watch.c's */
 } SimBarrier;
@@ -93,6 +96,7 @@ typedef struct SimThread {
     uint64_t on_phase;      /* MBARRIER: the phase (from 1) whose completion is waited for */
     uint32_t on_pc;         /* where the wait stands */
     uint32_t named;         /* NAMED: which */
+    uint32_t cluster_at;    /* CLUSTER: where it arrived */
     uint64_t cluster_phase; /* CLUSTER: 1 + generation that it has arrived in and not waited for; 0: none */
     uint32_t mask;          /* COLLECTIVE: lanes */
     uint64_t polled_at;     /* machine's progress counter at its last failed poll, for deadlock detection */
@@ -104,9 +108,14 @@ typedef struct SimThread {
     uint64_t steps;
     const char *role; /* of the last place with one */
     void *watch;
-    uint32_t at;       /* op that it executes, or waits in, wherever the pc goes on */
-    uint32_t ready_at; /* index in the machine's `ready` + 1; 0: not there */
-    uint64_t since;    /* step at which its wait began */
+    uint32_t at;                /* op that it executes, or waits in, wherever the pc goes on */
+    uint32_t ready_at;          /* index in the machine's `ready` + 1; 0: not there */
+    uint64_t since;             /* step at which its wait began */
+    struct {                    /* idle.c's */
+        uint32_t turns, lo, hi; /* turns; least and greatest pc at their ends since they were a power of two */
+        uint32_t again;         /* how often it was in the state again, without progress of the machine */
+        uint64_t state, progress;
+    } loop;
 } SimThread;
 
 typedef struct SimWarp {
@@ -122,6 +131,7 @@ typedef struct SimNamed {     /* bar.sync 0 .. 15 */
     bool all;                           /* made without a thread count: threads that exit release it (PTX ISA, exit) */
     bool red;                           /* by bar.red */
     uint32_t lanes[32];                 /* per warp: who has arrived */
+    uint32_t at[32];                    /* per warp: the op of the first of them */
     void *watch;
 } SimNamed;
 
@@ -193,6 +203,9 @@ typedef struct SimMachine {
     bool failed;
     ErrorCode code;
     Text finding;
+    bool idle;  /* nothing has changed for a while: idle.c looks at states */
+    bool found; /* by `finder` */
+    SimWho finder;
     void *watch, *async, *trace; /* of those modules; watch and trace NULL: off */
     void *barrier_pool;          /* barrier.c's: records of CTAs that have exited, to be used again */
     SimStats stats;
@@ -273,8 +286,9 @@ void sim_collective_exit(SimMachine *m, SimThread *t);
 
 /* ---- sync.c ---- */
 ExecResult sim_named_barrier(SimMachine *m, SimThread *t, uint32_t id, uint32_t threads, bool wait);
-ExecResult sim_cluster_arrive(SimMachine *m, SimThread *t, bool relaxed);
-ExecResult sim_cluster_wait(SimMachine *m, SimThread *t);
+/* aligned: by all lanes of the warp at one place. */
+ExecResult sim_cluster_arrive(SimMachine *m, SimThread *t, bool relaxed, bool aligned);
+ExecResult sim_cluster_wait(SimMachine *m, SimThread *t, bool aligned);
 /* A thread has exited: may end barriers that count live threads (cluster barrier: exited threads count as arrived). */
 void sim_sync_exit(SimMachine *m, SimThread *t);
 
@@ -300,9 +314,26 @@ uint32_t mbar_state_pending(uint64_t state);
 bool mbar_cta_exit(SimMachine *m, SimCta *cta);
 /* "barrier at smem+32768 (init x.tile:5:3): phase 0, 0 of 1 arrivals pending, 4096 of 32768 bytes missing" */
 void mbar_describe(SimMachine *m, const SimCta *cta, const SimBarrier *b, Text *out);
+/* "for phase 0 (parity 0) of the barrier at smem+32768 (init x.tile:5:3), which needs 1 of 1 arrivals" */
+void mbar_describe_wait(SimMachine *m, const SimCta *cta, const SimBarrier *b, uint64_t phase, Text *out);
+/* "\n    phase 0 ended with 0 bytes expected: CTA ..": the last one that is over, if any is. */
+void mbar_describe_end(SimMachine *m, const SimBarrier *b, Text *out);
+/* Files E1307: there is none. use: " .." behind the address, or "". */
+bool mbar_missing(SimMachine *m, const SimWho *who, SimCta *cta, uint32_t offset, const char *use);
+
+/* ---- idle.c: loops ---- */
+typedef struct SimLoop { /* ops from the target of a branch back to that branch */
+    uint32_t first, last;
+} SimLoop;
+/* Notes where a turn of t has ended, and whether it has been in this very state before. */
+void sim_idle_turn(SimMachine *m, SimThread *t);
+/* No thread can get on: those that run, or poll, come back to where they were and nothing changes. */
+bool sim_idle_for_ever(const SimMachine *m);
+/* The innermost loop that t has not left for a while. still: nothing that it does there changes anything. */
+bool sim_loop_of(const SimMachine *m, const SimThread *t, SimLoop *out, bool *still);
 
 /* ---- deadlock.c ---- */
-/* Nothing can run: files E1301 with who waits for what. */
+/* Nothing can run, or nothing that does changes anything: files E1301 with who waits for what. */
 void sim_deadlock(SimMachine *m);
 /* The waits of all threads, grouped, a line each ("\n    32 threads of CTA .."), at most `lines` of them. */
 void sim_waits(SimMachine *m, uint32_t lines, Text *out);

@@ -129,6 +129,7 @@ typedef struct FormOp { /* an instruction of lang/instructions.def */
     uint8_t op;   /* RedOp of {op} for reductions */
     bool noftz;
     bool cluster; /* scope or space is .cluster, where the form leaves the choice */
+    bool aligned; /* .aligned */
     bool relaxed; /* .relaxed where acquire or release is the default */
     bool group2;  /* .cta_group::2 */
     bool hint;
@@ -152,6 +153,7 @@ typedef enum RedOp {
 
 typedef struct SimParam {
     uint32_t offset, bytes; /* in the parameter buffer */
+    const char *name;       /* NULL: not known */
 } SimParam;
 typedef struct SimConst { /* initial values of constant slots */
     Slot slot;
@@ -163,7 +165,9 @@ typedef struct SimConst { /* initial values of constant slots */
 typedef struct SimPlace { /* parallel to ops */
     uint32_t ptx_line;
     uint32_t file, line, column; /* of .loc; line 0: none */
-    const char *role;            /* of the last label `$role_NAME..` before it, or NULL */
+    const char *role;            /* of the label `$role_NAME..` that all ways to here pass last, or NULL */
+    bool joined;                 /* ways with different roles lead here: a thread keeps the one that it has */
+    const char *instr;           /* the instruction with its modifiers as it is written; NULL: none */
 } SimPlace;
 
 typedef struct SimProgram {

@@ -48,21 +48,37 @@ int ptx_shown(const char *text, size_t n)
     return (int)i;
 }
 
-void ptx_problem(PtxReader *r, uint32_t line, const char *fmt, ...)
+static void put_defect(PtxReader *r, PtxDefect d, const char *fmt, va_list ap)
 {
     char text[320];
-    va_list ap;
-    va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
-    va_end(ap);
-    uint32_t order = r->found.n;
-    vec_push(r->arena, &r->found, ((PtxFound){line, order, arena_strdup(r->arena, text, strlen(text))}));
+    d.order = r->found.n;
+    d.text = arena_strdup(r->arena, text, strlen(text));
+    vec_push(r->arena, &r->found, d);
 }
 
-static int by_line(const void *a, const void *b)
+void ptx_defect(PtxReader *r, PtxDefectKind kind, uint32_t line, uint32_t column, const char *fmt, ...)
 {
-    const PtxFound *x = a, *y = b;
+    va_list ap;
+    va_start(ap, fmt);
+    put_defect(r, (PtxDefect){.line = line, .column = column, .kind = kind}, fmt, ap);
+    va_end(ap);
+}
+
+void ptx_problem(PtxReader *r, uint32_t line, const char *fmt, ...)
+{
+    uint32_t column = line == r->first_line ? r->first_column : line == r->cur.line ? r->cur.column : 1;
+    va_list ap;
+    va_start(ap, fmt);
+    put_defect(r, (PtxDefect){.line = line, .column = column}, fmt, ap);
+    va_end(ap);
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const PtxDefect *x = a, *y = b;
     if (x->line != y->line) return x->line < y->line ? -1 : 1;
+    if (x->column != y->column) return x->column < y->column ? -1 : 1;
     return x->order < y->order ? -1 : 1;
 }
 
@@ -104,6 +120,7 @@ static void back_to(PtxReader *r, PtxToken t)
 static void next(PtxReader *r)
 {
     r->line_before = r->prev.line;
+    r->column_before = r->prev.column;
     r->prev = r->cur;
     ptx_scan(r);
 }
@@ -151,6 +168,7 @@ int ptx_lex(PTX_STYPE *value, PtxReader *r)
     }
     if (t->kind == PT_WORD && ++r->words == (r->first == PT_AT ? 2 : 1) && !r->directives)
         r->is_call = word_is(t, "call");
+    if (t->kind == PT_DOT && r->glued == r->dots++ && t->start == r->prev.end) r->glued++;
     *value = t->value;
     r->brackets_before = r->brackets;
     r->braces_before = r->braces;
@@ -233,10 +251,10 @@ void ptx_syntax_error(PtxReader *r, const bool *expected)
     int n = ptx_shown(t->start, (size_t)(t->end - t->start));
     if (r->read == 1) {
         bool directive = *t->start == '.';
-        ptx_problem(r, t->line,
-                    directive ? "`%.*s` is no directive that stands here"
-                              : "`%.*s` can't begin an instruction or a directive",
-                    n, t->start);
+        ptx_defect(r, PTX_SYNTAX, t->line, t->column,
+                   directive ? "`%.*s` is no directive that stands here"
+                             : "`%.*s` can't begin an instruction or a directive",
+                   n, t->start);
         return;
     }
     unsigned left = choices(expected, what, sizeof what);
@@ -246,11 +264,13 @@ void ptx_syntax_error(PtxReader *r, const bool *expected)
         o += (size_t)snprintf(list + o, sizeof list - o, "%s%.*s", between, (int)strcspn(p, "\n"), p);
     }
     if (o == 0) snprintf(list, sizeof list, "something else");
-    if (began_before(r)) ptx_problem(r, r->line_before, "the line ends where an operand is missing");
+    if (began_before(r))
+        ptx_defect(r, PTX_SYNTAX, r->line_before, r->column_before, "the line ends where an operand is missing");
     else if (r->end_of_line || begins_statement(r, t))
-        ptx_problem(r, r->prev.line, "the line ends where %s is missing", list);
-    else if (t->kind == PT_END) ptx_problem(r, r->prev.line, "the text ends where %s is missing", list);
-    else ptx_problem(r, t->line, "`%.*s` stands where %s should be", n, t->start, list);
+        ptx_defect(r, PTX_SYNTAX, r->prev.line, r->prev.column, "the line ends where %s is missing", list);
+    else if (t->kind == PT_END)
+        ptx_defect(r, PTX_SYNTAX, r->prev.line, r->prev.column, "the text ends where %s is missing", list);
+    else ptx_defect(r, PTX_SYNTAX, t->line, t->column, "`%.*s` stands where %s should be", n, t->start, list);
 }
 
 /* ---- where reading goes on ---- */
@@ -271,7 +291,14 @@ static void resume_here(PtxReader *r)
     else r->again = true;
 }
 
-/* Behind the `;` of the wrong statement, or to what begins another one. */
+/* A statement that begins so declares something. */
+static bool of_variable(int first)
+{
+    return first == PT_SPACE || first == PT_EXTERN || first == PT_VISIBLE || first == PT_WEAK || first == PT_COMMON;
+}
+
+/* Behind the `;` of the wrong statement, or to what begins another one. What it declares is no unknown name: one report
+ * is enough. */
 static void skip_statement(PtxReader *r, uint32_t depth)
 {
     const PtxToken *t = &r->cur;
@@ -280,7 +307,9 @@ static void skip_statement(PtxReader *r, uint32_t depth)
         back_to(r, r->prev);
         return;
     }
+    bool declares = of_variable(r->first);
     for (;; next(r), begun = true) {
+        if (declares && t->kind == PT_WORD) ptx_name(r, t->value.word.name)->broken = true;
         if (t->kind == PT_END || (t->kind == PT_RBRACE && closes_scope(r, depth))) {
             r->again = true;
             return;
@@ -351,20 +380,35 @@ static void skip_section(PtxReader *r)
     }
 }
 
+/* PTX ISA, PTX Module Directives: .version, .target, .address_size, then everything else. */
+static void head_goes_on(PtxReader *r)
+{
+    HeadPhase now = r->first == PT_VERSION        ? HEAD_VERSION
+                    : r->first == PT_TARGET       ? HEAD_TARGET
+                    : r->first == PT_ADDRESS_SIZE ? HEAD_DONE
+                                                  : HEAD_OVER;
+    if (now > r->phase) r->phase = now;
+}
+
 static void read_statement(PtxReader *r)
 {
-    r->read = r->words = r->brackets = r->braces = 0;
+    r->read = r->words = r->brackets = r->braces = r->dots = r->glued = 0;
     r->brackets_before = r->braces_before = 0;
     r->is_call = r->end_of_line = r->prototype = r->section = false;
     r->decl.is_extern = r->decl.is_visible = false;
     r->guard = (PtxWord){0};
     r->guard_not = false;
     r->mods.n = r->stack.n = 0;
-    if (ptx_parse(r) == 0) {
+    r->decl.named = false;
+    bool right = ptx_parse(r) == 0;
+    r->recovered = !right;
+    head_goes_on(r);
+    if (right) {
         if (r->section) skip_section(r);
         return;
     }
     r->directives = true;
+    if (r->decl.named) ptx_name(r, r->decl.name.name)->broken = true;
     if (r->head) skip_head(r);
     else if (!r->end_of_line) skip_statement(r, r->braces_before);
 }
@@ -388,9 +432,12 @@ static void read_all(PtxReader *r)
     }
     if (r->scopes.n && !r->stopped) ptx_problem(r, r->scopes.v[0].line, "this scope is not closed");
     if (r->bare) ptx_func_end(r, r->bare, r->any_reg);
+    if (r->module->version && r->early_target.line)
+        ptx_defect(r, PTX_HEAD, r->early_target.line, 1, "`.target` stands before `.version`, which comes first");
 }
 
-PtxModule *ptx_read(Arena *a, const char *text, size_t size, PtxProblem problem, void *user, uint32_t *problems)
+PtxModule *ptx_examine(Arena *a, const char *text, size_t size, void (*defect)(void *user, const PtxDefect *d),
+                       void *user, uint32_t *problems)
 {
     PtxReader *r = arena_new(a, PtxReader);
     r->arena = a;
@@ -407,10 +454,27 @@ PtxModule *ptx_read(Arena *a, const char *text, size_t size, PtxProblem problem,
         if (size >= 3 && memcmp(r->cursor, "\xef\xbb\xbf", 3) == 0) r->cursor += 3; /* byte order mark */
         read_all(r);
     }
-    if (r->found.n) qsort(r->found.v, r->found.n, sizeof *r->found.v, by_line);
-    for (uint32_t i = 0; problem && i < r->found.n; i++) problem(user, r->found.v[i].line, r->found.v[i].text);
+    if (r->found.n) qsort(r->found.v, r->found.n, sizeof *r->found.v, by_place);
+    for (uint32_t i = 0; defect && i < r->found.n; i++) defect(user, &r->found.v[i]);
     if (problems) *problems = r->found.n;
     return r->stopped ? NULL : r->module;
+}
+
+typedef struct Listener {
+    PtxProblem problem;
+    void *user;
+} Listener;
+
+static void pass_on(void *user, const PtxDefect *d)
+{
+    const Listener *to = user;
+    to->problem(to->user, d->line, d->text);
+}
+
+PtxModule *ptx_read(Arena *a, const char *text, size_t size, PtxProblem problem, void *user, uint32_t *problems)
+{
+    Listener to = {problem, user};
+    return ptx_examine(a, text, size, problem ? pass_on : NULL, &to, problems);
 }
 
 /* ---- queries ---- */

@@ -59,6 +59,7 @@ typedef enum PtxSpace {
 int ptx_type_bytes(PtxType t);                      /* 0 for PTX_PRED */
 bool ptx_type_find(const char *word, PtxType *out); /* ".u32" */
 
+enum { WHOLE_ADDRESS = 8 };
 /* An address in initial values: 8 bytes at `offset` (fewer where the elements are smaller). */
 typedef struct PtxReloc {
     uint64_t offset;
@@ -66,7 +67,8 @@ typedef struct PtxReloc {
     const struct PtxVar *var; /* NULL: a function */
     int64_t addend;
     bool generic; /* generic(name): the generic address, else the one in the variable's space */
-    uint32_t line;
+    uint8_t byte; /* mask operator, 0xFF00(name): this byte alone (here 1) is the value; WHOLE_ADDRESS: none */
+    uint32_t line, column;
 } PtxReloc;
 
 /* Registers of a vector type (.reg .v4 .f32 v) are as many scalar ones, v.x to v.w. */
@@ -89,7 +91,7 @@ typedef struct PtxVar { /* a register, parameter, array or scalar variable */
 
 typedef enum PtxOperandKind {
     PTX_REG,      /* var */
-    PTX_SPECIAL,  /* name: "%tid.x", "%clock64", "WARP_SZ" */
+    PTX_SPECIAL,  /* name: "%tid.x", "%clock64" (WARP_SZ is an INT) */
     PTX_SYMBOL,   /* name; var where it is a variable, else a label or a function. Of a label that stands before
                      .branchtargets or .calltargets: items are the SYMBOLs of that list */
     PTX_INT,      /* value */
@@ -98,13 +100,14 @@ typedef enum PtxOperandKind {
     PTX_SINK,     /* _ */
     PTX_ADDRESS,  /* [item 0 + value]; item 0 is REG, SYMBOL or INT */
     PTX_MAP,      /* [item 0, item 1 ..]: an address (REG, SYMBOL + its value, INT) and a vector; textures have more */
-    PTX_VECTOR,   /* {items} */
+    PTX_VECTOR,   /* {items}; name: of the register where one of a vector type stands for it */
     PTX_PAIR,     /* item 0 | item 1 */
     PTX_ARGS      /* (items): of call */
 } PtxOperandKind;
 typedef struct PtxOperand {
     PtxOperandKind kind;
     bool negated; /* !%p, or -%r */
+    bool offset;  /* an offset is written, be it +0 */
     const char *name;
     PtxVar *var;
     int64_t value; /* INT (bits of unsigned ones), floats: the bits; ADDRESS, SYMBOL, REG (name + 8): the offset */
@@ -122,6 +125,8 @@ typedef struct PtxInstr {
     const char *opcode; /* "cp", "mbarrier", "add" */
     const char **mods;  /* ".async", ".bulk", ".shared::cta", .. in the order of the text */
     uint32_t nmods;
+    uint32_t glued;  /* so many modifiers follow the opcode without white space or comments between */
+    bool unresolved; /* it has a name that stands for nothing, which was reported (or need not be declared) */
     PtxOperand *opd;
     uint32_t nopd;
     uint32_t line, column; /* in the PTX text, from 1, in bytes; of its first word or guard */
@@ -154,7 +159,7 @@ typedef struct PtxFunc {
 
 typedef struct PtxModule {
     unsigned version;   /* 86 = 8.6; 0: none given */
-    const char *target; /* "sm_90a"; NULL: none given */
+    const char *target; /* "sm_90a", the first that is named; NULL: none given */
     int address_size;
     uint32_t version_line, target_line;
     VEC(PtxVar *) vars; /* of the module */
@@ -164,6 +169,17 @@ typedef struct PtxModule {
 
 /* One problem. text lives as long as the call. */
 typedef void (*PtxProblem)(void *user, uint32_t line, const char *text);
+typedef enum PtxDefectKind {
+    PTX_SYNTAX,
+    PTX_HEAD,       /* .version, .target and .address_size: what they say, where they stand */
+    PTX_UNDECLARED, /* a name */
+    PTX_GUARD       /* a register that is no predicate */
+} PtxDefectKind;
+typedef struct PtxDefect { /* a problem with all that is known of it */
+    uint32_t line, column, order;
+    PtxDefectKind kind;
+    const char *text;
+} PtxDefect;
 
 /* Reads all of it; the problems come sorted by line, when it is read. A name that is neither declared nor a label nor a
  * function is one, once a line; its operand is REG (with %) or SYMBOL, without a var. But in a text that declares no
@@ -171,6 +187,9 @@ typedef void (*PtxProblem)(void *user, uint32_t line, const char *text);
  * Returns NULL only where nothing can be made of it (scopes nested beyond 100, more than 1 GiB: reported too).
  * *problems: how many. Linear in size. Memory: jumps to arena->mem->fail. */
 PtxModule *ptx_read(Arena *a, const char *text, size_t size, PtxProblem problem, void *user, uint32_t *problems);
+/* The same with more to know of each problem. */
+PtxModule *ptx_examine(Arena *a, const char *text, size_t size, void (*defect)(void *user, const PtxDefect *d),
+                       void *user, uint32_t *problems);
 
 const PtxFunc *ptx_find_func(const PtxModule *m, const char *name);
 /* Index of the instruction behind the label as seen from `scope`, or -1. */

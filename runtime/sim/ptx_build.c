@@ -1,4 +1,4 @@
-/* The actions of the PTX grammar: directives, variables with their initial values, functions, instructions. */
+/* The actions of the PTX grammar: variables with their initial values, functions, instructions. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -7,51 +7,6 @@
 static int shown(const char *text)
 {
     return ptx_shown(text, strlen(text));
-}
-
-/* ---- module directives ---- */
-
-void ptx_version(PtxReader *r, PtxConst c)
-{
-    double v = ptx_double(c);
-    if (r->module->version) return;
-    r->module->version_line = r->first_line;
-    if (v >= 1 && v < 100) r->module->version = (unsigned)(v * 10 + 0.5);
-    else ptx_problem(r, r->first_line, "a version is two numbers with a point between them, such as 8.6");
-}
-
-void ptx_target(PtxReader *r, PtxWord w)
-{
-    if (r->module->target) return;
-    r->module->target = ptx_text(r, w);
-    r->module->target_line = r->first_line;
-}
-
-void ptx_address_size(PtxReader *r, PtxConst bits)
-{
-    if (bits.value == 32 || bits.value == 64) r->module->address_size = (int)bits.value;
-    else ptx_problem(r, r->first_line, "addresses have 32 or 64 bits");
-}
-
-void ptx_file(PtxReader *r, PtxConst number, const char *path)
-{
-    uint64_t n = (uint64_t)number.value;
-    if (n > FILES_MAX) {
-        ptx_problem(r, r->first_line, "the number of a .file is at most %d", FILES_MAX);
-        return;
-    }
-    while (r->module->files.n <= n) vec_add(r->arena, &r->module->files);
-    r->module->files.v[n] = path;
-}
-
-static uint32_t clipped(PtxConst c)
-{
-    return (uint64_t)c.value > UINT32_MAX ? UINT32_MAX : (uint32_t)c.value;
-}
-
-void ptx_loc(PtxReader *r, PtxConst file, PtxConst line, PtxConst column)
-{
-    r->place = (PtxPlace){clipped(file), clipped(line), clipped(column)};
 }
 
 /* The function that has the name now, or NULL. */
@@ -64,7 +19,8 @@ static PtxFunc *named_func(PtxReader *r, Name id)
 void ptx_alias(PtxReader *r, PtxWord name, PtxWord of)
 {
     const char *text = ptx_text(r, of);
-    if (!named_func(r, of.name)) ptx_problem(r, of.line, "the function `%.*s` is not declared", shown(text), text);
+    if (!named_func(r, of.name))
+        ptx_defect(r, PTX_SYNTAX, of.line, of.column, "the function `%.*s` is not declared", shown(text), text);
     else ptx_name(r, name.name)->func = ptx_name(r, of.name)->func;
 }
 
@@ -111,7 +67,8 @@ void ptx_decl_begin(PtxReader *r, PtxSpace space)
     d->has_type = d->pointee = false;
     d->vec = 1;
     d->align = 0;
-    d->name = (PtxWord){0, 0, r->cur.line};
+    d->name = (PtxWord){0, 0, r->cur.line, r->cur.column};
+    d->named = false;
     d->var = NULL;
 }
 
@@ -139,11 +96,13 @@ void ptx_decl_name(PtxReader *r, PtxWord w)
 {
     PtxDecl *d = &r->decl;
     d->name = w;
+    d->named = true;
     d->ndims = 0;
     d->open_dim = false;
     d->var = NULL;
     if (d->has_type) return;
-    ptx_problem(r, w.line, "a type is missing before `%.*s`", shown(ptx_text(r, w)), ptx_text(r, w));
+    ptx_defect(r, PTX_SYNTAX, w.line, w.column, "a type is missing before `%.*s`", shown(ptx_text(r, w)),
+               ptx_text(r, w));
     d->has_type = true;
     d->type = PTX_B32;
 }
@@ -153,12 +112,14 @@ void ptx_decl_dim(PtxReader *r, const PtxConst *c)
     PtxDecl *d = &r->decl;
     int64_t v = 0;
     if (d->ndims == DIMS_MAX) {
-        ptx_problem(r, d->name.line, "an array has at most %d dimensions", DIMS_MAX);
+        ptx_defect(r, PTX_SYNTAX, d->name.line, d->name.column, "an array has at most %d dimensions", DIMS_MAX);
         return;
     }
-    if (c == NULL && d->ndims > 0) ptx_problem(r, d->name.line, "only the first dimension of an array may be open");
+    if (c == NULL && d->ndims > 0)
+        ptx_defect(r, PTX_SYNTAX, d->name.line, d->name.column, "only the first dimension of an array may be open");
     else if (c == NULL) d->open_dim = true;
-    else if (ptx_integer(r, *c, &v) && v < 0) ptx_problem(r, d->name.line, "the size of an array is negative");
+    else if (ptx_integer(r, *c, &v) && v < 0)
+        ptx_defect(r, PTX_SYNTAX, d->name.line, d->name.column, "the size of an array is negative");
     d->dims[d->ndims++] = v < 0 ? 0 : (uint64_t)v;
 }
 
@@ -184,8 +145,8 @@ static PtxVar *make_var(PtxReader *r)
     PtxDecl *d = &r->decl;
     uint64_t element = type_bytes(d->type) * d->vec, bytes = span(d, 0);
     if (bytes == UINT64_MAX || (d->open_dim && span(d, 1) == UINT64_MAX)) {
-        ptx_problem(r, d->name.line, "`%.*s` is larger than 64 bits can address", shown(ptx_text(r, d->name)),
-                    ptx_text(r, d->name));
+        ptx_defect(r, PTX_SYNTAX, d->name.line, d->name.column, "`%.*s` is larger than 64 bits can address",
+                   shown(ptx_text(r, d->name)), ptx_text(r, d->name));
         bytes = 0;
         d->ndims = 0;
         d->open_dim = false;
@@ -223,6 +184,7 @@ static bool again_extern(PtxReader *r, const PtxVar *v)
 static void declare(PtxReader *r, PtxVar *v)
 {
     PtxWord w = r->decl.name;
+    r->decl.named = false;
     PtxFunc *f = v->space == PTX_SPACE_REG || ptx_depth(r) > 0 ? ptx_here(r) : NULL;
     if (again_extern(r, v) || !ptx_may_bind(r, w)) return;
     if (v->space == PTX_SPACE_REG) {
@@ -238,8 +200,9 @@ static void declare(PtxReader *r, PtxVar *v)
 void ptx_decl_range(PtxReader *r, PtxConst count)
 {
     PtxDecl *d = &r->decl;
+    d->named = false;
     if (d->space != PTX_SPACE_REG) {
-        ptx_problem(r, d->name.line, "only registers are declared with `<..>`");
+        ptx_defect(r, PTX_SYNTAX, d->name.line, d->name.column, "only registers are declared with `<..>`");
         return;
     }
     r->any_reg = true;
@@ -258,7 +221,7 @@ void ptx_init_begin(PtxReader *r)
     d->full = d->space == PTX_SPACE_REG;
     d->bytes.n = 0;
     d->relocs.n = 0;
-    if (d->full) ptx_problem(r, d->name.line, "a register has no initial value");
+    if (d->full) ptx_defect(r, PTX_SYNTAX, d->name.line, d->name.column, "a register has no initial value");
 }
 
 void ptx_init_open(PtxReader *r)
@@ -314,6 +277,8 @@ void ptx_init_value(PtxReader *r, PtxConst c)
 {
     PtxDecl *d = &r->decl;
     uint64_t bytes = type_bytes(d->type), v = (uint64_t)c.value;
+    if (d->type == PTX_NO_TYPE)
+        ptx_problem(r, r->cur.line, "`%.*s` has attributes in braces, no value", shown(d->var->name), d->var->name);
     if (d->type == PTX_F64 || (d->type == PTX_F32 && c.kind != PTX_F32_BITS)) {
         double value = ptx_double(c);
         float f = (float)value;
@@ -329,15 +294,47 @@ void ptx_init_value(PtxReader *r, PtxConst c)
     put(r, v);
 }
 
+/* PTX ISA, Texture Sampler and Surface Types: what they say of a texture is of no use here. */
+void ptx_init_attribute(PtxReader *r)
+{
+    if (r->decl.type != PTX_NO_TYPE || r->decl.level == 0)
+        ptx_problem(r, r->cur.line, "only textures, samplers and surfaces have attributes");
+}
+
+PtxReloc ptx_reloc(PtxWord w, const char *name, bool generic)
+{
+    return (PtxReloc){.name = name, .line = w.line, .column = w.column, .generic = generic, .byte = WHOLE_ADDRESS};
+}
+
+void ptx_no_difference(PtxReader *r)
+{
+    ptx_problem(r, r->cur.line, "a name takes an offset by `+` alone: `name+-8` for `name-8`");
+}
+
+/* PTX ISA, Initializers: 0xFF(name), 0xFF00(name), ..: one byte of the address. */
+PtxReloc ptx_masked(PtxReader *r, PtxConst mask, PtxReloc reloc)
+{
+    for (reloc.byte = 0; reloc.byte < WHOLE_ADDRESS; reloc.byte++)
+        if ((uint64_t)mask.value == UINT64_C(0xff) << 8 * reloc.byte) return reloc;
+    ptx_problem(r, r->cur.line, "a mask of an address is one byte of ones: 0xFF, 0xFF00, ..");
+    reloc.byte = 0;
+    return reloc;
+}
+
 void ptx_init_address(PtxReader *r, const PtxReloc *given)
 {
     PtxDecl *d = &r->decl;
+    uint64_t bytes = type_bytes(d->type);
+    bool fits = given->byte == WHOLE_ADDRESS ? bytes == 4 || bytes == 8 : bytes != 2;
+    if (!fits || d->type == PTX_NO_TYPE)
+        ptx_problem(r, r->cur.line, "an address does not fit the type of `%.*s`", shown(d->var->name), d->var->name);
     Name id = names_find(r->names, given->name, strlen(given->name));
     PtxReloc reloc = *given;
     reloc.offset = d->at;
     reloc.var = ptx_find_var(r, id);
-    if (reloc.var == NULL && !named_func(r, id))
-        ptx_problem(r, given->line, "the name `%.*s` is not declared", shown(given->name), given->name);
+    if (reloc.var == NULL && !named_func(r, id) && !ptx_name(r, id)->broken)
+        ptx_defect(r, PTX_UNDECLARED, given->line, given->column, "the name `%.*s` is not declared", shown(given->name),
+                   given->name);
     vec_push(r->arena, &d->relocs, reloc);
     put(r, 0);
 }
@@ -378,6 +375,7 @@ void ptx_decl_end(PtxReader *r, bool has_init)
 void ptx_decl_param(PtxReader *r)
 {
     PtxVar *v = make_var(r);
+    r->decl.named = false;
     if (r->prototype || r->head == NULL) return;
     v->is_extern = v->is_visible = false;
     if (r->decl.name.name == 0) {
@@ -427,8 +425,8 @@ void ptx_func_name(PtxReader *r, PtxWord w)
     r->head_name = w.name;
     const PtxBinding *b = &ptx_name(r, w.name)->now;
     if (b->var && b->var_depth == 0)
-        ptx_problem(r, w.line, "`%.*s` is declared twice, first in line %" PRIu32, shown(f->name), f->name,
-                    b->var->line);
+        ptx_defect(r, PTX_SYNTAX, w.line, w.column, "`%.*s` is declared twice, first in line %" PRIu32, shown(f->name),
+                   f->name, b->var->line);
 }
 
 void ptx_func_limit(PtxReader *r, PtxLimit which)
@@ -507,7 +505,9 @@ PtxOperand ptx_offset(PtxReader *r, PtxOperand o, PtxConst by, bool minus)
     ptx_integer(r, by, &v);
     if (o.kind != PTX_REG && o.kind != PTX_SYMBOL)
         ptx_problem(r, r->cur.line, "only registers and addresses take an offset");
-    else o.value = (int64_t)(minus ? (uint64_t)o.value - (uint64_t)v : (uint64_t)o.value + (uint64_t)v);
+    o.offset = true;
+    if (o.kind == PTX_REG || o.kind == PTX_SYMBOL)
+        o.value = (int64_t)(minus ? (uint64_t)o.value - (uint64_t)v : (uint64_t)o.value + (uint64_t)v);
     return o;
 }
 
@@ -540,10 +540,11 @@ static const PtxVar *guard(PtxReader *r, PtxFunc *f)
 {
     if (r->guard.name == 0) return NULL;
     PtxOperand o = ptx_use(r, r->guard);
-    if (o.kind == PTX_REG && o.var) return o.var;
+    if (o.kind == PTX_REG && o.var && o.var->type == PTX_PRED) return o.var;
     const char *text = ptx_text(r, r->guard);
     if (o.var || o.kind == PTX_SPECIAL || o.kind == PTX_VECTOR)
-        ptx_problem(r, r->guard.line, "the guard `%.*s` is no predicate register", shown(text), text);
+        ptx_defect(r, PTX_GUARD, r->guard.line, r->guard.column, "the guard `%.*s` is no predicate register",
+                   shown(text), text);
     PtxVar *v = arena_new(r->arena, PtxVar);
     *v = (PtxVar){.name = text, .space = PTX_SPACE_REG, .type = PTX_PRED, .vec = 1, .align = 1, .line = r->guard.line};
     if (ptx_new_regs(r, f, 1, r->guard.line, &v->index)) vec_push(r->arena, &f->vars, v);
@@ -567,6 +568,7 @@ void ptx_instr(PtxReader *r, PtxWord opcode)
                    .opcode = ptx_text(r, opcode),
                    .mods = mods,
                    .nmods = r->mods.n + first,
+                   .glued = r->glued + first,
                    .opd = operands.items,
                    .nopd = operands.nitems,
                    .line = r->first_line,

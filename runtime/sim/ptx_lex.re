@@ -13,7 +13,8 @@ static bool word_char(unsigned char c)
 static void bad(PtxReader *r, const char *why, const unsigned char *from, const unsigned char *to)
 {
     int n = ptx_shown((const char *)from, (size_t)(to - from));
-    if (!r->said) ptx_problem(r, r->line, "`%.*s`: %s", n, (const char *)from, why);
+    uint32_t column = (uint32_t)(from - r->line_start) + 1;
+    if (!r->said) ptx_defect(r, PTX_SYNTAX, r->line, column, "`%.*s`: %s", n, (const char *)from, why);
     r->said = true;
 }
 
@@ -32,12 +33,13 @@ static const unsigned char *bad_bytes(PtxReader *r, const unsigned char *at)
         i += length;
     }
     if (r->said) return p;
-    if (*at == 0) ptx_problem(r, r->line, "a byte of value 0 has no meaning here");
-    else if (*at == '"') ptx_problem(r, r->line, "this string is not closed on its line");
+    uint32_t column = (uint32_t)(at - r->line_start) + 1;
+    if (*at == 0) ptx_defect(r, PTX_SYNTAX, r->line, column, "a byte of value 0 has no meaning here");
+    else if (*at == '"') ptx_defect(r, PTX_SYNTAX, r->line, column, "this string is not closed on its line");
     else if (*at < 0x20 || *at == 0x7f)
-        ptx_problem(r, r->line, "the control character 0x%02x has no meaning here", *at);
-    else if (!text) ptx_problem(r, r->line, "the byte 0x%02x is not UTF-8 and has no meaning here", *at);
-    else ptx_problem(r, r->line, "`%.*s` has no meaning in PTX", ptx_shown((const char *)at, n), (const char *)at);
+        ptx_defect(r, PTX_SYNTAX, r->line, column, "the control character 0x%02x has no meaning here", *at);
+    else if (!text) ptx_defect(r, PTX_SYNTAX, r->line, column, "the byte 0x%02x is not UTF-8 and has no meaning here", *at);
+    else ptx_defect(r, PTX_SYNTAX, r->line, column, "`%.*s` has no meaning in PTX", ptx_shown((const char *)at, n), (const char *)at);
     r->said = true;
     return p;
 }
@@ -67,12 +69,22 @@ static const unsigned char *line_end(const PtxReader *r, const unsigned char *fr
     return end ? end : r->limit;
 }
 
-/* A line that starts with #; the marks that a preprocessor leaves (# 12 "file") are no news. */
+static const unsigned char *spaces(const unsigned char *p)
+{
+    while (*p == ' ' || *p == '\t') p++;
+    return p;
+}
+
+/* A line that starts with #; the marks that a preprocessor leaves (# 12 "file", #line 12 "file") are no news. */
 static const unsigned char *preprocessed(PtxReader *r, const unsigned char *from)
 {
-    const unsigned char *p = from + 1;
-    while (*p == ' ') p++;
-    if (*p < '0' || *p > '9') ptx_problem(r, r->line, "preprocessor lines are not read: run the preprocessor first");
+    const unsigned char *p = spaces(from + 1);
+    if (strncmp((const char *)p, "line", 4) == 0) p = spaces(p + 4);
+    bool number = *p >= '0' && *p <= '9';
+    while (*p >= '0' && *p <= '9') p++;
+    if (!number || *spaces(p) != '"')
+        ptx_defect(r, PTX_SYNTAX, r->line, (uint32_t)(from - r->line_start) + 1,
+                   "preprocessor lines are not read: run the preprocessor first");
     return line_end(r, from);
 }
 
@@ -112,7 +124,7 @@ static PtxConst float_bits(const unsigned char *s, const unsigned char *end)
 /* An identifier; a component (%tid.x, v.y) or a part (a.b0, a.h1) belongs to it. */
 static const unsigned char *word(PtxReader *r, const unsigned char *s, const unsigned char *end, PtxWord *w)
 {
-    *w = (PtxWord){0, 0, r->line};
+    *w = (PtxWord){0, 0, r->line, (uint32_t)(s - r->line_start) + 1};
     size_t n = 0;
     if (end[0] == '.' && end[1] != 0) {
         if (strchr("xyzwrgba", end[1])) n = 2;
@@ -177,7 +189,7 @@ void ptx_scan(PtxReader *r)
     for (;;) {
         start = cursor;
         /*!re2c
-            [ \t\r\f\v]+    { continue; }
+            [ \t\r\f\x1a]+    { continue; }
             "\n"            { r->line++; r->line_start = cursor; r->fresh_line = true; continue; }
             "//"            { cursor = line_end(r, start); continue; }
             "/" "*"         { cursor = block_comment(r, start); continue; }
@@ -232,6 +244,7 @@ void ptx_scan(PtxReader *r)
             }
             dotted    { t->value.text = copy(r, start, cursor); TOKEN(PT_DOT); }
 
+            "WARP_SZ" { t->value.number = (PtxConst){PTX_INT, false, 32}; TOKEN(PT_INT); }
             word      { cursor = word(r, start, cursor, &t->value.word); TOKEN(PT_WORD); }
             "_"       { TOKEN(PT_SINK); }
 

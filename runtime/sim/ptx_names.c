@@ -161,8 +161,10 @@ static bool twice(PtxReader *r, PtxWord w, uint32_t line)
 {
     const char *text = ptx_text(r, w);
     int shown = ptx_shown(text, strlen(text));
-    if (line) ptx_problem(r, w.line, "`%.*s` is declared twice, first in line %u", shown, text, (unsigned)line);
-    else ptx_problem(r, w.line, "`%.*s` is declared twice", shown, text);
+    if (line)
+        ptx_defect(r, PTX_SYNTAX, w.line, w.column, "`%.*s` is declared twice, first in line %u", shown, text,
+                   (unsigned)line);
+    else ptx_defect(r, PTX_SYNTAX, w.line, w.column, "`%.*s` is declared twice", shown, text);
     return false;
 }
 
@@ -258,7 +260,6 @@ static bool is_special(const char *s, bool component)
                                           "reserved_smem_offset_cap",
                                           "reserved_smem_offset_0",
                                           "reserved_smem_offset_1"};
-    if (strcmp(s, "WARP_SZ") == 0) return !component;
     if (*s++ != '%') return false;
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
         if (strcmp(s, vectors[i]) == 0) return true;
@@ -274,7 +275,8 @@ static PtxOperand of_var(PtxReader *r, PtxVar *v)
 {
     if (v->space != PTX_SPACE_REG) return (PtxOperand){.kind = PTX_SYMBOL, .name = v->name, .var = v};
     if (v->vec == 1) return (PtxOperand){.kind = PTX_REG, .name = v->name, .var = v};
-    PtxOperand o = {.kind = PTX_VECTOR, .nitems = v->vec, .items = arena_array(r->arena, PtxOperand, v->vec)};
+    PtxOperand o = {
+        .kind = PTX_VECTOR, .name = v->name, .nitems = v->vec, .items = arena_array(r->arena, PtxOperand, v->vec)};
     for (uint32_t i = 0; i < v->vec; i++) o.items[i] = of_var(r, component(r, v, i));
     return o;
 }
@@ -296,7 +298,7 @@ PtxOperand ptx_use(PtxReader *r, PtxWord w)
     const char *dot = w.base ? text + strlen(base) + 1 : "x";
     if (strchr("xyzw", *dot) && is_special(base, w.base != 0)) return (PtxOperand){.kind = PTX_SPECIAL, .name = text};
     bool bare = ptx_here(r) == r->bare;
-    PtxPending p = {w.name, w.line, ptx_scope(r)};
+    PtxPending p = {w.name, w.line, w.column, ptx_scope(r), ptx_here(r)->instrs.n};
     if (bare) vec_push(r->arena, &r->bare_pending, p);
     else vec_push(r->arena, &r->pending, p);
     return (PtxOperand){.kind = *text == '%' ? PTX_REG : PTX_SYMBOL, .name = text};
@@ -355,14 +357,26 @@ static void index_labels(PtxReader *r, PtxFunc *f)
     }
 }
 
-static void report_undeclared(PtxReader *r, const PtxFunc *f, const PtxPending *p)
+/* Of a register of a range whose declaration is wrong too. */
+static bool is_broken(PtxReader *r, Name id)
 {
-    PtxName *n = ptx_name(r, p->name);
+    Name prefix;
+    uint32_t number;
+    if (ptx_name(r, id)->broken) return true;
+    return numbered(r, id, &prefix, &number) && ptx_name(r, prefix)->broken;
+}
+
+static void resolve(PtxReader *r, PtxFunc *f, const PtxPending *p, bool report)
+{
     const char *text = names_text(r->names, p->name);
-    if (n->func || n->reported == p->line || label_seen_from(f, p->scope, text)) return;
+    if (ptx_name(r, p->name)->func || label_seen_from(f, p->scope, text)) return;
+    if (p->instr < f->instrs.n) f->instrs.v[p->instr].unresolved = true;
+    bool known = is_broken(r, p->name);
+    PtxName *n = ptx_name(r, p->name);
+    if (!report || known || n->reported == p->line) return;
     n->reported = p->line;
-    ptx_problem(r, p->line, "the %s `%.*s` is not declared", *text == '%' ? "register" : "name",
-                ptx_shown(text, strlen(text)), text);
+    ptx_defect(r, PTX_UNDECLARED, p->line, p->column, "the %s `%.*s` is not declared",
+               *text == '%' ? "register" : "name", ptx_shown(text, strlen(text)), text);
 }
 
 static const PtxTargets *targets_of(const PtxTargets *v, uint32_t n, uint32_t label)
@@ -397,7 +411,7 @@ void ptx_func_end(PtxReader *r, PtxFunc *f, bool report)
     index_labels(r, f);
     uint32_t n = bare ? r->bare_pending.n : r->pending.n;
     const PtxPending *p = bare ? r->bare_pending.v : r->pending.v;
-    for (uint32_t i = 0; report && i < n; i++) report_undeclared(r, f, &p[i]);
+    for (uint32_t i = 0; i < n; i++) resolve(r, f, &p[i], report);
     if (bare) give_targets(f, r->bare_targets.v, r->bare_targets.n);
     else give_targets(f, r->targets.v, r->targets.n);
     if (!bare) r->pending.n = r->targets.n = 0;

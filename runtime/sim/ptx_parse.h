@@ -54,6 +54,7 @@ typedef struct PtxName {
     PtxVar *made;            /* the register of a range, or of a vector, that was made for this name .. */
     const void *made_of;     /* .. and its range or vector */
     uint32_t reported;       /* line of the last report that it is not declared */
+    bool broken;             /* its declaration is wrong, which was reported */
 } PtxName;
 #define NO_PREFIX UINT32_MAX
 
@@ -66,21 +67,18 @@ typedef struct PtxScope {
 } PtxScope;
 typedef struct PtxPending { /* a name that is a label, a function, or not declared */
     Name name;
-    uint32_t line, scope;
+    uint32_t line, column, scope;
+    uint32_t instr; /* the one that has it, if it is an instruction that does */
 } PtxPending;
 typedef struct PtxTargets { /* .branchtargets, .calltargets */
     uint32_t label;
     PtxOperand *items;
     uint32_t nitems;
 } PtxTargets;
-typedef struct PtxFound { /* a problem */
-    uint32_t line, order;
-    const char *text;
-} PtxFound;
-
 typedef struct PtxDecl { /* the declaration that is being read */
     PtxSpace space;
     PtxType type;
+    bool named;             /* the declarator has its name and is not yet declared */
     bool has_type, pointee; /* pointee: what follows .ptr is about the memory it points to */
     bool is_extern, is_visible;
     uint32_t vec, align, line;
@@ -98,12 +96,14 @@ typedef struct PtxDecl { /* the declaration that is being read */
     VEC(PtxReloc) relocs;
 } PtxDecl;
 
+typedef enum HeadPhase { HEAD_START, HEAD_VERSION, HEAD_TARGET, HEAD_DONE, HEAD_OVER } HeadPhase;
+
 struct PtxReader {
     Arena *arena;
     Names *names;
     PtxModule *module;
     VEC(PtxName) table; /* by Name */
-    VEC(PtxFound) found;
+    VEC(PtxDefect) found;
 
     /* scanner */
     const unsigned char *cursor, *limit, *line_start;
@@ -114,16 +114,17 @@ struct PtxReader {
 
     /* feed */
     PtxToken cur, prev;
-    uint32_t line_before; /* of the token before prev */
-    bool again;           /* cur comes again */
-    uint32_t read;        /* tokens of the statement that the parser has */
-    int first;            /* kind of its first token */
+    uint32_t line_before, column_before; /* of the token before prev */
+    bool again;                          /* cur comes again */
+    uint32_t read;                       /* tokens of the statement that the parser has */
+    int first;                           /* kind of its first token */
     uint32_t first_line, first_column;
     uint32_t brackets, braces;               /* open in the statement .. */
     uint32_t brackets_before, braces_before; /* .. and before cur */
     uint32_t words;
-    bool end_of_line;   /* the parser got END_OF_LINE, cur comes again */
-    bool is_call, said; /* said: the reason why the statement is wrong was reported */
+    uint32_t dots, glued; /* modifiers, and how many of them follow directly */
+    bool end_of_line;     /* the parser got END_OF_LINE, cur comes again */
+    bool is_call, said;   /* said: the reason why the statement is wrong was reported */
     bool stopped;
 
     /* where we are */
@@ -138,6 +139,9 @@ struct PtxReader {
     VEC(PtxTargets) targets, bare_targets;
     PtxPlace place;
     bool any_reg;
+    HeadPhase phase;      /* what was read before the statement */
+    bool recovered;       /* the last statement was wrong */
+    PtxWord early_target; /* stood before any .version */
     uint64_t init_bytes;
     bool section; /* the body of a .section is next */
 
@@ -158,7 +162,11 @@ int ptx_lex(PTX_STYPE *value, PtxReader *r);
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4)))
 #endif
-void ptx_problem(PtxReader *r, uint32_t line, const char *fmt, ...);
+void ptx_problem(PtxReader *r, uint32_t line, const char *fmt, ...); /* of the statement, or of cur if on its line */
+#if defined(__GNUC__)
+__attribute__((format(printf, 5, 6)))
+#endif
+void ptx_defect(PtxReader *r, PtxDefectKind kind, uint32_t line, uint32_t column, const char *fmt, ...);
 void ptx_syntax_error(PtxReader *r, const bool *expected);
 const char *ptx_token_name(int kind);      /* as in the grammar */
 int ptx_shown(const char *text, size_t n); /* bytes of a name or token to show in a message */
@@ -186,6 +194,8 @@ void ptx_brace_open(PtxReader *r);
 void ptx_brace_close(PtxReader *r);
 void ptx_version(PtxReader *r, PtxConst version);
 void ptx_target(PtxReader *r, PtxWord w);
+void ptx_target_option(PtxReader *r, PtxWord w);
+void ptx_nothing(PtxReader *r); /* a `;` alone */
 void ptx_address_size(PtxReader *r, PtxConst bits);
 void ptx_file(PtxReader *r, PtxConst number, const char *path);
 void ptx_loc(PtxReader *r, PtxConst file, PtxConst line, PtxConst column);
@@ -205,6 +215,10 @@ void ptx_init_open(PtxReader *r);
 void ptx_init_close(PtxReader *r);
 void ptx_init_value(PtxReader *r, PtxConst c);
 void ptx_init_address(PtxReader *r, const PtxReloc *reloc);
+void ptx_init_attribute(PtxReader *r); /* name = value of a .texref */
+PtxReloc ptx_masked(PtxReader *r, PtxConst mask, PtxReloc reloc);
+PtxReloc ptx_reloc(PtxWord w, const char *name, bool generic);
+void ptx_no_difference(PtxReader *r); /* name - 8 */
 void ptx_decl_param(PtxReader *r);
 
 void ptx_func_begin(PtxReader *r, bool is_entry);

@@ -21,7 +21,7 @@
 typedef struct PtxReader PtxReader;
 typedef struct PtxWord { /* an identifier; "%tid.x" and "v.y" are one */
     Name name, base;     /* base: without the part behind the dot, 0: there is none */
-    uint32_t line;
+    uint32_t line, column;
 } PtxWord;
 typedef struct PtxConst {
     PtxOperandKind kind; /* PTX_INT, PTX_F32_BITS or PTX_F64_BITS */
@@ -92,9 +92,9 @@ static void yyerror(PtxReader *r, const char *msg);
 %precedence UNARY
 
 %type <number> expr
-%type <operand> ref operand item vector address args half first
+%type <operand> ref base moved operand item vector address args half first
 %type <n> operands list addresses names
-%type <reloc> symbol
+%type <reloc> symbol name sum
 
 %start statement
 
@@ -103,7 +103,7 @@ static void yyerror(PtxReader *r, const char *msg);
 /* Accepted without a look at what follows. */
 statement: single                       { YYACCEPT; }
          ;
-single: ";"
+single: ";"                             { ptx_nothing(r); }
       | WORD ":"                        { ptx_new_label(r, $1); }
       | "{"                             { ptx_brace_open(r); }
       | "}"                             { ptx_brace_close(r); }
@@ -133,7 +133,7 @@ single: ";"
 /* ---- directives that end with their line ---- */
 
 targets: WORD                           { ptx_target(r, $1); }
-       | targets "," WORD
+       | targets "," WORD               { ptx_target_option(r, $3); }
        ;
 file: %empty
     | file "," INT
@@ -199,14 +199,26 @@ initial: expr                           { ptx_init_value(r, $1); }
 values: %empty
       | some_values
       ;
-some_values: initial
-           | some_values "," initial
+some_values: value
+           | some_values "," value
            ;
-symbol: WORD                            { $$ = (PtxReloc){.name = ptx_text(r, $1), .line = $1.line}; }
-      | WORD "(" WORD ")"               { $$ = (PtxReloc){.name = ptx_text(r, $3), .line = $3.line, .generic = true}; }
-      | symbol "+" expr                 { $$ = $1; $$.addend = (int64_t)((uint64_t)$1.addend + (uint64_t)$3.value); }
-      | symbol "-" expr                 { $$ = $1; $$.addend = (int64_t)((uint64_t)$1.addend - (uint64_t)$3.value); }
+value: initial
+     | WORD "=" WORD                    { ptx_init_attribute(r); }
+     | WORD "=" INT                     { ptx_init_attribute(r); }
+     ;
+symbol: name
+      | sum
+      | INT "(" name ")"                { $$ = ptx_masked(r, $1, $3); }
+      | INT "(" sum ")"                 { $$ = ptx_masked(r, $1, $3); }
       ;
+name: WORD                              { $$ = ptx_reloc($1, ptx_text(r, $1), false); }
+    | WORD "(" WORD ")"                 { $$ = ptx_reloc($3, ptx_text(r, $3), true); }
+    ;
+sum: name "+" expr                      { $$ = $1; $$.addend = $3.value; }
+   | name "-" expr                      { $$ = $1; ptx_no_difference(r); }
+   | sum "+" expr                       { $$ = $1; $$.addend = (int64_t)((uint64_t)$1.addend + (uint64_t)$3.value); }
+   | sum "-" expr                       { $$ = $1; $$.addend = (int64_t)((uint64_t)$1.addend - (uint64_t)$3.value); }
+   ;
 
 /* ---- functions ---- */
 
@@ -244,7 +256,7 @@ param: SPACE                            { ptx_decl_begin(r, $1); }
        qualities param_name dims        { ptx_decl_param(r); }
      ;
 param_name: WORD                        { ptx_decl_name(r, $1); }
-          | "_"                         { ptx_decl_name(r, (PtxWord){0, 0, r->cur.line}); }
+          | "_"                         { ptx_decl_name(r, (PtxWord){0, 0, r->cur.line, r->cur.column}); }
           ;
 prototype: prototype_params prototype_name prototype_params
          | prototype LIMIT integers
@@ -275,6 +287,7 @@ operand: item
        | address
        | address DOT                    { $$ = $1; vec_push(r->arena, &r->mods, $2); }
        | args
+       | vector "|" half                { ptx_push(r, $1); ptx_push(r, $3); $$ = ptx_list(r, PTX_PAIR, r->stack.n - 2); }
        | first "|" half                 { ptx_push(r, $3); $$ = ptx_list(r, PTX_PAIR, r->stack.n - 2); }
        ;
 first: half                             { $$ = $1; ptx_push(r, $1); }
@@ -287,11 +300,17 @@ item: ref
     | "-" WORD                          { $$ = ptx_negated(r, ptx_use(r, $2)); }
     | expr                              { $$ = ptx_constant($1); }
     ;
-ref: WORD                               { $$ = ptx_use(r, $1); }
-   | WORD "[" expr "]"                  { $$ = ptx_element(r, ptx_use(r, $1), $3); }
-   | ref "+" expr                       { $$ = ptx_offset(r, $1, $3, false); }
-   | ref "-" expr                       { $$ = ptx_offset(r, $1, $3, true); }
+ref: base
+   | moved
    ;
+base: WORD                              { $$ = ptx_use(r, $1); }
+    | WORD "[" expr "]"                 { $$ = ptx_element(r, ptx_use(r, $1), $3); }
+    ;
+moved: base "+" expr                    { $$ = ptx_offset(r, $1, $3, false); }
+     | base "-" expr                    { $$ = $1; ptx_no_difference(r); }
+     | moved "+" expr                   { $$ = ptx_offset(r, $1, $3, false); }
+     | moved "-" expr                   { $$ = ptx_offset(r, $1, $3, true); }
+     ;
 vector: "{" vector_items "}"            { $$ = ptx_list(r, PTX_VECTOR, $<n>2); }
       ;
 args: ARGS ")"                          { $$ = ptx_list(r, PTX_ARGS, r->stack.n); }

@@ -37,14 +37,20 @@ static const char *space_word(uint32_t space)
     }
 }
 
-static void put_mnemonic(const SimProgram *p, uint32_t pc, Text *out)
+void sim_describe_op(SimMachine *m, uint32_t pc, Text *out)
 {
+    const SimProgram *p = m->launch.program;
     static const char *const names[SIM_OPCODE_COUNT] = {
 #define OP(id) #id,
 #include "runtime/sim/ops.def"
 #undef OP
     };
     static const char *const bars[] = {"bar.sync", "bar.arrive", "bar.red.popc", "bar.red.and", "bar.red.or"};
+    if (pc >= p->nops) return;
+    if (p->places && p->places[pc].instr) {
+        text_str(out, p->places[pc].instr);
+        return;
+    }
     const SimOp *op = &p->ops[pc];
     switch (op->code) {
     case SIM_FORM: put_form(&p->forms[op->imm], out); return;
@@ -77,13 +83,59 @@ void sim_describe_place(SimMachine *m, uint32_t pc, Text *out)
         if (at->line && file) text_printf(out, "%s:%" PRIu32 ":%" PRIu32 ", ", file, at->line, at->column);
         text_printf(out, "PTX line %" PRIu32 ": ", at->ptx_line);
     }
-    put_mnemonic(p, pc, out);
+    sim_describe_op(m, pc, out);
 }
 
-static const char *role_at(const SimMachine *m, uint32_t pc)
+SimThread *sim_thread(const SimMachine *m, SimWho who)
+{
+    for (uint32_t i = 0; i < m->nresident; i++) {
+        SimCluster *c = m->resident[i];
+        if (c->number != who.cluster) continue;
+        if (who.rank >= c->nctas || c->ctas[who.rank] == NULL || who.thread >= c->ctas[who.rank]->nthreads) return NULL;
+        return &c->ctas[who.rank]->threads[who.thread];
+    }
+    return NULL;
+}
+
+const char *sim_role(const SimMachine *m, SimWho who)
 {
     const SimProgram *p = m->launch.program;
-    return p->places && pc < p->nops ? p->places[pc].role : NULL;
+    if (p->places == NULL || who.pc >= p->nops) return NULL;
+    const SimPlace *at = &p->places[who.pc];
+    if (!at->joined) return at->role;
+    const SimThread *t = sim_thread(m, who);
+    return t ? t->role : NULL;
+}
+
+/* The parameter that leads to the block: a pointer into it, or a tensor map of an array in it. */
+static const SimParam *param_of(const SimMachine *m, const SimBlock *b)
+{
+    const SimProgram *p = m->launch.program;
+    for (uint32_t i = 0; m->params && i < p->nparams; i++) {
+        const SimParam *q = &p->params[i];
+        uint64_t address = 0;
+        MapDesc map;
+        char why[200];
+        if (q->name == NULL) continue;
+        if (q->bytes == 8) memcpy(&address, m->params + q->offset, 8);
+        else if (q->bytes == SIM_MAP_BYTES && sim_map_decode(m->params + q->offset, &map, why, sizeof why))
+            address = (uint64_t)map.address;
+        if (address >= b->address && address - b->address < b->bytes) return q;
+    }
+    return NULL;
+}
+
+void sim_describe_block(SimMachine *m, const SimBlock *b, Text *out)
+{
+    const SimLaunch *l = &m->launch;
+    for (uint32_t i = 0; l->globals && i < l->module->nglobals; i++) {
+        if (l->globals[i] != b) continue;
+        text_printf(out, "variable %s (%" PRIu64 " bytes)", l->module->globals[i].name, b->bytes);
+        return;
+    }
+    const SimParam *p = param_of(m, b);
+    if (p) text_printf(out, "the allocation of parameter %s (%" PRIu64 " bytes)", p->name, b->bytes);
+    else text_printf(out, "the allocation at 0x%" PRIx64 " (%" PRIu64 " bytes)", b->address, b->bytes);
 }
 
 void sim_describe(SimMachine *m, SimWho who, Text *out)
@@ -92,19 +144,21 @@ void sim_describe(SimMachine *m, SimWho who, Text *out)
     sim_cta_id(&m->launch, who.cluster, who.rank, id);
     text_printf(out, "%sCTA (%" PRIu32 ",%" PRIu32 ",%" PRIu32 ") thread %u", who.async ? "the copy issued by " : "",
                 id[0], id[1], id[2], (unsigned)who.thread);
-    const char *role = role_at(m, who.pc);
+    const char *role = sim_role(m, who);
     if (role) text_printf(out, " (role %s)", role);
     else if (who.thread >= 32) text_printf(out, " (warp %d, lane %d)", who.thread / 32, who.thread % 32);
     text_lit(out, ", ");
     sim_describe_place(m, who.pc, out);
 }
 
-static bool file_finding(SimMachine *m, ErrorCode code, const SimWho *who, const SimWho *other, const char *fmt,
-                         va_list ap)
+static bool file_finding(SimMachine *m, ErrorCode code, const SimWho *who, const SimWho *other, const char *notes,
+                         const char *fmt, va_list ap)
 {
     if (m->failed) return false;
     m->failed = true;
     m->code = code;
+    m->found = who != NULL;
+    if (who) m->finder = *who;
     Text *out = &m->finding;
     text_clear(out);
     text_printf(out, "kernel `%s`: ", m->launch.program->name);
@@ -117,6 +171,7 @@ static bool file_finding(SimMachine *m, ErrorCode code, const SimWho *who, const
         text_lit(out, "\n    other: ");
         sim_describe(m, *other, out);
     }
+    if (notes) text_str(out, notes);
     text_printf(out, "\n    rule: %s", error_info(code)->rule);
     return false;
 }
@@ -127,7 +182,7 @@ bool sim_fail(SimMachine *m, ErrorCode code, SimThread *t, const char *fmt, ...)
     if (t) who = sim_who(t);
     va_list ap;
     va_start(ap, fmt);
-    file_finding(m, code, t ? &who : NULL, NULL, fmt, ap);
+    file_finding(m, code, t ? &who : NULL, NULL, NULL, fmt, ap);
     va_end(ap);
     return false;
 }
@@ -136,7 +191,17 @@ bool sim_fail_at(SimMachine *m, ErrorCode code, const SimWho *who, const SimWho 
 {
     va_list ap;
     va_start(ap, fmt);
-    file_finding(m, code, who, other, fmt, ap);
+    file_finding(m, code, who, other, NULL, fmt, ap);
+    va_end(ap);
+    return false;
+}
+
+bool sim_fail_notes(SimMachine *m, ErrorCode code, const SimWho *who, const SimWho *other, const char *notes,
+                    const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    file_finding(m, code, who, other, notes, fmt, ap);
     va_end(ap);
     return false;
 }

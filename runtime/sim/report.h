@@ -12,6 +12,7 @@
 
 struct SimMachine;
 struct SimThread;
+struct SimBlock;
 
 typedef struct SimWho { /* who did something: kept small, for shadow records */
     uint32_t cluster;   /* linear number in the grid */
@@ -25,6 +26,14 @@ typedef struct SimWho { /* who did something: kept small, for shadow records */
 void sim_describe(struct SimMachine *m, SimWho who, Text *out);
 /* The place alone: "x.tile:12:5, PTX line 40: cp.async.bulk..". */
 void sim_describe_place(struct SimMachine *m, uint32_t pc, Text *out);
+/* The instruction as it is written, without its operands. */
+void sim_describe_op(struct SimMachine *m, uint32_t pc, Text *out);
+/* "the allocation of parameter dst (4096 bytes)": by the parameter or the variable that leads there, if one does. */
+void sim_describe_block(struct SimMachine *m, const struct SimBlock *b, Text *out);
+/* The thread itself; NULL: its cluster is over. */
+struct SimThread *sim_thread(const struct SimMachine *m, SimWho who);
+/* The role that it had there, or NULL. */
+const char *sim_role(const struct SimMachine *m, SimWho who);
 /* Files a finding by `t` (NULL: none in particular) at its pc; later ones of the same launch are dropped. Always
  * returns false, for `return sim_fail(..)`. */
 #if defined(__GNUC__)
@@ -36,5 +45,11 @@ bool sim_fail(struct SimMachine *m, ErrorCode code, struct SimThread *t, const c
 __attribute__((format(printf, 5, 6)))
 #endif
 bool sim_fail_at(struct SimMachine *m, ErrorCode code, const SimWho *who, const SimWho *other, const char *fmt, ...);
+/* The same with further lines, each of them "\n    .."; notes may be NULL. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 6, 7)))
+#endif
+bool sim_fail_notes(struct SimMachine *m, ErrorCode code, const SimWho *who, const SimWho *other, const char *notes,
+                    const char *fmt, ...);
 
 #endif

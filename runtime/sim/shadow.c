@@ -111,10 +111,10 @@ static void mark_cell(Marks *m, Cell c)
         mark_record(m, c.others);
         return;
     }
-    uint32_t l = c.others & ~CELL_LIST;
-    if (m->list[l]) return;
-    m->list[l] = 1;
-    for (uint32_t i = 0; i < m->pool->list[l].n; i++) mark_record(m, m->pool->list[l].record[i]);
+    for (uint32_t l = c.others & ~CELL_LIST; l && !m->list[l]; l = m->pool->list[l].before) {
+        m->list[l] = 1;
+        for (uint32_t i = 0; i < m->pool->list[l].n; i++) mark_record(m, m->pool->list[l].record[i]);
+    }
 }
 
 static void mark_all(Marks *m)
@@ -204,17 +204,20 @@ uint32_t others_get(const ShadowPool *p, uint32_t others, uint32_t out[OTHERS_MA
         return 1;
     }
     const Others *l = &p->list[others & ~CELL_LIST];
-    memcpy(out, l->record, l->n * sizeof *out);
-    return l->n;
+    uint32_t total = l->total;
+    for (;; l = &p->list[l->before]) {
+        memcpy(out + (l->total - l->n), l->record, l->n * sizeof *out);
+        if (l->before == 0) return total;
+    }
 }
 
-uint32_t others_make(ShadowPool *p, const uint32_t *record, uint32_t n)
+static uint32_t others_part(ShadowPool *p, const uint32_t *record, uint32_t n, uint32_t before)
 {
-    if (n < 2) return n ? record[0] : 0;
-    uint64_t hash = n;
+    uint64_t hash = (n + (uint64_t)before * 16) * UINT64_C(0x9E3779B97F4A7C15);
     for (uint32_t i = 0; i < n; i++) hash = (hash ^ record[i]) * UINT64_C(0x9E3779B97F4A7C15);
     uint32_t *recent = &p->recent[hash >> 40 & (OTHERS_RECENT - 1)], l = *recent;
-    if (l && p->list[l].n == n && memcmp(p->list[l].record, record, n * sizeof *record) == 0) return CELL_LIST | l;
+    const Others *was = l ? &p->list[l] : NULL;
+    if (was && was->n == n && was->before == before && memcmp(was->record, record, n * sizeof *record) == 0) return l;
     l = p->freelist;
     if (l) {
         p->freelist = p->list[l].n;
@@ -225,8 +228,19 @@ uint32_t others_make(ShadowPool *p, const uint32_t *record, uint32_t n)
     }
     p->made++;
     p->list[l].n = n;
+    p->list[l].before = before;
+    p->list[l].total = n + (before ? p->list[before].total : 0);
     memcpy(p->list[l].record, record, n * sizeof *record);
     *recent = l;
+    return l;
+}
+
+uint32_t others_make(ShadowPool *p, const uint32_t *record, uint32_t n)
+{
+    uint32_t l = 0;
+    if (n < 2) return n ? record[0] : 0;
+    for (uint32_t i = 0; i < n; i += OTHERS_PART)
+        l = others_part(p, record + i, n - i < OTHERS_PART ? n - i : OTHERS_PART, l);
     return CELL_LIST | l;
 }
 

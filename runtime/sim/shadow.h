@@ -28,6 +28,7 @@ typedef enum RecordFlag {
     REC_GROUP = 128,     /* its completion is a bulk group */
     REC_INVAL = 256,     /* mbarrier.inval */
     REC_ANY_ORDER = 512, /* a write whose order among writes of global memory is declared open */
+    REC_CONST = 4096,    /* ld.global.nc: its bytes are not written while the kernel runs */
     REC_REACH = 3072     /* STRONG, REDUCE: whom its scope includes, REACH_.. << REC_REACH_SHIFT */
 } RecordFlag;
 enum { REC_REACH_SHIFT = 10 };
@@ -50,15 +51,18 @@ typedef struct Cell {
 #define CELL_LIST UINT32_C(0x80000000)
 enum {
     CELL_BYTES = 16,
-    OTHERS_MAX = 8,
+    OTHERS_MAX = 64,
+    OTHERS_PART = 8,
     OTHERS_RECENT = 1024,
     PAGE_BYTES = 4 * 1024,
     PAGE_CELLS = PAGE_BYTES / CELL_BYTES
 };
 
-typedef struct Others { /* not changed: lists that are alike are one, mostly */
-    uint32_t n;         /* 2 .. OTHERS_MAX; in the free list the next one */
-    uint32_t record[OTHERS_MAX];
+typedef struct Others { /* a part of a list; not changed: those that are alike are one, mostly */
+    uint32_t n;         /* 1 .. OTHERS_PART; in the free list the next one */
+    uint32_t total;     /* with those before */
+    uint32_t before;    /* the part with older ones, which is full; 0: none */
+    uint32_t record[OTHERS_PART];
 } Others;
 
 struct Shadow;

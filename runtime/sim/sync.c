@@ -111,6 +111,18 @@ static bool named_agrees(SimMachine *m, SimThread *t, uint32_t id, uint32_t need
     return true;
 }
 
+/* .aligned: "all threads in the warp must execute the same barrier instruction" (PTX ISA, barrier). On a GPU that shows
+ * in some compilations only; fast mode takes it. */
+static bool one_place(SimMachine *m, SimThread *t, uint32_t first)
+{
+    if (!m->checking || first == t->at) return true;
+    const SimPlace *there = &m->launch.program->places[first];
+    return sim_fail(m, E1323, t,
+                    "lanes of one warp arrive on one barrier at different places (another lane at PTX line %" PRIu32
+                    "); with .aligned (and bar) all of them must execute the same instruction",
+                    there->ptx_line);
+}
+
 static void reduce(SimNamed *n, const SimOp *op, const SimThread *t, bool first)
 {
     bool p = (t->slot[op->c] & 1) != (op->flags & 1);
@@ -133,7 +145,10 @@ ExecResult sim_named_barrier(SimMachine *m, SimThread *t, uint32_t id, uint32_t 
     uint32_t needed = all ? cta->nwarps * LANES : threads;
     if (!named_agrees(m, t, id, needed, is_red(op))) return EXEC_FAILED;
     SimNamed *n = &cta->named[id];
-    bool first = n->needed == 0;
+    uint32_t w = t->id / LANES;
+    bool first = n->needed == 0, aligned = op->code == SIM_BAR ? op->extra : false;
+    if (n->lanes[w] && aligned && !one_place(m, t, n->at[w])) return EXEC_FAILED;
+    if (n->lanes[w] == 0) n->at[w] = t->at;
     n->all = all && (first || n->all);
     n->red = is_red(op);
     n->needed = needed;
@@ -192,13 +207,29 @@ static void cluster_release(SimMachine *m, SimCluster *c)
         }
 }
 
-ExecResult sim_cluster_arrive(SimMachine *m, SimThread *t, bool relaxed)
+/* The other lanes of t's warp that have arrived (wait: that wait) in this generation stand where t does. */
+static bool cluster_aligned(SimMachine *m, SimThread *t, bool wait)
+{
+    const SimWarp *w = &t->cta->warps[t->id / LANES];
+    uint64_t phase = t->cta->cluster->generation + 1;
+    for (uint32_t i = 0; i < w->n; i++) {
+        const SimThread *x = &t->cta->threads[w->first + i];
+        if (x == t || x->wait == WAIT_EXITED || x->cluster_phase != phase) continue;
+        if (wait && x->wait != WAIT_CLUSTER) continue;
+        if (!one_place(m, t, wait ? x->at : x->cluster_at)) return false;
+    }
+    return true;
+}
+
+ExecResult sim_cluster_arrive(SimMachine *m, SimThread *t, bool relaxed, bool aligned)
 {
     SimCluster *c = t->cta->cluster;
     if (t->cluster_phase) {
         sim_fail(m, E1323, t, "this thread arrives on the cluster barrier again without having waited for it");
         return EXEC_FAILED;
     }
+    if (aligned && m->checking && !cluster_aligned(m, t, false)) return EXEC_FAILED;
+    t->cluster_at = t->at;
     t->cluster_phase = c->generation + 1;
     c->arrived++;
     m->progress++;
@@ -207,7 +238,7 @@ ExecResult sim_cluster_arrive(SimMachine *m, SimThread *t, bool relaxed)
     return EXEC_BUDGET;
 }
 
-ExecResult sim_cluster_wait(SimMachine *m, SimThread *t)
+ExecResult sim_cluster_wait(SimMachine *m, SimThread *t, bool aligned)
 {
     SimCluster *c = t->cta->cluster;
     if (t->cluster_phase == 0) {
@@ -215,6 +246,7 @@ ExecResult sim_cluster_wait(SimMachine *m, SimThread *t)
         return EXEC_FAILED;
     }
     if (t->cluster_phase == c->generation + 1) {
+        if (aligned && m->checking && !cluster_aligned(m, t, true)) return EXEC_FAILED;
         t->pc = t->at;
         sim_block(m, t, WAIT_CLUSTER);
         return EXEC_BLOCKED;

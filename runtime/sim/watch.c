@@ -74,6 +74,7 @@ static void start_threads(Watch *w, ClusterWatch *c, SimCta *a, CtaWatch *cta)
                              .reads_agent = NO_AGENT,
                              .all_agent = NO_AGENT,
                              .own = {[KNOW_C] = 1, [KNOW_E] = 1}};
+        for (int k = 0; k < LAST_WAITS; k++) v[i].last_wait[k].agent = NO_AGENT;
         a->threads[i].watch = &v[i];
     }
 }
@@ -115,6 +116,9 @@ static void end_cta(Watch *w, SimCta *a)
     }
     for (uint32_t i = 0; i < 16; i++) meeting_clear(w, &cta->named[i]);
     shadow_free(cta->shadow);
+    foreign_drop(&w->clocks, cta->fenced);
+    foreign_drop(&w->clocks, cta->fences_met);
+    foreign_drop(&w->clocks, cta->last_met);
     for (int i = 0; i < END_COUNT; i++) {
         Ending *e = &cta->end[i];
         clock_drop(&w->clocks, e->exited);
@@ -215,7 +219,8 @@ static bool supersedes(const Access *a, const Record *o)
 {
     const ShadowPool *p = &a->w->shadows;
     const Record *r = &p->record[a->record];
-    if (o->flags & REC_WRITE || (a->flags & ~o->flags & (REC_STRONG | REC_REDUCE | REC_ANY_ORDER))) return false;
+    if (o->flags & (REC_WRITE | REC_CONST) || (a->flags & ~o->flags & (REC_STRONG | REC_REDUCE | REC_ANY_ORDER)))
+        return false;
     if (a->flags & (REC_STRONG | REC_REDUCE)) {
         bool one_cta = a->t->cluster == o->who.cluster && a->who.rank == o->who.rank;
         if (!one_cta || (a->flags & REC_REACH) > (o->flags & REC_REACH)) return false;
@@ -238,8 +243,10 @@ static bool check_others(Access *a, Cell in, uint32_t *keep, uint32_t *n, bool *
 {
     const ShadowPool *p = &a->w->shadows;
     uint32_t v[OTHERS_MAX], had = others_get(p, in.others, v);
+    bool write = a->flags & REC_WRITE;
     for (uint32_t i = 0; i < had; i++) {
         const Record *o = &p->record[v[i]];
+        if (write && o->flags & REC_CONST) return accept(a, v[i], FAULT_CONST);
         if (v[i] == a->record) {
             *known = true;
         } else if (conflict(a, o)) {
@@ -259,6 +266,7 @@ static bool step(void *user, Cell in, Cell *out)
     uint32_t keep[OTHERS_MAX + 1], n = 0;
     bool write = a->flags & REC_WRITE, known = false;
     if (in.write == 0 && a->cta && a->wants_data) return accept(a, 0, FAULT_UNWRITTEN);
+    if (a->flags & REC_CONST && in.write) return accept(a, in.write, FAULT_CONST);
     if (in.others && !check_others(a, in, keep, &n, &known)) return false;
     if (in.write && in.write != a->record) {
         const Record *o = &p->record[in.write];
@@ -273,8 +281,12 @@ static bool step(void *user, Cell in, Cell *out)
     if (write) out->write = a->record;
     else if (known) return true;
     else keep[n++] = a->record;
-    uint32_t most = n > OTHERS_MAX; /* of too many the oldest is forgotten */
-    out->others = others_make(p, keep + most, n - most);
+    if (n >
+        OTHERS_MAX) { /* of too many one of the newer ones is forgotten: so the parts with older ones stay as they are */
+        uint32_t i = OTHERS_MAX - OTHERS_PART + a->record % OTHERS_PART;
+        keep[i] = keep[--n];
+    }
+    out->others = others_make(p, keep, n);
     return true;
 }
 
@@ -285,6 +297,19 @@ Access access_of(SimMachine *m, SimThread *t, const SimLoc *at)
     if (at->space == PTX_SPACE_SHARED) a.cta = at->cta;
     else a.block = at->block;
     return a;
+}
+
+static bool report_const(const Access *a, uint64_t failed)
+{
+    const Record *o = &a->w->shadows.record[a->other];
+    bool write = a->flags & REC_WRITE;
+    SimWho other = o->who;
+    return sim_fail_at(a->m, E1315, &a->who, &other,
+                       "byte %llu of an allocation is %s: memory that .nc loads read must be read-only for the whole "
+                       "duration of the kernel (PTX ISA, ld.global.nc), however the two are ordered",
+                       (unsigned long long)failed,
+                       write ? "written, which ld.global.nc reads in the same kernel"
+                             : "read by ld.global.nc, which the same kernel has written");
 }
 
 bool access_run(Access *a, const SimLoc *at, uint32_t bytes, ShadowMemo *memo)
@@ -300,6 +325,7 @@ bool access_run(Access *a, const SimLoc *at, uint32_t bytes, ShadowMemo *memo)
     }
     uint64_t failed;
     if (shadow_walk(s, at->offset, bytes, memo, step, a, &failed)) return true;
+    if (a->fault == FAULT_CONST) return report_const(a, failed);
     return report_access(a, s, failed, at->offset + bytes);
 }
 
@@ -394,6 +420,15 @@ bool watch_read(SimMachine *m, SimThread *t, const SimLoc *at, uint32_t bytes, A
     if (m->watch == NULL || t->watch == NULL || !in_shadow(at)) return true;
     Access a = access_of(m, t, at);
     a.flags = strength(kind, scope);
+    a.wants_data = true;
+    return thread_access(&a, t, at, bytes);
+}
+
+bool watch_read_const(SimMachine *m, SimThread *t, const SimLoc *at, uint32_t bytes)
+{
+    if (m->watch == NULL || t->watch == NULL || !in_shadow(at)) return true;
+    Access a = access_of(m, t, at);
+    a.flags = at->space == PTX_SPACE_GLOBAL ? REC_CONST : 0;
     a.wants_data = true;
     return thread_access(&a, t, at, bytes);
 }

@@ -27,7 +27,9 @@
  * A write to bytes that a live mbarrier holds, and a read of shared memory that was never written, are findings of
  * their own.
  *
- * Release and acquire through atomics and fences carry C between two threads that the scopes of both include.
+ * Release and acquire through atomics and fences carry C between two threads that the scopes of both include. So does
+ * fence.sc (and membar) to a later one, where relaxed operations in between, also of other threads of the two CTAs, show
+ * that it is the later one.
  *
  * When a CTA exits, accesses of others to its shared memory must be over: weak writes and atomics in the order C,
  * reads, strong stores (flags), operations on its mbarriers and copies in the order E.
@@ -48,6 +50,8 @@ void watch_forget(SimMemory *memory);
 /* Plain accesses of a thread. reduce: red / atom (with kind RELAXED or stronger). scope, where the kind is not WEAK: 0
  * cta, 1 cluster, 2 gpu, 3 sys, here and below. */
 bool watch_read(SimMachine *m, SimThread *t, const SimLoc *at, uint32_t bytes, AccessKind kind, uint32_t scope);
+/* ld.global.nc: memory that is read-only as long as the kernel runs. */
+bool watch_read_const(SimMachine *m, SimThread *t, const SimLoc *at, uint32_t bytes);
 bool watch_write(SimMachine *m, SimThread *t, const SimLoc *at, uint32_t bytes, AccessKind kind, uint32_t scope,
                  bool reduce);
 /* A copy is about to be issued by t: starts its record, whose order is what t knows now. The completion is given once
@@ -71,6 +75,9 @@ bool watch_mbar_inval(SimMachine *m, SimThread *t, SimCta *cta, SimBarrier *b, c
 bool watch_mbar_use(SimMachine *m, SimThread *t, SimCta *cta, SimBarrier *b);
 void watch_mbar_arrive(SimMachine *m, SimThread *t, SimCta *cta, SimBarrier *b, bool relaxed, bool cluster_scope);
 void watch_mbar_phase(SimMachine *m, SimCta *cta, SimBarrier *b); /* b->phase has just gone up */
+/* A wait asked for the phase of this parity (-1: by a state) and was told whether it is over; seen: the phases that are
+ * complete then. */
+void watch_mbar_asked(SimMachine *m, SimThread *t, const SimBarrier *b, int parity, uint64_t seen, bool over);
 void watch_mbar_seen(SimMachine *m, SimThread *t, SimCta *cta, SimBarrier *b, uint64_t phase, bool relaxed,
                      bool cluster_scope); /* a wait has seen that `phase` phases are complete */
 void watch_named_arrive(SimMachine *m, SimThread *t, SimNamed *n);
@@ -82,7 +89,7 @@ void watch_warp(SimMachine *m, SimThread *const *threads, uint32_t n,
                 bool memory); /* a collective; memory: bar.warp.sync */
 void watch_fence_proxy(SimMachine *m, SimThread *t, InstrForm form);
 void watch_fence_init(SimMachine *m, SimThread *t);
-void watch_fence(SimMachine *m, SimThread *t, uint32_t scope); /* fence.acq_rel / .sc, membar */
+void watch_fence(SimMachine *m, SimThread *t, uint32_t scope, bool sc); /* fence.acq_rel / .sc, membar */
 /* ld / atom with acquire, st / red / atom with release, and fences with relaxed ones, through a location. Called after
  * the access was checked. */
 typedef enum WatchAtomic {
@@ -92,6 +99,9 @@ typedef enum WatchAtomic {
     WATCH_RED
 } WatchAtomic; /* red: the thread learns no value */
 void watch_atomic(SimMachine *m, SimThread *t, const SimLoc *at, WatchAtomic what, AccessKind kind, uint32_t scope);
+
+/* For a deadlock: "; it has not seen the end of phase 0" of the mbarrier that t waits on, or nothing. */
+void watch_describe_missed(const SimMachine *m, const SimThread *t, const SimBarrier *b, Text *out);
 
 /* ---- ends ---- */
 bool watch_thread_exit(SimMachine *m, SimThread *t); /* E1312: bulk reads not waited for */

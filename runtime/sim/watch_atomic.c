@@ -13,7 +13,9 @@
 static void location_clear(Watch *w, Location *l)
 {
     foreign_drop(&w->clocks, l->released);
-    l->released = NULL;
+    foreign_drop(&w->clocks, l->fenced);
+    l->released = l->fenced = NULL;
+    l->narrow = false;
     if (l->executed) gather_clear(w, l->executed);
 }
 
@@ -111,6 +113,24 @@ static void take_set(Watch *w, ThreadWatch *t, Foreign *set)
     if (set && set->n > (e != NULL)) knowledge_take(w, t, (Clock *[KNOW_COUNT]){0}, set, MASK_ALL);
 }
 
+static bool has_taken(const ThreadWatch *t, const Foreign *set)
+{
+    for (int i = 0; i < TAKEN_SETS; i++) {
+        if (t->taken[i] == set) return true;
+    }
+    return false;
+}
+
+/* The same for a set that may come again. */
+static void take_often(Watch *w, ThreadWatch *t, Foreign *set)
+{
+    if (set == NULL || has_taken(t, set)) return;
+    take_set(w, t, set);
+    Foreign **slot = &t->taken[t->next_taken++ % TAKEN_SETS];
+    foreign_drop(&w->clocks, *slot);
+    *slot = foreign_ref(set);
+}
+
 static void set_add(Watch *w, Foreign **into, Foreign *set)
 {
     if (*into == set) return;
@@ -119,23 +139,50 @@ static void set_add(Watch *w, Foreign **into, Foreign *set)
     *into = f;
 }
 
+/* Where many locations hold much, memory would not do for a set each: from then on those that change share one, which
+ * knows too much. Orders are taken for granted then that are none; nothing is reported wrongly. */
+#define SETS_BYTES ((size_t)192 << 20)
+static void location_add(Watch *w, Location *l, Foreign *set)
+{
+    if (w->clocks.live < SETS_BYTES) {
+        set_add(w, &l->released, set);
+        return;
+    }
+    if (l->released) set_add(w, &w->coarse, l->released);
+    set_add(w, &w->coarse, set);
+    foreign_drop(&w->clocks, l->released);
+    l->released = foreign_ref(w->coarse);
+}
+
 /* ---- fences: PTX ISA, membar / fence ---- */
 void hear(Watch *w, ThreadWatch *t, Reach r, Foreign *set)
 {
+    if (set == t->last_heard[r] || has_taken(t, set)) return;
     set_add(w, &t->heard[r], set);
+    foreign_drop(&w->clocks, t->last_heard[r]);
+    t->last_heard[r] = foreign_ref(set);
 }
 
-void watch_fence(SimMachine *m, SimThread *t, uint32_t scope)
+void watch_fence(SimMachine *m, SimThread *t, uint32_t scope, bool sc)
 {
     Watch *w = watch_of(m);
     ThreadWatch *tw = t->watch;
-    if (w == NULL || tw == NULL) return;
+    if (w == NULL || tw == NULL || t->cta->shadow == NULL || t->cta->cluster->watch == NULL) return;
     int reach = (int)reach_of(scope);
     for (int r = 0; r <= reach; r++) {
         take_set(w, tw, tw->heard[r]);
         foreign_drop(&w->clocks, tw->heard[r]);
-        tw->heard[r] = NULL;
+        foreign_drop(&w->clocks, tw->last_heard[r]);
+        tw->heard[r] = tw->last_heard[r] = NULL;
     }
+    /* fence.sc: those that come before this one whatever the schedule is (PTX ISA, Fence-SC: its order does not
+     * contradict causality). */
+    CtaWatch *cta = t->cta->shadow;
+    sc = sc && reach == REACH_ALL;
+    if (sc) take_often(w, tw, cta->fences_met);
+    Foreign *set = sc ? as_set(w, tw, tw->k, tw->own, tw->foreign) : NULL;
+    if (sc) set_add(w, &cta->fenced, set);
+    tw->fences++;
     for (int r = 0; r <= reach; r++) {
         Snapshot *f = &tw->fence[r];
         for (int i = 0; i < KNOW_COUNT; i++) {
@@ -145,36 +192,50 @@ void watch_fence(SimMachine *m, SimThread *t, uint32_t scope)
         }
         foreign_drop(&w->clocks, f->foreign);
         f->foreign = foreign_ref(tw->foreign);
+        foreign_drop(&w->clocks, f->set);
+        f->set = foreign_ref(set);
+        f->serial = tw->fences;
         f->taken = true;
     }
+    foreign_drop(&w->clocks, set);
     tick(tw);
 }
 
 /* ---- atomics ---- */
 static void learn(const Atomic *a)
 {
-    for (int r = 0; r <= (int)a->reach; r++) {
+    for (int r = (int)a->reach; r >= 0; r--) {
         const Location *l = part_of(a, (Reach)r, false);
-        if (l == NULL || l->released == NULL) continue;
-        if (a->acquires) take_set(a->w, a->t, l->released);
+        if (l == NULL || l->released == NULL || (a->reach == REACH_ALL && r != REACH_ALL && !l->narrow)) continue;
+        if (a->acquires) take_often(a->w, a->t, l->released);
         else hear(a->w, a->t, (Reach)r, l->released);
     }
     const Location *l = part_of(a, REACH_CLUSTER, false);
     if (l && l->executed) knowledge_take(a->w, a->t, l->executed->k, NULL, MASK_EXEC);
 }
 
+/* What t knew at its last fence that reaches so far; NULL: there is none. The thread keeps it. */
+static Foreign *fence_set(Watch *w, ThreadWatch *t, Reach r)
+{
+    Snapshot *f = &t->fence[r];
+    const Snapshot *wide = &t->fence[REACH_ALL];
+    if (!f->taken || f->set) return f->set;
+    if (wide->set && wide->serial == f->serial) f->set = foreign_ref(wide->set);
+    else f->set = as_set(w, t, f->k, f->own, f->foreign);
+    return f->set;
+}
+
 static void publish(const Atomic *a)
 {
     Watch *w = a->w;
     ThreadWatch *t = a->t;
-    Foreign *now = a->releases ? as_set(w, t, t->k, t->own, t->foreign) : NULL;
-    for (int r = 0; r <= (int)a->reach; r++) {
-        const Snapshot *f = &t->fence[r];
-        Foreign *set = foreign_ref(now);
-        if (set == NULL && f->taken) set = as_set(w, t, f->k, f->own, f->foreign);
+    Foreign *now = a->releases ? as_set(w, t, t->k, t->own, t->foreign) : NULL, *widest = NULL;
+    for (int r = (int)a->reach; r >= 0; r--) {
+        Foreign *set = now ? now : fence_set(w, t, (Reach)r);
         Location *l = set ? part_of(a, (Reach)r, true) : NULL;
-        if (l) set_add(w, &l->released, set);
-        foreign_drop(&w->clocks, set);
+        if (r == REACH_ALL) widest = set;
+        if (l) location_add(w, l, set);
+        if (l && set != widest) l->narrow = true;
     }
     foreign_drop(&w->clocks, now);
     Location *l = part_of(a, REACH_CLUSTER, true);
@@ -201,6 +262,15 @@ static void change(const Atomic *a, WatchAtomic what)
     if (a->releases || a->several) tick(a->t);
 }
 
+static void fences_learn(const Atomic *a, CtaWatch *cta)
+{
+    Foreign *set = a->all->fenced;
+    if (set == NULL || set == cta->last_met) return;
+    set_add(a->w, &cta->fences_met, set);
+    foreign_drop(&a->w->clocks, cta->last_met);
+    cta->last_met = foreign_ref(set);
+}
+
 void watch_atomic(SimMachine *m, SimThread *t, const SimLoc *at, WatchAtomic what, AccessKind kind, uint32_t scope)
 {
     Atomic a = {.w = watch_of(m), .t = t->watch, .c = t->cta->cluster->watch, .rank = t->cta->rank};
@@ -213,9 +283,14 @@ void watch_atomic(SimMachine *m, SimThread *t, const SimLoc *at, WatchAtomic wha
     a.acquires = kind == ACCESS_ACQUIRE || kind == ACCESS_ACQ_REL;
     a.releases = kind == ACCESS_RELEASE || kind == ACCESS_ACQ_REL;
     a.reach = reach_of(scope);
-    bool make = writes && (a.releases || a.several || a.t->fence[REACH_CTA].taken);
+    CtaWatch *cta = t->cta->shadow;
+    if (cta == NULL) return;
+    bool make = writes && (a.releases || a.several || a.t->fence[REACH_CTA].taken || cta->fenced);
     a.all = location(a.w, shared ? &home->shared : &a.w->global, owner, at->offset, PART_ALL, make);
     if (a.all == NULL) return;
+    bool wide = a.reach == REACH_ALL;
+    if (wide && what != WATCH_ST && what != WATCH_RED) fences_learn(&a, cta);
     if (what == WATCH_LD || what == WATCH_ATOM) learn(&a);
     if (writes) change(&a, what);
+    if (wide && writes && cta->fenced) set_add(a.w, &a.all->fenced, cta->fenced);
 }

@@ -23,6 +23,8 @@ typedef struct Location {
     uint32_t stores; /* ALL: plain stores, each of which ends what was released before; else: the last one then */
     uint32_t cluster, agent; /* ALL: whose store was the last one, if nobody else has changed it since */
     Foreign *released;       /* what an acquire there learns */
+    bool narrow;             /* not ALL: has what is not in that of ALL */
+    Foreign *fenced;         /* ALL: what was known at fence.sc of those CTAs whose values a read sees */
     struct Gather *executed; /* CLUSTER: E and M of those whose values a read sees */
 } Location;
 #define PART_ALL UINT32_MAX
@@ -37,6 +39,7 @@ typedef struct Watch {
     ClockPool clocks;
     ShadowPool shadows;
     Locations global; /* PART_ALL */
+    Foreign *coarse;  /* all that was released at locations since memory became short */
 } Watch;
 
 typedef enum AgentKind { AGENT_THREAD, AGENT_MBAR, AGENT_READS, AGENT_ALL } AgentKind;
@@ -90,6 +93,8 @@ typedef struct CtaWatch {
     Ending end[END_COUNT];
     uint32_t first_agent; /* of its threads */
     Meeting named[16];
+    /* What was known at fence.sc of its threads, and of those before that strong reads of its threads have met. */
+    Foreign *fenced, *fences_met, *last_met;
 } CtaWatch;
 
 typedef struct MbarWatch {
@@ -112,12 +117,25 @@ typedef struct ThreadRecord { /* the record of an instruction, while it can serv
     ShadowMemo memo;
 } ThreadRecord;
 
+enum { LAST_WAITS = 8 };
+typedef struct LastWait { /* of a thread on an mbarrier, for messages */
+    uint32_t agent;       /* NO_AGENT: none */
+    uint32_t shift;       /* of the agent then */
+    uint32_t pc, seen;    /* phases that were complete when one returned true */
+    int8_t parity;        /* -1: by a state */
+    bool over;            /* it has returned true */
+    bool late;            /* after polls that failed */
+} LastWait;
+
 typedef struct Snapshot { /* what a thread knew at a fence, own[] included */
     bool taken;
     uint32_t own[KNOW_COUNT];
     Clock *k[KNOW_COUNT];
     Foreign *foreign;
+    Foreign *set;    /* all of it, made when first needed */
+    uint32_t serial; /* snapshots of one fence are alike */
 } Snapshot;
+enum { TAKEN_SETS = 2 };
 
 typedef struct ThreadWatch {
     uint32_t agent, cluster;
@@ -131,10 +149,14 @@ typedef struct ThreadWatch {
     Snapshot fence[REACH_COUNT]; /* at the last fence that reaches so far */
     /* What relaxed reads have met since the last fence: released for the own CTA, for the cluster, for all. */
     Foreign *heard[REACH_COUNT];
+    Foreign *last_heard[REACH_COUNT]; /* the set that came last */
+    Foreign *taken[TAKEN_SETS];       /* sets that were taken last: polls meet one again and again */
+    uint32_t next_taken, fences;
     uint64_t group; /* of its last copy with one; 0: none */
     SimWho group_who;
     uint32_t cluster_round, named_round[16];
     ThreadRecord record[THREAD_RECORDS];
+    LastWait last_wait[LAST_WAITS]; /* by agent; of several the last one */
 } ThreadWatch;
 
 /* ---- watch.c ---- */
@@ -149,7 +171,7 @@ uint32_t know_time(const ThreadWatch *t, KnowKind k, uint32_t cluster, uint32_t 
 bool check_started(SimMachine *m, SimThread *t, SimCta *cta, const SimWho *who, const char *what);
 void pending_note(Watch *w, SimCta *cta, End end, uint32_t agent, uint32_t time, SimWho who);
 
-typedef enum Fault { FAULT_NONE, FAULT_UNWRITTEN, FAULT_MBAR, FAULT_ORDER, FAULT_PROXY } Fault;
+typedef enum Fault { FAULT_NONE, FAULT_UNWRITTEN, FAULT_MBAR, FAULT_ORDER, FAULT_PROXY, FAULT_CONST } Fault;
 typedef struct Access { /* one that is being checked */
     SimMachine *m;
     Watch *w;

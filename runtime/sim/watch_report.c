@@ -35,7 +35,11 @@ static void say_bytes(Words *w, const Access *a, uint64_t first, uint64_t end)
         say(w, "shared memory of ");
         say_cta(w, a->cta);
     } else {
-        say(w, "the allocation at 0x%" PRIx64 " (%" PRIu64 " bytes)", a->block->address, a->block->bytes);
+        Text block;
+        text_init(&block, a->w->mem);
+        sim_describe_block(a->m, a->block, &block);
+        say(w, "%s", block.s);
+        text_free(&block);
     }
 }
 
@@ -67,6 +71,37 @@ static void say_phase(Words *w, const ClusterWatch *c, const ThreadWatch *t, con
     }
 }
 
+/* What the thread's last wait on the barrier asked for, which did not cover phase `phase`. */
+static void note_last_wait(Text *notes, SimMachine *m, const ThreadWatch *t, const Agent *g, uint32_t agent,
+                           uint32_t phase)
+{
+    const LastWait *l = &t->last_wait[agent % LAST_WAITS];
+    if (l->agent != agent || l->shift != g->shift || !l->over || l->seen > phase) return;
+    text_lit(notes, "\n    last wait there: ");
+    sim_describe_place(m, l->pc, notes);
+    if (l->parity >= 0) text_printf(notes, " for parity %d", l->parity);
+    if (l->seen == 0) text_lit(notes, ", which names the phase before phase 0 and returned at once");
+    else if (l->late) text_printf(notes, ", until phase %u was over", (unsigned)l->seen - 1);
+    else text_printf(notes, ", which named phase %u and returned at once", (unsigned)l->seen - 1);
+}
+
+static void note_phase(Text *notes, const Access *a, const Agent *g, const Record *o)
+{
+    uint32_t phase = o->done_time - 1 - g->shift;
+    SimCluster *c = a->cluster->cluster;
+    const SimBarrier *b = g->rank < c->nctas ? mbar_find(c->ctas[g->rank], g->offset) : NULL;
+    note_last_wait(notes, a->m, a->t, g, o->done_agent, phase);
+    uint32_t known = know_time(a->t, KNOW_C, a->t->cluster, o->done_agent);
+    if (b && b->phase == phase && known >= g->shift && known - g->shift == phase && b->last_expected == 0)
+        mbar_describe_end(a->m, b, notes);
+}
+
+static bool is_committed(const Access *a, const Record *o)
+{
+    const SimThread *t = sim_thread(a->m, o->who);
+    return t == NULL || o->done_time <= t->committed;
+}
+
 /* How the end of an asynchronous access can be known. */
 static void say_completion(Words *w, const Access *a, const Record *o)
 {
@@ -76,6 +111,8 @@ static void say_completion(Words *w, const Access *a, const Record *o)
         say(w, "it belongs to bulk group %u of %s, ", o->done_time, own ? "this thread" : "its thread");
         if (g && g->kind == AGENT_ALL && know_time(a->t, KNOW_C, a->t->cluster, o->done_agent - 1) >= o->done_time) {
             say(w, "of which only the reads were waited for (wait_group.read; the writes need wait_group)");
+        } else if (!is_committed(a, o)) {
+            say(w, "which is not even committed (cp.async.bulk.commit_group)");
         } else if (own) {
             say(w, "which has not been waited for (%s)",
                 g && g->kind == AGENT_READS ? "cp.async.bulk.wait_group.read" : "cp.async.bulk.wait_group");
@@ -151,9 +188,15 @@ static bool report_order(const Access *a, const Record *o, const Words *bytes)
     else if (o->flags & REC_ASYNC) say_completion(&why, a, o);
     else say_order(&why, a, o);
     bool there = a->flags & (REC_MBAR | REC_INVAL);
-    return sim_fail_at(a->m, proxy ? E1306 : order_code(a, o), &a->who, &o->who, "%s%s%s, after %s%s: %s",
-                       verb(a->flags), there ? ", at " : " ", bytes->s, verb(o->flags),
-                       o->flags & REC_INVAL ? "" : " them", why.s);
+    Text notes;
+    text_init(&notes, a->w->mem);
+    const Agent *g = o->who.cluster == a->t->cluster ? agent_of(a->cluster, o->done_agent) : NULL;
+    if (!proxy && o->flags & REC_ASYNC && !(o->flags & REC_GROUP) && g) note_phase(&notes, a, g, o);
+    sim_fail_notes(a->m, proxy ? E1306 : order_code(a, o), &a->who, &o->who, notes.s, "%s%s%s, after %s%s: %s",
+                   verb(a->flags), there ? ", at " : " ", bytes->s, verb(o->flags), o->flags & REC_INVAL ? "" : " them",
+                   why.s);
+    text_free(&notes);
+    return false;
 }
 
 static bool concerns(const Access *a, Cell c)
@@ -246,4 +289,18 @@ bool report_exit(SimMachine *m, SimCta *cta, End end, uint32_t agent)
     else say(&w, "it");
     return sim_fail_at(m, into ? E1317 : E1311, &p->who, NULL, "%s%s", w.s,
                        into ? "" : " or for something that comes after that");
+}
+
+void watch_describe_missed(const SimMachine *m, const SimThread *t, const SimBarrier *b, Text *out)
+{
+    const ThreadWatch *tw = t->watch;
+    const MbarWatch *bw = b->watch;
+    if (m->watch == NULL || tw == NULL || bw == NULL) return;
+    const LastWait *l = &tw->last_wait[bw->agent % LAST_WAITS];
+    if (l->agent != bw->agent || l->over || l->seen >= b->phase) return;
+    if (l->seen + UINT64_C(1) == b->phase)
+        text_printf(out, "; its waits have not seen the end of phase %u", (unsigned)l->seen);
+    else
+        text_printf(out, "; its waits have not seen the ends of phases %u .. %u", (unsigned)l->seen,
+                    (unsigned)b->phase - 1);
 }

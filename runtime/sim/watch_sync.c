@@ -78,8 +78,14 @@ void thread_clear(Watch *w, ThreadWatch *t)
     for (int i = 0; i < REACH_COUNT; i++) {
         clocks_drop(w, t->fence[i].k);
         foreign_drop(&w->clocks, t->fence[i].foreign);
+        foreign_drop(&w->clocks, t->fence[i].set);
         foreign_drop(&w->clocks, t->heard[i]);
-        t->fence[i].foreign = t->heard[i] = NULL;
+        foreign_drop(&w->clocks, t->last_heard[i]);
+        t->fence[i].foreign = t->fence[i].set = t->heard[i] = t->last_heard[i] = NULL;
+    }
+    for (int i = 0; i < TAKEN_SETS; i++) {
+        foreign_drop(&w->clocks, t->taken[i]);
+        t->taken[i] = NULL;
     }
 }
 
@@ -324,6 +330,24 @@ static void hear_clocks(Watch *w, ThreadWatch *t, Reach r, Clock *const *k, Fore
     hear(w, t, r, one);
     if (f) hear(w, t, r, f);
     foreign_drop(&w->clocks, one);
+}
+
+void watch_mbar_asked(SimMachine *m, SimThread *t, const SimBarrier *b, int parity, uint64_t seen, bool over)
+{
+    ThreadWatch *tw = t->watch;
+    const MbarWatch *bw = b->watch;
+    const ClusterWatch *c = t->cta->cluster->watch;
+    if (m->watch == NULL || tw == NULL || bw == NULL || c == NULL) return;
+    LastWait *l = &tw->last_wait[bw->agent % LAST_WAITS], was = *l;
+    *l = (LastWait){.agent = bw->agent,
+                    .shift = c->agent[bw->agent].shift,
+                    .pc = t->at,
+                    .seen = (uint32_t)seen,
+                    .parity = (int8_t)parity,
+                    .over = over};
+    bool again = was.agent == l->agent && was.shift == l->shift;
+    if (!over && again) l->seen = was.seen;
+    l->late = over && again && was.pc == l->pc && !was.over;
 }
 
 void watch_mbar_seen(SimMachine *m, SimThread *t, SimCta *cta, SimBarrier *b, uint64_t phase, bool relaxed,

@@ -22,7 +22,7 @@ module 8.6 sm_100a "$gather" >gather.ptx
 expect 0 '' check-ptx gather.ptx
 for option in '--target=sm_100' '--target sm_100' '-arch=sm_100' '-arch sm_100'; do
     # shellcheck disable=SC2086
-    expect 1 '^gather\.ptx:12:1: error: sm_100 does not have .*sm_100a \(8\.6\).*shared::cta.* \[E1409\]$' check-ptx $option gather.ptx
+    expect 1 '^gather\.ptx:12:1: error: sm_100 does not have .*sm_100a \(PTX 8\.6\).*shared::cta.* \[E1409\]$' check-ptx $option gather.ptx
 done
 expect 1 'sm_100f needs \.version 8\.8.*E1415' check-ptx --target=sm_100f gather.ptx
 expect 0 '' check-ptx --target=sm_101f --ptx-version=8.8 gather.ptx
@@ -75,6 +75,14 @@ printf '\0\1\2\377' >bytes.ptx
 expect 1 'E1401' check-ptx bytes.ptx
 : >empty.ptx
 expect 1 'E1415' check-ptx empty.ptx
+
+# A file's name can't move the cursor; findings of a line come in the order of their columns.
+name="$(printf 'a\033b.ptx')"
+module 8.6 sm_90 'fence.proxy.asynk; add.u32 %r1, u, v;' >"$name"
+expect 1 '^a\\x1bb\.ptx:12:1: error: .*\[E1403\]$' check-ptx "$name"
+got=$(sed 's/^[^:]*:\([0-9]*:[0-9]*\):.*/\1/' err | tr '\n' ';')
+[ "$got" = '12:1;12:33;12:36;' ] || fail "columns: $got: $(cat err)"
+rm -f "$name"
 
 # Usage.
 expect 2 'no PTX file' check-ptx

@@ -54,13 +54,30 @@ sim 1 'E1302|E1301|E1309' bytes.ptx --device=sim
 sed 's/mul.lo.s32/mull.lo.s32/' good.ptx >word.ptx
 sim 3 "E1418.*mull" word.ptx --device=sim
 
+# A wait for the wrong parity returns at once: the finding says so.
+sed 's/\(try_wait.*, \)0;/\11;/' good.ptx >parity.ptx
+sim 1 'E1303' parity.ptx --sim=check
+contains err 'last wait there: copy.tile:4:5, PTX line [0-9]*: mbarrier.try_wait.* for parity 1, which names the phase before'
+# A deadlock names the phase, its parity and what it needs.
+sed 's/\(expect_tx.*\), 4096;/\1, 4112;/' good.ptx >more.ptx
+sim 1 'E1301' more.ptx --sim=check --trace=t.json
+contains err 'phase 0 .parity 0. of the barrier at smem.4096 .*needs 16 of 4112 bytes'
+contains t.json 'phase 0, never ends'
+contains t.json '"name":"E1301"'
+
 # The timeline is one JSON value, all of it or nothing.
 sim 0 '' copy.tile --sim=check --trace=t.json
 contains t.json '"traceEvents"'
+contains t.json '"name":"load 2d tile","args":.*"coordinates":.0,64.*"source":"copy.tile:3:5"'
+contains t.json 'copy [0-9]* is done'
+contains t.json 'group 1 seen'
 if command -v python3 >/dev/null 2>&1; then
     python3 -c 'import json; json.load(open("t.json"))' || fail "the trace is no JSON"
 fi
 rm -f t.json out.npy
+sim 2 'E1202.*/dev/full' copy.tile --sim=check --trace=/dev/full
+[ -c /dev/full ] || fail '/dev/full was replaced'
+rm -f out.npy
 sim 2 'E1202.*none/t.json' copy.tile --sim=check --trace=none/t.json
 rm -f copy.tile ./*.ptx out.npy
 only_files

@@ -598,8 +598,12 @@ static void a_trace_shows_issue_arrival_and_wait(void **state)
     expect_bytes(0, BAR, BYTES);
     machine()->stats.steps = 10;
     finish();
-    trace_wait(machine(), t, 2, 12, "mbarrier");
-    trace_wait(machine(), t, 3, 14, "mbarrier"); /* another lane: the same slice */
+    t->wait = WAIT_MBARRIER;
+    t->on = mbar_find(t->cta, BAR);
+    t->on_phase = 1;
+    trace_wait(machine(), t, 2, 5, false);
+    trace_wait(machine(), t, 7, 14, false); /* it polled in between: the same slice */
+    t->wait = WAIT_NONE;
     machine()->stats.steps = 14;
     trace_seen(machine(), t, t->cta, BAR, 1);
     char why[200], path[] = "sim_async_trace.json";
@@ -607,17 +611,56 @@ static void a_trace_shows_issue_arrival_and_wait(void **state)
     const char *s = read_all(path);
     assert_non_null(s);
     assert_non_null(strstr(s, "\"warp 0, role lo\\\"ad\""));
-    assert_non_null(strstr(s, "\"ts\":2,\"dur\":12,\"name\":\"wait: mbarrier\""));
-    assert_non_null(strstr(s, "BULK_LOAD_CTA"));
+    assert_non_null(strstr(s, "\"ts\":2,\"dur\":12,\"name\":\"wait: smem+0 phase 0\""));
+    assert_non_null(strstr(s, "\"name\":\"load "));
     assert_non_null(strstr(s, "copy 1 arrived"));
-    assert_non_null(strstr(s, "smem+0: phase 1 over"));
-    assert_non_null(strstr(s, "smem+0: phase 1 seen"));
+    assert_non_null(strstr(s, "smem+0: phase 0 over"));
+    assert_non_null(strstr(s, "smem+0: phase 0 seen"));
     int starts = 0;
     for (const char *p = s; (p = strstr(p, "\"ph\":\"s\"")); p++) starts++;
     assert_int_equal(starts, 2); /* issue to arrival, phase to wait */
     remove(path);
     assert_false(trace_write(machine(), "/no/such/folder/x.json", why, sizeof why));
     assert_non_null(strstr(why, "/no/such/folder/x.json"));
+}
+
+static int count_of(const char *s, const char *word)
+{
+    int n = 0;
+    for (const char *p = s; (p = strstr(p, word)); p++) n++;
+    return n;
+}
+
+/* Issue -> reads done -> wait_group.read; issue -> all done -> wait_group. What waits at the end never ended. */
+static void a_trace_shows_groups_open_waits_and_the_finding(void **state)
+{
+    (void)state;
+    make(1, true, 24);
+    SimThread *t = engine->t;
+    machine()->trace = trace_open(&machine()->mem);
+    assert_true(async_issue(machine(), t, bulk(FORM_BULK_STORE, 0, shared(0, DATA), engine->out->address, 64)));
+    t->committed = 1;
+    finish();
+    trace_groups(machine(), t, 0, 1, true);
+    trace_groups(machine(), t, 0, 1, false);
+    t->wait = WAIT_GROUP;
+    trace_wait(machine(), t, 3, 9, true);
+    t->wait = WAIT_NONE;
+    sim_fail(machine(), E1301, t, "stuck");
+    char why[200], path[] = "sim_async_groups.json";
+    assert_true(trace_write(machine(), path, why, sizeof why));
+    const char *s = read_all(path);
+    assert_non_null(s);
+    assert_int_equal(count_of(s, "\"name\":\"store 64 bytes\""), 1);
+    assert_int_equal(count_of(s, "copy 1 has read"), 1);
+    assert_int_equal(count_of(s, "copy 1 is done"), 1);
+    assert_int_equal(count_of(s, "\"name\":\"reads of group 1 seen\""), 1);
+    assert_int_equal(count_of(s, "\"name\":\"group 1 seen\""), 1);
+    assert_int_equal(count_of(s, "\"ph\":\"s\""), 4);
+    assert_int_equal(count_of(s, "groups, never ends"), 1);
+    assert_int_equal(count_of(s, "\"name\":\"E1301\""), 1);
+    machine()->failed = false;
+    remove(path);
 }
 
 int main(void)
@@ -642,6 +685,7 @@ int main(void)
         by_engine(a_destination_without_a_barrier),
         by_engine(tasks_can_be_described),
         by_engine(a_trace_shows_issue_arrival_and_wait),
+        by_engine(a_trace_shows_groups_open_waits_and_the_finding),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

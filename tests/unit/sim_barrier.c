@@ -219,11 +219,11 @@ static void lives(void **state)
     SimThread *t = &h->cta[0].threads[0];
     SimLoc at = place(&h->cta[0], 128), other = place(&h->cta[0], 256);
     assert_false(arrive(h, &at, 1));
-    expect_finding(h, E1307, "no mbarrier at smem+128");
+    expect_finding(h, E1307, "no mbarrier is initialised at smem+128, nor anywhere else");
     t->at = 3;
     assert_true(mbar_init(&h->m, t, &at, 1));
     assert_int_equal(test_parity(h, &other, 1), MBAR_FAILED);
-    expect_finding(h, E1307, "no mbarrier at smem+256, the nearest is the barrier at smem+128 (init PTX line 103)");
+    expect_finding(h, E1307, "no mbarrier is initialised at smem+256; the nearest is the barrier at smem+128 (init PTX line 103)");
     assert_true(arrive(h, &at, 1));
     assert_false(mbar_init(&h->m, t, &at, 1));
     expect_finding(h, E1308, "smem+128");

@@ -360,6 +360,28 @@ static void places_know_roles_and_sources(void **state)
     assert_int_equal(at[1].line, 13);
     assert_string_equal(at[2].role, "mma");
     assert_string_equal(at[3].role, "wg_2");
+    assert_string_equal(at[0].instr, "mov.u32");
+}
+
+/* Code where the ways of several roles meet belongs to none of them, whatever stands before it in the text. */
+static void roles_follow_the_ways(void **state)
+{
+    Room *r = *state;
+    Seen seen;
+    const SimModule *m = decode_text(r,
+                                     HEAD ".visible .entry k() {\n" REGS "@%p1 bra $role_b_0;\n@%p2 bra $end;\n"
+                                          "$role_a_0:\nmov.u32 %r1, 1;\nbra $end;\n$role_b_0:\nmov.u32 %r1, 2;\n"
+                                          "$end:\nmov.u32 %r1, 3;\nret;\n}\n",
+                                     &seen);
+    if (m == NULL) fail_msg("line %" PRIu32 ": %s", seen.line, seen.text);
+    const SimPlace *at = sim_program(m, "k")->places;
+    assert_null(at[1].role);
+    assert_false(at[1].joined);
+    assert_string_equal(at[2].role, "a");
+    assert_string_equal(at[3].role, "a");
+    assert_string_equal(at[4].role, "b");
+    assert_null(at[5].role);
+    assert_true(at[5].joined);
 }
 
 /* ---- what is refused ---- */
@@ -533,6 +555,7 @@ int main(void)
         in_room(parts_are_packed_and_unpacked),
         in_room(forms_have_their_values_in_order),
         in_room(places_know_roles_and_sources),
+        in_room(roles_follow_the_ways),
         in_room(problems_name_the_instruction),
         in_room(modules_need_a_target_that_has_the_form),
         in_room(what_the_compiler_emits_is_decoded),

@@ -348,8 +348,8 @@ static void operands_have_their_kinds_and_widths(void **state)
     refused("tcgen05.cp.cta_group::1.128x256b [%r1], %r2;", "E1408", "64-bit");
     refused("tcgen05.ld.sync.aligned.16x256b.x1.b32 {%r1}, [%r2];", "E1407", "4");
     refused("tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [buf], 96;", "E1411", "power of 2");
-    refused("st.bulk.weak.shared::cta [buf], 12, 0;", "E1411", NULL);
-    refused("st.bulk.weak.shared::cta [buf], 16, 1;", "E1411", NULL);
+    refused("st.bulk.weak.shared::cta [%r1], 12, 0;", "E1411", NULL);
+    refused("st.bulk.weak.shared::cta [%r1], 16, 1;", "E1411", NULL);
     refused("st.async" MB ".shared::cluster.v4.b64 [%r1], {%d1,%d2,%d3,%d4}, [%r2];", "E1403", "16 bytes");
     refused("createpolicy.fractional.L2::evict_last.b64 %d1, 1.5;", "E1411", NULL);
     refused("elect.sync %r1|%r2, -1;", "E1408", "predicate");
@@ -453,7 +453,7 @@ static void what_each_class_of_targets_has(void **state)
         {"tcgen05.cp.cta_group::1.128x256b [%r1], %d1;", {"E1409", "E1409", "E1409", "E1409", "E1409", "", ""}},
         {"tcgen05.shift.cta_group::1.down [%r1];", {"E1409", "E1409", "E1409", "E1409", "E1409", "E1409", ""}},
         {"setmaxnreg.inc.sync.aligned.u32 64;", {"E1409", "E1409", "", "E1409", "", "", ""}},
-        {"st.bulk.weak.shared::cta [buf], 16, 0;", {"E1409", "E1409", "E1409", "", "", "", ""}},
+        {"st.bulk.weak.shared::cta [%r1], 16, 0;", {"E1409", "E1409", "E1409", "", "", "", ""}},
         {"st.async" MB ".shared::cluster.b32 [%r1], %r2, [%r3];", {"E1409", "E1410", "", "", "", "", ""}},
         {"fence.proxy.tensormap::generic.acquire.gpu [%d1], 128;", {"E1409", "E1410", "", "", "", "", ""}},
         {"mbarrier.arrive.relaxed.cta.shared::cta.b64 _, [bar];", {"E1409", "E1410", "", "", "", "", ""}},
@@ -469,12 +469,85 @@ static void messages_name_targets_versions_and_what_would_do(void **state)
 {
     (void)state;
     Verdict v = judge("sm_100", "8.6", LOAD_CLUSTER ".tile::gather4" MB ROWS ";");
-    assert_non_null(strstr(v.text, "sm_100a (8.6)"));
-    assert_non_null(strstr(v.text, "sm_110f (9.0)"));
+    assert_non_null(strstr(v.text, "sm_100a (PTX 8.6)"));
+    assert_non_null(strstr(v.text, "sm_110f (PTX 9.0)"));
     assert_non_null(strstr(v.text, ".shared::cta.global.tile::gather4"));
     v = judge("sm_90", "8.0", LOAD MB ARGS ";");
     assert_non_null(strstr(v.text, "8.6"));
     assert_non_null(strstr(v.text, ".shared::cluster.global.tile"));
+    v = judge("sm_80", "8.6", "fence.proxy.async;");
+    assert_non_null(strstr(v.text, "it needs sm_90 or newer, PTX 8.0"));
+    assert_null(strstr(v.text, "alias")); /* another fence is for something else */
+    refused("mbarrier.arive.shared.b64 _, [bar];", "E1403", "`mbarrier.arrive`");
+    refused("cp.async.bulk.commit_grp;", "E1403", "`.commit_group`");
+    refused("cp.async.bulk.tensor.6d.shared::cta.global" MB ARGS ";", "E1403", "`.1d` to `.5d`");
+}
+
+static void operands_that_no_place_takes(void **state)
+{
+    (void)state;
+    refused(".reg .v2 .b32 v; " LOAD MB " [buf], [%d1, v], [bar];", "E1408", "in braces");
+    refused(".reg .v2 .b32 v; tcgen05.ld.sync.aligned.32x32b.x2.b32 v, [%r1];", "E1408", "in braces");
+    legal(".reg .v2 .b32 v; ldmatrix.sync.aligned.m8n8.x2.shared.b16 v, [buf];");
+    refused("@%r1 mbarrier.init.shared.b64 [bar], 1;", "E1408", "no predicate");
+    refused(LOAD MB " [buf], [%d1+0, {%r1, %r2}], [bar];", "E1408", "without an offset");
+    refused(LOAD MB " [buf], [%d1, {%r1, _}], [bar];", "E1408", "`_`");
+    refused("stmatrix.sync.aligned.m8n8.x2.shared.b16 [buf], {_, %r1};", "E1408", "`_`");
+    refused("st.async" MB ".shared::cluster.v2.u32 [%r1], {_, %r1}, [bar];", "E1408", "`_`");
+    refused("clusterlaunchcontrol.query_cancel.get_first_ctaid.v4.b32.b128 {_, _, _, _}, %q1;", "E1408", "`_`");
+    legal("clusterlaunchcontrol.query_cancel.get_first_ctaid.v4.b32.b128 {_, _, %r1, _}, %q1;");
+    refused("cp.reduce.async.bulk.tensor.1d.global.shared::cta.max.bulk_group [%d1, {%r1}], -%r1;", "E1408", "negated");
+    refused("cp.reduce.async.bulk.tensor.1d.global.shared::cta.max.bulk_group [%d1, {%r1}], !%r1;", "E1408", "negated");
+    refused("mbarrier.init.shared.b64 [k], 1;", "E1408", "a label or a function");
+    refused("L: mbarrier.init.shared.b64 [L], 1;", "E1408", "a label or a function");
+    refused("cp.async.bulk.prefetch.L2.global [k], 16;", "E1408", "a label or a function");
+    refused("st.bulk.weak.shared::cta [buf], 16, 0;", "E1408", "a register");
+    legal("st.bulk.weak [buf], 16, 0;");
+    legal("st.async.mmio.release.sys.global.u8 [%d1], 3;");
+    legal(".reg .b8 c; st.async.release.gpu.global.b8 [%d1], c;");
+    legal("st.async.cluster" MB ".shared::cluster.u32 [%r1], %r1, [bar];");
+    refused("st.async.weak.cluster" MB ".shared::cluster.u32 [%r1], %r1, [bar];", "E1403", NULL);
+    legal("mbarrier.init.shared.b64 [bar], WARP_SZ;");
+    Verdict v = judge("sm_100a", "9.0", "mbarrier.init.shared.b64 [nowhere], 1;"); /* nothing more is said of it */
+    assert_string_equal(v.code, "E1416");
+    assert_int_equal(v.errors, 1);
+}
+
+/* A name is one word to ptxas; its modifiers may stand apart. */
+static void names_of_instructions_have_no_gaps(void **state)
+{
+    (void)state;
+    refused("mbarrier .init.shared.b64 [bar], 1;", "E1403", "`.init`");
+    refused("cp.async/*x*/.bulk.commit_group;", "E1403", "`.bulk`");
+    refused("fence\n.proxy.async;", "E1403", "`.proxy`");
+    refused("cp.async .commit_group;", "E1403", "`.commit_group`");
+    legal("mbarrier.init .shared.b64 [bar], 1;");
+    legal("fence.proxy .async;");
+    legal("add .u32 %r1, %r1, %r1;");
+}
+
+/* One word tells what was meant, also where another is missing. */
+static void near_misses_of_families(void **state)
+{
+    (void)state;
+    refused("red.relaxed.cluster.shared::cluster" MB ".inc.u32 [%r1], %r1, [bar];", "E1403", "red.async");
+    refused("st.shared::cluster" MB ".u32 [%r1], %r1, [bar];", "E1403", "st.async");
+    refused("prefetch.tensor.1d.L2.global [%d1, {%r1}];", "E1403", NULL);
+    refused("cp.async.swizzle_mode.commit_group;", "E1403", NULL);
+    legal("cp.async.ca.shared::cta.global.L2::cache_hint.L2::128B [buf], [%d1], 16, %d2;");
+    legal("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [bar];");
+}
+
+static void matrix_instructions_have_targets(void **state)
+{
+    (void)state;
+    static const char mma[] = "tcgen05.mma.cta_group::1.kind::f16 [%r1], %d1, %d2, %r1, %p1;";
+    legal(mma);
+    verdict("sm_90a", "8.6", mma, "E1409");
+    verdict("sm_120a", "8.7", mma, "E1409");
+    verdict("sm_90a", "8.0", "wgmma.fence.sync.aligned;", "");
+    refused("wgmma.fence.sync.aligned;", "E1409", "sm_90a");
+    refused("tcgen05.mma.bogus [%r1];", "E1403", "`.bogus`");
 }
 
 static void multicast_is_a_warning_where_it_is_slow(void **state)
@@ -510,6 +583,27 @@ static void modules_name_targets_and_versions(void **state)
         assert_int_equal(tile_check_ptx(text, strlen(text), NULL, NULL, note, &v, NULL, &e), TILE_OK);
         if (strcmp(v.code, rows[k].code) != 0)
             fail_msg("%s %s: %s %s", rows[k].target, rows[k].version, v.code, v.text);
+    }
+    static const struct {
+        const char *head, *code;
+    } heads[] = {
+        {".version 8.6\n.target sm_100a, debug\n", ""},
+        {".version 8.6\n.target sm_100a, frobnicate\n", "E1415"},
+        {".version 8.60\n.target sm_100a\n", "E1415"},
+        {".target sm_100a\n.version 8.6\n", "E1415"},
+        {".version 8.6\n.global .u32 x;\n.target sm_100a\n", "E1415"},
+        {".version 8.6\n.target sm_100a\n.global .u32 x;\n.target sm_90\n", "E1415"},
+        {".version 8.6\n.version 8.6\n.target sm_100a\n", "E1415"},
+        {".version 8.6\n.target sm_100a\n.address_size 64\n.global .u32 x;\n.version 8.0\n", "E1415"},
+        {".version 8.6\n.target sm_100a\n.address_size 64\n.address_size 64\n", "E1415"},
+        {".version 8.6\n.target sm_100a\n;\n", "E1401"},
+    };
+    for (size_t k = 0; k < sizeof heads / sizeof heads[0]; k++) {
+        Verdict v = {.code = ""};
+        assert_int_equal(
+            tile_check_ptx(heads[k].head, strlen(heads[k].head), NULL, NULL, note, &v, NULL, &(tile_error){0}),
+            TILE_OK);
+        if (strcmp(v.code, heads[k].code) != 0) fail_msg("%s: %s %s", heads[k].head, v.code, v.text);
     }
     tile_error e;
     assert_int_equal(tile_check_ptx("", 0, "sm_1", NULL, NULL, NULL, NULL, &e), TILE_ERROR_ARGUMENT);
@@ -568,6 +662,10 @@ int main(void)
         cmocka_unit_test(multicast_is_a_warning_where_it_is_slow),
         cmocka_unit_test(modules_name_targets_and_versions),
         cmocka_unit_test(one_group_of_ctas_in_a_function),
+        cmocka_unit_test(operands_that_no_place_takes),
+        cmocka_unit_test(names_of_instructions_have_no_gaps),
+        cmocka_unit_test(near_misses_of_families),
+        cmocka_unit_test(matrix_instructions_have_targets),
         cmocka_unit_test(hostile_instructions_get_an_answer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -444,12 +444,12 @@ static void addresses_lead_somewhere(void **state)
         assert_int_equal(out[99], 7);
         w->param[1] = 400 + 16;
         finds(w, E1313, "4 bytes at address 0x");
-        assert_non_null(strstr(w->out.text, "16 bytes behind the end of the allocation at 0x"));
-        assert_non_null(strstr(w->out.text, "of 400 bytes"));
+        assert_non_null(strstr(w->out.text, "16 bytes behind the end of the allocation of parameter"));
+        assert_non_null(strstr(w->out.text, "(400 bytes)"));
         w->param[1] = 400;
         finds(w, E1313, "right behind the end of the allocation");
         w->param[1] = (uint64_t)-4;
-        finds(w, E1313, "4 bytes before the allocation at");
+        finds(w, E1313, "4 bytes before the allocation of parameter");
         w->param[1] = 2;
         finds(w, E1314, "multiple of 4");
         assert_non_null(strstr(w->out.text, "CTA (0,0,0) thread 0"));
@@ -520,16 +520,75 @@ static void a_trap_is_told(void **state)
     world_close(w);
 }
 
+/* One thread, a barrier at smem+1024 whose init is visible, pointers %rd1 and %rd2. */
+#define LEADS(body)                                                                                                    \
+    HEAD ".extern .shared .align 128 .b8 smem[];\n.visible .entry leads(.param .u64 p_in, .param .u64 p_out)\n{\n"     \
+         ".reg .pred %p<4>;\n.reg .b32 %r<8>;\n.reg .b64 %rd<8>;\nmov.u32 %r1, smem;\nmov.u32 %r2, 7;\n"               \
+         "ld.param.u64 %rd1, [p_in];\nld.param.u64 %rd2, [p_out];\n"                                                   \
+         "mbarrier.init.shared::cta.b64 [%r1+1024], 1;\nfence.mbarrier_init.release.cluster;\n" body "ret;\n}\n"
+#define LEADS_LOAD "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [%r1], [%rd1], 512, [%r1+1024];\n"
+#define LEADS_WAIT(parity)                                                                                             \
+    "w" parity ": mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r1+1024], " parity ";\n@!%p1 bra w" parity ";\n"
+
+static void leads(const char *ptx, ErrorCode code, const char *words)
+{
+    World *w = world_open(ptx);
+    w->launch.threads = 1;
+    w->launch.smem = 1040;
+    buffer(w, 0, 256);
+    buffer(w, 1, 256);
+    w->opt.mode = SIM_CHECK;
+    finds(w, code, words);
+    world_close(w);
+}
+
+static void findings_lead_to_the_fault(void **state)
+{
+    (void)state;
+    leads(LEADS("mbarrier.arrive.shared::cta.b64 _, [%r1+1024];\n" LEADS_LOAD LEADS_WAIT(
+              "0") "ld.shared.u32 %r3, [%r1];\n"),
+          E1303,
+          "phase 0 ended with 0 bytes expected: CTA (0,0,0) thread 0, PTX line 16: mbarrier.arrive.shared::cta.b64");
+    leads(LEADS("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r1+1024], 512;\n" LEADS_LOAD LEADS_WAIT(
+              "1") "ld.shared.u32 %r3, [%r1];\n"),
+          E1303, "for parity 1, which names the phase before phase 0 and returned at once");
+    leads(LEADS("st.shared.v4.u32 [%r1], {%r2, %r2, %r2, %r2};\nfence.proxy.async;\n"
+                "cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r1], 16;\ncp.async.bulk.wait_group 0;\n"
+                "st.shared.u32 [%r1], %r2;\n"),
+          E1304, "which is not even committed (cp.async.bulk.commit_group)");
+    leads(LEADS("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r1+1024], 512;\n"
+                "mbarrier.arrive.shared::cta.b64 _, [%r1+1024];\n"),
+          E1325, "1 arrival where none is pending");
+    leads(LEADS("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r1+1024], 512;\n"), E1309,
+          "at: CTA (0,0,0) thread 0, PTX line 16: mbarrier.expect_tx");
+    leads(LEADS("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r1+1024], 512;\n" LEADS_WAIT("0")), E1301,
+          "waits for phase 0 (parity 0) of the barrier at smem+1024 (init PTX line 14), which needs 512 of 512 bytes");
+    leads(LEADS("st.global.u32 [%rd2+1024], %r2;\n"), E1313, "the allocation of parameter p_out (1024 bytes)");
+    leads(LEADS("brkpt;\n"), E1322, "brkpt is executed");
+}
+
 static void limits_end_a_launch(void **state)
 {
     (void)state;
-    World *w = world_open(HEAD ".visible .entry forever()\n{\nagain: bra again;\n}\n");
+    World *w = world_open(HEAD ".visible .entry forever()\n{\n.reg .b32 %r<2>;\nmov.u32 %r1, 0;\n"
+                               "again: add.u32 %r1, %r1, 1;\nbra again;\n}\n");
     w->opt.max_steps = 100000;
     finds(w, E1319, "100000 steps");
+    assert_non_null(strstr(w->out.text, "threads 0 .. 31 of CTA (0,0,0) run in a loop around PTX lines 8 .. 9"));
     assert_int_equal(w->out.stats.steps, 100000);
     w->opt.max_steps = 0;
     w->opt.max_seconds = 0.05;
     finds(w, E1320, "0.05 seconds");
+    world_close(w);
+
+    /* Registers and pc come back: this never ends, and is told without a limit. */
+    w = world_open(HEAD ".visible .entry still()\n{\n.reg .b32 %r<2>;\nmov.u32 %r1, 0;\n"
+                        "again: xor.b32 %r1, %r1, 1;\nbra again;\n}\n");
+    w->opt.max_steps = 0;
+    for (int mode = SIM_FAST; mode <= SIM_CHECK; mode++) {
+        w->opt.mode = (SimMode)mode;
+        finds(w, E1301, "threads 0 .. 31 of CTA (0,0,0) run in a loop around PTX lines 8 .. 9, which changes nothing");
+    }
     world_close(w);
 
     w = world_open(HEAD ".visible .entry big()\n{\n.local .align 4 .b8 depot[524000];\nret;\n}\n");
@@ -596,7 +655,7 @@ static void a_barrier_that_not_all_reach(void **state)
     World *w = world_open(HEAD ".visible .entry lost()\n{\n.reg .pred %p1;\n.reg .b32 %r1;\nmov.u32 %r1, %tid.x;\n"
                                "setp.ge.u32 %p1, %r1, 32;\n@%p1 ret;\nbar.sync 3, 64;\nret;\n}\n");
     w->launch.threads = 64;
-    finds(w, E1301, "threads 0 .. 31 of CTA (0,0,0) wait at barrier 3, where 32 of 64 threads have arrived");
+    finds(w, E1301, "threads 0 .. 31 of CTA (0,0,0) wait for barrier 3, where 32 of 64 threads have arrived");
     world_close(w);
 }
 
@@ -655,6 +714,7 @@ int main(void)
         cmocka_unit_test(shared_addresses_stay_in_their_window),
         cmocka_unit_test(constants_are_not_written),
         cmocka_unit_test(a_trap_is_told),
+        cmocka_unit_test(findings_lead_to_the_fault),
         cmocka_unit_test(limits_end_a_launch),
         cmocka_unit_test(launches_fit_the_kernel),
         cmocka_unit_test(two_barriers_deadlock),

@@ -158,10 +158,10 @@ static void operand_kinds(void **state)
     instr(state, "elect.sync _|%p0, 0xffffffff;", "elect.sync", "|_ %p0|, 4294967295");
     instr(state, "mov.b64 {%r0, %r1}, smem+16;", "mov.b64", "{%r0 %r1}, var smem+16");
     instr(state, "ld.shared.u32 %r1, smem;", "ld.shared.u32", "%r1, var smem");
-    instr(state, "ld.shared.u32 %r1, [smem-4+8];", "ld.shared.u32", "%r1, [var smem]+4");
+    instr(state, "ld.shared.u32 %r1, [smem+8-4];", "ld.shared.u32", "%r1, [var smem]+4");
     instr(state, "ld.local.u32 %r1, [16+4];", "ld.local.u32", "%r1, [20]");
     instr(state, "mov.u64 %rd0, table[2];", "mov.u64", "%rd0, var table+8");
-    instr(state, "mov.b32 %r0, WARP_SZ;", "mov.b32", "%r0, special WARP_SZ");
+    instr(state, "mov.b32 %r0, WARP_SZ;", "mov.b32", "%r0, 32");
     instr(state, "mov.b64 %rd0, %clock64;", "mov.b64", "%rd0, special %clock64");
     instr(state, "mov.b32 %r0, %envreg31;", "mov.b32", "%r0, special %envreg31");
     instr(state, "mov.b32 v.w, w1.g;", "mov.b32", "v.w, w1.y");
@@ -296,7 +296,7 @@ static void initial_values(void **state)
 
 static void initial_addresses(void **state)
 {
-    Read o = read_text(state, ".global .b8 a[8];\n.func f ();\n.global .u64 p[4] = {1, generic(a)+8, a-4, f};");
+    Read o = read_text(state, ".global .b8 a[8];\n.func f ();\n.global .u64 p[4] = {1, generic(a)+8, a+-4, f};");
     assert_string_equal(o.said, "");
     const PtxVar *p = o.module->vars.v[1];
     init_is(p, "\1\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 32);
@@ -752,6 +752,75 @@ static void random_bytes(void **state)
     }
 }
 
+static void initial_parts_of_addresses(void **state)
+{
+    Read o = read_text(state, ".global .u32 w;\n.global .u8 b[3] = {0xFF(w), 0xFF00(w+4), 1};\n.global .u64 p = w;");
+    assert_string_equal(o.said, "");
+    const PtxVar *b = o.module->vars.v[1];
+    assert_int_equal(b->nrelocs, 2);
+    assert_int_equal(b->relocs[0].byte, 0);
+    assert_int_equal(b->relocs[1].byte, 1);
+    assert_int_equal(b->relocs[1].offset, 1);
+    assert_int_equal(b->relocs[1].addend, 4);
+    assert_int_equal(o.module->vars.v[2]->relocs[0].byte, WHOLE_ADDRESS);
+    says(state, ".global .u32 w;\n.global .u8 b = 0xFF0(w);",
+         "2: a mask of an address is one byte of ones: 0xFF, 0xFF00, ..\n");
+    says(state, ".global .u32 w;\n.global .u8 b = w;", "2: an address does not fit the type of `b`\n");
+    says(state, ".global .u32 w;\n.global .u64 b = w-8;",
+         "2: a name takes an offset by `+` alone: `name+-8` for `name-8`\n");
+    says(state, ".global .texref t = {channel_data_type = 1, filter_mode = nearest};", "");
+    says(state, ".global .u32 t = {filter_mode = nearest};",
+         "1: only textures, samplers and surfaces have attributes\n");
+}
+
+static void marks_and_ends(void **state)
+{
+    says(state, "#line 5 \"x\"\n# line 6 \"x\" 3\nret;\n\x1a", "");
+    says(state, "#line 5\nret;", "1: preprocessor lines are not read: run the preprocessor first\n");
+    says(state, "ret;\n;", "2: this `;` ends nothing\n");
+    says(state, ".entry k() {\n.reg .b32 %r<2>;\nld.shared.u32 %r1, [%r0-8];\n}",
+         "3: a name takes an offset by `+` alone: `name+-8` for `name-8`\n");
+}
+
+/* A wrong declaration is one mistake, not one more for every use. */
+static void wrong_declarations_declare(void **state)
+{
+    says(state, ".entry k() {\n.reg .u33 %r<9>;\n.shared .b32 a[x];\nst.shared.u32 [a], %r1;\n}",
+         "2: `.u33` stands where a name or a type should be\n3: `x` stands where a number or `]` should be\n");
+}
+
+typedef struct Seen {
+    char text[200];
+} Seen;
+
+static void see(void *user, const PtxDefect *d)
+{
+    Seen *s = user;
+    size_t at = strlen(s->text);
+    snprintf(s->text + at, sizeof s->text - at, "%u:%u:%d ", (unsigned)d->line, (unsigned)d->column, (int)d->kind);
+}
+
+static void columns(void **state)
+{
+    Room *room = *state;
+    Seen s = {""};
+    static const char text[] =
+        ".target sm_90\n.version 8.0\n.entry k() {\n.reg .b32 r;\n@r mov.b32 u, v;\n add r r;\n}";
+    assert_non_null(ptx_examine(&room->arena, text, sizeof text - 1, see, &s, NULL));
+    assert_string_equal(s.text, "1:1:1 5:2:3 5:12:2 5:15:2 6:8:0 ");
+}
+
+static void glued(void **state)
+{
+    const PtxFunc *f = good(state,
+                            "mbarrier.init .shared.b64 [mbar], 1;\nshf.r.wrap.b32 a, b, c, d;\nfence /**/.sc;\n");
+    assert_int_equal(f->instrs.v[0].glued, 1);
+    assert_int_equal(f->instrs.v[1].glued, 3);
+    assert_int_equal(f->instrs.v[2].glued, 0);
+    instr(state, "tex.2d.v4.f32.f32 {v.x, v.y, v.z, v.w}|%p1, [%rd0, w0];", "tex.2d.v4.f32.f32",
+          "|{v.x v.y v.z v.w} %p1|, <%rd0 {w0.x w0.y}>");
+}
+
 static void types(void **state)
 {
     (void)state;
@@ -770,12 +839,35 @@ static void types(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        in_room(modifiers), in_room(operand_kinds),  in_room(guards_and_lines),      in_room(module_head),
-        in_room(places),    in_room(variables),      in_room(initial_values),        in_room(initial_addresses),
-        in_room(functions), in_room(branch_targets), in_room(indirect_call),         in_room(scopes),
-        in_room(registers), in_room(undeclared),     in_room(kept_without_variable), in_room(twice),
-        in_room(bare),      in_room(recovery),       in_room(wrong_heads),           in_room(unclosed),
-        in_room(limits),    in_room(golden),         in_room(random_bytes),          cmocka_unit_test(types),
+        in_room(modifiers),
+        in_room(operand_kinds),
+        in_room(guards_and_lines),
+        in_room(module_head),
+        in_room(places),
+        in_room(variables),
+        in_room(initial_values),
+        in_room(initial_addresses),
+        in_room(functions),
+        in_room(branch_targets),
+        in_room(indirect_call),
+        in_room(scopes),
+        in_room(registers),
+        in_room(undeclared),
+        in_room(kept_without_variable),
+        in_room(twice),
+        in_room(bare),
+        in_room(recovery),
+        in_room(wrong_heads),
+        in_room(unclosed),
+        in_room(limits),
+        in_room(golden),
+        in_room(random_bytes),
+        cmocka_unit_test(types),
+        in_room(initial_parts_of_addresses),
+        in_room(marks_and_ends),
+        in_room(wrong_declarations_declare),
+        in_room(columns),
+        in_room(glued),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

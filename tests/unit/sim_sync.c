@@ -469,7 +469,7 @@ static void later_forms(void **state)
     for (size_t i = 0; i < sizeof later / sizeof *later; i++) {
         hand_form(h, 4, later[i], 0);
         assert_int_equal(hand_exec(h, &h->cta[0].threads[0], 4), EXEC_FAILED);
-        expect_finding(h, E1351, form_info(later[i])->ident);
+        expect_finding(h, E1351, "is not in the simulator yet");
     }
     static const InstrForm nothing[] = {FORM_SETMAXNREG_INC, FORM_SETMAXNREG_DEC, FORM_GRIDDEP_WAIT,
                                         FORM_GRIDDEP_LAUNCH, FORM_POLICY_CREATE,  FORM_POLICY_RANGE,

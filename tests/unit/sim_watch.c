@@ -441,9 +441,9 @@ static void proxy_fence_of_global_for_the_init(World *w, bool bad)
 static void relaxed_arrival_behind_a_fence(World *w, bool bad)
 {
     SimBarrier *b = ready(w, 0, 0);
-    if (bad) watch_fence(&w->m, at(w, 0, 1), CTA);
+    if (bad) watch_fence(&w->m, at(w, 0, 1), CTA, false);
     st(w, at(w, 0, 1), smem(w, 0, 512), 4);
-    if (!bad) watch_fence(&w->m, at(w, 0, 1), CTA);
+    if (!bad) watch_fence(&w->m, at(w, 0, 1), CTA, false);
     arrive(w, at(w, 0, 1), 0, b, RELAXED);
     phase(w, 0, b);
     wait(w, at(w, 0, 2), b, CTA_SCOPE);
@@ -455,9 +455,9 @@ static void fence_behind_a_relaxed_wait(World *w, bool bad)
     SimBarrier *b = ready(w, 0, 0);
     load(w, at(w, 0, 0), gmem(w, 0), 0, 1024, 128, b);
     phase(w, 0, b);
-    if (bad) watch_fence(&w->m, at(w, 0, 5), CTA);
+    if (bad) watch_fence(&w->m, at(w, 0, 5), CTA, false);
     wait(w, at(w, 0, 5), b, RELAXED);
-    if (!bad) watch_fence(&w->m, at(w, 0, 5), CTA);
+    if (!bad) watch_fence(&w->m, at(w, 0, 5), CTA, false);
     ld(w, at(w, 0, 5), smem(w, 0, 1024), 4);
 }
 

@@ -170,7 +170,7 @@ static void exit_behind_a_fence_and_a_relaxed_barrier(World *w, bool bad)
 {
     cluster_sync(w, true);
     st(w, at(w, 1, 0), smem(w, 0, 512), 4);
-    watch_fence(&w->m, at(w, 1, 0), bad ? CTA : CLUSTER);
+    watch_fence(&w->m, at(w, 1, 0), bad ? CTA : CLUSTER, false);
     cluster_sync(w, true);
     exit_cta(w, 0);
 }
@@ -252,7 +252,7 @@ static void acquire_of_the_cluster(World *w, bool bad)
 static void scope_of_the_releasing_fence(World *w, bool bad)
 {
     st(w, at(w, 0, 0), gmem(w, 0), 16);
-    watch_fence(&w->m, at(w, 0, 0), bad ? CTA : CLUSTER);
+    watch_fence(&w->m, at(w, 0, 0), bad ? CTA : CLUSTER, false);
     atomic_of(w, at(w, 0, 0), gmem(w, 4096), WATCH_ST, ACCESS_RELAXED, GPU);
     atomic_of(w, at(w, 1, 0), gmem(w, 4096), WATCH_LD, ACCESS_ACQUIRE, GPU);
     ld(w, at(w, 1, 0), gmem(w, 4), 4);
@@ -263,7 +263,7 @@ static void scope_of_the_acquiring_fence(World *w, bool bad)
     st(w, at(w, 0, 0), gmem(w, 0), 16);
     atomic_of(w, at(w, 0, 0), gmem(w, 4096), WATCH_ATOM, ACCESS_RELEASE, GPU);
     atomic_of(w, at(w, 2, 0), gmem(w, 4096), WATCH_LD, ACCESS_VOLATILE, SYS);
-    watch_fence(&w->m, at(w, 2, 0), bad ? CLUSTER : GPU);
+    watch_fence(&w->m, at(w, 2, 0), bad ? CLUSTER : GPU, false);
     ld(w, at(w, 2, 0), gmem(w, 4), 4);
 }
 
@@ -271,9 +271,9 @@ static void scope_of_the_acquiring_fence(World *w, bool bad)
 static void fences_of_two_scopes(World *w, bool bad)
 {
     if (!bad) st(w, at(w, 0, 0), gmem(w, 0), 16);
-    watch_fence(&w->m, at(w, 0, 0), GPU);
+    watch_fence(&w->m, at(w, 0, 0), GPU, false);
     if (bad) st(w, at(w, 0, 0), gmem(w, 0), 16);
-    watch_fence(&w->m, at(w, 0, 0), CTA);
+    watch_fence(&w->m, at(w, 0, 0), CTA, false);
     atomic_of(w, at(w, 0, 0), gmem(w, 4096), WATCH_ST, ACCESS_RELAXED, GPU);
     atomic_of(w, at(w, 2, 0), gmem(w, 4096), WATCH_LD, ACCESS_ACQUIRE, GPU);
     ld(w, at(w, 2, 0), gmem(w, 4), 4);
@@ -345,19 +345,19 @@ static void flag_without_acquire(World *w, bool bad)
 static void fences_and_relaxed_flag(World *w, bool bad)
 {
     st(w, at(w, 0, 0), gmem(w, 0), 16);
-    watch_fence(&w->m, at(w, 0, 0), 2);
+    watch_fence(&w->m, at(w, 0, 0), 2, false);
     atomic(w, at(w, 0, 0), gmem(w, 4096), true, true, ACCESS_RELAXED);
     atomic(w, at(w, 2, 0), gmem(w, 4096), true, false, ACCESS_RELAXED);
-    if (!bad) watch_fence(&w->m, at(w, 2, 0), 2);
+    if (!bad) watch_fence(&w->m, at(w, 2, 0), 2, false);
     ld(w, at(w, 2, 0), gmem(w, 4), 4);
 }
 
 static void fence_behind_the_flag(World *w, bool bad)
 {
     st(w, at(w, 0, 0), gmem(w, 0), 16);
-    if (!bad) watch_fence(&w->m, at(w, 0, 0), 2);
+    if (!bad) watch_fence(&w->m, at(w, 0, 0), 2, false);
     atomic(w, at(w, 0, 0), gmem(w, 4096), false, true, ACCESS_RELAXED);
-    if (bad) watch_fence(&w->m, at(w, 0, 0), 2);
+    if (bad) watch_fence(&w->m, at(w, 0, 0), 2, false);
     atomic(w, at(w, 2, 0), gmem(w, 4096), true, false, ACCESS_ACQUIRE);
     ld(w, at(w, 2, 0), gmem(w, 4), 4);
 }
