@@ -159,7 +159,7 @@ static bool add_dest(Issue *is, SimCta *cta, uint32_t offset, uint32_t barrier)
     return true;
 }
 
-/* PTX ISA, cp.async.bulk, .multicast::cluster: the same offset in each CTA of the mask, of the data and of the mbarrier. */
+/* PTX ISA, cp.async.bulk, .multicast::cluster: data and mbarrier lie at the same offset in each CTA of the mask. */
 static bool plan_multicast(Issue *is, const SimLoc *data, const SimLoc *barrier)
 {
     uint32_t mask = (uint32_t)value_of(is->t, is->f->mask) & 0xFFFF, n = is->t->cta->cluster->nctas;

@@ -7,7 +7,7 @@
 
 #include "runtime/report.h"
 
-/* Numbers: name, least, most, default. A minute or so of a loop that never ends; what an H200's kernels need stays below. */
+/* Numbers: name, least, most, default. Steps: a minute or so of fast mode. */
 typedef enum Number { SEED, SCHEDULES, STEPS, BYTES, SECONDS, NUMBERS } Number;
 static const struct {
     const char *name;

@@ -2,8 +2,8 @@
  *
  * Memory is covered by pages: a page is one cell while its bytes are alike, as of a large copy, else it is split into
  * cells of 16 bytes. A cell whose bytes differ is split into four cells of a quarter of its size, and those again into
- * bytes; both are joined again when their parts are alike. A cell names records: who did an access, when, and how its end is known. One record serves all
- * bytes of an access; records that no cell names any more are swept from time to time.
+ * bytes; both are joined again when their parts are alike. A cell names records: who did an access, when, and how its end
+ * is known. One record serves all bytes of an access; records that no cell names any more are swept from time to time.
  *
  * What an access does to a cell depends only on the cell, so a walk asks once for cells that are alike (ShadowMemo).
  *

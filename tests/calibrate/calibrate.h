@@ -55,7 +55,19 @@ typedef struct Case {
 } Case;
 
 /* Places of args, in words; the kernel has them in registers %c0.. %off .. (templates.c). */
-enum { ARG_COORD = 0, ARG_OFF = 5, ARG_REGION = 7, ARG_SIZE = 8, ARG_MASK = 9, ARG_ISSUER = 10, ARG_PEER = 11, ARG_OFF2 = 12, ARG_GLOBAL = 13, ARG_TX = 16, ARG_LIST = 32 };
+enum {
+    ARG_COORD = 0, /* innermost first */
+    ARG_OFF = 5,
+    ARG_REGION = 7,
+    ARG_SIZE = 8,
+    ARG_MASK = 9,
+    ARG_ISSUER = 10,
+    ARG_PEER = 11,
+    ARG_OFF2 = 12,
+    ARG_GLOBAL = 13,
+    ARG_TX = 16,  /* bytes that each rank expects */
+    ARG_LIST = 32 /* of KIND_BARRIER: pairs of operation and operand */
+};
 
 typedef struct Draw { uint64_t s; } Draw;
 uint64_t draw(Draw *d);
