@@ -95,7 +95,7 @@ static void ignore(void *user, const MapBreach *b)
     (void)b;
 }
 
-/* Bytes from the first to behind the last element. */
+/* Bytes from the first to behind the last unit: an element, or a slice of an interleaved tensor. */
 static int64_t span_of(const MapDesc *m, int bytes)
 {
     int64_t n = m->dim[m->rank - 1] * bytes;
@@ -117,16 +117,15 @@ static void draw_pitches(Draw *d, MapDesc *m, int bytes, int unit)
 static bool draw_map_once(Draw *d, Case *c, int type, bool interleave, bool is_store)
 {
     MapDesc m = {.mode = MAP_TILED, .type = type, .sm = 90, .is_store = is_store, .is_load = !is_store};
-    int bytes = TYPES[type].bytes, unit = interleave ? 32 : 16;
+    int bytes = TYPES[type].bytes, align = interleave ? 32 : 16;
     m.rank = interleave ? 3 + (int)draw_below(d, 3) : 1 + (int)draw_below(d, 5);
     m.interleave = interleave ? 1 + (int)draw_below(d, 2) : 0;
     m.swizzle = m.interleave == 2 ? MAP_SWIZZLE_32B : m.interleave == 1 ? 0 : (int)draw_below(d, 4);
     m.l2 = (int)draw_below(d, 4);
     m.fill = !is_store && TYPES[type].is_float && one_in(d, 3) ? MAP_FILL_NAN : MAP_FILL_ZERO;
-    int64_t box_bytes = bytes;
     for (int i = m.rank - 1; i >= 0; i--) {
         bool inner = i == m.rank - 1;
-        m.elem_stride[i] = !inner && one_in(d, 4) ? 1 + draw_below(d, 8) : 1;
+        m.elem_stride[i] = (!inner || interleave) && one_in(d, 4) ? 1 + draw_below(d, 8) : 1;
         int64_t limit = inner ? (swizzle_span(m.swizzle) ? swizzle_span(m.swizzle) : 512) / bytes : 12;
         if (limit > 256) limit = 256;
         m.box[i] = between(d, 1, limit);
@@ -134,20 +133,20 @@ static bool draw_map_once(Draw *d, Case *c, int type, bool interleave, bool is_s
         if (m.box[i] > 256) m.box[i] = 256;
         m.dim[i] = one_in(d, 5) ? between(d, 1, 4) : between(d, 1, inner ? 90 : 14);
         if (inner && is_store) m.dim[i] = (m.dim[i] * bytes + 15) / 16 * 16 / bytes;
-        box_bytes *= (m.box[i] + m.elem_stride[i] - 1) / m.elem_stride[i];
     }
     if (interleave) m.dim[m.rank - 1] = between(d, 1, 6) * (m.interleave == 1 ? 16 : 32) / bytes;
     m.pitch[m.rank - 1] = bytes;
-    draw_pitches(d, &m, bytes, unit);
-    m.address = unit * (int64_t)draw_below(d, 8);
+    int unit = m.interleave == 2 ? 32 : m.interleave == 1 ? 16 : bytes;
+    draw_pitches(d, &m, unit, align);
+    m.address = align * (int64_t)draw_below(d, 8);
     if (is_store) /* overlapping rows: who wins is open */
         for (int i = 0; i < m.rank - 1; i++)
             if (m.pitch[i] == 0) return false;
-    if (span_of(&m, bytes) + m.address > TENSOR_MAX - 4096 || map_smem_bytes(&m) > REGION_MAX - 8192) return false;
+    if (span_of(&m, unit) + m.address > TENSOR_MAX - 4096 || map_smem_bytes(&m) > REGION_MAX - 8192) return false;
     if (map_check(&m, ignore, NULL)) return false;
     c->map = m;
     c->has_map = true;
-    c->tensor_bytes = (uint32_t)((span_of(&m, bytes) + m.address + 2048) / 1024 * 1024);
+    c->tensor_bytes = (uint32_t)((span_of(&m, unit) + m.address + 2048) / 1024 * 1024);
     return true;
 }
 

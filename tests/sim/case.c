@@ -272,9 +272,10 @@ static void read_expect(Reader *r)
     CaseExpect *e = &r->c->expects[r->c->nexpects++];
     *e = (CaseExpect){.buffer = buffer_word(r), .line = r->line};
     for (; r->at < r->n; r->at++) {
-        size_t n = strlen(e->text);
-        if (n + strlen(r->word[r->at]) + 2 > sizeof e->text) bad(r, "the expectation is too long", NULL);
-        snprintf(e->text + n, sizeof e->text - n, "%s%s", n ? " " : "", r->word[r->at]);
+        size_t n = strlen(e->text), more = strlen(r->word[r->at]);
+        if (n + more + 2 > sizeof e->text) bad(r, "the expectation is too long", NULL);
+        if (n) e->text[n++] = ' ';
+        memcpy(e->text + n, r->word[r->at], more + 1);
     }
 }
 
