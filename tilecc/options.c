@@ -102,12 +102,19 @@ static bool read_repeats(CommandLine *c, const char *text)
     return false;
 }
 
+static const OptionInfo *find_option(int c)
+{
+    for (size_t i = 0; i < option_count; i++)
+        if (option_table[i].id && (option_table[i].id == c || (c < FIRST_ID && option_table[i].letter == c)))
+            return &option_table[i];
+    return NULL;
+}
+
 /* Of the simulator, which knows the ranges. */
 static bool take_number(CommandLine *c, int id, const char *text)
 {
-    static const char *const NAMES[] = {"sim", "seed", "schedules", "trace", "sim-steps", "sim-bytes", "sim-seconds"};
     size_t digits = strspn(text, "0123456789");
-    if (!digits || text[digits]) complain("--%s needs a number, not '%s'", NAMES[id - OPT_SIM], text);
+    if (!digits || text[digits]) complain("--%s needs a number, not '%s'", find_option(id)->name, text);
     c->sim[id - OPT_SIM] = text;
     return digits && !text[digits];
 }
@@ -218,14 +225,6 @@ static void parser_init(Parser *p, unsigned command)
     }
     p->letters[at] = 0;
     p->longs[p->n] = (struct option){NULL, 0, NULL, 0};
-}
-
-static const OptionInfo *find_option(int c)
-{
-    for (size_t i = 0; i < option_count; i++)
-        if (option_table[i].id && (option_table[i].id == c || (c < FIRST_ID && option_table[i].letter == c)))
-            return &option_table[i];
-    return NULL;
 }
 
 /* getopt's '?' and ':' in words. */

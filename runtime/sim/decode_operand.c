@@ -50,13 +50,6 @@ static const struct {
 
 bool decode_special(Decoder *d, const char *name, Slot to)
 {
-    if (!strcmp(name, "WARP_SZ")) {
-        Slot a = decode_value(d, 32);
-        SimOp *op = decode_emit(d, SIM_MOV);
-        op->d = to;
-        op->a = a;
-        return true;
-    }
     for (size_t i = 0; i < sizeof specials / sizeof specials[0]; i++) {
         if (strcmp(specials[i].name, name)) continue;
         SimOp *op = decode_emit(d, SIM_SPECIAL);
@@ -76,7 +69,6 @@ bool decode_special(Decoder *d, const char *name, Slot to)
 
 static Slot special(Decoder *d, const PtxOperand *o, int type)
 {
-    if (!strcmp(o->name, "WARP_SZ")) return decode_value(d, 32);
     if ((type == PTX_PRED) != !strcmp(o->name, "%is_explicit_cluster"))
         decode_problem(d, "`%s` does not belong here", o->name);
     Slot s = decode_temp(d);

@@ -25,13 +25,7 @@ static uint32_t length(const SimOp *op)
 
 static uint32_t element_bytes(const SimOp *op)
 {
-    static const uint8_t bytes[] = {
-        [PTX_PRED] = 1, [PTX_B8] = 1,  [PTX_B16] = 2,     [PTX_B32] = 4,   [PTX_B64] = 8,  [PTX_B128] = 16,
-        [PTX_U8] = 1,   [PTX_U16] = 2, [PTX_U32] = 4,     [PTX_U64] = 8,   [PTX_S8] = 1,   [PTX_S16] = 2,
-        [PTX_S32] = 4,  [PTX_S64] = 8, [PTX_F16] = 2,     [PTX_F16X2] = 4, [PTX_BF16] = 2, [PTX_BF16X2] = 4,
-        [PTX_F32] = 4,  [PTX_F64] = 8, [PTX_NO_TYPE] = 1,
-    };
-    return op->type < sizeof bytes ? bytes[op->type] : 1;
+    return (uint32_t)ptx_type_bytes((PtxType)op->type);
 }
 
 static inline uint64_t get(const uint8_t *p, uint32_t type)
@@ -149,6 +143,7 @@ static bool store(SimMachine *m, SimThread *t, const SimOp *op)
 
 /* ---- atomics: PTX ISA, atom and red ---- */
 
+/* Of 128 bits there are only exch and cas. */
 static void exchange(uint8_t *p, const SimOp *op, const uint64_t *slot, uint32_t size)
 {
     const uint64_t *a = &slot[op[1].a];
@@ -176,12 +171,11 @@ static bool atomic(SimMachine *m, SimThread *t, const SimOp *op)
     }
     uint8_t before[16];
     memcpy(before, at.data, size);
-    if (op->n == RED_CAS || op->n == RED_EXCH) {
+    if (size == 16) {
         exchange(at.data, op, t->slot, size);
-    } else {
-        uint8_t value[16];
-        memcpy(value, &t->slot[op[1].a], size > 8 ? 8 : size);
-        sim_reduce(at.data, value, size, (RedOp)op->n, (PtxType)op->type);
+    } else { /* f32 add flushes subnormals in global memory only: PTX ISA, atom; measured */
+        uint64_t b = op->n == RED_CAS ? t->slot[op[1].b] : 0;
+        sim_atomic(at.data, (RedOp)op->n, (PtxType)op->type, t->slot[op[1].a], b, at.space == PTX_SPACE_GLOBAL);
     }
     if (memcmp(before, at.data, size) != 0) m->progress++;
     if (op->d == NO_SLOT) return true;

@@ -222,26 +222,6 @@ static void reduce_f64(uint8_t *dst, const uint8_t *src, size_t n, RedOp op)
     }
 }
 
-static size_t type_bytes(PtxType type)
-{
-    switch (type) {
-    case PTX_B16:
-    case PTX_F16:
-    case PTX_BF16: return 2;
-    case PTX_B32:
-    case PTX_U32:
-    case PTX_S32:
-    case PTX_F16X2:
-    case PTX_BF16X2:
-    case PTX_F32: return 4;
-    case PTX_B64:
-    case PTX_U64:
-    case PTX_S64:
-    case PTX_F64: return 8;
-    default: return 0;
-    }
-}
-
 void sim_reduce_ftz(uint8_t *dst, const uint8_t *src, size_t n, RedOp op, PtxType type, bool ftz)
 {
     if (op == RED_EXCH) {
@@ -283,7 +263,8 @@ void sim_reduce(uint8_t *dst, const uint8_t *src, size_t n, RedOp op, PtxType ty
 uint64_t sim_atomic(uint8_t *at, RedOp op, PtxType type, uint64_t a, uint64_t b, bool ftz)
 {
     uint64_t old = 0, compared = 0;
-    size_t n = type_bytes(type);
+    size_t n = (size_t)ptx_type_bytes(type);
+    if (n > sizeof old) return 0;
     memcpy(&old, at, n);
     memcpy(&compared, &a, n);
     if (op != RED_CAS) sim_reduce_ftz(at, (const uint8_t *)&a, n, op, type, ftz);

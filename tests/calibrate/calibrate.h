@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "lang/map_rules.h"
+#include "runtime/sim/machine.h"
 
 typedef enum Kind {
     KIND_LOAD,           /* tensor loads: every rank, type, swizzle, element stride, fill, coordinate */
@@ -69,8 +70,7 @@ enum {
     ARG_LIST = 32 /* of KIND_BARRIER: pairs of operation and operand */
 };
 
-typedef struct Draw { uint64_t s; } Draw;
-uint64_t draw(Draw *d);
+typedef Rng Draw;
 uint32_t draw_below(Draw *d, uint32_t n);
 
 /* fill and tensor are of RANKS * REGION_MAX and TENSOR_MAX bytes. */

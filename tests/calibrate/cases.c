@@ -8,22 +8,14 @@ const char *const KIND_NAMES[KIND_COUNT] = {
     "load",        "load_phase",  "load_interleave", "store", "store_interleave", "reduce_tensor", "bulk",
     "reduce_bulk", "reduce_peer", "multicast",       "peer",  "barrier",          "trap"};
 
-uint64_t draw(Draw *d)
-{
-    uint64_t z = d->s += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
-
 uint32_t draw_below(Draw *d, uint32_t n)
 {
-    return (uint32_t)(draw(d) % n);
+    return (uint32_t)(rng_next(d) % n);
 }
 
 static int64_t between(Draw *d, int64_t lo, int64_t hi)
 {
-    return lo + (int64_t)(draw(d) % (uint64_t)(hi - lo + 1));
+    return lo + (int64_t)(rng_next(d) % (uint64_t)(hi - lo + 1));
 }
 
 static bool one_in(Draw *d, uint32_t n)
@@ -34,7 +26,7 @@ static bool one_in(Draw *d, uint32_t n)
 static void fill_random(Draw *d, uint8_t *p, size_t n)
 {
     for (size_t i = 0; i < n; i += 8) {
-        uint64_t v = draw(d);
+        uint64_t v = rng_next(d);
         memcpy(p + i, &v, n - i < 8 ? n - i : 8);
     }
 }
@@ -46,7 +38,7 @@ typedef enum Values { VALUES_RAW, VALUES_F16, VALUES_BF16, VALUES_F32, VALUES_F6
 /* Sign, exponent and mantissa in the format, leaning towards the ends: zero, subnormal, large, infinite, NaN. */
 static uint64_t draw_float(Draw *d, int exponent_bits, int mantissa_bits)
 {
-    uint64_t sign = draw(d) & 1, mantissa = draw(d) & ((UINT64_C(1) << mantissa_bits) - 1);
+    uint64_t sign = rng_next(d) & 1, mantissa = rng_next(d) & ((UINT64_C(1) << mantissa_bits) - 1);
     uint64_t top = (UINT64_C(1) << exponent_bits) - 1, exponent;
     switch (draw_below(d, 10)) {
     case 0: exponent = 0; break;
@@ -63,7 +55,7 @@ static uint64_t draw_float(Draw *d, int exponent_bits, int mantissa_bits)
 static void fill_values(Draw *d, uint8_t *p, size_t n, Values kind, int bytes)
 {
     for (size_t i = 0; i + (size_t)bytes <= n; i += (size_t)bytes) {
-        uint64_t v = draw(d);
+        uint64_t v = rng_next(d);
         switch (kind) {
         case VALUES_F16: v = draw_float(d, 5, 10); break;
         case VALUES_BF16: v = draw_float(d, 8, 7); break;
@@ -560,7 +552,7 @@ static void draw_trap(Draw *d, Case *c)
 void draw_case(Case *c, Kind kind, uint32_t number, uint64_t seed, uint8_t *fill, uint8_t *tensor)
 {
     Draw d = {seed * 1000003 + (uint64_t)kind * 7919 + number};
-    draw(&d);
+    rng_next(&d);
     *c = (Case){.kind = kind, .number = number, .cluster = 1, .tensor_bytes = 1024, .fill = fill, .tensor = tensor};
     fill_random(&d, fill, (size_t)RANKS * REGION_MAX);
     switch (kind) {

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/sim/machine.h"
+
 void give_up(const char *fmt, ...)
 {
     va_list ap;
@@ -26,10 +28,10 @@ void *must(void *p)
 
 uint64_t random_next(uint64_t *state)
 {
-    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
+    Rng r = {*state};
+    uint64_t z = rng_next(&r);
+    *state = r.s;
+    return z;
 }
 
 char *read_text(const char *path, size_t *size)
