@@ -388,7 +388,7 @@ static void block(Arrival *a, const PBlock *b)
             a->groups++;
             break;
         case P_FOR: case P_IF: branches(a, s); break;
-        case P_LET: case P_VAR: case P_SET: break;
+        case P_LET: case P_VAR: case P_SET: case P_PIPELINE: case P_ROLES: case P_ARRIVE: case P_EXPECT: break;
         }
     }
 }

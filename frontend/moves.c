@@ -202,7 +202,10 @@ static bool direction(Env *e, const Stmt *s, PMove *m)
         m->is_load = true;
         return true;
     }
-    if (m->src.tile && m->dst.tensor) return true;
+    if (m->src.tile && m->dst.tensor) {
+        m->kind = MOVE_STORE;
+        return true;
+    }
     if (m->src.tile) {
         not_yet(e, s->span, "moves between shared tiles are");
     } else {
@@ -236,6 +239,7 @@ static bool clauses_fit(Env *e, const Stmt *s, const PMove *m)
 void move_stmt(Env *e, const Stmt *s)
 {
     PMove *m = arena_new(e->c->scratch, PMove);
+    m->reduce = -1;
     bool ok = region(e, s->move.src, &m->src);
     ok = region(e, s->move.dst, &m->dst) && ok;
     ok = clauses(e, &s->move.clauses, m) && ok;

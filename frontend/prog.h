@@ -104,12 +104,19 @@ typedef struct PPolicy {
 } PPolicy;
 
 /* ---- regions ---- */
+typedef struct PRows { /* `extent` rows picked by numbers: row l of the part is row .. of the tensor */
+    PTensor *tensor;   /* idx[r +: n]: element l of a part of an integer tensor, or */
+    const Sx *at[P_RANK]; /* where the part starts, per dimension of `tensor`, */
+    int dim;           /* and the dimension that it spans; */
+    const Sx *const *list; /* {r0, r1, ..}: one scalar per row, tensor == NULL */
+} PRows;
 typedef struct PDim {
     const Sx *start;
     int64_t extent;  /* elements; 1 for plain subscripts beside marked ones */
     const Sx *count; /* views: the extent, known at launch; NULL elsewhere and for `:` */
     int64_t step;    /* `by`; 1 */
-    bool marked;     /* a dimension of the tile (spanned, whole, or all plain) */
+    const struct PRows *rows; /* rows by index: start is the constant 0; NULL elsewhere */
+    bool marked;     /* a dimension of the tile (spanned, whole, by index, or all plain) */
     bool whole;      /* `:` : the tensor's extent must equal `extent`: proved or a launch check */
     Span span;
 } PDim;
@@ -117,17 +124,28 @@ typedef struct PRegion {
     Span span;
     PTensor *tensor; /* either */
     PTile *tile;     /* or */
+    const Sx *peer;  /* peer(tile, rank): whose tile of the cluster; NULL: the own */
     const Sx *slot;  /* of an array of tiles; NULL: slot 0 */
     int rank;        /* of the tensor or tile */
     PDim dim[P_RANK];
 } PRegion;
 
 /* ---- statements ---- */
-typedef enum PVia { VIA_INFERRED, VIA_MAP, VIA_BULK } PVia;
+typedef enum PMoveKind {
+    MOVE_LOAD,     /* global -> shared; or -> peer(shared) */
+    MOVE_STORE,    /* shared -> global, with `reduce` too */
+    MOVE_SHARED,   /* shared -> shared, via threads: copy, transpose, convert, reduce add */
+    MOVE_PEER,     /* shared -> peer(shared), with `reduce` too */
+    MOVE_PREFETCH, /* src: a region of a tensor; no dst, no tile: extents stand in the region */
+    MOVE_FILL      /* dst: a tile, perhaps a peer's; no src */
+} PMoveKind;
+typedef enum PVia { VIA_INFERRED, VIA_MAP, VIA_BULK, VIA_THREADS } PVia;
 typedef enum PCommit { COMMIT_DERIVED, COMMIT_BARRIER, COMMIT_GROUP } PCommit;
+typedef enum PCast { CAST_NONE, CAST_X, CAST_Y, CAST_Z, CAST_ALL, CAST_MASK } PCast;
 typedef struct PMove {
-    PRegion src, dst; /* one global, one shared */
-    bool is_load;     /* global -> shared */
+    PMoveKind kind;
+    PRegion src, dst;
+    bool is_load;     /* MOVE_LOAD */
     PVia via;
     PMap *map;
     Span via_span;
@@ -135,16 +153,50 @@ typedef struct PMove {
     PCommit commit;
     PBarrier *barrier;
     const Sx *barrier_slot; /* NULL: slot 0 */
+    const Sx *barrier_peer; /* commit peer(b, rank); NULL: the own */
     Span commit_span;
     bool in_group;    /* inside group { }: the block commits */
     bool overlap_any;
+    PCast cast;       /* multicast */
+    const Sx *mask;   /* CAST_MASK: bit r: CTA of rank r */
+    Span cast_span;
+    int reduce;       /* index in WORDS_REDUCE, -1: none */
+    bool transpose, convert, sat;
+    Span work_span;   /* of the first of transpose, convert, reduce */
+    int64_t ahead;    /* prefetch: turns of the innermost pipeline; 0: none */
+    uint64_t value;   /* MOVE_FILL: bits of an element */
+    const Sx *value_sx; /* MOVE_FILL of a peer's tile by a scalar that is no constant; NULL elsewhere */
 } PMove;
 
-typedef enum PStmtKind { P_LET, P_VAR, P_SET, P_FOR, P_IF, P_GROUP, P_MOVE, P_WAIT, P_WAIT_GROUP } PStmtKind;
 typedef struct PStmt PStmt;
 typedef struct PBlock {
     PStmt *first, *last;
 } PBlock;
+typedef enum PStmtKind {
+    P_LET, P_VAR, P_SET, P_FOR, P_IF, P_GROUP, P_MOVE, P_WAIT, P_WAIT_GROUP,
+    P_PIPELINE, P_ROLES, P_ARRIVE, P_EXPECT
+} PStmtKind;
+typedef enum PDeal { DEAL_NONE, DEAL_ANY, DEAL_STATIC, DEAL_TICKET, DEAL_LAUNCH, DEAL_CLC } PDeal; /* across grid [by ..] */
+enum { PIPE_INDICES = 8 };
+typedef struct PPipe {
+    int n; /* indices, outermost first */
+    struct {
+        uint32_t loop; /* loop number, as SX_INDEX has it */
+        Name name;
+        Span span;
+        const Sx *lo, *hi; /* worked out once, in front of the pipeline; no index of the pipeline in them */
+    } v[PIPE_INDICES];
+    int64_t stages;  /* slots of loaded tiles; 0: the compiler's choice */
+    int64_t threads; /* of the work role; 0: the compiler's choice */
+    PDeal deal;      /* DEAL_NONE: not across grid */
+    Span span, stages_span, threads_span, deal_span; /* of the head and its options */
+} PPipe;
+typedef struct PRole {
+    Name name;
+    Span span;
+    int64_t threads; /* 32 unless given */
+    PBlock body;
+} PRole;
 typedef struct CallFrame { /* an inlined call: "in copy_tile, called here" */
     Span call;
     Name fn;
@@ -159,10 +211,14 @@ struct PStmt {
     Name name;
     const Sx *value;    /* LET VAR SET; IF: condition; FOR: end; WAIT: slot or NULL */
     const Sx *lo;       /* FOR: start */
-    PBlock body, other; /* FOR, IF, GROUP */
+    PBlock body, other; /* FOR, IF, GROUP, PIPELINE */
     bool has_else;
     PMove *move;
-    PBarrier *barrier;  /* WAIT */
+    PBarrier *barrier;  /* WAIT ARRIVE EXPECT; value: its slot or NULL */
+    const Sx *peer;     /* ARRIVE: rank of the CTA whose barrier it is; NULL: the own */
+    const Sx *bytes;    /* EXPECT */
+    PPipe *pipe;        /* PIPELINE; its body in `body` */
+    VEC(PRole) roles;   /* ROLES */
     int64_t n;          /* WAIT_GROUP: groups that may still be pending */
     bool read;          /* WAIT_GROUP */
 };
@@ -204,6 +260,7 @@ typedef struct PKernel {
     int64_t cluster[3];
     Span cluster_span;
     int64_t threads;
+    VEC(PFact) trusts; /* `trust distinct(idx)`: cond is a SX_LOAD of the tensor without subscripts */
     uint32_t nlets, nvars, nloops;
     PBlock body;
 } PKernel;

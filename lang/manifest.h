@@ -12,7 +12,7 @@
 
 #define MANIFEST_SYMBOL "tile_manifest"
 #define MANIFEST_MAGIC UINT64_C(0x314e414d454c4954) /* "TILEMAN1" */
-#define MANIFEST_VERSION 1
+#define MANIFEST_VERSION 2
 /* Extents and strides (elements) of arguments are at most this: proofs that values stay in 64 bits rely on it. */
 #define MF_EXTENT_MAX (INT64_C(1) << 40)
 
@@ -55,7 +55,10 @@ typedef struct MfMap { /* one CUtensorMap kernel parameter */
 typedef enum MfParamKind {
     MF_PARAM_MAP,     /* 128 bytes, aligned 64: map `index` */
     MF_PARAM_ADDRESS, /* .u64: address of tensor `index` */
-    MF_PARAM_VALUE    /* .s64: launch expression `index` */
+    MF_PARAM_VALUE,   /* .s64: launch expression `index` */
+    MF_PARAM_COUNTER, /* .u64: address of a 32-bit counter in global memory that is 0 and no other running launch uses;
+                       * the kernel leaves it 0 */
+    MF_PARAM_HINTS    /* .s64: 1 if the launch moves more bytes (`traffic`) than the device's L2 holds, else 0 */
 } MfParamKind;
 typedef struct MfParam {
     uint8_t kind;
@@ -70,6 +73,10 @@ typedef struct MfCheck { /* must be nonzero, else the launch is refused */
     const char *place;   /* "copy.tile:12:5" */
 } MfCheck;
 
+/* How many CTAs a launch has. NONE: `grid`. STATIC, TICKET: as many teams (clusters, or single CTAs) as the device runs
+ * at once with at most `per_sm` CTAs per SM, and no more than `teams`; grid is (teams * cluster.x, cluster.y, cluster.z). */
+typedef enum MfDeal { MF_DEAL_NONE, MF_DEAL_STATIC, MF_DEAL_TICKET } MfDeal;
+
 typedef struct MfKernel {
     const char *name;  /* as written in the source (with arguments' defaults applied) */
     const char *entry; /* PTX entry name */
@@ -83,7 +90,11 @@ typedef struct MfKernel {
     VEC(MfParam) params;
     VEC(MfCheck) checks;
     VEC(const char *) trusts;     /* text of `trust` facts, shown by tilecc run -v */
-    Lx grid[3];                   /* x, y, z in CTAs; all set */
+    Lx grid[3];                   /* x, y, z in CTAs; all set. With `deal`: one team per iteration, for checks only */
+    uint8_t deal;                 /* MfDeal */
+    Lx teams;                     /* with `deal`: iterations there are to deal; 0 launches nothing */
+    uint32_t per_sm;              /* with `deal`: CTAs per SM that the schedule wants */
+    Lx traffic;                   /* bytes of global memory read and written; 0: not known */
     uint32_t cluster[3];          /* 1, 1, 1 without clusters */
     uint32_t threads;             /* per CTA */
     uint32_t smem;                /* dynamic shared memory in bytes */

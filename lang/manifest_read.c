@@ -206,10 +206,10 @@ static void read_param(Reader *r, MfKernel *k)
 {
     uint64_t v = next(r);
     uint32_t kind = low32(v), index = high32(v);
-    demand(r, kind <= MF_PARAM_VALUE, "a kernel parameter is of an unknown kind");
+    demand(r, kind <= MF_PARAM_HINTS, "a kernel parameter is of an unknown kind");
     if (kind == MF_PARAM_MAP) demand(r, index < k->maps.n, "a kernel parameter names no map");
     else if (kind == MF_PARAM_ADDRESS) demand(r, index < k->tensors.n, "a kernel parameter names no tensor");
-    else check_lx(r, k, index, false);
+    else if (kind == MF_PARAM_VALUE) check_lx(r, k, index, false);
     vec_push(r->a, &k->params, ((MfParam){(uint8_t)kind, index}));
 }
 
@@ -258,6 +258,14 @@ static void read_shape(Reader *r, MfKernel *k)
     k->threads = low32(v);
     k->smem = high32(v);
     demand(r, k->threads >= 1 && k->threads <= 1024, "a CTA does not have 1 to 1024 threads");
+    v = next(r);
+    demand(r, low32(v) <= MF_DEAL_TICKET, "the work is dealt in an unknown way");
+    k->deal = (uint8_t)low32(v);
+    k->per_sm = high32(v);
+    demand(r, k->deal == MF_DEAL_NONE || (k->per_sm >= 1 && k->per_sm <= 32), "an SM does not run 1 to 32 CTAs");
+    v = next(r);
+    k->teams = check_lx(r, k, low32(v), k->deal == MF_DEAL_NONE);
+    k->traffic = check_lx(r, k, high32(v), true);
 }
 
 static void read_kernel(Reader *r, MfKernel *k)

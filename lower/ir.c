@@ -33,7 +33,9 @@ static const char *const KEYS[IRK_KEYS] = {
     [IRK_PHASE] = "phase",   [IRK_N] = "n",           [IRK_HOW] = "how",      [IRK_SPACE] = "space",
     [IRK_MAP] = "map",       [IRK_COORDS] = "coords", [IRK_DST] = "dst",      [IRK_SRC] = "src",
     [IRK_FROM] = "from",     [IRK_TO] = "to",         [IRK_POL] = "pol",      [IRK_SLOT] = "slot",
-    [IRK_OFFSET] = "offset",
+    [IRK_OFFSET] = "offset", [IRK_RANK] = "rank",     [IRK_MASK] = "mask",    [IRK_SCOPE] = "scope",
+    [IRK_SEM] = "sem",       [IRK_ID] = "id",         [IRK_THREADS] = "threads", [IRK_ROP] = "op",
+    [IRK_ELEM] = "type",     [IRK_PLAN] = "plan",
 };
 
 static const char *const TYPES[] = {[IR_NONE] = "-", [IR_I32] = "i32", [IR_I64] = "i64", [IR_PRED] = "pred"};
@@ -47,6 +49,15 @@ static const char *const RELS[] = {
     [IRL_EQ] = "eq", [IRL_NE] = "ne", [IRL_LT] = "lt", [IRL_LE] = "le", [IRL_GT] = "gt", [IRL_GE] = "ge"};
 static const char *const HOWS[] = {[IRH_READ] = "read", [IRH_FULL] = "full"};
 static const char *const SPACES[] = {[IRS_SHARED] = "shared", [IRS_CLUSTER] = "cluster", [IRS_GLOBAL] = "global"};
+
+static const char *const SCOPES[] = {[IRC_CTA] = "cta", [IRC_CLUSTER] = "cluster", [IRC_GPU] = "gpu"};
+static const char *const SEMS[] = {[IRS_RELAXED] = "relaxed", [IRS_RELEASE] = "release"};
+static const char *const REDUCES[] = {"add", "min", "max", "inc", "dec", "and", "or", "xor"};
+static const char *const ELEMS[TYPE_COUNT] = {
+#define TYPE(id, name, ...) [TYPE_##id] = name,
+#include "lang/types.def"
+#undef TYPE
+};
 
 static const char *const MAP_MODES[] = {[MAP_TILED] = "tiled",       [MAP_IM2COL] = "im2col",
                                         [MAP_IM2COL_W] = "im2col_w", [MAP_IM2COL_W128] = "im2col_w128",
@@ -84,6 +95,10 @@ const char *const *ir_words(IrKey key, uint32_t *n)
     case IRK_REL: *n = COUNT(RELS); return RELS;
     case IRK_HOW: *n = COUNT(HOWS); return HOWS;
     case IRK_SPACE: *n = COUNT(SPACES); return SPACES;
+    case IRK_SCOPE: *n = COUNT(SCOPES); return SCOPES;
+    case IRK_SEM: *n = COUNT(SEMS); return SEMS;
+    case IRK_ROP: *n = COUNT(REDUCES); return REDUCES;
+    case IRK_ELEM: *n = COUNT(ELEMS); return ELEMS;
     default: *n = 0; return NULL;
     }
 }
@@ -112,6 +127,10 @@ const char *ir_separator(const IrOpInfo *info, const IrSignature *sig, unsigned 
     if (key == IRK_DST || key == IRK_TO) return " -> ";
     if (key == IRK_BYTES && info->group == IRG_COPY) return ", bytes ";
     if (key == IRK_POL) return ", pol ";
+    if (key == IRK_RANK) return ", rank ";
+    if (key == IRK_MASK) return ", mask ";
+    if (key == IRK_SCOPE && i) return ", scope ";
+    if (sig->v[i - 1].key == IRK_ROP) return " ";
     if (sig->v[i - 1].key == IRK_REL) return " ";
     if (sig->v[i - 1].key == IRK_VAR) return " = ";
     if (info == &OPS[IR_LOOP]) return " .. ";
@@ -180,4 +199,19 @@ unsigned ir_list(const IrOp *op, IrKey key, const IrArg **first)
     *first = p;
     while (p && p + n < end && p[n].key == key) n++;
     return n;
+}
+
+bool ir_opens_block(IrOpcode op)
+{
+    return op == IR_LOOP || op == IR_REPEAT || op == IR_LANES || op == IR_IF || op == IR_ELSE;
+}
+
+uint32_t ir_bodies(const IrKernel *k)
+{
+    return k->roles.n + 2;
+}
+
+const IrRole *ir_body(const IrKernel *k, uint32_t i)
+{
+    return i == 0 ? &k->init : i <= k->roles.n ? &k->roles.v[i - 1] : &k->exit;
 }

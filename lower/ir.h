@@ -2,8 +2,8 @@
  *
  * In: built by lower/ from the checked program. Out: read by the verifier (which trusts nothing else), the
  * emitter and the printer. A kernel has its launch manifest (parameters, maps, checks, grid), its shared-memory
- * objects (buffers, barriers), policies, and one body of ops per role. Bodies are flat: loop, if and else open a
- * block, `end` closes it. Values are defined once and used in the block (or a nested one) that defines them;
+ * objects (buffers, barriers), policies, an init body, one body of ops per role that run side by side, and an exit body.
+ * Bodies are flat: loop, repeat, lanes, if and else open a block, `end` closes it. Values are defined once and used in the block (or a nested one) that defines them;
  * variables are mutable registers. Text form: printed by ir_print, read back by ir_read.
  *
  * Glossary: role - the warps that run one body; elect - one thread of the role does it; slot - one of the equal
@@ -24,17 +24,18 @@ typedef enum IrOpcode {
 } IrOpcode;
 
 typedef enum IrType { IR_NONE, IR_I32, IR_I64, IR_PRED } IrType;
-typedef enum IrGroup { IRG_CONTROL, IRG_SCALAR, IRG_BARRIER, IRG_GROUP, IRG_FENCE, IRG_COPY, IRG_KERNEL } IrGroup;
+typedef enum IrGroup { IRG_CONTROL, IRG_SCALAR, IRG_BARRIER, IRG_SYNC, IRG_GROUP, IRG_FENCE, IRG_COPY, IRG_THREAD, IRG_KERNEL } IrGroup;
 
 /* Operand keys, as named in ops.def, plus the parts of buffer and barrier operands. */
 typedef enum IrKey {
     IRK_A, IRK_B, IRK_COND, IRK_EXPR, IRK_REG, IRK_REL, IRK_VAR, IRK_TENSOR, IRK_BYTE, IRK_BAR, IRK_COUNT_,
     IRK_BYTES, IRK_PHASE, IRK_N, IRK_HOW, IRK_SPACE, IRK_MAP, IRK_COORDS, IRK_DST, IRK_SRC, IRK_FROM, IRK_TO, IRK_POL,
+    IRK_RANK, IRK_MASK, IRK_SCOPE, IRK_SEM, IRK_ID, IRK_THREADS, IRK_ROP, IRK_ELEM, IRK_PLAN,
     IRK_SLOT,      /* follows DST, SRC or BAR: value or immediate */
     IRK_OFFSET,    /* follows DST's or SRC's slot: byte offset in the slot */
     IRK_KEYS
 } IrKey;
-typedef enum IrArgKind { IRA_IMM, IRA_VAL, IRA_MAP, IRA_BUF, IRA_BAR, IRA_TENSOR, IRA_POL, IRA_VAR, IRA_LX, IRA_WORD } IrArgKind;
+typedef enum IrArgKind { IRA_IMM, IRA_VAL, IRA_MAP, IRA_BUF, IRA_BAR, IRA_TENSOR, IRA_POL, IRA_VAR, IRA_LX, IRA_WORD, IRA_PLAN } IrArgKind;
 
 typedef uint32_t IrVal; /* 1-based; 0: none */
 
@@ -53,6 +54,9 @@ typedef enum IrReg {
 } IrReg;
 typedef enum IrRel { IRL_EQ, IRL_NE, IRL_LT, IRL_LE, IRL_GT, IRL_GE } IrRel;
 typedef enum IrHow { IRH_READ, IRH_FULL } IrHow;
+typedef enum IrScope { IRC_CTA, IRC_CLUSTER, IRC_GPU } IrScope;
+typedef enum IrSem { IRS_RELAXED, IRS_RELEASE } IrSem;
+typedef enum IrReduce { IRO_ADD, IRO_MIN, IRO_MAX, IRO_INC, IRO_DEC, IRO_AND, IRO_OR, IRO_XOR } IrReduce; /* WORDS_REDUCE */
 typedef enum IrSpace { IRS_SHARED, IRS_CLUSTER, IRS_GLOBAL } IrSpace;
 
 typedef struct IrOp {
@@ -61,6 +65,8 @@ typedef struct IrOp {
     uint16_t nargs;
     IrVal dst;   /* value defined, or 0 */
     IrVal guard; /* the op happens only where this pred holds; 0: always */
+    bool elect;     /* one thread does it: the first of the role (in init and exit: of the first role). Roles that are
+                     * `elect` as a whole don't say so per op */
     bool any_order; /* a store by `overlap any`: it may come before or after other writes of the same bytes */
     Span span;          /* the source statement, {0,0} for what the compiler adds */
     IrArg *args;
@@ -88,11 +94,33 @@ typedef struct IrPolicy {
     uint8_t primary, secondary; /* index in WORDS_CACHE; secondary 255: none */
     double fraction;
     Span span;
+    bool by_traffic; /* counts only where the launch says that the kernel moves more than L2 holds (MF_PARAM_HINTS) */
 } IrPolicy;
 typedef struct IrVar {
     const char *name;
     uint8_t type;
 } IrVar;
+
+
+/* How threads move a tile, or part of one, within shared memory: lower/threads.c makes it, ptxgen writes it. */
+typedef enum IrXform { IRX_COPY, IRX_TRANSPOSE, IRX_FILL } IrXform;
+typedef struct IrSide {   /* where element (x0, .., xn-1) of the part lies, from the part's first byte */
+    uint8_t type;         /* ElemType as it lies in shared memory */
+    uint8_t swizzle;      /* MapSwizzle: XOR of the absolute address's bits, as the hardware does it */
+    uint32_t pitch[MAP_RANK]; /* bytes from neighbour to neighbour; the innermost within a panel */
+    uint32_t span, panel; /* panels: bytes of a panel's row, and from panel to panel; 0: none */
+} IrSide;
+typedef struct IrPlan {
+    const char *name;
+    uint8_t xform, rank;
+    bool add, sat;             /* dst += src; conversions clamp to the range of the type */
+    uint32_t extent[MAP_RANK]; /* of the source; IRX_TRANSPOSE: the destination has the last two exchanged */
+    IrSide src, dst;
+    uint64_t value;            /* IRX_FILL: bits of an element */
+    uint32_t threads;
+    uint8_t vector, method;    /* bytes per access; how (lower/threads.h) */
+    uint16_t read_ways, write_ways; /* bank conflicts: wavefronts per least number of them, times 16 */
+} IrPlan;
 
 typedef struct IrRole {
     const char *name;
@@ -111,6 +139,10 @@ typedef struct IrKernel {
     VEC(IrVar) vars;
     VEC(uint8_t) value_types; /* IrType of value i + 1 */
     VEC(const char *) value_names; /* hint for printing, may be NULL; same length */
+    VEC(IrPlan) plans;
+    /* init: run by all threads before the roles, which see its values; exit: after them. Their elected thread is that of
+     * the first role: where nobody else runs, no synchronisation lies between. */
+    IrRole init, exit;
     VEC(IrRole) roles;
     uint32_t zero_bytes; /* size of the block of zeros that the kernel needs, 0: none */
 } IrKernel;
@@ -143,6 +175,11 @@ typedef struct IrOpInfo {
 const IrOpInfo *ir_op_info(IrOpcode op);
 const char *ir_key_text(IrKey k);
 const char *ir_type_text(IrType t);
+
+bool ir_opens_block(IrOpcode op); /* closed by `end` (an if's first branch by `else`) */
+/* The bodies in the order in which the text has them and values are defined: init, the roles, exit. */
+uint32_t ir_bodies(const IrKernel *k);
+const IrRole *ir_body(const IrKernel *k, uint32_t i);
 
 /* ---- text form: ir_print.c, ir_read.c ---- */
 /* With sources, the source line stands as a comment above the ops of each statement. */

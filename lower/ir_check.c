@@ -60,6 +60,7 @@ static uint32_t object_count(const IrKernel *k, IrArgKind kind)
     case IRA_POL: return k->pols.n;
     case IRA_VAR: return k->vars.n;
     case IRA_LX: return k->mf.lx.nodes.n;
+    case IRA_PLAN: return k->plans.n;
     default: return 0;
     }
 }
@@ -116,7 +117,7 @@ static void check_operand(Checker *c, const IrOp *op, const IrOperand *o, uint32
         char kind;
         uint8_t arg;
     } KINDS[] = {{'m', IRA_MAP}, {'b', IRA_BUF}, {'r', IRA_BAR}, {'t', IRA_TENSOR},
-                 {'l', IRA_POL}, {'x', IRA_VAR}, {'L', IRA_LX}};
+                 {'l', IRA_POL}, {'x', IRA_VAR}, {'L', IRA_LX},  {'q', IRA_PLAN}};
     const IrArg *arg;
     unsigned n = ir_list(op, o->key, &arg);
     uint32_t words;
@@ -248,7 +249,7 @@ static void check_op(Checker *c, const IrOp *op)
             fail(c, "is for one slot, once and unconditionally");
         else c->inits[bar->id][n] = true;
     }
-    if (op->op == IR_LOOP || op->op == IR_IF || op->op == IR_ELSE) open_block(c, op);
+    if (ir_opens_block(op->op)) open_block(c, op);
     if (c->error) return;
     if (op->op == IR_VAR) define(c, var->id, VAR_MARK);
     if (op->dst) define(c, op->dst, 0);

@@ -8,7 +8,7 @@
 /* The names under which the objects of a kernel are printed: quoted where they are no identifiers, and numbered
  * where two objects of a kind have the same one, so that the text reads back. */
 typedef struct Shown {
-    const char **syms, **tensors, **scalars, **maps, **bufs, **bars, **pols, **vars;
+    const char **syms, **tensors, **scalars, **maps, **bufs, **bars, **pols, **vars, **plans;
     const char **values;
 } Shown;
 
@@ -101,9 +101,10 @@ static const char **value_names(Printer *p)
     const IrKernel *k = p->k;
     const char **shown = unique(p, k->value_names.v, sizeof *k->value_names.v, k->value_names.n, true);
     uint32_t count = 0;
-    for (uint32_t r = 0; r < k->roles.n; r++) {
-        for (uint32_t i = 0; i < k->roles.v[r].ops.n; i++) {
-            IrVal v = k->roles.v[r].ops.v[i].dst;
+    for (uint32_t b = 0; b < ir_bodies(k); b++) {
+        const IrRole *r = ir_body(k, b);
+        for (uint32_t i = 0; i < r->ops.n; i++) {
+            IrVal v = r->ops.v[i].dst;
             if (v == 0 || v > k->value_names.n) continue;
             count++;
             if (shown[v - 1] == NULL) shown[v - 1] = arena_printf(p->arena, "%u", count);
@@ -164,6 +165,7 @@ static void put_arg(Printer *p, IrKey key, const IrArg *arg)
     case IRA_POL: PUT_OBJECT(p, k->pols, p->names.pols, arg->id); break;
     case IRA_VAR: PUT_OBJECT(p, k->vars, p->names.vars, arg->id); break;
     case IRA_LX: put_lx(p, arg->id); break;
+    case IRA_PLAN: PUT_OBJECT(p, k->plans, p->names.plans, arg->id); break;
     case IRA_WORD:
         words = ir_words(key, &n);
         text_str(p->out, arg->id < n ? words[arg->id] : "?");
@@ -221,6 +223,7 @@ static void put_op(Printer *p, const IrOp *op)
         put_value(p, op->guard);
         text_char(p->out, ' ');
     }
+    if (op->elect) text_lit(p->out, "elect ");
     if (op->dst) {
         put_value(p, op->dst);
         text_lit(p->out, " = ");
@@ -348,6 +351,10 @@ static void print_launch(Printer *p)
             text_printf(t, "  param map %s\n", x->index < mf->maps.n ? p->names.maps[x->index] : "?");
         } else if (x->kind == MF_PARAM_ADDRESS) {
             text_printf(t, "  param address %s\n", x->index < mf->tensors.n ? p->names.tensors[x->index] : "?");
+        } else if (x->kind == MF_PARAM_COUNTER) {
+            text_lit(t, "  param counter\n");
+        } else if (x->kind == MF_PARAM_HINTS) {
+            text_lit(t, "  param hints\n");
         } else {
             text_lit(t, "  param value ");
             put_lx(p, x->index);
@@ -371,6 +378,17 @@ static void print_launch(Printer *p)
         put_string(t, mf->trusts.v[i]);
         text_char(t, '\n');
     }
+    static const char *const DEALS[] = {[MF_DEAL_STATIC] = "static", [MF_DEAL_TICKET] = "ticket"};
+    if (mf->deal) {
+        text_printf(t, "  deal %s ", DEALS[mf->deal]);
+        put_lx(p, mf->teams);
+        text_printf(t, " per_sm %u\n", mf->per_sm);
+    }
+    if (mf->traffic) {
+        text_lit(t, "  traffic ");
+        put_lx(p, mf->traffic);
+        text_char(t, '\n');
+    }
     text_lit(t, "  grid ");
     for (int i = 0; i < 3; i++) {
         if (i) text_lit(t, ", ");
@@ -386,6 +404,38 @@ static void put_fraction(Text *t, double f)
     char digits[40];
     int n = snprintf(digits, sizeof digits, "%.9g", f); /* createpolicy takes an f32: nine digits say all of it */
     for (int i = 0; i < n; i++) text_char(t, digits[i] == ',' ? '.' : digits[i]); /* whatever the locale */
+}
+
+static void put_pitches(Text *t, const char *word, const uint32_t *v, unsigned n)
+{
+    text_printf(t, " %s [", word);
+    for (unsigned i = 0; i < n && i < MAP_RANK; i++) text_printf(t, i ? ", %u" : "%u", v[i]);
+    text_char(t, ']');
+}
+
+static void print_side(Printer *p, const char *word, const IrSide *s, unsigned rank)
+{
+    Text *t = p->out;
+    text_printf(t, " %s %s", word, elem_name(s->type));
+    put_pitches(t, "pitch", s->pitch, rank);
+    if (s->span) text_printf(t, " span %u panel %u", s->span, s->panel);
+    if (s->swizzle) text_printf(t, " swizzle %s", map_word(IRM_SWIZZLE, s->swizzle));
+}
+
+static void print_plan(Printer *p, uint32_t index)
+{
+    static const char *const XFORMS[] = {[IRX_COPY] = "copy", [IRX_TRANSPOSE] = "transpose", [IRX_FILL] = "fill"};
+    const IrPlan *q = &p->k->plans.v[index];
+    Text *t = p->out;
+    text_printf(t, "  plan %s = %s", p->names.plans[index], q->xform <= IRX_FILL ? XFORMS[q->xform] : "?");
+    put_pitches(t, "extent", q->extent, q->rank);
+    if (q->xform == IRX_FILL) text_printf(t, " value %llu", (unsigned long long)q->value);
+    else print_side(p, "src", &q->src, q->rank);
+    print_side(p, "dst", &q->dst, q->rank);
+    if (q->add) text_lit(t, " add");
+    if (q->sat) text_lit(t, " sat");
+    text_printf(t, " threads %u vector %u method %u ways %u, %u\n", q->threads, q->vector, q->method, q->read_ways,
+                q->write_ways);
 }
 
 static void print_objects(Printer *p)
@@ -409,8 +459,9 @@ static void print_objects(Printer *p)
         text_printf(t, "  policy %s = %s fraction ", p->names.pols[i], l->primary < words ? cache[l->primary] : "?");
         put_fraction(t, l->fraction);
         if (l->secondary != 255) text_printf(t, " else %s", l->secondary < words ? cache[l->secondary] : "?");
-        text_char(t, '\n');
+        text_str(t, l->by_traffic ? " by_traffic\n" : "\n");
     }
+    for (uint32_t i = 0; i < k->plans.n; i++) print_plan(p, i);
     for (uint32_t i = 0; i < k->vars.n; i++)
         text_printf(t, "  var %s %s\n", p->names.vars[i], ir_type_text(k->vars.v[i].type & 3));
 }
@@ -433,14 +484,12 @@ static void put_source_line(Printer *p, const IrOp *op, uint32_t *last_line, con
     text_char(p->out, '\n');
 }
 
-static void print_role(Printer *p, const IrRole *r)
+static void print_body(Printer *p, const IrRole *r)
 {
     Text *t = p->out;
     uint32_t depth = 0, last_line = 0;
     const Source *last_file = NULL;
-    text_lit(t, "  role ");
-    put_name(t, r->name);
-    text_printf(t, " warps %u%s {\n", r->warps, r->elect ? " elect" : "");
+    text_lit(t, " {\n");
     for (uint32_t i = 0; i < r->ops.n; i++) {
         const IrOp *op = &r->ops.v[i];
         if ((op->op == IR_ELSE || op->op == IR_END) && depth) depth--;
@@ -448,9 +497,17 @@ static void print_role(Printer *p, const IrRole *r)
         for (uint32_t j = 0; j < depth + 2; j++) text_lit(t, "  ");
         put_op(p, op);
         text_char(t, '\n');
-        if (op->op == IR_LOOP || op->op == IR_IF || op->op == IR_ELSE) depth++;
+        if (ir_opens_block(op->op)) depth++;
     }
     text_lit(t, "  }\n");
+}
+
+static void print_role(Printer *p, const IrRole *r)
+{
+    text_lit(p->out, "  role ");
+    put_name(p->out, r->name);
+    text_printf(p->out, " warps %u%s", r->warps, r->elect ? " elect" : "");
+    print_body(p, r);
 }
 
 static void print_kernel(Printer *p)
@@ -460,7 +517,8 @@ static void print_kernel(Printer *p)
 #define UNIQUE(vec) unique(p, (vec).v ? &(vec).v->name : NULL, sizeof *(vec).v, (vec).n, false)
     p->names = (Shown){UNIQUE(k->mf.syms), UNIQUE(k->mf.tensors), UNIQUE(k->mf.scalars),
                        UNIQUE(k->mf.maps), UNIQUE(k->bufs),       UNIQUE(k->bars),
-                       UNIQUE(k->pols),    UNIQUE(k->vars),       value_names(p)};
+                       UNIQUE(k->pols),    UNIQUE(k->vars),       UNIQUE(k->plans),
+                       value_names(p)};
 #undef UNIQUE
     text_lit(t, "\nkernel ");
     put_name(t, k->mf.name);
@@ -470,7 +528,15 @@ static void print_kernel(Printer *p)
     print_params(p);
     print_launch(p);
     print_objects(p);
+    if (k->init.ops.n) {
+        text_lit(t, "  init");
+        print_body(p, &k->init);
+    }
     for (uint32_t i = 0; i < k->roles.n; i++) print_role(p, &k->roles.v[i]);
+    if (k->exit.ops.n) {
+        text_lit(t, "  exit");
+        print_body(p, &k->exit);
+    }
     text_lit(t, "}\n");
 }
 

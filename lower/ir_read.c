@@ -168,6 +168,8 @@ static void read_param(Reader *r)
 {
     MfParam p = {.kind = MF_PARAM_VALUE};
     if (reader_accept(r, "map")) p = (MfParam){MF_PARAM_MAP, expect_object(r, SC_MAP)};
+    else if (reader_accept(r, "counter")) p.kind = MF_PARAM_COUNTER;
+    else if (reader_accept(r, "hints")) p.kind = MF_PARAM_HINTS;
     else if (reader_accept(r, "address")) p = (MfParam){MF_PARAM_ADDRESS, expect_object(r, SC_TENSOR)};
     else {
         reader_expect(r, "value");
@@ -188,6 +190,20 @@ static void read_check(Reader *r)
     reader_expect(r, "at");
     c.place = reader_string(r);
     vec_push(r->arena, &r->k->mf.checks, c);
+}
+
+static void read_deal(Reader *r)
+{
+    static const char *const DEALS[] = {[MF_DEAL_NONE] = "none", [MF_DEAL_STATIC] = "static", [MF_DEAL_TICKET] = "ticket"};
+    r->k->mf.deal = expect_word(r, DEALS, 3, "way to deal");
+    r->k->mf.teams = reader_lx(r);
+    reader_expect(r, "per_sm");
+    r->k->mf.per_sm = expect_u32(r);
+}
+
+static void read_traffic(Reader *r)
+{
+    r->k->mf.traffic = reader_lx(r);
 }
 
 static void read_grid(Reader *r)
@@ -258,6 +274,7 @@ static void read_policy(Reader *r)
     reader_expect(r, "fraction");
     p.fraction = reader_fraction(r);
     if (reader_accept(r, "else")) p.secondary = expect_word(r, words, (uint32_t)n, "cache word");
+    p.by_traffic = reader_accept(r, "by_traffic");
     reader_declare(r, SC_POL, p.name, r->k->pols.n);
     vec_push(r->arena, &r->k->pols, p);
 }
@@ -277,6 +294,49 @@ static void read_var(Reader *r)
     if (v.type == IR_NONE) reader_error(r, E0690, "`%.40s` is no type of a variable", type);
     reader_declare(r, SC_VAR, v.name, r->k->vars.n);
     vec_push(r->arena, &r->k->vars, v);
+}
+
+static unsigned expect_u32_list(Reader *r, const char *word, uint32_t *out)
+{
+    int64_t v[MAP_RANK];
+    reader_expect(r, word);
+    unsigned n = expect_int_list(r, v, MAP_RANK, 0, UINT32_MAX);
+    for (unsigned i = 0; i < n; i++) out[i] = (uint32_t)v[i];
+    return n;
+}
+
+static void read_side(Reader *r, const char *word, IrSide *s, unsigned rank)
+{
+    reader_expect(r, word);
+    s->type = expect_elem(r);
+    if (expect_u32_list(r, "pitch", s->pitch) != rank) reader_error(r, E0690, "a pitch per dimension is due");
+    if (reader_accept(r, "span")) {
+        s->span = expect_u32(r);
+        s->panel = expect_field(r, "panel");
+    }
+    if (reader_accept(r, "swizzle")) s->swizzle = map_word(r, IRM_SWIZZLE, "swizzle");
+}
+
+static void read_plan(Reader *r)
+{
+    static const char *const XFORMS[] = {[IRX_COPY] = "copy", [IRX_TRANSPOSE] = "transpose", [IRX_FILL] = "fill"};
+    IrPlan q = {.name = reader_name(r)};
+    reader_expect(r, "=");
+    q.xform = expect_word(r, XFORMS, 3, "work of threads");
+    q.rank = (uint8_t)expect_u32_list(r, "extent", q.extent);
+    if (reader_accept(r, "value")) q.value = (uint64_t)reader_int(r, INT64_MIN, INT64_MAX);
+    if (q.xform != IRX_FILL) read_side(r, "src", &q.src, q.rank);
+    read_side(r, "dst", &q.dst, q.rank);
+    q.add = reader_accept(r, "add");
+    q.sat = reader_accept(r, "sat");
+    q.threads = expect_field(r, "threads");
+    q.vector = (uint8_t)expect_field(r, "vector");
+    q.method = (uint8_t)expect_field(r, "method");
+    q.read_ways = (uint16_t)expect_field(r, "ways");
+    reader_expect(r, ",");
+    q.write_ways = (uint16_t)expect_u32(r);
+    reader_declare(r, SC_PLAN, q.name, r->k->plans.n);
+    vec_push(r->arena, &r->k->plans, q);
 }
 
 /* ---- ops ---- */
@@ -323,7 +383,8 @@ static void read_operand(Reader *r, IrOp *op, const IrOperand *o)
         char kind;
         uint8_t arg, scope;
     } KINDS[] = {{'m', IRA_MAP, SC_MAP},       {'b', IRA_BUF, SC_BUF}, {'r', IRA_BAR, SC_BAR},
-                 {'t', IRA_TENSOR, SC_TENSOR}, {'l', IRA_POL, SC_POL}, {'x', IRA_VAR, SC_VAR}};
+                 {'t', IRA_TENSOR, SC_TENSOR}, {'l', IRA_POL, SC_POL}, {'x', IRA_VAR, SC_VAR},
+                 {'q', IRA_PLAN, SC_PLAN}};
     uint32_t n;
     const char *const *words;
     if (o->list) {
@@ -364,6 +425,14 @@ static void expect_separator(Reader *r, const char *s)
     }
 }
 
+/* An operand that may be absent: whether it is there. Its separator is a comma and a word. */
+static bool optional_follows(Reader *r, const char *separator)
+{
+    if (!r->comma) r->comma = reader_accept(r, ",");
+    size_t n = strcspn(separator + 2, " ");
+    return r->comma && reader_is(r, arena_strdup(r->arena, separator + 2, n));
+}
+
 /* add.i64 -> add and its type. */
 static IrOpcode find_op(Reader *r, const char *text, IrType *type)
 {
@@ -394,6 +463,7 @@ static void read_op(Reader *r, IrRole *role)
         if (guard == 0) reader_error(r, E0690, "a guard is due after `@`");
         reader_next(r);
     }
+    bool elect = reader_accept(r, "elect");
     if (r->tok.kind == TOK_VALUE) {
         result = r->tok.text;
         reader_next(r);
@@ -409,12 +479,17 @@ static void read_op(Reader *r, IrRole *role)
         reader_error(r, E0690, result ? "`%s` defines no value" : "`%s` defines a value", text);
     IrOp *op = ir_op(r->arena, role, code, start);
     const IrSignature *sig = ir_signature(code);
+    r->comma = false;
     for (unsigned i = 0; i < sig->n && !r->failed; i++) {
-        if (sig->v[i].optional && !reader_is(r, ",")) continue;
-        expect_separator(r, ir_separator(info, sig, i));
+        const char *separator = ir_separator(info, sig, i);
+        if (sig->v[i].optional && !optional_follows(r, separator)) continue;
+        expect_separator(r, r->comma ? separator + 1 : separator);
+        r->comma = false;
         read_operand(r, op, &sig->v[i]);
     }
+    if (r->comma) reader_error(r, E0690, "%s where an operand is due", ir_token_text(r));
     op->guard = guard;
+    op->elect = elect;
     op->any_order = reader_accept(r, "any_order");
     op->span = span_join(start, (Span){start.lo, r->last});
     if (result == NULL || r->failed) return;
@@ -424,15 +499,32 @@ static void read_op(Reader *r, IrRole *role)
     reader_declare(r, SC_VALUE, result, op->dst - 1);
 }
 
+static void read_body(Reader *r, IrRole *role)
+{
+    reader_expect(r, "{");
+    while (!reader_is(r, "}") && !r->failed) read_op(r, role);
+    reader_expect(r, "}");
+}
+
 static void read_role(Reader *r)
 {
     IrRole *role = vec_add(r->arena, &r->k->roles);
     *role = (IrRole){.name = reader_name(r)};
     role->warps = expect_field(r, "warps");
     role->elect = reader_accept(r, "elect");
-    reader_expect(r, "{");
-    while (!reader_is(r, "}") && !r->failed) read_op(r, role);
-    reader_expect(r, "}");
+    read_body(r, role);
+}
+
+static void read_init(Reader *r)
+{
+    if (r->k->roles.n || r->k->init.ops.n) reader_error(r, E0690, "init stands once, in front of the roles");
+    read_body(r, &r->k->init);
+}
+
+static void read_exit(Reader *r)
+{
+    if (r->k->exit.ops.n) reader_error(r, E0690, "exit stands once, behind the roles");
+    read_body(r, &r->k->exit);
 }
 
 /* ---- kernels ---- */
@@ -463,7 +555,8 @@ static void read_part(Reader *r)
                  {"map", read_map},     {"param", read_param},     {"check", read_check},     {"trust", read_trust},
                  {"grid", read_grid},   {"cluster", read_cluster}, {"threads", read_threads}, {"smem", read_smem},
                  {"zeros", read_zeros}, {"buf", read_buf},         {"bar", read_bar},         {"policy", read_policy},
-                 {"var", read_var},     {"role", read_role}};
+                 {"var", read_var},     {"role", read_role},       {"init", read_init},       {"exit", read_exit},
+                 {"deal", read_deal},   {"traffic", read_traffic}, {"plan", read_plan}};
     for (size_t i = 0; i < sizeof PARTS / sizeof *PARTS; i++) {
         if (!reader_accept(r, PARTS[i].word)) continue;
         PARTS[i].read(r);

@@ -32,6 +32,7 @@ typedef enum ScopeKind {
     SC_BAR,
     SC_POL,
     SC_VAR,
+    SC_PLAN,
     SC_VALUE,
     SC_COUNT
 } ScopeKind;
@@ -44,6 +45,7 @@ typedef struct Reader {
     uint32_t at;   /* first byte not yet read */
     Token tok;     /* the next token */
     uint32_t last; /* end of the token before it */
+    bool comma; /* one was read in front of an operand that may be absent */
     bool failed;
     IrKernel *k;
     Names *words; /* names within the kernel */

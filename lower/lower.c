@@ -318,6 +318,10 @@ static void block(Lower *L, const PBlock *b)
         case P_MOVE: move(L, st); break;
         case P_WAIT: sync_wait(L, st); break;
         case P_WAIT_GROUP: sync_wait_group(L, st); break;
+        case P_PIPELINE:
+        case P_ROLES:
+        case P_ARRIVE:
+        case P_EXPECT: break;
         }
     }
 }

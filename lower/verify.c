@@ -384,6 +384,8 @@ void verify_walk(Verifier *v, uint32_t from, uint32_t to)
         case IRG_FENCE: step_fence(v, i); break;
         case IRG_COPY: verify_copy(v, i); break;
         case IRG_CONTROL:
+        case IRG_SYNC:
+        case IRG_THREAD:
         case IRG_KERNEL: break;
         }
     }

@@ -26,6 +26,8 @@ static void fill_params(tile_args *a, Report *r)
         case MF_PARAM_VALUE:
             if (args_value(a, index, r, &v, "`%s`, which the kernel uses,", a->kernel->value_texts[i])) a->words[i] = (uint64_t)v;
             break;
+        case MF_PARAM_COUNTER: break;
+        case MF_PARAM_HINTS: a->words[i] = 0; break;
         }
         a->launch.params[i] = &a->words[i];
     }

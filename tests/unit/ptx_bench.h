@@ -375,7 +375,7 @@ static inline void bulk_ring(Bench *b)
     uint32_t tile = add_buf(b, "tile", 2048, 3, 1024), full = add_bar(b, "full", 3, 0);
     vec_push(a, &b->k->vars, ((IrVar){"slot", IR_I32}));
     vec_push(a, &b->k->vars, ((IrVar){"phase", IR_I32}));
-    vec_push(a, &b->k->pols, ((IrPolicy){"p", 1, 3, 0.5, {0, 0}}));
+    vec_push(a, &b->k->pols, ((IrPolicy){"p", 1, 3, 0.5, {0, 0}, false}));
     IrVal n = param(b, IR_I64, "N");
     for (int i = 0; i < 3; i++) bar_op(b, IR_BAR_INIT, full, IMM(i), IMM(0), 1);
     op(b, IR_FENCE_MBAR_INIT);
