@@ -28,6 +28,7 @@ static bool folds(Lower *L, const MoveInfo *mi, int d, int64_t bytes)
     Domain *m = L->d;
     int64_t k;
     Poly extent = scalar_poly(L, mi->tensor->extent[d]);
+    if (mi->g->dim[d].rows || mi->g->dim[d - 1].rows) return false;
     if (mi->extent[d - 1] == 1 || mi->step[d - 1] != 1 || mi->step[d] != 1) return false;
     if (!poly_is_const(mi->start[d], &k) || k != 0) return false;
     if (!mi->g->dim[d].whole && !domain_eq(m, extent, poly_const(m, mi->extent[d]))) return false;
@@ -74,7 +75,7 @@ static bool aligned(Lower *L, const MoveInfo *mi, const BulkPlan *p, Refusal *wh
         Poly pitch = poly_mul(d, scalar_poly(L, t->stride[r->dim]), poly_const(d, size));
         Poly start = poly_mul(d, mi->start[r->dim], pitch);
         if (!multiple_of_16(L, mi, start, mi->g->dim[r->dim].span, "the row's start", why)) return false;
-        if (r->extent == 1) continue;
+        if (r->extent == 1 && !r->rows) continue;
         if (!multiple_of_16(L, mi, poly_mul(d, pitch, poly_const(d, mi->step[r->dim])), mi->g->dim[r->dim].span,
                             "the row pitch", why))
             return false;
@@ -109,7 +110,7 @@ bool bulk_plan(Lower *L, MoveInfo *mi, BulkPlan *out, Refusal *why)
     if (!mi->load && map_overlaps(L, mi, why)) return false;
     Poly inner = scalar_poly(L, mi->tensor->stride[d]);
     const Pair *p = pair_of(mi, d);
-    if (!poly_is_const(inner, &k) || k != 1 || mi->step[d] != 1 || p == NULL || tile_pitch(mi, d) != mi->bits / 8)
+    if (mi->g->dim[d].rows || !poly_is_const(inner, &k) || k != 1 || mi->step[d] != 1 || p == NULL || tile_pitch(mi, d) != mi->bits / 8)
         return refuse(why, E0505, mi->g->dim[d].span, "the innermost dimension is not moved as contiguous bytes",
                       mi->tensor->span, "the tensor");
     out->unit = mi->bits / 8;
@@ -129,13 +130,15 @@ bool bulk_plan(Lower *L, MoveInfo *mi, BulkPlan *out, Refusal *why)
         *r = (BulkRow){.dim = i, .extent = mi->extent[i], .pitch = tile_pitch(mi, i)};
         out->nruns *= r->extent;
         Poly last = poly_add(m, mi->start[i], poly_const(m, (r->extent - 1) * mi->step[i]));
-        r->low = !domain_le(m, poly_const(m, 0), mi->start[i]);
-        r->high = !mi->g->dim[i].whole && !domain_lt(m, last, scalar_poly(L, mi->tensor->extent[i]));
+        r->rows = mi->g->dim[i].rows;
+        r->low = r->rows || !domain_le(m, poly_const(m, 0), mi->start[i]);
+        r->high = r->rows || (!mi->g->dim[i].whole && !domain_lt(m, last, scalar_poly(L, mi->tensor->extent[i])));
     }
     bool guarded = false;
     for (int i = 0; i < out->nrows; i++) guarded |= out->row[i].low || out->row[i].high;
     int64_t each = mi->load ? 1 + out->low + out->high + guarded : 1;
     out->loop = out->nruns * each > COPIES_UNROLLED;
+    for (int i = 0; i < out->nrows; i++) out->loop |= out->row[i].rows && out->row[i].extent > 1 && L->sched;
     return aligned(L, mi, out, why);
 }
 
@@ -157,21 +160,31 @@ typedef struct BulkOut {
 static void copy_op(BulkOut *o, Opnd from, Opnd offset, Opnd bytes, Opnd guard)
 {
     Lower *L = o->L;
+    guard = emit_logic(L, IR_AND, guard, L->guard);
     if ((bytes.v == 0 && bytes.k <= 0) || opnd_is(guard, 0)) return;
-    IrOp *op = emit_new(L, o->mi->load ? IR_BLK_LOAD : IR_BLK_STORE);
+    const MoveInfo *mi = o->mi;
+    int rop = mi->mv->reduce;
+    IrOp *op = emit_new(L, mi->prefetch ? IR_BLK_PREFETCH : mi->load ? IR_BLK_LOAD : rop >= 0 ? IR_BLK_REDUCE : IR_BLK_STORE);
     op->guard = guard.v;
-    op->any_order = !o->mi->load && o->mi->mv->overlap_any;
-    if (o->mi->load) put_opnd(L, op, IRK_FROM, from);
-    ir_ref(L->a, op, o->mi->load ? IRK_DST : IRK_SRC, IRA_BUF, o->mi->tile->index);
-    if (!opnd_is(o->p->slot, 0)) put_opnd(L, op, IRK_SLOT, o->p->slot);
-    if (!opnd_is(offset, 0)) put_opnd(L, op, IRK_OFFSET, offset);
-    if (!o->mi->load) put_opnd(L, op, IRK_TO, from);
+    op->any_order = !mi->load && mi->mv->overlap_any;
+    if (!mi->load && rop >= 0) {
+        ir_ref(L->a, op, IRK_ROP, IRA_WORD, (uint32_t)rop);
+        ir_ref(L->a, op, IRK_ELEM, IRA_WORD, mi->tensor->type);
+    }
+    if (mi->load) put_opnd(L, op, IRK_FROM, from);
+    if (!mi->prefetch) {
+        ir_ref(L->a, op, mi->load ? IRK_DST : IRK_SRC, IRA_BUF, mi->tile->index);
+        if (!opnd_is(o->p->slot, 0)) put_opnd(L, op, IRK_SLOT, o->p->slot);
+        if (!opnd_is(offset, 0)) put_opnd(L, op, IRK_OFFSET, offset);
+    }
+    if (!mi->load) put_opnd(L, op, IRK_TO, from);
     put_opnd(L, op, IRK_BYTES, bytes);
-    if (o->mi->load) {
+    if (mi->load && !mi->prefetch) {
         ir_ref(L->a, op, IRK_BAR, IRA_BAR, o->bar);
         if (!opnd_is(o->bar_slot, 0)) put_opnd(L, op, IRK_SLOT, o->bar_slot);
     }
-    if (o->mi->mv->cache) ir_ref(L->a, op, IRK_POL, IRA_POL, policy_index(L, o->mi->mv->cache));
+    if (!opnd_is(mi->mask, 0)) put_opnd(L, op, IRK_MASK, mi->mask);
+    policy_operand(L, op, mi);
 }
 
 static Opnd positive(Lower *L, Opnd bytes)
@@ -202,7 +215,7 @@ static void clipped(BulkOut *o, const Run *r, Opnd ok)
     Opnd address = emit_gaddr(L, t->base ? t->base->index : t->index,
                               emit_op(L, IR_ADD, IR_I64, r->byte, widen(L, lo)));
     copy_op(o, address, emit_op(L, IR_ADD, IR_I32, r->offset, lo), data, guard);
-    if (!o->mi->load || (opnd_is(lo, 0) && opnd_is(tail, 0))) return;
+    if (!o->mi->load || o->mi->prefetch || (opnd_is(lo, 0) && opnd_is(tail, 0))) return;
     Opnd zeros = zero_block(o);
     copy_op(o, zeros, r->offset, lo, positive(L, lo));
     copy_op(o, zeros, emit_op(L, IR_ADD, IR_I32, r->offset, hi), tail, positive(L, tail));
@@ -212,14 +225,15 @@ static void clipped(BulkOut *o, const Run *r, Opnd ok)
 static void run_ops(BulkOut *o, const Run *r)
 {
     Lower *L = o->L;
+    bool zeros = o->mi->load && !o->mi->prefetch;
     if (opnd_is(r->ok, 0)) {
-        if (o->mi->load) copy_op(o, zero_block(o), r->offset, opnd_imm(o->p->run), opnd_imm(1));
+        if (zeros) copy_op(o, zero_block(o), r->offset, opnd_imm(o->p->run), opnd_imm(1));
         return;
     }
-    bool branch = o->mi->load && r->ok.v && (o->p->low || o->p->high);
+    bool branch = zeros && r->ok.v && (o->p->low || o->p->high);
     if (!branch) {
         clipped(o, r, r->ok);
-        if (o->mi->load && r->ok.v) copy_op(o, zero_block(o), r->offset, opnd_imm(o->p->run), emit_not(L, r->ok));
+        if (zeros && r->ok.v) copy_op(o, zero_block(o), r->offset, opnd_imm(o->p->run), emit_not(L, r->ok));
         return;
     }
     ir_ref(L->a, emit_new(L, IR_IF), IRK_COND, IRA_VAL, r->ok.v);
@@ -231,6 +245,12 @@ static void run_ops(BulkOut *o, const Run *r)
     emit_new(L, IR_END);
 }
 
+/* Roles of a whole warp issue rows a lane each. */
+static bool deals_to_lanes(Lower *L)
+{
+    return L->lanes && !L->in_lanes;
+}
+
 static void rows(BulkOut *o, int i, Run r, bool unroll)
 {
     Lower *L = o->L;
@@ -239,13 +259,16 @@ static void rows(BulkOut *o, int i, Run r, bool unroll)
         return;
     }
     const BulkRow *row = &o->p->row[i];
-    bool loop = !unroll && row->extent > 1;
+    bool loop = !unroll && row->extent > 1, lanes = loop && deals_to_lanes(L);
     int64_t step = o->mi->step[row->dim];
     for (int64_t k = 0; k < (loop ? 1 : row->extent); k++) {
         Run next = r;
-        Opnd index = loop ? emit_loop(L, IR_I32, opnd_imm(0), opnd_imm(row->extent)) : opnd_imm(k);
+        Opnd index = lanes  ? emit_lanes(L, row->extent)
+                     : loop ? emit_loop(L, IR_I32, opnd_imm(0), opnd_imm(row->extent))
+                            : opnd_imm(k);
         Opnd far = emit_op(L, IR_MUL, IR_I64, widen(L, index), opnd_imm(step));
-        Opnd at = emit_op(L, IR_ADD, IR_I64, o->p->start[row->dim], far);
+        Opnd at = row->rows ? row_index(L, row->rows, row->extent, index)
+                            : emit_op(L, IR_ADD, IR_I64, o->p->start[row->dim], far);
         if (row->low) next.ok = emit_logic(L, IR_AND, next.ok, emit_cmp(L, IRL_GE, at, opnd_imm(0)));
         if (row->high)
             next.ok = emit_logic(L, IR_AND, next.ok,
@@ -254,6 +277,7 @@ static void rows(BulkOut *o, int i, Run r, bool unroll)
         next.offset = emit_op(L, IR_ADD, IR_I32, next.offset, emit_op(L, IR_MUL, IR_I32, index, opnd_imm(row->pitch)));
         rows(o, i + 1, next, unroll);
         if (loop) emit_end(L);
+        if (lanes) L->in_lanes = false;
     }
 }
 
@@ -293,9 +317,12 @@ void bulk_values(Lower *L, MoveInfo *mi, BulkPlan *p)
         p->pitch[d] = d == p->fold ? opnd_imm(p->unit)
                                    : emit_op(L, IR_MUL, IR_I64, value_wide(L, t->stride[d]), opnd_imm(size));
     }
+    if (mi->share_dim >= 0)
+        p->start[mi->share_dim] = emit_op(L, IR_ADD, IR_I64, p->start[mi->share_dim], widen(L, mi->share_at));
     clip(L, mi, p);
     p->slot = region_slot(L, mi);
     p->offset = region_offset(L, mi);
+    if (mi->share_dim >= 0) p->offset = emit_op(L, IR_ADD, IR_I32, p->offset, mi->share_byte);
     p->byte = emit_op(L, IR_MUL, IR_I64, p->start[p->fold], opnd_imm(p->unit));
     if (t->base)
         p->byte = emit_op(L, IR_ADD, IR_I64, p->byte,
@@ -307,5 +334,5 @@ void bulk_values(Lower *L, MoveInfo *mi, BulkPlan *p)
 void bulk_emit(Lower *L, const MoveInfo *mi, const BulkPlan *p, uint32_t bar, Opnd bar_slot)
 {
     BulkOut o = {.L = L, .mi = mi, .p = p, .bar = bar, .bar_slot = bar_slot};
-    rows(&o, 0, (Run){.byte = p->byte, .offset = p->offset, .ok = opnd_imm(1)}, !p->loop);
+    rows(&o, 0, (Run){.byte = p->byte, .offset = p->offset, .ok = L->inside}, !p->loop);
 }

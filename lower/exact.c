@@ -106,7 +106,7 @@ static Extremes of_node(Lower *L, const Sx *x)
     switch ((SxOp)x->op) {
     case SX_CTA: return (Extremes){number(L, 0), lx_known(L, LX_SUB, scalar_lx(L, L->k->grid[x->k]), one)};
     case SX_INDEX: {
-        const PStmt *loop = L->loops[x->k].stmt;
+        const PStmt *loop = loop_state(L, x->k)->stmt;
         if (loop == NULL) return (Extremes){0, 0};
         return (Extremes){scalar_extremes(L, loop->lo).lo, lx_known(L, LX_SUB, scalar_extremes(L, loop->value).hi, one)};
     }

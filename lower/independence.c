@@ -26,6 +26,46 @@ static void unproved(Lower *L, const Access *w, const Access *o, const char *why
     L->stmt = NULL;
 }
 
+/* `trust distinct(idx)`: different elements of idx pick different rows, so the place in idx stands for the row. */
+static bool trusted_rows(Lower *L, const Sx *start, const PRows *rows, Poly *place)
+{
+    const PTensor *t = rows ? rows->tensor : NULL;
+    if (rows == NULL) {
+        while (start && start->op == SX_LET) start = start->a;
+        if (start == NULL || start->op != SX_LOAD) return false;
+        t = start->tensor;
+    }
+    if (t == NULL) return false;
+    bool trusted = false;
+    for (uint32_t i = 0; i < L->k->trusts.n; i++) trusted |= L->k->trusts.v[i].cond->tensor == t;
+    if (!trusted || t->rank != 1) return false;
+    *place = scalar_poly(L, rows ? rows->at[0] : start->idx[0]);
+    return true;
+}
+
+static bool trusted_boxes(Lower *L, const Access *a, const Access *b, DomBox *x, DomBox *y)
+{
+    const Access *both[2] = {a, b};
+    DomBox *out[2] = {x, y};
+    bool any = false;
+    for (int d = 0; d < a->info.rank && a->info.tensor == b->info.tensor && !a->info.tensor->base; d++) {
+        Poly place[2];
+        bool ok = true;
+        for (int i = 0; i < 2; i++) {
+            const PDim *p = &both[i]->info.g->dim[d];
+            ok = ok && (p->rows || p->extent == 1) && trusted_rows(L, p->start, p->rows, &place[i]);
+        }
+        if (!ok) continue;
+        for (int i = 0; i < 2; i++) {
+            out[i]->start[d] = place[i];
+            out[i]->extent[d] = poly_const(L->d, both[i]->info.g->dim[d].extent);
+        }
+        any = true;
+    }
+    return any;
+}
+
+/* Different parts of the base tensor where they can be compared, else of the view that both go through. */
 static bool comparable(const Access *a, const Access *b, DomBox *x, DomBox *y, Lower *L)
 {
     if (a->info.has_gbox && b->info.has_gbox) {
@@ -46,13 +86,25 @@ static bool comparable(const Access *a, const Access *b, DomBox *x, DomBox *y, L
     return true;
 }
 
+/* Teams of one pipeline differ in its indices; of different pipelines in nothing that is known. */
+static bool apart(Lower *L, const Access *a, const Access *b, const DomBox *x, const DomBox *y, const char **why)
+{
+    if (a->pipe != b->pipe) {
+        *why = "different pipelines run side by side";
+        return domain_disjoint(L->d, x, y);
+    }
+    return domain_disjoint_teams(L->d, L->a, x, y, a->team, a->nteam, why);
+}
+
 static void check_pair(Lower *L, const Access *a, const Access *b)
 {
     DomBox x, y;
     const char *why = "";
     if (views_disjoint(L, a->info.tensor, b->info.tensor)) return;
     if (comparable(a, b, &x, &y, L)) {
-        if (domain_disjoint_teams(L->d, L->a, &x, &y, L->team, L->nteam, &why)) return;
+        const char *unused;
+        if (apart(L, a, b, &x, &y, &why)) return;
+        if (trusted_boxes(L, a, b, &x, &y) && apart(L, a, b, &x, &y, &unused)) return;
     } else {
         why = "one of them goes through a reshaped view, whose elements can't be compared with the other's";
     }
@@ -75,11 +127,12 @@ void independence_check(Lower *L)
     for (uint32_t i = 0; i < L->accesses.n; i++) {
         const Access *a = &L->accesses.v[i];
         if (a->write) check_scalars(L, a);
-        if (L->nteam == 0) continue;
         for (uint32_t j = i; j < L->accesses.n; j++) {
             const Access *b = &L->accesses.v[j];
             if (base_of(a->info.tensor) != base_of(b->info.tensor) || !(a->write || b->write)) continue;
-            if (!a->waived && !b->waived) check_pair(L, a, b);
+            if (a->waived || b->waived || (a->nteam == 0 && a->pipe == b->pipe)) continue;
+            if (a->reduce >= 0 && a->reduce == b->reduce) continue; /* they commute */
+            check_pair(L, a, b);
         }
     }
 }

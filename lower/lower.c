@@ -1,7 +1,8 @@
 /* One kernel, statement by statement: this file is the table of contents of the folder. */
-#include "lower/parts.h"
+#include "lower/schedule.h"
 
 static void block(Lower *L, const PBlock *b);
+static void roles(Lower *L, const PStmt *st);
 
 /* ---- the manifest's head ---- */
 
@@ -40,6 +41,10 @@ static void arguments(Lower *L)
 
 static void launch_shape(Lower *L)
 {
+    if (has_across(L->k)) { /* deal.c */
+        L->ir->mf.threads = (uint32_t)L->k->threads;
+        return;
+    }
     static const char DIM[] = "xyz";
     MfKernel *mf = &L->ir->mf;
     LxPool *p = &mf->lx;
@@ -116,30 +121,24 @@ static void no_instruction(Lower *L, const MoveInfo *mi, const Refusal *tensor, 
     if (fix) diag_fix(L->c->diags, g, "%s", fix);
 }
 
-typedef struct Choice {
-    bool tensor;
-    TensorPlan t;
-    BulkPlan b;
-    Refusal no_tensor, no_bulk;
-} Choice;
-
 /* `via` pins the instruction; otherwise the first that fits in the order tensor, bulk. */
-static bool choose(Lower *L, MoveInfo *mi, Choice *c)
+bool choose_copy(Lower *L, MoveInfo *mi, bool *tensor, TensorPlan *t, BulkPlan *b, Refusal *no_tensor)
 {
     Saved before = save(L);
+    Refusal no_bulk;
     PVia via = mi->mv->via;
-    c->tensor = via != VIA_BULK;
-    if (c->tensor && tensor_plan(L, mi, &c->t, &c->no_tensor)) return true;
+    *tensor = via != VIA_BULK;
+    if (*tensor && tensor_plan(L, mi, t, no_tensor)) return true;
     if (via == VIA_MAP) {
-        if (c->no_tensor.text) lower_refuse(L, &c->no_tensor);
+        if (no_tensor->text) lower_refuse(L, no_tensor);
         return false;
     }
     restore(L, before);
-    c->tensor = false;
-    if (bulk_plan(L, mi, &c->b, &c->no_bulk)) return true;
+    *tensor = false;
+    if (bulk_plan(L, mi, b, &no_bulk)) return true;
     restore(L, before);
-    if (via == VIA_BULK) lower_refuse(L, &c->no_bulk);
-    else no_instruction(L, mi, &c->no_tensor, &c->no_bulk);
+    if (via == VIA_BULK) lower_refuse(L, &no_bulk);
+    else no_instruction(L, mi, no_tensor, &no_bulk);
     return false;
 }
 
@@ -152,49 +151,79 @@ static bool interleaved(Lower *L, const MoveInfo *mi)
     return true;
 }
 
+void access_note(Lower *L, const MoveInfo *mi)
+{
+    const PMove *mv = mi->mv;
+    MfTensor *t = &L->ir->mf.tensors.v[mi->tensor->base ? mi->tensor->base->index : mi->tensor->index];
+    if (mi->load) t->read = true;
+    else t->written = true;
+    if (mi->prefetch) return;
+    Access *a = vec_add(L->a, &L->accesses);
+    *a = (Access){.info = *mi, .write = !mi->load, .waived = mv->overlap_any, .reduce = mi->load ? -1 : mv->reduce};
+    a->pipe = L->across;
+    a->nteam = L->nteam;
+    memcpy(a->team, L->team, sizeof a->team);
+    for (uint32_t i = 0; i < L->open_loops.n; i++) vec_push(L->a, &a->loops, L->open_loops.v[i]);
+}
+
+static bool one_thread(Lower *L, const PStmt *st)
+{
+    static const char *const WHAT[] = {[MOVE_SHARED] = "work by threads", [MOVE_PEER] = "a copy to another CTA",
+                                       [MOVE_FILL] = "a fill"};
+    const PMove *mv = st->move;
+    bool plain = mv->kind == MOVE_LOAD || mv->kind == MOVE_STORE || mv->kind == MOVE_PREFETCH;
+    if (plain && mv->cast == CAST_NONE && !mv->dst.peer) return true;
+    lower_error(L, E1001, st->span, "%s inside `roles` is not supported yet", plain ? "a multicast" : WHAT[mv->kind]);
+    return false;
+}
+
 static void move(Lower *L, const PStmt *st)
 {
     MoveInfo mi;
-    Choice c = {0};
+    TensorPlan t;
+    BulkPlan b;
+    Refusal no_tensor = {0};
+    bool tensor;
     uint32_t bar = 0;
     Opnd slot = opnd_imm(0);
-    if (!region_resolve(L, st, &mi) || !choose(L, &mi, &c) || interleaved(L, &mi)) return;
-    MfTensor *t = &L->ir->mf.tensors.v[mi.tensor->base ? mi.tensor->base->index : mi.tensor->index];
-    if (mi.load) t->read = true;
-    else t->written = true;
-    if (c.tensor) tensor_values(L, &mi, &c.t);
-    else bulk_values(L, &mi, &c.b);
-    sync_before(L, &mi);
-    int64_t bytes = c.tensor ? c.t.piece_bytes * c.t.npieces : c.b.run * c.b.nruns;
-    if (mi.load && !sync_arrive(L, &mi, bytes, &bar, &slot)) return;
-    if (c.tensor) tensor_emit(L, &mi, &c.t, bar, slot);
-    else bulk_emit(L, &mi, &c.b, bar, slot);
-    sync_after(L, &mi);
-    Access *a = vec_add(L->a, &L->accesses);
-    *a = (Access){mi, !mi.load, mi.mv->overlap_any};
+    if (!one_thread(L, st) || !region_resolve(L, st, &mi) || !choose_copy(L, &mi, &tensor, &t, &b, &no_tensor) ||
+        interleaved(L, &mi))
+        return;
+    if (tensor) tensor_values(L, &mi, &t);
+    else bulk_values(L, &mi, &b);
+    if (!mi.prefetch) sync_before(L, &mi);
+    int64_t bytes = tensor ? t.piece_bytes * t.npieces : b.run * b.nruns;
+    if (mi.load && !mi.prefetch && !sync_arrive(L, &mi, bytes, &bar, &slot)) return;
+    if (tensor) tensor_emit(L, &mi, &t, bar, slot);
+    else bulk_emit(L, &mi, &b, bar, slot);
+    if (!mi.prefetch) sync_after(L, &mi);
+    access_note(L, &mi);
     if (L->plan == NULL) return;
-    if (c.tensor) plan_tensor(L, &mi, &c.t);
-    else plan_bulk(L, &mi, &c.b, mi.mv->via == VIA_INFERRED ? &c.no_tensor : NULL);
+    if (tensor) plan_tensor(L, &mi, &t);
+    else plan_bulk(L, &mi, &b, mi.mv->via == VIA_INFERRED ? &no_tensor : NULL);
 }
 
 /* ---- scalars ---- */
 
-static void let(Lower *L, const PStmt *st)
+void lower_let(Lower *L, const PStmt *st)
 {
     LetState *s = &L->lets[st->id];
     s->name = name_text(L, st->name);
     s->poly = scalar_poly(L, st->value);
     s->has_poly = true;
-    if (!(scalar_uses(L, st->value) & (USE_VAR | USE_LOAD))) return; /* made where it is used */
+    uint8_t uses = L->sched ? USE_VAR : USE_VAR | USE_LOAD;
+    s->has_value = false;
+    if (!(scalar_uses(L, st->value) & uses)) return; /* made where it is used */
     s->value = sx_is_bool(st->value) ? value_pred(L, st->value) : value_wide(L, st->value);
     s->has_value = true;
 }
 
-static void assign(Lower *L, const PStmt *st)
+void lower_assign(Lower *L, const PStmt *st)
 {
     VarState *v = &L->vars[st->id];
     Opnd x = value_wide(L, st->value);
     Poly p = scalar_poly(L, st->value);
+    if (st->kind == P_SET && !opnd_is(L->guard, 1)) x = emit_sel(L, IR_I64, L->guard, x, emit_get(L, st->id));
     if (st->kind == P_VAR) {
         v->ir = L->ir->vars.n;
         IrVar *ir = vec_add(L->a, &L->ir->vars);
@@ -209,7 +238,7 @@ static void assign(Lower *L, const PStmt *st)
 
 /* ---- blocks ---- */
 
-static void loop_atoms(Lower *L, const PStmt *st, LoopState *s)
+void loop_atoms(Lower *L, const PStmt *st, LoopState *s)
 {
     Domain *d = L->d;
     loop_range(L, st);
@@ -219,7 +248,7 @@ static void loop_atoms(Lower *L, const PStmt *st, LoopState *s)
                        ((scalar_uses(L, st->lo) | scalar_uses(L, st->value)) & (USE_VAR | USE_LOAD) ? (unsigned)DEP_DATA
                                                                                                     : 0u);
     const char *name = name_text(L, st->name);
-    s->atoms.index = domain_index(d, name, first, count, depends);
+    s->atoms.index = domain_index(d, name, first, count, L->team_atoms ? (unsigned)DEP_TEAM : depends);
     s->atoms.turn = domain_index(d, name, first, count, DEP_TEAM);
     s->index = poly_atom(d, s->atoms.index);
 }
@@ -240,9 +269,10 @@ void loop_close(Lower *L, const PStmt *st)
 
 /* A bound of a loop whose index fits 32 bits. Where the bound itself may not, it is cut to what does: a start beyond
  * every index and an end before every index stay so. */
-static Opnd bound32(Lower *L, const Sx *x)
+Opnd lower_bound(Lower *L, const Sx *x, bool wide)
 {
     int64_t lo, hi;
+    if (wide) return value_wide(L, x);
     scalar_range(L, x, &lo, &hi);
     if (lo >= INT32_MIN && hi <= INT32_MAX) return value_low(L, x);
     Opnd v = value_wide(L, x);
@@ -256,45 +286,40 @@ static void loop(Lower *L, const PStmt *st)
     LoopState *s = &L->loops[st->id];
     sync_flush_loads(L);
     loop_open(L, st);
-    Opnd a = s->wide ? value_wide(L, st->lo) : bound32(L, st->lo),
-         b = s->wide ? value_wide(L, st->value) : bound32(L, st->value);
-    SyncMark mark = sync_enter(L, &st->body, true);
-    s->value = emit_loop(L, s->wide ? IR_I64 : IR_I32, a, b);
+    Opnd a = lower_bound(L, st->lo, s->wide), b = lower_bound(L, st->value, s->wide);
+    IrType t = s->wide ? IR_I64 : IR_I32;
+    Opnd guard = L->guard;
+    b = emit_sel(L, t, guard, b, a);
+    L->guard = opnd_imm(1);
+    SyncMark mark = sync_enter(L, &st->body);
+    s->value = emit_loop(L, t, a, b);
     vars_forget(L, &st->body);
     block(L, &st->body);
     L->stmt = st;
     sync_flush_loads(L);
     emit_end(L);
+    L->guard = guard;
     vars_forget(L, &st->body);
     sync_leave(L, &mark);
     loop_close(L, st);
 }
 
+/* No branch: what the condition excludes is left out copy by copy, so that barriers, groups and phases never depend on
+ * data. Scalars are pure and made either way. */
 static void branch(Lower *L, const PStmt *st)
 {
-    sync_flush_loads(L);
-    IrVal cond = emit_materialize(L, IR_PRED, value_pred(L, st->value));
-    ir_ref(L->a, emit_new(L, IR_IF), IRK_COND, IRA_VAL, cond);
-    SyncMark mark = sync_enter(L, &st->body, false), first = {0};
-    scope_open(L);
+    Opnd outer = L->guard, cond = value_pred(L, st->value);
+    L->guard = emit_logic(L, IR_AND, outer, cond);
     block(L, &st->body);
     L->stmt = st;
-    sync_flush_loads(L);
-    scope_close(L);
     vars_forget(L, &st->body);
     if (st->has_else) {
-        first = sync_else(L, &mark);
-        emit_new(L, IR_ELSE);
-        scope_open(L);
+        L->guard = emit_logic(L, IR_AND, outer, emit_not(L, cond));
         block(L, &st->other);
         L->stmt = st;
-        sync_flush_loads(L);
-        scope_close(L);
         vars_forget(L, &st->other);
     }
-    emit_new(L, IR_END);
-    sync_leave(L, &mark);
-    sync_join(L, &first);
+    L->guard = outer;
 }
 
 static void group(Lower *L, const PStmt *st)
@@ -309,40 +334,91 @@ static void block(Lower *L, const PBlock *b)
     for (const PStmt *st = b->first; st; st = st->next) {
         L->stmt = st;
         switch (st->kind) {
-        case P_LET: let(L, st); break;
+        case P_LET: lower_let(L, st); break;
         case P_VAR:
-        case P_SET: assign(L, st); break;
+        case P_SET: lower_assign(L, st); break;
         case P_FOR: loop(L, st); break;
         case P_IF: branch(L, st); break;
         case P_GROUP: group(L, st); break;
         case P_MOVE: move(L, st); break;
         case P_WAIT: sync_wait(L, st); break;
         case P_WAIT_GROUP: sync_wait_group(L, st); break;
-        case P_PIPELINE:
-        case P_ROLES:
-        case P_ARRIVE:
-        case P_EXPECT: break;
+        case P_ARRIVE: sync_arrive_stmt(L, st); break;
+        case P_EXPECT: sync_expect(L, st); break;
+        case P_ROLES: roles(L, st); break;
+        case P_PIPELINE: break; /* schedule.h */
         }
     }
 }
 
 /* ---- the whole ---- */
 
-static void main_role(Lower *L)
+static void set_ops(Lower *L, IrRole *to, const IrRole *from)
+{
+    to->ops.n = to->ops.cap = from->ops.n;
+    to->ops.v = arena_array(L->a, IrOp, from->ops.n);
+    if (from->ops.n) memcpy(to->ops.v, from->ops.v, from->ops.n * sizeof *to->ops.v);
+}
+
+IrRole *role_end(Lower *L, const char *name, uint32_t warps, bool elect)
 {
     IrRole *r = vec_add(L->a, &L->ir->roles);
-    uint32_t n = L->pre.ops.n + L->body.ops.n;
-    *r = (IrRole){.name = "main", .warps = 1, .elect = true};
-    r->ops.v = arena_array(L->a, IrOp, n);
-    r->ops.n = r->ops.cap = n;
-    if (L->pre.ops.n) memcpy(r->ops.v, L->pre.ops.v, L->pre.ops.n * sizeof *r->ops.v);
-    if (L->body.ops.n) memcpy(r->ops.v + L->pre.ops.n, L->body.ops.v, L->body.ops.n * sizeof *r->ops.v);
+    *r = (IrRole){.name = name, .warps = warps, .elect = elect};
+    set_ops(L, r, &L->body);
+    L->body.ops.n = 0;
+    return r;
+}
+
+/* Roles of the source: what stands in front of them is scalars, made by all. */
+static void roles(Lower *L, const PStmt *st)
+{
+    for (uint32_t i = 0; i < st->roles.n; i++) {
+        const PRole *r = &st->roles.v[i];
+        scope_open(L);
+        L->sync.role = i;
+        L->epoch++;
+        sync_role(L, &r->body, true);
+        block(L, &r->body);
+        L->stmt = NULL;
+        sync_end(L);
+        role_end(L, name_text(L, r->name), (uint32_t)r->threads / 32, true);
+        scope_close(L);
+    }
+}
+
+static void sequential(Lower *L)
+{
+    sync_begin(L); /* barriers */
+    sync_role(L, &L->k->body, false);
+    block(L, &L->k->body);
+    L->stmt = NULL;
+    if (L->ir->roles.n == 0) {
+        sync_end(L);
+        role_end(L, "main", 1, true);
+    }
+    counts_set(L);
+}
+
+static void whole(Lower *L)
+{
+    uint32_t warps = 0;
+    for (uint32_t i = 0; i < L->ir->roles.n; i++) warps += L->ir->roles.v[i].warps;
+    sync_init_ops(L, warps * 32);
+    set_ops(L, &L->ir->init, &L->pre);
+    set_ops(L, &L->ir->exit, &L->post);
+    if (L->ir->mf.threads < warps * 32) L->ir->mf.threads = warps * 32;
 }
 
 IrKernel *lower_kernel(Compilation *c, const PKernel *k, Text *plan)
 {
     Lower *L = arena_new(c->scratch, Lower);
-    *L = (Lower){.c = c, .a = c->scratch, .k = k, .plan = plan};
+    *L = (Lower){.c = c,
+                 .a = c->scratch,
+                 .k = k,
+                 .plan = plan,
+                 .guard = opnd_imm(1),
+                 .inside = opnd_imm(1),
+                 .at_rank = -1};
     L->ir = arena_new(L->a, IrKernel);
     L->ir->name = k->name;
     L->ir->span = k->span;
@@ -353,14 +429,12 @@ IrKernel *lower_kernel(Compilation *c, const PKernel *k, Text *plan)
     scalars_begin(L); /* symbols, facts, grid, variables */
     manifest_head(L); /* parameters, launch shape */
     memory_buffers(L);
-    sync_begin(L); /* barriers */
-    block(L, &k->body);
-    L->stmt = NULL;
-    sync_end(L);
+    if (schedule_wanted(k)) schedule_kernel(L);
+    else sequential(L);
     independence_check(L);
     exact_check(L);
+    whole(L); /* init, roles, exit */
     memory_place(L);
-    main_role(L);
     if (L->failed) return NULL;
     if (plan) plan_print(L);
     return L->ir;

@@ -242,3 +242,28 @@ uint32_t policy_index(Lower *L, PPolicy *p)
     ir_ref(L->a, op, IRK_POL, IRA_POL, L->ir->pols.n - 1);
     return L->ir->pols.n - 1;
 }
+
+/* Derived: what a streaming kernel loads once stays for its stores' sake, what it stores is not kept; measured to pay
+ * only where the launch moves more than L2 holds. */
+static uint32_t derived_policy(Lower *L, Hint h)
+{
+    static const char *const NAMES[] = {[HINT_LAST] = "once", [HINT_FIRST] = "stream"};
+    static const char *const WORDS[] = {[HINT_LAST] = "evict_last", [HINT_FIRST] = "evict_first"};
+    if (L->hint_pol[h]) return L->hint_pol[h] - 1;
+    size_t n, word = 0;
+    const char *const *words = word_list(WORDS_CACHE, &n);
+    while (word < n && strcmp(words[word], WORDS[h]) != 0) word++;
+    IrPolicy q = {.name = NAMES[h], .primary = (uint8_t)word, .secondary = 255, .fraction = 1, .by_traffic = L->c->hints == 0};
+    vec_push(L->a, &L->ir->pols, q);
+    L->hint_pol[h] = L->ir->pols.n;
+    if (q.by_traffic) param_add(L, MF_PARAM_HINTS, 0);
+    IrOp *op = ir_op(L->a, &L->pre, IR_POL_CREATE, (Span){0, 0});
+    ir_ref(L->a, op, IRK_POL, IRA_POL, L->ir->pols.n - 1);
+    return L->ir->pols.n - 1;
+}
+
+void policy_operand(Lower *L, IrOp *op, const MoveInfo *mi)
+{
+    if (mi->mv->cache) ir_ref(L->a, op, IRK_POL, IRA_POL, policy_index(L, mi->mv->cache));
+    else if (mi->hint != HINT_NONE && L->c->hints >= 0) ir_ref(L->a, op, IRK_POL, IRA_POL, derived_policy(L, mi->hint));
+}

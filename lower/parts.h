@@ -89,7 +89,7 @@ typedef struct LoopState {
 } LoopState;
 
 typedef struct Numbered { /* one op already emitted, by its operands */
-    uint64_t key[3];
+    uint64_t key[4];
     IrVal value;
     uint32_t scope;
 } Numbered;
@@ -99,6 +99,7 @@ typedef struct Pair { /* a dimension of the tile that is moved, innermost last *
     int tensor_dim, tile_dim;
     int64_t extent;
 } Pair;
+typedef enum Hint { HINT_NONE, HINT_LAST, HINT_FIRST } Hint; /* derived cache policies */
 typedef struct MoveInfo {
     const PMove *mv;
     const PStmt *stmt;
@@ -123,6 +124,11 @@ typedef struct MoveInfo {
     int64_t bytes;      /* that the move puts into, or takes out of, the tile */
     DomBox gbox, sbox;  /* elements touched; gbox in the base tensor's dimensions where has_gbox */
     bool has_gbox;
+    bool prefetch;
+    Hint hint;
+    Opnd mask;          /* multicast: of the CTAs that get it; 0: none */
+    int share_dim;      /* multicast: this CTA brings a part that begins share_at elements further in this dimension */
+    Opnd share_at, share_byte; /* of the tensor, and bytes of the tile */
 } MoveInfo;
 
 /* Why something is not possible: becomes a diagnostic, or a rejected alternative. */
@@ -154,6 +160,7 @@ typedef struct BulkRow { /* a dimension whose elements are runs of their own */
     int64_t extent;
     int64_t pitch;  /* bytes in the tile from one to the next */
     bool low, high; /* may lie below, beyond the tensor: guarded */
+    const PRows *rows; /* by index */
 } BulkRow;
 typedef struct BulkPlan {
     int fold;          /* outermost dimension of a run; those further in are taken whole */
@@ -197,9 +204,28 @@ typedef struct TileSync {   /* a tile with derived loads */
     uint32_t phase_var;     /* IrVar, where in_block */
     Phase phase;
 } TileSync;
+typedef struct Explicit { /* a barrier of the source, in the role at hand */
+    bool looped;   /* used in loops, or at slots picked at run time: then */
+    uint32_t bits; /* this IrVar has the phase of each slot; otherwise */
+    Phase *slot;   /* phases are counted here */
+} Explicit;
+typedef struct Commit { /* commits of one block to one phase of a looped barrier */
+    const PBarrier *barrier;
+    Poly slot;
+    Phase phase;
+} Commit;
+typedef struct Note { /* counts.c */
+    uint32_t bar, role, block, count;
+    Opnd slot;
+    bool wait;
+} Note;
 typedef struct Sync {
+    VEC(Note) notes;
+    uint32_t role, block, nblocks; /* at hand; nblocks: opened so far */
     TileSync *tiles; /* by PTile.index */
-    Phase **bars;    /* by PBarrier.index, then slot */
+    Explicit *bars;  /* by PBarrier.index */
+    VEC(Commit) commits;
+    bool many;       /* roles side by side */
     VEC(PendingLoad) loads;
     VEC(PendingStore) stores;
     uint32_t groups; /* committed here: never more than were committed since an entry's seq */
@@ -207,13 +233,18 @@ typedef struct Sync {
 } Sync;
 typedef struct SyncMark { /* state at the entry of a block */
     PendingStore *stores;
-    uint32_t nstores, ncarried, groups;
+    uint32_t nstores, ncarried, groups, block;
 } SyncMark;
 
 /* ---- rule G ---- */
 typedef struct Access {
     MoveInfo info;
     bool write, waived;
+    int reduce;          /* WORDS_REDUCE, -1: none */
+    const void *pipe;    /* the across-grid pipeline around it */
+    Atom team[8 + 3];    /* indices by which different CTAs or iterations differ */
+    int nteam;
+    VEC(OpenLoop) loops; /* around it */
 } Access;
 
 /* ---- --explain-plan ---- */
@@ -237,10 +268,18 @@ typedef struct Lower {
     Domain *d;
     const PKernel *k;
     IrKernel *ir;
-    IrRole pre, body;
+    IrRole pre, body, post; /* before all roles, the one at hand, after all */
     Text *plan;
     bool failed;
     const PStmt *stmt; /* that is being lowered: place of ops and call frames */
+    Opnd guard;        /* a pred: the conditions around it, inside the innermost loop */
+    Opnd inside;       /* a pred: false where a batch has no such iteration. Loads bring zeros then */
+    bool no_hoist;     /* nothing goes to the prologue */
+    bool lanes;        /* the role at hand is a whole warp that may deal copies to its lanes */
+    bool in_lanes;     /* inside a `lanes` block */
+    bool remote;       /* CTAs of the cluster reach into each other's shared memory */
+    struct Sched *sched; /* NULL: one thread, or the roles of the source */
+    int at_rank;       /* cluster.c: values are those of this rank; -1: of any */
 
     /* scalars.c */
     Scalar **scalars; /* open addressing by node */
@@ -254,11 +293,14 @@ typedef struct Lower {
     Atom *sym_atom;
     bool *positive; /* by symbol: a size that is at least 1 wherever a CTA runs */
     Poly *sym, cta[3], cluster[3], rank;
-    Atom team[3];
+    Poly any_cluster[3], any_rank; /* while the values are those of one rank */
+    Atom team[8 + 3];
     int nteam;
     LetState *lets;
     VarState *vars;
     LoopState *loops;
+    VEC(LoopState) more_loops; /* of numbers from k->nloops on: rows of a copy */
+    uint32_t nloops;
     VEC(OpenLoop) open_loops; /* outermost first */
     uint64_t open_mask;
     int64_t cluster_size;
@@ -270,6 +312,10 @@ typedef struct Lower {
     VEC(MapDesc) descs;         /* by MfMap */
     VEC(PTensor *) map_tensors; /* by MfMap: parameter or view */
     uint32_t *pol_of;           /* by PPolicy.index: IrPolicy + 1 */
+    uint32_t hint_pol[3];       /* by Hint: the same */
+    const void *across; /* across-grid pipeline that is open */
+    bool team_atoms;    /* its indices are being opened: by them teams differ */
+    Atom cluster_atom[3]; /* in kernels with such pipelines: cluster.x, y, z where there are several */
     Sync sync;
     VEC(Access) accesses;
     Span *scalar_reads; /* by tensor index: where one was read as a scalar */
@@ -295,6 +341,8 @@ bool launch_check(Lower *L, ErrorCode code, Lx cond, Span span, const char *text
 bool launch_checked(Lower *L, ErrorCode code, Lx cond); /* already: its text need not be made */
 
 /* ---- scalars.c: environment and normal forms ---- */
+void scalars_forget(Lower *L, uint8_t uses); /* normal forms of what has such uses (0: all) are made anew */
+bool has_across(const PKernel *k); /* pipelines dealt across the grid: such a kernel has no cta.x, y, z */
 void scalars_begin(Lower *L); /* symbols, facts, grid, variables */
 Poly scalar_poly(Lower *L, const Sx *x);
 uint8_t scalar_uses(Lower *L, const Sx *x);
@@ -332,27 +380,53 @@ Opnd value_pred(Lower *L, const Sx *x); /* immediate 0 / 1, or a pred */
 Opnd emit_op(Lower *L, IrOpcode op, IrType t, Opnd a, Opnd b);
 Opnd emit_cmp(Lower *L, IrRel rel, Opnd a, Opnd b);
 Opnd emit_logic(Lower *L, IrOpcode op, Opnd a, Opnd b); /* and, or of preds */
+Opnd emit_sel(Lower *L, IrType t, Opnd cond, Opnd a, Opnd b);
+Opnd emit_get(Lower *L, uint32_t var); /* what a `var` of the source holds */
 Opnd emit_not(Lower *L, Opnd a);
 Opnd emit_cvt(Lower *L, IrType t, Opnd a);
+Opnd emit_sreg(Lower *L, IrReg r);
 Opnd emit_param(Lower *L, Lx x);                    /* i64 */
 IrVal emit_materialize(Lower *L, IrType t, Opnd o); /* an immediate becomes a const op */
 IrOp *emit_new(Lower *L, IrOpcode op);              /* in body, at the current statement */
 void put_opnd(Lower *L, IrOp *op, IrKey key, Opnd o);
 Opnd emit_zeros(Lower *L); /* address of the block of zeros */
 Opnd emit_gaddr(Lower *L, uint32_t tensor, Opnd byte);
+Opnd emit_lanes(Lower *L, int64_t n); /* opens a `lanes` block; closed by emit_end and in_lanes = false */
+/* Number of the row that row `index` of a part is: -1 where there is none. i64. */
+Opnd row_index(Lower *L, const PRows *rows, int64_t n, Opnd index);
 Opnd emit_loop(Lower *L, IrType t, Opnd a, Opnd b); /* opens the block and its scope; the index */
 void emit_end(Lower *L);
 void scope_open(Lower *L);
 void scope_close(Lower *L);
 uint32_t param_add(Lower *L, MfParamKind kind, uint32_t index);
 
+/* ---- cluster.c ---- */
+/* Values as the CTA of that rank has them; -1: of any rank again. */
+void cluster_rank(Lower *L, int rank);
+uint32_t cluster_set(const Lower *L, PCast cast, int rank); /* bit set of the CTAs that a multicast of it reaches */
+/* CTAs whose `peer` is a given one: the same number for each, else an error. */
+uint32_t cluster_sources(Lower *L, const Sx *peer, Span at);
+bool cluster_peers(Lower *L, const Sx *peer, Span at, int target[16]); /* by rank; never the own */
+bool cluster_equal(Lower *L, const PMove *mv, PCast cast);             /* source coordinates equal in each set */
+Opnd cluster_member(Lower *L, PCast cast, uint32_t i);                 /* rank of the i-th CTA of the own set */
+Opnd cluster_share(Lower *L, PCast cast);                              /* which of them this CTA is */
+uint32_t cluster_size_of(const Lower *L, PCast cast);
+Opnd cluster_mask(Lower *L, PCast cast);
+
 /* ---- regions.c ---- */
+bool region_tile(Lower *L, const PStmt *st, const PRegion *s, MoveInfo *mi); /* the tile's side alone */
 bool region_resolve(Lower *L, const PStmt *st, MoveInfo *mi); /* false after an error */
 Opnd region_offset(Lower *L, MoveInfo *mi);
 Opnd region_slot(Lower *L, MoveInfo *mi);
+Opnd sched_slot(Lower *L, const MoveInfo *mi); /* rings.c: of the ring's turn */
 bool regions_disjoint(Lower *L, const MoveInfo *a, const MoveInfo *b); /* of one tensor, same team and iteration */
 bool views_disjoint(Lower *L, const PTensor *a, const PTensor *b);
 bool subtiles_disjoint(Lower *L, const MoveInfo *a, const MoveInfo *b); /* of one tile */
+
+static inline LoopState *loop_state(Lower *L, int64_t k)
+{
+    return k < L->k->nloops ? &L->loops[k] : &L->more_loops.v[k - L->k->nloops];
+}
 
 /* ---- needs.c ---- */
 typedef enum Need { NEED_PROVED, NEED_CHECK, NEED_NEVER, NEED_UNKNOWN } Need;
@@ -373,6 +447,8 @@ bool map_overlaps(Lower *L, const MoveInfo *mi, Refusal *why);
 int64_t map_bytes(Lower *L, uint32_t index); /* that one copy adds to its barrier */
 uint32_t policy_index(Lower *L, PPolicy *p);
 
+void policy_operand(Lower *L, IrOp *op, const MoveInfo *mi); /* the move's, or the derived one */
+
 /* ---- tensor.c, bulk.c ---- */
 bool tensor_plan(Lower *L, MoveInfo *mi, TensorPlan *out, Refusal *why);
 void tensor_values(Lower *L, MoveInfo *mi, TensorPlan *p); /* before the arrival, so that the copies follow it */
@@ -382,26 +458,39 @@ void bulk_values(Lower *L, MoveInfo *mi, BulkPlan *p);
 void bulk_emit(Lower *L, const MoveInfo *mi, const BulkPlan *p, uint32_t bar, Opnd bar_slot);
 
 /* ---- lower.c ---- */
+bool choose_copy(Lower *L, MoveInfo *mi, bool *tensor, TensorPlan *t, BulkPlan *b, Refusal *no_tensor);
+void access_note(Lower *L, const MoveInfo *mi);
+IrRole *role_end(Lower *L, const char *name, uint32_t warps, bool elect); /* the ops so far are its body */
+void lower_let(Lower *L, const PStmt *st);
+void lower_assign(Lower *L, const PStmt *st);
+Opnd lower_bound(Lower *L, const Sx *x, bool wide);
+void loop_atoms(Lower *L, const PStmt *st, LoopState *s);
 void loop_open(Lower *L, const PStmt *st); /* its index may be used from here on */
 void loop_close(Lower *L, const PStmt *st);
 
 /* ---- sync.c ---- */
 void sync_begin(Lower *L);
+/* State and variables of one role's body; the same for the only one. */
+void sync_role(Lower *L, const PBlock *body, bool many);
 void sync_before(Lower *L, const MoveInfo *mi);
 /* The arrival on which a load's copies complete; says where they add their bytes. False after an error. */
 bool sync_arrive(Lower *L, const MoveInfo *mi, int64_t bytes, uint32_t *bar, Opnd *slot);
 void sync_after(Lower *L, const MoveInfo *mi);
 void sync_wait(Lower *L, const PStmt *st);
+void sync_arrive_stmt(Lower *L, const PStmt *st);
+void sync_expect(Lower *L, const PStmt *st);
 void sync_wait_group(Lower *L, const PStmt *st);
 void sync_group_end(Lower *L);
 void sync_flush_loads(Lower *L);
-/* A block that may run never, once or (loop) many times; the caller flushes the loads at its borders. */
-SyncMark sync_enter(Lower *L, const PBlock *body, bool loop);
+/* A loop's body; the caller flushes the loads at its borders. */
+SyncMark sync_enter(Lower *L, const PBlock *body);
 void sync_leave(Lower *L, const SyncMark *m);
-/* Between the two: what the first branch of an if stored is set aside, and put back after the second one. */
-SyncMark sync_else(Lower *L, const SyncMark *m);
-void sync_join(Lower *L, const SyncMark *first);
 void sync_end(Lower *L);
+void sync_init_ops(Lower *L, uint32_t threads); /* into the prologue; threads: of all roles together */
+
+/* ---- counts.c ---- */
+void counts_note(Lower *L, uint32_t bar, Opnd slot, bool wait, uint32_t weight);
+void counts_set(Lower *L);
 
 /* ---- memory.c, independence.c, plan.c ---- */
 void memory_buffers(Lower *L); /* IrBuf per tile */

@@ -100,8 +100,8 @@ static void range_of(Lower *L, const Sx *x, int64_t *lo, int64_t *hi)
         *hi = L->cluster_size - 1;
         return;
     case SX_INDEX:
-        *lo = L->loops[x->k].lo;
-        *hi = L->loops[x->k].hi;
+        *lo = loop_state(L, x->k)->lo;
+        *hi = loop_state(L, x->k)->hi;
         return;
     case SX_LET: scalar_range(L, x->a, lo, hi); return;
     case SX_VAR:

@@ -11,6 +11,13 @@ static int64_t gcd64(int64_t a, int64_t b)
     return a;
 }
 
+static const Sx *sx_zero(Lower *L)
+{
+    Sx *x = arena_new(L->a, Sx);
+    *x = (Sx){.op = SX_CONST, .launch = true};
+    return x;
+}
+
 /* Marked dimensions of both sides, in order, are each other's partners. */
 static bool pair_up(Lower *L, MoveInfo *mi)
 {
@@ -164,17 +171,45 @@ static void base_box(Lower *L, MoveInfo *mi)
     for (int i = 0; i < t->rank; i++) {
         int b = t->base ? t->dim_of[i] : i;
         mi->gbox.start[b] = t->base ? poly_add(d, mi->gbox.start[b], mi->start[i]) : mi->start[i];
+        if (mi->g->dim[i].rows) { /* any row of the tensor */
+            mi->gbox.extent[b] = scalar_poly(L, t->base ? t->base->extent[b] : t->extent[i]);
+            continue;
+        }
         int64_t step = mi->step[i] == 1 && mi->mv->via == VIA_MAP ? mi->mv->map->elem_stride[i] : mi->step[i];
         mi->gbox.extent[b] = poly_const(d, (mi->extent[i] - 1) * step + 1);
     }
 }
 
+bool region_tile(Lower *L, const PStmt *st, const PRegion *s, MoveInfo *mi)
+{
+    *mi = (MoveInfo){.mv = st->move, .stmt = st, .s = s, .tile = s->tile, .share_dim = -1};
+    mi->sbits = elem_info(mi->tile->type)->shared_bits;
+    return resolve_tile(L, mi) && resolve_slot(L, mi);
+}
+
+/* A prefetch has no tile: one stands in that would take the region as it is. */
+static const PRegion *no_tile(Lower *L, const PRegion *g)
+{
+    PTile *t = arena_new(L->a, PTile);
+    PRegion *s = arena_new(L->a, PRegion);
+    *t = (PTile){.name = g->tensor->name, .span = g->span, .type = g->tensor->type, .slots = 1};
+    *s = (PRegion){.span = g->span, .tile = t};
+    for (int d = 0; d < g->rank; d++) {
+        if (!g->dim[d].marked) continue;
+        t->extent[t->rank++] = g->dim[d].extent;
+        s->dim[s->rank] = (PDim){.start = sx_zero(L), .extent = g->dim[d].extent, .step = 1, .marked = true};
+        s->dim[s->rank++].span = g->dim[d].span;
+    }
+    return s;
+}
+
 bool region_resolve(Lower *L, const PStmt *st, MoveInfo *mi)
 {
     const PMove *mv = st->move;
-    *mi = (MoveInfo){.mv = mv, .stmt = st, .load = mv->is_load};
-    mi->g = mv->is_load ? &mv->src : &mv->dst;
-    mi->s = mv->is_load ? &mv->dst : &mv->src;
+    bool load = mv->kind == MOVE_LOAD || mv->kind == MOVE_PREFETCH;
+    *mi = (MoveInfo){.mv = mv, .stmt = st, .load = load, .prefetch = mv->kind == MOVE_PREFETCH, .share_dim = -1};
+    mi->g = load ? &mv->src : &mv->dst;
+    mi->s = mi->prefetch ? no_tile(L, &mv->src) : load ? &mv->dst : &mv->src;
     mi->tensor = mi->g->tensor;
     mi->tile = mi->s->tile;
     mi->rank = mi->tensor->rank;
@@ -209,6 +244,7 @@ Opnd region_offset(Lower *L, MoveInfo *mi)
 
 Opnd region_slot(Lower *L, MoveInfo *mi)
 {
+    if (L->sched) return sched_slot(L, mi);
     if (mi->slot_const >= 0) return opnd_imm(mi->slot_const);
     return value_low(L, mi->s->slot);
 }

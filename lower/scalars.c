@@ -109,8 +109,8 @@ static Poly poly_node(Lower *L, const Sx *x)
     case SX_CTA: return L->cta[x->k];
     case SX_CLUSTER: return L->cluster[x->k];
     case SX_RANK: return L->rank;
-    case SX_INDEX: return L->loops[x->k].index;
-    case SX_LET: return L->lets[x->k].has_poly ? L->lets[x->k].poly : scalar_poly(L, x->a);
+    case SX_INDEX: return loop_state(L, x->k)->index;
+    case SX_LET: return L->lets[x->k].has_poly && L->at_rank < 0 ? L->lets[x->k].poly : scalar_poly(L, x->a);
     case SX_VAR: return L->vars[x->k].poly;
     case SX_LOAD: return opaque(L, x, source_text(L, x->span));
     default: break;
@@ -253,12 +253,10 @@ static bool holds(Lower *L, const Sx *x)
     }
 }
 
-/* A normal form made before a fact was known would miss it. */
-static void forget_polys(Lower *L)
+void scalars_forget(Lower *L, uint8_t uses)
 {
-    for (uint32_t i = 0; i < L->k->syms.n; i++) L->sym[i] = poly_atom(L->d, L->sym_atom[i]);
     for (uint32_t i = 0; i < L->cap_scalars; i++)
-        if (L->scalars[i]) L->scalars[i]->has_poly = false;
+        if (L->scalars[i] && (uses == 0 || L->scalars[i]->uses & uses)) L->scalars[i]->has_poly = false;
 }
 
 static void facts(Lower *L)
@@ -275,7 +273,8 @@ static void facts(Lower *L)
             continue;
         }
         assume(L, f->cond);
-        forget_polys(L);
+        for (uint32_t s = 0; s < L->k->syms.n; s++) L->sym[s] = poly_atom(L->d, L->sym_atom[s]);
+        scalars_forget(L, 0); /* a normal form made before the fact was known would miss it */
     }
 }
 
@@ -317,12 +316,37 @@ static void factors(const PKernel *k, const Sx *x, uint8_t *seen, uint32_t *coun
     }
 }
 
+static const PTensor *base_tensor(const PTensor *t)
+{
+    return t->base ? t->base : t;
+}
+
+bool has_across(const PKernel *k)
+{
+    for (const PStmt *s = k->body.first; s; s = s->next)
+        if (s->kind == P_PIPELINE && s->pipe->deal != DEAL_NONE) return true;
+    return false;
+}
+
+/* The kernel's across-grid pipeline, where it has just one. */
+static const PStmt *only_across(const PKernel *k)
+{
+    const PStmt *found = NULL;
+    for (const PStmt *s = k->body.first; s; s = s->next) {
+        if (s->kind != P_PIPELINE || s->pipe->deal == DEAL_NONE) continue;
+        if (found) return NULL;
+        found = s;
+    }
+    return found;
+}
+
 static void find_written(const PBlock *b, bool *written)
 {
     for (const PStmt *s = b->first; s; s = s->next) {
-        if (s->kind == P_MOVE && !s->move->is_load) written[s->move->dst.tensor->index] = true;
+        if (s->kind == P_MOVE && s->move->kind == MOVE_STORE) written[base_tensor(s->move->dst.tensor)->index] = true;
         find_written(&s->body, written);
         find_written(&s->other, written);
+        for (uint32_t i = 0; i < s->roles.n; i++) find_written(&s->roles.v[i].body, written);
     }
 }
 
@@ -336,6 +360,13 @@ static void find_positive(Lower *L)
     for (int i = 0; i < 3; i++) {
         int fuel = 64;
         factors(k, k->grid[i], arena_array(L->a, uint8_t, k->syms.n), count, &fuel);
+    }
+    const PStmt *only = only_across(k);
+    for (int i = 0; only && i < only->pipe->n; i++) { /* .. or no iteration is dealt */
+        int fuel = 64;
+        const Sx *lo = only->pipe->v[i].lo;
+        if (lo->op != SX_CONST || lo->k < 0) continue;
+        factors(k, only->pipe->v[i].hi, arena_array(L->a, uint8_t, k->syms.n), count, &fuel);
     }
     for (uint32_t i = 0; i < k->syms.n; i++) {
         L->positive[i] = count[i] > 0;
@@ -374,6 +405,7 @@ void scalars_begin(Lower *L)
     L->sym_atom = arena_array(L->a, Atom, k->syms.n);
     L->lets = arena_array(L->a, LetState, k->nlets);
     L->vars = arena_array(L->a, VarState, k->nvars);
+    L->nloops = k->nloops;
     L->loops = arena_array(L->a, LoopState, k->nloops);
     for (uint32_t i = 0; i < k->nloops; i++) L->loops[i] = (LoopState){.lo = INT64_MIN, .hi = INT64_MAX};
     vec_push(L->a, &L->live, 1);
@@ -400,7 +432,15 @@ void scalars_begin(Lower *L)
             L->cta[i] = poly_atom(d, t);
             L->team[L->nteam++] = t;
         }
-        L->cluster[i] = k->cluster[i] == 1 ? poly_const(d, 0) : poly_mod(d, L->cta[i], poly_const(d, k->cluster[i]));
+        if (k->cluster[i] == 1) {
+            L->cluster[i] = poly_const(d, 0);
+        } else if (has_across(k)) {
+            static const char *const NAMES[] = {"cluster.x", "cluster.y", "cluster.z"};
+            L->cluster_atom[i] = domain_index(d, NAMES[i], poly_const(d, 0), poly_const(d, k->cluster[i]), DEP_TEAM);
+            L->cluster[i] = poly_atom(d, L->cluster_atom[i]);
+        } else {
+            L->cluster[i] = poly_mod(d, L->cta[i], poly_const(d, k->cluster[i]));
+        }
         L->rank = poly_add(d, L->rank, poly_mul(d, L->cluster[i], poly_const(d, scale)));
         scale *= k->cluster[i];
     }

@@ -331,6 +331,11 @@ bool tensor_plan(Lower *L, MoveInfo *mi, TensorPlan *out, Refusal *why)
     int64_t c[P_RANK] = {0}, box[P_RANK], stride[P_RANK];
     *out = (TensorPlan){0};
     *why = (Refusal){.code = E0520, .span = move_span(mi), .text = ""};
+    for (int d = 0; d < mi->rank; d++) {
+        if (mi->g->dim[d].rows == NULL) continue;
+        *why = (Refusal){E0520, mi->g->dim[d].span, "rows by index are not neighbours: a box can't take them", .fix = "via bulk"};
+        return false;
+    }
     if (!inner_contiguous(L, mi, why) || !in_bytes(L, mi, why)) return false;
     if (given && !map_explicit(L, mi->mv->map, &out->map)) {
         why->text = NULL; /* reported at the map */
@@ -367,11 +372,15 @@ static Opnd start_value(Lower *L, const MoveInfo *mi, int d, bool clamp)
 
 void tensor_values(Lower *L, MoveInfo *mi, TensorPlan *p)
 {
-    p->ok = opnd_imm(1);
+    p->ok = mi->load ? L->guard : emit_logic(L, IR_AND, L->guard, L->inside);
     p->slot = region_slot(L, mi);
     p->offset = region_offset(L, mi);
+    if (mi->share_dim >= 0) p->offset = emit_op(L, IR_ADD, IR_I32, p->offset, mi->share_byte);
     for (int d = 0; d < mi->rank; d++) {
         p->start[d] = start_value(L, mi, d, p->clamp[d]);
+        if (d == mi->share_dim) p->start[d] = emit_op(L, IR_ADD, IR_I32, p->start[d], mi->share_at);
+        if (d == 0 && mi->load && !opnd_is(L->inside, 1))
+            p->start[d] = emit_sel(L, IR_I32, L->inside, p->start[d], opnd_imm(FAR));
         if (!p->negative[d] && !p->huge[d]) continue;
         Opnd wide = value_wide(L, mi->g->dim[d].start);
         if (p->negative[d]) p->ok = emit_logic(L, IR_AND, p->ok, emit_cmp(L, IRL_GE, wide, opnd_imm(0)));
@@ -384,20 +393,25 @@ static void piece_op(Lower *L, const MoveInfo *mi, const TensorPlan *p, const Pi
     Opnd at[P_RANK];
     for (int d = 0; d < mi->rank; d++) at[d] = emit_op(L, IR_ADD, IR_I32, p->start[d], opnd_imm(piece->at[d]));
     Opnd byte = emit_op(L, IR_ADD, IR_I32, p->offset, opnd_imm(piece->offset));
-    IrOp *op = emit_new(L, mi->load ? IR_TMA_LOAD : IR_TMA_STORE);
+    int rop = mi->mv->reduce;
+    IrOp *op = emit_new(L, mi->prefetch ? IR_TMA_PREFETCH : mi->load ? IR_TMA_LOAD : rop >= 0 ? IR_TMA_REDUCE : IR_TMA_STORE);
     op->guard = p->ok.v;
     op->any_order = !mi->load && mi->mv->overlap_any;
+    if (!mi->load && rop >= 0) ir_ref(L->a, op, IRK_ROP, IRA_WORD, (uint32_t)rop);
     ir_ref(L->a, op, IRK_MAP, IRA_MAP, p->map);
     for (int d = 0; d < mi->rank; d++) put_opnd(L, op, IRK_COORDS, at[d]);
-    ir_ref(L->a, op, mi->load ? IRK_DST : IRK_SRC, IRA_BUF, mi->tile->index);
-    if (!opnd_is(p->slot, 0)) put_opnd(L, op, IRK_SLOT, p->slot);
-    if (!opnd_is(byte, 0)) put_opnd(L, op, IRK_OFFSET, byte);
-    if (mi->load) {
+    if (!mi->prefetch) {
+        ir_ref(L->a, op, mi->load ? IRK_DST : IRK_SRC, IRA_BUF, mi->tile->index);
+        if (!opnd_is(p->slot, 0)) put_opnd(L, op, IRK_SLOT, p->slot);
+        if (!opnd_is(byte, 0)) put_opnd(L, op, IRK_OFFSET, byte);
+    }
+    if (mi->load && !mi->prefetch) {
         ir_ref(L->a, op, IRK_BAR, IRA_BAR, bar);
         if (!opnd_is(bar_slot, 0)) put_opnd(L, op, IRK_SLOT, bar_slot);
     }
-    ir_imm(L->a, op, IRK_BYTES, p->piece_bytes);
-    if (mi->mv->cache) ir_ref(L->a, op, IRK_POL, IRA_POL, policy_index(L, mi->mv->cache));
+    if (!mi->prefetch) ir_imm(L->a, op, IRK_BYTES, p->piece_bytes);
+    if (!opnd_is(mi->mask, 0)) put_opnd(L, op, IRK_MASK, mi->mask);
+    policy_operand(L, op, mi);
 }
 
 void tensor_emit(Lower *L, const MoveInfo *mi, const TensorPlan *p, uint32_t bar, Opnd bar_slot)

@@ -47,10 +47,10 @@ static IrVal new_value(Lower *L, IrType t, bool hoisted, const char *name)
     return ir_value(L->a, L->ir, t, name);
 }
 
-static uint32_t key_hash(const uint64_t key[3])
+static uint32_t key_hash(const uint64_t key[4])
 {
     uint64_t h = key[0] * UINT64_C(0x9E3779B97F4A7C15) ^ key[1] * UINT64_C(0xC2B2AE3D27D4EB4F) ^
-                 (key[2] + 1) * UINT64_C(0x165667B19E3779F9);
+                 (key[2] + 1) * UINT64_C(0x165667B19E3779F9) ^ key[3] * UINT64_C(0xD6E8FEB86659FD93);
     return (uint32_t)(h >> 29);
 }
 
@@ -71,13 +71,14 @@ static void numbers_grow(Lower *L)
 }
 
 /* The entry of an op with these operands: value 0 where there is none that may be used here. */
-static Numbered *number(Lower *L, const uint64_t key[3])
+static Numbered *number(Lower *L, const uint64_t key[4])
 {
     if (L->nnumbers * 2 >= L->cap_numbers) numbers_grow(L);
     uint32_t mask = L->cap_numbers - 1, h = key_hash(key) & mask;
     for (; L->numbers[h].value; h = (h + 1) & mask) {
         Numbered *n = &L->numbers[h];
-        if (n->key[0] != key[0] || n->key[1] != key[1] || n->key[2] != key[2]) continue;
+        if (n->key[0] != key[0] || n->key[1] != key[1] || n->key[2] != key[2] || n->key[3] != key[3])
+            continue;
         if (!L->live.v[n->scope]) n->value = 0, L->nnumbers--; /* filled again at once */
         return n;
     }
@@ -93,7 +94,7 @@ static IrArg opnd_arg(IrKey key, Opnd o)
 /* Three operands at most; the same op with the same operands is the same value. */
 static Opnd pure_op(Lower *L, IrOpcode op, IrType t, const IrArg *args, unsigned n, bool hoist, const char *name)
 {
-    uint64_t key[3] = {(uint64_t)op | (uint64_t)t << 8, 0, 0};
+    uint64_t key[4] = {(uint64_t)op | (uint64_t)t << 8, 0, 0, 0};
     for (unsigned i = 0, at = 1; i < n; i++) {
         if (args[i].kind == IRA_WORD) {
             key[0] |= (uint64_t)args[i].id << 16;
@@ -103,10 +104,10 @@ static Opnd pure_op(Lower *L, IrOpcode op, IrType t, const IrArg *args, unsigned
         key[at++] = args[i].kind == IRA_IMM ? (uint64_t)args[i].imm : args[i].id;
     }
     Numbered *at = number(L, key);
-    hoist = hoist && L->scopes.n > 1;
+    hoist = hoist && L->scopes.n > 1 && !L->no_hoist;
     if (at->value) return (Opnd){.v = at->value};
     IrVal v = new_value(L, t, hoist, name);
-    *at = (Numbered){{key[0], key[1], key[2]}, v, hoist ? 0 : scope_now(L)};
+    *at = (Numbered){{key[0], key[1], key[2], key[3]}, v, hoist ? 0 : scope_now(L)};
     L->nnumbers++;
     IrOp *o = ir_op(L->a, hoist ? &L->pre : &L->body, op, L->stmt ? L->stmt->span : (Span){0, 0});
     o->type = (uint8_t)t;
@@ -187,6 +188,15 @@ Opnd emit_cmp(Lower *L, IrRel rel, Opnd a, Opnd b)
     return pure_op(L, IR_CMP, IR_PRED, args, 3, is_hoisted(L, a) && is_hoisted(L, b), NULL);
 }
 
+/* cond ? a : b */
+Opnd emit_sel(Lower *L, IrType t, Opnd cond, Opnd a, Opnd b)
+{
+    if (cond.v == 0) return cond.k ? a : b;
+    if (a.v == b.v && (a.v || a.k == b.k)) return a;
+    IrArg args[3] = {opnd_arg(IRK_COND, cond), opnd_arg(IRK_A, a), opnd_arg(IRK_B, b)};
+    return pure_op(L, IR_SEL, t, args, 3, is_hoisted(L, cond) && is_hoisted(L, a) && is_hoisted(L, b), NULL);
+}
+
 Opnd emit_not(Lower *L, Opnd a)
 {
     return a.v ? emit_unary(L, IR_NOT, IR_PRED, a) : opnd_imm(!a.k);
@@ -236,7 +246,7 @@ Opnd emit_param(Lower *L, Lx x)
     return pure_op(L, IR_PARAM, IR_I64, &arg, 1, true, NULL);
 }
 
-static Opnd emit_sreg(Lower *L, IrReg r)
+Opnd emit_sreg(Lower *L, IrReg r)
 {
     static const char *const NAMES[IRR_COUNT] = {
         [IRR_CTAID_X] = "ctaid.x", [IRR_CTAID_Y] = "ctaid.y", [IRR_CTAID_Z] = "ctaid.z"};
@@ -268,6 +278,48 @@ Opnd emit_loop(Lower *L, IrType t, Opnd a, Opnd b)
     return (Opnd){.v = v};
 }
 
+Opnd emit_lanes(Lower *L, int64_t n)
+{
+    IrVal v = new_value(L, IR_I32, false, "lane");
+    IrOp *op = emit_new(L, IR_LANES);
+    op->type = IR_I32;
+    op->dst = v;
+    ir_imm(L->a, op, IRK_N, n);
+    scope_open(L);
+    L->in_lanes = true;
+    return (Opnd){.v = v};
+}
+
+/* An index that stands for itself: as of a loop whose value is known. */
+static const Sx *index_sx(Lower *L, int64_t n, Opnd value)
+{
+    Sx *x = arena_new(L->a, Sx);
+    *x = (Sx){.op = value.v ? SX_INDEX : SX_CONST, .k = value.v ? L->nloops : value.k};
+    if (value.v == 0) return x;
+    Atom atom = domain_index(L->d, "row", poly_const(L->d, 0), poly_const(L->d, n), DEP_LOOP);
+    LoopState *s = vec_add(L->a, &L->more_loops);
+    *s = (LoopState){.index = poly_atom(L->d, atom), .value = value, .hi = n - 1};
+    L->nloops++;
+    return x;
+}
+
+Opnd row_index(Lower *L, const PRows *rows, int64_t n, Opnd index)
+{
+    if (rows->tensor == NULL) { /* a list: few, and unrolled */
+        Opnd v = value_wide(L, rows->list[n - 1]);
+        for (int64_t k = n - 2; k >= 0; k--)
+            v = emit_sel(L, IR_I64, emit_cmp(L, IRL_EQ, index, opnd_imm(k)), value_wide(L, rows->list[k]), v);
+        return v;
+    }
+    const Sx **at = arena_array(L->a, const Sx *, P_RANK);
+    for (int d = 0; d < rows->tensor->rank; d++) at[d] = rows->at[d];
+    Sx *sum = arena_new(L->a, Sx), *load = arena_new(L->a, Sx);
+    *sum = (Sx){.op = SX_ADD, .span = at[rows->dim]->span, .a = at[rows->dim], .b = index_sx(L, n, index)};
+    at[rows->dim] = sum;
+    *load = (Sx){.op = SX_LOAD, .span = sum->span, .tensor = rows->tensor, .idx = at};
+    return value_wide(L, load);
+}
+
 void emit_end(Lower *L)
 {
     emit_new(L, IR_END);
@@ -282,7 +334,7 @@ static Opnd load_scalar(Lower *L, const Sx *x)
     Domain *d = L->d;
     int64_t size = elem_info(t->type)->global_bits / 8;
     Opnd byte = t->base ? emit_op(L, IR_MUL, IR_I64, value_wide(L, t->offset), opnd_imm(size)) : opnd_imm(0);
-    Opnd ok = opnd_imm(1);
+    Opnd ok = L->inside;
     for (int i = 0; i < t->rank; i++) {
         Poly p = scalar_poly(L, x->idx[i]), n = scalar_poly(L, t->extent[i]);
         Opnd v = value_wide(L, x->idx[i]);
@@ -314,13 +366,13 @@ static Opnd load_scalar(Lower *L, const Sx *x)
     return (Opnd){.v = v};
 }
 
-static Opnd get_var(Lower *L, const Sx *x)
+Opnd emit_get(Lower *L, uint32_t var)
 {
     IrVal v = new_value(L, IR_I64, false, NULL);
     IrOp *op = emit_new(L, IR_GET);
     op->type = IR_I64;
     op->dst = v;
-    ir_ref(L->a, op, IRK_VAR, IRA_VAR, L->vars[x->k].ir);
+    ir_ref(L->a, op, IRK_VAR, IRA_VAR, L->vars[var].ir);
     return (Opnd){.v = v};
 }
 
@@ -363,7 +415,7 @@ static bool narrow(Lower *L, const Sx *x)
     case SX_CTA:
     case SX_CLUSTER:
     case SX_RANK: return true;
-    case SX_INDEX: return !L->loops[x->k].wide;
+    case SX_INDEX: return !loop_state(L, x->k)->wide;
     case SX_LET: return !L->lets[x->k].has_value && narrow(L, x->a);
     case SX_SYM:
     case SX_VAR:
@@ -436,7 +488,7 @@ static Opnd low_node(Lower *L, const Sx *x)
     case SX_CTA: return emit_sreg(L, (IrReg)(IRR_CTAID_X + x->k));
     case SX_CLUSTER: return emit_sreg(L, (IrReg)(IRR_CLUSTER_CTAID_X + x->k));
     case SX_RANK: return emit_sreg(L, IRR_CLUSTER_CTARANK);
-    case SX_INDEX: return emit_cvt(L, IR_I32, L->loops[x->k].value);
+    case SX_INDEX: return emit_cvt(L, IR_I32, loop_state(L, x->k)->value);
     case SX_LET:
         return L->lets[x->k].has_value ? emit_cvt(L, IR_I32, L->lets[x->k].value) : named(L, x, value_low(L, x->a));
     case SX_SYM:
@@ -468,10 +520,10 @@ static Opnd wide_node(Lower *L, const Sx *x)
     case SX_CTA:
     case SX_CLUSTER:
     case SX_RANK: return emit_cvt(L, IR_I64, value_low(L, x));
-    case SX_INDEX: return emit_cvt(L, IR_I64, L->loops[x->k].value);
+    case SX_INDEX: return emit_cvt(L, IR_I64, loop_state(L, x->k)->value);
     case SX_LET:
         return L->lets[x->k].has_value ? emit_cvt(L, IR_I64, L->lets[x->k].value) : named(L, x, value_wide(L, x->a));
-    case SX_VAR: return get_var(L, x);
+    case SX_VAR: return emit_get(L, (uint32_t)x->k);
     case SX_LOAD: return load_scalar(L, x);
     default: break;
     }

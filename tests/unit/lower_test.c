@@ -155,7 +155,7 @@ static void strided_map_in_a_loop(void **state)
     ACCEPTS("kernel k(a: global bf16[M, 64], o: global bf16[M, 64]) { map m = o box [8, 64] stride [2, 1];\n"
             "shared t: bf16[4, 64]; shared u: bf16[1, 64]; move a[0, 0] -> t; move a[9, 0] -> u;\n"
             "for i in 0 .. 4 { move u -> o[i * 4, 0]; if i < 3 { move t -> o[i * 4, 0] via m; } } }\n",
-            "loop", "grp.wait 0 full", "tma.store o.map", "if", "grp.wait 0 full", "tma.store m", "end");
+            "loop", "grp.wait 0 full", "tma.store o.map", "grp.wait 0 full", "tma.store m", "end");
 }
 
 enum { CONDITIONS = 1500 };

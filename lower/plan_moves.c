@@ -1,0 +1,201 @@
+/* The planning walk's part per move: its regions, its copies and what they need, who issues it, what it touches. */
+#include "lower/schedule.h"
+#include "lower/threads.h"
+
+static bool not_yet(Lower *L, const PStmt *st, const char *what)
+{
+    lower_error(L, E1001, st->span, "%s not supported yet", what);
+    return false;
+}
+
+/* ---- multicast: each CTA of the set brings a part where the layout's pattern stays whole ---- */
+
+static bool splits(Lower *L, const MoveInfo *mi, PCast cast, int64_t *n)
+{
+    *n = cluster_size_of(L, cast);
+    if (mi->npairs == 0 || mi->mv->via == VIA_MAP) return false;
+    const Pair *p = &mi->pair[0];
+    int64_t atom = mi->span ? mi->span * 8 : SMEM_TMA_ALIGN;
+    return p->extent % *n == 0 && p->tile_dim == 0 && p->extent / *n * mi->pitch_bits[0] / 8 % atom == 0 &&
+           mi->step[p->tensor_dim] == 1 && (mi->tile->rank > 1 || mi->span == 0);
+}
+
+static void split(Lower *L, Planned *p, int64_t n)
+{
+    MoveInfo *mi = &p->mi;
+    Pair *pair = &mi->pair[0];
+    PRegion *g = arena_new(L->a, PRegion), *s = arena_new(L->a, PRegion);
+    *g = *mi->g;
+    *s = *mi->s;
+    p->shares = n;
+    p->share_dim = pair->tensor_dim;
+    pair->extent /= n;
+    g->dim[pair->tensor_dim].extent = s->dim[pair->tile_dim].extent = mi->extent[pair->tensor_dim] = pair->extent;
+    g->dim[pair->tensor_dim].whole = false;
+    mi->bytes /= n;
+    mi->g = g;
+    mi->s = s;
+    p->share_step = pair->extent;
+    p->share_bytes = pair->extent * mi->pitch_bits[0] / 8;
+}
+
+static bool multicast(Lower *L, Planned *p)
+{
+    const PMove *mv = p->st->move;
+    int64_t n;
+    if (mv->cast == CAST_NONE || cluster_size_of(L, mv->cast) == 1) return true;
+    if (mv->cast == CAST_MASK) return not_yet(L, p->st, "a multicast to a mask is");
+    if (!cluster_equal(L, mv, mv->cast)) return false;
+    L->remote = true;
+    if (splits(L, &p->mi, mv->cast, &n)) split(L, p, n);
+    return true;
+}
+
+/* ---- copies ---- */
+
+static bool plan_copy(Lower *L, Planned *p)
+{
+    const PMove *mv = p->st->move;
+    if (!region_resolve(L, p->st, &p->mi)) return false;
+    if (mv->dst.peer) return not_yet(L, p->st, "a load into another CTA's tile is");
+    if (p->mi.tile->interleave) return not_yet(L, p->st, "moves of interleaved tiles are");
+    access_note(L, &p->mi);
+    if (mv->kind == MOVE_LOAD && !multicast(L, p)) return false;
+    if (!choose_copy(L, &p->mi, &p->tensor, &p->t, &p->b, &p->no_tensor)) return false;
+    p->bytes = p->tensor ? p->t.piece_bytes * p->t.npieces : p->b.run * p->b.nruns;
+    if (!p->mi.prefetch) *(p->mi.load ? &p->dst : &p->src) = p->mi.tile->index;
+    p->agent = p->mi.load ? AG_LOAD : AG_WORK;
+    return true;
+}
+
+/* A part of a tile that is one run of bytes. */
+static bool one_run(const MoveInfo *mi)
+{
+    const PTile *t = mi->tile;
+    bool whole = true;
+    for (int i = t->rank - 1; i >= 0; i--) {
+        if (!whole && mi->s->dim[i].extent != 1) return false;
+        bool all = mi->s->dim[i].extent == t->extent[i];
+        if (i == t->rank - 1 && mi->span && !all) return false;
+        whole = whole && all;
+    }
+    return true;
+}
+
+static bool plan_peer(Lower *L, Planned *p)
+{
+    const PMove *mv = p->st->move;
+    int target[SCHED_RANKS];
+    if (!region_tile(L, p->st, &mv->src, &p->mi) || !region_tile(L, p->st, &mv->dst, &p->other)) return false;
+    if (!cluster_peers(L, mv->dst.peer, mv->dst.span, target)) return false;
+    if (mv->reduce >= 0) return not_yet(L, p->st, "a reduction into another CTA's tile is");
+    cluster_sources(L, mv->dst.peer, mv->dst.span);
+    const MoveInfo *a = &p->mi, *b = &p->other;
+    if (!one_run(a) || !one_run(b) || a->tile->swizzle != b->tile->swizzle || a->bytes != b->bytes ||
+        a->bytes % SMEM_BULK_ALIGN != 0) {
+        Diag *g = lower_error(L, E0505, p->st->span,
+                              "a copy between CTAs moves one run of bytes, a multiple of 16, between tiles of one layout");
+        diag_label(L->c->diags, g, a->tile->span, "the source");
+        diag_label(L->c->diags, g, b->tile->span, "the destination");
+        return false;
+    }
+    L->remote = true;
+    p->bytes = a->bytes;
+    p->src = a->tile->index;
+    p->dst = b->tile->index;
+    p->agent = AG_SEND;
+    return true;
+}
+
+/* ---- work by threads ---- */
+
+static void side_of(const MoveInfo *mi, IrPlan *q, IrSide *s)
+{
+    const PTile *t = mi->tile;
+    s->type = (uint8_t)t->type;
+    s->swizzle = (uint8_t)t->swizzle;
+    s->span = (uint32_t)mi->span;
+    s->panel = mi->span ? (uint32_t)(mi->span * mi->rows) : 0;
+    int n = 0;
+    for (int i = 0; i < t->rank; i++) {
+        if (!mi->s->dim[i].marked) continue;
+        bool inner = i == t->rank - 1;
+        s->pitch[n++] = (uint32_t)((inner && mi->span ? mi->sbits : mi->pitch_bits[i]) / 8);
+    }
+    q->rank = (uint8_t)n;
+}
+
+static void extents_of(const MoveInfo *mi, IrPlan *q)
+{
+    int n = 0;
+    for (int i = 0; i < mi->tile->rank; i++)
+        if (mi->s->dim[i].marked) q->extent[n++] = (uint32_t)mi->s->dim[i].extent;
+}
+
+static bool plan_threads(Lower *L, Planned *p)
+{
+    const PMove *mv = p->st->move;
+    if (mv->dst.peer) return not_yet(L, p->st, "work on another CTA's tile is");
+    if (mv->kind == MOVE_SHARED && !region_tile(L, p->st, &mv->src, &p->mi)) return false;
+    if (!region_tile(L, p->st, &mv->dst, &p->other)) return false;
+    p->agent = AG_WORK;
+    p->dst = p->other.tile->index;
+    if (mv->kind == MOVE_SHARED) p->src = p->mi.tile->index;
+    else p->mi = p->other;
+    return true;
+}
+
+/* When the number of threads is known. */
+static bool finish_threads(Lower *L, Planned *p)
+{
+    const PMove *mv = p->st->move;
+    const char *why = "";
+    bool fill = mv->kind == MOVE_FILL;
+    IrPlan q = {.name = arena_printf(L->a, "work%u", L->ir->plans.n),
+                .xform = fill ? IRX_FILL : mv->transpose ? IRX_TRANSPOSE : IRX_COPY,
+                .add = !fill && mv->reduce >= 0,
+                .sat = mv->sat,
+                .value = mv->value,
+                .threads = L->sched->warps[AG_WORK] * 32};
+    if (!fill) side_of(&p->mi, &q, &q.src);
+    side_of(&p->other, &q, &q.dst);
+    extents_of(fill ? &p->other : &p->mi, &q);
+    if (!threads_plan(L->a, &q, &why)) {
+        lower_error(L, E0520, p->st->span, "threads can't do this move: %s", why);
+        return false;
+    }
+    p->plan = L->ir->plans.n;
+    vec_push(L->a, &L->ir->plans, q);
+    return true;
+}
+
+void plan_threads_all(Lower *L)
+{
+    for (uint32_t i = 0; i < L->sched->moves.n; i++) {
+        Planned *p = L->sched->moves.v[i];
+        PMoveKind kind = p->st->move->kind;
+        if (kind == MOVE_SHARED || kind == MOVE_FILL) finish_threads(L, p);
+    }
+}
+
+bool plan_move(Lower *L, const PStmt *st)
+{
+    Sched *s = L->sched;
+    Planned *p = arena_new(L->a, Planned);
+    *p = (Planned){.st = st, .src = RING_NONE, .dst = RING_NONE, .shares = 1, .share_dim = -1, .agent = AG_NONE};
+    vec_push(L->a, &s->moves, p);
+    p->chain = arena_array(L->a, Link, s->depth + 1);
+    p->depth = s->depth;
+    p->across = s->across;
+    p->conditional = s->conditions > 0;
+    memcpy(p->chain, s->chain, (s->depth + 1) * sizeof *p->chain);
+    switch (st->move->kind) {
+    case MOVE_LOAD:
+    case MOVE_STORE:
+    case MOVE_PREFETCH: return plan_copy(L, p);
+    case MOVE_SHARED:
+    case MOVE_FILL: return plan_threads(L, p);
+    case MOVE_PEER: return plan_peer(L, p);
+    }
+    return false;
+}

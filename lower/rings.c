@@ -1,0 +1,344 @@
+/* Tiles as rings: which block is a turn, who fills and who uses a slot, how many slots there are. */
+#include "lower/schedule.h"
+
+enum {
+    FLIGHT_BYTES = 48 << 10, /* loads ahead per SM that DRAM wants; h200: more lowers the bandwidth a little */
+    TURN_BYTES = 16 << 10,   /* less per turn and the counter of tickets limits */
+    WIDE_TURN = 32 << 10,    /* from here on one CTA per SM is enough */
+    SLOTS_MAX = 16,
+    THREAD_SLOTS = 2,
+    IDS_MIN = 2
+};
+
+/* ---- who uses it ---- */
+
+static const PStmt *top_in(const Planned *p, const PBlock *b)
+{
+    for (uint32_t i = 0; i <= p->depth; i++)
+        if (p->chain[i].block == b) return p->chain[i].top;
+    return NULL;
+}
+
+static bool moves_tile(const Planned *p, uint32_t ring)
+{
+    return p->src == ring || p->dst == ring;
+}
+
+/* The innermost block around all moves of the tile. */
+static void find_turn(Lower *L, Ring *r, uint32_t index)
+{
+    const Planned *first = NULL;
+    uint32_t depth = 0;
+    for (uint32_t i = 0; i < L->sched->moves.n; i++) {
+        const Planned *p = L->sched->moves.v[i];
+        if (!moves_tile(p, index)) continue;
+        if (first == NULL) {
+            first = p;
+            depth = p->depth;
+        }
+        uint32_t same = 0;
+        while (same < depth && same < p->depth && p->chain[same + 1].block == first->chain[same + 1].block) same++;
+        depth = same;
+    }
+    if (first == NULL) return;
+    r->turn = first->chain[depth].block;
+    r->pipe = first->chain[depth].pipe;
+    r->looped = first->chain[depth].looped;
+}
+
+static bool conflict(Lower *L, const Ring *r, const Planned *p, const char *what)
+{
+    Diag *g = lower_error(L, E0747, p->st->span, "%s `%s` %s", "tile", name_text(L, r->tile->name), what);
+    if (r->fill) diag_label(L->c->diags, g, r->fill->st->span, "filled here");
+    diag_label(L->c->diags, g, r->tile->span, "the tile");
+    diag_fix(L->c->diags, g, "use a second tile");
+    return false;
+}
+
+static bool add_use(Lower *L, Ring *r, const Planned *p, bool writes)
+{
+    const PStmt *top = top_in(p, r->turn);
+    uint8_t bit = (uint8_t)(1u << p->agent);
+    bool threads = p->st->move->kind == MOVE_SHARED || p->st->move->kind == MOVE_FILL;
+    if (r->agents == 0) {
+        r->filler = p->agent;
+        r->fill = p;
+    }
+    if (writes && p->agent == r->filler && r->agents & (uint8_t)~bit)
+        return conflict(L, r, p, "is filled again where it has been read in the same iteration");
+    if (writes && p->agent != r->filler && p->agent != AG_WORK)
+        return conflict(L, r, p, "is filled by copies behind work by threads, or by copies of two kinds");
+    if (writes && p->agent != AG_WORK && p->chain[p->depth].block != r->turn)
+        return conflict(L, r, p, "is filled in a loop inside the block that it belongs to");
+    if (!(r->agents & bit)) r->first[p->agent] = top;
+    r->last[p->agent] = top;
+    r->agents |= bit;
+    if (writes) r->writers |= bit;
+    r->thread_writes |= writes && threads;
+    r->thread_reads |= !writes && threads;
+    r->stored |= !writes && !threads && p->agent == AG_WORK;
+    if (writes && p->agent == r->filler) {
+        r->nfills++;
+        r->bytes += p->bytes * p->shares;
+    }
+    return true;
+}
+
+bool rings_find(Lower *L)
+{
+    Sched *s = L->sched;
+    bool ok = true;
+    for (uint32_t i = 0; i < s->nrings; i++) find_turn(L, &s->rings[i], i);
+    for (uint32_t i = 0; i < s->moves.n; i++) {
+        const Planned *p = s->moves.v[i];
+        const PMove *mv = p->st->move;
+        s->used[p->agent] = true;
+        if (p->src != RING_NONE) ok &= add_use(L, &s->rings[p->src], p, false);
+        if (p->dst == RING_NONE) continue;
+        Ring *r = &s->rings[p->dst];
+        if (mv->reduce >= 0 && p->agent == AG_WORK) ok &= add_use(L, r, p, false);
+        ok &= add_use(L, r, p, true);
+        if (mv->kind == MOVE_PEER) {
+            r->peered = true;
+            cluster_peers(L, mv->dst.peer, mv->dst.span, r->target);
+        }
+        if (mv->cast != CAST_NONE && mv->cast != CAST_MASK && cluster_size_of(L, mv->cast) > 1) {
+            if (r->cast != CAST_NONE && r->cast != mv->cast)
+                ok &= conflict(L, r, p, "is filled by multicasts to different sets");
+            r->cast = mv->cast;
+        }
+    }
+    for (uint32_t i = 0; i < s->nrings; i++) { /* what nobody reads must still arrive */
+        Ring *r = &s->rings[i];
+        if (r->turn == NULL || r->agents & (1u << AG_WORK)) continue;
+        if (r->agents != 1u << r->filler) continue;
+        r->agents |= 1u << AG_WORK;
+        r->first[AG_WORK] = r->last[AG_WORK] = r->last[r->filler];
+        s->used[AG_WORK] = true;
+    }
+    return ok;
+}
+
+/* ---- sizes ---- */
+
+static int64_t turn_bytes(const Sched *s, const PBlock *b)
+{
+    int64_t n = 0;
+    for (uint32_t i = 0; i < s->nrings; i++)
+        if (s->rings[i].turn == b && s->rings[i].filler == AG_LOAD) n += s->rings[i].bytes;
+    return n;
+}
+
+static bool batchable(const Sched *s, const Pipe *p)
+{
+    if (!p->across || p->deal == DEAL_LAUNCH) return false;
+    for (uint32_t i = 0; i < s->moves.n; i++) {
+        const Planned *m = s->moves.v[i];
+        if (m->across != p) continue;
+        bool direct = m->chain[m->depth].block == &p->st->body;
+        if (!direct || m->conditional || m->agent == AG_SEND || m->st->move->cast != CAST_NONE || m->st->move->ahead > 0) return false;
+    }
+    for (uint32_t i = 0; i < s->nrings; i++)
+        if (s->rings[i].turn == &p->st->body && s->rings[i].tile->is_array) return false;
+    return true;
+}
+
+static int64_t ceil_div(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+static void size_pipe(Lower *L, Pipe *p)
+{
+    Sched *s = L->sched;
+    int64_t bytes = turn_bytes(s, &p->st->body), stages = p->st->pipe->stages;
+    if (bytes == 0) return;
+    if (batchable(s, p) && bytes < TURN_BYTES) {
+        p->batch = ceil_div(TURN_BYTES, bytes);
+        while (p->batch > 1 && (p->batch > BATCH_MAX || p->batch * bytes > TX_LIMIT)) p->batch--;
+    }
+    bytes *= p->batch;
+    if (p->across) {
+        bool threads = false;
+        for (uint32_t i = 0; i < s->nrings; i++)
+            threads |= s->rings[i].turn == &p->st->body && s->rings[i].thread_writes;
+        uint32_t per_sm = bytes >= WIDE_TURN || threads || L->cluster_size > 1 ? 1 : 2;
+        if (s->per_sm == 0 || per_sm < s->per_sm) s->per_sm = per_sm;
+    }
+    int64_t lead = ceil_div(FLIGHT_BYTES, bytes * (p->across ? s->per_sm : 1));
+    if (lead > SLOTS_MAX / 2) lead = SLOTS_MAX / 2;
+    for (uint32_t i = 0; i < s->nrings; i++) {
+        Ring *r = &s->rings[i];
+        if (r->turn != &p->st->body) continue;
+        r->inner = r->tile->is_array ? (uint32_t)r->tile->slots : (uint32_t)p->batch;
+        if (r->filler == AG_WORK) {
+            r->slots = THREAD_SLOTS;
+            continue;
+        }
+        int64_t lag = r->stored && !r->thread_reads ? ceil_div(lead, 2) : lead > 2 ? 1 : 2;
+        int64_t slots = stages ? ceil_div(stages, p->batch) : lead + lag;
+        if (stages) lag = r->stored ? (slots + 1) / 3 : 0;
+        if (slots < 2 && stages > 1) slots = 2;
+        if (slots > SLOTS_MAX) slots = SLOTS_MAX;
+        r->slots = (uint32_t)slots;
+        r->lag = r->stored && lag < slots ? (uint32_t)lag : 0;
+    }
+}
+
+/* One group per turn of a block: what it stores is waited for together, so late by the same number of turns. */
+static void agree_lag(Sched *s, const PBlock *b)
+{
+    uint32_t lag = UINT32_MAX;
+    for (uint32_t i = 0; i < s->nrings; i++) {
+        const Ring *r = &s->rings[i];
+        if (r->turn != b || !r->stored) continue;
+        uint32_t mine = r->filler == AG_WORK ? r->slots - 1 : r->lag;
+        if (mine < lag) lag = mine;
+    }
+    for (uint32_t i = 0; i < s->nrings; i++)
+        if (s->rings[i].turn == b && s->rings[i].stored) s->rings[i].lag = lag;
+}
+
+static int64_t smem_of(Lower *L)
+{
+    Sched *s = L->sched;
+    int64_t n = 1024;
+    for (uint32_t i = 0; i < s->nrings; i++) {
+        const Ring *r = &s->rings[i];
+        if (r->turn) n += (int64_t)L->ir->bufs.v[i].pitch * r->slots * r->inner;
+    }
+    return n;
+}
+
+/* The ring with most bytes gives a slot: depth is the compiler's choice, unless the source says it. */
+static bool shrink(Lower *L)
+{
+    Sched *s = L->sched;
+    Ring *most = NULL;
+    int64_t best = 0;
+    for (uint32_t i = 0; i < s->nrings; i++) {
+        Ring *r = &s->rings[i];
+        int64_t n = (int64_t)L->ir->bufs.v[i].pitch * r->slots * r->inner;
+        if (r->turn == NULL || r->slots < 2 || (r->pipe && r->pipe->st->pipe->stages && r->filler != AG_WORK) || n <= best)
+            continue;
+        most = r;
+        best = n;
+    }
+    if (most == NULL) return false;
+    most->slots--;
+    if (most->lag >= most->slots) most->lag = most->slots - 1;
+    return true;
+}
+
+/* A source tile that is sent on comes free when its receiver has used what came: that shows a target's turn later. */
+static void size_peers(Lower *L)
+{
+    Sched *s = L->sched;
+    for (uint32_t i = 0; i < s->moves.n; i++) {
+        const Planned *p = s->moves.v[i];
+        if (p->agent != AG_SEND) continue;
+        Ring *from = &s->rings[p->src], *to = &s->rings[p->dst];
+        if (from->lag < to->slots) from->lag = to->slots;
+        if (from->looped && from->slots <= from->lag) from->slots = from->lag + 1;
+    }
+}
+
+static bool check_ring(Lower *L, const Ring *r)
+{
+    if (r->filler == AG_WORK && r->agents & (uint8_t)~(1u << AG_WORK))
+        return conflict(L, r, r->fill, "is filled by threads and sent to another CTA: not supported yet");
+    if (r->bytes * r->inner <= TX_LIMIT) return true;
+    Diag *g = lower_error(L, E0710, r->fill->st->span, "%lld bytes complete on one phase of the barrier of `%s`, it counts %lld",
+                          (long long)(r->bytes * r->inner), name_text(L, r->tile->name), (long long)TX_LIMIT);
+    diag_label(L->c->diags, g, r->tile->span, "the tile");
+    return false;
+}
+
+bool rings_size(Lower *L)
+{
+    Sched *s = L->sched;
+    bool ok = true;
+    for (uint32_t i = 0; i < s->nrings; i++) {
+        Ring *r = &s->rings[i];
+        r->slots = 1;
+        r->inner = (uint32_t)r->tile->slots;
+        r->buf = i;
+    }
+    for (uint32_t i = 0; i < s->pipes.n; i++) size_pipe(L, s->pipes.v[i]);
+    if (s->per_sm == 0) s->per_sm = 1;
+    size_peers(L);
+    while (smem_of(L) * s->per_sm > L->c->target->smem_per_cta) {
+        if (s->per_sm > 1) s->per_sm = 1;
+        else if (!shrink(L)) break; /* memory_place says so */
+    }
+    for (uint32_t i = 0; i < s->nrings; i++)
+        if (s->rings[i].turn) agree_lag(s, s->rings[i].turn);
+    for (uint32_t i = 0; i < s->nrings; i++) {
+        Ring *r = &s->rings[i];
+        if (r->lag >= r->slots) r->lag = r->slots - 1;
+        r->lead = r->slots - r->lag;
+        if (r->turn) ok &= check_ring(L, r);
+    }
+    return ok;
+}
+
+/* ---- buffers and barriers ---- */
+
+static uint32_t new_bar(Lower *L, const Ring *r, const char *name, const char *what, uint32_t slots, uint32_t count)
+{
+    IrBar *b = vec_add(L->a, &L->ir->bars);
+    *b = (IrBar){.name = arena_printf(L->a, "%s.%s", name, what),
+                 .slots = slots,
+                 .count = count,
+                 .derived = true,
+                 .span = r->tile ? r->tile->span : (Span){0, 0}};
+    return L->ir->bars.n - 1;
+}
+
+/* Those who use a slot after its filler, each with one arrival for its release. */
+static uint32_t users(const Ring *r)
+{
+    return (uint32_t)__builtin_popcount(r->agents & (uint8_t)~(1u << r->filler));
+}
+
+static void barriers(Lower *L, Ring *r, const char *name)
+{
+    r->full = r->empty = RING_NONE;
+    if (users(r) == 0) return;
+    r->full = new_bar(L, r, name, "full", r->slots, 1);
+    if (!r->looped) return;
+    uint32_t ctas = r->cast != CAST_NONE ? cluster_size_of(L, r->cast) : 1;
+    r->empty = new_bar(L, r, name, "empty", r->lead, users(r) * ctas);
+}
+
+/* The ids of an across-grid pipeline: written by the thread that draws them, read by the other roles. */
+static void add_ids(Lower *L, Pipe *p)
+{
+    Sched *s = L->sched;
+    uint32_t lead = 1;
+    for (uint32_t i = 0; i < L->k->tiles.n; i++)
+        if (s->rings[i].turn == &p->st->body && s->rings[i].lead > lead) lead = s->rings[i].lead;
+    p->ids = s->nrings++;
+    Ring *r = &s->rings[p->ids];
+    uint8_t agents = 0;
+    for (int a = 0; a < AG_COUNT; a++) if (s->used[a]) agents |= (uint8_t)(1u << a);
+    *r = (Ring){.turn = &p->st->body, .pipe = p, .looped = true, .agents = (uint8_t)(agents | 1u << AG_LOAD), .filler = AG_LOAD};
+    r->slots = r->lead = lead + IDS_MIN;
+    r->inner = 1;
+    r->buf = L->ir->bufs.n;
+    vec_push(L->a, &L->ir->bufs, ((IrBuf){.name = "ids", .bytes = 8, .align = 128, .slots = r->slots, .pitch = 128}));
+    barriers(L, r, "ids");
+}
+
+void rings_barriers(Lower *L)
+{
+    Sched *s = L->sched;
+    for (uint32_t i = 0; i < L->k->tiles.n; i++) {
+        Ring *r = &s->rings[i];
+        if (r->turn == NULL) continue;
+        L->ir->bufs.v[i].slots = r->slots * r->inner;
+        barriers(L, r, name_text(L, r->tile->name));
+    }
+    for (uint32_t i = 0; i < s->pipes.n; i++)
+        if (s->pipes.v[i]->across && s->pipes.v[i]->deal == DEAL_TICKET) add_ids(L, s->pipes.v[i]);
+}

@@ -1,0 +1,417 @@
+/* One role's walk over the program: its own moves, and what hands slots from role to role. */
+#include "lower/schedule.h"
+
+enum { CHAIN_MAX = SCHED_CHAIN - 1 };
+
+static void walk(Lower *L, const PBlock *b);
+
+static Sched *sched(Lower *L)
+{
+    return L->sched;
+}
+
+/* ---- threads of the working role ---- */
+
+static void cta_sync(Lower *L)
+{
+    Sched *s = sched(L);
+    IrOp *op = emit_new(L, IR_CTA_SYNC);
+    ir_imm(L->a, op, IRK_ID, (int64_t)s->role + 1);
+    ir_imm(L->a, op, IRK_THREADS, (int64_t)s->warps[s->role] * 32);
+    s->dirty = false;
+}
+
+/* The elected thread's ops come behind what all threads did (PTX ISA, async proxy: writers fence, then synchronise). */
+void roles_store_sync(Lower *L)
+{
+    Sched *s = sched(L);
+    if (s->shape[s->role] == SHAPE_LANES && s->dirty) {
+        emit_new(L, IR_WARP_SYNC);
+        s->dirty = false;
+    }
+    if (s->shape[s->role] != SHAPE_THREADS || !s->dirty) return;
+    if (s->unfenced) ir_ref(L->a, emit_new(L, IR_FENCE_ASYNC), IRK_SPACE, IRA_WORD, IRS_SHARED);
+    s->unfenced = false;
+    cta_sync(L);
+}
+
+static void work(Lower *L, Planned *p)
+{
+    Sched *s = sched(L);
+    bool fill = p->st->move->kind == MOVE_FILL;
+    Opnd from_slot = opnd_imm(0), from = opnd_imm(0), to_slot = region_slot(L, &p->other), to = region_offset(L, &p->other);
+    if (!fill) {
+        from_slot = region_slot(L, &p->mi);
+        from = region_offset(L, &p->mi);
+    }
+    if (s->dirty) {
+        if (s->unfenced) ir_ref(L->a, emit_new(L, IR_FENCE_ASYNC), IRK_SPACE, IRA_WORD, IRS_SHARED);
+        s->unfenced = false;
+        cta_sync(L);
+    }
+    IrOp *op = emit_new(L, fill ? IR_THR_FILL : IR_THR_COPY);
+    ir_ref(L->a, op, IRK_PLAN, IRA_PLAN, p->plan);
+    if (!fill) {
+        ir_ref(L->a, op, IRK_SRC, IRA_BUF, p->mi.tile->index);
+        if (!opnd_is(from_slot, 0)) put_opnd(L, op, IRK_SLOT, from_slot);
+        if (!opnd_is(from, 0)) put_opnd(L, op, IRK_OFFSET, from);
+    }
+    ir_ref(L->a, op, IRK_DST, IRA_BUF, p->other.tile->index);
+    if (!opnd_is(to_slot, 0)) put_opnd(L, op, IRK_SLOT, to_slot);
+    if (!opnd_is(to, 0)) put_opnd(L, op, IRK_OFFSET, to);
+    op->guard = L->guard.v;
+    s->dirty = s->unfenced = true;
+}
+
+/* ---- copies ---- */
+
+static void expect(Lower *L, const Ring *r, IrOpcode code, Opnd slot, Opnd bytes)
+{
+    IrOp *op = emit_new(L, code);
+    ir_ref(L->a, op, IRK_BAR, IRA_BAR, r->full);
+    if (!opnd_is(slot, 0)) put_opnd(L, op, IRK_SLOT, slot);
+    put_opnd(L, op, IRK_BYTES, bytes);
+}
+
+/* Every fill of a turn but the last only expects its bytes, where its condition holds; the last one arrives, too. In a
+ * batch all is expected at once, before it. */
+static void expect_fill(Lower *L, const Planned *p, Ring *r, Opnd slot)
+{
+    if (r->pipe && r->pipe->batch > 1) return;
+    Opnd bytes = emit_sel(L, IR_I32, L->guard, opnd_imm(p->bytes * p->shares), opnd_imm(0));
+    expect(L, r, ++r->filled < r->nfills ? IR_BAR_EXPECT : IR_BAR_ARRIVE_EXPECT, slot, bytes);
+}
+
+static void load(Lower *L, Planned *p)
+{
+    Sched *s = sched(L);
+    Ring *r = &s->rings[p->dst];
+    MoveInfo *mi = &p->mi;
+    Opnd guard = L->guard, slot = ring_slot(L, p->dst);
+    PCast cast = r->cast;
+    expect_fill(L, p, r, slot);
+    if (cast != CAST_NONE) {
+        Opnd share = cluster_share(L, cast);
+        mi->mask = cluster_mask(L, cast);
+        if (p->shares > 1) {
+            mi->share_dim = p->share_dim;
+            mi->share_at = emit_op(L, IR_MUL, IR_I32, share, opnd_imm(p->share_step));
+            mi->share_byte = emit_op(L, IR_MUL, IR_I32, share, opnd_imm(p->share_bytes));
+        } else { /* one brings all */
+            L->guard = emit_logic(L, IR_AND, guard, emit_cmp(L, IRL_EQ, share, opnd_imm(0)));
+        }
+    }
+    if (p->tensor) {
+        tensor_values(L, mi, &p->t);
+        tensor_emit(L, mi, &p->t, r->full, slot);
+    } else {
+        bulk_values(L, mi, &p->b);
+        bulk_emit(L, mi, &p->b, r->full, slot);
+    }
+    L->guard = guard;
+}
+
+static void store(Lower *L, Planned *p)
+{
+    roles_store_sync(L);
+    if (p->tensor) {
+        tensor_values(L, &p->mi, &p->t);
+        tensor_emit(L, &p->mi, &p->t, 0, opnd_imm(0));
+    } else {
+        bulk_values(L, &p->mi, &p->b);
+        bulk_emit(L, &p->mi, &p->b, 0, opnd_imm(0));
+    }
+    sched(L)->pending = true;
+}
+
+static void prefetch(Lower *L, Planned *p)
+{
+    if (p->tensor) {
+        tensor_values(L, &p->mi, &p->t);
+        tensor_emit(L, &p->mi, &p->t, 0, opnd_imm(0));
+    } else {
+        bulk_values(L, &p->mi, &p->b);
+        bulk_emit(L, &p->mi, &p->b, 0, opnd_imm(0));
+    }
+}
+
+static void send(Lower *L, Planned *p)
+{
+    const PMove *mv = p->st->move;
+    Ring *to = &sched(L)->rings[p->dst];
+    Opnd from_slot = region_slot(L, &p->mi), from = region_offset(L, &p->mi), rank = value_low(L, mv->dst.peer);
+    Opnd to_slot = region_slot(L, &p->other), at = region_offset(L, &p->other), bar_slot = ring_slot(L, p->dst);
+    IrOp *op = emit_new(L, IR_BLK_PEER);
+    op->guard = L->guard.v;
+    ir_ref(L->a, op, IRK_SRC, IRA_BUF, p->mi.tile->index);
+    if (!opnd_is(from_slot, 0)) put_opnd(L, op, IRK_SLOT, from_slot);
+    if (!opnd_is(from, 0)) put_opnd(L, op, IRK_OFFSET, from);
+    ir_ref(L->a, op, IRK_DST, IRA_BUF, p->other.tile->index);
+    if (!opnd_is(to_slot, 0)) put_opnd(L, op, IRK_SLOT, to_slot);
+    if (!opnd_is(at, 0)) put_opnd(L, op, IRK_OFFSET, at);
+    ir_imm(L->a, op, IRK_BYTES, p->bytes);
+    ir_ref(L->a, op, IRK_BAR, IRA_BAR, to->full);
+    if (!opnd_is(bar_slot, 0)) put_opnd(L, op, IRK_SLOT, bar_slot);
+    put_opnd(L, op, IRK_RANK, rank);
+}
+
+static void move(Lower *L)
+{
+    Sched *s = sched(L);
+    Planned *p = s->moves.v[s->at++];
+    if (p->agent != s->role) return;
+    switch (p->st->move->kind) {
+    case MOVE_LOAD: load(L, p); break;
+    case MOVE_STORE: store(L, p); break;
+    case MOVE_PREFETCH: prefetch(L, p); break;
+    case MOVE_PEER: send(L, p); break;
+    case MOVE_SHARED:
+    case MOVE_FILL: work(L, p); break;
+    }
+}
+
+/* ---- turns ---- */
+
+static void ring_begin(Lower *L, uint32_t ring)
+{
+    Sched *s = sched(L);
+    Ring *r = &s->rings[ring];
+    if (r->filler != s->role) {
+        ring_wait_full(L, ring);
+        return;
+    }
+    ring_wait_free(L, ring);
+    r->filled = 0;
+    bool batch = r->pipe && r->pipe->batch > 1 && r->filler == AG_LOAD;
+    if (batch) expect(L, r, IR_BAR_ARRIVE_EXPECT, ring_slot(L, ring), opnd_imm(r->bytes * r->pipe->batch));
+}
+
+static bool in_turn(const Sched *s, const Ring *r, const PBlock *b)
+{
+    return r->turn == b && r->tile && ring_uses(r, s->role);
+}
+
+void roles_begin(Lower *L, const PBlock *b)
+{
+    Sched *s = sched(L);
+    for (uint32_t i = 0; i < s->nrings; i++)
+        if (in_turn(s, &s->rings[i], b)) ring_begin(L, i);
+}
+
+void roles_end(Lower *L, const PBlock *b)
+{
+    Sched *s = sched(L);
+    bool stored = false, released = false, looped = false;
+    uint32_t lag = 0;
+    L->stmt = NULL;
+    for (uint32_t i = 0; i < s->nrings; i++) {
+        const Ring *r = &s->rings[i];
+        if (!in_turn(s, r, b)) continue;
+        looped |= r->looped;
+        if (r->stored && s->role == AG_WORK) {
+            stored = true;
+            lag = r->lag;
+        }
+        released |= r->empty != RING_NONE && r->filler != s->role;
+    }
+    if (s->pending) emit_new(L, IR_GRP_COMMIT);
+    if (stored && looped) {
+        IrOp *op = emit_new(L, IR_GRP_WAIT);
+        ir_imm(L->a, op, IRK_N, lag);
+        ir_ref(L->a, op, IRK_HOW, IRA_WORD, IRH_READ);
+    }
+    if (s->shape[s->role] == SHAPE_LANES) s->dirty = true;
+    s->pending = false;
+    if (released) roles_store_sync(L);
+    for (uint32_t i = 0; i < s->nrings; i++) {
+        Ring *r = &s->rings[i];
+        if (!in_turn(s, r, b)) continue;
+        if (r->filler != s->role) ring_release(L, i);
+        ring_advance(L, i);
+    }
+    s->dirty = s->shape[s->role] == SHAPE_THREADS;
+}
+
+/* ---- statements ---- */
+
+static void loop(Lower *L, const PStmt *st)
+{
+    LoopState *s = &L->loops[st->id];
+    Opnd guard = L->guard;
+    loop_open(L, st);
+    Opnd a = lower_bound(L, st->lo, s->wide), b = lower_bound(L, st->value, s->wide);
+    IrType t = s->wide ? IR_I64 : IR_I32;
+    b = emit_sel(L, t, guard, b, a);
+    L->guard = opnd_imm(1);
+    s->value = emit_loop(L, t, a, b);
+    vars_forget(L, &st->body);
+    walk(L, &st->body);
+    emit_end(L);
+    vars_forget(L, &st->body);
+    L->guard = guard;
+    loop_close(L, st);
+}
+
+static void statements(Lower *L, const PBlock *b);
+
+static void branch(Lower *L, const PStmt *st)
+{
+    Opnd outer = L->guard, cond = value_pred(L, st->value);
+    L->sched->conditions++;
+    L->guard = emit_logic(L, IR_AND, outer, cond);
+    statements(L, &st->body);
+    vars_forget(L, &st->body);
+    if (st->has_else) {
+        L->guard = emit_logic(L, IR_AND, outer, emit_not(L, cond));
+        statements(L, &st->other);
+        vars_forget(L, &st->other);
+    }
+    L->guard = outer;
+    L->sched->conditions--;
+}
+
+static void refuse(Lower *L, const PStmt *st, const char *what)
+{
+    if (!sched(L)->planning) return;
+    Diag *g = lower_error(L, E0748, st->span, "%s beside a pipeline, a multicast, or work by threads", what);
+    diag_fix(L->c->diags, g, "leave it out: the schedule is derived; or write the protocol by hand in `roles`");
+}
+
+static bool vars_set_in(const PBlock *b)
+{
+    for (const PStmt *s = b->first; s; s = s->next)
+        if (s->kind == P_SET || vars_set_in(&s->body) || vars_set_in(&s->other)) return true;
+    return false;
+}
+
+/* A loop without moves of this role is nothing to it, unless it changes variables. */
+static bool of_interest(Lower *L, const PStmt *st)
+{
+    Sched *s = sched(L);
+    for (uint32_t i = 0; i < s->loops.n; i++)
+        if (s->loops.v[i].loop == st) return s->loops.v[i].sets || s->loops.v[i].agents >> s->role & 1;
+    return true;
+}
+
+static uint32_t moves_in(const PBlock *b)
+{
+    uint32_t n = 0;
+    for (const PStmt *s = b->first; s; s = s->next)
+        n += (s->kind == P_MOVE) + moves_in(&s->body) + moves_in(&s->other);
+    return n;
+}
+
+static void note_loop(Lower *L, const PStmt *st, uint32_t from)
+{
+    Sched *s = sched(L);
+    struct Inside in = {.loop = st, .sets = vars_set_in(&st->body)};
+    for (uint32_t i = from; i < s->moves.n; i++) {
+        const Planned *p = s->moves.v[i];
+        in.agents |= (uint8_t)(1u << p->agent);
+        /* A loaded tile that nobody reads is still waited for by the working role. */
+        if (p->dst != RING_NONE && p->agent != AG_WORK) in.agents |= 1u << AG_WORK;
+    }
+    vec_push(L->a, &s->loops, in);
+}
+
+static void statement(Lower *L, const PStmt *st)
+{
+    Sched *s = sched(L);
+    uint32_t from = s->at;
+    L->stmt = st;
+    if ((st->kind == P_FOR || st->kind == P_PIPELINE) && !s->planning && !of_interest(L, st)) {
+        s->at += moves_in(&st->body);
+        return;
+    }
+    switch (st->kind) {
+    case P_LET: lower_let(L, st); break;
+    case P_VAR:
+    case P_SET: lower_assign(L, st); break;
+    case P_FOR: loop(L, st); break;
+    case P_IF: branch(L, st); break;
+    case P_MOVE:
+        if (st->move->commit != COMMIT_DERIVED || st->move->in_group) refuse(L, st, "an explicit commit");
+        if (!s->planning) move(L);
+        else if (plan_move(L, st)) s->at++;
+        else s->at = s->moves.n;
+        break;
+    case P_PIPELINE:
+        if (st->pipe->deal != DEAL_NONE && s->planning) s->nacross++;
+        deal_walk(L, pipe_of(L, st));
+        break;
+    case P_GROUP: statements(L, &st->body); break;
+    case P_WAIT:
+    case P_WAIT_GROUP:
+    case P_ARRIVE:
+    case P_EXPECT: refuse(L, st, "an explicit wait or arrival"); break;
+    case P_ROLES: refuse(L, st, "`roles`"); break;
+    }
+    if (s->planning && (st->kind == P_FOR || st->kind == P_PIPELINE)) note_loop(L, st, from);
+}
+
+static void statements(Lower *L, const PBlock *b)
+{
+    for (const PStmt *st = b->first; st; st = st->next) statement(L, st);
+}
+
+/* Slots are taken at the first statement of the turn that uses them; they are given back at its end. */
+static void turn_statements(Lower *L, const PBlock *b, bool batch)
+{
+    Sched *s = sched(L);
+    for (const PStmt *st = b->first; st; st = st->next) {
+        s->chain[s->depth].top = st;
+        for (uint32_t i = 0; !s->planning && !batch && i < s->nrings; i++) {
+            if (!in_turn(s, &s->rings[i], b) || s->rings[i].first[s->role] != st) continue;
+            L->stmt = st;
+            ring_begin(L, i);
+        }
+        statement(L, st);
+    }
+}
+
+static void open_turn(Lower *L, const PBlock *b, const Pipe *pipe, bool looped)
+{
+    Sched *s = sched(L);
+    s->depth++;
+    if (s->depth >= CHAIN_MAX) {
+        lower_error(L, E0106, L->stmt->span, "loops and pipelines nest more than %d deep", CHAIN_MAX);
+        s->depth--;
+    }
+    s->chain[s->depth] = (Link){.block = b, .pipe = pipe, .looped = looped || s->chain[s->depth - 1].looped};
+    s->dirty = s->shape[s->role] == SHAPE_THREADS;
+}
+
+void roles_turn(Lower *L, Pipe *p, bool batch)
+{
+    Sched *s = sched(L);
+    const PBlock *b = &p->st->body;
+    const Pipe *outer = s->across;
+    if (p->across) s->across = p;
+    bool looped = !p->across || p->deal != DEAL_LAUNCH;
+    open_turn(L, b, p, looped);
+    turn_statements(L, b, batch);
+    if (!s->planning && !batch) roles_end(L, b);
+    s->depth--;
+    s->across = outer;
+}
+
+static void walk(Lower *L, const PBlock *b)
+{
+    Sched *s = sched(L);
+    open_turn(L, b, NULL, true);
+    turn_statements(L, b, false);
+    if (!s->planning) roles_end(L, b);
+    s->depth--;
+}
+
+void roles_body(Lower *L)
+{
+    Sched *s = sched(L);
+    const PBlock *b = &L->k->body;
+    s->at = 0;
+    s->depth = 0;
+    s->chain[0] = (Link){.block = b};
+    s->dirty = s->shape[s->role] == SHAPE_THREADS;
+    turn_statements(L, b, false);
+    if (!s->planning) roles_end(L, b);
+}

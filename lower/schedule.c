@@ -1,0 +1,150 @@
+/* Kernels with pipelines, clusters or work by threads: the table of contents of schedule.h's files. */
+#include "lower/schedule.h"
+
+enum { WORK_THREADS = 256 };
+
+static bool block_wants(const PBlock *b)
+{
+    for (const PStmt *s = b->first; s; s = s->next) {
+        const PMove *m = s->kind == P_MOVE ? s->move : NULL;
+        if (s->kind == P_PIPELINE) return true;
+        if (m && (m->kind == MOVE_SHARED || m->kind == MOVE_PEER || m->kind == MOVE_FILL || m->dst.peer || m->cast)) return true;
+        if (block_wants(&s->body) || block_wants(&s->other)) return true;
+    }
+    return false;
+}
+
+bool schedule_wanted(const PKernel *k)
+{
+    return block_wants(&k->body); /* bodies of `roles` are no part of it: their protocol is written by hand */
+}
+
+/* ---- planning ---- */
+
+/* The planning walk makes normal forms, maps and checks; the ops that it emits on the way are thrown away. */
+static void plan(Lower *L)
+{
+    Sched *s = L->sched;
+    MfKernel *mf = &L->ir->mf;
+    s->planning = true;
+    s->role = AG_NONE;
+    L->no_hoist = true;
+    scope_open(L);
+    roles_body(L);
+    scope_close(L);
+    L->no_hoist = false;
+    L->stmt = NULL;
+    L->body.ops.n = 0;
+    L->ir->vars.n = 0;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < mf->params.n; i++)
+        if (mf->params.v[i].kind == MF_PARAM_MAP) mf->params.v[kept++] = mf->params.v[i];
+    mf->params.n = kept;
+    s->planning = false;
+}
+
+/* Streaming: what one team loads once and stores once. */
+static void hints(Lower *L)
+{
+    Sched *s = L->sched;
+    for (uint32_t i = 0; i < s->moves.n; i++) {
+        Planned *p = s->moves.v[i];
+        PMoveKind kind = p->st->move->kind;
+        bool direct = p->across && p->chain[p->depth].block == &p->across->st->body;
+        if (!direct || p->st->move->cast != CAST_NONE) continue;
+        if (kind == MOVE_LOAD) p->mi.hint = HINT_LAST;
+        if (kind == MOVE_STORE && p->st->move->reduce < 0) p->mi.hint = HINT_FIRST;
+    }
+}
+
+/* ---- roles ---- */
+
+static bool dealt_to_lanes(const Planned *p)
+{
+    if (p->across && p->across->batch > 1) return true;
+    return p->agent != AG_NONE && !p->tensor && p->b.loop;
+}
+
+static void shapes(Lower *L)
+{
+    Sched *s = L->sched;
+    int64_t threads = L->k->threads > 32 ? L->k->threads : WORK_THREADS;
+    for (uint32_t i = 0; i < s->pipes.n; i++)
+        if (s->pipes.v[i]->st->pipe->threads) threads = s->pipes.v[i]->st->pipe->threads;
+    for (int a = 0; a < AG_COUNT; a++) s->warps[a] = 1;
+    for (uint32_t i = 0; i < s->moves.n; i++) {
+        const Planned *p = s->moves.v[i];
+        PMoveKind kind = p->st->move->kind;
+        if (kind == MOVE_SHARED || kind == MOVE_FILL) {
+            s->shape[AG_WORK] = SHAPE_THREADS;
+            s->warps[AG_WORK] = (uint32_t)threads / 32;
+        } else if (s->shape[p->agent] == SHAPE_ELECT && dealt_to_lanes(p)) {
+            s->shape[p->agent] = SHAPE_LANES;
+        }
+    }
+}
+
+/* In a role of many threads, who does what: copies and arrivals by one thread, except copies dealt to lanes and their
+ * groups. */
+static void mark_elected(Lower *L, Shape shape)
+{
+    uint32_t lanes = 0, depth = 0;
+    for (uint32_t i = 0; i < L->body.ops.n; i++) {
+        IrOp *op = &L->body.ops.v[i];
+        if (op->op == IR_END && depth-- == lanes) lanes = 0;
+        if (ir_opens_block(op->op) && op->op != IR_ELSE) {
+            depth++;
+            if (op->op == IR_LANES) lanes = depth;
+        }
+        bool copy = ir_op_info(op->op)->group == IRG_COPY, group = ir_op_info(op->op)->group == IRG_GROUP;
+        bool one = op->op == IR_BAR_ARRIVE || op->op == IR_BAR_EXPECT || op->op == IR_BAR_ARRIVE_EXPECT ||
+                   op->op == IR_STS || op->op == IR_TICKET || (copy && !lanes) || (group && shape == SHAPE_THREADS);
+        if (one) op->elect = true;
+    }
+}
+
+static void role(Lower *L, Agent a)
+{
+    static const char *const NAMES[] = {[AG_LOAD] = "load", [AG_SEND] = "send", [AG_WORK] = "work"};
+    Sched *s = L->sched;
+    bool stores = false;
+    s->role = a;
+    s->dirty = s->unfenced = s->pending = false;
+    L->lanes = s->shape[a] == SHAPE_LANES;
+    L->epoch++;
+    scope_open(L);
+    ring_role(L);
+    roles_body(L);
+    for (uint32_t i = 0; i < L->body.ops.n; i++) stores |= L->body.ops.v[i].op == IR_GRP_COMMIT;
+    if (stores) {
+        IrOp *op = emit_new(L, IR_GRP_WAIT);
+        ir_imm(L->a, op, IRK_N, 0);
+        ir_ref(L->a, op, IRK_HOW, IRA_WORD, IRH_READ);
+    }
+    scope_close(L);
+    if (s->shape[a] != SHAPE_ELECT) mark_elected(L, s->shape[a]);
+    role_end(L, NAMES[a], s->warps[a], s->shape[a] == SHAPE_ELECT);
+}
+
+void schedule_kernel(Lower *L)
+{
+    Sched *s = L->sched = arena_new(L->a, Sched);
+    uint32_t tiles = L->k->tiles.n;
+    s->rings = arena_array(L->a, Ring, tiles + L->k->nloops + 1);
+    s->nrings = tiles;
+    s->chain = arena_array(L->a, Link, SCHED_CHAIN);
+    s->batch_index = opnd_imm(0);
+    for (uint32_t i = 0; i < tiles; i++) s->rings[i].tile = L->k->tiles.v[i];
+
+    plan(L);                     /* regions, copies, checks */
+    if (L->failed || !rings_find(L)) return;
+    if (!rings_size(L)) return;  /* slots, batches */
+    deal_launch(L);              /* grid */
+    hints(L);
+    shapes(L);                   /* threads of the roles */
+    plan_threads_all(L);
+    rings_barriers(L);
+    if (L->failed) return;
+    for (int a = 0; a < AG_COUNT; a++)
+        if (s->used[a]) role(L, (Agent)a);
+}

@@ -1,0 +1,157 @@
+/* Pipelines, clusters and work by threads: the sequential program projected onto roles that run side by side.
+ *
+ * Every move has one agent: loads belong to the role `load`, copies between CTAs to `send`, stores and work by threads
+ * to `work`. Each role walks the whole program and keeps its own moves, in source order; what binds the roles
+ * are the tiles. A tile is a ring of slots: one turn of the ring is one run of the block in which the tile is used.
+ * Per turn the first agent (the one that fills it) waits until the slot is free, the others until it is full.
+ *
+ *   planning walk   regions, copies and checks of every move, once            plan_moves.c
+ *   rings           turn block, agents, slots, barriers of every tile         rings.c
+ *   role walks      the ops of one role                                       roles.c
+ *   dealing         which iterations a team runs: static, ticket, launch      deal.c
+ *   teams           CTAs of a cluster: multicast, peers, per rank             cluster.c
+ *
+ * Glossary
+ *   turn      one run of the block whose tiles are taken from the ring's next slot
+ *   lead      loads ahead: turns that the filling role may be in front of the last release
+ *   lag       turns by which a release comes late, because stores still read the slot; slots = lead + lag
+ *   release m the m-th arrival on the ring's empty barrier frees turn m - lag; turn k is filled after release k - lead
+ *   batch     iterations of an across-grid pipeline that make one turn, because one alone moves too few bytes
+ */
+#ifndef LOWER_SCHEDULE_H
+#define LOWER_SCHEDULE_H
+
+#include "lower/parts.h"
+
+typedef enum Agent { AG_LOAD, AG_SEND, AG_WORK, AG_COUNT } Agent;
+#define AG_NONE AG_COUNT
+
+enum { RING_NONE = UINT32_MAX, SCHED_RANKS = 16, SCHED_CHAIN = 64, BATCH_MAX = 256 };
+
+typedef enum Shape { SHAPE_ELECT, SHAPE_LANES, SHAPE_THREADS } Shape; /* who runs a role's body */
+
+typedef struct Counter { /* slot and phase of a ring's next turn in one role, in variables; 0, 0 where there is one turn only */
+    bool set;
+    uint32_t slots, pos, phase; /* IrVar; pos only where slots > 1 */
+} Counter;
+
+typedef struct Ring {
+    PTile *tile;
+    const PBlock *turn;           /* NULL: the tile is not used */
+    const struct Pipe *pipe;      /* whose body that is, or NULL */
+    bool looped;                  /* more than one turn in a kernel */
+    uint8_t agents, writers;      /* bits of Agent */
+    bool thread_writes, thread_reads, stored, peered; /* peered: filled by other CTAs */
+    Agent filler;
+    const PStmt *first[AG_COUNT], *last[AG_COUNT]; /* statements of the turn block */
+    uint32_t nfills, filled;      /* fills of a turn: statements, and those emitted so far */
+    int64_t bytes;                /* that complete on its full barrier in a turn */
+    uint32_t slots, lead, lag, inner; /* inner: tiles per slot: those of an array, or of a batch */
+    uint32_t full, empty;         /* IrBar, RING_NONE: none */
+    uint32_t buf;                 /* IrBuf */
+    uint32_t waits;               /* arrivals on empty: by how many CTAs and roles */
+    int target[SCHED_RANKS];      /* peered: whose tile each CTA fills */
+    const struct Planned *fill;   /* the (first) move that fills it */
+    PCast cast;                   /* multicast: the CTAs that fill it are those it is sent to */
+    Counter at[AG_COUNT], free_at[AG_COUNT]; /* of full (slots), of empty (lead) */
+} Ring;
+
+typedef struct Pipe { /* a pipeline statement */
+    const PStmt *st;
+    PStmt index[PIPE_INDICES]; /* as loops, for ranges and atoms */
+    int64_t batch;
+    bool across, threads;      /* work by threads in its body */
+    PDeal deal;
+    Lx total;                  /* iterations, where across */
+    uint32_t ids;              /* ring of ids (a Ring without tile), RING_NONE */
+} Pipe;
+
+typedef struct Link { /* a block around a move whose iteration is a turn, and the statement of it that holds the move */
+    const PBlock *block;
+    const PStmt *top;
+    const Pipe *pipe; /* whose body the block is, or NULL */
+    bool looped;
+} Link;
+
+typedef struct Planned { /* a move, in the order in which the walks meet it */
+    const PStmt *st;
+    Link *chain; /* outermost first, depth + 1 of them */
+    uint32_t depth;
+    bool conditional;
+    const Pipe *across;
+    MoveInfo mi, other; /* between tiles: the source, the destination */
+    bool tensor;
+    TensorPlan t;
+    BulkPlan b;
+    Refusal no_tensor;
+    Agent agent;
+    uint32_t src, dst;  /* rings */
+    int64_t shares;     /* multicast: CTAs that bring a part each; 1: one brings all */
+    int64_t share_step, share_bytes; /* elements and bytes from share to share, in the outermost dimension */
+    int share_dim;      /* of the tensor */
+    uint32_t plan;      /* IrPlan of work by threads */
+    int64_t bytes;      /* that one copy of the move adds to a barrier at each destination */
+} Planned;
+
+typedef struct Sched {
+    bool planning;
+    Agent role;
+    Shape shape[AG_COUNT + 1]; /* the last: of the planning walk */
+    uint32_t warps[AG_COUNT + 1];
+    bool used[AG_COUNT + 1];
+    VEC(Planned *) moves;
+    uint32_t at;         /* next move of the walk */
+    Ring *rings;         /* by tile, then the rings of ids */
+    uint32_t nrings;
+    Link *chain;         /* of the block that is walked; depth + 1 */
+    uint32_t depth;
+    VEC(Pipe *) pipes;
+    const Pipe *across;  /* open one */
+    uint32_t nacross;
+    VEC(struct Inside { const PStmt *loop; uint8_t agents; bool sets; }) loops; /* what each loop of the program holds */
+    Opnd batch_index;    /* inside a batch; 0 outside */
+    Opnd team_step;      /* static dealing: from iteration to iteration of this team */
+    bool dirty;          /* work: threads may have touched tiles since the last cta.sync */
+    bool unfenced;       /* work: written since the last fence */
+    bool pending;        /* stores issued since the last commit */
+    uint32_t conditions; /* around the statement at hand */
+    int64_t threads;     /* asked for by `threads` */
+    uint32_t per_sm;
+} Sched;
+
+/* ---- plan_moves.c ---- */
+bool plan_move(Lower *L, const PStmt *st); /* adds it to moves */
+void plan_threads_all(Lower *L);           /* when the number of threads is known */
+
+/* ---- rings.c ---- */
+bool rings_find(Lower *L);     /* who uses which tile, where: after planning; false after an error */
+bool rings_size(Lower *L);     /* slots, batches, per_sm; false after an error */
+void rings_barriers(Lower *L); /* IrBuf slots and IrBar */
+
+/* ---- ring_ops.c ---- */
+void ring_role(Lower *L);      /* variables of the role at hand */
+void ring_wait_full(Lower *L, uint32_t ring);
+void ring_wait_free(Lower *L, uint32_t ring);
+void ring_arrive_full(Lower *L, uint32_t ring);
+void ring_release(Lower *L, uint32_t ring);
+void ring_advance(Lower *L, uint32_t ring);
+Opnd ring_slot(Lower *L, uint32_t ring); /* of the turn at hand */
+bool ring_uses(const Ring *r, Agent a);
+
+/* ---- deal.c ---- */
+Pipe *pipe_of(Lower *L, const PStmt *st);
+void deal_launch(Lower *L); /* the manifest's grid */
+void deal_walk(Lower *L, Pipe *p);
+
+/* ---- roles.c ---- */
+void roles_body(Lower *L);                   /* the whole program */
+void roles_begin(Lower *L, const PBlock *b); /* the role's part of a turn begins: slots are taken */
+void roles_turn(Lower *L, Pipe *p, bool batch); /* the body; in a batch the slots are taken and given back around it */
+void roles_end(Lower *L, const PBlock *b);   /* stores are committed, slots given back, counters go on */
+void roles_store_sync(Lower *L);             /* what threads did is visible to the elected thread's copies */
+
+/* ---- schedule.c ---- */
+bool schedule_wanted(const PKernel *k);
+void schedule_kernel(Lower *L);
+
+#endif
