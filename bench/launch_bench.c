@@ -4,7 +4,8 @@
  *
  * Both launch the same kernel with the same two maps and one value; the bare call has its configuration, maps and
  * parameters made beforehand. A kernel that returns at once keeps the GPU ahead of the host; the stream is drained
- * between rounds, outside of the times. Prints one line. Exit code 3: no GPU here.
+ * between rounds, outside of the times. Then the same with a kernel whose work is dealt by tickets: tile_launch finds the
+ * counter of the stream, the bare call has one. Prints a line for each. Exit code 3: no GPU here.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,7 +73,7 @@ static void add_matrix(Arena *a, MfKernel *k, const char *name, bool written)
     vec_push(a, &k->params, ((MfParam){MF_PARAM_MAP, k->maps.n - 1}));
 }
 
-static void write_ptx(Arena *a, Text *out)
+static void write_ptx(Arena *a, Text *out, bool tickets)
 {
     Manifest m = {.compiler = "launch_bench", .target = "sm_90", .source = "launch_bench.c"};
     MfKernel *k = vec_add(a, &m.kernels);
@@ -83,12 +84,23 @@ static void write_ptx(Arena *a, Text *out)
     add_matrix(a, k, "dst", true);
     vec_push(a, &k->params, ((MfParam){MF_PARAM_VALUE, lx_sym(a, &k->lx, 1)}));
     for (int i = 0; i < 3; i++) k->grid[i] = lx_const(a, &k->lx, 1);
+    if (tickets) {
+        k->deal = MF_DEAL_TICKET;
+        k->per_sm = 1;
+        k->teams = k->grid[0];
+        k->traffic = lx_sym(a, &k->lx, 0);
+        vec_push(a, &k->params, ((MfParam){MF_PARAM_COUNTER, 0}));
+        vec_push(a, &k->params, ((MfParam){MF_PARAM_HINTS, 0}));
+    }
     MfWords w = manifest_encode(&m, a);
     text_printf(out, ".version 8.0\n.target sm_90\n.address_size 64\n.global .align 8 .b64 %s[%zu] = {",
                 MANIFEST_SYMBOL, w.n);
     for (size_t i = 0; i < w.n; i++) text_printf(out, "%s%llu", i ? ", " : "", (unsigned long long)w.w[i]);
-    text_str(out, "};\n.visible .entry copy(.param .align 64 .b8 in[128], .param .align 64 .b8 out[128], "
-                  ".param .s64 n)\n{\n    ret;\n}\n");
+    text_printf(
+        out,
+        "};\n.visible .entry copy(.param .align 64 .b8 in[128], .param .align 64 .b8 out[128], .param .s64 n%s)\n"
+        "{\n    ret;\n}\n",
+        tickets ? ", .param .u64 counter, .param .s64 hints" : "");
 }
 
 /* ---- the bare launch ---- */
@@ -97,8 +109,9 @@ typedef struct Bare {
     CudaApi api; /* with the functions filled in first */
     CuFunction function;
     CuTensorMap maps[2];
-    int64_t n;
-    void *params[3];
+    int64_t n, hints;
+    uint64_t counter;
+    void *params[5];
     CuLaunchConfig config;
 } Bare;
 
@@ -117,6 +130,9 @@ static void prepare_bare(Bare *b, const char *ptx, const uint64_t address[2])
     }
     b->n = SIDE;
     b->params[2] = &b->n;
+    b->counter = address[0]; /* the kernel touches nothing */
+    b->params[3] = &b->counter;
+    b->params[4] = &b->hints;
     b->config = (CuLaunchConfig){1, 1, 1, 32, 1, 1, 1024, NULL, NULL, 0};
 }
 
@@ -165,6 +181,38 @@ static int use_primary_context(CudaApi *api, tile_error *err)
     return 0;
 }
 
+static void compare(Bare *bare, tile_device *d, const uint64_t address[2], bool tickets)
+{
+    jmp_buf no_memory;
+    Mem mem = {.fail = &no_memory};
+    if (setjmp(no_memory)) die("out of memory");
+    Arena arena;
+    Text ptx;
+    arena_init(&arena, &mem);
+    text_init(&ptx, &mem);
+    write_ptx(&arena, &ptx, tickets);
+
+    tile_error err;
+    tile_module *module;
+    if (tile_module_load(d, ptx.s, ptx.n, &module, &err) != TILE_OK) die(err.text);
+    tile_args *args = bind_all(d, module, address);
+    static double tile_ns[ROUNDS], bare_ns[ROUNDS];
+    prepare_bare(bare, ptx.s, address);
+    for (int i = 0; i < ROUNDS; i++) { /* in turn, so that drift of the clock meets both */
+        bare_ns[i] = time_bare(bare);
+        tile_synchronize(d, NULL, NULL);
+        tile_ns[i] = time_tile(args);
+        tile_synchronize(d, NULL, NULL);
+    }
+    double t = median(tile_ns), b = median(bare_ns);
+    printf("launch%s: tile_launch %.0f ns, bare cuLaunchKernelEx %.0f ns, ratio %.3f (median of %d x %d, %s)\n",
+           tickets ? " with tickets" : "", t, b, t / b, ROUNDS, PER_ROUND, tile_device_name(d));
+    tile_args_free(args);
+    tile_module_free(module);
+    text_free(&ptx);
+    arena_free(&arena);
+}
+
 int main(void)
 {
     static Bare bare;
@@ -178,32 +226,10 @@ int main(void)
         printf("launch_bench: %s\n", err.text);
         return 3;
     }
-    jmp_buf no_memory;
-    Mem mem = {.fail = &no_memory};
-    if (setjmp(no_memory)) die("out of memory");
-    Arena arena;
-    Text ptx;
-    arena_init(&arena, &mem);
-    text_init(&ptx, &mem);
-    write_ptx(&arena, &ptx);
-
-    tile_module *module;
     uint64_t address[2];
-    if (tile_module_load(d, ptx.s, ptx.n, &module, &err) != TILE_OK) die(err.text);
     for (int i = 0; i < 2; i++)
         if (tile_alloc(d, (size_t)SIDE * SIDE * 2, &address[i], &err) != TILE_OK) die(err.text);
-    tile_args *args = bind_all(d, module, address);
-
-    static double tile_ns[ROUNDS], bare_ns[ROUNDS];
-    prepare_bare(&bare, ptx.s, address);
-    for (int i = 0; i < ROUNDS; i++) { /* in turn, so that drift of the clock meets both */
-        bare_ns[i] = time_bare(&bare);
-        tile_synchronize(d, NULL, NULL);
-        tile_ns[i] = time_tile(args);
-        tile_synchronize(d, NULL, NULL);
-    }
-    double t = median(tile_ns), b = median(bare_ns);
-    printf("launch: tile_launch %.0f ns, bare cuLaunchKernelEx %.0f ns, ratio %.3f (median of %d x %d, %s)\n", t, b,
-           t / b, ROUNDS, PER_ROUND, tile_device_name(d));
+    compare(&bare, d, address, false);
+    compare(&bare, d, address, true);
     return 0;
 }

@@ -15,6 +15,7 @@
 #define MANIFEST_VERSION 2
 /* Extents and strides (elements) of arguments are at most this: proofs that values stay in 64 bits rely on it. */
 #define MF_EXTENT_MAX (INT64_C(1) << 40)
+#define MF_COUNTERS 8
 
 typedef enum MfSymKind { MF_SIZE, MF_STRIDE, MF_SCALAR } MfSymKind;
 typedef struct MfSym {
@@ -57,7 +58,7 @@ typedef enum MfParamKind {
     MF_PARAM_ADDRESS, /* .u64: address of tensor `index` */
     MF_PARAM_VALUE,   /* .s64: launch expression `index` */
     MF_PARAM_COUNTER, /* .u64: address of a 32-bit counter in global memory that is 0 and no other running launch uses;
-                       * the kernel leaves it 0 */
+                       * the kernel leaves it 0. At most MF_COUNTERS, each with a counter of its own */
     MF_PARAM_HINTS    /* .s64: 1 if the launch moves more bytes (`traffic`) than the device's L2 holds, else 0 */
 } MfParamKind;
 typedef struct MfParam {

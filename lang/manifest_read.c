@@ -243,6 +243,13 @@ static void read_trust(Reader *r, MfKernel *k)
     vec_push(r->a, &k->trusts, s);
 }
 
+static void check_counters(Reader *r, const MfKernel *k)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < k->params.n; i++) n += k->params.v[i].kind == MF_PARAM_COUNTER;
+    demand(r, n <= MF_COUNTERS, "a kernel has too many counters");
+}
+
 static void read_shape(Reader *r, MfKernel *k)
 {
     uint64_t ctas = 1;
@@ -279,6 +286,7 @@ static void read_kernel(Reader *r, MfKernel *k)
     READ_LIST(r, k, read_arg);
     READ_LIST(r, k, read_map);
     READ_LIST(r, k, read_param);
+    check_counters(r, k);
     READ_LIST(r, k, read_check);
     READ_LIST(r, k, read_trust);
     read_shape(r, k);

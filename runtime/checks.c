@@ -94,11 +94,49 @@ static void check_grid(tile_args *a, Report *r)
     }
 }
 
+/* As many teams as run at once, and no more than there are iterations. */
+static void deal_grid(tile_args *a, Report *r)
+{
+    const MfKernel *mf = a->kernel->mf;
+    int64_t n;
+    char from[256];
+    for (int i = 0; i < 3; i++) a->launch.grid[i] = 0;
+    if (!args_value(a, mf->teams, r, &n, "the number of iterations of kernel `%s`", mf->name) || n <= 0) return;
+    args_symbols_of(a, mf->teams, from, sizeof from);
+    if (mf->deal == MF_DEAL_TICKET && n > UINT32_MAX)
+        report_rule(r, E1136, "kernel `%s` deals %" PRId64 " iterations by tickets, the limit is %" PRIu32 "%s%s%s",
+                    mf->name, n, UINT32_MAX, from[0] ? " (" : "", from, from[0] ? ")" : "");
+    uint32_t resident = a->kernel->resident, teams = n < resident ? (uint32_t)n : resident;
+    a->launch.grid[0] = teams * mf->cluster[0];
+    a->launch.grid[1] = mf->cluster[1];
+    a->launch.grid[2] = mf->cluster[2];
+}
+
+/* What the driver said when the kernel was loaded; within the limits that check_device names. */
+static void check_resident(const tile_args *a, Report *r)
+{
+    const MfKernel *mf = a->kernel->mf;
+    const uint32_t *c = mf->cluster;
+    const char *device = a->kernel->module->device->name;
+    uint32_t size = c[0] * c[1] * c[2];
+    if (a->kernel->resident > 0 || (mf->deal == MF_DEAL_NONE && size == 1)) return;
+    if (size == 1)
+        report_rule(r, E1137, "kernel `%s`: not one CTA of %u threads and %u bytes of shared memory fits %s", mf->name,
+                    mf->threads, mf->smem, device);
+    else
+        report_rule(
+            r, E1137,
+            "kernel `%s`: not one cluster of %u x %u x %u CTAs, each of %u threads and %u bytes of shared memory, "
+            "fits %s",
+            mf->name, c[0], c[1], c[2], mf->threads, mf->smem, device);
+}
+
 static void check_device(const tile_args *a, Report *r)
 {
     const MfKernel *mf = a->kernel->mf;
     const tile_device *d = a->kernel->module->device;
     const DeviceLimits *l = &d->limits;
+    unsigned before = r->lines;
     if (mf->threads == 0 || mf->threads > (uint32_t)l->max_threads)
         report_rule(r, E0902, "kernel `%s` has %u threads per CTA, %s allows %d", mf->name, mf->threads, d->name,
                     l->max_threads);
@@ -110,6 +148,7 @@ static void check_device(const tile_args *a, Report *r)
     if (cluster == 0 || cluster > MAX_CLUSTER)
         report_rule(r, E0904, "kernel `%s` has clusters of %u x %u x %u CTAs; a cluster has 1 to %d", mf->name,
                     mf->cluster[0], mf->cluster[1], mf->cluster[2], MAX_CLUSTER);
+    if (r->lines == before) check_resident(a, r);
 }
 
 void args_check_sizes(tile_args *a, Report *r)
@@ -118,6 +157,7 @@ void args_check_sizes(tile_args *a, Report *r)
     lx_eval(mf->lx.nodes.v, mf->lx.nodes.n, a->syms, a->values, a->status);
     args_compare_shapes(a, r);
     for (uint32_t i = 0; i < mf->checks.n; i++) run_check(a, &mf->checks.v[i], r);
-    check_grid(a, r);
+    if (mf->deal == MF_DEAL_NONE) check_grid(a, r);
+    else deal_grid(a, r);
     check_device(a, r);
 }

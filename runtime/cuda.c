@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/counters.h"
 #include "runtime/cuda_api.h"
 #include "runtime/device.h"
 #include "runtime/report.h"
@@ -15,6 +16,7 @@ typedef struct CudaDevice {
     CuDevice device;
     bool retained; /* ctx is the primary context, to be released */
     int driver;    /* 13000 = 13.0 */
+    Counters counters;
 } CudaDevice;
 
 /* A call that fails leaves the function it stands in with the error filled. */
@@ -222,22 +224,67 @@ static tile_status cuda_encode_map(tile_device *d, const MapDesc *m, const MapMe
     return TILE_OK;
 }
 
+/* attr: room for what config points to. */
+static CuLaunchConfig configure(const Launch *l, void *stream, CuLaunchAttribute *attr)
+{
+    CuLaunchConfig config = {l->grid[0], l->grid[1], l->grid[2], l->threads, 1, 1, l->smem, (CuStream)stream, attr, 0};
+    if (l->cluster[0] * l->cluster[1] * l->cluster[2] > 1) {
+        *attr = (CuLaunchAttribute){.id = CU_LAUNCH_CLUSTER_DIMENSION};
+        attr->value.cluster.x = l->cluster[0];
+        attr->value.cluster.y = l->cluster[1];
+        attr->value.cluster.z = l->cluster[2];
+        config.nattrs = 1;
+    }
+    return config;
+}
+
+static CuResult ask_occupancy(CudaDevice *c, const Launch *l, bool clusters, int *n)
+{
+    if (!clusters) return c->api.OccupancyMaxActiveBlocks(n, (CuFunction)l->function, (int)l->threads, l->smem);
+    CuLaunchAttribute attr;
+    Launch one = *l;
+    memcpy(one.grid, l->cluster, sizeof one.grid);
+    CuLaunchConfig config = configure(&one, NULL, &attr);
+    CuResult r = c->api.OccupancyMaxActiveClusters(n, (CuFunction)l->function, &config);
+    if (r == CU_INVALID_CLUSTER_SIZE) *n = 0;
+    return r == CU_INVALID_CLUSTER_SIZE ? CU_OK : r;
+}
+
+static tile_status cuda_resident(tile_device *d, const Launch *l, uint32_t per_sm, uint32_t *teams, tile_error *err)
+{
+    CudaDevice *c = (CudaDevice *)d;
+    const DeviceLimits *limits = &d->limits;
+    *teams = 0;
+    if (l->threads > (uint32_t)limits->max_threads || l->smem > (uint32_t)limits->max_smem) return succeed(err);
+    uint32_t size = l->cluster[0] * l->cluster[1] * l->cluster[2], sms = (uint32_t)limits->sms;
+    bool pushed;
+    tile_status s = enter(c, &pushed, err);
+    if (s != TILE_OK) return s;
+    int n = 0;
+    CuResult r = ask_occupancy(c, l, size > 1, &n);
+    leave(c, pushed);
+    const char *call = size > 1 ? "cuOccupancyMaxActiveClusters" : "cuOccupancyMaxActiveBlocksPerMultiprocessor";
+    if (r != CU_OK) return cuda_failed(&c->api, err, r, call);
+    if (n <= 0) return succeed(err);
+    uint32_t fit = size > 1 ? (uint32_t)n : (uint32_t)n * sms; /* n: per device, per SM */
+    uint32_t most = per_sm ? sms * per_sm / size : fit;
+    *teams = fit < most ? fit : most > 0 ? most : 1;
+    return succeed(err);
+}
+
 static tile_status cuda_launch(tile_device *d, const Launch *l, void *stream, tile_error *err)
 {
     CudaDevice *c = (CudaDevice *)d;
     bool pushed;
     tile_status s = enter(c, &pushed, err);
     if (s != TILE_OK) return s;
-    CuLaunchAttribute cluster;
-    CuLaunchConfig config = {l->grid[0], l->grid[1], l->grid[2],       l->threads, 1,
-                             1,          l->smem,    (CuStream)stream, &cluster,   0};
-    if (l->cluster[0] * l->cluster[1] * l->cluster[2] > 1) {
-        cluster = (CuLaunchAttribute){.id = CU_LAUNCH_CLUSTER_DIMENSION};
-        cluster.value.cluster.x = l->cluster[0];
-        cluster.value.cluster.y = l->cluster[1];
-        cluster.value.cluster.z = l->cluster[2];
-        config.nattrs = 1;
+    if (l->ncounters) s = counters_take(&c->counters, &c->api, (CuStream)stream, l->counters, l->ncounters, err);
+    if (s != TILE_OK) {
+        leave(c, pushed);
+        return s;
     }
+    CuLaunchAttribute cluster;
+    CuLaunchConfig config = configure(l, stream, &cluster);
     CuResult r = c->api.LaunchKernelEx(&config, (CuFunction)l->function, l->params, NULL);
     leave(c, pushed);
     return r == CU_OK ? TILE_OK : cuda_failed(&c->api, err, r, "cuLaunchKernelEx");
@@ -300,6 +347,10 @@ static tile_status cuda_timer_stop(tile_device *d, void *stream, void *timer, do
 static void cuda_close(tile_device *d)
 {
     CudaDevice *c = (CudaDevice *)d;
+    bool pushed;
+    bool alive = enter(c, &pushed, NULL) == TILE_OK;
+    counters_close(&c->counters, alive ? &c->api : NULL);
+    if (alive) leave(c, pushed);
     if (c->retained) c->api.PrimaryCtxRelease(c->device);
     cuda_api_unload(c->library);
     free(c);
@@ -315,6 +366,7 @@ static const DeviceOps CUDA_OPS = {
     .load = cuda_load,
     .unload = cuda_unload,
     .function = cuda_function,
+    .resident = cuda_resident,
     .encode_map = cuda_encode_map,
     .launch = cuda_launch,
     .timer_start = cuda_timer_start,
@@ -350,18 +402,21 @@ static tile_status choose_context(CudaDevice *c, int ordinal, tile_error *err)
 static tile_status describe(CudaDevice *c, tile_error *err)
 {
     char name[256] = "";
-    int major = 0, minor = 0;
+    int major = 0, minor = 0, l2 = 0;
     DeviceLimits *l = &c->base.limits;
     CALL(c, err, "cuDeviceGetName", DeviceGetName(name, (int)sizeof name, c->device));
     CALL(c, err, "cuDeviceGetAttribute", DeviceGetAttribute(&major, CU_ATTR_CC_MAJOR, c->device));
     CALL(c, err, "cuDeviceGetAttribute", DeviceGetAttribute(&minor, CU_ATTR_CC_MINOR, c->device));
     CALL(c, err, "cuDeviceGetAttribute", DeviceGetAttribute(&l->max_threads, CU_ATTR_MAX_THREADS_PER_BLOCK, c->device));
     CALL(c, err, "cuDeviceGetAttribute", DeviceGetAttribute(&l->max_smem, CU_ATTR_MAX_SMEM_OPTIN, c->device));
+    CALL(c, err, "cuDeviceGetAttribute", DeviceGetAttribute(&l->sms, CU_ATTR_MULTIPROCESSOR_COUNT, c->device));
+    CALL(c, err, "cuDeviceGetAttribute", DeviceGetAttribute(&l2, CU_ATTR_L2_BYTES, c->device));
+    l->l2 = l2;
     l->sm = major * 10 + minor;
     c->base.arch = device_best_arch(l->sm);
     name[sizeof name - 1] = 0;
     snprintf(c->base.name, sizeof c->base.name, "%s (sm_%d)", name, l->sm);
-    if (!c->api.LaunchKernelEx)
+    if (!c->api.LaunchKernelEx || !c->api.OccupancyMaxActiveClusters)
         return fail_rule(err, TILE_ERROR_NO_DEVICE, E1116,
                          "the driver (CUDA %d.%d) has no cuLaunchKernelEx: 11.8 is needed", c->driver / 1000,
                          c->driver % 1000 / 10);
@@ -385,8 +440,13 @@ tile_status cuda_device_open(const CudaApi *api, void *library, int ordinal, til
     if (!c) return fail(err, TILE_ERROR_MEMORY, "out of memory");
     c->base.ops = &CUDA_OPS;
     c->api = *api;
+    if (!counters_open(&c->counters)) {
+        free(c);
+        return fail(err, TILE_ERROR_MEMORY, "out of memory");
+    }
     tile_status s = open_device(c, ordinal, err);
     if (s != TILE_OK) {
+        counters_close(&c->counters, NULL);
         free(c);
         return s;
     }

@@ -30,11 +30,13 @@ enum { /* CUresult */
        CU_STUB_LIBRARY = 34,
        CU_NO_DEVICE = 100,
        CU_INVALID_DEVICE = 101,
-       CU_UNSUPPORTED_PTX_VERSION = 222
+       CU_UNSUPPORTED_PTX_VERSION = 222,
+       CU_INVALID_CLUSTER_SIZE = 912
 };
 enum { /* CUdevice_attribute */
        CU_ATTR_MAX_THREADS_PER_BLOCK = 1,
        CU_ATTR_MULTIPROCESSOR_COUNT = 16,
+       CU_ATTR_L2_BYTES = 38,
        CU_ATTR_CC_MAJOR = 75,
        CU_ATTR_CC_MINOR = 76,
        CU_ATTR_MAX_SMEM_OPTIN = 97
@@ -49,7 +51,11 @@ enum { /* CUjit_option */
        CU_JIT_ERROR_LOG = 5,
        CU_JIT_ERROR_LOG_SIZE = 6
 };
-enum { CU_LAUNCH_CLUSTER_DIMENSION = 4 }; /* CUlaunchAttributeID */
+enum { CU_LAUNCH_CLUSTER_DIMENSION = 4 };                  /* CUlaunchAttributeID */
+enum { CU_STREAM_OF_DEVICE = 1, CU_STREAM_OF_THREAD = 2 }; /* handles of the default streams: legacy, per thread */
+enum { CU_NON_BLOCKING_STREAM = 1 };                       /* CUstream_flags */
+enum { CU_CAPTURE_ACTIVE = 1 };                            /* CUstreamCaptureStatus */
+enum { CU_CAPTURE_RELAXED = 2 };                           /* CUstreamCaptureMode */
 
 typedef struct CuTensorMap {
     _Alignas(128) uint64_t opaque[16];
@@ -95,11 +101,21 @@ typedef struct CuLaunchConfig {
     CUDA_FUNCTION(REQUIRED, FuncSetAttribute, "cuFuncSetAttribute", (CuFunction f, int attribute, int value))          \
     CUDA_FUNCTION(OPTIONAL, LaunchKernelEx, "cuLaunchKernelEx",                                                        \
                   (const CuLaunchConfig *config, CuFunction f, void **params, void **extra))                           \
+    CUDA_FUNCTION(REQUIRED, OccupancyMaxActiveBlocks, "cuOccupancyMaxActiveBlocksPerMultiprocessor",                   \
+                  (int *n, CuFunction f, int threads, size_t smem))                                                    \
+    CUDA_FUNCTION(OPTIONAL, OccupancyMaxActiveClusters, "cuOccupancyMaxActiveClusters",                                \
+                  (int *n, CuFunction f, const CuLaunchConfig *config))                                                \
     CUDA_FUNCTION(REQUIRED, MemAlloc, "cuMemAlloc_v2", (CuAddress * p, size_t bytes))                                  \
     CUDA_FUNCTION(REQUIRED, MemFree, "cuMemFree_v2", (CuAddress p))                                                    \
     CUDA_FUNCTION(REQUIRED, MemcpyHtoD, "cuMemcpyHtoD_v2", (CuAddress to, const void *from, size_t bytes))             \
     CUDA_FUNCTION(REQUIRED, MemcpyDtoH, "cuMemcpyDtoH_v2", (void *to, CuAddress from, size_t bytes))                   \
+    CUDA_FUNCTION(REQUIRED, MemsetD32Async, "cuMemsetD32Async", (CuAddress p, unsigned value, size_t n, CuStream s))   \
     CUDA_FUNCTION(REQUIRED, StreamSynchronize, "cuStreamSynchronize", (CuStream s))                                    \
+    CUDA_FUNCTION(REQUIRED, StreamCreate, "cuStreamCreate", (CuStream * s, unsigned flags))                            \
+    CUDA_FUNCTION(REQUIRED, StreamDestroy, "cuStreamDestroy_v2", (CuStream s))                                         \
+    CUDA_FUNCTION(OPTIONAL, StreamGetId, "cuStreamGetId", (CuStream s, unsigned long long *id))                        \
+    CUDA_FUNCTION(REQUIRED, StreamIsCapturing, "cuStreamIsCapturing", (CuStream s, int *status))                       \
+    CUDA_FUNCTION(REQUIRED, ThreadExchangeStreamCaptureMode, "cuThreadExchangeStreamCaptureMode", (int *mode))         \
     CUDA_FUNCTION(REQUIRED, EventCreate, "cuEventCreate", (CuEvent * e, unsigned flags))                               \
     CUDA_FUNCTION(REQUIRED, EventDestroy, "cuEventDestroy_v2", (CuEvent e))                                            \
     CUDA_FUNCTION(REQUIRED, EventRecord, "cuEventRecord", (CuEvent e, CuStream s))                                     \

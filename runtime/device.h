@@ -4,7 +4,7 @@
  * CUDA driver, sim/device.c the simulator. Nothing above this table knows which one it talks to. Several threads may call it at once.
  *
  * Invariants: every function leaves the calling thread's context as it found it; a failing function has filled err
- * and changed nothing; `launch` allocates nothing.
+ * and changed nothing; `launch` allocates nothing but counters, for a stream that is new or captured.
  *
  * Glossary: image - cubin or PTX; map - the opaque 128 bytes that a kernel takes as a tensor map, made from a logical
  * MapDesc by `encode_map` and meaningful to that device only; smem - dynamic shared memory of a CTA in bytes.
@@ -14,8 +14,7 @@
 
 #include <stdbool.h>
 
-#include "lang/lang.h"
-#include "lang/map_rules.h"
+#include "lang/manifest.h"
 #include "tile.h"
 
 enum { MAP_BYTES = 128, MAP_ALIGN = 128 }; /* CUtensorMap: T01 asks for 64; cuda.h 13 declares 128 */
@@ -24,6 +23,8 @@ typedef struct DeviceLimits {
     int sm;          /* compute capability * 10 */
     int max_threads; /* of a CTA */
     int max_smem;    /* opt-in maximum of dynamic shared memory of a CTA */
+    int sms;
+    int64_t l2; /* bytes */
 } DeviceLimits;
 
 typedef struct Launch {
@@ -31,6 +32,9 @@ typedef struct Launch {
     uint32_t grid[3], cluster[3]; /* x, y, z */
     uint32_t threads, smem;
     void **params; /* addresses of the kernel's parameters, in order */
+    /* Those of them that the device fills with the address of a 32-bit counter each (runtime/counters.h). */
+    uint64_t *counters[MF_COUNTERS];
+    uint32_t ncounters;
 } Launch;
 
 typedef struct MapMemory { /* what lies under a map: cuda.c's SMALL_TENSOR_FAULT depends on it */
@@ -51,6 +55,9 @@ typedef struct DeviceOps {
     /* Also makes the function ready for its launches: smem and cluster size beyond the defaults. */
     tile_status (*function)(tile_device *d, void *module, const char *entry, uint32_t smem, uint32_t cluster_size,
                             void **function, tile_error *err);
+    /* How many teams (clusters, or single CTAs) run at once with at most per_sm CTAs per SM; per_sm 0: whatever fits.
+     * l: function, cluster, threads, smem. 0: none fits. */
+    tile_status (*resident)(tile_device *d, const Launch *l, uint32_t per_sm, uint32_t *teams, tile_error *err);
     /* map: MAP_BYTES at MAP_ALIGN. */
     tile_status (*encode_map)(tile_device *d, const MapDesc *desc, const MapMemory *memory, void *map, tile_error *err);
     tile_status (*launch)(tile_device *d, const Launch *l, void *stream, tile_error *err);

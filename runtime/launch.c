@@ -1,6 +1,8 @@
 /* From bound arguments to a launch: the steps of module.h, each only when something that it depends on has changed. */
 #include "runtime/module.h"
 
+#include <string.h>
+
 /* Nothing to write, or no CTA to run: the launch has no effect. */
 static bool writes_nothing(const tile_args *a)
 {
@@ -14,9 +16,20 @@ static bool writes_nothing(const tile_args *a)
     return any; /* a kernel that writes no tensor at all (prefetch only) still runs */
 }
 
+/* A launch that moves more than the L2 holds finds there nothing that it could use again. What can't be counted in 64
+ * bits is more. */
+static bool wants_hints(const tile_args *a)
+{
+    Lx x = a->kernel->mf->traffic;
+    if (x == 0) return false;
+    return a->status[x - 1] == LX_OK ? a->values[x - 1] > a->kernel->module->device->limits.l2
+                                     : a->status[x - 1] == LX_OVERFLOW;
+}
+
 static void fill_params(tile_args *a, Report *r)
 {
     const MfKernel *mf = a->kernel->mf;
+    a->launch.ncounters = 0;
     for (uint32_t i = 0; i < mf->params.n; i++) {
         uint32_t index = mf->params.v[i].index;
         int64_t v;
@@ -26,8 +39,8 @@ static void fill_params(tile_args *a, Report *r)
         case MF_PARAM_VALUE:
             if (args_value(a, index, r, &v, "`%s`, which the kernel uses,", a->kernel->value_texts[i])) a->words[i] = (uint64_t)v;
             break;
-        case MF_PARAM_COUNTER: break;
-        case MF_PARAM_HINTS: a->words[i] = 0; break;
+        case MF_PARAM_COUNTER: a->launch.counters[a->launch.ncounters++] = &a->words[i]; break;
+        case MF_PARAM_HINTS: a->words[i] = wants_hints(a); break;
         }
         a->launch.params[i] = &a->words[i];
     }
@@ -81,6 +94,31 @@ tile_status tile_launch(tile_args *a, void *stream, tile_error *err)
     }
     tile_status s = launch(a, stream, err);
     return s == TILE_OK ? succeed(err) : s;
+}
+
+tile_status tile_launch_info(tile_args *a, tile_launch_facts *out, tile_error *err)
+{
+    *out = (tile_launch_facts){.hints = -1};
+    if (!a) return fail(err, TILE_ERROR_ARGUMENT, "the arguments are NULL");
+    if (!a->ready) {
+        tile_status s = prepare(a, err);
+        if (s != TILE_OK) return s;
+    }
+    const MfKernel *mf = a->kernel->mf;
+    if (a->nothing) return succeed(err);
+    memcpy(out->grid, a->launch.grid, sizeof out->grid);
+    if (mf->deal != MF_DEAL_NONE) {
+        out->deal = mf->deal == MF_DEAL_TICKET ? "ticket" : "static";
+        out->iterations = a->values[mf->teams - 1];
+        out->teams = a->launch.grid[0] / mf->cluster[0];
+        out->per_sm = mf->per_sm;
+    }
+    out->counters = (int)a->launch.ncounters;
+    for (uint32_t i = 0; i < mf->params.n; i++)
+        if (mf->params.v[i].kind == MF_PARAM_HINTS) out->hints = a->words[i] != 0;
+    out->traffic = mf->traffic && a->status[mf->traffic - 1] == LX_OK ? a->values[mf->traffic - 1] : 0;
+    out->l2 = a->kernel->module->device->limits.l2;
+    return succeed(err);
 }
 
 tile_status tile_time(tile_args *a, void *stream, int repeats, double *milliseconds, tile_error *err)

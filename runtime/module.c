@@ -85,14 +85,24 @@ static const char *read_manifest(tile_module *m, const void *image, size_t size)
     return wrong;
 }
 
+static tile_status load_function(tile_module *m, tile_kernel *k, tile_error *err)
+{
+    const MfKernel *mf = k->mf;
+    const DeviceOps *ops = m->device->ops;
+    uint32_t size = mf->cluster[0] * mf->cluster[1] * mf->cluster[2];
+    tile_status s = ops->function(m->device, m->handle, mf->entry, mf->smem, size, &k->function, err);
+    if (s != TILE_OK || (mf->deal == MF_DEAL_NONE && size == 1)) return s;
+    const Launch l = {.function = k->function,
+                      .cluster = {mf->cluster[0], mf->cluster[1], mf->cluster[2]},
+                      .threads = mf->threads,
+                      .smem = mf->smem};
+    return ops->resident(m->device, &l, mf->deal == MF_DEAL_NONE ? 0 : mf->per_sm, &k->resident, err);
+}
+
 static tile_status load_functions(tile_module *m, tile_error *err)
 {
     for (uint32_t i = 0; i < m->manifest.kernels.n; i++) {
-        tile_kernel *k = &m->kernels[i];
-        const MfKernel *mf = k->mf;
-        uint64_t cluster = (uint64_t)mf->cluster[0] * mf->cluster[1] * mf->cluster[2];
-        uint32_t size = cluster > UINT32_MAX ? UINT32_MAX : (uint32_t)cluster;
-        tile_status s = m->device->ops->function(m->device, m->handle, mf->entry, mf->smem, size, &k->function, err);
+        tile_status s = load_function(m, &m->kernels[i], err);
         if (s != TILE_OK) return s;
     }
     return TILE_OK;

@@ -163,6 +163,10 @@ static bool take(CommandLine *c, int id, char *arg)
         k = CHOOSE("--assembler", arg, "auto", "nvjitlink", "ptxas");
         if (k >= 0) o->lib.assembler = (tilecc_assembler)k;
         return k >= 0;
+    case OPT_HINTS:
+        k = CHOOSE("--hints", arg, "auto", "on", "off");
+        if (k >= 0) o->lib.hints = k == 2 ? -1 : k;
+        return k >= 0;
     case OPT_WARN:
         k = CHOOSE("-W", arg, "error", "no-performance");
         if (k == 0) o->lib.warnings_are_errors = 1;

@@ -62,8 +62,8 @@ static int split_program(Run *r)
         return EXIT_ENVIRONMENT;
     }
     const tilecc_options *o = &r->opt->lib;
-    if (!r->from_source && (o->ndefines || o->arch || o->ptx_version || o->lineinfo)) {
-        complain("'%s' is compiled already: -D, -arch, --ptx-version and -lineinfo can't change it", r->path);
+    if (!r->from_source && (o->ndefines || o->arch || o->ptx_version || o->lineinfo || o->hints)) {
+        complain("'%s' is compiled already: -D, -arch, --ptx-version, --hints and -lineinfo can't change it", r->path);
         return EXIT_USAGE;
     }
     return EXIT_OK;
@@ -158,6 +158,39 @@ static void say_what_runs(const Run *r)
     for (size_t i = 0; i < f.ntrusts; i++) fprintf(stderr, "trusted, not checked: %s\n", f.trusts[i]);
 }
 
+static void say_deal(const tile_launch_facts *f)
+{
+    bool tickets = strcmp(f->deal, "ticket") == 0;
+    fprintf(stderr, ": %lld iterations dealt %s to %u teams, at most %u CTA%s per SM", (long long)f->iterations,
+            tickets ? "by tickets" : "statically", f->teams, f->per_sm, f->per_sm == 1 ? "" : "s");
+    if (f->counters) fprintf(stderr, ", %d counter%s", f->counters, f->counters == 1 ? "" : "s");
+}
+
+static void say_hints(const tile_launch_facts *f)
+{
+    fprintf(stderr, "cache hints are %s", f->hints ? "on" : "off");
+    if (f->traffic)
+        fprintf(stderr, ": %lld bytes are read and written, the L2 has %lld", (long long)f->traffic, (long long)f->l2);
+    fputc('\n', stderr);
+}
+
+static int say_how(const Run *r)
+{
+    tile_launch_facts f;
+    tile_error e;
+    tile_status s = tile_launch_info(r->args, &f, &e);
+    if (s != TILE_OK) return failed(s, &e);
+    if (f.grid[0] == 0) {
+        fputs("nothing to launch\n", stderr);
+        return EXIT_OK;
+    }
+    fprintf(stderr, "grid of %u x %u x %u CTAs", f.grid[0], f.grid[1], f.grid[2]);
+    if (f.deal) say_deal(&f);
+    fputc('\n', stderr);
+    if (f.hints >= 0) say_hints(&f);
+    return EXIT_OK;
+}
+
 static int launch(Run *r)
 {
     tile_error e;
@@ -224,6 +257,7 @@ static int run(Run *r)
     if (code == EXIT_OK) code = make_args(r);
     if (code == EXIT_OK && r->opt->verbose) say_what_runs(r);
     if (code == EXIT_OK) code = run_args_bind(&r->typed, r->device, r->args);
+    if (code == EXIT_OK && r->opt->verbose) code = say_how(r);
     if (code == EXIT_OK) code = launch(r);
     if (code == EXIT_OK) code = run_args_fetch(&r->typed, r->device);
     if (code == EXIT_OK) code = run_args_write(&r->typed);

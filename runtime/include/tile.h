@@ -71,8 +71,9 @@ typedef struct tile_args tile_args;
  * waits and fences, byte counts that do not balance, deadlocks. Options follow a colon: "sim:fast" (no such checks),
  * "sim:check" (default), "sim:fuzz,seed=7,schedules=50" (many interleavings, each from the same memory), and limits:
  * steps=N, bytes=N, seconds=N; arch=sm_100a (what tile_device_arch answers); trace=FILE (last; a timeline in Chrome's
- * trace format, of the last launch or schedule). A launch is over when tile_launch returns, with TILE_ERROR_KERNEL for a
- * finding.
+ * trace format, of the last launch or schedule); sms=N, l2=N: a machine of N SMs (3) and N bytes of L2 (65536), which
+ * is how many CTAs take work that is dealt, and whether cache hints are on. A launch is over when tile_launch returns,
+ * with TILE_ERROR_KERNEL for a finding.
  *
  * NULL: "cuda" if there is a GPU, else "sim". */
 TILE_API tile_status tile_device_open(const char *name, tile_device **out, tile_error *err);
@@ -154,8 +155,27 @@ TILE_API tile_status tile_bind_scalar(tile_args *a, const char *param, int64_t v
 TILE_API tile_status tile_symbol(tile_args *a, const char *name, int64_t *value, tile_error *err);
 
 /* stream: a CUstream / cudaStream_t, NULL for the default stream. Asynchronous. Nothing is allocated when the
- * arguments have not changed since the last launch. Writing nothing (an empty output) launches nothing: TILE_OK. */
+ * arguments have not changed since the last launch. Writing nothing (an empty output) launches nothing: TILE_OK.
+ *
+ * Kernels that deal their work by tickets (tile_launch_info) count them in 32 bytes of device memory that belong to the
+ * device: one place per stream, made at the first such launch on it, and one per launch into a stream that is being
+ * captured. They are freed by tile_device_close, also those of streams that are gone. So graphs must not run after it,
+ * and two instances of one graph not at the same time: capture twice instead. */
 TILE_API tile_status tile_launch(tile_args *a, void *stream, tile_error *err);
+
+typedef struct tile_launch_facts { /* texts are static */
+    uint32_t grid[3];   /* CTAs; 0, 0, 0: nothing is launched */
+    const char *deal;   /* how iterations `across grid` are dealt to teams: "static", "ticket"; NULL: `grid` has them all */
+    int64_t iterations; /* that are dealt */
+    uint32_t teams;     /* they are dealt to: as many as the device runs at once, and no more than iterations */
+    uint32_t per_sm;    /* CTAs per SM that the schedule wants at most */
+    int counters;       /* of tickets, that the kernel draws from */
+    int hints;          /* cache hints of a kernel that leaves them to the launch: 1 on, 0 off; -1: it does not */
+    int64_t traffic;    /* bytes of global memory that the launch reads and writes; 0: not known */
+    int64_t l2;         /* bytes of the device's L2; hints are on where traffic is more */
+} tile_launch_facts;
+/* What tile_launch would launch. Makes the same checks and launches nothing. */
+TILE_API tile_status tile_launch_info(tile_args *a, tile_launch_facts *out, tile_error *err);
 
 /* PTX text, anyone's, judged without a GPU: are its asynchronous copies, barriers, fences and tensor memory instructions
  * legal for a target and PTX ISA version? Instructions of other kinds are read but not judged. */

@@ -21,7 +21,10 @@ typedef struct SimDevice {
     SimMemory memory;
     SimOptions options;
     char *trace;
+    SimBlock *counters; /* of tickets, for all launches: they run one after the other. NULL: not needed yet */
 } SimDevice;
+
+enum { SIM_THREADS_PER_SM = 2048, COUNTER_BYTES = 4 * MF_COUNTERS };
 
 typedef struct Loaded { /* a module */
     Mem mem;
@@ -232,6 +235,21 @@ static tile_status sim_device_encode_map(tile_device *d, const MapDesc *desc, co
     return succeed(err);
 }
 
+/* Any cluster fits, and two of them meet, however few the SMs are. */
+static tile_status sim_device_resident(tile_device *d, const Launch *l, uint32_t per_sm, uint32_t *teams,
+                                       tile_error *err)
+{
+    const DeviceLimits *limits = &d->limits;
+    uint32_t size = l->cluster[0] * l->cluster[1] * l->cluster[2], sms = (uint32_t)limits->sms, fit = per_sm;
+    *teams = 0;
+    if (l->threads > (uint32_t)limits->max_threads || l->smem > (uint32_t)limits->max_smem) return succeed(err);
+    if (!fit || fit > SIM_THREADS_PER_SM / l->threads) fit = SIM_THREADS_PER_SM / l->threads;
+    if (l->smem && fit > (uint32_t)limits->max_smem / l->smem) fit = (uint32_t)limits->max_smem / l->smem;
+    uint32_t least = sms < 2 || size == 1 ? 1 : 2;
+    *teams = sms * fit / size > least ? sms * fit / size : least;
+    return succeed(err);
+}
+
 /* ---- launches ---- */
 
 /* Do results depend on the order of additions, as they may on hardware? */
@@ -351,6 +369,29 @@ static tile_status run(SimDevice *s, const Launch *l, uint8_t *params, tile_erro
     return report_outcome(&o, s->options.mode == SIM_CHECK, s->options.seed, err);
 }
 
+static tile_status give_counters(SimDevice *s, const Launch *l, tile_error *err)
+{
+    if (!s->counters) s->counters = sim_alloc(&s->memory, COUNTER_BYTES);
+    if (!s->counters) return fail_rule(err, TILE_ERROR_MEMORY, E1321, "the simulator has no memory left for counters");
+    memset(s->counters->data, 0, COUNTER_BYTES); /* a kernel that failed may have left anything */
+    for (uint32_t i = 0; i < l->ncounters; i++) *l->counters[i] = s->counters->address + 4 * i;
+    return TILE_OK;
+}
+
+static tile_status check_counters(const SimDevice *s, const Launch *l, tile_error *err)
+{
+    const Function *f = l->function;
+    for (uint32_t i = 0; i < l->ncounters; i++) {
+        uint32_t left;
+        memcpy(&left, s->counters->data + 4 * i, sizeof left);
+        if (left)
+            return fail_rule(err, TILE_ERROR_KERNEL, E1138,
+                             "kernel `%s` leaves %" PRIu32 " in the counter of its tickets, not 0", f->program->name,
+                             left);
+    }
+    return TILE_OK;
+}
+
 static tile_status sim_device_launch(tile_device *d, const Launch *l, void *stream, tile_error *err)
 {
     SimDevice *s = (SimDevice *)d;
@@ -359,7 +400,9 @@ static tile_status sim_device_launch(tile_device *d, const Launch *l, void *stre
     uint8_t *params = calloc(1, f->program->param_bytes + (size_t)1);
     if (!params) return no_memory(err);
     pthread_mutex_lock(&s->lock);
-    tile_status status = run(s, l, params, err);
+    tile_status status = l->ncounters ? give_counters(s, l, err) : TILE_OK;
+    if (status == TILE_OK) status = run(s, l, params, err);
+    if (status == TILE_OK) status = check_counters(s, l, err);
     pthread_mutex_unlock(&s->lock);
     free(params);
     return status;
@@ -408,6 +451,7 @@ static const DeviceOps SIM_OPS = {
     .load = sim_device_load,
     .unload = sim_device_unload,
     .function = sim_device_function,
+    .resident = sim_device_resident,
     .encode_map = sim_device_encode_map,
     .launch = sim_device_launch,
     .timer_start = sim_timer_start,
@@ -442,7 +486,7 @@ tile_status sim_device_open(const char *words, tile_device **out, tile_error *er
     s->base.ops = &SIM_OPS;
     s->base.simulates = true;
     s->base.arch = w.target->name;
-    s->base.limits = (DeviceLimits){w.target->sm, 1024, (int)w.target->smem_per_cta};
+    s->base.limits = (DeviceLimits){w.target->sm, 1024, (int)w.target->smem_per_cta, w.sms, w.l2};
     name_device(s);
     *out = &s->base;
     return succeed(err);

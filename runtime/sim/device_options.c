@@ -7,8 +7,9 @@
 
 #include "runtime/report.h"
 
-/* Numbers: name, least, most, default. Steps: a minute or so of fast mode. */
-typedef enum Number { SEED, SCHEDULES, STEPS, BYTES, SECONDS, NUMBERS } Number;
+/* Numbers: name, least, most, default. Steps: a minute or so of fast mode. SMs, L2: so small that the loops of a kernel
+ * whose work is dealt have several turns, and that hints are on where more than a few tiles are moved. */
+typedef enum Number { SEED, SCHEDULES, STEPS, BYTES, SECONDS, SMS, L2, NUMBERS } Number;
 static const struct {
     const char *name;
     uint64_t least, most, value;
@@ -18,6 +19,8 @@ static const struct {
     [STEPS] = {"steps", 1, UINT64_MAX, UINT64_C(5000000000)},
     [BYTES] = {"bytes", 1, UINT64_MAX, UINT64_C(16) << 30},
     [SECONDS] = {"seconds", 1, 1000000, 600},
+    [SMS] = {"sms", 1, 132, 3},
+    [L2] = {"l2", 0, INT64_MAX, 65536},
 };
 
 typedef struct Word {
@@ -78,7 +81,7 @@ static tile_status read_word(Word w, uint64_t numbers[NUMBERS], DeviceWords *out
     }
     return fail(err, TILE_ERROR_ARGUMENT,
                 "the simulator has no option `%.*s`; it has fast, check, fuzz, seed=N, schedules=N, steps=N, bytes=N, "
-                "seconds=N, arch=TARGET, trace=FILE",
+                "seconds=N, sms=N, l2=N, arch=TARGET, trace=FILE",
                 shown, w.s);
 }
 
@@ -107,5 +110,7 @@ tile_status sim_read_options(const char *words, DeviceWords *out, char **trace, 
     o->max_steps = numbers[STEPS];
     o->max_bytes = numbers[BYTES];
     o->max_seconds = (double)numbers[SECONDS];
+    out->sms = (int)numbers[SMS];
+    out->l2 = (int64_t)numbers[L2];
     return TILE_OK;
 }

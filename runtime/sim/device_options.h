@@ -9,6 +9,8 @@
 typedef struct DeviceWords {
     SimOptions options;
     const TargetInfo *target;
+    int sms;
+    int64_t l2; /* bytes */
 } DeviceWords;
 /* words may be NULL or "". *trace is from malloc, or NULL. */
 tile_status sim_read_options(const char *words, DeviceWords *out, char **trace, tile_error *err);

@@ -11,6 +11,8 @@ expect 2 "unknown option '-S': it goes without" run -S good.tile
 expect 3 "can't read 'none.tile'" run none.tile
 printf '// nothing\n' >made.ptx
 expect 2 'is compiled already' run -D N=3 made.ptx
+expect 2 'is compiled already: .*--hints' run --hints=on made.ptx
+expect 2 "--hints does not take 'yes'; it takes auto, on, off" run --hints=yes good.tile
 rm -f made.ptx
 expect 2 "'good.txt' is no program" run good.txt
 expect 2 '.' run good.tile nonsense

@@ -22,6 +22,7 @@ sim 0 'on simulator \(fast' -v copy.tile --sim=fast
 sim 0 'on simulator \(check, seed 7' -v copy.tile --sim=check --seed=7
 sim 0 'on simulator \(fuzz, 3 schedules from seed 1' -v copy.tile --sim=fuzz --schedules=3
 contains err 'nothing found'
+contains err '^grid of 3 x 3 x 1 CTAs$'
 sim 0 'on simulator \(fast' -v copy.tile --device=sim:fast,steps=100000
 sim 2 "does not take 'chek'; did you mean 'check'" copy.tile --sim=chek
 sim 2 "does not take ''" copy.tile --sim=

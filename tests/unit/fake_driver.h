@@ -17,12 +17,18 @@ typedef struct FakeEncode {
 
 typedef struct FakeDriver {
     /* how it answers */
-    int cc, version, max_smem;
+    int cc, version, max_smem, sms, l2;
+    int blocks, clusters; /* occupancy: CTAs per SM, clusters of the device */
+    CuResult occupancy_result;
+    int capturing, capture_status; /* every stream is being captured; what is said of it */
+    unsigned long long generation; /* added to the numbers of streams: a handle in another life */
     CuResult load_result, encode_result, launch_result;
     const char *jit_log;
     int mark_maps; /* sets all bits of encoded maps */
     /* what was asked */
     unsigned loads, unloads, encodes, launches, allocs, frees, pushes, pops, retains, releases, smem_set;
+    unsigned occupancies, streams, streams_freed, non_portable;
+    int mode;             /* of capturing, of all threads */
     FakeEncode encode[8]; /* the latest eight, [encodes % 8] is next */
     CuLaunchConfig config;
     CuLaunchAttribute attr;
@@ -41,11 +47,18 @@ static CuContext primary_context(void)
 /* To an H200 with driver 13.0. */
 static void fake_reset(void)
 {
-    fake = (FakeDriver){.cc = 90, .version = 13000, .max_smem = 232448, .jit_log = ""};
+    fake = (FakeDriver){.cc = 90,
+                        .version = 13000,
+                        .max_smem = 232448,
+                        .sms = 132,
+                        .l2 = 50 << 20,
+                        .blocks = 2,
+                        .clusters = 40,
+                        .jit_log = ""};
 }
 
 /* back 0: the latest one. */
-static const FakeEncode *fake_encode(unsigned back)
+static inline const FakeEncode *fake_encode(unsigned back)
 {
     return &fake.encode[(fake.encodes - 1 - back) % 8];
 }
@@ -92,6 +105,8 @@ static CuResult DeviceGetAttribute(int *value, int attribute, CuDevice d)
     case CU_ATTR_CC_MINOR: *value = fake.cc % 10; break;
     case CU_ATTR_MAX_THREADS_PER_BLOCK: *value = 1024; break;
     case CU_ATTR_MAX_SMEM_OPTIN: *value = fake.max_smem; break;
+    case CU_ATTR_MULTIPROCESSOR_COUNT: *value = fake.sms; break;
+    case CU_ATTR_L2_BYTES: *value = fake.l2; break;
     default: return CU_INVALID_VALUE;
     }
     return CU_OK;
@@ -157,6 +172,7 @@ static CuResult FuncSetAttribute(CuFunction f, int attribute, int value)
 {
     (void)f;
     if (attribute == CU_FUNC_MAX_DYNAMIC_SMEM) fake.smem_set = (unsigned)value;
+    if (attribute == CU_FUNC_NON_PORTABLE_CLUSTER) fake.non_portable++;
     return CU_OK;
 }
 static CuResult LaunchKernelEx(const CuLaunchConfig *config, CuFunction f, void **params, void **extra)
@@ -169,10 +185,72 @@ static CuResult LaunchKernelEx(const CuLaunchConfig *config, CuFunction f, void 
     fake.params = params;
     return fake.current ? fake.launch_result : 201;
 }
+static CuResult OccupancyMaxActiveBlocks(int *n, CuFunction f, int threads, size_t smem)
+{
+    (void)f;
+    fake.occupancies++;
+    *n = fake.blocks;
+    if (threads <= 0 || smem > (size_t)fake.max_smem) return CU_INVALID_VALUE;
+    return fake.current ? fake.occupancy_result : 201;
+}
+static CuResult OccupancyMaxActiveClusters(int *n, CuFunction f, const CuLaunchConfig *config)
+{
+    (void)f;
+    fake.occupancies++;
+    *n = fake.clusters;
+    if (config->nattrs != 1 || config->attrs[0].id != CU_LAUNCH_CLUSTER_DIMENSION) return CU_INVALID_VALUE;
+    if (config->grid_x % config->attrs[0].value.cluster.x != 0 || config->grid_x == 0) return CU_INVALID_VALUE;
+    return fake.current ? fake.occupancy_result : 201;
+}
+/* As the driver: while a stream is captured, calls that are no part of a graph need the relaxed mode. */
+static bool forbidden(void)
+{
+    return fake.capturing && fake.mode != CU_CAPTURE_RELAXED;
+}
+enum { FAKE_CAPTURE_UNSUPPORTED = 900, FAKE_STREAM = 0x5000 };
+static CuResult StreamIsCapturing(CuStream s, int *status)
+{
+    *status = fake.capture_status;
+    return s && fake.current ? CU_OK : CU_INVALID_VALUE;
+}
+static CuResult StreamGetId(CuStream s, unsigned long long *id)
+{
+    if (!s || !fake.current) return CU_INVALID_VALUE;
+    if (fake.capturing) return FAKE_CAPTURE_UNSUPPORTED;
+    *id = (uintptr_t)s <= CU_STREAM_OF_THREAD ? (uintptr_t)s : (uintptr_t)s + fake.generation;
+    return CU_OK;
+}
+static CuResult ThreadExchangeStreamCaptureMode(int *mode)
+{
+    int was = fake.mode;
+    fake.mode = *mode;
+    *mode = was;
+    return CU_OK;
+}
+static CuResult StreamCreate(CuStream *s, unsigned flags)
+{
+    if (forbidden() || flags != CU_NON_BLOCKING_STREAM) return FAKE_CAPTURE_UNSUPPORTED;
+    *s = (CuStream)(uintptr_t)(FAKE_STREAM + fake.streams++);
+    return CU_OK;
+}
+static CuResult StreamDestroy(CuStream s)
+{
+    (void)s;
+    fake.streams_freed++;
+    return CU_OK;
+}
+static CuResult MemsetD32Async(CuAddress p, unsigned value, size_t n, CuStream s)
+{
+    if ((uintptr_t)s < FAKE_STREAM) return FAKE_CAPTURE_UNSUPPORTED;
+    for (size_t i = 0; i < n; i++) ((uint32_t *)(uintptr_t)p)[i] = value;
+    return CU_OK;
+}
 static CuResult MemAlloc(CuAddress *p, size_t bytes)
 {
+    if (forbidden()) return FAKE_CAPTURE_UNSUPPORTED;
     fake.allocs++;
     void *m = aligned_alloc(256, (bytes + 255) / 256 * 256);
+    if (m) memset(m, 0xA5, bytes);
     *p = (CuAddress)(uintptr_t)m;
     return m ? CU_OK : CU_OUT_OF_MEMORY;
 }
@@ -273,6 +351,14 @@ static CudaApi fake_api(void)
     SET(ModuleGetFunction);
     SET(FuncSetAttribute);
     SET(LaunchKernelEx);
+    SET(OccupancyMaxActiveBlocks);
+    SET(OccupancyMaxActiveClusters);
+    SET(StreamCreate);
+    SET(StreamDestroy);
+    SET(StreamGetId);
+    SET(StreamIsCapturing);
+    SET(ThreadExchangeStreamCaptureMode);
+    SET(MemsetD32Async);
     SET(MemAlloc);
     SET(MemFree);
     SET(MemcpyHtoD);

@@ -12,6 +12,11 @@ typedef struct Variant { /* what differs from the plain kernel */
     uint32_t cluster, smem;
     int overflow; /* 1 check, 2 value, 3 grid.z, 4 map extent is n * 2^62 */
     const char *target, *entry;
+    uint8_t
+        deal; /* n * factor iterations (factor 0: n), in a kernel with `counters` counters and a parameter for hints */
+    uint32_t per_sm, counters;
+    int64_t factor;
+    bool hints; /* traffic is that of M x N elements copied */
 } Variant;
 
 typedef struct World {
@@ -70,6 +75,20 @@ static void add_tensor(Arena *a, MfKernel *k, const Variant *v, const char *name
              ((MfParam){v->by_address && read && !written ? MF_PARAM_ADDRESS : MF_PARAM_MAP, k->maps.n - 1}));
 }
 
+static void build_deal(Arena *a, MfKernel *k, const Variant *v)
+{
+    Lx m = lx_sym(a, &k->lx, 0), n = lx_sym(a, &k->lx, 1), s = lx_sym(a, &k->lx, 2);
+    if (v->deal) {
+        k->deal = v->deal;
+        k->per_sm = v->per_sm;
+        k->teams = v->factor ? op(a, k, LX_MUL, s, lx_const(a, &k->lx, v->factor)) : s;
+    }
+    for (uint32_t i = 0; i < v->counters; i++) vec_push(a, &k->params, ((MfParam){MF_PARAM_COUNTER, 0}));
+    if (!v->hints) return;
+    k->traffic = op(a, k, LX_MUL, op(a, k, LX_MUL, m, n), lx_const(a, &k->lx, 4));
+    vec_push(a, &k->params, ((MfParam){MF_PARAM_HINTS, 0}));
+}
+
 static void build_kernel(Arena *a, MfKernel *k, const Variant *v)
 {
     k->name = "copy";
@@ -102,6 +121,7 @@ static void build_kernel(Arena *a, MfKernel *k, const Variant *v)
     k->cluster[1] = k->cluster[2] = 1;
     k->threads = 128;
     k->smem = v->smem ? v->smem : 65536;
+    build_deal(a, k, v);
 }
 
 static void build_ptx(World *w, const Variant *v)
@@ -164,13 +184,13 @@ static tile_status bind(World *w, const char *name, uint64_t address, int64_t m,
     return tile_bind(w->args, name, address, 0, TILE_BF16, 2, shape, NULL, &w->err);
 }
 
-static tile_status bind_pitch(World *w, const char *name, uint64_t address, int64_t m, int64_t n, int64_t pitch)
+static inline tile_status bind_pitch(World *w, const char *name, uint64_t address, int64_t m, int64_t n, int64_t pitch)
 {
     int64_t shape[] = {m, n}, strides[] = {pitch, 1};
     return tile_bind(w->args, name, address, 0, TILE_BF16, 2, shape, strides, &w->err);
 }
 
-static tile_status launch(World *w, int64_t m, int64_t n)
+static inline tile_status launch(World *w, int64_t m, int64_t n)
 {
     assert_int_equal(bind(w, "src", 0x10000000, m, n), TILE_OK);
     assert_int_equal(bind(w, "dst", 0x20000000, m, n), TILE_OK);

@@ -1,0 +1,156 @@
+#include "runtime/counters.h"
+
+#include <stdlib.h>
+
+#include "runtime/report.h"
+
+static tile_status no_memory(tile_error *err)
+{
+    return fail(err, TILE_ERROR_MEMORY, "out of memory");
+}
+
+bool counters_open(Counters *c)
+{
+    *c = (Counters){0};
+    if (pthread_mutex_init(&c->lock, NULL) != 0) return false;
+    if (pthread_key_create(&c->thread_key, NULL) == 0) return true;
+    pthread_mutex_destroy(&c->lock);
+    return false;
+}
+
+void counters_close(Counters *c, const CudaApi *api)
+{
+    for (uint32_t i = 0; api && i < c->npages; i++) api->MemFree(c->pages[i]);
+    pthread_key_delete(c->thread_key);
+    pthread_mutex_destroy(&c->lock);
+    free(c->pages);
+    free(c->streams);
+}
+
+/* ---- places ---- */
+
+/* On a stream of its own, which no capture can know of. */
+static CuResult clear_page(const CudaApi *api, CuAddress page, const char **call)
+{
+    CuStream s;
+    *call = "cuStreamCreate";
+    CuResult r = api->StreamCreate(&s, CU_NON_BLOCKING_STREAM);
+    if (r != CU_OK) return r;
+    *call = "cuMemsetD32Async";
+    r = api->MemsetD32Async(page, 0, (size_t)PAGE_PLACES * PLACE_BYTES / 4, s);
+    if (r == CU_OK) {
+        *call = "cuStreamSynchronize";
+        r = api->StreamSynchronize(s);
+    }
+    api->StreamDestroy(s);
+    return r;
+}
+
+/* Also while streams are captured, in whatever mode: none of these calls belongs to a graph. */
+static CuResult make_page(const CudaApi *api, CuAddress *page, const char **call)
+{
+    int mode = CU_CAPTURE_RELAXED;
+    *call = "cuThreadExchangeStreamCaptureMode";
+    CuResult r = api->ThreadExchangeStreamCaptureMode(&mode);
+    if (r != CU_OK) return r;
+    *call = "cuMemAlloc";
+    r = api->MemAlloc(page, (size_t)PAGE_PLACES * PLACE_BYTES);
+    if (r == CU_OK) {
+        r = clear_page(api, *page, call);
+        if (r != CU_OK) api->MemFree(*page);
+    }
+    api->ThreadExchangeStreamCaptureMode(&mode);
+    return r;
+}
+
+static tile_status new_place(Counters *c, const CudaApi *api, CuAddress *place, tile_error *err)
+{
+    if (c->npages == 0 || c->used == PAGE_PLACES) {
+        CuAddress *pages = realloc(c->pages, (c->npages + (size_t)1) * sizeof *pages);
+        if (!pages) return no_memory(err);
+        c->pages = pages;
+        const char *call;
+        CuResult r = make_page(api, &pages[c->npages], &call);
+        if (r != CU_OK) return cuda_failed(api, err, r, call);
+        c->npages++;
+        c->used = 0;
+    }
+    *place = c->pages[c->npages - 1] + (CuAddress)c->used++ * PLACE_BYTES;
+    return TILE_OK;
+}
+
+/* ---- streams ---- */
+
+/* The row of a stream, or the free one where it belongs. There is a free one. */
+static StreamPlace *find_row(StreamPlace *rows, uint32_t nrows, uint64_t stream, uint64_t thread)
+{
+    uint64_t hash = (stream ^ thread << 32) * UINT64_C(0x9E3779B97F4A7C15);
+    for (uint32_t i = (uint32_t)(hash >> 32);; i++) {
+        StreamPlace *row = &rows[i & (nrows - 1)];
+        if (!row->place || (row->stream == stream && row->thread == thread)) return row;
+    }
+}
+
+static bool grow_table(Counters *c)
+{
+    uint32_t n = c->nrows ? c->nrows * 2 : 16;
+    StreamPlace *rows = calloc(n, sizeof *rows);
+    if (!rows) return false;
+    for (uint32_t i = 0; i < c->nrows; i++)
+        if (c->streams[i].place) *find_row(rows, n, c->streams[i].stream, c->streams[i].thread) = c->streams[i];
+    free(c->streams);
+    c->streams = rows;
+    c->nrows = n;
+    return true;
+}
+
+/* From 1 on. 0: out of memory. */
+static uint64_t thread_number(Counters *c)
+{
+    uintptr_t n = (uintptr_t)pthread_getspecific(c->thread_key);
+    if (n) return n;
+    n = c->nthreads + 1;
+    if (pthread_setspecific(c->thread_key, (void *)n) != 0) return 0;
+    c->nthreads = n;
+    return n;
+}
+
+static tile_status stream_place(Counters *c, const CudaApi *api, uint64_t stream, bool of_thread, CuAddress *place,
+                                tile_error *err)
+{
+    uint64_t thread = of_thread ? thread_number(c) : 0;
+    if (of_thread && thread == 0) return no_memory(err);
+    if (c->nstreams >= c->nrows / 2 && !grow_table(c)) return no_memory(err);
+    StreamPlace *row = find_row(c->streams, c->nrows, stream, thread);
+    if (!row->place) {
+        CuAddress fresh;
+        tile_status s = new_place(c, api, &fresh, err);
+        if (s != TILE_OK) return s;
+        *row = (StreamPlace){stream, thread, fresh};
+        c->nstreams++;
+    }
+    *place = row->place;
+    return TILE_OK;
+}
+
+tile_status counters_take(Counters *c, const CudaApi *api, CuStream stream, uint64_t *const *words, uint32_t n,
+                          tile_error *err)
+{
+    bool of_thread = (uintptr_t)stream == CU_STREAM_OF_THREAD;
+    if (!stream) stream = (CuStream)(uintptr_t)CU_STREAM_OF_DEVICE;
+    if (!api->StreamGetId)
+        return fail_rule(err, TILE_ERROR_NO_DEVICE, E1116,
+                         "the driver has no cuStreamGetId: CUDA 12.0 is needed for kernels that deal work by tickets");
+    int capture = 0;
+    unsigned long long id = 0;
+    CuResult r = api->StreamIsCapturing(stream, &capture);
+    if (r != CU_OK) return cuda_failed(api, err, r, "cuStreamIsCapturing");
+    bool captured = capture == CU_CAPTURE_ACTIVE; /* then the driver does not say which stream it is */
+    if (!captured && (r = api->StreamGetId(stream, &id)) != CU_OK) return cuda_failed(api, err, r, "cuStreamGetId");
+    CuAddress place = 0;
+    pthread_mutex_lock(&c->lock);
+    tile_status s = captured ? new_place(c, api, &place, err) : stream_place(c, api, id, of_thread, &place, err);
+    pthread_mutex_unlock(&c->lock);
+    for (uint32_t i = 0; s == TILE_OK && i < n; i++) *words[i] = place + i * 4;
+    return s;
+}

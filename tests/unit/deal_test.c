@@ -1,0 +1,359 @@
+/* Launches of kernels whose work is dealt: grids, counters of tickets, cache hints, on the driver of fake_driver.h. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "runtime/counters.h"
+#include "tests/unit/runtime_world.h"
+
+#define TICKETS (&(Variant){.deal = MF_DEAL_TICKET, .per_sm = 1, .counters = 1})
+#define assert_says(w, what)                                                                                           \
+    do {                                                                                                               \
+        if (!strstr((w)->err.text, what)) fail_msg("\"%s\" does not say \"%s\"", (w)->err.text, what);                 \
+    } while (0)
+
+static int setup(void **state)
+{
+    (void)state;
+    fake_reset();
+    return 0;
+}
+
+static tile_status launch_n(World *w, int64_t n)
+{
+    assert_int_equal(bind(w, "src", 0x10000000, 64, 64), TILE_OK);
+    assert_int_equal(bind(w, "dst", 0x20000000, 64, 64), TILE_OK);
+    assert_int_equal(tile_bind_scalar(w->args, "n", n, &w->err), TILE_OK);
+    return tile_launch(w->args, NULL, &w->err);
+}
+
+static CuStream stream_of(uintptr_t handle)
+{
+    return (CuStream)handle;
+}
+
+/* The address that the last launch got for counter i: behind two maps and a value. */
+static uint64_t counter_at(int i)
+{
+    return *(uint64_t *)fake.params[3 + i];
+}
+
+static uint64_t counter_on(World *w, uintptr_t stream)
+{
+    if (tile_launch(w->args, stream_of(stream), &w->err) != TILE_OK) fail_msg("%s", w->err.text);
+    assert_int_equal(*(uint32_t *)(uintptr_t)counter_at(0), 0);
+    return counter_at(0);
+}
+
+/* ---- grids ---- */
+
+static void as_many_teams_as_run_at_once(void **state)
+{
+    (void)state;
+    const struct {
+        Variant v;
+        int blocks, clusters;
+        int64_t n;
+        unsigned grid_x;
+    } cases[] = {
+        {{.deal = MF_DEAL_STATIC, .per_sm = 1}, 2, 0, 1000, 132},
+        {{.deal = MF_DEAL_STATIC, .per_sm = 2}, 2, 0, 1000, 264},
+        {{.deal = MF_DEAL_STATIC, .per_sm = 4}, 3, 0, 1000, 396}, /* the schedule wants more than fit */
+        {{.deal = MF_DEAL_STATIC, .per_sm = 1}, 2, 0, 131, 131},  /* fewer iterations than SMs */
+        {{.deal = MF_DEAL_TICKET, .per_sm = 1, .counters = 1}, 2, 0, 1, 1},
+        {{.deal = MF_DEAL_STATIC, .per_sm = 1, .cluster = 2}, 0, 60, 1000, 120}, /* not all SMs have a partner */
+        {{.deal = MF_DEAL_STATIC, .per_sm = 1, .cluster = 4}, 0, 99, 1000, 132}, /* at most one CTA per SM */
+        {{.deal = MF_DEAL_STATIC, .per_sm = 1, .cluster = 4}, 0, 99, 5, 20},
+        {{.deal = MF_DEAL_STATIC, .per_sm = 1, .cluster = 16}, 0, 3, 1000, 48},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        fake_reset();
+        fake.blocks = cases[i].blocks;
+        fake.clusters = cases[i].clusters;
+        World *w = open_world(&cases[i].v);
+        assert_int_equal(fake.occupancies, 1);
+        if (launch_n(w, cases[i].n) != TILE_OK) fail_msg("case %zu: %s", i, w->err.text);
+        if (fake.config.grid_x != cases[i].grid_x) fail_msg("case %zu: grid.x is %u", i, fake.config.grid_x);
+        assert_int_equal(fake.config.grid_y, 1);
+        assert_int_equal(fake.config.grid_z, 1);
+        assert_int_equal(fake.config.nattrs, cases[i].v.cluster > 1);
+        assert_int_equal(fake.non_portable, cases[i].v.cluster > 8);
+        assert_int_equal(launch_n(w, cases[i].n + 1), TILE_OK);
+        assert_int_equal(fake.occupancies, 1); /* once for the kernel, not per launch */
+        close_world(w);
+    }
+}
+
+static void no_iterations_launch_nothing(void **state)
+{
+    (void)state;
+    World *w = open_world(TICKETS);
+    tile_launch_facts f;
+    assert_int_equal(launch_n(w, 0), TILE_OK);
+    assert_int_equal(launch_n(w, -5), TILE_OK);
+    assert_int_equal(tile_launch_info(w->args, &f, &w->err), TILE_OK);
+    assert_int_equal(f.grid[0] + f.grid[1] + f.grid[2], 0);
+    assert_int_equal(fake.launches, 0);
+    assert_int_equal(launch_n(w, 7), TILE_OK);
+    assert_int_equal(fake.config.grid_x, 7);
+    close_world(w);
+}
+
+static void tickets_are_32_bits(void **state)
+{
+    (void)state;
+    const int64_t shift = INT64_C(1) << 20;
+    World *w = open_world(&(Variant){.deal = MF_DEAL_TICKET, .per_sm = 1, .counters = 1, .factor = shift});
+    assert_int_equal(launch_n(w, 4095), TILE_OK);
+    assert_int_equal(launch_n(w, 4096), TILE_ERROR_CHECK);
+    assert_string_equal(w->err.text, "E1136: kernel `copy` deals 4294967296 iterations by tickets, the limit is "
+                                     "4294967295 (n = 4096)");
+    assert_int_equal(fake.launches, 1);
+    close_world(w);
+
+    fake_reset();
+    w = open_world(&(Variant){.deal = MF_DEAL_STATIC, .per_sm = 1, .factor = shift});
+    assert_int_equal(launch_n(w, 4096), TILE_OK);
+    assert_int_equal(fake.config.grid_x, 132);
+    close_world(w);
+
+    fake_reset();
+    w = open_world(&(Variant){.deal = MF_DEAL_STATIC, .per_sm = 1, .factor = INT64_C(1) << 62});
+    assert_int_equal(launch_n(w, 4), TILE_ERROR_CHECK);
+    assert_says(w, "E1117: the number of iterations of kernel `copy` leaves 64 bits (n = 4)");
+    close_world(w);
+}
+
+static void nothing_fits(void **state)
+{
+    (void)state;
+    fake.clusters = 0;
+    World *w = open_world(&(Variant){.cluster = 16}); /* without dealing, too */
+    assert_int_equal(fake.non_portable, 1);
+    assert_int_equal(launch(w, 64, 64 * 16), TILE_ERROR_CHECK);
+    assert_string_equal(w->err.text,
+                        "E1137: kernel `copy`: not one cluster of 16 x 1 x 1 CTAs, each of 128 threads and "
+                        "65536 bytes of shared memory, fits Fake 0 (sm_90)");
+    close_world(w);
+
+    fake_reset();
+    fake.occupancy_result = CU_INVALID_CLUSTER_SIZE; /* the other way in which a driver says so */
+    w = open_world(&(Variant){.cluster = 16});
+    assert_int_equal(launch(w, 64, 64 * 16), TILE_ERROR_CHECK);
+    assert_says(w, "E1137");
+    close_world(w);
+
+    fake_reset();
+    fake.blocks = 0;
+    w = open_world(TICKETS);
+    assert_int_equal(launch_n(w, 5), TILE_ERROR_CHECK);
+    assert_string_equal(w->err.text,
+                        "E1137: kernel `copy`: not one CTA of 128 threads and 65536 bytes of shared memory "
+                        "fits Fake 0 (sm_90)");
+    close_world(w);
+
+    fake_reset(); /* a limit that has a name of its own is not said twice */
+    w = open_world(&(Variant){.deal = MF_DEAL_STATIC, .per_sm = 1, .smem = 300000});
+    assert_int_equal(launch_n(w, 5), TILE_ERROR_CHECK);
+    assert_says(w, "E0901");
+    assert_null(strstr(w->err.text, "E1137"));
+    close_world(w);
+
+    fake_reset();
+    fake.occupancy_result = CU_INVALID_VALUE;
+    w = world_new();
+    assert_int_equal(world_load(w, TICKETS), TILE_ERROR_DRIVER);
+    assert_says(w, "cuOccupancyMaxActiveBlocksPerMultiprocessor failed: CUDA_ERROR_INVALID_VALUE");
+    close_world(w);
+}
+
+/* ---- counters ---- */
+
+static void streams_have_their_counters(void **state)
+{
+    (void)state;
+    World *w = open_world(TICKETS);
+    assert_int_equal(launch_n(w, 500), TILE_OK);
+    unsigned allocs = fake.allocs;
+    uint64_t of_null = counter_at(0), of_a = counter_on(w, 0x100), of_b = counter_on(w, 0x200);
+    uint64_t of_thread = counter_on(w, CU_STREAM_OF_THREAD);
+    assert_int_equal(counter_on(w, CU_STREAM_OF_DEVICE), of_null); /* two names of one stream */
+    assert_int_equal(counter_on(w, 0), of_null);
+    assert_int_equal(counter_on(w, 0x100), of_a);
+    assert_int_equal(counter_on(w, 0x200), of_b);
+    assert_int_equal(counter_on(w, CU_STREAM_OF_THREAD), of_thread);
+    const uint64_t all[] = {of_null, of_a, of_b, of_thread};
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < i; j++) assert_int_not_equal(all[i], all[j]);
+    fake.generation = 1; /* the stream is gone, its handle is a new one's */
+    assert_int_not_equal(counter_on(w, 0x100), of_a);
+    assert_int_equal(fake.allocs, allocs);
+    for (uintptr_t i = 0; i < 3 * PAGE_PLACES; i++) {
+        uint64_t at = counter_on(w, 0x10000 + 16 * i);
+        for (int j = 0; j < 4; j++) assert_int_not_equal(at, all[j]);
+        if (i % 97 == 0) assert_int_equal(counter_on(w, 0x10000 + 16 * i), at);
+    }
+    assert_int_equal(fake.allocs, allocs + 3);
+    assert_int_equal(fake.streams, fake.streams_freed);
+    fake.generation = 0;
+    assert_int_equal(counter_on(w, 0x100), of_a); /* found in a table that has grown */
+    close_world(w);
+}
+
+static void every_counter_of_a_kernel(void **state)
+{
+    (void)state;
+    World *w = open_world(&(Variant){.deal = MF_DEAL_TICKET, .per_sm = 1, .counters = MF_COUNTERS, .hints = true});
+    assert_int_equal(launch_n(w, 500), TILE_OK);
+    uint64_t first = counter_at(0);
+    for (int i = 0; i < MF_COUNTERS; i++) {
+        assert_int_equal(counter_at(i), first + 4 * (uint64_t)i);
+        assert_int_equal(*(uint32_t *)(uintptr_t)counter_at(i), 0);
+    }
+    assert_true(counter_on(w, 0x100) >= first + PLACE_BYTES || counter_at(0) + PLACE_BYTES <= first);
+    close_world(w);
+
+    fake_reset();
+    w = world_new();
+    assert_int_equal(world_load(w, &(Variant){.deal = MF_DEAL_TICKET, .per_sm = 1, .counters = MF_COUNTERS + 1}),
+                     TILE_ERROR_MODULE);
+    assert_says(w, "a kernel has too many counters");
+    close_world(w);
+}
+
+static void captured_launches_share_nothing(void **state)
+{
+    (void)state;
+    World *w = open_world(TICKETS);
+    assert_int_equal(bind(w, "src", 0x10000000, 64, 64), TILE_OK);
+    assert_int_equal(bind(w, "dst", 0x20000000, 64, 64), TILE_OK);
+    assert_int_equal(tile_bind_scalar(w->args, "n", 9, &w->err), TILE_OK);
+    fake.capturing = fake.capture_status =
+        CU_CAPTURE_ACTIVE; /* from the first launch on: also the memory is made now */
+    uint64_t last = 0;
+    for (int i = 0; i < PAGE_PLACES + 10; i++) {
+        uint64_t at = counter_on(w, 0x100);
+        assert_int_not_equal(at, last);
+        last = at;
+    }
+    assert_int_equal(fake.allocs, 2);
+    assert_int_equal(fake.mode, 0); /* as it was */
+    fake.capturing = fake.capture_status = 0;
+    assert_true(counter_on(w, 0x100) > last);
+    fake.capture_status = 2; /* invalidated: the launch itself says so */
+    assert_int_equal(counter_on(w, 0x100), counter_at(0));
+    close_world(w);
+}
+
+typedef struct Thread {
+    World *w;
+    uint64_t counter;
+} Thread;
+
+static void *on_own_stream(void *user)
+{
+    Thread *t = user;
+    t->counter = counter_on(t->w, CU_STREAM_OF_THREAD);
+    return NULL;
+}
+
+static void threads_have_default_streams(void **state)
+{
+    (void)state;
+    World *w = open_world(TICKETS);
+    assert_int_equal(launch_n(w, 500), TILE_OK);
+    uint64_t mine = counter_on(w, CU_STREAM_OF_THREAD), seen[8];
+    for (int i = 0; i < 8; i++) { /* one after the other: the system may use a thread's memory and number again */
+        Thread t = {w, 0};
+        pthread_t id;
+        assert_int_equal(pthread_create(&id, NULL, on_own_stream, &t), 0);
+        assert_int_equal(pthread_join(id, NULL), 0);
+        assert_int_not_equal(t.counter, mine);
+        for (int j = 0; j < i; j++) assert_int_not_equal(t.counter, seen[j]);
+        seen[i] = t.counter;
+    }
+    assert_int_equal(counter_on(w, CU_STREAM_OF_THREAD), mine);
+    close_world(w);
+}
+
+static void old_drivers_deal_statically(void **state)
+{
+    (void)state;
+    World *w = calloc(1, sizeof *w);
+    assert_non_null(w);
+    w->mem.fail = &w->fail;
+    if (setjmp(w->fail)) fail_msg("out of memory");
+    arena_init(&w->arena, &w->mem);
+    text_init(&w->ptx, &w->mem);
+    CudaApi api = fake_api();
+    api.StreamGetId = NULL;
+    assert_int_equal(cuda_device_open(&api, NULL, -1, &w->device, &w->err), TILE_OK);
+    assert_int_equal(world_load(w, TICKETS), TILE_OK);
+    assert_int_equal(launch_n(w, 500), TILE_ERROR_NO_DEVICE);
+    assert_says(w, "E1116: the driver has no cuStreamGetId: CUDA 12.0 is needed");
+    assert_int_equal(fake.launches, 0);
+    close_world(w);
+}
+
+/* ---- hints ---- */
+
+static void hints_follow_the_traffic(void **state)
+{
+    (void)state;
+    World *w = open_world(&(Variant){.deal = MF_DEAL_STATIC, .per_sm = 2, .hints = true});
+    tile_launch_facts f;
+    fake.l2 = 0;
+    assert_int_equal(launch(w, 100, 131072), TILE_OK); /* 50 MiB: all of it fits */
+    assert_int_equal(*(int64_t *)fake.params[3], 0);
+    assert_int_equal(launch(w, 100, 131080), TILE_OK);
+    assert_int_equal(*(int64_t *)fake.params[3], 1);
+    assert_int_equal(tile_launch_info(w->args, &f, &w->err), TILE_OK);
+    assert_int_equal(f.hints, 1);
+    assert_int_equal(f.traffic, INT64_C(400) * 131080);
+    assert_int_equal(f.l2, 50 << 20);
+    assert_string_equal(f.deal, "static");
+    assert_int_equal(f.iterations, 41);
+    assert_int_equal(f.teams, 41);
+    assert_int_equal(f.grid[0], 41);
+    assert_int_equal(f.per_sm, 2);
+    assert_int_equal(f.counters, 0);
+    close_world(w);
+
+    fake_reset();
+    w = open_world(&(Variant){0});
+    assert_int_equal(launch(w, 64, 128), TILE_OK);
+    assert_int_equal(tile_launch_info(w->args, &f, &w->err), TILE_OK);
+    assert_null(f.deal);
+    assert_int_equal(f.hints, -1);
+    assert_int_equal(f.grid[0], 2);
+    assert_int_equal(f.grid[1], 2);
+    assert_int_equal(bind(w, "dst", 0x20000000, 64, 64), TILE_OK);
+    assert_int_equal(tile_launch_info(w->args, &f, &w->err), TILE_ERROR_ARGUMENT);
+    assert_int_equal(f.grid[0], 0);
+    assert_int_equal(fake.launches, 1);
+    close_world(w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(as_many_teams_as_run_at_once, setup),
+        cmocka_unit_test_setup(no_iterations_launch_nothing, setup),
+        cmocka_unit_test_setup(tickets_are_32_bits, setup),
+        cmocka_unit_test_setup(nothing_fits, setup),
+        cmocka_unit_test_setup(streams_have_their_counters, setup),
+        cmocka_unit_test_setup(every_counter_of_a_kernel, setup),
+        cmocka_unit_test_setup(captured_launches_share_nothing, setup),
+        cmocka_unit_test_setup(threads_have_default_streams, setup),
+        cmocka_unit_test_setup(old_drivers_deal_statically, setup),
+        cmocka_unit_test_setup(hints_follow_the_traffic, setup),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
