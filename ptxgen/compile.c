@@ -298,7 +298,8 @@ static bool begin(Job *j, const char *path, const char *text, size_t size)
                          .sources = &j->sources,
                          .diags = &j->diags,
                          .default_arch = j->opt->default_arch,
-                         .ptx_version = j->opt->ptx_version};
+                         .ptx_version = j->opt->ptx_version,
+                         .hints = j->opt->hints};
     return j->main != NULL;
 }
 
