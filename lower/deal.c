@@ -65,6 +65,28 @@ static void choose_deal(Lower *L, Pipe *p)
         lower_error(L, E0746, p->st->pipe->deal_span, "one team per iteration: only for the only pipeline of a kernel");
 }
 
+/* Bytes of global memory that the iterations move, as far as the pipelines' own moves tell. */
+static Lx traffic(Lower *L)
+{
+    Sched *s = L->sched;
+    LxPool *pool = &L->ir->mf.lx;
+    Lx sum = 0;
+    for (uint32_t i = 0; i < s->pipes.n; i++) {
+        const Pipe *p = s->pipes.v[i];
+        int64_t bytes = 0;
+        for (uint32_t k = 0; k < s->moves.n; k++) {
+            const Planned *m = s->moves.v[k];
+            bool direct = m->across == p && m->chain[m->depth].block == &p->st->body && !m->conditional;
+            PMoveKind kind = m->st->move->kind;
+            if (direct && (kind == MOVE_LOAD || kind == MOVE_STORE)) bytes += m->bytes * m->shares;
+        }
+        if (!p->across || bytes == 0) continue;
+        Lx n = lx_op(L->a, pool, LX_MUL, p->total, lx_const(L->a, pool, bytes));
+        sum = sum ? lx_op(L->a, pool, LX_ADD, sum, n) : n;
+    }
+    return sum;
+}
+
 void deal_launch(Lower *L)
 {
     Sched *s = L->sched;
@@ -81,6 +103,7 @@ void deal_launch(Lower *L)
         deal = p->deal;
     }
     if (deal == DEAL_NONE) return;
+    mf->traffic = traffic(L);
     const int64_t *c = L->k->cluster;
     mf->grid[0] = lx_op(L->a, pool, LX_MUL, teams, lx_const(L->a, pool, c[0]));
     mf->grid[1] = lx_const(L->a, pool, c[1]);

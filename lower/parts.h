@@ -498,6 +498,9 @@ void memory_place(Lower *L);
 void independence_check(Lower *L);
 void plan_tensor(Lower *L, const MoveInfo *mi, const TensorPlan *p);
 void plan_bulk(Lower *L, const MoveInfo *mi, const BulkPlan *p, const Refusal *tensor);
+void plan_join(Lower *L, const PStmt *st, const char *lines); /* what is said about a move */
 void plan_print(Lower *L);
+void plan_schedule(Lower *L); /* plan_schedule.c: head of a scheduled kernel */
+const char *sched_completes(Lower *L, const MoveInfo *mi);
 
 #endif

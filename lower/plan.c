@@ -1,7 +1,7 @@
 /* --explain-plan: what was decided, per move and for the kernel. */
 #include "lower/parts.h"
 
-static void join(Lower *L, const PStmt *st, const char *lines)
+void plan_join(Lower *L, const PStmt *st, const char *lines)
 {
     PlanMove *m = vec_add(L->a, &L->plan_moves);
     *m = (PlanMove){st, lines};
@@ -10,9 +10,11 @@ static void join(Lower *L, const PStmt *st, const char *lines)
 static const char *how_it_completes(Lower *L, const MoveInfo *mi)
 {
     const PMove *mv = mi->mv;
+    if (mi->prefetch) return "nothing waits for it";
+    if (L->sched) return sched_completes(L, mi);
     if (mv->is_load && mv->commit == COMMIT_BARRIER)
         return arena_printf(L->a, "barrier %s", name_text(L, mv->barrier->name));
-    if (mv->is_load) {
+    if (mi->load) {
         TileSync *t = &L->sync.tiles[mi->tile->index];
         return arena_printf(L->a, "barrier %s (derived), %s", L->ir->bars.v[t->bar].name,
                             t->in_block ? "phase in a variable" : "constant phases");
@@ -29,26 +31,37 @@ static const char *layout_text(Lower *L, const MoveInfo *mi)
                         (long long)(mi->span * mi->rows));
 }
 
+static void policy_line(Lower *L, Text *t, const MoveInfo *mi)
+{
+    static const char *const DERIVED[] = {[HINT_LAST] = "evict_last", [HINT_FIRST] = "evict_first"};
+    static const char *const WHEN[] = {"never: --hints=off", "where the launch moves more than L2 holds", "always: --hints=on"};
+    if (mi->mv->cache) text_printf(t, "      cache policy %s\n", name_text(L, mi->mv->cache->name));
+    else if (mi->hint) text_printf(t, "      cache policy %s (derived), %s\n", DERIVED[mi->hint], WHEN[L->c->hints + 1]);
+}
+
 void plan_tensor(Lower *L, const MoveInfo *mi, const TensorPlan *p)
 {
     const MfMap *m = &L->ir->mf.maps.v[p->map];
     Text t;
     text_init(&t, L->plan->mem);
     text_printf(&t, "    %s\n      box [",
-                mi->load ? "cp.async.bulk.tensor, global -> shared" : "cp.async.bulk.tensor, shared -> global");
+                mi->prefetch          ? "cp.async.bulk.prefetch.tensor, global -> L2"
+                : mi->load            ? "cp.async.bulk.tensor, global -> shared"
+                : mi->mv->reduce >= 0 ? "cp.reduce.async.bulk.tensor, shared -> global"
+                                      : "cp.async.bulk.tensor, shared -> global");
     for (int d = 0; d < m->rank; d++) text_printf(&t, d ? ", %u" : "%u", m->box[d]);
     text_printf(&t, "] of map %s%s, %s", m->name, mi->mv->via == VIA_MAP ? "" : " (inferred)", layout_text(L, mi));
     text_printf(&t, "\n      %lld bytes", (long long)(p->piece_bytes * p->npieces));
     if (p->npieces > 1) text_printf(&t, ": cut into %u copies of %lld", p->npieces, (long long)p->piece_bytes);
     text_printf(&t, ", %s\n", how_it_completes(L, mi));
-    if (mi->mv->cache) text_printf(&t, "      cache policy %s\n", name_text(L, mi->mv->cache->name));
+    policy_line(L, &t, mi);
     for (int d = 0; d < mi->rank; d++) {
         if (p->clamp[d]) text_printf(&t, "      coordinate %d is clamped to 32 bits\n", d);
         if (p->negative[d]) text_printf(&t, "      guard: left out where start %d is negative\n", d);
         if (p->huge[d]) text_printf(&t, "      guard: left out where start %d exceeds 32 bits\n", d);
     }
     if (mi->mv->via == VIA_INFERRED) text_lit(&t, "      first in the order tensor, bulk: bulk was not looked at\n");
-    join(L, mi->stmt, arena_strdup(L->a, t.s, t.n));
+    plan_join(L, mi->stmt, arena_strdup(L->a, t.s, t.n));
     text_free(&t);
 }
 
@@ -56,10 +69,14 @@ void plan_bulk(Lower *L, const MoveInfo *mi, const BulkPlan *p, const Refusal *t
 {
     Text t;
     text_init(&t, L->plan->mem);
-    text_printf(&t, "    %s\n", mi->load ? "cp.async.bulk, global -> shared" : "cp.async.bulk, shared -> global");
+    text_printf(&t, "    %s\n",
+                mi->prefetch          ? "cp.async.bulk.prefetch, global -> L2"
+                : mi->load            ? "cp.async.bulk, global -> shared"
+                : mi->mv->reduce >= 0 ? "cp.reduce.async.bulk, shared -> global"
+                                      : "cp.async.bulk, shared -> global");
     text_printf(&t, "      %lld bytes in %lld run%s of %lld, %s\n", (long long)(p->run * p->nruns), (long long)p->nruns,
                 p->nruns == 1 ? "" : "s", (long long)p->run, how_it_completes(L, mi));
-    if (p->loop) text_lit(&t, "      rows in a loop\n");
+    if (p->loop) text_lit(&t, L->sched ? "      a row per lane\n" : "      rows in a loop\n");
     if (p->low || p->high)
         text_printf(&t, "      guard: clipped at the tensor's %s%s%s\n", p->low ? "start" : "",
                     p->low && p->high ? " and " : "", p->high ? "end" : "");
@@ -67,9 +84,9 @@ void plan_bulk(Lower *L, const MoveInfo *mi, const BulkPlan *p, const Refusal *t
         if (p->row[i].low || p->row[i].high)
             text_printf(&t, "      guard: rows outside dimension %d %s\n", p->row[i].dim,
                         mi->load ? "are zeros" : "are left out");
-    if (mi->mv->cache) text_printf(&t, "      cache policy %s\n", name_text(L, mi->mv->cache->name));
+    policy_line(L, &t, mi);
     if (tensor) text_printf(&t, "      rejected: tensor copy, %s\n", tensor->text);
-    join(L, mi->stmt, arena_strdup(L->a, t.s, t.n));
+    plan_join(L, mi->stmt, arena_strdup(L->a, t.s, t.n));
     text_free(&t);
 }
 
@@ -89,7 +106,7 @@ static void print_memory(Lower *L)
         const IrBar *b = &k->bars.v[i];
         text_printf(t, "    %6u  barrier %s", b->offset, b->name);
         if (b->slots > 1) text_printf(t, " x %u slots", b->slots);
-        text_printf(t, ": 1 arrival per phase%s\n", b->derived ? ", derived" : "");
+        text_printf(t, ": %u arrival%s per phase%s\n", b->count, b->count == 1 ? "" : "s", b->derived ? ", derived" : "");
     }
 }
 
@@ -98,7 +115,16 @@ void plan_print(Lower *L)
     static const char *const L2[] = {"none", "64 bytes", "128 bytes", "256 bytes"};
     const IrKernel *k = L->ir;
     Text *t = L->plan;
-    text_printf(t, "kernel %s: one role, 1 elected thread\n", k->mf.name);
+    if (L->sched) {
+        plan_schedule(L);
+    } else if (k->roles.n == 1) {
+        text_printf(t, "kernel %s: one role, 1 elected thread\n", k->mf.name);
+    } else {
+        text_printf(t, "kernel %s: %u roles by hand, %u threads\n", k->mf.name, k->roles.n, k->mf.threads);
+        for (uint32_t i = 0; i < k->roles.n; i++)
+            text_printf(t, "    %s: 1 elected thread of %u warp%s\n", k->roles.v[i].name, k->roles.v[i].warps,
+                        k->roles.v[i].warps == 1 ? "" : "s");
+    }
     print_memory(L);
     if (k->mf.maps.n) text_lit(t, "  maps\n");
     for (uint32_t i = 0; i < k->mf.maps.n; i++) {

@@ -77,6 +77,7 @@ static bool add_use(Lower *L, Ring *r, const Planned *p, bool writes)
     r->thread_writes |= writes && threads;
     r->thread_reads |= !writes && threads;
     r->stored |= !writes && !threads && p->agent == AG_WORK;
+    r->stored_always |= !writes && !threads && p->agent == AG_WORK && !p->conditional;
     if (writes && p->agent == r->filler) {
         r->nfills++;
         r->bytes += p->bytes * p->shares;
@@ -175,13 +176,13 @@ static void size_pipe(Lower *L, Pipe *p)
             r->slots = THREAD_SLOTS;
             continue;
         }
-        int64_t lag = r->stored && !r->thread_reads ? ceil_div(lead, 2) : lead > 2 ? 1 : 2;
+        int64_t lag = r->stored_always && !r->thread_reads ? ceil_div(lead, 2) : lead > 2 ? 1 : 2;
         int64_t slots = stages ? ceil_div(stages, p->batch) : lead + lag;
-        if (stages) lag = r->stored ? (slots + 1) / 3 : 0;
+        if (stages) lag = (slots + 1) / 3;
         if (slots < 2 && stages > 1) slots = 2;
         if (slots > SLOTS_MAX) slots = SLOTS_MAX;
         r->slots = (uint32_t)slots;
-        r->lag = r->stored && lag < slots ? (uint32_t)lag : 0;
+        r->lag = r->stored_always && lag < slots ? (uint32_t)lag : 0; /* seldom stored: what was not comes free at once */
     }
 }
 

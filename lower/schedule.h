@@ -41,7 +41,7 @@ typedef struct Ring {
     const struct Pipe *pipe;      /* whose body that is, or NULL */
     bool looped;                  /* more than one turn in a kernel */
     uint8_t agents, writers;      /* bits of Agent */
-    bool thread_writes, thread_reads, stored, peered; /* peered: filled by other CTAs */
+    bool thread_writes, thread_reads, stored, stored_always, peered; /* peered: filled by other CTAs */
     Agent filler;
     const PStmt *first[AG_COUNT], *last[AG_COUNT]; /* statements of the turn block */
     uint32_t nfills, filled;      /* fills of a turn: statements, and those emitted so far */

@@ -1,0 +1,95 @@
+/* --explain-plan of scheduled kernels: dealing, roles, rings, and what each move became. */
+#include "lower/schedule.h"
+
+static const char *const AGENTS[] = {[AG_LOAD] = "load", [AG_SEND] = "send", [AG_WORK] = "work"};
+
+const char *sched_completes(Lower *L, const MoveInfo *mi)
+{
+    const Ring *r = &L->sched->rings[mi->tile->index];
+    if (!mi->load) return "role work, bulk group of the turn";
+    return arena_printf(L->a, "role load, barrier %s", r->full == RING_NONE ? "?" : L->ir->bars.v[r->full].name);
+}
+
+static void dealing(Lower *L, const Pipe *p)
+{
+    static const char *const HOW[] = {[DEAL_STATIC] = "static: team, team + teams, ..",
+                                      [DEAL_TICKET] = "tickets: numbers from a counter, in order",
+                                      [DEAL_LAUNCH] = "launch: one team per iteration, in the hardware's order"};
+    Text *t = L->plan;
+    text_printf(t, "  dealing of %s\n    %s%s\n", place_text(L, p->st->span), HOW[p->deal],
+                p->st->pipe->deal == DEAL_ANY ? " (chosen)" : "");
+    if (p->batch > 1) text_printf(t, "    %lld iterations together: one alone moves too few bytes\n", (long long)p->batch);
+    if (p->deal != DEAL_LAUNCH)
+        text_printf(t, "    at most %u CTA%s per SM, %lld CTA%s in a team\n", L->sched->per_sm,
+                    L->sched->per_sm == 1 ? "" : "s", (long long)L->cluster_size, L->cluster_size == 1 ? "" : "s");
+}
+
+static void roles(Lower *L)
+{
+    static const char *const SHAPES[] = {[SHAPE_ELECT] = "one elected thread",
+                                         [SHAPE_LANES] = "copies dealt to the lanes of a warp",
+                                         [SHAPE_THREADS] = "all threads work, one issues copies"};
+    const Sched *s = L->sched;
+    text_lit(L->plan, "  roles\n");
+    for (int a = 0; a < AG_COUNT; a++)
+        if (s->used[a])
+            text_printf(L->plan, "    %s: %u warp%s, %s\n", AGENTS[a], s->warps[a], s->warps[a] == 1 ? "" : "s",
+                        SHAPES[s->shape[a]]);
+}
+
+static void ring(Lower *L, const Ring *r)
+{
+    Text *t = L->plan;
+    const IrBuf *b = &L->ir->bufs.v[r->buf];
+    text_printf(t, "    %s: %u slot%s", b->name, r->slots, r->slots == 1 ? "" : "s");
+    if (r->inner > 1) text_printf(t, " of %u tiles", r->inner);
+    text_printf(t, ", filled by %s", AGENTS[r->filler]);
+    for (int a = 0; a < AG_COUNT; a++)
+        if (a != (int)r->filler && ring_uses(r, (Agent)a)) text_printf(t, ", used by %s", AGENTS[a]);
+    if (r->looped && r->empty != RING_NONE) text_printf(t, "; %u turn%s ahead", r->lead, r->lead == 1 ? "" : "s");
+    if (r->lag) text_printf(t, ", given back %u turn%s late, while stores read it", r->lag, r->lag == 1 ? "" : "s");
+    if (!r->looped) text_lit(t, "; used once");
+    if (r->cast != CAST_NONE) text_printf(t, "; multicast to %u CTAs", cluster_size_of(L, r->cast));
+    if (r->peered) text_lit(t, "; filled by another CTA");
+    text_char(t, '\n');
+}
+
+static void moves(Lower *L)
+{
+    static const char *const XFORMS[] = {[IRX_COPY] = "copy", [IRX_TRANSPOSE] = "transpose", [IRX_FILL] = "fill"};
+    const Sched *s = L->sched;
+    for (uint32_t i = 0; i < s->moves.n; i++) {
+        Planned *p = s->moves.v[i];
+        PMoveKind kind = p->st->move->kind;
+        if (kind == MOVE_PEER) {
+            plan_join(L, p->st,
+                      arena_printf(L->a, "    cp.async.bulk, shared -> shared of another CTA\n      %lld bytes, role send, "
+                                         "barrier %s there\n",
+                                   (long long)p->bytes, L->ir->bars.v[s->rings[p->dst].full].name));
+        } else if (kind == MOVE_SHARED || kind == MOVE_FILL) {
+            const IrPlan *q = &L->ir->plans.v[p->plan];
+            plan_join(L, p->st,
+                      arena_printf(L->a, "    threads: %s%s, %u threads, %u bytes per access, role work\n      bank conflicts: "
+                                         "reads %u.%02u, writes %u.%02u times the least number of wavefronts\n",
+                                   XFORMS[q->xform], q->add ? " and add" : "", q->threads, q->vector, q->read_ways / 16,
+                                   q->read_ways % 16 * 100 / 16, q->write_ways / 16, q->write_ways % 16 * 100 / 16));
+        } else if (p->tensor) {
+            plan_tensor(L, &p->mi, &p->t);
+        } else {
+            plan_bulk(L, &p->mi, &p->b, p->st->move->via == VIA_INFERRED ? &p->no_tensor : NULL);
+        }
+    }
+}
+
+void plan_schedule(Lower *L)
+{
+    const Sched *s = L->sched;
+    text_printf(L->plan, "kernel %s: %u roles, %u threads\n", L->ir->mf.name, L->ir->roles.n, L->ir->mf.threads);
+    for (uint32_t i = 0; i < s->pipes.n; i++)
+        if (s->pipes.v[i]->across) dealing(L, s->pipes.v[i]);
+    roles(L);
+    text_lit(L->plan, "  rings\n");
+    for (uint32_t i = 0; i < s->nrings; i++)
+        if (s->rings[i].turn) ring(L, &s->rings[i]);
+    moves(L);
+}
