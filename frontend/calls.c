@@ -83,7 +83,8 @@ static const Entity *named_argument(Env *caller, const Expr *x, bool *reported)
         *reported = true;
     }
     if (x->kind == EX_PEER) {
-        not_yet(caller, x->span, "memory and barriers of another CTA (`peer`) are");
+        Diag *g = diag_at(caller->c->diags, E0306, x->span, "`peer(..)` is no argument");
+        diag_fix(caller->c->diags, g, "pass the tile or barrier and the rank, and write `peer` in the function");
         *reported = true;
     }
     return a;

@@ -6,10 +6,17 @@
  *   types.c      types, tiles, layouts
  *   regions.c    operands of moves: tensors, views, tiles, subscripts
  *   maps.c       `map` and `policy` declarations
- *   moves.c      `move` and its clauses
+ *   rows.c       rows of a region by index
+ *   clauses.c    clauses of moves, and what each kind of move takes
+ *   moves.c      `move` and `prefetch`: directions, shapes, types
+ *   fill.c       `fill`, values as bits
  *   kernels.c    parameters, attributes
  *   statements.c bodies
+ *   loops.c      `for`, `pipeline`, `roles`
  *   calls.c      functions inlined
+ *   protocols.c  barriers and bulk groups of the whole kernel
+ *   collective.c statements of several CTAs: ranks, masks, what they depend on
+ *   places.c     are two regions apart, does one cover another
  *   arrival.c    straight-line commit and wait, definite assignment
  *   unused.c     warnings for what is declared and not used
  */
@@ -40,6 +47,7 @@ typedef struct Entity {
         PPolicy *policy;
     };
     uint32_t owner;       /* Env.id */
+    uint32_t role, across; /* of a variable: the role and the across-grid pipeline that declare it, as in Env */
     struct Entity *next;   /* declared before in the same environment; the scope is the chain */
     struct Entity *hidden; /* of the same name in the environments around this one */
 } Entity;
@@ -76,6 +84,7 @@ struct Checked {
     Entity **newest;  /* by Name: what was declared last, in any environment */
     uint32_t nenvs;
     uint32_t inlined; /* statements and operations that the calls of this kernel have made */
+    VEC(Span) grid_uses; /* where this kernel has used cta.* and grid.*, as long as nothing is across grid */
     /* Words looked up often. */
     Name n_cta, n_grid, n_cluster, n_bulk, n_ceil, n_min, n_max, n_group;
 };
@@ -96,6 +105,10 @@ typedef struct Env {
     uint32_t nesting;        /* blocks and calls around this one */
     bool in_group;
     bool in_view; /* the extents of a region need be known at launch only */
+    uint32_t role;     /* 1 and up: the role around this; 0: none */
+    uint32_t across;   /* 1 and up: the across-grid pipeline around this; 0: none */
+    const PPipe *pipe; /* the innermost pipeline around this */
+    Span around;       /* the innermost head of for, if, pipeline or roles around this; hi == 0: none */
 } Env;
 
 /* modules.c */
@@ -124,6 +137,7 @@ Sx *sx_new(Env *e, SxOp op, Span span, int64_t k, const Sx *a, const Sx *b);
 const Sx *sx_const(Env *e, int64_t k, Span span);
 const Sx *sx_op(Env *e, SxOp op, const Sx *a, const Sx *b, Span span); /* folds; NULL after an error */
 bool sx_is_const(const Sx *x, int64_t *k);
+bool sx_fold(SxOp op, int64_t a, int64_t b, int64_t *r); /* false where there is no value in 64 bits */
 bool sx_same(const Sx *a, const Sx *b); /* surely equal */
 /* A number; NULL after an error. */
 const Sx *scalar(Env *e, const Expr *x);
@@ -152,17 +166,51 @@ uint32_t kernel_sym(Env *e, Name name, MfSymKind kind, Span span, ElemType type)
 /* regions.c */
 bool region(Env *e, const Expr *x, PRegion *out);
 PTensor *view_of(Env *e, const Stmt *s);
-/* A barrier or one of an array. */
-PBarrier *barrier_ref(Env *e, const Expr *x, const Sx **slot);
+/* A barrier or one of an array; with `peer` perhaps another CTA's, NULL: the own. */
+PBarrier *barrier_ref(Env *e, const Expr *x, const Sx **slot, const Sx **peer);
+/* The operand of `peer(.., rank)`; NULL after an error. */
+const Sx *peer_rank(Env *e, const Expr *peer);
 
-/* maps.c, moves.c */
+/* rows.c */
+bool is_index_rows(const Sub *s);
+bool index_rows(Env *e, const Sub *s, PDim *d);
+
+/* maps.c, moves.c, fill.c */
 PMap *map_decl(Env *e, const Stmt *s);
 PPolicy *policy_decl(Env *e, const Stmt *s);
 void move_stmt(Env *e, const Stmt *s);
+void prefetch_stmt(Env *e, const Stmt *s);
+void fill_stmt(Env *e, const Stmt *s);
+
+/* clauses.c */
+typedef enum MoveShape { /* kinds of moves, as far as their clauses differ */
+    SHAPE_LOAD, SHAPE_LOAD_PEER, SHAPE_STORE, SHAPE_SHARED, SHAPE_PEER, SHAPE_PREFETCH, SHAPE_FILL, SHAPE_FILL_PEER
+} MoveShape;
+bool clauses(Env *e, const ClauseList *l, PMove *m);
+/* Each clause has a use in a move of this kind. */
+bool clauses_fit(Env *e, const ClauseList *l, const PMove *m, MoveShape shape);
+/* Copies to another CTA complete on a barrier of that CTA. */
+bool commit_fits(Env *e, const PMove *m);
+/* The operation suits the type; what: "in global memory". */
+bool reduce_fits(Env *e, const PMove *m, ElemType type, InstrForm form, const char *where);
 
 /* statements.c */
 void statements(Env *e, const Block *b, PBlock *into);
+void block(Env *e, const Block *b, PBlock *into);
+bool nested(Env *e, Span at);
+void declare_bad(Env *e, Ident id);
 PStmt *emit_stmt(Env *e, PStmtKind kind, Span span);
+
+/* loops.c */
+void for_stmt(Env *e, const Stmt *s);
+void pipeline_stmt(Env *e, const Stmt *s);
+void roles_stmt(Env *e, const Stmt *s);
+/* A number of threads: whole warps, at most 1024. */
+bool thread_count(Env *e, const Expr *x, int64_t *out);
+/* cta.* and grid.* have no value where the compiler deals the work. */
+void grid_use(Env *e, Span at);
+/* What stands beside `roles`. */
+bool roles_alone(Env *e);
 
 /* calls.c */
 /* Inlines an expression fn. */
@@ -174,6 +222,25 @@ Module *called_module(Env *e, const Stmt *call); /* NULL after an error */
 
 /* kernels.c */
 PKernel *elaborate_kernel(Checked *ch, Item *item);
+
+/* places.c */
+typedef VEC(const PRegion *) Regions; /* of one tile, or of several */
+bool sx_difference(const Sx *a, const Sx *b, int64_t *k); /* b - a, where that is a constant */
+bool tiles_apart(const PRegion *a, const PRegion *b);
+bool tensors_apart(const PRegion *a, const PRegion *b);
+bool same_place(const PRegion *a, const PRegion *b); /* surely equal, of one tensor */
+bool covers(const Regions *written, const PRegion *r);
+
+/* protocols.c, collective.c: of a whole kernel, after its statements */
+typedef struct Protocols {
+    bool *loose;       /* per barrier: in loops, conditions, roles or of peers: the verifier follows it */
+    bool groups_loose; /* the same for bulk groups */
+    bool *shared;      /* per tile: one role or CTA writes what another one accesses, or a loose barrier says when */
+    Regions *writes;   /* per tile: all of them */
+} Protocols;
+void check_protocols(Compilation *c, const PKernel *k, Protocols *p);
+void check_collective(Compilation *c, const PKernel *k);
+void call_notes(Compilation *c, Diag *g, const PStmt *s); /* "in `f`, called here" */
 
 /* arrival.c */
 void check_arrival(Compilation *c, const PKernel *k);

@@ -204,15 +204,30 @@ static bool cluster_attr(Env *e, const Attr *a)
     return ok;
 }
 
-static bool threads_attr(Env *e, const Attr *a)
+static bool trust_attr(Env *e, const Attr *a)
 {
-    PKernel *k = e->kernel;
-    if (!constant(e, a->exprs.first, INT64_MIN, INT64_MAX, "the number of threads", &k->threads)) return false;
-    if (k->threads >= 32 && k->threads <= 1024 && k->threads % 32 == 0) return true;
-    Diag *g = diag_at(e->c->diags, E0902, a->exprs.first->span, "%lld threads", (long long)k->threads);
-    diag_fix(e->c->diags, g, "a multiple of 32 from 32 to 1024");
-    k->threads = 32;
-    return false;
+    bool ok = true;
+    for (const Expr *x = a->exprs.first; x; x = x->next) {
+        const Expr *arg = x->kind == EX_CALL && strcmp(name_of(e, x->id.name), "distinct") == 0 && x->args.n == 1 ? x->args.first : NULL;
+        const Entity *ent = arg && arg->kind == EX_NAME ? env_find(e, arg->id.name) : NULL;
+        ElemKind kind = ent && ent->kind == ENT_TENSOR ? elem_info(ent->tensor->type)->kind : ELEM_FLOAT;
+        if (arg && arg->kind == EX_NAME && !ent) {
+            unknown_name(e, arg->id, "tensor");
+            ok = false;
+        } else if (ent && ent->kind == ENT_BAD) {
+            ok = false;
+        } else if (kind != ELEM_UINT && kind != ELEM_SINT) {
+            Diag *g = diag_at(e->c->diags, E0705, x->span, arg ? "`distinct` is about a global tensor of integers" : "this can't be trusted");
+            if (ent && ent->span.hi) diag_label(e->c->diags, g, ent->span, "`%s` is declared here", name_of(e, ent->name));
+            if (!arg) diag_fix(e->c->diags, g, "distinct(idx): no two elements of `idx` are equal; what a launch can check belongs into `where`");
+            ok = false;
+        } else {
+            Sx *load = sx_new(e, SX_LOAD, x->span, 0, NULL, NULL);
+            load->tensor = ent->tensor;
+            vec_push(e->c->scratch, &e->kernel->trusts, ((PFact){.cond = load, .span = x->span}));
+        }
+    }
+    return ok;
 }
 
 static bool where_attr(Env *e, const Attr *a)
@@ -240,6 +255,7 @@ static bool cluster_divides_grid(Env *e)
 {
     PKernel *k = e->kernel;
     bool ok = true;
+    if (k->across_span.hi) return true; /* the compiler chooses whole clusters */
     for (int d = 0; d < 3; d++) {
         int64_t n;
         if (k->cluster[d] == 1 || !sx_is_const(k->grid[d], &n) || n % k->cluster[d] == 0) continue;
@@ -266,9 +282,12 @@ static bool attributes(Env *e, const Item *item)
         switch (a->kind) {
         case AT_GRID: ok = grid_attr(e, a, grid) && ok; break;
         case AT_CLUSTER: ok = cluster_attr(e, a) && ok; break;
-        case AT_THREADS: ok = threads_attr(e, a) && ok; break;
+        case AT_THREADS:
+            k->threads_span = a->span;
+            ok = thread_count(e, a->exprs.first, &k->threads) && ok;
+            break;
         case AT_WHERE: ok = where_attr(e, a) && ok; break;
-        case AT_TRUST: not_yet(e, a->span, "`trust` is"); ok = false; break;
+        case AT_TRUST: ok = trust_attr(e, a) && ok; break;
         case AT_PAIR: not_yet(e, a->span, "`pair` is"); ok = false; break;
         }
     }
@@ -284,6 +303,8 @@ PKernel *elaborate_kernel(Checked *ch, Item *item)
     PKernel *k = arena_new(c->scratch, PKernel);
     uint32_t errors = c->diags->errors;
     ch->inlined = 0;
+    ch->grid_uses.n = ch->grid_uses.cap = 0;
+    ch->grid_uses.v = NULL;
     k->name = item->name.name;
     k->span = item->name.span;
     k->entry = names_text(c->names, k->name);
@@ -296,7 +317,8 @@ PKernel *elaborate_kernel(Checked *ch, Item *item)
     ok = attributes(&e, item) && ok;
     statements(&e, &item->body, &k->body);
     env_leave(&e, NULL);
-    if (!ok || c->diags->errors != errors || !cluster_divides_grid(&e)) return NULL;
+    if (!ok || c->diags->errors != errors || !cluster_divides_grid(&e) || !roles_alone(&e)) return NULL;
+    check_collective(c, k);
     check_arrival(c, k);
     return c->diags->errors == errors ? k : NULL;
 }

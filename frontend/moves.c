@@ -1,125 +1,7 @@
-/* `move`: operands matched, clauses checked. */
+/* `move` and `prefetch`: directions, shapes and types of both sides. */
 #include <string.h>
 
 #include "frontend/check.h"
-
-/* ---- clauses ---- */
-
-static bool one_of_each(Env *e, const ClauseList *l)
-{
-    bool ok = true;
-    for (const Clause *c = l->first; c; c = c->next)
-        for (const Clause *p = l->first; p != c; p = p->next) {
-            bool commit = (c->kind == CL_COMMIT || c->kind == CL_COMMIT_GROUP) &&
-                          (p->kind == CL_COMMIT || p->kind == CL_COMMIT_GROUP);
-            bool via = (c->kind == CL_VIA || c->kind == CL_VIA_THREADS) && (p->kind == CL_VIA || p->kind == CL_VIA_THREADS);
-            if (c->kind != p->kind && !commit && !via) continue;
-            Diag *g = diag_at(e->c->diags, E0110, c->span, "a second clause of this kind");
-            diag_label(e->c->diags, g, p->span, "the first one");
-            ok = false;
-        }
-    return ok;
-}
-
-static bool via_clause(Env *e, const Clause *c, PMove *m)
-{
-    m->via_span = c->span;
-    const Entity *ent = env_find(e, c->id.name);
-    if (!ent && c->id.name == e->ch->n_bulk) {
-        m->via = VIA_BULK;
-        return true;
-    }
-    if (!ent) {
-        unknown_map(e, c->id);
-        return false;
-    }
-    if (ent->kind == ENT_BAD) return false;
-    if (ent->kind != ENT_MAP) {
-        Diag *g = diag_at(e->c->diags, E0506, c->id.span, "`%s` is not a map", name_of(e, c->id.name));
-        if (ent->span.hi) diag_label(e->c->diags, g, ent->span, "declared here");
-        diag_fix(e->c->diags, g, "via a map, `via bulk`, or no `via` at all");
-        return false;
-    }
-    m->via = VIA_MAP;
-    m->map = ent->map;
-    return true;
-}
-
-static bool cache_clause(Env *e, const Clause *c, PMove *m)
-{
-    const Entity *ent = env_find(e, c->id.name);
-    if (ent && ent->kind == ENT_POLICY) {
-        m->cache = ent->policy;
-        return true;
-    }
-    if (ent && ent->kind == ENT_BAD) return false;
-    if (!ent) {
-        unknown_policy(e, c->id);
-    } else {
-        Diag *g = diag_at(e->c->diags, E0306, c->id.span, "`%s` is not a policy", name_of(e, c->id.name));
-        if (ent->span.hi) diag_label(e->c->diags, g, ent->span, "declared here");
-    }
-    return false;
-}
-
-static bool commit_clause(Env *e, const Clause *c, PMove *m)
-{
-    m->commit_span = c->span;
-    if (e->in_group) {
-        diag_at(e->c->diags, E0111, c->span, "a move inside `group { }` is committed by the block");
-        return false;
-    }
-    if (c->kind == CL_COMMIT_GROUP) {
-        m->commit = COMMIT_GROUP;
-        return true;
-    }
-    m->commit = COMMIT_BARRIER;
-    m->barrier = barrier_ref(e, c->expr, &m->barrier_slot);
-    return m->barrier != NULL;
-}
-
-static bool later_clause(Env *e, const Clause *c)
-{
-    const char *what = NULL;
-    switch (c->kind) {
-    case CL_VIA_THREADS: what = "copies by threads (`via threads`) are"; break;
-    case CL_MULTICAST: what = "`multicast` is"; break;
-    case CL_REDUCE: what = "`reduce` is"; break;
-    case CL_BYTES: what = "byte masks (`bytes`) are"; break;
-    case CL_OFFSET: what = "im2col offsets (`offset`) are"; break;
-    case CL_HALO: what = "`halo` is"; break;
-    case CL_AHEAD: what = "`ahead` is"; break;
-    case CL_CONVERT: what = "`convert` is"; break;
-    case CL_TRANSPOSE: what = "`transpose` is"; break;
-    default: return true;
-    }
-    not_yet(e, c->span, what);
-    return false;
-}
-
-static bool overlap_clause(Env *e, const Clause *c, PMove *m)
-{
-    m->overlap_any = true;
-    if (strcmp(name_of(e, c->id.name), "any") == 0) return true;
-    Diag *g = diag_at(e->c->diags, E0205, c->id.span, "`overlap %s` does not exist", name_of(e, c->id.name));
-    diag_fix(e->c->diags, g, "overlap any");
-    return false;
-}
-
-static bool clauses(Env *e, const ClauseList *l, PMove *m)
-{
-    bool ok = one_of_each(e, l);
-    for (const Clause *c = l->first; c; c = c->next) {
-        switch (c->kind) {
-        case CL_VIA: ok = via_clause(e, c, m) && ok; break;
-        case CL_CACHE: ok = cache_clause(e, c, m) && ok; break;
-        case CL_COMMIT: case CL_COMMIT_GROUP: ok = commit_clause(e, c, m) && ok; break;
-        case CL_OVERLAP: ok = overlap_clause(e, c, m) && ok; break;
-        default: ok = later_clause(e, c) && ok;
-        }
-    }
-    return ok;
-}
 
 /* ---- shapes ---- */
 
@@ -133,9 +15,11 @@ static int marked_extents(const PRegion *r, int64_t *extent)
 
 static void rank_error(Env *e, const PRegion *g, const PRegion *s, const int64_t *tile, int nt, int ng, bool plain)
 {
-    Diag *d = diag_at(e->c->diags, E0312, g->span, "the region has %d dimension%s, the tile %d", ng, ng == 1 ? "" : "s", nt);
+    Diag *d = diag_at(e->c->diags, E0312, g->span, "the region has %d dimension%s, the tile %d", ng, ng == 1 ? "" : "s",
+                      nt);
     diag_label(e->c->diags, d, s->span, "the tile is %s", shape_text(e, nt, tile));
-    if (plain && ng > nt) diag_fix(e->c->diags, d, "mark the dimensions that the tile has with `start +: extent` or `:`");
+    if (plain && ng > nt)
+        diag_fix(e->c->diags, d, "mark the dimensions that the tile has with `start +: extent` or `:`");
 }
 
 /* The marked dimensions of the region take, in order, the extents of the tile. */
@@ -155,15 +39,15 @@ static bool match_shapes(Env *e, PRegion *g, const PRegion *s)
         if (!p->marked) continue;
         int64_t want = tile[n++], k;
         if (p->whole && sx_is_const(g->tensor->extent[d], &k) && k != want) {
-            Diag *x = diag_at(e->c->diags, E0312, p->span, "the whole dimension is %lld, the tile has %lld", (long long)k,
-                              (long long)want);
+            Diag *x = diag_at(e->c->diags, E0312, p->span, "the whole dimension is %lld, the tile has %lld",
+                              (long long)k, (long long)want);
             diag_label(e->c->diags, x, s->span, "the tile is %s", shape_text(e, nt, tile));
             return false;
         }
         if (p->extent == 0) p->extent = want;
         if (p->extent != want) {
-            Diag *x = diag_at(e->c->diags, E0312, p->span, "%lld elements here, the tile has %lld", (long long)p->extent,
-                              (long long)want);
+            Diag *x = diag_at(e->c->diags, E0312, p->span, "%lld %s here, the tile has %lld", (long long)p->extent,
+                              p->rows ? "rows" : "elements", (long long)want);
             diag_label(e->c->diags, x, s->span, "the tile is %s", shape_text(e, nt, tile));
             return false;
         }
@@ -189,63 +73,220 @@ static bool match_map(Env *e, PMove *m, const PRegion *g)
         diag_label(e->c->diags, d, m->map->span, "the map is declared here");
         return false;
     }
-    if (m->is_load) m->map->is_load = true;
-    else m->map->is_store = true;
+    if (m->kind == MOVE_STORE) m->map->is_store = true;
+    else m->map->is_load = true;
     return true;
+}
+
+/* ---- tile to tile ---- */
+
+static bool match_tile_types(Env *e, const PMove *m)
+{
+    const PTile *a = m->src.tile, *b = m->dst.tile;
+    bool packed = elem_info(a->type)->kind == ELEM_PACKED || elem_info(b->type)->kind == ELEM_PACKED;
+    Diag *g;
+    if (m->convert && packed) {
+        g = diag_at(e->c->diags, E0314, m->work_span, "threads don't convert %s to %s", elem_info(a->type)->name,
+                    elem_info(b->type)->name);
+    } else if (packed && (m->transpose || m->reduce >= 0)) {
+        g = diag_at(e->c->diags, E0317, m->work_span, "single values of %s have no address", elem_info(a->type)->name);
+    } else if (!m->convert && a->type != b->type) {
+        g = diag_at(e->c->diags, E0305, m->dst.span, "the source holds %s, the destination %s",
+                    elem_info(a->type)->name, elem_info(b->type)->name);
+        if (m->kind == MOVE_SHARED && !packed) diag_fix(e->c->diags, g, "convert them: `convert via threads`");
+    } else {
+        return true;
+    }
+    diag_label(e->c->diags, g, a->span, "`%s` is declared here", name_of(e, a->name));
+    if (a != b) diag_label(e->c->diags, g, b->span, "`%s` is declared here", name_of(e, b->name));
+    return false;
+}
+
+static bool match_tile_shapes(Env *e, const PMove *m)
+{
+    int64_t a[P_RANK], b[P_RANK];
+    int na = marked_extents(&m->src, a), nb = marked_extents(&m->dst, b);
+    const char *shape = shape_text(e, na, a);
+    if (m->transpose && na < 2) {
+        diag_at(e->c->diags, E0514, m->work_span, "a region of rank %d can't be transposed", na);
+        return false;
+    }
+    if (m->transpose) {
+        int64_t k = a[na - 1];
+        a[na - 1] = a[na - 2];
+        a[na - 2] = k;
+    }
+    bool same = na == nb;
+    for (int d = 0; same && d < na; d++) same = a[d] == b[d];
+    if (same) return true;
+    Diag *g = diag_at(e->c->diags, m->transpose ? E0514 : E0312, m->dst.span, "the destination is %s%s, not %s",
+                      shape_text(e, nb, b), m->transpose ? " with rows and columns exchanged" : "",
+                      shape_text(e, na, a));
+    diag_label(e->c->diags, g, m->src.span, "the source is %s", shape);
+    return false;
+}
+
+static bool threads_asked(Env *e, const Stmt *s, const PMove *m)
+{
+    if (m->via == VIA_THREADS) return true;
+    Diag *g = diag_at(e->c->diags, m->convert ? E0314 : E0520, s->span,
+                      "%s is done by threads, and they never come unasked",
+                      m->convert       ? "a conversion"
+                      : m->transpose   ? "a transposition"
+                      : m->reduce >= 0 ? "a sum of tiles"
+                                       : "a move between tiles of a CTA");
+    diag_fix(e->c->diags, g, "add `via threads`");
+    return false;
+}
+
+static bool add_only(Env *e, const PMove *m)
+{
+    size_t n;
+    if (m->reduce < 0 || strcmp(word_list(WORDS_REDUCE, &n)[m->reduce], "add") == 0) return true;
+    Diag *g = diag_at(e->c->diags, E0517, m->work_span, "threads add; they have no `%s`",
+                      word_list(WORDS_REDUCE, &n)[m->reduce]);
+    diag_fix(e->c->diags, g, "reduce add");
+    return false;
+}
+
+/* Where interleaved maps leave the bytes in shared memory has not been measured. */
+static bool interleaved(Env *e, const Stmt *s, const PMove *m)
+{
+    if (!m->src.tile->interleave && !m->dst.tile->interleave) return false;
+    not_yet(e, s->span, "moves of interleaved tiles are");
+    return true;
+}
+
+static bool shared_move(Env *e, const Stmt *s, PMove *m)
+{
+    if (!clauses_fit(e, &s->move.clauses, m, SHAPE_SHARED) || !threads_asked(e, s, m)) return false;
+    if (!match_tile_types(e, m) || !match_tile_shapes(e, m) || !add_only(e, m) || interleaved(e, s, m)) return false;
+    if (tiles_apart(&m->src, &m->dst)) return true;
+    Diag *g = diag_at(e->c->diags, E0534, m->dst.span, "the destination may overlap the source");
+    diag_label(e->c->diags, g, m->src.span, "the source");
+    diag_fix(e->c->diags, g, "move to another tile");
+    return false;
+}
+
+static bool same_layout(Env *e, const PMove *m)
+{
+    const PTile *a = m->src.tile, *b = m->dst.tile;
+    if (a->swizzle == b->swizzle) return true;
+    Diag *g = diag_at(e->c->diags, E0536, m->dst.span, "the tiles differ in their swizzle");
+    diag_label(e->c->diags, g, a->span, "`%s` is declared here", name_of(e, a->name));
+    diag_label(e->c->diags, g, b->span, "`%s` is declared here", name_of(e, b->name));
+    diag_fix(e->c->diags, g, "give both the same, or move by threads to a tile of the other one first");
+    return false;
+}
+
+static bool peer_move(Env *e, const Stmt *s, PMove *m)
+{
+    if (!clauses_fit(e, &s->move.clauses, m, SHAPE_PEER)) return false;
+    if (m->via == VIA_MAP) {
+        Diag *g = diag_at(e->c->diags, E0506, m->via_span, "a copy to a peer goes through no map");
+        diag_fix(e->c->diags, g, "via bulk, or no `via` at all");
+        return false;
+    }
+    return match_tile_types(e, m) && match_tile_shapes(e, m) && !interleaved(e, s, m) && same_layout(e, m) &&
+           commit_fits(e, m) &&
+           reduce_fits(e, m, m->src.tile->type, FORM_BULK_REDUCE_PEER, "in a peer's shared memory");
+}
+
+/* ---- global memory ---- */
+
+static bool load(Env *e, const Stmt *s, PMove *m)
+{
+    m->is_load = true;
+    if (!match_types(e, &m->src, &m->dst) || !match_shapes(e, &m->src, &m->dst) || !match_map(e, m, &m->src))
+        return false;
+    if (!clauses_fit(e, &s->move.clauses, m, m->dst.peer ? SHAPE_LOAD_PEER : SHAPE_LOAD)) return false;
+    if (m->cast != CAST_NONE && !target_has(e->c->target, FEAT_MULTICAST_FAST))
+        diag_at(e->c->diags, P0001, m->cast_span, "multicast may be slow on %s", e->c->target->name);
+    return commit_fits(e, m);
+}
+
+static bool store(Env *e, const Stmt *s, PMove *m)
+{
+    if (!match_types(e, &m->dst, &m->src) || !match_shapes(e, &m->dst, &m->src) || !match_map(e, m, &m->dst))
+        return false;
+    return clauses_fit(e, &s->move.clauses, m, SHAPE_STORE) &&
+           reduce_fits(e, m, m->dst.tensor->type, m->via == VIA_BULK ? FORM_BULK_REDUCE : FORM_TMA_REDUCE_TILE,
+                       "in global memory");
 }
 
 /* ---- the statement ---- */
 
 static bool direction(Env *e, const Stmt *s, PMove *m)
 {
-    if (m->src.tensor && m->dst.tile) {
-        m->is_load = true;
-        return true;
+    if (m->src.peer) {
+        Diag *g = diag_at(e->c->diags, E0310, m->src.span, "nothing is copied out of a peer's shared memory");
+        diag_fix(e->c->diags, g, "let that CTA send it: `move t -> peer(u, rank);`");
+        return false;
     }
-    if (m->src.tile && m->dst.tensor) {
-        m->kind = MOVE_STORE;
-        return true;
-    }
-    if (m->src.tile) {
-        not_yet(e, s->span, "moves between shared tiles are");
-    } else {
+    if (m->src.tensor && m->dst.tensor) {
         Diag *g = diag_at(e->c->diags, E0310, s->span, "both sides are global tensors");
         diag_fix(e->c->diags, g, "move through a shared tile: one move into it, one out of it");
-    }
-    return false;
-}
-
-static bool clauses_fit(Env *e, const Stmt *s, const PMove *m)
-{
-    if (m->commit == COMMIT_BARRIER && !m->is_load) {
-        Diag *g = diag_at(e->c->diags, E0111, m->commit_span, "a store completes a bulk group, not a barrier");
-        diag_fix(e->c->diags, g, "commit group, and later `wait group`");
         return false;
     }
-    if ((m->commit == COMMIT_GROUP || m->in_group) && m->is_load) {
-        Diag *g = diag_at(e->c->diags, E0111, m->in_group ? m->src.span : m->commit_span,
-                          "a load completes a barrier, not a bulk group");
-        diag_fix(e->c->diags, g, m->in_group ? "move it out of `group { }`" : "commit a barrier, and later wait for it");
-        return false;
-    }
-    for (const Clause *c = s->move.clauses.first; c; c = c->next) {
-        if (c->kind != CL_OVERLAP || !m->is_load) continue;
-        diag_at(e->c->diags, E0111, c->span, "`overlap any` is about writes to global memory; this is a load");
-        return false;
-    }
+    m->kind = m->src.tensor ? MOVE_LOAD : m->dst.tensor ? MOVE_STORE : m->dst.peer ? MOVE_PEER : MOVE_SHARED;
     return true;
 }
 
 void move_stmt(Env *e, const Stmt *s)
 {
     PMove *m = arena_new(e->c->scratch, PMove);
-    m->reduce = -1;
     bool ok = region(e, s->move.src, &m->src);
     ok = region(e, s->move.dst, &m->dst) && ok;
     ok = clauses(e, &s->move.clauses, m) && ok;
-    m->in_group = e->in_group;
     if (!ok || !direction(e, s, m)) return;
-    PRegion *g = m->is_load ? &m->src : &m->dst, *t = m->is_load ? &m->dst : &m->src;
-    if (!match_types(e, g, t) || !match_shapes(e, g, t) || !match_map(e, m, g) || !clauses_fit(e, s, m)) return;
-    emit_stmt(e, P_MOVE, s->span)->move = m;
+    switch (m->kind) {
+    case MOVE_LOAD: ok = load(e, s, m); break;
+    case MOVE_STORE: ok = store(e, s, m); break;
+    case MOVE_SHARED: ok = shared_move(e, s, m); break;
+    default: ok = peer_move(e, s, m);
+    }
+    if (ok) emit_stmt(e, P_MOVE, s->span)->move = m;
+}
+
+/* ---- prefetch ---- */
+
+/* No tile gives the extents: the region does, or the box of the map. */
+static bool prefetch_extents(Env *e, PMove *m)
+{
+    PRegion *r = &m->src;
+    for (int d = 0; d < r->rank; d++) {
+        PDim *p = &r->dim[d];
+        if (!p->marked || p->extent) continue;
+        if (p->whole && sx_is_const(r->tensor->extent[d], &p->extent)) continue;
+        if (!p->whole && m->map) {
+            p->extent = (m->map->box[d] + m->map->elem_stride[d] - 1) / m->map->elem_stride[d];
+            continue;
+        }
+        Diag *g = diag_at(e->c->diags, E0312, p->span, "how much is prefetched %s",
+                          p->whole ? "is only known at launch" : "is not given");
+        diag_fix(e->c->diags, g, "write `start +: extent`");
+        return false;
+    }
+    return true;
+}
+
+void prefetch_stmt(Env *e, const Stmt *s)
+{
+    PMove *m = arena_new(e->c->scratch, PMove);
+    m->kind = MOVE_PREFETCH;
+    bool ok = region(e, s->move.src, &m->src);
+    ok = clauses(e, &s->move.clauses, m) && ok;
+    if (!ok || !clauses_fit(e, &s->move.clauses, m, SHAPE_PREFETCH)) return;
+    if (!m->src.tensor) {
+        Diag *g = diag_at(e->c->diags, E0310, m->src.span, "only global memory is prefetched, into L2");
+        diag_label(e->c->diags, g, m->src.tile->span, "`%s` is a shared tile", name_of(e, m->src.tile->name));
+        return;
+    }
+    if (m->ahead && !e->pipe) {
+        Diag *g = diag_at(e->c->diags, E0111, s->span,
+                          "`ahead` counts turns of a pipeline, and there is none around this");
+        diag_fix(e->c->diags, g, "write the region that is needed later");
+        return;
+    }
+    if (match_map(e, m, &m->src) && prefetch_extents(e, m)) emit_stmt(e, P_MOVE, s->span)->move = m;
 }

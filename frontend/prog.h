@@ -74,6 +74,7 @@ typedef struct PTile { /* a shared tile or array of tiles */
     int swizzle;     /* MapSwizzle */
     int interleave;  /* MapInterleave */
     uint32_t index;  /* number in the kernel */
+    const struct PPipe *pipe; /* the innermost pipeline whose body declares it; NULL: none */
 } PTile;
 typedef struct PBarrier {
     Name name;
@@ -259,7 +260,10 @@ typedef struct PKernel {
     Span grid_span;
     int64_t cluster[3];
     Span cluster_span;
-    int64_t threads;
+    int64_t threads;   /* with roles: of all of them */
+    Span threads_span; /* of the attribute; hi == 0: not given */
+    Span across_span;  /* of the first `across grid`; hi == 0: no pipeline is */
+    Span roles_span;   /* of `roles`; hi == 0: none */
     VEC(PFact) trusts; /* `trust distinct(idx)`: cond is a SX_LOAD of the tensor without subscripts */
     uint32_t nlets, nvars, nloops;
     PBlock body;

@@ -11,7 +11,8 @@ void not_yet(Env *e, Span span, const char *what)
 static const Entity *operand(Env *e, const Expr *x, const char *what)
 {
     if (x->kind == EX_PEER) {
-        not_yet(e, x->span, "memory and barriers of another CTA (`peer`) are");
+        Diag *g = diag_at(e->c->diags, E0306, x->span, "`peer(..)` is not %s of this CTA", what);
+        diag_fix(e->c->diags, g, "a part of a peer's tile, one of its barriers: peer(t[..], rank)");
         return NULL;
     }
     if (x->kind == EX_ERROR) return NULL;
@@ -35,17 +36,6 @@ static void wrong_operand(Env *e, const Expr *x, const Entity *ent, const char *
 
 /* ---- one subscript ---- */
 
-static bool is_index_region(Env *e, const Sub *s)
-{
-    if (s->kind == SUB_ROWS) return true;
-    const Expr *x = s->kind == SUB_AT ? s->a : NULL;
-    if (!x || x->kind != EX_INDEX) return false;
-    for (const Sub *i = x->subs.first; i; i = i->next)
-        if (i->kind != SUB_AT) return true;
-    (void)e;
-    return false;
-}
-
 static bool step(Env *e, const Expr *x, int64_t *out)
 {
     if (!constant(e, x, INT64_MIN, INT64_MAX, "the step", out)) return false;
@@ -58,10 +48,7 @@ static bool subscript(Env *e, const Sub *s, PDim *d)
 {
     d->span = s->span;
     d->step = 1;
-    if (is_index_region(e, s)) {
-        not_yet(e, s->span, "rows by index (`idx[r +: n]`, `{r0, r1, ..}`) are");
-        return false;
-    }
+    if (is_index_rows(s)) return index_rows(e, s, d);
     switch (s->kind) {
     case SUB_AT:
         d->extent = 1;
@@ -91,10 +78,18 @@ static bool subscripts(Env *e, const Expr *x, int rank, Name name, Span declared
         return false;
     }
     bool ok = true, marked = false;
+    const Sub *rows = NULL;
     for (const Sub *s = x->subs.first; s; s = s->next) {
         PDim *d = &r->dim[r->rank++];
         ok = subscript(e, s, d) && ok;
         marked = marked || d->marked;
+        if (!is_index_rows(s)) continue;
+        if (rows) {
+            Diag *g = diag_at(e->c->diags, E0511, s->span, "rows by index in a second dimension");
+            diag_label(e->c->diags, g, rows->span, "the first one");
+            ok = false;
+        }
+        rows = s;
     }
     if (!marked) /* all plain: starts; the extents come from the tile */
         for (int d = 0; d < r->rank; d++) {
@@ -120,6 +115,12 @@ static bool tile_bounds(Env *e, PRegion *r)
         PDim *dim = &r->dim[d];
         int64_t k;
         if (dim->whole) dim->extent = t->extent[d];
+        if (dim->rows) {
+            Diag *g = diag_at(e->c->diags, E0511, dim->span, "rows by index of a shared tile");
+            diag_label(e->c->diags, g, t->span, "`%s` is a tile", name_of(e, t->name));
+            diag_fix(e->c->diags, g, "pick them in global memory, on the other side of the move");
+            return false;
+        }
         if (dim->extent == 0) {
             Diag *g = diag_at(e->c->diags, E0312, dim->span, "the extent of this part of `%s` is not given",
                               name_of(e, t->name));
@@ -190,10 +191,44 @@ static bool one_tile(Env *e, const Expr *x, const Entity *ent)
     return false;
 }
 
+/* ---- peers ---- */
+
+const Sx *peer_rank(Env *e, const Expr *x)
+{
+    const PKernel *k = e->kernel;
+    const Sx *rank = scalar(e, x->rhs);
+    int64_t n, size = k->cluster[0] * k->cluster[1] * k->cluster[2];
+    if (!rank) return NULL;
+    if (!k->cluster_span.hi) {
+        Diag *g = diag_at(e->c->diags, E0533, x->span, "`peer` in a kernel without a cluster");
+        diag_fix(e->c->diags, g, "add `cluster (2)` to the kernel");
+        return NULL;
+    }
+    if (!sx_is_const(rank, &n) || (n >= 0 && n < size)) return rank;
+    Diag *g = diag_at(e->c->diags, E0531, x->rhs->span, "rank %lld of a cluster of %lld", (long long)n, (long long)size);
+    diag_label(e->c->diags, g, k->cluster_span, "the cluster");
+    return NULL;
+}
+
+static bool peer_region(Env *e, const Expr *x, PRegion *r)
+{
+    bool ok = region(e, x->lhs, r);
+    const Sx *rank = peer_rank(e, x);
+    if (!ok) return false;
+    r->span = x->span;
+    if (r->tensor || r->peer) {
+        Diag *g = diag_at(e->c->diags, E0306, x->span, "`peer` takes a shared tile or a barrier");
+        if (r->tensor) diag_label(e->c->diags, g, r->tensor->span, "`%s` is in global memory, which all CTAs share", name_of(e, r->tensor->name));
+        return false;
+    }
+    return (r->peer = rank) != NULL;
+}
+
 bool region(Env *e, const Expr *x, PRegion *r)
 {
     memset(r, 0, sizeof *r);
     r->span = x->span;
+    if (x->kind == EX_PEER) return peer_region(e, x, r);
     /* base, base[..], base[slot][..] */
     const Expr *inner = x, *outer = NULL;
     while (inner->kind == EX_INDEX && inner->base->kind == EX_INDEX) {
@@ -231,9 +266,16 @@ bool region(Env *e, const Expr *x, PRegion *r)
     return true;
 }
 
-PBarrier *barrier_ref(Env *e, const Expr *x, const Sx **slot)
+PBarrier *barrier_ref(Env *e, const Expr *x, const Sx **slot, const Sx **peer)
 {
     *slot = NULL;
+    if (peer) *peer = NULL;
+    if (peer && x->kind == EX_PEER) {
+        const Sx *rank = peer_rank(e, x);
+        PBarrier *b = barrier_ref(e, x->lhs, slot, NULL);
+        *peer = rank;
+        return rank ? b : NULL;
+    }
     const Expr *base = x->kind == EX_INDEX ? x->base : x;
     const Entity *ent = operand(e, base, "a barrier");
     if (!ent) return NULL;

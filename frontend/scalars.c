@@ -114,6 +114,8 @@ static Fold fold(SxOp op, int64_t a, int64_t b, int64_t *r)
     }
 }
 
+bool sx_fold(SxOp op, int64_t a, int64_t b, int64_t *r) { return fold(op, a, b, r) == FOLD_OK; }
+
 static const Sx *fold_error(Env *e, Fold f, SxOp op, Span span, int64_t a, int64_t b)
 {
     static const char *const text[] = {[SX_ADD] = "+", [SX_SUB] = "-", [SX_MUL] = "*", [SX_DIV] = "/", [SX_SHL] = "<<"};
@@ -495,6 +497,7 @@ const Sx *builtin_member(Env *e, const Expr *x)
         return NULL;
     }
     if (axis >= 0 && axis < 3) {
+        if (!cluster) grid_use(e, x->span);
         if (grid) return e->kernel->grid[axis];
         if (cluster && e->kernel->cluster[axis] == 1) return sx_const(e, 0, x->span);
         return sx_new(e, cta ? SX_CTA : SX_CLUSTER, x->span, axis, NULL, NULL);

@@ -14,7 +14,7 @@ PStmt *emit_stmt(Env *e, PStmtKind kind, Span span)
     return s;
 }
 
-static void declare_bad(Env *e, Ident id)
+void declare_bad(Env *e, Ident id)
 {
     if (id.name) env_add(e, (Entity){.kind = ENT_BAD, .name = id.name, .span = id.span});
 }
@@ -49,7 +49,20 @@ static void var_stmt(Env *e, const Stmt *s)
     p->id = e->kernel->nvars++;
     p->name = s->id.name;
     p->value = v;
-    env_add(e, (Entity){.kind = ENT_VAR, .name = s->id.name, .span = s->id.span, .var = p->id});
+    env_add(e, (Entity){.kind = ENT_VAR, .name = s->id.name, .span = s->id.span, .var = p->id, .role = e->role, .across = e->across});
+}
+
+/* Roles run side by side, iterations across the grid in different teams. */
+static bool own_variable(Env *e, const Stmt *s, const Entity *var)
+{
+    Diag *g;
+    if (var->role != e->role) g = diag_at(e->c->diags, E0724, s->span, "a role changes `%s`, which all roles share", name_of(e, var->name));
+    else if (var->across != e->across)
+        g = diag_at(e->c->diags, E0704, s->span, "`%s` would have to go from one iteration to the next", name_of(e, var->name));
+    else return true;
+    diag_label(e->c->diags, g, var->span, "declared here");
+    diag_fix(e->c->diags, g, "declare it inside");
+    return false;
 }
 
 static void assign_stmt(Env *e, const Stmt *s)
@@ -69,7 +82,7 @@ static void assign_stmt(Env *e, const Stmt *s)
         if (ent && ent->kind == ENT_SCALAR) diag_fix(e->c->diags, g, "use a variable: `var name = ..;`");
         return;
     }
-    if (!v) return;
+    if (!v || !own_variable(e, s, ent)) return;
     PStmt *p = emit_stmt(e, P_SET, s->span);
     p->id = ent->var;
     p->name = s->id.name;
@@ -84,6 +97,7 @@ static void shared_stmt(Env *e, const Stmt *s)
         return;
     }
     t->index = e->kernel->tiles.n;
+    t->pipe = e->pipe;
     vec_push(e->c->scratch, &e->kernel->tiles, t);
     env_add(e, (Entity){.kind = ENT_TILE, .name = s->id.name, .span = s->id.span, .tile = t});
 }
@@ -95,12 +109,8 @@ static void barrier_stmt(Env *e, const Stmt *s)
     b->span = s->id.span;
     b->slots = 1;
     b->is_array = s->barrier.count != NULL;
-    bool ok = !s->barrier.count || constant(e, s->barrier.count, 1, 1024, "the number of barriers in the array", &b->slots);
-    if (s->barrier.is_free) {
-        not_yet(e, s->barrier.free_span, "barriers whose first waits pass (`free`) are");
-        ok = false;
-    }
-    if (!ok) {
+    b->is_free = s->barrier.is_free;
+    if (s->barrier.count && !constant(e, s->barrier.count, 1, 1024, "the number of barriers in the array", &b->slots)) {
         declare_bad(e, s->id);
         return;
     }
@@ -133,7 +143,7 @@ static void policy_stmt(Env *e, const Stmt *s)
 /* ---- control ---- */
 
 /* The limit of the syntax holds for what functions make of it, too: blocks are walked recursively. */
-static bool nested(Env *e, Span at)
+bool nested(Env *e, Span at)
 {
     if (e->nesting < NESTING_MAX) return true;
     diag_at(e->c->diags, E0106, at, "blocks nest more than %d deep here, those of inlined functions and loops of several indices counted",
@@ -141,7 +151,7 @@ static bool nested(Env *e, Span at)
     return false;
 }
 
-static void block(Env *e, const Block *b, PBlock *into)
+void block(Env *e, const Block *b, PBlock *into)
 {
     const Entity *outer = e->scope;
     e->nesting++;
@@ -150,69 +160,17 @@ static void block(Env *e, const Block *b, PBlock *into)
     env_leave(e, outer);
 }
 
-/* The bounds of an inner loop, too, are worked out once: a `var` in them may change in the body. */
-static const Sx *bound(Env *e, const Sx *x, uint32_t loop)
-{
-    if (!x || !loop || x->launch || x->op == SX_LET || x->op == SX_INDEX || x->op == SX_CTA) return x;
-    PStmt *p = emit_stmt(e, P_LET, x->span);
-    p->id = e->kernel->nlets++;
-    p->value = x;
-    return sx_new(e, SX_LET, x->span, p->id, x, NULL);
-}
-
-static void for_stmt(Env *e, const Stmt *s)
-{
-    const LoopHead *h = &s->loop.head;
-    const Entity *outer = e->scope;
-    PBlock *outer_block = e->block;
-    if (h->nindices != h->nranges) {
-        Diag *g = diag_at(e->c->diags, E0125, h->range_span, "%u range%s for %u ind%s", h->nranges, h->nranges == 1 ? "" : "s",
-                          h->nindices, h->nindices == 1 ? "ex" : "ices");
-        diag_label(e->c->diags, g, h->index_span, "the indices");
-    }
-    /* Bounds stand outside: no index is visible in a range. */
-    const Sx **lo = arena_array(e->c->scratch, const Sx *, h->nranges), **hi = arena_array(e->c->scratch, const Sx *, h->nranges);
-    uint32_t n = 0;
-    bool ok = h->nindices == h->nranges;
-    for (const RangeItem *r = h->ranges; r; r = r->next, n++) {
-        lo[n] = r->lo ? bound(e, scalar(e, r->lo), n) : sx_const(e, 0, r->span);
-        hi[n] = bound(e, scalar(e, r->hi), n);
-        ok = ok && lo[n] && hi[n];
-    }
-    PStmt *p = NULL;
-    uint32_t i = 0, nesting = e->nesting;
-    e->nesting += h->nindices;
-    bool body = nested(e, h->index_span);
-    ok = ok && body;
-    for (const IdentItem *id = h->indices; id; id = id->next, i++) {
-        if (!ok) {
-            declare_bad(e, id->id);
-            continue;
-        }
-        p = emit_stmt(e, P_FOR, s->span);
-        p->id = e->kernel->nloops++;
-        p->name = id->id.name;
-        p->lo = lo[i];
-        p->value = hi[i];
-        e->block = &p->body;
-        const Sx *x = sx_new(e, SX_INDEX, id->id.span, p->id, NULL, NULL);
-        env_add(e, (Entity){.kind = ENT_SCALAR, .name = id->id.name, .span = id->id.span, .sx = x});
-    }
-    PBlock ignored = {NULL, NULL};
-    if (body) statements(e, &s->loop.body, p ? &p->body : &ignored);
-    e->nesting = nesting;
-    env_leave(e, outer);
-    e->block = outer_block;
-}
-
 static void if_stmt(Env *e, const Stmt *s)
 {
     const Sx *c = condition(e, s->cond.cond);
     PStmt *p = emit_stmt(e, P_IF, s->span);
     p->value = c;
     p->has_else = s->cond.has_else;
+    Span around = e->around;
+    e->around = s->span;
     block(e, &s->cond.then, &p->body);
     if (s->cond.has_else) block(e, &s->cond.other, &p->other);
+    e->around = around;
 }
 
 static void group_stmt(Env *e, const Stmt *s)
@@ -223,11 +181,48 @@ static void group_stmt(Env *e, const Stmt *s)
     e->in_group = false;
 }
 
+static bool own_barrier(Env *e, const Expr *x, const Sx *peer, const char *what)
+{
+    if (!peer) return true;
+    Diag *g = diag_at(e->c->diags, E0627, x->span, "%s on a barrier of another CTA", what);
+    diag_fix(e->c->diags, g, "use the own barrier here, and `arrive peer(b, rank)` or `commit peer(b, rank)` in the other CTA");
+    return false;
+}
+
+static void arrive_stmt(Env *e, const Stmt *s)
+{
+    const Sx *slot, *peer;
+    PBarrier *b = barrier_ref(e, s->expr, &slot, &peer);
+    if (!b) return;
+    PStmt *p = emit_stmt(e, P_ARRIVE, s->span);
+    p->barrier = b;
+    p->value = slot;
+    p->peer = peer;
+}
+
+static void expect_stmt(Env *e, const Stmt *s)
+{
+    enum { BYTES_MAX = (1 << 20) - 1 };
+    const Sx *slot, *peer, *bytes = scalar(e, s->expect.bytes);
+    PBarrier *b = barrier_ref(e, s->expect.barrier, &slot, &peer);
+    int64_t k;
+    if (!b || !bytes || !own_barrier(e, s->expect.barrier, peer, "`expect`")) return;
+    if (sx_is_const(bytes, &k) && (k < 1 || k > BYTES_MAX)) {
+        diag_at(e->c->diags, k < 1 ? E0318 : E0623, s->expect.bytes->span, "%lld bytes are expected; it must be 1 to %d",
+                (long long)k, BYTES_MAX);
+        return;
+    }
+    PStmt *p = emit_stmt(e, P_EXPECT, s->span);
+    p->barrier = b;
+    p->value = slot;
+    p->bytes = bytes;
+}
+
 static void wait_stmt(Env *e, const Stmt *s)
 {
-    const Sx *slot;
-    PBarrier *b = barrier_ref(e, s->expr, &slot);
-    if (!b) return;
+    const Sx *slot, *peer;
+    PBarrier *b = barrier_ref(e, s->expr, &slot, &peer);
+    if (!b || !own_barrier(e, s->expr, peer, "a wait")) return;
     PStmt *p = emit_stmt(e, P_WAIT, s->span);
     p->barrier = b;
     p->value = slot;
@@ -245,21 +240,6 @@ static void wait_group_stmt(Env *e, const Stmt *s)
 }
 
 /* ---- all ---- */
-
-static void later(Env *e, const Stmt *s)
-{
-    switch (s->kind) {
-    case ST_TMEM: not_yet(e, s->span, "tensor memory (`tmem`) is"); declare_bad(e, s->id); break;
-    case ST_PREFETCH: not_yet(e, s->span, "`prefetch` is"); break;
-    case ST_SHIFT: not_yet(e, s->span, "`shift` is"); break;
-    case ST_FILL: not_yet(e, s->span, "`fill` is"); break;
-    case ST_ARRIVE: not_yet(e, s->span, "`arrive` is"); break;
-    case ST_EXPECT: not_yet(e, s->span, "`expect` is"); break;
-    case ST_PIPELINE: not_yet(e, s->span, "`pipeline` is"); break;
-    case ST_ROLES: not_yet(e, s->span, "`roles` are"); break;
-    default: break;
-    }
-}
 
 static void statement(Env *e, const Stmt *s)
 {
@@ -283,8 +263,18 @@ static void statement(Env *e, const Stmt *s)
     case ST_FOR: for_stmt(e, s); break;
     case ST_IF: if_stmt(e, s); break;
     case ST_GROUP: group_stmt(e, s); break;
+    case ST_PIPELINE: pipeline_stmt(e, s); break;
+    case ST_ROLES: roles_stmt(e, s); break;
+    case ST_ARRIVE: arrive_stmt(e, s); break;
+    case ST_EXPECT: expect_stmt(e, s); break;
+    case ST_FILL: fill_stmt(e, s); break;
+    case ST_PREFETCH: prefetch_stmt(e, s); break;
+    case ST_TMEM:
+        not_yet(e, s->span, "tensor memory (`tmem`) is");
+        declare_bad(e, s->id);
+        break;
+    case ST_SHIFT: not_yet(e, s->span, "`shift` is"); break;
     case ST_ERROR: break;
-    default: later(e, s);
     }
 }
 

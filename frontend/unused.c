@@ -13,13 +13,14 @@ static void move(Used *u, const PMove *m)
     if (m->cache) u->policies[m->cache->index] = true;
 }
 
-static void block(Used *u, const PBlock *b)
+static void walk(Used *u, const PBlock *b)
 {
     for (const PStmt *s = b->first; s; s = s->next) {
         if (s->kind == P_MOVE) move(u, s->move);
-        if (s->kind == P_WAIT) u->barriers[s->barrier->index] = true;
-        block(u, &s->body);
-        block(u, &s->other);
+        if (s->barrier) u->barriers[s->barrier->index] = true;
+        walk(u, &s->body);
+        walk(u, &s->other);
+        for (uint32_t i = 0; i < s->roles.n; i++) walk(u, &s->roles.v[i].body);
     }
 }
 
@@ -35,7 +36,7 @@ void check_unused(Compilation *c, const PKernel *k)
               .barriers = arena_array(c->scratch, bool, k->barriers.n),
               .maps = arena_array(c->scratch, bool, k->maps.n),
               .policies = arena_array(c->scratch, bool, k->policies.n)};
-    block(&u, &k->body);
+    walk(&u, &k->body);
     for (uint32_t i = 0; i < k->tiles.n; i++)
         warn(c, u.tiles[i], k->tiles.v[i]->name, k->tiles.v[i]->span, "nothing reads the tile `%s`");
     for (uint32_t i = 0; i < k->barriers.n; i++)

@@ -1,0 +1,408 @@
+/* Statements of several CTAs: what is known by trying every rank of the cluster.
+ *
+ * A scalar made of constants and of the rank has a value at each rank. Others (sizes, indices, data) are left to
+ * lower/, except that conditions and bounds around such statements may not depend on the rank in ways unknown here.
+ */
+#include "frontend/check.h"
+
+enum { RANKS = 16, FUEL = 512, PASSES_MAX = 64, REDUCTIONS_MAX = 1024 };
+typedef struct Around { /* a condition or a loop around a statement */
+    const Sx *cond;     /* of an if; */
+    bool other;         /* in its else */
+    const Sx *lo, *hi;  /* bounds of a loop */
+    Span span;
+    const struct Around *outer;
+} Around;
+typedef struct Collective {
+    Compilation *c;
+    const PKernel *k;
+    int size;          /* CTAs of the cluster */
+    uint8_t *vars;     /* per variable: dimensions of the cluster that it depends on, a bit each */
+    bool changed;      /* one of them, in this pass */
+    bool report;       /* the last pass */
+    bool *expected;    /* per barrier */
+    uint32_t *written; /* per tile: ranks at which it is written, perhaps by another CTA; a bit each */
+    VEC(const PStmt *) reductions;
+    const Around *around;
+} Collective;
+
+/* ---- what a scalar depends on ---- */
+
+static unsigned all_dims(const Collective *a)
+{
+    unsigned m = 0;
+    for (unsigned d = 0; d < 3; d++) m |= a->k->cluster[d] > 1 ? 1u << d : 0u;
+    return m;
+}
+
+static unsigned depends(const Collective *a, const Sx *x, int *fuel)
+{
+    unsigned m = 0;
+    if (!x) return 0;
+    if (--*fuel < 0) return all_dims(a);
+    switch ((SxOp)x->op) {
+    case SX_CLUSTER:
+    case SX_CTA: return all_dims(a) & 1u << x->k;
+    case SX_RANK: return all_dims(a);
+    case SX_VAR: return a->vars[x->k];
+    case SX_LOAD:
+        for (int d = 0; x->idx && d < x->tensor->rank; d++) m |= depends(a, x->idx[d], fuel);
+        return m;
+    default: return depends(a, x->a, fuel) | depends(a, x->b, fuel);
+    }
+}
+
+static unsigned dims_of(const Collective *a, const Sx *x)
+{
+    int fuel = FUEL;
+    return depends(a, x, &fuel);
+}
+
+static unsigned around_dims(const Collective *a)
+{
+    unsigned m = 0;
+    for (const Around *s = a->around; s; s = s->outer) m |= dims_of(a, s->cond) | dims_of(a, s->lo) | dims_of(a, s->hi);
+    return m;
+}
+
+static void assign(Collective *a, const PStmt *s)
+{
+    unsigned m = dims_of(a, s->value) | around_dims(a);
+    a->changed = a->changed || (m & ~a->vars[s->id]);
+    a->vars[s->id] |= (uint8_t)m;
+}
+
+/* ---- values at a rank ---- */
+
+static int64_t coordinate(const Collective *a, int rank, int64_t dim)
+{
+    int64_t x = a->k->cluster[0], y = a->k->cluster[1];
+    return dim == 0 ? rank % x : dim == 1 ? rank / x % y : rank / (x * y);
+}
+
+static bool eval(const Collective *a, const Sx *x, int rank, int64_t *out, int *fuel)
+{
+    int64_t l = 0, r = 0;
+    if (--*fuel < 0) return false;
+    switch ((SxOp)x->op) {
+    case SX_CONST: *out = x->k; return true;
+    case SX_RANK: *out = rank; return true;
+    case SX_CLUSTER: *out = coordinate(a, rank, x->k); return true;
+    case SX_LET: return eval(a, x->a, rank, out, fuel);
+    case SX_SYM:
+    case SX_CTA:
+    case SX_INDEX:
+    case SX_VAR:
+    case SX_LOAD: return false;
+    default:
+        if (!eval(a, x->a, rank, &l, fuel) || (x->b && !eval(a, x->b, rank, &r, fuel))) return false;
+        return sx_fold((SxOp)x->op, l, r, out);
+    }
+}
+
+static bool value_at(const Collective *a, const Sx *x, int rank, int64_t *out)
+{
+    int fuel = FUEL;
+    return eval(a, x, rank, out, &fuel);
+}
+
+/* Known not to happen at this rank. */
+static bool left_out(const Collective *a, int rank)
+{
+    int64_t v;
+    for (const Around *s = a->around; s; s = s->outer)
+        if (s->cond && value_at(a, s->cond, rank, &v) && (v != 0) == s->other) return true;
+    return false;
+}
+
+/* ---- messages ---- */
+
+static Diag *report(Collective *a, ErrorCode code, const PStmt *s, Span at, const char *text)
+{
+    Diag *g = diag_at(a->c->diags, code, at, "%s", text);
+    call_notes(a->c, g, s);
+    return g;
+}
+
+/* ---- conditions that agree ---- */
+
+static unsigned cast_dims(const Collective *a, const PMove *m)
+{
+    switch (m->cast) {
+    case CAST_NONE: return 0;
+    case CAST_X: return all_dims(a) & 1u;
+    case CAST_Y: return all_dims(a) & 2u;
+    case CAST_Z: return all_dims(a) & 4u;
+    default: return all_dims(a);
+    }
+}
+
+static bool one_set(const Collective *a, int r, int q, unsigned dims)
+{
+    for (int d = 0; d < 3; d++)
+        if (!(dims & 1u << d) && coordinate(a, r, d) != coordinate(a, q, d)) return false;
+    return true;
+}
+
+/* Does the condition have a known value at every rank, with `dims` the same for all CTAs that differ in these only? */
+static bool agrees(const Collective *a, const Sx *cond, unsigned dims)
+{
+    int64_t v[RANKS];
+    for (int r = 0; r < a->size; r++)
+        if (!value_at(a, cond, r, &v[r])) return false;
+    for (int r = 0; r < a->size; r++)
+        for (int q = 0; q < r; q++)
+            if (one_set(a, r, q, dims) && (v[r] != 0) != (v[q] != 0)) return false;
+    return true;
+}
+
+/* dims: of the CTAs that take part together; 0 where each goes by itself, but at known ranks. */
+static bool around_agrees(Collective *a, const PStmt *s, unsigned dims, Span at)
+{
+    unsigned matter = dims ? dims : all_dims(a);
+    for (const Around *o = a->around; o; o = o->outer) {
+        Diag *g;
+        if (o->cond) {
+            if (!(dims_of(a, o->cond) & matter) || agrees(a, o->cond, dims)) continue;
+            g = report(a, E0619, s, at,
+                       dims ? "this takes several CTAs, and a condition around it differs between them"
+                            : "which CTAs come here is only known at run time");
+            diag_label(a->c->diags, g, o->span, "the condition");
+        } else {
+            if (!((dims_of(a, o->lo) | dims_of(a, o->hi)) & matter)) continue;
+            g = report(a, E0619, s, at,
+                       "this takes several CTAs, and the bounds of a loop around it differ between them");
+            diag_label(a->c->diags, g, o->span, "the loop");
+        }
+        return false;
+    }
+    return true;
+}
+
+/* ---- multicast ---- */
+
+static void multicast(Collective *a, const PStmt *s)
+{
+    const PMove *m = s->move;
+    int64_t v;
+    if (!around_agrees(a, s, cast_dims(a, m), m->cast_span) || m->cast != CAST_MASK) return;
+    bool known = true;
+    for (int r = 0; r < a->size; r++) {
+        if (left_out(a, r)) continue;
+        known = value_at(a, m->mask, r, &v) && known;
+        if (!known || (v >= 1 && v < (int64_t)1 << a->size)) continue;
+        Diag *g = diag_at(a->c->diags, E0532, m->cast_span,
+                          "the mask is %lld at rank %d; of a cluster of %d it is 1 to %lld", (long long)v, r, a->size,
+                          ((long long)1 << a->size) - 1);
+        call_notes(a->c, g, s);
+        return;
+    }
+    if (known || (m->commit == COMMIT_BARRIER && a->expected[m->barrier->index])) return;
+    Diag *g = report(a, E0621, s, m->cast_span,
+                     m->commit == COMMIT_BARRIER ? "nothing says how many bytes this barrier gets"
+                                                 : "how many bytes each CTA gets is only known at run time");
+    diag_fix(a->c->diags, g,
+             m->commit == COMMIT_BARRIER ? "`expect b, bytes;` in each CTA that waits"
+                                         : "commit a barrier, and `expect b, bytes;` in each CTA that waits");
+}
+
+/* ---- peers ---- */
+
+/* The ranks that write, and to whom; false where not all is known here. */
+static bool targets(Collective *a, const PStmt *s, const PRegion *dst, int64_t *to)
+{
+    bool known = true;
+    for (int r = 0; r < a->size; r++) {
+        to[r] = -1;
+        if (left_out(a, r)) continue;
+        if (!value_at(a, dst->peer, r, &to[r])) {
+            to[r] = -1;
+            known = false;
+        } else if (to[r] < 0 || to[r] >= a->size) {
+            Diag *g = diag_at(a->c->diags, E0531, dst->span, "rank %lld of a cluster of %d, at rank %d",
+                              (long long)to[r], a->size, r);
+            call_notes(a->c, g, s);
+            return false;
+        } else if (to[r] == r) {
+            Diag *g = diag_at(a->c->diags, E0618, dst->span, "at rank %d the peer is the CTA itself", r);
+            if (dst->peer->op == SX_RANK)
+                diag_fix(a->c->diags, g, "name another rank: `(cluster.rank + 1) %% cluster.size`");
+            else diag_fix(a->c->diags, g, "leave that rank out: `if cluster.rank != %d { .. }`", r);
+            call_notes(a->c, g, s);
+            return false;
+        }
+    }
+    return known;
+}
+
+/* Do ranks r and q, which write to the same CTA, surely write to one place of the tile? */
+static bool one_place(const Collective *a, const PRegion *dst, int r, int q)
+{
+    int64_t x, y;
+    if (dst->slot && (!value_at(a, dst->slot, r, &x) || !value_at(a, dst->slot, q, &y) || x != y)) return false;
+    for (int d = 0; d < dst->rank; d++) {
+        const PDim *p = &dst->dim[d];
+        if (!value_at(a, p->start, r, &x) || !value_at(a, p->start, q, &y) || x - y >= p->extent || y - x >= p->extent)
+            return false;
+    }
+    return true;
+}
+
+static void written_twice(Collective *a, const PStmt *s, const PRegion *dst, const int64_t *to)
+{
+    for (int r = 0; r < a->size; r++)
+        for (int q = 0; q < r; q++) {
+            if (to[r] < 0 || to[r] != to[q] || !one_place(a, dst, r, q)) continue;
+            Diag *g = diag_at(a->c->diags, E0628, dst->span, "ranks %d and %d both write this place of rank %lld", q, r,
+                              (long long)to[r]);
+            diag_fix(a->c->diags, g, "give each its own part or tile of an array, or `reduce`");
+            call_notes(a->c, g, s);
+            return;
+        }
+}
+
+/* All CTAs read, then all write: a CTA that sends a tile is not to receive the same one. */
+static void sent_and_received(Collective *a, const PStmt *s, const int64_t *to, bool known)
+{
+    const PMove *m = s->move;
+    bool meets = !known;
+    for (int r = 0; known && r < a->size; r++) meets = meets || (to[r] >= 0 && to[to[r]] >= 0);
+    if (!meets || m->kind != MOVE_PEER || tiles_apart(&m->src, &m->dst)) return;
+    Diag *g = report(a, E0617, s, m->dst.span, "this CTA's tile is sent while another CTA writes it");
+    diag_label(a->c->diags, g, m->src.span, "sent here");
+    diag_fix(a->c->diags, g, "receive into a second tile");
+}
+
+static void peer_move(Collective *a, const PStmt *s)
+{
+    int64_t to[RANKS];
+    const PMove *m = s->move;
+    uint32_t errors = a->c->diags->errors;
+    if (!around_agrees(a, s, 0, m->dst.span)) return;
+    bool known = targets(a, s, &m->dst, to);
+    if (a->c->diags->errors != errors) return;
+    if (m->reduce < 0) written_twice(a, s, &m->dst, to);
+    sent_and_received(a, s, to, known);
+}
+
+/* ---- who writes what ---- */
+
+static void note_write(Collective *a, const PRegion *dst)
+{
+    int64_t to;
+    for (int r = 0; r < a->size; r++) {
+        if (left_out(a, r)) continue;
+        if (!dst->peer) a->written[dst->tile->index] |= 1u << r;
+        else if (!value_at(a, dst->peer, r, &to)) a->written[dst->tile->index] = UINT32_MAX;
+        else if (to >= 0 && to < a->size) a->written[dst->tile->index] |= 1u << to;
+    }
+}
+
+static void check_read(Collective *a, const PStmt *s, const PRegion *src)
+{
+    if (!src->tile || src->peer || !a->written[src->tile->index]) return; /* by nobody at all: arrival.c says so */
+    for (int r = 0; r < a->size; r++) {
+        if (left_out(a, r) || a->written[src->tile->index] & 1u << r) continue;
+        Diag *g = diag_at(a->c->diags, E0610, src->span, "`%s` has no value at rank %d",
+                          names_text(a->c->names, src->tile->name), r);
+        diag_label(a->c->diags, g, src->tile->span, "nothing writes it there");
+        call_notes(a->c, g, s);
+        return;
+    }
+}
+
+/* ---- reductions ---- */
+
+static void one_operation(Collective *a, const PStmt *s)
+{
+    for (uint32_t i = 0; i < a->reductions.n; i++) {
+        const PStmt *before = a->reductions.v[i];
+        if (before->move->reduce == s->move->reduce || !same_place(&before->move->dst, &s->move->dst)) continue;
+        Diag *g = report(a, E0622, s, s->move->work_span, "a second operation on the same place");
+        diag_label(a->c->diags, g, before->move->work_span, "the first one");
+        diag_fix(a->c->diags, g, "use one operation, or two kernels");
+        return;
+    }
+    if (a->reductions.n < REDUCTIONS_MAX) vec_push(a->c->scratch, &a->reductions, s);
+}
+
+/* ---- statements ---- */
+
+static void block_of(Collective *a, const PBlock *b);
+
+static void inside(Collective *a, const PBlock *b, Around o)
+{
+    o.outer = a->around;
+    a->around = &o;
+    block_of(a, b);
+    a->around = o.outer;
+}
+
+static void pipeline(Collective *a, const PStmt *s, int i)
+{
+    if (i == s->pipe->n) {
+        block_of(a, &s->body);
+        return;
+    }
+    Around o = {.lo = s->pipe->v[i].lo, .hi = s->pipe->v[i].hi, .span = s->span, .outer = a->around};
+    a->around = &o;
+    pipeline(a, s, i + 1);
+    a->around = o.outer;
+}
+
+static void check(Collective *a, const PStmt *s)
+{
+    if (s->kind == P_ARRIVE) {
+        if (s->peer) around_agrees(a, s, 0, s->span);
+        return;
+    }
+    check_read(a, s, &s->move->src);
+    if (s->move->cast != CAST_NONE) multicast(a, s);
+    if (s->move->dst.peer) peer_move(a, s);
+    if (s->move->kind == MOVE_STORE && s->move->reduce >= 0) one_operation(a, s);
+}
+
+static void block_of(Collective *a, const PBlock *b)
+{
+    for (const PStmt *s = b->first; s; s = s->next) {
+        switch (s->kind) {
+        case P_VAR:
+        case P_SET: assign(a, s); break;
+        case P_FOR: inside(a, &s->body, (Around){.lo = s->lo, .hi = s->value, .span = s->span}); break;
+        case P_IF:
+            inside(a, &s->body, (Around){.cond = s->value, .span = s->span});
+            inside(a, &s->other, (Around){.cond = s->value, .other = true, .span = s->span});
+            break;
+        case P_GROUP: block_of(a, &s->body); break;
+        case P_PIPELINE: pipeline(a, s, 0); break;
+        case P_ROLES:
+            for (uint32_t i = 0; i < s->roles.n; i++) block_of(a, &s->roles.v[i].body);
+            break;
+        case P_EXPECT: a->expected[s->barrier->index] = true; break;
+        case P_MOVE:
+        case P_ARRIVE:
+            if (a->report) check(a, s);
+            else if (s->kind == P_MOVE && s->move->dst.tile) note_write(a, &s->move->dst);
+            break;
+        case P_LET:
+        case P_WAIT:
+        case P_WAIT_GROUP: break;
+        }
+    }
+}
+
+void check_collective(Compilation *c, const PKernel *k)
+{
+    Collective a = {.c = c, .k = k, .size = (int)(k->cluster[0] * k->cluster[1] * k->cluster[2])};
+    a.vars = arena_array(c->scratch, uint8_t, k->nvars);
+    a.expected = arena_array(c->scratch, bool, k->barriers.n);
+    a.written = arena_array(c->scratch, uint32_t, k->tiles.n);
+    int passes = 0;
+    do {
+        a.changed = false;
+        block_of(&a, &k->body);
+    } while (a.changed && ++passes < PASSES_MAX);
+    for (uint32_t i = 0; a.changed && i < k->nvars; i++) a.vars[i] = (uint8_t)all_dims(&a);
+    a.report = true;
+    block_of(&a, &k->body);
+}
