@@ -99,6 +99,43 @@ bool form_legal(InstrForm f, const TargetInfo *t, unsigned version)
     return target_has(t, i->feature) && version >= i->min_version && version >= t->min_version;
 }
 
+/* ---- reductions ---- */
+
+const char *reduction_types(InstrForm f, const char *op)
+{
+    static const struct {
+        const char *op, *global, *shared, *small;
+    } rows[] = {
+#define REDUCTION(op, global, shared, small) {op, global, shared, small},
+#include "lang/reductions.def"
+#undef REDUCTION
+    };
+    for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
+        if (strcmp(rows[k].op, op) != 0) continue;
+        bool global = f == FORM_BULK_REDUCE || f == FORM_TMA_REDUCE_TILE || f == FORM_TMA_REDUCE_IM2COL;
+        return global ? rows[k].global : f == FORM_BULK_REDUCE_PEER ? rows[k].shared : rows[k].small;
+    }
+    return "";
+}
+
+static bool in_words(const char *list, const char *word)
+{
+    size_t n = strlen(word);
+    for (const char *s = list; (s = strstr(s, word)) != NULL; s += n)
+        if ((s == list || s[-1] == ' ') && (s[n] == 0 || s[n] == ' ')) return true;
+    return false;
+}
+
+bool reduction_of(InstrForm f, const char *op, ElemType t, const char **ptx_op, const char **ptx_type)
+{
+    const ElemInfo *e = elem_info(t);
+    bool add = strcmp(op, "add") == 0, bits = strcmp(op, "and") == 0 || strcmp(op, "or") == 0 || strcmp(op, "xor") == 0;
+    bool integer = e->kind == ELEM_UINT || e->kind == ELEM_SINT;
+    *ptx_op = add && e->kind == ELEM_FLOAT && e->shared_bits == 16 ? "add.noftz" : op;
+    *ptx_type = bits && integer && e->shared_bits == 32 ? "b32" : bits && integer && e->shared_bits == 64 ? "b64" : e->name;
+    return in_words(reduction_types(f, *ptx_op), *ptx_type);
+}
+
 /* ---- word lists ---- */
 
 #define WORD_ROW(...) ((const char *const[]){__VA_ARGS__})
@@ -135,4 +172,16 @@ int word_find(WordList w, const char *s)
     for (size_t i = 0; i < WORD_LISTS[w].n; i++)
         if (strcmp(WORD_LISTS[w].v[i], s) == 0) return (int)i;
     return -1;
+}
+
+/* ---- reductions through maps ---- */
+
+bool reduction_of_map(const char *op, int map_type)
+{
+    const char *ptx_op, *ptx_type;
+    int moved = map_type == MAP_F32_FTZ ? MAP_F32 : map_type;
+    for (int t = 0; t < TYPE_COUNT; t++)
+        if (ELEMS[t].map_type == moved && reduction_of(FORM_TMA_REDUCE_TILE, op, (ElemType)t, &ptx_op, &ptx_type))
+            return true;
+    return false;
 }

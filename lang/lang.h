@@ -98,10 +98,19 @@ typedef struct FormInfo {
 const FormInfo *form_info(InstrForm f);
 bool form_legal(InstrForm f, const TargetInfo *t, unsigned version); /* version 86 = 8.6 */
 
+/* ---- reductions: reductions.def ---- */
+/* The PTX types that an operation ("add", "add.noftz") of a reduction form works on: "u32 s32"; "" for none. */
+const char *reduction_types(InstrForm f, const char *op);
+/* The PTX names of operation and type for elements of type t; false where the form has none. op: one of WORDS_REDUCE. */
+bool reduction_of(InstrForm f, const char *op, ElemType t, const char **ptx_op, const char **ptx_type);
+
 /* ---- word lists (soft hardware words): with did-you-mean at the caller ---- */
 typedef enum WordList { WORDS_MODE, WORDS_FILL, WORDS_CACHE, WORDS_MULTICAST, WORDS_REDUCE, WORDS_DEAL, WORDS_CONVERT, WORDS_OVERLAP, WORDS_GRID_MEMBER, WORDS_CLUSTER_MEMBER } WordList;
 const char *const *word_list(WordList w, size_t *n);
 /* Index in the list, or -1. */
 int word_find(WordList w, const char *s);
+
+/* Does a tensor reduction by op (one of WORDS_REDUCE) work through maps of that type (MapType)? */
+bool reduction_of_map(const char *op, int map_type);
 
 #endif

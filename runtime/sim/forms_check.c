@@ -243,28 +243,6 @@ static bool in_words(const char *list, const char *word)
     return false;
 }
 
-/* PTX ISA, cp.reduce.async.bulk and red.async: operations and types. */
-static const char *reduction_types(InstrForm f, const char *op)
-{
-    static const struct {
-        const char *op, *global, *shared, *small;
-    } rows[] = {
-        {"add", "u32 s32 u64 f32 f64", "u32 s32 u64", "u32 s32 u64 s64"},
-        {"add.noftz", "f16 bf16", "", ""},
-        {"min", "u32 s32 u64 s64 f16 bf16", "u32 s32", "u32 s32"},
-        {"max", "u32 s32 u64 s64 f16 bf16", "u32 s32", "u32 s32"},
-        {"inc", "u32", "u32", "u32"},
-        {"dec", "u32", "u32", "u32"},
-        {"and", "b32 b64", "b32", "b32"},
-        {"or", "b32 b64", "b32", "b32"},
-        {"xor", "b32 b64", "b32", "b32"},
-    };
-    for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++)
-        if (strcmp(rows[k].op, op) == 0)
-            return f == FORM_BULK_REDUCE ? rows[k].global : f == FORM_BULK_REDUCE_PEER ? rows[k].shared : rows[k].small;
-    return "";
-}
-
 static void check_reduction(FormCheck *c)
 {
     InstrForm f = c->m->form;
