@@ -173,3 +173,15 @@ int word_find(WordList w, const char *s)
         if (strcmp(WORD_LISTS[w].v[i], s) == 0) return (int)i;
     return -1;
 }
+
+/* ---- reductions through maps ---- */
+
+bool reduction_of_map(const char *op, int map_type)
+{
+    const char *ptx_op, *ptx_type;
+    int moved = map_type == MAP_F32_FTZ ? MAP_F32 : map_type;
+    for (int t = 0; t < TYPE_COUNT; t++)
+        if (ELEMS[t].map_type == moved && reduction_of(FORM_TMA_REDUCE_TILE, op, (ElemType)t, &ptx_op, &ptx_type))
+            return true;
+    return false;
+}

@@ -110,4 +110,7 @@ const char *const *word_list(WordList w, size_t *n);
 /* Index in the list, or -1. */
 int word_find(WordList w, const char *s);
 
+/* Does a tensor reduction by op (one of WORDS_REDUCE) work through maps of that type (MapType)? */
+bool reduction_of_map(const char *op, int map_type);
+
 #endif

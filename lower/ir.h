@@ -65,8 +65,8 @@ typedef struct IrOp {
     uint16_t nargs;
     IrVal dst;   /* value defined, or 0 */
     IrVal guard; /* the op happens only where this pred holds; 0: always */
-    bool elect;     /* one thread does it: the first of the role (in init and exit: of the first role). Roles that are
-                     * `elect` as a whole don't say so per op */
+    bool elect;     /* one thread does it: the first of the role (in init and exit: of the first role); a value that it
+                     * defines no other thread has. Roles that are `elect` as a whole don't say so per op */
     bool any_order; /* a store by `overlap any`: it may come before or after other writes of the same bytes */
     Span span;          /* the source statement, {0,0} for what the compiler adds */
     IrArg *args;

@@ -1,50 +1,35 @@
 #include <string.h>
 
-#include "lower/ir_ops.h"
+#include "lower/ir_checker.h"
 
-enum { DEPTH_MAX = 64, SLOTS_MAX = 1 << 16 };
-
-typedef struct Checker {
-    Arena *arena;
-    const IrKernel *k;
-    const IrRole *role;
-    uint32_t at;       /* op in the role */
-    uint8_t *live;     /* by value: 1 while it is in scope, 2 after */
-    uint8_t *declared; /* by variable: the same */
-    bool **inits;      /* by barrier and slot: has its bar.init */
-    VEC(IrVal) scope;  /* values and (0x80000000 |) variables in scope, oldest first */
-    struct {
-        uint8_t op;
-        uint32_t scope;
-    } blocks[DEPTH_MAX];
-    uint32_t depth;
-    const char *error;
-} Checker;
+enum { SLOTS_MAX = 1 << 16 };
 
 #define VAR_MARK UINT32_C(0x80000000)
 
-static void fail(Checker *c, const char *what)
+void check_fail(Checker *c, const char *what)
 {
     if (c->error) return;
     const IrOp *op = &c->role->ops.v[c->at];
     const char *text = op->op < IR_OP_COUNT ? ir_op_info(op->op)->text : "?";
-    c->error = arena_printf(c->arena, "kernel %s, role %s, op %u (%s): %s", c->k->mf.name ? c->k->mf.name : "",
-                            c->role->name ? c->role->name : "", c->at, text, what);
+    const char *body = c->body == 0 ? "init" : c->body > c->k->roles.n ? "exit" : c->role->name ? c->role->name : "";
+    bool is_role = c->body > 0 && c->body <= c->k->roles.n;
+    c->error = arena_printf(c->arena, "kernel %s, %s%s, op %u (%s): %s", c->k->mf.name ? c->k->mf.name : "",
+                            is_role ? "role " : "", body, c->at, text, what);
 }
 
-static void fail_operand(Checker *c, IrKey key, const char *what)
+void check_fail_operand(Checker *c, IrKey key, const char *what)
 {
-    if (c->error == NULL) fail(c, arena_printf(c->arena, "operand %s %s", ir_key_text(key), what));
+    if (c->error == NULL) check_fail(c, arena_printf(c->arena, "operand %s %s", ir_key_text(key), what));
 }
 
 static IrType type_of(Checker *c, IrVal v)
 {
     if (v == 0 || v > c->k->value_types.n) {
-        fail(c, "a value that the kernel does not have");
+        check_fail(c, "a value that the kernel does not have");
         return IR_NONE;
     }
     if (c->live[v - 1] != 1)
-        fail(c, c->live[v - 1] ? "a value is used outside its block" : "a value is used before its definition");
+        check_fail(c, c->live[v - 1] ? "a value is used outside its block" : "a value is used before its definition");
     return c->k->value_types.v[v - 1];
 }
 
@@ -73,20 +58,23 @@ static void check_parts(Checker *c, const IrOp *op, const IrArg *obj, uint32_t *
     *seen += (slot ? 1u : 0u) + (byte ? 1u : 0u);
     for (int i = 0; i < 2; i++) {
         const IrArg *part = i ? byte : slot;
-        if (part && part->kind == IRA_VAL && type_of(c, part->id) == IR_PRED) fail_operand(c, part->key, "is a pred");
-        else if (part && part->kind != IRA_VAL && part->kind != IRA_IMM) fail_operand(c, part->key, "is no value");
+        if (part && part->kind == IRA_VAL && type_of(c, part->id) == IR_PRED)
+            check_fail_operand(c, part->key, "is a pred");
+        else if (part && part->kind != IRA_VAL && part->kind != IRA_IMM)
+            check_fail_operand(c, part->key, "is no value");
     }
     if (slot && slot->kind == IRA_IMM && (slot->imm < 0 || slot->imm >= slots))
-        fail_operand(c, obj->key, "names a slot that it does not have");
-    if (byte && !is_buf) fail_operand(c, obj->key, "is a barrier and has a byte offset");
+        check_fail_operand(c, obj->key, "names a slot that it does not have");
+    if (byte && !is_buf) check_fail_operand(c, obj->key, "is a barrier and has a byte offset");
     if (byte && byte->kind == IRA_IMM && is_buf && (byte->imm < 0 || byte->imm > c->k->bufs.v[obj->id].bytes))
-        fail_operand(c, obj->key, "starts outside its slot");
+        check_fail_operand(c, obj->key, "starts outside its slot");
 }
 
 static void check_value(Checker *c, const IrOp *op, IrKey key, const IrArg *arg)
 {
     IrType want = IR_NONE; /* any integer */
-    if (key == IRK_COORDS) want = IR_I32;
+    if (key == IRK_COORDS || key == IRK_RANK || key == IRK_MASK) want = IR_I32;
+    if (key == IRK_A && (op->op == IR_ST_ASYNC || op->op == IR_STS)) want = IR_I64;
     if (key == IRK_FROM || key == IRK_TO || key == IRK_BYTE) want = IR_I64;
     if (op->op == IR_LOOP || (op->op >= IR_ADD && op->op <= IR_SEL && op->op != IR_CMP)) want = op->type;
     if (op->op == IR_VAR || op->op == IR_SET) {
@@ -98,17 +86,18 @@ static void check_value(Checker *c, const IrOp *op, IrKey key, const IrArg *arg)
             const IrArg *other = ir_find(op, key == IRK_A ? IRK_B : IRK_A);
             if (other && other->kind == IRA_VAL) want = type_of(c, other->id);
         }
-        if (want == IR_I32 && (arg->imm < INT32_MIN || arg->imm > INT32_MAX)) fail_operand(c, key, "does not fit i32");
-        if (want == IR_PRED && (arg->imm & ~INT64_C(1))) fail_operand(c, key, "is no truth value");
+        if (want == IR_I32 && (arg->imm < INT32_MIN || arg->imm > INT32_MAX))
+            check_fail_operand(c, key, "does not fit i32");
+        if (want == IR_PRED && (arg->imm & ~INT64_C(1))) check_fail_operand(c, key, "is no truth value");
         return;
     }
     if (arg->kind != IRA_VAL) {
-        fail_operand(c, key, "is no value");
+        check_fail_operand(c, key, "is no value");
         return;
     }
     IrType t = type_of(c, arg->id);
     if (op->op == IR_CVT || op->op == IR_CMP) return; /* checked with the op */
-    if (want != IR_NONE ? t != want : t != IR_I32 && t != IR_I64) fail_operand(c, key, "has the wrong type");
+    if (want != IR_NONE ? t != want : t != IR_I32 && t != IR_I64) check_fail_operand(c, key, "has the wrong type");
 }
 
 static void check_operand(Checker *c, const IrOp *op, const IrOperand *o, uint32_t *seen)
@@ -122,24 +111,24 @@ static void check_operand(Checker *c, const IrOp *op, const IrOperand *o, uint32
     unsigned n = ir_list(op, o->key, &arg);
     uint32_t words;
     if (n == 0) {
-        if (!o->optional && !o->list) fail_operand(c, o->key, "is missing");
+        if (!o->optional && !o->list) check_fail_operand(c, o->key, "is missing");
         return;
     }
     *seen += n;
-    if (n > 1 && !o->list) fail_operand(c, o->key, "stands twice");
+    if (n > 1 && !o->list) check_fail_operand(c, o->key, "stands twice");
     switch (o->kind) {
     case 'v':
         for (unsigned i = 0; i < n; i++) check_value(c, op, o->key, &arg[i]);
         return;
     case 'p':
-        if (arg->kind != IRA_VAL || type_of(c, arg->id) != IR_PRED) fail_operand(c, o->key, "is no pred");
+        if (arg->kind != IRA_VAL || type_of(c, arg->id) != IR_PRED) check_fail_operand(c, o->key, "is no pred");
         return;
     case 'i':
-        if (arg->kind != IRA_IMM) fail_operand(c, o->key, "is no number");
+        if (arg->kind != IRA_IMM) check_fail_operand(c, o->key, "is no number");
         return;
     case 'w':
         ir_words(o->key, &words);
-        if (arg->kind != IRA_WORD || arg->id >= words) fail_operand(c, o->key, "is no word of its list");
+        if (arg->kind != IRA_WORD || arg->id >= words) check_fail_operand(c, o->key, "is no word of its list");
         return;
     default: break;
     }
@@ -147,7 +136,7 @@ static void check_operand(Checker *c, const IrOp *op, const IrOperand *o, uint32
         if (KINDS[i].kind != o->kind) continue;
         uint32_t id = arg->kind == IRA_LX ? arg->id - 1 : arg->id; /* launch expressions count from 1 */
         if (arg->kind != KINDS[i].arg || id >= object_count(c->k, arg->kind))
-            fail_operand(c, o->key, "is not what it must be");
+            check_fail_operand(c, o->key, "is not what it must be");
         else if (arg->kind == IRA_BUF || arg->kind == IRA_BAR) check_parts(c, op, arg, seen);
     }
 }
@@ -164,27 +153,27 @@ static void check_types(Checker *c, const IrOp *op)
 {
     IrType a = arg_type(c, op, IRK_A), b = arg_type(c, op, IRK_B);
     bool integer = op->type == IR_I32 || op->type == IR_I64;
-    if (op->op == IR_CMP && (a && b ? a != b : (a | b) == IR_PRED)) fail(c, "operands of different types");
-    if (op->op == IR_CVT && (a == IR_NONE || !integer)) fail(c, "cvt is from a value to an integer");
-    if (op->op >= IR_ADD && op->op <= IR_SHR && !integer) fail(c, "arithmetic on what is no integer");
-    if (op->op == IR_LOOP && !integer) fail(c, "a loop's index is an integer");
-    if (op->op == IR_PARAM && !integer) fail(c, "a launch expression is an integer");
+    if (op->op == IR_CMP && (a && b ? a != b : (a | b) == IR_PRED)) check_fail(c, "operands of different types");
+    if (op->op == IR_CVT && (a == IR_NONE || !integer)) check_fail(c, "cvt is from a value to an integer");
+    if (op->op >= IR_ADD && op->op <= IR_SHR && !integer) check_fail(c, "arithmetic on what is no integer");
+    if (op->op == IR_LOOP && !integer) check_fail(c, "a loop's index is an integer");
+    if (op->op == IR_PARAM && !integer) check_fail(c, "a launch expression is an integer");
     if (op->op == IR_GET && op->type != c->k->vars.v[ir_find(op, IRK_VAR)->id].type)
-        fail(c, "the variable has another type");
+        check_fail(c, "the variable has another type");
 }
 
 static void define(Checker *c, IrVal v, uint32_t mark)
 {
     uint8_t *state = mark ? &c->declared[v] : &c->live[v - 1];
-    if (*state) fail(c, mark ? "the variable is declared twice" : "the value is defined twice");
+    if (*state) check_fail(c, mark ? "the variable is declared twice" : "the value is defined twice");
     *state = 1;
     vec_push(c->arena, &c->scope, v | mark);
 }
 
 static void open_block(Checker *c, const IrOp *op)
 {
-    if (c->depth == DEPTH_MAX) {
-        fail(c, "blocks nested too deeply");
+    if (c->depth == IR_DEPTH_MAX) {
+        check_fail(c, "blocks nested too deeply");
         return;
     }
     c->blocks[c->depth].op = op->op;
@@ -194,7 +183,7 @@ static void open_block(Checker *c, const IrOp *op)
 static void close_block(Checker *c, const IrOp *op)
 {
     if (c->depth == 0 || (op->op == IR_ELSE && c->blocks[c->depth - 1].op != IR_IF)) {
-        fail(c, "no block is open that this belongs to");
+        check_fail(c, "no block is open that this belongs to");
         return;
     }
     uint32_t from = c->blocks[--c->depth].scope;
@@ -206,21 +195,10 @@ static void close_block(Checker *c, const IrOp *op)
     c->scope.n = from;
 }
 
-static void check_range(Checker *c, const IrOp *op)
-{
-    const IrArg *bytes = ir_find(op, IRK_BYTES);
-    if (ir_op_info(op->op)->group != IRG_COPY || bytes == NULL || bytes->kind != IRA_IMM) return;
-    const IrArg *obj = ir_find(op, IRK_DST);
-    if (obj == NULL) obj = ir_find(op, IRK_SRC);
-    const IrArg *byte = ir_part(op, obj, IRK_OFFSET);
-    int64_t start = byte && byte->kind == IRA_IMM ? byte->imm : 0, size = c->k->bufs.v[obj->id].bytes;
-    if (bytes->imm < 0 || bytes->imm > size - start) fail(c, "copies more bytes than the buffer's slot has");
-}
-
 static void check_op(Checker *c, const IrOp *op)
 {
     if (op->op >= IR_OP_COUNT) {
-        fail(c, "no such op");
+        check_fail(c, "no such op");
         return;
     }
     const IrSignature *sig = ir_signature(op->op);
@@ -228,30 +206,26 @@ static void check_op(Checker *c, const IrOp *op)
     uint32_t seen = 0;
     for (unsigned i = 0; i < sig->n && c->error == NULL; i++) check_operand(c, op, &sig->v[i], &seen);
     if (c->error) return;
-    if (seen != op->nargs) fail(c, "operands that the op does not have");
-    if (op->guard && type_of(c, op->guard) != IR_PRED) fail(c, "the guard is no pred");
+    if (seen != op->nargs) check_fail(c, "operands that the op does not have");
+    if (op->guard && type_of(c, op->guard) != IR_PRED) check_fail(c, "the guard is no pred");
     if (op->guard && (ir_op_info(op->op)->group == IRG_CONTROL || (op->dst && op->op != IR_LOADS)))
-        fail(c, "an op that can't have a guard");
+        check_fail(c, "an op that can't have a guard");
     uint8_t result = ir_op_info(op->op)->result;
-    if ((result == IR_NONE) != (op->dst == 0)) fail(c, op->dst ? "defines a value" : "defines no value");
+    if ((result == IR_NONE) != (op->dst == 0)) check_fail(c, op->dst ? "defines a value" : "defines no value");
     if (op->dst && (op->dst > c->k->value_types.n || op->type != c->k->value_types.v[op->dst - 1] ||
                     op->type == IR_NONE || op->type > IR_PRED || (result != IR_RESULT_ANY && result != op->type)))
-        fail(c, "the result has another type");
+        check_fail(c, "the result has another type");
     if (c->error) return;
     const IrArg *var = ir_find(op, IRK_VAR);
-    if (var && op->op != IR_VAR && c->declared[var->id] != 1) fail(c, "the variable is not in scope");
+    if (var && op->op != IR_VAR && c->declared[var->id] != 1) check_fail(c, "the variable is not in scope");
     check_types(c, op);
-    check_range(c, op);
-    if (op->op == IR_BAR_INIT) {
-        const IrArg *bar = ir_find(op, IRK_BAR), *slot = ir_part(op, bar, IRK_SLOT);
-        int64_t n = slot == NULL ? 0 : slot->kind == IRA_IMM ? slot->imm : -1;
-        if (c->depth || op->guard || n < 0 || c->inits[bar->id][n])
-            fail(c, "is for one slot, once and unconditionally");
-        else c->inits[bar->id][n] = true;
-    }
+    check_rules(c, op);
     if (ir_opens_block(op->op)) open_block(c, op);
     if (c->error) return;
-    if (op->op == IR_VAR) define(c, var->id, VAR_MARK);
+    if (op->op == IR_VAR) {
+        define(c, var->id, VAR_MARK);
+        c->depth_of[var->id] = c->depth;
+    }
     if (op->dst) define(c, op->dst, 0);
 }
 
@@ -313,28 +287,48 @@ static void check_layout(Checker *c)
     }
 }
 
+/* What a body defines is out of scope behind it; but the values of init, outside its blocks, the others see. */
+static void leave_body(Checker *c)
+{
+    for (uint32_t i = 0; i < c->scope.n && c->body; i++)
+        if (!(c->scope.v[i] & VAR_MARK)) c->live[c->scope.v[i] - 1] = 2;
+    c->scope.n = 0;
+}
+
+static void check_body(Checker *c)
+{
+    bool *by_init = c->created;
+    c->role = ir_body(c->k, c->body);
+    c->declared = arena_array(c->arena, uint8_t, c->k->vars.n);
+    c->created = arena_array(c->arena, bool, c->k->pols.n);
+    for (uint32_t i = 0; i < c->k->pols.n; i++) c->created[i] = by_init[i];
+    c->depth = 0;
+    check_body_rules(c);
+    for (c->at = 0; c->at < c->role->ops.n && c->error == NULL; c->at++) check_op(c, &c->role->ops.v[c->at]);
+    if (c->depth && c->error == NULL) {
+        c->at = c->role->ops.n - 1;
+        check_fail(c, "a block is not closed");
+    }
+    leave_body(c);
+    if (c->body) c->created = by_init;
+}
+
 const char *ir_check(Arena *a, const IrKernel *k)
 {
     Checker *c = arena_new(a, Checker);
     c->arena = a;
     c->k = k;
     c->live = arena_array(a, uint8_t, k->value_types.n);
+    c->created = arena_array(a, bool, k->pols.n);
+    c->depth_of = arena_array(a, uint32_t, k->vars.n);
+    c->of_one = arena_array(a, uint32_t, k->value_types.n);
+    c->var_of_one = arena_array(a, bool, k->vars.n);
     if (k->value_names.n != k->value_types.n) return "values and their names differ in number";
     check_layout(c);
     c->inits = arena_array(a, bool *, k->bars.n);
     for (uint32_t b = 0; b < k->bars.n && c->error == NULL; b++) c->inits[b] = arena_array(a, bool, k->bars.v[b].slots);
-    for (uint32_t r = 0; r < k->roles.n && c->error == NULL; r++) {
-        c->role = &k->roles.v[r];
-        c->declared = arena_array(a, uint8_t, k->vars.n);
-        c->depth = 0;
-        c->scope.n = 0;
-        for (c->at = 0; c->at < c->role->ops.n && c->error == NULL; c->at++) check_op(c, &c->role->ops.v[c->at]);
-        if (c->depth && c->error == NULL) {
-            c->at = c->role->ops.n - 1;
-            fail(c, "a block is not closed");
-        }
-        for (uint32_t v = 0; v < k->value_types.n; v++) c->live[v] = c->live[v] ? 2 : 0; /* no value crosses roles */
-    }
+    if (c->error == NULL) check_kernel_rules(c);
+    for (; c->body < ir_bodies(k) && c->error == NULL; c->body++) check_body(c);
     if (c->error == NULL) check_inits(c);
     return c->error;
 }

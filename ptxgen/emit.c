@@ -72,7 +72,7 @@ static uint32_t file_number(PtxWriter *w, const Source *f)
     return w->files.n;
 }
 
-static void statement(PtxWriter *w, Span span)
+void ptx_statement(PtxWriter *w, Span span)
 {
     if (span.lo == w->span.lo && span.hi == w->span.hi) return;
     w->span = span;
@@ -108,100 +108,6 @@ static void statement(PtxWriter *w, Span span)
     }
 }
 
-/* ---- roles ---- */
-
-static const Opnd NONE = {.kind = OPND_EMPTY};
-static const char LEAVE[] = "leave"; /* label at the end of the kernel */
-
-/* One thread of the role's first warp runs the body: elect.sync picks the same one each time, but is asked once. */
-static void enter_elected(PtxWriter *w, const char *what, const char *name, uint32_t label)
-{
-    Opnd elected = ptx_reg(w, RC_PRED);
-    w->slots[SLOT_pred] = elected;
-    ptx_form(w, NONE, FORM_ELECT);
-    ptx_branch(w, elected, false, what, name, label);
-}
-
-static void role_ops(PtxWriter *w, const IrRole *r)
-{
-    w->blocks.n = 0;
-    for (uint32_t i = 0; i < r->ops.n; i++) {
-        statement(w, r->ops.v[i].span);
-        ptx_op(w, &r->ops.v[i]);
-    }
-    while (w->blocks.n) ptx_op(w, &(IrOp){.op = IR_END}); /* labels that were branched to must stand somewhere */
-    statement(w, (Span){0, 0});
-}
-
-/* What all roles use: shared memory, generic addresses of the maps (they are parameters), addresses of the tensors. */
-static void prologue(PtxWriter *w)
-{
-    const MfKernel *mf = &w->k->mf;
-    for (uint32_t i = 0; i < mf->params.n; i++) {
-        const MfParam *p = &mf->params.v[i];
-        char name[32] = "[param_";
-        size_t n = 7, from = 1;
-        for (uint32_t ten = 1000000000; ten; ten /= 10)
-            if (i >= ten || ten == 1) name[n++] = (char)('0' + i / ten % 10);
-        if (p->kind == MF_PARAM_MAP && p->index < mf->maps.n) {
-            Opnd at = ptx_reg(w, RC_B64);
-            PTX_INS(w, "mov.b64", at, opnd_textn(name + from, n - from));
-            PTX_INS(w, "cvta.param.u64", at, at);
-            w->maps[p->index] = at;
-        } else if (p->kind == MF_PARAM_ADDRESS && p->index < mf->tensors.n) {
-            Opnd at = ptx_reg(w, RC_B64);
-            name[n++] = ']';
-            PTX_INS(w, "ld.param.b64", at, opnd_textn(name, n));
-            PTX_INS(w, "cvta.to.global.u64", at, at);
-            w->tensors[p->index] = at;
-        }
-    }
-    if (mf->smem) {
-        w->smem = ptx_reg(w, RC_B32);
-        PTX_INS(w, "mov.b32", w->smem, opnd_lit(PTX_SMEM));
-    }
-    for (uint32_t i = 0; i < w->k->pols.n; i++) w->pols[i] = ptx_reg(w, RC_B64);
-}
-
-static void single_role(PtxWriter *w, const IrRole *r)
-{
-    uint32_t label = w->labels++;
-    if (r->elect) {
-        if (w->k->mf.threads > 32) { /* elect.sync by all lanes of one warp */
-            Opnd tid = ptx_reg(w, RC_B32), other = ptx_reg(w, RC_PRED);
-            PTX_INS(w, "mov.u32", tid, opnd_lit("%tid.x"));
-            PTX_INS(w, "setp.gt.u32", other, tid, opnd_int(31));
-            ptx_branch(w, other, true, LEAVE, "", label);
-        }
-        enter_elected(w, LEAVE, "", label);
-    }
-    prologue(w);
-    role_ops(w, r);
-    if (r->elect) ptx_label(w, LEAVE, "", label);
-}
-
-static void many_roles(PtxWriter *w)
-{
-    Opnd warp = ptx_reg(w, RC_B32);
-    PTX_INS(w, "mov.u32", warp, opnd_lit("%tid.x"));
-    PTX_INS(w, "shr.u32", warp, warp, opnd_int(5));
-    prologue(w);
-    uint32_t first = 0;
-    for (uint32_t i = 0; i < w->k->roles.n; i++) {
-        const IrRole *r = &w->k->roles.v[i];
-        uint32_t label = w->labels++, last = first + (r->elect || r->warps == 0 ? 1 : r->warps) - 1;
-        Opnd below = ptx_reg(w, RC_PRED), above = ptx_reg(w, RC_PRED);
-        PTX_INS(w, "setp.lt.u32", below, warp, opnd_int(first));
-        ptx_branch(w, below, true, "after", r->name, label);
-        PTX_INS(w, "setp.gt.u32", above, warp, opnd_int(last));
-        ptx_branch(w, above, true, "after", r->name, label);
-        if (r->elect) enter_elected(w, "after", r->name, label);
-        role_ops(w, r);
-        ptx_label(w, "after", r->name, label);
-        first += r->warps;
-    }
-}
-
 /* ---- kernel ---- */
 
 static void begin_body(PtxWriter *w, const IrKernel *k)
@@ -215,7 +121,11 @@ static void begin_body(PtxWriter *w, const IrKernel *k)
     w->shown = NULL;
     memset(w->loc, 0, sizeof w->loc);
     w->span = (Span){0, 0};
-    w->smem = opnd_lit("missing"); /* a kernel that names shared memory has some */
+    w->smem = opnd_lit("missing");              /* a kernel that names shared memory has some */
+    w->counter = w->much = opnd_lit("missing"); /* the same: ir_check */
+    w->warp = w->lane = w->elected = (Opnd){.kind = OPND_EMPTY};
+    w->first_warp = 0;
+    w->divided = false;
 
     uint32_t n = k->value_types.n;
     w->vals.v = mem_grow(w->mem, w->vals.v, &w->vals.cap, n, sizeof *w->vals.v);
@@ -241,6 +151,8 @@ static const char *param_comment(const MfKernel *mf, const MfParam *p)
 {
     if (p->kind == MF_PARAM_MAP) return p->index < mf->maps.n ? mf->maps.v[p->index].name : NULL;
     if (p->kind == MF_PARAM_ADDRESS) return p->index < mf->tensors.n ? mf->tensors.v[p->index].name : NULL;
+    if (p->kind == MF_PARAM_COUNTER) return "counter of tickets";
+    if (p->kind == MF_PARAM_HINTS) return "more than L2 holds";
     return NULL;
 }
 
@@ -254,7 +166,7 @@ static uint32_t put_params(PtxWriter *w, const MfKernel *mf)
         bool map = p->kind == MF_PARAM_MAP;
         at = map ? (at + 63) / 64 * 64 + 128 : at + 8;
         if (map) text_lit(t, "    .param .align 64 .b8 param_");
-        else if (p->kind == MF_PARAM_ADDRESS) text_lit(t, "    .param .u64 param_");
+        else if (p->kind == MF_PARAM_ADDRESS || p->kind == MF_PARAM_COUNTER) text_lit(t, "    .param .u64 param_");
         else text_lit(t, "    .param .s64 param_");
         text_uint(t, i);
         if (map) text_lit(t, "[128]");
@@ -298,8 +210,10 @@ static void put_signature(PtxWriter *w, const MfKernel *mf)
 
 static void put_registers(PtxWriter *w)
 {
-    static const char *const decl[RC_COUNT] = {
-        [RC_B32] = "    .reg .b32 %r<", [RC_B64] = "    .reg .b64 %rd<", [RC_PRED] = "    .reg .pred %p<"};
+    static const char *const decl[RC_COUNT] = {[RC_B32] = "    .reg .b32 %r<",
+                                               [RC_B64] = "    .reg .b64 %rd<",
+                                               [RC_PRED] = "    .reg .pred %p<",
+                                               [RC_B16] = "    .reg .b16 %h<"};
     for (int c = RC_B32; c < RC_COUNT; c++) {
         if (w->regs[c] == 0) continue;
         text_str(&w->out, decl[c]);
@@ -318,8 +232,7 @@ void ptx_kernel(PtxWriter *w, const IrKernel *k)
     if (k->zero_bytes > w->zero_bytes) w->zero_bytes = k->zero_bytes;
 
     begin_body(w, k);
-    if (k->roles.n == 1) single_role(w, &k->roles.v[0]);
-    else if (k->roles.n) many_roles(w);
+    ptx_bodies(w);
 
     add_line(w, 0, k->span); /* its place among the others is found below */
     PtxLine *first = &w->lines.v[w->first_line_entry];

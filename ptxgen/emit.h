@@ -1,9 +1,11 @@
 /* Inside the emitter: the writer's state and the helpers that the emit_*.c files share.
  *
- * emit.c           begin, kernel, end: header, signatures, roles, statements
+ * emit.c           begin, kernel, end: header, signatures, statements
+ * emit_roles.c     who runs what: init, the roles by their warps, exit; what all of them use
  * emit_text.c      registers, operands, instructions written from templates or mnemonics
- * emit_scalar.c    arithmetic, comparisons, variables, loads of scalars
- * emit_ops.c       control, barriers, groups, fences, copies; the table of ops
+ * emit_scalar.c    arithmetic, comparisons, variables, loads of scalars, tickets
+ * emit_ops.c       control, barriers, groups, fences; the table of ops
+ * emit_copies.c    shared addresses, copies, policies
  * emit_names.c     entry names that PTX accepts
  * emit_manifest.c  the launch manifest as PTX
  *
@@ -19,7 +21,7 @@
 #define PTX_SMEM "smem"      /* dynamic shared memory of every kernel */
 #define PTX_ZERO "tile_zero" /* the block of zeros */
 
-typedef enum RegClass { RC_NONE, RC_B32, RC_B64, RC_PRED, RC_COUNT } RegClass;
+typedef enum RegClass { RC_NONE, RC_B32, RC_B64, RC_PRED, RC_B16, RC_COUNT } RegClass;
 
 typedef enum OpndKind {
     OPND_EMPTY,
@@ -27,7 +29,7 @@ typedef enum OpndKind {
     OPND_REG,         /* register `reg` of class `cls` */
     OPND_INT,         /* k */
     OPND_ADDR,        /* 32-bit register plus k bytes */
-    OPND_MEM,         /* register in brackets */
+    OPND_MEM,         /* register plus k bytes in brackets */
     OPND_AFTER_COMMA, /* ", " and the register */
     OPND_COORDS       /* the writer's list of coordinates */
 } OpndKind;
@@ -73,11 +75,11 @@ typedef struct PtxVal { /* where an IR value lives */
 } PtxVal;
 
 typedef struct PtxBlock {
-    uint8_t op; /* IR_LOOP or IR_IF */
+    uint8_t op; /* IrOpcode that opened it */
     bool is_else;
     uint32_t label;
-    const char *name;  /* of the index of a loop, or "" */
-    Opnd index, bound; /* of a loop */
+    const char *name;  /* of the index of a loop or lanes, or "" */
+    Opnd index, bound; /* of a loop or lanes */
 } PtxBlock;
 
 /* A growing array from the allocator, reused kernel after kernel. */
@@ -116,6 +118,12 @@ struct PtxWriter {
     uint32_t regs[RC_COUNT];
     uint32_t labels;
     Opnd smem; /* register with the address of the shared memory */
+    Opnd warp, lane;  /* of the thread in its CTA and warp; empty where nothing asks */
+    Opnd counter;     /* address of the tickets' counter */
+    Opnd much;        /* predicate: the launch moves more than L2 holds */
+    Opnd elected;     /* predicate of the body's elected thread; empty where that is all who run it */
+    uint32_t first_warp; /* of the role at hand */
+    bool divided;     /* threads of one warp come to the body at different times */
     SCRATCH(PtxVal) vals;
     SCRATCH(Opnd) vars; /* then the registers of maps, tensors and policies */
     Opnd *maps, *tensors, *pols;
@@ -156,6 +164,9 @@ Opnd ptx_in_reg(PtxWriter *w, Opnd o, RegClass c); /* an immediate moved to a re
 Opnd ptx_define(PtxWriter *w, const IrOp *op);
 void ptx_define_int(PtxWriter *w, const IrOp *op, int64_t k);
 
+/* The address in the CTA `rank` of the cluster that corresponds to an own shared address. */
+Opnd ptx_mapa(PtxWriter *w, Opnd address, Opnd rank);
+
 /* One instruction: guard (a predicate register or empty), mnemonic, operands. */
 void ptx_ins(PtxWriter *w, Opnd guard, const char *mnemonic, const Opnd *v, unsigned n);
 #define PTX_INS(w, mnemonic, ...)                                                                                      \
@@ -171,13 +182,27 @@ void ptx_ascii(Text *t, const char *s, size_t n, bool in_string);
 /* An identifier as part of a label. */
 void ptx_word(Text *t, const char *s);
 
+/* "[param_7]" into buf; without the brackets from its second character on. */
+enum { PTX_PARAM_ROOM = 24 };
+Opnd ptx_param_name(char *buf, uint32_t number, bool brackets);
+
 /* ---- emit_scalar.c, emit_ops.c ---- */
 /* guard: a predicate register, or empty. */
 typedef void PtxOp(PtxWriter *w, const IrOp *op, Opnd guard);
 PtxOp ptx_op_const, ptx_op_param, ptx_op_sreg, ptx_op_binary, ptx_op_div, ptx_op_not, ptx_op_cmp, ptx_op_sel,
-    ptx_op_cvt, ptx_op_var, ptx_op_loads, ptx_op_gaddr, ptx_op_zaddr;
+    ptx_op_cvt, ptx_op_var, ptx_op_loads, ptx_op_gaddr, ptx_op_zaddr, ptx_op_ticket;
 void ptx_op(PtxWriter *w, const IrOp *op);
 const MfParam *ptx_param(const PtxWriter *w, MfParamKind kind, uint32_t index, uint32_t *number);
+
+/* ---- emit_copies.c ---- */
+/* Shared address of a buffer or barrier operand with its slot and byte offset. */
+Opnd ptx_shared_address(PtxWriter *w, const IrOp *op, IrKey key);
+PtxOp ptx_op_tma_load, ptx_op_tma_store, ptx_op_tma_prefetch, ptx_op_blk_load, ptx_op_blk_store, ptx_op_blk_prefetch,
+    ptx_op_peer, ptx_op_st_async, ptx_op_lds, ptx_op_sts, ptx_op_policy;
+
+/* ---- emit_roles.c ---- */
+void ptx_bodies(PtxWriter *w);
+void ptx_statement(PtxWriter *w, Span span); /* emit.c */
 
 /* ---- emit_names.c ---- */
 /* A name for the kernel's entry that PTX takes, that no other of the module has. `t` is room to spell it in. */

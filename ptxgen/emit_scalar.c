@@ -119,13 +119,10 @@ void ptx_op_param(PtxWriter *w, const IrOp *op, Opnd guard)
     uint32_t number;
     int64_t k;
     if (expr && ptx_param(w, MF_PARAM_VALUE, expr->id, &number)) {
-        char name[24] = "[param_";
-        size_t n = 7;
-        for (uint32_t ten = 1000000000; ten; ten /= 10)
-            if (number >= ten || ten == 1) name[n++] = (char)('0' + number / ten % 10);
-        name[n++] = ']';
+        char name[PTX_PARAM_ROOM];
+        Opnd at = ptx_param_name(name, number, true);
         /* The low half of a little-endian s64 is its value where it fits 32 bits. */
-        PTX_INS(w, op->type == IR_I32 ? "ld.param.b32" : "ld.param.b64", ptx_define(w, op), opnd_textn(name, n));
+        PTX_INS(w, op->type == IR_I32 ? "ld.param.b32" : "ld.param.b64", ptx_define(w, op), at);
     } else if (expr && lx_is_const(&w->k->mf.lx, expr->id, &k)) {
         ptx_define_int(w, op, k);
     } else {
@@ -281,4 +278,22 @@ void ptx_op_loads(PtxWriter *w, const IrOp *op, Opnd guard)
     if (guard.kind != OPND_EMPTY) PTX_INS(w, "mov.b64", d, opnd_int(-1));
     at.kind = at.kind == OPND_REG ? OPND_MEM : at.kind;
     ptx_ins(w, guard, mnemonic, (const Opnd[]){d, at}, 2);
+}
+
+/* PTX ISA, atom: inc starts again at 0 behind its operand. */
+void ptx_op_ticket(PtxWriter *w, const IrOp *op, Opnd guard)
+{
+    Opnd bound = ptx_value32(w, ir_find(op, IRK_B));
+    Opnd d = ptx_define(w, op), drawn = ptx_reg(w, RC_B32), at = w->counter;
+    if (bound.kind == OPND_INT) {
+        bound.u.k = (int32_t)(uint32_t)((uint64_t)bound.u.k - 1);
+    } else {
+        Opnd last = ptx_reg(w, RC_B32);
+        PTX_INS(w, "add.s32", last, bound, opnd_int(-1));
+        bound = last;
+    }
+    at.kind = at.kind == OPND_REG ? OPND_MEM : at.kind;
+    if (guard.kind != OPND_EMPTY) PTX_INS(w, "mov.b64", d, opnd_int(-1));
+    ptx_ins(w, guard, "atom.relaxed.gpu.global.inc.u32", (const Opnd[]){drawn, at, bound}, 3);
+    ptx_ins(w, guard, "cvt.u64.u32", (const Opnd[]){d, drawn}, 2);
 }

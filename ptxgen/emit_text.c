@@ -96,6 +96,28 @@ void ptx_define_int(PtxWriter *w, const IrOp *op, int64_t k)
     if (op->dst > 0 && op->dst <= w->vals.n) w->vals.v[op->dst - 1] = (PtxVal){.kind = OPND_INT, .k = k};
 }
 
+Opnd ptx_param_name(char *buf, uint32_t number, bool brackets)
+{
+    size_t n = 7;
+    memcpy(buf, "[param_", n);
+    for (uint32_t ten = 1000000000; ten; ten /= 10)
+        if (number >= ten || ten == 1) buf[n++] = (char)('0' + number / ten % 10);
+    buf[n++] = ']';
+    return brackets ? opnd_textn(buf, n) : opnd_textn(buf + 1, n - 2);
+}
+
+/* What is constant in the address may stay behind: the CTAs of a cluster have the same layout. */
+Opnd ptx_mapa(PtxWriter *w, Opnd address, Opnd rank)
+{
+    if (address.kind != OPND_ADDR) return address;
+    Opnd there = ptx_reg(w, RC_B32);
+    w->slots[SLOT_reg] = there;
+    w->slots[SLOT_src] = (Opnd){.kind = OPND_REG, .cls = RC_B32, .reg = address.reg};
+    w->slots[SLOT_rank] = rank;
+    ptx_form(w, (Opnd){.kind = OPND_EMPTY}, FORM_MAPA);
+    return opnd_addr(there, address.u.k);
+}
+
 /* ---- operands as text ---- */
 
 static void put_reg(Text *t, uint8_t cls, uint32_t reg)
@@ -104,6 +126,7 @@ static void put_reg(Text *t, uint8_t cls, uint32_t reg)
     size_t n = 2;
     if (cls == RC_PRED) buf[1] = 'p';
     else if (cls == RC_B64) buf[n++] = 'd';
+    else if (cls == RC_B16) buf[1] = 'h';
     if (reg < 10) {
         buf[n++] = (char)('0' + reg);
         text_put(t, buf, n);
@@ -117,6 +140,13 @@ static void put_reg(Text *t, uint8_t cls, uint32_t reg)
     }
 }
 
+static void put_sum(Text *t, const Opnd *o)
+{
+    put_reg(t, o->cls, o->reg);
+    if (o->u.k > 0) text_char(t, '+');
+    if (o->u.k != 0) text_int(t, o->u.k);
+}
+
 static void put_opnd(PtxWriter *w, const Opnd *o)
 {
     Text *t = &w->body;
@@ -125,14 +155,10 @@ static void put_opnd(PtxWriter *w, const Opnd *o)
     case OPND_TEXT: text_put(t, o->u.s, o->n); break;
     case OPND_REG: put_reg(t, o->cls, o->reg); break;
     case OPND_INT: text_int(t, o->u.k); break;
-    case OPND_ADDR:
-        put_reg(t, o->cls, o->reg);
-        if (o->u.k > 0) text_char(t, '+');
-        if (o->u.k != 0) text_int(t, o->u.k);
-        break;
+    case OPND_ADDR: put_sum(t, o); break;
     case OPND_MEM:
         text_char(t, '[');
-        put_reg(t, o->cls, o->reg);
+        put_sum(t, o);
         text_char(t, ']');
         break;
     case OPND_AFTER_COMMA:

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "lang/lang.h"
 #include "runtime/sim/maps.h"
 
 /* ---- 16-bit floats: without branches, so that loops become vector code ---- */
@@ -272,39 +273,14 @@ uint64_t sim_atomic(uint8_t *at, RedOp op, PtxType type, uint64_t a, uint64_t b,
     return old;
 }
 
-/* PTX ISA, cp.reduce.async.bulk.tensor: "the valid combinations of .redOp and element type". */
+/* Which operation goes with which type of map is a row of lang/reductions.def, in the order of RedOp. */
 PtxType sim_reduce_type(int map_type, RedOp op)
 {
     static const PtxType number[MAP_TYPE_COUNT] = {
-        [MAP_U8] = PTX_NO_TYPE,
-        [MAP_U16] = PTX_NO_TYPE,
-        [MAP_U32] = PTX_U32,
-        [MAP_S32] = PTX_S32,
-        [MAP_U64] = PTX_U64,
-        [MAP_S64] = PTX_S64,
-        [MAP_F16] = PTX_F16,
-        [MAP_F32] = PTX_F32,
-        [MAP_F64] = PTX_F64, /* not in the ISA's table; works (measured) */
-        [MAP_BF16] = PTX_BF16,
-        [MAP_F32_FTZ] = PTX_F32,
-        [MAP_TF32] = PTX_NO_TYPE,
-        [MAP_TF32_FTZ] = PTX_NO_TYPE,
-        [MAP_U4_ALIGN8] = PTX_NO_TYPE,
-        [MAP_U4_ALIGN16] = PTX_NO_TYPE,
-        [MAP_U6_ALIGN16] = PTX_NO_TYPE,
+        [MAP_U32] = PTX_U32, [MAP_S32] = PTX_S32, [MAP_U64] = PTX_U64,   [MAP_S64] = PTX_S64,     [MAP_F16] = PTX_F16,
+        [MAP_F32] = PTX_F32, [MAP_F64] = PTX_F64, [MAP_BF16] = PTX_BF16, [MAP_F32_FTZ] = PTX_F32,
     };
-    if (map_type < 0 || map_type >= MAP_TYPE_COUNT) return PTX_NO_TYPE;
-    PtxType t = number[map_type];
-    bool whole = t == PTX_U32 || t == PTX_S32 || t == PTX_U64 || t == PTX_S64;
-    switch (op) {
-    case RED_ADD: return t == PTX_S64 ? PTX_NO_TYPE : t;
-    case RED_MIN:
-    case RED_MAX: return t == PTX_F32 || t == PTX_F64 ? PTX_NO_TYPE : t;
-    case RED_INC:
-    case RED_DEC: return t == PTX_U32 ? t : PTX_NO_TYPE;
-    case RED_AND:
-    case RED_OR:
-    case RED_XOR: return whole ? t : PTX_NO_TYPE;
-    default: return PTX_NO_TYPE;
-    }
+    size_t n;
+    const char *const *words = word_list(WORDS_REDUCE, &n);
+    return (size_t)op < n && reduction_of_map(words[op], map_type) ? number[map_type] : PTX_NO_TYPE;
 }

@@ -268,6 +268,24 @@ static inline IrVal get(Bench *b, IrType t, uint32_t var)
     return define(b, o, t, NULL);
 }
 
+/* A kernel as IR text, in place of those built so far. */
+static inline void read_kernel(Bench *b, const char *text)
+{
+    Diags d;
+    diags_init(&d, &b->arena, &b->sources);
+    IrModule *m = ir_read(&b->arena, names_new(&b->arena), &d, sources_add(&b->sources, "test.ir", text, strlen(text)));
+    if (m == NULL) {
+        Text t;
+        text_init(&t, &b->mem);
+        diags_render(&d, DIAG_HUMAN, false, &t);
+        print_error("%s\n", t.s);
+        text_free(&t);
+    }
+    assert_non_null(m);
+    b->m = *m;
+    b->k = m->kernels.v[0];
+}
+
 /* ---- checking ---- */
 
 typedef struct Emitted {

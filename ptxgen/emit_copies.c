@@ -1,0 +1,324 @@
+/* Copies: shared addresses, maps and coordinates, policies, and one function per kind of copy. */
+#include <string.h>
+
+#include "ptxgen/emit.h"
+
+/* ---- shared addresses ---- */
+
+/* offset + slot * pitch + byte: what is constant goes into the address, the rest into a register. */
+static Opnd shared_address(PtxWriter *w, int64_t offset, uint32_t pitch, const IrArg *slot, const IrArg *byte)
+{
+    Opnd at = w->smem;
+    if (slot) {
+        Opnd s = ptx_value32(w, slot);
+        if (s.kind == OPND_INT) {
+            offset += s.u.k * pitch;
+        } else {
+            Opnd r = ptx_reg(w, RC_B32);
+            PTX_INS(w, "mad.lo.s32", r, s, opnd_int(pitch), at);
+            at = r;
+        }
+    }
+    if (byte) {
+        Opnd b = ptx_value32(w, byte);
+        if (b.kind == OPND_INT) {
+            offset += b.u.k;
+        } else {
+            Opnd r = ptx_reg(w, RC_B32);
+            PTX_INS(w, "add.s32", r, at, b);
+            at = r;
+        }
+    }
+    return opnd_addr(at, offset);
+}
+
+Opnd ptx_shared_address(PtxWriter *w, const IrOp *op, IrKey key)
+{
+    const IrArg *object = ir_find(op, key);
+    const IrArg *slot = NULL, *byte = NULL;
+    if (object == NULL) return opnd_lit("missing");
+    for (const IrArg *p = object + 1; p < op->args + op->nargs && p->key >= IRK_SLOT; p++) {
+        if (p->key == IRK_SLOT) slot = p;
+        else byte = p;
+    }
+    if (object->kind == IRA_BUF && object->id < w->k->bufs.n) {
+        const IrBuf *b = &w->k->bufs.v[object->id];
+        return shared_address(w, b->offset, b->pitch, slot, byte);
+    }
+    if (object->kind == IRA_BAR && object->id < w->k->bars.n)
+        return shared_address(w, w->k->bars.v[object->id].offset, 8, slot, NULL);
+    return opnd_lit("missing");
+}
+
+/* ---- copies ---- */
+
+static void set_policy(PtxWriter *w, const IrOp *op)
+{
+    const IrArg *pol = ir_find(op, IRK_POL);
+    if (pol == NULL || pol->id >= w->k->pols.n) return;
+    w->slots[SLOT_hint] = opnd_lit(".L2::cache_hint");
+    w->slots[SLOT_policy] = w->pols[pol->id];
+    w->slots[SLOT_policy].kind = OPND_AFTER_COMMA;
+}
+
+/* PTX wants the innermost coordinate first; gather4 and scatter4 the column, then the four rows in order. */
+static void set_coords(PtxWriter *w, const IrOp *op, bool rows)
+{
+    const IrArg *first;
+    unsigned n = ir_list(op, IRK_COORDS, &first);
+    if (n > MAP_RANK) n = MAP_RANK;
+    for (unsigned i = 0; i < n; i++) {
+        unsigned at = !rows ? n - 1 - i : i + 1 < n ? i + 1 : 0;
+        w->coords[at] = ptx_value32(w, &first[i]);
+    }
+    w->ncoords = n;
+    w->slots[SLOT_coords].kind = OPND_COORDS;
+    w->slots[SLOT_dim] = opnd_int(n);
+}
+
+static const MfMap *set_map(PtxWriter *w, const IrOp *op)
+{
+    static const MfMap none;
+    const IrArg *map = ir_find(op, IRK_MAP);
+    bool known = map && map->id < w->k->mf.maps.n && w->maps[map->id].kind == OPND_REG;
+    const MfMap *m = known ? &w->k->mf.maps.v[map->id] : &none;
+    w->slots[SLOT_map] = known ? w->maps[map->id] : opnd_lit("missing");
+    set_coords(w, op, m->mode == MAP_GATHER4 || m->mode == MAP_SCATTER4);
+    set_policy(w, op);
+    return m;
+}
+
+/* .shared::cta where the target has it, unless --ptx-version asks for older text: the same copy, as a CTA's own
+ * shared memory is part of its cluster's. */
+static bool to_cluster(const PtxWriter *w, InstrForm cta)
+{
+    return w->m->cluster_dst || w->target == NULL || !target_has(w->target, form_info(cta)->feature);
+}
+
+/* ---- destinations ---- */
+
+/* A 16-bit register, which is what PTX wants of a mask of CTAs. */
+static Opnd mask16(PtxWriter *w, const IrArg *mask)
+{
+    Opnd m = ptx_value32(w, mask);
+    if (m.kind != OPND_REG) return m;
+    Opnd r = ptx_reg(w, RC_B16);
+    PTX_INS(w, "cvt.u16.u32", r, m);
+    return r;
+}
+
+typedef enum Destination { TO_CTA, TO_CLUSTER, TO_MASK } Destination; /* columns of the tables of forms below */
+
+/* Where a load goes: {dst}, {mbar} and {mask}. With a mask they are the own places, taken over by all (PTX ISA,
+ * cp.async.bulk: "the same CTA-relative offset"). */
+static Destination set_destination(PtxWriter *w, const IrOp *op, InstrForm cta)
+{
+    const IrArg *rank = ir_find(op, IRK_RANK), *mask = ir_find(op, IRK_MASK);
+    Opnd dst = ptx_shared_address(w, op, IRK_DST), mbar = ptx_shared_address(w, op, IRK_BAR);
+    if (rank) {
+        Opnd r = ptx_value32(w, rank);
+        bool same = dst.kind == OPND_ADDR && mbar.kind == OPND_ADDR && dst.reg == mbar.reg;
+        dst = ptx_mapa(w, dst, r);
+        mbar = same ? opnd_addr(dst, mbar.u.k) : ptx_mapa(w, mbar, r);
+    }
+    w->slots[SLOT_dst] = dst;
+    w->slots[SLOT_mbar] = mbar;
+    if (mask) w->slots[SLOT_mask] = mask16(w, mask);
+    return mask ? TO_MASK : rank || to_cluster(w, cta) ? TO_CLUSTER : TO_CTA;
+}
+
+/* ---- loads ---- */
+
+void ptx_op_tma_load(PtxWriter *w, const IrOp *op, Opnd guard)
+{
+#define LOAD(f)                                                                                                        \
+    {                                                                                                                  \
+        FORM_TMA_LOAD_##f##_CTA, FORM_TMA_LOAD_##f##_CLUSTER, FORM_TMA_LOAD_##f##_MULTICAST                            \
+    }
+    static const InstrForm forms[][3] = {
+        [MAP_TILED] = LOAD(TILE),        [MAP_IM2COL] = LOAD(IM2COL),
+        [MAP_IM2COL_W] = LOAD(IM2COL_W), [MAP_IM2COL_W128] = LOAD(IM2COL_W128),
+        [MAP_GATHER4] = LOAD(GATHER4),   [MAP_SCATTER4] = LOAD(TILE), /* no load has it: ir_check */
+    };
+#undef LOAD
+    const MfMap *m = set_map(w, op);
+    const InstrForm *f = forms[m->mode <= MAP_SCATTER4 ? m->mode : MAP_TILED];
+    ptx_form(w, guard, f[set_destination(w, op, f[TO_CTA])]);
+}
+
+void ptx_op_blk_load(PtxWriter *w, const IrOp *op, Opnd guard)
+{
+    static const InstrForm forms[] = {FORM_BULK_LOAD_CTA, FORM_BULK_LOAD_CLUSTER, FORM_BULK_LOAD_MULTICAST};
+    w->slots[SLOT_gaddr] = ptx_in_reg(w, ptx_value64(w, ir_find(op, IRK_FROM)), RC_B64);
+    w->slots[SLOT_size] = ptx_value32(w, ir_find(op, IRK_BYTES));
+    set_policy(w, op);
+    ptx_form(w, guard, forms[set_destination(w, op, forms[TO_CTA])]);
+}
+
+void ptx_op_tma_prefetch(PtxWriter *w, const IrOp *op, Opnd guard)
+{
+    static const InstrForm forms[] = {
+        [MAP_TILED] = FORM_TMA_PREFETCH_TILE,        [MAP_IM2COL] = FORM_TMA_PREFETCH_IM2COL,
+        [MAP_IM2COL_W] = FORM_TMA_PREFETCH_IM2COL_W, [MAP_IM2COL_W128] = FORM_TMA_PREFETCH_IM2COL_W128,
+        [MAP_GATHER4] = FORM_TMA_PREFETCH_GATHER4,   [MAP_SCATTER4] = FORM_TMA_PREFETCH_TILE, /* ir_check */
+    };
+    const MfMap *m = set_map(w, op);
+    ptx_form(w, guard, forms[m->mode <= MAP_SCATTER4 ? m->mode : MAP_TILED]);
+}
+
+void ptx_op_blk_prefetch(PtxWriter *w, const IrOp *op, Opnd guard)
+{
+    w->slots[SLOT_gaddr] = ptx_in_reg(w, ptx_value64(w, ir_find(op, IRK_FROM)), RC_B64);
+    w->slots[SLOT_size] = ptx_value32(w, ir_find(op, IRK_BYTES));
+    set_policy(w, op);
+    ptx_form(w, guard, FORM_BULK_PREFETCH);
+}
+
+/* ---- stores and reductions ---- */
+
+/* A label that only readers of the PTX look at: the simulator takes the store behind it as one whose order among writes
+ * of the same bytes is open. */
+static void mark_any_order(PtxWriter *w, const IrOp *op)
+{
+    if (op->any_order) ptx_label(w, "any_order", "", w->labels++);
+}
+
+static Opnd text(const char *s)
+{
+    return opnd_textn(s, strlen(s));
+}
+
+static const char *reduction_word(const IrOp *op)
+{
+    const IrArg *rop = ir_find(op, IRK_ROP);
+    size_t n;
+    const char *const *words = word_list(WORDS_REDUCE, &n);
+    return rop && rop->id < n ? words[rop->id] : "missing"; /* ir_check refuses it */
+}
+
+/* {op} and {type} of a bulk reduction. */
+static void set_reduction(PtxWriter *w, const IrOp *op, InstrForm form)
+{
+    const IrArg *elem = ir_find(op, IRK_ELEM);
+    const char *word = "missing", *type = "missing";
+    if (elem && elem->id < TYPE_COUNT) reduction_of(form, reduction_word(op), (ElemType)elem->id, &word, &type);
+    w->slots[SLOT_op] = text(word);
+    w->slots[SLOT_type] = text(type);
+}
+
+void ptx_op_tma_store(PtxWriter *w, const IrOp *op, Opnd guard)
+{
+    const MfMap *m = set_map(w, op);
+    bool im2col = m->mode == MAP_IM2COL || m->mode == MAP_IM2COL_W || m->mode == MAP_IM2COL_W128;
+    w->slots[SLOT_src] = ptx_shared_address(w, op, IRK_SRC);
+    mark_any_order(w, op);
+    if (op->op == IR_TMA_REDUCE) { /* the map has the type */
+        w->slots[SLOT_op] = text(reduction_word(op));
+        ptx_form(w, guard, im2col ? FORM_TMA_REDUCE_IM2COL : FORM_TMA_REDUCE_TILE);
+        return;
+    }
+    ptx_form(w, guard,
+             im2col                    ? FORM_TMA_STORE_IM2COL
+             : m->mode == MAP_SCATTER4 ? FORM_TMA_STORE_SCATTER4
+                                       : FORM_TMA_STORE_TILE);
+}
+
+void ptx_op_blk_store(PtxWriter *w, const IrOp *op, Opnd guard)
+{
+    w->slots[SLOT_gaddr] = ptx_in_reg(w, ptx_value64(w, ir_find(op, IRK_TO)), RC_B64);
+    w->slots[SLOT_size] = ptx_value32(w, ir_find(op, IRK_BYTES));
+    w->slots[SLOT_src] = ptx_shared_address(w, op, IRK_SRC);
+    set_policy(w, op);
+    mark_any_order(w, op);
+    if (op->op == IR_BLK_REDUCE) set_reduction(w, op, FORM_BULK_REDUCE);
+    ptx_form(w, guard, op->op == IR_BLK_REDUCE ? FORM_BULK_REDUCE : FORM_BULK_STORE);
+}
+
+/* ---- to another CTA of the cluster ---- */
+
+void ptx_op_peer(PtxWriter *w, const IrOp *op, Opnd guard)
+{
+    w->slots[SLOT_size] = ptx_value32(w, ir_find(op, IRK_BYTES));
+    Opnd src = ptx_shared_address(w, op, IRK_SRC);
+    set_destination(w, op, FORM_BULK_PEER);
+    w->slots[SLOT_src] = src; /* mapa has used it */
+    if (op->op == IR_BLK_REDUCE_PEER) set_reduction(w, op, FORM_BULK_REDUCE_PEER);
+    ptx_form(w, guard, op->op == IR_BLK_REDUCE_PEER ? FORM_BULK_REDUCE_PEER : FORM_BULK_PEER);
+}
+
+void ptx_op_st_async(PtxWriter *w, const IrOp *op, Opnd guard)
+{
+    Opnd value = ptx_in_reg(w, ptx_value64(w, ir_find(op, IRK_A)), RC_B64);
+    set_destination(w, op, FORM_ST_ASYNC);
+    w->slots[SLOT_type] = opnd_lit("b64");
+    w->slots[SLOT_value] = value;
+    ptx_form(w, guard, FORM_ST_ASYNC);
+}
+
+/* ---- eight bytes by a thread ---- */
+
+static Opnd in_brackets(Opnd at)
+{
+    if (at.kind == OPND_ADDR) at.kind = OPND_MEM;
+    return at;
+}
+
+void ptx_op_lds(PtxWriter *w, const IrOp *op, Opnd guard)
+{
+    Opnd at = in_brackets(ptx_shared_address(w, op, IRK_SRC)), d = ptx_define(w, op);
+    ptx_ins(w, guard, "ld.shared.b64", (const Opnd[]){d, at}, 2);
+}
+
+void ptx_op_sts(PtxWriter *w, const IrOp *op, Opnd guard)
+{
+    Opnd value = ptx_value64(w, ir_find(op, IRK_A)), at = in_brackets(ptx_shared_address(w, op, IRK_DST));
+    ptx_ins(w, guard, "st.shared.b64", (const Opnd[]){at, value}, 2);
+}
+
+/* ---- policies ---- */
+
+/* "0f" and the bits of the f32: no decimal rounding on the way. */
+static Opnd fraction(double f, char *buf)
+{
+    float x = (float)(f > 0 && f <= 1 ? f : 1);
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    buf[0] = '0';
+    buf[1] = 'f';
+    for (int i = 0; i < 8; i++) buf[2 + i] = "0123456789ABCDEF"[bits >> (28 - 4 * i) & 15];
+    return opnd_textn(buf, 10);
+}
+
+/* A launch that moves no more than L2 holds keeps the usual policy. */
+static void only_much(PtxWriter *w, Opnd policy, Opnd guard)
+{
+    Opnd usual = ptx_reg(w, RC_B64);
+    char number[10];
+    w->slots[SLOT_op] = opnd_lit("evict_normal");
+    w->slots[SLOT_value] = fraction(1, number);
+    w->slots[SLOT_reg] = usual;
+    ptx_form(w, guard, FORM_POLICY_CREATE);
+    ptx_ins(w, guard, "selp.b64", (const Opnd[]){policy, policy, usual, w->much}, 4);
+}
+
+void ptx_op_policy(PtxWriter *w, const IrOp *op, Opnd guard)
+{
+    const IrArg *arg = ir_find(op, IRK_POL);
+    if (arg == NULL || arg->id >= w->k->pols.n) return;
+    const IrPolicy *pol = &w->k->pols.v[arg->id];
+    size_t n;
+    const char *const *words = word_list(WORDS_CACHE, &n);
+    char number[10], other[40] = ".L2::";
+    const char *primary = pol->primary < n ? words[pol->primary] : "missing";
+    if (pol->secondary < n) {
+        size_t len = strlen(words[pol->secondary]);
+        if (len > sizeof other - 5) len = sizeof other - 5;
+        memcpy(other + 5, words[pol->secondary], len);
+        w->slots[SLOT_else] = opnd_textn(other, 5 + len);
+    }
+    w->slots[SLOT_op] = opnd_textn(primary, strlen(primary));
+    w->slots[SLOT_value] = fraction(pol->fraction, number);
+    w->slots[SLOT_reg] = w->pols[arg->id];
+    ptx_form(w, guard, FORM_POLICY_CREATE);
+    if (pol->by_traffic) only_much(w, w->pols[arg->id], guard);
+}

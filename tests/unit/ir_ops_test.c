@@ -1,0 +1,400 @@
+/* Every op of the IR: printed and read back, and what makes each of them ill-formed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "lower/ir_ops.h"
+
+static const char HEAD[] =
+    "module sm_90a\n"
+    "kernel all entry all {\n"
+    "  sym N size\n"
+    "  tensor a f32 [N] stride [1] read written align 16\n"
+    "  tensor b bf16 [N, 64] stride [64, 1] read written align 16\n"
+    "  tensor idx s32 [N] stride [1] read align 16\n"
+    "  arg tensor a\n  arg tensor b\n  arg tensor idx\n"
+    "  map m = b tiled bf16 offset 0 dim [N, 64] pitch [128, 2] box [8, 64] load store\n"
+    "  map g = b gather4 bf16 offset 0 dim [N, 64] pitch [128, 2] box [1, 64] load\n"
+    "  map f = b tiled f32 offset 0 dim [N, 32] pitch [128, 4] box [8, 32] store\n"
+    "  param map m\n  param address a\n  param address b\n  param address idx\n  param counter\n  param hints\n"
+    "  param value N\n  param map g\n  param map f\n"
+    "  deal ticket N per_sm 2\n  traffic N * 8\n"
+    "  grid 4, 1, 1\n  cluster 4, 1, 1\n  threads 224\n  smem 8192\n  zeros 1024\n"
+    "  buf t bytes 1024 align 128 slots 2 pitch 1024 at 0\n"
+    "  buf cell bytes 8 align 128 slots 2 pitch 128 at 2048\n"
+    "  buf big bytes 2048 align 1024 slots 1 pitch 2048 at 4096\n"
+    "  bar full slots 2 count 1 at 3072\n"
+    "  bar free slots 1 count 128 at 3088\n"
+    "  policy p = evict_last fraction 1 by_traffic\n"
+    "  plan turn = transpose extent [8, 32] src bf16 pitch [64, 2] dst bf16 pitch [16, 2] span 16 panel 512 swizzle "
+    "128B threads 128 vector 8 method 1 ways 16, 16\n"
+    "  plan clear = fill extent [16] value 7 dst u64 pitch [8] add sat threads 128 vector 8 method 0 ways 16, 32\n"
+    "  var slot i32\n  var on pred\n";
+
+static const char BODIES[] =
+    "  init {\n"
+    "    %n = param.i64 N\n"
+    "    %rank = sreg cluster_ctarank\n"
+    "    elect bar.init full[0], 1\n    elect bar.init full[1], 1\n    elect bar.init free, 128\n"
+    "    elect fence.mbar_init\n"
+    "    pol.create p\n"
+    "    cluster.arrive relaxed\n    cluster.wait\n    cta.sync 0, 224\n"
+    "  }\n"
+    "  role load warps 1 {\n"
+    "    var slot = 0\n"
+    "    repeat\n"
+    "      %s = get.i32 slot\n"
+    "      elect %t = ticket.next %n\n"
+    "      elect st.shared cell[%s], %t\n"
+    "      warp.sync\n"
+    "      %id = ld.shared cell[%s]\n"
+    "      %end = cmp ge %id, %n\n"
+    "      elect bar.arrive_expect full[%s], 1024\n"
+    "      elect bar.expect full[%s], 16\n"
+    "      %row = lanes 40\n"
+    "        %r64 = cvt.i64 %row\n"
+    "        %at = mul.i64 %r64, 4\n"
+    "        %in = cmp lt %r64, %n\n"
+    "        @%in %v = ld.scalar idx, %at\n"
+    "        %b0 = mul.i64 %v, 16\n"
+    "        %from = gaddr b, %b0\n"
+    "        %zero = zaddr\n"
+    "        %src = sel.i64 %in, %from, %zero\n"
+    "        %to = shl.i64 %r64, 4\n"
+    "        @%in blk.load %src -> t[%s]+%to, bytes 16, full[%s], pol p\n"
+    "      end\n"
+    "      elect tma.load m [0, 0] -> t[%s], full[%s], bytes 1024, rank 1, pol p\n"
+    "      elect tma.load m [0, 0] -> t[%s], full[%s], bytes 1024, mask 15\n"
+    "      elect blk.load %n -> t[0], bytes 16, full[0], rank %rank\n"
+    "      elect blk.load %n -> t[0], bytes 16, full[0], mask 5, pol p\n"
+    "      elect tma.prefetch m [0, 0], pol p\n"
+    "      elect tma.prefetch m [8, 0]\n"
+    "      elect blk.prefetch %n, bytes 64\n"
+    "      elect blk.prefetch %n, bytes 64, pol p\n"
+    "      %next = xor.i32 %s, 1\n"
+    "      set slot = %next\n"
+    "      break %end\n"
+    "    end\n"
+    "  }\n"
+    "  role work warps 4 {\n"
+    "    var slot = 0\n    var on = 1\n"
+    "    %i = loop.i32 0 .. 4\n"
+    "      %j = add.i32 %i, 1\n      %k = sub.i32 %i, 1\n      %q = div.i32 %j, 3\n      %r = mod.i32 %k, 3\n"
+    "      %x = min.i32 %q, %r\n      %y = max.i32 %q, %r\n      %z = shr.i32 %y, 1\n      %o = or.i32 %x, %z\n"
+    "      %a = and.i32 %o, 1\n      %c = const.pred 1\n      %nc = not.pred %c\n"
+    "      if %nc\n        @%c set on = 0\n      else\n        set slot = %a\n      end\n"
+    "      bar.wait full[%a], 0, scope cluster\n"
+    "      elect bar.wait full[%a], 1\n"
+    "      thr.copy turn, t[%a] -> big+64\n"
+    "      thr.fill clear -> t[0]\n"
+    "      fence.async shared\n"
+    "      cta.sync 1, 128\n"
+    "      elect tma.store m [0, 0], t[%a], bytes 1024, pol p\n"
+    "      elect tma.store m [0, 8], t[%a], bytes 1024\n"
+    "      elect tma.reduce add f [0, 0], t[%a], bytes 1024\n"
+    "      elect tma.reduce max m [0, 0], t[%a], bytes 1024, pol p\n"
+    "      elect blk.store t[%a] -> %n, bytes 1024, pol p any_order\n"
+    "      elect blk.store t[%a] -> %n, bytes 512\n"
+    "      elect blk.reduce add f32, t[%a] -> %n, bytes 1024, pol p\n"
+    "      elect blk.reduce xor s64, t[%a] -> %n, bytes 1024\n"
+    "      elect grp.commit\n"
+    "      elect grp.wait 0 read\n"
+    "      bar.arrive free, rank 0\n"
+    "      bar.arrive free\n"
+    "      fence.acqrel gpu\n"
+    "    end\n"
+    "  }\n"
+    "  role peer warps 1 elect {\n"
+    "    %right = add.i32 %rank, 1\n"
+    "    blk.peer t[0] -> t[1], bytes 512, full[1], rank %right\n"
+    "    blk.reduce_peer add u32, t[0]+512 -> t[1]+512, bytes 512, full[1], rank %right\n"
+    "    st.async %n -> cell[1], full[1], rank %right\n"
+    "    grp.wait 0 full\n"
+    "  }\n"
+    "  exit {\n"
+    "    %last = sreg ctaid.x\n"
+    "    elect grp.wait 0 read\n"
+    "    cluster.arrive release\n    cluster.wait\n"
+    "  }\n"
+    "}\n";
+
+typedef struct Fixture {
+    Mem mem;
+    jmp_buf fail;
+    Arena arena;
+    Sources sources;
+    Diags diags;
+    Names *names;
+    Text out, again;
+} Fixture;
+
+static void begin(Fixture *x)
+{
+    memset(x, 0, sizeof *x);
+    x->mem.fail = &x->fail;
+    if (setjmp(x->fail)) abort();
+    arena_init(&x->arena, &x->mem);
+    sources_init(&x->sources, &x->arena);
+    diags_init(&x->diags, &x->arena, &x->sources);
+    x->names = names_new(&x->arena);
+    text_init(&x->out, &x->mem);
+    text_init(&x->again, &x->mem);
+}
+
+static void finish(Fixture *x)
+{
+    text_free(&x->out);
+    text_free(&x->again);
+    arena_free(&x->arena);
+}
+
+static IrModule *read_text(Fixture *x, const char *text, size_t n)
+{
+    return ir_read(&x->arena, x->names, &x->diags, sources_add(&x->sources, "t.ir", text, n));
+}
+
+static char *whole(void)
+{
+    size_t head = strlen(HEAD), n = strlen(BODIES);
+    char *s = malloc(head + n + 1);
+    assert_non_null(s);
+    memcpy(s, HEAD, head);
+    memcpy(s + head, BODIES, n + 1);
+    return s;
+}
+
+static IrModule *read_whole(Fixture *x)
+{
+    char *made = whole();
+    const char *text = arena_strdup(&x->arena, made, strlen(made));
+    free(made);
+    IrModule *m = read_text(x, text, strlen(text));
+    if (m == NULL) {
+        diags_render(&x->diags, DIAG_HUMAN, false, &x->out);
+        fail_msg("%s", x->out.s);
+    }
+    return m;
+}
+
+/* Every op, and every operand that may be absent both present and absent, stands in the text above. */
+static void test_text_has_everything(void **state)
+{
+    (void)state;
+    Fixture x;
+    bool seen[IR_OP_COUNT][IR_OPERANDS_MAX][2] = {{{false}}};
+    begin(&x);
+    const IrKernel *k = read_whole(&x)->kernels.v[0];
+    for (uint32_t b = 0; b < ir_bodies(k); b++) {
+        const IrRole *r = ir_body(k, b);
+        for (uint32_t i = 0; i < r->ops.n; i++) {
+            const IrSignature *sig = ir_signature(r->ops.v[i].op);
+            seen[r->ops.v[i].op][sig->n][0] = true;
+            for (unsigned j = 0; j < sig->n; j++)
+                seen[r->ops.v[i].op][j][ir_find(&r->ops.v[i], sig->v[j].key) != NULL] = true;
+        }
+    }
+    for (int op = 0; op < IR_OP_COUNT; op++) {
+        const IrSignature *sig = ir_signature((IrOpcode)op);
+        if (!seen[op][sig->n][0]) fail_msg("%s is not in the text", ir_op_info((IrOpcode)op)->text);
+        for (unsigned j = 0; j < sig->n; j++) {
+            bool both = seen[op][j][1] && (!sig->v[j].optional || seen[op][j][0]);
+            if (!both) fail_msg("%s: operand %s", ir_op_info((IrOpcode)op)->text, ir_key_text(sig->v[j].key));
+        }
+    }
+    finish(&x);
+}
+
+static void same_arg(const IrArg *a, const IrArg *b)
+{
+    assert_int_equal(a->key, b->key);
+    assert_int_equal(a->kind, b->kind);
+    assert_int_equal(a->id, b->id);
+    assert_true(a->imm == b->imm);
+}
+
+/* The same text, and the same ops behind it. */
+static void test_round_trip(void **state)
+{
+    (void)state;
+    Fixture x;
+    begin(&x);
+    IrModule *m = read_whole(&x);
+    ir_print(&x.out, m, NULL);
+    IrModule *second = read_text(&x, x.out.s, x.out.n);
+    assert_non_null(second);
+    ir_print(&x.again, second, NULL);
+    assert_string_equal(x.out.s, x.again.s);
+    const IrKernel *k = m->kernels.v[0], *l = second->kernels.v[0];
+    assert_int_equal(ir_bodies(k), ir_bodies(l));
+    for (uint32_t b = 0; b < ir_bodies(k); b++) {
+        const IrRole *r = ir_body(k, b), *s = ir_body(l, b);
+        assert_int_equal(r->ops.n, s->ops.n);
+        for (uint32_t i = 0; i < r->ops.n; i++) {
+            const IrOp *o = &r->ops.v[i], *p = &s->ops.v[i];
+            assert_int_equal(o->op, p->op);
+            assert_int_equal(o->type, p->type);
+            assert_int_equal(o->elect, p->elect);
+            assert_int_equal(o->any_order, p->any_order);
+            assert_int_equal(o->dst, p->dst);
+            assert_int_equal(o->guard, p->guard);
+            assert_int_equal(o->nargs, p->nargs);
+            for (uint32_t j = 0; j < o->nargs; j++) same_arg(&o->args[j], &p->args[j]);
+        }
+    }
+    assert_memory_equal(&k->plans.v[0].extent, &l->plans.v[0].extent, sizeof k->plans.v[0].extent);
+    assert_true(l->plans.v[1].value == 7 && l->plans.v[1].add && l->plans.v[1].sat);
+    assert_int_equal(l->mf.deal, MF_DEAL_TICKET);
+    assert_int_equal(l->mf.per_sm, 2);
+    assert_true(l->mf.teams && l->mf.traffic && l->pols.v[0].by_traffic);
+    finish(&x);
+}
+
+typedef struct Bad {
+    const char *from, *to, *text;
+} Bad;
+
+/* Each with a part of the sentence. */
+static const Bad BAD[] = {
+    /* bodies and values */
+    {"cluster.arrive release\n", "cluster.arrive release\n    bar.arrive full[0], rank %right\n", "outside its block"},
+    {"%last = sreg ctaid.x\n", "%last = add.i32 %next, 1\n", "outside its block"},
+    {"%right = add.i32 %rank, 1\n", "%right = add.i32 %a, 1\n", "outside its block"},
+    {"    grp.wait 0 full\n", "    %g = get.i32 slot\n", "not in scope"},
+    {"warps 4 {", "warps 9 {", "its roles have 11 warps, its CTAs 224 threads"},
+    {"warps 4 {", "warps 0 {", "without warps"},
+    {"  param hints\n", "", "no parameter `hints`"},
+    {"  param counter\n", "", "no counter"},
+    {"    pol.create p\n", "", "not created"},
+    /* who does it */
+    {"elect bar.init full[0], 1", "bar.init full[0], 1", "by one thread"},
+    {"    elect bar.init free, 128\n", "", "no bar.init"},
+    {"    grp.wait 0 full\n", "    bar.init free, 128\n", "once"},
+    {"elect bar.init full[1], 1", "elect bar.init full[1], 0", "2^20"},
+    {"    %right = add.i32 %rank, 1\n", "    elect %right = add.i32 %rank, 1\n", "none to elect"},
+    {"    pol.create p\n", "    elect pol.create p\n", "no single thread"},
+    {"      break %end\n", "      elect break %end\n", "no single thread"},
+    {"      set slot = %next\n", "      elect set slot = %next\n", "only an elected thread has"},
+    {"      %end = cmp ge %id, %n\n", "      elect %end = cmp ge %id, %n\n", "only an elected thread has"},
+    {"      %id = ld.shared", "      elect %id = ld.shared", "only an elected thread has"},
+    {"      thr.fill clear -> t[0]\n", "      elect thr.fill clear -> t[0]\n", "no single thread"},
+    {"elect %t = ticket.next", "%t = ticket.next", "drawn by one thread"},
+    {"    grp.wait 0 full\n", "    warp.sync\n", "by all threads of the role"},
+    {"    grp.wait 0 full\n", "    thr.fill clear -> t[0]\n", "by all threads of the role"},
+    {"        set slot = %a\n", "        warp.sync\n", "under a condition"},
+    {"        @%c set on = 0\n", "        cta.sync 1, 128\n", "under a condition"},
+    {"      break %end\n", "      %drawn = cmp ge %t, %n\n      break %drawn\n", "only an elected thread has"},
+    {"%row = lanes 40", "bar.arrive_expect full[%t], 16\n      %row = lanes 40", "only an elected thread has"},
+    {"      set slot = %next\n", "      %n32 = cvt.i32 %t\n      set slot = %n32\n", "only an elected thread has"},
+    {"      break %end\n",
+     "      %t2 = add.i64 %t, 1\n      %no = cmp lt %t2, 0\n      if %no\n      end\n      break %end\n",
+     "only an elected thread has"},
+    {"      %b0 = mul.i64 %v, 16\n", "      %b0 = mul.i64 %t, 16\n", "only an elected thread has"},
+    /* lanes and repeats */
+    {"%row = lanes 40", "%row = lanes 0", "no number of turns"},
+    {"role load warps 1 {", "role load warps 2 {", "role of one warp"},
+    {"        %zero = zaddr\n", "        %zero = zaddr\n        warp.sync\n", "within lanes"},
+    {"        %zero = zaddr\n", "        %zero = zaddr\n        grp.commit\n", "within lanes"},
+    {"        %zero = zaddr\n", "        %zero = zaddr\n        bar.arrive full[0]\n", "within lanes"},
+    {"        %zero = zaddr\n", "        %zero = zaddr\n        elect blk.prefetch %zero, bytes 16\n", "within lanes"},
+    {"        %zero = zaddr\n", "        %zero = zaddr\n        set slot = %row\n", "of all of them"},
+    {"        %zero = zaddr\n", "        %zero = zaddr\n        repeat\n        end\n", "within lanes"},
+    {"        %zero = zaddr\n", "        %zero = zaddr\n        break %in\n", "direct statement"},
+    {"      break %end\n", "      if %end\n        break %end\n      end\n", "direct statement"},
+    {"      %z = shr.i32 %y, 1\n", "      %z = shr.i32 %y, 1\n      break %end\n", "outside its block"},
+    /* numbers */
+    {"cta.sync 1, 128", "cta.sync 16, 128", "from 0 to 15"},
+    {"cta.sync 1, 128", "cta.sync 1, 100", "multiple of 32"},
+    {"cta.sync 1, 128", "cta.sync 1, 64", "neither the role's nor the CTA's"},
+    {"cta.sync 0, 224", "cta.sync 0, 128", "neither the role's nor the CTA's"},
+    {"elect grp.wait 0 read\n      bar", "elect grp.wait -1 read\n      bar", "number of groups"},
+    {"scope cluster", "scope gpu", "wider than a cluster"},
+    /* clusters */
+    {"cluster 4, 1, 1", "cluster 1, 1, 1", "no cluster"},
+    {"bytes 1024, rank 1, pol", "bytes 1024, rank 4, pol", "no CTA of the cluster"},
+    {"bytes 1024, mask 15", "bytes 1024, mask 16", "does not have"},
+    {"bytes 1024, mask 15", "bytes 1024, mask 0", "does not have"},
+    {"bytes 1024, mask 15", "bytes 1024, rank 1, mask 15", "one CTA or"},
+    {"rank %rank", "rank %n", "rank has the wrong type"},
+    /* reductions, maps, ranges */
+    {"tma.reduce add f", "tma.reduce min f", "does not work on"},
+    {"tma.reduce max m", "tma.reduce inc m", "does not work on"},
+    {"blk.reduce add f32", "blk.reduce min f32", "does not work on"},
+    {"blk.reduce xor s64", "blk.reduce xor f64", "does not work on"},
+    {"blk.reduce_peer add u32", "blk.reduce_peer add f32", "does not work on"},
+    {"tma.reduce max m [0, 0]", "tma.reduce max g [0, 0, 0, 0, 0]", "of a mode"},
+    {"blk.peer t[0] -> t[1], bytes 512", "blk.peer t[0]+768 -> t[1], bytes 512", "more bytes"},
+    {"blk.peer t[0] -> t[1], bytes 512", "blk.peer t[0] -> t[1]+768, bytes 512", "more bytes"},
+    {"st.async %n -> cell[1]", "st.async %n -> cell[1]+8", "more bytes"},
+    {"st.async %n -> cell[1]", "st.async %rank -> cell[1]", "wrong type"},
+    {"st.shared cell[%s], %t", "st.shared cell[%s], %s", "wrong type"},
+    {"ld.shared cell[%s]", "ld.shared cell[%s]+4", "more bytes"},
+};
+
+static char *replaced(const char *from, const char *to)
+{
+    char *text = whole();
+    const char *at = strstr(text, from);
+    if (at == NULL) fail_msg("not in the text: %s", from);
+    size_t head = (size_t)(at - text), rest = strlen(at + strlen(from)), n = strlen(to);
+    char *s = malloc(head + n + rest + 1);
+    assert_non_null(s);
+    memcpy(s, text, head);
+    memcpy(s + head, to, n);
+    memcpy(s + head + n, at + strlen(from), rest + 1);
+    free(text);
+    return s;
+}
+
+static void test_rules(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof BAD / sizeof *BAD; i++) {
+        Fixture x;
+        char *text = replaced(BAD[i].from, BAD[i].to);
+        begin(&x);
+        IrModule *m = read_text(&x, text, strlen(text));
+        diags_render(&x.diags, DIAG_SHORT, false, &x.out);
+        bool ok = m == NULL && x.diags.errors == 1 && strstr(x.out.s, "E0662") && strstr(x.out.s, BAD[i].text);
+        if (!ok)
+            fail_msg("%s -> %s: expected E0662 .. %s, got %s", BAD[i].from, BAD[i].to, BAD[i].text,
+                     x.out.s ? x.out.s : "nothing");
+        finish(&x);
+        free(text);
+    }
+}
+
+/* With any byte changed the text is read, or refused with one message. */
+static void test_hostile_texts(void **state)
+{
+    (void)state;
+    uint32_t seed = 1;
+    for (int i = 0; i < 3000; i++) {
+        Fixture x;
+        char *text = whole();
+        size_t n = strlen(text);
+        seed = seed * 1664525u + 1013904223u;
+        text[(seed >> 8) % n] = "\n 019%[]()abz,.+"[(seed >> 3) % 17];
+        begin(&x);
+        IrModule *m = read_text(&x, text, n);
+        assert_int_equal(x.diags.errors, m ? 0 : 1);
+        if (m) ir_print(&x.out, m, NULL);
+        finish(&x);
+        free(text);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_text_has_everything),
+        cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_rules),
+        cmocka_unit_test(test_hostile_texts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
