@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "lower/ir_ops.h"
+#include "lower/threads.h"
 
 enum { DEPTH_MAX = 64, SLOTS_MAX = 1 << 16 };
 
@@ -313,6 +314,15 @@ static void check_layout(Checker *c)
     }
 }
 
+static void check_plans(Checker *c)
+{
+    ThrWork *work = arena_new(c->arena, ThrWork);
+    for (uint32_t i = 0; i < c->k->plans.n && c->error == NULL; i++)
+        if (!threads_work(&c->k->plans.v[i], work))
+            c->error = arena_printf(c->arena, "kernel %s: threads can't work by plan %u",
+                                    c->k->mf.name ? c->k->mf.name : "", i);
+}
+
 const char *ir_check(Arena *a, const IrKernel *k)
 {
     Checker *c = arena_new(a, Checker);
@@ -321,6 +331,7 @@ const char *ir_check(Arena *a, const IrKernel *k)
     c->live = arena_array(a, uint8_t, k->value_types.n);
     if (k->value_names.n != k->value_types.n) return "values and their names differ in number";
     check_layout(c);
+    check_plans(c);
     c->inits = arena_array(a, bool *, k->bars.n);
     for (uint32_t b = 0; b < k->bars.n && c->error == NULL; b++) c->inits[b] = arena_array(a, bool, k->bars.v[b].slots);
     for (uint32_t r = 0; r < k->roles.n && c->error == NULL; r++) {

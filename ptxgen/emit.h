@@ -4,6 +4,7 @@
  * emit_text.c      registers, operands, instructions written from templates or mnemonics
  * emit_scalar.c    arithmetic, comparisons, variables, loads of scalars
  * emit_ops.c       control, barriers, groups, fences, copies; the table of ops
+ * emit_threads.c   work by threads: emit_threads.h
  * emit_names.c     entry names that PTX accepts
  * emit_manifest.c  the launch manifest as PTX
  *
@@ -19,7 +20,7 @@
 #define PTX_SMEM "smem"      /* dynamic shared memory of every kernel */
 #define PTX_ZERO "tile_zero" /* the block of zeros */
 
-typedef enum RegClass { RC_NONE, RC_B32, RC_B64, RC_PRED, RC_COUNT } RegClass;
+typedef enum RegClass { RC_NONE, RC_B32, RC_B64, RC_PRED, RC_B16, RC_COUNT } RegClass;
 
 typedef enum OpndKind {
     OPND_EMPTY,
@@ -27,7 +28,7 @@ typedef enum OpndKind {
     OPND_REG,         /* register `reg` of class `cls` */
     OPND_INT,         /* k */
     OPND_ADDR,        /* 32-bit register plus k bytes */
-    OPND_MEM,         /* register in brackets */
+    OPND_MEM,         /* register plus k bytes, in brackets */
     OPND_AFTER_COMMA, /* ", " and the register */
     OPND_COORDS       /* the writer's list of coordinates */
 } OpndKind;
@@ -176,6 +177,9 @@ void ptx_word(Text *t, const char *s);
 typedef void PtxOp(PtxWriter *w, const IrOp *op, Opnd guard);
 PtxOp ptx_op_const, ptx_op_param, ptx_op_sreg, ptx_op_binary, ptx_op_div, ptx_op_not, ptx_op_cmp, ptx_op_sel,
     ptx_op_cvt, ptx_op_var, ptx_op_loads, ptx_op_gaddr, ptx_op_zaddr;
+PtxOp ptx_op_threads; /* emit_threads.c */
+/* The address of a buffer or barrier operand: OPND_ADDR. */
+Opnd ptx_shared_address(PtxWriter *w, const IrOp *op, IrKey key);
 void ptx_op(PtxWriter *w, const IrOp *op);
 const MfParam *ptx_param(const PtxWriter *w, MfParamKind kind, uint32_t index, uint32_t *number);
 

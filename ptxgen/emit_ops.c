@@ -316,6 +316,11 @@ static void op_policy(PtxWriter *w, const IrOp *op, Opnd guard)
     ptx_form(w, guard, FORM_POLICY_CREATE);
 }
 
+Opnd ptx_shared_address(PtxWriter *w, const IrOp *op, IrKey key)
+{
+    return object_address(w, op, key);
+}
+
 static PtxOp *const OPS[IR_OP_COUNT] = {
     [IR_LOOP] = op_loop,
     [IR_IF] = op_if,
@@ -360,6 +365,8 @@ static PtxOp *const OPS[IR_OP_COUNT] = {
     [IR_BLK_LOAD] = op_blk_load,
     [IR_BLK_STORE] = op_blk_store,
     [IR_POL_CREATE] = op_policy,
+    [IR_THR_COPY] = ptx_op_threads,
+    [IR_THR_FILL] = ptx_op_threads,
 };
 
 void ptx_op(PtxWriter *w, const IrOp *op)

@@ -103,6 +103,7 @@ static void put_reg(Text *t, uint8_t cls, uint32_t reg)
     char buf[16] = "%r";
     size_t n = 2;
     if (cls == RC_PRED) buf[1] = 'p';
+    else if (cls == RC_B16) buf[1] = 'h';
     else if (cls == RC_B64) buf[n++] = 'd';
     if (reg < 10) {
         buf[n++] = (char)('0' + reg);
@@ -133,6 +134,8 @@ static void put_opnd(PtxWriter *w, const Opnd *o)
     case OPND_MEM:
         text_char(t, '[');
         put_reg(t, o->cls, o->reg);
+        if (o->u.k > 0) text_char(t, '+');
+        if (o->u.k != 0) text_int(t, o->u.k);
         text_char(t, ']');
         break;
     case OPND_AFTER_COMMA:
