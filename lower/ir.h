@@ -109,6 +109,7 @@ typedef struct IrSide {   /* where element (x0, .., xn-1) of the part lies, from
     uint8_t swizzle;      /* MapSwizzle: XOR of the absolute address's bits, as the hardware does it */
     uint32_t pitch[MAP_RANK]; /* bytes from neighbour to neighbour; the innermost within a panel */
     uint32_t span, panel; /* panels: bytes of a panel's row, and from panel to panel; 0: none */
+    uint16_t align;       /* the part starts at multiples of it; 0: where the swizzle's pattern does (128 without) */
 } IrSide;
 typedef struct IrPlan {
     const char *name;
@@ -119,6 +120,7 @@ typedef struct IrPlan {
     uint64_t value;            /* IRX_FILL: bits of an element */
     uint32_t threads;
     uint8_t vector, method;    /* bytes per access; how (lower/threads.h) */
+    uint8_t wide, tall, deal;  /* what a thread takes at a time: elements along the source's rows and columns; the order */
     uint16_t read_ways, write_ways; /* bank conflicts: wavefronts per least number of them, times 16 */
 } IrPlan;
 

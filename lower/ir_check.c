@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "lower/ir_checker.h"
+#include "lower/threads.h"
 
 enum { SLOTS_MAX = 1 << 16 };
 
@@ -287,6 +288,15 @@ static void check_layout(Checker *c)
     }
 }
 
+static void check_plans(Checker *c)
+{
+    ThrWork *work = arena_new(c->arena, ThrWork);
+    for (uint32_t i = 0; i < c->k->plans.n && c->error == NULL; i++)
+        if (!threads_work(&c->k->plans.v[i], work))
+            c->error = arena_printf(c->arena, "kernel %s: threads can't work by plan %u",
+                                    c->k->mf.name ? c->k->mf.name : "", i);
+}
+
 /* What a body defines is out of scope behind it; but the values of init, outside its blocks, the others see. */
 static void leave_body(Checker *c)
 {
@@ -325,6 +335,7 @@ const char *ir_check(Arena *a, const IrKernel *k)
     c->var_of_one = arena_array(a, bool, k->vars.n);
     if (k->value_names.n != k->value_types.n) return "values and their names differ in number";
     check_layout(c);
+    check_plans(c);
     c->inits = arena_array(a, bool *, k->bars.n);
     for (uint32_t b = 0; b < k->bars.n && c->error == NULL; b++) c->inits[b] = arena_array(a, bool, k->bars.v[b].slots);
     if (c->error == NULL) check_kernel_rules(c);

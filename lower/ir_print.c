@@ -420,6 +420,7 @@ static void print_side(Printer *p, const char *word, const IrSide *s, unsigned r
     put_pitches(t, "pitch", s->pitch, rank);
     if (s->span) text_printf(t, " span %u panel %u", s->span, s->panel);
     if (s->swizzle) text_printf(t, " swizzle %s", map_word(IRM_SWIZZLE, s->swizzle));
+    if (s->align) text_printf(t, " align %u", s->align);
 }
 
 static void print_plan(Printer *p, uint32_t index)
@@ -434,8 +435,9 @@ static void print_plan(Printer *p, uint32_t index)
     print_side(p, "dst", &q->dst, q->rank);
     if (q->add) text_lit(t, " add");
     if (q->sat) text_lit(t, " sat");
-    text_printf(t, " threads %u vector %u method %u ways %u, %u\n", q->threads, q->vector, q->method, q->read_ways,
-                q->write_ways);
+    text_printf(t, " threads %u vector %u method %u", q->threads, q->vector, q->method);
+    if (q->wide) text_printf(t, " block %u, %u deal %u", q->wide, q->tall, q->deal);
+    text_printf(t, " ways %u, %u\n", q->read_ways, q->write_ways);
 }
 
 static void print_objects(Printer *p)

@@ -315,6 +315,7 @@ static void read_side(Reader *r, const char *word, IrSide *s, unsigned rank)
         s->panel = expect_field(r, "panel");
     }
     if (reader_accept(r, "swizzle")) s->swizzle = map_word(r, IRM_SWIZZLE, "swizzle");
+    if (reader_accept(r, "align")) s->align = (uint16_t)expect_u32(r);
 }
 
 static void read_plan(Reader *r)
@@ -332,6 +333,12 @@ static void read_plan(Reader *r)
     q.threads = expect_field(r, "threads");
     q.vector = (uint8_t)expect_field(r, "vector");
     q.method = (uint8_t)expect_field(r, "method");
+    if (reader_accept(r, "block")) {
+        q.wide = (uint8_t)expect_u32(r);
+        reader_expect(r, ",");
+        q.tall = (uint8_t)expect_u32(r);
+        q.deal = (uint8_t)expect_field(r, "deal");
+    }
     q.read_ways = (uint16_t)expect_field(r, "ways");
     reader_expect(r, ",");
     q.write_ways = (uint16_t)expect_u32(r);

@@ -6,6 +6,7 @@
  * emit_scalar.c    arithmetic, comparisons, variables, loads of scalars, tickets
  * emit_ops.c       control, barriers, groups, fences; the table of ops
  * emit_copies.c    shared addresses, copies, policies
+ * emit_threads.c   work by threads: emit_threads.h
  * emit_names.c     entry names that PTX accepts
  * emit_manifest.c  the launch manifest as PTX
  *
@@ -191,6 +192,7 @@ Opnd ptx_param_name(char *buf, uint32_t number, bool brackets);
 typedef void PtxOp(PtxWriter *w, const IrOp *op, Opnd guard);
 PtxOp ptx_op_const, ptx_op_param, ptx_op_sreg, ptx_op_binary, ptx_op_div, ptx_op_not, ptx_op_cmp, ptx_op_sel,
     ptx_op_cvt, ptx_op_var, ptx_op_loads, ptx_op_gaddr, ptx_op_zaddr, ptx_op_ticket;
+PtxOp ptx_op_threads; /* emit_threads.c */
 void ptx_op(PtxWriter *w, const IrOp *op);
 const MfParam *ptx_param(const PtxWriter *w, MfParamKind kind, uint32_t index, uint32_t *number);
 

@@ -281,6 +281,8 @@ static PtxOp *const OPS[IR_OP_COUNT] = {
     [IR_LDS] = ptx_op_lds,
     [IR_STS] = ptx_op_sts,
     [IR_POL_CREATE] = ptx_op_policy,
+    [IR_THR_COPY] = ptx_op_threads,
+    [IR_THR_FILL] = ptx_op_threads,
 };
 
 static Opnd both(PtxWriter *w, Opnd p, Opnd q)

@@ -125,6 +125,7 @@ static void put_reg(Text *t, uint8_t cls, uint32_t reg)
     char buf[16] = "%r";
     size_t n = 2;
     if (cls == RC_PRED) buf[1] = 'p';
+    else if (cls == RC_B16) buf[1] = 'h';
     else if (cls == RC_B64) buf[n++] = 'd';
     else if (cls == RC_B16) buf[1] = 'h';
     if (reg < 10) {
