@@ -13,6 +13,7 @@ Pipe *pipe_of(Lower *L, const PStmt *st)
     Pipe *p = arena_new(L->a, Pipe);
     *p = (Pipe){.st = st, .batch = 1, .deal = st->pipe->deal, .across = st->pipe->deal != DEAL_NONE, .ids = RING_NONE};
     for (int i = 0; i < st->pipe->n; i++) {
+        p->order[i] = (uint8_t)i;
         PStmt *x = &p->index[i];
         *x = (PStmt){.kind = P_FOR, .span = st->pipe->v[i].span, .id = st->pipe->v[i].loop, .name = st->pipe->v[i].name};
         x->lo = st->pipe->v[i].lo;
@@ -47,6 +48,47 @@ static bool asks_ahead(const PBlock *b)
         if (asks_ahead(&s->body) || asks_ahead(&s->other)) return true;
     }
     return false;
+}
+
+/* Bytes that lie side by side in memory of what one iteration moves. */
+static int64_t run_of(Lower *L, const MoveInfo *mi)
+{
+    int64_t n = mi->bits / 8, k;
+    for (int d = mi->rank - 1; d >= 0; d--) {
+        n *= mi->extent[d];
+        bool whole = mi->g->dim[d].whole || (poly_is_const(scalar_poly(L, mi->tensor->extent[d]), &k) && k == mi->extent[d]);
+        if (!whole) break;
+    }
+    return n;
+}
+
+/* Teams run side by side: what they move at a time should be neighbours in memory on the side that has the shorter runs,
+ * on that of the stores if both are alike. Which team gets an iteration is open, and so is their order. */
+static void choose_order(Lower *L, Pipe *p)
+{
+    const Planned *best = NULL;
+    int64_t least = INT64_MAX;
+    for (uint32_t i = 0; i < L->sched->moves.n; i++) {
+        const Planned *m = L->sched->moves.v[i];
+        PMoveKind kind = m->st->move->kind;
+        if (m->across != p || (kind != MOVE_LOAD && kind != MOVE_STORE)) continue;
+        int64_t n = run_of(L, &m->mi);
+        if (n > least || (n == least && (kind == MOVE_LOAD || !best->mi.load))) continue;
+        best = m;
+        least = n;
+    }
+    if (best == NULL) return;
+    int n = 0, count = p->st->pipe->n;
+    bool taken[PIPE_INDICES] = {false};
+    for (int d = 0; d < best->mi.rank; d++) {
+        for (int i = 0; i < count; i++) {
+            if (taken[i] || !domain_mentions(L->d, best->mi.start[d], L->loops[p->index[i].id].atoms.index)) continue;
+            taken[i] = true;
+            p->order[n++] = (uint8_t)i;
+        }
+    }
+    if (n == count) return;
+    for (int i = 0; i < count; i++) p->order[i] = (uint8_t)i; /* some index moves nothing there */
 }
 
 /* Tickets keep the teams in step with each other, which DRAM pages like; clusters have no counter of their own. */
@@ -98,6 +140,7 @@ void deal_launch(Lower *L)
         Pipe *p = s->pipes.v[i];
         if (!p->across || !total_of(L, p)) continue;
         choose_deal(L, p);
+        choose_order(L, p);
         Lx n = lx_op(L->a, pool, LX_CEIL, p->total, lx_const(L->a, pool, p->batch));
         teams = teams ? lx_op(L->a, pool, LX_MAX, teams, n) : n;
         deal = p->deal;
@@ -128,11 +171,11 @@ static void set_index(Lower *L, const PStmt *x, Opnd v)
     s->value = s->wide ? v : emit_cvt(L, IR_I32, v);
 }
 
-/* Row-major: the last index runs fastest. */
+/* The index that is last in the order runs fastest. */
 static void set_indices(Lower *L, const Pipe *p, Opnd id)
 {
     for (int i = p->st->pipe->n - 1; i >= 0; i--) {
-        const PStmt *x = &p->index[i];
+        const PStmt *x = &p->index[p->order[i]];
         Opnd lo = value_wide(L, x->lo), v = id;
         if (i > 0) {
             Opnd n = emit_op(L, IR_SUB, IR_I64, value_wide(L, x->value), lo);

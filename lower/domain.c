@@ -54,6 +54,11 @@ unsigned poly_depends(Domain *d, Poly p)
     return all;
 }
 
+bool domain_mentions(Domain *d, Poly p, Atom x)
+{
+    return poly_mentions(d, poly_now(d, p), x);
+}
+
 unsigned domain_depends(Domain *d, Poly p)
 {
     p = poly_now(d, p);

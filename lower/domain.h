@@ -77,6 +77,7 @@ bool domain_eq(Domain *d, Poly a, Poly b);
 bool domain_divides(Domain *d, int64_t m, Poly x); /* x % m == 0, m >= 1 */
 
 unsigned domain_depends(Domain *d, Poly p);
+bool domain_mentions(Domain *d, Poly p, Atom x); /* also inside quotients; true as well where looking took too long */
 /* Greatest and least value over all indices (not launch symbols): a polynomial over launch atoms only. False where
  * it has none (opaque values without bounds, a sign that depends on a symbol). */
 bool domain_max(Domain *d, Poly p, Poly *out);

@@ -109,11 +109,22 @@ static bool plan_peer(Lower *L, Planned *p)
 
 /* ---- work by threads ---- */
 
-static void side_of(const MoveInfo *mi, IrPlan *q, IrSide *s)
+/* What is known of the part's first byte: 0 where it is the slot's. */
+static uint32_t align_of(Lower *L, const MoveInfo *mi)
+{
+    int64_t k;
+    if (poly_is_const(mi->offset, &k) && k == 0) return 0;
+    uint32_t a = 1024;
+    while (a > 1 && !domain_divides(L->d, a, mi->offset)) a /= 2;
+    return a;
+}
+
+static void side_of(Lower *L, const MoveInfo *mi, IrPlan *q, IrSide *s)
 {
     const PTile *t = mi->tile;
     s->type = (uint8_t)t->type;
     s->swizzle = (uint8_t)t->swizzle;
+    s->align = (uint16_t)align_of(L, mi);
     s->span = (uint32_t)mi->span;
     s->panel = mi->span ? (uint32_t)(mi->span * mi->rows) : 0;
     int n = 0;
@@ -157,8 +168,8 @@ static bool finish_threads(Lower *L, Planned *p)
                 .sat = mv->sat,
                 .value = mv->value,
                 .threads = L->sched->warps[AG_WORK] * 32};
-    if (!fill) side_of(&p->mi, &q, &q.src);
-    side_of(&p->other, &q, &q.dst);
+    if (!fill) side_of(L, &p->mi, &q, &q.src);
+    side_of(L, &p->other, &q, &q.dst);
     extents_of(fill ? &p->other : &p->mi, &q);
     if (!threads_plan(L->a, &q, &why)) {
         lower_error(L, E0520, p->st->span, "threads can't do this move: %s", why);

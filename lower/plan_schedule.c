@@ -1,5 +1,6 @@
 /* --explain-plan of scheduled kernels: dealing, roles, rings, and what each move became. */
 #include "lower/schedule.h"
+#include "lower/threads.h"
 
 static const char *const AGENTS[] = {[AG_LOAD] = "load", [AG_SEND] = "send", [AG_WORK] = "work"};
 
@@ -18,6 +19,10 @@ static void dealing(Lower *L, const Pipe *p)
     Text *t = L->plan;
     text_printf(t, "  dealing of %s\n    %s%s\n", place_text(L, p->st->span), HOW[p->deal],
                 p->st->pipe->deal == DEAL_ANY ? " (chosen)" : "");
+    text_lit(t, "    order, slowest first:");
+    for (int i = 0; i < p->st->pipe->n; i++)
+        text_printf(t, "%s %s", i ? "," : "", name_text(L, p->index[p->order[i]].name));
+    text_char(t, '\n');
     if (p->batch > 1) text_printf(t, "    %lld iterations together: one alone moves too few bytes\n", (long long)p->batch);
     if (p->deal != DEAL_LAUNCH)
         text_printf(t, "    at most %u CTA%s per SM, %lld CTA%s in a team\n", L->sched->per_sm,
@@ -56,7 +61,6 @@ static void ring(Lower *L, const Ring *r)
 
 static void moves(Lower *L)
 {
-    static const char *const XFORMS[] = {[IRX_COPY] = "copy", [IRX_TRANSPOSE] = "transpose", [IRX_FILL] = "fill"};
     const Sched *s = L->sched;
     for (uint32_t i = 0; i < s->moves.n; i++) {
         Planned *p = s->moves.v[i];
@@ -69,10 +73,7 @@ static void moves(Lower *L)
         } else if (kind == MOVE_SHARED || kind == MOVE_FILL) {
             const IrPlan *q = &L->ir->plans.v[p->plan];
             plan_join(L, p->st,
-                      arena_printf(L->a, "    threads: %s%s, %u threads, %u bytes per access, role work\n      bank conflicts: "
-                                         "reads %u.%02u, writes %u.%02u times the least number of wavefronts\n",
-                                   XFORMS[q->xform], q->add ? " and add" : "", q->threads, q->vector, q->read_ways / 16,
-                                   q->read_ways % 16 * 100 / 16, q->write_ways / 16, q->write_ways % 16 * 100 / 16));
+                      arena_printf(L->a, "    threads: %s\n      role work\n", threads_text(L->a, q)));
         } else if (p->tensor) {
             plan_tensor(L, &p->mi, &p->t);
         } else {

@@ -4,9 +4,10 @@
 enum {
     FLIGHT_BYTES = 48 << 10, /* loads ahead per SM that DRAM wants; h200: more lowers the bandwidth a little */
     TURN_BYTES = 16 << 10,   /* less per turn and the counter of tickets limits */
-    WIDE_TURN = 32 << 10,    /* from here on one CTA per SM is enough */
+    WIDE_TURN = 32 << 10,    /* from here on one CTA per SM is enough; runs of rows in order are best in turns of this size */
     SLOTS_MAX = 16,
     THREAD_SLOTS = 2,
+    CTAS_MAX = 4,
     IDS_MIN = 2
 };
 
@@ -144,29 +145,50 @@ static bool batchable(const Sched *s, const Pipe *p)
     return true;
 }
 
+/* Loads that bulk copies make in the order of memory: measured on the H200, where rows picked by data want small turns. */
+static bool streams(Lower *L, const Pipe *p)
+{
+    for (uint32_t i = 0; i < L->sched->moves.n; i++) {
+        const Planned *m = L->sched->moves.v[i];
+        if (m->across != p || m->st->move->kind != MOVE_LOAD) continue;
+        if (m->tensor) return false;
+        for (int d = 0; d < m->mi.rank; d++)
+            if (m->mi.g->dim[d].rows || scalar_uses(L, m->mi.g->dim[d].start) & USE_LOAD) return false;
+    }
+    return true;
+}
+
 static int64_t ceil_div(int64_t a, int64_t b)
 {
     return (a + b - 1) / b;
 }
 
+/* Slots of a loaded tile: those that are on their way, and those that stores still read or threads work on. Tiles that are
+ * stored seldom come free at once in the turns that do not. */
+static void size_ring(Ring *r, int64_t lead, int64_t stages, int64_t batch)
+{
+    int64_t busy = r->stored_always && !r->thread_reads ? ceil_div(lead, 2) : lead > 2 ? 1 : 2;
+    int64_t slots = stages ? ceil_div(stages, batch) : lead + busy;
+    if (stages > 1 && batch > 1 && slots < 3) slots = 3;
+    if (slots > SLOTS_MAX) slots = SLOTS_MAX;
+    int64_t lag = stages ? (slots + 1) / 3 : busy;
+    r->slots = (uint32_t)slots;
+    r->lag = r->stored_always && lag < slots ? (uint32_t)lag : 0;
+}
+
 static void size_pipe(Lower *L, Pipe *p)
 {
     Sched *s = L->sched;
-    int64_t bytes = turn_bytes(s, &p->st->body), stages = p->st->pipe->stages;
+    int64_t bytes = turn_bytes(s, &p->st->body), stages = p->st->pipe->stages, least = SLOTS_MAX;
     if (bytes == 0) return;
-    if (batchable(s, p) && bytes < TURN_BYTES) {
-        p->batch = ceil_div(TURN_BYTES, bytes);
+    int64_t turn = streams(L, p) ? WIDE_TURN : TURN_BYTES;
+    if (batchable(s, p) && bytes < turn) {
+        p->batch = ceil_div(turn, bytes);
         while (p->batch > 1 && (p->batch > BATCH_MAX || p->batch * bytes > TX_LIMIT)) p->batch--;
     }
     bytes *= p->batch;
-    if (p->across) {
-        bool threads = false;
-        for (uint32_t i = 0; i < s->nrings; i++)
-            threads |= s->rings[i].turn == &p->st->body && s->rings[i].thread_writes;
-        uint32_t per_sm = bytes >= WIDE_TURN || threads || L->cluster_size > 1 ? 1 : 2;
-        if (s->per_sm == 0 || per_sm < s->per_sm) s->per_sm = per_sm;
-    }
-    int64_t lead = ceil_div(FLIGHT_BYTES, bytes * (p->across ? s->per_sm : 1));
+    int64_t ctas = !p->across || bytes >= WIDE_TURN || L->cluster_size > 1 ? 1 : 2;
+    int64_t lead = ceil_div(FLIGHT_BYTES, bytes * ctas);
     if (lead > SLOTS_MAX / 2) lead = SLOTS_MAX / 2;
     for (uint32_t i = 0; i < s->nrings; i++) {
         Ring *r = &s->rings[i];
@@ -176,14 +198,15 @@ static void size_pipe(Lower *L, Pipe *p)
             r->slots = THREAD_SLOTS;
             continue;
         }
-        int64_t lag = r->stored_always && !r->thread_reads ? ceil_div(lead, 2) : lead > 2 ? 1 : 2;
-        int64_t slots = stages ? ceil_div(stages, p->batch) : lead + lag;
-        if (stages) lag = (slots + 1) / 3;
-        if (slots < 2 && stages > 1) slots = 2;
-        if (slots > SLOTS_MAX) slots = SLOTS_MAX;
-        r->slots = (uint32_t)slots;
-        r->lag = r->stored_always && lag < slots ? (uint32_t)lag : 0; /* seldom stored: what was not comes free at once */
+        size_ring(r, lead, stages, p->batch);
+        if (r->filler == AG_LOAD && r->slots - r->lag < least) least = r->slots - r->lag;
     }
+    if (!p->across) return;
+    if (stages && L->cluster_size == 1) { /* what one CTA may not have in flight, several have */
+        int64_t more = ceil_div(FLIGHT_BYTES, bytes * least);
+        if (more > ctas) ctas = more < CTAS_MAX ? more : CTAS_MAX;
+    }
+    if (s->per_sm == 0 || ctas < s->per_sm) s->per_sm = (uint32_t)ctas;
 }
 
 /* One group per turn of a block: what it stores is waited for together, so late by the same number of turns. */
@@ -269,7 +292,7 @@ bool rings_size(Lower *L)
     if (s->per_sm == 0) s->per_sm = 1;
     size_peers(L);
     while (smem_of(L) * s->per_sm > L->c->target->smem_per_cta) {
-        if (s->per_sm > 1) s->per_sm = 1;
+        if (s->per_sm > 1) s->per_sm--;
         else if (!shrink(L)) break; /* memory_place says so */
     }
     for (uint32_t i = 0; i < s->nrings; i++)

@@ -43,7 +43,15 @@ static void plan(Lower *L)
     s->planning = false;
 }
 
-/* Streaming: what one team loads once and stores once. */
+static bool reduces(const Sched *s, const Pipe *pipe)
+{
+    for (uint32_t i = 0; i < s->moves.n; i++)
+        if (s->moves.v[i]->across == pipe && s->moves.v[i]->agent == AG_WORK && s->moves.v[i]->st->move->reduce >= 0)
+            return true;
+    return false;
+}
+
+/* Streaming: what one team loads once and stores once. Sums that reductions add to in L2 are to stay there instead. */
 static void hints(Lower *L)
 {
     Sched *s = L->sched;
@@ -52,7 +60,7 @@ static void hints(Lower *L)
         PMoveKind kind = p->st->move->kind;
         bool direct = p->across && p->chain[p->depth].block == &p->across->st->body;
         if (!direct || p->st->move->cast != CAST_NONE) continue;
-        if (kind == MOVE_LOAD) p->mi.hint = HINT_LAST;
+        if (kind == MOVE_LOAD) p->mi.hint = reduces(s, p->across) ? HINT_FIRST : HINT_LAST;
         if (kind == MOVE_STORE && p->st->move->reduce < 0) p->mi.hint = HINT_FIRST;
     }
 }

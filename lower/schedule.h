@@ -58,7 +58,8 @@ typedef struct Ring {
 
 typedef struct Pipe { /* a pipeline statement */
     const PStmt *st;
-    PStmt index[PIPE_INDICES]; /* as loops, for ranges and atoms */
+    PStmt index[PIPE_INDICES];   /* as loops, for ranges and atoms */
+    uint8_t order[PIPE_INDICES]; /* in which iterations are dealt: slowest index first */
     int64_t batch;
     bool across, threads;      /* work by threads in its body */
     PDeal deal;
