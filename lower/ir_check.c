@@ -10,6 +10,7 @@ typedef struct Checker {
     const IrRole *role;
     uint32_t at;       /* op in the role */
     uint8_t *live;     /* by value: 1 while it is in scope, 2 after */
+    uint8_t *init_live; /* as init left it */
     uint8_t *declared; /* by variable: the same */
     bool **inits;      /* by barrier and slot: has its bar.init */
     VEC(IrVal) scope;  /* values and (0x80000000 |) variables in scope, oldest first */
@@ -319,12 +320,14 @@ const char *ir_check(Arena *a, const IrKernel *k)
     c->arena = a;
     c->k = k;
     c->live = arena_array(a, uint8_t, k->value_types.n);
+    c->init_live = arena_array(a, uint8_t, k->value_types.n);
     if (k->value_names.n != k->value_types.n) return "values and their names differ in number";
     check_layout(c);
     c->inits = arena_array(a, bool *, k->bars.n);
     for (uint32_t b = 0; b < k->bars.n && c->error == NULL; b++) c->inits[b] = arena_array(a, bool, k->bars.v[b].slots);
-    for (uint32_t r = 0; r < k->roles.n && c->error == NULL; r++) {
-        c->role = &k->roles.v[r];
+    for (uint32_t r = 0; r < ir_bodies(k) && c->error == NULL; r++) {
+        c->role = ir_body(k, r);
+        if (c->role->ops.n == 0) continue;
         c->declared = arena_array(a, uint8_t, k->vars.n);
         c->depth = 0;
         c->scope.n = 0;
@@ -333,7 +336,9 @@ const char *ir_check(Arena *a, const IrKernel *k)
             c->at = c->role->ops.n - 1;
             fail(c, "a block is not closed");
         }
-        for (uint32_t v = 0; v < k->value_types.n; v++) c->live[v] = c->live[v] ? 2 : 0; /* no value crosses roles */
+        for (uint32_t v = 0; v < k->value_types.n && r; v++) /* only those of init cross roles */
+            if (c->live[v] && c->init_live[v] != 1) c->live[v] = 2;
+        if (r == 0) memcpy(c->init_live, c->live, k->value_types.n);
     }
     if (c->error == NULL) check_inits(c);
     return c->error;
