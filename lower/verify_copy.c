@@ -1,68 +1,31 @@
 /* The step of a copy: what it moves, and whether that is what its operands say. */
 #include "lower/verify_parts.h"
 
-enum { TX_LIMIT = (1 << 20) - 1 }; /* PTX ISA, mbarrier: range of the tx-count */
-
-bool verify_bar_slot(Verifier *v, uint32_t op, uint32_t *slot)
-{
-    const IrArg *bar = ir_find(&v->ops[op], IRK_BAR), *part = ir_part(&v->ops[op], bar, IRK_SLOT);
-    const IrBar *b = &v->k->bars.v[bar->id];
-    int64_t n = 0;
-    if (part && !form_is_const(&v->f, form_simplify(&v->f, verify_value(v, part)), &n)) {
-        verify_refuse(v, E0660, op, "which slot of barrier %s this is, is known only at run time", b->name);
-        return false;
-    }
-    if (n < 0 || n >= b->slots) {
-        verify_refuse(v, E0658, op, "slot %lld of barrier %s, which has %u", (long long)n, b->name, b->slots);
-        return false;
-    }
-    *slot = v->bar_base[bar->id] + (uint32_t)n;
-    return true;
-}
-
-Form verify_guard(Verifier *v, uint32_t op)
-{
-    IrVal g = v->ops[op].guard;
-    return g ? form_simplify(&v->f, verify_value(v, &(IrArg){.kind = IRA_VAL, .id = g})) : form_const(&v->f, 1);
-}
-
-void verify_tx(Verifier *v, uint32_t op, uint32_t slot)
-{
-    const BarState *b = &v->s.bars[slot];
-    Form worst = b->expected && form_data(&v->f, b->expected)->hi > TX_LIMIT ? b->expected : b->delivered;
-    if (b->expected == 0 || b->delivered == 0)
-        verify_refuse(v, E0660, op, "the bytes of barrier %s add up to more than can be followed",
-                      verify_bar_name(v, slot));
-    else if (form_data(&v->f, worst)->hi > TX_LIMIT)
-        verify_refuse(v, E0623, op, "the bytes of this phase of barrier %s reach %s; the limit is %d",
-                      verify_bar_name(v, slot), verify_form_text(v, worst), TX_LIMIT);
-}
-
-/* ---- buffers ---- */
-
-static bool copy_bytes(Verifier *v, uint32_t op, IrKey key, Form bytes, Form guard, Bytes *out)
+bool copy_bytes(Verifier *v, uint32_t op, IrKey key, uint32_t rank, Form bytes, Form guard, Bytes *out)
 {
     Forms *f = &v->f;
-    const IrArg *obj = ir_find(&v->ops[op], key), *slot = ir_part(&v->ops[op], obj, IRK_SLOT),
-                *byte = ir_part(&v->ops[op], obj, IRK_OFFSET);
+    const IrArg *obj = ir_find(v->ops[op], key), *slot = ir_part(v->ops[op], obj, IRK_SLOT),
+                *byte = ir_part(v->ops[op], obj, IRK_OFFSET);
     const IrBuf *b = &v->k->bufs.v[obj->id];
     Form zero = form_const(f, 0);
-    out->buf = obj->id;
-    out->slot = slot ? form_simplify(f, verify_value(v, slot)) : zero;
-    out->lo = byte ? form_simplify(f, verify_value(v, byte)) : zero;
+    *out = (Bytes){.rank = rank, .buf = obj->id, .lo = byte ? run_value(v, byte) : zero};
+    if (slot && !form_is_const(f, run_value(v, slot), &out->slot)) {
+        verify_refuse(v, E0660, op, "which slot of %s this is, is known only at run time", b->name);
+        return false;
+    }
     out->hi = form_add(f, out->lo, 1, bytes);
     uint32_t known = f->known.n, facts = f->facts.n;
     form_assume(f, guard);
-    bool inside = form_le(f, zero, out->slot) && form_le(f, out->slot, form_const(f, (int64_t)b->slots - 1)) &&
-                  form_le(f, zero, out->lo) && form_le(f, out->lo, out->hi) &&
+    bool inside = out->slot >= 0 && out->slot < b->slots && form_le(f, zero, out->lo) && form_le(f, out->lo, out->hi) &&
                   form_le(f, out->hi, form_const(f, b->bytes));
     f->known.n = known;
     f->facts.n = facts;
     if (!inside)
-        verify_refuse(v, E0658, op,
-                      "bytes %s .. %s of slot %s of %s, which has %u slots of %u bytes, are not certain to lie within",
-                      verify_form_text(v, out->lo), verify_form_text(v, out->hi), verify_form_text(v, out->slot),
-                      b->name, b->slots, b->bytes);
+        verify_refuse(
+            v, E0658, op,
+            "bytes %s .. %s of slot %lld of %s, which has %u slots of %u bytes, are not certain to lie within",
+            verify_form_text(v, out->lo), verify_form_text(v, out->hi), (long long)out->slot, b->name, b->slots,
+            b->bytes);
     return inside;
 }
 
@@ -74,18 +37,17 @@ static uint64_t tensor_bit(uint32_t tensor)
 }
 
 /* The tensors into which an address may point. */
-uint64_t verify_address(const Verifier *v, const IrArg *arg, int depth)
+uint64_t copy_address(const Verifier *v, const IrArg *arg, int depth)
 {
     if (arg->kind == IRA_IMM) return 0;
-    const IrOp *op = &v->ops[v->def[arg->id - 1]];
-    if (op->op == IR_ZADDR || op->op == IR_CONST) return 0;
+    const IrOp *op = v->ops[v->def[arg->id - 1]];
+    if (op->op == IR_ZADDR || op->op == IR_CONST || op->op == IR_PARAM || op->op == IR_LOOP || op->op == IR_LANES)
+        return 0; /* addresses come from gaddr alone */
     if (op->op == IR_GADDR) return tensor_bit(ir_find(op, IRK_TENSOR)->id);
-    if (depth == 0 || op->op == IR_LOOP || op->op == IR_GET || op->op == IR_LOADS || op->op == IR_PARAM)
-        return UINT64_MAX;
+    if (depth == 0 || op->op == IR_GET || op->op == IR_LOADS) return UINT64_MAX;
     uint64_t all = 0;
     for (uint32_t i = 0; i < op->nargs; i++)
-        if (op->args[i].kind == IRA_VAL && op->args[i].key != IRK_COND)
-            all |= verify_address(v, &op->args[i], depth - 1);
+        if (op->args[i].kind == IRA_VAL && op->args[i].key != IRK_COND) all |= copy_address(v, &op->args[i], depth - 1);
     return all;
 }
 
@@ -93,12 +55,12 @@ static const Region *map_region(Verifier *v, uint32_t op, uint32_t map)
 {
     const MfMap *m = &v->k->mf.maps.v[map];
     const IrArg *at;
-    unsigned n = ir_list(&v->ops[op], IRK_COORDS, &at);
+    unsigned n = ir_list(v->ops[op], IRK_COORDS, &at);
     if (m->mode != MAP_TILED || n != m->rank || n > MAP_RANK) return NULL;
-    Region *r = arena_new(v->arena, Region);
+    Region *r = arena_new(&v->run, Region);
     *r = (Region){.map = map, .tensor = m->tensor, .n = n};
     for (unsigned i = 0; i < n; i++) {
-        r->lo[i] = form_simplify(&v->f, verify_value(v, &at[i]));
+        r->lo[i] = run_value(v, &at[i]);
         r->hi[i] = form_add(&v->f, r->lo[i], 1, form_const(&v->f, (int64_t)m->box[i] * m->elem_stride[i]));
         if (r->hi[i] == 0) return NULL;
     }
@@ -107,11 +69,11 @@ static const Region *map_region(Verifier *v, uint32_t op, uint32_t map)
 
 static const Region *address_region(Verifier *v, const IrArg *arg, Form bytes)
 {
-    const IrOp *op = arg->kind == IRA_VAL ? &v->ops[v->def[arg->id - 1]] : NULL;
+    const IrOp *op = arg->kind == IRA_VAL ? v->ops[v->def[arg->id - 1]] : NULL;
     if (op == NULL || op->op != IR_GADDR) return NULL;
-    Region *r = arena_new(v->arena, Region);
+    Region *r = arena_new(&v->run, Region);
     *r = (Region){.map = UINT32_MAX, .tensor = ir_find(op, IRK_TENSOR)->id, .n = 1};
-    r->lo[0] = form_simplify(&v->f, verify_value(v, ir_find(op, IRK_BYTE)));
+    r->lo[0] = run_value(v, ir_find(op, IRK_BYTE));
     r->hi[0] = form_add(&v->f, r->lo[0], 1, bytes);
     return r->hi[0] ? r : NULL;
 }
@@ -140,66 +102,206 @@ static bool check_box(Verifier *v, uint32_t op, const MfMap *m, int64_t bytes)
     return box == bytes;
 }
 
-/* ---- steps ---- */
+/* ---- targets ---- */
 
-/* The copy adds its bytes to the barrier's phase. */
-static bool deliver(Verifier *v, uint32_t op, uint32_t slot, Form bytes, Form guard)
+typedef struct Targets {
+    uint32_t n, rank[32];
+} Targets;
+
+static bool targets_of(Verifier *v, uint32_t op, Targets *out)
 {
-    BarState *b = &v->s.bars[slot];
-    if (!b->initialised || b->unfenced) {
-        Diag *g = verify_refuse(
-            v, E0653, op,
-            b->initialised ? "barrier %s is used by an asynchronous copy without fence.mbar_init after its bar.init"
-                           : "barrier %s is used before its bar.init",
-            verify_bar_name(v, slot));
-        if (b->initialised) verify_also(v, g, b->op, "the last that happened to it");
+    const IrOp *o = v->ops[op];
+    const IrArg *rank = ir_find(o, IRK_RANK), *mask = ir_find(o, IRK_MASK);
+    int64_t k = v->now->rank;
+    out->n = 0;
+    if (mask) {
+        if (!run_number(v, op, mask, "the mask", &k)) return false;
+        for (uint32_t r = 0; r < v->nranks; r++)
+            if (k >> r & 1) out->rank[out->n++] = r;
+        if (out->n && k >> v->nranks == 0) return true;
+        verify_refuse(v, E0658, op, "mask %lld for a cluster of %u", (long long)k, v->nranks);
         return false;
     }
-    if (state_bar_complete(v, b)) {
-        Diag *g = verify_refuse(
-            v, E0611, op,
-            "this copy counts on a phase of barrier %s that may be over: it has all its arrivals and bytes",
-            verify_bar_name(v, slot));
-        verify_also(v, g, b->op, "completes the phase, and nothing has waited for it since");
+    if (rank && !run_number(v, op, rank, "the CTA", &k)) return false;
+    if (k < 0 || k >= v->nranks) {
+        verify_refuse(v, E0658, op, "CTA %lld of a cluster of %u", (long long)k, v->nranks);
         return false;
     }
-    b->delivered = form_add(&v->f, b->delivered, 1, form_guard(&v->f, guard, bytes));
-    b->op = op;
-    verify_tx(v, op, slot);
-    return !v->failed;
+    bool peer = o->op == IR_BLK_PEER || o->op == IR_BLK_REDUCE_PEER;
+    if (peer && k == v->now->rank) {
+        verify_refuse(v, E0618, op, "CTA %lld copies to itself through the cluster", (long long)k);
+        return false;
+    }
+    out->n = 1;
+    out->rank[0] = (uint32_t)k;
+    return true;
 }
 
-void verify_copy(Verifier *v, uint32_t op)
+/* ---- steps ---- */
+
+typedef struct Copy {
+    uint32_t op;
+    Form bytes, guard, counted; /* counted: what it adds to a barrier */
+    Form cond;                  /* under which its bytes are written */
+    bool certain;
+    EventId event;
+    const MfMap *map;
+} Copy;
+
+static void transfer(Verifier *v, const Copy *c, bool write, Phase *phase)
+{
+    const IrOp *o = v->ops[c->op];
+    const IrArg *address = ir_find(o, write ? IRK_TO : IRK_FROM);
+    uint64_t tensors = c->map ? tensor_bit(c->map->tensor) : address ? copy_address(v, address, 8) : 0;
+    if ((tensors & v->loaded & v->stored) == 0) return;
+    Transfer t = {.tensors = tensors,
+                  .rank = v->now->rank,
+                  .op = c->op,
+                  .write = write,
+                  .reduce = o->op == IR_TMA_REDUCE || o->op == IR_BLK_REDUCE,
+                  .any_order = o->any_order,
+                  .start = c->event,
+                  .phase = phase};
+    t.region = c->map ? map_region(v, c->op, ir_find(o, IRK_MAP)->id) : address_region(v, address, c->bytes);
+    vec_push(&v->run, &v->transfers, t);
+}
+
+/* Writes at one CTA, told by its barrier. */
+static Phase *load_at(Verifier *v, const Copy *c, uint32_t rank)
+{
+    uint32_t slot;
+    Bytes at;
+    if (!copy_bytes(v, c->op, IRK_DST, rank, c->bytes, c->guard, &at) || !barrier_slot(v, c->op, rank, &slot))
+        return NULL;
+    if (c->map && c->map->type >= MAP_U4_ALIGN16)
+        at.hi = form_const(&v->f, v->k->bufs.v[at.buf].bytes); /* spread out in shared memory */
+    Part part = {.event = c->event, .op = c->op, .copies = true};
+    if (!barrier_part(v, slot, part)) return NULL;
+    Phase *p = barrier_open(v, slot);
+    if (c->certain) verify_clock_join(v, p->clock, v->events.v[c->event - 1].clock);
+    access_add(
+        v,
+        (Access){.at = at, .cond = c->cond, .write = true, .async = true, .op = c->op, .start = c->event, .phase = p});
+    burst_count(v, (Sum){.slot = slot, .bytes = c->counted, .certain = c->certain, .op = c->op});
+    if (v->ops[c->op]->op == IR_ST_ASYNC) thread_store(v, &at, run_value(v, ir_find(v->ops[c->op], IRK_A)));
+    return p;
+}
+
+static void read_source(Verifier *v, const Copy *c, Phase *phase)
+{
+    Bytes at;
+    if (!copy_bytes(v, c->op, IRK_SRC, v->now->rank, c->bytes, c->guard, &at)) return;
+    if (c->map && c->map->type >= MAP_U4_ALIGN16) at.hi = form_const(&v->f, v->k->bufs.v[at.buf].bytes);
+    access_add(v, (Access){.at = at, .cond = c->guard, .async = true, .op = c->op, .start = c->event, .phase = phase});
+}
+
+/* One thread issues a copy, or each lane its own. */
+static bool by_one(Verifier *v, uint32_t op)
+{
+    if (v->ops[op]->elect || v->k->roles.v[v->now->role].elect) return true;
+    for (uint32_t i = 0; i < v->now->depth; i++)
+        if (v->ops[v->now->frames[i].op]->op == IR_LANES) return true;
+    verify_refuse(v, E0672, op, "%s by all threads of the role", verify_op_text(v, op));
+    return false;
+}
+
+void copy_step(Verifier *v, uint32_t op)
 {
     Forms *f = &v->f;
-    const IrOp *o = &v->ops[op];
-    bool load = o->op == IR_TMA_LOAD || o->op == IR_BLK_LOAD, tensor = o->op == IR_TMA_LOAD || o->op == IR_TMA_STORE;
-    Form bytes = form_simplify(f, verify_value(v, ir_find(o, IRK_BYTES))), guard = verify_guard(v, op);
-    uint32_t slot = 0;
-    uint64_t tensors;
-    Bytes at;
-    const Region *region = NULL;
-    if (form_is(f, guard, 0) || (!tensor && form_is(f, bytes, 0))) return;
-    if (!copy_bytes(v, op, load ? IRK_DST : IRK_SRC, bytes, guard, &at)) return;
-    if (tensor) {
-        uint32_t map = ir_find(o, IRK_MAP)->id;
-        const MfMap *m = &v->k->mf.maps.v[map];
-        if (!check_box(v, op, m, ir_find(o, IRK_BYTES)->imm)) return;
-        tensors = tensor_bit(m->tensor);
-        if (tensors & v->loaded & v->stored) region = map_region(v, op, map);
-        if (m->type >= MAP_U4_ALIGN16)
-            at.hi = form_const(f, v->k->bufs.v[at.buf].bytes); /* spread out in shared memory */
-    } else {
-        const IrArg *address = ir_find(o, load ? IRK_FROM : IRK_TO);
-        tensors = verify_address(v, address, 8);
-        if (tensors & v->loaded & v->stored) region = address_region(v, address, bytes);
+    const IrOp *o = v->ops[op];
+    const IrArg *bytes = ir_find(o, IRK_BYTES), *map = ir_find(o, IRK_MAP);
+    Targets to;
+    if (o->op == IR_TMA_PREFETCH || o->op == IR_BLK_PREFETCH || !by_one(v, op)) return;
+    Copy c = {.op = op, .bytes = bytes ? run_value(v, bytes) : form_const(f, 8), .guard = run_guard(v, op)};
+    if (form_is(f, c.guard, 0) || (!map && form_is(f, c.bytes, 0))) return;
+    if (map) {
+        c.map = &v->k->mf.maps.v[map->id];
+        if (!check_box(v, op, c.map, bytes->imm)) return;
     }
-    if (!load) {
-        access_read(v, op, at, guard, tensors, region);
+    c.counted = form_guard(f, c.guard, c.bytes);
+    c.cond = c.guard;
+    /* A copy of 0 bytes covers nothing: where the guard only keeps those out, the range is written in any case. */
+    if (o->guard && form_guard(f, run_value(v, &(IrArg){.kind = IRA_VAL, .id = o->guard}), c.bytes) == c.bytes)
+        c.cond = v->now->guard;
+    c.certain = form_is(f, c.guard, 1) && form_data(f, c.bytes)->lo > 0;
+    c.event = event_burst(v, op);
+    if (ir_find(o, IRK_BAR) == NULL) {
+        read_source(v, &c, NULL);
+        if (!v->failed) transfer(v, &c, true, NULL);
         return;
     }
-    if (!verify_bar_slot(v, op, &slot) || !deliver(v, op, slot, bytes, guard)) return;
-    /* A copy of 0 bytes covers nothing: where the guard only keeps those out, the range is written in any case. */
-    Form counted = form_guard(f, guard, bytes);
-    access_write(v, op, at, counted == bytes ? form_const(f, 1) : guard, slot, tensors, region);
+    if (!targets_of(v, op, &to)) return;
+    Phase *p = NULL;
+    for (uint32_t i = 0; i < to.n && !verify_stopped(v); i++) p = load_at(v, &c, to.rank[i]);
+    if (verify_stopped(v)) return;
+    if (ir_find(o, IRK_SRC)) read_source(v, &c, p);
+    else if (o->op != IR_ST_ASYNC) transfer(v, &c, false, p);
+    if (!v->failed) burst_flush(v);
+}
+
+/* ---- groups and fences ---- */
+
+static bool mine(const Verifier *v, EventId start)
+{
+    return v->events.v[start - 1].thread == v->now->id;
+}
+
+static void commit(Verifier *v)
+{
+    Thread *t = v->now;
+    t->groups++;
+    t->burst = 0;
+    for (uint32_t i = v->accesses.n; i-- > 0;) {
+        Access *a = &v->accesses.v[i];
+        if (a->async && a->phase == NULL && a->group == 0 && mine(v, a->start)) a->group = t->groups;
+    }
+    for (uint32_t i = v->transfers.n; i-- > 0;) {
+        Transfer *x = &v->transfers.v[i];
+        if (x->write && x->group == 0 && mine(v, x->start)) x->group = t->groups;
+    }
+}
+
+static void wait_groups(Verifier *v, uint32_t op)
+{
+    int64_t newest = ir_find(v->ops[op], IRK_N)->imm, past = (int64_t)v->now->groups - newest;
+    bool full = ir_find(v->ops[op], IRK_HOW)->id == IRH_FULL;
+    if (newest < 0) {
+        verify_refuse(v, E0614, op, "a wait for all but %lld groups", (long long)newest);
+        return;
+    }
+    EventId e = event_new(v, op);
+    for (uint32_t i = 0; i < v->accesses.n; i++) {
+        Access *a = &v->accesses.v[i];
+        if (a->async && a->phase == NULL && a->end == 0 && a->group && a->group <= past && mine(v, a->start))
+            a->end = e;
+    }
+    for (uint32_t i = 0; full && i < v->transfers.n; i++) {
+        Transfer *x = &v->transfers.v[i];
+        if (x->write && x->full == 0 && x->group && x->group <= past && mine(v, x->start)) x->full = e;
+    }
+}
+
+static void fence(Verifier *v, uint32_t op)
+{
+    EventId e = event_new(v, op);
+    if (v->ops[op]->op == IR_FENCE_MBAR_INIT) {
+        vec_push(&v->run, &v->now->init_fences, e);
+    } else if (v->ops[op]->op == IR_FENCE_ASYNC) {
+        if (ir_find(v->ops[op], IRK_SPACE)->id == IRS_GLOBAL) vec_push(&v->run, &v->global_fences, e);
+        else vec_push(&v->run, &v->now->async_fences, e);
+    }
+}
+
+void group_step(Verifier *v, uint32_t op)
+{
+    Form guard = run_guard(v, op);
+    if (form_is(&v->f, guard, 0)) return;
+    if (!form_is(&v->f, guard, 1)) {
+        verify_refuse(v, E0608, op, "%s happens under a condition: what follows would depend on it",
+                      verify_op_text(v, op));
+        return;
+    }
+    if (v->ops[op]->op == IR_GRP_COMMIT) commit(v);
+    else if (v->ops[op]->op == IR_GRP_WAIT) wait_groups(v, op);
+    else fence(v, op);
 }

@@ -102,7 +102,7 @@ static Form intern(Forms *f, const Lin *l)
         d->t[j] = l->t[j];
         d->lo = bound_add(d->lo, bound_scale(c > 0 ? a->lo : a->hi, c, INT64_MIN), INT64_MIN);
         d->hi = bound_add(d->hi, bound_scale(c > 0 ? a->hi : a->lo, c, INT64_MAX), INT64_MAX);
-        if (a->pos > d->pos) d->pos = a->pos;
+        if (a->depth > d->depth) d->depth = a->depth;
     }
     vec_push(f->arena, &f->forms, d);
     f->form_slots[i] = f->forms.n;
@@ -196,12 +196,12 @@ Form form_subst(Forms *f, Form x, uint32_t atom, Form y)
     if (x == 0 || y == 0) return 0;
     const FormData *d = form_data(f, x);
     Lin l = {.k = d->k};
-    uint32_t pos = atom_data(f, atom)->pos;
+    uint32_t depth = atom_data(f, atom)->depth;
     for (uint32_t i = 0; i < d->n; i++) {
         if (d->t[i].atom == atom) {
             if (!lin_add(f, &l, d->t[i].c, y)) return 0;
-        } else if (atom_data(f, d->t[i].atom)->pos >= pos || !lin_add_term(&l, d->t[i].c, d->t[i].atom)) {
-            return 0; /* made later than the atom: perhaps from it */
+        } else if (atom_data(f, d->t[i].atom)->depth >= depth || !lin_add_term(&l, d->t[i].c, d->t[i].atom)) {
+            return 0; /* made in the same loop: perhaps from it */
         }
     }
     return intern(f, &l);
@@ -253,7 +253,7 @@ static uint32_t product(Forms *f, uint32_t p, uint32_t x)
                                   .boolean = y->boolean,
                                   .a = p,
                                   .b = x,
-                                  .pos = b->pos > y->pos ? b->pos : y->pos,
+                                  .depth = b->depth > y->depth ? b->depth : y->depth,
                                   .lo = y->lo < 0 ? y->lo : 0,
                                   .hi = y->hi > 0 ? y->hi : 0});
 }
@@ -301,12 +301,12 @@ Form form_pick(Forms *f, Form pred, Form x, Form y)
     if (form_is_const(f, pred, &p)) return p ? x : y;
     if (form_is_const(f, x, &a) && form_is_const(f, y, &b) && sub_s64(a, b, &p)) return form_add(f, y, p, pred);
     const FormData *dx = form_data(f, x), *dy = form_data(f, y), *dp = form_data(f, pred);
-    uint32_t pos = dx->pos > dy->pos ? dx->pos : dy->pos;
+    uint32_t depth = dx->depth > dy->depth ? dx->depth : dy->depth;
     return form_atom(f, (Atom){.kind = ATOM_SEL,
                                .a = pred,
                                .b = x,
                                .c = y,
-                               .pos = dp->pos > pos ? dp->pos : pos,
+                               .depth = dp->depth > depth ? dp->depth : depth,
                                .lo = dx->lo < dy->lo ? dx->lo : dy->lo,
                                .hi = dx->hi > dy->hi ? dx->hi : dy->hi});
 }

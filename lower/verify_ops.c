@@ -27,27 +27,28 @@ static bool fits(Range r, IrType t)
 
 static uint32_t later(const Forms *f, Form a, Form b)
 {
-    uint32_t x = a ? form_data(f, a)->pos : 0, y = b ? form_data(f, b)->pos : 0;
+    uint32_t x = a ? form_data(f, a)->depth : 0, y = b ? form_data(f, b)->depth : 0;
     return x > y ? x : y;
 }
 
-Form form_type_range(Forms *f, AtomKind kind, IrType type, uint32_t a, uint32_t b, uint32_t pos)
+Form form_leaf(Forms *f, IrType type)
 {
     Range r = type_range(type);
-    return form_atom(f, (Atom){.kind = (uint8_t)kind,
+    return form_atom(f, (Atom){.kind = ATOM_LEAF,
                                .type = (uint8_t)type,
                                .boolean = type == IR_PRED,
-                               .a = a,
-                               .b = b,
-                               .pos = pos,
+                               .a = f->here[0],
+                               .b = f->here[1],
+                               .c = f->here[2],
+                               .depth = f->depth,
                                .lo = r.lo,
                                .hi = r.hi});
 }
 
 /* The op's result as a value of its own, equal where the operands are. */
-static Form opaque(Forms *f, const IrOp *op, uint32_t index, Form a, Form b, Range r)
+static Form opaque(Forms *f, const IrOp *op, Form a, Form b, Range r)
 {
-    if (a == 0 || b == 0) return form_type_range(f, ATOM_LEAF, op->type, index, 0, index + 1);
+    if (a == 0 || b == 0) return form_leaf(f, op->type);
     if (!fits(r, op->type)) r = type_range(op->type);
     return form_atom(f, (Atom){.kind = ATOM_OP,
                                .sub = op->op,
@@ -55,17 +56,17 @@ static Form opaque(Forms *f, const IrOp *op, uint32_t index, Form a, Form b, Ran
                                .boolean = op->type == IR_PRED,
                                .a = a,
                                .b = b,
-                               .pos = later(f, a, b),
+                               .depth = later(f, a, b),
                                .lo = r.lo,
                                .hi = r.hi});
 }
 
-static Form or_opaque(Forms *f, Form x, const IrOp *op, uint32_t index, Form a, Form b)
+static Form or_opaque(Forms *f, Form x, const IrOp *op, Form a, Form b)
 {
-    return x && fits(range_of(f, x), op->type) ? x : opaque(f, op, index, a, b, type_range(op->type));
+    return x && fits(range_of(f, x), op->type) ? x : opaque(f, op, a, b, type_range(op->type));
 }
 
-static Form multiply(Forms *f, const IrOp *op, uint32_t index, Form a, Form b)
+static Form multiply(Forms *f, const IrOp *op, Form a, Form b)
 {
     int64_t k;
     Form zero = form_const(f, 0), product = 0;
@@ -73,18 +74,18 @@ static Form multiply(Forms *f, const IrOp *op, uint32_t index, Form a, Form b)
     else if (form_is_const(f, b, &k)) product = form_add(f, zero, k, a);
     else if (range_of(f, a).lo >= 0 && range_of(f, a).hi <= 1) product = form_guard(f, a, b);
     else if (range_of(f, b).lo >= 0 && range_of(f, b).hi <= 1) product = form_guard(f, b, a);
-    if (product) return or_opaque(f, product, op, index, a, b);
+    if (product) return or_opaque(f, product, op, a, b);
     Range x = range_of(f, a), y = range_of(f, b), r = type_range(op->type);
     int64_t hi;
     if (x.lo >= 0 && y.lo >= 0 && mul_s64(x.hi, y.hi, &hi)) r = (Range){0, hi};
-    return opaque(f, op, index, a, b, r);
+    return opaque(f, op, a, b, r);
 }
 
 /* a = q * b + r: terms that b divides go to q. */
-static Form divide(Forms *f, const IrOp *op, uint32_t index, Form a, Form b)
+static Form divide(Forms *f, const IrOp *op, Form a, Form b)
 {
     int64_t d, q;
-    if (!form_is_const(f, b, &d) || d <= 0 || a == 0) return opaque(f, op, index, a, b, type_range(op->type));
+    if (!form_is_const(f, b, &d) || d <= 0 || a == 0) return opaque(f, op, a, b, type_range(op->type));
     const FormData *x = form_data(f, a);
     Form rest = form_const(f, floor_mod_s64(x->k, d)), quotient = form_const(f, (x->k - floor_mod_s64(x->k, d)) / d);
     for (uint32_t i = 0; i < x->n && rest && quotient; i++) {
@@ -93,18 +94,18 @@ static Form divide(Forms *f, const IrOp *op, uint32_t index, Form a, Form b)
         if (t.c % d == 0) quotient = form_add(f, quotient, t.c / d, atom);
         else rest = form_add(f, rest, t.c, atom);
     }
-    if (rest == 0 || quotient == 0) return opaque(f, op, index, a, b, type_range(op->type));
+    if (rest == 0 || quotient == 0) return opaque(f, op, a, b, type_range(op->type));
     Range r = range_of(f, rest);
-    if (r.lo >= 0 && r.hi < d) return or_opaque(f, op->op == IR_MOD ? rest : quotient, op, index, a, b);
-    if (op->op == IR_MOD) return opaque(f, op, index, rest, b, (Range){0, d - 1});
+    if (r.lo >= 0 && r.hi < d) return or_opaque(f, op->op == IR_MOD ? rest : quotient, op, a, b);
+    if (op->op == IR_MOD) return opaque(f, op, rest, b, (Range){0, d - 1});
     r = type_range(op->type);
     if (x->lo >= 0 && floor_div_s64(x->hi, d, &q)) r = (Range){x->lo / d, q};
-    return opaque(f, op, index, a, b, r);
+    return opaque(f, op, a, b, r);
 }
 
-static Form extreme(Forms *f, const IrOp *op, uint32_t index, Form a, Form b)
+static Form extreme(Forms *f, const IrOp *op, Form a, Form b)
 {
-    if (a == 0 || b == 0) return opaque(f, op, index, a, b, type_range(op->type));
+    if (a == 0 || b == 0) return opaque(f, op, a, b, type_range(op->type));
     Range x = range_of(f, a), y = range_of(f, b);
     bool is_min = op->op == IR_MIN;
     if (x.hi <= y.lo) return is_min ? a : b;
@@ -113,13 +114,13 @@ static Form extreme(Forms *f, const IrOp *op, uint32_t index, Form a, Form b)
                      : (Range){x.lo > y.lo ? x.lo : y.lo, x.hi > y.hi ? x.hi : y.hi};
     /* A missing bound is the type's own, so the result is within the type in any case. */
     Form lesser = a < b ? a : b, greater = a < b ? b : a;
-    uint32_t pos = later(f, a, b);
+    uint32_t depth = later(f, a, b);
     return form_atom(f, (Atom){.kind = ATOM_OP,
                                .sub = op->op,
                                .type = op->type,
                                .a = lesser,
                                .b = greater,
-                               .pos = pos,
+                               .depth = depth,
                                .lo = r.lo,
                                .hi = r.hi});
 }
@@ -129,8 +130,8 @@ static Form gt0(Forms *f, Form x)
     Range r = range_of(f, x);
     if (r.lo > 0) return form_const(f, 1);
     if (r.hi <= 0) return form_const(f, 0);
-    return form_atom(f,
-                     (Atom){.kind = ATOM_GT0, .boolean = true, .a = x, .pos = form_data(f, x)->pos, .lo = 0, .hi = 1});
+    return form_atom(
+        f, (Atom){.kind = ATOM_GT0, .boolean = true, .a = x, .depth = form_data(f, x)->depth, .lo = 0, .hi = 1});
 }
 
 static Form eq0(Forms *f, Form x)
@@ -143,15 +144,15 @@ static Form eq0(Forms *f, Form x)
         Form minus = form_add(f, form_const(f, 0), -1, x);
         if (minus) x = minus;
     }
-    return form_atom(f,
-                     (Atom){.kind = ATOM_EQ0, .boolean = true, .a = x, .pos = form_data(f, x)->pos, .lo = 0, .hi = 1});
+    return form_atom(
+        f, (Atom){.kind = ATOM_EQ0, .boolean = true, .a = x, .depth = form_data(f, x)->depth, .lo = 0, .hi = 1});
 }
 
-static Form compare(Forms *f, const IrOp *op, uint32_t index, Form a, Form b)
+static Form compare(Forms *f, const IrOp *op, Form a, Form b)
 {
     IrRel rel = (IrRel)ir_find(op, IRK_REL)->id;
     Form diff = form_add(f, a, -1, b), back = form_add(f, b, -1, a), r;
-    if (diff == 0 || back == 0) return form_type_range(f, ATOM_LEAF, IR_PRED, index, 0, index + 1);
+    if (diff == 0 || back == 0) return form_leaf(f, IR_PRED);
     switch (rel) {
     case IRL_GT: return gt0(f, diff);
     case IRL_LT: return gt0(f, back);
@@ -162,7 +163,7 @@ static Form compare(Forms *f, const IrOp *op, uint32_t index, Form a, Form b)
     }
 }
 
-static Form bits(Forms *f, const IrOp *op, uint32_t index, Form a, Form b)
+static Form bits(Forms *f, const IrOp *op, Form a, Form b)
 {
     Range x = range_of(f, a), y = range_of(f, b);
     bool truth = x.lo >= 0 && x.hi <= 1 && y.lo >= 0 && y.hi <= 1;
@@ -176,31 +177,30 @@ static Form bits(Forms *f, const IrOp *op, uint32_t index, Form a, Form b)
     if (op->op == IR_AND && kb && j == 1 && !truth) { /* the lowest bit */
         IrOp mod = *op;
         mod.op = IR_MOD;
-        return divide(f, &mod, index, a, form_const(f, 2));
+        return divide(f, &mod, a, form_const(f, 2));
     }
     Form both = truth && op->op != IR_XOR ? form_guard(f, a, b) : 0;
     if (both && op->op == IR_OR) both = form_add(f, form_add(f, a, 1, b), -1, both);
     if (both) return both;
-    if (op->op == IR_AND && x.lo >= 0 && y.lo >= 0)
-        return opaque(f, op, index, a, b, (Range){0, x.hi < y.hi ? x.hi : y.hi});
-    return opaque(f, op, index, a, b, truth ? (Range){0, 1} : type_range(op->type));
+    if (op->op == IR_AND && x.lo >= 0 && y.lo >= 0) return opaque(f, op, a, b, (Range){0, x.hi < y.hi ? x.hi : y.hi});
+    return opaque(f, op, a, b, truth ? (Range){0, 1} : type_range(op->type));
 }
 
-static Form select(Forms *f, const IrOp *op, uint32_t index, Form cond, Form a, Form b)
+static Form select(Forms *f, const IrOp *op, Form cond, Form a, Form b)
 {
     int64_t k;
-    if (cond == 0 || a == 0 || b == 0) return opaque(f, op, index, 0, 0, type_range(op->type));
+    if (cond == 0 || a == 0 || b == 0) return opaque(f, op, 0, 0, type_range(op->type));
     if (form_is(f, b, 0) || form_is(f, a, 0)) { /* amounts of bytes that depend on a condition: kept as sums */
         Form x = form_is(f, b, 0) ? form_guard(f, cond, a) : form_guard(f, form_not(f, cond), b);
         if (x) return x;
     }
     if (op->type == IR_PRED) {
         Form x = form_guard(f, cond, a), y = form_guard(f, form_not(f, cond), b), sum = form_add(f, x, 1, y);
-        return sum ? sum : opaque(f, op, index, 0, 0, type_range(op->type));
+        return sum ? sum : opaque(f, op, 0, 0, type_range(op->type));
     }
     if (form_is_const(f, cond, &k)) return k ? a : b;
     Form picked = form_pick(f, cond, a, b);
-    return picked ? picked : opaque(f, op, index, 0, 0, type_range(op->type));
+    return picked ? picked : opaque(f, op, 0, 0, type_range(op->type));
 }
 
 static Form constant(Forms *f, const IrOp *op)
@@ -224,48 +224,46 @@ static Form parameter(Forms *f, const IrKernel *k, const IrOp *op)
     return form_atom(f, (Atom){.kind = ATOM_PARAM, .type = op->type, .a = x, .lo = r.lo, .hi = r.hi});
 }
 
-Form form_of_op(Forms *f, const IrKernel *k, const IrOp *op, uint32_t index, Form cond, Form a, Form b)
+Form form_of_op(Forms *f, const IrKernel *k, const IrOp *op, Form cond, Form a, Form b)
 {
     int64_t n;
     switch ((IrOpcode)op->op) {
     case IR_CONST: return constant(f, op);
     case IR_PARAM: return parameter(f, k, op);
-    case IR_SREG:
-        return form_atom(f, (Atom){.kind = ATOM_SREG, .a = ir_find(op, IRK_REG)->id, .lo = 0, .hi = INT32_MAX});
-    case IR_ADD: return or_opaque(f, form_add(f, a, 1, b), op, index, a, b);
-    case IR_SUB: return or_opaque(f, form_add(f, a, -1, b), op, index, a, b);
-    case IR_MUL: return multiply(f, op, index, a, b);
+    case IR_SREG: return f->sreg[ir_find(op, IRK_REG)->id];
+    case IR_ADD: return or_opaque(f, form_add(f, a, 1, b), op, a, b);
+    case IR_SUB: return or_opaque(f, form_add(f, a, -1, b), op, a, b);
+    case IR_MUL: return multiply(f, op, a, b);
     case IR_DIV:
-    case IR_MOD: return divide(f, op, index, a, b);
+    case IR_MOD: return divide(f, op, a, b);
     case IR_MIN:
-    case IR_MAX: return extreme(f, op, index, a, b);
+    case IR_MAX: return extreme(f, op, a, b);
     case IR_SHL:
         if (form_is_const(f, b, &n) && n >= 0 && n < 31)
-            return or_opaque(f, form_add(f, form_const(f, 0), INT64_C(1) << n, a), op, index, a, b);
+            return or_opaque(f, form_add(f, form_const(f, 0), INT64_C(1) << n, a), op, a, b);
         break;
     case IR_SHR:
         if (form_is_const(f, b, &n) && n >= 0 && n < 31) {
             IrOp div = *op;
             div.op = IR_DIV;
-            return divide(f, &div, index, a, form_const(f, INT64_C(1) << n));
+            return divide(f, &div, a, form_const(f, INT64_C(1) << n));
         }
         break;
     case IR_AND:
     case IR_OR:
     case IR_XOR:
-        if (a && b) return bits(f, op, index, a, b);
+        if (a && b) return bits(f, op, a, b);
         break;
     case IR_NOT:
         if (a)
-            return op->type == IR_PRED ? form_not(f, a)
-                                       : or_opaque(f, form_add(f, form_const(f, -1), -1, a), op, index, a, a);
+            return op->type == IR_PRED ? form_not(f, a) : or_opaque(f, form_add(f, form_const(f, -1), -1, a), op, a, a);
         break;
-    case IR_CMP: return compare(f, op, index, a, b);
-    case IR_SEL: return select(f, op, index, cond, a, b);
+    case IR_CMP: return compare(f, op, a, b);
+    case IR_SEL: return select(f, op, cond, a, b);
     case IR_CVT:
         if (a && fits(range_of(f, a), op->type)) return a;
-        return a && op->type == IR_I64 ? a : opaque(f, op, index, a, a, type_range(op->type));
+        return a && op->type == IR_I64 ? a : opaque(f, op, a, a, type_range(op->type));
     default: break;
     }
-    return opaque(f, op, index, a, b, type_range(op->type));
+    return opaque(f, op, a, b, type_range(op->type));
 }

@@ -1,8 +1,17 @@
 /* What the rooms of the verifier share: private to them.
  *
- * forms.. (verify_forms.c): values as linear forms, equal forms have one number. state.. (verify_state.c): what is
- * known at a point of the kernel, and its join at the end of an if. accesses.. (verify_access.c): who writes and
- * reads which bytes. loops.. (verify_loop.c): invariants of loops. verify.c walks the ops.
+ * A kernel is unrolled, for one choice of trip counts after the other, into a graph of events: verify_run.c runs the
+ * bodies of all roles of all CTAs of a cluster by values that are linear forms (verify_forms.c, verify_ops.c), in one
+ * schedule; verify_event.c gives each event its clock: what has certainly happened before it, in every schedule.
+ * verify_barrier.c, verify_copy.c and verify_thread.c are the steps of ops, verify_burst.c that of loops over copies.
+ * verify_race.c, verify_cover.c, verify_global.c and verify_end.c prove properties of a finished graph,
+ * verify_choice.c enumerates the trip counts, verify_period.c and verify_cycle.c extend the result to all of them.
+ * verify_stuck.c reports a run that can't go on. verify.c drives.
+ *
+ * Glossary: thread - one that runs a body; a role of one thread has one, others are stood for by three: the elected one
+ * and any two others. event - an op as done by a thread. clock - of each thread, how many of its events come before.
+ * phase - of a barrier slot of a CTA. access - bytes of a buffer that a copy or a thread reads or writes. turn - of a
+ * loop. burst - copies of a thread with no synchronisation between them: one event.
  */
 #ifndef LOWER_VERIFY_PARTS_H
 #define LOWER_VERIFY_PARTS_H
@@ -21,7 +30,7 @@ enum { FORM_TERMS = 8 };
 typedef struct FormData {
     int64_t k, lo, hi; /* lo .. hi: bounds; INT64_MIN, INT64_MAX: none */
     uint32_t hash;
-    uint32_t pos; /* newest op (index + 1) on which the form depends; 0: none */
+    uint32_t depth; /* of the innermost loop over copies on whose turn the form depends; 0: none */
     uint32_t n;
     FormTerm t[]; /* sorted by atom */
 } FormData;
@@ -30,9 +39,11 @@ typedef enum AtomKind {
     ATOM_OP,    /* result of a pure op on forms: sub = opcode */
     ATOM_PARAM, /* launch expression a */
     ATOM_SREG,  /* special register a */
-    ATOM_LEAF,  /* value defined by op a: loop index, scalar load */
-    ATOM_PHI,   /* variable a at the head of loop b */
-    ATOM_AGED,  /* form a, as it was before round c of the unrolled loop b */
+    ATOM_LEAF,  /* value that op a of thread b defines in its step c */
+    ATOM_LOAD,  /* element of tensor a at byte b, read where c holds: tensors read as scalars are not written */
+    ATOM_INDEX, /* of a loop over copies from a below b */
+    ATOM_SUM,   /* of form a over the turns of a loop over copies from b below c */
+    ATOM_TURNS, /* of repeat a, at its b-th time */
     ATOM_GT0,   /* pred: form a is above 0 */
     ATOM_EQ0,   /* pred: form a is 0 */
     ATOM_PROD,  /* pred atom a times atom b, a < b; sub: how many preds in all stand in front */
@@ -42,7 +53,7 @@ typedef struct Atom {
     uint8_t kind, sub, type;
     bool boolean;
     uint32_t a, b, c;
-    uint32_t pos;
+    uint32_t depth;
     int64_t lo, hi;
 } Atom;
 
@@ -59,7 +70,10 @@ typedef struct Forms {
     uint32_t *atom_slots;
     uint32_t form_mask, atom_mask;
     VEC(Known) known;
-    VEC(Form) facts; /* forms that are >= 0 where we are */
+    VEC(Form) facts;  /* forms that are >= 0 where we are */
+    const Form *sreg; /* by IrReg: where we are */
+    uint32_t here[3]; /* where a value is made that is not taken apart */
+    uint32_t depth;   /* of loops over copies */
 } Forms;
 
 void forms_init(Forms *f, Arena *a);
@@ -72,16 +86,15 @@ static inline const Atom *atom_data(const Forms *f, uint32_t x)
     return &f->atoms.v[x - 1];
 }
 Form form_const(Forms *f, int64_t k);
-Form form_atom(Forms *f, Atom a); /* pos and bounds of a as given; a known atom keeps its own */
+Form form_atom(Forms *f, Atom a); /* depth and bounds of a as given; a known atom keeps its own */
 /* 0 if the result is no form: too long, or coefficients too large. */
 Form form_add(Forms *f, Form x, int64_t c, Form y);  /* x + c * y */
 Form form_guard(Forms *f, Form pred, Form x);        /* pred * x */
 Form form_pick(Forms *f, Form pred, Form x, Form y); /* pred ? x : y, with the bounds of x and y; 0 if one is 0 */
 Form form_not(Forms *f, Form pred);
-Form form_subst(Forms *f, Form x, uint32_t atom, Form y); /* 0 if the atom stands inside another one */
+Form form_subst(Forms *f, Form x, uint32_t atom, Form y); /* 0 if the atom may stand inside another one */
 bool form_is_const(const Forms *f, Form x, int64_t *k);
 bool form_is(const Forms *f, Form x, int64_t k);
-bool form_uses(const Forms *f, Form x, uint32_t atom);
 /* x with the known preds put in. */
 Form form_simplify(Forms *f, Form x);
 /* Where pred holds, these atoms have these values: adds to known and facts. */
@@ -89,78 +102,200 @@ void form_assume(Forms *f, Form pred);
 /* Whether x >= 0 is certain. */
 bool form_nonneg(Forms *f, Form x);
 bool form_le(Forms *f, Form x, Form y);
-/* The result of a pure op; operands may be 0. Never 0. `op` is the op's index. */
-Form form_of_op(Forms *f, const IrKernel *k, const IrOp *op, uint32_t index, Form cond, Form a, Form b);
-Form form_type_range(Forms *f, AtomKind kind, IrType type, uint32_t a, uint32_t b, uint32_t pos);
+/* The result of a pure op; operands may be 0. Never 0. */
+Form form_of_op(Forms *f, const IrKernel *k, const IrOp *op, Form cond, Form a, Form b);
+Form form_leaf(Forms *f, IrType type); /* a new value at f->here */
 
-/* ---- state ---- */
-typedef struct Bytes { /* bytes lo .. hi of a buffer's slot */
-    uint32_t buf;
-    Form slot; /* 0: any */
-    Form lo, hi;
-} Bytes;
-/* The part of a tensor that a copy touches; NULL where it is not known. */
-typedef struct Region {
-    uint32_t map; /* UINT32_MAX: bytes lo[0] .. hi[0] of the tensor */
+/* ---- the kernel, prepared ---- */
+enum {
+    BLOCK_EVENTS = 1, /* synchronisation in it: unrolled */
+    BLOCK_COPIES = 2
+};
+typedef struct Body {
+    const IrRole *role;
+    uint32_t base;     /* ops are numbered through all bodies: this one's first */
+    uint32_t *partner; /* by op that opens a block: its else or end; by those: what they close */
+    uint8_t *block;    /* by op that opens a block */
+} Body;
+
+/* ---- what happens ---- */
+typedef struct Event {
+    uint32_t thread, pos; /* pos: 1 for the thread's first */
+    uint32_t op;
+    uint32_t *clock;                  /* by thread: the newest event that is not after this one */
+    uint32_t loop, level, pass, turn; /* innermost unrolled loop: its op, how many there are, which time it runs */
+} Event;
+typedef uint32_t EventId; /* 1-based; 0: none */
+
+typedef struct Part { /* what counts on a phase */
+    EventId event;
+    uint32_t op;
+    bool arrives, expects, copies, remote;
+} Part;
+typedef struct Phase {
+    uint32_t slot;   /* number of the barrier slot, through all CTAs */
+    uint32_t number; /* from 0 */
+    uint32_t arrivals;
+    Form expected, delivered;
+    uint32_t *clock;   /* of all that is certain to count on it */
+    uint32_t *arrived; /* of the arrivals alone */
+    VEC(EventId) waits;
+    VEC(Part) parts;
+    uint32_t op; /* last that counted on it */
+    bool complete;
+} Phase;
+typedef struct BarSlot {
+    VEC(Phase *) phases; /* the last one is open */
+    VEC(EventId) early;  /* waits for the phase before the first */
+    uint32_t count;
+    EventId init;
+} BarSlot;
+
+typedef struct Region { /* the part of a tensor that a copy touches; NULL where it is not known */
+    uint32_t map;       /* UINT32_MAX: bytes lo[0] .. hi[0] of the tensor */
     uint32_t tensor, n;
     Form lo[MAP_RANK], hi[MAP_RANK];
 } Region;
-typedef struct Write { /* an asynchronous copy into a buffer */
+typedef struct Bytes { /* bytes lo .. hi of a buffer's slot in a CTA */
+    uint32_t rank, buf;
+    int64_t slot;
+    Form lo, hi;
+} Bytes;
+typedef struct Access {
     Bytes at;
-    Form cond;        /* pred under which it happens; 0: perhaps */
-    int32_t bar;      /* barrier slot that tells its arrival; ARRIVED: known to have arrived */
-    uint64_t tensors; /* that it reads */
-    const Region *region;
+    Form cond; /* pred under which it happens; 0: perhaps, or not all of the bytes */
+    bool write, async;
+    uint32_t shape; /* of bytes with gaps: equal where the gaps are; 0: all bytes */
     uint32_t op;
-} Write;
-enum { ARRIVED = -1, AGE_MAX = 1 << 20 };
-typedef struct Read { /* a copy out of a buffer, in a bulk group */
-    Bytes at;
-    uint64_t tensors; /* that it still writes */
+    EventId start, end; /* end of a thread's access: start; of a store's: the grp.wait for it, 0: none */
+    Phase *phase;       /* tells the end of a copy that counts on a barrier */
+    uint32_t act;       /* equal where several threads share one op, or turns of a loop over copies */
+    uint32_t group;     /* of a store: its bulk group, 0: not committed */
+} Access;
+typedef struct Transfer { /* a copy's other side: global memory */
+    uint64_t tensors;     /* one bit each */
     const Region *region;
-    uint32_t age; /* at least: 0: perhaps not committed; 1: newest group, 2: the one before .. */
-    bool reading;
+    uint32_t rank, op;
+    bool write, reduce, any_order;
+    EventId start, full; /* full: the grp.wait full for it */
+    Phase *phase;
+    uint32_t group;
+} Transfer;
+typedef struct Cell { /* what st.shared and st.async have left for ld.shared */
+    uint32_t rank, buf;
+    int64_t slot;
+    Form offset, value;
+} Cell;
+
+typedef struct Frame {
     uint32_t op;
-} Read;
-typedef struct BarState {
-    Form parity;              /* of the current phase */
-    Form expected, delivered; /* bytes in it */
-    uint32_t count, arrivals;
-    bool initialised, unfenced;
-    uint32_t op; /* last that touched it */
-} BarState;
-typedef struct State {
+    int64_t at, past; /* unrolled: this turn, and the first one that is none; repeat: turns in all */
+    bool burst;       /* a loop over copies: its body is passed once */
+    Form first, end;  /* its bounds */
+    uint32_t index;   /* its atom */
+    uint32_t accesses, sums, transfers, known, facts; /* counts where the block begins */
+    Form guard;                                       /* of the block around */
+    uint32_t pass;                                    /* how many times the thread came to it before */
+} Frame;
+enum { FRAMES = 64 };
+
+typedef struct Sum { /* bytes of copies not yet counted on their barrier */
+    uint32_t slot;
+    Form bytes;
+    bool certain;
+    uint32_t op;
+} Sum;
+typedef enum Block { RUNS, WAITS_PHASE, WAITS_SYNC, WAITS_CLUSTER, ENDED } Block;
+
+typedef struct Thread {
+    uint32_t id, rank, role, rep; /* rep 0: the elected one */
+    uint32_t copies;              /* how many threads it stands for */
+    uint32_t body, pc;
+    Block block;
+    uint32_t slot; /* WAITS_PHASE */
+    uint32_t sync; /* WAITS_SYNC: the point */
+    Form *value;   /* by value: 0: not worked out */
+    bool *by_trip; /* by value: depends on chosen trip counts */
     Form *vars;
-    BarState *bars; /* one per slot */
-    VEC(Write) writes;
-    VEC(Read) reads;
-    uint64_t unfenced; /* tensors written by finished stores and not fenced since */
-} State;
+    bool *var_by_trip;
+    Frame frames[FRAMES];
+    uint32_t depth;
+    Form guard; /* of the block where it is */
+    uint32_t pos, steps, acts;
+    uint32_t *clock;
+    EventId last, burst; /* burst: the event of copies with nothing in between, 0: none */
+    VEC(Sum) sums;
+    uint32_t groups;          /* committed */
+    uint32_t *times;          /* by op: loops entered */
+    uint32_t arrived, waited; /* on the cluster's barrier */
+    VEC(EventId) async_fences, init_fences;
+} Thread;
+
+typedef struct SyncPoint {   /* one use of cta.sync or warp.sync */
+    uint32_t rank, id, role; /* role UINT32_MAX: all of the CTA */
+    uint32_t arrived, left;
+    uint32_t *clock;
+    uint32_t op;
+} SyncPoint;
+
+typedef struct Shared {
+    uint32_t act, n; /* how many of the role's threads have done it */
+} Shared;
+
+typedef struct Choice {
+    Form of; /* normal form, without constant */
+    int64_t value[20];
+    uint32_t n, at;
+    uint32_t op;    /* the loop */
+    uint32_t owner; /* choice that this one follows, UINT32_MAX: none */
+    uint32_t turn;  /* how many of the owner's came before */
+} Choice;
+enum { SEEN_TRUE = 1, SEEN_FALSE = 2, SEEN_TRIP = 4 };
 
 typedef struct Verifier {
     Arena *arena;
     Diags *diags;
     const IrKernel *k;
-    const IrRole *role;
-    const IrOp *ops;
-    uint32_t nops;
     Text *certificate; /* NULL: none wanted */
     Forms f;
-    uint32_t *def;      /* by value: index of its op */
-    Form *value;        /* by value: form where we are, 0: not worked out */
-    uint32_t *partner;  /* by op that opens a block: its else or end */
-    uint32_t *bar_base; /* by barrier: number of its slot 0 */
-    uint32_t nslots;
+    VEC(Body) bodies; /* init, roles, exit */
+    const IrOp **ops; /* by number */
+    uint32_t nops, nvalues;
+    uint32_t *def;           /* by value: its op */
+    uint32_t nranks, nslots; /* slots: of one CTA */
+    uint32_t *bar_base;      /* by barrier: number of its slot 0 */
+    uint32_t ring;           /* most slots of a buffer or barrier */
     uint64_t loaded, stored; /* tensors that copies read and write */
-    State s;
-    uint64_t budget; /* ops that may still be visited */
-    bool failed;
-    VEC(Read) retired; /* reads that a wait has ended: for the certificate */
+    Form (*sreg)[IRR_COUNT]; /* by rank */
+
+    VEC(Choice) choices;
+    uint8_t *seen;      /* by op: how its guard or condition came out */
+    bool again, failed; /* again: a choice was added, or found to need more values */
+    uint64_t budget;    /* steps that may still be done */
+
+    Arena run; /* memory of one run, as all that follows: */
+    ArenaMark run_mark;
+    VEC(Thread) threads;
+    Thread *now;
+    VEC(Event) events;
+    VEC(Phase *) phases;
+    BarSlot *bars; /* by rank and slot */
+    VEC(Access) accesses;
+    VEC(Transfer) transfers;
+    VEC(Cell) cells;
+    VEC(SyncPoint) syncs;
+    VEC(EventId) global_fences;
+    VEC(Shared) shared;
+    uint32_t sync_ids[16];   /* role + 1 that uses it, UINT32_MAX: the CTA; 0: nobody yet */
+    VEC(uint32_t *) cluster; /* clocks of its barrier's phases */
+    VEC(uint32_t) cluster_arrived;
+    uint32_t runs, events_max;
+    uint8_t *dependences, *told; /* by pair of ops, by barrier slot: printed in the certificate */
+    struct Period *period;       /* verify_period.c */
 } Verifier;
 
 /* verify.c */
-Form verify_value(Verifier *v, const IrArg *arg);
-void verify_walk(Verifier *v, uint32_t from, uint32_t to);
+void verify_clear(Verifier *v); /* for another run */
 Span verify_place(const Verifier *v, uint32_t op);
 /* Reports at op, once per kernel: what follows an error can't be judged. NULL where one was reported before. */
 #if defined(__GNUC__)
@@ -169,42 +304,105 @@ __attribute__((format(printf, 4, 5)))
 Diag *
 verify_refuse(Verifier *v, ErrorCode code, uint32_t op, const char *fmt, ...);
 void verify_also(Verifier *v, Diag *g, uint32_t op, const char *text);
-const char *verify_op_text(const Verifier *v, uint32_t op);
-const char *verify_bar_name(Verifier *v, uint32_t slot);
+const char *verify_op_text(const Verifier *v, uint32_t op); /* "bar.wait", with its role where there are several */
+const char *verify_bar_name(Verifier *v, uint32_t slot);    /* slot: through all CTAs */
 const char *verify_form_text(Verifier *v, Form x);
 #if defined(__GNUC__)
 __attribute__((format(printf, 2, 3)))
 #endif
 void verify_proved(Verifier *v, const char *fmt, ...);
 const char *verify_line(Verifier *v, uint32_t op);
+static inline bool verify_stopped(const Verifier *v)
+{
+    return v->failed || v->again;
+}
+/* The body of an op. */
+const Body *verify_body(const Verifier *v, uint32_t op);
 
-/* verify_state.c */
-State state_copy(Arena *a, const State *s, const Verifier *v);
-/* s := where pred held, *then*, otherwise *other*. */
-void state_join(Verifier *v, uint32_t op, Form pred, State *then, const State *other);
-bool state_add_read(Arena *a, State *s, Read r); /* whether it changed the state */
-bool state_same_bytes(const Bytes *a, const Bytes *b);
-bool state_bar_complete(Verifier *v, const BarState *b); /* all arrivals made, all bytes issued */
+/* verify_choice.c */
+/* x, or the number that was chosen for it. */
+Form choice_resolve(Verifier *v, Form x, bool *by_trip);
+/* Adds a choice of values for what x depends on, x counting the turns of loop `op` (or a pred), and sets again. */
+void choice_add(Verifier *v, uint32_t op, Form x);
+bool choice_next(Verifier *v); /* false: all have been tried */
 
-/* verify_copy.c: the step of a copy */
-void verify_copy(Verifier *v, uint32_t op);
-/* The slot that a barrier operand names; false (and reported) if it is not certain. */
-bool verify_bar_slot(Verifier *v, uint32_t op, uint32_t *slot);
-/* The op's guard where we are: 1 if it has none. */
-Form verify_guard(Verifier *v, uint32_t op);
-/* The tensors into which an address may point, one bit each. */
-uint64_t verify_address(const Verifier *v, const IrArg *address, int depth);
-/* Reports bytes above the range of a barrier's tx-count. */
-void verify_tx(Verifier *v, uint32_t op, uint32_t slot);
+/* verify_run.c */
+void run_kernel(Verifier *v); /* one unrolling */
+Form run_value(Verifier *v, const IrArg *arg);
+bool run_by_trip(const Verifier *v, const IrArg *arg);
+/* The value if it is a number; otherwise refused. */
+bool run_number(Verifier *v, uint32_t op, const IrArg *arg, const char *what, int64_t *k);
+/* Guard of the op and of the blocks around: 1 if it has none. */
+Form run_guard(Verifier *v, uint32_t op);
+void run_forget(Verifier *v, uint32_t var); /* v->now's variable may hold anything */
+uint32_t run_op(const Verifier *v);         /* number of the op where v->now is */
+/* Names what v->now does as one, the same for all threads that share it. */
+uint32_t run_act(const Verifier *v);
+/* Counts v->now's part in its act; whether all threads of the role that share it have now done it. */
+bool run_shared(Verifier *v);
 
-/* verify_access.c */
-void access_write(Verifier *v, uint32_t op, Bytes at, Form cond, uint32_t bar, uint64_t tensors, const Region *region);
-void access_read(Verifier *v, uint32_t op, Bytes at, Form cond, uint64_t tensors, const Region *region);
-/* Whether writes on barrier slot `bar` (ARRIVED: those that have arrived) cover `at`. */
-bool access_covered(Verifier *v, const Bytes *at, int32_t bar);
-bool access_overlap(Verifier *v, const Bytes *a, const Bytes *b);
+/* verify_event.c */
+EventId event_new(Verifier *v, uint32_t op);          /* of v->now */
+EventId event_burst(Verifier *v, uint32_t op);        /* the same as the last one if that was a copy, too */
+void event_after(Verifier *v, const uint32_t *clock); /* what v->now does next comes after all this */
+uint32_t *verify_clock_copy(Verifier *v, const uint32_t *clock);
+void verify_clock_join(const Verifier *v, uint32_t *clock, const uint32_t *other);
+bool event_in(const Verifier *v, EventId a, const uint32_t *clock); /* a, or the wait for p, is not after clock */
+bool phase_in(const Verifier *v, const Phase *p, const uint32_t *clock);
+bool event_before(const Verifier *v, EventId a, EventId b);
+bool phase_before(const Verifier *v, const Phase *p, EventId b);
+bool access_before(const Verifier *v, const Access *a, EventId b); /* a's end */
+/* Some thread of the CTA ends after a / p. */
+bool event_before_end(const Verifier *v, EventId a, uint32_t rank);
 
-/* verify_loop.c */
-void verify_loop(Verifier *v, uint32_t op);
+/* verify_barrier.c */
+void barrier_step(Verifier *v, uint32_t op);
+bool barrier_slot(Verifier *v, uint32_t op, uint32_t rank,
+                  uint32_t *slot); /* of the op's barrier operand in that CTA */
+Phase *barrier_open(Verifier *v, uint32_t slot);
+/* The op's event counts on the slot's open phase: refused if that may not have begun, or the barrier may not be ready. */
+bool barrier_part(Verifier *v, uint32_t slot, Part p);
+void barrier_deliver(Verifier *v, uint32_t slot, uint32_t op, Form bytes); /* what the part above brings */
+void barrier_retry(Verifier *v); /* v->now waits for a phase: goes on if it is over */
+/* verify_sync.c: barriers of threads and of the cluster */
+void sync_step(Verifier *v, uint32_t op);
+void sync_retry(Verifier *v);
+bool sync_lacks(const Verifier *v, const Thread *waiting,
+                const Thread *other); /* whether it is other that is missing */
+
+/* verify_stuck.c */
+void report_stuck(Verifier *v); /* nobody can go on */
+
+/* verify_copy.c */
+void copy_step(Verifier *v, uint32_t op);
+uint64_t copy_address(const Verifier *v, const IrArg *address, int depth); /* tensors that it may point into */
+/* The bytes of a buffer operand; false, and refused, if they are not certain to lie in it. */
+bool copy_bytes(Verifier *v, uint32_t op, IrKey key, uint32_t rank, Form bytes, Form guard, Bytes *out);
+void group_step(Verifier *v, uint32_t op);
+/* verify_thread.c: by threads in shared memory */
+void thread_step(Verifier *v, uint32_t op);
+void thread_store(Verifier *v, const Bytes *at, Form value); /* for ld.shared */
+
+/* verify_burst.c */
+void access_add(Verifier *v, Access a); /* appends, or joins to what it continues */
+void burst_count(Verifier *v, Sum s);
+void burst_flush(Verifier *v); /* counts all sums of v->now */
+void burst_enter(Verifier *v, uint32_t op, Form first, Form end);
+void burst_leave(Verifier *v, const Frame *fr);
+bool bytes_overlap(Verifier *v, const Bytes *a, const Bytes *b);
+bool conds_exclusive(Verifier *v, Form a, Form b);
+
+/* of a finished graph */
+void check_races(Verifier *v);
+void check_coverage(Verifier *v);
+void check_global(Verifier *v);
+void check_end(Verifier *v);
+void check_cycles(Verifier *v);
+
+/* verify_period.c */
+void period_prepare(Verifier *v);
+void period_turn(Verifier *v, const Frame *fr);        /* v->now begins a turn */
+void period_begin(Verifier *v);                        /* a run */
+void period_check(Verifier *v, const uint8_t *chosen); /* after all runs; by op: loops whose trip count was chosen */
 
 #endif

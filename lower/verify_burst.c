@@ -1,0 +1,288 @@
+/* Loops over copies alone: their body is passed once, with the index as an atom, and what it did stands for all turns.
+ * Ranges that follow each other without a gap become one, others the span of all of them, of which no byte is certain;
+ * bytes are multiplied, or become a sum that is equal where terms and bounds are.
+ */
+#include <string.h>
+
+#include "lang/checked.h"
+#include "lower/verify_parts.h"
+
+bool conds_exclusive(Verifier *v, Form a, Form b)
+{
+    Forms *f = &v->f;
+    if (form_is(f, a, 1) || form_is(f, b, 1)) return form_is(f, a, 0) || form_is(f, b, 0);
+    a = form_simplify(f, a);
+    b = form_simplify(f, b);
+    if (a == 0 || b == 0) return form_is(f, a, 0) || form_is(f, b, 0);
+    return form_is(f, form_guard(f, a, b), 0);
+}
+
+bool bytes_overlap(Verifier *v, const Bytes *a, const Bytes *b)
+{
+    if (a->rank != b->rank || a->buf != b->buf || a->slot != b->slot) return false;
+    return !form_le(&v->f, a->hi, b->lo) && !form_le(&v->f, b->hi, a->lo);
+}
+
+static bool same_act(const Access *a, const Access *b)
+{
+    return a->at.rank == b->at.rank && a->at.buf == b->at.buf && a->at.slot == b->at.slot && a->write == b->write &&
+           a->async == b->async && a->start == b->start && a->phase == b->phase && a->end == b->end &&
+           a->group == b->group;
+}
+
+/* The pieces of a tile, one behind the other, count as one; so do the same bytes under opposite conditions. */
+static bool join(Verifier *v, Access *a, const Access *b)
+{
+    if (!same_act(a, b)) return false;
+    if (a->at.lo == b->at.lo && a->at.hi == b->at.hi && !conds_exclusive(v, a->cond, b->cond)) return false;
+    if (a->at.lo == b->at.lo && a->at.hi == b->at.hi) {
+        a->cond = form_add(&v->f, a->cond, 1, b->cond);
+        return true;
+    }
+    if (a->cond == 0 || a->cond != b->cond) return false;
+    if (a->at.hi == b->at.lo) a->at.hi = b->at.hi;
+    else if (b->at.hi == a->at.lo) a->at.lo = b->at.lo;
+    else return false;
+    return true;
+}
+
+/* The innermost loop over copies that v->now is in. */
+static const Frame *burst_frame(const Verifier *v)
+{
+    for (uint32_t i = v->now->depth; i-- > 0;) {
+        const Frame *fr = &v->now->frames[i];
+        if (fr->burst && v->ops[fr->op]->op != IR_IF) return fr;
+    }
+    return NULL;
+}
+
+enum { JOINS = 8 };
+
+void access_add(Verifier *v, Access a)
+{
+    const Frame *fr = burst_frame(v);
+    uint32_t from = fr ? fr->accesses : 0;
+    for (bool joined = true; joined;) { /* what was joined may close the gap to another one */
+        joined = false;
+        for (uint32_t i = v->accesses.n, n = 0; i-- > from && n < JOINS && !joined; n++) {
+            Access x = v->accesses.v[i];
+            if (x.start != a.start || x.op < verify_body(v, a.op)->base || !join(v, &x, &a)) continue;
+            joined = true;
+            a = x;
+            v->accesses.v[i] = v->accesses.v[--v->accesses.n];
+        }
+    }
+    vec_push(&v->run, &v->accesses, a);
+}
+
+/* ---- bytes on barriers ---- */
+
+void burst_count(Verifier *v, Sum s)
+{
+    Thread *t = v->now;
+    const Frame *fr = burst_frame(v);
+    for (uint32_t i = fr ? fr->sums : 0; i < t->sums.n; i++) {
+        Sum *x = &t->sums.v[i];
+        if (x->slot != s.slot) continue;
+        x->bytes = form_add(&v->f, x->bytes, 1, s.bytes);
+        x->certain |= s.certain;
+        return;
+    }
+    vec_push(&v->run, &t->sums, s);
+}
+
+/* Within a loop over copies its end will do it. */
+void burst_flush(Verifier *v)
+{
+    Thread *t = v->now;
+    if (burst_frame(v)) return;
+    for (uint32_t i = 0; i < t->sums.n && !v->failed; i++)
+        barrier_deliver(v, t->sums.v[i].slot, t->sums.v[i].op, t->sums.v[i].bytes);
+    t->sums.n = 0;
+}
+
+/* ---- the loop ---- */
+
+void burst_enter(Verifier *v, uint32_t op, Form first, Form end)
+{
+    Forms *f = &v->f;
+    Thread *t = v->now;
+    const Body *b = verify_body(v, op);
+    int64_t n;
+    if (!(b->block[op - b->base] & BLOCK_COPIES) || form_is_const(f, form_add(f, end, -1, first), &n)) {
+        bool none = form_is_const(f, form_add(f, end, -1, first), &n) && n <= 0;
+        bool sets = false;
+        for (uint32_t i = op - b->base + 1; i < b->partner[op - b->base]; i++) sets |= b->role->ops.v[i].op == IR_SET;
+        if (none || (!(b->block[op - b->base] & BLOCK_COPIES) && !sets)) {
+            t->pc = b->partner[op - b->base];
+            return;
+        }
+    }
+    if (t->depth == FRAMES || first == 0 || end == 0) {
+        verify_refuse(v, E0660, op, "the bounds of this loop can't be followed");
+        return;
+    }
+    Frame *fr = &t->frames[t->depth++];
+    *fr = (Frame){.op = op,
+                  .burst = true,
+                  .first = first,
+                  .end = end,
+                  .accesses = v->accesses.n,
+                  .sums = t->sums.n,
+                  .transfers = v->transfers.n,
+                  .known = f->known.n,
+                  .facts = f->facts.n,
+                  .guard = t->guard};
+    const FormData *lo = form_data(f, first), *hi = form_data(f, end);
+    f->depth++;
+    Form index = form_atom(f, (Atom){.kind = ATOM_INDEX,
+                                     .type = v->ops[op]->type,
+                                     .a = first,
+                                     .b = end,
+                                     .depth = f->depth,
+                                     .c = f->depth,
+                                     .lo = lo->lo,
+                                     .hi = hi->hi == INT64_MAX || hi->hi == INT64_MIN ? hi->hi : hi->hi - 1});
+    fr->index = form_data(f, index)->t[0].atom;
+    t->value[v->ops[op]->dst - 1] = index;
+    t->by_trip[v->ops[op]->dst - 1] = false;
+    Form up = form_add(f, index, -1, first), down = form_add(f, form_add(f, end, -1, index), -1, form_const(f, 1));
+    if (up) vec_push(v->arena, &f->facts, up);
+    if (down) vec_push(v->arena, &f->facts, down);
+    for (uint32_t i = op - b->base + 1; i < b->partner[op - b->base]; i++) { /* what earlier turns made of them */
+        const IrOp *o = &b->role->ops.v[i];
+        if (o->op != IR_SET) continue;
+        run_forget(v, ir_find(o, IRK_VAR)->id);
+    }
+}
+
+static int64_t coefficient(const Forms *f, Form x, uint32_t atom)
+{
+    const FormData *d = form_data(f, x);
+    for (uint32_t i = 0; i < d->n; i++)
+        if (d->t[i].atom == atom) return d->t[i].c;
+    return 0;
+}
+
+/* x at the first turn (last == false) or the last one. */
+static Form at_turn(Verifier *v, const Frame *fr, Form x, bool last)
+{
+    Forms *f = &v->f;
+    Form turn = last ? form_add(f, fr->end, -1, form_const(f, 1)) : fr->first;
+    return form_subst(f, x, fr->index, turn);
+}
+
+static void widen(Verifier *v, const Frame *fr, Access *a)
+{
+    Forms *f = &v->f;
+    uint32_t depth = f->depth;
+    int64_t width, c = coefficient(f, a->at.lo, fr->index);
+    bool varies = form_data(f, a->at.lo)->depth >= depth || form_data(f, a->at.hi)->depth >= depth;
+    if (a->cond && form_data(f, a->cond)->depth >= depth) a->cond = 0;
+    if (!varies) return;
+    bool even = c != 0 && coefficient(f, a->at.hi, fr->index) == c &&
+                form_is_const(f, form_add(f, a->at.hi, -1, a->at.lo), &width);
+    Form lo = even ? at_turn(v, fr, a->at.lo, c < 0) : 0, hi = even ? at_turn(v, fr, a->at.hi, c > 0) : 0;
+    if (lo == 0 || hi == 0) {
+        a->at.lo = form_const(f, 0);
+        a->at.hi = form_const(f, v->k->bufs.v[a->at.buf].bytes);
+        a->cond = a->write ? 0 : a->cond;
+        return;
+    }
+    a->at.lo = lo;
+    a->at.hi = hi;
+    if (a->write && (c > width || -c > width)) a->cond = 0;
+}
+
+static Form sum_of(Verifier *v, const Frame *fr, Form x)
+{
+    Forms *f = &v->f;
+    int64_t n, k;
+    Form count = form_add(f, fr->end, -1, fr->first);
+    if (x == 0 || count == 0) return 0;
+    if (form_data(f, x)->depth < f->depth) {
+        if (form_is_const(f, count, &n)) return form_add(f, form_const(f, 0), n > 0 ? n : 0, x);
+        if (form_is_const(f, x, &k) && form_nonneg(f, count)) return form_add(f, form_const(f, 0), k, count);
+    }
+    const FormData *d = form_data(f, x);
+    int64_t hi = INT64_MAX;
+    if (!form_is_const(f, count, &n) || d->hi == INT64_MAX || !mul_s64(d->hi, n, &hi)) hi = INT64_MAX;
+    return form_atom(f, (Atom){.kind = ATOM_SUM,
+                               .type = IR_I64,
+                               .a = x,
+                               .b = fr->first,
+                               .c = fr->end,
+                               .depth = f->depth - 1,
+                               .lo = d->lo >= 0 ? 0 : INT64_MIN,
+                               .hi = hi});
+}
+
+/* Two turns' writes to the same bytes: which comes last is open. */
+static void check_turns(Verifier *v, const Frame *fr, const Access *a)
+{
+    Forms *f = &v->f;
+    int64_t width, c = coefficient(f, a->at.lo, fr->index), n;
+    if (!a->write || form_is(f, form_add(f, fr->end, -1, fr->first), 1)) return;
+    if (form_is_const(f, form_add(f, fr->end, -1, fr->first), &n) && n <= 1) return;
+    bool even = c != 0 && coefficient(f, a->at.hi, fr->index) == c &&
+                form_is_const(f, form_add(f, a->at.hi, -1, a->at.lo), &width);
+    if (even && (c >= width || -c >= width)) return;
+    verify_refuse(v, E0657, a->op, "turns of this loop may write the same bytes of %s, and nothing waits in between",
+                  v->k->bufs.v[a->at.buf].name);
+}
+
+/* Two copies of one turn: both must stay within the bytes that are this turn's. */
+static void check_pair(Verifier *v, const Frame *fr, const Access *a, const Access *b)
+{
+    Forms *f = &v->f;
+    int64_t far, width_a, width_b, c = coefficient(f, a->at.lo, fr->index), n;
+    if (!a->write || !b->write || a->at.rank != b->at.rank || a->at.buf != b->at.buf || a->at.slot != b->at.slot)
+        return;
+    if (conds_exclusive(v, a->cond, b->cond) && form_is_const(f, form_add(f, fr->end, -1, fr->first), &n) && n <= 1)
+        return;
+    bool even = c == coefficient(f, b->at.lo, fr->index) &&
+                form_is_const(f, form_add(f, b->at.lo, -1, a->at.lo), &far) &&
+                form_is_const(f, form_add(f, a->at.hi, -1, a->at.lo), &width_a) &&
+                form_is_const(f, form_add(f, b->at.hi, -1, b->at.lo), &width_b);
+    if (even && far < 0) {
+        far = -far;
+        int64_t swap = width_a;
+        width_a = width_b;
+        width_b = swap;
+    }
+    if (c < 0) c = -c;
+    if (even && (width_a <= far || conds_exclusive(v, a->cond, b->cond)) && (c == 0 || far + width_b <= c)) return;
+    Diag *g = verify_refuse(v, E0657, b->op, "%s is written while another copy into it may be on its way",
+                            v->k->bufs.v[a->at.buf].name);
+    verify_also(v, g, a->op, "the other copy of the same loop");
+}
+
+void burst_leave(Verifier *v, const Frame *fr)
+{
+    Forms *f = &v->f;
+    Thread *t = v->now;
+    const Body *b = verify_body(v, fr->op);
+    for (uint32_t i = fr->accesses; i < v->accesses.n && !v->failed; i++) {
+        check_turns(v, fr, &v->accesses.v[i]);
+        for (uint32_t j = fr->accesses; j < i && !v->failed; j++)
+            check_pair(v, fr, &v->accesses.v[j], &v->accesses.v[i]);
+    }
+    t->acts++;
+    for (uint32_t i = fr->accesses; i < v->accesses.n; i++) {
+        widen(v, fr, &v->accesses.v[i]);
+        v->accesses.v[i].act = run_act(v);
+    }
+    for (uint32_t i = fr->transfers; i < v->transfers.n; i++) {
+        const Region *r = v->transfers.v[i].region;
+        for (uint32_t j = 0; r && j < r->n; j++)
+            if (form_data(f, r->lo[j])->depth >= f->depth || form_data(f, r->hi[j])->depth >= f->depth)
+                v->transfers.v[i].region = r = NULL;
+    }
+    if (v->ops[fr->op]->op == IR_LANES && !run_shared(v)) t->sums.n = fr->sums; /* the last thread counts for all */
+    for (uint32_t i = fr->sums; i < t->sums.n; i++) t->sums.v[i].bytes = sum_of(v, fr, t->sums.v[i].bytes);
+    f->depth--;
+    for (uint32_t i = fr->op - b->base + 1; i < b->partner[fr->op - b->base]; i++) {
+        const IrOp *o = &b->role->ops.v[i];
+        if (o->op == IR_SET) run_forget(v, ir_find(o, IRK_VAR)->id);
+    }
+}

@@ -1,0 +1,220 @@
+/* Which trip counts are tried. A run meets a loop bound (or the condition of an `if` with synchronisation) that is not a
+ * number: what it depends on gets values, and the run starts again; all combinations are gone through as an odometer does.
+ * Bounds that are a new value in each turn of a loop around follow the first one's choice in patterns that mix short and
+ * long. What is chosen is a linear combination of atoms without its constant, in lowest terms: every other value that
+ * is the same combination, plus a constant, is then a number too, in every role and CTA.
+ *
+ * Not proved but sampled: of more than CONDITIONS_FULL independent conditions around synchronisation that the compiler
+ * derived, only mixes are tried. With guarded copies in place of such `if`s there are none.
+ */
+#include "lang/checked.h"
+#include "lower/verify_parts.h"
+
+enum { CHOICES_FULL = 3, CHOICES_MAX = 9, MIXED = 6, OFFSET_CLIP = 16, CONDITIONS_FULL = 3, CHOICES_ALL = 4096 };
+
+static int64_t gcd(int64_t a, int64_t b)
+{
+    if (a < 0) a = -a;
+    while (b) {
+        int64_t r = a % b;
+        a = b;
+        b = r < 0 ? -r : r;
+    }
+    return a;
+}
+
+static int64_t scale_of(const FormData *d)
+{
+    int64_t g = 0;
+    for (uint32_t i = 0; i < d->n; i++) g = gcd(d->t[i].c == INT64_MIN ? 1 : d->t[i].c, g);
+    return d->t[0].c < 0 ? -g : g;
+}
+
+static bool proportional(const FormData *of, const FormData *d, int64_t *scale)
+{
+    if (of->n != d->n || of->t[0].atom != d->t[0].atom || d->t[0].c % of->t[0].c != 0) return false;
+    *scale = d->t[0].c / of->t[0].c;
+    for (uint32_t i = 1; i < d->n; i++) {
+        int64_t c;
+        if (of->t[i].atom != d->t[i].atom || !mul_s64(of->t[i].c, *scale, &c) || c != d->t[i].c) return false;
+    }
+    return true;
+}
+
+Form choice_resolve(Verifier *v, Form x, bool *by_trip)
+{
+    if (x == 0 || form_data(&v->f, x)->n == 0) return x;
+    const FormData *d = form_data(&v->f, x);
+    for (uint32_t i = 0; i < v->choices.n; i++) {
+        const Choice *c = &v->choices.v[i];
+        int64_t scale, k;
+        if (!proportional(form_data(&v->f, c->of), d, &scale)) continue;
+        if (!mul_s64(scale, c->value[c->at % c->n], &k) || !add_s64(k, d->k, &k)) return x;
+        const FormData *of = form_data(&v->f, c->of);
+        *by_trip |= !(of->n == 1 && atom_data(&v->f, of->t[0].atom)->boolean); /* of a condition both ways are tried */
+        return form_const(&v->f, k);
+    }
+    return x;
+}
+
+/* ---- what to choose ---- */
+
+static Form atom_form(Forms *f, uint32_t atom)
+{
+    return form_atom(f, *atom_data(f, atom));
+}
+
+/* The value within x that decides it: through min, max, selections and products of conditions. offset: of constants on
+ * the way, by which the interesting values may be shifted. */
+static Form deciding(Forms *f, Form x, int64_t *offset)
+{
+    for (int depth = 0; depth < 32; depth++) {
+        const FormData *d = form_data(f, x);
+        if (d->n == 0) return 0;
+        Form inner = 0;
+        int64_t k;
+        for (uint32_t i = 0; i < d->n && inner == 0; i++) {
+            Atom a = *atom_data(f, d->t[i].atom);
+            if (a.kind == ATOM_OP && (a.sub == IR_MIN || a.sub == IR_MAX)) {
+                inner = form_is_const(f, a.a, &k) ? a.b : a.a;
+                bool clipped = form_is_const(f, a.a, &k) || form_is_const(f, a.b, &k);
+                if (clipped && (d->n > 1 || k <= OFFSET_CLIP)) *offset = k; /* n - min(n, k): what comes after it */
+            } else if (a.kind == ATOM_SEL) {
+                inner = form_is_const(f, a.a, &k) ? (form_is_const(f, a.b, &k) ? a.c : a.b) : a.a;
+            } else if (a.kind == ATOM_PROD) {
+                inner = atom_form(f, a.a);
+            } else if (a.boolean && d->n > 1) {
+                inner = atom_form(f, d->t[i].atom);
+            }
+        }
+        if (inner == 0) return x;
+        x = inner;
+    }
+    return 0;
+}
+
+static void add_value(Choice *c, int64_t k)
+{
+    for (uint32_t i = 0; i < c->n; i++)
+        if (c->value[i] == k) return;
+    if (c->n < sizeof c->value / sizeof *c->value) c->value[c->n++] = k;
+}
+
+/* Turns 0, 1, 2, S - 1, S, S + 1, 2 S + 1 of a loop around rings of S slots; fewer for those around others. */
+static void add_counts(Verifier *v, Choice *c, int64_t scale, int64_t constant, int64_t offset, bool innermost,
+                       uint32_t rank)
+{
+    int64_t S = innermost && rank < CHOICES_FULL ? (int64_t)v->ring : 1;
+    int64_t counts[] = {0, 1, 2, S - 1, S, S + 1, 2 * S + 1}, n = rank < CHOICES_FULL ? 7 : 3;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t x = scale == 1 || scale == -1 ? (counts[i] - constant) * scale : counts[i];
+        add_value(c, x);
+    }
+    if (offset < 1 || offset > 4096) return;
+    bool small = offset <= 2 * S + 1;
+    for (int64_t i = 0; i < (small ? n : 2); i++) add_value(c, offset + counts[i]);
+}
+
+static bool innermost(const Verifier *v, uint32_t op)
+{
+    const Body *b = verify_body(v, op);
+    for (uint32_t i = op - b->base + 1; i < b->partner[op - b->base]; i++)
+        if ((b->role->ops.v[i].op == IR_LOOP || b->role->ops.v[i].op == IR_REPEAT) && b->block[i] & BLOCK_EVENTS)
+            return false;
+    return true;
+}
+
+/* Synchronisation of an `if` on barriers that the compiler made. */
+static bool only_derived(const Verifier *v, uint32_t op)
+{
+    const Body *b = verify_body(v, op);
+    uint32_t end = b->partner[op - b->base];
+    if (b->role->ops.v[end].op == IR_ELSE) end = b->partner[end];
+    for (uint32_t i = op - b->base; i < end; i++) {
+        const IrArg *bar = ir_find(&b->role->ops.v[i], IRK_BAR);
+        if (bar && !v->k->bars.v[bar->id].derived) return false;
+    }
+    return true;
+}
+
+static uint32_t mixed(uint32_t run, uint32_t which)
+{
+    uint32_t h = (run * UINT32_C(0x9E3779B1)) ^ (which * UINT32_C(0x85EBCA6B));
+    return (h ^ h >> 15) >> 7 & 1;
+}
+
+void choice_add(Verifier *v, uint32_t op, Form x)
+{
+    Forms *f = &v->f;
+    int64_t offset = 0, scale;
+    Form leaf = deciding(f, x, &offset);
+    if (leaf == 0 || v->choices.n >= CHOICES_ALL) {
+        verify_refuse(v, E0660, op, "how often this happens has a form that can't be followed");
+        return;
+    }
+    const FormData *d = form_data(f, leaf);
+    bool pred = d->n == 1 && atom_data(f, d->t[0].atom)->boolean;
+    int64_t constant = d->k;
+    scale = scale_of(d);
+    Choice c = {.op = op, .owner = UINT32_MAX};
+    c.of = form_add(f, leaf, -1, form_const(f, d->k));
+    if (scale != 1) { /* in lowest terms */
+        Form sum = form_const(f, 0);
+        for (uint32_t i = 0; i < d->n && sum; i++)
+            sum = form_add(f, sum, d->t[i].c / scale, atom_form(f, form_data(f, leaf)->t[i].atom));
+        c.of = sum;
+    }
+    if (c.of == 0) {
+        verify_refuse(v, E0660, op, "how often this happens has a form that can't be followed");
+        return;
+    }
+    uint32_t digits = 0;
+    for (uint32_t i = 0; i < v->choices.n; i++) {
+        const Choice *other = &v->choices.v[i];
+        digits += other->owner == UINT32_MAX;
+        if (other->op != op) continue;
+        if (other->owner == UINT32_MAX) c.owner = i;
+        c.turn++;
+    }
+    if (pred) {
+        add_value(&c, 1);
+        add_value(&c, 0);
+    } else {
+        add_counts(v, &c, scale, constant, offset, innermost(v, op), digits);
+    }
+    if (c.owner == UINT32_MAX && pred && digits >= CONDITIONS_FULL && only_derived(v, op)) {
+        for (uint32_t i = 0; i < v->choices.n; i++)
+            if (v->choices.v[i].owner == UINT32_MAX) c.owner = i;
+        c.at = mixed(v->runs, v->choices.n);
+    } else if (c.owner !=
+               UINT32_MAX) { /* pattern: the first n choices of the owner stand for equal turns, the others mix them */
+        const Choice *o = &v->choices.v[c.owner];
+        c.at = o->at < c.n ? o->at : (o->at + c.turn * 3) % c.n;
+    } else if (digits == CHOICES_MAX) {
+        verify_refuse(v, E0660, op, "the kernel has too many loops and conditions of different length to be proved");
+        return;
+    }
+    vec_push(v->arena, &v->choices, c);
+    v->again = true;
+}
+
+/* A choice that others follow has more positions than values: the mixed patterns. */
+static uint32_t positions(const Verifier *v, uint32_t i)
+{
+    for (uint32_t j = i + 1; j < v->choices.n; j++)
+        if (v->choices.v[j].owner == i) return v->choices.v[i].n + MIXED;
+    return v->choices.v[i].n;
+}
+
+bool choice_next(Verifier *v)
+{
+    for (uint32_t i = v->choices.n; i-- > 0;) {
+        Choice *c = &v->choices.v[i];
+        if (c->owner != UINT32_MAX) continue;
+        uint32_t all = positions(v, i);
+        v->choices.n = i + 1;
+        if (++c->at < all) return true;
+        v->choices.n = i;
+    }
+    return false;
+}

@@ -1,0 +1,49 @@
+/* The end of a kernel: nothing is on its way, and no CTA leaves while others have to do with its shared memory. */
+#include "lower/verify_parts.h"
+
+static bool access_before_end(const Verifier *v, const Access *a, uint32_t rank)
+{
+    for (uint32_t i = 0; i < v->threads.n; i++)
+        if (v->threads.v[i].rank == rank && access_before(v, a, v->threads.v[i].last)) return true;
+    return false;
+}
+
+static uint32_t rank_of(const Verifier *v, EventId e)
+{
+    return v->threads.v[v->events.v[e - 1].thread].rank;
+}
+
+static void in_flight(Verifier *v, const Access *a)
+{
+    const char *name = v->k->bufs.v[a->at.buf].name;
+    if (rank_of(v, a->start) != a->at.rank)
+        verify_refuse(v, E0625, a->op, "CTA %u may end while this copy still accesses its %s", a->at.rank, name);
+    else if (a->phase)
+        verify_refuse(v, E0650, a->op,
+                      "the kernel ends while this copy may still be %s %s: nothing waits for barrier %s",
+                      a->write ? "writing" : "reading", name, verify_bar_name(v, a->phase->slot));
+    else
+        verify_refuse(v, E0624, a->op, "the kernel ends while this store may still read %s: %s", name,
+                      a->group ? "no grp.wait covers its group" : "it is not even committed to a group");
+}
+
+void check_end(Verifier *v)
+{
+    for (uint32_t i = 0; i < v->accesses.n && !v->failed; i++) {
+        const Access *a = &v->accesses.v[i];
+        if (a->async && !access_before_end(v, a, a->at.rank)) in_flight(v, a);
+    }
+    for (uint32_t i = 0; i < v->phases.n && !v->failed; i++) {
+        const Phase *p = v->phases.v[i];
+        uint32_t rank = p->slot / v->nslots;
+        for (uint32_t j = 0; j < p->parts.n && !v->failed; j++) {
+            const Part *x = &p->parts.v[j];
+            if (rank_of(v, x->event) == rank || x->copies || event_before_end(v, x->event, rank)) continue;
+            verify_refuse(v, E0625, x->op, "CTA %u may end before this counts on its barrier %s", rank,
+                          verify_bar_name(v, p->slot));
+        }
+    }
+    for (uint32_t i = 0; i < v->threads.n && !v->failed; i++)
+        if (v->threads.v[i].waited != v->threads.v[i].arrived)
+            verify_refuse(v, E0671, v->nops, "the kernel ends after a cluster.arrive without its cluster.wait");
+}

@@ -1,0 +1,89 @@
+/* Events and their clocks. Ordering a before b means: in every schedule a has happened when b does. It comes from the
+ * order of a thread's ops, from waits for phases (after all that is certain to count on the phase), and from barriers of
+ * threads. A vector clock per event holds the whole of it: b's clock has, for each thread, the position of its newest
+ * event before b. The run makes events in an order that fits, so a clock is final when it is made, and the graph has no
+ * cycle: a kernel whose events can't be put in such an order gets stuck in the run.
+ */
+#include <string.h>
+
+#include "lower/verify_parts.h"
+
+uint32_t *verify_clock_copy(Verifier *v, const uint32_t *clock)
+{
+    uint32_t *c = arena_array(&v->run, uint32_t, v->threads.n);
+    if (clock) memcpy(c, clock, v->threads.n * sizeof *c);
+    return c;
+}
+
+void verify_clock_join(const Verifier *v, uint32_t *clock, const uint32_t *other)
+{
+    for (uint32_t i = 0; other && i < v->threads.n; i++)
+        if (other[i] > clock[i]) clock[i] = other[i];
+}
+
+EventId event_new(Verifier *v, uint32_t op)
+{
+    Thread *t = v->now;
+    t->clock[t->id] = ++t->pos;
+    Event e = {.thread = t->id, .pos = t->pos, .op = op, .clock = verify_clock_copy(v, t->clock)};
+    for (uint32_t i = 0; i < t->depth; i++) {
+        const Frame *fr = &t->frames[i];
+        if (fr->burst || v->ops[fr->op]->op == IR_IF) continue;
+        e.loop = fr->op;
+        e.level++;
+        e.pass = fr->pass;
+        e.turn = (uint32_t)fr->at;
+    }
+    vec_push(&v->run, &v->events, e);
+    t->last = v->events.n;
+    t->burst = 0;
+    return t->last;
+}
+
+EventId event_burst(Verifier *v, uint32_t op)
+{
+    Thread *t = v->now;
+    if (t->burst == 0) t->burst = event_new(v, op);
+    return t->burst;
+}
+
+void event_after(Verifier *v, const uint32_t *clock)
+{
+    verify_clock_join(v, v->now->clock, clock);
+}
+
+bool event_in(const Verifier *v, EventId a, const uint32_t *clock)
+{
+    return clock[v->events.v[a - 1].thread] >= v->events.v[a - 1].pos;
+}
+
+bool event_before(const Verifier *v, EventId a, EventId b)
+{
+    return event_in(v, a, v->events.v[b - 1].clock);
+}
+
+/* Only who has waited for a phase knows that it is over. */
+bool phase_in(const Verifier *v, const Phase *p, const uint32_t *clock)
+{
+    for (uint32_t i = 0; i < p->waits.n; i++)
+        if (event_in(v, p->waits.v[i], clock)) return true;
+    return false;
+}
+
+bool phase_before(const Verifier *v, const Phase *p, EventId b)
+{
+    return phase_in(v, p, v->events.v[b - 1].clock);
+}
+
+bool access_before(const Verifier *v, const Access *a, EventId b)
+{
+    if (a->phase) return phase_before(v, a->phase, b);
+    return a->end && event_before(v, a->end, b) && (a->async || a->end != b);
+}
+
+bool event_before_end(const Verifier *v, EventId a, uint32_t rank)
+{
+    for (uint32_t i = 0; i < v->threads.n; i++)
+        if (v->threads.v[i].rank == rank && event_before(v, a, v->threads.v[i].last)) return true;
+    return false;
+}

@@ -1,0 +1,529 @@
+/* One unrolling: the bodies of all threads of all CTAs run side by side, each until it has to wait, until all are done or
+ * nobody can go on. Values are forms; what steers the run (slots, parities, trip counts, conditions of
+ * synchronisation) has to be a number. Which of the schedules is run does not matter: see verify_barrier.c.
+ */
+#include <string.h>
+
+#include "lower/verify_parts.h"
+
+enum { VALUE_DEPTH = 200, LOADS_PLAIN = 64 };
+
+uint32_t run_op(const Verifier *v)
+{
+    return v->bodies.v[v->now->body].base + v->now->pc;
+}
+
+uint32_t run_act(const Verifier *v)
+{
+    const Thread *t = v->now;
+    return ((t->rank * v->k->roles.n + t->role) << 22 | (t->acts & 0x3fffff)) + 1;
+}
+
+bool run_shared(Verifier *v)
+{
+    const Thread *t = v->now;
+    if (v->k->roles.v[t->role].elect) return true;
+    uint32_t act = run_act(v), i = v->shared.n;
+    while (i > 0 && v->shared.v[i - 1].act != act) i--;
+    if (i == 0) {
+        Shared *s = vec_add(&v->run, &v->shared);
+        *s = (Shared){.act = act};
+        i = v->shared.n;
+    }
+    return ++v->shared.v[i - 1].n == 3;
+}
+
+/* ---- values ---- */
+
+static Form value_at(Verifier *v, const IrArg *arg, int depth);
+
+static bool by_trip(const Verifier *v, const IrArg *arg)
+{
+    return arg && arg->kind == IRA_VAL && v->now->by_trip[arg->id - 1];
+}
+
+bool run_by_trip(const Verifier *v, const IrArg *arg)
+{
+    return by_trip(v, arg);
+}
+
+static void place_leaf(Verifier *v, uint32_t op)
+{
+    v->f.here[0] = op;
+    v->f.here[1] = v->now->id;
+    v->f.here[2] = v->now->steps;
+}
+
+static bool pure(const IrOp *op)
+{
+    return ir_op_info(op->op)->group == IRG_SCALAR && op->op != IR_GET && op->op != IR_LOADS && op->op != IR_GADDR &&
+           op->op != IR_ZADDR && op->op != IR_TICKET;
+}
+
+static Form value_of_op(Verifier *v, uint32_t index, int depth, bool *trip)
+{
+    const IrOp *op = v->ops[index];
+    Form x;
+    if (!pure(op) || depth == 0) {
+        place_leaf(v, index);
+        x = form_leaf(&v->f, (IrType)op->type);
+    } else {
+        const IrArg *cond = ir_find(op, IRK_COND), *a = ir_find(op, IRK_A), *b = ir_find(op, IRK_B);
+        Form fc = cond ? value_at(v, cond, depth - 1) : 0, fa = a ? value_at(v, a, depth - 1) : 0,
+             fb = b ? value_at(v, b, depth - 1) : 0;
+        place_leaf(v, index);
+        *trip = by_trip(v, cond) || by_trip(v, a) || by_trip(v, b);
+        x = form_of_op(&v->f, v->k, op, fc, fa, fb);
+    }
+    return v->choices.n ? choice_resolve(v, x, trip) : x;
+}
+
+static void define(Verifier *v, IrVal value, Form x, bool trip)
+{
+    v->now->value[value - 1] = v->choices.n ? choice_resolve(v, x, &trip) : x;
+    v->now->by_trip[value - 1] = trip;
+}
+
+static Form value_at(Verifier *v, const IrArg *arg, int depth)
+{
+    if (arg->kind != IRA_VAL) return form_const(&v->f, arg->imm);
+    if (v->now->value[arg->id - 1] == 0) {
+        bool trip = false;
+        Form x = value_of_op(v, v->def[arg->id - 1], depth, &trip);
+        v->now->value[arg->id - 1] = x;
+        v->now->by_trip[arg->id - 1] = trip;
+    }
+    return v->now->value[arg->id - 1];
+}
+
+Form run_value(Verifier *v, const IrArg *arg)
+{
+    return form_simplify(&v->f, value_at(v, arg, VALUE_DEPTH));
+}
+
+bool run_number(Verifier *v, uint32_t op, const IrArg *arg, const char *what, int64_t *k)
+{
+    if (form_is_const(&v->f, run_value(v, arg), k)) return true;
+    verify_refuse(v, E0660, op, "%s of this %s is known only at run time", what, verify_op_text(v, op));
+    return false;
+}
+
+/* A condition that a chosen trip count decides: both ways must come up among the choices (verify_period.c). */
+static void see(Verifier *v, uint32_t op, const IrArg *cond, Form x)
+{
+    int64_t k;
+    if (form_is_const(&v->f, x, &k))
+        v->seen[op] |= (uint8_t)((k ? SEEN_TRUE : SEEN_FALSE) | (by_trip(v, cond) ? SEEN_TRIP : 0));
+}
+
+Form run_guard(Verifier *v, uint32_t op)
+{
+    IrVal g = v->ops[op]->guard;
+    if (g == 0) return v->now->guard;
+    IrArg arg = {.kind = IRA_VAL, .id = g};
+    Form own = run_value(v, &arg);
+    see(v, op, &arg, own);
+    return form_guard(&v->f, v->now->guard, own);
+}
+
+void run_forget(Verifier *v, uint32_t var)
+{
+    place_leaf(v, v->nops * (var + 1) + run_op(v));
+    v->now->vars[var] = form_leaf(&v->f, (IrType)v->k->vars.v[var].type);
+    v->now->var_by_trip[var] = false;
+}
+
+static void load_scalar(Verifier *v, const IrOp *op, uint32_t index)
+{
+    uint32_t tensor = ir_find(op, IRK_TENSOR)->id;
+    if ((v->stored >> (tensor < 63 ? tensor : 63)) & 1)
+        verify_refuse(v, E0706, index, "tensor %s is read as a scalar and written by a store of this kernel",
+                      v->k->mf.tensors.v[tensor].name);
+    Form byte = run_value(v, ir_find(op, IRK_BYTE)), guard = run_guard(v, index);
+    if (byte == 0 || guard == 0) return;
+    const FormData *d = form_data(&v->f, byte), *g = form_data(&v->f, guard);
+    define(v, op->dst,
+           form_atom(&v->f, (Atom){.kind = ATOM_LOAD,
+                                   .type = op->type,
+                                   .a = tensor,
+                                   .b = byte,
+                                   .c = guard,
+                                   .depth = d->depth > g->depth ? d->depth : g->depth,
+                                   .lo = INT64_MIN,
+                                   .hi = INT64_MAX}),
+           false);
+}
+
+static void step_scalar(Verifier *v, uint32_t index)
+{
+    const IrOp *op = v->ops[index];
+    Thread *t = v->now;
+    if (op->op == IR_GET) {
+        uint32_t var = ir_find(op, IRK_VAR)->id;
+        place_leaf(v, index);
+        define(v, op->dst, t->vars[var] ? t->vars[var] : form_leaf(&v->f, (IrType)op->type), t->var_by_trip[var]);
+    } else if (op->op == IR_VAR || op->op == IR_SET) {
+        uint32_t var = ir_find(op, IRK_VAR)->id;
+        const IrArg *a = ir_find(op, IRK_A);
+        Form now = run_value(v, a), guard = run_guard(v, index);
+        bool trip = by_trip(v, a);
+        if (op->guard) trip |= by_trip(v, &(IrArg){.kind = IRA_VAL, .id = op->guard});
+        t->vars[var] = form_is(&v->f, guard, 1) ? now : form_pick(&v->f, guard, now, t->vars[var]);
+        t->var_by_trip[var] = trip || (t->var_by_trip[var] && !form_is(&v->f, guard, 1));
+    } else if (op->op == IR_LOADS) {
+        load_scalar(v, op, index);
+    } else if (op->op == IR_TICKET) {
+        place_leaf(v, index);
+        const IrArg *draws = ir_find(op, IRK_B);
+        Form n = run_value(v, draws);
+        define(v, op->dst,
+               form_atom(&v->f, (Atom){.kind = ATOM_LEAF,
+                                       .type = op->type,
+                                       .a = v->f.here[0],
+                                       .b = v->f.here[1],
+                                       .c = v->f.here[2],
+                                       .lo = 0,
+                                       .hi = n ? form_data(&v->f, n)->hi : INT64_MAX}),
+               false);
+    } else if (op->dst) {
+        t->value[op->dst - 1] = 0; /* worked out when needed */
+    }
+}
+
+/* ---- blocks ---- */
+
+static Frame *push(Verifier *v, uint32_t op)
+{
+    Thread *t = v->now;
+    if (t->depth == FRAMES) {
+        verify_refuse(v, E0660, op, "blocks are nested more than %d deep", FRAMES);
+        return NULL;
+    }
+    Frame *fr = &t->frames[t->depth++];
+    *fr = (Frame){.op = op, .guard = t->guard, .known = v->f.known.n, .facts = v->f.facts.n};
+    return fr;
+}
+
+static void set_index(Verifier *v, const Frame *fr)
+{
+    const IrOp *op = v->ops[fr->op];
+    if (op->dst == 0) return;
+    v->now->value[op->dst - 1] = form_add(&v->f, fr->first, 1, form_const(&v->f, fr->at));
+    v->now->by_trip[op->dst - 1] = true;
+}
+
+/* Values of a turn are worked out anew: nothing of the turn before is kept. */
+static void forget_values(Verifier *v, uint32_t op)
+{
+    const Body *b = verify_body(v, op);
+    for (uint32_t i = op - b->base + 1; i < b->partner[op - b->base]; i++)
+        if (b->role->ops.v[i].dst) v->now->value[b->role->ops.v[i].dst - 1] = 0;
+}
+
+/* How many turns: the index is lo + turn, also where lo is no number. */
+static bool turns_of(Verifier *v, uint32_t op, Form lo, Form hi, int64_t *turns)
+{
+    Form count = form_add(&v->f, hi, -1, lo);
+    bool trip = false;
+    int64_t n;
+    if (count) count = choice_resolve(v, form_simplify(&v->f, count), &trip);
+    if (!form_is_const(&v->f, count, &n)) {
+        if (count == 0) verify_refuse(v, E0660, op, "how often this loop runs can't be followed");
+        else choice_add(v, op, count);
+        return false;
+    }
+    *turns = n > 0 ? n : 0;
+    return true;
+}
+
+static void enter_loop(Verifier *v, uint32_t op, const Body *b, uint32_t at)
+{
+    const IrOp *o = v->ops[op];
+    bool lanes = o->op == IR_LANES;
+    Form lo = lanes ? form_const(&v->f, 0) : run_value(v, ir_find(o, IRK_A)),
+         hi = lanes ? form_const(&v->f, ir_find(o, IRK_N)->imm) : run_value(v, ir_find(o, IRK_B));
+    int64_t turns = 0;
+    if (lanes && b->block[at] & BLOCK_EVENTS) {
+        verify_refuse(v, E0660, op, "synchronisation inside `lanes`: only some lanes would take part");
+        return;
+    }
+    if (!(b->block[at] & BLOCK_EVENTS)) {
+        if (b->block[at] & BLOCK_COPIES) forget_values(v, op);
+        burst_enter(v, op, lo, hi);
+        return;
+    }
+    if (!turns_of(v, op, lo, hi, &turns)) return;
+    Frame *fr = push(v, op);
+    if (fr == NULL) return;
+    fr->first = lo;
+    fr->past = turns;
+    fr->pass = v->now->times[op]++;
+    if (turns == 0) {
+        v->now->depth--;
+        v->now->pc = b->partner[at];
+        return;
+    }
+    forget_values(v, op);
+    set_index(v, fr);
+    period_turn(v, fr);
+}
+
+static void enter_repeat(Verifier *v, uint32_t op)
+{
+    uint32_t time = v->now->times[op]++;
+    Form turns = form_atom(&v->f,
+                           (Atom){.kind = ATOM_TURNS, .type = IR_I64, .a = op, .b = time, .lo = 0, .hi = INT64_MAX});
+    int64_t k;
+    bool trip = false;
+    Form n = choice_resolve(v, turns, &trip);
+    if (!form_is_const(&v->f, n, &k)) {
+        choice_add(v, op, turns);
+        return;
+    }
+    Frame *fr = push(v, op);
+    if (fr == NULL) return;
+    fr->past = k;
+    fr->pass = time;
+    forget_values(v, op);
+    period_turn(v, fr);
+}
+
+/* Chooses whether the condition holds; what was worked out before stays right, so the run goes on. */
+static Form choose_condition(Verifier *v, uint32_t op, Form x)
+{
+    choice_add(v, op, x);
+    if (v->failed) return 0;
+    const Choice *c = &v->choices.v[v->choices.n - 1];
+    const FormData *of = form_data(&v->f, c->of);
+    if (of->n != 1 || !atom_data(&v->f, of->t[0].atom)->boolean || of->t[0].c != 1) return 0;
+    vec_push(v->arena, &v->f.known, ((Known){of->t[0].atom, c->value[c->at % c->n] == 1}));
+    v->again = false;
+    x = form_simplify(&v->f, x);
+    return x;
+}
+
+static void enter_if(Verifier *v, uint32_t op, const Body *b, uint32_t at)
+{
+    const IrArg *cond = ir_find(v->ops[op], IRK_COND);
+    Form x = run_value(v, cond);
+    int64_t k;
+    uint32_t middle = b->partner[at];
+    bool has_else = b->role->ops.v[middle].op == IR_ELSE;
+    while (b->block[at] & BLOCK_EVENTS && x && !form_is_const(&v->f, x, &k)) {
+        x = choose_condition(v, op, x);
+        if (verify_stopped(v)) return;
+    }
+    if (form_is_const(&v->f, x, &k)) {
+        see(v, op, cond, x);
+        if (k || has_else) push(v, op);
+        if (!k) v->now->pc = middle;
+        return;
+    }
+    if (b->block[at] & BLOCK_EVENTS) {
+        verify_refuse(v, E0660, op, "this condition has a form that can't be followed");
+        return;
+    }
+    Frame *fr = push(v, op);
+    if (fr == NULL) return;
+    fr->burst = true; /* both ways */
+    fr->first = x;
+    form_assume(&v->f, x);
+    v->now->guard = form_guard(&v->f, fr->guard, x);
+}
+
+static void at_else(Verifier *v, const Body *b, uint32_t at)
+{
+    Thread *t = v->now;
+    Frame *fr = &t->frames[t->depth - 1];
+    if (!fr->burst) { /* the condition held */
+        t->depth--;
+        t->pc = b->partner[at + 0];
+        return;
+    }
+    v->f.known.n = fr->known;
+    v->f.facts.n = fr->facts;
+    Form other = form_not(&v->f, fr->first);
+    form_assume(&v->f, other);
+    t->guard = form_guard(&v->f, fr->guard, other);
+}
+
+static void at_end(Verifier *v)
+{
+    Thread *t = v->now;
+    Frame *fr = &t->frames[t->depth - 1];
+    IrOpcode op = (IrOpcode)v->ops[fr->op]->op;
+    bool again = false;
+    if (op == IR_IF || fr->burst) {
+        if (fr->burst && op != IR_IF) burst_leave(v, fr);
+        if (fr->burst) {
+            v->f.known.n = fr->known;
+            v->f.facts.n = fr->facts;
+            t->guard = fr->guard;
+        }
+    } else if (op == IR_REPEAT) {
+        fr->at++;
+        again = true;
+    } else {
+        again = ++fr->at < fr->past;
+    }
+    if (!again) {
+        t->depth--;
+        if (t->sums.n) burst_flush(v);
+        return;
+    }
+    forget_values(v, fr->op);
+    set_index(v, fr);
+    period_turn(v, fr);
+    t->pc = fr->op - v->bodies.v[t->body].base;
+}
+
+/* Whether the turn of a repeat was chosen to be the last one. */
+static void step_break(Verifier *v, uint32_t op, const Body *b)
+{
+    Thread *t = v->now;
+    Frame *fr = &t->frames[t->depth - 1];
+    Form x = run_value(v, ir_find(v->ops[op], IRK_COND));
+    int64_t k;
+    if (!form_is_const(&v->f, x, &k)) {
+        const FormData *d = x ? form_data(&v->f, x) : NULL;
+        bool plain = d && d->n == 1 && (d->k == 0 ? d->t[0].c == 1 : d->k == 1 && d->t[0].c == -1);
+        if (!plain) {
+            verify_refuse(v, E0660, op, "when this loop is left has a form that can't be followed");
+            return;
+        }
+        k = fr->at >= fr->past;
+        vec_push(v->arena, &v->f.known, ((Known){d->t[0].atom, d->k == 0 ? k == 1 : k == 0}));
+    }
+    if (k == 0) return;
+    t->depth--;
+    t->pc = b->partner[fr->op - b->base];
+}
+
+static void step_control(Verifier *v, uint32_t op)
+{
+    const Body *b = &v->bodies.v[v->now->body];
+    uint32_t at = v->now->pc;
+    switch ((IrOpcode)v->ops[op]->op) {
+    case IR_LOOP:
+    case IR_LANES: enter_loop(v, op, b, at); break;
+    case IR_REPEAT: enter_repeat(v, op); break;
+    case IR_BREAK: step_break(v, op, b); break;
+    case IR_IF: enter_if(v, op, b, at); break;
+    case IR_ELSE: at_else(v, b, at); break;
+    default: at_end(v); break;
+    }
+}
+
+/* ---- threads ---- */
+
+static bool takes_part(const Verifier *v, const IrOp *op)
+{
+    const Thread *t = v->now;
+    if (!op->elect) return true;
+    bool role = t->body > 0 && t->body + 1 < v->bodies.n;
+    return t->rep == 0 && (role || t->role == 0);
+}
+
+static void step(Verifier *v)
+{
+    uint32_t op = run_op(v);
+    const IrOp *o = v->ops[op];
+    if (!takes_part(v, o)) {
+        if (o->dst) v->now->value[o->dst - 1] = 0;
+        return;
+    }
+    switch ((IrGroup)ir_op_info(o->op)->group) {
+    case IRG_CONTROL: step_control(v, op); break;
+    case IRG_SCALAR: step_scalar(v, op); break;
+    case IRG_BARRIER: barrier_step(v, op); break;
+    case IRG_SYNC: sync_step(v, op); break;
+    case IRG_GROUP:
+    case IRG_FENCE: group_step(v, op); break;
+    case IRG_COPY: copy_step(v, op); break;
+    case IRG_THREAD: thread_step(v, op); break;
+    case IRG_KERNEL: break;
+    }
+}
+
+/* The next body of the thread, if this one is at its end. */
+static bool next_body(Verifier *v)
+{
+    Thread *t = v->now;
+    if (t->body + 1 == v->bodies.n) {
+        event_new(v, v->nops);
+        t->block = ENDED;
+        return false;
+    }
+    t->body = t->body == 0 ? 1 + t->role : v->bodies.n - 1;
+    t->pc = 0;
+    return true;
+}
+
+static void run_thread(Verifier *v, Thread *t)
+{
+    v->now = t;
+    v->f.sreg = v->sreg[t->rank];
+    while (t->block == RUNS && !verify_stopped(v)) {
+        if (t->pc >= v->bodies.v[t->body].role->ops.n) {
+            if (!next_body(v)) return;
+            continue;
+        }
+        if (v->budget-- == 0) {
+            verify_refuse(v, E0660, run_op(v),
+                          "the kernel has too many loops in loops, or too long ones, to be proved");
+            return;
+        }
+        t->steps++;
+        step(v);
+        if (t->block == RUNS && !verify_stopped(v)) t->pc++;
+    }
+}
+
+static void make_threads(Verifier *v)
+{
+    const IrKernel *k = v->k;
+    for (uint32_t rank = 0; rank < v->nranks; rank++) {
+        for (uint32_t role = 0; role < k->roles.n; role++) {
+            const IrRole *r = &k->roles.v[role];
+            uint32_t reps = r->elect ? 1 : 3, all = r->elect ? 1 : r->warps * 32;
+            for (uint32_t rep = 0; rep < reps; rep++) {
+                Thread *t = vec_add(&v->run, &v->threads);
+                *t = (Thread){.id = v->threads.n - 1, .rank = rank, .role = role, .rep = rep};
+                t->copies = rep == 2 ? all - 2 : 1;
+                t->guard = form_const(&v->f, 1);
+            }
+        }
+    }
+    for (uint32_t i = 0; i < v->threads.n; i++) {
+        Thread *t = &v->threads.v[i];
+        t->value = arena_array(&v->run, Form, v->nvalues);
+        t->by_trip = arena_array(&v->run, bool, v->nvalues);
+        t->vars = arena_array(&v->run, Form, k->vars.n);
+        t->var_by_trip = arena_array(&v->run, bool, k->vars.n);
+        t->times = arena_array(&v->run, uint32_t, v->nops);
+        t->clock = arena_array(&v->run, uint32_t, v->threads.n);
+    }
+}
+
+void run_kernel(Verifier *v)
+{
+    verify_clear(v);
+    v->f.known.n = v->f.facts.n = 0;
+    v->bars = arena_array(&v->run, BarSlot, (size_t)v->nslots * v->nranks);
+    make_threads(v);
+    for (bool on = true; on && !verify_stopped(v);) {
+        bool ended = true;
+        on = false;
+        for (uint32_t i = 0; i < v->threads.n && !verify_stopped(v); i++) {
+            Thread *t = &v->threads.v[i];
+            v->now = t;
+            v->f.sreg = v->sreg[t->rank];
+            if (t->block == WAITS_PHASE) barrier_retry(v);
+            else if (t->block == WAITS_SYNC || t->block == WAITS_CLUSTER) sync_retry(v);
+            on |= t->block == RUNS;
+            if (t->block == RUNS && !verify_stopped(v)) run_thread(v, t);
+            ended &= t->block == ENDED;
+        }
+        if (!on && !ended && !verify_stopped(v)) report_stuck(v);
+    }
+}

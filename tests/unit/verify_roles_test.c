@@ -1,0 +1,310 @@
+/* The verifier on kernels of several roles, threads and CTAs: the correct ones are accepted, and of each the mutants: no
+ * sync op too many or too few, no count, parity, slot or number of bytes otherwise. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "lower/ir.h"
+#include "tests/unit/ir_role_texts.h"
+
+typedef struct Fixture {
+    Mem mem;
+    jmp_buf fail;
+    Arena arena, scratch;
+    Sources sources;
+    Diags diags;
+    Names *names;
+    Text out;
+} Fixture;
+
+static void begin(Fixture *x)
+{
+    memset(x, 0, sizeof *x);
+    x->mem.fail = &x->fail;
+    if (setjmp(x->fail)) abort();
+    arena_init(&x->arena, &x->mem);
+    arena_init(&x->scratch, &x->mem);
+    sources_init(&x->sources, &x->arena);
+    diags_init(&x->diags, &x->arena, &x->sources);
+    x->names = names_new(&x->arena);
+    text_init(&x->out, &x->mem);
+}
+
+static void finish(Fixture *x)
+{
+    text_free(&x->out);
+    arena_free(&x->scratch);
+    arena_free(&x->arena);
+}
+
+static IrModule *read_text(Fixture *x, const char *text)
+{
+    Source *f = sources_add(&x->sources, "t.ir", text, strlen(text));
+    IrModule *m = ir_read(&x->arena, x->names, &x->diags, f);
+    if (m == NULL) {
+        diags_render(&x->diags, DIAG_HUMAN, false, &x->out);
+        fail_msg("%s", x->out.s);
+    }
+    return m;
+}
+
+static void test_correct_kernels(void **state)
+{
+    (void)state;
+    for (int i = 0; i < ROLE_TEXT_COUNT; i++) {
+        Fixture x;
+        begin(&x);
+        IrModule *m = read_text(&x, ROLE_TEXTS[i].text);
+        if (!ir_verify(&x.scratch, &x.diags, m, m->kernels.v[0], NULL)) {
+            diags_render(&x.diags, DIAG_HUMAN, false, &x.out);
+            fputs(x.out.s, stderr);
+            fail_msg("%s", ROLE_TEXTS[i].name);
+        }
+        finish(&x);
+    }
+}
+
+/* ---- mutants ---- */
+
+static bool pair_of(const IrOp *a, const IrOp *b, IrOpcode x, IrOpcode y)
+{
+    return (a->op == x && b->op == y) || (a->op == y && b->op == x);
+}
+
+static bool copies(const IrOp *op)
+{
+    return ir_op_info(op->op)->group == IRG_COPY;
+}
+
+static bool announces(const IrOp *op)
+{
+    return op->op == IR_BAR_ARRIVE || op->op == IR_BAR_ARRIVE_EXPECT;
+}
+
+/* Neighbours whose order means nothing: a phase can't end before its arrival, whenever the bytes come; a thread may take
+ * waits for different things in any order, and announce bytes before or after it waits for stores. */
+static bool commute(const IrOp *a, const IrOp *b)
+{
+    if ((copies(a) && (copies(b) || announces(b))) || (copies(b) && announces(a))) return true;
+    return pair_of(a, b, IR_BAR_ARRIVE, IR_BAR_ARRIVE) || pair_of(a, b, IR_BAR_INIT, IR_BAR_INIT) ||
+           pair_of(a, b, IR_BAR_WAIT, IR_GRP_WAIT) || pair_of(a, b, IR_BAR_ARRIVE_EXPECT, IR_GRP_WAIT);
+}
+
+enum { KINDS = 8 };
+static const char *const WHAT[KINDS] = {"dropped",    "doubled",    "moved down", "moved up",
+                                        "number + 1", "number - 1", "bytes + 16", "next slot"};
+
+static bool plain(const IrOp *op)
+{
+    return op->dst == 0 && ir_op_info(op->op)->group != IRG_CONTROL && op->op != IR_SET && op->op != IR_VAR;
+}
+
+static bool step_number(IrOp *op, int64_t by)
+{
+    for (uint32_t i = 0; i < op->nargs; i++) {
+        IrArg *a = &op->args[i];
+        bool number = a->key == IRK_COUNT_ || a->key == IRK_PHASE || a->key == IRK_THREADS ||
+                      (a->key == IRK_N && op->op != IR_LANES);
+        if (!number || a->kind != IRA_IMM) continue;
+        a->imm += by;
+        return true;
+    }
+    return false;
+}
+
+/* Mutation `kind` of op i; false if it does not apply. */
+static bool mutate(Arena *a, const IrRole *from, IrRole *r, uint32_t i, int kind)
+{
+    *r = *from;
+    r->ops.v = arena_array(a, IrOp, from->ops.n + 1);
+    memcpy(r->ops.v, from->ops.v, from->ops.n * sizeof *r->ops.v);
+    IrOp *op = &r->ops.v[i];
+    IrArg *args = arena_array(a, IrArg, op->nargs + 1u);
+    if (op->nargs) memcpy(args, op->args, op->nargs * sizeof *args);
+    op->args = args;
+    uint32_t group = ir_op_info(op->op)->group;
+    bool sync = group == IRG_BARRIER || group == IRG_SYNC || group == IRG_GROUP || group == IRG_FENCE;
+    if (kind < 4 && (!sync && group != IRG_COPY && group != IRG_THREAD)) return false;
+    if (kind < 4 && (!plain(op) || (kind < 2 && !sync))) return false;
+    if (kind == 1 && !announces(op) && op->op != IR_BAR_EXPECT)
+        return false; /* waits, fences: once more does no harm */
+    switch (kind) {
+    case 0:
+        memmove(op, op + 1, (r->ops.n - i - 1) * sizeof *op);
+        r->ops.n--;
+        return true;
+    case 1:
+        memmove(op + 1, op, (r->ops.n - i) * sizeof *op);
+        r->ops.n++;
+        return true;
+    case 2:
+    case 3: {
+        if (kind == 3 ? i == 0 : i + 1 == r->ops.n) return false;
+        IrOp *other = kind == 2 ? op + 1 : op - 1, swap = *op;
+        if (!plain(other) || commute(op, other)) return false;
+        *op = *other;
+        *other = swap;
+        return true;
+    }
+    case 4: return step_number(op, 1);
+    case 5: return op->op != IR_GRP_WAIT && step_number(op, -1); /* fewer groups pending do no harm */
+    case 6:
+        if (group != IRG_BARRIER) return false;
+        for (uint32_t j = 0; j < op->nargs; j++) {
+            if (op->args[j].key != IRK_BYTES || op->args[j].kind != IRA_IMM) continue;
+            op->args[j].imm += 16;
+            return true;
+        }
+        return false;
+    default:
+        for (uint32_t j = 0; j < op->nargs; j++) { /* another slot than the ring's turn */
+            if (op->args[j].key != IRK_SLOT || op->args[j].kind != IRA_VAL) continue;
+            op->args[j] = (IrArg){.key = IRK_SLOT, .kind = IRA_IMM, .imm = 1};
+            return true;
+        }
+        return false;
+    }
+}
+
+static IrKernel with_body(Arena *a, const IrKernel *k, uint32_t body, const IrRole *r)
+{
+    IrKernel q = *k;
+    if (body == 0) {
+        q.init = *r;
+    } else if (body > k->roles.n) {
+        q.exit = *r;
+    } else {
+        q.roles.v = arena_array(a, IrRole, k->roles.n);
+        memcpy(q.roles.v, k->roles.v, k->roles.n * sizeof *q.roles.v);
+        q.roles.v[body - 1] = *r;
+    }
+    return q;
+}
+
+typedef struct Tally {
+    uint32_t tried, accepted;
+} Tally;
+
+static void judge(Fixture *x, const RoleText *t, const IrModule *m, uint32_t body, uint32_t i, int kind, Tally *n)
+{
+    const IrKernel *k = m->kernels.v[0];
+    const IrRole *r = ir_body(k, body);
+    ArenaMark mark = arena_mark(&x->scratch);
+    IrRole changed;
+    if (mutate(&x->scratch, r, &changed, i, kind)) {
+        IrKernel q = with_body(&x->scratch, k, body, &changed);
+        Diags quiet;
+        diags_init(&quiet, &x->scratch, &x->sources);
+        n->tried++;
+        if (ir_verify(&x->scratch, &quiet, m, &q, NULL)) {
+            text_clear(&x->out);
+            ir_print_op(&x->out, k, &r->ops.v[i]);
+            n->accepted++;
+            print_message("accepted: %s, %s: %s\n", t->name, WHAT[kind], x->out.s);
+        }
+    }
+    arena_release(&x->scratch, mark);
+}
+
+static void test_mutants(void **state)
+{
+    (void)state;
+    Tally n = {0};
+    for (int i = 0; i < ROLE_TEXT_COUNT; i++) {
+        Fixture x;
+        begin(&x);
+        IrModule *m = read_text(&x, ROLE_TEXTS[i].text);
+        for (uint32_t b = 0; b < ir_bodies(m->kernels.v[0]); b++)
+            for (uint32_t op = 0; op < ir_body(m->kernels.v[0], b)->ops.n; op++)
+                for (int kind = 0; kind < KINDS; kind++) judge(&x, &ROLE_TEXTS[i], m, b, op, kind, &n);
+        finish(&x);
+    }
+    print_message("%u mutants\n", n.tried);
+    assert_int_equal(n.accepted, 0);
+}
+
+/* ---- what is reported ---- */
+
+typedef struct Finding {
+    const char *kernel, *from, *to, *code;
+} Finding;
+
+static const Finding FINDINGS[] = {
+    {"two roles", "      bar.wait empty[%ls], %lp\n      bar.arrive_expect full[%ls], 16384\n",
+     "      bar.arrive_expect full[%ls], 16384\n      bar.wait empty[%ls], %lp\n", "E0611"},
+    {"two roles", "      grp.wait 0 read\n", "", "E0624"},
+    {"two roles", "      bar.wait full[%ss], %sp\n", "", "E0611"},
+    {"two roles", "var lphase = 1", "var lphase = 0", "E0603"},
+    {"two roles", "bar.arrive empty[%ss]", "bar.arrive full[%ss]", "E0607"},
+    {"two roles", "%sk = loop.i64 0 .. %sn0", "%sk = loop.i64 1 .. %sn0", "E0650"},
+    {"two roles", "%sn0 = param.i64 ceil(M, 64)", "%sn0 = param.i64 ceil(N, 64)", "E0607"},
+    {"two roles", "    elect fence.mbar_init\n", "", "E0653"},
+    {"two roles", "%lw = cmp eq %ln, 3", "%lw = cmp ge %lk32, 7", "E0658"},
+    {"two roles", "      bar.wait empty[%ls], %lp\n", /* right for nine turns */
+     "      %e1 = cmp lt %lk32, 3\n      %e2 = cmp ge %lk32, 6\n      %e3 = or.pred %e1, %e2\n"
+     "      %e4 = cvt.i32 %e3\n      bar.wait empty[%ls], %e4\n",
+     "E0660"},
+    {"two roles", "      grp.commit\n", /* from the tenth turn on without */
+     "      %e1 = cmp lt %sk32, 9\n      @%e1 grp.commit\n", "E0660"},
+    {"mask of parities", "%lr = shr.i32 %lb, %ls", "%lr = shr.i32 %lk32, %ls", "E0603"},
+    {"skewed", "%more = cmp lt %next, %n\n", "%more = cmp lt %next, 100\n", "E0650"},
+    {"tickets", "      break %last\n", "      %last2 = cmp gt %id, %m\n      break %last2\n", "E0607"},
+    {"multicast", "%lp, scope cluster", "%lp", "E0670"},
+    {"multicast", "      bar.arrive empty[%ss], rank %below\n", "", "E0603"},
+    {"multicast", "mask %ma", "mask 15", "E0611"},
+    {"multicast", "    cluster.arrive release\n    cluster.wait\n", "", "E0625"},
+    {"ring of CTAs", "rank %right", "rank %me", "E0618"},
+    {"ring of CTAs", "bar.arrive mempty[%ss], rank %left", "bar.arrive mempty[%ss], rank %i", "E0611"},
+    {"threads", "      fence.async shared\n", "", "E0606"},
+    {"threads", "cta.sync 1, 128", "cta.sync 1, 64", "E0671"},
+    {"threads", "elect tma.store", "tma.store", "E0672"},
+    {"threads", "threads 128 vector", "threads 64 vector", "E0673"},
+    {"threads", "b[%bs]\n", "a[%ss]\n", "E0612"},
+    {"lanes", "      warp.sync\n", "", "E0611"},
+    {"lanes", "lanes 64", "lanes 65", "E0658"},
+};
+
+static const char *text_of(const char *kernel)
+{
+    for (int i = 0; i < ROLE_TEXT_COUNT; i++)
+        if (strcmp(ROLE_TEXTS[i].name, kernel) == 0) return ROLE_TEXTS[i].text;
+    return NULL;
+}
+
+static void test_findings(void **state)
+{
+    (void)state;
+    uint32_t wrong = 0;
+    for (size_t i = 0; i < sizeof FINDINGS / sizeof *FINDINGS; i++) {
+        const Finding *g = &FINDINGS[i];
+        const char *text = text_of(g->kernel), *at = strstr(text, g->from);
+        if (at == NULL) fail_msg("%s: no `%s`", g->kernel, g->from);
+        Fixture x;
+        begin(&x);
+        IrModule *m = read_text(
+            &x, arena_printf(&x.arena, "%.*s%s%s", (int)(at - text), text, g->to, at + strlen(g->from)));
+        bool ok = ir_verify(&x.scratch, &x.diags, m, m->kernels.v[0], NULL);
+        const char *code = ok ? "accepted" : error_info(x.diags.first->code)->code;
+        if (strcmp(code, g->code) != 0) {
+            diags_render(&x.diags, DIAG_HUMAN, false, &x.out);
+            print_message("%s, `%s` -> `%s`: %s instead of %s\n%s", g->kernel, g->from, g->to, code, g->code,
+                          x.out.s ? x.out.s : "");
+            wrong++;
+        }
+        finish(&x);
+    }
+    assert_int_equal(wrong, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_correct_kernels), cmocka_unit_test(test_findings),
+                                       cmocka_unit_test(test_mutants)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
