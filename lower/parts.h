@@ -418,7 +418,8 @@ bool region_tile(Lower *L, const PStmt *st, const PRegion *s, MoveInfo *mi); /* 
 bool region_resolve(Lower *L, const PStmt *st, MoveInfo *mi); /* false after an error */
 Opnd region_offset(Lower *L, MoveInfo *mi);
 Opnd region_slot(Lower *L, MoveInfo *mi);
-Opnd sched_slot(Lower *L, const MoveInfo *mi); /* rings.c: of the ring's turn */
+Opnd sched_slot(Lower *L, const MoveInfo *mi); /* ring_ops.c: of the ring's turn */
+Opnd sched_inner(Lower *L, const MoveInfo *mi);
 bool regions_disjoint(Lower *L, const MoveInfo *a, const MoveInfo *b); /* of one tensor, same team and iteration */
 bool views_disjoint(Lower *L, const PTensor *a, const PTensor *b);
 bool subtiles_disjoint(Lower *L, const MoveInfo *a, const MoveInfo *b); /* of one tile */

@@ -227,7 +227,7 @@ bool region_resolve(Lower *L, const PStmt *st, MoveInfo *mi)
     return true;
 }
 
-Opnd region_offset(Lower *L, MoveInfo *mi)
+static Opnd part_offset(Lower *L, MoveInfo *mi)
 {
     int64_t k;
     if (poly_is_const(mi->offset, &k)) return opnd_imm(k);
@@ -240,6 +240,12 @@ Opnd region_offset(Lower *L, MoveInfo *mi)
         bytes = emit_op(L, IR_ADD, IR_I32, bytes, start);
     }
     return bytes;
+}
+
+Opnd region_offset(Lower *L, MoveInfo *mi)
+{
+    Opnd part = part_offset(L, mi);
+    return L->sched ? emit_op(L, IR_ADD, IR_I32, part, sched_inner(L, mi)) : part;
 }
 
 Opnd region_slot(Lower *L, MoveInfo *mi)

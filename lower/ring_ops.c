@@ -110,15 +110,18 @@ Opnd ring_slot(Lower *L, uint32_t ring)
     return position(L, &ring_at(L, ring)->at[L->sched->role]);
 }
 
-/* A tile of an array, or of the batch, within the slot. */
 Opnd sched_slot(Lower *L, const MoveInfo *mi)
 {
-    const Ring *r = ring_at(L, mi->tile->index);
+    return mi->prefetch || L->sched->planning ? opnd_imm(0) : ring_slot(L, mi->tile->index);
+}
+
+/* Bytes from the slot's start to a tile of an array, or of the batch. */
+Opnd sched_inner(Lower *L, const MoveInfo *mi)
+{
     if (mi->prefetch || L->sched->planning) return opnd_imm(0);
     Opnd inner = mi->tile->is_array ? (mi->slot_const >= 0 ? opnd_imm(mi->slot_const) : value_low(L, mi->s->slot))
                                     : L->sched->batch_index;
-    Opnd slot = emit_op(L, IR_MUL, IR_I32, ring_slot(L, mi->tile->index), opnd_imm(r->inner));
-    return emit_op(L, IR_ADD, IR_I32, slot, inner);
+    return emit_op(L, IR_MUL, IR_I32, inner, opnd_imm(ring_at(L, mi->tile->index)->pitch));
 }
 
 /* ---- barriers ---- */

@@ -229,7 +229,7 @@ static int64_t smem_of(Lower *L)
     int64_t n = 1024;
     for (uint32_t i = 0; i < s->nrings; i++) {
         const Ring *r = &s->rings[i];
-        if (r->turn) n += (int64_t)L->ir->bufs.v[i].pitch * r->slots * r->inner;
+        if (r->turn) n += (int64_t)r->pitch * r->slots * r->inner;
     }
     return n;
 }
@@ -242,7 +242,7 @@ static bool shrink(Lower *L)
     int64_t best = 0;
     for (uint32_t i = 0; i < s->nrings; i++) {
         Ring *r = &s->rings[i];
-        int64_t n = (int64_t)L->ir->bufs.v[i].pitch * r->slots * r->inner;
+        int64_t n = (int64_t)r->pitch * r->slots * r->inner;
         if (r->turn == NULL || r->slots < 2 || (r->pipe && r->pipe->st->pipe->stages && r->filler != AG_WORK) || n <= best)
             continue;
         most = r;
@@ -287,6 +287,7 @@ bool rings_size(Lower *L)
         r->slots = 1;
         r->inner = (uint32_t)r->tile->slots;
         r->buf = i;
+        r->pitch = L->ir->bufs.v[i].pitch;
     }
     for (uint32_t i = 0; i < s->pipes.n; i++) size_pipe(L, s->pipes.v[i]);
     if (s->per_sm == 0) s->per_sm = 1;
@@ -360,7 +361,11 @@ void rings_barriers(Lower *L)
     for (uint32_t i = 0; i < L->k->tiles.n; i++) {
         Ring *r = &s->rings[i];
         if (r->turn == NULL) continue;
-        L->ir->bufs.v[i].slots = r->slots * r->inner;
+        IrBuf *b = &L->ir->bufs.v[i];
+        r->pitch = b->pitch;
+        b->slots = r->slots;
+        b->bytes += b->pitch * (r->inner - 1);
+        b->pitch *= r->inner;
         barriers(L, r, name_text(L, r->tile->name));
     }
     for (uint32_t i = 0; i < s->pipes.n; i++)

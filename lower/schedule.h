@@ -46,6 +46,7 @@ typedef struct Ring {
     const PStmt *first[AG_COUNT], *last[AG_COUNT]; /* statements of the turn block */
     uint32_t nfills, filled;      /* fills of a turn: statements, and those emitted so far */
     int64_t bytes;                /* that complete on its full barrier in a turn */
+    uint32_t pitch;               /* bytes from tile to tile within a slot */
     uint32_t slots, lead, lag, inner; /* inner: tiles per slot: those of an array, or of a batch */
     uint32_t full, empty;         /* IrBar, RING_NONE: none */
     uint32_t buf;                 /* IrBuf */

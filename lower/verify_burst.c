@@ -172,9 +172,31 @@ static Form at_turn(Verifier *v, const Frame *fr, Form x, bool last)
     return form_subst(f, x, fr->index, turn);
 }
 
-static void widen(Verifier *v, const Frame *fr, Access *a)
+enum { APART = 64 };
+
+/* Few turns whose bytes have gaps between them: an access for each. */
+static bool apart(Verifier *v, const Frame *fr, uint32_t i)
 {
     Forms *f = &v->f;
+    Access a = v->accesses.v[i];
+    int64_t n;
+    if (!form_is_const(f, form_add(f, fr->end, -1, fr->first), &n) || n < 1 || n > APART) return false;
+    for (int64_t k = 0; k < n; k++) {
+        Access one = a;
+        Form turn = form_add(f, fr->first, k, form_const(f, 1));
+        one.at.lo = turn ? form_subst(f, a.at.lo, fr->index, turn) : 0;
+        one.at.hi = turn ? form_subst(f, a.at.hi, fr->index, turn) : 0;
+        if (one.at.lo == 0 || one.at.hi == 0) return false;
+        if (k == 0) v->accesses.v[i] = one;
+        else vec_push(&v->run, &v->accesses, one);
+    }
+    return true;
+}
+
+static void widen(Verifier *v, const Frame *fr, uint32_t i)
+{
+    Forms *f = &v->f;
+    Access *a = &v->accesses.v[i];
     uint32_t depth = f->depth;
     int64_t width, c = coefficient(f, a->at.lo, fr->index);
     bool varies = form_data(f, a->at.lo)->depth >= depth || form_data(f, a->at.hi)->depth >= depth;
@@ -182,6 +204,7 @@ static void widen(Verifier *v, const Frame *fr, Access *a)
     if (!varies) return;
     bool even = c != 0 && coefficient(f, a->at.hi, fr->index) == c &&
                 form_is_const(f, form_add(f, a->at.hi, -1, a->at.lo), &width);
+    if (even && (c > width || -c > width) && apart(v, fr, i)) return;
     Form lo = even ? at_turn(v, fr, a->at.lo, c < 0) : 0, hi = even ? at_turn(v, fr, a->at.hi, c > 0) : 0;
     if (lo == 0 || hi == 0) {
         a->at.lo = form_const(f, 0);
@@ -268,10 +291,8 @@ void burst_leave(Verifier *v, const Frame *fr)
             check_pair(v, fr, &v->accesses.v[j], &v->accesses.v[i]);
     }
     t->acts++;
-    for (uint32_t i = fr->accesses; i < v->accesses.n; i++) {
-        widen(v, fr, &v->accesses.v[i]);
-        v->accesses.v[i].act = run_act(v);
-    }
+    for (uint32_t i = fr->accesses, n = v->accesses.n; i < n; i++) widen(v, fr, i);
+    for (uint32_t i = fr->accesses; i < v->accesses.n; i++) v->accesses.v[i].act = run_act(v);
     for (uint32_t i = fr->transfers; i < v->transfers.n; i++) {
         const Region *r = v->transfers.v[i].region;
         for (uint32_t j = 0; r && j < r->n; j++)

@@ -41,6 +41,20 @@ static bool proportional(const FormData *of, const FormData *d, int64_t *scale)
     return true;
 }
 
+/* A minimum or maximum of what has been chosen: launch expressions have them whole. */
+static Form resolve_extreme(Verifier *v, Form x, bool *by_trip)
+{
+    const FormData *d = form_data(&v->f, x);
+    const Atom *a = d->n == 1 ? atom_data(&v->f, d->t[0].atom) : NULL;
+    int64_t p, q, c = a ? d->t[0].c : 0, k = d->k;
+    if (a == NULL || a->kind != ATOM_OP || (a->sub != IR_MIN && a->sub != IR_MAX)) return x;
+    bool least = a->sub == IR_MIN;
+    Form b = a->b, lesser = choice_resolve(v, a->a, by_trip), greater = choice_resolve(v, b, by_trip);
+    if (!form_is_const(&v->f, lesser, &p) || !form_is_const(&v->f, greater, &q)) return x;
+    if (!mul_s64(c, least == (p < q) ? p : q, &p) || !add_s64(p, k, &p)) return x;
+    return form_const(&v->f, p);
+}
+
 Form choice_resolve(Verifier *v, Form x, bool *by_trip)
 {
     if (x == 0 || form_data(&v->f, x)->n == 0) return x;
@@ -54,7 +68,7 @@ Form choice_resolve(Verifier *v, Form x, bool *by_trip)
         *by_trip |= !(of->n == 1 && atom_data(&v->f, of->t[0].atom)->boolean); /* of a condition both ways are tried */
         return form_const(&v->f, k);
     }
-    return x;
+    return resolve_extreme(v, x, by_trip);
 }
 
 /* ---- what to choose ---- */

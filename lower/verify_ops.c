@@ -103,6 +103,8 @@ static Form divide(Forms *f, const IrOp *op, Form a, Form b)
     return opaque(f, op, a, b, r);
 }
 
+enum { PARAM_DEPTH = 8 };
+
 static Form extreme(Forms *f, const IrOp *op, Form a, Form b)
 {
     if (a == 0 || b == 0) return opaque(f, op, a, b, type_range(op->type));
@@ -213,14 +215,38 @@ static Form constant(Forms *f, const IrOp *op)
     return form_const(f, k);
 }
 
-static Form parameter(Forms *f, const IrKernel *k, const IrOp *op)
+/* Sizes are 0 to MF_EXTENT_MAX: the runtime checks it. */
+static Range launch_range(const IrKernel *k, uint32_t x, int fuel)
 {
-    uint32_t x = ir_find(op, IRK_EXPR)->id;
+    const LxNode *n = &k->mf.lx.nodes.v[x - 1];
+    Range all = type_range(IR_I64);
+    if (n->op == LX_CONST) return (Range){n->k, n->k};
+    if (n->op == LX_SYM && n->k >= 0 && n->k < k->mf.syms.n && k->mf.syms.v[n->k].kind != MF_SCALAR)
+        return (Range){0, MF_EXTENT_MAX};
+    if (fuel == 0 || (n->op != LX_CEIL && n->op != LX_DIV)) return all;
+    Range a = launch_range(k, n->a, fuel - 1), b = launch_range(k, n->b, fuel - 1);
+    if (a.lo < 0 || b.lo != b.hi || b.lo < 1 || a.hi > INT64_MAX - b.lo) return all;
+    int64_t up = n->op == LX_CEIL ? b.lo - 1 : 0;
+    return (Range){(a.lo + up) / b.lo, (a.hi + up) / b.lo};
+}
+
+/* A launch expression: its minima, maxima and sums are taken apart, so that loops by a part of a bound end with it. They
+ * are exact: a launch in which one leaves 64 bits is refused. */
+static Form launch_form(Forms *f, const IrKernel *k, const IrOp *op, uint32_t x, int fuel)
+{
     const LxNode *n = &k->mf.lx.nodes.v[x - 1];
     if (n->op == LX_CONST && op->type == IR_I64) return form_const(f, n->k);
-    Range r = type_range(op->type);
-    if (n->op == LX_SYM && op->type == IR_I64 && n->k >= 0 && n->k < k->mf.syms.n && k->mf.syms.v[n->k].kind == MF_SIZE)
-        r.lo = 0;
+    bool apart = fuel > 0 && op->type == IR_I64 &&
+                 (n->op == LX_MIN || n->op == LX_MAX || n->op == LX_ADD || n->op == LX_SUB);
+    Form whole = 0;
+    if (apart) {
+        Form a = launch_form(f, k, op, n->a, fuel - 1), b = launch_form(f, k, op, n->b, fuel - 1);
+        IrOp like = {.op = n->op == LX_MIN ? IR_MIN : IR_MAX, .type = IR_I64};
+        if (n->op == LX_ADD || n->op == LX_SUB) whole = form_add(f, a, n->op == LX_ADD ? 1 : -1, b);
+        else whole = extreme(f, &like, a, b);
+    }
+    if (whole) return whole;
+    Range r = op->type == IR_I64 ? launch_range(k, x, PARAM_DEPTH) : type_range(op->type);
     return form_atom(f, (Atom){.kind = ATOM_PARAM, .type = op->type, .a = x, .lo = r.lo, .hi = r.hi});
 }
 
@@ -229,7 +255,7 @@ Form form_of_op(Forms *f, const IrKernel *k, const IrOp *op, Form cond, Form a, 
     int64_t n;
     switch ((IrOpcode)op->op) {
     case IR_CONST: return constant(f, op);
-    case IR_PARAM: return parameter(f, k, op);
+    case IR_PARAM: return launch_form(f, k, op, ir_find(op, IRK_EXPR)->id, PARAM_DEPTH);
     case IR_SREG: return f->sreg[ir_find(op, IRK_REG)->id];
     case IR_ADD: return or_opaque(f, form_add(f, a, 1, b), op, a, b);
     case IR_SUB: return or_opaque(f, form_add(f, a, -1, b), op, a, b);

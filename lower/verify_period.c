@@ -2,8 +2,8 @@
  *
  * Tried are 0, 1, 2, S - 1, S, S + 1 and 2 S + 1 turns, S the most slots of a ring. What makes longer loops nothing new:
  * - Slots and parities are periodic. They are made from variables that the turns set and from the loop's index. A
- *   variable's next value depends on such variables alone (or on the index modulo a constant), and in a run all of them
- *   come back to values that they had; so they go round for ever. Index and parity meet only under % or & by a constant;
+ *   variable's next value depends on such variables alone (or on the index modulo a constant). Those that are made from
+ *   each other are a circle; in a run each circle comes back to values that it had, so it goes round for ever. Index and parity meet only under % or & by a constant;
  *   an index that is a slot as it is would leave the ring in the longer runs and was refused there.
  * - A condition on an index that steers synchronisation or copies was seen to hold and to fail. It compares a turn with
  *   an end of the loop (`k + c < n`), or with a constant that the runs reach.
@@ -25,12 +25,15 @@ typedef struct Start { /* of a loop, by a thread: what variables held at its fir
 struct Period {
     uint8_t *relevant;       /* by variable: slots, parities or conditions of synchronisation depend on it */
     uint8_t *seen;           /* by value and way of use */
-    uint8_t *sets;           /* by op that opens a loop: sets a relevant variable */
-    uint8_t *returned, *far; /* by op: variables came back; the loop ran 2 S turns or more */
+    uint8_t *circle;         /* by relevant variable: those that are made from each other go round together */
+    uint64_t *sets;          /* by op that opens a loop: circles with a variable that it sets */
+    uint64_t *returned;      /* by op: circles whose variables came back */
+    uint8_t *far;            /* by op: the loop ran 2 S turns or more */
     VEC(Start) starts;
     uint32_t raw; /* op that uses an index as it is where that is not periodic, + 1 */
 };
 
+enum { CIRCLES = 64 };
 enum Use { USE_PLAIN = 1, USE_BOUNDED = 2, USE_FREE = 4 }; /* free: only variables matter */
 
 static void use(Verifier *v, uint32_t at, const IrArg *arg, enum Use how);
@@ -89,21 +92,69 @@ static void use_operands(Verifier *v, uint32_t i)
     if (op->op == IR_IF && b->block[i - b->base] & BLOCK_EVENTS) use(v, i, ir_find(op, IRK_COND), USE_FREE);
 }
 
+/* ---- circles: variables that are made from each other ---- */
+
+static uint32_t root(uint32_t *parent, uint32_t x)
+{
+    while (parent[x] != x) x = parent[x] = parent[parent[x]];
+    return x;
+}
+
+static void join_value(Verifier *v, uint32_t *parent, uint32_t *stamp, uint32_t var, const IrArg *arg)
+{
+    if (arg == NULL || arg->kind != IRA_VAL || stamp[arg->id - 1] == var + 1) return;
+    stamp[arg->id - 1] = var + 1;
+    const IrOp *op = v->ops[v->def[arg->id - 1]];
+    if (op->op == IR_GET) {
+        uint32_t other = ir_find(op, IRK_VAR)->id;
+        if (v->period->relevant[other]) parent[root(parent, other)] = root(parent, var);
+    }
+    if (op->op == IR_LOOP) return;
+    join_value(v, parent, stamp, var, ir_find(op, IRK_A));
+    join_value(v, parent, stamp, var, ir_find(op, IRK_B));
+    join_value(v, parent, stamp, var, ir_find(op, IRK_COND));
+}
+
+static void find_circles(Verifier *v)
+{
+    struct Period *p = v->period;
+    uint32_t n = v->k->vars.n, count = 0;
+    uint32_t *parent = arena_array(v->arena, uint32_t, n), *stamp = arena_array(v->arena, uint32_t, v->nvalues);
+    uint32_t *number = arena_array(v->arena, uint32_t, n);
+    for (uint32_t i = 0; i < n; i++) parent[i] = i;
+    for (uint32_t i = 0; i < v->nops; i++) {
+        const IrOp *op = v->ops[i];
+        if (op->op != IR_SET || !p->relevant[ir_find(op, IRK_VAR)->id]) continue;
+        uint32_t var = ir_find(op, IRK_VAR)->id;
+        join_value(v, parent, stamp, var, ir_find(op, IRK_A));
+        if (op->guard) join_value(v, parent, stamp, var, &(IrArg){.kind = IRA_VAL, .id = op->guard});
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t r = root(parent, i);
+        if (!p->relevant[i]) continue;
+        if (number[r] == 0) number[r] = count < CIRCLES ? ++count : CIRCLES; /* the last takes all that are left */
+        p->circle[i] = (uint8_t)(number[r] - 1);
+    }
+}
+
 void period_prepare(Verifier *v)
 {
     struct Period *p = v->period = arena_new(v->arena, struct Period);
     p->relevant = arena_array(v->arena, uint8_t, v->k->vars.n);
     p->seen = arena_array(v->arena, uint8_t, v->nvalues);
-    p->sets = arena_array(v->arena, uint8_t, v->nops);
-    p->returned = arena_array(v->arena, uint8_t, v->nops);
+    p->circle = arena_array(v->arena, uint8_t, v->k->vars.n);
+    p->sets = arena_array(v->arena, uint64_t, v->nops);
+    p->returned = arena_array(v->arena, uint64_t, v->nops);
     p->far = arena_array(v->arena, uint8_t, v->nops);
     for (uint32_t i = 0; i < v->nops; i++) use_operands(v, i);
+    find_circles(v);
     for (uint32_t i = 0; i < v->nops; i++) {
         if (v->ops[i]->op != IR_LOOP && v->ops[i]->op != IR_REPEAT) continue;
         const Body *b = verify_body(v, i);
         for (uint32_t j = i - b->base + 1; j < b->partner[i - b->base]; j++) {
             const IrOp *op = &b->role->ops.v[j];
-            if (op->op == IR_SET && p->relevant[ir_find(op, IRK_VAR)->id]) p->sets[i] = 1;
+            uint32_t var = op->op == IR_SET ? ir_find(op, IRK_VAR)->id : 0;
+            if (op->op == IR_SET && p->relevant[var]) p->sets[i] |= UINT64_C(1) << p->circle[var];
         }
     }
 }
@@ -138,15 +189,15 @@ void period_turn(Verifier *v, const Frame *fr)
 {
     struct Period *p = v->period;
     if (fr->at > 0) forget_sums(v, fr->op);
-    if (!p->sets[fr->op] || p->returned[fr->op]) return;
+    uint64_t open = p->sets[fr->op] & ~p->returned[fr->op], moved = 0;
+    if (open == 0) return;
     Start *s = start_of(v, fr->op);
-    bool same = fr->at > 0;
     for (uint32_t i = 0; i < v->k->vars.n; i++) {
         if (!p->relevant[i]) continue;
         if (fr->at == 0) s->vars[i] = v->now->vars[i];
-        else if (s->vars[i] != v->now->vars[i]) same = false;
+        else if (s->vars[i] != v->now->vars[i]) moved |= UINT64_C(1) << p->circle[i];
     }
-    if (same) p->returned[fr->op] = 1;
+    if (fr->at > 0) p->returned[fr->op] |= open & ~moved;
     if (fr->at >= 2 * (int64_t)v->ring) p->far[fr->op] = 1;
 }
 
@@ -163,7 +214,7 @@ void period_check(Verifier *v, const uint8_t *chosen)
         return;
     }
     for (uint32_t i = 0; i < v->nops && !v->failed; i++) {
-        if (chosen[i] && p->sets[i] && p->far[i] && !p->returned[i])
+        if (chosen[i] && p->sets[i] & ~p->returned[i] && p->far[i])
             verify_refuse(
                 v, E0660, i,
                 "the variables that slots and parities are made from don't come back to values that they had");
