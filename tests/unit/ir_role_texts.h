@@ -12,7 +12,7 @@
     "  map in = src tiled bf16 offset 0 dim [M, N] pitch [N * 2, 2] box [64, 128] load\n"                              \
     "  map out = dst tiled bf16 offset 0 dim [M, N] pitch [N * 2, 2] box [64, 128] store\n"                            \
     "  map low = src tiled bf16 offset 0 dim [M, N] pitch [N * 2, 2] box [32, 128] load\n"                             \
-    "  param map in\n  param map out\n  param map low\n  param address src\n  param address dst\n"                     \
+    "  param map in\n  param map out\n  param map low\n  param address src\n  param address dst\n  param counter\n"  \
     "  grid ceil(N, 128), ceil(M, 64), 1\n  cluster " cluster "\n  threads " threads "\n  smem 230000\n"
 /* A ring's counters in a role: slot and parity, first parity p. */
 #define R_VARS(a) "  var " a "slot i32\n  var " a "phase i32\n"
