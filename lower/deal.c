@@ -186,9 +186,50 @@ static void set_indices(Lower *L, const Pipe *p, Opnd id)
     }
 }
 
+static void save(Lower *L, const PStmt *x)
+{
+    Sched *s = L->sched;
+    LoopState *loop = &L->loops[x->id];
+    s->saved[s->nsaved++] = (struct Kept){loop, loop->value};
+}
+
+bool deal_ahead(Lower *L, const Planned *p, int64_t n)
+{
+    Sched *s = L->sched;
+    const Pipe *pipe = p->chain[p->depth].pipe;
+    if (pipe == NULL || pipe->deal == DEAL_LAUNCH) return false; /* a CTA has one iteration */
+    s->nsaved = 0;
+    s->saved_guard = L->guard;
+    Opnd ok;
+    if (pipe->across) {
+        Opnd id = emit_op(L, IR_ADD, IR_I64, s->id, emit_op(L, IR_MUL, IR_I64, s->team_step, opnd_imm(n)));
+        ok = emit_cmp(L, IRL_LT, id, emit_param(L, pipe->total));
+        for (int i = 0; i < pipe->st->pipe->n; i++) save(L, &pipe->index[i]);
+        set_indices(L, pipe, id);
+    } else { /* the last index goes on */
+        const PStmt *x = &pipe->index[pipe->st->pipe->n - 1];
+        LoopState *loop = &L->loops[x->id];
+        save(L, x);
+        loop->value = emit_op(L, IR_ADD, loop->wide ? IR_I64 : IR_I32, loop->value, opnd_imm(n));
+        ok = emit_cmp(L, IRL_LT, loop->value, lower_bound(L, x->value, loop->wide));
+    }
+    L->guard = emit_logic(L, IR_AND, L->guard, ok);
+    values_forget(L, USE_INDEX);
+    return true;
+}
+
+void deal_now(Lower *L)
+{
+    Sched *s = L->sched;
+    for (int i = 0; i < s->nsaved; i++) s->saved[i].loop->value = s->saved[i].value;
+    L->guard = s->saved_guard;
+    values_forget(L, USE_INDEX);
+}
+
 /* One turn: a team's iteration, or batch of them. */
 static void turn(Lower *L, Pipe *p, Opnd id)
 {
+    L->sched->id = id;
     if (p->batch == 1) {
         set_indices(L, p, id);
         roles_turn(L, p, false);

@@ -96,6 +96,37 @@ static bool apart(Lower *L, const Access *a, const Access *b, const DomBox *x, c
     return domain_disjoint_teams(L->d, L->a, x, y, a->team, a->nteam, why);
 }
 
+static bool boxes_apart(Lower *L, const Access *a, const Access *b, DomBox x, DomBox y)
+{
+    const char *why;
+    Atom index[8 + 3 + TURNS_MAX];
+    int n = 0;
+    uint32_t common = 0;
+    while (common < a->loops.n && common < b->loops.n && common < TURNS_MAX &&
+           a->loops.v[common].index == b->loops.v[common].index)
+        common++;
+    if (a != b && !domain_disjoint(L->d, &x, &y)) return false; /* one turn */
+    for (int i = 0; i < a->nteam; i++) index[n++] = a->team[i];
+    for (uint32_t i = 0; i < common; i++) index[n++] = a->loops.v[i].turn;
+    if (n == 0) return true;
+    for (int i = 0; i < x.rank; i++) {
+        x.start[i] = poly_by_turn(L, x.start[i], a->loops.v, common);
+        y.start[i] = poly_by_turn(L, y.start[i], a->loops.v, common);
+    }
+    return domain_disjoint_teams(L->d, L->a, &x, &y, index, n, &why);
+}
+
+bool stores_meet(Lower *L, const Access *a, const Access *b)
+{
+    DomBox x, y;
+    if (base_of(a->info.tensor) != base_of(b->info.tensor) || views_disjoint(L, a->info.tensor, b->info.tensor)) return false;
+    if (a->waived || b->waived || (a->reduce >= 0 && a->reduce == b->reduce)) return false;
+    if (a->pipe != b->pipe) return false; /* rule G has proved more */
+    if (!comparable(a, b, &x, &y, L)) return true;
+    if (boxes_apart(L, a, b, x, y)) return false;
+    return !trusted_boxes(L, a, b, &x, &y) || !boxes_apart(L, a, b, x, y);
+}
+
 static void check_pair(Lower *L, const Access *a, const Access *b)
 {
     DomBox x, y;

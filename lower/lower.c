@@ -151,6 +151,52 @@ static bool interleaved(Lower *L, const MoveInfo *mi)
     return true;
 }
 
+/* Does the condition say that a loop's index is a multiple of c? */
+static bool multiple_index(const Sx *x, int64_t *loop, int64_t *c)
+{
+    while (x->op == SX_LET) x = x->a;
+    if (x->op != SX_EQ || x->a->op != SX_MOD || x->b->op != SX_CONST || x->b->k != 0) return false;
+    const Sx *of = x->a->a;
+    while (of->op == SX_LET) of = of->a;
+    if (of->op != SX_INDEX || x->a->b->op != SX_CONST || x->a->b->k < 2) return false;
+    *loop = of->k;
+    *c = x->a->b->k;
+    return true;
+}
+
+/* Where `k % c == 0` holds, k is c times an index of its own: quotients of k then differ from turn to turn. */
+static void by_condition(Lower *L, Access *a, const Sx *cond)
+{
+    int64_t k, c, zero;
+    Domain *d = L->d;
+    while (cond->op == SX_LET) cond = cond->a;
+    if (cond->op == SX_LAND) {
+        by_condition(L, a, cond->a);
+        by_condition(L, a, cond->b);
+        return;
+    }
+    if (!multiple_index(cond, &k, &c) || k >= L->k->nloops) return;
+    LoopState *s = loop_state(L, k);
+    const PStmt *st = s->stmt;
+    if (st == NULL || !poly_is_const(scalar_poly(L, st->lo), &zero) || zero != 0) return;
+    for (uint32_t i = 0; i < a->loops.n; i++) {
+        if (a->loops.v[i].index != s->atoms.index) continue;
+        Poly whole = s->index, count = poly_ceil(d, scalar_poly(L, st->value), poly_const(d, c));
+        const char *name = name_text(L, st->name);
+        OpenLoop own = {domain_index(d, name, poly_const(d, 0), count, DEP_LOOP),
+                        domain_index(d, name, poly_const(d, 0), count, DEP_TEAM)};
+        s->index = poly_mul(d, poly_const(d, c), poly_atom(d, own.index));
+        L->fresh_lets = true;
+        scalars_forget(L, USE_INDEX);
+        region_boxes(L, &a->info);
+        s->index = whole;
+        L->fresh_lets = false;
+        scalars_forget(L, USE_INDEX);
+        a->loops.v[i] = own;
+        return;
+    }
+}
+
 void access_note(Lower *L, const MoveInfo *mi)
 {
     const PMove *mv = mi->mv;
@@ -164,6 +210,7 @@ void access_note(Lower *L, const MoveInfo *mi)
     a->nteam = L->nteam;
     memcpy(a->team, L->team, sizeof a->team);
     for (uint32_t i = 0; i < L->open_loops.n; i++) vec_push(L->a, &a->loops, L->open_loops.v[i]);
+    for (uint32_t i = 0; i < L->conditions.n; i++) by_condition(L, a, L->conditions.v[i]);
 }
 
 static bool one_thread(Lower *L, const PStmt *st)
@@ -310,7 +357,9 @@ static void branch(Lower *L, const PStmt *st)
 {
     Opnd outer = L->guard, cond = value_pred(L, st->value);
     L->guard = emit_logic(L, IR_AND, outer, cond);
+    vec_push(L->a, &L->conditions, st->value);
     block(L, &st->body);
+    L->conditions.n--;
     L->stmt = st;
     vars_forget(L, &st->body);
     if (st->has_else) {

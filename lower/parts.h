@@ -279,6 +279,8 @@ typedef struct Lower {
     bool in_lanes;     /* inside a `lanes` block */
     bool remote;       /* CTAs of the cluster reach into each other's shared memory */
     struct Sched *sched; /* NULL: one thread, or the roles of the source */
+    bool fresh_lets;   /* normal forms of lets are made anew: an index stands for something else */
+    VEC(const Sx *) conditions; /* that hold where the statement at hand does something */
     int at_rank;       /* cluster.c: values are those of this rank; -1: of any */
 
     /* scalars.c */
@@ -396,6 +398,7 @@ Opnd emit_lanes(Lower *L, int64_t n); /* opens a `lanes` block; closed by emit_e
 Opnd row_index(Lower *L, const PRows *rows, int64_t n, Opnd index);
 Opnd emit_loop(Lower *L, IrType t, Opnd a, Opnd b); /* opens the block and its scope; the index */
 void emit_end(Lower *L);
+void values_forget(Lower *L, uint8_t uses); /* values of what has such uses are made anew */
 void scope_open(Lower *L);
 void scope_close(Lower *L);
 uint32_t param_add(Lower *L, MfParamKind kind, uint32_t index);
@@ -415,6 +418,7 @@ Opnd cluster_mask(Lower *L, PCast cast);
 
 /* ---- regions.c ---- */
 bool region_tile(Lower *L, const PStmt *st, const PRegion *s, MoveInfo *mi); /* the tile's side alone */
+void region_boxes(Lower *L, MoveInfo *mi); /* starts and boxes anew */
 bool region_resolve(Lower *L, const PStmt *st, MoveInfo *mi); /* false after an error */
 Opnd region_offset(Lower *L, MoveInfo *mi);
 Opnd region_slot(Lower *L, MoveInfo *mi);
@@ -470,6 +474,8 @@ void loop_open(Lower *L, const PStmt *st); /* its index may be used from here on
 void loop_close(Lower *L, const PStmt *st);
 
 /* ---- sync.c ---- */
+enum { TURNS_MAX = 32 };
+Poly poly_by_turn(Lower *L, Poly p, const OpenLoop *loops, uint32_t turns);
 void sync_begin(Lower *L);
 /* State and variables of one role's body; the same for the only one. */
 void sync_role(Lower *L, const PBlock *body, bool many);
@@ -497,6 +503,8 @@ void counts_set(Lower *L);
 void memory_buffers(Lower *L); /* IrBuf per tile */
 void memory_place(Lower *L);
 void independence_check(Lower *L);
+/* May the two stores, of one turn or of different ones of a team, write the same place? */
+bool stores_meet(Lower *L, const Access *a, const Access *b);
 void plan_tensor(Lower *L, const MoveInfo *mi, const TensorPlan *p);
 void plan_bulk(Lower *L, const MoveInfo *mi, const BulkPlan *p, const Refusal *tensor);
 void plan_join(Lower *L, const PStmt *st, const char *lines); /* what is said about a move */

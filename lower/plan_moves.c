@@ -59,6 +59,7 @@ static bool plan_copy(Lower *L, Planned *p)
     if (!region_resolve(L, p->st, &p->mi)) return false;
     if (mv->dst.peer) return not_yet(L, p->st, "a load into another CTA's tile is");
     if (p->mi.tile->interleave) return not_yet(L, p->st, "moves of interleaved tiles are");
+    if (!p->mi.prefetch) p->access = L->accesses.n;
     access_note(L, &p->mi);
     if (mv->kind == MOVE_LOAD && !multicast(L, p)) return false;
     if (!choose_copy(L, &p->mi, &p->tensor, &p->t, &p->b, &p->no_tensor)) return false;
@@ -186,6 +187,21 @@ void plan_threads_all(Lower *L)
         Planned *p = L->sched->moves.v[i];
         PMoveKind kind = p->st->move->kind;
         if (kind == MOVE_SHARED || kind == MOVE_FILL) finish_threads(L, p);
+    }
+}
+
+/* Bulk groups complete in any order: a store that may write what an earlier one writes comes behind its completion. */
+void plan_order(Lower *L)
+{
+    Sched *s = L->sched;
+    for (uint32_t i = 0; i < s->moves.n; i++) {
+        Planned *p = s->moves.v[i];
+        if (p->st->move->kind != MOVE_STORE) continue;
+        for (uint32_t j = 0; j < s->moves.n && !p->ordered; j++) {
+            const Planned *q = s->moves.v[j];
+            if (q->st->move->kind != MOVE_STORE || (j > i && p->depth == 0 && q->depth == 0)) continue;
+            p->ordered = stores_meet(L, &L->accesses.v[q->access], &L->accesses.v[p->access]);
+        }
     }
 }
 

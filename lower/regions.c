@@ -180,6 +180,12 @@ static void base_box(Lower *L, MoveInfo *mi)
     }
 }
 
+void region_boxes(Lower *L, MoveInfo *mi)
+{
+    for (int i = 0; i < mi->rank; i++) mi->start[i] = scalar_poly(L, mi->g->dim[i].start);
+    base_box(L, mi);
+}
+
 bool region_tile(Lower *L, const PStmt *st, const PRegion *s, MoveInfo *mi)
 {
     *mi = (MoveInfo){.mv = st->move, .stmt = st, .s = s, .tile = s->tile, .share_dim = -1};
@@ -216,14 +222,13 @@ bool region_resolve(Lower *L, const PStmt *st, MoveInfo *mi)
     mi->bits = elem_info(mi->tensor->type)->global_bits;
     mi->sbits = elem_info(mi->tile->type)->shared_bits;
     for (int i = 0; i < mi->rank; i++) {
-        mi->start[i] = scalar_poly(L, mi->g->dim[i].start);
         mi->extent[i] = mi->g->dim[i].extent;
         mi->step[i] = mi->g->dim[i].step;
     }
+    region_boxes(L, mi);
     if (!pair_up(L, mi) || !resolve_tile(L, mi) || !resolve_slot(L, mi)) return false;
     for (int i = 0; i < mi->rank; i++)
         if (!whole_dim(L, mi, i)) return false;
-    base_box(L, mi);
     return true;
 }
 

@@ -138,7 +138,7 @@ static bool batchable(const Sched *s, const Pipe *p)
         const Planned *m = s->moves.v[i];
         if (m->across != p) continue;
         bool direct = m->chain[m->depth].block == &p->st->body;
-        if (!direct || m->conditional || m->agent == AG_SEND || m->st->move->cast != CAST_NONE || m->st->move->ahead > 0) return false;
+        if (!direct || m->conditional || m->ordered || m->agent == AG_SEND || m->st->move->cast != CAST_NONE || m->st->move->ahead > 0) return false;
     }
     for (uint32_t i = 0; i < s->nrings; i++)
         if (s->rings[i].turn == &p->st->body && s->rings[i].tile->is_array) return false;

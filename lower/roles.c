@@ -111,9 +111,21 @@ static void load(Lower *L, Planned *p)
     L->guard = guard;
 }
 
+static void wait_all_stores(Lower *L)
+{
+    Sched *s = sched(L);
+    if (s->pending) emit_new(L, IR_GRP_COMMIT);
+    s->pending = false;
+    IrOp *op = emit_new(L, IR_GRP_WAIT);
+    ir_imm(L->a, op, IRK_N, 0);
+    ir_ref(L->a, op, IRK_HOW, IRA_WORD, IRH_FULL);
+    if (s->shape[s->role] == SHAPE_LANES) emit_new(L, IR_WARP_SYNC);
+}
+
 static void store(Lower *L, Planned *p)
 {
     roles_store_sync(L);
+    if (p->ordered) wait_all_stores(L);
     if (p->tensor) {
         tensor_values(L, &p->mi, &p->t);
         tensor_emit(L, &p->mi, &p->t, 0, opnd_imm(0));
@@ -126,6 +138,8 @@ static void store(Lower *L, Planned *p)
 
 static void prefetch(Lower *L, Planned *p)
 {
+    int64_t ahead = p->st->move->ahead;
+    if (ahead > 0 && !deal_ahead(L, p, ahead)) return;
     if (p->tensor) {
         tensor_values(L, &p->mi, &p->t);
         tensor_emit(L, &p->mi, &p->t, 0, opnd_imm(0));
@@ -133,6 +147,7 @@ static void prefetch(Lower *L, Planned *p)
         bulk_values(L, &p->mi, &p->b);
         bulk_emit(L, &p->mi, &p->b, 0, opnd_imm(0));
     }
+    if (ahead > 0) deal_now(L);
 }
 
 static void send(Lower *L, Planned *p)
@@ -259,7 +274,9 @@ static void branch(Lower *L, const PStmt *st)
     Opnd outer = L->guard, cond = value_pred(L, st->value);
     L->sched->conditions++;
     L->guard = emit_logic(L, IR_AND, outer, cond);
+    vec_push(L->a, &L->conditions, st->value);
     statements(L, &st->body);
+    L->conditions.n--;
     vars_forget(L, &st->body);
     if (st->has_else) {
         L->guard = emit_logic(L, IR_AND, outer, emit_not(L, cond));

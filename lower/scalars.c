@@ -110,7 +110,7 @@ static Poly poly_node(Lower *L, const Sx *x)
     case SX_CLUSTER: return L->cluster[x->k];
     case SX_RANK: return L->rank;
     case SX_INDEX: return loop_state(L, x->k)->index;
-    case SX_LET: return L->lets[x->k].has_poly && L->at_rank < 0 ? L->lets[x->k].poly : scalar_poly(L, x->a);
+    case SX_LET: return L->lets[x->k].has_poly && L->at_rank < 0 && !L->fresh_lets ? L->lets[x->k].poly : scalar_poly(L, x->a);
     case SX_VAR: return L->vars[x->k].poly;
     case SX_LOAD: return opaque(L, x, source_text(L, x->span));
     default: break;

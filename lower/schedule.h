@@ -80,6 +80,8 @@ typedef struct Planned { /* a move, in the order in which the walks meet it */
     Link *chain; /* outermost first, depth + 1 of them */
     uint32_t depth;
     bool conditional;
+    uint32_t access;    /* number in Lower.accesses */
+    bool ordered;       /* a store that may meet one that is still on its way: it waits for all of them */
     const Pipe *across;
     MoveInfo mi, other; /* between tiles: the source, the destination */
     bool tensor;
@@ -113,6 +115,10 @@ typedef struct Sched {
     VEC(struct Inside { const PStmt *loop; uint8_t agents; bool sets; }) loops; /* what each loop of the program holds */
     Opnd batch_index;    /* inside a batch; 0 outside */
     Opnd team_step;      /* static dealing: from iteration to iteration of this team */
+    Opnd id;             /* the iteration's number in an across-grid pipeline */
+    struct Kept { LoopState *loop; Opnd value; } saved[PIPE_INDICES]; /* deal_ahead */
+    int nsaved;
+    Opnd saved_guard;
     bool dirty;          /* work: threads may have touched tiles since the last cta.sync */
     bool unfenced;       /* work: written since the last fence */
     bool pending;        /* stores issued since the last commit */
@@ -123,6 +129,7 @@ typedef struct Sched {
 
 /* ---- plan_moves.c ---- */
 bool plan_move(Lower *L, const PStmt *st); /* adds it to moves */
+void plan_order(Lower *L);                 /* stores that wait for others */
 void plan_threads_all(Lower *L);           /* when the number of threads is known */
 
 /* ---- rings.c ---- */
@@ -144,6 +151,9 @@ bool ring_uses(const Ring *r, Agent a);
 Pipe *pipe_of(Lower *L, const PStmt *st);
 void deal_launch(Lower *L); /* the manifest's grid */
 void deal_walk(Lower *L, Pipe *p);
+/* Indices as this team will have them n turns later; false where that is not known. Closed by deal_now. */
+bool deal_ahead(Lower *L, const Planned *p, int64_t n);
+void deal_now(Lower *L);
 
 /* ---- roles.c ---- */
 void roles_body(Lower *L);                   /* the whole program */

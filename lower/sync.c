@@ -365,9 +365,8 @@ static void unwaited(Lower *L, const MoveInfo *mi, const PStmt *other, const cha
     diag_fix(L->c->diags, g, "%s", fix);
 }
 
-enum { TURNS_MAX = 32 };
-
-static Poly by_turn(Lower *L, Poly p, uint32_t turns)
+/* The same with the loops' indices told apart as if they were teams. */
+Poly poly_by_turn(Lower *L, Poly p, const OpenLoop *loops, uint32_t turns)
 {
     Domain *d = L->d;
     Poly sum = poly_const(d, 0);
@@ -376,7 +375,7 @@ static Poly by_turn(Lower *L, Poly p, uint32_t turns)
         for (unsigned i = 0; i < p.terms[t].natoms; i++) {
             Atom x = p.terms[t].atoms[i];
             for (uint32_t k = 0; k < turns; k++)
-                if (L->open_loops.v[k].index == x) x = L->open_loops.v[k].turn;
+                if (loops[k].index == x) x = loops[k].turn;
             product = poly_mul(d, product, poly_atom(d, x));
         }
         sum = poly_add(d, sum, product);
@@ -396,8 +395,8 @@ static bool turns_disjoint(Lower *L, const PendingStore *p, const MoveInfo *mi)
     for (uint32_t i = 0; i < p->turn; i++) index[n++] = L->open_loops.v[i].turn;
     DomBox a = p->info->gbox, b = mi->gbox;
     for (int i = 0; i < a.rank; i++) {
-        a.start[i] = by_turn(L, a.start[i], p->turn);
-        b.start[i] = by_turn(L, b.start[i], p->turn);
+        a.start[i] = poly_by_turn(L, a.start[i], L->open_loops.v, p->turn);
+        b.start[i] = poly_by_turn(L, b.start[i], L->open_loops.v, p->turn);
     }
     return domain_disjoint_teams(L->d, L->a, &a, &b, index, n, &why);
 }

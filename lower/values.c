@@ -479,6 +479,14 @@ static Opnd keep(Lower *L, Cached *c, Opnd o)
     return o;
 }
 
+void values_forget(Lower *L, uint8_t uses)
+{
+    for (uint32_t i = 0; i < L->cap_scalars; i++) {
+        Scalar *s = L->scalars[i];
+        if (s && s->uses & uses) s->low.set = s->wide.set = s->pred.set = false;
+    }
+}
+
 static Opnd low_node(Lower *L, const Sx *x)
 {
     int64_t k;
