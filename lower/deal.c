@@ -308,6 +308,7 @@ static Opnd load_id(Lower *L, uint32_t ring)
     op->dst = v;
     ir_ref(L->a, op, IRK_SRC, IRA_BUF, L->sched->rings[ring].buf);
     if (!opnd_is(slot, 0)) put_opnd(L, op, IRK_SLOT, slot);
+    L->sched->id_read = true;
     return (Opnd){.v = v};
 }
 
@@ -355,7 +356,10 @@ static void deal_ticket(Lower *L, Pipe *p, Opnd teams)
     ir_ref(L->a, emit_new(L, IR_BREAK), IRK_COND, IRA_VAL, stop);
     if (loads) draw_next(L, next, teams);
     turn(L, p, id);
-    if (!loads) ring_release(L, p->ids);
+    if (!loads) {
+        roles_id_sync(L);
+        ring_release(L, p->ids);
+    }
     ring_advance(L, p->ids);
     emit_end(L);
 }

@@ -18,7 +18,17 @@ static void cta_sync(Lower *L)
     IrOp *op = emit_new(L, IR_CTA_SYNC);
     ir_imm(L->a, op, IRK_ID, (int64_t)s->role + 1);
     ir_imm(L->a, op, IRK_THREADS, (int64_t)s->warps[s->role] * 32);
-    s->dirty = false;
+    s->dirty = s->id_read = false;
+}
+
+/* All threads of the role have read the iteration's number: its slot may be given back. */
+void roles_id_sync(Lower *L)
+{
+    Sched *s = sched(L);
+    if (!s->id_read || s->shape[s->role] == SHAPE_ELECT) return;
+    if (s->shape[s->role] == SHAPE_THREADS) cta_sync(L);
+    else emit_new(L, IR_WARP_SYNC);
+    s->id_read = false;
 }
 
 /* The elected thread's ops come behind what all threads did (PTX ISA, async proxy: writers fence, then synchronise). */
@@ -27,7 +37,7 @@ void roles_store_sync(Lower *L)
     Sched *s = sched(L);
     if (s->shape[s->role] == SHAPE_LANES && s->dirty) {
         emit_new(L, IR_WARP_SYNC);
-        s->dirty = false;
+        s->dirty = s->id_read = false;
     }
     if (s->shape[s->role] != SHAPE_THREADS || !s->dirty) return;
     if (s->unfenced) ir_ref(L->a, emit_new(L, IR_FENCE_ASYNC), IRK_SPACE, IRA_WORD, IRS_SHARED);
@@ -340,6 +350,10 @@ static void statement(Lower *L, const PStmt *st)
         s->at += moves_in(&st->body);
         return;
     }
+    if ((st->kind == P_FOR || st->kind == P_PIPELINE) && s->pending) { /* the loop may not run */
+        emit_new(L, IR_GRP_COMMIT);
+        s->pending = false;
+    }
     switch (st->kind) {
     case P_LET: lower_let(L, st); break;
     case P_VAR:
@@ -404,21 +418,27 @@ void roles_turn(Lower *L, Pipe *p, bool batch)
     const PBlock *b = &p->st->body;
     const Pipe *outer = s->across;
     if (p->across) s->across = p;
-    bool looped = !p->across || p->deal != DEAL_LAUNCH;
+    bool looped = !p->across || p->deal != DEAL_LAUNCH, unsynced = s->id_read && !p->across;
+    bool unfenced = s->unfenced;
     open_turn(L, b, p, looped);
     turn_statements(L, b, batch);
     if (!s->planning && !batch) roles_end(L, b);
     s->depth--;
+    s->id_read |= unsynced; /* the loop may not run */
+    s->unfenced |= unfenced;
     s->across = outer;
 }
 
 static void walk(Lower *L, const PBlock *b)
 {
     Sched *s = sched(L);
+    bool unsynced = s->id_read, unfenced = s->unfenced;
     open_turn(L, b, NULL, true);
     turn_statements(L, b, false);
     if (!s->planning) roles_end(L, b);
     s->depth--;
+    s->id_read |= unsynced; /* the loop may not run */
+    s->unfenced |= unfenced;
 }
 
 void roles_body(Lower *L)

@@ -120,6 +120,7 @@ typedef struct Sched {
     int nsaved;
     Opnd saved_guard;
     bool dirty;          /* work: threads may have touched tiles since the last cta.sync */
+    bool id_read;        /* by all threads since the last synchronisation of the role's */
     bool unfenced;       /* work: written since the last fence */
     bool pending;        /* stores issued since the last commit */
     uint32_t conditions; /* around the statement at hand */
@@ -160,6 +161,7 @@ void roles_body(Lower *L);                   /* the whole program */
 void roles_begin(Lower *L, const PBlock *b); /* the role's part of a turn begins: slots are taken */
 void roles_turn(Lower *L, Pipe *p, bool batch); /* the body; in a batch the slots are taken and given back around it */
 void roles_end(Lower *L, const PBlock *b);   /* stores are committed, slots given back, counters go on */
+void roles_id_sync(Lower *L);
 void roles_store_sync(Lower *L);             /* what threads did is visible to the elected thread's copies */
 
 /* ---- schedule.c ---- */
