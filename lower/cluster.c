@@ -108,14 +108,17 @@ bool cluster_equal(Lower *L, const PMove *mv, PCast cast)
         for (int r = 0; r < L->cluster_size && same; r++)
             same = domain_eq(L->d, at[r], at[__builtin_ctz(cluster_set(L, cast, r))]);
         if (same) continue;
-        Diag *e = lower_error(L, E0741, g->dim[d].span, "CTAs of the multicast start at different places: %s",
+        Diag *e = lower_error(L, E0620, g->dim[d].span,
+                              "this start, %s, is not proved to be the same in all CTAs of the multicast",
                               poly_text(L, scalar_poly(L, g->dim[d].start)));
-        diag_label(L->c->diags, e, mv->cast_span, "every CTA of the set must name the same elements");
+        diag_label(L->c->diags, e, mv->cast_span, "each of them brings a part of one box");
+        diag_fix(L->c->diags, e, "let the start depend on nothing that differs between them, or leave the multicast out");
     }
     return same;
 }
 
-bool cluster_peers(Lower *L, const Sx *peer, Span at, int target[16])
+/* The front end has refused what it could; here are the ranks that only normal forms tell. */
+static bool ranks_named(Lower *L, const Sx *peer, Span at, bool copy, int target[16])
 {
     for (int r = 0; r < L->cluster_size; r++) {
         int64_t k;
@@ -123,17 +126,17 @@ bool cluster_peers(Lower *L, const Sx *peer, Span at, int target[16])
         Poly p = scalar_poly(L, peer);
         cluster_rank(L, -1);
         if (!poly_is_const(p, &k)) {
-            lower_error(L, E0742, at, "the rank %s is not known for each CTA of the cluster", poly_text(L, p));
+            Diag *g = lower_error(L, E0742, at, "the rank %s is not known for each CTA of the cluster", poly_text(L, p));
+            diag_fix(L->c->diags, g, "compute it from cluster.rank: `(cluster.rank + 1) %% cluster.size`");
             return false;
         }
         if (k < 0 || k >= L->cluster_size) {
-            lower_error(L, E0742, at, "the CTA of rank %d names rank %lld; the cluster has ranks 0 .. %lld", r, (long long)k,
-                        (long long)L->cluster_size - 1);
+            lower_error(L, E0531, at, "rank %lld of a cluster of %lld, at rank %d", (long long)k, (long long)L->cluster_size, r);
             return false;
         }
-        if (k == r) {
-            Diag *g = lower_error(L, E0743, at, "the CTA of rank %d names itself as its peer", r);
-            diag_fix(L->c->diags, g, "copy inside a CTA with `via threads`");
+        if (copy && k == r) {
+            Diag *g = lower_error(L, E0618, at, "at rank %d the peer is the CTA itself", r);
+            diag_fix(L->c->diags, g, "name another rank: `(cluster.rank + 1) %% cluster.size`");
             return false;
         }
         target[r] = (int)k;
@@ -141,14 +144,20 @@ bool cluster_peers(Lower *L, const Sx *peer, Span at, int target[16])
     return true;
 }
 
+bool cluster_peers(Lower *L, const Sx *peer, Span at, int target[16])
+{
+    return ranks_named(L, peer, at, true, target);
+}
+
 uint32_t cluster_sources(Lower *L, const Sx *peer, Span at)
 {
     int target[16], count[16] = {0};
-    if (!cluster_peers(L, peer, at, target)) return 1;
+    if (!ranks_named(L, peer, at, false, target)) return 1;
     for (int r = 0; r < L->cluster_size; r++) count[target[r]]++;
     for (int r = 1; r < L->cluster_size; r++) {
         if (count[r] == count[0]) continue;
-        lower_error(L, E0744, at, "%d CTAs of the cluster name rank 0 here, %d name rank %d", count[0], count[r], r);
+        Diag *g = lower_error(L, E0744, at, "%d CTAs of the cluster name rank 0 here, %d name rank %d", count[0], count[r], r);
+        diag_fix(L->c->diags, g, "let each CTA name another one: `(cluster.rank + 1) %% cluster.size`, `cluster.rank ^ 1`");
         return 1;
     }
     return (uint32_t)count[0];

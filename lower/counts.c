@@ -15,7 +15,7 @@ void counts_note(Lower *L, uint32_t bar, Opnd slot, bool wait, uint32_t weight)
         n->count += weight;
         return;
     }
-    Note n = {.bar = bar, .wait = wait, .role = s->role, .block = s->block, .slot = slot, .count = weight};
+    Note n = {.bar = bar, .wait = wait, .role = s->role, .block = s->block, .span = L->stmt->span, .slot = slot, .count = weight};
     vec_push(L->a, &s->notes, n);
 }
 
@@ -29,6 +29,19 @@ static uint32_t most(const Sync *s, uint32_t bar, bool wait, uint32_t role)
     return n;
 }
 
+static void uneven(Lower *L, uint32_t bar, uint32_t arrivals, uint32_t waits)
+{
+    Sync *s = &L->sync;
+    const IrBar *b = &L->ir->bars.v[bar];
+    Diag *g = lower_error(L, E0713, b->span, "barrier `%s` gets %u arrivals where it is waited for %u times", b->name,
+                          arrivals, waits);
+    for (uint32_t i = 0; i < s->notes.n; i++) {
+        const Note *x = &s->notes.v[i];
+        if (x->bar == bar) diag_label(L->c->diags, g, x->span, "%u of the %s", x->count, x->wait ? "waits" : "arrivals");
+    }
+    diag_fix(L->c->diags, g, "let every phase have the same number of arrivals, or use another barrier");
+}
+
 static uint32_t count_of(Lower *L, uint32_t bar)
 {
     Sync *s = &L->sync;
@@ -39,11 +52,8 @@ static uint32_t count_of(Lower *L, uint32_t bar)
         if (w > waits) waits = w;
     }
     if (waits == 0) waits = 1;
-    const IrBar *b = &L->ir->bars.v[bar];
     if (arrivals % waits == 0) return arrivals ? arrivals / waits : 1;
-    Diag *g = lower_error(L, E0713, b->span, "barrier `%s` gets %u arrivals where it is waited for %u times", b->name,
-                          arrivals, waits);
-    diag_fix(L->c->diags, g, "let every phase have the same number of arrivals, or use another barrier");
+    uneven(L, bar, arrivals, waits);
     return 1;
 }
 

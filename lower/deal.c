@@ -31,8 +31,10 @@ static bool total_of(Lower *L, Pipe *p)
     for (int i = 0; i < p->st->pipe->n; i++) {
         Lx lo = scalar_lx(L, p->index[i].lo), hi = scalar_lx(L, p->index[i].value);
         if (lo == 0 || hi == 0) {
-            lower_error(L, E0745, p->index[i].span, "the range of `%s` is not known at launch",
-                        name_text(L, p->index[i].name));
+            Diag *g = lower_error(L, E0745, p->index[i].span, "the range of `%s` is not known at launch",
+                                  name_text(L, p->index[i].name));
+            diag_label(L->c->diags, g, (lo == 0 ? p->index[i].lo : p->index[i].value)->span, "this depends on data");
+            diag_fix(L->c->diags, g, "deal a range of sizes and parameters, and put a `for` or `if` inside");
             return false;
         }
         Lx n = lx_op(L->a, pool, LX_MAX, lx_op(L->a, pool, LX_SUB, hi, lo), lx_const(L->a, pool, 0));
@@ -41,13 +43,15 @@ static bool total_of(Lower *L, Pipe *p)
     return true;
 }
 
-static bool asks_ahead(const PBlock *b)
+static const PStmt *asks_ahead(const PBlock *b)
 {
     for (const PStmt *s = b->first; s; s = s->next) {
-        if (s->kind == P_MOVE && s->move->ahead > 0) return true;
-        if (asks_ahead(&s->body) || asks_ahead(&s->other)) return true;
+        if (s->kind == P_MOVE && s->move->ahead > 0) return s;
+        const PStmt *inside = asks_ahead(&s->body);
+        if (inside == NULL) inside = asks_ahead(&s->other);
+        if (inside) return inside;
     }
-    return false;
+    return NULL;
 }
 
 /* Bytes that lie side by side in memory of what one iteration moves. */
@@ -91,20 +95,36 @@ static void choose_order(Lower *L, Pipe *p)
     for (int i = 0; i < count; i++) p->order[i] = (uint8_t)i; /* some index moves nothing there */
 }
 
+static void misfit(Lower *L, const Pipe *p, const char *what, Span at, const char *why)
+{
+    Diag *g = lower_error(L, E0746, p->st->pipe->deal_span, "%s", what);
+    diag_label(L->c->diags, g, at, "%s", why);
+    diag_fix(L->c->diags, g, "deal `by static`, or leave `by` out");
+}
+
+static Span other_across(const Lower *L, const Pipe *p)
+{
+    for (uint32_t i = 0; i < L->sched->pipes.n; i++)
+        if (L->sched->pipes.v[i]->across && L->sched->pipes.v[i] != p) return L->sched->pipes.v[i]->st->span;
+    return p->st->span;
+}
+
 /* Tickets keep the teams in step with each other, which DRAM pages like; clusters have no counter of their own. */
 static void choose_deal(Lower *L, Pipe *p)
 {
     if (p->deal == DEAL_CLC)
         lower_error(L, E1001, p->st->pipe->deal_span, "dealing by clc is not supported yet");
-    bool fits = L->cluster_size == 1 && L->sched->nacross == 1 && !asks_ahead(&p->st->body);
-    if (p->deal == DEAL_TICKET && !fits)
-        lower_error(L, E0746, p->st->pipe->deal_span, "%s",
-                    L->cluster_size > 1        ? "tickets are for single CTAs: deal to clusters `by static`"
-                    : L->sched->nacross > 1    ? "one counter per launch: only one pipeline of a kernel is dealt by tickets"
-                                               : "`ahead` needs to know what comes next: deal `by static`");
+    const PStmt *ahead = asks_ahead(&p->st->body);
+    bool fits = L->cluster_size == 1 && L->sched->nacross == 1 && !ahead;
+    if (p->deal == DEAL_TICKET && L->cluster_size > 1)
+        misfit(L, p, "tickets are for single CTAs", L->k->span, "a kernel with clusters");
+    else if (p->deal == DEAL_TICKET && L->sched->nacross > 1)
+        misfit(L, p, "a launch has one counter of tickets, for one pipeline", other_across(L, p), "another one");
+    else if (p->deal == DEAL_TICKET && ahead)
+        misfit(L, p, "with tickets nobody knows what comes next", ahead->span, "`ahead` asks for it");
+    else if (p->deal == DEAL_LAUNCH && L->sched->nacross > 1)
+        misfit(L, p, "a team per iteration needs the launch for one pipeline", other_across(L, p), "another one");
     if (p->deal == DEAL_ANY) p->deal = fits ? DEAL_TICKET : DEAL_STATIC;
-    if (p->deal == DEAL_LAUNCH && L->sched->nacross > 1)
-        lower_error(L, E0746, p->st->pipe->deal_span, "one team per iteration: only for the only pipeline of a kernel");
 }
 
 /* Bytes of global memory that the iterations move, as far as the pipelines' own moves tell. */

@@ -7,40 +7,79 @@ static const PTensor *base_of(const PTensor *t)
     return t->base ? t->base : t;
 }
 
+static void permuted(Lower *L, const Access *w, const Access *o, const char *why)
+{
+    L->stmt = w->info.stmt;
+    const PTensor *t = base_of(w->info.tensor);
+    Diag *g = lower_error(L, E0707, w->info.stmt->span,
+                          "`%s` is permuted in place: other teams may still have to read what this overwrites",
+                          name_text(L, t->name));
+    diag_label(L->c->diags, g, o->info.stmt->span, "every team reads its own part here, but writes another one");
+    if (why && *why) diag_note(L->c->diags, g, (Span){0, 0}, "%s", why);
+    diag_note(L->c->diags, g, t->span, "the tensor");
+    diag_fix(L->c->diags, g, "write to another tensor");
+    L->stmt = NULL;
+}
+
+/* The tensor whose elements say which row: NULL where the source computes it. */
+static const PTensor *index_of(const Sx *start, const PRows *rows)
+{
+    if (rows) return rows->tensor;
+    while (start && start->op == SX_LET) start = start->a;
+    return start && start->op == SX_LOAD ? start->tensor : NULL;
+}
+
+static bool trusted(const Lower *L, const PTensor *t)
+{
+    for (uint32_t i = 0; i < L->k->trusts.n; i++)
+        if (L->k->trusts.v[i].cond->tensor == t) return true;
+    return false;
+}
+
+static void fix_overlap(Lower *L, Diag *g, const Access *w, const Access *o)
+{
+    const PTensor *index = NULL;
+    for (int d = 0; d < w->info.rank && !index; d++) index = index_of(w->info.g->dim[d].start, w->info.g->dim[d].rows);
+    if (w->pipe != o->pipe)
+        diag_fix(L->c->diags, g, "use two kernels, or another tensor");
+    else if (w->reduce >= 0 || o->reduce >= 0)
+        diag_fix(L->c->diags, g, "reductions go with the same reduction only: use it for both, or two kernels");
+    else if (o->write && index && index->rank == 1 && !trusted(L, index))
+        diag_fix(L->c->diags, g,
+                 "state `trust distinct(%s)` if no two of its elements are equal, or `overlap any` if any order will do",
+                 name_text(L, index->name));
+    else if (o->write)
+        diag_fix(L->c->diags, g, "let the start depend on every index of the %s, or write `overlap any` if any order will do",
+                 w->pipe ? "pipeline" : "grid");
+    else
+        diag_fix(L->c->diags, g, "write to another tensor, or write `overlap any` if any order will do");
+}
+
 static void unproved(Lower *L, const Access *w, const Access *o, const char *why)
 {
     L->stmt = w->info.stmt;
     const PTensor *t = base_of(w->info.tensor);
-    const char *name = name_text(L, t->name);
-    Diag *g = w == o ? lower_error(L, E0701, w->info.stmt->span, "different CTAs may write the same elements of `%s`",
-                                   name)
+    const char *name = name_text(L, t->name), *who = w->pipe != o->pipe ? "pipeline" : w->pipe ? "iteration" : "CTA";
+    Diag *g = w == o ? lower_error(L, E0701, w->info.stmt->span, "different %ss may write the same elements of `%s`",
+                                   who, name)
                      : lower_error(L, o->write ? E0701 : E0702, w->info.stmt->span,
-                                   "this write of `%s` and the %s of it by another CTA may overlap", name,
-                                   o->write ? "write" : "read");
+                                   "this write of `%s` and the %s of it by another %s may overlap", name,
+                                   o->write ? "write" : "read", who);
     if (w != o) diag_label(L->c->diags, g, o->info.stmt->span, "the other access");
     if (why && *why) diag_note(L->c->diags, g, (Span){0, 0}, "%s", why);
     diag_note(L->c->diags, g, t->span, "the tensor");
-    diag_fix(L->c->diags, g,
-             o->write ? "let the start depend on every index of the grid, or write `overlap any` if any order will do"
-                      : "write to another tensor, or write `overlap any` if any order will do");
+    fix_overlap(L, g, w, o);
     L->stmt = NULL;
 }
 
 /* `trust distinct(idx)`: different elements of idx pick different rows, so the place in idx stands for the row. */
-static bool trusted_rows(Lower *L, const Sx *start, const PRows *rows, Poly *place)
+static const PTensor *trusted_rows(Lower *L, const Sx *start, const PRows *rows, Poly *place)
 {
-    const PTensor *t = rows ? rows->tensor : NULL;
-    if (rows == NULL) {
-        while (start && start->op == SX_LET) start = start->a;
-        if (start == NULL || start->op != SX_LOAD) return false;
-        t = start->tensor;
-    }
-    if (t == NULL) return false;
-    bool trusted = false;
-    for (uint32_t i = 0; i < L->k->trusts.n; i++) trusted |= L->k->trusts.v[i].cond->tensor == t;
-    if (!trusted || t->rank != 1) return false;
+    const PTensor *t = index_of(start, rows);
+    if (t == NULL || t->rank != 1 || !trusted(L, t)) return NULL;
+    while (rows == NULL && start->op == SX_LET) start = start->a;
     *place = scalar_poly(L, rows ? rows->at[0] : start->idx[0]);
-    return true;
+    return t;
 }
 
 static bool trusted_boxes(Lower *L, const Access *a, const Access *b, DomBox *x, DomBox *y)
@@ -50,12 +89,12 @@ static bool trusted_boxes(Lower *L, const Access *a, const Access *b, DomBox *x,
     bool any = false;
     for (int d = 0; d < a->info.rank && a->info.tensor == b->info.tensor && !a->info.tensor->base; d++) {
         Poly place[2];
-        bool ok = true;
+        const PTensor *index[2] = {NULL, NULL};
         for (int i = 0; i < 2; i++) {
             const PDim *p = &both[i]->info.g->dim[d];
-            ok = ok && (p->rows || p->extent == 1) && trusted_rows(L, p->start, p->rows, &place[i]);
+            if (p->rows || p->extent == 1) index[i] = trusted_rows(L, p->start, p->rows, &place[i]);
         }
-        if (!ok) continue;
+        if (index[0] == NULL || index[0] != index[1]) continue;
         for (int i = 0; i < 2; i++) {
             out[i]->start[d] = place[i];
             out[i]->extent[d] = poly_const(L->d, both[i]->info.g->dim[d].extent);
@@ -127,15 +166,37 @@ bool stores_meet(Lower *L, const Access *a, const Access *b)
     return !trusted_boxes(L, a, b, &x, &y) || !boxes_apart(L, a, b, x, y);
 }
 
+static bool has_extent(const DomBox *b, Poly extent)
+{
+    for (int d = 0; d < b->rank; d++)
+        if (poly_same(b->extent[d], extent)) return true;
+    return false;
+}
+
+/* Parts of one shape, each of them another one for every team: what the teams write is what they read, elsewhere. */
+static bool permutes(Lower *L, const Access *a, const Access *b, const DomBox *x, const DomBox *y)
+{
+    const char *unused;
+    if (a->write == b->write || a->pipe != b->pipe || x->rank != y->rank) return false;
+    for (int d = 0; d < x->rank; d++)
+        if (!has_extent(y, x->extent[d]) || !has_extent(x, y->extent[d])) return false;
+    return domain_disjoint_teams(L->d, L->a, x, x, a->team, a->nteam, &unused) &&
+           domain_disjoint_teams(L->d, L->a, y, y, a->team, a->nteam, &unused);
+}
+
 static void check_pair(Lower *L, const Access *a, const Access *b)
 {
     DomBox x, y;
     const char *why = "";
     if (views_disjoint(L, a->info.tensor, b->info.tensor)) return;
     if (comparable(a, b, &x, &y, L)) {
-        const char *unused;
         if (apart(L, a, b, &x, &y, &why)) return;
-        if (trusted_boxes(L, a, b, &x, &y) && apart(L, a, b, &x, &y, &unused)) return;
+        bool moved = permutes(L, a, b, &x, &y);
+        if (trusted_boxes(L, a, b, &x, &y) && apart(L, a, b, &x, &y, &why)) return;
+        if (moved) {
+            permuted(L, a->write ? a : b, a->write ? b : a, why);
+            return;
+        }
     } else {
         why = "one of them goes through a reshaped view, whose elements can't be compared with the other's";
     }

@@ -216,6 +216,7 @@ typedef struct Commit { /* commits of one block to one phase of a looped barrier
 } Commit;
 typedef struct Note { /* counts.c */
     uint32_t bar, role, block, count;
+    Span span; /* of the first */
     Opnd slot;
     bool wait;
 } Note;
@@ -224,6 +225,7 @@ typedef struct Sync {
     uint32_t role, block, nblocks; /* at hand; nblocks: opened so far */
     TileSync *tiles; /* by PTile.index */
     Explicit *bars;  /* by PBarrier.index */
+    bool *far;       /* by PBarrier.index: other CTAs arrive there */
     VEC(Commit) commits;
     bool many;       /* roles side by side */
     VEC(PendingLoad) loads;

@@ -26,9 +26,9 @@ static const char *how_it_completes(Lower *L, const MoveInfo *mi)
 static const char *layout_text(Lower *L, const MoveInfo *mi)
 {
     if (mi->span == 0) return "row-major";
-    return arena_printf(L->a, "swizzle %lld, %lld panels of %lld bytes", (long long)mi->span,
-                        (long long)((mi->tile->extent[mi->tile->rank - 1] * mi->sbits / 8 + mi->span - 1) / mi->span),
-                        (long long)(mi->span * mi->rows));
+    int64_t panels = (mi->tile->extent[mi->tile->rank - 1] * mi->sbits / 8 + mi->span - 1) / mi->span;
+    return arena_printf(L->a, "swizzle %lld, %lld panel%s of %lld bytes", (long long)mi->span, (long long)panels,
+                        panels == 1 ? "" : "s", (long long)(mi->span * mi->rows));
 }
 
 static void policy_line(Lower *L, Text *t, const MoveInfo *mi)
@@ -76,7 +76,7 @@ void plan_bulk(Lower *L, const MoveInfo *mi, const BulkPlan *p, const Refusal *t
                                       : "cp.async.bulk, shared -> global");
     text_printf(&t, "      %lld bytes in %lld run%s of %lld, %s\n", (long long)(p->run * p->nruns), (long long)p->nruns,
                 p->nruns == 1 ? "" : "s", (long long)p->run, how_it_completes(L, mi));
-    if (p->loop) text_lit(&t, L->sched ? "      a row per lane\n" : "      rows in a loop\n");
+    if (p->loop) text_str(&t, L->sched ? "      a row per lane\n" : "      rows in a loop\n");
     if (p->low || p->high)
         text_printf(&t, "      guard: clipped at the tensor's %s%s%s\n", p->low ? "start" : "",
                     p->low && p->high ? " and " : "", p->high ? "end" : "");

@@ -43,8 +43,9 @@ static bool multicast(Lower *L, Planned *p)
 {
     const PMove *mv = p->st->move;
     int64_t n;
-    if (mv->cast == CAST_NONE || cluster_size_of(L, mv->cast) == 1) return true;
+    if (mv->cast == CAST_NONE || L->cluster_size == 1) return true;
     if (mv->cast == CAST_MASK) return not_yet(L, p->st, "a multicast to a mask is");
+    if (cluster_size_of(L, mv->cast) == 1) return true;
     if (!cluster_equal(L, mv, mv->cast)) return false;
     L->remote = true;
     if (splits(L, &p->mi, mv->cast, &n)) split(L, p, n);
@@ -87,6 +88,7 @@ static bool plan_peer(Lower *L, Planned *p)
 {
     const PMove *mv = p->st->move;
     int target[SCHED_RANKS];
+    if (p->conditional) return not_yet(L, p->st, "a copy to another CTA under a condition is");
     if (!region_tile(L, p->st, &mv->src, &p->mi) || !region_tile(L, p->st, &mv->dst, &p->other)) return false;
     if (!cluster_peers(L, mv->dst.peer, mv->dst.span, target)) return false;
     if (mv->reduce >= 0) return not_yet(L, p->st, "a reduction into another CTA's tile is");

@@ -47,12 +47,12 @@ static void find_turn(Lower *L, Ring *r, uint32_t index)
     r->looped = first->chain[depth].looped;
 }
 
-static bool conflict(Lower *L, const Ring *r, const Planned *p, const char *what)
+static bool conflict(Lower *L, const Ring *r, const Planned *p, const char *what, const char *fix)
 {
-    Diag *g = lower_error(L, E0747, p->st->span, "%s `%s` %s", "tile", name_text(L, r->tile->name), what);
-    if (r->fill) diag_label(L->c->diags, g, r->fill->st->span, "filled here");
+    Diag *g = lower_error(L, E0747, p->st->span, "tile `%s` %s", name_text(L, r->tile->name), what);
+    if (r->fill && r->fill != p) diag_label(L->c->diags, g, r->fill->st->span, "filled here");
     diag_label(L->c->diags, g, r->tile->span, "the tile");
-    diag_fix(L->c->diags, g, "use a second tile");
+    diag_fix(L->c->diags, g, "%s", fix);
     return false;
 }
 
@@ -66,11 +66,12 @@ static bool add_use(Lower *L, Ring *r, const Planned *p, bool writes)
         r->fill = p;
     }
     if (writes && p->agent == r->filler && r->agents & (uint8_t)~bit)
-        return conflict(L, r, p, "is filled again where it has been read in the same iteration");
+        return conflict(L, r, p, "is filled again where it has been read in the same iteration", "use a second tile");
     if (writes && p->agent != r->filler && p->agent != AG_WORK)
-        return conflict(L, r, p, "is filled by copies behind work by threads, or by copies of two kinds");
+        return conflict(L, r, p, "is filled by copies behind work by threads, or by copies of two kinds", "use a second tile");
     if (writes && p->agent != AG_WORK && p->chain[p->depth].block != r->turn)
-        return conflict(L, r, p, "is filled in a loop inside the block that it belongs to");
+        return conflict(L, r, p, "is filled in a loop, and used outside of it",
+                        "use it in the loop, make the loop a pipeline, or fill all of the tile by one move");
     if (!(r->agents & bit)) r->first[p->agent] = top;
     r->last[p->agent] = top;
     r->agents |= bit;
@@ -106,7 +107,7 @@ bool rings_find(Lower *L)
         }
         if (mv->cast != CAST_NONE && mv->cast != CAST_MASK && cluster_size_of(L, mv->cast) > 1) {
             if (r->cast != CAST_NONE && r->cast != mv->cast)
-                ok &= conflict(L, r, p, "is filled by multicasts to different sets");
+                ok &= conflict(L, r, p, "is filled by multicasts to different sets", "use a second tile");
             r->cast = mv->cast;
         }
     }
@@ -180,7 +181,7 @@ static void size_pipe(Lower *L, Pipe *p)
 {
     Sched *s = L->sched;
     int64_t bytes = turn_bytes(s, &p->st->body), stages = p->st->pipe->stages, least = SLOTS_MAX;
-    if (bytes == 0) return;
+    if (bytes == 0 || p->deal == DEAL_LAUNCH) return; /* a team has one turn */
     int64_t turn = streams(L, p) ? WIDE_TURN : TURN_BYTES;
     if (batchable(s, p) && bytes < turn) {
         p->batch = ceil_div(turn, bytes);
@@ -267,12 +268,22 @@ static void size_peers(Lower *L)
     }
 }
 
+static bool not_sent(Lower *L, const Ring *r)
+{
+    Diag *g = lower_error(L, E1001, r->fill->st->span, "sending what threads wrote to another CTA is not supported yet");
+    for (uint32_t i = 0; i < L->sched->moves.n; i++) {
+        const Planned *p = L->sched->moves.v[i];
+        if (p->agent == AG_SEND && p->src == r->buf) diag_label(L->c->diags, g, p->st->span, "sent here");
+    }
+    return false;
+}
+
 static bool check_ring(Lower *L, const Ring *r)
 {
     if (r->filler == AG_WORK && r->agents & (uint8_t)~(1u << AG_WORK))
-        return conflict(L, r, r->fill, "is filled by threads and sent to another CTA: not supported yet");
+        return not_sent(L, r);
     if (r->bytes * r->inner <= TX_LIMIT) return true;
-    Diag *g = lower_error(L, E0710, r->fill->st->span, "%lld bytes complete on one phase of the barrier of `%s`, it counts %lld",
+    Diag *g = lower_error(L, E0623, r->fill->st->span, "%lld bytes complete on one phase of the barrier of `%s`, it counts %lld",
                           (long long)(r->bytes * r->inner), name_text(L, r->tile->name), (long long)TX_LIMIT);
     diag_label(L->c->diags, g, r->tile->span, "the tile");
     return false;

@@ -300,8 +300,9 @@ static void branch(Lower *L, const PStmt *st)
 static void refuse(Lower *L, const PStmt *st, const char *what)
 {
     if (!sched(L)->planning) return;
-    Diag *g = lower_error(L, E0748, st->span, "%s beside a pipeline, a multicast, or work by threads", what);
-    diag_fix(L->c->diags, g, "leave it out: the schedule is derived; or write the protocol by hand in `roles`");
+    Diag *g = lower_error(L, E0748, st->span, "%s in a kernel whose schedule is derived", what);
+    diag_label(L->c->diags, g, schedule_wanted(L->k)->span, "because of this");
+    diag_fix(L->c->diags, g, "leave it out: what it orders is ordered; or write the whole protocol by hand in `roles`");
 }
 
 static bool vars_set_in(const PBlock *b)
@@ -361,7 +362,7 @@ static void statement(Lower *L, const PStmt *st)
     case P_FOR: loop(L, st); break;
     case P_IF: branch(L, st); break;
     case P_MOVE:
-        if (st->move->commit != COMMIT_DERIVED || st->move->in_group) refuse(L, st, "an explicit commit");
+        if (st->move->commit != COMMIT_DERIVED) refuse(L, st, "an explicit commit");
         if (!s->planning) move(L);
         else if (plan_move(L, st)) s->at++;
         else s->at = s->moves.n;
@@ -370,12 +371,15 @@ static void statement(Lower *L, const PStmt *st)
         if (st->pipe->deal != DEAL_NONE && s->planning) s->nacross++;
         deal_walk(L, pipe_of(L, st));
         break;
-    case P_GROUP: statements(L, &st->body); break;
+    case P_GROUP:
+        refuse(L, st, "an explicit group");
+        statements(L, &st->body);
+        break;
     case P_WAIT:
     case P_WAIT_GROUP:
     case P_ARRIVE:
     case P_EXPECT: refuse(L, st, "an explicit wait or arrival"); break;
-    case P_ROLES: refuse(L, st, "`roles`"); break;
+    case P_ROLES: break; /* stands alone: the front end refuses pipelines and moves beside it */
     }
     if (s->planning && (st->kind == P_FOR || st->kind == P_PIPELINE)) note_loop(L, st, from);
 }

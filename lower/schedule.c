@@ -3,18 +3,20 @@
 
 enum { WORK_THREADS = 256 };
 
-static bool block_wants(const PBlock *b)
+static const PStmt *block_wants(const PBlock *b)
 {
     for (const PStmt *s = b->first; s; s = s->next) {
         const PMove *m = s->kind == P_MOVE ? s->move : NULL;
-        if (s->kind == P_PIPELINE) return true;
-        if (m && (m->kind == MOVE_SHARED || m->kind == MOVE_PEER || m->kind == MOVE_FILL || m->dst.peer || m->cast)) return true;
-        if (block_wants(&s->body) || block_wants(&s->other)) return true;
+        if (s->kind == P_PIPELINE) return s;
+        if (m && (m->kind == MOVE_SHARED || m->kind == MOVE_PEER || m->kind == MOVE_FILL || m->dst.peer || m->cast)) return s;
+        const PStmt *inside = block_wants(&s->body);
+        if (inside == NULL) inside = block_wants(&s->other);
+        if (inside) return inside;
     }
-    return false;
+    return NULL;
 }
 
-bool schedule_wanted(const PKernel *k)
+const PStmt *schedule_wanted(const PKernel *k)
 {
     return block_wants(&k->body); /* bodies of `roles` are no part of it: their protocol is written by hand */
 }

@@ -26,7 +26,8 @@
 typedef enum Agent { AG_LOAD, AG_SEND, AG_WORK, AG_COUNT } Agent;
 #define AG_NONE AG_COUNT
 
-enum { RING_NONE = UINT32_MAX, SCHED_RANKS = 16, SCHED_CHAIN = 64, BATCH_MAX = 256 };
+#define RING_NONE UINT32_MAX
+enum { SCHED_RANKS = 16, SCHED_CHAIN = 64, BATCH_MAX = 256 };
 
 typedef enum Shape { SHAPE_ELECT, SHAPE_LANES, SHAPE_THREADS } Shape; /* who runs a role's body */
 
@@ -165,7 +166,7 @@ void roles_id_sync(Lower *L);
 void roles_store_sync(Lower *L);             /* what threads did is visible to the elected thread's copies */
 
 /* ---- schedule.c ---- */
-bool schedule_wanted(const PKernel *k);
+const PStmt *schedule_wanted(const PKernel *k); /* the first statement that wants it, or NULL */
 void schedule_kernel(Lower *L);
 
 #endif

@@ -10,6 +10,7 @@
 
 /* ---- start ---- */
 
+/* Loads whose barriers are derived, and barriers at which other CTAs arrive. */
 static void find_derived(Lower *L, const PBlock *b, bool inside)
 {
     for (const PStmt *s = b->first; s; s = s->next) {
@@ -18,6 +19,7 @@ static void find_derived(Lower *L, const PBlock *b, bool inside)
             t->derived = true;
             t->in_block |= inside;
         }
+        if (s->kind == P_ARRIVE && s->peer) L->remote = L->sync.far[s->barrier->index] = true;
         find_derived(L, &s->body, inside || s->kind == P_FOR);
         find_derived(L, &s->other, inside);
         for (uint32_t i = 0; i < s->roles.n; i++) find_derived(L, &s->roles.v[i].body, inside);
@@ -41,6 +43,7 @@ void sync_begin(Lower *L)
     Sync *s = &L->sync;
     s->tiles = arena_array(L->a, TileSync, k->tiles.n);
     s->bars = arena_array(L->a, Explicit, k->barriers.n);
+    s->far = arena_array(L->a, bool, k->barriers.n);
     for (uint32_t i = 0; i < k->barriers.n; i++) {
         const PBarrier *p = k->barriers.v[i];
         IrBar *b = vec_add(L->a, &L->ir->bars);
@@ -138,7 +141,7 @@ static bool arrive(Lower *L, Phase *p, uint32_t bar, Opnd slot, int64_t bytes)
     p->arrive_op = arrive_op(L, bar, slot, bytes);
     p->bytes += bytes;
     if (p->bytes <= TX_LIMIT) return true;
-    Diag *g = lower_error(L, E0710, L->stmt->span, "%lld bytes complete on one phase of `%s`, a barrier counts %lld",
+    Diag *g = lower_error(L, E0623, L->stmt->span, "%lld bytes complete on one phase of `%s`, a barrier counts %lld",
                           (long long)p->bytes, L->ir->bars.v[bar].name, (long long)TX_LIMIT);
     diag_label(L->c->diags, g, L->ir->bars.v[bar].span, "the barrier");
     return false;
@@ -274,6 +277,7 @@ void sync_wait(Lower *L, const PStmt *st)
     IrOp *op = emit_new(L, IR_BAR_WAIT);
     bar_slot(L, op, b->index, slot);
     put_opnd(L, op, IRK_PHASE, parity);
+    if (s->far[b->index]) ir_ref(L->a, op, IRK_SCOPE, IRA_WORD, IRC_CLUSTER);
     counts_note(L, b->index, slot, true, 1);
     if (!e->looped) e->slot[k] = (Phase){.waits = e->slot[k].waits + 1};
     close_commits(L, b);

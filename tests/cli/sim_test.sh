@@ -80,6 +80,33 @@ sim 2 'E1202.*/dev/full' copy.tile --sim=check --trace=/dev/full
 [ -c /dev/full ] || fail '/dev/full was replaced'
 rm -f out.npy
 sim 2 'E1202.*none/t.json' copy.tile --sim=check --trace=none/t.json
-rm -f copy.tile ./*.ptx out.npy
+
+# CTAs that go on together, by hand: each arrives at the other's barrier, which waits at the scope of the cluster. Two
+# slots, because one of them may be a turn ahead.
+cat >meet.tile <<'TILE'
+kernel meet(src: global u32[2, L], dst: global u32[2, L]) cluster (2) grid (2) where L % 4 == 0 {
+    shared t: u32[256];
+    barrier full;
+    barrier met[2];
+    roles {
+        role copy {
+            for k in ceil(L, 256) {
+                move src[cluster.rank, k * 256 +: 256] -> t via bulk commit full;
+                wait full;
+                move t -> dst[cluster.rank, k * 256 +: 256] via bulk commit group;
+                wait group read;
+                arrive peer(met[k % 2], 1 - cluster.rank);
+                wait met[k % 2];
+            }
+        }
+    }
+}
+TILE
+expect 0 '' run meet.tile --device=sim 'src=u32[2,1100]' dst=u32[2,1100]:zeros.npy
+{ head -c 128 zeros.npy && seq 10000 | head -c 8800; } >in.npy
+expect 0 '' run meet.tile --sim=fuzz --schedules=20 src=in.npy dst=u32[2,1100]:out.npy
+cmp -s in.npy out.npy || fail "meet: the copy differs"
+cmp -s in.npy zeros.npy && fail "meet: there was nothing to copy"
+rm -f copy.tile meet.tile ./*.ptx zeros.npy in.npy out.npy
 only_files
 finish

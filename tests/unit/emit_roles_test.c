@@ -186,7 +186,7 @@ static void test_cluster_ops(void **state)
            "    cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.xor.b32 [",
            "bytes.min.u32 [",
            "    st.async.shared::cluster.mbarrier::complete_tx::bytes.b64 [%r10+2568], %rd10, [%r10+2576];\n",
-           "    mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r11+2576];\n    fence.acq_rel.cluster;\n",
+           "    mbarrier.arrive.shared::cluster.b64 _, [%r11+2576];\n    fence.acq_rel.cluster;\n",
            "    mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 ");
 }
 

@@ -31,9 +31,10 @@ static const char HEAD[] =
     "  bar full slots 2 count 1 at 3072\n"
     "  bar free slots 1 count 128 at 3088\n"
     "  policy p = evict_last fraction 1 by_traffic\n"
-    "  plan turn = transpose extent [8, 32] src bf16 pitch [64, 2] dst bf16 pitch [16, 2] span 16 panel 512 swizzle "
-    "128B threads 128 vector 8 method 1 ways 16, 16\n"
-    "  plan clear = fill extent [16] value 7 dst u64 pitch [8] add sat threads 128 vector 8 method 0 ways 16, 32\n"
+    "  plan turn = transpose extent [64, 32] src bf16 pitch [64, 2] dst bf16 pitch [128, 2] span 128 panel 4096 swizzle "
+    "128B threads 128 vector 8 method 1 block 4, 4 deal 8 ways 32, 16\n"
+    "  plan clear = fill extent [16] value 7 dst u64 pitch [8] add sat threads 128 vector 16 method 0 block 2, 1 deal 0 "
+    "ways 0, 16\n"
     "  var slot i32\n  var on pred\n";
 
 static const char BODIES[] =

@@ -1,0 +1,131 @@
+# A pipelined kernel: its plan, its IR, its cache hints, and what `tilecc run -v` says of how its work is dealt.
+. cli/cli.sh
+
+kernel() { # how it is dealt, and what comes after the parameters
+    cat <<TILE
+kernel copy(src: global bf16[M, N], dst: global bf16[M, N])$2 {
+    pipeline (i, j) in (ceil(M, 64), ceil(N, 256)) across grid$1 {
+        shared tile: bf16[64, 256];
+        move src[i * 64, j * 256] -> tile;
+        move tile -> dst[i * 64, j * 256];
+    }
+}
+TILE
+}
+kernel '' '' >copy.tile
+
+# ---- the plan ----
+expect 0 '' --explain-plan copy.tile
+contains out '^kernel copy: 2 roles, 64 threads$'
+contains out 'dealing of copy.tile:2:5'
+contains out 'tickets: numbers from a counter, in order \(chosen\)'
+contains out 'order, slowest first: i, j'
+contains out 'at most 1 CTA per SM, 1 CTA in a team'
+contains out '^    load: 1 warp, one elected thread$'
+contains out '^    work: 1 warp, one elected thread$'
+contains out '^    tile: [0-9]+ slots, filled by load, used by work; [0-9]+ turns ahead, given back [0-9]+ turns? late, while stores read it'
+contains out 'tile: 32768 bytes x [0-9]+ slots, aligned to 128'
+contains out 'barrier tile.full x [0-9]+ slots: 1 arrival per phase, derived'
+contains out 'copy.tile:4:9  move src.i \* 64, j \* 256. -> tile$'
+contains out '32768 bytes, role load, barrier tile.full$'
+contains out '32768 bytes, role work, bulk group of the turn$'
+contains out 'E1124 N \* 2 is a multiple of 16'
+
+# Few rows of 2 KB are a turn together, each issued by a lane.
+cat >rows.tile <<'TILE'
+kernel gather(x: global bf16[V, 1024], idx: global s32[R], y: global bf16[R, 1024]) {
+    pipeline r in R across grid {
+        shared row: bf16[1024];
+        move x[idx[r], :] -> row via bulk;
+        move row -> y[r, :] via bulk;
+    }
+}
+TILE
+expect 0 '' --explain-plan rows.tile
+contains out '^    [0-9]+ iterations together: one alone moves too few bytes$'
+contains out 'load: 1 warp, copies dealt to the lanes of a warp'
+rm -f rows.tile
+
+# What `by` and `stages` say stands in the plan.
+kernel ' by static stages 5' '' >fixed.tile
+expect 0 '' --explain-plan fixed.tile
+contains out '^    static: '
+contains out '^    tile: 5 slots'
+rm -f fixed.tile
+
+# The example of the README, and the plan that is shown there.
+sed -n '\|^    // fast.tile|,/^    }/s/^    //p' "$root/README.md" >fast.tile
+sed -n '/^    dealing of fast.tile/,/^$/s/^    //p' "$root/README.md" >plan
+expect 0 '' --explain-plan fast.tile
+sed -n '/dealing of/,/^  shared memory/s/^  //p' out | sed '$d' | diff -u plan - || fail "the README shows another plan"
+rm -f fast.tile plan
+
+# ---- the IR: who waits for whom ----
+expect 0 '' --emit=ir copy.tile
+in_order() { # role, patterns of lines that follow one another in it
+    sed -n "/^  role $1 /,/^  }/p" out >role
+    shift
+    for pattern; do
+        line=$(grep -nE -e "$pattern" role | head -1 | cut -d: -f1)
+        [ -n "$line" ] || { fail "not there, or not in this order: $pattern"; return; }
+        tail -n "+$((line + 1))" role >rest
+        mv rest role
+    done
+}
+in_order load 'repeat' 'st.shared ids' 'bar.arrive ids.full' 'break' 'ticket.next' 'bar.wait tile.empty' \
+    'bar.arrive_expect tile.full.*, 32768' 'tma.load src.map .* -> tile.*bytes 32768' 'end'
+in_order work 'repeat' 'bar.wait ids.full' 'ld.shared ids' 'break' 'bar.wait tile.full' 'tma.store dst.map .*bytes 32768' \
+    'grp.commit' 'grp.wait [0-9]+ read' 'bar.arrive tile.empty' 'bar.arrive ids.empty' 'end' 'grp.wait 0 read'
+rm -f role
+contains out '^  deal ticket max\(ceil\(M, 64\), 0\) \* max\(ceil\(N, 256\), 0\) per_sm 1$'
+contains out '^  traffic .* \* 65536$'
+
+# ---- cache hints ----
+hinted() { # option, copies with a hint in the PTX
+    expect 0 '' "$1" --emit=ptx copy.tile
+    n=$(grep -c 'cache_hint' out)
+    [ "$n" = "$2" ] || fail "$1: $n copies have a cache hint, expected $2"
+}
+hinted --hints=auto 2
+cp out auto.ptx
+hinted --hints=on 2
+cmp -s out auto.ptx && fail "hints that the launch decides are as hints that are always on"
+hinted --hints=off 0
+rm -f auto.ptx
+for when in auto:'where the launch moves more than L2 holds' on:'always: --hints=on' off:'never: --hints=off'; do
+    expect 0 '' "--hints=${when%%:*}" --explain-plan copy.tile
+    contains out "cache policy evict_last .derived., ${when#*:}"
+    contains out "cache policy evict_first .derived., ${when#*:}"
+done
+sed -e 's/    pipeline/    policy keep = evict_last;\n&/' -e 's/-> tile;/-> tile cache keep;/' copy.tile >named.tile
+expect 0 '' --hints=off --emit=ptx named.tile
+[ "$(grep -c cache_hint out)" = 1 ] || fail "--hints=off: a policy that the source names is gone"
+rm -f named.tile
+expect 2 "--hints does not take 'yes'" --hints=yes copy.tile
+
+# ---- runs: the simulator has 3 SMs and an L2 of 64 KiB ----
+dealt() { # rows, words of the report, options
+    rows=$1 words=$2
+    shift 2
+    expect 0 "$words" run -v "$@" --device=sim "src=bf16[$rows,520]" "dst=bf16[$rows,520]:out.npy"
+    [ -s out.npy ] || fail "no output"
+    rm -f out.npy
+}
+dealt 200 '^grid of 3 x 1 x 1 CTAs: 12 iterations dealt by tickets to 3 teams, at most 1 CTA per SM, 1 counter$' copy.tile
+contains err '^cache hints are on: 786432 bytes are read and written, the L2 has 65536$'
+contains err 'nothing found'
+dealt 200 'dealt by tickets' --hints=off copy.tile
+grep -q 'cache hints' err && fail "--hints=off, but the launch decides"
+dealt 1 '^grid of 3 x 1 x 1 CTAs: 3 iterations' --sim=fuzz --schedules=5 copy.tile
+dealt 0 '^nothing to launch$' copy.tile
+kernel ' by static' '' >static.tile
+dealt 200 '^grid of 3 x 1 x 1 CTAs: 12 iterations dealt static' static.tile
+grep -q 'counter' err && fail "static dealing with a counter"
+kernel ' by launch' '' >launch.tile
+dealt 200 '^grid of 12 x 1 x 1 CTAs$' launch.tile
+expect 0 '' --explain-plan launch.tile
+contains out '^    launch: one team per iteration'
+contains out '^    tile: 1 slot, filled by load'
+rm -f copy.tile static.tile launch.tile out.npy
+only_files
+finish
