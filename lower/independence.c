@@ -1,6 +1,9 @@
 /* Rule G: accesses of different CTAs to one tensor, one of them a write, touch different elements; and what is read
- * as a scalar is not written at all. Different parameters don't overlap: the launch checks that. */
-#include "lower/parts.h"
+ * as a scalar is not written at all. Different parameters don't overlap: the launch checks that.
+ *
+ * Where roles run side by side, the same goes for the accesses of one team: nothing makes a load wait for the writes of
+ * a store, or one store for those of another. A store behind a load is in order if the working role has waited for it. */
+#include "lower/schedule.h"
 
 static const PTensor *base_of(const PTensor *t)
 {
@@ -122,6 +125,103 @@ static void check_scalars(Lower *L, const Access *w)
     L->stmt = NULL;
 }
 
+/* ---- one team, roles side by side ---- */
+
+/* The boxes as they are in another turn of the loops around both accesses. */
+static void other_turn(Lower *L, const Access *a, uint32_t n, DomBox *x)
+{
+    Domain *d = L->d;
+    for (int i = 0; i < x->rank; i++) {
+        Poly sum = poly_const(d, 0);
+        sum.bad = x->start[i].bad;
+        for (uint32_t t = 0; t < x->start[i].n; t++) {
+            Poly product = poly_const(d, x->start[i].terms[t].coef);
+            for (unsigned f = 0; f < x->start[i].terms[t].natoms; f++) {
+                Atom at = x->start[i].terms[t].atoms[f];
+                for (uint32_t k = 0; k < n; k++)
+                    if (a->loops.v[k].index == at) at = a->loops.v[k].turn;
+                product = poly_mul(d, product, poly_atom(d, at));
+            }
+            sum = poly_add(d, sum, product);
+        }
+        x->start[i] = sum;
+    }
+}
+
+static uint32_t shared_loops(const Access *a, const Access *b)
+{
+    uint32_t n = 0;
+    while (n < a->loops.n && n < b->loops.n && a->loops.v[n].index == b->loops.v[n].index) n++;
+    return n;
+}
+
+static uint32_t planned_at(const Lower *L, const Access *a)
+{
+    uint32_t i = 0;
+    while (i < L->sched->moves.n && L->sched->moves.v[i]->st != a->info.stmt) i++;
+    return i;
+}
+
+/* A load, and a store after it, in the same turn: has the working role waited for the load by then? */
+static bool waited_for(const Lower *L, const Access *load, const Access *store)
+{
+    const Sched *s = L->sched;
+    uint32_t from = planned_at(L, load), to = planned_at(L, store);
+    for (uint32_t i = from; i <= to && i < s->moves.n; i++)
+        if (s->moves.v[i]->agent == AG_WORK && s->moves.v[i]->src == s->moves.v[from]->dst) return true;
+    return false;
+}
+
+static bool turns_apart(Lower *L, const Access *a, uint32_t n, DomBox x, DomBox y)
+{
+    enum { INDICES = 11 + 32 };
+    Atom index[INDICES];
+    int count = 0;
+    const char *why;
+    if (n == 0) return true;
+    if (n > 32) return false;
+    for (int i = 0; i < a->nteam; i++) index[count++] = a->team[i];
+    for (uint32_t i = 0; i < n; i++) index[count++] = a->loops.v[i].turn;
+    other_turn(L, a, n, &x);
+    other_turn(L, a, n, &y);
+    return domain_disjoint_teams(L->d, L->a, &x, &y, index, count, &why);
+}
+
+static bool in_order(Lower *L, const Access *a, const Access *b)
+{
+    DomBox x, y, tx, ty;
+    uint32_t n = shared_loops(a, b);
+    bool same_turn = a == b || (!a->write && b->write && waited_for(L, a, b));
+    if (views_disjoint(L, a->info.tensor, b->info.tensor)) return true;
+    if (a->waived && b->waived) return true;
+    if (a->reduce >= 0 && a->reduce == b->reduce) return true;
+    if (!comparable(a, b, &x, &y, L)) return same_turn && n == 0;
+    tx = x;
+    ty = y;
+    bool trusted = trusted_boxes(L, a, b, &tx, &ty);
+    if (!same_turn && !domain_disjoint(L->d, &x, &y) && !(trusted && domain_disjoint(L->d, &tx, &ty))) return false;
+    return turns_apart(L, a, n, x, y) || (trusted && turns_apart(L, a, n, tx, ty));
+}
+
+static void check_order(Lower *L, const Access *a, const Access *b)
+{
+    if (in_order(L, a, b)) return;
+    const PTensor *t = base_of(a->info.tensor);
+    L->stmt = b->info.stmt;
+    const char *name = name_text(L, t->name);
+    Diag *g = a == b ? lower_error(L, E0749, b->info.stmt->span,
+                                   "this store may write the same elements of `%s` in several iterations, in any order", name)
+                     : lower_error(L, E0749, b->info.stmt->span,
+                                   "`%s` is %s here and %s by the same team, and nothing orders the two", name,
+                                   b->write ? "written" : "read", a->write ? "written" : "read");
+    if (a != b) diag_label(L->c->diags, g, a->info.stmt->span, "the other access");
+    diag_note(L->c->diags, g, t->span, "the tensor");
+    diag_fix(L->c->diags, g, b->write && a->write
+                                 ? "write different elements, or write `overlap any` on each store if any order will do"
+                                 : "keep the data in a tile, or put one of them into a second kernel");
+    L->stmt = NULL;
+}
+
 void independence_check(Lower *L)
 {
     for (uint32_t i = 0; i < L->accesses.n; i++) {
@@ -130,6 +230,7 @@ void independence_check(Lower *L)
         for (uint32_t j = i; j < L->accesses.n; j++) {
             const Access *b = &L->accesses.v[j];
             if (base_of(a->info.tensor) != base_of(b->info.tensor) || !(a->write || b->write)) continue;
+            if (L->sched && a->pipe == b->pipe) check_order(L, a, b);
             if (a->waived || b->waived || (a->nteam == 0 && a->pipe == b->pipe)) continue;
             if (a->reduce >= 0 && a->reduce == b->reduce) continue; /* they commute */
             check_pair(L, a, b);

@@ -76,7 +76,7 @@ void plan_bulk(Lower *L, const MoveInfo *mi, const BulkPlan *p, const Refusal *t
                                       : "cp.async.bulk, shared -> global");
     text_printf(&t, "      %lld bytes in %lld run%s of %lld, %s\n", (long long)(p->run * p->nruns), (long long)p->nruns,
                 p->nruns == 1 ? "" : "s", (long long)p->run, how_it_completes(L, mi));
-    if (p->loop) text_lit(&t, L->sched ? "      a row per lane\n" : "      rows in a loop\n");
+    if (p->loop) text_str(&t, L->sched ? "      a row per lane\n" : "      rows in a loop\n");
     if (p->low || p->high)
         text_printf(&t, "      guard: clipped at the tensor's %s%s%s\n", p->low ? "start" : "",
                     p->low && p->high ? " and " : "", p->high ? "end" : "");

@@ -26,7 +26,8 @@
 typedef enum Agent { AG_LOAD, AG_SEND, AG_WORK, AG_COUNT } Agent;
 #define AG_NONE AG_COUNT
 
-enum { RING_NONE = UINT32_MAX, SCHED_RANKS = 16, SCHED_CHAIN = 64, BATCH_MAX = 256 };
+#define RING_NONE UINT32_MAX
+enum { SCHED_RANKS = 16, SCHED_CHAIN = 64, BATCH_MAX = 256 };
 
 typedef enum Shape { SHAPE_ELECT, SHAPE_LANES, SHAPE_THREADS } Shape; /* who runs a role's body */
 
@@ -41,6 +42,7 @@ typedef struct Ring {
     const struct Pipe *pipe;      /* whose body that is, or NULL */
     bool looped;                  /* more than one turn in a kernel */
     uint8_t agents, writers;      /* bits of Agent */
+    bool reading;                 /* while a role is walked: stores of this turn may still read it */
     bool thread_writes, thread_reads, stored, stored_always, peered; /* peered: filled by other CTAs */
     Agent filler;
     const PStmt *first[AG_COUNT], *last[AG_COUNT]; /* statements of the turn block */
