@@ -124,7 +124,8 @@ static void choose_deal(Lower *L, Pipe *p)
         misfit(L, p, "with tickets nobody knows what comes next", ahead->span, "`ahead` asks for it");
     else if (p->deal == DEAL_LAUNCH && L->sched->nacross > 1)
         misfit(L, p, "a team per iteration needs the launch for one pipeline", other_across(L, p), "another one");
-    if (p->deal == DEAL_ANY) p->deal = fits ? DEAL_TICKET : DEAL_STATIC;
+    if (p->deal == DEAL_ANY) p->deal = fits && L->sched->used[AG_LOAD] ? DEAL_TICKET : DEAL_STATIC;
+    if (p->deal == DEAL_TICKET) L->sched->used[AG_LOAD] = true; /* it draws them */
 }
 
 /* Bytes of global memory that the iterations move, as far as the pipelines' own moves tell. */
@@ -384,7 +385,7 @@ static void deal_ticket(Lower *L, Pipe *p, Opnd teams)
     emit_end(L);
 }
 
-static void nested(Lower *L, Pipe *p, int i)
+static void nested(Lower *L, Pipe *p, int i, const Opnd *from, const Opnd *to)
 {
     if (i == p->st->pipe->n) {
         roles_turn(L, p, false);
@@ -393,11 +394,24 @@ static void nested(Lower *L, Pipe *p, int i)
     const PStmt *x = &p->index[i];
     LoopState *s = &L->loops[x->id];
     loop_open(L, x);
-    Opnd a = lower_bound(L, x->lo, s->wide), b = lower_bound(L, x->value, s->wide);
-    s->value = emit_loop(L, s->wide ? IR_I64 : IR_I32, a, b);
-    nested(L, p, i + 1);
+    s->value = emit_loop(L, s->wide ? IR_I64 : IR_I32, from[i], to[i]);
+    vars_forget(L, &p->st->body);
+    nested(L, p, i + 1, from, to);
     emit_end(L);
+    vars_forget(L, &p->st->body);
     loop_close(L, x);
+}
+
+/* Bounds are worked out once, in front: the body may change variables in them. */
+static void bounds(Lower *L, Pipe *p, Opnd *from, Opnd *to)
+{
+    for (int i = 0; i < p->st->pipe->n; i++) {
+        const PStmt *x = &p->index[i];
+        LoopState *s = &L->loops[x->id];
+        if (s->atoms.index == 0) loop_atoms(L, x, s);
+        from[i] = lower_bound(L, x->lo, s->wide);
+        to[i] = lower_bound(L, x->value, s->wide);
+    }
 }
 
 /* Rule G: iterations differ in their indices, CTAs of a team in their ranks. */
@@ -429,13 +443,16 @@ static void across_close(Lower *L, Pipe *p)
 void deal_walk(Lower *L, Pipe *p)
 {
     if (!p->across) {
-        nested(L, p, 0);
+        Opnd from[PIPE_INDICES], to[PIPE_INDICES];
+        bounds(L, p, from, to);
+        nested(L, p, 0, from, to);
         return;
     }
     across_open(L, p);
     scope_open(L);
     if (L->sched->planning) {
-        set_indices(L, p, opnd_imm(0));
+        vec_push(L->a, &L->hoisted, 0);
+        set_indices(L, p, (Opnd){.v = ir_value(L->a, L->ir, IR_I64, NULL)}); /* no number: what is made of one is kept */
         roles_turn(L, p, false);
     } else {
         LxPool *pool = &L->ir->mf.lx;

@@ -1,6 +1,9 @@
 /* Rule G: accesses of different CTAs to one tensor, one of them a write, touch different elements; and what is read
- * as a scalar is not written at all. Different parameters don't overlap: the launch checks that. */
-#include "lower/parts.h"
+ * as a scalar is not written at all. Different parameters don't overlap: the launch checks that.
+ *
+ * Where roles run side by side, the same goes for the accesses of one team: nothing makes a load wait for the writes of
+ * a store, or one store for those of another. A store behind a load is in order if the working role has waited for it. */
+#include "lower/schedule.h"
 
 static const PTensor *base_of(const PTensor *t)
 {
@@ -135,7 +138,8 @@ static bool apart(Lower *L, const Access *a, const Access *b, const DomBox *x, c
     return domain_disjoint_teams(L->d, L->a, x, y, a->team, a->nteam, why);
 }
 
-static bool boxes_apart(Lower *L, const Access *a, const Access *b, DomBox x, DomBox y)
+/* same_turn: nothing is asked about the two in one turn. */
+static bool boxes_apart(Lower *L, const Access *a, const Access *b, DomBox x, DomBox y, bool same_turn)
 {
     const char *why;
     Atom index[8 + 3 + TURNS_MAX];
@@ -144,7 +148,7 @@ static bool boxes_apart(Lower *L, const Access *a, const Access *b, DomBox x, Do
     while (common < a->loops.n && common < b->loops.n && common < TURNS_MAX &&
            a->loops.v[common].index == b->loops.v[common].index)
         common++;
-    if (a != b && !domain_disjoint(L->d, &x, &y)) return false; /* one turn */
+    if (a != b && !same_turn && !domain_disjoint(L->d, &x, &y)) return false;
     for (int i = 0; i < a->nteam; i++) index[n++] = a->team[i];
     for (uint32_t i = 0; i < common; i++) index[n++] = a->loops.v[i].turn;
     if (n == 0) return true;
@@ -162,8 +166,8 @@ bool stores_meet(Lower *L, const Access *a, const Access *b)
     if (a->waived || b->waived || (a->reduce >= 0 && a->reduce == b->reduce)) return false;
     if (a->pipe != b->pipe) return false; /* rule G has proved more */
     if (!comparable(a, b, &x, &y, L)) return true;
-    if (boxes_apart(L, a, b, x, y)) return false;
-    return !trusted_boxes(L, a, b, &x, &y) || !boxes_apart(L, a, b, x, y);
+    if (boxes_apart(L, a, b, x, y, false)) return false;
+    return !trusted_boxes(L, a, b, &x, &y) || !boxes_apart(L, a, b, x, y, false);
 }
 
 static bool has_extent(const DomBox *b, Poly extent)
@@ -214,6 +218,52 @@ static void check_scalars(Lower *L, const Access *w)
     L->stmt = NULL;
 }
 
+/* ---- one team, roles side by side ---- */
+
+static uint32_t planned_at(const Lower *L, const Access *a)
+{
+    uint32_t i = 0;
+    while (i < L->sched->moves.n && L->sched->moves.v[i]->st != a->info.stmt) i++;
+    return i;
+}
+
+/* A load, and a store after it, in the same turn: has the working role waited for the load by then? */
+static bool waited_for(const Lower *L, const Access *load, const Access *store)
+{
+    const Sched *s = L->sched;
+    uint32_t from = planned_at(L, load), to = planned_at(L, store);
+    for (uint32_t i = from; i <= to && i < s->moves.n; i++)
+        if (s->moves.v[i]->agent == AG_WORK && s->moves.v[i]->src == s->moves.v[from]->dst) return true;
+    return false;
+}
+
+static bool in_order(Lower *L, const Access *a, const Access *b)
+{
+    DomBox x, y;
+    bool same_turn = !a->write && b->write && waited_for(L, a, b);
+    if (views_disjoint(L, a->info.tensor, b->info.tensor) || (a->waived && b->waived)) return true;
+    if (!comparable(a, b, &x, &y, L)) return false;
+    if (boxes_apart(L, a, b, x, y, same_turn)) return true;
+    return trusted_boxes(L, a, b, &x, &y) && boxes_apart(L, a, b, x, y, same_turn);
+}
+
+/* Loads run ahead of what the program stores: a load and a store of one team that may meet have no order, unless the store
+ * puts back what was made of the load's tile. */
+static void check_order(Lower *L, const Access *a, const Access *b)
+{
+    if (in_order(L, a, b)) return;
+    const PTensor *t = base_of(a->info.tensor);
+    L->stmt = b->info.stmt;
+    const char *name = name_text(L, t->name);
+    Diag *g = lower_error(L, E0749, b->info.stmt->span,
+                          "`%s` is %s here and %s by the same team, and nothing orders the two", name,
+                          b->write ? "written" : "read", a->write ? "written" : "read");
+    diag_label(L->c->diags, g, a->info.stmt->span, "the other access");
+    diag_note(L->c->diags, g, t->span, "the tensor");
+    diag_fix(L->c->diags, g, "keep the data in a tile, or put one of them into a second kernel");
+    L->stmt = NULL;
+}
+
 void independence_check(Lower *L)
 {
     for (uint32_t i = 0; i < L->accesses.n; i++) {
@@ -222,6 +272,7 @@ void independence_check(Lower *L)
         for (uint32_t j = i; j < L->accesses.n; j++) {
             const Access *b = &L->accesses.v[j];
             if (base_of(a->info.tensor) != base_of(b->info.tensor) || !(a->write || b->write)) continue;
+            if (L->sched && a->pipe == b->pipe && a->write != b->write) check_order(L, a, b);
             if (a->waived || b->waived || (a->nteam == 0 && a->pipe == b->pipe)) continue;
             if (a->reduce >= 0 && a->reduce == b->reduce) continue; /* they commute */
             check_pair(L, a, b);

@@ -196,7 +196,8 @@ void ring_release(Lower *L, uint32_t ring)
     if (r->empty == RING_NONE) return;
     Opnd slot = position(L, &r->free_at[L->sched->role]);
     uint32_t n = r->cast != CAST_NONE ? cluster_size_of(L, r->cast) : 1;
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t k = 1; k <= n; k++) { /* that of the CTA that may bring all comes last: then all have their arrivals */
+        uint32_t i = k % n;
         Opnd rank = r->peered ? source_rank(L, r) : n > 1 ? cluster_member(L, r->cast, i) : opnd_imm(0);
         IrOp *op = emit_new(L, IR_BAR_ARRIVE);
         bar(L, op, r->empty, slot);

@@ -65,6 +65,10 @@ static bool add_use(Lower *L, Ring *r, const Planned *p, bool writes)
         r->filler = p->agent;
         r->fill = p;
     }
+    if (!writes && p->agent == AG_SEND && r->filler == AG_SEND) {
+        lower_error(L, E1001, p->st->span, "sending on what came from another CTA is not supported yet");
+        return false;
+    }
     if (writes && p->agent == r->filler && r->agents & (uint8_t)~bit)
         return conflict(L, r, p, "is filled again where it has been read in the same iteration", "use a second tile");
     if (writes && p->agent != r->filler && p->agent != AG_WORK)

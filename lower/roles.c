@@ -31,6 +31,13 @@ void roles_id_sync(Lower *L)
     s->id_read = false;
 }
 
+static void fence_threads(Lower *L)
+{
+    Sched *s = sched(L);
+    if (s->unfenced) ir_ref(L->a, emit_new(L, IR_FENCE_ASYNC), IRK_SPACE, IRA_WORD, IRS_SHARED);
+    s->unfenced = false;
+}
+
 /* The elected thread's ops come behind what all threads did (PTX ISA, async proxy: writers fence, then synchronise). */
 void roles_store_sync(Lower *L)
 {
@@ -40,9 +47,34 @@ void roles_store_sync(Lower *L)
         s->dirty = s->id_read = false;
     }
     if (s->shape[s->role] != SHAPE_THREADS || !s->dirty) return;
-    if (s->unfenced) ir_ref(L->a, emit_new(L, IR_FENCE_ASYNC), IRK_SPACE, IRA_WORD, IRS_SHARED);
-    s->unfenced = false;
+    fence_threads(L);
     cta_sync(L);
+}
+
+/* What stores read is read before threads overwrite it: they come behind the thread that waits. */
+static void wait_readers(Lower *L)
+{
+    Sched *s = sched(L);
+    if (s->pending) emit_new(L, IR_GRP_COMMIT);
+    s->pending = false;
+    IrOp *op = emit_new(L, IR_GRP_WAIT);
+    ir_imm(L->a, op, IRK_N, 0);
+    ir_ref(L->a, op, IRK_HOW, IRA_WORD, IRH_READ);
+    for (uint32_t i = 0; i < s->nrings; i++) s->rings[i].reading = false;
+    s->dirty = true;
+}
+
+/* Tiles of outer blocks: the next turn may overwrite what this one's stores read. */
+static void readers_end(Lower *L, const PBlock *b)
+{
+    Sched *s = sched(L);
+    bool outer = false;
+    for (uint32_t i = 0; i < s->nrings; i++) {
+        Ring *r = &s->rings[i];
+        outer |= r->reading && r->thread_writes && r->turn != b;
+        if (r->turn == b) r->reading = false;
+    }
+    if (outer) wait_readers(L);
 }
 
 static void work(Lower *L, Planned *p)
@@ -54,9 +86,9 @@ static void work(Lower *L, Planned *p)
         from_slot = region_slot(L, &p->mi);
         from = region_offset(L, &p->mi);
     }
+    if (s->rings[p->dst].reading) wait_readers(L);
     if (s->dirty) {
-        if (s->unfenced) ir_ref(L->a, emit_new(L, IR_FENCE_ASYNC), IRK_SPACE, IRA_WORD, IRS_SHARED);
-        s->unfenced = false;
+        fence_threads(L);
         cta_sync(L);
     }
     IrOp *op = emit_new(L, fill ? IR_THR_FILL : IR_THR_COPY);
@@ -144,6 +176,7 @@ static void store(Lower *L, Planned *p)
         bulk_emit(L, &p->mi, &p->b, 0, opnd_imm(0));
     }
     sched(L)->pending = true;
+    sched(L)->rings[p->src].reading = true;
 }
 
 static void prefetch(Lower *L, Planned *p)
@@ -240,14 +273,16 @@ void roles_end(Lower *L, const PBlock *b)
         released |= r->empty != RING_NONE && r->filler != s->role;
     }
     if (s->pending) emit_new(L, IR_GRP_COMMIT);
+    s->pending = false;
+    readers_end(L, b);
     if (stored && looped) {
         IrOp *op = emit_new(L, IR_GRP_WAIT);
         ir_imm(L->a, op, IRK_N, lag);
         ir_ref(L->a, op, IRK_HOW, IRA_WORD, IRH_READ);
     }
     if (s->shape[s->role] == SHAPE_LANES) s->dirty = true;
-    s->pending = false;
     if (released) roles_store_sync(L);
+    fence_threads(L); /* the next turn, and what stands behind the loop, take it for done */
     for (uint32_t i = 0; i < s->nrings; i++) {
         Ring *r = &s->rings[i];
         if (!in_turn(s, r, b)) continue;
@@ -351,6 +386,7 @@ static void statement(Lower *L, const PStmt *st)
         s->at += moves_in(&st->body);
         return;
     }
+    if (st->kind == P_FOR || st->kind == P_PIPELINE) fence_threads(L); /* its body may run never, or again */
     if ((st->kind == P_FOR || st->kind == P_PIPELINE) && s->pending) { /* the loop may not run */
         emit_new(L, IR_GRP_COMMIT);
         s->pending = false;

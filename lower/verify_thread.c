@@ -92,6 +92,40 @@ static void round_out(Verifier *v, const IrSide *s, Bytes *at)
     at->hi = form_const(&v->f, hi < end ? hi : end);
 }
 
+enum { ROWS_APART = 512 };
+
+/* Elements that do not fill their range: row by row where the rows are few, so that parts side by side cover a tile. */
+static void side_access(Verifier *v, uint32_t op, const IrPlan *p, const IrSide *s, bool source, Bytes at, bool write,
+                        EventId e)
+{
+    uint32_t shape = side_shape(p, s, source), extent[MAP_RANK];
+    int64_t rows = 1, row = elem_bytes(s->type);
+    for (uint32_t d = 0; d < p->rank; d++) extent[d] = p->extent[d];
+    if (p->xform == IRX_TRANSPOSE && !source && p->rank >= 2) {
+        extent[p->rank - 2] = p->extent[p->rank - 1];
+        extent[p->rank - 1] = p->extent[p->rank - 2];
+    }
+    for (uint32_t d = 0; d + 1 < p->rank; d++) rows *= extent[d];
+    bool dense = p->rank && s->pitch[p->rank - 1] == row && s->swizzle == MAP_SWIZZLE_NONE && s->span == 0;
+    if (shape == 0 || !dense || rows > ROWS_APART) {
+        access(v, op, at, write, e, shape);
+        return;
+    }
+    row *= extent[p->rank - 1];
+    for (int64_t r = 0; r < rows; r++) {
+        int64_t far = 0, rest = r;
+        for (uint32_t d = p->rank - 1; d-- > 0; rest /= extent[d]) far += rest % extent[d] * s->pitch[d];
+        Bytes one = at;
+        one.lo = form_add(&v->f, at.lo, 1, form_const(&v->f, far));
+        one.hi = one.lo ? form_add(&v->f, one.lo, 1, form_const(&v->f, row)) : 0;
+        if (one.lo == 0 || one.hi == 0) {
+            access(v, op, at, write, e, shape);
+            return;
+        }
+        access(v, op, one, write, e, 0);
+    }
+}
+
 static void plan(Verifier *v, uint32_t op)
 {
     const IrOp *o = v->ops[op];
@@ -116,10 +150,9 @@ static void plan(Verifier *v, uint32_t op)
     }
     v->now->acts++;
     EventId e = event_new(v, op);
-    uint32_t shape = side_shape(p, &p->dst, false);
-    if (src) access(v, op, from, false, e, side_shape(p, &p->src, true));
-    if (p->add) access(v, op, to, false, e, shape);
-    access(v, op, to, true, e, shape);
+    if (src) side_access(v, op, p, &p->src, true, from, false, e);
+    if (p->add) side_access(v, op, p, &p->dst, false, to, false, e);
+    side_access(v, op, p, &p->dst, false, to, true, e);
 }
 
 void thread_step(Verifier *v, uint32_t op)

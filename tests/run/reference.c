@@ -22,6 +22,18 @@
  *             elsewhere FILL; the two may have other ranks, and types of the same size
  *   reference block IN.npy OUT.npy FROM SIZE TO       OUT[i + to, ..] = IN[i + from, ..] for i, .. below SIZE
  *   reference blocks IN.npy OUT.npy N                 OUT[j * N + r, i * N + c] = IN[i * N + r, j * N + c]
+ *   reference periodic IN.npy OUT.npy                 IN over and over again, of any rank
+ *   reference patches IN.npy OUT.npy STEPS OFFSETS    OUT[i, j, r, c] = IN[i * step + r + offset, j * step + c + offset],
+ *                                                     zeros where that is outside
+ *   reference constant DTYPE SHAPE VALUE OUT.npy      the same whole number everywhere
+ *   reference select IN.npy BEFORE.npy FLAGS.npy OUT.npy ROWS COLUMNS PARITY
+ *             OUT[i, j] = IN[i, j] where FLAGS[i / ROWS] > 0 and j / COLUMNS % 2 is PARITY (2: whatever it is),
+ *             elsewhere BEFORE[i, j]
+ *   reference distinct ROWS COUNT SEED OUT.npy        i4: different rows of a table in any order, some of them outside
+ *   reference turn IN.npy OUT.npy                     makes OUT[j, i] = IN[i, j]
+ *   reference gather_scatter TABLE.npy INDEX.npy TO.npy BEFORE.npy OUT.npy
+ *             OUT[TO[r], ..] = TABLE[INDEX[r], ..], zeros where that is outside; BEFORE where no TO[r] points
+ * and what reference_sums.c says.
  * Exit code 0; 1 with the first difference; 3 for files that can't be used.
  */
 #include <stdint.h>
@@ -29,16 +41,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RANK 8
-typedef struct Array {
-    char type[8]; /* "<u2" */
-    int size, rank;
-    long shape[RANK];
-    size_t count;
-    unsigned char *data;
-} Array;
+#include "reference.h"
 
-static void fail(const char *what, const char *path)
+void fail(const char *what, const char *path)
 {
     fprintf(stderr, "reference: %s: %s\n", path, what);
     exit(3);
@@ -50,7 +55,7 @@ static void measure(Array *a)
     for (int d = 0; d < a->rank; d++) a->count *= (size_t)a->shape[d];
 }
 
-static Array load(const char *path)
+Array load(const char *path)
 {
     FILE *f = fopen(path, "rb");
     Array a = {.rank = 0};
@@ -75,7 +80,7 @@ static Array load(const char *path)
     return a;
 }
 
-static void save(const Array *a, const char *path)
+void save(const Array *a, const char *path)
 {
     char text[256], shape[160] = "";
     for (int d = 0; d < a->rank; d++) sprintf(shape + strlen(shape), "%ld,%s", a->shape[d], d + 1 < a->rank ? " " : "");
@@ -88,7 +93,7 @@ static void save(const Array *a, const char *path)
     if (fwrite(a->data, (size_t)a->size, a->count, f) != a->count || fclose(f)) fail("can't be written", path);
 }
 
-static uint64_t random_bits(uint64_t *state) /* splitmix64 */
+uint64_t random_bits(uint64_t *state) /* splitmix64 */
 {
     uint64_t z = *state += UINT64_C(0x9E3779B97F4A7C15);
     z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
@@ -104,15 +109,21 @@ static int numbers(const char *s, long *out)
     return n;
 }
 
+Array new_array(const char *type, const char *shape, const char *path)
+{
+    Array a = {.size = type[1] - '0'};
+    sprintf(a.type, "%s%s", a.size == 1 ? "|" : "<", type);
+    a.rank = numbers(shape, a.shape);
+    measure(&a);
+    if (!(a.data = malloc(a.count * (size_t)a.size + 8))) fail("memory", path);
+    return a;
+}
+
 static int make(char **v)
 {
-    Array a = {.size = v[0][1] - '0'};
-    sprintf(a.type, "%s%s", a.size == 1 ? "|" : "<", v[0]);
-    a.rank = numbers(v[1], a.shape);
-    measure(&a);
+    Array a = new_array(v[0], v[1], v[3]);
     uint64_t seed = strtoull(v[2], NULL, 0);
     size_t bytes = a.count * (size_t)a.size;
-    if (!(a.data = malloc(bytes + 8))) fail("memory", v[3]);
     for (size_t i = 0; i < bytes; i += 8) {
         uint64_t x = random_bits(&seed);
         memcpy(a.data + i, &x, 8);
@@ -124,12 +135,8 @@ static int make(char **v)
 static int make_indices(char **v)
 {
     long rows = strtol(v[1], NULL, 10);
-    Array a = {.size = v[0][1] - '0'};
-    sprintf(a.type, "%s%s", a.size == 1 ? "|" : "<", v[0]);
-    a.rank = numbers(v[2], a.shape);
-    measure(&a);
+    Array a = new_array(v[0], v[2], v[4]);
     uint64_t seed = strtoull(v[3], NULL, 0);
-    if (!(a.data = malloc(a.count * (size_t)a.size + 8))) fail("memory", v[4]);
     for (size_t i = 0; i < a.count; i++) { /* little endian: the low bytes of x are x in a smaller type */
         static const int32_t outside[] = {-1, -2, INT32_MIN, INT32_MAX};
         int64_t x = (int64_t)(random_bits(&seed) % (uint64_t)rows);
@@ -167,7 +174,7 @@ static int make_offsets(char **v)
 
 /* ---- what is expected ---- */
 
-static int differ(const Array *out, size_t i, const unsigned char *want)
+int differ(const Array *out, size_t i, const unsigned char *want)
 {
     const unsigned char *got = out->data + i * (size_t)out->size;
     if (memcmp(got, want, (size_t)out->size) == 0) return 0;
@@ -255,7 +262,7 @@ static int gather(char **v)
 {
     Array table = load(v[0]), index = load(v[1]), out = load(v[2]);
     static const unsigned char zero[8];
-    size_t width = out.count / (size_t)out.shape[0];
+    size_t width = out.shape[0] ? out.count / (size_t)out.shape[0] : 0;
     for (size_t r = 0; r < (size_t)out.shape[0]; r++) {
         int32_t row;
         memcpy(&row, index.data + 4 * r, 4);
@@ -269,7 +276,7 @@ static int gather(char **v)
 }
 
 /* Element i of an integer array; what lies beyond 64-bit signed numbers is far outside of any table. */
-static int64_t integer(const Array *a, size_t i)
+int64_t integer(const Array *a, size_t i)
 {
     int64_t x = 0;
     memcpy(&x, a->data + i * (size_t)a->size, (size_t)a->size);
@@ -388,17 +395,120 @@ static int blocks(char **v)
     return 0;
 }
 
+static int periodic(char **v)
+{
+    Array in = load(v[0]), out = load(v[1]);
+    if (in.size != out.size || in.count == 0) fail("shapes", v[1]);
+    for (size_t i = 0; i < out.count; i++)
+        if (differ(&out, i, in.data + i % in.count * (size_t)in.size)) return 1;
+    return 0;
+}
+
+static int patches(char **v)
+{
+    Array in = load(v[0]), out = load(v[1]);
+    static const unsigned char zero[8];
+    long step[RANK], offset[RANK], at[RANK];
+    int fits = numbers(v[2], step) == 2 && numbers(v[3], offset) == 2 && in.rank == 2 && out.rank == 4;
+    if (!fits) fail("ranks", v[1]);
+    for (size_t i = 0; i < out.count; i++) {
+        coordinates(&out, i, at);
+        long from[2] = {at[0] * step[0] + at[2] + offset[0], at[1] * step[1] + at[3] + offset[1]};
+        const unsigned char *want = element(&in, from);
+        if (differ(&out, i, want ? want : zero)) return 1;
+    }
+    return 0;
+}
+
+static int constant(char **v)
+{
+    Array a = new_array(v[0], v[1], v[3]);
+    int64_t x = strtoll(v[2], NULL, 0);
+    for (size_t i = 0; i < a.count; i++) memcpy(a.data + i * (size_t)a.size, &x, (size_t)a.size);
+    save(&a, v[3]);
+    return 0;
+}
+
+static int chosen(char **v)
+{
+    Array in = load(v[0]), before = load(v[1]), flags = load(v[2]), out = load(v[3]);
+    long rows = strtol(v[4], NULL, 10), columns = strtol(v[5], NULL, 10), parity = strtol(v[6], NULL, 10), at[RANK];
+    if (in.count != out.count || before.count != out.count || out.rank != 2) fail("shapes", v[3]);
+    for (size_t i = 0; i < out.count; i++) {
+        coordinates(&out, i, at);
+        int taken = integer(&flags, (size_t)(at[0] / rows)) > 0 && (parity == 2 || at[1] / columns % 2 == parity);
+        if (differ(&out, i, (taken ? in.data : before.data) + i * (size_t)out.size)) return 1;
+    }
+    return 0;
+}
+
+static int distinct(char **v)
+{
+    long rows = strtol(v[0], NULL, 10);
+    uint64_t seed = strtoull(v[2], NULL, 0);
+    Array a = new_array("i4", v[1], v[3]);
+    int32_t *all = malloc((size_t)(rows + 20) * sizeof *all);
+    if (!all || a.count > (size_t)rows + 20) fail("more than there are", v[3]);
+    for (long i = 0; i < rows + 20; i++) all[i] = (int32_t)(i - 10);
+    for (size_t i = 0; i < a.count; i++) {
+        size_t k = i + random_bits(&seed) % ((size_t)rows + 20 - i);
+        int32_t x = all[k];
+        all[k] = all[i];
+        all[i] = x;
+    }
+    memcpy(a.data, all, a.count * 4);
+    free(all);
+    save(&a, v[3]);
+    return 0;
+}
+
+static int turn(char **v)
+{
+    Array in = load(v[0]), out = in;
+    size_t size = (size_t)in.size, rows = (size_t)in.shape[0], columns = (size_t)in.shape[1];
+    if (in.rank != 2 || !(out.data = malloc(in.count * size + 1))) fail("rank", v[0]);
+    for (size_t i = 0; i < in.count; i++)
+        memcpy(out.data + (i % columns * rows + i / columns) * size, in.data + i * size, size);
+    out.shape[0] = in.shape[1];
+    out.shape[1] = in.shape[0];
+    save(&out, v[1]);
+    return 0;
+}
+
+static int gather_scatter(char **v)
+{
+    Array table = load(v[0]), index = load(v[1]), to = load(v[2]), before = load(v[3]), out = load(v[4]);
+    static const unsigned char zero[8];
+    size_t width = out.count / (size_t)out.shape[0], size = (size_t)out.size;
+    for (size_t i = 0; i < out.count; i++) {
+        const unsigned char *want = before.data + i * size;
+        for (size_t r = 0; r < to.count; r++) {
+            int64_t row = integer(&index, r);
+            if (integer(&to, r) != (int64_t)(i / width)) continue;
+            want = row < 0 || row >= table.shape[0] ? zero : table.data + ((size_t)row * width + i % width) * size;
+        }
+        if (differ(&out, i, want)) return 1;
+    }
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
         const char *name;
         int args;
         int (*run)(char **);
-    } commands[] = {{"make", 4, make},       {"index", 4, make_index}, {"indices", 5, make_indices},
-                    {"same", 2, same},       {"affine", 5, affine},    {"offsets", 4, make_offsets},
-                    {"window", 5, window},   {"gather", 3, gather},    {"scatter", 4, scatter},
-                    {"row", 5, row},         {"row", 6, row},          {"rows", 3, rows},
-                    {"map", 6, map},         {"block", 5, block},      {"blocks", 3, blocks}};
+    } commands[] = {
+        {"make", 4, make},           {"index", 4, make_index},    {"indices", 5, make_indices},
+        {"same", 2, same},           {"affine", 5, affine},       {"offsets", 4, make_offsets},
+        {"window", 5, window},       {"gather", 3, gather},       {"scatter", 4, scatter},
+        {"row", 5, row},             {"row", 6, row},             {"rows", 3, rows},
+        {"map", 6, map},             {"block", 5, block},         {"blocks", 3, blocks},
+        {"periodic", 2, periodic},   {"patches", 4, patches},     {"constant", 4, constant},
+        {"select", 7, chosen},       {"distinct", 4, distinct},    {"turn", 2, turn},
+        {"gather_scatter", 5, gather_scatter},       {"small", 5, small},         {"sum", 3, sum},
+        {"scatter_add", 4, scatter_add}, {"convert", 5, convert}, {"reduction", 5, reduction},
+    };
     for (size_t i = 0; argc > 1 && i < sizeof commands / sizeof *commands; i++)
         if (strcmp(argv[1], commands[i].name) == 0 && argc == commands[i].args + 2) return commands[i].run(argv + 2);
     fprintf(stderr, "reference: wrong call, see the head of reference.c\n");

@@ -1,4 +1,4 @@
-# run.sh DEVICE [BATCH BATCHES]: every program of cases.sh (or every BATCHES-th) on the device, with fresh random data
+# run.sh DEVICE [BATCH BATCHES]: every program of cases.sh and programs.sh (or every BATCHES-th) on the device, with fresh random data
 # and poisoned outputs, against the plain references of reference.c. Prints a line per failure and a count. Needs TILECC and REFERENCE (the programs);
 # exit code 77 with the reason where there is no such device.
 set -u
@@ -17,6 +17,11 @@ make() {
     seed=$((seed + 1))
     "$REFERENCE" make "$1" "$2" $seed "$work/$3.npy"
 }
+small() {
+    seed=$((seed + 1))
+    "$REFERENCE" small "$1" "$2" "$3" $seed "$work/$4.npy"
+}
+constant() { "$REFERENCE" constant "$1" "$2" "$3" "$work/$4.npy"; }
 index() {
     seed=$((seed + 1))
     "$REFERENCE" index "$1" "$2" $seed "$work/$3.npy"
@@ -85,6 +90,17 @@ row() { said=$("$REFERENCE" row "$work/$1.npy" "$work/$2.npy" "$3" "$work/$4.npy
 rows() { said=$("$REFERENCE" rows "$work/$1.npy" "$work/$2.npy" "$3" 2>&1); judge $? "$said"; }
 map() { said=$("$REFERENCE" map "$work/$1.npy" "$work/$2.npy" "$3" "$4" "$5" "$6" 2>&1); judge $? "$said"; }
 block() { said=$("$REFERENCE" block "$work/$1.npy" "$work/$2.npy" "$3" "$4" "$5" 2>&1); judge $? "$said"; }
+periodic() { said=$("$REFERENCE" periodic "$work/$1.npy" "$work/$2.npy" 2>&1); judge $? "$said"; }
+patches() { said=$("$REFERENCE" patches "$work/$1.npy" "$work/$2.npy" "$3" "$4" 2>&1); judge $? "$said"; }
+sum() { said=$("$REFERENCE" sum "$work/$1.npy" "$work/$2.npy" "$work/$3.npy" 2>&1); judge $? "$said"; }
+scatter_add() { said=$("$REFERENCE" scatter_add "$work/$1.npy" "$work/$2.npy" "$work/$3.npy" "$work/$4.npy" 2>&1); judge $? "$said"; }
+reduction() { said=$("$REFERENCE" reduction "$1" "$2" "$work/$3.npy" "$work/$4.npy" "$work/$5.npy" 2>&1); judge $? "$said"; }
+select_() { said=$("$REFERENCE" select "$work/$1.npy" "$work/$2.npy" "$work/$3.npy" "$work/$4.npy" "$5" "$6" "$7" 2>&1); judge $? "$said"; }
+gather_scatter() {
+    said=$("$REFERENCE" gather_scatter "$work/$1.npy" "$work/$2.npy" "$work/$3.npy" "$work/$4.npy" "$work/$5.npy" 2>&1)
+    judge $? "$said"
+}
+convert() { said=$("$REFERENCE" convert "$1" "$2" "$work/$3.npy" "$work/$4.npy" "$5" 2>&1); judge $? "$said"; }
 blocks() { said=$("$REFERENCE" blocks "$work/$1.npy" "$work/$2.npy" "$3" 2>&1); judge $? "$said"; }
 
 "$REFERENCE" make u2 64,256 1 "$work/a.npy" || exit 3
@@ -97,5 +113,7 @@ fi
 echo "first seed: $seed"
 # shellcheck source=/dev/null
 . tests/run/cases.sh
+# shellcheck source=/dev/null
+. tests/run/programs.sh
 printf '%s passed, %s failed\n' $passed $failed
 [ $failed = 0 ]

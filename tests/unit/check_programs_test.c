@@ -1,4 +1,4 @@
-/* The programs of tests/data/programs pass the checks, and the checked program says what they say. */
+/* The programs of examples/ pass the checks, and the checked program says what they say. */
 #include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -80,7 +80,7 @@ static void close_fixture(Fixture *f)
 static void folder(char *path, size_t n)
 {
     const char *root = getenv("ROOT");
-    snprintf(path, n, "%s/tests/data/programs", root ? root : "..");
+    snprintf(path, n, "%s/examples", root ? root : "..");
 }
 
 static char *read_file(const char *dir, const char *name)

@@ -1,0 +1,355 @@
+# More programs for run.sh, in the terms of cases.sh: pipelines, roles, clusters, work by threads, reductions. Trip counts
+# are 0, 1, around the depth of the rings, and many; sizes are odd, and one off tiles and alignments.
+#   small  TYPE SHAPE LIMIT NAME           whole numbers, which any order of additions sums to the same bits
+#   sum, scatter_add, convert, reduction   the references of reference_sums.c
+
+# many LIST LIST-IN-MANY-SCHEDULES: the sizes of a case
+many() { case $device in sim:fuzz*) echo "$2" ;; *) echo "$1" ;; esac; }
+
+# ---- copies ----
+for shape in 0,256 1,8 64,256 63,264 129,264 256,256 257,520 $(many '1000,1288 4099,8200' '193,520'); do
+    make u2 "$shape" a
+    case_ examples/copy.tile src="$work/a.npy" dst="bf16[$shape]:$work/b.npy" && same a b
+    case_ examples/two_kernels.tile:k1 src="$work/a.npy" dst="bf16[$shape]:$work/b.npy" && same a b
+    case_ examples/two_kernels.tile:k2 src="$work/a.npy" dst="bf16[$shape]:$work/b.npy" && same a b
+    case_ examples/hand_ring.tile:hand_ring src="$work/a.npy" dst="bf16[$shape]:$work/b.npy" && same a b
+    case_ examples/hand_ring.tile:one_thread_ring src="$work/a.npy" dst="bf16[$shape]:$work/b.npy" && same a b
+done
+for n in 0 16 16368 16384 16400 32752 32784 131072 $(many 3000016 200016); do
+    make u1 "$n" a
+    case_ examples/copy_bulk.tile src="$work/a.npy" dst="u8[$n]:$work/b.npy" && same a b
+    case_ $h/movement/bulk_chunks.tile src="$work/a.npy" dst="u8[$n]:$work/b.npy" && same a b
+done
+for shape in 0,64 1,16 16,64 17,48 127,80 $(many 1000,1040 150,144); do
+    make u1 "$shape" a
+    for kernel in by_static by_ticket by_launch; do
+        case_ $h/pipeline/dealing.tile:$kernel x="$work/a.npy" y="u8[$shape]:$work/b.npy" && same a b
+    done
+done
+for shape in 1,8 200,136 $(many 1000,1032 130,136); do
+    make u2 "$shape" a
+    case_ $h/pipeline/default_depth.tile x="$work/a.npy" y="u16[$shape]:$work/b.npy" && same a b
+    case_ $h/pipeline/parts.tile x="$work/a.npy" y="u16[$shape]:$work/b.npy" && same a b
+    make f2 "$shape" a
+    case_ $h/pipeline/prefetch_ahead.tile x="$work/a.npy" y="f16[$shape]:$work/b.npy" && same a b
+done
+for depth in 1 2 3 5; do # slots against trips: none, one, one off the depth, and many
+    for n in 0 1 2 3 4 5 6 50; do
+        make u4 $((16 * n)),32 a
+        case_ $h/pipeline/stages.tile -D stages.S=$depth x="$work/a.npy" y="u32[$((16 * n)),32]:$work/b.npy" n=$n && same a b
+    done
+done
+for n in 0 1 5 64 $(many 4096 200); do
+    make f4 "$n,256" a
+    case_ $h/pipeline/short_rows.tile x="$work/a.npy" y="f32[$n,256]:$work/b.npy" && affine a b 0 $((n - 1)),0 -1,1
+done
+
+# ---- several pipelines, tiles and views ----
+for shape in 1,4 33,100 $(many 500,516 66,100); do
+    rows=${shape%,*} columns=${shape#*,}
+    make f4 "$shape" a
+    make f4 "$shape" b
+    case_ $h/pipeline/consecutive.tile:inside a="$work/a.npy" b="$work/b.npy" y="f32[$shape]:$work/c.npy" z="f32[$shape]:$work/d.npy" &&
+        same a c && same b d
+    for other in 0 1 70; do
+        make f4 "$other,$columns" b
+        case_ $h/pipeline/consecutive.tile:across a="$work/a.npy" b="$work/b.npy" y="f32[$shape]:$work/c.npy" \
+            z="f32[$other,$columns]:$work/d.npy" && same a c && same b d
+    done
+    make u4 "$shape" a
+    make u4 "$shape" b
+    case_ $h/pipeline/two_tiles.tile:two_tiles a="$work/a.npy" b="$work/b.npy" y="u32[$shape]:$work/c.npy" z="u32[$shape]:$work/d.npy" \
+        w="u32[$shape]:$work/e.npy" && same b c && same a d && same b e
+    case_ $h/pipeline/two_tiles.tile:array a="$work/a.npy" b="$work/b.npy" y="u32[$shape]:$work/c.npy" z="u32[$shape]:$work/d.npy" &&
+        same b c && same a d
+done
+for shape in 1,8,8 33,72,64 $(many 300,264,1032 70,136,72); do
+    rows=${shape%%,*} left=${shape#*,} right=${shape##*,}
+    left=${left%,*}
+    make u2 "$rows,$left" a
+    make u2 "$rows,$right" b
+    for program in bench/tile/concat.tile:a:b:out:bf16 $h/pipeline/views.tile:a:b:y:u16; do
+        names=${program#*:*:*:}
+        case_ "${program%%:*}" a="$work/a.npy" b="$work/b.npy" \
+            "${names%:*}=${names#*:}[$rows,$((left + right))]:$work/c.npy" &&
+            block a c 0,0 "$rows,$left" 0,0 && block b c 0,0 "$rows,$right" "0,$left"
+    done
+done
+for rows in 1 64 65 $(many 1000 260); do
+    make u2 64,64 a
+    make u2 "$rows,64" b
+    k=$(((rows + 63) / 64))
+    case_ $h/pipeline/outer_tile.tile w="$work/a.npy" x="$work/b.npy" y="bf16[$rows,64]:$work/c.npy" z="bf16[$k,64,64]:$work/d.npy" &&
+        same b c && periodic a d
+done
+make u1 5,70,208 a
+make u1 5,70,208 b
+for n in 0 3 9 4000000000; do
+    used=$((n < 9 ? 8 * n : 70))
+    constant u4 1 $n n
+    case_ $h/pipeline/indices.tile x="$work/a.npy" y="$work/b.npy:$work/c.npy" n="$work/n.npy" &&
+        block a c 1,0,0 4,$used,208 1,0,0 && block b c 0,0,0 1,70,208 0,0,0 && block b c 0,$used,0 5,$((70 - used)),208 0,$used,0
+done
+for shape in 128,64 128,128 129,256 $(many 700,712 160,264); do # rows of block i begin at column tile i % 4
+    rows=${shape%,*} columns=${shape#*,}
+    make u2 "$shape" a
+    make u2 "$shape" b
+    make u2 "$rows,64" c
+    case_ $h/pipeline/nested.tile x="$work/a.npy" w="$work/c.npy" y="$work/b.npy:$work/d.npy" v="u16[$rows,64]:$work/e.npy" &&
+        same c e && for i in $(seq 0 $(((rows - 1) / 32))); do
+            from=$((i % 4 * 64 < columns ? i % 4 * 64 : columns)) high=$((rows - i * 32 < 32 ? rows - i * 32 : 32))
+            block a d $((i * 32)),$from $high,$((columns - from)) $((i * 32)),$from
+            block b d $((i * 32)),0 $high,$from $((i * 32)),0
+        done
+done
+for shape in 1,4 50,100 $(many 400,516 100,260); do
+    blocks_=$(((${shape%,*} + 15) / 16))
+    make f4 "$shape" a
+    make f4 "$shape" b
+    make f4 "$shape" c
+    indices i4 2 $blocks_ i
+    case_ $h/pipeline/conditions.tile:conditions x="$work/a.npy" flag="$work/i.npy" y="$work/b.npy:$work/d.npy" z="$work/c.npy:$work/e.npy" &&
+        select_ a b i d 16 32 0 && select_ a c i e 16 32 1
+    case_ $h/pipeline/conditions.tile:either x="$work/a.npy" w="$work/b.npy" flag="$work/i.npy" y="f32[$shape]:$work/d.npy" &&
+        select_ a b i d 16 32 2
+done
+
+# ---- rows by index ----
+for d in 4096 2048 1024 512 64; do # 8 KiB to 128 bytes
+    for r in 0 1 7 $(many 300 60); do
+        make u2 37,$d a
+        index 37 $r i
+        case_ examples/gather_rows.tile -D gather_rows.D=$d table="$work/a.npy" idx="$work/i.npy" out="bf16[$r,$d]:$work/b.npy" && gather a i b
+        case_ examples/moe.tile:permute -D permute.D=$d x="$work/a.npy" src="$work/i.npy" out="bf16[$r,$d]:$work/b.npy" && gather a i b
+    done
+done
+for r in 1 9 70; do
+    make f4 45,64 a
+    make f4 120,64 b
+    indices i4 45 $r i
+    "$REFERENCE" distinct 120 $r $seed "$work/j.npy"
+    case_ $h/rows/listed.tile:twice table="$work/a.npy" idx="$work/i.npy" to="$work/j.npy" out="$work/b.npy:$work/c.npy" &&
+        gather_scatter a i j b c
+done
+make u2 30,200 a
+make u2 30,200 b
+case_ $h/rows/listed.tile:listed x="$work/a.npy" y="$work/b.npy:$work/c.npy" a=29 b=7 &&
+    block a c 29,0 1,200 0,0 && block a c 3,0 1,200 1,0 && block a c 7,0 1,200 2,0 && block a c 0,0 1,200 3,0 && block b c 4,0 26,200 4,0
+
+# ---- reductions ----
+for r in 0 1 7 8 9 $(many 500 90); do
+    small f32 $r,64 1000 a
+    small f32 21,64 1000 b
+    index 21 $r i
+    for kernel in bulk_add tensor_add eight_rows; do
+        case_ $h/reduce/scatter.tile:$kernel x="$work/a.npy" idx="$work/i.npy" acc="$work/b.npy:$work/c.npy" && scatter_add a i b c
+    done
+    small f32 $r,1024 1000 a
+    small f32 21,1024 1000 b
+    case_ examples/scatter_add.tile x="$work/a.npy" idx="$work/i.npy" acc="$work/b.npy:$work/c.npy" && scatter_add a i b c
+    small bf16 $r,4096 100 a
+    small f32 21,4096 1000 b
+    case_ examples/moe.tile:combine y="$work/a.npy" token="$work/i.npy" acc="$work/b.npy:$work/c.npy" && scatter_add a i b c
+done
+for shape in 0,5,4 1,1,4 3,33,68 7,64,64 $(many 20,100,200 9,65,132); do
+    small f32 "$shape" 1000 a
+    small f32 "${shape#*,}" 1000 b
+    case_ examples/split_k_sum.tile part="$work/a.npy" sum="$work/b.npy:$work/c.npy" && sum a b c
+done
+for s in 0 1 2 3 40; do
+    make u4 $s,16,32 a
+    make u4 16,32 b
+    out=
+    for op in low high both any odd sum; do out="$out $op=$work/b.npy:$work/$op.npy"; done
+    # shellcheck disable=SC2086
+    case_ $h/reduce/operations.tile:operations x="$work/a.npy" $out && reduction min u32 a b low && reduction max u32 a b high &&
+        reduction and u32 a b both && reduction or u32 a b any && reduction xor u32 a b odd && reduction add u32 a b sum
+    make i4 $s,64 a
+    make i4 64 b
+    case_ $h/reduce/operations.tile:signed_rows x="$work/a.npy" low="$work/b.npy:$work/c.npy" high="$work/b.npy:$work/d.npy" &&
+        reduction min s32 a b c && reduction max s32 a b d
+done
+
+# ---- what people move ----
+for shape in 1,1,1 2,63,3 1,64,5 3,130,2; do
+    b=${shape%%,*} n=${shape##*,} s=${shape#*,}
+    s=${s%,*}
+    make u2 "$b,$s,$n,128" a
+    case_ examples/permute_heads.tile x="$work/a.npy" out="bf16[$b,$n,$s,128]:$work/b.npy" &&
+        map a b 0 0 $((s * n * 128)),128,$((n * 128)),1 "$b,$n,$s,128"
+done
+for shape in 1,4 32,64 33,68 $(many 300,516 70,196); do
+    tiles=$(((${shape%,*} + 31) / 32)),$(((${shape#*,} + 63) / 64))
+    make f4 "$shape" a
+    case_ examples/halo.tile x="$work/a.npy" y="f32[$tiles,34,72]:$work/b.npy" && patches a b 32,64 -1,-4
+done
+for shape in 1,8 64,128 130,264 $(many 500,1032 130,264); do
+    rows=${shape%,*} columns=${shape#*,}
+    make u2 "$shape" a
+    make u2 "64,$columns" b
+    case_ examples/prefetch.tile a="$work/a.npy" b="$work/b.npy" out="bf16[$shape]:$work/c.npy" out2="bf16[$shape]:$work/d.npy" &&
+        same a c && periodic b d
+done
+for shape in 1,8 64,64 65,72 130,200; do
+    for c in 1 2 4 8; do
+        make f2 "$shape" a
+        case_ examples/broadcast.tile -D broadcast.C=$c w="$work/a.npy" out="f16[8,$shape]:$work/b.npy" && periodic a b
+    done
+done
+for shape in 4,4 4,1020 4,1024 4,1028 2,5000 8,300; do
+    c=${shape%,*} n=${shape#*,}
+    make u4 "$shape" a
+    for program in examples/ring.tile:src:out:ring $h/cluster/peer_ring.tile:x:y:peer_ring; do
+        names=${program#*:}
+        names=${names%:*}
+        case_ "${program%%:*}:${program##*:}" -D "${program##*:}.C=$c" "${names%:*}=$work/a.npy" "${names#*:}=u32[$shape]:$work/b.npy" &&
+            block a b 0,0 $((c - 1)),$n 1,0 && block a b $((c - 1)),0 1,$n 0,0
+    done
+done
+for n in 4 256 1028 5000; do
+    make u4 "2,$n" a
+    case_ $h/cluster/peer_ring.tile:exchange x="$work/a.npy" y="u32[2,$n]:$work/b.npy" &&
+        block a b 0,0 1,$n 1,0 && block a b 1,0 1,$n 0,0
+done
+for shape in 1,8 32,64 33,72 $(many 300,520 100,200); do
+    make u2 "$shape" a
+    for kernel in along_x:2 along_y:2 all:4; do
+        case_ $h/cluster/multicast.tile:${kernel%:*} x="$work/a.npy" y="u16[${kernel#*:},$shape]:$work/b.npy" && periodic a b
+    done
+    make u2 "${shape%,*},512" a
+    case_ $h/cluster/multicast.tile:rows x="$work/a.npy" y="u16[2,${shape%,*},512]:$work/b.npy" && periodic a b
+done
+for sizes in 1,1,8 128,128,64 129,127,72 $(many 600,500,520 260,130,200); do
+    m=${sizes%%,*} k=${sizes##*,} n=${sizes#*,}
+    n=${n%,*}
+    make u2 "$m,$k" a
+    make u2 "$n,$k" b
+    for c in 1,1 2,1 1,2 2,2 4,1; do
+        case_ examples/gemm_io.tile -D gemm_io.CX=${c%,*} -D gemm_io.CY=${c#*,} A="$work/a.npy" B="$work/b.npy" \
+            oa="bf16[$(((n + 127) / 128)),$m,$k]:$work/c.npy" ob="bf16[$(((m + 127) / 128)),$n,$k]:$work/d.npy" &&
+            periodic a c && periodic b d
+    done
+done
+
+# ---- work by threads ----
+for shape in 16,16 128,128 144,112 $(many 528,272 208,144); do
+    rows=${shape%,*} columns=${shape#*,}
+    for type in bf16:u2:128 f32:f4:64 u8:u1:128 f64:f8:64 u8:u1:64 bf16:u2:64; do
+        t=${type%%:*} b=${type##*:} np=${type#*:}
+        [ $t$b = u864 ] && continue # 64 bytes do not fill the span
+        make "${np%:*}" "$shape" a
+        case_ examples/transpose.tile -D transpose.T=$t -D transpose.B=$b src="$work/a.npy" dst="$t[$columns,$rows]:$work/b.npy" &&
+            map a b 0 0 1,$columns $columns,$rows
+    done
+    make f4 "$shape" a
+    case_ $h/threads/transpose.tile:words x="$work/a.npy" y="f32[$columns,$rows]:$work/b.npy" && map a b 0 0 1,$columns $columns,$rows
+    for type in u16:u2 u8:u1 f32:f4 u64:u8; do
+        make "${type#*:}" "$shape" a
+        case_ $h/threads/transpose.tile:plain -D plain.T=${type%:*} x="$work/a.npy" y="${type%:*}[$columns,$rows]:$work/b.npy" &&
+            map a b 0 0 1,$columns $columns,$rows
+    done
+done
+for shape in 0,16 1,16 16,64 17,48 65,80 $(many 300,528 50,144); do
+    make u2 "$shape" a
+    case_ examples/convert.tile x="$work/a.npy" y="f32[$shape]:$work/b.npy" && convert bf16 f32 a b 0
+    small s32 "$shape" 100000 a
+    case_ $h/threads/convert_sat.tile:wrap x="$work/a.npy" y="s8[$shape]:$work/b.npy" && convert s32 s8 a b 0
+    case_ $h/threads/convert_sat.tile:clamp x="$work/a.npy" y="u8[$shape]:$work/b.npy" && convert s32 u8 a b 1
+    small f32 "$shape" 100000 a
+    case_ $h/threads/convert_sat.tile:to_integer x="$work/a.npy" y="s16[$shape]:$work/b.npy" && convert f32 s16 a b 0
+    small f32 "$shape" 1000 b
+    case_ $h/threads/add.tile:pair a="$work/a.npy" b="$work/b.npy" y="f32[$shape]:$work/c.npy" && sum a b c
+    make f4 "$shape" a
+    constant u4 "$shape" 0x40200000 b
+    case_ $h/threads/fill.tile:constant y="$work/a.npy:$work/c.npy" && reduction and u32 b b c
+    small f32 "$shape" 256 a
+    rows=${shape%,*} columns=${shape#*,}
+    if [ $((rows % 8)) = 0 ]; then
+        case_ $h/threads/two_steps.tile x="$work/a.npy" y="bf16[$columns,$rows]:$work/b.npy" &&
+            "$REFERENCE" turn "$work/b.npy" "$work/c.npy" && convert f32 bf16 a c 0
+    fi
+done
+for s in 0 1 2 3 20; do
+    small f32 $s,37,68 1000 a
+    constant f4 37,68 0 b
+    case_ $h/threads/add.tile:along x="$work/a.npy" y="f32[37,68]:$work/c.npy" && sum a b c
+done
+for s in 0 1 3 10; do
+    small f32 $s,50,32 1000 a
+    small f32 50,32 1000 b
+    case_ $h/threads/accumulate.tile x="$work/a.npy" w="$work/b.npy" y="f32[50,32]:$work/c.npy" z="f32[50,32]:$work/d.npy" &&
+        sum a b c && sum a b d
+done
+for rows in 1 16 100; do
+    make u4 $rows,32 a
+    constant u4 $rows,64 7 b
+    case_ $h/threads/fill.tile:border x="$work/a.npy" y="u32[$rows,64]:$work/c.npy" && block a c 0,0 $rows,32 0,16 &&
+        block b c 0,0 $rows,16 0,0 && constant u4 $rows,64 9 b && block b c 0,0 $rows,16 0,48
+done
+
+# ---- tiles that are written again ----
+for rows in 1 16 50 $(many 700 120); do
+    small f32 $rows,32 1000 a
+    small f32 $rows,32 1000 b
+    case_ $h/pipeline/written_again.tile:counted x="$work/a.npy" y="f32[$rows,32]:$work/d.npy" && same a d
+    constant u4 $rows,32 0x40400000 b
+    case_ $h/pipeline/written_again.tile:again y="f32[$rows,32]:$work/c.npy" z="f32[$rows,32]:$work/d.npy" && reduction and u32 b b d &&
+        if [ $rows -gt 16 ]; then block d c 16,0 $((rows - 16)),32 16,0; fi
+done
+
+# ---- roles by hand ----
+for depth in 1 2 3 4; do
+    for rows in 1 8 9 17 33 $(many 1000 100); do
+        make f4 $rows,64 a
+        make f4 $rows,64 b
+        case_ $h/roles/halves.tile -D halves.S=$depth a="$work/a.npy" b="$work/b.npy" y="f32[$rows,128]:$work/c.npy" &&
+            block a c 0,0 $rows,64 0,0 && block b c 0,0 $rows,64 0,64
+        make u4 $rows,64 a
+        if [ $depth -gt 1 ]; then
+            case_ $h/roles/late.tile -D late.S=$depth x="$work/a.npy" y="u32[$rows,64]:$work/b.npy" && same a b
+        fi
+    done
+done
+
+# ---- refused launches, and sizes that leave nothing to do ----
+make u2 65,250 a
+refuse_ 2 'E1124.*N = 250' examples/copy.tile src="$work/a.npy" dst="bf16[65,250]:$work/b.npy"
+make u2 64,256 a
+refuse_ 2 'E1104.*M is 64' examples/copy.tile src="$work/a.npy" dst="bf16[65,256]:$work/b.npy"
+make u1 1000 a
+refuse_ 2 'E1101.*L % 16 == 0 .L = 1000' examples/copy_bulk.tile src="$work/a.npy" dst="u8[1000]:$work/b.npy"
+make u2 130,129 a
+refuse_ 2 'E1124.*M = 130' examples/transpose.tile src="$work/a.npy" dst="bf16[129,130]:$work/b.npy"
+make f4 5,3 a
+refuse_ 2 'E0415.*pitch 12 ' examples/halo.tile x="$work/a.npy" y="f32[1,1,34,72]:$work/b.npy"
+refuse_ 2 'E1101.*TY = 2' examples/halo.tile x="$work/a.npy" y="f32[2,1,34,72]:$work/b.npy"
+make u4 4,6 a
+refuse_ 2 'E1101.*L = 6' examples/ring.tile src="$work/a.npy" out="u32[4,6]:$work/b.npy"
+make f2 9,8 a
+refuse_ 2 'E0905.*grid.x is 6' examples/broadcast.tile w="$work/a.npy" out="f16[6,9,8]:$work/b.npy"
+make u2 9,8 a
+make u2 9,8 d
+refuse_ 2 'E1101.*TN = 2' examples/gemm_io.tile A="$work/a.npy" B="$work/d.npy" oa="bf16[2,9,8]:$work/b.npy" ob="bf16[1,9,8]:$work/c.npy"
+make u4 32,32 a
+refuse_ 2 'E1101.*n >= 0' $h/pipeline/stages.tile x="$work/a.npy" y="u32[32,32]:$work/b.npy" n=-1
+refuse_ 2 'E1101.*n <= 1000' $h/pipeline/stages.tile x="$work/a.npy" y="u32[32,32]:$work/b.npy" n=99999999999
+for shape in 0,3000000000 3000000000,0; do # beyond 2^31, of nothing
+    make u2 $shape a
+    case_ examples/copy.tile src="$work/a.npy" dst="bf16[$shape]:$work/b.npy" && same a b
+    case_ examples/hand_ring.tile:hand_ring src="$work/a.npy" dst="bf16[$shape]:$work/b.npy" && same a b
+done
+make u2 128,0 a
+case_ examples/transpose.tile src="$work/a.npy" dst="bf16[0,128]:$work/b.npy"
+make u2 0,4096 a # a table without rows: every row is outside
+index 5 9 i
+case_ examples/gather_rows.tile table="$work/a.npy" idx="$work/i.npy" out="bf16[9,4096]:$work/b.npy" && gather a i b
+small f32 4,64 10 a # nowhere to add to
+index 5 4 i
+small f32 0,64 10 b
+case_ $h/reduce/scatter.tile:bulk_add x="$work/a.npy" idx="$work/i.npy" acc="$work/b.npy:$work/c.npy" && same b c
+make f4 12,64 a # what is trusted is not so: the simulator sees the two stores meet
+make f4 20,64 d
+constant i4 12 3 i
+case $device in
+sim*) refuse_ 1 'E13(15|26)' $h/rows/listed.tile:twice table="$work/a.npy" idx="$work/i.npy" to="$work/i.npy" out="$work/d.npy:$work/b.npy" ;;
+esac

@@ -1,0 +1,32 @@
+/* Arrays of reference.c and reference_sums.c. */
+#ifndef RUN_REFERENCE_H
+#define RUN_REFERENCE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define RANK 8
+typedef struct Array {
+    char type[8]; /* "<u2" */
+    int size, rank;
+    long shape[RANK];
+    size_t count;
+    unsigned char *data;
+} Array;
+
+_Noreturn void fail(const char *what, const char *path);
+Array load(const char *path);
+Array new_array(const char *type, const char *shape, const char *path); /* "f4", "3,5"; its data is not set */
+void save(const Array *a, const char *path);
+uint64_t random_bits(uint64_t *state);
+int differ(const Array *out, size_t i, const unsigned char *want); /* 1 and a line where element i is not `want` */
+int64_t integer(const Array *a, size_t i);
+
+/* ---- reference_sums.c: commands, with their arguments ---- */
+int small(char **v);
+int sum(char **v);
+int scatter_add(char **v);
+int convert(char **v);
+int reduction(char **v);
+
+#endif
