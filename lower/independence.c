@@ -188,23 +188,24 @@ static bool permutes(Lower *L, const Access *a, const Access *b, const DomBox *x
            domain_disjoint_teams(L->d, L->a, y, y, a->team, a->nteam, &unused);
 }
 
-static void check_pair(Lower *L, const Access *a, const Access *b)
+static bool check_pair(Lower *L, const Access *a, const Access *b)
 {
     DomBox x, y;
     const char *why = "";
-    if (views_disjoint(L, a->info.tensor, b->info.tensor)) return;
+    if (views_disjoint(L, a->info.tensor, b->info.tensor)) return true;
     if (comparable(a, b, &x, &y, L)) {
-        if (apart(L, a, b, &x, &y, &why)) return;
+        if (apart(L, a, b, &x, &y, &why)) return true;
         bool moved = permutes(L, a, b, &x, &y);
-        if (trusted_boxes(L, a, b, &x, &y) && apart(L, a, b, &x, &y, &why)) return;
+        if (trusted_boxes(L, a, b, &x, &y) && apart(L, a, b, &x, &y, &why)) return true;
         if (moved) {
             permuted(L, a->write ? a : b, a->write ? b : a, why);
-            return;
+            return false;
         }
     } else {
         why = "one of them goes through a reshaped view, whose elements can't be compared with the other's";
     }
     unproved(L, a->write ? a : b, a->write ? b : a, why);
+    return false;
 }
 
 static void check_scalars(Lower *L, const Access *w)
@@ -272,10 +273,10 @@ void independence_check(Lower *L)
         for (uint32_t j = i; j < L->accesses.n; j++) {
             const Access *b = &L->accesses.v[j];
             if (base_of(a->info.tensor) != base_of(b->info.tensor) || !(a->write || b->write)) continue;
+            bool teams = !a->waived && !b->waived && (a->nteam || a->pipe != b->pipe) &&
+                         !(a->reduce >= 0 && a->reduce == b->reduce); /* those commute */
+            if (teams && !check_pair(L, a, b)) continue;
             if (L->sched && a->pipe == b->pipe && a->write != b->write) check_order(L, a, b);
-            if (a->waived || b->waived || (a->nteam == 0 && a->pipe == b->pipe)) continue;
-            if (a->reduce >= 0 && a->reduce == b->reduce) continue; /* they commute */
-            check_pair(L, a, b);
         }
     }
 }
