@@ -106,6 +106,38 @@ void verify_proved(Verifier *v, const char *fmt, ...)
     va_end(ap);
 }
 
+void verify_depends(Verifier *v, const Access *from, const Access *to, bool reuse)
+{
+    if (v->certificate == NULL) return;
+    const Event *x = &v->events.v[from->start - 1], *y = &v->events.v[to->start - 1];
+    Dependence *d = NULL;
+    for (uint32_t i = 0; i < v->dependences.n && d == NULL; i++)
+        if (v->dependences.v[i].from == from->op && v->dependences.v[i].to == to->op) d = &v->dependences.v[i];
+    if (d == NULL) {
+        d = vec_add(v->arena, &v->dependences);
+        *d = (Dependence){.buf = to->at.buf, .from = from->op, .to = to->op, .reuse = reuse};
+    }
+    int64_t turns = (int64_t)y->turn - x->turn;
+    if (x->level == 0 || x->level != y->level || x->pass != y->pass || (d->counted && d->turns <= turns)) return;
+    d->counted = true;
+    d->turns = turns;
+}
+
+static void certify_dependences(Verifier *v)
+{
+    for (uint32_t i = 0; i < v->dependences.n; i++) {
+        const Dependence *d = &v->dependences.v[i];
+        const char *after = !d->counted      ? ""
+                            : d->turns == 0  ? ", in the same turn"
+                            : d->turns == 1 ? ", 1 turn later"
+                                             : arena_printf(v->arena, ", %lld turns later", (long long)d->turns);
+        verify_proved(v, d->reuse ? "%s: read by %s (%s), over before %s (%s) writes it again%s"
+                                  : "%s: written by %s (%s), arrived before %s (%s) reads it%s",
+                      v->k->bufs.v[d->buf].name, verify_op_text(v, d->from), verify_line(v, d->from),
+                      verify_op_text(v, d->to), verify_line(v, d->to), after);
+    }
+}
+
 /* ---- the kernel, prepared ---- */
 
 static void number_ops(Verifier *v)
@@ -126,6 +158,34 @@ static void number_ops(Verifier *v)
         for (uint32_t j = 0; j < b->role->ops.n; j++) {
             v->ops[b->base + j] = &b->role->ops.v[j];
             if (b->role->ops.v[j].dst) v->def[b->role->ops.v[j].dst - 1] = b->base + j;
+        }
+    }
+}
+
+static void find_operands(Verifier *v)
+{
+    v->operands = arena_array(v->arena, Operands, v->nops);
+    v->inside = arena_array(v->arena, Inside, v->nops);
+    v->group = arena_array(v->arena, uint8_t, v->nops);
+    for (uint32_t i = 0; i < v->bodies.n; i++) {
+        Body *b = &v->bodies.v[i];
+        uint32_t n = b->role->ops.n;
+        b->next = arena_array(v->arena, uint32_t, n + 1);
+        b->next[n] = n;
+        for (uint32_t j = n; j-- > 0;) {
+            const IrOp *op = &b->role->ops.v[j];
+            b->next[j] = run_pure(op) ? b->next[j + 1] : j;
+            v->group[b->base + j] = ir_op_info(op->op)->group;
+            v->operands[b->base + j] = (Operands){ir_find(op, IRK_A), ir_find(op, IRK_B), ir_find(op, IRK_COND)};
+            if (!ir_opens_block((IrOpcode)op->op)) continue;
+            uint32_t lo = UINT32_MAX, hi = 0, count = 0;
+            for (uint32_t x = j + 1; x < b->partner[j]; x++) {
+                uint32_t dst = b->role->ops.v[x].dst;
+                if (dst && dst - 1 < lo) lo = dst - 1;
+                if (dst > hi) hi = dst;
+                count += dst != 0;
+            }
+            if (hi) v->inside[b->base + j] = (Inside){lo, hi - lo, count != hi - lo};
         }
     }
 }
@@ -231,6 +291,7 @@ static void prepare(Verifier *v)
         match_blocks(v, &v->bodies.v[i]);
         lead_on(&v->bodies.v[i]);
     }
+    find_operands(v);
     v->bar_base = arena_array(v->arena, uint32_t, k->bars.n);
     v->ring = 1;
     for (uint32_t i = 0; i < k->bars.n; i++) {
@@ -243,10 +304,10 @@ static void prepare(Verifier *v)
     if (v->nslots == 0) v->nslots = 1;
     for (uint32_t i = 0; i < v->nops; i++) tensors_of(v, v->ops[i]);
     v->seen = arena_array(v->arena, uint8_t, v->nops + 1);
+    v->chosen = arena_array(v->arena, uint8_t, v->nops + 1);
     registers(v);
     period_prepare(v);
     v->told = arena_array(v->arena, uint8_t, (size_t)v->nslots * v->nranks);
-    if (v->certificate) v->dependences = arena_alloc(v->arena, (size_t)v->nops * v->nops);
 }
 
 /* ---- the proof ---- */
@@ -257,11 +318,9 @@ void verify_clear(Verifier *v)
 {
     arena_release(&v->run, v->run_mark);
     CLEAR(v->threads);
-    CLEAR(v->events);
-    CLEAR(v->phases);
-    CLEAR(v->accesses);
-    CLEAR(v->transfers);
+    v->events.n = v->phases.n = v->accesses.n = v->transfers.n = 0; /* these keep their memory */
     CLEAR(v->cells);
+    CLEAR(v->breaks);
     CLEAR(v->syncs);
     CLEAR(v->global_fences);
     CLEAR(v->shared);
@@ -295,18 +354,16 @@ static void check_graph(Verifier *v)
 
 static void try_all(Verifier *v)
 {
-    uint8_t *chosen = arena_array(v->arena, uint8_t, v->nops);
     do {
         v->again = false;
-        period_begin(v);
         run_kernel(v);
-        for (uint32_t i = 0; i < v->choices.n; i++) chosen[v->choices.v[i].op] = 1;
         if (v->again || v->failed) continue;
         check_graph(v);
         if (++v->runs > RUNS_MAX) verify_refuse(v, E0660, v->nops, "the kernel has too many trip counts to be proved");
     } while (!v->failed && (v->again || choice_next(v)));
-    if (!v->failed) period_check(v, chosen);
+    if (!v->failed) period_check(v);
     if (v->failed) return;
+    certify_dependences(v);
     verify_proved(v, "no copy is in flight at the end of the kernel");
     verify_proved(v, "%u graphs of at most %u events: all choices of trip counts and conditions that were tried",
                   v->runs, v->events_max);

@@ -42,7 +42,7 @@ Phase *barrier_open(Verifier *v, uint32_t slot)
         p->clock = verify_clock_copy(v, NULL);
         p->arrived = verify_clock_copy(v, NULL);
         vec_push(&v->run, &b->phases, p);
-        vec_push(&v->run, &v->phases, p);
+        vec_push(v->arena, &v->phases, p);
     }
     return b->phases.v[b->phases.n - 1];
 }
@@ -58,9 +58,8 @@ static Phase *completed(const Verifier *v, uint32_t slot)
 static bool ready(Verifier *v, uint32_t slot, const uint32_t *clock, uint32_t op, bool copies)
 {
     const BarSlot *b = &v->bars[slot];
-    const char *name = verify_bar_name(v, slot);
     if (b->init == 0 || !event_in(v, b->init, clock)) {
-        Diag *g = verify_refuse(v, E0653, op, "barrier %s may be used before its bar.init", name);
+        Diag *g = verify_refuse(v, E0653, op, "barrier %s may be used before its bar.init", verify_bar_name(v, slot));
         if (b->init) verify_also(v, g, v->events.v[b->init - 1].op, "the bar.init: no barrier of threads lies between");
         return false;
     }
@@ -71,8 +70,8 @@ static bool ready(Verifier *v, uint32_t slot, const uint32_t *clock, uint32_t op
         EventId f = t->init_fences.v[i];
         if (v->events.v[f - 1].pos > init->pos && event_in(v, f, clock)) return true;
     }
-    Diag *g = verify_refuse(v, E0653, op, "barrier %s is used %s without fence.mbar_init after its bar.init", name,
-                            copies ? "by an asynchronous copy" : "by another thread");
+    Diag *g = verify_refuse(v, E0653, op, "barrier %s is used %s without fence.mbar_init after its bar.init",
+                            verify_bar_name(v, slot), copies ? "by an asynchronous copy" : "by another thread");
     verify_also(v, g, init->op, "the bar.init");
     return false;
 }
@@ -152,13 +151,13 @@ bool barrier_part(Verifier *v, uint32_t slot, Part part)
 
 static void check_tx(Verifier *v, uint32_t op, const Phase *p)
 {
-    const char *name = verify_bar_name(v, p->slot);
     Form worst = p->expected && form_data(&v->f, p->expected)->hi > TX_LIMIT ? p->expected : p->delivered;
     if (p->expected == 0 || p->delivered == 0)
-        verify_refuse(v, E0660, op, "the bytes of barrier %s add up to more than can be followed", name);
+        verify_refuse(v, E0660, op, "the bytes of barrier %s add up to more than can be followed",
+                      verify_bar_name(v, p->slot));
     else if (form_data(&v->f, worst)->hi > TX_LIMIT)
-        verify_refuse(v, E0623, op, "the bytes of this phase of barrier %s reach %s; the limit is %d", name,
-                      verify_form_text(v, worst), TX_LIMIT);
+        verify_refuse(v, E0623, op, "the bytes of this phase of barrier %s reach %s; the limit is %d",
+                      verify_bar_name(v, p->slot), verify_form_text(v, worst), TX_LIMIT);
 }
 
 void barrier_deliver(Verifier *v, uint32_t slot, uint32_t op, Form bytes)

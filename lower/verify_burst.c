@@ -65,14 +65,15 @@ void access_add(Verifier *v, Access a)
     for (bool joined = true; joined;) { /* what was joined may close the gap to another one */
         joined = false;
         for (uint32_t i = v->accesses.n, n = 0; i-- > from && n < JOINS && !joined; n++) {
+            if (v->accesses.v[i].start != a.start) continue;
             Access x = v->accesses.v[i];
-            if (x.start != a.start || x.op < verify_body(v, a.op)->base || !join(v, &x, &a)) continue;
+            if (x.op < verify_body(v, a.op)->base || !join(v, &x, &a)) continue;
             joined = true;
             a = x;
             v->accesses.v[i] = v->accesses.v[--v->accesses.n];
         }
     }
-    vec_push(&v->run, &v->accesses, a);
+    vec_push(v->arena, &v->accesses, a);
 }
 
 /* ---- bytes on barriers ---- */
@@ -188,7 +189,7 @@ static bool apart(Verifier *v, const Frame *fr, uint32_t i)
         one.at.hi = turn ? form_subst(f, a.at.hi, fr->index, turn) : 0;
         if (one.at.lo == 0 || one.at.hi == 0) return false;
         if (k == 0) v->accesses.v[i] = one;
-        else vec_push(&v->run, &v->accesses, one);
+        else vec_push(v->arena, &v->accesses, one);
     }
     return true;
 }

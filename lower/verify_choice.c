@@ -1,16 +1,12 @@
-/* Which trip counts are tried. A run meets a loop bound (or the condition of an `if` with synchronisation) that is not a
- * number: what it depends on gets values, and the run starts again; all combinations are gone through as an odometer does.
- * Bounds that are a new value in each turn of a loop around follow the first one's choice in patterns that mix short and
+/* Which trip counts are tried. A run meets a loop bound that is not a number: what it depends on gets values, and the run
+ * starts again; all combinations are gone through as an odometer does. Bounds that are a new value in each turn of a loop around follow the first one's choice in patterns that mix short and
  * long. What is chosen is a linear combination of atoms without its constant, in lowest terms: every other value that
  * is the same combination, plus a constant, is then a number too, in every role and CTA.
- *
- * Not proved but sampled: of more than CONDITIONS_FULL independent conditions around synchronisation that the compiler
- * derived, only mixes are tried. With guarded copies in place of such `if`s there are none.
  */
 #include "lang/checked.h"
 #include "lower/verify_parts.h"
 
-enum { CHOICES_FULL = 3, CHOICES_MAX = 9, MIXED = 6, OFFSET_CLIP = 16, CONDITIONS_FULL = 3, CHOICES_ALL = 4096 };
+enum { CHOICES_FULL = 3, CHOICES_MAX = 9, MIXED = 6, OFFSET_CLIP = 16, CHOICES_ALL = 4096 };
 
 static int64_t gcd(int64_t a, int64_t b)
 {
@@ -114,47 +110,37 @@ static void add_value(Choice *c, int64_t k)
     if (c->n < sizeof c->value / sizeof *c->value) c->value[c->n++] = k;
 }
 
-/* Turns 0, 1, 2, S - 1, S, S + 1, 2 S + 1 of a loop around rings of S slots; fewer for those around others. */
-static void add_counts(Verifier *v, Choice *c, int64_t scale, int64_t constant, int64_t offset, bool innermost,
-                       uint32_t rank)
+/* Turns that were chosen for the loops around v->now; 2 where few were, or none. */
+static int64_t turns_around(const Verifier *v)
 {
-    int64_t S = innermost && rank < CHOICES_FULL ? (int64_t)v->ring : 1;
-    int64_t counts[] = {0, 1, 2, S - 1, S, S + 1, 2 * S + 1}, n = rank < CHOICES_FULL ? 7 : 3;
-    for (int64_t i = 0; i < n; i++) {
-        int64_t x = scale == 1 || scale == -1 ? (counts[i] - constant) * scale : counts[i];
-        add_value(c, x);
+    const Thread *t = v->now;
+    int64_t most = 2;
+    for (uint32_t i = 0; i < t->depth; i++) {
+        const Frame *fr = &t->frames[i];
+        if (v->ops[fr->op]->op == IR_LOOP && !fr->burst && v->chosen[fr->op] && fr->past > most) most = fr->past;
+        for (uint32_t j = 0; v->ops[fr->op]->op == IR_REPEAT && j < v->choices.n; j++) {
+            const Choice *c = &v->choices.v[j];
+            if (c->op == fr->op && c->value[c->at % c->n] > most) most = c->value[c->at % c->n];
+        }
+    }
+    return most;
+}
+
+/* Turns 0, 1, 2, S - 1, S, S + 1, 2 S + 1. A loop in a loop: what matters lies within 2 S + 1 of its turns, and these go
+ * through many turns of the loop around only where it has few itself. */
+static void add_counts(Verifier *v, Choice *c, int64_t scale, int64_t constant, int64_t offset, uint32_t rank)
+{
+    int64_t S = v->ring, around = turns_around(v) - 2;
+    int64_t all[] = {0, 1, 2, S - 1, S, S + 1, 2 * S + 1}, few[] = {0, 1, 2 * S + 1};
+    const int64_t *counts = rank < CHOICES_FULL ? all : few;
+    uint32_t n = rank < CHOICES_FULL ? 7 : 3;
+    for (uint32_t i = 0; i < n; i++) {
+        if (counts[i] > 1 && counts[i] * around > 2 * S) continue;
+        add_value(c, scale == 1 || scale == -1 ? (counts[i] - constant) * scale : counts[i]);
     }
     if (offset < 1 || offset > 4096) return;
     bool small = offset <= 2 * S + 1;
-    for (int64_t i = 0; i < (small ? n : 2); i++) add_value(c, offset + counts[i]);
-}
-
-static bool innermost(const Verifier *v, uint32_t op)
-{
-    const Body *b = verify_body(v, op);
-    for (uint32_t i = op - b->base + 1; i < b->partner[op - b->base]; i++)
-        if ((b->role->ops.v[i].op == IR_LOOP || b->role->ops.v[i].op == IR_REPEAT) && b->block[i] & BLOCK_EVENTS)
-            return false;
-    return true;
-}
-
-/* Synchronisation of an `if` on barriers that the compiler made. */
-static bool only_derived(const Verifier *v, uint32_t op)
-{
-    const Body *b = verify_body(v, op);
-    uint32_t end = b->partner[op - b->base];
-    if (b->role->ops.v[end].op == IR_ELSE) end = b->partner[end];
-    for (uint32_t i = op - b->base; i < end; i++) {
-        const IrArg *bar = ir_find(&b->role->ops.v[i], IRK_BAR);
-        if (bar && !v->k->bars.v[bar->id].derived) return false;
-    }
-    return true;
-}
-
-static uint32_t mixed(uint32_t run, uint32_t which)
-{
-    uint32_t h = (run * UINT32_C(0x9E3779B1)) ^ (which * UINT32_C(0x85EBCA6B));
-    return (h ^ h >> 15) >> 7 & 1;
+    for (uint32_t i = 0; i < (small ? n : 2); i++) add_value(c, offset + counts[i]);
 }
 
 void choice_add(Verifier *v, uint32_t op, Form x)
@@ -170,7 +156,12 @@ void choice_add(Verifier *v, uint32_t op, Form x)
     bool pred = d->n == 1 && atom_data(f, d->t[0].atom)->boolean;
     int64_t constant = d->k;
     scale = scale_of(d);
-    Choice c = {.op = op, .owner = UINT32_MAX};
+    Choice c = {.op = op, .owner = UINT32_MAX, .key = {op, v->now->id}};
+    const Atom *turns = d->n ? atom_data(f, d->t[0].atom) : NULL;
+    if (turns && turns->kind == ATOM_TURNS) {
+        c.key[0] = turns->a;
+        c.key[1] = turns->c;
+    }
     c.of = form_add(f, leaf, -1, form_const(f, d->k));
     if (scale != 1) { /* in lowest terms */
         Form sum = form_const(f, 0);
@@ -186,7 +177,7 @@ void choice_add(Verifier *v, uint32_t op, Form x)
     for (uint32_t i = 0; i < v->choices.n; i++) {
         const Choice *other = &v->choices.v[i];
         digits += other->owner == UINT32_MAX;
-        if (other->op != op) continue;
+        if (other->key[0] != c.key[0] || other->key[1] != c.key[1]) continue;
         if (other->owner == UINT32_MAX) c.owner = i;
         c.turn++;
     }
@@ -194,14 +185,9 @@ void choice_add(Verifier *v, uint32_t op, Form x)
         add_value(&c, 1);
         add_value(&c, 0);
     } else {
-        add_counts(v, &c, scale, constant, offset, innermost(v, op), digits);
+        add_counts(v, &c, scale, constant, offset, digits);
     }
-    if (c.owner == UINT32_MAX && pred && digits >= CONDITIONS_FULL && only_derived(v, op)) {
-        for (uint32_t i = 0; i < v->choices.n; i++)
-            if (v->choices.v[i].owner == UINT32_MAX) c.owner = i;
-        c.at = mixed(v->runs, v->choices.n);
-    } else if (c.owner !=
-               UINT32_MAX) { /* pattern: the first n choices of the owner stand for equal turns, the others mix them */
+    if (c.owner != UINT32_MAX) { /* pattern: the first n choices of the owner stand for equal turns, the others mix them */
         const Choice *o = &v->choices.v[c.owner];
         c.at = o->at < c.n ? o->at : (o->at + c.turn * 3) % c.n;
     } else if (digits == CHOICES_MAX) {

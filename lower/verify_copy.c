@@ -163,7 +163,7 @@ static void transfer(Verifier *v, const Copy *c, bool write, Phase *phase)
                   .start = c->event,
                   .phase = phase};
     t.region = c->map ? map_region(v, c->op, ir_find(o, IRK_MAP)->id) : address_region(v, address, c->bytes);
-    vec_push(&v->run, &v->transfers, t);
+    vec_push(v->arena, &v->transfers, t);
 }
 
 /* Writes at one CTA, told by its barrier. */
@@ -251,7 +251,7 @@ static void commit(Verifier *v)
     Thread *t = v->now;
     t->groups++;
     t->burst = 0;
-    for (uint32_t i = v->accesses.n; i-- > 0;) {
+    for (uint32_t i = v->accesses.n; i-- > t->stores;) {
         Access *a = &v->accesses.v[i];
         if (a->async && a->phase == NULL && a->group == 0 && mine(v, a->start)) a->group = t->groups;
     }
@@ -270,10 +270,15 @@ static void wait_groups(Verifier *v, uint32_t op)
         return;
     }
     EventId e = event_new(v, op);
-    for (uint32_t i = 0; i < v->accesses.n; i++) {
+    bool open = false;
+    for (uint32_t i = v->now->stores; i < v->accesses.n; i++) {
         Access *a = &v->accesses.v[i];
-        if (a->async && a->phase == NULL && a->end == 0 && a->group && a->group <= past && mine(v, a->start))
-            a->end = e;
+        if (!a->async || a->phase || a->end || !mine(v, a->start)) {
+            if (!open) v->now->stores = i + 1;
+            continue;
+        }
+        if (a->group && a->group <= past) a->end = e;
+        open |= a->end == 0;
     }
     for (uint32_t i = 0; full && i < v->transfers.n; i++) {
         Transfer *x = &v->transfers.v[i];

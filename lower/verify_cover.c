@@ -113,16 +113,6 @@ static void gather(Verifier *v, const Access *all, uint32_t n, const Access *rea
     }
 }
 
-static void certify(Verifier *v, const Access *w, const Access *r)
-{
-    if (v->certificate == NULL) return;
-    uint8_t *seen = &v->dependences[(size_t)w->op * v->nops + r->op];
-    if (*seen) return;
-    *seen = 1;
-    verify_proved(v, "%s: written by %s (%s), arrived before %s (%s) reads it", v->k->bufs.v[r->at.buf].name,
-                  verify_op_text(v, w->op), verify_line(v, w->op), verify_op_text(v, r->op), verify_line(v, r->op));
-}
-
 static void check_read(Verifier *v, const Access *all, uint32_t n, const Access *r, Writes *ws)
 {
     uint32_t known = v->f.known.n, facts = v->f.facts.n;
@@ -132,7 +122,7 @@ static void check_read(Verifier *v, const Access *all, uint32_t n, const Access 
     v->f.known.n = known;
     v->f.facts.n = facts;
     if (ok) {
-        for (uint32_t i = 0; i < ws->n; i++) certify(v, ws->v[i], r);
+        for (uint32_t i = 0; i < ws->n; i++) verify_depends(v, ws->v[i], r, false);
         return;
     }
     Diag *g = verify_refuse(v, E0610, r->op,

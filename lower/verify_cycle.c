@@ -9,10 +9,12 @@
 
 typedef struct Edge {
     uint32_t from, to;
+    uint32_t next; /* from the same node, + 1 */
     int64_t turns;
 } Edge;
 typedef struct Folded {
     VEC(EventId) nodes; /* any event of each */
+    VEC(uint32_t) first; /* by node: the last edge from it, + 1 */
     uint32_t *node;     /* by thread and op, + 1; 0: none */
     VEC(Edge) edges;
 } Folded;
@@ -25,6 +27,7 @@ static uint32_t node_of(Verifier *v, Folded *f, EventId e)
     uint32_t *n = &f->node[(size_t)thread * (v->nops + 1) + x->op];
     if (*n == 0) {
         vec_push(&v->run, &f->nodes, e);
+        vec_push(&v->run, &f->first, 0);
         *n = f->nodes.n;
     }
     return *n - 1;
@@ -36,14 +39,16 @@ static void add_edge(Verifier *v, Folded *f, EventId a, EventId b)
     if (x->level == 0 || x->level != y->level || x->pass != y->pass) return;
     if (x->thread == y->thread && x->loop != y->loop) return;
     if (x->op == y->op && x->turn == y->turn) return; /* before and after a barrier of threads: one node */
-    Edge e = {node_of(v, f, a), node_of(v, f, b), (int64_t)y->turn - x->turn};
-    for (uint32_t i = f->edges.n; i-- > 0;) {
-        Edge *o = &f->edges.v[i];
-        if (o->from != e.from || o->to != e.to) continue;
+    Edge e = {.from = node_of(v, f, a), .to = node_of(v, f, b), .turns = (int64_t)y->turn - x->turn};
+    for (uint32_t i = f->first.v[e.from]; i; i = f->edges.v[i - 1].next) {
+        Edge *o = &f->edges.v[i - 1];
+        if (o->to != e.to) continue;
         if (e.turns < o->turns) o->turns = e.turns;
         return;
     }
+    e.next = f->first.v[e.from];
     vec_push(&v->run, &f->edges, e);
+    f->first.v[e.from] = f->edges.n;
 }
 
 static void fold(Verifier *v, Folded *f)

@@ -34,7 +34,7 @@ EventId event_new(Verifier *v, uint32_t op)
         e.pass = fr->pass;
         e.turn = (uint32_t)fr->at;
     }
-    vec_push(&v->run, &v->events, e);
+    vec_push(v->arena, &v->events, e);
     t->last = v->events.n;
     t->burst = 0;
     return t->last;

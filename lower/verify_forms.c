@@ -110,15 +110,22 @@ static Form intern(Forms *f, const Lin *l)
     return f->forms.n;
 }
 
-Form form_const(Forms *f, int64_t k)
+Form form_const_new(Forms *f, int64_t k)
 {
-    Lin l = {.k = k};
-    return intern(f, &l);
+    Lin l;
+    l.k = k;
+    l.n = 0;
+    Form x = intern(f, &l);
+    if (k >= 0 && k < FORM_SMALL) f->small[k] = x;
+    return x;
 }
 
 static Form form_of_atom(Forms *f, uint32_t atom)
 {
-    Lin l = {.n = 1, .t = {{1, atom}}};
+    Lin l;
+    l.k = 0;
+    l.n = 1;
+    l.t[0] = (FormTerm){1, atom};
     return intern(f, &l);
 }
 
@@ -166,21 +173,13 @@ static bool lin_add(const Forms *f, Lin *l, int64_t c, Form y)
 Form form_add(Forms *f, Form x, int64_t c, Form y)
 {
     if (x == 0 || y == 0) return 0;
+    const FormData *dx = form_data(f, x), *dy = form_data(f, y);
+    int64_t k;
+    if (dx->n + dy->n == 0) return mul_s64(c, dy->k, &k) && add_s64(dx->k, k, &k) ? form_const(f, k) : 0;
+    if (dy->n + (uint64_t)dy->k == 0) return x;
     Lin l;
     lin_of(f, x, &l);
     return lin_add(f, &l, c, y) ? intern(f, &l) : 0;
-}
-
-bool form_is_const(const Forms *f, Form x, int64_t *k)
-{
-    if (x == 0 || form_data(f, x)->n) return false;
-    *k = form_data(f, x)->k;
-    return true;
-}
-
-bool form_is(const Forms *f, Form x, int64_t k)
-{
-    return x && form_data(f, x)->n == 0 && form_data(f, x)->k == k;
 }
 
 bool form_uses(const Forms *f, Form x, uint32_t atom)
@@ -195,7 +194,9 @@ Form form_subst(Forms *f, Form x, uint32_t atom, Form y)
 {
     if (x == 0 || y == 0) return 0;
     const FormData *d = form_data(f, x);
-    Lin l = {.k = d->k};
+    Lin l;
+    l.k = d->k;
+    l.n = 0;
     uint32_t depth = atom_data(f, atom)->depth;
     for (uint32_t i = 0; i < d->n; i++) {
         if (d->t[i].atom == atom) {
@@ -271,7 +272,9 @@ static Form guard_by(Forms *f, uint32_t p, Form x)
         const Atom *h = atom_data(f, head);
         if (h->kind == ATOM_GT0 && h->a == whole && positive) continue;
         const FormData *d = form_data(f, x);
-        Lin l = {0};
+        Lin l;
+        l.k = 0;
+        l.n = 0;
         if (d->k) lin_add_term(&l, d->k, head);
         for (uint32_t i = 0; i < d->n; i++) {
             uint32_t both = product(f, head, d->t[i].atom);
@@ -286,6 +289,7 @@ Form form_guard(Forms *f, Form pred, Form x)
 {
     if (pred == 0 || x == 0) return 0;
     const FormData *p = form_data(f, pred);
+    if (p->n == 0 && p->k == 1) return x;
     Form sum = form_add(f, form_const(f, 0), p->k, x);
     for (uint32_t i = 0; i < p->n && sum; i++) {
         if (!atom_data(f, p->t[i].atom)->boolean) return 0;
@@ -324,11 +328,12 @@ static uint32_t simplify_atom(Forms *f, uint32_t atom)
     return rest == UINT32_MAX ? a.a : product(f, a.a, rest);
 }
 
-Form form_simplify(Forms *f, Form x)
+Form form_simplify_atoms(Forms *f, Form x)
 {
-    if (x == 0 || f->known.n == 0) return x;
     FormData *d = f->forms.v[x - 1];
-    Lin l = {.k = d->k};
+    Lin l;
+    l.k = d->k;
+    l.n = 0;
     for (uint32_t i = 0; i < d->n; i++) {
         uint32_t atom = simplify_atom(f, d->t[i].atom);
         bool ok = atom == UINT32_MAX ? add_s64(l.k, d->t[i].c, &l.k) : atom == 0 || lin_add_term(&l, d->t[i].c, atom);
@@ -402,6 +407,7 @@ bool form_le(Forms *f, Form x, Form y)
 {
     if (x == 0 || y == 0) return false;
     const FormData *a = form_data(f, x), *b = form_data(f, y);
+    if (a->n + b->n == 0) return a->k <= b->k;
     if (x == y || (a->hi <= b->lo && a->hi != INT64_MAX && b->lo != INT64_MIN)) return true;
     if (a->lo > b->hi && a->lo != INT64_MIN && b->hi != INT64_MAX) return false;
     return nonneg(f, form_add(f, y, -1, x), FUEL, true);

@@ -57,7 +57,6 @@ static bool fence_between(const Verifier *v, EventId a, EventId b)
 static void load_after_store(Verifier *v, const Transfer *s, const Transfer *l)
 {
     if (s->full && event_before(v, s->full, l->start)) {
-        if (fence_between(v, s->full, l->start)) return;
         Diag *g = verify_refuse(
             v, E0654, l->op,
             "this copy reads global memory written by a finished store, with no fence.async global in between");
@@ -69,24 +68,26 @@ static void load_after_store(Verifier *v, const Transfer *s, const Transfer *l)
                 s->group ? "the store, not waited for with grp.wait full" : "the store, not even committed to a group");
 }
 
-static void check_transfers(Verifier *v, const Transfer *a, const Transfer *b) /* a begins first */
+/* a begins first. Order is looked at before places: it is cheaper. */
+static void check_transfers(Verifier *v, const Transfer *a, const Transfer *b)
 {
-    if ((a->tensors & b->tensors) == 0 || !(a->write || b->write) || disjoint(v, a->region, b->region)) return;
-    if (a->write && !b->write) {
-        load_after_store(v, a, b);
-    } else if (!a->write) {
-        if (a->phase && phase_before(v, a->phase, b->start)) return;
-        Diag *g = verify_refuse(v, E0661, b->op,
-                                "this store writes global memory that a load in flight may still read");
-        verify_also(v, g, a->op, "the load");
-    } else {
-        if (a->any_order || b->any_order || same_reduction(v, a, b) || !collide(v, a->region, b->region)) return;
-        if (a->full && event_before(v, a->full, b->start)) return;
+    bool over = a->write ? a->full && event_before(v, a->full, b->start) : a->phase && phase_before(v, a->phase, b->start);
+    if (over && (!a->write || b->write || fence_between(v, a->full, b->start))) return;
+    if (a->write && b->write) {
+        if (a->any_order || b->any_order || !collide(v, a->region, b->region)) return;
         Diag *g = verify_refuse(
             v, E0661, b->op,
             "this store writes the place that another store in flight writes: which comes last is open");
         verify_also(v, g, a->op, "the other store, not waited for with grp.wait full");
+        return;
     }
+    if (disjoint(v, a->region, b->region)) return;
+    if (a->write) {
+        load_after_store(v, a, b);
+        return;
+    }
+    Diag *g = verify_refuse(v, E0661, b->op, "this store writes global memory that a load in flight may still read");
+    verify_also(v, g, a->op, "the load");
 }
 
 void check_global(Verifier *v)
@@ -94,6 +95,8 @@ void check_global(Verifier *v)
     for (uint32_t i = 0; i < v->transfers.n; i++) {
         for (uint32_t j = 0; j < i && !v->failed; j++) {
             const Transfer *a = &v->transfers.v[j], *b = &v->transfers.v[i];
+            if ((a->tensors & b->tensors) == 0 || !(a->write || b->write)) continue;
+            if (a->reduce && b->reduce && same_reduction(v, a, b)) continue;
             bool back = event_before(v, b->start, a->start) && b->start != a->start;
             check_transfers(v, back ? b : a, back ? a : b);
         }

@@ -26,7 +26,7 @@ typedef struct FormTerm {
     int64_t c;
     uint32_t atom;
 } FormTerm;
-enum { FORM_TERMS = 8 };
+enum { FORM_TERMS = 8, FORM_SMALL = 64 };
 typedef struct FormData {
     int64_t k, lo, hi; /* lo .. hi: bounds; INT64_MIN, INT64_MAX: none */
     uint32_t hash;
@@ -43,7 +43,7 @@ typedef enum AtomKind {
     ATOM_LOAD,  /* element of tensor a at byte b, read where c holds: tensors read as scalars are not written */
     ATOM_INDEX, /* of a loop over copies from a below b */
     ATOM_SUM,   /* of form a over the turns of a loop over copies from b below c */
-    ATOM_TURNS, /* of repeat a, at its b-th time */
+    ATOM_TURNS, /* of a repeat, at its b-th time, until thread c leaves it by break a; or of all repeats that end together */
     ATOM_GT0,   /* pred: form a is above 0 */
     ATOM_EQ0,   /* pred: form a is 0 */
     ATOM_PROD,  /* pred atom a times atom b, a < b; sub: how many preds in all stand in front */
@@ -69,6 +69,7 @@ typedef struct Forms {
     Form *form_slots;
     uint32_t *atom_slots;
     uint32_t form_mask, atom_mask;
+    Form small[FORM_SMALL]; /* constants from 0, once made */
     VEC(Known) known;
     VEC(Form) facts;  /* forms that are >= 0 where we are */
     const Form *sreg; /* by IrReg: where we are */
@@ -85,7 +86,11 @@ static inline const Atom *atom_data(const Forms *f, uint32_t x)
 {
     return &f->atoms.v[x - 1];
 }
-Form form_const(Forms *f, int64_t k);
+Form form_const_new(Forms *f, int64_t k);
+static inline Form form_const(Forms *f, int64_t k)
+{
+    return k >= 0 && k < FORM_SMALL && f->small[k] ? f->small[k] : form_const_new(f, k);
+}
 Form form_atom(Forms *f, Atom a); /* depth and bounds of a as given; a known atom keeps its own */
 /* 0 if the result is no form: too long, or coefficients too large. */
 Form form_add(Forms *f, Form x, int64_t c, Form y);  /* x + c * y */
@@ -93,10 +98,22 @@ Form form_guard(Forms *f, Form pred, Form x);        /* pred * x */
 Form form_pick(Forms *f, Form pred, Form x, Form y); /* pred ? x : y, with the bounds of x and y; 0 if one is 0 */
 Form form_not(Forms *f, Form pred);
 Form form_subst(Forms *f, Form x, uint32_t atom, Form y); /* 0 if the atom may stand inside another one */
-bool form_is_const(const Forms *f, Form x, int64_t *k);
-bool form_is(const Forms *f, Form x, int64_t k);
+static inline bool form_is_const(const Forms *f, Form x, int64_t *k)
+{
+    if (x == 0 || form_data(f, x)->n) return false;
+    *k = form_data(f, x)->k;
+    return true;
+}
+static inline bool form_is(const Forms *f, Form x, int64_t k)
+{
+    return x && form_data(f, x)->n == 0 && form_data(f, x)->k == k;
+}
 /* x with the known preds put in. */
-Form form_simplify(Forms *f, Form x);
+Form form_simplify_atoms(Forms *f, Form x);
+static inline Form form_simplify(Forms *f, Form x)
+{
+    return x == 0 || f->known.n == 0 || form_data(f, x)->n == 0 ? x : form_simplify_atoms(f, x);
+}
 /* Where pred holds, these atoms have these values: adds to known and facts. */
 void form_assume(Forms *f, Form pred);
 /* Whether x >= 0 is certain. */
@@ -111,11 +128,19 @@ enum {
     BLOCK_EVENTS = 1, /* synchronisation in it: unrolled */
     BLOCK_COPIES = 2
 };
+typedef struct Operands { /* of a scalar op; NULL: none */
+    const IrArg *a, *b, *cond;
+} Operands;
+typedef struct Inside { /* the values that a block defines: from the lowest to the highest */
+    uint32_t first, n;
+    bool others; /* also other blocks' */
+} Inside;
 typedef struct Body {
     const IrRole *role;
     uint32_t base;     /* ops are numbered through all bodies: this one's first */
     uint32_t *partner; /* by op that opens a block: its else or end; by those: what they close */
     uint8_t *block;    /* by op that opens a block */
+    uint32_t *next;    /* by op: itself, or the first behind it that is not worked out when needed */
 } Body;
 
 /* ---- what happens ---- */
@@ -189,7 +214,7 @@ typedef struct Cell { /* what st.shared and st.async have left for ld.shared */
 
 typedef struct Frame {
     uint32_t op;
-    int64_t at, past; /* unrolled: this turn, and the first one that is none; repeat: turns in all */
+    int64_t at, past; /* unrolled: this turn, and the first one that is none; repeat: this turn alone */
     bool burst;       /* a loop over copies: its body is passed once */
     Form first, end;  /* its bounds */
     uint32_t index;   /* its atom */
@@ -205,6 +230,12 @@ typedef struct Sum { /* bytes of copies not yet counted on their barrier */
     bool certain;
     uint32_t op;
 } Sum;
+typedef struct Dependence { /* of the certificate */
+    uint32_t buf, from, to; /* op `from` is over before op `to` */
+    bool reuse;             /* what is read is written again; otherwise: what is written is read */
+    bool counted;
+    int64_t turns; /* fewest between them */
+} Dependence;
 typedef enum Block { RUNS, WAITS_PHASE, WAITS_SYNC, WAITS_CLUSTER, ENDED } Block;
 
 typedef struct Thread {
@@ -226,6 +257,7 @@ typedef struct Thread {
     EventId last, burst; /* burst: the event of copies with nothing in between, 0: none */
     VEC(Sum) sums;
     uint32_t groups;          /* committed */
+    uint32_t stores;          /* accesses before this one are none of its stores, or over */
     uint32_t *times;          /* by op: loops entered */
     uint32_t arrived, waited; /* on the cluster's barrier */
     VEC(EventId) async_fences, init_fences;
@@ -233,7 +265,7 @@ typedef struct Thread {
 
 typedef struct SyncPoint {   /* one use of cta.sync or warp.sync */
     uint32_t rank, id, role; /* role UINT32_MAX: all of the CTA */
-    uint32_t arrived, left;
+    uint32_t members, arrived;
     uint32_t *clock;
     uint32_t op;
 } SyncPoint;
@@ -242,11 +274,18 @@ typedef struct Shared {
     uint32_t act, n; /* how many of the role's threads have done it */
 } Shared;
 
+typedef struct Break { /* a condition that run time decides ends a repeat, or not */
+    uint32_t pass;
+    int64_t turn;
+    uint32_t atom;
+} Break;
+
 typedef struct Choice {
     Form of; /* normal form, without constant */
     int64_t value[20];
     uint32_t n, at;
     uint32_t op;    /* the loop */
+    uint32_t key[2]; /* choices that are made again and again in turns around have the same */
     uint32_t owner; /* choice that this one follows, UINT32_MAX: none */
     uint32_t turn;  /* how many of the owner's came before */
 } Choice;
@@ -260,6 +299,9 @@ typedef struct Verifier {
     Forms f;
     VEC(Body) bodies; /* init, roles, exit */
     const IrOp **ops; /* by number */
+    uint8_t *group;       /* by number: IrGroup */
+    Operands *operands;   /* by number */
+    Inside *inside;       /* by number, of what opens a block */
     uint32_t nops, nvalues;
     uint32_t *def;           /* by value: its op */
     uint32_t nranks, nslots; /* slots: of one CTA */
@@ -270,6 +312,8 @@ typedef struct Verifier {
 
     VEC(Choice) choices;
     uint8_t *seen;      /* by op: how its guard or condition came out */
+    uint8_t *chosen;    /* by op: loops whose trip count is a choice, or made from one */
+    bool split;         /* repeats end each at its own time */
     bool again, failed; /* again: a choice was added, or found to need more values */
     uint64_t budget;    /* steps that may still be done */
 
@@ -283,6 +327,7 @@ typedef struct Verifier {
     VEC(Access) accesses;
     VEC(Transfer) transfers;
     VEC(Cell) cells;
+    VEC(Break) breaks;
     VEC(SyncPoint) syncs;
     VEC(EventId) global_fences;
     VEC(Shared) shared;
@@ -290,7 +335,8 @@ typedef struct Verifier {
     VEC(uint32_t *) cluster; /* clocks of its barrier's phases */
     VEC(uint32_t) cluster_arrived;
     uint32_t runs, events_max;
-    uint8_t *dependences, *told; /* by pair of ops, by barrier slot: printed in the certificate */
+    VEC(Dependence) dependences; /* printed in the certificate */
+    uint8_t *told;               /* by barrier slot: printed, too */
     struct Period *period;       /* verify_period.c */
 } Verifier;
 
@@ -312,6 +358,7 @@ __attribute__((format(printf, 2, 3)))
 #endif
 void verify_proved(Verifier *v, const char *fmt, ...);
 const char *verify_line(Verifier *v, uint32_t op);
+void verify_depends(Verifier *v, const Access *from, const Access *to, bool reuse); /* for the certificate */
 static inline bool verify_stopped(const Verifier *v)
 {
     return v->failed || v->again;
@@ -328,6 +375,7 @@ bool choice_next(Verifier *v); /* false: all have been tried */
 
 /* verify_run.c */
 void run_kernel(Verifier *v); /* one unrolling */
+bool run_pure(const IrOp *op); /* its value is worked out when needed */
 Form run_value(Verifier *v, const IrArg *arg);
 bool run_by_trip(const Verifier *v, const IrArg *arg);
 /* The value if it is a number; otherwise refused. */
@@ -403,6 +451,6 @@ void check_cycles(Verifier *v);
 void period_prepare(Verifier *v);
 void period_turn(Verifier *v, const Frame *fr);        /* v->now begins a turn */
 void period_begin(Verifier *v);                        /* a run */
-void period_check(Verifier *v, const uint8_t *chosen); /* after all runs; by op: loops whose trip count was chosen */
+void period_check(Verifier *v);                        /* after all runs */
 
 #endif

@@ -2,7 +2,8 @@
  *
  * Tried are 0, 1, 2, S - 1, S, S + 1 and 2 S + 1 turns, S the most slots of a ring. What makes longer loops nothing new:
  * - Slots and parities are periodic. They are made from variables that the turns set and from the loop's index. A
- *   variable's next value depends on such variables alone (or on the index modulo a constant). Those that are made from
+ *   variable's next value depends on such variables alone (or on the index modulo a constant that comes round within
+ *   2 S turns). Those that are made from
  *   each other are a circle; in a run each circle comes back to values that it had, so it goes round for ever. Index and parity meet only under % or & by a constant;
  *   an index that is a slot as it is would leave the ring in the longer runs and was refused there.
  * - A condition on an index that steers synchronisation or copies was seen to hold and to fail. It compares a turn with
@@ -16,27 +17,50 @@
  */
 #include <string.h>
 
+#include "lang/checked.h"
 #include "lower/verify_parts.h"
 
 typedef struct Start { /* of a loop, by a thread: what variables held at its first turn */
-    uint32_t thread, op;
     Form *vars;
+    uint64_t returned; /* circles whose variables came back */
 } Start;
+typedef struct Seen { /* a value, on the way from an operand */
+    uint32_t root;
+    uint8_t how;
+    int64_t turns;
+} Seen;
 struct Period {
-    uint8_t *relevant;       /* by variable: slots, parities or conditions of synchronisation depend on it */
-    uint8_t *seen;           /* by value and way of use */
-    uint8_t *circle;         /* by relevant variable: those that are made from each other go round together */
-    uint64_t *sets;          /* by op that opens a loop: circles with a variable that it sets */
-    uint64_t *returned;      /* by op: circles whose variables came back */
-    uint8_t *far;            /* by op: the loop ran 2 S turns or more */
-    VEC(Start) starts;
-    uint32_t raw; /* op that uses an index as it is where that is not periodic, + 1 */
+    uint8_t *relevant; /* by variable: slots, parities or conditions of synchronisation depend on it */
+    Seen *seen;        /* by value */
+    uint32_t root, roots;
+    int64_t joint;   /* turns after which all that the operand was made from comes round */
+    uint8_t *circle; /* by relevant variable: those that are made from each other go round together */
+    uint64_t *sets;  /* by op that opens a loop: circles with a variable that it sets */
+    uint8_t *stray;  /* by op: a circle did not come back within 2 S turns */
+    uint32_t *loop;  /* by op: loops that set relevant variables are numbered from 1 */
+    uint32_t loops;
+    Start *starts; /* by thread and loop */
+    uint32_t raw;  /* op that uses an index as it is where that is not periodic, + 1 */
 };
 
 enum { CIRCLES = 64 };
-enum Use { USE_PLAIN = 1, USE_BOUNDED = 2, USE_FREE = 4 }; /* free: only variables matter */
+/* How an index gets into a value: as it is, through % or & by a constant, as a slot (as it is it leaves the ring, so
+ * the runs see it), in a condition (both ways have to come up in the runs). */
+enum Use { USE_PLAIN = 1, USE_BOUNDED = 2, USE_SLOT = 4, USE_GUARD = 8 };
 
-static void use(Verifier *v, uint32_t at, const IrArg *arg, enum Use how);
+static void use(Verifier *v, uint32_t at, const IrArg *arg, enum Use how, int64_t turns);
+
+static void use_root(Verifier *v, uint32_t at, const IrArg *arg, enum Use how)
+{
+    struct Period *p = v->period;
+    uint32_t root = p->root;
+    int64_t joint = p->joint;
+    p->root = ++p->roots;
+    p->joint = 1;
+    use(v, at, arg, how, 0);
+    p->root = root;
+    p->joint = joint;
+}
 
 static void use_variable(Verifier *v, uint32_t var)
 {
@@ -46,34 +70,67 @@ static void use_variable(Verifier *v, uint32_t var)
     for (uint32_t i = 0; i < v->nops; i++) {
         const IrOp *op = v->ops[i];
         if ((op->op != IR_SET && op->op != IR_VAR) || ir_find(op, IRK_VAR)->id != var) continue;
-        use(v, i, ir_find(op, IRK_A), USE_PLAIN);
-        if (op->guard) use(v, i, &(IrArg){.kind = IRA_VAL, .id = op->guard}, USE_PLAIN);
+        use_root(v, i, ir_find(op, IRK_A), USE_PLAIN);
+        if (op->guard) use_root(v, i, &(IrArg){.kind = IRA_VAL, .id = op->guard}, USE_PLAIN);
     }
 }
 
-static void use(Verifier *v, uint32_t at, const IrArg *arg, enum Use how)
+/* An index: with what it meets in the same operand it has to come round within the turns that the runs have. */
+static void use_index(Verifier *v, uint32_t at, uint32_t loop, enum Use how, int64_t turns)
 {
     struct Period *p = v->period;
-    if (arg == NULL || arg->kind != IRA_VAL || p->seen[arg->id - 1] & how) return;
-    p->seen[arg->id - 1] |= (uint8_t)how;
-    const IrOp *op = v->ops[v->def[arg->id - 1]];
+    const IrOp *op = v->ops[loop];
+    const Body *b = verify_body(v, loop);
+    bool counted = op->op == IR_LANES || (ir_find(op, IRK_A)->kind == IRA_IMM && ir_find(op, IRK_B)->kind == IRA_IMM);
+    if (counted || !(b->block[loop - b->base] & BLOCK_EVENTS)) return;
+    if (how == USE_BOUNDED) {
+        int64_t x = p->joint, y = turns;
+        while (y) {
+            int64_t r = x % y;
+            x = y;
+            y = r;
+        }
+        if (!mul_s64(p->joint / x, turns, &p->joint)) p->joint = INT64_MAX;
+    }
+    if (how == USE_PLAIN || (how == USE_BOUNDED && p->joint > 2 * (int64_t)v->ring)) p->raw = at + 1;
+}
+
+/* turns: after which the value that is made from this one comes round. */
+static void use(Verifier *v, uint32_t at, const IrArg *arg, enum Use how, int64_t turns)
+{
+    struct Period *p = v->period;
+    if (arg == NULL || arg->kind != IRA_VAL) return;
+    Seen *s = &p->seen[arg->id - 1];
+    if (s->root != p->root) *s = (Seen){.root = p->root};
+    if (s->how & how && s->turns >= turns) return;
+    s->how |= (uint8_t)how;
+    if (turns > s->turns) s->turns = turns;
+    uint32_t index = v->def[arg->id - 1];
+    const IrOp *op = v->ops[index];
     if (op->op == IR_GET) use_variable(v, ir_find(op, IRK_VAR)->id);
-    if (op->op == IR_LOOP) {
-        uint32_t loop = v->def[arg->id - 1];
-        const Body *b = verify_body(v, loop);
-        bool counted = ir_find(op, IRK_A)->kind == IRA_IMM && ir_find(op, IRK_B)->kind == IRA_IMM;
-        if (how == USE_PLAIN && !counted && b->block[loop - b->base] & BLOCK_EVENTS) p->raw = at + 1;
+    if (op->op == IR_LOOP || op->op == IR_LANES) {
+        use_index(v, at, index, how, turns);
         return;
     }
-    const IrArg *a = ir_find(op, IRK_A), *b = ir_find(op, IRK_B), *c = ir_find(op, IRK_COND);
-    bool constant = b && (b->kind == IRA_IMM || v->ops[v->def[b->id - 1]]->op == IR_CONST);
+    const IrArg *a = ir_find(op, IRK_A), *b = ir_find(op, IRK_B);
+    const IrOp *by = b && b->kind == IRA_VAL ? v->ops[v->def[b->id - 1]] : NULL;
+    bool constant = b && (b->kind == IRA_IMM || (by && by->op == IR_CONST));
+    int64_t k = b == NULL ? 0 : b->kind == IRA_IMM ? b->imm : constant ? ir_find(by, IRK_A)->imm : 0;
     enum Use in = how;
-    if ((op->op == IR_MOD || op->op == IR_AND) && constant && how == USE_PLAIN) in = USE_BOUNDED;
-    if ((op->op == IR_CMP || op->op == IR_MIN || op->op == IR_MAX || op->op == IR_SEL) && how == USE_BOUNDED)
-        in = USE_PLAIN;
-    use(v, at, a, in);
-    use(v, at, b, in);
-    use(v, at, c, how == USE_FREE ? USE_FREE : USE_PLAIN);
+    if ((op->op == IR_MOD && constant && k > 0) || (op->op == IR_AND && constant && k >= 0 && k < INT32_MAX)) {
+        in = USE_BOUNDED;
+        turns = op->op == IR_MOD ? k : k + 1;
+    } else if (how == USE_BOUNDED && (op->op == IR_DIV || op->op == IR_SHR)) {
+        int64_t d = op->op == IR_DIV ? k : k >= 0 && k < 31 ? INT64_C(1) << k : 0;
+        if (d <= 0 || !mul_s64(turns, d, &turns)) in = USE_PLAIN;
+    } else if (how == USE_BOUNDED || how == USE_SLOT) {
+        bool linear = op->op == IR_ADD || op->op == IR_SUB || op->op == IR_MUL || op->op == IR_CVT || op->op == IR_SHL;
+        if (!linear && op->op != IR_XOR && op->op != IR_GET) in = USE_PLAIN;
+        if (op->op == IR_XOR && how == USE_SLOT) in = USE_PLAIN;
+    }
+    use(v, at, a, in, turns);
+    use(v, at, b, in, turns);
+    use(v, at, ir_find(op, IRK_COND), how == USE_GUARD ? USE_GUARD : USE_PLAIN, 0);
 }
 
 static void use_operands(Verifier *v, uint32_t i)
@@ -83,13 +140,11 @@ static void use_operands(Verifier *v, uint32_t i)
     bool sync = group == IRG_BARRIER || group == IRG_COPY || group == IRG_THREAD;
     for (uint32_t j = 0; sync && j < op->nargs; j++) {
         const IrArg *a = &op->args[j];
-        if (a->key == IRK_SLOT) use(v, i, a, USE_FREE);
-        if (a->key == IRK_PHASE || a->key == IRK_RANK || a->key == IRK_MASK) use(v, i, a, USE_PLAIN);
+        if (a->key == IRK_SLOT) use_root(v, i, a, USE_SLOT);
+        if (a->key == IRK_PHASE || a->key == IRK_RANK || a->key == IRK_MASK) use_root(v, i, a, USE_PLAIN);
     }
     if (op->guard && ((sync && group != IRG_COPY) || group == IRG_GROUP || group == IRG_FENCE || group == IRG_SYNC))
-        use(v, i, &(IrArg){.kind = IRA_VAL, .id = op->guard}, USE_FREE);
-    const Body *b = verify_body(v, i);
-    if (op->op == IR_IF && b->block[i - b->base] & BLOCK_EVENTS) use(v, i, ir_find(op, IRK_COND), USE_FREE);
+        use_root(v, i, &(IrArg){.kind = IRA_VAL, .id = op->guard}, USE_GUARD);
 }
 
 /* ---- circles: variables that are made from each other ---- */
@@ -141,11 +196,11 @@ void period_prepare(Verifier *v)
 {
     struct Period *p = v->period = arena_new(v->arena, struct Period);
     p->relevant = arena_array(v->arena, uint8_t, v->k->vars.n);
-    p->seen = arena_array(v->arena, uint8_t, v->nvalues);
+    p->seen = arena_array(v->arena, Seen, v->nvalues);
     p->circle = arena_array(v->arena, uint8_t, v->k->vars.n);
     p->sets = arena_array(v->arena, uint64_t, v->nops);
-    p->returned = arena_array(v->arena, uint64_t, v->nops);
-    p->far = arena_array(v->arena, uint8_t, v->nops);
+    p->stray = arena_array(v->arena, uint8_t, v->nops);
+    p->loop = arena_array(v->arena, uint32_t, v->nops);
     for (uint32_t i = 0; i < v->nops; i++) use_operands(v, i);
     find_circles(v);
     for (uint32_t i = 0; i < v->nops; i++) {
@@ -156,17 +211,8 @@ void period_prepare(Verifier *v)
             uint32_t var = op->op == IR_SET ? ir_find(op, IRK_VAR)->id : 0;
             if (op->op == IR_SET && p->relevant[var]) p->sets[i] |= UINT64_C(1) << p->circle[var];
         }
+        if (p->sets[i]) p->loop[i] = ++p->loops;
     }
-}
-
-static Start *start_of(Verifier *v, uint32_t op)
-{
-    struct Period *p = v->period;
-    for (uint32_t i = 0; i < p->starts.n; i++)
-        if (p->starts.v[i].thread == v->now->id && p->starts.v[i].op == op) return &p->starts.v[i];
-    Start *s = vec_add(&v->run, &p->starts);
-    *s = (Start){v->now->id, op, arena_array(&v->run, Form, v->k->vars.n)};
-    return s;
 }
 
 /* Sums over the turns that neither slots nor parities are made from stand for any value: longer loops reach more. */
@@ -185,36 +231,52 @@ static void forget_sums(Verifier *v, uint32_t loop)
     }
 }
 
+/* Loops within this one take different numbers of turns, so its own need not come round. Runs in which they take the
+ * same number are judged. */
+static bool uneven(const Verifier *v, uint32_t loop)
+{
+    for (uint32_t i = 0; i < v->choices.n; i++) {
+        const Choice *c = &v->choices.v[i], *owner = c->owner == UINT32_MAX ? NULL : &v->choices.v[c->owner];
+        if (owner && owner->at >= owner->n && owner->op != loop) return true;
+    }
+    return false;
+}
+
 void period_turn(Verifier *v, const Frame *fr)
 {
     struct Period *p = v->period;
     if (fr->at > 0) forget_sums(v, fr->op);
-    uint64_t open = p->sets[fr->op] & ~p->returned[fr->op], moved = 0;
-    if (open == 0) return;
-    Start *s = start_of(v, fr->op);
-    for (uint32_t i = 0; i < v->k->vars.n; i++) {
-        if (!p->relevant[i]) continue;
-        if (fr->at == 0) s->vars[i] = v->now->vars[i];
-        else if (s->vars[i] != v->now->vars[i]) moved |= UINT64_C(1) << p->circle[i];
+    uint32_t loop = p->loop[fr->op], n = v->k->vars.n;
+    if (loop == 0) return;
+    Start *s = &p->starts[v->now->id * p->loops + loop - 1];
+    uint64_t sets = p->sets[fr->op], moved = 0;
+    if (fr->at == 0) {
+        if (s->vars == NULL) s->vars = arena_array(&v->run, Form, n);
+        if (n) memcpy(s->vars, v->now->vars, n * sizeof *s->vars);
+        s->returned = 0;
+        return;
     }
-    if (fr->at > 0) p->returned[fr->op] |= open & ~moved;
-    if (fr->at >= 2 * (int64_t)v->ring) p->far[fr->op] = 1;
+    if ((sets & ~s->returned) == 0) return;
+    for (uint32_t i = 0; i < n; i++)
+        if (p->relevant[i] && s->vars[i] != v->now->vars[i]) moved |= UINT64_C(1) << p->circle[i];
+    s->returned |= sets & ~moved;
+    if (fr->at == 2 * (int64_t)v->ring && sets & ~s->returned && !uneven(v, fr->op)) p->stray[fr->op] = 1;
 }
 
 void period_begin(Verifier *v)
 {
-    memset(&v->period->starts, 0, sizeof v->period->starts);
+    v->period->starts = arena_array(&v->run, Start, (size_t)v->threads.n * v->period->loops);
 }
 
-void period_check(Verifier *v, const uint8_t *chosen)
+void period_check(Verifier *v)
 {
     const struct Period *p = v->period;
     if (p->raw) {
-        verify_refuse(v, E0660, p->raw - 1, "a parity or CTA that depends on a loop's index otherwise than by %% or &");
+        verify_refuse(v, E0660, p->raw - 1, "a slot, parity or CTA that depends on a loop's index otherwise than by %% or & of a small number");
         return;
     }
     for (uint32_t i = 0; i < v->nops && !v->failed; i++) {
-        if (chosen[i] && p->sets[i] & ~p->returned[i] && p->far[i])
+        if (v->chosen[i] && p->stray[i])
             verify_refuse(
                 v, E0660, i,
                 "the variables that slots and parities are made from don't come back to values that they had");

@@ -62,6 +62,12 @@ static void report(Verifier *v, const Access *a, const Access *b)
     }
 }
 
+static void ordered(Verifier *v, const Access *a, const Access *b)
+{
+    check_proxy(v, a, b);
+    if (!a->write) verify_depends(v, a, b, true);
+}
+
 static void check_pair(Verifier *v, const Access *a, const Access *b)
 {
     if (!(a->write || b->write) || (a->act && a->act == b->act)) return;
@@ -69,8 +75,8 @@ static void check_pair(Verifier *v, const Access *a, const Access *b)
     if (!bytes_overlap(v, &a->at, &b->at)) return;
     bool forth = access_before(v, a, b->start), back = !forth && access_before(v, b, a->start);
     if (!forth && !back && conds_exclusive(v, a->cond, b->cond)) return;
-    if (forth) check_proxy(v, a, b);
-    else if (back) check_proxy(v, b, a);
+    if (forth) ordered(v, a, b);
+    else if (back) ordered(v, b, a);
     else if (a->start <= b->start) report(v, a, b);
     else report(v, b, a);
 }

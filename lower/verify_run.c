@@ -54,33 +54,38 @@ static void place_leaf(Verifier *v, uint32_t op)
     v->f.here[2] = v->now->steps;
 }
 
-static bool pure(const IrOp *op)
+bool run_pure(const IrOp *op)
 {
     return ir_op_info(op->op)->group == IRG_SCALAR && op->op != IR_GET && op->op != IR_LOADS && op->op != IR_GADDR &&
-           op->op != IR_ZADDR && op->op != IR_TICKET;
+           op->op != IR_ZADDR && op->op != IR_TICKET && op->op != IR_VAR && op->op != IR_SET;
+}
+
+static Form resolve(Verifier *v, Form x, bool *trip)
+{
+    return v->choices.n == 0 || x == 0 || form_data(&v->f, x)->n == 0 ? x : choice_resolve(v, x, trip);
 }
 
 static Form value_of_op(Verifier *v, uint32_t index, int depth, bool *trip)
 {
     const IrOp *op = v->ops[index];
     Form x;
-    if (!pure(op) || depth == 0) {
+    if (!run_pure(op) || depth == 0) {
         place_leaf(v, index);
         x = form_leaf(&v->f, (IrType)op->type);
     } else {
-        const IrArg *cond = ir_find(op, IRK_COND), *a = ir_find(op, IRK_A), *b = ir_find(op, IRK_B);
+        const IrArg *cond = v->operands[index].cond, *a = v->operands[index].a, *b = v->operands[index].b;
         Form fc = cond ? value_at(v, cond, depth - 1) : 0, fa = a ? value_at(v, a, depth - 1) : 0,
              fb = b ? value_at(v, b, depth - 1) : 0;
         place_leaf(v, index);
         *trip = by_trip(v, cond) || by_trip(v, a) || by_trip(v, b);
         x = form_of_op(&v->f, v->k, op, fc, fa, fb);
     }
-    return v->choices.n ? choice_resolve(v, x, trip) : x;
+    return resolve(v, x, trip);
 }
 
 static void define(Verifier *v, IrVal value, Form x, bool trip)
 {
-    v->now->value[value - 1] = v->choices.n ? choice_resolve(v, x, &trip) : x;
+    v->now->value[value - 1] = resolve(v, x, &trip);
     v->now->by_trip[value - 1] = trip;
 }
 
@@ -215,6 +220,11 @@ static void set_index(Verifier *v, const Frame *fr)
 /* Values of a turn are worked out anew: nothing of the turn before is kept. */
 static void forget_values(Verifier *v, uint32_t op)
 {
+    const Inside *in = &v->inside[op];
+    if (!in->others) {
+        if (in->n) memset(v->now->value + in->first, 0, in->n * sizeof *v->now->value);
+        return;
+    }
     const Body *b = verify_body(v, op);
     for (uint32_t i = op - b->base + 1; i < b->partner[op - b->base]; i++)
         if (b->role->ops.v[i].dst) v->now->value[b->role->ops.v[i].dst - 1] = 0;
@@ -232,6 +242,7 @@ static bool turns_of(Verifier *v, uint32_t op, Form lo, Form hi, int64_t *turns)
         else choice_add(v, op, count);
         return false;
     }
+    if (trip) v->chosen[op] = 1;
     *turns = n > 0 ? n : 0;
     return true;
 }
@@ -248,11 +259,12 @@ static void enter_loop(Verifier *v, uint32_t op, const Body *b, uint32_t at)
         return;
     }
     if (!(b->block[at] & BLOCK_EVENTS)) {
-        if (b->block[at] & BLOCK_COPIES) forget_values(v, op);
+        forget_values(v, op);
         burst_enter(v, op, lo, hi);
         return;
     }
     if (!turns_of(v, op, lo, hi, &turns)) return;
+    if (!lanes && (by_trip(v, ir_find(o, IRK_A)) || by_trip(v, ir_find(o, IRK_B)))) v->chosen[op] = 1;
     Frame *fr = push(v, op);
     if (fr == NULL) return;
     fr->first = lo;
@@ -270,57 +282,56 @@ static void enter_loop(Verifier *v, uint32_t op, const Body *b, uint32_t at)
 
 static void enter_repeat(Verifier *v, uint32_t op)
 {
-    uint32_t time = v->now->times[op]++;
-    Form turns = form_atom(&v->f,
-                           (Atom){.kind = ATOM_TURNS, .type = IR_I64, .a = op, .b = time, .lo = 0, .hi = INT64_MAX});
-    int64_t k;
-    bool trip = false;
-    Form n = choice_resolve(v, turns, &trip);
-    if (!form_is_const(&v->f, n, &k)) {
-        choice_add(v, op, turns);
-        return;
-    }
     Frame *fr = push(v, op);
     if (fr == NULL) return;
-    fr->past = k;
-    fr->pass = time;
+    fr->pass = v->now->times[op]++;
+    v->chosen[op] = 1;
     forget_values(v, op);
     period_turn(v, fr);
 }
 
-/* Chooses whether the condition holds; what was worked out before stays right, so the run goes on. */
-static Form choose_condition(Verifier *v, uint32_t op, Form x)
+/* How many turns were chosen for a repeat that only run time ends. A repeat that ends where another one did needs no
+ * choice: the condition of its break is known by then. Repeats of several roles take the same choice as long as in each
+ * turn they ask for one condition; when two are found, each break gets choices of its own, by thread, and all starts
+ * again. */
+static bool chosen_turns(Verifier *v, uint32_t op, const Frame *fr, uint32_t atom, int64_t *k)
 {
-    choice_add(v, op, x);
-    if (v->failed) return 0;
-    const Choice *c = &v->choices.v[v->choices.n - 1];
-    const FormData *of = form_data(&v->f, c->of);
-    if (of->n != 1 || !atom_data(&v->f, of->t[0].atom)->boolean || of->t[0].c != 1) return 0;
-    vec_push(v->arena, &v->f.known, ((Known){of->t[0].atom, c->value[c->at % c->n] == 1}));
-    v->again = false;
-    x = form_simplify(&v->f, x);
-    return x;
+    for (uint32_t i = 0; i < v->breaks.n && !v->split; i++) {
+        const Break *b = &v->breaks.v[i];
+        if (b->pass != fr->pass || b->turn != fr->at || b->atom == atom) continue;
+        v->split = v->again = true;
+        v->choices.n = 0;
+        return false;
+    }
+    vec_push(&v->run, &v->breaks, ((Break){fr->pass, fr->at, atom}));
+    Form turns = form_atom(&v->f, (Atom){.kind = ATOM_TURNS,
+                                         .type = IR_I64,
+                                         .a = v->split ? op : v->nops,
+                                         .b = fr->pass,
+                                         .c = v->split ? v->now->id : 0,
+                                         .lo = 0,
+                                         .hi = INT64_MAX});
+    bool trip = false;
+    if (form_is_const(&v->f, choice_resolve(v, turns, &trip), k)) return true;
+    choice_add(v, fr->op, turns);
+    return false;
 }
 
 static void enter_if(Verifier *v, uint32_t op, const Body *b, uint32_t at)
 {
     const IrArg *cond = ir_find(v->ops[op], IRK_COND);
-    Form x = run_value(v, cond);
-    int64_t k;
     uint32_t middle = b->partner[at];
     bool has_else = b->role->ops.v[middle].op == IR_ELSE;
-    while (b->block[at] & BLOCK_EVENTS && x && !form_is_const(&v->f, x, &k)) {
-        x = choose_condition(v, op, x);
-        if (verify_stopped(v)) return;
+    if (b->block[at] & BLOCK_EVENTS) {
+        verify_refuse(v, E0660, op, "synchronisation inside an `if`: it takes a guard of its own");
+        return;
     }
+    Form x = run_value(v, cond);
+    int64_t k;
     if (form_is_const(&v->f, x, &k)) {
         see(v, op, cond, x);
         if (k || has_else) push(v, op);
         if (!k) v->now->pc = middle;
-        return;
-    }
-    if (b->block[at] & BLOCK_EVENTS) {
-        verify_refuse(v, E0660, op, "this condition has a form that can't be followed");
         return;
     }
     Frame *fr = push(v, op);
@@ -391,7 +402,9 @@ static void step_break(Verifier *v, uint32_t op, const Body *b)
             verify_refuse(v, E0660, op, "when this loop is left has a form that can't be followed");
             return;
         }
-        k = fr->at >= fr->past;
+        int64_t turns;
+        if (!chosen_turns(v, op, fr, d->t[0].atom, &turns)) return;
+        k = fr->at >= turns;
         vec_push(v->arena, &v->f.known, ((Known){d->t[0].atom, d->k == 0 ? k == 1 : k == 0}));
     }
     if (k == 0) return;
@@ -432,7 +445,7 @@ static void step(Verifier *v)
         if (o->dst) v->now->value[o->dst - 1] = 0;
         return;
     }
-    switch ((IrGroup)ir_op_info(o->op)->group) {
+    switch ((IrGroup)v->group[op]) {
     case IRG_CONTROL: step_control(v, op); break;
     case IRG_SCALAR: step_scalar(v, op); break;
     case IRG_BARRIER: barrier_step(v, op); break;
@@ -464,6 +477,7 @@ static void run_thread(Verifier *v, Thread *t)
     v->now = t;
     v->f.sreg = v->sreg[t->rank];
     while (t->block == RUNS && !verify_stopped(v)) {
+        t->pc = v->bodies.v[t->body].next[t->pc];
         if (t->pc >= v->bodies.v[t->body].role->ops.n) {
             if (!next_body(v)) return;
             continue;
@@ -511,6 +525,7 @@ void run_kernel(Verifier *v)
     v->f.known.n = v->f.facts.n = 0;
     v->bars = arena_array(&v->run, BarSlot, (size_t)v->nslots * v->nranks);
     make_threads(v);
+    period_begin(v);
     for (bool on = true; on && !verify_stopped(v);) {
         bool ended = true;
         on = false;

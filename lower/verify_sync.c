@@ -23,13 +23,15 @@ static uint32_t members(const Verifier *v, const SyncPoint *s)
 /* The use of the barrier that v->now arrives at: one that waits for it, or a new one. */
 static SyncPoint *point_of(Verifier *v, uint32_t op, uint32_t id, uint32_t role)
 {
-    for (uint32_t i = 0; i < v->syncs.n; i++) {
+    for (uint32_t i = v->syncs.n; i-- > 0;) {
         SyncPoint *s = &v->syncs.v[i];
-        if (s->rank != v->now->rank || s->id != id || s->arrived == members(v, s)) continue;
-        if (s->role == role) return s;
+        if (s->rank != v->now->rank || s->id != id || s->role != role) continue;
+        if (s->arrived < s->members) return s;
+        break;
     }
     SyncPoint *s = vec_add(&v->run, &v->syncs);
     *s = (SyncPoint){.rank = v->now->rank, .id = id, .role = role, .op = op, .clock = verify_clock_copy(v, NULL)};
+    s->members = members(v, s);
     return s;
 }
 
@@ -115,7 +117,7 @@ void sync_retry(Verifier *v)
     Thread *t = v->now;
     if (t->block == WAITS_SYNC) {
         const SyncPoint *s = &v->syncs.v[t->sync];
-        if (s->arrived < members(v, s)) return;
+        if (s->arrived < s->members) return;
         event_after(v, s->clock);
     } else {
         if (v->cluster_arrived.v[t->waited] < v->threads.n) return;

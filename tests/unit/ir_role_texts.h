@@ -207,12 +207,10 @@ static const RoleText ROLE_TEXTS[] = {
      "    %me = sreg cluster_ctarank\n    %first = cmp eq %me, 0\n" R_START("l", "1") "    repeat\n" R_TURN(
          "l") "      %tp = xor.i32 %lp, 1\n"
               "      bar.arrive_expect told[%ls], 8\n"
-              "      if %first\n"
-              "        %t = ticket.next %draws\n"
-              "        bar.wait heard[%ls], %lp, scope cluster\n"
-              "        st.async %t -> ids[%ls], told[%ls], rank 0\n"
-              "        st.async %t -> ids[%ls], told[%ls], rank 1\n"
-              "      end\n"
+              "      %t = ticket.next %draws\n"
+              "      @%first bar.wait heard[%ls], %lp, scope cluster\n"
+              "      @%first st.async %t -> ids[%ls], told[%ls], rank 1\n"
+              "      @%first st.async %t -> ids[%ls], told[%ls], rank 0\n"
               "      bar.wait told[%ls], %tp\n"
               "      %id = ld.shared ids[%ls]\n"
               "      %more = cmp lt %id, %n\n"
@@ -295,7 +293,7 @@ static const RoleText ROLE_TEXTS[] = {
                    "  buf b bytes 16384 align 128 slots 2 pitch 16384 at 65536\n"
                    "  bar full slots 3 count 1 at 200000\n  bar empty slots 3 count 1 at 200064\n"
                    "  plan turn = copy extent [64, 128] src bf16 pitch [256, 2] dst bf16 pitch [256, 2] threads 128 "
-                   "vector 16 method 0 "
+                   "vector 16 method 0 block 8, 1 deal 0 "
                    "ways 16, 16\n" R_VARS("l") R_VARS("s") R_VARS("b") "  init {\n" R_INIT3("full", "1") R_INIT3(
                        "empty",
                        "1") "    elect fence.mbar_init\n    cta.sync 0, 160\n  }\n"
@@ -355,6 +353,37 @@ static const RoleText ROLE_TEXTS[] = {
                "      grp.wait 0 read\n"
                "      warp.sync\n"
                "    end\n  }\n}\n"},
+    {"nested rings",
+     R_HEAD("1, 1, 1",
+            "64") "  buf big bytes 16384 align 128 slots 3 pitch 16384 at 0\n"
+                  "  buf tile bytes 16384 align 128 slots 2 pitch 16384 at 65536\n"
+                  "  bar bfull slots 3 count 1 at 200000\n  bar bempty slots 3 count 1 at 200064\n"
+                  "  bar full slots 2 count 1 at 200128\n  bar empty slots 2 count 1 at 200192\n" R_VARS("o") R_VARS("l")
+                      R_VARS("p") R_VARS("s") "  init {\n" R_INIT3("bfull", "1") R_INIT3("bempty", "1")
+                          R_INIT2("full", "1") R_INIT2(
+                              "empty", "1") "    elect fence.mbar_init\n    cta.sync 0, 64\n  }\n"
+     "  role load warps 1 elect {\n    %lcols = param.i64 ceil(N, 128)\n" R_START("o", "1") R_START("l", "1") R_LOOP("o")
+         R_TURN("o") "      bar.wait bempty[%os], %op\n"
+                     "      bar.arrive_expect bfull[%os], 16384\n"
+                     "      tma.load in [%oat, 0] -> big[%os], bfull[%os], bytes 16384\n"
+                     "      %li = loop.i64 0 .. %lcols\n" R_TURN(
+                         "l") "        bar.wait empty[%ls], %lp\n"
+                              "        bar.arrive_expect full[%ls], 16384\n"
+                              "        tma.load in [%oat, 0] -> tile[%ls], full[%ls], bytes 16384\n" R_NEXT("l", "2")
+                                  "      end\n" R_NEXT("o", "3") "    end\n  }\n"
+     "  role store warps 1 elect {\n    %scols = param.i64 ceil(N, 128)\n" R_START("p", "0") R_START("s", "0") R_LOOP("p")
+         R_TURN("p") "      bar.wait bfull[%ps], %pp\n"
+                     "      tma.store out [%pat, 0], big[%ps], bytes 16384\n"
+                     "      grp.commit\n"
+                     "      %si = loop.i64 0 .. %scols\n" R_TURN(
+                         "s") "        bar.wait full[%ss], %sp\n"
+                              "        tma.store out [%pat, 0], tile[%ss], bytes 16384\n"
+                              "        grp.commit\n"
+                              "        grp.wait 0 read\n"
+                              "        bar.arrive empty[%ss]\n" R_NEXT("s", "2")
+                                  "      end\n"
+                                  "      grp.wait 0 read\n"
+                                  "      bar.arrive bempty[%ps]\n" R_NEXT("p", "3") "    end\n  }\n}\n"},
 };
 enum { ROLE_TEXT_COUNT = sizeof ROLE_TEXTS / sizeof *ROLE_TEXTS };
 

@@ -304,7 +304,7 @@ static const Finding FINDINGS[] = {
     {"copy", "    grp.commit\n", "", "E0624"},
     {"condition", "    bar.wait full, %p\n", "", "E0650"},
     {"copy", "    bar.wait full, 0\n", "    bar.wait full, 0\n    bar.wait full, 0\n", NULL}, /* passes at once */
-    {"copies under a condition", "    if %big\n", "    if %big\n      bar.arrive full\n", NULL}, /* nobody waits */
+    {"copies under a condition", "    if %big\n", "    if %big\n      bar.arrive full\n", "E0660"},
     {"loop", "      set ph = %q\n", "", "E0656"},
     {"copy", "    fence.mbar_init\n", "", "E0653"},
     {"through global memory", "    fence.async global\n", "", "E0654"},

@@ -1,0 +1,129 @@
+/* How long the stages of a compilation take: a row for each program, medians of in-process runs on this machine.
+ *
+ *   stage_bench FILE.tile ..
+ */
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "frontend/prog.h"
+#include "lower/lower.h"
+#include "ptxgen/ptxgen.h"
+
+enum { FRONT, LOWER, VERIFY, PTX, STAGES, TIMES = 31 };
+
+typedef struct Run {
+    double t[STAGES];
+    bool ok;
+} Run;
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+static double lap(double *last)
+{
+    double t = now(), d = t - *last;
+    *last = t;
+    return d;
+}
+
+static void stages(Run *r, Compilation *c, const char *path, const char *text, size_t n)
+{
+    double last = now();
+    Source *src = sources_add(c->sources, path, text, n);
+    ParseContext pc = {.arena = c->arena, .names = c->names, .diags = c->diags, .sources = c->sources};
+    Checked *ch = check_unit(c, parse_unit(&pc, src), NULL, 0, NULL, NULL);
+    r->t[FRONT] = lap(&last);
+    if (ch == NULL || c->diags->errors) return;
+    IrModule m = {.target = c->target->name};
+    PtxOptions po = {.comments = true, .sources = c->sources, .source_path = path};
+    PtxWriter *w = ptx_begin(c->arena, c->arena->mem, &m, &po);
+    for (size_t i = 0; i < check_kernel_count(ch); i++) {
+        PKernel *p = check_kernel(ch, i);
+        r->t[FRONT] += lap(&last);
+        IrKernel *k = p ? lower_kernel(c, p, NULL) : NULL;
+        r->t[LOWER] += lap(&last);
+        if (k == NULL || !ir_verify(c->scratch, c->diags, &m, k, NULL)) break;
+        r->t[VERIFY] += lap(&last);
+        ptx_kernel(w, k);
+        r->t[PTX] += lap(&last);
+    }
+    r->ok = c->diags->errors == 0;
+    if (r->ok) {
+        PtxLines lines = {NULL, 0, 0};
+        size_t size;
+        unsigned version;
+        ptx_end(w, &size, &lines, &version);
+        r->t[PTX] += lap(&last);
+    }
+    ptx_free(w);
+}
+
+static Run once(const char *path, const char *text, size_t n)
+{
+    jmp_buf fail;
+    Mem mem = {.fail = &fail};
+    Arena arena, scratch;
+    Sources sources;
+    Diags diags;
+    Run r;
+    memset(&r, 0, sizeof r);
+    if (setjmp(fail)) abort();
+    arena_init(&arena, &mem);
+    arena_init(&scratch, &mem);
+    sources_init(&sources, &arena);
+    diags_init(&diags, &arena, &sources);
+    Compilation c = {
+        .arena = &arena, .scratch = &scratch, .names = names_new(&arena), .sources = &sources, .diags = &diags};
+    stages(&r, &c, path, text, n);
+    arena_free(&scratch);
+    arena_free(&arena);
+    return r;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void row(const char *path, const char *text, size_t n)
+{
+    double t[STAGES][TIMES];
+    for (int i = -2; i < TIMES; i++) {
+        Run r = once(path, text, n);
+        if (!r.ok) return; /* a program that is refused on purpose */
+        for (int s = 0; s < STAGES && i >= 0; s++) t[s][i] = r.t[s];
+    }
+    const char *slash = strrchr(path, '/');
+    printf("| %s |", slash ? slash + 1 : path);
+    for (int s = 0; s < STAGES; s++) {
+        qsort(t[s], TIMES, sizeof **t, by_value);
+        printf(" %.2f |", t[s][TIMES / 2]);
+    }
+    putchar('\n');
+}
+
+int main(int argc, char **argv)
+{
+    printf("| program | front end, ms | lowering | verification | PTX |\n| --- | --- | --- | --- | --- |\n");
+    for (int i = 1; i < argc; i++) {
+        static char text[1 << 20];
+        FILE *f = fopen(argv[i], "rb");
+        if (f == NULL) {
+            fprintf(stderr, "stage_bench: can't read %s\n", argv[i]);
+            return 3;
+        }
+        size_t n = fread(text, 1, sizeof text - 1, f);
+        fclose(f);
+        text[n] = 0;
+        row(argv[i], text, n);
+    }
+    return 0;
+}
