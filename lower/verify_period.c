@@ -192,6 +192,13 @@ static void find_circles(Verifier *v)
     }
 }
 
+/* A loop whose trip count is not a number: it is looked at for itself. */
+static bool own_count(const IrOp *op)
+{
+    if (op->op == IR_REPEAT) return true;
+    return op->op == IR_LOOP && (ir_find(op, IRK_A)->kind != IRA_IMM || ir_find(op, IRK_B)->kind != IRA_IMM);
+}
+
 void period_prepare(Verifier *v)
 {
     struct Period *p = v->period = arena_new(v->arena, struct Period);
@@ -210,6 +217,7 @@ void period_prepare(Verifier *v)
             const IrOp *op = &b->role->ops.v[j];
             uint32_t var = op->op == IR_SET ? ir_find(op, IRK_VAR)->id : 0;
             if (op->op == IR_SET && p->relevant[var]) p->sets[i] |= UINT64_C(1) << p->circle[var];
+            if (own_count(op)) j = b->partner[j]; /* each of its turns is a step on the circle: it comes back by itself */
         }
         if (p->sets[i]) p->loop[i] = ++p->loops;
     }
