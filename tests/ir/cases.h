@@ -14,7 +14,7 @@ typedef struct Tensor {
     const char *name;
     tile_type type;
     int rank;
-    int64_t shape[2];
+    int64_t shape[5];
     size_t bytes;
     uint8_t *data, *want; /* before and after the kernel */
     uint64_t address;

@@ -1,0 +1,528 @@
+/* ir_mutate [options]: does the verifier refuse what the simulator can break, and only that?
+ *
+ * Every program of mutate_world.c is lowered to its final IR (or read), must be accepted and runs clean. Of its
+ * mechanical mutants (mutants.h) the ill-formed ones are left out; the verifier accepts or refuses the others; the accepted
+ * and a sample of the refused ones run on the simulator, in check mode and fuzzed schedules, for several trip counts.
+ *
+ *   accepted, and the simulator reports a hang, a race or a wrong order, or that bytes are wrong though only
+ *             synchronisation was changed: a hole of the verifier, printed; the exit code is 1
+ *   accepted, and only other bytes come out of a change of what is moved ("data"): well ordered, another program
+ *   refused, and the simulator finds nothing ("harmless"): counted
+ *
+ *   --all            all mutants; else --count of them (default 400), spread evenly
+ *   --count N
+ *   --refused N      runs every N-th of the refused ones (default 4; with --all 1)
+ *   --random N       instead N random programs changed in one to three places
+ *   --seed N         of data, schedules and choices (default 1)
+ *   --only WORD      programs whose path or kernel contains WORD
+ *   --number N       that mutant only, its IR printed
+ *   --list           a line per mutant that was run
+ *   --classes        a table by kind of change
+ *   --no-verify      all count as refused: how many can be broken at all?
+ *   --open FILE      holes that are known (mutate_open.h); with --all they must be there
+ *
+ * Exit code: 0, 1 a hole, a correct program refused or broken, 2 wrong use.
+ */
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "frontend/prog.h"
+#include "lower/lower.h"
+#include "tests/ir/mutants.h"
+#include "tests/ir/mutate_open.h"
+#include "tests/ir/mutate_run.h"
+
+enum { CLASSES = 512, HASHES = 1 << 16 };
+
+typedef enum Count {
+    ILL,
+    SAME,
+    REFUSED,
+    ACCEPTED,
+    BROKEN,
+    HARMLESS,
+    DATA,
+    OTHER, /* refused ones that ran */
+    CLEAN,
+    MOVED,
+    BEYOND,
+    OPEN,
+    HOLES, /* accepted ones; MOVED: other bytes */
+    COUNTS
+} Count;
+typedef struct Tally {
+    const char *kind, *op;
+    uint32_t n[COUNTS];
+} Tally;
+
+typedef struct Judge {
+    bool all, list, classes, no_verify;
+    uint32_t count, refused_every, random;
+    int64_t number; /* -1: any */
+    uint64_t seed;
+    const char *only;
+
+    Mem mem;
+    jmp_buf fail;
+    Arena arena, program_arena;
+    Bench bench;
+    Sources sources;
+    Diags diags;
+    Names *names;
+    IrModule module;
+
+    /* the program at hand */
+    const Program *program;
+    const IrKernel *kernel;
+    char name[200];
+    uint64_t *seen;         /* hashes of the mutants made so far */
+    uint32_t total;         /* its mutants */
+    uint64_t every;         /* one of so many is taken, times 2^32 */
+    uint32_t depth, chosen; /* of random changes: still to make; which */
+
+    uint32_t programs, wrong;
+    uint64_t state; /* of random choices */
+    Tally tally[CLASSES];
+    uint32_t ntally;
+} Judge;
+
+static void give_up(const char *path, const char *what)
+{
+    fprintf(stderr, "ir_mutate: %s: %s\n", path, what);
+    exit(2);
+}
+
+static uint64_t mix(uint64_t x)
+{
+    x += UINT64_C(0x9e3779b97f4a7c15);
+    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return x ^ (x >> 31);
+}
+
+static uint64_t hash_text(const char *s, size_t n)
+{
+    uint64_t h = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < n; i++) h = (h ^ (unsigned char)s[i]) * UINT64_C(0x100000001b3);
+    return h ? h : 1;
+}
+
+/* ---- programs ---- */
+
+static char *read_file(Judge *j, const char *path, size_t *size)
+{
+    FILE *f = fopen(path, "rb");
+    if (f == NULL || fseek(f, 0, SEEK_END) != 0) give_up(path, "cannot be read");
+    *size = (size_t)ftell(f);
+    rewind(f);
+    char *s = arena_alloc(&j->program_arena, *size + 1);
+    if (fread(s, 1, *size, f) != *size) give_up(path, "cannot be read");
+    fclose(f);
+    return s;
+}
+
+static void show_diags(Judge *j)
+{
+    Text t;
+    text_init(&t, &j->mem);
+    diags_render(&j->diags, DIAG_HUMAN, false, &t);
+    printf("%s\n", t.s ? t.s : "");
+    text_free(&t);
+}
+
+static const char *no_module(void *user, const char *module, const char *from, size_t *size, const char **path)
+{
+    (void)user, (void)module, (void)from, (void)size, (void)path;
+    return NULL;
+}
+
+static IrKernel *lower_file(Judge *j, const Program *p, Source *src)
+{
+    static Compilation c; /* as long as the kernel: it borrows from it */
+    Define defines[DEFINES];
+    size_t n = 0;
+    Arena *a = &j->program_arena;
+    c = (Compilation){.arena = a, .scratch = a, .names = j->names, .sources = &j->sources, .diags = &j->diags};
+    ParseContext pc = {.arena = a, .names = j->names, .diags = &j->diags, .sources = &j->sources};
+    for (; n < DEFINES && p->defines[n]; n++) {
+        const char *eq = strchr(p->defines[n], '=');
+        defines[n] = (Define){.name = arena_strdup(a, p->defines[n], (size_t)(eq - p->defines[n])), .value = eq + 1};
+    }
+    ImportReader reader = {.read = no_module};
+    Checked *ch = check_unit(&c, parse_unit(&pc, src), defines, n, &reader, "sm_90a");
+    for (size_t i = 0; ch && i < check_kernel_count(ch); i++) {
+        PKernel *k = check_kernel(ch, i);
+        IrKernel *ir = k ? lower_kernel(&c, k, NULL) : NULL;
+        if (ir && (p->kernel == NULL || strcmp(ir->mf.name, p->kernel) == 0)) return ir;
+    }
+    return NULL;
+}
+
+static const char *stem_of(Judge *j, const char *path)
+{
+    const char *slash = strrchr(path, '/'), *stem = slash ? slash + 1 : path;
+    return arena_strdup(&j->program_arena, stem, strcspn(stem, "."));
+}
+
+static void make_worlds(Judge *j, const Program *p, const IrKernel *k)
+{
+    const Case *c = strstr(p->path, ".ir") ? case_find(stem_of(j, p->path)) : NULL;
+    j->bench.worlds = arena_array(&j->program_arena, World, VARIANTS);
+    j->bench.nworlds = 0;
+    for (int i = 0; i < (c ? c->nvariants : RUNS); i++) {
+        World *x = &j->bench.worlds[i];
+        x->seed = mix(j->seed + (uint64_t)i);
+        if (c == NULL && p->runs[i] == NULL) break;
+        if (c) c->make(x, c->variants[i]);
+        else if (!world_make(x, &j->program_arena, &k->mf, p->runs[i])) give_up(p->path, "a size has no value");
+        j->bench.nworlds++;
+    }
+}
+
+static IrKernel *load(Judge *j, const Program *p)
+{
+    size_t size;
+    const char *text = read_file(j, p->path, &size);
+    bool is_ir = strstr(p->path, ".ir") != NULL;
+    sources_init(&j->sources, &j->program_arena);
+    diags_init(&j->diags, &j->program_arena, &j->sources);
+    j->names = names_new(&j->program_arena);
+    Source *src = sources_add(&j->sources, p->path, text, size);
+    IrModule *m = is_ir ? ir_read(&j->program_arena, j->names, &j->diags, src) : NULL;
+    IrKernel *k = is_ir ? m ? m->kernels.v[0] : NULL : lower_file(j, p, src);
+    if (k) return k;
+    show_diags(j);
+    give_up(p->path, "does not compile");
+    return NULL;
+}
+
+/* ---- one mutant ---- */
+
+static Tally *tally_of(Judge *j, const Mutant *m)
+{
+    for (uint32_t i = 0; i < j->ntally; i++)
+        if (j->tally[i].kind == m->kind && strcmp(j->tally[i].op, m->op) == 0) return &j->tally[i];
+    if (j->ntally == CLASSES) give_up(j->name, "too many kinds of mutants");
+    j->tally[j->ntally] = (Tally){.kind = m->kind, .op = m->op};
+    return &j->tally[j->ntally++];
+}
+
+/* Was there one with the same text? The first is the program itself. */
+static bool seen_before(Judge *j, const IrKernel *k)
+{
+    Text t;
+    IrModule m = {.target = "sm_90a"};
+    text_init(&t, &j->mem);
+    vec_push(&j->arena, &m.kernels, (IrKernel *)(uintptr_t)k);
+    ir_print(&t, &m, NULL);
+    uint64_t h = hash_text(t.s, t.n);
+    text_free(&t);
+    for (uint64_t i = h % HASHES;; i = (i + 1) % HASHES) {
+        if (j->seen[i] == h) return true;
+        if (j->seen[i]) continue;
+        j->seen[i] = h;
+        return false;
+    }
+}
+
+static bool verifies(Judge *j, const IrKernel *k, const char **why)
+{
+    Diags d;
+    IrModule m = {.target = "sm_90a"};
+    if (j->no_verify) return false;
+    diags_init(&d, &j->arena, &j->sources);
+    vec_push(&j->arena, &m.kernels, (IrKernel *)(uintptr_t)k);
+    bool ok = ir_verify(&j->arena, &d, &m, k, NULL);
+    *why = ok ? "" : d.first ? d.first->text : "no reason is given";
+    return ok;
+}
+
+static void show(const Judge *j, const char *verdict, const Mutant *m, const char *why)
+{
+    const IrRole *r = NULL;
+    printf("%-9s %s #%u: %s %s in %s, op %u\n", verdict, j->name, m->number, m->kind, m->op, m->body, m->at);
+    if (j->bench.said[0]) printf("          simulator: %s\n", j->bench.said);
+    if (why && why[0]) printf("          verifier: %s\n", why);
+    for (uint32_t b = 0; b < ir_bodies(j->kernel) && j->random == 0; b++)
+        if (strcmp(b == 0 ? "init" : b > j->kernel->roles.n ? "exit" : j->kernel->roles.v[b - 1].name, m->body) == 0)
+            r = ir_body(j->kernel, b);
+    if (r == NULL || m->at >= r->ops.n) return;
+    Text t;
+    text_init(&t, (Mem *)(uintptr_t)&j->mem);
+    ir_print_op(&t, j->kernel, &r->ops.v[m->at]);
+    printf("          %s\n", t.s);
+    text_free(&t);
+}
+
+static void judge_accepted(Judge *j, const Mutant *m, Tally *t)
+{
+    Outcome out = bench_run(&j->bench, m->kernel, true);
+    bool hole = out == OUT_BROKEN || (out == OUT_DATA && !m->value);
+    t->n[ACCEPTED]++;
+    bool known = hole && open_has(j->name, m->kind, m->op, j->bench.said);
+    if (known) t->n[OPEN]++;
+    else if (hole) t->n[HOLES]++;
+    else if (out == OUT_CLEAN) t->n[CLEAN]++;
+    else if (out == OUT_DATA) t->n[MOVED]++;
+    else t->n[BEYOND]++;
+    if (known && !j->list) return;
+    if (hole) show(j, known ? "open" : "HOLE", m, NULL);
+    else if (j->list) show(j, out == OUT_CLEAN ? "accepted" : out == OUT_DATA ? "data" : "beyond", m, NULL);
+}
+
+static void judge_refused(Judge *j, const Mutant *m, Tally *t, const char *why)
+{
+    if (t->n[REFUSED]++ % j->refused_every) return;
+    Outcome out = bench_run(&j->bench, m->kernel, true);
+    if (out == OUT_BROKEN) t->n[BROKEN]++;
+    else if (out == OUT_CLEAN) t->n[HARMLESS]++;
+    else if (out == OUT_DATA) t->n[DATA]++;
+    else t->n[OTHER]++;
+    if (j->list)
+        show(j,
+             out == OUT_BROKEN  ? "broken"
+             : out == OUT_CLEAN ? "harmless"
+             : out == OUT_DATA  ? "refused/d"
+                                : "refused/o",
+             m, why);
+}
+
+static void print_ir(const Judge *j, const IrKernel *k)
+{
+    Text t;
+    IrModule m = {.target = "sm_90a"};
+    Arena *a = (Arena *)(uintptr_t)&j->arena;
+    text_init(&t, a->mem);
+    vec_push(a, &m.kernels, (IrKernel *)(uintptr_t)k);
+    ir_print(&t, &m, NULL);
+    printf("%s", t.s);
+    text_free(&t);
+}
+
+static void judge(Judge *j, const Mutant *m)
+{
+    ArenaMark mark = arena_mark(&j->arena);
+    Tally *t = tally_of(j, m);
+    const char *why = "";
+    if (j->number >= 0) print_ir(j, m->kernel);
+    const char *ill = ir_check(&j->arena, m->kernel);
+    j->bench.said[0] = 0;
+    if (ill) {
+        t->n[ILL]++;
+        if (j->number >= 0) printf("ill-formed: %s\n", ill);
+    } else if (seen_before(j, m->kernel)) t->n[SAME]++;
+    else if (verifies(j, m->kernel, &why)) judge_accepted(j, m, t);
+    else judge_refused(j, m, t, why);
+    arena_release(&j->arena, mark);
+}
+
+/* ---- which mutants ---- */
+
+static bool wants_none(void *user, uint32_t number, bool value)
+{
+    (void)user, (void)number, (void)value;
+    return false;
+}
+
+/* Those that change the bytes that are moved are many, and tell less: a quarter of their share. */
+static bool wants(void *user, uint32_t number, bool value)
+{
+    const Judge *j = user;
+    if (j->number >= 0) return number == j->number;
+    uint64_t h = mix(hash_text(j->name, strlen(j->name)) ^ mix(number + (j->seed << 32))) & UINT32_MAX;
+    return j->all || h * (value ? 4 : 1) < j->every;
+}
+
+static void takes(void *user, const Mutant *m)
+{
+    judge(user, m);
+}
+
+static uint32_t count_mutants(Judge *j, const IrKernel *k)
+{
+    return mutants_make(&j->arena, k, &(MutantUser){.wants = wants_none});
+}
+
+static bool wants_chosen(void *user, uint32_t number, bool value)
+{
+    (void)value;
+    return number == ((Judge *)user)->chosen;
+}
+
+static uint32_t draw(Judge *j, uint32_t below)
+{
+    j->state = mix(j->state);
+    return (uint32_t)(j->state % below);
+}
+
+/* Goes on from one change to the next; what is ill-formed in between ends it. */
+static void takes_change(void *user, const Mutant *m)
+{
+    Judge *j = user;
+    Mutant last = *m;
+    ArenaMark mark = arena_mark(&j->arena);
+    bool more = --j->depth > 0 && ir_check(&j->arena, m->kernel) == NULL;
+    last.value = true; /* several changes may well move other bytes */
+    if (more) {
+        j->chosen = draw(j, count_mutants(j, m->kernel));
+        mutants_make(&j->arena, m->kernel, &(MutantUser){.wants = wants_chosen, .takes = takes_change, .user = j});
+    } else {
+        judge(j, &last);
+    }
+    arena_release(&j->arena, mark);
+}
+
+static void make_random(Judge *j, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        j->depth = 1 + draw(j, 3);
+        j->chosen = draw(j, j->total);
+        mutants_make(&j->arena, j->kernel, &(MutantUser){.wants = wants_chosen, .takes = takes_change, .user = j});
+    }
+}
+
+/* ---- one program ---- */
+
+static bool is_right(Judge *j)
+{
+    const char *why = "";
+    bool learns = strstr(j->program->path, ".ir") == NULL;
+    bool ok = j->no_verify || verifies(j, j->kernel, &why), known = !ok && j->program->refused;
+    if (!ok && !known) printf("REFUSED   %s: %s\n", j->name, why);
+    if (ok && !j->no_verify && j->program->refused) {
+        printf("ACCEPTED  %s: it is listed as refused: %s\n", j->name, j->program->refused);
+        ok = false;
+    }
+    Outcome out = learns ? bench_learn(&j->bench, j->kernel) : OUT_CLEAN;
+    if (out <= OUT_DATA) out = bench_run(&j->bench, j->kernel, true);
+    if (out != OUT_CLEAN) printf("BROKEN    %s: %s\n", j->name, j->bench.said);
+    if ((!ok && !known) || out != OUT_CLEAN) j->wrong++;
+    return out == OUT_CLEAN && !known;
+}
+
+static bool is_meant(const Judge *j, const Program *p)
+{
+    return j->only == NULL || strstr(p->path, j->only) || (p->kernel && strstr(p->kernel, j->only));
+}
+
+static void run_program(Judge *j, const Program *p, uint32_t share)
+{
+    ArenaMark mark = arena_mark(&j->program_arena);
+    j->program = p;
+    snprintf(j->name, sizeof j->name, "%s%s%s", p->path, p->kernel ? ":" : "", p->kernel ? p->kernel : "");
+    j->kernel = load(j, p);
+    make_worlds(j, p, j->kernel);
+    j->programs++;
+    memset(j->seen, 0, HASHES * sizeof *j->seen);
+    seen_before(j, j->kernel);
+    if (is_right(j)) {
+        j->total = count_mutants(j, j->kernel);
+        j->every = ((uint64_t)share << 33) / (j->total + 1);
+        if (j->random) make_random(j, share);
+        else mutants_make(&j->arena, j->kernel, &(MutantUser){.wants = wants, .takes = takes, .user = j});
+    }
+    for (int i = 0; i < j->bench.nworlds; i++) world_free(&j->bench.worlds[i]);
+    fflush(stdout);
+    arena_release(&j->program_arena, mark);
+}
+
+/* ---- the whole ---- */
+
+static Tally sum_up(const Judge *j)
+{
+    Tally s = {.kind = "", .op = "all"};
+    for (uint32_t i = 0; i < j->ntally; i++)
+        for (int c = 0; c < COUNTS; c++) s.n[c] += j->tally[i].n[c];
+    return s;
+}
+
+static void print_classes(const Judge *j)
+{
+    printf("%-28s %6s %6s | refused, run: %6s %6s %6s %6s | accepted: %6s %6s %6s %6s %6s\n", "change", "ill", "same",
+           "broken", "harml.", "data", "other", "clean", "data", "beyond", "open", "HOLES");
+    for (uint32_t i = 0; i < j->ntally; i++) {
+        const Tally *t = &j->tally[i];
+        char name[64];
+        snprintf(name, sizeof name, "%s %s", t->kind, t->op);
+        printf("%-28s %6u %6u | %6u       %6u %6u %6u %6u |", name, t->n[ILL], t->n[SAME], t->n[REFUSED], t->n[BROKEN],
+               t->n[HARMLESS], t->n[DATA], t->n[OTHER]);
+        printf(" %6u    %6u %6u %6u %6u %6u\n", t->n[ACCEPTED], t->n[CLEAN], t->n[MOVED], t->n[BEYOND], t->n[OPEN],
+               t->n[HOLES]);
+    }
+}
+
+static uint32_t number_option(const char *option, const char *value)
+{
+    char *end;
+    unsigned long v = strtoul(value, &end, 10);
+    if (*end || v > 1000000000) give_up(option, "a number");
+    return (uint32_t)v;
+}
+
+static void read_options(Judge *j, int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        const char *o = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
+        if (strcmp(o, "--all") == 0) j->all = true;
+        else if (strcmp(o, "--list") == 0) j->list = true;
+        else if (strcmp(o, "--classes") == 0) j->classes = true;
+        else if (strcmp(o, "--no-verify") == 0) j->no_verify = true;
+        else if (value == NULL) give_up(o, "there is no such option, or it lacks its value");
+        else if (strcmp(o, "--count") == 0) j->count = number_option(o, value), i++;
+        else if (strcmp(o, "--refused") == 0) j->refused_every = number_option(o, value), i++;
+        else if (strcmp(o, "--random") == 0) j->random = number_option(o, value), i++;
+        else if (strcmp(o, "--seed") == 0) j->seed = number_option(o, value), i++;
+        else if (strcmp(o, "--number") == 0) j->number = number_option(o, value), i++;
+        else if (strcmp(o, "--only") == 0) j->only = value, i++;
+        else if (strcmp(o, "--open") == 0) open_read(value), i++;
+        else give_up(o, "there is no such option");
+    }
+    if (j->refused_every == 0) j->refused_every = j->all || j->number >= 0 ? 1 : 4;
+}
+
+static int run(Judge *j)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < NPROGRAMS; i++) n += is_meant(j, &PROGRAMS[i]);
+    if (n == 0) give_up(j->only ? j->only : "", "no such program");
+    uint32_t share = (j->random ? j->random : j->count) / n + 1;
+    bench_open(&j->bench, &j->arena, j->seed);
+    for (size_t i = 0; i < NPROGRAMS; i++)
+        if (is_meant(j, &PROGRAMS[i])) run_program(j, &PROGRAMS[i], share);
+    bench_close(&j->bench);
+    if (j->classes) print_classes(j);
+    Tally s = sum_up(j);
+    uint32_t ran = s.n[BROKEN] + s.n[HARMLESS] + s.n[DATA] + s.n[OTHER];
+    printf("%u mutants of %u programs (%u more are ill-formed, %u the same as others): ", s.n[REFUSED] + s.n[ACCEPTED],
+           j->programs, s.n[ILL], s.n[SAME]);
+    printf("%u refused, of %u that ran %u broken, %u harmless, %u other data, %u other; ", s.n[REFUSED], ran,
+           s.n[BROKEN], s.n[HARMLESS], s.n[DATA], s.n[OTHER]);
+    printf("%u accepted: %u clean, %u other data, %u beyond, %u open (listed), %u HOLES; ", s.n[ACCEPTED], s.n[CLEAN],
+           s.n[MOVED], s.n[BEYOND], s.n[OPEN], s.n[HOLES]);
+    printf("%u correct programs refused or broken\n", j->wrong);
+    bool whole = j->all && !j->random && !j->only && j->number < 0;
+    return (whole && open_unused()) || s.n[HOLES] || j->wrong;
+}
+
+int main(int argc, char **argv)
+{
+    Judge *j = calloc(1, sizeof *j);
+    if (j == NULL || (j->seen = calloc(HASHES, sizeof *j->seen)) == NULL) abort();
+    j->count = 400;
+    j->number = -1;
+    j->seed = 1;
+    read_options(j, argc, argv);
+    j->state = j->seed;
+    j->mem.fail = &j->fail;
+    if (setjmp(j->fail)) give_up("", "out of memory");
+    arena_init(&j->arena, &j->mem);
+    arena_init(&j->program_arena, &j->mem);
+    int status = run(j);
+    arena_free(&j->arena);
+    arena_free(&j->program_arena);
+    free(j->seen);
+    free(j);
+    return status;
+}

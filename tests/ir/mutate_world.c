@@ -1,0 +1,126 @@
+#include "tests/ir/mutate_world.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Small tiles and few iterations, on a machine of few SMs: every ring goes round more than twice in the last run, and
+ * there is one that does not fill it. */
+const Program PROGRAMS[] = {
+    {"ir/ring.ir", NULL, {NULL}, {NULL}, NULL},
+    {"ir/work.ir", NULL, {NULL}, {NULL}, NULL},
+    {"ir/ticket.ir",
+     NULL,
+     {NULL},
+     {NULL},
+     "leaves its loop behind the last arrival, by another value than its partner"},
+    {"ir/lanes.ir", NULL, {NULL}, {NULL}, "a warp.sync ends the init of its only warp"},
+    {"ir/multicast.ir", NULL, {NULL}, {NULL}, NULL},
+    {"ir/dsmem.ir", NULL, {NULL}, {NULL}, NULL},
+    {"ir/peer.ir", NULL, {NULL}, {NULL}, NULL},
+    {"ir/reduce.ir", NULL, {NULL}, {NULL}, NULL},
+    {"data/programs/copy.tile", "copy", {"BM=8", "BN=64"}, {"M=8 N=64", "M=33 N=136", "M=64 N=256"}, NULL},
+    {"data/programs/copy_bulk.tile", "copy_bulk", {"CHUNK=1024"}, {"L=1024", "L=5008", "L=40976"}, NULL},
+    {"data/programs/copy_explicit.tile", "copy", {NULL}, {"M=70 N=264"}, NULL},
+    {"data/programs/gather_rows.tile", "gather_rows", {"D=64"}, {"V=30 R=1", "V=30 R=300", "V=30 R=3000"}, NULL},
+    {"data/programs/scatter_add.tile", "scatter_add", {"D=64"}, {"V=30 R=1", "V=30 R=150", "V=30 R=2500"}, NULL},
+    {"data/programs/moe.tile", "permute", {"D=64"}, {"T=30 R=4", "T=30 R=63", "T=30 R=3000"}, NULL},
+    {"data/programs/moe.tile", "combine", {"D=2048"}, {"R=1 T=20", "R=14 T=20"}, NULL},
+    {"data/programs/permute_heads.tile", "permute_heads", {"D=16"}, {"B=1 S=20 H=1", "B=2 S=70 H=5"}, NULL},
+    {"data/programs/split_k_sum.tile", "split_k_sum", {NULL}, {"S=1 M=32 N=64", "S=7 M=40 N=72"}, NULL},
+    {"data/programs/halo.tile", "halo", {"BH=8", "BW=16"}, {"H=8 W=16 TY=1 TX=1", "H=30 W=60 TY=4 TX=4"}, NULL},
+    {"data/programs/transpose.tile", "transpose", {"B=64"}, {"M=64 N=64", "M=136 N=320"}, NULL},
+    {"data/programs/convert.tile", "widen", {NULL}, {"M=64 N=64", "M=130 N=264"}, NULL},
+    {"data/programs/broadcast.tile", "broadcast", {NULL}, {"R=4 M=64 N=64", "R=8 M=40 N=72"}, NULL},
+    {"data/programs/ring.tile", "ring", {NULL}, {"L=1024", "L=1500"}, NULL},
+    {"data/programs/gemm_io.tile",
+     "gemm_io",
+     {"BM=16", "BN=16", "BK=64"},
+     {"M=32 N=32 K=64 TN=2 TM=2", "M=32 N=32 K=640 TN=2 TM=2", "M=64 N=96 K=192 TN=6 TM=4"},
+     NULL},
+    {"data/programs/prefetch.tile", "stream", {NULL}, {"M=64 N=128", "M=128 N=640"}, NULL},
+    {"data/programs/hand_ring.tile", "hand_ring", {NULL}, {"M=64 N=256", "M=250 N=256", "M=640 N=256"}, NULL},
+    {"data/programs/hand_ring.tile", "one_thread_ring", {NULL}, {"M=64 N=256", "M=250 N=256", "M=640 N=256"}, NULL},
+    {"ir/programs/nested.tile", NULL, {NULL}, {"B=1 M=8", "B=4 M=20", "B=13 M=60", "B=50 M=8"}, NULL},
+    {"ir/programs/cast_threads.tile", NULL, {NULL}, {"M=64 N=64", "M=200 N=264"}, NULL},
+    {"ir/programs/peer_pipe.tile", NULL, {NULL}, {"L=64", "L=320", "L=1600"}, NULL},
+    {"ir/programs/guarded.tile", NULL, {NULL}, {"M=8", "M=70", "M=300"}, NULL},
+    {"ir/programs/filled.tile", NULL, {NULL}, {"M=16", "M=50", "M=250"}, NULL},
+    {"ir/programs/by_launch.tile", NULL, {NULL}, {"M=30"}, NULL},
+    {"golden/sync/phases_5.tile", NULL, {NULL}, {"M=64 N=320"}, NULL},
+    {"golden/sync/swap.tile", NULL, {NULL}, {"M=20 N=40"}, NULL},
+    {"golden/sync/nested_loops.tile", NULL, {NULL}, {"B=1 M=32 N=64", "B=2 M=32 N=200"}, NULL},
+    {"golden/sync/group_and_derived.tile", NULL, {NULL}, {"M=16 N=128"}, NULL},
+};
+const size_t NPROGRAMS = sizeof PROGRAMS / sizeof PROGRAMS[0];
+
+/* ---- symbols ---- */
+
+static bool symbol_value(const char *values, const char *name, int64_t *value)
+{
+    size_t n = strlen(name);
+    for (const char *s = values; s && *s; s += strcspn(s, " "), s += *s == ' ') {
+        if (strncmp(s, name, n) != 0 || s[n] != '=') continue;
+        *value = strtoll(s + n + 1, NULL, 10);
+        return true;
+    }
+    return false;
+}
+
+static int64_t *evaluate(Arena *a, const MfKernel *mf, const char *values)
+{
+    int64_t *syms = arena_array(a, int64_t, mf->syms.n + 1), *v = arena_array(a, int64_t, mf->lx.nodes.n + 1);
+    uint8_t *status = arena_array(a, uint8_t, mf->lx.nodes.n + 1);
+    for (uint32_t i = 0; i < mf->syms.n; i++)
+        if (!symbol_value(values, mf->syms.v[i].name, &syms[i])) return NULL;
+    lx_eval(mf->lx.nodes.v, mf->lx.nodes.n, syms, v, status);
+    return v;
+}
+
+/* ---- contents ---- */
+
+static void put(uint8_t *p, tile_type type, uint64_t r)
+{
+    float f = (float)(int)(r % 61) - 30.0F; /* sums are exact in any order */
+    int32_t row = (int32_t)(r % 36) - 3;
+    uint32_t bits;
+    memcpy(&bits, &f, 4);
+    uint16_t half = (uint16_t)(bits >> 16);
+    if (type == TILE_F32) memcpy(p, &f, 4);
+    else if (type == TILE_BF16) memcpy(p, &half, 2);
+    else if (type == TILE_S32) memcpy(p, &row, 4);
+    else memcpy(p, &r, (size_t)tile_type_bits(type) / 8);
+}
+
+bool world_make(World *x, Arena *a, const MfKernel *mf, const char *values)
+{
+    int64_t *v = evaluate(a, mf, values);
+    if (v == NULL || mf->tensors.n > TENSORS || mf->scalars.n > SCALARS) return false;
+    for (uint32_t i = 0; i < mf->tensors.n; i++) {
+        const MfTensor *mt = &mf->tensors.v[i];
+        Tensor *t = &x->tensors[x->ntensors++];
+        *t = (Tensor){.name = mt->name, .type = (tile_type)mt->type, .rank = mt->rank};
+        size_t size = (size_t)tile_type_bits(t->type) / 8, n = 1;
+        for (int d = 0; d < t->rank; d++) n *= (size_t)(t->shape[d] = v[mt->extent[d] - 1]);
+        t->bytes = n * size;
+        t->data = malloc(t->bytes + 1);
+        t->want = malloc(t->bytes + 1);
+        if (t->data == NULL || t->want == NULL) abort();
+        for (size_t e = 0; e < n; e++) put(t->data + e * size, t->type, world_random(x));
+        memcpy(t->want, t->data, t->bytes);
+    }
+    for (uint32_t i = 0; i < mf->scalars.n; i++) {
+        x->scalars[x->nscalars].name = mf->scalars.v[i].name;
+        if (!symbol_value(values, mf->syms.v[mf->scalars.v[i].sym].name, &x->scalars[x->nscalars++].value))
+            return false;
+    }
+    return true;
+}
+
+void world_free(World *x)
+{
+    for (int i = 0; i < x->ntensors; i++) {
+        free(x->tensors[i].data);
+        free(x->tensors[i].want);
+    }
+    x->ntensors = x->nscalars = 0;
+}
