@@ -36,6 +36,10 @@ void check_end(Verifier *v)
     for (uint32_t i = 0; i < v->phases.n && !v->failed; i++) {
         const Phase *p = v->phases.v[i];
         uint32_t rank = p->slot / v->nslots;
+        Form open = p->complete ? form_const(&v->f, 0) : form_add(&v->f, p->expected, -1, p->delivered);
+        if (!form_is(&v->f, form_simplify(&v->f, open), 0))
+            verify_refuse(v, E0605, p->op, "the kernel ends while barrier %s expects %s bytes and the copies on it bring %s",
+                          verify_bar_name(v, p->slot), verify_form_text(v, p->expected), verify_form_text(v, p->delivered));
         for (uint32_t j = 0; j < p->parts.n && !v->failed; j++) {
             const Part *x = &p->parts.v[j];
             if (rank_of(v, x->event) == rank || x->copies || event_before_end(v, x->event, rank)) continue;
