@@ -210,8 +210,8 @@ static void defaults_of_the_isa_are_filled_in(void **state)
     matches("mbarrier.arrive.release.cta.shared.b64 _, [bar];", FORM_MBAR_ARRIVE);
     matches("mbarrier.arrive.shared::cta.b64 _, [bar], 3;", FORM_MBAR_ARRIVE_COUNT);
     matches("mbarrier.arrive.release.cluster.shared::cta.b64 _, [bar];", FORM_MBAR_ARRIVE_STATE);
-    matches("mbarrier.arrive.shared::cluster.b64 _, [%r1];", FORM_MBAR_ARRIVE_PEER);
-    matches("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r1];", FORM_MBAR_ARRIVE_PEER_ANY);
+    matches("mbarrier.arrive.shared::cluster.b64 _, [%r1];", FORM_MBAR_ARRIVE_PEER_ANY);
+    matches("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r1];", FORM_MBAR_ARRIVE_PEER);
     matches("mbarrier.arrive.shared::cluster.b64 _, [%r1], 2;", FORM_MBAR_ARRIVE_PEER_COUNT);
     matches("mbarrier.arrive.noComplete.shared.b64 %d1, [bar], 2;", FORM_MBAR_ARRIVE_NOCOMPLETE);
     matches("mbarrier.arrive.expect_tx.shared.b64 %d1, [bar], 16;", FORM_MBAR_ARRIVE_EXPECT_STATE);
