@@ -330,8 +330,10 @@ static void nested(Lower *L, Pipe *p, int i)
     loop_open(L, x);
     Opnd a = lower_bound(L, x->lo, s->wide), b = lower_bound(L, x->value, s->wide);
     s->value = emit_loop(L, s->wide ? IR_I64 : IR_I32, a, b);
+    vars_forget(L, &p->st->body);
     nested(L, p, i + 1);
     emit_end(L);
+    vars_forget(L, &p->st->body);
     loop_close(L, x);
 }
 
@@ -370,7 +372,7 @@ void deal_walk(Lower *L, Pipe *p)
     across_open(L, p);
     scope_open(L);
     if (L->sched->planning) {
-        set_indices(L, p, opnd_imm(0));
+        set_indices(L, p, sreg_over(L, IRR_CTAID_X, 1)); /* not a constant: conditions on it would fold for good */
         roles_turn(L, p, false);
     } else {
         LxPool *pool = &L->ir->mf.lx;

@@ -35,8 +35,25 @@ void roles_store_sync(Lower *L)
     cta_sync(L);
 }
 
+/* Threads write what stores of the same turn may still read: the stores first. In a loop inside the turn they may be those
+ * of the round before. */
+static void wait_for_readers(Lower *L, const Planned *p)
+{
+    Sched *s = sched(L);
+    const Ring *r = &s->rings[p->dst];
+    if (!r->stored || (!r->reading && p->chain[p->depth].block == r->turn)) return;
+    if (s->pending) emit_new(L, IR_GRP_COMMIT);
+    s->pending = false;
+    IrOp *op = emit_new(L, IR_GRP_WAIT);
+    ir_imm(L->a, op, IRK_N, 0);
+    ir_ref(L->a, op, IRK_HOW, IRA_WORD, IRH_READ);
+    for (uint32_t i = 0; i < s->nrings; i++) s->rings[i].reading = false;
+    s->dirty = true;
+}
+
 static void work(Lower *L, Planned *p)
 {
+    wait_for_readers(L, p);
     Sched *s = sched(L);
     bool fill = p->st->move->kind == MOVE_FILL;
     Opnd from_slot = opnd_imm(0), from = opnd_imm(0), to_slot = region_slot(L, &p->other), to = region_offset(L, &p->other);
@@ -122,6 +139,7 @@ static void store(Lower *L, Planned *p)
         bulk_emit(L, &p->mi, &p->b, 0, opnd_imm(0));
     }
     sched(L)->pending = true;
+    sched(L)->rings[p->src].reading = true;
 }
 
 static void prefetch(Lower *L, Planned *p)
@@ -176,6 +194,7 @@ static void ring_begin(Lower *L, uint32_t ring)
 {
     Sched *s = sched(L);
     Ring *r = &s->rings[ring];
+    r->reading = false;
     if (r->filler != s->role) {
         ring_wait_full(L, ring);
         return;
@@ -206,11 +225,12 @@ void roles_end(Lower *L, const PBlock *b)
     L->stmt = NULL;
     for (uint32_t i = 0; i < s->nrings; i++) {
         const Ring *r = &s->rings[i];
+        if (r->turn == b && !r->tile && ring_uses(r, s->role) && r->filler != s->role) released = true; /* ids, by deal.c */
         if (!in_turn(s, r, b)) continue;
         looped |= r->looped;
         if (r->stored && s->role == AG_WORK) {
+            if (!stored || r->lag < lag) lag = r->lag;
             stored = true;
-            lag = r->lag;
         }
         released |= r->empty != RING_NONE && r->filler != s->role;
     }
@@ -305,6 +325,7 @@ static void note_loop(Lower *L, const PStmt *st, uint32_t from)
 {
     Sched *s = sched(L);
     struct Inside in = {.loop = st, .sets = vars_set_in(&st->body)};
+    if (st->kind == P_PIPELINE && st->pipe->deal != DEAL_NONE) in.agents |= 1u << AG_LOAD; /* tickets are drawn there */
     for (uint32_t i = from; i < s->moves.n; i++) {
         const Planned *p = s->moves.v[i];
         in.agents |= (uint8_t)(1u << p->agent);

@@ -41,6 +41,7 @@ typedef struct Ring {
     const struct Pipe *pipe;      /* whose body that is, or NULL */
     bool looped;                  /* more than one turn in a kernel */
     uint8_t agents, writers;      /* bits of Agent */
+    bool reading;                 /* in this turn a store has been issued that may still read it */
     bool thread_writes, thread_reads, stored, stored_always, peered; /* peered: filled by other CTAs */
     Agent filler;
     const PStmt *first[AG_COUNT], *last[AG_COUNT]; /* statements of the turn block */
