@@ -452,10 +452,10 @@ static void whole(Lower *L)
 {
     uint32_t warps = 0;
     for (uint32_t i = 0; i < L->ir->roles.n; i++) warps += L->ir->roles.v[i].warps;
-    sync_init_ops(L, warps * 32);
+    if (L->ir->mf.threads < warps * 32) L->ir->mf.threads = warps * 32;
+    sync_init_ops(L, warps > 1 ? L->ir->mf.threads : 32); /* `threads` may ask for more than the roles have */
     set_ops(L, &L->ir->init, &L->pre);
     set_ops(L, &L->ir->exit, &L->post);
-    if (L->ir->mf.threads < warps * 32) L->ir->mf.threads = warps * 32;
 }
 
 IrKernel *lower_kernel(Compilation *c, const PKernel *k, Text *plan)

@@ -143,6 +143,8 @@ static void wait(Lower *L, uint32_t b, Opnd slot, Opnd parity, bool cluster)
     bar(L, op, b, slot);
     put_opnd(L, op, IRK_PHASE, parity);
     if (cluster) ir_ref(L->a, op, IRK_SCOPE, IRA_WORD, IRC_CLUSTER);
+    /* Who is late could miss a phase: all have passed before the slot is given back. */
+    if (L->sched->shape[L->sched->role] == SHAPE_THREADS) L->sched->dirty = true;
     if (L->sched->shape[L->sched->role] != SHAPE_LANES) return;
     /* One lane waits for all: a lane that is late could miss a phase. */
     op->elect = true;

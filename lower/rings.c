@@ -109,11 +109,12 @@ bool rings_find(Lower *L)
             r->peered = true;
             cluster_peers(L, mv->dst.peer, mv->dst.span, r->target);
         }
-        if (mv->cast != CAST_NONE && mv->cast != CAST_MASK && cluster_size_of(L, mv->cast) > 1) {
-            if (r->cast != CAST_NONE && r->cast != mv->cast)
-                ok &= conflict(L, r, p, "is filled by multicasts to different sets", "use a second tile");
-            r->cast = mv->cast;
-        }
+        if (p->agent != AG_LOAD) continue;
+        PCast cast = mv->cast != CAST_NONE && mv->cast != CAST_MASK && cluster_size_of(L, mv->cast) > 1 ? mv->cast : CAST_NONE;
+        if (r->nfills > 1 && r->cast != cast)
+            ok &= conflict(L, r, p, r->cast != CAST_NONE && cast != CAST_NONE ? "is filled by multicasts to different sets"
+                                                                              : "is filled by a multicast and by a load of one CTA", "use a second tile");
+        r->cast = cast;
     }
     for (uint32_t i = 0; i < s->nrings; i++) { /* what nobody reads must still arrive */
         Ring *r = &s->rings[i];
@@ -181,6 +182,15 @@ static void size_ring(Ring *r, int64_t lead, int64_t stages, int64_t batch)
     r->lag = r->stored_always && lag < slots ? (uint32_t)lag : 0;
 }
 
+/* Small tiles take up more room than bytes; a batch leaves room for four of itself, in each pipeline. */
+static int64_t batch_room(Lower *L, const Pipe *p)
+{
+    int64_t n = 0;
+    for (uint32_t i = 0; i < L->k->tiles.n; i++)
+        if (L->sched->rings[i].turn == &p->st->body) n += (int64_t)L->ir->bufs.v[i].pitch;
+    return n > 0 ? L->c->target->smem_per_cta / (4 * n * L->sched->nacross) : BATCH_MAX;
+}
+
 static void size_pipe(Lower *L, Pipe *p)
 {
     Sched *s = L->sched;
@@ -188,8 +198,9 @@ static void size_pipe(Lower *L, Pipe *p)
     if (bytes == 0 || p->deal == DEAL_LAUNCH) return; /* a team has one turn */
     int64_t turn = streams(L, p) ? WIDE_TURN : TURN_BYTES;
     if (batchable(s, p) && bytes < turn) {
+        int64_t room = batch_room(L, p);
         p->batch = ceil_div(turn, bytes);
-        while (p->batch > 1 && (p->batch > BATCH_MAX || p->batch * bytes > TX_LIMIT)) p->batch--;
+        while (p->batch > 1 && (p->batch > BATCH_MAX || p->batch > room || p->batch * bytes > TX_LIMIT)) p->batch--;
     }
     bytes *= p->batch;
     int64_t ctas = !p->across || bytes >= WIDE_TURN || L->cluster_size > 1 ? 1 : 2;
@@ -214,7 +225,13 @@ static void size_pipe(Lower *L, Pipe *p)
     if (s->per_sm == 0 || ctas < s->per_sm) s->per_sm = (uint32_t)ctas;
 }
 
-/* One group per turn of a block: what it stores is waited for together, so late by the same number of turns. */
+/* Its slots come free as late as its receivers say: see size_peers. */
+static bool sent_on(const Ring *r)
+{
+    return ring_uses(r, AG_SEND) && r->filler != AG_SEND;
+}
+
+/* One group per turn of a block: what it stores is waited for together, so late by the same number of turns, or more. */
 static void agree_lag(Sched *s, const PBlock *b)
 {
     uint32_t lag = UINT32_MAX;
@@ -225,7 +242,7 @@ static void agree_lag(Sched *s, const PBlock *b)
         if (mine < lag) lag = mine;
     }
     for (uint32_t i = 0; i < s->nrings; i++)
-        if (s->rings[i].turn == b && s->rings[i].stored) s->rings[i].lag = lag;
+        if (s->rings[i].turn == b && s->rings[i].stored && !sent_on(&s->rings[i])) s->rings[i].lag = lag;
 }
 
 static int64_t smem_of(Lower *L)
@@ -248,7 +265,7 @@ static bool shrink(Lower *L)
     for (uint32_t i = 0; i < s->nrings; i++) {
         Ring *r = &s->rings[i];
         int64_t n = (int64_t)r->pitch * r->slots * r->inner;
-        if (r->turn == NULL || r->slots < 2 || (r->pipe && r->pipe->st->pipe->stages && r->filler != AG_WORK) || n <= best)
+        if (r->turn == NULL || r->slots < 2 || sent_on(r) || (r->pipe && r->pipe->st->pipe->stages && r->filler != AG_WORK) || n <= best)
             continue;
         most = r;
         best = n;
@@ -359,6 +376,7 @@ static void add_ids(Lower *L, Pipe *p)
     for (uint32_t i = 0; i < L->k->tiles.n; i++)
         if (s->rings[i].turn == &p->st->body && s->rings[i].lead > lead) lead = s->rings[i].lead;
     p->ids = s->nrings++;
+    s->used[AG_LOAD] = true; /* that role draws, even if it loads nothing */
     Ring *r = &s->rings[p->ids];
     uint8_t agents = 0;
     for (int a = 0; a < AG_COUNT; a++) if (s->used[a]) agents |= (uint8_t)(1u << a);

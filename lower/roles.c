@@ -234,6 +234,7 @@ static void ring_begin(Lower *L, uint32_t ring)
 {
     Sched *s = sched(L);
     Ring *r = &s->rings[ring];
+    r->reading = false;
     if (r->filler != s->role) {
         ring_wait_full(L, ring);
         return;
@@ -264,11 +265,12 @@ void roles_end(Lower *L, const PBlock *b)
     L->stmt = NULL;
     for (uint32_t i = 0; i < s->nrings; i++) {
         const Ring *r = &s->rings[i];
+        if (r->turn == b && !r->tile && ring_uses(r, s->role) && r->filler != s->role) released = true; /* ids, by deal.c */
         if (!in_turn(s, r, b)) continue;
         looped |= r->looped;
         if (r->stored && s->role == AG_WORK) {
+            if (!stored || r->lag < lag) lag = r->lag;
             stored = true;
-            lag = r->lag;
         }
         released |= r->empty != RING_NONE && r->filler != s->role;
     }
@@ -368,6 +370,7 @@ static void note_loop(Lower *L, const PStmt *st, uint32_t from)
 {
     Sched *s = sched(L);
     struct Inside in = {.loop = st, .sets = vars_set_in(&st->body)};
+    if (st->kind == P_PIPELINE && st->pipe->deal != DEAL_NONE) in.agents |= 1u << AG_LOAD; /* tickets are drawn there */
     for (uint32_t i = from; i < s->moves.n; i++) {
         const Planned *p = s->moves.v[i];
         in.agents |= (uint8_t)(1u << p->agent);

@@ -1,0 +1,370 @@
+/* What a program means: its statements one after the other, the CTAs of a cluster in lock step. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "program.h"
+
+typedef struct Run {
+    Program *p;
+    const char *bad;
+    int ctas; /* of the team that runs */
+    int64_t cta[CTAS_MAX][3];
+} Run;
+
+typedef struct Places { /* of a region, row-major; -1: outside */
+    int64_t n, *at;
+    int rank;
+    int64_t extent[RANK_MAX];
+} Places;
+
+static int64_t floor_div(int64_t a, int64_t b)
+{
+    return a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
+
+static int64_t eval(Run *r, const Expr *e, int c);
+
+static int64_t eval_load(Run *r, const Expr *e, int c)
+{
+    const Tensor *t = &r->p->tensor[e->n];
+    int64_t i = eval(r, e->a, c), v = 0;
+    if (t->dead) r->bad = "a scalar of a tensor that was taken out";
+    if (i < 0 || i >= extent_value(r->p, t, 0)) return -1;
+    int n = type_size(t->type);
+    memcpy(&v, t->data + i * n, (size_t)n);
+    if (n == 4) v = t->type == TILE_S32 ? (int64_t)(int32_t)v : (int64_t)(uint32_t)v;
+    return v;
+}
+
+static int64_t eval(Run *r, const Expr *e, int c)
+{
+    switch (e->kind) {
+    case X_NUM: return e->n;
+    case X_VAR: return r->p->var[e->n].value[c];
+    case X_SIZE: return r->p->size[e->n].value;
+    case X_CTA: return r->cta[c][e->n];
+    case X_RANK: return c;
+    case X_LOAD: return eval_load(r, e, c);
+    default: break;
+    }
+    int64_t a = eval(r, e->a, c), b = eval(r, e->b, c);
+    switch (e->kind) {
+    case X_ADD: return a + b;
+    case X_SUB: return a - b;
+    case X_MUL: return a * b;
+    case X_DIV: return floor_div(a, b);
+    case X_MOD: return a - floor_div(a, b) * b;
+    case X_CEIL: return -floor_div(-a, b);
+    case X_MIN: return a < b ? a : b;
+    case X_MAX: return a > b ? a : b;
+    case X_LT: return a < b;
+    case X_EQ: return a == b;
+    case X_NE: return a != b;
+    default: return a && b;
+    }
+}
+
+int64_t extent_value(const Program *p, const Tensor *t, int d)
+{
+    const Expr *e = t->extent[d];
+    return e->kind == X_NUM ? e->n : p->size[e->n].value;
+}
+
+int64_t tensor_elements(const Program *p, const Tensor *t)
+{
+    int64_t n = 1;
+    for (int d = 0; d < t->rank; d++) n *= extent_value(p, t, d);
+    return n;
+}
+
+/* Offset of a place of a tensor or view in the parameter's memory, -1 outside. */
+static int64_t global_place(Run *r, const Tensor *t, const int64_t *at, int c)
+{
+    const Program *p = r->p;
+    int64_t offset = 0, up[RANK_MAX];
+    for (int d = 0; d < t->rank; d++) {
+        if (at[d] < 0 || at[d] >= extent_value(p, t, d)) return -1;
+        offset = offset * extent_value(p, t, d) + at[d];
+    }
+    if (t->base < 0) return offset;
+    const Tensor *b = &p->tensor[t->base];
+    for (int d = 0; d < b->rank; d++) up[d] = eval(r, t->start[d], c) + (t->dim[d] >= 0 ? at[t->dim[d]] : 0);
+    return global_place(r, b, up, c);
+}
+
+static int64_t tile_place(Run *r, const Region *g, const int64_t *at, int c)
+{
+    const Tile *t = &r->p->tile[g->ref];
+    int64_t offset = g->slot ? eval(r, g->slot, c) : 0;
+    if (g->slot && (offset < 0 || offset >= t->count)) r->bad = "a tile outside its array";
+    for (int d = 0; d < t->rank; d++) {
+        if (at[d] < 0 || at[d] >= t->extent[d]) {
+            r->bad = "a part outside its tile";
+            return -1;
+        }
+        offset = offset * t->extent[d] + at[d];
+    }
+    return offset;
+}
+
+static int region_rank(const Program *p, const Region *g)
+{
+    return g->shared ? p->tile[g->ref].rank : p->tensor[g->ref].rank;
+}
+
+static int64_t whole_extent(const Program *p, const Region *g, int d)
+{
+    return g->shared ? p->tile[g->ref].extent[d] : extent_value(p, &p->tensor[g->ref], d);
+}
+
+/* Shape of the tile that a region is; 0 where only its starts are written. */
+static int region_shape(const Program *p, const Region *g, int64_t *extent)
+{
+    int rank = 0;
+    if (!g->nsubs)
+        for (int d = 0; d < region_rank(p, g); d++) extent[rank++] = whole_extent(p, g, d);
+    for (int d = 0; d < g->nsubs; d++)
+        if (g->sub[d].kind != SUB_AT) extent[rank++] = g->sub[d].kind == SUB_ALL ? whole_extent(p, g, d) : g->sub[d].n;
+    return rank;
+}
+
+static int64_t sub_place(Run *r, const Sub *s, int64_t i, int c)
+{
+    switch (s->kind) {
+    case SUB_ALL: return i;
+    case SUB_AT: return eval(r, s->at, c) + i;
+    case SUB_SPAN: return eval(r, s->at, c) + i * s->by;
+    case SUB_LIST: return eval(r, s->list[i], c);
+    case SUB_ROWS: break;
+    }
+    Expr row = {.kind = X_NUM, .n = eval(r, s->at, c) + i}, load = {.kind = X_LOAD, .n = s->index, .a = &row};
+    return eval(r, &load, c);
+}
+
+static Places places_of(Run *r, const Region *g, const Places *like, int c)
+{
+    const Program *p = r->p;
+    Places l = {.n = 1};
+    int rank = region_rank(p, g);
+    bool starts = g->nsubs && !region_shape(p, g, l.extent);
+    l.rank = starts ? like->rank : region_shape(p, g, l.extent);
+    if (starts) memcpy(l.extent, like->extent, sizeof l.extent);
+    for (int d = 0; d < l.rank; d++) l.n *= l.extent[d];
+    l.at = malloc((size_t)l.n * sizeof *l.at + 1);
+    if (!l.at) abort();
+    for (int64_t k = 0; k < l.n; k++) {
+        int64_t digit[RANK_MAX], at[RANK_MAX], rest = k;
+        for (int d = l.rank; d-- > 0; rest /= l.extent[d]) digit[d] = rest % l.extent[d];
+        int next = 0;
+        for (int d = 0; d < rank; d++) {
+            bool marked = starts || !g->nsubs || g->sub[d].kind != SUB_AT;
+            int64_t i = marked ? digit[next++] : 0;
+            at[d] = g->nsubs ? sub_place(r, &g->sub[d], i, c) : i;
+        }
+        l.at[k] = g->shared ? tile_place(r, g, at, c) : global_place(r, &p->tensor[g->ref], at, c);
+    }
+    return l;
+}
+
+static Tensor *memory_of(Program *p, int ref)
+{
+    return p->tensor[ref].base < 0 ? &p->tensor[ref] : memory_of(p, p->tensor[ref].base);
+}
+
+static void read_region(Run *r, const Region *g, const Places *l, int c, uint8_t *out)
+{
+    Program *p = r->p;
+    const Tensor *t = g->shared ? NULL : memory_of(p, g->ref);
+    const Tile *tile = g->shared ? &p->tile[g->ref] : NULL;
+    int n = type_size(g->shared ? tile->type : t->type);
+    if (t && t->dead) r->bad = "a tensor that was taken out";
+    for (int64_t k = 0; k < l->n; k++, out += n) {
+        if (l->at[k] < 0) {
+            memset(out, 0, (size_t)n);
+        } else if (tile) {
+            if (!tile->written[c][l->at[k]]) r->bad = "a tile is read before it is written";
+            memcpy(out, tile->data[c] + l->at[k] * n, (size_t)n);
+        } else {
+            if (t->touched[l->at[k]]) r->bad = "a tensor is read after it was written";
+            memcpy(out, t->data + l->at[k] * n, (size_t)n);
+        }
+    }
+}
+
+static void write_region(Run *r, const Stmt *s, const Places *l, int c, const uint8_t *in)
+{
+    Program *p = r->p;
+    const Region *g = &s->dst;
+    Tensor *t = g->shared ? NULL : memory_of(p, g->ref);
+    Tile *tile = g->shared ? &p->tile[g->ref] : NULL;
+    tile_type type = t ? t->type : tile->type;
+    int n = type_size(type);
+    if (t && t->dead) r->bad = "a tensor that was taken out";
+    for (int64_t k = 0; k < l->n; k++, in += n) {
+        if (l->at[k] < 0) continue;
+        if (tile) {
+            if (s->reduce && !tile->written[c][l->at[k]]) r->bad = "a reduction to what has no value";
+            tile->written[c][l->at[k]] = 1;
+            value_reduce(type, s->reduce, tile->data[c] + l->at[k] * n, in);
+        } else {
+            uint8_t *touched = &t->touched[l->at[k]];
+            if (*touched && !(s->reduce && *touched == 2)) r->bad = "two writes of one place";
+            *touched = s->reduce ? 2 : 1;
+            value_reduce(type, s->reduce, t->data + l->at[k] * n, in);
+        }
+    }
+}
+
+/* Elements as the destination takes them, in its order. */
+static uint8_t *change(const Program *p, const Stmt *s, const Places *from, const uint8_t *in)
+{
+    tile_type a = s->src.shared ? p->tile[s->src.ref].type : memory_of((Program *)(uintptr_t)p, s->src.ref)->type;
+    tile_type b = s->convert ? p->tile[s->dst.ref].type : a;
+    int na = type_size(a), nb = type_size(b);
+    uint8_t *out = calloc((size_t)from->n + 1, (size_t)nb);
+    if (!out) abort();
+    int64_t rows = s->transpose ? from->extent[from->rank - 2] : 1,
+            columns = s->transpose ? from->extent[from->rank - 1] : 1;
+    for (int64_t k = 0; k < from->n; k++) {
+        int64_t matrix = k / (rows * columns), i = k / columns % rows, j = k % columns;
+        int64_t to = matrix * rows * columns + j * rows + i;
+        if (s->convert) value_convert(b, out + to * nb, a, in + k * na);
+        else memcpy(out + to * nb, in + k * na, (size_t)na);
+    }
+    return out;
+}
+
+static Places shape_like(const Program *p, const Region *g)
+{
+    Places l = {0};
+    l.rank = region_shape(p, g, l.extent);
+    return l;
+}
+
+static void run_move(Run *r, const Stmt *s, unsigned active)
+{
+    uint8_t *value[CTAS_MAX] = {0};
+    for (int c = 0; c < r->ctas; c++) {
+        if (!(active >> c & 1)) continue;
+        Places like = shape_like(r->p, &s->dst), from = places_of(r, &s->src, &like, c);
+        uint8_t *in = malloc((size_t)from.n * 8 + 1);
+        if (!in) abort();
+        read_region(r, &s->src, &from, c, in);
+        value[c] = change(r->p, s, &from, in);
+        free(in);
+        free(from.at);
+    }
+    for (int c = 0; c < r->ctas; c++) {
+        if (!(active >> c & 1)) continue;
+        Places like = shape_like(r->p, &s->src), to = places_of(r, &s->dst, &like, c);
+        int64_t owner = s->dst.peer ? eval(r, s->dst.peer, c) : c;
+        if (owner < 0 || owner >= r->ctas) r->bad = "a peer outside the cluster";
+        else write_region(r, s, &to, (int)owner, value[c]);
+        free(to.at);
+        free(value[c]);
+    }
+}
+
+static void run_fill(Run *r, const Stmt *s, unsigned active)
+{
+    tile_type t = r->p->tile[s->dst.ref].type;
+    for (int c = 0; c < r->ctas; c++) {
+        if (!(active >> c & 1)) continue;
+        Places none = {0}, to = places_of(r, &s->dst, &none, c);
+        uint8_t *in = calloc((size_t)to.n + 1, 8);
+        if (!in) abort();
+        for (int64_t k = 0; k < to.n; k++) value_store(t, in + k * type_size(t), s->value);
+        write_region(r, s, &to, s->dst.peer ? (int)eval(r, s->dst.peer, c) : c, in);
+        free(in);
+        free(to.at);
+    }
+}
+
+static void run_block(Run *r, const Stmt *s, unsigned active);
+
+static void run_loop(Run *r, const Stmt *s, int level, unsigned active)
+{
+    if (level == s->ref) {
+        run_block(r, s->body, active);
+        return;
+    }
+    int first = 0;
+    while (!(active >> first & 1)) first++;
+    int64_t n = eval(r, s->range[level], first);
+    for (int64_t i = 0; i < n && !r->bad; i++) {
+        for (int c = 0; c < r->ctas; c++) r->p->var[s->index[level]].value[c] = i;
+        run_loop(r, s, level + 1, active);
+    }
+}
+
+static void run_tile(Run *r, const Stmt *s, unsigned active)
+{
+    Tile *t = &r->p->tile[s->ref];
+    size_t n = t->count ? (size_t)t->count : 1;
+    for (int d = 0; d < t->rank; d++) n *= (size_t)t->extent[d];
+    for (int c = 0; c < r->ctas; c++) {
+        if (!t->data[c]) t->data[c] = keep(r->p, n * 8), t->written[c] = keep(r->p, n);
+        if (active >> c & 1) memset(t->written[c], 0, n);
+    }
+}
+
+static void run_if(Run *r, const Stmt *s, unsigned active)
+{
+    unsigned held = 0;
+    for (int c = 0; c < r->ctas; c++)
+        if (active >> c & 1 && eval(r, s->e, c)) held |= 1u << c;
+    if (held) run_block(r, s->body, held);
+    if (active & ~held) run_block(r, s->other, active & ~held);
+}
+
+static void run_stmt(Run *r, const Stmt *s, unsigned active)
+{
+    switch (s->kind) {
+    case S_LET:
+    case S_VAR:
+    case S_ASSIGN:
+        for (int c = 0; c < r->ctas; c++)
+            if (active >> c & 1) r->p->var[s->ref].value[c] = eval(r, s->e, c);
+        break;
+    case S_TILE: run_tile(r, s, active); break;
+    case S_FOR:
+    case S_PIPELINE: run_loop(r, s, 0, active); break;
+    case S_IF: run_if(r, s, active); break;
+    case S_MOVE: run_move(r, s, active); break;
+    case S_FILL: run_fill(r, s, active); break;
+    case S_BLOCK:
+    case S_ROLES:
+    case S_ROLE: run_block(r, s->body, active); break;
+    case S_TWIN: run_block(r, s->other, active); break;
+    case S_VIEW:
+    case S_MAP:
+    case S_TEXT:
+    case S_PREFETCH: break;
+    }
+}
+
+static void run_block(Run *r, const Stmt *s, unsigned active)
+{
+    for (; s && !r->bad; s = s->next)
+        if (!s->dead) run_stmt(r, s, active);
+}
+
+const char *program_run(Program *p)
+{
+    Run r = {.p = p, .ctas = p->cluster ? p->cluster : 1};
+    for (int i = 0; i < p->ntensors; i++) {
+        Tensor *t = &p->tensor[i];
+        if (t->base >= 0) continue;
+        memset(t->touched, 0, (size_t)tensor_elements(p, t));
+        memcpy(t->data, t->first, (size_t)(tensor_elements(p, t) * type_size(t->type)));
+    }
+    int64_t grid[3] = {r.ctas, 1, 1};
+    for (int d = 0; d < 3 && p->grid[d]; d++) grid[d] = eval(&r, p->grid[d], 0);
+    for (int64_t z = 0; z < grid[2]; z++)
+        for (int64_t y = 0; y < grid[1]; y++)
+            for (int64_t x = 0; x < grid[0]; x += r.ctas) {
+                for (int c = 0; c < r.ctas; c++) r.cta[c][0] = x + c, r.cta[c][1] = y, r.cta[c][2] = z;
+                run_block(&r, p->body, (1u << r.ctas) - 1);
+            }
+    return r.bad;
+}

@@ -1,0 +1,319 @@
+/* Program -> .tile text. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "program.h"
+
+typedef struct Out {
+    const Program *p;
+    char *text;
+    size_t n, room;
+} Out;
+
+static void put(Out *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void put(Out *o, const char *format, ...)
+{
+    char s[1024];
+    va_list ap;
+    va_start(ap, format);
+    int n = vsnprintf(s, sizeof s, format, ap);
+    va_end(ap);
+    if (n < 0 || (size_t)n >= sizeof s) abort();
+    if (o->n + (size_t)n + 1 > o->room) {
+        o->room = 2 * (o->n + (size_t)n + 1);
+        o->text = realloc(o->text, o->room);
+        if (!o->text) abort();
+    }
+    memcpy(o->text + o->n, s, (size_t)n + 1);
+    o->n += (size_t)n;
+}
+
+static void put_expr(Out *o, const Expr *e, int level);
+
+static void put_binary(Out *o, const Expr *e, const char *op, int own, int level)
+{
+    if (own < level) put(o, "(");
+    put_expr(o, e->a, own);
+    put(o, " %s ", op);
+    put_expr(o, e->b, own + 1);
+    if (own < level) put(o, ")");
+}
+
+static void put_call(Out *o, const char *name, const Expr *e)
+{
+    put(o, "%s(", name);
+    put_expr(o, e->a, 0);
+    put(o, ", ");
+    put_expr(o, e->b, 0);
+    put(o, ")");
+}
+
+static void put_expr(Out *o, const Expr *e, int level) /* levels: 0 and, 1 comparison, 2 sum, 3 term, 4 primary */
+{
+    const Program *p = o->p;
+    switch (e->kind) {
+    case X_NUM:
+        if (e->n < 0 && level > 2) put(o, "(%" PRId64 ")", e->n);
+        else put(o, "%" PRId64, e->n);
+        return;
+    case X_VAR: put(o, "%s", p->var[e->n].name); return;
+    case X_SIZE: put(o, "%s", p->size[e->n].name); return;
+    case X_CTA: put(o, "cta.%c", "xyz"[e->n]); return;
+    case X_RANK: put(o, "cluster.rank"); return;
+    case X_ADD: put_binary(o, e, "+", 2, level); return;
+    case X_SUB: put_binary(o, e, "-", 2, level); return;
+    case X_MUL: put_binary(o, e, "*", 3, level); return;
+    case X_DIV: put_binary(o, e, "/", 3, level); return;
+    case X_MOD: put_binary(o, e, "%", 3, level); return;
+    case X_CEIL: put_call(o, "ceil", e); return;
+    case X_MIN: put_call(o, "min", e); return;
+    case X_MAX: put_call(o, "max", e); return;
+    case X_LT: put_binary(o, e, "<", 1, level + (level == 1)); return;
+    case X_EQ: put_binary(o, e, "==", 1, level + (level == 1)); return;
+    case X_NE: put_binary(o, e, "!=", 1, level + (level == 1)); return;
+    case X_AND: put_binary(o, e, "&&", 0, level); return;
+    case X_LOAD:
+        put(o, "%s[", p->tensor[e->n].name);
+        put_expr(o, e->a, 0);
+        put(o, "]");
+        return;
+    }
+}
+
+static void put_sub(Out *o, const Sub *s)
+{
+    switch (s->kind) {
+    case SUB_AT: put_expr(o, s->at, 0); return;
+    case SUB_ALL: put(o, ":"); return;
+    case SUB_SPAN:
+        put_expr(o, s->at, 2);
+        put(o, " +: %" PRId64, s->n);
+        if (s->by > 1) put(o, " by %" PRId64, s->by);
+        return;
+    case SUB_ROWS:
+        put(o, "%s[", o->p->tensor[s->index].name);
+        put_expr(o, s->at, 2);
+        put(o, " +: %" PRId64 "]", s->n);
+        return;
+    case SUB_LIST:
+        put(o, "{");
+        for (int64_t i = 0; i < s->n; i++) {
+            put(o, "%s", i ? ", " : "");
+            put_expr(o, s->list[i], 0);
+        }
+        put(o, "}");
+        return;
+    }
+}
+
+static void put_region(Out *o, const Region *r)
+{
+    if (r->peer) put(o, "peer(");
+    put(o, "%s", r->shared ? o->p->tile[r->ref].name : o->p->tensor[r->ref].name);
+    if (r->slot) {
+        put(o, "[");
+        put_expr(o, r->slot, 0);
+        put(o, "]");
+    }
+    for (int d = 0; d < r->nsubs; d++) {
+        put(o, "%s", d ? ", " : "[");
+        put_sub(o, &r->sub[d]);
+    }
+    if (r->nsubs) put(o, "]");
+    if (r->peer) {
+        put(o, ", ");
+        put_expr(o, r->peer, 0);
+        put(o, ")");
+    }
+}
+
+static void put_extents(Out *o, const int64_t *extent, int rank)
+{
+    for (int d = 0; d < rank; d++) put(o, "%s%" PRId64, d ? ", " : "[", extent[d]);
+    put(o, "]");
+}
+
+static void put_tile(Out *o, const Tile *t)
+{
+    put(o, "shared %s: %s", t->name, tile_type_name(t->type));
+    if (t->count) put(o, "[%d]", t->count);
+    put_extents(o, t->extent, t->rank);
+    if (t->swizzle) put(o, " swizzle %d", t->swizzle);
+    put(o, ";\n");
+}
+
+static void put_view(Out *o, const Tensor *v)
+{
+    const Tensor *b = &o->p->tensor[v->base];
+    put(o, "view %s = %s", v->name, b->name);
+    for (int d = 0; d < b->rank; d++) {
+        put(o, "%s", d ? ", " : "[");
+        put_expr(o, v->start[d], 2);
+        if (v->dim[d] >= 0) {
+            put(o, " +: ");
+            put_expr(o, v->extent[v->dim[d]], 2);
+        }
+    }
+    put(o, "];\n");
+}
+
+static void put_block(Out *o, const Stmt *s, int depth);
+
+static void put_body(Out *o, const Stmt *s, int depth)
+{
+    put(o, "{\n");
+    put_block(o, s, depth + 1);
+    put(o, "%*s}", 4 * depth, "");
+}
+
+static void put_loop(Out *o, const Stmt *s, int depth)
+{
+    const Program *p = o->p;
+    put(o, "%s ", s->kind == S_FOR ? "for" : "pipeline");
+    if (s->ref > 1) put(o, "(");
+    for (int i = 0; i < s->ref; i++) put(o, "%s%s", i ? ", " : "", p->var[s->index[i]].name);
+    put(o, s->ref > 1 ? ") in (" : " in ");
+    for (int i = 0; i < s->ref; i++) {
+        put(o, "%s", i ? ", " : "");
+        put_expr(o, s->range[i], 0);
+    }
+    put(o, "%s%s ", s->ref > 1 ? ")" : "", s->text ? s->text : "");
+    put_body(o, s->body, depth);
+    put(o, "\n");
+}
+
+static void put_move(Out *o, const Stmt *s)
+{
+    put(o, "move ");
+    put_region(o, &s->src);
+    put(o, " -> ");
+    put_region(o, &s->dst);
+    if (s->reduce) put(o, " reduce %s", REDUCE_NAMES[s->reduce]);
+    if (s->convert) put(o, " convert");
+    if (s->transpose) put(o, " transpose");
+    put(o, "%s;\n", s->text ? s->text : "");
+}
+
+static void put_fill(Out *o, const Stmt *s)
+{
+    put(o, "fill ");
+    put_region(o, &s->dst);
+    put(o, " = %" PRId64 "%s;\n", s->value, s->text ? s->text : "");
+}
+
+static void put_value(Out *o, const char *before, const Stmt *s)
+{
+    put(o, "%s%s = ", before, o->p->var[s->ref].name);
+    put_expr(o, s->e, 0);
+    put(o, ";\n");
+}
+
+static void put_stmt(Out *o, const Stmt *s, int depth)
+{
+    switch (s->kind) {
+    case S_BLOCK:
+    case S_TWIN: break;
+    case S_LET: put_value(o, "let ", s); break;
+    case S_VAR: put_value(o, "var ", s); break;
+    case S_ASSIGN: put_value(o, "", s); break;
+    case S_TILE: put_tile(o, &o->p->tile[s->ref]); break;
+    case S_VIEW: put_view(o, &o->p->tensor[s->ref]); break;
+    case S_MAP:
+        put(o, "map m%d = %s box ", s->ref, o->p->tensor[s->src.ref].name);
+        put_extents(o, s->box, o->p->tensor[s->src.ref].rank);
+        put(o, "%s;\n", s->text ? s->text : "");
+        break;
+    case S_TEXT: put(o, "%s\n", s->text); break;
+    case S_FOR:
+    case S_PIPELINE: put_loop(o, s, depth); break;
+    case S_IF:
+        put(o, "if ");
+        put_expr(o, s->e, 0);
+        put(o, " ");
+        put_body(o, s->body, depth);
+        if (s->other) {
+            put(o, " else ");
+            put_body(o, s->other, depth);
+        }
+        put(o, "\n");
+        break;
+    case S_MOVE: put_move(o, s); break;
+    case S_FILL: put_fill(o, s); break;
+    case S_PREFETCH:
+        put(o, "prefetch ");
+        put_region(o, &s->src);
+        put(o, "%s;\n", s->text ? s->text : "");
+        break;
+    case S_ROLES:
+        put(o, "roles ");
+        put_body(o, s->body, depth);
+        put(o, "\n");
+        break;
+    case S_ROLE:
+        put(o, "role %s ", s->text);
+        if (s->ref) put(o, "threads %d ", s->ref);
+        put_body(o, s->body, depth);
+        put(o, "\n");
+        break;
+    }
+}
+
+static void put_block(Out *o, const Stmt *s, int depth)
+{
+    for (; s; s = s->next) {
+        if (s->dead || s->silent) continue;
+        if (s->kind == S_BLOCK || s->kind == S_TWIN) {
+            put_block(o, s->body, depth);
+        } else {
+            put(o, "%*s", 4 * depth, "");
+            put_stmt(o, s, depth);
+        }
+    }
+}
+
+static void put_params(Out *o)
+{
+    const Program *p = o->p;
+    const char *comma = "";
+    for (int i = 0; i < p->ntensors; i++) {
+        const Tensor *t = &p->tensor[i];
+        if (t->base >= 0 || t->dead) continue;
+        put(o, "%s%s: global %s", comma, t->name, tile_type_name(t->type));
+        for (int d = 0; d < t->rank; d++) {
+            put(o, "%s", d ? ", " : "[");
+            put_expr(o, t->extent[d], 0);
+        }
+        put(o, "]");
+        comma = ", ";
+    }
+    for (int i = 0; i < p->nsizes; i++)
+        if (p->size[i].scalar) {
+            put(o, "%s%s: s64", comma, p->size[i].name);
+            comma = ", ";
+        }
+}
+
+char *program_text(const Program *p, const char *head)
+{
+    Out o = {.p = p};
+    put(&o, "%skernel k(", head);
+    put_params(&o);
+    put(&o, ")%s", p->attributes ? p->attributes : "");
+    if (p->cluster) put(&o, " cluster (%d, 1, 1)", p->cluster);
+    if (p->grid[0]) {
+        put(&o, " grid (");
+        for (int i = 0; i < 3 && p->grid[i]; i++) {
+            put(&o, "%s", i ? ", " : "");
+            put_expr(&o, p->grid[i], 0);
+        }
+        put(&o, ")");
+    }
+    if (p->trust) put(&o, " trust %s", p->trust);
+    put(&o, "\n{\n");
+    put_block(&o, p->body, 1);
+    put(&o, "}\n");
+    return o.text;
+}

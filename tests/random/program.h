@@ -1,0 +1,205 @@
+/* Random correct programs: what the generator makes, and what is done with it.
+ *
+ *   generate.c, shapes.c, teams.c   draw a Program from a seed; it is correct by construction
+ *   print.c      Program -> .tile text
+ *   meaning.c    what the text means, executed one statement after the other on arrays in memory; it also tells when a
+ *                Program is not correct (a tile read before it is written, two writes of one place), so that neither
+ *                the generator nor the shrinker can blame the compiler for it
+ *   values.c     elements of every type, random numbers
+ *   trial.c      compiles and launches a Program, compares with its meaning
+ *   random.c     the command; shrinks what fails
+ *
+ * Nothing here includes a part of the compiler: the reference is independent of what it tests.
+ */
+#ifndef PROGRAM_H
+#define PROGRAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tile.h"
+
+enum { RANK_MAX = 5, CTAS_MAX = 8, LIST_MAX = 8, TENSORS_MAX = 64, TILES_MAX = 64, VARS_MAX = 64, SIZES_MAX = 96 };
+
+/* ---- expressions: all values are 64-bit integers; conditions are 0 or 1 ---- */
+typedef enum ExprKind {
+    X_NUM,
+    X_VAR,
+    X_SIZE,
+    X_CTA,
+    X_RANK,
+    X_ADD,
+    X_SUB,
+    X_MUL,
+    X_DIV,
+    X_MOD,
+    X_CEIL,
+    X_MIN,
+    X_MAX,
+    X_LT,
+    X_EQ,
+    X_NE,
+    X_AND,
+    X_LOAD /* element a of tensor n */
+} ExprKind;
+typedef struct Expr {
+    ExprKind kind;
+    int64_t n; /* number; index of variable, size, tensor; dimension of cta */
+    const struct Expr *a, *b;
+} Expr;
+
+typedef struct Size { /* a symbolic extent or a scalar parameter */
+    char name[16];
+    int64_t value;
+    bool scalar;
+} Size;
+
+typedef struct Tensor { /* a parameter, or a view of one */
+    char name[16];
+    tile_type type;
+    int rank;
+    const Expr *extent[RANK_MAX]; /* a number or a size */
+    bool written, dead, small;    /* small: integers from -8 to 8, or 0 to 8 */
+    uint8_t *data, *first;        /* contents before; contents that the meaning gives are in `data` */
+    uint8_t *touched;             /* by element: 1 written, 2 reduced */
+    int base;                     /* of a view, else -1 */
+    const Expr *start[RANK_MAX];  /* of a view, by dimension of the base */
+    int dim[RANK_MAX];            /* of a view: its dimension by dimension of the base, -1: dropped */
+} Tensor;
+
+typedef struct Tile {
+    char name[16];
+    tile_type type;
+    int rank, swizzle, count; /* count: tiles of an array, 0: no array */
+    int64_t extent[RANK_MAX];
+    uint8_t *data[CTAS_MAX], *written[CTAS_MAX];
+} Tile;
+
+typedef struct Var {
+    char name[16];
+    int64_t value[CTAS_MAX];
+} Var;
+
+typedef enum SubKind { SUB_AT, SUB_SPAN, SUB_ALL, SUB_ROWS, SUB_LIST } SubKind;
+typedef struct Sub {
+    SubKind kind;
+    const Expr *at;
+    int64_t n, by;
+    int index; /* tensor of rows */
+    const Expr *list[LIST_MAX];
+} Sub;
+
+typedef struct Region {
+    bool shared;
+    int ref;          /* tensor or tile */
+    const Expr *slot; /* of an array of tiles */
+    const Expr *peer; /* rank */
+    int nsubs;        /* 0: the whole */
+    Sub sub[RANK_MAX];
+} Region;
+
+typedef enum Reduce { R_NONE, R_ADD, R_MIN, R_MAX, R_AND, R_OR, R_XOR } Reduce;
+typedef enum StmtKind {
+    S_BLOCK,
+    S_LET,
+    S_VAR,
+    S_ASSIGN,
+    S_TILE,
+    S_VIEW,
+    S_MAP,
+    S_TEXT,
+    S_FOR,
+    S_PIPELINE,
+    S_IF,
+    S_MOVE,
+    S_FILL,
+    S_PREFETCH,
+    S_ROLES,
+    S_ROLE,
+    S_TWIN /* body is printed, other is what it means */
+} StmtKind;
+
+typedef struct Stmt {
+    StmtKind kind;
+    bool dead;        /* taken out by the shrinker */
+    bool fixed;       /* the shrinker takes it out with what is around it only */
+    bool silent;      /* not printed, but executed */
+    int ref;          /* variable, tile, view, map; threads of a role or pipeline; dimensions of a loop's index */
+    const char *text; /* of S_TEXT; clauses behind a statement; attributes of a loop; name of a role */
+    const Expr *e, *range[4]; /* value or condition; of a loop */
+    int index[4];
+    Region dst, src;
+    bool transpose, convert;
+    Reduce reduce;
+    int64_t value;         /* of fill */
+    int64_t box[RANK_MAX]; /* of a map of tensor src.ref */
+    struct Stmt *body, *other, *next;
+} Stmt;
+
+typedef struct Program {
+    Size size[SIZES_MAX];
+    Tensor tensor[TENSORS_MAX];
+    Tile tile[TILES_MAX];
+    Var var[VARS_MAX];
+    int nsizes, ntensors, ntiles, nvars;
+    int cluster;            /* CTAs of a cluster, 0: none */
+    const Expr *grid[3];    /* NULL: dealt across the grid */
+    const char *attributes; /* printed behind the parameters */
+    const char *trust;
+    Stmt *body;
+    struct Chunk {
+        struct Chunk *next;
+    } * memory;
+} Program;
+
+void *keep(Program *p, size_t bytes); /* zeroed; lives as long as p */
+const char *keep_text(Program *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void program_free(Program *p);
+
+/* values.c */
+typedef struct Rng {
+    uint64_t s;
+} Rng;
+uint64_t rng_bits(Rng *r);
+int64_t rng_in(Rng *r, int64_t low, int64_t high); /* both included */
+bool rng_odds(Rng *r, int percent);
+int type_size(tile_type t);
+bool type_float(tile_type t);
+bool type_signed(tile_type t);
+void value_store(tile_type t, void *to, int64_t small);                      /* an integer that the type holds */
+void value_convert(tile_type to, void *out, tile_type from, const void *in); /* exact ones */
+void value_reduce(tile_type t, Reduce op, void *place, const void *value);
+extern const char *const REDUCE_NAMES[];
+
+/* generate.c */
+Program *generate(uint64_t seed);
+/* print.c */
+char *program_text(const Program *p, const char *head); /* malloc */
+/* meaning.c: NULL, or why the program is not correct */
+const char *program_run(Program *p);
+int64_t extent_value(const Program *p, const Tensor *t, int d);
+int64_t tensor_elements(const Program *p, const Tensor *t);
+
+/* trial.c */
+typedef enum Verdict {
+    V_RIGHT,
+    V_REFUSED,
+    V_COMPILE,
+    V_LAUNCH,
+    V_FINDING,
+    V_WRONG,
+    V_TIME,
+    V_CRASH,
+    V_INVALID,
+    V_COUNT
+} Verdict;
+extern const char *const VERDICT_NAMES[V_COUNT];
+typedef struct Outcome {
+    Verdict verdict;
+    char code[8];
+    char text[3000];
+} Outcome;
+void trial(Program *p, const char *device, Outcome *out); /* in a process of its own */
+
+#endif

@@ -1,0 +1,171 @@
+/* random --seed N --count N [--device NAME] [--keep FOLDER] [--refusals PERCENT] [--print]
+ *
+ * Draws programs, runs each on the simulator and compares with its meaning. What fails is shrunk and kept in FOLDER with what was
+ * said about it; what the compiler could not prove is kept, too, and counted by code. Exit code 1 if a program fails, or if
+ * more than PERCENT (10) are refused. */
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "program.h"
+
+enum { CODES = 64, FUZZ_EVERY = 5, TRIALS = 400 };
+
+typedef struct Count {
+    char code[8];
+    int n;
+} Count;
+
+static bool same_failure(Program *p, const char *device, const Outcome *as, int *trials)
+{
+    Outcome o;
+    if (++*trials > TRIALS) return false;
+    trial(p, device, &o);
+    return o.verdict == as->verdict && !strcmp(o.code, as->code);
+}
+
+static void shrink_block(Program *p, Stmt *s, const char *device, const Outcome *as, int *trials)
+{
+    for (; s; s = s->next) {
+        if (!s->dead && !s->fixed) {
+            s->dead = true;
+            if (same_failure(p, device, as, trials)) continue;
+            s->dead = false;
+        }
+        if (s->kind == S_TWIN || s->dead) continue;
+        if (s->kind == S_IF && !s->other) {
+            StmtKind was = s->kind;
+            s->kind = S_BLOCK;
+            if (!same_failure(p, device, as, trials)) s->kind = was;
+        }
+        const char *text = s->text;
+        if (text && *text && s->kind != S_TEXT) {
+            s->text = strstr(text, "across") ? " across grid" : "";
+            if (strcmp(s->text, text) && !same_failure(p, device, as, trials)) s->text = text;
+        }
+        shrink_block(p, s->body, device, as, trials);
+        shrink_block(p, s->other, device, as, trials);
+    }
+}
+
+static void shrink(Program *p, const char *device, const Outcome *as)
+{
+    int trials = 0;
+    for (int round = 0; round < 2; round++) shrink_block(p, p->body, device, as, &trials);
+    for (int i = 0; i < p->ntensors; i++) {
+        p->tensor[i].dead = true;
+        if (!same_failure(p, device, as, &trials)) p->tensor[i].dead = false;
+    }
+}
+
+static void keep_program(const char *folder, const char *name, uint64_t seed, const Program *p, const Outcome *o)
+{
+    char path[512], head[256];
+    snprintf(path, sizeof path, "%s/%s-%" PRIu64 ".tile", folder, name, seed);
+    snprintf(head, sizeof head, "// seed %" PRIu64 ": %s %s\n", seed, VERDICT_NAMES[o->verdict], o->code);
+    char *text = program_text(p, head);
+    FILE *f = fopen(path, "w");
+    if (!f) {
+        fprintf(stderr, "%s: %s\n", path, strerror(errno));
+        exit(3);
+    }
+    fprintf(f, "%s/*\n%s\n", text, o->text);
+    for (int i = 0; i < p->nsizes; i++) fprintf(f, "%s = %" PRId64 "\n", p->size[i].name, p->size[i].value);
+    fprintf(f, "*/\n");
+    fclose(f);
+    free(text);
+}
+
+static void failed(const char *folder, uint64_t seed, Program *p, const char *device, const Outcome *o)
+{
+    printf("seed %" PRIu64 " on %s: %s %s\n%.700s\n", seed, device, VERDICT_NAMES[o->verdict], o->code, o->text);
+    keep_program(folder, "full", seed, p, o);
+    if (o->verdict != V_INVALID && o->verdict != V_TIME) shrink(p, device, o);
+    keep_program(folder, "shrunk", seed, p, o);
+    char *text = program_text(p, "");
+    printf("%s\n", text);
+    free(text);
+}
+
+static void count_code(Count *counts, const char *code)
+{
+    int i = 0;
+    while (i < CODES - 1 && counts[i].n && strcmp(counts[i].code, code)) i++;
+    snprintf(counts[i].code, sizeof counts[i].code, "%s", code);
+    counts[i].n++;
+}
+
+static int64_t number(const char *s)
+{
+    char *end;
+    errno = 0;
+    long long v = strtoll(s, &end, 10);
+    if (errno || *end || v < 0) {
+        fprintf(stderr, "%s is no number\n", s);
+        exit(2);
+    }
+    return v;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct option options[] = {{"seed", required_argument, NULL, 's'},
+                                            {"count", required_argument, NULL, 'c'},
+                                            {"device", required_argument, NULL, 'd'},
+                                            {"keep", required_argument, NULL, 'k'},
+                                            {"print", no_argument, NULL, 'p'},
+                                            {"refusals", required_argument, NULL, 'r'},
+                                            {0}};
+    int64_t seed = 1, count = 100, refusals = 10;
+    const char *device = NULL, *folder = ".";
+    bool print = false;
+    for (int o; (o = getopt_long(argc, argv, "", options, NULL)) != -1;) {
+        if (o == 's') seed = number(optarg);
+        else if (o == 'c') count = number(optarg);
+        else if (o == 'r') refusals = number(optarg);
+        else if (o == 'd') device = optarg;
+        else if (o == 'k') folder = optarg;
+        else if (o == 'p') print = true;
+        else return 2;
+    }
+    mkdir(folder, 0777);
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    int verdicts[V_COUNT] = {0}, bad = 0;
+    Count refused[CODES] = {{{0}, 0}};
+    for (int64_t i = 0; i < count; i++) {
+        uint64_t at = (uint64_t)(seed + i);
+        Program *p = generate(at);
+        if (print) {
+            char *text = program_text(p, "");
+            fputs(text, stdout);
+            free(text);
+            program_free(p);
+            continue;
+        }
+        const char *on = device ? device : at % FUZZ_EVERY ? "sim:check" : "sim:fuzz,schedules=8";
+        Outcome o;
+        trial(p, on, &o);
+        verdicts[o.verdict]++;
+        if (o.verdict == V_REFUSED) {
+            count_code(refused, o.code);
+            keep_program(folder, "refused", at, p, &o);
+        } else if (o.verdict != V_RIGHT) {
+            bad++;
+            failed(folder, at, p, on, &o);
+        }
+        program_free(p);
+    }
+    for (int v = 0; v < V_COUNT; v++)
+        if (verdicts[v]) printf("%s: %d\n", VERDICT_NAMES[v], verdicts[v]);
+    for (int i = 0; i < CODES && refused[i].n; i++) printf("refused %s: %d\n", refused[i].code, refused[i].n);
+    if (100 * verdicts[V_REFUSED] > refusals * count) {
+        printf("more than %" PRId64 " percent are refused\n", refusals);
+        bad++;
+    }
+    return bad ? 1 : 0;
+}

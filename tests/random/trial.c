@@ -1,0 +1,167 @@
+/* One program, compiled and launched in a process of its own, and its memory compared with what the program means. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "program.h"
+#include "tilecc.h"
+
+enum { SECONDS = 60 };
+
+const char *const VERDICT_NAMES[V_COUNT] = {"right",       "refused",  "compile error", "launch error", "finding",
+                                            "wrong bytes", "time out", "crash",         "invalid"};
+
+/* What the compiler may refuse, if seldom: what the verifier (E06..) or Rule G can't prove, and what is missing. E0662 is a
+ * fault of the compiler. */
+static bool may_refuse(const char *code)
+{
+    static const char *const list[] = {"E0701", "E0702", "E0747", "E1001", "E1002"};
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+        if (!strcmp(code, list[i])) return true;
+    return !strncmp(code, "E06", 3) && strcmp(code, "E0662");
+}
+
+static void find_code(Outcome *o)
+{
+    for (const char *s = o->text; *s; s++)
+        if (*s == 'E' && strspn(s + 1, "0123456789") == 4) {
+            memcpy(o->code, s, 5);
+            return;
+        }
+}
+
+static void say(Outcome *o, Verdict v, const char *text)
+{
+    o->verdict = v;
+    snprintf(o->text, sizeof o->text, "%s", text);
+    find_code(o);
+}
+
+typedef struct Bench {
+    Program *p;
+    tile_device *device;
+    tile_module *module;
+    tile_args *args;
+    uint64_t address[TENSORS_MAX];
+    tile_error err;
+} Bench;
+
+static bool bind(Bench *b)
+{
+    Program *p = b->p;
+    for (int i = 0; i < p->ntensors; i++) {
+        const Tensor *t = &p->tensor[i];
+        if (t->base >= 0 || t->dead) continue;
+        int64_t shape[RANK_MAX];
+        for (int d = 0; d < t->rank; d++) shape[d] = extent_value(p, t, d);
+        size_t bytes = (size_t)(tensor_elements(p, t) * type_size(t->type));
+        if (tile_alloc(b->device, bytes, &b->address[i], &b->err) ||
+            tile_write(b->device, b->address[i], t->first, bytes, &b->err) ||
+            tile_bind(b->args, t->name, b->address[i], bytes, t->type, t->rank, shape, NULL, &b->err))
+            return false;
+    }
+    for (int i = 0; i < p->nsizes; i++)
+        if (p->size[i].scalar && tile_bind_scalar(b->args, p->size[i].name, p->size[i].value, &b->err)) return false;
+    return true;
+}
+
+static bool compare(Bench *b, Outcome *o)
+{
+    Program *p = b->p;
+    for (int i = 0; i < p->ntensors; i++) {
+        const Tensor *t = &p->tensor[i];
+        if (t->base >= 0 || t->dead) continue;
+        size_t n = (size_t)type_size(t->type), bytes = (size_t)tensor_elements(p, t) * n;
+        uint8_t *got = malloc(bytes + 1);
+        if (!got || tile_read(b->device, got, b->address[i], bytes, &b->err)) abort();
+        for (size_t k = 0; k < bytes; k += n)
+            if (memcmp(got + k, t->data + k, n)) {
+                unsigned long long is = 0, wanted = 0;
+                memcpy(&is, got + k, n);
+                memcpy(&wanted, t->data + k, n);
+                char text[200];
+                snprintf(text, sizeof text, "%s: element %zu is %llx, not %llx", t->name, k / n, is, wanted);
+                say(o, V_WRONG, text);
+                free(got);
+                return false;
+            }
+        free(got);
+    }
+    return true;
+}
+
+static void launch(Bench *b, const char *ptx, size_t size, Outcome *o)
+{
+    if (tile_module_load(b->device, ptx, size, &b->module, &b->err) ||
+        tile_args_new(tile_kernel_at(b->module, 0), &b->args, &b->err) || !bind(b)) {
+        say(o, V_LAUNCH, b->err.text);
+        return;
+    }
+    tile_status s = tile_launch(b->args, NULL, &b->err);
+    if (s) say(o, s == TILE_ERROR_KERNEL ? V_FINDING : V_LAUNCH, b->err.text);
+    else if (compare(b, o)) say(o, V_RIGHT, "");
+}
+
+static void compile_and_launch(Program *p, const char *device, Outcome *o)
+{
+    const char *bad = program_run(p);
+    if (bad) {
+        say(o, V_INVALID, bad);
+        return;
+    }
+    char *text = program_text(p, "");
+    tilecc_options opt = {
+        .struct_size = sizeof opt, .emit = TILECC_EMIT_PTX, .error_format = TILECC_SHORT, .no_performance_warnings = 1};
+    tilecc_result *r = tilecc_compile(&opt, "random.tile", text, strlen(text));
+    if (!r) abort();
+    if (r->status != TILECC_OK) {
+        say(o, V_COMPILE, r->errors ? r->diagnostics : r->message);
+        if (may_refuse(o->code)) o->verdict = V_REFUSED;
+    } else {
+        Bench b = {.p = p};
+        if (tile_device_open(device, &b.device, &b.err)) say(o, V_LAUNCH, b.err.text);
+        else launch(&b, r->output, r->output_size, o);
+        tile_args_free(b.args);
+        tile_module_free(b.module);
+        tile_device_close(b.device);
+    }
+    tilecc_free(r);
+    free(text);
+}
+
+static bool read_all(int fd, void *to, size_t n)
+{
+    for (size_t done = 0; done < n;) {
+        ssize_t got = read(fd, (char *)to + done, n - done);
+        if (got <= 0) return false;
+        done += (size_t)got;
+    }
+    return true;
+}
+
+void trial(Program *p, const char *device, Outcome *out)
+{
+    int fd[2], status;
+    fflush(NULL);
+    if (pipe(fd)) abort();
+    pid_t child = fork();
+    if (child < 0) abort();
+    if (!child) {
+        close(fd[0]);
+        alarm(SECONDS);
+        Outcome o = {0};
+        compile_and_launch(p, device, &o);
+        _exit(write(fd[1], &o, sizeof o) == (ssize_t)sizeof o ? 0 : 1);
+    }
+    close(fd[1]);
+    *out = (Outcome){0};
+    bool whole = read_all(fd[0], out, sizeof *out);
+    close(fd[0]);
+    if (waitpid(child, &status, 0) < 0) abort();
+    if (whole) return;
+    *out = (Outcome){0};
+    say(out, WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM ? V_TIME : V_CRASH, "the process ended");
+}
