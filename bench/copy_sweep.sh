@@ -1,7 +1,8 @@
 #!/bin/sh
 # bench/copy_sweep.sh BIN [OPTIONS OF moves..]: a copy of bf16 65536 x 16384 by shape of the tile, slots of the ring,
-# dealing, swizzle and cache hints: what the figures in README.md come from. BIN: build/release/bin. Needs a GPU.
-# Rings that do not fit in shared memory are left out.
+# dealing, swizzle and cache hints: what the figures in README.md come from. BIN: where moves is, build/release/bin. Needs
+# a GPU. Rings that do not fit in shared memory are left out. The table goes to the file TABLE, where that is set, and in
+# short (the fastest, the slowest, the best of each way of dealing) to the end of the output.
 set -eu
 [ $# -ge 1 ] || { echo "usage: bench/copy_sweep.sh build/release/bin [OPTIONS]" >&2; exit 2; }
 bin=$(cd "$1" && pwd)
@@ -43,4 +44,21 @@ variant() {
     # swizzle
     for swizzle in none 32 64 128; do variant 64x256 5 ticket $swizzle on; done
 } | sort -u >"$work/variants"
-"$bin/moves" --variants="$work/variants" --quick --samples=4096 "$@" copy,
+table=${TABLE:-$work/table}
+status=0
+"$bin/moves" --variants="$work/variants" --quick --samples=4096 "$@" copy, >"$table" || status=$?
+[ -n "${TABLE:-}" ] || cat "$table"
+
+# "program: ms, TB/s" of table rows, by time
+short() { awk -F'|' '{ printf "  %s:%sms,%sTB/s,%sof cudaMemcpyAsync\n", $3, $4, $5, $6 }'; }
+grep '^| copy.*stages=' "$table" | grep -v WRONG | grep -v 'does not compile' | sort -t'|' -k4,4n >"$work/rows" || true
+{
+    printf '\ncopy_sweep: %s programs of %s, %s compiled and right\n' "$(wc -l <"$work/variants")" "$(head -1 "$table")" "$(wc -l <"$work/rows")"
+    echo 'fastest'
+    head -5 "$work/rows" | short
+    echo 'the best of each dealing'
+    for deal in ticket static launch; do grep ",$deal," "$work/rows" | head -1 | short; done
+    echo 'slowest'
+    tail -2 "$work/rows" | short
+}
+exit $status

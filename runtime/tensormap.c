@@ -134,34 +134,43 @@ static tile_status encode(tile_args *a, const MfMap *m, const MapDesc *d, void *
                      e.text, desc);
 }
 
+/* err is the report's: it is touched only by a failure. */
 static tile_status ready_dummy(tile_args *a, tile_error *err)
 {
     static const unsigned char zeros[DUMMY_BYTES];
     tile_device *d = a->kernel->module->device;
     if (a->dummy) return TILE_OK;
+    tile_error e;
     uint64_t address = 0;
-    tile_status s = d->ops->alloc(d, sizeof zeros, &address, err);
-    if (s != TILE_OK) return s;
-    s = d->ops->write(d, address, zeros, sizeof zeros, err);
-    if (s != TILE_OK) {
-        d->ops->release(d, address, NULL);
-        return s;
+    tile_status s = d->ops->alloc(d, sizeof zeros, &address, &e);
+    if (s == TILE_OK) s = d->ops->write(d, address, zeros, sizeof zeros, &e);
+    if (s == TILE_OK) {
+        a->dummy = address;
+        return TILE_OK;
     }
-    a->dummy = address;
-    return TILE_OK;
+    if (address) d->ops->release(d, address, NULL);
+    return fail(err, s, "%s", e.text);
 }
 
-/* An empty tensor has no memory for a map. False: reported. */
+/* Of the tensor, or of the view that the map covers. */
+static bool is_empty(const MapDesc *d)
+{
+    for (int i = 0; i < d->rank; i++)
+        if (d->dim[i] == 0) return true;
+    return false;
+}
+
+/* Where nothing is there is no memory for a map. False: reported. */
 static bool replace_empty(tile_args *a, const MfMap *m, MapDesc *d, Report *r)
 {
     const MfTensor *p = &a->kernel->mf->tensors.v[m->tensor];
     const char *tensor = p->name;
     if (m->is_load && m->fill == MAP_FILL_NAN) {
-        report_rule(r, E1108, "`%s` is empty, and map `%s`, which fills with NaN, reads it", tensor, m->name);
+        report_rule(r, E1108, "`%s` is empty where map `%s`, which fills with NaN, reads it", tensor, m->name);
         return false;
     }
     if (m->is_load && m->is_store) {
-        report_rule(r, E1108, "`%s` is empty, and map `%s` both reads and writes it", tensor, m->name);
+        report_rule(r, E1108, "`%s` is empty where map `%s` both reads and writes it", tensor, m->name);
         return false;
     }
     describe_dummy(a->dummy + (m->is_store ? DUMMY_ZEROS : 0), elem_info((ElemType)p->type)->global_bits, d);
@@ -174,11 +183,12 @@ tile_status args_encode_maps(tile_args *a, Report *r, tile_error *err)
     a->turn++;
     for (uint32_t i = 0; i < mf->maps.n; i++) {
         const MfMap *m = &mf->maps.v[i];
-        bool empty = a->tensors[m->tensor].empty;
+        MapDesc d;
+        if (!describe_map(a, m, &d, r)) continue;
+        bool empty = a->tensors[m->tensor].empty || is_empty(&d);
         tile_status s = empty ? ready_dummy(a, err) : TILE_OK;
         if (s != TILE_OK) return s;
-        MapDesc d;
-        if (!describe_map(a, m, &d, r) || (empty && !replace_empty(a, m, &d, r))) continue;
+        if (empty && !replace_empty(a, m, &d, r)) continue;
         int64_t key[MAP_KEY];
         bool hit;
         make_key(&d, key);

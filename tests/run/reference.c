@@ -33,7 +33,7 @@
  *   reference turn IN.npy OUT.npy                     makes OUT[j, i] = IN[i, j]
  *   reference gather_scatter TABLE.npy INDEX.npy TO.npy BEFORE.npy OUT.npy
  *             OUT[TO[r], ..] = TABLE[INDEX[r], ..], zeros where that is outside; BEFORE where no TO[r] points
- * and what reference_sums.c says.
+ * and what reference_sums.c and reference_im2col.c say.
  * Exit code 0; 1 with the first difference; 3 for files that can't be used.
  */
 #include <stdint.h>
@@ -139,7 +139,7 @@ static int make_indices(char **v)
     uint64_t seed = strtoull(v[3], NULL, 0);
     for (size_t i = 0; i < a.count; i++) { /* little endian: the low bytes of x are x in a smaller type */
         static const int32_t outside[] = {-1, -2, INT32_MIN, INT32_MAX};
-        int64_t x = (int64_t)(random_bits(&seed) % (uint64_t)rows);
+        int64_t x = rows ? (int64_t)(random_bits(&seed) % (uint64_t)rows) : 0; /* outside, of a table without rows */
         if (i % 7 == 3) x = outside[i / 7 % 4];
         if (i % 11 == 5) x = rows;
         memcpy(a.data + i * (size_t)a.size, &x, (size_t)a.size);
@@ -398,7 +398,7 @@ static int blocks(char **v)
 static int periodic(char **v)
 {
     Array in = load(v[0]), out = load(v[1]);
-    if (in.size != out.size || in.count == 0) fail("shapes", v[1]);
+    if (in.size != out.size || (in.count == 0 && out.count > 0)) fail("shapes", v[1]);
     for (size_t i = 0; i < out.count; i++)
         if (differ(&out, i, in.data + i % in.count * (size_t)in.size)) return 1;
     return 0;
@@ -508,6 +508,7 @@ int main(int argc, char **argv)
         {"select", 7, chosen},       {"distinct", 4, distinct},    {"turn", 2, turn},
         {"gather_scatter", 5, gather_scatter},       {"small", 5, small},         {"sum", 3, sum},
         {"scatter_add", 4, scatter_add}, {"convert", 5, convert}, {"reduction", 5, reduction},
+        {"im2col3x3", 2, im2col3x3},
     };
     for (size_t i = 0; argc > 1 && i < sizeof commands / sizeof *commands; i++)
         if (strcmp(argv[1], commands[i].name) == 0 && argc == commands[i].args + 2) return commands[i].run(argv + 2);

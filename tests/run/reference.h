@@ -29,4 +29,7 @@ int scatter_add(char **v);
 int convert(char **v);
 int reduction(char **v);
 
+/* ---- reference_im2col.c ---- */
+int im2col3x3(char **v);
+
 #endif

@@ -336,7 +336,23 @@ static void empty_inputs_read_as_zeros(void **state)
     assert_int_equal(bind(w, "dst", 0x20000000, 64, 64), TILE_OK);
     assert_int_equal(tile_bind_scalar(w->args, "n", 1, &w->err), TILE_OK);
     assert_int_equal(tile_launch(w->args, NULL, &w->err), TILE_ERROR_CHECK);
-    assert_says(w, "E1108: `src` is empty, and map `in`, which fills with NaN, reads it");
+    assert_says(w, "E1108: `src` is empty where map `in`, which fills with NaN, reads it");
+    assert_int_equal(fake.launches, 0);
+    close_world(w);
+}
+
+/* The memory that stands in for nothing is made while the report is being written. */
+static void an_empty_tensor_hides_no_other_failure(void **state)
+{
+    (void)state;
+    World *w = world_new();
+    assert_int_equal(load_gather(w, false), TILE_OK);
+    assert_int_equal(bind(w, "src", 0, 0, 128), TILE_OK);
+    assert_int_equal(bind(w, "dst", 0x20000008, 64, 64), TILE_OK);
+    assert_int_equal(tile_bind_scalar(w->args, "n", 1, &w->err), TILE_OK);
+    assert_int_equal(tile_launch(w->args, NULL, &w->err), TILE_ERROR_CHECK);
+    assert_says(w, "E0410");
+    assert_int_equal(fake.allocs, 1);
     assert_int_equal(fake.launches, 0);
     close_world(w);
 }
@@ -491,6 +507,7 @@ int main(void)
         cmocka_unit_test_setup(column_ranges_may_interleave, setup),
         cmocka_unit_test_setup(nothing_to_write_launches_nothing, setup),
         cmocka_unit_test_setup(empty_inputs_read_as_zeros, setup),
+        cmocka_unit_test_setup(an_empty_tensor_hides_no_other_failure, setup),
         cmocka_unit_test_setup(modules_are_judged_before_the_driver, setup),
         cmocka_unit_test_setup(damaged_modules, setup),
         cmocka_unit_test_setup(the_jit_log_is_kept, setup),
