@@ -50,6 +50,14 @@ Diag *verify_refuse(Verifier *v, ErrorCode code, uint32_t op, const char *fmt, .
     return g;
 }
 
+void verify_spend(Verifier *v, uint64_t work)
+{
+    if (v->budget >= work) v->budget -= work;
+    else
+        verify_refuse(v, E0660, v->now ? run_op(v) : v->nops,
+                      "the kernel has too many loops in loops, or too long ones, to be proved");
+}
+
 void verify_also(Verifier *v, Diag *g, uint32_t op, const char *text)
 {
     if (g) diag_label(v->diags, g, verify_place(v, op), "%s (%s)", text, verify_op_text(v, op));
@@ -299,13 +307,18 @@ static void prepare(Verifier *v)
         v->nslots += k->bars.v[i].slots;
         if (k->bars.v[i].slots > v->ring) v->ring = k->bars.v[i].slots;
     }
-    for (uint32_t i = 0; i < k->bufs.n; i++)
+    v->place_base = arena_array(v->arena, uint32_t, k->bufs.n);
+    for (uint32_t i = 0; i < k->bufs.n; i++) {
+        v->place_base[i] = v->nplaces;
+        v->nplaces += k->bufs.v[i].slots;
         if (k->bufs.v[i].slots > v->ring) v->ring = k->bufs.v[i].slots;
+    }
     if (v->nslots == 0) v->nslots = 1;
     for (uint32_t i = 0; i < v->nops; i++) tensors_of(v, v->ops[i]);
     v->seen = arena_array(v->arena, uint8_t, v->nops + 1);
     v->chosen = arena_array(v->arena, uint8_t, v->nops + 1);
     registers(v);
+    nests_find(v);
     period_prepare(v);
     v->told = arena_array(v->arena, uint8_t, (size_t)v->nslots * v->nranks);
 }
@@ -319,6 +332,7 @@ void verify_clear(Verifier *v)
     arena_release(&v->run, v->run_mark);
     CLEAR(v->threads);
     v->events.n = v->phases.n = v->accesses.n = v->transfers.n = 0; /* these keep their memory */
+    CLEAR(v->places);
     CLEAR(v->cells);
     CLEAR(v->breaks);
     CLEAR(v->syncs);
@@ -344,6 +358,7 @@ static void check_graph(Verifier *v)
 {
     bool longest = v->events.n > v->events_max;
     if (longest) v->events_max = v->events.n;
+    places_find(v);
     check_races(v);
     if (!v->failed) check_coverage(v);
     if (!v->failed) check_global(v);
@@ -357,7 +372,7 @@ static void try_all(Verifier *v)
     do {
         v->again = false;
         run_kernel(v);
-        if (v->again || v->failed) continue;
+        if (v->again || v->failed || choices_stale(v)) continue;
         check_graph(v);
         if (++v->runs > RUNS_MAX) verify_refuse(v, E0660, v->nops, "the kernel has too many trip counts to be proved");
     } while (!v->failed && (v->again || choice_next(v)));

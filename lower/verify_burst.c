@@ -30,10 +30,15 @@ static bool same_act(const Access *a, const Access *b)
            a->group == b->group;
 }
 
-/* The pieces of a tile, one behind the other, count as one; so do the same bytes under opposite conditions. */
+/* Only then can they be one: mostly they can't. */
+static bool touch(const Bytes *a, const Bytes *b)
+{
+    return a->hi == b->lo || b->hi == a->lo || (a->lo == b->lo && a->hi == b->hi);
+}
+
+/* Of one act. The pieces of a tile, one behind the other, count as one; so do the same bytes under opposite conditions. */
 static bool join(Verifier *v, Access *a, const Access *b)
 {
-    if (!same_act(a, b)) return false;
     if (a->at.lo == b->at.lo && a->at.hi == b->at.hi && !conds_exclusive(v, a->cond, b->cond)) return false;
     if (a->at.lo == b->at.lo && a->at.hi == b->at.hi) {
         a->cond = form_add(&v->f, a->cond, 1, b->cond);
@@ -65,8 +70,9 @@ void access_add(Verifier *v, Access a)
     for (bool joined = true; joined;) { /* what was joined may close the gap to another one */
         joined = false;
         for (uint32_t i = v->accesses.n, n = 0; i-- > from && n < JOINS && !joined; n++) {
-            if (v->accesses.v[i].start != a.start) continue;
-            Access x = v->accesses.v[i];
+            const Access *old = &v->accesses.v[i];
+            if (old->start != a.start || !touch(&old->at, &a.at) || !same_act(old, &a)) continue;
+            Access x = *old;
             if (x.op < verify_body(v, a.op)->base || !join(v, &x, &a)) continue;
             joined = true;
             a = x;

@@ -1,5 +1,6 @@
 /* Which trip counts are tried. A run meets a loop bound that is not a number: what it depends on gets values, and the run
- * starts again; all combinations are gone through as an odometer does. Bounds that are a new value in each turn of a loop around follow the first one's choice in patterns that mix short and
+ * starts again; all combinations are gone through as an odometer does, without those of nests that have nothing in common.
+ * Bounds that are a new value in each turn of a loop around follow the first one's choice in patterns that mix short and
  * long. What is chosen is a linear combination of atoms without its constant, in lowest terms: every other value that
  * is the same combination, plus a constant, is then a number too, in every role and CTA.
  */
@@ -56,10 +57,11 @@ Form choice_resolve(Verifier *v, Form x, bool *by_trip)
     if (x == 0 || form_data(&v->f, x)->n == 0) return x;
     const FormData *d = form_data(&v->f, x);
     for (uint32_t i = 0; i < v->choices.n; i++) {
-        const Choice *c = &v->choices.v[i];
+        Choice *c = &v->choices.v[i];
         int64_t scale, k;
         if (!proportional(form_data(&v->f, c->of), d, &scale)) continue;
         if (!mul_s64(scale, c->value[c->at % c->n], &k) || !add_s64(k, d->k, &k)) return x;
+        c->used = true;
         const FormData *of = form_data(&v->f, c->of);
         *by_trip |= !(of->n == 1 && atom_data(&v->f, of->t[0].atom)->boolean); /* of a condition both ways are tried */
         return form_const(&v->f, k);
@@ -143,6 +145,13 @@ static void add_counts(Verifier *v, Choice *c, int64_t scale, int64_t constant, 
     for (uint32_t i = 0; i < (small ? n : 2); i++) add_value(c, offset + counts[i]);
 }
 
+/* Pattern: the first n choices of the owner stand for equal turns, the others mix them. */
+static void follow(const Verifier *v, Choice *c)
+{
+    const Choice *o = &v->choices.v[c->owner];
+    c->at = o->at < c->n ? o->at : (o->at + c->turn * 3) % c->n;
+}
+
 void choice_add(Verifier *v, uint32_t op, Form x)
 {
     Forms *f = &v->f;
@@ -173,10 +182,11 @@ void choice_add(Verifier *v, uint32_t op, Form x)
         verify_refuse(v, E0660, op, "how often this happens has a form that can't be followed");
         return;
     }
+    c.own = !pred && nests_own(v, c.of);
     uint32_t digits = 0;
     for (uint32_t i = 0; i < v->choices.n; i++) {
         const Choice *other = &v->choices.v[i];
-        digits += other->owner == UINT32_MAX;
+        digits += other->owner == UINT32_MAX && !nests_apart(v, &c, other);
         if (other->key[0] != c.key[0] || other->key[1] != c.key[1]) continue;
         if (other->owner == UINT32_MAX) c.owner = i;
         c.turn++;
@@ -187,10 +197,8 @@ void choice_add(Verifier *v, uint32_t op, Form x)
     } else {
         add_counts(v, &c, scale, constant, offset, digits);
     }
-    if (c.owner != UINT32_MAX) { /* pattern: the first n choices of the owner stand for equal turns, the others mix them */
-        const Choice *o = &v->choices.v[c.owner];
-        c.at = o->at < c.n ? o->at : (o->at + c.turn * 3) % c.n;
-    } else if (digits == CHOICES_MAX) {
+    if (c.owner != UINT32_MAX) follow(v, &c);
+    else if (digits == CHOICES_MAX) {
         verify_refuse(v, E0660, op, "the kernel has too many loops and conditions of different length to be proved");
         return;
     }
@@ -206,15 +214,54 @@ static uint32_t positions(const Verifier *v, uint32_t i)
     return v->choices.v[i].n;
 }
 
+/* The trip counts that follow choice i come up again in the next run, most likely: a run that finds them one after the other
+ * would start as often. Those that don't come up are taken back: choices_stale. */
+static void keep_followers(Verifier *v, uint32_t i, uint32_t before)
+{
+    while (v->choices.n < before && v->choices.v[v->choices.n].owner == i && v->choices.v[v->choices.n].own) {
+        Choice *c = &v->choices.v[v->choices.n++];
+        follow(v, c);
+        c->kept = true;
+        c->used = false;
+    }
+}
+
+/* Where nests have nothing in common (verify_nests.c), the turns of one are tried while the others have none. */
+static bool worth_trying(const Verifier *v, uint32_t i)
+{
+    const Choice *c = &v->choices.v[i];
+    for (uint32_t j = 0; j < i && c->at > 0; j++) {
+        const Choice *o = &v->choices.v[j];
+        if (o->owner == UINT32_MAX && o->at > 0 && nests_apart(v, c, o)) return false;
+    }
+    return true;
+}
+
 bool choice_next(Verifier *v)
 {
+    uint32_t before = v->choices.n;
     for (uint32_t i = v->choices.n; i-- > 0;) {
         Choice *c = &v->choices.v[i];
         if (c->owner != UINT32_MAX) continue;
         uint32_t all = positions(v, i);
         v->choices.n = i + 1;
-        if (++c->at < all) return true;
+        c->at++;
+        if (c->at < all && worth_trying(v, i)) {
+            keep_followers(v, i, before);
+            return true;
+        }
         v->choices.n = i;
     }
     return false;
+}
+
+bool choices_stale(Verifier *v)
+{
+    for (uint32_t i = 0; i < v->choices.n && !v->again; i++) {
+        if (!v->choices.v[i].kept || v->choices.v[i].used) continue;
+        v->choices.n = i;
+        v->again = true;
+    }
+    for (uint32_t i = 0; i < v->choices.n; i++) v->choices.v[i].kept = false;
+    return v->again;
 }

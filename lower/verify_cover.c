@@ -1,4 +1,6 @@
 /* Coverage: every byte that is read has been written, by writes that are over when the read begins. */
+#include <stdlib.h>
+
 #include "lower/verify_parts.h"
 
 enum { SPLITS = 3, EARLIER = 8 };
@@ -35,10 +37,26 @@ static bool chain_from(Verifier *v, Form pos, const Bytes *at, const Writes *ws)
     return false;
 }
 
+/* The same where all ends are numbers: each pass goes on from where the last write ended. */
+static bool chain_fixed(Verifier *v, const Bytes *at, const Writes *ws)
+{
+    int64_t pos, end, lo, hi;
+    if (!form_is_const(&v->f, at->lo, &pos) || !form_is_const(&v->f, at->hi, &end)) return false;
+    for (int64_t from = pos - 1; from < pos && pos < end;) {
+        from = pos;
+        for (uint32_t i = 0; i < ws->n; i++) {
+            const Access *w = ws->v[i];
+            if (!form_is_const(&v->f, w->at.lo, &lo) || !form_is_const(&v->f, w->at.hi, &hi)) continue;
+            if (lo <= pos && pos < hi && in_chain(v, w, at, ws)) pos = hi;
+        }
+    }
+    return pos >= end;
+}
+
 /* Where a write ends within at, at a place known only at run time, the chain begins further in front. */
 static bool chain(Verifier *v, const Bytes *at, const Writes *ws)
 {
-    if (chain_from(v, at->lo, at, ws)) return true;
+    if (chain_fixed(v, at, ws) || chain_from(v, at->lo, at, ws)) return true;
     uint32_t tried = 0;
     for (uint32_t i = 0; i < ws->n && tried < EARLIER; i++) {
         const Access *w = ws->v[i];
@@ -80,9 +98,37 @@ static bool covered_in_cases(Verifier *v, const Bytes *at, const Writes *ws, int
 
 /* ---- all reads ---- */
 
-static bool same_place(const Access *a, const Access *b)
+/* A write by all threads is over when all of them are through. */
+static bool over(const Verifier *v, const Writing *of, const Access *w, EventId start)
 {
-    return a->at.rank == b->at.rank && a->at.buf == b->at.buf && a->at.slot == b->at.slot;
+    if (!access_before(v, w, start)) return false;
+    for (uint32_t i = 0; w->act && i < of->all.n; i++)
+        if (of->all.v[i]->act == w->act && !access_before(v, of->all.v[i], start)) return false;
+    return true;
+}
+
+static int in_order(const void *x, const void *y)
+{
+    const Access *const *a = x, *const *b = y;
+    return *a < *b ? -1 : *a > *b;
+}
+
+/* Of equal writes the first one that is over. */
+static void gather(Verifier *v, const Place *p, const Access *read, const ByteRange *at, Writes *ws)
+{
+    ws->n = 0;
+    ws->shape = read->shape;
+    for (uint32_t m = 0; m < at->meets.n; m++) {
+        const ByteRange *r = &p->ranges.v[at->meets.v[m].range];
+        verify_spend(v, r->writings.n / 16 + 1);
+        for (uint32_t i = 0; i < r->writings.n; i++) {
+            const Writing *of = &r->writings.v[i];
+            uint32_t j = 0;
+            while (j < of->all.n && !over(v, of, of->all.v[j], read->start)) j++;
+            if (j < of->all.n) ws->v[ws->n++] = of->all.v[j];
+        }
+    }
+    if (ws->n > 1) qsort(ws->v, ws->n, sizeof *ws->v, in_order);
 }
 
 static bool same_write(const Access *a, const Access *b)
@@ -90,37 +136,33 @@ static bool same_write(const Access *a, const Access *b)
     return a->at.lo == b->at.lo && a->at.hi == b->at.hi && a->cond == b->cond && a->shape == b->shape;
 }
 
-/* A write by all threads is over when all of them are through. */
-static bool over(const Verifier *v, const Access *all, uint32_t n, const Access *w, EventId start)
+/* An equal read before was covered by equal writes. */
+static bool as_before(const ByteRange *at, const Access *r, const Writes *ws)
 {
-    if (!access_before(v, w, start)) return false;
-    for (uint32_t i = 0; w->act && i < n; i++)
-        if (all[i].act == w->act && all[i].write && same_write(&all[i], w) && !access_before(v, &all[i], start))
-            return false;
-    return true;
+    bool same = at->read && at->read->cond == r->cond && at->read->shape == r->shape && at->covered.n == ws->n;
+    for (uint32_t i = 0; same && i < ws->n; i++) same = same_write(at->covered.v[i], ws->v[i]);
+    return same;
 }
 
-static void gather(Verifier *v, const Access *all, uint32_t n, const Access *read, Writes *ws)
+static void remember(Verifier *v, ByteRange *at, const Access *r, const Writes *ws)
 {
-    ws->n = 0;
-    ws->shape = read->shape;
-    for (uint32_t i = 0; i < n; i++) {
-        const Access *w = &all[i];
-        if (!w->write || w->cond == 0 || !bytes_overlap(v, &w->at, &read->at)) continue;
-        uint32_t j = 0;
-        while (j < ws->n && !same_write(ws->v[j], w)) j++;
-        if (j == ws->n && over(v, all, n, w, read->start)) ws->v[ws->n++] = w;
-    }
+    at->read = r;
+    at->covered.n = 0;
+    for (uint32_t i = 0; i < ws->n; i++) vec_push(&v->run, &at->covered, ws->v[i]);
 }
 
-static void check_read(Verifier *v, const Access *all, uint32_t n, const Access *r, Writes *ws)
+static void check_read(Verifier *v, const Place *p, const Access *r, ByteRange *at, Writes *ws)
 {
     uint32_t known = v->f.known.n, facts = v->f.facts.n;
-    gather(v, all, n, r, ws);
-    if (r->cond) form_assume(&v->f, r->cond);
-    bool ok = covered_in_cases(v, &r->at, ws, SPLITS);
-    v->f.known.n = known;
-    v->f.facts.n = facts;
+    gather(v, p, r, at, ws);
+    bool ok = as_before(at, r, ws);
+    if (!ok) {
+        if (r->cond) form_assume(&v->f, r->cond);
+        ok = covered_in_cases(v, &r->at, ws, SPLITS);
+        v->f.known.n = known;
+        v->f.facts.n = facts;
+        if (ok) remember(v, at, r, ws);
+    }
     if (ok) {
         for (uint32_t i = 0; i < ws->n; i++) verify_depends(v, ws->v[i], r, false);
         return;
@@ -129,21 +171,36 @@ static void check_read(Verifier *v, const Access *all, uint32_t n, const Access 
                             "%s is read where not every byte is certain to have been written: bytes %s .. %s",
                             v->k->bufs.v[r->at.buf].name, verify_form_text(v, r->at.lo), verify_form_text(v, r->at.hi));
     uint32_t said = UINT32_MAX;
-    for (uint32_t i = 0; i < n; i++) {
-        if (!all[i].write || all[i].op == said) continue;
-        said = all[i].op;
+    for (uint32_t i = 0; i < p->n; i++) {
+        if (!p->all[i].write || p->all[i].op == said) continue;
+        said = p->all[i].op;
         verify_also(v, g, said, "writes a part of it, or under a condition, or not certainly before");
     }
 }
 
-/* Accesses are sorted by place: check_races did that. */
+static void find_writings(Verifier *v, Place *p)
+{
+    for (uint32_t i = 0; i < p->n; i++) {
+        const Access *w = &p->all[i];
+        ByteRange *r = &p->ranges.v[p->range[i]];
+        if (!w->write || w->cond == 0) continue;
+        uint32_t j = r->writings.n;
+        while (j > 0 && !same_write(r->writings.v[j - 1].all.v[0], w)) j--;
+        if (j == 0) {
+            (void)vec_add(&v->run, &r->writings);
+            j = r->writings.n;
+        }
+        vec_push(&v->run, &r->writings.v[j - 1].all, w);
+    }
+}
+
 void check_coverage(Verifier *v)
 {
-    const Access *a = v->accesses.v;
     Writes ws = {.v = arena_array(&v->run, const Access *, v->accesses.n)};
-    for (uint32_t from = 0, to; from < v->accesses.n && !v->failed; from = to) {
-        for (to = from + 1; to < v->accesses.n && same_place(&a[from], &a[to]);) to++;
-        for (uint32_t i = from; i < to && !v->failed; i++)
-            if (!a[i].write) check_read(v, a + from, to - from, &a[i], &ws);
+    for (uint32_t i = 0; i < v->places.n && !v->failed; i++) {
+        Place *p = &v->places.v[i];
+        find_writings(v, p);
+        for (uint32_t j = 0; j < p->n && !v->failed; j++)
+            if (!p->all[j].write) check_read(v, p, &p->all[j], &p->ranges.v[p->range[j]], &ws);
     }
 }

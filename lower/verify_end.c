@@ -1,11 +1,21 @@
 /* The end of a kernel: nothing is on its way, and no CTA leaves while others have to do with its shared memory. */
 #include "lower/verify_parts.h"
 
-static bool access_before_end(const Verifier *v, const Access *a, uint32_t rank)
+/* All that comes before the end of some thread, by CTA: joined, as a clock has the newest event of each thread. */
+static uint32_t **clocks_at_end(Verifier *v)
 {
-    for (uint32_t i = 0; i < v->threads.n; i++)
-        if (v->threads.v[i].rank == rank && access_before(v, a, v->threads.v[i].last)) return true;
-    return false;
+    uint32_t **end = arena_array(&v->run, uint32_t *, v->nranks);
+    for (uint32_t r = 0; r < v->nranks; r++) end[r] = verify_clock_copy(v, NULL);
+    for (uint32_t i = 0; i < v->threads.n; i++) {
+        const Thread *t = &v->threads.v[i];
+        verify_clock_join(v, end[t->rank], v->events.v[t->last - 1].clock);
+    }
+    return end;
+}
+
+static bool copy_before(const Verifier *v, const Access *a, const uint32_t *clock)
+{
+    return a->phase ? phase_in(v, a->phase, clock) : a->end && event_in(v, a->end, clock);
 }
 
 static uint32_t rank_of(const Verifier *v, EventId e)
@@ -29,9 +39,10 @@ static void in_flight(Verifier *v, const Access *a)
 
 void check_end(Verifier *v)
 {
+    uint32_t **end = clocks_at_end(v);
     for (uint32_t i = 0; i < v->accesses.n && !v->failed; i++) {
         const Access *a = &v->accesses.v[i];
-        if (a->async && !access_before_end(v, a, a->at.rank)) in_flight(v, a);
+        if (a->async && !copy_before(v, a, end[a->at.rank])) in_flight(v, a);
     }
     for (uint32_t i = 0; i < v->phases.n && !v->failed; i++) {
         const Phase *p = v->phases.v[i];
@@ -42,7 +53,7 @@ void check_end(Verifier *v)
                           verify_bar_name(v, p->slot), verify_form_text(v, p->expected), verify_form_text(v, p->delivered));
         for (uint32_t j = 0; j < p->parts.n && !v->failed; j++) {
             const Part *x = &p->parts.v[j];
-            if (rank_of(v, x->event) == rank || x->copies || event_before_end(v, x->event, rank)) continue;
+            if (rank_of(v, x->event) == rank || x->copies || event_in(v, x->event, end[rank])) continue;
             verify_refuse(v, E0625, x->op, "CTA %u may end before this counts on its barrier %s", rank,
                           verify_bar_name(v, p->slot));
         }

@@ -80,10 +80,3 @@ bool access_before(const Verifier *v, const Access *a, EventId b)
     if (a->phase) return phase_before(v, a->phase, b);
     return a->end && event_before(v, a->end, b) && (a->async || a->end != b);
 }
-
-bool event_before_end(const Verifier *v, EventId a, uint32_t rank)
-{
-    for (uint32_t i = 0; i < v->threads.n; i++)
-        if (v->threads.v[i].rank == rank && event_before(v, a, v->threads.v[i].last)) return true;
-    return false;
-}

@@ -23,7 +23,7 @@ static int64_t bound_scale(int64_t a, int64_t c, int64_t none)
 static uint32_t mix(uint32_t h, uint64_t x)
 {
     x = (x ^ h) * UINT64_C(0x9E3779B97F4A7C15);
-    return (uint32_t)(x ^ x >> 32);
+    return (uint32_t)(x >> 32 ^ x >> 15);
 }
 
 void forms_init(Forms *f, Arena *a)
@@ -85,7 +85,7 @@ static void grow_forms(Forms *f)
 static Form intern(Forms *f, const Lin *l)
 {
     uint32_t h = mix(l->n, (uint64_t)l->k);
-    for (uint32_t i = 0; i < l->n; i++) h = mix(h, (uint64_t)l->t[i].c * 31 + l->t[i].atom);
+    for (uint32_t i = 0; i < l->n; i++) h = mix(h, (uint64_t)l->t[i].c * UINT64_C(0x100000001B3) + l->t[i].atom);
     uint32_t i = h & f->form_mask;
     for (; f->form_slots[i]; i = (i + 1) & f->form_mask) {
         const FormData *d = f->forms.v[f->form_slots[i] - 1];

@@ -69,36 +69,108 @@ static void load_after_store(Verifier *v, const Transfer *s, const Transfer *l)
 }
 
 /* a begins first. Order is looked at before places: it is cheaper. */
-static void check_transfers(Verifier *v, const Transfer *a, const Transfer *b)
+static bool fine(Verifier *v, const Transfer *a, const Transfer *b)
 {
-    bool over = a->write ? a->full && event_before(v, a->full, b->start) : a->phase && phase_before(v, a->phase, b->start);
-    if (over && (!a->write || b->write || fence_between(v, a->full, b->start))) return;
-    if (a->write && b->write) {
-        if (a->any_order || b->any_order || !collide(v, a->region, b->region)) return;
-        Diag *g = verify_refuse(
-            v, E0661, b->op,
-            "this store writes the place that another store in flight writes: which comes last is open");
-        verify_also(v, g, a->op, "the other store, not waited for with grp.wait full");
-        return;
-    }
-    if (disjoint(v, a->region, b->region)) return;
-    if (a->write) {
-        load_after_store(v, a, b);
-        return;
-    }
-    Diag *g = verify_refuse(v, E0661, b->op, "this store writes global memory that a load in flight may still read");
-    verify_also(v, g, a->op, "the load");
+    if (a->reduce && b->reduce && same_reduction(v, a, b)) return true;
+    bool over = a->write ? a->full && event_before(v, a->full, b->start)
+                         : a->phase && phase_before(v, a->phase, b->start);
+    if (over && (!a->write || b->write || fence_between(v, a->full, b->start))) return true;
+    if (a->write && b->write) return a->any_order || b->any_order || !collide(v, a->region, b->region);
+    return disjoint(v, a->region, b->region);
 }
 
-void check_global(Verifier *v)
+static void report(Verifier *v, const Transfer *a, const Transfer *b)
+{
+    Diag *g;
+    if (a->write && b->write) {
+        g = verify_refuse(v, E0661, b->op,
+                          "this store writes the place that another store in flight writes: which comes last is open");
+        verify_also(v, g, a->op, "the other store, not waited for with grp.wait full");
+    } else if (a->write) {
+        load_after_store(v, a, b);
+    } else {
+        g = verify_refuse(v, E0661, b->op, "this store writes global memory that a load in flight may still read");
+        verify_also(v, g, a->op, "the load");
+    }
+}
+
+static bool in_order(const Verifier *v, const Transfer *a, const Transfer *b)
+{
+    return a->start == b->start || !event_before(v, b->start, a->start);
+}
+
+/* Each pair, for the first one that is wrong. */
+static void check_pairs(Verifier *v)
 {
     for (uint32_t i = 0; i < v->transfers.n; i++) {
         for (uint32_t j = 0; j < i && !v->failed; j++) {
             const Transfer *a = &v->transfers.v[j], *b = &v->transfers.v[i];
             if ((a->tensors & b->tensors) == 0 || !(a->write || b->write)) continue;
-            if (a->reduce && b->reduce && same_reduction(v, a, b)) continue;
-            bool back = event_before(v, b->start, a->start) && b->start != a->start;
-            check_transfers(v, back ? b : a, back ? a : b);
+            if (!in_order(v, a, b)) {
+                a = b;
+                b = &v->transfers.v[j];
+            }
+            if (!fine(v, a, b)) report(v, a, b);
         }
     }
+}
+
+/* ---- those that may collide ---- */
+
+typedef struct ByTensor {
+    VEC(uint32_t) reads, writes;
+} ByTensor;
+
+static uint32_t hash_terms(const Verifier *v, uint32_t h, Form x)
+{
+    const FormData *d = form_data(&v->f, x);
+    for (uint32_t i = 0; i < d->n; i++) h = (h ^ d->t[i].atom) * UINT32_C(0x9E3779B1) + (uint32_t)d->t[i].c;
+    return h;
+}
+
+/* Writes collide only where all their coordinates differ by constants: equal then. */
+static uint32_t kind_of(const Verifier *v, const Transfer *t)
+{
+    uint32_t h = 1;
+    for (uint32_t i = 0; t->region && i < t->region->n; i++)
+        h = hash_terms(v, hash_terms(v, h, t->region->lo[i]), t->region->hi[i]);
+    return h;
+}
+
+static bool fine_with(Verifier *v, uint32_t j, uint32_t i)
+{
+    const Transfer *a = &v->transfers.v[j], *b = &v->transfers.v[i];
+    return in_order(v, a, b) ? fine(v, a, b) : fine(v, b, a);
+}
+
+static bool fine_with_all(Verifier *v, const ByTensor *t, const uint32_t *kind, uint32_t i)
+{
+    bool write = v->transfers.v[i].write;
+    verify_spend(v, (t->writes.n + t->reads.n) / 16);
+    for (uint32_t j = 0; j < t->writes.n; j++) {
+        if (write && kind[t->writes.v[j]] != kind[i]) continue;
+        if (!fine_with(v, t->writes.v[j], i)) return false;
+    }
+    for (uint32_t j = 0; write && j < t->reads.n; j++)
+        if (!fine_with(v, t->reads.v[j], i)) return false;
+    return true;
+}
+
+void check_global(Verifier *v)
+{
+    uint32_t n = v->transfers.n, *kind = arena_array(&v->run, uint32_t, n);
+    ByTensor *by = arena_array(&v->run, ByTensor, 64);
+    bool ok = true;
+    for (uint32_t i = 0; i < n && ok && !v->failed; i++) {
+        const Transfer *t = &v->transfers.v[i];
+        kind[i] = kind_of(v, t);
+        for (uint32_t b = 0; b < 64 && ok; b++)
+            if (t->tensors >> b & 1) ok = fine_with_all(v, &by[b], kind, i);
+        for (uint32_t b = 0; b < 64; b++) {
+            if (!(t->tensors >> b & 1)) continue;
+            if (t->write) vec_push(&v->run, &by[b].writes, i);
+            else vec_push(&v->run, &by[b].reads, i);
+        }
+    }
+    if (!ok) check_pairs(v);
 }

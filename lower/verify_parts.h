@@ -4,8 +4,9 @@
  * bodies of all roles of all CTAs of a cluster by values that are linear forms (verify_forms.c, verify_ops.c), in one
  * schedule; verify_event.c gives each event its clock: what has certainly happened before it, in every schedule.
  * verify_barrier.c, verify_copy.c and verify_thread.c are the steps of ops, verify_burst.c that of loops over copies.
- * verify_race.c, verify_cover.c, verify_global.c and verify_end.c prove properties of a finished graph,
- * verify_choice.c enumerates the trip counts, verify_period.c and verify_cycle.c extend the result to all of them.
+ * verify_race.c, verify_cover.c, verify_global.c and verify_end.c prove properties of a finished graph, whose accesses
+ * verify_place.c sorts,
+ * verify_choice.c enumerates the trip counts, for nests that verify_nests.c tells apart one by one, verify_period.c and verify_cycle.c extend the result to all of them.
  * verify_stuck.c reports a run that can't go on. verify.c drives.
  *
  * Glossary: thread - one that runs a body; a role of one thread has one, others are stood for by three: the elected one
@@ -39,7 +40,7 @@ typedef enum AtomKind {
     ATOM_OP,    /* result of a pure op on forms: sub = opcode */
     ATOM_PARAM, /* launch expression a */
     ATOM_SREG,  /* special register a */
-    ATOM_LEAF,  /* value that op a of thread b defines in its step c */
+    ATOM_LEAF,  /* value that op a of thread b defines the c-th time */
     ATOM_LOAD,  /* element of tensor a at byte b, read where c holds: tensors read as scalars are not written */
     ATOM_INDEX, /* of a loop over copies from a below b */
     ATOM_SUM,   /* of form a over the turns of a loop over copies from b below c */
@@ -197,6 +198,33 @@ typedef struct Access {
     uint32_t act;       /* equal where several threads share one op, or turns of a loop over copies */
     uint32_t group;     /* of a store: its bulk group, 0: not committed */
 } Access;
+typedef struct Meeting { /* two ranges that may have bytes in common, as one of them sees it */
+    uint32_t range; /* the other one */
+    bool covers;    /* which lies within this one */
+} Meeting;
+typedef struct Recent { /* an access that later ones are compared with */
+    const Access *a;
+    uint32_t act; /* not 0: only accesses of this act */
+} Recent;
+typedef struct Writing { /* writes under equal conditions */
+    VEC(const Access *) all;
+} Writing;
+typedef struct ByteRange { /* equal bytes of a place */
+    Form lo, hi;
+    bool fixed; /* numbers: from .. to */
+    int64_t from, to;
+    VEC(Meeting) meets;
+    VEC(Recent) recent;
+    VEC(Writing) writings; /* those that perhaps write no byte left out */
+    const Access *read;    /* the last one that was found to be covered */
+    VEC(const Access *) covered; /* by these */
+} ByteRange;
+typedef struct Place { /* a slot of a buffer in a CTA: its accesses in the order of the run */
+    const Access *all;
+    uint32_t n;
+    uint32_t *range; /* by access */
+    VEC(ByteRange) ranges;
+} Place;
 typedef struct Transfer { /* a copy's other side: global memory */
     uint64_t tensors;     /* one bit each */
     const Region *region;
@@ -252,13 +280,14 @@ typedef struct Thread {
     Frame frames[FRAMES];
     uint32_t depth;
     Form guard; /* of the block where it is */
-    uint32_t pos, steps, acts;
+    uint32_t pos, acts;
     uint32_t *clock;
     EventId last, burst; /* burst: the event of copies with nothing in between, 0: none */
     VEC(Sum) sums;
     uint32_t groups;          /* committed */
     uint32_t stores;          /* accesses before this one are none of its stores, or over */
     uint32_t *times;          /* by op: loops entered */
+    uint32_t *made;           /* by op, then by variable: values that are not taken apart */
     uint32_t arrived, waited; /* on the cluster's barrier */
     VEC(EventId) async_fences, init_fences;
 } Thread;
@@ -288,7 +317,10 @@ typedef struct Choice {
     uint32_t key[2]; /* choices that are made again and again in turns around have the same */
     uint32_t owner; /* choice that this one follows, UINT32_MAX: none */
     uint32_t turn;  /* how many of the owner's came before */
+    bool own;       /* of the loop's nest alone: verify_nests.c */
+    bool kept, used; /* taken over from the run before; found in this run */
 } Choice;
+enum { NEST_LEVELS = 3 };
 enum { SEEN_TRUE = 1, SEEN_FALSE = 2, SEEN_TRIP = 4 };
 
 typedef struct Verifier {
@@ -306,16 +338,19 @@ typedef struct Verifier {
     uint32_t *def;           /* by value: its op */
     uint32_t nranks, nslots; /* slots: of one CTA */
     uint32_t *bar_base;      /* by barrier: number of its slot 0 */
+    uint32_t *place_base;    /* by buffer: number of its slot 0 */
+    uint32_t nplaces;        /* slots of buffers, of one CTA */
     uint32_t ring;           /* most slots of a buffer or barrier */
     uint64_t loaded, stored; /* tensors that copies read and write */
     Form (*sreg)[IRR_COUNT]; /* by rank */
+    uint32_t *nest[NEST_LEVELS]; /* by op: of loops, the nest it is part of; 0: none */
 
     VEC(Choice) choices;
     uint8_t *seen;      /* by op: how its guard or condition came out */
     uint8_t *chosen;    /* by op: loops whose trip count is a choice, or made from one */
     bool split;         /* repeats end each at its own time */
     bool again, failed; /* again: a choice was added, or found to need more values */
-    uint64_t budget;    /* steps that may still be done */
+    uint64_t budget;    /* work that may still be done: steps, and what takes as long */
 
     Arena run; /* memory of one run, as all that follows: */
     ArenaMark run_mark;
@@ -325,6 +360,7 @@ typedef struct Verifier {
     VEC(Phase *) phases;
     BarSlot *bars; /* by rank and slot */
     VEC(Access) accesses;
+    VEC(Place) places; /* of a finished graph */
     VEC(Transfer) transfers;
     VEC(Cell) cells;
     VEC(Break) breaks;
@@ -349,6 +385,8 @@ __attribute__((format(printf, 4, 5)))
 #endif
 Diag *
 verify_refuse(Verifier *v, ErrorCode code, uint32_t op, const char *fmt, ...);
+/* Counts work; refused where it gets too much. */
+void verify_spend(Verifier *v, uint64_t work);
 void verify_also(Verifier *v, Diag *g, uint32_t op, const char *text);
 const char *verify_op_text(const Verifier *v, uint32_t op); /* "bar.wait", with its role where there are several */
 const char *verify_bar_name(Verifier *v, uint32_t slot);    /* slot: through all CTAs */
@@ -372,6 +410,14 @@ Form choice_resolve(Verifier *v, Form x, bool *by_trip);
 /* Adds a choice of values for what x depends on, x counting the turns of loop `op` (or a pred), and sets again. */
 void choice_add(Verifier *v, uint32_t op, Form x);
 bool choice_next(Verifier *v); /* false: all have been tried */
+/* Whether the run that has ended did not meet what was taken over from the one before: it is done again without. */
+bool choices_stale(Verifier *v);
+
+/* verify_nests.c */
+void nests_find(Verifier *v);
+/* Whether the loops of the two choices have nothing in common. */
+bool nests_apart(const Verifier *v, const Choice *a, const Choice *b);
+bool nests_own(const Verifier *v, Form of); /* a trip count that is made from values of its nest */
 
 /* verify_run.c */
 void run_kernel(Verifier *v); /* one unrolling */
@@ -400,8 +446,6 @@ bool phase_in(const Verifier *v, const Phase *p, const uint32_t *clock);
 bool event_before(const Verifier *v, EventId a, EventId b);
 bool phase_before(const Verifier *v, const Phase *p, EventId b);
 bool access_before(const Verifier *v, const Access *a, EventId b); /* a's end */
-/* Some thread of the CTA ends after a / p. */
-bool event_before_end(const Verifier *v, EventId a, uint32_t rank);
 
 /* verify_barrier.c */
 void barrier_step(Verifier *v, uint32_t op);
@@ -441,6 +485,7 @@ bool bytes_overlap(Verifier *v, const Bytes *a, const Bytes *b);
 bool conds_exclusive(Verifier *v, Form a, Form b);
 
 /* of a finished graph */
+void places_find(Verifier *v); /* sorts the accesses: comes first */
 void check_races(Verifier *v);
 void check_coverage(Verifier *v);
 void check_global(Verifier *v);

@@ -1,7 +1,5 @@
 /* Races: two accesses to bytes of a buffer, one of them a write, come one after the other in every schedule; where
  * threads wrote and the async proxy reads or writes next, the writer's fence lies in between. */
-#include <stdlib.h>
-
 #include "lower/verify_parts.h"
 
 /* ---- proxies ---- */
@@ -11,11 +9,13 @@ static bool fenced(const Verifier *v, const Access *a, EventId b)
 {
     const Event *e = &v->events.v[a->start - 1];
     const Thread *t = &v->threads.v[e->thread];
-    for (uint32_t i = 0; i < t->async_fences.n; i++) {
-        EventId f = t->async_fences.v[i];
-        if (v->events.v[f - 1].pos > e->pos && event_before(v, f, b)) return true;
+    uint32_t lo = 0, hi = t->async_fences.n; /* the first one behind it comes before what any other one comes before */
+    while (lo < hi) {
+        uint32_t middle = lo + (hi - lo) / 2;
+        if (v->events.v[t->async_fences.v[middle] - 1].pos > e->pos) hi = middle;
+        else lo = middle + 1;
     }
-    return false;
+    return lo < t->async_fences.n && event_before(v, t->async_fences.v[lo], b);
 }
 
 static void check_proxy(Verifier *v, const Access *a, const Access *b)
@@ -68,11 +68,11 @@ static void ordered(Verifier *v, const Access *a, const Access *b)
     if (!a->write) verify_depends(v, a, b, true);
 }
 
+/* Their bytes may meet. */
 static void check_pair(Verifier *v, const Access *a, const Access *b)
 {
     if (!(a->write || b->write) || (a->act && a->act == b->act)) return;
     if (a->op == b->op && a->start == b->start) return;
-    if (!bytes_overlap(v, &a->at, &b->at)) return;
     bool forth = access_before(v, a, b->start), back = !forth && access_before(v, b, a->start);
     if (!forth && !back && conds_exclusive(v, a->cond, b->cond)) return;
     if (forth) ordered(v, a, b);
@@ -81,26 +81,81 @@ static void check_pair(Verifier *v, const Access *a, const Access *b)
     else report(v, b, a);
 }
 
-static int by_place(const void *x, const void *y)
+/* ---- places ---- */
+
+static bool ranges_meet(const Place *p, uint32_t i, uint32_t j)
 {
-    const Access *a = x, *b = y;
-    if (a->at.rank != b->at.rank) return a->at.rank < b->at.rank ? -1 : 1;
-    if (a->at.buf != b->at.buf) return a->at.buf < b->at.buf ? -1 : 1;
-    if (a->at.slot != b->at.slot) return a->at.slot < b->at.slot ? -1 : 1;
-    if (a->start != b->start) return a->start < b->start ? -1 : 1;
-    return a->op < b->op ? -1 : a->op > b->op;
+    const ByteRange *x = &p->ranges.v[p->range[i]];
+    for (uint32_t m = 0; m < x->meets.n; m++)
+        if (x->meets.v[m].range == p->range[j]) return true;
+    return false;
 }
 
-static bool same_place(const Access *a, const Access *b)
+/* Each pair: to report the first one that is wrong, and for the certificate. */
+static void check_pairs(Verifier *v, const Place *p)
 {
-    return a->at.rank == b->at.rank && a->at.buf == b->at.buf && a->at.slot == b->at.slot;
+    for (uint32_t i = 0; i < p->n; i++)
+        for (uint32_t j = i + 1; j < p->n && !v->failed; j++)
+            if (ranges_meet(p, i, j)) check_pair(v, &p->all[i], &p->all[j]);
+}
+
+/* Nothing is wrong with two accesses whose bytes may meet; a comes first in the run. */
+static bool fine(Verifier *v, const Access *a, const Access *b)
+{
+    if (!(a->write || b->write) || (a->act && a->act == b->act)) return true;
+    if (a->op == b->op && a->start == b->start) return true;
+    if (!access_before(v, a, b->start)) return conds_exclusive(v, a->cond, b->cond);
+    return !a->write || a->async || !b->async || fenced(v, a, b->start);
+}
+
+/* Whether what is proved of b and a later access c proves the same of x->a and c. Then x->a needs no comparison any more:
+ * b has all of its bytes and is a write or it is none; it ends before b starts, and whoever comes after b comes after
+ * b's start; c can't be excused from b by its condition unless it is from x->a; and where fences matter, b is of the
+ * async proxy, so that the fence came before it, or of the same thread. Accesses of b's own act are excused from b: x->a
+ * stays to be compared with them, until an access of another act stands in, too. */
+static bool settled(Verifier *v, Recent *x, const Access *b)
+{
+    const Access *a = x->a;
+    if ((a->write && !b->write) || (a->act && a->act == b->act)) return false;
+    if (a->cond != b->cond && !form_is(&v->f, b->cond, 1)) return false;
+    if (a->write && !a->async && !b->async && v->events.v[a->start - 1].thread != v->events.v[b->start - 1].thread)
+        return false;
+    if (b->phase && !event_in(v, b->start, b->phase->clock)) return false;
+    if (!access_before(v, a, b->start)) return false;
+    if (b->act == 0 || (x->act && x->act != b->act)) return true;
+    x->act = b->act;
+    return false;
+}
+
+static bool compare(Verifier *v, Place *p, const ByteRange *at, const Access *b)
+{
+    for (uint32_t m = 0; m < at->meets.n; m++) {
+        ByteRange *other = &p->ranges.v[at->meets.v[m].range];
+        bool covers = at->meets.v[m].covers;
+        uint32_t kept = 0;
+        verify_spend(v, other->recent.n / 16);
+        for (uint32_t i = 0; i < other->recent.n; i++) {
+            Recent x = other->recent.v[i];
+            if ((x.act == 0 || x.act == b->act) && !fine(v, x.a, b)) return false;
+            if (!covers || !settled(v, &x, b)) other->recent.v[kept++] = x;
+        }
+        other->recent.n = kept;
+    }
+    return true;
+}
+
+static bool place_fine(Verifier *v, Place *p)
+{
+    for (uint32_t i = 0; i < p->n && !v->failed; i++) {
+        ByteRange *at = &p->ranges.v[p->range[i]];
+        if (!compare(v, p, at, &p->all[i])) return false;
+        vec_push(&v->run, &at->recent, ((Recent){.a = &p->all[i]}));
+    }
+    return true;
 }
 
 void check_races(Verifier *v)
 {
-    Access *a = v->accesses.v;
-    if (v->accesses.n) qsort(a, v->accesses.n, sizeof *a, by_place);
-    for (uint32_t i = 0; i < v->accesses.n; i++)
-        for (uint32_t j = i + 1; j < v->accesses.n && same_place(&a[i], &a[j]) && !v->failed; j++)
-            check_pair(v, &a[i], &a[j]);
+    for (uint32_t i = 0; i < v->places.n && !v->failed; i++)
+        if (v->certificate || !place_fine(v, &v->places.v[i])) check_pairs(v, &v->places.v[i]);
 }

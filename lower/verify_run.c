@@ -47,11 +47,13 @@ bool run_by_trip(const Verifier *v, const IrArg *arg)
     return by_trip(v, arg);
 }
 
+/* The n-th value that the op (or, from nops on, a loop that forgets a variable) makes. In runs that differ in the turns of
+ * loops within one, the turns of that one find the same values, and what was chosen for them. */
 static void place_leaf(Verifier *v, uint32_t op)
 {
     v->f.here[0] = op;
     v->f.here[1] = v->now->id;
-    v->f.here[2] = v->now->steps;
+    v->f.here[2] = v->now->made[op]++;
 }
 
 bool run_pure(const IrOp *op)
@@ -133,7 +135,7 @@ Form run_guard(Verifier *v, uint32_t op)
 
 void run_forget(Verifier *v, uint32_t var)
 {
-    place_leaf(v, v->nops * (var + 1) + run_op(v));
+    place_leaf(v, v->nops + var);
     v->now->vars[var] = form_leaf(&v->f, (IrType)v->k->vars.v[var].type);
     v->now->var_by_trip[var] = false;
 }
@@ -482,12 +484,8 @@ static void run_thread(Verifier *v, Thread *t)
             if (!next_body(v)) return;
             continue;
         }
-        if (v->budget-- == 0) {
-            verify_refuse(v, E0660, run_op(v),
-                          "the kernel has too many loops in loops, or too long ones, to be proved");
-            return;
-        }
-        t->steps++;
+        verify_spend(v, 1);
+        if (v->failed) return;
         step(v);
         if (t->block == RUNS && !verify_stopped(v)) t->pc++;
     }
@@ -515,6 +513,7 @@ static void make_threads(Verifier *v)
         t->vars = arena_array(&v->run, Form, k->vars.n);
         t->var_by_trip = arena_array(&v->run, bool, k->vars.n);
         t->times = arena_array(&v->run, uint32_t, v->nops);
+        t->made = arena_array(&v->run, uint32_t, v->nops + k->vars.n);
         t->clock = arena_array(&v->run, uint32_t, v->threads.n);
     }
 }

@@ -18,6 +18,7 @@
  *   --number N       that mutant only, its IR printed
  *   --list           a line per mutant that was run
  *   --classes        a table by kind of change
+ *   --verdicts       only a line per mutant: what the verifier says; none runs (for comparing two verifiers)
  *   --no-verify      all count as refused: how many can be broken at all?
  *   --open FILE      holes that are known (mutate_open.h); with --all they must be there
  *
@@ -58,7 +59,7 @@ typedef struct Tally {
 } Tally;
 
 typedef struct Judge {
-    bool all, list, classes, no_verify;
+    bool all, list, classes, verdicts, no_verify;
     uint32_t count, refused_every, random;
     int64_t number; /* -1: any */
     uint64_t seed;
@@ -301,6 +302,15 @@ static void print_ir(const Judge *j, const IrKernel *k)
     text_free(&t);
 }
 
+static void print_verdict(Judge *j, const Mutant *m, Tally *t)
+{
+    const char *why;
+    bool ok = verifies(j, m->kernel, &why);
+    t->n[ok ? ACCEPTED : REFUSED]++;
+    printf("%s %s #%u: %s %s in %s, op %u: %s\n", ok ? "accepted" : "refused", j->name, m->number, m->kind, m->op, m->body,
+           m->at, why);
+}
+
 static void judge(Judge *j, const Mutant *m)
 {
     ArenaMark mark = arena_mark(&j->arena);
@@ -313,6 +323,7 @@ static void judge(Judge *j, const Mutant *m)
         t->n[ILL]++;
         if (j->number >= 0) printf("ill-formed: %s\n", ill);
     } else if (seen_before(j, m->kernel)) t->n[SAME]++;
+    else if (j->verdicts) print_verdict(j, m, t);
     else if (verifies(j, m->kernel, &why)) judge_accepted(j, m, t);
     else judge_refused(j, m, t, why);
     arena_release(&j->arena, mark);
@@ -468,6 +479,7 @@ static void read_options(Judge *j, int argc, char **argv)
         if (strcmp(o, "--all") == 0) j->all = true;
         else if (strcmp(o, "--list") == 0) j->list = true;
         else if (strcmp(o, "--classes") == 0) j->classes = true;
+        else if (strcmp(o, "--verdicts") == 0) j->verdicts = true;
         else if (strcmp(o, "--no-verify") == 0) j->no_verify = true;
         else if (value == NULL) give_up(o, "there is no such option, or it lacks its value");
         else if (strcmp(o, "--count") == 0) j->count = number_option(o, value), i++;
