@@ -185,7 +185,8 @@ static void multicast(Collective *a, const PStmt *s)
 {
     const PMove *m = s->move;
     int64_t v;
-    if (!around_agrees(a, s, cast_dims(a, m), m->cast_span) || m->cast != CAST_MASK) return;
+    unsigned together = m->cast == CAST_MASK ? 0 : cast_dims(a, m); /* by a mask each CTA sends by itself */
+    if (!around_agrees(a, s, together, m->cast_span) || m->cast != CAST_MASK) return;
     bool known = true;
     for (int r = 0; r < a->size; r++) {
         if (left_out(a, r)) continue;
@@ -287,12 +288,14 @@ static void peer_move(Collective *a, const PStmt *s)
 
 /* ---- who writes what ---- */
 
-static void note_write(Collective *a, const PRegion *dst)
+static void note_write(Collective *a, const PMove *m)
 {
     int64_t to;
+    const PRegion *dst = &m->dst;
     for (int r = 0; r < a->size; r++) {
         if (left_out(a, r)) continue;
-        if (!dst->peer) a->written[dst->tile->index] |= 1u << r;
+        if (m->cast == CAST_MASK) a->written[dst->tile->index] |= value_at(a, m->mask, r, &to) ? (uint32_t)to : UINT32_MAX;
+        else if (!dst->peer) a->written[dst->tile->index] |= 1u << r;
         else if (!value_at(a, dst->peer, r, &to)) a->written[dst->tile->index] = UINT32_MAX;
         else if (to >= 0 && to < a->size) a->written[dst->tile->index] |= 1u << to;
     }
@@ -382,7 +385,7 @@ static void block_of(Collective *a, const PBlock *b)
         case P_MOVE:
         case P_ARRIVE:
             if (a->report) check(a, s);
-            else if (s->kind == P_MOVE && s->move->dst.tile) note_write(a, &s->move->dst);
+            else if (s->kind == P_MOVE && s->move->dst.tile) note_write(a, s->move);
             break;
         case P_LET:
         case P_WAIT:

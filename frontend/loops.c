@@ -164,7 +164,10 @@ static void options(Env *e, const Stmt *s, PPipe *p)
         p->threads_span = s->loop.threads->span;
         thread_count(e, s->loop.threads, &p->threads);
     }
-    if (e->role) diag_at(e->c->diags, E1001, s->span, "a pipeline inside a role is not supported yet");
+    if (e->role && s->loop.threads) {
+        Diag *g = diag_at(e->c->diags, E0723, p->threads_span, "a pipeline inside a role has the threads of the role");
+        diag_fix(e->c->diags, g, "leave it out here and write `role name threads n`");
+    }
     if (s->loop.across) across(e, s, p);
 }
 
@@ -187,8 +190,21 @@ static bool indices(Env *e, const LoopHead *h, const Sx **lo, const Sx **hi, PPi
     return false;
 }
 
+/* One role does what stands in it, in order: there it is a loop of the role. */
+static void in_role(Env *e, const Stmt *s)
+{
+    PPipe *p = arena_new(e->c->scratch, PPipe);
+    p->span = s->span;
+    options(e, s, p);
+    for_stmt(e, s);
+}
+
 void pipeline_stmt(Env *e, const Stmt *s)
 {
+    if (e->role) {
+        in_role(e, s);
+        return;
+    }
     const LoopHead *h = &s->loop.head;
     const Entity *outer = e->scope;
     Span around = e->around;

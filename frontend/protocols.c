@@ -84,6 +84,7 @@ static void branch(Walk *w, const PStmt *s)
 static void statement(Walk *w, const PStmt *s)
 {
     bool nested = w->nested;
+    uint32_t role = w->role;
     switch (s->kind) {
     case P_MOVE: move(w, s); return;
     case P_WAIT: use(w, s->barrier, s, s->value, NULL, true); return;
@@ -109,7 +110,7 @@ static void statement(Walk *w, const PStmt *s)
         w->role = i + 1;
         walk(w, &s->roles.v[i].body);
     }
-    w->role = 0;
+    w->role = role;
     w->nested = nested;
 }
 

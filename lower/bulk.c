@@ -183,6 +183,7 @@ static void copy_op(BulkOut *o, Opnd from, Opnd offset, Opnd bytes, Opnd guard)
         ir_ref(L->a, op, IRK_BAR, IRA_BAR, o->bar);
         if (!opnd_is(o->bar_slot, 0)) put_opnd(L, op, IRK_SLOT, o->bar_slot);
     }
+    if (mi->to_peer) put_opnd(L, op, IRK_RANK, mi->peer);
     if (!opnd_is(mi->mask, 0)) put_opnd(L, op, IRK_MASK, mi->mask);
     policy_operand(L, op, mi);
 }

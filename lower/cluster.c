@@ -122,6 +122,8 @@ static bool ranks_named(Lower *L, const Sx *peer, Span at, bool copy, int target
 {
     for (int r = 0; r < L->cluster_size; r++) {
         int64_t k;
+        target[r] = -1;
+        if (sync_left_out(L, r)) continue;
         cluster_rank(L, r);
         Poly p = scalar_poly(L, peer);
         cluster_rank(L, -1);
@@ -149,11 +151,17 @@ bool cluster_peers(Lower *L, const Sx *peer, Span at, int target[16])
     return ranks_named(L, peer, at, true, target);
 }
 
+bool cluster_named(Lower *L, const Sx *peer, Span at, int target[16])
+{
+    return ranks_named(L, peer, at, false, target);
+}
+
 uint32_t cluster_sources(Lower *L, const Sx *peer, Span at)
 {
     int target[16], count[16] = {0};
     if (!ranks_named(L, peer, at, false, target)) return 1;
-    for (int r = 0; r < L->cluster_size; r++) count[target[r]]++;
+    for (int r = 0; r < L->cluster_size; r++)
+        if (target[r] >= 0) count[target[r]]++;
     for (int r = 1; r < L->cluster_size; r++) {
         if (count[r] == count[0]) continue;
         Diag *g = lower_error(L, E0744, at, "%d CTAs of the cluster name rank 0 here, %d name rank %d", count[0], count[r], r);

@@ -141,7 +141,7 @@ static Lx traffic(Lower *L)
             const Planned *m = s->moves.v[k];
             bool direct = m->across == p && m->chain[m->depth].block == &p->st->body && !m->conditional;
             PMoveKind kind = m->st->move->kind;
-            if (direct && (kind == MOVE_LOAD || kind == MOVE_STORE)) bytes += m->bytes * m->shares;
+            if (direct && (kind == MOVE_LOAD || kind == MOVE_STORE)) bytes += m->bytes * m->shares.n;
         }
         if (!p->across || bytes == 0) continue;
         Lx n = lx_op(L->a, pool, LX_MUL, p->total, lx_const(L->a, pool, bytes));

@@ -75,33 +75,61 @@ static void unproved(Lower *L, const Access *w, const Access *o, const char *why
     L->stmt = NULL;
 }
 
-/* `trust distinct(idx)`: different elements of idx pick different rows, so the place in idx stands for the row. */
+/* `trust distinct(idx)`: different elements of idx pick different rows, so the place in idx stands for the row. A part of
+ * idx is distinct as well: the place is that in the whole. */
 static const PTensor *trusted_rows(Lower *L, const Sx *start, const PRows *rows, Poly *place)
 {
     const PTensor *t = index_of(start, rows);
-    if (t == NULL || t->rank != 1 || !trusted(L, t)) return NULL;
+    if (t == NULL || t->rank != 1 || t->reshaped || base_of(t)->rank != 1 || !trusted(L, base_of(t))) return NULL;
     while (rows == NULL && start->op == SX_LET) start = start->a;
     *place = scalar_poly(L, rows ? rows->at[0] : start->idx[0]);
-    return t;
+    if (t->base) *place = poly_add(L->d, *place, scalar_poly(L, t->start[0]));
+    return base_of(t);
 }
 
+/* Which dimension of the box is dimension d of what the access goes through, and from where it counts. */
+static int box_dim(Lower *L, const Access *a, int d, bool in_base, Poly *from)
+{
+    const PTensor *t = a->info.tensor;
+    *from = poly_const(L->d, 0);
+    if (!in_base || t->base == NULL) return d;
+    *from = scalar_poly(L, t->start[t->dim_of[d]]);
+    return t->dim_of[d];
+}
+
+typedef struct Picked { /* rows of a dimension of the box by elements of `index` */
+    const PTensor *index;
+    Poly place, from;
+    int64_t extent;
+} Picked;
+
+static void picked_rows(Lower *L, const Access *a, bool in_base, Picked out[P_RANK])
+{
+    for (int d = 0; d < P_RANK; d++) out[d].index = NULL;
+    for (int d = 0; d < a->info.rank; d++) {
+        Poly from;
+        const PDim *p = &a->info.g->dim[d];
+        Picked *q = &out[box_dim(L, a, d, in_base, &from)];
+        q->from = from;
+        q->extent = p->extent;
+        if (p->rows || p->extent == 1) q->index = trusted_rows(L, p->start, p->rows, &q->place);
+    }
+}
+
+/* Rows counted from one place are apart where the elements of the trusted tensor that pick them are. */
 static bool trusted_boxes(Lower *L, const Access *a, const Access *b, DomBox *x, DomBox *y)
 {
-    const Access *both[2] = {a, b};
-    DomBox *out[2] = {x, y};
-    bool any = false;
-    for (int d = 0; d < a->info.rank && a->info.tensor == b->info.tensor && !a->info.tensor->base; d++) {
-        Poly place[2];
-        const PTensor *index[2] = {NULL, NULL};
-        for (int i = 0; i < 2; i++) {
-            const PDim *p = &both[i]->info.g->dim[d];
-            if (p->rows || p->extent == 1) index[i] = trusted_rows(L, p->start, p->rows, &place[i]);
-        }
-        if (index[0] == NULL || index[0] != index[1]) continue;
-        for (int i = 0; i < 2; i++) {
-            out[i]->start[d] = place[i];
-            out[i]->extent[d] = poly_const(L->d, both[i]->info.g->dim[d].extent);
-        }
+    Picked p[P_RANK], q[P_RANK];
+    bool any = false, in_base = a->info.has_gbox && b->info.has_gbox;
+    if (!in_base && a->info.tensor != b->info.tensor) return false;
+    picked_rows(L, a, in_base, p);
+    picked_rows(L, b, in_base, q);
+    for (int d = 0; d < x->rank; d++) {
+        if (p[d].index == NULL || p[d].index != q[d].index || !poly_same(p[d].from, q[d].from)) continue;
+        x->start[d] = p[d].place;
+        y->start[d] = q[d].place;
+        x->extent[d] = poly_const(L->d, p[d].extent);
+        y->extent[d] = poly_const(L->d, q[d].extent);
         any = true;
     }
     return any;

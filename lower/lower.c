@@ -213,41 +213,66 @@ void access_note(Lower *L, const MoveInfo *mi)
     for (uint32_t i = 0; i < L->conditions.n; i++) by_condition(L, a, L->conditions.v[i]);
 }
 
-static bool one_thread(Lower *L, const PStmt *st)
+/* A multicast whose parts this CTA brings, or a load into another one's tile. */
+static bool beyond(Lower *L, MoveInfo *mi, Shares *shares)
 {
-    static const char *const WHAT[] = {[MOVE_SHARED] = "work by threads", [MOVE_PEER] = "a copy to another CTA",
-                                       [MOVE_FILL] = "a fill"};
-    const PMove *mv = st->move;
-    bool plain = mv->kind == MOVE_LOAD || mv->kind == MOVE_STORE || mv->kind == MOVE_PREFETCH;
-    if (plain && mv->cast == CAST_NONE && !mv->dst.peer) return true;
-    lower_error(L, E1001, st->span, "%s inside `roles` is not supported yet", plain ? "a multicast" : WHAT[mv->kind]);
-    return false;
+    const PMove *mv = mi->mv;
+    int target[RANKS_MAX];
+    if (mv->cast == CAST_NONE && !mv->dst.peer) return true;
+    if (!role_committed(L, mi->stmt)) return false;
+    if (mv->cast == CAST_MASK) return role_mask(L, mi);
+    if (mv->cast != CAST_NONE) return plan_multicast(L, mi, shares);
+    return cluster_peers(L, mv->dst.peer, mv->dst.span, target);
 }
 
-static void move(Lower *L, const PStmt *st)
+static void copy(Lower *L, const PStmt *st)
 {
-    MoveInfo mi;
+    MoveInfo mi, whole;
     TensorPlan t;
     BulkPlan b;
     Refusal no_tensor = {0};
     bool tensor;
     uint32_t bar = 0;
-    Opnd slot = opnd_imm(0);
-    if (!one_thread(L, st) || !region_resolve(L, st, &mi) || !choose_copy(L, &mi, &tensor, &t, &b, &no_tensor) ||
-        interleaved(L, &mi))
-        return;
+    Opnd slot = opnd_imm(0), guard = L->guard, brings = opnd_imm(1);
+    Shares shares = {.n = 1, .dim = -1};
+    if (!region_resolve(L, st, &mi)) return;
+    whole = mi;
+    if (!beyond(L, &mi, &shares) || !choose_copy(L, &mi, &tensor, &t, &b, &no_tensor) || interleaved(L, &mi)) return;
+    if (st->move->cast != CAST_NONE && st->move->cast != CAST_MASK && cluster_size_of(L, st->move->cast) > 1)
+        brings = multicast_values(L, &mi, st->move->cast, &shares);
+    if (mi.mv->dst.peer) {
+        mi.to_peer = true;
+        mi.peer = value_low(L, mi.mv->dst.peer);
+    }
     if (tensor) tensor_values(L, &mi, &t);
     else bulk_values(L, &mi, &b);
-    if (!mi.prefetch) sync_before(L, &mi);
-    int64_t bytes = tensor ? t.piece_bytes * t.npieces : b.run * b.nruns;
-    if (mi.load && !mi.prefetch && !sync_arrive(L, &mi, bytes, &bar, &slot)) return;
+    if (!mi.prefetch) sync_before(L, &whole);
+    int64_t bytes = (tensor ? t.piece_bytes * t.npieces : b.run * b.nruns) * shares.n;
+    Opnd each = st->move->cast == CAST_MASK ? role_mask_bytes(L, &mi, bytes) : opnd_imm(bytes);
+    if (mi.load && !mi.prefetch && !sync_arrive(L, &mi, each, bytes, &bar, &slot)) return;
+    L->guard = emit_logic(L, IR_AND, guard, brings);
     if (tensor) tensor_emit(L, &mi, &t, bar, slot);
     else bulk_emit(L, &mi, &b, bar, slot);
-    if (!mi.prefetch) sync_after(L, &mi);
-    access_note(L, &mi);
+    L->guard = guard;
+    if (!mi.prefetch) sync_after(L, &whole);
+    access_note(L, &whole);
     if (L->plan == NULL) return;
     if (tensor) plan_tensor(L, &mi, &t);
     else plan_bulk(L, &mi, &b, mi.mv->via == VIA_INFERRED ? &no_tensor : NULL);
+}
+
+static void move(Lower *L, const PStmt *st)
+{
+    if (st->move->kind == MOVE_FILL && st->move->dst.peer) {
+        lower_error(L, E1001, st->span, "a fill of another CTA's tile is not supported yet");
+        return;
+    }
+    switch (st->move->kind) {
+    case MOVE_PEER: role_send(L, st); break;
+    case MOVE_SHARED:
+    case MOVE_FILL: role_work(L, st); break;
+    default: copy(L, st); break;
+    }
 }
 
 /* ---- scalars ---- */
@@ -335,27 +360,31 @@ static void loop(Lower *L, const PStmt *st)
     loop_open(L, st);
     Opnd a = lower_bound(L, st->lo, s->wide), b = lower_bound(L, st->value, s->wide);
     IrType t = s->wide ? IR_I64 : IR_I32;
-    Opnd guard = L->guard;
+    Opnd guard = L->guard, sync_guard = L->sync.guard;
     b = emit_sel(L, t, guard, b, a);
-    L->guard = opnd_imm(1);
+    L->guard = L->sync.guard = opnd_imm(1);
     SyncMark mark = sync_enter(L, &st->body);
+    role_loop(L);
     s->value = emit_loop(L, t, a, b);
     vars_forget(L, &st->body);
     block(L, &st->body);
     L->stmt = st;
     sync_flush_loads(L);
+    role_loop(L);
     emit_end(L);
     L->guard = guard;
+    L->sync.guard = sync_guard;
     vars_forget(L, &st->body);
     sync_leave(L, &mark);
     loop_close(L, st);
 }
 
 /* No branch: what the condition excludes is left out copy by copy, so that barriers, groups and phases never depend on
- * data. Scalars are pure and made either way. */
+ * data (sync_cond.c: on what they do). Scalars are pure and made either way. */
 static void branch(Lower *L, const PStmt *st)
 {
     Opnd outer = L->guard, cond = value_pred(L, st->value);
+    SyncBranch sync = sync_branch(L, st, cond);
     L->guard = emit_logic(L, IR_AND, outer, cond);
     vec_push(L->a, &L->conditions, st->value);
     block(L, &st->body);
@@ -363,12 +392,14 @@ static void branch(Lower *L, const PStmt *st)
     L->stmt = st;
     vars_forget(L, &st->body);
     if (st->has_else) {
+        sync_branch_else(L, st, cond, &sync);
         L->guard = emit_logic(L, IR_AND, outer, emit_not(L, cond));
         block(L, &st->other);
         L->stmt = st;
         vars_forget(L, &st->other);
     }
     L->guard = outer;
+    sync_branch_end(L, &sync);
 }
 
 static void group(Lower *L, const PStmt *st)
@@ -424,13 +455,13 @@ static void roles(Lower *L, const PStmt *st)
     for (uint32_t i = 0; i < st->roles.n; i++) {
         const PRole *r = &st->roles.v[i];
         scope_open(L);
-        L->sync.role = i;
+        role_begin(L, r, i);
         L->epoch++;
         sync_role(L, &r->body, true);
         block(L, &r->body);
         L->stmt = NULL;
         sync_end(L);
-        role_end(L, name_text(L, r->name), (uint32_t)r->threads / 32, true);
+        role_finish(L, r);
         scope_close(L);
     }
 }
@@ -438,7 +469,8 @@ static void roles(Lower *L, const PStmt *st)
 static void sequential(Lower *L)
 {
     sync_begin(L); /* barriers */
-    sync_role(L, &L->k->body, false);
+    if (L->k->roles_span.hi == 0) sync_role(L, &L->k->body, false);
+    L->sync.guard = opnd_imm(1);
     block(L, &L->k->body);
     L->stmt = NULL;
     if (L->ir->roles.n == 0) {

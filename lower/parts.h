@@ -127,6 +127,9 @@ typedef struct MoveInfo {
     bool prefetch;
     Hint hint;
     Opnd mask;          /* multicast: of the CTAs that get it; 0: none */
+    uint8_t from[16];   /* multicast by a mask: how many CTAs send to each rank */
+    bool to_peer;       /* a load into the tile of the CTA of rank `peer` */
+    Opnd peer;
     int share_dim;      /* multicast: this CTA brings a part that begins share_at elements further in this dimension */
     Opnd share_at, share_byte; /* of the tensor, and bytes of the tile */
 } MoveInfo;
@@ -176,6 +179,12 @@ typedef struct BulkPlan {
     Opnd lo, hi;                       /* i32: bytes of the run that lie in the tensor */
 } BulkPlan;
 
+typedef struct Shares { /* of a multicast */
+    int64_t n;           /* CTAs that bring a part each; 1: one brings all */
+    int64_t step, bytes; /* elements and bytes from share to share, in the outermost dimension */
+    int dim;             /* of the tensor */
+} Shares;
+
 /* ---- synchronisation: sync.c ---- */
 typedef struct PendingLoad { /* a load that nobody waited for yet */
     MoveInfo info;
@@ -211,21 +220,37 @@ typedef struct Explicit { /* a barrier of the source, in the role at hand */
 } Explicit;
 typedef struct Commit { /* commits of one block to one phase of a looped barrier */
     const PBarrier *barrier;
+    const Sx *peer; /* of another CTA */
     Poly slot;
     Phase phase;
+    Opnd guard; /* of the arrival */
 } Commit;
-typedef struct Note { /* counts.c */
-    uint32_t bar, role, block, count;
-    Span span; /* of the first */
+enum { RANKS_MAX = 16 };
+typedef struct Around { /* an `if` around a statement */
+    const PStmt *branch;
+    bool other;     /* in its else */
+    bool followed;  /* synchronisation in it happens where the condition holds; otherwise always */
+    uint32_t block; /* in which it stands */
+} Around;
+typedef struct Note { /* counts.c: arrivals, or a wait, of one statement */
+    uint32_t bar, role, block;
+    uint8_t weight[RANKS_MAX]; /* at the barrier of each rank */
+    Span span;
     Opnd slot;
     bool wait;
+    const Around *around; /* outermost first */
+    uint32_t naround;
 } Note;
 typedef struct Sync {
     VEC(Note) notes;
     uint32_t role, block, nblocks; /* at hand; nblocks: opened so far */
     TileSync *tiles; /* by PTile.index */
     Explicit *bars;  /* by PBarrier.index */
-    bool *far;       /* by PBarrier.index: other CTAs arrive there */
+    bool *far;       /* by PBarrier.index: other CTAs arrive or write there */
+    Opnd guard;      /* the conditions that synchronisation follows, inside the innermost loop */
+    VEC(Around) around;
+    uint32_t threads, id; /* of a role whose threads work together: how many, their cta.sync; 0: one thread */
+    bool worked, waited, unfenced; /* since the last cta.sync: threads wrote or read tiles, passed a wait; wrote since a fence */
     VEC(Commit) commits;
     bool many;       /* roles side by side */
     VEC(PendingLoad) loads;
@@ -411,12 +436,19 @@ void cluster_rank(Lower *L, int rank);
 uint32_t cluster_set(const Lower *L, PCast cast, int rank); /* bit set of the CTAs that a multicast of it reaches */
 /* CTAs whose `peer` is a given one: the same number for each, else an error. */
 uint32_t cluster_sources(Lower *L, const Sx *peer, Span at);
-bool cluster_peers(Lower *L, const Sx *peer, Span at, int target[16]); /* by rank; never the own */
+bool cluster_named(Lower *L, const Sx *peer, Span at, int target[16]); /* by rank; perhaps the own */
+bool cluster_peers(Lower *L, const Sx *peer, Span at, int target[16]); /* by rank; never the own; -1: left out */
 bool cluster_equal(Lower *L, const PMove *mv, PCast cast);             /* source coordinates equal in each set */
 Opnd cluster_member(Lower *L, PCast cast, uint32_t i);                 /* rank of the i-th CTA of the own set */
 Opnd cluster_share(Lower *L, PCast cast);                              /* which of them this CTA is */
 uint32_t cluster_size_of(const Lower *L, PCast cast);
 Opnd cluster_mask(Lower *L, PCast cast);
+
+/* ---- plan_moves.c ---- */
+/* Each CTA of a multicast brings a part where the layout's pattern stays whole: mi becomes that part. False after an
+ * error. */
+bool plan_multicast(Lower *L, MoveInfo *mi, Shares *shares);
+Opnd multicast_values(Lower *L, MoveInfo *mi, PCast cast, const Shares *p); /* a pred: does this CTA bring anything? */
 
 /* ---- regions.c ---- */
 bool region_tile(Lower *L, const PStmt *st, const PRegion *s, MoveInfo *mi); /* the tile's side alone */
@@ -482,8 +514,10 @@ void sync_begin(Lower *L);
 /* State and variables of one role's body; the same for the only one. */
 void sync_role(Lower *L, const PBlock *body, bool many);
 void sync_before(Lower *L, const MoveInfo *mi);
-/* The arrival on which a load's copies complete; says where they add their bytes. False after an error. */
-bool sync_arrive(Lower *L, const MoveInfo *mi, int64_t bytes, uint32_t *bar, Opnd *slot);
+void sync_before_read(Lower *L, const MoveInfo *mi); /* of a tile, by a copy within the cluster */
+/* The arrival on which a load's copies complete; says where they add their bytes. each: what it announces, at most
+ * `bytes`. False after an error. */
+bool sync_arrive(Lower *L, const MoveInfo *mi, Opnd each, int64_t bytes, uint32_t *bar, Opnd *slot);
 void sync_after(Lower *L, const MoveInfo *mi);
 void sync_wait(Lower *L, const PStmt *st);
 void sync_arrive_stmt(Lower *L, const PStmt *st);
@@ -497,8 +531,38 @@ void sync_leave(Lower *L, const SyncMark *m);
 void sync_end(Lower *L);
 void sync_init_ops(Lower *L, uint32_t threads); /* into the prologue; threads: of all roles together */
 
+/* ---- sync_cond.c ---- */
+typedef struct SyncBranch { /* what was before an `if` */
+    Opnd guard;
+} SyncBranch;
+SyncBranch sync_branch(Lower *L, const PStmt *st, Opnd cond);
+void sync_branch_else(Lower *L, const PStmt *st, Opnd cond, const SyncBranch *b);
+void sync_branch_end(Lower *L, const SyncBranch *b);
+/* Surely not done at this rank: a condition around the statement, which synchronisation follows, is false there. */
+bool sync_left_out(Lower *L, int rank);
+
+/* ---- role_moves.c: between CTAs, in roles of the source ---- */
+bool role_committed(Lower *L, const PStmt *st); /* to a barrier of the program; false after an error */
+void role_send(Lower *L, const PStmt *st);
+/* multicast (mask): to whom, at each rank; false after an error. What reaches the own tile, of copies of so many bytes. */
+bool role_mask(Lower *L, MoveInfo *mi);
+Opnd role_mask_bytes(Lower *L, const MoveInfo *mi, int64_t bytes);
+
+/* ---- role_threads.c: roles of the source whose threads work together ---- */
+void role_begin(Lower *L, const PRole *r, uint32_t number);
+IrRole *role_finish(Lower *L, const PRole *r);
+/* Before the elected thread does something: all threads have done, and made visible, what they were at. also_waits: have
+ * passed their waits, too. */
+void role_sync(Lower *L, bool also_waits);
+void role_loop(Lower *L);  /* at a loop's head, and behind its end */
+void role_fence(Lower *L); /* what threads wrote so far the copies see, behind a cta.sync */
+void role_work(Lower *L, const PStmt *st);
+
 /* ---- counts.c ---- */
-void counts_note(Lower *L, uint32_t bar, Opnd slot, bool wait, uint32_t weight);
+/* peer: the rank whose barrier it is; NULL: the own. */
+void counts_note(Lower *L, uint32_t bar, Opnd slot, bool wait, const Sx *peer);
+/* Commits of one block to one phase arrive together, where one of them happens: first or a further one. */
+void counts_commit(Lower *L, uint32_t bar, Opnd slot, bool first, const Sx *peer);
 void counts_set(Lower *L);
 
 /* ---- memory.c, independence.c, plan.c ---- */

@@ -122,8 +122,9 @@ void plan_print(Lower *L)
     } else {
         text_printf(t, "kernel %s: %u roles by hand, %u threads\n", k->mf.name, k->roles.n, k->mf.threads);
         for (uint32_t i = 0; i < k->roles.n; i++)
-            text_printf(t, "    %s: 1 elected thread of %u warp%s\n", k->roles.v[i].name, k->roles.v[i].warps,
-                        k->roles.v[i].warps == 1 ? "" : "s");
+            text_printf(t, "    %s: %s %u warp%s\n", k->roles.v[i].name,
+                        k->roles.v[i].elect ? "1 elected thread of" : "all threads work, one issues copies:",
+                        k->roles.v[i].warps, k->roles.v[i].warps == 1 ? "" : "s");
     }
     print_memory(L);
     if (k->mf.maps.n) text_lit(t, "  maps\n");

@@ -20,36 +20,45 @@ static bool splits(Lower *L, const MoveInfo *mi, PCast cast, int64_t *n)
            mi->step[p->tensor_dim] == 1 && (mi->tile->rank > 1 || mi->span == 0);
 }
 
-static void split(Lower *L, Planned *p, int64_t n)
+static void split(Lower *L, MoveInfo *mi, Shares *p, int64_t n)
 {
-    MoveInfo *mi = &p->mi;
     Pair *pair = &mi->pair[0];
     PRegion *g = arena_new(L->a, PRegion), *s = arena_new(L->a, PRegion);
     *g = *mi->g;
     *s = *mi->s;
-    p->shares = n;
-    p->share_dim = pair->tensor_dim;
+    p->n = n;
+    p->dim = pair->tensor_dim;
     pair->extent /= n;
     g->dim[pair->tensor_dim].extent = s->dim[pair->tile_dim].extent = mi->extent[pair->tensor_dim] = pair->extent;
     g->dim[pair->tensor_dim].whole = false;
     mi->bytes /= n;
     mi->g = g;
     mi->s = s;
-    p->share_step = pair->extent;
-    p->share_bytes = pair->extent * mi->pitch_bits[0] / 8;
+    p->step = pair->extent;
+    p->bytes = pair->extent * mi->pitch_bits[0] / 8;
 }
 
-static bool multicast(Lower *L, Planned *p)
+bool plan_multicast(Lower *L, MoveInfo *mi, Shares *shares)
 {
-    const PMove *mv = p->st->move;
+    const PMove *mv = mi->mv;
     int64_t n;
-    if (mv->cast == CAST_NONE || L->cluster_size == 1) return true;
-    if (mv->cast == CAST_MASK) return not_yet(L, p->st, "a multicast to a mask is");
-    if (cluster_size_of(L, mv->cast) == 1) return true;
+    *shares = (Shares){.n = 1, .dim = -1};
+    if (mv->cast == CAST_NONE || cluster_size_of(L, mv->cast) == 1) return true;
     if (!cluster_equal(L, mv, mv->cast)) return false;
     L->remote = true;
-    if (splits(L, &p->mi, mv->cast, &n)) split(L, p, n);
+    if (splits(L, mi, mv->cast, &n)) split(L, mi, shares, n);
     return true;
+}
+
+Opnd multicast_values(Lower *L, MoveInfo *mi, PCast cast, const Shares *p)
+{
+    Opnd share = cluster_share(L, cast);
+    mi->mask = cluster_mask(L, cast);
+    if (p->n == 1) return emit_cmp(L, IRL_EQ, share, opnd_imm(0)); /* one brings all */
+    mi->share_dim = p->dim;
+    mi->share_at = emit_op(L, IR_MUL, IR_I32, share, opnd_imm(p->step));
+    mi->share_byte = emit_op(L, IR_MUL, IR_I32, share, opnd_imm(p->bytes));
+    return opnd_imm(1);
 }
 
 /* ---- copies ---- */
@@ -58,11 +67,12 @@ static bool plan_copy(Lower *L, Planned *p)
 {
     const PMove *mv = p->st->move;
     if (!region_resolve(L, p->st, &p->mi)) return false;
-    if (mv->dst.peer) return not_yet(L, p->st, "a load into another CTA's tile is");
+    if (mv->dst.peer) return not_yet(L, p->st, "outside of `roles` a load into another CTA's tile is");
     if (p->mi.tile->interleave) return not_yet(L, p->st, "moves of interleaved tiles are");
     if (!p->mi.prefetch) p->access = L->accesses.n;
     access_note(L, &p->mi);
-    if (mv->kind == MOVE_LOAD && !multicast(L, p)) return false;
+    if (mv->cast == CAST_MASK && L->cluster_size > 1) return not_yet(L, p->st, "outside of `roles` a multicast to a mask is");
+    if (mv->kind == MOVE_LOAD && !plan_multicast(L, &p->mi, &p->shares)) return false;
     if (!choose_copy(L, &p->mi, &p->tensor, &p->t, &p->b, &p->no_tensor)) return false;
     p->bytes = p->tensor ? p->t.piece_bytes * p->t.npieces : p->b.run * p->b.nruns;
     if (!p->mi.prefetch) *(p->mi.load ? &p->dst : &p->src) = p->mi.tile->index;
@@ -84,6 +94,18 @@ static bool one_run(const MoveInfo *mi)
     return true;
 }
 
+bool plan_runs(Lower *L, const PStmt *st, const MoveInfo *a, const MoveInfo *b)
+{
+    if (one_run(a) && one_run(b) && a->tile->swizzle == b->tile->swizzle && a->bytes == b->bytes &&
+        a->bytes % SMEM_BULK_ALIGN == 0)
+        return true;
+    Diag *g = lower_error(L, E0505, st->span,
+                          "a copy between CTAs moves one run of bytes, a multiple of 16, between tiles of one layout");
+    diag_label(L->c->diags, g, a->tile->span, "the source");
+    diag_label(L->c->diags, g, b->tile->span, "the destination");
+    return false;
+}
+
 static bool plan_peer(Lower *L, Planned *p)
 {
     const PMove *mv = p->st->move;
@@ -91,17 +113,10 @@ static bool plan_peer(Lower *L, Planned *p)
     if (p->conditional) return not_yet(L, p->st, "a copy to another CTA under a condition is");
     if (!region_tile(L, p->st, &mv->src, &p->mi) || !region_tile(L, p->st, &mv->dst, &p->other)) return false;
     if (!cluster_peers(L, mv->dst.peer, mv->dst.span, target)) return false;
-    if (mv->reduce >= 0) return not_yet(L, p->st, "a reduction into another CTA's tile is");
+    if (mv->reduce >= 0) return not_yet(L, p->st, "outside of `roles` a reduction into another CTA's tile is");
     cluster_sources(L, mv->dst.peer, mv->dst.span);
     const MoveInfo *a = &p->mi, *b = &p->other;
-    if (!one_run(a) || !one_run(b) || a->tile->swizzle != b->tile->swizzle || a->bytes != b->bytes ||
-        a->bytes % SMEM_BULK_ALIGN != 0) {
-        Diag *g = lower_error(L, E0505, p->st->span,
-                              "a copy between CTAs moves one run of bytes, a multiple of 16, between tiles of one layout");
-        diag_label(L->c->diags, g, a->tile->span, "the source");
-        diag_label(L->c->diags, g, b->tile->span, "the destination");
-        return false;
-    }
+    if (!plan_runs(L, p->st, a, b)) return false;
     L->remote = true;
     p->bytes = a->bytes;
     p->src = a->tile->index;
@@ -159,10 +174,9 @@ static bool plan_threads(Lower *L, Planned *p)
     return true;
 }
 
-/* When the number of threads is known. */
-static bool finish_threads(Lower *L, Planned *p)
+bool plan_work(Lower *L, const PStmt *st, const MoveInfo *from, const MoveInfo *to, uint32_t threads, uint32_t *plan)
 {
-    const PMove *mv = p->st->move;
+    const PMove *mv = st->move;
     const char *why = "";
     bool fill = mv->kind == MOVE_FILL;
     IrPlan q = {.name = arena_printf(L->a, "work%u", L->ir->plans.n),
@@ -170,17 +184,23 @@ static bool finish_threads(Lower *L, Planned *p)
                 .add = !fill && mv->reduce >= 0,
                 .sat = mv->sat,
                 .value = mv->value,
-                .threads = L->sched->warps[AG_WORK] * 32};
-    if (!fill) side_of(L, &p->mi, &q, &q.src);
-    side_of(L, &p->other, &q, &q.dst);
-    extents_of(fill ? &p->other : &p->mi, &q);
+                .threads = threads};
+    if (!fill) side_of(L, from, &q, &q.src);
+    side_of(L, to, &q, &q.dst);
+    extents_of(fill ? to : from, &q);
     if (!threads_plan(L->a, &q, &why)) {
-        lower_error(L, E0520, p->st->span, "threads can't do this move: %s", why);
+        lower_error(L, E0520, st->span, "threads can't do this move: %s", why);
         return false;
     }
-    p->plan = L->ir->plans.n;
+    *plan = L->ir->plans.n;
     vec_push(L->a, &L->ir->plans, q);
     return true;
+}
+
+/* When the number of threads is known. */
+static void finish_threads(Lower *L, Planned *p)
+{
+    plan_work(L, p->st, &p->mi, &p->other, L->sched->warps[AG_WORK] * 32, &p->plan);
 }
 
 void plan_threads_all(Lower *L)
@@ -211,7 +231,7 @@ bool plan_move(Lower *L, const PStmt *st)
 {
     Sched *s = L->sched;
     Planned *p = arena_new(L->a, Planned);
-    *p = (Planned){.st = st, .src = RING_NONE, .dst = RING_NONE, .shares = 1, .share_dim = -1, .agent = AG_NONE};
+    *p = (Planned){.st = st, .src = RING_NONE, .dst = RING_NONE, .shares = {.n = 1, .dim = -1}, .agent = AG_NONE};
     vec_push(L->a, &s->moves, p);
     p->chain = arena_array(L->a, Link, s->depth + 1);
     p->depth = s->depth;

@@ -86,7 +86,7 @@ static bool add_use(Lower *L, Ring *r, const Planned *p, bool writes)
     r->stored_always |= !writes && !threads && p->agent == AG_WORK && !p->conditional;
     if (writes && p->agent == r->filler) {
         r->nfills++;
-        r->bytes += p->bytes * p->shares;
+        r->bytes += p->bytes * p->shares.n;
     }
     return true;
 }

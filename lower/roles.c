@@ -120,7 +120,7 @@ static void expect(Lower *L, const Ring *r, IrOpcode code, Opnd slot, Opnd bytes
 static void expect_fill(Lower *L, const Planned *p, Ring *r, Opnd slot)
 {
     if (r->pipe && r->pipe->batch > 1) return;
-    Opnd bytes = emit_sel(L, IR_I32, L->guard, opnd_imm(p->bytes * p->shares), opnd_imm(0));
+    Opnd bytes = emit_sel(L, IR_I32, L->guard, opnd_imm(p->bytes * p->shares.n), opnd_imm(0));
     expect(L, r, ++r->filled < r->nfills ? IR_BAR_EXPECT : IR_BAR_ARRIVE_EXPECT, slot, bytes);
 }
 
@@ -132,17 +132,7 @@ static void load(Lower *L, Planned *p)
     Opnd guard = L->guard, slot = ring_slot(L, p->dst);
     PCast cast = r->cast;
     expect_fill(L, p, r, slot);
-    if (cast != CAST_NONE) {
-        Opnd share = cluster_share(L, cast);
-        mi->mask = cluster_mask(L, cast);
-        if (p->shares > 1) {
-            mi->share_dim = p->share_dim;
-            mi->share_at = emit_op(L, IR_MUL, IR_I32, share, opnd_imm(p->share_step));
-            mi->share_byte = emit_op(L, IR_MUL, IR_I32, share, opnd_imm(p->share_bytes));
-        } else { /* one brings all */
-            L->guard = emit_logic(L, IR_AND, guard, emit_cmp(L, IRL_EQ, share, opnd_imm(0)));
-        }
-    }
+    if (cast != CAST_NONE) L->guard = emit_logic(L, IR_AND, guard, multicast_values(L, mi, cast, &p->shares));
     if (p->tensor) {
         tensor_values(L, mi, &p->t);
         tensor_emit(L, mi, &p->t, r->full, slot);

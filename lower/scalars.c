@@ -1,3 +1,4 @@
+#include "lang/checked.h"
 #include "lower/parts.h"
 
 /* ---- the table of nodes ---- */
@@ -100,6 +101,18 @@ static Poly opaque(Lower *L, const Sx *x, const char *name)
     return poly_atom(L->d, domain_opaque(L->d, name, lo, hi, mod, rem, depends_of(scalar_uses(L, x))));
 }
 
+/* Of two numbers, which may be those of one rank. */
+static bool fold_bits(SxOp op, int64_t a, int64_t b, int64_t *r)
+{
+    switch (op) {
+    case SX_AND: *r = a & b; return true;
+    case SX_OR: *r = a | b; return true;
+    case SX_XOR: *r = a ^ b; return true;
+    case SX_SHL: return b >= 0 && b < 62 && mul_s64(a, INT64_C(1) << b, r);
+    default: return false;
+    }
+}
+
 static Poly poly_node(Lower *L, const Sx *x)
 {
     Domain *d = L->d;
@@ -117,8 +130,9 @@ static Poly poly_node(Lower *L, const Sx *x)
     }
     if (sx_is_bool(x)) return opaque(L, x, "condition");
     Poly a = scalar_poly(L, x->a), b = x->b ? scalar_poly(L, x->b) : poly_const(d, 0);
-    int64_t k;
+    int64_t k, j;
     bool constant = poly_is_const(b, &k);
+    if (constant && poly_is_const(a, &j) && fold_bits((SxOp)x->op, j, k, &j)) return poly_const(d, j);
     if (!scalar_exact(L, x)) return opaque(L, x, arena_printf(L->a, "(%s)", source_text(L, x->span)));
     exact_note(L, x);
     switch ((SxOp)x->op) {

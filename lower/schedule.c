@@ -96,7 +96,7 @@ static void shapes(Lower *L)
 
 /* In a role of many threads, who does what: copies and arrivals by one thread, except copies dealt to lanes and their
  * groups. */
-static void mark_elected(Lower *L, Shape shape)
+void schedule_mark_elected(Lower *L, Shape shape)
 {
     uint32_t lanes = 0, depth = 0;
     for (uint32_t i = 0; i < L->body.ops.n; i++) {
@@ -132,7 +132,7 @@ static void role(Lower *L, Agent a)
         ir_ref(L->a, op, IRK_HOW, IRA_WORD, IRH_READ);
     }
     scope_close(L);
-    if (s->shape[a] != SHAPE_ELECT) mark_elected(L, s->shape[a]);
+    if (s->shape[a] != SHAPE_ELECT) schedule_mark_elected(L, s->shape[a]);
     role_end(L, NAMES[a], s->warps[a], s->shape[a] == SHAPE_ELECT);
 }
 

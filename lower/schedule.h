@@ -92,9 +92,7 @@ typedef struct Planned { /* a move, in the order in which the walks meet it */
     Refusal no_tensor;
     Agent agent;
     uint32_t src, dst;  /* rings */
-    int64_t shares;     /* multicast: CTAs that bring a part each; 1: one brings all */
-    int64_t share_step, share_bytes; /* elements and bytes from share to share, in the outermost dimension */
-    int share_dim;      /* of the tensor */
+    Shares shares;
     uint32_t plan;      /* IrPlan of work by threads */
     int64_t bytes;      /* that one copy of the move adds to a barrier at each destination */
 } Planned;
@@ -132,6 +130,10 @@ typedef struct Sched {
 
 /* ---- plan_moves.c ---- */
 bool plan_move(Lower *L, const PStmt *st); /* adds it to moves */
+/* Between CTAs: one run of bytes on each side. False after an error. */
+bool plan_runs(Lower *L, const PStmt *st, const MoveInfo *from, const MoveInfo *to);
+/* Work by so many threads, whose sides are known. False after an error. */
+bool plan_work(Lower *L, const PStmt *st, const MoveInfo *from, const MoveInfo *to, uint32_t threads, uint32_t *plan);
 void plan_order(Lower *L);                 /* stores that wait for others */
 void plan_threads_all(Lower *L);           /* when the number of threads is known */
 
@@ -167,6 +169,7 @@ void roles_id_sync(Lower *L);
 void roles_store_sync(Lower *L);             /* what threads did is visible to the elected thread's copies */
 
 /* ---- schedule.c ---- */
+void schedule_mark_elected(Lower *L, Shape shape); /* which of the body's ops one thread does */
 const PStmt *schedule_wanted(const PKernel *k); /* the first statement that wants it, or NULL */
 void schedule_kernel(Lower *L);
 

@@ -410,6 +410,7 @@ static void piece_op(Lower *L, const MoveInfo *mi, const TensorPlan *p, const Pi
         if (!opnd_is(bar_slot, 0)) put_opnd(L, op, IRK_SLOT, bar_slot);
     }
     if (!mi->prefetch) ir_imm(L->a, op, IRK_BYTES, p->piece_bytes);
+    if (mi->to_peer) put_opnd(L, op, IRK_RANK, mi->peer);
     if (!opnd_is(mi->mask, 0)) put_opnd(L, op, IRK_MASK, mi->mask);
     policy_operand(L, op, mi);
 }

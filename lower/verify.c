@@ -313,6 +313,9 @@ static void prepare(Verifier *v)
         v->nplaces += k->bufs.v[i].slots;
         if (k->bufs.v[i].slots > v->ring) v->ring = k->bufs.v[i].slots;
     }
+    for (uint32_t i = 0; i < v->nops; i++)
+        if (v->group[i] == IRG_BARRIER && v->ops[i]->guard && v->ops[i]->op != IR_BAR_EXPECT) v->conditional = true;
+    if (v->conditional) v->ring *= 2;
     if (v->nslots == 0) v->nslots = 1;
     for (uint32_t i = 0; i < v->nops; i++) tensors_of(v, v->ops[i]);
     v->seen = arena_array(v->arena, uint8_t, v->nops + 1);

@@ -310,6 +310,7 @@ void barrier_step(Verifier *v, uint32_t op)
     Form guard = run_guard(v, op);
     if (form_is(&v->f, guard, 0)) return;
     if (code != IR_BAR_EXPECT && !form_is(&v->f, guard, 1)) {
+        if (choice_guard(v, op, guard)) return;
         verify_refuse(v, E0608, op, "%s happens under a condition: what follows would depend on it",
                       verify_op_text(v, op));
         return;

@@ -26,7 +26,7 @@ bool bytes_overlap(Verifier *v, const Bytes *a, const Bytes *b)
 static bool same_act(const Access *a, const Access *b)
 {
     return a->at.rank == b->at.rank && a->at.buf == b->at.buf && a->at.slot == b->at.slot && a->write == b->write &&
-           a->async == b->async && a->start == b->start && a->phase == b->phase && a->end == b->end &&
+           a->async == b->async && a->reduce == b->reduce && a->start == b->start && a->phase == b->phase && a->end == b->end &&
            a->group == b->group;
 }
 

@@ -152,7 +152,51 @@ static void follow(const Verifier *v, Choice *c)
     c->at = o->at < c->n ? o->at : (o->at + c->turn * 3) % c->n;
 }
 
+enum { LAUNCH_FUEL = 64 };
+
+static bool launch_form(const Forms *f, Form x, int *fuel);
+
+static bool launch_atom(const Forms *f, uint32_t atom, int *fuel)
+{
+    const Atom *a = atom_data(f, atom);
+    if (--*fuel < 0) return false;
+    switch ((AtomKind)a->kind) {
+    case ATOM_PARAM: return true;
+    case ATOM_OP: return launch_form(f, a->a, fuel) && launch_form(f, a->b, fuel);
+    case ATOM_GT0:
+    case ATOM_EQ0: return launch_form(f, a->a, fuel);
+    case ATOM_PROD: return launch_atom(f, a->a, fuel) && launch_atom(f, a->b, fuel);
+    case ATOM_SEL: return launch_form(f, a->a, fuel) && launch_form(f, a->b, fuel) && launch_form(f, a->c, fuel);
+    default: return false;
+    }
+}
+
+static bool launch_form(const Forms *f, Form x, int *fuel)
+{
+    if (x == 0) return false;
+    for (uint32_t i = 0; i < form_data(f, x)->n; i++)
+        if (!launch_atom(f, form_data(f, x)->t[i].atom, fuel)) return false;
+    return true;
+}
+
+static void add(Verifier *v, uint32_t op, Form x, uint32_t key);
+
 void choice_add(Verifier *v, uint32_t op, Form x)
+{
+    add(v, op, x, v->now->id);
+}
+
+/* Every condition is a choice of its own: all combinations are tried. */
+bool choice_guard(Verifier *v, uint32_t op, Form guard)
+{
+    int fuel = LAUNCH_FUEL;
+    if (!launch_form(&v->f, guard, &fuel)) return false;
+    add(v, op, guard, UINT32_MAX - v->choices.n);
+    return true;
+}
+
+/* key: choices with the same one, at the same op, are made again and again in turns around. */
+static void add(Verifier *v, uint32_t op, Form x, uint32_t key)
 {
     Forms *f = &v->f;
     int64_t offset = 0, scale;
@@ -165,7 +209,7 @@ void choice_add(Verifier *v, uint32_t op, Form x)
     bool pred = d->n == 1 && atom_data(f, d->t[0].atom)->boolean;
     int64_t constant = d->k;
     scale = scale_of(d);
-    Choice c = {.op = op, .owner = UINT32_MAX, .key = {op, v->now->id}};
+    Choice c = {.op = op, .owner = UINT32_MAX, .key = {op, key}};
     const Atom *turns = d->n ? atom_data(f, d->t[0].atom) : NULL;
     if (turns && turns->kind == ATOM_TURNS) {
         c.key[0] = turns->a;

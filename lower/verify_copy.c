@@ -1,4 +1,5 @@
 /* The step of a copy: what it moves, and whether that is what its operands say. */
+#include "lang/lang.h"
 #include "lower/verify_parts.h"
 
 bool copy_bytes(Verifier *v, uint32_t op, IrKey key, uint32_t rank, Form bytes, Form guard, Bytes *out)
@@ -179,9 +180,14 @@ static Phase *load_at(Verifier *v, const Copy *c, uint32_t rank)
     if (!barrier_part(v, slot, part)) return NULL;
     Phase *p = barrier_open(v, slot);
     if (c->certain) verify_clock_join(v, p->clock, v->events.v[c->event - 1].clock);
-    access_add(
-        v,
-        (Access){.at = at, .cond = c->cond, .write = true, .async = true, .op = c->op, .start = c->event, .phase = p});
+    Access a = {.at = at, .cond = c->cond, .write = true, .async = true, .op = c->op, .start = c->event, .phase = p};
+    if (v->ops[c->op]->op == IR_BLK_REDUCE_PEER) {
+        a.reduce = (uint16_t)(1 + ir_find(v->ops[c->op], IRK_ROP)->id * TYPE_COUNT + ir_find(v->ops[c->op], IRK_ELEM)->id);
+        Access read = a;
+        read.write = false;
+        access_add(v, read);
+    }
+    access_add(v, a);
     burst_count(v, (Sum){.slot = slot, .bytes = c->counted, .certain = c->certain, .op = c->op});
     if (v->ops[c->op]->op == IR_ST_ASYNC) thread_store(v, &at, run_value(v, ir_find(v->ops[c->op], IRK_A)));
     return p;

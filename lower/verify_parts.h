@@ -191,6 +191,7 @@ typedef struct Access {
     Bytes at;
     Form cond; /* pred under which it happens; 0: perhaps, or not all of the bytes */
     bool write, async;
+    uint16_t reduce; /* operation and type, where it combines with what lies there: two of one kind commute. 0: none */
     uint32_t shape; /* of bytes with gaps: equal where the gaps are; 0: all bytes */
     uint32_t op;
     EventId start, end; /* end of a thread's access: start; of a store's: the grp.wait for it, 0: none */
@@ -340,7 +341,8 @@ typedef struct Verifier {
     uint32_t *bar_base;      /* by barrier: number of its slot 0 */
     uint32_t *place_base;    /* by buffer: number of its slot 0 */
     uint32_t nplaces;        /* slots of buffers, of one CTA */
-    uint32_t ring;           /* most slots of a buffer or barrier */
+    uint32_t ring;           /* most slots of a buffer or barrier; */
+    bool conditional;        /* barriers are used under conditions: twice that */
     uint64_t loaded, stored; /* tensors that copies read and write */
     Form (*sreg)[IRR_COUNT]; /* by rank */
     uint32_t *nest[NEST_LEVELS]; /* by op: of loops, the nest it is part of; 0: none */
@@ -409,6 +411,8 @@ const Body *verify_body(const Verifier *v, uint32_t op);
 Form choice_resolve(Verifier *v, Form x, bool *by_trip);
 /* Adds a choice of values for what x depends on, x counting the turns of loop `op` (or a pred), and sets again. */
 void choice_add(Verifier *v, uint32_t op, Form x);
+/* A condition that only the launch decides: tried both ways. False for others, and nothing is chosen. */
+bool choice_guard(Verifier *v, uint32_t op, Form guard);
 bool choice_next(Verifier *v); /* false: all have been tried */
 /* Whether the run that has ended did not meet what was taken over from the one before: it is done again without. */
 bool choices_stale(Verifier *v);

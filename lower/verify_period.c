@@ -8,6 +8,10 @@
  *   an index that is a slot as it is would leave the ring in the longer runs and was refused there.
  * - A condition on an index that steers synchronisation or copies was seen to hold and to fail. It compares a turn with
  *   an end of the loop (`k + c < n`), or with a constant that the runs reach.
+ * - A variable whose bit s is the parity of the waits so far on slot s of a barrier, waits under conditions among them, says
+ *   the right parity however often the loop runs; what it was made from need not come round.
+ * - Where barriers are used under conditions, S is twice as large: 2 S + 1 turns then hold a window without the first and
+ *   the last turns, in which such conditions differ.
  * - So the graph of n turns, n > 2 S + 1, is that of 2 S + 1 turns with turns like the middle ones put in. Waits, groups
  *   and slots reach at most S turns back or ahead (a phase of a slot is waited for before the next one of that slot
  *   begins: verify_barrier.c). Each pair of accesses that could be a race, and each phase, has all that orders it
@@ -31,6 +35,7 @@ typedef struct Seen { /* a value, on the way from an operand */
 } Seen;
 struct Period {
     uint8_t *relevant; /* by variable: slots, parities or conditions of synchronisation depend on it */
+    uint8_t *counted;  /* by variable: its bits are the parities of waits, some of them under conditions */
     Seen *seen;        /* by value */
     uint32_t root, roots;
     int64_t joint;   /* turns after which all that the operand was made from comes round */
@@ -67,6 +72,7 @@ static void use_variable(Verifier *v, uint32_t var)
     struct Period *p = v->period;
     if (p->relevant[var]) return;
     p->relevant[var] = 1;
+    if (p->counted[var]) return;
     for (uint32_t i = 0; i < v->nops; i++) {
         const IrOp *op = v->ops[i];
         if ((op->op != IR_SET && op->op != IR_VAR) || ir_find(op, IRK_VAR)->id != var) continue;
@@ -92,7 +98,8 @@ static void use_index(Verifier *v, uint32_t at, uint32_t loop, enum Use how, int
         }
         if (!mul_s64(p->joint / x, turns, &p->joint)) p->joint = INT64_MAX;
     }
-    if (how == USE_PLAIN || (how == USE_BOUNDED && p->joint > 2 * (int64_t)v->ring)) p->raw = at + 1;
+    int64_t most = v->conditional ? v->ring : 2 * (int64_t)v->ring;
+    if (how == USE_PLAIN || (how == USE_BOUNDED && p->joint > most)) p->raw = at + 1;
 }
 
 /* turns: after which the value that is made from this one comes round. */
@@ -181,6 +188,7 @@ static void find_circles(Verifier *v)
         const IrOp *op = v->ops[i];
         if (op->op != IR_SET || !p->relevant[ir_find(op, IRK_VAR)->id]) continue;
         uint32_t var = ir_find(op, IRK_VAR)->id;
+        if (p->counted[var]) continue;
         join_value(v, parent, stamp, var, ir_find(op, IRK_A));
         if (op->guard) join_value(v, parent, stamp, var, &(IrArg){.kind = IRA_VAL, .id = op->guard});
     }
@@ -191,6 +199,93 @@ static void find_circles(Verifier *v)
         p->circle[i] = (uint8_t)(number[r] - 1);
     }
 }
+
+/* ---- variables that count waits ---- */
+
+static const IrOp *def_of(const Verifier *v, const IrArg *arg)
+{
+    return arg && arg->kind == IRA_VAL ? v->ops[v->def[arg->id - 1]] : NULL;
+}
+
+static bool number_is(const Verifier *v, const IrArg *arg, int64_t k)
+{
+    const IrOp *op = def_of(v, arg);
+    if (arg && arg->kind == IRA_IMM) return arg->imm == k;
+    return op && op->op == IR_CONST && ir_find(op, IRK_A)->imm == k;
+}
+
+static bool same_slot(const IrArg *a, const IrArg *b)
+{
+    bool zero_a = a == NULL || (a->kind == IRA_IMM && a->imm == 0), zero_b = b == NULL || (b->kind == IRA_IMM && b->imm == 0);
+    if (zero_a || zero_b) return zero_a && zero_b;
+    return a->kind == b->kind && (a->kind == IRA_IMM ? a->imm == b->imm : a->id == b->id);
+}
+
+/* 1 << slot */
+static bool bit_of(const Verifier *v, const IrArg *arg, const IrArg *slot)
+{
+    const IrOp *op = def_of(v, arg);
+    if (op && op->op == IR_SHL) return number_is(v, ir_find(op, IRK_A), 1) && same_slot(ir_find(op, IRK_B), slot);
+    bool constant = slot == NULL || (slot->kind == IRA_IMM && slot->imm >= 0 && slot->imm < 32);
+    return constant && number_is(v, arg, slot ? (int64_t)((uint32_t)1 << slot->imm) : 1);
+}
+
+/* old >> slot & 1 */
+static bool parity_of(const Verifier *v, const IrArg *arg, IrVal old, const IrArg *slot)
+{
+    const IrOp *op = def_of(v, arg);
+    if (op == NULL || op->op != IR_AND || !number_is(v, ir_find(op, IRK_B), 1)) return false;
+    const IrArg *a = ir_find(op, IRK_A);
+    const IrOp *shifted = def_of(v, a);
+    if (a->kind == IRA_VAL && a->id == old) return same_slot(NULL, slot);
+    const IrArg *x = shifted && shifted->op == IR_SHR ? ir_find(shifted, IRK_A) : NULL;
+    return x && x->kind == IRA_VAL && x->id == old && same_slot(ir_find(shifted, IRK_B), slot);
+}
+
+/* `old = get x; set x = old ^ 1 << slot; bar.wait b[slot], old >> slot & 1`, set and wait under one guard, with scalars in
+ * between and nothing else. */
+static bool counts_wait(const Verifier *v, uint32_t at, uint32_t var, int64_t *bar)
+{
+    const IrOp *set = v->ops[at], *next = def_of(v, ir_find(set, IRK_A));
+    if (next == NULL || next->op != IR_XOR) return false;
+    const IrArg *old = ir_find(next, IRK_A);
+    const IrOp *get = def_of(v, old);
+    if (get == NULL || get->op != IR_GET || ir_find(get, IRK_VAR)->id != var) return false;
+    const Body *b = verify_body(v, at);
+    uint32_t end = b->base + b->role->ops.n, wait = at + 1;
+    while (wait < end && v->group[wait] == IRG_SCALAR && v->ops[wait]->op != IR_SET) wait++;
+    if (wait >= end || v->ops[wait]->op != IR_BAR_WAIT || v->ops[wait]->guard != set->guard) return false;
+    for (uint32_t i = v->def[old->id - 1]; i < at; i++)
+        if (v->group[i] != IRG_SCALAR || v->ops[i]->op == IR_SET) return false;
+    const IrArg *of = ir_find(v->ops[wait], IRK_BAR), *slot = ir_part(v->ops[wait], of, IRK_SLOT);
+    if (*bar >= 0 && *bar != of->id) return false;
+    *bar = of->id;
+    return bit_of(v, ir_find(next, IRK_B), slot) && parity_of(v, ir_find(v->ops[wait], IRK_PHASE), old->id, slot);
+}
+
+/* All waits of a role for a barrier are counted in it. */
+static bool counts_waits(const Verifier *v, uint32_t var)
+{
+    bool guarded = false;
+    int64_t bar = -1;
+    uint32_t sets = 0, waits = 0;
+    const Body *body = NULL;
+    for (uint32_t i = 0; i < v->nops; i++) {
+        const IrOp *op = v->ops[i];
+        if (op->op != IR_SET || ir_find(op, IRK_VAR)->id != var) continue;
+        if (!counts_wait(v, i, var, &bar)) return false;
+        guarded |= op->guard != 0;
+        body = verify_body(v, i);
+        sets++;
+    }
+    for (uint32_t i = 0; body && i < body->role->ops.n; i++) {
+        const IrOp *op = &body->role->ops.v[i];
+        waits += op->op == IR_BAR_WAIT && ir_find(op, IRK_BAR)->id == bar;
+    }
+    return guarded && sets == waits;
+}
+
+/* ---- preparation ---- */
 
 /* A loop whose trip count is not a number: it is looked at for itself. */
 static bool own_count(const IrOp *op)
@@ -203,6 +298,8 @@ void period_prepare(Verifier *v)
 {
     struct Period *p = v->period = arena_new(v->arena, struct Period);
     p->relevant = arena_array(v->arena, uint8_t, v->k->vars.n);
+    p->counted = arena_array(v->arena, uint8_t, v->k->vars.n);
+    for (uint32_t i = 0; i < v->k->vars.n; i++) p->counted[i] = counts_waits(v, i);
     p->seen = arena_array(v->arena, Seen, v->nvalues);
     p->circle = arena_array(v->arena, uint8_t, v->k->vars.n);
     p->sets = arena_array(v->arena, uint64_t, v->nops);
@@ -216,7 +313,7 @@ void period_prepare(Verifier *v)
         for (uint32_t j = i - b->base + 1; j < b->partner[i - b->base]; j++) {
             const IrOp *op = &b->role->ops.v[j];
             uint32_t var = op->op == IR_SET ? ir_find(op, IRK_VAR)->id : 0;
-            if (op->op == IR_SET && p->relevant[var]) p->sets[i] |= UINT64_C(1) << p->circle[var];
+            if (op->op == IR_SET && p->relevant[var] && !p->counted[var]) p->sets[i] |= UINT64_C(1) << p->circle[var];
             if (own_count(op)) j = b->partner[j]; /* each of its turns is a step on the circle: it comes back by itself */
         }
         if (p->sets[i]) p->loop[i] = ++p->loops;
@@ -266,7 +363,7 @@ void period_turn(Verifier *v, const Frame *fr)
     }
     if ((sets & ~s->returned) == 0) return;
     for (uint32_t i = 0; i < n; i++)
-        if (p->relevant[i] && s->vars[i] != v->now->vars[i]) moved |= UINT64_C(1) << p->circle[i];
+        if (p->relevant[i] && !p->counted[i] && s->vars[i] != v->now->vars[i]) moved |= UINT64_C(1) << p->circle[i];
     s->returned |= sets & ~moved;
     if (fr->at == 2 * (int64_t)v->ring && sets & ~s->returned && !uneven(v, fr->op)) p->stray[fr->op] = 1;
 }

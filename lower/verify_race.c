@@ -72,6 +72,7 @@ static void ordered(Verifier *v, const Access *a, const Access *b)
 static void check_pair(Verifier *v, const Access *a, const Access *b)
 {
     if (!(a->write || b->write) || (a->act && a->act == b->act)) return;
+    if (a->reduce && a->reduce == b->reduce) return;
     if (a->op == b->op && a->start == b->start) return;
     bool forth = access_before(v, a, b->start), back = !forth && access_before(v, b, a->start);
     if (!forth && !back && conds_exclusive(v, a->cond, b->cond)) return;

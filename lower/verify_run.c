@@ -80,6 +80,8 @@ static Form value_of_op(Verifier *v, uint32_t index, int depth, bool *trip)
              fb = b ? value_at(v, b, depth - 1) : 0;
         place_leaf(v, index);
         *trip = by_trip(v, cond) || by_trip(v, a) || by_trip(v, b);
+        if (op->op == IR_AND && ((form_is(&v->f, fa, 0) && !by_trip(v, a)) || (form_is(&v->f, fb, 0) && !by_trip(v, b))))
+            *trip = false; /* whatever the other one is */
         x = form_of_op(&v->f, v->k, op, fc, fa, fb);
     }
     return resolve(v, x, trip);

@@ -118,6 +118,18 @@ static void op_end(PtxWriter *w, const IrOp *op, Opnd guard)
 
 /* ---- barriers ---- */
 
+/* Arrivals without words: .release.cluster is a membar.gl of half a microsecond on sm_90 (measured). */
+static void at_peer(PtxWriter *w, const IrOp *op, Opnd mbar, Opnd guard)
+{
+    Opnd bytes = w->slots[SLOT_bytes], none = opnd_lit("_");
+    if (op->op == IR_BAR_ARRIVE)
+        ptx_ins(w, guard, "mbarrier.arrive.shared::cluster.b64", (const Opnd[]){none, mbar}, 2);
+    else if (op->op == IR_BAR_ARRIVE_EXPECT)
+        ptx_ins(w, guard, "mbarrier.arrive.expect_tx.shared::cluster.b64", (const Opnd[]){none, mbar, bytes}, 3);
+    else
+        ptx_ins(w, guard, "mbarrier.expect_tx.relaxed.cluster.shared::cluster.b64", (const Opnd[]){mbar, bytes}, 2);
+}
+
 static void op_bar(PtxWriter *w, const IrOp *op, Opnd guard)
 {
     static const InstrForm forms[IR_OP_COUNT] = {
@@ -131,10 +143,10 @@ static void op_bar(PtxWriter *w, const IrOp *op, Opnd guard)
     if (count) w->slots[SLOT_count] = opnd_int(count->imm);
     const IrArg *rank = ir_find(op, IRK_RANK);
     Opnd mbar = ptx_shared_address(w, op, IRK_BAR);
-    if (rank) { /* without words: .release.cluster is a membar.gl of half a microsecond on sm_90 (measured) */
+    if (rank) {
         mbar = ptx_mapa(w, mbar, ptx_value32(w, rank));
         mbar.kind = OPND_MEM;
-        ptx_ins(w, guard, "mbarrier.arrive.shared::cluster.b64", (const Opnd[]){opnd_lit("_"), mbar}, 2);
+        at_peer(w, op, mbar, guard);
         return;
     }
     w->slots[SLOT_mbar] = mbar;

@@ -50,6 +50,12 @@ const Program PROGRAMS[] = {
     {"golden/sync/swap.tile", NULL, {NULL}, {"M=20 N=40"}, NULL},
     {"golden/sync/nested_loops.tile", NULL, {NULL}, {"B=1 M=32 N=64", "B=2 M=32 N=200"}, NULL},
     {"golden/sync/group_and_derived.tile", NULL, {NULL}, {"M=16 N=128"}, NULL},
+    {"golden/roles/conditions.tile", "every_other", {NULL}, {"M=16", "M=40", "M=150"}, NULL},
+    {"golden/roles/conditions.tile", "ends", {NULL}, {"M=16", "M=60", "M=170"}, NULL},
+    {"golden/roles/threads.tile", "three", {NULL}, {"M=16", "M=60"}, NULL},
+    {"golden/roles/cluster.tile", "cast", {NULL}, {"M=16", "M=90"}, NULL},
+    {"golden/roles/masks.tile", "masks", {NULL}, {"M=16", "M=90"}, NULL},
+    {"golden/roles/to_first.tile", "collect", {NULL}, {"L=256", "L=1300"}, NULL},
 };
 const size_t NPROGRAMS = sizeof PROGRAMS / sizeof PROGRAMS[0];
 

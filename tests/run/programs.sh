@@ -311,6 +311,45 @@ for depth in 1 2 3 4; do
     done
 done
 
+for rows in 0 1 16 17 33 49 $(many 1000 100); do
+    make f4 $rows,64 a
+    for kernel in every_other ends; do
+        case_ $h/roles/conditions.tile:$kernel x="$work/a.npy" y="f32[$rows,64]:$work/b.npy" && same a b
+    done
+    case_ $h/roles/cluster.tile:cast x="$work/a.npy" y="f32[2,$rows,64]:$work/b.npy" && periodic a b
+    case_ $h/roles/masks.tile:masks x="$work/a.npy" y="f32[4,$rows,64]:$work/b.npy" && periodic a b
+    make f4 2,$rows,64 a
+    case_ $h/roles/masks.tile:swap x="$work/a.npy" y="f32[2,$rows,64]:$work/b.npy" && rows a b 1,0
+done
+make f4 64 a
+for n in 3 4; do
+    case_ $h/roles/conditions.tile:uniform x="$work/a.npy" y="f32[64]:$work/b.npy" n=$n && { [ $n = 3 ] || same a b; }
+done
+for n in 4 256 1028 5000; do
+    make u4 2,$n a
+    for kernel in exchange into_peer; do
+        case_ $h/roles/cluster.tile:$kernel x="$work/a.npy" y="u32[2,$n]:$work/b.npy" && rows a b 1,0
+    done
+    make u4 4,$n a
+    case_ $h/roles/to_first.tile:collect x="$work/a.npy" y="u32[3,$n]:$work/b.npy" && block a b 1,0 3,$n 0,0
+    make u4 3,$n a
+    small u32 $n 0 z
+    case_ $h/roles/to_first.tile:sums x="$work/a.npy" y="u32[$n]:$work/b.npy" && reduction add u32 a z b
+done
+for rows in 64 128 192 $(many 1024 256); do
+    make f2 $rows,64 a
+    case_ $h/roles/threads.tile:turned x="$work/a.npy" y="f16[64,$rows]:$work/b.npy" && map a b 0 0 1,64 64,$rows
+    make u2 $rows,64 a
+    case_ $h/roles/pipeline.tile src="$work/a.npy" dst="bf16[$rows,64]:$work/b.npy" && same a b
+    "$REFERENCE" small f32 "1,$rows,64" 9 "$rows" "$work/p.npy"
+    "$REFERENCE" small f32 "$rows,64" 9 "$rows" "$work/q.npy" # the same numbers: each of them twice
+    case_ $h/roles/threads.tile:three x="$work/q.npy" y="f32[$rows,64]:$work/b.npy" && sum p q b
+done
+make f4 64,64 a
+small s32 64 1 i
+small f32 64,64 0 z
+case_ $h/roles/data.tile x="$work/a.npy" y="$work/z.npy:$work/b.npy" idx="$work/i.npy" && select_ a z i b 16 64 2
+
 # ---- refused launches, and sizes that leave nothing to do ----
 make u2 65,250 a
 refuse_ 2 'E1124.*N = 250' examples/copy.tile src="$work/a.npy" dst="bf16[65,250]:$work/b.npy"

@@ -57,6 +57,8 @@ static const char BODIES[] =
     "      %end = cmp ge %id, %n\n"
     "      elect bar.arrive_expect full[%s], 1024\n"
     "      elect bar.expect full[%s], 16\n"
+    "      elect bar.arrive_expect full[%s], 16, rank 0\n"
+    "      elect bar.expect full[%s], 16, rank 0\n"
     "      %row = lanes 40\n"
     "        %r64 = cvt.i64 %row\n"
     "        %at = mul.i64 %r64, 4\n"

@@ -1,0 +1,125 @@
+/* Roles of the source in which threads work together. All threads run such a role: they pass its waits, make its scalars
+ * and do its work; copies, arrivals and groups are those of one of them, the elected one. Between the two lie cta.syncs:
+ *
+ *   before work                        if threads have worked since the last one, or stores were waited for
+ *   before a copy                      the same, with a fence by every writer in front (PTX ISA, async proxy)
+ *   before an arrival, also a copy's   the same, or if threads passed a wait: one that is late would miss a phase
+ *
+ * At a loop's head and behind it both may be so.
+ */
+#include "lower/schedule.h"
+#include "lower/sync.h"
+#include "lower/threads.h"
+
+enum { NAMED_BARRIERS = 16 }; /* PTX ISA, barrier: of a CTA; number 0 is for all of its threads */
+
+static bool works(const PBlock *b)
+{
+    for (const PStmt *s = b->first; s; s = s->next) {
+        const PMove *m = s->kind == P_MOVE ? s->move : NULL;
+        if (m && (m->kind == MOVE_SHARED || m->kind == MOVE_FILL) && !m->dst.peer) return true;
+        if (works(&s->body) || works(&s->other)) return true;
+    }
+    return false;
+}
+
+void role_begin(Lower *L, const PRole *r, uint32_t number)
+{
+    Sync *s = &L->sync;
+    s->role = number;
+    s->threads = works(&r->body) ? (uint32_t)r->threads : 0;
+    s->worked = s->waited = s->unfenced = false;
+    if (s->threads == 0 || ++s->id < NAMED_BARRIERS) return;
+    lower_error(L, E0907, r->span, "more than %d roles whose threads work together: each has a barrier of threads",
+                NAMED_BARRIERS - 1);
+    s->id = 1;
+}
+
+IrRole *role_finish(Lower *L, const PRole *r)
+{
+    bool many = L->sync.threads > 0;
+    if (many) schedule_mark_elected(L, SHAPE_THREADS);
+    return role_end(L, name_text(L, r->name), (uint32_t)r->threads / 32, !many);
+}
+
+void role_fence(Lower *L)
+{
+    if (L->sync.unfenced) ir_ref(L->a, emit_new(L, IR_FENCE_ASYNC), IRK_SPACE, IRA_WORD, IRS_SHARED);
+    L->sync.unfenced = false;
+}
+
+void role_sync(Lower *L, bool also_waits)
+{
+    Sync *s = &L->sync;
+    if (s->threads == 0 || !(s->worked || (also_waits && s->waited))) return;
+    role_fence(L);
+    IrOp *op = emit_new(L, IR_CTA_SYNC);
+    ir_imm(L->a, op, IRK_ID, s->id);
+    ir_imm(L->a, op, IRK_THREADS, s->threads);
+    s->worked = s->waited = false;
+}
+
+void role_loop(Lower *L)
+{
+    if (L->sync.threads == 0) return;
+    role_fence(L);
+    L->sync.worked = L->sync.waited = true;
+}
+
+/* ---- work ---- */
+
+/* Loads without a commit into these tiles have arrived, stores without one have read them. */
+static void before_work(Lower *L, const MoveInfo *from, const MoveInfo *to)
+{
+    Sync *s = &L->sync;
+    for (uint32_t i = 0; i < s->loads.n;) {
+        const PendingLoad *p = &s->loads.v[i];
+        const PTile *tile = p->info.tile;
+        if (p->barrier || (tile != to->tile && (from == NULL || tile != from->tile))) {
+            i++;
+        } else {
+            sync_wait_derived(L, tile);
+            i = 0;
+        }
+    }
+    for (uint32_t i = 0; i < s->stores.n; i++) {
+        const PendingStore *p = &s->stores.v[i];
+        if (!p->is_explicit && !p->read_done && p->tile == to->tile) sync_wait_store(L, i, IRH_READ);
+    }
+    role_sync(L, false);
+}
+
+static void side(Lower *L, IrOp *op, IrKey key, const MoveInfo *mi, Opnd slot, Opnd offset)
+{
+    ir_ref(L->a, op, key, IRA_BUF, mi->tile->index);
+    if (!opnd_is(slot, 0)) put_opnd(L, op, IRK_SLOT, slot);
+    if (!opnd_is(offset, 0)) put_opnd(L, op, IRK_OFFSET, offset);
+}
+
+void role_work(Lower *L, const PStmt *st)
+{
+    MoveInfo from, to;
+    uint32_t plan;
+    const PMove *mv = st->move;
+    bool fill = mv->kind == MOVE_FILL;
+    Opnd from_slot = opnd_imm(0), from_at = opnd_imm(0), to_slot, to_at;
+    if (!fill && !region_tile(L, st, &mv->src, &from)) return;
+    if (!region_tile(L, st, &mv->dst, &to)) return;
+    if (!plan_work(L, st, fill ? &to : &from, &to, L->sync.threads, &plan)) return;
+    if (!fill) {
+        from_slot = region_slot(L, &from);
+        from_at = region_offset(L, &from);
+    }
+    to_slot = region_slot(L, &to);
+    to_at = region_offset(L, &to);
+    before_work(L, fill ? NULL : &from, &to);
+    IrOp *op = emit_new(L, fill ? IR_THR_FILL : IR_THR_COPY);
+    op->guard = L->guard.v;
+    ir_ref(L->a, op, IRK_PLAN, IRA_PLAN, plan);
+    if (!fill) side(L, op, IRK_SRC, &from, from_slot, from_at);
+    side(L, op, IRK_DST, &to, to_slot, to_at);
+    L->sync.worked = L->sync.unfenced = true;
+    if (L->plan == NULL) return;
+    plan_join(L, st, arena_printf(L->a, "    threads: %s\n      all %u of the role\n",
+                                  threads_text(L->a, &L->ir->plans.v[plan]), L->sync.threads));
+}
