@@ -53,13 +53,15 @@ typedef struct MfMap { /* one CUtensorMap kernel parameter */
     uint16_t channels, pixels;
 } MfMap;
 
+enum { MF_HINTS_L2 = 8 };
+
 typedef enum MfParamKind {
     MF_PARAM_MAP,     /* 128 bytes, aligned 64: map `index` */
     MF_PARAM_ADDRESS, /* .u64: address of tensor `index` */
     MF_PARAM_VALUE,   /* .s64: launch expression `index` */
     MF_PARAM_COUNTER, /* .u64: address of a 32-bit counter in global memory that is 0 and no other running launch uses;
                        * the kernel leaves it 0. At most MF_COUNTERS, each with a counter of its own */
-    MF_PARAM_HINTS    /* .s64: 1 if the launch moves more bytes (`traffic`) than the device's L2 holds, else 0 */
+    MF_PARAM_HINTS    /* .s64: 1 if the launch moves more bytes (`traffic`) than MF_HINTS_L2 times the device's L2, else 0 */
 } MfParamKind;
 typedef struct MfParam {
     uint8_t kind;

@@ -2,6 +2,7 @@
  *
  * across grid   static: team, team + teams, ..        ticket: the loading role draws numbers from a counter and passes
  *               them on through a ring of ids, -1 at the end        launch: one CTA, or cluster, per iteration
+ *               clc: as launch, but a team that is done takes over a cluster that has not started (sm_100 on)
  * else          nested loops */
 #include "lower/schedule.h"
 
@@ -109,23 +110,31 @@ static Span other_across(const Lower *L, const Pipe *p)
     return p->st->span;
 }
 
-/* Tickets keep the teams in step with each other, which DRAM pages like; clusters have no counter of their own. */
+static void no_multicast(Lower *L, const Pipe *p)
+{
+    Diag *g = lower_error(L, E0801, p->st->pipe->deal_span,
+                          "%s has no clusterlaunchcontrol for clusters: an answer for all of their CTAs", L->c->target->name);
+    diag_label(L->c->diags, g, L->k->cluster_span, "the cluster");
+    diag_fix(L->c->diags, g, "compile for %sa, deal `by static`, or leave `by` out", L->c->target->name);
+}
+
+/* Tickets keep the teams in step with each other, which DRAM pages like; in a cluster they cost a hand-over. */
 static void choose_deal(Lower *L, Pipe *p)
 {
-    if (p->deal == DEAL_CLC)
-        lower_error(L, E1001, p->st->pipe->deal_span, "dealing by clc is not supported yet");
     const PStmt *ahead = asks_ahead(&p->st->body);
     bool fits = L->cluster_size == 1 && L->sched->nacross == 1 && !ahead;
-    if (p->deal == DEAL_TICKET && L->cluster_size > 1)
-        misfit(L, p, "tickets are for single CTAs", L->k->span, "a kernel with clusters");
-    else if (p->deal == DEAL_TICKET && L->sched->nacross > 1)
+    bool one_by_one = p->deal == DEAL_TICKET || p->deal == DEAL_CLC;
+    if (p->deal == DEAL_TICKET && L->sched->nacross > 1)
         misfit(L, p, "a launch has one counter of tickets, for one pipeline", other_across(L, p), "another one");
-    else if (p->deal == DEAL_TICKET && ahead)
-        misfit(L, p, "with tickets nobody knows what comes next", ahead->span, "`ahead` asks for it");
-    else if (p->deal == DEAL_LAUNCH && L->sched->nacross > 1)
+    else if (one_by_one && ahead)
+        misfit(L, p, p->deal == DEAL_CLC ? "with clc nobody knows what comes next" : "with tickets nobody knows what comes next",
+               ahead->span, "`ahead` asks for it");
+    else if ((p->deal == DEAL_LAUNCH || p->deal == DEAL_CLC) && L->sched->nacross > 1)
         misfit(L, p, "a team per iteration needs the launch for one pipeline", other_across(L, p), "another one");
+    else if (p->deal == DEAL_CLC && L->cluster_size > 1 && !target_has(L->c->target, FEAT_CLC_MULTICAST))
+        no_multicast(L, p);
     if (p->deal == DEAL_ANY) p->deal = fits && L->sched->used[AG_LOAD] ? DEAL_TICKET : DEAL_STATIC;
-    if (p->deal == DEAL_TICKET) L->sched->used[AG_LOAD] = true; /* it draws them */
+    if (p->deal == DEAL_TICKET || p->deal == DEAL_CLC) L->sched->used[AG_LOAD] = true; /* it draws them */
 }
 
 /* Bytes of global memory that the iterations move, as far as the pipelines' own moves tell. */
@@ -173,7 +182,7 @@ void deal_launch(Lower *L)
     mf->grid[1] = lx_const(L->a, pool, c[1]);
     mf->grid[2] = lx_const(L->a, pool, c[2]);
     for (int i = 0; i < 3; i++) mf->cluster[i] = (uint32_t)c[i];
-    if (deal == DEAL_LAUNCH) {
+    if (deal == DEAL_LAUNCH || deal == DEAL_CLC) {
         Lx fits = lx_op(L->a, pool, LX_LE, mf->grid[0], lx_const(L->a, pool, INT32_MAX));
         launch_check(L, E1130, fits, L->k->span, arena_printf(L->a, "grid.x = %s <= 2147483647", lx_text(L, mf->grid[0])),
                      "limits of the grid, CUDA guide");
@@ -248,7 +257,7 @@ void deal_now(Lower *L)
 }
 
 /* One turn: a team's iteration, or batch of them. */
-static void turn(Lower *L, Pipe *p, Opnd id)
+void deal_turn(Lower *L, Pipe *p, Opnd id)
 {
     L->sched->id = id;
     if (p->batch == 1) {
@@ -271,118 +280,6 @@ static void turn(Lower *L, Pipe *p, Opnd id)
     emit_end(L);
     if (lanes) L->in_lanes = false;
     roles_end(L, &p->st->body);
-}
-
-/* ---- dealing ---- */
-
-static Opnd sreg_over(Lower *L, IrReg r, int64_t d)
-{
-    Opnd v = emit_sreg(L, r);
-    return emit_cvt(L, IR_I64, emit_op(L, IR_DIV, IR_I32, v, opnd_imm(d)));
-}
-
-static Opnd get64(Lower *L, uint32_t var)
-{
-    vec_push(L->a, &L->hoisted, 0);
-    IrVal v = ir_value(L->a, L->ir, IR_I64, NULL);
-    IrOp *op = emit_new(L, IR_GET);
-    op->type = IR_I64;
-    op->dst = v;
-    ir_ref(L->a, op, IRK_VAR, IRA_VAR, var);
-    return (Opnd){.v = v};
-}
-
-static void put64(Lower *L, IrOpcode code, uint32_t var, Opnd v)
-{
-    IrOp *op = emit_new(L, code);
-    ir_ref(L->a, op, IRK_VAR, IRA_VAR, var);
-    put_opnd(L, op, IRK_A, v);
-}
-
-static void deal_static(Lower *L, Pipe *p, Opnd teams)
-{
-    Opnd team = sreg_over(L, IRR_CTAID_X, L->k->cluster[0]), n = sreg_over(L, IRR_NCTAID_X, L->k->cluster[0]);
-    Opnd left = emit_op(L, IR_SUB, IR_I64, emit_op(L, IR_ADD, IR_I64, teams, n), emit_op(L, IR_ADD, IR_I64, team, opnd_imm(1)));
-    Opnd turns = emit_op(L, IR_MAX, IR_I64, emit_op(L, IR_DIV, IR_I64, left, n), opnd_imm(0));
-    Opnd k = emit_loop(L, IR_I64, opnd_imm(0), turns);
-    L->sched->team_step = n;
-    turn(L, p, emit_op(L, IR_ADD, IR_I64, team, emit_op(L, IR_MUL, IR_I64, k, n)));
-    emit_end(L);
-}
-
-static void store_id(Lower *L, uint32_t ring, Opnd id)
-{
-    Opnd slot = ring_slot(L, ring);
-    IrOp *op = emit_new(L, IR_STS);
-    ir_ref(L->a, op, IRK_DST, IRA_BUF, L->sched->rings[ring].buf);
-    if (!opnd_is(slot, 0)) put_opnd(L, op, IRK_SLOT, slot);
-    put_opnd(L, op, IRK_A, id);
-}
-
-static Opnd load_id(Lower *L, uint32_t ring)
-{
-    Opnd slot = ring_slot(L, ring);
-    vec_push(L->a, &L->hoisted, 0);
-    IrVal v = ir_value(L->a, L->ir, IR_I64, "id");
-    IrOp *op = emit_new(L, IR_LDS);
-    op->type = IR_I64;
-    op->dst = v;
-    ir_ref(L->a, op, IRK_SRC, IRA_BUF, L->sched->rings[ring].buf);
-    if (!opnd_is(slot, 0)) put_opnd(L, op, IRK_SLOT, slot);
-    L->sched->id_read = true;
-    return (Opnd){.v = v};
-}
-
-/* The loading role draws the next number while it issues what the last one stands for. */
-static Opnd draw(Lower *L, Pipe *p, uint32_t next, Opnd teams)
-{
-    Opnd t = get64(L, next);
-    Opnd id = emit_sel(L, IR_I64, emit_cmp(L, IRL_LT, t, teams), t, opnd_imm(-1));
-    ring_wait_free(L, p->ids);
-    store_id(L, p->ids, id);
-    ring_arrive_full(L, p->ids);
-    return id;
-}
-
-static void draw_next(Lower *L, uint32_t next, Opnd teams)
-{
-    vec_push(L->a, &L->hoisted, 0);
-    IrVal v = ir_value(L->a, L->ir, IR_I64, "drawn");
-    IrOp *op = emit_new(L, IR_TICKET);
-    op->type = IR_I64;
-    op->dst = v;
-    put_opnd(L, op, IRK_B, teams);
-    put64(L, IR_SET, next, emit_op(L, IR_ADD, IR_I64, (Opnd){.v = v}, sreg_over(L, IRR_NCTAID_X, 1)));
-}
-
-static void deal_ticket(Lower *L, Pipe *p, Opnd teams)
-{
-    Sched *s = L->sched;
-    bool loads = s->role == AG_LOAD;
-    uint32_t next = L->ir->vars.n;
-    param_add(L, MF_PARAM_COUNTER, 0);
-    if (loads) {
-        IrVar *v = vec_add(L->a, &L->ir->vars);
-        *v = (IrVar){"next", IR_I64};
-        put64(L, IR_VAR, next, sreg_over(L, IRR_CTAID_X, 1));
-    }
-    emit_new(L, IR_REPEAT);
-    scope_open(L);
-    Opnd id = opnd_imm(0);
-    if (loads) id = draw(L, p, next, teams);
-    else ring_wait_full(L, p->ids);
-    if (loads && s->shape[AG_LOAD] != SHAPE_ELECT) emit_new(L, IR_WARP_SYNC);
-    if (!loads || s->shape[AG_LOAD] != SHAPE_ELECT) id = load_id(L, p->ids);
-    IrVal stop = emit_materialize(L, IR_PRED, emit_cmp(L, IRL_LT, id, opnd_imm(0)));
-    ir_ref(L->a, emit_new(L, IR_BREAK), IRK_COND, IRA_VAL, stop);
-    if (loads) draw_next(L, next, teams);
-    turn(L, p, id);
-    if (!loads) {
-        roles_id_sync(L);
-        ring_release(L, p->ids);
-    }
-    ring_advance(L, p->ids);
-    emit_end(L);
 }
 
 static void nested(Lower *L, Pipe *p, int i, const Opnd *from, const Opnd *to)
@@ -457,9 +354,7 @@ void deal_walk(Lower *L, Pipe *p)
     } else {
         LxPool *pool = &L->ir->mf.lx;
         Opnd teams = emit_param(L, lx_op(L->a, pool, LX_CEIL, p->total, lx_const(L->a, pool, p->batch)));
-        if (p->deal == DEAL_LAUNCH) turn(L, p, sreg_over(L, IRR_CTAID_X, L->k->cluster[0]));
-        else if (p->deal == DEAL_TICKET) deal_ticket(L, p, teams);
-        else deal_static(L, p, teams);
+        deal_by(L, p, teams);
     }
     scope_close(L);
     across_close(L, p);

@@ -39,6 +39,8 @@ typedef enum IrArgKind { IRA_IMM, IRA_VAL, IRA_MAP, IRA_BUF, IRA_BAR, IRA_TENSOR
 
 typedef uint32_t IrVal; /* 1-based; 0: none */
 
+enum { IR_CELL_BYTES = 8, IR_ANSWER_BYTES = 16 }; /* of ld.shared, st.shared and st.async; of clc.next */
+
 typedef struct IrArg {
     uint8_t key, kind;
     uint32_t id; /* value, map, buffer, barrier, tensor, policy, variable, launch expression or word */
@@ -94,7 +96,7 @@ typedef struct IrPolicy {
     uint8_t primary, secondary; /* index in WORDS_CACHE; secondary 255: none */
     double fraction;
     Span span;
-    bool by_traffic; /* counts only where the launch says that the kernel moves more than L2 holds (MF_PARAM_HINTS) */
+    bool by_traffic; /* counts only where the launch says that the kernel moves much more than L2 holds (MF_PARAM_HINTS) */
 } IrPolicy;
 typedef struct IrVar {
     const char *name;

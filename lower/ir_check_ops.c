@@ -28,7 +28,7 @@ static void check_elect(Checker *c, const IrOp *op)
 {
     uint8_t group = ir_op_info(op->op)->group;
     bool takes = group == IRG_BARRIER || group == IRG_GROUP || group == IRG_FENCE || group == IRG_COPY ||
-                 group == IRG_SCALAR || op->op == IR_STS || op->op == IR_LDS;
+                 group == IRG_SCALAR || op->op == IR_STS || op->op == IR_LDS || op->op == IR_CLC_ID;
     if (!op->elect) return;
     if (c->role->elect) check_fail(c, "one thread runs the whole role, so there is none to elect");
     else if (!takes) check_fail(c, "an op that no single thread can do for the others");
@@ -47,7 +47,7 @@ static void check_place(Checker *c, const IrOp *op)
         check_fail(c, "a break is a direct statement of a repeat");
     if (op->op == IR_TICKET && !by_one(c, op)) check_fail(c, "a ticket is drawn by one thread");
     if (!inside(c, IR_LANES)) return;
-    bool copies = group == IRG_COPY || group == IRG_FENCE || op->op == IR_LDS || op->op == IR_STS;
+    bool copies = (group == IRG_COPY && op->op != IR_CLC_NEXT) || group == IRG_FENCE || op->op == IR_LDS || op->op == IR_STS;
     bool scalars = (group == IRG_SCALAR && op->op != IR_TICKET) || op->op == IR_LOOP || op->op == IR_IF ||
                    op->op == IR_ELSE || op->op == IR_END;
     if (op->elect || !(copies || scalars)) check_fail(c, "within lanes there are copies and scalars only");
@@ -152,12 +152,13 @@ static void check_range(Checker *c, const IrOp *op, const IrArg *obj, int64_t si
 
 static void check_ranges(Checker *c, const IrOp *op)
 {
-    enum { CELL = 8 };
     const IrArg *bytes = ir_find(op, IRK_BYTES);
-    bool cell = op->op == IR_ST_ASYNC || op->op == IR_LDS || op->op == IR_STS;
+    bool answer = op->op == IR_CLC_NEXT || op->op == IR_CLC_ID;
+    bool cell = answer || op->op == IR_ST_ASYNC || op->op == IR_LDS || op->op == IR_STS;
+    int64_t size = answer ? IR_ANSWER_BYTES : IR_CELL_BYTES;
     if (!cell && (ir_op_info(op->op)->group != IRG_COPY || bytes == NULL || bytes->kind != IRA_IMM)) return;
-    check_range(c, op, ir_find(op, IRK_DST), cell ? CELL : bytes->imm);
-    check_range(c, op, ir_find(op, IRK_SRC), cell ? CELL : bytes->imm);
+    check_range(c, op, ir_find(op, IRK_DST), cell ? size : bytes->imm);
+    check_range(c, op, ir_find(op, IRK_SRC), cell ? size : bytes->imm);
 }
 
 /* ---- clusters ---- */

@@ -244,7 +244,7 @@ uint32_t policy_index(Lower *L, PPolicy *p)
 }
 
 /* Derived: what a streaming kernel loads once stays for its stores' sake, what it stores is not kept; measured to pay
- * only where the launch moves more than L2 holds. */
+ * only where the launch moves many times what L2 holds. */
 static uint32_t derived_policy(Lower *L, Hint h)
 {
     static const char *const NAMES[] = {[HINT_LAST] = "once", [HINT_FIRST] = "stream"};

@@ -34,7 +34,8 @@ static const char *layout_text(Lower *L, const MoveInfo *mi)
 static void policy_line(Lower *L, Text *t, const MoveInfo *mi)
 {
     static const char *const DERIVED[] = {[HINT_LAST] = "evict_last", [HINT_FIRST] = "evict_first"};
-    static const char *const WHEN[] = {"never: --hints=off", "where the launch moves more than L2 holds", "always: --hints=on"};
+    static const char *const WHEN[] = {"never: --hints=off", "where the launch moves more than 8 times what L2 holds",
+                                       "always: --hints=on"};
     if (mi->mv->cache) text_printf(t, "      cache policy %s\n", name_text(L, mi->mv->cache->name));
     else if (mi->hint) text_printf(t, "      cache policy %s (derived), %s\n", DERIVED[mi->hint], WHEN[L->c->hints + 1]);
 }

@@ -15,7 +15,8 @@ static void dealing(Lower *L, const Pipe *p)
 {
     static const char *const HOW[] = {[DEAL_STATIC] = "static: team, team + teams, ..",
                                       [DEAL_TICKET] = "tickets: numbers from a counter, in order",
-                                      [DEAL_LAUNCH] = "launch: one team per iteration, in the hardware's order"};
+                                      [DEAL_LAUNCH] = "launch: one team per iteration, in the hardware's order",
+                                      [DEAL_CLC] = "clc: a team per iteration; one that is done takes over the next"};
     Text *t = L->plan;
     text_printf(t, "  dealing of %s\n    %s%s\n", place_text(L, p->st->span), HOW[p->deal],
                 p->st->pipe->deal == DEAL_ANY ? " (chosen)" : "");
@@ -24,7 +25,7 @@ static void dealing(Lower *L, const Pipe *p)
         text_printf(t, "%s %s", i ? "," : "", name_text(L, p->index[p->order[i]].name));
     text_char(t, '\n');
     if (p->batch > 1) text_printf(t, "    %lld iterations together: one alone moves too few bytes\n", (long long)p->batch);
-    if (p->deal != DEAL_LAUNCH)
+    if (p->deal != DEAL_LAUNCH && p->deal != DEAL_CLC)
         text_printf(t, "    at most %u CTA%s per SM, %lld CTA%s in a team\n", L->sched->per_sm,
                     L->sched->per_sm == 1 ? "" : "s", (long long)L->cluster_size, L->cluster_size == 1 ? "" : "s");
 }

@@ -132,14 +132,21 @@ static void bar(Lower *L, IrOp *op, uint32_t b, Opnd slot)
     if (!opnd_is(slot, 0)) put_opnd(L, op, IRK_SLOT, slot);
 }
 
-static bool from_others(const Ring *r)
+static bool from_others(const Lower *L, const Ring *r)
 {
-    return r->cast != CAST_NONE || r->peered;
+    return r->cast != CAST_NONE || r->peered || (r->handed && L->cluster_size > 1);
 }
 
-static void wait(Lower *L, uint32_t b, Opnd slot, Opnd parity, bool cluster)
+IrVal ring_leader(Lower *L)
+{
+    if (L->cluster_size == 1) return 0;
+    return emit_materialize(L, IR_PRED, emit_cmp(L, IRL_EQ, emit_sreg(L, IRR_CLUSTER_CTARANK), opnd_imm(0)));
+}
+
+static void wait(Lower *L, uint32_t b, Opnd slot, Opnd parity, bool cluster, IrVal guard)
 {
     IrOp *op = emit_new(L, IR_BAR_WAIT);
+    op->guard = guard;
     bar(L, op, b, slot);
     put_opnd(L, op, IRK_PHASE, parity);
     if (cluster) ir_ref(L->a, op, IRK_SCOPE, IRA_WORD, IRC_CLUSTER);
@@ -158,7 +165,7 @@ void ring_wait_free(Lower *L, uint32_t ring)
     const Counter *c = &r->free_at[L->sched->role];
     if (!waits_free(r, L->sched->role)) return;
     Opnd slot = position(L, c), parity = emit_op(L, IR_XOR, IR_I32, phase(L, c), opnd_imm(1));
-    wait(L, r->empty, slot, parity, from_others(r));
+    wait(L, r->empty, slot, parity, from_others(L, r), r->handed ? ring_leader(L) : 0);
 }
 
 void ring_wait_full(Lower *L, uint32_t ring)
@@ -167,13 +174,13 @@ void ring_wait_full(Lower *L, uint32_t ring)
     const Counter *c = &r->at[L->sched->role];
     if (r->full == RING_NONE) return;
     Opnd slot = position(L, c);
-    if (r->peered) { /* nobody else of this CTA counts the bytes that come */
+    if (r->peered || (r->handed && r->filler == L->sched->role)) { /* nobody else of this CTA counts the bytes that come */
         IrOp *op = emit_new(L, IR_BAR_ARRIVE_EXPECT);
         bar(L, op, r->full, slot);
         ir_imm(L->a, op, IRK_BYTES, r->bytes);
     }
     Opnd parity = phase(L, c);
-    wait(L, r->full, slot, parity, from_others(r));
+    wait(L, r->full, slot, parity, from_others(L, r), 0);
 }
 
 void ring_arrive_full(Lower *L, uint32_t ring)
@@ -203,6 +210,6 @@ void ring_release(Lower *L, uint32_t ring)
         Opnd rank = r->peered ? source_rank(L, r) : n > 1 ? cluster_member(L, r->cast, i) : opnd_imm(0);
         IrOp *op = emit_new(L, IR_BAR_ARRIVE);
         bar(L, op, r->empty, slot);
-        if (r->peered || n > 1) put_opnd(L, op, IRK_RANK, rank);
+        if (r->peered || n > 1 || (r->handed && L->cluster_size > 1)) put_opnd(L, op, IRK_RANK, rank);
     }
 }

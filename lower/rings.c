@@ -4,8 +4,8 @@
 enum {
     FLIGHT_BYTES = 48 << 10, /* loads ahead per SM that DRAM wants; h200: more lowers the bandwidth a little */
     TURN_BYTES = 16 << 10,   /* less per turn and the counter of tickets limits */
-    WIDE_TURN = 32 << 10,    /* from here on one CTA per SM is enough; runs of rows in order are best in turns of this size */
-    SLOTS_MAX = 16,
+    WIDE_TURN = 32 << 10,    /* from here on one CTA per SM is enough */
+    SLOTS_MAX = 16, /* that nobody asks for */
     THREAD_SLOTS = 2,
     CTAS_MAX = 4,
     IDS_MIN = 2
@@ -151,17 +151,41 @@ static bool batchable(const Sched *s, const Pipe *p)
     return true;
 }
 
-/* Loads that bulk copies make in the order of memory: measured on the H200, where rows picked by data want small turns. */
-static bool streams(Lower *L, const Pipe *p)
+/* Whether what is loaded stands in the order of memory, not where data says. */
+static bool streams(Lower *L, const Pipe *p, bool *tensor)
 {
+    *tensor = false;
     for (uint32_t i = 0; i < L->sched->moves.n; i++) {
         const Planned *m = L->sched->moves.v[i];
         if (m->across != p || m->st->move->kind != MOVE_LOAD) continue;
-        if (m->tensor) return false;
+        *tensor |= m->tensor;
         for (int d = 0; d < m->mi.rank; d++)
             if (m->mi.g->dim[d].rows || scalar_uses(L, m->mi.g->dim[d].start) & USE_LOAD) return false;
     }
     return true;
+}
+
+/* Neither work by threads nor reductions. */
+static bool only_copies(const Sched *s, const Pipe *p)
+{
+    for (uint32_t i = 0; i < s->moves.n; i++) {
+        const PMove *m = s->moves.v[i]->st->move;
+        bool other = m->kind == MOVE_SHARED || m->kind == MOVE_FILL || m->reduce >= 0;
+        if (s->moves.v[i]->across == p && other) return false;
+    }
+    return true;
+}
+
+/* Bytes that a turn should load, where an iteration has fewer; measured on the H200. The loads in flight are the same with
+ * wide turns in one CTA per SM and with narrow ones in two, and the wide ones have fewer tickets and waits: better for what
+ * is copied in order. Rows picked by data, and threads, who begin when a turn has arrived, want small turns; a tensor tile of
+ * TURN_BYTES is as good alone, and pipelines that share the memory have none to give away. */
+static int64_t wanted_turn(Lower *L, const Pipe *p, int64_t bytes)
+{
+    bool tensor;
+    if (!streams(L, p, &tensor)) return TURN_BYTES;
+    bool narrow = bytes >= TURN_BYTES || L->sched->nacross > 1 || !only_copies(L->sched, p);
+    return tensor && narrow ? TURN_BYTES : WIDE_TURN;
 }
 
 static int64_t ceil_div(int64_t a, int64_t b)
@@ -176,7 +200,7 @@ static void size_ring(Ring *r, int64_t lead, int64_t stages, int64_t batch)
     int64_t busy = r->stored_always && !r->thread_reads ? ceil_div(lead, 2) : lead > 2 ? 1 : 2;
     int64_t slots = stages ? ceil_div(stages, batch) : lead + busy;
     if (stages > 1 && batch > 1 && slots < 3) slots = 3;
-    if (slots > SLOTS_MAX) slots = SLOTS_MAX;
+    if (!stages && slots > SLOTS_MAX) slots = SLOTS_MAX;
     int64_t lag = stages ? (slots + 1) / 3 : busy;
     r->slots = (uint32_t)slots;
     r->lag = r->stored_always && lag < slots ? (uint32_t)lag : 0;
@@ -194,9 +218,9 @@ static int64_t batch_room(Lower *L, const Pipe *p)
 static void size_pipe(Lower *L, Pipe *p)
 {
     Sched *s = L->sched;
-    int64_t bytes = turn_bytes(s, &p->st->body), stages = p->st->pipe->stages, least = SLOTS_MAX;
+    int64_t bytes = turn_bytes(s, &p->st->body), stages = p->st->pipe->stages, least = INT32_MAX;
     if (bytes == 0 || p->deal == DEAL_LAUNCH) return; /* a team has one turn */
-    int64_t turn = streams(L, p) ? WIDE_TURN : TURN_BYTES;
+    int64_t turn = wanted_turn(L, p, bytes);
     if (batchable(s, p) && bytes < turn) {
         int64_t room = batch_room(L, p);
         p->batch = ceil_div(turn, bytes);
@@ -352,10 +376,12 @@ static uint32_t new_bar(Lower *L, const Ring *r, const char *name, const char *w
     return L->ir->bars.n - 1;
 }
 
-/* Those who use a slot after its filler, each with one arrival for its release. */
+/* Those who use a slot after its filler, each with one arrival for its release. Ids that are handed over are read by the
+ * role that asks for them, too. */
 static uint32_t users(const Ring *r)
 {
-    return (uint32_t)__builtin_popcount(r->agents & (uint8_t)~(1u << r->filler));
+    uint32_t others = r->agents & (uint8_t)~(1u << r->filler);
+    return (uint32_t)__builtin_popcount(r->handed ? r->agents : others);
 }
 
 static void barriers(Lower *L, Ring *r, const char *name)
@@ -364,11 +390,12 @@ static void barriers(Lower *L, Ring *r, const char *name)
     if (users(r) == 0) return;
     r->full = new_bar(L, r, name, "full", r->slots, 1);
     if (!r->looped) return;
-    uint32_t ctas = r->cast != CAST_NONE ? cluster_size_of(L, r->cast) : 1;
+    uint32_t ctas = r->cast != CAST_NONE ? cluster_size_of(L, r->cast) : r->handed ? (uint32_t)L->cluster_size : 1;
     r->empty = new_bar(L, r, name, "empty", r->lead, users(r) * ctas);
 }
 
-/* The ids of an across-grid pipeline: written by the thread that draws them, read by the other roles. */
+/* The ids of an across-grid pipeline: written by the thread that draws them, read by the other roles; in a team of several
+ * CTAs sent to each of them by the first one's thread. Answers of the hardware come to all in the same way. */
 static void add_ids(Lower *L, Pipe *p)
 {
     Sched *s = L->sched;
@@ -381,10 +408,14 @@ static void add_ids(Lower *L, Pipe *p)
     uint8_t agents = 0;
     for (int a = 0; a < AG_COUNT; a++) if (s->used[a]) agents |= (uint8_t)(1u << a);
     *r = (Ring){.turn = &p->st->body, .pipe = p, .looped = true, .agents = (uint8_t)(agents | 1u << AG_LOAD), .filler = AG_LOAD};
+    r->handed = p->deal == DEAL_CLC || L->cluster_size > 1;
+    if (L->cluster_size > 1) L->remote = true;
+    r->bytes = p->deal == DEAL_CLC ? (int64_t)IR_ANSWER_BYTES : (int64_t)IR_CELL_BYTES;
     r->slots = r->lead = lead + IDS_MIN;
     r->inner = 1;
     r->buf = L->ir->bufs.n;
-    vec_push(L->a, &L->ir->bufs, ((IrBuf){.name = "ids", .bytes = 8, .align = 128, .slots = r->slots, .pitch = 128}));
+    uint32_t bytes = (uint32_t)r->bytes;
+    vec_push(L->a, &L->ir->bufs, ((IrBuf){.name = "ids", .bytes = bytes, .align = 128, .slots = r->slots, .pitch = 128}));
     barriers(L, r, "ids");
 }
 
@@ -401,6 +432,8 @@ void rings_barriers(Lower *L)
         b->pitch *= r->inner;
         barriers(L, r, name_text(L, r->tile->name));
     }
-    for (uint32_t i = 0; i < s->pipes.n; i++)
-        if (s->pipes.v[i]->across && s->pipes.v[i]->deal == DEAL_TICKET) add_ids(L, s->pipes.v[i]);
+    for (uint32_t i = 0; i < s->pipes.n; i++) {
+        Pipe *p = s->pipes.v[i];
+        if (p->across && (p->deal == DEAL_TICKET || p->deal == DEAL_CLC)) add_ids(L, p);
+    }
 }

@@ -8,7 +8,8 @@
  *   planning walk   regions, copies and checks of every move, once            plan_moves.c
  *   rings           turn block, agents, slots, barriers of every tile         rings.c
  *   role walks      the ops of one role                                       roles.c
- *   dealing         which iterations a team runs: static, ticket, launch      deal.c
+ *   dealing         which iterations a team runs                                  deal.c
+ *   ways of dealing static, ticket, launch, clc                           deal_ways.c
  *   teams           CTAs of a cluster: multicast, peers, per rank             cluster.c
  *
  * Glossary
@@ -56,6 +57,7 @@ typedef struct Ring {
     int target[SCHED_RANKS];      /* peered: whose tile each CTA fills */
     const struct Planned *fill;   /* the (first) move that fills it */
     PCast cast;                   /* multicast: the CTAs that fill it are those it is sent to */
+    bool handed;                  /* ids that arrive as bytes: from the team's first CTA, or from the grid's launch */
     Counter at[AG_COUNT], free_at[AG_COUNT]; /* of full (slots), of empty (lead) */
 } Ring;
 
@@ -152,10 +154,16 @@ void ring_advance(Lower *L, uint32_t ring);
 Opnd ring_slot(Lower *L, uint32_t ring); /* of the turn at hand */
 bool ring_uses(const Ring *r, Agent a);
 
+/* The pred "this is the first CTA of the team"; 0 where the team has one only. */
+IrVal ring_leader(Lower *L);
+
 /* ---- deal.c ---- */
 Pipe *pipe_of(Lower *L, const PStmt *st);
 void deal_launch(Lower *L); /* the manifest's grid */
 void deal_walk(Lower *L, Pipe *p);
+void deal_turn(Lower *L, Pipe *p, Opnd id); /* a team's iteration, or batch of them */
+/* ---- deal_ways.c ---- */
+void deal_by(Lower *L, Pipe *p, Opnd teams); /* all turns of this team; teams: turns of all teams */
 /* Indices as this team will have them n turns later; false where that is not known. Closed by deal_now. */
 bool deal_ahead(Lower *L, const Planned *p, int64_t n);
 void deal_now(Lower *L);

@@ -281,8 +281,9 @@ static void registers(Verifier *v)
             Form cluster = form_atom(f, (Atom){.kind = ATOM_SREG, .a = IRR_CTAID_X + i, .lo = 0, .hi = INT32_MAX / 16});
             Form whole = form_atom(f, (Atom){.kind = ATOM_SREG, .sub = 1, .a = i, .lo = 0, .hi = INT32_MAX});
             v->sreg[r][IRR_CTAID_X + i] = c[i] > 1 ? form_add(f, form_const(f, at[i]), c[i], cluster) : whole;
-            v->sreg[r][IRR_NCTAID_X + i] = form_atom(
-                f, (Atom){.kind = ATOM_SREG, .a = IRR_NCTAID_X + i, .lo = 0, .hi = INT32_MAX});
+            Form clusters = form_atom(
+                f, (Atom){.kind = ATOM_SREG, .a = IRR_NCTAID_X + i, .lo = 1, .hi = INT32_MAX / c[i]});
+            v->sreg[r][IRR_NCTAID_X + i] = form_add(f, form_const(f, 0), c[i], clusters);
             v->sreg[r][IRR_CLUSTER_CTAID_X + i] = form_const(f, at[i]);
             v->sreg[r][IRR_CLUSTER_NCTAID_X + i] = form_const(f, c[i]);
         }
@@ -338,6 +339,8 @@ void verify_clear(Verifier *v)
     CLEAR(v->places);
     CLEAR(v->cells);
     CLEAR(v->breaks);
+    CLEAR(v->draws);
+    CLEAR(v->bounds);
     CLEAR(v->syncs);
     CLEAR(v->global_fences);
     CLEAR(v->shared);
@@ -366,6 +369,7 @@ static void check_graph(Verifier *v)
     if (!v->failed) check_coverage(v);
     if (!v->failed) check_global(v);
     if (!v->failed) check_end(v);
+    if (!v->failed) check_draws(v);
     if (!v->failed && longest) check_cycles(v);
     if (!v->failed && v->certificate) certify_phases(v);
 }

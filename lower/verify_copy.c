@@ -115,6 +115,10 @@ static bool targets_of(Verifier *v, uint32_t op, Targets *out)
     const IrArg *rank = ir_find(o, IRK_RANK), *mask = ir_find(o, IRK_MASK);
     int64_t k = v->now->rank;
     out->n = 0;
+    if (o->op == IR_CLC_NEXT) {
+        while (out->n < v->nranks) out->rank[out->n] = out->n, out->n++;
+        return true;
+    }
     if (mask) {
         if (!run_number(v, op, mask, "the mask", &k)) return false;
         for (uint32_t r = 0; r < v->nranks; r++)
@@ -143,6 +147,7 @@ static bool targets_of(Verifier *v, uint32_t op, Targets *out)
 typedef struct Copy {
     uint32_t op;
     Form bytes, guard, counted; /* counted: what it adds to a barrier */
+    Form value;                 /* for ld.shared and clc.id */
     Form cond;                  /* under which its bytes are written */
     bool certain;
     EventId event;
@@ -189,7 +194,7 @@ static Phase *load_at(Verifier *v, const Copy *c, uint32_t rank)
     }
     access_add(v, a);
     burst_count(v, (Sum){.slot = slot, .bytes = c->counted, .certain = c->certain, .op = c->op});
-    if (v->ops[c->op]->op == IR_ST_ASYNC) thread_store(v, &at, run_value(v, ir_find(v->ops[c->op], IRK_A)));
+    if (c->value) thread_store(v, &at, c->value);
     return p;
 }
 
@@ -211,6 +216,19 @@ static bool by_one(Verifier *v, uint32_t op)
     return false;
 }
 
+/* A request for work: each answer is a new value. */
+static bool ask(Verifier *v, Copy *c)
+{
+    if (!form_is(&v->f, c->guard, 1)) {
+        verify_refuse(v, E0608, c->op, "%s happens under a condition: what follows would depend on it",
+                      verify_op_text(v, c->op));
+        return false;
+    }
+    c->value = run_answer(v, IR_I64, c->op, -1, INT32_MAX);
+    repeat_draw(v, c->op, c->value, 0);
+    return !v->failed;
+}
+
 void copy_step(Verifier *v, uint32_t op)
 {
     Forms *f = &v->f;
@@ -218,8 +236,11 @@ void copy_step(Verifier *v, uint32_t op)
     const IrArg *bytes = ir_find(o, IRK_BYTES), *map = ir_find(o, IRK_MAP);
     Targets to;
     if (o->op == IR_TMA_PREFETCH || o->op == IR_BLK_PREFETCH || !by_one(v, op)) return;
-    Copy c = {.op = op, .bytes = bytes ? run_value(v, bytes) : form_const(f, 8), .guard = run_guard(v, op)};
+    int64_t cell = o->op == IR_CLC_NEXT ? IR_ANSWER_BYTES : IR_CELL_BYTES;
+    Copy c = {.op = op, .bytes = bytes ? run_value(v, bytes) : form_const(f, cell), .guard = run_guard(v, op)};
     if (form_is(f, c.guard, 0) || (!map && form_is(f, c.bytes, 0))) return;
+    if (o->op == IR_ST_ASYNC) c.value = run_value(v, ir_find(o, IRK_A));
+    if (o->op == IR_CLC_NEXT && !ask(v, &c)) return;
     if (map) {
         c.map = &v->k->mf.maps.v[map->id];
         if (!check_box(v, op, c.map, bytes->imm)) return;
@@ -241,7 +262,7 @@ void copy_step(Verifier *v, uint32_t op)
     for (uint32_t i = 0; i < to.n && !verify_stopped(v); i++) p = load_at(v, &c, to.rank[i]);
     if (verify_stopped(v)) return;
     if (ir_find(o, IRK_SRC)) read_source(v, &c, p);
-    else if (o->op != IR_ST_ASYNC) transfer(v, &c, false, p);
+    else if (c.value == 0) transfer(v, &c, false, p);
     if (!v->failed) burst_flush(v);
 }
 

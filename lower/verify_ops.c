@@ -127,11 +127,27 @@ static Form extreme(Forms *f, const IrOp *op, Form a, Form b)
                                .hi = r.hi});
 }
 
+/* x has one term, and that is a choice by which alone x > 0 is decided: `(p ? t : -1) < 0`. 0: it is not so. */
+static Form gt0_of_choice(Forms *f, Form x)
+{
+    const FormData *d = form_data(f, x);
+    if (d->n != 1 || atom_data(f, d->t[0].atom)->kind != ATOM_SEL) return 0;
+    Atom sel = *atom_data(f, d->t[0].atom);
+    int64_t c = d->t[0].c, k = d->k;
+    Form one = form_add(f, form_const(f, k), c, sel.b), other = form_add(f, form_const(f, k), c, sel.c);
+    if (one == 0 || other == 0) return 0;
+    Range r = range_of(f, one), s = range_of(f, other);
+    if (r.lo > 0 && s.hi <= 0) return sel.a;
+    return r.hi <= 0 && s.lo > 0 ? form_not(f, sel.a) : 0;
+}
+
 static Form gt0(Forms *f, Form x)
 {
     Range r = range_of(f, x);
     if (r.lo > 0) return form_const(f, 1);
     if (r.hi <= 0) return form_const(f, 0);
+    Form choice = gt0_of_choice(f, x);
+    if (choice) return choice;
     return form_atom(
         f, (Atom){.kind = ATOM_GT0, .boolean = true, .a = x, .depth = form_data(f, x)->depth, .lo = 0, .hi = 1});
 }

@@ -5,9 +5,9 @@
  * schedule; verify_event.c gives each event its clock: what has certainly happened before it, in every schedule.
  * verify_barrier.c, verify_copy.c and verify_thread.c are the steps of ops, verify_burst.c that of loops over copies.
  * verify_race.c, verify_cover.c, verify_global.c and verify_end.c prove properties of a finished graph, whose accesses
- * verify_place.c sorts,
- * verify_choice.c enumerates the trip counts, for nests that verify_nests.c tells apart one by one, verify_period.c and verify_cycle.c extend the result to all of them.
- * verify_stuck.c reports a run that can't go on. verify.c drives.
+ * verify_place.c sorts; verify_choice.c enumerates the trip counts, for nests that verify_nests.c tells apart one by one;
+ * verify_period.c and verify_cycle.c extend the result to all of them; verify_repeat.c shows that loops which tickets end
+ * do end. verify_stuck.c reports a run that can't go on. verify.c drives.
  *
  * Glossary: thread - one that runs a body; a role of one thread has one, others are stood for by three: the elected one
  * and any two others. event - an op as done by a thread. clock - of each thread, how many of its events come before.
@@ -310,6 +310,17 @@ typedef struct Break { /* a condition that run time decides ends a repeat, or no
     uint32_t atom;
 } Break;
 
+typedef struct Draw { /* of a ticket, or of a cluster of the grid */
+    uint32_t op, thread, rank;
+    uint32_t atom; /* the answer */
+    Form draws;    /* tickets: after how many the counter starts again; clusters: 0 */
+    bool seen;     /* a break of the thread has looked at it */
+} Draw;
+typedef struct Bound { /* a break leaves its loop with the tickets that are not below it */
+    uint32_t op;
+    Form below, draws;
+} Bound;
+
 typedef struct Choice {
     Form of; /* normal form, without constant */
     int64_t value[20];
@@ -366,6 +377,8 @@ typedef struct Verifier {
     VEC(Transfer) transfers;
     VEC(Cell) cells;
     VEC(Break) breaks;
+    VEC(Draw) draws;
+    VEC(Bound) bounds;
     VEC(SyncPoint) syncs;
     VEC(EventId) global_fences;
     VEC(Shared) shared;
@@ -430,6 +443,8 @@ Form run_value(Verifier *v, const IrArg *arg);
 bool run_by_trip(const Verifier *v, const IrArg *arg);
 /* The value if it is a number; otherwise refused. */
 bool run_number(Verifier *v, uint32_t op, const IrArg *arg, const char *what, int64_t *k);
+/* A new value, lo .. hi, that op `index` of v->now gets from elsewhere. */
+Form run_answer(Verifier *v, IrType type, uint32_t index, int64_t lo, int64_t hi);
 /* Guard of the op and of the blocks around: 1 if it has none. */
 Form run_guard(Verifier *v, uint32_t op);
 void run_forget(Verifier *v, uint32_t var); /* v->now's variable may hold anything */
@@ -438,6 +453,12 @@ uint32_t run_op(const Verifier *v);         /* number of the op where v->now is 
 uint32_t run_act(const Verifier *v);
 /* Counts v->now's part in its act; whether all threads of the role that share it have now done it. */
 bool run_shared(Verifier *v);
+
+/* verify_repeat.c */
+void repeat_draw(Verifier *v, uint32_t op, Form value, Form draws); /* v->now gets a new answer; draws 0: of a cluster */
+/* A break leaves its repeat where this pred atom is `truth`: refused unless some draw has that answer. any: it is the
+ * repeat's first turn, or the pred is known, so it may be one that no draw decides. */
+bool repeat_test(Verifier *v, uint32_t op, uint32_t pred, bool truth, bool any);
 
 /* verify_event.c */
 EventId event_new(Verifier *v, uint32_t op);          /* of v->now */
@@ -495,6 +516,7 @@ void check_coverage(Verifier *v);
 void check_global(Verifier *v);
 void check_end(Verifier *v);
 void check_cycles(Verifier *v);
+void check_draws(Verifier *v);
 
 /* verify_period.c */
 void period_prepare(Verifier *v);

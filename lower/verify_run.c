@@ -163,6 +163,35 @@ static void load_scalar(Verifier *v, const IrOp *op, uint32_t index)
            false);
 }
 
+Form run_answer(Verifier *v, IrType type, uint32_t index, int64_t lo, int64_t hi)
+{
+    place_leaf(v, index);
+    const uint32_t *here = v->f.here;
+    return form_atom(
+        &v->f,
+        (Atom){.kind = ATOM_LEAF, .type = (uint8_t)type, .a = here[0], .b = here[1], .c = here[2], .lo = lo, .hi = hi});
+}
+
+/* Where the guard is false nothing is drawn, and the value is -1. */
+static void step_ticket(Verifier *v, const IrOp *op, uint32_t index)
+{
+    Form n = run_value(v, ir_find(op, IRK_B)), guard = run_guard(v, index);
+    if (form_is(&v->f, guard, 0)) {
+        define(v, op->dst, form_const(&v->f, -1), false);
+        return;
+    }
+    if (!form_is(&v->f, guard, 1) || n == 0) {
+        verify_refuse(v, n ? E0608 : E0660, index, n ? "%s happens under a condition: what follows would depend on it"
+                                                     : "how often %s draws has a form that can't be followed",
+                      verify_op_text(v, index));
+        return;
+    }
+    int64_t most = form_data(&v->f, n)->hi;
+    Form x = run_answer(v, (IrType)op->type, index, 0, most < UINT32_MAX ? most : UINT32_MAX); /* it has 32 bits */
+    repeat_draw(v, index, x, n);
+    define(v, op->dst, x, false);
+}
+
 static void step_scalar(Verifier *v, uint32_t index)
 {
     const IrOp *op = v->ops[index];
@@ -182,18 +211,7 @@ static void step_scalar(Verifier *v, uint32_t index)
     } else if (op->op == IR_LOADS) {
         load_scalar(v, op, index);
     } else if (op->op == IR_TICKET) {
-        place_leaf(v, index);
-        const IrArg *draws = ir_find(op, IRK_B);
-        Form n = run_value(v, draws);
-        define(v, op->dst,
-               form_atom(&v->f, (Atom){.kind = ATOM_LEAF,
-                                       .type = op->type,
-                                       .a = v->f.here[0],
-                                       .b = v->f.here[1],
-                                       .c = v->f.here[2],
-                                       .lo = 0,
-                                       .hi = n ? form_data(&v->f, n)->hi : INT64_MAX}),
-               false);
+        step_ticket(v, op, index);
     } else if (op->dst) {
         t->value[op->dst - 1] = 0; /* worked out when needed */
     }
@@ -392,24 +410,34 @@ static void at_end(Verifier *v)
     t->pc = fr->op - v->bodies.v[t->body].base;
 }
 
+/* A condition that is one atom, or its contrary. */
+static bool plain(const Verifier *v, Form x, uint32_t *atom, bool *truth)
+{
+    const FormData *d = x ? form_data(&v->f, x) : NULL;
+    if (d == NULL || d->n != 1 || !(d->k == 0 ? d->t[0].c == 1 : d->k == 1 && d->t[0].c == -1)) return false;
+    *atom = d->t[0].atom;
+    *truth = d->k == 0;
+    return true;
+}
+
 /* Whether the turn of a repeat was chosen to be the last one. */
 static void step_break(Verifier *v, uint32_t op, const Body *b)
 {
     Thread *t = v->now;
     Frame *fr = &t->frames[t->depth - 1];
-    Form x = run_value(v, ir_find(v->ops[op], IRK_COND));
-    int64_t k;
-    if (!form_is_const(&v->f, x, &k)) {
-        const FormData *d = x ? form_data(&v->f, x) : NULL;
-        bool plain = d && d->n == 1 && (d->k == 0 ? d->t[0].c == 1 : d->k == 1 && d->t[0].c == -1);
-        if (!plain) {
-            verify_refuse(v, E0660, op, "when this loop is left has a form that can't be followed");
-            return;
-        }
-        int64_t turns;
-        if (!chosen_turns(v, op, fr, d->t[0].atom, &turns)) return;
+    Form whole = value_at(v, ir_find(v->ops[op], IRK_COND), VALUE_DEPTH), x = form_simplify(&v->f, whole);
+    int64_t k, turns;
+    uint32_t atom = 0;
+    bool truth = false, known = form_is_const(&v->f, x, &k), one = plain(v, known ? whole : x, &atom, &truth);
+    if (!known && !one) {
+        verify_refuse(v, E0660, op, "when this loop is left has a form that can't be followed");
+        return;
+    }
+    if (one && !repeat_test(v, op, atom, truth, known || fr->at == 0)) return;
+    if (!known) {
+        if (!chosen_turns(v, op, fr, atom, &turns)) return;
         k = fr->at >= turns;
-        vec_push(v->arena, &v->f.known, ((Known){d->t[0].atom, d->k == 0 ? k == 1 : k == 0}));
+        vec_push(v->arena, &v->f.known, ((Known){atom, truth ? k == 1 : k == 0}));
     }
     if (k == 0) return;
     t->depth--;

@@ -171,7 +171,8 @@ void thread_step(Verifier *v, uint32_t op)
         return;
     }
     bool write = o->op == IR_STS;
-    if (!copy_bytes(v, op, write ? IRK_DST : IRK_SRC, v->now->rank, form_const(&v->f, 8), guard, &at)) return;
+    int64_t size = o->op == IR_CLC_ID ? IR_ANSWER_BYTES : IR_CELL_BYTES;
+    if (!copy_bytes(v, op, write ? IRK_DST : IRK_SRC, v->now->rank, form_const(&v->f, size), guard, &at)) return;
     if (!o->elect) v->now->acts++;
     EventId e = event_new(v, op);
     access(v, op, at, write, e, 0);

@@ -213,7 +213,8 @@ static void put_registers(PtxWriter *w)
     static const char *const decl[RC_COUNT] = {[RC_B32] = "    .reg .b32 %r<",
                                                [RC_B64] = "    .reg .b64 %rd<",
                                                [RC_PRED] = "    .reg .pred %p<",
-                                               [RC_B16] = "    .reg .b16 %h<"};
+                                               [RC_B16] = "    .reg .b16 %h<",
+                                               [RC_B128] = "    .reg .b128 %rq<"};
     for (int c = RC_B32; c < RC_COUNT; c++) {
         if (w->regs[c] == 0) continue;
         text_str(&w->out, decl[c]);

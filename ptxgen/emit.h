@@ -22,7 +22,7 @@
 #define PTX_SMEM "smem"      /* dynamic shared memory of every kernel */
 #define PTX_ZERO "tile_zero" /* the block of zeros */
 
-typedef enum RegClass { RC_NONE, RC_B32, RC_B64, RC_PRED, RC_B16, RC_COUNT } RegClass;
+typedef enum RegClass { RC_NONE, RC_B32, RC_B64, RC_PRED, RC_B16, RC_B128, RC_COUNT } RegClass;
 
 typedef enum OpndKind {
     OPND_EMPTY,
@@ -121,7 +121,7 @@ struct PtxWriter {
     Opnd smem; /* register with the address of the shared memory */
     Opnd warp, lane;  /* of the thread in its CTA and warp; empty where nothing asks */
     Opnd counter;     /* address of the tickets' counter */
-    Opnd much;        /* predicate: the launch moves more than L2 holds */
+    Opnd much;        /* predicate: the launch moves much more than L2 holds */
     Opnd elected;     /* predicate of the body's elected thread; empty where that is all who run it */
     uint32_t first_warp; /* of the role at hand */
     bool divided;     /* threads of one warp come to the body at different times */
@@ -200,7 +200,7 @@ const MfParam *ptx_param(const PtxWriter *w, MfParamKind kind, uint32_t index, u
 /* Shared address of a buffer or barrier operand with its slot and byte offset. */
 Opnd ptx_shared_address(PtxWriter *w, const IrOp *op, IrKey key);
 PtxOp ptx_op_tma_load, ptx_op_tma_store, ptx_op_tma_prefetch, ptx_op_blk_load, ptx_op_blk_store, ptx_op_blk_prefetch,
-    ptx_op_peer, ptx_op_st_async, ptx_op_lds, ptx_op_sts, ptx_op_policy;
+    ptx_op_peer, ptx_op_st_async, ptx_op_lds, ptx_op_sts, ptx_op_clc_next, ptx_op_clc_id, ptx_op_policy;
 
 /* ---- emit_roles.c ---- */
 void ptx_bodies(PtxWriter *w);

@@ -275,6 +275,34 @@ void ptx_op_sts(PtxWriter *w, const IrOp *op, Opnd guard)
     ptx_ins(w, guard, "st.shared.b64", (const Opnd[]){at, value}, 2);
 }
 
+/* ---- clusters that have not started ---- */
+
+void ptx_op_clc_next(PtxWriter *w, const IrOp *op, Opnd guard)
+{
+    const uint32_t *c = w->k->mf.cluster;
+    w->slots[SLOT_dst] = ptx_shared_address(w, op, IRK_DST);
+    w->slots[SLOT_mbar] = ptx_shared_address(w, op, IRK_BAR);
+    ptx_form(w, guard, c[0] * c[1] * c[2] > 1 ? FORM_CLC_TRY_CANCEL_MULTICAST : FORM_CLC_TRY_CANCEL);
+}
+
+void ptx_op_clc_id(PtxWriter *w, const IrOp *op, Opnd guard)
+{
+    Opnd at = in_brackets(ptx_shared_address(w, op, IRK_SRC)), pair = {.kind = OPND_COORDS};
+    Opnd answer = ptx_reg(w, RC_B128), got = ptx_reg(w, RC_PRED), first = ptx_reg(w, RC_B32), d = ptx_define(w, op);
+    for (w->ncoords = 0; w->ncoords < 2; w->ncoords++) w->coords[w->ncoords] = ptx_reg(w, RC_B64);
+    ptx_ins(w, guard, "ld.shared.v2.b64", (const Opnd[]){pair, at}, 2);
+    PTX_INS(w, "mov.b128", answer, pair);
+    w->slots[SLOT_pred] = got;
+    w->slots[SLOT_reg] = answer;
+    ptx_form(w, (Opnd){.kind = OPND_EMPTY}, FORM_CLC_IS_CANCELED);
+    PTX_INS(w, "mov.b64", d, opnd_int(-1));
+    w->slots[SLOT_op] = opnd_lit("x");
+    w->slots[SLOT_regs] = first;
+    w->slots[SLOT_reg] = answer;
+    ptx_form(w, got, FORM_CLC_FIRST_CTA_DIM);
+    ptx_ins(w, got, "cvt.u64.u32", (const Opnd[]){d, first}, 2);
+}
+
 /* ---- policies ---- */
 
 /* "0f" and the bits of the f32: no decimal rounding on the way. */
@@ -289,7 +317,7 @@ static Opnd fraction(double f, char *buf)
     return opnd_textn(buf, 10);
 }
 
-/* A launch that moves no more than L2 holds keeps the usual policy. */
+/* A launch that moves little keeps the usual policy. */
 static void only_much(PtxWriter *w, Opnd policy, Opnd guard)
 {
     Opnd usual = ptx_reg(w, RC_B64);

@@ -187,7 +187,8 @@ static void op_wait(PtxWriter *w, const IrOp *op, Opnd guard)
 
 /* ---- threads together ---- */
 
-/* Without .aligned where the lanes of a warp come one by one; the rows of instructions.def have the aligned forms. */
+/* Without .aligned where the lanes of a warp may come one by one: an aligned barrier counts whole warps (PTX ISA, barrier).
+ * The rows of instructions.def have the aligned forms. */
 static void op_sync(PtxWriter *w, const IrOp *op, Opnd guard)
 {
     const IrArg *id = ir_find(op, IRK_ID), *threads = ir_find(op, IRK_THREADS), *sem = ir_find(op, IRK_SEM);
@@ -295,6 +296,8 @@ static PtxOp *const OPS[IR_OP_COUNT] = {
     [IR_BLK_PEER] = ptx_op_peer,
     [IR_BLK_REDUCE_PEER] = ptx_op_peer,
     [IR_ST_ASYNC] = ptx_op_st_async,
+    [IR_CLC_NEXT] = ptx_op_clc_next,
+    [IR_CLC_ID] = ptx_op_clc_id,
     [IR_LDS] = ptx_op_lds,
     [IR_STS] = ptx_op_sts,
     [IR_POL_CREATE] = ptx_op_policy,

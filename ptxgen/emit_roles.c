@@ -32,6 +32,16 @@ static bool has_collective(const IrRole *r)
     return false;
 }
 
+/* Ops behind which the lanes of a warp may come one by one: each leaves a wait when its own look at the barrier says so. */
+static bool divides(const IrRole *r)
+{
+    for (uint32_t i = 0; i < r->ops.n; i++) {
+        IrOpcode op = (IrOpcode)r->ops.v[i].op;
+        if (op == IR_BAR_WAIT || op == IR_IF || op == IR_LANES || op == IR_THR_COPY || op == IR_THR_FILL) return true;
+    }
+    return false;
+}
+
 static bool has_elect(const IrRole *r)
 {
     for (uint32_t i = 0; i < r->ops.n; i++)
@@ -151,6 +161,7 @@ static void one_role(PtxWriter *w, uint32_t number, uint32_t leave, Opnd elected
     if ((r->elect || has_elect(r)) && elected.kind == OPND_EMPTY) elected = elect(w, warps);
     w->elected = r->elect ? NONE : elected;
     if (r->elect) ptx_branch(w, elected, false, LEAVE, "", leave);
+    w->divided = divides(&w->k->init) || divides(r);
     body_ops(w, r);
     if (!last) {
         ptx_branch(w, NONE, true, LEAVE, "", leave);
@@ -175,6 +186,7 @@ static void all_threads(PtxWriter *w)
     prologue(w);
     Opnd first = has_elect(&k->init) || has_elect(&k->exit) ? elect(w, warps) : NONE;
     w->elected = first;
+    w->divided = divides(&k->init);
     body_ops(w, &k->init);
     for (uint32_t i = 0; i < k->roles.n; i++) one_role(w, i, leave, i == 0 ? first : NONE);
     ptx_label(w, LEAVE, "", leave);

@@ -127,7 +127,7 @@ static void put_reg(Text *t, uint8_t cls, uint32_t reg)
     if (cls == RC_PRED) buf[1] = 'p';
     else if (cls == RC_B16) buf[1] = 'h';
     else if (cls == RC_B64) buf[n++] = 'd';
-    else if (cls == RC_B16) buf[1] = 'h';
+    else if (cls == RC_B128) buf[n++] = 'q';
     if (reg < 10) {
         buf[n++] = (char)('0' + reg);
         text_put(t, buf, n);

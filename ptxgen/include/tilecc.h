@@ -72,7 +72,7 @@ typedef struct tilecc_options {
     void *(*realloc)(void *user, void *p, size_t n); /* NULL: the C library's; n == 0 frees */
     void *user;
     int hints;                          /* cache hints where no clause says: 1 always, -1 never, 0: where the launch moves
-                                           more than the device's L2 holds */
+                                           more than 8 times what the device's L2 holds */
 } tilecc_options;
 
 /* All pointers belong to the result and live until tilecc_free. Text is 0-terminated. */

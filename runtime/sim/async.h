@@ -17,6 +17,8 @@ void async_free(SimMachine *m);
 bool async_issue(SimMachine *m, SimThread *t, const FormOp *f);
 /* st.async and red.async: tasks of one small piece. */
 bool async_store(SimMachine *m, SimThread *t, const FormOp *f);
+/* A request for a cluster that has not started: its answer is a task, too. */
+bool async_cancel(SimMachine *m, SimThread *t, const FormOp *f);
 uint32_t async_pending(const SimMachine *m);
 /* Advances one task by one step. False: a finding was filed. */
 bool async_step(SimMachine *m);

@@ -163,6 +163,7 @@ static bool add_dest(Issue *is, SimCta *cta, uint32_t offset, uint32_t barrier)
 static bool plan_multicast(Issue *is, const SimLoc *data, const SimLoc *barrier)
 {
     uint32_t mask = (uint32_t)value_of(is->t, is->f->mask) & 0xFFFF, n = is->t->cta->cluster->nctas;
+    if (is->f->form == FORM_CLC_TRY_CANCEL_MULTICAST) mask = (UINT32_C(1) << n) - 1;
     if (mask == 0) return trap(is, E1327, "the multicast mask is 0");
     if (mask >> n)
         return sim_fail(is->m, E1327, is->t, "%s: multicast mask 0x%" PRIx32 ", but the cluster has %" PRIu32 " CTAs",
@@ -181,7 +182,7 @@ static bool plan_multicast(Issue *is, const SimLoc *data, const SimLoc *barrier)
 
 static bool is_multicast(InstrForm f)
 {
-    return f == FORM_TMA_LOAD_TILE_MULTICAST || f == FORM_BULK_LOAD_MULTICAST;
+    return f == FORM_TMA_LOAD_TILE_MULTICAST || f == FORM_BULK_LOAD_MULTICAST || f == FORM_CLC_TRY_CANCEL_MULTICAST;
 }
 
 static bool plan_destination(Issue *is, uint32_t align)
@@ -360,4 +361,24 @@ bool async_store(SimMachine *m, SimThread *t, const FormOp *f)
         memcpy(k->value + i * size, &v, size);
     }
     return plan_destination(&is, k->total) && go(&is);
+}
+
+/* A cluster that has not been admitted is taken off the launch, or none is: also where some are left, for the hardware may
+ * have its reasons. */
+bool async_cancel(SimMachine *m, SimThread *t, const FormOp *f)
+{
+    Issue is = {.m = m, .t = t, .f = f, .info = form_info(f->form), .what = "clusterlaunchcontrol.try_cancel"};
+    Task *k = &is.k;
+    uint32_t id[3] = {0};
+    if (t->cta->none_left)
+        return trap(&is, E1318, "a CTA that has seen a request fail makes another one, which is undefined");
+    bool got = m->next_cluster < m->nclusters && !(m->checking && rng_one_in(&m->rng, 8));
+    if (got) sim_cta_id(&m->launch, (uint32_t)m->next_cluster++, 0, id);
+    uint64_t answer[2] = {(uint64_t)id[2] << 32 | got, (uint64_t)id[1] << 32 | id[0]};
+    memcpy(k->value, answer, sizeof answer);
+    k->kind = TASK_VALUE;
+    k->total = sizeof answer;
+    k->per_dest = 1;
+    if (got) m->progress++;
+    return plan_destination(&is, sizeof answer) && go(&is);
 }

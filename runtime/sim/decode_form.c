@@ -295,6 +295,7 @@ static void modifiers(const PtxInstr *in, FormOp *f, const FormMatch *m)
     f->relaxed = is_word(m, PH_SEM, "relaxed") || ptx_has_mod(in, ".relaxed");
     f->group2 = ptx_has_mod(in, ".cta_group::2");
     f->hint = m->word[PH_HINT] != NULL;
+    f->axis = is_word(m, PH_OP, "y") ? 1 : is_word(m, PH_OP, "z") ? 2 : 0;
     if (fmt != NULL) f->fmt = strstr(fmt, "b6x16_p32") ? 1 : strstr(fmt, "b4x16_p64") ? 2 : 0;
     for (uint8_t i = 0; i < 4; i++)
         if (is_word(m, PH_SCOPE, scopes[i])) f->fence = i;

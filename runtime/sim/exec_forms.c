@@ -283,6 +283,24 @@ static ExecResult fence(SimMachine *m, SimThread *t, const FormOp *f)
     return EXEC_BUDGET;
 }
 
+/* The answer to a request for a cluster is opaque; here: bit 0 of the first half says that there is one, x and y of its
+ * first CTA stand in the second half, z above bit 32 of the first. */
+static ExecResult query_cancel(SimThread *t, const FormOp *f)
+{
+    Slot answer = f->value[f->nvalues - 1];
+    uint64_t low = t->slot[answer], high = t->slot[answer + 1];
+    uint64_t dim[] = {high & UINT32_MAX, high >> 32, low >> 32, 0};
+    if (f->form == FORM_CLC_IS_CANCELED) {
+        set(t, f, 0, low & 1);
+        if (!(low & 1)) t->cta->none_left = true;
+    } else if (f->form == FORM_CLC_FIRST_CTA) {
+        for (uint32_t i = 0; i + 1 < f->nvalues && i < 4; i++) set(t, f, i, dim[i]);
+    } else {
+        set(t, f, 0, dim[f->axis]);
+    }
+    return EXEC_BUDGET;
+}
+
 static ExecResult exec_other(SimMachine *m, SimThread *t, const FormOp *f)
 {
     switch (f->form) {
@@ -291,6 +309,11 @@ static ExecResult exec_other(SimMachine *m, SimThread *t, const FormOp *f)
     case FORM_GROUP_WAIT_READ: return group_wait(m, t, f, true);
     case FORM_ST_ASYNC:
     case FORM_RED_ASYNC: return done(async_store(m, t, f));
+    case FORM_CLC_TRY_CANCEL:
+    case FORM_CLC_TRY_CANCEL_MULTICAST: return done(async_cancel(m, t, f));
+    case FORM_CLC_IS_CANCELED:
+    case FORM_CLC_FIRST_CTA:
+    case FORM_CLC_FIRST_CTA_DIM: return query_cancel(t, f);
     case FORM_ST_BULK: return store_bulk(m, t, f);
     case FORM_FENCE_MBAR_INIT:
     case FORM_FENCE_ASYNC:
@@ -334,7 +357,7 @@ static ExecResult exec_other(SimMachine *m, SimThread *t, const FormOp *f)
     case FORM_POLICY_CREATE_ALL:
     case FORM_POLICY_RANGE:
     case FORM_POLICY_CONVERT: set(t, f, 0, UINT64_C(0x1000000000000000)); return EXEC_BUDGET; /* opaque */
-    default: return not_yet(m, t, f); /* tensor memory, clusterlaunchcontrol, changing of maps, 8-bit matrices */
+    default: return not_yet(m, t, f); /* tensor memory, changing of maps, 8-bit matrices */
     }
 }
 

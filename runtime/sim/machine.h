@@ -145,6 +145,7 @@ typedef struct SimCta {
     SimWarp *warps;
     uint32_t nthreads, nwarps, nexited;
     bool started, exited; /* a CTA of a cluster may start later than its peers */
+    bool none_left;       /* a thread has seen that no cluster is left to be cancelled */
     SimNamed named[16];
     VEC(SimBarrier *) barriers; /* live and dead, unordered; found by offset through a small table */
     void *barrier_table;

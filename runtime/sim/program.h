@@ -135,6 +135,7 @@ typedef struct FormOp { /* an instruction of lang/instructions.def */
     bool hint;
     bool any_order;    /* behind a label $any_order..: its order among writes of the same global bytes is open */
     int8_t fmt;    /* 0: none, 1: b6x16_p32, 2: b4x16_p64 */
+    uint8_t axis;  /* of CLC_FIRST_CTA_DIM: 0 x, 1 y, 2 z */
     uint8_t fence; /* of FENCE_ACQ_REL, FENCE_SC: scope 0 cta, 1 cluster, 2 gpu, 3 sys */
 } FormOp;
 typedef enum RedOp {

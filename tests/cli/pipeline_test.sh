@@ -51,6 +51,18 @@ kernel ' by static stages 5' '' >fixed.tile
 expect 0 '' --explain-plan fixed.tile
 contains out '^    static: '
 contains out '^    tile: 5 slots'
+cat >fixed.tile <<'TILE'
+kernel deep(x: global u8[M, 64], y: global u8[M, 64], z: global u8[M, 64]) {
+    pipeline i in ceil(M, 16) across grid stages 40 {
+        shared tile: u8[16, 64];
+        if i % 2 == 0 { move x[i * 16, 0] -> tile; }
+        else { move y[i * 16, 0] -> tile; }
+        move tile -> z[i * 16, 0];
+    }
+}
+TILE
+expect 0 '' --explain-plan fixed.tile
+contains out '^    tile: 40 slots'
 rm -f fixed.tile
 
 # The example of the README, and the plan that is shown there.
@@ -92,7 +104,7 @@ hinted --hints=on 2
 cmp -s out auto.ptx && fail "hints that the launch decides are as hints that are always on"
 hinted --hints=off 0
 rm -f auto.ptx
-for when in auto:'where the launch moves more than L2 holds' on:'always: --hints=on' off:'never: --hints=off'; do
+for when in auto:'where the launch moves more than 8 times what L2 holds' on:'always: --hints=on' off:'never: --hints=off'; do
     expect 0 '' "--hints=${when%%:*}" --explain-plan copy.tile
     contains out "cache policy evict_last .derived., ${when#*:}"
     contains out "cache policy evict_first .derived., ${when#*:}"

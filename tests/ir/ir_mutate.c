@@ -121,6 +121,7 @@ static char *read_file(Judge *j, const char *path, size_t *size)
     char *s = arena_alloc(&j->program_arena, *size + 1);
     if (fread(s, 1, *size, f) != *size) give_up(path, "cannot be read");
     fclose(f);
+    s[*size] = 0;
     return s;
 }
 
@@ -152,7 +153,7 @@ static IrKernel *lower_file(Judge *j, const Program *p, Source *src)
         defines[n] = (Define){.name = arena_strdup(a, p->defines[n], (size_t)(eq - p->defines[n])), .value = eq + 1};
     }
     ImportReader reader = {.read = no_module};
-    Checked *ch = check_unit(&c, parse_unit(&pc, src), defines, n, &reader, "sm_90a");
+    Checked *ch = check_unit(&c, parse_unit(&pc, src), defines, n, &reader, j->bench.target);
     for (size_t i = 0; ch && i < check_kernel_count(ch); i++) {
         PKernel *k = check_kernel(ch, i);
         IrKernel *ir = k ? lower_kernel(&c, k, NULL) : NULL;
@@ -182,11 +183,22 @@ static void make_worlds(Judge *j, const Program *p, const IrKernel *k)
     }
 }
 
+/* The first that a line `target ..;` of the program names. */
+static const char *target_of(Judge *j, const char *text)
+{
+    static const char LINE[] = "\ntarget ";
+    const char *at = strstr(text, LINE);
+    if (at == NULL) return "sm_90a";
+    at += sizeof LINE - 1;
+    return arena_strdup(&j->program_arena, at, strcspn(at, ",; "));
+}
+
 static IrKernel *load(Judge *j, const Program *p)
 {
     size_t size;
     const char *text = read_file(j, p->path, &size);
     bool is_ir = strstr(p->path, ".ir") != NULL;
+    j->bench.target = is_ir ? "sm_90a" : target_of(j, text);
     sources_init(&j->sources, &j->program_arena);
     diags_init(&j->diags, &j->program_arena, &j->sources);
     j->names = names_new(&j->program_arena);
@@ -214,7 +226,7 @@ static Tally *tally_of(Judge *j, const Mutant *m)
 static bool seen_before(Judge *j, const IrKernel *k)
 {
     Text t;
-    IrModule m = {.target = "sm_90a"};
+    IrModule m = {.target = j->bench.target};
     text_init(&t, &j->mem);
     vec_push(&j->arena, &m.kernels, (IrKernel *)(uintptr_t)k);
     ir_print(&t, &m, NULL);
@@ -231,7 +243,7 @@ static bool seen_before(Judge *j, const IrKernel *k)
 static bool verifies(Judge *j, const IrKernel *k, const char **why)
 {
     Diags d;
-    IrModule m = {.target = "sm_90a"};
+    IrModule m = {.target = j->bench.target};
     if (j->no_verify) return false;
     diags_init(&d, &j->arena, &j->sources);
     vec_push(&j->arena, &m.kernels, (IrKernel *)(uintptr_t)k);
@@ -293,7 +305,7 @@ static void judge_refused(Judge *j, const Mutant *m, Tally *t, const char *why)
 static void print_ir(const Judge *j, const IrKernel *k)
 {
     Text t;
-    IrModule m = {.target = "sm_90a"};
+    IrModule m = {.target = j->bench.target};
     Arena *a = (Arena *)(uintptr_t)&j->arena;
     text_init(&t, a->mem);
     vec_push(a, &m.kernels, (IrKernel *)(uintptr_t)k);

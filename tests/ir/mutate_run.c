@@ -57,6 +57,8 @@ static Outcome judge(const char *text)
 {
     static const char *const beyond[] = {"E1138", "E1313", "E1314", "E1318", "E1324", "E1327", "E1328"};
     if (strncmp(text, "E1315", 5) == 0 && strstr(text, "of the allocation of")) return OUT_BEYOND;
+    if (strstr(text, "has seen a request fail")) return OUT_BROKEN;
+    if (strncmp(text, "E1326", 5) == 0) return OUT_DATA; /* and no access out of order in any schedule */
     for (size_t i = 0; i < sizeof beyond / sizeof *beyond; i++)
         if (strncmp(text, beyond[i], 5) == 0) return OUT_BEYOND;
     if (strncmp(text, "E1320", 5) == 0 || strncmp(text, "E1321", 5) == 0 || strncmp(text, "E1351", 5) == 0)

@@ -25,6 +25,23 @@ for shape in 0,64 1,16 16,64 17,48 127,80 $(many 1000,1040 150,144); do
     for kernel in by_static by_ticket by_launch; do
         case_ $h/pipeline/dealing.tile:$kernel x="$work/a.npy" y="u8[$shape]:$work/b.npy" && same a b
     done
+    case_ $h/cluster/tickets.tile:lanes x="$work/a.npy" y="u8[$shape]:$work/b.npy" && same a b
+    case $device in sim*) # for sm_100a
+        case_ $h/pipeline/clc.tile:alone x="$work/a.npy" y="u8[$shape]:$work/b.npy" && same a b
+        case_ $h/pipeline/clc.tile:together x="$work/a.npy" y="u8[$shape]:$work/b.npy" && same a b ;;
+    esac
+done
+for shape in 1,8 129,136 $(many 3000,1032 300,264); do
+    make u2 "$shape" a
+    case_ $h/cluster/tickets.tile:one x="$work/a.npy" y="bf16[$shape]:$work/b.npy" && same a b
+done
+for n in 1 65 $(many 3000 300); do
+    make u2 $n,64 a
+    case_ $h/cluster/tickets.tile:by_threads x="$work/a.npy" y="bf16[4,$n,64]:$work/b.npy" && periodic a b
+    case $device in sim*)
+        small bf16 $n,64 100 a
+        case_ $h/pipeline/clc.tile:by_threads x="$work/a.npy" y="f32[$n,64]:$work/b.npy" && convert bf16 f32 a b 0 ;;
+    esac
 done
 for shape in 1,8 200,136 $(many 1000,1032 130,136); do
     make u2 "$shape" a
@@ -33,7 +50,7 @@ for shape in 1,8 200,136 $(many 1000,1032 130,136); do
     make f2 "$shape" a
     case_ $h/pipeline/prefetch_ahead.tile x="$work/a.npy" y="f16[$shape]:$work/b.npy" && same a b
 done
-for depth in 1 2 3 5; do # slots against trips: none, one, one off the depth, and many
+for depth in 1 2 3 5 40; do # slots against trips: none, one, one off the depth, and many
     for n in 0 1 2 3 4 5 6 50; do
         make u4 $((16 * n)),32 a
         case_ $h/pipeline/stages.tile -D stages.S=$depth x="$work/a.npy" y="u32[$((16 * n)),32]:$work/b.npy" n=$n && same a b

@@ -307,17 +307,18 @@ static void old_drivers_deal_statically(void **state)
 static void hints_follow_the_traffic(void **state)
 {
     (void)state;
+    fake.l2 = 50 << 17;
     World *w = open_world(&(Variant){.deal = MF_DEAL_STATIC, .per_sm = 2, .hints = true});
     tile_launch_facts f;
     fake.l2 = 0;
-    assert_int_equal(launch(w, 100, 131072), TILE_OK); /* 50 MiB: all of it fits */
+    assert_int_equal(launch(w, 100, 131072), TILE_OK); /* 50 MiB: 8 times the L2 */
     assert_int_equal(*(int64_t *)fake.params[3], 0);
     assert_int_equal(launch(w, 100, 131080), TILE_OK);
     assert_int_equal(*(int64_t *)fake.params[3], 1);
     assert_int_equal(tile_launch_info(w->args, &f, &w->err), TILE_OK);
     assert_int_equal(f.hints, 1);
     assert_int_equal(f.traffic, INT64_C(400) * 131080);
-    assert_int_equal(f.l2, 50 << 20);
+    assert_int_equal(f.l2, 50 << 17);
     assert_string_equal(f.deal, "static");
     assert_int_equal(f.iterations, 41);
     assert_int_equal(f.teams, 41);

@@ -52,6 +52,8 @@ static const char BODIES[] =
     "      %s = get.i32 slot\n"
     "      elect %t = ticket.next %n\n"
     "      elect st.shared cell[%s], %t\n"
+    "      elect clc.next t[%s], full[%s]\n"
+    "      %first = clc.id t[%s]\n"
     "      warp.sync\n"
     "      %id = ld.shared cell[%s]\n"
     "      %end = cmp ge %id, %n\n"

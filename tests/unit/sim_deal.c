@@ -111,8 +111,8 @@ static void machines_are_as_large_as_told(void **state)
         {DEAL_TICKETS, MF_DEAL_TICKET, 4, 1, 1024, "sim:sms=3"},
         {DEAL_CLUSTERS, MF_DEAL_TICKET, 1, 2, 64, "sim:sms=1"},
         {DEAL_CLUSTERS, MF_DEAL_TICKET, 1, 2, 64, "sim:sms=2"},
-        {DEAL_TICKETS, MF_DEAL_TICKET, 1, 1, 32, "sim:l2=4799"},
-        {DEAL_TICKETS, MF_DEAL_TICKET, 1, 1, 32, "sim:l2=4800"},
+        {DEAL_TICKETS, MF_DEAL_TICKET, 1, 1, 32, "sim:l2=599"},
+        {DEAL_TICKETS, MF_DEAL_TICKET, 1, 1, 32, "sim:l2=600"},
     };
     static const uint32_t ctas[] = {1, MOST, 6, 2, 4, 3, 3};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
