@@ -274,7 +274,7 @@ static void registers(Verifier *v)
             Form whole = form_atom(f, (Atom){.kind = ATOM_SREG, .sub = 1, .a = i, .lo = 0, .hi = INT32_MAX});
             v->sreg[r][IRR_CTAID_X + i] = c[i] > 1 ? form_add(f, form_const(f, at[i]), c[i], cluster) : whole;
             v->sreg[r][IRR_NCTAID_X + i] = form_atom(
-                f, (Atom){.kind = ATOM_SREG, .a = IRR_NCTAID_X + i, .lo = 0, .hi = INT32_MAX});
+                f, (Atom){.kind = ATOM_SREG, .a = IRR_NCTAID_X + i, .lo = 1, .hi = INT32_MAX});
             v->sreg[r][IRR_CLUSTER_CTAID_X + i] = form_const(f, at[i]);
             v->sreg[r][IRR_CLUSTER_NCTAID_X + i] = form_const(f, c[i]);
         }

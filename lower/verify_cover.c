@@ -1,33 +1,62 @@
 /* Coverage: every byte that is read has been written, by writes that are over when the read begins. */
+#include "lang/checked.h"
 #include "lower/verify_parts.h"
 
-enum { SPLITS = 3, EARLIER = 8 };
+enum { SPLITS = 3, EARLIER = 8, EACH = 512 };
 
 typedef struct Writes { /* over before the read, each range and condition once */
     const Access **v;
     uint32_t n;
     uint32_t shape; /* of the read */
+    Form cond;      /* of the read */
+    bool pieces;    /* some writes have gaps */
 } Writes;
+
+/* What is read: the bytes from lo to hi, and as many every step on, the last of them `more` behind the first. */
+typedef struct Want {
+    Form lo, hi, more;
+    int64_t step;
+} Want;
 
 static bool in_chain(Verifier *v, const Access *w, const Bytes *at, const Writes *ws)
 {
-    if (w->shape && (w->shape != ws->shape || w->at.lo != at->lo || w->at.hi != at->hi)) return false;
+    if (w->shape && (w->shape != ws->shape || !bytes_equal(&w->at, at))) return false;
     return form_is(&v->f, form_simplify(&v->f, w->cond), 1);
 }
 
-/* From pos to at's end: a write that begins no later leads to its end, and so on. */
-static bool chain_from(Verifier *v, Form pos, const Bytes *at, const Writes *ws)
+/* Where the bytes end that w has written from pos on, and from every step behind pos; 0 if it has not written pos. */
+static Form written_to(Verifier *v, const Bytes *w, Form pos, const Want *want)
 {
     Forms *f = &v->f;
-    for (uint32_t step = 0; step <= ws->n; step++) {
-        if (form_le(f, at->hi, pos)) return true;
+    int64_t far, k;
+    if (w->step == 0) {
+        Form end = want->step ? form_add(f, w->hi, -1, want->more) : w->hi;
+        return form_le(f, w->lo, pos) && form_le(f, pos, end) ? end : 0;
+    }
+    if (want->step % w->step || !form_is_const(f, form_add(f, pos, -1, w->lo), &far)) return 0;
+    k = far - floor_mod_s64(far, w->step);
+    if (k < 0 || far - k >= w->width) return 0;
+    Form end = form_add(f, form_add(f, w->lo, 1, form_const(f, k)), 1, form_const(f, w->width));
+    return form_le(f, form_add(f, end, 1, want->more), w->hi) ? end : 0;
+}
+
+enum { PIECES = 4096 };
+
+/* From pos to the end: a write that begins no later leads to its own end, and so on. */
+static bool chain_from(Verifier *v, Form pos, const Want *want, const Bytes *at, const Writes *ws)
+{
+    Forms *f = &v->f;
+    uint32_t steps = ws->pieces ? PIECES : ws->n;
+    for (uint32_t step = 0; step <= steps; step++) {
+        if (form_le(f, want->hi, pos)) return true;
         Form next = 0;
         for (uint32_t i = 0; i < ws->n; i++) {
             const Access *w = ws->v[i];
             if (w->at.hi == pos || !in_chain(v, w, at, ws)) continue;
-            if (!form_le(f, w->at.lo, pos) || !form_le(f, pos, w->at.hi)) continue;
-            next = w->at.hi;
-            if (form_le(f, at->hi, next)) return true;
+            Form end = written_to(v, &w->at, pos, want);
+            if (end == 0 || end == pos) continue;
+            next = end;
+            if (form_le(f, want->hi, next)) return true;
         }
         if (next == 0) return false;
         pos = next;
@@ -36,24 +65,44 @@ static bool chain_from(Verifier *v, Form pos, const Bytes *at, const Writes *ws)
 }
 
 /* Where a write ends within at, at a place known only at run time, the chain begins further in front. */
-static bool chain(Verifier *v, const Bytes *at, const Writes *ws)
+static bool chain_all(Verifier *v, const Bytes *at, const Writes *ws)
 {
-    if (chain_from(v, at->lo, at, ws)) return true;
+    Want want = {.lo = at->lo, .hi = at->hi, .more = form_const(&v->f, 0)};
+    if (chain_from(v, at->lo, &want, at, ws)) return true;
     uint32_t tried = 0;
     for (uint32_t i = 0; i < ws->n && tried < EARLIER; i++) {
         const Access *w = ws->v[i];
-        if (w->at.lo == at->lo || !in_chain(v, w, at, ws) || !form_le(&v->f, w->at.lo, at->lo)) continue;
+        if (w->at.step || w->at.lo == at->lo || !in_chain(v, w, at, ws) || !form_le(&v->f, w->at.lo, at->lo)) continue;
         if (form_le(&v->f, w->at.hi, at->lo)) continue;
         tried++;
-        if (chain_from(v, w->at.lo, at, ws)) return true;
+        if (chain_from(v, w->at.lo, &want, at, ws)) return true;
     }
     return false;
 }
 
-/* A pred on which it depends whether some write of these bytes happened. */
+/* Pieces: what has written the first one has written each; or one after the other. */
+static bool chain(Verifier *v, const Bytes *at, const Writes *ws)
+{
+    Forms *f = &v->f;
+    int64_t more;
+    if (at->step == 0) return chain_all(v, at, ws);
+    Want want = {.lo = at->lo, .hi = form_add(f, at->lo, 1, form_const(f, at->width)), .step = at->step};
+    want.more = form_add(f, at->hi, -1, want.hi);
+    if (want.hi == 0 || want.more == 0) return false;
+    if (chain_from(v, want.lo, &want, at, ws)) return true;
+    if (!form_is_const(f, want.more, &more) || more < 0 || more / at->step > EACH) return false;
+    for (int64_t k = 0; k <= more; k += at->step) {
+        Bytes one = {at->rank, at->buf, at->slot, form_add(f, want.lo, 1, form_const(f, k)),
+                     form_add(f, want.hi, 1, form_const(f, k)), 0, 0};
+        if (one.lo == 0 || one.hi == 0 || !chain_all(v, &one, ws)) return false;
+    }
+    return true;
+}
+
+/* A pred on which it depends whether some write of these bytes happened, the latest first. */
 static uint32_t open_condition(Verifier *v, const Writes *ws)
 {
-    for (uint32_t i = 0; i < ws->n; i++) {
+    for (uint32_t i = ws->n; i-- > 0;) {
         const Access *w = ws->v[i];
         int64_t k;
         Form cond = form_simplify(&v->f, w->cond);
@@ -66,7 +115,7 @@ static uint32_t open_condition(Verifier *v, const Writes *ws)
 
 static bool covered_in_cases(Verifier *v, const Bytes *at, const Writes *ws, int splits)
 {
-    if (chain(v, at, ws)) return true;
+    if (form_is(&v->f, form_simplify(&v->f, ws->cond), 0) || chain(v, at, ws)) return true;
     uint32_t atom = splits ? open_condition(v, ws) : 0;
     if (atom == 0) return false;
     bool all = true;
@@ -80,14 +129,9 @@ static bool covered_in_cases(Verifier *v, const Bytes *at, const Writes *ws, int
 
 /* ---- all reads ---- */
 
-static bool same_place(const Access *a, const Access *b)
-{
-    return a->at.rank == b->at.rank && a->at.buf == b->at.buf && a->at.slot == b->at.slot;
-}
-
 static bool same_write(const Access *a, const Access *b)
 {
-    return a->at.lo == b->at.lo && a->at.hi == b->at.hi && a->cond == b->cond && a->shape == b->shape;
+    return bytes_equal(&a->at, &b->at) && a->cond == b->cond && a->shape == b->shape;
 }
 
 /* A write by all threads is over when all of them are through. */
@@ -103,13 +147,17 @@ static bool over(const Verifier *v, const Access *all, uint32_t n, const Access 
 static void gather(Verifier *v, const Access *all, uint32_t n, const Access *read, Writes *ws)
 {
     ws->n = 0;
+    ws->pieces = false;
     ws->shape = read->shape;
+    ws->cond = read->cond;
     for (uint32_t i = 0; i < n; i++) {
         const Access *w = &all[i];
         if (!w->write || w->cond == 0 || !bytes_overlap(v, &w->at, &read->at)) continue;
         uint32_t j = 0;
         while (j < ws->n && !same_write(ws->v[j], w)) j++;
-        if (j == ws->n && over(v, all, n, w, read->start)) ws->v[ws->n++] = w;
+        if (j < ws->n || !over(v, all, n, w, read->start)) continue;
+        ws->v[ws->n++] = w;
+        ws->pieces |= w->at.step != 0;
     }
 }
 
@@ -142,7 +190,7 @@ void check_coverage(Verifier *v)
     const Access *a = v->accesses.v;
     Writes ws = {.v = arena_array(&v->run, const Access *, v->accesses.n)};
     for (uint32_t from = 0, to; from < v->accesses.n && !v->failed; from = to) {
-        for (to = from + 1; to < v->accesses.n && same_place(&a[from], &a[to]);) to++;
+        for (to = from + 1; to < v->accesses.n && bytes_same_place(&a[from].at, &a[to].at);) to++;
         for (uint32_t i = from; i < to && !v->failed; i++)
             if (!a[i].write) check_read(v, a + from, to - from, &a[i], &ws);
     }

@@ -127,11 +127,25 @@ static Form extreme(Forms *f, const IrOp *op, Form a, Form b)
                                .hi = r.hi});
 }
 
+/* Where x is picked by a pred, and each of the two is certain to be above 0 or not to be: 0 if that is not so. */
+static Form gt0_picked(Forms *f, Form x)
+{
+    const FormData *d = form_data(f, x);
+    Atom a = *atom_data(f, d->t[0].atom);
+    if (d->n != 1 || a.kind != ATOM_SEL) return 0;
+    int64_t k = d->k, c = d->t[0].c;
+    Range yes = range_of(f, form_add(f, form_const(f, k), c, a.b)), no = range_of(f, form_add(f, form_const(f, k), c, a.c));
+    if (yes.lo > 0 && no.hi <= 0) return a.a;
+    return yes.hi <= 0 && no.lo > 0 ? form_not(f, a.a) : 0;
+}
+
 static Form gt0(Forms *f, Form x)
 {
     Range r = range_of(f, x);
     if (r.lo > 0) return form_const(f, 1);
     if (r.hi <= 0) return form_const(f, 0);
+    Form picked = gt0_picked(f, x);
+    if (picked) return picked;
     return form_atom(
         f, (Atom){.kind = ATOM_GT0, .boolean = true, .a = x, .depth = form_data(f, x)->depth, .lo = 0, .hi = 1});
 }

@@ -3,7 +3,8 @@
  * A kernel is unrolled, for one choice of trip counts after the other, into a graph of events: verify_run.c runs the
  * bodies of all roles of all CTAs of a cluster by values that are linear forms (verify_forms.c, verify_ops.c), in one
  * schedule; verify_event.c gives each event its clock: what has certainly happened before it, in every schedule.
- * verify_barrier.c, verify_copy.c and verify_thread.c are the steps of ops, verify_burst.c that of loops over copies.
+ * verify_barrier.c, verify_copy.c and verify_thread.c are the steps of ops, verify_burst.c that of loops over copies;
+ * verify_bytes.c knows which bytes of a buffer are the same.
  * verify_race.c, verify_cover.c, verify_global.c and verify_end.c prove properties of a finished graph,
  * verify_choice.c enumerates the trip counts, verify_period.c and verify_cycle.c extend the result to all of them.
  * verify_stuck.c reports a run that can't go on. verify.c drives.
@@ -71,6 +72,7 @@ typedef struct Forms {
     uint32_t form_mask, atom_mask;
     Form small[FORM_SMALL]; /* constants from 0, once made */
     VEC(Known) known;
+    uint32_t known_from;    /* those before it don't count */
     VEC(Form) facts;  /* forms that are >= 0 where we are */
     const Form *sreg; /* by IrReg: where we are */
     uint32_t here[3]; /* where a value is made that is not taken apart */
@@ -97,6 +99,9 @@ Form form_add(Forms *f, Form x, int64_t c, Form y);  /* x + c * y */
 Form form_guard(Forms *f, Form pred, Form x);        /* pred * x */
 Form form_pick(Forms *f, Form pred, Form x, Form y); /* pred ? x : y, with the bounds of x and y; 0 if one is 0 */
 Form form_not(Forms *f, Form pred);
+/* Holds if pred does for some turn of the loops over copies from that depth on; 0 if that is not known. */
+Form form_ever(Forms *f, Form pred, uint32_t depth);
+Form form_where_positive(Forms *f, Form x, Form y); /* what x is where y > 0; x if y may be below 0 */
 Form form_subst(Forms *f, Form x, uint32_t atom, Form y); /* 0 if the atom may stand inside another one */
 static inline bool form_is_const(const Forms *f, Form x, int64_t *k)
 {
@@ -185,6 +190,7 @@ typedef struct Bytes { /* bytes lo .. hi of a buffer's slot in a CTA */
     uint32_t rank, buf;
     int64_t slot;
     Form lo, hi;
+    int64_t step, width; /* pieces of so many bytes begin at lo, lo + step, .. and the last one ends at hi; step 0: all bytes */
 } Bytes;
 typedef struct Access {
     Bytes at;
@@ -272,6 +278,7 @@ typedef struct SyncPoint {   /* one use of cta.sync or warp.sync */
 
 typedef struct Shared {
     uint32_t act, n; /* how many of the role's threads have done it */
+    Form agreed;
 } Shared;
 
 typedef struct Break { /* a condition that run time decides ends a repeat, or not */
@@ -388,6 +395,7 @@ uint32_t run_op(const Verifier *v);         /* number of the op where v->now is 
 uint32_t run_act(const Verifier *v);
 /* Counts v->now's part in its act; whether all threads of the role that share it have now done it. */
 bool run_shared(Verifier *v);
+bool run_agreed(Verifier *v, Form x); /* whether x is the same for all of them */
 
 /* verify_event.c */
 EventId event_new(Verifier *v, uint32_t op);          /* of v->now */
@@ -437,13 +445,22 @@ void burst_count(Verifier *v, Sum s);
 void burst_flush(Verifier *v); /* counts all sums of v->now */
 void burst_enter(Verifier *v, uint32_t op, Form first, Form end);
 void burst_leave(Verifier *v, const Frame *fr);
+
+/* verify_bytes.c */
+bool bytes_same_place(const Bytes *a, const Bytes *b); /* the same slot */
+bool bytes_equal(const Bytes *a, const Bytes *b);
 bool bytes_overlap(Verifier *v, const Bytes *a, const Bytes *b);
+/* All turns of a loop whose n-th one touches `at`, moved by c: true if `at` is now exactly that. */
+bool bytes_repeat(Verifier *v, Bytes *at, Form lo, Form hi, int64_t c, Form turns);
+bool bytes_apart_by(Verifier *v, const Bytes *at, int64_t c, Form turns); /* those of different turns do not meet */
+bool bytes_join(Bytes *a, const Bytes *b); /* a becomes both, if they lie side by side */
 bool conds_exclusive(Verifier *v, Form a, Form b);
 
 /* of a finished graph */
 void check_races(Verifier *v);
 void check_coverage(Verifier *v);
 void check_global(Verifier *v);
+bool regions_apart(Verifier *v, const Region *a, const Region *b); /* verify_places.c: of one map, or of equal ones */
 void check_end(Verifier *v);
 void check_cycles(Verifier *v);
 

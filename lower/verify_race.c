@@ -91,16 +91,11 @@ static int by_place(const void *x, const void *y)
     return a->op < b->op ? -1 : a->op > b->op;
 }
 
-static bool same_place(const Access *a, const Access *b)
-{
-    return a->at.rank == b->at.rank && a->at.buf == b->at.buf && a->at.slot == b->at.slot;
-}
-
 void check_races(Verifier *v)
 {
     Access *a = v->accesses.v;
     if (v->accesses.n) qsort(a, v->accesses.n, sizeof *a, by_place);
     for (uint32_t i = 0; i < v->accesses.n; i++)
-        for (uint32_t j = i + 1; j < v->accesses.n && same_place(&a[i], &a[j]) && !v->failed; j++)
+        for (uint32_t j = i + 1; j < v->accesses.n && bytes_same_place(&a[i].at, &a[j].at) && !v->failed; j++)
             check_pair(v, &a[i], &a[j]);
 }
