@@ -7,27 +7,10 @@
 #include "lang/checked.h"
 #include "lower/verify_parts.h"
 
-bool conds_exclusive(Verifier *v, Form a, Form b)
-{
-    Forms *f = &v->f;
-    if (form_is(f, a, 1) || form_is(f, b, 1)) return form_is(f, a, 0) || form_is(f, b, 0);
-    a = form_simplify(f, a);
-    b = form_simplify(f, b);
-    if (a == 0 || b == 0) return form_is(f, a, 0) || form_is(f, b, 0);
-    return form_is(f, form_guard(f, a, b), 0);
-}
-
-bool bytes_overlap(Verifier *v, const Bytes *a, const Bytes *b)
-{
-    if (a->rank != b->rank || a->buf != b->buf || a->slot != b->slot) return false;
-    return !form_le(&v->f, a->hi, b->lo) && !form_le(&v->f, b->hi, a->lo);
-}
-
 static bool same_act(const Access *a, const Access *b)
 {
-    return a->at.rank == b->at.rank && a->at.buf == b->at.buf && a->at.slot == b->at.slot && a->write == b->write &&
-           a->async == b->async && a->reduce == b->reduce && a->start == b->start && a->phase == b->phase && a->end == b->end &&
-           a->group == b->group;
+    return bytes_same_place(&a->at, &b->at) && a->write == b->write && a->async == b->async && a->reduce == b->reduce &&
+           a->start == b->start && a->phase == b->phase && a->end == b->end && a->group == b->group;
 }
 
 /* Only then can they be one: mostly they can't. */
@@ -39,16 +22,12 @@ static bool touch(const Bytes *a, const Bytes *b)
 /* Of one act. The pieces of a tile, one behind the other, count as one; so do the same bytes under opposite conditions. */
 static bool join(Verifier *v, Access *a, const Access *b)
 {
-    if (a->at.lo == b->at.lo && a->at.hi == b->at.hi && !conds_exclusive(v, a->cond, b->cond)) return false;
-    if (a->at.lo == b->at.lo && a->at.hi == b->at.hi) {
+    if (bytes_equal(&a->at, &b->at)) {
+        if (!conds_exclusive(v, a->cond, b->cond)) return false;
         a->cond = form_add(&v->f, a->cond, 1, b->cond);
         return true;
     }
-    if (a->cond == 0 || a->cond != b->cond) return false;
-    if (a->at.hi == b->at.lo) a->at.hi = b->at.hi;
-    else if (b->at.hi == a->at.lo) a->at.lo = b->at.lo;
-    else return false;
-    return true;
+    return a->cond && a->cond == b->cond && bytes_join(&a->at, &b->at);
 }
 
 /* The innermost loop over copies that v->now is in. */
@@ -200,6 +179,20 @@ static bool apart(Verifier *v, const Frame *fr, uint32_t i)
     return true;
 }
 
+/* A number of bytes that differs from turn to turn: as many as it is at most, not all of them certain. */
+static void at_most(Verifier *v, Access *a)
+{
+    Forms *f = &v->f;
+    Form width = form_add(f, a->at.hi, -1, a->at.lo);
+    if (a->at.step || width == 0 || form_data(f, width)->n == 0) return;
+    int64_t most = form_data(f, width)->hi;
+    if (most <= 0 || most > v->k->bufs.v[a->at.buf].bytes) return;
+    Form hi = form_add(f, a->at.lo, 1, form_const(f, most));
+    if (hi == 0) return;
+    a->at.hi = hi;
+    if (a->write) a->cond = 0;
+}
+
 static void widen(Verifier *v, const Frame *fr, uint32_t i)
 {
     Forms *f = &v->f;
@@ -207,21 +200,19 @@ static void widen(Verifier *v, const Frame *fr, uint32_t i)
     uint32_t depth = f->depth;
     int64_t width, c = coefficient(f, a->at.lo, fr->index);
     bool varies = form_data(f, a->at.lo)->depth >= depth || form_data(f, a->at.hi)->depth >= depth;
-    if (a->cond && form_data(f, a->cond)->depth >= depth) a->cond = 0;
+    if (a->cond && form_data(f, a->cond)->depth >= depth) a->cond = a->write ? 0 : form_ever(f, a->cond, depth);
     if (!varies) return;
+    at_most(v, a);
     bool even = c != 0 && coefficient(f, a->at.hi, fr->index) == c &&
                 form_is_const(f, form_add(f, a->at.hi, -1, a->at.lo), &width);
-    if (even && (c > width || -c > width) && apart(v, fr, i)) return;
     Form lo = even ? at_turn(v, fr, a->at.lo, c < 0) : 0, hi = even ? at_turn(v, fr, a->at.hi, c > 0) : 0;
-    if (lo == 0 || hi == 0) {
-        a->at.lo = form_const(f, 0);
-        a->at.hi = form_const(f, v->k->bufs.v[a->at.buf].bytes);
-        a->cond = a->write ? 0 : a->cond;
-        return;
-    }
-    a->at.lo = lo;
-    a->at.hi = hi;
-    if (a->write && (c > width || -c > width)) a->cond = 0;
+    if (lo && hi && bytes_repeat(v, &a->at, lo, hi, c, form_add(f, fr->end, -1, fr->first))) return;
+    if (even && (c > width || -c > width) && apart(v, fr, i)) return;
+    bool known = lo && hi;
+    a->at.lo = known ? lo : form_const(f, 0);
+    a->at.hi = known ? hi : form_const(f, v->k->bufs.v[a->at.buf].bytes);
+    a->at.step = a->at.width = 0;
+    if (a->write) a->cond = 0;
 }
 
 static Form sum_of(Verifier *v, const Frame *fr, Form x)
@@ -251,12 +242,10 @@ static Form sum_of(Verifier *v, const Frame *fr, Form x)
 static void check_turns(Verifier *v, const Frame *fr, const Access *a)
 {
     Forms *f = &v->f;
-    int64_t width, c = coefficient(f, a->at.lo, fr->index), n;
-    if (!a->write || form_is(f, form_add(f, fr->end, -1, fr->first), 1)) return;
-    if (form_is_const(f, form_add(f, fr->end, -1, fr->first), &n) && n <= 1) return;
-    bool even = c != 0 && coefficient(f, a->at.hi, fr->index) == c &&
-                form_is_const(f, form_add(f, a->at.hi, -1, a->at.lo), &width);
-    if (even && (c >= width || -c >= width)) return;
+    int64_t c = coefficient(f, a->at.lo, fr->index), n;
+    Form turns = form_add(f, fr->end, -1, fr->first);
+    if (!a->write || (form_is_const(f, turns, &n) && n <= 1)) return;
+    if (c != 0 && coefficient(f, a->at.hi, fr->index) == c && bytes_apart_by(v, &a->at, c, turns)) return;
     verify_refuse(v, E0657, a->op, "turns of this loop may write the same bytes of %s, and nothing waits in between",
                   v->k->bufs.v[a->at.buf].name);
 }
@@ -266,8 +255,7 @@ static void check_pair(Verifier *v, const Frame *fr, const Access *a, const Acce
 {
     Forms *f = &v->f;
     int64_t far, width_a, width_b, c = coefficient(f, a->at.lo, fr->index), n;
-    if (!a->write || !b->write || a->at.rank != b->at.rank || a->at.buf != b->at.buf || a->at.slot != b->at.slot)
-        return;
+    if (!a->write || !b->write || !bytes_same_place(&a->at, &b->at)) return;
     if (conds_exclusive(v, a->cond, b->cond) && form_is_const(f, form_add(f, fr->end, -1, fr->first), &n) && n <= 1)
         return;
     bool even = c == coefficient(f, b->at.lo, fr->index) &&
@@ -281,7 +269,9 @@ static void check_pair(Verifier *v, const Frame *fr, const Access *a, const Acce
         width_b = swap;
     }
     if (c < 0) c = -c;
-    if (even && (width_a <= far || conds_exclusive(v, a->cond, b->cond)) && (c == 0 || far + width_b <= c)) return;
+    bool meet = even && width_a > far && !conds_exclusive(v, a->cond, b->cond) && bytes_overlap(v, &a->at, &b->at);
+    int64_t both = even ? (far + width_b > width_a ? far + width_b : width_a) : 0;
+    if (even && !meet && (c == 0 || both <= c)) return;
     Diag *g = verify_refuse(v, E0657, b->op, "%s is written while another copy into it may be on its way",
                             v->k->bufs.v[a->at.buf].name);
     verify_also(v, g, a->op, "the other copy of the same loop");
@@ -300,12 +290,6 @@ void burst_leave(Verifier *v, const Frame *fr)
     t->acts++;
     for (uint32_t i = fr->accesses, n = v->accesses.n; i < n; i++) widen(v, fr, i);
     for (uint32_t i = fr->accesses; i < v->accesses.n; i++) v->accesses.v[i].act = run_act(v);
-    for (uint32_t i = fr->transfers; i < v->transfers.n; i++) {
-        const Region *r = v->transfers.v[i].region;
-        for (uint32_t j = 0; r && j < r->n; j++)
-            if (form_data(f, r->lo[j])->depth >= f->depth || form_data(f, r->hi[j])->depth >= f->depth)
-                v->transfers.v[i].region = r = NULL;
-    }
     if (v->ops[fr->op]->op == IR_LANES && !run_shared(v)) t->sums.n = fr->sums; /* the last thread counts for all */
     for (uint32_t i = fr->sums; i < t->sums.n; i++) t->sums.v[i].bytes = sum_of(v, fr, t->sums.v[i].bytes);
     f->depth--;

@@ -230,7 +230,7 @@ static void add(Verifier *v, uint32_t op, Form x, uint32_t key)
     uint32_t digits = 0;
     for (uint32_t i = 0; i < v->choices.n; i++) {
         const Choice *other = &v->choices.v[i];
-        digits += other->owner == UINT32_MAX && !nests_apart(v, &c, other);
+        digits += other->owner == UINT32_MAX && nests_apart(v, &c, other) == APART_NO;
         if (other->key[0] != c.key[0] || other->key[1] != c.key[1]) continue;
         if (other->owner == UINT32_MAX) c.owner = i;
         c.turn++;
@@ -270,13 +270,15 @@ static void keep_followers(Verifier *v, uint32_t i, uint32_t before)
     }
 }
 
-/* Where nests have nothing in common (verify_nests.c), the turns of one are tried while the others have none. */
+/* Where nests have nothing in common (verify_nests.c), the turns of one are tried while the others have none; in the turns
+ * of loops around, also while the others have as many. */
 static bool worth_trying(const Verifier *v, uint32_t i)
 {
     const Choice *c = &v->choices.v[i];
     for (uint32_t j = 0; j < i && c->at > 0; j++) {
         const Choice *o = &v->choices.v[j];
-        if (o->owner == UINT32_MAX && o->at > 0 && nests_apart(v, c, o)) return false;
+        Apart apart = o->owner == UINT32_MAX && o->at > 0 ? nests_apart(v, c, o) : APART_NO;
+        if (apart == APART_ALWAYS || (apart == APART_IN_TURNS && c->at != o->at)) return false;
     }
     return true;
 }

@@ -62,7 +62,8 @@ static const Region *map_region(Verifier *v, uint32_t op, uint32_t map)
     *r = (Region){.map = map, .tensor = m->tensor, .n = n};
     for (unsigned i = 0; i < n; i++) {
         r->lo[i] = run_value(v, &at[i]);
-        r->hi[i] = form_add(&v->f, r->lo[i], 1, form_const(&v->f, (int64_t)m->box[i] * m->elem_stride[i]));
+        int64_t step = m->elem_stride[i]; /* every step-th element of the box */
+        r->hi[i] = form_add(&v->f, r->lo[i], 1, form_const(&v->f, ((int64_t)m->box[i] - 1) / step * step + 1));
         if (r->hi[i] == 0) return NULL;
     }
     return r;
@@ -246,10 +247,8 @@ void copy_step(Verifier *v, uint32_t op)
         if (!check_box(v, op, c.map, bytes->imm)) return;
     }
     c.counted = form_guard(f, c.guard, c.bytes);
-    c.cond = c.guard;
-    /* A copy of 0 bytes covers nothing: where the guard only keeps those out, the range is written in any case. */
-    if (o->guard && form_guard(f, run_value(v, &(IrArg){.kind = IRA_VAL, .id = o->guard}), c.bytes) == c.bytes)
-        c.cond = v->now->guard;
+    /* A copy of 0 bytes covers nothing: where the guard keeps those out, the range is written all the same. */
+    c.cond = form_where_positive(f, c.guard, c.bytes);
     c.certain = form_is(f, c.guard, 1) && form_data(f, c.bytes)->lo > 0;
     c.event = event_burst(v, op);
     if (ir_find(o, IRK_BAR) == NULL) {

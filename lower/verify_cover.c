@@ -1,35 +1,64 @@
 /* Coverage: every byte that is read has been written, by writes that are over when the read begins. */
 #include <stdlib.h>
 
+#include "lang/checked.h"
 #include "lower/verify_parts.h"
 
-enum { SPLITS = 3, EARLIER = 8 };
+enum { SPLITS = 3, EARLIER = 8, EACH = 512 };
 
 typedef struct Writes { /* over before the read, each range and condition once */
     const Access **v;
     uint32_t n;
     uint32_t shape; /* of the read */
+    Form cond;      /* of the read */
+    bool pieces;    /* some writes have gaps */
 } Writes;
+
+/* What is read: the bytes from lo to hi, and as many every step on, the last of them `more` behind the first. */
+typedef struct Want {
+    Form lo, hi, more;
+    int64_t step;
+} Want;
 
 static bool in_chain(Verifier *v, const Access *w, const Bytes *at, const Writes *ws)
 {
-    if (w->shape && (w->shape != ws->shape || w->at.lo != at->lo || w->at.hi != at->hi)) return false;
+    if (w->shape && (w->shape != ws->shape || !bytes_equal(&w->at, at))) return false;
     return form_is(&v->f, form_simplify(&v->f, w->cond), 1);
 }
 
-/* From pos to at's end: a write that begins no later leads to its end, and so on. */
-static bool chain_from(Verifier *v, Form pos, const Bytes *at, const Writes *ws)
+/* Where the bytes end that w has written from pos on, and from every step behind pos; 0 if it has not written pos. */
+static Form written_to(Verifier *v, const Bytes *w, Form pos, const Want *want)
 {
     Forms *f = &v->f;
-    for (uint32_t step = 0; step <= ws->n; step++) {
-        if (form_le(f, at->hi, pos)) return true;
+    int64_t far, k;
+    if (w->step == 0) {
+        Form end = want->step ? form_add(f, w->hi, -1, want->more) : w->hi;
+        return form_le(f, w->lo, pos) && form_le(f, pos, end) ? end : 0;
+    }
+    if (want->step % w->step || !form_is_const(f, form_add(f, pos, -1, w->lo), &far)) return 0;
+    k = far - floor_mod_s64(far, w->step);
+    if (k < 0 || far - k >= w->width) return 0;
+    Form end = form_add(f, form_add(f, w->lo, 1, form_const(f, k)), 1, form_const(f, w->width));
+    return form_le(f, form_add(f, end, 1, want->more), w->hi) ? end : 0;
+}
+
+enum { PIECES = 4096 };
+
+/* From pos to the end: a write that begins no later leads to its own end, and so on. */
+static bool chain_from(Verifier *v, Form pos, const Want *want, const Bytes *at, const Writes *ws)
+{
+    Forms *f = &v->f;
+    uint32_t steps = ws->pieces ? PIECES : ws->n;
+    for (uint32_t step = 0; step <= steps; step++) {
+        if (form_le(f, want->hi, pos)) return true;
         Form next = 0;
         for (uint32_t i = 0; i < ws->n; i++) {
             const Access *w = ws->v[i];
             if (w->at.hi == pos || !in_chain(v, w, at, ws)) continue;
-            if (!form_le(f, w->at.lo, pos) || !form_le(f, pos, w->at.hi)) continue;
-            next = w->at.hi;
-            if (form_le(f, at->hi, next)) return true;
+            Form end = written_to(v, &w->at, pos, want);
+            if (end == 0 || end == pos) continue;
+            next = end;
+            if (form_le(f, want->hi, next)) return true;
         }
         if (next == 0) return false;
         pos = next;
@@ -46,7 +75,7 @@ static bool chain_fixed(Verifier *v, const Bytes *at, const Writes *ws)
         from = pos;
         for (uint32_t i = 0; i < ws->n; i++) {
             const Access *w = ws->v[i];
-            if (!form_is_const(&v->f, w->at.lo, &lo) || !form_is_const(&v->f, w->at.hi, &hi)) continue;
+            if (w->at.step || !form_is_const(&v->f, w->at.lo, &lo) || !form_is_const(&v->f, w->at.hi, &hi)) continue;
             if (lo <= pos && pos < hi && in_chain(v, w, at, ws)) pos = hi;
         }
     }
@@ -54,24 +83,44 @@ static bool chain_fixed(Verifier *v, const Bytes *at, const Writes *ws)
 }
 
 /* Where a write ends within at, at a place known only at run time, the chain begins further in front. */
-static bool chain(Verifier *v, const Bytes *at, const Writes *ws)
+static bool chain_all(Verifier *v, const Bytes *at, const Writes *ws)
 {
-    if (chain_fixed(v, at, ws) || chain_from(v, at->lo, at, ws)) return true;
+    Want want = {.lo = at->lo, .hi = at->hi, .more = form_const(&v->f, 0)};
+    if (chain_fixed(v, at, ws) || chain_from(v, at->lo, &want, at, ws)) return true;
     uint32_t tried = 0;
     for (uint32_t i = 0; i < ws->n && tried < EARLIER; i++) {
         const Access *w = ws->v[i];
-        if (w->at.lo == at->lo || !in_chain(v, w, at, ws) || !form_le(&v->f, w->at.lo, at->lo)) continue;
+        if (w->at.step || w->at.lo == at->lo || !in_chain(v, w, at, ws) || !form_le(&v->f, w->at.lo, at->lo)) continue;
         if (form_le(&v->f, w->at.hi, at->lo)) continue;
         tried++;
-        if (chain_from(v, w->at.lo, at, ws)) return true;
+        if (chain_from(v, w->at.lo, &want, at, ws)) return true;
     }
     return false;
 }
 
-/* A pred on which it depends whether some write of these bytes happened. */
+/* Pieces: what has written the first one has written each; or one after the other. */
+static bool chain(Verifier *v, const Bytes *at, const Writes *ws)
+{
+    Forms *f = &v->f;
+    int64_t more;
+    if (at->step == 0) return chain_all(v, at, ws);
+    Want want = {.lo = at->lo, .hi = form_add(f, at->lo, 1, form_const(f, at->width)), .step = at->step};
+    want.more = form_add(f, at->hi, -1, want.hi);
+    if (want.hi == 0 || want.more == 0) return false;
+    if (chain_from(v, want.lo, &want, at, ws)) return true;
+    if (!form_is_const(f, want.more, &more) || more < 0 || more / at->step > EACH) return false;
+    for (int64_t k = 0; k <= more; k += at->step) {
+        Bytes one = {at->rank, at->buf, at->slot, form_add(f, want.lo, 1, form_const(f, k)),
+                     form_add(f, want.hi, 1, form_const(f, k)), 0, 0};
+        if (one.lo == 0 || one.hi == 0 || !chain_all(v, &one, ws)) return false;
+    }
+    return true;
+}
+
+/* A pred on which it depends whether some write of these bytes happened, the latest first. */
 static uint32_t open_condition(Verifier *v, const Writes *ws)
 {
-    for (uint32_t i = 0; i < ws->n; i++) {
+    for (uint32_t i = ws->n; i-- > 0;) {
         const Access *w = ws->v[i];
         int64_t k;
         Form cond = form_simplify(&v->f, w->cond);
@@ -84,7 +133,7 @@ static uint32_t open_condition(Verifier *v, const Writes *ws)
 
 static bool covered_in_cases(Verifier *v, const Bytes *at, const Writes *ws, int splits)
 {
-    if (chain(v, at, ws)) return true;
+    if (form_is(&v->f, form_simplify(&v->f, ws->cond), 0) || chain(v, at, ws)) return true;
     uint32_t atom = splits ? open_condition(v, ws) : 0;
     if (atom == 0) return false;
     bool all = true;
@@ -117,7 +166,9 @@ static int in_order(const void *x, const void *y)
 static void gather(Verifier *v, const Place *p, const Access *read, const ByteRange *at, Writes *ws)
 {
     ws->n = 0;
+    ws->pieces = false;
     ws->shape = read->shape;
+    ws->cond = read->cond;
     for (uint32_t m = 0; m < at->meets.n; m++) {
         const ByteRange *r = &p->ranges.v[at->meets.v[m].range];
         verify_spend(v, r->writings.n / 16 + 1);
@@ -125,7 +176,9 @@ static void gather(Verifier *v, const Place *p, const Access *read, const ByteRa
             const Writing *of = &r->writings.v[i];
             uint32_t j = 0;
             while (j < of->all.n && !over(v, of, of->all.v[j], read->start)) j++;
-            if (j < of->all.n) ws->v[ws->n++] = of->all.v[j];
+            if (j == of->all.n) continue;
+            ws->v[ws->n++] = of->all.v[j];
+            ws->pieces |= of->all.v[j]->at.step != 0;
         }
     }
     if (ws->n > 1) qsort(ws->v, ws->n, sizeof *ws->v, in_order);
@@ -133,7 +186,7 @@ static void gather(Verifier *v, const Place *p, const Access *read, const ByteRa
 
 static bool same_write(const Access *a, const Access *b)
 {
-    return a->at.lo == b->at.lo && a->at.hi == b->at.hi && a->cond == b->cond && a->shape == b->shape;
+    return bytes_equal(&a->at, &b->at) && a->cond == b->cond && a->shape == b->shape;
 }
 
 /* An equal read before was covered by equal writes. */

@@ -219,7 +219,7 @@ Form form_not(Forms *f, Form pred)
 
 static bool known_value(const Forms *f, uint32_t atom, bool *value)
 {
-    for (uint32_t i = f->known.n; i-- > 0;) {
+    for (uint32_t i = f->known.n; i-- > f->known_from;) {
         if (f->known.v[i].atom != atom) continue;
         *value = f->known.v[i].value;
         return true;
@@ -342,16 +342,23 @@ Form form_simplify_atoms(Forms *f, Form x)
     return intern(f, &l);
 }
 
-void form_assume(Forms *f, Form pred)
+/* x with this value for a pred, and nothing else known. */
+static Form with(Forms *f, Form x, uint32_t atom, bool value)
 {
-    if (pred == 0) return;
-    const FormData *d = form_data(f, pred);
-    if (d->n != 1 || (d->k == 0 ? d->t[0].c != 1 : d->k != 1 || d->t[0].c != -1)) return;
-    bool value = d->k == 0;
-    uint32_t atom = d->t[0].atom;
+    uint32_t from = f->known_from, n = f->known.n;
+    f->known_from = n;
+    vec_push(f->arena, &f->known, ((Known){atom, value}));
+    x = form_simplify(f, x);
+    f->known.n = n;
+    f->known_from = from;
+    return x;
+}
+
+static void assume_atom(Forms *f, uint32_t atom, bool value)
+{
     while (value && atom_data(f, atom)->kind == ATOM_PROD) {
         Atom a = *atom_data(f, atom);
-        form_assume(f, form_of_atom(f, a.a));
+        assume_atom(f, a.a, true);
         atom = a.b;
     }
     vec_push(f->arena, &f->known, ((Known){atom, value}));
@@ -364,6 +371,72 @@ void form_assume(Forms *f, Form pred)
         Form minus = form_add(f, zero, -1, a.a);
         if (minus) vec_push(f->arena, &f->facts, minus);
     }
+    if (a.kind == ATOM_OP && a.sub == IR_AND && a.type == IR_PRED && value) {
+        form_assume(f, a.a);
+        form_assume(f, a.b);
+    }
+}
+
+/* Where pred is a sum: a pred in it without which it can't hold does, one with which it can't does not. */
+static void assume_parts(Forms *f, Form pred)
+{
+    const FormData *d = form_data(f, pred);
+    for (uint32_t i = 0; i < d->n; i++) {
+        for (uint32_t atom = d->t[i].atom, next; atom; atom = next) {
+            Atom a = *atom_data(f, atom);
+            uint32_t head = a.kind == ATOM_PROD ? a.a : atom;
+            bool value;
+            next = a.kind == ATOM_PROD ? a.b : 0;
+            if (known_value(f, head, &value)) continue;
+            if (form_is(f, with(f, pred, head, false), 0)) assume_atom(f, head, true);
+            else if (form_is(f, with(f, pred, head, true), 0)) assume_atom(f, head, false);
+        }
+    }
+}
+
+void form_assume(Forms *f, Form pred)
+{
+    if (pred == 0) return;
+    const FormData *d = form_data(f, pred);
+    bool plain = d->n == 1 && (d->k == 0 ? d->t[0].c == 1 : d->k == 1 && d->t[0].c == -1);
+    if (plain) assume_atom(f, d->t[0].atom, d->k == 0);
+    else if (d->n > 1) assume_parts(f, pred);
+}
+
+Form form_where_positive(Forms *f, Form x, Form y)
+{
+    if (x == 0 || y == 0 || form_data(f, y)->n == 0 || !nonneg(f, y, FUEL, false)) return x;
+    Form above = form_atom(
+        f, (Atom){.kind = ATOM_GT0, .boolean = true, .a = y, .depth = form_data(f, y)->depth, .lo = 0, .hi = 1});
+    return with(f, x, form_data(f, above)->t[0].atom, true);
+}
+
+static uint32_t deep_pred(const Forms *f, Form x, uint32_t depth)
+{
+    const FormData *d = form_data(f, x);
+    for (uint32_t i = 0; i < d->n; i++) {
+        uint32_t atom = d->t[i].atom;
+        const Atom *a = atom_data(f, atom);
+        if (a->depth < depth) continue;
+        for (; a->kind == ATOM_PROD; a = atom_data(f, atom)) {
+            if (atom_data(f, a->a)->depth >= depth) return a->a;
+            atom = a->b;
+        }
+        return atom;
+    }
+    return 0;
+}
+
+enum { PREDS_DEEP = 8 };
+
+Form form_ever(Forms *f, Form pred, uint32_t depth)
+{
+    for (int i = 0; i < PREDS_DEEP && pred && form_data(f, pred)->depth >= depth; i++) {
+        uint32_t atom = deep_pred(f, pred, depth);
+        Form yes = with(f, pred, atom, true), no = with(f, pred, atom, false);
+        pred = form_add(f, form_add(f, yes, 1, no), -1, form_guard(f, yes, no));
+    }
+    return pred && form_data(f, pred)->depth < depth ? pred : 0;
 }
 
 /* ---- bounds ---- */

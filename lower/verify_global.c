@@ -20,20 +20,47 @@ static bool comparable(const Verifier *v, const Region *a, const Region *b)
     return same_view(&v->k->mf.maps.v[a->map], &v->k->mf.maps.v[b->map]);
 }
 
+static int64_t step_of(const Verifier *v, const Region *r, unsigned dim)
+{
+    return r->map == UINT32_MAX ? 1 : v->k->mf.maps.v[r->map].elem_stride[dim];
+}
+
+/* Both take every n-th element of the dimension, and from the same one. */
+enum Steps { STEPS_OPEN, STEPS_SAME, STEPS_APART };
+static enum Steps steps(Verifier *v, const Region *a, const Region *b, unsigned dim)
+{
+    int64_t step = step_of(v, a, dim), far;
+    if (step != step_of(v, b, dim)) return STEPS_OPEN;
+    if (step == 1) return STEPS_SAME;
+    if (!form_is_const(&v->f, form_add(&v->f, b->lo[dim], -1, a->lo[dim]), &far)) return STEPS_OPEN;
+    return far % step ? STEPS_APART : STEPS_SAME;
+}
+
+/* It depends on the turn of a loop over copies: one region stands for those of all turns. */
+static bool moves(const Verifier *v, const Region *r)
+{
+    for (unsigned i = 0; i < r->n; i++)
+        if (form_data(&v->f, r->lo[i])->depth || form_data(&v->f, r->hi[i])->depth) return true;
+    return false;
+}
+
 static bool disjoint(Verifier *v, const Region *a, const Region *b)
 {
     if (!comparable(v, a, b)) return false;
-    for (unsigned i = 0; i < a->n; i++)
-        if (form_le(&v->f, a->hi[i], b->lo[i]) || form_le(&v->f, b->hi[i], a->lo[i])) return true;
+    if (a->map != UINT32_MAX && regions_apart(v, a, b)) return true;
+    for (unsigned i = 0; i < a->n && !moves(v, a) && !moves(v, b); i++)
+        if (form_le(&v->f, a->hi[i], b->lo[i]) || form_le(&v->f, b->hi[i], a->lo[i]) || steps(v, a, b, i) == STEPS_APART)
+            return true;
     return false;
 }
 
 /* Certain to touch the same place. What is neither certain nor excluded is for rule G, which knows the program. */
 static bool collide(Verifier *v, const Region *a, const Region *b)
 {
-    if (!comparable(v, a, b)) return false;
+    if (!comparable(v, a, b) || moves(v, a) || moves(v, b)) return false;
     for (unsigned i = 0; i < a->n; i++) {
         int64_t x, y;
+        if (steps(v, a, b, i) != STEPS_SAME) return false;
         if (!form_is_const(&v->f, form_add(&v->f, a->hi[i], -1, b->lo[i]), &x) || x <= 0) return false;
         if (!form_is_const(&v->f, form_add(&v->f, b->hi[i], -1, a->lo[i]), &y) || y <= 0) return false;
     }

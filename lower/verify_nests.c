@@ -1,18 +1,21 @@
 /* Nests of loops that have nothing in common: which of the trip counts need to be tried together.
  *
- * An item is an op or block of a body that stands in no other block, or in loops alone that are looked into. Items have something in common where they name the
- * same barrier, buffer or variable, draw tickets, arrive at the cluster's barrier or at one of threads of several roles,
- * touch a tensor that the kernel stores to, are left by what is known at run time alone, or use a value
- * of which a trip count may be made. A nest is what hangs together so. Of two nests A and B, with a and b turns:
+ * An item is an op or block of a body that stands in no other block, or in loops alone that are looked into. Items have
+ * something in common where they name the same barrier, buffer or variable, draw tickets, arrive at the cluster's barrier or
+ * at one of threads of several roles, touch a tensor that the kernel stores to, are left by what is known at run time alone,
+ * or use a value of which a trip count may be made. A nest is what hangs together so; nests that one body has in another
+ * order than others, or mixed, are one. Of two nests A and B, with a and b turns:
  * - Values, slots, parities and conditions in A don't depend on b: they come from A's own variables and values.
  * - Of two events of A, one comes before the other in the graph (a, b) if it does in (a, 0). Barriers and waits of A name
  *   events of A; groups that a wait of A leaves open are counted from the newest on, and those of B are all older or
  *   all newer. B's turns only put more events in between.
  * - What is proved is of two events or accesses of one nest (races, coverage, phases, who is first) or of one event and
  *   the kernel's end, and more order harms none of it. Accesses of A and B never meet, nor do their copies in global memory.
- * - Nobody waits in A for what happens in B, so each of them gets to its end if it does without the other.
- * So the graphs (a, 0) and (0, b) tell all that those of (a, b) would. The same holds of nests within the turns of loops
- * around, B having no turns in all of those.
+ * - Nobody waits in A for what happens in B, and all bodies come through A before B or all after: each of them gets to its
+ *   end if it does without the other.
+ * So the graphs (a, 0) and (0, b) tell all that those of (a, b) would. Of nests within the turns of loops around the last
+ * point holds only if nobody waits in A for what a later turn does: the turns of B come in between. Were it so, then
+ * with as many turns of both the roles would be stuck: these graphs (a, a) are tried as well.
  */
 #include <string.h>
 
@@ -149,6 +152,39 @@ static void find_item(Verifier *v, Nests *n, const Body *b, uint32_t from, uint3
     }
 }
 
+typedef struct Step { /* a body comes to one nest after the other */
+    uint32_t from, to;
+} Step;
+
+/* Nests that are left when those are taken away, again and again, to which no step leads from others, then those from
+ * which none leads on: all that hang together in circles, and what lies between circles. */
+static void unite_unordered(const Verifier *v, Nests *n, const uint32_t *nest)
+{
+    Step *steps = arena_array(v->arena, Step, v->nops);
+    uint32_t count = 0, last = 0;
+    for (uint32_t i = 1; i + 1 < v->bodies.n; i++, last = 0) { /* of roles */
+        for (uint32_t j = v->bodies.v[i].base, end = j + v->bodies.v[i].role->ops.n; j < end; j++) {
+            if (nest[j] == 0 || v->group[j] == IRG_SCALAR || v->group[j] == IRG_CONTROL) continue;
+            if (last && last != nest[j]) steps[count++] = (Step){last, nest[j]};
+            last = nest[j];
+        }
+    }
+    for (bool less = true; less;) {
+        less = false;
+        for (uint32_t i = 0; i < count; i++) {
+            bool led_to = false, leads_on = false;
+            for (uint32_t j = 0; j < count; j++) {
+                led_to |= steps[j].to == steps[i].from;
+                leads_on |= steps[j].from == steps[i].to;
+            }
+            if (led_to && leads_on) continue;
+            steps[i--] = steps[--count];
+            less = true;
+        }
+    }
+    for (uint32_t i = 0; i < count; i++) n->parent[root(n->parent, steps[i].from)] = root(n->parent, steps[i].to);
+}
+
 /* The items within `level` loops, and those that stand in fewer. */
 static void find_items(Verifier *v, Nests *n, uint32_t level, uint32_t *nest)
 {
@@ -171,6 +207,9 @@ static void find_items(Verifier *v, Nests *n, uint32_t level, uint32_t *nest)
             }
         }
     }
+    for (uint32_t i = 0; i < v->nops; i++)
+        if (nest[i]) nest[i] = root(n->parent, nest[i]);
+    unite_unordered(v, n, nest);
     for (uint32_t i = 0; i < v->nops; i++)
         if (nest[i]) nest[i] = root(n->parent, nest[i]) + 1;
 }
@@ -211,14 +250,14 @@ void nests_find(Verifier *v)
     }
 }
 
-bool nests_apart(const Verifier *v, const Choice *a, const Choice *b)
+Apart nests_apart(const Verifier *v, const Choice *a, const Choice *b)
 {
     for (uint32_t i = 0; i < NEST_LEVELS && a->own && b->own; i++) {
         uint32_t x = v->nest[i][a->op], y = v->nest[i][b->op];
-        if (x == 0 || y == 0) return false;
-        if (x != y) return true;
+        if (x == 0 || y == 0) return APART_NO;
+        if (x != y) return i == 0 ? APART_ALWAYS : APART_IN_TURNS;
     }
-    return false;
+    return APART_NO;
 }
 
 /* What depends on the CTA alone may be found anywhere. */

@@ -3,7 +3,8 @@
  * A kernel is unrolled, for one choice of trip counts after the other, into a graph of events: verify_run.c runs the
  * bodies of all roles of all CTAs of a cluster by values that are linear forms (verify_forms.c, verify_ops.c), in one
  * schedule; verify_event.c gives each event its clock: what has certainly happened before it, in every schedule.
- * verify_barrier.c, verify_copy.c and verify_thread.c are the steps of ops, verify_burst.c that of loops over copies.
+ * verify_barrier.c, verify_copy.c and verify_thread.c are the steps of ops, verify_burst.c that of loops over copies;
+ * verify_bytes.c knows which bytes of a buffer are the same.
  * verify_race.c, verify_cover.c, verify_global.c and verify_end.c prove properties of a finished graph, whose accesses
  * verify_place.c sorts; verify_choice.c enumerates the trip counts, for nests that verify_nests.c tells apart one by one;
  * verify_period.c and verify_cycle.c extend the result to all of them; verify_repeat.c shows that loops which tickets end
@@ -72,6 +73,7 @@ typedef struct Forms {
     uint32_t form_mask, atom_mask;
     Form small[FORM_SMALL]; /* constants from 0, once made */
     VEC(Known) known;
+    uint32_t known_from;    /* those before it don't count */
     VEC(Form) facts;  /* forms that are >= 0 where we are */
     const Form *sreg; /* by IrReg: where we are */
     uint32_t here[3]; /* where a value is made that is not taken apart */
@@ -98,6 +100,9 @@ Form form_add(Forms *f, Form x, int64_t c, Form y);  /* x + c * y */
 Form form_guard(Forms *f, Form pred, Form x);        /* pred * x */
 Form form_pick(Forms *f, Form pred, Form x, Form y); /* pred ? x : y, with the bounds of x and y; 0 if one is 0 */
 Form form_not(Forms *f, Form pred);
+/* Holds if pred does for some turn of the loops over copies from that depth on; 0 if that is not known. */
+Form form_ever(Forms *f, Form pred, uint32_t depth);
+Form form_where_positive(Forms *f, Form x, Form y); /* what x is where y > 0; x if y may be below 0 */
 Form form_subst(Forms *f, Form x, uint32_t atom, Form y); /* 0 if the atom may stand inside another one */
 static inline bool form_is_const(const Forms *f, Form x, int64_t *k)
 {
@@ -186,6 +191,7 @@ typedef struct Bytes { /* bytes lo .. hi of a buffer's slot in a CTA */
     uint32_t rank, buf;
     int64_t slot;
     Form lo, hi;
+    int64_t step, width; /* pieces of so many bytes begin at lo, lo + step, .. and the last one ends at hi; step 0: all bytes */
 } Bytes;
 typedef struct Access {
     Bytes at;
@@ -211,8 +217,8 @@ typedef struct Writing { /* writes under equal conditions */
     VEC(const Access *) all;
 } Writing;
 typedef struct ByteRange { /* equal bytes of a place */
-    Form lo, hi;
-    bool fixed; /* numbers: from .. to */
+    Bytes at;
+    bool fixed; /* from and to are numbers; there may be gaps */
     int64_t from, to;
     VEC(Meeting) meets;
     VEC(Recent) recent;
@@ -302,6 +308,7 @@ typedef struct SyncPoint {   /* one use of cta.sync or warp.sync */
 
 typedef struct Shared {
     uint32_t act, n; /* how many of the role's threads have done it */
+    Form agreed;
 } Shared;
 
 typedef struct Break { /* a condition that run time decides ends a repeat, or not */
@@ -432,8 +439,9 @@ bool choices_stale(Verifier *v);
 
 /* verify_nests.c */
 void nests_find(Verifier *v);
-/* Whether the loops of the two choices have nothing in common. */
-bool nests_apart(const Verifier *v, const Choice *a, const Choice *b);
+/* Whether the loops of the two choices have nothing in common: in all of the kernel, or in the turns of loops around both. */
+typedef enum Apart { APART_NO, APART_ALWAYS, APART_IN_TURNS } Apart;
+Apart nests_apart(const Verifier *v, const Choice *a, const Choice *b);
 bool nests_own(const Verifier *v, Form of); /* a trip count that is made from values of its nest */
 
 /* verify_run.c */
@@ -453,6 +461,7 @@ uint32_t run_op(const Verifier *v);         /* number of the op where v->now is 
 uint32_t run_act(const Verifier *v);
 /* Counts v->now's part in its act; whether all threads of the role that share it have now done it. */
 bool run_shared(Verifier *v);
+bool run_agreed(Verifier *v, Form x); /* whether x is the same for all of them */
 
 /* verify_repeat.c */
 void repeat_draw(Verifier *v, uint32_t op, Form value, Form draws); /* v->now gets a new answer; draws 0: of a cluster */
@@ -506,7 +515,15 @@ void burst_count(Verifier *v, Sum s);
 void burst_flush(Verifier *v); /* counts all sums of v->now */
 void burst_enter(Verifier *v, uint32_t op, Form first, Form end);
 void burst_leave(Verifier *v, const Frame *fr);
+
+/* verify_bytes.c */
+bool bytes_same_place(const Bytes *a, const Bytes *b); /* the same slot */
+bool bytes_equal(const Bytes *a, const Bytes *b);
 bool bytes_overlap(Verifier *v, const Bytes *a, const Bytes *b);
+/* All turns of a loop whose n-th one touches `at`, moved by c: true if `at` is now exactly that. */
+bool bytes_repeat(Verifier *v, Bytes *at, Form lo, Form hi, int64_t c, Form turns);
+bool bytes_apart_by(Verifier *v, const Bytes *at, int64_t c, Form turns); /* those of different turns do not meet */
+bool bytes_join(Bytes *a, const Bytes *b); /* a becomes both, if they lie side by side */
 bool conds_exclusive(Verifier *v, Form a, Form b);
 
 /* of a finished graph */
@@ -514,6 +531,7 @@ void places_find(Verifier *v); /* sorts the accesses: comes first */
 void check_races(Verifier *v);
 void check_coverage(Verifier *v);
 void check_global(Verifier *v);
+bool regions_apart(Verifier *v, const Region *a, const Region *b); /* verify_regions.c: of one map, or of equal ones */
 void check_end(Verifier *v);
 void check_cycles(Verifier *v);
 void check_draws(Verifier *v);

@@ -150,7 +150,7 @@ static void use_operands(Verifier *v, uint32_t i)
         if (a->key == IRK_SLOT) use_root(v, i, a, USE_SLOT);
         if (a->key == IRK_PHASE || a->key == IRK_RANK || a->key == IRK_MASK) use_root(v, i, a, USE_PLAIN);
     }
-    if (op->guard && ((sync && group != IRG_COPY) || group == IRG_GROUP || group == IRG_FENCE || group == IRG_SYNC))
+    if (op->guard && ((sync && group != IRG_COPY && group != IRG_THREAD) || group == IRG_GROUP || group == IRG_FENCE || group == IRG_SYNC))
         use_root(v, i, &(IrArg){.kind = IRA_VAL, .id = op->guard}, USE_GUARD);
 }
 

@@ -40,32 +40,31 @@ typedef struct Overlap {      /* of ranges x and y */
     bool any, covers, within; /* x has all bytes of y; y those of x */
 } Overlap;
 
-static Overlap overlap(Verifier *v, const Bytes *at, const ByteRange *x, const ByteRange *y)
+static bool covers(Verifier *v, const ByteRange *x, const ByteRange *y)
+{
+    if (x->at.step) return false; /* another one's bytes may lie in its gaps */
+    if (x->fixed && y->fixed) return x->from <= y->from && y->to <= x->to;
+    return form_le(&v->f, x->at.lo, y->at.lo) && form_le(&v->f, y->at.hi, x->at.hi);
+}
+
+static Overlap overlap(Verifier *v, const ByteRange *x, const ByteRange *y)
 {
     Overlap o = {true, true, true};
     if (x == y) {
-        o.any = !form_le(&v->f, x->hi, x->lo);
-    } else if (x->fixed && y->fixed) {
-        o.any = x->to > y->from && y->to > x->from;
-        o.covers = x->from <= y->from && y->to <= x->to;
-        o.within = y->from <= x->from && x->to <= y->to;
-    } else {
-        Bytes p = *at, q = *at;
-        p.lo = x->lo;
-        p.hi = x->hi;
-        q.lo = y->lo;
-        q.hi = y->hi;
-        o.any = bytes_overlap(v, &p, &q);
-        o.covers = o.any && form_le(&v->f, x->lo, y->lo) && form_le(&v->f, y->hi, x->hi);
-        o.within = o.any && form_le(&v->f, y->lo, x->lo) && form_le(&v->f, x->hi, y->hi);
+        o.any = !form_le(&v->f, x->at.hi, x->at.lo);
+        return o;
     }
+    if (x->fixed && y->fixed && x->at.step == 0 && y->at.step == 0) o.any = x->to > y->from && y->to > x->from;
+    else o.any = bytes_overlap(v, &x->at, &y->at);
+    o.covers = o.any && covers(v, x, y);
+    o.within = o.any && covers(v, y, x);
     return o;
 }
 
 static void meet(Verifier *v, Place *p, uint32_t i, uint32_t j)
 {
     ByteRange *x = &p->ranges.v[i], *y = &p->ranges.v[j];
-    Overlap o = overlap(v, &p->all[0].at, x, y);
+    Overlap o = overlap(v, x, y);
     verify_spend(v, x->fixed && y->fixed ? 0 : 1);
     if (!o.any) return;
     vec_push(&v->run, &x->meets, ((Meeting){.range = j, .covers = o.covers}));
@@ -104,9 +103,9 @@ static uint32_t range_of(Verifier *v, Place *p, uint32_t *slots, uint32_t mask, 
 {
     uint32_t h = (at->lo * UINT32_C(0x9E3779B1) + at->hi) * UINT32_C(0x85EBCA6B), i = (h ^ h >> 16) & mask;
     for (; slots[i]; i = (i + 1) & mask)
-        if (p->ranges.v[slots[i] - 1].lo == at->lo && p->ranges.v[slots[i] - 1].hi == at->hi) return slots[i] - 1;
-    ByteRange r = {.lo = at->lo, .hi = at->hi};
-    r.fixed = form_is_const(&v->f, r.lo, &r.from) && form_is_const(&v->f, r.hi, &r.to);
+        if (bytes_equal(&p->ranges.v[slots[i] - 1].at, at)) return slots[i] - 1;
+    ByteRange r = {.at = *at};
+    r.fixed = form_is_const(&v->f, at->lo, &r.from) && form_is_const(&v->f, at->hi, &r.to);
     vec_push(&v->run, &p->ranges, r);
     slots[i] = p->ranges.n;
     return p->ranges.n - 1;

@@ -19,10 +19,8 @@ uint32_t run_act(const Verifier *v)
     return ((t->rank * v->k->roles.n + t->role) << 22 | (t->acts & 0x3fffff)) + 1;
 }
 
-bool run_shared(Verifier *v)
+static Shared *shared_act(Verifier *v)
 {
-    const Thread *t = v->now;
-    if (v->k->roles.v[t->role].elect) return true;
     uint32_t act = run_act(v), i = v->shared.n;
     while (i > 0 && v->shared.v[i - 1].act != act) i--;
     if (i == 0) {
@@ -30,7 +28,19 @@ bool run_shared(Verifier *v)
         *s = (Shared){.act = act};
         i = v->shared.n;
     }
-    return ++v->shared.v[i - 1].n == 3;
+    return &v->shared.v[i - 1];
+}
+
+bool run_shared(Verifier *v)
+{
+    return v->k->roles.v[v->now->role].elect || ++shared_act(v)->n == 3;
+}
+
+bool run_agreed(Verifier *v, Form x)
+{
+    Shared *s = shared_act(v);
+    if (s->n++ == 0) s->agreed = x;
+    return s->agreed == x;
 }
 
 /* ---- values ---- */

@@ -27,15 +27,20 @@ static void load(Verifier *v, const IrOp *o, const Bytes *at)
     t->value[o->dst - 1] = 0;
 }
 
-static void access(Verifier *v, uint32_t op, Bytes at, bool write, EventId e, uint32_t shape)
+typedef struct Act { /* what all threads of the role do: an event, and under which condition */
+    EventId event;
+    Form guard;
+} Act;
+
+static void access(Verifier *v, uint32_t op, Bytes at, bool write, Act e, uint32_t shape)
 {
     access_add(v, (Access){.at = at,
-                           .cond = form_const(&v->f, 1),
+                           .cond = e.guard,
                            .write = write,
                            .shape = shape,
                            .op = op,
-                           .start = e,
-                           .end = e,
+                           .start = e.event,
+                           .end = e.event,
                            .act = v->ops[op]->elect || v->k->roles.v[v->now->role].elect ? 0 : run_act(v)});
 }
 
@@ -76,83 +81,124 @@ static uint32_t side_shape(const IrPlan *p, const IrSide *s, bool source)
     return bytes == side_bytes(p, s, source) ? 0 : h | 1;
 }
 
-enum { SWIZZLE_BLOCK = 1024 };
-
-/* A swizzle moves elements within a block of rows. */
-static void round_out(Verifier *v, const IrSide *s, Bytes *at)
+/* A swizzle moves elements within the bytes of its span: which of them, is where the part begins (0: all). */
+static Form round_out(Verifier *v, const IrSide *s, Bytes *at)
 {
-    int64_t lo, hi, end = v->k->bufs.v[at->buf].bytes;
-    if (s->swizzle == MAP_SWIZZLE_NONE) return;
-    if (!form_is_const(&v->f, at->lo, &lo) || !form_is_const(&v->f, at->hi, &hi)) {
+    const IrBuf *b = &v->k->bufs.v[at->buf];
+    Bytes part = *at;
+    int64_t lo, hi, end = b->bytes, span = swizzle_span(s->swizzle);
+    if (span == 0) return 0;
+    if (b->align % span || !form_is_const(&v->f, at->lo, &lo) || !form_is_const(&v->f, at->hi, &hi)) {
         lo = 0;
         hi = end;
     }
-    hi = (hi + SWIZZLE_BLOCK - 1) / SWIZZLE_BLOCK * SWIZZLE_BLOCK;
-    at->lo = form_const(&v->f, lo / SWIZZLE_BLOCK * SWIZZLE_BLOCK);
+    hi = (hi + span - 1) / span * span;
+    at->lo = form_const(&v->f, lo / span * span);
     at->hi = form_const(&v->f, hi < end ? hi : end);
+    return at->lo == part.lo && at->hi == part.hi ? 0 : part.lo;
+}
+
+/* A part of rows: pieces of bytes, so many of them one step apart, as many such rows as the dimensions in front have. */
+typedef struct Rows {
+    int64_t piece, step, n;
+    uint32_t outer; /* how many dimensions */
+} Rows;
+
+static Rows rows_of(const IrPlan *p, const IrSide *s, const uint32_t *extent)
+{
+    Rows r = {.piece = (int64_t)elem_bytes(s->type) * extent[p->rank - 1], .n = 1, .outer = p->rank - 1};
+    for (; r.outer > 0; r.outer--) {
+        int64_t n = extent[r.outer - 1], pitch = s->pitch[r.outer - 1];
+        if (n == 1) continue;
+        if (r.n == 1 && pitch == r.piece) {
+            r.piece *= n;
+        } else if (r.n == 1 && pitch > r.piece) {
+            r.step = pitch;
+            r.n = n;
+        } else if (r.n > 1 && pitch == r.n * r.step) {
+            r.n *= n;
+        } else {
+            break;
+        }
+    }
+    return r;
 }
 
 enum { ROWS_APART = 512 };
 
-/* Elements that do not fill their range: row by row where the rows are few, so that parts side by side cover a tile. */
+/* Elements that do not fill their range: piece by piece, so that parts side by side cover a tile. */
 static void side_access(Verifier *v, uint32_t op, const IrPlan *p, const IrSide *s, bool source, Bytes at, bool write,
-                        EventId e)
+                        Act e)
 {
     uint32_t shape = side_shape(p, s, source), extent[MAP_RANK];
-    int64_t rows = 1, row = elem_bytes(s->type);
+    int64_t outer = 1;
+    Form part = round_out(v, s, &at);
+    if (part) shape = (shape ^ part) * UINT32_C(0x9E3779B1) | 1;
     for (uint32_t d = 0; d < p->rank; d++) extent[d] = p->extent[d];
     if (p->xform == IRX_TRANSPOSE && !source && p->rank >= 2) {
         extent[p->rank - 2] = p->extent[p->rank - 1];
         extent[p->rank - 1] = p->extent[p->rank - 2];
     }
-    for (uint32_t d = 0; d + 1 < p->rank; d++) rows *= extent[d];
-    bool dense = p->rank && s->pitch[p->rank - 1] == row && s->swizzle == MAP_SWIZZLE_NONE && s->span == 0;
-    if (shape == 0 || !dense || rows > ROWS_APART) {
+    bool dense = p->rank && s->pitch[p->rank - 1] == elem_bytes(s->type) && s->swizzle == MAP_SWIZZLE_NONE && s->span == 0;
+    Rows r = dense ? rows_of(p, s, extent) : (Rows){0};
+    for (uint32_t d = 0; d < r.outer; d++) outer *= extent[d];
+    if (shape == 0 || !dense || outer > ROWS_APART) {
         access(v, op, at, write, e, shape);
         return;
     }
-    row *= extent[p->rank - 1];
-    for (int64_t r = 0; r < rows; r++) {
-        int64_t far = 0, rest = r;
-        for (uint32_t d = p->rank - 1; d-- > 0; rest /= extent[d]) far += rest % extent[d] * s->pitch[d];
+    for (int64_t i = 0; i < outer; i++) {
+        int64_t far = 0, rest = i;
+        for (uint32_t d = r.outer; d-- > 0; rest /= extent[d]) far += rest % extent[d] * s->pitch[d];
         Bytes one = at;
         one.lo = form_add(&v->f, at.lo, 1, form_const(&v->f, far));
-        one.hi = one.lo ? form_add(&v->f, one.lo, 1, form_const(&v->f, row)) : 0;
+        one.hi = one.lo ? form_add(&v->f, one.lo, 1, form_const(&v->f, (r.n - 1) * r.step + r.piece)) : 0;
         if (one.lo == 0 || one.hi == 0) {
             access(v, op, at, write, e, shape);
             return;
         }
+        one.step = r.n > 1 ? r.step : 0;
+        one.width = r.n > 1 ? r.piece : 0;
         access(v, op, one, write, e, 0);
     }
 }
 
-static void plan(Verifier *v, uint32_t op)
+static void plan(Verifier *v, uint32_t op, Form guard)
 {
     const IrOp *o = v->ops[op];
     const IrPlan *p = &v->k->plans.v[ir_find(o, IRK_PLAN)->id];
     const IrArg *src = ir_find(o, IRK_SRC);
-    Form one = form_const(&v->f, 1);
     Bytes from = {0}, to;
     uint32_t threads = v->k->roles.v[v->now->role].warps * 32;
     if (p->threads != threads) {
         verify_refuse(v, E0673, op, "plan %s is for %u threads, the role has %u", p->name, p->threads, threads);
         return;
     }
-    if (!copy_bytes(v, op, IRK_DST, v->now->rank, form_const(&v->f, side_bytes(p, &p->dst, false)), one, &to)) return;
-    if (src && !copy_bytes(v, op, IRK_SRC, v->now->rank, form_const(&v->f, side_bytes(p, &p->src, true)), one, &from))
+    if (!copy_bytes(v, op, IRK_DST, v->now->rank, form_const(&v->f, side_bytes(p, &p->dst, false)), guard, &to)) return;
+    if (src && !copy_bytes(v, op, IRK_SRC, v->now->rank, form_const(&v->f, side_bytes(p, &p->src, true)), guard, &from))
         return;
-    round_out(v, &p->dst, &to);
-    if (src) round_out(v, &p->src, &from);
-    if (src && bytes_overlap(v, &from, &to)) {
+    Bytes whole = to, source = from;
+    round_out(v, &p->dst, &whole);
+    if (src) round_out(v, &p->src, &source);
+    if (src && bytes_overlap(v, &source, &whole)) {
         verify_refuse(v, E0612, op, "threads read and write overlapping bytes of %s in one move",
                       v->k->bufs.v[to.buf].name);
         return;
     }
-    v->now->acts++;
-    EventId e = event_new(v, op);
+    Act e = {event_new(v, op), guard};
     if (src) side_access(v, op, p, &p->src, true, from, false, e);
     if (p->add) side_access(v, op, p, &p->dst, false, to, false, e);
     side_access(v, op, p, &p->dst, false, to, true, e);
+}
+
+/* A condition holds for all threads of the role or for none: otherwise some would do their part alone. */
+static bool by_all(Verifier *v, uint32_t op, Form guard)
+{
+    if (v->ops[op]->elect || v->k->roles.v[v->now->role].elect) return true;
+    v->now->acts++;
+    if (run_agreed(v, guard)) return true;
+    verify_refuse(v, E0608, op, "the condition of this %s is not certain to be the same for all threads of the role",
+                  verify_op_text(v, op));
+    return false;
 }
 
 void thread_step(Verifier *v, uint32_t op)
@@ -160,21 +206,21 @@ void thread_step(Verifier *v, uint32_t op)
     const IrOp *o = v->ops[op];
     Form guard = run_guard(v, op);
     Bytes at;
-    if (form_is(&v->f, guard, 0)) return;
-    if (!form_is(&v->f, guard, 1)) {
+    bool plans = o->op == IR_THR_COPY || o->op == IR_THR_FILL;
+    if (!by_all(v, op, guard) || form_is(&v->f, guard, 0)) return;
+    if (guard == 0 || (!plans && !form_is(&v->f, guard, 1))) {
         verify_refuse(v, E0608, op, "%s happens under a condition: what follows would depend on it",
                       verify_op_text(v, op));
         return;
     }
-    if (o->op == IR_THR_COPY || o->op == IR_THR_FILL) {
-        plan(v, op);
+    if (plans) {
+        plan(v, op, guard);
         return;
     }
     bool write = o->op == IR_STS;
     int64_t size = o->op == IR_CLC_ID ? IR_ANSWER_BYTES : IR_CELL_BYTES;
     if (!copy_bytes(v, op, write ? IRK_DST : IRK_SRC, v->now->rank, form_const(&v->f, size), guard, &at)) return;
-    if (!o->elect) v->now->acts++;
-    EventId e = event_new(v, op);
+    Act e = {event_new(v, op), guard};
     access(v, op, at, write, e, 0);
     if (write) thread_store(v, &at, run_value(v, ir_find(o, IRK_A)));
     else load(v, o, &at);

@@ -1,0 +1,269 @@
+/* Whether parts of a tensor are apart that begin where numbers of run time say: where they met, their starts would be equal
+ * in each dimension whose start goes in steps as large as the parts. Starts that are quotient and remainder of one number
+ * are those of different numbers, then: of iterations that a team runs one after the other.
+ *
+ * Coordinates are exact: a launch in which one leaves 32 bits, or what it is made from 64, is refused (E1122, E1117).
+ * Coordinates from AWAY on name no place:
+ * loads of iterations that are none go there.
+ */
+#include "lang/checked.h"
+#include "lower/verify_parts.h"
+
+enum { AWAY = INT32_MAX - INT16_MAX, PEEL = 6, PAIRS = 24 };
+
+typedef struct Pair { /* equal where the parts meet */
+    Form a, b;
+} Pair;
+typedef struct Pairs {
+    Pair v[PAIRS];
+    uint32_t n;
+} Pairs;
+
+static Form atom_form(Forms *f, uint32_t atom)
+{
+    return form_atom(f, *atom_data(f, atom));
+}
+
+/* ---- coordinates ---- */
+
+static Form exact(Verifier *v, Form x, int fuel);
+
+static Form exact_atom(Verifier *v, uint32_t atom, int fuel)
+{
+    Forms *f = &v->f;
+    Atom a = *atom_data(f, atom);
+    int64_t k;
+    if (fuel == 0) return atom_form(f, atom);
+    if (a.kind == ATOM_SEL) {
+        Form cond = form_simplify(f, a.a);
+        if (form_is_const(f, cond, &k)) return exact(v, k ? a.b : a.c, fuel - 1);
+        if (form_is_const(f, a.c, &k) && k >= AWAY) return exact(v, a.b, fuel - 1);
+    }
+    if (a.kind != ATOM_OP || a.type == IR_PRED) return atom_form(f, atom);
+    Form x = exact(v, a.a, fuel - 1), y = exact(v, a.b, fuel - 1), zero = form_const(f, 0), r = 0;
+    if (a.sub == IR_CVT) r = x;
+    else if (a.sub == IR_ADD || a.sub == IR_SUB) r = form_add(f, x, a.sub == IR_ADD ? 1 : -1, y);
+    else if (a.sub == IR_MUL && form_is_const(f, y, &k)) r = form_add(f, zero, k, x);
+    else if (a.sub == IR_MUL && form_is_const(f, x, &k)) r = form_add(f, zero, k, y);
+    else if (a.sub == IR_SHL && form_is_const(f, y, &k) && k >= 0 && k < 31) r = form_add(f, zero, INT64_C(1) << k, x);
+    return r ? r : atom_form(f, atom);
+}
+
+static Form exact(Verifier *v, Form x, int fuel)
+{
+    Forms *f = &v->f;
+    Form sum = x ? form_const(f, form_data(f, x)->k) : 0;
+    for (uint32_t i = 0; x && sum && i < form_data(f, x)->n; i++) {
+        FormTerm t = form_data(f, x)->t[i];
+        sum = form_add(f, sum, t.c, exact_atom(v, t.atom, fuel));
+    }
+    return sum;
+}
+
+/* ---- different numbers ---- */
+
+typedef struct Difference { /* a difference: lo is its least value, without the terms that are left */
+    int64_t lo;
+    uint32_t n;
+    FormTerm t[FORM_TERMS];
+} Difference;
+
+static bool is_sreg(const Atom *a, uint32_t sub, uint32_t reg)
+{
+    return a->kind == ATOM_SREG && a->sub == sub && a->a == reg;
+}
+
+/* A number drawn for an iteration there is: draws are as many as iterations, so each gives another number. */
+static bool drawn(Verifier *v, const Atom *a, uint32_t atom)
+{
+    Forms *f = &v->f;
+    if (a->kind != ATOM_LEAF || a->a >= v->nops || v->ops[a->a]->op != IR_TICKET) return false;
+    Form draws = run_value(v, ir_find(v->ops[a->a], IRK_B)),
+         teams = atom_form(f, form_data(f, v->sreg[0][IRR_NCTAID_X])->t[0].atom),
+         id = form_add(f, atom_form(f, atom), 1, teams);
+    Form rest = form_add(f, draws, -1, id);
+    for (uint32_t i = 0; rest && i < f->known.n; i++) {
+        Atom k = *atom_data(f, f->known.v[i].atom);
+        if (f->known.v[i].value && k.kind == ATOM_GT0 && exact(v, k.a, PEEL) == rest) return true;
+    }
+    return false;
+}
+
+/* What x is above y at least: of two numbers that a thread has drawn the later one, and the CTAs above each of them. */
+static int64_t step_up(Verifier *v, uint32_t x, uint32_t y)
+{
+    Atom a = *atom_data(&v->f, x), b = *atom_data(&v->f, y);
+    if (drawn(v, &a, x) && drawn(v, &b, y) && a.a == b.a && a.b == b.b) return a.c > b.c;
+    for (uint32_t i = 0; i < 3; i++)
+        if (is_sreg(&a, 0, IRR_NCTAID_X + i) && is_sreg(&b, 1, i)) return 1;
+    return 0;
+}
+
+static bool add_bound(Verifier *v, Difference *d, FormTerm t)
+{
+    const Atom *a = atom_data(&v->f, t.atom);
+    int64_t bound = t.c > 0 ? a->lo : a->hi, k;
+    return bound != INT64_MIN && bound != INT64_MAX && mul_s64(t.c, bound, &k) && add_s64(d->lo, k, &d->lo);
+}
+
+/* Terms of x, c times: an index of a loop over copies is another one in each of the two parts. */
+static Form shallow(Verifier *v, Difference *d, Form x, int64_t c)
+{
+    Forms *f = &v->f;
+    Form rest = form_const(f, form_data(f, x)->k);
+    for (uint32_t i = 0; rest && i < form_data(f, x)->n; i++) {
+        FormTerm t = form_data(f, x)->t[i];
+        if (atom_data(f, t.atom)->depth == 0) rest = form_add(f, rest, t.c, atom_form(f, t.atom));
+        else if (!add_bound(v, d, (FormTerm){t.c * c, t.atom})) return 0;
+    }
+    return rest;
+}
+
+static bool above(Verifier *v, Form x, Form y)
+{
+    Forms *f = &v->f;
+    Difference d = {0};
+    Form a = shallow(v, &d, x, 1), b = shallow(v, &d, y, -1), far = form_add(f, a, -1, b);
+    if (far == 0 || !add_s64(d.lo, form_data(f, far)->k, &d.lo)) return false;
+    for (uint32_t i = 0; i < form_data(f, far)->n; i++) d.t[d.n++] = form_data(f, far)->t[i];
+    for (uint32_t i = 0; i < d.n; i++) {
+        for (uint32_t j = 0; j < d.n; j++) {
+            int64_t up = d.t[i].c > 0 && d.t[j].c == -d.t[i].c ? step_up(v, d.t[i].atom, d.t[j].atom) : 0;
+            if (up == 0 || !add_s64(d.lo, d.t[i].c, &d.lo)) continue;
+            d.t[i].c = d.t[j].c = 0;
+        }
+    }
+    for (uint32_t i = 0; i < d.n; i++)
+        if (d.t[i].c && !add_bound(v, &d, d.t[i])) return false;
+    return d.lo > 0;
+}
+
+/* ---- quotient and remainder ---- */
+
+/* x is 0 where y is. */
+static bool zero_with(const LxPool *p, Lx x, Lx y)
+{
+    if (x == y) return true; /* equal expressions are one node */
+    const LxNode *n = &p->nodes.v[x - 1];
+    const LxNode *b = n->b ? &p->nodes.v[n->b - 1] : NULL;
+    if (n->op == LX_MUL) return zero_with(p, n->a, y) || zero_with(p, n->b, y);
+    if (b == NULL || b->op != LX_CONST) return false;
+    if (n->op == LX_MAX) return b->k == 0 && zero_with(p, n->a, y);
+    return (n->op == LX_CEIL || n->op == LX_DIV) && b->k > 0 && zero_with(p, n->a, y);
+}
+
+/* A divisor that is not 0: where it were, there would be no iterations to deal and nothing launched. */
+static bool divides(const Verifier *v, Form n)
+{
+    const MfKernel *mf = &v->k->mf;
+    const FormData *d = form_data(&v->f, n);
+    if (d->lo > 0) return true;
+    const Atom *a = d->n == 1 && d->k == 0 ? atom_data(&v->f, d->t[0].atom) : NULL;
+    return a && a->kind == ATOM_PARAM && mf->deal != MF_DEAL_NONE && zero_with(&mf->lx, mf->teams, a->a);
+}
+
+static const Atom *single(const Verifier *v, Form x, IrOpcode op)
+{
+    const FormData *d = form_data(&v->f, x);
+    const Atom *a = d->n == 1 && d->k == 0 && d->t[0].c == 1 ? atom_data(&v->f, d->t[0].atom) : NULL;
+    return a && a->kind == ATOM_OP && a->sub == op ? a : NULL;
+}
+
+/* x / n and y % n, where x and y have the same remainder: x is known with the two. */
+static bool parts_of(Verifier *v, const Atom *x, const Atom *y)
+{
+    int64_t n;
+    if (x == NULL || y == NULL || x->b != y->b || !divides(v, x->b)) return false;
+    Form left = x->a, right = y->a;
+    if (left == right) return true;
+    bool number = form_is_const(&v->f, x->b, &n);
+    Form far = form_add(&v->f, left, -1, right);
+    if (far == 0 || !number || form_data(&v->f, far)->k % n) return false;
+    for (uint32_t i = 0; i < form_data(&v->f, far)->n; i++)
+        if (form_data(&v->f, far)->t[i].c % n) return false;
+    return true;
+}
+
+static void add_pair(Pairs *p, Form a, Form b)
+{
+    for (uint32_t i = 0; i < p->n; i++)
+        if (p->v[i].a == a && p->v[i].b == b) return;
+    if (a && b && p->n < PAIRS) p->v[p->n++] = (Pair){a, b};
+}
+
+static void put_together(Verifier *v, Pairs *p, Pair x, Pair y)
+{
+    const Atom *a = single(v, x.a, IR_DIV), *b = single(v, x.b, IR_DIV);
+    const Atom *c = single(v, y.a, IR_MOD), *d = single(v, y.b, IR_MOD);
+    if (!parts_of(v, a, c) || !parts_of(v, b, d) || a->b != b->b) return;
+    Form left = a->a, right = b->a;
+    add_pair(p, exact(v, left, PEEL), exact(v, right, PEEL));
+}
+
+/* ---- parts ---- */
+
+static int64_t gcd_of(const Forms *f, Form x, int64_t g)
+{
+    for (uint32_t i = 0; i < form_data(f, x)->n; i++) {
+        int64_t c = form_data(f, x)->t[i].c;
+        if (c < 0) c = -c;
+        while (c) {
+            int64_t r = g % c;
+            g = c;
+            c = r;
+        }
+    }
+    return g;
+}
+
+static Form divided(Forms *f, Form x, int64_t g, int64_t k)
+{
+    Form r = form_const(f, k);
+    for (uint32_t i = 0; r && i < form_data(f, x)->n; i++) {
+        FormTerm t = form_data(f, x)->t[i];
+        r = form_add(f, r, t.c / g, atom_form(f, t.atom));
+    }
+    return r;
+}
+
+enum { COORDINATE_MAX = 1 << 30 };
+
+static bool small(int64_t x)
+{
+    return x > -COORDINATE_MAX && x < COORDINATE_MAX;
+}
+
+/* Dimension dim: whether it keeps the parts apart; otherwise what is equal where they meet. */
+static bool dimension(Verifier *v, const Region *a, const Region *b, unsigned dim, Pairs *p)
+{
+    Forms *f = &v->f;
+    Form x = exact(v, a->lo[dim], PEEL), y = exact(v, b->lo[dim], PEEL);
+    int64_t wide_x, wide_y;
+    if (x == 0 || y == 0 || !form_is_const(f, form_add(f, a->hi[dim], -1, a->lo[dim]), &wide_x) ||
+        !form_is_const(f, form_add(f, b->hi[dim], -1, b->lo[dim]), &wide_y))
+        return false;
+    int64_t g = gcd_of(f, x, gcd_of(f, y, 0)), k = form_data(f, x)->k, far = form_data(f, y)->k, lo, hi;
+    if (!small(k) || !small(far) || !small(wide_x) || !small(wide_y) || !small(g)) return false;
+    far -= k;
+    if (g == 0) return far >= wide_x || -far >= wide_y;
+    floor_div_s64(-wide_y - far, g, &lo); /* g times a difference, plus far, lies between -wide_y and wide_x */
+    ceil_div_s64(wide_x - far, g, &hi);
+    if (++lo > --hi) return true;
+    if (lo == hi) add_pair(p, divided(f, x, g, lo), divided(f, y, g, 0));
+    return false;
+}
+
+bool regions_apart(Verifier *v, const Region *a, const Region *b)
+{
+    Pairs p = {.n = 0};
+    for (unsigned i = 0; i < a->n; i++)
+        if (dimension(v, a, b, i, &p)) return true;
+    for (uint32_t i = 0; i < p.n; i++) {
+        if (above(v, p.v[i].a, p.v[i].b) || above(v, p.v[i].b, p.v[i].a)) return true;
+        for (uint32_t j = 0; j <= i; j++) {
+            put_together(v, &p, p.v[i], p.v[j]);
+            put_together(v, &p, p.v[j], p.v[i]);
+        }
+    }
+    return false;
+}
