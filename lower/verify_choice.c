@@ -143,6 +143,19 @@ static void add_counts(Verifier *v, Choice *c, int64_t scale, int64_t constant, 
     for (uint32_t i = 0; i < (small ? n : 2); i++) add_value(c, offset + counts[i]);
 }
 
+/* Sizes that are at least 1: what no launch has is left out, unless nothing else is small enough to be tried. */
+static void drop_impossible(const Forms *f, Choice *c)
+{
+    const FormData *d = form_data(f, c->of);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < c->n; i++) n += c->value[i] >= d->lo;
+    if (d->lo > 1 || n == 0) return;
+    n = 0;
+    for (uint32_t i = 0; i < c->n; i++)
+        if (c->value[i] >= d->lo) c->value[n++] = c->value[i];
+    c->n = n;
+}
+
 void choice_add(Verifier *v, uint32_t op, Form x)
 {
     Forms *f = &v->f;
@@ -187,6 +200,7 @@ void choice_add(Verifier *v, uint32_t op, Form x)
     } else {
         add_counts(v, &c, scale, constant, offset, digits);
     }
+    drop_impossible(f, &c);
     if (c.owner != UINT32_MAX) { /* pattern: the first n choices of the owner stand for equal turns, the others mix them */
         const Choice *o = &v->choices.v[c.owner];
         c.at = o->at < c.n ? o->at : (o->at + c.turn * 3) % c.n;

@@ -61,7 +61,8 @@ static const Region *map_region(Verifier *v, uint32_t op, uint32_t map)
     *r = (Region){.map = map, .tensor = m->tensor, .n = n};
     for (unsigned i = 0; i < n; i++) {
         r->lo[i] = run_value(v, &at[i]);
-        r->hi[i] = form_add(&v->f, r->lo[i], 1, form_const(&v->f, (int64_t)m->box[i] * m->elem_stride[i]));
+        int64_t last = (m->box[i] - 1) / m->elem_stride[i] * m->elem_stride[i]; /* the box counts what it steps over, too */
+        r->hi[i] = form_add(&v->f, r->lo[i], 1, form_const(&v->f, last + 1));
         if (r->hi[i] == 0) return NULL;
     }
     return r;
@@ -143,7 +144,7 @@ typedef struct Copy {
     uint32_t op;
     Form bytes, guard, counted; /* counted: what it adds to a barrier */
     Form cond;                  /* under which its bytes are written */
-    bool certain;
+    bool certain, lanes; /* lanes: each issues its own, or none */
     EventId event;
     const MfMap *map;
 } Copy;
@@ -178,11 +179,12 @@ static Phase *load_at(Verifier *v, const Copy *c, uint32_t rank)
     Part part = {.event = c->event, .op = c->op, .copies = true};
     if (!barrier_part(v, slot, part)) return NULL;
     Phase *p = barrier_open(v, slot);
-    if (c->certain) verify_clock_join(v, p->clock, v->events.v[c->event - 1].clock);
+    uint32_t *clock = v->events.v[c->event - 1].clock;
+    if (c->certain && !c->lanes) verify_clock_join(v, p->clock, clock);
     access_add(
         v,
         (Access){.at = at, .cond = c->cond, .write = true, .async = true, .op = c->op, .start = c->event, .phase = p});
-    burst_count(v, (Sum){.slot = slot, .bytes = c->counted, .certain = c->certain, .op = c->op});
+    burst_count(v, (Sum){.slot = slot, .bytes = c->counted, .clock = clock, .op = c->op});
     if (v->ops[c->op]->op == IR_ST_ASYNC) thread_store(v, &at, run_value(v, ir_find(v->ops[c->op], IRK_A)));
     return p;
 }
@@ -196,11 +198,12 @@ static void read_source(Verifier *v, const Copy *c, Phase *phase)
 }
 
 /* One thread issues a copy, or each lane its own. */
-static bool by_one(Verifier *v, uint32_t op)
+static bool by_one(Verifier *v, uint32_t op, bool *lanes)
 {
+    *lanes = false;
     if (v->ops[op]->elect || v->k->roles.v[v->now->role].elect) return true;
-    for (uint32_t i = 0; i < v->now->depth; i++)
-        if (v->ops[v->now->frames[i].op]->op == IR_LANES) return true;
+    for (uint32_t i = 0; i < v->now->depth && !*lanes; i++) *lanes = v->ops[v->now->frames[i].op]->op == IR_LANES;
+    if (*lanes) return true;
     verify_refuse(v, E0672, op, "%s by all threads of the role", verify_op_text(v, op));
     return false;
 }
@@ -211,18 +214,17 @@ void copy_step(Verifier *v, uint32_t op)
     const IrOp *o = v->ops[op];
     const IrArg *bytes = ir_find(o, IRK_BYTES), *map = ir_find(o, IRK_MAP);
     Targets to;
-    if (o->op == IR_TMA_PREFETCH || o->op == IR_BLK_PREFETCH || !by_one(v, op)) return;
-    Copy c = {.op = op, .bytes = bytes ? run_value(v, bytes) : form_const(f, 8), .guard = run_guard(v, op)};
+    bool lanes;
+    if (o->op == IR_TMA_PREFETCH || o->op == IR_BLK_PREFETCH || !by_one(v, op, &lanes)) return;
+    Copy c = {.op = op, .lanes = lanes, .bytes = bytes ? run_value(v, bytes) : form_const(f, 8), .guard = run_guard(v, op)};
     if (form_is(f, c.guard, 0) || (!map && form_is(f, c.bytes, 0))) return;
     if (map) {
         c.map = &v->k->mf.maps.v[map->id];
         if (!check_box(v, op, c.map, bytes->imm)) return;
     }
     c.counted = form_guard(f, c.guard, c.bytes);
-    c.cond = c.guard;
-    /* A copy of 0 bytes covers nothing: where the guard only keeps those out, the range is written in any case. */
-    if (o->guard && form_guard(f, run_value(v, &(IrArg){.kind = IRA_VAL, .id = o->guard}), c.bytes) == c.bytes)
-        c.cond = v->now->guard;
+    /* A copy of 0 bytes covers nothing: what keeps those out says nothing about the range. */
+    c.cond = form_nonneg(f, c.bytes) ? form_where(f, c.guard, form_positive(f, c.bytes)) : c.guard;
     c.certain = form_is(f, c.guard, 1) && form_data(f, c.bytes)->lo > 0;
     c.event = event_burst(v, op);
     if (ir_find(o, IRK_BAR) == NULL) {

@@ -28,6 +28,11 @@ static bool disjoint(Verifier *v, const Region *a, const Region *b)
     return false;
 }
 
+static int64_t step_of(const Verifier *v, const Region *r, unsigned i)
+{
+    return r->map == UINT32_MAX ? 1 : v->k->mf.maps.v[r->map].elem_stride[i];
+}
+
 /* Certain to touch the same place. What is neither certain nor excluded is for rule G, which knows the program. */
 static bool collide(Verifier *v, const Region *a, const Region *b)
 {
@@ -36,6 +41,9 @@ static bool collide(Verifier *v, const Region *a, const Region *b)
         int64_t x, y;
         if (!form_is_const(&v->f, form_add(&v->f, a->hi[i], -1, b->lo[i]), &x) || x <= 0) return false;
         if (!form_is_const(&v->f, form_add(&v->f, b->hi[i], -1, a->lo[i]), &y) || y <= 0) return false;
+        int64_t s = step_of(v, a, i), t = step_of(v, b, i), apart;
+        if (s == 1 && t == 1) continue;
+        if (s != t || !form_is_const(&v->f, form_add(&v->f, b->lo[i], -1, a->lo[i]), &apart) || apart % s) return false;
     }
     return true;
 }

@@ -6,7 +6,7 @@
  *   2 S turns). Those that are made from
  *   each other are a circle; in a run each circle comes back to values that it had, so it goes round for ever. Index and parity meet only under % or & by a constant;
  *   an index that is a slot as it is would leave the ring in the longer runs and was refused there.
- * - A condition on an index that steers synchronisation or copies was seen to hold and to fail. It compares a turn with
+ * - A condition on an index that steers synchronisation or copies was seen to hold and to fail (verify_steer.c). It compares a turn with
  *   an end of the loop (`k + c < n`), or with a constant that the runs reach.
  * - So the graph of n turns, n > 2 S + 1, is that of 2 S + 1 turns with turns like the middle ones put in. Waits, groups
  *   and slots reach at most S turns back or ahead (a phase of a slot is waited for before the next one of that slot
@@ -288,9 +288,5 @@ void period_check(Verifier *v)
             verify_refuse(
                 v, E0660, i,
                 "the variables that slots and parities are made from don't come back to values that they had");
-        uint8_t seen = v->seen[i];
-        if (!(seen & SEEN_TRIP) || (seen & (SEEN_TRUE | SEEN_FALSE)) == (SEEN_TRUE | SEEN_FALSE)) continue;
-        verify_refuse(v, E0660, i, "the condition of this %s was always %s in the trip counts that were tried",
-                      verify_op_text(v, i), seen & SEEN_TRUE ? "true" : "false");
     }
 }
