@@ -324,6 +324,7 @@ static void prepare(Verifier *v)
     registers(v);
     nests_find(v);
     period_prepare(v);
+    steer_prepare(v);
     v->told = arena_array(v->arena, uint8_t, (size_t)v->nslots * v->nranks);
 }
 
@@ -384,6 +385,7 @@ static void try_all(Verifier *v)
         if (++v->runs > RUNS_MAX) verify_refuse(v, E0660, v->nops, "the kernel has too many trip counts to be proved");
     } while (!v->failed && (v->again || choice_next(v)));
     if (!v->failed) period_check(v);
+    if (!v->failed) steer_check(v);
     if (v->failed) return;
     certify_dependences(v);
     verify_proved(v, "no copy is in flight at the end of the kernel");
@@ -405,6 +407,7 @@ static void verify(Verifier *v)
         return;
     }
     forms_init(&v->f, v->arena);
+    sizes_prepare(v);
     prepare(v);
     try_all(v);
 }

@@ -2,7 +2,8 @@
  *
  * The run takes one schedule: an arrival and the bytes of a copy count at once, on the phase that is open then. That this
  * is the phase in every schedule is proved on the way:
- * - what counts on a phase comes after a wait for the phase before (no early arrival);
+ * - what counts on a phase comes after a wait for the phase before, or, where arrivals alone make that one, after all of
+ *   them (no early arrival);
  * - a wait for a phase comes after one for the phase before, and before something that the next phase can't do
  *   without (no overrun), so that the parity means that phase and no other;
  * - bytes are announced before the last arrival, so the phase is not over while bytes are missing.
@@ -13,7 +14,7 @@
 
 #include "lower/verify_parts.h"
 
-enum { TX_LIMIT = (1 << 20) - 1 }; /* PTX ISA, mbarrier: range of the tx-count */
+enum { SPLITS = 4, TX_LIMIT = (1 << 20) - 1 }; /* PTX ISA, mbarrier: range of the tx-count */
 
 bool barrier_slot(Verifier *v, uint32_t op, uint32_t rank, uint32_t *slot)
 {
@@ -123,19 +124,33 @@ static void try_complete(Verifier *v, Phase *p)
     check_expects(v, p);
 }
 
+/* The phase is over when the part's event happens: something waited for it, or, for an arrival, it has no bytes and all its
+ * arrivals come before. */
+static bool over_before(const Verifier *v, const Phase *p, const Part *part)
+{
+    if (phase_before(v, p, part->event)) return true;
+    if (part->expects || part->copies) return false;
+    for (uint32_t i = 0; i < p->parts.n; i++) {
+        const Part *x = &p->parts.v[i];
+        if (!x->arrives || x->expects || x->copies || !event_before(v, x->event, part->event)) return false;
+    }
+    return true;
+}
+
 bool barrier_part(Verifier *v, uint32_t slot, Part part)
 {
     if (!ready(v, slot, v->now->clock, part.op, part.copies)) return false;
     Phase *p = barrier_open(v, slot);
     const Phase *before = p->number ? v->bars[slot].phases.v[p->number - 1] : NULL;
-    if (before && !phase_before(v, before, part.event) && part.expects && !part.arrives) {
+    bool early = before && !over_before(v, before, &part);
+    if (early && part.expects && !part.arrives) {
         Diag *g = verify_refuse(v, E0655, part.op,
                                 "barrier %s is told to expect bytes when all arrivals are made: its phase may be over",
                                 verify_bar_name(v, slot));
         verify_also(v, g, before->op, "the last arrival");
         return false;
     }
-    if (before && !phase_before(v, before, part.event)) {
+    if (early) {
         Diag *g = verify_refuse(
             v, E0611, part.op,
             part.copies ? "this copy may count on the phase of barrier %s before the one that it is for"
@@ -160,11 +175,27 @@ static void check_tx(Verifier *v, uint32_t op, const Phase *p)
                       verify_bar_name(v, p->slot), verify_form_text(v, worst), TX_LIMIT);
 }
 
-void barrier_deliver(Verifier *v, uint32_t slot, uint32_t op, Form bytes)
+/* Bytes that the phase can't be complete without: where a thread is certain to bring some, the phase is over after what
+ * comes before the first of its copies. */
+static void bring(Verifier *v, Phase *p, const Sum *s)
 {
-    Phase *p = barrier_open(v, slot);
-    p->delivered = form_add(&v->f, p->delivered, 1, bytes);
-    check_tx(v, op, p);
+    uint32_t i = 0;
+    while (i < p->bringers.n && p->bringers.v[i].thread != v->now->id) i++;
+    if (i == p->bringers.n) {
+        Bringer *b = vec_add(&v->run, &p->bringers);
+        *b = (Bringer){.thread = v->now->id, .bytes = form_const(&v->f, 0), .clock = s->clock};
+    }
+    Bringer *b = &p->bringers.v[i];
+    b->bytes = form_add(&v->f, b->bytes, 1, s->bytes);
+    if (b->bytes && form_data(&v->f, b->bytes)->lo > 0) verify_clock_join(v, p->clock, b->clock);
+}
+
+void barrier_deliver(Verifier *v, const Sum *s)
+{
+    Phase *p = barrier_open(v, s->slot);
+    p->delivered = form_add(&v->f, p->delivered, 1, s->bytes);
+    bring(v, p, s);
+    check_tx(v, s->op, p);
     if (!v->failed) try_complete(v, p);
 }
 
@@ -197,7 +228,7 @@ static void step_expect(Verifier *v, uint32_t op, uint32_t slot, Phase *p)
         verify_also(v, g, p->op, "the last arrival");
         return;
     }
-    if (!form_nonneg(&v->f, bytes)) {
+    if (!form_nonneg_in_cases(&v->f, bytes, SPLITS)) {
         verify_refuse(v, E0605, op, "the bytes that barrier %s expects are not certain to be at least 0",
                       verify_bar_name(v, slot));
         return;

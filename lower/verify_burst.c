@@ -71,19 +71,19 @@ void burst_count(Verifier *v, Sum s)
         Sum *x = &t->sums.v[i];
         if (x->slot != s.slot) continue;
         x->bytes = form_add(&v->f, x->bytes, 1, s.bytes);
-        x->certain |= s.certain;
         return;
     }
     vec_push(&v->run, &t->sums, s);
 }
 
-/* Within a loop over copies its end will do it. */
+/* Within a loop over copies, or in a branch that is not decided, its end will do it: a phase is complete or not whatever
+ * is assumed in the branch. */
 void burst_flush(Verifier *v)
 {
     Thread *t = v->now;
-    if (burst_frame(v)) return;
-    for (uint32_t i = 0; i < t->sums.n && !v->failed; i++)
-        barrier_deliver(v, t->sums.v[i].slot, t->sums.v[i].op, t->sums.v[i].bytes);
+    for (uint32_t i = 0; i < t->depth; i++)
+        if (t->frames[i].burst) return;
+    for (uint32_t i = 0; i < t->sums.n && !v->failed; i++) barrier_deliver(v, &t->sums.v[i]);
     t->sums.n = 0;
 }
 
@@ -277,6 +277,17 @@ static void check_pair(Verifier *v, const Frame *fr, const Access *a, const Acce
     verify_also(v, g, a->op, "the other copy of the same loop");
 }
 
+/* The last thread counts for all. Some of the lanes bring the bytes: what comes before the copies is what each lane has
+ * seen. */
+static void lanes_count(Verifier *v, const Frame *fr)
+{
+    Thread *t = v->now;
+    uint32_t *clock;
+    bool last = run_shared(v, &clock);
+    if (!last) t->sums.n = fr->sums;
+    for (uint32_t i = fr->sums; i < t->sums.n; i++) t->sums.v[i].clock = clock;
+}
+
 void burst_leave(Verifier *v, const Frame *fr)
 {
     Forms *f = &v->f;
@@ -290,7 +301,7 @@ void burst_leave(Verifier *v, const Frame *fr)
     t->acts++;
     for (uint32_t i = fr->accesses, n = v->accesses.n; i < n; i++) widen(v, fr, i);
     for (uint32_t i = fr->accesses; i < v->accesses.n; i++) v->accesses.v[i].act = run_act(v);
-    if (v->ops[fr->op]->op == IR_LANES && !run_shared(v)) t->sums.n = fr->sums; /* the last thread counts for all */
+    if (v->ops[fr->op]->op == IR_LANES) lanes_count(v, fr);
     for (uint32_t i = fr->sums; i < t->sums.n; i++) t->sums.v[i].bytes = sum_of(v, fr, t->sums.v[i].bytes);
     f->depth--;
     for (uint32_t i = fr->op - b->base + 1; i < b->partner[fr->op - b->base]; i++) {

@@ -145,6 +145,19 @@ static void add_counts(Verifier *v, Choice *c, int64_t scale, int64_t constant, 
     for (uint32_t i = 0; i < (small ? n : 2); i++) add_value(c, offset + counts[i]);
 }
 
+/* Sizes that are at least 1: what no launch has is left out, unless nothing else is small enough to be tried. */
+static void drop_impossible(const Forms *f, Choice *c)
+{
+    const FormData *d = form_data(f, c->of);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < c->n; i++) n += c->value[i] >= d->lo;
+    if (d->lo > 1 || n == 0) return;
+    n = 0;
+    for (uint32_t i = 0; i < c->n; i++)
+        if (c->value[i] >= d->lo) c->value[n++] = c->value[i];
+    c->n = n;
+}
+
 /* Pattern: the first n choices of the owner stand for equal turns, the others mix them. */
 static void follow(const Verifier *v, Choice *c)
 {
@@ -241,6 +254,7 @@ static void add(Verifier *v, uint32_t op, Form x, uint32_t key)
     } else {
         add_counts(v, &c, scale, constant, offset, digits);
     }
+    drop_impossible(f, &c);
     if (c.owner != UINT32_MAX) follow(v, &c);
     else if (digits == CHOICES_MAX) {
         verify_refuse(v, E0660, op, "the kernel has too many loops and conditions of different length to be proved");

@@ -150,7 +150,7 @@ typedef struct Copy {
     Form bytes, guard, counted; /* counted: what it adds to a barrier */
     Form value;                 /* for ld.shared and clc.id */
     Form cond;                  /* under which its bytes are written */
-    bool certain;
+    bool certain, lanes; /* lanes: each issues its own, or none */
     EventId event;
     const MfMap *map;
 } Copy;
@@ -185,7 +185,7 @@ static Phase *load_at(Verifier *v, const Copy *c, uint32_t rank)
     Part part = {.event = c->event, .op = c->op, .copies = true};
     if (!barrier_part(v, slot, part)) return NULL;
     Phase *p = barrier_open(v, slot);
-    if (c->certain) verify_clock_join(v, p->clock, v->events.v[c->event - 1].clock);
+    if (c->certain && !c->lanes) verify_clock_join(v, p->clock, v->events.v[c->event - 1].clock);
     Access a = {.at = at, .cond = c->cond, .write = true, .async = true, .op = c->op, .start = c->event, .phase = p};
     if (v->ops[c->op]->op == IR_BLK_REDUCE_PEER) {
         a.reduce = (uint16_t)(1 + ir_find(v->ops[c->op], IRK_ROP)->id * TYPE_COUNT + ir_find(v->ops[c->op], IRK_ELEM)->id);
@@ -194,7 +194,7 @@ static Phase *load_at(Verifier *v, const Copy *c, uint32_t rank)
         access_add(v, read);
     }
     access_add(v, a);
-    burst_count(v, (Sum){.slot = slot, .bytes = c->counted, .certain = c->certain, .op = c->op});
+    burst_count(v, (Sum){.slot = slot, .bytes = c->counted, .clock = v->events.v[c->event - 1].clock, .op = c->op});
     if (c->value) thread_store(v, &at, c->value);
     return p;
 }
@@ -208,11 +208,12 @@ static void read_source(Verifier *v, const Copy *c, Phase *phase)
 }
 
 /* One thread issues a copy, or each lane its own. */
-static bool by_one(Verifier *v, uint32_t op)
+static bool by_one(Verifier *v, uint32_t op, bool *lanes)
 {
+    *lanes = false;
     if (v->ops[op]->elect || v->k->roles.v[v->now->role].elect) return true;
-    for (uint32_t i = 0; i < v->now->depth; i++)
-        if (v->ops[v->now->frames[i].op]->op == IR_LANES) return true;
+    for (uint32_t i = 0; i < v->now->depth && !*lanes; i++) *lanes = v->ops[v->now->frames[i].op]->op == IR_LANES;
+    if (*lanes) return true;
     verify_refuse(v, E0672, op, "%s by all threads of the role", verify_op_text(v, op));
     return false;
 }
@@ -236,9 +237,13 @@ void copy_step(Verifier *v, uint32_t op)
     const IrOp *o = v->ops[op];
     const IrArg *bytes = ir_find(o, IRK_BYTES), *map = ir_find(o, IRK_MAP);
     Targets to;
-    if (o->op == IR_TMA_PREFETCH || o->op == IR_BLK_PREFETCH || !by_one(v, op)) return;
+    bool lanes;
+    if (o->op == IR_TMA_PREFETCH || o->op == IR_BLK_PREFETCH || !by_one(v, op, &lanes)) return;
     int64_t cell = o->op == IR_CLC_NEXT ? IR_ANSWER_BYTES : IR_CELL_BYTES;
-    Copy c = {.op = op, .bytes = bytes ? run_value(v, bytes) : form_const(f, cell), .guard = run_guard(v, op)};
+    Copy c = {.op = op,
+              .lanes = lanes,
+              .bytes = bytes ? run_value(v, bytes) : form_const(f, cell),
+              .guard = run_guard(v, op)};
     if (form_is(f, c.guard, 0) || (!map && form_is(f, c.bytes, 0))) return;
     if (o->op == IR_ST_ASYNC) c.value = run_value(v, ir_find(o, IRK_A));
     if (o->op == IR_CLC_NEXT && !ask(v, &c)) return;

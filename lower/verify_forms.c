@@ -476,6 +476,31 @@ bool form_nonneg(Forms *f, Form x)
     return nonneg(f, x, FUEL, true);
 }
 
+/* The first pred within x that is not decided. */
+static uint32_t open_pred(const Forms *f, Form x)
+{
+    const FormData *d = form_data(f, x);
+    for (uint32_t i = 0; i < d->n; i++) {
+        const Atom *a = atom_data(f, d->t[i].atom);
+        if (a->kind == ATOM_PROD) return a->a;
+        if (a->boolean) return d->t[i].atom;
+    }
+    return 0;
+}
+
+bool form_nonneg_in_cases(Forms *f, Form x, int splits)
+{
+    if (form_nonneg(f, x)) return true;
+    uint32_t atom = x && splits ? open_pred(f, x) : 0;
+    bool all = atom != 0;
+    for (int value = 0; value < 2 && all; value++) {
+        vec_push(f->arena, &f->known, ((Known){atom, value == 1}));
+        all = form_nonneg_in_cases(f, form_simplify(f, x), splits - 1);
+        f->known.n--;
+    }
+    return all;
+}
+
 bool form_le(Forms *f, Form x, Form y)
 {
     if (x == 0 || y == 0) return false;

@@ -141,7 +141,7 @@ static Form gt0_of_choice(Forms *f, Form x)
     return r.hi <= 0 && s.lo > 0 ? form_not(f, sel.a) : 0;
 }
 
-static Form gt0(Forms *f, Form x)
+Form form_positive(Forms *f, Form x)
 {
     Range r = range_of(f, x);
     if (r.lo > 0) return form_const(f, 1);
@@ -172,10 +172,10 @@ static Form compare(Forms *f, const IrOp *op, Form a, Form b)
     Form diff = form_add(f, a, -1, b), back = form_add(f, b, -1, a), r;
     if (diff == 0 || back == 0) return form_leaf(f, IR_PRED);
     switch (rel) {
-    case IRL_GT: return gt0(f, diff);
-    case IRL_LT: return gt0(f, back);
-    case IRL_LE: r = gt0(f, diff); return form_not(f, r);
-    case IRL_GE: r = gt0(f, back); return form_not(f, r);
+    case IRL_GT: return form_positive(f, diff);
+    case IRL_LT: return form_positive(f, back);
+    case IRL_LE: r = form_positive(f, diff); return form_not(f, r);
+    case IRL_GE: r = form_positive(f, back); return form_not(f, r);
     case IRL_EQ: return eq0(f, diff);
     default: r = eq0(f, diff); return form_not(f, r);
     }
@@ -184,7 +184,7 @@ static Form compare(Forms *f, const IrOp *op, Form a, Form b)
 static Form bits(Forms *f, const IrOp *op, Form a, Form b)
 {
     Range x = range_of(f, a), y = range_of(f, b);
-    bool truth = x.lo >= 0 && x.hi <= 1 && y.lo >= 0 && y.hi <= 1;
+    bool truth = op->type == IR_PRED || (x.lo >= 0 && x.hi <= 1 && y.lo >= 0 && y.hi <= 1);
     int64_t k, j;
     bool ka = form_is_const(f, a, &k), kb = form_is_const(f, b, &j);
     if (ka && kb) return form_const(f, op->op == IR_AND ? k & j : op->op == IR_OR ? k | j : k ^ j);
@@ -232,15 +232,15 @@ static Form constant(Forms *f, const IrOp *op)
 }
 
 /* Sizes are 0 to MF_EXTENT_MAX: the runtime checks it. */
-static Range launch_range(const IrKernel *k, uint32_t x, int fuel)
+static Range launch_range(const Forms *f, const IrKernel *k, uint32_t x, int fuel)
 {
     const LxNode *n = &k->mf.lx.nodes.v[x - 1];
     Range all = type_range(IR_I64);
     if (n->op == LX_CONST) return (Range){n->k, n->k};
     if (n->op == LX_SYM && n->k >= 0 && n->k < k->mf.syms.n && k->mf.syms.v[n->k].kind != MF_SCALAR)
-        return (Range){0, MF_EXTENT_MAX};
+        return (Range){f->positive[n->k], MF_EXTENT_MAX};
     if (fuel == 0 || (n->op != LX_CEIL && n->op != LX_DIV)) return all;
-    Range a = launch_range(k, n->a, fuel - 1), b = launch_range(k, n->b, fuel - 1);
+    Range a = launch_range(f, k, n->a, fuel - 1), b = launch_range(f, k, n->b, fuel - 1);
     if (a.lo < 0 || b.lo != b.hi || b.lo < 1 || a.hi > INT64_MAX - b.lo) return all;
     int64_t up = n->op == LX_CEIL ? b.lo - 1 : 0;
     return (Range){(a.lo + up) / b.lo, (a.hi + up) / b.lo};
@@ -262,7 +262,7 @@ static Form launch_form(Forms *f, const IrKernel *k, const IrOp *op, uint32_t x,
         else whole = extreme(f, &like, a, b);
     }
     if (whole) return whole;
-    Range r = op->type == IR_I64 ? launch_range(k, x, PARAM_DEPTH) : type_range(op->type);
+    Range r = op->type == IR_I64 ? launch_range(f, k, x, PARAM_DEPTH) : type_range(op->type);
     return form_atom(f, (Atom){.kind = ATOM_PARAM, .type = op->type, .a = x, .lo = r.lo, .hi = r.hi});
 }
 

@@ -7,8 +7,8 @@
  * verify_bytes.c knows which bytes of a buffer are the same.
  * verify_race.c, verify_cover.c, verify_global.c and verify_end.c prove properties of a finished graph, whose accesses
  * verify_place.c sorts; verify_choice.c enumerates the trip counts, for nests that verify_nests.c tells apart one by one;
- * verify_period.c and verify_cycle.c extend the result to all of them; verify_repeat.c shows that loops which tickets end
- * do end. verify_stuck.c reports a run that can't go on. verify.c drives.
+ * verify_period.c, verify_steer.c and verify_cycle.c extend the result to all of them; verify_repeat.c shows that loops
+ * which tickets end do end. verify_stuck.c reports a run that can't go on. verify.c drives.
  *
  * Glossary: thread - one that runs a body; a role of one thread has one, others are stood for by three: the elected one
  * and any two others. event - an op as done by a thread. clock - of each thread, how many of its events come before.
@@ -76,6 +76,7 @@ typedef struct Forms {
     uint32_t known_from;    /* those before it don't count */
     VEC(Form) facts;  /* forms that are >= 0 where we are */
     const Form *sreg; /* by IrReg: where we are */
+    const uint8_t *positive; /* by symbol: at least 1 where a CTA runs */
     uint32_t here[3]; /* where a value is made that is not taken apart */
     uint32_t depth;   /* of loops over copies */
 } Forms;
@@ -120,10 +121,13 @@ static inline Form form_simplify(Forms *f, Form x)
 {
     return x == 0 || f->known.n == 0 || form_data(f, x)->n == 0 ? x : form_simplify_atoms(f, x);
 }
+Form form_positive(Forms *f, Form x); /* the pred x > 0 */
 /* Where pred holds, these atoms have these values: adds to known and facts. */
 void form_assume(Forms *f, Form pred);
 /* Whether x >= 0 is certain. */
 bool form_nonneg(Forms *f, Form x);
+/* The same where it takes telling up to so many conditions apart. */
+bool form_nonneg_in_cases(Forms *f, Form x, int splits);
 bool form_le(Forms *f, Form x, Form y);
 /* The result of a pure op; operands may be 0. Never 0. */
 Form form_of_op(Forms *f, const IrKernel *k, const IrOp *op, Form cond, Form a, Form b);
@@ -163,6 +167,11 @@ typedef struct Part { /* what counts on a phase */
     uint32_t op;
     bool arrives, expects, copies, remote;
 } Part;
+typedef struct Bringer { /* a thread whose copies count on a phase */
+    uint32_t thread;
+    Form bytes;
+    uint32_t *clock; /* of the first of them */
+} Bringer;
 typedef struct Phase {
     uint32_t slot;   /* number of the barrier slot, through all CTAs */
     uint32_t number; /* from 0 */
@@ -172,6 +181,7 @@ typedef struct Phase {
     uint32_t *arrived; /* of the arrivals alone */
     VEC(EventId) waits;
     VEC(Part) parts;
+    VEC(Bringer) bringers;
     uint32_t op; /* last that counted on it */
     bool complete;
 } Phase;
@@ -262,7 +272,7 @@ enum { FRAMES = 64 };
 typedef struct Sum { /* bytes of copies not yet counted on their barrier */
     uint32_t slot;
     Form bytes;
-    bool certain;
+    uint32_t *clock; /* what has happened before any of them */
     uint32_t op;
 } Sum;
 typedef struct Dependence { /* of the certificate */
@@ -309,6 +319,7 @@ typedef struct SyncPoint {   /* one use of cta.sync or warp.sync */
 typedef struct Shared {
     uint32_t act, n; /* how many of the role's threads have done it */
     Form agreed;
+    uint32_t *clock; /* what each of them comes after */
 } Shared;
 
 typedef struct Break { /* a condition that run time decides ends a repeat, or not */
@@ -366,7 +377,9 @@ typedef struct Verifier {
     uint32_t *nest[NEST_LEVELS]; /* by op: of loops, the nest it is part of; 0: none */
 
     VEC(Choice) choices;
-    uint8_t *seen;      /* by op: how its guard or condition came out */
+    uint8_t *seen;      /* by op that steers: how it came out */
+    uint32_t *steers;   /* by op: a condition of that op, + 1 */
+    bool *joins;        /* by op that steers: made from conditions that are looked at themselves */
     uint8_t *chosen;    /* by op: loops whose trip count is a choice, or made from one */
     bool split;         /* repeats end each at its own time */
     bool again, failed; /* again: a choice was added, or found to need more values */
@@ -460,8 +473,8 @@ uint32_t run_op(const Verifier *v);         /* number of the op where v->now is 
 /* Names what v->now does as one, the same for all threads that share it. */
 uint32_t run_act(const Verifier *v);
 /* Counts v->now's part in its act; whether all threads of the role that share it have now done it. */
-bool run_shared(Verifier *v);
-bool run_agreed(Verifier *v, Form x); /* whether x is the same for all of them */
+bool run_shared(Verifier *v, uint32_t **clock); /* clock: what each of those threads comes after */
+bool run_agreed(Verifier *v, Form x);           /* whether x is the same for all of them */
 
 /* verify_repeat.c */
 void repeat_draw(Verifier *v, uint32_t op, Form value, Form draws); /* v->now gets a new answer; draws 0: of a cluster */
@@ -488,7 +501,7 @@ bool barrier_slot(Verifier *v, uint32_t op, uint32_t rank,
 Phase *barrier_open(Verifier *v, uint32_t slot);
 /* The op's event counts on the slot's open phase: refused if that may not have begun, or the barrier may not be ready. */
 bool barrier_part(Verifier *v, uint32_t slot, Part p);
-void barrier_deliver(Verifier *v, uint32_t slot, uint32_t op, Form bytes); /* what the part above brings */
+void barrier_deliver(Verifier *v, const Sum *s); /* what the part above brings */
 void barrier_retry(Verifier *v); /* v->now waits for a phase: goes on if it is over */
 /* verify_sync.c: barriers of threads and of the cluster */
 void sync_step(Verifier *v, uint32_t op);
@@ -535,6 +548,14 @@ bool regions_apart(Verifier *v, const Region *a, const Region *b); /* verify_reg
 void check_end(Verifier *v);
 void check_cycles(Verifier *v);
 void check_draws(Verifier *v);
+
+/* verify_steer.c */
+void steer_prepare(Verifier *v);
+void steer_see(Verifier *v, uint32_t at, Form x, bool trip); /* trip: made from chosen trip counts */
+void steer_check(Verifier *v);                               /* after all runs */
+
+/* verify_sizes.c */
+void sizes_prepare(Verifier *v); /* f.positive */
 
 /* verify_period.c */
 void period_prepare(Verifier *v);

@@ -6,7 +6,7 @@
  *   2 S turns). Those that are made from
  *   each other are a circle; in a run each circle comes back to values that it had, so it goes round for ever. Index and parity meet only under % or & by a constant;
  *   an index that is a slot as it is would leave the ring in the longer runs and was refused there.
- * - A condition on an index that steers synchronisation or copies was seen to hold and to fail. It compares a turn with
+ * - A condition on an index that steers synchronisation or copies was seen to hold and to fail (verify_steer.c). It compares a turn with
  *   an end of the loop (`k + c < n`), or with a constant that the runs reach.
  * - A variable whose bit s is the parity of the waits so far on slot s of a barrier, waits under conditions among them, says
  *   the right parity however often the loop runs; what it was made from need not come round.
@@ -385,9 +385,5 @@ void period_check(Verifier *v)
             verify_refuse(
                 v, E0660, i,
                 "the variables that slots and parities are made from don't come back to values that they had");
-        uint8_t seen = v->seen[i];
-        if (!(seen & SEEN_TRIP) || (seen & (SEEN_TRUE | SEEN_FALSE)) == (SEEN_TRUE | SEEN_FALSE)) continue;
-        verify_refuse(v, E0660, i, "the condition of this %s was always %s in the trip counts that were tried",
-                      verify_op_text(v, i), seen & SEEN_TRUE ? "true" : "false");
     }
 }

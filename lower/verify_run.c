@@ -31,9 +31,17 @@ static Shared *shared_act(Verifier *v)
     return &v->shared.v[i - 1];
 }
 
-bool run_shared(Verifier *v)
+bool run_shared(Verifier *v, uint32_t **clock)
 {
-    return v->k->roles.v[v->now->role].elect || ++shared_act(v)->n == 3;
+    const Thread *t = v->now;
+    *clock = t->clock;
+    if (v->k->roles.v[t->role].elect) return true;
+    Shared *s = shared_act(v);
+    if (s->clock == NULL) s->clock = verify_clock_copy(v, t->clock);
+    for (uint32_t i = 0; i < v->threads.n; i++)
+        if (t->clock[i] < s->clock[i]) s->clock[i] = t->clock[i];
+    *clock = s->clock;
+    return ++s->n == 3;
 }
 
 bool run_agreed(Verifier *v, Form x)
@@ -94,13 +102,18 @@ static Form value_of_op(Verifier *v, uint32_t index, int depth, bool *trip)
             *trip = false; /* whatever the other one is */
         x = form_of_op(&v->f, v->k, op, fc, fa, fb);
     }
-    return resolve(v, x, trip);
+    x = resolve(v, x, trip);
+    if (v->steers[index]) steer_see(v, index, x, *trip);
+    return x;
 }
 
 static void define(Verifier *v, IrVal value, Form x, bool trip)
 {
-    v->now->value[value - 1] = resolve(v, x, &trip);
+    uint32_t index = v->def[value - 1];
+    x = resolve(v, x, &trip);
+    v->now->value[value - 1] = x;
     v->now->by_trip[value - 1] = trip;
+    if (v->steers[index]) steer_see(v, index, x, trip);
 }
 
 static Form value_at(Verifier *v, const IrArg *arg, int depth)
@@ -127,22 +140,12 @@ bool run_number(Verifier *v, uint32_t op, const IrArg *arg, const char *what, in
     return false;
 }
 
-/* A condition that a chosen trip count decides: both ways must come up among the choices (verify_period.c). */
-static void see(Verifier *v, uint32_t op, const IrArg *cond, Form x)
-{
-    int64_t k;
-    if (form_is_const(&v->f, x, &k))
-        v->seen[op] |= (uint8_t)((k ? SEEN_TRUE : SEEN_FALSE) | (by_trip(v, cond) ? SEEN_TRIP : 0));
-}
-
 Form run_guard(Verifier *v, uint32_t op)
 {
     IrVal g = v->ops[op]->guard;
     if (g == 0) return v->now->guard;
     IrArg arg = {.kind = IRA_VAL, .id = g};
-    Form own = run_value(v, &arg);
-    see(v, op, &arg, own);
-    return form_guard(&v->f, v->now->guard, own);
+    return form_guard(&v->f, v->now->guard, run_value(v, &arg));
 }
 
 void run_forget(Verifier *v, uint32_t var)
@@ -246,7 +249,7 @@ static void set_index(Verifier *v, const Frame *fr)
     const IrOp *op = v->ops[fr->op];
     if (op->dst == 0) return;
     v->now->value[op->dst - 1] = form_add(&v->f, fr->first, 1, form_const(&v->f, fr->at));
-    v->now->by_trip[op->dst - 1] = true;
+    v->now->by_trip[op->dst - 1] = v->chosen[fr->op]; /* otherwise each run has all turns */
 }
 
 /* Values of a turn are worked out anew: nothing of the turn before is kept. */
@@ -361,7 +364,6 @@ static void enter_if(Verifier *v, uint32_t op, const Body *b, uint32_t at)
     Form x = run_value(v, cond);
     int64_t k;
     if (form_is_const(&v->f, x, &k)) {
-        see(v, op, cond, x);
         if (k || has_else) push(v, op);
         if (!k) v->now->pc = middle;
         return;

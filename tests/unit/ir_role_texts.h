@@ -367,7 +367,7 @@ static const RoleText ROLE_TEXTS[] = {
                       R_VARS("p") R_VARS("s") "  init {\n" R_INIT3("bfull", "1") R_INIT3("bempty", "1")
                           R_INIT2("full", "1") R_INIT2(
                               "empty", "1") "    elect fence.mbar_init\n    cta.sync 0, 64\n  }\n"
-     "  role load warps 1 elect {\n    %lcols = param.i64 ceil(N, 128)\n" R_START("o", "1") R_START("l", "1") R_LOOP("o")
+     "  role load warps 1 elect {\n    %lcols = param.i64 N / 128\n" R_START("o", "1") R_START("l", "1") R_LOOP("o")
          R_TURN("o") "      bar.wait bempty[%os], %op\n"
                      "      bar.arrive_expect bfull[%os], 16384\n"
                      "      tma.load in [%oat, 0] -> big[%os], bfull[%os], bytes 16384\n"
@@ -376,7 +376,7 @@ static const RoleText ROLE_TEXTS[] = {
                               "        bar.arrive_expect full[%ls], 16384\n"
                               "        tma.load in [%oat, 0] -> tile[%ls], full[%ls], bytes 16384\n" R_NEXT("l", "2")
                                   "      end\n" R_NEXT("o", "3") "    end\n  }\n"
-     "  role store warps 1 elect {\n    %scols = param.i64 ceil(N, 128)\n" R_START("p", "0") R_START("s", "0") R_LOOP("p")
+     "  role store warps 1 elect {\n    %scols = param.i64 N / 128\n" R_START("p", "0") R_START("s", "0") R_LOOP("p")
          R_TURN("p") "      bar.wait bfull[%ps], %pp\n"
                      "      tma.store out [%pat, 0], big[%ps], bytes 16384\n"
                      "      grp.commit\n"

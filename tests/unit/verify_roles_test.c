@@ -191,10 +191,19 @@ typedef struct Tally {
     uint32_t tried, accepted;
 } Tally;
 
+/* In a ring of two slots the release of the second one, waited for before each turn, stands for that of the first, too. */
+static bool harmless(const IrKernel *k, const IrOp *op, int kind)
+{
+    const IrArg *bar = ir_find(op, IRK_BAR);
+    return kind == KINDS - 1 && op->op == IR_BAR_WAIT && k->bars.v[bar->id].slots == 2 &&
+           (strstr(k->bars.v[bar->id].name, "empty") || strcmp(k->bars.v[bar->id].name, "heard") == 0);
+}
+
 static void judge(Fixture *x, const RoleText *t, const IrModule *m, uint32_t body, uint32_t i, int kind, Tally *n)
 {
     const IrKernel *k = m->kernels.v[0];
     const IrRole *r = ir_body(k, body);
+    if (harmless(k, &r->ops.v[i], kind)) return;
     ArenaMark mark = arena_mark(&x->scratch);
     IrRole changed;
     if (mutate(&x->scratch, r, &changed, i, kind)) {

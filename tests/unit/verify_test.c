@@ -279,6 +279,9 @@ typedef struct Finding {
     const char *kernel, *from, *to, *code;
 } Finding;
 
+#define AFTER_LOAD                                                                                                     \
+    "      %p = get.i32 ph\n      bar.wait full, %p\n      %q = xor.i32 %p, 1\n      set ph = %q\n"
+
 static const Finding FINDINGS[] = {
     {"copy", "    bar.wait full, 0\n", "", "E0601"},
     {"loop", "      grp.wait 0 read\n", "", "E0602"},
@@ -314,6 +317,20 @@ static const Finding FINDINGS[] = {
     {"copy", "box [64, 128] l2", "box [64, 64] l2", "E0659"},
     {"copies under a condition", "    bar.wait full, 0\n", "    @%big bar.wait full, 0\n", "E0601"}, /* both ways */
     {"short loop over slots", "loop.i32 0 .. 2", "loop.i32 0 .. %x", "E0607"}, /* none at all */
+    /* What a branch assumes does not complete a phase. */
+    {"copy", "    tma.load in [%row, %col] -> tile, full, bytes 16384\n",
+     "    %big = cmp gt %x, 3\n    if %big\n      tma.load in [%row, %col] -> tile, full, bytes 16384\n    end\n",
+     "E0605"},
+    /* Bytes that turns beyond the tried ones have not. */
+    {"loop", "      bar.arrive_expect full, 16384\n",
+     "      %c = cmp lt %i, 1000\n      %e = sel.i32 %c, 16384, 0\n      bar.arrive_expect full, %e\n", "E0660"},
+    {"loop",
+     "      bar.arrive_expect full, 16384\n"
+     "      tma.load in [%at, %col] -> tile, full, bytes 16384\n" AFTER_LOAD "      tma.store",
+     "      %c = cmp gt %i, 1000\n      %d = cmp gt %x, 3\n      %b = or.pred %c, %d\n      %e = sel.i32 %d, 16384, 0\n"
+     "      bar.arrive_expect full, %e\n"
+     "      @%b tma.load in [%at, %col] -> tile, full, bytes 16384\n" AFTER_LOAD "      @%d tma.store",
+     "E0660"},
 };
 
 static void test_findings(void **state)
