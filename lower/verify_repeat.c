@@ -78,6 +78,16 @@ bool repeat_test(Verifier *v, uint32_t op, uint32_t pred, bool truth, bool any)
     return false;
 }
 
+void repeat_over(Verifier *v, uint32_t op)
+{
+    for (uint32_t i = 0; i < v->draws.n; i++) {
+        Draw *d = &v->draws.v[i];
+        if (!alike(d, v->now) || d->seen) continue;
+        d->seen = true;
+        if (d->draws) vec_push(&v->run, &v->bounds, ((Bound){op, form_const(&v->f, 0), d->draws}));
+    }
+}
+
 static bool is_number(const Verifier *v, Lx x, int64_t k)
 {
     const LxNode *n = x ? &v->k->mf.lx.nodes.v[x - 1] : NULL;
@@ -105,7 +115,8 @@ void check_draws(Verifier *v)
     for (uint32_t i = 0; i < v->bounds.n && !v->failed; i++) {
         const Bound *b = &v->bounds.v[i];
         Form all = teams ? form_add(&v->f, b->below, 1, teams) : 0;
-        if (all && form_is(&v->f, form_add(&v->f, all, -1, b->draws), 0)) continue;
+        Form more = all ? form_add(&v->f, all, -1, b->draws) : 0;
+        if (more && form_data(&v->f, more)->lo == 0 && form_data(&v->f, more)->hi == 0) continue;
         Diag *g = verify_refuse(v, E0782, b->op, "the tickets that do not end this loop, and one for each team, are not as many "
                                                  "as ticket.next counts before it starts again");
         verify_also(v, g, v->draws.n ? v->draws.v[0].op : b->op, "the draw");

@@ -446,6 +446,7 @@ static void step_break(Verifier *v, uint32_t op, const Body *b)
         return;
     }
     if (one && !repeat_test(v, op, atom, truth, known || fr->at == 0)) return;
+    if (known && !one && k) repeat_over(v, op);
     if (!known) {
         if (!chosen_turns(v, op, fr, atom, &turns)) return;
         k = fr->at >= turns;
