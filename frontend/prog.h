@@ -279,7 +279,7 @@ typedef struct Compilation {
     const TargetInfo *target;
     const char *default_arch; /* for files without target line, or that list it; NULL: sm_90a */
     unsigned ptx_version; /* 0: the least that is needed */
-    int hints;            /* derived cache policies: 0 where the launch moves more than L2, 1 always, -1 never */
+    int hints;            /* derived cache policies: 0: where the launch moves much more than L2 holds, 1 always, -1 never */
 } Compilation;
 
 /* ---- frontend/check: tree -> checked program ---- */

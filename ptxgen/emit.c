@@ -152,7 +152,7 @@ static const char *param_comment(const MfKernel *mf, const MfParam *p)
     if (p->kind == MF_PARAM_MAP) return p->index < mf->maps.n ? mf->maps.v[p->index].name : NULL;
     if (p->kind == MF_PARAM_ADDRESS) return p->index < mf->tensors.n ? mf->tensors.v[p->index].name : NULL;
     if (p->kind == MF_PARAM_COUNTER) return "counter of tickets";
-    if (p->kind == MF_PARAM_HINTS) return "more than L2 holds";
+    if (p->kind == MF_PARAM_HINTS) return "moves more than 8 x L2";
     return NULL;
 }
 
