@@ -6,19 +6,32 @@ static int64_t width(const Lower *L, int axis)
     return L->k->cluster[axis];
 }
 
+/* The CTA of a rank, in a cluster that may be any. */
+static void set_rank(Lower *L, int rank)
+{
+    Domain *d = L->d;
+    L->rank = poly_const(d, rank);
+    for (int i = 0; i < 3; rank /= (int)width(L, i), i++) {
+        Poly n = poly_const(d, width(L, i));
+        L->cluster[i] = poly_const(d, rank % width(L, i));
+        if (width(L, i) > 1) L->cta[i] = poly_add(d, poly_mul(d, poly_div(d, L->any_cta[i], n), n), L->cluster[i]);
+    }
+}
+
 void cluster_rank(Lower *L, int rank)
 {
     if (L->at_rank < 0) {
+        memcpy(L->any_cta, L->cta, sizeof L->cta);
         memcpy(L->any_cluster, L->cluster, sizeof L->cluster);
         L->any_rank = L->rank;
     }
     L->at_rank = rank;
     if (rank < 0) {
+        memcpy(L->cta, L->any_cta, sizeof L->cta);
         memcpy(L->cluster, L->any_cluster, sizeof L->cluster);
         L->rank = L->any_rank;
     } else {
-        L->rank = poly_const(L->d, rank);
-        for (int i = 0; i < 3; rank /= (int)width(L, i), i++) L->cluster[i] = poly_const(L->d, rank % width(L, i));
+        set_rank(L, rank);
     }
     scalars_forget(L, USE_TEAM);
 }

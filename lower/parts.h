@@ -322,7 +322,7 @@ typedef struct Lower {
     Atom *sym_atom;
     bool *positive; /* by symbol: a size that is at least 1 wherever a CTA runs */
     Poly *sym, cta[3], cluster[3], rank;
-    Poly any_cluster[3], any_rank; /* while the values are those of one rank */
+    Poly any_cta[3], any_cluster[3], any_rank; /* while the values are those of one rank */
     Atom team[8 + 3];
     int nteam;
     LetState *lets;
