@@ -388,7 +388,8 @@ static void check_graph(Verifier *v)
 static void try_all(Verifier *v)
 {
     do {
-        v->again = false;
+        if (v->afresh) v->choices.n = 0;
+        v->again = v->afresh = false;
         run_kernel(v);
         if (v->again || v->failed || choices_stale(v)) continue;
         check_graph(v);

@@ -38,6 +38,24 @@ static bool proportional(const FormData *of, const FormData *d, int64_t *scale)
     return true;
 }
 
+enum { LIMIT_MAX = 128 };
+
+/* A number that clips a trip count: counts beyond it are tried, too, everywhere. Numbers below 1 clip to no turns, and a
+ * whole type's range clips nothing. */
+static void limit(Verifier *v, int64_t k)
+{
+    for (uint32_t i = 0; i < v->limits.n; i++)
+        if (v->limits.v[i] == k) return;
+    if (k < 1 || k >= INT32_MAX || v->again) return;
+    if (k > LIMIT_MAX) {
+        verify_refuse(v, E0660, v->choices.v[0].op, "a trip count is clipped to %lld: counts beyond %d are not tried", (long long)k,
+                      LIMIT_MAX);
+        return;
+    }
+    vec_push(v->arena, &v->limits, k);
+    v->afresh = v->again = true;
+}
+
 /* A minimum or maximum of what has been chosen: launch expressions have them whole. */
 static Form resolve_extreme(Verifier *v, Form x, bool *by_trip)
 {
@@ -48,6 +66,8 @@ static Form resolve_extreme(Verifier *v, Form x, bool *by_trip)
     bool least = a->sub == IR_MIN;
     Form b = a->b, lesser = choice_resolve(v, a->a, by_trip), greater = choice_resolve(v, b, by_trip);
     if (!form_is_const(&v->f, lesser, &p) || !form_is_const(&v->f, greater, &q)) return x;
+    if (form_data(&v->f, a->a)->n == 0) limit(v, p);
+    else if (form_data(&v->f, b)->n == 0) limit(v, q);
     if (!mul_s64(c, least == (p < q) ? p : q, &p) || !add_s64(p, k, &p)) return x;
     return form_const(&v->f, p);
 }
@@ -139,6 +159,10 @@ static void add_counts(Verifier *v, Choice *c, int64_t scale, int64_t constant, 
     for (uint32_t i = 0; i < n; i++) {
         if (counts[i] > 1 && counts[i] * around > 2 * S) continue;
         add_value(c, scale == 1 || scale == -1 ? (counts[i] - constant) * scale : counts[i]);
+    }
+    for (uint32_t i = 0; i < v->limits.n; i++) {
+        add_value(c, v->limits.v[i] + 1);
+        add_value(c, v->limits.v[i] + 2 * S + 1);
     }
     if (offset < 1 || offset > 4096) return;
     bool small = offset <= 2 * S + 1;

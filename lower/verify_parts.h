@@ -377,6 +377,8 @@ typedef struct Verifier {
     uint32_t *nest[NEST_LEVELS]; /* by op: of loops, the nest it is part of; 0: none */
 
     VEC(Choice) choices;
+    VEC(int64_t) limits; /* numbers that clip trip counts */
+    bool afresh;         /* another one was met: the choices are made anew */
     uint8_t *seen;      /* by op that steers: how it came out */
     uint32_t *steers;   /* by op: a condition of that op, + 1 */
     bool *joins;        /* by op that steers: made from conditions that are looked at themselves */
