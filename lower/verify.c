@@ -50,12 +50,10 @@ Diag *verify_refuse(Verifier *v, ErrorCode code, uint32_t op, const char *fmt, .
     return g;
 }
 
-void verify_spend(Verifier *v, uint64_t work)
+void verify_spent(Verifier *v)
 {
-    if (v->budget >= work) v->budget -= work;
-    else
-        verify_refuse(v, E0660, v->now ? run_op(v) : v->nops,
-                      "the kernel has too many loops in loops, or too long ones, to be proved");
+    verify_refuse(v, E0660, v->now ? run_op(v) : v->nops,
+                  "the kernel has too many loops in loops, or too long ones, to be proved");
 }
 
 void verify_also(Verifier *v, Diag *g, uint32_t op, const char *text)
@@ -170,11 +168,34 @@ static void number_ops(Verifier *v)
     }
 }
 
+static void find_args(Verifier *v, uint32_t op)
+{
+    const IrOp *o = v->ops[op];
+    for (uint32_t i = o->nargs; i-- > 0;) v->args[op][o->args[i].key] = (uint16_t)(i + 1);
+    v->group[op] = ir_op_info(o->op)->group;
+    v->operands[op] = (Operands){
+        .a = ir_find(o, IRK_A), .b = ir_find(o, IRK_B), .cond = ir_find(o, IRK_COND), .pure = run_pure(o)};
+    const IrArg *var = ir_find(o, IRK_VAR);
+    if (var) v->operands[op].var = var->id;
+}
+
+static void find_inside(Verifier *v, const Body *b, uint32_t open)
+{
+    Inside *in = &v->inside[b->base + open];
+    for (uint32_t x = open + 1; x < b->partner[open]; x++) in->n += b->role->ops.v[x].dst != 0;
+    in->value = arena_array(v->arena, uint32_t, in->n);
+    in->n = 0;
+    for (uint32_t x = open + 1; x < b->partner[open]; x++)
+        if (b->role->ops.v[x].dst) in->value[in->n++] = b->role->ops.v[x].dst - 1;
+}
+
 static void find_operands(Verifier *v)
 {
     v->operands = arena_array(v->arena, Operands, v->nops);
     v->inside = arena_array(v->arena, Inside, v->nops);
     v->group = arena_array(v->arena, uint8_t, v->nops);
+    v->box = arena_array(v->arena, uint8_t, v->nops);
+    v->args = arena_alloc(v->arena, arena_bytes(v->nops, sizeof *v->args));
     for (uint32_t i = 0; i < v->bodies.n; i++) {
         Body *b = &v->bodies.v[i];
         uint32_t n = b->role->ops.n;
@@ -182,18 +203,9 @@ static void find_operands(Verifier *v)
         b->next[n] = n;
         for (uint32_t j = n; j-- > 0;) {
             const IrOp *op = &b->role->ops.v[j];
-            b->next[j] = run_pure(op) ? b->next[j + 1] : j;
-            v->group[b->base + j] = ir_op_info(op->op)->group;
-            v->operands[b->base + j] = (Operands){ir_find(op, IRK_A), ir_find(op, IRK_B), ir_find(op, IRK_COND)};
-            if (!ir_opens_block((IrOpcode)op->op)) continue;
-            uint32_t lo = UINT32_MAX, hi = 0, count = 0;
-            for (uint32_t x = j + 1; x < b->partner[j]; x++) {
-                uint32_t dst = b->role->ops.v[x].dst;
-                if (dst && dst - 1 < lo) lo = dst - 1;
-                if (dst > hi) hi = dst;
-                count += dst != 0;
-            }
-            if (hi) v->inside[b->base + j] = (Inside){lo, hi - lo, count != hi - lo};
+            find_args(v, b->base + j);
+            b->next[j] = v->operands[b->base + j].pure ? b->next[j + 1] : j;
+            if (ir_opens_block((IrOpcode)op->op)) find_inside(v, b, j);
         }
     }
 }
@@ -311,6 +323,7 @@ static void prepare(Verifier *v)
         lead_on(&v->bodies.v[i]);
     }
     find_operands(v);
+    run_prepare(v);
     v->bar_base = arena_array(v->arena, uint32_t, k->bars.n);
     v->ring = 1;
     for (uint32_t i = 0; i < k->bars.n; i++) {
@@ -348,6 +361,7 @@ void verify_clear(Verifier *v)
     CLEAR(v->threads);
     v->events.n = v->phases.n = v->accesses.n = v->transfers.n = 0; /* these keep their memory */
     CLEAR(v->places);
+    CLEAR(v->positive);
     CLEAR(v->cells);
     CLEAR(v->breaks);
     CLEAR(v->draws);

@@ -18,7 +18,7 @@ enum { SPLITS = 4, TX_LIMIT = (1 << 20) - 1 }; /* PTX ISA, mbarrier: range of th
 
 bool barrier_slot(Verifier *v, uint32_t op, uint32_t rank, uint32_t *slot)
 {
-    const IrArg *bar = ir_find(v->ops[op], IRK_BAR), *part = ir_part(v->ops[op], bar, IRK_SLOT);
+    const IrArg *bar = verify_arg(v, op, IRK_BAR), *part = ir_part(v->ops[op], bar, IRK_SLOT);
     const IrBar *b = &v->k->bars.v[bar->id];
     int64_t n = 0;
     if (part && !form_is_const(&v->f, run_value(v, part), &n)) {
@@ -33,15 +33,41 @@ bool barrier_slot(Verifier *v, uint32_t op, uint32_t rank, uint32_t *slot)
     return true;
 }
 
+enum { PARTS_FIRST = 4, WAITS_FIRST = 4, BRINGERS_FIRST = 2 };
+
+/* With room for what most phases have, in one piece. */
+typedef struct NewPhase {
+    Phase phase;
+    Part parts[PARTS_FIRST];
+    Bringer bringers[BRINGERS_FIRST];
+    EventId waits[WAITS_FIRST];
+    uint32_t clocks[];
+} NewPhase;
+
+static Phase *phase_new(Verifier *v, uint32_t slot, uint32_t number)
+{
+    NewPhase *room = arena_alloc(&v->run, sizeof *room + 2 * v->threads.n * sizeof *room->clocks);
+    Phase *p = &room->phase;
+    p->slot = slot;
+    p->number = number;
+    p->op = v->nops;
+    p->expected = p->delivered = form_const(&v->f, 0);
+    p->clock = room->clocks;
+    p->arrived = room->clocks + v->threads.n;
+    p->parts.v = room->parts;
+    p->parts.cap = PARTS_FIRST;
+    p->bringers.v = room->bringers;
+    p->bringers.cap = BRINGERS_FIRST;
+    p->waits.v = room->waits;
+    p->waits.cap = WAITS_FIRST;
+    return p;
+}
+
 Phase *barrier_open(Verifier *v, uint32_t slot)
 {
     BarSlot *b = &v->bars[slot];
     if (b->phases.n == 0 || b->phases.v[b->phases.n - 1]->complete) {
-        Phase *p = arena_new(&v->run, Phase);
-        *p = (Phase){.slot = slot, .number = b->phases.n, .op = v->nops};
-        p->expected = p->delivered = form_const(&v->f, 0);
-        p->clock = verify_clock_copy(v, NULL);
-        p->arrived = verify_clock_copy(v, NULL);
+        Phase *p = phase_new(v, slot, b->phases.n);
         vec_push(&v->run, &b->phases, p);
         vec_push(v->arena, &v->phases, p);
     }
@@ -204,7 +230,7 @@ void barrier_deliver(Verifier *v, const Sum *s)
 static void step_init(Verifier *v, uint32_t op, uint32_t slot)
 {
     BarSlot *b = &v->bars[slot];
-    int64_t count = ir_find(v->ops[op], IRK_COUNT_)->imm;
+    int64_t count = verify_arg(v, op, IRK_COUNT_)->imm;
     if (count < 1 || count > (1 << 20) - 1) {
         verify_refuse(v, E0604, op, "barrier %s is initialised for %lld arrivals; a phase has 1 to 1048575",
                       verify_bar_name(v, slot), (long long)count);
@@ -220,7 +246,7 @@ static void step_init(Verifier *v, uint32_t op, uint32_t slot)
 
 static void step_expect(Verifier *v, uint32_t op, uint32_t slot, Phase *p)
 {
-    Form bytes = run_value(v, ir_find(v->ops[op], IRK_BYTES));
+    Form bytes = run_value(v, verify_arg(v, op, IRK_BYTES));
     if (p->arrivals == v->bars[slot].count) {
         Diag *g = verify_refuse(v, E0655, op,
                                 "barrier %s is told to expect bytes when all arrivals are made: its phase may be over",
@@ -278,7 +304,7 @@ static void step_count(Verifier *v, uint32_t op, uint32_t slot, bool remote)
 static void waited(Verifier *v, uint32_t op, uint32_t slot, Phase *p)
 {
     const BarSlot *b = &v->bars[slot];
-    const IrArg *scope = ir_find(v->ops[op], IRK_SCOPE);
+    const IrArg *scope = verify_arg(v, op, IRK_SCOPE);
     const Phase *before = p && p->number ? b->phases.v[p->number - 1] : NULL;
     bool remote = false;
     /* What comes with the phase itself does not count: the wait looks before it knows. */
@@ -311,7 +337,7 @@ static void waited(Verifier *v, uint32_t op, uint32_t slot, Phase *p)
 static void step_wait(Verifier *v, uint32_t op, uint32_t slot)
 {
     int64_t parity;
-    if (!run_number(v, op, ir_find(v->ops[op], IRK_PHASE), "the parity", &parity)) return;
+    if (!run_number(v, op, verify_arg(v, op, IRK_PHASE), "the parity", &parity)) return;
     Phase *p = completed(v, slot);
     int64_t passes = p ? p->number & 1 : 1;
     v->now->slot = slot;
@@ -324,7 +350,7 @@ void barrier_retry(Verifier *v)
     int64_t parity = 0;
     uint32_t op = run_op(v);
     Phase *p = completed(v, v->now->slot);
-    if (!form_is_const(&v->f, run_value(v, ir_find(v->ops[op], IRK_PHASE)), &parity)) return;
+    if (!form_is_const(&v->f, run_value(v, verify_arg(v, op, IRK_PHASE)), &parity)) return;
     if (p == NULL || parity != (p->number & 1)) return;
     v->now->block = RUNS;
     waited(v, op, v->now->slot, p);
@@ -337,7 +363,7 @@ void barrier_step(Verifier *v, uint32_t op)
     const IrOp *o = v->ops[op];
     IrOpcode code = (IrOpcode)o->op;
     int64_t rank = v->now->rank;
-    const IrArg *to = ir_find(o, IRK_RANK);
+    const IrArg *to = verify_arg(v, op, IRK_RANK);
     Form guard = run_guard(v, op);
     if (form_is(&v->f, guard, 0)) return;
     if (code != IR_BAR_EXPECT && !form_is(&v->f, guard, 1)) {

@@ -5,7 +5,7 @@
 bool copy_bytes(Verifier *v, uint32_t op, IrKey key, uint32_t rank, Form bytes, Form guard, Bytes *out)
 {
     Forms *f = &v->f;
-    const IrArg *obj = ir_find(v->ops[op], key), *slot = ir_part(v->ops[op], obj, IRK_SLOT),
+    const IrArg *obj = verify_arg(v, op, key), *slot = ir_part(v->ops[op], obj, IRK_SLOT),
                 *byte = ir_part(v->ops[op], obj, IRK_OFFSET);
     const IrBuf *b = &v->k->bufs.v[obj->id];
     Form zero = form_const(f, 0);
@@ -52,7 +52,7 @@ uint64_t copy_address(const Verifier *v, const IrArg *arg, int depth)
     return all;
 }
 
-static const Region *map_region(Verifier *v, uint32_t op, uint32_t map)
+static Region *map_region(Verifier *v, uint32_t op, uint32_t map)
 {
     const MfMap *m = &v->k->mf.maps.v[map];
     const IrArg *at;
@@ -69,7 +69,7 @@ static const Region *map_region(Verifier *v, uint32_t op, uint32_t map)
     return r;
 }
 
-static const Region *address_region(Verifier *v, const IrArg *arg, Form bytes)
+static Region *address_region(Verifier *v, const IrArg *arg, Form bytes)
 {
     const IrOp *op = arg->kind == IRA_VAL ? v->ops[v->def[arg->id - 1]] : NULL;
     if (op == NULL || op->op != IR_GADDR) return NULL;
@@ -83,6 +83,7 @@ static const Region *address_region(Verifier *v, const IrArg *arg, Form bytes)
 /* What the hardware counts is the map's box, whatever the op says. */
 static bool check_box(Verifier *v, uint32_t op, const MfMap *m, int64_t bytes)
 {
+    if (v->box[op]) return true;
     MapDesc d = {.mode = (MapMode)m->mode,
                  .type = m->type,
                  .rank = m->rank,
@@ -101,6 +102,7 @@ static bool check_box(Verifier *v, uint32_t op, const MfMap *m, int64_t bytes)
     if (box != bytes)
         verify_refuse(v, E0659, op, "the box of map %s has %lld bytes; the copy counts %lld", m->name, (long long)box,
                       (long long)bytes);
+    v->box[op] = box == bytes;
     return box == bytes;
 }
 
@@ -113,7 +115,7 @@ typedef struct Targets {
 static bool targets_of(Verifier *v, uint32_t op, Targets *out)
 {
     const IrOp *o = v->ops[op];
-    const IrArg *rank = ir_find(o, IRK_RANK), *mask = ir_find(o, IRK_MASK);
+    const IrArg *rank = verify_arg(v, op, IRK_RANK), *mask = verify_arg(v, op, IRK_MASK);
     int64_t k = v->now->rank;
     out->n = 0;
     if (o->op == IR_CLC_NEXT) {
@@ -158,7 +160,7 @@ typedef struct Copy {
 static void transfer(Verifier *v, const Copy *c, bool write, Phase *phase)
 {
     const IrOp *o = v->ops[c->op];
-    const IrArg *address = ir_find(o, write ? IRK_TO : IRK_FROM);
+    const IrArg *address = verify_arg(v, c->op, write ? IRK_TO : IRK_FROM);
     uint64_t tensors = c->map ? tensor_bit(c->map->tensor) : address ? copy_address(v, address, 8) : 0;
     if ((tensors & v->loaded & v->stored) == 0) return;
     Transfer t = {.tensors = tensors,
@@ -169,7 +171,7 @@ static void transfer(Verifier *v, const Copy *c, bool write, Phase *phase)
                   .any_order = o->any_order,
                   .start = c->event,
                   .phase = phase};
-    t.region = c->map ? map_region(v, c->op, ir_find(o, IRK_MAP)->id) : address_region(v, address, c->bytes);
+    t.region = c->map ? map_region(v, c->op, verify_arg(v, c->op, IRK_MAP)->id) : address_region(v, address, c->bytes);
     vec_push(v->arena, &v->transfers, t);
 }
 
@@ -188,7 +190,7 @@ static Phase *load_at(Verifier *v, const Copy *c, uint32_t rank)
     if (c->certain && !c->lanes) verify_clock_join(v, p->clock, v->events.v[c->event - 1].clock);
     Access a = {.at = at, .cond = c->cond, .write = true, .async = true, .op = c->op, .start = c->event, .phase = p};
     if (v->ops[c->op]->op == IR_BLK_REDUCE_PEER) {
-        a.reduce = (uint16_t)(1 + ir_find(v->ops[c->op], IRK_ROP)->id * TYPE_COUNT + ir_find(v->ops[c->op], IRK_ELEM)->id);
+        a.reduce = (uint16_t)(1 + verify_arg(v, c->op, IRK_ROP)->id * TYPE_COUNT + verify_arg(v, c->op, IRK_ELEM)->id);
         Access read = a;
         read.write = false;
         access_add(v, read);
@@ -235,7 +237,7 @@ void copy_step(Verifier *v, uint32_t op)
 {
     Forms *f = &v->f;
     const IrOp *o = v->ops[op];
-    const IrArg *bytes = ir_find(o, IRK_BYTES), *map = ir_find(o, IRK_MAP);
+    const IrArg *bytes = verify_arg(v, op, IRK_BYTES), *map = verify_arg(v, op, IRK_MAP);
     Targets to;
     bool lanes;
     if (o->op == IR_TMA_PREFETCH || o->op == IR_BLK_PREFETCH || !by_one(v, op, &lanes)) return;
@@ -245,7 +247,7 @@ void copy_step(Verifier *v, uint32_t op)
               .bytes = bytes ? run_value(v, bytes) : form_const(f, cell),
               .guard = run_guard(v, op)};
     if (form_is(f, c.guard, 0) || (!map && form_is(f, c.bytes, 0))) return;
-    if (o->op == IR_ST_ASYNC) c.value = run_value(v, ir_find(o, IRK_A));
+    if (o->op == IR_ST_ASYNC) c.value = run_value(v, verify_arg(v, op, IRK_A));
     if (o->op == IR_CLC_NEXT && !ask(v, &c)) return;
     if (map) {
         c.map = &v->k->mf.maps.v[map->id];
@@ -256,7 +258,7 @@ void copy_step(Verifier *v, uint32_t op)
     c.cond = form_where_positive(f, c.guard, c.bytes);
     c.certain = form_is(f, c.guard, 1) && form_data(f, c.bytes)->lo > 0;
     c.event = event_burst(v, op);
-    if (ir_find(o, IRK_BAR) == NULL) {
+    if (verify_arg(v, op, IRK_BAR) == NULL) {
         read_source(v, &c, NULL);
         if (!v->failed) transfer(v, &c, true, NULL);
         return;
@@ -265,7 +267,7 @@ void copy_step(Verifier *v, uint32_t op)
     Phase *p = NULL;
     for (uint32_t i = 0; i < to.n && !verify_stopped(v); i++) p = load_at(v, &c, to.rank[i]);
     if (verify_stopped(v)) return;
-    if (ir_find(o, IRK_SRC)) read_source(v, &c, p);
+    if (verify_arg(v, op, IRK_SRC)) read_source(v, &c, p);
     else if (c.value == 0) transfer(v, &c, false, p);
     if (!v->failed) burst_flush(v);
 }
@@ -294,8 +296,8 @@ static void commit(Verifier *v)
 
 static void wait_groups(Verifier *v, uint32_t op)
 {
-    int64_t newest = ir_find(v->ops[op], IRK_N)->imm, past = (int64_t)v->now->groups - newest;
-    bool full = ir_find(v->ops[op], IRK_HOW)->id == IRH_FULL;
+    int64_t newest = verify_arg(v, op, IRK_N)->imm, past = (int64_t)v->now->groups - newest;
+    bool full = verify_arg(v, op, IRK_HOW)->id == IRH_FULL;
     if (newest < 0) {
         verify_refuse(v, E0614, op, "a wait for all but %lld groups", (long long)newest);
         return;
@@ -323,7 +325,7 @@ static void fence(Verifier *v, uint32_t op)
     if (v->ops[op]->op == IR_FENCE_MBAR_INIT) {
         vec_push(&v->run, &v->now->init_fences, e);
     } else if (v->ops[op]->op == IR_FENCE_ASYNC) {
-        if (ir_find(v->ops[op], IRK_SPACE)->id == IRS_GLOBAL) vec_push(&v->run, &v->global_fences, e);
+        if (verify_arg(v, op, IRK_SPACE)->id == IRS_GLOBAL) vec_push(&v->run, &v->global_fences, e);
         else vec_push(&v->run, &v->now->async_fences, e);
     }
 }

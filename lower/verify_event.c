@@ -52,16 +52,6 @@ void event_after(Verifier *v, const uint32_t *clock)
     verify_clock_join(v, v->now->clock, clock);
 }
 
-bool event_in(const Verifier *v, EventId a, const uint32_t *clock)
-{
-    return clock[v->events.v[a - 1].thread] >= v->events.v[a - 1].pos;
-}
-
-bool event_before(const Verifier *v, EventId a, EventId b)
-{
-    return event_in(v, a, v->events.v[b - 1].clock);
-}
-
 /* Only who has waited for a phase knows that it is over. */
 bool phase_in(const Verifier *v, const Phase *p, const uint32_t *clock)
 {

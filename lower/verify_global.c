@@ -188,6 +188,7 @@ void check_global(Verifier *v)
     uint32_t n = v->transfers.n, *kind = arena_array(&v->run, uint32_t, n);
     ByTensor *by = arena_array(&v->run, ByTensor, 64);
     bool ok = true;
+    regions_prepare(v);
     for (uint32_t i = 0; i < n && ok && !v->failed; i++) {
         const Transfer *t = &v->transfers.v[i];
         kind[i] = kind_of(v, t);

@@ -34,6 +34,7 @@ static uint32_t later(const Forms *f, Form a, Form b)
 Form form_leaf(Forms *f, IrType type)
 {
     Range r = type_range(type);
+    f->leaves++;
     return form_atom(f, (Atom){.kind = ATOM_LEAF,
                                .type = (uint8_t)type,
                                .boolean = type == IR_PRED,

@@ -79,6 +79,7 @@ typedef struct Forms {
     const uint8_t *positive; /* by symbol: at least 1 where a CTA runs */
     uint32_t here[3]; /* where a value is made that is not taken apart */
     uint32_t depth;   /* of loops over copies */
+    uint32_t leaves;  /* values made that are not taken apart */
 } Forms;
 
 void forms_init(Forms *f, Arena *a);
@@ -140,10 +141,15 @@ enum {
 };
 typedef struct Operands { /* of a scalar op; NULL: none */
     const IrArg *a, *b, *cond;
+    uint32_t var;
+    bool pure; /* run_pure */
 } Operands;
-typedef struct Inside { /* the values that a block defines: from the lowest to the highest */
-    uint32_t first, n;
-    bool others; /* also other blocks' */
+typedef struct Made { /* a result that was worked out; op 0: none */
+    uint32_t op; /* + 1 */
+    Form cond, a, b, x;
+} Made;
+typedef struct Inside { /* the values that a block defines */
+    uint32_t *value, n;
 } Inside;
 typedef struct Body {
     const IrRole *role;
@@ -196,6 +202,7 @@ typedef struct Region { /* the part of a tensor that a copy touches; NULL where 
     uint32_t map;       /* UINT32_MAX: bytes lo[0] .. hi[0] of the tensor */
     uint32_t tensor, n;
     Form lo[MAP_RANK], hi[MAP_RANK];
+    Form exact[MAP_RANK]; /* of a map: lo by exact sums; set when the graph is finished */
 } Region;
 typedef struct Bytes { /* bytes lo .. hi of a buffer's slot in a CTA */
     uint32_t rank, buf;
@@ -244,7 +251,7 @@ typedef struct Place { /* a slot of a buffer in a CTA: its accesses in the order
 } Place;
 typedef struct Transfer { /* a copy's other side: global memory */
     uint64_t tensors;     /* one bit each */
-    const Region *region;
+    Region *region;
     uint32_t rank, op;
     bool write, reduce, any_order;
     EventId start, full; /* full: the grp.wait full for it */
@@ -363,6 +370,10 @@ typedef struct Verifier {
     const IrOp **ops; /* by number */
     uint8_t *group;       /* by number: IrGroup */
     Operands *operands;   /* by number */
+    uint16_t (*args)[IRK_KEYS]; /* by number: the first operand with a key, + 1; 0: none */
+    uint8_t *box;         /* by number: the map's box has the bytes that the copy counts */
+    Made *results;        /* of pure ops, by hash */
+    uint32_t result_mask;
     Inside *inside;       /* by number, of what opens a block */
     uint32_t nops, nvalues;
     uint32_t *def;           /* by value: its op */
@@ -397,6 +408,7 @@ typedef struct Verifier {
     VEC(Access) accesses;
     VEC(Place) places; /* of a finished graph */
     VEC(Transfer) transfers;
+    VEC(Form) positive; /* of a finished graph: what is known to be above 0, by exact sums */
     VEC(Cell) cells;
     VEC(Break) breaks;
     VEC(Draw) draws;
@@ -423,7 +435,18 @@ __attribute__((format(printf, 4, 5)))
 Diag *
 verify_refuse(Verifier *v, ErrorCode code, uint32_t op, const char *fmt, ...);
 /* Counts work; refused where it gets too much. */
-void verify_spend(Verifier *v, uint64_t work);
+void verify_spent(Verifier *v);
+static inline void verify_spend(Verifier *v, uint64_t work)
+{
+    if (v->budget >= work) v->budget -= work;
+    else verify_spent(v);
+}
+/* ir_find of an op by its number. */
+static inline const IrArg *verify_arg(const Verifier *v, uint32_t op, IrKey key)
+{
+    uint16_t at = v->args[op][key];
+    return at ? &v->ops[op]->args[at - 1] : NULL;
+}
 void verify_also(Verifier *v, Diag *g, uint32_t op, const char *text);
 const char *verify_op_text(const Verifier *v, uint32_t op); /* "bar.wait", with its role where there are several */
 const char *verify_bar_name(Verifier *v, uint32_t slot);    /* slot: through all CTAs */
@@ -460,6 +483,7 @@ Apart nests_apart(const Verifier *v, const Choice *a, const Choice *b);
 bool nests_own(const Verifier *v, Form of); /* a trip count that is made from values of its nest */
 
 /* verify_run.c */
+void run_prepare(Verifier *v);
 void run_kernel(Verifier *v); /* one unrolling */
 bool run_pure(const IrOp *op); /* its value is worked out when needed */
 Form run_value(Verifier *v, const IrArg *arg);
@@ -469,7 +493,11 @@ bool run_number(Verifier *v, uint32_t op, const IrArg *arg, const char *what, in
 /* A new value, lo .. hi, that op `index` of v->now gets from elsewhere. */
 Form run_answer(Verifier *v, IrType type, uint32_t index, int64_t lo, int64_t hi);
 /* Guard of the op and of the blocks around: 1 if it has none. */
-Form run_guard(Verifier *v, uint32_t op);
+Form run_guarded(Verifier *v, uint32_t op); /* of an op that has one */
+static inline Form run_guard(Verifier *v, uint32_t op)
+{
+    return v->ops[op]->guard ? run_guarded(v, op) : v->now->guard;
+}
 void run_forget(Verifier *v, uint32_t var); /* v->now's variable may hold anything */
 uint32_t run_op(const Verifier *v);         /* number of the op where v->now is */
 /* Names what v->now does as one, the same for all threads that share it. */
@@ -491,9 +519,17 @@ EventId event_burst(Verifier *v, uint32_t op);        /* the same as the last on
 void event_after(Verifier *v, const uint32_t *clock); /* what v->now does next comes after all this */
 uint32_t *verify_clock_copy(Verifier *v, const uint32_t *clock);
 void verify_clock_join(const Verifier *v, uint32_t *clock, const uint32_t *other);
-bool event_in(const Verifier *v, EventId a, const uint32_t *clock); /* a, or the wait for p, is not after clock */
+/* a, or the wait for p, is not after clock */
+static inline bool event_in(const Verifier *v, EventId a, const uint32_t *clock)
+{
+    const Event *e = &v->events.v[a - 1];
+    return clock[e->thread] >= e->pos;
+}
 bool phase_in(const Verifier *v, const Phase *p, const uint32_t *clock);
-bool event_before(const Verifier *v, EventId a, EventId b);
+static inline bool event_before(const Verifier *v, EventId a, EventId b)
+{
+    return event_in(v, a, v->events.v[b - 1].clock);
+}
 bool phase_before(const Verifier *v, const Phase *p, EventId b);
 bool access_before(const Verifier *v, const Access *a, EventId b); /* a's end */
 
@@ -547,6 +583,7 @@ void places_find(Verifier *v); /* sorts the accesses: comes first */
 void check_races(Verifier *v);
 void check_coverage(Verifier *v);
 void check_global(Verifier *v);
+void regions_prepare(Verifier *v); /* of a finished graph */
 bool regions_apart(Verifier *v, const Region *a, const Region *b); /* verify_regions.c: of one map, or of equal ones */
 void check_end(Verifier *v);
 void check_cycles(Verifier *v);

@@ -82,10 +82,8 @@ static bool drawn(Verifier *v, const Atom *a, uint32_t atom)
          teams = atom_form(f, form_data(f, v->sreg[0][IRR_NCTAID_X])->t[0].atom),
          id = form_add(f, atom_form(f, atom), 1, teams);
     Form rest = form_add(f, draws, -1, id);
-    for (uint32_t i = 0; rest && i < f->known.n; i++) {
-        Atom k = *atom_data(f, f->known.v[i].atom);
-        if (f->known.v[i].value && k.kind == ATOM_GT0 && exact(v, k.a, PEEL) == rest) return true;
-    }
+    for (uint32_t i = 0; rest && i < v->positive.n; i++)
+        if (v->positive.v[i] == rest) return true;
     return false;
 }
 
@@ -237,7 +235,7 @@ static bool small(int64_t x)
 static bool dimension(Verifier *v, const Region *a, const Region *b, unsigned dim, Pairs *p)
 {
     Forms *f = &v->f;
-    Form x = exact(v, a->lo[dim], PEEL), y = exact(v, b->lo[dim], PEEL);
+    Form x = a->exact[dim], y = b->exact[dim];
     int64_t wide_x, wide_y;
     if (x == 0 || y == 0 || !form_is_const(f, form_add(f, a->hi[dim], -1, a->lo[dim]), &wide_x) ||
         !form_is_const(f, form_add(f, b->hi[dim], -1, b->lo[dim]), &wide_y))
@@ -251,6 +249,20 @@ static bool dimension(Verifier *v, const Region *a, const Region *b, unsigned di
     if (++lo > --hi) return true;
     if (lo == hi) add_pair(p, divided(f, x, g, lo), divided(f, y, g, 0));
     return false;
+}
+
+void regions_prepare(Verifier *v)
+{
+    const Forms *f = &v->f;
+    for (uint32_t i = 0; i < v->transfers.n; i++) {
+        Region *r = v->transfers.v[i].region;
+        for (unsigned d = 0; r && r->map != UINT32_MAX && d < r->n; d++) r->exact[d] = exact(v, r->lo[d], PEEL);
+    }
+    for (uint32_t i = 0; v->transfers.n && i < f->known.n; i++) {
+        Atom k = *atom_data(f, f->known.v[i].atom);
+        Form x = f->known.v[i].value && k.kind == ATOM_GT0 ? exact(v, k.a, PEEL) : 0;
+        if (x) vec_push(&v->run, &v->positive, x);
+    }
 }
 
 bool regions_apart(Verifier *v, const Region *a, const Region *b)

@@ -53,7 +53,14 @@ bool run_agreed(Verifier *v, Form x)
 
 /* ---- values ---- */
 
-static Form value_at(Verifier *v, const IrArg *arg, int depth);
+static Form worked_out(Verifier *v, uint32_t value, int depth);
+
+static inline Form value_at(Verifier *v, const IrArg *arg, int depth)
+{
+    if (arg->kind != IRA_VAL) return form_const(&v->f, arg->imm);
+    Form x = v->now->value[arg->id - 1];
+    return x ? x : worked_out(v, arg->id, depth);
+}
 
 static bool by_trip(const Verifier *v, const IrArg *arg)
 {
@@ -85,29 +92,54 @@ static Form resolve(Verifier *v, Form x, bool *trip)
     return v->choices.n == 0 || x == 0 || form_data(&v->f, x)->n == 0 ? x : choice_resolve(v, x, trip);
 }
 
+enum { RESULTS_LEAST = 64, RESULTS_MOST = 4096 };
+
+void run_prepare(Verifier *v)
+{
+    uint32_t n = RESULTS_LEAST;
+    while (n < RESULTS_MOST && n < 8 * v->nops) n *= 2;
+    v->results = arena_array(v->arena, Made, n);
+    v->result_mask = n - 1;
+}
+
+/* Equal forms give equal results, but for new values and what differs from CTA to CTA. */
+static Form result(Verifier *v, uint32_t index, Form cond, Form a, Form b)
+{
+    const IrOp *op = v->ops[index];
+    if (op->op == IR_SREG || a == 0) return form_of_op(&v->f, v->k, op, cond, a, b);
+    uint32_t h = (((index * UINT32_C(0x9E3779B1) + a) * UINT32_C(0x85EBCA6B) + b) ^ cond) * UINT32_C(0xC2B2AE35);
+    Made *m = &v->results[(h >> 16 ^ h) & v->result_mask];
+    if (m->op == index + 1 && m->a == a && m->b == b && m->cond == cond) return m->x;
+    uint32_t leaves = v->f.leaves;
+    Form x = form_of_op(&v->f, v->k, op, cond, a, b);
+    if (leaves == v->f.leaves) *m = (Made){index + 1, cond, a, b, x};
+    return x;
+}
+
 static Form value_of_op(Verifier *v, uint32_t index, int depth, bool *trip)
 {
     const IrOp *op = v->ops[index];
+    const Operands *o = &v->operands[index];
     Form x;
-    if (!run_pure(op) || depth == 0) {
+    if (!o->pure || depth == 0) {
         place_leaf(v, index);
         x = form_leaf(&v->f, (IrType)op->type);
     } else {
-        const IrArg *cond = v->operands[index].cond, *a = v->operands[index].a, *b = v->operands[index].b;
+        const IrArg *cond = o->cond, *a = o->a, *b = o->b;
         Form fc = cond ? value_at(v, cond, depth - 1) : 0, fa = a ? value_at(v, a, depth - 1) : 0,
              fb = b ? value_at(v, b, depth - 1) : 0;
         place_leaf(v, index);
         *trip = by_trip(v, cond) || by_trip(v, a) || by_trip(v, b);
         if (op->op == IR_AND && ((form_is(&v->f, fa, 0) && !by_trip(v, a)) || (form_is(&v->f, fb, 0) && !by_trip(v, b))))
             *trip = false; /* whatever the other one is */
-        x = form_of_op(&v->f, v->k, op, fc, fa, fb);
+        x = result(v, index, fc, fa, fb);
     }
     x = resolve(v, x, trip);
     if (v->steers[index]) steer_see(v, index, x, *trip);
     return x;
 }
 
-static void define(Verifier *v, IrVal value, Form x, bool trip)
+static inline void define(Verifier *v, IrVal value, Form x, bool trip)
 {
     uint32_t index = v->def[value - 1];
     x = resolve(v, x, &trip);
@@ -116,16 +148,13 @@ static void define(Verifier *v, IrVal value, Form x, bool trip)
     if (v->steers[index]) steer_see(v, index, x, trip);
 }
 
-static Form value_at(Verifier *v, const IrArg *arg, int depth)
+static Form worked_out(Verifier *v, uint32_t value, int depth)
 {
-    if (arg->kind != IRA_VAL) return form_const(&v->f, arg->imm);
-    if (v->now->value[arg->id - 1] == 0) {
-        bool trip = false;
-        Form x = value_of_op(v, v->def[arg->id - 1], depth, &trip);
-        v->now->value[arg->id - 1] = x;
-        v->now->by_trip[arg->id - 1] = trip;
-    }
-    return v->now->value[arg->id - 1];
+    bool trip = false;
+    Form x = value_of_op(v, v->def[value - 1], depth, &trip);
+    v->now->value[value - 1] = x;
+    v->now->by_trip[value - 1] = trip;
+    return x;
 }
 
 Form run_value(Verifier *v, const IrArg *arg)
@@ -140,10 +169,9 @@ bool run_number(Verifier *v, uint32_t op, const IrArg *arg, const char *what, in
     return false;
 }
 
-Form run_guard(Verifier *v, uint32_t op)
+Form run_guarded(Verifier *v, uint32_t op)
 {
     IrVal g = v->ops[op]->guard;
-    if (g == 0) return v->now->guard;
     IrArg arg = {.kind = IRA_VAL, .id = g};
     return form_guard(&v->f, v->now->guard, run_value(v, &arg));
 }
@@ -210,12 +238,12 @@ static void step_scalar(Verifier *v, uint32_t index)
     const IrOp *op = v->ops[index];
     Thread *t = v->now;
     if (op->op == IR_GET) {
-        uint32_t var = ir_find(op, IRK_VAR)->id;
+        uint32_t var = v->operands[index].var;
         place_leaf(v, index);
         define(v, op->dst, t->vars[var] ? t->vars[var] : form_leaf(&v->f, (IrType)op->type), t->var_by_trip[var]);
     } else if (op->op == IR_VAR || op->op == IR_SET) {
-        uint32_t var = ir_find(op, IRK_VAR)->id;
-        const IrArg *a = ir_find(op, IRK_A);
+        uint32_t var = v->operands[index].var;
+        const IrArg *a = v->operands[index].a;
         Form now = run_value(v, a), guard = run_guard(v, index);
         bool trip = by_trip(v, a);
         if (op->guard) trip |= by_trip(v, &(IrArg){.kind = IRA_VAL, .id = op->guard});
@@ -256,13 +284,8 @@ static void set_index(Verifier *v, const Frame *fr)
 static void forget_values(Verifier *v, uint32_t op)
 {
     const Inside *in = &v->inside[op];
-    if (!in->others) {
-        if (in->n) memset(v->now->value + in->first, 0, in->n * sizeof *v->now->value);
-        return;
-    }
-    const Body *b = verify_body(v, op);
-    for (uint32_t i = op - b->base + 1; i < b->partner[op - b->base]; i++)
-        if (b->role->ops.v[i].dst) v->now->value[b->role->ops.v[i].dst - 1] = 0;
+    Form *value = v->now->value;
+    for (uint32_t i = 0; i < in->n; i++) value[in->value[i]] = 0;
 }
 
 /* How many turns: the index is lo + turn, also where lo is no number. */
@@ -286,8 +309,8 @@ static void enter_loop(Verifier *v, uint32_t op, const Body *b, uint32_t at)
 {
     const IrOp *o = v->ops[op];
     bool lanes = o->op == IR_LANES;
-    Form lo = lanes ? form_const(&v->f, 0) : run_value(v, ir_find(o, IRK_A)),
-         hi = lanes ? form_const(&v->f, ir_find(o, IRK_N)->imm) : run_value(v, ir_find(o, IRK_B));
+    Form lo = lanes ? form_const(&v->f, 0) : run_value(v, v->operands[op].a),
+         hi = lanes ? form_const(&v->f, ir_find(o, IRK_N)->imm) : run_value(v, v->operands[op].b);
     int64_t turns = 0;
     if (lanes && b->block[at] & BLOCK_EVENTS) {
         verify_refuse(v, E0660, op, "synchronisation inside `lanes`: only some lanes would take part");
@@ -299,7 +322,7 @@ static void enter_loop(Verifier *v, uint32_t op, const Body *b, uint32_t at)
         return;
     }
     if (!turns_of(v, op, lo, hi, &turns)) return;
-    if (!lanes && (by_trip(v, ir_find(o, IRK_A)) || by_trip(v, ir_find(o, IRK_B)))) v->chosen[op] = 1;
+    if (!lanes && (by_trip(v, v->operands[op].a) || by_trip(v, v->operands[op].b))) v->chosen[op] = 1;
     Frame *fr = push(v, op);
     if (fr == NULL) return;
     fr->first = lo;
