@@ -36,15 +36,23 @@ Diag *verify_refuse(Verifier *v, ErrorCode code, uint32_t op, const char *fmt, .
 {
     if (v->failed) return NULL;
     v->failed = true;
-    va_list ap;
-    va_start(ap, fmt);
     Text t;
     text_init(&t, v->arena->mem);
-    text_vprintf(&t, fmt, ap);
-    va_end(ap);
+    if (v->opened) { /* what happens under a condition that perhaps never comes about */
+        code = E0660;
+        op = v->steers[v->opened - 1] - 1;
+        text_printf(&t, "the condition of this %s was always %s in the trip counts that were tried", verify_op_text(v, op),
+                    v->opened_seen & SEEN_TRUE ? "true" : "false");
+    } else {
+        va_list ap;
+        va_start(ap, fmt);
+        text_vprintf(&t, fmt, ap);
+        va_end(ap);
+    }
     const char *kept = arena_strdup(v->arena, t.s, t.n);
     text_free(&t);
     Diag *g = diag_at(v->diags, code, verify_place(v, op), "%s", kept);
+    if (v->opened) return NULL;
     if (op < v->nops && v->ops[op]->span.hi == 0)
         diag_note(v->diags, g, (Span){0, 0}, "at an op that the compiler added near here: %s", verify_op_text(v, op));
     return g;
@@ -399,8 +407,9 @@ static void check_graph(Verifier *v)
     if (!v->failed && v->certificate) certify_phases(v);
 }
 
-static void try_all(Verifier *v)
+static void try_choices(Verifier *v)
 {
+    v->choices.n = 0;
     do {
         if (v->afresh) v->choices.n = 0;
         v->again = v->afresh = false;
@@ -409,8 +418,14 @@ static void try_all(Verifier *v)
         check_graph(v);
         if (++v->runs > RUNS_MAX) verify_refuse(v, E0660, v->nops, "the kernel has too many trip counts to be proved");
     } while (!v->failed && (v->again || choice_next(v)));
-    if (!v->failed) period_check(v);
-    if (!v->failed) steer_check(v);
+}
+
+static void try_all(Verifier *v)
+{
+    do {
+        try_choices(v);
+        if (!v->failed) period_check(v);
+    } while (!v->failed && steer_check(v));
     if (v->failed) return;
     certify_dependences(v);
     verify_proved(v, "no copy is in flight at the end of the kernel");

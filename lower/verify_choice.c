@@ -204,6 +204,7 @@ static bool launch_atom(const Forms *f, uint32_t atom, int *fuel)
     case ATOM_EQ0: return launch_form(f, a->a, fuel);
     case ATOM_PROD: return launch_atom(f, a->a, fuel) && launch_atom(f, a->b, fuel);
     case ATOM_SEL: return launch_form(f, a->a, fuel) && launch_form(f, a->b, fuel) && launch_form(f, a->c, fuel);
+    case ATOM_OPEN: return true;
     default: return false;
     }
 }

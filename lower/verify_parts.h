@@ -7,8 +7,8 @@
  * verify_bytes.c knows which bytes of a buffer are the same.
  * verify_race.c, verify_cover.c, verify_global.c and verify_end.c prove properties of a finished graph, whose accesses
  * verify_place.c sorts; verify_choice.c enumerates the trip counts, for nests that verify_nests.c tells apart one by one;
- * verify_period.c, verify_steer.c and verify_cycle.c extend the result to all of them; verify_repeat.c shows that loops
- * which tickets end do end. verify_stuck.c reports a run that can't go on. verify.c drives.
+ * verify_period.c, verify_steer.c, verify_open.c and verify_cycle.c extend the result to all of them; verify_repeat.c
+ * shows that loops which tickets end do end. verify_stuck.c reports a run that can't go on. verify.c drives.
  *
  * Glossary: thread - one that runs a body; a role of one thread has one, others are stood for by three: the elected one
  * and any two others. event - an op as done by a thread. clock - of each thread, how many of its events come before.
@@ -49,7 +49,8 @@ typedef enum AtomKind {
     ATOM_GT0,   /* pred: form a is above 0 */
     ATOM_EQ0,   /* pred: form a is 0 */
     ATOM_PROD,  /* pred atom a times atom b, a < b; sub: how many preds in all stand in front */
-    ATOM_SEL    /* a ? b : c, not taken apart */
+    ATOM_SEL,   /* a ? b : c, not taken apart */
+    ATOM_OPEN   /* pred or part of one: a comparison that is held open, by its expression: verify_open.c */
 } AtomKind;
 typedef struct Atom {
     uint8_t kind, sub, type;
@@ -392,6 +393,9 @@ typedef struct Verifier {
     bool afresh;         /* another one was met: the choices are made anew */
     uint8_t *seen;      /* by op that steers: how it came out */
     uint32_t *steers;   /* by op: a condition of that op, + 1 */
+    bool *open;         /* by op that steers: a comparison that is held open */
+    uint32_t opened;    /* the first that is, + 1; 0: none */
+    uint8_t opened_seen; /* how it came out before */
     bool *joins;        /* by op that steers: made from conditions that are looked at themselves */
     uint8_t *chosen;    /* by op: loops whose trip count is a choice, or made from one */
     bool split;         /* repeats end each at its own time */
@@ -592,7 +596,11 @@ void check_draws(Verifier *v);
 /* verify_steer.c */
 void steer_prepare(Verifier *v);
 void steer_see(Verifier *v, uint32_t at, Form x, bool trip); /* trip: made from chosen trip counts */
-void steer_check(Verifier *v);                               /* after all runs */
+/* After all runs: refuses what came out one way only; true if the runs are to be done again, with that held open. */
+bool steer_check(Verifier *v);
+
+/* verify_open.c */
+Form open_comparison(Verifier *v, uint32_t op); /* the pred that stands for it where v->now is */
 
 /* verify_sizes.c */
 void sizes_prepare(Verifier *v); /* f.positive */

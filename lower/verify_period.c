@@ -6,8 +6,9 @@
  *   2 S turns). Those that are made from
  *   each other are a circle; in a run each circle comes back to values that it had, so it goes round for ever. Index and parity meet only under % or & by a constant;
  *   an index that is a slot as it is would leave the ring in the longer runs and was refused there.
- * - A condition on an index that steers synchronisation or copies was seen to hold and to fail (verify_steer.c). It compares a turn with
- *   an end of the loop (`k + c < n`), or with a constant that the runs reach.
+ * - A condition on an index that steers synchronisation or copies was seen to hold and to fail (verify_steer.c), or the runs
+ *   leave open whether it holds (verify_open.c). It compares a turn with an end of the loop (`k + c < n`), or with a
+ *   constant that the runs reach.
  * - A variable whose bit s is the parity of the waits so far on slot s of a barrier, waits under conditions among them, says
  *   the right parity however often the loop runs; what it was made from need not come round.
  * - Where barriers are used under conditions, S is twice as large: 2 S + 1 turns then hold a window without the first and

@@ -1,8 +1,11 @@
 /* Conditions that steer what happens: guards, branches, and choices between amounts of bytes. Where trip counts decide such a
- * condition, the runs must have had it both ways: longer loops could else reach what no run has seen. What is joined by and,
- * or and not is taken apart: each condition in it is looked at for itself, and one that only data decides is tried both
- * ways in every run.
+ * condition, the runs must have had it both ways: longer loops could else reach what no run has seen. A comparison that
+ * came out one way only is held open in another round of runs (verify_open.c). What is joined by and, or and not is
+ * taken apart: each condition in it is looked at for itself, and one that only data decides is tried both ways in every
+ * run.
  */
+#include <string.h>
+
 #include "lang/checked.h"
 #include "lower/verify_parts.h"
 
@@ -86,6 +89,7 @@ void steer_prepare(Verifier *v)
     Reached r = {arena_array(v->arena, bool, v->nvalues), arena_array(v->arena, bool, v->k->vars.n)};
     v->steers = arena_array(v->arena, uint32_t, v->nops + 1);
     v->joins = arena_array(v->arena, bool, v->nops + 1);
+    v->open = arena_array(v->arena, bool, v->nops + 1);
     for (uint32_t i = 0; i < v->nops; i++) {
         const IrOp *op = v->ops[i];
         reach_operands(v, i, &r);
@@ -161,14 +165,29 @@ static bool always(Verifier *v, const IrOp *op)
     }
 }
 
-void steer_check(Verifier *v)
+static bool one_way(Verifier *v, uint32_t i)
 {
-    for (uint32_t i = 0; i < v->nops && !v->failed; i++) {
-        uint8_t seen = v->seen[i];
-        if (v->joins[i] || !(seen & SEEN_TRIP) || (seen & SEEN_TRUE && seen & SEEN_FALSE)) continue;
-        if (always(v, v->ops[i])) continue;
-        uint32_t by = v->steers[i] - 1;
-        verify_refuse(v, E0660, by, "the condition of this %s was always %s in the trip counts that were tried",
-                      verify_op_text(v, by), seen & SEEN_TRUE ? "true" : "false");
+    uint8_t seen = v->seen[i];
+    if (v->joins[i] || !(seen & SEEN_TRIP) || (seen & SEEN_TRUE && seen & SEEN_FALSE)) return false;
+    return !always(v, v->ops[i]);
+}
+
+bool steer_check(Verifier *v)
+{
+    bool more = false;
+    uint32_t first = v->nops;
+    for (uint32_t i = v->nops; i-- > 0;) {
+        if (!one_way(v, i)) continue;
+        first = i;
+        more |= !v->open[i] && v->ops[i]->op == IR_CMP;
+        if (v->ops[i]->op == IR_CMP) v->open[i] = true;
     }
+    if (first == v->nops) return false;
+    if (!v->opened) {
+        v->opened = first + 1;
+        v->opened_seen = v->seen[first];
+    }
+    if (!more) verify_refuse(v, E0660, first, "%s", ""); /* says what it says of all that is held open */
+    memset(v->seen, 0, v->nops);
+    return more;
 }

@@ -234,11 +234,11 @@ static void finish_data(Gen *g)
     }
 }
 
-Program *generate(uint64_t seed)
+Program *generate(uint64_t seed, bool all)
 {
     Program *p = calloc(1, sizeof *p);
     if (!p) abort();
-    Gen g = {.p = p, .rng = {seed * 0x2545f4914f6cdd1du + 1}, .tail = &p->body, .turns = 40};
+    Gen g = {.p = p, .rng = {seed * 0x2545f4914f6cdd1du + 1}, .tail = &p->body, .turns = 40, .all = all};
     int kind = (int)rng_in(&g.rng, 0, 99);
     if (kind >= 85) {
         ring_kernel(&g);

@@ -45,6 +45,8 @@ typedef struct Gen {
     bool threads;     /* threads have moved something in this nest */
     bool apart;       /* no multicasts here */
     bool peers;       /* copies between CTAs may stand here */
+    bool sent;        /* what is loaded goes to another CTA: threads don't write it */
+    bool all;         /* also what is not supported yet */
     bool plain;       /* no pipelines, no work by threads: commits by hand are allowed */
     bool hand;        /* a protocol by hand: its stores are not told apart by trust */
     bool several;     /* pipelines across the grid */

@@ -173,7 +173,7 @@ void value_reduce(tile_type t, Reduce op, void *place, const void *value);
 extern const char *const REDUCE_NAMES[];
 
 /* generate.c */
-Program *generate(uint64_t seed);
+Program *generate(uint64_t seed, bool all); /* all: also what the compiler does not support yet */
 /* print.c */
 char *program_text(const Program *p, const char *head); /* malloc */
 /* meaning.c: NULL, or why the program is not correct */

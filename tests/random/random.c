@@ -1,8 +1,8 @@
-/* random --seed N --count N [--device NAME] [--keep FOLDER] [--refusals PERCENT] [--print]
+/* random --seed N --count N [--device NAME] [--keep FOLDER] [--refusals PERCENT] [--print] [--all]
  *
  * Draws programs, runs each on the simulator and compares with its meaning. What fails is shrunk and kept in FOLDER with what was
  * said about it; what the compiler could not prove is kept, too, and counted by code. Exit code 1 if a program fails, or if
- * more than PERCENT (10) are refused. */
+ * more than PERCENT (10) are refused. --all: also programs with what is not supported yet; other programs per seed. */
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -119,11 +119,12 @@ int main(int argc, char **argv)
                                             {"device", required_argument, NULL, 'd'},
                                             {"keep", required_argument, NULL, 'k'},
                                             {"print", no_argument, NULL, 'p'},
+                                            {"all", no_argument, NULL, 'a'},
                                             {"refusals", required_argument, NULL, 'r'},
                                             {0}};
     int64_t seed = 1, count = 100, refusals = 10;
     const char *device = NULL, *folder = ".";
-    bool print = false;
+    bool print = false, all = false;
     for (int o; (o = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         if (o == 's') seed = number(optarg);
         else if (o == 'c') count = number(optarg);
@@ -131,6 +132,7 @@ int main(int argc, char **argv)
         else if (o == 'd') device = optarg;
         else if (o == 'k') folder = optarg;
         else if (o == 'p') print = true;
+        else if (o == 'a') all = true;
         else return 2;
     }
     mkdir(folder, 0777);
@@ -139,7 +141,7 @@ int main(int argc, char **argv)
     Count refused[CODES] = {{{0}, 0}};
     for (int64_t i = 0; i < count; i++) {
         uint64_t at = (uint64_t)(seed + i);
-        Program *p = generate(at);
+        Program *p = generate(at, all);
         if (print) {
             char *text = program_text(p, "");
             fputs(text, stdout);

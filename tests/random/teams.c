@@ -24,14 +24,16 @@ static void peer_fill(Gen *g)
 void peer_unit(Gen *g)
 {
     Shape s;
-    if (rng_odds(&g->rng, 4)) {
+    if (g->all && rng_odds(&g->rng, 4)) {
         peer_fill(g);
         return;
     }
     if (!new_shape(g, &s) || g->bytes + 2 * shape_bytes(&s) > SHARED_BYTES) return;
     int mine = new_tile(g, &s, 0), theirs = new_tile(g, &s, 0);
+    g->sent = !g->all;
     load(g, mine, &s);
-    bool sum = (s.type == TILE_U32 || s.type == TILE_S32) && rng_odds(&g->rng, 10);
+    g->sent = false;
+    bool sum = g->all && (s.type == TILE_U32 || s.type == TILE_S32) && rng_odds(&g->rng, 10);
     if (sum) load(g, theirs, &s);
     Region to = tile_region(theirs);
     to.peer = next_rank(g);

@@ -109,7 +109,7 @@ void load(Gen *g, int tile, const Shape *s)
         g->apart = apart;
     } else if (cut && rng_odds(&g->rng, 20)) {
         load_parts(g, tile, s, cut);
-    } else if (!g->plain && rng_odds(&g->rng, 6)) {
+    } else if (!g->plain && !g->sent && rng_odds(&g->rng, 6)) {
         Stmt *f = emit(g, S_FILL);
         f->dst = tile_region(tile);
         f->value = fill_value(g, s);
@@ -238,7 +238,7 @@ static void plain_unit(Gen *g)
     if (!g->plain && rng_odds(&g->rng, 6)) fill_some(g, tile, &s);
     store(g, tile, &s);
     if (rng_odds(&g->rng, 15) && fits(g, &first)) store(g, t, &first);
-    if (rng_odds(&g->rng, g->plain ? 15 : 1)) { /* the tile has a second life in the same turn */
+    if (rng_odds(&g->rng, g->plain ? 15 : 0)) { /* the tile has a second life in the same turn: a pipeline's has not */
         load(g, t, &first);
         store(g, t, &first);
     }

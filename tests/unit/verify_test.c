@@ -282,6 +282,10 @@ typedef struct Finding {
 #define AFTER_LOAD                                                                                                     \
     "      %p = get.i32 ph\n      bar.wait full, %p\n      %q = xor.i32 %p, 1\n      set ph = %q\n"
 
+#define OPEN_LOAD                                                                                                      \
+    "      bar.arrive_expect full, 16384\n      tma.load in [%at, %col] -> tile, full, bytes 16384\n" AFTER_LOAD         \
+    "      tma.store"
+
 static const Finding FINDINGS[] = {
     {"copy", "    bar.wait full, 0\n", "", "E0601"},
     {"loop", "      grp.wait 0 read\n", "", "E0602"},
@@ -330,6 +334,22 @@ static const Finding FINDINGS[] = {
      "      %c = cmp gt %i, 1000\n      %d = cmp gt %x, 3\n      %b = or.pred %c, %d\n      %e = sel.i32 %d, 16384, 0\n"
      "      bar.arrive_expect full, %e\n"
      "      @%b tma.load in [%at, %col] -> tile, full, bytes 16384\n" AFTER_LOAD "      @%d tma.store",
+     "E0660"},
+    /* A condition that the tried turns have one way only: held open it is the same wherever the same is asked of a turn, .. */
+    {"loop", OPEN_LOAD,
+     "      %c = cmp lt %i, 1000\n      %e = sel.i32 %c, 16384, 0\n      bar.arrive_expect full, %e\n"
+     "      %d = cmp lt %i, 1000\n      @%d tma.load in [%at, %col] -> tile, full, bytes 16384\n" AFTER_LOAD
+     "      @%c tma.store",
+     NULL},
+    /* .. not where other conditions come out alike: 8 is less than 5 modulo 8 alone. */
+    {"loop", OPEN_LOAD,
+     "      %m = mod.i64 %i, 8\n      %c = cmp lt %m, 5\n      %e = sel.i32 %c, 16384, 0\n"
+     "      bar.arrive_expect full, %e\n      @%c tma.load in [%at, %col] -> tile, full, bytes 16384\n" AFTER_LOAD
+     "      %d = cmp lt %i, 5\n      @%d tma.store",
+     "E0660"},
+    {"loop", OPEN_LOAD,
+     "      %c = cmp lt %i, 1000\n      %e = sel.i32 %c, 16384, 0\n      bar.arrive_expect full, %e\n"
+     "      @%c tma.load in [%at, %col] -> tile, full, bytes 16384\n" AFTER_LOAD "      tma.store",
      "E0660"},
 };
 
