@@ -44,6 +44,7 @@ static Form open_value(Verifier *v, const IrArg *arg, int *fuel)
     if (--*fuel < 0) return 0;
     if (arg->kind != IRA_VAL) return form_const(&v->f, arg->imm);
     const IrOp *op = v->ops[v->def[arg->id - 1]];
+    if (op->op == IR_PARAM) return open_atom(v, op, op->type, form_const(&v->f, ir_find(op, IRK_EXPR)->id), 0, 0);
     Form x = run_value(v, arg);
     if (x == 0 || form_data(&v->f, x)->depth) *fuel = -1;
     if (*fuel < 0) return 0;

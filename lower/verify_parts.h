@@ -359,6 +359,7 @@ typedef struct Choice {
     bool kept, used; /* taken over from the run before; found in this run */
 } Choice;
 enum { NEST_LEVELS = 3 };
+enum { OPEN_NUMBERS = 1, /* of two numbers */ OPEN_ALWAYS }; /* wherever trip counts decide it */
 enum { SEEN_TRUE = 1, SEEN_FALSE = 2, SEEN_TRIP = 4 };
 
 typedef struct Verifier {
@@ -393,7 +394,7 @@ typedef struct Verifier {
     bool afresh;         /* another one was met: the choices are made anew */
     uint8_t *seen;      /* by op that steers: how it came out */
     uint32_t *steers;   /* by op: a condition of that op, + 1 */
-    bool *open;         /* by op that steers: a comparison that is held open */
+    uint8_t *open;      /* by op that steers: whether it is a comparison that is held open */
     uint32_t opened;    /* the first that is, + 1; 0: none */
     uint8_t opened_seen; /* how it came out before */
     bool *joins;        /* by op that steers: made from conditions that are looked at themselves */
@@ -598,6 +599,9 @@ void steer_prepare(Verifier *v);
 void steer_see(Verifier *v, uint32_t at, Form x, bool trip); /* trip: made from chosen trip counts */
 /* After all runs: refuses what came out one way only; true if the runs are to be done again, with that held open. */
 bool steer_check(Verifier *v);
+
+/* verify_compare.c */
+bool compare_followed(const Verifier *v, uint32_t op); /* what few turns make of a comparison tells of longer loops */
 
 /* verify_open.c */
 Form open_comparison(Verifier *v, uint32_t op); /* the pred that stands for it where v->now is */

@@ -89,7 +89,7 @@ void steer_prepare(Verifier *v)
     Reached r = {arena_array(v->arena, bool, v->nvalues), arena_array(v->arena, bool, v->k->vars.n)};
     v->steers = arena_array(v->arena, uint32_t, v->nops + 1);
     v->joins = arena_array(v->arena, bool, v->nops + 1);
-    v->open = arena_array(v->arena, bool, v->nops + 1);
+    v->open = arena_array(v->arena, uint8_t, v->nops + 1);
     for (uint32_t i = 0; i < v->nops; i++) {
         const IrOp *op = v->ops[i];
         reach_operands(v, i, &r);
@@ -98,6 +98,8 @@ void steer_prepare(Verifier *v)
         for (uint32_t j = 0; !run_pure(op) && j < op->nargs; j++)
             if (op->args[j].key == IRK_BYTES || op->args[j].key == IRK_OFFSET) steer_amount(v, i, &op->args[j], stamp);
     }
+    for (uint32_t i = 0; i < v->nops; i++)
+        if (v->steers[i] && v->ops[i]->op == IR_CMP && !compare_followed(v, i)) v->open[i] = OPEN_NUMBERS;
 }
 
 void steer_see(Verifier *v, uint32_t at, Form x, bool trip)
@@ -179,8 +181,8 @@ bool steer_check(Verifier *v)
     for (uint32_t i = v->nops; i-- > 0;) {
         if (!one_way(v, i)) continue;
         first = i;
-        more |= !v->open[i] && v->ops[i]->op == IR_CMP;
-        if (v->ops[i]->op == IR_CMP) v->open[i] = true;
+        more |= v->open[i] != OPEN_ALWAYS && v->ops[i]->op == IR_CMP;
+        if (v->ops[i]->op == IR_CMP) v->open[i] = OPEN_ALWAYS;
     }
     if (first == v->nops) return false;
     if (!v->opened) {

@@ -260,7 +260,7 @@ static const Finding FINDINGS[] = {
      "      %e4 = cvt.i32 %e3\n      bar.wait empty[%ls], %e4\n",
      "E0660"},
     {"two roles", "      grp.commit\n", /* from the tenth turn on without */
-     "      %e1 = cmp lt %sk32, 9\n      @%e1 grp.commit\n", "E0660"},
+     "      %e1 = cmp lt %sk32, 9\n      @%e1 grp.commit\n", "E0608"},
     {"mask of parities", "%lr = shr.i32 %lb, %ls", "%lr = shr.i32 %lk32, %ls", "E0603"},
     {"skewed", "%more = cmp lt %next, %n\n", "%more = cmp lt %next, 100\n", "E0650"},
     {"tickets", "add.i64 %n, %teams", "add.i64 %n, 132", "E0782"},
