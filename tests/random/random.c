@@ -1,8 +1,8 @@
 /* random --seed N --count N [--device NAME] [--keep FOLDER] [--refusals PERCENT] [--print] [--all]
  *
- * Draws programs, runs each on the simulator and compares with its meaning. What fails is shrunk and kept in FOLDER with what was
- * said about it; what the compiler could not prove is kept, too, and counted by code. Exit code 1 if a program fails, or if
- * more than PERCENT (10) are refused. --all: also programs with what is not supported yet; other programs per seed. */
+ * Draws programs, runs each on the simulator and compares with its meaning. What fails is shrunk and printed; with --keep it
+ * is kept in FOLDER with what was said about it, and so is what the compiler could not prove, which is counted by code. Exit
+ * code 1 if a program fails, or if more than PERCENT (10) are refused. --all: also programs with what is not supported yet; other programs per seed. */
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -65,6 +65,7 @@ static void shrink(Program *p, const char *device, const Outcome *as)
 
 static void keep_program(const char *folder, const char *name, uint64_t seed, const Program *p, const Outcome *o)
 {
+    if (folder == NULL) return;
     char path[512], head[256];
     snprintf(path, sizeof path, "%s/%s-%" PRIu64 ".tile", folder, name, seed);
     snprintf(head, sizeof head, "// seed %" PRIu64 ": %s %s\n", seed, VERDICT_NAMES[o->verdict], o->code);
@@ -123,7 +124,7 @@ int main(int argc, char **argv)
                                             {"refusals", required_argument, NULL, 'r'},
                                             {0}};
     int64_t seed = 1, count = 100, refusals = 10;
-    const char *device = NULL, *folder = ".";
+    const char *device = NULL, *folder = NULL;
     bool print = false, all = false;
     for (int o; (o = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         if (o == 's') seed = number(optarg);
@@ -135,7 +136,7 @@ int main(int argc, char **argv)
         else if (o == 'a') all = true;
         else return 2;
     }
-    mkdir(folder, 0777);
+    if (folder) mkdir(folder, 0777);
     setvbuf(stdout, NULL, _IOLBF, 0);
     int verdicts[V_COUNT] = {0}, bad = 0;
     Count refused[CODES] = {{{0}, 0}};
