@@ -51,4 +51,16 @@ static inline bool ceil_div_s64(int64_t a, int64_t b, int64_t *out)
     return true;
 }
 
+/* The greatest common divisor, 0 or more; of 0 and INT64_MIN alone, where it does not fit, 1. */
+static inline int64_t gcd_s64(int64_t a, int64_t b)
+{
+    uint64_t x = a < 0 ? 0 - (uint64_t)a : (uint64_t)a, y = b < 0 ? 0 - (uint64_t)b : (uint64_t)b;
+    while (y) {
+        uint64_t r = x % y;
+        x = y;
+        y = r;
+    }
+    return x > INT64_MAX ? 1 : (int64_t)x;
+}
+
 #endif

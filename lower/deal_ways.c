@@ -7,24 +7,6 @@ static Opnd sreg_over(Lower *L, IrReg r, int64_t d)
     return emit_cvt(L, IR_I64, emit_op(L, IR_DIV, IR_I32, v, opnd_imm(d)));
 }
 
-static Opnd get64(Lower *L, uint32_t var)
-{
-    vec_push(L->a, &L->hoisted, 0);
-    IrVal v = ir_value(L->a, L->ir, IR_I64, NULL);
-    IrOp *op = emit_new(L, IR_GET);
-    op->type = IR_I64;
-    op->dst = v;
-    ir_ref(L->a, op, IRK_VAR, IRA_VAR, var);
-    return (Opnd){.v = v};
-}
-
-static void put64(Lower *L, IrOpcode code, uint32_t var, Opnd v)
-{
-    IrOp *op = emit_new(L, code);
-    ir_ref(L->a, op, IRK_VAR, IRA_VAR, var);
-    put_opnd(L, op, IRK_A, v);
-}
-
 static void deal_static(Lower *L, Pipe *p, Opnd teams)
 {
     Opnd team = sreg_over(L, IRR_CTAID_X, L->k->cluster[0]), n = sreg_over(L, IRR_NCTAID_X, L->k->cluster[0]);
@@ -93,7 +75,7 @@ static void send_id(Lower *L, uint32_t ring, Opnd id)
 /* The loading role draws the next number while it issues what the last one stands for. */
 static Opnd draw(Lower *L, Pipe *p, uint32_t next, Opnd teams)
 {
-    Opnd t = get64(L, next);
+    Opnd t = emit_get(L, next);
     Opnd id = emit_sel(L, IR_I64, emit_cmp(L, IRL_LT, t, teams), t, opnd_imm(-1));
     ring_wait_free(L, p->ids);
     if (L->sched->rings[p->ids].handed) {
@@ -117,7 +99,7 @@ static void draw_next(Lower *L, uint32_t next, Opnd teams)
     op->guard = leader;
     put_opnd(L, op, IRK_B, teams);
     Opnd others = sreg_over(L, IRR_NCTAID_X, L->k->cluster[0]);
-    put64(L, IR_SET, next, emit_op(L, IR_ADD, IR_I64, (Opnd){.v = v}, others));
+    emit_set(L, IR_SET, next, emit_op(L, IR_ADD, IR_I64, (Opnd){.v = v}, others));
 }
 
 static void leave_at_end(Lower *L, Opnd id)
@@ -131,7 +113,7 @@ static uint32_t own_first(Lower *L, const char *name)
     uint32_t var = L->ir->vars.n;
     IrVar *v = vec_add(L->a, &L->ir->vars);
     *v = (IrVar){name, IR_I64};
-    put64(L, IR_VAR, var, sreg_over(L, IRR_CTAID_X, L->k->cluster[0]));
+    emit_set(L, IR_VAR, var, sreg_over(L, IRR_CTAID_X, L->k->cluster[0]));
     return var;
 }
 
@@ -175,14 +157,14 @@ static void deal_clc(Lower *L, Pipe *p)
     uint32_t now = own_first(L, "id");
     emit_new(L, IR_REPEAT);
     scope_open(L);
-    Opnd id = get64(L, now);
+    Opnd id = emit_get(L, now);
     if (L->sched->role == AG_LOAD) ask(L, p);
     deal_turn(L, p, id);
     ring_wait_full(L, p->ids);
     Opnd first = load_id(L, p->ids);
     leave_at_end(L, first);
     ir_ref(L->a, emit_new(L, IR_FENCE_ASYNC), IRK_SPACE, IRA_WORD, IRS_SHARED);
-    put64(L, IR_SET, now, emit_op(L, IR_DIV, IR_I64, first, opnd_imm(L->k->cluster[0])));
+    emit_set(L, IR_SET, now, emit_op(L, IR_DIV, IR_I64, first, opnd_imm(L->k->cluster[0])));
     roles_id_sync(L);
     ring_release(L, p->ids);
     ring_advance(L, p->ids);

@@ -12,6 +12,7 @@
  */
 #include <string.h>
 
+#include "lang/checked.h"
 #include "lower/domain_impl.h"
 
 enum { TEAMS_MAX = 8, FREE_MAX = 8, CHAIN_MAX = 6, DIGITS_MAX = 24 };
@@ -274,7 +275,7 @@ static bool apart_by_residue(Domain *d, const DomBox *A, const DomBox *B, int di
     split_team(d, poly_now(d, B->start[dim]), &tb, &rb);
     Poly diff = raw_sub(d, ra, rb);
     if (ta.bad || tb.bad || diff.bad) return false;
-    int64_t g = int_gcd(int_gcd(poly_content(ta, true), poly_content(tb, true)), poly_content(diff, false));
+    int64_t g = gcd_s64(gcd_s64(poly_content(ta, true), poly_content(tb, true)), poly_content(diff, false));
     return residues_apart(d, g, poly_constant_term(diff), poly_now(d, A->extent[dim]), poly_now(d, B->extent[dim]));
 }
 

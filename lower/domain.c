@@ -1,4 +1,5 @@
 /* Atoms and facts. */
+#include "lang/checked.h"
 #include "lower/domain_impl.h"
 
 Domain *domain_new(Arena *a)
@@ -291,13 +292,13 @@ static bool assume_divides_const(Domain *d, int64_t m, Poly x)
     x = raw_sub(d, x, q);
     if (x.bad) return false;
     if (x.n == 0) return true;
-    int64_t g = int_gcd(poly_content(x, true), m), coef, k;
+    int64_t g = gcd_s64(poly_content(x, true), m), coef, k;
     if (g > 1 && !poly_exact(d, x, poly_const(d, g), &x)) return false;
     m /= g;
     if (m == 1) return true;
     Atom a = single_atom(d, x, &coef, &k);
     if (a == 0 || !replaceable(d, a) || m > INT32_MAX) return keep_multiple(d, poly_const(d, m), x);
-    if (int_gcd(coef, m) != 1) return false; /* holds for no value */
+    if (gcd_s64(coef, m) != 1) return false; /* holds for no value */
     const AtomInfo *info = atom_info(d, a);
     int64_t r = solve_linear(coef, k, m);
     if (r != 0 && info->lo >= 1) r -= m; /* so that the new atom is >= 1 too */

@@ -295,15 +295,13 @@ void lower_assign(Lower *L, const PStmt *st)
     VarState *v = &L->vars[st->id];
     Opnd x = value_wide(L, st->value);
     Poly p = scalar_poly(L, st->value);
-    if (st->kind == P_SET && !opnd_is(L->guard, 1)) x = emit_sel(L, IR_I64, L->guard, x, emit_get(L, st->id));
+    if (st->kind == P_SET && !opnd_is(L->guard, 1)) x = emit_sel(L, IR_I64, L->guard, x, emit_get(L, v->ir));
     if (st->kind == P_VAR) {
         v->ir = L->ir->vars.n;
         IrVar *ir = vec_add(L->a, &L->ir->vars);
         *ir = (IrVar){name_text(L, st->name), IR_I64};
     }
-    IrOp *op = emit_new(L, st->kind == P_VAR ? IR_VAR : IR_SET);
-    ir_ref(L->a, op, IRK_VAR, IRA_VAR, v->ir);
-    put_opnd(L, op, IRK_A, x);
+    emit_set(L, st->kind == P_VAR ? IR_VAR : IR_SET, v->ir, x);
     v->poly = p;
     L->epoch++;
 }

@@ -410,7 +410,9 @@ Opnd emit_op(Lower *L, IrOpcode op, IrType t, Opnd a, Opnd b);
 Opnd emit_cmp(Lower *L, IrRel rel, Opnd a, Opnd b);
 Opnd emit_logic(Lower *L, IrOpcode op, Opnd a, Opnd b); /* and, or of preds */
 Opnd emit_sel(Lower *L, IrType t, Opnd cond, Opnd a, Opnd b);
-Opnd emit_get(Lower *L, uint32_t var); /* what a `var` of the source holds */
+Opnd emit_get(Lower *L, uint32_t var); /* of a variable of the IR */
+IrOp *emit_set(Lower *L, IrOpcode code, uint32_t var, Opnd x); /* IR_VAR begins it, IR_SET changes it */
+void emit_grp_wait(Lower *L, int64_t groups, IrHow how);
 Opnd emit_not(Lower *L, Opnd a);
 Opnd emit_cvt(Lower *L, IrType t, Opnd a);
 Opnd emit_sreg(Lower *L, IrReg r);

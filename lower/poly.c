@@ -1,6 +1,7 @@
 /* Polynomials: arithmetic, and bringing forms up to date with the facts. */
 #include <string.h>
 
+#include "lang/checked.h"
 #include "lower/domain_impl.h"
 
 bool int_add(int64_t a, int64_t b, int64_t *out)
@@ -29,17 +30,6 @@ bool int_mul(int64_t a, int64_t b, int64_t *out)
 int64_t int_floor_div(int64_t a, int64_t b)
 {
     return a / b - (a % b < 0);
-}
-
-int64_t int_gcd(int64_t a, int64_t b)
-{
-    uint64_t x = a < 0 ? 0 - (uint64_t)a : (uint64_t)a, y = b < 0 ? 0 - (uint64_t)b : (uint64_t)b;
-    while (y) {
-        uint64_t r = x % y;
-        x = y;
-        y = r;
-    }
-    return x > INT64_MAX ? 1 : (int64_t)x;
 }
 
 static bool coef_fits(int64_t k)
@@ -141,7 +131,7 @@ int64_t poly_content(Poly p, bool with_constant)
 {
     int64_t g = 0;
     for (uint32_t i = 0; i < p.n; i++) {
-        if (p.terms[i].natoms || with_constant) g = int_gcd(g, p.terms[i].coef);
+        if (p.terms[i].natoms || with_constant) g = gcd_s64(g, p.terms[i].coef);
     }
     return g;
 }
@@ -323,7 +313,7 @@ Poly poly_common(Domain *d, Poly c, Poly den, Poly *cq, Poly *dq)
     }
     Atom m[DEGREE_MAX], next[DEGREE_MAX];
     uint8_t n = 0;
-    int64_t g = int_gcd(poly_content(c, true), poly_content(den, true));
+    int64_t g = gcd_s64(poly_content(c, true), poly_content(den, true));
     if (den.n && c.n) {
         for (uint8_t i = 0; i < den.terms[0].natoms; i++) {
             if (atom_info(d, den.terms[0].atoms[i])->lo >= 0) m[n++] = den.terms[0].atoms[i];

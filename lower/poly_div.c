@@ -1,6 +1,7 @@
 /* Quotients, remainders, minima and maxima. */
 #include <string.h>
 
+#include "lang/checked.h"
 #include "lower/domain_impl.h"
 
 /* The multiple of m nearest to k, over m. */
@@ -68,7 +69,7 @@ static uint8_t common_atoms(Domain *d, Poly a, Poly b, Atom *m, int64_t *least)
 /* floor((f * x + k) / (f * y)) = floor((x + floor(k / f)) / y) for f >= 1. */
 static void cancel(Domain *d, Poly *rest, Poly *b)
 {
-    int64_t k = poly_constant_term(*rest), g = int_gcd(poly_content(*rest, false), poly_content(*b, true));
+    int64_t k = poly_constant_term(*rest), g = gcd_s64(poly_content(*rest, false), poly_content(*b, true));
     if (g == 1 && b->terms[0].natoms == 0) return;
     Poly body = raw_plus(d, *rest, -k);
     if (body.n == 0 || body.bad) return;
@@ -197,7 +198,7 @@ static Poly least(Domain *d, Poly a, Poly b, AtomKind kind)
     poly_interval(d, diff, &lo, &hi);
     if (lo >= 0 || prove_ge0(d, diff, FOLD_STEPS)) return kind == ATOM_MIN ? a : b;
     if (hi <= 0 || prove_ge0(d, raw_neg(d, diff), FOLD_STEPS)) return kind == ATOM_MIN ? b : a;
-    int64_t g = int_gcd(poly_content(a, true), poly_content(b, true));
+    int64_t g = gcd_s64(poly_content(a, true), poly_content(b, true));
     if (g > 1) {
         Poly by = poly_const(d, g), x, y;
         if (poly_exact(d, a, by, &x) && poly_exact(d, b, by, &y)) {

@@ -1,15 +1,6 @@
 /* A move taken apart: which part of the tensor, which part of the tile, how the tile's part lies in shared memory. */
+#include "lang/checked.h"
 #include "lower/parts.h"
-
-static int64_t gcd64(int64_t a, int64_t b)
-{
-    while (b) {
-        int64_t t = a % b;
-        a = b;
-        b = t;
-    }
-    return a;
-}
 
 static const Sx *sx_zero(Lower *L)
 {
@@ -103,7 +94,7 @@ static bool resolve_tile(Lower *L, MoveInfo *mi)
                        (long long)(mi->span * 8 / mi->sbits));
             return false;
         }
-        if (pitch % 8 != 0 && !domain_divides(d, 8 / gcd64(8, pitch), mi->sbox.start[i])) {
+        if (pitch % 8 != 0 && !domain_divides(d, 8 / gcd_s64(8, pitch), mi->sbox.start[i])) {
             lower_error(L, E0507, p->span, "the part starts in the middle of a byte");
             return false;
         }

@@ -18,9 +18,7 @@ static uint32_t counter_var(Lower *L, const char *name, const char *what)
     uint32_t v = L->ir->vars.n;
     IrVar *var = vec_add(L->a, &L->ir->vars);
     *var = (IrVar){arena_printf(L->a, "%s.%s", name, what), IR_I32};
-    IrOp *op = emit_new(L, IR_VAR);
-    ir_ref(L->a, op, IRK_VAR, IRA_VAR, v);
-    ir_imm(L->a, op, IRK_A, 0);
+    emit_set(L, IR_VAR, v, opnd_imm(0));
     return v;
 }
 
@@ -56,32 +54,14 @@ void ring_role(Lower *L)
     }
 }
 
-static Opnd get32(Lower *L, uint32_t var)
-{
-    vec_push(L->a, &L->hoisted, 0);
-    IrVal v = ir_value(L->a, L->ir, IR_I32, NULL);
-    IrOp *op = emit_new(L, IR_GET);
-    op->type = IR_I32;
-    op->dst = v;
-    ir_ref(L->a, op, IRK_VAR, IRA_VAR, var);
-    return (Opnd){.v = v};
-}
-
-static void set32(Lower *L, uint32_t var, Opnd v)
-{
-    IrOp *op = emit_new(L, IR_SET);
-    ir_ref(L->a, op, IRK_VAR, IRA_VAR, var);
-    put_opnd(L, op, IRK_A, v);
-}
-
 static Opnd position(Lower *L, const Counter *c)
 {
-    return c->set && c->slots > 1 ? get32(L, c->pos) : opnd_imm(0);
+    return c->set && c->slots > 1 ? emit_get(L, c->pos) : opnd_imm(0);
 }
 
 static Opnd phase(Lower *L, const Counter *c)
 {
-    return c->set ? get32(L, c->phase) : opnd_imm(0);
+    return c->set ? emit_get(L, c->phase) : opnd_imm(0);
 }
 
 static void counter_next(Lower *L, const Counter *c)
@@ -91,9 +71,9 @@ static void counter_next(Lower *L, const Counter *c)
         Opnd next = emit_op(L, IR_ADD, IR_I32, position(L, c), opnd_imm(1));
         Opnd end = emit_cmp(L, IRL_EQ, next, opnd_imm(c->slots));
         wrap = emit_cvt(L, IR_I32, end);
-        set32(L, c->pos, emit_sel(L, IR_I32, end, opnd_imm(0), next));
+        emit_set(L, IR_SET, c->pos, emit_sel(L, IR_I32, end, opnd_imm(0), next));
     }
-    set32(L, c->phase, emit_op(L, IR_XOR, IR_I32, ph, wrap));
+    emit_set(L, IR_SET, c->phase, emit_op(L, IR_XOR, IR_I32, ph, wrap));
 }
 
 void ring_advance(Lower *L, uint32_t ring)

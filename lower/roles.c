@@ -51,15 +51,19 @@ void roles_store_sync(Lower *L)
     cta_sync(L);
 }
 
-/* What stores read is read before threads overwrite it: they come behind the thread that waits. */
-static void wait_readers(Lower *L)
+static void commit_pending(Lower *L)
 {
     Sched *s = sched(L);
     if (s->pending) emit_new(L, IR_GRP_COMMIT);
     s->pending = false;
-    IrOp *op = emit_new(L, IR_GRP_WAIT);
-    ir_imm(L->a, op, IRK_N, 0);
-    ir_ref(L->a, op, IRK_HOW, IRA_WORD, IRH_READ);
+}
+
+/* What stores read is read before threads overwrite it: they come behind the thread that waits. */
+static void wait_readers(Lower *L)
+{
+    Sched *s = sched(L);
+    commit_pending(L);
+    emit_grp_wait(L, 0, IRH_READ);
     for (uint32_t i = 0; i < s->nrings; i++) s->rings[i].reading = false;
     s->dirty = true;
 }
@@ -146,11 +150,8 @@ static void load(Lower *L, Planned *p)
 static void wait_all_stores(Lower *L)
 {
     Sched *s = sched(L);
-    if (s->pending) emit_new(L, IR_GRP_COMMIT);
-    s->pending = false;
-    IrOp *op = emit_new(L, IR_GRP_WAIT);
-    ir_imm(L->a, op, IRK_N, 0);
-    ir_ref(L->a, op, IRK_HOW, IRA_WORD, IRH_FULL);
+    commit_pending(L);
+    emit_grp_wait(L, 0, IRH_FULL);
     if (s->shape[s->role] == SHAPE_LANES) emit_new(L, IR_WARP_SYNC);
 }
 
@@ -264,14 +265,9 @@ void roles_end(Lower *L, const PBlock *b)
         }
         released |= r->empty != RING_NONE && r->filler != s->role;
     }
-    if (s->pending) emit_new(L, IR_GRP_COMMIT);
-    s->pending = false;
+    commit_pending(L);
     readers_end(L, b);
-    if (stored && looped) {
-        IrOp *op = emit_new(L, IR_GRP_WAIT);
-        ir_imm(L->a, op, IRK_N, lag);
-        ir_ref(L->a, op, IRK_HOW, IRA_WORD, IRH_READ);
-    }
+    if (stored && looped) emit_grp_wait(L, lag, IRH_READ);
     if (s->shape[s->role] == SHAPE_LANES) s->dirty = true;
     if (released) roles_store_sync(L);
     fence_threads(L); /* the next turn, and what stands behind the loop, take it for done */
@@ -379,10 +375,9 @@ static void statement(Lower *L, const PStmt *st)
         s->at += moves_in(&st->body);
         return;
     }
-    if (st->kind == P_FOR || st->kind == P_PIPELINE) fence_threads(L); /* its body may run never, or again */
-    if ((st->kind == P_FOR || st->kind == P_PIPELINE) && s->pending) { /* the loop may not run */
-        emit_new(L, IR_GRP_COMMIT);
-        s->pending = false;
+    if (st->kind == P_FOR || st->kind == P_PIPELINE) { /* its body may run never, or again */
+        fence_threads(L);
+        commit_pending(L);
     }
     switch (st->kind) {
     case P_LET: lower_let(L, st); break;

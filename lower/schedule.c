@@ -126,11 +126,7 @@ static void role(Lower *L, Agent a)
     ring_role(L);
     roles_body(L);
     for (uint32_t i = 0; i < L->body.ops.n; i++) stores |= L->body.ops.v[i].op == IR_GRP_COMMIT;
-    if (stores) {
-        IrOp *op = emit_new(L, IR_GRP_WAIT);
-        ir_imm(L->a, op, IRK_N, 0);
-        ir_ref(L->a, op, IRK_HOW, IRA_WORD, IRH_READ);
-    }
+    if (stores) emit_grp_wait(L, 0, IRH_READ);
     scope_close(L);
     if (s->shape[a] != SHAPE_ELECT) schedule_mark_elected(L, s->shape[a]);
     role_end(L, NAMES[a], s->warps[a], s->shape[a] == SHAPE_ELECT);

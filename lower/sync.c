@@ -25,9 +25,7 @@ static void commit(Lower *L)
 static void wait_groups(Lower *L, int64_t n, IrHow how)
 {
     Sync *s = &L->sync;
-    IrOp *op = emit_new(L, IR_GRP_WAIT);
-    ir_imm(L->a, op, IRK_N, n);
-    ir_ref(L->a, op, IRK_HOW, IRA_WORD, how);
+    emit_grp_wait(L, n, how);
     s->worked = true; /* the elected thread alone has waited */
     for (uint32_t i = 0; i < s->stores.n; i++) {
         PendingStore *p = &s->stores.v[i];

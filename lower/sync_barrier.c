@@ -64,19 +64,11 @@ void sync_wait_derived(Lower *L, const PTile *tile)
         t->phase = (Phase){.waits = t->phase.waits + 1};
         return;
     }
-    vec_push(L->a, &L->hoisted, 0);
-    IrVal now = ir_value(L->a, L->ir, IR_I32, NULL);
-    IrOp *op = emit_new(L, IR_GET);
-    op->type = IR_I32;
-    op->dst = now;
-    ir_ref(L->a, op, IRK_VAR, IRA_VAR, t->phase_var);
-    op = emit_new(L, IR_BAR_WAIT);
+    Opnd now = emit_get(L, t->phase_var);
+    IrOp *op = emit_new(L, IR_BAR_WAIT);
     bar_operand(L, op, t->bar, 0);
-    ir_ref(L->a, op, IRK_PHASE, IRA_VAL, now);
-    Opnd next = emit_op(L, IR_XOR, IR_I32, (Opnd){.v = now}, opnd_imm(1));
-    op = emit_new(L, IR_SET);
-    ir_ref(L->a, op, IRK_VAR, IRA_VAR, t->phase_var);
-    put_opnd(L, op, IRK_A, next);
+    put_opnd(L, op, IRK_PHASE, now);
+    emit_set(L, IR_SET, t->phase_var, emit_op(L, IR_XOR, IR_I32, now, opnd_imm(1)));
     t->phase = (Phase){0};
 }
 
@@ -172,19 +164,11 @@ bool sync_arrive(Lower *L, const MoveInfo *mi, Opnd each, int64_t bytes, uint32_
 
 static Opnd looped_parity(Lower *L, const Explicit *e, Opnd slot)
 {
-    vec_push(L->a, &L->hoisted, 0);
-    IrVal bits = ir_value(L->a, L->ir, IR_I32, NULL);
-    IrOp *op = emit_new(L, IR_GET);
-    op->type = IR_I32;
-    op->dst = bits;
-    ir_ref(L->a, op, IRK_VAR, IRA_VAR, e->bits);
-    Opnd parity = emit_op(L, IR_AND, IR_I32, emit_op(L, IR_SHR, IR_I32, (Opnd){.v = bits}, slot), opnd_imm(1));
+    Opnd bits = emit_get(L, e->bits);
+    Opnd parity = emit_op(L, IR_AND, IR_I32, emit_op(L, IR_SHR, IR_I32, bits, slot), opnd_imm(1));
     Opnd bit = opnd_is(slot, 0) ? opnd_imm(1) : emit_op(L, IR_SHL, IR_I32, opnd_imm(1), slot);
-    Opnd next = emit_op(L, IR_XOR, IR_I32, (Opnd){.v = bits}, bit);
-    op = emit_new(L, IR_SET);
-    op->guard = L->sync.guard.v;
-    ir_ref(L->a, op, IRK_VAR, IRA_VAR, e->bits);
-    put_opnd(L, op, IRK_A, next);
+    Opnd next = emit_op(L, IR_XOR, IR_I32, bits, bit);
+    emit_set(L, IR_SET, e->bits, next)->guard = L->sync.guard.v;
     return parity;
 }
 

@@ -368,12 +368,28 @@ static Opnd load_scalar(Lower *L, const Sx *x)
 
 Opnd emit_get(Lower *L, uint32_t var)
 {
-    IrVal v = new_value(L, IR_I64, false, NULL);
+    IrType type = L->ir->vars.v[var].type;
+    IrVal v = new_value(L, type, false, NULL);
     IrOp *op = emit_new(L, IR_GET);
-    op->type = IR_I64;
+    op->type = type;
     op->dst = v;
-    ir_ref(L->a, op, IRK_VAR, IRA_VAR, L->vars[var].ir);
+    ir_ref(L->a, op, IRK_VAR, IRA_VAR, var);
     return (Opnd){.v = v};
+}
+
+IrOp *emit_set(Lower *L, IrOpcode code, uint32_t var, Opnd x)
+{
+    IrOp *op = emit_new(L, code);
+    ir_ref(L->a, op, IRK_VAR, IRA_VAR, var);
+    put_opnd(L, op, IRK_A, x);
+    return op;
+}
+
+void emit_grp_wait(Lower *L, int64_t groups, IrHow how)
+{
+    IrOp *op = emit_new(L, IR_GRP_WAIT);
+    ir_imm(L->a, op, IRK_N, groups);
+    ir_ref(L->a, op, IRK_HOW, IRA_WORD, how);
 }
 
 /* ---- expressions ---- */
@@ -531,7 +547,7 @@ static Opnd wide_node(Lower *L, const Sx *x)
     case SX_INDEX: return emit_cvt(L, IR_I64, loop_state(L, x->k)->value);
     case SX_LET:
         return L->lets[x->k].has_value ? emit_cvt(L, IR_I64, L->lets[x->k].value) : named(L, x, value_wide(L, x->a));
-    case SX_VAR: return emit_get(L, (uint32_t)x->k);
+    case SX_VAR: return emit_get(L, L->vars[x->k].ir);
     case SX_LOAD: return load_scalar(L, x);
     default: break;
     }

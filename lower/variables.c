@@ -2,23 +2,12 @@
  * after a loop or if that assigns it, it is an unknown value of which only what all assignments keep is known: its
  * residue (`off = 0; off = off + 64` stays a multiple of 64), and bounds: those of the values assigned, and of the steps
  * as often as the loops around them turn. All are found from the graphs. */
+#include "lang/checked.h"
 #include "lower/parts.h"
 
 typedef struct Residue { /* value == rem mod mod; mod 0: exactly rem */
     int64_t mod, rem;
 } Residue;
-
-static int64_t gcd(int64_t a, int64_t b)
-{
-    if (a < 0) a = a == INT64_MIN ? INT64_MAX : -a;
-    if (b < 0) b = b == INT64_MIN ? INT64_MAX : -b;
-    while (b) {
-        int64_t t = a % b;
-        a = b;
-        b = t;
-    }
-    return a;
-}
 
 static const Residue ANY = {1, 0};
 enum { RESIDUE_LIMIT = 1 << 30 }; /* products of two stay in 64 bits */
@@ -56,15 +45,15 @@ static Residue exact_residue(Lower *L, const Sx *x)
     case SX_ADD:
         a = residue(L, x->a);
         b = residue(L, x->b);
-        return normal(gcd(a.mod, b.mod), a.rem + b.rem);
+        return normal(gcd_s64(a.mod, b.mod), a.rem + b.rem);
     case SX_SUB:
         a = residue(L, x->a);
         b = residue(L, x->b);
-        return normal(gcd(a.mod, b.mod), a.rem - b.rem);
+        return normal(gcd_s64(a.mod, b.mod), a.rem - b.rem);
     case SX_MUL:
         a = residue(L, x->a);
         b = residue(L, x->b);
-        return normal(gcd(gcd(a.mod * b.mod, a.mod * b.rem), b.mod * a.rem), a.rem * b.rem);
+        return normal(gcd_s64(gcd_s64(a.mod * b.mod, a.mod * b.rem), b.mod * a.rem), a.rem * b.rem);
     case SX_SHL:
         a = residue(L, x->a);
         if (x->b->op != SX_CONST || x->b->k < 0 || x->b->k > 20) return ANY;
@@ -82,7 +71,7 @@ void scalar_residue(Lower *L, const Sx *x, int64_t *mod, int64_t *rem)
 
 static Residue join(Residue a, Residue b)
 {
-    return normal(gcd(gcd(a.mod, b.mod), a.rem - b.rem), a.rem);
+    return normal(gcd_s64(gcd_s64(a.mod, b.mod), a.rem - b.rem), a.rem);
 }
 
 typedef struct Bounds { /* by constants (INT64_MIN, INT64_MAX: none), and at launch (0: unknown) */
@@ -186,9 +175,9 @@ static void see(Walk *w, uint32_t v, const Sx *x)
     bool minus;
     if (own_step(x, v, &step, &minus)) {
         Residue r = residue(L, step);
-        int64_t m = gcd(r.mod, r.rem), n;
+        int64_t m = gcd_s64(r.mod, r.rem), n;
         Lx at_launch;
-        s->r = normal(gcd(s->r.mod, m), s->r.rem);
+        s->r = normal(gcd_s64(s->r.mod, m), s->r.rem);
         repeat(w, s->loops, &n, &at_launch);
         s->steps = sum(L, s->steps, repeated(L, bounds_of(L, step), minus, n, at_launch));
         return;

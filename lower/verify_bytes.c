@@ -23,16 +23,6 @@ bool bytes_equal(const Bytes *a, const Bytes *b)
     return a->lo == b->lo && a->hi == b->hi && a->step == b->step && a->width == b->width;
 }
 
-static int64_t gcd(int64_t a, int64_t b)
-{
-    while (b) {
-        int64_t r = a % b;
-        a = b;
-        b = r;
-    }
-    return a;
-}
-
 static bool width_of(Verifier *v, const Bytes *at, int64_t *width)
 {
     if (at->step) *width = at->width;
@@ -42,7 +32,7 @@ static bool width_of(Verifier *v, const Bytes *at, int64_t *width)
 /* All pieces of a begin at lo modulo g, all of b's at another place: apart if they are within one such period. */
 static bool in_gaps(Verifier *v, const Bytes *a, const Bytes *b)
 {
-    int64_t wa, wb, far, g = gcd(a->step, b->step);
+    int64_t wa, wb, far, g = gcd_s64(a->step, b->step);
     if (g == 0 || !width_of(v, a, &wa) || !width_of(v, b, &wb)) return false;
     if (!form_is_const(&v->f, form_add(&v->f, b->lo, -1, a->lo), &far)) return false;
     far = floor_mod_s64(far, g);

@@ -9,21 +9,10 @@
 
 enum { CHOICES_FULL = 3, CHOICES_MAX = 9, MIXED = 6, OFFSET_CLIP = 16, CHOICES_ALL = 4096 };
 
-static int64_t gcd(int64_t a, int64_t b)
-{
-    if (a < 0) a = -a;
-    while (b) {
-        int64_t r = a % b;
-        a = b;
-        b = r < 0 ? -r : r;
-    }
-    return a;
-}
-
 static int64_t scale_of(const FormData *d)
 {
     int64_t g = 0;
-    for (uint32_t i = 0; i < d->n; i++) g = gcd(d->t[i].c == INT64_MIN ? 1 : d->t[i].c, g);
+    for (uint32_t i = 0; i < d->n; i++) g = gcd_s64(d->t[i].c, g);
     return d->t[0].c < 0 ? -g : g;
 }
 
@@ -48,7 +37,7 @@ static void limit(Verifier *v, int64_t k)
         if (v->limits.v[i] == k) return;
     if (k < 1 || k >= INT32_MAX || v->again) return;
     if (k > LIMIT_MAX) {
-        verify_refuse(v, E0660, v->choices.v[0].op, "a trip count is clipped to %lld: counts beyond %d are not tried", (long long)k,
+        verify_refuse(v, E0660, run_op(v), "a trip count is clipped to %lld: counts beyond %d are not tried", (long long)k,
                       LIMIT_MAX);
         return;
     }
@@ -91,11 +80,6 @@ Form choice_resolve(Verifier *v, Form x, bool *by_trip)
 
 /* ---- what to choose ---- */
 
-static Form atom_form(Forms *f, uint32_t atom)
-{
-    return form_atom(f, *atom_data(f, atom));
-}
-
 /* The value within x that decides it: through min, max, selections and products of conditions. offset: of constants on
  * the way, by which the interesting values may be shifted. */
 static Form deciding(Forms *f, Form x, int64_t *offset)
@@ -114,9 +98,9 @@ static Form deciding(Forms *f, Form x, int64_t *offset)
             } else if (a.kind == ATOM_SEL) {
                 inner = form_is_const(f, a.a, &k) ? (form_is_const(f, a.b, &k) ? a.c : a.b) : a.a;
             } else if (a.kind == ATOM_PROD) {
-                inner = atom_form(f, a.a);
+                inner = form_of_atom(f, a.a);
             } else if (a.boolean && d->n > 1) {
-                inner = atom_form(f, d->t[i].atom);
+                inner = form_of_atom(f, d->t[i].atom);
             }
         }
         if (inner == 0) return x;
@@ -257,7 +241,7 @@ static void add(Verifier *v, uint32_t op, Form x, uint32_t key)
     if (scale != 1) { /* in lowest terms */
         Form sum = form_const(f, 0);
         for (uint32_t i = 0; i < d->n && sum; i++)
-            sum = form_add(f, sum, d->t[i].c / scale, atom_form(f, form_data(f, leaf)->t[i].atom));
+            sum = form_add(f, sum, d->t[i].c / scale, form_of_atom(f, form_data(f, leaf)->t[i].atom));
         c.of = sum;
     }
     if (c.of == 0) {

@@ -137,18 +137,13 @@ static bool is_number(const IrArg *a, const Verifier *v, int64_t *k)
     return r.ok && r.n == 0;
 }
 
-static bool counted(const IrOp *loop)
-{
-    return loop->op == IR_LANES || (ir_find(loop, IRK_A)->kind == IRA_IMM && ir_find(loop, IRK_B)->kind == IRA_IMM);
-}
-
 static void made_from(const Verifier *v, const IrArg *arg, bool modulo, int depth, Origin *m)
 {
     if (arg == NULL || arg->kind != IRA_VAL) return;
     const IrOp *op = v->ops[v->def[arg->id - 1]];
     int64_t k;
     if (op->op == IR_LOOP || op->op == IR_LANES) {
-        if (counted(op)) return;
+        if (loop_fixed(op)) return;
         if (modulo) m->period = true;
         else m->index = true;
         return;
@@ -179,7 +174,7 @@ static Origin made(const Verifier *v, uint32_t value)
 static const IrOp *loop_of(const Verifier *v, uint32_t value)
 {
     const IrOp *op = value ? v->ops[v->def[value - 1]] : NULL;
-    return op && op->op == IR_LOOP && !counted(op) ? op : NULL;
+    return op && op->op == IR_LOOP && !loop_fixed(op) ? op : NULL;
 }
 
 /* How far the constant and the indices of loops with a fixed number of turns go to either side. */
@@ -188,7 +183,7 @@ static bool widest(const Verifier *v, const Linear *d, int64_t *most)
     int64_t all = d->k < 0 ? -d->k : d->k;
     for (uint32_t i = 0; i < d->n; i++) {
         const IrOp *op = d->t[i].value ? v->ops[v->def[d->t[i].value - 1]] : NULL;
-        if (op == NULL || (op->op != IR_LOOP && op->op != IR_LANES) || !counted(op)) return false;
+        if (op == NULL || !loop_fixed(op)) return false;
         const IrArg *lo = ir_find(op, IRK_A), *hi = ir_find(op, IRK_B);
         int64_t far = op->op == IR_LANES ? 32 : hi->imm > -lo->imm ? hi->imm : -lo->imm, x;
         if (!mul_s64(d->t[i].c < 0 ? -d->t[i].c : d->t[i].c, far, &x) || !add_s64(all, x, &all)) return false;

@@ -120,7 +120,7 @@ Form form_const_new(Forms *f, int64_t k)
     return x;
 }
 
-static Form form_of_atom(Forms *f, uint32_t atom)
+Form form_of_atom(Forms *f, uint32_t atom)
 {
     Lin l;
     l.k = 0;

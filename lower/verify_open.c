@@ -57,6 +57,12 @@ static Form open_value(Verifier *v, const IrArg *arg, int *fuel)
     return *fuel < 0 ? 0 : x;
 }
 
+bool open_decided(const Verifier *v, uint32_t op, Form x, Form a, Form b)
+{
+    if (x == 0 || form_data(&v->f, x)->n) return false;
+    return v->open[op] == OPEN_ALWAYS || (form_data(&v->f, a)->n == 0 && form_data(&v->f, b)->n == 0);
+}
+
 Form open_comparison(Verifier *v, uint32_t op)
 {
     int fuel = OPEN_FUEL;

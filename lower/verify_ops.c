@@ -91,7 +91,7 @@ static Form divide(Forms *f, const IrOp *op, Form a, Form b)
     Form rest = form_const(f, floor_mod_s64(x->k, d)), quotient = form_const(f, (x->k - floor_mod_s64(x->k, d)) / d);
     for (uint32_t i = 0; i < x->n && rest && quotient; i++) {
         FormTerm t = x->t[i];
-        Form atom = form_atom(f, *atom_data(f, t.atom));
+        Form atom = form_of_atom(f, t.atom);
         if (t.c % d == 0) quotient = form_add(f, quotient, t.c / d, atom);
         else rest = form_add(f, rest, t.c, atom);
     }

@@ -98,6 +98,7 @@ static inline Form form_const(Forms *f, int64_t k)
     return k >= 0 && k < FORM_SMALL && f->small[k] ? f->small[k] : form_const_new(f, k);
 }
 Form form_atom(Forms *f, Atom a); /* depth and bounds of a as given; a known atom keeps its own */
+Form form_of_atom(Forms *f, uint32_t atom);
 /* 0 if the result is no form: too long, or coefficients too large. */
 Form form_add(Forms *f, Form x, int64_t c, Form y);  /* x + c * y */
 Form form_guard(Forms *f, Form pred, Form x);        /* pred * x */
@@ -600,10 +601,19 @@ void steer_see(Verifier *v, uint32_t at, Form x, bool trip); /* trip: made from 
 /* After all runs: refuses what came out one way only; true if the runs are to be done again, with that held open. */
 bool steer_check(Verifier *v);
 
+/* A loop over copies' lanes, or one whose bounds are numbers. */
+static inline bool loop_fixed(const IrOp *op)
+{
+    return op->op == IR_LANES ||
+           (op->op == IR_LOOP && ir_find(op, IRK_A)->kind == IRA_IMM && ir_find(op, IRK_B)->kind == IRA_IMM);
+}
+
 /* verify_compare.c */
 bool compare_followed(const Verifier *v, uint32_t op); /* what few turns make of a comparison tells of longer loops */
 
 /* verify_open.c */
+/* Whether the comparison of a and b, held open, came out as x here: then a pred stands for it. */
+bool open_decided(const Verifier *v, uint32_t op, Form x, Form a, Form b);
 Form open_comparison(Verifier *v, uint32_t op); /* the pred that stands for it where v->now is */
 
 /* verify_sizes.c */

@@ -88,17 +88,8 @@ static void use_index(Verifier *v, uint32_t at, uint32_t loop, enum Use how, int
     struct Period *p = v->period;
     const IrOp *op = v->ops[loop];
     const Body *b = verify_body(v, loop);
-    bool counted = op->op == IR_LANES || (ir_find(op, IRK_A)->kind == IRA_IMM && ir_find(op, IRK_B)->kind == IRA_IMM);
-    if (counted || !(b->block[loop - b->base] & BLOCK_EVENTS)) return;
-    if (how == USE_BOUNDED) {
-        int64_t x = p->joint, y = turns;
-        while (y) {
-            int64_t r = x % y;
-            x = y;
-            y = r;
-        }
-        if (!mul_s64(p->joint / x, turns, &p->joint)) p->joint = INT64_MAX;
-    }
+    if (loop_fixed(op) || !(b->block[loop - b->base] & BLOCK_EVENTS)) return;
+    if (how == USE_BOUNDED && !mul_s64(p->joint / gcd_s64(p->joint, turns), turns, &p->joint)) p->joint = INT64_MAX;
     int64_t most = v->conditional ? v->ring : 2 * (int64_t)v->ring;
     if (how == USE_PLAIN || (how == USE_BOUNDED && p->joint > most)) p->raw = at + 1;
 }
@@ -291,8 +282,7 @@ static bool counts_waits(const Verifier *v, uint32_t var)
 /* A loop whose trip count is not a number: it is looked at for itself. */
 static bool own_count(const IrOp *op)
 {
-    if (op->op == IR_REPEAT) return true;
-    return op->op == IR_LOOP && (ir_find(op, IRK_A)->kind != IRA_IMM || ir_find(op, IRK_B)->kind != IRA_IMM);
+    return op->op == IR_REPEAT || (op->op == IR_LOOP && !loop_fixed(op));
 }
 
 void period_prepare(Verifier *v)

@@ -19,11 +19,6 @@ typedef struct Pairs {
     uint32_t n;
 } Pairs;
 
-static Form atom_form(Forms *f, uint32_t atom)
-{
-    return form_atom(f, *atom_data(f, atom));
-}
-
 /* ---- coordinates ---- */
 
 static Form exact(Verifier *v, Form x, int fuel);
@@ -33,20 +28,20 @@ static Form exact_atom(Verifier *v, uint32_t atom, int fuel)
     Forms *f = &v->f;
     Atom a = *atom_data(f, atom);
     int64_t k;
-    if (fuel == 0) return atom_form(f, atom);
+    if (fuel == 0) return form_of_atom(f, atom);
     if (a.kind == ATOM_SEL) {
         Form cond = form_simplify(f, a.a);
         if (form_is_const(f, cond, &k)) return exact(v, k ? a.b : a.c, fuel - 1);
         if (form_is_const(f, a.c, &k) && k >= AWAY) return exact(v, a.b, fuel - 1);
     }
-    if (a.kind != ATOM_OP || a.type == IR_PRED) return atom_form(f, atom);
+    if (a.kind != ATOM_OP || a.type == IR_PRED) return form_of_atom(f, atom);
     Form x = exact(v, a.a, fuel - 1), y = exact(v, a.b, fuel - 1), zero = form_const(f, 0), r = 0;
     if (a.sub == IR_CVT) r = x;
     else if (a.sub == IR_ADD || a.sub == IR_SUB) r = form_add(f, x, a.sub == IR_ADD ? 1 : -1, y);
     else if (a.sub == IR_MUL && form_is_const(f, y, &k)) r = form_add(f, zero, k, x);
     else if (a.sub == IR_MUL && form_is_const(f, x, &k)) r = form_add(f, zero, k, y);
     else if (a.sub == IR_SHL && form_is_const(f, y, &k) && k >= 0 && k < 31) r = form_add(f, zero, INT64_C(1) << k, x);
-    return r ? r : atom_form(f, atom);
+    return r ? r : form_of_atom(f, atom);
 }
 
 static Form exact(Verifier *v, Form x, int fuel)
@@ -79,8 +74,8 @@ static bool drawn(Verifier *v, const Atom *a, uint32_t atom)
     Forms *f = &v->f;
     if (a->kind != ATOM_LEAF || a->a >= v->nops || v->ops[a->a]->op != IR_TICKET) return false;
     Form draws = run_value(v, ir_find(v->ops[a->a], IRK_B)),
-         teams = atom_form(f, form_data(f, v->sreg[0][IRR_NCTAID_X])->t[0].atom),
-         id = form_add(f, atom_form(f, atom), 1, teams);
+         teams = form_of_atom(f, form_data(f, v->sreg[0][IRR_NCTAID_X])->t[0].atom),
+         id = form_add(f, form_of_atom(f, atom), 1, teams);
     Form rest = form_add(f, draws, -1, id);
     for (uint32_t i = 0; rest && i < v->positive.n; i++)
         if (v->positive.v[i] == rest) return true;
@@ -111,7 +106,7 @@ static Form shallow(Verifier *v, Difference *d, Form x, int64_t c)
     Form rest = form_const(f, form_data(f, x)->k);
     for (uint32_t i = 0; rest && i < form_data(f, x)->n; i++) {
         FormTerm t = form_data(f, x)->t[i];
-        if (atom_data(f, t.atom)->depth == 0) rest = form_add(f, rest, t.c, atom_form(f, t.atom));
+        if (atom_data(f, t.atom)->depth == 0) rest = form_add(f, rest, t.c, form_of_atom(f, t.atom));
         else if (!add_bound(v, d, (FormTerm){t.c * c, t.atom})) return 0;
     }
     return rest;
@@ -202,15 +197,7 @@ static void put_together(Verifier *v, Pairs *p, Pair x, Pair y)
 
 static int64_t gcd_of(const Forms *f, Form x, int64_t g)
 {
-    for (uint32_t i = 0; i < form_data(f, x)->n; i++) {
-        int64_t c = form_data(f, x)->t[i].c;
-        if (c < 0) c = -c;
-        while (c) {
-            int64_t r = g % c;
-            g = c;
-            c = r;
-        }
-    }
+    for (uint32_t i = 0; i < form_data(f, x)->n; i++) g = gcd_s64(g, form_data(f, x)->t[i].c);
     return g;
 }
 
@@ -219,7 +206,7 @@ static Form divided(Forms *f, Form x, int64_t g, int64_t k)
     Form r = form_const(f, k);
     for (uint32_t i = 0; r && i < form_data(f, x)->n; i++) {
         FormTerm t = form_data(f, x)->t[i];
-        r = form_add(f, r, t.c / g, atom_form(f, t.atom));
+        r = form_add(f, r, t.c / g, form_of_atom(f, t.atom));
     }
     return r;
 }

@@ -46,7 +46,7 @@ static Draw *drawn(Verifier *v, Form x, int64_t *sign, Form *rest)
             Draw *w = &v->draws.v[j];
             if (w->atom != d->t[i].atom) continue;
             *sign = d->t[i].c;
-            *rest = form_add(&v->f, x, -*sign, form_atom(&v->f, *atom_data(&v->f, w->atom)));
+            *rest = form_add(&v->f, x, -*sign, form_of_atom(&v->f, w->atom));
             return *rest && (*sign == 1 || *sign == -1) ? w : NULL;
         }
     }

@@ -133,9 +133,7 @@ static Form value_of_op(Verifier *v, uint32_t index, int depth, bool *trip)
         if (op->op == IR_AND && ((form_is(&v->f, fa, 0) && !by_trip(v, a)) || (form_is(&v->f, fb, 0) && !by_trip(v, b))))
             *trip = false; /* whatever the other one is */
         x = result(v, index, fc, fa, fb);
-        if (v->open[index] && *trip && x && form_data(&v->f, x)->n == 0 &&
-            (v->open[index] == OPEN_ALWAYS || (form_data(&v->f, fa)->n == 0 && form_data(&v->f, fb)->n == 0)))
-            x = open_comparison(v, index);
+        if (v->open[index] && *trip && open_decided(v, index, x, fa, fb)) x = open_comparison(v, index);
     }
     x = resolve(v, x, trip);
     if (v->steers[index]) steer_see(v, index, x, *trip);

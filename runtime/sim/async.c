@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "lang/checked.h"
 #include "runtime/sim/async_task.h"
 #include "runtime/sim/trace.h"
 
@@ -122,16 +123,6 @@ static void group_moved(SimMachine *m, const SimWho *who)
 
 /* ---- the queue ---- */
 
-static uint32_t common_divisor(uint32_t a, uint32_t b)
-{
-    while (b) {
-        uint32_t r = a % b;
-        a = b;
-        b = r;
-    }
-    return a;
-}
-
 static void shuffle(SimMachine *m, Task *k)
 {
     static const uint32_t bursts[] = {8, 64, 0, 0, 0, 0, 0, 0};
@@ -140,7 +131,7 @@ static void shuffle(SimMachine *m, Task *k)
     k->stride = 1;
     for (int tries = 0; tries < 8 && k->pieces > 2; tries++) {
         uint32_t n = 1 + rng_below(r, k->pieces - 1);
-        if (common_divisor(n, k->pieces) != 1) continue;
+        if (gcd_s64(n, k->pieces) != 1) continue;
         k->stride = n;
         break;
     }

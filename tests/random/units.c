@@ -244,6 +244,27 @@ static void plain_unit(Gen *g)
     }
 }
 
+/* A loop of 1 to `turns` turns, open: what is emitted next stands in its body, until close_loop is given the end of
+   the statements around it, which this returns. */
+static Stmt **open_loop(Gen *g, int kind, int turns)
+{
+    Stmt *l = emit(g, kind), **tail = g->tail;
+    Axis a = new_axis(g, 1, rng_in(&g->rng, 1, turns), 1);
+    l->ref = 1;
+    l->range[0] = a.bound;
+    l->index[0] = new_var(g, "i");
+    a.index = x_ref(g, X_VAR, l->index[0]);
+    g->tail = &l->body;
+    g->axis[g->naxes++] = a;
+    return tail;
+}
+
+static void close_loop(Gen *g, Stmt **tail)
+{
+    g->naxes--;
+    g->tail = tail;
+}
+
 /* A sum over the turns of a loop. */
 static void sum_unit(Gen *g)
 {
@@ -254,20 +275,12 @@ static void sum_unit(Gen *g)
     }
     int sum = new_tile(g, &s, 0);
     load(g, sum, &s);
-    Stmt *l = emit(g, rng_odds(&g->rng, 60) ? S_PIPELINE : S_FOR), **tail = g->tail;
-    Axis a = new_axis(g, 1, rng_in(&g->rng, 1, 5), 1);
-    l->ref = 1;
-    l->range[0] = a.bound;
-    l->index[0] = new_var(g, "i");
-    a.index = x_ref(g, X_VAR, l->index[0]);
-    g->tail = &l->body;
-    g->axis[g->naxes++] = a;
+    Stmt **tail = open_loop(g, rng_odds(&g->rng, 60) ? S_PIPELINE : S_FOR, 5);
     int t = new_tile(g, &s, 0);
     load(g, t, &s);
     emit_move(g, tile_region(t), tile_region(sum), " via threads")->reduce = R_ADD;
     g->threads = true;
-    g->naxes--;
-    g->tail = tail;
+    close_loop(g, tail);
     store(g, sum, &s);
 }
 
@@ -281,14 +294,7 @@ static void variable_unit(Gen *g)
     Stmt *v = emit(g, S_VAR);
     v->ref = new_var(g, "s");
     v->e = x_num(g, rng_in(&g->rng, -1, 2));
-    Stmt *l = emit(g, !g->plain && rng_odds(&g->rng, 50) ? S_PIPELINE : S_FOR), **tail = g->tail;
-    Axis a = new_axis(g, 1, rng_in(&g->rng, 1, 4), 1);
-    l->ref = 1;
-    l->range[0] = a.bound;
-    l->index[0] = new_var(g, "i");
-    a.index = x_ref(g, X_VAR, l->index[0]);
-    g->tail = &l->body;
-    g->axis[g->naxes++] = a;
+    Stmt **tail = open_loop(g, !g->plain && rng_odds(&g->rng, 50) ? S_PIPELINE : S_FOR, 4);
     Shape s;
     if (new_shape(g, &s)) {
         int t = new_tile(g, &s, 0);
@@ -302,8 +308,7 @@ static void variable_unit(Gen *g)
     Stmt *next = emit(g, S_ASSIGN);
     next->ref = v->ref;
     next->e = x_op(g, X_ADD, x_ref(g, X_VAR, v->ref), x_num(g, rng_in(&g->rng, 1, 2)));
-    g->naxes--;
-    g->tail = tail;
+    close_loop(g, tail);
 }
 
 static void unit_body(Gen *g, int tile, const Shape *s)
