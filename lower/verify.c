@@ -7,7 +7,7 @@
 
 #include "lower/verify_parts.h"
 
-enum { BUDGET = 4000000, RUNS_MAX = 4000, RANKS_MAX = 16 };
+enum { BUDGET = 32000000, RUNS_MAX = 4000, RANKS_MAX = 16 };
 
 /* ---- reports ---- */
 
@@ -60,6 +60,7 @@ Diag *verify_refuse(Verifier *v, ErrorCode code, uint32_t op, const char *fmt, .
 
 void verify_spent(Verifier *v)
 {
+    v->opened = 0; /* it is not the condition's fault */
     verify_refuse(v, E0660, v->now ? run_op(v) : v->nops,
                   "the kernel has too many loops in loops, or too long ones, to be proved");
 }
@@ -120,6 +121,25 @@ void verify_proved(Verifier *v, const char *fmt, ...)
     va_end(ap);
 }
 
+/* How many loops with synchronisation its role has before this one. */
+static uint32_t loops_before(const Verifier *v, uint32_t loop)
+{
+    const Body *b = verify_body(v, loop);
+    uint32_t n = 0;
+    for (uint32_t i = b->base; i < loop; i++)
+        n += (v->ops[i]->op == IR_LOOP || v->ops[i]->op == IR_REPEAT) && b->block[i - b->base] & BLOCK_EVENTS;
+    return n;
+}
+
+/* Loops of two roles run side by side, turn by turn, where they are one loop of the program, or the n-th of each. */
+static bool same_loop(const Verifier *v, const Event *x, const Event *y)
+{
+    Span a = v->ops[x->loop]->span, b = v->ops[y->loop]->span;
+    if (x->loop == y->loop) return true;
+    if (verify_body(v, x->loop) == verify_body(v, y->loop)) return false;
+    return (a.hi && a.lo == b.lo && a.hi == b.hi) || loops_before(v, x->loop) == loops_before(v, y->loop);
+}
+
 void verify_depends(Verifier *v, const Access *from, const Access *to, bool reuse)
 {
     if (v->certificate == NULL) return;
@@ -132,7 +152,9 @@ void verify_depends(Verifier *v, const Access *from, const Access *to, bool reus
         *d = (Dependence){.buf = to->at.buf, .from = from->op, .to = to->op, .reuse = reuse};
     }
     int64_t turns = (int64_t)y->turn - x->turn;
-    if (x->level == 0 || x->level != y->level || x->pass != y->pass || (d->counted && d->turns <= turns)) return;
+    if (x->level == 0 || x->level != y->level) return;
+    d->elsewhere |= !same_loop(v, x, y) || (x->pass == y->pass && turns < 0);
+    if (d->elsewhere || x->pass != y->pass || (d->counted && d->turns <= turns)) return;
     d->counted = true;
     d->turns = turns;
 }
@@ -141,7 +163,8 @@ static void certify_dependences(Verifier *v)
 {
     for (uint32_t i = 0; i < v->dependences.n; i++) {
         const Dependence *d = &v->dependences.v[i];
-        const char *after = !d->counted      ? ""
+        const char *after = d->elsewhere     ? ", in another loop"
+                            : !d->counted    ? ""
                             : d->turns == 0  ? ", in the same turn"
                             : d->turns == 1 ? ", 1 turn later"
                                              : arena_printf(v->arena, ", %lld turns later", (long long)d->turns);
@@ -377,6 +400,7 @@ void verify_clear(Verifier *v)
     CLEAR(v->syncs);
     CLEAR(v->global_fences);
     CLEAR(v->shared);
+    v->shared_slots = NULL;
     CLEAR(v->cluster);
     CLEAR(v->cluster_arrived);
 }

@@ -108,7 +108,8 @@ static bool complete_now(Verifier *v, const Phase *p)
     const BarSlot *b = &v->bars[p->slot];
     if (p->arrivals != b->count || p->expected == 0 || p->delivered == 0) return false;
     if (p->expected == p->delivered) return true;
-    return form_is(&v->f, form_simplify(&v->f, form_add(&v->f, p->expected, -1, p->delivered)), 0);
+    Form missing = form_simplify(&v->f, form_add(&v->f, p->expected, -1, p->delivered));
+    return missing && form_data(&v->f, missing)->lo == 0 && form_data(&v->f, missing)->hi == 0;
 }
 
 /* Every wait for the phase before comes before something without which this one is not over. */

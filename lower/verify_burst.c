@@ -25,9 +25,12 @@ static bool join(Verifier *v, Access *a, const Access *b)
     if (bytes_equal(&a->at, &b->at)) {
         if (!conds_exclusive(v, a->cond, b->cond)) return false;
         a->cond = form_add(&v->f, a->cond, 1, b->cond);
+        a->only = conds_exclusive(v, a->only, b->only) ? form_add(&v->f, a->only, 1, b->only) : 0;
         return true;
     }
-    return a->cond && a->cond == b->cond && bytes_join(&a->at, &b->at);
+    if (a->cond == 0 || a->cond != b->cond || !bytes_join(&a->at, &b->at)) return false;
+    if (a->only != b->only) a->only = 0;
+    return true;
 }
 
 /* The innermost loop over copies that v->now is in. */
@@ -201,6 +204,7 @@ static void widen(Verifier *v, const Frame *fr, uint32_t i)
     int64_t width, c = coefficient(f, a->at.lo, fr->index);
     bool varies = form_data(f, a->at.lo)->depth >= depth || form_data(f, a->at.hi)->depth >= depth;
     if (a->cond && form_data(f, a->cond)->depth >= depth) a->cond = a->write ? 0 : form_ever(f, a->cond, depth);
+    if (a->only) a->only = form_ever(f, a->only, depth);
     if (!varies) return;
     at_most(v, a);
     bool even = c != 0 && coefficient(f, a->at.hi, fr->index) == c &&
@@ -256,7 +260,7 @@ static void check_pair(Verifier *v, const Frame *fr, const Access *a, const Acce
     Forms *f = &v->f;
     int64_t far, width_a, width_b, c = coefficient(f, a->at.lo, fr->index), n;
     if (!a->write || !b->write || !bytes_same_place(&a->at, &b->at)) return;
-    if (conds_exclusive(v, a->cond, b->cond) && form_is_const(f, form_add(f, fr->end, -1, fr->first), &n) && n <= 1)
+    if (conds_exclusive(v, a->only, b->only) && form_is_const(f, form_add(f, fr->end, -1, fr->first), &n) && n <= 1)
         return;
     bool even = c == coefficient(f, b->at.lo, fr->index) &&
                 form_is_const(f, form_add(f, b->at.lo, -1, a->at.lo), &far) &&
@@ -269,7 +273,7 @@ static void check_pair(Verifier *v, const Frame *fr, const Access *a, const Acce
         width_b = swap;
     }
     if (c < 0) c = -c;
-    bool meet = even && width_a > far && !conds_exclusive(v, a->cond, b->cond) && bytes_overlap(v, &a->at, &b->at);
+    bool meet = even && width_a > far && !conds_exclusive(v, a->only, b->only) && bytes_overlap(v, &a->at, &b->at);
     int64_t both = even ? (far + width_b > width_a ? far + width_b : width_a) : 0;
     if (even && !meet && (c == 0 || both <= c)) return;
     Diag *g = verify_refuse(v, E0657, b->op, "%s is written while another copy into it may be on its way",

@@ -97,6 +97,8 @@ static Form deciding(Forms *f, Form x, int64_t *offset)
                 if (clipped && (d->n > 1 || k <= OFFSET_CLIP)) *offset = k; /* n - min(n, k): what comes after it */
             } else if (a.kind == ATOM_SEL) {
                 inner = form_is_const(f, a.a, &k) ? (form_is_const(f, a.b, &k) ? a.c : a.b) : a.a;
+            } else if (a.kind == ATOM_OP && a.sub == IR_AND && a.boolean && a.a == a.b) {
+                inner = a.a; /* it stands for a pred of many terms */
             } else if (a.kind == ATOM_PROD) {
                 inner = form_of_atom(f, a.a);
             } else if (a.boolean && d->n > 1) {
@@ -153,16 +155,16 @@ static void add_counts(Verifier *v, Choice *c, int64_t scale, int64_t constant, 
     for (uint32_t i = 0; i < (small ? n : 2); i++) add_value(c, offset + counts[i]);
 }
 
-/* Sizes that are at least 1: what no launch has is left out, unless nothing else is small enough to be tried. */
+/* What no launch has is left out, unless nothing else is small enough to be tried. */
 static void drop_impossible(const Forms *f, Choice *c)
 {
     const FormData *d = form_data(f, c->of);
     uint32_t n = 0;
-    for (uint32_t i = 0; i < c->n; i++) n += c->value[i] >= d->lo;
+    for (uint32_t i = 0; i < c->n; i++) n += c->value[i] >= d->lo && c->value[i] <= d->hi;
     if (d->lo > 1 || n == 0) return;
     n = 0;
     for (uint32_t i = 0; i < c->n; i++)
-        if (c->value[i] >= d->lo) c->value[n++] = c->value[i];
+        if (c->value[i] >= d->lo && c->value[i] <= d->hi) c->value[n++] = c->value[i];
     c->n = n;
 }
 
@@ -173,7 +175,7 @@ static void follow(const Verifier *v, Choice *c)
     c->at = o->at < c->n ? o->at : (o->at + c->turn * 3) % c->n;
 }
 
-enum { LAUNCH_FUEL = 64 };
+enum { LAUNCH_FUEL = 64, FAMILY_FUEL = 6 };
 
 static bool launch_form(const Forms *f, Form x, int *fuel);
 
@@ -199,6 +201,38 @@ static bool launch_form(const Forms *f, Form x, int *fuel)
     for (uint32_t i = 0; i < form_data(f, x)->n; i++)
         if (!launch_atom(f, form_data(f, x)->t[i].atom, fuel)) return false;
     return true;
+}
+
+/* What a condition asks, but for the turn that asks it: those of one family are made again and again in turns around. */
+static uint32_t family(const Forms *f, Form x, int fuel);
+
+static uint32_t family_of_atom(const Forms *f, uint32_t atom, int fuel)
+{
+    const Atom *a = atom_data(f, atom);
+    uint32_t h = (a->kind * 256u + a->sub) * UINT32_C(0x9E3779B1);
+    switch ((AtomKind)a->kind) {
+    case ATOM_LOAD:
+    case ATOM_LEAF: return h + a->a; /* from the same tensor, or by the same op */
+    case ATOM_PARAM:
+    case ATOM_SREG: return h ^ a->a * UINT32_C(0x85EBCA6B) ^ a->b * UINT32_C(0xC2B2AE35);
+    case ATOM_PROD: return h + 3 * family_of_atom(f, a->a, fuel - 1) + family_of_atom(f, a->b, fuel - 1);
+    case ATOM_OP: return h + 3 * family(f, a->a, fuel - 1) + family(f, a->b, fuel - 1);
+    case ATOM_GT0:
+    case ATOM_EQ0: return h + family(f, a->a, fuel - 1);
+    case ATOM_SEL:
+        return h + 5 * family(f, a->a, fuel - 1) + 3 * family(f, a->b, fuel - 1) + family(f, a->c, fuel - 1);
+    default: return h;
+    }
+}
+
+static uint32_t family(const Forms *f, Form x, int fuel)
+{
+    if (x == 0 || fuel <= 0) return 1;
+    const FormData *d = form_data(f, x);
+    uint32_t h = (uint32_t)d->k + 7;
+    for (uint32_t i = 0; i < d->n; i++) /* in any order */
+        h += (uint32_t)d->t[i].c * (family_of_atom(f, d->t[i].atom, fuel) ^ UINT32_C(0x27D4EB2F)) * UINT32_C(0x165667B1);
+    return h;
 }
 
 static void add(Verifier *v, uint32_t op, Form x, uint32_t key);
@@ -248,6 +282,7 @@ static void add(Verifier *v, uint32_t op, Form x, uint32_t key)
         verify_refuse(v, E0660, op, "how often this happens has a form that can't be followed");
         return;
     }
+    if (pred && key == v->now->id) c.key[1] = family(f, c.of, FAMILY_FUEL) * v->threads.n + key;
     c.own = !pred && nests_own(v, c.of);
     uint32_t digits = 0;
     for (uint32_t i = 0; i < v->choices.n; i++) {

@@ -1,4 +1,4 @@
-/* Which comparisons of a loop's index the runs may decide. A run has few turns, so what comes out of a comparison in them tells
+/* Which comparisons, minima and maxima of a loop's index the runs decide. A run has few turns, so what comes out of a comparison in them tells
  * of longer loops only where it is
  * - the same in all turns, or made from the index modulo a small constant;
  * - `k < c`: the turn at which it changes has as many turns behind it as may notice, S, in the longest run;
@@ -169,6 +169,12 @@ static Origin made(const Verifier *v, uint32_t value)
     Origin m = {0};
     if (value) made_from(v, &(IrArg){.kind = IRA_VAL, .id = value}, false, DEPTH, &m);
     return m;
+}
+
+bool index_followed(const Verifier *v, uint32_t at)
+{
+    Origin m = made(v, v->ops[at]->dst);
+    return !m.index && !(m.period && m.joint > v->ring);
 }
 
 static const IrOp *loop_of(const Verifier *v, uint32_t value)

@@ -188,7 +188,14 @@ static Phase *load_at(Verifier *v, const Copy *c, uint32_t rank)
     if (!barrier_part(v, slot, part)) return NULL;
     Phase *p = barrier_open(v, slot);
     if (c->certain && !c->lanes) verify_clock_join(v, p->clock, v->events.v[c->event - 1].clock);
-    Access a = {.at = at, .cond = c->cond, .write = true, .async = true, .op = c->op, .start = c->event, .phase = p};
+    Access a = {.at = at,
+                .cond = c->cond,
+                .only = c->cond,
+                .write = true,
+                .async = true,
+                .op = c->op,
+                .start = c->event,
+                .phase = p};
     if (v->ops[c->op]->op == IR_BLK_REDUCE_PEER) {
         a.reduce = (uint16_t)(1 + verify_arg(v, c->op, IRK_ROP)->id * TYPE_COUNT + verify_arg(v, c->op, IRK_ELEM)->id);
         Access read = a;
@@ -206,7 +213,13 @@ static void read_source(Verifier *v, const Copy *c, Phase *phase)
     Bytes at;
     if (!copy_bytes(v, c->op, IRK_SRC, v->now->rank, c->bytes, c->guard, &at)) return;
     if (c->map && c->map->type >= MAP_U4_ALIGN16) at.hi = form_const(&v->f, v->k->bufs.v[at.buf].bytes);
-    access_add(v, (Access){.at = at, .cond = c->guard, .async = true, .op = c->op, .start = c->event, .phase = phase});
+    access_add(v, (Access){.at = at,
+                           .cond = c->guard,
+                           .only = c->guard,
+                           .async = true,
+                           .op = c->op,
+                           .start = c->event,
+                           .phase = phase});
 }
 
 /* One thread issues a copy, or each lane its own. */
@@ -284,14 +297,16 @@ static void commit(Verifier *v)
     Thread *t = v->now;
     t->groups++;
     t->burst = 0;
+    verify_spend(v, (v->accesses.n - t->stores + v->transfers.n - t->sent) / 16);
     for (uint32_t i = v->accesses.n; i-- > t->stores;) {
         Access *a = &v->accesses.v[i];
         if (a->async && a->phase == NULL && a->group == 0 && mine(v, a->start)) a->group = t->groups;
     }
-    for (uint32_t i = v->transfers.n; i-- > 0;) {
+    for (uint32_t i = v->transfers.n; i-- > t->sent;) {
         Transfer *x = &v->transfers.v[i];
         if (x->write && x->group == 0 && mine(v, x->start)) x->group = t->groups;
     }
+    t->sent = v->transfers.n;
 }
 
 static void wait_groups(Verifier *v, uint32_t op)
@@ -304,6 +319,7 @@ static void wait_groups(Verifier *v, uint32_t op)
     }
     EventId e = event_new(v, op);
     bool open = false;
+    verify_spend(v, (v->accesses.n - v->now->stores + (full ? v->transfers.n - v->now->on_way : 0)) / 16);
     for (uint32_t i = v->now->stores; i < v->accesses.n; i++) {
         Access *a = &v->accesses.v[i];
         if (!a->async || a->phase || a->end || !mine(v, a->start)) {
@@ -313,10 +329,15 @@ static void wait_groups(Verifier *v, uint32_t op)
         if (a->group && a->group <= past) a->end = e;
         open |= a->end == 0;
     }
-    for (uint32_t i = 0; full && i < v->transfers.n; i++) {
+    bool on_way = false;
+    for (uint32_t i = v->now->on_way; full && i < v->transfers.n; i++) {
         Transfer *x = &v->transfers.v[i];
-        if (x->write && x->full == 0 && x->group && x->group <= past && mine(v, x->start)) x->full = e;
+        if (!x->write || x->full || !mine(v, x->start)) continue;
+        if (x->group && x->group <= past) x->full = e;
+        else if (!on_way) v->now->on_way = i;
+        on_way |= x->full == 0;
     }
+    if (full && !on_way) v->now->on_way = v->transfers.n;
 }
 
 static void fence(Verifier *v, uint32_t op)

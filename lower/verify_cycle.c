@@ -89,6 +89,8 @@ void check_cycles(Verifier *v)
     int64_t *d = arena_array(&v->run, int64_t, n);
     for (uint32_t round = 0; round <= n; round++) {
         changed = UINT32_MAX;
+        verify_spend(v, f.edges.n / 16);
+        if (v->failed) return;
         for (uint32_t i = 0; i < f.edges.n; i++) {
             const Edge *e = &f.edges.v[i];
             int64_t far = d[e->from] + e->turns * ((int64_t)n + 1) - 1;

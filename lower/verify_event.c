@@ -21,6 +21,8 @@ void verify_clock_join(const Verifier *v, uint32_t *clock, const uint32_t *other
         if (other[i] > clock[i]) clock[i] = other[i];
 }
 
+enum { EVENT_WORK = 4 /* as many steps of a run take as long */, EVENTS_MAX = 200000 /* of a run: bounds its memory */ };
+
 EventId event_new(Verifier *v, uint32_t op)
 {
     Thread *t = v->now;
@@ -35,6 +37,8 @@ EventId event_new(Verifier *v, uint32_t op)
         e.turn = (uint32_t)fr->at;
     }
     vec_push(v->arena, &v->events, e);
+    if (v->events.n > EVENTS_MAX) verify_spent(v);
+    else verify_spend(v, EVENT_WORK);
     t->last = v->events.n;
     t->burst = 0;
     return t->last;

@@ -3,7 +3,8 @@
 #include "lang/checked.h"
 #include "lower/verify_parts.h"
 
-enum { SLOTS_FIRST = 256, FUEL = 6, PREDS_MAX = 24 };
+enum { SLOTS_FIRST = 256, FUEL = 6, PREDS_MAX = 24, TRIES = 256 };
+enum { WORK_FOUND = 2, WORK_NEW = 20 }; /* as many steps of a run take as long */
 
 /* Bounds: INT64_MIN and INT64_MAX mean none. */
 static int64_t bound_add(int64_t a, int64_t b, int64_t none)
@@ -84,6 +85,7 @@ static void grow_forms(Forms *f)
 
 static Form intern(Forms *f, const Lin *l)
 {
+    f->work += WORK_FOUND;
     uint32_t h = mix(l->n, (uint64_t)l->k);
     for (uint32_t i = 0; i < l->n; i++) h = mix(h, (uint64_t)l->t[i].c * UINT64_C(0x100000001B3) + l->t[i].atom);
     uint32_t i = h & f->form_mask;
@@ -104,6 +106,7 @@ static Form intern(Forms *f, const Lin *l)
         d->hi = bound_add(d->hi, bound_scale(c > 0 ? a->hi : a->lo, c, INT64_MAX), INT64_MAX);
         if (a->depth > d->depth) d->depth = a->depth;
     }
+    f->work += WORK_NEW;
     vec_push(f->arena, &f->forms, d);
     f->form_slots[i] = f->forms.n;
     if (f->forms.n > f->form_mask / 2) grow_forms(f);
@@ -264,13 +267,12 @@ static uint32_t product(Forms *f, uint32_t p, uint32_t x)
 static Form guard_by(Forms *f, uint32_t p, Form x)
 {
     Form whole = x;
-    bool positive = nonneg(f, x, FUEL, false);
     for (uint32_t rest = p; rest;) {
         Atom a = *atom_data(f, rest);
         uint32_t head = a.kind == ATOM_PROD ? a.a : rest;
         rest = a.kind == ATOM_PROD ? a.b : 0;
         const Atom *h = atom_data(f, head);
-        if (h->kind == ATOM_GT0 && h->a == whole && positive) continue;
+        if (h->kind == ATOM_GT0 && h->a == whole && nonneg(f, whole, FUEL, false)) continue;
         const FormData *d = form_data(f, x);
         Lin l;
         l.k = 0;
@@ -443,11 +445,12 @@ Form form_ever(Forms *f, Form pred, uint32_t depth)
 
 /* x with atom = op(a, b) replaced by each of its operands: max is at least each of them, min at most. Facts hold only
  * here; what is kept for later (values) must not depend on them. */
-static bool nonneg(Forms *f, Form x, int fuel, bool here)
+static bool shown_nonneg(Forms *f, Form x, int fuel, bool here)
 {
     if (x == 0) return false;
     if (form_data(f, x)->lo >= 0) return true;
-    if (form_data(f, x)->hi < 0 || fuel == 0) return false;
+    if (form_data(f, x)->hi < 0 || fuel == 0 || f->tries == 0) return false;
+    f->tries--;
     for (uint32_t i = 0; here && i < f->facts.n; i++) {
         Form rest = form_add(f, x, -1, f->facts.v[i]);
         if (rest && form_data(f, rest)->lo >= 0) return true;
@@ -460,15 +463,21 @@ static bool nonneg(Forms *f, Form x, int fuel, bool here)
         Form without = form_add(f, x, -t.c, form_of_atom(f, t.atom));
         Form p = a.kind == ATOM_PROD ? form_of_atom(f, a.b) : extreme ? a.a : a.b;
         Form q = a.kind == ATOM_PROD ? form_const(f, 0) : extreme ? a.b : a.c;
-        bool first = nonneg(f, form_add(f, without, t.c, p), fuel - 1, here);
+        bool first = shown_nonneg(f, form_add(f, without, t.c, p), fuel - 1, here);
         bool either = extreme && (t.c > 0) == (a.sub == IR_MAX);
         if (first == either) {
             if (first) return true;
             continue;
         }
-        if (nonneg(f, form_add(f, without, t.c, q), fuel - 1, here)) return true;
+        if (shown_nonneg(f, form_add(f, without, t.c, q), fuel - 1, here)) return true;
     }
     return false;
+}
+
+static bool nonneg(Forms *f, Form x, int fuel, bool here)
+{
+    f->tries = TRIES;
+    return shown_nonneg(f, x, fuel, here);
 }
 
 bool form_nonneg(Forms *f, Form x)

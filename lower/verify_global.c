@@ -147,6 +147,9 @@ static void check_pairs(Verifier *v)
 typedef struct ByTensor {
     VEC(uint32_t) reads, writes;
 } ByTensor;
+typedef struct Kinds { /* of transfers: the last one of each, by hash, and of each the one before, + 1 */
+    uint32_t *kind, *last, *before, mask;
+} Kinds;
 
 static uint32_t hash_terms(const Verifier *v, uint32_t h, Form x)
 {
@@ -170,30 +173,55 @@ static bool fine_with(Verifier *v, uint32_t j, uint32_t i)
     return in_order(v, a, b) ? fine(v, a, b) : fine(v, b, a);
 }
 
-static bool fine_with_all(Verifier *v, const ByTensor *t, const uint32_t *kind, uint32_t i)
+/* Those of its kind that were before. */
+static bool fine_with_kind(Verifier *v, const Kinds *k, uint32_t i)
+{
+    uint64_t n = 0;
+    for (uint32_t j = k->before[i]; j; j = k->before[j - 1], n++) {
+        const Transfer *t = &v->transfers.v[j - 1];
+        if (!(t->tensors & v->transfers.v[i].tensors) || k->kind[j - 1] != k->kind[i]) continue;
+        if (!fine_with(v, j - 1, i)) return false;
+    }
+    verify_spend(v, n / 16);
+    return true;
+}
+
+static bool fine_with_all(Verifier *v, const ByTensor *t, uint32_t i)
 {
     bool write = v->transfers.v[i].write;
-    verify_spend(v, (t->writes.n + t->reads.n) / 16);
-    for (uint32_t j = 0; j < t->writes.n; j++) {
-        if (write && kind[t->writes.v[j]] != kind[i]) continue;
-        if (!fine_with(v, t->writes.v[j], i)) return false;
-    }
-    for (uint32_t j = 0; write && j < t->reads.n; j++)
-        if (!fine_with(v, t->reads.v[j], i)) return false;
+    uint32_t n = write ? t->reads.n : t->writes.n;
+    const uint32_t *all = write ? t->reads.v : t->writes.v;
+    verify_spend(v, n / 16);
+    for (uint32_t j = 0; j < n; j++)
+        if (!fine_with(v, all[j], i)) return false;
     return true;
+}
+
+static void link_kind(const Verifier *v, Kinds *k, uint32_t i)
+{
+    k->kind[i] = kind_of(v, &v->transfers.v[i]);
+    uint32_t *last = &k->last[(k->kind[i] ^ k->kind[i] >> 16) & k->mask];
+    k->before[i] = *last;
+    *last = i + 1;
 }
 
 void check_global(Verifier *v)
 {
-    uint32_t n = v->transfers.n, *kind = arena_array(&v->run, uint32_t, n);
+    uint32_t n = v->transfers.n;
     ByTensor *by = arena_array(&v->run, ByTensor, 64);
+    Kinds k = {.kind = arena_array(&v->run, uint32_t, n), .before = arena_array(&v->run, uint32_t, n), .mask = 63};
+    while (k.mask < n) k.mask = k.mask * 2 + 1;
+    k.last = arena_array(&v->run, uint32_t, k.mask + 1);
     bool ok = true;
     regions_prepare(v);
     for (uint32_t i = 0; i < n && ok && !v->failed; i++) {
         const Transfer *t = &v->transfers.v[i];
-        kind[i] = kind_of(v, t);
+        if (t->write) {
+            link_kind(v, &k, i);
+            ok = fine_with_kind(v, &k, i);
+        }
         for (uint32_t b = 0; b < 64 && ok; b++)
-            if (t->tensors >> b & 1) ok = fine_with_all(v, &by[b], kind, i);
+            if (t->tensors >> b & 1) ok = fine_with_all(v, &by[b], i);
         for (uint32_t b = 0; b < 64; b++) {
             if (!(t->tensors >> b & 1)) continue;
             if (t->write) vec_push(&v->run, &by[b].writes, i);

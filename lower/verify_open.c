@@ -1,29 +1,17 @@
-/* Comparisons that are held open: chosen trip counts decide them, and in all runs they came out one way. Longer loops may
- * have them the other way, in any of their turns, so the runs are done again with a pred of which nothing is known in
- * their place.
+/* Comparisons, minima and maxima that are held open: chosen trip counts decide them, and what the runs make of them does not
+ * tell of longer loops (verify_compare.c), or was the same in all runs. Longer loops may have them otherwise, in any of
+ * their turns, so they are worked out anew from the indices of loops as values of which nothing is known but that they are
+ * within their bounds, and from the launch values as these stand.
  *
- * Two of them are one pred where the same expression is made from the same turns of like loops, the same launch values
- * and the same elements: then they are equal in every launch. The numbers that they compare don't count: in the few
- * turns of a run these may be equal where those of longer loops are not.
+ * The index of two turns is one value where both are the same turns of like loops: then it is equal in every launch. What
+ * is made from it is equal where the expression is. The numbers that stand for it don't count: in the few turns of a
+ * run these may be equal where those of longer loops are not.
  */
 #include "lower/verify_parts.h"
 
 enum { OPEN_FUEL = 64 };
 
 static Form open_value(Verifier *v, const IrArg *arg, int *fuel);
-
-static Form open_atom(Verifier *v, const IrOp *op, uint8_t type, Form a, Form b, Form c)
-{
-    return form_atom(&v->f, (Atom){.kind = ATOM_OPEN,
-                                   .sub = op->op,
-                                   .type = type,
-                                   .boolean = op->type == IR_PRED,
-                                   .a = a,
-                                   .b = b,
-                                   .c = c,
-                                   .lo = op->type == IR_PRED ? 0 : INT64_MIN,
-                                   .hi = op->type == IR_PRED ? 1 : INT64_MAX});
-}
 
 /* 0 for an operand that there is not; *fuel below 0 where the expression can't be told from others. */
 static Form open_part(Verifier *v, const IrArg *arg, int *fuel)
@@ -33,10 +21,28 @@ static Form open_part(Verifier *v, const IrArg *arg, int *fuel)
 
 static Form open_op(Verifier *v, const IrOp *op, int *fuel)
 {
-    const IrArg *rel = ir_find(op, IRK_REL);
+    uint32_t leaves = v->f.leaves;
     Form a = open_part(v, ir_find(op, IRK_A), fuel), b = open_part(v, ir_find(op, IRK_B), fuel),
          c = open_part(v, ir_find(op, IRK_COND), fuel);
-    return *fuel < 0 ? 0 : open_atom(v, op, rel ? (uint8_t)rel->id : op->type, a, b, c);
+    Form x = *fuel < 0 ? 0 : form_of_op(&v->f, v->k, op, c, a, b);
+    if (leaves != v->f.leaves) *fuel = -1; /* a new value */
+    return *fuel < 0 ? 0 : x;
+}
+
+/* x: the turn. */
+static Form open_index(Verifier *v, const IrOp *op, Form x, int *fuel)
+{
+    Form lo = open_value(v, ir_find(op, IRK_A), fuel), hi = open_value(v, ir_find(op, IRK_B), fuel);
+    if (*fuel < 0) return 0;
+    int64_t first = form_data(&v->f, lo)->lo, last = form_data(&v->f, hi)->hi;
+    if (last == first + 1) return form_const(&v->f, first);
+    return form_atom(&v->f, (Atom){.kind = ATOM_OPEN,
+                                   .type = op->type,
+                                   .a = x,
+                                   .b = lo,
+                                   .c = hi,
+                                   .lo = first,
+                                   .hi = last == INT64_MAX || last == INT64_MIN ? INT64_MAX : last - 1});
 }
 
 static Form open_value(Verifier *v, const IrArg *arg, int *fuel)
@@ -44,16 +50,11 @@ static Form open_value(Verifier *v, const IrArg *arg, int *fuel)
     if (--*fuel < 0) return 0;
     if (arg->kind != IRA_VAL) return form_const(&v->f, arg->imm);
     const IrOp *op = v->ops[v->def[arg->id - 1]];
-    if (op->op == IR_PARAM) return open_atom(v, op, op->type, form_const(&v->f, ir_find(op, IRK_EXPR)->id), 0, 0);
+    if (run_pure(op)) return op->op == IR_SREG ? run_value(v, arg) : open_op(v, op, fuel);
     Form x = run_value(v, arg);
-    if (x == 0 || form_data(&v->f, x)->depth) *fuel = -1;
-    if (*fuel < 0) return 0;
-    if (op->op == IR_LOOP) {
-        Form lo = open_value(v, ir_find(op, IRK_A), fuel), hi = open_value(v, ir_find(op, IRK_B), fuel);
-        return *fuel < 0 ? 0 : open_atom(v, op, op->type, x, lo, hi);
-    }
-    if (run_pure(op)) return op->op == IR_CONST || op->op == IR_PARAM || op->op == IR_SREG ? x : open_op(v, op, fuel);
-    if (op->op == IR_GET || (op->op != IR_LOADS && run_by_trip(v, arg))) *fuel = -1; /* variables may be equal by chance */
+    if (op->op == IR_LOOP && x && run_by_trip(v, arg)) return open_index(v, op, x, fuel);
+    if (x == 0 || op->op == IR_GET || (op->op != IR_LOADS && run_by_trip(v, arg)))
+        *fuel = -1; /* variables may be equal by chance */
     return *fuel < 0 ? 0 : x;
 }
 
@@ -63,9 +64,9 @@ bool open_decided(const Verifier *v, uint32_t op, Form x, Form a, Form b)
     return v->open[op] == OPEN_ALWAYS || (form_data(&v->f, a)->n == 0 && form_data(&v->f, b)->n == 0);
 }
 
-Form open_comparison(Verifier *v, uint32_t op)
+Form open_form(Verifier *v, uint32_t op)
 {
     int fuel = OPEN_FUEL;
     Form x = open_op(v, v->ops[op], &fuel);
-    return fuel < 0 ? form_leaf(&v->f, IR_PRED) : x;
+    return fuel < 0 ? form_leaf(&v->f, (IrType)v->ops[op]->type) : x;
 }

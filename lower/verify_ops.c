@@ -182,6 +182,39 @@ static Form compare(Forms *f, const IrOp *op, Form a, Form b)
     }
 }
 
+/* The pred as an atom or its contrary, where it has many terms. */
+static Form abbreviate(Forms *f, Form pred)
+{
+    const FormData *d = form_data(f, pred);
+    if (d->n <= 1) return pred;
+    bool contrary = d->k != 0;
+    Form x = contrary ? form_not(f, pred) : pred;
+    if (x == 0) return pred;
+    Form atom = form_atom(f, (Atom){.kind = ATOM_OP,
+                                    .sub = IR_AND,
+                                    .type = IR_PRED,
+                                    .boolean = true,
+                                    .a = x,
+                                    .b = x,
+                                    .depth = form_data(f, x)->depth,
+                                    .lo = 0,
+                                    .hi = 1});
+    return contrary ? form_not(f, atom) : atom;
+}
+
+enum { JOINED = 9 };
+
+/* A pred and its contrary have as many terms, so what is abbreviated in one is in the other. */
+static Form join_preds(Forms *f, const IrOp *op, Form a, Form b)
+{
+    if ((form_data(f, a)->n + 1) * (form_data(f, b)->n + 1) > JOINED) {
+        a = abbreviate(f, a);
+        b = abbreviate(f, b);
+    }
+    Form both = form_guard(f, a, b);
+    return both && op->op == IR_OR ? form_add(f, form_add(f, a, 1, b), -1, both) : both;
+}
+
 static Form bits(Forms *f, const IrOp *op, Form a, Form b)
 {
     Range x = range_of(f, a), y = range_of(f, b);
@@ -198,8 +231,7 @@ static Form bits(Forms *f, const IrOp *op, Form a, Form b)
         mod.op = IR_MOD;
         return divide(f, &mod, a, form_const(f, 2));
     }
-    Form both = truth && op->op != IR_XOR ? form_guard(f, a, b) : 0;
-    if (both && op->op == IR_OR) both = form_add(f, form_add(f, a, 1, b), -1, both);
+    Form both = truth && op->op != IR_XOR ? join_preds(f, op, a, b) : 0;
     if (both) return both;
     if (op->op == IR_AND && x.lo >= 0 && y.lo >= 0) return opaque(f, op, a, b, (Range){0, x.hi < y.hi ? x.hi : y.hi});
     return opaque(f, op, a, b, truth ? (Range){0, 1} : type_range(op->type));
@@ -232,14 +264,12 @@ static Form constant(Forms *f, const IrOp *op)
     return form_const(f, k);
 }
 
-/* Sizes are 0 to MF_EXTENT_MAX: the runtime checks it. */
 static Range launch_range(const Forms *f, const IrKernel *k, uint32_t x, int fuel)
 {
     const LxNode *n = &k->mf.lx.nodes.v[x - 1];
     Range all = type_range(IR_I64);
     if (n->op == LX_CONST) return (Range){n->k, n->k};
-    if (n->op == LX_SYM && n->k >= 0 && n->k < k->mf.syms.n && k->mf.syms.v[n->k].kind != MF_SCALAR)
-        return (Range){f->positive[n->k], MF_EXTENT_MAX};
+    if (n->op == LX_SYM && n->k >= 0 && n->k < k->mf.syms.n) return (Range){f->sizes[n->k][0], f->sizes[n->k][1]};
     if (fuel == 0 || (n->op != LX_CEIL && n->op != LX_DIV)) return all;
     Range a = launch_range(f, k, n->a, fuel - 1), b = launch_range(f, k, n->b, fuel - 1);
     if (a.lo < 0 || b.lo != b.hi || b.lo < 1 || a.hi > INT64_MAX - b.lo) return all;

@@ -3,7 +3,8 @@
  * A kernel is unrolled, for one choice of trip counts after the other, into a graph of events: verify_run.c runs the
  * bodies of all roles of all CTAs of a cluster by values that are linear forms (verify_forms.c, verify_ops.c), in one
  * schedule; verify_event.c gives each event its clock: what has certainly happened before it, in every schedule.
- * verify_barrier.c, verify_copy.c and verify_thread.c are the steps of ops, verify_burst.c that of loops over copies;
+ * verify_block.c, verify_barrier.c, verify_copy.c and verify_thread.c are the steps of ops, verify_burst.c that of loops
+ * over copies;
  * verify_bytes.c knows which bytes of a buffer are the same.
  * verify_race.c, verify_cover.c, verify_global.c and verify_end.c prove properties of a finished graph, whose accesses
  * verify_place.c sorts; verify_choice.c enumerates the trip counts, for nests that verify_nests.c tells apart one by one;
@@ -18,123 +19,7 @@
 #ifndef LOWER_VERIFY_PARTS_H
 #define LOWER_VERIFY_PARTS_H
 
-#include "lower/ir.h"
-
-/* ---- forms ----
- * A form is k + sum of c * atom, exact over the integers; preds are 0 or 1. Atoms are values that are not taken
- * apart further: equal operands give equal atoms, so equal forms hold equal values. Form 0: not known. */
-typedef uint32_t Form;
-typedef struct FormTerm {
-    int64_t c;
-    uint32_t atom;
-} FormTerm;
-enum { FORM_TERMS = 8, FORM_SMALL = 64 };
-typedef struct FormData {
-    int64_t k, lo, hi; /* lo .. hi: bounds; INT64_MIN, INT64_MAX: none */
-    uint32_t hash;
-    uint32_t depth; /* of the innermost loop over copies on whose turn the form depends; 0: none */
-    uint32_t n;
-    FormTerm t[]; /* sorted by atom */
-} FormData;
-
-typedef enum AtomKind {
-    ATOM_OP,    /* result of a pure op on forms: sub = opcode */
-    ATOM_PARAM, /* launch expression a */
-    ATOM_SREG,  /* special register a */
-    ATOM_LEAF,  /* value that op a of thread b defines the c-th time */
-    ATOM_LOAD,  /* element of tensor a at byte b, read where c holds: tensors read as scalars are not written */
-    ATOM_INDEX, /* of a loop over copies from a below b */
-    ATOM_SUM,   /* of form a over the turns of a loop over copies from b below c */
-    ATOM_TURNS, /* of a repeat, at its b-th time, until thread c leaves it by break a; or of all repeats that end together */
-    ATOM_GT0,   /* pred: form a is above 0 */
-    ATOM_EQ0,   /* pred: form a is 0 */
-    ATOM_PROD,  /* pred atom a times atom b, a < b; sub: how many preds in all stand in front */
-    ATOM_SEL,   /* a ? b : c, not taken apart */
-    ATOM_OPEN   /* pred or part of one: a comparison that is held open, by its expression: verify_open.c */
-} AtomKind;
-typedef struct Atom {
-    uint8_t kind, sub, type;
-    bool boolean;
-    uint32_t a, b, c;
-    uint32_t depth;
-    int64_t lo, hi;
-} Atom;
-
-typedef struct Known { /* a pred atom whose value is fixed where we are */
-    uint32_t atom;
-    bool value;
-} Known;
-
-typedef struct Forms {
-    Arena *arena;
-    VEC(FormData *) forms; /* form f is forms.v[f - 1] */
-    VEC(Atom) atoms;       /* atom x is atoms.v[x - 1] */
-    Form *form_slots;
-    uint32_t *atom_slots;
-    uint32_t form_mask, atom_mask;
-    Form small[FORM_SMALL]; /* constants from 0, once made */
-    VEC(Known) known;
-    uint32_t known_from;    /* those before it don't count */
-    VEC(Form) facts;  /* forms that are >= 0 where we are */
-    const Form *sreg; /* by IrReg: where we are */
-    const uint8_t *positive; /* by symbol: at least 1 where a CTA runs */
-    uint32_t here[3]; /* where a value is made that is not taken apart */
-    uint32_t depth;   /* of loops over copies */
-    uint32_t leaves;  /* values made that are not taken apart */
-} Forms;
-
-void forms_init(Forms *f, Arena *a);
-static inline const FormData *form_data(const Forms *f, Form x)
-{
-    return f->forms.v[x - 1];
-}
-static inline const Atom *atom_data(const Forms *f, uint32_t x)
-{
-    return &f->atoms.v[x - 1];
-}
-Form form_const_new(Forms *f, int64_t k);
-static inline Form form_const(Forms *f, int64_t k)
-{
-    return k >= 0 && k < FORM_SMALL && f->small[k] ? f->small[k] : form_const_new(f, k);
-}
-Form form_atom(Forms *f, Atom a); /* depth and bounds of a as given; a known atom keeps its own */
-Form form_of_atom(Forms *f, uint32_t atom);
-/* 0 if the result is no form: too long, or coefficients too large. */
-Form form_add(Forms *f, Form x, int64_t c, Form y);  /* x + c * y */
-Form form_guard(Forms *f, Form pred, Form x);        /* pred * x */
-Form form_pick(Forms *f, Form pred, Form x, Form y); /* pred ? x : y, with the bounds of x and y; 0 if one is 0 */
-Form form_not(Forms *f, Form pred);
-/* Holds if pred does for some turn of the loops over copies from that depth on; 0 if that is not known. */
-Form form_ever(Forms *f, Form pred, uint32_t depth);
-Form form_where_positive(Forms *f, Form x, Form y); /* what x is where y > 0; x if y may be below 0 */
-Form form_subst(Forms *f, Form x, uint32_t atom, Form y); /* 0 if the atom may stand inside another one */
-static inline bool form_is_const(const Forms *f, Form x, int64_t *k)
-{
-    if (x == 0 || form_data(f, x)->n) return false;
-    *k = form_data(f, x)->k;
-    return true;
-}
-static inline bool form_is(const Forms *f, Form x, int64_t k)
-{
-    return x && form_data(f, x)->n == 0 && form_data(f, x)->k == k;
-}
-/* x with the known preds put in. */
-Form form_simplify_atoms(Forms *f, Form x);
-static inline Form form_simplify(Forms *f, Form x)
-{
-    return x == 0 || f->known.n == 0 || form_data(f, x)->n == 0 ? x : form_simplify_atoms(f, x);
-}
-Form form_positive(Forms *f, Form x); /* the pred x > 0 */
-/* Where pred holds, these atoms have these values: adds to known and facts. */
-void form_assume(Forms *f, Form pred);
-/* Whether x >= 0 is certain. */
-bool form_nonneg(Forms *f, Form x);
-/* The same where it takes telling up to so many conditions apart. */
-bool form_nonneg_in_cases(Forms *f, Form x, int splits);
-bool form_le(Forms *f, Form x, Form y);
-/* The result of a pure op; operands may be 0. Never 0. */
-Form form_of_op(Forms *f, const IrKernel *k, const IrOp *op, Form cond, Form a, Form b);
-Form form_leaf(Forms *f, IrType type); /* a new value at f->here */
+#include "lower/verify_forms.h"
 
 /* ---- the kernel, prepared ---- */
 enum {
@@ -214,7 +99,8 @@ typedef struct Bytes { /* bytes lo .. hi of a buffer's slot in a CTA */
 } Bytes;
 typedef struct Access {
     Bytes at;
-    Form cond; /* pred under which it happens; 0: perhaps, or not all of the bytes */
+    Form cond; /* pred under which it happens to all of the bytes; 0: not known */
+    Form only; /* pred without which it does not happen; 0: not known */
     bool write, async;
     uint16_t reduce; /* operation and type, where it combines with what lies there: two of one kind commute. 0: none */
     uint32_t shape; /* of bytes with gaps: equal where the gaps are; 0: all bytes */
@@ -287,6 +173,7 @@ typedef struct Sum { /* bytes of copies not yet counted on their barrier */
 typedef struct Dependence { /* of the certificate */
     uint32_t buf, from, to; /* op `from` is over before op `to` */
     bool reuse;             /* what is read is written again; otherwise: what is written is read */
+    bool elsewhere; /* in another loop */
     bool counted;
     int64_t turns; /* fewest between them */
 } Dependence;
@@ -312,6 +199,7 @@ typedef struct Thread {
     VEC(Sum) sums;
     uint32_t groups;          /* committed */
     uint32_t stores;          /* accesses before this one are none of its stores, or over */
+    uint32_t sent, on_way;    /* transfers before these are none of its stores, or committed; or waited for in full */
     uint32_t *times;          /* by op: loops entered */
     uint32_t *made;           /* by op, then by variable: values that are not taken apart */
     uint32_t arrived, waited; /* on the cluster's barrier */
@@ -422,6 +310,7 @@ typedef struct Verifier {
     VEC(SyncPoint) syncs;
     VEC(EventId) global_fences;
     VEC(Shared) shared;
+    uint32_t *shared_slots, shared_mask; /* by hash of their act: number, + 1 */
     uint32_t sync_ids[16];   /* role + 1 that uses it, UINT32_MAX: the CTA; 0: nobody yet */
     VEC(uint32_t *) cluster; /* clocks of its barrier's phases */
     VEC(uint32_t) cluster_arrived;
@@ -440,10 +329,12 @@ __attribute__((format(printf, 4, 5)))
 #endif
 Diag *
 verify_refuse(Verifier *v, ErrorCode code, uint32_t op, const char *fmt, ...);
-/* Counts work; refused where it gets too much. */
+/* Counts work, and that of forms since it was counted last; refused where it gets too much. */
 void verify_spent(Verifier *v);
 static inline void verify_spend(Verifier *v, uint64_t work)
 {
+    work += v->f.work;
+    v->f.work = 0;
     if (v->budget >= work) v->budget -= work;
     else verify_spent(v);
 }
@@ -493,6 +384,7 @@ void run_prepare(Verifier *v);
 void run_kernel(Verifier *v); /* one unrolling */
 bool run_pure(const IrOp *op); /* its value is worked out when needed */
 Form run_value(Verifier *v, const IrArg *arg);
+Form run_whole(Verifier *v, const IrArg *arg); /* without what is known where v->now is */
 bool run_by_trip(const Verifier *v, const IrArg *arg);
 /* The value if it is a number; otherwise refused. */
 bool run_number(Verifier *v, uint32_t op, const IrArg *arg, const char *what, int64_t *k);
@@ -511,6 +403,9 @@ uint32_t run_act(const Verifier *v);
 /* Counts v->now's part in its act; whether all threads of the role that share it have now done it. */
 bool run_shared(Verifier *v, uint32_t **clock); /* clock: what each of those threads comes after */
 bool run_agreed(Verifier *v, Form x);           /* whether x is the same for all of them */
+
+/* verify_block.c */
+void block_step(Verifier *v, uint32_t op);
 
 /* verify_repeat.c */
 void repeat_draw(Verifier *v, uint32_t op, Form value, Form draws); /* v->now gets a new answer; draws 0: of a cluster */
@@ -609,15 +504,17 @@ static inline bool loop_fixed(const IrOp *op)
 }
 
 /* verify_compare.c */
-bool compare_followed(const Verifier *v, uint32_t op); /* what few turns make of a comparison tells of longer loops */
+/* What few turns make of it tells of longer loops: of a comparison, minimum or maximum; of what comes round with the index. */
+bool compare_followed(const Verifier *v, uint32_t op);
+bool index_followed(const Verifier *v, uint32_t op);
 
 /* verify_open.c */
-/* Whether the comparison of a and b, held open, came out as x here: then a pred stands for it. */
+/* Whether the op on a and b, held open, came out as x here: then another form stands for it. */
 bool open_decided(const Verifier *v, uint32_t op, Form x, Form a, Form b);
-Form open_comparison(Verifier *v, uint32_t op); /* the pred that stands for it where v->now is */
+Form open_form(Verifier *v, uint32_t op); /* the form that stands for it where v->now is */
 
 /* verify_sizes.c */
-void sizes_prepare(Verifier *v); /* f.positive */
+void sizes_prepare(Verifier *v); /* f.sizes */
 
 /* verify_period.c */
 void period_prepare(Verifier *v);

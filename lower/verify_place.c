@@ -71,8 +71,8 @@ static void meet(Verifier *v, Place *p, uint32_t i, uint32_t j)
     if (i != j) vec_push(&v->run, &y->meets, ((Meeting){.range = i, .covers = o.within}));
 }
 
-typedef struct Begin {
-    int64_t at;
+typedef struct Begin { /* a range lies within at .. to in every launch */
+    int64_t at, to;
     uint32_t range;
 } Begin;
 
@@ -83,19 +83,18 @@ static int by_begin(const void *x, const void *y)
     return a->range < b->range ? -1 : a->range > b->range;
 }
 
-/* Those whose ends are numbers meet only ranges that begin before their end, and those that are not numbers. */
+/* Only ranges that begin before another one's end can meet it. */
 static void find_meetings(Verifier *v, Place *p)
 {
-    uint32_t n = p->ranges.n, fixed = 0;
+    uint32_t n = p->ranges.n;
     Begin *begin = arena_array(&v->run, Begin, n);
+    for (uint32_t i = 0; i < n; i++) {
+        const Bytes *at = &p->ranges.v[i].at;
+        begin[i] = (Begin){form_data(&v->f, at->lo)->lo, form_data(&v->f, at->hi)->hi, i};
+    }
+    if (n) qsort(begin, n, sizeof *begin, by_begin);
     for (uint32_t i = 0; i < n; i++)
-        if (p->ranges.v[i].fixed) begin[fixed++] = (Begin){p->ranges.v[i].from, i};
-    for (uint32_t i = 0; i < n && fixed < n; i++)
-        for (uint32_t j = 0; j <= i; j++)
-            if (!p->ranges.v[i].fixed || !p->ranges.v[j].fixed) meet(v, p, i, j);
-    if (fixed) qsort(begin, fixed, sizeof *begin, by_begin);
-    for (uint32_t i = 0; i < fixed; i++)
-        for (uint32_t j = i; j < fixed && (j == i || begin[j].at < p->ranges.v[begin[i].range].to); j++)
+        for (uint32_t j = i; j < n && (j == i || begin[j].at < begin[i].to); j++)
             meet(v, p, begin[i].range, begin[j].range);
 }
 

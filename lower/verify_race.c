@@ -75,7 +75,7 @@ static void check_pair(Verifier *v, const Access *a, const Access *b)
     if (a->reduce && a->reduce == b->reduce) return;
     if (a->op == b->op && a->start == b->start) return;
     bool forth = access_before(v, a, b->start), back = !forth && access_before(v, b, a->start);
-    if (!forth && !back && conds_exclusive(v, a->cond, b->cond)) return;
+    if (!forth && !back && conds_exclusive(v, a->only, b->only)) return;
     if (forth) ordered(v, a, b);
     else if (back) ordered(v, b, a);
     else if (a->start <= b->start) report(v, a, b);
@@ -105,7 +105,7 @@ static bool fine(Verifier *v, const Access *a, const Access *b)
 {
     if (!(a->write || b->write) || (a->act && a->act == b->act)) return true;
     if (a->op == b->op && a->start == b->start) return true;
-    if (!access_before(v, a, b->start)) return conds_exclusive(v, a->cond, b->cond);
+    if (!access_before(v, a, b->start)) return conds_exclusive(v, a->only, b->only);
     return !a->write || a->async || !b->async || fenced(v, a, b->start);
 }
 
@@ -118,7 +118,7 @@ static bool settled(Verifier *v, Recent *x, const Access *b)
 {
     const Access *a = x->a;
     if ((a->write && !b->write) || (a->act && a->act == b->act)) return false;
-    if (a->cond != b->cond && !form_is(&v->f, b->cond, 1)) return false;
+    if (a->only != b->only && !form_is(&v->f, b->only, 1)) return false;
     if (a->write && !a->async && !b->async && v->events.v[a->start - 1].thread != v->events.v[b->start - 1].thread)
         return false;
     if (b->phase && !event_in(v, b->start, b->phase->clock)) return false;

@@ -19,16 +19,31 @@ uint32_t run_act(const Verifier *v)
     return ((t->rank * v->k->roles.n + t->role) << 22 | (t->acts & 0x3fffff)) + 1;
 }
 
+static uint32_t *shared_slot(const Verifier *v, uint32_t act)
+{
+    uint32_t h = act * UINT32_C(0x9E3779B1), i = (h ^ h >> 15) & v->shared_mask;
+    while (v->shared_slots[i] && v->shared.v[v->shared_slots[i] - 1].act != act) i = (i + 1) & v->shared_mask;
+    return &v->shared_slots[i];
+}
+
+enum { SHARED_FIRST = 64 };
+
+static void grow_shared(Verifier *v)
+{
+    v->shared_mask = v->shared_slots ? v->shared_mask * 2 + 1 : SHARED_FIRST - 1;
+    v->shared_slots = arena_array(&v->run, uint32_t, v->shared_mask + 1);
+    for (uint32_t i = 0; i < v->shared.n; i++) *shared_slot(v, v->shared.v[i].act) = i + 1;
+}
+
 static Shared *shared_act(Verifier *v)
 {
-    uint32_t act = run_act(v), i = v->shared.n;
-    while (i > 0 && v->shared.v[i - 1].act != act) i--;
-    if (i == 0) {
-        Shared *s = vec_add(&v->run, &v->shared);
-        *s = (Shared){.act = act};
-        i = v->shared.n;
+    if (v->shared_slots == NULL || v->shared.n > v->shared_mask / 2) grow_shared(v);
+    uint32_t act = run_act(v), *slot = shared_slot(v, act);
+    if (*slot == 0) {
+        vec_push(&v->run, &v->shared, ((Shared){.act = act}));
+        *slot = v->shared.n;
     }
-    return &v->shared.v[i - 1];
+    return &v->shared.v[*slot - 1];
 }
 
 bool run_shared(Verifier *v, uint32_t **clock)
@@ -133,7 +148,10 @@ static Form value_of_op(Verifier *v, uint32_t index, int depth, bool *trip)
         if (op->op == IR_AND && ((form_is(&v->f, fa, 0) && !by_trip(v, a)) || (form_is(&v->f, fb, 0) && !by_trip(v, b))))
             *trip = false; /* whatever the other one is */
         x = result(v, index, fc, fa, fb);
-        if (v->open[index] && *trip && open_decided(v, index, x, fa, fb)) x = open_comparison(v, index);
+        if (v->open[index] && *trip && open_decided(v, index, x, fa, fb)) {
+            x = open_form(v, index);
+            if (form_data(&v->f, x)->n == 0) *trip = false; /* it is so in all turns */
+        }
     }
     x = resolve(v, x, trip);
     if (v->steers[index]) steer_see(v, index, x, *trip);
@@ -156,6 +174,11 @@ static Form worked_out(Verifier *v, uint32_t value, int depth)
     v->now->value[value - 1] = x;
     v->now->by_trip[value - 1] = trip;
     return x;
+}
+
+Form run_whole(Verifier *v, const IrArg *arg)
+{
+    return value_at(v, arg, VALUE_DEPTH);
 }
 
 Form run_value(Verifier *v, const IrArg *arg)
@@ -259,243 +282,6 @@ static void step_scalar(Verifier *v, uint32_t index)
     }
 }
 
-/* ---- blocks ---- */
-
-static Frame *push(Verifier *v, uint32_t op)
-{
-    Thread *t = v->now;
-    if (t->depth == FRAMES) {
-        verify_refuse(v, E0660, op, "blocks are nested more than %d deep", FRAMES);
-        return NULL;
-    }
-    Frame *fr = &t->frames[t->depth++];
-    *fr = (Frame){.op = op, .guard = t->guard, .known = v->f.known.n, .facts = v->f.facts.n};
-    return fr;
-}
-
-static void set_index(Verifier *v, const Frame *fr)
-{
-    const IrOp *op = v->ops[fr->op];
-    if (op->dst == 0) return;
-    v->now->value[op->dst - 1] = form_add(&v->f, fr->first, 1, form_const(&v->f, fr->at));
-    v->now->by_trip[op->dst - 1] = v->chosen[fr->op]; /* otherwise each run has all turns */
-}
-
-/* Values of a turn are worked out anew: nothing of the turn before is kept. */
-static void forget_values(Verifier *v, uint32_t op)
-{
-    const Inside *in = &v->inside[op];
-    Form *value = v->now->value;
-    for (uint32_t i = 0; i < in->n; i++) value[in->value[i]] = 0;
-}
-
-/* How many turns: the index is lo + turn, also where lo is no number. */
-static bool turns_of(Verifier *v, uint32_t op, Form lo, Form hi, int64_t *turns)
-{
-    Form count = form_add(&v->f, hi, -1, lo);
-    bool trip = false;
-    int64_t n;
-    if (count) count = choice_resolve(v, form_simplify(&v->f, count), &trip);
-    if (!form_is_const(&v->f, count, &n)) {
-        if (count == 0) verify_refuse(v, E0660, op, "how often this loop runs can't be followed");
-        else choice_add(v, op, count);
-        return false;
-    }
-    if (trip) v->chosen[op] = 1;
-    *turns = n > 0 ? n : 0;
-    return true;
-}
-
-static void enter_loop(Verifier *v, uint32_t op, const Body *b, uint32_t at)
-{
-    const IrOp *o = v->ops[op];
-    bool lanes = o->op == IR_LANES;
-    Form lo = lanes ? form_const(&v->f, 0) : run_value(v, v->operands[op].a),
-         hi = lanes ? form_const(&v->f, ir_find(o, IRK_N)->imm) : run_value(v, v->operands[op].b);
-    int64_t turns = 0;
-    if (lanes && b->block[at] & BLOCK_EVENTS) {
-        verify_refuse(v, E0660, op, "synchronisation inside `lanes`: only some lanes would take part");
-        return;
-    }
-    if (!(b->block[at] & BLOCK_EVENTS)) {
-        forget_values(v, op);
-        burst_enter(v, op, lo, hi);
-        return;
-    }
-    if (!turns_of(v, op, lo, hi, &turns)) return;
-    if (!lanes && (by_trip(v, v->operands[op].a) || by_trip(v, v->operands[op].b))) v->chosen[op] = 1;
-    Frame *fr = push(v, op);
-    if (fr == NULL) return;
-    fr->first = lo;
-    fr->past = turns;
-    fr->pass = v->now->times[op]++;
-    if (turns == 0) {
-        v->now->depth--;
-        v->now->pc = b->partner[at];
-        return;
-    }
-    forget_values(v, op);
-    set_index(v, fr);
-    period_turn(v, fr);
-}
-
-static void enter_repeat(Verifier *v, uint32_t op)
-{
-    Frame *fr = push(v, op);
-    if (fr == NULL) return;
-    fr->pass = v->now->times[op]++;
-    v->chosen[op] = 1;
-    forget_values(v, op);
-    period_turn(v, fr);
-}
-
-/* How many turns were chosen for a repeat that only run time ends. A repeat that ends where another one did needs no
- * choice: the condition of its break is known by then. Repeats of several roles take the same choice as long as in each
- * turn they ask for one condition; when two are found, each break gets choices of its own, by thread, and all starts
- * again. */
-static bool chosen_turns(Verifier *v, uint32_t op, const Frame *fr, uint32_t atom, int64_t *k)
-{
-    for (uint32_t i = 0; i < v->breaks.n && !v->split; i++) {
-        const Break *b = &v->breaks.v[i];
-        if (b->pass != fr->pass || b->turn != fr->at || b->atom == atom) continue;
-        v->split = v->again = true;
-        v->choices.n = 0;
-        return false;
-    }
-    vec_push(&v->run, &v->breaks, ((Break){fr->pass, fr->at, atom}));
-    Form turns = form_atom(&v->f, (Atom){.kind = ATOM_TURNS,
-                                         .type = IR_I64,
-                                         .a = v->split ? op : v->nops,
-                                         .b = fr->pass,
-                                         .c = v->split ? v->now->id : 0,
-                                         .lo = 0,
-                                         .hi = INT64_MAX});
-    bool trip = false;
-    if (form_is_const(&v->f, choice_resolve(v, turns, &trip), k)) return true;
-    choice_add(v, fr->op, turns);
-    return false;
-}
-
-static void enter_if(Verifier *v, uint32_t op, const Body *b, uint32_t at)
-{
-    const IrArg *cond = ir_find(v->ops[op], IRK_COND);
-    uint32_t middle = b->partner[at];
-    bool has_else = b->role->ops.v[middle].op == IR_ELSE;
-    if (b->block[at] & BLOCK_EVENTS) {
-        verify_refuse(v, E0660, op, "synchronisation inside an `if`: it takes a guard of its own");
-        return;
-    }
-    Form x = run_value(v, cond);
-    int64_t k;
-    if (form_is_const(&v->f, x, &k)) {
-        if (k || has_else) push(v, op);
-        if (!k) v->now->pc = middle;
-        return;
-    }
-    Frame *fr = push(v, op);
-    if (fr == NULL) return;
-    fr->burst = true; /* both ways */
-    fr->first = x;
-    form_assume(&v->f, x);
-    v->now->guard = form_guard(&v->f, fr->guard, x);
-}
-
-static void at_else(Verifier *v, const Body *b, uint32_t at)
-{
-    Thread *t = v->now;
-    Frame *fr = &t->frames[t->depth - 1];
-    if (!fr->burst) { /* the condition held */
-        t->depth--;
-        t->pc = b->partner[at + 0];
-        return;
-    }
-    v->f.known.n = fr->known;
-    v->f.facts.n = fr->facts;
-    Form other = form_not(&v->f, fr->first);
-    form_assume(&v->f, other);
-    t->guard = form_guard(&v->f, fr->guard, other);
-}
-
-static void at_end(Verifier *v)
-{
-    Thread *t = v->now;
-    Frame *fr = &t->frames[t->depth - 1];
-    IrOpcode op = (IrOpcode)v->ops[fr->op]->op;
-    bool again = false;
-    if (op == IR_IF || fr->burst) {
-        if (fr->burst && op != IR_IF) burst_leave(v, fr);
-        if (fr->burst) {
-            v->f.known.n = fr->known;
-            v->f.facts.n = fr->facts;
-            t->guard = fr->guard;
-        }
-    } else if (op == IR_REPEAT) {
-        fr->at++;
-        again = true;
-    } else {
-        again = ++fr->at < fr->past;
-    }
-    if (!again) {
-        t->depth--;
-        if (t->sums.n) burst_flush(v);
-        return;
-    }
-    forget_values(v, fr->op);
-    set_index(v, fr);
-    period_turn(v, fr);
-    t->pc = fr->op - v->bodies.v[t->body].base;
-}
-
-/* A condition that is one atom, or its contrary. */
-static bool plain(const Verifier *v, Form x, uint32_t *atom, bool *truth)
-{
-    const FormData *d = x ? form_data(&v->f, x) : NULL;
-    if (d == NULL || d->n != 1 || !(d->k == 0 ? d->t[0].c == 1 : d->k == 1 && d->t[0].c == -1)) return false;
-    *atom = d->t[0].atom;
-    *truth = d->k == 0;
-    return true;
-}
-
-/* Whether the turn of a repeat was chosen to be the last one. */
-static void step_break(Verifier *v, uint32_t op, const Body *b)
-{
-    Thread *t = v->now;
-    Frame *fr = &t->frames[t->depth - 1];
-    Form whole = value_at(v, ir_find(v->ops[op], IRK_COND), VALUE_DEPTH), x = form_simplify(&v->f, whole);
-    int64_t k, turns;
-    uint32_t atom = 0;
-    bool truth = false, known = form_is_const(&v->f, x, &k), one = plain(v, known ? whole : x, &atom, &truth);
-    if (!known && !one) {
-        verify_refuse(v, E0660, op, "when this loop is left has a form that can't be followed");
-        return;
-    }
-    if (one && !repeat_test(v, op, atom, truth, known || fr->at == 0)) return;
-    if (known && !one && k) repeat_over(v, op);
-    if (!known) {
-        if (!chosen_turns(v, op, fr, atom, &turns)) return;
-        k = fr->at >= turns;
-        vec_push(v->arena, &v->f.known, ((Known){atom, truth ? k == 1 : k == 0}));
-    }
-    if (k == 0) return;
-    t->depth--;
-    t->pc = b->partner[fr->op - b->base];
-}
-
-static void step_control(Verifier *v, uint32_t op)
-{
-    const Body *b = &v->bodies.v[v->now->body];
-    uint32_t at = v->now->pc;
-    switch ((IrOpcode)v->ops[op]->op) {
-    case IR_LOOP:
-    case IR_LANES: enter_loop(v, op, b, at); break;
-    case IR_REPEAT: enter_repeat(v, op); break;
-    case IR_BREAK: step_break(v, op, b); break;
-    case IR_IF: enter_if(v, op, b, at); break;
-    case IR_ELSE: at_else(v, b, at); break;
-    default: at_end(v); break;
-    }
-}
-
 /* ---- threads ---- */
 
 static bool takes_part(const Verifier *v, const IrOp *op)
@@ -515,7 +301,7 @@ static void step(Verifier *v)
         return;
     }
     switch ((IrGroup)v->group[op]) {
-    case IRG_CONTROL: step_control(v, op); break;
+    case IRG_CONTROL: block_step(v, op); break;
     case IRG_SCALAR: step_scalar(v, op); break;
     case IRG_BARRIER: barrier_step(v, op); break;
     case IRG_SYNC: sync_step(v, op); break;

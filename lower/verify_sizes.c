@@ -1,5 +1,6 @@
-/* Sizes that are at least 1 where a CTA runs: a launch whose grid has an extent of 0, or all of whose written tensors are
- * empty, launches nothing (SPEC.md, Launch checks).
+/* Bounds of sizes and scalars where a CTA runs. Sizes are 0 to MF_EXTENT_MAX, which the runtime checks, and at least 1 where
+ * else nothing is launched: a grid has an extent of 0, or all written tensors are empty (SPEC.md, Launch checks). A launch
+ * check that compares one with a number refuses all others.
  */
 #include <string.h>
 
@@ -59,12 +60,10 @@ static void factors(const MfKernel *mf, Lx x, uint8_t *mark, int fuel)
     }
 }
 
-void sizes_prepare(Verifier *v)
+static void at_least_one(const MfKernel *mf, Arena *a, uint8_t *positive)
 {
-    const MfKernel *mf = &v->k->mf;
     uint32_t n = mf->syms.n, written = 0;
-    uint8_t *positive = arena_array(v->arena, uint8_t, n + 1), *all = arena_array(v->arena, uint8_t, n + 1),
-            *mark = arena_array(v->arena, uint8_t, n + 1);
+    uint8_t *all = arena_array(a, uint8_t, n + 1), *mark = arena_array(a, uint8_t, n + 1);
     if (mf->deal != MF_DEAL_NONE) factors(mf, mf->teams, positive, DEPTH);
     for (unsigned i = 0; i < 3 && mf->deal == MF_DEAL_NONE; i++) factors(mf, mf->grid[i], positive, DEPTH);
     for (uint32_t t = 0; t < mf->tensors.n; t++) {
@@ -76,5 +75,33 @@ void sizes_prepare(Verifier *v)
         written++;
     }
     for (uint32_t i = 0; i < n; i++) positive[i] |= all[i];
-    v->f.positive = positive;
+}
+
+/* A check `symbol <= number`, or the other way round. */
+static void checked(const MfKernel *mf, Lx cond, int64_t (*sizes)[2])
+{
+    const LxNode *n = &mf->lx.nodes.v[cond - 1];
+    if (n->op != LX_LE && n->op != LX_LT) return;
+    const LxNode *a = &mf->lx.nodes.v[n->a - 1], *b = &mf->lx.nodes.v[n->b - 1];
+    int64_t less = n->op == LX_LT;
+    if (a->op == LX_SYM && b->op == LX_CONST && b->k > INT64_MIN && b->k - less < sizes[a->k][1])
+        sizes[a->k][1] = b->k - less;
+    if (a->op == LX_CONST && b->op == LX_SYM && a->k < INT64_MAX && a->k + less > sizes[b->k][0])
+        sizes[b->k][0] = a->k + less;
+}
+
+void sizes_prepare(Verifier *v)
+{
+    const MfKernel *mf = &v->k->mf;
+    uint32_t n = mf->syms.n;
+    uint8_t *positive = arena_array(v->arena, uint8_t, n + 1);
+    int64_t(*sizes)[2] = arena_alloc(v->arena, (n + 1) * sizeof *sizes);
+    at_least_one(mf, v->arena, positive);
+    for (uint32_t i = 0; i < n; i++) {
+        bool scalar = mf->syms.v[i].kind == MF_SCALAR;
+        sizes[i][0] = scalar ? INT64_MIN : positive[i];
+        sizes[i][1] = scalar ? INT64_MAX : MF_EXTENT_MAX;
+    }
+    for (uint32_t i = 0; i < mf->checks.n; i++) checked(mf, mf->checks.v[i].cond, sizes);
+    v->f.sizes = (const int64_t(*)[2])sizes;
 }

@@ -24,6 +24,27 @@ static void steer_by(Verifier *v, uint32_t by, const IrArg *cond)
     steer_by(v, by, ir_find(op, IRK_COND));
 }
 
+/* Minima, maxima and quotients in what decides are held open as comparisons are. */
+static void open_amount(const Verifier *v, uint32_t at)
+{
+    switch ((IrOpcode)v->ops[at]->op) {
+    case IR_MIN:
+    case IR_MAX:
+        if (compare_followed(v, at)) return;
+        break;
+    case IR_DIV:
+    case IR_MOD:
+    case IR_SHR:
+    case IR_AND:
+    case IR_OR:
+    case IR_XOR:
+        if (index_followed(v, at)) return;
+        break;
+    default: return;
+    }
+    v->open[at] = OPEN_NUMBERS;
+}
+
 static void steer_amount(Verifier *v, uint32_t by, const IrArg *amount, uint32_t *stamp)
 {
     if (amount == NULL || amount->kind != IRA_VAL || stamp[amount->id - 1] == by + 1) return;
@@ -34,6 +55,7 @@ static void steer_amount(Verifier *v, uint32_t by, const IrArg *amount, uint32_t
         steer_by(v, by, amount);
         return;
     }
+    open_amount(v, v->def[amount->id - 1]);
     steer_by(v, by, ir_find(op, IRK_COND));
     steer_amount(v, by, ir_find(op, IRK_A), stamp);
     steer_amount(v, by, ir_find(op, IRK_B), stamp);
@@ -95,8 +117,17 @@ void steer_prepare(Verifier *v)
         reach_operands(v, i, &r);
         if (op->guard && op->op != IR_LOADS) steer_by(v, i, &(IrArg){.kind = IRA_VAL, .id = op->guard});
         if (op->op == IR_IF) steer_by(v, i, ir_find(op, IRK_COND));
+        if (op->op == IR_LOOP) {
+            steer_amount(v, i, ir_find(op, IRK_A), stamp);
+            steer_amount(v, i, ir_find(op, IRK_B), stamp);
+        }
         for (uint32_t j = 0; !run_pure(op) && j < op->nargs; j++)
             if (op->args[j].key == IRK_BYTES || op->args[j].key == IRK_OFFSET) steer_amount(v, i, &op->args[j], stamp);
+    }
+    for (uint32_t i = 0; i < v->nops; i++) {
+        if (!v->steers[i] || v->ops[i]->op != IR_CMP) continue;
+        steer_amount(v, i, ir_find(v->ops[i], IRK_A), stamp);
+        steer_amount(v, i, ir_find(v->ops[i], IRK_B), stamp);
     }
     for (uint32_t i = 0; i < v->nops; i++)
         if (v->steers[i] && v->ops[i]->op == IR_CMP && !compare_followed(v, i)) v->open[i] = OPEN_NUMBERS;

@@ -36,6 +36,7 @@ static void access(Verifier *v, uint32_t op, Bytes at, bool write, Act e, uint32
 {
     access_add(v, (Access){.at = at,
                            .cond = e.guard,
+                           .only = e.guard,
                            .write = write,
                            .shape = shape,
                            .op = op,

@@ -286,6 +286,11 @@ typedef struct Finding {
     "      bar.arrive_expect full, 16384\n      tma.load in [%at, %col] -> tile, full, bytes 16384\n" AFTER_LOAD         \
     "      tma.store"
 
+/* 16384 in all turns that are tried. */
+#define FAR_BYTES                                                                                                      \
+    "      %far = sub.i64 1000, %i\n      %low = max.i64 %far, 0\n      %rows = min.i64 %low, 16\n"                  \
+    "      %rows32 = cvt.i32 %rows\n      %e = mul.i32 %rows32, 1024\n      %from = gaddr src, 0\n"
+
 static const Finding FINDINGS[] = {
     {"copy", "    bar.wait full, 0\n", "", "E0601"},
     {"loop", "      grp.wait 0 read\n", "", "E0602"},
@@ -351,6 +356,22 @@ static const Finding FINDINGS[] = {
      "      %c = cmp lt %i, 1000\n      %e = sel.i32 %c, 16384, 0\n      bar.arrive_expect full, %e\n"
      "      @%c tma.load in [%at, %col] -> tile, full, bytes 16384\n" AFTER_LOAD "      tma.store",
      "E0610"},
+    /* The same of bytes that are clipped far from both ends: they are held open, .. */
+    {"loop", OPEN_LOAD,
+     FAR_BYTES "      bar.arrive_expect full, 16384\n      blk.load %from -> tile, bytes %e, full\n" AFTER_LOAD
+               "      tma.store",
+     "E0605"},
+    {"loop", OPEN_LOAD,
+     FAR_BYTES "      bar.arrive_expect full, %e\n      blk.load %from -> tile, bytes %e, full\n" AFTER_LOAD
+               "      tma.store",
+     "E0610"},
+    /* .. and what is left is filled up. */
+    {"loop", OPEN_LOAD,
+     FAR_BYTES "      %more = cmp gt %e, 0\n      %rest = sub.i32 16384, %e\n      %less = cmp gt %rest, 0\n"
+               "      %zero = zaddr\n      bar.arrive_expect full, 16384\n"
+               "      @%more blk.load %from -> tile, bytes %e, full\n"
+               "      @%less blk.load %zero -> tile+%e, bytes %rest, full\n" AFTER_LOAD "      tma.store",
+     NULL},
 };
 
 static void test_findings(void **state)
