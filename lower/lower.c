@@ -89,6 +89,8 @@ static void manifest_head(Lower *L)
         MfSym *s = vec_add(L->a, &mf->syms);
         *s = (MfSym){name_text(L, L->k->syms.v[i].name), L->k->syms.v[i].kind};
     }
+    for (uint32_t i = 0; i < L->k->trusts.n; i++)
+        vec_push(L->a, &mf->trusts, arena_printf(L->a, "distinct(%s)", name_text(L, L->k->trusts.v[i].cond->tensor->name)));
     tensors(L);
     arguments(L);
     launch_shape(L);

@@ -67,12 +67,15 @@ static bool plan_copy(Lower *L, Planned *p)
 {
     const PMove *mv = p->st->move;
     if (!region_resolve(L, p->st, &p->mi)) return false;
-    if (mv->dst.peer) return not_yet(L, p->st, "outside of `roles` a load into another CTA's tile is");
     if (p->mi.tile->interleave) return not_yet(L, p->st, "moves of interleaved tiles are");
     if (!p->mi.prefetch) p->access = L->accesses.n;
     access_note(L, &p->mi);
-    if (mv->cast == CAST_MASK && L->cluster_size > 1) return not_yet(L, p->st, "outside of `roles` a multicast to a mask is");
-    if (mv->kind == MOVE_LOAD && !plan_multicast(L, &p->mi, &p->shares)) return false;
+    if (mv->dst.peer || (mv->cast == CAST_MASK && L->cluster_size > 1)) {
+        p->by_rank = true;
+        if (!remote_plan(L, p)) return false;
+    } else if (mv->kind == MOVE_LOAD && !plan_multicast(L, &p->mi, &p->shares)) {
+        return false;
+    }
     if (!choose_copy(L, &p->mi, &p->tensor, &p->t, &p->b, &p->no_tensor)) return false;
     p->bytes = p->tensor ? p->t.piece_bytes * p->t.npieces : p->b.run * p->b.nruns;
     if (!p->mi.prefetch) *(p->mi.load ? &p->dst : &p->src) = p->mi.tile->index;
@@ -109,15 +112,11 @@ bool plan_runs(Lower *L, const PStmt *st, const MoveInfo *a, const MoveInfo *b)
 static bool plan_peer(Lower *L, Planned *p)
 {
     const PMove *mv = p->st->move;
-    int target[SCHED_RANKS];
-    if (p->conditional) return not_yet(L, p->st, "a copy to another CTA under a condition is");
     if (!region_tile(L, p->st, &mv->src, &p->mi) || !region_tile(L, p->st, &mv->dst, &p->other)) return false;
-    if (!cluster_peers(L, mv->dst.peer, mv->dst.span, target)) return false;
-    if (mv->reduce >= 0) return not_yet(L, p->st, "outside of `roles` a reduction into another CTA's tile is");
-    cluster_sources(L, mv->dst.peer, mv->dst.span);
     const MoveInfo *a = &p->mi, *b = &p->other;
+    if (!remote_plan(L, p)) return false;
+    p->by_rank = mv->reduce >= 0;
     if (!plan_runs(L, p->st, a, b)) return false;
-    L->remote = true;
     p->bytes = a->bytes;
     p->src = a->tile->index;
     p->dst = b->tile->index;

@@ -163,6 +163,13 @@ void ring_wait_full(Lower *L, uint32_t ring)
     wait(L, r->full, slot, parity, from_others(L, r), 0);
 }
 
+void ring_wait_also(Lower *L, uint32_t ring, uint32_t b)
+{
+    const Counter *c = &ring_at(L, ring)->at[L->sched->role];
+    Opnd slot = position(L, c), parity = phase(L, c);
+    wait(L, b, slot, parity, true, 0);
+}
+
 void ring_arrive_full(Lower *L, uint32_t ring)
 {
     Ring *r = ring_at(L, ring);
@@ -184,6 +191,10 @@ void ring_release(Lower *L, uint32_t ring)
     Ring *r = ring_at(L, ring);
     if (r->empty == RING_NONE) return;
     Opnd slot = position(L, &r->free_at[L->sched->role]);
+    if (r->by_rank) {
+        remote_release(L, r, slot);
+        return;
+    }
     uint32_t n = r->cast != CAST_NONE ? cluster_size_of(L, r->cast) : 1;
     for (uint32_t k = 1; k <= n; k++) { /* that of the CTA that may bring all comes last: then all have their arrivals */
         uint32_t i = k % n;

@@ -65,7 +65,7 @@ static bool add_use(Lower *L, Ring *r, const Planned *p, bool writes)
         r->filler = p->agent;
         r->fill = p;
     }
-    if (!writes && p->agent == AG_SEND && r->filler == AG_SEND) {
+    if (!writes && p->agent == AG_SEND && (r->filler == AG_SEND || r->summed)) {
         lower_error(L, E1001, p->st->span, "sending on what came from another CTA is not supported yet");
         return false;
     }
@@ -91,6 +91,27 @@ static bool add_use(Lower *L, Ring *r, const Planned *p, bool writes)
     return true;
 }
 
+/* Other CTAs reduce into the tile, between its load and its uses. */
+static bool add_sum(Lower *L, Ring *r, const Planned *p)
+{
+    const PStmt *top = top_in(p, r->turn);
+    if (r->agents == 0) return conflict(L, r, p, "has no value that this could be added to", "load it first");
+    if (r->filler != AG_LOAD) {
+        lower_error(L, E1001, p->st->span, "outside of `roles` a reduction into a peer's tile that was not loaded is not supported yet");
+        return false;
+    }
+    if (r->agents & 1u << AG_WORK)
+        return conflict(L, r, p, "is used before other CTAs reduce into it in the same iteration", "use a second tile");
+    if (p->chain[p->depth].block != r->turn)
+        return conflict(L, r, p, "is reduced into in a loop, and used outside of it", "load and use it in the loop, too");
+    if (!r->summed) r->first[AG_SEND] = top;
+    r->last[AG_SEND] = top;
+    r->agents |= 1u << AG_SEND;
+    r->summed = true;
+    for (int s = 0; s < L->cluster_size; s++) r->adds_to[s] |= p->to[s];
+    return true;
+}
+
 bool rings_find(Lower *L)
 {
     Sched *s = L->sched;
@@ -103,25 +124,34 @@ bool rings_find(Lower *L)
         if (p->src != RING_NONE) ok &= add_use(L, &s->rings[p->src], p, false);
         if (p->dst == RING_NONE) continue;
         Ring *r = &s->rings[p->dst];
+        if (mv->reduce >= 0 && p->agent == AG_SEND) {
+            ok &= add_sum(L, r, p);
+            continue;
+        }
         if (mv->reduce >= 0 && p->agent == AG_WORK) ok &= add_use(L, r, p, false);
         ok &= add_use(L, r, p, true);
         if (mv->kind == MOVE_PEER) {
             r->peered = true;
-            cluster_peers(L, mv->dst.peer, mv->dst.span, r->target);
+            for (int c = 0; c < L->cluster_size; c++) r->target[c] = p->to[c] ? __builtin_ctz(p->to[c]) : -1;
         }
         if (p->agent != AG_LOAD) continue;
-        PCast cast = mv->cast != CAST_NONE && mv->cast != CAST_MASK && cluster_size_of(L, mv->cast) > 1 ? mv->cast : CAST_NONE;
+        PCast cast = p->by_rank ? CAST_ALL
+                     : mv->cast != CAST_NONE && mv->cast != CAST_MASK && cluster_size_of(L, mv->cast) > 1 ? mv->cast : CAST_NONE;
+        if (p->by_rank || r->by_rank) cast = r->cast = CAST_ALL;
+        r->by_rank |= p->by_rank;
         if (r->nfills > 1 && r->cast != cast)
             ok &= conflict(L, r, p, r->cast != CAST_NONE && cast != CAST_NONE ? "is filled by multicasts to different sets"
                                                                               : "is filled by a multicast and by a load of one CTA", "use a second tile");
         r->cast = cast;
     }
+    for (uint32_t i = 0; i < s->nrings; i++)
+        if (s->rings[i].turn) remote_ring(L, &s->rings[i], i);
     for (uint32_t i = 0; i < s->nrings; i++) { /* what nobody reads must still arrive */
         Ring *r = &s->rings[i];
         if (r->turn == NULL || r->agents & (1u << AG_WORK)) continue;
-        if (r->agents != 1u << r->filler) continue;
+        if (r->agents != 1u << r->filler && !r->summed) continue;
         r->agents |= 1u << AG_WORK;
-        r->first[AG_WORK] = r->last[AG_WORK] = r->last[r->filler];
+        r->first[AG_WORK] = r->last[AG_WORK] = r->last[r->summed ? AG_SEND : r->filler];
         s->used[AG_WORK] = true;
     }
     return ok;
@@ -144,7 +174,7 @@ static bool batchable(const Sched *s, const Pipe *p)
         const Planned *m = s->moves.v[i];
         if (m->across != p) continue;
         bool direct = m->chain[m->depth].block == &p->st->body;
-        if (!direct || m->conditional || m->ordered || m->agent == AG_SEND || m->st->move->cast != CAST_NONE || m->st->move->ahead > 0) return false;
+        if (!direct || m->conditional || m->ordered || m->agent == AG_SEND || m->by_rank || m->st->move->cast != CAST_NONE || m->st->move->ahead > 0) return false;
     }
     for (uint32_t i = 0; i < s->nrings; i++)
         if (s->rings[i].turn == &p->st->body && s->rings[i].tile->is_array) return false;
@@ -389,8 +419,12 @@ static void barriers(Lower *L, Ring *r, const char *name)
     r->full = r->empty = RING_NONE;
     if (users(r) == 0) return;
     r->full = new_bar(L, r, name, "full", r->slots, 1);
+    if (r->summed) {
+        r->ready = new_bar(L, r, name, "ready", r->slots, remote_readies(L, r));
+        r->sum = new_bar(L, r, name, "sum", r->slots, 1);
+    }
     if (!r->looped) return;
-    uint32_t ctas = r->cast != CAST_NONE ? cluster_size_of(L, r->cast) : r->handed ? (uint32_t)L->cluster_size : 1;
+    uint32_t ctas = r->by_rank ? remote_releases(L, r) : r->cast != CAST_NONE ? cluster_size_of(L, r->cast) : r->handed ? (uint32_t)L->cluster_size : 1;
     r->empty = new_bar(L, r, name, "empty", r->lead, users(r) * ctas);
 }
 

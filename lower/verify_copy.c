@@ -172,6 +172,7 @@ static void transfer(Verifier *v, const Copy *c, bool write, Phase *phase)
                   .start = c->event,
                   .phase = phase};
     t.region = c->map ? map_region(v, c->op, verify_arg(v, c->op, IRK_MAP)->id) : address_region(v, address, c->bytes);
+    if (t.region) t.region->cond = c->guard;
     vec_push(v->arena, &v->transfers, t);
 }
 

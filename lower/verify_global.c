@@ -47,7 +47,7 @@ static bool moves(const Verifier *v, const Region *r)
 static bool disjoint(Verifier *v, const Region *a, const Region *b)
 {
     if (!comparable(v, a, b)) return false;
-    if (a->map != UINT32_MAX && regions_apart(v, a, b)) return true;
+    if (regions_apart(v, a, b)) return true;
     for (unsigned i = 0; i < a->n && !moves(v, a) && !moves(v, b); i++)
         if (form_le(&v->f, a->hi[i], b->lo[i]) || form_le(&v->f, b->hi[i], a->lo[i]) || steps(v, a, b, i) == STEPS_APART)
             return true;

@@ -200,11 +200,20 @@ typedef struct BarSlot {
     EventId init;
 } BarSlot;
 
+typedef struct Row { /* it begins at scale * element + k, the element one of a tensor that has no two equal ones */
+    uint32_t tensor; /* UINT32_MAX: it does not */
+    int64_t scale, k;
+    Form byte;  /* of the element */
+    bool whole; /* the region is no wider than the scale */
+    bool read;  /* where the copy happens the element is in the tensor */
+} Row;
 typedef struct Region { /* the part of a tensor that a copy touches; NULL where it is not known */
     uint32_t map;       /* UINT32_MAX: bytes lo[0] .. hi[0] of the tensor */
     uint32_t tensor, n;
     Form lo[MAP_RANK], hi[MAP_RANK];
-    Form exact[MAP_RANK]; /* of a map: lo by exact sums; set when the graph is finished */
+    Form exact[MAP_RANK]; /* lo by exact sums; set when the graph is finished */
+    Form cond;            /* pred under which the copy happens */
+    Row *row;             /* by dimension; NULL: all begin elsewhere */
 } Region;
 typedef struct Bytes { /* bytes lo .. hi of a buffer's slot in a CTA */
     uint32_t rank, buf;
@@ -517,6 +526,7 @@ void repeat_draw(Verifier *v, uint32_t op, Form value, Form draws); /* v->now ge
 /* A break leaves its repeat where this pred atom is `truth`: refused unless some draw has that answer. any: it is the
  * repeat's first turn, or the pred is known, so it may be one that no draw decides. */
 bool repeat_test(Verifier *v, uint32_t op, uint32_t pred, bool truth, bool any);
+bool repeat_in_row(const Verifier *v); /* the grid has clusters along x only */
 void repeat_over(Verifier *v, uint32_t op); /* a break leaves its repeat whatever v->now has drawn */
 
 /* verify_event.c */
@@ -590,7 +600,7 @@ void check_races(Verifier *v);
 void check_coverage(Verifier *v);
 void check_global(Verifier *v);
 void regions_prepare(Verifier *v); /* of a finished graph */
-bool regions_apart(Verifier *v, const Region *a, const Region *b); /* verify_regions.c: of one map, or of equal ones */
+bool regions_apart(Verifier *v, const Region *a, const Region *b); /* verify_regions.c: of one map, of equal ones, or bytes */
 void check_end(Verifier *v);
 void check_cycles(Verifier *v);
 void check_draws(Verifier *v);

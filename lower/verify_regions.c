@@ -1,15 +1,19 @@
 /* Whether parts of a tensor are apart that begin where numbers of run time say: where they met, their starts would be equal
  * in each dimension whose start goes in steps as large as the parts. Starts that are quotient and remainder of one number
- * are those of different numbers, then: of iterations that a team runs one after the other.
+ * are those of different numbers, then: of iterations that a team runs one after the other. Rows that two elements of a tensor
+ * say, which is trusted to have no two equal ones, are those of one element.
  *
  * Coordinates are exact: a launch in which one leaves 32 bits, or what it is made from 64, is refused (E1122, E1117).
  * Coordinates from AWAY on name no place:
  * loads of iterations that are none go there.
  */
+#include <string.h>
+
 #include "lang/checked.h"
+#include "lang/lang.h"
 #include "lower/verify_parts.h"
 
-enum { AWAY = INT32_MAX - INT16_MAX, PEEL = 6, PAIRS = 24 };
+enum { AWAY = INT32_MAX - INT16_MAX, PEEL = 6, PAIRS = 24, COORDINATE_MAX = 1 << 30 };
 
 typedef struct Pair { /* equal where the parts meet */
     Form a, b;
@@ -17,13 +21,14 @@ typedef struct Pair { /* equal where the parts meet */
 typedef struct Pairs {
     Pair v[PAIRS];
     uint32_t n;
+    bool away; /* of a map: coordinates from AWAY on name no place */
 } Pairs;
 
 /* ---- coordinates ---- */
 
-static Form exact(Verifier *v, Form x, int fuel);
+static Form exact(Verifier *v, Form x, bool away, int fuel);
 
-static Form exact_atom(Verifier *v, uint32_t atom, int fuel)
+static Form exact_atom(Verifier *v, uint32_t atom, bool away, int fuel)
 {
     Forms *f = &v->f;
     Atom a = *atom_data(f, atom);
@@ -31,11 +36,11 @@ static Form exact_atom(Verifier *v, uint32_t atom, int fuel)
     if (fuel == 0) return form_of_atom(f, atom);
     if (a.kind == ATOM_SEL) {
         Form cond = form_simplify(f, a.a);
-        if (form_is_const(f, cond, &k)) return exact(v, k ? a.b : a.c, fuel - 1);
-        if (form_is_const(f, a.c, &k) && k >= AWAY) return exact(v, a.b, fuel - 1);
+        if (form_is_const(f, cond, &k)) return exact(v, k ? a.b : a.c, away, fuel - 1);
+        if (away && form_is_const(f, a.c, &k) && k >= AWAY) return exact(v, a.b, away, fuel - 1);
     }
     if (a.kind != ATOM_OP || a.type == IR_PRED) return form_of_atom(f, atom);
-    Form x = exact(v, a.a, fuel - 1), y = exact(v, a.b, fuel - 1), zero = form_const(f, 0), r = 0;
+    Form x = exact(v, a.a, away, fuel - 1), y = exact(v, a.b, away, fuel - 1), zero = form_const(f, 0), r = 0;
     if (a.sub == IR_CVT) r = x;
     else if (a.sub == IR_ADD || a.sub == IR_SUB) r = form_add(f, x, a.sub == IR_ADD ? 1 : -1, y);
     else if (a.sub == IR_MUL && form_is_const(f, y, &k)) r = form_add(f, zero, k, x);
@@ -44,13 +49,13 @@ static Form exact_atom(Verifier *v, uint32_t atom, int fuel)
     return r ? r : form_of_atom(f, atom);
 }
 
-static Form exact(Verifier *v, Form x, int fuel)
+static Form exact(Verifier *v, Form x, bool away, int fuel)
 {
     Forms *f = &v->f;
     Form sum = x ? form_const(f, form_data(f, x)->k) : 0;
     for (uint32_t i = 0; x && sum && i < form_data(f, x)->n; i++) {
         FormTerm t = form_data(f, x)->t[i];
-        sum = form_add(f, sum, t.c, exact_atom(v, t.atom, fuel));
+        sum = form_add(f, sum, t.c, exact_atom(v, t.atom, away, fuel));
     }
     return sum;
 }
@@ -92,6 +97,50 @@ static int64_t step_up(Verifier *v, uint32_t x, uint32_t y)
     return 0;
 }
 
+/* x >= 0 is known. */
+static bool granted(const Verifier *v, uint32_t x)
+{
+    const Forms *f = &v->f;
+    for (uint32_t i = 0; i < f->known.n; i++) {
+        const Atom *k = atom_data(f, f->known.v[i].atom);
+        const FormData *d = k->kind == ATOM_GT0 && !f->known.v[i].value ? form_data(f, k->a) : NULL;
+        if (d && d->k == 0 && d->n == 1 && d->t[0].c == -1 && d->t[0].atom == x) return true;
+    }
+    return false;
+}
+
+/* Where x is the number of a cluster that this one has taken over, or its own: who says so; else 0. The hardware starts none
+ * that it has given away and gives away each once, so different answers name different clusters, by their first CTAs. */
+static uint32_t named_cluster(const Verifier *v, uint32_t x)
+{
+    const Atom *a = atom_data(&v->f, x);
+    uint32_t wide = v->k->mf.cluster[0];
+    if (!repeat_in_row(v)) return 0;
+    if (wide > 1 ? is_sreg(a, 0, IRR_CTAID_X) : is_sreg(a, 1, 0)) return x;
+    if (wide > 1) {
+        const FormData *d = a->kind == ATOM_OP && a->sub == IR_DIV && form_is(&v->f, a->b, wide) ? form_data(&v->f, a->a) : NULL;
+        if (d == NULL || d->k || d->n != 1 || d->t[0].c != 1) return 0;
+        x = d->t[0].atom;
+        a = atom_data(&v->f, x);
+    }
+    return a->kind == ATOM_LEAF && a->a < v->nops && v->ops[a->a]->op == IR_CLC_NEXT && granted(v, x) ? x : 0;
+}
+
+/* The difference has one cluster's number less another one's, c times, and no third: c, its terms left out; else 0. */
+static int64_t between_clusters(const Verifier *v, Difference *d)
+{
+    uint32_t term[2], name[2], n = 0;
+    for (uint32_t i = 0; i < d->n; i++) {
+        uint32_t by = d->t[i].c ? named_cluster(v, d->t[i].atom) : 0;
+        if (by && n == 2) return 0;
+        if (by) term[n] = i, name[n++] = by;
+    }
+    if (n < 2 || name[0] == name[1] || d->t[term[0]].c != -d->t[term[1]].c) return 0;
+    int64_t c = d->t[term[0]].c;
+    d->t[term[0]].c = d->t[term[1]].c = 0;
+    return c > 0 ? c : -c;
+}
+
 static bool add_bound(Verifier *v, Difference *d, FormTerm t)
 {
     const Atom *a = atom_data(&v->f, t.atom);
@@ -112,13 +161,15 @@ static Form shallow(Verifier *v, Difference *d, Form x, int64_t c)
     return rest;
 }
 
-static bool above(Verifier *v, Form x, Form y)
+/* by_cluster: where the numbers of two clusters tell x and y apart, if they do so in this direction. */
+static bool above(Verifier *v, Form x, Form y, bool by_cluster)
 {
     Forms *f = &v->f;
     Difference d = {0};
     Form a = shallow(v, &d, x, 1), b = shallow(v, &d, y, -1), far = form_add(f, a, -1, b);
     if (far == 0 || !add_s64(d.lo, form_data(f, far)->k, &d.lo)) return false;
     for (uint32_t i = 0; i < form_data(f, far)->n; i++) d.t[d.n++] = form_data(f, far)->t[i];
+    if (by_cluster && !add_s64(d.lo, between_clusters(v, &d), &d.lo)) return false;
     for (uint32_t i = 0; i < d.n; i++) {
         for (uint32_t j = 0; j < d.n; j++) {
             int64_t up = d.t[i].c > 0 && d.t[j].c == -d.t[i].c ? step_up(v, d.t[i].atom, d.t[j].atom) : 0;
@@ -129,6 +180,53 @@ static bool above(Verifier *v, Form x, Form y)
     for (uint32_t i = 0; i < d.n; i++)
         if (d.t[i].c && !add_bound(v, &d, d.t[i])) return false;
     return d.lo > 0;
+}
+
+/* c times the terms of x: an index of a loop over copies is another one in each of the two parts, so it stays. */
+static bool gather(const Verifier *v, Form x, int64_t c, FormTerm *t, uint32_t *n)
+{
+    const FormData *d = form_data(&v->f, x);
+    for (uint32_t i = 0; i < d->n; i++) {
+        uint32_t at = 0;
+        int64_t by;
+        while (at < *n && (t[at].atom != d->t[i].atom || atom_data(&v->f, t[at].atom)->depth)) at++;
+        if (at == *n) t[(*n)++] = (FormTerm){0, d->t[i].atom};
+        if (!mul_s64(d->t[i].c, c, &by) || !add_s64(t[at].c, by, &t[at].c)) return false;
+    }
+    return true;
+}
+
+static bool add_range(const Verifier *v, FormTerm t, int64_t *lo, int64_t *hi)
+{
+    const Atom *a = atom_data(&v->f, t.atom);
+    int64_t x, y;
+    if (a->lo == INT64_MIN || a->hi == INT64_MAX || !mul_s64(t.c, a->lo, &x) || !mul_s64(t.c, a->hi, &y)) return false;
+    return add_s64(*lo, x < y ? x : y, lo) && add_s64(*hi, x < y ? y : x, hi);
+}
+
+/* The difference is never 0 because, without what is a multiple of one of its coefficients, it lies between two multiples. */
+static bool other_residue(const Verifier *v, Form x, Form y)
+{
+    FormTerm t[2 * FORM_TERMS];
+    uint32_t n = 0;
+    int64_t k, first;
+    if (!sub_s64(form_data(&v->f, x)->k, form_data(&v->f, y)->k, &k) || !gather(v, x, 1, t, &n) || !gather(v, y, -1, t, &n))
+        return false;
+    for (uint32_t i = 0; i < n; i++) {
+        if (t[i].c <= -COORDINATE_MAX || t[i].c >= COORDINATE_MAX) continue;
+        int64_t g = t[i].c < 0 ? -t[i].c : t[i].c, lo = k, hi = k;
+        bool known = g > 1;
+        for (uint32_t j = 0; j < n && known; j++) known = t[j].c % g == 0 || add_range(v, t[j], &lo, &hi);
+        if (known && ceil_div_s64(lo, g, &first) && mul_s64(first, g, &first) && first > hi) return true;
+    }
+    return false;
+}
+
+/* Numbers of two clusters differ, in either direction. */
+static bool unequal(Verifier *v, Form x, Form y)
+{
+    if (other_residue(v, x, y)) return true;
+    return above(v, x, y, false) || above(v, y, x, false) || (above(v, x, y, true) && above(v, y, x, true));
 }
 
 /* ---- quotient and remainder ---- */
@@ -145,14 +243,14 @@ static bool zero_with(const LxPool *p, Lx x, Lx y)
     return (n->op == LX_CEIL || n->op == LX_DIV) && b->k > 0 && zero_with(p, n->a, y);
 }
 
-/* A divisor that is not 0: where it were, there would be no iterations to deal and nothing launched. */
+/* A divisor that is not 0: where it were, there would be no iterations, or no CTA, and nothing launched. */
 static bool divides(const Verifier *v, Form n)
 {
     const MfKernel *mf = &v->k->mf;
     const FormData *d = form_data(&v->f, n);
     if (d->lo > 0) return true;
     const Atom *a = d->n == 1 && d->k == 0 ? atom_data(&v->f, d->t[0].atom) : NULL;
-    return a && a->kind == ATOM_PARAM && mf->deal != MF_DEAL_NONE && zero_with(&mf->lx, mf->teams, a->a);
+    return a && a->kind == ATOM_PARAM && zero_with(&mf->lx, mf->deal != MF_DEAL_NONE ? mf->teams : mf->grid[0], a->a);
 }
 
 static const Atom *single(const Verifier *v, Form x, IrOpcode op)
@@ -190,7 +288,70 @@ static void put_together(Verifier *v, Pairs *p, Pair x, Pair y)
     const Atom *c = single(v, y.a, IR_MOD), *d = single(v, y.b, IR_MOD);
     if (!parts_of(v, a, c) || !parts_of(v, b, d) || a->b != b->b) return;
     Form left = a->a, right = b->a;
-    add_pair(p, exact(v, left, PEEL), exact(v, right, PEEL));
+    add_pair(p, exact(v, left, p->away, PEEL), exact(v, right, p->away, PEEL));
+}
+
+/* ---- rows by index ---- */
+
+static bool distinct(const Verifier *v, uint32_t tensor)
+{
+    const MfKernel *mf = &v->k->mf;
+    const char *name = mf->tensors.v[tensor].name;
+    size_t n = strlen(name);
+    for (uint32_t i = 0; i < mf->trusts.n; i++) {
+        const char *t = mf->trusts.v[i];
+        if (strncmp(t, "distinct(", 9) == 0 && strncmp(t + 9, name, n) == 0 && strcmp(t + 9 + n, ")") == 0) return true;
+    }
+    return false;
+}
+
+/* Where the copy happens x is not below 0: it has been read then, as what is not in the tensor is -1. */
+static bool has_been_read(Verifier *v, const Region *r, Form x)
+{
+    Forms *f = &v->f;
+    uint32_t known = f->known.n, facts = f->facts.n;
+    form_assume(f, r->cond);
+    bool ok = form_nonneg(f, x);
+    f->known.n = known;
+    f->facts.n = facts;
+    return ok;
+}
+
+/* Rows that fit 32 bits, as coordinates signed ones: what is made of them is exact. */
+static bool small_numbers(const Verifier *v, uint32_t tensor, bool coordinate)
+{
+    const ElemInfo *e = elem_info((ElemType)v->k->mf.tensors.v[tensor].type);
+    return e->global_bits < 32 || (e->global_bits == 32 && (e->kind == ELEM_SINT || !coordinate));
+}
+
+static void find_row(Verifier *v, Region *r, unsigned d)
+{
+    Forms *f = &v->f;
+    const FormData *x = r->exact[d] ? form_data(f, r->exact[d]) : NULL;
+    if (x == NULL || x->n != 1 || x->t[0].c < 1) return;
+    Atom a = *atom_data(f, x->t[0].atom);
+    FormTerm t = x->t[0];
+    int64_t k = x->k, wide;
+    if (a.kind != ATOM_LOAD || !small_numbers(v, a.a, r->map != UINT32_MAX) || !distinct(v, a.a)) return;
+    if (r->row == NULL) {
+        r->row = arena_array(&v->run, Row, MAP_RANK);
+        for (unsigned i = 0; i < MAP_RANK; i++) r->row[i].tensor = UINT32_MAX;
+    }
+    Row *row = &r->row[d];
+    *row = (Row){.tensor = a.a, .scale = t.c, .k = k, .byte = exact(v, a.b, false, PEEL)};
+    row->whole = row->byte && form_is_const(f, form_add(f, r->hi[d], -1, r->lo[d]), &wide) && wide <= t.c;
+    row->read = has_been_read(v, r, form_of_atom(f, t.atom));
+}
+
+/* Rows of different elements. Were they equal, both would have been read where one of them was. */
+static bool other_rows(Verifier *v, const Region *a, const Region *b)
+{
+    for (unsigned d = 0; a->row && b->row && d < a->n; d++) {
+        const Row *x = &a->row[d], *y = &b->row[d];
+        if (x->tensor == UINT32_MAX || x->tensor != y->tensor || x->scale != y->scale || x->k != y->k) continue;
+        if (x->whole && y->whole && (x->read || y->read) && unequal(v, x->byte, y->byte)) return true;
+    }
+    return false;
 }
 
 /* ---- parts ---- */
@@ -210,8 +371,6 @@ static Form divided(Forms *f, Form x, int64_t g, int64_t k)
     }
     return r;
 }
-
-enum { COORDINATE_MAX = 1 << 30 };
 
 static bool small(int64_t x)
 {
@@ -243,22 +402,26 @@ void regions_prepare(Verifier *v)
     const Forms *f = &v->f;
     for (uint32_t i = 0; i < v->transfers.n; i++) {
         Region *r = v->transfers.v[i].region;
-        for (unsigned d = 0; r && r->map != UINT32_MAX && d < r->n; d++) r->exact[d] = exact(v, r->lo[d], PEEL);
+        for (unsigned d = 0; r && d < r->n; d++) {
+            r->exact[d] = exact(v, r->lo[d], r->map != UINT32_MAX, PEEL);
+            find_row(v, r, d);
+        }
     }
     for (uint32_t i = 0; v->transfers.n && i < f->known.n; i++) {
         Atom k = *atom_data(f, f->known.v[i].atom);
-        Form x = f->known.v[i].value && k.kind == ATOM_GT0 ? exact(v, k.a, PEEL) : 0;
+        Form x = f->known.v[i].value && k.kind == ATOM_GT0 ? exact(v, k.a, true, PEEL) : 0;
         if (x) vec_push(&v->run, &v->positive, x);
     }
 }
 
 bool regions_apart(Verifier *v, const Region *a, const Region *b)
 {
-    Pairs p = {.n = 0};
+    Pairs p = {.away = a->map != UINT32_MAX};
+    if (other_rows(v, a, b)) return true;
     for (unsigned i = 0; i < a->n; i++)
         if (dimension(v, a, b, i, &p)) return true;
     for (uint32_t i = 0; i < p.n; i++) {
-        if (above(v, p.v[i].a, p.v[i].b) || above(v, p.v[i].b, p.v[i].a)) return true;
+        if (unequal(v, p.v[i].a, p.v[i].b)) return true;
         for (uint32_t j = 0; j <= i; j++) {
             put_together(v, &p, p.v[i], p.v[j]);
             put_together(v, &p, p.v[j], p.v[i]);
