@@ -36,6 +36,7 @@ Diag *verify_refuse(Verifier *v, ErrorCode code, uint32_t op, const char *fmt, .
 {
     if (v->failed) return NULL;
     v->failed = true;
+    if (v->silent || v->held.text) return NULL;
     Text t;
     text_init(&t, v->arena->mem);
     if (v->opened) { /* what happens under a condition that perhaps never comes about */
@@ -56,6 +57,40 @@ Diag *verify_refuse(Verifier *v, ErrorCode code, uint32_t op, const char *fmt, .
     if (op < v->nops && v->ops[op]->span.hi == 0)
         diag_note(v->diags, g, (Span){0, 0}, "at an op that the compiler added near here: %s", verify_op_text(v, op));
     return g;
+}
+
+void verify_hold(Verifier *v, ErrorCode code, uint32_t op, uint32_t also, const char *label, const char *fmt, ...)
+{
+    if (v->failed || v->held.text) return;
+    Text t;
+    text_init(&t, v->arena->mem);
+    va_list ap;
+    va_start(ap, fmt);
+    text_vprintf(&t, fmt, ap);
+    va_end(ap);
+    const char *kept = arena_strdup(v->arena, t.s, t.n);
+    text_free(&t);
+    v->held = (Held){.code = code, .op = op, .also = also, .text = kept, .label = label};
+    if (v->opened) v->failed = true;
+}
+
+/* The run is over: what was held is reported, or the race that it comes to. */
+static void report_held(Verifier *v)
+{
+    Held h = v->held;
+    v->held.text = NULL;
+    v->silent = true;
+    v->failed = v->again = false;
+    v->budget = BUDGET;
+    bool race = v->opened == 0 && find_race(v);
+    v->silent = v->failed = false;
+    if (race) {
+        tell_race(v, &v->race);
+        return;
+    }
+    Diag *g = verify_refuse(v, h.code, h.op, "%s", h.text);
+    verify_also(v, g, h.also, h.label);
+    if (g) tell_unwaited(v, g);
 }
 
 void verify_spent(Verifier *v)
@@ -414,6 +449,7 @@ static void try_choices(Verifier *v)
         if (v->afresh) v->choices.n = 0;
         v->again = v->afresh = false;
         run_kernel(v);
+        if (v->held.text) report_held(v);
         if (v->again || v->failed || choices_stale(v)) continue;
         check_graph(v);
         if (++v->runs > RUNS_MAX) verify_refuse(v, E0660, v->nops, "the kernel has too many trip counts to be proved");

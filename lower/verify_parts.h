@@ -8,7 +8,8 @@
  * verify_race.c, verify_cover.c, verify_global.c and verify_end.c prove properties of a finished graph, whose accesses
  * verify_place.c sorts; verify_choice.c enumerates the trip counts, for nests that verify_nests.c tells apart one by one;
  * verify_period.c, verify_steer.c, verify_open.c and verify_cycle.c extend the result to all of them; verify_repeat.c
- * shows that loops which tickets end do end. verify_stuck.c reports a run that can't go on. verify.c drives.
+ * shows that loops which tickets end do end. verify_stuck.c reports a run that can't go on, verify_tell.c what would
+ * order two accesses. verify.c drives.
  *
  * Glossary: thread - one that runs a body; a role of one thread has one, others are stood for by three: the elected one
  * and any two others. event - an op as done by a thread. clock - of each thread, how many of its events come before.
@@ -363,6 +364,17 @@ enum { NEST_LEVELS = 3 };
 enum { OPEN_NUMBERS = 1, /* of two numbers */ OPEN_ALWAYS }; /* wherever trip counts decide it */
 enum { SEEN_TRUE = 1, SEEN_FALSE = 2, SEEN_TRIP = 4 };
 
+typedef struct Held { /* a refusal that waits for the end of the run, which may show what it comes from */
+    ErrorCode code;
+    uint32_t op, also;
+    const char *text, *label; /* text NULL: none */
+} Held;
+typedef struct Race { /* two accesses that nothing orders; a comes first in the run */
+    const Access *a, *b;
+    int plain; /* 0 .. RACE_PLAIN: how well it shows what is missing */
+} Race;
+enum { RACE_PLAIN = 2 };
+
 typedef struct Verifier {
     Arena *arena;
     Diags *diags;
@@ -402,6 +414,8 @@ typedef struct Verifier {
     uint8_t *chosen;    /* by op: loops whose trip count is a choice, or made from one */
     bool split;         /* repeats end each at its own time */
     bool again, failed; /* again: a choice was added, or found to need more values */
+    bool silent;        /* nothing is reported now */
+    Held held;
     uint64_t budget;    /* work that may still be done: steps, and what takes as long */
 
     Arena run; /* memory of one run, as all that follows: */
@@ -429,6 +443,7 @@ typedef struct Verifier {
     VEC(Dependence) dependences; /* printed in the certificate */
     uint8_t *told;               /* by barrier slot: printed, too */
     struct Period *period;       /* verify_period.c */
+    Race race;                   /* b NULL: none was found */
 } Verifier;
 
 /* verify.c */
@@ -440,6 +455,13 @@ __attribute__((format(printf, 4, 5)))
 #endif
 Diag *
 verify_refuse(Verifier *v, ErrorCode code, uint32_t op, const char *fmt, ...);
+/* Refuses when the run is over, or can't go on, unless a race was found then: it is what the protocol's failing comes to.
+ * The label stands at `also`. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 6, 7)))
+#endif
+void
+verify_hold(Verifier *v, ErrorCode code, uint32_t op, uint32_t also, const char *label, const char *fmt, ...);
 /* Counts work; refused where it gets too much. */
 void verify_spent(Verifier *v);
 static inline void verify_spend(Verifier *v, uint64_t work)
@@ -584,9 +606,17 @@ bool bytes_apart_by(Verifier *v, const Bytes *at, int64_t c, Form turns); /* tho
 bool bytes_join(Bytes *a, const Bytes *b); /* a becomes both, if they lie side by side */
 bool conds_exclusive(Verifier *v, Form a, Form b);
 
+/* verify_tell.c: what is wrong, in the words of who wrote the program */
+void tell_race(Verifier *v, const Race *r);
+int race_plain(const Verifier *v, const Access *a, const Access *b);
+void tell_waiting(Verifier *v, Diag *g, uint32_t wait); /* nothing completes what op `wait` waits for: what might */
+void tell_unwaited(Verifier *v, Diag *g); /* barriers that nobody waits for */
+void tell_in_flight(Verifier *v, Diag *g, const Access *a); /* at the end of the kernel */
+
 /* of a finished graph */
 void places_find(Verifier *v); /* sorts the accesses: comes first */
 void check_races(Verifier *v);
+bool find_race(Verifier *v); /* of a graph that need not be finished: sets race, reports nothing */
 void check_coverage(Verifier *v);
 void check_global(Verifier *v);
 void regions_prepare(Verifier *v); /* of a finished graph */
