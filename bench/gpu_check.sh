@@ -8,7 +8,8 @@
 #
 #   tests   every case of tests/run, every loop with 0, 1, depth - 1, depth, depth + 1 and many turns (trips.sh), hostile arguments
 #           under compute-sanitizer --tool memcheck (MEMCHECK names the program; MEMCHECK=none runs them without)
-#   bench   the table of movements with its peers (moves.sh), a copy by shape, depth and dealing (copy_sweep.sh)
+#   bench   the table of movements with its peers (moves.sh), what clusters read from L2 (l2_reads.sh), a copy by shape, depth and
+#           dealing (copy_sweep.sh)
 #
 # JOBS: processes at once (16). SECONDS_TESTS, SECONDS_MOVES, SECONDS_SWEEP: limits; what is cut off is said to be.
 set -u
@@ -100,6 +101,9 @@ bench() {
     TABLE="$out/copy_sweep.txt" timeout "${SECONDS_SWEEP:-200}" sh bench/copy_sweep.sh "$bin" --device="$device" ${MOVES:-} >"$out/sweep.txt" 2>&1
     ended copy_sweep.sh $?
     cat "$out/sweep.txt"
+    timeout 60 sh bench/l2_reads.sh "$bin" >"$out/l2_reads.txt" 2>&1
+    ended l2_reads.sh $?
+    cat "$out/l2_reads.txt"
     printf '\n| movement | program | ms | TB/s | of cudaMemcpyAsync | times PyTorch |\n| --- | --- | --- | --- | --- | --- |\n'
     grep '^| [^|]* | [^|]* | [0-9]' "$out/moves.txt" | awk -F'|' '{ printf "|%s|%s|%s|%s|%s|%s|\n", $2, $3, $4, $5, $6, $8 }'
 }
