@@ -87,6 +87,7 @@ static bool add_use(Lower *L, Ring *r, const Planned *p, bool writes)
     if (writes && p->agent == r->filler) {
         r->nfills++;
         r->bytes += p->bytes * p->shares.n;
+        r->certain |= !p->conditional;
     }
     return true;
 }
@@ -420,9 +421,10 @@ static void barriers(Lower *L, Ring *r, const char *name)
 {
     r->full = r->empty = RING_NONE;
     if (users(r) == 0) return;
-    r->full = new_bar(L, r, name, "full", r->slots, 1);
-    if (!r->looped) return;
     uint32_t ctas = r->cast != CAST_NONE ? cluster_size_of(L, r->cast) : r->handed ? (uint32_t)L->cluster_size : 1;
+    r->joined = r->cast != CAST_NONE && r->looped && !r->certain;
+    r->full = new_bar(L, r, name, "full", r->slots, 1 + (r->joined ? ctas : 0));
+    if (!r->looped) return;
     r->empty = new_bar(L, r, name, "empty", r->lead, users(r) * ctas);
 }
 

@@ -57,6 +57,8 @@ typedef struct Ring {
     int target[SCHED_RANKS];      /* peered: whose tile each CTA fills */
     const struct Planned *fill;   /* the (first) move that fills it */
     PCast cast;                   /* multicast: the CTAs that fill it are those it is sent to */
+    bool certain;                 /* some fill of a turn is under no condition */
+    bool joined;                  /* a multicast that may not come: each of these CTAs arrives on the full barriers of all */
     bool handed;                  /* ids that arrive as bytes: from the team's first CTA, or from the grid's launch */
     Counter at[AG_COUNT], free_at[AG_COUNT]; /* of full (slots), of empty (lead) */
 } Ring;
@@ -149,6 +151,7 @@ void ring_role(Lower *L);      /* variables of the role at hand */
 void ring_wait_full(Lower *L, uint32_t ring);
 void ring_wait_free(Lower *L, uint32_t ring);
 void ring_arrive_full(Lower *L, uint32_t ring);
+void ring_join(Lower *L, const Ring *r, Opnd slot);
 void ring_release(Lower *L, uint32_t ring);
 void ring_advance(Lower *L, uint32_t ring);
 Opnd ring_slot(Lower *L, uint32_t ring); /* of the turn at hand */

@@ -357,6 +357,26 @@ static void registers(Verifier *v)
     }
 }
 
+enum { GUARD_DEPTH = 24 };
+
+/* Made from the CTA's place and launch values alone: it is the same in all turns of all loops. */
+static bool same_in_turns(const Verifier *v, const IrArg *arg, int depth)
+{
+    if (arg->kind != IRA_VAL) return true;
+    const IrOp *op = v->ops[v->def[arg->id - 1]];
+    if (depth == 0 || op->elect || !run_pure(op)) return false;
+    for (uint32_t i = 0; i < op->nargs; i++)
+        if (!same_in_turns(v, &op->args[i], depth - 1)) return false;
+    return true;
+}
+
+static bool conditional(const Verifier *v, uint32_t op)
+{
+    const IrOp *o = v->ops[op];
+    if (v->group[op] != IRG_BARRIER || o->guard == 0 || o->op == IR_BAR_EXPECT) return false;
+    return !same_in_turns(v, &(IrArg){.kind = IRA_VAL, .id = o->guard}, GUARD_DEPTH);
+}
+
 static void prepare(Verifier *v)
 {
     const IrKernel *k = v->k;
@@ -380,14 +400,14 @@ static void prepare(Verifier *v)
         v->nplaces += k->bufs.v[i].slots;
         if (k->bufs.v[i].slots > v->ring) v->ring = k->bufs.v[i].slots;
     }
-    for (uint32_t i = 0; i < v->nops; i++)
-        if (v->group[i] == IRG_BARRIER && v->ops[i]->guard && v->ops[i]->op != IR_BAR_EXPECT) v->conditional = true;
+    for (uint32_t i = 0; i < v->nops; i++) v->conditional |= conditional(v, i);
     if (v->conditional) v->ring *= 2;
     if (v->nslots == 0) v->nslots = 1;
     for (uint32_t i = 0; i < v->nops; i++) tensors_of(v, v->ops[i]);
     v->seen = arena_array(v->arena, uint8_t, v->nops + 1);
     v->chosen = arena_array(v->arena, uint8_t, v->nops + 1);
     registers(v);
+    alike_prepare(v);
     nests_find(v);
     period_prepare(v);
     steer_prepare(v);
@@ -400,8 +420,9 @@ static void prepare(Verifier *v)
 
 void verify_clear(Verifier *v)
 {
-    arena_release(&v->run, v->run_mark);
+    arena_clear(&v->run);
     CLEAR(v->threads);
+    v->clocks_left = 0;
     v->events.n = v->phases.n = v->accesses.n = v->transfers.n = 0; /* these keep their memory */
     CLEAR(v->places);
     CLEAR(v->positive);
@@ -447,11 +468,13 @@ static void try_choices(Verifier *v)
     v->choices.n = 0;
     do {
         if (v->afresh) v->choices.n = 0;
+        if (v->choices.n == 0) tried_forget(v);
         v->again = v->afresh = false;
         run_kernel(v);
         if (v->held.text) report_held(v);
-        if (v->again || v->failed || choices_stale(v)) continue;
+        if (v->again || v->failed || choices_stale(v) || !alike_check(v)) continue;
         check_graph(v);
+        tried_remember(v);
         if (++v->runs > RUNS_MAX) verify_refuse(v, E0660, v->nops, "the kernel has too many trip counts to be proved");
     } while (!v->failed && (v->again || choice_next(v)));
 }
@@ -500,7 +523,6 @@ static void run(Job *j)
     Mem *mem = v->arena->mem;
     j->outer = mem->fail;
     arena_init(&v->run, mem);
-    v->run_mark = arena_mark(&v->run);
     if (setjmp(j->here)) {
         arena_free(&v->run);
         mem->fail = j->outer;

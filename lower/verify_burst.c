@@ -44,13 +44,15 @@ enum { JOINS = 8 };
 
 void access_add(Verifier *v, Access a)
 {
+    if (v->now->traced) alike_note_access(v, &a);
     const Frame *fr = burst_frame(v);
     uint32_t from = fr ? fr->accesses : 0;
     for (bool joined = true; joined;) { /* what was joined may close the gap to another one */
         joined = false;
         for (uint32_t i = v->accesses.n, n = 0; i-- > from && n < JOINS && !joined; n++) {
             const Access *old = &v->accesses.v[i];
-            if (old->start != a.start || !touch(&old->at, &a.at) || !same_act(old, &a)) continue;
+            if (old->start != a.start) break; /* those of one event stand together */
+            if (!touch(&old->at, &a.at) || !same_act(old, &a)) continue;
             Access x = *old;
             if (x.op < verify_body(v, a.op)->base || !join(v, &x, &a)) continue;
             joined = true;

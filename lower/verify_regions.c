@@ -6,6 +6,8 @@
  * Coordinates from AWAY on name no place:
  * loads of iterations that are none go there.
  */
+#include <string.h>
+
 #include "lang/checked.h"
 #include "lower/verify_parts.h"
 
@@ -19,6 +21,31 @@ typedef struct Pairs {
     uint32_t n;
 } Pairs;
 
+/* ---- what was worked out ---- */
+
+enum { EXACT_SLOTS = 1024, DRAWN_SLOTS = 64, APART_SLOTS = 4096, REGION_SLOTS = 256 };
+
+typedef struct Exact { /* x by exact sums is y; x 0: none */
+    Form x, y;
+    uint32_t graph; /* what is known in this one went into it; UINT32_MAX: nothing did */
+} Exact;
+typedef struct Drawn { /* whether an atom is a number drawn for an iteration that there is; atom 0: none */
+    uint32_t atom;
+    bool yes;
+} Drawn;
+typedef struct Parted { /* whether two regions of maps are apart, whatever is known; a 0: none */
+    uint32_t a, b;
+    bool apart;
+} Parted;
+struct Regions {
+    Exact exact[EXACT_SLOTS];
+    Drawn drawn[DRAWN_SLOTS]; /* of this graph */
+    Parted parted[APART_SLOTS];
+    bool known;       /* what is known in this graph went into what was worked out */
+    VEC(Region) each; /* region i has id i + 1 */
+    uint32_t *slots, mask;
+};
+
 /* ---- coordinates ---- */
 
 static Form exact(Verifier *v, Form x, int fuel);
@@ -31,6 +58,7 @@ static Form exact_atom(Verifier *v, uint32_t atom, int fuel)
     if (fuel == 0) return form_of_atom(f, atom);
     if (a.kind == ATOM_SEL) {
         Form cond = form_simplify(f, a.a);
+        v->regions->known = true;
         if (form_is_const(f, cond, &k)) return exact(v, k ? a.b : a.c, fuel - 1);
         if (form_is_const(f, a.c, &k) && k >= AWAY) return exact(v, a.b, fuel - 1);
     }
@@ -55,6 +83,22 @@ static Form exact(Verifier *v, Form x, int fuel)
     return sum;
 }
 
+/* Of a finished graph: what is known does not change any more. */
+static Form exact_sum(Verifier *v, Form x)
+{
+    Exact *e = &v->regions->exact[x % EXACT_SLOTS];
+    if (x && e->x == x && (e->graph == UINT32_MAX || e->graph == v->runs)) {
+        v->regions->known |= e->graph != UINT32_MAX;
+        return e->y;
+    }
+    bool before = v->regions->known;
+    v->regions->known = false;
+    Form y = exact(v, x, PEEL);
+    *e = (Exact){x, y, v->regions->known ? v->runs : UINT32_MAX};
+    v->regions->known |= before;
+    return y;
+}
+
 /* ---- different numbers ---- */
 
 typedef struct Difference { /* a difference: lo is its least value, without the terms that are left */
@@ -68,11 +112,9 @@ static bool is_sreg(const Atom *a, uint32_t sub, uint32_t reg)
     return a->kind == ATOM_SREG && a->sub == sub && a->a == reg;
 }
 
-/* A number drawn for an iteration there is: draws are as many as iterations, so each gives another number. */
-static bool drawn(Verifier *v, const Atom *a, uint32_t atom)
+static bool find_drawn(Verifier *v, const Atom *a, uint32_t atom)
 {
     Forms *f = &v->f;
-    if (a->kind != ATOM_LEAF || a->a >= v->nops || v->ops[a->a]->op != IR_TICKET) return false;
     Form draws = run_value(v, ir_find(v->ops[a->a], IRK_B)),
          teams = form_of_atom(f, form_data(f, v->sreg[0][IRR_NCTAID_X])->t[0].atom),
          id = form_add(f, form_of_atom(f, atom), 1, teams);
@@ -80,6 +122,16 @@ static bool drawn(Verifier *v, const Atom *a, uint32_t atom)
     for (uint32_t i = 0; rest && i < v->positive.n; i++)
         if (v->positive.v[i] == rest) return true;
     return false;
+}
+
+/* A number drawn for an iteration there is: draws are as many as iterations, so each gives another number. */
+static bool drawn(Verifier *v, const Atom *a, uint32_t atom)
+{
+    if (a->kind != ATOM_LEAF || a->a >= v->nops || v->ops[a->a]->op != IR_TICKET) return false;
+    v->regions->known = true;
+    Drawn *d = &v->regions->drawn[atom % DRAWN_SLOTS];
+    if (d->atom != atom) *d = (Drawn){atom, find_drawn(v, a, atom)};
+    return d->yes;
 }
 
 /* What x is above y at least: of two numbers that a thread has drawn the later one, and the CTAs above each of them. */
@@ -102,14 +154,10 @@ static bool add_bound(Verifier *v, Difference *d, FormTerm t)
 /* Terms of x, c times: an index of a loop over copies is another one in each of the two parts. */
 static Form shallow(Verifier *v, Difference *d, Form x, int64_t c)
 {
-    Forms *f = &v->f;
-    Form rest = form_const(f, form_data(f, x)->k);
-    for (uint32_t i = 0; rest && i < form_data(f, x)->n; i++) {
-        FormTerm t = form_data(f, x)->t[i];
-        if (atom_data(f, t.atom)->depth == 0) rest = form_add(f, rest, t.c, form_of_atom(f, t.atom));
-        else if (!add_bound(v, d, (FormTerm){t.c * c, t.atom})) return 0;
-    }
-    return rest;
+    const FormData *dx = form_data(&v->f, x);
+    for (uint32_t i = 0; dx->depth && i < dx->n; i++)
+        if (atom_data(&v->f, dx->t[i].atom)->depth && !add_bound(v, d, (FormTerm){dx->t[i].c * c, dx->t[i].atom})) return 0;
+    return form_shallow(&v->f, x);
 }
 
 static bool above(Verifier *v, Form x, Form y)
@@ -190,7 +238,7 @@ static void put_together(Verifier *v, Pairs *p, Pair x, Pair y)
     const Atom *c = single(v, y.a, IR_MOD), *d = single(v, y.b, IR_MOD);
     if (!parts_of(v, a, c) || !parts_of(v, b, d) || a->b != b->b) return;
     Form left = a->a, right = b->a;
-    add_pair(p, exact(v, left, PEEL), exact(v, right, PEEL));
+    add_pair(p, exact_sum(v, left), exact_sum(v, right));
 }
 
 /* ---- parts ---- */
@@ -199,16 +247,6 @@ static int64_t gcd_of(const Forms *f, Form x, int64_t g)
 {
     for (uint32_t i = 0; i < form_data(f, x)->n; i++) g = gcd_s64(g, form_data(f, x)->t[i].c);
     return g;
-}
-
-static Form divided(Forms *f, Form x, int64_t g, int64_t k)
-{
-    Form r = form_const(f, k);
-    for (uint32_t i = 0; r && i < form_data(f, x)->n; i++) {
-        FormTerm t = form_data(f, x)->t[i];
-        r = form_add(f, r, t.c / g, form_of_atom(f, t.atom));
-    }
-    return r;
 }
 
 enum { COORDINATE_MAX = 1 << 30 };
@@ -223,10 +261,8 @@ static bool dimension(Verifier *v, const Region *a, const Region *b, unsigned di
 {
     Forms *f = &v->f;
     Form x = a->exact[dim], y = b->exact[dim];
-    int64_t wide_x, wide_y;
-    if (x == 0 || y == 0 || !form_is_const(f, form_add(f, a->hi[dim], -1, a->lo[dim]), &wide_x) ||
-        !form_is_const(f, form_add(f, b->hi[dim], -1, b->lo[dim]), &wide_y))
-        return false;
+    int64_t wide_x = a->wide[dim], wide_y = b->wide[dim];
+    if (x == 0 || y == 0) return false;
     int64_t g = gcd_of(f, x, gcd_of(f, y, 0)), k = form_data(f, x)->k, far = form_data(f, y)->k, lo, hi;
     if (!small(k) || !small(far) || !small(wide_x) || !small(wide_y) || !small(g)) return false;
     far -= k;
@@ -234,25 +270,66 @@ static bool dimension(Verifier *v, const Region *a, const Region *b, unsigned di
     floor_div_s64(-wide_y - far, g, &lo); /* g times a difference, plus far, lies between -wide_y and wide_x */
     ceil_div_s64(wide_x - far, g, &hi);
     if (++lo > --hi) return true;
-    if (lo == hi) add_pair(p, divided(f, x, g, lo), divided(f, y, g, 0));
+    if (lo == hi) add_pair(p, form_divided(f, x, g, lo), form_divided(f, y, g, 0));
     return false;
+}
+
+static uint32_t hash_region(const Region *r)
+{
+    uint32_t h = r->map;
+    for (unsigned d = 0; d < r->n; d++) h = (h ^ r->lo[d]) * UINT32_C(0x9E3779B1) + r->exact[d];
+    return h ^ h >> 16;
+}
+
+/* Of one map: equal shapes. */
+static bool same_region(const Region *a, const Region *b)
+{
+    bool same = a->map == b->map && a->n == b->n;
+    for (unsigned d = 0; same && d < a->n; d++) same = a->lo[d] == b->lo[d] && a->exact[d] == b->exact[d];
+    return same;
+}
+
+static void place_region(Verifier *v, uint32_t id)
+{
+    uint32_t i = hash_region(&v->regions->each.v[id - 1]) & v->regions->mask;
+    while (v->regions->slots[i]) i = (i + 1) & v->regions->mask;
+    v->regions->slots[i] = id;
+}
+
+static uint32_t region_id(Verifier *v, const Region *r)
+{
+    if (v->regions->each.n >= v->regions->mask / 2) {
+        v->regions->mask = v->regions->mask ? v->regions->mask * 2 + 1 : REGION_SLOTS - 1;
+        v->regions->slots = arena_array(v->arena, uint32_t, v->regions->mask + 1);
+        for (uint32_t id = 1; id <= v->regions->each.n; id++) place_region(v, id);
+    }
+    uint32_t i = hash_region(r) & v->regions->mask;
+    for (; v->regions->slots[i]; i = (i + 1) & v->regions->mask)
+        if (same_region(&v->regions->each.v[v->regions->slots[i] - 1], r)) return v->regions->slots[i];
+    vec_push(v->arena, &v->regions->each, *r);
+    return v->regions->slots[i] = v->regions->each.n;
 }
 
 void regions_prepare(Verifier *v)
 {
     const Forms *f = &v->f;
+    if (v->transfers.n == 0) return;
+    if (v->regions == NULL) v->regions = arena_new(v->arena, struct Regions);
+    memset(v->regions->drawn, 0, sizeof v->regions->drawn);
     for (uint32_t i = 0; i < v->transfers.n; i++) {
         Region *r = v->transfers.v[i].region;
-        for (unsigned d = 0; r && r->map != UINT32_MAX && d < r->n; d++) r->exact[d] = exact(v, r->lo[d], PEEL);
+        if (r == NULL || r->map == UINT32_MAX) continue;
+        for (unsigned d = 0; d < r->n; d++) r->exact[d] = exact_sum(v, r->lo[d]);
+        r->id = region_id(v, r);
     }
-    for (uint32_t i = 0; v->transfers.n && i < f->known.n; i++) {
+    for (uint32_t i = 0; i < f->known.n; i++) {
         Atom k = *atom_data(f, f->known.v[i].atom);
-        Form x = f->known.v[i].value && k.kind == ATOM_GT0 ? exact(v, k.a, PEEL) : 0;
+        Form x = f->known.v[i].value && k.kind == ATOM_GT0 ? exact_sum(v, k.a) : 0;
         if (x) vec_push(&v->run, &v->positive, x);
     }
 }
 
-bool regions_apart(Verifier *v, const Region *a, const Region *b)
+static bool find_apart(Verifier *v, const Region *a, const Region *b)
 {
     Pairs p = {.n = 0};
     for (unsigned i = 0; i < a->n; i++)
@@ -265,4 +342,16 @@ bool regions_apart(Verifier *v, const Region *a, const Region *b)
         }
     }
     return false;
+}
+
+/* What was worked out in one graph holds in others, unless what is known there went into it. */
+bool regions_apart(Verifier *v, const Region *a, const Region *b)
+{
+    uint32_t h = (a->id * UINT32_C(0x9E3779B1) + b->id) * UINT32_C(0x85EBCA6B);
+    Parted *m = &v->regions->parted[(h ^ h >> 16) % APART_SLOTS];
+    if (m->a == a->id && m->b == b->id) return m->apart;
+    v->regions->known = false;
+    bool apart = find_apart(v, a, b);
+    if (!v->regions->known) *m = (Parted){a->id, b->id, apart};
+    return apart;
 }

@@ -406,9 +406,30 @@ static void test_findings(void **state)
     assert_int_equal(wrong, 0);
 }
 
+/* All write a tile twice. In between the elected thread knows that all have written once, and the others that it has; of
+ * each other those know nothing, unless all meet. */
+#define OTHERS(meeting)                                                                                                \
+    "module sm_90a\nkernel k entry k {\n  grid 1, 1, 1\n  cluster 1, 1, 1\n  threads 64\n  smem 2304\n"                  \
+    "  buf t bytes 2048 align 128 slots 1 pitch 2048 at 0\n"                                                           \
+    "  bar all slots 1 count 64 at 2048\n  bar one slots 1 count 1 at 2056\n"                                          \
+    "  plan p = fill extent [16, 32] value 0 dst f32 pitch [128, 4] threads 64 vector 16 method 0 block 4, 1 deal 0 "  \
+    "ways 0, 16\n"                                                                                                     \
+    "  init {\n    elect bar.init all, 64\n    elect bar.init one, 1\n    elect fence.mbar_init\n    cta.sync 0, 64\n"  \
+    "  }\n"                                                                                                            \
+    "  role work warps 2 {\n    thr.fill p -> t\n    bar.arrive all\n    elect bar.arrive one\n    bar.wait one, 0\n"     \
+    "    elect bar.wait all, 0\n" meeting "    thr.fill p -> t\n  }\n}\n"
+
+static void test_others_of_a_role(void **state)
+{
+    (void)state;
+    assert_true(found("a meeting", OTHERS("    cta.sync 1, 64\n"), "accepted"));
+    assert_true(found("no meeting", OTHERS(""), "E0612"));
+    assert_true(found("a meeting that is too late", OTHERS("    thr.fill p -> t\n    cta.sync 1, 64\n"), "E0612"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_correct_kernels), cmocka_unit_test(test_findings),
-                                       cmocka_unit_test(test_mutants)};
+                                       cmocka_unit_test(test_mutants), cmocka_unit_test(test_others_of_a_role)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
