@@ -329,6 +329,7 @@ static void check_read(Collective *a, const PStmt *s, const PRegion *src)
         Diag *g = diag_at(a->c->diags, E0610, src->span, "`%s` has no value at rank %d",
                           names_text(a->c->names, src->tile->name), r);
         diag_label(a->c->diags, g, src->tile->span, "nothing writes it there");
+        diag_fix(a->c->diags, g, "read it under a condition that leaves this rank out, or write it there, too");
         call_notes(a->c, g, s);
         return;
     }

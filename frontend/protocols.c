@@ -139,6 +139,9 @@ static void nobody_arrives(Walk *w, const PBarrier *b)
     Diag *g = diag_at(w->c->diags, E0607, s->span,
                       "nothing commits to `%s` or arrives at it: this wait would never end", barrier_name(w, b));
     diag_label(w->c->diags, g, b->span, "declared here");
+    const char *name = barrier_name(w, b);
+    if (b->is_array) name = arena_printf(w->c->arena, "%s[..]", name);
+    diag_fix(w->c->diags, g, "`commit %s` on the moves that this is to wait for, or `arrive %s;` where that is done", name, name);
     call_notes(w->c, g, s);
 }
 

@@ -173,6 +173,18 @@ static bool plan_threads(Lower *L, Planned *p)
     return true;
 }
 
+enum { WAYS_ONE = 16, WAYS_NOTED = 2 * WAYS_ONE }; /* of read_ways and write_ways */
+
+static void note_banks(Lower *L, const PStmt *st, const IrPlan *q)
+{
+    bool writes = q->write_ways > q->read_ways || q->xform == IRX_FILL;
+    unsigned worst = writes ? q->write_ways : q->read_ways;
+    if (worst < WAYS_NOTED) return;
+    Diag *g = diag_at(L->c->diags, P0002, st->span, "threads of a warp meet in banks of shared memory: %u.%02u times the passes, %s",
+                      worst / WAYS_ONE, worst % WAYS_ONE * 100 / WAYS_ONE, writes ? "writing" : "reading");
+    diag_fix(L->c->diags, g, "`swizzle 128` (64, 32) on the tile, if its rows are at least that many bytes");
+}
+
 bool plan_work(Lower *L, const PStmt *st, const MoveInfo *from, const MoveInfo *to, uint32_t threads, uint32_t *plan)
 {
     const PMove *mv = st->move;
@@ -191,6 +203,7 @@ bool plan_work(Lower *L, const PStmt *st, const MoveInfo *from, const MoveInfo *
         lower_error(L, E0520, st->span, "threads can't do this move: %s", why);
         return false;
     }
+    note_banks(L, st, &q);
     *plan = L->ir->plans.n;
     vec_push(L->a, &L->ir->plans, q);
     return true;

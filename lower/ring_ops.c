@@ -177,6 +177,18 @@ void ring_arrive_full(Lower *L, uint32_t ring)
     bar(L, emit_new(L, IR_BAR_ARRIVE), r->full, slot);
 }
 
+/* A turn of a multicast shows that all its CTAs have seen the slot free, for their bytes come after that. Where a condition
+ * may hold the bytes back, arrivals show it: else a CTA could release the next turn where this one is not yet awaited. */
+void ring_join(Lower *L, const Ring *r, Opnd slot)
+{
+    for (uint32_t i = 0; i < cluster_size_of(L, r->cast); i++) {
+        Opnd rank = cluster_member(L, r->cast, i);
+        IrOp *op = emit_new(L, IR_BAR_ARRIVE);
+        bar(L, op, r->full, slot);
+        put_opnd(L, op, IRK_RANK, rank);
+    }
+}
+
 /* Rank of the CTA that fills this one's tile. */
 static Opnd source_rank(Lower *L, const Ring *r)
 {

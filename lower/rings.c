@@ -87,6 +87,38 @@ static bool add_use(Lower *L, Ring *r, const Planned *p, bool writes)
     if (writes && p->agent == r->filler) {
         r->nfills++;
         r->bytes += p->bytes * p->shares.n;
+        r->certain |= !p->conditional;
+    }
+    return true;
+}
+
+/* Two parts of a tile that have elements in common, whatever the indices are. */
+static bool certainly_meet(const PRegion *a, const PRegion *b)
+{
+    if ((a->slot || b->slot) && !(a->slot && b->slot && a->slot->op == SX_CONST && b->slot->op == SX_CONST && a->slot->k == b->slot->k))
+        return false;
+    for (int d = 0; d < a->rank; d++) {
+        const PDim *x = &a->dim[d], *y = &b->dim[d];
+        if (x->start->op != SX_CONST || y->start->op != SX_CONST || x->step != 1 || y->step != 1) return false;
+        if (x->start->k + x->extent <= y->start->k || y->start->k + y->extent <= x->start->k) return false;
+    }
+    return true;
+}
+
+/* What is sent and what threads write lie with two roles that nothing orders within a turn. */
+static bool check_sent(Lower *L, const Planned *send)
+{
+    const Sched *s = L->sched;
+    bool behind = false;
+    for (uint32_t i = 0; send->agent == AG_SEND && i < s->moves.n; i++) {
+        const Planned *p = s->moves.v[i];
+        behind |= p == send;
+        if (p->agent != AG_WORK || p->dst != send->src || s->rings[p->dst].filler == AG_WORK) continue;
+        if (!certainly_meet(&p->st->move->dst, &send->st->move->src)) continue;
+        Diag *g = lower_error(L, E1001, p->st->span, "a tile that threads write and that is sent to another CTA is not supported yet");
+        diag_label(L->c->diags, g, send->st->span, "sent here");
+        if (behind) diag_fix(L->c->diags, g, "use a second tile");
+        return false;
     }
     return true;
 }
@@ -146,6 +178,7 @@ bool rings_find(Lower *L)
     }
     for (uint32_t i = 0; i < s->nrings; i++)
         if (s->rings[i].turn) remote_ring(L, &s->rings[i], i);
+    for (uint32_t i = 0; ok && i < s->moves.n; i++) ok = check_sent(L, s->moves.v[i]);
     for (uint32_t i = 0; i < s->nrings; i++) { /* what nobody reads must still arrive */
         Ring *r = &s->rings[i];
         if (r->turn == NULL || r->agents & (1u << AG_WORK)) continue;
@@ -418,13 +451,14 @@ static void barriers(Lower *L, Ring *r, const char *name)
 {
     r->full = r->empty = RING_NONE;
     if (users(r) == 0) return;
-    r->full = new_bar(L, r, name, "full", r->slots, 1);
+    uint32_t ctas = r->by_rank ? remote_releases(L, r) : r->cast != CAST_NONE ? cluster_size_of(L, r->cast) : r->handed ? (uint32_t)L->cluster_size : 1;
+    r->joined = r->cast != CAST_NONE && !r->by_rank && r->looped && !r->certain;
+    r->full = new_bar(L, r, name, "full", r->slots, 1 + (r->joined ? ctas : 0));
     if (r->summed) {
         r->ready = new_bar(L, r, name, "ready", r->slots, remote_readies(L, r));
         r->sum = new_bar(L, r, name, "sum", r->slots, 1);
     }
     if (!r->looped) return;
-    uint32_t ctas = r->by_rank ? remote_releases(L, r) : r->cast != CAST_NONE ? cluster_size_of(L, r->cast) : r->handed ? (uint32_t)L->cluster_size : 1;
     r->empty = new_bar(L, r, name, "empty", r->lead, users(r) * ctas);
 }
 

@@ -126,7 +126,9 @@ static void expect_fill(Lower *L, const Planned *p, Ring *r, Opnd slot)
     if (r->pipe && r->pipe->batch > 1) return;
     Opnd bytes = p->by_rank ? remote_bytes(L, p)
                             : emit_sel(L, IR_I32, L->guard, opnd_imm(p->bytes * p->shares.n), opnd_imm(0));
-    expect(L, r, ++r->filled < r->nfills ? IR_BAR_EXPECT : IR_BAR_ARRIVE_EXPECT, slot, bytes);
+    bool last = ++r->filled == r->nfills;
+    expect(L, r, last ? IR_BAR_ARRIVE_EXPECT : IR_BAR_EXPECT, slot, bytes);
+    if (last && r->joined) ring_join(L, r, slot);
 }
 
 static void load(Lower *L, Planned *p)

@@ -62,6 +62,8 @@ typedef struct Ring {
     uint16_t adds_to[SCHED_RANKS]; /* those into whose tiles each one reduces */
     uint32_t ready, sum;          /* IrBar: their tiles are loaded; all sums have arrived here */
     uint16_t reach[SCHED_RANKS];  /* by_rank: the CTAs whose slots each one fills, and itself */
+    bool certain;                 /* some fill of a turn is under no condition */
+    bool joined;                  /* a multicast that may not come: each of these CTAs arrives on the full barriers of all */
     bool handed;                  /* ids that arrive as bytes: from the team's first CTA, or from the grid's launch */
     Counter at[AG_COUNT], free_at[AG_COUNT]; /* of full (slots), of empty (lead) */
 } Ring;
@@ -158,6 +160,7 @@ void ring_wait_full(Lower *L, uint32_t ring);
 void ring_wait_free(Lower *L, uint32_t ring);
 void ring_wait_also(Lower *L, uint32_t ring, uint32_t bar); /* another barrier that goes with its turns */
 void ring_arrive_full(Lower *L, uint32_t ring);
+void ring_join(Lower *L, const Ring *r, Opnd slot);
 void ring_release(Lower *L, uint32_t ring);
 void ring_advance(Lower *L, uint32_t ring);
 Opnd ring_slot(Lower *L, uint32_t ring); /* of the turn at hand */

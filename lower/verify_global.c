@@ -192,10 +192,10 @@ void check_global(Verifier *v)
     for (uint32_t i = 0; i < n && ok && !v->failed; i++) {
         const Transfer *t = &v->transfers.v[i];
         kind[i] = kind_of(v, t);
-        for (uint32_t b = 0; b < 64 && ok; b++)
-            if (t->tensors >> b & 1) ok = fine_with_all(v, &by[b], kind, i);
-        for (uint32_t b = 0; b < 64; b++) {
-            if (!(t->tensors >> b & 1)) continue;
+        for (uint64_t left = t->tensors; left && ok; left &= left - 1)
+            ok = fine_with_all(v, &by[__builtin_ctzll(left)], kind, i);
+        for (uint64_t left = t->tensors; left; left &= left - 1) {
+            int b = __builtin_ctzll(left);
             if (t->write) vec_push(&v->run, &by[b].writes, i);
             else vec_push(&v->run, &by[b].reads, i);
         }

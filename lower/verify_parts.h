@@ -8,10 +8,11 @@
  * verify_race.c, verify_cover.c, verify_global.c and verify_end.c prove properties of a finished graph, whose accesses
  * verify_place.c sorts; verify_choice.c enumerates the trip counts, for nests that verify_nests.c tells apart one by one;
  * verify_period.c, verify_steer.c, verify_open.c and verify_cycle.c extend the result to all of them; verify_repeat.c
- * shows that loops which tickets end do end. verify_stuck.c reports a run that can't go on. verify.c drives.
+ * shows that loops which tickets end do end. verify_stuck.c reports a run that can't go on, verify_tell.c what would
+ * order two accesses. verify.c drives.
  *
  * Glossary: thread - one that runs a body; a role of one thread has one, others are stood for by three: the elected one
- * and any two others. event - an op as done by a thread. clock - of each thread, how many of its events come before.
+ * and any two others, or one where that is enough (verify_alike.c). event - an op as done by a thread. clock - of each thread, how many of its events come before.
  * phase - of a barrier slot of a CTA. access - bytes of a buffer that a copy or a thread reads or writes. turn - of a
  * loop. burst - copies of a thread with no synchronisation between them: one event.
  */
@@ -73,6 +74,7 @@ typedef struct Forms {
     uint32_t *atom_slots;
     uint32_t form_mask, atom_mask;
     Form small[FORM_SMALL]; /* constants from 0, once made */
+    Form large[FORM_SMALL]; /* others, by their last bits but the last four */
     VEC(Known) known;
     uint32_t known_from;    /* those before it don't count */
     VEC(Form) facts;  /* forms that are >= 0 where we are */
@@ -95,7 +97,9 @@ static inline const Atom *atom_data(const Forms *f, uint32_t x)
 Form form_const_new(Forms *f, int64_t k);
 static inline Form form_const(Forms *f, int64_t k)
 {
-    return k >= 0 && k < FORM_SMALL && f->small[k] ? f->small[k] : form_const_new(f, k);
+    if (k >= 0 && k < FORM_SMALL && f->small[k]) return f->small[k];
+    Form x = f->large[(uint64_t)k >> 4 & (FORM_SMALL - 1)];
+    return x && form_data(f, x)->k == k ? x : form_const_new(f, k);
 }
 Form form_atom(Forms *f, Atom a); /* depth and bounds of a as given; a known atom keeps its own */
 Form form_of_atom(Forms *f, uint32_t atom);
@@ -106,6 +110,9 @@ Form form_pick(Forms *f, Form pred, Form x, Form y); /* pred ? x : y, with the b
 Form form_not(Forms *f, Form pred);
 /* Holds if pred does for some turn of the loops over copies from that depth on; 0 if that is not known. */
 Form form_ever(Forms *f, Form pred, uint32_t depth);
+/* The terms of x, which are multiples of g, by g, and k. */
+Form form_divided(Forms *f, Form x, int64_t g, int64_t k);
+Form form_shallow(Forms *f, Form x); /* without the terms that depend on the turn of a loop over copies */
 Form form_where_positive(Forms *f, Form x, Form y); /* what x is where y > 0; x if y may be below 0 */
 Form form_subst(Forms *f, Form x, uint32_t atom, Form y); /* 0 if the atom may stand inside another one */
 static inline bool form_is_const(const Forms *f, Form x, int64_t *k)
@@ -208,12 +215,14 @@ typedef struct Row { /* it begins at scale * element + k, the element one of a t
     bool read;  /* where the copy happens the element is in the tensor */
 } Row;
 typedef struct Region { /* the part of a tensor that a copy touches; NULL where it is not known */
+    uint32_t id;        /* equal ones have the same; set when the graph is finished */
     uint32_t map;       /* UINT32_MAX: bytes lo[0] .. hi[0] of the tensor */
     uint32_t tensor, n;
     Form lo[MAP_RANK], hi[MAP_RANK];
-    Form exact[MAP_RANK]; /* lo by exact sums; set when the graph is finished */
-    Form cond;            /* pred under which the copy happens */
-    Row *row;             /* by dimension; NULL: all begin elsewhere */
+    Form exact[MAP_RANK];   /* lo by exact sums; set when the graph is finished */
+    int64_t wide[MAP_RANK]; /* hi - lo; INT64_MAX: no constant */
+    Form cond;              /* pred under which the copy happens */
+    Row *row;               /* by dimension; NULL: all begin elsewhere */
 } Region;
 typedef struct Bytes { /* bytes lo .. hi of a buffer's slot in a CTA */
     uint32_t rank, buf;
@@ -312,7 +321,7 @@ typedef struct Thread {
     bool *by_trip; /* by value: depends on chosen trip counts */
     Form *vars;
     bool *var_by_trip;
-    Frame frames[FRAMES];
+    Frame *frames; /* FRAMES */
     uint32_t depth;
     Form guard; /* of the block where it is */
     uint32_t pos, acts;
@@ -325,6 +334,8 @@ typedef struct Thread {
     uint32_t *made;           /* by op, then by variable: values that are not taken apart */
     uint32_t arrived, waited; /* on the cluster's barrier */
     VEC(EventId) async_fences, init_fences;
+    bool traced;
+    VEC(uint32_t) trace; /* what it does in ops that all threads of the role do: verify_alike.c */
 } Thread;
 
 typedef struct SyncPoint {   /* one use of cta.sync or warp.sync */
@@ -368,9 +379,24 @@ typedef struct Choice {
     bool own;       /* of the loop's nest alone: verify_nests.c */
     bool kept, used; /* taken over from the run before; found in this run */
 } Choice;
+typedef struct Tried { /* choices of a run that has ended */
+    Choice *all;
+    uint32_t n, room;
+} Tried;
 enum { NEST_LEVELS = 3 };
 enum { OPEN_NUMBERS = 1, /* of two numbers */ OPEN_ALWAYS }; /* wherever trip counts decide it */
 enum { SEEN_TRUE = 1, SEEN_FALSE = 2, SEEN_TRIP = 4 };
+
+typedef struct Held { /* a refusal that waits for the end of the run, which may show what it comes from */
+    ErrorCode code;
+    uint32_t op, also;
+    const char *text, *label; /* text NULL: none */
+} Held;
+typedef struct Race { /* two accesses that nothing orders; a comes first in the run */
+    const Access *a, *b;
+    int plain; /* 0 .. RACE_PLAIN: how well it shows what is missing */
+} Race;
+enum { RACE_PLAIN = 2 };
 
 typedef struct Verifier {
     Arena *arena;
@@ -394,12 +420,14 @@ typedef struct Verifier {
     uint32_t *place_base;    /* by buffer: number of its slot 0 */
     uint32_t nplaces;        /* slots of buffers, of one CTA */
     uint32_t ring;           /* most slots of a buffer or barrier; */
-    bool conditional;        /* barriers are used under conditions: twice that */
+    bool conditional;        /* barriers are used under conditions that differ from turn to turn: twice that */
     uint64_t loaded, stored; /* tensors that copies read and write */
     Form (*sreg)[IRR_COUNT]; /* by rank */
     uint32_t *nest[NEST_LEVELS]; /* by op: of loops, the nest it is part of; 0: none */
 
     VEC(Choice) choices;
+    VEC(Tried) tried;    /* the last ones, round and round: */
+    uint32_t remembered; /* how many there were */
     VEC(int64_t) limits; /* numbers that clip trip counts */
     bool afresh;         /* another one was met: the choices are made anew */
     uint8_t *seen;      /* by op that steers: how it came out */
@@ -410,13 +438,19 @@ typedef struct Verifier {
     bool *joins;        /* by op that steers: made from conditions that are looked at themselves */
     uint8_t *chosen;    /* by op: loops whose trip count is a choice, or made from one */
     bool split;         /* repeats end each at its own time */
+    uint32_t reps;      /* threads that stand for a role of several: verify_alike.c */
     bool again, failed; /* again: a choice was added, or found to need more values */
+    bool silent;        /* nothing is reported now */
+    Held held;
     uint64_t budget;    /* work that may still be done: steps, and what takes as long */
 
     Arena run; /* memory of one run, as all that follows: */
-    ArenaMark run_mark;
+    Frame *frames; /* room for those of all threads */
+    uint32_t frames_room;
     VEC(Thread) threads;
     Thread *now;
+    uint32_t *clocks; /* room for more of them */
+    uint32_t clocks_left;
     VEC(Event) events;
     VEC(Phase *) phases;
     BarSlot *bars; /* by rank and slot */
@@ -438,6 +472,8 @@ typedef struct Verifier {
     VEC(Dependence) dependences; /* printed in the certificate */
     uint8_t *told;               /* by barrier slot: printed, too */
     struct Period *period;       /* verify_period.c */
+    Race race;                   /* b NULL: none was found */
+    struct Regions *regions;     /* verify_regions.c */
 } Verifier;
 
 /* verify.c */
@@ -449,6 +485,13 @@ __attribute__((format(printf, 4, 5)))
 #endif
 Diag *
 verify_refuse(Verifier *v, ErrorCode code, uint32_t op, const char *fmt, ...);
+/* Refuses when the run is over, or can't go on, unless a race was found then: it is what the protocol's failing comes to.
+ * The label stands at `also`. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 6, 7)))
+#endif
+void
+verify_hold(Verifier *v, ErrorCode code, uint32_t op, uint32_t also, const char *label, const char *fmt, ...);
 /* Counts work; refused where it gets too much. */
 void verify_spent(Verifier *v);
 static inline void verify_spend(Verifier *v, uint64_t work)
@@ -490,6 +533,14 @@ bool choice_next(Verifier *v); /* false: all have been tried */
 /* Whether the run that has ended did not meet what was taken over from the one before: it is done again without. */
 bool choices_stale(Verifier *v);
 
+/* Where a choice is that follows another one, which is there. */
+uint32_t choice_following(const Choice *c, uint32_t at);
+
+/* verify_tried.c */
+void tried_remember(Verifier *v); /* the choices of a run that has ended */
+void tried_forget(Verifier *v);
+bool tried_before(Verifier *v); /* the choices as they are now, and what follows from them */
+
 /* verify_nests.c */
 void nests_find(Verifier *v);
 /* Whether the loops of the two choices have nothing in common: in all of the kernel, or in the turns of loops around both. */
@@ -528,6 +579,16 @@ void repeat_draw(Verifier *v, uint32_t op, Form value, Form draws); /* v->now ge
 bool repeat_test(Verifier *v, uint32_t op, uint32_t pred, bool truth, bool any);
 bool repeat_in_row(const Verifier *v); /* the grid has clusters along x only */
 void repeat_over(Verifier *v, uint32_t op); /* a break leaves its repeat whatever v->now has drawn */
+
+/* verify_alike.c */
+void alike_prepare(Verifier *v);
+/* Of a run that has ended: whether the threads of each role did the same. Otherwise more of them have to stand for it: again. */
+bool alike_check(Verifier *v);
+static inline void alike_note(Verifier *v, uint32_t op, uint32_t x)
+{
+    if (v->now->traced && !(op < v->nops && v->ops[op]->elect)) vec_push(&v->run, &v->now->trace, x);
+}
+void alike_note_access(Verifier *v, const Access *a);
 
 /* verify_event.c */
 EventId event_new(Verifier *v, uint32_t op);          /* of v->now */
@@ -594,9 +655,17 @@ bool bytes_apart_by(Verifier *v, const Bytes *at, int64_t c, Form turns); /* tho
 bool bytes_join(Bytes *a, const Bytes *b); /* a becomes both, if they lie side by side */
 bool conds_exclusive(Verifier *v, Form a, Form b);
 
+/* verify_tell.c: what is wrong, in the words of who wrote the program */
+void tell_race(Verifier *v, const Race *r);
+int race_plain(const Verifier *v, const Access *a, const Access *b);
+void tell_waiting(Verifier *v, Diag *g, uint32_t wait); /* nothing completes what op `wait` waits for: what might */
+void tell_unwaited(Verifier *v, Diag *g); /* barriers that nobody waits for */
+void tell_in_flight(Verifier *v, Diag *g, const Access *a); /* at the end of the kernel */
+
 /* of a finished graph */
 void places_find(Verifier *v); /* sorts the accesses: comes first */
 void check_races(Verifier *v);
+bool find_race(Verifier *v); /* of a graph that need not be finished: sets race, reports nothing */
 void check_coverage(Verifier *v);
 void check_global(Verifier *v);
 void regions_prepare(Verifier *v); /* of a finished graph */

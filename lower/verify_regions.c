@@ -24,6 +24,32 @@ typedef struct Pairs {
     bool away; /* of a map: coordinates from AWAY on name no place */
 } Pairs;
 
+/* ---- what was worked out ---- */
+
+enum { EXACT_SLOTS = 1024, DRAWN_SLOTS = 64, APART_SLOTS = 4096, REGION_SLOTS = 256 };
+
+typedef struct Exact { /* x by exact sums is y; x 0: none */
+    Form x, y;
+    bool away;
+    uint32_t graph; /* what is known in this one went into it; UINT32_MAX: nothing did */
+} Exact;
+typedef struct Drawn { /* whether an atom is a number drawn for an iteration that there is; atom 0: none */
+    uint32_t atom;
+    bool yes;
+} Drawn;
+typedef struct Parted { /* whether two regions are apart, whatever is known; a 0: none */
+    uint32_t a, b;
+    bool apart;
+} Parted;
+struct Regions {
+    Exact exact[EXACT_SLOTS];
+    Drawn drawn[DRAWN_SLOTS]; /* of this graph */
+    Parted parted[APART_SLOTS];
+    bool known;       /* what is known in this graph went into what was worked out */
+    VEC(Region) each; /* region i has id i + 1 */
+    uint32_t *slots, mask;
+};
+
 /* ---- coordinates ---- */
 
 static Form exact(Verifier *v, Form x, bool away, int fuel);
@@ -36,6 +62,7 @@ static Form exact_atom(Verifier *v, uint32_t atom, bool away, int fuel)
     if (fuel == 0) return form_of_atom(f, atom);
     if (a.kind == ATOM_SEL) {
         Form cond = form_simplify(f, a.a);
+        v->regions->known = true;
         if (form_is_const(f, cond, &k)) return exact(v, k ? a.b : a.c, away, fuel - 1);
         if (away && form_is_const(f, a.c, &k) && k >= AWAY) return exact(v, a.b, away, fuel - 1);
     }
@@ -60,6 +87,22 @@ static Form exact(Verifier *v, Form x, bool away, int fuel)
     return sum;
 }
 
+/* Of a finished graph: what is known does not change any more. */
+static Form exact_sum(Verifier *v, Form x, bool away)
+{
+    Exact *e = &v->regions->exact[(2 * x + away) % EXACT_SLOTS];
+    if (x && e->x == x && e->away == away && (e->graph == UINT32_MAX || e->graph == v->runs)) {
+        v->regions->known |= e->graph != UINT32_MAX;
+        return e->y;
+    }
+    bool before = v->regions->known;
+    v->regions->known = false;
+    Form y = exact(v, x, away, PEEL);
+    *e = (Exact){x, y, away, v->regions->known ? v->runs : UINT32_MAX};
+    v->regions->known |= before;
+    return y;
+}
+
 /* ---- different numbers ---- */
 
 typedef struct Difference { /* a difference: lo is its least value, without the terms that are left */
@@ -73,11 +116,9 @@ static bool is_sreg(const Atom *a, uint32_t sub, uint32_t reg)
     return a->kind == ATOM_SREG && a->sub == sub && a->a == reg;
 }
 
-/* A number drawn for an iteration there is: draws are as many as iterations, so each gives another number. */
-static bool drawn(Verifier *v, const Atom *a, uint32_t atom)
+static bool find_drawn(Verifier *v, const Atom *a, uint32_t atom)
 {
     Forms *f = &v->f;
-    if (a->kind != ATOM_LEAF || a->a >= v->nops || v->ops[a->a]->op != IR_TICKET) return false;
     Form draws = run_value(v, ir_find(v->ops[a->a], IRK_B)),
          teams = form_of_atom(f, form_data(f, v->sreg[0][IRR_NCTAID_X])->t[0].atom),
          id = form_add(f, form_of_atom(f, atom), 1, teams);
@@ -85,6 +126,16 @@ static bool drawn(Verifier *v, const Atom *a, uint32_t atom)
     for (uint32_t i = 0; rest && i < v->positive.n; i++)
         if (v->positive.v[i] == rest) return true;
     return false;
+}
+
+/* A number drawn for an iteration there is: draws are as many as iterations, so each gives another number. */
+static bool drawn(Verifier *v, const Atom *a, uint32_t atom)
+{
+    if (a->kind != ATOM_LEAF || a->a >= v->nops || v->ops[a->a]->op != IR_TICKET) return false;
+    v->regions->known = true;
+    Drawn *d = &v->regions->drawn[atom % DRAWN_SLOTS];
+    if (d->atom != atom) *d = (Drawn){atom, find_drawn(v, a, atom)};
+    return d->yes;
 }
 
 /* What x is above y at least: of two numbers that a thread has drawn the later one, and the CTAs above each of them. */
@@ -101,6 +152,7 @@ static int64_t step_up(Verifier *v, uint32_t x, uint32_t y)
 static bool granted(const Verifier *v, uint32_t x)
 {
     const Forms *f = &v->f;
+    v->regions->known = true;
     for (uint32_t i = 0; i < f->known.n; i++) {
         const Atom *k = atom_data(f, f->known.v[i].atom);
         const FormData *d = k->kind == ATOM_GT0 && !f->known.v[i].value ? form_data(f, k->a) : NULL;
@@ -151,14 +203,10 @@ static bool add_bound(Verifier *v, Difference *d, FormTerm t)
 /* Terms of x, c times: an index of a loop over copies is another one in each of the two parts. */
 static Form shallow(Verifier *v, Difference *d, Form x, int64_t c)
 {
-    Forms *f = &v->f;
-    Form rest = form_const(f, form_data(f, x)->k);
-    for (uint32_t i = 0; rest && i < form_data(f, x)->n; i++) {
-        FormTerm t = form_data(f, x)->t[i];
-        if (atom_data(f, t.atom)->depth == 0) rest = form_add(f, rest, t.c, form_of_atom(f, t.atom));
-        else if (!add_bound(v, d, (FormTerm){t.c * c, t.atom})) return 0;
-    }
-    return rest;
+    const FormData *dx = form_data(&v->f, x);
+    for (uint32_t i = 0; dx->depth && i < dx->n; i++)
+        if (atom_data(&v->f, dx->t[i].atom)->depth && !add_bound(v, d, (FormTerm){dx->t[i].c * c, dx->t[i].atom})) return 0;
+    return form_shallow(&v->f, x);
 }
 
 /* by_cluster: where the numbers of two clusters tell x and y apart, if they do so in this direction. */
@@ -288,7 +336,7 @@ static void put_together(Verifier *v, Pairs *p, Pair x, Pair y)
     const Atom *c = single(v, y.a, IR_MOD), *d = single(v, y.b, IR_MOD);
     if (!parts_of(v, a, c) || !parts_of(v, b, d) || a->b != b->b) return;
     Form left = a->a, right = b->a;
-    add_pair(p, exact(v, left, p->away, PEEL), exact(v, right, p->away, PEEL));
+    add_pair(p, exact_sum(v, left, p->away), exact_sum(v, right, p->away));
 }
 
 /* ---- rows by index ---- */
@@ -331,21 +379,22 @@ static void find_row(Verifier *v, Region *r, unsigned d)
     if (x == NULL || x->n != 1 || x->t[0].c < 1) return;
     Atom a = *atom_data(f, x->t[0].atom);
     FormTerm t = x->t[0];
-    int64_t k = x->k, wide;
+    int64_t k = x->k;
     if (a.kind != ATOM_LOAD || !small_numbers(v, a.a, r->map != UINT32_MAX) || !distinct(v, a.a)) return;
     if (r->row == NULL) {
         r->row = arena_array(&v->run, Row, MAP_RANK);
         for (unsigned i = 0; i < MAP_RANK; i++) r->row[i].tensor = UINT32_MAX;
     }
     Row *row = &r->row[d];
-    *row = (Row){.tensor = a.a, .scale = t.c, .k = k, .byte = exact(v, a.b, false, PEEL)};
-    row->whole = row->byte && form_is_const(f, form_add(f, r->hi[d], -1, r->lo[d]), &wide) && wide <= t.c;
+    *row = (Row){.tensor = a.a, .scale = t.c, .k = k, .byte = exact_sum(v, a.b, false)};
+    row->whole = row->byte && r->wide[d] <= t.c;
     row->read = has_been_read(v, r, form_of_atom(f, t.atom));
 }
 
 /* Rows of different elements. Were they equal, both would have been read where one of them was. */
 static bool other_rows(Verifier *v, const Region *a, const Region *b)
 {
+    v->regions->known |= a->row && b->row;
     for (unsigned d = 0; a->row && b->row && d < a->n; d++) {
         const Row *x = &a->row[d], *y = &b->row[d];
         if (x->tensor == UINT32_MAX || x->tensor != y->tensor || x->scale != y->scale || x->k != y->k) continue;
@@ -362,15 +411,6 @@ static int64_t gcd_of(const Forms *f, Form x, int64_t g)
     return g;
 }
 
-static Form divided(Forms *f, Form x, int64_t g, int64_t k)
-{
-    Form r = form_const(f, k);
-    for (uint32_t i = 0; r && i < form_data(f, x)->n; i++) {
-        FormTerm t = form_data(f, x)->t[i];
-        r = form_add(f, r, t.c / g, form_of_atom(f, t.atom));
-    }
-    return r;
-}
 
 static bool small(int64_t x)
 {
@@ -382,10 +422,8 @@ static bool dimension(Verifier *v, const Region *a, const Region *b, unsigned di
 {
     Forms *f = &v->f;
     Form x = a->exact[dim], y = b->exact[dim];
-    int64_t wide_x, wide_y;
-    if (x == 0 || y == 0 || !form_is_const(f, form_add(f, a->hi[dim], -1, a->lo[dim]), &wide_x) ||
-        !form_is_const(f, form_add(f, b->hi[dim], -1, b->lo[dim]), &wide_y))
-        return false;
+    int64_t wide_x = a->wide[dim], wide_y = b->wide[dim];
+    if (x == 0 || y == 0) return false;
     int64_t g = gcd_of(f, x, gcd_of(f, y, 0)), k = form_data(f, x)->k, far = form_data(f, y)->k, lo, hi;
     if (!small(k) || !small(far) || !small(wide_x) || !small(wide_y) || !small(g)) return false;
     far -= k;
@@ -393,28 +431,69 @@ static bool dimension(Verifier *v, const Region *a, const Region *b, unsigned di
     floor_div_s64(-wide_y - far, g, &lo); /* g times a difference, plus far, lies between -wide_y and wide_x */
     ceil_div_s64(wide_x - far, g, &hi);
     if (++lo > --hi) return true;
-    if (lo == hi) add_pair(p, divided(f, x, g, lo), divided(f, y, g, 0));
+    if (lo == hi) add_pair(p, form_divided(f, x, g, lo), form_divided(f, y, g, 0));
     return false;
+}
+
+static uint32_t hash_region(const Region *r)
+{
+    uint32_t h = r->map;
+    for (unsigned d = 0; d < r->n; d++) h = (h ^ r->lo[d]) * UINT32_C(0x9E3779B1) + r->exact[d];
+    return h ^ h >> 16;
+}
+
+static bool same_region(const Region *a, const Region *b)
+{
+    bool same = a->map == b->map && a->tensor == b->tensor && a->n == b->n;
+    for (unsigned d = 0; same && d < a->n; d++)
+        same = a->lo[d] == b->lo[d] && a->exact[d] == b->exact[d] && a->wide[d] == b->wide[d];
+    return same;
+}
+
+static void place_region(Verifier *v, uint32_t id)
+{
+    uint32_t i = hash_region(&v->regions->each.v[id - 1]) & v->regions->mask;
+    while (v->regions->slots[i]) i = (i + 1) & v->regions->mask;
+    v->regions->slots[i] = id;
+}
+
+static uint32_t region_id(Verifier *v, const Region *r)
+{
+    if (v->regions->each.n >= v->regions->mask / 2) {
+        v->regions->mask = v->regions->mask ? v->regions->mask * 2 + 1 : REGION_SLOTS - 1;
+        v->regions->slots = arena_array(v->arena, uint32_t, v->regions->mask + 1);
+        for (uint32_t id = 1; id <= v->regions->each.n; id++) place_region(v, id);
+    }
+    uint32_t i = hash_region(r) & v->regions->mask;
+    for (; v->regions->slots[i]; i = (i + 1) & v->regions->mask)
+        if (same_region(&v->regions->each.v[v->regions->slots[i] - 1], r)) return v->regions->slots[i];
+    vec_push(v->arena, &v->regions->each, *r);
+    v->regions->each.v[v->regions->each.n - 1].row = NULL; /* of one graph */
+    return v->regions->slots[i] = v->regions->each.n;
 }
 
 void regions_prepare(Verifier *v)
 {
     const Forms *f = &v->f;
+    if (v->transfers.n == 0) return;
+    if (v->regions == NULL) v->regions = arena_new(v->arena, struct Regions);
+    memset(v->regions->drawn, 0, sizeof v->regions->drawn);
     for (uint32_t i = 0; i < v->transfers.n; i++) {
         Region *r = v->transfers.v[i].region;
         for (unsigned d = 0; r && d < r->n; d++) {
-            r->exact[d] = exact(v, r->lo[d], r->map != UINT32_MAX, PEEL);
+            r->exact[d] = exact_sum(v, r->lo[d], r->map != UINT32_MAX);
             find_row(v, r, d);
         }
+        if (r) r->id = region_id(v, r);
     }
-    for (uint32_t i = 0; v->transfers.n && i < f->known.n; i++) {
+    for (uint32_t i = 0; i < f->known.n; i++) {
         Atom k = *atom_data(f, f->known.v[i].atom);
-        Form x = f->known.v[i].value && k.kind == ATOM_GT0 ? exact(v, k.a, true, PEEL) : 0;
+        Form x = f->known.v[i].value && k.kind == ATOM_GT0 ? exact_sum(v, k.a, true) : 0;
         if (x) vec_push(&v->run, &v->positive, x);
     }
 }
 
-bool regions_apart(Verifier *v, const Region *a, const Region *b)
+static bool find_apart(Verifier *v, const Region *a, const Region *b)
 {
     Pairs p = {.away = a->map != UINT32_MAX};
     if (other_rows(v, a, b)) return true;
@@ -428,4 +507,16 @@ bool regions_apart(Verifier *v, const Region *a, const Region *b)
         }
     }
     return false;
+}
+
+/* What was worked out in one graph holds in others, unless what is known there went into it. */
+bool regions_apart(Verifier *v, const Region *a, const Region *b)
+{
+    uint32_t h = (a->id * UINT32_C(0x9E3779B1) + b->id) * UINT32_C(0x85EBCA6B);
+    Parted *m = &v->regions->parted[(h ^ h >> 16) % APART_SLOTS];
+    if (m->a == a->id && m->b == b->id) return m->apart;
+    v->regions->known = false;
+    bool apart = find_apart(v, a, b);
+    if (!v->regions->known) *m = (Parted){a->id, b->id, apart};
+    return apart;
 }

@@ -38,6 +38,11 @@ for shape in 1,8 129,136 $(many 3000,1032 300,264); do
     make u2 "$shape" a
     case_ $h/cluster/tickets.tile:one x="$work/a.npy" y="bf16[$shape]:$work/b.npy" && same a b
 done
+for k in 0 1 7 40 1000; do # under a condition: never, sometimes, always
+    n=$(many 4099 300)
+    make u4 $n,16 a
+    case_ $h/cluster/guarded_multicast.tile x="$work/a.npy" y="u32[4,$n,16]:$work/b.npy" n=$k && periodic a b
+done
 for n in 1 65 $(many 3000 300); do
     make u2 $n,64 a
     case_ $h/cluster/tickets.tile:by_threads x="$work/a.npy" y="bf16[4,$n,64]:$work/b.npy" && periodic a b
