@@ -4,11 +4,12 @@
 # table comes last; all that was said is in a few files in the folder OUT (default: build/gpu_check).
 #
 # BIN holds what a release build made: inst/ (`cmake --install build/release --prefix BIN/inst`), and from build/release/bin
-# reference, hostile, unit_cuda_deal (tests), moves (bench).
+# reference, hostile, unit_cuda_deal (tests), moves, hints_next (bench).
 #
 #   tests   every case of tests/run, every loop with 0, 1, depth - 1, depth, depth + 1 and many turns (trips.sh), hostile arguments
 #           under compute-sanitizer --tool memcheck (MEMCHECK names the program; MEMCHECK=none runs them without)
-#   bench   the table of movements with its peers (moves.sh), a copy by shape, depth and dealing (copy_sweep.sh)
+#   bench   the table of movements with its peers (moves.sh), what clusters read from L2 (l2_reads.sh), what hints
+#           leave to the next kernel (hints_next), a copy by shape, depth and dealing (copy_sweep.sh)
 #
 # JOBS: processes at once (16). SECONDS_TESTS, SECONDS_MOVES, SECONDS_SWEEP: limits; what is cut off is said to be.
 set -u
@@ -100,6 +101,12 @@ bench() {
     TABLE="$out/copy_sweep.txt" timeout "${SECONDS_SWEEP:-200}" sh bench/copy_sweep.sh "$bin" --device="$device" ${MOVES:-} >"$out/sweep.txt" 2>&1
     ended copy_sweep.sh $?
     cat "$out/sweep.txt"
+    timeout 60 sh bench/l2_reads.sh "$bin" >"$out/l2_reads.txt" 2>&1
+    ended l2_reads.sh $?
+    cat "$out/l2_reads.txt"
+    timeout 60 "$bin/hints_next" >"$out/hints_next.txt" 2>&1
+    ended hints_next $?
+    cat "$out/hints_next.txt"
     printf '\n| movement | program | ms | TB/s | of cudaMemcpyAsync | times PyTorch |\n| --- | --- | --- | --- | --- | --- |\n'
     grep '^| [^|]* | [^|]* | [0-9]' "$out/moves.txt" | awk -F'|' '{ printf "|%s|%s|%s|%s|%s|%s|\n", $2, $3, $4, $5, $6, $8 }'
 }

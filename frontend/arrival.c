@@ -90,13 +90,18 @@ static void check_value(Arrival *a, const PStmt *s, const PRegion *r)
     if (covers(written, r)) return;
     Diag *g = carried(a, r);
     if (!g) {
+        const char *name = name_of(&a->env, r->tile->name);
         g = diag_at(a->env.c->diags, E0610, r->span,
-                    written->n ? "a part of `%s` has no value here" : "`%s` has no value here",
-                    name_of(&a->env, r->tile->name));
+                    written->n ? "a part of `%s` has no value here" : "`%s` has no value here", name);
         if (written->n) diag_label(a->env.c->diags, g, written->v[0]->span, "this part is written");
         if (a->sometimes[tile] && !written->n)
             diag_label(a->env.c->diags, g, a->sometimes[tile]->span,
                        "written here, but only in a loop or under a condition");
+        if (written->n)
+            diag_fix(a->env.c->diags, g, "write the rest before, by a move or by `fill`, or read only what is written");
+        else if (a->sometimes[tile])
+            diag_fix(a->env.c->diags, g, "read it in there, too, or give it a value before: `fill %s = 0;`", name);
+        else diag_fix(a->env.c->diags, g, "move something into it before, or `fill %s = 0;`", name);
     }
     diag_label(a->env.c->diags, g, r->tile->span, "declared here");
     frames(a, g, s);

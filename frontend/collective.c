@@ -179,18 +179,50 @@ static bool around_agrees(Collective *a, const PStmt *s, unsigned dims, Span at)
     return true;
 }
 
+/* ---- places ---- */
+
+/* Do ranks r and q, which write to the same CTA, surely write to one place of the tile? */
+static bool one_place(const Collective *a, const PRegion *dst, int r, int q)
+{
+    int64_t x, y;
+    if (dst->slot && (!value_at(a, dst->slot, r, &x) || !value_at(a, dst->slot, q, &y) || x != y)) return false;
+    for (int d = 0; d < dst->rank; d++) {
+        const PDim *p = &dst->dim[d];
+        if (!value_at(a, p->start, r, &x) || !value_at(a, p->start, q, &y) || x - y >= p->extent || y - x >= p->extent)
+            return false;
+    }
+    return true;
+}
+
 /* ---- multicast ---- */
+
+/* by: the masks, by rank; 0 where the statement is left out. */
+static void masks_meet(Collective *a, const PStmt *s, const int64_t *by)
+{
+    const PMove *m = s->move;
+    for (int r = 0; r < a->size; r++)
+        for (int q = 0; q < r; q++) {
+            if (!(by[r] & by[q]) || !one_place(a, &m->dst, r, q)) continue;
+            Diag *g = diag_at(a->c->diags, E0628, m->dst.span, "ranks %d and %d both write this place of rank %d", q, r,
+                              __builtin_ctzll((unsigned long long)(by[r] & by[q])));
+            diag_label(a->c->diags, g, m->cast_span, "the masks");
+            diag_fix(a->c->diags, g, "give each its own part of the tile, or let one CTA send to both");
+            call_notes(a->c, g, s);
+            return;
+        }
+}
 
 static void multicast(Collective *a, const PStmt *s)
 {
     const PMove *m = s->move;
-    int64_t v;
+    int64_t v, by[RANKS] = {0};
     unsigned together = m->cast == CAST_MASK ? 0 : cast_dims(a, m); /* by a mask each CTA sends by itself */
     if (!around_agrees(a, s, together, m->cast_span) || m->cast != CAST_MASK) return;
     bool known = true;
     for (int r = 0; r < a->size; r++) {
         if (left_out(a, r)) continue;
         known = value_at(a, m->mask, r, &v) && known;
+        by[r] = known ? v : 0;
         if (!known || (v >= 1 && v < (int64_t)1 << a->size)) continue;
         Diag *g = diag_at(a->c->diags, E0532, m->cast_span,
                           "the mask is %lld at rank %d; of a cluster of %d it is 1 to %lld", (long long)v, r, a->size,
@@ -198,6 +230,7 @@ static void multicast(Collective *a, const PStmt *s)
         call_notes(a->c, g, s);
         return;
     }
+    masks_meet(a, s, by);
     if (known || (m->commit == COMMIT_BARRIER && a->expected[m->barrier->index])) return;
     Diag *g = report(a, E0621, s, m->cast_span,
                      m->commit == COMMIT_BARRIER ? "nothing says how many bytes this barrier gets"
@@ -234,19 +267,6 @@ static bool targets(Collective *a, const PStmt *s, const PRegion *dst, int64_t *
         }
     }
     return known;
-}
-
-/* Do ranks r and q, which write to the same CTA, surely write to one place of the tile? */
-static bool one_place(const Collective *a, const PRegion *dst, int r, int q)
-{
-    int64_t x, y;
-    if (dst->slot && (!value_at(a, dst->slot, r, &x) || !value_at(a, dst->slot, q, &y) || x != y)) return false;
-    for (int d = 0; d < dst->rank; d++) {
-        const PDim *p = &dst->dim[d];
-        if (!value_at(a, p->start, r, &x) || !value_at(a, p->start, q, &y) || x - y >= p->extent || y - x >= p->extent)
-            return false;
-    }
-    return true;
 }
 
 static void written_twice(Collective *a, const PStmt *s, const PRegion *dst, const int64_t *to)
@@ -309,6 +329,7 @@ static void check_read(Collective *a, const PStmt *s, const PRegion *src)
         Diag *g = diag_at(a->c->diags, E0610, src->span, "`%s` has no value at rank %d",
                           names_text(a->c->names, src->tile->name), r);
         diag_label(a->c->diags, g, src->tile->span, "nothing writes it there");
+        diag_fix(a->c->diags, g, "read it under a condition that leaves this rank out, or write it there, too");
         call_notes(a->c, g, s);
         return;
     }

@@ -61,6 +61,9 @@ static bool match_types(Env *e, const PRegion *g, const PRegion *s)
     Diag *d = diag_at(e->c->diags, E0305, g->span, "the tensor holds %s, the tile %s", elem_info(g->tensor->type)->name,
                       elem_info(s->tile->type)->name);
     diag_label(e->c->diags, d, s->tile->span, "`%s` is declared here", name_of(e, s->tile->name));
+    if (elem_info(g->tensor->type)->kind != ELEM_PACKED && elem_info(s->tile->type)->kind != ELEM_PACKED)
+        diag_fix(e->c->diags, d, "copies don't convert: put a tile of %s in between, and move from tile to tile with "
+                                 "`via threads convert`", elem_info(g->tensor->type)->name);
     return false;
 }
 

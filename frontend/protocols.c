@@ -42,11 +42,12 @@ static void use(Walk *w, const PBarrier *b, const PStmt *s, const Sx *slot, cons
         w->p->loose[b->index] = true;
 }
 
-static void touch(Walk *w, const PRegion *r, bool write)
+/* others: it is perhaps other CTAs that write the own tile. */
+static void touch(Walk *w, const PRegion *r, bool write, bool others)
 {
     if (!r->tile) return;
     if (write) {
-        if (r->peer) w->p->shared[r->tile->index] = true;
+        if (others) w->p->shared[r->tile->index] = true;
         w->writers[r->tile->index] |= 1u << w->role;
         vec_push(w->c->scratch, &w->p->writes[r->tile->index], r);
     } else {
@@ -57,9 +58,9 @@ static void touch(Walk *w, const PRegion *r, bool write)
 static void move(Walk *w, const PStmt *s)
 {
     const PMove *m = s->move;
-    touch(w, &m->src, false);
-    if (m->kind != MOVE_PREFETCH) touch(w, &m->dst, true);
-    if (m->reduce >= 0) touch(w, &m->dst, false);
+    touch(w, &m->src, false, false);
+    if (m->kind != MOVE_PREFETCH) touch(w, &m->dst, true, m->dst.peer || m->cast == CAST_MASK);
+    if (m->reduce >= 0) touch(w, &m->dst, false, false);
     if (m->barrier) use(w, m->barrier, s, m->barrier_slot, m->barrier_peer, false);
     if (m->commit != COMMIT_GROUP && !m->in_group) return;
     w->groups |= 1u << w->role;
@@ -138,6 +139,9 @@ static void nobody_arrives(Walk *w, const PBarrier *b)
     Diag *g = diag_at(w->c->diags, E0607, s->span,
                       "nothing commits to `%s` or arrives at it: this wait would never end", barrier_name(w, b));
     diag_label(w->c->diags, g, b->span, "declared here");
+    const char *name = barrier_name(w, b);
+    if (b->is_array) name = arena_printf(w->c->arena, "%s[..]", name);
+    diag_fix(w->c->diags, g, "`commit %s` on the moves that this is to wait for, or `arrive %s;` where that is done", name, name);
     call_notes(w->c, g, s);
 }
 

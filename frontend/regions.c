@@ -307,6 +307,12 @@ static bool launch_known(Env *e, const Sx *x, const char *what)
     return false;
 }
 
+/* Constants are looked at, and sizes are bound by tensors. */
+static bool never_negative(const Env *e, const Sx *x)
+{
+    return x->op == SX_CONST || (x->op == SX_SYM && e->kernel->syms.v[x->k].kind == MF_SIZE);
+}
+
 /* A view with bounds of its own over the memory of `from`. */
 static bool view_bounds(Env *e, const Stmt *s, PRegion *r, PTensor *v)
 {
@@ -328,9 +334,9 @@ static bool view_bounds(Env *e, const Stmt *s, PRegion *r, PTensor *v)
             diag_at(e->c->diags, E0308, p->count->span, "the extent is %lld; it must be at least 1", (long long)count);
             return false;
         }
-        if (p->count && p->count->op != SX_CONST && p->count->op != SX_SYM)
+        if (p->count && !never_negative(e, p->count))
             vec_push(e->c->scratch, &e->kernel->facts,
-                     ((PFact){sx_op(e, SX_GE, p->count, sx_const(e, 1, p->span), p->span), p->span, inside}));
+                     ((PFact){sx_op(e, SX_GE, p->count, sx_const(e, 0, p->span), p->span), p->span, inside}));
         const Sx *at = sx_op(e, SX_MUL, p->start, from->stride[d], p->span);
         offset = at ? sx_op(e, SX_ADD, offset, at, p->span) : NULL;
         if (!offset) return false;
@@ -382,6 +388,7 @@ static PTensor *view_shape(Env *e, const Stmt *s, PTensor *from)
         Diag *g = diag_at(e->c->diags, E0305, s->view.type->elem.span, "elements of %s and of %s differ in size",
                           elem_info(v->type)->name, elem_info(from->type)->name);
         diag_label(e->c->diags, g, from->span, "`%s` is declared here", name_of(e, from->name));
+        diag_fix(e->c->diags, g, "give it a type of %d bits", elem_info(from->type)->global_bits);
         return NULL;
     }
     const Sx *n = sx_const(e, 1, s->span), *m = n;

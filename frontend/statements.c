@@ -80,6 +80,7 @@ static void assign_stmt(Env *e, const Stmt *s)
         Diag *g = diag_at(e->c->diags, E0211, s->id.span, "`%s` can't be assigned to", name_of(e, s->id.name));
         if (declared.hi) diag_label(e->c->diags, g, declared, "declared here");
         if (ent && ent->kind == ENT_SCALAR) diag_fix(e->c->diags, g, "use a variable: `var name = ..;`");
+        else diag_fix(e->c->diags, g, "declare a variable with a name of its own: `var name = ..;`");
         return;
     }
     if (!v || !own_variable(e, s, ent)) return;

@@ -384,6 +384,17 @@ static bool range_dots(Slip *s)
     return true;
 }
 
+/* `x[0:64]`, `x[a..b]`: also `x[:, ..]` */
+static bool slice(Slip *s)
+{
+    bool inside = s->ps->depth && s->ps->open[s->ps->depth].kind == TK_LBRACKET;
+    if (!inside || (s->at.kind != TK_COLON && s->at.kind != TK_DOTDOT)) return false;
+    bool from = s->expected[TK_SPAN];
+    Diag *g = say(s, E0105, s->at.span, from ? "%s makes no part of a tensor" : "%s is no subscript", quoted(s, s->at));
+    FIX(s, g, "`start +: extent` for a part, as in `0 +: 64`; `:` for a whole dimension");
+    return true;
+}
+
 /* `i += 1`, `i++`, `t[i] = v` */
 static bool c_assignment(Slip *s)
 {
@@ -534,7 +545,7 @@ static void anything_else(Slip *s)
 /* Plain before clever: a slip that is certain from the tokens alone comes before one that is guessed from spelling. */
 static bool (*const slips[])(Slip *) = {
     end_of_file,   item_in_block, empty_statement,      lost_else,        outside_kernels,   c_for,
-    range_dots,    type_first,    foreign_word,         tile_declaration, typed_scalar,      several_names,
+    slice,         range_dots,    type_first,    foreign_word,         tile_declaration, typed_scalar,      several_names,
     c_assignment,  move_arrow,    tensor_without_space, comparison,       logic_word,        lost_closer,
     template_list, reserved_name, needs_braces,         misspelled,       missing_semicolon,
 };

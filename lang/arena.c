@@ -167,6 +167,21 @@ void arena_release(Arena *a, ArenaMark m)
     if (a->chunk) poison(a->at, (size_t)(a->end - a->at));
 }
 
+void arena_clear(Arena *a)
+{
+    ArenaChunk *kept = a->chunk;
+    if (kept == NULL) return;
+    while (kept->older) {
+        ArenaChunk *c = kept->older;
+        kept->older = c->older;
+        unpoison(c->data, c->size);
+        mem_free(a->mem, c);
+    }
+    a->at = kept->data;
+    a->end = kept->data + kept->size;
+    poison(a->at, kept->size);
+}
+
 void *vec_grow(Arena *a, void *v, uint32_t *cap, size_t size)
 {
     uint32_t old = *cap;

@@ -6,7 +6,7 @@
 
 #include "lang/checked.h"
 
-#define DIM_MAX (INT64_C(1) << 32)
+#define DIM_MAX (INT64_C(1) << 31)
 #define PITCH_END (INT64_C(1) << 40)
 
 enum { BOX_MAX = 256, STEP_MAX = 8, CHANNELS_MAX = 256, PIXELS_MAX = 1024, BOX_BYTES_MAX = 228 * 1024 };
@@ -266,7 +266,7 @@ static void check_dims(Check *c)
     const MapDesc *d = c->d;
     for (int i = 0; i < d->rank; i++)
         if (outside(d->dim[i], 1, DIM_MAX))
-            breach(c, E0412, "T06", MAPF_DIM, i, "extent %" PRId64 " of dimension %d is not 1 to 4294967296", d->dim[i],
+            breach(c, E0412, "T06", MAPF_DIM, i, "extent %" PRId64 " of dimension %d is not 1 to 2147483648", d->dim[i],
                    i);
     int64_t inner = d->dim[c->inner];
     if (TYPES[d->type].align16 && no_multiple(inner, 128))

@@ -168,18 +168,3 @@ bool cluster_named(Lower *L, const Sx *peer, Span at, int target[16])
 {
     return ranks_named(L, peer, at, false, target);
 }
-
-uint32_t cluster_sources(Lower *L, const Sx *peer, Span at)
-{
-    int target[16], count[16] = {0};
-    if (!ranks_named(L, peer, at, false, target)) return 1;
-    for (int r = 0; r < L->cluster_size; r++)
-        if (target[r] >= 0) count[target[r]]++;
-    for (int r = 1; r < L->cluster_size; r++) {
-        if (count[r] == count[0]) continue;
-        Diag *g = lower_error(L, E0744, at, "%d CTAs of the cluster name rank 0 here, %d name rank %d", count[0], count[r], r);
-        diag_fix(L->c->diags, g, "let each CTA name another one: `(cluster.rank + 1) %% cluster.size`, `cluster.rank ^ 1`");
-        return 1;
-    }
-    return (uint32_t)count[0];
-}

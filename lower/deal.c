@@ -118,11 +118,23 @@ static void no_multicast(Lower *L, const Pipe *p)
     diag_fix(L->c->diags, g, "compile for %sa, deal `by static`, or leave `by` out", L->c->target->name);
 }
 
-/* Tickets keep the teams in step with each other, which DRAM pages like; in a cluster they cost a hand-over. */
+static bool target_answers(const Lower *L)
+{
+    return target_has(L->c->target, L->cluster_size > 1 ? FEAT_CLC_MULTICAST : form_info(FORM_CLC_TRY_CANCEL)->feature);
+}
+
+/* Where the hardware hands out what has not started, that is best: no counter in memory, and clusters get the answer
+ * together. Tickets keep the teams in step with each other, which DRAM pages like; in a cluster they cost a hand-over. */
+static PDeal best_deal(const Lower *L, bool drawn)
+{
+    if (!drawn || L->sched->nacross > 1 || !L->sched->used[AG_LOAD]) return DEAL_STATIC;
+    if (target_answers(L)) return DEAL_CLC;
+    return L->cluster_size == 1 ? DEAL_TICKET : DEAL_STATIC;
+}
+
 static void choose_deal(Lower *L, Pipe *p)
 {
     const PStmt *ahead = asks_ahead(&p->st->body);
-    bool fits = L->cluster_size == 1 && L->sched->nacross == 1 && !ahead;
     bool one_by_one = p->deal == DEAL_TICKET || p->deal == DEAL_CLC;
     if (p->deal == DEAL_TICKET && L->sched->nacross > 1)
         misfit(L, p, "a launch has one counter of tickets, for one pipeline", other_across(L, p), "another one");
@@ -131,9 +143,9 @@ static void choose_deal(Lower *L, Pipe *p)
                ahead->span, "`ahead` asks for it");
     else if ((p->deal == DEAL_LAUNCH || p->deal == DEAL_CLC) && L->sched->nacross > 1)
         misfit(L, p, "a team per iteration needs the launch for one pipeline", other_across(L, p), "another one");
-    else if (p->deal == DEAL_CLC && L->cluster_size > 1 && !target_has(L->c->target, FEAT_CLC_MULTICAST))
+    else if (p->deal == DEAL_CLC && L->cluster_size > 1 && !target_answers(L))
         no_multicast(L, p);
-    if (p->deal == DEAL_ANY) p->deal = fits && L->sched->used[AG_LOAD] ? DEAL_TICKET : DEAL_STATIC;
+    if (p->deal == DEAL_ANY) p->deal = best_deal(L, ahead == NULL);
     if (p->deal == DEAL_TICKET || p->deal == DEAL_CLC) L->sched->used[AG_LOAD] = true; /* it draws them */
 }
 

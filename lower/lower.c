@@ -89,6 +89,8 @@ static void manifest_head(Lower *L)
         MfSym *s = vec_add(L->a, &mf->syms);
         *s = (MfSym){name_text(L, L->k->syms.v[i].name), L->k->syms.v[i].kind};
     }
+    for (uint32_t i = 0; i < L->k->trusts.n; i++)
+        vec_push(L->a, &mf->trusts, arena_printf(L->a, "distinct(%s)", name_text(L, L->k->trusts.v[i].cond->tensor->name)));
     tensors(L);
     arguments(L);
     launch_shape(L);
@@ -203,6 +205,7 @@ void access_note(Lower *L, const MoveInfo *mi)
     MfTensor *t = &L->ir->mf.tensors.v[mi->tensor->base ? mi->tensor->base->index : mi->tensor->index];
     if (mi->load) t->read = true;
     else t->written = true;
+    if (!mi->load && mi->mv->reduce >= 0) t->read = true; /* it is combined with what lies there */
     if (mi->prefetch) return;
     Access *a = vec_add(L->a, &L->accesses);
     *a = (Access){.info = *mi, .write = !mi->load, .waived = mv->overlap_any, .reduce = mi->load ? -1 : mv->reduce};

@@ -436,8 +436,6 @@ uint32_t param_add(Lower *L, MfParamKind kind, uint32_t index);
 /* Values as the CTA of that rank has them; -1: of any rank again. */
 void cluster_rank(Lower *L, int rank);
 uint32_t cluster_set(const Lower *L, PCast cast, int rank); /* bit set of the CTAs that a multicast of it reaches */
-/* CTAs whose `peer` is a given one: the same number for each, else an error. */
-uint32_t cluster_sources(Lower *L, const Sx *peer, Span at);
 bool cluster_named(Lower *L, const Sx *peer, Span at, int target[16]); /* by rank; perhaps the own */
 bool cluster_peers(Lower *L, const Sx *peer, Span at, int target[16]); /* by rank; never the own; -1: left out */
 bool cluster_equal(Lower *L, const PMove *mv, PCast cast);             /* source coordinates equal in each set */
@@ -540,8 +538,11 @@ typedef struct SyncBranch { /* what was before an `if` */
 SyncBranch sync_branch(Lower *L, const PStmt *st, Opnd cond);
 void sync_branch_else(Lower *L, const PStmt *st, Opnd cond, const SyncBranch *b);
 void sync_branch_end(Lower *L, const SyncBranch *b);
+int cond_now(Lower *L, const Sx *x); /* at the rank that is set: 0, 1, or -1: not known */
 /* Surely not done at this rank: a condition around the statement, which synchronisation follows, is false there. */
 bool sync_left_out(Lower *L, int rank);
+
+bool remote_left_out(Lower *L, int rank); /* remote.c: the same, in derived schedules */
 
 /* ---- role_moves.c: between CTAs, in roles of the source ---- */
 bool role_committed(Lower *L, const PStmt *st); /* to a barrier of the program; false after an error */

@@ -111,6 +111,47 @@ static void print_memory(Lower *L)
     }
 }
 
+static bool is_one(const IrKernel *k, Lx x)
+{
+    const LxNode *n = &k->mf.lx.nodes.v[x - 1];
+    return n->op == LX_CONST && n->k == 1;
+}
+
+static void print_grid(Lower *L)
+{
+    const MfKernel *mf = &L->ir->mf;
+    if (mf->deal != MF_DEAL_NONE) return;
+    if (is_one(L->ir, mf->grid[0]) && is_one(L->ir, mf->grid[1]) && is_one(L->ir, mf->grid[2])) {
+        text_lit(L->plan, "  one CTA\n");
+        return;
+    }
+    text_lit(L->plan, "  grid (");
+    for (int i = 0; i < 3; i++) text_printf(L->plan, "%s%s", i ? ", " : "", lx_text(L, mf->grid[i]));
+    text_lit(L->plan, ")\n");
+}
+
+/* Those of the n values that only the launch knows, as a list behind `what`; what else there is to say of them, behind that. */
+static void print_unknown(Lower *L, const char *what, const Lx *values, int n, const char *rule)
+{
+    int shown = 0;
+    for (int i = 0; i < n; i++)
+        if (L->ir->mf.lx.nodes.v[values[i] - 1].op != LX_CONST)
+            text_printf(L->plan, "%s %s", shown++ ? "," : what, lx_text(L, values[i]));
+    if (shown) text_str(L->plan, rule);
+}
+
+/* What the launch makes sure of before it encodes the map: lang/map_rules.h. */
+static void print_map_rules(Lower *L, const MfMap *m)
+{
+    bool wide = m->interleave == MAP_INTERLEAVE_32B || m->type == MAP_U4_ALIGN16 || m->type == MAP_U6_ALIGN16;
+    text_printf(L->plan, "    %s map %s: its address in `%s` is a multiple of %d", wide ? "E0411" : "E0410", m->name,
+                L->ir->mf.tensors.v[m->tensor].name, wide ? 32 : 16);
+    print_unknown(L, "; E0412 extents", m->dim, m->rank, " at most 2^32");
+    print_unknown(L, wide ? "; E0417, E0416 pitches" : "; E0415, E0416 pitches", m->pitch, m->rank - 1,
+                  wide ? " (in bytes) multiples of 32 below 2^40" : " (in bytes) multiples of 16 below 2^40");
+    text_char(L->plan, '\n');
+}
+
 void plan_print(Lower *L)
 {
     static const char *const L2[] = {"none", "64 bytes", "128 bytes", "256 bytes"};
@@ -127,6 +168,7 @@ void plan_print(Lower *L)
                         k->roles.v[i].elect ? "1 elected thread of" : "all threads work, one issues copies:",
                         k->roles.v[i].warps, k->roles.v[i].warps == 1 ? "" : "s");
     }
+    print_grid(L);
     print_memory(L);
     if (k->mf.maps.n) text_lit(t, "  maps\n");
     for (uint32_t i = 0; i < k->mf.maps.n; i++) {
@@ -142,10 +184,11 @@ void plan_print(Lower *L)
         const PlanMove *m = &L->plan_moves.v[i];
         text_printf(t, "   %s  %s\n%s", place_text(L, m->stmt->span), source_text(L, m->stmt->span), m->lines);
     }
-    if (k->mf.checks.n) text_lit(t, "  checked at launch\n");
+    if (k->mf.checks.n || k->mf.maps.n) text_lit(t, "  checked at launch\n");
     for (uint32_t i = 0; i < k->mf.checks.n; i++) {
         const MfCheck *c = &k->mf.checks.v[i];
         text_printf(t, "    %s %s: %s (%s)\n", error_info(c->code)->code, c->text, c->why, c->place);
     }
+    for (uint32_t i = 0; i < k->mf.maps.n; i++) print_map_rules(L, &k->mf.maps.v[i]);
     if (k->zero_bytes) text_printf(t, "  block of zeros: %u bytes\n", k->zero_bytes);
 }

@@ -67,12 +67,15 @@ static bool plan_copy(Lower *L, Planned *p)
 {
     const PMove *mv = p->st->move;
     if (!region_resolve(L, p->st, &p->mi)) return false;
-    if (mv->dst.peer) return not_yet(L, p->st, "outside of `roles` a load into another CTA's tile is");
     if (p->mi.tile->interleave) return not_yet(L, p->st, "moves of interleaved tiles are");
     if (!p->mi.prefetch) p->access = L->accesses.n;
     access_note(L, &p->mi);
-    if (mv->cast == CAST_MASK && L->cluster_size > 1) return not_yet(L, p->st, "outside of `roles` a multicast to a mask is");
-    if (mv->kind == MOVE_LOAD && !plan_multicast(L, &p->mi, &p->shares)) return false;
+    if (mv->dst.peer || (mv->cast == CAST_MASK && L->cluster_size > 1)) {
+        p->by_rank = true;
+        if (!remote_plan(L, p)) return false;
+    } else if (mv->kind == MOVE_LOAD && !plan_multicast(L, &p->mi, &p->shares)) {
+        return false;
+    }
     if (!choose_copy(L, &p->mi, &p->tensor, &p->t, &p->b, &p->no_tensor)) return false;
     p->bytes = p->tensor ? p->t.piece_bytes * p->t.npieces : p->b.run * p->b.nruns;
     if (!p->mi.prefetch) *(p->mi.load ? &p->dst : &p->src) = p->mi.tile->index;
@@ -109,15 +112,11 @@ bool plan_runs(Lower *L, const PStmt *st, const MoveInfo *a, const MoveInfo *b)
 static bool plan_peer(Lower *L, Planned *p)
 {
     const PMove *mv = p->st->move;
-    int target[SCHED_RANKS];
-    if (p->conditional) return not_yet(L, p->st, "a copy to another CTA under a condition is");
     if (!region_tile(L, p->st, &mv->src, &p->mi) || !region_tile(L, p->st, &mv->dst, &p->other)) return false;
-    if (!cluster_peers(L, mv->dst.peer, mv->dst.span, target)) return false;
-    if (mv->reduce >= 0) return not_yet(L, p->st, "outside of `roles` a reduction into another CTA's tile is");
-    cluster_sources(L, mv->dst.peer, mv->dst.span);
     const MoveInfo *a = &p->mi, *b = &p->other;
+    if (!remote_plan(L, p)) return false;
+    p->by_rank = mv->reduce >= 0;
     if (!plan_runs(L, p->st, a, b)) return false;
-    L->remote = true;
     p->bytes = a->bytes;
     p->src = a->tile->index;
     p->dst = b->tile->index;
@@ -174,6 +173,18 @@ static bool plan_threads(Lower *L, Planned *p)
     return true;
 }
 
+enum { WAYS_ONE = 16, WAYS_NOTED = 2 * WAYS_ONE }; /* of read_ways and write_ways */
+
+static void note_banks(Lower *L, const PStmt *st, const IrPlan *q)
+{
+    bool writes = q->write_ways > q->read_ways || q->xform == IRX_FILL;
+    unsigned worst = writes ? q->write_ways : q->read_ways;
+    if (worst < WAYS_NOTED) return;
+    Diag *g = diag_at(L->c->diags, P0002, st->span, "threads of a warp meet in banks of shared memory: %u.%02u times the passes, %s",
+                      worst / WAYS_ONE, worst % WAYS_ONE * 100 / WAYS_ONE, writes ? "writing" : "reading");
+    diag_fix(L->c->diags, g, "`swizzle 128` (64, 32) on the tile, if its rows are at least that many bytes");
+}
+
 bool plan_work(Lower *L, const PStmt *st, const MoveInfo *from, const MoveInfo *to, uint32_t threads, uint32_t *plan)
 {
     const PMove *mv = st->move;
@@ -192,6 +203,7 @@ bool plan_work(Lower *L, const PStmt *st, const MoveInfo *from, const MoveInfo *
         lower_error(L, E0520, st->span, "threads can't do this move: %s", why);
         return false;
     }
+    note_banks(L, st, &q);
     *plan = L->ir->plans.n;
     vec_push(L->a, &L->ir->plans, q);
     return true;

@@ -163,11 +163,30 @@ void ring_wait_full(Lower *L, uint32_t ring)
     wait(L, r->full, slot, parity, from_others(L, r), 0);
 }
 
+void ring_wait_also(Lower *L, uint32_t ring, uint32_t b)
+{
+    const Counter *c = &ring_at(L, ring)->at[L->sched->role];
+    Opnd slot = position(L, c), parity = phase(L, c);
+    wait(L, b, slot, parity, true, 0);
+}
+
 void ring_arrive_full(Lower *L, uint32_t ring)
 {
     Ring *r = ring_at(L, ring);
     Opnd slot = ring_slot(L, ring);
     bar(L, emit_new(L, IR_BAR_ARRIVE), r->full, slot);
+}
+
+/* A turn of a multicast shows that all its CTAs have seen the slot free, for their bytes come after that. Where a condition
+ * may hold the bytes back, arrivals show it: else a CTA could release the next turn where this one is not yet awaited. */
+void ring_join(Lower *L, const Ring *r, Opnd slot)
+{
+    for (uint32_t i = 0; i < cluster_size_of(L, r->cast); i++) {
+        Opnd rank = cluster_member(L, r->cast, i);
+        IrOp *op = emit_new(L, IR_BAR_ARRIVE);
+        bar(L, op, r->full, slot);
+        put_opnd(L, op, IRK_RANK, rank);
+    }
 }
 
 /* Rank of the CTA that fills this one's tile. */
@@ -184,6 +203,10 @@ void ring_release(Lower *L, uint32_t ring)
     Ring *r = ring_at(L, ring);
     if (r->empty == RING_NONE) return;
     Opnd slot = position(L, &r->free_at[L->sched->role]);
+    if (r->by_rank) {
+        remote_release(L, r, slot);
+        return;
+    }
     uint32_t n = r->cast != CAST_NONE ? cluster_size_of(L, r->cast) : 1;
     for (uint32_t k = 1; k <= n; k++) { /* that of the CTA that may bring all comes last: then all have their arrivals */
         uint32_t i = k % n;

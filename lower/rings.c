@@ -65,7 +65,7 @@ static bool add_use(Lower *L, Ring *r, const Planned *p, bool writes)
         r->filler = p->agent;
         r->fill = p;
     }
-    if (!writes && p->agent == AG_SEND && r->filler == AG_SEND) {
+    if (!writes && p->agent == AG_SEND && (r->filler == AG_SEND || r->summed)) {
         lower_error(L, E1001, p->st->span, "sending on what came from another CTA is not supported yet");
         return false;
     }
@@ -87,7 +87,60 @@ static bool add_use(Lower *L, Ring *r, const Planned *p, bool writes)
     if (writes && p->agent == r->filler) {
         r->nfills++;
         r->bytes += p->bytes * p->shares.n;
+        r->certain |= !p->conditional;
     }
+    return true;
+}
+
+/* Two parts of a tile that have elements in common, whatever the indices are. */
+static bool certainly_meet(const PRegion *a, const PRegion *b)
+{
+    if ((a->slot || b->slot) && !(a->slot && b->slot && a->slot->op == SX_CONST && b->slot->op == SX_CONST && a->slot->k == b->slot->k))
+        return false;
+    for (int d = 0; d < a->rank; d++) {
+        const PDim *x = &a->dim[d], *y = &b->dim[d];
+        if (x->start->op != SX_CONST || y->start->op != SX_CONST || x->step != 1 || y->step != 1) return false;
+        if (x->start->k + x->extent <= y->start->k || y->start->k + y->extent <= x->start->k) return false;
+    }
+    return true;
+}
+
+/* What is sent and what threads write lie with two roles that nothing orders within a turn. */
+static bool check_sent(Lower *L, const Planned *send)
+{
+    const Sched *s = L->sched;
+    bool behind = false;
+    for (uint32_t i = 0; send->agent == AG_SEND && i < s->moves.n; i++) {
+        const Planned *p = s->moves.v[i];
+        behind |= p == send;
+        if (p->agent != AG_WORK || p->dst != send->src || s->rings[p->dst].filler == AG_WORK) continue;
+        if (!certainly_meet(&p->st->move->dst, &send->st->move->src)) continue;
+        Diag *g = lower_error(L, E1001, p->st->span, "a tile that threads write and that is sent to another CTA is not supported yet");
+        diag_label(L->c->diags, g, send->st->span, "sent here");
+        if (behind) diag_fix(L->c->diags, g, "use a second tile");
+        return false;
+    }
+    return true;
+}
+
+/* Other CTAs reduce into the tile, between its load and its uses. */
+static bool add_sum(Lower *L, Ring *r, const Planned *p)
+{
+    const PStmt *top = top_in(p, r->turn);
+    if (r->agents == 0) return conflict(L, r, p, "has no value that this could be added to", "load it first");
+    if (r->filler != AG_LOAD) {
+        lower_error(L, E1001, p->st->span, "outside of `roles` a reduction into a peer's tile that was not loaded is not supported yet");
+        return false;
+    }
+    if (r->agents & 1u << AG_WORK)
+        return conflict(L, r, p, "is used before other CTAs reduce into it in the same iteration", "use a second tile");
+    if (p->chain[p->depth].block != r->turn)
+        return conflict(L, r, p, "is reduced into in a loop, and used outside of it", "load and use it in the loop, too");
+    if (!r->summed) r->first[AG_SEND] = top;
+    r->last[AG_SEND] = top;
+    r->agents |= 1u << AG_SEND;
+    r->summed = true;
+    for (int s = 0; s < L->cluster_size; s++) r->adds_to[s] |= p->to[s];
     return true;
 }
 
@@ -103,25 +156,35 @@ bool rings_find(Lower *L)
         if (p->src != RING_NONE) ok &= add_use(L, &s->rings[p->src], p, false);
         if (p->dst == RING_NONE) continue;
         Ring *r = &s->rings[p->dst];
+        if (mv->reduce >= 0 && p->agent == AG_SEND) {
+            ok &= add_sum(L, r, p);
+            continue;
+        }
         if (mv->reduce >= 0 && p->agent == AG_WORK) ok &= add_use(L, r, p, false);
         ok &= add_use(L, r, p, true);
         if (mv->kind == MOVE_PEER) {
             r->peered = true;
-            cluster_peers(L, mv->dst.peer, mv->dst.span, r->target);
+            for (int c = 0; c < L->cluster_size; c++) r->target[c] = p->to[c] ? __builtin_ctz(p->to[c]) : -1;
         }
         if (p->agent != AG_LOAD) continue;
-        PCast cast = mv->cast != CAST_NONE && mv->cast != CAST_MASK && cluster_size_of(L, mv->cast) > 1 ? mv->cast : CAST_NONE;
+        PCast cast = p->by_rank ? CAST_ALL
+                     : mv->cast != CAST_NONE && mv->cast != CAST_MASK && cluster_size_of(L, mv->cast) > 1 ? mv->cast : CAST_NONE;
+        if (p->by_rank || r->by_rank) cast = r->cast = CAST_ALL;
+        r->by_rank |= p->by_rank;
         if (r->nfills > 1 && r->cast != cast)
             ok &= conflict(L, r, p, r->cast != CAST_NONE && cast != CAST_NONE ? "is filled by multicasts to different sets"
                                                                               : "is filled by a multicast and by a load of one CTA", "use a second tile");
         r->cast = cast;
     }
+    for (uint32_t i = 0; i < s->nrings; i++)
+        if (s->rings[i].turn) remote_ring(L, &s->rings[i], i);
+    for (uint32_t i = 0; ok && i < s->moves.n; i++) ok = check_sent(L, s->moves.v[i]);
     for (uint32_t i = 0; i < s->nrings; i++) { /* what nobody reads must still arrive */
         Ring *r = &s->rings[i];
         if (r->turn == NULL || r->agents & (1u << AG_WORK)) continue;
-        if (r->agents != 1u << r->filler) continue;
+        if (r->agents != 1u << r->filler && !r->summed) continue;
         r->agents |= 1u << AG_WORK;
-        r->first[AG_WORK] = r->last[AG_WORK] = r->last[r->filler];
+        r->first[AG_WORK] = r->last[AG_WORK] = r->last[r->summed ? AG_SEND : r->filler];
         s->used[AG_WORK] = true;
     }
     return ok;
@@ -144,7 +207,7 @@ static bool batchable(const Sched *s, const Pipe *p)
         const Planned *m = s->moves.v[i];
         if (m->across != p) continue;
         bool direct = m->chain[m->depth].block == &p->st->body;
-        if (!direct || m->conditional || m->ordered || m->agent == AG_SEND || m->st->move->cast != CAST_NONE || m->st->move->ahead > 0) return false;
+        if (!direct || m->conditional || m->ordered || m->agent == AG_SEND || m->by_rank || m->st->move->cast != CAST_NONE || m->st->move->ahead > 0) return false;
     }
     for (uint32_t i = 0; i < s->nrings; i++)
         if (s->rings[i].turn == &p->st->body && s->rings[i].tile->is_array) return false;
@@ -388,9 +451,14 @@ static void barriers(Lower *L, Ring *r, const char *name)
 {
     r->full = r->empty = RING_NONE;
     if (users(r) == 0) return;
-    r->full = new_bar(L, r, name, "full", r->slots, 1);
+    uint32_t ctas = r->by_rank ? remote_releases(L, r) : r->cast != CAST_NONE ? cluster_size_of(L, r->cast) : r->handed ? (uint32_t)L->cluster_size : 1;
+    r->joined = r->cast != CAST_NONE && !r->by_rank && r->looped && !r->certain;
+    r->full = new_bar(L, r, name, "full", r->slots, 1 + (r->joined ? ctas : 0));
+    if (r->summed) {
+        r->ready = new_bar(L, r, name, "ready", r->slots, remote_readies(L, r));
+        r->sum = new_bar(L, r, name, "sum", r->slots, 1);
+    }
     if (!r->looped) return;
-    uint32_t ctas = r->cast != CAST_NONE ? cluster_size_of(L, r->cast) : r->handed ? (uint32_t)L->cluster_size : 1;
     r->empty = new_bar(L, r, name, "empty", r->lead, users(r) * ctas);
 }
 

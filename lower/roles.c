@@ -124,8 +124,11 @@ static void expect(Lower *L, const Ring *r, IrOpcode code, Opnd slot, Opnd bytes
 static void expect_fill(Lower *L, const Planned *p, Ring *r, Opnd slot)
 {
     if (r->pipe && r->pipe->batch > 1) return;
-    Opnd bytes = emit_sel(L, IR_I32, L->guard, opnd_imm(p->bytes * p->shares.n), opnd_imm(0));
-    expect(L, r, ++r->filled < r->nfills ? IR_BAR_EXPECT : IR_BAR_ARRIVE_EXPECT, slot, bytes);
+    Opnd bytes = p->by_rank ? remote_bytes(L, p)
+                            : emit_sel(L, IR_I32, L->guard, opnd_imm(p->bytes * p->shares.n), opnd_imm(0));
+    bool last = ++r->filled == r->nfills;
+    expect(L, r, last ? IR_BAR_ARRIVE_EXPECT : IR_BAR_EXPECT, slot, bytes);
+    if (last && r->joined) ring_join(L, r, slot);
 }
 
 static void load(Lower *L, Planned *p)
@@ -134,9 +137,10 @@ static void load(Lower *L, Planned *p)
     Ring *r = &s->rings[p->dst];
     MoveInfo *mi = &p->mi;
     Opnd guard = L->guard, slot = ring_slot(L, p->dst);
-    PCast cast = r->cast;
+    PCast cast = p->st->move->cast;
     expect_fill(L, p, r, slot);
-    if (cast != CAST_NONE) L->guard = emit_logic(L, IR_AND, guard, multicast_values(L, mi, cast, &p->shares));
+    if (p->by_rank) remote_values(L, p);
+    else if (cast != CAST_NONE && cluster_size_of(L, cast) > 1) L->guard = emit_logic(L, IR_AND, guard, multicast_values(L, mi, cast, &p->shares));
     if (p->tensor) {
         tensor_values(L, mi, &p->t);
         tensor_emit(L, mi, &p->t, r->full, slot);
@@ -190,8 +194,14 @@ static void send(Lower *L, Planned *p)
     Ring *to = &sched(L)->rings[p->dst];
     Opnd from_slot = region_slot(L, &p->mi), from = region_offset(L, &p->mi), rank = value_low(L, mv->dst.peer);
     Opnd to_slot = region_slot(L, &p->other), at = region_offset(L, &p->other), bar_slot = ring_slot(L, p->dst);
-    IrOp *op = emit_new(L, IR_BLK_PEER);
+    bool adds = mv->reduce >= 0;
+    if (p->by_rank && !adds) expect_fill(L, p, to, bar_slot);
+    IrOp *op = emit_new(L, adds ? IR_BLK_REDUCE_PEER : IR_BLK_PEER);
     op->guard = L->guard.v;
+    if (adds) {
+        ir_ref(L->a, op, IRK_ROP, IRA_WORD, (uint32_t)mv->reduce);
+        ir_ref(L->a, op, IRK_ELEM, IRA_WORD, p->other.tile->type);
+    }
     ir_ref(L->a, op, IRK_SRC, IRA_BUF, p->mi.tile->index);
     if (!opnd_is(from_slot, 0)) put_opnd(L, op, IRK_SLOT, from_slot);
     if (!opnd_is(from, 0)) put_opnd(L, op, IRK_OFFSET, from);
@@ -199,7 +209,7 @@ static void send(Lower *L, Planned *p)
     if (!opnd_is(to_slot, 0)) put_opnd(L, op, IRK_SLOT, to_slot);
     if (!opnd_is(at, 0)) put_opnd(L, op, IRK_OFFSET, at);
     ir_imm(L->a, op, IRK_BYTES, p->bytes);
-    ir_ref(L->a, op, IRK_BAR, IRA_BAR, to->full);
+    ir_ref(L->a, op, IRK_BAR, IRA_BAR, adds ? to->sum : to->full);
     if (!opnd_is(bar_slot, 0)) put_opnd(L, op, IRK_SLOT, bar_slot);
     put_opnd(L, op, IRK_RANK, rank);
 }
@@ -228,6 +238,8 @@ static void ring_begin(Lower *L, uint32_t ring)
     r->reading = false;
     if (r->filler != s->role) {
         ring_wait_full(L, ring);
+        if (r->summed && s->role == AG_SEND) remote_ready(L, ring);
+        else if (r->summed) ring_wait_also(L, ring, r->sum);
         return;
     }
     ring_wait_free(L, ring);
@@ -306,14 +318,18 @@ static void branch(Lower *L, const PStmt *st)
 {
     Opnd outer = L->guard, cond = value_pred(L, st->value);
     L->sched->conditions++;
+    remote_enter(L, st, false);
     L->guard = emit_logic(L, IR_AND, outer, cond);
     vec_push(L->a, &L->conditions, st->value);
     statements(L, &st->body);
     L->conditions.n--;
+    remote_leave(L);
     vars_forget(L, &st->body);
     if (st->has_else) {
+        remote_enter(L, st, true);
         L->guard = emit_logic(L, IR_AND, outer, emit_not(L, cond));
         statements(L, &st->other);
+        remote_leave(L);
         vars_forget(L, &st->other);
     }
     L->guard = outer;

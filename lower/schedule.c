@@ -61,7 +61,7 @@ static void hints(Lower *L)
         Planned *p = s->moves.v[i];
         PMoveKind kind = p->st->move->kind;
         bool direct = p->across && p->chain[p->depth].block == &p->across->st->body;
-        if (!direct || p->st->move->cast != CAST_NONE) continue;
+        if (!direct || p->by_rank || p->st->move->cast != CAST_NONE) continue;
         if (kind == MOVE_LOAD) p->mi.hint = reduces(s, p->across) ? HINT_FIRST : HINT_LAST;
         if (kind == MOVE_STORE && p->st->move->reduce < 0) p->mi.hint = HINT_FIRST;
     }

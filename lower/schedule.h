@@ -10,7 +10,7 @@
  *   role walks      the ops of one role                                       roles.c
  *   dealing         which iterations a team runs                                  deal.c
  *   ways of dealing static, ticket, launch, clc                           deal_ways.c
- *   teams           CTAs of a cluster: multicast, peers, per rank             cluster.c
+ *   teams           CTAs of a cluster: multicast, peers, per rank             cluster.c, remote.c
  *
  * Glossary
  *   turn      one run of the block whose tiles are taken from the ring's next slot
@@ -57,6 +57,13 @@ typedef struct Ring {
     int target[SCHED_RANKS];      /* peered: whose tile each CTA fills */
     const struct Planned *fill;   /* the (first) move that fills it */
     PCast cast;                   /* multicast: the CTAs that fill it are those it is sent to */
+    bool by_rank;                 /* filled by other CTAs, each by as many as the rank says */
+    bool summed;                  /* loaded, then other CTAs reduce into it: */
+    uint16_t adds_to[SCHED_RANKS]; /* those into whose tiles each one reduces */
+    uint32_t ready, sum;          /* IrBar: their tiles are loaded; all sums have arrived here */
+    uint16_t reach[SCHED_RANKS];  /* by_rank: the CTAs whose slots each one fills, and itself */
+    bool certain;                 /* some fill of a turn is under no condition */
+    bool joined;                  /* a multicast that may not come: each of these CTAs arrives on the full barriers of all */
     bool handed;                  /* ids that arrive as bytes: from the team's first CTA, or from the grid's launch */
     Counter at[AG_COUNT], free_at[AG_COUNT]; /* of full (slots), of empty (lead) */
 } Ring;
@@ -95,6 +102,8 @@ typedef struct Planned { /* a move, in the order in which the walks meet it */
     Agent agent;
     uint32_t src, dst;  /* rings */
     Shares shares;
+    bool by_rank;       /* into tiles of other CTAs, with bytes that are worked out for each rank: remote.c */
+    uint16_t to[SCHED_RANKS]; /* between CTAs: those that each one sends to */
     uint32_t plan;      /* IrPlan of work by threads */
     int64_t bytes;      /* that one copy of the move adds to a barrier at each destination */
 } Planned;
@@ -126,6 +135,7 @@ typedef struct Sched {
     bool unfenced;       /* work: written since the last fence */
     bool pending;        /* stores issued since the last commit */
     uint32_t conditions; /* around the statement at hand */
+    VEC(Around) around;  /* the same; followed: the rank decides */
     int64_t threads;     /* asked for by `threads` */
     uint32_t per_sm;
 } Sched;
@@ -148,7 +158,9 @@ void rings_barriers(Lower *L); /* IrBuf slots and IrBar */
 void ring_role(Lower *L);      /* variables of the role at hand */
 void ring_wait_full(Lower *L, uint32_t ring);
 void ring_wait_free(Lower *L, uint32_t ring);
+void ring_wait_also(Lower *L, uint32_t ring, uint32_t bar); /* another barrier that goes with its turns */
 void ring_arrive_full(Lower *L, uint32_t ring);
+void ring_join(Lower *L, const Ring *r, Opnd slot);
 void ring_release(Lower *L, uint32_t ring);
 void ring_advance(Lower *L, uint32_t ring);
 Opnd ring_slot(Lower *L, uint32_t ring); /* of the turn at hand */
@@ -175,6 +187,20 @@ void roles_turn(Lower *L, Pipe *p, bool batch); /* the body; in a batch the slot
 void roles_end(Lower *L, const PBlock *b);   /* stores are committed, slots given back, counters go on */
 void roles_id_sync(Lower *L);
 void roles_store_sync(Lower *L);             /* what threads did is visible to the elected thread's copies */
+
+/* ---- remote.c ---- */
+void remote_enter(Lower *L, const PStmt *st, bool other); /* a branch */
+void remote_leave(Lower *L);
+bool remote_plan(Lower *L, Planned *p);       /* a load by mask, or into a peer's tile; false after an error */
+void remote_values(Lower *L, Planned *p);     /* where it goes */
+int64_t remote_most(const Lower *L, const Planned *p); /* bytes that it brings to one CTA */
+Opnd remote_bytes(Lower *L, const Planned *p); /* that it brings to this CTA */
+
+void remote_ring(Lower *L, Ring *r, uint32_t index); /* whether it is filled by rank: when all moves are planned */
+uint32_t remote_releases(const Lower *L, const Ring *r); /* arrivals on its empty barrier by each role that uses it */
+void remote_release(Lower *L, const Ring *r, Opnd slot);
+uint32_t remote_readies(const Lower *L, const Ring *r); /* summed: arrivals on `ready` */
+void remote_ready(Lower *L, uint32_t ring); /* summed: the own tile is loaded; waits for those that this CTA reduces into */
 
 /* ---- schedule.c ---- */
 void schedule_mark_elected(Lower *L, Shape shape); /* which of the body's ops one thread does */

@@ -103,7 +103,7 @@ void sync_branch_end(Lower *L, const SyncBranch *b)
 
 /* ---- at a rank ---- */
 
-static int cond_now(Lower *L, const Sx *x)
+int cond_now(Lower *L, const Sx *x)
 {
     int64_t k;
     int a, b;
@@ -135,6 +135,7 @@ bool sync_left_out(Lower *L, int rank)
 {
     const Sync *s = &L->sync;
     bool out = false;
+    if (L->sched) return remote_left_out(L, rank);
     if (!s->many || s->around.n == 0) return false;
     cluster_rank(L, rank);
     for (uint32_t i = 0; i < s->around.n && !out; i++) {

@@ -36,6 +36,7 @@ Diag *verify_refuse(Verifier *v, ErrorCode code, uint32_t op, const char *fmt, .
 {
     if (v->failed) return NULL;
     v->failed = true;
+    if (v->silent || v->held.text) return NULL;
     Text t;
     text_init(&t, v->arena->mem);
     if (v->opened) { /* what happens under a condition that perhaps never comes about */
@@ -56,6 +57,40 @@ Diag *verify_refuse(Verifier *v, ErrorCode code, uint32_t op, const char *fmt, .
     if (op < v->nops && v->ops[op]->span.hi == 0)
         diag_note(v->diags, g, (Span){0, 0}, "at an op that the compiler added near here: %s", verify_op_text(v, op));
     return g;
+}
+
+void verify_hold(Verifier *v, ErrorCode code, uint32_t op, uint32_t also, const char *label, const char *fmt, ...)
+{
+    if (v->failed || v->held.text) return;
+    Text t;
+    text_init(&t, v->arena->mem);
+    va_list ap;
+    va_start(ap, fmt);
+    text_vprintf(&t, fmt, ap);
+    va_end(ap);
+    const char *kept = arena_strdup(v->arena, t.s, t.n);
+    text_free(&t);
+    v->held = (Held){.code = code, .op = op, .also = also, .text = kept, .label = label};
+    if (v->opened) v->failed = true;
+}
+
+/* The run is over: what was held is reported, or the race that it comes to. */
+static void report_held(Verifier *v)
+{
+    Held h = v->held;
+    v->held.text = NULL;
+    v->silent = true;
+    v->failed = v->again = false;
+    v->budget = BUDGET;
+    bool race = v->opened == 0 && find_race(v);
+    v->silent = v->failed = false;
+    if (race) {
+        tell_race(v, &v->race);
+        return;
+    }
+    Diag *g = verify_refuse(v, h.code, h.op, "%s", h.text);
+    verify_also(v, g, h.also, h.label);
+    if (g) tell_unwaited(v, g);
 }
 
 void verify_spent(Verifier *v)
@@ -345,6 +380,26 @@ static void registers(Verifier *v)
     }
 }
 
+enum { GUARD_DEPTH = 24 };
+
+/* Made from the CTA's place and launch values alone: it is the same in all turns of all loops. */
+static bool same_in_turns(const Verifier *v, const IrArg *arg, int depth)
+{
+    if (arg->kind != IRA_VAL) return true;
+    const IrOp *op = v->ops[v->def[arg->id - 1]];
+    if (depth == 0 || op->elect || !run_pure(op)) return false;
+    for (uint32_t i = 0; i < op->nargs; i++)
+        if (!same_in_turns(v, &op->args[i], depth - 1)) return false;
+    return true;
+}
+
+static bool conditional(const Verifier *v, uint32_t op)
+{
+    const IrOp *o = v->ops[op];
+    if (v->group[op] != IRG_BARRIER || o->guard == 0 || o->op == IR_BAR_EXPECT) return false;
+    return !same_in_turns(v, &(IrArg){.kind = IRA_VAL, .id = o->guard}, GUARD_DEPTH);
+}
+
 static void prepare(Verifier *v)
 {
     const IrKernel *k = v->k;
@@ -368,14 +423,14 @@ static void prepare(Verifier *v)
         v->nplaces += k->bufs.v[i].slots;
         if (k->bufs.v[i].slots > v->ring) v->ring = k->bufs.v[i].slots;
     }
-    for (uint32_t i = 0; i < v->nops; i++)
-        if (v->group[i] == IRG_BARRIER && v->ops[i]->guard && v->ops[i]->op != IR_BAR_EXPECT) v->conditional = true;
+    for (uint32_t i = 0; i < v->nops; i++) v->conditional |= conditional(v, i);
     if (v->conditional) v->ring *= 2;
     if (v->nslots == 0) v->nslots = 1;
     for (uint32_t i = 0; i < v->nops; i++) tensors_of(v, v->ops[i]);
     v->seen = arena_array(v->arena, uint8_t, v->nops + 1);
     v->chosen = arena_array(v->arena, uint8_t, v->nops + 1);
     registers(v);
+    alike_prepare(v);
     nests_find(v);
     period_prepare(v);
     steer_prepare(v);
@@ -388,8 +443,9 @@ static void prepare(Verifier *v)
 
 void verify_clear(Verifier *v)
 {
-    arena_release(&v->run, v->run_mark);
+    arena_clear(&v->run);
     CLEAR(v->threads);
+    v->clocks_left = 0;
     v->events.n = v->phases.n = v->accesses.n = v->transfers.n = 0; /* these keep their memory */
     CLEAR(v->places);
     CLEAR(v->positive);
@@ -436,10 +492,13 @@ static void try_choices(Verifier *v)
     v->choices.n = 0;
     do {
         if (v->afresh) v->choices.n = 0;
+        if (v->choices.n == 0) tried_forget(v);
         v->again = v->afresh = false;
         run_kernel(v);
-        if (v->again || v->failed || choices_stale(v)) continue;
+        if (v->held.text) report_held(v);
+        if (v->again || v->failed || choices_stale(v) || !alike_check(v)) continue;
         check_graph(v);
+        tried_remember(v);
         if (++v->runs > RUNS_MAX) verify_refuse(v, E0660, v->nops, "the kernel has too many trip counts to be proved");
     } while (!v->failed && (v->again || choice_next(v)));
 }
@@ -488,7 +547,6 @@ static void run(Job *j)
     Mem *mem = v->arena->mem;
     j->outer = mem->fail;
     arena_init(&v->run, mem);
-    v->run_mark = arena_mark(&v->run);
     if (setjmp(j->here)) {
         arena_free(&v->run);
         mem->fail = j->outer;

@@ -103,6 +103,12 @@ static bool ready(Verifier *v, uint32_t slot, const uint32_t *clock, uint32_t op
     return false;
 }
 
+static void note(Verifier *v, uint32_t op, uint32_t slot, const Phase *p)
+{
+    alike_note(v, op, slot);
+    alike_note(v, op, p ? p->number : UINT32_MAX);
+}
+
 static bool complete_now(Verifier *v, const Phase *p)
 {
     const BarSlot *b = &v->bars[p->slot];
@@ -121,11 +127,10 @@ static void check_overrun(Verifier *v, const Phase *p)
     for (uint32_t i = 0; i < n && !v->failed; i++) {
         const Event *e = &v->events.v[w[i] - 1];
         if (p->clock[e->thread] >= e->pos) continue;
-        Diag *g = verify_refuse(v, E0611, e->op,
-                                "the phase after the one that is waited for here may be over before this looks at "
-                                "barrier %s: the parity would be that of the wrong phase",
-                                verify_bar_name(v, p->slot));
-        verify_also(v, g, p->op, "completes the next phase");
+        verify_hold(v, E0611, e->op, p->op, "completes the next phase",
+                    "the phase after the one that is waited for here may be over before this looks at "
+                    "barrier %s: the parity would be that of the wrong phase",
+                    verify_bar_name(v, p->slot));
     }
 }
 
@@ -178,15 +183,14 @@ bool barrier_part(Verifier *v, uint32_t slot, Part part)
         return false;
     }
     if (early) {
-        Diag *g = verify_refuse(
-            v, E0611, part.op,
+        verify_hold(
+            v, E0611, part.op, before->op, "completes the phase before, and no wait for it comes before this",
             part.copies ? "this copy may count on the phase of barrier %s before the one that it is for"
                         : "this arrival counts on a new phase of barrier %s, but nothing has waited for the last one",
             verify_bar_name(v, slot));
-        verify_also(v, g, before->op, "completes the phase before, and no wait for it comes before this");
-        return false;
     }
     vec_push(&v->run, &p->parts, part);
+    note(v, part.op, slot, p);
     p->op = part.op;
     return true;
 }
@@ -248,6 +252,7 @@ static void step_init(Verifier *v, uint32_t op, uint32_t slot)
 static void step_expect(Verifier *v, uint32_t op, uint32_t slot, Phase *p)
 {
     Form bytes = run_value(v, verify_arg(v, op, IRK_BYTES));
+    alike_note(v, op, bytes);
     if (p->arrivals == v->bars[slot].count) {
         Diag *g = verify_refuse(v, E0655, op,
                                 "barrier %s is told to expect bytes when all arrivals are made: its phase may be over",
@@ -273,9 +278,9 @@ static void step_arrive(Verifier *v, uint32_t op, uint32_t slot, Phase *p)
         verify_clock_join(v, p->clock, v->now->clock);
         return;
     }
-    Diag *g = verify_refuse(v, E0604, op, "one arrival too many: barrier %s has all %u of its phase",
-                            verify_bar_name(v, slot), count);
-    verify_also(v, g, p->op, "the last before");
+    verify_hold(v, E0604, op, p->op, "the last before", "one arrival too many: barrier %s has all %u of its phase",
+                verify_bar_name(v, slot), count);
+    v->failed = true;
 }
 
 static void step_count(Verifier *v, uint32_t op, uint32_t slot, bool remote)
@@ -286,6 +291,7 @@ static void step_count(Verifier *v, uint32_t op, uint32_t slot, bool remote)
         .event = e, .op = op, .arrives = code != IR_BAR_EXPECT, .expects = code != IR_BAR_ARRIVE, .remote = remote};
     Phase *last = v->bars[slot].phases.n ? v->bars[slot].phases.v[v->bars[slot].phases.n - 1] : NULL;
     bool full = last && !last->complete && last->arrivals == v->bars[slot].count;
+    if (full) note(v, op, slot, last);
     if (full && code != IR_BAR_EXPECT) { /* all arrivals are there, bytes are not */
         step_arrive(v, op, slot, last);
         return;
@@ -311,14 +317,13 @@ static void waited(Verifier *v, uint32_t op, uint32_t slot, Phase *p)
     /* What comes with the phase itself does not count: the wait looks before it knows. */
     if (!ready(v, slot, v->now->clock, op, false)) return;
     if (before && !phase_in(v, before, v->now->clock)) {
-        Diag *g = verify_refuse(v, E0611, op,
-                                "this may look at barrier %s before the last phase but one is over, and pass too early",
-                                verify_bar_name(v, slot));
-        verify_also(v, g, before->op, "completes that phase, and no wait for it comes before this one");
-        return;
+        verify_hold(v, E0611, op, before->op, "completes that phase, and no wait for it comes before this one",
+                    "this may look at barrier %s before the last phase but one is over, and pass too early",
+                    verify_bar_name(v, slot));
     }
     if (p) event_after(v, p->clock);
     EventId e = event_new(v, op);
+    note(v, op, slot, p);
     if (p == NULL) {
         vec_push(&v->run, &v->bars[slot].early, e);
         return;

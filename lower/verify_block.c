@@ -81,8 +81,27 @@ static void enter_loop(Verifier *v, uint32_t op, const Body *b, uint32_t at)
     period_turn(v, fr);
 }
 
+/* How often a repeat that only run time ends is passed: chosen for all roles together, or for a break of this thread. */
+static bool repeat_turns(Verifier *v, uint32_t op, uint32_t brk, uint32_t pass, int64_t *k)
+{
+    Form turns = form_atom(&v->f, (Atom){.kind = ATOM_TURNS,
+                                         .type = IR_I64,
+                                         .a = v->split ? brk : v->nops,
+                                         .b = pass,
+                                         .c = v->split ? v->now->id : 0,
+                                         .lo = 0,
+                                         .hi = INT64_MAX});
+    bool trip = false;
+    if (form_is_const(&v->f, choice_resolve(v, turns, &trip), k)) return true;
+    choice_add(v, op, turns);
+    return false;
+}
+
+/* The choice comes before those of loops inside, also where the break stands behind them: those depend on it. */
 static void enter_repeat(Verifier *v, uint32_t op)
 {
+    int64_t turns;
+    if (!v->split && !repeat_turns(v, op, v->nops, v->now->times[op], &turns)) return;
     Frame *fr = push(v, op);
     if (fr == NULL) return;
     fr->pass = v->now->times[op]++;
@@ -105,17 +124,7 @@ static bool chosen_turns(Verifier *v, uint32_t op, const Frame *fr, uint32_t ato
         return false;
     }
     vec_push(&v->run, &v->breaks, ((Break){fr->pass, fr->at, atom}));
-    Form turns = form_atom(&v->f, (Atom){.kind = ATOM_TURNS,
-                                         .type = IR_I64,
-                                         .a = v->split ? op : v->nops,
-                                         .b = fr->pass,
-                                         .c = v->split ? v->now->id : 0,
-                                         .lo = 0,
-                                         .hi = INT64_MAX});
-    bool trip = false;
-    if (form_is_const(&v->f, choice_resolve(v, turns, &trip), k)) return true;
-    choice_add(v, fr->op, turns);
-    return false;
+    return repeat_turns(v, fr->op, op, fr->pass, k);
 }
 
 static void enter_if(Verifier *v, uint32_t op, const Body *b, uint32_t at)

@@ -47,13 +47,15 @@ enum { JOINS = 8 };
 
 void access_add(Verifier *v, Access a)
 {
+    if (v->now->traced) alike_note_access(v, &a);
     const Frame *fr = burst_frame(v);
     uint32_t from = fr ? fr->accesses : 0;
     for (bool joined = true; joined;) { /* what was joined may close the gap to another one */
         joined = false;
         for (uint32_t i = v->accesses.n, n = 0; i-- > from && n < JOINS && !joined; n++) {
             const Access *old = &v->accesses.v[i];
-            if (old->start != a.start || !touch(&old->at, &a.at) || !same_act(old, &a)) continue;
+            if (old->start != a.start) break; /* those of one event stand together */
+            if (!touch(&old->at, &a.at) || !same_act(old, &a)) continue;
             Access x = *old;
             if (x.op < verify_body(v, a.op)->base || !join(v, &x, &a)) continue;
             joined = true;
@@ -250,8 +252,10 @@ static void check_turns(Verifier *v, const Frame *fr, const Access *a)
     Form turns = form_add(f, fr->end, -1, fr->first);
     if (!a->write || (form_is_const(f, turns, &n) && n <= 1)) return;
     if (c != 0 && coefficient(f, a->at.hi, fr->index) == c && bytes_apart_by(v, &a->at, c, turns)) return;
-    verify_refuse(v, E0657, a->op, "turns of this loop may write the same bytes of %s, and nothing waits in between",
-                  v->k->bufs.v[a->at.buf].name);
+    Diag *g = verify_refuse(v, E0657, a->op,
+                            "turns of this loop may write the same bytes of %s, and nothing waits in between",
+                            v->k->bufs.v[a->at.buf].name);
+    if (g) diag_fix(v->diags, g, "`wait` in each turn for what it writes, or let each turn write a part of its own");
 }
 
 /* Two copies of one turn: both must stay within the bytes that are this turn's. */
@@ -279,6 +283,7 @@ static void check_pair(Verifier *v, const Frame *fr, const Access *a, const Acce
     Diag *g = verify_refuse(v, E0657, b->op, "%s is written while another copy into it may be on its way",
                             v->k->bufs.v[a->at.buf].name);
     verify_also(v, g, a->op, "the other copy of the same loop");
+    if (g) diag_fix(v->diags, g, "`wait` in between, or let each copy write a part of its own");
 }
 
 /* The last thread counts for all. Some of the lanes bring the bytes: what comes before the copies is what each lane has

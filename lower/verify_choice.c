@@ -169,10 +169,14 @@ static void drop_impossible(const Forms *f, Choice *c)
 }
 
 /* Pattern: the first n choices of the owner stand for equal turns, the others mix them. */
+uint32_t choice_following(const Choice *c, uint32_t at)
+{
+    return at < c->n ? at : (at + c->turn * 3) % c->n;
+}
+
 static void follow(const Verifier *v, Choice *c)
 {
-    const Choice *o = &v->choices.v[c->owner];
-    c->at = o->at < c->n ? o->at : (o->at + c->turn * 3) % c->n;
+    c->at = choice_following(c, v->choices.v[c->owner].at);
 }
 
 enum { LAUNCH_FUEL = 64, FAMILY_FUEL = 6 };
@@ -348,11 +352,11 @@ bool choice_next(Verifier *v)
         Choice *c = &v->choices.v[i];
         if (c->owner != UINT32_MAX) continue;
         uint32_t all = positions(v, i);
-        v->choices.n = i + 1;
-        c->at++;
-        if (c->at < all && worth_trying(v, i)) {
+        while (++c->at < all) {
+            if (!worth_trying(v, i)) continue;
+            v->choices.n = i + 1;
             keep_followers(v, i, before);
-            return true;
+            if (!tried_before(v)) return true;
         }
         v->choices.n = i;
     }

@@ -15,6 +15,10 @@ bool copy_bytes(Verifier *v, uint32_t op, IrKey key, uint32_t rank, Form bytes, 
         return false;
     }
     out->hi = form_add(f, out->lo, 1, bytes);
+    int64_t lo, hi;
+    if (form_is_const(f, out->lo, &lo) && form_is_const(f, out->hi, &hi) && lo >= 0 && lo <= hi && hi <= b->bytes &&
+        out->slot >= 0 && out->slot < b->slots)
+        return true;
     uint32_t known = f->known.n, facts = f->facts.n;
     form_assume(f, guard);
     bool inside = out->slot >= 0 && out->slot < b->slots && form_le(f, zero, out->lo) && form_le(f, out->lo, out->hi) &&
@@ -63,7 +67,8 @@ static Region *map_region(Verifier *v, uint32_t op, uint32_t map)
     for (unsigned i = 0; i < n; i++) {
         r->lo[i] = run_value(v, &at[i]);
         int64_t step = m->elem_stride[i]; /* every step-th element of the box */
-        r->hi[i] = form_add(&v->f, r->lo[i], 1, form_const(&v->f, ((int64_t)m->box[i] - 1) / step * step + 1));
+        r->wide[i] = ((int64_t)m->box[i] - 1) / step * step + 1;
+        r->hi[i] = form_add(&v->f, r->lo[i], 1, form_const(&v->f, r->wide[i]));
         if (r->hi[i] == 0) return NULL;
     }
     return r;
@@ -77,6 +82,7 @@ static Region *address_region(Verifier *v, const IrArg *arg, Form bytes)
     *r = (Region){.map = UINT32_MAX, .tensor = ir_find(op, IRK_TENSOR)->id, .n = 1};
     r->lo[0] = run_value(v, ir_find(op, IRK_BYTE));
     r->hi[0] = form_add(&v->f, r->lo[0], 1, bytes);
+    if (!form_is_const(&v->f, bytes, &r->wide[0])) r->wide[0] = INT64_MAX;
     return r->hi[0] ? r : NULL;
 }
 
@@ -172,6 +178,11 @@ static void transfer(Verifier *v, const Copy *c, bool write, Phase *phase)
                   .start = c->event,
                   .phase = phase};
     t.region = c->map ? map_region(v, c->op, verify_arg(v, c->op, IRK_MAP)->id) : address_region(v, address, c->bytes);
+    if (t.region) alike_note(v, c->op, t.region->cond = c->guard);
+    for (uint32_t i = 0; t.region && i < t.region->n; i++) {
+        alike_note(v, c->op, t.region->lo[i]);
+        alike_note(v, c->op, t.region->hi[i]);
+    }
     vec_push(v->arena, &v->transfers, t);
 }
 
@@ -295,6 +306,7 @@ static bool mine(const Verifier *v, EventId start)
 static void commit(Verifier *v)
 {
     Thread *t = v->now;
+    alike_note(v, run_op(v), run_op(v));
     t->groups++;
     t->burst = 0;
     verify_spend(v, (v->accesses.n - t->stores + v->transfers.n - t->sent) / 16);

@@ -229,6 +229,7 @@ static void check_read(Verifier *v, const Place *p, const Access *r, ByteRange *
         said = p->all[i].op;
         verify_also(v, g, said, "writes a part of it, or under a condition, or not certainly before");
     }
+    if (g) diag_fix(v->diags, g, "write all that is read, on every way that leads here");
 }
 
 static void find_writings(Verifier *v, Place *p)

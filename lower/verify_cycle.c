@@ -16,6 +16,7 @@ typedef struct Folded {
     VEC(EventId) nodes; /* any event of each */
     VEC(uint32_t) first; /* by node: the last edge from it, + 1 */
     uint32_t *node;     /* by thread and op, + 1; 0: none */
+    uint32_t *of;       /* by event: its node; none where it is in no loop */
     VEC(Edge) edges;
 } Folded;
 
@@ -39,7 +40,7 @@ static void add_edge(Verifier *v, Folded *f, EventId a, EventId b)
     if (x->level == 0 || x->level != y->level || x->pass != y->pass) return;
     if (x->thread == y->thread && x->loop != y->loop) return;
     if (x->op == y->op && x->turn == y->turn) return; /* before and after a barrier of threads: one node */
-    Edge e = {.from = node_of(v, f, a), .to = node_of(v, f, b), .turns = (int64_t)y->turn - x->turn};
+    Edge e = {.from = f->of[a - 1], .to = f->of[b - 1], .turns = (int64_t)y->turn - x->turn};
     for (uint32_t i = f->first.v[e.from]; i; i = f->edges.v[i - 1].next) {
         Edge *o = &f->edges.v[i - 1];
         if (o->to != e.to) continue;
@@ -54,6 +55,9 @@ static void add_edge(Verifier *v, Folded *f, EventId a, EventId b)
 static void fold(Verifier *v, Folded *f)
 {
     EventId *last = arena_array(&v->run, EventId, v->threads.n);
+    f->of = arena_array(&v->run, uint32_t, v->events.n);
+    for (EventId e = 1; e <= v->events.n; e++)
+        if (v->events.v[e - 1].level) f->of[e - 1] = node_of(v, f, e);
     for (EventId e = 1; e <= v->events.n; e++) {
         uint32_t t = v->events.v[e - 1].thread;
         if (last[t]) add_edge(v, f, last[t], e);

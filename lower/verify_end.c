@@ -26,15 +26,17 @@ static uint32_t rank_of(const Verifier *v, EventId e)
 static void in_flight(Verifier *v, const Access *a)
 {
     const char *name = v->k->bufs.v[a->at.buf].name;
+    Diag *g = NULL;
     if (rank_of(v, a->start) != a->at.rank)
         verify_refuse(v, E0625, a->op, "CTA %u may end while this copy still accesses its %s", a->at.rank, name);
     else if (a->phase)
-        verify_refuse(v, E0650, a->op,
-                      "the kernel ends while this copy may still be %s %s: nothing waits for barrier %s",
-                      a->write ? "writing" : "reading", name, verify_bar_name(v, a->phase->slot));
+        g = verify_refuse(v, E0650, a->op,
+                          "the kernel ends while this copy may still be %s %s: nothing waits for barrier %s",
+                          a->write ? "writing" : "reading", name, verify_bar_name(v, a->phase->slot));
     else
-        verify_refuse(v, E0624, a->op, "the kernel ends while this store may still read %s: %s", name,
-                      a->group ? "no grp.wait covers its group" : "it is not even committed to a group");
+        g = verify_refuse(v, E0624, a->op, "the kernel ends while this store may still read %s: %s", name,
+                          a->group ? "no grp.wait covers its group" : "it is not even committed to a group");
+    tell_in_flight(v, g, a);
 }
 
 void check_end(Verifier *v)

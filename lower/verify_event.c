@@ -8,10 +8,17 @@
 
 #include "lower/verify_parts.h"
 
+enum { CLOCKS = 64 }; /* made at a time */
+
 uint32_t *verify_clock_copy(Verifier *v, const uint32_t *clock)
 {
-    uint32_t *c = arena_array(&v->run, uint32_t, v->threads.n);
-    if (clock) memcpy(c, clock, v->threads.n * sizeof *c);
+    uint32_t n = v->threads.n;
+    if (v->clocks_left == 0) {
+        v->clocks = arena_array(&v->run, uint32_t, (size_t)n * CLOCKS);
+        v->clocks_left = CLOCKS;
+    }
+    uint32_t *c = v->clocks + (size_t)n * --v->clocks_left;
+    if (clock) memcpy(c, clock, n * sizeof *c);
     return c;
 }
 
@@ -40,6 +47,7 @@ EventId event_new(Verifier *v, uint32_t op)
     if (v->events.n > EVENTS_MAX) verify_spent(v);
     else verify_spend(v, EVENT_WORK);
     t->last = v->events.n;
+    alike_note(v, op, op);
     t->burst = 0;
     return t->last;
 }

@@ -120,6 +120,7 @@ Form form_const_new(Forms *f, int64_t k)
     l.n = 0;
     Form x = intern(f, &l);
     if (k >= 0 && k < FORM_SMALL) f->small[k] = x;
+    else f->large[(uint64_t)k >> 4 & (FORM_SMALL - 1)] = x;
     return x;
 }
 
@@ -183,6 +184,29 @@ Form form_add(Forms *f, Form x, int64_t c, Form y)
     Lin l;
     lin_of(f, x, &l);
     return lin_add(f, &l, c, y) ? intern(f, &l) : 0;
+}
+
+Form form_divided(Forms *f, Form x, int64_t g, int64_t k)
+{
+    const FormData *d = form_data(f, x);
+    if (g == 1 && d->k == k) return x;
+    Lin l;
+    l.k = k;
+    l.n = d->n;
+    for (uint32_t i = 0; i < d->n; i++) l.t[i] = (FormTerm){d->t[i].c / g, d->t[i].atom};
+    return intern(f, &l);
+}
+
+Form form_shallow(Forms *f, Form x)
+{
+    const FormData *d = form_data(f, x);
+    if (d->depth == 0) return x;
+    Lin l;
+    l.k = d->k;
+    l.n = 0;
+    for (uint32_t i = 0; i < d->n; i++)
+        if (atom_data(f, d->t[i].atom)->depth == 0) l.t[l.n++] = d->t[i];
+    return intern(f, &l);
 }
 
 bool form_uses(const Forms *f, Form x, uint32_t atom)

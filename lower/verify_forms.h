@@ -57,6 +57,7 @@ typedef struct Forms {
     uint32_t *atom_slots;
     uint32_t form_mask, atom_mask;
     Form small[FORM_SMALL]; /* constants from 0, once made */
+    Form large[FORM_SMALL]; /* others, by their last bits but the last four */
     VEC(Known) known;
     uint32_t known_from;    /* those before it don't count */
     VEC(Form) facts;  /* forms that are >= 0 where we are */
@@ -81,7 +82,9 @@ static inline const Atom *atom_data(const Forms *f, uint32_t x)
 Form form_const_new(Forms *f, int64_t k);
 static inline Form form_const(Forms *f, int64_t k)
 {
-    return k >= 0 && k < FORM_SMALL && f->small[k] ? f->small[k] : form_const_new(f, k);
+    if (k >= 0 && k < FORM_SMALL && f->small[k]) return f->small[k];
+    Form x = f->large[(uint64_t)k >> 4 & (FORM_SMALL - 1)];
+    return x && form_data(f, x)->k == k ? x : form_const_new(f, k);
 }
 Form form_atom(Forms *f, Atom a); /* depth and bounds of a as given; a known atom keeps its own */
 Form form_of_atom(Forms *f, uint32_t atom);
@@ -92,6 +95,9 @@ Form form_pick(Forms *f, Form pred, Form x, Form y); /* pred ? x : y, with the b
 Form form_not(Forms *f, Form pred);
 /* Holds if pred does for some turn of the loops over copies from that depth on; 0 if that is not known. */
 Form form_ever(Forms *f, Form pred, uint32_t depth);
+/* The terms of x, which are multiples of g, by g, and k. */
+Form form_divided(Forms *f, Form x, int64_t g, int64_t k);
+Form form_shallow(Forms *f, Form x); /* without the terms that depend on the turn of a loop over copies */
 Form form_where_positive(Forms *f, Form x, Form y); /* what x is where y > 0; x if y may be below 0 */
 Form form_subst(Forms *f, Form x, uint32_t atom, Form y); /* 0 if the atom may stand inside another one */
 static inline bool form_is_const(const Forms *f, Form x, int64_t *k)

@@ -47,7 +47,7 @@ static bool moves(const Verifier *v, const Region *r)
 static bool disjoint(Verifier *v, const Region *a, const Region *b)
 {
     if (!comparable(v, a, b)) return false;
-    if (a->map != UINT32_MAX && regions_apart(v, a, b)) return true;
+    if (regions_apart(v, a, b)) return true;
     for (unsigned i = 0; i < a->n && !moves(v, a) && !moves(v, b); i++)
         if (form_le(&v->f, a->hi[i], b->lo[i]) || form_le(&v->f, b->hi[i], a->lo[i]) || steps(v, a, b, i) == STEPS_APART)
             return true;
@@ -220,10 +220,9 @@ void check_global(Verifier *v)
             link_kind(v, &k, i);
             ok = fine_with_kind(v, &k, i);
         }
-        for (uint32_t b = 0; b < 64 && ok; b++)
-            if (t->tensors >> b & 1) ok = fine_with_all(v, &by[b], i);
-        for (uint32_t b = 0; b < 64; b++) {
-            if (!(t->tensors >> b & 1)) continue;
+        for (uint64_t left = t->tensors; left && ok; left &= left - 1) ok = fine_with_all(v, &by[__builtin_ctzll(left)], i);
+        for (uint64_t left = t->tensors; left; left &= left - 1) {
+            int b = __builtin_ctzll(left);
             if (t->write) vec_push(&v->run, &by[b].writes, i);
             else vec_push(&v->run, &by[b].reads, i);
         }

@@ -9,10 +9,11 @@
  * verify_race.c, verify_cover.c, verify_global.c and verify_end.c prove properties of a finished graph, whose accesses
  * verify_place.c sorts; verify_choice.c enumerates the trip counts, for nests that verify_nests.c tells apart one by one;
  * verify_period.c, verify_steer.c, verify_open.c and verify_cycle.c extend the result to all of them; verify_repeat.c
- * shows that loops which tickets end do end. verify_stuck.c reports a run that can't go on. verify.c drives.
+ * shows that loops which tickets end do end. verify_stuck.c reports a run that can't go on, verify_tell.c what would
+ * order two accesses. verify.c drives.
  *
  * Glossary: thread - one that runs a body; a role of one thread has one, others are stood for by three: the elected one
- * and any two others. event - an op as done by a thread. clock - of each thread, how many of its events come before.
+ * and any two others, or one where that is enough (verify_alike.c). event - an op as done by a thread. clock - of each thread, how many of its events come before.
  * phase - of a barrier slot of a CTA. access - bytes of a buffer that a copy or a thread reads or writes. turn - of a
  * loop. burst - copies of a thread with no synchronisation between them: one event.
  */
@@ -85,11 +86,22 @@ typedef struct BarSlot {
     EventId init;
 } BarSlot;
 
+typedef struct Row { /* it begins at scale * element + k, the element one of a tensor that has no two equal ones */
+    uint32_t tensor; /* UINT32_MAX: it does not */
+    int64_t scale, k;
+    Form byte;  /* of the element */
+    bool whole; /* the region is no wider than the scale */
+    bool read;  /* where the copy happens the element is in the tensor */
+} Row;
 typedef struct Region { /* the part of a tensor that a copy touches; NULL where it is not known */
+    uint32_t id;        /* equal ones have the same; set when the graph is finished */
     uint32_t map;       /* UINT32_MAX: bytes lo[0] .. hi[0] of the tensor */
     uint32_t tensor, n;
     Form lo[MAP_RANK], hi[MAP_RANK];
-    Form exact[MAP_RANK]; /* of a map: lo by exact sums; set when the graph is finished */
+    Form exact[MAP_RANK];   /* lo by exact sums; set when the graph is finished */
+    int64_t wide[MAP_RANK]; /* hi - lo; INT64_MAX: no constant */
+    Form cond;              /* pred under which the copy happens */
+    Row *row;               /* by dimension; NULL: all begin elsewhere */
 } Region;
 typedef struct Bytes { /* bytes lo .. hi of a buffer's slot in a CTA */
     uint32_t rank, buf;
@@ -190,7 +202,7 @@ typedef struct Thread {
     bool *by_trip; /* by value: depends on chosen trip counts */
     Form *vars;
     bool *var_by_trip;
-    Frame frames[FRAMES];
+    Frame *frames; /* FRAMES */
     uint32_t depth;
     Form guard; /* of the block where it is */
     uint32_t pos, acts;
@@ -204,6 +216,8 @@ typedef struct Thread {
     uint32_t *made;           /* by op, then by variable: values that are not taken apart */
     uint32_t arrived, waited; /* on the cluster's barrier */
     VEC(EventId) async_fences, init_fences;
+    bool traced;
+    VEC(uint32_t) trace; /* what it does in ops that all threads of the role do: verify_alike.c */
 } Thread;
 
 typedef struct SyncPoint {   /* one use of cta.sync or warp.sync */
@@ -247,9 +261,24 @@ typedef struct Choice {
     bool own;       /* of the loop's nest alone: verify_nests.c */
     bool kept, used; /* taken over from the run before; found in this run */
 } Choice;
+typedef struct Tried { /* choices of a run that has ended */
+    Choice *all;
+    uint32_t n, room;
+} Tried;
 enum { NEST_LEVELS = 3 };
 enum { OPEN_NUMBERS = 1, /* of two numbers */ OPEN_ALWAYS }; /* wherever trip counts decide it */
 enum { SEEN_TRUE = 1, SEEN_FALSE = 2, SEEN_TRIP = 4 };
+
+typedef struct Held { /* a refusal that waits for the end of the run, which may show what it comes from */
+    ErrorCode code;
+    uint32_t op, also;
+    const char *text, *label; /* text NULL: none */
+} Held;
+typedef struct Race { /* two accesses that nothing orders; a comes first in the run */
+    const Access *a, *b;
+    int plain; /* 0 .. RACE_PLAIN: how well it shows what is missing */
+} Race;
+enum { RACE_PLAIN = 2 };
 
 typedef struct Verifier {
     Arena *arena;
@@ -273,12 +302,14 @@ typedef struct Verifier {
     uint32_t *place_base;    /* by buffer: number of its slot 0 */
     uint32_t nplaces;        /* slots of buffers, of one CTA */
     uint32_t ring;           /* most slots of a buffer or barrier; */
-    bool conditional;        /* barriers are used under conditions: twice that */
+    bool conditional;        /* barriers are used under conditions that differ from turn to turn: twice that */
     uint64_t loaded, stored; /* tensors that copies read and write */
     Form (*sreg)[IRR_COUNT]; /* by rank */
     uint32_t *nest[NEST_LEVELS]; /* by op: of loops, the nest it is part of; 0: none */
 
     VEC(Choice) choices;
+    VEC(Tried) tried;    /* the last ones, round and round: */
+    uint32_t remembered; /* how many there were */
     VEC(int64_t) limits; /* numbers that clip trip counts */
     bool afresh;         /* another one was met: the choices are made anew */
     uint8_t *seen;      /* by op that steers: how it came out */
@@ -289,13 +320,19 @@ typedef struct Verifier {
     bool *joins;        /* by op that steers: made from conditions that are looked at themselves */
     uint8_t *chosen;    /* by op: loops whose trip count is a choice, or made from one */
     bool split;         /* repeats end each at its own time */
+    uint32_t reps;      /* threads that stand for a role of several: verify_alike.c */
     bool again, failed; /* again: a choice was added, or found to need more values */
+    bool silent;        /* nothing is reported now */
+    Held held;
     uint64_t budget;    /* work that may still be done: steps, and what takes as long */
 
     Arena run; /* memory of one run, as all that follows: */
-    ArenaMark run_mark;
+    Frame *frames; /* room for those of all threads */
+    uint32_t frames_room;
     VEC(Thread) threads;
     Thread *now;
+    uint32_t *clocks; /* room for more of them */
+    uint32_t clocks_left;
     VEC(Event) events;
     VEC(Phase *) phases;
     BarSlot *bars; /* by rank and slot */
@@ -318,6 +355,8 @@ typedef struct Verifier {
     VEC(Dependence) dependences; /* printed in the certificate */
     uint8_t *told;               /* by barrier slot: printed, too */
     struct Period *period;       /* verify_period.c */
+    Race race;                   /* b NULL: none was found */
+    struct Regions *regions;     /* verify_regions.c */
 } Verifier;
 
 /* verify.c */
@@ -329,6 +368,13 @@ __attribute__((format(printf, 4, 5)))
 #endif
 Diag *
 verify_refuse(Verifier *v, ErrorCode code, uint32_t op, const char *fmt, ...);
+/* Refuses when the run is over, or can't go on, unless a race was found then: it is what the protocol's failing comes to.
+ * The label stands at `also`. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 6, 7)))
+#endif
+void
+verify_hold(Verifier *v, ErrorCode code, uint32_t op, uint32_t also, const char *label, const char *fmt, ...);
 /* Counts work, and that of forms since it was counted last; refused where it gets too much. */
 void verify_spent(Verifier *v);
 static inline void verify_spend(Verifier *v, uint64_t work)
@@ -372,6 +418,14 @@ bool choice_next(Verifier *v); /* false: all have been tried */
 /* Whether the run that has ended did not meet what was taken over from the one before: it is done again without. */
 bool choices_stale(Verifier *v);
 
+/* Where a choice is that follows another one, which is there. */
+uint32_t choice_following(const Choice *c, uint32_t at);
+
+/* verify_tried.c */
+void tried_remember(Verifier *v); /* the choices of a run that has ended */
+void tried_forget(Verifier *v);
+bool tried_before(Verifier *v); /* the choices as they are now, and what follows from them */
+
 /* verify_nests.c */
 void nests_find(Verifier *v);
 /* Whether the loops of the two choices have nothing in common: in all of the kernel, or in the turns of loops around both. */
@@ -412,7 +466,18 @@ void repeat_draw(Verifier *v, uint32_t op, Form value, Form draws); /* v->now ge
 /* A break leaves its repeat where this pred atom is `truth`: refused unless some draw has that answer. any: it is the
  * repeat's first turn, or the pred is known, so it may be one that no draw decides. */
 bool repeat_test(Verifier *v, uint32_t op, uint32_t pred, bool truth, bool any);
+bool repeat_in_row(const Verifier *v); /* the grid has clusters along x only */
 void repeat_over(Verifier *v, uint32_t op); /* a break leaves its repeat whatever v->now has drawn */
+
+/* verify_alike.c */
+void alike_prepare(Verifier *v);
+/* Of a run that has ended: whether the threads of each role did the same. Otherwise more of them have to stand for it: again. */
+bool alike_check(Verifier *v);
+static inline void alike_note(Verifier *v, uint32_t op, uint32_t x)
+{
+    if (v->now->traced && !(op < v->nops && v->ops[op]->elect)) vec_push(&v->run, &v->now->trace, x);
+}
+void alike_note_access(Verifier *v, const Access *a);
 
 /* verify_event.c */
 EventId event_new(Verifier *v, uint32_t op);          /* of v->now */
@@ -479,13 +544,21 @@ bool bytes_apart_by(Verifier *v, const Bytes *at, int64_t c, Form turns); /* tho
 bool bytes_join(Bytes *a, const Bytes *b); /* a becomes both, if they lie side by side */
 bool conds_exclusive(Verifier *v, Form a, Form b);
 
+/* verify_tell.c: what is wrong, in the words of who wrote the program */
+void tell_race(Verifier *v, const Race *r);
+int race_plain(const Verifier *v, const Access *a, const Access *b);
+void tell_waiting(Verifier *v, Diag *g, uint32_t wait); /* nothing completes what op `wait` waits for: what might */
+void tell_unwaited(Verifier *v, Diag *g); /* barriers that nobody waits for */
+void tell_in_flight(Verifier *v, Diag *g, const Access *a); /* at the end of the kernel */
+
 /* of a finished graph */
 void places_find(Verifier *v); /* sorts the accesses: comes first */
 void check_races(Verifier *v);
+bool find_race(Verifier *v); /* of a graph that need not be finished: sets race, reports nothing */
 void check_coverage(Verifier *v);
 void check_global(Verifier *v);
 void regions_prepare(Verifier *v); /* of a finished graph */
-bool regions_apart(Verifier *v, const Region *a, const Region *b); /* verify_regions.c: of one map, or of equal ones */
+bool regions_apart(Verifier *v, const Region *a, const Region *b); /* verify_regions.c: of one map, of equal ones, or bytes */
 void check_end(Verifier *v);
 void check_cycles(Verifier *v);
 void check_draws(Verifier *v);

@@ -29,37 +29,12 @@ static void check_proxy(Verifier *v, const Access *a, const Access *b)
 
 /* ---- order ---- */
 
-static void report(Verifier *v, const Access *a, const Access *b)
+/* Of those found, the one that shows best what is missing. */
+static void found(Verifier *v, const Access *a, const Access *b)
 {
-    const Event *x = &v->events.v[a->start - 1], *y = &v->events.v[b->start - 1];
-    const Thread *s = &v->threads.v[x->thread], *t = &v->threads.v[y->thread];
-    const char *name = v->k->bufs.v[a->at.buf].name;
-    Diag *g;
-    if (s->rank != t->rank) {
-        g = verify_refuse(v, E0613, b->op, "nothing orders this access to %s of CTA %u and one by CTA %u", name,
-                          a->at.rank, s->rank);
-        verify_also(v, g, a->op, "the other access");
-    } else if (a->write && b->write && a->async && b->async) {
-        g = verify_refuse(v, E0657, b->op, "%s is written while another copy into it may be on its way", name);
-        verify_also(v, g, a->op, "the other copy: nothing has waited for it");
-    } else if (s != t && (s->role != t->role || !a->async)) {
-        g = verify_refuse(v, E0612, b->op, "nothing orders this access to %s and one by %s", name,
-                          s->role != t->role ? "another role" : "another thread of the role");
-        verify_also(v, g, a->op, "the other access");
-    } else if (a->write) {
-        g = verify_refuse(v, E0601, b->op, "%s is %s before what is written into it is certain to have arrived", name,
-                          b->write ? "written" : "read");
-        verify_also(v, g, a->op,
-                    a->phase ? arena_printf(&v->run, "the copy into it; its barrier %s is not waited for in between",
-                                            verify_bar_name(v, a->phase->slot))
-                             : "the write");
-    } else {
-        g = verify_refuse(v, E0602, b->op, "%s is written while a store may still read it", name);
-        verify_also(v, g, a->op,
-                    a->phase   ? "the copy out of it: nothing has waited for its end"
-                    : a->group ? "the store: no grp.wait has covered its group"
-                               : "the store: not even committed to a group");
-    }
+    int plain = race_plain(v, a, b);
+    if (v->race.b && v->race.plain >= plain) return;
+    v->race = (Race){a, b, plain};
 }
 
 static void ordered(Verifier *v, const Access *a, const Access *b)
@@ -78,8 +53,8 @@ static void check_pair(Verifier *v, const Access *a, const Access *b)
     if (!forth && !back && conds_exclusive(v, a->only, b->only)) return;
     if (forth) ordered(v, a, b);
     else if (back) ordered(v, b, a);
-    else if (a->start <= b->start) report(v, a, b);
-    else report(v, b, a);
+    else if (a->start <= b->start) found(v, a, b);
+    else found(v, b, a);
 }
 
 /* ---- places ---- */
@@ -96,7 +71,7 @@ static bool ranges_meet(const Place *p, uint32_t i, uint32_t j)
 static void check_pairs(Verifier *v, const Place *p)
 {
     for (uint32_t i = 0; i < p->n; i++)
-        for (uint32_t j = i + 1; j < p->n && !v->failed; j++)
+        for (uint32_t j = i + 1; j < p->n && !v->failed && v->race.plain < RACE_PLAIN; j++)
             if (ranges_meet(p, i, j)) check_pair(v, &p->all[i], &p->all[j]);
 }
 
@@ -155,8 +130,20 @@ static bool place_fine(Verifier *v, Place *p)
     return true;
 }
 
+bool find_race(Verifier *v)
+{
+    v->race = (Race){0};
+    places_find(v);
+    for (uint32_t i = 0; i < v->places.n && !v->failed && v->race.b == NULL; i++)
+        if (!place_fine(v, &v->places.v[i])) check_pairs(v, &v->places.v[i]);
+    return v->race.b != NULL;
+}
+
 void check_races(Verifier *v)
 {
-    for (uint32_t i = 0; i < v->places.n && !v->failed; i++)
+    v->race = (Race){0};
+    for (uint32_t i = 0; i < v->places.n && !v->failed; i++) {
         if (v->certificate || !place_fine(v, &v->places.v[i])) check_pairs(v, &v->places.v[i]);
+        if (v->race.b && !v->failed) tell_race(v, &v->race);
+    }
 }

@@ -1,15 +1,19 @@
 /* Whether parts of a tensor are apart that begin where numbers of run time say: where they met, their starts would be equal
  * in each dimension whose start goes in steps as large as the parts. Starts that are quotient and remainder of one number
- * are those of different numbers, then: of iterations that a team runs one after the other.
+ * are those of different numbers, then: of iterations that a team runs one after the other. Rows that two elements of a tensor
+ * say, which is trusted to have no two equal ones, are those of one element.
  *
  * Coordinates are exact: a launch in which one leaves 32 bits, or what it is made from 64, is refused (E1122, E1117).
  * Coordinates from AWAY on name no place:
  * loads of iterations that are none go there.
  */
+#include <string.h>
+
 #include "lang/checked.h"
+#include "lang/lang.h"
 #include "lower/verify_parts.h"
 
-enum { AWAY = INT32_MAX - INT16_MAX, PEEL = 6, PAIRS = 24 };
+enum { AWAY = INT32_MAX - INT16_MAX, PEEL = 6, PAIRS = 24, COORDINATE_MAX = 1 << 30 };
 
 typedef struct Pair { /* equal where the parts meet */
     Form a, b;
@@ -17,13 +21,40 @@ typedef struct Pair { /* equal where the parts meet */
 typedef struct Pairs {
     Pair v[PAIRS];
     uint32_t n;
+    bool away; /* of a map: coordinates from AWAY on name no place */
 } Pairs;
+
+/* ---- what was worked out ---- */
+
+enum { EXACT_SLOTS = 1024, DRAWN_SLOTS = 64, APART_SLOTS = 4096, REGION_SLOTS = 256 };
+
+typedef struct Exact { /* x by exact sums is y; x 0: none */
+    Form x, y;
+    bool away;
+    uint32_t graph; /* what is known in this one went into it; UINT32_MAX: nothing did */
+} Exact;
+typedef struct Drawn { /* whether an atom is a number drawn for an iteration that there is; atom 0: none */
+    uint32_t atom;
+    bool yes;
+} Drawn;
+typedef struct Parted { /* whether two regions are apart, whatever is known; a 0: none */
+    uint32_t a, b;
+    bool apart;
+} Parted;
+struct Regions {
+    Exact exact[EXACT_SLOTS];
+    Drawn drawn[DRAWN_SLOTS]; /* of this graph */
+    Parted parted[APART_SLOTS];
+    bool known;       /* what is known in this graph went into what was worked out */
+    VEC(Region) each; /* region i has id i + 1 */
+    uint32_t *slots, mask;
+};
 
 /* ---- coordinates ---- */
 
-static Form exact(Verifier *v, Form x, int fuel);
+static Form exact(Verifier *v, Form x, bool away, int fuel);
 
-static Form exact_atom(Verifier *v, uint32_t atom, int fuel)
+static Form exact_atom(Verifier *v, uint32_t atom, bool away, int fuel)
 {
     Forms *f = &v->f;
     Atom a = *atom_data(f, atom);
@@ -31,11 +62,12 @@ static Form exact_atom(Verifier *v, uint32_t atom, int fuel)
     if (fuel == 0) return form_of_atom(f, atom);
     if (a.kind == ATOM_SEL) {
         Form cond = form_simplify(f, a.a);
-        if (form_is_const(f, cond, &k)) return exact(v, k ? a.b : a.c, fuel - 1);
-        if (form_is_const(f, a.c, &k) && k >= AWAY) return exact(v, a.b, fuel - 1);
+        v->regions->known = true;
+        if (form_is_const(f, cond, &k)) return exact(v, k ? a.b : a.c, away, fuel - 1);
+        if (away && form_is_const(f, a.c, &k) && k >= AWAY) return exact(v, a.b, away, fuel - 1);
     }
     if (a.kind != ATOM_OP || a.type == IR_PRED) return form_of_atom(f, atom);
-    Form x = exact(v, a.a, fuel - 1), y = exact(v, a.b, fuel - 1), zero = form_const(f, 0), r = 0;
+    Form x = exact(v, a.a, away, fuel - 1), y = exact(v, a.b, away, fuel - 1), zero = form_const(f, 0), r = 0;
     if (a.sub == IR_CVT) r = x;
     else if (a.sub == IR_ADD || a.sub == IR_SUB) r = form_add(f, x, a.sub == IR_ADD ? 1 : -1, y);
     else if (a.sub == IR_MUL && form_is_const(f, y, &k)) r = form_add(f, zero, k, x);
@@ -44,15 +76,31 @@ static Form exact_atom(Verifier *v, uint32_t atom, int fuel)
     return r ? r : form_of_atom(f, atom);
 }
 
-static Form exact(Verifier *v, Form x, int fuel)
+static Form exact(Verifier *v, Form x, bool away, int fuel)
 {
     Forms *f = &v->f;
     Form sum = x ? form_const(f, form_data(f, x)->k) : 0;
     for (uint32_t i = 0; x && sum && i < form_data(f, x)->n; i++) {
         FormTerm t = form_data(f, x)->t[i];
-        sum = form_add(f, sum, t.c, exact_atom(v, t.atom, fuel));
+        sum = form_add(f, sum, t.c, exact_atom(v, t.atom, away, fuel));
     }
     return sum;
+}
+
+/* Of a finished graph: what is known does not change any more. */
+static Form exact_sum(Verifier *v, Form x, bool away)
+{
+    Exact *e = &v->regions->exact[(2 * x + away) % EXACT_SLOTS];
+    if (x && e->x == x && e->away == away && (e->graph == UINT32_MAX || e->graph == v->runs)) {
+        v->regions->known |= e->graph != UINT32_MAX;
+        return e->y;
+    }
+    bool before = v->regions->known;
+    v->regions->known = false;
+    Form y = exact(v, x, away, PEEL);
+    *e = (Exact){x, y, away, v->regions->known ? v->runs : UINT32_MAX};
+    v->regions->known |= before;
+    return y;
 }
 
 /* ---- different numbers ---- */
@@ -68,11 +116,9 @@ static bool is_sreg(const Atom *a, uint32_t sub, uint32_t reg)
     return a->kind == ATOM_SREG && a->sub == sub && a->a == reg;
 }
 
-/* A number drawn for an iteration there is: draws are as many as iterations, so each gives another number. */
-static bool drawn(Verifier *v, const Atom *a, uint32_t atom)
+static bool find_drawn(Verifier *v, const Atom *a, uint32_t atom)
 {
     Forms *f = &v->f;
-    if (a->kind != ATOM_LEAF || a->a >= v->nops || v->ops[a->a]->op != IR_TICKET) return false;
     Form draws = run_value(v, ir_find(v->ops[a->a], IRK_B)),
          teams = form_of_atom(f, form_data(f, v->sreg[0][IRR_NCTAID_X])->t[0].atom),
          id = form_add(f, form_of_atom(f, atom), 1, teams);
@@ -80,6 +126,16 @@ static bool drawn(Verifier *v, const Atom *a, uint32_t atom)
     for (uint32_t i = 0; rest && i < v->positive.n; i++)
         if (v->positive.v[i] == rest) return true;
     return false;
+}
+
+/* A number drawn for an iteration there is: draws are as many as iterations, so each gives another number. */
+static bool drawn(Verifier *v, const Atom *a, uint32_t atom)
+{
+    if (a->kind != ATOM_LEAF || a->a >= v->nops || v->ops[a->a]->op != IR_TICKET) return false;
+    v->regions->known = true;
+    Drawn *d = &v->regions->drawn[atom % DRAWN_SLOTS];
+    if (d->atom != atom) *d = (Drawn){atom, find_drawn(v, a, atom)};
+    return d->yes;
 }
 
 /* What x is above y at least: of two numbers that a thread has drawn the later one, and the CTAs above each of them. */
@@ -92,6 +148,51 @@ static int64_t step_up(Verifier *v, uint32_t x, uint32_t y)
     return 0;
 }
 
+/* x >= 0 is known. */
+static bool granted(const Verifier *v, uint32_t x)
+{
+    const Forms *f = &v->f;
+    v->regions->known = true;
+    for (uint32_t i = 0; i < f->known.n; i++) {
+        const Atom *k = atom_data(f, f->known.v[i].atom);
+        const FormData *d = k->kind == ATOM_GT0 && !f->known.v[i].value ? form_data(f, k->a) : NULL;
+        if (d && d->k == 0 && d->n == 1 && d->t[0].c == -1 && d->t[0].atom == x) return true;
+    }
+    return false;
+}
+
+/* Where x is the number of a cluster that this one has taken over, or its own: who says so; else 0. The hardware starts none
+ * that it has given away and gives away each once, so different answers name different clusters, by their first CTAs. */
+static uint32_t named_cluster(const Verifier *v, uint32_t x)
+{
+    const Atom *a = atom_data(&v->f, x);
+    uint32_t wide = v->k->mf.cluster[0];
+    if (!repeat_in_row(v)) return 0;
+    if (wide > 1 ? is_sreg(a, 0, IRR_CTAID_X) : is_sreg(a, 1, 0)) return x;
+    if (wide > 1) {
+        const FormData *d = a->kind == ATOM_OP && a->sub == IR_DIV && form_is(&v->f, a->b, wide) ? form_data(&v->f, a->a) : NULL;
+        if (d == NULL || d->k || d->n != 1 || d->t[0].c != 1) return 0;
+        x = d->t[0].atom;
+        a = atom_data(&v->f, x);
+    }
+    return a->kind == ATOM_LEAF && a->a < v->nops && v->ops[a->a]->op == IR_CLC_NEXT && granted(v, x) ? x : 0;
+}
+
+/* The difference has one cluster's number less another one's, c times, and no third: c, its terms left out; else 0. */
+static int64_t between_clusters(const Verifier *v, Difference *d)
+{
+    uint32_t term[2], name[2], n = 0;
+    for (uint32_t i = 0; i < d->n; i++) {
+        uint32_t by = d->t[i].c ? named_cluster(v, d->t[i].atom) : 0;
+        if (by && n == 2) return 0;
+        if (by) term[n] = i, name[n++] = by;
+    }
+    if (n < 2 || name[0] == name[1] || d->t[term[0]].c != -d->t[term[1]].c) return 0;
+    int64_t c = d->t[term[0]].c;
+    d->t[term[0]].c = d->t[term[1]].c = 0;
+    return c > 0 ? c : -c;
+}
+
 static bool add_bound(Verifier *v, Difference *d, FormTerm t)
 {
     const Atom *a = atom_data(&v->f, t.atom);
@@ -102,23 +203,21 @@ static bool add_bound(Verifier *v, Difference *d, FormTerm t)
 /* Terms of x, c times: an index of a loop over copies is another one in each of the two parts. */
 static Form shallow(Verifier *v, Difference *d, Form x, int64_t c)
 {
-    Forms *f = &v->f;
-    Form rest = form_const(f, form_data(f, x)->k);
-    for (uint32_t i = 0; rest && i < form_data(f, x)->n; i++) {
-        FormTerm t = form_data(f, x)->t[i];
-        if (atom_data(f, t.atom)->depth == 0) rest = form_add(f, rest, t.c, form_of_atom(f, t.atom));
-        else if (!add_bound(v, d, (FormTerm){t.c * c, t.atom})) return 0;
-    }
-    return rest;
+    const FormData *dx = form_data(&v->f, x);
+    for (uint32_t i = 0; dx->depth && i < dx->n; i++)
+        if (atom_data(&v->f, dx->t[i].atom)->depth && !add_bound(v, d, (FormTerm){dx->t[i].c * c, dx->t[i].atom})) return 0;
+    return form_shallow(&v->f, x);
 }
 
-static bool above(Verifier *v, Form x, Form y)
+/* by_cluster: where the numbers of two clusters tell x and y apart, if they do so in this direction. */
+static bool above(Verifier *v, Form x, Form y, bool by_cluster)
 {
     Forms *f = &v->f;
     Difference d = {0};
     Form a = shallow(v, &d, x, 1), b = shallow(v, &d, y, -1), far = form_add(f, a, -1, b);
     if (far == 0 || !add_s64(d.lo, form_data(f, far)->k, &d.lo)) return false;
     for (uint32_t i = 0; i < form_data(f, far)->n; i++) d.t[d.n++] = form_data(f, far)->t[i];
+    if (by_cluster && !add_s64(d.lo, between_clusters(v, &d), &d.lo)) return false;
     for (uint32_t i = 0; i < d.n; i++) {
         for (uint32_t j = 0; j < d.n; j++) {
             int64_t up = d.t[i].c > 0 && d.t[j].c == -d.t[i].c ? step_up(v, d.t[i].atom, d.t[j].atom) : 0;
@@ -129,6 +228,53 @@ static bool above(Verifier *v, Form x, Form y)
     for (uint32_t i = 0; i < d.n; i++)
         if (d.t[i].c && !add_bound(v, &d, d.t[i])) return false;
     return d.lo > 0;
+}
+
+/* c times the terms of x: an index of a loop over copies is another one in each of the two parts, so it stays. */
+static bool gather(const Verifier *v, Form x, int64_t c, FormTerm *t, uint32_t *n)
+{
+    const FormData *d = form_data(&v->f, x);
+    for (uint32_t i = 0; i < d->n; i++) {
+        uint32_t at = 0;
+        int64_t by;
+        while (at < *n && (t[at].atom != d->t[i].atom || atom_data(&v->f, t[at].atom)->depth)) at++;
+        if (at == *n) t[(*n)++] = (FormTerm){0, d->t[i].atom};
+        if (!mul_s64(d->t[i].c, c, &by) || !add_s64(t[at].c, by, &t[at].c)) return false;
+    }
+    return true;
+}
+
+static bool add_range(const Verifier *v, FormTerm t, int64_t *lo, int64_t *hi)
+{
+    const Atom *a = atom_data(&v->f, t.atom);
+    int64_t x, y;
+    if (a->lo == INT64_MIN || a->hi == INT64_MAX || !mul_s64(t.c, a->lo, &x) || !mul_s64(t.c, a->hi, &y)) return false;
+    return add_s64(*lo, x < y ? x : y, lo) && add_s64(*hi, x < y ? y : x, hi);
+}
+
+/* The difference is never 0 because, without what is a multiple of one of its coefficients, it lies between two multiples. */
+static bool other_residue(const Verifier *v, Form x, Form y)
+{
+    FormTerm t[2 * FORM_TERMS];
+    uint32_t n = 0;
+    int64_t k, first;
+    if (!sub_s64(form_data(&v->f, x)->k, form_data(&v->f, y)->k, &k) || !gather(v, x, 1, t, &n) || !gather(v, y, -1, t, &n))
+        return false;
+    for (uint32_t i = 0; i < n; i++) {
+        if (t[i].c <= -COORDINATE_MAX || t[i].c >= COORDINATE_MAX) continue;
+        int64_t g = t[i].c < 0 ? -t[i].c : t[i].c, lo = k, hi = k;
+        bool known = g > 1;
+        for (uint32_t j = 0; j < n && known; j++) known = t[j].c % g == 0 || add_range(v, t[j], &lo, &hi);
+        if (known && ceil_div_s64(lo, g, &first) && mul_s64(first, g, &first) && first > hi) return true;
+    }
+    return false;
+}
+
+/* Numbers of two clusters differ, in either direction. */
+static bool unequal(Verifier *v, Form x, Form y)
+{
+    if (other_residue(v, x, y)) return true;
+    return above(v, x, y, false) || above(v, y, x, false) || (above(v, x, y, true) && above(v, y, x, true));
 }
 
 /* ---- quotient and remainder ---- */
@@ -145,14 +291,14 @@ static bool zero_with(const LxPool *p, Lx x, Lx y)
     return (n->op == LX_CEIL || n->op == LX_DIV) && b->k > 0 && zero_with(p, n->a, y);
 }
 
-/* A divisor that is not 0: where it were, there would be no iterations to deal and nothing launched. */
+/* A divisor that is not 0: where it were, there would be no iterations, or no CTA, and nothing launched. */
 static bool divides(const Verifier *v, Form n)
 {
     const MfKernel *mf = &v->k->mf;
     const FormData *d = form_data(&v->f, n);
     if (d->lo > 0) return true;
     const Atom *a = d->n == 1 && d->k == 0 ? atom_data(&v->f, d->t[0].atom) : NULL;
-    return a && a->kind == ATOM_PARAM && mf->deal != MF_DEAL_NONE && zero_with(&mf->lx, mf->teams, a->a);
+    return a && a->kind == ATOM_PARAM && zero_with(&mf->lx, mf->deal != MF_DEAL_NONE ? mf->teams : mf->grid[0], a->a);
 }
 
 static const Atom *single(const Verifier *v, Form x, IrOpcode op)
@@ -190,7 +336,71 @@ static void put_together(Verifier *v, Pairs *p, Pair x, Pair y)
     const Atom *c = single(v, y.a, IR_MOD), *d = single(v, y.b, IR_MOD);
     if (!parts_of(v, a, c) || !parts_of(v, b, d) || a->b != b->b) return;
     Form left = a->a, right = b->a;
-    add_pair(p, exact(v, left, PEEL), exact(v, right, PEEL));
+    add_pair(p, exact_sum(v, left, p->away), exact_sum(v, right, p->away));
+}
+
+/* ---- rows by index ---- */
+
+static bool distinct(const Verifier *v, uint32_t tensor)
+{
+    const MfKernel *mf = &v->k->mf;
+    const char *name = mf->tensors.v[tensor].name;
+    size_t n = strlen(name);
+    for (uint32_t i = 0; i < mf->trusts.n; i++) {
+        const char *t = mf->trusts.v[i];
+        if (strncmp(t, "distinct(", 9) == 0 && strncmp(t + 9, name, n) == 0 && strcmp(t + 9 + n, ")") == 0) return true;
+    }
+    return false;
+}
+
+/* Where the copy happens x is not below 0: it has been read then, as what is not in the tensor is -1. */
+static bool has_been_read(Verifier *v, const Region *r, Form x)
+{
+    Forms *f = &v->f;
+    uint32_t known = f->known.n, facts = f->facts.n;
+    form_assume(f, r->cond);
+    bool ok = form_nonneg(f, x);
+    f->known.n = known;
+    f->facts.n = facts;
+    return ok;
+}
+
+/* Rows that fit 32 bits, as coordinates signed ones: what is made of them is exact. */
+static bool small_numbers(const Verifier *v, uint32_t tensor, bool coordinate)
+{
+    const ElemInfo *e = elem_info((ElemType)v->k->mf.tensors.v[tensor].type);
+    return e->global_bits < 32 || (e->global_bits == 32 && (e->kind == ELEM_SINT || !coordinate));
+}
+
+static void find_row(Verifier *v, Region *r, unsigned d)
+{
+    Forms *f = &v->f;
+    const FormData *x = r->exact[d] ? form_data(f, r->exact[d]) : NULL;
+    if (x == NULL || x->n != 1 || x->t[0].c < 1) return;
+    Atom a = *atom_data(f, x->t[0].atom);
+    FormTerm t = x->t[0];
+    int64_t k = x->k;
+    if (a.kind != ATOM_LOAD || !small_numbers(v, a.a, r->map != UINT32_MAX) || !distinct(v, a.a)) return;
+    if (r->row == NULL) {
+        r->row = arena_array(&v->run, Row, MAP_RANK);
+        for (unsigned i = 0; i < MAP_RANK; i++) r->row[i].tensor = UINT32_MAX;
+    }
+    Row *row = &r->row[d];
+    *row = (Row){.tensor = a.a, .scale = t.c, .k = k, .byte = exact_sum(v, a.b, false)};
+    row->whole = row->byte && r->wide[d] <= t.c;
+    row->read = has_been_read(v, r, form_of_atom(f, t.atom));
+}
+
+/* Rows of different elements. Were they equal, both would have been read where one of them was. */
+static bool other_rows(Verifier *v, const Region *a, const Region *b)
+{
+    v->regions->known |= a->row && b->row;
+    for (unsigned d = 0; a->row && b->row && d < a->n; d++) {
+        const Row *x = &a->row[d], *y = &b->row[d];
+        if (x->tensor == UINT32_MAX || x->tensor != y->tensor || x->scale != y->scale || x->k != y->k) continue;
+        if (x->whole && y->whole && (x->read || y->read) && unequal(v, x->byte, y->byte)) return true;
+    }
+    return false;
 }
 
 /* ---- parts ---- */
@@ -201,17 +411,6 @@ static int64_t gcd_of(const Forms *f, Form x, int64_t g)
     return g;
 }
 
-static Form divided(Forms *f, Form x, int64_t g, int64_t k)
-{
-    Form r = form_const(f, k);
-    for (uint32_t i = 0; r && i < form_data(f, x)->n; i++) {
-        FormTerm t = form_data(f, x)->t[i];
-        r = form_add(f, r, t.c / g, form_of_atom(f, t.atom));
-    }
-    return r;
-}
-
-enum { COORDINATE_MAX = 1 << 30 };
 
 static bool small(int64_t x)
 {
@@ -223,10 +422,8 @@ static bool dimension(Verifier *v, const Region *a, const Region *b, unsigned di
 {
     Forms *f = &v->f;
     Form x = a->exact[dim], y = b->exact[dim];
-    int64_t wide_x, wide_y;
-    if (x == 0 || y == 0 || !form_is_const(f, form_add(f, a->hi[dim], -1, a->lo[dim]), &wide_x) ||
-        !form_is_const(f, form_add(f, b->hi[dim], -1, b->lo[dim]), &wide_y))
-        return false;
+    int64_t wide_x = a->wide[dim], wide_y = b->wide[dim];
+    if (x == 0 || y == 0) return false;
     int64_t g = gcd_of(f, x, gcd_of(f, y, 0)), k = form_data(f, x)->k, far = form_data(f, y)->k, lo, hi;
     if (!small(k) || !small(far) || !small(wide_x) || !small(wide_y) || !small(g)) return false;
     far -= k;
@@ -234,35 +431,92 @@ static bool dimension(Verifier *v, const Region *a, const Region *b, unsigned di
     floor_div_s64(-wide_y - far, g, &lo); /* g times a difference, plus far, lies between -wide_y and wide_x */
     ceil_div_s64(wide_x - far, g, &hi);
     if (++lo > --hi) return true;
-    if (lo == hi) add_pair(p, divided(f, x, g, lo), divided(f, y, g, 0));
+    if (lo == hi) add_pair(p, form_divided(f, x, g, lo), form_divided(f, y, g, 0));
     return false;
+}
+
+static uint32_t hash_region(const Region *r)
+{
+    uint32_t h = r->map;
+    for (unsigned d = 0; d < r->n; d++) h = (h ^ r->lo[d]) * UINT32_C(0x9E3779B1) + r->exact[d];
+    return h ^ h >> 16;
+}
+
+static bool same_region(const Region *a, const Region *b)
+{
+    bool same = a->map == b->map && a->tensor == b->tensor && a->n == b->n;
+    for (unsigned d = 0; same && d < a->n; d++)
+        same = a->lo[d] == b->lo[d] && a->exact[d] == b->exact[d] && a->wide[d] == b->wide[d];
+    return same;
+}
+
+static void place_region(Verifier *v, uint32_t id)
+{
+    uint32_t i = hash_region(&v->regions->each.v[id - 1]) & v->regions->mask;
+    while (v->regions->slots[i]) i = (i + 1) & v->regions->mask;
+    v->regions->slots[i] = id;
+}
+
+static uint32_t region_id(Verifier *v, const Region *r)
+{
+    if (v->regions->each.n >= v->regions->mask / 2) {
+        v->regions->mask = v->regions->mask ? v->regions->mask * 2 + 1 : REGION_SLOTS - 1;
+        v->regions->slots = arena_array(v->arena, uint32_t, v->regions->mask + 1);
+        for (uint32_t id = 1; id <= v->regions->each.n; id++) place_region(v, id);
+    }
+    uint32_t i = hash_region(r) & v->regions->mask;
+    for (; v->regions->slots[i]; i = (i + 1) & v->regions->mask)
+        if (same_region(&v->regions->each.v[v->regions->slots[i] - 1], r)) return v->regions->slots[i];
+    vec_push(v->arena, &v->regions->each, *r);
+    v->regions->each.v[v->regions->each.n - 1].row = NULL; /* of one graph */
+    return v->regions->slots[i] = v->regions->each.n;
 }
 
 void regions_prepare(Verifier *v)
 {
     const Forms *f = &v->f;
+    if (v->transfers.n == 0) return;
+    if (v->regions == NULL) v->regions = arena_new(v->arena, struct Regions);
+    memset(v->regions->drawn, 0, sizeof v->regions->drawn);
     for (uint32_t i = 0; i < v->transfers.n; i++) {
         Region *r = v->transfers.v[i].region;
-        for (unsigned d = 0; r && r->map != UINT32_MAX && d < r->n; d++) r->exact[d] = exact(v, r->lo[d], PEEL);
+        for (unsigned d = 0; r && d < r->n; d++) {
+            r->exact[d] = exact_sum(v, r->lo[d], r->map != UINT32_MAX);
+            find_row(v, r, d);
+        }
+        if (r) r->id = region_id(v, r);
     }
-    for (uint32_t i = 0; v->transfers.n && i < f->known.n; i++) {
+    for (uint32_t i = 0; i < f->known.n; i++) {
         Atom k = *atom_data(f, f->known.v[i].atom);
-        Form x = f->known.v[i].value && k.kind == ATOM_GT0 ? exact(v, k.a, PEEL) : 0;
+        Form x = f->known.v[i].value && k.kind == ATOM_GT0 ? exact_sum(v, k.a, true) : 0;
         if (x) vec_push(&v->run, &v->positive, x);
     }
 }
 
-bool regions_apart(Verifier *v, const Region *a, const Region *b)
+static bool find_apart(Verifier *v, const Region *a, const Region *b)
 {
-    Pairs p = {.n = 0};
+    Pairs p = {.away = a->map != UINT32_MAX};
+    if (other_rows(v, a, b)) return true;
     for (unsigned i = 0; i < a->n; i++)
         if (dimension(v, a, b, i, &p)) return true;
     for (uint32_t i = 0; i < p.n; i++) {
-        if (above(v, p.v[i].a, p.v[i].b) || above(v, p.v[i].b, p.v[i].a)) return true;
+        if (unequal(v, p.v[i].a, p.v[i].b)) return true;
         for (uint32_t j = 0; j <= i; j++) {
             put_together(v, &p, p.v[i], p.v[j]);
             put_together(v, &p, p.v[j], p.v[i]);
         }
     }
     return false;
+}
+
+/* What was worked out in one graph holds in others, unless what is known there went into it. */
+bool regions_apart(Verifier *v, const Region *a, const Region *b)
+{
+    uint32_t h = (a->id * UINT32_C(0x9E3779B1) + b->id) * UINT32_C(0x85EBCA6B);
+    Parted *m = &v->regions->parted[(h ^ h >> 16) % APART_SLOTS];
+    if (m->a == a->id && m->b == b->id) return m->apart;
+    v->regions->known = false;
+    bool apart = find_apart(v, a, b);
+    if (!v->regions->known) *m = (Parted){a->id, b->id, apart};
+    return apart;
 }

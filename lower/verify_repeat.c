@@ -17,6 +17,7 @@ static bool alike(const Draw *d, const Thread *t)
 void repeat_draw(Verifier *v, uint32_t op, Form value, Form draws)
 {
     const Thread *t = v->now;
+    alike_note(v, op, draws);
     for (uint32_t i = v->draws.n; i-- > 0;) {
         const Draw *d = &v->draws.v[i];
         if (!alike(d, t) || d->seen) continue;
@@ -94,13 +95,18 @@ static bool is_number(const Verifier *v, Lx x, int64_t k)
     return n && n->op == LX_CONST && n->k == k;
 }
 
+bool repeat_in_row(const Verifier *v)
+{
+    const MfKernel *mf = &v->k->mf;
+    return is_number(v, mf->grid[1], mf->cluster[1]) && is_number(v, mf->grid[2], mf->cluster[2]);
+}
+
 /* Teams draw side by side: how many threads of a grid do. 0: not known. */
 static Form drawing(Verifier *v)
 {
-    const MfKernel *mf = &v->k->mf;
     uint32_t ranks = 0;
     for (uint32_t i = 0; i < v->draws.n; i++) ranks |= UINT32_C(1) << v->draws.v[i].rank;
-    if (!is_number(v, mf->grid[1], mf->cluster[1]) || !is_number(v, mf->grid[2], mf->cluster[2])) return 0;
+    if (!repeat_in_row(v)) return 0;
     Form clusters = form_atom(&v->f, (Atom){.kind = ATOM_SREG, .a = IRR_NCTAID_X});
     return form_add(&v->f, form_const(&v->f, 0), __builtin_popcount(ranks), clusters);
 }

@@ -56,7 +56,7 @@ bool run_shared(Verifier *v, uint32_t **clock)
     for (uint32_t i = 0; i < v->threads.n; i++)
         if (t->clock[i] < s->clock[i]) s->clock[i] = t->clock[i];
     *clock = s->clock;
-    return ++s->n == 3;
+    return ++s->n == v->reps;
 }
 
 bool run_agreed(Verifier *v, Form x)
@@ -332,8 +332,9 @@ static void run_thread(Verifier *v, Thread *t)
     v->now = t;
     v->f.sreg = v->sreg[t->rank];
     while (t->block == RUNS && !verify_stopped(v)) {
-        t->pc = v->bodies.v[t->body].next[t->pc];
-        if (t->pc >= v->bodies.v[t->body].role->ops.n) {
+        const Body *b = &v->bodies.v[t->body];
+        t->pc = b->next[t->pc];
+        if (t->pc >= b->role->ops.n) {
             if (!next_body(v)) return;
             continue;
         }
@@ -344,23 +345,39 @@ static void run_thread(Verifier *v, Thread *t)
     }
 }
 
+static uint32_t count_threads(const Verifier *v)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < v->k->roles.n; i++) n += v->k->roles.v[i].elect ? 1 : v->reps;
+    return n * v->nranks;
+}
+
 static void make_threads(Verifier *v)
 {
     const IrKernel *k = v->k;
+    uint32_t n = count_threads(v);
+    v->threads.v = arena_array(&v->run, Thread, n);
+    v->threads.cap = n;
+    if (n > v->frames_room) {
+        v->frames = arena_array(v->arena, Frame, (size_t)n * FRAMES);
+        v->frames_room = n;
+    }
     for (uint32_t rank = 0; rank < v->nranks; rank++) {
         for (uint32_t role = 0; role < k->roles.n; role++) {
             const IrRole *r = &k->roles.v[role];
-            uint32_t reps = r->elect ? 1 : 3, all = r->elect ? 1 : r->warps * 32;
+            uint32_t reps = r->elect ? 1 : v->reps, all = r->elect ? 1 : r->warps * 32;
             for (uint32_t rep = 0; rep < reps; rep++) {
                 Thread *t = vec_add(&v->run, &v->threads);
                 *t = (Thread){.id = v->threads.n - 1, .rank = rank, .role = role, .rep = rep};
-                t->copies = rep == 2 ? all - 2 : 1;
+                t->copies = rep && rep + 1 == reps ? all - rep : 1;
+                t->traced = reps == 2;
                 t->guard = form_const(&v->f, 1);
             }
         }
     }
     for (uint32_t i = 0; i < v->threads.n; i++) {
         Thread *t = &v->threads.v[i];
+        t->frames = v->frames + (size_t)i * FRAMES;
         t->value = arena_array(&v->run, Form, v->nvalues);
         t->by_trip = arena_array(&v->run, bool, v->nvalues);
         t->vars = arena_array(&v->run, Form, k->vars.n);

@@ -32,6 +32,33 @@ static uint32_t op_of(const Verifier *v, const Thread *t)
     return v->bodies.v[t->body].base + t->pc;
 }
 
+static const char *lacks(Verifier *v, uint32_t slot)
+{
+    const Phase *p = barrier_open(v, slot);
+    const char *name = verify_bar_name(v, slot);
+    uint32_t count = v->bars[slot].count;
+    if (p->arrivals < count) return arena_printf(&v->run, "%s (%u of %u arrivals)", name, p->arrivals, count);
+    return arena_printf(&v->run, "%s (all arrivals; it expects %s bytes and gets %s)", name,
+                        verify_form_text(v, p->expected), verify_form_text(v, p->delivered));
+}
+
+static bool used(const Verifier *v, uint32_t slot)
+{
+    const BarSlot *b = &v->bars[slot];
+    return b->phases.n && b->phases.v[0]->parts.n;
+}
+
+/* Nothing has ever come to this barrier, but to that of another CTA. */
+static void tell_other_cta(Verifier *v, Diag *g, uint32_t slot)
+{
+    if (g == NULL || used(v, slot)) return;
+    for (uint32_t x = slot % v->nslots; x < v->nslots * v->nranks; x += v->nslots) {
+        if (!used(v, x)) continue;
+        diag_note(v->diags, g, (Span){0, 0}, "so far nothing has arrived at %s, though something has at %s", verify_bar_name(v, slot), verify_bar_name(v, x));
+        return;
+    }
+}
+
 static void report_cycle(Verifier *v, const Thread *t)
 {
     const Thread *first = t;
@@ -39,15 +66,14 @@ static void report_cycle(Verifier *v, const Thread *t)
                             verify_op_text(v, op_of(v, t)));
     do {
         const Thread *next = waits_for(v, t);
-        const char *what = "all threads";
-        if (t->block == WAITS_PHASE)
-            what = arena_printf(&v->run, "%s (%u of %u arrivals)", verify_bar_name(v, t->slot),
-                                barrier_open(v, t->slot)->arrivals, v->bars[t->slot].count);
+        const char *what = t->block == WAITS_PHASE ? lacks(v, t->slot) : "all threads";
         verify_also(v, g, op_of(v, next),
                     arena_printf(&v->run, "%s (%s) waits for %s, and who could come to that is held up here",
                                  verify_op_text(v, op_of(v, t)), verify_line(v, op_of(v, t)), what));
+        if (t->block == WAITS_PHASE) tell_other_cta(v, g, t->slot);
         t = next;
     } while (t != first);
+    if (g) tell_unwaited(v, g);
 }
 
 static void report_phase(Verifier *v, const Thread *t)
@@ -59,14 +85,15 @@ static void report_phase(Verifier *v, const Thread *t)
     uint32_t count = v->bars[t->slot].count;
     Diag *g;
     if (p->parts.n == 0 && before) {
-        g = verify_refuse(
-            v, E0656, op,
+        verify_hold(
+            v, E0656, op, before->op, "completes its last phase",
             "barrier %s is waited for with parity %d when its phases so far are over: the kernel would hang", name,
             (int)(p->number & 1));
-        verify_also(v, g, before->op, "completes its last phase");
+        v->failed = true;
     } else if (p->parts.n == 0) {
-        verify_refuse(v, E0607, op,
-                      "nothing completes the phase of barrier %s that is waited for: the kernel would hang", name);
+        g = verify_refuse(v, E0607, op,
+                          "nothing completes the phase of barrier %s that is waited for: the kernel would hang", name);
+        tell_waiting(v, g, op);
     } else if (p->arrivals < count) {
         g = verify_refuse(v, E0604, op, "barrier %s has %u of the %u arrivals of its phase: the kernel would hang",
                           name, p->arrivals, count);

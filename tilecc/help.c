@@ -19,8 +19,8 @@ typedef struct Row {
 static const Row ARGUMENTS[] = {
     {"FILE[:KERNEL]", "a .tile, .ptx or .cubin file, and which of its kernels where there are several"},
     {"a=in.npy", "a tensor from a file"},
-    {"b=bf16[M,64]:out.npy", "a tensor of this type and shape (bytes 0xA5 at first), written to a file afterwards; "
-                             "sizes by name come from the other arguments"},
+    {"b=bf16[M,64]:out.npy", "a tensor of this type and shape (bytes 0xA5 at first; 0 where the kernel adds to it), written "
+                             "to a file afterwards; sizes by name come from the other arguments"},
     {"c=in.npy:out.npy", "from a file, and written to a file afterwards"},
     {"n=5", "a scalar"},
 };

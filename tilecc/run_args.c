@@ -8,7 +8,7 @@
 
 #include "tilecc/cli.h"
 
-enum { POISON = 0xA5 };
+enum { POISON = 0xA5 }; /* what nothing has written shows */
 
 int exit_code_of(tile_status s)
 {
@@ -251,13 +251,17 @@ static int bind_memory(RunArg *a, tile_device *d, tile_args *args, const void *c
     tile_error e;
     tile_status s = tile_alloc(d, a->bytes, &a->address, &e);
     if (s != TILE_OK) return failed(s, &e);
-    void *poison = NULL;
+    void *made = NULL;
     if (!contents && a->bytes) {
-        contents = poison = must_alloc(a->bytes);
-        memset(poison, POISON, a->bytes);
+        bool zero = a->param.written && a->param.read;
+        contents = made = must_alloc(a->bytes);
+        memset(made, zero ? 0 : POISON, a->bytes);
+        if (zero)
+            complain("'%s' starts at 0: the kernel adds to it, or reads it; %s=in.npy:%s starts from a file", a->name, a->name,
+                     a->out ? a->out : "out.npy");
     }
     s = tile_write(d, a->address, contents, a->bytes, &e);
-    free(poison);
+    free(made);
     if (s == TILE_OK)
         s = tile_bind(args, a->name, a->address, a->bytes, a->param.type, a->param.rank, a->shape, NULL, &e);
     return s == TILE_OK ? EXIT_OK : failed(s, &e);
@@ -337,7 +341,9 @@ static int resolve_extent(const RunArg *a, tile_args *args, int i, int64_t *out)
     tile_status st = tile_symbol(args, s, out, &e);
     if (st == TILE_OK && *out >= 0) return EXIT_OK;
     if (st == TILE_OK) complain("%s: %s is %" PRId64, a->text, s, *out);
-    else complain("%s: %s", a->text, e.text);
+    else
+        complain("%s: %s; '%s' is %s%s: compile-time names stand for numbers there, and sizes come from other arguments", a->text,
+                 e.text, a->name, tile_type_name(a->param.type), a->param.extents);
     return EXIT_USAGE;
 }
 

@@ -38,7 +38,8 @@ typedef struct RunArgs {
 int run_args_parse(RunArgs *a, const char *const *texts, size_t n);
 /* Unknown, missing and duplicate arguments; forms that do not suit the parameter. */
 int run_args_match(RunArgs *a, const tile_kernel *k);
-/* Reads input files, makes device memory and binds everything. Memory without contents is filled with 0xA5. */
+/* Reads input files, makes device memory and binds everything. Memory without contents is filled with 0xA5,
+ * with zeros where the kernel adds to it or reads what it wrote. */
 int run_args_bind(RunArgs *a, tile_device *d, tile_args *args);
 /* Copies written tensors back and makes their files' bytes. */
 int run_args_fetch(RunArgs *a, tile_device *d);

@@ -136,7 +136,7 @@ typedef struct tile_param { /* pointers live as long as the module */
     int rank;            /* 0 for scalars */
     const char *extents; /* as written: "[M, N]" */
     int written;         /* the kernel writes it */
-    int read;            /* the kernel reads it (scalars: always) */
+    int read;            /* the kernel reads it, or adds to what lies there (scalars: always) */
 } tile_param;
 TILE_API size_t tile_param_count(const tile_kernel *k);
 /* Parameters in the order of the source; TILE_ERROR_ARGUMENT past the end. */

@@ -30,6 +30,8 @@ contains out 'copy.tile:4:9  move src.i \* 64, j \* 256. -> tile$'
 contains out '32768 bytes, role load, barrier tile.full$'
 contains out '32768 bytes, role work, bulk group of the turn$'
 contains out 'E1124 N \* 2 is a multiple of 16'
+contains out 'E0410 map dst.map: its address in `dst` is a multiple of 16; E0412 extents M, N at most 2.32; E0415, E0416 pitches N \* 2 \(in bytes\) multiples of 16 below 2.40$'
+! grep -q 'grid (\|one CTA' out || fail 'a grid is shown where work is dealt'
 
 # Few rows of 2 KB are a turn together, each issued by a lane.
 cat >rows.tile <<'TILE'
@@ -45,6 +47,14 @@ expect 0 '' --explain-plan rows.tile
 contains out '^    [0-9]+ iterations together: one alone moves too few bytes$'
 contains out 'load: 1 warp, copies dealt to the lanes of a warp'
 rm -f rows.tile
+
+# Without `grid` and `across grid` a kernel is one CTA, and the plan says so.
+sed 's/ across grid//' copy.tile >one.tile
+expect 0 '' --explain-plan one.tile
+contains out '^  one CTA$'
+rm -f one.tile
+expect 0 '' --explain-plan good.tile
+contains out '^  grid \(ceil\(N, 256\), ceil\(M, 64\), 1\)$'
 
 # What `by` and `stages` say stands in the plan.
 kernel ' by static stages 5' '' >fixed.tile

@@ -30,6 +30,38 @@ else
     expect 2 "dzt" run good.tile src=bf16[64,256] dzt=bf16[64,256]:out.npy
     expect 3 'none.npy' run good.tile src=none.npy dst=bf16[64,256]:out.npy
 fi
-rm -f out.npy
+
+# What a new output holds: 0xA5 where it is only written, zeros where it is added to. Here no row has a place to go.
+cat >add.tile <<'END'
+kernel add(x: global u32[R, 64], idx: global s32[R], acc: global u32[V, 64]) {
+    for r in R {
+        shared row: u32[64];
+        move x[r, :] -> row;
+        move row -> acc[idx[r], :] reduce add;
+    }
+}
+END
+expect 0 "'acc' starts at 0: .*; acc=in.npy:out.npy starts from a file" run --device=sim add.tile x=u32[3,64] idx=s32[3] acc=u32[5,64]:out.npy
+[ "$(tail -c 1280 out.npy | tr -d '\000' | wc -c)" = 0 ] || fail "the sum did not start at 0"
+expect 0 '' run --device=sim good.tile src=bf16[0,256] dst=bf16[M,N]:out.npy
+
+# Names that stand for numbers are no sizes of the kernel.
+cat >named.tile <<'END'
+kernel named<C = 4>(x: global u32[C, L], y: global u32[C, L], k: s64) where L % 4 == 0 {
+    view from = x[:, k +: L - k];
+    shared t: u32[C, 64];
+    move from[0, 0] -> t;
+    move t -> y[0, 0];
+}
+END
+expect 2 "E1104: .* no size, stride or scalar named C; 'y' is u32\[4, L\]: compile-time names" \
+    run --device=sim named.tile x=u32[4,64] y=u32[C,L]:out.npy k=0
+# A view may be empty at the tensor's end, too; then it reads as zeros.
+expect 0 '' run --device=sim named.tile x=u32[4,64] y=u32[4,L]:out.npy k=60
+[ "$(tail -c 1024 out.npy | tr -d '\000' | wc -c)" = 64 ] || fail "a view of 4 columns"
+expect 0 '' run --device=sim named.tile x=u32[4,64] y=u32[4,L]:out.npy k=64
+[ "$(tail -c 1024 out.npy | tr -d '\000' | wc -c)" = 0 ] || fail "an empty view does not read as zeros"
+expect 2 'E1101: does not hold: 0 <= L - k' run --device=sim named.tile x=u32[4,64] y=u32[4,L]:out.npy k=68
+rm -f out.npy add.tile named.tile
 only_files
 finish

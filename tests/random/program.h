@@ -147,6 +147,7 @@ typedef struct Program {
     const Expr *grid[3];    /* NULL: dealt across the grid */
     const char *attributes; /* printed behind the parameters */
     const char *trust;
+    const char *arch; /* target, NULL: the default */
     Stmt *body;
     struct Chunk {
         struct Chunk *next;

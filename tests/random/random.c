@@ -1,4 +1,4 @@
-/* random --seed N --count N [--device NAME] [--keep FOLDER] [--refusals PERCENT] [--print] [--all]
+/* random --seed N --count N [--device NAME] [--arch TARGET] [--keep FOLDER] [--refusals PERCENT] [--print] [--all]
  *
  * Draws programs, runs each on the simulator and compares with its meaning. What fails is shrunk and printed; with --keep it
  * is kept in FOLDER with what was said about it, and so is what the compiler could not prove, which is counted by code. Exit
@@ -118,19 +118,21 @@ int main(int argc, char **argv)
     static const struct option options[] = {{"seed", required_argument, NULL, 's'},
                                             {"count", required_argument, NULL, 'c'},
                                             {"device", required_argument, NULL, 'd'},
+                                            {"arch", required_argument, NULL, 't'},
                                             {"keep", required_argument, NULL, 'k'},
                                             {"print", no_argument, NULL, 'p'},
                                             {"all", no_argument, NULL, 'a'},
                                             {"refusals", required_argument, NULL, 'r'},
                                             {0}};
     int64_t seed = 1, count = 100, refusals = 10;
-    const char *device = NULL, *folder = NULL;
+    const char *device = NULL, *folder = NULL, *arch = NULL;
     bool print = false, all = false;
     for (int o; (o = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         if (o == 's') seed = number(optarg);
         else if (o == 'c') count = number(optarg);
         else if (o == 'r') refusals = number(optarg);
         else if (o == 'd') device = optarg;
+        else if (o == 't') arch = optarg;
         else if (o == 'k') folder = optarg;
         else if (o == 'p') print = true;
         else if (o == 'a') all = true;
@@ -143,6 +145,7 @@ int main(int argc, char **argv)
     for (int64_t i = 0; i < count; i++) {
         uint64_t at = (uint64_t)(seed + i);
         Program *p = generate(at, all);
+        p->arch = arch;
         if (print) {
             char *text = program_text(p, "");
             fputs(text, stdout);

@@ -114,7 +114,7 @@ static void compile_and_launch(Program *p, const char *device, Outcome *o)
     }
     char *text = program_text(p, "");
     tilecc_options opt = {
-        .struct_size = sizeof opt, .emit = TILECC_EMIT_PTX, .error_format = TILECC_SHORT, .no_performance_warnings = 1};
+        .struct_size = sizeof opt, .arch = p->arch, .emit = TILECC_EMIT_PTX, .error_format = TILECC_SHORT, .no_performance_warnings = 1};
     tilecc_result *r = tilecc_compile(&opt, "random.tile", text, strlen(text));
     if (!r) abort();
     if (r->status != TILECC_OK) {

@@ -28,12 +28,20 @@ for shape in 0,64 1,16 16,64 17,48 127,80 $(many 1000,1040 150,144); do
     case_ $h/cluster/tickets.tile:lanes x="$work/a.npy" y="u8[$shape]:$work/b.npy" && same a b
     case $device in sim*) # for sm_100a
         case_ $h/pipeline/clc.tile:alone x="$work/a.npy" y="u8[$shape]:$work/b.npy" && same a b
-        case_ $h/pipeline/clc.tile:together x="$work/a.npy" y="u8[$shape]:$work/b.npy" && same a b ;;
+        case_ $h/pipeline/clc.tile:together x="$work/a.npy" y="u8[$shape]:$work/b.npy" && same a b
+        for kernel in copied together; do
+            case_ $h/pipeline/clc_chosen.tile:$kernel x="$work/a.npy" y="u8[$shape]:$work/b.npy" && same a b
+        done ;;
     esac
 done
 for shape in 1,8 129,136 $(many 3000,1032 300,264); do
     make u2 "$shape" a
     case_ $h/cluster/tickets.tile:one x="$work/a.npy" y="bf16[$shape]:$work/b.npy" && same a b
+done
+for k in 0 1 7 40 1000; do # under a condition: never, sometimes, always
+    n=$(many 4099 300)
+    make u4 $n,16 a
+    case_ $h/cluster/guarded_multicast.tile x="$work/a.npy" y="u32[4,$n,16]:$work/b.npy" n=$k && periodic a b
 done
 for n in 1 65 $(many 3000 300); do
     make u2 $n,64 a
@@ -153,6 +161,15 @@ make u2 30,200 b
 case_ $h/rows/listed.tile:listed x="$work/a.npy" y="$work/b.npy:$work/c.npy" a=29 b=7 &&
     block a c 29,0 1,200 0,0 && block a c 3,0 1,200 1,0 && block a c 7,0 1,200 2,0 && block a c 0,0 1,200 3,0 && block b c 4,0 26,200 4,0
 
+for r in 0 1 9 70 $(many 800 200); do
+    constant f4 $r,64 0x3f800000 a # 1.0
+    small f32 $((r + 90)),64 1000 b
+    "$REFERENCE" distinct $((r + 90)) $r $seed "$work/j.npy"
+    for kernel in bump one_by_one dealt pairs; do
+        case_ $h/rows/in_place.tile:$kernel x="$work/b.npy:$work/c.npy" idx="$work/j.npy" && scatter_add a j b c
+    done
+done
+
 # ---- reductions ----
 for r in 0 1 7 8 9 $(many 500 90); do
     small f32 $r,64 1000 a
@@ -227,6 +244,29 @@ for n in 4 256 1028 5000; do
     make u4 "2,$n" a
     case_ $h/cluster/peer_ring.tile:exchange x="$work/a.npy" y="u32[2,$n]:$work/b.npy" &&
         block a b 0,0 1,$n 1,0 && block a b 1,0 1,$n 0,0
+done
+for n in 0 4 256 300 $(many 5000 1500); do
+    b=$h/cluster/by_rank.tile
+    make u4 "2,$n" a
+    case_ $b:swap x="$work/a.npy" y="u32[2,$n]:$work/b.npy" && rows a b 1,0
+    make u4 "1,$n" a
+    case_ $b:one_way x="$work/a.npy" y="u32[1,$n]:$work/b.npy" && same a b
+    make u4 "4,$n" a
+    if case_ $b:shifts x="$work/a.npy" y="u32[12,$n]:$work/b.npy"; then
+        for r in 0 1 2 3; do
+            for j in 0 1 2; do block a b $(((r + 3 - j) % 4)),0 1,$n $((3 * r + j)),0; done
+        done
+    fi
+    case_ $b:collect x="$work/a.npy" y="u32[3,$n]:$work/b.npy" && block a b 1,0 3,$n 0,0
+    small u32 $n 0 z
+    case_ $b:greatest x="$work/a.npy" y="u32[$n]:$work/b.npy" && reduction max u32 a z b
+    for rank in 0 3; do
+        case_ $b:sums x="$work/a.npy" y="u32[$n]:$work/b.npy" n=$rank && reduction add u32 a z b
+    done
+    make f4 "$n,64" a
+    for kernel in halves gathered; do
+        case_ $b:$kernel x="$work/a.npy" y="f32[4,$n,64]:$work/b.npy" && periodic a b
+    done
 done
 for shape in 1,8 32,64 33,72 $(many 300,520 100,200); do
     make u2 "$shape" a

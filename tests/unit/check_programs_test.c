@@ -248,7 +248,7 @@ static void peers(void **state)
           "  shared a: u32[2][64]; shared b: u32[64]; barrier full; barrier done[2] free;\n"
           "  let next = (cluster.rank + 1) % cluster.size;\n"
           "  fill b = 0;\n"
-          "  move x[0] -> a[0] multicast (cluster.y * 12 + (1 - cluster.y) * 3);\n"
+          "  move x[0] -> a[0] multicast (1 << (cluster.rank ^ 1));\n"
           "  move a[0] -> peer(b, next) reduce add commit peer(full, next);\n"
           "  wait full;\n"
           "  arrive peer(done[1], next);\n"
@@ -260,7 +260,7 @@ static void peers(void **state)
     assert_int_equal(s->kind, P_LET);
     const PMove *m = nth(&f.k->body, 2)->move;
     assert_int_equal(m->cast, CAST_MASK);
-    assert_int_equal(m->mask->op, SX_ADD);
+    assert_int_equal(m->mask->op, SX_SHL);
     m = nth(&f.k->body, 3)->move;
     assert_int_equal(m->kind, MOVE_PEER);
     assert_int_equal(m->dst.peer->op, SX_LET);

@@ -128,10 +128,11 @@ static MapDesc random_descriptor(int sm)
 }
 
 /* interleave 32 with another swizzle; a box emptied in several dimensions at once; box bytes with swizzle padding and
- * rounded-up strides; the innermost element stride that is ignored; a far corner that wraps around 2^32 */
+ * rounded-up strides; the innermost element stride that is ignored; a far corner that wraps around 2^32; extents above 2^31, whose
+ * copies trap */
 static bool stricter_than_the_driver(ErrorCode c)
 {
-    return c == E0422 || c == E0440 || c == E0452 || c == E0420 || c == E0456;
+    return c == E0412 || c == E0422 || c == E0440 || c == E0452 || c == E0420 || c == E0456;
 }
 
 typedef struct Verdict {

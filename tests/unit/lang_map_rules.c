@@ -275,8 +275,8 @@ static void T06_extents(void **state)
     (void)state;
     BREAKS(E0412, tiled, d.dim[0] = 0);
     BREAKS(E0412, tiled, d.dim[0] = -5);
-    BREAKS(E0412, tiled, d.dim[0] = INT64_C(4294967297));
-    FINE(tiled, d.dim[0] = INT64_C(4294967296));
+    BREAKS(E0412, tiled, d.dim[0] = INT64_C(2147483649));
+    FINE(tiled, d.dim[0] = INT64_C(2147483648));
     FINE(tiled, d.dim[0] = 1);
     BREAKS(E0413, b4a16, d.dim[1] = 1024 + 64);
     BREAKS(E0413, b6a16, d.dim[1] = 1024 + 64);
@@ -287,7 +287,7 @@ static void T06_extents(void **state)
     FINE(im2col3, d.dim[1] = INT64_C(2147483647));
     BREAKS(E0456, im2col3, d.dim[1] = INT64_C(2147483647); d.upper[0] = 1);
     FINE(im2col3, d.dim[1] = INT64_C(2147483648); d.upper[0] = -1);
-    FINE(im2col3, d.dim[0] = INT64_C(4294967296));
+    FINE(im2col3, d.dim[0] = INT64_C(2147483648));
 }
 
 static void T07_pitches(void **state)
@@ -557,6 +557,7 @@ static void no_value_is_too_odd(void **state)
                            256,
                            257,
                            INT32_MAX,
+                           INT64_C(1) << 31,
                            INT64_C(1) << 32,
                            INT64_C(1) << 40,
                            INT64_MAX,

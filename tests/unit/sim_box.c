@@ -362,7 +362,7 @@ static void maps_come_back_as_they_were(void **state)
         c.d.sm = 90;
         c.d.is_load = c.load;
         c.d.l2 = (int)below(4);
-        if (below(10) == 0) c.d.dim[0] = INT64_C(1) << 32;
+        if (below(10) == 0) c.d.dim[0] = INT64_C(1) << 31;
         uint8_t map[SIM_MAP_BYTES];
         MapDesc back;
         char text[300] = "";

@@ -248,7 +248,7 @@ static const Finding FINDINGS[] = {
     {"two roles", "      bar.wait empty[%ls], %lp\n      bar.arrive_expect full[%ls], 16384\n",
      "      bar.arrive_expect full[%ls], 16384\n      bar.wait empty[%ls], %lp\n", "E0611"},
     {"two roles", "      grp.wait 0 read\n", "", "E0624"},
-    {"two roles", "      bar.wait full[%ss], %sp\n", "", "E0611"},
+    {"two roles", "      bar.wait full[%ss], %sp\n", "", "E0612"},
     {"two roles", "var lphase = 1", "var lphase = 0", "E0603"},
     {"two roles", "bar.arrive empty[%ss]", "bar.arrive full[%ss]", "E0607"},
     {"two roles", "%sk = loop.i64 0 .. %sn0", "%sk = loop.i64 1 .. %sn0", "E0650"},
@@ -275,7 +275,7 @@ static const Finding FINDINGS[] = {
     {"tickets", "      break %last\n", "      %last2 = cmp gt %id, %m\n      break %last2\n", "E0782"},
     {"multicast", "%lp, scope cluster", "%lp", "E0670"},
     {"multicast", "      bar.arrive empty[%ss], rank %below\n", "", "E0604"},
-    {"multicast", "mask %ma", "mask 15", "E0611"},
+    {"multicast", "mask %ma", "mask 15", "E0613"},
     {"multicast", "    cluster.arrive release\n    cluster.wait\n", "", "E0625"},
     {"ring of CTAs", "rank %right", "rank %me", "E0618"},
     {"ring of CTAs", "bar.arrive mempty[%ss], rank %left", "bar.arrive mempty[%ss], rank %i", "E0611"},
@@ -284,7 +284,7 @@ static const Finding FINDINGS[] = {
     {"threads", "elect tma.store", "tma.store", "E0672"},
     {"threads", "threads 128 vector", "threads 64 vector", "E0673"},
     {"threads", "b[%bs]\n", "a[%ss]\n", "E0612"},
-    {"lanes", "      warp.sync\n", "", "E0611"},
+    {"lanes", "      warp.sync\n", "", "E0602"},
     {"lanes", "lanes 64", "lanes 65", "E0658"},
     {"mask of parities", "%ss = mod.i32 %sk32, 3\n", /* right for 1000 turns */
      "%s0 = mod.i32 %sk32, 3\n      %s1 = mod.i32 %sk32, 1001\n      %s2 = div.i32 %s1, 1000\n"
@@ -294,7 +294,7 @@ static const Finding FINDINGS[] = {
      "%s0 = and.i32 %sr, 1\n      %s1 = div.i32 %sk32, 1000\n      %s2 = and.i32 %s1, 1\n"
      "      %sp = xor.i32 %s0, %s2\n",
      "E0660"},
-    {"nested rings", "      bar.wait bempty[%os], %op\n", "", "E0611"}, /* wrong from the fourth turn on */
+    {"nested rings", "      bar.wait bempty[%os], %op\n", "", "E0657"}, /* wrong from the fourth turn on */
     /* right for 20 turns */
     {"two roles",
      R_TURN("s") "      bar.wait full[%ss], %sp\n"
@@ -406,9 +406,30 @@ static void test_findings(void **state)
     assert_int_equal(wrong, 0);
 }
 
+/* All write a tile twice. In between the elected thread knows that all have written once, and the others that it has; of
+ * each other those know nothing, unless all meet. */
+#define OTHERS(meeting)                                                                                                \
+    "module sm_90a\nkernel k entry k {\n  grid 1, 1, 1\n  cluster 1, 1, 1\n  threads 64\n  smem 2304\n"                  \
+    "  buf t bytes 2048 align 128 slots 1 pitch 2048 at 0\n"                                                           \
+    "  bar all slots 1 count 64 at 2048\n  bar one slots 1 count 1 at 2056\n"                                          \
+    "  plan p = fill extent [16, 32] value 0 dst f32 pitch [128, 4] threads 64 vector 16 method 0 block 4, 1 deal 0 "  \
+    "ways 0, 16\n"                                                                                                     \
+    "  init {\n    elect bar.init all, 64\n    elect bar.init one, 1\n    elect fence.mbar_init\n    cta.sync 0, 64\n"  \
+    "  }\n"                                                                                                            \
+    "  role work warps 2 {\n    thr.fill p -> t\n    bar.arrive all\n    elect bar.arrive one\n    bar.wait one, 0\n"     \
+    "    elect bar.wait all, 0\n" meeting "    thr.fill p -> t\n  }\n}\n"
+
+static void test_others_of_a_role(void **state)
+{
+    (void)state;
+    assert_true(found("a meeting", OTHERS("    cta.sync 1, 64\n"), "accepted"));
+    assert_true(found("no meeting", OTHERS(""), "E0612"));
+    assert_true(found("a meeting that is too late", OTHERS("    thr.fill p -> t\n    cta.sync 1, 64\n"), "E0612"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_correct_kernels), cmocka_unit_test(test_findings),
-                                       cmocka_unit_test(test_mutants)};
+                                       cmocka_unit_test(test_mutants), cmocka_unit_test(test_others_of_a_role)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -46,7 +46,7 @@ uint64_t memory(World *w, uint64_t bytes)
 {
     tile_error e;
     uint64_t address;
-    if (w->nmemory == MOST_TENSORS) die("memory", "too many");
+    if (w->nmemory == MOST_MEMORIES) die("memory", "too many");
     if (tile_alloc(w->device, (size_t)bytes, &address, &e) != TILE_OK) {
         printf("SKIPPED: %s\n", e.text);
         exit(77);

@@ -9,14 +9,14 @@
 
 #include "tile.h"
 
-enum { MOST_TENSORS = 4, RANKS = 5 };
+enum { MOST_TENSORS = 4, MOST_MEMORIES = 8, RANKS = 5 };
 
 typedef struct World {
     tile_device *device;
     tile_module *module;
     tile_kernel *kernel;
     tile_args *args;
-    uint64_t memory[MOST_TENSORS];
+    uint64_t memory[MOST_MEMORIES];
     int nmemory, failures;
 } World;
 
