@@ -46,6 +46,7 @@ typedef struct Entity {
         PMap *map;
         PPolicy *policy;
     };
+    bool local, used;     /* by `let` or `var`; found by its name */
     uint32_t owner;       /* Env.id */
     uint32_t role, across; /* of a variable: the role and the across-grid pipeline that declare it, as in Env */
     struct Entity *next;   /* declared before in the same environment; the scope is the chain */

@@ -26,13 +26,18 @@ void env_leave(Env *e, const Entity *outer)
         Entity **at = &e->ch->newest[e->scope->name];
         while (*at != e->scope) at = &(*at)->hidden;
         *at = e->scope->hidden;
+        if (e->scope->local && !e->scope->used && !e->frame)
+            vec_push(e->c->scratch, &e->kernel->unused, ((PName){e->scope->name, e->scope->span}));
     }
 }
 
 const Entity *env_find(const Env *e, Name n)
 {
-    for (const Entity *x = e->ch->newest[n]; x; x = x->hidden)
-        if (x->owner == e->id) return x;
+    for (Entity *x = e->ch->newest[n]; x; x = x->hidden) {
+        if (x->owner != e->id) continue;
+        x->used = true;
+        return x;
+    }
     return NULL;
 }
 

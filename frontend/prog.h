@@ -244,6 +244,11 @@ typedef struct PSym {
     ElemType type; /* of a scalar parameter */
 } PSym;
 
+typedef struct PName {
+    Name name;
+    Span span;
+} PName;
+
 typedef struct PKernel {
     Name name;
     const char *entry; /* PTX name */
@@ -265,6 +270,7 @@ typedef struct PKernel {
     Span across_span;  /* of the first `across grid`; hi == 0: no pipeline is */
     Span roles_span;   /* of `roles`; hi == 0: none */
     VEC(PFact) trusts; /* `trust distinct(idx)`: cond is a SX_LOAD of the tensor without subscripts */
+    VEC(PName) unused; /* names that `let` and `var` declare in the kernel itself, and that nothing looks up */
     uint32_t nlets, nvars, nloops;
     PBlock body;
 } PKernel;

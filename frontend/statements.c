@@ -35,7 +35,7 @@ static void let_stmt(Env *e, const Stmt *s)
         p->value = v;
         v = sx_new(e, SX_LET, s->id.span, p->id, v, NULL);
     }
-    env_add(e, (Entity){.kind = ENT_SCALAR, .name = s->id.name, .span = s->id.span, .sx = v});
+    env_add(e, (Entity){.kind = ENT_SCALAR, .name = s->id.name, .span = s->id.span, .sx = v, .local = true});
 }
 
 static void var_stmt(Env *e, const Stmt *s)
@@ -49,7 +49,7 @@ static void var_stmt(Env *e, const Stmt *s)
     p->id = e->kernel->nvars++;
     p->name = s->id.name;
     p->value = v;
-    env_add(e, (Entity){.kind = ENT_VAR, .name = s->id.name, .span = s->id.span, .var = p->id, .role = e->role, .across = e->across});
+    env_add(e, (Entity){.kind = ENT_VAR, .name = s->id.name, .span = s->id.span, .var = p->id, .role = e->role, .across = e->across, .local = true});
 }
 
 /* Roles run side by side, iterations across the grid in different teams. */

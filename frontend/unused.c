@@ -37,6 +37,8 @@ void check_unused(Compilation *c, const PKernel *k)
               .maps = arena_array(c->scratch, bool, k->maps.n),
               .policies = arena_array(c->scratch, bool, k->policies.n)};
     walk(&u, &k->body);
+    for (uint32_t i = 0; i < k->unused.n; i++)
+        warn(c, false, k->unused.v[i].name, k->unused.v[i].span, "nothing uses `%s`");
     for (uint32_t i = 0; i < k->tiles.n; i++)
         warn(c, u.tiles[i], k->tiles.v[i]->name, k->tiles.v[i]->span, "nothing reads the tile `%s`");
     for (uint32_t i = 0; i < k->barriers.n; i++)

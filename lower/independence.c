@@ -39,6 +39,14 @@ static bool trusted(const Lower *L, const PTensor *t)
     return false;
 }
 
+/* The tensor whose elements pick the rows of `acc[idx[r +: 8], :]`. */
+static const PTensor *listed_by(const Access *a)
+{
+    for (int d = 0; d < a->info.rank; d++)
+        if (a->info.g->dim[d].rows) return a->info.g->dim[d].rows->tensor;
+    return NULL;
+}
+
 static void fix_overlap(Lower *L, Diag *g, const Access *w, const Access *o)
 {
     const PTensor *index = NULL;
@@ -69,7 +77,10 @@ static void unproved(Lower *L, const Access *w, const Access *o, const char *why
                                    "this write of `%s` and the %s of it by another %s may overlap", name,
                                    o->write ? "write" : "read", who);
     if (w != o) diag_label(L->c->diags, g, o->info.stmt->span, "the other access");
-    if (why && *why) diag_note(L->c->diags, g, (Span){0, 0}, "%s", why);
+    const PTensor *rows = listed_by(w) ? listed_by(w) : listed_by(o);
+    if (w->pipe == o->pipe && rows && !trusted(L, base_of(rows)))
+        diag_note(L->c->diags, g, (Span){0, 0}, "`%s` says which rows, and elements of it may be equal", name_text(L, rows->name));
+    else if (why && *why) diag_note(L->c->diags, g, (Span){0, 0}, "%s", why);
     diag_note(L->c->diags, g, t->span, "the tensor");
     fix_overlap(L, g, w, o);
     L->stmt = NULL;

@@ -43,6 +43,29 @@ static void roles(Lower *L)
                         SHAPES[s->shape[a]]);
 }
 
+/* To how many CTAs one copy goes, where the rank says to which. */
+static void fans(Lower *L, const Ring *r)
+{
+    const Sched *s = L->sched;
+    int least = SCHED_RANKS, most = 0;
+    bool masked = false;
+    for (uint32_t i = 0; i < s->moves.n; i++) {
+        const Planned *p = s->moves.v[i];
+        if (!p->by_rank || p->dst == RING_NONE || &s->rings[p->dst] != r || p->st->move->kind != MOVE_LOAD) continue;
+        masked |= p->st->move->cast == CAST_MASK;
+        for (int c = 0; c < L->cluster_size; c++) {
+            int n = __builtin_popcount(p->to[c]);
+            if (n == 0) continue; /* left out by a condition on the rank */
+            if (n < least) least = n;
+            if (n > most) most = n;
+        }
+    }
+    if (most == 0) return;
+    text_str(L->plan, masked ? "; multicast by mask, each load to " : "; each load to ");
+    if (least < most) text_printf(L->plan, "%d .. ", least);
+    text_printf(L->plan, "%d CTA%s", most, most == 1 ? "" : "s");
+}
+
 static void ring(Lower *L, const Ring *r)
 {
     Text *t = L->plan;
@@ -55,7 +78,8 @@ static void ring(Lower *L, const Ring *r)
     if (r->looped && r->empty != RING_NONE) text_printf(t, "; %u turn%s ahead", r->lead, r->lead == 1 ? "" : "s");
     if (r->lag) text_printf(t, ", given back %u turn%s late, while stores read it", r->lag, r->lag == 1 ? "" : "s");
     if (!r->looped) text_lit(t, "; used once");
-    if (r->cast != CAST_NONE) text_printf(t, "; multicast to %u CTAs", cluster_size_of(L, r->cast));
+    if (r->by_rank) fans(L, r);
+    else if (r->cast != CAST_NONE) text_printf(t, "; multicast to %u CTAs", cluster_size_of(L, r->cast));
     if (r->peered) text_lit(t, "; filled by another CTA");
     text_char(t, '\n');
 }
@@ -67,10 +91,12 @@ static void moves(Lower *L)
         Planned *p = s->moves.v[i];
         PMoveKind kind = p->st->move->kind;
         if (kind == MOVE_PEER) {
+            const Ring *to = &s->rings[p->dst];
+            bool adds = p->st->move->reduce >= 0;
             plan_join(L, p->st,
-                      arena_printf(L->a, "    cp.async.bulk, shared -> shared of another CTA\n      %lld bytes, role send, "
+                      arena_printf(L->a, "    cp%s.async.bulk, shared -> shared of another CTA\n      %lld bytes, role send, "
                                          "barrier %s there\n",
-                                   (long long)p->bytes, L->ir->bars.v[s->rings[p->dst].full].name));
+                                   adds ? ".reduce" : "", (long long)p->bytes, L->ir->bars.v[adds ? to->sum : to->full].name));
         } else if (kind == MOVE_SHARED || kind == MOVE_FILL) {
             const IrPlan *q = &L->ir->plans.v[p->plan];
             plan_join(L, p->st,

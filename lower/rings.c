@@ -56,20 +56,55 @@ static bool conflict(Lower *L, const Ring *r, const Planned *p, const char *what
     return false;
 }
 
+static bool holds(const PBlock *b, const PStmt *st)
+{
+    for (const PStmt *s = b->first; s; s = s->next)
+        if (s == st || holds(&s->body, st) || holds(&s->other, st)) return true;
+    return false;
+}
+
+/* In different branches of one `if` of the turn: of the two moves only one comes in a turn. */
+static bool exclusive(const Ring *r, const Planned *a, const Planned *b)
+{
+    const PStmt *top = top_in(a, r->turn);
+    if (top == NULL || top->kind != P_IF || top != top_in(b, r->turn)) return false;
+    return (holds(&top->body, a->st) && holds(&top->other, b->st)) || (holds(&top->other, a->st) && holds(&top->body, b->st));
+}
+
+/* The load that fills the tile in the other branch where threads fill it in the first one: the loading role fills the ring. */
+static const Planned *other_branch(const Lower *L, const Ring *r, const Planned *p)
+{
+    const Sched *s = L->sched;
+    for (uint32_t i = 0; p->agent == AG_WORK && i < s->moves.n; i++) {
+        const Planned *q = s->moves.v[i];
+        if (q->agent == AG_LOAD && q->dst == p->dst && exclusive(r, p, q)) return q;
+    }
+    return p;
+}
+
+/* Does every use before p stand in another branch? */
+static bool only_other_branches(const Lower *L, const Ring *r, const Planned *p)
+{
+    const Sched *s = L->sched;
+    for (uint32_t i = 0; s->moves.v[i] != p; i++)
+        if (moves_tile(s->moves.v[i], p->dst) && s->moves.v[i]->agent != p->agent && !exclusive(r, s->moves.v[i], p)) return false;
+    return true;
+}
+
 static bool add_use(Lower *L, Ring *r, const Planned *p, bool writes)
 {
     const PStmt *top = top_in(p, r->turn);
     uint8_t bit = (uint8_t)(1u << p->agent);
     bool threads = p->st->move->kind == MOVE_SHARED || p->st->move->kind == MOVE_FILL;
     if (r->agents == 0) {
-        r->filler = p->agent;
-        r->fill = p;
+        r->fill = writes ? other_branch(L, r, p) : p;
+        r->filler = r->fill->agent;
     }
     if (!writes && p->agent == AG_SEND && (r->filler == AG_SEND || r->summed)) {
         lower_error(L, E1001, p->st->span, "sending on what came from another CTA is not supported yet");
         return false;
     }
-    if (writes && p->agent == r->filler && r->agents & (uint8_t)~bit)
+    if (writes && p->agent == r->filler && r->agents & (uint8_t)~bit && !only_other_branches(L, r, p))
         return conflict(L, r, p, "is filled again where it has been read in the same iteration", "use a second tile");
     if (writes && p->agent != r->filler && p->agent != AG_WORK)
         return conflict(L, r, p, "is filled by copies behind work by threads, or by copies of two kinds", "use a second tile");

@@ -211,6 +211,7 @@ static void walk(Walk *w, const PBlock *b)
         walk(w, &s->body);
         if (s->kind == P_FOR) w->loops.n--;
         walk(w, &s->other);
+        for (uint32_t i = 0; i < s->roles.n; i++) walk(w, &s->roles.v[i].body); /* each role has a variable of its own */
     }
 }
 

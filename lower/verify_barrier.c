@@ -169,6 +169,11 @@ static bool over_before(const Verifier *v, const Phase *p, const Part *part)
     return true;
 }
 
+static void fix_expect(const Verifier *v, Diag *g)
+{
+    if (g) diag_fix(v->diags, g, "leave it out if `commit` makes that arrival, which announces its copies' bytes; else put it before");
+}
+
 bool barrier_part(Verifier *v, uint32_t slot, Part part)
 {
     if (!ready(v, slot, v->now->clock, part.op, part.copies)) return false;
@@ -180,6 +185,7 @@ bool barrier_part(Verifier *v, uint32_t slot, Part part)
                                 "barrier %s is told to expect bytes when all arrivals are made: its phase may be over",
                                 verify_bar_name(v, slot));
         verify_also(v, g, before->op, "the last arrival");
+        fix_expect(v, g);
         return false;
     }
     if (early) {
@@ -258,6 +264,7 @@ static void step_expect(Verifier *v, uint32_t op, uint32_t slot, Phase *p)
                                 "barrier %s is told to expect bytes when all arrivals are made: its phase may be over",
                                 verify_bar_name(v, slot));
         verify_also(v, g, p->op, "the last arrival");
+        fix_expect(v, g);
         return;
     }
     if (!form_nonneg_in_cases(&v->f, bytes, SPLITS)) {

@@ -76,6 +76,27 @@ static void report_cycle(Verifier *v, const Thread *t)
     if (g) tell_unwaited(v, g);
 }
 
+/* A phase with all its arrivals, whose bytes are not those that it expects. */
+static void report_bytes(Verifier *v, uint32_t op, const char *name, const Phase *p)
+{
+    Form missing = form_simplify(&v->f, form_add(&v->f, p->expected, -1, p->delivered));
+    int64_t k = 0;
+    bool many = form_is_const(&v->f, missing, &k) && k < 0;
+    if (many) missing = form_simplify(&v->f, form_add(&v->f, p->delivered, -1, p->expected));
+    Diag *g = verify_refuse(v, E0605, op, "barrier %s expects %s bytes and the copies on it bring %s, %s %s", name,
+                            verify_form_text(v, p->expected), verify_form_text(v, p->delivered),
+                            verify_form_text(v, missing), many ? "too many" : "are missing");
+    verify_also(v, g, p->op, "the last that counts on it");
+    bool alone = false, committed = false;
+    for (uint32_t i = 0; i < p->parts.n; i++) {
+        alone |= p->parts.v[i].expects && !p->parts.v[i].arrives;
+        committed |= p->parts.v[i].expects && p->parts.v[i].arrives;
+    }
+    if (g == NULL) return;
+    if (alone && committed) diag_fix(v->diags, g, "`commit` announces the bytes of its own copies: `expect` only those that other CTAs send here");
+    else if (alone || many) diag_fix(v->diags, g, "`expect` as many bytes as other CTAs send here");
+}
+
 static void report_phase(Verifier *v, const Thread *t)
 {
     uint32_t op = op_of(v, t);
@@ -99,11 +120,7 @@ static void report_phase(Verifier *v, const Thread *t)
                           name, p->arrivals, count);
         verify_also(v, g, p->op, "the last that happened to it");
     } else {
-        Form open = form_simplify(&v->f, form_add(&v->f, p->expected, -1, p->delivered));
-        g = verify_refuse(v, E0605, op, "barrier %s expects %s bytes and the copies on it bring %s; %s are missing",
-                          name, verify_form_text(v, p->expected), verify_form_text(v, p->delivered),
-                          verify_form_text(v, open));
-        verify_also(v, g, p->op, "the last that counts on it");
+        report_bytes(v, op, name, p);
     }
 }
 

@@ -234,8 +234,8 @@ static void deliver(Job *j)
     if (failed) {
         r->status = TILECC_ERROR_SOURCE;
         r->message = r->errors ? arena_printf(&j->arena, "%u error%s", r->errors, r->errors == 1 ? "" : "s")
-                               : arena_printf(&j->arena, "%u warning%s, which count as errors", r->warnings,
-                                              r->warnings == 1 ? "" : "s");
+                               : arena_printf(&j->arena, "%u warning%s (-Werror)", r->warnings,
+                                              r->warnings == 1 ? " counts as an error" : "s count as errors");
     }
     if (r->status != TILECC_OK) {
         r->output = NULL;

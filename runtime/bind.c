@@ -34,6 +34,7 @@ static bool build_args(tile_args *a)
     a->words = arena_array(ar, uint64_t, mf->params.n);
     a->launch = (Launch){
         .function = a->kernel->function,
+        .kernel = mf,
         .cluster = {mf->cluster[0], mf->cluster[1], mf->cluster[2]},
         .threads = mf->threads,
         .smem = mf->smem,

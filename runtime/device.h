@@ -29,6 +29,7 @@ typedef struct DeviceLimits {
 
 typedef struct Launch {
     void *function;
+    const MfKernel *kernel; /* for messages */
     uint32_t grid[3], cluster[3]; /* x, y, z */
     uint32_t threads, smem;
     void **params; /* addresses of the kernel's parameters, in order */

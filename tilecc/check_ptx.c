@@ -84,6 +84,12 @@ int command_check_ptx(const CheckPtxOptions *opt)
     size_t size;
     char *text = read_file(opt->input, &size);
     if (!text) return EXIT_ENVIRONMENT;
+    const char *kind = compiled_kind(text, size);
+    if (kind && strcmp(kind, "PTX") != 0) {
+        complain("'%s' is %s, which is binary; check-ptx judges PTX text: `tilecc -S x.tile` writes it", opt->input, kind);
+        free(text);
+        return EXIT_USAGE;
+    }
     Output o = {strcmp(opt->input, "-") == 0 ? "<stdin>" : opt->input, opt->json};
     char version[8];
     if (opt->ptx_version) snprintf(version, sizeof version, "%u.%u", opt->ptx_version / 10 % 10, opt->ptx_version % 10);

@@ -46,6 +46,13 @@ void complain(const char *fmt, ...); /* "tilecc: ..." and a newline on stderr */
 /* The file's bytes and a 0 behind them, from malloc; "-" is standard input. NULL after a complaint. */
 char *read_file(const char *path, size_t *size);
 
+/* The same, no further than needed: `needs` says how many bytes there must be, seeing those that there are (first none);
+ * when that is no more than there are, or when the file ends, all is read. */
+char *read_file_as(const char *path, size_t *size, size_t (*needs)(const char *text, size_t size));
+
+/* What a file holds that is compiled already: "PTX", "a cubin"; NULL: neither. */
+const char *compiled_kind(const char *text, size_t size);
+
 typedef struct OutFile {
     const char *path; /* "-": standard output */
     const void *data;
@@ -53,6 +60,8 @@ typedef struct OutFile {
 } OutFile;
 /* All or nothing: each file appears under its name complete, or not at all. false after a complaint. */
 bool write_files(const OutFile *files, size_t n);
+/* false after a complaint: an output is also an input, or two outputs are one file. "-" is standard input or output. */
+bool outputs_are_apart(const char *const *outputs, size_t n, const char *const *inputs, size_t ninputs);
 /* Flushes standard output; false after a complaint (a full disk shows only here). */
 bool finish_stdout(void);
 

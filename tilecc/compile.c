@@ -32,13 +32,7 @@ static char *output_path(const CompileOptions *o)
             complain("standard input has no name to make the output's from: say where to write with -o");
             return NULL;
         }
-        char *made = with_suffix(base_name(o->input), binary ? ".cubin" : ".ptx");
-        if (strcmp(made, o->input) == 0) {
-            complain("the output '%s' would replace the source: say where to write with -o", made);
-            free(made);
-            return NULL;
-        }
-        return made;
+        return with_suffix(base_name(o->input), binary ? ".cubin" : ".ptx");
     }
     if (!path) path = "-";
     if (binary && strcmp(path, "-") == 0 && isatty(STDOUT_FILENO)) {
@@ -90,6 +84,14 @@ static char *make_rule(const tilecc_result *r, const char *target, size_t *size)
     return out;
 }
 
+/* Imports are known only now. */
+static bool may_write(const CompileOptions *o, const tilecc_result *r, const OutFile *files, size_t n)
+{
+    const char *outputs[2] = {files[0].path, n > 1 ? files[1].path : NULL};
+    if (strcmp(o->input, "-") == 0 && !outputs_are_apart(outputs, n, &o->input, 1)) return false;
+    return outputs_are_apart(outputs, n, r->dependencies, r->ndependencies);
+}
+
 static int write_result(const CompileOptions *o, const tilecc_result *r, const char *path)
 {
     OutFile files[2] = {{path, r->output, r->output_size}, {NULL, NULL, 0}};
@@ -105,23 +107,46 @@ static int write_result(const CompileOptions *o, const tilecc_result *r, const c
         free(target);
         n = 2;
     }
-    bool ok = write_files(files, n);
+    int code = EXIT_USAGE;
+    if (may_write(o, r, files, n)) code = write_files(files, n) ? EXIT_OK : EXIT_ENVIRONMENT;
     free(rule);
     free(rule_path);
-    return ok ? EXIT_OK : EXIT_ENVIRONMENT;
+    return code;
 }
 
-static void print_message(const tilecc_result *r)
+static void print_message(const tilecc_result *r, bool json)
 {
     fwrite(r->diagnostics, 1, r->diagnostics_size, stderr);
     switch (r->status) {
     case TILECC_OK: break;
     case TILECC_ERROR_SOURCE:
-        if (r->diagnostics_size == 0) complain("%s", r->message);
+        if (!json && (r->errors == 0 || r->diagnostics_size == 0)) complain("%s", r->message); /* -Werror: why it failed */
         break;
     case TILECC_ERROR_INTERNAL: complain("internal error: %s (please report this with the source)", r->message); break;
     default: complain("%s", r->message);
     }
+}
+
+static int compile_text(const CompileOptions *o, const char *text, size_t size, const char *path)
+{
+    const char *kind = compiled_kind(text, size);
+    if (kind) {
+        bool cubin = strcmp(kind, "PTX") != 0;
+        complain("'%s' is %s, compiled already: `tilecc run %s` runs it%s%s%s", o->input, kind, o->input,
+                 cubin ? " on a GPU" : ", `tilecc check-ptx ", cubin ? "" : o->input, cubin ? "" : "` judges it");
+        return EXIT_USAGE;
+    }
+    const char *name = strcmp(o->input, "-") == 0 ? "<stdin>" : o->input;
+    tilecc_result *r = tilecc_compile(&o->lib, name, text, size);
+    if (!r) {
+        complain("out of memory");
+        return EXIT_ENVIRONMENT;
+    }
+    print_message(r, o->lib.error_format == TILECC_JSON);
+    if (o->verbose && r->status == TILECC_OK && r->assembler) complain("assembled by %s", r->assembler);
+    int code = r->status == TILECC_OK ? write_result(o, r, path) : (int)r->status;
+    tilecc_free(r);
+    return code;
 }
 
 int command_compile(const CompileOptions *o)
@@ -132,18 +157,7 @@ int command_compile(const CompileOptions *o)
     int code = EXIT_ENVIRONMENT;
     size_t size = 0;
     char *text = read_file(o->input, &size);
-    if (text) {
-        const char *name = strcmp(o->input, "-") == 0 ? "<stdin>" : o->input;
-        tilecc_result *r = tilecc_compile(&o->lib, name, text, size);
-        if (r) {
-            print_message(r);
-            if (o->verbose && r->status == TILECC_OK && r->assembler) complain("assembled by %s", r->assembler);
-            code = r->status == TILECC_OK ? write_result(o, r, path) : (int)r->status;
-            tilecc_free(r);
-        } else {
-            complain("out of memory");
-        }
-    }
+    if (text) code = compile_text(o, text, size, path);
     free(text);
     free(path);
     return code;

@@ -30,40 +30,85 @@ void *must_alloc(size_t size)
     return p;
 }
 
-char *read_file(const char *path, size_t *size)
+/* A file as far as it was read. */
+typedef struct Input {
+    FILE *f;
+    char *text;
+    size_t n, room;
+} Input;
+
+/* Reads on until there are `want` bytes or the file ends, which no size tells beforehand: it may be a pipe. */
+static bool read_up_to(Input *in, size_t want)
+{
+    while (in->n < want) {
+        if (in->room - in->n < 2) {
+            size_t more = in->room ? in->room * 2 : 65536;
+            char *grown = more > in->room ? realloc(in->text, more) : NULL;
+            if (!grown) {
+                errno = ENOMEM;
+                return false;
+            }
+            in->text = grown;
+            in->room = more;
+        }
+        size_t room = in->room - in->n - 1, rest = want - in->n;
+        size_t got = fread(in->text + in->n, 1, rest < room ? rest : room, in->f);
+        in->n += got;
+        if (got == 0 && ferror(in->f)) return false;
+        if (got == 0) break;
+    }
+    if (in->text) in->text[in->n] = 0;
+    return true;
+}
+
+char *read_file_as(const char *path, size_t *size, size_t (*needs)(const char *text, size_t size))
 {
     bool standard = strcmp(path, "-") == 0;
-    FILE *f = standard ? stdin : fopen(path, "rb");
-    if (!f) {
+    Input in = {.f = standard ? stdin : fopen(path, "rb")};
+    if (!in.f) {
         complain("can't read '%s': %s", path, strerror(errno));
         return NULL;
     }
-    char *text = NULL;
-    size_t n = 0, room = 0;
-    for (;;) {
-        if (room - n < 2) {
-            size_t more = room ? room * 2 : 65536;
-            char *grown = more > room ? realloc(text, more) : NULL;
-            if (!grown) {
-                errno = ENOMEM;
-                break;
-            }
-            text = grown;
-            room = more;
-        }
-        size_t got = fread(text + n, 1, room - n - 1, f);
-        n += got;
-        if (got > 0) continue;
-        if (ferror(f)) break;
-        text[n] = 0;
-        *size = n;
-        if (!standard) fclose(f);
-        return text;
+    size_t want = needs(NULL, 0);
+    bool ok = read_up_to(&in, want);
+    while (ok && in.n == want && (want = needs(in.text, in.n)) > in.n) ok = read_up_to(&in, want);
+    if (!ok) {
+        complain("can't read '%s': %s", standard ? "standard input" : path, strerror(errno));
+        free(in.text);
+        in.text = NULL;
     }
-    complain("can't read '%s': %s", standard ? "standard input" : path, strerror(errno));
-    free(text);
-    if (!standard) fclose(f);
-    return NULL;
+    if (!standard) fclose(in.f);
+    *size = in.n;
+    return in.text;
+}
+
+static size_t needs_all(const char *text, size_t size)
+{
+    (void)text, (void)size;
+    return SIZE_MAX;
+}
+
+char *read_file(const char *path, size_t *size)
+{
+    return read_file_as(path, size, needs_all);
+}
+
+/* Behind white space and comments. */
+static const char *first_word(const char *p)
+{
+    for (;;) {
+        p += strspn(p, " \t\r\n");
+        if (p[0] != '/' || (p[1] != '/' && p[1] != '*')) return p;
+        const char *end = strstr(p + 2, p[1] == '/' ? "\n" : "*/");
+        if (!end) return p;
+        p = end + (p[1] == '/' ? 1 : 2);
+    }
+}
+
+const char *compiled_kind(const char *text, size_t size)
+{
+    if (size >= 4 && memcmp(text, "\177ELF", 4) == 0) return "a cubin";
+    return strncmp(first_word(text), ".version", 8) == 0 ? "PTX" : NULL; /* no statement of .tile starts with a dot */
 }
 
 /* ---- output ---- */

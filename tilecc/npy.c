@@ -155,32 +155,58 @@ static bool data_size(Reader *r, NpyArray *a)
     return true;
 }
 
+enum { MAGIC_BYTES = 6, HEAD_1 = 10, HEAD_2 = 12 }; /* in front of the header's text, by format version */
+
+/* Bytes in front of the data; 0: not known from the bytes that there are. */
+static size_t data_offset(const unsigned char *b, size_t size)
+{
+    size_t head = b[6] == 1 ? HEAD_1 : HEAD_2;
+    if (size < head) return 0;
+    size_t length = (size_t)b[8] | (size_t)b[9] << 8;
+    if (head == HEAD_2) length |= (size_t)b[10] << 16 | (size_t)b[11] << 24;
+    return head + length;
+}
+
+static bool read_header(Reader *r, const unsigned char *b, size_t size, NpyArray *out)
+{
+    if (size < HEAD_1 || memcmp(b, "\x93NUMPY", MAGIC_BYTES) != 0) return refuse(r, "is no .npy file");
+    if (b[6] != 1 && b[6] != 2) {
+        snprintf(r->why, NPY_WHY, "has .npy format version %d.%d; 1 and 2 can be read", b[6], b[7]);
+        return false;
+    }
+    out->offset = data_offset(b, size);
+    if (out->offset == 0 || out->offset > size) return refuse(r, "is truncated in its header");
+    r->p = (const char *)b + (b[6] == 1 ? HEAD_1 : HEAD_2);
+    r->end = (const char *)b + out->offset;
+    return read_dictionary(r, out) && data_size(r, out);
+}
+
 bool npy_read(const void *file, size_t size, NpyArray *out, char why[NPY_WHY])
 {
-    const unsigned char *b = file;
     Reader r = {.why = why};
     *out = (NpyArray){0};
     why[0] = 0;
-    if (size < 10 || memcmp(b, "\x93NUMPY", 6) != 0) return refuse(&r, "is no .npy file");
-    if (b[6] != 1 && b[6] != 2) {
-        snprintf(why, NPY_WHY, "has .npy format version %d.%d; 1 and 2 can be read", b[6], b[7]);
-        return false;
-    }
-    size_t head = b[6] == 1 ? 10 : 12;
-    if (size < head) return refuse(&r, "is truncated in its header");
-    size_t length = (size_t)b[8] | (size_t)b[9] << 8;
-    if (head == 12) length |= (size_t)b[10] << 16 | (size_t)b[11] << 24;
-    if (length > size - head) return refuse(&r, "is truncated in its header");
-    r.p = (const char *)b + head;
-    r.end = r.p + length;
-    if (!read_dictionary(&r, out) || !data_size(&r, out)) return false;
-    out->offset = head + length;
+    if (!read_header(&r, file, size, out)) return false;
     size_t there = size - out->offset;
     if (there == out->bytes) return true;
     if (there < out->bytes)
         snprintf(why, NPY_WHY, "is truncated: %zu of %zu bytes of data are there", there, out->bytes);
-    else snprintf(why, NPY_WHY, "has %zu bytes behind its data", there - out->bytes);
+    else snprintf(why, NPY_WHY, "has bytes behind its data");
     return false;
+}
+
+size_t npy_needs(const char *file, size_t size)
+{
+    const unsigned char *b = (const unsigned char *)file;
+    char why[NPY_WHY];
+    NpyArray a = {0};
+    Reader r = {.why = why};
+    if (size < HEAD_2) return HEAD_2;
+    if (memcmp(b, "\x93NUMPY", MAGIC_BYTES) != 0 || (b[6] != 1 && b[6] != 2)) return size;
+    size_t offset = data_offset(b, size);
+    if (offset > size) return offset;
+    if (!read_header(&r, b, size, &a)) return size;
+    return a.offset + a.bytes + 1; /* one more: there should be none */
 }
 
 size_t npy_header(const char *descr, int rank, const int64_t *shape, char buf[NPY_HEADER_MAX])

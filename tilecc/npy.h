@@ -18,6 +18,9 @@ typedef struct NpyArray {
 
 /* False: why holds a clause that goes behind the file's name, e.g. "is in Fortran order; ...". */
 bool npy_read(const void *file, size_t size, NpyArray *out, char why[NPY_WHY]);
+/* How many bytes of a file must be read, as far as the first ones tell: the magic, the header, the data and one more byte
+ * if there is one. Not more than `size`: that is all. */
+size_t npy_needs(const char *file, size_t size);
 /* Writes the header of an array into buf and returns its length. */
 size_t npy_header(const char *descr, int rank, const int64_t *shape, char buf[NPY_HEADER_MAX]);
 /* Does an array of type `descr` hold elements of the type whose dtype is `want`? stored_raw: NumPy lacks the type, so

@@ -88,11 +88,50 @@ static tilecc_result *compile_text(const Run *r, const char *text, size_t size)
     return c;
 }
 
+/* The simulator's trace=FILE in a device's name, which takes the rest; NULL: none. */
+static const char *trace_file(const char *device)
+{
+    if (!device || strncmp(device, "sim:", 4) != 0) return NULL;
+    for (const char *p = device + 4; p; p = strchr(p, ',')) {
+        if (*p == ',') p++;
+        if (strncmp(p, "trace=", 6) == 0) return p + 6;
+    }
+    return NULL;
+}
+
+/* Nothing that is written may be a file that is read, but for a tensor's own file in name=x.npy:x.npy. */
+static int check_outputs(const Run *r, const char *const *inputs, size_t n)
+{
+    const char *trace = trace_file(r->opt->device);
+    const char **outputs = must_alloc((r->typed.n + 1) * sizeof *outputs);
+    size_t k = 0;
+    if (trace) outputs[k++] = trace;
+    for (size_t i = 0; i < r->typed.n; i++)
+        if (r->typed.v[i].out) outputs[k++] = r->typed.v[i].out;
+    bool ok = outputs_are_apart(outputs, k, inputs, n);
+    for (size_t i = 0; ok && i < r->typed.n; i++) {
+        const RunArg *in = &r->typed.v[i];
+        k = 0;
+        if (trace) outputs[k++] = trace;
+        for (size_t j = 0; j < r->typed.n; j++)
+            if (j != i && r->typed.v[j].out) outputs[k++] = r->typed.v[j].out;
+        ok = !in->in || outputs_are_apart(outputs, k, (const char *const[]){in->in}, 1);
+    }
+    free(outputs);
+    return ok ? EXIT_OK : EXIT_USAGE;
+}
+
 static int load_source(Run *r)
 {
     size_t size;
     char *text = read_file(r->path, &size);
     if (!text) return EXIT_ENVIRONMENT;
+    const char *kind = compiled_kind(text, size);
+    if (kind) {
+        complain("'%s' is %s, compiled already: name it .%s", r->path, kind, strcmp(kind, "PTX") == 0 ? "ptx" : "cubin");
+        free(text);
+        return EXIT_USAGE;
+    }
     tilecc_result *c = compile_text(r, text, size);
     free(text);
     if (!c) {
@@ -101,13 +140,16 @@ static int load_source(Run *r)
     }
     fwrite(c->diagnostics, 1, c->diagnostics_size, stderr);
     int code = (int)c->status;
-    if (c->status == TILECC_OK) {
+    if (c->status == TILECC_OK) code = check_outputs(r, c->dependencies, c->ndependencies);
+    if (c->status != TILECC_OK) {
+        bool said = c->errors > 0 && c->diagnostics_size > 0;
+        bool json = r->opt->lib.error_format == TILECC_JSON;
+        if (c->status != TILECC_ERROR_SOURCE || (!said && !json)) complain("%s", c->message); /* -Werror: why it failed */
+    } else if (code == EXIT_OK) {
         tile_error e;
         tile_status s = tile_module_load(r->device, c->output, c->output_size, &r->module, &e);
         if (s != TILE_OK) code = failed(s, &e);
         else if (r->opt->verbose && c->assembler) complain("assembled by %s", c->assembler);
-    } else if (c->status != TILECC_ERROR_SOURCE || c->diagnostics_size == 0) {
-        complain("%s", c->message);
     }
     tilecc_free(c);
     return code;
@@ -196,7 +238,10 @@ static int launch(Run *r)
     tile_error e;
     tile_status s = tile_launch(r->args, NULL, &e);
     if (s == TILE_OK) s = tile_synchronize(r->device, NULL, &e);
-    if (s != TILE_OK) return failed(s, &e);
+    if (s != TILE_OK) {
+        int code = failed(s, &e);
+        return strncmp(e.text, "E1202:", 6) == 0 ? EXIT_ENVIRONMENT : code; /* the trace can't be written */
+    }
     if (r->opt->verbose && tile_device_simulates(r->device))
         fprintf(stderr, "%s: nothing found\n", tile_device_name(r->device));
     return EXIT_OK;
@@ -250,6 +295,7 @@ static int run(Run *r)
 {
     int code = split_program(r);
     if (code == EXIT_OK) code = run_args_parse(&r->typed, r->opt->args, r->opt->nargs);
+    if (code == EXIT_OK) code = check_outputs(r, (const char *const[]){r->path}, 1);
     if (code == EXIT_OK) code = open_device(r);
     if (code == EXIT_OK) code = load(r);
     if (code == EXIT_OK) code = choose_kernel(r);

@@ -5,10 +5,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tilecc/cli.h"
 
 enum { POISON = 0xA5 }; /* what nothing has written shows */
+enum { TYPES_MAX = 64 };
+
+static const char LETTERS[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
 
 int exit_code_of(tile_status s)
 {
@@ -48,7 +52,7 @@ static char *take_extent(const char **at)
 {
     const char *p = *at;
     while (*p == ' ') p++;
-    size_t n = strspn(p, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_");
+    size_t n = strspn(p, LETTERS);
     const char *from = p;
     p += n;
     while (*p == ' ') p++;
@@ -84,6 +88,21 @@ static int parse_typed(RunArg *a, const char *extents)
     return EXIT_OK;
 }
 
+static void unknown_type(const char *text, const char *type)
+{
+    const char *names[TYPES_MAX];
+    size_t n = 0;
+    for (tile_type t; n < TYPES_MAX && tile_type_find(tile_type_name((tile_type)n), &t); n++) names[n] = tile_type_name(t);
+    const char *near = nearest_word(type, names, n);
+    if (near) {
+        complain("%s: there is no type '%s'; did you mean '%s'?", text, type, near);
+        return;
+    }
+    fprintf(stderr, "tilecc: %s: there is no type '%s'; types are", text, type);
+    for (size_t i = 0; i < n; i++) fprintf(stderr, " %s", names[i]);
+    fputc('\n', stderr);
+}
+
 static int parse_one(RunArg *a, const char *text)
 {
     const char *equals = strchr(text, '=');
@@ -97,8 +116,17 @@ static int parse_one(RunArg *a, const char *text)
     if (a->value[word] == '[') {
         char *type = copy_text(a->value, word);
         a->typed = tile_type_find(type, &a->type);
+        if (a->typed) {
+            free(type);
+            return parse_typed(a, a->value + word);
+        }
+        bool meant = word && strspn(type, LETTERS) == word && strchr(a->value, ']'); /* a path may have brackets, too */
+        if (meant && access(a->value, F_OK) != 0 && !strstr(a->value, ".npy")) {
+            unknown_type(text, type);
+            free(type);
+            return EXIT_USAGE;
+        }
         free(type);
-        if (a->typed) return parse_typed(a, a->value + word);
     }
     const char *split = strstr(a->value, ".npy:");
     size_t in = split ? (size_t)(split - a->value) + 4 : strlen(a->value);
@@ -125,10 +153,6 @@ int run_args_parse(RunArgs *a, const char *const *texts, size_t n)
                 complain("argument '%s' is given twice", a->v[i].name);
                 return EXIT_USAGE;
             }
-            if (a->v[i].out && a->v[j].out && strcmp(a->v[i].out, a->v[j].out) == 0) {
-                complain("'%s' and '%s' would both be written to '%s'", a->v[j].name, a->v[i].name, a->v[i].out);
-                return EXIT_USAGE;
-            }
         }
     }
     return EXIT_OK;
@@ -153,7 +177,10 @@ static int suit_tensor(const RunArg *a)
 {
     const char *type = tile_type_name(a->param.type);
     const tile_param *p = &a->param;
-    if (a->out && !p->written)
+    bool number = !a->typed && a->value[strspn(a->value, "+-.0123456789")] == 0 && access(a->value, F_OK) != 0;
+    if (number)
+        complain("%s: '%s' is a tensor (%s%s), not a number: %s=in.npy", a->text, a->name, type, p->extents, a->name);
+    else if (a->out && !p->written)
         complain("%s: the kernel does not write '%s', so there is no output: %s=in.npy", a->text, a->name, a->name);
     else if (!a->typed && p->written && !a->out)
         complain("%s: '%s' is written: %s=%s%s:out.npy makes a new one, %s=in.npy:out.npy starts from a file", a->text,
@@ -307,7 +334,7 @@ static int bind_file(RunArg *a, tile_device *d, tile_args *args)
     size_t size;
     NpyArray npy;
     char why[NPY_WHY];
-    char *file = read_file(a->in, &size);
+    char *file = read_file_as(a->in, &size, npy_needs);
     if (!file) return EXIT_ENVIRONMENT;
     int code = EXIT_OK;
     if (!npy_read(file, size, &npy, why)) {

@@ -166,7 +166,7 @@ TILE_API tile_status tile_launch(tile_args *a, void *stream, tile_error *err);
 typedef struct tile_launch_facts { /* texts are static */
     uint32_t grid[3];   /* CTAs; 0, 0, 0: nothing is launched */
     const char *deal;   /* how iterations `across grid` are dealt to teams: "static", "ticket"; NULL: `grid` has them all */
-    int64_t iterations; /* that are dealt */
+    int64_t iterations; /* that are dealt; those that go together (--explain-plan says so) count as one */
     uint32_t teams;     /* they are dealt to: as many as the device runs at once, and no more than iterations */
     uint32_t per_sm;    /* CTAs per SM that the schedule wants at most */
     int counters;       /* of tickets, that the kernel draws from */

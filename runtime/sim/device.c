@@ -314,7 +314,7 @@ static uint64_t hash_memory(const SimMemory *m)
 
 static tile_status report_outcome(const SimOutcome *o, bool replay, uint64_t seed, tile_error *err)
 {
-    if (o->ok && o->text[0]) return fail_rule(err, TILE_ERROR_ARGUMENT, E1202, "%s", o->text); /* the trace */
+    if (o->ok && o->text[0]) return fail_rule(err, TILE_ERROR_ARGUMENT, E1202, "can't write the trace %s", o->text);
     if (o->ok) return TILE_OK;
     if (replay)
         return fail_rule(err, TILE_ERROR_KERNEL, o->code, "%s\n  replay: --sim=check --seed=%" PRIu64, o->text, seed);
@@ -342,7 +342,7 @@ static tile_status fuzz(SimDevice *s, const SimLaunch *l, tile_error *err)
             status = fail_rule(err, TILE_ERROR_KERNEL, E1326,
                                "kernel `%s` leaves other bytes in memory under --seed=%" PRIu64
                                " than under --seed=%" PRIu64,
-                               l->program->name, seed, s->options.seed);
+                               sim_kernel_name(l), seed, s->options.seed);
     }
     snapshot_free(&before);
     return status;
@@ -358,6 +358,7 @@ static tile_status run(SimDevice *s, const Launch *l, uint8_t *params, tile_erro
                         .threads = l->threads,
                         .smem = l->smem,
                         .params = params,
+                        .kernel = l->kernel,
                         .globals = f->loaded->globals};
     for (int i = 0; i < 3; i++) {
         launch.grid[i] = l->grid[i];
@@ -380,14 +381,13 @@ static tile_status give_counters(SimDevice *s, const Launch *l, tile_error *err)
 
 static tile_status check_counters(const SimDevice *s, const Launch *l, tile_error *err)
 {
-    const Function *f = l->function;
     for (uint32_t i = 0; i < l->ncounters; i++) {
         uint32_t left;
         memcpy(&left, s->counters->data + 4 * i, sizeof left);
         if (left)
             return fail_rule(err, TILE_ERROR_KERNEL, E1138,
-                             "kernel `%s` leaves %" PRIu32 " in the counter of its tickets, not 0", f->program->name,
-                             left);
+                             "kernel `%s` leaves %" PRIu32 " in the counter of its tickets, not 0",
+                             l->kernel->name, left);
     }
     return TILE_OK;
 }

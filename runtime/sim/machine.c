@@ -568,7 +568,7 @@ static void outcome(const SimMachine *m, bool memory, SimOutcome *out)
     if (!m->failed)
         snprintf(out->text, sizeof out->text,
                  "kernel `%s`: the state of its threads and copies takes more memory than there is\n    rule: %s",
-                 m->launch.program->name, error_info(E1321)->rule);
+                 sim_kernel_name(&m->launch), error_info(E1321)->rule);
     else snprintf(out->text, sizeof out->text, "%s", text);
 }
 

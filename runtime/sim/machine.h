@@ -22,6 +22,7 @@
 #ifndef SIM_MACHINE_H
 #define SIM_MACHINE_H
 
+#include "lang/manifest.h"
 #include "runtime/sim/maps.h"
 #include "runtime/sim/memory.h"
 #include "runtime/sim/program.h"
@@ -174,6 +175,7 @@ typedef struct SimLaunch {
     uint32_t grid[3], cluster[3], threads, smem; /* smem: dynamic bytes */
     const uint8_t *params;                       /* program->param_bytes */
     SimBlock **globals;                          /* of the module's variables */
+    const MfKernel *kernel;                      /* its names, for messages; NULL: no manifest */
 } SimLaunch;
 
 typedef struct SimStats {

@@ -107,8 +107,8 @@ const char *sim_role(const SimMachine *m, SimWho who)
     return t ? t->role : NULL;
 }
 
-/* The parameter that leads to the block: a pointer into it, or a tensor map of an array in it. */
-static const SimParam *param_of(const SimMachine *m, const SimBlock *b)
+/* The parameter that leads to the block: a pointer into it, or a tensor map of an array in it. nparams: none. */
+static uint32_t param_of(const SimMachine *m, const SimBlock *b)
 {
     const SimProgram *p = m->launch.program;
     for (uint32_t i = 0; m->params && i < p->nparams; i++) {
@@ -120,9 +120,23 @@ static const SimParam *param_of(const SimMachine *m, const SimBlock *b)
         if (q->bytes == 8) memcpy(&address, m->params + q->offset, 8);
         else if (q->bytes == SIM_MAP_BYTES && sim_map_decode(m->params + q->offset, &map, why, sizeof why))
             address = (uint64_t)map.address;
-        if (address >= b->address && address - b->address < b->bytes) return q;
+        if (address >= b->address && address - b->address < b->bytes) return i;
     }
-    return NULL;
+    return p->nparams;
+}
+
+/* The program's name for what parameter i leads to; NULL: it is no tensor, or there is no manifest. */
+static const char *tensor_of(const MfKernel *k, uint32_t i)
+{
+    if (k == NULL || i >= k->params.n) return NULL;
+    const MfParam *p = &k->params.v[i];
+    if (p->kind == MF_PARAM_MAP) return k->tensors.v[k->maps.v[p->index].tensor].name;
+    return p->kind == MF_PARAM_ADDRESS ? k->tensors.v[p->index].name : NULL;
+}
+
+const char *sim_kernel_name(const SimLaunch *l)
+{
+    return l->kernel ? l->kernel->name : l->program->name;
 }
 
 void sim_describe_block(SimMachine *m, const SimBlock *b, Text *out)
@@ -133,9 +147,12 @@ void sim_describe_block(SimMachine *m, const SimBlock *b, Text *out)
         text_printf(out, "variable %s (%" PRIu64 " bytes)", l->module->globals[i].name, b->bytes);
         return;
     }
-    const SimParam *p = param_of(m, b);
-    if (p) text_printf(out, "the allocation of parameter %s (%" PRIu64 " bytes)", p->name, b->bytes);
-    else text_printf(out, "the allocation at 0x%" PRIx64 " (%" PRIu64 " bytes)", b->address, b->bytes);
+    uint32_t i = param_of(m, b);
+    const char *tensor = tensor_of(l->kernel, i);
+    if (tensor) text_printf(out, "the allocation of tensor `%s`", tensor);
+    else if (i < l->program->nparams) text_printf(out, "the allocation of parameter %s", l->program->params[i].name);
+    else text_printf(out, "the allocation at 0x%" PRIx64, b->address);
+    text_printf(out, " (%" PRIu64 " bytes)", b->bytes);
 }
 
 void sim_describe(SimMachine *m, SimWho who, Text *out)
@@ -161,7 +178,7 @@ static bool file_finding(SimMachine *m, ErrorCode code, const SimWho *who, const
     if (who) m->finder = *who;
     Text *out = &m->finding;
     text_clear(out);
-    text_printf(out, "kernel `%s`: ", m->launch.program->name);
+    text_printf(out, "kernel `%s`: ", sim_kernel_name(&m->launch));
     text_vprintf(out, fmt, ap);
     if (who) {
         text_lit(out, "\n    at: ");

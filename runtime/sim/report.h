@@ -13,6 +13,7 @@
 struct SimMachine;
 struct SimThread;
 struct SimBlock;
+struct SimLaunch;
 
 typedef struct SimWho { /* who did something: kept small, for shadow records */
     uint32_t cluster;   /* linear number in the grid */
@@ -28,7 +29,9 @@ void sim_describe(struct SimMachine *m, SimWho who, Text *out);
 void sim_describe_place(struct SimMachine *m, uint32_t pc, Text *out);
 /* The instruction as it is written, without its operands. */
 void sim_describe_op(struct SimMachine *m, uint32_t pc, Text *out);
-/* "the allocation of parameter dst (4096 bytes)": by the parameter or the variable that leads there, if one does. */
+/* As written in the source where there is a manifest, else the entry's. */
+const char *sim_kernel_name(const struct SimLaunch *l);
+/* "the allocation of tensor `dst` (4096 bytes)": by the tensor, parameter or variable that leads there, if one does. */
 void sim_describe_block(struct SimMachine *m, const struct SimBlock *b, Text *out);
 /* The thread itself; NULL: its cluster is over. */
 struct SimThread *sim_thread(const struct SimMachine *m, SimWho who);

@@ -180,6 +180,14 @@ static const char *verb(uint16_t flags)
     return !write ? "a read of" : reduce ? "an atomic operation on" : "a write of";
 }
 
+/* What the compiler took for granted of data may be why accesses to global memory meet. */
+static void note_trusts(Text *notes, const Access *a)
+{
+    const MfKernel *k = a->m->launch.kernel;
+    for (uint32_t i = 0; a->cta == NULL && k && i < k->trusts.n; i++)
+        text_printf(notes, "\n    trusted, not checked: %s; this may be because it is untrue", k->trusts.v[i]);
+}
+
 static bool report_order(const Access *a, const Record *o, const Words *bytes)
 {
     Words why = {0};
@@ -192,6 +200,7 @@ static bool report_order(const Access *a, const Record *o, const Words *bytes)
     text_init(&notes, a->w->mem);
     const Agent *g = o->who.cluster == a->t->cluster ? agent_of(a->cluster, o->done_agent) : NULL;
     if (!proxy && o->flags & REC_ASYNC && !(o->flags & REC_GROUP) && g) note_phase(&notes, a, g, o);
+    note_trusts(&notes, a);
     sim_fail_notes(a->m, proxy ? E1306 : order_code(a, o), &a->who, &o->who, notes.s, "%s%s%s, after %s%s: %s",
                    verb(a->flags), there ? ", at " : " ", bytes->s, verb(o->flags), o->flags & REC_INVAL ? "" : " them",
                    why.s);

@@ -56,6 +56,19 @@ rm -f one.tile
 expect 0 '' --explain-plan good.tile
 contains out '^  grid \(ceil\(N, 256\), ceil\(M, 64\), 1\)$'
 
+# What CTAs of a cluster send each other, by mask and to peers, with reductions.
+cp "$root/tests/golden/cluster/by_rank.tile" .
+expect 0 '' --explain-plan by_rank.tile
+contains out '; multicast by mask, each load to 2 CTAs$'
+contains out '; multicast by mask, each load to 4 CTAs$'
+contains out '; each load to 1 CTA$'
+contains out '^    cp\.async\.bulk, shared -> shared of another CTA$'
+contains out '^      1024 bytes, role send, barrier u\.full there$'
+[ "$(grep -c '^    cp\.reduce\.async\.bulk, shared -> shared of another CTA$' out)" = "$(grep -c 'role send, barrier .*\.sum there$' out)" ] ||
+    fail "reductions into other CTAs in the plan"
+contains out 'barrier u\.sum there'
+rm -f by_rank.tile
+
 # What `by` and `stages` say stands in the plan.
 kernel ' by static stages 5' '' >fixed.tile
 expect 0 '' --explain-plan fixed.tile
@@ -150,4 +163,30 @@ contains out '^    launch: one team per iteration'
 contains out '^    tile: 1 slot, filled by load'
 rm -f copy.tile static.tile launch.tile out.npy
 only_files
+
+# One branch loads the tile and the other fills it: which of them comes first is the same.
+branches() { # file, branches
+    cat >"$1" <<END
+kernel branches(x: global u32[R, 64], y: global u32[R, 64], c: s64) {
+    pipeline r in R across grid {
+        shared t: u32[64];
+        $2
+        move t -> y[r, :];
+    }
+}
+END
+}
+branches load.tile 'if c == 0 { move x[r, :] -> t; } else { fill t = 7; }'
+branches fill.tile 'if c != 0 { fill t = 7; } else { move x[r, :] -> t; }'
+for c in 0 1; do
+    for f in load fill; do
+        expect 0 '' run --device=sim --sim=fuzz --schedules=10 $f.tile 'x=u32[37,64]' "y=u32[37,64]:$f.npy" c=$c
+    done
+    cmp load.npy fill.npy || fail "if .. fill .. else .. move, c = $c"
+done
+[ "$(tail -c 9472 fill.npy | tr -d '\000' | tr -d '\007' | wc -c)" = 0 ] || fail "the branch that fills"
+# Read behind the branch and loaded again: still two values of one tile.
+branches again.tile 'if c != 0 { fill t = 7; } else { move x[r, :] -> t; } move t -> y[r, :] overlap any; if c != 0 { move x[r, :] -> t; }'
+expect 1 'E0747.*is filled again where it has been read' --emit=ir again.tile
+rm -f load.tile fill.tile again.tile ./*.npy
 finish

@@ -31,6 +31,24 @@ else
     expect 3 'none.npy' run good.tile src=none.npy dst=bf16[64,256]:out.npy
 fi
 
+# Arguments that name no type, or are no tensor, are said to be so; brackets may stand in a file's name.
+expect 2 "src=bf17.200,512.: there is no type 'bf17'; did you mean 'bf16'" run --device=sim good.tile 'src=bf17[200,512]' 'dst=bf16[M,N]:out.npy'
+expect 2 "there is no type 'quaternion'; types are u8 u16 .* bf16 .*b6a16$" run --device=sim good.tile 'src=quaternion[2,5]' 'dst=bf16[M,N]:out.npy'
+expect 2 "src=5: 'src' is a tensor .bf16.M, N.., not a number: src=in.npy" run --device=sim good.tile src=5 'dst=bf16[M,N]:out.npy'
+expect 3 "can't read 'x\[1\].npy'" run --device=sim good.tile 'src=x[1].npy' 'dst=bf16[M,N]:out.npy'
+# No more is read of a file than its header says, and nothing behind a wrong magic.
+expect 3 "'/dev/zero' is no .npy file" run --device=sim good.tile src=/dev/zero 'dst=bf16[M,N]:out.npy'
+expect 0 '' run --device=sim good.tile 'src=bf16[64,256]' 'dst=bf16[M,N]:in.npy'
+mkfifo pipe
+cat in.npy /dev/zero >pipe 2>/dev/null &
+expect 3 "'pipe' has bytes behind its data" run --device=sim good.tile src=pipe 'dst=bf16[M,N]:out.npy'
+wait
+cat in.npy >pipe &
+expect 0 '' run --device=sim good.tile src=pipe 'dst=bf16[M,N]:out.npy'
+wait
+cmp -s in.npy out.npy || fail "an array from a pipe"
+rm -f pipe in.npy out.npy
+
 # What a new output holds: 0xA5 where it is only written, zeros where it is added to. Here no row has a place to go.
 cat >add.tile <<'END'
 kernel add(x: global u32[R, 64], idx: global s32[R], acc: global u32[V, 64]) {

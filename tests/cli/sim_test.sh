@@ -76,10 +76,31 @@ if command -v python3 >/dev/null 2>&1; then
     python3 -c 'import json; json.load(open("t.json"))' || fail "the trace is no JSON"
 fi
 rm -f t.json out.npy
-sim 2 'E1202.*/dev/full' copy.tile --sim=check --trace=/dev/full
+sim 3 "E1202: can't write the trace /dev/full: No space" copy.tile --sim=check --trace=/dev/full
 [ -c /dev/full ] || fail '/dev/full was replaced'
 rm -f out.npy
-sim 2 'E1202.*none/t.json' copy.tile --sim=check --trace=none/t.json
+sim 3 "E1202: can't write the trace none/t.json: No such file" copy.tile --sim=check --trace=none/t.json
+
+# Findings name what the program names: the kernel (`cp` is a word of PTX), the tensor, and what was trusted of data.
+cat >trust.tile <<'TILE'
+kernel zero(z: global s32[64]) {
+    shared t: s32[64];
+    fill t = 0;
+    move t -> z[0];
+}
+kernel cp(x: global u32[R, 64], idx: global s32[R], y: global u32[V, 64]) trust distinct(idx) {
+    pipeline r in R across grid {
+        shared t: u32[64];
+        move x[r, :] -> t;
+        move t -> y[idx[r], :];
+    }
+}
+TILE
+expect 0 '' run --device=sim trust.tile:zero 'z=s32[64]:zero.npy'
+expect 1 'E1315: kernel `cp`: .* of the allocation of tensor `y` \(2304 bytes\)' run --device=sim trust.tile:cp 'x=u32[64,64]' idx=zero.npy 'y=u32[9,64]:out.npy'
+contains err '^    trusted, not checked: distinct\(idx\); this may be because it is untrue$'
+expect 1 'E1319: kernel `cp`: the limit of 100 steps' run --device=sim --sim-steps=100 trust.tile:cp 'x=u32[64,64]' idx=zero.npy 'y=u32[9,64]:out.npy'
+rm -f trust.tile zero.npy out.npy
 
 # CTAs that go on together, by hand: each arrives at the other's barrier, which waits at the scope of the cluster. Two
 # slots, because one of them may be a turn ahead.

@@ -37,15 +37,15 @@ static void shows(Room *r, Desk *k, DiagFormat f, bool colour, const char *expec
     text_free(&t);
 }
 
-/* W0002 has a short rule and no source, so that the expected texts stay readable. */
-#define RULE "rule: A name does not hide another one."
+/* W0001 has a short rule and no source, so that the expected texts stay readable. */
+#define RULE "rule: A declared name is used."
 
 static void a_mark_stands_under_its_text(void **state)
 {
     Desk *k = desk(*state, "copy.tile", "let a = 1;\nlet b = a;\n");
-    diag_at(&k->diags, W0002, of(k, "b"), "`%s` hides %d names", "b", 2);
+    diag_at(&k->diags, W0001, of(k, "b"), "`%s` hides %d names", "b", 2);
     shows(*state, k, DIAG_HUMAN, false,
-          "warning W0002: `b` hides 2 names\n"
+          "warning W0001: `b` hides 2 names\n"
           " --> copy.tile:2:5\n"
           "  |\n"
           "2 | let b = a;\n"
@@ -58,14 +58,14 @@ static void a_mark_stands_under_its_text(void **state)
 static void labels_notes_and_fix_follow(void **state)
 {
     Desk *k = desk(*state, "copy.tile", "first\n2\n3\nsecond third\n");
-    Diag *g = diag_at(&k->diags, W0002, of(k, "third"), "text");
+    Diag *g = diag_at(&k->diags, W0001, of(k, "third"), "text");
     diag_label(&k->diags, g, of(k, "first"), "declared here");
     diag_label(&k->diags, g, of(k, "second"), "and here");
     diag_note(&k->diags, g, (Span){0, 0}, "N is %d", 100);
     diag_note(&k->diags, g, of(k, "2"), "seen");
     diag_fix(&k->diags, g, "rename it");
     shows(*state, k, DIAG_HUMAN, false,
-          "warning W0002: text\n"
+          "warning W0001: text\n"
           " --> copy.tile:4:8\n"
           "  |\n"
           "1 | first\n"
@@ -97,9 +97,9 @@ static void rule_shows_its_source(void **state)
 static void tabs_and_code_points_keep_marks_in_place(void **state)
 {
     Desk *k = desk(*state, "t", "\tx\ty = \"\xC3\xA9\xE2\x86\x92\" z;");
-    diag_at(&k->diags, W0002, of(k, "z"), "z");
+    diag_at(&k->diags, W0001, of(k, "z"), "z");
     shows(*state, k, DIAG_HUMAN, false,
-          "warning W0002: z\n"
+          "warning W0001: z\n"
           " --> t:1:13\n"
           "  |\n"
           "1 |     x   y = \"\xC3\xA9\xE2\x86\x92\" z;\n"
@@ -115,9 +115,9 @@ static void control_characters_are_made_visible(void **state)
     Desk *k = desk(*state, "t",
                    "a\x1B[31m\xFF\xE2\x80\xAE"
                    "b");
-    diag_at(&k->diags, W0002, of(k, "b"), "\x1B");
+    diag_at(&k->diags, W0001, of(k, "b"), "\x1B");
     shows(*state, k, DIAG_HUMAN, false,
-          "warning W0002: \xEF\xBF\xBD\n"
+          "warning W0001: \xEF\xBF\xBD\n"
           " --> t:1:9\n"
           "  |\n"
           "1 | a\xEF\xBF\xBD[31m\xEF\xBF\xBD\xEF\xBF\xBD"
@@ -131,9 +131,9 @@ static void control_characters_are_made_visible(void **state)
 static void a_range_over_lines_is_marked_on_the_first(void **state)
 {
     Desk *k = desk(*state, "t", "ab {\n  c\n}\n");
-    diag_at(&k->diags, W0002, of(k, "{\n  c\n}"), "block");
+    diag_at(&k->diags, W0001, of(k, "{\n  c\n}"), "block");
     shows(*state, k, DIAG_HUMAN, false,
-          "warning W0002: block\n"
+          "warning W0001: block\n"
           " --> t:1:4\n"
           "  |\n"
           "1 | ab {\n"
@@ -150,7 +150,7 @@ static void a_long_line_is_cut_around_the_mark(void **state)
     memcpy(line + 2000, "HERE", 4);
     line[4000] = 0;
     Desk *k = desk(*state, "t", line);
-    diag_at(&k->diags, W0002, of(k, "HERE"), "far");
+    diag_at(&k->diags, W0001, of(k, "HERE"), "far");
     Text t;
     text_init(&t, &((Room *)*state)->mem);
     diags_render(&k->diags, DIAG_HUMAN, false, &t);
@@ -170,10 +170,10 @@ static void labels_in_other_files_get_a_block_of_their_own(void **state)
     Room *r = *state;
     Desk *k = desk(r, "a.tile", "use\n");
     uint32_t other = sources_add(&k->sources, "b.tile", "decl\n", 5)->base;
-    Diag *g = diag_at(&k->diags, W0002, of(k, "use"), "text");
+    Diag *g = diag_at(&k->diags, W0001, of(k, "use"), "text");
     diag_label(&k->diags, g, (Span){other, other + 4}, "here");
     shows(r, k, DIAG_HUMAN, false,
-          "warning W0002: text\n"
+          "warning W0001: text\n"
           " --> a.tile:1:1\n"
           "  |\n"
           "1 | use\n"
@@ -237,17 +237,17 @@ static void trial_runs_leave_no_trace(void **state)
 static void json_is_one_object_per_line(void **state)
 {
     Desk *k = desk(*state, "a\"b", "x\n  \xC3\xA9y");
-    Diag *g = diag_at(&k->diags, W0002, of(k, "y"), "say \"y\"");
+    Diag *g = diag_at(&k->diags, W0001, of(k, "y"), "say \"y\"");
     diag_label(&k->diags, g, of(k, "x"), "l");
     diag_note(&k->diags, g, (Span){0, 0}, "n");
-    diag_at(&k->diags, W0002, (Span){0, 0}, "nowhere");
+    diag_at(&k->diags, W0001, (Span){0, 0}, "nowhere");
     shows(
         *state, k, DIAG_JSON, true,
-        "{\"code\":\"W0002\",\"class\":\"warning\",\"text\":\"nowhere\",\"rule\":\"A name does not hide another one.\","
+        "{\"code\":\"W0001\",\"class\":\"warning\",\"text\":\"nowhere\",\"rule\":\"A declared name is used.\","
         "\"source\":\"\",\"path\":null,\"line\":0,\"col\":0,\"end_line\":0,\"end_col\":0,\"labels\":[],\"notes\":[],"
         "\"fix\":null}\n"
-        "{\"code\":\"W0002\",\"class\":\"warning\",\"text\":\"say \\\"y\\\"\",\"rule\":\"A name does not hide another "
-        "one.\",\"source\":\"\",\"path\":\"a\\\"b\",\"line\":2,\"col\":4,\"end_line\":2,\"end_col\":5,\"labels\":["
+        "{\"code\":\"W0001\",\"class\":\"warning\",\"text\":\"say \\\"y\\\"\",\"rule\":\"A declared name is "
+        "used.\",\"source\":\"\",\"path\":\"a\\\"b\",\"line\":2,\"col\":4,\"end_line\":2,\"end_col\":5,\"labels\":["
         "{\"text\":\"l\",\"path\":\"a\\\"b\",\"line\":1,\"col\":1,\"end_line\":1,\"end_col\":2}],\"notes\":[{\"text\":"
         "\"n\",\"path\":null,\"line\":0,\"col\":0,\"end_line\":0,\"end_col\":0}],\"fix\":null}\n");
 }

@@ -1,0 +1,23 @@
+# Files that are compiled already, where source or PTX text is wanted: one line that says what they are.
+. cli/cli.sh
+
+one_line() { # status, pattern, arguments
+    expect "$@"
+    [ "$(wc -l <err)" = 1 ] || fail "more than one line: $(cat err)"
+}
+expect 0 '' -S good.tile -o copy.ptx
+{ printf '/* by hand\n */\n// again\n'; cat copy.ptx; } >head.tile
+printf '\177ELF and so on\n' >copy.cubin
+one_line 2 "'copy.ptx' is PTX, compiled already: .tilecc run copy.ptx. runs it, .tilecc check-ptx copy.ptx. judges it" copy.ptx
+one_line 2 "'head.tile' is PTX, compiled already" --emit=ir head.tile
+one_line 2 "'-' is PTX" -S - -o x.ptx <copy.ptx
+one_line 2 "'head.tile' is PTX, compiled already: name it .ptx" run --device=sim head.tile
+one_line 2 "'copy.cubin' is a cubin, compiled already: .tilecc run copy.cubin. runs it on a GPU" -S copy.cubin
+one_line 2 "'copy.cubin' is a cubin, which is binary" check-ptx copy.cubin
+expect 0 '' check-ptx copy.ptx
+# A comment alone, also one that does not end, is source.
+printf '// .version 8.0\n' >note.tile
+expect 1 'E0216' --emit=ir note.tile
+printf '/* .version 8.0\n' >open.tile
+expect 1 'open.tile:1:1' --emit=ir open.tile
+finish
