@@ -425,6 +425,8 @@ static void prepare(Verifier *v)
     }
     for (uint32_t i = 0; i < v->nops; i++) v->conditional |= conditional(v, i);
     if (v->conditional) v->ring *= 2;
+    moduli_prepare(v);
+    if (v->failed) return;
     if (v->nslots == 0) v->nslots = 1;
     for (uint32_t i = 0; i < v->nops; i++) tensors_of(v, v->ops[i]);
     v->seen = arena_array(v->arena, uint8_t, v->nops + 1);
@@ -508,7 +510,7 @@ static void try_all(Verifier *v)
     do {
         try_choices(v);
         if (!v->failed) period_check(v);
-    } while (!v->failed && steer_check(v));
+    } while (!v->failed && (period_longer(v) || steer_check(v)));
     if (v->failed) return;
     certify_dependences(v);
     verify_proved(v, "no copy is in flight at the end of the kernel");
@@ -532,7 +534,7 @@ static void verify(Verifier *v)
     forms_init(&v->f, v->arena);
     sizes_prepare(v);
     prepare(v);
-    try_all(v);
+    if (!v->failed) try_all(v);
 }
 
 /* The arena of the runs is given back also when memory runs out. */

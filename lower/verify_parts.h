@@ -8,7 +8,7 @@
  * verify_bytes.c knows which bytes of a buffer are the same.
  * verify_race.c, verify_cover.c, verify_global.c and verify_end.c prove properties of a finished graph, whose accesses
  * verify_place.c sorts; verify_choice.c enumerates the trip counts, for nests that verify_nests.c tells apart one by one;
- * verify_period.c, verify_steer.c, verify_open.c and verify_cycle.c extend the result to all of them; verify_repeat.c
+ * verify_period.c, verify_moduli.c, verify_steer.c, verify_open.c and verify_cycle.c extend the result to all of them; verify_repeat.c
  * shows that loops which tickets end do end. verify_stuck.c reports a run that can't go on, verify_tell.c what would
  * order two accesses. verify.c drives.
  *
@@ -301,7 +301,9 @@ typedef struct Verifier {
     uint32_t *bar_base;      /* by barrier: number of its slot 0 */
     uint32_t *place_base;    /* by buffer: number of its slot 0 */
     uint32_t nplaces;        /* slots of buffers, of one CTA */
-    uint32_t ring;           /* most slots of a buffer or barrier; */
+    uint32_t ring;           /* most slots of a buffer or barrier, at least the period; */
+    uint32_t joint;          /* turns after which all moduli and variables that steer come round together: verify_moduli.c */
+    bool *counter;           /* by variable: turns a ring of the compiler's */
     bool conditional;        /* barriers are used under conditions that differ from turn to turn: twice that */
     uint64_t loaded, stored; /* tensors that copies read and write */
     Form (*sreg)[IRR_COUNT]; /* by rank */
@@ -590,7 +592,17 @@ Form open_form(Verifier *v, uint32_t op); /* the form that stands for it where v
 /* verify_sizes.c */
 void sizes_prepare(Verifier *v); /* f.sizes */
 
+/* verify_moduli.c */
+void moduli_prepare(Verifier *v); /* fixed, joint, and ring */
+/* The value of a pure op comes round after `turns` turns (0: it is used as it is) if its operands do after as many as this. */
+int64_t modulus_within(const Verifier *v, const IrOp *op, int64_t turns);
+int64_t modulus_joint(int64_t a, int64_t b); /* the least common multiple; INT64_MAX: too large */
+/* What steers was seen to come round after so many turns: whether the period gets longer by that, and the ring with it. */
+bool moduli_longer(Verifier *v, int64_t turns);
+
 /* verify_period.c */
+bool period_parity(const Verifier *v, uint32_t var); /* its bits are the parities of waits */
+bool period_longer(Verifier *v); /* after all runs: whether they are to be done again, with more turns */
 void period_prepare(Verifier *v);
 void period_turn(Verifier *v, const Frame *fr);        /* v->now begins a turn */
 void period_begin(Verifier *v);                        /* a run */
