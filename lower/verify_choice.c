@@ -168,10 +168,12 @@ static void drop_impossible(const Forms *f, Choice *c)
     c->n = n;
 }
 
-/* Pattern: the first n choices of the owner stand for equal turns, the others mix them. */
+/* Pattern: the first n choices of the owner stand for equal turns, the others mix them: each turn takes another one. */
 uint32_t choice_following(const Choice *c, uint32_t at)
 {
-    return at < c->n ? at : (at + c->turn * 3) % c->n;
+    uint32_t step = 3;
+    while (gcd_s64(step, c->n) > 1) step++;
+    return at < c->n ? at : (at + c->turn * step) % c->n;
 }
 
 static void follow(const Verifier *v, Choice *c)

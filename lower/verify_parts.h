@@ -327,6 +327,7 @@ typedef struct Verifier {
     uint8_t opened_seen; /* how it came out before */
     bool *joins;        /* by op that steers: made from conditions that are looked at themselves */
     uint8_t *chosen;    /* by op: loops whose trip count is a choice, or made from one */
+    bool fixed;         /* slots or conditions are not those of counters alone: rings turned by one slot are another program (verify_period.c) */
     bool split;         /* repeats end each at its own time */
     uint32_t reps;      /* threads that stand for a role of several: verify_alike.c */
     bool again, failed; /* again: a choice was added, or found to need more values */

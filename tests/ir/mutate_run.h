@@ -9,13 +9,15 @@ typedef enum Outcome {
     OUT_CLEAN,  /* every byte as it must be, nothing reported */
     OUT_DATA,   /* nothing out of order, and other bytes; where work is dealt as teams come, not the same in all schedules */
     OUT_BROKEN, /* a hang, a race, a wrong order: what the verifier must prevent */
-    OUT_BEYOND, /* what others than the verifier must prevent: addresses, operands, two writes of the same global bytes */
+    OUT_BEYOND, /* what others than the verifier must prevent: addresses, operands, accesses of two clusters, or two writes,
+                 * to the same global bytes */
     OUT_UNDECIDED /* no PTX that the simulator takes, or it gave up */
 } Outcome;
 
 typedef struct Bench {
     Arena *arena;
     const char *target; /* of the program at hand */
+    uint32_t cluster[3];
     tile_device *check, *fuzz;
     World *worlds; /* one per run */
     int nworlds;
