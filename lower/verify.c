@@ -245,16 +245,6 @@ static void find_args(Verifier *v, uint32_t op)
     if (var) v->operands[op].var = var->id;
 }
 
-static void find_inside(Verifier *v, const Body *b, uint32_t open)
-{
-    Inside *in = &v->inside[b->base + open];
-    for (uint32_t x = open + 1; x < b->partner[open]; x++) in->n += b->role->ops.v[x].dst != 0;
-    in->value = arena_array(v->arena, uint32_t, in->n);
-    in->n = 0;
-    for (uint32_t x = open + 1; x < b->partner[open]; x++)
-        if (b->role->ops.v[x].dst) in->value[in->n++] = b->role->ops.v[x].dst - 1;
-}
-
 static void find_operands(Verifier *v)
 {
     v->operands = arena_array(v->arena, Operands, v->nops);
@@ -262,6 +252,7 @@ static void find_operands(Verifier *v)
     v->group = arena_array(v->arena, uint8_t, v->nops);
     v->box = arena_array(v->arena, uint8_t, v->nops);
     v->args = arena_alloc(v->arena, arena_bytes(v->nops, sizeof *v->args));
+    uint32_t *in = arena_array(v->arena, uint32_t, v->nvalues);
     for (uint32_t i = 0; i < v->bodies.n; i++) {
         Body *b = &v->bodies.v[i];
         uint32_t n = b->role->ops.n;
@@ -271,69 +262,9 @@ static void find_operands(Verifier *v)
             const IrOp *op = &b->role->ops.v[j];
             find_args(v, b->base + j);
             b->next[j] = v->operands[b->base + j].pure ? b->next[j + 1] : j;
-            if (ir_opens_block((IrOpcode)op->op)) find_inside(v, b, j);
+            if (ir_opens_block((IrOpcode)op->op)) inside_find(v, b, j, in);
         }
     }
-}
-
-static uint8_t kind_of(const IrOp *op)
-{
-    switch ((IrGroup)ir_op_info(op->op)->group) {
-    case IRG_BARRIER:
-    case IRG_SYNC:
-    case IRG_GROUP:
-    case IRG_FENCE:
-    case IRG_THREAD: return BLOCK_EVENTS;
-    case IRG_COPY: return BLOCK_COPIES;
-    default: break;
-    }
-    return op->op == IR_TICKET || op->op == IR_REPEAT || op->op == IR_BREAK ? BLOCK_EVENTS : 0;
-}
-
-/* Slots that an index picks: the copies of such a loop are gone through one by one. */
-static bool picks_slot(const IrOp *op)
-{
-    if (ir_op_info(op->op)->group != IRG_COPY) return false;
-    for (uint32_t i = 0; i < op->nargs; i++)
-        if (op->args[i].key == IRK_SLOT && op->args[i].kind == IRA_VAL) return true;
-    return false;
-}
-
-static void match_blocks(Verifier *v, const Body *b)
-{
-    uint32_t depth = 0, *open = arena_array(v->arena, uint32_t, b->role->ops.n + 1);
-    for (uint32_t i = 0; i < b->role->ops.n; i++) {
-        const IrOp *op = &b->role->ops.v[i];
-        uint8_t kind = kind_of(op);
-        for (uint32_t j = 0; j < depth; j++) {
-            const IrOp *outer = &b->role->ops.v[open[j]];
-            b->block[open[j]] |= kind;
-            if (picks_slot(op) && outer->op == IR_LOOP && ir_find(outer, IRK_B)->kind == IRA_IMM &&
-                ir_find(outer, IRK_B)->imm <= 8)
-                b->block[open[j]] |= BLOCK_EVENTS;
-        }
-        if (op->op == IR_ELSE || op->op == IR_END) {
-            uint32_t begin = open[--depth];
-            b->partner[begin] = i;
-            b->partner[i] = begin;
-            if (op->op == IR_ELSE) b->block[i] = b->block[begin];
-        }
-        if (ir_opens_block((IrOpcode)op->op) || op->op == IR_ELSE) open[depth++] = i;
-    }
-    for (uint32_t i = b->role->ops.n;
-         i-- > 0;) { /* an else leads on to its end; synchronisation in it is the if's, too */
-        const IrOp *op = &b->role->ops.v[i];
-        if (op->op != IR_IF || b->role->ops.v[b->partner[i]].op != IR_ELSE) continue;
-        b->block[i] |= b->block[b->partner[i]];
-    }
-}
-
-/* An `else` both closes and opens: its partner is the end that it leads to. */
-static void lead_on(const Body *b)
-{
-    for (uint32_t i = 0; i < b->role->ops.n; i++)
-        if (b->role->ops.v[i].op == IR_END && b->role->ops.v[b->partner[i]].op == IR_ELSE)
-            b->partner[b->partner[i]] = i;
 }
 
 static void tensors_of(Verifier *v, const IrOp *op)
@@ -404,10 +335,7 @@ static void prepare(Verifier *v)
 {
     const IrKernel *k = v->k;
     number_ops(v);
-    for (uint32_t i = 0; i < v->bodies.n; i++) {
-        match_blocks(v, &v->bodies.v[i]);
-        lead_on(&v->bodies.v[i]);
-    }
+    for (uint32_t i = 0; i < v->bodies.n; i++) blocks_match(v, &v->bodies.v[i]);
     find_operands(v);
     run_prepare(v);
     v->bar_base = arena_array(v->arena, uint32_t, k->bars.n);

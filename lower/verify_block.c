@@ -23,12 +23,20 @@ static void set_index(Verifier *v, const Frame *fr)
     v->now->by_trip[op->dst - 1] = v->chosen[fr->op]; /* otherwise each run has all turns */
 }
 
-/* Values of a turn are worked out anew: nothing of the turn before is kept. */
+/* Nothing of the time before is kept when the block is entered again, */
 static void forget_values(Verifier *v, uint32_t op)
 {
     const Inside *in = &v->inside[op];
     Form *value = v->now->value;
     for (uint32_t i = 0; i < in->n; i++) value[in->value[i]] = 0;
+}
+
+/* and of the turn before only what it can't make another. */
+static void forget_turn(Verifier *v, uint32_t op)
+{
+    const Inside *in = &v->inside[op];
+    Form *value = v->now->value;
+    for (uint32_t i = 0; i < in->nvarying; i++) value[in->varying[i]] = 0;
 }
 
 /* How many turns: the index is lo + turn, also where lo is no number. */
@@ -191,7 +199,7 @@ static void at_end(Verifier *v)
         if (t->sums.n) burst_flush(v);
         return;
     }
-    forget_values(v, fr->op);
+    forget_turn(v, fr->op);
     set_index(v, fr);
     period_turn(v, fr);
     t->pc = fr->op - v->bodies.v[t->body].base;

@@ -49,6 +49,12 @@ typedef struct Known { /* a pred atom whose value is fixed where we are */
     bool value;
 } Known;
 
+typedef struct Compared { /* whether x <= y without facts; x 0: none */
+    Form x, y;
+    bool le;
+} Compared;
+enum { FORM_COMPARED = 256 };
+
 typedef struct Forms {
     Arena *arena;
     VEC(FormData *) forms; /* form f is forms.v[f - 1] */
@@ -58,6 +64,7 @@ typedef struct Forms {
     uint32_t form_mask, atom_mask;
     Form small[FORM_SMALL]; /* constants from 0, once made */
     Form large[FORM_SMALL]; /* others, by their last bits but the last four */
+    Compared compared[FORM_COMPARED];
     VEC(Known) known;
     uint32_t known_from;    /* those before it don't count */
     VEC(Form) facts;  /* forms that are >= 0 where we are */

@@ -3,12 +3,12 @@
  * A kernel is unrolled, for one choice of trip counts after the other, into a graph of events: verify_run.c runs the
  * bodies of all roles of all CTAs of a cluster by values that are linear forms (verify_forms.c, verify_ops.c), in one
  * schedule; verify_event.c gives each event its clock: what has certainly happened before it, in every schedule.
- * verify_block.c, verify_barrier.c, verify_copy.c and verify_thread.c are the steps of ops, verify_burst.c that of loops
- * over copies;
- * verify_bytes.c knows which bytes of a buffer are the same.
+ * verify_inside.c finds the blocks of a body; verify_block.c, verify_barrier.c, verify_copy.c and verify_thread.c are the
+ * steps of ops, verify_burst.c that of loops over copies; verify_bytes.c knows which bytes of a buffer are the same.
  * verify_race.c, verify_cover.c, verify_global.c and verify_end.c prove properties of a finished graph, whose accesses
- * verify_place.c sorts; verify_choice.c enumerates the trip counts, for nests that verify_nests.c tells apart one by one;
- * verify_period.c, verify_moduli.c, verify_steer.c, verify_open.c and verify_cycle.c extend the result to all of them; verify_repeat.c
+ * verify_place.c sorts; verify_regions.c and verify_unequal.c tell parts of tensors apart. verify_choice.c enumerates the
+ * trip counts, for nests that verify_nests.c tells apart one by one; verify_period.c, verify_moduli.c, verify_steer.c,
+ * verify_open.c, verify_turns.c and verify_cycle.c extend the result to all of them; verify_repeat.c
  * shows that loops which tickets end do end. verify_stuck.c reports a run that can't go on, verify_tell.c what would
  * order two accesses. verify.c drives.
  *
@@ -36,8 +36,14 @@ typedef struct Made { /* a result that was worked out; op 0: none */
     uint32_t op; /* + 1 */
     Form cond, a, b, x;
 } Made;
-typedef struct Inside { /* the values that a block defines */
-    uint32_t *value, n;
+typedef struct Resolved { /* y: x, or the number that was chosen for it; of one unrolling. x 0: none */
+    Form x, y;
+    uint32_t unrolling;
+    bool by_trip;
+} Resolved;
+enum { RESOLVED = 256 };
+typedef struct Inside { /* the values that a block defines, and those that may differ from turn to turn */
+    uint32_t *value, *varying, n, nvarying;
 } Inside;
 typedef struct Body {
     const IrRole *role;
@@ -294,6 +300,8 @@ typedef struct Verifier {
     uint8_t *box;         /* by number: the map's box has the bytes that the copy counts */
     Made *results;        /* of pure ops, by hash */
     uint32_t result_mask;
+    Resolved resolved[RESOLVED];
+    uint32_t unrollings;  /* begun */
     Inside *inside;       /* by number, of what opens a block */
     uint32_t nops, nvalues;
     uint32_t *def;           /* by value: its op */
@@ -360,6 +368,8 @@ typedef struct Verifier {
     struct Period *period;       /* verify_period.c */
     Race race;                   /* b NULL: none was found */
     struct Regions *regions;     /* verify_regions.c */
+    struct Unequal *unequal;     /* verify_unequal.c */
+    bool by_known;               /* what is known in this graph went into what these two worked out */
 } Verifier;
 
 /* verify.c */
@@ -410,6 +420,10 @@ static inline bool verify_stopped(const Verifier *v)
 /* The body of an op. */
 const Body *verify_body(const Verifier *v, uint32_t op);
 
+/* verify_inside.c */
+void blocks_match(Verifier *v, const Body *b);
+void inside_find(Verifier *v, const Body *b, uint32_t open, uint32_t *in);
+
 /* verify_choice.c */
 /* x, or the number that was chosen for it. */
 Form choice_resolve(Verifier *v, Form x, bool *by_trip);
@@ -441,6 +455,7 @@ void run_prepare(Verifier *v);
 void run_kernel(Verifier *v); /* one unrolling */
 bool run_pure(const IrOp *op); /* its value is worked out when needed */
 Form run_value(Verifier *v, const IrArg *arg);
+Form run_result(Verifier *v, uint32_t index, Form cond, Form a, Form b); /* of a pure op */
 Form run_whole(Verifier *v, const IrArg *arg); /* without what is known where v->now is */
 bool run_by_trip(const Verifier *v, const IrArg *arg);
 /* The value if it is a number; otherwise refused. */
@@ -562,6 +577,10 @@ void check_coverage(Verifier *v);
 void check_global(Verifier *v);
 void regions_prepare(Verifier *v); /* of a finished graph */
 bool regions_apart(Verifier *v, const Region *a, const Region *b); /* verify_regions.c: of one map, of equal ones, or bytes */
+/* verify_unequal.c */
+enum { COORDINATE_MAX = 1 << 30 };
+void unequal_prepare(Verifier *v);                 /* of a finished graph */
+bool numbers_unequal(Verifier *v, Form x, Form y); /* in every launch */
 void check_end(Verifier *v);
 void check_cycles(Verifier *v);
 void check_draws(Verifier *v);
