@@ -364,6 +364,7 @@ static void prepare(Verifier *v)
     nests_find(v);
     period_prepare(v);
     steer_prepare(v);
+    turns_prepare(v);
     v->told = arena_array(v->arena, uint8_t, (size_t)v->nslots * v->nranks);
 }
 
@@ -429,6 +430,7 @@ static void try_choices(Verifier *v)
         if (v->again || v->failed || choices_stale(v) || !alike_check(v)) continue;
         check_graph(v);
         tried_remember(v);
+        if (!v->failed) turns_keep(v);
         if (++v->runs > RUNS_MAX) verify_refuse(v, E0660, v->nops, "the kernel has too many trip counts to be proved");
     } while (!v->failed && (v->again || choice_next(v)));
 }
@@ -438,7 +440,7 @@ static void try_all(Verifier *v)
     do {
         try_choices(v);
         if (!v->failed) period_check(v);
-    } while (!v->failed && (period_longer(v) || steer_check(v)));
+    } while (!v->failed && (period_longer(v) || steer_check(v) || turns_check(v)));
     if (v->failed) return;
     certify_dependences(v);
     verify_proved(v, "no copy is in flight at the end of the kernel");

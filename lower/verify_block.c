@@ -74,6 +74,8 @@ static void enter_loop(Verifier *v, uint32_t op, const Body *b, uint32_t at)
     }
     if (!turns_of(v, op, lo, hi, &turns)) return;
     if (!lanes && (run_by_trip(v, v->operands[op].a) || run_by_trip(v, v->operands[op].b))) v->chosen[op] = 1;
+    if (v->chosen[op]) turns_loop(v, op, turns);
+    if (v->again) return;
     Frame *fr = push(v, op);
     if (fr == NULL) return;
     fr->first = lo;
@@ -236,6 +238,7 @@ static void step_break(Verifier *v, uint32_t op, const Body *b)
         vec_push(v->arena, &v->f.known, ((Known){atom, truth ? k == 1 : k == 0}));
     }
     if (k == 0) return;
+    turns_repeat(v, fr->op, fr->at);
     t->depth--;
     t->pc = b->partner[fr->op - b->base];
 }

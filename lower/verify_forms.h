@@ -34,7 +34,7 @@ typedef enum AtomKind {
     ATOM_EQ0,   /* pred: form a is 0 */
     ATOM_PROD,  /* pred atom a times atom b, a < b; sub: how many preds in all stand in front */
     ATOM_SEL,   /* a ? b : c, not taken apart */
-    ATOM_OPEN   /* index of a loop from b below c in turn a, in what is held open: verify_open.c */
+    ATOM_OPEN   /* index of a loop from b below c in turn a, in what is held open: verify_open.c; sub 1: of loop op a, in any turn: verify_turns.c */
 } AtomKind;
 typedef struct Atom {
     uint8_t kind, sub, type;

@@ -1,8 +1,8 @@
 /* After how many turns all that steers comes round together, and so how many turns the runs must have.
  *
  * The compiler's own rings are turned by counters that nothing else looks at: a kernel that begins at another slot is the
- * same kernel, so what one window of turns does, all do. Where a slot, a parity or a condition comes from an index modulo a
- * constant or from a variable of the program, the turn itself counts (v->fixed). Then every residue of all these moduli
+ * same kernel, so what one window of turns does, all do. Where a slot or a parity comes from an index, or a variable of the
+ * program steers, the turn itself counts, and what a loop leaves behind (v->fixed). Every residue of all moduli of indices
  * together is another state, each meets each: v->joint is the least common multiple of them and of the slots of rings that
  * no counter turns, and the runs' S is at least that. Circles of variables have their part in it, too: a modulus in them is
  * an estimate here, and the runs show after how many turns they come back (verify_period.c).
@@ -321,8 +321,7 @@ void moduli_prepare(Verifier *v)
     uint32_t musts = m.all.n;
     m.follow = false;
     for (uint32_t i = 0; i < v->nops; i++) walk_conditions(&m, i);
-    v->fixed |= m.all.n > 0;
     for (uint32_t i = 0; i < v->k->vars.n; i++) v->fixed |= m.var[i];
-    if (v->fixed) join_all(&m, musts);
+    join_all(&m, musts);
     fit_ring(v);
 }

@@ -205,6 +205,7 @@ typedef struct Thread {
     uint32_t slot; /* WAITS_PHASE */
     uint32_t sync; /* WAITS_SYNC: the point */
     Form *value;   /* by value: 0: not worked out */
+    Form *loaded;  /* by value that an op brings from elsewhere: before anything was chosen for it */
     bool *by_trip; /* by value: depends on chosen trip counts */
     Form *vars;
     bool *var_by_trip;
@@ -258,8 +259,9 @@ typedef struct Bound { /* a break leaves its loop with the tickets that are not 
 
 typedef struct Choice {
     Form of; /* normal form, without constant */
-    int64_t value[20];
+    const int64_t *value;
     uint32_t n, at;
+    int64_t constant, scale; /* of the trip count that it was made for: scale * value + constant */
     uint32_t op;    /* the loop */
     uint32_t key[2]; /* choices that are made again and again in turns around have the same */
     uint32_t owner; /* choice that this one follows, UINT32_MAX: none */
@@ -267,12 +269,28 @@ typedef struct Choice {
     bool own;       /* of the loop's nest alone: verify_nests.c */
     bool kept, used; /* taken over from the run before; found in this run */
 } Choice;
+typedef struct ValueList {
+    const int64_t *v;
+    uint32_t n;
+} ValueList;
+typedef struct Shift { /* another trip count, scale * value + constant, that depends on the same choice */
+    Form of;
+    uint32_t op; /* the loop that the choice was made for */
+    int64_t constant, scale;
+    uint32_t loop; /* with that count */
+} Shift;
+typedef struct Turns { /* of a loop whose trip count is chosen, or made from what is */
+    int64_t most, now; /* in the runs that are over; in this one */
+    int64_t upper;     /* no launch has more */
+    uint32_t ranks;    /* where it was looked at, one bit each */
+} Turns;
 typedef struct Tried { /* choices of a run that has ended */
     Choice *all;
     uint32_t n, room;
 } Tried;
 enum { NEST_LEVELS = 3 };
 enum { OPEN_NUMBERS = 1, /* of two numbers */ OPEN_ALWAYS }; /* wherever trip counts decide it */
+enum { REACHED_NOW = 1, REACHED = 2 };
 enum { SEEN_TRUE = 1, SEEN_FALSE = 2, SEEN_TRIP = 4 };
 
 typedef struct Held { /* a refusal that waits for the end of the run, which may show what it comes from */
@@ -321,6 +339,11 @@ typedef struct Verifier {
     VEC(Tried) tried;    /* the last ones, round and round: */
     uint32_t remembered; /* how many there were */
     VEC(int64_t) limits; /* numbers that clip trip counts */
+    VEC(Shift) shifts;
+    VEC(Shift) wanted; /* of loops that may turn out to have too few turns */
+    VEC(ValueList) lists; /* values of choices */
+    Turns *turns;         /* by op */
+    uint8_t *reached;     /* by op: REACHED_NOW, REACHED */
     bool afresh;         /* another one was met: the choices are made anew */
     uint8_t *seen;      /* by op that steers: how it came out */
     uint32_t *steers;   /* by op: a condition of that op, + 1 */
@@ -436,7 +459,19 @@ bool choice_next(Verifier *v); /* false: all have been tried */
 bool choices_stale(Verifier *v);
 
 /* Where a choice is that follows another one, which is there. */
-uint32_t choice_following(const Choice *c, uint32_t at);
+uint32_t choice_following(const Verifier *v, const Choice *c, const Choice *owner, uint32_t at);
+/* A trip count without what was chosen: what its choice needs so that it, too, has the turns that matter; false: nothing. */
+bool choice_shift_for(Verifier *v, Form count, Shift *out);
+bool choice_shift(Verifier *v, const Shift *by); /* choices from now on have it; false: they had */
+
+/* verify_turns.c */
+void turns_prepare(Verifier *v);
+void turns_begin(Verifier *v); /* a run */
+void turns_loop(Verifier *v, uint32_t op, int64_t turns); /* v->now enters a loop, which has so many */
+void turns_repeat(Verifier *v, uint32_t op, int64_t turns);
+void turns_keep(Verifier *v);  /* the run is proved */
+/* After all runs: refuses what they left out; true if they are to be done again, with more trip counts. */
+bool turns_check(Verifier *v);
 
 /* verify_tried.c */
 void tried_remember(Verifier *v); /* the choices of a run that has ended */

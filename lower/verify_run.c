@@ -168,6 +168,7 @@ static Form value_of_op(Verifier *v, uint32_t index, int depth, bool *trip)
 static inline void define(Verifier *v, IrVal value, Form x, bool trip)
 {
     uint32_t index = v->def[value - 1];
+    v->now->loaded[value - 1] = x;
     x = resolve(v, x, &trip);
     v->now->value[value - 1] = x;
     v->now->by_trip[value - 1] = trip;
@@ -303,6 +304,7 @@ static void step(Verifier *v)
 {
     uint32_t op = run_op(v);
     const IrOp *o = v->ops[op];
+    v->reached[op] |= REACHED_NOW;
     if (!takes_part(v, o)) {
         if (o->dst) v->now->value[o->dst - 1] = 0;
         return;
@@ -386,6 +388,7 @@ static void make_threads(Verifier *v)
         Thread *t = &v->threads.v[i];
         t->frames = v->frames + (size_t)i * FRAMES;
         t->value = arena_array(&v->run, Form, v->nvalues);
+        t->loaded = arena_array(&v->run, Form, v->nvalues);
         t->by_trip = arena_array(&v->run, bool, v->nvalues);
         t->vars = arena_array(&v->run, Form, k->vars.n);
         t->var_by_trip = arena_array(&v->run, bool, k->vars.n);
@@ -403,6 +406,7 @@ void run_kernel(Verifier *v)
     v->bars = arena_array(&v->run, BarSlot, (size_t)v->nslots * v->nranks);
     make_threads(v);
     period_begin(v);
+    turns_begin(v);
     for (bool on = true; on && !verify_stopped(v);) {
         bool ended = true;
         on = false;
