@@ -91,22 +91,42 @@ static void drop_newest(Arena *a)
 void arena_free(Arena *a)
 {
     while (a->chunk) drop_newest(a);
+    a->chunk = a->spare;
+    a->spare = NULL;
+    while (a->chunk) drop_newest(a);
     a->at = a->end = NULL;
 }
 
-static void add_chunk(Arena *a, size_t need)
+/* A chunk that arena_clear has kept, or NULL. */
+static ArenaChunk *take_spare(Arena *a, size_t need)
+{
+    ArenaChunk **at = &a->spare;
+    while (*at && (*at)->size < need) at = &(*at)->older;
+    ArenaChunk *c = *at;
+    if (c) *at = c->older;
+    return c;
+}
+
+static ArenaChunk *new_chunk(Arena *a, size_t need)
 {
     size_t size = CHUNK_FIRST;
     if (a->chunk) size = a->chunk->size < CHUNK_MAX / 2 ? a->chunk->size * 2 : CHUNK_MAX;
     if (size < need) size = need;
     if (size > PTRDIFF_MAX - sizeof(ArenaChunk)) size = PTRDIFF_MAX; /* mem_resize refuses the sum below */
     ArenaChunk *c = mem_resize(a->mem, NULL, sizeof(ArenaChunk) + size);
-    c->older = a->chunk;
     c->size = size;
+    return c;
+}
+
+static void add_chunk(Arena *a, size_t need)
+{
+    ArenaChunk *c = take_spare(a, need);
+    if (c == NULL) c = new_chunk(a, need);
+    c->older = a->chunk;
     a->chunk = c;
     a->at = c->data;
-    a->end = c->data + size;
-    poison(a->at, size);
+    a->end = c->data + c->size;
+    poison(a->at, c->size);
 }
 
 /* Room for n bytes that are not zeroed. */
@@ -174,8 +194,9 @@ void arena_clear(Arena *a)
     while (kept->older) {
         ArenaChunk *c = kept->older;
         kept->older = c->older;
-        unpoison(c->data, c->size);
-        mem_free(a->mem, c);
+        poison(c->data, c->size);
+        c->older = a->spare;
+        a->spare = c;
     }
     a->at = kept->data;
     a->end = kept->data + kept->size;

@@ -31,6 +31,7 @@ typedef struct ArenaChunk ArenaChunk;
 typedef struct Arena {
     Mem *mem;
     ArenaChunk *chunk; /* newest first */
+    ArenaChunk *spare; /* kept by arena_clear */
     char *at, *end;    /* free room in the newest chunk */
 } Arena;
 typedef struct ArenaMark {
@@ -49,7 +50,7 @@ __attribute__((format(printf, 2, 3)))
 char *arena_printf(Arena *a, const char *fmt, ...);
 ArenaMark arena_mark(const Arena *a);
 void arena_release(Arena *a, ArenaMark m);
-void arena_clear(Arena *a); /* empty again, but for a piece of memory that is kept for what comes next */
+void arena_clear(Arena *a); /* empty again; its memory is kept for what comes next */
 
 #define arena_new(a, T) ((T *)arena_alloc((a), sizeof(T)))
 #define arena_array(a, T, n) ((T *)arena_alloc((a), arena_bytes((n), sizeof(T))))

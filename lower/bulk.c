@@ -123,13 +123,13 @@ bool bulk_plan(Lower *L, MoveInfo *mi, BulkPlan *out, Refusal *why)
     out->run = bytes;
     out->nruns = 1;
     out->low = !domain_le(m, poly_const(m, 0), mi->start[d]);
-    Poly end = poly_add(m, mi->start[d], poly_const(m, mi->extent[d]));
+    Poly end = poly_add(m, mi->start[d], poly_const(m, mi->extent[d] + mi->past[d]));
     out->high = !(mi->g->dim[d].whole) && !domain_le(m, end, scalar_poly(L, mi->tensor->extent[d]));
     for (int i = 0; i < d; i++) {
         BulkRow *r = &out->row[out->nrows++];
         *r = (BulkRow){.dim = i, .extent = mi->extent[i], .pitch = tile_pitch(mi, i)};
         out->nruns *= r->extent;
-        Poly last = poly_add(m, mi->start[i], poly_const(m, (r->extent - 1) * mi->step[i]));
+        Poly last = poly_add(m, mi->start[i], poly_const(m, (r->extent - 1) * mi->step[i] + mi->past[i]));
         r->rows = mi->g->dim[i].rows;
         r->low = r->rows || !domain_le(m, poly_const(m, 0), mi->start[i]);
         r->high = r->rows || (!mi->g->dim[i].whole && !domain_lt(m, last, scalar_poly(L, mi->tensor->extent[i])));

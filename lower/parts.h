@@ -132,6 +132,7 @@ typedef struct MoveInfo {
     Opnd peer;
     int share_dim;      /* multicast: this CTA brings a part that begins share_at elements further in this dimension */
     Opnd share_at, share_byte; /* of the tensor, and bytes of the tile */
+    int64_t past[P_RANK]; /* the most that share_at can be in this dimension: extent is that of one part */
 } MoveInfo;
 
 /* Why something is not possible: becomes a diagnostic, or a rejected alternative. */

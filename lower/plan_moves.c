@@ -35,6 +35,7 @@ static void split(Lower *L, MoveInfo *mi, Shares *p, int64_t n)
     mi->g = g;
     mi->s = s;
     p->step = pair->extent;
+    mi->past[p->dim] = (n - 1) * p->step;
     p->bytes = pair->extent * mi->pitch_bits[0] / 8;
 }
 

@@ -354,7 +354,7 @@ bool tensor_plan(Lower *L, MoveInfo *mi, TensorPlan *out, Refusal *why)
     out->piece_bytes = map_bytes(L, out->map);
     if (!inner_start(L, mi, why) || (!mi->load && !stored_extent(L, mi, why))) return false;
     for (int d = 0; d < mi->rank; d++)
-        if (!coordinate(L, mi, d, out->pieces[out->npieces - 1].at[d], out, why)) return false;
+        if (!coordinate(L, mi, d, out->pieces[out->npieces - 1].at[d] + mi->past[d], out, why)) return false;
     return true;
 }
 

@@ -245,16 +245,6 @@ static void find_args(Verifier *v, uint32_t op)
     if (var) v->operands[op].var = var->id;
 }
 
-static void find_inside(Verifier *v, const Body *b, uint32_t open)
-{
-    Inside *in = &v->inside[b->base + open];
-    for (uint32_t x = open + 1; x < b->partner[open]; x++) in->n += b->role->ops.v[x].dst != 0;
-    in->value = arena_array(v->arena, uint32_t, in->n);
-    in->n = 0;
-    for (uint32_t x = open + 1; x < b->partner[open]; x++)
-        if (b->role->ops.v[x].dst) in->value[in->n++] = b->role->ops.v[x].dst - 1;
-}
-
 static void find_operands(Verifier *v)
 {
     v->operands = arena_array(v->arena, Operands, v->nops);
@@ -262,6 +252,7 @@ static void find_operands(Verifier *v)
     v->group = arena_array(v->arena, uint8_t, v->nops);
     v->box = arena_array(v->arena, uint8_t, v->nops);
     v->args = arena_alloc(v->arena, arena_bytes(v->nops, sizeof *v->args));
+    uint32_t *in = arena_array(v->arena, uint32_t, v->nvalues);
     for (uint32_t i = 0; i < v->bodies.n; i++) {
         Body *b = &v->bodies.v[i];
         uint32_t n = b->role->ops.n;
@@ -271,69 +262,9 @@ static void find_operands(Verifier *v)
             const IrOp *op = &b->role->ops.v[j];
             find_args(v, b->base + j);
             b->next[j] = v->operands[b->base + j].pure ? b->next[j + 1] : j;
-            if (ir_opens_block((IrOpcode)op->op)) find_inside(v, b, j);
+            if (ir_opens_block((IrOpcode)op->op)) inside_find(v, b, j, in);
         }
     }
-}
-
-static uint8_t kind_of(const IrOp *op)
-{
-    switch ((IrGroup)ir_op_info(op->op)->group) {
-    case IRG_BARRIER:
-    case IRG_SYNC:
-    case IRG_GROUP:
-    case IRG_FENCE:
-    case IRG_THREAD: return BLOCK_EVENTS;
-    case IRG_COPY: return BLOCK_COPIES;
-    default: break;
-    }
-    return op->op == IR_TICKET || op->op == IR_REPEAT || op->op == IR_BREAK ? BLOCK_EVENTS : 0;
-}
-
-/* Slots that an index picks: the copies of such a loop are gone through one by one. */
-static bool picks_slot(const IrOp *op)
-{
-    if (ir_op_info(op->op)->group != IRG_COPY) return false;
-    for (uint32_t i = 0; i < op->nargs; i++)
-        if (op->args[i].key == IRK_SLOT && op->args[i].kind == IRA_VAL) return true;
-    return false;
-}
-
-static void match_blocks(Verifier *v, const Body *b)
-{
-    uint32_t depth = 0, *open = arena_array(v->arena, uint32_t, b->role->ops.n + 1);
-    for (uint32_t i = 0; i < b->role->ops.n; i++) {
-        const IrOp *op = &b->role->ops.v[i];
-        uint8_t kind = kind_of(op);
-        for (uint32_t j = 0; j < depth; j++) {
-            const IrOp *outer = &b->role->ops.v[open[j]];
-            b->block[open[j]] |= kind;
-            if (picks_slot(op) && outer->op == IR_LOOP && ir_find(outer, IRK_B)->kind == IRA_IMM &&
-                ir_find(outer, IRK_B)->imm <= 8)
-                b->block[open[j]] |= BLOCK_EVENTS;
-        }
-        if (op->op == IR_ELSE || op->op == IR_END) {
-            uint32_t begin = open[--depth];
-            b->partner[begin] = i;
-            b->partner[i] = begin;
-            if (op->op == IR_ELSE) b->block[i] = b->block[begin];
-        }
-        if (ir_opens_block((IrOpcode)op->op) || op->op == IR_ELSE) open[depth++] = i;
-    }
-    for (uint32_t i = b->role->ops.n;
-         i-- > 0;) { /* an else leads on to its end; synchronisation in it is the if's, too */
-        const IrOp *op = &b->role->ops.v[i];
-        if (op->op != IR_IF || b->role->ops.v[b->partner[i]].op != IR_ELSE) continue;
-        b->block[i] |= b->block[b->partner[i]];
-    }
-}
-
-/* An `else` both closes and opens: its partner is the end that it leads to. */
-static void lead_on(const Body *b)
-{
-    for (uint32_t i = 0; i < b->role->ops.n; i++)
-        if (b->role->ops.v[i].op == IR_END && b->role->ops.v[b->partner[i]].op == IR_ELSE)
-            b->partner[b->partner[i]] = i;
 }
 
 static void tensors_of(Verifier *v, const IrOp *op)
@@ -404,10 +335,7 @@ static void prepare(Verifier *v)
 {
     const IrKernel *k = v->k;
     number_ops(v);
-    for (uint32_t i = 0; i < v->bodies.n; i++) {
-        match_blocks(v, &v->bodies.v[i]);
-        lead_on(&v->bodies.v[i]);
-    }
+    for (uint32_t i = 0; i < v->bodies.n; i++) blocks_match(v, &v->bodies.v[i]);
     find_operands(v);
     run_prepare(v);
     v->bar_base = arena_array(v->arena, uint32_t, k->bars.n);
@@ -425,6 +353,8 @@ static void prepare(Verifier *v)
     }
     for (uint32_t i = 0; i < v->nops; i++) v->conditional |= conditional(v, i);
     if (v->conditional) v->ring *= 2;
+    moduli_prepare(v);
+    if (v->failed) return;
     if (v->nslots == 0) v->nslots = 1;
     for (uint32_t i = 0; i < v->nops; i++) tensors_of(v, v->ops[i]);
     v->seen = arena_array(v->arena, uint8_t, v->nops + 1);
@@ -434,6 +364,7 @@ static void prepare(Verifier *v)
     nests_find(v);
     period_prepare(v);
     steer_prepare(v);
+    turns_prepare(v);
     v->told = arena_array(v->arena, uint8_t, (size_t)v->nslots * v->nranks);
 }
 
@@ -499,6 +430,7 @@ static void try_choices(Verifier *v)
         if (v->again || v->failed || choices_stale(v) || !alike_check(v)) continue;
         check_graph(v);
         tried_remember(v);
+        if (!v->failed) turns_keep(v);
         if (++v->runs > RUNS_MAX) verify_refuse(v, E0660, v->nops, "the kernel has too many trip counts to be proved");
     } while (!v->failed && (v->again || choice_next(v)));
 }
@@ -508,7 +440,7 @@ static void try_all(Verifier *v)
     do {
         try_choices(v);
         if (!v->failed) period_check(v);
-    } while (!v->failed && steer_check(v));
+    } while (!v->failed && (period_longer(v) || steer_check(v) || turns_check(v)));
     if (v->failed) return;
     certify_dependences(v);
     verify_proved(v, "no copy is in flight at the end of the kernel");
@@ -532,7 +464,7 @@ static void verify(Verifier *v)
     forms_init(&v->f, v->arena);
     sizes_prepare(v);
     prepare(v);
-    try_all(v);
+    if (!v->failed) try_all(v);
 }
 
 /* The arena of the runs is given back also when memory runs out. */

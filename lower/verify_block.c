@@ -23,12 +23,20 @@ static void set_index(Verifier *v, const Frame *fr)
     v->now->by_trip[op->dst - 1] = v->chosen[fr->op]; /* otherwise each run has all turns */
 }
 
-/* Values of a turn are worked out anew: nothing of the turn before is kept. */
+/* Nothing of the time before is kept when the block is entered again, */
 static void forget_values(Verifier *v, uint32_t op)
 {
     const Inside *in = &v->inside[op];
     Form *value = v->now->value;
     for (uint32_t i = 0; i < in->n; i++) value[in->value[i]] = 0;
+}
+
+/* and of the turn before only what it can't make another. */
+static void forget_turn(Verifier *v, uint32_t op)
+{
+    const Inside *in = &v->inside[op];
+    Form *value = v->now->value;
+    for (uint32_t i = 0; i < in->nvarying; i++) value[in->varying[i]] = 0;
 }
 
 /* How many turns: the index is lo + turn, also where lo is no number. */
@@ -66,6 +74,8 @@ static void enter_loop(Verifier *v, uint32_t op, const Body *b, uint32_t at)
     }
     if (!turns_of(v, op, lo, hi, &turns)) return;
     if (!lanes && (run_by_trip(v, v->operands[op].a) || run_by_trip(v, v->operands[op].b))) v->chosen[op] = 1;
+    if (v->chosen[op]) turns_loop(v, op, turns);
+    if (v->again) return;
     Frame *fr = push(v, op);
     if (fr == NULL) return;
     fr->first = lo;
@@ -191,7 +201,7 @@ static void at_end(Verifier *v)
         if (t->sums.n) burst_flush(v);
         return;
     }
-    forget_values(v, fr->op);
+    forget_turn(v, fr->op);
     set_index(v, fr);
     period_turn(v, fr);
     t->pc = fr->op - v->bodies.v[t->body].base;
@@ -228,6 +238,7 @@ static void step_break(Verifier *v, uint32_t op, const Body *b)
         vec_push(v->arena, &v->f.known, ((Known){atom, truth ? k == 1 : k == 0}));
     }
     if (k == 0) return;
+    turns_repeat(v, fr->op, fr->at);
     t->depth--;
     t->pc = b->partner[fr->op - b->base];
 }

@@ -4,10 +4,19 @@
  * long. What is chosen is a linear combination of atoms without its constant, in lowest terms: every other value that
  * is the same combination, plus a constant, is then a number too, in every role and CTA.
  */
+#include <string.h>
+
 #include "lang/checked.h"
 #include "lower/verify_parts.h"
 
 enum { CHOICES_FULL = 3, CHOICES_MAX = 9, MIXED = 6, OFFSET_CLIP = 16, CHOICES_ALL = 4096 };
+enum { VALUES_MAX = 512, COUNTS_MAX = 256 };
+
+typedef struct Values { /* to be tried */
+    int64_t v[VALUES_MAX];
+    uint32_t n;
+    bool full; /* there were more */
+} Values;
 
 static int64_t scale_of(const FormData *d)
 {
@@ -27,7 +36,7 @@ static bool proportional(const FormData *of, const FormData *d, int64_t *scale)
     return true;
 }
 
-enum { LIMIT_MAX = 128 };
+enum { LIMIT_MAX = 128, SHIFT_MAX = 128, SHIFTS_MAX = 16 };
 
 /* A number that clips a trip count: counts beyond it are tried, too, everywhere. Numbers below 1 clip to no turns, and a
  * whole type's range clips nothing. */
@@ -111,11 +120,25 @@ static Form deciding(Forms *f, Form x, int64_t *offset)
     return 0;
 }
 
-static void add_value(Choice *c, int64_t k)
+static void add_value(Values *l, int64_t k)
 {
-    for (uint32_t i = 0; i < c->n; i++)
-        if (c->value[i] == k) return;
-    if (c->n < sizeof c->value / sizeof *c->value) c->value[c->n++] = k;
+    for (uint32_t i = 0; i < l->n; i++)
+        if (l->v[i] == k) return;
+    if (l->n < VALUES_MAX) l->v[l->n++] = k;
+    else l->full = true;
+}
+
+/* Choices with the same values share them. */
+static void keep_values(Verifier *v, Choice *c, const Values *l)
+{
+    c->n = l->n;
+    for (uint32_t i = 0; i < v->lists.n && c->value == NULL; i++)
+        if (v->lists.v[i].n == l->n && memcmp(v->lists.v[i].v, l->v, l->n * sizeof *l->v) == 0) c->value = v->lists.v[i].v;
+    if (c->value) return;
+    int64_t *all = arena_array(v->arena, int64_t, l->n);
+    memcpy(all, l->v, l->n * sizeof *all);
+    vec_push(v->arena, &v->lists, ((ValueList){all, l->n}));
+    c->value = all;
 }
 
 /* Turns that were chosen for the loops around v->now; 2 where few were, or none. */
@@ -134,43 +157,105 @@ static int64_t turns_around(const Verifier *v)
     return most;
 }
 
-/* Turns 0, 1, 2, S - 1, S, S + 1, 2 S + 1. A loop in a loop: what matters lies within 2 S + 1 of its turns, and these go
- * through many turns of the loop around only where it has few itself. */
-static void add_counts(Verifier *v, Choice *c, int64_t scale, int64_t constant, int64_t offset, uint32_t rank)
+/* The least value with which scale * value + constant is t or more; INT64_MIN where there is none to be told. */
+static int64_t value_for(int64_t t, int64_t constant, int64_t scale)
 {
-    int64_t S = v->ring, around = turns_around(v) - 2;
-    int64_t all[] = {0, 1, 2, S - 1, S, S + 1, 2 * S + 1}, few[] = {0, 1, 2 * S + 1};
-    const int64_t *counts = rank < CHOICES_FULL ? all : few;
+    int64_t far, by = scale < 0 ? -scale : scale;
+    if (!sub_s64(scale < 0 ? constant : t, scale < 0 ? t : constant, &far)) return INT64_MIN;
+    int64_t q = far / by;
+    return scale > 0 && far > 0 && far % by ? q + 1 : scale < 0 && far < 0 && far % by ? q - 1 : q;
+}
+
+/* Turns 0, 1, 2, S - 1, S, S + 1, 2 S + 1. Where slots are fixed, what a loop leaves behind may be another state for each
+ * remainder of its turns: all up to 2 S + 1. */
+static uint32_t counts_of(Verifier *v, uint32_t op, uint32_t rank, int64_t *counts)
+{
+    int64_t S = v->ring;
+    int64_t some[] = {0, 1, 2, S - 1, S, S + 1, 2 * S + 1}, few[] = {0, 1, 2 * S + 1};
     uint32_t n = rank < CHOICES_FULL ? 7 : 3;
-    for (uint32_t i = 0; i < n; i++) {
-        if (counts[i] > 1 && counts[i] * around > 2 * S) continue;
-        add_value(c, scale == 1 || scale == -1 ? (counts[i] - constant) * scale : counts[i]);
+    memcpy(counts, n == 7 ? some : few, n * sizeof *counts);
+    if (!v->fixed) return n;
+    if (2 * S + 2 > COUNTS_MAX) {
+        verify_refuse(v, E0660, op, "slots of this kernel come round after %lld turns: loops of more than %d are not tried",
+                      (long long)S, COUNTS_MAX);
+        return n;
     }
+    for (n = 0; n < 2 * S + 2; n++) counts[n] = n;
+    return n;
+}
+
+/* A loop in a loop: what matters lies within 2 S + 1 of its turns, and these go through many turns of the loop around only
+ * where it has few itself. */
+static void add_counts(Verifier *v, Values *l, const Choice *c, int64_t scale, int64_t constant, int64_t offset, uint32_t rank)
+{
+    int64_t S = v->ring, around = turns_around(v) - 2, counts[COUNTS_MAX];
+    uint32_t all = counts_of(v, c->op, rank, counts), n = 0;
+    for (uint32_t i = 0; i < all; i++)
+        if (counts[i] <= 1 || counts[i] * around <= 2 * S) counts[n++] = counts[i];
+    for (uint32_t i = 0; i < n; i++)
+        add_value(l, scale == 1 || scale == -1 ? (counts[i] - constant) * scale : counts[i]);
     for (uint32_t i = 0; i < v->limits.n; i++) {
-        add_value(c, v->limits.v[i] + 1);
-        add_value(c, v->limits.v[i] + 2 * S + 1);
+        add_value(l, v->limits.v[i] + 1);
+        for (uint32_t j = 0; v->fixed && j < n; j++) add_value(l, v->limits.v[i] + counts[j]);
+        add_value(l, v->limits.v[i] + 2 * S + 1);
+    }
+    for (uint32_t i = 0; i < v->shifts.n; i++) {
+        const Shift *s = &v->shifts.v[i];
+        if (s->of != c->of && s->op != c->key[0]) continue;
+        for (uint32_t j = 0; j < n; j++) add_value(l, value_for(counts[j], s->constant, s->scale));
     }
     if (offset < 1 || offset > 4096) return;
     bool small = offset <= 2 * S + 1;
-    for (uint32_t i = 0; i < (small ? n : 2); i++) add_value(c, offset + counts[i]);
+    for (uint32_t i = 0; i < (small ? n : n < 2 ? n : 2); i++) add_value(l, offset + counts[i]);
 }
 
 /* What no launch has is left out, unless nothing else is small enough to be tried. */
-static void drop_impossible(const Forms *f, Choice *c)
+static void drop_impossible(const Forms *f, Form of, Values *l)
 {
-    const FormData *d = form_data(f, c->of);
+    const FormData *d = form_data(f, of);
     uint32_t n = 0;
-    for (uint32_t i = 0; i < c->n; i++) n += c->value[i] >= d->lo && c->value[i] <= d->hi;
+    for (uint32_t i = 0; i < l->n; i++) n += l->v[i] >= d->lo && l->v[i] <= d->hi;
     if (d->lo > 1 || n == 0) return;
     n = 0;
-    for (uint32_t i = 0; i < c->n; i++)
-        if (c->value[i] >= d->lo && c->value[i] <= d->hi) c->value[n++] = c->value[i];
-    c->n = n;
+    for (uint32_t i = 0; i < l->n; i++)
+        if (l->v[i] >= d->lo && l->v[i] <= d->hi) l->v[n++] = l->v[i];
+    l->n = n;
 }
 
-/* Pattern: the first n choices of the owner stand for equal turns, the others mix them: each turn takes another one. */
-uint32_t choice_following(const Choice *c, uint32_t at)
+bool choice_shift_for(Verifier *v, Form count, Shift *out)
 {
+    const FormData *d = count ? form_data(&v->f, count) : NULL;
+    for (uint32_t i = 0; d && d->n && i < v->choices.n; i++) {
+        const Choice *c = &v->choices.v[i];
+        int64_t scale;
+        if (!proportional(form_data(&v->f, c->of), d, &scale)) continue;
+        bool unit = scale == 1 || scale == -1;
+        if (c->scale == scale && c->constant == d->k && unit) return false;
+        *out = (Shift){.of = c->of, .op = c->key[0], .constant = d->k, .scale = scale};
+        return (unit || d->k < 0) && d->k <= SHIFT_MAX && d->k >= -SHIFT_MAX;
+    }
+    return false;
+}
+
+bool choice_shift(Verifier *v, const Shift *by)
+{
+    for (uint32_t i = 0; i < v->shifts.n; i++) {
+        const Shift *s = &v->shifts.v[i];
+        if (s->constant == by->constant && s->scale == by->scale && (s->of == by->of || s->op == by->op)) return false;
+    }
+    if (v->shifts.n >= SHIFTS_MAX) return false;
+    vec_push(v->arena, &v->shifts, *by);
+    return true;
+}
+
+/* Pattern: the first n choices of the owner stand for equal turns, the others mix them: each turn takes another one. Where
+ * slots are fixed, each two values come one after the other, in both orders, in the first two turns of some pattern. */
+uint32_t choice_following(const Verifier *v, const Choice *c, const Choice *owner, uint32_t at)
+{
+    if (v->fixed && at >= owner->n) {
+        uint32_t mixed = at - owner->n, stride = 1 + mixed / owner->n;
+        return (mixed % owner->n + c->turn * stride) % c->n;
+    }
     uint32_t step = 3;
     while (gcd_s64(step, c->n) > 1) step++;
     return at < c->n ? at : (at + c->turn * step) % c->n;
@@ -178,7 +263,13 @@ uint32_t choice_following(const Choice *c, uint32_t at)
 
 static void follow(const Verifier *v, Choice *c)
 {
-    c->at = choice_following(c, v->choices.v[c->owner].at);
+    const Choice *owner = &v->choices.v[c->owner];
+    c->at = choice_following(v, c, owner, owner->at);
+}
+
+static uint32_t mixed(const Verifier *v, uint32_t n)
+{
+    return v->fixed && n * (n - 1) > MIXED ? n * (n - 1) : MIXED;
 }
 
 enum { LAUNCH_FUEL = 64, FAMILY_FUEL = 6 };
@@ -298,13 +389,18 @@ static void add(Verifier *v, uint32_t op, Form x, uint32_t key)
         if (other->owner == UINT32_MAX) c.owner = i;
         c.turn++;
     }
+    c.constant = constant;
+    c.scale = scale;
+    Values l = {.n = 0};
     if (pred) {
-        add_value(&c, 1);
-        add_value(&c, 0);
+        add_value(&l, 1);
+        add_value(&l, 0);
     } else {
-        add_counts(v, &c, scale, constant, offset, digits);
+        add_counts(v, &l, &c, scale, constant, offset, digits);
     }
-    drop_impossible(f, &c);
+    if (l.full) verify_refuse(v, E0660, op, "this loop is clipped and shifted in too many ways to be proved");
+    drop_impossible(f, c.of, &l);
+    keep_values(v, &c, &l);
     if (c.owner != UINT32_MAX) follow(v, &c);
     else if (digits == CHOICES_MAX) {
         verify_refuse(v, E0660, op, "the kernel has too many loops and conditions of different length to be proved");
@@ -318,7 +414,7 @@ static void add(Verifier *v, uint32_t op, Form x, uint32_t key)
 static uint32_t positions(const Verifier *v, uint32_t i)
 {
     for (uint32_t j = i + 1; j < v->choices.n; j++)
-        if (v->choices.v[j].owner == i) return v->choices.v[i].n + MIXED;
+        if (v->choices.v[j].owner == i) return v->choices.v[i].n + mixed(v, v->choices.v[i].n);
     return v->choices.v[i].n;
 }
 

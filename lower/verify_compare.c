@@ -126,25 +126,18 @@ static Linear of_arg(const Verifier *v, const IrArg *arg, int depth)
 typedef struct Origin {
     bool index;     /* of a loop whose trip count is chosen, as it is */
     bool period;    /* of one modulo a constant */
-    int64_t joint;  /* the largest such constant */
-    uint32_t depth;
+    int64_t joint;  /* turns after which all of those come round together */
 } Origin;
 
-static bool is_number(const IrArg *a, const Verifier *v, int64_t *k)
-{
-    Linear r = of_arg(v, a, DEPTH);
-    *k = r.k;
-    return r.ok && r.n == 0;
-}
-
-static void made_from(const Verifier *v, const IrArg *arg, bool modulo, int depth, Origin *m)
+/* turns: after which what is made from it comes round; 0: it is used as it is. */
+static void made_from(const Verifier *v, const IrArg *arg, int64_t turns, int depth, Origin *m)
 {
     if (arg == NULL || arg->kind != IRA_VAL) return;
     const IrOp *op = v->ops[v->def[arg->id - 1]];
-    int64_t k;
     if (op->op == IR_LOOP || op->op == IR_LANES) {
         if (loop_fixed(op)) return;
-        if (modulo) m->period = true;
+        if (turns) m->joint = modulus_joint(m->joint, turns);
+        if (turns) m->period = true;
         else m->index = true;
         return;
     }
@@ -153,28 +146,29 @@ static void made_from(const Verifier *v, const IrArg *arg, bool modulo, int dept
         m->index = true;
         return;
     }
-    const IrArg *b = ir_find(op, IRK_B);
-    if ((op->op == IR_MOD || op->op == IR_AND) && op->type != IR_PRED && is_number(b, v, &k) && k >= 0) {
-        if (op->op == IR_AND) k++;
-        if (k > m->joint) m->joint = k;
-        modulo = true;
-    }
-    made_from(v, ir_find(op, IRK_A), modulo, depth - 1, m);
-    made_from(v, b, modulo, depth - 1, m);
-    made_from(v, ir_find(op, IRK_COND), modulo, depth - 1, m);
+    turns = op->type == IR_PRED ? turns : modulus_within(v, op, turns);
+    made_from(v, ir_find(op, IRK_A), turns, depth - 1, m);
+    made_from(v, ir_find(op, IRK_B), turns, depth - 1, m);
+    made_from(v, ir_find(op, IRK_COND), turns, depth - 1, m);
 }
 
 static Origin made(const Verifier *v, uint32_t value)
 {
-    Origin m = {0};
-    if (value) made_from(v, &(IrArg){.kind = IRA_VAL, .id = value}, false, DEPTH, &m);
+    Origin m = {.joint = 1};
+    if (value) made_from(v, &(IrArg){.kind = IRA_VAL, .id = value}, 0, DEPTH, &m);
     return m;
+}
+
+/* It comes round with all else that the runs have in numbers. */
+static bool comes_round(const Verifier *v, const Origin *m)
+{
+    return !m->period || v->joint % m->joint == 0;
 }
 
 bool index_followed(const Verifier *v, uint32_t at)
 {
     Origin m = made(v, v->ops[at]->dst);
-    return !m.index && !(m.period && m.joint > v->ring);
+    return !m.index && comes_round(v, &m);
 }
 
 static const IrOp *loop_of(const Verifier *v, uint32_t value)
@@ -221,7 +215,7 @@ bool compare_followed(const Verifier *v, uint32_t at)
         if (loop_of(v, d.t[i].value)) {
             index = i;
             indices++;
-        } else if (m.index || (m.period && m.joint > v->ring)) {
+        } else if (m.index || !comes_round(v, &m)) {
             return false;
         } else {
             periods += m.period;

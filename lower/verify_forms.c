@@ -541,5 +541,9 @@ bool form_le(Forms *f, Form x, Form y)
     if (a->n + b->n == 0) return a->k <= b->k;
     if (x == y || (a->hi <= b->lo && a->hi != INT64_MAX && b->lo != INT64_MIN)) return true;
     if (a->lo > b->hi && a->lo != INT64_MIN && b->hi != INT64_MAX) return false;
-    return nonneg(f, form_add(f, y, -1, x), FUEL, true);
+    if (f->facts.n) return nonneg(f, form_add(f, y, -1, x), FUEL, true);
+    uint32_t h = (x * UINT32_C(0x9E3779B1) + y) * UINT32_C(0x85EBCA6B);
+    Compared *c = &f->compared[(h ^ h >> 16) & (FORM_COMPARED - 1)];
+    if (c->x != x || c->y != y) *c = (Compared){x, y, nonneg(f, form_add(f, y, -1, x), FUEL, false)};
+    return c->le;
 }

@@ -34,7 +34,7 @@ typedef enum AtomKind {
     ATOM_EQ0,   /* pred: form a is 0 */
     ATOM_PROD,  /* pred atom a times atom b, a < b; sub: how many preds in all stand in front */
     ATOM_SEL,   /* a ? b : c, not taken apart */
-    ATOM_OPEN   /* index of a loop from b below c in turn a, in what is held open: verify_open.c */
+    ATOM_OPEN   /* index of a loop from b below c in turn a, in what is held open: verify_open.c; sub 1: of loop op a, in any turn: verify_turns.c */
 } AtomKind;
 typedef struct Atom {
     uint8_t kind, sub, type;
@@ -49,6 +49,12 @@ typedef struct Known { /* a pred atom whose value is fixed where we are */
     bool value;
 } Known;
 
+typedef struct Compared { /* whether x <= y without facts; x 0: none */
+    Form x, y;
+    bool le;
+} Compared;
+enum { FORM_COMPARED = 256 };
+
 typedef struct Forms {
     Arena *arena;
     VEC(FormData *) forms; /* form f is forms.v[f - 1] */
@@ -58,6 +64,7 @@ typedef struct Forms {
     uint32_t form_mask, atom_mask;
     Form small[FORM_SMALL]; /* constants from 0, once made */
     Form large[FORM_SMALL]; /* others, by their last bits but the last four */
+    Compared compared[FORM_COMPARED];
     VEC(Known) known;
     uint32_t known_from;    /* those before it don't count */
     VEC(Form) facts;  /* forms that are >= 0 where we are */

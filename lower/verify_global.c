@@ -54,12 +54,22 @@ static bool disjoint(Verifier *v, const Region *a, const Region *b)
     return false;
 }
 
-/* Certain to touch the same place. What is neither certain nor excluded is for rule G, which knows the program. */
-static bool collide(Verifier *v, const Region *a, const Region *b)
+static bool same_thread(const Verifier *v, const Transfer *a, const Transfer *b)
 {
-    if (!comparable(v, a, b) || moves(v, a) || moves(v, b)) return false;
+    return v->events.v[a->start - 1].thread == v->events.v[b->start - 1].thread;
+}
+
+/* Certain to touch the same place: of loops over copies, where a thread names it by equal forms, in each turn; lanes share a
+ * loop's turns. What is neither certain nor excluded is for rule G, which knows the program. */
+static bool collide(Verifier *v, const Transfer *first, const Transfer *second)
+{
+    const Region *a = first->region, *b = second->region;
+    if (!comparable(v, a, b)) return false;
+    bool turns = moves(v, a) || moves(v, b);
+    if (turns && (!same_thread(v, first, second) || conds_exclusive(v, a->cond, b->cond))) return false;
     for (unsigned i = 0; i < a->n; i++) {
         int64_t x, y;
+        if (turns && (a->lo[i] != b->lo[i] || a->hi[i] != b->hi[i])) return false;
         if (steps(v, a, b, i) != STEPS_SAME) return false;
         if (!form_is_const(&v->f, form_add(&v->f, a->hi[i], -1, b->lo[i]), &x) || x <= 0) return false;
         if (!form_is_const(&v->f, form_add(&v->f, b->hi[i], -1, a->lo[i]), &y) || y <= 0) return false;
@@ -102,7 +112,7 @@ static bool fine(Verifier *v, const Transfer *a, const Transfer *b)
     bool over = a->write ? a->full && event_before(v, a->full, b->start)
                          : a->phase && phase_before(v, a->phase, b->start);
     if (over && (!a->write || b->write || fence_between(v, a->full, b->start))) return true;
-    if (a->write && b->write) return a->any_order || b->any_order || !collide(v, a->region, b->region);
+    if (a->write && b->write) return a->any_order || b->any_order || !collide(v, a, b);
     return disjoint(v, a->region, b->region);
 }
 

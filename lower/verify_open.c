@@ -19,12 +19,12 @@ static Form open_part(Verifier *v, const IrArg *arg, int *fuel)
     return arg ? open_value(v, arg, fuel) : 0;
 }
 
-static Form open_op(Verifier *v, const IrOp *op, int *fuel)
+static Form open_op(Verifier *v, uint32_t op, int *fuel)
 {
     uint32_t leaves = v->f.leaves;
-    Form a = open_part(v, ir_find(op, IRK_A), fuel), b = open_part(v, ir_find(op, IRK_B), fuel),
-         c = open_part(v, ir_find(op, IRK_COND), fuel);
-    Form x = *fuel < 0 ? 0 : form_of_op(&v->f, v->k, op, c, a, b);
+    const Operands *o = &v->operands[op];
+    Form a = open_part(v, o->a, fuel), b = open_part(v, o->b, fuel), c = open_part(v, o->cond, fuel);
+    Form x = *fuel < 0 ? 0 : run_result(v, op, c, a, b);
     if (leaves != v->f.leaves) *fuel = -1; /* a new value */
     return *fuel < 0 ? 0 : x;
 }
@@ -49,8 +49,9 @@ static Form open_value(Verifier *v, const IrArg *arg, int *fuel)
 {
     if (--*fuel < 0) return 0;
     if (arg->kind != IRA_VAL) return form_const(&v->f, arg->imm);
-    const IrOp *op = v->ops[v->def[arg->id - 1]];
-    if (run_pure(op)) return op->op == IR_SREG ? run_value(v, arg) : open_op(v, op, fuel);
+    uint32_t def = v->def[arg->id - 1];
+    const IrOp *op = v->ops[def];
+    if (v->operands[def].pure) return op->op == IR_SREG ? run_value(v, arg) : open_op(v, def, fuel);
     Form x = run_value(v, arg);
     if (op->op == IR_LOOP && x && run_by_trip(v, arg)) return open_index(v, op, x, fuel);
     if (x == 0 || op->op == IR_GET || (op->op != IR_LOADS && run_by_trip(v, arg)))
@@ -67,6 +68,6 @@ bool open_decided(const Verifier *v, uint32_t op, Form x, Form a, Form b)
 Form open_form(Verifier *v, uint32_t op)
 {
     int fuel = OPEN_FUEL;
-    Form x = open_op(v, v->ops[op], &fuel);
+    Form x = open_op(v, op, &fuel);
     return fuel < 0 ? form_leaf(&v->f, (IrType)v->ops[op]->type) : x;
 }

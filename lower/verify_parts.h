@@ -3,12 +3,12 @@
  * A kernel is unrolled, for one choice of trip counts after the other, into a graph of events: verify_run.c runs the
  * bodies of all roles of all CTAs of a cluster by values that are linear forms (verify_forms.c, verify_ops.c), in one
  * schedule; verify_event.c gives each event its clock: what has certainly happened before it, in every schedule.
- * verify_block.c, verify_barrier.c, verify_copy.c and verify_thread.c are the steps of ops, verify_burst.c that of loops
- * over copies;
- * verify_bytes.c knows which bytes of a buffer are the same.
+ * verify_inside.c finds the blocks of a body; verify_block.c, verify_barrier.c, verify_copy.c and verify_thread.c are the
+ * steps of ops, verify_burst.c that of loops over copies; verify_bytes.c knows which bytes of a buffer are the same.
  * verify_race.c, verify_cover.c, verify_global.c and verify_end.c prove properties of a finished graph, whose accesses
- * verify_place.c sorts; verify_choice.c enumerates the trip counts, for nests that verify_nests.c tells apart one by one;
- * verify_period.c, verify_steer.c, verify_open.c and verify_cycle.c extend the result to all of them; verify_repeat.c
+ * verify_place.c sorts; verify_regions.c and verify_unequal.c tell parts of tensors apart. verify_choice.c enumerates the
+ * trip counts, for nests that verify_nests.c tells apart one by one; verify_period.c, verify_moduli.c, verify_steer.c,
+ * verify_open.c, verify_turns.c and verify_cycle.c extend the result to all of them; verify_repeat.c
  * shows that loops which tickets end do end. verify_stuck.c reports a run that can't go on, verify_tell.c what would
  * order two accesses. verify.c drives.
  *
@@ -36,8 +36,14 @@ typedef struct Made { /* a result that was worked out; op 0: none */
     uint32_t op; /* + 1 */
     Form cond, a, b, x;
 } Made;
-typedef struct Inside { /* the values that a block defines */
-    uint32_t *value, n;
+typedef struct Resolved { /* y: x, or the number that was chosen for it; of one unrolling. x 0: none */
+    Form x, y;
+    uint32_t unrolling;
+    bool by_trip;
+} Resolved;
+enum { RESOLVED = 256 };
+typedef struct Inside { /* the values that a block defines, and those that may differ from turn to turn */
+    uint32_t *value, *varying, n, nvarying;
 } Inside;
 typedef struct Body {
     const IrRole *role;
@@ -199,6 +205,7 @@ typedef struct Thread {
     uint32_t slot; /* WAITS_PHASE */
     uint32_t sync; /* WAITS_SYNC: the point */
     Form *value;   /* by value: 0: not worked out */
+    Form *loaded;  /* by value that an op brings from elsewhere: before anything was chosen for it */
     bool *by_trip; /* by value: depends on chosen trip counts */
     Form *vars;
     bool *var_by_trip;
@@ -252,8 +259,9 @@ typedef struct Bound { /* a break leaves its loop with the tickets that are not 
 
 typedef struct Choice {
     Form of; /* normal form, without constant */
-    int64_t value[20];
+    const int64_t *value;
     uint32_t n, at;
+    int64_t constant, scale; /* of the trip count that it was made for: scale * value + constant */
     uint32_t op;    /* the loop */
     uint32_t key[2]; /* choices that are made again and again in turns around have the same */
     uint32_t owner; /* choice that this one follows, UINT32_MAX: none */
@@ -261,12 +269,28 @@ typedef struct Choice {
     bool own;       /* of the loop's nest alone: verify_nests.c */
     bool kept, used; /* taken over from the run before; found in this run */
 } Choice;
+typedef struct ValueList {
+    const int64_t *v;
+    uint32_t n;
+} ValueList;
+typedef struct Shift { /* another trip count, scale * value + constant, that depends on the same choice */
+    Form of;
+    uint32_t op; /* the loop that the choice was made for */
+    int64_t constant, scale;
+    uint32_t loop; /* with that count */
+} Shift;
+typedef struct Turns { /* of a loop whose trip count is chosen, or made from what is */
+    int64_t most, now; /* in the runs that are over; in this one */
+    int64_t upper;     /* no launch has more */
+    uint32_t ranks;    /* where it was looked at, one bit each */
+} Turns;
 typedef struct Tried { /* choices of a run that has ended */
     Choice *all;
     uint32_t n, room;
 } Tried;
 enum { NEST_LEVELS = 3 };
 enum { OPEN_NUMBERS = 1, /* of two numbers */ OPEN_ALWAYS }; /* wherever trip counts decide it */
+enum { REACHED_NOW = 1, REACHED = 2 };
 enum { SEEN_TRUE = 1, SEEN_FALSE = 2, SEEN_TRIP = 4 };
 
 typedef struct Held { /* a refusal that waits for the end of the run, which may show what it comes from */
@@ -294,6 +318,8 @@ typedef struct Verifier {
     uint8_t *box;         /* by number: the map's box has the bytes that the copy counts */
     Made *results;        /* of pure ops, by hash */
     uint32_t result_mask;
+    Resolved resolved[RESOLVED];
+    uint32_t unrollings;  /* begun */
     Inside *inside;       /* by number, of what opens a block */
     uint32_t nops, nvalues;
     uint32_t *def;           /* by value: its op */
@@ -301,7 +327,9 @@ typedef struct Verifier {
     uint32_t *bar_base;      /* by barrier: number of its slot 0 */
     uint32_t *place_base;    /* by buffer: number of its slot 0 */
     uint32_t nplaces;        /* slots of buffers, of one CTA */
-    uint32_t ring;           /* most slots of a buffer or barrier; */
+    uint32_t ring;           /* most slots of a buffer or barrier, at least the period; */
+    uint32_t joint;          /* turns after which all moduli and variables that steer come round together: verify_moduli.c */
+    bool *counter;           /* by variable: turns a ring of the compiler's */
     bool conditional;        /* barriers are used under conditions that differ from turn to turn: twice that */
     uint64_t loaded, stored; /* tensors that copies read and write */
     Form (*sreg)[IRR_COUNT]; /* by rank */
@@ -311,6 +339,11 @@ typedef struct Verifier {
     VEC(Tried) tried;    /* the last ones, round and round: */
     uint32_t remembered; /* how many there were */
     VEC(int64_t) limits; /* numbers that clip trip counts */
+    VEC(Shift) shifts;
+    VEC(Shift) wanted; /* of loops that may turn out to have too few turns */
+    VEC(ValueList) lists; /* values of choices */
+    Turns *turns;         /* by op */
+    uint8_t *reached;     /* by op: REACHED_NOW, REACHED */
     bool afresh;         /* another one was met: the choices are made anew */
     uint8_t *seen;      /* by op that steers: how it came out */
     uint32_t *steers;   /* by op: a condition of that op, + 1 */
@@ -358,6 +391,8 @@ typedef struct Verifier {
     struct Period *period;       /* verify_period.c */
     Race race;                   /* b NULL: none was found */
     struct Regions *regions;     /* verify_regions.c */
+    struct Unequal *unequal;     /* verify_unequal.c */
+    bool by_known;               /* what is known in this graph went into what these two worked out */
 } Verifier;
 
 /* verify.c */
@@ -408,6 +443,10 @@ static inline bool verify_stopped(const Verifier *v)
 /* The body of an op. */
 const Body *verify_body(const Verifier *v, uint32_t op);
 
+/* verify_inside.c */
+void blocks_match(Verifier *v, const Body *b);
+void inside_find(Verifier *v, const Body *b, uint32_t open, uint32_t *in);
+
 /* verify_choice.c */
 /* x, or the number that was chosen for it. */
 Form choice_resolve(Verifier *v, Form x, bool *by_trip);
@@ -420,7 +459,19 @@ bool choice_next(Verifier *v); /* false: all have been tried */
 bool choices_stale(Verifier *v);
 
 /* Where a choice is that follows another one, which is there. */
-uint32_t choice_following(const Choice *c, uint32_t at);
+uint32_t choice_following(const Verifier *v, const Choice *c, const Choice *owner, uint32_t at);
+/* A trip count without what was chosen: what its choice needs so that it, too, has the turns that matter; false: nothing. */
+bool choice_shift_for(Verifier *v, Form count, Shift *out);
+bool choice_shift(Verifier *v, const Shift *by); /* choices from now on have it; false: they had */
+
+/* verify_turns.c */
+void turns_prepare(Verifier *v);
+void turns_begin(Verifier *v); /* a run */
+void turns_loop(Verifier *v, uint32_t op, int64_t turns); /* v->now enters a loop, which has so many */
+void turns_repeat(Verifier *v, uint32_t op, int64_t turns);
+void turns_keep(Verifier *v);  /* the run is proved */
+/* After all runs: refuses what they left out; true if they are to be done again, with more trip counts. */
+bool turns_check(Verifier *v);
 
 /* verify_tried.c */
 void tried_remember(Verifier *v); /* the choices of a run that has ended */
@@ -439,6 +490,7 @@ void run_prepare(Verifier *v);
 void run_kernel(Verifier *v); /* one unrolling */
 bool run_pure(const IrOp *op); /* its value is worked out when needed */
 Form run_value(Verifier *v, const IrArg *arg);
+Form run_result(Verifier *v, uint32_t index, Form cond, Form a, Form b); /* of a pure op */
 Form run_whole(Verifier *v, const IrArg *arg); /* without what is known where v->now is */
 bool run_by_trip(const Verifier *v, const IrArg *arg);
 /* The value if it is a number; otherwise refused. */
@@ -560,6 +612,10 @@ void check_coverage(Verifier *v);
 void check_global(Verifier *v);
 void regions_prepare(Verifier *v); /* of a finished graph */
 bool regions_apart(Verifier *v, const Region *a, const Region *b); /* verify_regions.c: of one map, of equal ones, or bytes */
+/* verify_unequal.c */
+enum { COORDINATE_MAX = 1 << 30 };
+void unequal_prepare(Verifier *v);                 /* of a finished graph */
+bool numbers_unequal(Verifier *v, Form x, Form y); /* in every launch */
 void check_end(Verifier *v);
 void check_cycles(Verifier *v);
 void check_draws(Verifier *v);
@@ -590,7 +646,17 @@ Form open_form(Verifier *v, uint32_t op); /* the form that stands for it where v
 /* verify_sizes.c */
 void sizes_prepare(Verifier *v); /* f.sizes */
 
+/* verify_moduli.c */
+void moduli_prepare(Verifier *v); /* fixed, joint, and ring */
+/* The value of a pure op comes round after `turns` turns (0: it is used as it is) if its operands do after as many as this. */
+int64_t modulus_within(const Verifier *v, const IrOp *op, int64_t turns);
+int64_t modulus_joint(int64_t a, int64_t b); /* the least common multiple; INT64_MAX: too large */
+/* What steers was seen to come round after so many turns: whether the period gets longer by that, and the ring with it. */
+bool moduli_longer(Verifier *v, int64_t turns);
+
 /* verify_period.c */
+bool period_parity(const Verifier *v, uint32_t var); /* its bits are the parities of waits */
+bool period_longer(Verifier *v); /* after all runs: whether they are to be done again, with more turns */
 void period_prepare(Verifier *v);
 void period_turn(Verifier *v, const Frame *fr);        /* v->now begins a turn */
 void period_begin(Verifier *v);                        /* a run */

@@ -1,15 +1,17 @@
 /* From the trip counts that were tried to all of them.
  *
- * Tried are 0, 1, 2, S - 1, S, S + 1 and 2 S + 1 turns, S the most slots of a ring. What makes longer loops nothing new:
+ * Tried are 0, 1, 2, S - 1, S, S + 1 and 2 S + 1 turns, S the most slots of a ring, and at least the turns after which all
+ * that steers comes round together (verify_moduli.c). What makes longer loops nothing new:
  * - Slots and parities are periodic. They are made from variables that the turns set and from the loop's index. A
  *   variable's next value depends on such variables alone (or on the index modulo a constant that comes round within
  *   2 S turns). Those that are made from
- *   each other are a circle; in a run each circle comes back to values that it had, so it goes round for ever. Index and parity meet only under % or & by a constant;
+ *   each other are a circle; in a run each circle comes back to values that it had, so it goes round for ever. Those of the
+ *   program come back all at once, where the moduli of indices do: the runs are made again with as many turns. Index and parity meet only under % or & by a constant;
  *   an index that is a slot as it is would leave the ring in the longer runs and was refused there.
  * - A condition on an index that steers synchronisation or copies was seen to hold and to fail (verify_steer.c), or the runs
  *   leave open whether it holds (verify_open.c). It compares a turn with an end of the loop (`k + c < n`), or with a
  *   constant that the runs reach.
- * - A variable whose bit s is the parity of the waits so far on slot s of a barrier, waits under conditions among them, says
+ * - A variable whose bit s is the parity of the waits so far on slot s of a barrier, also of waits under conditions, says
  *   the right parity however often the loop runs; what it was made from need not come round.
  * - Where barriers are used under conditions, S is twice as large: 2 S + 1 turns then hold a window without the first and
  *   the last turns, in which such conditions differ. Those that CTA and launch alone decide are the same in all turns.
@@ -28,6 +30,7 @@
 typedef struct Start { /* of a loop, by a thread: what variables held at its first turn */
     Form *vars;
     uint64_t returned; /* circles whose variables came back */
+    bool joint;        /* those of the program have, all at once, with the moduli of indices */
 } Start;
 typedef struct Seen { /* a value, on the way from an operand */
     uint32_t root;
@@ -36,12 +39,14 @@ typedef struct Seen { /* a value, on the way from an operand */
 } Seen;
 struct Period {
     uint8_t *relevant; /* by variable: slots, parities or conditions of synchronisation depend on it */
-    uint8_t *counted;  /* by variable: its bits are the parities of waits, some of them under conditions */
+    uint8_t *counted;  /* by variable: its bits are the parities of waits */
     Seen *seen;        /* by value */
     uint32_t root, roots;
     int64_t joint;   /* turns after which all that the operand was made from comes round */
     uint8_t *circle; /* by relevant variable: those that are made from each other go round together */
     uint64_t *sets;  /* by op that opens a loop: circles with a variable that it sets */
+    uint64_t program; /* circles that do not only turn rings */
+    int64_t needed;   /* turns after which all came back that the program turns */
     uint8_t *stray;  /* by op: a circle did not come back within 2 S turns */
     uint32_t *loop;  /* by op: loops that set relevant variables are numbered from 1 */
     uint32_t loops;
@@ -189,6 +194,7 @@ static void find_circles(Verifier *v)
         if (!p->relevant[i]) continue;
         if (number[r] == 0) number[r] = count < CIRCLES ? ++count : CIRCLES; /* the last takes all that are left */
         p->circle[i] = (uint8_t)(number[r] - 1);
+        if (v->fixed && !v->counter[i] && !p->counted[i]) p->program |= UINT64_C(1) << p->circle[i];
     }
 }
 
@@ -258,7 +264,6 @@ static bool counts_wait(const Verifier *v, uint32_t at, uint32_t var, int64_t *b
 /* All waits of a role for a barrier are counted in it. */
 static bool counts_waits(const Verifier *v, uint32_t var)
 {
-    bool guarded = false;
     int64_t bar = -1;
     uint32_t sets = 0, waits = 0;
     const Body *body = NULL;
@@ -266,7 +271,6 @@ static bool counts_waits(const Verifier *v, uint32_t var)
         const IrOp *op = v->ops[i];
         if (op->op != IR_SET || ir_find(op, IRK_VAR)->id != var) continue;
         if (!counts_wait(v, i, var, &bar)) return false;
-        guarded |= op->guard != 0;
         body = verify_body(v, i);
         sets++;
     }
@@ -274,7 +278,12 @@ static bool counts_waits(const Verifier *v, uint32_t var)
         const IrOp *op = &body->role->ops.v[i];
         waits += op->op == IR_BAR_WAIT && ir_find(op, IRK_BAR)->id == bar;
     }
-    return guarded && sets == waits;
+    return sets && sets == waits;
+}
+
+bool period_parity(const Verifier *v, uint32_t var)
+{
+    return counts_waits(v, var);
 }
 
 /* ---- preparation ---- */
@@ -288,6 +297,7 @@ static bool own_count(const IrOp *op)
 void period_prepare(Verifier *v)
 {
     struct Period *p = v->period = arena_new(v->arena, struct Period);
+    p->needed = v->joint;
     p->relevant = arena_array(v->arena, uint8_t, v->k->vars.n);
     p->counted = arena_array(v->arena, uint8_t, v->k->vars.n);
     for (uint32_t i = 0; i < v->k->vars.n; i++) p->counted[i] = counts_waits(v, i);
@@ -315,8 +325,7 @@ void period_prepare(Verifier *v)
 static void forget_sums(Verifier *v, uint32_t loop)
 {
     const Body *b = verify_body(v, loop);
-    bool chosen = v->ops[loop]->op == IR_REPEAT;
-    for (uint32_t i = 0; i < v->choices.n && !chosen; i++) chosen = v->choices.v[i].op == loop;
+    bool chosen = v->ops[loop]->op == IR_REPEAT || v->chosen[loop];
     for (uint32_t i = loop - b->base + 1; chosen && i < b->partner[loop - b->base]; i++) {
         const IrOp *op = &b->role->ops.v[i];
         uint32_t var = op->op == IR_SET ? ir_find(op, IRK_VAR)->id : 0;
@@ -350,13 +359,20 @@ void period_turn(Verifier *v, const Frame *fr)
         if (s->vars == NULL) s->vars = arena_array(&v->run, Form, n);
         if (n) memcpy(s->vars, v->now->vars, n * sizeof *s->vars);
         s->returned = 0;
+        s->joint = false;
         return;
     }
-    if ((sets & ~s->returned) == 0) return;
+    bool due = sets & p->program && !s->joint && fr->at % (int64_t)v->joint == 0;
+    if ((sets & ~s->returned) == 0 && !due) return;
     for (uint32_t i = 0; i < n; i++)
         if (p->relevant[i] && !p->counted[i] && s->vars[i] != v->now->vars[i]) moved |= UINT64_C(1) << p->circle[i];
     s->returned |= sets & ~moved;
-    if (fr->at == 2 * (int64_t)v->ring && sets & ~s->returned && !uneven(v, fr->op)) p->stray[fr->op] = 1;
+    if (due && !(moved & sets & p->program)) {
+        s->joint = true;
+        p->needed = modulus_joint(p->needed, fr->at);
+    }
+    bool strays = sets & ~s->returned || (sets & p->program && !s->joint);
+    if (fr->at == 2 * (int64_t)v->ring && strays && !uneven(v, fr->op)) p->stray[fr->op] = 1;
 }
 
 void period_begin(Verifier *v)
@@ -375,6 +391,17 @@ void period_check(Verifier *v)
         if (v->chosen[i] && p->stray[i])
             verify_refuse(
                 v, E0660, i,
-                "the variables that slots and parities are made from don't come back to values that they had");
+                "the variables that slots and parities are made from don't come back to values that they had within %u turns",
+                2 * v->ring);
     }
+}
+
+bool period_longer(Verifier *v)
+{
+    if (v->failed || !moduli_longer(v, v->period->needed)) return false;
+    v->opened = 0;
+    memset(v->seen, 0, v->nops);
+    period_prepare(v);
+    steer_prepare(v);
+    return true;
 }

@@ -13,7 +13,7 @@
 #include "lang/lang.h"
 #include "lower/verify_parts.h"
 
-enum { AWAY = INT32_MAX - INT16_MAX, PEEL = 6, PAIRS = 24, COORDINATE_MAX = 1 << 30 };
+enum { AWAY = INT32_MAX - INT16_MAX, PEEL = 6, PAIRS = 24 };
 
 typedef struct Pair { /* equal where the parts meet */
     Form a, b;
@@ -26,26 +26,20 @@ typedef struct Pairs {
 
 /* ---- what was worked out ---- */
 
-enum { EXACT_SLOTS = 1024, DRAWN_SLOTS = 64, APART_SLOTS = 4096, REGION_SLOTS = 256 };
+enum { EXACT_SLOTS = 1024, APART_SLOTS = 4096, REGION_SLOTS = 256 };
 
 typedef struct Exact { /* x by exact sums is y; x 0: none */
     Form x, y;
     bool away;
     uint32_t graph; /* what is known in this one went into it; UINT32_MAX: nothing did */
 } Exact;
-typedef struct Drawn { /* whether an atom is a number drawn for an iteration that there is; atom 0: none */
-    uint32_t atom;
-    bool yes;
-} Drawn;
 typedef struct Parted { /* whether two regions are apart, whatever is known; a 0: none */
     uint32_t a, b;
     bool apart;
 } Parted;
 struct Regions {
     Exact exact[EXACT_SLOTS];
-    Drawn drawn[DRAWN_SLOTS]; /* of this graph */
     Parted parted[APART_SLOTS];
-    bool known;       /* what is known in this graph went into what was worked out */
     VEC(Region) each; /* region i has id i + 1 */
     uint32_t *slots, mask;
 };
@@ -62,7 +56,7 @@ static Form exact_atom(Verifier *v, uint32_t atom, bool away, int fuel)
     if (fuel == 0) return form_of_atom(f, atom);
     if (a.kind == ATOM_SEL) {
         Form cond = form_simplify(f, a.a);
-        v->regions->known = true;
+        v->by_known = true;
         if (form_is_const(f, cond, &k)) return exact(v, k ? a.b : a.c, away, fuel - 1);
         if (away && form_is_const(f, a.c, &k) && k >= AWAY) return exact(v, a.b, away, fuel - 1);
     }
@@ -92,189 +86,15 @@ static Form exact_sum(Verifier *v, Form x, bool away)
 {
     Exact *e = &v->regions->exact[(2 * x + away) % EXACT_SLOTS];
     if (x && e->x == x && e->away == away && (e->graph == UINT32_MAX || e->graph == v->runs)) {
-        v->regions->known |= e->graph != UINT32_MAX;
+        v->by_known |= e->graph != UINT32_MAX;
         return e->y;
     }
-    bool before = v->regions->known;
-    v->regions->known = false;
+    bool before = v->by_known;
+    v->by_known = false;
     Form y = exact(v, x, away, PEEL);
-    *e = (Exact){x, y, away, v->regions->known ? v->runs : UINT32_MAX};
-    v->regions->known |= before;
+    *e = (Exact){x, y, away, v->by_known ? v->runs : UINT32_MAX};
+    v->by_known |= before;
     return y;
-}
-
-/* ---- different numbers ---- */
-
-typedef struct Difference { /* a difference: lo is its least value, without the terms that are left */
-    int64_t lo;
-    uint32_t n;
-    FormTerm t[FORM_TERMS];
-} Difference;
-
-static bool is_sreg(const Atom *a, uint32_t sub, uint32_t reg)
-{
-    return a->kind == ATOM_SREG && a->sub == sub && a->a == reg;
-}
-
-static bool find_drawn(Verifier *v, const Atom *a, uint32_t atom)
-{
-    Forms *f = &v->f;
-    Form draws = run_value(v, ir_find(v->ops[a->a], IRK_B)),
-         teams = form_of_atom(f, form_data(f, v->sreg[0][IRR_NCTAID_X])->t[0].atom),
-         id = form_add(f, form_of_atom(f, atom), 1, teams);
-    Form rest = form_add(f, draws, -1, id);
-    for (uint32_t i = 0; rest && i < v->positive.n; i++)
-        if (v->positive.v[i] == rest) return true;
-    return false;
-}
-
-/* A number drawn for an iteration there is: draws are as many as iterations, so each gives another number. */
-static bool drawn(Verifier *v, const Atom *a, uint32_t atom)
-{
-    if (a->kind != ATOM_LEAF || a->a >= v->nops || v->ops[a->a]->op != IR_TICKET) return false;
-    v->regions->known = true;
-    Drawn *d = &v->regions->drawn[atom % DRAWN_SLOTS];
-    if (d->atom != atom) *d = (Drawn){atom, find_drawn(v, a, atom)};
-    return d->yes;
-}
-
-/* What x is above y at least: of two numbers that a thread has drawn the later one, and the CTAs above each of them. */
-static int64_t step_up(Verifier *v, uint32_t x, uint32_t y)
-{
-    Atom a = *atom_data(&v->f, x), b = *atom_data(&v->f, y);
-    if (drawn(v, &a, x) && drawn(v, &b, y) && a.a == b.a && a.b == b.b) return a.c > b.c;
-    for (uint32_t i = 0; i < 3; i++)
-        if (is_sreg(&a, 0, IRR_NCTAID_X + i) && is_sreg(&b, 1, i)) return 1;
-    return 0;
-}
-
-/* x >= 0 is known. */
-static bool granted(const Verifier *v, uint32_t x)
-{
-    const Forms *f = &v->f;
-    v->regions->known = true;
-    for (uint32_t i = 0; i < f->known.n; i++) {
-        const Atom *k = atom_data(f, f->known.v[i].atom);
-        const FormData *d = k->kind == ATOM_GT0 && !f->known.v[i].value ? form_data(f, k->a) : NULL;
-        if (d && d->k == 0 && d->n == 1 && d->t[0].c == -1 && d->t[0].atom == x) return true;
-    }
-    return false;
-}
-
-/* Where x is the number of a cluster that this one has taken over, or its own: who says so; else 0. The hardware starts none
- * that it has given away and gives away each once, so different answers name different clusters, by their first CTAs. */
-static uint32_t named_cluster(const Verifier *v, uint32_t x)
-{
-    const Atom *a = atom_data(&v->f, x);
-    uint32_t wide = v->k->mf.cluster[0];
-    if (!repeat_in_row(v)) return 0;
-    if (wide > 1 ? is_sreg(a, 0, IRR_CTAID_X) : is_sreg(a, 1, 0)) return x;
-    if (wide > 1) {
-        const FormData *d = a->kind == ATOM_OP && a->sub == IR_DIV && form_is(&v->f, a->b, wide) ? form_data(&v->f, a->a) : NULL;
-        if (d == NULL || d->k || d->n != 1 || d->t[0].c != 1) return 0;
-        x = d->t[0].atom;
-        a = atom_data(&v->f, x);
-    }
-    return a->kind == ATOM_LEAF && a->a < v->nops && v->ops[a->a]->op == IR_CLC_NEXT && granted(v, x) ? x : 0;
-}
-
-/* The difference has one cluster's number less another one's, c times, and no third: c, its terms left out; else 0. */
-static int64_t between_clusters(const Verifier *v, Difference *d)
-{
-    uint32_t term[2], name[2], n = 0;
-    for (uint32_t i = 0; i < d->n; i++) {
-        uint32_t by = d->t[i].c ? named_cluster(v, d->t[i].atom) : 0;
-        if (by && n == 2) return 0;
-        if (by) term[n] = i, name[n++] = by;
-    }
-    if (n < 2 || name[0] == name[1] || d->t[term[0]].c != -d->t[term[1]].c) return 0;
-    int64_t c = d->t[term[0]].c;
-    d->t[term[0]].c = d->t[term[1]].c = 0;
-    return c > 0 ? c : -c;
-}
-
-static bool add_bound(Verifier *v, Difference *d, FormTerm t)
-{
-    const Atom *a = atom_data(&v->f, t.atom);
-    int64_t bound = t.c > 0 ? a->lo : a->hi, k;
-    return bound != INT64_MIN && bound != INT64_MAX && mul_s64(t.c, bound, &k) && add_s64(d->lo, k, &d->lo);
-}
-
-/* Terms of x, c times: an index of a loop over copies is another one in each of the two parts. */
-static Form shallow(Verifier *v, Difference *d, Form x, int64_t c)
-{
-    const FormData *dx = form_data(&v->f, x);
-    for (uint32_t i = 0; dx->depth && i < dx->n; i++)
-        if (atom_data(&v->f, dx->t[i].atom)->depth && !add_bound(v, d, (FormTerm){dx->t[i].c * c, dx->t[i].atom})) return 0;
-    return form_shallow(&v->f, x);
-}
-
-/* by_cluster: where the numbers of two clusters tell x and y apart, if they do so in this direction. */
-static bool above(Verifier *v, Form x, Form y, bool by_cluster)
-{
-    Forms *f = &v->f;
-    Difference d = {0};
-    Form a = shallow(v, &d, x, 1), b = shallow(v, &d, y, -1), far = form_add(f, a, -1, b);
-    if (far == 0 || !add_s64(d.lo, form_data(f, far)->k, &d.lo)) return false;
-    for (uint32_t i = 0; i < form_data(f, far)->n; i++) d.t[d.n++] = form_data(f, far)->t[i];
-    if (by_cluster && !add_s64(d.lo, between_clusters(v, &d), &d.lo)) return false;
-    for (uint32_t i = 0; i < d.n; i++) {
-        for (uint32_t j = 0; j < d.n; j++) {
-            int64_t up = d.t[i].c > 0 && d.t[j].c == -d.t[i].c ? step_up(v, d.t[i].atom, d.t[j].atom) : 0;
-            if (up == 0 || !add_s64(d.lo, d.t[i].c, &d.lo)) continue;
-            d.t[i].c = d.t[j].c = 0;
-        }
-    }
-    for (uint32_t i = 0; i < d.n; i++)
-        if (d.t[i].c && !add_bound(v, &d, d.t[i])) return false;
-    return d.lo > 0;
-}
-
-/* c times the terms of x: an index of a loop over copies is another one in each of the two parts, so it stays. */
-static bool gather(const Verifier *v, Form x, int64_t c, FormTerm *t, uint32_t *n)
-{
-    const FormData *d = form_data(&v->f, x);
-    for (uint32_t i = 0; i < d->n; i++) {
-        uint32_t at = 0;
-        int64_t by;
-        while (at < *n && (t[at].atom != d->t[i].atom || atom_data(&v->f, t[at].atom)->depth)) at++;
-        if (at == *n) t[(*n)++] = (FormTerm){0, d->t[i].atom};
-        if (!mul_s64(d->t[i].c, c, &by) || !add_s64(t[at].c, by, &t[at].c)) return false;
-    }
-    return true;
-}
-
-static bool add_range(const Verifier *v, FormTerm t, int64_t *lo, int64_t *hi)
-{
-    const Atom *a = atom_data(&v->f, t.atom);
-    int64_t x, y;
-    if (a->lo == INT64_MIN || a->hi == INT64_MAX || !mul_s64(t.c, a->lo, &x) || !mul_s64(t.c, a->hi, &y)) return false;
-    return add_s64(*lo, x < y ? x : y, lo) && add_s64(*hi, x < y ? y : x, hi);
-}
-
-/* The difference is never 0 because, without what is a multiple of one of its coefficients, it lies between two multiples. */
-static bool other_residue(const Verifier *v, Form x, Form y)
-{
-    FormTerm t[2 * FORM_TERMS];
-    uint32_t n = 0;
-    int64_t k, first;
-    if (!sub_s64(form_data(&v->f, x)->k, form_data(&v->f, y)->k, &k) || !gather(v, x, 1, t, &n) || !gather(v, y, -1, t, &n))
-        return false;
-    for (uint32_t i = 0; i < n; i++) {
-        if (t[i].c <= -COORDINATE_MAX || t[i].c >= COORDINATE_MAX) continue;
-        int64_t g = t[i].c < 0 ? -t[i].c : t[i].c, lo = k, hi = k;
-        bool known = g > 1;
-        for (uint32_t j = 0; j < n && known; j++) known = t[j].c % g == 0 || add_range(v, t[j], &lo, &hi);
-        if (known && ceil_div_s64(lo, g, &first) && mul_s64(first, g, &first) && first > hi) return true;
-    }
-    return false;
-}
-
-/* Numbers of two clusters differ, in either direction. */
-static bool unequal(Verifier *v, Form x, Form y)
-{
-    if (other_residue(v, x, y)) return true;
-    return above(v, x, y, false) || above(v, y, x, false) || (above(v, x, y, true) && above(v, y, x, true));
 }
 
 /* ---- quotient and remainder ---- */
@@ -332,9 +152,10 @@ static void add_pair(Pairs *p, Form a, Form b)
 
 static void put_together(Verifier *v, Pairs *p, Pair x, Pair y)
 {
-    const Atom *a = single(v, x.a, IR_DIV), *b = single(v, x.b, IR_DIV);
-    const Atom *c = single(v, y.a, IR_MOD), *d = single(v, y.b, IR_MOD);
-    if (!parts_of(v, a, c) || !parts_of(v, b, d) || a->b != b->b) return;
+    const Atom *a = single(v, x.a, IR_DIV), *c = a ? single(v, y.a, IR_MOD) : NULL;
+    if (c == NULL || !parts_of(v, a, c)) return;
+    const Atom *b = single(v, x.b, IR_DIV), *d = single(v, y.b, IR_MOD);
+    if (!parts_of(v, b, d) || a->b != b->b) return;
     Form left = a->a, right = b->a;
     add_pair(p, exact_sum(v, left, p->away), exact_sum(v, right, p->away));
 }
@@ -394,11 +215,11 @@ static void find_row(Verifier *v, Region *r, unsigned d)
 /* Rows of different elements. Were they equal, both would have been read where one of them was. */
 static bool other_rows(Verifier *v, const Region *a, const Region *b)
 {
-    v->regions->known |= a->row && b->row;
+    v->by_known |= a->row && b->row;
     for (unsigned d = 0; a->row && b->row && d < a->n; d++) {
         const Row *x = &a->row[d], *y = &b->row[d];
         if (x->tensor == UINT32_MAX || x->tensor != y->tensor || x->scale != y->scale || x->k != y->k) continue;
-        if (x->whole && y->whole && (x->read || y->read) && unequal(v, x->byte, y->byte)) return true;
+        if (x->whole && y->whole && (x->read || y->read) && numbers_unequal(v, x->byte, y->byte)) return true;
     }
     return false;
 }
@@ -410,7 +231,6 @@ static int64_t gcd_of(const Forms *f, Form x, int64_t g)
     for (uint32_t i = 0; i < form_data(f, x)->n; i++) g = gcd_s64(g, form_data(f, x)->t[i].c);
     return g;
 }
-
 
 static bool small(int64_t x)
 {
@@ -477,7 +297,7 @@ void regions_prepare(Verifier *v)
     const Forms *f = &v->f;
     if (v->transfers.n == 0) return;
     if (v->regions == NULL) v->regions = arena_new(v->arena, struct Regions);
-    memset(v->regions->drawn, 0, sizeof v->regions->drawn);
+    unequal_prepare(v);
     for (uint32_t i = 0; i < v->transfers.n; i++) {
         Region *r = v->transfers.v[i].region;
         for (unsigned d = 0; r && d < r->n; d++) {
@@ -500,7 +320,7 @@ static bool find_apart(Verifier *v, const Region *a, const Region *b)
     for (unsigned i = 0; i < a->n; i++)
         if (dimension(v, a, b, i, &p)) return true;
     for (uint32_t i = 0; i < p.n; i++) {
-        if (unequal(v, p.v[i].a, p.v[i].b)) return true;
+        if (numbers_unequal(v, p.v[i].a, p.v[i].b)) return true;
         for (uint32_t j = 0; j <= i; j++) {
             put_together(v, &p, p.v[i], p.v[j]);
             put_together(v, &p, p.v[j], p.v[i]);
@@ -515,8 +335,8 @@ bool regions_apart(Verifier *v, const Region *a, const Region *b)
     uint32_t h = (a->id * UINT32_C(0x9E3779B1) + b->id) * UINT32_C(0x85EBCA6B);
     Parted *m = &v->regions->parted[(h ^ h >> 16) % APART_SLOTS];
     if (m->a == a->id && m->b == b->id) return m->apart;
-    v->regions->known = false;
+    v->by_known = false;
     bool apart = find_apart(v, a, b);
-    if (!v->regions->known) *m = (Parted){a->id, b->id, apart};
+    if (!v->by_known) *m = (Parted){a->id, b->id, apart};
     return apart;
 }

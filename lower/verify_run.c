@@ -104,7 +104,14 @@ bool run_pure(const IrOp *op)
 
 static Form resolve(Verifier *v, Form x, bool *trip)
 {
-    return v->choices.n == 0 || x == 0 || form_data(&v->f, x)->n == 0 ? x : choice_resolve(v, x, trip);
+    if (v->choices.n == 0 || x == 0 || form_data(&v->f, x)->n == 0) return x;
+    Resolved *r = &v->resolved[x % RESOLVED];
+    if (r->x != x || r->unrolling != v->unrollings) {
+        *r = (Resolved){.x = x, .unrolling = v->unrollings};
+        r->y = choice_resolve(v, x, &r->by_trip);
+    }
+    *trip |= r->by_trip;
+    return r->y;
 }
 
 enum { RESULTS_LEAST = 64, RESULTS_MOST = 4096 };
@@ -118,7 +125,7 @@ void run_prepare(Verifier *v)
 }
 
 /* Equal forms give equal results, but for new values and what differs from CTA to CTA. */
-static Form result(Verifier *v, uint32_t index, Form cond, Form a, Form b)
+Form run_result(Verifier *v, uint32_t index, Form cond, Form a, Form b)
 {
     const IrOp *op = v->ops[index];
     if (op->op == IR_SREG || a == 0) return form_of_op(&v->f, v->k, op, cond, a, b);
@@ -147,7 +154,7 @@ static Form value_of_op(Verifier *v, uint32_t index, int depth, bool *trip)
         *trip = by_trip(v, cond) || by_trip(v, a) || by_trip(v, b);
         if (op->op == IR_AND && ((form_is(&v->f, fa, 0) && !by_trip(v, a)) || (form_is(&v->f, fb, 0) && !by_trip(v, b))))
             *trip = false; /* whatever the other one is */
-        x = result(v, index, fc, fa, fb);
+        x = run_result(v, index, fc, fa, fb);
         if (v->open[index] && *trip && open_decided(v, index, x, fa, fb)) {
             x = open_form(v, index);
             if (form_data(&v->f, x)->n == 0) *trip = false; /* it is so in all turns */
@@ -161,6 +168,7 @@ static Form value_of_op(Verifier *v, uint32_t index, int depth, bool *trip)
 static inline void define(Verifier *v, IrVal value, Form x, bool trip)
 {
     uint32_t index = v->def[value - 1];
+    v->now->loaded[value - 1] = x;
     x = resolve(v, x, &trip);
     v->now->value[value - 1] = x;
     v->now->by_trip[value - 1] = trip;
@@ -296,6 +304,7 @@ static void step(Verifier *v)
 {
     uint32_t op = run_op(v);
     const IrOp *o = v->ops[op];
+    v->reached[op] |= REACHED_NOW;
     if (!takes_part(v, o)) {
         if (o->dst) v->now->value[o->dst - 1] = 0;
         return;
@@ -379,6 +388,7 @@ static void make_threads(Verifier *v)
         Thread *t = &v->threads.v[i];
         t->frames = v->frames + (size_t)i * FRAMES;
         t->value = arena_array(&v->run, Form, v->nvalues);
+        t->loaded = arena_array(&v->run, Form, v->nvalues);
         t->by_trip = arena_array(&v->run, bool, v->nvalues);
         t->vars = arena_array(&v->run, Form, k->vars.n);
         t->var_by_trip = arena_array(&v->run, bool, k->vars.n);
@@ -391,10 +401,12 @@ static void make_threads(Verifier *v)
 void run_kernel(Verifier *v)
 {
     verify_clear(v);
+    v->unrollings++;
     v->f.known.n = v->f.facts.n = 0;
     v->bars = arena_array(&v->run, BarSlot, (size_t)v->nslots * v->nranks);
     make_threads(v);
     period_begin(v);
+    turns_begin(v);
     for (bool on = true; on && !verify_stopped(v);) {
         bool ended = true;
         on = false;

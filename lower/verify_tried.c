@@ -11,7 +11,7 @@ enum { REMEMBERED = 64 };
 static bool same_choice(const Choice *a, const Choice *b)
 {
     return a->of == b->of && a->op == b->op && a->owner == b->owner && a->turn == b->turn && a->n == b->n &&
-           memcmp(a->value, b->value, a->n * sizeof *a->value) == 0;
+           a->value == b->value;
 }
 
 static bool as_then(Verifier *v, const Tried *then)
@@ -24,7 +24,7 @@ static bool as_then(Verifier *v, const Tried *then)
             if (!same_choice(&v->choices.v[i], c)) return false;
             at[i] = v->choices.v[i].at;
         } else {
-            at[i] = c->owner == UINT32_MAX ? 0 : choice_following(c, at[c->owner]);
+            at[i] = c->owner == UINT32_MAX ? 0 : choice_following(v, c, &then->all[c->owner], at[c->owner]);
         }
         if (c->value[at[i] % c->n] != c->value[c->at % c->n]) return false;
     }

@@ -49,6 +49,8 @@ const Program PROGRAMS[] = {
     {"golden/pipeline/clc_chosen.tile", "in_place", {NULL}, {"M=8 N=32", "M=40 N=200", "M=100 N=328"}, NULL},
     {"golden/pipeline/clc_chosen.tile", "pairs_in_place", {NULL}, {"M=8 N=32", "M=40 N=200", "M=100 N=328"}, NULL},
     {"golden/rows/in_place.tile", "bump", {NULL}, {"M=20 R=6", "M=60 R=70", "M=60 R=150"}, NULL},
+    {"golden/rows/in_place.tile", "dealt", {NULL}, {"M=20 R=6", "M=60 R=70", "M=60 R=150"}, NULL},
+    {"golden/rows/in_place.tile", "pairs", {NULL}, {"M=20 R=6", "M=60 R=70", "M=60 R=150"}, NULL},
     {"golden/cluster/by_rank.tile", "swap", {NULL}, {"L=64", "L=1400", "L=3000"}, NULL},
     {"golden/cluster/by_rank.tile", "halves", {NULL}, {"M=16", "M=70", "M=300"}, NULL},
     {"golden/cluster/by_rank.tile", "gathered", {NULL}, {"M=16", "M=150", "M=300"}, NULL},

@@ -50,6 +50,36 @@ static void release_to_the_empty_arena(void **state)
     assert_non_null(arena_alloc(&r->arena, 10));
 }
 
+static void *counted(void *user, void *p, size_t n)
+{
+    *(int *)user += p == NULL;
+    if (n) return realloc(p, n);
+    free(p);
+    return NULL;
+}
+
+static void clear_keeps_memory_for_what_comes_next(void **state)
+{
+    (void)state;
+    int taken = 0;
+    Mem mem = {.realloc = counted, .user = &taken};
+    Arena a;
+    arena_init(&a, &mem);
+    for (int round = 0, first = 0; round < 3; round++) {
+        for (int i = 0; i < 1000; i++) {
+            char *p = arena_alloc(&a, 1000);
+            for (int j = 0; j < 1000; j++) assert_int_equal(p[j], 0);
+            memset(p, 0xFF, 1000);
+        }
+        if (round == 0) first = taken;
+        assert_int_equal(taken, first);
+        arena_clear(&a);
+    }
+    arena_free(&a);
+    assert_null(a.chunk);
+    assert_null(a.spare);
+}
+
 static void vectors_keep_their_items_while_growing(void **state)
 {
     Room *r = *state;
@@ -130,6 +160,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         in_room(allocations_are_zeroed_aligned_and_apart),         in_room(an_object_larger_than_a_chunk_fits),
         in_room(release_gives_back_what_came_after_the_mark),      in_room(release_to_the_empty_arena),
+        cmocka_unit_test(clear_keeps_memory_for_what_comes_next),
         in_room(vectors_keep_their_items_while_growing),           in_room(printf_and_strdup),
         in_room(bytes_of_an_array_overflow_to_a_size_that_fails),  in_room(running_out_jumps_to_the_point_of_failure),
         in_room(every_chunk_goes_back_after_the_allocator_failed),

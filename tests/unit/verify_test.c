@@ -346,11 +346,22 @@ static const Finding FINDINGS[] = {
      "      %d = cmp lt %i, 1000\n      @%d tma.load in [%at, %col] -> tile, full, bytes 16384\n" AFTER_LOAD
      "      @%c tma.store",
      NULL},
-    /* .. not where other conditions come out alike: 8 is less than 5 modulo 8 alone. */
+    /* .. not where other conditions come out alike: 200 is less than 5 modulo 200 alone. */
+    {"loop", OPEN_LOAD,
+     "      %m = mod.i64 %i, 200\n      %c = cmp lt %m, 5\n      %e = sel.i32 %c, 16384, 0\n"
+     "      bar.arrive_expect full, %e\n      @%c tma.load in [%at, %col] -> tile, full, bytes 16384\n" AFTER_LOAD
+     "      %d = cmp lt %i, 5\n      @%d tma.store",
+     "E0610"},
+    /* A small modulus comes round in the turns that are tried: it does not need to be held open. */
     {"loop", OPEN_LOAD,
      "      %m = mod.i64 %i, 8\n      %c = cmp lt %m, 5\n      %e = sel.i32 %c, 16384, 0\n"
      "      bar.arrive_expect full, %e\n      @%c tma.load in [%at, %col] -> tile, full, bytes 16384\n" AFTER_LOAD
      "      %d = cmp lt %i, 5\n      @%d tma.store",
+     NULL},
+    {"loop", OPEN_LOAD,
+     "      %m = mod.i64 %i, 8\n      %c = cmp eq %m, 5\n      %e = sel.i32 %c, 16384, 0\n"
+     "      bar.arrive_expect full, %e\n      @%c tma.load in [%at, %col] -> tile, full, bytes 16384\n" AFTER_LOAD
+     "      %d = cmp lt %i, 6\n      @%d tma.store",
      "E0610"},
     {"loop", OPEN_LOAD,
      "      %c = cmp lt %i, 1000\n      %e = sel.i32 %c, 16384, 0\n      bar.arrive_expect full, %e\n"
