@@ -238,7 +238,8 @@ static void step_break(Verifier *v, uint32_t op, const Body *b)
         vec_push(v->arena, &v->f.known, ((Known){atom, truth ? k == 1 : k == 0}));
     }
     if (k == 0) return;
-    turns_repeat(v, fr->op, fr->at);
+    bool certain = form_data(&v->f, whole)->n == 0 && !run_by_trip(v, ir_find(v->ops[op], IRK_COND));
+    turns_repeat(v, fr->op, fr->at, certain);
     t->depth--;
     t->pc = b->partner[fr->op - b->base];
 }

@@ -157,6 +157,7 @@ typedef struct Copy {
     uint32_t op;
     Form bytes, guard, counted; /* counted: what it adds to a barrier */
     Form value;                 /* for ld.shared and clc.id */
+    bool by_trip;               /* it depends on chosen trip counts */
     Form cond;                  /* under which its bytes are written */
     bool certain, lanes; /* lanes: each issues its own, or none */
     EventId event;
@@ -215,7 +216,7 @@ static Phase *load_at(Verifier *v, const Copy *c, uint32_t rank)
     }
     access_add(v, a);
     burst_count(v, (Sum){.slot = slot, .bytes = c->counted, .clock = v->events.v[c->event - 1].clock, .op = c->op});
-    if (c->value) thread_store(v, &at, c->value);
+    if (c->value) thread_store(v, &at, c->value, c->by_trip);
     return p;
 }
 
@@ -271,7 +272,10 @@ void copy_step(Verifier *v, uint32_t op)
               .bytes = bytes ? run_value(v, bytes) : form_const(f, cell),
               .guard = run_guard(v, op)};
     if (form_is(f, c.guard, 0) || (!map && form_is(f, c.bytes, 0))) return;
-    if (o->op == IR_ST_ASYNC) c.value = run_value(v, verify_arg(v, op, IRK_A));
+    if (o->op == IR_ST_ASYNC) {
+        c.value = run_value(v, verify_arg(v, op, IRK_A));
+        c.by_trip = run_by_trip(v, verify_arg(v, op, IRK_A));
+    }
     if (o->op == IR_CLC_NEXT && !ask(v, &c)) return;
     if (map) {
         c.map = &v->k->mf.maps.v[map->id];

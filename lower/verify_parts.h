@@ -168,6 +168,7 @@ typedef struct Cell { /* what st.shared and st.async have left for ld.shared */
     uint32_t rank, buf;
     int64_t slot;
     Form offset, value;
+    bool by_trip;
 } Cell;
 
 typedef struct Frame {
@@ -282,6 +283,7 @@ typedef struct Shift { /* another trip count, scale * value + constant, that dep
 typedef struct Turns { /* of a loop whose trip count is chosen, or made from what is */
     int64_t most, now; /* in the runs that are over; in this one */
     int64_t upper;     /* no launch has more */
+    int64_t left;      /* a repeat was left after so many because it was chosen so: more may be possible */
     uint32_t ranks;    /* where it was looked at, one bit each */
 } Turns;
 typedef struct Tried { /* choices of a run that has ended */
@@ -468,7 +470,8 @@ bool choice_shift(Verifier *v, const Shift *by); /* choices from now on have it;
 void turns_prepare(Verifier *v);
 void turns_begin(Verifier *v); /* a run */
 void turns_loop(Verifier *v, uint32_t op, int64_t turns); /* v->now enters a loop, which has so many */
-void turns_repeat(Verifier *v, uint32_t op, int64_t turns);
+/* v->now leaves a repeat after so many turns. certain: whatever is chosen. */
+void turns_repeat(Verifier *v, uint32_t op, int64_t turns, bool certain);
 void turns_keep(Verifier *v);  /* the run is proved */
 /* After all runs: refuses what they left out; true if they are to be done again, with more trip counts. */
 bool turns_check(Verifier *v);
@@ -578,7 +581,7 @@ bool copy_bytes(Verifier *v, uint32_t op, IrKey key, uint32_t rank, Form bytes, 
 void group_step(Verifier *v, uint32_t op);
 /* verify_thread.c: by threads in shared memory */
 void thread_step(Verifier *v, uint32_t op);
-void thread_store(Verifier *v, const Bytes *at, Form value); /* for ld.shared */
+void thread_store(Verifier *v, const Bytes *at, Form value, bool by_trip); /* for ld.shared */
 
 /* verify_burst.c */
 void access_add(Verifier *v, Access a); /* appends, or joins to what it continues */

@@ -2,15 +2,16 @@
 #include "lang/lang.h"
 #include "lower/verify_parts.h"
 
-void thread_store(Verifier *v, const Bytes *at, Form value)
+void thread_store(Verifier *v, const Bytes *at, Form value, bool by_trip)
 {
     for (uint32_t i = 0; i < v->cells.n; i++) {
         Cell *c = &v->cells.v[i];
         if (c->rank != at->rank || c->buf != at->buf || c->slot != at->slot || c->offset != at->lo) continue;
         c->value = value;
+        c->by_trip = by_trip;
         return;
     }
-    vec_push(&v->run, &v->cells, ((Cell){at->rank, at->buf, at->slot, at->lo, value}));
+    vec_push(&v->run, &v->cells, ((Cell){at->rank, at->buf, at->slot, at->lo, value, by_trip}));
 }
 
 /* The value that was stored there last: the run's order is that of all schedules, or check_races refuses the kernel. */
@@ -21,7 +22,7 @@ static void load(Verifier *v, const IrOp *o, const Bytes *at)
         const Cell *c = &v->cells.v[i];
         if (c->rank != at->rank || c->buf != at->buf || c->slot != at->slot || c->offset != at->lo) continue;
         t->value[o->dst - 1] = c->value;
-        t->by_trip[o->dst - 1] = false;
+        t->by_trip[o->dst - 1] = c->by_trip;
         return;
     }
     t->value[o->dst - 1] = 0;
@@ -223,6 +224,8 @@ void thread_step(Verifier *v, uint32_t op)
     if (!copy_bytes(v, op, write ? IRK_DST : IRK_SRC, v->now->rank, form_const(&v->f, size), guard, &at)) return;
     Act e = {event_new(v, op), guard};
     access(v, op, at, write, e, 0);
-    if (write) thread_store(v, &at, run_value(v, ir_find(o, IRK_A)));
+    const IrArg *a = ir_find(o, IRK_A);
+    Form value = write ? run_value(v, a) : 0;
+    if (write) thread_store(v, &at, value, run_by_trip(v, a));
     else load(v, o, &at);
 }

@@ -147,11 +147,12 @@ void turns_loop(Verifier *v, uint32_t op, int64_t turns)
     if (!(t->ranks >> v->now->rank & 1)) look(v, op, t);
 }
 
-void turns_repeat(Verifier *v, uint32_t op, int64_t turns)
+void turns_repeat(Verifier *v, uint32_t op, int64_t turns, bool certain)
 {
     Turns *t = &v->turns[op];
     if (turns > t->now) t->now = turns;
-    t->upper = INT64_MAX;
+    if (certain && v->now->depth == 1) t->upper = turns > t->upper ? turns : t->upper;
+    else if (turns >= t->left) t->left = turns + 1;
 }
 
 /* ---- after all runs ---- */
@@ -193,7 +194,7 @@ static bool too_few(const Verifier *v, uint32_t loop, int64_t *least)
 {
     const Turns *t = &v->turns[loop];
     int64_t all = 2 * (int64_t)v->ring + 1;
-    *least = t->upper < all ? t->upper : all;
+    *least = t->upper < all && t->upper >= t->left ? t->upper : all;
     return v->chosen[loop] && t->most < *least;
 }
 
