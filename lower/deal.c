@@ -214,7 +214,7 @@ static void set_index(Lower *L, const PStmt *x, Opnd v)
 }
 
 /* The index that is last in the order runs fastest. */
-static void set_indices(Lower *L, const Pipe *p, Opnd id)
+void deal_indices(Lower *L, const Pipe *p, Opnd id)
 {
     for (int i = p->st->pipe->n - 1; i >= 0; i--) {
         const PStmt *x = &p->index[p->order[i]];
@@ -247,7 +247,7 @@ bool deal_ahead(Lower *L, const Planned *p, int64_t n)
         Opnd id = emit_op(L, IR_ADD, IR_I64, s->id, emit_op(L, IR_MUL, IR_I64, s->team_step, opnd_imm(n)));
         ok = emit_cmp(L, IRL_LT, id, emit_param(L, pipe->total));
         for (int i = 0; i < pipe->st->pipe->n; i++) save(L, &pipe->index[i]);
-        set_indices(L, pipe, id);
+        deal_indices(L, pipe, id);
     } else { /* the last index goes on */
         const PStmt *x = &pipe->index[pipe->st->pipe->n - 1];
         LoopState *loop = &L->loops[x->id];
@@ -272,32 +272,18 @@ void deal_now(Lower *L)
 void deal_turn(Lower *L, Pipe *p, Opnd id)
 {
     L->sched->id = id;
-    if (p->batch == 1) {
-        set_indices(L, p, id);
-        roles_turn(L, p, false);
+    if (p->batch > 1) {
+        batch_turn(L, p);
         return;
     }
-    roles_begin(L, &p->st->body);
-    Opnd first = emit_op(L, IR_MUL, IR_I64, id, opnd_imm(p->batch)), g;
-    bool lanes = L->lanes;
-    if (lanes) g = emit_lanes(L, p->batch);
-    else g = emit_loop(L, IR_I32, opnd_imm(0), opnd_imm(p->batch));
-    Opnd at = emit_op(L, IR_ADD, IR_I64, first, emit_cvt(L, IR_I64, g));
-    L->inside = emit_cmp(L, IRL_LT, at, emit_param(L, p->total));
-    L->sched->batch_index = g;
-    set_indices(L, p, at);
-    roles_turn(L, p, true);
-    L->inside = opnd_imm(1);
-    L->sched->batch_index = opnd_imm(0);
-    emit_end(L);
-    if (lanes) L->in_lanes = false;
-    roles_end(L, &p->st->body);
+    deal_indices(L, p, id);
+    roles_turn(L, p, NULL);
 }
 
 static void nested(Lower *L, Pipe *p, int i, const Opnd *from, const Opnd *to)
 {
     if (i == p->st->pipe->n) {
-        roles_turn(L, p, false);
+        roles_turn(L, p, NULL);
         return;
     }
     const PStmt *x = &p->index[i];
@@ -361,8 +347,8 @@ void deal_walk(Lower *L, Pipe *p)
     scope_open(L);
     if (L->sched->planning) {
         vec_push(L->a, &L->hoisted, 0);
-        set_indices(L, p, (Opnd){.v = ir_value(L->a, L->ir, IR_I64, NULL)}); /* no number: what is made of one is kept */
-        roles_turn(L, p, false);
+        deal_indices(L, p, (Opnd){.v = ir_value(L->a, L->ir, IR_I64, NULL)}); /* no number: what is made of one is kept */
+        roles_turn(L, p, NULL);
     } else {
         LxPool *pool = &L->ir->mf.lx;
         Opnd teams = emit_param(L, lx_op(L->a, pool, LX_CEIL, p->total, lx_const(L->a, pool, p->batch)));

@@ -176,17 +176,35 @@ static bool plan_threads(Lower *L, Planned *p)
 
 enum { WAYS_ONE = 16, WAYS_NOTED = 2 * WAYS_ONE }; /* of read_ways and write_ways */
 
-static void note_banks(Lower *L, const PStmt *st, const IrPlan *q)
+/* one: of a batch; where rows of neighbouring tiles meet, the program can do nothing about it. */
+static void note_banks(Lower *L, const PStmt *st, const IrPlan *q, IrPlan *one)
 {
+    const char *why;
     bool writes = q->write_ways > q->read_ways || q->xform == IRX_FILL;
     unsigned worst = writes ? q->write_ways : q->read_ways;
     if (worst < WAYS_NOTED) return;
+    if (one) {
+        if (threads_plan(L->a, one, &why)) note_banks(L, st, one, NULL);
+        return;
+    }
     Diag *g = diag_at(L->c->diags, P0002, st->span, "threads of a warp meet in banks of shared memory: %u.%02u times the passes, %s",
                       worst / WAYS_ONE, worst % WAYS_ONE * 100 / WAYS_ONE, writes ? "writing" : "reading");
     diag_fix(L->c->diags, g, "`swizzle 128` (64, 32) on the tile, if its rows are at least that many bytes");
 }
 
-bool plan_work(Lower *L, const PStmt *st, const MoveInfo *from, const MoveInfo *to, uint32_t threads, uint32_t *plan)
+/* In front: from tile to tile. */
+static void add_batch(IrPlan *q, Workers by)
+{
+    uint32_t rest = q->rank++;
+    memmove(q->extent + 1, q->extent, rest * sizeof *q->extent);
+    memmove(q->src.pitch + 1, q->src.pitch, rest * sizeof *q->src.pitch);
+    memmove(q->dst.pitch + 1, q->dst.pitch, rest * sizeof *q->dst.pitch);
+    q->extent[0] = (uint32_t)by.batch;
+    q->src.pitch[0] = by.pitch_from;
+    q->dst.pitch[0] = by.pitch_to;
+}
+
+bool plan_work(Lower *L, const PStmt *st, const MoveInfo *from, const MoveInfo *to, Workers by, uint32_t *plan)
 {
     const PMove *mv = st->move;
     const char *why = "";
@@ -196,15 +214,17 @@ bool plan_work(Lower *L, const PStmt *st, const MoveInfo *from, const MoveInfo *
                 .add = !fill && mv->reduce >= 0,
                 .sat = mv->sat,
                 .value = mv->value,
-                .threads = threads};
+                .threads = by.threads};
     if (!fill) side_of(L, from, &q, &q.src);
     side_of(L, to, &q, &q.dst);
     extents_of(fill ? to : from, &q);
+    IrPlan one = q;
+    if (by.batch > 1) add_batch(&q, by);
     if (!threads_plan(L->a, &q, &why)) {
         lower_error(L, E0520, st->span, "threads can't do this move: %s", why);
         return false;
     }
-    note_banks(L, st, &q);
+    note_banks(L, st, &q, by.batch > 1 ? &one : NULL);
     *plan = L->ir->plans.n;
     vec_push(L->a, &L->ir->plans, q);
     return true;
@@ -213,7 +233,14 @@ bool plan_work(Lower *L, const PStmt *st, const MoveInfo *from, const MoveInfo *
 /* When the number of threads is known. */
 static void finish_threads(Lower *L, Planned *p)
 {
-    plan_work(L, p->st, &p->mi, &p->other, L->sched->warps[AG_WORK] * 32, &p->plan);
+    const Sched *s = L->sched;
+    Workers by = {.threads = s->warps[AG_WORK] * 32, .batch = 1};
+    if (p->across && p->across->whole) {
+        by.batch = p->across->batch;
+        by.pitch_from = batch_pitch(L, p->across, p->mi.tile);
+        by.pitch_to = batch_pitch(L, p->across, p->other.tile);
+    }
+    plan_work(L, p->st, &p->mi, &p->other, by, &p->plan);
 }
 
 void plan_threads_all(Lower *L)

@@ -99,8 +99,8 @@ static void moves(Lower *L)
                                    adds ? ".reduce" : "", (long long)p->bytes, L->ir->bars.v[adds ? to->sum : to->full].name));
         } else if (kind == MOVE_SHARED || kind == MOVE_FILL) {
             const IrPlan *q = &L->ir->plans.v[p->plan];
-            plan_join(L, p->st,
-                      arena_printf(L->a, "    threads: %s\n      role work\n", threads_text(L->a, q)));
+            plan_join(L, p->st, arena_printf(L->a, "    threads: %s\n      role work%s\n", threads_text(L->a, q),
+                                             p->across && p->across->whole ? ", all iterations of a batch at once" : ""));
         } else if (p->tensor) {
             plan_tensor(L, &p->mi, &p->t);
         } else {

@@ -99,9 +99,10 @@ Opnd sched_slot(Lower *L, const MoveInfo *mi)
 Opnd sched_inner(Lower *L, const MoveInfo *mi)
 {
     if (mi->prefetch || L->sched->planning) return opnd_imm(0);
-    Opnd inner = mi->tile->is_array ? (mi->slot_const >= 0 ? opnd_imm(mi->slot_const) : value_low(L, mi->s->slot))
-                                    : L->sched->batch_index;
-    return emit_op(L, IR_MUL, IR_I32, inner, opnd_imm(ring_at(L, mi->tile->index)->pitch));
+    const Ring *r = ring_at(L, mi->tile->index);
+    Opnd inner = r->inner > 1 ? L->sched->batch_index : opnd_imm(0);
+    if (mi->tile->is_array) inner = mi->slot_const >= 0 ? opnd_imm(mi->slot_const) : value_low(L, mi->s->slot);
+    return emit_op(L, IR_MUL, IR_I32, inner, opnd_imm(r->pitch));
 }
 
 /* ---- barriers ---- */

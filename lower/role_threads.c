@@ -105,7 +105,7 @@ void role_work(Lower *L, const PStmt *st)
     Opnd from_slot = opnd_imm(0), from_at = opnd_imm(0), to_slot, to_at;
     if (!fill && !region_tile(L, st, &mv->src, &from)) return;
     if (!region_tile(L, st, &mv->dst, &to)) return;
-    if (!plan_work(L, st, fill ? &to : &from, &to, L->sync.threads, &plan)) return;
+    if (!plan_work(L, st, fill ? &to : &from, &to, (Workers){.threads = L->sync.threads, .batch = 1}, &plan)) return;
     if (!fill) {
         from_slot = region_slot(L, &from);
         from_at = region_offset(L, &from);

@@ -360,11 +360,15 @@ static bool of_interest(Lower *L, const PStmt *st)
     return true;
 }
 
-static uint32_t moves_in(const PBlock *b)
+static uint32_t moves_of(const PStmt *s)
+{
+    return (s->kind == P_MOVE) + roles_moves(&s->body) + roles_moves(&s->other);
+}
+
+uint32_t roles_moves(const PBlock *b)
 {
     uint32_t n = 0;
-    for (const PStmt *s = b->first; s; s = s->next)
-        n += (s->kind == P_MOVE) + moves_in(&s->body) + moves_in(&s->other);
+    for (const PStmt *s = b->first; s; s = s->next) n += moves_of(s);
     return n;
 }
 
@@ -388,7 +392,7 @@ static void statement(Lower *L, const PStmt *st)
     uint32_t from = s->at;
     L->stmt = st;
     if ((st->kind == P_FOR || st->kind == P_PIPELINE) && !s->planning && !of_interest(L, st)) {
-        s->at += moves_in(&st->body);
+        s->at += roles_moves(&st->body);
         return;
     }
     if (st->kind == P_FOR || st->kind == P_PIPELINE) { /* its body may run never, or again */
@@ -430,12 +434,19 @@ static void statements(Lower *L, const PBlock *b)
 }
 
 /* Slots are taken at the first statement of the turn that uses them; they are given back at its end. */
-static void turn_statements(Lower *L, const PBlock *b, bool batch)
+static void turn_statements(Lower *L, const PBlock *b, const Part *part)
 {
     Sched *s = sched(L);
+    bool inside = part == NULL;
     for (const PStmt *st = b->first; st; st = st->next) {
+        if (part && st == part->first) inside = true;
+        if (part && st == part->end) inside = false;
+        if (st->kind == P_MOVE ? !inside : part && part->together) {
+            s->at += moves_of(st);
+            continue;
+        }
         s->chain[s->depth].top = st;
-        for (uint32_t i = 0; !s->planning && !batch && i < s->nrings; i++) {
+        for (uint32_t i = 0; !s->planning && !part && i < s->nrings; i++) {
             if (!in_turn(s, &s->rings[i], b) || s->rings[i].first[s->role] != st) continue;
             L->stmt = st;
             ring_begin(L, i);
@@ -456,17 +467,18 @@ static void open_turn(Lower *L, const PBlock *b, const Pipe *pipe, bool looped)
     s->dirty = s->shape[s->role] == SHAPE_THREADS;
 }
 
-void roles_turn(Lower *L, Pipe *p, bool batch)
+void roles_turn(Lower *L, Pipe *p, const Part *part)
 {
     Sched *s = sched(L);
     const PBlock *b = &p->st->body;
     const Pipe *outer = s->across;
     if (p->across) s->across = p;
     bool looped = !p->across || p->deal != DEAL_LAUNCH, unsynced = s->id_read && !p->across;
-    bool unfenced = s->unfenced;
+    bool unfenced = s->unfenced, dirty = s->dirty;
     open_turn(L, b, p, looped);
-    turn_statements(L, b, batch);
-    if (!s->planning && !batch) roles_end(L, b);
+    if (part && p->whole) s->dirty = dirty; /* no turn but a piece of one */
+    turn_statements(L, b, part);
+    if (!s->planning && !part) roles_end(L, b);
     s->depth--;
     s->id_read |= unsynced; /* the loop may not run */
     s->unfenced |= unfenced;
@@ -478,7 +490,7 @@ static void walk(Lower *L, const PBlock *b)
     Sched *s = sched(L);
     bool unsynced = s->id_read, unfenced = s->unfenced;
     open_turn(L, b, NULL, true);
-    turn_statements(L, b, false);
+    turn_statements(L, b, NULL);
     if (!s->planning) roles_end(L, b);
     s->depth--;
     s->id_read |= unsynced; /* the loop may not run */
@@ -493,6 +505,6 @@ void roles_body(Lower *L)
     s->depth = 0;
     s->chain[0] = (Link){.block = b};
     s->dirty = s->shape[s->role] == SHAPE_THREADS;
-    turn_statements(L, b, false);
+    turn_statements(L, b, NULL);
     if (!s->planning) roles_end(L, b);
 }

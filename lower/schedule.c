@@ -146,6 +146,7 @@ void schedule_kernel(Lower *L)
     if (L->failed || !rings_find(L)) return;
     plan_order(L);               /* stores that wait for others */
     if (!rings_size(L)) return;  /* slots, batches */
+    batch_find(L);
     deal_launch(L);              /* grid */
     hints(L);
     shapes(L);                   /* threads of the roles */

@@ -73,11 +73,17 @@ typedef struct Pipe { /* a pipeline statement */
     PStmt index[PIPE_INDICES];   /* as loops, for ranges and atoms */
     uint8_t order[PIPE_INDICES]; /* in which iterations are dealt: slowest index first */
     int64_t batch;
-    bool across, threads;      /* work by threads in its body */
+    bool across;
+    bool whole;                /* a batch of it goes statement by statement: batch.c */
     PDeal deal;
     Lx total;                  /* iterations, where across */
     uint32_t ids;              /* ring of ids (a Ring without tile), RING_NONE */
 } Pipe;
+
+typedef struct Part { /* statements of a body for a batch: from first up to end; NULL: the last one */
+    const PStmt *first, *end;
+    bool together; /* each for all iterations at once */
+} Part;
 
 typedef struct Link { /* a block around a move whose iteration is a turn, and the statement of it that holds the move */
     const PBlock *block;
@@ -144,8 +150,13 @@ typedef struct Sched {
 bool plan_move(Lower *L, const PStmt *st); /* adds it to moves */
 /* Between CTAs: one run of bytes on each side. False after an error. */
 bool plan_runs(Lower *L, const PStmt *st, const MoveInfo *from, const MoveInfo *to);
-/* Work by so many threads, whose sides are known. False after an error. */
-bool plan_work(Lower *L, const PStmt *st, const MoveInfo *from, const MoveInfo *to, uint32_t threads, uint32_t *plan);
+typedef struct Workers { /* who does work by threads, and on how many tiles */
+    uint32_t threads;
+    int64_t batch;                /* tiles in a row, at these pitches in bytes; 1: one */
+    uint32_t pitch_from, pitch_to;
+} Workers;
+/* Both sides are known. False after an error. */
+bool plan_work(Lower *L, const PStmt *st, const MoveInfo *from, const MoveInfo *to, Workers by, uint32_t *plan);
 void plan_order(Lower *L);                 /* stores that wait for others */
 void plan_threads_all(Lower *L);           /* when the number of threads is known */
 
@@ -174,6 +185,11 @@ Pipe *pipe_of(Lower *L, const PStmt *st);
 void deal_launch(Lower *L); /* the manifest's grid */
 void deal_walk(Lower *L, Pipe *p);
 void deal_turn(Lower *L, Pipe *p, Opnd id); /* a team's iteration, or batch of them */
+void deal_indices(Lower *L, const Pipe *p, Opnd id); /* of the iteration with this number */
+/* ---- batch.c ---- */
+void batch_find(Lower *L);            /* which ones go statement by statement: when sizes are known */
+uint32_t batch_pitch(const Lower *L, const Pipe *p, const PTile *tile); /* bytes from iteration to iteration */
+void batch_turn(Lower *L, Pipe *p);
 /* ---- deal_ways.c ---- */
 void deal_by(Lower *L, Pipe *p, Opnd teams); /* all turns of this team; teams: turns of all teams */
 /* Indices as this team will have them n turns later; false where that is not known. Closed by deal_now. */
@@ -183,7 +199,9 @@ void deal_now(Lower *L);
 /* ---- roles.c ---- */
 void roles_body(Lower *L);                   /* the whole program */
 void roles_begin(Lower *L, const PBlock *b); /* the role's part of a turn begins: slots are taken */
-void roles_turn(Lower *L, Pipe *p, bool batch); /* the body; in a batch the slots are taken and given back around it */
+/* The body. part: of a batch, around which the slots are taken and given back; or NULL. */
+void roles_turn(Lower *L, Pipe *p, const Part *part);
+uint32_t roles_moves(const PBlock *b);       /* how many there are in it */
 void roles_end(Lower *L, const PBlock *b);   /* stores are committed, slots given back, counters go on */
 void roles_id_sync(Lower *L);
 void roles_store_sync(Lower *L);             /* what threads did is visible to the elected thread's copies */

@@ -170,6 +170,28 @@ for r in 0 1 9 70 $(many 800 200); do
     done
 done
 
+# ---- work by threads in batches ----
+for m in 1 3 150 152 $(many 9000 700); do
+    make u4 $m,12 a
+    make u4 $m,12 b
+    make u4 1,12 c
+    case_ $h/threads/batched.tile:in_between x="$work/a.npy" w="$work/b.npy" y="u32[$m,12]:$work/d.npy" z="u32[$m,12]:$work/e.npy" &&
+        same a d && same b e
+    case_ $h/threads/batched.tile:one_of_all c="$work/c.npy" x="$work/a.npy" y="u32[$m,12]:$work/d.npy" z="u32[$m,12]:$work/e.npy" &&
+        same a d && periodic c e
+    case_ $h/threads/batched.tile:a_variable x="$work/a.npy" y="u32[$m,12]:$work/d.npy" &&
+        block a d 0,0 $((m < 3 ? m : 3)),12 0,0 && [ $m -gt 3 ] && block a d 2,0 $((m - 3)),12 3,0
+done
+for m in 1 22 23 $(many 2000 100); do
+    make u1 $m,16,48 a
+    case_ $h/threads/batched.tile:turned x="$work/a.npy" y="u8[$m,48,16]:$work/b.npy" && map a b 0 0 768,1,48 "$m,48,16"
+done
+for m in 16 64 80 $(many 8000 400); do
+    make u4 $m,64 a
+    case_ $h/threads/batched.tile:halves x="$work/a.npy" y="u32[$((m / 2)),64]:$work/b.npy" &&
+        for i in 0 $((m / 16 / 2)) $((m / 16 - 1)); do block a b $((i * 16)),0 8,64 $((i * 8)),0; done
+done
+
 # ---- reductions ----
 for r in 0 1 7 8 9 $(many 500 90); do
     small f32 $r,64 1000 a

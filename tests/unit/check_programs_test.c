@@ -166,9 +166,14 @@ static void pipeline_heads(void **state)
     Fixture f;
     (void)state;
     check(&f, "t.tile",
-          "kernel k(n: s64) {\n"
+          "kernel k(x: global f32[M, 4], y: global f32[M, 4], n: s64) {\n"
           "  var v = 4;\n"
-          "  pipeline (i, j) in (2 .. n, v) stages 3 threads 96 across grid by ticket { let a = i + j; }\n"
+          "  pipeline (i, j) in (2 .. n, v) stages 3 threads 96 across grid by ticket {\n"
+          "    let a = i + j;\n"
+          "    shared t: f32[1, 4];\n"
+          "    move x[a, 0] -> t;\n"
+          "    move t -> y[a, 0];\n"
+          "  }\n"
           "}\n");
     const PStmt *s = nth(&f.k->body, 2);
     assert_int_equal(nth(&f.k->body, 1)->kind, P_LET); /* v is read once */
