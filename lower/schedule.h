@@ -8,8 +8,9 @@
  *   planning walk   regions, copies and checks of every move, once            plan_moves.c
  *   rings           turn block, agents, slots, barriers of every tile         rings.c
  *   role walks      the ops of one role                                       roles.c
- *   dealing         which iterations a team runs                                  deal.c
+ *   dealing         which iterations a team runs                          deal.c
  *   ways of dealing static, ticket, launch, clc                           deal_ways.c
+ *   batches         several iterations in one turn                        batch.c
  *   teams           CTAs of a cluster: multicast, peers, per rank             cluster.c, remote.c
  *
  * Glossary
