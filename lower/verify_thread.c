@@ -111,7 +111,7 @@ static Rows rows_of(const IrPlan *p, const IrSide *s, const uint32_t *extent)
     Rows r = {.piece = (int64_t)elem_bytes(s->type) * extent[p->rank - 1], .n = 1, .outer = p->rank - 1};
     for (; r.outer > 0; r.outer--) {
         int64_t n = extent[r.outer - 1], pitch = s->pitch[r.outer - 1];
-        if (n == 1) continue;
+        if (n == 1 || pitch == 0) continue; /* the same bytes each time */
         if (r.n == 1 && pitch == r.piece) {
             r.piece *= n;
         } else if (r.n == 1 && pitch > r.piece) {
