@@ -32,6 +32,18 @@ Span verify_place(const Verifier *v, uint32_t op)
     return v->k->span;
 }
 
+/* What the run met may be no fault of the program. */
+static void note_open(Verifier *v, Diag *g)
+{
+    if (v->met_open == 0) return;
+    uint32_t op = v->met_open - 1, by = v->steers[op];
+    diag_label(v->diags, g, verify_place(v, by ? by - 1 : op),
+               "a condition or trip count here is taken to come out either way in each turn");
+    diag_note(v->diags, g, (Span){0, 0},
+              "what a few turns tell of longer loops are comparisons like `k < c`, `k + c < n` (n the loop's end) and `k %% c`, c "
+              "a small number; others are taken to come out either way");
+}
+
 Diag *verify_refuse(Verifier *v, ErrorCode code, uint32_t op, const char *fmt, ...)
 {
     if (v->failed) return NULL;
@@ -56,6 +68,7 @@ Diag *verify_refuse(Verifier *v, ErrorCode code, uint32_t op, const char *fmt, .
     if (v->opened) return NULL;
     if (op < v->nops && v->ops[op]->span.hi == 0)
         diag_note(v->diags, g, (Span){0, 0}, "at an op that the compiler added near here: %s", verify_op_text(v, op));
+    if (code != E0660) note_open(v, g);
     return g;
 }
 
@@ -382,6 +395,7 @@ void verify_clear(Verifier *v)
     CLEAR(v->positive);
     CLEAR(v->cells);
     CLEAR(v->breaks);
+    v->met_open = 0;
     CLEAR(v->draws);
     CLEAR(v->bounds);
     CLEAR(v->syncs);

@@ -350,6 +350,7 @@ typedef struct Verifier {
     uint8_t *seen;      /* by op that steers: how it came out */
     uint32_t *steers;   /* by op: a condition of that op, + 1 */
     uint8_t *open;      /* by op that steers: whether it is a comparison that is held open */
+    uint32_t met_open;  /* one that is and came up in this run, + 1; 0: none */
     uint32_t opened;    /* the first that is, + 1; 0: none */
     uint8_t opened_seen; /* how it came out before */
     bool *joins;        /* by op that steers: made from conditions that are looked at themselves */

@@ -388,11 +388,12 @@ void period_check(Verifier *v)
         return;
     }
     for (uint32_t i = 0; i < v->nops && !v->failed; i++) {
-        if (v->chosen[i] && p->stray[i])
-            verify_refuse(
-                v, E0660, i,
-                "the variables that slots and parities are made from don't come back to values that they had within %u turns",
-                2 * v->ring);
+        if (!v->chosen[i] || !p->stray[i]) continue;
+        Diag *g = verify_refuse(
+            v, E0660, i,
+            "the variables that slots and parities are made from don't come back to values that they had within %u turns",
+            2 * v->ring);
+        if (g) diag_fix(v->diags, g, "let them go round as the ring does: `at = (at + 1) %% slots`");
     }
 }
 

@@ -158,6 +158,7 @@ static Form value_of_op(Verifier *v, uint32_t index, int depth, bool *trip)
         if (v->open[index] && *trip && open_decided(v, index, x, fa, fb)) {
             x = open_form(v, index);
             if (form_data(&v->f, x)->n == 0) *trip = false; /* it is so in all turns */
+            else v->met_open = index + 1;
         }
     }
     x = resolve(v, x, trip);
