@@ -55,14 +55,16 @@ static void limit(Verifier *v, int64_t k)
 }
 
 /* A minimum or maximum of what has been chosen: launch expressions have them whole. */
-static Form resolve_extreme(Verifier *v, Form x, bool *by_trip)
+static Form resolve(Verifier *v, Form x, bool draws, bool *by_trip);
+
+static Form resolve_extreme(Verifier *v, Form x, bool draws, bool *by_trip)
 {
     const FormData *d = form_data(&v->f, x);
     const Atom *a = d->n == 1 ? atom_data(&v->f, d->t[0].atom) : NULL;
     int64_t p, q, c = a ? d->t[0].c : 0, k = d->k;
     if (a == NULL || a->kind != ATOM_OP || (a->sub != IR_MIN && a->sub != IR_MAX)) return x;
     bool least = a->sub == IR_MIN;
-    Form b = a->b, lesser = choice_resolve(v, a->a, by_trip), greater = choice_resolve(v, b, by_trip);
+    Form b = a->b, lesser = resolve(v, a->a, draws, by_trip), greater = resolve(v, b, draws, by_trip);
     if (!form_is_const(&v->f, lesser, &p) || !form_is_const(&v->f, greater, &q)) return x;
     if (form_data(&v->f, a->a)->n == 0) limit(v, p);
     else if (form_data(&v->f, b)->n == 0) limit(v, q);
@@ -70,21 +72,31 @@ static Form resolve_extreme(Verifier *v, Form x, bool *by_trip)
     return form_const(&v->f, p);
 }
 
-Form choice_resolve(Verifier *v, Form x, bool *by_trip)
+static Form resolve(Verifier *v, Form x, bool draws, bool *by_trip)
 {
     if (x == 0 || form_data(&v->f, x)->n == 0) return x;
     const FormData *d = form_data(&v->f, x);
     for (uint32_t i = 0; i < v->choices.n; i++) {
         Choice *c = &v->choices.v[i];
         int64_t scale, k;
-        if (!proportional(form_data(&v->f, c->of), d, &scale)) continue;
+        if ((c->drawn && !draws) || !proportional(form_data(&v->f, c->of), d, &scale)) continue;
         if (!mul_s64(scale, c->value[c->at % c->n], &k) || !add_s64(k, d->k, &k)) return x;
         c->used = true;
         const FormData *of = form_data(&v->f, c->of);
         *by_trip |= !(of->n == 1 && atom_data(&v->f, of->t[0].atom)->boolean); /* of a condition both ways are tried */
         return form_const(&v->f, k);
     }
-    return resolve_extreme(v, x, by_trip);
+    return resolve_extreme(v, x, draws, by_trip);
+}
+
+Form choice_resolve(Verifier *v, Form x, bool *by_trip)
+{
+    return resolve(v, x, true, by_trip);
+}
+
+Form choice_value(Verifier *v, Form x, bool *by_trip)
+{
+    return resolve(v, x, false, by_trip);
 }
 
 /* ---- what to choose ---- */
@@ -334,6 +346,15 @@ static uint32_t family(const Forms *f, Form x, int fuel)
 
 static void add(Verifier *v, uint32_t op, Form x, uint32_t key);
 
+bool choice_drawn(const Verifier *v, Form x)
+{
+    const FormData *d = form_data(&v->f, x);
+    for (uint32_t i = 0; i < d->n; i++)
+        for (uint32_t j = 0; j < v->draws.n; j++)
+            if (v->draws.v[j].atom == d->t[i].atom) return true;
+    return false;
+}
+
 void choice_add(Verifier *v, uint32_t op, Form x)
 {
     add(v, op, x, v->now->id);
@@ -379,6 +400,7 @@ static void add(Verifier *v, uint32_t op, Form x, uint32_t key)
         verify_refuse(v, E0660, op, "how often this happens has a form that can't be followed");
         return;
     }
+    c.drawn = choice_drawn(v, c.of);
     if (pred && key == v->now->id) c.key[1] = family(f, c.of, FAMILY_FUEL) * v->threads.n + key;
     c.own = !pred && nests_own(v, c.of);
     uint32_t digits = 0;

@@ -354,6 +354,15 @@ static uint32_t simplify_atom(Forms *f, uint32_t atom)
     return rest == UINT32_MAX ? a.a : product(f, a.a, rest);
 }
 
+/* What a selection gives where its pred is known; 0: it is not. */
+static Form selected(Forms *f, uint32_t atom)
+{
+    Atom a = *atom_data(f, atom);
+    int64_t p;
+    if (a.kind != ATOM_SEL || !form_is_const(f, form_simplify(f, a.a), &p)) return 0;
+    return form_simplify(f, p ? a.b : a.c);
+}
+
 Form form_simplify_atoms(Forms *f, Form x)
 {
     FormData *d = f->forms.v[x - 1];
@@ -361,8 +370,10 @@ Form form_simplify_atoms(Forms *f, Form x)
     l.k = d->k;
     l.n = 0;
     for (uint32_t i = 0; i < d->n; i++) {
-        uint32_t atom = simplify_atom(f, d->t[i].atom);
+        Form one = selected(f, d->t[i].atom);
+        uint32_t atom = one ? 0 : simplify_atom(f, d->t[i].atom);
         bool ok = atom == UINT32_MAX ? add_s64(l.k, d->t[i].c, &l.k) : atom == 0 || lin_add_term(&l, d->t[i].c, atom);
+        if (one) ok = lin_add(f, &l, d->t[i].c, one);
         if (!ok) return x;
     }
     return intern(f, &l);

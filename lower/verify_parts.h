@@ -268,6 +268,7 @@ typedef struct Choice {
     uint32_t owner; /* choice that this one follows, UINT32_MAX: none */
     uint32_t turn;  /* how many of the owner's came before */
     bool own;       /* of the loop's nest alone: verify_nests.c */
+    bool drawn;     /* made from the answer to a draw */
     bool kept, used; /* taken over from the run before; found in this run */
 } Choice;
 typedef struct ValueList {
@@ -453,6 +454,10 @@ void inside_find(Verifier *v, const Body *b, uint32_t open, uint32_t *in);
 /* verify_choice.c */
 /* x, or the number that was chosen for it. */
 Form choice_resolve(Verifier *v, Form x, bool *by_trip);
+/* The same, but a number made from a draw stays what it is: it also says when the draws are over, and trip counts that are made
+ * from it are chosen without regard to that. */
+Form choice_value(Verifier *v, Form x, bool *by_trip);
+bool choice_drawn(const Verifier *v, Form x); /* made from a draw */
 /* Adds a choice of values for what x depends on, x counting the turns of loop `op` (or a pred), and sets again. */
 void choice_add(Verifier *v, uint32_t op, Form x);
 /* A condition that only the launch decides: tried both ways. False for others, and nothing is chosen. */

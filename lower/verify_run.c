@@ -108,7 +108,7 @@ static Form resolve(Verifier *v, Form x, bool *trip)
     Resolved *r = &v->resolved[x % RESOLVED];
     if (r->x != x || r->unrolling != v->unrollings) {
         *r = (Resolved){.x = x, .unrolling = v->unrollings};
-        r->y = choice_resolve(v, x, &r->by_trip);
+        r->y = choice_value(v, x, &r->by_trip);
     }
     *trip |= r->by_trip;
     return r->y;
@@ -138,6 +138,15 @@ Form run_result(Verifier *v, uint32_t index, Form cond, Form a, Form b)
     return x;
 }
 
+/* How many draws there are is compared with as it is, whatever was chosen for loops of as many turns. */
+static Form undecided(Verifier *v, const IrArg *arg, Form x, bool *trip)
+{
+    const IrOp *op = arg && arg->kind == IRA_VAL ? v->ops[v->def[arg->id - 1]] : NULL;
+    if (op == NULL || op->op != IR_PARAM) return x;
+    *trip = false;
+    return form_of_op(&v->f, v->k, op, 0, 0, 0);
+}
+
 static Form value_of_op(Verifier *v, uint32_t index, int depth, bool *trip)
 {
     const IrOp *op = v->ops[index];
@@ -154,6 +163,8 @@ static Form value_of_op(Verifier *v, uint32_t index, int depth, bool *trip)
         *trip = by_trip(v, cond) || by_trip(v, a) || by_trip(v, b);
         if (op->op == IR_AND && ((form_is(&v->f, fa, 0) && !by_trip(v, a)) || (form_is(&v->f, fb, 0) && !by_trip(v, b))))
             *trip = false; /* whatever the other one is */
+        if (op->op == IR_CMP && v->draws.n && choice_drawn(v, fa)) fb = undecided(v, b, fb, trip);
+        else if (op->op == IR_CMP && v->draws.n && choice_drawn(v, fb)) fa = undecided(v, a, fa, trip);
         x = run_result(v, index, fc, fa, fb);
         if (v->open[index] && *trip && open_decided(v, index, x, fa, fb)) {
             x = open_form(v, index);
@@ -249,7 +260,9 @@ Form run_answer(Verifier *v, IrType type, uint32_t index, int64_t lo, int64_t hi
 /* Where the guard is false nothing is drawn, and the value is -1. */
 static void step_ticket(Verifier *v, const IrOp *op, uint32_t index)
 {
-    Form n = run_value(v, ir_find(op, IRK_B)), guard = run_guard(v, index);
+    const IrArg *count = ir_find(op, IRK_B);
+    bool trip = false;
+    Form n = undecided(v, count, run_value(v, count), &trip), guard = run_guard(v, index);
     if (form_is(&v->f, guard, 0)) {
         define(v, op->dst, form_const(&v->f, -1), false);
         return;
