@@ -348,6 +348,7 @@ static void prepare(Verifier *v)
 {
     const IrKernel *k = v->k;
     number_ops(v);
+    v->deepest = 1;
     for (uint32_t i = 0; i < v->bodies.n; i++) blocks_match(v, &v->bodies.v[i]);
     find_operands(v);
     run_prepare(v);
@@ -377,6 +378,7 @@ static void prepare(Verifier *v)
     nests_find(v);
     period_prepare(v);
     steer_prepare(v);
+    counters_prepare(v);
     turns_prepare(v);
     v->told = arena_array(v->arena, uint8_t, (size_t)v->nslots * v->nranks);
 }
@@ -391,6 +393,7 @@ void verify_clear(Verifier *v)
     CLEAR(v->threads);
     v->clocks_left = 0;
     v->events.n = v->phases.n = v->accesses.n = v->transfers.n = 0; /* these keep their memory */
+    CLEAR(v->unresolved);
     CLEAR(v->places);
     CLEAR(v->positive);
     CLEAR(v->cells);

@@ -33,6 +33,7 @@ bool barrier_slot(Verifier *v, uint32_t op, uint32_t rank, uint32_t *slot)
     return true;
 }
 
+enum { READY_THREAD = 1, READY_COPIES = 2 };
 enum { PARTS_FIRST = 4, WAITS_FIRST = 4, BRINGERS_FIRST = 2 };
 
 /* With room for what most phases have, in one piece. */
@@ -82,9 +83,10 @@ static Phase *completed(const Verifier *v, uint32_t slot)
 }
 
 /* The initialisation has happened, and whoever uses the barrier sees it. */
-static bool ready(Verifier *v, uint32_t slot, const uint32_t *clock, uint32_t op, bool copies)
+static bool find_ready(Verifier *v, uint32_t slot, uint32_t op, bool copies)
 {
     const BarSlot *b = &v->bars[slot];
+    const uint32_t *clock = v->now->clock;
     if (b->init == 0 || !event_in(v, b->init, clock)) {
         Diag *g = verify_refuse(v, E0653, op, "barrier %s may be used before its bar.init", verify_bar_name(v, slot));
         if (b->init) verify_also(v, g, v->events.v[b->init - 1].op, "the bar.init: no barrier of threads lies between");
@@ -101,6 +103,14 @@ static bool ready(Verifier *v, uint32_t slot, const uint32_t *clock, uint32_t op
                             verify_bar_name(v, slot), copies ? "by an asynchronous copy" : "by another thread");
     verify_also(v, g, init->op, "the bar.init");
     return false;
+}
+
+/* What a thread has come after once, all that it does later comes after, too. */
+static bool ready(Verifier *v, uint32_t slot, uint32_t op, bool copies)
+{
+    uint8_t *seen = &v->now->ready[slot], how = copies ? READY_COPIES : READY_THREAD;
+    if (!(*seen & how) && find_ready(v, slot, op, copies)) *seen |= how;
+    return *seen & how;
 }
 
 static void note(Verifier *v, uint32_t op, uint32_t slot, const Phase *p)
@@ -176,7 +186,7 @@ static void fix_expect(const Verifier *v, Diag *g)
 
 bool barrier_part(Verifier *v, uint32_t slot, Part part)
 {
-    if (!ready(v, slot, v->now->clock, part.op, part.copies)) return false;
+    if (!ready(v, slot, part.op, part.copies)) return false;
     Phase *p = barrier_open(v, slot);
     const Phase *before = p->number ? v->bars[slot].phases.v[p->number - 1] : NULL;
     bool early = before && !over_before(v, before, &part);
@@ -322,7 +332,7 @@ static void waited(Verifier *v, uint32_t op, uint32_t slot, Phase *p)
     const Phase *before = p && p->number ? b->phases.v[p->number - 1] : NULL;
     bool remote = false;
     /* What comes with the phase itself does not count: the wait looks before it knows. */
-    if (!ready(v, slot, v->now->clock, op, false)) return;
+    if (!ready(v, slot, op, false)) return;
     if (before && !phase_in(v, before, v->now->clock)) {
         verify_hold(v, E0611, op, before->op, "completes that phase, and no wait for it comes before this one",
                     "this may look at barrier %s before the last phase but one is over, and pass too early",

@@ -360,6 +360,19 @@ void choice_add(Verifier *v, uint32_t op, Form x)
     add(v, op, x, v->now->id);
 }
 
+/* With the choice a run has other numbers only where it worked out a value that the choice makes a number. Without such a
+ * value the run that starts again would come to where this one is. The first choice: values were not looked at before. */
+bool choice_go_on(Verifier *v)
+{
+    bool trip = false;
+    if (v->failed || v->afresh || !v->again || v->choices.n < 2) return false;
+    for (uint32_t i = 0; i < v->unresolved.n; i++)
+        if (choice_value(v, v->unresolved.v[i], &trip) != v->unresolved.v[i] || v->afresh) return false;
+    v->again = false;
+    v->unrollings++; /* what is resolved from now on */
+    return true;
+}
+
 /* Every condition is a choice of its own: all combinations are tried. */
 bool choice_guard(Verifier *v, uint32_t op, Form guard)
 {

@@ -34,16 +34,17 @@ EventId event_new(Verifier *v, uint32_t op)
 {
     Thread *t = v->now;
     t->clock[t->id] = ++t->pos;
-    Event e = {.thread = t->id, .pos = t->pos, .op = op, .clock = verify_clock_copy(v, t->clock)};
+    uint32_t *clock = verify_clock_copy(v, t->clock);
+    Event *e = vec_add(v->arena, &v->events);
+    *e = (Event){.thread = t->id, .pos = t->pos, .op = op, .clock = clock};
     for (uint32_t i = 0; i < t->depth; i++) {
         const Frame *fr = &t->frames[i];
         if (fr->burst || v->ops[fr->op]->op == IR_IF) continue;
-        e.loop = fr->op;
-        e.level++;
-        e.pass = fr->pass;
-        e.turn = (uint32_t)fr->at;
+        e->loop = fr->op;
+        e->level++;
+        e->pass = fr->pass;
+        e->turn = (uint32_t)fr->at;
     }
-    vec_push(v->arena, &v->events, e);
     if (v->events.n > EVENTS_MAX) verify_spent(v);
     else verify_spend(v, EVENT_WORK);
     t->last = v->events.n;

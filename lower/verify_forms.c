@@ -181,9 +181,16 @@ Form form_add(Forms *f, Form x, int64_t c, Form y)
     int64_t k;
     if (dx->n + dy->n == 0) return mul_s64(c, dy->k, &k) && add_s64(dx->k, k, &k) ? form_const(f, k) : 0;
     if (dy->n + (uint64_t)dy->k == 0) return x;
+    uint32_t h = (x * UINT32_C(0x9E3779B1) + y + (uint32_t)c * UINT32_C(0xC2B2AE35)) * UINT32_C(0x85EBCA6B);
+    Summed *s = &f->summed[h >> 16 & (FORM_SUMMED - 1)];
+    if (s->x == x && s->y == y && s->c == c) {
+        f->work += WORK_FOUND;
+        return s->z;
+    }
     Lin l;
     lin_of(f, x, &l);
-    return lin_add(f, &l, c, y) ? intern(f, &l) : 0;
+    *s = (Summed){x, y, lin_add(f, &l, c, y) ? intern(f, &l) : 0, c};
+    return s->z;
 }
 
 Form form_divided(Forms *f, Form x, int64_t g, int64_t k)
@@ -311,17 +318,34 @@ static Form guard_by(Forms *f, uint32_t p, Form x)
     return x;
 }
 
-Form form_guard(Forms *f, Form pred, Form x)
+static Form guard_sum(Forms *f, Form pred, Form x)
 {
-    if (pred == 0 || x == 0) return 0;
     const FormData *p = form_data(f, pred);
-    if (p->n == 0 && p->k == 1) return x;
     Form sum = form_add(f, form_const(f, 0), p->k, x);
     for (uint32_t i = 0; i < p->n && sum; i++) {
         if (!atom_data(f, p->t[i].atom)->boolean) return 0;
         sum = form_add(f, sum, p->t[i].c, guard_by(f, p->t[i].atom, x));
     }
     return sum;
+}
+
+static Guarded *guarded_at(Guarded *all, Form pred, Form x)
+{
+    return &all[(pred * UINT32_C(0x9E3779B1) + x) % FORM_GUARDED];
+}
+
+Form form_guard(Forms *f, Form pred, Form x)
+{
+    if (pred == 0 || x == 0) return 0;
+    if (form_is(f, pred, 1)) return x;
+    Guarded *g = guarded_at(f->guarded, pred, x);
+    if (g->pred == pred && g->x == x) {
+        f->work += WORK_FOUND;
+        return g->z;
+    }
+    Form z = guard_sum(f, pred, x);
+    *g = (Guarded){pred, x, z};
+    return z;
 }
 
 Form form_pick(Forms *f, Form pred, Form x, Form y)
@@ -442,10 +466,20 @@ void form_assume(Forms *f, Form pred)
 
 Form form_where_positive(Forms *f, Form x, Form y)
 {
-    if (x == 0 || y == 0 || form_data(f, y)->n == 0 || !nonneg(f, y, FUEL, false)) return x;
-    Form above = form_atom(
-        f, (Atom){.kind = ATOM_GT0, .boolean = true, .a = y, .depth = form_data(f, y)->depth, .lo = 0, .hi = 1});
-    return with(f, x, form_data(f, above)->t[0].atom, true);
+    if (x == 0 || y == 0 || form_data(f, y)->n == 0) return x;
+    Guarded *g = guarded_at(f->positive, x, y);
+    if (g->pred == x && g->x == y) {
+        f->work += WORK_FOUND;
+        return g->z;
+    }
+    Form z = x;
+    if (nonneg(f, y, FUEL, false)) {
+        Form above = form_atom(
+            f, (Atom){.kind = ATOM_GT0, .boolean = true, .a = y, .depth = form_data(f, y)->depth, .lo = 0, .hi = 1});
+        z = with(f, x, form_data(f, above)->t[0].atom, true);
+    }
+    *g = (Guarded){x, y, z};
+    return z;
 }
 
 static uint32_t deep_pred(const Forms *f, Form x, uint32_t depth)

@@ -53,7 +53,15 @@ typedef struct Compared { /* whether x <= y without facts; x 0: none */
     Form x, y;
     bool le;
 } Compared;
-enum { FORM_COMPARED = 256 };
+enum { FORM_COMPARED = 1024 };
+typedef struct Summed { /* z = x + c * y; x 0: none */
+    Form x, y, z;
+    int64_t c;
+} Summed;
+typedef struct Guarded { /* z: what is left of x by pred, as it was made; pred 0: none */
+    Form pred, x, z;
+} Guarded;
+enum { FORM_SUMMED = 512, FORM_GUARDED = 64 };
 
 typedef struct Forms {
     Arena *arena;
@@ -65,6 +73,8 @@ typedef struct Forms {
     Form small[FORM_SMALL]; /* constants from 0, once made */
     Form large[FORM_SMALL]; /* others, by their last bits but the last four */
     Compared compared[FORM_COMPARED];
+    Summed summed[FORM_SUMMED];
+    Guarded guarded[FORM_GUARDED], positive[FORM_GUARDED]; /* of form_guard; of form_where_positive */
     VEC(Known) known;
     uint32_t known_from;    /* those before it don't count */
     VEC(Form) facts;  /* forms that are >= 0 where we are */

@@ -3,8 +3,9 @@
  * A kernel is unrolled, for one choice of trip counts after the other, into a graph of events: verify_run.c runs the
  * bodies of all roles of all CTAs of a cluster by values that are linear forms (verify_forms.c, verify_ops.c), in one
  * schedule; verify_event.c gives each event its clock: what has certainly happened before it, in every schedule.
- * verify_inside.c finds the blocks of a body; verify_block.c, verify_barrier.c, verify_copy.c and verify_thread.c are the
- * steps of ops, verify_burst.c that of loops over copies; verify_bytes.c knows which bytes of a buffer are the same.
+ * verify_inside.c finds the blocks of a body, verify_counters.c what turns counters alone; verify_block.c,
+ * verify_barrier.c, verify_copy.c and verify_thread.c are the steps of ops, verify_burst.c that of loops over copies;
+ * verify_bytes.c knows which bytes of a buffer are the same.
  * verify_race.c, verify_cover.c, verify_global.c and verify_end.c prove properties of a finished graph, whose accesses
  * verify_place.c sorts; verify_regions.c and verify_unequal.c tell parts of tensors apart. verify_choice.c enumerates the
  * trip counts, for nests that verify_nests.c tells apart one by one; verify_period.c, verify_moduli.c, verify_steer.c,
@@ -210,7 +211,7 @@ typedef struct Thread {
     bool *by_trip; /* by value: depends on chosen trip counts */
     Form *vars;
     bool *var_by_trip;
-    Frame *frames; /* FRAMES */
+    Frame *frames;
     uint32_t depth;
     Form guard; /* of the block where it is */
     uint32_t pos, acts;
@@ -224,6 +225,7 @@ typedef struct Thread {
     uint32_t *made;           /* by op, then by variable: values that are not taken apart */
     uint32_t arrived, waited; /* on the cluster's barrier */
     VEC(EventId) async_fences, init_fences;
+    uint8_t *ready; /* by barrier slot: it comes after its initialisation */
     bool traced;
     VEC(uint32_t) trace; /* what it does in ops that all threads of the role do: verify_alike.c */
 } Thread;
@@ -319,10 +321,11 @@ typedef struct Verifier {
     Operands *operands;   /* by number */
     uint16_t (*args)[IRK_KEYS]; /* by number: the first operand with a key, + 1; 0: none */
     uint8_t *box;         /* by number: the map's box has the bytes that the copy counts */
+    struct Stretch **stretch; /* by number: verify_counters.c */
     Made *results;        /* of pure ops, by hash */
     uint32_t result_mask;
     Resolved resolved[RESOLVED];
-    uint32_t unrollings;  /* begun */
+    uint32_t unrollings;  /* begun, and gone on with after another choice */
     Inside *inside;       /* by number, of what opens a block */
     uint32_t nops, nvalues;
     uint32_t *def;           /* by value: its op */
@@ -366,7 +369,7 @@ typedef struct Verifier {
 
     Arena run; /* memory of one run, as all that follows: */
     Frame *frames; /* room for those of all threads */
-    uint32_t frames_room;
+    uint32_t frames_room, deepest; /* deepest: most blocks in each other */
     VEC(Thread) threads;
     Thread *now;
     uint32_t *clocks; /* room for more of them */
@@ -377,6 +380,7 @@ typedef struct Verifier {
     VEC(Access) accesses;
     VEC(Place) places; /* of a finished graph */
     VEC(Transfer) transfers;
+    VEC(Form) unresolved; /* values that no choice made another */
     VEC(Form) positive; /* of a finished graph: what is known to be above 0, by exact sums */
     VEC(Cell) cells;
     VEC(Break) breaks;
@@ -460,6 +464,8 @@ Form choice_value(Verifier *v, Form x, bool *by_trip);
 bool choice_drawn(const Verifier *v, Form x); /* made from a draw */
 /* Adds a choice of values for what x depends on, x counting the turns of loop `op` (or a pred), and sets again. */
 void choice_add(Verifier *v, uint32_t op, Form x);
+/* Whether the run can go on with the choice that was added: clears again. Otherwise it starts again. */
+bool choice_go_on(Verifier *v);
 /* A condition that only the launch decides: tried both ways. False for others, and nothing is chosen. */
 bool choice_guard(Verifier *v, uint32_t op, Form guard);
 bool choice_next(Verifier *v); /* false: all have been tried */
@@ -497,6 +503,7 @@ bool nests_own(const Verifier *v, Form of); /* a trip count that is made from va
 /* verify_run.c */
 void run_prepare(Verifier *v);
 void run_kernel(Verifier *v); /* one unrolling */
+void run_step(Verifier *v);   /* the op where v->now is */
 bool run_pure(const IrOp *op); /* its value is worked out when needed */
 Form run_value(Verifier *v, const IrArg *arg);
 Form run_result(Verifier *v, uint32_t index, Form cond, Form a, Form b); /* of a pure op */
@@ -519,6 +526,11 @@ uint32_t run_act(const Verifier *v);
 /* Counts v->now's part in its act; whether all threads of the role that share it have now done it. */
 bool run_shared(Verifier *v, uint32_t **clock); /* clock: what each of those threads comes after */
 bool run_agreed(Verifier *v, Form x);           /* whether x is the same for all of them */
+
+/* verify_counters.c */
+typedef struct Stretch Stretch;
+void counters_prepare(Verifier *v);
+bool counters_turn(Verifier *v, const Body *b, Stretch *s); /* v->now goes through the stretch where it is; false: op by op */
 
 /* verify_block.c */
 void block_step(Verifier *v, uint32_t op);

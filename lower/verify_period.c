@@ -44,6 +44,8 @@ struct Period {
     uint32_t root, roots;
     int64_t joint;   /* turns after which all that the operand was made from comes round */
     uint8_t *circle; /* by relevant variable: those that are made from each other go round together */
+    uint32_t *sums;  /* by op that opens a loop: where the other variables that it sets begin in sum, + 1; 0: there are none */
+    VEC(uint32_t) sum; /* each loop's end with UINT32_MAX */
     uint64_t *sets;  /* by op that opens a loop: circles with a variable that it sets */
     uint64_t program; /* circles that do not only turn rings */
     int64_t needed;   /* turns after which all came back that the program turns */
@@ -294,6 +296,24 @@ static bool own_count(const IrOp *op)
     return op->op == IR_REPEAT || (op->op == IR_LOOP && !loop_fixed(op));
 }
 
+/* What no slot or parity is made from, by the loops that set it. */
+static void find_sums(Verifier *v)
+{
+    struct Period *p = v->period;
+    p->sums = arena_array(v->arena, uint32_t, v->nops);
+    for (uint32_t i = 0; i < v->nops; i++) {
+        if (v->ops[i]->op != IR_LOOP && v->ops[i]->op != IR_REPEAT) continue;
+        const Body *b = verify_body(v, i);
+        uint32_t first = p->sum.n;
+        for (uint32_t j = i + 1; j < b->base + b->partner[i - b->base]; j++)
+            if (v->ops[j]->op == IR_SET && !p->relevant[v->operands[j].var])
+                vec_push(v->arena, &p->sum, v->operands[j].var);
+        if (p->sum.n == first) continue;
+        vec_push(v->arena, &p->sum, UINT32_MAX);
+        p->sums[i] = first + 1;
+    }
+}
+
 void period_prepare(Verifier *v)
 {
     struct Period *p = v->period = arena_new(v->arena, struct Period);
@@ -308,6 +328,7 @@ void period_prepare(Verifier *v)
     p->loop = arena_array(v->arena, uint32_t, v->nops);
     for (uint32_t i = 0; i < v->nops; i++) use_operands(v, i);
     find_circles(v);
+    find_sums(v);
     for (uint32_t i = 0; i < v->nops; i++) {
         if (v->ops[i]->op != IR_LOOP && v->ops[i]->op != IR_REPEAT) continue;
         const Body *b = verify_body(v, i);
@@ -324,15 +345,11 @@ void period_prepare(Verifier *v)
 /* Sums over the turns that neither slots nor parities are made from stand for any value: longer loops reach more. */
 static void forget_sums(Verifier *v, uint32_t loop)
 {
-    const Body *b = verify_body(v, loop);
-    bool chosen = v->ops[loop]->op == IR_REPEAT || v->chosen[loop];
-    for (uint32_t i = loop - b->base + 1; chosen && i < b->partner[loop - b->base]; i++) {
-        const IrOp *op = &b->role->ops.v[i];
-        uint32_t var = op->op == IR_SET ? ir_find(op, IRK_VAR)->id : 0;
+    const struct Period *p = v->period;
+    if (p->sums[loop] == 0 || (v->ops[loop]->op != IR_REPEAT && !v->chosen[loop])) return;
+    for (const uint32_t *var = &p->sum.v[p->sums[loop] - 1]; *var != UINT32_MAX; var++) {
         int64_t k;
-        if (op->op == IR_SET && !v->period->relevant[var] && form_is_const(&v->f, v->now->vars[var], &k)) {
-            run_forget(v, var);
-        }
+        if (form_is_const(&v->f, v->now->vars[*var], &k)) run_forget(v, *var);
     }
 }
 

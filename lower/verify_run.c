@@ -109,6 +109,7 @@ static Form resolve(Verifier *v, Form x, bool *trip)
     if (r->x != x || r->unrolling != v->unrollings) {
         *r = (Resolved){.x = x, .unrolling = v->unrollings};
         r->y = choice_value(v, x, &r->by_trip);
+        if (r->y == x) vec_push(&v->run, &v->unresolved, x);
     }
     *trip |= r->by_trip;
     return r->y;
@@ -128,7 +129,7 @@ void run_prepare(Verifier *v)
 Form run_result(Verifier *v, uint32_t index, Form cond, Form a, Form b)
 {
     const IrOp *op = v->ops[index];
-    if (op->op == IR_SREG || a == 0) return form_of_op(&v->f, v->k, op, cond, a, b);
+    if (op->op == IR_SREG || (a == 0 && op->op != IR_PARAM)) return form_of_op(&v->f, v->k, op, cond, a, b);
     uint32_t h = (((index * UINT32_C(0x9E3779B1) + a) * UINT32_C(0x85EBCA6B) + b) ^ cond) * UINT32_C(0xC2B2AE35);
     Made *m = &v->results[(h >> 16 ^ h) & v->result_mask];
     if (m->op == index + 1 && m->a == a && m->b == b && m->cond == cond) return m->x;
@@ -314,7 +315,7 @@ static bool takes_part(const Verifier *v, const IrOp *op)
     return t->rep == 0 && (role || t->role == 0);
 }
 
-static void step(Verifier *v)
+void run_step(Verifier *v)
 {
     uint32_t op = run_op(v);
     const IrOp *o = v->ops[op];
@@ -361,9 +362,11 @@ static void run_thread(Verifier *v, Thread *t)
             if (!next_body(v)) return;
             continue;
         }
+        Stretch *s = v->stretch[b->base + t->pc];
+        if (s && counters_turn(v, b, s)) continue;
         verify_spend(v, 1);
         if (v->failed) return;
-        step(v);
+        run_step(v);
         if (t->block == RUNS && !verify_stopped(v)) t->pc++;
     }
 }
@@ -382,7 +385,7 @@ static void make_threads(Verifier *v)
     v->threads.v = arena_array(&v->run, Thread, n);
     v->threads.cap = n;
     if (n > v->frames_room) {
-        v->frames = arena_array(v->arena, Frame, (size_t)n * FRAMES);
+        v->frames = arena_array(v->arena, Frame, (size_t)n * v->deepest);
         v->frames_room = n;
     }
     for (uint32_t rank = 0; rank < v->nranks; rank++) {
@@ -400,7 +403,7 @@ static void make_threads(Verifier *v)
     }
     for (uint32_t i = 0; i < v->threads.n; i++) {
         Thread *t = &v->threads.v[i];
-        t->frames = v->frames + (size_t)i * FRAMES;
+        t->frames = v->frames + (size_t)i * v->deepest;
         t->value = arena_array(&v->run, Form, v->nvalues);
         t->loaded = arena_array(&v->run, Form, v->nvalues);
         t->by_trip = arena_array(&v->run, bool, v->nvalues);
@@ -409,6 +412,7 @@ static void make_threads(Verifier *v)
         t->times = arena_array(&v->run, uint32_t, v->nops);
         t->made = arena_array(&v->run, uint32_t, v->nops + k->vars.n);
         t->clock = arena_array(&v->run, uint32_t, v->threads.n);
+        t->ready = arena_array(&v->run, uint8_t, (size_t)v->nslots * v->nranks);
     }
 }
 
