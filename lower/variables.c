@@ -195,6 +195,22 @@ static void see(Walk *w, uint32_t v, const Sx *x)
     s->any = true;
 }
 
+static void enter(Walk *w, const PStmt *loop)
+{
+    loop_range(w->L, loop);
+    vec_push(w->L->a, &w->loops, loop);
+}
+
+/* A pipeline is a nest of loops. */
+static void enter_pipeline(Walk *w, const PPipe *p)
+{
+    PStmt *index = arena_array(w->L->a, PStmt, PIPE_INDICES);
+    for (int i = 0; i < p->n; i++) {
+        index[i] = (PStmt){.kind = P_FOR, .span = p->v[i].span, .id = p->v[i].loop, .name = p->v[i].name, .lo = p->v[i].lo, .value = p->v[i].hi};
+        enter(w, &index[i]);
+    }
+}
+
 static void walk(Walk *w, const PBlock *b)
 {
     Lower *L = w->L;
@@ -204,12 +220,11 @@ static void walk(Walk *w, const PBlock *b)
             w->seen[s->id].loops = w->loops.n;
         }
         if (s->kind == P_VAR || s->kind == P_SET) see(w, s->id, s->value);
-        if (s->kind == P_FOR) {
-            loop_range(L, s);
-            vec_push(L->a, &w->loops, s);
-        }
+        uint32_t open = w->loops.n;
+        if (s->kind == P_FOR) enter(w, s);
+        if (s->kind == P_PIPELINE) enter_pipeline(w, s->pipe);
         walk(w, &s->body);
-        if (s->kind == P_FOR) w->loops.n--;
+        w->loops.n = open;
         walk(w, &s->other);
         for (uint32_t i = 0; i < s->roles.n; i++) walk(w, &s->roles.v[i].body); /* each role has a variable of its own */
     }

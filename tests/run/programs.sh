@@ -148,6 +148,18 @@ for d in 4096 2048 1024 512 64; do # 8 KiB to 128 bytes
         case_ examples/moe.tile:permute -D permute.D=$d x="$work/a.npy" src="$work/i.npy" out="bf16[$r,$d]:$work/b.npy" && gather a i b
     done
 done
+make f4 37,64 a
+index 37 8 i
+constant f4 8,64 0 z
+for n in 8 16 60; do # indices from place 8 on are not there: zeros
+    case_ $h/pipeline/stepped.tile:rows x="$work/a.npy" idx="$work/i.npy" y="f32[$n,64]:$work/b$n.npy" n=$n || continue
+    if [ $n = 8 ]; then gather a i b8; else block b8 b$n 0,0 8,64 0,0 && block z b$n 0,0 8,64 $((n - 8)),0; fi
+done
+make f4 80,64 a
+for n in 5 90; do # blocks from behind, and then below the tensor's start
+    case_ $h/pipeline/stepped.tile:backwards x="$work/a.npy" y="f32[80,64]:$work/b.npy" n=$n &&
+        for k in 0 1 4 9; do block a b $((8 * k)),0 8,64 $((72 - 8 * k)),0; done
+done
 for r in 1 9 70; do
     make f4 45,64 a
     make f4 120,64 b
