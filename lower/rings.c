@@ -20,6 +20,25 @@ static const PStmt *top_in(const Planned *p, const PBlock *b)
     return NULL;
 }
 
+static bool holds(const PBlock *b, const PStmt *st)
+{
+    for (const PStmt *s = b->first; s; s = s->next)
+        if (s == st || holds(&s->body, st) || holds(&s->other, st)) return true;
+    return false;
+}
+
+/* The statement that has the move, in no loop within the turn: of a branch, the one in it. */
+static const PStmt *stands_in(const Planned *p, const PBlock *turn)
+{
+    const PStmt *top = top_in(p, turn);
+    while (top && top->kind == P_IF) {
+        const PStmt *s = holds(&top->body, p->st) ? top->body.first : top->other.first;
+        while (s != p->st && !holds(&s->body, p->st) && !holds(&s->other, p->st)) s = s->next;
+        top = s;
+    }
+    return top;
+}
+
 static bool moves_tile(const Planned *p, uint32_t ring)
 {
     return p->src == ring || p->dst == ring;
@@ -56,13 +75,6 @@ static bool conflict(Lower *L, const Ring *r, const Planned *p, const char *what
     return false;
 }
 
-static bool holds(const PBlock *b, const PStmt *st)
-{
-    for (const PStmt *s = b->first; s; s = s->next)
-        if (s == st || holds(&s->body, st) || holds(&s->other, st)) return true;
-    return false;
-}
-
 /* In different branches of one `if` of the turn: of the two moves only one comes in a turn. */
 static bool exclusive(const Ring *r, const Planned *a, const Planned *b)
 {
@@ -93,7 +105,7 @@ static bool only_other_branches(const Lower *L, const Ring *r, const Planned *p)
 
 static bool add_use(Lower *L, Ring *r, const Planned *p, bool writes)
 {
-    const PStmt *top = top_in(p, r->turn);
+    const PStmt *at = stands_in(p, r->turn);
     uint8_t bit = (uint8_t)(1u << p->agent);
     bool threads = p->st->move->kind == MOVE_SHARED || p->st->move->kind == MOVE_FILL;
     if (r->agents == 0) {
@@ -111,8 +123,8 @@ static bool add_use(Lower *L, Ring *r, const Planned *p, bool writes)
     if (writes && p->agent != AG_WORK && p->chain[p->depth].block != r->turn)
         return conflict(L, r, p, "is filled in a loop, and used outside of it",
                         "use it in the loop, make the loop a pipeline, or fill all of the tile by one move");
-    if (!(r->agents & bit)) r->first[p->agent] = top;
-    r->last[p->agent] = top;
+    if (!(r->agents & bit)) r->first[p->agent] = at;
+    r->last[p->agent] = at;
     r->agents |= bit;
     if (writes) r->writers |= bit;
     r->thread_writes |= writes && threads;
@@ -161,7 +173,7 @@ static bool check_sent(Lower *L, const Planned *send)
 /* Other CTAs reduce into the tile, between its load and its uses. */
 static bool add_sum(Lower *L, Ring *r, const Planned *p)
 {
-    const PStmt *top = top_in(p, r->turn);
+    const PStmt *at = stands_in(p, r->turn);
     if (r->agents == 0) return conflict(L, r, p, "has no value that this could be added to", "load it first");
     if (r->filler != AG_LOAD) {
         lower_error(L, E1001, p->st->span, "outside of `roles` a reduction into a peer's tile that was not loaded is not supported yet");
@@ -171,8 +183,8 @@ static bool add_sum(Lower *L, Ring *r, const Planned *p)
         return conflict(L, r, p, "is used before other CTAs reduce into it in the same iteration", "use a second tile");
     if (p->chain[p->depth].block != r->turn)
         return conflict(L, r, p, "is reduced into in a loop, and used outside of it", "load and use it in the loop, too");
-    if (!r->summed) r->first[AG_SEND] = top;
-    r->last[AG_SEND] = top;
+    if (!r->summed) r->first[AG_SEND] = at;
+    r->last[AG_SEND] = at;
     r->agents |= 1u << AG_SEND;
     r->summed = true;
     for (int s = 0; s < L->cluster_size; s++) r->adds_to[s] |= p->to[s];

@@ -428,12 +428,32 @@ static void statement(Lower *L, const PStmt *st)
     if (s->planning && (st->kind == P_FOR || st->kind == P_PIPELINE)) note_loop(L, st, from);
 }
 
-static void statements(Lower *L, const PBlock *b)
+/* Slots are taken at the first statement of the turn that uses them, on every way; they are given back at its end. */
+static void take_slots(Lower *L, const PStmt *st)
 {
-    for (const PStmt *st = b->first; st; st = st->next) statement(L, st);
+    Sched *s = sched(L);
+    Opnd guard = L->guard;
+    uint32_t around = s->around.n;
+    L->guard = opnd_imm(1);
+    s->around.n = 0;
+    for (uint32_t i = 0; i < s->nrings; i++) {
+        if (!in_turn(s, &s->rings[i], s->chain[s->depth].block) || s->rings[i].first[s->role] != st) continue;
+        L->stmt = st;
+        ring_begin(L, i);
+    }
+    L->guard = guard;
+    s->around.n = around;
 }
 
-/* Slots are taken at the first statement of the turn that uses them; they are given back at its end. */
+/* Of a branch, or a group. */
+static void statements(Lower *L, const PBlock *b)
+{
+    for (const PStmt *st = b->first; st; st = st->next) {
+        if (!sched(L)->planning) take_slots(L, st);
+        statement(L, st);
+    }
+}
+
 static void turn_statements(Lower *L, const PBlock *b, const Part *part)
 {
     Sched *s = sched(L);
@@ -446,11 +466,7 @@ static void turn_statements(Lower *L, const PBlock *b, const Part *part)
             continue;
         }
         s->chain[s->depth].top = st;
-        for (uint32_t i = 0; !s->planning && !part && i < s->nrings; i++) {
-            if (!in_turn(s, &s->rings[i], b) || s->rings[i].first[s->role] != st) continue;
-            L->stmt = st;
-            ring_begin(L, i);
-        }
+        if (!s->planning && !part) take_slots(L, st);
         statement(L, st);
     }
 }

@@ -139,6 +139,32 @@ for shape in 1,4 50,100 $(many 400,516 100,260); do
         select_ a b i d 16 32 2
 done
 
+for n in 0 1 2 3; do # in no iteration, in some, in all
+    make u4 1,40,64 a
+    make u4 2,16,64 w
+    make u4 7,40,64 b
+    case_ $h/pipeline/loop_in_branch.tile x="$work/a.npy" w="$work/w.npy" y="$work/b.npy:$work/c.npy" z="u32[7,16,64]:$work/d.npy" n=$n &&
+        for i in 0 1 2 5 6; do
+            if [ $((i % 3)) -lt $n ]; then block a c 0,0,0 1,40,64 $i,0,0 && block w d 0,0,0 1,16,64 $i,0,0
+            else block b c $i,0,0 1,40,64 $i,0,0 && block w d 1,0,0 1,16,64 $i,0,0; fi
+        done
+done
+for n in 64 68 200; do
+    make f4 $n,$n a
+    for kernel in square causal window; do
+        make f4 $n,$n b
+        case $kernel in window) more=w=1 ;; *) more= ;; esac
+        # shellcheck disable=SC2086
+        case_ $h/pipeline/square.tile:$kernel x="$work/a.npy" y="$work/b.npy:$work/c.npy" $more &&
+            for i in $(seq 0 $(((n - 1) / 64))); do
+                high=$((n - i * 64 < 64 ? n - i * 64 : 64)) from=0 to=$n
+                [ $kernel = square ] || to=$(((i + 1) * 64 < n ? (i + 1) * 64 : n))
+                [ $kernel = window ] && [ $i -gt 1 ] && from=$(((i - 1) * 64))
+                block a c $((i * 64)),$from $high,$((to - from)) $((i * 64)),$from && block b c $((i * 64)),$to $high,$((n - to)) $((i * 64)),$to
+            done
+    done
+done
+
 # ---- rows by index ----
 for d in 4096 2048 1024 512 64; do # 8 KiB to 128 bytes
     for r in 0 1 7 $(many 300 60); do
