@@ -57,17 +57,19 @@ expect 0 '' --explain-plan good.tile
 contains out '^  grid \(ceil\(N, 256\), ceil\(M, 64\), 1\)$'
 
 # What CTAs of a cluster send each other, by mask and to peers, with reductions.
-cp "$root/tests/golden/cluster/by_rank.tile" .
+cp "$root/tests/golden/cluster/by_rank.tile" "$root/tests/golden/cluster/rank_sends.tile" "$root/tests/golden/cluster/rank_sums.tile" .
 expect 0 '' --explain-plan by_rank.tile
 contains out '; multicast by mask, each load to 2 CTAs$'
 contains out '; multicast by mask, each load to 4 CTAs$'
 contains out '; each load to 1 CTA$'
+expect 0 '' --explain-plan rank_sends.tile
 contains out '^    cp\.async\.bulk, shared -> shared of another CTA$'
 contains out '^      1024 bytes, role send, barrier u\.full there$'
+expect 0 '' --explain-plan rank_sums.tile
 [ "$(grep -c '^    cp\.reduce\.async\.bulk, shared -> shared of another CTA$' out)" = "$(grep -c 'role send, barrier .*\.sum there$' out)" ] ||
     fail "reductions into other CTAs in the plan"
 contains out 'barrier u\.sum there'
-rm -f by_rank.tile
+rm -f by_rank.tile rank_sends.tile rank_sums.tile
 
 # What `by` and `stages` say stands in the plan.
 kernel ' by static stages 5' '' >fixed.tile

@@ -306,26 +306,25 @@ for n in 4 256 1028 5000; do
         block a b 0,0 1,$n 1,0 && block a b 1,0 1,$n 0,0
 done
 for n in 0 4 256 300 $(many 5000 1500); do
-    b=$h/cluster/by_rank.tile
     make u4 "2,$n" a
-    case_ $b:swap x="$work/a.npy" y="u32[2,$n]:$work/b.npy" && rows a b 1,0
+    case_ $h/cluster/by_rank.tile:swap x="$work/a.npy" y="u32[2,$n]:$work/b.npy" && rows a b 1,0
     make u4 "1,$n" a
-    case_ $b:one_way x="$work/a.npy" y="u32[1,$n]:$work/b.npy" && same a b
+    case_ $h/cluster/rank_sends.tile:one_way x="$work/a.npy" y="u32[1,$n]:$work/b.npy" && same a b
     make u4 "4,$n" a
-    if case_ $b:shifts x="$work/a.npy" y="u32[12,$n]:$work/b.npy"; then
+    if case_ $h/cluster/rank_sends.tile:shifts x="$work/a.npy" y="u32[12,$n]:$work/b.npy"; then
         for r in 0 1 2 3; do
             for j in 0 1 2; do block a b $(((r + 3 - j) % 4)),0 1,$n $((3 * r + j)),0; done
         done
     fi
-    case_ $b:collect x="$work/a.npy" y="u32[3,$n]:$work/b.npy" && block a b 1,0 3,$n 0,0
+    case_ $h/cluster/rank_sends.tile:collect x="$work/a.npy" y="u32[3,$n]:$work/b.npy" && block a b 1,0 3,$n 0,0
     small u32 $n 0 z
-    case_ $b:greatest x="$work/a.npy" y="u32[$n]:$work/b.npy" && reduction max u32 a z b
+    case_ $h/cluster/rank_sums.tile:greatest x="$work/a.npy" y="u32[$n]:$work/b.npy" && reduction max u32 a z b
     for rank in 0 3; do
-        case_ $b:sums x="$work/a.npy" y="u32[$n]:$work/b.npy" n=$rank && reduction add u32 a z b
+        case_ $h/cluster/rank_sums.tile:sums x="$work/a.npy" y="u32[$n]:$work/b.npy" n=$rank && reduction add u32 a z b
     done
     make f4 "$n,64" a
     for kernel in halves gathered; do
-        case_ $b:$kernel x="$work/a.npy" y="f32[4,$n,64]:$work/b.npy" && periodic a b
+        case_ $h/cluster/by_rank.tile:$kernel x="$work/a.npy" y="f32[4,$n,64]:$work/b.npy" && periodic a b
     done
 done
 for shape in 1,8 32,64 33,72 $(many 300,520 100,200); do
