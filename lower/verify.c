@@ -324,6 +324,13 @@ static void registers(Verifier *v)
     }
 }
 
+/* Where counters alone turn the rings and nothing that steers is made from the loop's index, moduli and comparisons are of
+ * other loops: more turns than the rings have slots tell nothing. */
+int64_t verify_ring(const Verifier *v, uint32_t op)
+{
+    return op < v->nops && !v->indexed[op] && !v->fixed && !v->all_indexed ? v->rings : v->ring;
+}
+
 enum { GUARD_DEPTH = 24 };
 
 /* Made from the CTA's place and launch values alone: it is the same in all turns of all loops. */
@@ -367,6 +374,7 @@ static void prepare(Verifier *v)
     }
     for (uint32_t i = 0; i < v->nops; i++) v->conditional |= conditional(v, i);
     if (v->conditional) v->ring *= 2;
+    v->rings = v->ring;
     moduli_prepare(v);
     if (v->failed) return;
     if (v->nslots == 0) v->nslots = 1;

@@ -153,11 +153,11 @@ static void keep_values(Verifier *v, Choice *c, const Values *l)
     c->value = all;
 }
 
-/* Turns that were chosen for the loops around v->now; 2 where few were, or none. */
+/* The most turns that were chosen for a loop around v->now. */
 static int64_t turns_around(const Verifier *v)
 {
     const Thread *t = v->now;
-    int64_t most = 2;
+    int64_t most = 0;
     for (uint32_t i = 0; i < t->depth; i++) {
         const Frame *fr = &t->frames[i];
         if (v->ops[fr->op]->op == IR_LOOP && !fr->burst && v->chosen[fr->op] && fr->past > most) most = fr->past;
@@ -182,7 +182,7 @@ static int64_t value_for(int64_t t, int64_t constant, int64_t scale)
  * remainder of its turns: all up to 2 S + 1. */
 static uint32_t counts_of(Verifier *v, uint32_t op, uint32_t rank, int64_t *counts)
 {
-    int64_t S = v->ring;
+    int64_t S = verify_ring(v, op);
     int64_t some[] = {0, 1, 2, S - 1, S, S + 1, 2 * S + 1}, few[] = {0, 1, 2 * S + 1};
     uint32_t n = rank < CHOICES_FULL ? 7 : 3;
     memcpy(counts, n == 7 ? some : few, n * sizeof *counts);
@@ -197,13 +197,16 @@ static uint32_t counts_of(Verifier *v, uint32_t op, uint32_t rank, int64_t *coun
 }
 
 /* A loop in a loop: what matters lies within 2 S + 1 of its turns, and these go through many turns of the loop around only
- * where it has few itself. */
+ * where it has few itself. Where counters alone turn the rings, that is where it has fewer than slots: a window of as many
+ * turns lies within two turns of the loop around, else. And if S is that of moduli, turns S + 1 and 2 S + 1 end alike. */
 static void add_counts(Verifier *v, Values *l, const Choice *c, int64_t scale, int64_t constant, int64_t offset, uint32_t rank)
 {
-    int64_t S = v->ring, around = turns_around(v) - 2, counts[COUNTS_MAX];
+    int64_t S = verify_ring(v, c->op), around = turns_around(v), counts[COUNTS_MAX];
     uint32_t all = counts_of(v, c->op, rank, counts), n = 0;
+    int64_t window = 2 * (v->fixed ? S : v->rings), most = around > 2 ? window / (around - 2) : 2 * S + 1;
+    if (around == 2 && S >= window) most = S + 1;
     for (uint32_t i = 0; i < all; i++)
-        if (counts[i] <= 1 || counts[i] * around <= 2 * S) counts[n++] = counts[i];
+        if (counts[i] <= 1 || counts[i] <= most) counts[n++] = counts[i];
     for (uint32_t i = 0; i < n; i++)
         add_value(l, scale == 1 || scale == -1 ? (counts[i] - constant) * scale : counts[i]);
     for (uint32_t i = 0; i < v->limits.n; i++) {

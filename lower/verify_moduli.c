@@ -91,6 +91,7 @@ static void walk_variable(Moduli *m, uint32_t at, uint32_t var)
 static void walk_leaf(Moduli *m, uint32_t at, const IrOp *op, uint32_t index, int64_t turns)
 {
     Verifier *v = m->v;
+    v->indexed[index] = true;
     if (op->op == IR_LOOP) {
         const Body *b = verify_body(v, index);
         if (!loop_fixed(op) && b->block[index - b->base] & BLOCK_EVENTS) add(m, turns, at, false);
@@ -306,12 +307,25 @@ bool moduli_longer(Verifier *v, int64_t turns)
     return true;
 }
 
+/* A loop of the program is one in all roles: a number is chosen for its turns. */
+static void index_alike(Verifier *v)
+{
+    for (uint32_t i = 0; i < v->nops; i++) {
+        if (!v->indexed[i]) continue;
+        for (uint32_t j = 0; j < v->nops; j++) {
+            const IrOp *a = v->ops[i], *b = v->ops[j];
+            v->indexed[j] |= a->op == IR_LOOP && b->op == IR_LOOP && a->span.lo == b->span.lo && a->span.hi == b->span.hi;
+        }
+    }
+}
+
 void moduli_prepare(Verifier *v)
 {
     Moduli m = {.v = v, .follow = true};
     m.walked = arena_array(v->arena, Walked, v->nvalues);
     m.counter = v->counter = arena_array(v->arena, bool, v->k->vars.n);
     m.var = arena_array(v->arena, bool, v->k->vars.n);
+    v->indexed = arena_array(v->arena, bool, v->nops + 1);
     v->joint = 1;
     for (uint32_t i = 0; i < v->nops; i++) find_counters(&m, v->ops[i]);
     find_more_counters(&m);
@@ -324,4 +338,5 @@ void moduli_prepare(Verifier *v)
     for (uint32_t i = 0; i < v->k->vars.n; i++) v->fixed |= m.var[i];
     join_all(&m, musts);
     fit_ring(v);
+    index_alike(v);
 }

@@ -333,9 +333,12 @@ typedef struct Verifier {
     uint32_t *bar_base;      /* by barrier: number of its slot 0 */
     uint32_t *place_base;    /* by buffer: number of its slot 0 */
     uint32_t nplaces;        /* slots of buffers, of one CTA */
-    uint32_t ring;           /* most slots of a buffer or barrier, at least the period; */
+    uint32_t rings;          /* most slots of a buffer or barrier, twice that where barriers are used under conditions */
+    uint32_t ring;           /* the same, and at least the period */
     uint32_t joint;          /* turns after which all moduli and variables that steer come round together: verify_moduli.c */
     bool *counter;           /* by variable: turns a ring of the compiler's */
+    bool *indexed;           /* by op: something that steers is made from the loop's index */
+    bool all_indexed;        /* loops whose turns are chosen together differ in that: all count as those */
     bool conditional;        /* barriers are used under conditions that differ from turn to turn: twice that */
     uint64_t loaded, stored; /* tensors that copies read and write */
     Form (*sreg)[IRR_COUNT]; /* by rank */
@@ -448,6 +451,7 @@ static inline bool verify_stopped(const Verifier *v)
 {
     return v->failed || v->again;
 }
+int64_t verify_ring(const Verifier *v, uint32_t op); /* S of the loop: verify_period.c */
 /* The body of an op. */
 const Body *verify_body(const Verifier *v, uint32_t op);
 

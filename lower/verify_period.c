@@ -389,7 +389,7 @@ void period_turn(Verifier *v, const Frame *fr)
         p->needed = modulus_joint(p->needed, fr->at);
     }
     bool strays = sets & ~s->returned || (sets & p->program && !s->joint);
-    if (fr->at == 2 * (int64_t)v->ring && strays && !uneven(v, fr->op)) p->stray[fr->op] = 1;
+    if (fr->at == 2 * verify_ring(v, fr->op) && strays && !uneven(v, fr->op)) p->stray[fr->op] = 1;
 }
 
 void period_begin(Verifier *v)

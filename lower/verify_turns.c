@@ -193,7 +193,7 @@ static bool more_values(Verifier *v, uint32_t loop)
 static bool too_few(const Verifier *v, uint32_t loop, int64_t *least)
 {
     const Turns *t = &v->turns[loop];
-    int64_t all = 2 * (int64_t)v->ring + 1;
+    int64_t all = 2 * verify_ring(v, loop) + 1;
     *least = t->upper < all && t->upper >= t->left ? t->upper : all;
     return v->chosen[loop] && t->most < *least;
 }
@@ -204,6 +204,8 @@ bool turns_check(Verifier *v)
     bool more = false;
     for (uint32_t i = 0; i < v->nops && !v->failed; i++) more |= too_few(v, i, &least) && more_values(v, i);
     if (more || v->failed) return more;
+    for (uint32_t i = 0; i < v->nops && !v->all_indexed && v->rings < v->ring; i++) more |= too_few(v, i, &least);
+    if (more) return v->all_indexed = true;
     for (uint32_t i = 0; i < v->nops && !v->failed; i++) {
         if (!too_few(v, i, &least)) continue;
         Diag *g = verify_refuse(v, E0660, i,
