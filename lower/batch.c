@@ -25,13 +25,16 @@ static bool carries(const PBlock *body, const PBlock *b)
     return false;
 }
 
-/* The same part of a tile in each iteration, with room for one more dimension. */
-static bool alike(const MoveInfo *mi)
+/* The same part of a tile in each iteration, with room for one more dimension; of tiles that lie without gaps where swizzled
+ * patterns or panels run through them. */
+static bool alike(const Lower *L, const MoveInfo *mi)
 {
+    const IrBuf *b = &L->ir->bufs.v[mi->tile->index];
     int64_t k;
     int n = 0;
     for (int i = 0; i < mi->tile->rank; i++) n += mi->s->dim[i].marked;
-    return poly_is_const(mi->offset, &k) && n < MAP_RANK;
+    bool plain = mi->tile->swizzle == MAP_SWIZZLE_NONE && mi->span == 0;
+    return poly_is_const(mi->offset, &k) && n < MAP_RANK && (plain || b->bytes == b->pitch);
 }
 
 static bool own(const Sched *s, const Pipe *p, const PTile *tile)
@@ -54,7 +57,7 @@ void batch_find(Lower *L)
             const Planned *m = s->moves.v[j];
             if (m->across != p || !works(m->st)) continue;
             any = true;
-            all = alike(&m->mi) && alike(&m->other) && own(s, p, m->other.tile);
+            all = alike(L, &m->mi) && alike(L, &m->other) && own(s, p, m->other.tile);
         }
         p->whole = any && all;
     }
