@@ -116,6 +116,9 @@ static bool plan_peer(Lower *L, Planned *p)
     if (!region_tile(L, p->st, &mv->src, &p->mi) || !region_tile(L, p->st, &mv->dst, &p->other)) return false;
     const MoveInfo *a = &p->mi, *b = &p->other;
     if (!remote_plan(L, p)) return false;
+    bool any = false;
+    for (int r = 0; r < L->cluster_size; r++) any |= p->to[r] != 0;
+    if (!any) return true; /* the condition holds at no rank */
     p->by_rank = mv->reduce >= 0;
     if (!plan_runs(L, p->st, a, b)) return false;
     p->bytes = a->bytes;

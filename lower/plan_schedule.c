@@ -90,7 +90,9 @@ static void moves(Lower *L)
     for (uint32_t i = 0; i < s->moves.n; i++) {
         Planned *p = s->moves.v[i];
         PMoveKind kind = p->st->move->kind;
-        if (kind == MOVE_PEER) {
+        if (p->agent == AG_NONE) {
+            plan_join(L, p->st, "    left out: its condition holds at no rank\n");
+        } else if (kind == MOVE_PEER) {
             const Ring *to = &s->rings[p->dst];
             bool adds = p->st->move->reduce >= 0;
             plan_join(L, p->st,

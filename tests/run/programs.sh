@@ -319,6 +319,7 @@ for n in 0 4 256 300 $(many 5000 1500); do
     case_ $h/cluster/rank_sends.tile:collect x="$work/a.npy" y="u32[3,$n]:$work/b.npy" && block a b 1,0 3,$n 0,0
     small u32 $n 0 z
     case_ $h/cluster/rank_sums.tile:greatest x="$work/a.npy" y="u32[$n]:$work/b.npy" && reduction max u32 a z b
+    case_ $h/cluster/rank_sums.tile:of_nobody x="$work/a.npy" y="u32[1,$n]:$work/b.npy" && block a b 2,0 1,$n 0,0
     for rank in 0 3; do
         case_ $h/cluster/rank_sums.tile:sums x="$work/a.npy" y="u32[$n]:$work/b.npy" n=$rank && reduction add u32 a z b
     done
