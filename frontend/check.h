@@ -240,7 +240,7 @@ typedef struct Protocols {
     Regions *writes;   /* per tile: all of them */
 } Protocols;
 void check_protocols(Compilation *c, const PKernel *k, Protocols *p);
-void check_collective(Compilation *c, const PKernel *k);
+void check_collective(Compilation *c, PKernel *k); /* sets var_dims */
 void call_notes(Compilation *c, Diag *g, const PStmt *s); /* "in `f`, called here" */
 
 /* arrival.c */

@@ -35,6 +35,13 @@ static unsigned all_dims(const Collective *a)
     return m;
 }
 
+/* cta.x / 2 in clusters of 2: the cluster's number. */
+static bool of_cluster(const Collective *a, const Sx *x)
+{
+    return x->op == SX_DIV && x->a->op == SX_CTA && x->b->op == SX_CONST && x->b->k > 0 &&
+           x->b->k % a->k->cluster[x->a->k] == 0;
+}
+
 static unsigned depends(const Collective *a, const Sx *x, int *fuel)
 {
     unsigned m = 0;
@@ -48,7 +55,7 @@ static unsigned depends(const Collective *a, const Sx *x, int *fuel)
     case SX_LOAD:
         for (int d = 0; x->idx && d < x->tensor->rank; d++) m |= depends(a, x->idx[d], fuel);
         return m;
-    default: return depends(a, x->a, fuel) | depends(a, x->b, fuel);
+    default: return of_cluster(a, x) ? 0 : depends(a, x->a, fuel) | depends(a, x->b, fuel);
     }
 }
 
@@ -415,10 +422,10 @@ static void block_of(Collective *a, const PBlock *b)
     }
 }
 
-void check_collective(Compilation *c, const PKernel *k)
+void check_collective(Compilation *c, PKernel *k)
 {
     Collective a = {.c = c, .k = k, .size = (int)(k->cluster[0] * k->cluster[1] * k->cluster[2])};
-    a.vars = arena_array(c->scratch, uint8_t, k->nvars);
+    k->var_dims = a.vars = arena_array(c->scratch, uint8_t, k->nvars);
     a.expected = arena_array(c->scratch, bool, k->barriers.n);
     a.written = arena_array(c->scratch, uint32_t, k->tiles.n);
     int passes = 0;

@@ -272,6 +272,7 @@ typedef struct PKernel {
     VEC(PFact) trusts; /* `trust distinct(idx)`: cond is a SX_LOAD of the tensor without subscripts */
     VEC(PName) unused; /* names that `let` and `var` declare in the kernel itself, and that nothing looks up */
     uint32_t nlets, nvars, nloops;
+    uint8_t *var_dims; /* per variable: dimensions of the cluster in which its CTAs may have different values; a bit each */
     PBlock body;
 } PKernel;
 

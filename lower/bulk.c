@@ -252,6 +252,13 @@ static bool deals_to_lanes(Lower *L)
     return L->lanes && !L->in_lanes;
 }
 
+static Opnd picked_row(BulkOut *o, const BulkRow *row, Opnd index)
+{
+    const MoveInfo *mi = o->mi;
+    RowShare s = {.first = row->dim == mi->share_dim ? mi->share_at : opnd_imm(0), .rows = row->extent};
+    return row_index(o->L, row->rows, row->extent + mi->past[row->dim], s, index);
+}
+
 static void rows(BulkOut *o, int i, Run r, bool unroll)
 {
     Lower *L = o->L;
@@ -268,7 +275,7 @@ static void rows(BulkOut *o, int i, Run r, bool unroll)
                      : loop ? emit_loop(L, IR_I32, opnd_imm(0), opnd_imm(row->extent))
                             : opnd_imm(k);
         Opnd far = emit_op(L, IR_MUL, IR_I64, widen(L, index), opnd_imm(step));
-        Opnd at = row->rows ? row_index(L, row->rows, row->extent, index)
+        Opnd at = row->rows ? picked_row(o, row, index)
                             : emit_op(L, IR_ADD, IR_I64, o->p->start[row->dim], far);
         if (row->low) next.ok = emit_logic(L, IR_AND, next.ok, emit_cmp(L, IRL_GE, at, opnd_imm(0)));
         if (row->high)
@@ -318,7 +325,7 @@ void bulk_values(Lower *L, MoveInfo *mi, BulkPlan *p)
         p->pitch[d] = d == p->fold ? opnd_imm(p->unit)
                                    : emit_op(L, IR_MUL, IR_I64, value_wide(L, t->stride[d]), opnd_imm(size));
     }
-    if (mi->share_dim >= 0)
+    if (mi->share_dim >= 0 && mi->g->dim[mi->share_dim].rows == NULL)
         p->start[mi->share_dim] = emit_op(L, IR_ADD, IR_I64, p->start[mi->share_dim], widen(L, mi->share_at));
     clip(L, mi, p);
     p->slot = region_slot(L, mi);

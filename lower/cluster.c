@@ -1,6 +1,8 @@
 /* Teams of several CTAs: what differs by rank is worked out for each of the at most 16 ranks. */
 #include "lower/parts.h"
 
+enum { SAME_FUEL = 64 };
+
 static int64_t width(const Lower *L, int axis)
 {
     return L->k->cluster[axis];
@@ -33,7 +35,7 @@ void cluster_rank(Lower *L, int rank)
     } else {
         set_rank(L, rank);
     }
-    scalars_forget(L, USE_TEAM);
+    L->ranks++;
 }
 
 static bool along(PCast cast, int axis)
@@ -107,28 +109,127 @@ Opnd cluster_mask(Lower *L, PCast cast)
     return emit_op(L, IR_SHL, IR_I32, opnd_imm(cluster_set(L, cast, 0)), first_member(L, cast));
 }
 
+/* ---- what all CTAs of a set have ---- */
+
+static void at_ranks(Lower *L, const Sx *x, Poly at[RANKS_MAX])
+{
+    for (int r = 0; r < L->cluster_size; r++) {
+        cluster_rank(L, r);
+        at[r] = scalar_poly(L, x);
+    }
+    cluster_rank(L, -1);
+}
+
+/* By normal forms, or because it is made of what is the same: no tensor that is read as scalars is written. */
+static bool same_in(Lower *L, const Sx *x, PCast cast, int *fuel)
+{
+    Poly at[RANKS_MAX];
+    bool same = true;
+    if (x == NULL) return true;
+    if (--*fuel < 0) return false;
+    at_ranks(L, x, at);
+    for (int r = 0; r < L->cluster_size && same; r++)
+        same = domain_eq(L->d, at[r], at[__builtin_ctz(cluster_set(L, cast, r))]);
+    if (same || x->op == SX_VAR) return same;
+    if (x->op == SX_LET) return !(scalar_uses(L, x) & USE_VAR) && same_in(L, x->a, cast, fuel);
+    if (x->op != SX_LOAD) return x->a && same_in(L, x->a, cast, fuel) && same_in(L, x->b, cast, fuel);
+    for (int d = 0; d < x->tensor->rank; d++)
+        if (!same_in(L, x->idx[d], cast, fuel)) return false;
+    return true;
+}
+
+static bool same_for(Lower *L, const Sx *x, PCast cast)
+{
+    int fuel = SAME_FUEL;
+    return same_in(L, x, cast, &fuel);
+}
+
+/* The front end knows in which dimensions of the cluster a variable may differ. */
+static int first_alike(const Lower *L, int rank, unsigned dims)
+{
+    int first = 0, scale = 1;
+    for (int i = 0; i < 3; i++) {
+        int n = (int)width(L, i);
+        if (dims >> i & 1) first += rank / scale % n * scale;
+        scale *= n;
+    }
+    return first;
+}
+
+void cluster_assign(Lower *L, uint32_t var, const Sx *x, Poly of)
+{
+    unsigned dims = L->k->var_dims[var];
+    if (dims == 0) return;
+    Poly *at = arena_array(L->a, Poly, (size_t)L->cluster_size);
+    at_ranks(L, x, at);
+    for (int r = 0; r < L->cluster_size; r++) at[r] = at[first_alike(L, r, dims)];
+    L->vars[var].by_rank = at;
+    L->vars[var].ranked = of;
+}
+
+void cluster_let(Lower *L, uint32_t let, const Sx *x)
+{
+    uint8_t uses = scalar_uses(L, x);
+    L->lets[let].by_rank = NULL;
+    if (L->cluster_size == 1 || !(uses & USE_VAR) || !((uses & USE_TEAM) || (L->by_rank & USE_VAR)) || same_for(L, x, CAST_ALL)) return;
+    Poly *at = arena_array(L->a, Poly, (size_t)L->cluster_size);
+    at_ranks(L, x, at);
+    L->lets[let].by_rank = at;
+}
+
+/* After loops and branches that set it, anything of which only the CTAs that agree are known. */
+Poly cluster_var(Lower *L, uint32_t var)
+{
+    VarState *s = &L->vars[var];
+    unsigned dims = L->k->var_dims[var];
+    if (dims == 0) return s->poly;
+    if (s->by_rank == NULL || !poly_same(s->ranked, s->poly)) {
+        Poly *at = arena_array(L->a, Poly, (size_t)L->cluster_size);
+        for (int r = 0; r < L->cluster_size; r++) {
+            int first = first_alike(L, r, dims);
+            at[r] = first == r ? var_unknown(L, var) : at[first];
+        }
+        s->by_rank = at;
+        s->ranked = s->poly;
+    }
+    return s->by_rank[L->at_rank];
+}
+
+static bool agreed(Lower *L, const PMove *mv, PCast cast, const Sx *x, Span at, const char *what)
+{
+    if (x == NULL || same_for(L, x, cast)) return true;
+    Diag *e = lower_error(L, E0620, at, "this %s, %s, is not proved to be the same in all CTAs of the multicast", what,
+                          poly_text(L, scalar_poly(L, x)));
+    diag_label(L->c->diags, e, mv->cast_span, "each of them brings a part of one box");
+    diag_fix(L->c->diags, e, "let the %s depend on nothing that differs between them, or leave the multicast out", what);
+    return false;
+}
+
+static bool rows_agreed(Lower *L, const PMove *mv, PCast cast, const PDim *p)
+{
+    const PRows *rows = p->rows;
+    for (int64_t i = 0; rows->tensor == NULL && i < p->extent; i++)
+        if (!agreed(L, mv, cast, rows->list[i], rows->list[i]->span, "row")) return false;
+    for (int d = 0; rows->tensor && d < rows->tensor->rank; d++)
+        if (!agreed(L, mv, cast, rows->at[d], rows->at[d]->span, "place of the rows' numbers")) return false;
+    return true;
+}
+
 bool cluster_equal(Lower *L, const PMove *mv, PCast cast)
 {
-    const PRegion *g = &mv->src;
-    bool same = true;
-    for (int d = 0; d < g->rank && same; d++) {
-        Poly at[16];
-        for (int r = 0; r < L->cluster_size; r++) {
-            cluster_rank(L, r);
-            at[r] = scalar_poly(L, g->dim[d].start);
+    const PRegion *side[] = {&mv->src, &mv->dst};
+    for (int i = 0; i < 2; i++) {
+        const PRegion *g = side[i];
+        if (!agreed(L, mv, cast, g->slot, g->span, "slot")) return false;
+        for (int d = 0; d < g->rank; d++) {
+            const PDim *p = &g->dim[d];
+            if (p->rows ? !rows_agreed(L, mv, cast, p) : !agreed(L, mv, cast, p->start, p->span, "start")) return false;
         }
-        cluster_rank(L, -1);
-        for (int r = 0; r < L->cluster_size && same; r++)
-            same = domain_eq(L->d, at[r], at[__builtin_ctz(cluster_set(L, cast, r))]);
-        if (same) continue;
-        Diag *e = lower_error(L, E0620, g->dim[d].span,
-                              "this start, %s, is not proved to be the same in all CTAs of the multicast",
-                              poly_text(L, scalar_poly(L, g->dim[d].start)));
-        diag_label(L->c->diags, e, mv->cast_span, "each of them brings a part of one box");
-        diag_fix(L->c->diags, e, "let the start depend on nothing that differs between them, or leave the multicast out");
     }
-    return same;
+    return true;
 }
+
+/* ---- ranks ---- */
 
 /* The front end has refused what it could; here are the ranks that only normal forms tell. */
 static bool ranks_named(Lower *L, const Sx *peer, Span at, bool copy, int target[16])

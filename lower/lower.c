@@ -286,6 +286,7 @@ void lower_let(Lower *L, const PStmt *st)
     s->name = name_text(L, st->name);
     s->poly = scalar_poly(L, st->value);
     s->has_poly = true;
+    cluster_let(L, st->id, st->value);
     uint8_t uses = L->sched ? USE_VAR : USE_VAR | USE_LOAD;
     s->has_value = false;
     if (!(scalar_uses(L, st->value) & uses)) return; /* made where it is used */
@@ -305,6 +306,7 @@ void lower_assign(Lower *L, const PStmt *st)
         *ir = (IrVar){name_text(L, st->name), IR_I64};
     }
     emit_set(L, st->kind == P_VAR ? IR_VAR : IR_SET, v->ir, x);
+    cluster_assign(L, st->id, st->value, p);
     v->poly = p;
     L->epoch++;
 }

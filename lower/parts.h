@@ -56,7 +56,7 @@ typedef struct Scalar { /* what is known of one node of an expression graph */
     Extremes extremes;
     Poly poly;
     bool has_poly;
-    uint32_t poly_epoch;
+    uint32_t poly_epoch, poly_ranks;
     Lx lx;
     Cached low, wide, pred;
 } Scalar;
@@ -65,11 +65,14 @@ typedef struct LetState { /* defined: a value of its own, because it reads a var
     const char *name;
     Poly poly;
     bool has_poly;
+    const Poly *by_rank; /* of what reads variables, where CTAs of the cluster may differ; NULL elsewhere */
     Opnd value;
     bool has_value;
 } LetState;
 typedef struct VarState {
     Poly poly;            /* what it holds now */
+    const Poly *by_rank;  /* of one in which CTAs of the cluster may differ, if poly is still that of .. */
+    Poly ranked;          /* .. then */
     uint32_t ir;          /* IrVar */
     int64_t mod, rem, lo, hi; /* hold for every value that it ever has */
     Extremes extremes;
@@ -320,6 +323,8 @@ typedef struct Lower {
     VEC(uint8_t) hoisted; /* by value: defined in the prologue */
     VEC(uint32_t) scopes; /* open, innermost last; number 0 is the whole kernel */
     uint32_t epoch;       /* counts changes of variables */
+    uint32_t ranks;       /* counts changes of at_rank */
+    uint8_t by_rank;      /* uses of what differs from rank to rank */
     Atom *sym_atom;
     bool *positive; /* by symbol: a size that is at least 1 wherever a CTA runs */
     Poly *sym, cta[3], cluster[3], rank;
@@ -424,8 +429,12 @@ void put_opnd(Lower *L, IrOp *op, IrKey key, Opnd o);
 Opnd emit_zeros(Lower *L); /* address of the block of zeros */
 Opnd emit_gaddr(Lower *L, uint32_t tensor, Opnd byte);
 Opnd emit_lanes(Lower *L, int64_t n); /* opens a `lanes` block; closed by emit_end and in_lanes = false */
-/* Number of the row that row `index` of a part is: -1 where there is none. i64. */
-Opnd row_index(Lower *L, const PRows *rows, int64_t n, Opnd index);
+typedef struct RowShare { /* of the rows of a move: */
+    Opnd first;           /* this CTA takes those from here on, i32: 0, or a multiple of */
+    int64_t rows;         /* so many */
+} RowShare;
+/* Number of the row of the tensor that row `index` of the share is, of n in all: -1 where there is none. i64. */
+Opnd row_index(Lower *L, const PRows *rows, int64_t n, RowShare s, Opnd index);
 Opnd emit_loop(Lower *L, IrType t, Opnd a, Opnd b); /* opens the block and its scope; the index */
 void emit_end(Lower *L);
 void values_forget(Lower *L, uint8_t uses); /* values of what has such uses are made anew */
@@ -439,7 +448,11 @@ void cluster_rank(Lower *L, int rank);
 uint32_t cluster_set(const Lower *L, PCast cast, int rank); /* bit set of the CTAs that a multicast of it reaches */
 bool cluster_named(Lower *L, const Sx *peer, Span at, int target[16]); /* by rank; perhaps the own */
 bool cluster_peers(Lower *L, const Sx *peer, Span at, int target[16]); /* by rank; never the own; -1: left out */
-bool cluster_equal(Lower *L, const PMove *mv, PCast cast);             /* source coordinates equal in each set */
+bool cluster_equal(Lower *L, const PMove *mv, PCast cast);             /* coordinates equal in each set */
+/* Before it gets x, whose normal form is `of`. */
+void cluster_assign(Lower *L, uint32_t var, const Sx *x, Poly of);
+void cluster_let(Lower *L, uint32_t let, const Sx *x);
+Poly cluster_var(Lower *L, uint32_t var); /* at the rank that is set */
 Opnd cluster_member(Lower *L, PCast cast, uint32_t i);                 /* rank of the i-th CTA of the own set */
 Opnd cluster_share(Lower *L, PCast cast);                              /* which of them this CTA is */
 uint32_t cluster_size_of(const Lower *L, PCast cast);

@@ -113,6 +113,16 @@ static bool fold_bits(SxOp op, int64_t a, int64_t b, int64_t *r)
     }
 }
 
+/* Where it reads a variable, what that held then. */
+static Poly poly_let(Lower *L, const Sx *x)
+{
+    const LetState *s = &L->lets[x->k];
+    if (!s->has_poly || L->fresh_lets) return scalar_poly(L, x->a);
+    if (L->at_rank < 0) return s->poly;
+    if (s->by_rank) return s->by_rank[L->at_rank];
+    return scalar_uses(L, x->a) & USE_VAR ? s->poly : scalar_poly(L, x->a);
+}
+
 static Poly poly_node(Lower *L, const Sx *x)
 {
     Domain *d = L->d;
@@ -123,8 +133,8 @@ static Poly poly_node(Lower *L, const Sx *x)
     case SX_CLUSTER: return L->cluster[x->k];
     case SX_RANK: return L->rank;
     case SX_INDEX: return loop_state(L, x->k)->index;
-    case SX_LET: return L->lets[x->k].has_poly && L->at_rank < 0 && !L->fresh_lets ? L->lets[x->k].poly : scalar_poly(L, x->a);
-    case SX_VAR: return L->vars[x->k].poly;
+    case SX_LET: return poly_let(L, x);
+    case SX_VAR: return L->at_rank < 0 ? L->vars[x->k].poly : cluster_var(L, (uint32_t)x->k);
     case SX_LOAD: return opaque(L, x, source_text(L, x->span));
     default: break;
     }
@@ -164,11 +174,13 @@ Poly scalar_poly(Lower *L, const Sx *x)
 {
     if (x->op == SX_CONST) return poly_const(L->d, x->k);
     Scalar *s = scalar_of(L, x);
-    if (s->has_poly && (!(s->uses & USE_VAR) || s->poly_epoch == L->epoch)) return s->poly;
+    bool now = (!(s->uses & USE_VAR) || s->poly_epoch == L->epoch) && (!(s->uses & L->by_rank) || s->poly_ranks == L->ranks);
+    if (s->has_poly && now) return s->poly;
     Poly p = poly_node(L, x);
     s->poly = p;
     s->has_poly = true;
     s->poly_epoch = L->epoch;
+    s->poly_ranks = L->ranks;
     return p;
 }
 
@@ -424,6 +436,8 @@ void scalars_begin(Lower *L)
     for (uint32_t i = 0; i < k->nloops; i++) L->loops[i] = (LoopState){.lo = INT64_MIN, .hi = INT64_MAX};
     vec_push(L->a, &L->live, 1);
     vec_push(L->a, &L->scopes, 0);
+    L->by_rank = USE_TEAM;
+    for (uint32_t i = 0; i < k->nvars; i++) L->by_rank |= k->var_dims[i] ? USE_VAR : 0;
     find_positive(L);
     for (uint32_t i = 0; i < k->syms.n; i++) {
         L->sym_atom[i] = sym_atom(L, i);

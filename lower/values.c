@@ -303,14 +303,21 @@ static const Sx *index_sx(Lower *L, int64_t n, Opnd value)
     return x;
 }
 
-Opnd row_index(Lower *L, const PRows *rows, int64_t n, Opnd index)
+/* A list: few, and mostly unrolled. */
+static Opnd listed_row(Lower *L, const Sx *const *list, int64_t n, RowShare s, Opnd index)
 {
-    if (rows->tensor == NULL) { /* a list: few, and unrolled */
-        Opnd v = value_wide(L, rows->list[n - 1]);
-        for (int64_t k = n - 2; k >= 0; k--)
-            v = emit_sel(L, IR_I64, emit_cmp(L, IRL_EQ, index, opnd_imm(k)), value_wide(L, rows->list[k]), v);
-        return v;
-    }
+    bool known = index.v == 0; /* then it is one of those that lie s.rows apart */
+    int64_t step = known ? s.rows : 1, least = known ? index.k : 0, last = n - step + least;
+    Opnd at = known ? s.first : emit_op(L, IR_ADD, IR_I32, s.first, index), v = value_wide(L, list[last]);
+    for (int64_t k = last - step; k >= 0; k -= step)
+        v = emit_sel(L, IR_I64, emit_cmp(L, IRL_EQ, at, opnd_imm(k - least)), value_wide(L, list[k]), v);
+    return v;
+}
+
+Opnd row_index(Lower *L, const PRows *rows, int64_t n, RowShare s, Opnd index)
+{
+    if (rows->tensor == NULL) return listed_row(L, rows->list, n, s, index);
+    index = emit_op(L, IR_ADD, IR_I32, s.first, index);
     const Sx **at = arena_array(L->a, const Sx *, P_RANK);
     for (int d = 0; d < rows->tensor->rank; d++) at[d] = rows->at[d];
     Sx *sum = arena_new(L->a, Sx), *load = arena_new(L->a, Sx);

@@ -54,8 +54,6 @@ static void load_whole(Gen *g, int tile, const Shape *s)
     const char *via;
     bool same = g->p->cluster && !g->apart && rng_odds(&g->rng, 45);
     Region src = region_of(g, s, same ? USE_SAME : USE_READ, &via);
-    for (int d = 0; d < src.nsubs; d++)
-        if (src.sub[d].kind == SUB_ROWS || src.sub[d].kind == SUB_LIST) same = false;
     if (same) via = keep_text(g->p, "%s%s", via, g->cast);
     if (rng_odds(&g->rng, 10)) {
         Stmt *pre = emit(g, S_PREFETCH);

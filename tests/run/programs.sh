@@ -194,6 +194,22 @@ for r in 1 9 70; do
     case_ $h/rows/listed.tile:twice table="$work/a.npy" idx="$work/i.npy" to="$work/j.npy" out="$work/b.npy:$work/c.npy" &&
         gather_scatter a i j b c
 done
+for r in 1 7 8 9 $(many 500 70); do # shares of a multicast
+    m=$h/cluster/multicast_rows.tile
+    make u4 37,64 a
+    index 37 $r i
+    case_ $m:variables x="$work/a.npy" idx="$work/i.npy" y="u32[2,$r,64]:$work/b.npy" z="u32[$r,64]:$work/c.npy" &&
+        gather a i c && periodic c b
+    case_ $m:by_index x="$work/a.npy" idx="$work/i.npy" y="u32[2,$r,64]:$work/b.npy" && periodic c b
+    case_ $m:branches x="$work/a.npy" idx="$work/i.npy" y="u32[2,$r,64]:$work/b.npy" && periodic c b
+    case_ $m:few x="$work/a.npy" idx="$work/i.npy" y="u32[4,$r,64]:$work/b.npy" && periodic c b
+    for n in -2 1 29 36 99; do
+        l=3,$n,7,$((n + 1)),0,$((n - 1))
+        case_ $m:listed x="$work/a.npy" y="u32[12,64]:$work/b.npy" n=$n && rows a b $l,$l
+        case_ $m:in_roles x="$work/a.npy" idx="$work/i.npy" y="u32[2,$r,64]:$work/b.npy" w="u32[12,64]:$work/d.npy" n=$n &&
+            periodic c b && rows a d $l,$l
+    done
+done
 make u2 30,200 a
 make u2 30,200 b
 case_ $h/rows/listed.tile:listed x="$work/a.npy" y="$work/b.npy:$work/c.npy" a=29 b=7 &&
