@@ -31,6 +31,8 @@
  *             elsewhere BEFORE[i, j]
  *   reference distinct ROWS COUNT SEED OUT.npy        i4: different rows of a table in any order, some of them outside
  *   reference turn IN.npy OUT.npy                     makes OUT[j, i] = IN[i, j]
+ *   reference take TABLE.npy INDEX.npy ROWS OUT.npy   makes OUT[r, ..] = TABLE[INDEX[r], ..] of ROWS rows; zeros where that is
+ *                                                     outside, or there is no INDEX[r]
  *   reference gather_scatter TABLE.npy INDEX.npy TO.npy BEFORE.npy OUT.npy
  *             OUT[TO[r], ..] = TABLE[INDEX[r], ..], zeros where that is outside; BEFORE where no TO[r] points
  * and what reference_sums.c and reference_im2col.c say.
@@ -475,6 +477,22 @@ static int turn(char **v)
     return 0;
 }
 
+static int take(char **v)
+{
+    Array table = load(v[0]), index = load(v[1]), out = table;
+    size_t width = table.shape[0] ? table.count / (size_t)table.shape[0] : 0, bytes = width * (size_t)table.size;
+    out.shape[0] = atoll(v[2]);
+    measure(&out);
+    if (!(out.data = calloc(out.count * (size_t)out.size + 1, 1))) fail("memory", v[3]);
+    for (size_t r = 0; r < index.count && r < (size_t)out.shape[0]; r++) {
+        int32_t row;
+        memcpy(&row, index.data + 4 * r, 4);
+        if (row >= 0 && row < table.shape[0]) memcpy(out.data + r * bytes, table.data + (size_t)row * bytes, bytes);
+    }
+    save(&out, v[3]);
+    return 0;
+}
+
 static int gather_scatter(char **v)
 {
     Array table = load(v[0]), index = load(v[1]), to = load(v[2]), before = load(v[3]), out = load(v[4]);
@@ -506,6 +524,7 @@ int main(int argc, char **argv)
         {"map", 6, map},             {"block", 5, block},         {"blocks", 3, blocks},
         {"periodic", 2, periodic},   {"patches", 4, patches},     {"constant", 4, constant},
         {"select", 7, chosen},       {"distinct", 4, distinct},    {"turn", 2, turn},
+        {"take", 4, take},
         {"gather_scatter", 5, gather_scatter},       {"small", 5, small},         {"sum", 3, sum},
         {"scatter_add", 4, scatter_add}, {"convert", 5, convert}, {"reduction", 5, reduction},
         {"im2col3x3", 2, im2col3x3},
