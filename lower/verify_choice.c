@@ -36,7 +36,7 @@ static bool proportional(const FormData *of, const FormData *d, int64_t *scale)
     return true;
 }
 
-enum { LIMIT_MAX = 128, SHIFT_MAX = 128, SHIFTS_MAX = 16 };
+enum { PARTS_MAX = 256, PART_SHIFT = 24, LIMIT_MAX = 128, SHIFT_MAX = 128, SHIFTS_MAX = 16 };
 
 /* A number that clips a trip count: counts beyond it are tried, too, everywhere. Numbers below 1 clip to no turns, and a
  * whole type's range clips nothing. */
@@ -101,10 +101,18 @@ Form choice_value(Verifier *v, Form x, bool *by_trip)
 
 /* ---- what to choose ---- */
 
-/* The value within x that decides it: through min, max, selections and products of conditions. offset: of constants on
- * the way, by which the interesting values may be shifted. */
-static Form deciding(Forms *f, Form x, int64_t *offset)
+static bool chosen_already(Verifier *v, Form x)
 {
+    int64_t k;
+    bool trip = false;
+    return form_is_const(&v->f, choice_resolve(v, x, &trip), &k);
+}
+
+/* The value within x that decides it: through min, max, selections and products of conditions; of a minimum of two sizes first the
+ * one, then the other; part tells them apart. offset: of constants on the way, by which the interesting values may be shifted. */
+static Form deciding(Verifier *v, Form x, int64_t *offset, uint32_t *part)
+{
+    Forms *f = &v->f;
     for (int depth = 0; depth < 32; depth++) {
         const FormData *d = form_data(f, x);
         if (d->n == 0) return 0;
@@ -113,7 +121,10 @@ static Form deciding(Forms *f, Form x, int64_t *offset)
         for (uint32_t i = 0; i < d->n && inner == 0; i++) {
             Atom a = *atom_data(f, d->t[i].atom);
             if (a.kind == ATOM_OP && (a.sub == IR_MIN || a.sub == IR_MAX)) {
-                inner = form_is_const(f, a.a, &k) ? a.b : a.a;
+                inner = chosen_already(v, a.a) ? a.b : a.a;
+                bool two = !form_is_const(f, a.a, &k) && !form_is_const(f, a.b, &k);
+                if (two) *part = 2 * *part + (inner == a.b);
+                if (*part >= PARTS_MAX) return 0;
                 bool clipped = form_is_const(f, a.a, &k) || form_is_const(f, a.b, &k);
                 if (clipped && (d->n > 1 || k <= OFFSET_CLIP)) *offset = k; /* n - min(n, k): what comes after it */
             } else if (a.kind == ATOM_SEL) {
@@ -153,20 +164,21 @@ static void keep_values(Verifier *v, Choice *c, const Values *l)
     c->value = all;
 }
 
-/* Turns that were chosen for the loops around v->now; 2 where few were, or none. */
-static int64_t turns_around(const Verifier *v)
+/* The most turns that were chosen for a loop around v->now, but for two, and for those that differ; 0 where there are no more. */
+static int64_t turns_around(const Verifier *v, bool but_unlike)
 {
     const Thread *t = v->now;
     int64_t most = 2;
     for (uint32_t i = 0; i < t->depth; i++) {
         const Frame *fr = &t->frames[i];
-        if (v->ops[fr->op]->op == IR_LOOP && !fr->burst && v->chosen[fr->op] && fr->past > most) most = fr->past;
+        int64_t alike = fr->past - (but_unlike ? v->together[fr->op] : 0);
+        if (v->ops[fr->op]->op == IR_LOOP && !fr->burst && v->chosen[fr->op] && alike > most) most = alike;
         for (uint32_t j = 0; v->ops[fr->op]->op == IR_REPEAT && j < v->choices.n; j++) {
             const Choice *c = &v->choices.v[j];
             if (c->op == fr->op && c->value[c->at % c->n] > most) most = c->value[c->at % c->n];
         }
     }
-    return most;
+    return most - 2;
 }
 
 /* The least value with which scale * value + constant is t or more; INT64_MIN where there is none to be told. */
@@ -179,14 +191,16 @@ static int64_t value_for(int64_t t, int64_t constant, int64_t scale)
 }
 
 /* Turns 0, 1, 2, S - 1, S, S + 1, 2 S + 1. Where slots are fixed, what a loop leaves behind may be another state for each
- * remainder of its turns: all up to 2 S + 1. */
+ * remainder of its turns, and where conditions tell of its first and its last turns these meet in some way in each short
+ * one: all up to 2 S + 1. */
 static uint32_t counts_of(Verifier *v, uint32_t op, uint32_t rank, int64_t *counts)
 {
     int64_t S = v->ring;
     int64_t some[] = {0, 1, 2, S - 1, S, S + 1, 2 * S + 1}, few[] = {0, 1, 2 * S + 1};
     uint32_t n = rank < CHOICES_FULL ? 7 : 3;
     memcpy(counts, n == 7 ? some : few, n * sizeof *counts);
-    if (!v->fixed) return n;
+    if (v->together[op]) counts[n++] = v->together[op] + 2;
+    if (!v->fixed && !v->both_ends) return n;
     if (2 * S + 2 > COUNTS_MAX) {
         verify_refuse(v, E0660, op, "slots of this kernel come round after %lld turns: loops of more than %d are not tried",
                       (long long)S, COUNTS_MAX);
@@ -197,13 +211,16 @@ static uint32_t counts_of(Verifier *v, uint32_t op, uint32_t rank, int64_t *coun
 }
 
 /* A loop in a loop: what matters lies within 2 S + 1 of its turns, and these go through many turns of the loop around only
- * where it has few itself. */
+ * where it has few itself; turns that differ (verify_compare.c) don't count. Where they differ by copies alone, what matters
+ * is pairs of accesses: S + 1 turns in each of them. */
 static void add_counts(Verifier *v, Values *l, const Choice *c, int64_t scale, int64_t constant, int64_t offset, uint32_t rank)
 {
-    int64_t S = v->ring, around = turns_around(v) - 2, counts[COUNTS_MAX];
+    int64_t S = v->ring, all_around = turns_around(v, false), around = turns_around(v, true), counts[COUNTS_MAX];
     uint32_t all = counts_of(v, c->op, rank, counts), n = 0;
-    for (uint32_t i = 0; i < all; i++)
-        if (counts[i] <= 1 || counts[i] * around <= 2 * S) counts[n++] = counts[i];
+    for (uint32_t i = 0; i < all; i++) {
+        bool few = counts[i] <= 1 || counts[i] * all_around <= 2 * S, each = counts[i] * around <= 2 * S;
+        if (few || (each && (v->uneven || counts[i] == S + 1))) counts[n++] = counts[i];
+    }
     for (uint32_t i = 0; i < n; i++)
         add_value(l, scale == 1 || scale == -1 ? (counts[i] - constant) * scale : counts[i]);
     for (uint32_t i = 0; i < v->limits.n; i++) {
@@ -374,7 +391,8 @@ static void add(Verifier *v, uint32_t op, Form x, uint32_t key)
 {
     Forms *f = &v->f;
     int64_t offset = 0, scale;
-    Form leaf = deciding(f, x, &offset);
+    uint32_t part = 1;
+    Form leaf = deciding(v, x, &offset, &part);
     if (leaf == 0 || v->choices.n >= CHOICES_ALL) {
         verify_refuse(v, E0660, op, "how often this happens has a form that can't be followed");
         return;
@@ -383,7 +401,7 @@ static void add(Verifier *v, uint32_t op, Form x, uint32_t key)
     bool pred = d->n == 1 && atom_data(f, d->t[0].atom)->boolean;
     int64_t constant = d->k;
     scale = scale_of(d);
-    Choice c = {.op = op, .owner = UINT32_MAX, .key = {op, key}};
+    Choice c = {.op = op, .owner = UINT32_MAX, .key = {op, key + ((part - 1) << PART_SHIFT)}};
     const Atom *turns = d->n ? atom_data(f, d->t[0].atom) : NULL;
     if (turns && turns->kind == ATOM_TURNS) {
         c.key[0] = turns->a;
