@@ -328,7 +328,8 @@ static void registers(Verifier *v)
  * other loops: more turns than the rings have slots tell nothing. */
 int64_t verify_ring(const Verifier *v, uint32_t op)
 {
-    return op < v->nops && !v->indexed[op] && !v->fixed && !v->all_indexed ? v->rings : v->ring;
+    bool plain = !v->fixed && !v->all_indexed && !v->any_together && v->front + v->end == 0;
+    return op < v->nops && plain && !v->indexed[op] ? v->rings : v->ring;
 }
 
 enum { GUARD_DEPTH = 24 };
@@ -351,6 +352,17 @@ static bool conditional(const Verifier *v, uint32_t op)
     return !same_in_turns(v, &(IrArg){.kind = IRA_VAL, .id = o->guard}, GUARD_DEPTH);
 }
 
+/* What it orders depends on the turn: its guard, or how many turns it has. */
+static bool differs(const Verifier *v, uint32_t op)
+{
+    const IrOp *o = v->ops[op];
+    IrGroup group = (IrGroup)v->group[op];
+    bool orders = group == IRG_BARRIER || group == IRG_SYNC || group == IRG_GROUP || group == IRG_FENCE;
+    if (o->op == IR_LOOP)
+        return !same_in_turns(v, ir_find(o, IRK_A), GUARD_DEPTH) || !same_in_turns(v, ir_find(o, IRK_B), GUARD_DEPTH);
+    return orders && o->guard && !same_in_turns(v, &(IrArg){.kind = IRA_VAL, .id = o->guard}, GUARD_DEPTH);
+}
+
 static void prepare(Verifier *v)
 {
     const IrKernel *k = v->k;
@@ -360,21 +372,23 @@ static void prepare(Verifier *v)
     find_operands(v);
     run_prepare(v);
     v->bar_base = arena_array(v->arena, uint32_t, k->bars.n);
-    v->ring = 1;
+    v->slots = 1;
     for (uint32_t i = 0; i < k->bars.n; i++) {
         v->bar_base[i] = v->nslots;
         v->nslots += k->bars.v[i].slots;
-        if (k->bars.v[i].slots > v->ring) v->ring = k->bars.v[i].slots;
+        if (k->bars.v[i].slots > v->slots) v->slots = k->bars.v[i].slots;
     }
     v->place_base = arena_array(v->arena, uint32_t, k->bufs.n);
     for (uint32_t i = 0; i < k->bufs.n; i++) {
         v->place_base[i] = v->nplaces;
         v->nplaces += k->bufs.v[i].slots;
-        if (k->bufs.v[i].slots > v->ring) v->ring = k->bufs.v[i].slots;
+        if (k->bufs.v[i].slots > v->slots) v->slots = k->bufs.v[i].slots;
     }
-    for (uint32_t i = 0; i < v->nops; i++) v->conditional |= conditional(v, i);
-    if (v->conditional) v->ring *= 2;
-    v->rings = v->ring;
+    for (uint32_t i = 0; i < v->nops; i++) {
+        v->conditional |= conditional(v, i);
+        v->uneven |= differs(v, i);
+    }
+    v->rings = v->conditional ? 2 * v->slots : v->slots;
     moduli_prepare(v);
     if (v->failed) return;
     if (v->nslots == 0) v->nslots = 1;

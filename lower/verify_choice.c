@@ -36,7 +36,7 @@ static bool proportional(const FormData *of, const FormData *d, int64_t *scale)
     return true;
 }
 
-enum { LIMIT_MAX = 128, SHIFT_MAX = 128, SHIFTS_MAX = 16 };
+enum { PARTS_MAX = 256, PART_SHIFT = 24, LIMIT_MAX = 128, SHIFT_MAX = 128, SHIFTS_MAX = 16 };
 
 /* A number that clips a trip count: counts beyond it are tried, too, everywhere. Numbers below 1 clip to no turns, and a
  * whole type's range clips nothing. */
@@ -101,10 +101,18 @@ Form choice_value(Verifier *v, Form x, bool *by_trip)
 
 /* ---- what to choose ---- */
 
-/* The value within x that decides it: through min, max, selections and products of conditions. offset: of constants on
- * the way, by which the interesting values may be shifted. */
-static Form deciding(Forms *f, Form x, int64_t *offset)
+static bool chosen_already(Verifier *v, Form x)
 {
+    int64_t k;
+    bool trip = false;
+    return form_is_const(&v->f, choice_resolve(v, x, &trip), &k);
+}
+
+/* The value within x that decides it: through min, max, selections and products of conditions; of a minimum of two sizes first the
+ * one, then the other; part tells them apart. offset: of constants on the way, by which the interesting values may be shifted. */
+static Form deciding(Verifier *v, Form x, int64_t *offset, uint32_t *part)
+{
+    Forms *f = &v->f;
     for (int depth = 0; depth < 32; depth++) {
         const FormData *d = form_data(f, x);
         if (d->n == 0) return 0;
@@ -113,7 +121,10 @@ static Form deciding(Forms *f, Form x, int64_t *offset)
         for (uint32_t i = 0; i < d->n && inner == 0; i++) {
             Atom a = *atom_data(f, d->t[i].atom);
             if (a.kind == ATOM_OP && (a.sub == IR_MIN || a.sub == IR_MAX)) {
-                inner = form_is_const(f, a.a, &k) ? a.b : a.a;
+                inner = chosen_already(v, a.a) ? a.b : a.a;
+                bool two = !form_is_const(f, a.a, &k) && !form_is_const(f, a.b, &k);
+                if (two) *part = 2 * *part + (inner == a.b);
+                if (*part >= PARTS_MAX) return 0;
                 bool clipped = form_is_const(f, a.a, &k) || form_is_const(f, a.b, &k);
                 if (clipped && (d->n > 1 || k <= OFFSET_CLIP)) *offset = k; /* n - min(n, k): what comes after it */
             } else if (a.kind == ATOM_SEL) {
@@ -153,14 +164,15 @@ static void keep_values(Verifier *v, Choice *c, const Values *l)
     c->value = all;
 }
 
-/* The most turns that were chosen for a loop around v->now. */
-static int64_t turns_around(const Verifier *v)
+/* The most turns that were chosen for a loop around v->now, but for those that differ. */
+static int64_t turns_around(const Verifier *v, bool but_unlike)
 {
     const Thread *t = v->now;
     int64_t most = 0;
     for (uint32_t i = 0; i < t->depth; i++) {
         const Frame *fr = &t->frames[i];
-        if (v->ops[fr->op]->op == IR_LOOP && !fr->burst && v->chosen[fr->op] && fr->past > most) most = fr->past;
+        int64_t alike = fr->past - (but_unlike ? v->together[fr->op] : 0);
+        if (v->ops[fr->op]->op == IR_LOOP && !fr->burst && v->chosen[fr->op] && alike > most) most = alike;
         for (uint32_t j = 0; v->ops[fr->op]->op == IR_REPEAT && j < v->choices.n; j++) {
             const Choice *c = &v->choices.v[j];
             if (c->op == fr->op && c->value[c->at % c->n] > most) most = c->value[c->at % c->n];
@@ -179,14 +191,16 @@ static int64_t value_for(int64_t t, int64_t constant, int64_t scale)
 }
 
 /* Turns 0, 1, 2, S - 1, S, S + 1, 2 S + 1. Where slots are fixed, what a loop leaves behind may be another state for each
- * remainder of its turns: all up to 2 S + 1. */
+ * remainder of its turns, and where conditions tell of its first and its last turns these meet in some way in each short
+ * one: all up to 2 S + 1. */
 static uint32_t counts_of(Verifier *v, uint32_t op, uint32_t rank, int64_t *counts)
 {
     int64_t S = verify_ring(v, op);
     int64_t some[] = {0, 1, 2, S - 1, S, S + 1, 2 * S + 1}, few[] = {0, 1, 2 * S + 1};
     uint32_t n = rank < CHOICES_FULL ? 7 : 3;
     memcpy(counts, n == 7 ? some : few, n * sizeof *counts);
-    if (!v->fixed) return n;
+    if (v->together[op]) counts[n++] = v->together[op] + 2;
+    if (!v->fixed && !v->both_ends) return n;
     if (2 * S + 2 > COUNTS_MAX) {
         verify_refuse(v, E0660, op, "slots of this kernel come round after %lld turns: loops of more than %d are not tried",
                       (long long)S, COUNTS_MAX);
@@ -197,21 +211,42 @@ static uint32_t counts_of(Verifier *v, uint32_t op, uint32_t rank, int64_t *coun
 }
 
 /* A loop in a loop: what matters lies within 2 S + 1 of its turns, and these go through many turns of the loop around only
- * where it has few itself. Where counters alone turn the rings, that is where it has fewer than slots: a window of as many
- * turns lies within two turns of the loop around, else. And if S is that of moduli, turns S + 1 and 2 S + 1 end alike. */
+ * where it has few itself; turns that differ (verify_compare.c) don't count. Where they differ by copies alone, what matters
+ * is pairs of accesses: S + 1 turns in each of them. */
+static bool fits_around(const Verifier *v, int64_t S, int64_t count)
+{
+    int64_t all = turns_around(v, false) - 2, alike = turns_around(v, true) - 2;
+    if (all < 0) all = 0;
+    if (alike < 0) alike = 0;
+    return count <= 1 || count * all <= 2 * S || (count * alike <= 2 * S && (v->uneven || count == S + 1));
+}
+
+/* Where counters alone turn the rings and no loop's turns differ but by moduli of its own: a window of as many turns as there
+ * are slots lies within two turns of the loop around, else, and if S is that of moduli, S + 1 and 2 S + 1 turns end alike. */
+static bool fits_around_alike(const Verifier *v, int64_t S, int64_t count)
+{
+    int64_t window = 2 * (int64_t)v->rings, around = turns_around(v, false);
+    int64_t most = around > 2 ? window / (around - 2) : around == 2 && S >= window ? S + 1 : 2 * S + 1;
+    return count <= 1 || count <= most;
+}
+
+static bool fits(const Verifier *v, int64_t S, int64_t count)
+{
+    bool alike = !v->fixed && v->front + v->end == 0 && !v->any_together;
+    return alike ? fits_around_alike(v, S, count) : fits_around(v, S, count);
+}
+
 static void add_counts(Verifier *v, Values *l, const Choice *c, int64_t scale, int64_t constant, int64_t offset, uint32_t rank)
 {
-    int64_t S = verify_ring(v, c->op), around = turns_around(v), counts[COUNTS_MAX];
+    int64_t S = verify_ring(v, c->op), counts[COUNTS_MAX];
     uint32_t all = counts_of(v, c->op, rank, counts), n = 0;
-    int64_t window = 2 * (v->fixed ? S : v->rings), most = around > 2 ? window / (around - 2) : 2 * S + 1;
-    if (around == 2 && S >= window) most = S + 1;
     for (uint32_t i = 0; i < all; i++)
-        if (counts[i] <= 1 || counts[i] <= most) counts[n++] = counts[i];
+        if (fits(v, S, counts[i])) counts[n++] = counts[i];
     for (uint32_t i = 0; i < n; i++)
         add_value(l, scale == 1 || scale == -1 ? (counts[i] - constant) * scale : counts[i]);
     const FormData *of = form_data(&v->f, c->of);
     int64_t last = scale > 0 ? of->hi : of->lo, upper; /* as many as any launch has */
-    if (mul_s64(last, scale, &upper) && add_s64(upper, constant, &upper) && upper > 1 && upper <= most) add_value(l, last);
+    if (mul_s64(last, scale, &upper) && add_s64(upper, constant, &upper) && upper > 1 && upper <= 2 * S + 1 && fits(v, S, upper)) add_value(l, last);
     for (uint32_t i = 0; i < v->limits.n; i++) {
         add_value(l, v->limits.v[i] + 1);
         for (uint32_t j = 0; v->fixed && j < n; j++) add_value(l, v->limits.v[i] + counts[j]);
@@ -393,7 +428,8 @@ static void add(Verifier *v, uint32_t op, Form x, uint32_t key)
 {
     Forms *f = &v->f;
     int64_t offset = 0, scale;
-    Form leaf = deciding(f, x, &offset);
+    uint32_t part = 1;
+    Form leaf = deciding(v, x, &offset, &part);
     if (leaf == 0 || v->choices.n >= CHOICES_ALL) {
         verify_refuse(v, E0660, op, "how often this happens has a form that can't be followed");
         return;
@@ -402,7 +438,7 @@ static void add(Verifier *v, uint32_t op, Form x, uint32_t key)
     bool pred = d->n == 1 && atom_data(f, d->t[0].atom)->boolean;
     int64_t constant = d->k;
     scale = scale_of(d);
-    Choice c = {.op = op, .owner = UINT32_MAX, .key = {op, key}};
+    Choice c = {.op = op, .owner = UINT32_MAX, .key = {op, key + ((part - 1) << PART_SHIFT)}};
     const Atom *turns = d->n ? atom_data(f, d->t[0].atom) : NULL;
     if (turns && turns->kind == ATOM_TURNS) {
         c.key[0] = turns->a;

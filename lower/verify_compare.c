@@ -1,9 +1,20 @@
 /* Which comparisons, minima and maxima of a loop's index the runs decide. A run has few turns, so what comes out of a comparison in them tells
  * of longer loops only where it is
  * - the same in all turns, or made from the index modulo a small constant;
- * - `k < c`: the turn at which it changes has as many turns behind it as may notice, S, in the longest run;
- * - `k + c < n` with n the end of the loop, and c small: the last turns of every run are those of a longer one.
+ * - `k < c`: the turn at which it changes is one of the first F;
+ * - `k + c < n` with n the end of the loop, and c small: the last E turns of every run are those of a longer one;
+ * - of numbers of turns: `n < c`, and `n < m + c` of two loops. With more turns than c they all have it alike, those of the
+ *   longest run, and it takes c + 1 of them away where it says that another loop has as many less.
  * Others are held open (verify_open.c): against another size, against twice the index, far from both ends, of two indices.
+ *
+ * Several comparisons may meet, of one loop or of loops that roles pass side by side, so F and E are the farthest of
+ * all. Between them a loop of 2 S + 1 turns has as many as it has without such comparisons, in which nothing but the remainders of
+ * joint moduli tells one turn from another: each remainder has a turn with the turns in front of it and behind it that it
+ * reaches (the slots of a ring), so it meets every condition as it does in longer loops. Windows of those that begin
+ * in the first F turns end before the last E.
+ *
+ * Where the turns of a loop around differ in this way, or by remainders, the loops inside have each number of turns in each
+ * of those, and in one behind those: that takes F + E + 2 turns, and as many as there are remainders (v->together).
  */
 #include "lang/checked.h"
 #include "lower/verify_parts.h"
@@ -192,20 +203,93 @@ static bool widest(const Verifier *v, const Linear *d, int64_t *most)
     return true;
 }
 
-/* d is c times the index of a loop and what does not depend on other indices. */
-static bool against(const Verifier *v, Linear d, uint32_t index)
+/* ---- how far it reaches ---- */
+
+void compare_begin(Verifier *v)
 {
-    const IrOp *loop = loop_of(v, d.t[index].value);
-    int64_t c = d.t[index].c, far;
-    Linear rest = d, end = of_arg(v, ir_find(loop, IRK_B), DEPTH);
-    rest.t[index] = rest.t[--rest.n];
-    if (widest(v, &rest, &far)) return far / (c < 0 ? -c : c) <= v->ring;
-    if ((c != 1 && c != -1) || !end.ok || end.n == 0) return false;
-    rest = sum(rest, end, c);
-    return rest.ok && widest(v, &rest, &far) && far <= v->ring + 1;
+    v->front = v->end = 0;
+    for (uint32_t i = 0; i < v->nops; i++) v->unlike[i].front = v->unlike[i].end = 0;
 }
 
-bool compare_followed(const Verifier *v, uint32_t at)
+static void reaches(uint32_t *far, int64_t turns)
+{
+    if (turns > *far) *far = (uint32_t)turns;
+}
+
+static void tells_apart(Verifier *v, uint32_t loop, int64_t front, int64_t end)
+{
+    reaches(&v->front, front);
+    reaches(&v->end, end);
+    reaches(&v->unlike[loop].front, front);
+    reaches(&v->unlike[loop].end, end);
+}
+
+/* c * turn - far, or far - c * turn, compared with 0: how many turns are not as those behind them. */
+static int64_t turns_before(const IrOp *op, int64_t c, int64_t far)
+{
+    IrRel rel = op->op == IR_CMP ? (IrRel)ir_find(op, IRK_REL)->id : c < 0 ? IRL_LE : IRL_LT;
+    bool from_there = c < 0 ? rel == IRL_LE || rel == IRL_GT : rel == IRL_LT || rel == IRL_GE;
+    int64_t by = c < 0 ? -c : c;
+    return far / by + (far % by || !from_there);
+}
+
+/* d is c times the index of a loop and what does not depend on other indices. */
+static bool against(Verifier *v, const IrOp *op, Linear d, uint32_t index)
+{
+    uint32_t at = v->def[d.t[index].value - 1];
+    const IrOp *loop = loop_of(v, d.t[index].value);
+    const IrArg *from = ir_find(loop, IRK_A);
+    int64_t c = d.t[index].c, far;
+    Linear rest = d, lo = of_arg(v, from, DEPTH), end = of_arg(v, ir_find(loop, IRK_B), DEPTH);
+    rest.t[index] = rest.t[--rest.n];
+    bool first = lo.ok && lo.n == 0;
+    Linear front = first ? sum(rest, lo, c) : rest;
+    if (front.ok && widest(v, &front, &far) && (first || steer_not_negative(v, from))) {
+        if (far / (c < 0 ? -c : c) > v->base) return false;
+        tells_apart(v, at, turns_before(op, c, far), 0);
+        return true;
+    }
+    if ((c != 1 && c != -1) || !end.ok || end.n == 0) return false;
+    rest = sum(rest, end, c);
+    if (!rest.ok || !widest(v, &rest, &far) || far > (int64_t)v->base + 1) return false;
+    tells_apart(v, at, 0, far);
+    return true;
+}
+
+/* A launch value that a loop's number of turns is made from; more: what that number has besides. */
+static bool counts_turns(const Verifier *v, const Term *t, int64_t *more)
+{
+    for (uint32_t i = 0; i < v->nops; i++) {
+        if (v->ops[i]->op != IR_LOOP || loop_fixed(v->ops[i])) continue;
+        const IrArg *lo = ir_find(v->ops[i], IRK_A), *hi = ir_find(v->ops[i], IRK_B);
+        Linear count = sum(of_arg(v, hi, DEPTH), of_arg(v, lo, DEPTH), -1);
+        for (uint32_t j = 0; count.ok && j < count.n; j++) {
+            if (count.t[j].expr != t->expr || (count.t[j].c != 1 && count.t[j].c != -1)) continue;
+            *more = count.k < 0 ? -count.k : count.k;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Launch values alone: chosen trip counts may decide it. */
+static bool of_launch(Verifier *v, const IrOp *op, const Linear *d)
+{
+    int64_t far = d->k < 0 ? -d->k : d->k, more = 0;
+    uint32_t exprs = 0;
+    for (uint32_t i = 0; i < d->n; i++) exprs += d->t[i].expr != 0;
+    if (op->op != IR_CMP || exprs == 0) return true;
+    for (uint32_t i = 0; i < d->n; i++) {
+        if (d->t[i].expr == 0) continue;
+        if ((d->t[i].c != 1 && d->t[i].c != -1) || !counts_turns(v, &d->t[i], &more)) return false;
+        if (!add_s64(far, more, &far)) return false;
+    }
+    if (far > v->base) return false;
+    reaches(&v->end, far + 1);
+    return true;
+}
+
+bool compare_followed(Verifier *v, uint32_t at)
 {
     const IrOp *op = v->ops[at];
     Linear d = sum(of_arg(v, ir_find(op, IRK_A), DEPTH), of_arg(v, ir_find(op, IRK_B), DEPTH), -1);
@@ -222,6 +306,18 @@ bool compare_followed(const Verifier *v, uint32_t at)
         }
     }
     if (!d.ok) return false;
-    if (indices == 0) return true;
-    return indices == 1 && periods == 0 && against(v, d, index);
+    if (indices == 0) return of_launch(v, op, &d);
+    return indices == 1 && periods == 0 && against(v, op, d, index);
+}
+
+/* 2 S + 1 turns are at least the first F, the last E, and what loops without ends have between them. Where the order of
+ * events is the same in all turns, only the copies and their bytes being under conditions, it is proved by any of
+ * them: it is enough that both accesses of each pair lie between the ends. */
+void compare_fit(Verifier *v)
+{
+    uint32_t least = v->slots > v->joint ? v->slots : v->joint;
+    uint32_t plain = 2 * least + 1, reach = 2 * v->slots + v->joint;
+    uint32_t between = !v->uneven ? v->slots + v->joint : plain > reach ? plain : reach;
+    uint32_t all = v->front + v->end + between;
+    if (v->front + v->end && v->ring < all / 2) v->ring = all / 2;
 }

@@ -156,6 +156,20 @@ static bool over(const Verifier *v, const Writing *of, const Access *w, EventId 
     return true;
 }
 
+/* The first that is over; what is over for an event of a thread is for those that follow. n: none is. */
+static uint32_t first_over(Verifier *v, Writing *of, EventId start)
+{
+    const Event *e = &v->events.v[start - 1];
+    Over *known = &of->over[e->thread];
+    uint32_t end = known->at && known->pos <= e->pos ? known->at - 1 : of->all.n, j = 0;
+    while (j < end && !over(v, of, of->all.v[j], start)) {
+        verify_spend(v, of->all.v[j]->act ? of->all.n / 16 + 1 : 0);
+        j++;
+    }
+    if (j < of->all.n) *known = (Over){e->pos, j + 1};
+    return j;
+}
+
 static int in_order(const void *x, const void *y)
 {
     const Access *const *a = x, *const *b = y;
@@ -173,9 +187,8 @@ static void gather(Verifier *v, const Place *p, const Access *read, const ByteRa
         const ByteRange *r = &p->ranges.v[at->meets.v[m].range];
         verify_spend(v, r->writings.n / 16 + 1);
         for (uint32_t i = 0; i < r->writings.n; i++) {
-            const Writing *of = &r->writings.v[i];
-            uint32_t j = 0;
-            while (j < of->all.n && !over(v, of, of->all.v[j], read->start)) j++;
+            Writing *of = &r->writings.v[i];
+            uint32_t j = first_over(v, of, read->start);
             if (j == of->all.n) continue;
             ws->v[ws->n++] = of->all.v[j];
             ws->pieces |= of->all.v[j]->at.step != 0;
@@ -241,7 +254,7 @@ static void find_writings(Verifier *v, Place *p)
         uint32_t j = r->writings.n;
         while (j > 0 && !same_write(r->writings.v[j - 1].all.v[0], w)) j--;
         if (j == 0) {
-            (void)vec_add(&v->run, &r->writings);
+            *vec_add(&v->run, &r->writings) = (Writing){.over = arena_array(&v->run, Over, v->threads.n)};
             j = r->writings.n;
         }
         vec_push(&v->run, &r->writings.v[j - 1].all, w);

@@ -94,7 +94,9 @@ static void walk_leaf(Moduli *m, uint32_t at, const IrOp *op, uint32_t index, in
     v->indexed[index] = true;
     if (op->op == IR_LOOP) {
         const Body *b = verify_body(v, index);
-        if (!loop_fixed(op) && b->block[index - b->base] & BLOCK_EVENTS) add(m, turns, at, false);
+        if (loop_fixed(op) || !(b->block[index - b->base] & BLOCK_EVENTS)) return;
+        add(m, turns, at, false);
+        v->unlike[index].rounds |= turns > 1;
     } else if (op->op == IR_GET) {
         uint32_t var = ir_find(op, IRK_VAR)->id;
         walk_variable(m, at, var);
@@ -287,8 +289,8 @@ static void join_all(Moduli *m, uint32_t musts)
 /* S is at least the period. */
 static void fit_ring(Verifier *v)
 {
-    uint32_t least = v->conditional ? 2 * v->joint : v->joint;
-    if (v->ring < least) v->ring = least;
+    uint32_t least = v->slots > v->joint ? v->slots : v->joint;
+    v->ring = v->base = v->conditional ? 2 * least : least;
 }
 
 bool moduli_longer(Verifier *v, int64_t turns)
@@ -326,6 +328,7 @@ void moduli_prepare(Verifier *v)
     m.counter = v->counter = arena_array(v->arena, bool, v->k->vars.n);
     m.var = arena_array(v->arena, bool, v->k->vars.n);
     v->indexed = arena_array(v->arena, bool, v->nops + 1);
+    v->unlike = arena_array(v->arena, Unlike, v->nops + 1);
     v->joint = 1;
     for (uint32_t i = 0; i < v->nops; i++) find_counters(&m, v->ops[i]);
     find_more_counters(&m);

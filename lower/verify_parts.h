@@ -137,8 +137,12 @@ typedef struct Recent { /* an access that later ones are compared with */
     const Access *a;
     uint32_t act; /* not 0: only accesses of this act */
 } Recent;
+typedef struct Over { /* from event pos of a thread on: write `at` is over there, + 1 */
+    uint32_t pos, at;
+} Over;
 typedef struct Writing { /* writes under equal conditions */
     VEC(const Access *) all;
+    Over *over; /* by thread */
 } Writing;
 typedef struct ByteRange { /* equal bytes of a place */
     Bytes at;
@@ -293,6 +297,10 @@ typedef struct Tried { /* choices of a run that has ended */
     Choice *all;
     uint32_t n, room;
 } Tried;
+typedef struct Unlike { /* turns of a loop that conditions on its index tell apart: the first and last ones, by remainders */
+    uint32_t front, end;
+    bool rounds;
+} Unlike;
 enum { NEST_LEVELS = 3 };
 enum { OPEN_NUMBERS = 1, /* of two numbers */ OPEN_ALWAYS }; /* wherever trip counts decide it */
 enum { REACHED_NOW = 1, REACHED = 2 };
@@ -333,13 +341,21 @@ typedef struct Verifier {
     uint32_t *bar_base;      /* by barrier: number of its slot 0 */
     uint32_t *place_base;    /* by buffer: number of its slot 0 */
     uint32_t nplaces;        /* slots of buffers, of one CTA */
-    uint32_t rings;          /* most slots of a buffer or barrier, twice that where barriers are used under conditions */
-    uint32_t ring;           /* the same, and at least the period */
+    uint32_t slots;          /* most of a buffer or barrier */
+    uint32_t rings;          /* the same, twice that where barriers are used under conditions */
+    uint32_t ring;           /* S, whose 2 S + 1 turns tell of longer loops (verify_compare.c): at least */
+    uint32_t base;           /* the slots and the period; */
     uint32_t joint;          /* turns after which all moduli and variables that steer come round together: verify_moduli.c */
+    uint32_t front, end;     /* first and last turns of a loop that comparisons of its index tell from those between */
+    Unlike *unlike;          /* by op that opens a loop */
+    bool both_ends;          /* of some loop they tell its last turns, and its first or remainders */
+    bool any_together;       /* for some loop: */
+    uint32_t *together;      /* by op: how many turns of a loop with loops inside may all be unlike each other; 0: all are alike */
     bool *counter;           /* by variable: turns a ring of the compiler's */
     bool *indexed;           /* by op: something that steers is made from the loop's index */
     bool all_indexed;        /* loops whose turns are chosen together differ in that: all count as those */
     bool conditional;        /* barriers are used under conditions that differ from turn to turn: twice that */
+    bool uneven;             /* what turns order depends on the turn */
     uint64_t loaded, stored; /* tensors that copies read and write */
     Form (*sreg)[IRR_COUNT]; /* by rank */
     uint32_t *nest[NEST_LEVELS]; /* by op: of loops, the nest it is part of; 0: none */
@@ -398,6 +414,7 @@ typedef struct Verifier {
     VEC(uint32_t) cluster_arrived;
     uint32_t runs, events_max;
     VEC(Dependence) dependences; /* printed in the certificate */
+    uint64_t listed;             /* pairs of accesses that were looked at for them */
     uint8_t *told;               /* by barrier slot: printed, too */
     struct Period *period;       /* verify_period.c */
     Race race;                   /* b NULL: none was found */
@@ -502,6 +519,7 @@ void nests_find(Verifier *v);
 /* Whether the loops of the two choices have nothing in common: in all of the kernel, or in the turns of loops around both. */
 typedef enum Apart { APART_NO, APART_ALWAYS, APART_IN_TURNS } Apart;
 Apart nests_apart(const Verifier *v, const Choice *a, const Choice *b);
+void nests_together(Verifier *v); /* together */
 bool nests_own(const Verifier *v, Form of); /* a trip count that is made from values of its nest */
 
 /* verify_run.c */
@@ -647,6 +665,7 @@ void check_draws(Verifier *v);
 
 /* verify_steer.c */
 void steer_prepare(Verifier *v);
+bool steer_not_negative(Verifier *v, const IrArg *arg); /* in every turn of every launch */
 void steer_see(Verifier *v, uint32_t at, Form x, bool trip); /* trip: made from chosen trip counts */
 /* After all runs: refuses what came out one way only; true if the runs are to be done again, with that held open. */
 bool steer_check(Verifier *v);
@@ -660,7 +679,9 @@ static inline bool loop_fixed(const IrOp *op)
 
 /* verify_compare.c */
 /* What few turns make of it tells of longer loops: of a comparison, minimum or maximum; of what comes round with the index. */
-bool compare_followed(const Verifier *v, uint32_t op);
+bool compare_followed(Verifier *v, uint32_t op); /* notes how far from the ends of loops it is */
+void compare_begin(Verifier *v);
+void compare_fit(Verifier *v); /* ring, to what was noted */
 bool index_followed(const Verifier *v, uint32_t op);
 
 /* verify_open.c */
@@ -681,6 +702,7 @@ bool moduli_longer(Verifier *v, int64_t turns);
 
 /* verify_period.c */
 bool period_parity(const Verifier *v, uint32_t var); /* its bits are the parities of waits */
+bool period_steps(const Verifier *v, uint32_t loop); /* its turns move variables of the program that steer */
 bool period_longer(Verifier *v); /* after all runs: whether they are to be done again, with more turns */
 void period_prepare(Verifier *v);
 void period_turn(Verifier *v, const Frame *fr);        /* v->now begins a turn */

@@ -13,8 +13,9 @@
  *   constant that the runs reach.
  * - A variable whose bit s is the parity of the waits so far on slot s of a barrier, also of waits under conditions, says
  *   the right parity however often the loop runs; what it was made from need not come round.
- * - Where barriers are used under conditions, S is twice as large: 2 S + 1 turns then hold a window without the first and
- *   the last turns, in which such conditions differ. Those that CTA and launch alone decide are the same in all turns.
+ * - Where barriers are used under conditions, S is twice as large, and large enough that 2 S + 1 turns hold a window without
+ *   the first and the last turns in which any conditions differ, with turns of each remainder (compare_fit in
+ *   verify_compare.c). Conditions that CTA and launch alone decide are the same in all turns.
  * - So the graph of n turns, n > 2 S + 1, is that of 2 S + 1 turns with turns like the middle ones put in. Waits, groups
  *   and slots reach at most S turns back or ahead (a phase of a slot is waited for before the next one of that slot
  *   begins: verify_barrier.c). Each pair of accesses that could be a race, and each phase, has all that orders it
@@ -281,6 +282,11 @@ static bool counts_waits(const Verifier *v, uint32_t var)
         waits += op->op == IR_BAR_WAIT && ir_find(op, IRK_BAR)->id == bar;
     }
     return sets && sets == waits;
+}
+
+bool period_steps(const Verifier *v, uint32_t loop)
+{
+    return v->period->sets[loop] & v->period->program;
 }
 
 bool period_parity(const Verifier *v, uint32_t var)

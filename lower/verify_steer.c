@@ -1,8 +1,8 @@
 /* Conditions that steer what happens: guards, branches, and choices between amounts of bytes. Where trip counts decide such a
  * condition, the runs must have had it both ways: longer loops could else reach what no run has seen. A comparison that
  * came out one way only is held open in another round of runs (verify_open.c). What is joined by and, or and not is
- * taken apart: each condition in it is looked at for itself, and one that only data decides is tried both ways in every
- * run.
+ * taken apart: each condition in it is looked at for itself, then how they came out together; one that only data decides is
+ * tried both ways in every run.
  */
 #include <string.h>
 
@@ -25,7 +25,7 @@ static void steer_by(Verifier *v, uint32_t by, const IrArg *cond)
 }
 
 /* Minima, maxima and quotients in what decides are held open as comparisons are. */
-static void open_amount(const Verifier *v, uint32_t at)
+static void open_amount(Verifier *v, uint32_t at)
 {
     switch ((IrOpcode)v->ops[at]->op) {
     case IR_MIN:
@@ -112,6 +112,7 @@ void steer_prepare(Verifier *v)
     v->steers = arena_array(v->arena, uint32_t, v->nops + 1);
     v->joins = arena_array(v->arena, bool, v->nops + 1);
     v->open = arena_array(v->arena, uint8_t, v->nops + 1);
+    compare_begin(v);
     for (uint32_t i = 0; i < v->nops; i++) {
         const IrOp *op = v->ops[i];
         reach_operands(v, i, &r);
@@ -131,6 +132,8 @@ void steer_prepare(Verifier *v)
     }
     for (uint32_t i = 0; i < v->nops; i++)
         if (v->steers[i] && v->ops[i]->op == IR_CMP && !compare_followed(v, i)) v->open[i] = OPEN_NUMBERS;
+    compare_fit(v);
+    nests_together(v);
 }
 
 void steer_see(Verifier *v, uint32_t at, Form x, bool trip)
@@ -183,6 +186,12 @@ static Bounds bounds_of(Verifier *v, const IrArg *arg, int depth)
     return r;
 }
 
+bool steer_not_negative(Verifier *v, const IrArg *arg)
+{
+    Bounds b = bounds_of(v, arg, BOUNDS_DEPTH);
+    return b.known && b.lo >= 0;
+}
+
 /* The comparison came out as it always does. */
 static bool always(Verifier *v, const IrOp *op)
 {
@@ -198,11 +207,89 @@ static bool always(Verifier *v, const IrOp *op)
     }
 }
 
+/* It comes out this way in all turns of every launch. */
+static bool settled(Verifier *v, const IrArg *arg, bool way, int depth)
+{
+    if (arg == NULL || arg->kind != IRA_VAL || depth == 0) return false;
+    uint32_t i = v->def[arg->id - 1];
+    const IrOp *op = v->ops[i];
+    const IrArg *a = ir_find(op, IRK_A), *b = ir_find(op, IRK_B);
+    uint8_t seen = v->seen[i] & (SEEN_TRUE | SEEN_FALSE);
+    if (seen != (way ? SEEN_TRUE : SEEN_FALSE)) return false;
+    if (!(v->seen[i] & SEEN_TRIP) || always(v, op)) return true;
+    if (!v->joins[i] || op->op == IR_SEL) return false;
+    if (op->op == IR_NOT) return settled(v, a, !way, depth - 1);
+    bool both = way == (op->op == IR_AND), x = settled(v, a, way, depth - 1);
+    return both ? x && settled(v, b, way, depth - 1) : x || settled(v, b, way, depth - 1);
+}
+
+static bool one_way(Verifier *v, uint32_t i);
+
+static bool part_one_way(Verifier *v, const IrArg *arg, int depth)
+{
+    if (arg == NULL || arg->kind != IRA_VAL || depth == 0) return false;
+    uint32_t i = v->def[arg->id - 1];
+    if (!v->joins[i]) return one_way(v, i);
+    const IrOp *op = v->ops[i];
+    return part_one_way(v, ir_find(op, IRK_A), depth - 1) || part_one_way(v, ir_find(op, IRK_B), depth - 1) ||
+           part_one_way(v, ir_find(op, IRK_COND), depth - 1);
+}
+
+/* Made from the index of one loop (its value; 0: none yet), constants, the CTA and the launch. */
+static bool one_index(const Verifier *v, const IrArg *arg, uint32_t *loop, int depth)
+{
+    if (arg == NULL || arg->kind != IRA_VAL) return true;
+    const IrOp *op = v->ops[v->def[arg->id - 1]];
+    if (op->op == IR_LOOP && !loop_fixed(op)) {
+        if (*loop == 0) *loop = arg->id;
+        return *loop == arg->id;
+    }
+    if (!run_pure(op) || depth == 0) return op->op == IR_LOOP || op->op == IR_LANES;
+    return one_index(v, ir_find(op, IRK_A), loop, depth - 1) && one_index(v, ir_find(op, IRK_B), loop, depth - 1) &&
+           one_index(v, ir_find(op, IRK_COND), loop, depth - 1);
+}
+
+/* All conditions in it are followed, and of one loop: the turns of the longest run meet them in every way that there is
+ * (verify_compare.c). */
+static bool all_ways_seen(Verifier *v, const IrArg *arg, uint32_t *loop, int depth)
+{
+    if (arg == NULL) return true;
+    if (arg->kind != IRA_VAL || depth == 0) return false;
+    uint32_t i = v->def[arg->id - 1], own = 0;
+    const IrOp *op = v->ops[i];
+    if (v->joins[i])
+        return all_ways_seen(v, ir_find(op, IRK_A), loop, depth - 1) &&
+               all_ways_seen(v, ir_find(op, IRK_B), loop, depth - 1) &&
+               all_ways_seen(v, ir_find(op, IRK_COND), loop, depth - 1);
+    if (op->op != IR_CMP || v->open[i] || !one_index(v, arg, &own, BOUNDS_DEPTH)) return false;
+    if (*loop == 0) *loop = own;
+    return own ? own == *loop : !(v->seen[i] & SEEN_TRIP);
+}
+
+/* Conditions that are joined were seen each for itself; how they came out together is left to see: `a && b` may never have held
+ * although a and b did, and `a || b` never have failed. Where one of them is held open now, the next runs show it. */
+static bool joined_one_way(Verifier *v, uint32_t i)
+{
+    const IrOp *op = v->ops[i];
+    const IrArg whole = {.kind = IRA_VAL, .id = op->dst};
+    bool way = v->seen[i] & SEEN_TRUE;
+    if (op->op == IR_NOT || (op->op == IR_AND && way) || (op->op == IR_OR && !way)) return false;
+    uint32_t loop = 0;
+    if (all_ways_seen(v, &whole, &loop, BOUNDS_DEPTH)) return false;
+    return !part_one_way(v, &whole, BOUNDS_DEPTH) && !settled(v, &whole, way, BOUNDS_DEPTH);
+}
+
 static bool one_way(Verifier *v, uint32_t i)
 {
     uint8_t seen = v->seen[i];
-    if (v->joins[i] || !(seen & SEEN_TRIP) || (seen & SEEN_TRUE && seen & SEEN_FALSE)) return false;
-    return !always(v, v->ops[i]);
+    if (!(seen & SEEN_TRIP) || (seen & SEEN_TRUE && seen & SEEN_FALSE)) return false;
+    return v->joins[i] ? joined_one_way(v, i) : !always(v, v->ops[i]);
+}
+
+/* It can be held open: what it is made from is worked out anew. */
+static bool opens(const Verifier *v, uint32_t i)
+{
+    return v->ops[i]->op == IR_CMP || v->joins[i];
 }
 
 bool steer_check(Verifier *v)
@@ -212,8 +299,8 @@ bool steer_check(Verifier *v)
     for (uint32_t i = v->nops; i-- > 0;) {
         if (!one_way(v, i)) continue;
         first = i;
-        more |= v->open[i] != OPEN_ALWAYS && v->ops[i]->op == IR_CMP;
-        if (v->ops[i]->op == IR_CMP) v->open[i] = OPEN_ALWAYS;
+        more |= v->open[i] != OPEN_ALWAYS && opens(v, i);
+        if (opens(v, i)) v->open[i] = OPEN_ALWAYS;
     }
     if (first == v->nops) return false;
     if (!v->opened) {

@@ -162,7 +162,8 @@ static bool does_something(const Verifier *v, uint32_t op)
     return v->group[op] != IRG_SCALAR && v->group[op] != IRG_CONTROL;
 }
 
-/* A block that was come to is left out where its condition says so (verify_steer.c), or in every launch. */
+/* A block that was come to is left out where its condition says so in all turns of every launch: those that trip counts decide
+ * came out both ways, alone and joined, or are held open (verify_steer.c). */
 static bool left_out(const Verifier *v, const Body *b, uint32_t at)
 {
     for (uint32_t i = 0; i < at; i++) {

@@ -73,6 +73,10 @@ const Program PROGRAMS[] = {
     {"golden/roles/cluster.tile", "cast", {NULL}, {"M=16", "M=90"}, NULL},
     {"golden/roles/masks.tile", "masks", {NULL}, {"M=16", "M=90"}, NULL},
     {"golden/roles/to_first.tile", "collect", {NULL}, {"L=256", "L=1300"}, NULL},
+    {"golden/roles/both_ends.tile", "middle", {NULL}, {"n=2", "n=6", "n=13"}, NULL},
+    {"golden/roles/both_ends.tile", "remainders", {NULL}, {"n=8", "n=13", "n=26"}, NULL},
+    {"golden/roles/both_ends.tile", "nested", {NULL}, {"n=2 m=3", "n=3 m=5", "n=7 m=2"}, NULL},
+    {"golden/roles/both_ends.tile", "from_below", {NULL}, {"M=64 n=2", "M=64 n=4"}, NULL},
 };
 const size_t NPROGRAMS = sizeof PROGRAMS / sizeof PROGRAMS[0];
 
