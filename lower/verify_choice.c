@@ -64,10 +64,11 @@ static Form resolve_extreme(Verifier *v, Form x, bool draws, bool *by_trip)
     int64_t p, q, c = a ? d->t[0].c : 0, k = d->k;
     if (a == NULL || a->kind != ATOM_OP || (a->sub != IR_MIN && a->sub != IR_MAX)) return x;
     bool least = a->sub == IR_MIN;
-    Form b = a->b, lesser = resolve(v, a->a, draws, by_trip), greater = resolve(v, b, draws, by_trip);
+    Form one = form_simplify(&v->f, a->a), other = form_simplify(&v->f, a->b);
+    Form lesser = resolve(v, one, draws, by_trip), greater = resolve(v, other, draws, by_trip);
     if (!form_is_const(&v->f, lesser, &p) || !form_is_const(&v->f, greater, &q)) return x;
-    if (form_data(&v->f, a->a)->n == 0) limit(v, p);
-    else if (form_data(&v->f, b)->n == 0) limit(v, q);
+    if (form_data(&v->f, one)->n == 0) limit(v, p);
+    else if (form_data(&v->f, other)->n == 0) limit(v, q);
     if (!mul_s64(c, least == (p < q) ? p : q, &p) || !add_s64(p, k, &p)) return x;
     return form_const(&v->f, p);
 }
@@ -121,7 +122,7 @@ static Form deciding(Verifier *v, Form x, int64_t *offset, uint32_t *part)
         for (uint32_t i = 0; i < d->n && inner == 0; i++) {
             Atom a = *atom_data(f, d->t[i].atom);
             if (a.kind == ATOM_OP && (a.sub == IR_MIN || a.sub == IR_MAX)) {
-                inner = chosen_already(v, a.a) ? a.b : a.a;
+                inner = chosen_already(v, form_simplify(f, a.a)) ? a.b : a.a;
                 bool two = !form_is_const(f, a.a, &k) && !form_is_const(f, a.b, &k);
                 if (two) *part = 2 * *part + (inner == a.b);
                 if (*part >= PARTS_MAX) return 0;
@@ -138,7 +139,7 @@ static Form deciding(Verifier *v, Form x, int64_t *offset, uint32_t *part)
             }
         }
         if (inner == 0) return x;
-        x = inner;
+        x = form_simplify(f, inner);
     }
     return 0;
 }
