@@ -88,23 +88,44 @@ static void drop_newest(Arena *a)
     mem_free(a->mem, c);
 }
 
+void arena_borrow(Arena *a, Arena *from)
+{
+    *a = (Arena){.mem = from->mem, .lender = from};
+}
+
+static void keep(Arena *a, ArenaChunk *c)
+{
+    poison(c->data, c->size);
+    c->older = a->spare;
+    a->spare = c;
+}
+
+static void keep_newest(Arena *a, Arena *by)
+{
+    ArenaChunk *c = a->chunk;
+    a->chunk = c->older;
+    keep(by, c);
+}
+
 void arena_free(Arena *a)
 {
-    while (a->chunk) drop_newest(a);
-    a->chunk = a->spare;
-    a->spare = NULL;
-    while (a->chunk) drop_newest(a);
+    for (int i = 0; i < 2; i++) {
+        while (a->chunk && a->lender) keep_newest(a, a->lender);
+        while (a->chunk) drop_newest(a);
+        a->chunk = a->spare;
+        a->spare = NULL;
+    }
     a->at = a->end = NULL;
 }
 
-/* A chunk that arena_clear has kept, or NULL. */
+/* A chunk that was kept, or NULL. */
 static ArenaChunk *take_spare(Arena *a, size_t need)
 {
     ArenaChunk **at = &a->spare;
     while (*at && (*at)->size < need) at = &(*at)->older;
     ArenaChunk *c = *at;
     if (c) *at = c->older;
-    return c;
+    return c || a->lender == NULL ? c : take_spare(a->lender, need);
 }
 
 static ArenaChunk *new_chunk(Arena *a, size_t need)
@@ -181,7 +202,7 @@ ArenaMark arena_mark(const Arena *a)
 
 void arena_release(Arena *a, ArenaMark m)
 {
-    while (a->chunk != m.chunk) drop_newest(a);
+    while (a->chunk != m.chunk) keep_newest(a, a);
     a->at = m.at;
     a->end = m.chunk ? m.chunk->data + m.chunk->size : NULL;
     if (a->chunk) poison(a->at, (size_t)(a->end - a->at));
@@ -194,9 +215,7 @@ void arena_clear(Arena *a)
     while (kept->older) {
         ArenaChunk *c = kept->older;
         kept->older = c->older;
-        poison(c->data, c->size);
-        c->older = a->spare;
-        a->spare = c;
+        keep(a, c);
     }
     a->at = kept->data;
     a->end = kept->data + kept->size;

@@ -31,7 +31,8 @@ typedef struct ArenaChunk ArenaChunk;
 typedef struct Arena {
     Mem *mem;
     ArenaChunk *chunk; /* newest first */
-    ArenaChunk *spare; /* kept by arena_clear */
+    ArenaChunk *spare; /* kept by arena_clear and arena_release */
+    struct Arena *lender; /* NULL: the Mem */
     char *at, *end;    /* free room in the newest chunk */
 } Arena;
 typedef struct ArenaMark {
@@ -40,6 +41,8 @@ typedef struct ArenaMark {
 } ArenaMark;
 
 void arena_init(Arena *a, Mem *mem);
+/* One whose chunks come from what `from` has kept, where there are some, and go there when it is freed: before `from` is. */
+void arena_borrow(Arena *a, Arena *from);
 void arena_free(Arena *a);
 /* Zeroed, aligned for any type. n == 0 is allowed. */
 void *arena_alloc(Arena *a, size_t n);
@@ -49,7 +52,7 @@ __attribute__((format(printf, 2, 3)))
 #endif
 char *arena_printf(Arena *a, const char *fmt, ...);
 ArenaMark arena_mark(const Arena *a);
-void arena_release(Arena *a, ArenaMark m);
+void arena_release(Arena *a, ArenaMark m); /* keeps the memory, too */
 void arena_clear(Arena *a); /* empty again; its memory is kept for what comes next */
 
 #define arena_new(a, T) ((T *)arena_alloc((a), sizeof(T)))

@@ -517,7 +517,7 @@ static void run(Job *j)
     Verifier *v = j->v;
     Mem *mem = v->arena->mem;
     j->outer = mem->fail;
-    arena_init(&v->run, mem);
+    arena_borrow(&v->run, v->arena);
     if (setjmp(j->here)) {
         arena_free(&v->run);
         mem->fail = j->outer;

@@ -80,6 +80,30 @@ static void clear_keeps_memory_for_what_comes_next(void **state)
     assert_null(a.spare);
 }
 
+static void a_borrower_gives_back_what_it_took(void **state)
+{
+    int calls = 0;
+    (void)state;
+    jmp_buf fail;
+    Mem mem = {.realloc = counted, .user = &calls, .fail = &fail};
+    Arena from, a;
+    if (setjmp(fail)) fail_msg("memory");
+    arena_init(&from, &mem);
+    ArenaMark m = arena_mark(&from);
+    for (int i = 0; i < 100; i++) arena_alloc(&from, 5000);
+    arena_release(&from, m);
+    int before = calls;
+    for (int turn = 0; turn < 3; turn++) {
+        arena_borrow(&a, &from);
+        for (int i = 0; i < 50; i++) memset(arena_alloc(&a, 5000), 0xFF, 5000);
+        arena_free(&a);
+    }
+    char *p = arena_alloc(&from, 5000); /* reused memory is zeroed again */
+    for (int i = 0; i < 5000; i++) assert_int_equal(p[i], 0);
+    assert_int_equal(calls, before);
+    arena_free(&from);
+}
+
 static void vectors_keep_their_items_while_growing(void **state)
 {
     Room *r = *state;
@@ -161,6 +185,7 @@ int main(void)
         in_room(allocations_are_zeroed_aligned_and_apart),         in_room(an_object_larger_than_a_chunk_fits),
         in_room(release_gives_back_what_came_after_the_mark),      in_room(release_to_the_empty_arena),
         cmocka_unit_test(clear_keeps_memory_for_what_comes_next),
+        cmocka_unit_test(a_borrower_gives_back_what_it_took),
         in_room(vectors_keep_their_items_while_growing),           in_room(printf_and_strdup),
         in_room(bytes_of_an_array_overflow_to_a_size_that_fails),  in_room(running_out_jumps_to_the_point_of_failure),
         in_room(every_chunk_goes_back_after_the_allocator_failed),
