@@ -169,6 +169,12 @@ typedef struct PMove {
     const Sx *value_sx; /* MOVE_FILL of a peer's tile by a scalar that is no constant; NULL elsewhere */
 } PMove;
 
+/* Threads do it, not an engine. */
+static inline bool move_by_threads(const PMove *m)
+{
+    return m->kind == MOVE_SHARED || m->kind == MOVE_FILL;
+}
+
 typedef struct PStmt PStmt;
 typedef struct PBlock {
     PStmt *first, *last;

@@ -7,7 +7,7 @@
 
 static bool works(const PStmt *st)
 {
-    return st->kind == P_MOVE && (st->move->kind == MOVE_SHARED || st->move->kind == MOVE_FILL);
+    return st->kind == P_MOVE && move_by_threads(st->move);
 }
 
 static bool declares(const PBlock *b, uint32_t id)

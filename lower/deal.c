@@ -15,10 +15,7 @@ Pipe *pipe_of(Lower *L, const PStmt *st)
     *p = (Pipe){.st = st, .batch = 1, .deal = st->pipe->deal, .across = st->pipe->deal != DEAL_NONE, .ids = RING_NONE};
     for (int i = 0; i < st->pipe->n; i++) {
         p->order[i] = (uint8_t)i;
-        PStmt *x = &p->index[i];
-        *x = (PStmt){.kind = P_FOR, .span = st->pipe->v[i].span, .id = st->pipe->v[i].loop, .name = st->pipe->v[i].name};
-        x->lo = st->pipe->v[i].lo;
-        x->value = st->pipe->v[i].hi;
+        p->index[i] = pipe_index(st->pipe, i);
     }
     vec_push(L->a, &s->pipes, p);
     return p;

@@ -390,6 +390,12 @@ Scalar *scalar_of(Lower *L, const Sx *x);
 /* ---- ranges.c ---- */
 void scalar_range(Lower *L, const Sx *x, int64_t *lo, int64_t *hi);
 void loop_range(Lower *L, const PStmt *st); /* of its index */
+/* The i-th index of a pipeline as the loop that it is. */
+static inline PStmt pipe_index(const PPipe *p, int i)
+{
+    return (PStmt){.kind = P_FOR, .span = p->v[i].span, .id = p->v[i].loop, .name = p->v[i].name, .lo = p->v[i].lo,
+                   .value = p->v[i].hi};
+}
 bool scalar_positive(Lower *L, const Sx *x); /* at least 1: by its range, or by facts about sizes */
 void sym_range(const Lower *L, uint32_t sym, int64_t *lo, int64_t *hi);
 

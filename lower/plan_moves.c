@@ -250,8 +250,7 @@ void plan_threads_all(Lower *L)
 {
     for (uint32_t i = 0; i < L->sched->moves.n; i++) {
         Planned *p = L->sched->moves.v[i];
-        PMoveKind kind = p->st->move->kind;
-        if (kind == MOVE_SHARED || kind == MOVE_FILL) finish_threads(L, p);
+        if (move_by_threads(p->st->move)) finish_threads(L, p);
     }
 }
 

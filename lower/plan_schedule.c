@@ -99,7 +99,7 @@ static void moves(Lower *L)
                       arena_printf(L->a, "    cp%s.async.bulk, shared -> shared of another CTA\n      %lld bytes, role send, "
                                          "barrier %s there\n",
                                    adds ? ".reduce" : "", (long long)p->bytes, L->ir->bars.v[adds ? to->sum : to->full].name));
-        } else if (kind == MOVE_SHARED || kind == MOVE_FILL) {
+        } else if (move_by_threads(p->st->move)) {
             const IrPlan *q = &L->ir->plans.v[p->plan];
             plan_join(L, p->st, arena_printf(L->a, "    threads: %s\n      role work%s\n", threads_text(L->a, q),
                                              p->across && p->across->whole ? ", all iterations of a batch at once" : ""));

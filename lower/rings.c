@@ -107,7 +107,7 @@ static bool add_use(Lower *L, Ring *r, const Planned *p, bool writes)
 {
     const PStmt *at = stands_in(p, r->turn);
     uint8_t bit = (uint8_t)(1u << p->agent);
-    bool threads = p->st->move->kind == MOVE_SHARED || p->st->move->kind == MOVE_FILL;
+    bool threads = move_by_threads(p->st->move);
     if (r->agents == 0) {
         r->fill = writes ? other_branch(L, r, p) : p;
         r->filler = r->fill->agent;
@@ -280,7 +280,7 @@ static bool only_copies(const Sched *s, const Pipe *p)
 {
     for (uint32_t i = 0; i < s->moves.n; i++) {
         const PMove *m = s->moves.v[i]->st->move;
-        bool other = m->kind == MOVE_SHARED || m->kind == MOVE_FILL || m->reduce >= 0;
+        bool other = move_by_threads(m) || m->reduce >= 0;
         if (s->moves.v[i]->across == p && other) return false;
     }
     return true;

@@ -17,7 +17,7 @@ static bool works(const PBlock *b)
 {
     for (const PStmt *s = b->first; s; s = s->next) {
         const PMove *m = s->kind == P_MOVE ? s->move : NULL;
-        if (m && (m->kind == MOVE_SHARED || m->kind == MOVE_FILL) && !m->dst.peer) return true;
+        if (m && move_by_threads(m) && !m->dst.peer) return true;
         if (works(&s->body) || works(&s->other)) return true;
     }
     return false;

@@ -84,8 +84,7 @@ static void shapes(Lower *L)
     for (int a = 0; a < AG_COUNT; a++) s->warps[a] = 1;
     for (uint32_t i = 0; i < s->moves.n; i++) {
         const Planned *p = s->moves.v[i];
-        PMoveKind kind = p->st->move->kind;
-        if (kind == MOVE_SHARED || kind == MOVE_FILL) {
+        if (move_by_threads(p->st->move)) {
             s->shape[AG_WORK] = SHAPE_THREADS;
             s->warps[AG_WORK] = (uint32_t)threads / 32;
         } else if (s->shape[p->agent] == SHAPE_ELECT && dealt_to_lanes(p)) {

@@ -206,7 +206,7 @@ static void enter_pipeline(Walk *w, const PPipe *p)
 {
     PStmt *index = arena_array(w->L->a, PStmt, PIPE_INDICES);
     for (int i = 0; i < p->n; i++) {
-        index[i] = (PStmt){.kind = P_FOR, .span = p->v[i].span, .id = p->v[i].loop, .name = p->v[i].name, .lo = p->v[i].lo, .value = p->v[i].hi};
+        index[i] = pipe_index(p, i);
         enter(w, &index[i]);
     }
 }

@@ -32,19 +32,10 @@ typedef struct Moduli {
     bool follow; /* variables on the way */
 } Moduli;
 
-static bool constant(const Verifier *v, const IrArg *arg, int64_t *k)
-{
-    const IrOp *op = arg && arg->kind == IRA_VAL ? v->ops[v->def[arg->id - 1]] : NULL;
-    if (arg && arg->kind == IRA_IMM) *k = arg->imm;
-    else if (op && op->op == IR_CONST) *k = ir_find(op, IRK_A)->imm;
-    else return false;
-    return true;
-}
-
 int64_t modulus_within(const Verifier *v, const IrOp *op, int64_t turns)
 {
     int64_t k, r = 1;
-    bool known = constant(v, ir_find(op, IRK_B), &k);
+    bool known = verify_number(v, ir_find(op, IRK_B), &k);
     switch ((IrOpcode)op->op) {
     case IR_MOD: return known && k > 0 ? k : turns;
     case IR_AND:
@@ -153,21 +144,16 @@ static void find_counters(Moduli *m, const IrOp *op)
     }
 }
 
-static const IrOp *def_of(const Verifier *v, const IrArg *arg)
-{
-    return arg && arg->kind == IRA_VAL ? v->ops[v->def[arg->id - 1]] : NULL;
-}
-
 /* x + 1 == n ? 0 : x + 1 of variable x; stepped: its x + 1 */
 static bool steps_round(const Verifier *v, const IrOp *set, const IrOp **stepped)
 {
-    const IrOp *pick = def_of(v, ir_find(set, IRK_A)), *by = pick ? def_of(v, ir_find(pick, IRK_COND)) : NULL;
+    const IrOp *pick = verify_def(v, ir_find(set, IRK_A)), *by = pick ? verify_def(v, ir_find(pick, IRK_COND)) : NULL;
     int64_t k;
     if (set->guard || by == NULL || pick->op != IR_SEL || by->op != IR_CMP || ir_find(by, IRK_REL)->id != IRL_EQ)
         return false;
-    const IrOp *next = *stepped = def_of(v, ir_find(pick, IRK_B));
-    return next && next->op == IR_ADD && def_of(v, ir_find(by, IRK_A)) == next && constant(v, ir_find(by, IRK_B), &k) &&
-           constant(v, ir_find(pick, IRK_A), &k) && k == 0 && constant(v, ir_find(next, IRK_B), &k) && k == 1 &&
+    const IrOp *next = *stepped = verify_def(v, ir_find(pick, IRK_B));
+    return next && next->op == IR_ADD && verify_def(v, ir_find(by, IRK_A)) == next && verify_number(v, ir_find(by, IRK_B), &k) &&
+           verify_number(v, ir_find(pick, IRK_A), &k) && k == 0 && verify_number(v, ir_find(next, IRK_B), &k) && k == 1 &&
            variable_of(v, ir_find(next, IRK_A)) == ir_find(set, IRK_VAR)->id;
 }
 

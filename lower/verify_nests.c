@@ -271,18 +271,13 @@ bool nests_own(const Verifier *v, Form of)
 
 /* ---- loops in loops whose turns differ ---- */
 
-static bool own_count(const IrOp *op)
-{
-    return op->op == IR_REPEAT || (op->op == IR_LOOP && !loop_fixed(op));
-}
-
 /* How many loops of a number of turns that is chosen it is within, itself too; 0: it is none. */
 static uint32_t depth_of(const Verifier *v, uint32_t loop)
 {
     const Body *b = verify_body(v, loop);
     uint32_t at = loop - b->base, depth = 0;
-    if (!own_count(v->ops[loop]) || !(b->block[at] & BLOCK_EVENTS)) return 0;
-    for (uint32_t i = 0; i <= at; i++) depth += own_count(&b->role->ops.v[i]) && b->partner[i] > at;
+    if (!loop_own_count(v->ops[loop]) || !(b->block[at] & BLOCK_EVENTS)) return 0;
+    for (uint32_t i = 0; i <= at; i++) depth += loop_own_count(&b->role->ops.v[i]) && b->partner[i] > at;
     return depth;
 }
 

@@ -677,6 +677,28 @@ static inline bool loop_fixed(const IrOp *op)
            (op->op == IR_LOOP && ir_find(op, IRK_A)->kind == IRA_IMM && ir_find(op, IRK_B)->kind == IRA_IMM);
 }
 
+/* A loop whose trip count is not a number: it is looked at for itself. */
+static inline bool loop_own_count(const IrOp *op)
+{
+    return op->op == IR_REPEAT || (op->op == IR_LOOP && !loop_fixed(op));
+}
+
+/* The op that defines it; NULL: it is no value. */
+static inline const IrOp *verify_def(const Verifier *v, const IrArg *arg)
+{
+    return arg && arg->kind == IRA_VAL ? v->ops[v->def[arg->id - 1]] : NULL;
+}
+
+/* Whether it is the number *k; else *k stays. */
+static inline bool verify_number(const Verifier *v, const IrArg *arg, int64_t *k)
+{
+    const IrOp *op = verify_def(v, arg);
+    if (arg && arg->kind == IRA_IMM) *k = arg->imm;
+    else if (op && op->op == IR_CONST) *k = ir_find(op, IRK_A)->imm;
+    else return false;
+    return true;
+}
+
 /* verify_compare.c */
 /* What few turns make of it tells of longer loops: of a comparison, minimum or maximum; of what comes round with the index. */
 bool compare_followed(Verifier *v, uint32_t op); /* notes how far from the ends of loops it is */

@@ -120,9 +120,8 @@ static void use(Verifier *v, uint32_t at, const IrArg *arg, enum Use how, int64_
         return;
     }
     const IrArg *a = ir_find(op, IRK_A), *b = ir_find(op, IRK_B);
-    const IrOp *by = b && b->kind == IRA_VAL ? v->ops[v->def[b->id - 1]] : NULL;
-    bool constant = b && (b->kind == IRA_IMM || (by && by->op == IR_CONST));
-    int64_t k = b == NULL ? 0 : b->kind == IRA_IMM ? b->imm : constant ? ir_find(by, IRK_A)->imm : 0;
+    int64_t k = 0;
+    bool constant = verify_number(v, b, &k);
     enum Use in = how;
     if ((op->op == IR_MOD && constant && k > 0) || (op->op == IR_AND && constant && k >= 0 && k < INT32_MAX)) {
         in = USE_BOUNDED;
@@ -203,16 +202,10 @@ static void find_circles(Verifier *v)
 
 /* ---- variables that count waits ---- */
 
-static const IrOp *def_of(const Verifier *v, const IrArg *arg)
-{
-    return arg && arg->kind == IRA_VAL ? v->ops[v->def[arg->id - 1]] : NULL;
-}
-
 static bool number_is(const Verifier *v, const IrArg *arg, int64_t k)
 {
-    const IrOp *op = def_of(v, arg);
-    if (arg && arg->kind == IRA_IMM) return arg->imm == k;
-    return op && op->op == IR_CONST && ir_find(op, IRK_A)->imm == k;
+    int64_t x;
+    return verify_number(v, arg, &x) && x == k;
 }
 
 static bool same_slot(const IrArg *a, const IrArg *b)
@@ -225,7 +218,7 @@ static bool same_slot(const IrArg *a, const IrArg *b)
 /* 1 << slot */
 static bool bit_of(const Verifier *v, const IrArg *arg, const IrArg *slot)
 {
-    const IrOp *op = def_of(v, arg);
+    const IrOp *op = verify_def(v, arg);
     if (op && op->op == IR_SHL) return number_is(v, ir_find(op, IRK_A), 1) && same_slot(ir_find(op, IRK_B), slot);
     bool constant = slot == NULL || (slot->kind == IRA_IMM && slot->imm >= 0 && slot->imm < 32);
     return constant && number_is(v, arg, slot ? (int64_t)((uint32_t)1 << slot->imm) : 1);
@@ -234,10 +227,10 @@ static bool bit_of(const Verifier *v, const IrArg *arg, const IrArg *slot)
 /* old >> slot & 1 */
 static bool parity_of(const Verifier *v, const IrArg *arg, IrVal old, const IrArg *slot)
 {
-    const IrOp *op = def_of(v, arg);
+    const IrOp *op = verify_def(v, arg);
     if (op == NULL || op->op != IR_AND || !number_is(v, ir_find(op, IRK_B), 1)) return false;
     const IrArg *a = ir_find(op, IRK_A);
-    const IrOp *shifted = def_of(v, a);
+    const IrOp *shifted = verify_def(v, a);
     if (a->kind == IRA_VAL && a->id == old) return same_slot(NULL, slot);
     const IrArg *x = shifted && shifted->op == IR_SHR ? ir_find(shifted, IRK_A) : NULL;
     return x && x->kind == IRA_VAL && x->id == old && same_slot(ir_find(shifted, IRK_B), slot);
@@ -247,10 +240,10 @@ static bool parity_of(const Verifier *v, const IrArg *arg, IrVal old, const IrAr
  * between and nothing else. */
 static bool counts_wait(const Verifier *v, uint32_t at, uint32_t var, int64_t *bar)
 {
-    const IrOp *set = v->ops[at], *next = def_of(v, ir_find(set, IRK_A));
+    const IrOp *set = v->ops[at], *next = verify_def(v, ir_find(set, IRK_A));
     if (next == NULL || next->op != IR_XOR) return false;
     const IrArg *old = ir_find(next, IRK_A);
-    const IrOp *get = def_of(v, old);
+    const IrOp *get = verify_def(v, old);
     if (get == NULL || get->op != IR_GET || ir_find(get, IRK_VAR)->id != var) return false;
     const Body *b = verify_body(v, at);
     uint32_t end = b->base + b->role->ops.n, wait = at + 1;
@@ -296,12 +289,6 @@ bool period_parity(const Verifier *v, uint32_t var)
 
 /* ---- preparation ---- */
 
-/* A loop whose trip count is not a number: it is looked at for itself. */
-static bool own_count(const IrOp *op)
-{
-    return op->op == IR_REPEAT || (op->op == IR_LOOP && !loop_fixed(op));
-}
-
 /* What no slot or parity is made from, by the loops that set it. */
 static void find_sums(Verifier *v)
 {
@@ -342,7 +329,7 @@ void period_prepare(Verifier *v)
             const IrOp *op = &b->role->ops.v[j];
             uint32_t var = op->op == IR_SET ? ir_find(op, IRK_VAR)->id : 0;
             if (op->op == IR_SET && p->relevant[var] && !p->counted[var]) p->sets[i] |= UINT64_C(1) << p->circle[var];
-            if (own_count(op)) j = b->partner[j]; /* each of its turns is a step on the circle: it comes back by itself */
+            if (loop_own_count(op)) j = b->partner[j]; /* each of its turns is a step on the circle: it comes back by itself */
         }
         if (p->sets[i]) p->loop[i] = ++p->loops;
     }
