@@ -260,6 +260,34 @@ void roles_begin(Lower *L, const PBlock *b)
         if (in_turn(s, &s->rings[i], b)) ring_begin(L, i);
 }
 
+static bool stands_within(const Planned *p, const PBlock *b)
+{
+    for (uint32_t i = 0; i <= p->depth; i++)
+        if (p->chain[i].block == b) return true;
+    return false;
+}
+
+/* Stores of a turn are one group, however many of them loops in it have: those are committed with the turn's own. Unless
+ * something in the loop, which may come before them in its next turn, waits for all. */
+static bool ordered_within(const Sched *s, const PBlock *b)
+{
+    bool ordered = false;
+    for (uint32_t i = 0; i < s->moves.n; i++) ordered |= s->moves.v[i]->ordered && stands_within(s->moves.v[i], b);
+    return ordered;
+}
+
+/* Loops in the turn store its tiles: they may have no turns, and so no groups. */
+static bool stored_in_loops(const Sched *s, const PBlock *b)
+{
+    bool in_loops = false;
+    for (uint32_t i = 0; i < s->moves.n; i++) {
+        const Planned *p = s->moves.v[i];
+        bool of_turn = p->agent == AG_WORK && p->src != RING_NONE && s->rings[p->src].stored && s->rings[p->src].turn == b;
+        in_loops |= of_turn && p->chain[p->depth].block != b;
+    }
+    return in_loops;
+}
+
 void roles_end(Lower *L, const PBlock *b)
 {
     Sched *s = sched(L);
@@ -277,7 +305,8 @@ void roles_end(Lower *L, const PBlock *b)
         }
         released |= r->empty != RING_NONE && r->filler != s->role;
     }
-    commit_pending(L);
+    s->pending |= stored && lag > 0 && stored_in_loops(s, b);
+    if (stored || ordered_within(s, b)) commit_pending(L);
     readers_end(L, b);
     if (stored && looped) emit_grp_wait(L, lag, IRH_READ);
     if (s->shape[s->role] == SHAPE_LANES) s->dirty = true;

@@ -386,6 +386,7 @@ static void prepare(Verifier *v)
     }
     for (uint32_t i = 0; i < v->nops; i++) {
         v->conditional |= conditional(v, i);
+        v->dealt |= v->ops[i]->op == IR_TICKET || v->ops[i]->op == IR_CLC_NEXT;
         v->uneven |= differs(v, i);
     }
     v->rings = v->conditional ? 2 * v->slots : v->slots;
@@ -479,7 +480,7 @@ static void try_all(Verifier *v)
     do {
         try_choices(v);
         if (!v->failed) period_check(v);
-    } while (!v->failed && (period_longer(v) || steer_check(v) || turns_check(v)));
+    } while (!v->failed && (period_longer(v) || steer_check(v) || turns_check(v) || period_wider(v)));
     if (v->failed) return;
     certify_dependences(v);
     verify_proved(v, "no copy is in flight at the end of the kernel");

@@ -54,40 +54,53 @@ static void limit(Verifier *v, int64_t k)
     v->afresh = v->again = true;
 }
 
-/* A minimum or maximum of what has been chosen: launch expressions have them whole. */
 static Form resolve(Verifier *v, Form x, bool draws, bool *by_trip);
 
-static Form resolve_extreme(Verifier *v, Form x, bool draws, bool *by_trip)
+/* A minimum or maximum of what has been chosen; 0: it is none. */
+static Form resolve_extreme(Verifier *v, const Atom *a, bool draws, bool *by_trip)
 {
-    const FormData *d = form_data(&v->f, x);
-    const Atom *a = d->n == 1 ? atom_data(&v->f, d->t[0].atom) : NULL;
-    int64_t p, q, c = a ? d->t[0].c : 0, k = d->k;
-    if (a == NULL || a->kind != ATOM_OP || (a->sub != IR_MIN && a->sub != IR_MAX)) return x;
+    int64_t p, q;
     bool least = a->sub == IR_MIN;
     Form one = form_simplify(&v->f, a->a), other = form_simplify(&v->f, a->b);
     Form lesser = resolve(v, one, draws, by_trip), greater = resolve(v, other, draws, by_trip);
-    if (!form_is_const(&v->f, lesser, &p) || !form_is_const(&v->f, greater, &q)) return x;
+    if (!form_is_const(&v->f, lesser, &p) || !form_is_const(&v->f, greater, &q)) return 0;
     if (form_data(&v->f, one)->n == 0) limit(v, p);
     else if (form_data(&v->f, other)->n == 0) limit(v, q);
-    if (!mul_s64(c, least == (p < q) ? p : q, &p) || !add_s64(p, k, &p)) return x;
-    return form_const(&v->f, p);
+    return form_const(&v->f, least == (p < q) ? p : q);
 }
 
-static Form resolve(Verifier *v, Form x, bool draws, bool *by_trip)
+/* Of what has been chosen; 0: it is not. */
+static Form resolve_chosen(Verifier *v, Form x, bool draws, bool *by_trip)
 {
-    if (x == 0 || form_data(&v->f, x)->n == 0) return x;
     const FormData *d = form_data(&v->f, x);
+    if (d->n == 0) return x;
     for (uint32_t i = 0; i < v->choices.n; i++) {
         Choice *c = &v->choices.v[i];
         int64_t scale, k;
         if ((c->drawn && !draws) || !proportional(form_data(&v->f, c->of), d, &scale)) continue;
-        if (!mul_s64(scale, c->value[c->at % c->n], &k) || !add_s64(k, d->k, &k)) return x;
+        if (!mul_s64(scale, c->value[c->at % c->n], &k) || !add_s64(k, d->k, &k)) return 0;
         c->used = true;
         const FormData *of = form_data(&v->f, c->of);
         *by_trip |= !(of->n == 1 && atom_data(&v->f, of->t[0].atom)->boolean); /* of a condition both ways are tried */
         return form_const(&v->f, k);
     }
-    return resolve_extreme(v, x, draws, by_trip);
+    return 0;
+}
+
+/* Launch expressions have minima and maxima whole: those that are numbers by now leave a sum that may be one, too. */
+static Form resolve(Verifier *v, Form x, bool draws, bool *by_trip)
+{
+    if (x == 0 || form_data(&v->f, x)->n == 0) return x;
+    Form y = resolve_chosen(v, x, draws, by_trip), sum = x;
+    for (uint32_t i = 0; y == 0 && sum && i < form_data(&v->f, x)->n; i++) {
+        FormTerm t = form_data(&v->f, x)->t[i];
+        Atom a = *atom_data(&v->f, t.atom);
+        if (a.kind != ATOM_OP || (a.sub != IR_MIN && a.sub != IR_MAX)) continue;
+        Form k = resolve_extreme(v, &a, draws, by_trip);
+        if (k) sum = form_add(&v->f, form_add(&v->f, sum, -t.c, form_of_atom(&v->f, t.atom)), t.c, k);
+    }
+    if (y == 0 && sum && sum != x) y = resolve_chosen(v, sum, draws, by_trip);
+    return y ? y : x;
 }
 
 Form choice_resolve(Verifier *v, Form x, bool *by_trip)
@@ -291,6 +304,20 @@ bool choice_shift_for(Verifier *v, Form count, Shift *out)
     return false;
 }
 
+bool choice_shift_at(Verifier *v, uint32_t loop, Form count, Shift *out)
+{
+    const FormData *d = count ? form_data(&v->f, count) : NULL;
+    if (d == NULL || d->n != 1 || d->k > SHIFT_MAX || d->k < -SHIFT_MAX || (d->t[0].c != 1 && d->t[0].c != -1)) return false;
+    for (uint32_t i = 0; i < v->choices.n; i++) {
+        const Choice *c = &v->choices.v[i];
+        const FormData *of = form_data(&v->f, c->of);
+        if (c->op != loop || (of->n == 1 && atom_data(&v->f, of->t[0].atom)->boolean)) continue;
+        *out = (Shift){.of = c->of, .op = c->key[0], .constant = d->k, .scale = d->t[0].c};
+        return c->scale != d->t[0].c || c->constant != d->k;
+    }
+    return false;
+}
+
 bool choice_shift(Verifier *v, const Shift *by)
 {
     for (uint32_t i = 0; i < v->shifts.n; i++) {
@@ -388,12 +415,20 @@ static uint32_t family(const Forms *f, Form x, int fuel)
 
 static void add(Verifier *v, uint32_t op, Form x, uint32_t key);
 
+/* The answer to a draw, or, where work is drawn, the place of the CTA: that is the first one. */
+static bool drawn_atom(const Verifier *v, uint32_t atom)
+{
+    if (v->dealt && atom_data(&v->f, atom)->kind == ATOM_SREG) return true;
+    for (uint32_t i = 0; i < v->draws.n; i++)
+        if (v->draws.v[i].atom == atom) return true;
+    return false;
+}
+
 bool choice_drawn(const Verifier *v, Form x)
 {
     const FormData *d = form_data(&v->f, x);
     for (uint32_t i = 0; i < d->n; i++)
-        for (uint32_t j = 0; j < v->draws.n; j++)
-            if (v->draws.v[j].atom == d->t[i].atom) return true;
+        if (drawn_atom(v, d->t[i].atom)) return true;
     return false;
 }
 

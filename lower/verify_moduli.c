@@ -131,6 +131,31 @@ static uint32_t variable_of(const Verifier *v, const IrArg *arg)
     return op && op->op == IR_GET ? ir_find(op, IRK_VAR)->id : UINT32_MAX;
 }
 
+/* x + 1 == n ? 0 : x + 1 of variable x; stepped: its x + 1 */
+static bool steps_round(const Verifier *v, const IrOp *set, const IrOp **stepped, int64_t *n)
+{
+    const IrOp *pick = verify_def(v, ir_find(set, IRK_A)), *by = pick ? verify_def(v, ir_find(pick, IRK_COND)) : NULL;
+    int64_t k;
+    if (set->guard || by == NULL || pick->op != IR_SEL || by->op != IR_CMP || ir_find(by, IRK_REL)->id != IRL_EQ)
+        return false;
+    const IrOp *next = *stepped = verify_def(v, ir_find(pick, IRK_B));
+    return next && next->op == IR_ADD && verify_def(v, ir_find(by, IRK_A)) == next && verify_number(v, ir_find(by, IRK_B), n) &&
+           verify_number(v, ir_find(pick, IRK_A), &k) && k == 0 && verify_number(v, ir_find(next, IRK_B), &k) && k == 1 &&
+           variable_of(v, ir_find(next, IRK_A)) == ir_find(set, IRK_VAR)->id;
+}
+
+/* Each time that the variable is set it goes on by one of so many slots. Two that turn one ring and come round at different
+ * places would drift apart slowly, in more turns than the runs have. */
+static bool steps_slots(const Verifier *v, uint32_t var, uint32_t slots)
+{
+    const IrOp *stepped;
+    int64_t n;
+    for (uint32_t i = 0; i < v->nops; i++)
+        if (v->ops[i]->op == IR_SET && v->operands[i].var == var && !(steps_round(v, v->ops[i], &stepped, &n) && n == slots))
+            return false;
+    return true;
+}
+
 /* Only the compiler uses its barriers: by counters. */
 static void find_counters(Moduli *m, const IrOp *op)
 {
@@ -139,37 +164,37 @@ static void find_counters(Moduli *m, const IrOp *op)
         const IrArg *a = &op->args[i];
         if (a->kind != IRA_BAR || !v->k->bars.v[a->id].derived) continue;
         uint32_t slot = variable_of(v, ir_part(op, a, IRK_SLOT)), phase = variable_of(v, ir_find(op, IRK_PHASE));
-        if (slot != UINT32_MAX) m->counter[slot] = true;
+        if (slot != UINT32_MAX && steps_slots(v, slot, slots_of(v, a))) m->counter[slot] = true;
         if (phase != UINT32_MAX) m->counter[phase] = true;
     }
 }
 
-/* x + 1 == n ? 0 : x + 1 of variable x; stepped: its x + 1 */
-static bool steps_round(const Verifier *v, const IrOp *set, const IrOp **stepped)
+/* Wherever it is a slot, it is one of so many. */
+static bool only_slots(const Verifier *v, const IrOp *op, uint32_t var, int64_t n)
 {
-    const IrOp *pick = verify_def(v, ir_find(set, IRK_A)), *by = pick ? verify_def(v, ir_find(pick, IRK_COND)) : NULL;
-    int64_t k;
-    if (set->guard || by == NULL || pick->op != IR_SEL || by->op != IR_CMP || ir_find(by, IRK_REL)->id != IRL_EQ)
-        return false;
-    const IrOp *next = *stepped = verify_def(v, ir_find(pick, IRK_B));
-    return next && next->op == IR_ADD && verify_def(v, ir_find(by, IRK_A)) == next && verify_number(v, ir_find(by, IRK_B), &k) &&
-           verify_number(v, ir_find(pick, IRK_A), &k) && k == 0 && verify_number(v, ir_find(next, IRK_B), &k) && k == 1 &&
-           variable_of(v, ir_find(next, IRK_A)) == ir_find(set, IRK_VAR)->id;
+    for (uint32_t i = 0; i < op->nargs; i++) {
+        const IrArg *a = &op->args[i];
+        if (a->kind != IRA_BAR && a->kind != IRA_BUF) continue;
+        if (variable_of(v, ir_part(op, a, IRK_SLOT)) == var && slots_of(v, a) != n) return false;
+    }
+    return true;
 }
 
-/* A variable that goes round by one step, set at one place, and nothing but a slot is made from it: it turns a ring
- * that needs no barrier. */
+/* A variable that goes round by one step, set at one place, and nothing but a slot of as many is made from it: it turns a
+ * ring that needs no barrier. */
 static bool turns_ring(const Verifier *v, uint32_t var)
 {
     const IrOp *stepped = NULL;
     uint32_t sets = 0;
+    int64_t n = 0;
     for (uint32_t i = 0; i < v->nops; i++) {
         const IrOp *op = v->ops[i];
-        if (op->op == IR_SET && ir_find(op, IRK_VAR)->id == var && (sets++ || !steps_round(v, op, &stepped)))
+        if (op->op == IR_SET && ir_find(op, IRK_VAR)->id == var && (sets++ || !steps_round(v, op, &stepped, &n)))
             return false;
     }
     for (uint32_t i = 0; i < v->nops && sets; i++) {
         const IrOp *op = v->ops[i];
+        if (!only_slots(v, op, var, n)) return false;
         for (uint32_t j = 0; j < op->nargs; j++) {
             const IrArg *a = &op->args[j];
             if (op != stepped && a->key != IRK_SLOT && a->kind == IRA_VAL && variable_of(v, a) == var) return false;

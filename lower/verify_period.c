@@ -51,6 +51,7 @@ struct Period {
     uint64_t program; /* circles that do not only turn rings */
     int64_t needed;   /* turns after which all came back that the program turns */
     uint8_t *stray;  /* by op: a circle did not come back within 2 S turns */
+    bool *within;    /* by op: a loop of few turns in every launch, whose steps are those of the loops around */
     uint32_t *loop;  /* by op: loops that set relevant variables are numbered from 1 */
     uint32_t loops;
     Start *starts; /* by thread and loop */
@@ -309,7 +310,9 @@ static void find_sums(Verifier *v)
 
 void period_prepare(Verifier *v)
 {
+    bool *within = v->period ? v->period->within : arena_array(v->arena, bool, v->nops);
     struct Period *p = v->period = arena_new(v->arena, struct Period);
+    p->within = within;
     p->needed = v->joint;
     p->relevant = arena_array(v->arena, uint8_t, v->k->vars.n);
     p->counted = arena_array(v->arena, uint8_t, v->k->vars.n);
@@ -329,7 +332,8 @@ void period_prepare(Verifier *v)
             const IrOp *op = &b->role->ops.v[j];
             uint32_t var = op->op == IR_SET ? ir_find(op, IRK_VAR)->id : 0;
             if (op->op == IR_SET && p->relevant[var] && !p->counted[var]) p->sets[i] |= UINT64_C(1) << p->circle[var];
-            if (loop_own_count(op)) j = b->partner[j]; /* each of its turns is a step on the circle: it comes back by itself */
+            if (loop_own_count(op) && !p->within[b->base + j])
+                j = b->partner[j]; /* each of its turns is a step on the circle: it comes back by itself */
         }
         if (p->sets[i]) p->loop[i] = ++p->loops;
     }
@@ -407,12 +411,30 @@ void period_check(Verifier *v)
     }
 }
 
-bool period_longer(Verifier *v)
+static void prepare_again(Verifier *v)
 {
-    if (v->failed || !moduli_longer(v, v->period->needed)) return false;
     v->opened = 0;
     memset(v->seen, 0, v->nops);
     period_prepare(v);
     steer_prepare(v);
+}
+
+bool period_longer(Verifier *v)
+{
+    if (v->failed || !moduli_longer(v, v->period->needed)) return false;
+    prepare_again(v);
     return true;
+}
+
+bool period_wider(Verifier *v)
+{
+    struct Period *p = v->period;
+    bool more = false;
+    for (uint32_t i = 0; i < v->nops && !v->failed; i++) {
+        bool judged = v->turns[i].most > 2 * verify_ring(v, i);
+        if (!(p->sets[i] & p->program) || judged || p->within[i] || !loop_own_count(v->ops[i])) continue;
+        more = p->within[i] = true;
+    }
+    if (more) prepare_again(v);
+    return more;
 }

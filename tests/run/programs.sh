@@ -149,20 +149,37 @@ for n in 0 1 2 3; do # in no iteration, in some, in all
             else block b c $i,0,0 1,40,64 $i,0,0 && block w d 1,0,0 1,16,64 $i,0,0; fi
         done
 done
-for n in 64 68 200; do
+for n in 64 68 200 260; do
     make f4 $n,$n a
-    for kernel in square causal window; do
+    for kernel in square causal window sliding; do
         make f4 $n,$n b
-        case $kernel in window) more=w=1 ;; *) more= ;; esac
+        case $kernel in window) more=w=2 ;; *) more= ;; esac
+        case $kernel in window | sliding) file=$kernel ;; *) file=square ;; esac
         # shellcheck disable=SC2086
-        case_ $h/pipeline/square.tile:$kernel x="$work/a.npy" y="$work/b.npy:$work/c.npy" $more &&
+        case_ $h/pipeline/$file.tile:$kernel x="$work/a.npy" y="$work/b.npy:$work/c.npy" $more &&
             for i in $(seq 0 $(((n - 1) / 64))); do
                 high=$((n - i * 64 < 64 ? n - i * 64 : 64)) from=0 to=$n
                 [ $kernel = square ] || to=$(((i + 1) * 64 < n ? (i + 1) * 64 : n))
-                [ $kernel = window ] && [ $i -gt 1 ] && from=$(((i - 1) * 64))
+                [ $file != square ] && [ $i -gt 2 ] && from=$(((i - 2) * 64))
                 block a c $((i * 64)),$from $high,$((to - from)) $((i * 64)),$from && block b c $((i * 64)),$to $high,$((n - to)) $((i * 64)),$to
+                [ $from = 0 ] || block b c $((i * 64)),0 $high,$from $((i * 64)),0
             done
     done
+done
+
+for n in 0 1 2 5 $(many 40 14); do
+    make i4 $n,32 a
+    for y in b e; do make i4 $n,$((n * 32)) $y; done
+    case_ $h/pipeline/stored_in_turns.tile:causal x="$work/a.npy" y="$work/b.npy:$work/c.npy" &&
+        for i in $(seq 0 $((n - 1))); do
+            for j in $(seq 0 $i); do block a c $i,0 1,32 $i,$((j * 32)); done
+            block b c $i,$((i * 32 + 32)) 1,$((n * 32 - i * 32 - 32)) $i,$((i * 32 + 32))
+        done
+    case_ $h/pipeline/stored_in_turns.tile:seldom x="$work/a.npy" y="$work/b.npy:$work/c.npy" z="$work/e.npy:$work/d.npy" &&
+        for i in $(seq 0 $((n - 1))); do
+            for j in $(seq 0 $((i / 2 - 1))); do block a c $j,0 1,32 $i,$((j * 32)) && block a d $i,0 1,32 $i,$((j * 32)); done
+            block b c $i,$((i / 2 * 32)) 1,$((n * 32 - i / 2 * 32)) $i,$((i / 2 * 32)) && block e d $i,$((i / 2 * 32)) 1,$((n * 32 - i / 2 * 32)) $i,$((i / 2 * 32))
+        done
 done
 
 # ---- rows by index ----
@@ -194,19 +211,19 @@ for r in 1 9 70; do
         gather_scatter a i j b c
 done
 for r in 1 7 8 9 $(many 500 70); do # shares of a multicast
-    m=$h/cluster/multicast_rows.tile
+    m=$h/cluster/multicast_rows
     make u4 37,64 a
     index 37 $r i
     "$REFERENCE" take "$work/a.npy" "$work/i.npy" $r "$work/c.npy"
-    case_ $m:variables x="$work/a.npy" idx="$work/i.npy" y="u32[2,$r,64]:$work/b.npy" z="u32[$r,64]:$work/d.npy" &&
+    case_ ${m}_loops.tile:variables x="$work/a.npy" idx="$work/i.npy" y="u32[2,$r,64]:$work/b.npy" z="u32[$r,64]:$work/d.npy" &&
         same c d && periodic c b
-    case_ $m:by_index x="$work/a.npy" idx="$work/i.npy" y="u32[2,$r,64]:$work/b.npy" && periodic c b
-    case_ $m:branches x="$work/a.npy" idx="$work/i.npy" y="u32[2,$r,64]:$work/b.npy" && periodic c b
-    case_ $m:few x="$work/a.npy" idx="$work/i.npy" y="u32[4,$r,64]:$work/b.npy" && periodic c b
+    case_ $m.tile:by_index x="$work/a.npy" idx="$work/i.npy" y="u32[2,$r,64]:$work/b.npy" && periodic c b
+    case_ ${m}_loops.tile:branches x="$work/a.npy" idx="$work/i.npy" y="u32[2,$r,64]:$work/b.npy" && periodic c b
+    case_ $m.tile:few x="$work/a.npy" idx="$work/i.npy" y="u32[4,$r,64]:$work/b.npy" && periodic c b
     for n in -2 1 29 36 99; do
         l=3,$n,7,$((n + 1)),0,$((n - 1))
-        case_ $m:listed x="$work/a.npy" y="u32[12,64]:$work/b.npy" n=$n && rows a b $l,$l
-        case_ $m:in_roles x="$work/a.npy" idx="$work/i.npy" y="u32[2,$r,64]:$work/b.npy" w="u32[12,64]:$work/d.npy" n=$n &&
+        case_ $m.tile:listed x="$work/a.npy" y="u32[12,64]:$work/b.npy" n=$n && rows a b $l,$l
+        case_ ${m}_loops.tile:in_roles x="$work/a.npy" idx="$work/i.npy" y="u32[2,$r,64]:$work/b.npy" w="u32[12,64]:$work/d.npy" n=$n &&
             periodic c b && rows a d $l,$l
     done
 done
@@ -327,14 +344,14 @@ for n in 0 4 256 300 $(many 5000 1500); do
     make u4 "1,$n" a
     case_ $h/cluster/rank_sends.tile:one_way x="$work/a.npy" y="u32[1,$n]:$work/b.npy" && same a b
     make u4 "4,$n" a
-    if case_ $h/cluster/rank_sends.tile:shifts x="$work/a.npy" y="u32[12,$n]:$work/b.npy"; then
+    if case_ $h/cluster/rank_shifts.tile:shifts x="$work/a.npy" y="u32[12,$n]:$work/b.npy"; then
         for r in 0 1 2 3; do
             for j in 0 1 2; do block a b $(((r + 3 - j) % 4)),0 1,$n $((3 * r + j)),0; done
         done
     fi
     case_ $h/cluster/rank_sends.tile:collect x="$work/a.npy" y="u32[3,$n]:$work/b.npy" && block a b 1,0 3,$n 0,0
     small u32 $n 0 z
-    case_ $h/cluster/rank_sums.tile:greatest x="$work/a.npy" y="u32[$n]:$work/b.npy" && reduction max u32 a z b
+    case_ $h/cluster/rank_greatest.tile:greatest x="$work/a.npy" y="u32[$n]:$work/b.npy" && reduction max u32 a z b
     case_ $h/cluster/rank_sums.tile:of_nobody x="$work/a.npy" y="u32[1,$n]:$work/b.npy" && block a b 2,0 1,$n 0,0
     for rank in 0 3; do
         case_ $h/cluster/rank_sums.tile:sums x="$work/a.npy" y="u32[$n]:$work/b.npy" n=$rank && reduction add u32 a z b
