@@ -144,15 +144,29 @@ static bool steps_round(const Verifier *v, const IrOp *set, const IrOp **stepped
            variable_of(v, ir_find(next, IRK_A)) == ir_find(set, IRK_VAR)->id;
 }
 
-/* Each time that the variable is set it goes on by one of so many slots. Two that turn one ring and come round at different
- * places would drift apart slowly, in more turns than the runs have. */
+/* Wherever it is a slot, it is one of so many. */
+static bool only_slots(const Verifier *v, const IrOp *op, uint32_t var, int64_t n)
+{
+    for (uint32_t i = 0; i < op->nargs; i++) {
+        const IrArg *a = &op->args[i];
+        if (a->kind != IRA_BAR && a->kind != IRA_BUF) continue;
+        if (variable_of(v, ir_part(op, a, IRK_SLOT)) == var && slots_of(v, a) != n) return false;
+    }
+    return true;
+}
+
+/* Each time that the variable is set it goes on by one of so many slots, and it is a slot of so many wherever it is one. Two
+ * that turn one ring and come round at different places would drift apart slowly, in more turns than the runs have. */
 static bool steps_slots(const Verifier *v, uint32_t var, uint32_t slots)
 {
     const IrOp *stepped;
     int64_t n;
-    for (uint32_t i = 0; i < v->nops; i++)
-        if (v->ops[i]->op == IR_SET && v->operands[i].var == var && !(steps_round(v, v->ops[i], &stepped, &n) && n == slots))
-            return false;
+    for (uint32_t i = 0; i < v->nops; i++) {
+        const IrOp *op = v->ops[i];
+        bool set = op->op == IR_SET && v->operands[i].var == var;
+        if (set && !(steps_round(v, op, &stepped, &n) && n == slots)) return false;
+        if (!only_slots(v, op, var, slots)) return false;
+    }
     return true;
 }
 
@@ -167,17 +181,6 @@ static void find_counters(Moduli *m, const IrOp *op)
         if (slot != UINT32_MAX && steps_slots(v, slot, slots_of(v, a))) m->counter[slot] = true;
         if (phase != UINT32_MAX) m->counter[phase] = true;
     }
-}
-
-/* Wherever it is a slot, it is one of so many. */
-static bool only_slots(const Verifier *v, const IrOp *op, uint32_t var, int64_t n)
-{
-    for (uint32_t i = 0; i < op->nargs; i++) {
-        const IrArg *a = &op->args[i];
-        if (a->kind != IRA_BAR && a->kind != IRA_BUF) continue;
-        if (variable_of(v, ir_part(op, a, IRK_SLOT)) == var && slots_of(v, a) != n) return false;
-    }
-    return true;
 }
 
 /* A variable that goes round by one step, set at one place, and nothing but a slot of as many is made from it: it turns a

@@ -376,8 +376,8 @@ void period_turn(Verifier *v, const Frame *fr)
         s->joint = false;
         return;
     }
-    bool due = sets & p->program && !s->joint && fr->at % (int64_t)v->joint == 0;
-    if ((sets & ~s->returned) == 0 && !due) return;
+    bool last = fr->at == 2 * verify_ring(v, fr->op), due = sets & p->program && !s->joint && fr->at % (int64_t)v->joint == 0;
+    if ((sets & ~s->returned) == 0 && !due && !last) return;
     for (uint32_t i = 0; i < n; i++)
         if (p->relevant[i] && !p->counted[i] && s->vars[i] != v->now->vars[i]) moved |= UINT64_C(1) << p->circle[i];
     s->returned |= sets & ~moved;
@@ -386,7 +386,7 @@ void period_turn(Verifier *v, const Frame *fr)
         p->needed = modulus_joint(p->needed, fr->at);
     }
     bool strays = sets & ~s->returned || (sets & p->program && !s->joint);
-    if (fr->at == 2 * verify_ring(v, fr->op) && strays && !uneven(v, fr->op)) p->stray[fr->op] = 1;
+    if (last && strays && !uneven(v, fr->op)) p->stray[fr->op] = 1;
 }
 
 void period_begin(Verifier *v)
