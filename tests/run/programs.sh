@@ -45,7 +45,7 @@ for k in 0 1 7 40 1000; do # under a condition: never, sometimes, always
 done
 for n in 1 65 $(many 3000 300); do
     make u2 $n,64 a
-    case_ $h/cluster/tickets.tile:by_threads x="$work/a.npy" y="bf16[4,$n,64]:$work/b.npy" && periodic a b
+    case_ $h/cluster/tickets_threads.tile:by_threads x="$work/a.npy" y="bf16[4,$n,64]:$work/b.npy" && periodic a b
     case $device in sim*)
         small bf16 $n,64 100 a
         case_ $h/pipeline/clc.tile:by_threads x="$work/a.npy" y="f32[$n,64]:$work/b.npy" && convert bf16 f32 a b 0 ;;
