@@ -421,6 +421,7 @@ void verify_clear(Verifier *v)
     CLEAR(v->positive);
     CLEAR(v->cells);
     CLEAR(v->breaks);
+    CLEAR(v->picked);
     v->met_open = 0;
     CLEAR(v->draws);
     CLEAR(v->bounds);

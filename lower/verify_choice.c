@@ -38,12 +38,21 @@ static bool proportional(const FormData *of, const FormData *d, int64_t *scale)
 
 enum { PARTS_MAX = 256, PART_SHIFT = 24, LIMIT_MAX = 128, SHIFT_MAX = 128, SHIFTS_MAX = 16 };
 
+void choice_picked(Verifier *v, int64_t k)
+{
+    for (uint32_t i = 0; i < v->picked.n; i++)
+        if (v->picked.v[i] == k) return;
+    vec_push(&v->run, &v->picked, k);
+}
+
 /* A number that clips a trip count: counts beyond it are tried, too, everywhere. Numbers below 1 clip to no turns, and a
- * whole type's range clips nothing. */
+ * whole type's range clips nothing; what was chosen in this run is another number in others, and counts beyond it are tried. */
 static void limit(Verifier *v, int64_t k)
 {
     for (uint32_t i = 0; i < v->limits.n; i++)
         if (v->limits.v[i] == k) return;
+    for (uint32_t i = 0; i < v->picked.n; i++)
+        if (v->picked.v[i] == k) return;
     if (k < 1 || k >= INT32_MAX || v->again) return;
     if (k > LIMIT_MAX) {
         verify_refuse(v, E0660, run_op(v), "a trip count is clipped to %lld: counts beyond %d are not tried", (long long)k,

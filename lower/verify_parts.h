@@ -78,6 +78,7 @@ Form choice_resolve(Verifier *v, Form x, bool *by_trip);
  * from it are chosen without regard to that. */
 Form choice_value(Verifier *v, Form x, bool *by_trip);
 bool choice_drawn(const Verifier *v, Form x); /* made from a draw */
+void choice_picked(Verifier *v, int64_t k); /* a minimum or maximum has this number because of what was chosen in this run */
 /* Adds a choice of values for what x depends on, x counting the turns of loop `op` (or a pred), and sets again. */
 void choice_add(Verifier *v, uint32_t op, Form x);
 /* Whether the run can go on with the choice that was added: clears again. Otherwise it starts again. */

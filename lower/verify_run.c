@@ -148,6 +148,13 @@ static Form undecided(Verifier *v, const IrArg *arg, Form x, bool *trip)
     return form_of_op(&v->f, v->k, op, 0, 0, 0);
 }
 
+/* A number in a minimum or maximum that is one because of what was chosen. */
+static void picked(Verifier *v, const IrArg *arg, Form x)
+{
+    int64_t k;
+    if (by_trip(v, arg) && form_is_const(&v->f, x, &k)) choice_picked(v, k);
+}
+
 static Form value_of_op(Verifier *v, uint32_t index, int depth, bool *trip)
 {
     const IrOp *op = v->ops[index];
@@ -162,6 +169,10 @@ static Form value_of_op(Verifier *v, uint32_t index, int depth, bool *trip)
              fb = b ? value_at(v, b, depth - 1) : 0;
         place_leaf(v, index);
         *trip = by_trip(v, cond) || by_trip(v, a) || by_trip(v, b);
+        if (op->op == IR_MIN || op->op == IR_MAX) {
+            picked(v, a, fa);
+            picked(v, b, fb);
+        }
         if (op->op == IR_AND && ((form_is(&v->f, fa, 0) && !by_trip(v, a)) || (form_is(&v->f, fb, 0) && !by_trip(v, b))))
             *trip = false; /* whatever the other one is */
         if (op->op == IR_CMP && v->draws.n && choice_drawn(v, fa)) fb = undecided(v, b, fb, trip);

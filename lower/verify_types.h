@@ -353,6 +353,7 @@ typedef struct Verifier {
     VEC(Tried) tried;    /* the last ones, round and round: */
     uint32_t remembered; /* how many there were */
     VEC(int64_t) limits; /* numbers that clip trip counts */
+    VEC(int64_t) picked;     /* of a run: numbers in minima and maxima that were chosen */
     VEC(Shift) shifts;
     VEC(Shift) wanted; /* of loops that may turn out to have too few turns */
     VEC(ValueList) lists; /* values of choices */

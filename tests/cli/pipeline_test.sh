@@ -71,6 +71,23 @@ expect 0 '' --explain-plan rank_sums.tile
 contains out 'barrier u\.sum there'
 rm -f by_rank.tile rank_sends.tile rank_sums.tile
 
+# A part of a square, clipped by a size: what was chosen for that is no number of the program.
+cat >rectangle.tile <<'TILE'
+target sm_90a;
+kernel rectangle(x: global f32[M, N], y: global f32[M, N]) {
+    pipeline i in ceil(M, 64) across grid {
+        pipeline j in min(i + 1, ceil(N, 64)) {
+            shared t: f32[64, 64];
+            move x[i * 64, j * 64] -> t;
+            move t -> y[i * 64, j * 64];
+        }
+    }
+}
+TILE
+expect 0 '' --emit=ptx -o rectangle.ptx rectangle.tile
+contains rectangle.ptx '^\.visible \.entry rectangle\('
+rm -f rectangle.tile rectangle.ptx
+
 # What `by` and `stages` say stands in the plan.
 kernel ' by static stages 5' '' >fixed.tile
 expect 0 '' --explain-plan fixed.tile
