@@ -13,7 +13,7 @@ enum {
 
 /* ---- who uses it ---- */
 
-static const PStmt *top_in(const Planned *p, const PBlock *b)
+const PStmt *rings_top(const Planned *p, const PBlock *b)
 {
     for (uint32_t i = 0; i <= p->depth; i++)
         if (p->chain[i].block == b) return p->chain[i].top;
@@ -30,7 +30,7 @@ static bool holds(const PBlock *b, const PStmt *st)
 /* The statement that has the move, in no loop within the turn: of a branch, the one in it. */
 static const PStmt *stands_in(const Planned *p, const PBlock *turn)
 {
-    const PStmt *top = top_in(p, turn);
+    const PStmt *top = rings_top(p, turn);
     while (top && top->kind == P_IF) {
         const PStmt *s = holds(&top->body, p->st) ? top->body.first : top->other.first;
         while (s != p->st && !holds(&s->body, p->st) && !holds(&s->other, p->st)) s = s->next;
@@ -78,8 +78,8 @@ static bool conflict(Lower *L, const Ring *r, const Planned *p, const char *what
 /* In different branches of one `if` of the turn: of the two moves only one comes in a turn. */
 static bool exclusive(const Ring *r, const Planned *a, const Planned *b)
 {
-    const PStmt *top = top_in(a, r->turn);
-    if (top == NULL || top->kind != P_IF || top != top_in(b, r->turn)) return false;
+    const PStmt *top = rings_top(a, r->turn);
+    if (top == NULL || top->kind != P_IF || top != rings_top(b, r->turn)) return false;
     return (holds(&top->body, a->st) && holds(&top->other, b->st)) || (holds(&top->other, a->st) && holds(&top->body, b->st));
 }
 

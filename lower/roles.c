@@ -260,19 +260,12 @@ void roles_begin(Lower *L, const PBlock *b)
         if (in_turn(s, &s->rings[i], b)) ring_begin(L, i);
 }
 
-static bool stands_within(const Planned *p, const PBlock *b)
-{
-    for (uint32_t i = 0; i <= p->depth; i++)
-        if (p->chain[i].block == b) return true;
-    return false;
-}
-
 /* Stores of a turn are one group, however many of them loops in it have: those are committed with the turn's own. Unless
  * something in the loop, which may come before them in its next turn, waits for all. */
 static bool ordered_within(const Sched *s, const PBlock *b)
 {
     bool ordered = false;
-    for (uint32_t i = 0; i < s->moves.n; i++) ordered |= s->moves.v[i]->ordered && stands_within(s->moves.v[i], b);
+    for (uint32_t i = 0; i < s->moves.n; i++) ordered |= s->moves.v[i]->ordered && rings_top(s->moves.v[i], b) != NULL;
     return ordered;
 }
 

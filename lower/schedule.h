@@ -164,6 +164,7 @@ void plan_threads_all(Lower *L);           /* when the number of threads is know
 /* ---- rings.c ---- */
 bool rings_find(Lower *L);     /* who uses which tile, where: after planning; false after an error */
 bool rings_size(Lower *L);     /* slots, batches, per_sm; false after an error */
+const PStmt *rings_top(const Planned *p, const PBlock *b); /* the statement of the block that holds the move; NULL: none does */
 void rings_barriers(Lower *L); /* IrBuf slots and IrBar */
 
 /* ---- ring_ops.c ---- */

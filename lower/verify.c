@@ -328,8 +328,8 @@ static void registers(Verifier *v)
  * other loops: more turns than the rings have slots tell nothing. */
 int64_t verify_ring(const Verifier *v, uint32_t op)
 {
-    bool plain = !v->fixed && !v->all_indexed && !v->any_together && v->front + v->end == 0;
-    return op < v->nops && plain && !v->indexed[op] ? v->rings : v->ring;
+    bool own = op < v->nops && verify_plain(v) && !v->all_indexed && !v->indexed[op];
+    return own ? v->rings : v->ring;
 }
 
 enum { GUARD_DEPTH = 24 };
@@ -345,11 +345,15 @@ static bool same_in_turns(const Verifier *v, const IrArg *arg, int depth)
     return true;
 }
 
+static bool guard_differs(const Verifier *v, const IrOp *o)
+{
+    return o->guard && !same_in_turns(v, &(IrArg){.kind = IRA_VAL, .id = o->guard}, GUARD_DEPTH);
+}
+
 static bool conditional(const Verifier *v, uint32_t op)
 {
     const IrOp *o = v->ops[op];
-    if (v->group[op] != IRG_BARRIER || o->guard == 0 || o->op == IR_BAR_EXPECT) return false;
-    return !same_in_turns(v, &(IrArg){.kind = IRA_VAL, .id = o->guard}, GUARD_DEPTH);
+    return v->group[op] == IRG_BARRIER && o->op != IR_BAR_EXPECT && guard_differs(v, o);
 }
 
 /* What it orders depends on the turn: its guard, or how many turns it has. */
@@ -360,7 +364,7 @@ static bool differs(const Verifier *v, uint32_t op)
     bool orders = group == IRG_BARRIER || group == IRG_SYNC || group == IRG_GROUP || group == IRG_FENCE;
     if (o->op == IR_LOOP)
         return !same_in_turns(v, ir_find(o, IRK_A), GUARD_DEPTH) || !same_in_turns(v, ir_find(o, IRK_B), GUARD_DEPTH);
-    return orders && o->guard && !same_in_turns(v, &(IrArg){.kind = IRA_VAL, .id = o->guard}, GUARD_DEPTH);
+    return orders && guard_differs(v, o);
 }
 
 static void prepare(Verifier *v)

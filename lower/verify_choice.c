@@ -25,6 +25,11 @@ static int64_t scale_of(const FormData *d)
     return d->t[0].c < 0 ? -g : g;
 }
 
+static bool of_condition(const Forms *f, const FormData *d)
+{
+    return d->n == 1 && atom_data(f, d->t[0].atom)->boolean;
+}
+
 static bool proportional(const FormData *of, const FormData *d, int64_t *scale)
 {
     if (of->n != d->n || of->t[0].atom != d->t[0].atom || d->t[0].c % of->t[0].c != 0) return false;
@@ -38,21 +43,23 @@ static bool proportional(const FormData *of, const FormData *d, int64_t *scale)
 
 enum { PARTS_MAX = 256, PART_SHIFT = 24, LIMIT_MAX = 128, SHIFT_MAX = 128, SHIFTS_MAX = 16 };
 
+static bool among(const int64_t *v, uint32_t n, int64_t k)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (v[i] == k) return true;
+    return false;
+}
+
 void choice_picked(Verifier *v, int64_t k)
 {
-    for (uint32_t i = 0; i < v->picked.n; i++)
-        if (v->picked.v[i] == k) return;
-    vec_push(&v->run, &v->picked, k);
+    if (!among(v->picked.v, v->picked.n, k)) vec_push(&v->run, &v->picked, k);
 }
 
 /* A number that clips a trip count: counts beyond it are tried, too, everywhere. Numbers below 1 clip to no turns, and a
  * whole type's range clips nothing; what was chosen in this run is another number in others, and counts beyond it are tried. */
 static void limit(Verifier *v, int64_t k)
 {
-    for (uint32_t i = 0; i < v->limits.n; i++)
-        if (v->limits.v[i] == k) return;
-    for (uint32_t i = 0; i < v->picked.n; i++)
-        if (v->picked.v[i] == k) return;
+    if (among(v->limits.v, v->limits.n, k) || among(v->picked.v, v->picked.n, k)) return;
     if (k < 1 || k >= INT32_MAX || v->again) return;
     if (k > LIMIT_MAX) {
         verify_refuse(v, E0660, run_op(v), "a trip count is clipped to %lld: counts beyond %d are not tried", (long long)k,
@@ -89,8 +96,7 @@ static Form resolve_chosen(Verifier *v, Form x, bool draws, bool *by_trip)
         if ((c->drawn && !draws) || !proportional(form_data(&v->f, c->of), d, &scale)) continue;
         if (!mul_s64(scale, c->value[c->at % c->n], &k) || !add_s64(k, d->k, &k)) return 0;
         c->used = true;
-        const FormData *of = form_data(&v->f, c->of);
-        *by_trip |= !(of->n == 1 && atom_data(&v->f, of->t[0].atom)->boolean); /* of a condition both ways are tried */
+        *by_trip |= !of_condition(&v->f, form_data(&v->f, c->of)); /* of a condition both ways are tried */
         return form_const(&v->f, k);
     }
     return 0;
@@ -104,7 +110,7 @@ static Form resolve(Verifier *v, Form x, bool draws, bool *by_trip)
     for (uint32_t i = 0; y == 0 && sum && i < form_data(&v->f, x)->n; i++) {
         FormTerm t = form_data(&v->f, x)->t[i];
         Atom a = *atom_data(&v->f, t.atom);
-        if (a.kind != ATOM_OP || (a.sub != IR_MIN && a.sub != IR_MAX)) continue;
+        if (!atom_extreme(&a)) continue;
         Form k = resolve_extreme(v, &a, draws, by_trip);
         if (k) sum = form_add(&v->f, form_add(&v->f, sum, -t.c, form_of_atom(&v->f, t.atom)), t.c, k);
     }
@@ -143,7 +149,7 @@ static Form deciding(Verifier *v, Form x, int64_t *offset, uint32_t *part)
         int64_t k;
         for (uint32_t i = 0; i < d->n && inner == 0; i++) {
             Atom a = *atom_data(f, d->t[i].atom);
-            if (a.kind == ATOM_OP && (a.sub == IR_MIN || a.sub == IR_MAX)) {
+            if (atom_extreme(&a)) {
                 inner = chosen_already(v, form_simplify(f, a.a)) ? a.b : a.a;
                 bool two = !form_is_const(f, a.a, &k) && !form_is_const(f, a.b, &k);
                 if (two) *part = 2 * *part + (inner == a.b);
@@ -168,8 +174,7 @@ static Form deciding(Verifier *v, Form x, int64_t *offset, uint32_t *part)
 
 static void add_value(Values *l, int64_t k)
 {
-    for (uint32_t i = 0; i < l->n; i++)
-        if (l->v[i] == k) return;
+    if (among(l->v, l->n, k)) return;
     if (l->n < VALUES_MAX) l->v[l->n++] = k;
     else l->full = true;
 }
@@ -255,8 +260,7 @@ static bool fits_around_alike(const Verifier *v, int64_t S, int64_t count)
 
 static bool fits(const Verifier *v, int64_t S, int64_t count)
 {
-    bool alike = !v->fixed && v->front + v->end == 0 && !v->any_together;
-    return alike ? fits_around_alike(v, S, count) : fits_around(v, S, count);
+    return verify_plain(v) ? fits_around_alike(v, S, count) : fits_around(v, S, count);
 }
 
 static void add_counts(Verifier *v, Values *l, const Choice *c, int64_t scale, int64_t constant, int64_t offset, uint32_t rank)
@@ -319,8 +323,7 @@ bool choice_shift_at(Verifier *v, uint32_t loop, Form count, Shift *out)
     if (d == NULL || d->n != 1 || d->k > SHIFT_MAX || d->k < -SHIFT_MAX || (d->t[0].c != 1 && d->t[0].c != -1)) return false;
     for (uint32_t i = 0; i < v->choices.n; i++) {
         const Choice *c = &v->choices.v[i];
-        const FormData *of = form_data(&v->f, c->of);
-        if (c->op != loop || (of->n == 1 && atom_data(&v->f, of->t[0].atom)->boolean)) continue;
+        if (c->op != loop || of_condition(&v->f, form_data(&v->f, c->of))) continue;
         *out = (Shift){.of = c->of, .op = c->key[0], .constant = d->k, .scale = d->t[0].c};
         return c->scale != d->t[0].c || c->constant != d->k;
     }
@@ -480,7 +483,7 @@ static void add(Verifier *v, uint32_t op, Form x, uint32_t key)
         return;
     }
     const FormData *d = form_data(f, leaf);
-    bool pred = d->n == 1 && atom_data(f, d->t[0].atom)->boolean;
+    bool pred = of_condition(f, d);
     int64_t constant = d->k;
     scale = scale_of(d);
     Choice c = {.op = op, .owner = UINT32_MAX, .key = {op, key + ((part - 1) << PART_SHIFT)}};

@@ -527,7 +527,7 @@ static bool shown_nonneg(Forms *f, Form x, int fuel, bool here)
     for (uint32_t i = 0; i < form_data(f, x)->n; i++) {
         FormTerm t = form_data(f, x)->t[i];
         Atom a = *atom_data(f, t.atom);
-        bool extreme = a.kind == ATOM_OP && (a.sub == IR_MIN || a.sub == IR_MAX);
+        bool extreme = atom_extreme(&a);
         if (!extreme && a.kind != ATOM_SEL && a.kind != ATOM_PROD) continue;
         Form without = form_add(f, x, -t.c, form_of_atom(f, t.atom));
         Form p = a.kind == ATOM_PROD ? form_of_atom(f, a.b) : extreme ? a.a : a.b;

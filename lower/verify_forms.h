@@ -43,6 +43,10 @@ typedef struct Atom {
     uint32_t depth;
     int64_t lo, hi;
 } Atom;
+static inline bool atom_extreme(const Atom *a) /* a minimum or maximum */
+{
+    return a->kind == ATOM_OP && (a->sub == IR_MIN || a->sub == IR_MAX);
+}
 
 typedef struct Known { /* a pred atom whose value is fixed where we are */
     uint32_t atom;

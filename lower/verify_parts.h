@@ -63,6 +63,11 @@ static inline bool verify_stopped(const Verifier *v)
 {
     return v->failed || v->again;
 }
+/* Counters alone turn the rings, and no loop's turns differ but by moduli of its own. */
+static inline bool verify_plain(const Verifier *v)
+{
+    return !v->fixed && !v->any_together && v->front + v->end == 0;
+}
 int64_t verify_ring(const Verifier *v, uint32_t op); /* S of the loop: verify_period.c */
 /* The body of an op. */
 const Body *verify_body(const Verifier *v, uint32_t op);

@@ -149,7 +149,7 @@ static void shift_parts(Verifier *v, uint32_t loop, Form x, int *fuel)
     for (uint32_t i = 0; i < n && !v->again; i++) {
         FormTerm t = form_data(&v->f, x)->t[i];
         Atom a = *atom_data(&v->f, t.atom);
-        bool two = a.kind == ATOM_OP && (a.sub == IR_MIN || a.sub == IR_MAX);
+        bool two = atom_extreme(&a);
         if (!two && a.kind != ATOM_SEL) continue;
         Form rest = form_add(&v->f, x, -t.c, form_of_atom(&v->f, t.atom));
         Form parts[2] = {two ? a.a : a.b, two ? a.b : a.c};
@@ -185,7 +185,7 @@ static int64_t upper_of(Verifier *v, Form x, int *fuel)
     for (uint32_t i = 0; i < form_data(&v->f, x)->n; i++) {
         FormTerm t = form_data(&v->f, x)->t[i];
         Atom a = *atom_data(&v->f, t.atom);
-        if (a.kind != ATOM_OP || (a.sub != IR_MIN && a.sub != IR_MAX)) continue;
+        if (!atom_extreme(&a)) continue;
         Form rest = form_add(&v->f, x, -t.c, form_of_atom(&v->f, t.atom));
         int64_t one = upper_of(v, rest ? form_add(&v->f, rest, t.c, a.a) : 0, fuel),
                 other = upper_of(v, rest ? form_add(&v->f, rest, t.c, a.b) : 0, fuel);
