@@ -1,12 +1,14 @@
 /* tile_check_ptx against ptxas: one kernel per instruction, verdicts compared line by line.
  *
- *   check_ptx_diff PTXAS [STRIDE [TARGET:VERSION ..]]
+ *   check_ptx_diff PTXAS [ROWS NEAR [all | TARGET:VERSION ..]]
  *
- * Every row of lang/instructions.def with every choice of words is judged for every class of targets; of the near
- * misses each class judges every STRIDE-th (default 20), another share for each class. ptxas reports all errors of a
- * run, except that a syntax error ends it (then it is run again on what follows), and that it crashes on some (which
- * refuses them). A last kernel is always wrong, so that no code is generated. What may differ, and why, is the table
- * STRICTER. Exit status: 0 agreed, 1 not, 3 ptxas does not run.
+ * Variants are every row of lang/instructions.def with every choice of words, and near misses of them. They are judged
+ * for the pairs of target and version that are named, for one of each class of targets without any, for every pair
+ * that this ptxas knows with `all`. A pair judges every ROWS-th variant of a row (default 1) and every NEAR-th near miss
+ * (default 20), another share each; `1 1 all` is everything. ptxas reports all errors of a run, except that a syntax
+ * error ends it (then it is run again on what follows), and that it crashes on some (which refuses them). A last kernel
+ * is always wrong, so that no code is generated. What may differ, and why, is the table STRICTER. Exit status: 0 agreed,
+ * 1 not, 3 ptxas does not run.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -88,10 +90,16 @@ static unsigned lines(const char *s)
 }
 
 /* Instruction k stands in line *first + 3 * k. */
-static void make_module(Text *t, const Class *class, const Case *cases, size_t n, bool wrong_end, unsigned *first)
+static void head(Text *t, const Class *class)
 {
     text_clear(t);
-    text_printf(t, ".version %s\n.target %s\n.address_size 64\n%s", class->version, class->target, VARIANT_VARIABLES);
+    text_printf(t, ".version %s\n.target %s\n.address_size 64\n", class->version, class->target);
+}
+
+static void make_module(Text *t, const Class *class, const Case *cases, size_t n, bool wrong_end, unsigned *first)
+{
+    head(t, class);
+    text_printf(t, "%s", VARIANT_VARIABLES);
     *first = lines(t->s) + 2;
     const char *wide = strcmp(class->version, "8.3") >= 0 ? ".reg .b128 %q<3>; " : "";
     for (size_t k = 0; k <= n; k++) {
@@ -103,19 +111,37 @@ static void make_module(Text *t, const Class *class, const Case *cases, size_t n
 
 /* ---- ptxas ---- */
 
-/* Runs it once; marks what is refused. Returns the index behind the last that was judged. */
-static size_t run_ptxas(const char *ptxas, const char *path, const Class *class, Case *cases, size_t n, Text *t)
+static FILE *start_ptxas(const char *ptxas, const char *path, const Class *class, const Text *t)
 {
-    unsigned first;
-    make_module(t, class, cases, n, true, &first);
     FILE *f = fopen(path, "wb");
     if (!f || fwrite(t->s, 1, t->n, f) != t->n || fclose(f) != 0) exit(3);
-    char command[600], line[1000];
+    char command[600];
     const char *arch = strncmp(class->target, "sm_101", 6) == 0 ? "sm_110" : class->target;
     snprintf(command, sizeof command, "'%s' -arch=%s%s '%s' -o /dev/null 2>&1", ptxas, arch,
              arch == class->target ? "" : class->target + 6, path);
     FILE *p = popen(command, "r");
     if (!p) exit(3);
+    return p;
+}
+
+/* Does it take an empty kernel? */
+static bool knows(const char *ptxas, const char *path, const Class *class, Text *t)
+{
+    char line[1000];
+    head(t, class);
+    text_lit(t, ".visible .entry k() { ret; }\n");
+    FILE *p = start_ptxas(ptxas, path, class, t);
+    while (fgets(line, sizeof line, p)) continue;
+    return pclose(p) == 0;
+}
+
+/* Runs it once; marks what is refused. Returns the index behind the last that was judged. */
+static size_t run_ptxas(const char *ptxas, const char *path, const Class *class, Case *cases, size_t n, Text *t)
+{
+    unsigned first;
+    char line[1000];
+    make_module(t, class, cases, n, true, &first);
+    FILE *p = start_ptxas(ptxas, path, class, t);
     size_t fatal = n;
     bool saw_end = false;
     while (fgets(line, sizeof line, p)) {
@@ -204,12 +230,12 @@ static bool is_plain(const char *text)
     return false;
 }
 
-static size_t choose(const Variants *all, size_t number, size_t stride, Case *cases)
+static size_t choose(const Variants *all, size_t number, const size_t every[2], Case *cases)
 {
     size_t n = 0;
     for (size_t k = 0; k < all->n; k++) {
         const Variant *v = &all->v[k];
-        if ((v->near_miss && (k + number) % stride != 0) || is_plain(v->text)) continue;
+        if ((k + number) % every[v->near_miss] != 0 || is_plain(v->text)) continue;
         cases[n++] = (Case){.text = v->text};
     }
     return n;
@@ -232,43 +258,95 @@ static size_t compare(const Class *class, const Case *cases, size_t n, size_t *e
     return bad;
 }
 
-int main(int argc, char **argv)
+/* ---- targets and versions ---- */
+
+enum { CLASSES = 400 };
+
+static void version_text(Class *c, unsigned v)
+{
+    snprintf(c->version, sizeof c->version, "%u.%u", v / 10, v % 10);
+}
+
+/* Every pair that ptxas takes: from .version 8.0 on, before which the families do not exist. */
+static size_t all_classes(const char *ptxas, const char *path, Class *out, Text *t)
+{
+    static const char *const suffixes[] = {"", "a", "f"};
+    Class c = {.target = "sm_90"};
+    unsigned newest = 99;
+    size_t n = 0;
+    for (; newest > 80; newest--) {
+        version_text(&c, newest);
+        if (knows(ptxas, path, &c, t)) break;
+    }
+    for (unsigned sm = 50; sm < 150; sm++) {
+        for (size_t s = 0; s < 3; s++) {
+            snprintf(c.target, sizeof c.target, "sm_%u%s", sm, suffixes[s]);
+            for (unsigned v = newest; v >= 80; v--) { /* what a version lacks, no older one has */
+                version_text(&c, v);
+                if (v == 89) continue; /* there is none */
+                if (!knows(ptxas, path, &c, t)) break;
+                if (n < CLASSES) out[n++] = c;
+            }
+        }
+    }
+    return n;
+}
+
+static size_t named_classes(char **argv, size_t n, Class *out)
+{
+    if (n > CLASSES) n = CLASSES;
+    for (size_t k = 0; k < n; k++)
+        if (sscanf(argv[k], "%15[^:]:%7s", out[k].target, out[k].version) != 2) return 0;
+    return n;
+}
+
+static size_t classes(int argc, char **argv, const char *path, Class *out, Text *t)
 {
     static const Class standard[] = {{"sm_80", "8.6"},   {"sm_90", "8.0"},   {"sm_90a", "8.6"},  {"sm_100", "8.6"},
                                      {"sm_120a", "8.8"}, {"sm_100f", "8.8"}, {"sm_100a", "9.0"}, {"sm_101a", "8.6"}};
-    if (argc < 2) {
-        fputs("usage: check_ptx_diff PTXAS [STRIDE [TARGET:VERSION ..]]\n", stderr);
-        return 2;
-    }
-    size_t stride = argc > 2 ? strtoul(argv[2], NULL, 10) : 20;
-    if (!stride) stride = 1;
+    if (argc == 5 && strcmp(argv[4], "all") == 0) return all_classes(argv[1], path, out, t);
+    if (argc > 4) return named_classes(argv + 4, (size_t)argc - 4, out);
+    memcpy(out, standard, sizeof standard);
+    return sizeof standard / sizeof standard[0];
+}
+
+static int usage(void)
+{
+    fputs("usage: check_ptx_diff PTXAS [ROWS NEAR [all | TARGET:VERSION ..]]\n", stderr);
+    return 2;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2 || argc == 3) return usage();
+    size_t every[2] = {argc > 3 ? strtoul(argv[2], NULL, 10) : 1, argc > 3 ? strtoul(argv[3], NULL, 10) : 20};
+    if (!every[0] || !every[1]) return usage();
     jmp_buf failed;
     mem.fail = &failed;
     if (setjmp(failed)) return 3;
     char path[] = "check_ptx_diff.XXXXXX";
     int file = mkstemp(path);
     if (file < 0) return 3;
+    Text t;
+    text_init(&t, &mem);
+    static Class class[CLASSES];
+    size_t nclasses = classes(argc, argv, path, class, &t), bad = 0, judged = 0, excused = 0;
     Variants all = {0};
     make_variants(&all);
     Case *cases = malloc(all.n * sizeof *cases);
     if (!cases) return 3;
-    Text t;
-    text_init(&t, &mem);
-    size_t nclasses = argc > 3 ? (size_t)argc - 3 : sizeof standard / sizeof standard[0], bad = 0, judged = 0,
-           excused = 0;
     for (size_t k = 0; k < nclasses; k++) {
-        Class class = argc > 3 ? (Class){"", ""} : standard[k];
-        if (argc > 3 && sscanf(argv[k + 3], "%15[^:]:%7s", class.target, class.version) != 2) return 2;
-        size_t n = choose(&all, k, stride, cases);
-        judge_by_ptxas(argv[1], path, &class, cases, n, &t);
-        judge_here(&class, cases, n, &t);
-        bad += compare(&class, cases, n, &excused);
+        size_t n = choose(&all, k, every, cases);
+        judge_by_ptxas(argv[1], path, &class[k], cases, n, &t);
+        judge_here(&class[k], cases, n, &t);
+        bad += compare(&class[k], cases, n, &excused);
         judged += n;
     }
-    printf("%zu verdicts, %zu stricter for a reason, %zu disagree\n", judged, excused, bad);
+    printf("%zu variants, %zu pairs of target and version: %zu verdicts, %zu stricter for a reason, %zu disagree\n", all.n,
+           nclasses, judged, excused, bad);
     text_free(&t);
     free(cases);
     free(all.v);
     remove(path);
-    return bad ? 1 : 0;
+    return bad ? 1 : nclasses ? 0 : 3;
 }
