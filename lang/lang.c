@@ -93,6 +93,16 @@ const FormInfo *form_info(InstrForm f)
     return &FORMS[f];
 }
 
+const FormCover *form_cover(InstrForm f)
+{
+    static const FormCover rows[] = {
+#define COVER(id, statement, golden, sim, gpu) [FORM_##id] = {statement, golden, sim, gpu},
+#include "lang/coverage.def"
+#undef COVER
+        [FORM_COUNT] = {NULL, NULL, NULL, NULL}};
+    return rows[f].statement ? &rows[f] : NULL;
+}
+
 bool form_legal(InstrForm f, const TargetInfo *t, unsigned version)
 {
     const FormInfo *i = &FORMS[f];

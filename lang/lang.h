@@ -97,6 +97,12 @@ typedef struct FormInfo {
 } FormInfo;
 const FormInfo *form_info(InstrForm f);
 bool form_legal(InstrForm f, const TargetInfo *t, unsigned version); /* version 86 = 8.6 */
+/* coverage.def: what reaches a form and which tests show it; paths from tests/, names without suffix. */
+typedef struct FormCover {
+    const char *statement;        /* of .tile */
+    const char *golden, *sim, *gpu; /* gpu "": sm_90 does not have it */
+} FormCover;
+const FormCover *form_cover(InstrForm f); /* NULL: no row */
 
 /* ---- reductions: reductions.def ---- */
 /* The PTX types that an operation ("add", "add.noftz") of a reduction form works on: "u32 s32"; "" for none. */

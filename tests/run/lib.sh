@@ -114,3 +114,22 @@ need_device() {
     printf 'SKIPPED: %s\n' "$(cat "$work/said")"
     exit 77
 }
+
+# LIST=1: nothing is run; a line per case: the program and the options of the compiler.
+if [ -n "${LIST:-}" ]; then
+    need_device() { :; }
+    refuse_() { :; }
+    case_() {
+        line=$1
+        shift
+        while [ $# -gt 0 ]; do
+            case $1 in
+            -D) line="$line -D $2" && shift ;;
+            -*) line="$line $1" ;;
+            esac
+            shift
+        done
+        echo "$line"
+        return 1
+    }
+fi
