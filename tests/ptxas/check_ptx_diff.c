@@ -264,7 +264,8 @@ enum { CLASSES = 400 };
 
 static void version_text(Class *c, unsigned v)
 {
-    snprintf(c->version, sizeof c->version, "%u.%u", v / 10, v % 10);
+    const char digits[] = {(char)('0' + v / 10), '.', (char)('0' + v % 10), 0};
+    memcpy(c->version, digits, sizeof digits);
 }
 
 /* Every pair that ptxas takes: from .version 8.0 on, before which the families do not exist. */

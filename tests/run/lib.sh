@@ -22,6 +22,10 @@ small() {
     seed=$((seed + 1))
     "$REFERENCE" small "$1" "$2" "$3" $seed "$work/$4.npy"
 }
+floats() {
+    seed=$((seed + 1))
+    "$REFERENCE" floats "$1" "$2" $seed "$work/$3.npy"
+}
 constant() { "$REFERENCE" constant "$1" "$2" "$3" "$work/$4.npy"; }
 index() {
     seed=$((seed + 1))
@@ -96,6 +100,10 @@ patches() { said=$("$REFERENCE" patches "$work/$1.npy" "$work/$2.npy" "$3" "$4" 
 sum() { said=$("$REFERENCE" sum "$work/$1.npy" "$work/$2.npy" "$work/$3.npy" 2>&1); judge $? "$said"; }
 scatter_add() { said=$("$REFERENCE" scatter_add "$work/$1.npy" "$work/$2.npy" "$work/$3.npy" "$work/$4.npy" 2>&1); judge $? "$said"; }
 reduction() { said=$("$REFERENCE" reduction "$1" "$2" "$work/$3.npy" "$work/$4.npy" "$work/$5.npy" 2>&1); judge $? "$said"; }
+scattered() {
+    said=$("$REFERENCE" scattered "$1" "$2" "$work/$3.npy" "$work/$4.npy" "$work/$5.npy" "$work/$6.npy" 2>&1)
+    judge $? "$said"
+}
 select_() { said=$("$REFERENCE" select "$work/$1.npy" "$work/$2.npy" "$work/$3.npy" "$work/$4.npy" "$5" "$6" "$7" 2>&1); judge $? "$said"; }
 gather_scatter() {
     said=$("$REFERENCE" gather_scatter "$work/$1.npy" "$work/$2.npy" "$work/$3.npy" "$work/$4.npy" "$work/$5.npy" 2>&1)
@@ -103,7 +111,8 @@ gather_scatter() {
 }
 convert() { said=$("$REFERENCE" convert "$1" "$2" "$work/$3.npy" "$work/$4.npy" "$5" 2>&1); judge $? "$said"; }
 blocks() { said=$("$REFERENCE" blocks "$work/$1.npy" "$work/$2.npy" "$3" 2>&1); judge $? "$said"; }
-im2col3x3() { said=$("$REFERENCE" im2col3x3 "$work/$1.npy" "$work/$2.npy" 2>&1); judge $? "$said"; }
+columns() { said=$("$REFERENCE" columns "$work/$1.npy" "$work/$2.npy" "$3" "$4" "$5" "$6" 2>&1); judge $? "$said"; }
+im2col3x3() { columns "$1" "$2" 3,3 1,1 1,1 1,1; }
 
 # Exit code 77 with the reason where there is no such device.
 need_device() {

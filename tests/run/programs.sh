@@ -297,7 +297,106 @@ for s in 0 1 2 3 40; do
         reduction min s32 a b c && reduction max s32 a b d
 done
 
+# Every operation with every type that it works on, by bulk and tensor reductions; floats within rounding.
+t=$h/reduce/table.tile
+npy() { case $1 in u*) echo "u$((${1#u} / 8))" ;; s*) echo "i$((${1#s} / 8))" ;; f*) echo "f$((${1#f} / 8))" ;; bf16) echo u2 ;; esac; }
+some() { # type, shape, name: any integers, or floats with all their digits
+    case $1 in *f*) floats "$1" "$2" "$3" ;; *) make "$(npy "$1")" "$2" "$3" ;; esac
+}
+for type in u32 s32 u64 f32 f64 f16 bf16; do
+    for r in 1 $(many 300 40); do
+        some $type $r,64 a
+        some $type 21,64 b
+        index 21 $r i
+        case_ $t:add_rows -D add_rows.T=$type x="$work/a.npy" idx="$work/i.npy" acc="$work/b.npy:$work/c.npy" && scattered add $type a i b c
+    done
+    for shape in 2,5,16 $(many 7,100,200 3,40,64); do
+        some $type "$shape" a
+        some $type "${shape#*,}" b
+        case_ $t:add_parts -D add_parts.T=$type part="$work/a.npy" sum="$work/b.npy:$work/c.npy" && reduction add $type a b c
+    done
+done
+# combined OPERATION TURNS TYPE..
+combined() {
+    op=$1 turns=$2
+    shift 2
+    for type; do
+        some "$type" "$turns,64" a
+        some "$type" 64 b
+        for way in bulk map; do
+            case_ $t:${way}_$op -D "${way}_$op.T=$type" x="$work/a.npy" y="$work/b.npy:$work/c.npy" && reduction $op "$type" a b c
+        done
+    done
+}
+for turns in 1 30; do
+    combined min $turns u32 s32 u64 s64 f16 bf16
+    combined max $turns u32 s32 u64 s64 f16 bf16
+    for op in and or xor; do combined $op $turns u32 s32 u64 s64; done
+done
+combined inc 1 u32 # each depends on the one before
+combined dec 1 u32
+
 # ---- what people move ----
+# conv KERNEL WINDOW PADDING STRIDE DILATION SHAPE [OPTION..]: a kernel of im2col.tile against the reference; numbers per
+# dimension of space, outermost first
+conv() {
+    conv_kernel=$1 conv_window=$2 conv_padding=$3 conv_stride=$4 conv_dilation=$5 conv_shape=$6
+    shift 6
+    case $conv_kernel in
+    line) conv_names='S PAD STEP DIL q' ;;
+    plane) conv_names='R PH SH DH p S PW SW DW q' ;;
+    space) conv_names='T PD SD DD o R PH SH DH p S PW SW DW q' ;;
+    esac
+    # shellcheck disable=SC2086
+    set -- $conv_names "$@"
+    rows=${conv_shape%%,*} taps=1 channels=${conv_shape##*,} i=0 conv_options= conv_sizes=
+    for of in $(echo "${conv_shape#*,}" | tr , ' '); do
+        i=$((i + 1))
+        k=$(echo "$conv_window" | cut -d, -f$i) pad=$(echo "$conv_padding" | cut -d, -f$i)
+        step=$(echo "$conv_stride" | cut -d, -f$i) dil=$(echo "$conv_dilation" | cut -d, -f$i)
+        [ -n "$k" ] || break
+        conv_options="$conv_options -D $conv_kernel.$1=$k -D $conv_kernel.$2=$pad -D $conv_kernel.$3=$step -D $conv_kernel.$4=$dil"
+        to=$(((of + 2 * pad - dil * (k - 1) - 1) / step + 1))
+        conv_sizes="$conv_sizes $5=$to"
+        rows=$((rows * to)) taps=$((taps * k))
+        shift 5
+    done
+    # shellcheck disable=SC2086
+    case_ $g/im2col.tile:$conv_kernel $conv_options "$@" x="$work/a.npy" cols="bf16[$rows,$((taps * channels))]:$work/b.npy" $conv_sizes &&
+        columns a b "$conv_window" "$conv_padding" "$conv_stride" "$conv_dilation"
+}
+if [ -e $g/im2col.tile ]; then
+for shape in 1,4,4,64 3,9,10,64 2,7,13,128; do
+    make u2 $shape a
+    conv plane 3,3 1,1 1,1 1,1 $shape
+    conv plane 3,3 0,0 1,1 1,1 $shape
+    conv plane 3,3 1,1 2,2 1,1 $shape
+    conv plane 1,3 0,1 1,1 1,1 $shape
+done
+for shape in 2,8,9,64 1,17,21,64; do
+    make u2 $shape a
+    conv plane 1,7 0,3 1,1 1,1 $shape
+    conv plane 7,1 3,0 1,2 1,1 $shape -D plane.PX=32
+    conv plane 3,3 2,2 1,1 2,2 $shape
+    conv plane 3,3 0,0 2,2 2,2 $shape
+    conv plane 3,3 1,1 2,1 1,1 $shape -D plane.PX=128
+    conv plane 2,2 0,0 2,2 1,1 $shape -D plane.CH=32
+done
+for shape in 1,5,64 2,40,64 3,33,128 5,100,64; do
+    make u2 $shape a
+    conv line 3 1 1 1 $shape
+    conv line 3 0 1 1 $shape
+    conv line 3 2 2 2 $shape
+    conv line 5 2 3 1 $shape
+done
+for shape in 1,3,4,5,64 2,5,6,7,64; do
+    make u2 $shape a
+    conv space 3,3,3 1,1,1 1,1,1 1,1,1 $shape
+    conv space 3,3,3 0,0,0 1,1,1 1,1,1 $shape
+    conv space 3,3,3 1,1,1 2,2,2 1,1,1 $shape
+    conv space 1,3,3 0,2,2 1,2,1 1,2,2 $shape
+done
+fi
 for shape in 1,1,1 2,63,3 1,64,5 3,130,2; do
     b=${shape%%,*} n=${shape##*,} s=${shape#*,}
     s=${s%,*}

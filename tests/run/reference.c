@@ -2,6 +2,7 @@
  * no code with the project.
  *
  *   reference make DTYPE SHAPE SEED OUT.npy           random bytes; DTYPE u1 u2 i2 f2 u4 i4 f4 u8 i8 f8, SHAPE 3,5,16
+ *   reference reshape IN.npy SHAPE OUT.npy            the same elements in another shape
  *   reference index ROWS COUNT SEED OUT.npy           i4: rows of a table, some of them outside (negative, too large)
  *   reference indices DTYPE ROWS SHAPE SEED OUT.npy   the same of any integer type
  *   reference offsets PARTS TOTAL SEED OUT.npy        i4: PARTS + 1 numbers from 0 to TOTAL, in order
@@ -119,6 +120,15 @@ Array new_array(const char *type, const char *shape, const char *path)
     measure(&a);
     if (!(a.data = malloc(a.count * (size_t)a.size + 8))) fail("memory", path);
     return a;
+}
+
+static int reshape(char **v)
+{
+    Array a = load(v[0]), shaped = new_array(a.type + 1, v[1], v[2]);
+    if (shaped.count != a.count) fail("another number of elements", v[2]);
+    memcpy(shaped.data, a.data, a.count * (size_t)a.size);
+    save(&shaped, v[2]);
+    return 0;
 }
 
 static int make(char **v)
@@ -517,7 +527,8 @@ int main(int argc, char **argv)
         int args;
         int (*run)(char **);
     } commands[] = {
-        {"make", 4, make},           {"index", 4, make_index},    {"indices", 5, make_indices},
+        {"make", 4, make},           {"reshape", 3, reshape},
+                 {"index", 4, make_index},    {"indices", 5, make_indices},
         {"same", 2, same},           {"affine", 5, affine},       {"offsets", 4, make_offsets},
         {"window", 5, window},       {"gather", 3, gather},       {"scatter", 4, scatter},
         {"row", 5, row},             {"row", 6, row},             {"rows", 3, rows},
@@ -527,7 +538,7 @@ int main(int argc, char **argv)
         {"take", 4, take},
         {"gather_scatter", 5, gather_scatter},       {"small", 5, small},         {"sum", 3, sum},
         {"scatter_add", 4, scatter_add}, {"convert", 5, convert}, {"reduction", 5, reduction},
-        {"im2col3x3", 2, im2col3x3},
+        {"columns", 6, columns},     {"floats", 4, floats},      {"scattered", 6, scattered},
     };
     for (size_t i = 0; argc > 1 && i < sizeof commands / sizeof *commands; i++)
         if (strcmp(argv[1], commands[i].name) == 0 && argc == commands[i].args + 2) return commands[i].run(argv + 2);

@@ -28,8 +28,10 @@ int sum(char **v);
 int scatter_add(char **v);
 int convert(char **v);
 int reduction(char **v);
+int floats(char **v);
+int scattered(char **v);
 
 /* ---- reference_im2col.c ---- */
-int im2col3x3(char **v);
+int columns(char **v);
 
 #endif
