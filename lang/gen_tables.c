@@ -92,6 +92,21 @@ static void instructions_table(void)
     }
 }
 
+static void coverage_table(void)
+{
+    puts("\n### Coverage\n\nWhat reaches each form, and tests that show it: in a golden file, run on the simulator, on "
+         "a GPU.\n"
+         "Names from tests/ on, without suffix; examples/ from the root.\n");
+    puts("| form | statement | golden | simulator | GPU |\n| --- | --- | --- | --- | --- |");
+    for (int f = 0; f < FORM_COUNT; f++) {
+        const FormCover *c = form_cover((InstrForm)f);
+        if (!c) continue;
+        printf("| %s | ", form_info((InstrForm)f)->ident);
+        cell(c->statement);
+        printf(" | %s | %s | %s |\n", c->golden, c->sim, c->gpu[0] ? c->gpu : "no sm_90");
+    }
+}
+
 static void errors_table(void)
 {
     static const char *const classes[] = {"error", "warning", "performance"};
@@ -112,6 +127,7 @@ static void tables(void)
     types_table();
     targets_table();
     instructions_table();
+    coverage_table();
     errors_table();
 }
 

@@ -1,4 +1,4 @@
-/* Collectives of a warp: shuffles, votes, match, redux, elect, bar.warp.sync, matrices of ldmatrix and stmatrix.
+/* Collectives of a warp: shuffles, votes, match, redux, elect, bar.warp.sync; ldmatrix and stmatrix (matrix.c).
  *
  * A lane that comes blocks at its instruction; the last lane of the mask performs the operation for all, from the
  * operands that each lane's own instruction names, and lets them go on behind it. Lanes that have exited, or that the
@@ -196,60 +196,6 @@ static void elect(const SimMachine *m, const Group *g, const SimWarp *w)
     }
 }
 
-/* ---- ldmatrix, stmatrix: n matrices of 8 rows of 16 bytes; lane 8 i + r has the address of row r of matrix i ---- */
-typedef uint16_t Matrix[8][8];
-
-static bool is_store(InstrForm f)
-{
-    return f == FORM_STMATRIX || f == FORM_STMATRIX_TRANS;
-}
-
-/* Forms that are written without a state space have generic addresses. */
-static uint64_t shared_address(uint64_t a)
-{
-    return a >= SIM_SHARED_BASE && a - SIM_SHARED_BASE < SIM_WINDOW ? a - SIM_SHARED_BASE : a;
-}
-
-static bool row_at(SimMachine *m, SimThread *t, const FormOp *f, SimLoc *at)
-{
-    bool st = is_store(f->form);
-    Slot s = st ? f->dst : f->src;
-    uint64_t address = t->slot[s] + (uint64_t)(st ? f->dst_off : f->src_off);
-    if (!sim_locate_shared(m, t, shared_address(address), 16, 16, true, st ? "stmatrix" : "ldmatrix", at)) return false;
-    if (m->watch == NULL) return true;
-    return st ? watch_write(m, t, at, 16, ACCESS_WEAK, 0, false) : watch_read(m, t, at, 16, ACCESS_WEAK, 0);
-}
-
-static bool matrices(SimMachine *m, const Group *g, const FormOp *f)
-{
-    uint32_t n = f->nvalues < 4 ? f->nvalues : 4;
-    bool trans = f->form == FORM_LDMATRIX_TRANS || f->form == FORM_STMATRIX_TRANS, st = is_store(f->form);
-    Matrix x[4] = {{{0}}};
-    SimLoc at[LANES];
-    for (uint32_t i = 0; i < 8 * n; i++) {
-        if (!row_at(m, g->lane[i], f, &at[i])) return false;
-        for (uint32_t k = 0; k < 8 && !st; k++)
-            x[i / 8][i % 8][k] = (uint16_t)(at[i].data[2 * k] | at[i].data[2 * k + 1] << 8);
-    }
-    /* Lane l holds elements (l / 4, 2 (l % 4)) and the next one in its row; .trans: in its column. */
-    for (uint32_t l = 0; l < LANES; l++) {
-        uint32_t a = l / 4, b = 2 * (l % 4);
-        for (uint32_t i = 0; i < n; i++) {
-            if (f->value[i] == NO_SLOT) continue; /* a result that is thrown away */
-            uint16_t *lo = trans ? &x[i][b][a] : &x[i][a][b], *hi = trans ? &x[i][b + 1][a] : &x[i][a][b + 1];
-            uint64_t *reg = &g->lane[l]->slot[f->value[i]];
-            if (st) *lo = (uint16_t)*reg, *hi = (uint16_t)(*reg >> 16);
-            else *reg = (uint32_t)*lo | (uint32_t)*hi << 16;
-        }
-    }
-    for (uint32_t i = 0; i < 8 * n && st; i++)
-        for (uint32_t k = 0; k < 8; k++) {
-            at[i].data[2 * k] = (uint8_t)x[i / 8][i % 8][k];
-            at[i].data[2 * k + 1] = (uint8_t)(x[i / 8][i % 8][k] >> 8);
-        }
-    return true;
-}
-
 /* ---- rendezvous ---- */
 static bool perform(SimMachine *m, const Group *g, SimThread *any)
 {
@@ -272,11 +218,11 @@ static bool perform(SimMachine *m, const Group *g, SimThread *any)
         elect(m, g, warp_of(any));
         return true;
     }
-    if (f->form != FORM_LDMATRIX && f->form != FORM_LDMATRIX_TRANS && !is_store(f->form)) return true;
+    if (!sim_is_matrix(f->form)) return true;
     if (g->lanes != UINT32_MAX)
         return sim_fail(m, E1323, any, "%s needs all 32 lanes of the warp; those of 0x%08" PRIx32 " take part",
                         name_of(m, op), g->lanes);
-    return matrices(m, g, f);
+    return sim_matrices(m, g->lane, f);
 }
 
 /* Are all live lanes of t's mask there? t itself stands at its instruction, `gone` is about to exit. */

@@ -239,9 +239,7 @@ static void other_operands(Decoder *d, FormOp *f, const FormMatch *m)
 {
     f->ncoords = list(d, m->opd[PH_COORDS], PTX_S32, f->coords, 5);
     f->ninfo = list(d, m->opd[PH_INFO], PTX_B16, f->info, 3);
-    f->size = source(d, m->opd[PH_SIZE], PTX_U32);
-    if (f->form == FORM_ST_BULK)
-        f->size = m->opd[PH_SIZE] ? decode_source(d, m->opd[PH_SIZE], PTX_U64, false) : NO_SLOT;
+    f->size = source(d, m->opd[PH_SIZE], f->form == FORM_ST_BULK ? PTX_U64 : PTX_U32);
     f->mask = source(d, m->opd[PH_MASK], PTX_B16);
     f->policy = source(d, m->opd[PH_POLICY], PTX_B64);
     f->rank = source(d, m->opd[PH_RANK], PTX_U32);

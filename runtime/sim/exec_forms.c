@@ -245,6 +245,7 @@ static ExecResult prefetch_map(SimMachine *m, SimThread *t, const FormOp *f, Ptx
     if (!sim_locate(m, t, space, t->slot[f->map] + (uint64_t)f->map_off, SIM_MAP_BYTES, 64, false, "prefetch.tensormap",
                     &at))
         return EXEC_FAILED;
+    if (space == PTX_SPACE_CONST) return EXEC_BUDGET; /* libtile has no call that writes a map there */
     if (!sim_map_decode(at.data, &map, why, sizeof why))
         return done(sim_fail(m, E1324, t, "prefetch.tensormap: %s", why));
     return EXEC_BUDGET;
@@ -262,6 +263,24 @@ static ExecResult store_bulk(SimMachine *m, SimThread *t, const FormOp *f)
     if (m->watch && !watch_write(m, t, &at, (uint32_t)size, ACCESS_WEAK, 0, false)) return EXEC_FAILED;
     memset(at.data, 0, (size_t)size);
     return EXEC_BUDGET;
+}
+
+/* st.async.release and red.async.release to global memory: done at once, which is one of the times that they may have. */
+static bool release_to_global(SimMachine *m, SimThread *t, const FormOp *f, bool reduce)
+{
+    SimLoc at;
+    uint32_t size = (uint32_t)ptx_type_bytes(f->type);
+    uint64_t address = t->slot[f->gaddr] + (uint64_t)f->gaddr_off, v = value(t, f, 0, 0);
+    const char *what = reduce ? "red.async" : "st.async";
+    if (!sim_locate(m, t, PTX_SPACE_GLOBAL, address, size, size, true, what, &at)) return false;
+    if (m->watch) {
+        if (!watch_write(m, t, &at, size, ACCESS_RELEASE, f->fence, reduce)) return false;
+        watch_atomic(m, t, &at, reduce ? WATCH_RED : WATCH_ST, ACCESS_RELEASE, f->fence);
+    }
+    if (reduce) sim_atomic(at.data, (RedOp)f->op, f->type, v, 0, true);
+    else memcpy(at.data, &v, size);
+    m->progress++;
+    return true;
 }
 
 static ExecResult fence(SimMachine *m, SimThread *t, const FormOp *f)
@@ -309,6 +328,10 @@ static ExecResult exec_other(SimMachine *m, SimThread *t, const FormOp *f)
     case FORM_GROUP_WAIT_READ: return group_wait(m, t, f, true);
     case FORM_ST_ASYNC:
     case FORM_RED_ASYNC: return done(async_store(m, t, f));
+    case FORM_ST_ASYNC_RELEASE:
+    case FORM_ST_ASYNC_MMIO: return done(release_to_global(m, t, f, false));
+    case FORM_RED_ASYNC_RELEASE:
+    case FORM_RED_ASYNC_MMIO: return done(release_to_global(m, t, f, true));
     case FORM_CLC_TRY_CANCEL:
     case FORM_CLC_TRY_CANCEL_MULTICAST: return done(async_cancel(m, t, f));
     case FORM_CLC_IS_CANCELED:
@@ -341,8 +364,12 @@ static ExecResult exec_other(SimMachine *m, SimThread *t, const FormOp *f)
     case FORM_ELECT_ANY: return sim_collective(m, t, (uint32_t)value(t, f, 1, UINT32_MAX));
     case FORM_LDMATRIX:
     case FORM_LDMATRIX_TRANS:
+    case FORM_LDMATRIX_B8:
+    case FORM_LDMATRIX_B8_WIDEN:
+    case FORM_LDMATRIX_ROWS_WIDEN:
     case FORM_STMATRIX:
-    case FORM_STMATRIX_TRANS: return sim_collective(m, t, UINT32_MAX);
+    case FORM_STMATRIX_TRANS:
+    case FORM_STMATRIX_B8: return sim_collective(m, t, UINT32_MAX);
     case FORM_MAPA:
     case FORM_MAPA_64:
     case FORM_MAPA_GENERIC: return mapa(m, t, f);
@@ -357,7 +384,7 @@ static ExecResult exec_other(SimMachine *m, SimThread *t, const FormOp *f)
     case FORM_POLICY_CREATE_ALL:
     case FORM_POLICY_RANGE:
     case FORM_POLICY_CONVERT: set(t, f, 0, UINT64_C(0x1000000000000000)); return EXEC_BUDGET; /* opaque */
-    default: return not_yet(m, t, f); /* tensor memory, changing of maps, 8-bit matrices */
+    default: return not_yet(m, t, f); /* tensor memory, changing of maps */
     }
 }
 

@@ -10,7 +10,7 @@
  * A launch ends when all threads have exited and all tasks are done, or at the first finding (report.h), or at a limit
  * of steps, memory or time.
  *
- * Modules: exec.c (one thread's instructions), collective.c (warp), barrier.c (mbarrier), sync.c (bar.sync, cluster
+ * Modules: exec.c (one thread's instructions), collective.c and matrix.c (warp), barrier.c (mbarrier), sync.c (bar.sync, cluster
  * barrier), forms.c's rows are executed by exec_forms.c, access.c (addresses to bytes, all checks of a plain access),
  * async.c (copies), watch.c + clock.c + shadow.c (the rules that only show in check mode), trace.c, machine.c
  * (launch, scheduler), cta.c (clusters, CTAs, threads), budget.c (the launch's host memory), idle.c (loops without an
@@ -286,6 +286,9 @@ bool sim_locate_shared(SimMachine *m, SimThread *t, uint64_t address, uint64_t b
 ExecResult sim_collective(SimMachine *m, SimThread *t, uint32_t mask);
 /* Re-examines a warp's waiting lanes after one of them exited. */
 void sim_collective_exit(SimMachine *m, SimThread *t);
+/* matrix.c: ldmatrix and stmatrix of all 32 lanes of a warp. False: a finding was filed. */
+bool sim_is_matrix(InstrForm f);
+bool sim_matrices(SimMachine *m, SimThread *const *lane, const FormOp *f);
 
 /* ---- sync.c ---- */
 ExecResult sim_named_barrier(SimMachine *m, SimThread *t, uint32_t id, uint32_t threads, bool wait);

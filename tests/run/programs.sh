@@ -19,6 +19,7 @@ for n in 0 16 16368 16384 16400 32752 32784 131072 $(many 3000016 200016); do
     make u1 "$n" a
     case_ examples/copy_bulk.tile src="$work/a.npy" dst="u8[$n]:$work/b.npy" && same a b
     case_ $h/movement/bulk_chunks.tile src="$work/a.npy" dst="u8[$n]:$work/b.npy" && same a b
+    case_ $h/movement/bulk_prefetch.tile x="$work/a.npy" y="u8[$n]:$work/b.npy" && same a b
 done
 for shape in 0,64 1,16 16,64 17,48 127,80 $(many 1000,1040 150,144); do
     make u1 "$shape" a

@@ -323,6 +323,22 @@ static void expect_histogram(Terms *t, int64_t n)
     }
 }
 
+/* widen SOURCE BITS: row i / 16 of the source begins with sixteen elements of BITS bits; element i is one of them */
+static void expect_widen(Terms *t, int64_t n)
+{
+    Operand s = next_source(t);
+    int64_t bits = next_number(t);
+    if (bits < 1 || bits > 8) wrong(t, "1 to 8 bits");
+    for (int64_t i = 0; i < n && !t->why; i++) {
+        uint64_t v = 0;
+        for (int64_t k = 0; k < bits; k++) {
+            int64_t at = i % 16 * bits + k; /* a bit of the row */
+            v |= (load(t, s, i / 16 * 16 + at / 8) >> at % 8 & 1) << k;
+        }
+        store(t, i, v);
+    }
+}
+
 static const struct {
     const char *name;
     void (*apply)(Terms *t, int64_t n);
@@ -332,6 +348,7 @@ static const struct {
     {"reduce", expect_reduce}, {"rows", expect_rows},           {"stride", expect_stride},
     {"tally", expect_tally},   {"alike", expect_alike},         {"gather", expect_gather},
     {"turn", expect_turn},     {"window", expect_window},       {"histogram", expect_histogram},
+    {"widen", expect_widen},
 };
 
 bool expect_apply(const Case *c, const CaseExpect *e, unsigned char *const *before, unsigned char *want, char *text,

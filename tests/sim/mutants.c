@@ -234,6 +234,8 @@ static const struct {
     {"no_init_fence", "fence.mbarrier_init", ""},
     {"no_thread_fence", "fence.acq_rel", ""},
     {"no_thread_fence", "fence.sc", ""},
+    {"no_thread_fence", "fence.acquire", ""},
+    {"no_thread_fence", "fence.release", ""},
     {"no_thread_fence", "membar", ""},
     {"no_init", "mbarrier.init", ""},
     {"no_inval", "mbarrier.inval", ""},

@@ -2,7 +2,8 @@
  *
  * Without --device: in the simulator's check mode, then --schedules fuzzed schedules. With it: once on that device, with
  * the name as it stands ("cuda", "sim:fast"). A file with `//! fails` must be reported with one of its codes; it is only
- * run in the simulator. Exit code: 0, 1 a file failed, 2 wrong use or a broken file, 77 there is no such device.
+ * run in the simulator, as is one whose .target the device can't run. Exit code: 0, 1 a file failed, 2 wrong use or a
+ * broken file, 77 there is no such device.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,6 +53,20 @@ static bool run_on(const Case *c, const char *device, const char *image, size_t 
     return good;
 }
 
+/* Prints why the device can't run code for the file's .target. */
+static bool is_for_another(const char *path, const char *device, const char *text)
+{
+    char name[16] = "", why[300];
+    const char *at = strstr(text, "\n.target ");
+    if (at == NULL || sscanf(at, " .target %15[a-z0-9_]", name) != 1) return false;
+    const TargetInfo *target = target_find(name);
+    tile_device *d = open_device(device);
+    const char *refused = target ? device_refuses(d, target, true, why, sizeof why) : NULL;
+    if (refused) printf("%s: not run, %s\n", path, refused);
+    tile_device_close(d);
+    return refused != NULL;
+}
+
 static bool run_file(const char *path, const Options *o)
 {
     size_t size;
@@ -65,7 +80,7 @@ static bool run_file(const char *path, const Options *o)
     if (o->device) {
         bool sim = strncmp(o->device, "sim", 3) == 0;
         if (c.nfails && !sim) printf("%s: not run, it must fail\n", path);
-        else good = run_on(&c, o->device, text, size, o->seed);
+        else if (sim || !is_for_another(path, o->device, text)) good = run_on(&c, o->device, text, size, o->seed);
     } else {
         bool by_comparison = c.nfails && strcmp(c.fails[0], "E1326") == 0; /* of schedules, so one shows nothing */
         int steps = c.nfails ? STEPS_WRONG : STEPS_RIGHT;

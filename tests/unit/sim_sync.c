@@ -463,8 +463,7 @@ static void ranks(void **state)
 static void later_forms(void **state)
 {
     static const InstrForm later[] = {FORM_TMA_LOAD_IM2COL_CTA, FORM_TMA_STORE_SCATTER4, FORM_TMA_PREFETCH_GATHER4,
-                                      FORM_TC_ALLOC,            FORM_TC_SHIFT,
-                                      FORM_ST_ASYNC_RELEASE,    FORM_LDMATRIX_B8,        FORM_STMATRIX_B8};
+                                      FORM_TC_ALLOC, FORM_TC_SHIFT};
     Hand *h = made(state, 1, 32);
     for (size_t i = 0; i < sizeof later / sizeof *later; i++) {
         hand_form(h, 4, later[i], 0);
