@@ -6,6 +6,7 @@
 
 #include "lang/checked.h"
 #include "runtime/sim/async_task.h"
+#include "runtime/sim/tmem.h"
 #include "runtime/sim/trace.h"
 
 void async_init(SimMachine *m)
@@ -62,7 +63,7 @@ void async_free(SimMachine *m)
 uint32_t async_pending(const SimMachine *m)
 {
     const Async *a = m->async;
-    return a ? a->n : 0;
+    return (a ? a->n : 0) + tmem_pending(m);
 }
 
 /* ---- bulk groups ---- */
@@ -464,6 +465,8 @@ static bool start(SimMachine *m, Task *k)
 bool async_step(SimMachine *m)
 {
     Async *a = m->async;
+    uint32_t tensor = tmem_pending(m);
+    if (tensor && rng_below(&m->rng, a->n + tensor) >= a->n) return tmem_step(m);
     if (a->n == 0) return true;
     Task *k = a->tasks[rng_below(&m->rng, a->n)];
     if (k->delay) {
@@ -581,4 +584,5 @@ void async_describe(SimMachine *m, Text *out)
         sim_describe(m, k->who, out);
     }
     if (a && a->n > 20) text_printf(out, "\n    and %" PRIu32 " more copies", a->n - 20);
+    tmem_describe(m, out);
 }

@@ -411,6 +411,19 @@ uint32_t mbar_state_pending(uint64_t state)
     return (uint32_t)(state >> 32 & SIM_MBAR_COUNT_MAX);
 }
 
+static bool too_many_arrivals(SimMachine *m, const SimWho *who, SimCta *cta, SimBarrier *b, const State *s,
+                              uint32_t arrivals)
+{
+    Text out;
+    text_init(&out, &m->mem);
+    text_printf(&out, "%" PRIu32 " arrival%s where ", arrivals, arrivals == 1 ? "" : "s");
+    if (s->pending) text_uint(&out, s->pending);
+    text_printf(&out, "%s pending", s->pending == 0 ? "none is" : s->pending == 1 ? " is" : " are");
+    fail_with(m, E1325, who, NULL, cta, b, out.s);
+    text_free(&out);
+    return false;
+}
+
 bool mbar_arrive(SimMachine *m, SimThread *t, const SimLoc *at, uint32_t arrivals, uint64_t bytes, bool expect,
                  bool relaxed, bool cluster_scope, bool drop, uint64_t *state)
 {
@@ -426,16 +439,7 @@ bool mbar_arrive(SimMachine *m, SimThread *t, const SimLoc *at, uint32_t arrival
         s.tx += (int64_t)bytes;
         b->expected += bytes;
     }
-    if (arrivals > s.pending) {
-        Text out;
-        text_init(&out, &m->mem);
-        text_printf(&out, "%" PRIu32 " arrival%s where ", arrivals, arrivals == 1 ? "" : "s");
-        if (s.pending) text_uint(&out, s.pending);
-        text_printf(&out, "%s pending", s.pending == 0 ? "none is" : s.pending == 1 ? " is" : " are");
-        fail_with(m, E1325, &who, NULL, cta, b, out.s);
-        text_free(&out);
-        return false;
-    }
+    if (arrivals > s.pending) return too_many_arrivals(m, &who, cta, b, &s, arrivals);
     if (drop && arrivals > s.count)
         return fail_with(m, E1325, &who, NULL, cta, b, "arrive_drop of more arrivals than a phase expects");
     if (arrivals && m->watch) watch_mbar_arrive(m, t, cta, b, relaxed, cluster_scope);
@@ -445,6 +449,22 @@ bool mbar_arrive(SimMachine *m, SimThread *t, const SimLoc *at, uint32_t arrival
     if (phase_over(&s)) return next_phase(m, &who, cta, b, at->data, &s);
     store(m, b, at->data, &s);
     if (too_many_bytes(&s)) return fail_with(m, E1302, &who, NULL, cta, b, TOO_MANY_BYTES);
+    return true;
+}
+
+bool mbar_arrive_async(SimMachine *m, const SimWho *who, SimCta *cta, uint32_t offset, uint32_t agent, uint32_t number)
+{
+    State s;
+    uint8_t *data = cta->smem + offset;
+    SimBarrier *b = open_barrier(m, who, cta, offset, data, &s);
+    if (b == NULL) return false;
+    if (s.pending == 0) return too_many_arrivals(m, who, cta, b, &s, 1);
+    if (m->watch) watch_tensor_committed(m, b, agent, number);
+    s.pending--;
+    b->last = *who;
+    if (phase_over(&s)) return next_phase(m, who, cta, b, data, &s);
+    store(m, b, data, &s);
+    if (too_many_bytes(&s)) return fail_with(m, E1302, who, NULL, cta, b, TOO_MANY_BYTES);
     return true;
 }
 

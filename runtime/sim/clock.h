@@ -24,6 +24,7 @@ typedef enum KnowKind { /* the table of watch.h */
                         KNOW_CLUSTER,
                         KNOW_GLOBAL,
                         KNOW_M,
+                        KNOW_B, /* of watch_tmem.h */
                         KNOW_COUNT
 } KnowKind;
 

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "runtime/sim/machine.h"
+#include "runtime/sim/tmem.h"
 #include "runtime/sim/watch.h"
 
 #define LANES 32u
@@ -218,11 +219,12 @@ static bool perform(SimMachine *m, const Group *g, SimThread *any)
         elect(m, g, warp_of(any));
         return true;
     }
-    if (!sim_is_matrix(f->form)) return true;
+    bool tensor = tmem_is_collective(f->form);
+    if (!sim_is_matrix(f->form) && !tensor) return true;
     if (g->lanes != UINT32_MAX)
         return sim_fail(m, E1323, any, "%s needs all 32 lanes of the warp; those of 0x%08" PRIx32 " take part",
                         name_of(m, op), g->lanes);
-    return sim_matrices(m, g->lane, f);
+    return tensor ? tmem_perform(m, g->lane, f) : sim_matrices(m, g->lane, f);
 }
 
 /* Are all live lanes of t's mask there? t itself stands at its instruction, `gone` is about to exit. */
@@ -274,6 +276,13 @@ static bool masks_agree(SimMachine *m, SimThread *t)
                         (unsigned)t->lane, name_of(m, op_of(m, t)), t->mask, i, x->mask);
     }
     return true;
+}
+
+bool sim_collective_last(const SimMachine *m, SimThread *t)
+{
+    Group g;
+    t->mask = UINT32_MAX;
+    return complete(m, t, NULL, &g);
 }
 
 ExecResult sim_collective(SimMachine *m, SimThread *t, uint32_t mask)

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "runtime/sim/machine.h"
+#include "runtime/sim/tmem.h"
 #include "runtime/sim/watch.h"
 
 static void *make_raw(SimMachine *m, uint64_t n)
@@ -30,7 +31,7 @@ uint64_t sim_cluster_bytes(const SimMachine *m)
 {
     const SimProgram *p = m->launch.program;
     uint64_t thread = sizeof(SimThread) + UINT64_C(8) * p->nslots + p->local_bytes;
-    return ctas_of(&m->launch) * (sizeof(SimCta) + smem_bytes(m) + m->launch.threads * thread);
+    return ctas_of(&m->launch) * (sizeof(SimCta) + smem_bytes(m) + tmem_bytes(m) + m->launch.threads * thread);
 }
 
 void sim_cta_id(const SimLaunch *l, uint32_t cluster, uint32_t rank, uint32_t id[3])
@@ -157,6 +158,7 @@ void sim_cluster_free(SimMachine *m, uint32_t i)
     for (uint32_t k = 0; k < c->nctas; k++) {
         SimCta *cta = c->ctas[k];
         if (cta == NULL) continue;
+        tmem_cta_free(m, cta);
         cta->spare = m->spare;
         m->spare = cta;
     }

@@ -4,6 +4,7 @@
 
 #include "runtime/sim/async.h"
 #include "runtime/sim/machine.h"
+#include "runtime/sim/tmem.h"
 #include "runtime/sim/watch.h"
 
 enum { GROUPS_MAX = 64, LINES = 12, TEXT_MAX = 2400 };
@@ -164,6 +165,7 @@ static void put_wait(SimMachine *m, const SimThread *t, Text *out)
     }
     case WAIT_CLUSTER: put_cluster_wait(t, out); return;
     case WAIT_COLLECTIVE: put_collective_wait(m, t, out); return;
+    case WAIT_TMEM: tmem_describe_wait(m, t, out); return;
     case WAIT_NONE:
     case WAIT_EXITED: return;
     }

@@ -38,9 +38,10 @@ typedef struct Decoder {
     uint32_t extern_align;            /* of the extern shared arrays; 0: none is used */
     /* of the instruction */
     const PtxInstr *instr;
-    const char *text; /* as SimPlace.instr */
-    bool any_order; /* the instruction stands behind a label $any_order.. */
-    bool bad; /* it has a problem */
+    const char *text;            /* as SimPlace.instr */
+    bool any_order;              /* the instruction stands behind a label $any_order.. */
+    bool bad;                    /* it has a problem */
+    Slot value[FORM_VALUES_MAX]; /* what becomes FormOp.value */
 } Decoder;
 
 /* ---- decode.c ---- */

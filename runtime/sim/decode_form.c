@@ -109,9 +109,9 @@ static const ValueRow value_rows[] = {
     {FORM_TC_DEALLOC, {VALUE(N, U32)}},
 };
 
-static void add_value(FormOp *f, Slot s)
+static void add_value(Decoder *d, FormOp *f, Slot s)
 {
-    if (f->nvalues < sizeof f->value / sizeof f->value[0]) f->value[f->nvalues++] = s;
+    if (f->nvalues < FORM_VALUES_MAX) d->value[f->nvalues++] = s;
 }
 
 static Slot result(Decoder *d, const PtxOperand *o, int type)
@@ -129,9 +129,9 @@ static void add_list(Decoder *d, FormOp *f, const PtxOperand *o, int type, bool 
 {
     if (o == NULL) return;
     uint32_t n = o->kind == PTX_VECTOR ? o->nitems : 1;
-    for (uint32_t i = 0; i < n && i < sizeof f->value / sizeof f->value[0]; i++) {
+    for (uint32_t i = 0; i < n && i < FORM_VALUES_MAX; i++) {
         const PtxOperand *x = o->kind == PTX_VECTOR ? &o->items[i] : o;
-        add_value(f, is_result ? result(d, x, type) : source(d, x, type));
+        add_value(d, f, is_result ? result(d, x, type) : source(d, x, type));
     }
 }
 
@@ -142,10 +142,10 @@ static void values(Decoder *d, FormOp *f, const FormMatch *m)
         for (const Want *w = value_rows[r].want; w < value_rows[r].want + WANTS && w->read != READ_END; w++) {
             int type = w->type == PTX_NO_TYPE ? (int)f->type : w->type;
             switch (w->read) {
-            case READ_RESULT: add_value(f, result(d, m->opd[w->ph], type)); break;
-            case READ_VALUE: add_value(f, source(d, m->opd[w->ph], type)); break;
-            case READ_ADDRESS: add_value(f, f->src); break;
-            default: add_value(f, NO_SLOT); break;
+            case READ_RESULT: add_value(d, f, result(d, m->opd[w->ph], type)); break;
+            case READ_VALUE: add_value(d, f, source(d, m->opd[w->ph], type)); break;
+            case READ_ADDRESS: add_value(d, f, f->src); break;
+            default: add_value(d, f, NO_SLOT); break;
             }
         }
         return;
@@ -162,9 +162,9 @@ static void elect(Decoder *d, FormOp *f)
         return;
     }
     f->mask = decode_source(d, &in->opd[1], PTX_B32, false);
-    add_value(f, result(d, &pair->items[1], PTX_PRED));
-    add_value(f, f->mask);
-    add_value(f, result(d, &pair->items[0], PTX_B32));
+    add_value(d, f, result(d, &pair->items[1], PTX_PRED));
+    add_value(d, f, f->mask);
+    add_value(d, f, result(d, &pair->items[0], PTX_B32));
 }
 
 static void all_values(Decoder *d, FormOp *f, const FormMatch *m)
@@ -181,7 +181,7 @@ static void all_values(Decoder *d, FormOp *f, const FormMatch *m)
     case FORM_ELECT_ANY: elect(d, f); break;
     case FORM_CLC_FIRST_CTA:
         add_list(d, f, regs, PTX_B32, true);
-        add_value(f, source(d, m->opd[PH_REG], PTX_B128));
+        add_value(d, f, source(d, m->opd[PH_REG], PTX_B128));
         break;
     case FORM_LDMATRIX:
     case FORM_LDMATRIX_TRANS:
@@ -219,9 +219,7 @@ static void addresses(Decoder *d, FormOp *f, const FormMatch *m)
     f->mbar = address(d, m->opd[PH_MBAR], shared, &f->mbar_off);
     f->map = address(d, m->opd[PH_MAP], map, &f->map_off);
     f->gaddr = address(d, m->opd[PH_GADDR], m->generic ? PTX_SPACE_REG : PTX_SPACE_GLOBAL, &f->gaddr_off);
-    int64_t none;
-    const PtxOperand *t = m->opd[PH_TADDR];
-    f->taddr = t == NULL ? NO_SLOT : decode_address(d, t, PTX_SPACE_SHARED, true, &none);
+    f->taddr = address(d, m->opd[PH_TADDR], PTX_SPACE_SHARED, &f->taddr_off);
 }
 
 static uint8_t list(Decoder *d, const PtxOperand *o, int type, Slot *out, uint32_t most)
@@ -235,6 +233,11 @@ static uint8_t list(Decoder *d, const PtxOperand *o, int type, Slot *out, uint32
     return (uint8_t)o->nitems;
 }
 
+static bool is_split(InstrForm f)
+{
+    return f == FORM_TC_LD_SPLIT || f == FORM_TC_LD_SPLIT_PACK || f == FORM_TC_ST_SPLIT || f == FORM_TC_ST_SPLIT_UNPACK;
+}
+
 static void other_operands(Decoder *d, FormOp *f, const FormMatch *m)
 {
     f->ncoords = list(d, m->opd[PH_COORDS], PTX_S32, f->coords, 5);
@@ -244,6 +247,7 @@ static void other_operands(Decoder *d, FormOp *f, const FormMatch *m)
     f->policy = source(d, m->opd[PH_POLICY], PTX_B64);
     f->rank = source(d, m->opd[PH_RANK], PTX_U32);
     f->desc = source(d, m->opd[PH_DESC], PTX_B64);
+    f->half = is_split(f->form) ? source(d, m->opd[PH_VALUE], PTX_U32) : NO_SLOT;
 }
 
 /* ---- modifiers ---- */
@@ -276,6 +280,16 @@ static uint8_t operation(const FormMatch *m)
     return RED_ADD;
 }
 
+static uint8_t tmem_shape(const FormMatch *m)
+{
+    static const char *const names[] = {
+        [TMEM_32X32B] = "32x32b", [TMEM_16X64B] = "16x64b", [TMEM_16X128B] = "16x128b", [TMEM_16X256B] = "16x256b"};
+    if (is_split(m->form)) return TMEM_16X32BX2;
+    for (uint8_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (is_word(m, PH_OP, names[i])) return i;
+    return TMEM_32X32B;
+}
+
 static void modifiers(const PtxInstr *in, FormOp *f, const FormMatch *m)
 {
     static const char *const scopes[] = {"cta", "cluster", "gpu", "sys"};
@@ -293,6 +307,7 @@ static void modifiers(const PtxInstr *in, FormOp *f, const FormMatch *m)
     f->relaxed = is_word(m, PH_SEM, "relaxed") || ptx_has_mod(in, ".relaxed");
     f->group2 = ptx_has_mod(in, ".cta_group::2");
     f->hint = m->word[PH_HINT] != NULL;
+    f->shape = tmem_shape(m);
     f->axis = is_word(m, PH_OP, "y") ? 1 : is_word(m, PH_OP, "z") ? 2 : 0;
     if (fmt != NULL) f->fmt = strstr(fmt, "b6x16_p32") ? 1 : strstr(fmt, "b4x16_p64") ? 2 : 0;
     for (uint8_t i = 0; i < 4; i++)
@@ -329,5 +344,10 @@ void decode_form(Decoder *d)
     SimOp *op = decode_emit(d, SIM_FORM);
     op->imm = d->forms.n;
     f.any_order = d->any_order;
+    if (f.nvalues) {
+        Slot *v = arena_array(d->arena, Slot, f.nvalues);
+        memcpy(v, d->value, f.nvalues * sizeof *v);
+        f.value = v;
+    }
     vec_push(d->arena, &d->forms, f);
 }

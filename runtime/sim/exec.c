@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "runtime/sim/machine.h"
+#include "runtime/sim/tmem.h"
 #include "runtime/sim/watch.h"
 
 /* Ops that an instruction takes: some are followed by OPERAND ops, or by a table. */
@@ -375,6 +376,11 @@ ExecResult sim_exec(SimMachine *m, SimThread *t, uint32_t budget)
     while (left) {
         const SimOp *op = &ops[pc];
         left--;
+        if (t->unwaited && tmem_uses_unwaited(m, t, pc)) {
+            t->pc = t->at = pc;
+            r = EXEC_FAILED;
+            break;
+        }
         if (op->guard && (s[op->p] & 1) != (op->guard == 1)) {
             pc += length(op);
             continue;

@@ -7,6 +7,7 @@
 #include "runtime/sim/async.h"
 #include "runtime/sim/machine.h"
 #include "runtime/sim/maps.h"
+#include "runtime/sim/tmem.h"
 #include "runtime/sim/trace.h"
 #include "runtime/sim/watch.h"
 
@@ -384,7 +385,7 @@ static ExecResult exec_other(SimMachine *m, SimThread *t, const FormOp *f)
     case FORM_POLICY_CREATE_ALL:
     case FORM_POLICY_RANGE:
     case FORM_POLICY_CONVERT: set(t, f, 0, UINT64_C(0x1000000000000000)); return EXEC_BUDGET; /* opaque */
-    default: return not_yet(m, t, f); /* tensor memory, changing of maps */
+    default: return not_yet(m, t, f); /* changing of maps */
     }
 }
 
@@ -415,5 +416,6 @@ ExecResult sim_exec_form(SimMachine *m, SimThread *t, const FormOp *f)
 {
     if (f->form <= FORM_BULK_PREFETCH) return exec_copy(m, t, f);
     if (f->form >= FORM_MBAR_INIT && f->form < FORM_FENCE_MBAR_INIT) return exec_mbarrier(m, t, f);
+    if (f->form >= FORM_TC_ALLOC && f->form <= FORM_TC_ST_SPLIT_UNPACK) return tmem_exec(m, t, f);
     return exec_other(m, t, f);
 }

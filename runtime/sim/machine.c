@@ -7,6 +7,7 @@
 
 #include "runtime/sim/async.h"
 #include "runtime/sim/budget.h"
+#include "runtime/sim/tmem.h"
 #include "runtime/sim/trace.h"
 #include "runtime/sim/watch.h"
 
@@ -229,7 +230,7 @@ static void retire(Sched *s)
 static void cta_exited(SimMachine *m, SimCta *cta)
 {
     if (m->watch && !watch_cta_exit(m, cta)) return;
-    if (!mbar_cta_exit(m, cta)) return;
+    if (!tmem_cta_exit(m, cta) || !mbar_cta_exit(m, cta)) return;
     cta->exited = true;
     if (++cta->cluster->nexited == cta->cluster->nctas) m->nover++;
 }
@@ -513,6 +514,7 @@ static void start(Sched *s)
     if (m->opt->trace) m->trace = trace_open(&m->mem);
     if (m->checking) watch_init(m);
     async_init(m);
+    tmem_init(m);
 }
 
 /* Runs until the end, a finding, or until memory runs out (false). */
@@ -548,6 +550,7 @@ static bool free_all(SimMachine *m)
     m->mem.fail = &fail;
     if (setjmp(fail)) return false;
     if (m->async) async_free(m);
+    tmem_free(m);
     if (m->watch) watch_free(m);
     if (m->trace) trace_close(m->trace);
     while (m->nresident) sim_cluster_free(m, m->nresident - 1);

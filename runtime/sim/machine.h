@@ -12,7 +12,8 @@
  *
  * Modules: exec.c (one thread's instructions), collective.c and matrix.c (warp), barrier.c (mbarrier), sync.c (bar.sync, cluster
  * barrier), forms.c's rows are executed by exec_forms.c, access.c (addresses to bytes, all checks of a plain access),
- * async.c (copies), watch.c + clock.c + shadow.c (the rules that only show in check mode), trace.c, machine.c
+ * async.c (copies), tmem.c (tensor memory), watch.c + clock.c + shadow.c (the rules that only show in check mode),
+ * trace.c, machine.c
  * (launch, scheduler), cta.c (clusters, CTAs, threads), budget.c (the launch's host memory), idle.c (loops without an
  * end), deadlock.c (who waits for what), device.c (libtile's device).
  *
@@ -81,6 +82,7 @@ typedef enum WaitKind {
     WAIT_NAMED,
     WAIT_CLUSTER,
     WAIT_COLLECTIVE,
+    WAIT_TMEM, /* columns of tensor memory, or the warp of the peer CTA */
     WAIT_EXITED
 } WaitKind;
 
@@ -109,6 +111,7 @@ typedef struct SimThread {
     uint64_t steps;
     const char *role; /* of the last place with one */
     void *watch;
+    const uint32_t *unwaited;   /* bits of the slots that tcgen05.ld has not brought yet for sure; NULL: none */
     uint32_t at;                /* op that it executes, or waits in, wherever the pc goes on */
     uint32_t ready_at;          /* index in the machine's `ready` + 1; 0: not there */
     uint64_t since;             /* step at which its wait began */
@@ -154,6 +157,7 @@ typedef struct SimCta {
     uint8_t *locals;
     uint32_t copies;      /* tasks in flight that read or write this CTA's memory */
     void *shadow;         /* watch.c's */
+    struct SimTmem *tmem; /* tmem.c's; NULL: not used so far */
     struct SimCta *spare; /* cta.c's: the next of those that are over */
 } SimCta;
 
@@ -209,8 +213,8 @@ typedef struct SimMachine {
     bool idle;  /* nothing has changed for a while: idle.c looks at states */
     bool found; /* by `finder` */
     SimWho finder;
-    void *watch, *async, *trace; /* of those modules; watch and trace NULL: off */
-    void *barrier_pool;          /* barrier.c's: records of CTAs that have exited, to be used again */
+    void *watch, *async, *trace, *tmem; /* of those modules; watch and trace NULL: off */
+    void *barrier_pool;                 /* barrier.c's: records of CTAs that have exited, to be used again */
     SimStats stats;
     double started; /* seconds */
     uint64_t failures;
@@ -284,6 +288,8 @@ bool sim_locate_shared(SimMachine *m, SimThread *t, uint64_t address, uint64_t b
 /* ---- collective.c ---- */
 /* Rendezvous of the lanes in `mask`; when the last one comes it performs `op` for all and wakes them behind it. */
 ExecResult sim_collective(SimMachine *m, SimThread *t, uint32_t mask);
+/* All other live lanes of t's warp wait at t's instruction. */
+bool sim_collective_last(const SimMachine *m, SimThread *t);
 /* Re-examines a warp's waiting lanes after one of them exited. */
 void sim_collective_exit(SimMachine *m, SimThread *t);
 /* matrix.c: ldmatrix and stmatrix of all 32 lanes of a warp. False: a finding was filed. */
@@ -316,6 +322,8 @@ MbarTest mbar_test_state(SimMachine *m, SimThread *t, const SimLoc *at, uint64_t
                          bool cluster_scope, SimBarrier **b);
 /* mbarrier.pending_count: what a state of mbar_arrive says of its barrier before that arrival. */
 uint32_t mbar_state_pending(uint64_t state);
+/* The arrival of tcgen05.commit when what it tracks is over. agent, number: the commit, for the watch. */
+bool mbar_arrive_async(SimMachine *m, const SimWho *who, SimCta *cta, uint32_t offset, uint32_t agent, uint32_t number);
 /* When all of a CTA's threads have exited. */
 bool mbar_cta_exit(SimMachine *m, SimCta *cta);
 /* "barrier at smem+32768 (init x.tile:5:3): phase 0, 0 of 1 arrivals pending, 4096 of 32768 bytes missing" */

@@ -107,7 +107,8 @@ typedef struct SimOp {
  *   CLC_IS_CANCELED                    predicate result, response
  *   CLC_FIRST_CTA, CLC_FIRST_CTA_DIM   4 results or 1, response
  *   TC_ALLOC, TC_DEALLOC               n
- *   TC_LD.., TC_ST..                   registers, the first 16 of them
+ *   TC_LD.., TC_ST..                   registers, at most 128 (a result written `_` is NO_SLOT); the immediate of
+ *                                      TC_LD_SPLIT.., TC_ST_SPLIT.. is in `half`
  *   LDMATRIX.., STMATRIX..             1, 2 or 4 registers (their number is nvalues)
  *   all others                         none
  *
@@ -116,6 +117,8 @@ typedef struct SimOp {
  * mapa's result) is one of .shared::cluster, else generic; type is U32 or U64. A 128-bit register is two slots, low
  * half first; the first one is named.
  */
+typedef enum TmemShape { TMEM_32X32B, TMEM_16X64B, TMEM_16X128B, TMEM_16X256B, TMEM_16X32BX2 } TmemShape;
+enum { FORM_VALUES_MAX = 128 };
 typedef struct FormOp { /* an instruction of lang/instructions.def */
     InstrForm form;
     uint8_t dim; /* tensor rank of the map's coordinates; 2 for gather4 / scatter4 */
@@ -123,8 +126,9 @@ typedef struct FormOp { /* an instruction of lang/instructions.def */
     Slot dst, src, map, mbar, gaddr, size; /* NO_SLOT: not there */
     int64_t dst_off, src_off, map_off, mbar_off, gaddr_off;
     Slot coords[5], info[3];
-    Slot value[16]; /* the other operands, results first: see the list above */
-    Slot mask, policy, rank, taddr, desc;
+    Slot *value; /* the other operands, results first: see the list above */
+    Slot mask, policy, rank, taddr, desc, half;
+    int64_t taddr_off;
     PtxType type; /* {type} */
     uint8_t op;   /* RedOp of {op} for reductions */
     bool noftz;
@@ -135,6 +139,7 @@ typedef struct FormOp { /* an instruction of lang/instructions.def */
     bool hint;
     bool any_order;    /* behind a label $any_order..: its order among writes of the same global bytes is open */
     int8_t fmt;    /* 0: none, 1: b6x16_p32, 2: b4x16_p64 */
+    uint8_t shape; /* TmemShape of TC_LD.., TC_ST.. */
     uint8_t axis;  /* of CLC_FIRST_CTA_DIM: 0 x, 1 y, 2 z */
     uint8_t fence; /* of FENCE_ACQ_REL, FENCE_SC: scope 0 cta, 1 cluster, 2 gpu, 3 sys */
 } FormOp;

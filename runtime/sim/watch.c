@@ -75,6 +75,7 @@ static void start_threads(Watch *w, ClusterWatch *c, SimCta *a, CtaWatch *cta)
                              .all_agent = NO_AGENT,
                              .own = {[KNOW_C] = 1, [KNOW_E] = 1}};
         for (int k = 0; k < LAST_WAITS; k++) v[i].last_wait[k].agent = NO_AGENT;
+        for (int k = 0; k < TENSOR_AGENTS; k++) v[i].tensor_time[k].agent = NO_AGENT;
         a->threads[i].watch = &v[i];
     }
 }
@@ -116,6 +117,7 @@ static void end_cta(Watch *w, SimCta *a)
     }
     for (uint32_t i = 0; i < 16; i++) meeting_clear(w, &cta->named[i]);
     shadow_free(cta->shadow);
+    if (cta->tensor) shadow_free(cta->tensor);
     foreign_drop(&w->clocks, cta->fenced);
     foreign_drop(&w->clocks, cta->fences_met);
     foreign_drop(&w->clocks, cta->last_met);

@@ -100,6 +100,9 @@ typedef enum WatchAtomic {
 } WatchAtomic; /* red: the thread learns no value */
 void watch_atomic(SimMachine *m, SimThread *t, const SimLoc *at, WatchAtomic what, AccessKind kind, uint32_t scope);
 
+/* The tcgen05.commit of watch_tmem.h arrives. */
+void watch_tensor_committed(SimMachine *m, SimBarrier *b, uint32_t agent, uint32_t number);
+
 /* For a deadlock: "; it has not seen the end of phase 0" of the mbarrier that t waits on, or nothing. */
 void watch_describe_missed(const SimMachine *m, const SimThread *t, const SimBarrier *b, Text *out);
 

@@ -73,6 +73,13 @@ WatchCopy *watch_copy(SimMachine *m, SimThread *t, bool bulk_group, bool reduce)
     return c;
 }
 
+void watch_copy_until(WatchCopy *c, uint32_t agent, uint32_t time)
+{
+    if (c == NULL || c->ndone == COPY_TARGETS) return;
+    c->done[c->ndone].agent = agent;
+    c->done[c->ndone++].time = time;
+}
+
 /* ---- records ---- */
 static uint32_t copy_record(Watch *w, const ThreadWatch *t, const WatchCopy *c, uint16_t flags, uint32_t agent,
                             uint64_t time)

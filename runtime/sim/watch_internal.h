@@ -42,7 +42,15 @@ typedef struct Watch {
     Foreign *coarse;  /* all that was released at locations since memory became short */
 } Watch;
 
-typedef enum AgentKind { AGENT_THREAD, AGENT_MBAR, AGENT_READS, AGENT_ALL } AgentKind;
+typedef enum AgentKind {
+    AGENT_THREAD,
+    AGENT_MBAR,
+    AGENT_READS,
+    AGENT_ALL,
+    AGENT_TENSOR_LOADS,
+    AGENT_TENSOR_STORES,
+    AGENT_TENSOR_COMMITS
+} AgentKind;
 typedef struct Agent { /* what a number of a clock stands for */
     AgentKind kind;
     uint16_t rank;
@@ -57,7 +65,11 @@ typedef struct Gather {
     Clock *last[KNOW_COUNT]; /* the clock that was taken in last: often the next one too */
     Foreign *foreign;
 } Gather;
-enum { MASK_EXEC = 1 << KNOW_E | 1 << KNOW_M, MASK_ALL = (1 << KNOW_COUNT) - 1, MASK_ORDER = MASK_ALL & ~MASK_EXEC };
+enum {
+    MASK_EXEC = 1 << KNOW_E | 1 << KNOW_M | 1 << KNOW_B,
+    MASK_ALL = (1 << KNOW_COUNT) - 1,
+    MASK_ORDER = MASK_ALL & ~MASK_EXEC
+};
 
 typedef struct Meeting { /* a barrier of threads: those of one round may still leave when the next has begun */
     Gather in;
@@ -90,6 +102,7 @@ typedef struct Ending {                                  /* what must be over wh
 } Ending;
 typedef struct CtaWatch {
     Shadow *shadow;
+    Shadow *tensor; /* of its tensor memory, lane by lane; NULL: not used so far */
     Ending end[END_COUNT];
     uint32_t first_agent; /* of its threads */
     Meeting named[16];
@@ -137,6 +150,12 @@ typedef struct Snapshot { /* what a thread knew at a fence, own[] included */
 } Snapshot;
 enum { TAKEN_SETS = 2 };
 
+typedef enum TensorAgent { TENSOR_LOADS, TENSOR_STORES, TENSOR_COMMITS, TENSOR_AGENTS } TensorAgent;
+typedef struct TensorTime { /* of a thread: waits for loads, for stores, commits */
+    uint32_t agent;         /* NO_AGENT: none yet */
+    uint32_t time;
+} TensorTime;
+
 typedef struct ThreadWatch {
     uint32_t agent, cluster;
     uint32_t reads_agent, all_agent; /* NO_AGENT: none yet */
@@ -157,6 +176,8 @@ typedef struct ThreadWatch {
     uint32_t cluster_round, named_round[16];
     ThreadRecord record[THREAD_RECORDS];
     LastWait last_wait[LAST_WAITS]; /* by agent; of several the last one */
+    TensorTime tensor_time[TENSOR_AGENTS];
+    Clock *tensor; /* watch_tmem.h */
 } ThreadWatch;
 
 /* ---- watch.c ---- */
@@ -204,6 +225,10 @@ void thread_clear(Watch *w, ThreadWatch *t);
 void clocks_drop(Watch *w, Clock **k); /* all kinds; they become NULL */
 /* t learns the clocks k of its cluster and the set f. */
 void knowledge_take(Watch *w, ThreadWatch *t, Clock *const *k, Foreign *f, unsigned mask);
+
+/* ---- watch_copy.c ---- */
+/* Its reads are over, too, when the agent is at that time. */
+void watch_copy_until(WatchCopy *c, uint32_t agent, uint32_t time);
 
 /* ---- watch_atomic.c ---- */
 void locations_free(Watch *w, Locations *l);

@@ -119,6 +119,10 @@ static void say_completion(Words *w, const Access *a, const Record *o)
         } else {
             say(w, "and no wait of that thread for it (cp.async.bulk.wait_group) is ordered before this access");
         }
+    } else if (g && g->kind == AGENT_TENSOR_COMMITS) {
+        bool relaxed = know_time(a->t, KNOW_E, a->t->cluster, o->done_agent) >= o->done_time;
+        say(w, "it is over when a tcgen05.commit behind it arrives, for which this thread has %s",
+            relaxed ? "waited only with .relaxed" : "not waited");
     } else if (g) {
         say_phase(w, a->cluster, a->t, g, o->done_agent, o->done_time);
     } else {
@@ -199,7 +203,8 @@ static bool report_order(const Access *a, const Record *o, const Words *bytes)
     Text notes;
     text_init(&notes, a->w->mem);
     const Agent *g = o->who.cluster == a->t->cluster ? agent_of(a->cluster, o->done_agent) : NULL;
-    if (!proxy && o->flags & REC_ASYNC && !(o->flags & REC_GROUP) && g) note_phase(&notes, a, g, o);
+    if (!proxy && o->flags & REC_ASYNC && !(o->flags & REC_GROUP) && g && g->kind == AGENT_MBAR)
+        note_phase(&notes, a, g, o);
     note_trusts(&notes, a);
     sim_fail_notes(a->m, proxy ? E1306 : order_code(a, o), &a->who, &o->who, notes.s, "%s%s%s, after %s%s: %s",
                    verb(a->flags), there ? ", at " : " ", bytes->s, verb(o->flags), o->flags & REC_INVAL ? "" : " them",

@@ -73,6 +73,8 @@ void knowledge_take(Watch *w, ThreadWatch *t, Clock *const *k, Foreign *f, unsig
 void thread_clear(Watch *w, ThreadWatch *t)
 {
     clocks_drop(w, t->k);
+    clock_drop(&w->clocks, t->tensor);
+    t->tensor = NULL;
     foreign_drop(&w->clocks, t->foreign);
     t->foreign = NULL;
     for (int i = 0; i < REACH_COUNT; i++) {

@@ -264,8 +264,10 @@ enum { CLASSES = 400 };
 
 static void version_text(Class *c, unsigned v)
 {
-    const char digits[] = {(char)('0' + v / 10), '.', (char)('0' + v % 10), 0};
-    memcpy(c->version, digits, sizeof digits);
+    c->version[0] = (char)('0' + v / 10);
+    c->version[1] = '.';
+    c->version[2] = (char)('0' + v % 10);
+    c->version[3] = 0;
 }
 
 /* Every pair that ptxas takes: from .version 8.0 on, before which the families do not exist. */

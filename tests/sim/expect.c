@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "tests/sim/case.h"
+#include "tests/sim/tensor_reference.h"
 
 bool type_is_float(tile_type t)
 {
@@ -313,6 +314,13 @@ static void expect_window(Terms *t, int64_t n)
     }
 }
 
+/* mask BITS: of what was wanted so far only these bits */
+static void expect_mask(Terms *t, int64_t n)
+{
+    uint64_t bits = (uint64_t)next_number(t);
+    for (int64_t i = 0; i < n && !t->why; i++) store(t, i, wanted(t, i) & bits);
+}
+
 /* histogram SOURCE: element v counts the source's elements that are v modulo the buffer's length; added */
 static void expect_histogram(Terms *t, int64_t n)
 {
@@ -339,16 +347,106 @@ static void expect_widen(Terms *t, int64_t n)
     }
 }
 
+/* ---- tensor memory: tensor_reference.h. The expected buffer is u32, PITCH columns a lane ---- */
+static const char *next_word(Terms *t)
+{
+    if (t->at < t->n) return t->word[t->at++];
+    wrong(t, "a word is missing");
+    return "";
+}
+
+/* The matrix from row `row` on: 128 lanes of it. */
+static uint32_t *matrix(Terms *t, Operand s, int64_t row, int64_t pitch)
+{
+    if (s.b->type == TILE_U32 && row >= 0 && pitch > 0 && (uint64_t)((row + 128) * pitch) <= s.b->count)
+        return (uint32_t *)(void *)(unsigned char *)(uintptr_t)(s.data + (size_t)(row * pitch) * sizeof(uint32_t));
+    wrong(t, "not 128 lanes of u32");
+    return NULL;
+}
+
+/* tensor_cp SHAPE FORMAT SOURCE AT BYTES START LBO SBO SWIZZLE ROW PITCH LANE COLUMN: SOURCE from byte AT on is BYTES of
+ * shared memory */
+static void expect_tensor_cp(Terms *t, int64_t n)
+{
+    (void)n;
+    const char *shape = next_word(t), *format = next_word(t);
+    Operand s = next_source(t);
+    int64_t at = next_number(t);
+    TensorSource from = {.n = next_number(t)};
+    from.start = next_number(t);
+    from.lbo = next_number(t);
+    from.sbo = next_number(t);
+    from.swizzle = next_number(t);
+    int64_t row = next_number(t), pitch = next_number(t), lane = next_number(t), column = next_number(t);
+    uint32_t *to = matrix(t, (Operand){t->to, t->want}, row, pitch);
+    if (at < 0 || from.n < 0 || (uint64_t)(at + from.n) > s.b->bytes) wrong(t, "reaches outside the source");
+    from.bytes = s.data + at;
+    if (!t->why && !tensor_cp(shape, format, &from, to, pitch, lane, column)) wrong(t, "no such copy");
+}
+
+/* tensor_shift ROW PITCH LANE COLUMN */
+static void expect_tensor_shift(Terms *t, int64_t n)
+{
+    (void)n;
+    int64_t row = next_number(t), pitch = next_number(t), lane = next_number(t), column = next_number(t);
+    uint32_t *to = matrix(t, (Operand){t->to, t->want}, row, pitch);
+    if (!t->why && !tensor_shift(to, pitch, lane, column)) wrong(t, "no such shift");
+}
+
+/* tensor_st SHAPE PACKED HALF SOURCE REGISTERS PITCH LANE COLUMN: four warps, each to LANE of its own 32 lanes; SOURCE has
+ * REGISTERS of each thread */
+static void expect_tensor_st(Terms *t, int64_t n)
+{
+    (void)n;
+    const char *shape = next_word(t);
+    int64_t packed = next_number(t), half = next_number(t);
+    Operand s = next_source(t);
+    int64_t regs = next_number(t), pitch = next_number(t), lane = next_number(t), column = next_number(t);
+    uint32_t *to = matrix(t, (Operand){t->to, t->want}, 0, pitch), *from = matrix(t, s, 0, regs);
+    for (int64_t w = 0; w < 4 && !t->why; w++)
+        if (!tensor_move(shape, packed, half, true, from + w * 32 * regs, regs, to, pitch, w * 32 + lane, column))
+            wrong(t, "no such shape");
+}
+
+/* tensor_ld SHAPE PACKED HALF SOURCE REGISTERS PITCH LANE COLUMN: the other way; SOURCE is the matrix */
+static void expect_tensor_ld(Terms *t, int64_t n)
+{
+    (void)n;
+    const char *shape = next_word(t);
+    int64_t packed = next_number(t), half = next_number(t);
+    Operand s = next_source(t);
+    int64_t regs = next_number(t), pitch = next_number(t), lane = next_number(t), column = next_number(t);
+    uint32_t *from = matrix(t, s, 0, pitch), *to = matrix(t, (Operand){t->to, t->want}, 0, regs);
+    for (int64_t w = 0; w < 4 && !t->why; w++)
+        if (!tensor_move(shape, packed, half, false, to + w * 32 * regs, regs, from, pitch, w * 32 + lane, column))
+            wrong(t, "no such shape");
+}
+
 static const struct {
     const char *name;
     void (*apply)(Terms *t, int64_t n);
 } FUNCTIONS[] = {
-    {"copy", expect_copy},     {"fill", expect_fill},           {"affine", expect_affine},
-    {"plus", expect_plus},     {"transpose", expect_transpose}, {"mirror", expect_mirror},
-    {"reduce", expect_reduce}, {"rows", expect_rows},           {"stride", expect_stride},
-    {"tally", expect_tally},   {"alike", expect_alike},         {"gather", expect_gather},
-    {"turn", expect_turn},     {"window", expect_window},       {"histogram", expect_histogram},
+    {"copy", expect_copy},
+    {"fill", expect_fill},
+    {"affine", expect_affine},
+    {"plus", expect_plus},
+    {"transpose", expect_transpose},
+    {"mirror", expect_mirror},
+    {"reduce", expect_reduce},
+    {"rows", expect_rows},
+    {"stride", expect_stride},
+    {"tally", expect_tally},
+    {"alike", expect_alike},
+    {"gather", expect_gather},
+    {"turn", expect_turn},
+    {"window", expect_window},
+    {"histogram", expect_histogram},
     {"widen", expect_widen},
+    {"tensor_cp", expect_tensor_cp},
+    {"tensor_shift", expect_tensor_shift},
+    {"tensor_st", expect_tensor_st},
+    {"tensor_ld", expect_tensor_ld},
+    {"mask", expect_mask},
 };
 
 bool expect_apply(const Case *c, const CaseExpect *e, unsigned char *const *before, unsigned char *want, char *text,

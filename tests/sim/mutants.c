@@ -253,6 +253,11 @@ static const struct {
     {"no_load", "cp.reduce.async.bulk.", ".mbarrier::complete_tx::bytes"},
     {"no_async_store", "st.async", ""},
     {"no_async_store", "red.async", ""},
+    {"no_tensor_wait", "tcgen05.wait", ""},
+    {"no_tensor_fence", "tcgen05.fence", ""},
+    {"no_tensor_copy", "tcgen05.cp", ""},
+    {"no_tensor_commit", "tcgen05.commit", ""},
+    {"no_dealloc", "tcgen05.dealloc", ""},
 };
 static const struct {
     const char *kind, *op, *has;

@@ -103,6 +103,8 @@ static inline FormOp *hand_form(Hand *h, uint32_t pc, InstrForm form, uint8_t nv
     f->nvalues = nvalues;
     f->dst = f->src = f->map = f->mbar = f->gaddr = f->size = NO_SLOT;
     f->mask = f->policy = f->rank = f->taddr = f->desc = NO_SLOT;
+    f->half = NO_SLOT;
+    f->value = arena_array(&h->m.arena, Slot, 16);
     for (int i = 0; i < 16; i++) f->value[i] = NO_SLOT;
     h->ops[pc].code = SIM_FORM;
     h->ops[pc].imm = pc;

@@ -462,8 +462,7 @@ static void ranks(void **state)
 /* Every row has its place: what is not simulated says so, and nothing else is missing for want of a case. */
 static void later_forms(void **state)
 {
-    static const InstrForm later[] = {FORM_TMA_LOAD_IM2COL_CTA, FORM_TMA_STORE_SCATTER4, FORM_TMA_PREFETCH_GATHER4,
-                                      FORM_TC_ALLOC, FORM_TC_SHIFT};
+    static const InstrForm later[] = {FORM_TMA_LOAD_IM2COL_CTA, FORM_TMA_STORE_SCATTER4, FORM_TMA_PREFETCH_GATHER4};
     Hand *h = made(state, 1, 32);
     for (size_t i = 0; i < sizeof later / sizeof *later; i++) {
         hand_form(h, 4, later[i], 0);
