@@ -41,6 +41,9 @@ static void check_starts(Check *c, const MapDesc *d, const MapCopy *k)
     if (!slices && at != MAP_UNKNOWN && (at % 128 * bits) % 128 != 0) /* bits of 16 bytes */
         breach(c, E0450, "D03", MAPF_START, inner, "start %" PRId64 " of elements of %d bits is not at a multiple of 16 bytes",
                at, bits);
+    else if (map_shared_bits(d->type) != bits && at != MAP_UNKNOWN && at % 128 != 0) /* PTX ISA, tensor copy restrictions */
+        breach(c, E0450, "D03", MAPF_START, inner, "start %" PRId64 " of packed elements with gaps is not a multiple of 128",
+               at);
     for (int i = 0; d->is_store && i < d->rank; i++) /* measured: error 715 */
         if (k->start[i] != MAP_UNKNOWN && k->start[i] < 0)
             breach(c, E0501, "D03", MAPF_START, i, "a store starts at %" PRId64, k->start[i]);

@@ -142,6 +142,12 @@ static void shuffle(SimMachine *m, Task *k)
     k->eager = rng_one_in(r, 2);
 }
 
+static void hold(TaskDest *d, uint32_t n) /* 1: the copy is under way; -1: over */
+{
+    d->cta->copies += n;
+    if (d->home != d->cta) d->home->copies += n;
+}
+
 bool task_queue(SimMachine *m, Task *plan)
 {
     Async *a = m->async;
@@ -150,7 +156,7 @@ bool task_queue(SimMachine *m, Task *plan)
     k->slot = a->n;
     a->tasks[a->n++] = k;
     shuffle(m, k);
-    for (uint32_t i = 0; i < k->ndest; i++) k->dest[i].cta->copies++;
+    for (uint32_t i = 0; i < k->ndest; i++) hold(&k->dest[i], 1);
     if (k->src) k->src->copies++;
     if (k->group) {
         Task **bucket = bucket_of(a, &k->who);
@@ -193,14 +199,15 @@ static void reads_done(SimMachine *m, Task *k)
 
 static bool lost(SimMachine *m, const Task *k, const TaskDest *d)
 {
-    bool own = k->who.cluster == d->cta->cluster->number && k->who.rank == d->cta->rank;
+    const SimCta *cta = d->cta->exited ? d->cta : d->home;
+    bool own = k->who.cluster == cta->cluster->number && k->who.rank == cta->rank;
     return sim_fail_at(m, own ? E1317 : E1311, &k->who, NULL,
-                       "data of the copy arrives in the shared memory of CTA (%" PRIu32 ",%" PRIu32 ",%" PRIu32
+                       "%s of the copy arrives in the shared memory of CTA (%" PRIu32 ",%" PRIu32 ",%" PRIu32
                        "), rank %" PRIu32 ", which has exited",
-                       d->cta->id[0], d->cta->id[1], d->cta->id[2], d->cta->rank);
+                       cta == d->cta ? "data" : "the end", cta->id[0], cta->id[1], cta->id[2], cta->rank);
 }
 
-static uint8_t *find_global(SimMachine *m, Task *k, uint64_t address, uint32_t n)
+uint8_t *task_find_global(SimMachine *m, Task *k, uint64_t address, uint32_t n)
 {
     SimBlock *b = sim_find(m->memory, address, n, &k->block);
     if (b) return b->data + (address - b->address);
@@ -209,17 +216,10 @@ static uint8_t *find_global(SimMachine *m, Task *k, uint64_t address, uint32_t n
     return NULL;
 }
 
-static inline uint8_t *global_bytes(SimMachine *m, Task *k, uint64_t address, uint32_t n)
-{
-    const SimBlock *b = k->block;
-    if (b && n <= b->bytes && address - b->address <= b->bytes - n) return b->data + (address - b->address);
-    return find_global(m, k, address, n);
-}
-
 /* All of a linear copy's source as it is now. */
 static const uint8_t *source_bytes(SimMachine *m, Task *k)
 {
-    if (k->kind == TASK_LOAD) return global_bytes(m, k, k->global, k->total);
+    if (k->kind == TASK_LOAD) return task_global(m, k, k->global, k->total);
     if (!k->src->exited) return k->src->smem + k->src_offset;
     sim_fail_at(m, E1312, &k->who, NULL, "the copy reads shared memory of a CTA that has exited");
     return NULL;
@@ -246,7 +246,7 @@ static bool read_piece(SimMachine *m, Task *k, const BoxPiece *p, uint8_t *out)
             for (uint32_t i = 0; i < p->bytes; i++) out[i] = (uint8_t)(k->walk.fill >> (i + p->shared) % 8 * 8);
             return true;
         }
-        const uint8_t *from = global_bytes(m, k, p->global, p->bytes);
+        const uint8_t *from = task_global(m, k, p->global, p->bytes);
         if (from == NULL) return false;
         memcpy(out, from, p->bytes);
         if (k->tensor && box_converts(&k->walk)) box_convert(out, p->bytes);
@@ -258,10 +258,16 @@ static bool read_piece(SimMachine *m, Task *k, const BoxPiece *p, uint8_t *out)
     return true;
 }
 
-static void put(const Task *k, uint8_t *to, const uint8_t *from, uint32_t n)
+void task_put(const Task *k, uint8_t *to, const uint8_t *from, uint32_t n)
 {
-    if (k->reduce) sim_reduce_ftz(to, from, n, k->op, k->type, k->ftz);
-    else memcpy(to, from, n);
+    if (k->reduce) {
+        sim_reduce_ftz(to, from, n, k->op, k->type, k->ftz);
+    } else if (k->mask == UINT16_MAX) {
+        memcpy(to, from, n);
+    } else {
+        for (uint32_t i = 0; i < n; i++) /* PTX ISA, cp.async.bulk, .cp_mask */
+            if (k->mask >> i % PIECE & 1) to[i] = from[i];
+    }
 }
 
 static uint32_t behind(const Task *k, uint32_t at) /* no sum overflows: pieces are of 16 bytes in 32-bit spaces */
@@ -277,17 +283,16 @@ static bool deliver(SimMachine *m, Task *k, TaskDest *d)
 {
     uint32_t due = d->moved - d->completed;
     if (due == 0 || (d->moved < k->total && !rng_one_in(&m->rng, 4))) return true;
-    if (d->cta->exited) return lost(m, k, d);
+    if (d->cta->exited || d->home->exited) return lost(m, k, d);
     if (due > PIECE && rng_one_in(&m->rng, 4)) due = (1 + rng_below(&m->rng, due / PIECE)) * PIECE;
     d->completed += due;
     if (m->trace) {
-        const SimBarrier *b = mbar_find(d->cta, d->barrier);
-        if (b) trace_task_phase(m, k->number, d->cta, d->barrier, b->phase + 1);
+        const SimBarrier *b = mbar_find(d->home, d->barrier);
+        if (b) trace_task_phase(m, k->number, d->home, d->barrier, b->phase + 1);
         if (d->completed == k->total) trace_done(m, k->number, d->cta);
     }
-    SimCta *cta = d->cta;
-    if (!mbar_complete(m, NULL, &k->who, cta, d->barrier, due)) return false;
-    if (d->completed == k->total) cta->copies--;
+    if (!mbar_complete(m, NULL, &k->who, d->home, d->barrier, due)) return false;
+    if (d->completed == k->total) hold(d, UINT32_MAX);
     return true;
 }
 
@@ -321,7 +326,7 @@ static uint32_t move_tensor(SimMachine *m, Task *k, uint8_t *to, uint32_t n)
     for (; i < n; i++, at = behind(k, at)) {
         const BoxPiece *p = &k->table[at];
         if (!p->inside || p->bytes != PIECE) break;
-        const uint8_t *from = global_bytes(m, k, p->global, PIECE);
+        const uint8_t *from = task_global(m, k, p->global, PIECE);
         if (from == NULL) break;
         memcpy(to + p->shared, from, PIECE);
     }
@@ -357,7 +362,7 @@ static bool move_in(SimMachine *m, Task *k, uint32_t n)
         }
         if (d->cta->exited) return lost(m, k, d);
         if (!read_piece(m, k, &p, data)) return false;
-        put(k, d->cta->smem + d->offset + p.shared, data, p.bytes);
+        task_put(k, d->cta->smem + d->offset + p.shared, data, p.bytes);
         d->moved += p.bytes;
     }
     return true;
@@ -394,6 +399,7 @@ static bool collect(SimMachine *m, Task *k, uint32_t n)
         if (k->src->exited) return source_bytes(m, k) != NULL;
         const uint8_t *from = k->src->smem + k->src_offset + p->shared;
         if (p->bytes == PIECE) memcpy(out, from, PIECE);
+        else if (k->walk.packs) box_pack(out, from);
         else memcpy(out, from, p->bytes);
     }
     return true;
@@ -403,19 +409,19 @@ static bool move_out(SimMachine *m, Task *k, uint32_t n)
 {
     const uint8_t *from = k->buffer + (size_t)k->next_write * PIECE;
     if (!k->tensor && n) {
-        uint8_t *to = global_bytes(m, k, k->global, k->total);
+        uint8_t *to = task_global(m, k, k->global, k->total);
         if (to == NULL) return false;
         for (k->next_write += n; n; n--, from += PIECE, k->at_write = behind(k, k->at_write))
-            put(k, to + (size_t)k->at_write * PIECE, from, PIECE);
+            task_put(k, to + (size_t)k->at_write * PIECE, from, PIECE);
         return true;
     }
     for (; n; n--, from += PIECE, k->next_write++, k->at_write = behind(k, k->at_write)) {
         const BoxPiece *p = &k->table[k->at_write];
         if (!p->inside) continue;
-        uint8_t *to = global_bytes(m, k, p->global, p->bytes);
+        uint8_t *to = task_global(m, k, p->global, p->bytes);
         if (to == NULL) return false;
-        if (p->bytes == PIECE && !k->reduce) memcpy(to, from, PIECE);
-        else put(k, to, from, p->bytes);
+        if (p->bytes == PIECE && !k->reduce) memcpy(to, from, PIECE); /* no mask: it is a tensor's */
+        else task_put(k, to, from, p->bytes);
     }
     return true;
 }
@@ -478,97 +484,6 @@ bool async_step(SimMachine *m)
     bool over = false;
     if (k->kind == TASK_STORE ? !step_departure(m, k, budget, &over) : !step_arrival(m, k, budget, &over)) return false;
     if (over) finish(m, k);
-    return true;
-}
-
-/* ---- all at once ---- */
-
-static void fill(const BoxWalk *w, uint8_t *box, uint32_t shared, uint32_t lo, uint32_t hi)
-{
-    for (uint32_t b = lo; b < hi; b++) box[box_swizzle(w, shared + b)] = (uint8_t)(w->fill >> b % 8 * 8);
-}
-
-/* The inside part of a row between global memory (`g`: byte row->from) and the box. Whole chunks, but for the last one
- * of a load at the tensor's end. */
-static void move_row(const Task *k, const BoxRow *row, uint8_t *g, uint8_t *box)
-{
-    const BoxWalk *w = &k->walk;
-    bool store = k->kind == TASK_STORE;
-    uint32_t straight = box_swizzle(w, row->shared) == row->shared ? row->to - row->from : PIECE, n;
-    for (uint32_t b = row->from; b < row->to; b += n, g += n) {
-        uint8_t *s = box + box_swizzle(w, row->shared + b);
-        n = row->to - b < straight ? row->to - b : straight;
-        if (store) {
-            put(k, g, s, n);
-        } else if (n == PIECE) {
-            memcpy(s, g, PIECE);
-        } else {
-            memcpy(s, g, n);
-        }
-        if (!store && box_converts(w)) box_convert(s, n);
-    }
-}
-
-static bool run_box(SimMachine *m, Task *k, uint8_t *box)
-{
-    const BoxWalk *w = &k->walk;
-    for (uint32_t r = 0; r < w->rows; r++) {
-        BoxRow row;
-        box_row(w, r, &row);
-        if (row.from < row.to) {
-            uint8_t *g = global_bytes(m, k, row.global + row.from, row.to - row.from);
-            if (g == NULL) return false;
-            move_row(k, &row, g, box);
-        }
-        if (k->kind == TASK_STORE || row.to - row.from == w->row_bytes) continue;
-        fill(w, box, row.shared, 0, row.from);
-        fill(w, box, row.shared, row.to, w->row_bytes);
-    }
-    return true;
-}
-
-static bool run_linear(SimMachine *m, Task *k, uint8_t *to)
-{
-    uint8_t *from = k->kind == TASK_LOAD    ? global_bytes(m, k, k->global, k->total)
-                    : k->kind == TASK_VALUE ? k->value
-                                            : k->src->smem + k->src_offset;
-    if (from == NULL) return false;
-    if (!k->reduce && k->kind == TASK_PEER) memmove(to, from, k->total);
-    else put(k, to, from, k->total);
-    return true;
-}
-
-static bool run_store(SimMachine *m, Task *k)
-{
-    if (k->tensor) {
-        if (!run_box(m, k, k->src->smem + k->src_offset)) return false;
-    } else {
-        uint8_t *to = global_bytes(m, k, k->global, k->total);
-        if (to == NULL || !run_linear(m, k, to)) return false;
-    }
-    if (m->trace) {
-        trace_reads(m, k->number, &k->who);
-        trace_over(m, k->number, &k->who);
-    }
-    return true;
-}
-
-bool task_run(SimMachine *m, Task *k)
-{
-    if (k->kind == TASK_STORE) return run_store(m, k);
-    for (uint32_t i = 0; i < k->ndest; i++) {
-        uint8_t *to = k->dest[i].cta->smem + k->dest[i].offset;
-        if (k->tensor ? !run_box(m, k, to) : !run_linear(m, k, to)) return false;
-    }
-    for (uint32_t i = 0; i < k->ndest; i++) {
-        const TaskDest *d = &k->dest[i];
-        if (m->trace) {
-            const SimBarrier *b = mbar_find(d->cta, d->barrier);
-            if (b) trace_task_phase(m, k->number, d->cta, d->barrier, b->phase + 1);
-            trace_done(m, k->number, d->cta);
-        }
-        if (!mbar_complete(m, NULL, &k->who, d->cta, d->barrier, k->total)) return false;
-    }
     return true;
 }
 

@@ -78,6 +78,14 @@ static const MapDesc *decode(Async *a, const Task *k, const uint8_t *map, char *
     return &memo->desc;
 }
 
+/* gather4 and scatter4 have no maps of their own: any tiled one with a box of one row does (PTX ISA, Tensors). */
+static bool suits(const MapDesc *d, int mode)
+{
+    if (mode != MAP_GATHER4 && mode != MAP_SCATTER4) return (int)d->mode == mode;
+    return d->mode == MAP_GATHER4 || d->mode == MAP_SCATTER4 ||
+           (d->mode == MAP_TILED && d->rank == 2 && d->box[0] == 1);
+}
+
 bool task_bind_map(SimMachine *m, Task *k, const uint8_t *map, int *rule, char *text, size_t size)
 {
     *rule = E1324;
@@ -85,17 +93,24 @@ bool task_bind_map(SimMachine *m, Task *k, const uint8_t *map, int *rule, char *
     if (d == NULL) return false;
     memcpy(k->map, map, sizeof k->map);
     *rule = E1318;
-    if ((int)d->mode != k->mode) {
+    if (!suits(d, k->mode)) {
         size_t n;
         const char *const *words = word_list(WORDS_MODE, &n);
         snprintf(text, size, "the map is one of mode %s, the instruction one of mode %s",
                  (size_t)d->mode < n ? words[d->mode] : "?", (size_t)k->mode < n ? words[k->mode] : "?");
         return false;
     }
-    int64_t start[5];
+    int64_t start[5], offset[3];
     memcpy(start, k->walk.start, sizeof start);
+    memcpy(offset, k->walk.offset, sizeof offset);
     bool load = k->kind == TASK_LOAD;
-    if (!box_begin(&k->walk, d, load, k->reduce, k->walk.shared, start, k->ncoords, NULL, 0, rule, text, size))
+    MapDesc rows4;
+    if ((int)d->mode != k->mode) {
+        rows4 = *d;
+        rows4.mode = (MapMode)k->mode;
+        d = &rows4;
+    }
+    if (!box_begin(&k->walk, d, load, k->reduce, k->walk.shared, start, k->ncoords, offset, k->ninfo, rule, text, size))
         return false;
     if (k->reduce) {
         k->type = sim_reduce_type(d->type, k->op);
@@ -123,7 +138,10 @@ static bool plan_map(Issue *is, uint32_t shared)
     k->map_at = at.data;
     k->ncoords = f->ncoords;
     k->walk.shared = shared;
+    k->ninfo = f->ninfo;
+    k->map_loc = at;
     for (int i = 0; i < f->ncoords && i < 5; i++) k->walk.start[i] = (int32_t)(uint32_t)value_of(is->t, f->coords[i]);
+    for (int i = 0; i < f->ninfo && i < 3; i++) k->walk.offset[i] = (uint16_t)value_of(is->t, f->info[i]);
     int rule;
     char text[400];
     if (!task_bind_map(is->m, k, at.data, &rule, text, sizeof text)) return trap(is, (ErrorCode)rule, text);
@@ -151,15 +169,40 @@ static bool plan_source(Issue *is)
     return true;
 }
 
-static bool add_dest(Issue *is, SimCta *cta, uint32_t offset, uint32_t barrier)
+static bool add_dest(Issue *is, const SimLoc *data, const SimLoc *barrier)
 {
     Task *k = &is->k;
     if (k->ndest == DESTINATIONS) return trap(is, E1327, "more than 16 destinations");
-    k->dest[k->ndest++] = (TaskDest){.cta = cta, .offset = offset, .barrier = barrier};
+    k->dest[k->ndest++] = (TaskDest){
+        .cta = data->cta, .home = barrier->cta, .offset = (uint32_t)data->offset, .barrier = (uint32_t)barrier->offset};
     return true;
 }
 
-/* PTX ISA, cp.async.bulk, .multicast::cluster: data and mbarrier lie at the same offset in each CTA of the mask. */
+/* PTX ISA, cp.async.bulk.tensor, .cta_group: with ::1 the mbarrier is in the CTA of the data, with ::2 there or in the other
+ * CTA of its pair (ranks 2k and 2k + 1); of a multicast each destination's signal goes to the CTA of its pair whose rank has
+ * the parity of the one that `mbar` names. */
+static uint32_t home_of(const Issue *is, uint32_t rank, const SimLoc *barrier)
+{
+    return is->f->group2 ? (rank & ~1u) | (barrier->cta->rank & 1) : rank;
+}
+
+static bool check_pair(Issue *is, const SimLoc *data, const SimLoc *barrier)
+{
+    uint32_t n = is->t->cta->cluster->nctas, rank = data->cta->rank, home = barrier->cta->rank;
+    if (!is->f->group2)
+        return rank == home || trap(is, E1318, "the mbarrier is not in the CTA of the destination");
+    if (n % 2)
+        return sim_fail(is->m, E1327, is->t,
+                        "%s: .cta_group::2 needs pairs of CTAs; a launch with clusters of %" PRIu32 " has none for all",
+                        is->what, n);
+    if (rank / 2 == home / 2) return true;
+    return sim_fail(is->m, E1318, is->t,
+                    "%s: the mbarrier is in the CTA of rank %" PRIu32 ", the destination in that of rank %" PRIu32
+                    ": they are no pair",
+                    is->what, home, rank);
+}
+
+/* PTX ISA, cp.async.bulk, .multicast::cluster: data and mbarrier lie at the same offset in each CTA. */
 static bool plan_multicast(Issue *is, const SimLoc *data, const SimLoc *barrier)
 {
     uint32_t mask = (uint32_t)value_of(is->t, is->f->mask) & 0xFFFF, n = is->t->cta->cluster->nctas;
@@ -172,9 +215,10 @@ static bool plan_multicast(Issue *is, const SimLoc *data, const SimLoc *barrier)
         if (!(mask >> r & 1)) continue;
         SimLoc at, bar;
         uint32_t base = (r << SIM_SMEM_RANK) + SIM_SMEM_BASE;
+        uint32_t home = (home_of(is, r, barrier) << SIM_SMEM_RANK) + SIM_SMEM_BASE;
         if (!sim_locate_shared(is->m, is->t, base + data->offset, extent(&is->k), 1, false, is->what, &at) ||
-            !sim_locate_shared(is->m, is->t, base + barrier->offset, 8, 8, false, "mbarrier", &bar) ||
-            !add_dest(is, at.cta, (uint32_t)at.offset, (uint32_t)bar.offset))
+            !sim_locate_shared(is->m, is->t, home + barrier->offset, 8, 8, false, "mbarrier", &bar) ||
+            !add_dest(is, &at, &bar))
             return false;
     }
     return true;
@@ -182,7 +226,16 @@ static bool plan_multicast(Issue *is, const SimLoc *data, const SimLoc *barrier)
 
 static bool is_multicast(InstrForm f)
 {
-    return f == FORM_TMA_LOAD_TILE_MULTICAST || f == FORM_BULK_LOAD_MULTICAST || f == FORM_CLC_TRY_CANCEL_MULTICAST;
+    switch (f) {
+    case FORM_TMA_LOAD_TILE_MULTICAST:
+    case FORM_TMA_LOAD_GATHER4_MULTICAST:
+    case FORM_TMA_LOAD_IM2COL_MULTICAST:
+    case FORM_TMA_LOAD_IM2COL_W_MULTICAST:
+    case FORM_TMA_LOAD_IM2COL_W128_MULTICAST:
+    case FORM_BULK_LOAD_MULTICAST:
+    case FORM_CLC_TRY_CANCEL_MULTICAST: return true;
+    default: return false;
+    }
 }
 
 static bool plan_destination(Issue *is, uint32_t align)
@@ -194,9 +247,9 @@ static bool plan_destination(Issue *is, uint32_t align)
     if (!sim_locate_shared(is->m, is->t, address, extent(&is->k), align, cta_only, is->what, &at) ||
         !sim_locate_shared(is->m, is->t, barrier, 8, 8, cta_only, "mbarrier", &bar))
         return false;
-    if (at.cta != bar.cta) return trap(is, E1318, "the mbarrier is not in the CTA of the destination");
+    if (!check_pair(is, &at, &bar)) return false;
     if (is_multicast(is->f->form)) return plan_multicast(is, &at, &bar);
-    return add_dest(is, at.cta, (uint32_t)at.offset, (uint32_t)bar.offset);
+    return add_dest(is, &at, &bar);
 }
 
 /* ---- linear copies ---- */
@@ -230,8 +283,6 @@ static bool unknown(Issue *is)
 {
     Text name;
     text_init(&name, &is->m->mem);
-    if (is->f->group2) text_lit(&name, ".cta_group::2 of ");
-    else if (is->f->form == FORM_BULK_STORE_MASK) text_lit(&name, ".cp_mask of ");
     sim_describe_op(is->m, is->t->at, &name);
     sim_fail(is->m, E1351, is->t, "%s is not in the simulator yet", name.s ? name.s : "?");
     text_free(&name);
@@ -243,7 +294,7 @@ static bool classify(Issue *is)
     const FormInfo *info = is->info;
     Task *k = &is->k;
     bool to_shared = info->dst_space == FS_SHARED || info->dst_space == FS_CLUSTER;
-    if (is->f->group2 || is->f->form == FORM_BULK_STORE_MASK) return unknown(is);
+    k->mask = is->f->form == FORM_BULK_STORE_MASK ? (uint16_t)value_of(is->t, is->f->mask) : UINT16_MAX;
     if (info->src_space == FS_GLOBAL && to_shared) {
         k->kind = TASK_LOAD;
     } else if (info->src_space == FS_GLOBAL && info->dst_space == FS_NONE) {
@@ -268,6 +319,20 @@ static bool classify(Issue *is)
     return true;
 }
 
+/* What a row that two of a scatter4's indices name holds afterwards, nothing orders. */
+static bool rows_differ(Issue *is)
+{
+    const BoxWalk *w = &is->k.walk;
+    if (is->m->watch == NULL || w->map.mode != MAP_SCATTER4 || w->from == w->to) return true;
+    for (int i = 2; i < 5; i++)
+        for (int j = 1; j < i; j++)
+            if (w->start[i] == w->start[j] && w->start[i] < w->extent[1])
+                return sim_fail(is->m, E1315, is->t,
+                                "%s: row %" PRId64 " stands in a scatter4 twice, and nothing orders its two writes",
+                                is->what, w->start[i]);
+    return true;
+}
+
 static bool plan(Issue *is)
 {
     const FormOp *f = is->f;
@@ -277,7 +342,7 @@ static bool plan(Issue *is)
         uint32_t shared = k->prefetch            ? 0
                           : k->kind == TASK_LOAD ? shared_of(is->t, f->dst, f->dst_off)
                                                  : shared_of(is->t, f->src, f->src_off);
-        if (!plan_map(is, shared)) return false;
+        if (!plan_map(is, shared) || !rows_differ(is)) return false;
     } else if (!plan_linear(is)) {
         return false;
     }
@@ -340,7 +405,8 @@ bool async_issue(SimMachine *m, SimThread *t, const FormOp *f)
               : is.info->completion == COMP_NONE ? "bulk prefetch"
                                                  : "bulk copy";
     if (!plan(&is)) return false;
-    return is.k.prefetch || go(&is);
+    if (!is.k.prefetch) return go(&is);
+    return !is.k.tensor || m->watch == NULL || watch_map_use(m, t, &is.k.map_loc, true);
 }
 
 bool async_store(SimMachine *m, SimThread *t, const FormOp *f)
@@ -349,6 +415,7 @@ bool async_store(SimMachine *m, SimThread *t, const FormOp *f)
     Task *k = &is.k;
     is.what = f->form == FORM_RED_ASYNC ? "red.async" : "st.async";
     uint32_t size = (uint32_t)ptx_type_bytes(f->type);
+    k->mask = UINT16_MAX;
     if (size == 0 || size > 8 || f->nvalues == 0 || size * f->nvalues > sizeof k->value) return unknown(&is);
     k->kind = TASK_VALUE;
     k->reduce = f->form == FORM_RED_ASYNC;
@@ -376,6 +443,7 @@ bool async_cancel(SimMachine *m, SimThread *t, const FormOp *f)
     if (got) sim_cta_id(&m->launch, (uint32_t)m->next_cluster++, 0, id);
     uint64_t answer[2] = {(uint64_t)id[2] << 32 | got, (uint64_t)id[1] << 32 | id[0]};
     memcpy(k->value, answer, sizeof answer);
+    k->mask = UINT16_MAX;
     k->kind = TASK_VALUE;
     k->total = sizeof answer;
     k->per_dest = 1;

@@ -1,7 +1,7 @@
 /* One copy in flight, between its issue (async_issue.c), what it tells and touches (async_touch.c) and the steps that
- * move it (async.c).
+ * move it (async.c, or all at once: async_now.c).
  *
- * Invariants: `src` and the cta of each unfinished destination count the task in SimCta.copies and so stay in memory;
+ * Invariants: `src`, and cta and home of each unfinished destination, count the task in SimCta.copies and so stay in memory;
  * the thread that issued it may be gone, so it is known by SimWho only. 0 < total for every queued task.
  */
 #ifndef SIM_ASYNC_TASK_H
@@ -21,6 +21,7 @@ typedef enum TaskKind {
 
 typedef struct TaskDest {
     SimCta *cta;
+    SimCta *home;              /* of the mbarrier: the same CTA, or with .cta_group::2 its peer */
     uint32_t offset;           /* of the box or range, from the first byte of the CTA's shared memory */
     uint32_t barrier;          /* likewise, of the mbarrier */
     uint32_t moved, completed; /* bytes that have landed, and those of them that the barrier knows of */
@@ -39,11 +40,13 @@ typedef struct Task {
     uint8_t map[SIM_MAP_BYTES];
     const uint8_t *map_at;
     int mode; /* MapMode of the form */
-    int ncoords;
+    int ncoords, ninfo;
+    SimLoc map_loc; /* watched: maps in global memory can change */
     bool prefetch;
     /* linear: global address; registers: value */
     uint64_t global;
     uint8_t value[2 * PIECE];
+    uint16_t mask;   /* linear stores: which bytes of each 16 are written */
     SimBlock *block; /* of the last piece */
     SimCta *src;
     uint32_t src_offset;
@@ -92,7 +95,17 @@ bool task_in_memory(SimMachine *m, Task *k, int *rule, char *text, size_t size);
 
 /* async.c */
 bool task_queue(SimMachine *m, Task *k); /* takes a copy of *k */
-bool task_run(SimMachine *m, Task *k);   /* all of it, now */
+uint8_t *task_find_global(SimMachine *m, Task *k, uint64_t address, uint32_t n);
+static inline uint8_t *task_global(SimMachine *m, Task *k, uint64_t address, uint32_t n)
+{
+    const SimBlock *b = k->block;
+    if (b && n <= b->bytes && address - b->address <= b->bytes - n) return b->data + (address - b->address);
+    return task_find_global(m, k, address, n);
+}
+void task_put(const Task *k, uint8_t *to, const uint8_t *from, uint32_t n); /* by the mask, reduced */
+
+/* async_now.c */
+bool task_run(SimMachine *m, Task *k); /* all of it, now */
 
 static inline bool task_clusterless(const SimMachine *m)
 {

@@ -39,6 +39,39 @@ static bool tell_global(void *user, uint64_t address, uint64_t bytes)
     return watch_copy_read(u->m, u->t, u->copy, &loc, (uint32_t)bytes);
 }
 
+/* Both sides of a linear store, as far as its mask goes: PTX ISA, cp.async.bulk, .cp_mask. */
+static bool tell_masked(Tell *u, bool (*tell)(Tell *u, uint32_t offset, uint32_t bytes))
+{
+    const Task *k = u->k;
+    uint32_t n = 0;
+    if (k->mask == UINT16_MAX) return tell(u, 0, k->total);
+    for (uint32_t b = 0; b < k->total; b += n) {
+        for (n = 0; b + n < k->total && k->mask >> (b + n) % PIECE & 1; n++) {
+        }
+        if (n && !tell(u, b, n)) return false;
+        if (n == 0) n = 1;
+    }
+    return true;
+}
+
+static bool tell_source_run(Tell *u, uint32_t offset, uint32_t bytes)
+{
+    return tell_shared(u, offset, bytes);
+}
+
+static bool tell_target_run(Tell *u, uint32_t offset, uint32_t bytes)
+{
+    return tell_global(u, u->k->global + offset, bytes);
+}
+
+static bool tell_gap(void *user, uint32_t offset, uint32_t bytes)
+{
+    Tell *u = user;
+    uint64_t at = (uint64_t)offset + u->dest->offset;
+    SimLoc loc = {.space = PTX_SPACE_SHARED, .cta = u->dest->cta, .offset = at, .data = u->dest->cta->smem + at};
+    return watch_copy_gap(u->m, u->t, u->copy, &loc, bytes, u->barrier);
+}
+
 static bool tell_source(Tell *u)
 {
     Task *k = u->k;
@@ -46,19 +79,20 @@ static bool tell_source(Tell *u)
     if (k->kind == TASK_VALUE || k->total == 0) return true;
     if (k->kind == TASK_LOAD)
         return k->tensor ? box_global_ranges(&k->walk, tell_global, u) : tell_global(u, k->global, k->total);
-    return k->tensor ? box_shared_ranges(&k->walk, true, tell_shared, u) : tell_shared(u, 0, k->total);
+    return k->tensor ? box_shared_ranges(&k->walk, true, tell_shared, u) : tell_masked(u, tell_source_run);
 }
 
 static bool tell_barriers(Tell *u)
 {
     for (uint32_t i = 0; i < u->k->ndest; i++) {
         const TaskDest *d = &u->k->dest[i];
-        SimBarrier *b = mbar_find(d->cta, d->barrier);
+        SimBarrier *b = mbar_find(d->home, d->barrier);
         if (b == NULL) {
             SimWho who = sim_who(u->t);
-            return mbar_missing(u->m, &who, d->cta, d->barrier, ", on which the copy completes,");
+            return mbar_missing(u->m, &who, d->home, d->barrier, ", on which the copy completes,");
         }
-        if (!watch_copy_barrier(u->m, u->t, u->copy, d->cta, b)) return false;
+        if (!watch_copy_barrier(u->m, u->t, u->copy, d->home, b)) return false;
+        if (d->home != d->cta) watch_copy_home(u->m, u->copy, d->home, b);
     }
     return true;
 }
@@ -68,11 +102,12 @@ static bool tell_destinations(Tell *u)
     Task *k = u->k;
     if (k->total == 0) return true;
     if (k->kind == TASK_STORE)
-        return k->tensor ? box_global_ranges(&k->walk, tell_global, u) : tell_global(u, k->global, k->total);
+        return k->tensor ? box_global_ranges(&k->walk, tell_global, u) : tell_masked(u, tell_target_run);
     for (uint32_t i = 0; i < k->ndest; i++) {
         u->dest = &k->dest[i];
-        u->barrier = mbar_find(u->dest->cta, u->dest->barrier);
-        if (k->tensor ? !box_shared_ranges(&k->walk, false, tell_shared, u) : !tell_shared(u, 0, k->total))
+        u->barrier = mbar_find(u->dest->home, u->dest->barrier);
+        if (k->tensor ? !box_shared_ranges(&k->walk, false, tell_shared, u) || !box_gaps(&k->walk, tell_gap, u)
+                      : !tell_shared(u, 0, k->total))
             return false;
     }
     return true;
@@ -81,6 +116,7 @@ static bool tell_destinations(Tell *u)
 bool task_tell(SimMachine *m, SimThread *t, Task *k)
 {
     Tell u = {.m = m, .t = t, .k = k, .copy = watch_copy(m, t, k->group != 0, k->reduce)};
+    if (k->tensor && !watch_copy_map(m, t, u.copy, &k->map_loc)) return false;
     if (!tell_barriers(&u) || !tell_source(&u) || !tell_destinations(&u)) return false;
     watch_copy_issued(m, t, u.copy);
     return true;
@@ -158,7 +194,11 @@ void task_poison(SimMachine *m, Task *k)
     if (k->kind == TASK_STORE || k->reduce) return;
     for (uint32_t i = 0; i < k->ndest; i++) {
         Noise u = {.m = m, .at = k->dest[i].cta->smem + k->dest[i].offset};
-        if (k->tensor) box_shared_ranges(&k->walk, false, noise, &u);
-        else noise(&u, 0, k->total);
+        if (k->tensor) {
+            box_shared_ranges(&k->walk, false, noise, &u);
+            box_gaps(&k->walk, noise, &u);
+        } else {
+            noise(&u, 0, k->total);
+        }
     }
 }

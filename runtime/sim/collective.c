@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "runtime/sim/machine.h"
+#include "runtime/sim/map_change.h"
 #include "runtime/sim/tmem.h"
 #include "runtime/sim/watch.h"
 
@@ -198,6 +199,13 @@ static void elect(const SimMachine *m, const Group *g, const SimWarp *w)
 }
 
 /* ---- rendezvous ---- */
+static bool publish(SimMachine *m, SimThread *const *there, uint32_t n)
+{
+    const FormOp *form[LANES];
+    for (uint32_t i = 0; i < n; i++) form[i] = form_of(m, op_of(m, there[i]));
+    return sim_map_publish(m, there, form, n);
+}
+
 static bool perform(SimMachine *m, const Group *g, SimThread *any)
 {
     SimThread *there[LANES];
@@ -220,6 +228,7 @@ static bool perform(SimMachine *m, const Group *g, SimThread *any)
         return true;
     }
     bool tensor = tmem_is_collective(f->form);
+    if (f->form == FORM_MAP_PUBLISH || f->form == FORM_MAP_PUBLISH_SCOPE) return publish(m, there, n);
     if (!sim_is_matrix(f->form) && !tensor) return true;
     if (g->lanes != UINT32_MAX)
         return sim_fail(m, E1323, any, "%s needs all 32 lanes of the warp; those of 0x%08" PRIx32 " take part",

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "runtime/sim/maps.h"
+
 /* ---- value[] ---- */
 typedef enum Read {
     READ_END,
@@ -293,6 +295,13 @@ static uint8_t tmem_shape(const FormMatch *m)
 static void modifiers(const PtxInstr *in, FormOp *f, const FormMatch *m)
 {
     static const char *const scopes[] = {"cta", "cluster", "gpu", "sys"};
+    static const char *const fields[REPLACE_COUNT] = {
+        [REPLACE_ADDRESS] = "global_address", [REPLACE_RANK] = "rank",
+        [REPLACE_BOX] = "box_dim",            [REPLACE_DIM] = "global_dim",
+        [REPLACE_STRIDE] = "global_stride",   [REPLACE_STEP] = "element_stride",
+        [REPLACE_TYPE] = "elemtype",          [REPLACE_INTERLEAVE] = "interleave_layout",
+        [REPLACE_SWIZZLE] = "swizzle_mode",   [REPLACE_ATOM] = "swizzle_atomicity",
+        [REPLACE_FILL] = "fill_mode"};
     const char *fmt = m->word[PH_FMT];
     f->dim = (uint8_t)m->dim;
     if (!f->dim && m->opd[PH_COORDS]) f->dim = 2; /* gather4, scatter4 */
@@ -312,6 +321,8 @@ static void modifiers(const PtxInstr *in, FormOp *f, const FormMatch *m)
     if (fmt != NULL) f->fmt = strstr(fmt, "b6x16_p32") ? 1 : strstr(fmt, "b4x16_p64") ? 2 : 0;
     for (uint8_t i = 0; i < 4; i++)
         if (is_word(m, PH_SCOPE, scopes[i])) f->fence = i;
+    for (uint8_t i = 0; i < REPLACE_COUNT; i++)
+        if (is_word(m, PH_FIELD, fields[i])) f->field = i;
 }
 
 /* ---- the whole ---- */

@@ -6,6 +6,7 @@
 
 #include "runtime/sim/async.h"
 #include "runtime/sim/machine.h"
+#include "runtime/sim/map_change.h"
 #include "runtime/sim/maps.h"
 #include "runtime/sim/tmem.h"
 #include "runtime/sim/trace.h"
@@ -293,9 +294,6 @@ static ExecResult fence(SimMachine *m, SimThread *t, const FormOp *f)
     case FORM_FENCE_SC:
     case FORM_FENCE_ACQUIRE:
     case FORM_FENCE_RELEASE: watch_fence(m, t, f->fence, f->form == FORM_FENCE_SC); break;
-    case FORM_MAP_ACQUIRE: watch_fence(m, t, 2, false); break; /* of the proxy of maps nothing is left but the order */
-    case FORM_MAP_ACQUIRE_SCOPE:
-    case FORM_MAP_RELEASE: watch_fence(m, t, f->fence, false); break;
     case FORM_FENCE_ACQUIRE_RESTRICT:
     case FORM_FENCE_RELEASE_RESTRICT: watch_fence(m, t, 1, false); break;
     default: watch_fence_proxy(m, t, f->form); break;
@@ -352,10 +350,12 @@ static ExecResult exec_other(SimMachine *m, SimThread *t, const FormOp *f)
     case FORM_FENCE_RELEASE_RESTRICT:
     case FORM_FENCE_GENERIC_ACQUIRE:
     case FORM_FENCE_GENERIC_RELEASE:
-    case FORM_FENCE_ALIAS:
+    case FORM_FENCE_ALIAS: return fence(m, t, f);
     case FORM_MAP_ACQUIRE:
     case FORM_MAP_ACQUIRE_SCOPE:
-    case FORM_MAP_RELEASE: return fence(m, t, f);
+    case FORM_MAP_RELEASE: return done(m->watch == NULL || sim_map_fence(m, t, f));
+    case FORM_MAP_REPLACE:
+    case FORM_MAP_REPLACE_GLOBAL: return done(sim_map_change(m, t, f));
     case FORM_MAP_PREFETCH: return prefetch_map(m, t, f, PTX_SPACE_REG);
     case FORM_MAP_PREFETCH_PARAM: return prefetch_map(m, t, f, PTX_SPACE_PARAM);
     case FORM_MAP_PREFETCH_CONST: return prefetch_map(m, t, f, PTX_SPACE_CONST);
@@ -363,6 +363,8 @@ static ExecResult exec_other(SimMachine *m, SimThread *t, const FormOp *f)
     case FORM_CLUSTER_WAIT: return sim_cluster_wait(m, t, f->aligned);
     case FORM_ELECT:
     case FORM_ELECT_ANY: return sim_collective(m, t, (uint32_t)value(t, f, 1, UINT32_MAX));
+    case FORM_MAP_PUBLISH:
+    case FORM_MAP_PUBLISH_SCOPE:
     case FORM_LDMATRIX:
     case FORM_LDMATRIX_TRANS:
     case FORM_LDMATRIX_B8:
@@ -385,36 +387,13 @@ static ExecResult exec_other(SimMachine *m, SimThread *t, const FormOp *f)
     case FORM_POLICY_CREATE_ALL:
     case FORM_POLICY_RANGE:
     case FORM_POLICY_CONVERT: set(t, f, 0, UINT64_C(0x1000000000000000)); return EXEC_BUDGET; /* opaque */
-    default: return not_yet(m, t, f); /* changing of maps */
-    }
-}
-
-/* Forms whose data the copy engine moves. The modes that box.c does not walk have their place here. */
-static ExecResult exec_copy(SimMachine *m, SimThread *t, const FormOp *f)
-{
-    switch (f->form) {
-    case FORM_TMA_LOAD_TILE_CTA:
-    case FORM_TMA_LOAD_TILE_CLUSTER:
-    case FORM_TMA_LOAD_TILE_MULTICAST:
-    case FORM_TMA_STORE_TILE:
-    case FORM_TMA_REDUCE_TILE:
-    case FORM_TMA_PREFETCH_TILE:
-    case FORM_BULK_LOAD_CTA:
-    case FORM_BULK_LOAD_CLUSTER:
-    case FORM_BULK_LOAD_MULTICAST:
-    case FORM_BULK_PEER:
-    case FORM_BULK_STORE:
-    case FORM_BULK_STORE_MASK:
-    case FORM_BULK_REDUCE:
-    case FORM_BULK_REDUCE_PEER:
-    case FORM_BULK_PREFETCH: return done(async_issue(m, t, f));
-    default: return not_yet(m, t, f); /* im2col modes, gather4, scatter4 */
+    default: return not_yet(m, t, f);
     }
 }
 
 ExecResult sim_exec_form(SimMachine *m, SimThread *t, const FormOp *f)
 {
-    if (f->form <= FORM_BULK_PREFETCH) return exec_copy(m, t, f);
+    if (f->form <= FORM_BULK_PREFETCH) return done(async_issue(m, t, f));
     if (f->form >= FORM_MBAR_INIT && f->form < FORM_FENCE_MBAR_INIT) return exec_mbarrier(m, t, f);
     if (f->form >= FORM_TC_ALLOC && f->form <= FORM_TC_ST_SPLIT_UNPACK) return tmem_exec(m, t, f);
     return exec_other(m, t, f);

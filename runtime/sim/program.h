@@ -141,7 +141,8 @@ typedef struct FormOp { /* an instruction of lang/instructions.def */
     int8_t fmt;    /* 0: none, 1: b6x16_p32, 2: b4x16_p64 */
     uint8_t shape; /* TmemShape of TC_LD.., TC_ST.. */
     uint8_t axis;  /* of CLC_FIRST_CTA_DIM: 0 x, 1 y, 2 z */
-    uint8_t fence; /* of FENCE_ACQ_REL, FENCE_SC: scope 0 cta, 1 cluster, 2 gpu, 3 sys */
+    uint8_t fence; /* of fences, MAP_PUBLISH_SCOPE: scope 0 cta, 1 cluster, 2 gpu, 3 sys */
+    uint8_t field; /* of MAP_REPLACE..: ReplaceField of maps.h */
 } FormOp;
 typedef enum RedOp {
     RED_ADD,

@@ -29,6 +29,7 @@ typedef enum RecordFlag {
     REC_INVAL = 256,     /* mbarrier.inval */
     REC_ANY_ORDER = 512, /* a write whose order among writes of global memory is declared open */
     REC_CONST = 4096,    /* ld.global.nc: its bytes are not written while the kernel runs */
+    REC_GAP = 8192,      /* a copy leaves the bytes without a value: the gaps of packed types */
     REC_REACH = 3072     /* STRONG, REDUCE: whom its scope includes, REACH_.. << REC_REACH_SHIFT */
 } RecordFlag;
 enum { REC_REACH_SHIFT = 10 };

@@ -44,6 +44,7 @@ void watch_free(SimMachine *m)
     m->watch = NULL;
     for (uint32_t i = 0; i < m->nresident; i++) detach(m->resident[i]);
     watch_forget(m->memory);
+    map_watch_free(w);
     shadow_pool_free(&w->shadows);
     clocks_free(&w->clocks);
     mem_free(w->mem, w);
@@ -137,6 +138,7 @@ void watch_cluster_end(SimMachine *m, SimCluster *cluster)
     if (w == NULL || c == NULL) return;
     for (uint32_t i = 0; i < cluster->nctas; i++) end_cta(w, cluster->ctas[i]);
     meeting_clear(w, &c->barrier);
+    map_watch_clear(w, c);
     locations_free(w, &c->shared);
     locations_free(w, &c->parts);
     pool_give(&w->clocks, c->agent, c->capagents * sizeof *c->agent);
@@ -272,6 +274,7 @@ static bool step(void *user, Cell in, Cell *out)
     if (in.others && !check_others(a, in, keep, &n, &known)) return false;
     if (in.write && in.write != a->record) {
         const Record *o = &p->record[in.write];
+        if (o->flags & REC_GAP && a->wants_data) return accept(a, in.write, FAULT_UNWRITTEN);
         if (o->flags & REC_MBAR && !a->of_mbar) return accept(a, in.write, FAULT_MBAR);
         if (!(o->flags & REC_MBAR) && conflict(a, o)) {
             if (!accept(a, in.write, order(a, o))) return false;

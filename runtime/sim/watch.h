@@ -31,6 +31,8 @@
  * fence.sc (and membar) to a later one, where relaxed operations in between, also of other threads of the two CTAs, show
  * that it is the later one.
  *
+ * Tensor maps are read through a proxy of their own: watch_map.c.
+ *
  * When a CTA exits, accesses of others to its shared memory must be over: weak writes and atomics in the order C,
  * reads, strong stores (flags), operations on its mbarriers and copies in the order E.
  */
@@ -64,7 +66,19 @@ bool watch_copy_barrier(SimMachine *m, SimThread *t, WatchCopy *c, SimCta *cta, 
  * must be known to have started (E1310). */
 bool watch_copy_read(SimMachine *m, SimThread *t, WatchCopy *c, const SimLoc *at, uint32_t bytes);
 bool watch_copy_write(SimMachine *m, SimThread *t, WatchCopy *c, const SimLoc *at, uint32_t bytes, SimBarrier *b);
+/* The same for bytes that the copy leaves without a value. */
+bool watch_copy_gap(SimMachine *m, SimThread *t, WatchCopy *c, const SimLoc *at, uint32_t bytes, SimBarrier *b);
+/* The 128 bytes of its tensor map, where they are in global memory: as watch_map_use, and read until the copy is over. */
+bool watch_copy_map(SimMachine *m, SimThread *t, WatchCopy *c, const SimLoc *at);
+/* The mbarrier's CTA is not that of the data: it must not exit before the end is known either. */
+void watch_copy_home(SimMachine *m, WatchCopy *c, SimCta *home, SimBarrier *b);
 void watch_copy_issued(SimMachine *m, SimThread *t, WatchCopy *c); /* all of them are told */
+
+/* ---- tensor maps that change: watch_map.c ---- */
+void watch_map_release(SimMachine *m, SimThread *t, uint32_t scope);
+void watch_map_acquire(SimMachine *m, SimThread *t, const SimLoc *at, uint32_t scope);
+/* t uses the map at `at`: what was written there in this launch has passed a release and an acquire of its proxy. */
+bool watch_map_use(SimMachine *m, SimThread *t, const SimLoc *at, bool async);
 
 /* ---- synchronisation ---- */
 void watch_group_commit(SimMachine *m, SimThread *t);

@@ -1,14 +1,16 @@
 /* The watch: copies, their completions, and what must be over at the ends of threads and CTAs. */
 #include <string.h>
 
+#include "runtime/sim/maps.h"
 #include "runtime/sim/watch_internal.h"
 
 enum { COPY_TARGETS = 20 }; /* a multicast reaches 16 CTAs */
 
+typedef enum CopyPart { COPY_READ, COPY_WRITE, COPY_GAP, COPY_MAP } CopyPart;
 typedef struct CopyTarget { /* one record: bytes with one completion in one memory */
     const void *memory;     /* SimCta or SimBlock */
     const SimBarrier *b;
-    bool write;
+    CopyPart part;
     uint32_t record;
     ShadowMemo memo;
 } CopyTarget;
@@ -111,20 +113,27 @@ static void add_completion(Watch *w, const ThreadWatch *t, const WatchCopy *c, u
     record_unpin(&w->shadows, n);
 }
 
-static CopyTarget *target_of(Watch *w, const ThreadWatch *t, WatchCopy *c, const SimLoc *at, const SimBarrier *b,
-                             bool write)
+static bool is_write(CopyPart p)
 {
-    bool shared = at->space == PTX_SPACE_SHARED;
+    return p == COPY_WRITE || p == COPY_GAP;
+}
+
+static CopyTarget *target_of(Watch *w, const ThreadWatch *t, WatchCopy *c, const SimLoc *at, const SimBarrier *b,
+                             CopyPart part)
+{
+    bool shared = at->space == PTX_SPACE_SHARED, write = is_write(part);
     const void *memory = shared ? (const void *)at->cta : (const void *)at->block;
     for (uint32_t i = 0; i < c->ntargets; i++) {
         CopyTarget *g = &c->target[i];
-        if (g->memory == memory && g->b == b && g->write == write) return g;
+        if (g->memory == memory && g->b == b && g->part == part) return g;
     }
     uint32_t i = c->ntargets < COPY_TARGETS ? c->ntargets++ : c->next++ % COPY_TARGETS;
     record_unpin(&w->shadows, c->target[i].record);
-    c->target[i] = (CopyTarget){.memory = memory, .b = b, .write = write};
+    c->target[i] = (CopyTarget){.memory = memory, .b = b, .part = part};
     uint16_t flags = (uint16_t)(c->flags | (shared ? REC_SHARED : 0) | (write ? REC_WRITE : 0));
     if (!write) flags = (uint16_t)(flags & ~(REC_REDUCE | REC_STRONG)); /* its source is read like any other */
+    if (part == COPY_MAP) flags = (uint16_t)(flags & ~REC_PROXY); /* another proxy: watch_map.c */
+    if (part == COPY_GAP) flags |= REC_GAP;
     const MbarWatch *bw = b ? b->watch : NULL;
     uint32_t agent = NO_AGENT;
     uint64_t time = 0;
@@ -143,16 +152,16 @@ static CopyTarget *target_of(Watch *w, const ThreadWatch *t, WatchCopy *c, const
 }
 
 static bool copy_bytes(SimMachine *m, SimThread *t, WatchCopy *c, const SimLoc *at, uint32_t bytes, const SimBarrier *b,
-                       bool write)
+                       CopyPart part)
 {
     Watch *w = watch_of(m);
-    bool shared = at->space == PTX_SPACE_SHARED;
+    bool shared = at->space == PTX_SPACE_SHARED, write = is_write(part);
     if (c == NULL || bytes == 0 || (shared ? at->cta == NULL : at->space != PTX_SPACE_GLOBAL || at->block == NULL)) {
         return true;
     }
     if (!shared && at->block->read_only && !write) return true;
     Access a = access_of(m, t, at);
-    CopyTarget *g = target_of(w, a.t, c, at, b, write);
+    CopyTarget *g = target_of(w, a.t, c, at, b, part);
     a.record = g->record;
     a.flags = w->shadows.record[g->record].flags;
     a.who = c->who;
@@ -166,7 +175,7 @@ bool watch_copy_read(SimMachine *m, SimThread *t, WatchCopy *c, const SimLoc *at
         !check_started(m, t, at->cta, &c->who, "the copy reads shared memory of")) {
         return false;
     }
-    return copy_bytes(m, t, c, at, bytes, NULL, false);
+    return copy_bytes(m, t, c, at, bytes, NULL, COPY_READ);
 }
 
 bool watch_copy_write(SimMachine *m, SimThread *t, WatchCopy *c, const SimLoc *at, uint32_t bytes, SimBarrier *b)
@@ -175,7 +184,24 @@ bool watch_copy_write(SimMachine *m, SimThread *t, WatchCopy *c, const SimLoc *a
         !check_started(m, t, at->cta, &c->who, "the copy writes shared memory of")) {
         return false;
     }
-    return copy_bytes(m, t, c, at, bytes, b, true);
+    return copy_bytes(m, t, c, at, bytes, b, COPY_WRITE);
+}
+
+bool watch_copy_gap(SimMachine *m, SimThread *t, WatchCopy *c, const SimLoc *at, uint32_t bytes, SimBarrier *b)
+{
+    return copy_bytes(m, t, c, at, bytes, b, COPY_GAP);
+}
+
+bool watch_copy_map(SimMachine *m, SimThread *t, WatchCopy *c, const SimLoc *at)
+{
+    if (c == NULL || at->space != PTX_SPACE_GLOBAL || at->block == NULL || at->block->read_only) return true;
+    return copy_bytes(m, t, c, at, SIM_MAP_BYTES, NULL, COPY_MAP) && watch_map_use(m, t, at, true);
+}
+
+void watch_copy_home(SimMachine *m, WatchCopy *c, SimCta *home, SimBarrier *b)
+{
+    const MbarWatch *bw = b->watch;
+    if (m->watch && c && bw) pending_note(watch_of(m), home, END_EXEC, bw->agent, bw->done + 1, c->who);
 }
 
 /* Completing the copy is a release at cluster scope of what its issuer knew (PTX ISA, cp.async.bulk). */
@@ -198,7 +224,7 @@ bool watch_copy_barrier(SimMachine *m, SimThread *t, WatchCopy *c, SimCta *cta, 
     c->done[c->ndone].agent = bw->agent;
     c->done[c->ndone++].time = bw->done + 1;
     for (uint32_t i = 0; i < c->ntargets; i++) {
-        if (!c->target[i].write && !c->bulk_group) add_completion(w, tw, c, c->target[i].record, c->ndone - 1);
+        if (!is_write(c->target[i].part) && !c->bulk_group) add_completion(w, tw, c, c->target[i].record, c->ndone - 1);
     }
     return true;
 }

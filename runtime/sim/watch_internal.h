@@ -40,6 +40,7 @@ typedef struct Watch {
     ShadowPool shadows;
     Locations global; /* PART_ALL */
     Foreign *coarse;  /* all that was released at locations since memory became short */
+    struct MapWatch *maps; /* NULL until a thread releases one */
 } Watch;
 
 typedef enum AgentKind {
@@ -87,6 +88,8 @@ typedef struct ClusterWatch {
     Locations shared; /* PART_ALL of its memory */
     Locations parts;  /* what its own threads have released, of all memory */
     Meeting barrier;
+    struct MapAcquire *acquire; /* of tensor maps that were written in this launch */
+    uint32_t nacquire, capacquire;
 } ClusterWatch;
 
 typedef struct Pending { /* the last access to a CTA's memory that ends when `agent` is at `time`; time 0: none */
@@ -229,6 +232,9 @@ void knowledge_take(Watch *w, ThreadWatch *t, Clock *const *k, Foreign *f, unsig
 /* ---- watch_copy.c ---- */
 /* Its reads are over, too, when the agent is at that time. */
 void watch_copy_until(WatchCopy *c, uint32_t agent, uint32_t time);
+/* ---- watch_map.c ---- */
+void map_watch_free(Watch *w);
+void map_watch_clear(Watch *w, ClusterWatch *c); /* the cluster is over */
 
 /* ---- watch_atomic.c ---- */
 void locations_free(Watch *w, Locations *l);

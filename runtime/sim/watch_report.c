@@ -228,13 +228,19 @@ bool report_access(const Access *a, const Shadow *s, uint64_t failed, uint64_t e
     uint64_t last = failed, to;
     while (last < end && last < s->bytes) {
         Cell c = shadow_at(s, last, &to);
-        if (a->fault == FAULT_UNWRITTEN ? c.write != 0 : !concerns(a, c)) break;
+        if (a->fault == FAULT_UNWRITTEN && a->other == 0 ? c.write != 0 : !concerns(a, c)) break;
         last = to;
     }
     if (last > end) last = end;
     if (last == failed) last++;
     Words bytes = {0};
     say_bytes(&bytes, a, failed, last);
+    if (a->fault == FAULT_UNWRITTEN && a->other) {
+        return sim_fail_at(a->m, E1305, &a->who, &a->w->shadows.record[a->other].who,
+                           "%s %s, the gap behind packed elements that a copy brought: it has no value (PTX ISA, "
+                           "Sub-byte Types)",
+                           verb(a->flags), bytes.s);
+    }
     if (a->fault == FAULT_UNWRITTEN) {
         return sim_fail_at(a->m, E1305, &a->who, NULL, "%s %s, which nothing has written since the CTA started",
                            verb(a->flags), bytes.s);

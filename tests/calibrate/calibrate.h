@@ -28,6 +28,11 @@ typedef enum Kind {
     KIND_PEER,           /* shared memory to shared memory of a peer, and to the own */
     KIND_BARRIER,        /* sequences of mbarrier operations, what test_wait and pending_count say */
     KIND_TRAP,           /* what ends a kernel */
+    KIND_IM2COL_LOAD,    /* three to five dimensions, corners, offsets, strides, fill; the base may lie outside its box */
+    KIND_IM2COL_INTERLEAVE,
+    KIND_IM2COL_STORE,
+    KIND_IM2COL_REDUCE,
+    KIND_IM2COL_MULTICAST,
     KIND_COUNT
 } Kind;
 extern const char *const KIND_NAMES[KIND_COUNT];
@@ -67,6 +72,7 @@ enum {
     ARG_OFF2 = 12,
     ARG_GLOBAL = 13,
     ARG_TX = 16,  /* bytes that each rank expects */
+    ARG_INFO = 20, /* im2col offsets, W first */
     ARG_LIST = 32 /* of KIND_BARRIER: pairs of operation and operand */
 };
 

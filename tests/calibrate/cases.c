@@ -2,28 +2,43 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tests/calibrate/calibrate.h"
+#include "tests/calibrate/draw.h"
 
-const char *const KIND_NAMES[KIND_COUNT] = {
-    "load",        "load_phase",  "load_interleave", "store", "store_interleave", "reduce_tensor", "bulk",
-    "reduce_bulk", "reduce_peer", "multicast",       "peer",  "barrier",          "trap"};
+const char *const KIND_NAMES[KIND_COUNT] = {"load",
+                                            "load_phase",
+                                            "load_interleave",
+                                            "store",
+                                            "store_interleave",
+                                            "reduce_tensor",
+                                            "bulk",
+                                            "reduce_bulk",
+                                            "reduce_peer",
+                                            "multicast",
+                                            "peer",
+                                            "barrier",
+                                            "trap",
+                                            "im2col_load",
+                                            "im2col_interleave",
+                                            "im2col_store",
+                                            "im2col_reduce",
+                                            "im2col_multicast"};
 
 uint32_t draw_below(Draw *d, uint32_t n)
 {
     return (uint32_t)(rng_next(d) % n);
 }
 
-static int64_t between(Draw *d, int64_t lo, int64_t hi)
+int64_t between(Draw *d, int64_t lo, int64_t hi)
 {
     return lo + (int64_t)(rng_next(d) % (uint64_t)(hi - lo + 1));
 }
 
-static bool one_in(Draw *d, uint32_t n)
+bool one_in(Draw *d, uint32_t n)
 {
     return draw_below(d, n) == 0;
 }
 
-static void fill_random(Draw *d, uint8_t *p, size_t n)
+void fill_random(Draw *d, uint8_t *p, size_t n)
 {
     for (size_t i = 0; i < n; i += 8) {
         uint64_t v = rng_next(d);
@@ -32,8 +47,6 @@ static void fill_random(Draw *d, uint8_t *p, size_t n)
 }
 
 /* ---- values that matter to reductions ---- */
-
-typedef enum Values { VALUES_RAW, VALUES_F16, VALUES_BF16, VALUES_F32, VALUES_F64, VALUES_INT } Values;
 
 /* Sign, exponent and mantissa in the format, leaning towards the ends: zero, subnormal, large, infinite, NaN. */
 static uint64_t draw_float(Draw *d, int exponent_bits, int mantissa_bits)
@@ -52,7 +65,7 @@ static uint64_t draw_float(Draw *d, int exponent_bits, int mantissa_bits)
     return ((sign << exponent_bits | exponent) << mantissa_bits) | mantissa;
 }
 
-static void fill_values(Draw *d, uint8_t *p, size_t n, Values kind, int bytes)
+void fill_values(Draw *d, uint8_t *p, size_t n, Values kind, int bytes)
 {
     for (size_t i = 0; i + (size_t)bytes <= n; i += (size_t)bytes) {
         uint64_t v = rng_next(d);
@@ -72,14 +85,10 @@ static void fill_values(Draw *d, uint8_t *p, size_t n, Values kind, int bytes)
 
 /* ---- maps ---- */
 
-static const struct TypeWord {
-    const char *name;
-    int bytes;
-    bool is_float;
-} TYPES[] = {{"u8", 1, false},     {"u16", 2, false}, {"u32", 4, false},    {"s32", 4, false}, {"u64", 8, false},
-             {"s64", 8, false},    {"f16", 2, true},  {"f32", 4, true},     {"f64", 8, true},  {"bf16", 2, true},
-             {"f32_ftz", 4, true}, {"tf32", 4, true}, {"tf32_ftz", 4, true}};
-enum { TYPE_WORDS = sizeof TYPES / sizeof TYPES[0] };
+const TypeWord TYPES[TYPE_WORDS] = {{"u8", 1, false},     {"u16", 2, false}, {"u32", 4, false},    {"s32", 4, false},
+                                    {"u64", 8, false},    {"s64", 8, false}, {"f16", 2, true},     {"f32", 4, true},
+                                    {"f64", 8, true},     {"bf16", 2, true}, {"f32_ftz", 4, true}, {"tf32", 4, true},
+                                    {"tf32_ftz", 4, true}};
 
 static void ignore(void *user, const MapBreach *b)
 {
@@ -88,14 +97,14 @@ static void ignore(void *user, const MapBreach *b)
 }
 
 /* Bytes from the first to behind the last unit: an element, or a slice of an interleaved tensor. */
-static int64_t span_of(const MapDesc *m, int bytes)
+int64_t span_of(const MapDesc *m, int bytes)
 {
     int64_t n = m->dim[m->rank - 1] * bytes;
     for (int i = 0; i < m->rank - 1; i++) n += (m->dim[i] - 1) * m->pitch[i];
     return n;
 }
 
-static void draw_pitches(Draw *d, MapDesc *m, int bytes, int unit)
+void draw_pitches(Draw *d, MapDesc *m, int bytes, int unit)
 {
     int64_t low = m->dim[m->rank - 1] * bytes;
     for (int i = m->rank - 2; i >= 0; i--) {
@@ -176,13 +185,13 @@ static uint32_t round_up(uint32_t v, uint32_t unit)
     return (v + unit - 1) / unit * unit;
 }
 
-static void set_region(Case *c, uint32_t bytes)
+void set_region(Case *c, uint32_t bytes)
 {
     c->region = round_up(bytes + 256, 1024);
     c->args[ARG_REGION] = (int32_t)c->region;
 }
 
-static const char *coords_of(int rank)
+const char *coords_of(int rank)
 {
     static const char *const COORDS[] = {"{%c0}", "{%c0, %c1}", "{%c0, %c1, %c2}", "{%c0, %c1, %c2, %c3}",
                                          "{%c0, %c1, %c2, %c3, %c4}"};
@@ -241,7 +250,7 @@ static void draw_store(Draw *d, Case *c, bool interleave)
     fill_random(d, c->tensor, c->tensor_bytes);
 }
 
-static Values values_of_map(int type)
+Values values_of_map(int type)
 {
     switch (type) {
     case MAP_F16: return VALUES_F16;
@@ -257,19 +266,16 @@ static Values values_of_map(int type)
 
 /* Operations of tensor reductions and the map types on which they were found to work (others trap or do nothing
  * defined): add and min / max on 32- and 64-bit integers and 16-bit floats, add on f32. */
-static const struct {
-    const char *op;
-    int type;
-} TENSOR_REDUCTIONS[] = {{"add", MAP_U32}, {"add", MAP_S32},  {"add", MAP_U64},     {"add", MAP_F16}, {"add", MAP_BF16},
-                         {"add", MAP_F32}, {"min", MAP_U32},  {"min", MAP_S32},     {"min", MAP_U64}, {"min", MAP_S64},
-                         {"min", MAP_F16}, {"min", MAP_BF16}, {"max", MAP_U32},     {"max", MAP_S32}, {"max", MAP_U64},
-                         {"max", MAP_S64}, {"max", MAP_F16},  {"max", MAP_BF16},    {"inc", MAP_U32}, {"dec", MAP_U32},
-                         {"and", MAP_U32}, {"or", MAP_U32},   {"xor", MAP_U32},     {"and", MAP_S32}, {"or", MAP_U64},
-                         {"xor", MAP_U64}, {"and", MAP_U64},  {"add", MAP_F32_FTZ}, {"add", MAP_S64}, {"add", MAP_F64}};
+const TensorReduction TENSOR_REDUCTIONS[TENSOR_REDUCTION_COUNT] = {
+    {"add", MAP_U32}, {"add", MAP_S32}, {"add", MAP_U64}, {"add", MAP_F16},     {"add", MAP_BF16}, {"add", MAP_F32},
+    {"min", MAP_U32}, {"min", MAP_S32}, {"min", MAP_U64}, {"min", MAP_S64},     {"min", MAP_F16},  {"min", MAP_BF16},
+    {"max", MAP_U32}, {"max", MAP_S32}, {"max", MAP_U64}, {"max", MAP_S64},     {"max", MAP_F16},  {"max", MAP_BF16},
+    {"inc", MAP_U32}, {"dec", MAP_U32}, {"and", MAP_U32}, {"or", MAP_U32},      {"xor", MAP_U32},  {"and", MAP_S32},
+    {"or", MAP_U64},  {"xor", MAP_U64}, {"and", MAP_U64}, {"add", MAP_F32_FTZ}, {"add", MAP_S64},  {"add", MAP_F64}};
 
 static void draw_reduce_tensor(Draw *d, Case *c)
 {
-    uint32_t k = c->number % (uint32_t)(sizeof TENSOR_REDUCTIONS / sizeof TENSOR_REDUCTIONS[0]);
+    uint32_t k = c->number % TENSOR_REDUCTION_COUNT;
     int type = TENSOR_REDUCTIONS[k].type;
     draw_map(d, c, type, false, true);
     draw_coords(d, c, false);
@@ -569,6 +575,11 @@ void draw_case(Case *c, Kind kind, uint32_t number, uint64_t seed, uint8_t *fill
     case KIND_PEER: draw_peer(&d, c, NULL); break;
     case KIND_BARRIER: draw_barrier(&d, c); break;
     case KIND_TRAP: draw_trap(&d, c); break;
+    case KIND_IM2COL_LOAD: draw_im2col_load(&d, c, false, false); break;
+    case KIND_IM2COL_INTERLEAVE: draw_im2col_load(&d, c, true, false); break;
+    case KIND_IM2COL_STORE: draw_im2col_store(&d, c, false); break;
+    case KIND_IM2COL_REDUCE: draw_im2col_store(&d, c, true); break;
+    case KIND_IM2COL_MULTICAST: draw_im2col_load(&d, c, false, true); break;
     case KIND_COUNT: break;
     }
 }

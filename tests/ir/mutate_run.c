@@ -77,7 +77,8 @@ static Outcome judge(const Bench *b, const char *text)
     if (strncmp(text, "E1326", 5) == 0) return OUT_DATA; /* and no access out of order in any schedule */
     for (size_t i = 0; i < sizeof beyond / sizeof *beyond; i++)
         if (strncmp(text, beyond[i], 5) == 0) return OUT_BEYOND;
-    if (strncmp(text, "E1320", 5) == 0 || strncmp(text, "E1321", 5) == 0 || strncmp(text, "E1351", 5) == 0)
+    if (strncmp(text, "E1320", 5) == 0 || strncmp(text, "E1321", 5) == 0 || strncmp(text, "E1351", 5) == 0 ||
+        strncmp(text, "E1352", 5) == 0)
         return OUT_UNDECIDED;
     return strncmp(text, "E13", 3) == 0 ? OUT_BROKEN : OUT_UNDECIDED;
 }

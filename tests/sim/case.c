@@ -203,7 +203,50 @@ static void read_buffer(Reader *r)
     }
 }
 
-static void read_map_words(Reader *r, CaseMap *m, int bits)
+static int swizzle_word(Reader *r)
+{
+    const char *s = take(r, "32, 64, 128, 128:32 or 128:64 is missing");
+    static const struct {
+        const char *word;
+        int swizzle;
+    } words[] = {{"32", MAP_SWIZZLE_32B},
+                 {"64", MAP_SWIZZLE_64B},
+                 {"128", MAP_SWIZZLE_128B},
+                 {"128:32", MAP_SWIZZLE_128B_ATOM_32B},
+                 {"128:64", MAP_SWIZZLE_128B_ATOM_64B}};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strcmp(words[i].word, s) == 0) return words[i].swizzle;
+    bad(r, "unknown swizzle", s);
+    return 0;
+}
+
+static MapMode mode_word(Reader *r)
+{
+    size_t n;
+    const char *s = take(r, "a mode is missing"), *const *words = word_list(WORDS_MODE, &n);
+    for (size_t i = 0; i < n; i++)
+        if (words[i] && strcmp(words[i], s) == 0) return (MapMode)i;
+    bad(r, "unknown mode", s);
+    return MAP_TILED;
+}
+
+/* Words of one number. */
+static bool read_map_number(Reader *r, CaseMap *m)
+{
+    static const char *const words[] = {"offset", "channels", "pixels", "sm", "interleave"};
+    int64_t *const at[] = {&m->offset, &m->desc.channels, &m->desc.pixels};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (!take_if(r, words[i])) continue;
+        int64_t v = number(r, take(r, "a number is missing"));
+        if (i < sizeof at / sizeof at[0]) *at[i] = v;
+        else if (i == 3) m->desc.sm = (int)v;
+        else m->desc.interleave = v == 16 ? MAP_INTERLEAVE_16B : MAP_INTERLEAVE_32B;
+        return true;
+    }
+    return false;
+}
+
+static void read_map_words(Reader *r, CaseMap *m)
 {
     MapDesc *d = &m->desc;
     while (r->at < r->n) {
@@ -211,13 +254,21 @@ static void read_map_words(Reader *r, CaseMap *m, int bits)
         else if (take_if(r, "box")) numbers(r, d->box, MAP_RANK);
         else if (take_if(r, "steps")) numbers(r, d->elem_stride, MAP_RANK);
         else if (take_if(r, "pitch")) numbers(r, d->pitch, MAP_RANK);
-        else if (take_if(r, "offset")) m->offset = number(r, take(r, "bytes are missing"));
+        else if (take_if(r, "lower")) numbers(r, d->lower, 3);
+        else if (take_if(r, "upper")) numbers(r, d->upper, 3);
+        else if (take_if(r, "mode")) d->mode = mode_word(r);
+        else if (take_if(r, "load")) d->is_store = false;
+        else if (take_if(r, "store")) d->is_load = false;
         else if (take_if(r, "fill") && take_if(r, "nan")) d->fill = MAP_FILL_NAN;
-        else if (take_if(r, "swizzle")) {
-            int64_t span = number(r, take(r, "32, 64 or 128 is missing"));
-            d->swizzle = span == 32 ? MAP_SWIZZLE_32B : span == 64 ? MAP_SWIZZLE_64B : MAP_SWIZZLE_128B;
-        } else bad(r, "unknown word", r->word[r->at < r->n ? r->at : r->n - 1]);
+        else if (take_if(r, "swizzle")) d->swizzle = swizzle_word(r);
+        else if (take_if(r, "type")) {
+            ElemType t;
+            const char *s = take(r, "a type is missing");
+            if (!elem_find(s, &t)) bad(r, "there is no type", s);
+            d->type = elem_info(t)->map_type;
+        } else if (!read_map_number(r, m)) bad(r, "unknown word", r->word[r->at < r->n ? r->at : r->n - 1]);
     }
+    int bits = map_global_bits(d->type);
     d->pitch[d->rank - 1] = bits / 8;
     for (int i = d->rank - 2; i >= 0; i--)
         if (d->pitch[i] == 0)
@@ -246,7 +297,7 @@ static void read_map(Reader *r)
         m->desc.dim[i] = b->shape[i];
         m->desc.elem_stride[i] = 1;
     }
-    read_map_words(r, m, tile_type_bits(b->type));
+    read_map_words(r, m);
     if (map_check(&m->desc, report_breach, r)) bad(r, "the map breaks rules", NULL);
 }
 
@@ -470,6 +521,10 @@ static void compare(Run *r)
     v->right = true;
     for (int i = 0; i < r->c->nbuffers && v->right; i++) {
         const CaseBuffer *b = &r->c->buffers[i];
+        bool anything = false;
+        for (int k = 0; k < r->c->nexpects; k++)
+            anything |= r->c->expects[k].buffer == i && strcmp(r->c->expects[k].text, "anything") == 0;
+        if (anything) continue;
         unsigned char *want = must(malloc(b->bytes));
         memcpy(want, r->before[i], b->bytes);
         char why[200];

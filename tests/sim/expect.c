@@ -10,6 +10,7 @@
 
 #include "tests/sim/case.h"
 #include "tests/sim/tensor_reference.h"
+#include "tests/unit/sim_modes_words.h"
 
 bool type_is_float(tile_type t)
 {
@@ -422,6 +423,110 @@ static void expect_tensor_ld(Terms *t, int64_t n)
             wrong(t, "no such shape");
 }
 
+/* masked SOURCE MASK: the bytes i of the source whose bit i % 16 is set in the mask */
+static void expect_masked(Terms *t, int64_t n)
+{
+    Operand s = next_source(t);
+    int64_t mask = next_number(t);
+    size_t bytes = t->to->bytes < s.b->bytes ? t->to->bytes : s.b->bytes;
+    (void)n;
+    for (size_t i = 0; i < bytes && !t->why; i++)
+        if (mask >> i % 16 & 1) t->want[i] = s.data[i];
+}
+
+/* ---- copies through maps: ../unit/sim_modes_ref.h ---- */
+static void next_numbers(Terms *t, int64_t *out, int most) /* "1,2,3" */
+{
+    char *s = t->at < t->n ? t->word[t->at++] : "";
+    for (int i = 0; *s && i < most; i++) {
+        out[i] = strtoll(s, &s, 0);
+        if (*s == ',') s++;
+    }
+    if (*s) wrong(t, "no list of numbers");
+}
+
+typedef struct Image { /* of a box in shared memory, from byte `at` of a buffer on */
+    RefCopy copy;
+    int64_t *plan, at;
+} Image;
+
+/* MAP COORDS [offsets NUMBERS] [at BYTE] */
+static Image next_image(Terms *t, bool is_load)
+{
+    Image x = {.plan = must(malloc(REF_BYTES * sizeof *x.plan))};
+    int64_t coord[5] = {0}, offset[3] = {0};
+    int i = 0;
+    while (i < t->c->nmaps && (t->at == t->n || strcmp(t->c->maps[i].name, t->word[t->at]) != 0)) i++;
+    if (i == t->c->nmaps) return wrong(t, "no map of that name"), x;
+    t->at++;
+    next_numbers(t, coord, 5);
+    for (; t->at + 1 < t->n && !t->why;) {
+        const char *word = t->word[t->at++];
+        if (strcmp(word, "offsets") == 0) next_numbers(t, offset, 3);
+        else if (strcmp(word, "at") == 0) x.at = next_number(t);
+        else wrong(t, "unknown word");
+    }
+    MapDesc d = t->c->maps[i].desc;
+    d.address = t->c->maps[i].offset;
+    x.copy = ref_words(&d, is_load, 0, coord, offset);
+    if (ref_copy(&x.copy, x.plan) < 0) wrong(t, "the copy ends the kernel");
+    return x;
+}
+
+/* loaded SOURCE ..: what the copy puts into shared memory; the gaps and what it leaves alone stay */
+static void expect_loaded(Terms *t, int64_t n)
+{
+    Operand s = next_source(t);
+    Image x = next_image(t, true);
+    (void)n;
+    for (int64_t b = 0; b < REF_BYTES && !t->why; b++) {
+        int64_t from = x.plan[b], to = x.at + b;
+        if (from < REF_FILLED) continue;
+        if (to < 0 || (size_t)to >= t->to->bytes || from >= (int64_t)s.b->bytes) wrong(t, "reaches outside a buffer");
+        else t->want[to] = from == REF_FILLED ? 0 : s.data[from];
+    }
+    free(x.plan);
+}
+
+/* What is in shared memory for byte b of it; packed: for the 12 bytes that 16 of them become. */
+static uint8_t stored_byte(const Image *x, const unsigned char *data, int64_t b)
+{
+    uint8_t out[12];
+    if (x->copy.container != 12) return data[x->at + b];
+    ref_pack6(out, data + x->at + b / 16 * 16);
+    return out[b % 16];
+}
+
+/* stored SOURCE ..: what the copy of the image that is SOURCE writes */
+static void expect_stored(Terms *t, int64_t n)
+{
+    Operand s = next_source(t);
+    Image x = next_image(t, false);
+    (void)n;
+    for (int64_t b = 0; b < REF_BYTES && !t->why; b++) {
+        if (x.plan[b] < 0) continue;
+        if (x.plan[b] >= (int64_t)t->to->bytes || x.at + b >= (int64_t)s.b->bytes) wrong(t, "reaches outside a buffer");
+        else t->want[x.plan[b]] = stored_byte(&x, s.data, b);
+    }
+    free(x.plan);
+}
+
+/* reduced OP SOURCE ..: the same, into what was there */
+static void expect_reduced(Terms *t, int64_t n)
+{
+    const char *op = t->at < t->n ? t->word[t->at++] : "";
+    Operand s = next_source(t);
+    Image x = next_image(t, false);
+    int64_t size = (int64_t)(t->to->bytes / t->to->count);
+    (void)n;
+    for (int64_t b = 0; b + size <= REF_BYTES && !t->why; b += size) {
+        if (x.plan[b] < 0) continue;
+        int64_t i = x.plan[b] / size;
+        store(t, i, operate(t, op, t->to->type, wanted(t, i), load(t, s, (x.at + b) / size)));
+    }
+    free(x.plan);
+}
+
 static const struct {
     const char *name;
     void (*apply)(Terms *t, int64_t n);
@@ -447,6 +552,10 @@ static const struct {
     {"tensor_st", expect_tensor_st},
     {"tensor_ld", expect_tensor_ld},
     {"mask", expect_mask},
+    {"masked", expect_masked},
+    {"loaded", expect_loaded},
+    {"stored", expect_stored},
+    {"reduced", expect_reduced},
 };
 
 bool expect_apply(const Case *c, const CaseExpect *e, unsigned char *const *before, unsigned char *want, char *text,

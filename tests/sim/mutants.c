@@ -232,6 +232,8 @@ static const struct {
 } DROPS[] = {
     {"no_proxy_fence", "fence.proxy.async", ""},
     {"no_init_fence", "fence.mbarrier_init", ""},
+    {"no_map_acquire", "fence.proxy.tensormap", ""},
+    {"no_map_publish", "tensormap.cp_fenceproxy", ""},
     {"no_thread_fence", "fence.acq_rel", ""},
     {"no_thread_fence", "fence.sc", ""},
     {"no_thread_fence", "fence.acquire", ""},

@@ -49,7 +49,7 @@ static tile_device *open_device(const char *name)
 
 static bool is_finding(const char *said)
 {
-    static const char *const not_found[] = {"E1320", "E1321", "E1351"}; /* limits, and what is not simulated */
+    static const char *const not_found[] = {"E1320", "E1321", "E1351", "E1352"}; /* limits, and what is not simulated */
     if (strncmp(said, "E13", 3) != 0) return false;
     for (int i = 0; i < 3; i++)
         if (strncmp(said, not_found[i], 5) == 0) return false;

@@ -475,7 +475,6 @@ static void operands_of_bulk_copies(void **state)
     refused(f, E1327, "mask is 0");
     set(&f->mask, 5, 4);
     refused(f, E1327, "2 CTAs");
-    refused(bulk(FORM_BULK_STORE_MASK, 0, dst, in, 64), E1351, "cp_mask");
     assert_true(async_issue(machine(), engine->t, bulk(FORM_BULK_LOAD_CTA, dst, 0, in, 0)));
     assert_int_equal(async_pending(machine()), 0);
     assert_true(async_issue(machine(), engine->t, bulk(FORM_BULK_PREFETCH, 0, 0, 0x1000, 64))); /* touches nothing */

@@ -317,11 +317,11 @@ static void operands_are_checked(void **state)
     c.shared = 1024 + 64;
     assert_int_equal(refusal(&c), E1314);
     c = good;
-    c.d.mode = MAP_GATHER4;
-    assert_int_equal(refusal(&c), E1351);
+    c.d.mode = MAP_GATHER4; /* has five coordinates */
+    assert_int_equal(refusal(&c), E1318);
     c = good;
-    c.d.swizzle = MAP_SWIZZLE_128B_ATOM_32B;
-    assert_int_equal(refusal(&c), E1351);
+    c.d.swizzle = MAP_SWIZZLE_128B_ATOM_32B_FLIP_8B;
+    assert_int_equal(refusal(&c), E1352);
     BoxWalk w;
     int rule;
     char text[200];
