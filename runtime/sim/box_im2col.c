@@ -34,5 +34,5 @@ void box_pixel(const BoxWalk *w, uint32_t r, int64_t at[6])
         return;
     }
     for (int i = 0; i < w->walked; i++) at[1 + i] = walk(w, i, &steps) + w->shift[i];
-    at[w->axes - 1] += steps;
+    at[w->axes - 1] += steps * w->step[w->axes - 1];
 }

@@ -128,7 +128,7 @@ static bool ref_im2col(RefOut *o)
             if (pos[i] <= high[i]) break;
             pos[i] = low[i];
         }
-        if (i == spatial) n++;
+        if (i == spatial) n += c->step[c->rank - 1];
     }
     return true;
 }
@@ -154,7 +154,7 @@ static bool ref_wide(RefOut *o)
         at[0] += c->step[1];
         if (at[0] > high) {
             at[0] = low;
-            n++;
+            n += c->step[c->rank - 1];
         }
     }
     return true;
