@@ -164,6 +164,52 @@ static bool convert_clause(Env *e, const Clause *c, PMove *m)
     return false;
 }
 
+/* ---- byte masks ---- */
+
+/* "sm_100, sm_100a, .." */
+static const char *targets_with(Env *e, Feature f)
+{
+    Text t;
+    text_init(&t, e->c->scratch->mem);
+    for (size_t i = 0; i < target_count(); i++)
+        if (target_has(target_at(i), f)) text_printf(&t, "%s%s", t.n ? ", " : "", target_at(i)->name);
+    const char *s = arena_strdup(e->c->scratch, t.s, t.n);
+    text_free(&t);
+    return s;
+}
+
+static bool bytes_clause(Env *e, const Clause *c, PMove *m)
+{
+    int64_t mask;
+    m->bytes_span = c->span;
+    const Expr *x = c->exprs.n == 1 ? c->exprs.first : NULL;
+    if (x == NULL) {
+        diag_at(e->c->diags, E0105, c->span, "`bytes` takes one mask");
+        return false;
+    }
+    if (!(m->bytes = scalar(e, x))) return false;
+    Feature f = form_info(FORM_BULK_STORE_MASK)->feature;
+    if (!target_has(e->c->target, f)) {
+        Diag *g = diag_at(e->c->diags, E0801, c->span, "%s has no byte masks (.cp_mask)", e->c->target->name);
+        diag_fix(e->c->diags, g, "compile for a target that has them: %s", targets_with(e, f));
+        return false;
+    }
+    if (!sx_is_const(m->bytes, &mask) || (mask >= 0 && mask <= UINT16_MAX)) return true;
+    diag_at(e->c->diags, E0580, x->span, "the mask is %lld; it is 0 to 65535", (long long)mask);
+    return false;
+}
+
+/* Only plain bulk stores have a mask. */
+static bool bytes_fit(Env *e, const PMove *m)
+{
+    if (m->bytes == NULL || (m->reduce < 0 && m->via != VIA_MAP)) return true;
+    bool sum = m->reduce >= 0;
+    Diag *g = diag_at(e->c->diags, E0581, m->bytes_span, "%s has no byte mask", sum ? "a reduction" : "a tensor copy");
+    diag_label(e->c->diags, g, sum ? m->work_span : m->via_span, sum ? "the reduction" : "the map");
+    diag_fix(e->c->diags, g, sum ? "leave `bytes` out: what is to stay gets an operand that changes nothing" : "via bulk");
+    return false;
+}
+
 static bool ahead_clause(Env *e, const Clause *c, PMove *m)
 {
     enum { AHEAD_MAX = 1024 };
@@ -194,10 +240,7 @@ bool clauses(Env *e, const ClauseList *l, PMove *m)
             m->transpose = true;
             break;
         case CL_AHEAD: ok = ahead_clause(e, c, m) && ok; break;
-        case CL_BYTES:
-            not_yet(e, c->span, "byte masks (`bytes`) are");
-            ok = false;
-            break;
+        case CL_BYTES: ok = bytes_clause(e, c, m) && ok; break;
         case CL_OFFSET:
             not_yet(e, c->span, "im2col offsets (`offset`) are");
             ok = false;
@@ -220,7 +263,8 @@ static const struct {
 } SHAPES[] = {
     [SHAPE_LOAD] = {BIT(CL_VIA) | BIT(CL_MULTICAST) | BIT(CL_CACHE) | BIT(CL_COMMIT), "a load"},
     [SHAPE_LOAD_PEER] = {BIT(CL_VIA) | BIT(CL_CACHE) | BIT(CL_COMMIT), "a load into a peer's tile"},
-    [SHAPE_STORE] = {BIT(CL_VIA) | BIT(CL_REDUCE) | BIT(CL_CACHE) | BIT(CL_OVERLAP) | BIT(CL_COMMIT_GROUP), "a store"},
+    [SHAPE_STORE] = {BIT(CL_VIA) | BIT(CL_REDUCE) | BIT(CL_CACHE) | BIT(CL_OVERLAP) | BIT(CL_CONVERT) | BIT(CL_BYTES) |
+                         BIT(CL_COMMIT_GROUP), "a store"},
     [SHAPE_SHARED] = {BIT(CL_VIA_THREADS) | BIT(CL_REDUCE) | BIT(CL_CONVERT) | BIT(CL_TRANSPOSE),
                       "a move between tiles"},
     [SHAPE_PEER] = {BIT(CL_VIA) | BIT(CL_REDUCE) | BIT(CL_COMMIT), "a copy to a peer"},
@@ -296,6 +340,7 @@ static void no_use(Env *e, const Clause *c, MoveShape shape)
 
 bool clauses_fit(Env *e, const ClauseList *l, const PMove *m, MoveShape shape)
 {
+    if (shape == SHAPE_STORE && !bytes_fit(e, m)) return false;
     if (m->in_group && shape != SHAPE_STORE) {
         Diag *g = diag_at(e->c->diags, E0111, m->src.span, "%s completes %s, not a bulk group", SHAPES[shape].text,
                           shape == SHAPE_SHARED ? "at once" : "a barrier");

@@ -122,10 +122,6 @@ static bool fills(Env *e, const PMove *m)
         return false;
     }
     const ElemInfo *info = elem_info(t->type);
-    if (t->interleave) {
-        not_yet(e, m->dst.span, "`fill` of interleaved tiles is");
-        return false;
-    }
     if (info->kind == ELEM_PACKED) {
         g = diag_at(e->c->diags, E0317, m->dst.span, "single values of %s have no address", info->name);
     } else if (m->dst.peer && info->shared_bits < 32) {

@@ -196,11 +196,14 @@ static bool cluster_attr(Env *e, const Attr *a)
     for (const Expr *x = a->exprs.first; x; x = x->next, d++)
         ok = constant(e, x, 1, 1024, "a dimension of the cluster", &k->cluster[d]) && ok;
     int64_t size = k->cluster[0] * k->cluster[1] * k->cluster[2];
-    if (ok && size > e->c->target->max_cluster) {
-        diag_at(e->c->diags, E0904, a->span, "the cluster has %lld CTAs; %s takes at most %d everywhere", (long long)size,
-                e->c->target->name, e->c->target->max_cluster);
-        ok = false;
+    const TargetInfo *t = e->c->target;
+    if (ok && size > t->widest_cluster) {
+        diag_at(e->c->diags, E0904, a->span, "the cluster has %lld CTAs; %s takes at most %d", (long long)size, t->name,
+                t->widest_cluster);
+        return false;
     }
+    if (ok && size > t->max_cluster)
+        diag_at(e->c->diags, P0003, a->span, "clusters of %lld CTAs fit only some GPUs with %s, and parts of them", (long long)size, t->name);
     return ok;
 }
 

@@ -152,18 +152,22 @@ static bool add_only(Env *e, const PMove *m)
     return false;
 }
 
-/* Where interleaved maps leave the bytes in shared memory has not been measured. */
-static bool interleaved(Env *e, const Stmt *s, const PMove *m)
+/* b4a16 and b6a16: what lies between the groups of a tile has no value. */
+static bool without_gaps(Env *e, const PMove *m)
 {
-    if (!m->src.tile->interleave && !m->dst.tile->interleave) return false;
-    not_yet(e, s->span, "moves of interleaved tiles are");
-    return true;
+    const ElemInfo *t = elem_info(m->src.tile->type);
+    if (t->global_bits == t->shared_bits) return true;
+    Diag *g = diag_at(e->c->diags, E0317, m->src.span, "between its groups, a tile of %s has bytes without a value, which this would read", t->name);
+    diag_label(e->c->diags, g, m->src.tile->span, "`%s` is declared here", name_of(e, m->src.tile->name));
+    if (m->kind == MOVE_PEER) diag_fix(e->c->diags, g, "load it into the peer's tile: `move x[..] -> peer(t, rank);`, or by a multicast");
+    else diag_fix(e->c->diags, g, "load it into both tiles");
+    return false;
 }
 
 static bool shared_move(Env *e, const Stmt *s, PMove *m)
 {
     if (!clauses_fit(e, &s->move.clauses, m, SHAPE_SHARED) || !threads_asked(e, s, m)) return false;
-    if (!match_tile_types(e, m) || !match_tile_shapes(e, m) || !add_only(e, m) || interleaved(e, s, m)) return false;
+    if (!match_tile_types(e, m) || !without_gaps(e, m) || !match_tile_shapes(e, m) || !add_only(e, m)) return false;
     if (tiles_apart(&m->src, &m->dst)) return true;
     Diag *g = diag_at(e->c->diags, E0534, m->dst.span, "the destination may overlap the source");
     diag_label(e->c->diags, g, m->src.span, "the source");
@@ -174,8 +178,9 @@ static bool shared_move(Env *e, const Stmt *s, PMove *m)
 static bool same_layout(Env *e, const PMove *m)
 {
     const PTile *a = m->src.tile, *b = m->dst.tile;
-    if (a->swizzle == b->swizzle) return true;
-    Diag *g = diag_at(e->c->diags, E0536, m->dst.span, "the tiles differ in their swizzle");
+    if (a->swizzle == b->swizzle && a->interleave == b->interleave) return true;
+    Diag *g = diag_at(e->c->diags, E0536, m->dst.span, "the tiles differ in their %s",
+                      a->swizzle == b->swizzle ? "interleave" : "swizzle");
     diag_label(e->c->diags, g, a->span, "`%s` is declared here", name_of(e, a->name));
     diag_label(e->c->diags, g, b->span, "`%s` is declared here", name_of(e, b->name));
     diag_fix(e->c->diags, g, "give both the same, or move by threads to a tile of the other one first");
@@ -190,7 +195,7 @@ static bool peer_move(Env *e, const Stmt *s, PMove *m)
         diag_fix(e->c->diags, g, "via bulk, or no `via` at all");
         return false;
     }
-    return match_tile_types(e, m) && match_tile_shapes(e, m) && !interleaved(e, s, m) && same_layout(e, m) &&
+    return match_tile_types(e, m) && without_gaps(e, m) && match_tile_shapes(e, m) && same_layout(e, m) &&
            commit_fits(e, m) &&
            reduce_fits(e, m, m->src.tile->type, FORM_BULK_REDUCE_PEER, "in a peer's shared memory");
 }
@@ -208,9 +213,33 @@ static bool load(Env *e, const Stmt *s, PMove *m)
     return commit_fits(e, m);
 }
 
+/* PTX ISA, Sub-byte Types: a load of b6a16 leaves 12 bytes and a gap (.b6x16_p32), a store takes the low 6 bits of 16 bytes
+ * (.b6p2x16). */
+static bool store_types(Env *e, const PMove *m)
+{
+    const PTensor *t = m->dst.tensor;
+    const PTile *tile = m->src.tile;
+    Diag *g;
+    if (t->type == TYPE_B6A16 && tile->type == TYPE_U8 && m->convert && !m->sat) return true;
+    if (t->type == TYPE_B6A16 && tile->type != TYPE_U8) {
+        g = diag_at(e->c->diags, E0317, m->src.span, "a store to b6a16 packs the low 6 bits of bytes");
+        diag_label(e->c->diags, g, tile->span, "`%s` is %s", name_of(e, tile->name), elem_info(tile->type)->name);
+        diag_fix(e->c->diags, g, "move a tile of u8, and say `convert`");
+    } else if (t->type == TYPE_B6A16 && tile->type == TYPE_U8) {
+        g = diag_at(e->c->diags, E0305, m->dst.span, "the tensor holds b6a16, the tile u8");
+        diag_fix(e->c->diags, g, "add `convert`: the low 6 bits of each byte are stored");
+    } else if (m->convert) {
+        g = diag_at(e->c->diags, E0314, m->work_span, "copies keep the element type; threads convert, from tile to tile");
+        diag_fix(e->c->diags, g, "`move a -> b convert via threads;`, then move `b`");
+    } else {
+        return match_types(e, &m->dst, &m->src);
+    }
+    return false;
+}
+
 static bool store(Env *e, const Stmt *s, PMove *m)
 {
-    if (!match_types(e, &m->dst, &m->src) || !match_shapes(e, &m->dst, &m->src) || !match_map(e, m, &m->dst))
+    if (!store_types(e, m) || !match_shapes(e, &m->dst, &m->src) || !match_map(e, m, &m->dst))
         return false;
     return clauses_fit(e, &s->move.clauses, m, SHAPE_STORE) &&
            reduce_fits(e, m, m->dst.tensor->type, m->via == VIA_BULK ? FORM_BULK_REDUCE : FORM_TMA_REDUCE_TILE,
@@ -273,8 +302,21 @@ static bool prefetch_extents(Env *e, PMove *m)
     return true;
 }
 
+/* `prefetch m`: of the descriptor; no statement, for it happens once, where the kernel starts. */
+static bool prefetch_map(Env *e, const Stmt *s)
+{
+    const Expr *x = s->move.src;
+    const Entity *ent = x->kind == EX_NAME ? env_find(e, x->id.name) : NULL;
+    if (!ent || ent->kind != ENT_MAP) return false;
+    ent->map->prefetched = true;
+    const Clause *c = s->move.clauses.first;
+    if (c) diag_at(e->c->diags, E0111, c->span, "`prefetch` of a map takes no clauses");
+    return true;
+}
+
 void prefetch_stmt(Env *e, const Stmt *s)
 {
+    if (prefetch_map(e, s)) return;
     PMove *m = arena_new(e->c->scratch, PMove);
     m->kind = MOVE_PREFETCH;
     bool ok = region(e, s->move.src, &m->src);

@@ -95,6 +95,7 @@ typedef struct PMap {
     Span box_span, swizzle_span, fill_span, stride_span, interleave_span;
     uint32_t index;
     bool is_load, is_store; /* how moves use it */
+    bool prefetched;        /* the descriptor itself, by `prefetch m` */
 } PMap;
 typedef struct PPolicy {
     Name name;
@@ -162,6 +163,8 @@ typedef struct PMove {
     const Sx *mask;   /* CAST_MASK: bit r: CTA of rank r */
     Span cast_span;
     int reduce;       /* index in WORDS_REDUCE, -1: none */
+    const Sx *bytes;  /* stores: which bytes of each 16, a bit each; NULL: all */
+    Span bytes_span;
     bool transpose, convert, sat;
     Span work_span;   /* of the first of transpose, convert, reduce */
     int64_t ahead;    /* prefetch: turns of the innermost pipeline; 0: none */
@@ -172,7 +175,7 @@ typedef struct PMove {
 /* Threads do it, not an engine. */
 static inline bool move_by_threads(const PMove *m)
 {
-    return m->kind == MOVE_SHARED || m->kind == MOVE_FILL;
+    return m->kind == MOVE_SHARED || (m->kind == MOVE_FILL && m->dst.peer == NULL);
 }
 
 typedef struct PStmt PStmt;

@@ -40,13 +40,13 @@ static void types_table(void)
 static void targets_table(void)
 {
     puts(
-        "\n### Targets\n\nLeast PTX ISA of the target, shared memory per CTA, portable cluster size, tensor memory.\n");
+        "\n### Targets\n\nLeast PTX ISA of the target, shared memory per CTA, CTAs of a cluster: everywhere and where more fit, tensor memory.\n");
     puts("| target | older name | PTX ISA | shared memory | cluster | tmem columns | has |");
     puts("| --- | --- | --- | --- | --- | --- | --- |");
     for (size_t i = 0; i < target_count(); i++) {
         const TargetInfo *t = target_at(i);
-        printf("| %s | %s | %d.%d | %u | %d | %d | ", t->name, t->alias, t->min_version / 10, t->min_version % 10,
-               (unsigned)t->smem_per_cta, t->max_cluster, t->tmem_columns);
+        printf("| %s | %s | %d.%d | %u | %d, %d | %d | ", t->name, t->alias, t->min_version / 10, t->min_version % 10,
+               (unsigned)t->smem_per_cta, t->max_cluster, t->widest_cluster, t->tmem_columns);
         const char *comma = "";
         for (int f = 0; f < FEAT_COUNT; f++) {
             if (!target_has(t, (Feature)f)) continue;

@@ -33,8 +33,8 @@ bool elem_find(const char *name, ElemType *out)
 /* ---- targets ---- */
 
 static const TargetInfo TARGETS[] = {
-#define TARGET(name, sm, suffix, version, features, smem, cluster, tmem, alias)                                        \
-    {name, sm, suffix, version, features, smem, cluster, tmem, alias},
+#define TARGET(name, sm, suffix, version, features, smem, cluster, widest, tmem, alias)                                \
+    {name, sm, suffix, version, features, smem, cluster, widest, tmem, alias},
 #include "lang/targets.def"
 #undef TARGET
 };

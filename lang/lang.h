@@ -54,6 +54,7 @@ typedef struct TargetInfo {
     uint32_t features;       /* 1u << Feature */
     uint32_t smem_per_cta;   /* bytes, opt-in maximum of dynamic shared memory */
     uint8_t max_cluster;     /* portable maximum */
+    uint8_t widest_cluster;  /* where the launch allows more than that */
     uint16_t tmem_columns;   /* 0: none */
     const char *alias;       /* older name of the same target or "" */
 } TargetInfo;

@@ -93,6 +93,25 @@ static bool aligned(Lower *L, const MoveInfo *mi, const BulkPlan *p, Refusal *wh
                   mi->tile->span, "the tile");
 }
 
+/* The instruction has 16 bits for the mask. */
+static bool mask_fits(Lower *L, const MoveInfo *mi, Refusal *why)
+{
+    const Sx *x = mi->mv->bytes;
+    int64_t lo, hi;
+    Lx cond = 0;
+    if (x == NULL) return true;
+    scalar_range(L, x, &lo, &hi);
+    if (lo >= 0 && hi <= UINT16_MAX) return true;
+    Poly p = scalar_poly(L, x);
+    Need low = need_at_least(L, p, 0, &cond), high = need_at_most(L, p, UINT16_MAX, &cond);
+    const char *text = arena_printf(L->a, "%s is 0 to 65535", source_text(L, x->span));
+    bool known = (low == NEED_PROVED || low == NEED_CHECK) && (high == NEED_PROVED || high == NEED_CHECK);
+    if (known && (cond == 0 || launch_check(L, E1150, cond, x->span, text, "a byte mask has 16 bits"))) return true;
+    *why = (Refusal){.code = E0580, .span = mi->mv->bytes_span, .text = "the mask is not proved to be 0 to 65535",
+                     .fix = arena_printf(L->a, "bytes ((%s) & 0xffff)", source_text(L, x->span))};
+    return false;
+}
+
 bool bulk_plan(Lower *L, MoveInfo *mi, BulkPlan *out, Refusal *why)
 {
     Domain *m = L->d;
@@ -139,7 +158,7 @@ bool bulk_plan(Lower *L, MoveInfo *mi, BulkPlan *out, Refusal *why)
     int64_t each = mi->load ? 1 + out->low + out->high + guarded : 1;
     out->loop = out->nruns * each > COPIES_UNROLLED;
     for (int i = 0; i < out->nrows; i++) out->loop |= out->row[i].rows && out->row[i].extent > 1 && L->sched;
-    return aligned(L, mi, out, why);
+    return aligned(L, mi, out, why) && mask_fits(L, mi, why);
 }
 
 /* ---- ops ---- */
@@ -185,6 +204,7 @@ static void copy_op(BulkOut *o, Opnd from, Opnd offset, Opnd bytes, Opnd guard)
     }
     if (mi->to_peer) put_opnd(L, op, IRK_RANK, mi->peer);
     if (!opnd_is(mi->mask, 0)) put_opnd(L, op, IRK_MASK, mi->mask);
+    if (mi->mv->bytes) put_opnd(L, op, IRK_BYTES_OF, mi->bytes_of);
     policy_operand(L, op, mi);
 }
 
@@ -328,6 +348,7 @@ void bulk_values(Lower *L, MoveInfo *mi, BulkPlan *p)
     if (mi->share_dim >= 0 && mi->g->dim[mi->share_dim].rows == NULL)
         p->start[mi->share_dim] = emit_op(L, IR_ADD, IR_I64, p->start[mi->share_dim], widen(L, mi->share_at));
     clip(L, mi, p);
+    if (mi->mv->bytes) mi->bytes_of = value_low(L, mi->mv->bytes);
     p->slot = region_slot(L, mi);
     p->offset = region_offset(L, mi);
     if (mi->share_dim >= 0) p->offset = emit_op(L, IR_ADD, IR_I32, p->offset, mi->share_byte);

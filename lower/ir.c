@@ -35,7 +35,7 @@ static const char *const KEYS[IRK_KEYS] = {
     [IRK_FROM] = "from",     [IRK_TO] = "to",         [IRK_POL] = "pol",      [IRK_SLOT] = "slot",
     [IRK_OFFSET] = "offset", [IRK_RANK] = "rank",     [IRK_MASK] = "mask",    [IRK_SCOPE] = "scope",
     [IRK_SEM] = "sem",       [IRK_ID] = "id",         [IRK_THREADS] = "threads", [IRK_ROP] = "op",
-    [IRK_ELEM] = "type",     [IRK_PLAN] = "plan",
+    [IRK_ELEM] = "type",     [IRK_PLAN] = "plan",     [IRK_BYTES_OF] = "bytes_of",
 };
 
 static const char *const TYPES[] = {[IR_NONE] = "-", [IR_I32] = "i32", [IR_I64] = "i64", [IR_PRED] = "pred"};
@@ -125,10 +125,11 @@ const char *ir_separator(const IrOpInfo *info, const IrSignature *sig, unsigned 
     IrKey key = sig->v[i].key;
     if (key == IRK_COORDS || key == IRK_HOW || i == 0) return " ";
     if (key == IRK_DST || key == IRK_TO) return " -> ";
-    if (key == IRK_BYTES && info->group == IRG_COPY) return ", bytes ";
+    if (key == IRK_BYTES && (info->group == IRG_COPY || info == &OPS[IR_ST_BULK])) return ", bytes ";
     if (key == IRK_POL) return ", pol ";
     if (key == IRK_RANK) return ", rank ";
     if (key == IRK_MASK) return ", mask ";
+    if (key == IRK_BYTES_OF) return ", bytes_of ";
     if (key == IRK_SCOPE && i) return ", scope ";
     if (sig->v[i - 1].key == IRK_ROP) return " ";
     if (sig->v[i - 1].key == IRK_REL) return " ";

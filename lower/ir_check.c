@@ -74,8 +74,10 @@ static void check_parts(Checker *c, const IrOp *op, const IrArg *obj, uint32_t *
 static void check_value(Checker *c, const IrOp *op, IrKey key, const IrArg *arg)
 {
     IrType want = IR_NONE; /* any integer */
-    if (key == IRK_COORDS || key == IRK_RANK || key == IRK_MASK) want = IR_I32;
+    if (key == IRK_COORDS || key == IRK_RANK || key == IRK_MASK || key == IRK_BYTES_OF) want = IR_I32;
     if (key == IRK_A && (op->op == IR_ST_ASYNC || op->op == IR_STS)) want = IR_I64;
+    if (key == IRK_A && (op->op == IR_ST_FILL || op->op == IR_RED_ASYNC))
+        want = elem_info((ElemType)ir_find(op, IRK_ELEM)->id)->shared_bits == 64 ? IR_I64 : IR_I32;
     if (key == IRK_FROM || key == IRK_TO || key == IRK_BYTE) want = IR_I64;
     if (op->op == IR_LOOP || (op->op >= IR_ADD && op->op <= IR_SEL && op->op != IR_CMP)) want = op->type;
     if (op->op == IR_VAR || op->op == IR_SET) {
@@ -89,6 +91,8 @@ static void check_value(Checker *c, const IrOp *op, IrKey key, const IrArg *arg)
         }
         if (want == IR_I32 && (arg->imm < INT32_MIN || arg->imm > INT32_MAX))
             check_fail_operand(c, key, "does not fit i32");
+        if (key == IRK_BYTES_OF && (arg->imm < 0 || arg->imm > UINT16_MAX))
+            check_fail_operand(c, key, "has more than 16 bits");
         if (want == IR_PRED && (arg->imm & ~INT64_C(1))) check_fail_operand(c, key, "is no truth value");
         return;
     }

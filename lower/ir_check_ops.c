@@ -28,7 +28,7 @@ static void check_elect(Checker *c, const IrOp *op)
 {
     uint8_t group = ir_op_info(op->op)->group;
     bool takes = group == IRG_BARRIER || group == IRG_GROUP || group == IRG_FENCE || group == IRG_COPY ||
-                 group == IRG_SCALAR || op->op == IR_STS || op->op == IR_LDS || op->op == IR_CLC_ID;
+                 group == IRG_SCALAR || op->op == IR_MAP_PREFETCH || op->op == IR_STS || op->op == IR_ST_BULK || op->op == IR_LDS || op->op == IR_CLC_ID;
     if (!op->elect) return;
     if (c->role->elect) check_fail(c, "one thread runs the whole role, so there is none to elect");
     else if (!takes) check_fail(c, "an op that no single thread can do for the others");
@@ -45,6 +45,7 @@ static void check_place(Checker *c, const IrOp *op)
         check_fail(c, "lanes are of a role of one warp that is not elect");
     if (op->op == IR_BREAK && (c->depth == 0 || c->blocks[c->depth - 1].op != IR_REPEAT))
         check_fail(c, "a break is a direct statement of a repeat");
+    if ((op->op == IR_ST_BULK || op->op == IR_MAP_PREFETCH) && !by_one(c, op)) check_fail(c, "is done by one thread");
     if (op->op == IR_TICKET && !by_one(c, op)) check_fail(c, "a ticket is drawn by one thread");
     if (!inside(c, IR_LANES)) return;
     bool copies = (group == IRG_COPY && op->op != IR_CLC_NEXT) || group == IRG_FENCE || op->op == IR_LDS || op->op == IR_STS;
@@ -156,9 +157,25 @@ static void check_ranges(Checker *c, const IrOp *op)
     bool answer = op->op == IR_CLC_NEXT || op->op == IR_CLC_ID;
     bool cell = answer || op->op == IR_ST_ASYNC || op->op == IR_LDS || op->op == IR_STS;
     int64_t size = answer ? IR_ANSWER_BYTES : IR_CELL_BYTES;
-    if (!cell && (ir_op_info(op->op)->group != IRG_COPY || bytes == NULL || bytes->kind != IRA_IMM)) return;
+    bool copy = ir_op_info(op->op)->group == IRG_COPY || op->op == IR_ST_BULK;
+    if (!cell && (!copy || bytes == NULL || bytes->kind != IRA_IMM)) return;
     check_range(c, op, ir_find(op, IRK_DST), cell ? size : bytes->imm);
     check_range(c, op, ir_find(op, IRK_SRC), cell ? size : bytes->imm);
+}
+
+/* Values from registers: st.async has .v2 and .v4, of at most 16 bytes, and red.async one value. */
+static void check_values(Checker *c, const IrOp *op)
+{
+    if (op->op == IR_ST_BULK && (ir_find(op, IRK_BYTES)->imm <= 0 || ir_find(op, IRK_BYTES)->imm % 8))
+        check_fail_operand(c, IRK_BYTES, "is no positive multiple of 8");
+    if (op->op != IR_ST_FILL && op->op != IR_RED_ASYNC) return;
+    const IrArg *dst = ir_find(op, IRK_DST), *byte = ir_part(op, dst, IRK_OFFSET);
+    const ElemInfo *t = elem_info((ElemType)ir_find(op, IRK_ELEM)->id);
+    int64_t size = t->shared_bits / 8, bytes = ir_find(op, IRK_BYTES)->imm;
+    bool vector = op->op == IR_ST_FILL && (bytes == 2 * size || bytes == 4 * size) && bytes <= 16;
+    if (t->shared_bits < 32 || t->kind == ELEM_PACKED) check_fail_operand(c, IRK_ELEM, "has not 32 or 64 bits");
+    else if (bytes != size && !vector) check_fail_operand(c, IRK_BYTES, "is not what one instruction writes");
+    else if (byte && byte->kind == IRA_IMM && byte->imm % bytes) check_fail_operand(c, IRK_DST, "is not aligned to what is written");
 }
 
 /* ---- clusters ---- */
@@ -186,8 +203,8 @@ static void check_reduction(Checker *c, const IrOp *op)
     uint32_t n;
     if (rop == NULL) return;
     const char *name = ir_words(IRK_ROP, &n)[rop->id];
-    bool ok = elem ? reduction_of(op->op == IR_BLK_REDUCE ? FORM_BULK_REDUCE : FORM_BULK_REDUCE_PEER, name,
-                                  (ElemType)elem->id, &word, &type)
+    InstrForm form = op->op == IR_BLK_REDUCE ? FORM_BULK_REDUCE : op->op == IR_RED_ASYNC ? FORM_RED_ASYNC : FORM_BULK_REDUCE_PEER;
+    bool ok = elem ? reduction_of(form, name, (ElemType)elem->id, &word, &type)
                    : reduction_of_map(name, c->k->mf.maps.v[ir_find(op, IRK_MAP)->id].type);
     if (!ok) check_fail_operand(c, IRK_ROP, "does not work on elements of this type there");
 }
@@ -224,6 +241,7 @@ void check_rules(Checker *c, const IrOp *op)
     if (op->op == IR_BAR_INIT) check_init(c, op);
     check_numbers(c, op);
     check_ranges(c, op);
+    check_values(c, op);
     check_cluster(c, op);
     check_reduction(c, op);
     check_map(c, op);

@@ -144,15 +144,6 @@ bool choose_copy(Lower *L, MoveInfo *mi, bool *tensor, TensorPlan *t, BulkPlan *
     return false;
 }
 
-/* Where interleaved maps leave the bytes in shared memory has not been measured. */
-static bool interleaved(Lower *L, const MoveInfo *mi)
-{
-    if (mi->tile->interleave == 0) return false;
-    Diag *g = lower_error(L, E1001, mi->stmt->span, "moves of interleaved tiles are not supported yet");
-    diag_label(L->c->diags, g, mi->tile->span, "the tile's layout");
-    return true;
-}
-
 /* Does the condition say that a loop's index is a multiple of c? */
 static bool multiple_index(const Sx *x, int64_t *loop, int64_t *c)
 {
@@ -240,7 +231,7 @@ static void copy(Lower *L, const PStmt *st)
     Shares shares = {.n = 1, .dim = -1};
     if (!region_resolve(L, st, &mi)) return;
     whole = mi;
-    if (!beyond(L, &mi, &shares) || !choose_copy(L, &mi, &tensor, &t, &b, &no_tensor) || interleaved(L, &mi)) return;
+    if (!beyond(L, &mi, &shares) || !choose_copy(L, &mi, &tensor, &t, &b, &no_tensor)) return;
     if (st->move->cast != CAST_NONE && st->move->cast != CAST_MASK && cluster_size_of(L, st->move->cast) > 1)
         brings = multicast_values(L, &mi, st->move->cast, &shares);
     if (mi.mv->dst.peer) {
@@ -266,14 +257,13 @@ static void copy(Lower *L, const PStmt *st)
 
 static void move(Lower *L, const PStmt *st)
 {
-    if (st->move->kind == MOVE_FILL && st->move->dst.peer) {
-        lower_error(L, E1001, st->span, "a fill of another CTA's tile is not supported yet");
-        return;
-    }
     switch (st->move->kind) {
     case MOVE_PEER: role_send(L, st); break;
-    case MOVE_SHARED:
-    case MOVE_FILL: role_work(L, st); break;
+    case MOVE_SHARED: role_work(L, st); break;
+    case MOVE_FILL:
+        if (st->move->dst.peer) role_fill_peer(L, st);
+        else role_work(L, st);
+        break;
     default: copy(L, st); break;
     }
 }
@@ -483,8 +473,22 @@ static void sequential(Lower *L)
     counts_set(L);
 }
 
+/* The descriptors that the program wants early: in front of the barriers, whose initialisation they overlap with. */
+static void prefetch_maps(Lower *L)
+{
+    for (uint32_t i = 0; i < L->k->maps.n; i++) {
+        const PMap *m = L->k->maps.v[i];
+        uint32_t at = L->map_of[i];
+        if (!m->prefetched || at == 0 || at == UINT32_MAX) continue;
+        IrOp *op = ir_op(L->a, &L->pre, IR_MAP_PREFETCH, m->span);
+        op->elect = true;
+        ir_ref(L->a, op, IRK_MAP, IRA_MAP, at - 1);
+    }
+}
+
 static void whole(Lower *L)
 {
+    prefetch_maps(L);
     uint32_t warps = 0;
     for (uint32_t i = 0; i < L->ir->roles.n; i++) warps += L->ir->roles.v[i].warps;
     if (L->ir->mf.threads < warps * 32) L->ir->mf.threads = warps * 32;

@@ -19,10 +19,10 @@ static void describe(Lower *L, const PTensor *t, MapDesc *d)
 {
     int bits = elem_info(t->type)->global_bits;
     d->type = elem_info(t->type)->map_type;
-    d->rank = t->rank;
+    d->rank = map_dims(t->rank, d->interleave);
     d->address = MAP_UNKNOWN;
     d->sm = L->c->target->sm;
-    for (int i = 0; i < t->rank; i++) {
+    for (int i = 0; i < d->rank; i++) {
         d->dim[i] = known(L, t->extent[i]);
         int64_t stride = known(L, t->stride[i]);
         d->pitch[i] = stride == MAP_UNKNOWN || stride > INT64_MAX / 64 ? MAP_UNKNOWN : stride * bits / 8;
@@ -43,10 +43,10 @@ static uint32_t add_map(Lower *L, PTensor *t, const MapDesc *d, const char *name
                .swizzle = (uint8_t)d->swizzle,
                .l2 = (uint8_t)d->l2,
                .fill = (uint8_t)d->fill,
-               .rank = (uint8_t)t->rank,
+               .rank = (uint8_t)d->rank,
                .type = (uint8_t)d->type,
                .offset = bytes_lx(L, offset, bits)};
-    for (int i = 0; i < t->rank; i++) {
+    for (int i = 0; i < d->rank; i++) {
         m.dim[i] = scalar_lx(L, t->extent[i]);
         Lx stride = scalar_lx(L, t->stride[i]);
         if (m.dim[i] == 0 || stride == 0) return UINT32_MAX;
@@ -108,6 +108,13 @@ bool map_explicit(Lower *L, PMap *m, uint32_t *index)
     L->map_of[m->index] = UINT32_MAX; /* reported once */
     if (m->mode != MAP_TILED) {
         lower_error(L, E1001, m->span, "map `%s` is of a mode other than tiled", name_text(L, m->name));
+        return false;
+    }
+    Refusal slices;
+    if (m->interleave && !slices_tensor(L, m->tensor, m->interleave, &slices)) {
+        slices.label_span = m->interleave_span;
+        slices.label = "of this map";
+        lower_refuse(L, &slices);
         return false;
     }
     MapDesc d = {.mode = m->mode,

@@ -129,6 +129,7 @@ typedef struct MoveInfo {
     bool has_gbox;
     bool prefetch;
     Hint hint;
+    Opnd bytes_of;      /* by a byte mask: which of each 16 bytes are stored */
     Opnd mask;          /* multicast: of the CTAs that get it; 0: none */
     uint8_t from[16];   /* multicast by a mask: how many CTAs send to each rank */
     bool to_peer;       /* a load into the tile of the CTA of rank `peer` */
@@ -251,6 +252,7 @@ typedef struct Sync {
     TileSync *tiles; /* by PTile.index */
     Explicit *bars;  /* by PBarrier.index */
     bool *far;       /* by PBarrier.index: other CTAs arrive or write there */
+    bool *generic;   /* by PBarrier.index: fills by other CTAs complete there */
     Opnd guard;      /* the conditions that synchronisation follows, inside the innermost loop */
     VEC(Around) around;
     uint32_t threads, id; /* of a role whose threads work together: how many, their cta.sync; 0: one thread */
@@ -508,6 +510,15 @@ uint32_t policy_index(Lower *L, PPolicy *p);
 
 void policy_operand(Lower *L, IrOp *op, const MoveInfo *mi); /* the move's, or the derived one */
 
+/* ---- slices.c: interleaved layouts ---- */
+int64_t slice_bytes(int interleave); /* 0: not interleaved */
+bool slices_tensor(Lower *L, const PTensor *t, int interleave, Refusal *why);
+bool slices_fit(Lower *L, const MoveInfo *mi, Refusal *why);
+static inline int map_dims(int tensor_rank, int interleave) /* a slice is no dimension of the map */
+{
+    return interleave == MAP_INTERLEAVE_NONE ? tensor_rank : tensor_rank - 1;
+}
+
 /* ---- tensor.c, bulk.c ---- */
 bool tensor_plan(Lower *L, MoveInfo *mi, TensorPlan *out, Refusal *why);
 void tensor_values(Lower *L, MoveInfo *mi, TensorPlan *p); /* before the arrival, so that the copies follow it */
@@ -567,6 +578,7 @@ bool remote_left_out(Lower *L, int rank); /* remote.c: the same, in derived sche
 /* ---- role_moves.c: between CTAs, in roles of the source ---- */
 bool role_committed(Lower *L, const PStmt *st); /* to a barrier of the program; false after an error */
 void role_send(Lower *L, const PStmt *st);
+void role_fill_peer(Lower *L, const PStmt *st); /* fill_peer.c */
 /* multicast (mask): to whom, at each rank; false after an error. What reaches the own tile, of copies of so many bytes. */
 bool role_mask(Lower *L, MoveInfo *mi);
 Opnd role_mask_bytes(Lower *L, const MoveInfo *mi, int64_t bytes);

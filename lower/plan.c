@@ -85,6 +85,7 @@ void plan_bulk(Lower *L, const MoveInfo *mi, const BulkPlan *p, const Refusal *t
         if (p->row[i].low || p->row[i].high)
             text_printf(&t, "      guard: rows outside dimension %d %s\n", p->row[i].dim,
                         mi->load ? "are zeros" : "are left out");
+    if (mi->mv->bytes) text_printf(&t, "      of each 16 bytes those of the mask %s\n", source_text(L, mi->mv->bytes->span));
     policy_line(L, &t, mi);
     if (tensor) text_printf(&t, "      rejected: tensor copy, %s\n", tensor->text);
     plan_join(L, mi->stmt, arena_strdup(L->a, t.s, t.n));
@@ -177,7 +178,9 @@ void plan_print(Lower *L)
                     m->is_load && m->is_store ? " and " : "", m->is_store ? "store" : "",
                     name_text(L, L->map_tensors.v[i]->name));
         for (int d = 0; d < m->rank; d++) text_printf(t, d ? ", %u" : "%u", m->box[d]);
-        text_printf(t, "], swizzle %d, L2 promotion %s\n", swizzle_span(m->swizzle), m->l2 < 4 ? L2[m->l2] : "?");
+        text_printf(t, "], swizzle %d, ", swizzle_span(m->swizzle));
+        if (m->interleave) text_printf(t, "interleave %lld, ", (long long)slice_bytes(m->interleave));
+        text_printf(t, "L2 promotion %s\n", m->l2 < 4 ? L2[m->l2] : "?");
     }
     if (L->plan_moves.n) text_lit(t, "  moves\n");
     for (uint32_t i = 0; i < L->plan_moves.n; i++) {

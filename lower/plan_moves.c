@@ -2,12 +2,6 @@
 #include "lower/schedule.h"
 #include "lower/threads.h"
 
-static bool not_yet(Lower *L, const PStmt *st, const char *what)
-{
-    lower_error(L, E1001, st->span, "%s not supported yet", what);
-    return false;
-}
-
 /* ---- multicast: each CTA of the set brings a part where the layout's pattern stays whole ---- */
 
 static bool splits(Lower *L, const MoveInfo *mi, PCast cast, int64_t *n)
@@ -68,7 +62,6 @@ static bool plan_copy(Lower *L, Planned *p)
 {
     const PMove *mv = p->st->move;
     if (!region_resolve(L, p->st, &p->mi)) return false;
-    if (p->mi.tile->interleave) return not_yet(L, p->st, "moves of interleaved tiles are");
     if (!p->mi.prefetch) p->access = L->accesses.n;
     access_note(L, &p->mi);
     if (mv->dst.peer || (mv->cast == CAST_MASK && L->cluster_size > 1)) {
@@ -85,24 +78,37 @@ static bool plan_copy(Lower *L, Planned *p)
 }
 
 /* A part of a tile that is one run of bytes. */
-static bool one_run(const MoveInfo *mi)
+bool plan_one_run(const MoveInfo *mi)
 {
     const PTile *t = mi->tile;
-    bool whole = true;
+    bool whole = true, panels = mi->span && t->extent[t->rank - 1] * mi->sbits / 8 > mi->span;
     for (int i = t->rank - 1; i >= 0; i--) {
-        if (!whole && mi->s->dim[i].extent != 1) return false;
+        if (!whole && (panels || mi->s->dim[i].extent != 1)) return false; /* panels lie one behind the other */
         bool all = mi->s->dim[i].extent == t->extent[i];
         if (i == t->rank - 1 && mi->span && !all) return false;
         whole = whole && all;
     }
-    return true;
+    return whole || !panels;
+}
+
+/* The swizzle's pattern repeats itself: what is copied keeps its place in it. */
+static bool same_phase(Lower *L, const PStmt *st, const MoveInfo *a, const MoveInfo *b)
+{
+    int64_t period = swizzle_align(a->tile->swizzle);
+    if (!swizzle_span(a->tile->swizzle) || domain_divides(L->d, period, poly_sub(L->d, a->offset, b->offset))) return true;
+    Diag *g = lower_error(L, E0536, st->span, "the parts lie at different places of the swizzle's pattern, which repeats itself every %lld bytes",
+                          (long long)period);
+    diag_label(L->c->diags, g, a->s->span, "from byte %s", poly_text(L, a->offset));
+    diag_label(L->c->diags, g, b->s->span, "from byte %s", poly_text(L, b->offset));
+    diag_fix(L->c->diags, g, "shift by a multiple of %lld bytes, or by threads first", (long long)period);
+    return false;
 }
 
 bool plan_runs(Lower *L, const PStmt *st, const MoveInfo *a, const MoveInfo *b)
 {
-    if (one_run(a) && one_run(b) && a->tile->swizzle == b->tile->swizzle && a->bytes == b->bytes &&
+    if (plan_one_run(a) && plan_one_run(b) && a->tile->swizzle == b->tile->swizzle && a->bytes == b->bytes &&
         a->bytes % SMEM_BULK_ALIGN == 0)
-        return true;
+        return same_phase(L, st, a, b);
     Diag *g = lower_error(L, E0505, st->span,
                           "a copy between CTAs moves one run of bytes, a multiple of 16, between tiles of one layout");
     diag_label(L->c->diags, g, a->tile->span, "the source");
@@ -110,19 +116,23 @@ bool plan_runs(Lower *L, const PStmt *st, const MoveInfo *a, const MoveInfo *b)
     return false;
 }
 
+/* A copy, or a fill: that has no source. */
 static bool plan_peer(Lower *L, Planned *p)
 {
     const PMove *mv = p->st->move;
-    if (!region_tile(L, p->st, &mv->src, &p->mi) || !region_tile(L, p->st, &mv->dst, &p->other)) return false;
+    bool fill = mv->kind == MOVE_FILL;
+    if (!fill && !region_tile(L, p->st, &mv->src, &p->mi)) return false;
+    if (!region_tile(L, p->st, &mv->dst, &p->other)) return false;
+    if (fill) p->mi = p->other;
     const MoveInfo *a = &p->mi, *b = &p->other;
     if (!remote_plan(L, p)) return false;
     bool any = false;
     for (int r = 0; r < L->cluster_size; r++) any |= p->to[r] != 0;
     if (!any) return true; /* the condition holds at no rank */
     p->by_rank = mv->reduce >= 0;
-    if (!plan_runs(L, p->st, a, b)) return false;
-    p->bytes = a->bytes;
-    p->src = a->tile->index;
+    if (fill ? !fill_peer_plan(L, p->st, b) : !plan_runs(L, p->st, a, b)) return false;
+    p->bytes = b->bytes;
+    if (!fill) p->src = a->tile->index;
     p->dst = b->tile->index;
     p->agent = AG_SEND;
     return true;
@@ -167,7 +177,6 @@ static void extents_of(const MoveInfo *mi, IrPlan *q)
 static bool plan_threads(Lower *L, Planned *p)
 {
     const PMove *mv = p->st->move;
-    if (mv->dst.peer) return not_yet(L, p->st, "work on another CTA's tile is");
     if (mv->kind == MOVE_SHARED && !region_tile(L, p->st, &mv->src, &p->mi)) return false;
     if (!region_tile(L, p->st, &mv->dst, &p->other)) return false;
     p->agent = AG_WORK;
@@ -233,6 +242,20 @@ bool plan_work(Lower *L, const PStmt *st, const MoveInfo *from, const MoveInfo *
     return true;
 }
 
+enum { ZEROS_MIN = 1024, ZEROS_MAX = 1 << 24, ZEROS_UNIT = 8 };
+
+/* st.bulk is one instruction of one thread for any number of bytes; small tiles are as soon done by threads that are there
+ * anyhow. */
+int64_t plan_zeros(Lower *L, const PStmt *st, const MoveInfo *to, Workers by)
+{
+    int64_t bytes = to->bytes * by.batch;
+    bool fill = st->move->kind == MOVE_FILL && st->move->value == 0;
+    if (!fill || !target_has(L->c->target, form_info(FORM_ST_BULK)->feature)) return 0;
+    if (!plan_one_run(to) || (by.batch > 1 && by.pitch_to != to->bytes)) return 0;
+    if (bytes < ZEROS_MIN || bytes > ZEROS_MAX || bytes % ZEROS_UNIT) return 0;
+    return domain_divides(L->d, ZEROS_UNIT, to->offset) ? bytes : 0;
+}
+
 /* When the number of threads is known. */
 static void finish_threads(Lower *L, Planned *p)
 {
@@ -243,7 +266,8 @@ static void finish_threads(Lower *L, Planned *p)
         by.pitch_from = batch_pitch(L, p->across, p->mi.tile);
         by.pitch_to = batch_pitch(L, p->across, p->other.tile);
     }
-    plan_work(L, p->st, &p->mi, &p->other, by, &p->plan);
+    p->zeros = plan_zeros(L, p->st, &p->other, by);
+    if (p->zeros == 0) plan_work(L, p->st, &p->mi, &p->other, by, &p->plan);
 }
 
 void plan_threads_all(Lower *L)
@@ -284,8 +308,8 @@ bool plan_move(Lower *L, const PStmt *st)
     case MOVE_LOAD:
     case MOVE_STORE:
     case MOVE_PREFETCH: return plan_copy(L, p);
-    case MOVE_SHARED:
-    case MOVE_FILL: return plan_threads(L, p);
+    case MOVE_SHARED: return plan_threads(L, p);
+    case MOVE_FILL: return st->move->dst.peer ? plan_peer(L, p) : plan_threads(L, p);
     case MOVE_PEER: return plan_peer(L, p);
     }
     return false;

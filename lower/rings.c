@@ -157,7 +157,7 @@ static bool check_sent(Lower *L, const Planned *send)
 {
     const Sched *s = L->sched;
     bool behind = false;
-    for (uint32_t i = 0; send->agent == AG_SEND && i < s->moves.n; i++) {
+    for (uint32_t i = 0; send->agent == AG_SEND && send->src != RING_NONE && i < s->moves.n; i++) {
         const Planned *p = s->moves.v[i];
         behind |= p == send;
         if (p->agent != AG_WORK || p->dst != send->src || s->rings[p->dst].filler == AG_WORK) continue;
@@ -204,12 +204,14 @@ bool rings_find(Lower *L)
         if (p->dst == RING_NONE) continue;
         Ring *r = &s->rings[p->dst];
         if (mv->reduce >= 0 && p->agent == AG_SEND) {
+            r->generic |= mv->kind == MOVE_FILL;
             ok &= add_sum(L, r, p);
             continue;
         }
         if (mv->reduce >= 0 && p->agent == AG_WORK) ok &= add_use(L, r, p, false);
         ok &= add_use(L, r, p, true);
-        if (mv->kind == MOVE_PEER) {
+        r->generic |= p->agent == AG_SEND && mv->kind == MOVE_FILL;
+        if (p->agent == AG_SEND) {
             r->peered = true;
             for (int c = 0; c < L->cluster_size; c++) r->target[c] = p->to[c] ? __builtin_ctz(p->to[c]) : -1;
         }
@@ -416,7 +418,7 @@ static void size_peers(Lower *L)
     Sched *s = L->sched;
     for (uint32_t i = 0; i < s->moves.n; i++) {
         const Planned *p = s->moves.v[i];
-        if (p->agent != AG_SEND) continue;
+        if (p->agent != AG_SEND || p->src == RING_NONE) continue;
         Ring *from = &s->rings[p->src], *to = &s->rings[p->dst];
         if (from->lag < to->slots) from->lag = to->slots;
         if (from->looped && from->slots <= from->lag) from->slots = from->lag + 1;

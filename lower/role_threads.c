@@ -99,13 +99,15 @@ static void side(Lower *L, IrOp *op, IrKey key, const MoveInfo *mi, Opnd slot, O
 void role_work(Lower *L, const PStmt *st)
 {
     MoveInfo from, to;
-    uint32_t plan;
+    uint32_t plan = 0;
+    Workers by = {.threads = L->sync.threads, .batch = 1};
     const PMove *mv = st->move;
     bool fill = mv->kind == MOVE_FILL;
     Opnd from_slot = opnd_imm(0), from_at = opnd_imm(0), to_slot, to_at;
     if (!fill && !region_tile(L, st, &mv->src, &from)) return;
     if (!region_tile(L, st, &mv->dst, &to)) return;
-    if (!plan_work(L, st, fill ? &to : &from, &to, (Workers){.threads = L->sync.threads, .batch = 1}, &plan)) return;
+    int64_t zeros = plan_zeros(L, st, &to, by);
+    if (zeros == 0 && !plan_work(L, st, fill ? &to : &from, &to, by, &plan)) return;
     if (!fill) {
         from_slot = region_slot(L, &from);
         from_at = region_offset(L, &from);
@@ -113,13 +115,18 @@ void role_work(Lower *L, const PStmt *st)
     to_slot = region_slot(L, &to);
     to_at = region_offset(L, &to);
     before_work(L, fill ? NULL : &from, &to);
-    IrOp *op = emit_new(L, fill ? IR_THR_FILL : IR_THR_COPY);
+    IrOp *op = emit_new(L, zeros ? IR_ST_BULK : fill ? IR_THR_FILL : IR_THR_COPY);
     op->guard = L->guard.v;
-    ir_ref(L->a, op, IRK_PLAN, IRA_PLAN, plan);
+    if (zeros == 0) ir_ref(L->a, op, IRK_PLAN, IRA_PLAN, plan);
     if (!fill) side(L, op, IRK_SRC, &from, from_slot, from_at);
     side(L, op, IRK_DST, &to, to_slot, to_at);
+    if (zeros) ir_imm(L->a, op, IRK_BYTES, zeros);
     L->sync.worked = L->sync.unfenced = true;
     if (L->plan == NULL) return;
+    if (zeros) {
+        plan_join(L, st, arena_printf(L->a, "    st.bulk: %lld bytes of zeros\n      one thread of the role\n", (long long)zeros));
+        return;
+    }
     plan_join(L, st, arena_printf(L->a, "    threads: %s\n      all %u of the role\n",
                                   threads_text(L->a, &L->ir->plans.v[plan]), L->sync.threads));
 }

@@ -95,8 +95,8 @@ static void work(Lower *L, Planned *p)
         fence_threads(L);
         cta_sync(L);
     }
-    IrOp *op = emit_new(L, fill ? IR_THR_FILL : IR_THR_COPY);
-    ir_ref(L->a, op, IRK_PLAN, IRA_PLAN, p->plan);
+    IrOp *op = emit_new(L, p->zeros ? IR_ST_BULK : fill ? IR_THR_FILL : IR_THR_COPY);
+    if (p->zeros == 0) ir_ref(L->a, op, IRK_PLAN, IRA_PLAN, p->plan);
     if (!fill) {
         ir_ref(L->a, op, IRK_SRC, IRA_BUF, p->mi.tile->index);
         if (!opnd_is(from_slot, 0)) put_opnd(L, op, IRK_SLOT, from_slot);
@@ -105,6 +105,7 @@ static void work(Lower *L, Planned *p)
     ir_ref(L->a, op, IRK_DST, IRA_BUF, p->other.tile->index);
     if (!opnd_is(to_slot, 0)) put_opnd(L, op, IRK_SLOT, to_slot);
     if (!opnd_is(to, 0)) put_opnd(L, op, IRK_OFFSET, to);
+    if (p->zeros) ir_imm(L->a, op, IRK_BYTES, p->zeros);
     op->guard = L->guard.v;
     s->dirty = s->unfenced = true;
 }
@@ -192,10 +193,17 @@ static void send(Lower *L, Planned *p)
 {
     const PMove *mv = p->st->move;
     Ring *to = &sched(L)->rings[p->dst];
-    Opnd from_slot = region_slot(L, &p->mi), from = region_offset(L, &p->mi), rank = value_low(L, mv->dst.peer);
+    bool fill = mv->kind == MOVE_FILL;
+    Opnd from_slot = fill ? opnd_imm(0) : region_slot(L, &p->mi), from = fill ? opnd_imm(0) : region_offset(L, &p->mi);
+    Opnd rank = value_low(L, mv->dst.peer);
     Opnd to_slot = region_slot(L, &p->other), at = region_offset(L, &p->other), bar_slot = ring_slot(L, p->dst);
     bool adds = mv->reduce >= 0;
     if (p->by_rank && !adds) expect_fill(L, p, to, bar_slot);
+    if (fill) {
+        FillPeer f = {&p->other, to_slot, at, rank, bar_slot, L->guard, adds ? to->sum : to->full};
+        fill_peer_emit(L, p->st, &f);
+        return;
+    }
     IrOp *op = emit_new(L, adds ? IR_BLK_REDUCE_PEER : IR_BLK_PEER);
     op->guard = L->guard.v;
     if (adds) {
@@ -224,8 +232,11 @@ static void move(Lower *L)
     case MOVE_STORE: store(L, p); break;
     case MOVE_PREFETCH: prefetch(L, p); break;
     case MOVE_PEER: send(L, p); break;
-    case MOVE_SHARED:
-    case MOVE_FILL: work(L, p); break;
+    case MOVE_SHARED: work(L, p); break;
+    case MOVE_FILL:
+        if (p->st->move->dst.peer) send(L, p);
+        else work(L, p);
+        break;
     }
 }
 
@@ -240,6 +251,7 @@ static void ring_begin(Lower *L, uint32_t ring)
         ring_wait_full(L, ring);
         if (r->summed && s->role == AG_SEND) remote_ready(L, ring);
         else if (r->summed) ring_wait_also(L, ring, r->sum);
+        if (r->generic && s->role == AG_WORK) ir_ref(L->a, emit_new(L, IR_FENCE_ASYNC), IRK_SPACE, IRA_WORD, IRS_CLUSTER);
         return;
     }
     ring_wait_free(L, ring);

@@ -107,7 +107,7 @@ void schedule_mark_elected(Lower *L, Shape shape)
         }
         bool copy = ir_op_info(op->op)->group == IRG_COPY, group = ir_op_info(op->op)->group == IRG_GROUP;
         bool one = op->op == IR_BAR_ARRIVE || op->op == IR_BAR_EXPECT || op->op == IR_BAR_ARRIVE_EXPECT ||
-                   op->op == IR_STS || op->op == IR_TICKET || (copy && !lanes) || (group && shape == SHAPE_THREADS);
+                   op->op == IR_STS || op->op == IR_ST_BULK || op->op == IR_TICKET || (copy && !lanes) || (group && shape == SHAPE_THREADS);
         if (one) op->elect = true;
     }
 }

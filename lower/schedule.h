@@ -65,6 +65,7 @@ typedef struct Ring {
     uint16_t reach[SCHED_RANKS];  /* by_rank: the CTAs whose slots each one fills, and itself */
     bool certain;                 /* some fill of a turn is under no condition */
     bool joined;                  /* a multicast that may not come: each of these CTAs arrives on the full barriers of all */
+    bool generic;                 /* other CTAs fill it, or add to it, by st.async, red.async: who waited for that fences */
     bool handed;                  /* ids that arrive as bytes: from the team's first CTA, or from the grid's launch */
     Counter at[AG_COUNT], free_at[AG_COUNT]; /* of full (slots), of empty (lead) */
 } Ring;
@@ -112,6 +113,7 @@ typedef struct Planned { /* a move, in the order in which the walks meet it */
     bool by_rank;       /* into tiles of other CTAs, with bytes that are worked out for each rank: remote.c */
     uint16_t to[SCHED_RANKS]; /* between CTAs: those that each one sends to */
     uint32_t plan;      /* IrPlan of work by threads */
+    int64_t zeros;      /* or: bytes that one of them clears by st.bulk */
     int64_t bytes;      /* that one copy of the move adds to a barrier at each destination */
 } Planned;
 
@@ -149,6 +151,7 @@ typedef struct Sched {
 
 /* ---- plan_moves.c ---- */
 bool plan_move(Lower *L, const PStmt *st); /* adds it to moves */
+bool plan_one_run(const MoveInfo *mi);     /* the part of the tile is one run of bytes */
 /* Between CTAs: one run of bytes on each side. False after an error. */
 bool plan_runs(Lower *L, const PStmt *st, const MoveInfo *from, const MoveInfo *to);
 typedef struct Workers { /* who does work by threads, and on how many tiles */
@@ -158,6 +161,7 @@ typedef struct Workers { /* who does work by threads, and on how many tiles */
 } Workers;
 /* Both sides are known. False after an error. */
 bool plan_work(Lower *L, const PStmt *st, const MoveInfo *from, const MoveInfo *to, Workers by, uint32_t *plan);
+int64_t plan_zeros(Lower *L, const PStmt *st, const MoveInfo *to, Workers by); /* a fill by st.bulk: its bytes; 0: none */
 void plan_order(Lower *L);                 /* stores that wait for others */
 void plan_threads_all(Lower *L);           /* when the number of threads is known */
 
@@ -207,6 +211,16 @@ uint32_t roles_moves(const PBlock *b);       /* how many there are in it */
 void roles_end(Lower *L, const PBlock *b);   /* stores are committed, slots given back, counters go on */
 void roles_id_sync(Lower *L);
 void roles_store_sync(Lower *L);             /* what threads did is visible to the elected thread's copies */
+
+/* ---- fill_peer.c ---- */
+typedef struct FillPeer { /* where a fill of another CTA's tile goes, and what tells that it has arrived */
+    const MoveInfo *to;
+    Opnd slot, at, rank, bar_slot, guard;
+    uint32_t bar;
+} FillPeer;
+bool fill_peer_plan(Lower *L, const PStmt *st, const MoveInfo *to); /* false after an error */
+void fill_peer_emit(Lower *L, const PStmt *st, const FillPeer *f);
+const char *fill_peer_text(Lower *L, const PStmt *st, const MoveInfo *to); /* --explain-plan: without the line's end */
 
 /* ---- remote.c ---- */
 void remote_enter(Lower *L, const PStmt *st, bool other); /* a branch */

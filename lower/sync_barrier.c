@@ -187,6 +187,7 @@ void sync_wait(Lower *L, const PStmt *st)
     bar_slot(L, op, b->index, slot);
     put_opnd(L, op, IRK_PHASE, parity);
     if (s->far[b->index]) ir_ref(L->a, op, IRK_SCOPE, IRA_WORD, IRC_CLUSTER);
+    if (s->generic[b->index]) ir_ref(L->a, emit_new(L, IR_FENCE_ASYNC), IRK_SPACE, IRA_WORD, IRS_CLUSTER);
     s->waited = true;
     counts_note(L, b->index, slot, true, NULL);
     if (!e->looped) e->slot[k] = (Phase){.waits = e->slot[k].waits + 1};

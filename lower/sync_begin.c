@@ -13,6 +13,8 @@ static void find_derived(Lower *L, const PBlock *b, bool inside)
         if (s->kind == P_ARRIVE && s->peer) L->remote = L->sync.far[s->barrier->index] = true;
         if (s->kind == P_MOVE && s->move->barrier && L->cluster_size > 1 && (s->move->cast || s->move->barrier_peer))
             L->remote = L->sync.far[s->move->barrier->index] = true;
+        if (s->kind == P_MOVE && s->move->kind == MOVE_FILL && s->move->dst.peer && s->move->barrier)
+            L->sync.generic[s->move->barrier->index] = true;
         find_derived(L, &s->body, inside || s->kind == P_FOR);
         find_derived(L, &s->other, inside);
         for (uint32_t i = 0; i < s->roles.n; i++) find_derived(L, &s->roles.v[i].body, inside);
@@ -37,6 +39,7 @@ void sync_begin(Lower *L)
     s->tiles = arena_array(L->a, TileSync, k->tiles.n);
     s->bars = arena_array(L->a, Explicit, k->barriers.n);
     s->far = arena_array(L->a, bool, k->barriers.n);
+    s->generic = arena_array(L->a, bool, k->barriers.n);
     for (uint32_t i = 0; i < k->barriers.n; i++) {
         const PBarrier *p = k->barriers.v[i];
         IrBar *b = vec_add(L->a, &L->ir->bars);

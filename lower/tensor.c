@@ -336,7 +336,12 @@ bool tensor_plan(Lower *L, MoveInfo *mi, TensorPlan *out, Refusal *why)
         *why = (Refusal){E0520, mi->g->dim[d].span, "rows by index are not neighbours: a box can't take them", .fix = "via bulk"};
         return false;
     }
+    if (mi->mv->bytes) {
+        *why = (Refusal){E0581, mi->mv->bytes_span, "a tensor copy has no byte mask", .fix = "via bulk"};
+        return false;
+    }
     if (!inner_contiguous(L, mi, why) || !in_bytes(L, mi, why)) return false;
+    if (mi->tile->interleave && !slices_fit(L, mi, why)) return false;
     if (given && !map_explicit(L, mi->mv->map, &out->map)) {
         why->text = NULL; /* reported at the map */
         return false;
@@ -352,8 +357,9 @@ bool tensor_plan(Lower *L, MoveInfo *mi, TensorPlan *out, Refusal *why)
     }
     if (!given && !map_inferred(L, mi, box, stride, &out->map, why)) return false;
     out->piece_bytes = map_bytes(L, out->map);
-    if (!inner_start(L, mi, why) || (!mi->load && !stored_extent(L, mi, why))) return false;
-    for (int d = 0; d < mi->rank; d++)
+    bool slices = mi->tile->interleave != MAP_INTERLEAVE_NONE;
+    if (!slices && (!inner_start(L, mi, why) || (!mi->load && !stored_extent(L, mi, why)))) return false;
+    for (int d = 0; d < map_dims(mi->rank, mi->tile->interleave); d++)
         if (!coordinate(L, mi, d, out->pieces[out->npieces - 1].at[d] + mi->past[d], out, why)) return false;
     return true;
 }
@@ -376,7 +382,7 @@ void tensor_values(Lower *L, MoveInfo *mi, TensorPlan *p)
     p->slot = region_slot(L, mi);
     p->offset = region_offset(L, mi);
     if (mi->share_dim >= 0) p->offset = emit_op(L, IR_ADD, IR_I32, p->offset, mi->share_byte);
-    for (int d = 0; d < mi->rank; d++) {
+    for (int d = 0; d < map_dims(mi->rank, mi->tile->interleave); d++) {
         p->start[d] = start_value(L, mi, d, p->clamp[d]);
         if (d == mi->share_dim) p->start[d] = emit_op(L, IR_ADD, IR_I32, p->start[d], mi->share_at);
         if (d == 0 && mi->load && !opnd_is(L->inside, 1))
@@ -391,7 +397,8 @@ void tensor_values(Lower *L, MoveInfo *mi, TensorPlan *p)
 static void piece_op(Lower *L, const MoveInfo *mi, const TensorPlan *p, const Piece *piece, uint32_t bar, Opnd bar_slot)
 {
     Opnd at[P_RANK];
-    for (int d = 0; d < mi->rank; d++) at[d] = emit_op(L, IR_ADD, IR_I32, p->start[d], opnd_imm(piece->at[d]));
+    int n = map_dims(mi->rank, mi->tile->interleave);
+    for (int d = 0; d < n; d++) at[d] = emit_op(L, IR_ADD, IR_I32, p->start[d], opnd_imm(piece->at[d]));
     Opnd byte = emit_op(L, IR_ADD, IR_I32, p->offset, opnd_imm(piece->offset));
     int rop = mi->mv->reduce;
     IrOp *op = emit_new(L, mi->prefetch ? IR_TMA_PREFETCH : mi->load ? IR_TMA_LOAD : rop >= 0 ? IR_TMA_REDUCE : IR_TMA_STORE);
@@ -399,7 +406,7 @@ static void piece_op(Lower *L, const MoveInfo *mi, const TensorPlan *p, const Pi
     op->any_order = !mi->load && mi->mv->overlap_any;
     if (!mi->load && rop >= 0) ir_ref(L->a, op, IRK_ROP, IRA_WORD, (uint32_t)rop);
     ir_ref(L->a, op, IRK_MAP, IRA_MAP, p->map);
-    for (int d = 0; d < mi->rank; d++) put_opnd(L, op, IRK_COORDS, at[d]);
+    for (int d = 0; d < n; d++) put_opnd(L, op, IRK_COORDS, at[d]);
     if (!mi->prefetch) {
         ir_ref(L->a, op, mi->load ? IRK_DST : IRK_SRC, IRA_BUF, mi->tile->index);
         if (!opnd_is(p->slot, 0)) put_opnd(L, op, IRK_SLOT, p->slot);

@@ -9,7 +9,7 @@
 
 static bool same_act(const Access *a, const Access *b)
 {
-    return bytes_same_place(&a->at, &b->at) && a->write == b->write && a->async == b->async && a->reduce == b->reduce &&
+    return bytes_same_place(&a->at, &b->at) && a->write == b->write && a->async == b->async && a->generic == b->generic && a->reduce == b->reduce &&
            a->start == b->start && a->phase == b->phase && a->end == b->end && a->group == b->group;
 }
 

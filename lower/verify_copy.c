@@ -86,10 +86,8 @@ static Region *address_region(Verifier *v, const IrArg *arg, Form bytes)
     return r->hi[0] ? r : NULL;
 }
 
-/* What the hardware counts is the map's box, whatever the op says. */
-static bool check_box(Verifier *v, uint32_t op, const MfMap *m, int64_t bytes)
+static MapDesc box_of(const MfMap *m)
 {
-    if (v->box[op]) return true;
     MapDesc d = {.mode = (MapMode)m->mode,
                  .type = m->type,
                  .rank = m->rank,
@@ -104,6 +102,29 @@ static bool check_box(Verifier *v, uint32_t op, const MfMap *m, int64_t bytes)
         d.elem_stride[i] = m->elem_stride[i];
         d.dim[i] = d.pitch[i] = MAP_UNKNOWN;
     }
+    return d;
+}
+
+/* Packed elements lie spread out in shared memory: their box takes more there than the copy counts. What lies between them
+ * counts as written and read along with them. */
+static void spread(Verifier *v, const MfMap *m, Bytes *at)
+{
+    if (m == NULL || m->type < MAP_U4_ALIGN16) return;
+    MapDesc d = box_of(m);
+    int64_t bytes = map_smem_bytes(&d);
+    uint32_t room = v->k->bufs.v[at->buf].bytes;
+    Form end = bytes == MAP_UNKNOWN ? 0 : form_add(&v->f, at->lo, 1, form_const(&v->f, bytes));
+    int64_t last;
+    bool inside = end && form_is_const(&v->f, end, &last) ? last <= room : end && form_le(&v->f, end, form_const(&v->f, room));
+    if (!inside) at->lo = form_const(&v->f, 0);
+    at->hi = inside ? end : form_const(&v->f, room);
+}
+
+/* What the hardware counts is the map's box, whatever the op says. */
+static bool check_box(Verifier *v, uint32_t op, const MfMap *m, int64_t bytes)
+{
+    if (v->box[op]) return true;
+    MapDesc d = box_of(m);
     int64_t box = map_tx_bytes(&d);
     if (box != bytes)
         verify_refuse(v, E0659, op, "the box of map %s has %lld bytes; the copy counts %lld", m->name, (long long)box,
@@ -187,6 +208,12 @@ static void transfer(Verifier *v, const Copy *c, bool write, Phase *phase)
     vec_push(v->arena, &v->transfers, t);
 }
 
+/* PTX ISA, st.async: a weak store; async proxy: it is none of the operations of that proxy. */
+static bool generic_copy(const IrOp *op)
+{
+    return op->op == IR_ST_ASYNC || op->op == IR_ST_FILL || op->op == IR_RED_ASYNC;
+}
+
 /* Writes at one CTA, told by its barrier. */
 static Phase *load_at(Verifier *v, const Copy *c, uint32_t rank)
 {
@@ -194,8 +221,7 @@ static Phase *load_at(Verifier *v, const Copy *c, uint32_t rank)
     Bytes at;
     if (!copy_bytes(v, c->op, IRK_DST, rank, c->bytes, c->guard, &at) || !barrier_slot(v, c->op, rank, &slot))
         return NULL;
-    if (c->map && c->map->type >= MAP_U4_ALIGN16)
-        at.hi = form_const(&v->f, v->k->bufs.v[at.buf].bytes); /* spread out in shared memory */
+    spread(v, c->map, &at);
     Part part = {.event = c->event, .op = c->op, .copies = true};
     if (!barrier_part(v, slot, part)) return NULL;
     Phase *p = barrier_open(v, slot);
@@ -205,11 +231,13 @@ static Phase *load_at(Verifier *v, const Copy *c, uint32_t rank)
                 .only = c->cond,
                 .write = true,
                 .async = true,
+                .generic = generic_copy(v->ops[c->op]),
                 .op = c->op,
                 .start = c->event,
                 .phase = p};
-    if (v->ops[c->op]->op == IR_BLK_REDUCE_PEER) {
+    if (verify_arg(v, c->op, IRK_ROP)) {
         a.reduce = (uint16_t)(1 + verify_arg(v, c->op, IRK_ROP)->id * TYPE_COUNT + verify_arg(v, c->op, IRK_ELEM)->id);
+        if (a.generic) a.reduce |= 0x8000; /* not one engine's: each is atomic to its own kind */
         Access read = a;
         read.write = false;
         access_add(v, read);
@@ -224,7 +252,7 @@ static void read_source(Verifier *v, const Copy *c, Phase *phase)
 {
     Bytes at;
     if (!copy_bytes(v, c->op, IRK_SRC, v->now->rank, c->bytes, c->guard, &at)) return;
-    if (c->map && c->map->type >= MAP_U4_ALIGN16) at.hi = form_const(&v->f, v->k->bufs.v[at.buf].bytes);
+    spread(v, c->map, &at);
     access_add(v, (Access){.at = at,
                            .cond = c->guard,
                            .only = c->guard,

@@ -8,7 +8,7 @@ static bool same_view(const MfMap *a, const MfMap *b)
 {
     if (a == b) return true;
     bool same = a->tensor == b->tensor && a->rank == b->rank && a->offset == b->offset && a->mode == MAP_TILED &&
-                b->mode == MAP_TILED;
+                b->mode == MAP_TILED && a->interleave == b->interleave;
     for (unsigned i = 0; same && i < a->rank; i++) same = a->dim[i] == b->dim[i] && a->pitch[i] == b->pitch[i];
     return same;
 }

@@ -4,9 +4,37 @@
 
 /* ---- proxies ---- */
 
+static bool by_proxy(const Access *a)
+{
+    return a->async && !a->generic;
+}
+
+static bool of_cluster(const Verifier *v, EventId fence)
+{
+    return verify_arg(v, v->events.v[fence - 1].op, IRK_SPACE)->id == IRS_CLUSTER;
+}
+
+/* What st.async wrote: a fence of one who has waited for it, of shared memory of the cluster. */
+static bool fenced_after(const Verifier *v, const Access *a, EventId b)
+{
+    for (uint32_t k = 0; k < v->threads.n; k++) {
+        const Thread *t = &v->threads.v[k];
+        uint32_t lo = 0, hi = t->async_fences.n; /* as below */
+        while (lo < hi) {
+            uint32_t middle = lo + (hi - lo) / 2;
+            if (access_before(v, a, t->async_fences.v[middle])) hi = middle;
+            else lo = middle + 1;
+        }
+        while (lo < t->async_fences.n && !of_cluster(v, t->async_fences.v[lo])) lo++;
+        if (lo < t->async_fences.n && event_before(v, t->async_fences.v[lo], b)) return true;
+    }
+    return false;
+}
+
 /* PTX ISA, async proxy: what a thread wrote is seen by copies after its fence.proxy.async. */
 static bool fenced(const Verifier *v, const Access *a, EventId b)
 {
+    if (a->generic) return fenced_after(v, a, b);
     const Event *e = &v->events.v[a->start - 1];
     const Thread *t = &v->threads.v[e->thread];
     uint32_t lo = 0, hi = t->async_fences.n; /* the first one behind it comes before what any other one comes before */
@@ -20,11 +48,12 @@ static bool fenced(const Verifier *v, const Access *a, EventId b)
 
 static void check_proxy(Verifier *v, const Access *a, const Access *b)
 {
-    if (!a->write || a->async || !b->async || fenced(v, a, b->start)) return;
+    if (!a->write || by_proxy(a) || !by_proxy(b) || fenced(v, a, b->start)) return;
     Diag *g = verify_refuse(v, E0606, b->op,
-                            "this copy comes after threads wrote %s, with no fence.async by them in between",
+                            a->generic ? "this copy comes after a fill of %s by another CTA, with no fence.async cluster in between by one who waited for it"
+                                       : "this copy comes after threads wrote %s, with no fence.async by them in between",
                             v->k->bufs.v[a->at.buf].name);
-    verify_also(v, g, a->op, "written by threads");
+    verify_also(v, g, a->op, a->generic ? "written by st.async or red.async" : "written by threads");
 }
 
 /* ---- order ---- */
@@ -81,19 +110,21 @@ static bool fine(Verifier *v, const Access *a, const Access *b)
     if (!(a->write || b->write) || (a->act && a->act == b->act)) return true;
     if (a->op == b->op && a->start == b->start) return true;
     if (!access_before(v, a, b->start)) return conds_exclusive(v, a->only, b->only);
-    return !a->write || a->async || !b->async || fenced(v, a, b->start);
+    return !a->write || by_proxy(a) || !by_proxy(b) || fenced(v, a, b->start);
 }
 
 /* Whether what is proved of b and a later access c proves the same of x->a and c. Then x->a needs no comparison any more:
  * b has all of its bytes and is a write or it is none; it ends before b starts, and whoever comes after b comes after
  * b's start; c can't be excused from b by its condition unless it is from x->a; and where fences matter, b is of the
  * async proxy, so that the fence came before it, or of the same thread. Accesses of b's own act are excused from b: x->a
- * stays to be compared with them, until an access of another act stands in, too. */
+ * stays to be compared with them, until an access of another act stands in, too. Behind a fill by another CTA it is any
+ * fence of one who has waited for it, and so for x->a if that is one, too; not if a thread wrote x->a. */
 static bool settled(Verifier *v, Recent *x, const Access *b)
 {
     const Access *a = x->a;
     if ((a->write && !b->write) || (a->act && a->act == b->act)) return false;
     if (a->only != b->only && !form_is(&v->f, b->only, 1)) return false;
+    if (a->write && !a->async && b->generic) return false;
     if (a->write && !a->async && !b->async && v->events.v[a->start - 1].thread != v->events.v[b->start - 1].thread)
         return false;
     if (b->phase && !event_in(v, b->start, b->phase->clock)) return false;

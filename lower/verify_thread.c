@@ -208,9 +208,9 @@ void thread_step(Verifier *v, uint32_t op)
     const IrOp *o = v->ops[op];
     Form guard = run_guard(v, op);
     Bytes at;
-    bool plans = o->op == IR_THR_COPY || o->op == IR_THR_FILL;
+    bool plans = o->op == IR_THR_COPY || o->op == IR_THR_FILL, zeros = o->op == IR_ST_BULK;
     if (!by_all(v, op, guard) || form_is(&v->f, guard, 0)) return;
-    if (guard == 0 || (!plans && !form_is(&v->f, guard, 1))) {
+    if (guard == 0 || (!plans && !zeros && !form_is(&v->f, guard, 1))) {
         verify_refuse(v, E0608, op, "%s happens under a condition: what follows would depend on it",
                       verify_op_text(v, op));
         return;
@@ -219,11 +219,12 @@ void thread_step(Verifier *v, uint32_t op)
         plan(v, op, guard);
         return;
     }
-    bool write = o->op == IR_STS;
-    int64_t size = o->op == IR_CLC_ID ? IR_ANSWER_BYTES : IR_CELL_BYTES;
+    bool write = o->op == IR_STS || zeros;
+    int64_t size = zeros ? ir_find(o, IRK_BYTES)->imm : o->op == IR_CLC_ID ? IR_ANSWER_BYTES : IR_CELL_BYTES;
     if (!copy_bytes(v, op, write ? IRK_DST : IRK_SRC, v->now->rank, form_const(&v->f, size), guard, &at)) return;
     Act e = {event_new(v, op), guard};
     access(v, op, at, write, e, 0);
+    if (zeros) return;
     const IrArg *a = ir_find(o, IRK_A);
     Form value = write ? run_value(v, a) : 0;
     if (write) thread_store(v, &at, value, run_by_trip(v, a));

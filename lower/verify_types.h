@@ -109,6 +109,7 @@ typedef struct Access {
     Form cond; /* pred under which it happens to all of the bytes; 0: not known */
     Form only; /* pred without which it does not happen; 0: not known */
     bool write, async;
+    bool generic; /* async, but through the generic proxy: st.async, red.async */
     uint16_t reduce; /* operation and type, where it combines with what lies there: two of one kind commute. 0: none */
     uint32_t shape; /* of bytes with gaps: equal where the gaps are; 0: all bytes */
     uint32_t op;

@@ -200,7 +200,7 @@ const MfParam *ptx_param(const PtxWriter *w, MfParamKind kind, uint32_t index, u
 /* Shared address of a buffer or barrier operand with its slot and byte offset. */
 Opnd ptx_shared_address(PtxWriter *w, const IrOp *op, IrKey key);
 PtxOp ptx_op_tma_load, ptx_op_tma_store, ptx_op_tma_prefetch, ptx_op_blk_load, ptx_op_blk_store, ptx_op_blk_prefetch,
-    ptx_op_peer, ptx_op_st_async, ptx_op_lds, ptx_op_sts, ptx_op_clc_next, ptx_op_clc_id, ptx_op_policy;
+    ptx_op_peer, ptx_op_st_async, ptx_op_fill_peer, ptx_op_st_bulk, ptx_op_map_prefetch, ptx_op_lds, ptx_op_sts, ptx_op_clc_next, ptx_op_clc_id, ptx_op_policy;
 
 /* ---- emit_roles.c ---- */
 void ptx_bodies(PtxWriter *w);

@@ -166,6 +166,14 @@ void ptx_op_tma_prefetch(PtxWriter *w, const IrOp *op, Opnd guard)
     ptx_form(w, guard, forms[m->mode <= MAP_SCATTER4 ? m->mode : MAP_TILED]);
 }
 
+void ptx_op_map_prefetch(PtxWriter *w, const IrOp *op, Opnd guard)
+{
+    const IrArg *map = ir_find(op, IRK_MAP);
+    bool known = map && map->id < w->k->mf.maps.n && w->maps[map->id].kind == OPND_REG;
+    w->slots[SLOT_map] = known ? w->maps[map->id] : opnd_lit("missing");
+    ptx_form(w, guard, FORM_MAP_PREFETCH);
+}
+
 void ptx_op_blk_prefetch(PtxWriter *w, const IrOp *op, Opnd guard)
 {
     w->slots[SLOT_gaddr] = ptx_in_reg(w, ptx_value64(w, ir_find(op, IRK_FROM)), RC_B64);
@@ -230,8 +238,10 @@ void ptx_op_blk_store(PtxWriter *w, const IrOp *op, Opnd guard)
     w->slots[SLOT_src] = ptx_shared_address(w, op, IRK_SRC);
     set_policy(w, op);
     mark_any_order(w, op);
+    const IrArg *mask = ir_find(op, IRK_BYTES_OF);
+    if (mask) w->slots[SLOT_mask] = mask16(w, mask);
     if (op->op == IR_BLK_REDUCE) set_reduction(w, op, FORM_BULK_REDUCE);
-    ptx_form(w, guard, op->op == IR_BLK_REDUCE ? FORM_BULK_REDUCE : FORM_BULK_STORE);
+    ptx_form(w, guard, op->op == IR_BLK_REDUCE ? FORM_BULK_REDUCE : mask ? FORM_BULK_STORE_MASK : FORM_BULK_STORE);
 }
 
 /* ---- to another CTA of the cluster ---- */
@@ -253,6 +263,37 @@ void ptx_op_st_async(PtxWriter *w, const IrOp *op, Opnd guard)
     w->slots[SLOT_type] = opnd_lit("b64");
     w->slots[SLOT_value] = value;
     ptx_form(w, guard, FORM_ST_ASYNC);
+}
+
+/* The same value in each place of a vector. */
+static Opnd vector_of(PtxWriter *w, Opnd value, int64_t n)
+{
+    if (n == 1) return value;
+    for (w->ncoords = 0; w->ncoords < n; w->ncoords++) w->coords[w->ncoords] = value;
+    return (Opnd){.kind = OPND_COORDS};
+}
+
+void ptx_op_fill_peer(PtxWriter *w, const IrOp *op, Opnd guard)
+{
+    const IrArg *elem = ir_find(op, IRK_ELEM), *bytes = ir_find(op, IRK_BYTES), *a = ir_find(op, IRK_A);
+    bool wide = elem && elem_info((ElemType)elem->id)->shared_bits == 64;
+    Opnd value = wide ? ptx_in_reg(w, ptx_value64(w, a), RC_B64) : ptx_in_reg(w, ptx_value32(w, a), RC_B32);
+    InstrForm form = op->op == IR_RED_ASYNC ? FORM_RED_ASYNC : FORM_ST_ASYNC;
+    int64_t n = bytes ? bytes->imm / (wide ? 8 : 4) : 1;
+    set_destination(w, op, form);
+    w->slots[SLOT_type] = wide ? opnd_lit("b64") : opnd_lit("b32");
+    if (n > 1) w->slots[SLOT_vec] = n == 2 ? opnd_lit(".v2") : opnd_lit(".v4");
+    w->slots[SLOT_value] = vector_of(w, value, n <= 4 ? n : 4);
+    if (form == FORM_RED_ASYNC) set_reduction(w, op, form);
+    ptx_form(w, guard, form);
+}
+
+void ptx_op_st_bulk(PtxWriter *w, const IrOp *op, Opnd guard)
+{
+    const IrArg *bytes = ir_find(op, IRK_BYTES);
+    w->slots[SLOT_dst] = ptx_shared_address(w, op, IRK_DST);
+    w->slots[SLOT_size] = opnd_int(bytes ? bytes->imm : 0);
+    ptx_form(w, guard, FORM_ST_BULK);
 }
 
 /* ---- eight bytes by a thread ---- */

@@ -113,6 +113,10 @@ convert() { said=$("$REFERENCE" convert "$1" "$2" "$work/$3.npy" "$work/$4.npy" 
 blocks() { said=$("$REFERENCE" blocks "$work/$1.npy" "$work/$2.npy" "$3" 2>&1); judge $? "$said"; }
 columns() { said=$("$REFERENCE" columns "$work/$1.npy" "$work/$2.npy" "$3" "$4" "$5" "$6" 2>&1); judge $? "$said"; }
 im2col3x3() { columns "$1" "$2" 3,3 1,1 1,1 1,1; }
+of_fills() { # COMMAND ARGUMENTS..: of reference_fills.c, with names of files in $work
+    said=$("$REFERENCE" "$@" 2>&1)
+    judge $? "$said"
+}
 
 # Exit code 77 with the reason where there is no such device.
 need_device() {

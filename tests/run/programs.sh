@@ -418,12 +418,12 @@ for shape in 1,8 64,128 130,264 $(many 500,1032 130,264); do
         same a c && periodic b d
 done
 for shape in 1,8 64,64 65,72 130,200; do
-    for c in 1 2 4 8; do
+    for c in 1 2 4 8 16; do
         make f2 "$shape" a
-        case_ examples/broadcast.tile -D broadcast.C=$c w="$work/a.npy" out="f16[8,$shape]:$work/b.npy" && periodic a b
+        case_ examples/broadcast.tile -D broadcast.C=$c w="$work/a.npy" out="f16[16,$shape]:$work/b.npy" && periodic a b
     done
 done
-for shape in 4,4 4,1020 4,1024 4,1028 2,5000 8,300; do
+for shape in 4,4 4,1020 4,1024 4,1028 2,5000 8,300 16,2052; do
     c=${shape%,*} n=${shape#*,}
     make u4 "$shape" a
     for program in examples/ring.tile:src:out:ring $h/cluster/peer_ring.tile:x:y:peer_ring; do
@@ -599,6 +599,109 @@ make f4 64,64 a
 small s32 64 1 i
 small f32 64,64 0 z
 case_ $h/roles/data.tile x="$work/a.npy" y="$work/z.npy:$work/b.npy" idx="$work/i.npy" && select_ a z i b 16 64 2
+
+for n in 1 127 300; do
+    make f2 $n,64 a
+    case_ $h/cluster/sixteen.tile:shared_out w="$work/a.npy" y="f16[32,$n,64]:$work/b.npy" && periodic a b
+    make u4 16,$((n * 4)) a
+    case_ $h/cluster/sixteen.tile:ring x="$work/a.npy" y="u32[16,$((n * 4))]:$work/b.npy" &&
+        rows a b 15,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14
+done
+
+# ---- small fills, tiles of zeros, slices, descriptors ----
+f=$h/cluster/peer_fills.tile
+for n in 192 $(many 1920 384); do
+    case_ $f:spread y="s32[$n,64]:$work/b.npy" v=-5 && of_fills spread "$work/b.npy" -5
+    make u4 $n,64 a
+    case_ $f:sums x="$work/a.npy" y="u32[$n,64]:$work/b.npy" v=4000000000 && of_fills added "$work/a.npy" "$work/b.npy" 4000000000
+done
+case_ $f:told y="f64[8,4,16]:$work/b.npy" && of_fills told "$work/b.npy" 8
+constant u8 1,16 0 z
+case_ $f:by_hand y="u64[4,16]:$work/b.npy" z="u64[4,16]:$work/c.npy" v=0 && periodic z c
+for n in 0 1 2 3 9; do
+    case_ $f:ring_by_hand y="s32[4,9,32]:$work/b.npy" n=$n && of_fills turns "$work/b.npy" $n
+done
+case $device in sim*) # for sm_100a
+    make f4 16,64 v
+    for n in 1 32 100 $(many 1000 200); do
+        case_ $h/fill/zeros.tile:border v="$work/v.npy" y="f32[$n,64]:$work/b.npy" && of_fills framed "$work/v.npy" "$work/b.npy"
+    done
+    for n in 0 1 2 9; do
+        make u2 130,64 a
+        case_ $h/fill/zeros.tile:some x="$work/a.npy" y="u16[130,64]:$work/b.npy" n=$n && of_fills first "$work/a.npy" "$work/b.npy" $((n * 64))
+    done
+    case_ $h/fill/zeros.tile:parts y="u32[96,64]:$work/b.npy" && of_fills striped "$work/b.npy"
+    for n in 16 4096 10000 $(many 1000000 30000); do
+        make u1 $n a
+        make u1 $n z
+        case_ examples/cp_mask.tile src="$work/a.npy" dst="$work/z.npy:$work/b.npy" &&
+            of_fills some_bytes "$work/a.npy" "$work/z.npy" "$work/b.npy" 0x3333
+    done
+    m=$h/movement/bytes_mask.tile
+    for shape in 1,8 45,72 64,128; do
+        make u2 $shape a
+        make u2 $shape z
+        case_ $m:rows x="$work/a.npy" y="$work/z.npy:$work/b.npy" && of_fills some_bytes "$work/a.npy" "$work/z.npy" "$work/b.npy" 0x00ff
+    done
+    make u4 50,64 a
+    make u4 50,64 z
+    for mask in 0 65535 0x8421; do
+        case_ $m:argument x="$work/a.npy" y="$work/z.npy:$work/b.npy" m=$((mask)) &&
+            of_fills some_bytes "$work/a.npy" "$work/z.npy" "$work/b.npy" $mask
+    done
+    refuse_ 2 'E1150.*m is 0 to 65535' $m:argument x="$work/a.npy" y="$work/z.npy:$work/b.npy" m=65536
+    make u1 16,256 a
+    make u1 16,256 z
+    make i4 16 i
+    case_ $m:by_index x="$work/a.npy" y="$work/z.npy:$work/b.npy" && of_fills a_byte_each "$work/a.npy" "$work/z.npy" "$work/b.npy"
+    case_ $m:by_data x="$work/a.npy" which="$work/i.npy" y="$work/z.npy:$work/b.npy" &&
+        of_fills masks "$work/a.npy" "$work/z.npy" "$work/b.npy" "$work/i.npy"
+    p=$h/types/packed_moves.tile # as bytes: two elements of 4 bits in each, four of 6 bits in three
+    for kernel in nibbles_panels:b4a8:45,1024:45,512 nibbles_rows:b4a8:33,96:33,48; do
+        rest=${kernel#*:}
+        shape=${rest#*:}
+        make u1 "${shape#*:}" a
+        case_ $p:"${kernel%%:*}" x="$work/a.npy" y="${rest%%:*}[${shape%:*}]:$work/b.npy" && same a b
+    done
+    for kernel in six_bits_atom:40,256 six_bits_panels:65,512 six_bits_rows:33,128; do
+        shape=${kernel#*:}
+        make u1 "$shape" a
+        case_ $p:"${kernel%:*}" x="$work/a.npy" y="b6a16[$shape]:$work/b.npy" && of_fills six_bits "$work/a.npy" "$work/b.npy"
+    done ;;
+esac
+s=$h/layouts/interleave.tile
+for shape in 2,3,5,20,8 1,1,4,16,8 1,2,9,1,8; do
+    make f2 $shape a
+    case_ $s:copy8 x="$work/a.npy" y="f16[$shape]:$work/b.npy" && same a b
+done
+for shape in 2,1,3,33,16 1,2,4,32,16; do
+    make u1 $shape a
+    case_ $s:strided x="$work/a.npy" y="u8[$shape]:$work/b.npy" && same a b
+done
+for shape in 1,2,6,5 2,1,14,20; do
+    make u2 $shape,16 a
+    rest=${shape#*,*,}
+    case_ $s:halo16 x="$work/a.npy" y="bf16[${shape%,*,*},$((${rest%,*} + 2)),$((${rest#*,} + 3)),16]:$work/b.npy" &&
+        of_fills bordered "$work/a.npy" "$work/b.npy"
+done
+for shape in 1,1,1,1 2,3,33,40; do
+    make f4 $shape,4 a
+    rest=${shape#*,*,}
+    case_ $s:halve x="$work/a.npy" y="f32[${shape%,*,*},$(((${rest%,*} + 1) / 2)),$(((${rest#*,} + 1) / 2)),4]:$work/b.npy" &&
+        of_fills halves "$work/a.npy" "$work/b.npy"
+done
+for shape in 1,1,16 2,3,33; do
+    small f32 $shape,8 100 a
+    small f32 16,8 100 v
+    case_ $s:add_bias x="$work/a.npy" b="$work/v.npy" y="f32[$shape,8]:$work/b.npy" && of_fills biased "$work/a.npy" "$work/v.npy" "$work/b.npy"
+    case_ $s:from_zero x="$work/a.npy" y="$work/a.npy:$work/b.npy" && of_fills more "$work/a.npy" 1.5 "$work/b.npy"
+done
+for shape in 1,8 100,520; do
+    make u2 $shape a
+    case_ $h/maps/descriptors.tile:copy src="$work/a.npy" dst="bf16[$shape]:$work/b.npy" && same a b
+done
+make u1 100,528 a
+case_ $h/maps/descriptors.tile:turns src="$work/a.npy" dst="u8[100,528]:$work/b.npy" && same a b
 
 # ---- refused launches, and sizes that leave nothing to do ----
 make u2 65,250 a

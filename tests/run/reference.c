@@ -36,7 +36,7 @@
  *                                                     outside, or there is no INDEX[r]
  *   reference gather_scatter TABLE.npy INDEX.npy TO.npy BEFORE.npy OUT.npy
  *             OUT[TO[r], ..] = TABLE[INDEX[r], ..], zeros where that is outside; BEFORE where no TO[r] points
- * and what reference_sums.c and reference_im2col.c say.
+ * and what reference_sums.c, reference_fills.c and reference_im2col.c say.
  * Exit code 0; 1 with the first difference; 3 for files that can't be used.
  */
 #include <stdint.h>
@@ -539,6 +539,21 @@ int main(int argc, char **argv)
         {"gather_scatter", 5, gather_scatter},       {"small", 5, small},         {"sum", 3, sum},
         {"scatter_add", 4, scatter_add}, {"convert", 5, convert}, {"reduction", 5, reduction},
         {"columns", 6, columns},     {"floats", 4, floats},      {"scattered", 6, scattered},
+        {"some_bytes", 4, some_bytes},
+        {"six_bits", 2, six_bits},
+        {"a_byte_each", 3, a_byte_each},
+        {"masks", 4, masks},
+        {"told", 2, told},
+        {"spread", 2, spread},
+        {"added", 3, added},
+        {"turns", 2, turns},
+        {"framed", 2, framed},
+        {"first", 3, first},
+        {"striped", 1, striped},
+        {"bordered", 2, bordered},
+        {"halves", 2, halves},
+        {"biased", 3, biased},
+        {"more", 3, more},
     };
     for (size_t i = 0; argc > 1 && i < sizeof commands / sizeof *commands; i++)
         if (strcmp(argv[1], commands[i].name) == 0 && argc == commands[i].args + 2) return commands[i].run(argv + 2);

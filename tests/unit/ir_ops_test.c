@@ -44,6 +44,7 @@ static const char BODIES[] =
     "    elect bar.init full[0], 1\n    elect bar.init full[1], 1\n    elect bar.init free, 128\n"
     "    elect fence.mbar_init\n"
     "    pol.create p\n"
+    "    elect map.prefetch m\n"
     "    cluster.arrive relaxed\n    cluster.wait\n    cta.sync 0, 224\n"
     "  }\n"
     "  role load warps 1 {\n"
@@ -105,6 +106,9 @@ static const char BODIES[] =
     "      elect tma.reduce max m [0, 0], t[%a], bytes 1024, pol p\n"
     "      elect blk.store t[%a] -> %n, bytes 1024, pol p any_order\n"
     "      elect blk.store t[%a] -> %n, bytes 512\n"
+    "      elect blk.store t[%a] -> %n, bytes 256, bytes_of %a\n"
+    "      elect blk.store t[%a] -> %n, bytes 128, bytes_of 13107, pol p\n"
+    "      elect st.bulk t[%a]+8, bytes 64\n"
     "      elect blk.reduce add f32, t[%a] -> %n, bytes 1024, pol p\n"
     "      elect blk.reduce xor s64, t[%a] -> %n, bytes 1024\n"
     "      elect grp.commit\n"
@@ -119,6 +123,8 @@ static const char BODIES[] =
     "    blk.peer t[0] -> t[1], bytes 512, full[1], rank %right\n"
     "    blk.reduce_peer add u32, t[0]+512 -> t[1]+512, bytes 512, full[1], rank %right\n"
     "    st.async %n -> cell[1], full[1], rank %right\n"
+    "    st.async.fill f32, %right -> t[0]+16, bytes 16, full[1], rank %right\n"
+    "    red.async add u64, %n -> t[0]+8, bytes 8, full[1], rank %right\n"
     "    grp.wait 0 full\n"
     "  }\n"
     "  exit {\n"
@@ -336,6 +342,18 @@ static const Bad BAD[] = {
     {"blk.peer t[0] -> t[1], bytes 512", "blk.peer t[0] -> t[1]+768, bytes 512", "more bytes"},
     {"st.async %n -> cell[1]", "st.async %n -> cell[1]+8", "more bytes"},
     {"st.async %n -> cell[1]", "st.async %rank -> cell[1]", "wrong type"},
+    {"st.async.fill f32, %right", "st.async.fill bf16, 0", "has not 32 or 64 bits"},
+    {"st.async.fill f32, %right", "st.async.fill f32, %n", "wrong type"},
+    {"t[0]+16, bytes 16", "t[0]+16, bytes 12", "not what one instruction writes"},
+    {"t[0]+16, bytes 16", "t[0]+8, bytes 16", "not aligned"},
+    {"red.async add u64", "red.async min u64", "does not work on"},
+    {"t[0]+8, bytes 8", "t[0]+8, bytes 16", "not what one instruction writes"},
+    {"st.bulk t[%a]+8, bytes 64", "st.bulk t[%a]+8, bytes 60", "no positive multiple of 8"},
+    {"st.bulk t[%a]+8, bytes 64", "st.bulk t[%a]+8, bytes 1024", "more bytes"},
+    {"elect st.bulk", "st.bulk", "by one thread"},
+    {"elect map.prefetch m", "map.prefetch m", "by one thread"},
+    {"bytes_of 13107", "bytes_of 65536", "more than 16 bits"},
+    {"bytes_of %a", "bytes_of %n", "wrong type"},
     {"st.shared cell[%s], %t", "st.shared cell[%s], %s", "wrong type"},
     {"ld.shared cell[%s]", "ld.shared cell[%s]+4", "more bytes"},
 };
