@@ -241,14 +241,8 @@ bool clauses(Env *e, const ClauseList *l, PMove *m)
             break;
         case CL_AHEAD: ok = ahead_clause(e, c, m) && ok; break;
         case CL_BYTES: ok = bytes_clause(e, c, m) && ok; break;
-        case CL_OFFSET:
-            not_yet(e, c->span, "im2col offsets (`offset`) are");
-            ok = false;
-            break;
-        case CL_HALO:
-            not_yet(e, c->span, "`halo` is");
-            ok = false;
-            break;
+        case CL_OFFSET: ok = offset_clause(e, c, m) && ok; break;
+        case CL_HALO: ok = halo_clause(e, c, m) && ok; break;
         }
     }
     return ok;
@@ -261,14 +255,15 @@ static const struct {
     unsigned takes;
     const char *text;
 } SHAPES[] = {
-    [SHAPE_LOAD] = {BIT(CL_VIA) | BIT(CL_MULTICAST) | BIT(CL_CACHE) | BIT(CL_COMMIT), "a load"},
-    [SHAPE_LOAD_PEER] = {BIT(CL_VIA) | BIT(CL_CACHE) | BIT(CL_COMMIT), "a load into a peer's tile"},
+    [SHAPE_LOAD] = {BIT(CL_VIA) | BIT(CL_MULTICAST) | BIT(CL_CACHE) | BIT(CL_COMMIT) | BIT(CL_OFFSET) | BIT(CL_HALO), "a load"},
+    [SHAPE_LOAD_PEER] = {BIT(CL_VIA) | BIT(CL_CACHE) | BIT(CL_COMMIT) | BIT(CL_OFFSET) | BIT(CL_HALO),
+                         "a load into a peer's tile"},
     [SHAPE_STORE] = {BIT(CL_VIA) | BIT(CL_REDUCE) | BIT(CL_CACHE) | BIT(CL_OVERLAP) | BIT(CL_CONVERT) | BIT(CL_BYTES) |
                          BIT(CL_COMMIT_GROUP), "a store"},
     [SHAPE_SHARED] = {BIT(CL_VIA_THREADS) | BIT(CL_REDUCE) | BIT(CL_CONVERT) | BIT(CL_TRANSPOSE),
                       "a move between tiles"},
     [SHAPE_PEER] = {BIT(CL_VIA) | BIT(CL_REDUCE) | BIT(CL_COMMIT), "a copy to a peer"},
-    [SHAPE_PREFETCH] = {BIT(CL_VIA) | BIT(CL_CACHE) | BIT(CL_AHEAD), "`prefetch`"},
+    [SHAPE_PREFETCH] = {BIT(CL_VIA) | BIT(CL_CACHE) | BIT(CL_AHEAD) | BIT(CL_OFFSET) | BIT(CL_HALO), "`prefetch`"},
     [SHAPE_FILL] = {0, "`fill`"},
     [SHAPE_FILL_PEER] = {BIT(CL_REDUCE) | BIT(CL_COMMIT), "`fill` of a peer's tile"},
 };
@@ -368,7 +363,12 @@ bool commit_fits(Env *e, const PMove *m)
     const Sx *to = m->dst.peer;
     if (m->commit != COMMIT_BARRIER) return true;
     Diag *g;
-    if (!to && m->barrier_peer) {
+    if (!to && m->barrier_peer && m->kind == MOVE_LOAD && e->role) {
+        if (m->via != VIA_BULK) return true; /* which rank it is: lower/pair.c */
+        g = diag_at(e->c->diags, E0541, m->commit_span, "bulk copies have no .cta_group: they complete on a barrier of the CTA "
+                                                        "that they write to");
+        diag_fix(e->c->diags, g, "commit %s, or leave `via bulk` out", barrier_text(e, m));
+    } else if (!to && m->barrier_peer) {
         g = diag_at(e->c->diags, E0530, m->commit_span, "the bytes arrive in this CTA, the barrier is another one's");
         diag_fix(e->c->diags, g, "commit %s", barrier_text(e, m));
     } else if (to && !m->barrier_peer) {

@@ -28,8 +28,8 @@ static bool mode_word(Env *e, const MapOpt *o, PMap *m)
     for (int i = 0; i < 5; i++)
         if (strcmp(w, words[i]) == 0) {
             m->mode = modes[i];
-            not_yet(e, o->id.span, arena_printf(e->c->arena, "maps of the mode `%s` are", w));
-            return false;
+            m->mode_span = o->span;
+            return true;
         }
     Diag *g = diag_at(e->c->diags, E0205, o->id.span, "`%s` is no option of a map", w);
     static const char *const all[] = {"gather4", "scatter4", "im2col",     "im2col_w", "im2col_w128", "box",   "stride",
@@ -67,7 +67,7 @@ static bool option(Env *e, const MapOpt *o, PMap *m)
 {
     PTensor *t = m->tensor;
     switch (o->kind) {
-    case MO_WORD: return mode_word(e, o, m);
+    case MO_WORD: return true;
     case MO_BOX:
         m->box_span = o->span;
         return shape_list(e, &o->exprs, t->rank, o->span, "box", INT64_MIN + 1, INT64_MAX, m->box, t->span);
@@ -82,11 +82,14 @@ static bool option(Env *e, const MapOpt *o, PMap *m)
     case MO_INTERLEAVE:
         m->interleave_span = o->span;
         return interleave_of(e, o->expr, &m->interleave);
-    case MO_LOWER: case MO_UPPER: case MO_CHANNELS: case MO_PIXELS: {
-        Diag *g = diag_at(e->c->diags, E0464, o->span, "this option belongs to im2col maps");
-        diag_label(e->c->diags, g, m->span, "`%s` has a box", name_of(e, m->name));
-        return false;
-    }
+    case MO_LOWER: m->lower_span = o->span; return mode_corner(e, o, m, m->lower);
+    case MO_UPPER: m->upper_span = o->span; return mode_corner(e, o, m, m->upper);
+    case MO_CHANNELS:
+        m->channels_span = o->span;
+        return constant(e, o->expr, INT64_MIN + 1, INT64_MAX, "the number of channels", &m->channels);
+    case MO_PIXELS:
+        m->pixels_span = o->span;
+        return constant(e, o->expr, INT64_MIN + 1, INT64_MAX, "the number of pixels", &m->pixels);
     }
     return false;
 }
@@ -107,10 +110,10 @@ PMap *map_decl(Env *e, const Stmt *s)
     m->tensor = r.tensor;
     m->mode = MAP_TILED;
     for (int d = 0; d < P_RANK; d++) m->elem_stride[d] = 1;
-    bool ok = true, special = false;
-    for (const MapOpt *o = s->map.opts.first; o; o = o->next) special = special || o->kind == MO_WORD;
+    bool ok = true;
+    for (const MapOpt *o = s->map.opts.first; o; o = o->next) /* the others depend on the mode */
+        if (o->kind == MO_WORD && !mode_word(e, o, m)) return NULL;
     for (const MapOpt *o = s->map.opts.first; o; o = o->next) {
-        if (special && o->kind != MO_WORD) continue; /* options of a mode that is not known or not there yet */
         for (const MapOpt *p = s->map.opts.first; p != o; p = p->next)
             if (p->kind == o->kind) {
                 Diag *g = diag_at(e->c->diags, E0110, o->span, "this option stands twice");
@@ -119,7 +122,8 @@ PMap *map_decl(Env *e, const Stmt *s)
             }
         ok = option(e, o, m) && ok;
     }
-    if (!m->box_span.hi && !special) {
+    ok = mode_options(e, s, m) && ok;
+    if (!m->box_span.hi && m->mode == MAP_TILED) {
         Diag *g = diag_at(e->c->diags, E0464, s->span, "a tile-mode map needs a box");
         diag_fix(e->c->diags, g, "add `box [..]` with %d extent%s", m->tensor->rank, m->tensor->rank == 1 ? "" : "s");
         ok = false;

@@ -76,9 +76,16 @@ static bool match_map(Env *e, PMove *m, const PRegion *g)
         diag_label(e->c->diags, d, m->map->span, "the map is declared here");
         return false;
     }
+    if (!mode_direction(e, m)) return false;
     if (m->kind == MOVE_STORE) m->map->is_store = true;
     else m->map->is_load = true;
     return true;
+}
+
+static bool match_parts(Env *e, PMove *m, PRegion *g, const PRegion *s)
+{
+    bool im2col = m->map && mode_im2col(m->map->mode) && m->map->tensor == g->tensor;
+    return (im2col || match_shapes(e, g, s)) && match_map(e, m, g) && mode_clauses(e, m) && mode_part(e, m, g, s);
 }
 
 /* ---- tile to tile ---- */
@@ -205,7 +212,7 @@ static bool peer_move(Env *e, const Stmt *s, PMove *m)
 static bool load(Env *e, const Stmt *s, PMove *m)
 {
     m->is_load = true;
-    if (!match_types(e, &m->src, &m->dst) || !match_shapes(e, &m->src, &m->dst) || !match_map(e, m, &m->src))
+    if (!match_types(e, &m->src, &m->dst) || !match_parts(e, m, &m->src, &m->dst))
         return false;
     if (!clauses_fit(e, &s->move.clauses, m, m->dst.peer ? SHAPE_LOAD_PEER : SHAPE_LOAD)) return false;
     if (m->cast != CAST_NONE && !target_has(e->c->target, FEAT_MULTICAST_FAST))
@@ -239,7 +246,7 @@ static bool store_types(Env *e, const PMove *m)
 
 static bool store(Env *e, const Stmt *s, PMove *m)
 {
-    if (!store_types(e, m) || !match_shapes(e, &m->dst, &m->src) || !match_map(e, m, &m->dst))
+    if (!store_types(e, m) || !match_parts(e, m, &m->dst, &m->src))
         return false;
     return clauses_fit(e, &s->move.clauses, m, SHAPE_STORE) &&
            reduce_fits(e, m, m->dst.tensor->type, m->via == VIA_BULK ? FORM_BULK_REDUCE : FORM_TMA_REDUCE_TILE,
@@ -333,5 +340,6 @@ void prefetch_stmt(Env *e, const Stmt *s)
         diag_fix(e->c->diags, g, "write the region that is needed later");
         return;
     }
-    if (match_map(e, m, &m->src) && prefetch_extents(e, m)) emit_stmt(e, P_MOVE, s->span)->move = m;
+    if (!match_map(e, m, &m->src) || !mode_clauses(e, m) || !mode_part(e, m, &m->src, NULL)) return;
+    if (prefetch_extents(e, m)) emit_stmt(e, P_MOVE, s->span)->move = m;
 }

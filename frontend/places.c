@@ -63,7 +63,7 @@ static bool starts_apart(const PRegion *a, const PRegion *b)
 {
     int64_t k;
     for (int d = 0; d < a->rank; d++) /* extents and steps are below 2^24 */
-        if (!a->dim[d].rows && !b->dim[d].rows && sx_difference(a->dim[d].start, b->dim[d].start, &k) &&
+        if (!a->dim[d].rows && !b->dim[d].rows && !a->dim[d].open && !b->dim[d].open && sx_difference(a->dim[d].start, b->dim[d].start, &k) &&
             (k >= a->dim[d].extent * a->dim[d].step || k <= -(b->dim[d].extent * b->dim[d].step)))
             return true;
     return false;

@@ -91,7 +91,8 @@ typedef struct PMap {
     int64_t box[P_RANK];         /* elements, outermost first */
     int64_t elem_stride[P_RANK]; /* 1 where not given */
     int swizzle, interleave, l2, fill;
-    int64_t lower[3], upper[3], channels, pixels; /* im2col modes */
+    int64_t lower[3], upper[3], channels, pixels; /* im2col modes; corners outermost first, those of the w modes for W alone */
+    Span mode_span, lower_span, upper_span, channels_span, pixels_span;
     Span box_span, swizzle_span, fill_span, stride_span, interleave_span;
     uint32_t index;
     bool is_load, is_store; /* how moves use it */
@@ -120,6 +121,7 @@ typedef struct PDim {
     const struct PRows *rows; /* rows by index: start is the constant 0; NULL elsewhere */
     bool marked;     /* a dimension of the tile (spanned, whole, by index, or all plain) */
     bool whole;      /* `:` : the tensor's extent must equal `extent`: proved or a launch check */
+    bool open;       /* an im2col copy starts here, and goes on in its map's way: perhaps everywhere */
     Span span;
 } PDim;
 typedef struct PRegion {
@@ -168,6 +170,10 @@ typedef struct PMove {
     bool transpose, convert, sat;
     Span work_span;   /* of the first of transpose, convert, reduce */
     int64_t ahead;    /* prefetch: turns of the innermost pipeline; 0: none */
+    const Sx *offset[3]; /* im2col: noffset of them, outermost first; none: zeros */
+    int noffset;
+    int64_t halo[2];  /* im2col_w, im2col_w128: wHalo, wOffset */
+    Span offset_span, halo_span; /* hi == 0: not given */
     uint64_t value;   /* MOVE_FILL: bits of an element */
     const Sx *value_sx; /* MOVE_FILL of a peer's tile by a scalar that is no constant; NULL elsewhere */
 } PMove;

@@ -59,7 +59,7 @@ static void move(Walk *w, const PStmt *s)
 {
     const PMove *m = s->move;
     touch(w, &m->src, false, false);
-    if (m->kind != MOVE_PREFETCH) touch(w, &m->dst, true, m->dst.peer || m->cast == CAST_MASK);
+    if (m->kind != MOVE_PREFETCH) touch(w, &m->dst, true, m->dst.peer || m->barrier_peer || m->cast == CAST_MASK);
     if (m->reduce >= 0) touch(w, &m->dst, false, false);
     if (m->barrier) use(w, m->barrier, s, m->barrier_slot, m->barrier_peer, false);
     if (m->commit != COMMIT_GROUP && !m->in_group) return;

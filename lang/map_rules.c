@@ -206,6 +206,14 @@ int64_t map_tx_bytes(const MapDesc *d)
     return has_shape(d) ? times(box_rows(d), inner_bytes(d, map_global_bits(d->type))) : MAP_UNKNOWN;
 }
 
+int64_t map_copy_bytes(const MapDesc *d, int64_t halo)
+{
+    int64_t rows = d->mode == MAP_IM2COL_W ? halo : d->mode == MAP_IM2COL_W128 ? times(4, halo) : 0;
+    int64_t box = map_tx_bytes(d), more = rows ? times(rows, inner_bytes(d, map_global_bits(d->type))) : 0, sum;
+    if (!known(box) || !known(more)) return MAP_UNKNOWN;
+    return add_s64(box, more, &sum) ? sum : INT64_MAX;
+}
+
 int64_t map_smem_bytes(const MapDesc *d)
 {
     if (!has_shape(d)) return MAP_UNKNOWN;

@@ -218,6 +218,8 @@ static bool rows_agreed(Lower *L, const PMove *mv, PCast cast, const PDim *p)
 bool cluster_equal(Lower *L, const PMove *mv, PCast cast)
 {
     const PRegion *side[] = {&mv->src, &mv->dst};
+    for (int i = 0; i < mv->noffset; i++)
+        if (!agreed(L, mv, cast, mv->offset[i], mv->offset[i]->span, "offset")) return false;
     for (int i = 0; i < 2; i++) {
         const PRegion *g = side[i];
         if (!agreed(L, mv, cast, g->slot, g->span, "slot")) return false;

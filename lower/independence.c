@@ -133,6 +133,7 @@ static bool trusted_boxes(Lower *L, const Access *a, const Access *b, DomBox *x,
     Picked p[P_RANK], q[P_RANK];
     bool any = false, in_base = a->info.has_gbox && b->info.has_gbox;
     if (!in_base && a->info.tensor != b->info.tensor) return false;
+    if (is_im2col(a->info.mv) || is_im2col(b->info.mv)) return false;
     picked_rows(L, a, in_base, p);
     picked_rows(L, b, in_base, q);
     for (int d = 0; d < x->rank; d++) {
@@ -149,6 +150,7 @@ static bool trusted_boxes(Lower *L, const Access *a, const Access *b, DomBox *x,
 /* Different parts of the base tensor where they can be compared, else of the view that both go through. */
 static bool comparable(const Access *a, const Access *b, DomBox *x, DomBox *y, Lower *L)
 {
+    if (im2col_boxes(L, &a->info, &b->info, x, y)) return true;
     if (a->info.has_gbox && b->info.has_gbox) {
         *x = a->info.gbox;
         *y = b->info.gbox;
@@ -160,6 +162,12 @@ static bool comparable(const Access *a, const Access *b, DomBox *x, DomBox *y, L
     for (int i = 0; i < 2; i++) {
         out[i]->rank = m[i]->rank;
         for (int d = 0; d < m[i]->rank; d++) {
+            const PDim *p = &m[i]->g->dim[d];
+            if (p->rows || p->open) { /* anywhere */
+                out[i]->start[d] = poly_const(L->d, 0);
+                out[i]->extent[d] = scalar_poly(L, m[i]->tensor->extent[d]);
+                continue;
+            }
             out[i]->start[d] = m[i]->start[d];
             out[i]->extent[d] = poly_const(L->d, (m[i]->extent[d] - 1) * m[i]->step[d] + 1);
         }

@@ -17,10 +17,12 @@ static const IrSignature SIGNATURES[IR_OP_COUNT] = {
 #define ARG(key, kind) {IRK_##key, kind, false, false},
 #define MAY(key, kind) {IRK_##key, kind, false, true},
 #define LIST(key, kind) {IRK_##key, kind, true, false},
+#define SOME(key, kind) {IRK_##key, kind, true, true},
 #define OP(id, text, result, group, operands)                                                                          \
     [IR_##id] = {sizeof((IrOperand[]){operands{0}}) / sizeof(IrOperand) - 1, {operands{0}}},
 #include "lower/ops.def"
 #undef OP
+#undef SOME
 #undef LIST
 #undef MAY
 #undef ARG
@@ -35,7 +37,8 @@ static const char *const KEYS[IRK_KEYS] = {
     [IRK_FROM] = "from",     [IRK_TO] = "to",         [IRK_POL] = "pol",      [IRK_SLOT] = "slot",
     [IRK_OFFSET] = "offset", [IRK_RANK] = "rank",     [IRK_MASK] = "mask",    [IRK_SCOPE] = "scope",
     [IRK_SEM] = "sem",       [IRK_ID] = "id",         [IRK_THREADS] = "threads", [IRK_ROP] = "op",
-    [IRK_ELEM] = "type",     [IRK_PLAN] = "plan",     [IRK_BYTES_OF] = "bytes_of",
+    [IRK_ELEM] = "type",     [IRK_PLAN] = "plan",         [IRK_INFO] = "info",
+    [IRK_BAR_RANK] = "bar_rank", [IRK_BYTES_OF] = "bytes_of",
 };
 
 static const char *const TYPES[] = {[IR_NONE] = "-", [IR_I32] = "i32", [IR_I64] = "i64", [IR_PRED] = "pred"};
@@ -130,6 +133,8 @@ const char *ir_separator(const IrOpInfo *info, const IrSignature *sig, unsigned 
     if (key == IRK_RANK) return ", rank ";
     if (key == IRK_MASK) return ", mask ";
     if (key == IRK_BYTES_OF) return ", bytes_of ";
+    if (key == IRK_BAR_RANK) return ", bar_rank ";
+    if (key == IRK_INFO) return ", info ";
     if (key == IRK_SCOPE && i) return ", scope ";
     if (sig->v[i - 1].key == IRK_ROP) return " ";
     if (sig->v[i - 1].key == IRK_REL) return " ";

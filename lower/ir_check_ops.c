@@ -180,11 +180,22 @@ static void check_values(Checker *c, const IrOp *op)
 
 /* ---- clusters ---- */
 
+/* The barrier of the other CTA of the destination's pair. */
+static void check_pair(Checker *c, const IrOp *op, int64_t ctas)
+{
+    const IrArg *at = ir_find(op, IRK_BAR_RANK);
+    if (at == NULL) return;
+    if (ctas < 2 || ctas % 2) check_fail(c, "names a barrier of a pair, and the cluster has no pairs of CTAs");
+    if (ir_find(op, IRK_RANK)) check_fail(c, "names a barrier of a pair for a tile of another CTA");
+    if (at->kind == IRA_IMM && (at->imm < 0 || at->imm >= ctas)) check_fail_operand(c, IRK_BAR_RANK, "is no CTA of the cluster");
+}
+
 static void check_cluster(Checker *c, const IrOp *op)
 {
     const IrArg *rank = ir_find(op, IRK_RANK), *mask = ir_find(op, IRK_MASK);
     const uint32_t *size = c->k->mf.cluster;
     int64_t ctas = (int64_t)size[0] * size[1] * size[2];
+    check_pair(c, op, ctas);
     if (rank == NULL && mask == NULL) return;
     if (ctas < 2) check_fail(c, "names another CTA, and the kernel has no cluster");
     if (rank && mask) check_fail(c, "goes to one CTA or to those of a mask");
@@ -209,13 +220,36 @@ static void check_reduction(Checker *c, const IrOp *op)
     if (!ok) check_fail_operand(c, IRK_ROP, "does not work on elements of this type there");
 }
 
+/* How many coordinates and further numbers a copy through the map has, and their ranges as far as they are constants (T17). */
+static void check_coordinates(Checker *c, const IrOp *op, const MfMap *m)
+{
+    const IrArg *at, *info;
+    bool wide = m->mode == MAP_IM2COL_W || m->mode == MAP_IM2COL_W128, rows = m->mode == MAP_GATHER4 || m->mode == MAP_SCATTER4;
+    bool in = op->op == IR_TMA_LOAD || op->op == IR_TMA_PREFETCH;
+    unsigned n = ir_list(op, IRK_COORDS, &at), k = ir_list(op, IRK_INFO, &info);
+    unsigned want = !in ? 0 : wide ? 2 : m->mode == MAP_IM2COL && m->rank > 2 ? m->rank - 2u : 0;
+    if (n != (rows ? 5u : m->rank)) check_fail_operand(c, IRK_COORDS, "are not those of the map's mode and rank");
+    if (k != want) {
+        check_fail_operand(c, IRK_INFO, "is not that of the map's mode and rank");
+        return;
+    }
+    for (unsigned i = 0; i < k; i++) {
+        int64_t most = !wide ? INT64_C(0xFFFF) >> (m->rank == 4 ? 8 : m->rank == 5 ? 11 : 0)
+                       : i == 0 && m->mode == MAP_IM2COL_W ? 511 : 31;
+        if (wide && info[i].kind != IRA_IMM) check_fail_operand(c, IRK_INFO, "is no number");
+        if (info[i].kind == IRA_IMM && (info[i].imm < 0 || info[i].imm > most)) check_fail_operand(c, IRK_INFO, "is out of range");
+    }
+}
+
 static void check_map(Checker *c, const IrOp *op)
 {
-    if (op->op != IR_TMA_REDUCE && op->op != IR_TMA_PREFETCH) return;
-    uint8_t mode = c->k->mf.maps.v[ir_find(op, IRK_MAP)->id].mode;
-    bool rows = mode == MAP_GATHER4 || mode == MAP_SCATTER4;
-    if (mode == MAP_SCATTER4 || (rows && op->op == IR_TMA_REDUCE))
-        check_fail_operand(c, IRK_MAP, "is of a mode that does not do this");
+    const IrArg *map = ir_find(op, IRK_MAP);
+    if (map == NULL || op->op == IR_MAP_PREFETCH) return;
+    const MfMap *m = &c->k->mf.maps.v[map->id];
+    bool wide = m->mode == MAP_IM2COL_W || m->mode == MAP_IM2COL_W128, in = op->op == IR_TMA_LOAD || op->op == IR_TMA_PREFETCH;
+    bool ok = in ? m->mode != MAP_SCATTER4 : !wide && m->mode != MAP_GATHER4 && (m->mode != MAP_SCATTER4 || op->op == IR_TMA_STORE);
+    if (!ok) check_fail_operand(c, IRK_MAP, "is of a mode that does not do this");
+    else check_coordinates(c, op, m);
 }
 
 static bool has_param(const IrKernel *k, MfParamKind kind)

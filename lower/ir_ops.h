@@ -4,7 +4,7 @@
 
 #include "lower/ir.h"
 
-enum { IR_OPERANDS_MAX = 10, IR_RESULT_ANY = 255 };
+enum { IR_OPERANDS_MAX = 12, IR_RESULT_ANY = 255 };
 
 typedef struct IrOperand {
     uint8_t key; /* IrKey */

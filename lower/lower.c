@@ -212,6 +212,7 @@ static bool beyond(Lower *L, MoveInfo *mi, Shares *shares)
 {
     const PMove *mv = mi->mv;
     int target[RANKS_MAX];
+    if (mv->barrier_peer && !mv->dst.peer && !pair_plan(L, mi)) return false;
     if (mv->cast == CAST_NONE && !mv->dst.peer) return true;
     if (!role_committed(L, mi->stmt)) return false;
     if (mv->cast == CAST_MASK) return role_mask(L, mi);
@@ -232,6 +233,12 @@ static void copy(Lower *L, const PStmt *st)
     if (!region_resolve(L, st, &mi)) return;
     whole = mi;
     if (!beyond(L, &mi, &shares) || !choose_copy(L, &mi, &tensor, &t, &b, &no_tensor)) return;
+    if (mi.in_pair && !tensor) {
+        Diag *g = lower_error(L, E0541, st->move->commit_span, "no tensor copy fits this move, and bulk copies have no .cta_group");
+        diag_note(L->c->diags, g, no_tensor.span, "tensor copy: %s", no_tensor.text);
+        return;
+    }
+    if (mi.in_pair) mi.bar_rank = value_low(L, mi.mv->barrier_peer);
     if (st->move->cast != CAST_NONE && st->move->cast != CAST_MASK && cluster_size_of(L, st->move->cast) > 1)
         brings = multicast_values(L, &mi, st->move->cast, &shares);
     if (mi.mv->dst.peer) {
@@ -245,6 +252,7 @@ static void copy(Lower *L, const PStmt *st)
     Opnd each = st->move->cast == CAST_MASK ? role_mask_bytes(L, &mi, bytes) : opnd_imm(bytes);
     if (mi.load && !mi.prefetch && !sync_arrive(L, &mi, each, bytes, &bar, &slot)) return;
     L->guard = emit_logic(L, IR_AND, guard, brings);
+    if (tensor) t.ok = emit_logic(L, IR_AND, t.ok, brings);
     if (tensor) tensor_emit(L, &mi, &t, bar, slot);
     else bulk_emit(L, &mi, &b, bar, slot);
     L->guard = guard;

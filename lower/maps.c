@@ -54,6 +54,12 @@ static uint32_t add_map(Lower *L, PTensor *t, const MapDesc *d, const char *name
         m.box[i] = (uint16_t)d->box[i];
         m.elem_stride[i] = (uint8_t)d->elem_stride[i];
     }
+    for (int i = 0; i < 3; i++) {
+        m.lower[i] = (int16_t)d->lower[i];
+        m.upper[i] = (int16_t)d->upper[i];
+    }
+    m.channels = (uint16_t)d->channels;
+    m.pixels = (uint16_t)d->pixels;
     vec_push(L->a, &L->ir->mf.maps, m);
     vec_push(L->a, &L->descs, *d);
     vec_push(L->a, &L->map_tensors, t);
@@ -76,6 +82,10 @@ static Span clause_of(const PMap *m, MapField f)
     case MAPF_SWIZZLE: s = m->swizzle_span; break;
     case MAPF_INTERLEAVE: s = m->interleave_span; break;
     case MAPF_FILL: s = m->fill_span; break;
+    case MAPF_LOWER: s = m->lower_span; break;
+    case MAPF_UPPER: s = m->upper_span; break;
+    case MAPF_CHANNELS: s = m->channels_span; break;
+    case MAPF_PIXELS: s = m->pixels_span; break;
     case MAPF_TYPE:
     case MAPF_RANK:
     case MAPF_DIM:
@@ -106,10 +116,6 @@ bool map_explicit(Lower *L, PMap *m, uint32_t *index)
         return *index != UINT32_MAX - 1;
     }
     L->map_of[m->index] = UINT32_MAX; /* reported once */
-    if (m->mode != MAP_TILED) {
-        lower_error(L, E1001, m->span, "map `%s` is of a mode other than tiled", name_text(L, m->name));
-        return false;
-    }
     Refusal slices;
     if (m->interleave && !slices_tensor(L, m->tensor, m->interleave, &slices)) {
         slices.label_span = m->interleave_span;
@@ -118,6 +124,8 @@ bool map_explicit(Lower *L, PMap *m, uint32_t *index)
         return false;
     }
     MapDesc d = {.mode = m->mode,
+                 .channels = m->channels,
+                 .pixels = m->pixels,
                  .swizzle = m->swizzle,
                  .interleave = m->interleave,
                  .l2 = m->l2,
@@ -129,6 +137,8 @@ bool map_explicit(Lower *L, PMap *m, uint32_t *index)
         d.box[i] = m->box[i];
         d.elem_stride[i] = m->elem_stride[i];
     }
+    memcpy(d.lower, m->lower, sizeof d.lower);
+    memcpy(d.upper, m->upper, sizeof d.upper);
     Breaches u = {L, m, false};
     map_check(&d, report_breach, &u);
     if (u.any) return false;
@@ -230,9 +240,9 @@ bool map_overlaps(Lower *L, const MoveInfo *mi, Refusal *why)
     return why->text != NULL;
 }
 
-int64_t map_bytes(Lower *L, uint32_t index)
+int64_t map_bytes(Lower *L, uint32_t index, int64_t halo)
 {
-    return map_tx_bytes(&L->descs.v[index]);
+    return map_copy_bytes(&L->descs.v[index], halo);
 }
 
 uint32_t policy_index(Lower *L, PPolicy *p)

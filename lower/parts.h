@@ -134,6 +134,8 @@ typedef struct MoveInfo {
     uint8_t from[16];   /* multicast by a mask: how many CTAs send to each rank */
     bool to_peer;       /* a load into the tile of the CTA of rank `peer` */
     Opnd peer;
+    bool in_pair;       /* the barrier is that of the CTA `bar_rank` of the pair: .cta_group::2 */
+    Opnd bar_rank;
     int share_dim;      /* multicast: this CTA brings a part that begins share_at elements further in this dimension */
     Opnd share_at, share_byte; /* of the tensor, and bytes of the tile */
     int64_t past[P_RANK]; /* the most that share_at can be in this dimension: extent is that of one part */
@@ -158,6 +160,9 @@ typedef struct TensorPlan {
     Piece *pieces;
     uint32_t npieces;
     int64_t piece_bytes;
+    uint8_t mode;  /* MapMode: im2col copies are one piece, gather4 and scatter4 have one per four rows */
+    Opnd info[3];  /* im2col: offsets, outermost first; w modes: wHalo, wOffset */
+    int ninfo;
     bool clamp[P_RANK];                   /* load coordinates that data decides */
     bool negative[P_RANK];                /* store starts that may be below 0: left out then */
     bool huge[P_RANK];                    /* .. or above 32 bits, beyond every tensor */
@@ -505,7 +510,7 @@ bool map_inferred(Lower *L, const MoveInfo *mi, const int64_t *box, const int64_
                   Refusal *why);
 /* Do elements of a tensor that is stored to share memory? Says so in why. */
 bool map_overlaps(Lower *L, const MoveInfo *mi, Refusal *why);
-int64_t map_bytes(Lower *L, uint32_t index); /* that one copy adds to its barrier */
+int64_t map_bytes(Lower *L, uint32_t index, int64_t halo); /* that one copy adds to its barrier */
 uint32_t policy_index(Lower *L, PPolicy *p);
 
 void policy_operand(Lower *L, IrOp *op, const MoveInfo *mi); /* the move's, or the derived one */
@@ -523,6 +528,36 @@ static inline int map_dims(int tensor_rank, int interleave) /* a slice is no dim
 bool tensor_plan(Lower *L, MoveInfo *mi, TensorPlan *out, Refusal *why);
 void tensor_values(Lower *L, MoveInfo *mi, TensorPlan *p); /* before the arrival, so that the copies follow it */
 void tensor_emit(Lower *L, const MoveInfo *mi, const TensorPlan *p, uint32_t bar, Opnd bar_slot);
+/* What copies of all modes share. */
+bool tensor_layout(Lower *L, const MoveInfo *mi, Refusal *why);       /* the map's is the tile's */
+bool tensor_contiguous(Lower *L, const MoveInfo *mi, Refusal *why);   /* the innermost dimension; and whole bytes */
+bool tensor_in_tile(Lower *L, const MoveInfo *mi, Refusal *why);      /* the part's start */
+bool tensor_one_piece(Lower *L, const MoveInfo *mi, Refusal *why);    /* the part is contiguous, one panel wide */
+bool tensor_inner_start(Lower *L, const MoveInfo *mi, Refusal *why);
+bool tensor_stored_extent(Lower *L, const MoveInfo *mi, Refusal *why);
+bool tensor_before_far(Lower *L, const MoveInfo *mi, int d, Refusal *why);
+/* One that fits 32 bits; `last`: what is added to it at most. */
+bool tensor_coordinate(Lower *L, const MoveInfo *mi, int d, int64_t last, TensorPlan *out, Refusal *why);
+void tensor_op(Lower *L, const MoveInfo *mi, const TensorPlan *p, const Opnd *at, int n, Opnd byte, uint32_t bar, Opnd bar_slot);
+/* im2col.c: copies from a base pixel on; gather.c: of four rows by index */
+bool im2col_plan(Lower *L, const MoveInfo *mi, TensorPlan *out, Refusal *why);
+void im2col_values(Lower *L, const MoveInfo *mi, TensorPlan *p);
+int64_t im2col_pixels(const PMove *mv); /* of the tile */
+/* Where both go through one im2col map without offsets: pixels by number, and channels. */
+bool im2col_boxes(Lower *L, const MoveInfo *a, const MoveInfo *b, DomBox *x, DomBox *y);
+bool gather_plan(Lower *L, const MoveInfo *mi, TensorPlan *out, Refusal *why);
+void gather_emit(Lower *L, const MoveInfo *mi, const TensorPlan *p, uint32_t bar, Opnd bar_slot);
+/* pair.c */
+bool target_copies(Lower *L, const MoveInfo *mi, Refusal *why); /* the target has the map's mode for this move */
+bool pair_plan(Lower *L, MoveInfo *mi); /* commit peer(b, r) of the own tile: r is of the pair; false after an error */
+static inline bool is_im2col(const PMove *mv)
+{
+    return mv->map && (mv->map->mode == MAP_IM2COL || mv->map->mode == MAP_IM2COL_W || mv->map->mode == MAP_IM2COL_W128);
+}
+static inline bool is_rows4(const PMove *mv)
+{
+    return mv->map && (mv->map->mode == MAP_GATHER4 || mv->map->mode == MAP_SCATTER4);
+}
 bool bulk_plan(Lower *L, MoveInfo *mi, BulkPlan *out, Refusal *why);
 void bulk_values(Lower *L, MoveInfo *mi, BulkPlan *p);
 void bulk_emit(Lower *L, const MoveInfo *mi, const BulkPlan *p, uint32_t bar, Opnd bar_slot);

@@ -40,21 +40,69 @@ static void policy_line(Lower *L, Text *t, const MoveInfo *mi)
     else if (mi->hint) text_printf(t, "      cache policy %s (derived), %s\n", DERIVED[mi->hint], WHEN[L->c->hints + 1]);
 }
 
+static const char *numbers(Lower *L, const int16_t *v, int n)
+{
+    if (n == 1) return arena_printf(L->a, "%d", v[0]);
+    if (n == 2) return arena_printf(L->a, "%d, %d", v[0], v[1]);
+    return arena_printf(L->a, "%d, %d, %d", v[0], v[1], v[2]);
+}
+
+/* What the map gives: its box, its pixels, or rows. */
+static const char *box_text(Lower *L, const MfMap *m)
+{
+    bool wide = m->mode == MAP_IM2COL_W || m->mode == MAP_IM2COL_W128;
+    if (m->mode == MAP_IM2COL || wide) {
+        int n = wide ? 1 : m->rank - 2;
+        return arena_printf(L->a, "%u pixels of %u channels, lower (%s) upper (%s)", m->mode == MAP_IM2COL_W128 ? 128u : m->pixels,
+                            m->channels, numbers(L, m->lower, n), numbers(L, m->upper, n));
+    }
+    Text t;
+    text_init(&t, L->a->mem);
+    text_lit(&t, "box [");
+    for (int d = 0; d < m->rank; d++) text_printf(&t, d ? ", %u" : "%u", m->box[d]);
+    text_char(&t, ']');
+    const char *s = arena_strdup(L->a, t.s, t.n);
+    text_free(&t);
+    return s;
+}
+
+static const char *mode_text(const MfMap *m)
+{
+    static const char *const modes[] = {[MAP_TILED] = "",         [MAP_IM2COL] = ".im2col",   [MAP_IM2COL_W] = ".im2col::w",
+                                        [MAP_IM2COL_W128] = ".im2col::w::128", [MAP_GATHER4] = ".tile::gather4",
+                                        [MAP_SCATTER4] = ".tile::scatter4"};
+    return modes[m->mode];
+}
+
+static void mode_lines(Lower *L, Text *t, const MoveInfo *mi, const TensorPlan *p)
+{
+    const PMove *mv = mi->mv;
+    if (p->mode == MAP_IM2COL_W || p->mode == MAP_IM2COL_W128)
+        text_printf(t, "      halo (%lld, %lld): %lld rows of the tile\n", (long long)mv->halo[0], (long long)mv->halo[1],
+                    (long long)im2col_pixels(mv));
+    if (is_rows4(mv))
+        text_printf(t, "      four rows by instruction%s; a row outside of the tensor is %s\n",
+                    L->sched && p->npieces > 1 ? ", one per lane where the role has them" : "",
+                    mi->load ? "zeros" : "not written");
+    if (mi->in_pair) text_lit(t, "      .cta_group::2: the barrier may be that of the other CTA of the pair\n");
+}
+
 void plan_tensor(Lower *L, const MoveInfo *mi, const TensorPlan *p)
 {
     const MfMap *m = &L->ir->mf.maps.v[p->map];
     Text t;
     text_init(&t, L->plan->mem);
-    text_printf(&t, "    %s\n      box [",
+    text_printf(&t, "    %s%s\n      %s",
                 mi->prefetch          ? "cp.async.bulk.prefetch.tensor, global -> L2"
                 : mi->load            ? "cp.async.bulk.tensor, global -> shared"
                 : mi->mv->reduce >= 0 ? "cp.reduce.async.bulk.tensor, shared -> global"
-                                      : "cp.async.bulk.tensor, shared -> global");
-    for (int d = 0; d < m->rank; d++) text_printf(&t, d ? ", %u" : "%u", m->box[d]);
-    text_printf(&t, "] of map %s%s, %s", m->name, mi->mv->via == VIA_MAP ? "" : " (inferred)", layout_text(L, mi));
+                                      : "cp.async.bulk.tensor, shared -> global",
+                m->mode ? arena_printf(L->a, ", %s", mode_text(m) + 1) : "", box_text(L, m));
+    text_printf(&t, " of map %s%s, %s", m->name, mi->mv->via == VIA_MAP ? "" : " (inferred)", layout_text(L, mi));
     text_printf(&t, "\n      %lld bytes", (long long)(p->piece_bytes * p->npieces));
     if (p->npieces > 1) text_printf(&t, ": cut into %u copies of %lld", p->npieces, (long long)p->piece_bytes);
     text_printf(&t, ", %s\n", how_it_completes(L, mi));
+    mode_lines(L, &t, mi, p);
     policy_line(L, &t, mi);
     for (int d = 0; d < mi->rank; d++) {
         if (p->clamp[d]) text_printf(&t, "      coordinate %d is clamped to 32 bits\n", d);
@@ -174,11 +222,10 @@ void plan_print(Lower *L)
     if (k->mf.maps.n) text_lit(t, "  maps\n");
     for (uint32_t i = 0; i < k->mf.maps.n; i++) {
         const MfMap *m = &k->mf.maps.v[i];
-        text_printf(t, "    %s: %s%s%s of %s, box [", m->name, m->is_load ? "load" : "",
+        text_printf(t, "    %s: %s%s%s of %s, %s%s%s", m->name, m->is_load ? "load" : "",
                     m->is_load && m->is_store ? " and " : "", m->is_store ? "store" : "",
-                    name_text(L, L->map_tensors.v[i]->name));
-        for (int d = 0; d < m->rank; d++) text_printf(t, d ? ", %u" : "%u", m->box[d]);
-        text_printf(t, "], swizzle %d, ", swizzle_span(m->swizzle));
+                    name_text(L, L->map_tensors.v[i]->name), m->mode ? mode_text(m) + 1 : "", m->mode ? ", " : "", box_text(L, m));
+        text_printf(t, ", swizzle %d, ", swizzle_span(m->swizzle));
         if (m->interleave) text_printf(t, "interleave %lld, ", (long long)slice_bytes(m->interleave));
         text_printf(t, "L2 promotion %s\n", m->l2 < 4 ? L2[m->l2] : "?");
     }

@@ -7,8 +7,10 @@
 static bool splits(Lower *L, const MoveInfo *mi, PCast cast, int64_t *n)
 {
     *n = cluster_size_of(L, cast);
-    if (mi->npairs == 0 || mi->mv->via == VIA_MAP) return false;
+    bool rows = is_rows4(mi->mv); /* four at a time */
+    if (mi->npairs == 0 || (mi->mv->via == VIA_MAP && !rows)) return false;
     const Pair *p = &mi->pair[0];
+    if (rows && p->extent / *n % 4 != 0) return false;
     int64_t atom = mi->span ? mi->span * 8 : SMEM_TMA_ALIGN;
     return p->extent % *n == 0 && p->tile_dim == 0 && p->extent / *n * mi->pitch_bits[0] / 8 % atom == 0 &&
            mi->step[p->tensor_dim] == 1 && (mi->tile->rank > 1 || mi->span == 0);

@@ -161,6 +161,11 @@ static void base_box(Lower *L, MoveInfo *mi)
     }
     for (int i = 0; i < t->rank; i++) {
         int b = t->base ? t->dim_of[i] : i;
+        if (mi->g->dim[i].open) { /* anywhere in the tensor */
+            if (!t->base) mi->gbox.start[b] = poly_const(d, 0);
+            mi->gbox.extent[b] = scalar_poly(L, t->extent[i]);
+            continue;
+        }
         mi->gbox.start[b] = t->base ? poly_add(d, mi->gbox.start[b], mi->start[i]) : mi->start[i];
         if (mi->g->dim[i].rows) { /* any row of the tensor */
             mi->gbox.extent[b] = scalar_poly(L, t->base ? t->base->extent[b] : t->extent[i]);
@@ -185,8 +190,9 @@ bool region_tile(Lower *L, const PStmt *st, const PRegion *s, MoveInfo *mi)
 }
 
 /* A prefetch has no tile: one stands in that would take the region as it is. */
-static const PRegion *no_tile(Lower *L, const PRegion *g)
+static const PRegion *no_tile(Lower *L, const PMove *mv)
 {
+    const PRegion *g = &mv->src;
     PTile *t = arena_new(L->a, PTile);
     PRegion *s = arena_new(L->a, PRegion);
     *t = (PTile){.name = g->tensor->name, .span = g->span, .type = g->tensor->type, .slots = 1};
@@ -197,6 +203,11 @@ static const PRegion *no_tile(Lower *L, const PRegion *g)
         s->dim[s->rank] = (PDim){.start = sx_zero(L), .extent = g->dim[d].extent, .step = 1, .marked = true};
         s->dim[s->rank++].span = g->dim[d].span;
     }
+    for (int i = 0; is_im2col(mv) && i < 2; i++) {
+        t->extent[t->rank++] = i ? mv->map->channels : im2col_pixels(mv);
+        s->dim[s->rank] = (PDim){.start = sx_zero(L), .extent = t->extent[i], .step = 1, .marked = true, .span = g->span};
+        s->rank++;
+    }
     return s;
 }
 
@@ -206,7 +217,7 @@ bool region_resolve(Lower *L, const PStmt *st, MoveInfo *mi)
     bool load = mv->kind == MOVE_LOAD || mv->kind == MOVE_PREFETCH;
     *mi = (MoveInfo){.mv = mv, .stmt = st, .load = load, .prefetch = mv->kind == MOVE_PREFETCH, .share_dim = -1};
     mi->g = load ? &mv->src : &mv->dst;
-    mi->s = mi->prefetch ? no_tile(L, &mv->src) : load ? &mv->dst : &mv->src;
+    mi->s = mi->prefetch ? no_tile(L, mv) : load ? &mv->dst : &mv->src;
     mi->tensor = mi->g->tensor;
     mi->tile = mi->s->tile;
     mi->rank = mi->tensor->rank;
@@ -280,6 +291,8 @@ bool regions_disjoint(Lower *L, const MoveInfo *a, const MoveInfo *b)
 {
     const PTensor *x = a->tensor->base ? a->tensor->base : a->tensor,
                   *y = b->tensor->base ? b->tensor->base : b->tensor;
+    DomBox p, q;
     if (x != y || views_disjoint(L, a->tensor, b->tensor)) return true;
+    if (im2col_boxes(L, a, b, &p, &q)) return domain_disjoint(L->d, &p, &q);
     return a->has_gbox && b->has_gbox && domain_disjoint(L->d, &a->gbox, &b->gbox);
 }

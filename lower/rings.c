@@ -8,6 +8,7 @@ enum {
     SLOTS_MAX = 16, /* that nobody asks for */
     THREAD_SLOTS = 2,
     CTAS_MAX = 4,
+    GROUPS_DEALT = 8, /* copies of four rows each that the lanes share out better than iterations */
     IDS_MIN = 2
 };
 
@@ -256,7 +257,8 @@ static bool batchable(const Sched *s, const Pipe *p)
         const Planned *m = s->moves.v[i];
         if (m->across != p) continue;
         bool direct = m->chain[m->depth].block == &p->st->body;
-        if (!direct || m->conditional || m->ordered || m->agent == AG_SEND || m->by_rank || m->st->move->cast != CAST_NONE || m->st->move->ahead > 0) return false;
+        if (is_rows4(m->st->move) && m->t.npieces >= GROUPS_DEALT) return false;
+        if (!direct || m->conditional || m->ordered || m->agent == AG_SEND || m->by_rank || is_im2col(m->st->move) || m->st->move->cast != CAST_NONE || m->st->move->ahead > 0) return false;
     }
     for (uint32_t i = 0; i < s->nrings; i++)
         if (s->rings[i].turn == &p->st->body && s->rings[i].tile->is_array) return false;

@@ -376,6 +376,40 @@ static void find_written(const PBlock *b, bool *written)
     }
 }
 
+/* A product of sizes that are known to be at least 1. */
+static bool of_positive(const Lower *L, const Sx *x, int *fuel)
+{
+    if (--*fuel < 0) return false;
+    switch ((SxOp)x->op) {
+    case SX_CONST: return x->k >= 1;
+    case SX_SYM: return L->positive[x->k];
+    case SX_LET: return of_positive(L, x->a, fuel);
+    case SX_MUL: return of_positive(L, x->a, fuel) && of_positive(L, x->b, fuel);
+    default: return false;
+    }
+}
+
+/* `NPQ == N * P * Q` with NPQ >= 1: so are its factors. */
+static bool positive_by_fact(Lower *L, const Sx *cond)
+{
+    uint32_t *count = arena_array(L->a, uint32_t, L->k->syms.n);
+    uint8_t *seen = arena_array(L->a, uint8_t, L->k->syms.n);
+    bool more = false;
+    int fuel = 64;
+    if (cond->op == SX_LAND) {
+        more = positive_by_fact(L, cond->a);
+        return positive_by_fact(L, cond->b) || more;
+    }
+    if (cond->op != SX_EQ) return false;
+    if (of_positive(L, cond->a, &fuel)) factors(L->k, cond->b, seen, count, &fuel);
+    if (of_positive(L, cond->b, &fuel)) factors(L->k, cond->a, seen, count, &fuel);
+    for (uint32_t i = 0; i < L->k->syms.n; i++) {
+        more |= count[i] && !L->positive[i];
+        L->positive[i] |= count[i] > 0;
+    }
+    return more;
+}
+
 /* A tensor may be empty. But a CTA only runs where no extent of the grid is 0 and some written tensor has elements:
  * that makes the grid's sizes, and those that all written tensors have, at least 1. */
 static void find_positive(Lower *L)
@@ -408,6 +442,10 @@ static void find_positive(Lower *L)
         nwritten++;
     }
     for (uint32_t i = 0; i < k->syms.n; i++) L->positive[i] |= nwritten > 0 && count[i] == nwritten;
+    for (bool more = true; more;) {
+        more = false;
+        for (uint32_t i = 0; i < k->facts.n; i++) more |= positive_by_fact(L, k->facts.v[i].cond);
+    }
 }
 
 static Atom sym_atom(Lower *L, uint32_t i)

@@ -72,6 +72,7 @@ static void hints(Lower *L)
 static bool dealt_to_lanes(const Planned *p)
 {
     if (p->across && p->across->batch > 1) return true;
+    if (p->agent != AG_NONE && p->tensor) return is_rows4(p->st->move) && p->t.npieces > 1;
     return p->agent != AG_NONE && !p->tensor && p->b.loop;
 }
 

@@ -87,10 +87,15 @@ static bool turns_disjoint(Lower *L, const PendingStore *p, const MoveInfo *mi)
     const char *why;
     Atom index[3 + TURNS_MAX];
     int n = 0;
-    if (!p->info->has_gbox || !mi->has_gbox || p->turn > TURNS_MAX) return false;
+    DomBox a, b;
+    bool pixels = im2col_boxes(L, p->info, mi, &a, &b);
+    if ((!pixels && (!p->info->has_gbox || !mi->has_gbox)) || p->turn > TURNS_MAX) return false;
     for (int i = 0; i < L->nteam; i++) index[n++] = L->team[i];
     for (uint32_t i = 0; i < p->turn; i++) index[n++] = L->open_loops.v[i].turn;
-    DomBox a = p->info->gbox, b = mi->gbox;
+    if (!pixels) {
+        a = p->info->gbox;
+        b = mi->gbox;
+    }
     for (int i = 0; i < a.rank; i++) {
         a.start[i] = poly_by_turn(L, a.start[i], L->open_loops.v, p->turn);
         b.start[i] = poly_by_turn(L, b.start[i], L->open_loops.v, p->turn);

@@ -79,6 +79,12 @@ static bool cut(Lower *L, const MoveInfo *mi, bool one_piece, int64_t c[P_RANK],
     return true;
 }
 
+bool tensor_one_piece(Lower *L, const MoveInfo *mi, Refusal *why)
+{
+    int64_t c[P_RANK];
+    return cut(L, mi, true, c, why);
+}
+
 /* Which pieces the cuts make, outermost first. */
 static bool pieces(Lower *L, const MoveInfo *mi, const int64_t c[P_RANK], TensorPlan *out, Refusal *why)
 {
@@ -115,7 +121,7 @@ static bool pieces(Lower *L, const MoveInfo *mi, const int64_t c[P_RANK], Tensor
     return true;
 }
 
-static bool aligned_in_tile(Lower *L, const MoveInfo *mi, Refusal *why)
+bool tensor_in_tile(Lower *L, const MoveInfo *mi, Refusal *why)
 {
     if (domain_divides(L->d, SMEM_TMA_ALIGN, mi->offset)) return true;
     *why = (Refusal){E0507, mi->s->span,
@@ -127,7 +133,7 @@ static bool aligned_in_tile(Lower *L, const MoveInfo *mi, Refusal *why)
 }
 
 /* PTX ISA, tensor copies: the box starts at a multiple of 16 bytes of the innermost dimension. */
-static bool inner_start(Lower *L, const MoveInfo *mi, Refusal *why)
+bool tensor_inner_start(Lower *L, const MoveInfo *mi, Refusal *why)
 {
     int d = mi->rank - 1;
     int64_t m = 128;
@@ -197,8 +203,13 @@ static bool in_bytes(Lower *L, const MoveInfo *mi, Refusal *why)
     return true;
 }
 
+bool tensor_contiguous(Lower *L, const MoveInfo *mi, Refusal *why)
+{
+    return inner_contiguous(L, mi, why) && in_bytes(L, mi, why);
+}
+
 /* A coordinate that is cut to FAR, or left out beyond it, must lie outside there. */
-static bool ends_before_far(Lower *L, const MoveInfo *mi, int d, Refusal *why)
+bool tensor_before_far(Lower *L, const MoveInfo *mi, int d, Refusal *why)
 {
     Lx cond = 0;
     Poly extent = scalar_poly(L, mi->tensor->extent[d]);
@@ -214,7 +225,7 @@ static bool ends_before_far(Lower *L, const MoveInfo *mi, int d, Refusal *why)
     return false;
 }
 
-static bool coordinate(Lower *L, const MoveInfo *mi, int d, int64_t last, TensorPlan *out, Refusal *why)
+bool tensor_coordinate(Lower *L, const MoveInfo *mi, int d, int64_t last, TensorPlan *out, Refusal *why)
 {
     Span at = mi->g->dim[d].span;
     Poly p = mi->start[d];
@@ -244,10 +255,10 @@ static bool coordinate(Lower *L, const MoveInfo *mi, int d, int64_t last, Tensor
     }
     if (mi->load) {
         out->clamp[d] = low == NEED_UNKNOWN || high == NEED_UNKNOWN;
-        return !out->clamp[d] || ends_before_far(L, mi, d, why);
+        return !out->clamp[d] || tensor_before_far(L, mi, d, why);
     }
     out->huge[d] = high == NEED_UNKNOWN;
-    if (out->huge[d] && !ends_before_far(L, mi, d, why)) return false;
+    if (out->huge[d] && !tensor_before_far(L, mi, d, why)) return false;
     if (low <= NEED_CHECK) return true;
     if (mi->extent[d] == 1 && !constant) { /* wholly outside: nothing would be written */
         out->negative[d] = true;
@@ -263,7 +274,7 @@ static bool coordinate(Lower *L, const MoveInfo *mi, int d, int64_t last, Tensor
 }
 
 /* triton-lang/triton#11583: the end of the innermost dimension is honoured in steps of 16 bytes only. */
-static bool stored_extent(Lower *L, const MoveInfo *mi, Refusal *why)
+bool tensor_stored_extent(Lower *L, const MoveInfo *mi, Refusal *why)
 {
     int d = mi->rank - 1;
     Poly n = scalar_poly(L, mi->tensor->extent[d]);
@@ -284,22 +295,26 @@ static bool stored_extent(Lower *L, const MoveInfo *mi, Refusal *why)
     return false;
 }
 
+bool tensor_layout(Lower *L, const MoveInfo *mi, Refusal *why)
+{
+    const PMap *m = mi->mv->map;
+    if (mi->prefetch || (m->swizzle == mi->tile->swizzle && m->interleave == mi->tile->interleave)) return true;
+    *why = (Refusal){E0461,
+                     mi->mv->via_span,
+                     arena_printf(L->a, "map `%s` has swizzle of %d bytes, interleave %d; tile `%s` has %d and %d",
+                                  name_text(L, m->name), swizzle_span(m->swizzle), m->interleave,
+                                  name_text(L, mi->tile->name), swizzle_span(mi->tile->swizzle), mi->tile->interleave),
+                     .label_span = mi->tile->span,
+                     .label = "the tile's layout",
+                     .fix = "give map and tile the same swizzle"};
+    return false;
+}
+
 /* The copy's box is one that the user described: it must be the region that the move names. */
 static bool fits_map(Lower *L, MoveInfo *mi, Refusal *why)
 {
     const PMap *m = mi->mv->map;
-    if (m->swizzle != mi->tile->swizzle || m->interleave != mi->tile->interleave) {
-        *why = (Refusal){E0461,
-                         mi->mv->via_span,
-                         arena_printf(L->a, "map `%s` has swizzle of %d bytes, interleave %d; tile `%s` has %d and %d",
-                                      name_text(L, m->name), swizzle_span(m->swizzle), m->interleave,
-                                      name_text(L, mi->tile->name), swizzle_span(mi->tile->swizzle),
-                                      mi->tile->interleave),
-                         .label_span = mi->tile->span,
-                         .label = "the tile's layout",
-                         .fix = "give map and tile the same swizzle"};
-        return false;
-    }
+    if (!tensor_layout(L, mi, why)) return false;
     for (int d = 0; d < mi->rank; d++) {
         int64_t count = (m->box[d] + m->elem_stride[d] - 1) / m->elem_stride[d];
         bool step = mi->step[d] == 1 || mi->step[d] == m->elem_stride[d];
@@ -330,24 +345,27 @@ bool tensor_plan(Lower *L, MoveInfo *mi, TensorPlan *out, Refusal *why)
     bool given = mi->mv->via == VIA_MAP;
     int64_t c[P_RANK] = {0}, box[P_RANK], stride[P_RANK];
     *out = (TensorPlan){0};
+    if (is_im2col(mi->mv)) return im2col_plan(L, mi, out, why);
+    if (is_rows4(mi->mv)) return gather_plan(L, mi, out, why);
     *why = (Refusal){.code = E0520, .span = move_span(mi), .text = ""};
     for (int d = 0; d < mi->rank; d++) {
         if (mi->g->dim[d].rows == NULL) continue;
-        *why = (Refusal){E0520, mi->g->dim[d].span, "rows by index are not neighbours: a box can't take them", .fix = "via bulk"};
+        *why = (Refusal){E0520, mi->g->dim[d].span, "rows by index are not neighbours: a box can't take them",
+                         .fix = target_has(L->c->target, FEAT_BLK) ? "via bulk, or via a gather4 or scatter4 map" : "via bulk"};
         return false;
     }
     if (mi->mv->bytes) {
         *why = (Refusal){E0581, mi->mv->bytes_span, "a tensor copy has no byte mask", .fix = "via bulk"};
         return false;
     }
-    if (!inner_contiguous(L, mi, why) || !in_bytes(L, mi, why)) return false;
+    if (!tensor_contiguous(L, mi, why)) return false;
     if (mi->tile->interleave && !slices_fit(L, mi, why)) return false;
     if (given && !map_explicit(L, mi->mv->map, &out->map)) {
         why->text = NULL; /* reported at the map */
         return false;
     }
     if (given && !fits_map(L, mi, why)) return false;
-    if (!cut(L, mi, given, c, why) || !aligned_in_tile(L, mi, why) || !pieces(L, mi, c, out, why)) return false;
+    if (!cut(L, mi, given, c, why) || !tensor_in_tile(L, mi, why) || !pieces(L, mi, c, out, why)) return false;
     for (int d = 0; d < mi->rank; d++) box[d] = stride[d] = 1;
     for (int p = 0; p < mi->npairs; p++) {
         int d = mi->pair[p].tensor_dim;
@@ -356,11 +374,11 @@ bool tensor_plan(Lower *L, MoveInfo *mi, TensorPlan *out, Refusal *why)
         box[d] = n * stride[d] <= BOX_MAX ? n * stride[d] : (n - 1) * stride[d] + 1;
     }
     if (!given && !map_inferred(L, mi, box, stride, &out->map, why)) return false;
-    out->piece_bytes = map_bytes(L, out->map);
+    out->piece_bytes = map_bytes(L, out->map, 0);
     bool slices = mi->tile->interleave != MAP_INTERLEAVE_NONE;
-    if (!slices && (!inner_start(L, mi, why) || (!mi->load && !stored_extent(L, mi, why)))) return false;
+    if (!slices && (!tensor_inner_start(L, mi, why) || (!mi->load && !tensor_stored_extent(L, mi, why)))) return false;
     for (int d = 0; d < map_dims(mi->rank, mi->tile->interleave); d++)
-        if (!coordinate(L, mi, d, out->pieces[out->npieces - 1].at[d] + mi->past[d], out, why)) return false;
+        if (!tensor_coordinate(L, mi, d, out->pieces[out->npieces - 1].at[d] + mi->past[d], out, why)) return false;
     return true;
 }
 
@@ -382,7 +400,9 @@ void tensor_values(Lower *L, MoveInfo *mi, TensorPlan *p)
     p->slot = region_slot(L, mi);
     p->offset = region_offset(L, mi);
     if (mi->share_dim >= 0) p->offset = emit_op(L, IR_ADD, IR_I32, p->offset, mi->share_byte);
+    if (is_im2col(mi->mv)) im2col_values(L, mi, p);
     for (int d = 0; d < map_dims(mi->rank, mi->tile->interleave); d++) {
+        if (mi->g->dim[d].rows) continue; /* gather.c */
         p->start[d] = start_value(L, mi, d, p->clamp[d]);
         if (d == mi->share_dim) p->start[d] = emit_op(L, IR_ADD, IR_I32, p->start[d], mi->share_at);
         if (d == 0 && mi->load && !opnd_is(L->inside, 1))
@@ -394,12 +414,8 @@ void tensor_values(Lower *L, MoveInfo *mi, TensorPlan *p)
     }
 }
 
-static void piece_op(Lower *L, const MoveInfo *mi, const TensorPlan *p, const Piece *piece, uint32_t bar, Opnd bar_slot)
+void tensor_op(Lower *L, const MoveInfo *mi, const TensorPlan *p, const Opnd *at, int n, Opnd byte, uint32_t bar, Opnd bar_slot)
 {
-    Opnd at[P_RANK];
-    int n = map_dims(mi->rank, mi->tile->interleave);
-    for (int d = 0; d < n; d++) at[d] = emit_op(L, IR_ADD, IR_I32, p->start[d], opnd_imm(piece->at[d]));
-    Opnd byte = emit_op(L, IR_ADD, IR_I32, p->offset, opnd_imm(piece->offset));
     int rop = mi->mv->reduce;
     IrOp *op = emit_new(L, mi->prefetch ? IR_TMA_PREFETCH : mi->load ? IR_TMA_LOAD : rop >= 0 ? IR_TMA_REDUCE : IR_TMA_STORE);
     op->guard = p->ok.v;
@@ -407,6 +423,7 @@ static void piece_op(Lower *L, const MoveInfo *mi, const TensorPlan *p, const Pi
     if (!mi->load && rop >= 0) ir_ref(L->a, op, IRK_ROP, IRA_WORD, (uint32_t)rop);
     ir_ref(L->a, op, IRK_MAP, IRA_MAP, p->map);
     for (int d = 0; d < n; d++) put_opnd(L, op, IRK_COORDS, at[d]);
+    for (int i = 0; i < p->ninfo; i++) put_opnd(L, op, IRK_INFO, p->info[i]);
     if (!mi->prefetch) {
         ir_ref(L->a, op, mi->load ? IRK_DST : IRK_SRC, IRA_BUF, mi->tile->index);
         if (!opnd_is(p->slot, 0)) put_opnd(L, op, IRK_SLOT, p->slot);
@@ -419,11 +436,25 @@ static void piece_op(Lower *L, const MoveInfo *mi, const TensorPlan *p, const Pi
     if (!mi->prefetch) ir_imm(L->a, op, IRK_BYTES, p->piece_bytes);
     if (mi->to_peer) put_opnd(L, op, IRK_RANK, mi->peer);
     if (!opnd_is(mi->mask, 0)) put_opnd(L, op, IRK_MASK, mi->mask);
+    if (mi->in_pair) put_opnd(L, op, IRK_BAR_RANK, mi->bar_rank);
     policy_operand(L, op, mi);
+}
+
+static void piece_op(Lower *L, const MoveInfo *mi, const TensorPlan *p, const Piece *piece, uint32_t bar, Opnd bar_slot)
+{
+    Opnd at[P_RANK];
+    int n = map_dims(mi->rank, mi->tile->interleave);
+    for (int d = 0; d < n; d++) at[d] = emit_op(L, IR_ADD, IR_I32, p->start[d], opnd_imm(piece->at[d]));
+    Opnd byte = emit_op(L, IR_ADD, IR_I32, p->offset, opnd_imm(piece->offset));
+    tensor_op(L, mi, p, at, n, byte, bar, bar_slot);
 }
 
 void tensor_emit(Lower *L, const MoveInfo *mi, const TensorPlan *p, uint32_t bar, Opnd bar_slot)
 {
     if (opnd_is(p->ok, 0)) return;
+    if (is_rows4(mi->mv)) {
+        gather_emit(L, mi, p, bar, bar_slot);
+        return;
+    }
     for (uint32_t i = 0; i < p->npieces; i++) piece_op(L, mi, p, &p->pieces[i], bar, bar_slot);
 }

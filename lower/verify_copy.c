@@ -124,8 +124,10 @@ static void spread(Verifier *v, const MfMap *m, Bytes *at)
 static bool check_box(Verifier *v, uint32_t op, const MfMap *m, int64_t bytes)
 {
     if (v->box[op]) return true;
+    bool wide = m->mode == MAP_IM2COL_W || m->mode == MAP_IM2COL_W128;
+    const IrArg *halo = wide ? verify_arg(v, op, IRK_INFO) : NULL; /* wHalo comes first */
     MapDesc d = box_of(m);
-    int64_t box = map_tx_bytes(&d);
+    int64_t box = map_copy_bytes(&d, halo ? halo->imm : 0);
     if (box != bytes)
         verify_refuse(v, E0659, op, "the box of map %s has %lld bytes; the copy counts %lld", m->name, (long long)box,
                       (long long)bytes);
@@ -214,13 +216,31 @@ static bool generic_copy(const IrOp *op)
     return op->op == IR_ST_ASYNC || op->op == IR_ST_FILL || op->op == IR_RED_ASYNC;
 }
 
-/* Writes at one CTA, told by its barrier. */
+/* Whose barrier tells of what is written at that CTA: its own, or (.cta_group::2) that of the one of its pair which bar_rank
+ * says; of several destinations, in each pair the one with the parity of bar_rank. */
+static bool barrier_at(Verifier *v, const Copy *c, uint32_t rank, uint32_t *bar)
+{
+    const IrArg *arg = verify_arg(v, c->op, IRK_BAR_RANK);
+    int64_t k;
+    *bar = rank;
+    if (arg == NULL) return true;
+    if (!run_number(v, c->op, arg, "the barrier's CTA", &k)) return false;
+    if (k < 0 || k >= v->nranks || (k ^ v->now->rank) & ~INT64_C(1)) {
+        verify_refuse(v, E0658, c->op, "the barrier of CTA %lld: CTA %u and the other one of its pair are meant", (long long)k,
+                      v->now->rank);
+        return false;
+    }
+    *bar = (rank & ~1u) | (uint32_t)(k & 1);
+    return true;
+}
+
+/* Writes at one CTA, told by a barrier. */
 static Phase *load_at(Verifier *v, const Copy *c, uint32_t rank)
 {
-    uint32_t slot;
+    uint32_t slot, bar;
     Bytes at;
-    if (!copy_bytes(v, c->op, IRK_DST, rank, c->bytes, c->guard, &at) || !barrier_slot(v, c->op, rank, &slot))
-        return NULL;
+    if (!barrier_at(v, c, rank, &bar)) return NULL;
+    if (!copy_bytes(v, c->op, IRK_DST, rank, c->bytes, c->guard, &at) || !barrier_slot(v, c->op, bar, &slot)) return NULL;
     spread(v, c->map, &at);
     Part part = {.event = c->event, .op = c->op, .copies = true};
     if (!barrier_part(v, slot, part)) return NULL;

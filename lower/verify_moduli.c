@@ -247,7 +247,7 @@ static void walk_numbers(Moduli *m, uint32_t at)
     bool copies = group == IRG_COPY || group == IRG_THREAD;
     for (uint32_t i = 0; (copies || group == IRG_BARRIER) && i < op->nargs; i++) {
         IrKey key = (IrKey)op->args[i].key;
-        if (key == IRK_SLOT || key == IRK_PHASE || key == IRK_RANK || key == IRK_MASK || key == IRK_OFFSET)
+        if (key == IRK_SLOT || key == IRK_PHASE || key == IRK_RANK || key == IRK_MASK || key == IRK_BAR_RANK || key == IRK_OFFSET)
             walk(m, at, &op->args[i], 0);
     }
 }

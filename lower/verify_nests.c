@@ -121,7 +121,7 @@ static bool steers(const IrOp *op)
 /* Where a copy goes in global memory decides nothing else. */
 static bool decides(const IrArg *a)
 {
-    return a->kind == IRA_VAL && a->key != IRK_COORDS && a->key != IRK_FROM && a->key != IRK_TO;
+    return a->kind == IRA_VAL && a->key != IRK_COORDS && a->key != IRK_INFO && a->key != IRK_FROM && a->key != IRK_TO;
 }
 
 static void mark_steering(const Verifier *v, Nests *n)

@@ -148,7 +148,7 @@ static void use_operands(Verifier *v, uint32_t i)
     for (uint32_t j = 0; sync && j < op->nargs; j++) {
         const IrArg *a = &op->args[j];
         if (a->key == IRK_SLOT) use_root(v, i, a, USE_SLOT);
-        if (a->key == IRK_PHASE || a->key == IRK_RANK || a->key == IRK_MASK) use_root(v, i, a, USE_PLAIN);
+        if (a->key == IRK_PHASE || a->key == IRK_RANK || a->key == IRK_MASK || a->key == IRK_BAR_RANK) use_root(v, i, a, USE_PLAIN);
     }
     if (op->guard && ((sync && group != IRG_COPY && group != IRG_THREAD) || group == IRG_GROUP || group == IRG_FENCE || group == IRG_SYNC))
         use_root(v, i, &(IrArg){.kind = IRA_VAL, .id = op->guard}, USE_GUARD);

@@ -93,7 +93,7 @@ static void reach(Verifier *v, uint32_t by, const IrArg *arg, Reached *r)
 /* Coordinates and addresses only tell places of tensors: they count where copies read what others write. */
 static bool counts(const Verifier *v, const IrArg *arg)
 {
-    return (v->loaded & v->stored) != 0 || (arg->key != IRK_COORDS && arg->key != IRK_FROM && arg->key != IRK_TO);
+    return (v->loaded & v->stored) != 0 || (arg->key != IRK_COORDS && arg->key != IRK_INFO && arg->key != IRK_FROM && arg->key != IRK_TO);
 }
 
 static void reach_operands(Verifier *v, uint32_t i, Reached *r)

@@ -32,7 +32,8 @@ typedef enum OpndKind {
     OPND_ADDR,        /* 32-bit register plus k bytes */
     OPND_MEM,         /* register plus k bytes in brackets */
     OPND_AFTER_COMMA, /* ", " and the register */
-    OPND_COORDS       /* the writer's list of coordinates */
+    OPND_COORDS,      /* the writer's list of coordinates */
+    OPND_INFO         /* ", " and its list of im2col offsets */
 } OpndKind;
 typedef struct Opnd {
     uint8_t kind, cls;
@@ -131,6 +132,8 @@ struct PtxWriter {
     SCRATCH(PtxBlock) blocks;
     Opnd slots[SLOT_COUNT]; /* operands of the instruction at hand; empty again once written */
     Opnd coords[MAP_RANK];
+    Opnd info[3];
+    unsigned ninfo;
     unsigned ncoords;
     Span span;           /* of the statement at hand */
     const Source *shown; /* line shown in the last comment */

@@ -76,6 +76,27 @@ static void set_coords(PtxWriter *w, const IrOp *op, bool rows)
     w->slots[SLOT_dim] = opnd_int(n);
 }
 
+/* A 16-bit register, which is what PTX wants of masks of CTAs and im2col offsets, or an immediate. */
+static Opnd value16(PtxWriter *w, const IrArg *arg)
+{
+    Opnd m = ptx_value32(w, arg);
+    if (m.kind != OPND_REG) return m;
+    Opnd r = ptx_reg(w, RC_B16);
+    PTX_INS(w, "cvt.u16.u32", r, m);
+    return r;
+}
+
+/* {info}: offsets innermost (W) first, wHalo and wOffset in that order. */
+static void set_info(PtxWriter *w, const IrOp *op, const MfMap *m)
+{
+    const IrArg *first;
+    unsigned n = ir_list(op, IRK_INFO, &first);
+    if (n == 0 || n > 3) return;
+    for (unsigned i = 0; i < n; i++) w->info[m->mode == MAP_IM2COL ? n - 1 - i : i] = value16(w, &first[i]);
+    w->ninfo = n;
+    w->slots[SLOT_info].kind = OPND_INFO;
+}
+
 static const MfMap *set_map(PtxWriter *w, const IrOp *op)
 {
     static const MfMap none;
@@ -84,37 +105,33 @@ static const MfMap *set_map(PtxWriter *w, const IrOp *op)
     const MfMap *m = known ? &w->k->mf.maps.v[map->id] : &none;
     w->slots[SLOT_map] = known ? w->maps[map->id] : opnd_lit("missing");
     set_coords(w, op, m->mode == MAP_GATHER4 || m->mode == MAP_SCATTER4);
+    set_info(w, op, m);
     set_policy(w, op);
     return m;
 }
 
 /* .shared::cta where the target has it, unless --ptx-version asks for older text: the same copy, as a CTA's own
  * shared memory is part of its cluster's. */
-static bool to_cluster(const PtxWriter *w, InstrForm cta)
+static bool to_cluster(const PtxWriter *w, InstrForm cta, InstrForm cluster)
 {
-    return w->m->cluster_dst || w->target == NULL || !target_has(w->target, form_info(cta)->feature);
+    if (w->target == NULL || !target_has(w->target, form_info(cta)->feature)) return true;
+    return w->m->cluster_dst && target_has(w->target, form_info(cluster)->feature);
 }
 
 /* ---- destinations ---- */
-
-/* A 16-bit register, which is what PTX wants of a mask of CTAs. */
-static Opnd mask16(PtxWriter *w, const IrArg *mask)
-{
-    Opnd m = ptx_value32(w, mask);
-    if (m.kind != OPND_REG) return m;
-    Opnd r = ptx_reg(w, RC_B16);
-    PTX_INS(w, "cvt.u16.u32", r, m);
-    return r;
-}
 
 typedef enum Destination { TO_CTA, TO_CLUSTER, TO_MASK } Destination; /* columns of the tables of forms below */
 
 /* Where a load goes: {dst}, {mbar} and {mask}. With a mask they are the own places, taken over by all (PTX ISA,
  * cp.async.bulk: "the same CTA-relative offset"). */
-static Destination set_destination(PtxWriter *w, const IrOp *op, InstrForm cta)
+static Destination set_destination(PtxWriter *w, const IrOp *op, InstrForm cta, InstrForm cluster)
 {
-    const IrArg *rank = ir_find(op, IRK_RANK), *mask = ir_find(op, IRK_MASK);
+    const IrArg *rank = ir_find(op, IRK_RANK), *mask = ir_find(op, IRK_MASK), *pair = ir_find(op, IRK_BAR_RANK);
     Opnd dst = ptx_shared_address(w, op, IRK_DST), mbar = ptx_shared_address(w, op, IRK_BAR);
+    if (pair) {
+        mbar = ptx_mapa(w, mbar, ptx_value32(w, pair));
+        w->slots[SLOT_group] = opnd_lit(".cta_group::2");
+    }
     if (rank) {
         Opnd r = ptx_value32(w, rank);
         bool same = dst.kind == OPND_ADDR && mbar.kind == OPND_ADDR && dst.reg == mbar.reg;
@@ -123,8 +140,8 @@ static Destination set_destination(PtxWriter *w, const IrOp *op, InstrForm cta)
     }
     w->slots[SLOT_dst] = dst;
     w->slots[SLOT_mbar] = mbar;
-    if (mask) w->slots[SLOT_mask] = mask16(w, mask);
-    return mask ? TO_MASK : rank || to_cluster(w, cta) ? TO_CLUSTER : TO_CTA;
+    if (mask) w->slots[SLOT_mask] = value16(w, mask);
+    return mask ? TO_MASK : rank || pair || to_cluster(w, cta, cluster) ? TO_CLUSTER : TO_CTA;
 }
 
 /* ---- loads ---- */
@@ -143,7 +160,7 @@ void ptx_op_tma_load(PtxWriter *w, const IrOp *op, Opnd guard)
 #undef LOAD
     const MfMap *m = set_map(w, op);
     const InstrForm *f = forms[m->mode <= MAP_SCATTER4 ? m->mode : MAP_TILED];
-    ptx_form(w, guard, f[set_destination(w, op, f[TO_CTA])]);
+    ptx_form(w, guard, f[set_destination(w, op, f[TO_CTA], f[TO_CLUSTER])]);
 }
 
 void ptx_op_blk_load(PtxWriter *w, const IrOp *op, Opnd guard)
@@ -152,7 +169,7 @@ void ptx_op_blk_load(PtxWriter *w, const IrOp *op, Opnd guard)
     w->slots[SLOT_gaddr] = ptx_in_reg(w, ptx_value64(w, ir_find(op, IRK_FROM)), RC_B64);
     w->slots[SLOT_size] = ptx_value32(w, ir_find(op, IRK_BYTES));
     set_policy(w, op);
-    ptx_form(w, guard, forms[set_destination(w, op, forms[TO_CTA])]);
+    ptx_form(w, guard, forms[set_destination(w, op, forms[TO_CTA], forms[TO_CLUSTER])]);
 }
 
 void ptx_op_tma_prefetch(PtxWriter *w, const IrOp *op, Opnd guard)
@@ -239,7 +256,7 @@ void ptx_op_blk_store(PtxWriter *w, const IrOp *op, Opnd guard)
     set_policy(w, op);
     mark_any_order(w, op);
     const IrArg *mask = ir_find(op, IRK_BYTES_OF);
-    if (mask) w->slots[SLOT_mask] = mask16(w, mask);
+    if (mask) w->slots[SLOT_mask] = value16(w, mask);
     if (op->op == IR_BLK_REDUCE) set_reduction(w, op, FORM_BULK_REDUCE);
     ptx_form(w, guard, op->op == IR_BLK_REDUCE ? FORM_BULK_REDUCE : mask ? FORM_BULK_STORE_MASK : FORM_BULK_STORE);
 }
@@ -250,7 +267,7 @@ void ptx_op_peer(PtxWriter *w, const IrOp *op, Opnd guard)
 {
     w->slots[SLOT_size] = ptx_value32(w, ir_find(op, IRK_BYTES));
     Opnd src = ptx_shared_address(w, op, IRK_SRC);
-    set_destination(w, op, FORM_BULK_PEER);
+    set_destination(w, op, FORM_BULK_PEER, FORM_BULK_PEER);
     w->slots[SLOT_src] = src; /* mapa has used it */
     if (op->op == IR_BLK_REDUCE_PEER) set_reduction(w, op, FORM_BULK_REDUCE_PEER);
     ptx_form(w, guard, op->op == IR_BLK_REDUCE_PEER ? FORM_BULK_REDUCE_PEER : FORM_BULK_PEER);
@@ -259,7 +276,7 @@ void ptx_op_peer(PtxWriter *w, const IrOp *op, Opnd guard)
 void ptx_op_st_async(PtxWriter *w, const IrOp *op, Opnd guard)
 {
     Opnd value = ptx_in_reg(w, ptx_value64(w, ir_find(op, IRK_A)), RC_B64);
-    set_destination(w, op, FORM_ST_ASYNC);
+    set_destination(w, op, FORM_ST_ASYNC, FORM_ST_ASYNC);
     w->slots[SLOT_type] = opnd_lit("b64");
     w->slots[SLOT_value] = value;
     ptx_form(w, guard, FORM_ST_ASYNC);
@@ -280,7 +297,7 @@ void ptx_op_fill_peer(PtxWriter *w, const IrOp *op, Opnd guard)
     Opnd value = wide ? ptx_in_reg(w, ptx_value64(w, a), RC_B64) : ptx_in_reg(w, ptx_value32(w, a), RC_B32);
     InstrForm form = op->op == IR_RED_ASYNC ? FORM_RED_ASYNC : FORM_ST_ASYNC;
     int64_t n = bytes ? bytes->imm / (wide ? 8 : 4) : 1;
-    set_destination(w, op, form);
+    set_destination(w, op, form, form);
     w->slots[SLOT_type] = wide ? opnd_lit("b64") : opnd_lit("b32");
     if (n > 1) w->slots[SLOT_vec] = n == 2 ? opnd_lit(".v2") : opnd_lit(".v4");
     w->slots[SLOT_value] = vector_of(w, value, n <= 4 ? n : 4);

@@ -148,6 +148,18 @@ static void put_sum(Text *t, const Opnd *o)
     if (o->u.k != 0) text_int(t, o->u.k);
 }
 
+static void put_opnd(PtxWriter *w, const Opnd *o);
+
+static void put_list(PtxWriter *w, const Opnd *v, unsigned n)
+{
+    text_char(&w->body, '{');
+    for (unsigned i = 0; i < n; i++) {
+        if (i) text_lit(&w->body, ", ");
+        put_opnd(w, &v[i]);
+    }
+    text_char(&w->body, '}');
+}
+
 static void put_opnd(PtxWriter *w, const Opnd *o)
 {
     Text *t = &w->body;
@@ -166,13 +178,10 @@ static void put_opnd(PtxWriter *w, const Opnd *o)
         text_lit(t, ", ");
         put_reg(t, o->cls, o->reg);
         break;
-    case OPND_COORDS:
-        text_char(t, '{');
-        for (unsigned i = 0; i < w->ncoords; i++) {
-            if (i) text_lit(t, ", ");
-            put_opnd(w, &w->coords[i]);
-        }
-        text_char(t, '}');
+    case OPND_COORDS: put_list(w, w->coords, w->ncoords); break;
+    case OPND_INFO:
+        text_lit(t, ", ");
+        put_list(w, w->info, w->ninfo);
         break;
     }
 }

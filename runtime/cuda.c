@@ -190,6 +190,11 @@ static DriverMap to_driver(const MapDesc *m)
     }
     /* The four rows come from the instruction's coordinates, the descriptor's box has one (PTX ISA, tiled::gather4). */
     if (m->mode == MAP_GATHER4 || m->mode == MAP_SCATTER4) v.box[m->rank - 1] = 1;
+    if (m->mode == MAP_IM2COL_W || m->mode == MAP_IM2COL_W128) { /* W alone */
+        v.lower[0] = (int)m->lower[0];
+        v.upper[0] = (int)m->upper[0];
+        return v;
+    }
     for (int i = 0; i < m->rank - 2; i++) { /* cuda.h says D, H, W; measured on an H200: W comes first */
         v.lower[i] = (int)m->lower[m->rank - 3 - i];
         v.upper[i] = (int)m->upper[m->rank - 3 - i];
@@ -197,29 +202,51 @@ static DriverMap to_driver(const MapDesc *m)
     return v;
 }
 
+/* The driver's function for the map's mode, called; *name: which one. */
+static CuResult encode(const CudaApi *api, const MapDesc *m, CuTensorMap *out, const char **name)
+{
+    DriverMap v = to_driver(m);
+    void *address = (void *)(uintptr_t)m->address;
+    uint32_t rank = (uint32_t)m->rank, channels = (uint32_t)m->channels, pixels = (uint32_t)m->pixels;
+    switch (m->mode) {
+    case MAP_IM2COL:
+        *name = "cuTensorMapEncodeIm2col";
+        return api->TensorMapEncodeIm2col(out, m->type, rank, address, v.dims, v.pitches, v.lower, v.upper, channels, pixels,
+                                          v.elem_strides, m->interleave, m->swizzle, m->l2, m->fill);
+    case MAP_IM2COL_W:
+    case MAP_IM2COL_W128:
+        *name = "cuTensorMapEncodeIm2colWide";
+        if (m->mode == MAP_IM2COL_W128) pixels = 128; /* that many, whatever is said */
+        return api->TensorMapEncodeIm2colWide(out, m->type, rank, address, v.dims, v.pitches, v.lower[0], v.upper[0], channels,
+                                              pixels, v.elem_strides, m->interleave,
+                                              m->mode == MAP_IM2COL_W ? CU_IM2COL_WIDE_W : CU_IM2COL_WIDE_W128, m->swizzle,
+                                              m->l2, m->fill);
+    default:
+        *name = "cuTensorMapEncodeTiled";
+        return api->TensorMapEncodeTiled(out, m->type, rank, address, v.dims, v.pitches, v.box, v.elem_strides, m->interleave,
+                                         m->swizzle, m->l2, m->fill);
+    }
+}
+
 static tile_status cuda_encode_map(tile_device *d, const MapDesc *m, const MapMemory *memory, void *map,
                                    tile_error *err)
 {
     CudaDevice *c = (CudaDevice *)d;
-    bool im2col = m->mode == MAP_IM2COL;
-    if (m->mode == MAP_IM2COL_W || m->mode == MAP_IM2COL_W128)
-        return fail(err, TILE_ERROR_UNSUPPORTED, "maps of mode im2col_w are not supported yet");
-    if (im2col ? !c->api.TensorMapEncodeIm2col : !c->api.TensorMapEncodeTiled)
+    bool wide = m->mode == MAP_IM2COL_W || m->mode == MAP_IM2COL_W128;
+    if (wide && !c->api.TensorMapEncodeIm2colWide)
+        return fail_rule(err, TILE_ERROR_DRIVER, E1110, "the driver (CUDA %d.%d) has no im2col_w maps: 12.8 is needed",
+                         c->driver / 1000, c->driver % 1000 / 10);
+    if (m->mode == MAP_IM2COL ? !c->api.TensorMapEncodeIm2col : !c->api.TensorMapEncodeTiled)
         return fail_rule(err, TILE_ERROR_DRIVER, E1110, "the driver (CUDA %d.%d) has no tensor maps: 12.0 is needed",
                          c->driver / 1000, c->driver % 1000 / 10);
     bool pushed;
     tile_status s = enter(c, &pushed, err); /* without a current context encoding fails with 201 (measured) */
     if (s != TILE_OK) return s;
-    DriverMap v = to_driver(m);
-    void *address = (void *)(uintptr_t)m->address;
     CuTensorMap *out = map;
-    CuResult r = im2col ? c->api.TensorMapEncodeIm2col(out, m->type, (uint32_t)m->rank, address, v.dims, v.pitches,
-                                                       v.lower, v.upper, (uint32_t)m->channels, (uint32_t)m->pixels,
-                                                       v.elem_strides, m->interleave, m->swizzle, m->l2, m->fill)
-                        : c->api.TensorMapEncodeTiled(out, m->type, (uint32_t)m->rank, address, v.dims, v.pitches,
-                                                      v.box, v.elem_strides, m->interleave, m->swizzle, m->l2, m->fill);
+    const char *name;
+    CuResult r = encode(&c->api, m, out, &name);
     leave(c, pushed);
-    if (r != CU_OK) return cuda_failed(&c->api, err, r, im2col ? "cuTensorMapEncodeIm2col" : "cuTensorMapEncodeTiled");
+    if (r != CU_OK) return cuda_failed(&c->api, err, r, name);
     mend_map(c, memory, out);
     return TILE_OK;
 }

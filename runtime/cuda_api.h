@@ -56,6 +56,7 @@ enum { CU_STREAM_OF_DEVICE = 1, CU_STREAM_OF_THREAD = 2 }; /* handles of the def
 enum { CU_NON_BLOCKING_STREAM = 1 };                       /* CUstream_flags */
 enum { CU_CAPTURE_ACTIVE = 1 };                            /* CUstreamCaptureStatus */
 enum { CU_CAPTURE_RELAXED = 2 };                           /* CUstreamCaptureMode */
+enum { CU_IM2COL_WIDE_W = 0, CU_IM2COL_WIDE_W128 = 1 };    /* CUtensorMapIm2ColWideMode */
 
 typedef struct CuTensorMap {
     _Alignas(128) uint64_t opaque[16];
@@ -128,7 +129,11 @@ typedef struct CuLaunchConfig {
     CUDA_FUNCTION(OPTIONAL, TensorMapEncodeIm2col, "cuTensorMapEncodeIm2col",                                          \
                   (CuTensorMap * map, int type, uint32_t rank, void *address, const uint64_t *dims,                    \
                    const uint64_t *pitches, const int *lower, const int *upper, uint32_t channels, uint32_t pixels,    \
-                   const uint32_t *elem_strides, int interleave, int swizzle, int l2, int fill))
+                   const uint32_t *elem_strides, int interleave, int swizzle, int l2, int fill))                       \
+    CUDA_FUNCTION(OPTIONAL, TensorMapEncodeIm2colWide, "cuTensorMapEncodeIm2colWide",                                  \
+                  (CuTensorMap * map, int type, uint32_t rank, void *address, const uint64_t *dims,                    \
+                   const uint64_t *pitches, int lower, int upper, uint32_t channels, uint32_t pixels,                  \
+                   const uint32_t *elem_strides, int interleave, int mode, int swizzle, int l2, int fill))
 
 typedef struct CudaApi {
 #define CUDA_FIELD(need, field, symbol, params) CuResult(*field) params;

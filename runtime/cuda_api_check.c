@@ -84,6 +84,11 @@ SAME_NAME(cuModuleLoadDataEx, "cuModuleLoadDataEx");
 SAME_NAME(cuLaunchKernelEx, "cuLaunchKernelEx");
 SAME_NAME(cuTensorMapEncodeTiled, "cuTensorMapEncodeTiled");
 SAME_NAME(cuTensorMapEncodeIm2col, "cuTensorMapEncodeIm2col");
+#if CUDA_VERSION >= 12080
+SAME_NAME(cuTensorMapEncodeIm2colWide, "cuTensorMapEncodeIm2colWide");
+SAME_VALUE(CU_IM2COL_WIDE_W, CU_TENSOR_MAP_IM2COL_WIDE_MODE_W);
+SAME_VALUE(CU_IM2COL_WIDE_W128, CU_TENSOR_MAP_IM2COL_WIDE_MODE_W128);
+#endif
 #else
 typedef int CudaApiUnchecked; /* ISO C wants a declaration in every file */
 #endif

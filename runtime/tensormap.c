@@ -48,10 +48,18 @@ static bool describe_map(tile_args *a, const MfMap *m, MapDesc *out, Report *r)
 static void describe_dummy(uint64_t memory, int elem_bits, MapDesc *d)
 {
     bool align16 = d->type == MAP_U4_ALIGN16 || d->type == MAP_U6_ALIGN16;
+    bool wide = d->mode == MAP_IM2COL_W || d->mode == MAP_IM2COL_W128, im2col = d->mode == MAP_IM2COL || wide;
+    int inner = d->rank - 1, first = wide ? inner - 1 : 1;
     d->address = (int64_t)memory;
     for (int i = 0; i < d->rank; i++) {
-        d->dim[i] = i < d->rank - 1 ? 1 : align16 ? 128 : 128 / elem_bits;
-        d->pitch[i] = 128;
+        bool pixels = im2col && i < inner;
+        if (pixels && d->dim[i] == 0) d->dim[i] = 1;
+        if (!pixels) d->dim[i] = i < inner ? 1 : align16 ? 128 : 128 / elem_bits;
+        d->pitch[i] = pixels ? 0 : 128; /* the pixel where a copy starts is still there: all are the same one */
+    }
+    for (int i = first; im2col && i < inner; i++) { /* T15: the box has a pixel */
+        int64_t least = 1 + d->lower[i - first] - d->upper[i - first];
+        if (d->dim[i] < least) d->dim[i] = least;
     }
 }
 
@@ -174,6 +182,7 @@ static bool replace_empty(tile_args *a, const MfMap *m, MapDesc *d, Report *r)
         return false;
     }
     describe_dummy(a->dummy + (m->is_store ? DUMMY_ZEROS : 0), elem_info((ElemType)p->type)->global_bits, d);
+    if (m->mode == MAP_IM2COL) d->is_store = false; /* T07: here pixels may share their memory */
     return true;
 }
 

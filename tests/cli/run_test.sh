@@ -80,6 +80,17 @@ expect 0 '' run --device=sim named.tile x=u32[4,64] y=u32[4,L]:out.npy k=60
 expect 0 '' run --device=sim named.tile x=u32[4,64] y=u32[4,L]:out.npy k=64
 [ "$(tail -c 1024 out.npy | tr -d '\000' | wc -c)" = 0 ] || fail "an empty view does not read as zeros"
 expect 2 'E1101: does not hold: 0 <= L - k' run --device=sim named.tile x=u32[4,64] y=u32[4,L]:out.npy k=68
-rm -f out.npy add.tile named.tile
+# Where im2col copies start, and their offsets, as far as the launch knows them.
+cat >base.tile <<'END'
+kernel base(x: global bf16[N, H, W, 64], y: global bf16[R, 32, 64], s: s32) grid (R) where N >= 1, H >= 1 {
+    map patch = x im2col lower (0, -2) upper (0, 0) channels 64 pixels 32 swizzle 128;
+    shared t: bf16[32, 64] swizzle 128;
+    move x[0, 0, cta.x - 2, 0] -> t via patch offset (0, s);
+    move t -> y[cta.x, :, :];
+}
+END
+expect 2 'E1139: does not hold: -2 <= cta.x - 2 <= W - 1' run --device=sim base.tile x=bf16[1,4,40,64] y=bf16[43,32,64]:out.npy s=0
+expect 2 'E1140: does not hold: 0 <= s <= 255' run --device=sim base.tile x=bf16[1,4,40,64] y=bf16[42,32,64]:out.npy s=256
+rm -f out.npy add.tile named.tile base.tile
 only_files
 finish

@@ -390,6 +390,7 @@ static void make_all_numbers(Maker *m)
     make_numbers(m, IRK_PHASE, "parity", IR_XOR, NUMBERS(1), false);
     make_numbers(m, IRK_RANK, "rank", IR_XOR, NUMBERS(1, 2), copy);
     make_numbers(m, IRK_MASK, "mask", IR_XOR, NUMBERS(1, 2, 4), copy);
+    make_numbers(m, IRK_BAR_RANK, "bar_rank", IR_XOR, NUMBERS(1, 2), copy);
     if (op == IR_GRP_WAIT) make_numbers(m, IRK_N, "group", IR_ADD, NUMBERS(1, -1, 2), false);
     if (op == IR_LANES) make_numbers(m, IRK_N, "lanes", IR_ADD, NUMBERS(1, -1), true);
     if (op == IR_CTA_SYNC) {
@@ -422,7 +423,7 @@ static void make_words(Maker *m, IrKey key)
 
 static void make_optional(Maker *m)
 {
-    static const IrKey keys[] = {IRK_RANK, IRK_MASK, IRK_SCOPE};
+    static const IrKey keys[] = {IRK_RANK, IRK_MASK, IRK_BAR_RANK, IRK_SCOPE};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         const IrArg *arg = ir_find(m->op, keys[i]);
         if (arg == NULL || (keys[i] == IRK_SCOPE && m->op->op != IR_BAR_WAIT)) continue;

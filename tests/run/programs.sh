@@ -353,8 +353,8 @@ conv() {
     rows=${conv_shape%%,*} taps=1 channels=${conv_shape##*,} i=0 conv_options= conv_sizes=
     for of in $(echo "${conv_shape#*,}" | tr , ' '); do
         i=$((i + 1))
-        k=$(echo "$conv_window" | cut -d, -f$i) pad=$(echo "$conv_padding" | cut -d, -f$i)
-        step=$(echo "$conv_stride" | cut -d, -f$i) dil=$(echo "$conv_dilation" | cut -d, -f$i)
+        k=$(echo "$conv_window," | cut -d, -f$i) pad=$(echo "$conv_padding," | cut -d, -f$i)
+        step=$(echo "$conv_stride," | cut -d, -f$i) dil=$(echo "$conv_dilation," | cut -d, -f$i)
         [ -n "$k" ] || break
         conv_options="$conv_options -D $conv_kernel.$1=$k -D $conv_kernel.$2=$pad -D $conv_kernel.$3=$step -D $conv_kernel.$4=$dil"
         to=$(((of + 2 * pad - dil * (k - 1) - 1) / step + 1))
@@ -381,7 +381,7 @@ for shape in 2,8,9,64 1,17,21,64; do
     conv plane 3,3 2,2 1,1 2,2 $shape
     conv plane 3,3 0,0 2,2 2,2 $shape
     conv plane 3,3 1,1 2,1 1,1 $shape -D plane.PX=128
-    conv plane 2,2 0,0 2,2 1,1 $shape -D plane.CH=32
+    conv plane 2,2 0,0 2,2 1,1 $shape
 done
 for shape in 1,5,64 2,40,64 3,33,128 5,100,64; do
     make u2 $shape a

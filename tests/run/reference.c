@@ -276,8 +276,7 @@ static int gather(char **v)
     static const unsigned char zero[8];
     size_t width = out.shape[0] ? out.count / (size_t)out.shape[0] : 0;
     for (size_t r = 0; r < (size_t)out.shape[0]; r++) {
-        int32_t row;
-        memcpy(&row, index.data + 4 * r, 4);
+        int64_t row = integer(&index, r);
         int inside = row >= 0 && row < table.shape[0];
         for (size_t c = 0; c < width; c++)
             if (differ(&out, r * width + c,
@@ -554,6 +553,8 @@ int main(int argc, char **argv)
         {"halves", 2, halves},
         {"biased", 3, biased},
         {"more", 3, more},
+        {"im2col", 8, im2col},    {"col2im", 6, col2im},
+        {"w_rows", 5, w_rows},
     };
     for (size_t i = 0; argc > 1 && i < sizeof commands / sizeof *commands; i++)
         if (strcmp(argv[1], commands[i].name) == 0 && argc == commands[i].args + 2) return commands[i].run(argv + 2);

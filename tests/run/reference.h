@@ -35,7 +35,12 @@ int scattered(char **v);
 int some_bytes(char **v), six_bits(char **v), a_byte_each(char **v), masks(char **v), told(char **v), spread(char **v), added(char **v), turns(char **v);
 int framed(char **v), first(char **v), striped(char **v), bordered(char **v), halves(char **v), biased(char **v), more(char **v);
 
-/* ---- reference_im2col.c ---- */
+/* ---- reference_columns.c ---- */
 int columns(char **v);
+
+/* ---- reference_im2col.c ---- */
+int im2col(char **v);
+int col2im(char **v);
+int w_rows(char **v);
 
 #endif

@@ -1,79 +1,129 @@
-/* The reference of im2col.
+/* The references of im2col, from the words of the PTX ISA, "Tensors: im2col mode".
  *
- *   reference columns IN.npy OUT.npy KERNEL PADDING STRIDE DILATION
- *             IN is [N, .., C] with 1 to 3 dimensions of space; KERNEL and the others have a number for each, "3,3". OUT is
- *             [pixels, taps * C]: pixel p of the convolution's output (outermost dimension first) and tap t take
- *             IN[n, p * stride + t * dilation - padding, c], zeros where that is outside
+ *   A box in the pixels of a tensor [N, .., H, W, C]: in each spatial dimension from LOWER to the extent - 1 + UPPER, in steps of
+ *   STEP. Its pixels are numbered with W fastest, then H, D, N.
+ *   reference im2col IN.npy OUT.npy LOWER UPPER STEP FIRST TAPS FILL
+ *             OUT[(p * all taps + tap) * c + k] = IN[pixel p of the box + FIRST + tap, k] for the first c channels, FILL (hex, per
+ *             element) where that is outside; taps are numbered like pixels, TAPS of them by dimension
+ *   reference col2im COLS.npy BEFORE.npy OUT.npy LOWER UPPER ADD
+ *             OUT = BEFORE but for the pixels of the box: there COLS[p, ..], or (ADD 1, f4) their sum
+ *   reference w_rows IN.npy OUT.npy EVERY HALO OFFSET
+ *             IN is [N, H, W, C], OUT [N * H, .., C]: pixels OFFSET .. of each row, EVERY and HALO more, again and again, each time
+ *             EVERY further; all of them are inside
  */
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "reference.h"
 
-enum { SPACE = 3 };
-typedef struct Window {
-    int n;
-    long in[SPACE], out[SPACE], kernel[SPACE], padding[SPACE], stride[SPACE], dilation[SPACE];
-} Window;
+typedef struct Box {
+    int n;                              /* spatial dimensions */
+    long lower[RANK], size[RANK], step[RANK];
+} Box;
 
-static void numbers(const char *s, int n, long *out)
+static int list(const char *s, long *out)
 {
-    char *end;
-    for (int i = 0; i < n; i++) {
-        out[i] = strtol(s, &end, 10);
-        if (end == s || *end != (i + 1 < n ? ',' : 0)) fail("a number for each dimension of space", s);
-        s = end + 1;
-    }
+    int n = 0;
+    for (char *end; *s && n < RANK; s = *end ? end + 1 : end) out[n++] = strtol(s, &end, 10);
+    return n;
 }
 
-/* Number `at` of a grid with these extents, outermost first. */
-static void unravel(long at, int n, const long *extent, long *out)
+static Box box_of(const Array *a, char **lower, int with_step)
 {
-    for (int i = n - 1; i >= 0; i--) {
-        out[i] = at % extent[i];
-        at /= extent[i];
-    }
+    Box b = {.n = a->rank - 2};
+    long upper[RANK];
+    int fits = list(lower[0], b.lower) == b.n && list(lower[1], upper) == b.n;
+    for (int d = 0; d < b.n; d++) b.step[d] = 1;
+    if (with_step) fits &= list(lower[2], b.step) == b.n;
+    if (!fits) fail("numbers of the box", lower[0]);
+    for (int d = 0; d < b.n; d++) b.size[d] = (a->shape[d + 1] + upper[d] - b.lower[d] + b.step[d] - 1) / b.step[d];
+    return b;
 }
 
-/* The pixel of the image that tap `tap` of output pixel `pixel` is; -1: outside. */
-static long source(const Window *w, long pixel, long tap)
+/* Number k of the box's pixels, at[0] the image; displaced by tap number t of those from `first` on. */
+static void pixel(const Box *b, long k, const long *first, const long *taps, long t, long *at)
 {
-    long p[SPACE], t[SPACE], at = 0;
-    unravel(pixel, w->n, w->out, p);
-    unravel(tap, w->n, w->kernel, t);
-    for (int i = 0; i < w->n; i++) {
-        long x = p[i] * w->stride[i] + t[i] * w->dilation[i] - w->padding[i];
-        if (x < 0 || x >= w->in[i]) return -1;
-        at = at * w->in[i] + x;
+    for (int d = b->n; d > 0; d--) {
+        at[d] = b->lower[d - 1] + k % b->size[d - 1] * b->step[d - 1];
+        k /= b->size[d - 1];
+        if (first == NULL) continue;
+        at[d] += first[d - 1] + t % taps[d - 1];
+        t /= taps[d - 1];
     }
-    return at;
+    at[0] = k;
 }
 
-int columns(char **v)
+/* -1: outside */
+static long place(const Array *a, const long *at)
 {
-    static const unsigned char zero[8];
+    long k = 0;
+    for (int d = 0; d < a->rank - 1; d++) {
+        if (at[d] < 0 || at[d] >= a->shape[d]) return -1;
+        k = k * a->shape[d] + at[d];
+    }
+    return k * a->shape[a->rank - 1];
+}
+
+int im2col(char **v)
+{
     Array in = load(v[0]), out = load(v[1]);
-    Window w = {.n = in.rank - 2};
-    long taps = 1, pixels = 1, image = 1;
-    if (w.n < 1 || w.n > SPACE || out.rank != 2) fail("shapes", v[1]);
-    numbers(v[2], w.n, w.kernel);
-    numbers(v[3], w.n, w.padding);
-    numbers(v[4], w.n, w.stride);
-    numbers(v[5], w.n, w.dilation);
-    for (int i = 0; i < w.n; i++) {
-        w.in[i] = in.shape[1 + i];
-        w.out[i] = (w.in[i] + 2 * w.padding[i] - w.dilation[i] * (w.kernel[i] - 1) - 1) / w.stride[i] + 1;
-        taps *= w.kernel[i];
-        pixels *= w.out[i];
-        image *= w.in[i];
-    }
-    long c = in.shape[in.rank - 1];
-    if (out.shape[0] != in.shape[0] * pixels || out.shape[1] != taps * c) fail("shapes", v[1]);
+    Box b = box_of(&in, v + 2, 1);
+    long first[RANK], taps[RANK], all = 1, at[RANK], c = out.shape[out.rank - 1], channels = in.shape[in.rank - 1];
+    if (list(v[5], first) != b.n || list(v[6], taps) != b.n || c > channels) fail("numbers of the taps", v[6]);
+    uint64_t fill = strtoull(v[7], NULL, 16);
+    unsigned char bytes[8];
+    for (int i = 0; i < 8; i++) bytes[i] = (unsigned char)(fill >> 8 * i);
+    long pixels = in.shape[0];
+    for (int d = 0; d < b.n; d++) all *= taps[d], pixels *= b.size[d];
+    if (out.count != (size_t)(pixels * all * c)) fail("shapes", v[1]);
     for (size_t i = 0; i < out.count; i++) {
-        long row = (long)i / (taps * c), column = (long)i % (taps * c);
-        long from = source(&w, row % pixels, column / c);
-        size_t at = (size_t)((row / pixels * image + from) * c + column % c);
-        if (differ(&out, i, from >= 0 ? in.data + at * (size_t)in.size : zero)) return 1;
+        long row = (long)i / c;
+        pixel(&b, row / all, first, taps, row % all, at);
+        long from = place(&in, at);
+        if (differ(&out, i, from < 0 ? bytes : in.data + (size_t)(from + (long)i % c) * (size_t)in.size)) return 1;
+    }
+    return 0;
+}
+
+int col2im(char **v)
+{
+    Array cols = load(v[0]), want = load(v[1]), out = load(v[2]);
+    Box b = box_of(&out, v + 3, 0);
+    long c = out.shape[out.rank - 1], at[RANK];
+    int add = v[5][0] == '1';
+    if (want.count != out.count || cols.size != out.size) fail("shapes", v[2]);
+    for (size_t i = 0; i < cols.count; i++) {
+        pixel(&b, (long)i / c, NULL, NULL, 0, at);
+        long to = place(&out, at);
+        if (to < 0) fail("more pixels than the box has", v[0]);
+        unsigned char *x = want.data + (size_t)(to + (long)i % c) * (size_t)out.size;
+        float sum, part;
+        if (!add) {
+            memcpy(x, cols.data + i * (size_t)cols.size, (size_t)cols.size);
+            continue;
+        }
+        memcpy(&sum, x, sizeof sum);
+        memcpy(&part, cols.data + i * sizeof part, sizeof part);
+        sum += part;
+        memcpy(x, &sum, sizeof sum);
+    }
+    for (size_t i = 0; i < out.count; i++)
+        if (differ(&out, i, want.data + i * (size_t)out.size)) return 1;
+    return 0;
+}
+
+int w_rows(char **v)
+{
+    Array in = load(v[0]), out = load(v[1]);
+    long every = atol(v[2]), halo = atol(v[3]), offset = atol(v[4]);
+    if (in.rank != 4 || out.rank != 3 || out.shape[0] != in.shape[0] * in.shape[1] || out.shape[2] != in.shape[3]) fail("shapes", v[1]);
+    for (size_t i = 0; i < out.count; i++) {
+        long row = (long)i / out.shape[2], k = row % out.shape[1], r = row / out.shape[1];
+        long w = offset + k / (every + halo) * every + k % (every + halo);
+        if (w < 0 || w >= in.shape[2]) fail("a pixel outside", v[0]);
+        size_t from = (size_t)((r * in.shape[2] + w) * in.shape[3] + (long)i % out.shape[2]);
+        if (differ(&out, i, in.data + from * (size_t)in.size)) return 1;
     }
     return 0;
 }

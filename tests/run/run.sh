@@ -15,5 +15,7 @@ need_device
 . tests/run/cases.sh
 # shellcheck source=/dev/null
 . tests/run/programs.sh
+# shellcheck source=/dev/null
+. tests/run/modes.sh
 [ -n "${LIST:-}" ] || printf '%s passed, %s failed\n' $passed $failed
 [ $failed = 0 ]

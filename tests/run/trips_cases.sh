@@ -202,13 +202,15 @@ ringed() {
 row ring 'clusters along y' 'mine theirs' examples/ring.tile:ring ringed
 
 # ---- im2col ----
-patched() { # N H W
-    [ "$1" -gt 0 ] || return 2
-    make u2 "$1,$2,$3,64" a
-    case_ examples/im2col.tile x="$work/a.npy" cols="bf16[$(($1 * $2 * $3)),576]:$work/b.npy" && im2col3x3 a b
+tapped() { # 64 pixels, every second one of a row
+    make f4 "$1,128,32" a
+    case_ $h/modes/im2col_3d.tile x="$work/a.npy" out="f32[$(($1 * 64)),32]:$work/b.npy" first=1 &&
+        im2col a b -1 -1 2 1 1 7ff77ff7
 }
-patched_t() { # 9 iterations for each 128 pixels
-    if [ $(($1 % 9)) != 0 ]; then return 2; fi
-    patched $(($1 / 9)) 8 16
+across im2col t 'tile ids' $h/modes/im2col_3d.tile:rows tapped
+put_back() { # 64 pixels
+    make u2 "$(($1 * 64)),64" a
+    make u2 "$1,8,8,64" b
+    case_ examples/im2col_store.tile cols="$work/a.npy" y="$work/b.npy:$work/c.npy" && col2im a b c 0,0 0,0 0
 }
-if [ -e examples/im2col.tile ]; then across im2col 't, 9 of rs' 'tile ids' examples/im2col.tile:im2col3x3 patched_t; fi
+across 'im2col stores' t 'tile ids' examples/im2col_store.tile:col_store put_back

@@ -21,8 +21,11 @@ static const char HEAD[] =
     "  map m = b tiled bf16 offset 0 dim [N, 64] pitch [128, 2] box [8, 64] load store\n"
     "  map g = b gather4 bf16 offset 0 dim [N, 64] pitch [128, 2] box [1, 64] load\n"
     "  map f = b tiled f32 offset 0 dim [N, 32] pitch [128, 4] box [8, 32] store\n"
+    "  map c = b im2col bf16 offset 0 dim [2, N, 8, 64] pitch [64, 64, 64, 2] box [0, 0, 0, 0] lower [-1, -1, 0] upper [-1, -1, 0] "
+    "channels 64 pixels 8 load\n"
+    "  map w = b im2col_w bf16 offset 0 dim [2, N, 8, 64] pitch [64, 64, 64, 2] box [0, 0, 0, 0] channels 64 pixels 4 load\n"
     "  param map m\n  param address a\n  param address b\n  param address idx\n  param counter\n  param hints\n"
-    "  param value N\n  param map g\n  param map f\n"
+    "  param value N\n  param map g\n  param map f\n  param map c\n  param map w\n"
     "  deal ticket N per_sm 2\n  traffic N * 8\n"
     "  grid 4, 1, 1\n  cluster 4, 1, 1\n  threads 224\n  smem 8192\n  zeros 1024\n"
     "  buf t bytes 1024 align 128 slots 2 pitch 1024 at 0\n"
@@ -76,6 +79,11 @@ static const char BODIES[] =
     "      end\n"
     "      elect tma.load m [0, 0] -> t[%s], full[%s], bytes 1024, rank 1, pol p\n"
     "      elect tma.load m [0, 0] -> t[%s], full[%s], bytes 1024, mask 15\n"
+    "      elect tma.load m [0, 0] -> t[%s], full[%s], bytes 1024, mask 3, bar_rank 1\n"
+    "      elect tma.load g [1, 2, 3, %s, 0] -> t[%s], full[%s], bytes 512\n"
+    "      elect tma.load c [0, 0, 0, 0], info [%s, 255] -> t[%s], full[%s], bytes 1024\n"
+    "      elect tma.load w [0, 0, 0, 0], info [4, 31] -> t[%s], full[%s], bytes 1024, pol p\n"
+    "      elect tma.prefetch c [0, 0, 0, 0], info [1, 2]\n"
     "      elect blk.load %n -> t[0], bytes 16, full[0], rank %rank\n"
     "      elect blk.load %n -> t[0], bytes 16, full[0], mask 5, pol p\n"
     "      elect tma.prefetch m [0, 0], pol p\n"
@@ -331,6 +339,19 @@ static const Bad BAD[] = {
     {"bytes 1024, mask 15", "bytes 1024, mask 0", "does not have"},
     {"bytes 1024, mask 15", "bytes 1024, rank 1, mask 15", "one CTA or"},
     {"rank %rank", "rank %n", "rank has the wrong type"},
+    {"mask 3, bar_rank 1", "mask 3, bar_rank 4", "no CTA of the cluster"},
+    {"mask 3, bar_rank 1", "rank 2, bar_rank 1", "a tile of another CTA"},
+    /* im2col, rows */
+    {"info [%s, 255]", "info [%s, 256]", "out of range"},
+    {"info [%s, 255]", "info [%s]", "not that of the map's mode"},
+    {"tma.load c [0, 0, 0, 0], info [%s, 255]", "tma.load c [0, 0, 0, 0]", "not that of the map's mode"},
+    {"tma.load c [0, 0, 0, 0]", "tma.load c [0, 0, 0]", "not those of the map's mode"},
+    {"info [4, 31]", "info [512, 31]", "out of range"},
+    {"info [4, 31]", "info [4, 32]", "out of range"},
+    {"info [4, 31]", "info [%s, 31]", "is no number"},
+    {"tma.load g [1, 2, 3, %s, 0]", "tma.load g [1, 0]", "not those of the map's mode"},
+    {"tma.load m [0, 0] ->", "tma.load m [0, 0], info [0] ->", "not that of the map's mode"},
+    {"tma.store m [0, 8]", "tma.store w [0, 0, 0, 0]", "of a mode"},
     /* reductions, maps, ranges */
     {"tma.reduce add f", "tma.reduce min f", "does not work on"},
     {"tma.reduce max m", "tma.reduce inc m", "does not work on"},

@@ -120,7 +120,7 @@ static const char EVERYTHING[] =
     "  role other warps 3 {\n    fence.async shared\n    fence.async cluster\n    fence.async global\n    grp.wait 3 "
     "full\n"
     "    %z = const.i32 1\n"
-    "    tma.load m [0, %z, 2] -> t[%z]+%z, full[%z], bytes 768, pol p\n"
+    "    tma.load m [0, %z, 2], info [%z] -> t[%z]+%z, full[%z], bytes 768, pol p\n"
     "    blk.load 0 -> t[1], bytes %z, full[2]\n"
     "    blk.store t+16 -> 0, bytes 32, pol q\n"
     "    tma.store m [1, 2, 3], t[0]+512, bytes 512 any_order\n  }\n"

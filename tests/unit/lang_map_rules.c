@@ -618,7 +618,18 @@ static void bytes_of_a_box(void **state)
     BYTES(b4a8, 64 * 32, 64 * 32, );
     BYTES(b4a16, 64 * 64, 64 * 128, ); /* 8 of 16 bytes are gap */
     BYTES(b6a16, 64 * 96, 64 * 128, ); /* 4 of 16 */
-    MapDesc d = tiled();
+    MapDesc d = wide(); /* PTX ISA, im2col::w modes: wHalo pixels more, or as many behind each 32 of 128 */
+    assert_int_equal(map_copy_bytes(&d, 0), map_tx_bytes(&d));
+    d.mode = MAP_IM2COL_W;
+    d.pixels = 96;
+    assert_int_equal(map_copy_bytes(&d, 3), 99 * 128);
+    d.mode = MAP_IM2COL_W128;
+    assert_int_equal(map_copy_bytes(&d, 3), (128 + 12) * 128);
+    d.mode = MAP_IM2COL;
+    assert_int_equal(map_copy_bytes(&d, 3), 96 * 128);
+    d.channels = MAP_UNKNOWN;
+    assert_true(map_copy_bytes(&d, 0) == MAP_UNKNOWN);
+    d = tiled();
     d.box[0] = MAP_UNKNOWN;
     assert_true(map_tx_bytes(&d) == MAP_UNKNOWN);
     assert_true(map_smem_bytes(&d) == MAP_UNKNOWN);

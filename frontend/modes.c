@@ -1,0 +1,274 @@
+/* Load modes: im2col maps and those of four rows by index; what their declarations must say, and what moves through them
+ * look like. The numbers themselves are lang/map_rules' business. */
+#include <string.h>
+
+#include "frontend/check.h"
+
+bool mode_im2col(MapMode m)
+{
+    return m == MAP_IM2COL || m == MAP_IM2COL_W || m == MAP_IM2COL_W128;
+}
+
+bool mode_rows4(MapMode m)
+{
+    return m == MAP_GATHER4 || m == MAP_SCATTER4;
+}
+
+static const char *mode_name(MapMode m)
+{
+    size_t n;
+    return word_list(WORDS_MODE, &n)[m];
+}
+
+/* ---- declarations ---- */
+
+static const char *option_name(MapOptKind k)
+{
+    static const char *const names[] = {
+        [MO_WORD] = "mode",         [MO_BOX] = "box",      [MO_STRIDE] = "stride",
+        [MO_LOWER] = "lower",       [MO_UPPER] = "upper",  [MO_SWIZZLE] = "swizzle",
+        [MO_FILL] = "fill",         [MO_L2] = "l2",        [MO_INTERLEAVE] = "interleave",
+        [MO_CHANNELS] = "channels", [MO_PIXELS] = "pixels"};
+    return names[k];
+}
+
+#define BIT(kind) (1u << (kind))
+
+static unsigned needed(MapMode m)
+{
+    if (m == MAP_IM2COL || m == MAP_IM2COL_W) return BIT(MO_LOWER) | BIT(MO_UPPER) | BIT(MO_CHANNELS) | BIT(MO_PIXELS);
+    if (m == MAP_IM2COL_W128) return BIT(MO_LOWER) | BIT(MO_UPPER) | BIT(MO_CHANNELS);
+    return BIT(MO_BOX);
+}
+
+static unsigned allowed(MapMode m)
+{
+    unsigned all = needed(m) | BIT(MO_WORD) | BIT(MO_SWIZZLE) | BIT(MO_FILL) | BIT(MO_L2) | BIT(MO_INTERLEAVE);
+    return mode_rows4(m) ? all : all | BIT(MO_STRIDE);
+}
+
+static const char *form_of(MapMode m)
+{
+    switch (m) {
+    case MAP_IM2COL: return "im2col lower (..) upper (..) channels c pixels p";
+    case MAP_IM2COL_W: return "im2col_w lower (w) upper (w) channels c pixels p";
+    case MAP_IM2COL_W128: return "im2col_w128 lower (w) upper (w) channels c";
+    default: return m == MAP_GATHER4 ? "gather4 box [4, c]" : "scatter4 box [4, c]";
+    }
+}
+
+bool mode_options(Env *e, const Stmt *s, const PMap *m)
+{
+    bool ok = true;
+    unsigned has = 0;
+    for (const MapOpt *o = s->map.opts.first; o; o = o->next) {
+        has |= BIT(o->kind);
+        if (allowed(m->mode) & BIT(o->kind)) continue;
+        Diag *g;
+        if (m->mode == MAP_TILED) {
+            g = diag_at(e->c->diags, E0464, o->span, "this option belongs to im2col maps");
+            diag_label(e->c->diags, g, m->span, "`%s` has a box", name_of(e, m->name));
+        } else {
+            g = diag_at(e->c->diags, E0464, o->span, "%s maps have no `%s`", mode_name(m->mode), option_name(o->kind));
+            diag_fix(e->c->diags, g, "%s", form_of(m->mode));
+        }
+        ok = false;
+    }
+    unsigned missing = needed(m->mode) & ~has;
+    for (int k = 0; missing && m->mode != MAP_TILED && k <= MO_PIXELS; k++) {
+        if (!(missing & BIT(k))) continue;
+        Diag *g = diag_at(e->c->diags, E0464, s->span, "%s maps need `%s`", mode_name(m->mode),
+                          option_name((MapOptKind)k));
+        diag_fix(e->c->diags, g, "%s", form_of(m->mode));
+        missing = 0;
+        ok = false;
+    }
+    if (!ok || m->mode != MAP_IM2COL || m->interleave == MAP_INTERLEAVE_NONE) return ok;
+    not_yet(e, m->interleave_span, "interleaved im2col maps are");
+    return false;
+}
+
+/* A corner has a number per spatial dimension; those of the w modes have W alone. */
+bool mode_corner(Env *e, const MapOpt *o, const PMap *m, int64_t out[3])
+{
+    uint32_t spatial = m->tensor->rank > 2 ? (uint32_t)m->tensor->rank - 2 : 1, n = m->mode == MAP_IM2COL ? spatial : 1;
+    const char *what = option_name(o->kind);
+    bool ok = true;
+    int d = 0;
+    if (m->mode != MAP_TILED && o->exprs.n != n) {
+        Diag *g = diag_at(e->c->diags, E0311, o->span, "%u number%s in `%s` of an %s map of rank %d", o->exprs.n,
+                          o->exprs.n == 1 ? "" : "s", what, mode_name(m->mode), m->tensor->rank);
+        diag_label(e->c->diags, g, m->tensor->span, "declared here");
+        diag_fix(e->c->diags, g, n == 3 ? "%s (d, h, w)" : n == 2 ? "%s (h, w)" : "%s (w)", what);
+        return false;
+    }
+    what = arena_printf(e->c->scratch, "a number in `%s`", what);
+    for (const Expr *x = o->exprs.first; x && d < 3; x = x->next)
+        ok = constant(e, x, INT64_MIN + 1, INT64_MAX, what, &out[d++]) && ok;
+    return ok;
+}
+
+/* ---- clauses ---- */
+
+bool offset_clause(Env *e, const Clause *c, PMove *m)
+{
+    bool ok = true;
+    int n = 0;
+    m->offset_span = c->span;
+    for (const Expr *x = c->exprs.first; x; x = x->next) {
+        const Sx *v = scalar(e, x);
+        ok = v != NULL && ok;
+        if (n < 3) m->offset[n] = v;
+        n++;
+    }
+    m->noffset = n;
+    return ok;
+}
+
+bool halo_clause(Env *e, const Clause *c, PMove *m)
+{
+    m->halo_span = c->span;
+    if (c->exprs.n != 2) {
+        Diag *g = diag_at(e->c->diags, E0469, c->span, "%u number%s in `halo`", c->exprs.n, c->exprs.n == 1 ? "" : "s");
+        diag_fix(e->c->diags, g, "halo (wHalo, wOffset)");
+        return false;
+    }
+    const Expr *first = c->exprs.first;
+    bool ok = constant(e, first, INT64_MIN + 1, INT64_MAX, "wHalo", &m->halo[0]);
+    return constant(e, first->next, INT64_MIN + 1, INT64_MAX, "wOffset", &m->halo[1]) && ok;
+}
+
+static void is_of_mode(Env *e, Diag *g, const PMove *m)
+{
+    if (m->map)
+        diag_label(e->c->diags, g, m->map->span, "`%s` is %s map", name_of(e, m->map->name),
+                   m->map->mode == MAP_TILED   ? "a tile-mode"
+                   : mode_im2col(m->map->mode) ? arena_printf(e->c->scratch, "an %s", mode_name(m->map->mode))
+                                               : arena_printf(e->c->scratch, "a %s", mode_name(m->map->mode)));
+}
+
+/* `offset` and `halo` have a map that they belong to. */
+bool mode_clauses(Env *e, const PMove *m)
+{
+    Diag *g;
+    MapMode mode = m->map ? m->map->mode : MAP_TILED;
+    if (m->offset_span.hi && mode != MAP_IM2COL) {
+        g = diag_at(e->c->diags, E0469, m->offset_span, "`offset` belongs to moves through im2col maps");
+        is_of_mode(e, g, m);
+        if (mode == MAP_IM2COL_W || mode == MAP_IM2COL_W128) diag_fix(e->c->diags, g, "halo (wHalo, wOffset)");
+        return false;
+    }
+    if (m->halo_span.hi && mode != MAP_IM2COL_W && mode != MAP_IM2COL_W128) {
+        g = diag_at(e->c->diags, E0469, m->halo_span, "`halo` belongs to moves through im2col_w and im2col_w128 maps");
+        is_of_mode(e, g, m);
+        if (mode == MAP_IM2COL) diag_fix(e->c->diags, g, "offset (..), one number per spatial dimension");
+        return false;
+    }
+    int n = m->map ? m->map->tensor->rank - 2 : 0;
+    if (!m->offset_span.hi || m->noffset == n) return true;
+    g = diag_at(e->c->diags, E0469, m->offset_span, "%d number%s in `offset`, the tensor has %d spatial dimension%s",
+                m->noffset, m->noffset == 1 ? "" : "s", n, n == 1 ? "" : "s");
+    diag_label(e->c->diags, g, m->map->tensor->span, "declared here");
+    diag_fix(e->c->diags, g, n == 3 ? "offset (d, h, w)" : n == 2 ? "offset (h, w)" : "offset (w)");
+    return false;
+}
+
+/* ---- moves ---- */
+
+/* gather4 and the w modes load; scatter4 stores, and no reduction is documented for it. */
+bool mode_direction(Env *e, const PMove *m)
+{
+    MapMode mode = m->map->mode;
+    bool stores = m->kind == MOVE_STORE, plain = mode == MAP_TILED || mode == MAP_IM2COL;
+    if (plain || (mode == MAP_SCATTER4) == (stores && m->reduce < 0)) return true;
+    Diag *g = diag_at(e->c->diags, E0465, m->via_span, "%s maps %s", mode_name(mode),
+                      mode != MAP_SCATTER4 ? "only load"
+                      : stores             ? "have no reductions"
+                                           : "only store");
+    is_of_mode(e, g, m);
+    if (mode == MAP_GATHER4 && m->reduce < 0) diag_fix(e->c->diags, g, "declare a scatter4 map of the tensor");
+    else if (mode == MAP_SCATTER4 && !stores) diag_fix(e->c->diags, g, "declare a gather4 map of the tensor");
+    else if (mode_rows4(mode)) diag_fix(e->c->diags, g, "via bulk");
+    return false;
+}
+
+int64_t mode_pixels(const PMap *m, int64_t halo)
+{
+    return m->mode == MAP_IM2COL_W128 ? 128 + 4 * halo : m->pixels + halo;
+}
+
+static bool plain_starts(Env *e, const PMove *m, const PRegion *g)
+{
+    for (int d = 0; d < g->rank; d++) {
+        const PDim *p = &g->dim[d];
+        if (p->marked && !p->whole && !p->rows && p->extent == 0) continue;
+        Diag *x = diag_at(e->c->diags, E0470, g->dim[d].span, "a move through an %s map names where it starts, no part",
+                          mode_name(m->map->mode));
+        is_of_mode(e, x, m);
+        diag_fix(e->c->diags, x, "write a start for each of the %d dimensions: n, .., w, c", g->rank);
+        return false;
+    }
+    return true;
+}
+
+static bool of_shape(Env *e, const PMove *m, const PRegion *s)
+{
+    int64_t want[2] = {mode_pixels(m->map, m->halo[0]), m->map->channels}, have[P_RANK];
+    int n = 0;
+    for (int d = 0; d < s->rank; d++)
+        if (s->dim[d].marked) have[n++] = s->dim[d].extent;
+    if (n == 2 && have[0] == want[0] && have[1] == want[1]) return true;
+    Diag *g = diag_at(e->c->diags, E0462, m->via_span, "map `%s` moves %lld pixels of %lld channels, the tile is %s",
+                      name_of(e, m->map->name), (long long)want[0], (long long)want[1], shape_text(e, n, have));
+    diag_label(e->c->diags, g, s->span, "the tile");
+    diag_label(e->c->diags, g, m->map->span, "the map");
+    diag_fix(e->c->diags, g, "a tile of [%lld, %lld]", (long long)want[0], (long long)want[1]);
+    return false;
+}
+
+/* From a base pixel on: which pixels follow is the mode's business, so none of the dimensions is a tile's. */
+static bool im2col_part(Env *e, const PMove *m, PRegion *g, const PRegion *s)
+{
+    if (!plain_starts(e, m, g) || (s && !of_shape(e, m, s))) return false;
+    for (int d = 0; d < g->rank; d++) {
+        g->dim[d].marked = false;
+        g->dim[d].open = d < g->rank - 1;
+        g->dim[d].extent = d < g->rank - 1 ? 1 : m->map->channels;
+    }
+    return true;
+}
+
+static bool rows4_part(Env *e, const PMove *m, PRegion *g, const PRegion *s)
+{
+    const PDim *r = &g->dim[0], *c = &g->dim[1];
+    Diag *x;
+    if (g->rank == 2 && m->map->box[0] != 4) {
+        x = diag_at(e->c->diags, E0464, m->map->box_span, "a %s map takes four rows at a time, not %lld",
+                    mode_name(m->map->mode), (long long)m->map->box[0]);
+        diag_fix(e->c->diags, x, "box [4, c]");
+        return false;
+    }
+    if (g->rank == 2 && (!r->rows || !c->marked || c->rows || c->whole || c->step != 1)) {
+        const PDim *at = r->rows ? c : r;
+        x = diag_at(e->c->diags, E0472, at->span,
+                    r->rows ? "the columns are not a start and a number of them" : "no rows by index");
+        is_of_mode(e, x, m);
+        diag_fix(e->c->diags, x, "x[idx[r +: n], c +: w] or x[{r0, r1, r2, r3}, c +: w]");
+        return false;
+    }
+    int64_t rows = r->extent;
+    if (g->rank != 2 || rows % 4 == 0) return true; /* other ranks are no rule of the move's: E0437 */
+    x = diag_at(e->c->diags, E0472, r->span, "%lld rows are no multiple of 4", (long long)rows);
+    is_of_mode(e, x, m);
+    if (s) diag_label(e->c->diags, x, s->span, "the tile");
+    diag_fix(e->c->diags, x, "move a multiple of four rows; numbers outside of the tensor stand for no row");
+    return false;
+}
+
+bool mode_part(Env *e, const PMove *m, PRegion *g, const PRegion *s)
+{
+    if (!m->map || m->map->tensor != g->tensor) return true;
+    return mode_im2col(m->map->mode)  ? im2col_part(e, m, g, s)
+           : mode_rows4(m->map->mode) ? rows4_part(e, m, g, s)
+                                      : true;
+}

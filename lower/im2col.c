@@ -1,0 +1,184 @@
+/* Moves through im2col maps: `pixels` pixels from a base pixel on, in the order W, H, D, N inside the map's box, of `channels`
+ * channels each. The box goes from lower to extent - 1 + upper in each spatial dimension; a base outside of it ends the
+ * kernel. The w modes walk along W alone, from where the copy starts: that may lie to the left of the box. */
+#include "lower/parts.h"
+
+static bool is_wide(const PMove *mv)
+{
+    return mv->map->mode != MAP_IM2COL;
+}
+
+int64_t im2col_pixels(const PMove *mv)
+{
+    return mv->map->mode == MAP_IM2COL_W128 ? 128 + 4 * mv->halo[0] : mv->map->pixels + mv->halo[0];
+}
+
+/* ---- the base pixel ---- */
+
+typedef struct Bounds { /* of the base in one dimension: lo .. extent - 1 + past */
+    int64_t lo, past;
+    const char *rule; /* why */
+} Bounds;
+
+static Bounds bounds_of(const MoveInfo *mi, int d)
+{
+    static const char ends[] = "a base pixel outside of the map's box ends the kernel", open[] =
+        "the PTX ISA leaves open what these do outside of the tensor, and where a halo stands if the pixels pass the end of the box";
+    const PMap *m = mi->mv->map;
+    if (!is_wide(mi->mv)) return d == 0 ? (Bounds){0, 0, ends} : (Bounds){m->lower[d - 1], m->upper[d - 1], ends};
+    if (d < mi->rank - 2) return (Bounds){0, 0, open};
+    if (mi->mv->halo[0] == 0) return (Bounds){INT32_MIN, m->upper[0], ends};
+    int64_t pixels = m->mode == MAP_IM2COL_W128 ? 128 : m->pixels;
+    return (Bounds){INT32_MIN, m->upper[0] - (pixels - 1) * m->elem_stride[d], open};
+}
+
+static const char *bounds_text(Lower *L, const Bounds *b, const char *start, const char *extent)
+{
+    const char *from = b->lo == INT32_MIN ? "" : arena_printf(L->a, "%lld <= ", (long long)b->lo);
+    int64_t back = 1 - b->past;
+    if (back == 0) return arena_printf(L->a, "%s%s <= %s", from, start, extent);
+    return arena_printf(L->a, "%s%s <= %s %c %lld", from, start, extent, back > 0 ? '-' : '+',
+                        (long long)(back > 0 ? back : -back));
+}
+
+static bool base_inside(Lower *L, const MoveInfo *mi, int d, Refusal *why)
+{
+    Domain *m = L->d;
+    Bounds b = bounds_of(mi, d);
+    Poly start = mi->start[d], extent = scalar_poly(L, mi->tensor->extent[d]);
+    Span at = mi->g->dim[d].span;
+    Lx cond = 0;
+    Need low = need_at_least(L, start, b.lo, &cond),
+         high = need_at_most(L, poly_sub(m, start, extent), b.past - 1, &cond);
+    const char *words = source_text(L, at), *text = bounds_text(L, &b, words, poly_text(L, extent));
+    bool known = low <= NEED_CHECK && high <= NEED_CHECK;
+    if (known &&
+        (cond == 0 || launch_check(L, E1139, cond, at, text, b.rule)))
+        return true;
+    int64_t k;
+    bool never = poly_is_const(start, &k) && (low == NEED_NEVER || high == NEED_NEVER);
+    *why = (Refusal){E0471,
+                     at,
+                     arena_printf(L->a, "the base pixel is %s in the box of map `%s`, dimension %d: %s",
+                                  never ? "not" : "not proved to be", name_text(L, mi->mv->map->name), d, text),
+                     .label_span = mi->mv->map->span,
+                     .label = d == 0 ? "its images are 0 .. extent - 1" : "its box is lower .. extent - 1 + upper",
+                     .fix = never || is_wide(mi->mv)
+                                ? NULL
+                                : "start from a pixel's number below that of all: pix / (H * W), pix / W % H + lower, "
+                                  "pix % W + lower, with H and W the box's"};
+    return false;
+}
+
+/* ---- offsets, halo ---- */
+
+static void first_breach(void *user, const MapBreach *b)
+{
+    Refusal *why = user;
+    if (why->text == NULL) why->code = b->code, why->text = b->text;
+}
+
+/* What is known at compile time: lang/map_copy. */
+static bool numbers_known(Lower *L, const MoveInfo *mi, uint32_t map, Refusal *why)
+{
+    const PMove *mv = mi->mv;
+    MapCopy c = {.shared = MAP_UNKNOWN, .halo = mv->halo[0], .halo_offset = mv->halo[1]};
+    int64_t k;
+    for (int i = 0; i < MAP_RANK; i++) c.start[i] = MAP_UNKNOWN;
+    for (int i = 0; i < 3; i++)
+        c.offset[i] = i < mv->noffset && poly_is_const(scalar_poly(L, mv->offset[i]), &k) ? k : MAP_UNKNOWN;
+    *why = (Refusal){
+        .span = is_wide(mv) ? mv->halo_span : mv->offset_span, .label_span = mv->map->span, .label = "the map"};
+    if (map_check_copy(&L->descs.v[map], &c, first_breach, why) == 0) return true;
+    why->text = arena_strdup(L->a, why->text, strlen(why->text));
+    return false;
+}
+
+static bool offset_inside(Lower *L, const MoveInfo *mi, int i, Refusal *why)
+{
+    static const int64_t MOST[] = {65535, 255, 31};
+    const Sx *x = mi->mv->offset[i];
+    int64_t most = MOST[mi->rank - 3];
+    Poly p = scalar_poly(L, x);
+    Lx cond = 0;
+    Need low = need_at_least(L, p, 0, &cond), high = need_at_most(L, p, most, &cond);
+    const char *text = arena_printf(L->a, "0 <= %s <= %lld", poly_text(L, p), (long long)most);
+    if (low <= NEED_CHECK && high <= NEED_CHECK &&
+        (cond == 0 || launch_check(L, E1140, cond, x->span, text, "im2col offsets have few bits")))
+        return true;
+    *why = (Refusal){E0445,
+                     x->span,
+                     arena_printf(L->a, "offset %s is not proved to be 0 .. %lld, its range for rank %d",
+                                  poly_text(L, p), (long long)most, mi->rank),
+                     .label_span = mi->mv->map->span,
+                     .label = "the map",
+                     .fix = "compute it from an index: r / 3 and r % 3 of r in 0 .. 9"};
+    return false;
+}
+
+/* ---- the plan ---- */
+
+bool im2col_plan(Lower *L, const MoveInfo *mi, TensorPlan *out, Refusal *why)
+{
+    const PMove *mv = mi->mv;
+    int inner = mi->rank - 1;
+    out->mode = (uint8_t)mv->map->mode;
+    if (!tensor_contiguous(L, mi, why)) return false;
+    if (!map_explicit(L, mv->map, &out->map)) {
+        why->text = NULL; /* reported at the map */
+        return false;
+    }
+    if (!target_copies(L, mi, why) || !tensor_layout(L, mi, why) || !tensor_one_piece(L, mi, why) ||
+        !tensor_in_tile(L, mi, why))
+        return false;
+    if (!numbers_known(L, mi, out->map, why)) return false;
+    for (int i = 0; i < mv->noffset; i++)
+        if (!offset_inside(L, mi, i, why)) return false;
+    for (int d = 0; d < inner; d++) { /* loads of images that are not there are measured: the fill */
+        bool any = d == 0 && mi->load && !is_wide(mv);
+        if (any ? !tensor_coordinate(L, mi, d, 0, out, why) : !base_inside(L, mi, d, why)) return false;
+    }
+    out->npieces = 1;
+    out->pieces = arena_array(L->a, Piece, 1);
+    out->piece_bytes = map_bytes(L, out->map, mv->halo[0]);
+    if (!tensor_inner_start(L, mi, why) || (!mi->load && !tensor_stored_extent(L, mi, why))) return false;
+    return tensor_coordinate(L, mi, inner, 0, out, why);
+}
+
+void im2col_values(Lower *L, const MoveInfo *mi, TensorPlan *p)
+{
+    const PMove *mv = mi->mv;
+    p->ninfo = !mi->load ? 0 : is_wide(mv) ? 2 : mi->rank - 2;
+    for (int i = 0; i < p->ninfo; i++)
+        p->info[i] = is_wide(mv) ? opnd_imm(mv->halo[i]) : mv->noffset ? value_low(L, mv->offset[i]) : opnd_imm(0);
+}
+
+/* ---- rule G ---- */
+
+/* Pixels are numbered as the copy walks through them: those of a copy follow one another. The map visits each of them, unless it
+ * has element strides; with offsets the numbers would be those of other pixels. */
+static bool numbered(Lower *L, const MoveInfo *mi, DomBox *out)
+{
+    const PMap *m = mi->mv->map;
+    Domain *d = L->d;
+    Poly at = mi->start[0];
+    for (int i = 1; i < mi->rank - 1; i++) {
+        if (m->elem_stride[i] != 1) return false;
+        Poly size = poly_add(d, scalar_poly(L, m->tensor->extent[i]), poly_const(d, m->upper[i - 1] - m->lower[i - 1]));
+        Poly from = poly_sub(d, mi->start[i], poly_const(d, m->lower[i - 1]));
+        at = poly_add(d, poly_mul(d, at, size), from);
+    }
+    out->rank = 2;
+    out->start[0] = at;
+    out->extent[0] = poly_const(d, m->pixels);
+    out->start[1] = mi->start[mi->rank - 1];
+    out->extent[1] = poly_const(d, m->channels);
+    return true;
+}
+
+bool im2col_boxes(Lower *L, const MoveInfo *a, const MoveInfo *b, DomBox *x, DomBox *y)
+{
+    if (!is_im2col(a->mv) || a->mv->map != b->mv->map || is_wide(a->mv) || a->mv->noffset || b->mv->noffset)
+        return false;
+    return numbered(L, a, x) && numbered(L, b, y);
+}

@@ -1,0 +1,121 @@
+/* What only some targets have of tensor copies: modes, and barriers of the other CTA of a pair (.cta_group::2). */
+#include "lower/parts.h"
+
+static const char *targets_text(Lower *L, Feature f)
+{
+    Text t;
+    text_init(&t, L->a->mem);
+    for (size_t i = 0; i < target_count(); i++)
+        if (target_has(target_at(i), f)) text_printf(&t, "%s%s", t.n ? ", " : "", target_at(i)->name);
+    const char *s = arena_strdup(L->a, t.s ? t.s : "", t.n);
+    text_free(&t);
+    return s;
+}
+
+static bool lacks(Lower *L, Feature f, Span at, const char *what, Refusal *why)
+{
+    if (target_has(L->c->target, f)) return false;
+    *why = (Refusal){E0801, at, arena_printf(L->a, "%s has no %s", L->c->target->name, what),
+                     .fix = arena_printf(L->a, "compile for one of %s", targets_text(L, f))};
+    return true;
+}
+
+/* ---- modes ---- */
+
+typedef struct ModeForms {
+    InstrForm cta, cluster, multicast, prefetch, store;
+} ModeForms;
+#define LOADS(m)                                                                                                       \
+    FORM_TMA_LOAD_##m##_CTA, FORM_TMA_LOAD_##m##_CLUSTER, FORM_TMA_LOAD_##m##_MULTICAST, FORM_TMA_PREFETCH_##m
+static const ModeForms FORMS[] = {
+    [MAP_TILED] = {LOADS(TILE), FORM_TMA_STORE_TILE},
+    [MAP_IM2COL] = {LOADS(IM2COL), FORM_TMA_STORE_IM2COL},
+    [MAP_IM2COL_W] = {LOADS(IM2COL_W), FORM_TMA_STORE_TILE},
+    [MAP_IM2COL_W128] = {LOADS(IM2COL_W128), FORM_TMA_STORE_TILE},
+    [MAP_GATHER4] = {LOADS(GATHER4), FORM_TMA_STORE_TILE},
+    [MAP_SCATTER4] = {LOADS(TILE), FORM_TMA_STORE_SCATTER4},
+};
+#undef LOADS
+
+bool target_copies(Lower *L, const MoveInfo *mi, Refusal *why)
+{
+    const PMove *mv = mi->mv;
+    const ModeForms *f = &FORMS[mv->map->mode];
+    size_t n;
+    const char *mode = word_list(WORDS_MODE, &n)[mv->map->mode];
+    Span at = mv->via_span;
+    if (mi->prefetch)
+        return !lacks(L, form_info(f->prefetch)->feature, at, arena_printf(L->a, "%s prefetches", mode), why);
+    if (!mi->load) return !lacks(L, form_info(f->store)->feature, at, arena_printf(L->a, "%s stores", mode), why);
+    if (mv->cast != CAST_NONE)
+        return !lacks(L, form_info(f->multicast)->feature, at, arena_printf(L->a, "multicasts of %s loads", mode), why);
+    bool own = !mv->dst.peer && !mi->in_pair;
+    if (own && target_has(L->c->target, form_info(f->cta)->feature)) return true;
+    if (own && lacks(L, form_info(f->cta)->feature, at, arena_printf(L->a, "%s loads", mode), why))
+        return target_has(L->c->target, form_info(f->cluster)->feature);
+    return !lacks(L, form_info(f->cluster)->feature, at, arena_printf(L->a, "%s loads into other CTAs' tiles", mode),
+                  why);
+}
+
+/* ---- the other CTA's barrier ---- */
+
+static bool not_of_pair(Lower *L, const MoveInfo *mi, int rank, int bar)
+{
+    Diag *g = lower_error(L, E0540, mi->mv->commit_span,
+                          "at rank %d the barrier is that of rank %d, the pair is %d and %d", rank, bar, rank & ~1,
+                          rank | 1);
+    diag_label(L->c->diags, g, mi->mv->dst.span, "the tile is the own one");
+    diag_fix(L->c->diags, g, "commit peer(.., cluster.rank & ~1), or cluster.rank ^ 1");
+    return false;
+}
+
+static bool disagree(Lower *L, const MoveInfo *mi, int from, int to, const int *bar)
+{
+    Diag *g = lower_error(
+        L, E0540, mi->mv->commit_span,
+        "rank %d writes to rank %d and names the barrier of rank %d; that one expects the bytes on rank %d", from, to,
+        bar[from], bar[to]);
+    diag_label(L->c->diags, g, mi->mv->cast_span, "the signal goes to the even or to the odd CTA of each pair");
+    diag_fix(L->c->diags, g, "name the even one in all of them: commit peer(.., cluster.rank & ~1)");
+    return false;
+}
+
+/* Whom the CTA of that rank writes to; 0: not known here (role_mask says so). */
+static uint32_t reached(Lower *L, const MoveInfo *mi, int rank)
+{
+    int64_t mask = 0;
+    if (mi->mv->cast != CAST_MASK) return cluster_set(L, mi->mv->cast, rank);
+    cluster_rank(L, rank);
+    bool known = poly_is_const(scalar_poly(L, mi->mv->mask), &mask);
+    cluster_rank(L, -1);
+    return known ? (uint32_t)mask : 0;
+}
+
+bool pair_plan(Lower *L, MoveInfo *mi)
+{
+    const PMove *mv = mi->mv;
+    int bar[RANKS_MAX];
+    Refusal why;
+    if (!cluster_named(L, mv->barrier_peer, mv->commit_span, bar)) return false;
+    for (int r = 0; r < L->cluster_size; r++) mi->in_pair |= bar[r] >= 0 && bar[r] != r;
+    if (!mi->in_pair) return true; /* its own by another name */
+    for (int r = 0; r < L->cluster_size; r++)
+        if (bar[r] >= 0 && ((bar[r] ^ r) & ~1)) return not_of_pair(L, mi, r, bar[r]);
+    for (int r = 0; r < L->cluster_size && mv->cast != CAST_NONE; r++)
+        for (int to = 0; to < L->cluster_size && bar[r] >= 0; to++)
+            if (reached(L, mi, r) >> to & 1 && bar[to] >= 0 && ((bar[r] ^ bar[to]) & 1))
+                return disagree(L, mi, r, to, bar);
+    if (L->cluster_size % 2) {
+        Diag *g = lower_error(L, E0540, mv->commit_span, "a cluster of %lld CTAs is not made of pairs",
+                              (long long)L->cluster_size);
+        diag_label(L->c->diags, g, L->k->cluster_span, "the cluster");
+        return false;
+    }
+    if (lacks(L, FEAT_BLK, mv->commit_span,
+              ".cta_group::2, with which a load completes on the barrier of the other CTA of its pair", &why)) {
+        lower_refuse(L, &why);
+        return false;
+    }
+    L->remote = true;
+    return true;
+}

@@ -1,0 +1,123 @@
+# Load modes for run.sh, in the terms of cases.sh: im2col, rows of pixels, four rows by index, barriers of pairs.
+m=$h/modes
+
+# ---- im2col ----
+for shape in 1,1,1 1,8,16 3,5,7 2,1,130 $(many 7,33,29 3,17,9); do
+    pixels=$(($(echo "$shape" | tr , '*')))
+    make u2 "$shape,64" a
+    case_ examples/im2col.tile x="$work/a.npy" cols="bf16[$pixels,576]:$work/b.npy" && im2col3x3 a b
+    case_ $m/multicast.tile x="$work/a.npy" cols="bf16[2,$pixels,64]:$work/b.npy" && periodic a b
+    make u2 "$pixels,64" a
+    make u2 "$shape,64" b
+    case_ examples/im2col_store.tile cols="$work/a.npy" y="$work/b.npy:$work/c.npy" && col2im a b c 0,0 0,0 0
+done
+for shape in 1,4,32 3,10,64 5,130,32; do # every second pixel, with NaN beside the rows
+    n=${shape%%,*} wc=${shape#*,}
+    w=${wc%,*} c=${wc#*,}
+    make f4 "$shape" a
+    for s in 0 1 2; do
+        case_ $m/im2col_3d.tile x="$work/a.npy" out="f32[$((n * w / 2)),$c]:$work/b.npy" first=$s &&
+            im2col a b -1 -1 2 $s 1 7ff77ff7
+    done
+done
+for shape in 1,1,1,1,32 2,3,4,5,40 1,2,9,8,64; do
+    make u2 "$shape" a
+    pixels=$(($(echo "${shape%,*}" | tr , '*')))
+    case_ $m/im2col_5d.tile x="$work/a.npy" out="bf16[$pixels,27,32]:$work/b.npy" && im2col a b -1,-1,-1 -1,-1,-1 1,1,1 0,0,0 3,3,3 0
+done
+for shape in 1,3,3 2,9,5 3,12,40; do # inside a border
+    n=${shape%%,*} hw=${shape#*,}
+    pixels=$((n * (${hw%,*} - 2) * (${hw#*,} - 2)))
+    make u2 "$pixels,64" a
+    make u2 "$shape,64" b
+    case_ $m/im2col_crop.tile cols="$work/a.npy" y="$work/b.npy:$work/c.npy" && col2im a b c 1,1 -1,-1 0
+done
+for shape in 1,3,5 2,9,31; do
+    small f32 "$(($(echo "$shape" | tr , '*'))),64" 1000 a
+    small f32 "$shape,64" 1000 b
+    case_ $m/im2col_add.tile cols="$work/a.npy" y="$work/b.npy:$work/c.npy" && col2im a b c 0,0 0,0 1
+done
+make u2 1,9,40,64 a # a base pixel that the launch checks: cta.x - 2 < W
+case_ $m/im2col_base.tile:corner x="$work/a.npy" out="bf16[40,32,64]:$work/b.npy"
+refuse_ 2 'E1139.*cta.x - 2 <= W - 1' $m/im2col_base.tile:corner x="$work/a.npy" out="bf16[43,32,64]:$work/b.npy"
+make u2 1,1,300,64 a
+case_ $m/im2col_base.tile:shifted x="$work/a.npy" out="bf16[32,64]:$work/b.npy" s=255 && map a b 0 $((255 * 64)) 64,1 32,64
+refuse_ 2 'E1140.*s <= 255' $m/im2col_base.tile:shifted x="$work/a.npy" out="bf16[32,64]:$work/b.npy" s=256
+for shape in 0,4,4 3,0,4 3,4,0; do # no pixels
+    make u2 "$shape,64" a
+    case_ examples/im2col.tile x="$work/a.npy" cols="bf16[0,576]:$work/b.npy"
+done
+
+# ---- sm_100 ----
+case $device in sim*)
+    for shape in 1,1,133 2,3,150; do
+        make u2 "$shape,64" a
+        n=${shape%%,*} hw=${shape#*,}
+        rows=$((n * ${hw%,*}))
+        case_ $m/w_rows.tile x="$work/a.npy" out="bf16[$rows,130,64]:$work/b.npy" out8="bf16[$rows,136,64]:$work/c.npy" &&
+            w_rows a b 128 2 0 && w_rows a c 32 2 1
+    done
+    for r in 1 4 63 64 65 300; do
+        make u2 97,512 a
+        index 97 $r i
+        case_ examples/gather4.tile table="$work/a.npy" idx="$work/i.npy" out="bf16[$r,512]:$work/b.npy" && gather a i b
+        make u2 97,64 a
+        indices i8 97 $r i
+        case_ $m/gather4.tile:many x="$work/a.npy" idx="$work/i.npy" out="bf16[$r,64]:$work/b.npy" && gather a i b
+        index 97 $r i
+        case_ $m/gather4.tile:few x="$work/a.npy" idx="$work/i.npy" out="bf16[$r,64]:$work/b.npy" && gather a i b
+        "$REFERENCE" take "$work/a.npy" "$work/i.npy" $r "$work/c.npy"
+        case_ $m/gather4.tile:shared_rows x="$work/a.npy" idx="$work/i.npy" out="bf16[2,$r,64]:$work/b.npy" && periodic c b
+        make u2 $r,256 a
+        make u2 350,256 b
+        "$REFERENCE" distinct 350 $r $seed "$work/i.npy"
+        case_ $m/scatter4.tile:scatter x="$work/a.npy" idx="$work/i.npy" out="$work/b.npy:$work/c.npy" && scatter a i b c
+        make u2 $r,64 a
+        make u2 350,64 b
+        case_ $m/scatter4.tile:few x="$work/a.npy" idx="$work/i.npy" out="$work/b.npy:$work/c.npy" && scatter a i b c
+    done
+    make f4 9,32 a
+    case_ $m/gather4.tile:listed x="$work/a.npy" out="f32[4,32]:$work/b.npy" && rows a b 3,0,7,8
+    make u2 4,64 a
+    make u2 9,64 b
+    constant i4 4 0 i
+    case_ $m/scatter4.tile:last x="$work/a.npy" out="$work/b.npy:$work/c.npy" a=-1 b=9 && block a c 2,0 1,64 0,0 && block a c 3,0 1,64 8,0 &&
+        block b c 1,0 7,64 1,0
+    make u2 5,1,200,64 a
+    make u2 20,64 d
+    index 20 9 i
+    case_ $m/prefetches.tile x="$work/a.npy" table="$work/d.npy" idx="$work/i.npy" out="bf16[5,64]:$work/b.npy" &&
+        map a b 0 0 12800,1 5,64
+    make u2 1,1,200,64 a # from pixel 1 on by offsets, from pixel 0 on without
+    make u2 20,64 d
+    index 20 64 i
+    "$REFERENCE" take "$work/d.npy" "$work/i.npy" 64 "$work/e.npy"
+    for kernel in to_peer on_pair; do
+        case_ $m/peers.tile:$kernel x="$work/a.npy" table="$work/d.npy" idx="$work/i.npy" out="bf16[3,2,64,64]:$work/b.npy" \
+            got="bf16[2,64,64]:$work/c.npy" && periodic e c &&
+            for r in 0 1; do
+                block a b 0,0,1,0 1,1,64,64 0,$r,0,0 && block a b 0,0,1,0 1,1,64,64 1,$r,0,0 && block a b 0,0,0,0 1,1,64,64 2,$r,0,0
+            done
+    done
+    case_ $m/peers.tile:to_all x="$work/a.npy" out="bf16[2,2,64,64]:$work/b.npy" &&
+        for r in 0 1; do block a b 0,0,1,0 1,1,64,64 0,$r,0,0 && block a b 0,0,0,0 1,1,64,64 1,$r,0,0; done
+    for r in 1 64 200 1000; do
+        make u2 $r,64 a
+        case_ $m/pair.tile:pair x="$work/a.npy" y="bf16[$r,64]:$work/b.npy" && same a b
+    done
+    for n in 0 1 2 3 4 7 40; do
+        make u2 $((n * 128)),64 a
+        case_ $m/pair_ring.tile x="$work/a.npy" y="bf16[$((n * 128)),64]:$work/b.npy" n=$n && same a b
+    done
+    for shape in 1,1,7 3,9,40; do
+        make u2 "$shape,64" a
+        case_ $m/ahead.tile:pixels x="$work/a.npy" cols="bf16[$(($(echo "$shape" | tr , '*'))),64]:$work/b.npy" && periodic a b
+    done
+    for r in 1 200 2000; do
+        make u2 97,64 a
+        index 97 $r i
+        case_ $m/ahead.tile:picked x="$work/a.npy" idx="$work/i.npy" out="bf16[$r,64]:$work/b.npy" && gather a i b
+    done
+    make u2 64,64 a
+    case_ $m/pair.tile:four x="$work/a.npy" y="bf16[4,64,64]:$work/b.npy" && periodic a b ;;
+esac
