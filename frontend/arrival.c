@@ -97,7 +97,9 @@ static void check_value(Arrival *a, const PStmt *s, const PRegion *r)
         if (a->sometimes[tile] && !written->n)
             diag_label(a->env.c->diags, g, a->sometimes[tile]->span,
                        "written here, but only in a loop or under a condition");
-        if (written->n)
+        if (r->tile->tensor) /* it has no `fill` */
+            diag_fix(a->env.c->diags, g, written->n ? "write the rest before, or read only what is written" : "move something into it before, on every way that leads here");
+        else if (written->n)
             diag_fix(a->env.c->diags, g, "write the rest before, by a move or by `fill`, or read only what is written");
         else if (a->sometimes[tile])
             diag_fix(a->env.c->diags, g, "read it in there, too, or give it a value before: `fill %s = 0;`", name);
@@ -156,6 +158,11 @@ static void move(Arrival *a, const PStmt *s)
     const PMove *m = s->move;
     if (m->kind == MOVE_PREFETCH) return;
     if (m->kind != MOVE_FILL) check_read(a, s, &m->src);
+    if (move_by_tensor_core(m) && m->commit == COMMIT_DERIVED && a->env.kernel->roles_span.hi) {
+        Diag *g = diag_at(a->env.c->diags, E0557, s->span, "in `roles` nothing says when this is done");
+        diag_fix(a->env.c->diags, g, "`commit` a barrier, and `wait` for it");
+        frames(a, g, s);
+    }
     if (m->reduce >= 0 && m->dst.tile) check_read(a, s, &m->dst);
     check_write(a, s, &m->dst);
     fly(a, s);

@@ -129,9 +129,10 @@ static void bind_extents(Env *inner, const TypeExpr *type, const PTile *t)
 
 static bool bind_tile(Env *caller, Env *inner, const Param *p, const Expr *x, const Entity *a)
 {
-    if (!a || a->kind != ENT_TILE) return wrong_argument(caller, x, p, "a shared tile");
+    if (!a || a->kind != ENT_TILE || a->tile->tensor != (p->space == SPACE_TMEM))
+        return wrong_argument(caller, x, p, p->space == SPACE_TMEM ? "a tile in tensor memory" : "a shared tile");
     bind_extents(inner, p->type, a->tile);
-    PTile *want = tile_type(inner, p->name, p->type);
+    PTile *want = tile_type(inner, p->name, p->type, p->space == SPACE_TMEM);
     if (!want) return false;
     if (!same_tile_type(want, a->tile)) {
         Diag *g = diag_at(caller->c->diags, E0209, x->span, "`%s` is %s, the parameter `%s` %s", name_of(caller, a->name),
@@ -169,14 +170,10 @@ static bool bind_global(Env *caller, Env *inner, const Param *p, const Expr *x, 
 
 static bool bind_tensor(Env *caller, Env *inner, const Param *p, const Expr *x)
 {
-    if (p->space == SPACE_TMEM) {
-        not_yet(caller, p->span, "tensor memory is");
-        return false;
-    }
     bool reported;
     const Entity *a = named_argument(caller, x, &reported);
     if (reported) return false;
-    return p->space == SPACE_SHARED ? bind_tile(caller, inner, p, x, a) : bind_global(caller, inner, p, x, a);
+    return p->space == SPACE_GLOBAL ? bind_global(caller, inner, p, x, a) : bind_tile(caller, inner, p, x, a);
 }
 
 static bool bind_object(Env *caller, Env *inner, const Param *p, const Expr *x)

@@ -10,6 +10,7 @@
  *   clauses.c    clauses of moves, and what each kind of move takes
  *   moves.c      `move` and `prefetch`: directions, shapes, types
  *   fill.c       `fill`, values as bits
+ *   tmem.c       tiles in tensor memory, moves into and out of them, `shift`
  *   kernels.c    parameters, attributes
  *   statements.c bodies
  *   loops.c      `for`, `pipeline`, `roles`
@@ -106,6 +107,7 @@ typedef struct Env {
     uint32_t nesting;        /* blocks and calls around this one */
     bool in_group;
     bool in_view; /* the extents of a region need be known at launch only */
+    bool in_tmem; /* the region is of a tile in tensor memory */
     uint32_t role;     /* 1 and up: the role around this; 0: none */
     uint32_t across;   /* 1 and up: the across-grid pipeline around this; 0: none */
     const PPipe *pipe; /* the innermost pipeline around this */
@@ -157,7 +159,7 @@ const Sx *module_const(Env *e, Module *m, Item *it, Span at);
 /* types.c */
 bool elem_type(Env *e, Ident id, ElemType *out);
 bool scalar_type(Env *e, const Param *p, ElemType *out); /* of a scalar parameter: s64, s32, u32 */
-PTile *tile_type(Env *e, Ident name, const TypeExpr *t);
+PTile *tile_type(Env *e, Ident name, const TypeExpr *t, bool tensor);
 PTensor *tensor_param(Env *e, Ident name, const TypeExpr *t, const PTensor *arg, Span arg_span);
 bool swizzle_of(Env *e, const Expr *swizzle, const Expr *atom, bool flip, Span span, int *out);
 bool interleave_of(Env *e, const Expr *x, int *out);
@@ -183,9 +185,18 @@ void move_stmt(Env *e, const Stmt *s);
 void prefetch_stmt(Env *e, const Stmt *s);
 void fill_stmt(Env *e, const Stmt *s);
 
+/* tmem.c */
+void tmem_decl(Env *e, const Stmt *s);
+bool tmem_type_fits(Env *e, const PTile *t, const TypeExpr *type);
+bool tmem_region(Env *e, const PRegion *r); /* beside what holds for all tiles */
+bool tmem_move(Env *e, const Stmt *s, PMove *m); /* one side is in tensor memory */
+void shift_stmt(Env *e, const Stmt *s);
+bool tmem_kernel(Env *e); /* attributes against what the kernel has */
+
 /* clauses.c */
 typedef enum MoveShape { /* kinds of moves, as far as their clauses differ */
-    SHAPE_LOAD, SHAPE_LOAD_PEER, SHAPE_STORE, SHAPE_SHARED, SHAPE_PEER, SHAPE_PREFETCH, SHAPE_FILL, SHAPE_FILL_PEER
+    SHAPE_LOAD, SHAPE_LOAD_PEER, SHAPE_STORE, SHAPE_SHARED, SHAPE_PEER, SHAPE_PREFETCH, SHAPE_FILL, SHAPE_FILL_PEER,
+    SHAPE_TMEM_CP, SHAPE_TMEM_THREADS, SHAPE_SHIFT
 } MoveShape;
 bool clauses(Env *e, const ClauseList *l, PMove *m);
 /* Each clause has a use in a move of this kind. */

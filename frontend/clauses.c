@@ -122,9 +122,9 @@ static bool multicast_clause(Env *e, const Clause *c, PMove *m)
         unknown_word(e, c, WORDS_MULTICAST, "multicast");
         return false;
     }
-    if (i > 3) {
-        not_yet(e, c->span, "multicast inside tensor memory is");
-        return false;
+    if (i > 3) { /* warpx4, warpx2_02_13, warpx2_01_23 */
+        m->warps = (PWarps)(WARPS_X4 + i - 4);
+        return true;
     }
     if (!k->cluster_span.hi) {
         Diag *g = diag_at(e->c->diags, E0533, c->span, "`multicast` in a kernel without a cluster");
@@ -266,6 +266,9 @@ static const struct {
     [SHAPE_PREFETCH] = {BIT(CL_VIA) | BIT(CL_CACHE) | BIT(CL_AHEAD) | BIT(CL_OFFSET) | BIT(CL_HALO), "`prefetch`"},
     [SHAPE_FILL] = {0, "`fill`"},
     [SHAPE_FILL_PEER] = {BIT(CL_REDUCE) | BIT(CL_COMMIT), "`fill` of a peer's tile"},
+    [SHAPE_TMEM_CP] = {BIT(CL_MULTICAST) | BIT(CL_CONVERT) | BIT(CL_COMMIT), "a copy into tensor memory"},
+    [SHAPE_TMEM_THREADS] = {BIT(CL_VIA_THREADS), "a move by threads into or out of tensor memory"},
+    [SHAPE_SHIFT] = {BIT(CL_COMMIT), "`shift`"},
 };
 
 static const char *clause_text(ClauseKind k)
@@ -291,13 +294,14 @@ static const char *clause_text(ClauseKind k)
 static bool wrong_commit(Env *e, const Clause *c, MoveShape shape)
 {
     Diag *g;
+    bool tensor_core = shape == SHAPE_TMEM_CP || shape == SHAPE_SHIFT;
     if (shape == SHAPE_STORE && c->kind == CL_COMMIT) {
         g = diag_at(e->c->diags, E0111, c->span, "a store completes a bulk group, not a barrier");
         diag_fix(e->c->diags, g, "commit group, and later `wait group`");
-    } else if (shape <= SHAPE_PEER && shape != SHAPE_SHARED && c->kind == CL_COMMIT_GROUP) {
+    } else if ((tensor_core || (shape <= SHAPE_PEER && shape != SHAPE_SHARED)) && c->kind == CL_COMMIT_GROUP) {
         g = diag_at(e->c->diags, E0111, c->span, "%s completes a barrier, not a bulk group", SHAPES[shape].text);
         diag_fix(e->c->diags, g, "commit a barrier, and later wait for it");
-    } else if (shape == SHAPE_SHARED || shape == SHAPE_FILL) {
+    } else if (shape == SHAPE_SHARED || shape == SHAPE_FILL || shape == SHAPE_TMEM_THREADS) {
         g = diag_at(e->c->diags, E0111, c->span, "threads do this themselves: nothing completes later");
         diag_fix(e->c->diags, g, "leave `commit` out: what comes after finds it done");
     } else {
@@ -333,15 +337,28 @@ static void no_use(Env *e, const Clause *c, MoveShape shape)
     }
 }
 
+/* To CTAs of the cluster, or to lanes of tensor memory. */
+static bool multicast_fits(Env *e, const PMove *m, MoveShape shape)
+{
+    bool lanes = shape == SHAPE_TMEM_CP;
+    Diag *g;
+    if (!(SHAPES[shape].takes & BIT(CL_MULTICAST)) || m->cast_span.hi == 0 || lanes == (m->warps != WARPS_ONE)) return true;
+    g = diag_at(e->c->diags, E0111, m->cast_span, lanes ? "a copy into tensor memory is multicast to its lanes, not to other CTAs"
+                                                         : "a multicast to lanes of tensor memory; this goes to shared memory");
+    diag_fix(e->c->diags, g, lanes ? "multicast warpx4, warpx2_02_13 or warpx2_01_23" : "multicast x, y, z or all");
+    return false;
+}
+
 bool clauses_fit(Env *e, const ClauseList *l, const PMove *m, MoveShape shape)
 {
     if (shape == SHAPE_STORE && !bytes_fit(e, m)) return false;
     if (m->in_group && shape != SHAPE_STORE) {
         Diag *g = diag_at(e->c->diags, E0111, m->src.span, "%s completes %s, not a bulk group", SHAPES[shape].text,
-                          shape == SHAPE_SHARED ? "at once" : "a barrier");
+                          shape == SHAPE_SHARED || shape == SHAPE_TMEM_THREADS ? "at once" : "a barrier");
         diag_fix(e->c->diags, g, "move it out of `group { }`");
         return false;
     }
+    if (!multicast_fits(e, m, shape)) return false;
     for (const Clause *c = l->first; c; c = c->next) {
         if (SHAPES[shape].takes & BIT(c->kind)) continue;
         if ((c->kind != CL_COMMIT && c->kind != CL_COMMIT_GROUP) || !wrong_commit(e, c, shape)) no_use(e, c, shape);

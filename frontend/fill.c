@@ -122,6 +122,12 @@ static bool fills(Env *e, const PMove *m)
         return false;
     }
     const ElemInfo *info = elem_info(t->type);
+    if (t->tensor) {
+        g = diag_at(e->c->diags, E0310, m->dst.span, "`fill` writes shared tiles");
+        diag_label(e->c->diags, g, t->span, "`%s` is in tensor memory", name_of(e, t->name));
+        diag_fix(e->c->diags, g, "fill a shared tile and move it: `fill s = 0; move s -> t via threads;`");
+        return false;
+    }
     if (info->kind == ELEM_PACKED) {
         g = diag_at(e->c->diags, E0317, m->dst.span, "single values of %s have no address", info->name);
     } else if (m->dst.peer && info->shared_bits < 32) {

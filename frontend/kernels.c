@@ -291,7 +291,10 @@ static bool attributes(Env *e, const Item *item)
             break;
         case AT_WHERE: ok = where_attr(e, a) && ok; break;
         case AT_TRUST: ok = trust_attr(e, a) && ok; break;
-        case AT_PAIR: not_yet(e, a->span, "`pair` is"); ok = false; break;
+        case AT_PAIR:
+            k->pair = true;
+            k->pair_span = a->span;
+            break;
         }
     }
     for (int d = 0; d < 3; d++) k->grid[d] = grid[d] ? grid[d] : sx_const(e, 1, item->span);
@@ -320,7 +323,8 @@ PKernel *elaborate_kernel(Checked *ch, Item *item)
     ok = attributes(&e, item) && ok;
     statements(&e, &item->body, &k->body);
     env_leave(&e, NULL);
-    if (!ok || c->diags->errors != errors || !cluster_divides_grid(&e) || !roles_alone(&e)) return NULL;
+    if (!ok || c->diags->errors != errors || !cluster_divides_grid(&e) || !roles_alone(&e) || !tmem_kernel(&e))
+        return NULL;
     check_collective(c, k);
     check_arrival(c, k);
     return c->diags->errors == errors ? k : NULL;

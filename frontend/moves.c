@@ -277,7 +277,12 @@ void move_stmt(Env *e, const Stmt *s)
     bool ok = region(e, s->move.src, &m->src);
     ok = region(e, s->move.dst, &m->dst) && ok;
     ok = clauses(e, &s->move.clauses, m) && ok;
-    if (!ok || !direction(e, s, m)) return;
+    if (!ok) return;
+    if ((m->src.tile && m->src.tile->tensor) || (m->dst.tile && m->dst.tile->tensor)) {
+        if (tmem_move(e, s, m)) emit_stmt(e, P_MOVE, s->span)->move = m;
+        return;
+    }
+    if (!direction(e, s, m)) return;
     switch (m->kind) {
     case MOVE_LOAD: ok = load(e, s, m); break;
     case MOVE_STORE: ok = store(e, s, m); break;
@@ -331,7 +336,8 @@ void prefetch_stmt(Env *e, const Stmt *s)
     if (!ok || !clauses_fit(e, &s->move.clauses, m, SHAPE_PREFETCH)) return;
     if (!m->src.tensor) {
         Diag *g = diag_at(e->c->diags, E0310, m->src.span, "only global memory is prefetched, into L2");
-        diag_label(e->c->diags, g, m->src.tile->span, "`%s` is a shared tile", name_of(e, m->src.tile->name));
+        diag_label(e->c->diags, g, m->src.tile->span, "`%s` is a %s", name_of(e, m->src.tile->name),
+                   m->src.tile->tensor ? "tile of tensor memory" : "shared tile");
         return;
     }
     if (m->ahead && !e->pipe) {

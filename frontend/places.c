@@ -112,7 +112,7 @@ static bool cells_of(const PRegion *r, Cells *c)
     c->slot = 0;
     if (r->slot && !sx_is_const(r->slot, &c->slot)) return false;
     for (int d = 0; d < r->rank; d++) {
-        if (!sx_is_const(r->dim[d].start, &c->lo[d])) return false;
+        if (!sx_is_const(r->dim[d].start, &c->lo[d]) || r->dim[d].step != 1) return false;
         c->hi[d] = c->lo[d] + r->dim[d].extent;
     }
     return true;
@@ -147,6 +147,18 @@ static bool covered(const Regions *written, const PTile *tile, uint32_t from, Ce
     return false;
 }
 
+static int64_t reach_of(const PDim *d)
+{
+    return (d->extent - 1) * d->step + 1;
+}
+
+/* r begins k elements behind w. */
+static bool inside(const PDim *w, const PDim *r, int64_t k)
+{
+    if (w->step != 1) return k == 0 && w->step == r->step && r->extent <= w->extent;
+    return k >= 0 && k + reach_of(r) <= w->extent;
+}
+
 bool covers(const Regions *written, const PRegion *r)
 {
     int64_t k;
@@ -155,8 +167,7 @@ bool covers(const Regions *written, const PRegion *r)
         bool in = w->tile == r->tile && !r->slot == !w->slot &&
                   (!r->slot || (sx_difference(r->slot, w->slot, &k) && k == 0));
         for (int d = 0; in && d < r->rank; d++)
-            in = sx_difference(w->dim[d].start, r->dim[d].start, &k) && k >= 0 &&
-                 k + r->dim[d].extent <= w->dim[d].extent;
+            in = sx_difference(w->dim[d].start, r->dim[d].start, &k) && inside(&w->dim[d], &r->dim[d], k);
         if (in) return true;
     }
     Cells c = {.rank = r->rank};
@@ -165,7 +176,7 @@ bool covers(const Regions *written, const PRegion *r)
     for (int d = 0; d < r->rank; d++) { /* a start known only at run time may be anywhere in its dimension */
         bool known = sx_is_const(r->dim[d].start, &c.lo[d]);
         if (!known) c.lo[d] = 0;
-        c.hi[d] = known ? c.lo[d] + r->dim[d].extent : r->tile->extent[d];
+        c.hi[d] = known ? c.lo[d] + reach_of(&r->dim[d]) : r->tile->extent[d];
     }
     int fuel = 4096;
     for (c.slot = first; c.slot <= last; c.slot++)

@@ -63,7 +63,7 @@ struct PTensor { /* a `global` parameter, or a view of one */
     const Sx *start[P_RANK];  /* per dimension of the base: where the view starts (plain subscripts: fixed there) */
 };
 
-typedef struct PTile { /* a shared tile or array of tiles */
+typedef struct PTile { /* a tile or array of tiles, in shared or tensor memory */
     Name name;
     Span span;
     ElemType type;
@@ -73,6 +73,7 @@ typedef struct PTile { /* a shared tile or array of tiles */
     bool is_array;
     int swizzle;     /* MapSwizzle */
     int interleave;  /* MapInterleave */
+    bool tensor;     /* in tensor memory: extents are lanes and elements */
     uint32_t index;  /* number in the kernel */
     const struct PPipe *pipe; /* the innermost pipeline whose body declares it; NULL: none */
 } PTile;
@@ -141,11 +142,16 @@ typedef enum PMoveKind {
     MOVE_SHARED,   /* shared -> shared, via threads: copy, transpose, convert, reduce add */
     MOVE_PEER,     /* shared -> peer(shared), with `reduce` too */
     MOVE_PREFETCH, /* src: a region of a tensor; no dst, no tile: extents stand in the region */
-    MOVE_FILL      /* dst: a tile, perhaps a peer's; no src */
+    MOVE_FILL,     /* dst: a tile, perhaps a peer's; no src */
+    MOVE_TMEM_CP,  /* shared -> tmem, by tcgen05.cp */
+    MOVE_TMEM_LD,  /* tmem -> shared, via threads */
+    MOVE_TMEM_ST,  /* shared -> tmem, via threads */
+    MOVE_SHIFT     /* src and dst: the same region of a tile in tensor memory */
 } PMoveKind;
 typedef enum PVia { VIA_INFERRED, VIA_MAP, VIA_BULK, VIA_THREADS } PVia;
 typedef enum PCommit { COMMIT_DERIVED, COMMIT_BARRIER, COMMIT_GROUP } PCommit;
 typedef enum PCast { CAST_NONE, CAST_X, CAST_Y, CAST_Z, CAST_ALL, CAST_MASK } PCast;
+typedef enum PWarps { WARPS_ONE, WARPS_X4, WARPS_X2_02_13, WARPS_X2_01_23 } PWarps; /* multicast within tensor memory */
 typedef struct PMove {
     PMoveKind kind;
     PRegion src, dst;
@@ -164,6 +170,7 @@ typedef struct PMove {
     PCast cast;       /* multicast */
     const Sx *mask;   /* CAST_MASK: bit r: CTA of rank r */
     Span cast_span;
+    PWarps warps;
     int reduce;       /* index in WORDS_REDUCE, -1: none */
     const Sx *bytes;  /* stores: which bytes of each 16, a bit each; NULL: all */
     Span bytes_span;
@@ -181,7 +188,13 @@ typedef struct PMove {
 /* Threads do it, not an engine. */
 static inline bool move_by_threads(const PMove *m)
 {
-    return m->kind == MOVE_SHARED || (m->kind == MOVE_FILL && m->dst.peer == NULL);
+    return m->kind == MOVE_SHARED || (m->kind == MOVE_FILL && m->dst.peer == NULL) || m->kind == MOVE_TMEM_LD ||
+           m->kind == MOVE_TMEM_ST;
+}
+/* The tensor core does it: asynchronous, and told by a commit. */
+static inline bool move_by_tensor_core(const PMove *m)
+{
+    return m->kind == MOVE_TMEM_CP || m->kind == MOVE_SHIFT;
 }
 
 typedef struct PStmt PStmt;
@@ -280,6 +293,8 @@ typedef struct PKernel {
     Span grid_span;
     int64_t cluster[3];
     Span cluster_span;
+    bool pair;         /* tensor memory in pairs of CTAs: .cta_group::2 */
+    Span pair_span;
     int64_t threads;   /* with roles: of all of them */
     Span threads_span; /* of the attribute; hi == 0: not given */
     Span across_span;  /* of the first `across grid`; hi == 0: no pipeline is */

@@ -38,9 +38,10 @@ static void wrong_operand(Env *e, const Expr *x, const Entity *ent, const char *
 
 static bool step(Env *e, const Expr *x, int64_t *out)
 {
+    int64_t most = e->in_tmem ? 32 : 8;
     if (!constant(e, x, INT64_MIN, INT64_MAX, "the step", out)) return false;
-    if (*out >= 1 && *out <= 8) return true;
-    diag_at(e->c->diags, E0513, x->span, "the step is %lld; it must be 1 to 8", (long long)*out);
+    if (*out >= 1 && *out <= most) return true;
+    diag_at(e->c->diags, E0513, x->span, "the step is %lld; it must be 1 to %lld", (long long)*out, (long long)most);
     return false;
 }
 
@@ -127,14 +128,18 @@ static bool tile_bounds(Env *e, PRegion *r)
             diag_fix(e->c->diags, g, "write `start +: extent`");
             return false;
         }
-        if (dim->step != 1) {
+        if (dim->step != 1 && !t->tensor) {
             not_yet(e, dim->span, "a step in a shared tile is");
             return false;
         }
         bool known = sx_is_const(dim->start, &k);
-        if ((known && (k < 0 || k + dim->extent > t->extent[d])) || dim->extent > t->extent[d]) {
+        int64_t reach = (dim->extent - 1) * dim->step + 1;
+        if ((known && (k < 0 || k + reach > t->extent[d])) || reach > t->extent[d]) {
             Diag *g;
-            if (known)
+            if (known && dim->step != 1)
+                g = diag_at(e->c->diags, E0508, dim->span, "elements %lld to %lld, %lld apart, of a dimension of %lld", (long long)k,
+                            (long long)(k + reach - 1), (long long)dim->step, (long long)t->extent[d]);
+            else if (known)
                 g = diag_at(e->c->diags, E0508, dim->span, "elements %lld to %lld of a dimension of %lld", (long long)k,
                             (long long)(k + dim->extent - 1), (long long)t->extent[d]);
             else
@@ -144,7 +149,7 @@ static bool tile_bounds(Env *e, PRegion *r)
             return false;
         }
     }
-    return true;
+    return !t->tensor || tmem_region(e, r);
 }
 
 static bool slot_of(Env *e, const Expr *x, int64_t slots, Name name, Span declared, const Sx **slot)
@@ -177,7 +182,10 @@ static bool tile_region(Env *e, const Expr *x, const Expr *slot, PTile *t, PRegi
         if (!slot_of(e, slot, t->slots, t->name, t->span, &r->slot)) return false;
     }
     if (x) {
-        if (!subscripts(e, x, t->rank, t->name, t->span, r)) return false;
+        e->in_tmem = t->tensor;
+        bool ok = subscripts(e, x, t->rank, t->name, t->span, r);
+        e->in_tmem = false;
+        if (!ok) return false;
     } else {
         whole(e, t->rank, r->span, r);
     }
@@ -216,8 +224,9 @@ static bool peer_region(Env *e, const Expr *x, PRegion *r)
     const Sx *rank = peer_rank(e, x);
     if (!ok) return false;
     r->span = x->span;
-    if (r->tensor || r->peer) {
+    if (r->tensor || r->peer || r->tile->tensor) {
         Diag *g = diag_at(e->c->diags, E0306, x->span, "`peer` takes a shared tile or a barrier");
+        if (r->tile && r->tile->tensor) diag_label(e->c->diags, g, r->tile->span, "`%s` is in tensor memory, which only its own CTA reaches", name_of(e, r->tile->name));
         if (r->tensor) diag_label(e->c->diags, g, r->tensor->span, "`%s` is in global memory, which all CTAs share", name_of(e, r->tensor->name));
         return false;
     }

@@ -92,7 +92,7 @@ static void assign_stmt(Env *e, const Stmt *s)
 
 static void shared_stmt(Env *e, const Stmt *s)
 {
-    PTile *t = tile_type(e, s->id, s->type);
+    PTile *t = tile_type(e, s->id, s->type, false);
     if (!t) {
         declare_bad(e, s->id);
         return;
@@ -270,11 +270,8 @@ static void statement(Env *e, const Stmt *s)
     case ST_EXPECT: expect_stmt(e, s); break;
     case ST_FILL: fill_stmt(e, s); break;
     case ST_PREFETCH: prefetch_stmt(e, s); break;
-    case ST_TMEM:
-        not_yet(e, s->span, "tensor memory (`tmem`) is");
-        declare_bad(e, s->id);
-        break;
-    case ST_SHIFT: not_yet(e, s->span, "`shift` is"); break;
+    case ST_TMEM: tmem_decl(e, s); break;
+    case ST_SHIFT: shift_stmt(e, s); break;
     case ST_ERROR: break;
     }
 }

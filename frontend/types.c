@@ -162,13 +162,14 @@ static bool check_size(Env *e, const PTile *t, const TypeExpr *type)
     return false;
 }
 
-PTile *tile_type(Env *e, Ident name, const TypeExpr *type)
+PTile *tile_type(Env *e, Ident name, const TypeExpr *type, bool tensor)
 {
     PTile *t = arena_new(e->c->scratch, PTile);
     bool ok = elem_type(e, type->elem, &t->type);
     t->name = name.name;
     t->span = name.span;
     t->slots = 1;
+    t->tensor = tensor;
     uint32_t brackets = 0;
     for (const DimsList *d = type->brackets; d; d = d->next) brackets++;
     const DimsList *dims = type->brackets;
@@ -200,7 +201,9 @@ PTile *tile_type(Env *e, Ident name, const TypeExpr *type)
     }
     ok = swizzle_of(e, type->swizzle, type->atom, type->flip, type->swizzle_span, &t->swizzle) && ok;
     ok = interleave_of(e, type->interleave, &t->interleave) && ok;
-    if (!ok || !check_size(e, t, type)) return NULL;
+    if (!ok) return NULL;
+    if (tensor) return tmem_type_fits(e, t, type) ? t : NULL;
+    if (!check_size(e, t, type)) return NULL;
     check_width(e, t, type);
     return t;
 }

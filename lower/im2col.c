@@ -118,6 +118,14 @@ static bool offset_inside(Lower *L, const MoveInfo *mi, int i, Refusal *why)
 
 /* ---- the plan ---- */
 
+/* Measured: images that are not there read as the fill. */
+static bool any_image(Lower *L, const MoveInfo *mi, TensorPlan *out, Refusal *why)
+{
+    Poly start = mi->start[0], extent = scalar_poly(L, mi->tensor->extent[0]);
+    bool there = domain_le(L->d, poly_const(L->d, 0), start) && domain_lt(L->d, start, extent);
+    return there || tensor_coordinate(L, mi, 0, 0, out, why);
+}
+
 bool im2col_plan(Lower *L, const MoveInfo *mi, TensorPlan *out, Refusal *why)
 {
     const PMove *mv = mi->mv;
@@ -134,10 +142,8 @@ bool im2col_plan(Lower *L, const MoveInfo *mi, TensorPlan *out, Refusal *why)
     if (!numbers_known(L, mi, out->map, why)) return false;
     for (int i = 0; i < mv->noffset; i++)
         if (!offset_inside(L, mi, i, why)) return false;
-    for (int d = 0; d < inner; d++) { /* loads of images that are not there are measured: the fill */
-        bool any = d == 0 && mi->load && !is_wide(mv);
-        if (any ? !tensor_coordinate(L, mi, d, 0, out, why) : !base_inside(L, mi, d, why)) return false;
-    }
+    for (int d = 0; d < inner; d++)
+        if (d == 0 && mi->load && !is_wide(mv) ? !any_image(L, mi, out, why) : !base_inside(L, mi, d, why)) return false;
     out->npieces = 1;
     out->pieces = arena_array(L->a, Piece, 1);
     out->piece_bytes = map_bytes(L, out->map, mv->halo[0]);

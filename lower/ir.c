@@ -38,7 +38,9 @@ static const char *const KEYS[IRK_KEYS] = {
     [IRK_OFFSET] = "offset", [IRK_RANK] = "rank",     [IRK_MASK] = "mask",    [IRK_SCOPE] = "scope",
     [IRK_SEM] = "sem",       [IRK_ID] = "id",         [IRK_THREADS] = "threads", [IRK_ROP] = "op",
     [IRK_ELEM] = "type",     [IRK_PLAN] = "plan",         [IRK_INFO] = "info",
-    [IRK_BAR_RANK] = "bar_rank", [IRK_BYTES_OF] = "bytes_of",
+    [IRK_BAR_RANK] = "bar_rank", [IRK_BYTES_OF] = "bytes_of", [IRK_SHAPE] = "shape",  [IRK_FORMAT] = "format",
+    [IRK_LEAD] = "lead",     [IRK_STRIDE] = "stride", [IRK_LAYOUT] = "layout", [IRK_STEP] = "step",
+    [IRK_ORDER] = "order",
 };
 
 static const char *const TYPES[] = {[IR_NONE] = "-", [IR_I32] = "i32", [IR_I64] = "i64", [IR_PRED] = "pred"};
@@ -56,6 +58,12 @@ static const char *const SPACES[] = {[IRS_SHARED] = "shared", [IRS_CLUSTER] = "c
 static const char *const SCOPES[] = {[IRC_CTA] = "cta", [IRC_CLUSTER] = "cluster", [IRC_GPU] = "gpu"};
 static const char *const SEMS[] = {[IRS_RELAXED] = "relaxed", [IRS_RELEASE] = "release"};
 static const char *const REDUCES[] = {"add", "min", "max", "inc", "dec", "and", "or", "xor"};
+static const char *const CP_SHAPES[IRP_SHAPES] = {
+    [IRP_128X256B] = "128x256b",           [IRP_4X256B] = "4x256b",
+    [IRP_128X128B] = "128x128b",           [IRP_64X128B_02_13] = "64x128b.warpx2_02_13",
+    [IRP_64X128B_01_23] = "64x128b.warpx2_01_23", [IRP_32X128B_X4] = "32x128b.warpx4"};
+static const char *const CP_FORMATS[] = {[IRF_PLAIN] = "plain", [IRF_B6] = "b6x16_p32", [IRF_B4] = "b4x16_p64"};
+static const char *const ORDERS[] = {[IRD_BEFORE] = "before", [IRD_AFTER] = "after"};
 static const char *const ELEMS[TYPE_COUNT] = {
 #define TYPE(id, name, ...) [TYPE_##id] = name,
 #include "lang/types.def"
@@ -102,6 +110,10 @@ const char *const *ir_words(IrKey key, uint32_t *n)
     case IRK_SEM: *n = COUNT(SEMS); return SEMS;
     case IRK_ROP: *n = COUNT(REDUCES); return REDUCES;
     case IRK_ELEM: *n = COUNT(ELEMS); return ELEMS;
+    case IRK_SHAPE: *n = COUNT(CP_SHAPES); return CP_SHAPES;
+    case IRK_FORMAT: *n = COUNT(CP_FORMATS); return CP_FORMATS;
+    case IRK_LAYOUT: *n = COUNT(MAP_SWIZZLES); return MAP_SWIZZLES;
+    case IRK_ORDER: *n = COUNT(ORDERS); return ORDERS;
     default: *n = 0; return NULL;
     }
 }
@@ -135,6 +147,11 @@ const char *ir_separator(const IrOpInfo *info, const IrSignature *sig, unsigned 
     if (key == IRK_BYTES_OF) return ", bytes_of ";
     if (key == IRK_BAR_RANK) return ", bar_rank ";
     if (key == IRK_INFO) return ", info ";
+    if (key == IRK_LEAD) return ", lead ";
+    if (key == IRK_STRIDE) return ", stride ";
+    if (key == IRK_STEP) return ", step ";
+    if (key == IRK_LAYOUT) return ", swizzle ";
+    if (key == IRK_N && info->group != IRG_GROUP) return ", n ";
     if (key == IRK_SCOPE && i) return ", scope ";
     if (sig->v[i - 1].key == IRK_ROP) return " ";
     if (sig->v[i - 1].key == IRK_REL) return " ";

@@ -32,6 +32,7 @@ typedef enum IrKey {
     IRK_BYTES, IRK_PHASE, IRK_N, IRK_HOW, IRK_SPACE, IRK_MAP, IRK_COORDS, IRK_DST, IRK_SRC, IRK_FROM, IRK_TO, IRK_POL,
     IRK_RANK, IRK_MASK, IRK_BYTES_OF, IRK_SCOPE, IRK_SEM, IRK_ID, IRK_THREADS, IRK_ROP, IRK_ELEM, IRK_PLAN,
     IRK_INFO, IRK_BAR_RANK,
+    IRK_SHAPE, IRK_FORMAT, IRK_LEAD, IRK_STRIDE, IRK_LAYOUT, IRK_STEP, IRK_ORDER,
     IRK_SLOT,      /* follows DST, SRC or BAR: value or immediate */
     IRK_OFFSET,    /* follows DST's or SRC's slot: byte offset in the slot */
     IRK_KEYS
@@ -62,6 +63,13 @@ typedef enum IrSem { IRS_RELAXED, IRS_RELEASE } IrSem;
 typedef enum IrReduce { IRO_ADD, IRO_MIN, IRO_MAX, IRO_INC, IRO_DEC, IRO_AND, IRO_OR, IRO_XOR } IrReduce; /* WORDS_REDUCE */
 typedef enum IrSpace { IRS_SHARED, IRS_CLUSTER, IRS_GLOBAL } IrSpace;
 
+/* Of tc.cp, in the order of the tables of tmem_layout.c. */
+typedef enum IrCpShape {
+    IRP_128X256B, IRP_4X256B, IRP_128X128B, IRP_64X128B_02_13, IRP_64X128B_01_23, IRP_32X128B_X4, IRP_SHAPES
+} IrCpShape;
+typedef enum IrCpFormat { IRF_PLAIN, IRF_B6, IRF_B4 } IrCpFormat; /* decompression: none, b6x16_p32, b4x16_p64 */
+typedef enum IrOrder { IRD_BEFORE, IRD_AFTER } IrOrder;           /* tc.fence */
+
 typedef struct IrOp {
     uint8_t op;   /* IrOpcode */
     uint8_t type; /* IrType of the result */
@@ -75,7 +83,7 @@ typedef struct IrOp {
     IrArg *args;
 } IrOp;
 
-typedef struct IrBuf { /* a shared tile, or array of tiles */
+typedef struct IrBuf { /* a tile, or array of tiles, in shared memory; or in tensor memory: */
     const char *name;
     uint32_t bytes;  /* of one slot */
     uint32_t align;  /* 128 .. 1024: where the swizzle pattern starts */
@@ -83,6 +91,10 @@ typedef struct IrBuf { /* a shared tile, or array of tiles */
     uint32_t pitch;  /* from slot to slot, a multiple of align */
     uint32_t offset; /* in the CTA's dynamic shared memory, set by memory.c */
     Span span;
+    /* bytes are those of `lanes` rows, one after the other, of `columns` 32-bit columns: so places in it are byte offsets.
+     * A slot lies `columns` further than the one before. */
+    uint16_t lanes;  /* 0: it is in shared memory, which the fields above are about */
+    uint16_t columns, column; /* column: the first, of those that the kernel allocates */
 } IrBuf;
 typedef struct IrBar {
     const char *name;
@@ -150,6 +162,8 @@ typedef struct IrKernel {
     IrRole init, exit;
     VEC(IrRole) roles;
     uint32_t zero_bytes; /* size of the block of zeros that the kernel needs, 0: none */
+    uint32_t tmem;       /* columns of tensor memory that it allocates, 0: none */
+    bool pair;           /* in pairs of CTAs, by .cta_group::2 */
 } IrKernel;
 
 typedef struct IrModule {

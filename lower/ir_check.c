@@ -2,6 +2,7 @@
 
 #include "lower/ir_checker.h"
 #include "lower/threads.h"
+#include "lower/tmem.h"
 
 enum { SLOTS_MAX = 1 << 16 };
 
@@ -274,6 +275,10 @@ static void check_layout(Checker *c)
     for (uint32_t i = 0; i < k->bufs.n && c->error == NULL; i++) {
         const IrBuf *b = &k->bufs.v[i];
         const char *name = b->name ? b->name : "";
+        if (b->lanes) { /* tmem_check_kernel */
+            all[i] = (Place){0};
+            continue;
+        }
         if (b->slots == 0 || (b->slots > 1 && b->pitch < b->bytes) || b->align == 0 || b->offset % b->align ||
             b->pitch % b->align)
             c->error = arena_printf(c->arena, "kernel %s: buffer %s is misaligned or has slots that overlap",
@@ -327,6 +332,11 @@ static void check_body(Checker *c)
     if (c->body) c->created = by_init;
 }
 
+static void fail_kernel(Checker *c, const char *wrong)
+{
+    if (wrong) c->error = arena_printf(c->arena, "kernel %s: %s", c->k->mf.name ? c->k->mf.name : "", wrong);
+}
+
 const char *ir_check(Arena *a, const IrKernel *k)
 {
     Checker *c = arena_new(a, Checker);
@@ -343,7 +353,9 @@ const char *ir_check(Arena *a, const IrKernel *k)
     c->inits = arena_array(a, bool *, k->bars.n);
     for (uint32_t b = 0; b < k->bars.n && c->error == NULL; b++) c->inits[b] = arena_array(a, bool, k->bars.v[b].slots);
     if (c->error == NULL) check_kernel_rules(c);
+    if (c->error == NULL) fail_kernel(c, tmem_check_objects(a, k));
     for (; c->body < ir_bodies(k) && c->error == NULL; c->body++) check_body(c);
     if (c->error == NULL) check_inits(c);
+    if (c->error == NULL) fail_kernel(c, tmem_check_kernel(a, k));
     return c->error;
 }

@@ -2,6 +2,7 @@
 #include "lower/ir_checker.h"
 
 #include "lang/lang.h"
+#include "lower/tmem.h"
 
 enum { WARP = 32, NAMED_BARRIERS = 16, ARRIVALS_MAX = (1 << 20) - 1 }; /* PTX ISA, barrier; mbarrier.init */
 
@@ -21,14 +22,16 @@ static bool by_one(const Checker *c, const IrOp *op)
 
 static bool by_all(const IrOp *op)
 {
-    return ir_op_info(op->op)->group == IRG_SYNC || op->op == IR_THR_COPY || op->op == IR_THR_FILL;
+    return ir_op_info(op->op)->group == IRG_SYNC || op->op == IR_THR_COPY || op->op == IR_THR_FILL || op->op == IR_TC_LD ||
+           op->op == IR_TC_ST || op->op == IR_TC_BASE;
 }
 
 static void check_elect(Checker *c, const IrOp *op)
 {
     uint8_t group = ir_op_info(op->op)->group;
     bool takes = group == IRG_BARRIER || group == IRG_GROUP || group == IRG_FENCE || group == IRG_COPY ||
-                 group == IRG_SCALAR || op->op == IR_MAP_PREFETCH || op->op == IR_STS || op->op == IR_ST_BULK || op->op == IR_LDS || op->op == IR_CLC_ID;
+                 op->op == IR_TC_ALLOC || op->op == IR_TC_KEEP || op->op == IR_TC_FREE || group == IRG_SCALAR ||
+                 op->op == IR_MAP_PREFETCH || op->op == IR_STS || op->op == IR_ST_BULK || op->op == IR_LDS || op->op == IR_CLC_ID;
     if (!op->elect) return;
     if (c->role->elect) check_fail(c, "one thread runs the whole role, so there is none to elect");
     else if (!takes) check_fail(c, "an op that no single thread can do for the others");
@@ -43,6 +46,10 @@ static void check_place(Checker *c, const IrOp *op)
         check_fail(c, "synchronisation of threads under a condition");
     if (op->op == IR_LANES && (c->role->elect || c->role->warps != 1))
         check_fail(c, "lanes are of a role of one warp that is not elect");
+    bool allocates = op->op == IR_TC_ALLOC || op->op == IR_TC_KEEP || op->op == IR_TC_FREE;
+    if (allocates && (!op->elect || c->depth || op->guard)) check_fail(c, "is done by one warp, once and unconditionally");
+    if ((op->op == IR_TC_CP || op->op == IR_TC_SHIFT || op->op == IR_TC_COMMIT) && !by_one(c, op)) check_fail(c, "is done by one thread");
+    if (op->op == IR_TC_BASE && c->body != 0) check_fail(c, "stands in init");
     if (op->op == IR_BREAK && (c->depth == 0 || c->blocks[c->depth - 1].op != IR_REPEAT))
         check_fail(c, "a break is a direct statement of a repeat");
     if ((op->op == IR_ST_BULK || op->op == IR_MAP_PREFETCH) && !by_one(c, op)) check_fail(c, "is done by one thread");
@@ -280,6 +287,8 @@ void check_rules(Checker *c, const IrOp *op)
     check_reduction(c, op);
     check_map(c, op);
     check_policy(c, op);
+    const char *tensor = tmem_check_op(c->k, op);
+    if (tensor) check_fail(c, tensor);
     if (op->op == IR_TICKET && !has_param(c->k, MF_PARAM_COUNTER)) check_fail(c, "the kernel has no counter");
 }
 

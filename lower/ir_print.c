@@ -184,6 +184,11 @@ static void put_parts(Printer *p, const IrOp *op, const IrArg *object, uint32_t 
         else text_char(p->out, '0');
         text_char(p->out, ']');
     }
+    const IrBuf *b = object->kind == IRA_BUF && object->id < p->k->bufs.n ? &p->k->bufs.v[object->id] : NULL;
+    if (b && b->lanes && b->columns && byte && byte->kind == IRA_IMM) { /* lane and column */
+        if (byte->imm) text_printf(p->out, "(%lld, %lld)", (long long)(byte->imm / (4 * b->columns)), (long long)(byte->imm % (4 * b->columns) / 4));
+        return;
+    }
     if (byte && (byte->kind != IRA_IMM || byte->imm != 0)) {
         text_char(p->out, '+');
         put_arg(p, IRK_OFFSET, byte);
@@ -397,6 +402,7 @@ static void print_launch(Printer *p)
     text_printf(t, "\n  cluster %u, %u, %u\n", mf->cluster[0], mf->cluster[1], mf->cluster[2]);
     text_printf(t, "  threads %u\n  smem %u\n", mf->threads, mf->smem);
     if (p->k->zero_bytes) text_printf(t, "  zeros %u\n", p->k->zero_bytes);
+    if (p->k->tmem) text_printf(t, "  tmem_columns %u%s\n", p->k->tmem, p->k->pair ? " pair" : "");
 }
 
 static void put_fraction(Text *t, double f)
@@ -448,6 +454,10 @@ static void print_objects(Printer *p)
     const char *const *cache = word_list(WORDS_CACHE, &words);
     for (uint32_t i = 0; i < k->bufs.n; i++) {
         const IrBuf *b = &k->bufs.v[i];
+        if (b->lanes) {
+            text_printf(t, "  tmem %s lanes %u columns %u slots %u at %u\n", p->names.bufs[i], b->lanes, b->columns, b->slots, b->column);
+            continue;
+        }
         text_printf(t, "  buf %s bytes %u align %u slots %u pitch %u at %u\n", p->names.bufs[i], b->bytes, b->align,
                     b->slots, b->pitch, b->offset);
     }

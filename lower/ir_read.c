@@ -2,6 +2,7 @@
 
 #include "lang/lang.h"
 #include "lower/ir_reader.h"
+#include "lower/tmem.h"
 
 enum { SLOTS_MAX = 1 << 16 };
 
@@ -250,6 +251,22 @@ static void read_buf(Reader *r)
     vec_push(r->arena, &r->k->bufs, b);
 }
 
+static void read_tmem(Reader *r)
+{
+    Span start = r->tok.span;
+    IrBuf b = {.name = reader_name(r), .align = 1, .span = start};
+    reader_expect(r, "lanes");
+    b.lanes = (uint16_t)reader_int(r, 1, TMEM_LANES);
+    reader_expect(r, "columns");
+    b.columns = (uint16_t)reader_int(r, 1, TMEM_COLUMNS);
+    b.slots = expect_slots(r);
+    reader_expect(r, "at");
+    b.column = (uint16_t)reader_int(r, 0, TMEM_COLUMNS);
+    b.bytes = b.pitch = 4u * b.lanes * b.columns;
+    reader_declare(r, SC_BUF, b.name, r->k->bufs.n);
+    vec_push(r->arena, &r->k->bufs, b);
+}
+
 static void read_bar(Reader *r)
 {
     Span start = r->tok.span;
@@ -360,8 +377,22 @@ static void read_value(Reader *r, IrOp *op, IrKey key)
     }
 }
 
+/* (lane, column) of a tile in tensor memory. */
+static void read_place(Reader *r, IrOp *op, const IrBuf *b)
+{
+    int64_t lane = 0, column = 0;
+    if (reader_accept(r, "(")) {
+        lane = reader_int(r, 0, b->lanes - 1);
+        reader_expect(r, ",");
+        column = reader_int(r, 0, b->columns - 1);
+        reader_expect(r, ")");
+    }
+    ir_imm(r->arena, op, IRK_OFFSET, 4 * (lane * b->columns + column));
+}
+
 static void read_parts(Reader *r, IrOp *op, bool is_buf)
 {
+    uint32_t object = op->args[op->nargs - 1].id;
     if (reader_accept(r, "[")) {
         read_value(r, op, IRK_SLOT);
         reader_expect(r, "]");
@@ -369,6 +400,11 @@ static void read_parts(Reader *r, IrOp *op, bool is_buf)
         ir_imm(r->arena, op, IRK_SLOT, 0);
     }
     if (!is_buf) return;
+    const IrBuf *b = object < r->k->bufs.n ? &r->k->bufs.v[object] : NULL;
+    if (b && b->lanes) {
+        read_place(r, op, b);
+        return;
+    }
     if (reader_accept(r, "+")) read_value(r, op, IRK_OFFSET);
     else ir_imm(r->arena, op, IRK_OFFSET, 0);
 }
@@ -548,6 +584,11 @@ static void read_zeros(Reader *r)
 {
     r->k->zero_bytes = expect_u32(r);
 }
+static void read_columns(Reader *r)
+{
+    r->k->tmem = expect_u32(r);
+    r->k->pair = reader_accept(r, "pair");
+}
 static void read_trust(Reader *r)
 {
     vec_push(r->arena, &r->k->mf.trusts, reader_string(r));
@@ -563,7 +604,8 @@ static void read_part(Reader *r)
                  {"grid", read_grid},   {"cluster", read_cluster}, {"threads", read_threads}, {"smem", read_smem},
                  {"zeros", read_zeros}, {"buf", read_buf},         {"bar", read_bar},         {"policy", read_policy},
                  {"var", read_var},     {"role", read_role},       {"init", read_init},       {"exit", read_exit},
-                 {"deal", read_deal},   {"traffic", read_traffic}, {"plan", read_plan}};
+                 {"deal", read_deal},   {"traffic", read_traffic}, {"plan", read_plan},
+                 {"tmem", read_tmem},   {"tmem_columns", read_columns}};
     for (size_t i = 0; i < sizeof PARTS / sizeof *PARTS; i++) {
         if (!reader_accept(r, PARTS[i].word)) continue;
         PARTS[i].read(r);

@@ -272,6 +272,10 @@ static void move(Lower *L, const PStmt *st)
         if (st->move->dst.peer) role_fill_peer(L, st);
         else role_work(L, st);
         break;
+    case MOVE_TMEM_CP:
+    case MOVE_TMEM_LD:
+    case MOVE_TMEM_ST:
+    case MOVE_SHIFT: tmem_role_move(L, st); break;
     default: copy(L, st); break;
     }
 }

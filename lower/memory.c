@@ -1,5 +1,6 @@
 /* Shared memory: what every tile and barrier takes, and where it lies. */
 #include "lower/parts.h"
+#include "lower/tmem_parts.h"
 
 static int64_t round_up(int64_t n, int64_t to)
 {
@@ -10,6 +11,12 @@ void memory_buffers(Lower *L)
 {
     for (uint32_t i = 0; i < L->k->tiles.n; i++) {
         const PTile *t = L->k->tiles.v[i];
+        if (t->tensor) {
+            uint32_t columns = (uint32_t)(t->extent[1] * elem_info(t->type)->shared_bits / 32), size = 4 * (uint32_t)t->extent[0] * columns;
+            vec_push(L->a, &L->ir->bufs, ((IrBuf){.name = name_text(L, t->name), .span = t->span, .align = 1, .bytes = size, .pitch = size,
+                                                  .slots = (uint32_t)t->slots, .lanes = (uint16_t)t->extent[0], .columns = (uint16_t)columns}));
+            continue;
+        }
         int64_t bytes = elem_info(t->type)->shared_bits, span = swizzle_span(t->swizzle);
         for (int d = 0; d < t->rank; d++) bytes *= t->extent[d];
         bytes = (bytes + 7) / 8;
@@ -34,6 +41,7 @@ void memory_buffers(Lower *L)
         b->slots = (uint32_t)t->slots;
         b->pitch = (uint32_t)pitch;
     }
+    tmem_columns(L);
 }
 
 static void too_much(Lower *L, uint64_t total)
@@ -43,6 +51,7 @@ static void too_much(Lower *L, uint64_t total)
                           k->mf.name, (unsigned long long)total, L->c->target->name, L->c->target->smem_per_cta);
     for (uint32_t i = 0; i < k->bufs.n; i++) {
         const IrBuf *b = &k->bufs.v[i];
+        if (b->lanes) continue;
         if (b->slots == 1) diag_note(L->c->diags, g, b->span, "%s: %u bytes", b->name, b->pitch);
         else
             diag_note(L->c->diags, g, b->span, "%s: %u slots of %u bytes, %u together", b->name, b->slots, b->pitch,
@@ -65,7 +74,7 @@ void memory_place(Lower *L)
     for (size_t a = 0; a < sizeof ALIGNS / sizeof *ALIGNS; a++) {
         for (uint32_t i = 0; i < k->bufs.n; i++) {
             IrBuf *b = &k->bufs.v[i];
-            if (b->align != ALIGNS[a]) continue;
+            if (b->lanes || b->align != ALIGNS[a]) continue;
             b->offset = (uint32_t)at;
             at += (uint64_t)b->pitch * b->slots;
             if (at > UINT32_MAX / 2) at = UINT32_MAX / 2;

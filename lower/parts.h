@@ -263,6 +263,7 @@ typedef struct Sync {
     uint32_t threads, id; /* of a role whose threads work together: how many, their cta.sync; 0: one thread */
     bool worked, waited, unfenced; /* since the last cta.sync: threads wrote or read tiles, passed a wait; wrote since a fence */
     VEC(Commit) commits;
+    bool tensor;     /* the role works on tensor memory */
     bool many;       /* roles side by side */
     VEC(PendingLoad) loads;
     VEC(PendingStore) stores;
@@ -588,6 +589,8 @@ void sync_after(Lower *L, const MoveInfo *mi);
 void sync_wait(Lower *L, const PStmt *st);
 void sync_arrive_stmt(Lower *L, const PStmt *st);
 void sync_expect(Lower *L, const PStmt *st);
+/* Counts one arrival of a move's commit, by what the tensor core did: at this slot. False after an error. */
+bool sync_commit_slot(Lower *L, const PStmt *st, Opnd *slot);
 void sync_wait_group(Lower *L, const PStmt *st);
 void sync_group_end(Lower *L);
 void sync_flush_loads(Lower *L);
@@ -627,6 +630,8 @@ void role_sync(Lower *L, bool also_waits);
 void role_loop(Lower *L);  /* at a loop's head, and behind its end */
 void role_fence(Lower *L); /* what threads wrote so far the copies see, behind a cta.sync */
 void role_work(Lower *L, const PStmt *st);
+/* Loads without a commit into these tiles have arrived, stores without one have read the second. Either may be NULL. */
+void role_before_work(Lower *L, const MoveInfo *from, const MoveInfo *to);
 
 /* ---- counts.c ---- */
 /* peer: the rank whose barrier it is; NULL: the own. */

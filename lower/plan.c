@@ -147,6 +147,7 @@ static void print_memory(Lower *L)
     text_printf(t, "  shared memory: %u of %u bytes\n", k->mf.smem, L->c->target->smem_per_cta);
     for (uint32_t i = 0; i < k->bufs.n; i++) {
         const IrBuf *b = &k->bufs.v[i];
+        if (b->lanes) continue;
         text_printf(t, "    %6u  %s: %u bytes", b->offset, b->name, b->bytes);
         if (b->slots > 1) text_printf(t, " x %u slots", b->slots);
         if (b->pitch != b->bytes) text_printf(t, " (padded to %u)", b->pitch);
@@ -157,6 +158,20 @@ static void print_memory(Lower *L)
         text_printf(t, "    %6u  barrier %s", b->offset, b->name);
         if (b->slots > 1) text_printf(t, " x %u slots", b->slots);
         text_printf(t, ": %u arrival%s per phase%s\n", b->count, b->count == 1 ? "" : "s", b->derived ? ", derived" : "");
+    }
+}
+
+static void print_columns(Lower *L)
+{
+    const IrKernel *k = L->ir;
+    if (k->tmem == 0) return;
+    text_printf(L->plan, "  tensor memory: %u of %u columns allocated%s\n", k->tmem, L->c->target->tmem_columns, k->pair ? ", in pairs of CTAs" : "");
+    for (uint32_t i = 0; i < k->bufs.n; i++) {
+        const IrBuf *b = &k->bufs.v[i];
+        if (b->lanes == 0) continue;
+        text_printf(L->plan, "    %6u  %s: %u lanes, %u column%s", b->column, b->name, b->lanes, b->columns, b->columns == 1 ? "" : "s");
+        if (b->slots > 1) text_printf(L->plan, " x %u tiles", b->slots);
+        text_char(L->plan, '\n');
     }
 }
 
@@ -219,6 +234,7 @@ void plan_print(Lower *L)
     }
     print_grid(L);
     print_memory(L);
+    print_columns(L);
     if (k->mf.maps.n) text_lit(t, "  maps\n");
     for (uint32_t i = 0; i < k->mf.maps.n; i++) {
         const MfMap *m = &k->mf.maps.v[i];

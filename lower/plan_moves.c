@@ -188,6 +188,19 @@ static bool plan_threads(Lower *L, Planned *p)
     return true;
 }
 
+static bool plan_tmem(Lower *L, Planned *p)
+{
+    const PMove *mv = p->st->move;
+    p->tm = arena_new(L->a, TmemPlan);
+    p->agent = AG_WORK;
+    if (L->ir->pair && move_by_tensor_core(mv) && !tmem_paired(L, p)) return false;
+    if (!tmem_plan(L, p->st, p->tm)) return false;
+    p->mi = mv->kind == MOVE_SHIFT ? p->tm->tensor : p->tm->shared;
+    if (mv->kind == MOVE_TMEM_LD) p->dst = p->mi.tile->index;
+    else if (mv->kind != MOVE_SHIFT) p->src = p->mi.tile->index;
+    return true;
+}
+
 enum { WAYS_ONE = 16, WAYS_NOTED = 2 * WAYS_ONE }; /* of read_ways and write_ways */
 
 /* one: of a batch; where rows of neighbouring tiles meet, the program can do nothing about it. */
@@ -238,7 +251,7 @@ bool plan_work(Lower *L, const PStmt *st, const MoveInfo *from, const MoveInfo *
         lower_error(L, E0520, st->span, "threads can't do this move: %s", why);
         return false;
     }
-    note_banks(L, st, &q, by.batch > 1 ? &one : NULL);
+    if (mv->kind != MOVE_TMEM_LD && mv->kind != MOVE_TMEM_ST) note_banks(L, st, &q, by.batch > 1 ? &one : NULL);
     *plan = L->ir->plans.n;
     vec_push(L->a, &L->ir->plans, q);
     return true;
@@ -268,8 +281,12 @@ static void finish_threads(Lower *L, Planned *p)
         by.pitch_from = batch_pitch(L, p->across, p->mi.tile);
         by.pitch_to = batch_pitch(L, p->across, p->other.tile);
     }
-    p->zeros = plan_zeros(L, p->st, &p->other, by);
-    if (p->zeros == 0) plan_work(L, p->st, &p->mi, &p->other, by, &p->plan);
+    if (p->tm) {
+        tmem_threads(L, p->tm, by.threads, &p->plan);
+    } else {
+        p->zeros = plan_zeros(L, p->st, &p->other, by);
+        if (p->zeros == 0) plan_work(L, p->st, &p->mi, &p->other, by, &p->plan);
+    }
 }
 
 void plan_threads_all(Lower *L)
@@ -313,6 +330,10 @@ bool plan_move(Lower *L, const PStmt *st)
     case MOVE_SHARED: return plan_threads(L, p);
     case MOVE_FILL: return st->move->dst.peer ? plan_peer(L, p) : plan_threads(L, p);
     case MOVE_PEER: return plan_peer(L, p);
+    case MOVE_TMEM_CP:
+    case MOVE_TMEM_LD:
+    case MOVE_TMEM_ST:
+    case MOVE_SHIFT: return plan_tmem(L, p);
     }
     return false;
 }

@@ -106,6 +106,10 @@ static void moves(Lower *L)
         } else if (p->zeros) {
             plan_join(L, p->st, arena_printf(L->a, "    st.bulk: %lld bytes of zeros\n      one thread of role work%s\n",
                                              (long long)p->zeros, p->across && p->across->whole ? ", all iterations of a batch at once" : ""));
+        } else if (p->tm && move_by_tensor_core(p->st->move)) {
+            plan_join(L, p->st, arena_printf(L->a, "%s      role work, barrier %s\n", tmem_text(L, p->tm), L->ir->bars.v[s->tmem.bar].name));
+        } else if (p->tm) {
+            plan_join(L, p->st, arena_printf(L->a, "    threads: %s\n      role work\n", tmem_threads_text(L->a, L->ir, p->plan, kind == MOVE_TMEM_LD)));
         } else if (move_by_threads(p->st->move)) {
             const IrPlan *q = &L->ir->plans.v[p->plan];
             plan_join(L, p->st, arena_printf(L->a, "    threads: %s\n      role work%s\n", threads_text(L->a, q),

@@ -108,7 +108,7 @@ static bool add_use(Lower *L, Ring *r, const Planned *p, bool writes)
 {
     const PStmt *at = stands_in(p, r->turn);
     uint8_t bit = (uint8_t)(1u << p->agent);
-    bool threads = move_by_threads(p->st->move);
+    bool threads = move_by_threads(p->st->move), copies = !threads && !move_by_tensor_core(p->st->move);
     if (r->agents == 0) {
         r->fill = writes ? other_branch(L, r, p) : p;
         r->filler = r->fill->agent;
@@ -129,9 +129,9 @@ static bool add_use(Lower *L, Ring *r, const Planned *p, bool writes)
     r->agents |= bit;
     if (writes) r->writers |= bit;
     r->thread_writes |= writes && threads;
-    r->thread_reads |= !writes && threads;
-    r->stored |= !writes && !threads && p->agent == AG_WORK;
-    r->stored_always |= !writes && !threads && p->agent == AG_WORK && !p->conditional;
+    r->thread_reads |= !writes && !copies;
+    r->stored |= !writes && copies && p->agent == AG_WORK;
+    r->stored_always |= !writes && copies && p->agent == AG_WORK && !p->conditional;
     if (writes && p->agent == r->filler) {
         r->nfills++;
         r->bytes += p->bytes * p->shares.n;
@@ -258,7 +258,7 @@ static bool batchable(const Sched *s, const Pipe *p)
         if (m->across != p) continue;
         bool direct = m->chain[m->depth].block == &p->st->body;
         if (is_rows4(m->st->move) && m->t.npieces >= GROUPS_DEALT) return false;
-        if (!direct || m->conditional || m->ordered || m->agent == AG_SEND || m->by_rank || is_im2col(m->st->move) || m->st->move->cast != CAST_NONE || m->st->move->ahead > 0) return false;
+        if (m->tm || !direct || m->conditional || m->ordered || m->agent == AG_SEND || m->by_rank || is_im2col(m->st->move) || m->st->move->cast != CAST_NONE || m->st->move->ahead > 0) return false;
     }
     for (uint32_t i = 0; i < s->nrings; i++)
         if (s->rings[i].turn == &p->st->body && s->rings[i].tile->is_array) return false;
@@ -284,7 +284,7 @@ static bool only_copies(const Sched *s, const Pipe *p)
 {
     for (uint32_t i = 0; i < s->moves.n; i++) {
         const PMove *m = s->moves.v[i]->st->move;
-        bool other = move_by_threads(m) || m->reduce >= 0;
+        bool other = move_by_threads(m) || move_by_tensor_core(m) || m->reduce >= 0;
         if (s->moves.v[i]->across == p && other) return false;
     }
     return true;

@@ -23,10 +23,18 @@ static bool works(const PBlock *b)
     return false;
 }
 
+static bool touches_tensor(const PBlock *b)
+{
+    for (const PStmt *s = b->first; s; s = s->next)
+        if ((s->kind == P_MOVE && s->move->kind >= MOVE_TMEM_CP) || touches_tensor(&s->body) || touches_tensor(&s->other)) return true;
+    return false;
+}
+
 void role_begin(Lower *L, const PRole *r, uint32_t number)
 {
     Sync *s = &L->sync;
     s->role = number;
+    s->tensor = touches_tensor(&r->body);
     s->threads = works(&r->body) ? (uint32_t)r->threads : 0;
     s->worked = s->waited = s->unfenced = false;
     if (s->threads == 0 || ++s->id < NAMED_BARRIERS) return;
@@ -53,9 +61,11 @@ void role_sync(Lower *L, bool also_waits)
     Sync *s = &L->sync;
     if (s->threads == 0 || !(s->worked || (also_waits && s->waited))) return;
     role_fence(L);
+    role_tensor_fence(L, IRD_BEFORE);
     IrOp *op = emit_new(L, IR_CTA_SYNC);
     ir_imm(L->a, op, IRK_ID, s->id);
     ir_imm(L->a, op, IRK_THREADS, s->threads);
+    role_tensor_fence(L, IRD_AFTER);
     s->worked = s->waited = false;
 }
 
@@ -68,21 +78,20 @@ void role_loop(Lower *L)
 
 /* ---- work ---- */
 
-/* Loads without a commit into these tiles have arrived, stores without one have read them. */
-static void before_work(Lower *L, const MoveInfo *from, const MoveInfo *to)
+void role_before_work(Lower *L, const MoveInfo *from, const MoveInfo *to)
 {
     Sync *s = &L->sync;
     for (uint32_t i = 0; i < s->loads.n;) {
         const PendingLoad *p = &s->loads.v[i];
         const PTile *tile = p->info.tile;
-        if (p->barrier || (tile != to->tile && (from == NULL || tile != from->tile))) {
+        if (p->barrier || ((to == NULL || tile != to->tile) && (from == NULL || tile != from->tile))) {
             i++;
         } else {
             sync_wait_derived(L, tile);
             i = 0;
         }
     }
-    for (uint32_t i = 0; i < s->stores.n; i++) {
+    for (uint32_t i = 0; to && i < s->stores.n; i++) {
         const PendingStore *p = &s->stores.v[i];
         if (!p->is_explicit && !p->read_done && p->tile == to->tile) sync_wait_store(L, i, IRH_READ);
     }
@@ -114,7 +123,7 @@ void role_work(Lower *L, const PStmt *st)
     }
     to_slot = region_slot(L, &to);
     to_at = region_offset(L, &to);
-    before_work(L, fill ? NULL : &from, &to);
+    role_before_work(L, fill ? NULL : &from, &to);
     IrOp *op = emit_new(L, zeros ? IR_ST_BULK : fill ? IR_THR_FILL : IR_THR_COPY);
     op->guard = L->guard.v;
     if (zeros == 0) ir_ref(L->a, op, IRK_PLAN, IRA_PLAN, plan);

@@ -15,9 +15,11 @@ static Sched *sched(Lower *L)
 static void cta_sync(Lower *L)
 {
     Sched *s = sched(L);
+    if (s->role == AG_WORK) tmem_fence(L, IRD_BEFORE);
     IrOp *op = emit_new(L, IR_CTA_SYNC);
     ir_imm(L->a, op, IRK_ID, (int64_t)s->role + 1);
     ir_imm(L->a, op, IRK_THREADS, (int64_t)s->warps[s->role] * 32);
+    if (s->role == AG_WORK) tmem_fence(L, IRD_AFTER);
     s->dirty = s->id_read = false;
 }
 
@@ -81,6 +83,31 @@ static void readers_end(Lower *L, const PBlock *b)
     if (outer) wait_readers(L);
 }
 
+/* What threads are about to overwrite nobody reads any more, and what they are about to read is there. */
+static void before_work(Lower *L, uint32_t dst)
+{
+    Sched *s = sched(L);
+    if (dst != RING_NONE && s->rings[dst].reading) wait_readers(L);
+    if (dst != RING_NONE && tmem_reads(L, dst)) tmem_settle(L);
+    if (!s->dirty) return;
+    fence_threads(L);
+    cta_sync(L);
+}
+
+static void tmem(Lower *L, Planned *p)
+{
+    Sched *s = sched(L);
+    if (move_by_tensor_core(p->st->move)) {
+        tmem_start(L, p);
+        return;
+    }
+    tmem_settle(L);
+    before_work(L, p->dst);
+    tmem_work(L, p);
+    s->dirty = true;
+    s->unfenced |= p->dst != RING_NONE;
+}
+
 static void work(Lower *L, Planned *p)
 {
     Sched *s = sched(L);
@@ -90,11 +117,7 @@ static void work(Lower *L, Planned *p)
         from_slot = region_slot(L, &p->mi);
         from = region_offset(L, &p->mi);
     }
-    if (s->rings[p->dst].reading) wait_readers(L);
-    if (s->dirty) {
-        fence_threads(L);
-        cta_sync(L);
-    }
+    before_work(L, p->dst);
     IrOp *op = emit_new(L, p->zeros ? IR_ST_BULK : fill ? IR_THR_FILL : IR_THR_COPY);
     if (p->zeros == 0) ir_ref(L->a, op, IRK_PLAN, IRA_PLAN, p->plan);
     if (!fill) {
@@ -237,6 +260,10 @@ static void move(Lower *L)
         if (p->st->move->dst.peer) send(L, p);
         else work(L, p);
         break;
+    case MOVE_TMEM_CP:
+    case MOVE_TMEM_LD:
+    case MOVE_TMEM_ST:
+    case MOVE_SHIFT: tmem(L, p); break;
     }
 }
 
@@ -299,6 +326,7 @@ void roles_end(Lower *L, const PBlock *b)
     bool stored = false, released = false, looped = false;
     uint32_t lag = 0;
     L->stmt = NULL;
+    tmem_settle(L);
     for (uint32_t i = 0; i < s->nrings; i++) {
         const Ring *r = &s->rings[i];
         if (r->turn == b && !r->tile && ring_uses(r, s->role) && r->filler != s->role) released = true; /* ids, by deal.c */
@@ -432,6 +460,7 @@ static void statement(Lower *L, const PStmt *st)
     if (st->kind == P_FOR || st->kind == P_PIPELINE) { /* its body may run never, or again */
         fence_threads(L);
         commit_pending(L);
+        tmem_settle(L);
     }
     switch (st->kind) {
     case P_LET: lower_let(L, st); break;

@@ -8,7 +8,7 @@ static const PStmt *block_wants(const PBlock *b)
     for (const PStmt *s = b->first; s; s = s->next) {
         const PMove *m = s->kind == P_MOVE ? s->move : NULL;
         if (s->kind == P_PIPELINE) return s;
-        if (m && (m->kind == MOVE_SHARED || m->kind == MOVE_PEER || m->kind == MOVE_FILL || m->dst.peer || m->cast)) return s;
+        if (m && (m->kind == MOVE_SHARED || m->kind == MOVE_PEER || m->kind == MOVE_FILL || m->kind >= MOVE_TMEM_CP || m->dst.peer || m->cast)) return s;
         const PStmt *inside = block_wants(&s->body);
         if (inside == NULL) inside = block_wants(&s->other);
         if (inside) return inside;
@@ -107,7 +107,7 @@ void schedule_mark_elected(Lower *L, Shape shape)
             if (op->op == IR_LANES) lanes = depth;
         }
         bool copy = ir_op_info(op->op)->group == IRG_COPY, group = ir_op_info(op->op)->group == IRG_GROUP;
-        bool one = op->op == IR_BAR_ARRIVE || op->op == IR_BAR_EXPECT || op->op == IR_BAR_ARRIVE_EXPECT ||
+        bool one = op->op == IR_TC_COMMIT || op->op == IR_BAR_ARRIVE || op->op == IR_BAR_EXPECT || op->op == IR_BAR_ARRIVE_EXPECT ||
                    op->op == IR_STS || op->op == IR_ST_BULK || op->op == IR_TICKET || (copy && !lanes) || (group && shape == SHAPE_THREADS);
         if (one) op->elect = true;
     }
@@ -124,6 +124,7 @@ static void role(Lower *L, Agent a)
     L->epoch++;
     scope_open(L);
     ring_role(L);
+    tmem_role(L);
     roles_body(L);
     for (uint32_t i = 0; i < L->body.ops.n; i++) stores |= L->body.ops.v[i].op == IR_GRP_COMMIT;
     if (stores) emit_grp_wait(L, 0, IRH_READ);
@@ -152,6 +153,7 @@ void schedule_kernel(Lower *L)
     shapes(L);                   /* threads of the roles */
     plan_threads_all(L);
     rings_barriers(L);
+    tmem_barriers(L);
     if (L->failed) return;
     for (int a = 0; a < AG_COUNT; a++)
         if (s->used[a]) role(L, (Agent)a);

@@ -12,6 +12,7 @@
  *   ways of dealing static, ticket, launch, clc                           deal_ways.c
  *   batches         several iterations in one turn                        batch.c
  *   teams           CTAs of a cluster: multicast, peers, per rank             cluster.c, remote.c
+ *   tensor memory   copies into it and waits for them, all by `work`          tmem_sched.c
  *
  * Glossary
  *   turn      one run of the block whose tiles are taken from the ring's next slot
@@ -24,6 +25,7 @@
 #define LOWER_SCHEDULE_H
 
 #include "lower/parts.h"
+#include "lower/tmem_parts.h"
 
 typedef enum Agent { AG_LOAD, AG_SEND, AG_WORK, AG_COUNT } Agent;
 #define AG_NONE AG_COUNT
@@ -114,8 +116,15 @@ typedef struct Planned { /* a move, in the order in which the walks meet it */
     uint16_t to[SCHED_RANKS]; /* between CTAs: those that each one sends to */
     uint32_t plan;      /* IrPlan of work by threads */
     int64_t zeros;      /* or: bytes that one of them clears by st.bulk */
+    TmemPlan *tm;       /* one side is in tensor memory: src and dst are the other one's ring */
     int64_t bytes;      /* that one copy of the move adds to a barrier at each destination */
 } Planned;
+
+typedef struct TmemSched { /* kernels with tensor memory */
+    uint32_t bar, ready;   /* IrBar: commits arrive at bar; both CTAs of a pair at ready. RING_NONE: none */
+    uint32_t phase, ready_phase; /* IrVar of the work role */
+    VEC(const Planned *) pending; /* begun by the role, not yet waited for */
+} TmemSched;
 
 typedef struct Sched {
     bool planning;
@@ -147,6 +156,7 @@ typedef struct Sched {
     VEC(Around) around;  /* the same; followed: the rank decides */
     int64_t threads;     /* asked for by `threads` */
     uint32_t per_sm;
+    TmemSched tmem;
 } Sched;
 
 /* ---- plan_moves.c ---- */
@@ -235,6 +245,15 @@ uint32_t remote_releases(const Lower *L, const Ring *r); /* arrivals on its empt
 void remote_release(Lower *L, const Ring *r, Opnd slot);
 uint32_t remote_readies(const Lower *L, const Ring *r); /* summed: arrivals on `ready` */
 void remote_ready(Lower *L, uint32_t ring); /* summed: the own tile is loaded; waits for those that this CTA reduces into */
+
+/* ---- tmem_sched.c ---- */
+bool tmem_paired(Lower *L, const Planned *p); /* both CTAs of a pair do it; false after an error */
+void tmem_barriers(Lower *L);
+void tmem_role(Lower *L);                     /* variables of the role at hand */
+void tmem_start(Lower *L, Planned *p);        /* a copy by the tensor core, or a shift */
+void tmem_work(Lower *L, Planned *p);         /* by threads; all before it is settled and synchronised */
+void tmem_settle(Lower *L);                   /* what is pending is committed and waited for */
+bool tmem_reads(const Lower *L, uint32_t ring); /* something pending still reads its tile */
 
 /* ---- schedule.c ---- */
 void schedule_mark_elected(Lower *L, Shape shape); /* which of the body's ops one thread does */

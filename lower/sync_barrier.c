@@ -1,5 +1,6 @@
 /* Barriers of the source and those of derived loads: what arrives there, and who waits. */
 #include "lower/sync.h"
+#include "lower/tmem_parts.h"
 
 static void bar_operand(Lower *L, IrOp *op, uint32_t bar, int64_t slot)
 {
@@ -162,6 +163,18 @@ bool sync_arrive(Lower *L, const MoveInfo *mi, Opnd each, int64_t bytes, uint32_
     return arrive(L, &t->phase, &at, each, bytes);
 }
 
+bool sync_commit_slot(Lower *L, const PStmt *st, Opnd *slot)
+{
+    int64_t k;
+    const PMove *mv = st->move;
+    if (!explicit_slot(L, mv->barrier, mv->barrier_slot, mv->commit_span, &k, slot)) return false;
+    role_sync(L, true);
+    counts_note(L, mv->barrier->index, *slot, false, NULL);
+    sync_close_commits(L, mv->barrier);
+    if (!L->sync.bars[mv->barrier->index].looped) L->sync.bars[mv->barrier->index].slot[k].arrive_op = 0;
+    return true;
+}
+
 static Opnd looped_parity(Lower *L, const Explicit *e, Opnd slot)
 {
     Opnd bits = emit_get(L, e->bits);
@@ -188,6 +201,7 @@ void sync_wait(Lower *L, const PStmt *st)
     put_opnd(L, op, IRK_PHASE, parity);
     if (s->far[b->index]) ir_ref(L->a, op, IRK_SCOPE, IRA_WORD, IRC_CLUSTER);
     if (s->generic[b->index]) ir_ref(L->a, emit_new(L, IR_FENCE_ASYNC), IRK_SPACE, IRA_WORD, IRS_CLUSTER);
+    role_tensor_fence(L, IRD_AFTER);
     s->waited = true;
     counts_note(L, b->index, slot, true, NULL);
     if (!e->looped) e->slot[k] = (Phase){.waits = e->slot[k].waits + 1};
@@ -207,6 +221,7 @@ void sync_arrive_stmt(Lower *L, const PStmt *st)
     if (!explicit_slot(L, b, st->value, st->span, &k, &slot)) return;
     Opnd rank = st->peer ? value_low(L, st->peer) : opnd_imm(0);
     role_sync(L, true);
+    role_tensor_fence(L, IRD_BEFORE);
     IrOp *op = emit_new(L, IR_BAR_ARRIVE);
     op->guard = L->sync.guard.v;
     bar_slot(L, op, b->index, slot);

@@ -1,5 +1,6 @@
 /* Where synchronisation starts: which barriers there are, what each role keeps of their phases, and their initialisation. */
 #include "lower/sync.h"
+#include "lower/tmem_parts.h"
 
 /* Loads whose barriers are derived, and barriers at which other CTAs arrive. */
 static void find_derived(Lower *L, const PBlock *b, bool inside)
@@ -122,14 +123,21 @@ void sync_init_ops(Lower *L, uint32_t threads)
         }
     }
     if (L->ir->bars.n) ir_op(L->a, &L->pre, IR_FENCE_MBAR_INIT, (Span){0, 0})->elect = true;
+    bool tensor = tmem_used(L);
+    tmem_begin(L);
     if (cluster) {
         ir_ref(L->a, ir_op(L->a, &L->pre, IR_CLUSTER_ARRIVE, (Span){0, 0}), IRK_SEM, IRA_WORD, IRS_RELAXED);
         ir_op(L->a, &L->pre, IR_CLUSTER_WAIT, (Span){0, 0});
-        ir_ref(L->a, ir_op(L->a, &L->post, IR_CLUSTER_ARRIVE, (Span){0, 0}), IRK_SEM, IRA_WORD, IRS_RELAXED);
-        ir_op(L->a, &L->post, IR_CLUSTER_WAIT, (Span){0, 0});
-    } else if (threads > 32 && L->ir->bars.n) {
+        if (!L->ir->pair) { /* else tmem_end */
+            ir_ref(L->a, ir_op(L->a, &L->post, IR_CLUSTER_ARRIVE, (Span){0, 0}), IRK_SEM, IRA_WORD, IRS_RELAXED);
+            ir_op(L->a, &L->post, IR_CLUSTER_WAIT, (Span){0, 0});
+        }
+    }
+    if (tensor || (!cluster && threads > 32 && L->ir->bars.n)) {
         IrOp *op = ir_op(L->a, &L->pre, IR_CTA_SYNC, (Span){0, 0});
         ir_imm(L->a, op, IRK_ID, 0);
-        ir_imm(L->a, op, IRK_THREADS, threads);
+        ir_imm(L->a, op, IRK_THREADS, tensor ? L->ir->mf.threads : threads);
     }
+    tmem_address(L);
+    tmem_end(L, L->ir->mf.threads);
 }

@@ -122,8 +122,9 @@ const char *verify_op_text(const Verifier *v, uint32_t op)
 {
     if (op >= v->nops) return "the end";
     const char *text = ir_op_info(v->ops[op]->op)->text;
-    if (v->k->roles.n < 2) return text;
-    return arena_printf(v->arena, "%s of %s", text, verify_body(v, op)->role->name);
+    const char *role = verify_body(v, op)->role->name; /* init and exit have none */
+    if (v->k->roles.n < 2 || role == NULL) return text;
+    return arena_printf(v->arena, "%s of %s", text, role);
 }
 
 const char *verify_line(Verifier *v, uint32_t op)
@@ -457,6 +458,7 @@ static void check_graph(Verifier *v)
     check_races(v);
     if (!v->failed) check_coverage(v);
     if (!v->failed) check_global(v);
+    if (!v->failed) check_tensor(v);
     if (!v->failed) check_end(v);
     if (!v->failed) check_draws(v);
     if (!v->failed && longest) check_cycles(v);

@@ -44,7 +44,7 @@ void alike_prepare(Verifier *v)
         const Body *b = &v->bodies.v[i];
         for (uint32_t j = 0; j < b->role->ops.n && !b->role->elect; j++) {
             const IrOp *op = &b->role->ops.v[j];
-            if (op->elect && (op->op == IR_BAR_WAIT || op->op == IR_FENCE_ASYNC) && !told_to_all(v, b, j))
+            if (op->elect && (op->op == IR_BAR_WAIT || op->op == IR_FENCE_ASYNC || op->op == IR_TC_FENCE) && !told_to_all(v, b, j))
                 v->reps = ALL;
         }
     }

@@ -325,6 +325,25 @@ static void step_count(Verifier *v, uint32_t op, uint32_t slot, bool remote)
     if (!v->failed) try_complete(v, p);
 }
 
+Phase *barrier_commit(Verifier *v, uint32_t op, uint32_t rank, EventId e)
+{
+    uint32_t slot;
+    if (!barrier_slot(v, op, rank, &slot)) return NULL;
+    if (v->bars[slot].init == 0) {
+        verify_refuse(v, E0653, op, "barrier %s is used before its bar.init", verify_bar_name(v, slot));
+        return NULL;
+    }
+    /* It arrives later, like a copy's bytes: that it was begun does not say that the phase is over. */
+    Part part = {.event = e, .op = op, .arrives = true, .copies = true, .remote = rank != v->now->rank};
+    Phase *last = v->bars[slot].phases.n ? v->bars[slot].phases.v[v->bars[slot].phases.n - 1] : NULL;
+    bool full = last && !last->complete && last->arrivals == v->bars[slot].count;
+    if (!full && !barrier_part(v, slot, part)) return NULL;
+    Phase *p = barrier_open(v, slot);
+    step_arrive(v, op, slot, p);
+    if (!v->failed) try_complete(v, p);
+    return p;
+}
+
 static void waited(Verifier *v, uint32_t op, uint32_t slot, Phase *p)
 {
     const BarSlot *b = &v->bars[slot];
@@ -393,6 +412,10 @@ void barrier_step(Verifier *v, uint32_t op)
         if (choice_guard(v, op, guard)) return;
         verify_refuse(v, E0608, op, "%s happens under a condition: what follows would depend on it",
                       verify_op_text(v, op));
+        return;
+    }
+    if (code == IR_TC_COMMIT) {
+        tensor_commit_step(v, op);
         return;
     }
     if (to && !run_number(v, op, to, "the CTA", &rank)) return;

@@ -313,6 +313,10 @@ void copy_step(Verifier *v, uint32_t op)
     const IrArg *bytes = verify_arg(v, op, IRK_BYTES), *map = verify_arg(v, op, IRK_MAP);
     Targets to;
     bool lanes;
+    if (o->op == IR_TC_CP || o->op == IR_TC_SHIFT) {
+        tensor_copy_step(v, op);
+        return;
+    }
     if (o->op == IR_TMA_PREFETCH || o->op == IR_BLK_PREFETCH || !by_one(v, op, &lanes)) return;
     int64_t cell = o->op == IR_CLC_NEXT ? IR_ANSWER_BYTES : IR_CELL_BYTES;
     Copy c = {.op = op,
@@ -364,7 +368,7 @@ static void commit(Verifier *v)
     verify_spend(v, (v->accesses.n - t->stores + v->transfers.n - t->sent) / 16);
     for (uint32_t i = v->accesses.n; i-- > t->stores;) {
         Access *a = &v->accesses.v[i];
-        if (a->async && a->phase == NULL && a->group == 0 && mine(v, a->start)) a->group = t->groups;
+        if (a->async && a->phase == NULL && a->group == 0 && mine(v, a->start) && !by_tensor_core(v, a)) a->group = t->groups;
     }
     for (uint32_t i = v->transfers.n; i-- > t->sent;) {
         Transfer *x = &v->transfers.v[i];
@@ -386,7 +390,7 @@ static void wait_groups(Verifier *v, uint32_t op)
     verify_spend(v, (v->accesses.n - v->now->stores + (full ? v->transfers.n - v->now->on_way : 0)) / 16);
     for (uint32_t i = v->now->stores; i < v->accesses.n; i++) {
         Access *a = &v->accesses.v[i];
-        if (!a->async || a->phase || a->end || !mine(v, a->start)) {
+        if (!a->async || a->phase || a->end || by_tensor_core(v, a) || !mine(v, a->start)) {
             if (!open) v->now->stores = i + 1;
             continue;
         }
@@ -407,7 +411,9 @@ static void wait_groups(Verifier *v, uint32_t op)
 static void fence(Verifier *v, uint32_t op)
 {
     EventId e = event_new(v, op);
-    if (v->ops[op]->op == IR_FENCE_MBAR_INIT) {
+    if (v->ops[op]->op == IR_TC_FENCE) {
+        tensor_fence_step(v, op, e);
+    } else if (v->ops[op]->op == IR_FENCE_MBAR_INIT) {
         vec_push(&v->run, &v->now->init_fences, e);
     } else if (v->ops[op]->op == IR_FENCE_ASYNC) {
         if (verify_arg(v, op, IRK_SPACE)->id == IRS_GLOBAL) vec_push(&v->run, &v->global_fences, e);

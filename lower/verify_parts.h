@@ -5,7 +5,8 @@
  * schedule; verify_event.c gives each event its clock: what has certainly happened before it, in every schedule.
  * verify_inside.c finds the blocks of a body, verify_counters.c what turns counters alone; verify_block.c,
  * verify_barrier.c, verify_copy.c and verify_thread.c are the steps of ops, verify_burst.c that of loops over copies;
- * verify_bytes.c knows which bytes of a buffer are the same.
+ * verify_bytes.c knows which bytes of a buffer are the same, verify_tmem.c what the tensor core does and what of tensor memory
+ * is in order.
  * verify_race.c, verify_cover.c, verify_global.c and verify_end.c prove properties of a finished graph, whose accesses
  * verify_place.c sorts; verify_regions.c and verify_unequal.c tell parts of tensors apart. verify_choice.c enumerates the
  * trip counts, for nests that verify_nests.c tells apart one by one; verify_period.c, verify_moduli.c, verify_steer.c,
@@ -207,6 +208,8 @@ Phase *barrier_open(Verifier *v, uint32_t slot);
 bool barrier_part(Verifier *v, uint32_t slot, Part p);
 void barrier_deliver(Verifier *v, const Sum *s); /* what the part above brings */
 void barrier_retry(Verifier *v); /* v->now waits for a phase: goes on if it is over */
+/* A tc.commit, with event e, counts on the slot in that CTA: the phase. */
+Phase *barrier_commit(Verifier *v, uint32_t op, uint32_t rank, EventId e);
 /* verify_sync.c: barriers of threads and of the cluster */
 void sync_step(Verifier *v, uint32_t op);
 void sync_retry(Verifier *v);
@@ -225,6 +228,17 @@ void group_step(Verifier *v, uint32_t op);
 /* verify_thread.c: by threads in shared memory */
 void thread_step(Verifier *v, uint32_t op);
 void thread_store(Verifier *v, const Bytes *at, Form value, bool by_trip); /* for ld.shared */
+
+/* verify_tmem.c */
+bool by_tensor_core(const Verifier *v, const Access *a); /* by the tensor core: it ends with a commit */
+bool tensor_in_order(const Verifier *v, const Access *a, const Access *b); /* b behind a, without a wait */
+bool tensor_fenced(const Verifier *v, const Access *a, const Access *b);   /* b begins when a is over */
+void check_tensor_fence(Verifier *v, const Access *a, const Access *b);
+void tensor_fence_step(Verifier *v, uint32_t op, EventId e);
+void tensor_copy_step(Verifier *v, uint32_t op);
+void tensor_commit_step(Verifier *v, uint32_t op);
+void tensor_kernel_step(Verifier *v, uint32_t op);
+void check_tensor(Verifier *v); /* of a finished graph */
 
 /* verify_burst.c */
 void access_add(Verifier *v, Access a); /* appends, or joins to what it continues */

@@ -46,9 +46,15 @@ static bool fenced(const Verifier *v, const Access *a, EventId b)
     return lo < t->async_fences.n && event_before(v, t->async_fences.v[lo], b);
 }
 
+static bool tensor_memory(const Verifier *v, const Access *a)
+{
+    return v->k->bufs.v[a->at.buf].lanes != 0; /* of one proxy: verify_tmem.c */
+}
+
 static void check_proxy(Verifier *v, const Access *a, const Access *b)
 {
-    if (!a->write || by_proxy(a) || !by_proxy(b) || fenced(v, a, b->start)) return;
+    check_tensor_fence(v, a, b);
+    if (!a->write || by_proxy(a) || !by_proxy(b) || tensor_memory(v, a) || fenced(v, a, b->start)) return;
     Diag *g = verify_refuse(v, E0606, b->op,
                             a->generic ? "this copy comes after a fill of %s by another CTA, with no fence.async cluster in between by one who waited for it"
                                        : "this copy comes after threads wrote %s, with no fence.async by them in between",
@@ -78,7 +84,8 @@ static void check_pair(Verifier *v, const Access *a, const Access *b)
     if (!(a->write || b->write) || (a->act && a->act == b->act)) return;
     if (a->reduce && a->reduce == b->reduce) return;
     if (a->op == b->op && a->start == b->start) return;
-    bool forth = access_before(v, a, b->start), back = !forth && access_before(v, b, a->start);
+    bool forth = access_before(v, a, b->start) || tensor_in_order(v, a, b);
+    bool back = !forth && (access_before(v, b, a->start) || tensor_in_order(v, b, a));
     if (!forth && !back && conds_exclusive(v, a->only, b->only)) return;
     if (forth) ordered(v, a, b);
     else if (back) ordered(v, b, a);
@@ -109,8 +116,10 @@ static bool fine(Verifier *v, const Access *a, const Access *b)
 {
     if (!(a->write || b->write) || (a->act && a->act == b->act)) return true;
     if (a->op == b->op && a->start == b->start) return true;
+    if (tensor_in_order(v, a, b)) return true;
     if (!access_before(v, a, b->start)) return conds_exclusive(v, a->only, b->only);
-    return !a->write || by_proxy(a) || !by_proxy(b) || fenced(v, a, b->start);
+    if (!tensor_fenced(v, a, b)) return false;
+    return !a->write || by_proxy(a) || !by_proxy(b) || tensor_memory(v, a) || fenced(v, a, b->start);
 }
 
 /* Whether what is proved of b and a later access c proves the same of x->a and c. Then x->a needs no comparison any more:

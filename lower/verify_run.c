@@ -344,7 +344,7 @@ void run_step(Verifier *v)
     case IRG_FENCE: group_step(v, op); break;
     case IRG_COPY: copy_step(v, op); break;
     case IRG_THREAD: thread_step(v, op); break;
-    case IRG_KERNEL: break;
+    case IRG_KERNEL: tensor_kernel_step(v, op); break;
     }
 }
 
@@ -433,6 +433,8 @@ void run_kernel(Verifier *v)
     v->unrollings++;
     v->f.known.n = v->f.facts.n = 0;
     v->bars = arena_array(&v->run, BarSlot, (size_t)v->nslots * v->nranks);
+    v->tensor_alloc = arena_array(&v->run, EventId, v->nranks);
+    v->tensor_free = arena_array(&v->run, EventId, v->nranks);
     make_threads(v);
     period_begin(v);
     turns_begin(v);

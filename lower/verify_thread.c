@@ -1,5 +1,6 @@
 /* Steps of threads in shared memory: plans, and the small values that they leave for each other. */
 #include "lang/lang.h"
+#include "lower/tmem.h"
 #include "lower/verify_parts.h"
 
 void thread_store(Verifier *v, const Bytes *at, Form value, bool by_trip)
@@ -208,7 +209,7 @@ void thread_step(Verifier *v, uint32_t op)
     const IrOp *o = v->ops[op];
     Form guard = run_guard(v, op);
     Bytes at;
-    bool plans = o->op == IR_THR_COPY || o->op == IR_THR_FILL, zeros = o->op == IR_ST_BULK;
+    bool plans = o->op == IR_THR_COPY || o->op == IR_THR_FILL || o->op == IR_TC_LD || o->op == IR_TC_ST, zeros = o->op == IR_ST_BULK;
     if (!by_all(v, op, guard) || form_is(&v->f, guard, 0)) return;
     if (guard == 0 || (!plans && !zeros && !form_is(&v->f, guard, 1))) {
         verify_refuse(v, E0608, op, "%s happens under a condition: what follows would depend on it",
@@ -220,7 +221,10 @@ void thread_step(Verifier *v, uint32_t op)
         return;
     }
     bool write = o->op == IR_STS || zeros;
-    int64_t size = zeros ? ir_find(o, IRK_BYTES)->imm : o->op == IR_CLC_ID ? IR_ANSWER_BYTES : IR_CELL_BYTES;
+    int64_t size = zeros                     ? ir_find(o, IRK_BYTES)->imm
+                   : o->op == IR_CLC_ID  ? IR_ANSWER_BYTES
+                   : o->op == IR_TC_BASE ? TMEM_CELL_BYTES
+                                         : IR_CELL_BYTES;
     if (!copy_bytes(v, op, write ? IRK_DST : IRK_SRC, v->now->rank, form_const(&v->f, size), guard, &at)) return;
     Act e = {event_new(v, op), guard};
     access(v, op, at, write, e, 0);
@@ -228,5 +232,5 @@ void thread_step(Verifier *v, uint32_t op)
     const IrArg *a = ir_find(o, IRK_A);
     Form value = write ? run_value(v, a) : 0;
     if (write) thread_store(v, &at, value, run_by_trip(v, a));
-    else load(v, o, &at);
+    else if (o->dst) load(v, o, &at);
 }

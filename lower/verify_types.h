@@ -218,6 +218,8 @@ typedef struct Thread {
     uint32_t *made;           /* by op, then by variable: values that are not taken apart */
     uint32_t arrived, waited; /* on the cluster's barrier */
     VEC(EventId) async_fences, init_fences;
+    VEC(EventId) tensor_before, tensor_after; /* its tc.fences */
+    uint32_t tensor_from;     /* accesses before this one are none of its uncommitted operations of the tensor core */
     uint8_t *ready; /* by barrier slot: it comes after its initialisation */
     bool traced;
     VEC(uint32_t) trace; /* what it does in ops that all threads of the role do: verify_alike.c */
@@ -387,6 +389,7 @@ typedef struct Verifier {
     VEC(Event) events;
     VEC(Phase *) phases;
     BarSlot *bars; /* by rank and slot */
+    EventId *tensor_alloc, *tensor_free; /* by rank; 0: none */
     VEC(Access) accesses;
     VEC(Place) places; /* of a finished graph */
     VEC(Transfer) transfers;

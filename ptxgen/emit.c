@@ -121,6 +121,7 @@ static void begin_body(PtxWriter *w, const IrKernel *k)
     w->shown = NULL;
     memset(w->loc, 0, sizeof w->loc);
     w->span = (Span){0, 0};
+    w->tmem = opnd_lit("missing");
     w->smem = opnd_lit("missing");              /* a kernel that names shared memory has some */
     w->counter = w->much = opnd_lit("missing"); /* the same: ir_check */
     w->warp = w->lane = w->elected = (Opnd){.kind = OPND_EMPTY};

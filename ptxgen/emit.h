@@ -7,6 +7,7 @@
  * emit_ops.c       control, barriers, groups, fences; the table of ops
  * emit_copies.c    shared addresses, copies, policies
  * emit_threads.c   work by threads: emit_threads.h
+ * emit_tmem.c      tensor memory
  * emit_names.c     entry names that PTX accepts
  * emit_manifest.c  the launch manifest as PTX
  *
@@ -58,6 +59,8 @@ typedef enum PtxSlot {
         SLOT_COUNT
 } PtxSlot;
 #define SLOT_NONE 255
+
+enum { PTX_LIST = 32 }; /* operands in braces */
 
 /* A template taken apart: each piece is literal text, then an operand (or none). */
 typedef struct PtxPiece {
@@ -121,6 +124,7 @@ struct PtxWriter {
     uint32_t labels;
     Opnd smem; /* register with the address of the shared memory */
     Opnd warp, lane;  /* of the thread in its CTA and warp; empty where nothing asks */
+    Opnd tmem;        /* address of the CTA's tensor memory */
     Opnd counter;     /* address of the tickets' counter */
     Opnd much;        /* predicate: the launch moves much more than L2 holds */
     Opnd elected;     /* predicate of the body's elected thread; empty where that is all who run it */
@@ -131,7 +135,7 @@ struct PtxWriter {
     Opnd *maps, *tensors, *pols;
     SCRATCH(PtxBlock) blocks;
     Opnd slots[SLOT_COUNT]; /* operands of the instruction at hand; empty again once written */
-    Opnd coords[MAP_RANK];
+    Opnd coords[PTX_LIST];
     Opnd info[3];
     unsigned ninfo;
     unsigned ncoords;
@@ -204,6 +208,12 @@ const MfParam *ptx_param(const PtxWriter *w, MfParamKind kind, uint32_t index, u
 Opnd ptx_shared_address(PtxWriter *w, const IrOp *op, IrKey key);
 PtxOp ptx_op_tma_load, ptx_op_tma_store, ptx_op_tma_prefetch, ptx_op_blk_load, ptx_op_blk_store, ptx_op_blk_prefetch,
     ptx_op_peer, ptx_op_st_async, ptx_op_fill_peer, ptx_op_st_bulk, ptx_op_map_prefetch, ptx_op_lds, ptx_op_sts, ptx_op_clc_next, ptx_op_clc_id, ptx_op_policy;
+
+/* A 16-bit register, which is what PTX wants of a mask of CTAs. */
+Opnd ptx_value16(PtxWriter *w, const IrArg *mask);
+
+/* ---- emit_tmem.c ---- */
+PtxOp ptx_op_tc_alloc, ptx_op_tc_base, ptx_op_tc_cp, ptx_op_tc_shift, ptx_op_tc_commit, ptx_op_tc_fence, ptx_op_tc_threads;
 
 /* ---- emit_roles.c ---- */
 void ptx_bodies(PtxWriter *w);

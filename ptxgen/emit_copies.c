@@ -77,7 +77,7 @@ static void set_coords(PtxWriter *w, const IrOp *op, bool rows)
 }
 
 /* A 16-bit register, which is what PTX wants of masks of CTAs and im2col offsets, or an immediate. */
-static Opnd value16(PtxWriter *w, const IrArg *arg)
+Opnd ptx_value16(PtxWriter *w, const IrArg *arg)
 {
     Opnd m = ptx_value32(w, arg);
     if (m.kind != OPND_REG) return m;
@@ -92,7 +92,7 @@ static void set_info(PtxWriter *w, const IrOp *op, const MfMap *m)
     const IrArg *first;
     unsigned n = ir_list(op, IRK_INFO, &first);
     if (n == 0 || n > 3) return;
-    for (unsigned i = 0; i < n; i++) w->info[m->mode == MAP_IM2COL ? n - 1 - i : i] = value16(w, &first[i]);
+    for (unsigned i = 0; i < n; i++) w->info[m->mode == MAP_IM2COL ? n - 1 - i : i] = ptx_value16(w, &first[i]);
     w->ninfo = n;
     w->slots[SLOT_info].kind = OPND_INFO;
 }
@@ -140,7 +140,7 @@ static Destination set_destination(PtxWriter *w, const IrOp *op, InstrForm cta, 
     }
     w->slots[SLOT_dst] = dst;
     w->slots[SLOT_mbar] = mbar;
-    if (mask) w->slots[SLOT_mask] = value16(w, mask);
+    if (mask) w->slots[SLOT_mask] = ptx_value16(w, mask);
     return mask ? TO_MASK : rank || pair || to_cluster(w, cta, cluster) ? TO_CLUSTER : TO_CTA;
 }
 
@@ -256,7 +256,7 @@ void ptx_op_blk_store(PtxWriter *w, const IrOp *op, Opnd guard)
     set_policy(w, op);
     mark_any_order(w, op);
     const IrArg *mask = ir_find(op, IRK_BYTES_OF);
-    if (mask) w->slots[SLOT_mask] = value16(w, mask);
+    if (mask) w->slots[SLOT_mask] = ptx_value16(w, mask);
     if (op->op == IR_BLK_REDUCE) set_reduction(w, op, FORM_BULK_REDUCE);
     ptx_form(w, guard, op->op == IR_BLK_REDUCE ? FORM_BULK_REDUCE : mask ? FORM_BULK_STORE_MASK : FORM_BULK_STORE);
 }

@@ -307,6 +307,16 @@ static PtxOp *const OPS[IR_OP_COUNT] = {
     [IR_MAP_PREFETCH] = ptx_op_map_prefetch,
     [IR_THR_COPY] = ptx_op_threads,
     [IR_THR_FILL] = ptx_op_threads,
+    [IR_TC_ALLOC] = ptx_op_tc_alloc,
+    [IR_TC_KEEP] = ptx_op_tc_alloc,
+    [IR_TC_FREE] = ptx_op_tc_alloc,
+    [IR_TC_BASE] = ptx_op_tc_base,
+    [IR_TC_CP] = ptx_op_tc_cp,
+    [IR_TC_SHIFT] = ptx_op_tc_shift,
+    [IR_TC_COMMIT] = ptx_op_tc_commit,
+    [IR_TC_FENCE] = ptx_op_tc_fence,
+    [IR_TC_LD] = ptx_op_tc_threads,
+    [IR_TC_ST] = ptx_op_tc_threads,
 };
 
 static Opnd both(PtxWriter *w, Opnd p, Opnd q)

@@ -418,6 +418,7 @@ static bool is_right(Judge *j)
         printf("ACCEPTED  %s: it is listed as refused: %s\n", j->name, j->program->refused);
         ok = false;
     }
+    if (j->verdicts) return ok;
     Outcome out = learns ? bench_learn(&j->bench, j->kernel) : OUT_CLEAN;
     if (out <= OUT_DATA) out = bench_run(&j->bench, j->kernel, true);
     if (out != OUT_CLEAN) printf("BROKEN    %s: %s\n", j->name, j->bench.said);

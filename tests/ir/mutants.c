@@ -393,6 +393,12 @@ static void make_all_numbers(Maker *m)
     make_numbers(m, IRK_BAR_RANK, "bar_rank", IR_XOR, NUMBERS(1, 2), copy);
     if (op == IR_GRP_WAIT) make_numbers(m, IRK_N, "group", IR_ADD, NUMBERS(1, -1, 2), false);
     if (op == IR_LANES) make_numbers(m, IRK_N, "lanes", IR_ADD, NUMBERS(1, -1), true);
+    if (op == IR_TC_CP || op == IR_TC_SHIFT) {
+        make_numbers(m, IRK_N, "instructions", IR_ADD, NUMBERS(1, -1), true);
+        make_numbers(m, IRK_LEAD, "lead", IR_ADD, NUMBERS(16), true);
+        make_numbers(m, IRK_STRIDE, "stride", IR_ADD, NUMBERS(16, -16), true);
+        make_numbers(m, IRK_STEP, "step", IR_ADD, NUMBERS(16, -16), true);
+    }
     if (op == IR_CTA_SYNC) {
         make_numbers(m, IRK_ID, "id", IR_ADD, NUMBERS(1, -1), false);
         make_numbers(m, IRK_THREADS, "threads", IR_ADD, NUMBERS(32, -32), false);
@@ -407,14 +413,14 @@ static void make_all_numbers(Maker *m)
 
 /* ---- words, ranks, guards, widths ---- */
 
-static void make_words(Maker *m, IrKey key)
+static void make_words(Maker *m, IrKey key, bool value)
 {
     const IrArg *arg = ir_find(m->op, key);
     uint32_t n;
     if (arg == NULL || key == IRK_SEM) n = 2;
     else ir_words(key, &n);
     for (uint32_t i = 0; i < n && arg; i++) {
-        IrOp *op = i == arg->id ? NULL : begin(m, "word", false);
+        IrOp *op = i == arg->id ? NULL : begin(m, "word", value);
         if (op == NULL) continue;
         op->args[arg_index(m->op, arg)].id = i;
         done(m);
@@ -512,14 +518,19 @@ static void make_op(Maker *m)
         return;
     }
     make_all_numbers(m);
-    if (!is_sync(m->op) && !is_move(m->op)) return;
+    bool allocates = m->op->op == IR_TC_ALLOC || m->op->op == IR_TC_KEEP || m->op->op == IR_TC_FREE;
+    if (!is_sync(m->op) && !is_move(m->op) && !allocates) return;
     make_drops(m);
     make_moves(m);
     make_objects(m);
-    make_words(m, IRK_HOW);
-    make_words(m, IRK_SPACE);
-    make_words(m, IRK_SEM);
-    make_words(m, IRK_SCOPE);
+    make_words(m, IRK_HOW, false);
+    make_words(m, IRK_SPACE, false);
+    make_words(m, IRK_SEM, false);
+    make_words(m, IRK_SCOPE, false);
+    make_words(m, IRK_ORDER, false);
+    make_words(m, IRK_SHAPE, true);
+    make_words(m, IRK_FORMAT, true);
+    make_words(m, IRK_LAYOUT, true);
     make_optional(m);
     make_guards(m);
 }

@@ -38,6 +38,10 @@ int framed(char **v), first(char **v), striped(char **v), bordered(char **v), ha
 /* ---- reference_columns.c ---- */
 int columns(char **v);
 
+/* ---- reference_tmem.c ---- */
+int lanes(char **v);
+int slide(char **v);
+
 /* ---- reference_im2col.c ---- */
 int im2col(char **v);
 int col2im(char **v);

@@ -17,5 +17,7 @@ need_device
 . tests/run/programs.sh
 # shellcheck source=/dev/null
 . tests/run/modes.sh
+# shellcheck source=/dev/null
+case $device in sim*) . tests/run/tmem.sh ;; esac
 [ -n "${LIST:-}" ] || printf '%s passed, %s failed\n' $passed $failed
 [ $failed = 0 ]

@@ -27,10 +27,11 @@ static const char HEAD[] =
     "  param map m\n  param address a\n  param address b\n  param address idx\n  param counter\n  param hints\n"
     "  param value N\n  param map g\n  param map f\n  param map c\n  param map w\n"
     "  deal ticket N per_sm 2\n  traffic N * 8\n"
-    "  grid 4, 1, 1\n  cluster 4, 1, 1\n  threads 224\n  smem 8192\n  zeros 1024\n"
+    "  grid 4, 1, 1\n  cluster 4, 1, 1\n  threads 224\n  smem 8192\n  zeros 1024\n  tmem_columns 64 pair\n"
     "  buf t bytes 1024 align 128 slots 2 pitch 1024 at 0\n"
     "  buf cell bytes 8 align 128 slots 2 pitch 128 at 2048\n"
     "  buf big bytes 2048 align 1024 slots 1 pitch 2048 at 4096\n"
+    "  tmem u lanes 128 columns 32 slots 2 at 0\n"
     "  bar full slots 2 count 1 at 3072\n"
     "  bar free slots 1 count 128 at 3088\n"
     "  policy p = evict_last fraction 1 by_traffic\n"
@@ -38,6 +39,10 @@ static const char HEAD[] =
     "128B threads 128 vector 8 method 1 block 4, 4 deal 8 ways 32, 16\n"
     "  plan clear = fill extent [16] value 7 dst u64 pitch [8] add sat threads 128 vector 16 method 0 block 2, 1 deal 0 "
     "ways 0, 16\n"
+    "  plan out = copy extent [128, 16] src u8 pitch [128, 1] dst u8 pitch [16, 1] threads 128 vector 16 method 0 block 16, 1 "
+    "deal 0 ways 16, 16\n"
+    "  plan into = copy extent [64, 16] src u8 pitch [16, 1] dst u8 pitch [128, 1] threads 128 vector 16 method 0 block 16, 1 "
+    "deal 0 ways 16, 16\n"
     "  var slot i32\n  var on pred\n";
 
 static const char BODIES[] =
@@ -48,7 +53,9 @@ static const char BODIES[] =
     "    elect fence.mbar_init\n"
     "    pol.create p\n"
     "    elect map.prefetch m\n"
+    "    elect tc.alloc cell[0], n 64\n    elect tc.relinquish\n"
     "    cluster.arrive relaxed\n    cluster.wait\n    cta.sync 0, 224\n"
+    "    tc.base cell[0]\n"
     "  }\n"
     "  role load warps 1 {\n"
     "    var slot = 0\n"
@@ -124,8 +131,17 @@ static const char BODIES[] =
     "      bar.arrive free, rank 0\n"
     "      bar.arrive free\n"
     "      fence.acqrel gpu\n"
+    "      elect tc.cp 128x128b, plain, big, lead 16, stride 128, swizzle none, step 16, n 1 -> u[%a](0, 4)\n"
+    "      elect tc.cp 4x256b, b4x16_p64, t[0]+512, lead 16, stride 256, swizzle none, step 32, n 1 -> u[1](31, 8)\n"
+    "      elect tc.shift u[0](32, 0), n 2\n"
+    "      elect tc.commit full[%a]\n"
+    "      elect tc.commit full[0], mask 3\n"
+    "      tc.fence before\n"
+    "      tc.ld out, u[%a] -> big\n"
+    "      tc.st into, t[0] -> u[1](64, 28)\n"
     "    end\n"
-    "  }\n"
+    "  }\n";
+static const char LAST[] =
     "  role peer warps 1 elect {\n"
     "    %right = add.i32 %rank, 1\n"
     "    blk.peer t[0] -> t[1], bytes 512, full[1], rank %right\n"
@@ -139,6 +155,7 @@ static const char BODIES[] =
     "    %last = sreg ctaid.x\n"
     "    elect grp.wait 0 read\n"
     "    cluster.arrive release\n    cluster.wait\n"
+    "    elect tc.free 64\n"
     "  }\n"
     "}\n";
 
@@ -179,11 +196,14 @@ static IrModule *read_text(Fixture *x, const char *text, size_t n)
 
 static char *whole(void)
 {
-    size_t head = strlen(HEAD), n = strlen(BODIES);
-    char *s = malloc(head + n + 1);
+    static const char *const parts[] = {HEAD, BODIES, LAST};
+    size_t n = 0;
+    char *s = malloc(strlen(HEAD) + strlen(BODIES) + strlen(LAST) + 1);
     assert_non_null(s);
-    memcpy(s, HEAD, head);
-    memcpy(s + head, BODIES, n + 1);
+    for (int i = 0; i < 3; i++) {
+        memcpy(s + n, parts[i], strlen(parts[i]) + 1);
+        n += strlen(parts[i]);
+    }
     return s;
 }
 
@@ -377,6 +397,38 @@ static const Bad BAD[] = {
     {"bytes_of %a", "bytes_of %n", "wrong type"},
     {"st.shared cell[%s], %t", "st.shared cell[%s], %s", "wrong type"},
     {"ld.shared cell[%s]", "ld.shared cell[%s]+4", "more bytes"},
+    /* tensor memory */
+    {"tmem_columns 64 pair", "tmem_columns 48 pair", "lies outside the 48 columns"},
+    {"tmem_columns 64 pair", "tmem_columns 96 pair", "a power of two"},
+    {"tmem_columns 64 pair", "tmem_columns 128 pair", "not the columns of the kernel"},
+    {"tmem_columns 64 pair", "zeros 1024", "outside the 0 columns"},
+    {"tmem u lanes 128", "tmem v lanes 1 columns 1 slots 1 at 5\n  tmem u lanes 128", "overlap in tensor memory"},
+    {"    elect tc.free 64\n", "", "freed in exit, once"},
+    {"    elect tc.relinquish\n", "", "freed in exit, once"},
+    {"tc.free 64", "tc.free 32", "not the columns of the kernel"},
+    {"    elect tc.free 64\n", "    %l = loop.i32 0 .. 2\n    elect tc.free 64\n    end\n", "once and unconditionally"},
+    {"    elect tc.relinquish\n", "    tc.relinquish\n", "by one warp, once"},
+    {"    tc.base cell[0]\n", "    tc.base t[0]\n", "was not written"},
+    {"    elect tc.alloc cell[0], n 64\n    elect tc.relinquish\n", "    elect tc.relinquish\n    elect tc.alloc cell[0], n 64\n", "before all else"},
+    {"elect tc.cp 128x128b", "tc.cp 128x128b", "by one thread"},
+    {"big, lead 16, stride 128", "u[0](0, 0), lead 16, stride 128", "from shared memory"},
+    {"step 16, n 1 -> u[%a](0, 4)", "step 16, n 0 -> u[%a](0, 4)", "no instructions"},
+    {"step 16, n 1 -> u[%a](0, 4)", "step 16, n 2 -> u[%a](0, 4)", "reads outside"},
+    {"step 16, n 1 -> u[%a](0, 4)", "step 16, n 1 -> u[%a](0, 30)", "beyond the tile"},
+    {"step 16, n 1 -> u[%a](0, 4)", "step 16, n 1 -> u[%a](1, 4)", "starts at lane 0"},
+    {"n 1 -> u[1](31, 8)", "n 1 -> u[1](32, 8)", "lane below 32"},
+    {"swizzle none, step 16", "swizzle 128B_atom_32B, step 16", "don't know"},
+    {"lead 16, stride 256, swizzle none", "lead 16, stride 256, swizzle 32B", "where the swizzle's pattern"},
+    {"lead 16, stride 128", "lead 8, stride 128", "can't hold"},
+    {"tc.shift u[0](32, 0), n 2", "tc.shift u[0](33, 0), n 2", "multiple of 32 lanes"},
+    {"tc.shift u[0](32, 0), n 2", "tc.shift u[0](32, 20), n 2", "beyond the tile"},
+    {"tc.shift u[0](32, 0), n 2", "tc.shift t[0], n 2", "in tensor memory"},
+    {"tc.ld out, u[%a] -> big", "tc.ld into, u[%a] -> big", "not of this tile"},
+    {"tc.ld out, u[%a] -> big", "tc.ld out, u[%a](32, 0) -> big", "beyond the tile"},
+    {"tc.ld out, u[%a] -> big", "tc.ld out, t[%a] -> big", "between tensor and shared"},
+    {"tc.st into, t[0] -> u[1](64, 28)", "tc.st into, t[0] -> u[1](65, 28)", "multiples of 32"},
+    {"tc.st into, t[0] -> u[1](64, 28)", "tc.st turn, t[0] -> u[1](64, 28)", "moves otherwise"},
+    {"thr.fill clear -> t[0]", "thr.fill clear -> u[0]", "works on what is in tensor memory"},
 };
 
 static char *replaced(const char *from, const char *to)

@@ -1,0 +1,49 @@
+/* Tensor memory in lower/: what planning, scheduled roles and roles of the source share. Private to this folder.
+ *
+ *   tmem_layout.c  where tcgen05.cp reads and writes
+ *   tmem_plan.c    instructions of a move, and the proof that they are the move
+ *   tmem_sched.c   scheduled kernels: issue, commit, wait; pairs of CTAs
+ *   tmem_roles.c   roles of the source; columns, allocation and release
+ */
+#ifndef LOWER_TMEM_PARTS_H
+#define LOWER_TMEM_PARTS_H
+
+#include "lower/parts.h"
+#include "lower/tmem.h"
+
+typedef struct CpPiece { /* one tc.cp */
+    TmemCp cp;
+    int64_t from, at; /* bytes from the source's first, of a row */
+} CpPiece;
+typedef struct TmemPlan {
+    MoveInfo tensor, shared; /* the two sides; a shift has the first alone */
+    CpPiece *piece;
+    uint32_t n; /* pieces; instructions of a shift */
+} TmemPlan;
+
+/* ---- tmem_plan.c ---- */
+bool tmem_plan(Lower *L, const PStmt *st, TmemPlan *p); /* false after an error */
+bool tmem_threads(Lower *L, const TmemPlan *p, uint32_t threads, uint32_t *plan);
+const char *tmem_text(Lower *L, const TmemPlan *p); /* for --explain-plan */
+const char *tmem_threads_text(Arena *a, const IrKernel *k, uint32_t plan, bool out);
+void tmem_banks(IrPlan *q, const IrSide *s, bool writes);
+/* Bytes per access of shared memory. */
+static inline uint32_t tmem_vector(const IrPlan *q, const IrSide *s)
+{
+    uint32_t size = s->pitch[q->rank - 1], row = q->extent[1] * size, at = s->pitch[0] | row | (s->align ? s->align : 16u);
+    return at % 16 == 0 ? 16 : at % 8 == 0 ? 8 : 4;
+}
+
+/* ---- tmem_roles.c ---- */
+bool tmem_used(const Lower *L);
+void tmem_columns(Lower *L);             /* of each tile, and of the kernel; false after an error */
+void tmem_begin(Lower *L);               /* init: allocation, in front of the barrier of threads */
+void tmem_address(Lower *L);             /* .. and behind it */
+void tmem_end(Lower *L, uint32_t threads); /* exit */
+void tmem_fence(Lower *L, IrOrder o);    /* where the kernel has tensor memory */
+void tmem_emit(Lower *L, const TmemPlan *p, Opnd from_slot, Opnd from, Opnd guard); /* tc.cp or tc.shift */
+void tmem_emit_threads(Lower *L, const TmemPlan *p, uint32_t plan, Opnd slot, Opnd at, Opnd guard);
+void role_tensor_fence(Lower *L, IrOrder o); /* the same, where the role at hand works on it */
+void tmem_role_move(Lower *L, const PStmt *st); /* of a role of the source */
+
+#endif

@@ -1,0 +1,194 @@
+/* Tensor memory of a kernel: columns, allocation and release; its ops; and the roles of the source that use it. */
+#include "lower/schedule.h"
+#include "lower/sync.h"
+
+enum { COLUMN_ALIGN = 4, COLUMN_WIDE = 8, CELL_ALIGN = 128 };
+
+bool tmem_used(const Lower *L)
+{
+    return L->ir->tmem != 0;
+}
+
+/* ---- columns ---- */
+
+void tmem_columns(Lower *L)
+{
+    uint32_t at = 0, most = L->c->target->tmem_columns;
+    IrKernel *k = L->ir;
+    for (uint32_t i = 0; i < k->bufs.n; i++) {
+        IrBuf *b = &k->bufs.v[i];
+        if (b->lanes == 0) continue;
+        uint32_t align = b->columns % COLUMN_WIDE ? COLUMN_ALIGN : COLUMN_WIDE; /* instructions take 4 or 8 columns */
+        at = (at + align - 1) / align * align;
+        b->column = (uint16_t)at;
+        at += b->slots * b->columns;
+        if (at > most) break;
+    }
+    if (at == 0) return;
+    for (k->tmem = TMEM_UNIT; k->tmem < at; k->tmem *= 2) {}
+    k->pair = L->k->pair;
+    L->remote |= k->pair;
+    if (at <= most) return;
+    Diag *g = lower_error(L, E0906, k->span, "kernel `%s` takes more than the %u columns of tensor memory", name_text(L, L->k->name), most);
+    for (uint32_t i = 0; i < k->bufs.n; i++)
+        if (k->bufs.v[i].lanes) diag_note(L->c->diags, g, k->bufs.v[i].span, "%s: %u columns", k->bufs.v[i].name, k->bufs.v[i].slots * k->bufs.v[i].columns);
+}
+
+/* ---- init and exit ---- */
+
+static IrOp *op_in(Lower *L, IrRole *body, IrOpcode code)
+{
+    return ir_op(L->a, body, code, (Span){0, 0});
+}
+
+void tmem_begin(Lower *L)
+{
+    if (!tmem_used(L)) return;
+    vec_push(L->a, &L->ir->bufs, ((IrBuf){.name = "tmem.cell", .bytes = IR_CELL_BYTES, .align = CELL_ALIGN, .slots = 1, .pitch = CELL_ALIGN}));
+    IrOp *op = op_in(L, &L->pre, IR_TC_ALLOC);
+    op->elect = true;
+    ir_ref(L->a, op, IRK_DST, IRA_BUF, L->ir->bufs.n - 1);
+    ir_imm(L->a, op, IRK_N, L->ir->tmem);
+    op_in(L, &L->pre, IR_TC_KEEP)->elect = true;
+}
+
+void tmem_address(Lower *L)
+{
+    if (tmem_used(L)) ir_ref(L->a, op_in(L, &L->pre, IR_TC_BASE), IRK_SRC, IRA_BUF, L->ir->bufs.n - 1);
+}
+
+static void fence_in(Lower *L, IrRole *body, IrOrder o)
+{
+    ir_ref(L->a, op_in(L, body, IR_TC_FENCE), IRK_ORDER, IRA_WORD, o);
+}
+
+/* Of a pair both CTAs are done before either frees (PTX ISA, tcgen05.dealloc). */
+void tmem_end(Lower *L, uint32_t threads)
+{
+    if (!tmem_used(L)) return;
+    fence_in(L, &L->post, IRD_BEFORE);
+    if (L->ir->pair) {
+        ir_ref(L->a, op_in(L, &L->post, IR_CLUSTER_ARRIVE), IRK_SEM, IRA_WORD, IRS_RELEASE);
+        op_in(L, &L->post, IR_CLUSTER_WAIT);
+    } else {
+        IrOp *op = op_in(L, &L->post, IR_CTA_SYNC);
+        ir_imm(L->a, op, IRK_ID, 0);
+        ir_imm(L->a, op, IRK_THREADS, threads);
+    }
+    fence_in(L, &L->post, IRD_AFTER);
+    IrOp *op = op_in(L, &L->post, IR_TC_FREE);
+    op->elect = true;
+    ir_imm(L->a, op, IRK_N, L->ir->tmem);
+}
+
+void tmem_fence(Lower *L, IrOrder o)
+{
+    if (tmem_used(L)) ir_ref(L->a, emit_new(L, IR_TC_FENCE), IRK_ORDER, IRA_WORD, o);
+}
+
+void role_tensor_fence(Lower *L, IrOrder o)
+{
+    if (L->sync.tensor) tmem_fence(L, o);
+}
+
+/* ---- ops ---- */
+
+static void operand(Lower *L, IrOp *op, IrKey key, uint32_t buf, Opnd slot, Opnd at)
+{
+    ir_ref(L->a, op, key, IRA_BUF, buf);
+    if (!opnd_is(slot, 0)) put_opnd(L, op, IRK_SLOT, slot);
+    if (!opnd_is(at, 0)) put_opnd(L, op, IRK_OFFSET, at);
+}
+
+static Opnd tensor_slot(Lower *L, const MoveInfo *mi)
+{
+    return mi->slot_const >= 0 ? opnd_imm(mi->slot_const) : value_low(L, mi->s->slot);
+}
+
+static int64_t tensor_at(const TmemPlan *p)
+{
+    int64_t at = 0;
+    poly_is_const(p->tensor.offset, &at);
+    return at;
+}
+
+static void emit_cp(Lower *L, const TmemPlan *p, const CpPiece *q, Opnd from_slot, Opnd from, Opnd slot, Opnd guard)
+{
+    const TmemCp *c = &q->cp;
+    from = emit_op(L, IR_ADD, IR_I32, from, opnd_imm(q->from));
+    IrOp *op = emit_new(L, IR_TC_CP);
+    op->guard = guard.v;
+    ir_ref(L->a, op, IRK_SHAPE, IRA_WORD, c->shape);
+    ir_ref(L->a, op, IRK_FORMAT, IRA_WORD, c->format);
+    operand(L, op, IRK_SRC, p->shared.tile->index, from_slot, from);
+    ir_imm(L->a, op, IRK_LEAD, c->lead);
+    ir_imm(L->a, op, IRK_STRIDE, c->stride);
+    ir_ref(L->a, op, IRK_LAYOUT, IRA_WORD, c->swizzle);
+    ir_imm(L->a, op, IRK_STEP, c->step);
+    ir_imm(L->a, op, IRK_N, c->n);
+    operand(L, op, IRK_DST, p->tensor.tile->index, slot, opnd_imm(tensor_at(p) + q->at));
+}
+
+void tmem_emit(Lower *L, const TmemPlan *p, Opnd from_slot, Opnd from, Opnd guard)
+{
+    Opnd slot = tensor_slot(L, &p->tensor);
+    if (p->piece == NULL) {
+        IrOp *op = emit_new(L, IR_TC_SHIFT);
+        op->guard = guard.v;
+        operand(L, op, IRK_DST, p->tensor.tile->index, slot, opnd_imm(tensor_at(p)));
+        ir_imm(L->a, op, IRK_N, p->n);
+        return;
+    }
+    for (uint32_t i = 0; i < p->n; i++) emit_cp(L, p, &p->piece[i], from_slot, from, slot, guard);
+}
+
+void tmem_emit_threads(Lower *L, const TmemPlan *p, uint32_t plan, Opnd slot, Opnd at, Opnd guard)
+{
+    bool out = p->tensor.mv->kind == MOVE_TMEM_LD;
+    Opnd place = opnd_imm(tensor_at(p)), number = tensor_slot(L, &p->tensor);
+    IrOp *op = emit_new(L, out ? IR_TC_LD : IR_TC_ST);
+    op->guard = guard.v;
+    ir_ref(L->a, op, IRK_PLAN, IRA_PLAN, plan);
+    operand(L, op, IRK_SRC, out ? p->tensor.tile->index : p->shared.tile->index, out ? number : slot, out ? place : at);
+    operand(L, op, IRK_DST, out ? p->shared.tile->index : p->tensor.tile->index, out ? slot : number, out ? at : place);
+}
+
+/* ---- roles of the source ---- */
+
+static void by_tensor_core(Lower *L, const PStmt *st, TmemPlan *p)
+{
+    Opnd slot = opnd_imm(0), from = opnd_imm(0), at;
+    if (p->piece) {
+        slot = region_slot(L, &p->shared);
+        from = region_offset(L, &p->shared);
+        sync_before_read(L, &p->shared);
+    }
+    if (!sync_commit_slot(L, st, &at)) return;
+    tmem_emit(L, p, slot, from, L->guard);
+    IrOp *op = emit_new(L, IR_TC_COMMIT);
+    op->guard = L->sync.guard.v;
+    ir_ref(L->a, op, IRK_BAR, IRA_BAR, st->move->barrier->index);
+    if (!opnd_is(at, 0)) put_opnd(L, op, IRK_SLOT, at);
+    if (L->plan) plan_join(L, st, tmem_text(L, p));
+}
+
+static void by_threads(Lower *L, const PStmt *st, TmemPlan *p)
+{
+    uint32_t plan;
+    Sync *s = &L->sync;
+    if (!tmem_threads(L, p, s->threads, &plan)) return;
+    Opnd slot = region_slot(L, &p->shared), at = region_offset(L, &p->shared);
+    role_before_work(L, st->move->kind == MOVE_TMEM_ST ? &p->shared : NULL, st->move->kind == MOVE_TMEM_LD ? &p->shared : NULL);
+    tmem_emit_threads(L, p, plan, slot, at, L->guard);
+    s->worked = true;
+    s->unfenced |= st->move->kind == MOVE_TMEM_LD;
+    if (L->plan) plan_join(L, st, arena_printf(L->a, "    threads: %s\n      all %u of the role\n", tmem_threads_text(L->a, L->ir, plan, st->move->kind == MOVE_TMEM_LD), s->threads));
+}
+
+void tmem_role_move(Lower *L, const PStmt *st)
+{
+    TmemPlan p;
+    if (!tmem_plan(L, st, &p)) return;
+    if (move_by_tensor_core(st->move)) by_tensor_core(L, st, &p);
+    else by_threads(L, st, &p);
+}
