@@ -211,6 +211,25 @@ static uint64_t want_gemm(const Bench *b, const Tensor *t, uint64_t i)
     return bench_value(&b->tensors[t == &b->tensors[2] ? 0 : 1], row * k + from);
 }
 
+/* ---- im2col: columns of a 3 x 3 convolution with padding 1 of [N, H, W, C] ---- */
+
+static void set_up_im2col(Bench *b)
+{
+    const int64_t *n = b->dim;
+    INPUT(b, "x", TILE_BF16, FILL_BITS, n[0], n[1], n[2], n[3]);
+    OUTPUT(b, "cols", TILE_BF16, FILL_POISON, n[0] * n[1] * n[2], 9 * n[3]);
+    b->bytes = bytes_of(b);
+}
+
+static uint64_t want_im2col(const Bench *b, const Tensor *t, uint64_t i)
+{
+    (void)t;
+    int64_t h = b->dim[1], w = b->dim[2], c = b->dim[3], pixel = (int64_t)i / (9 * c), column = (int64_t)i % (9 * c);
+    int64_t tap = column / c, y = pixel / w % h + tap / 3 - 1, x = pixel % w + tap % 3 - 1;
+    if (y < 0 || y >= h || x < 0 || x >= w) return 0;
+    return bench_value(&b->tensors[0], (uint64_t)(((pixel / (h * w) * h + y) * w + x) * c + column % c));
+}
+
 #define AUTO 0
 #define OFF (-1)
 #define T(file) "bench/tile/" file ".tile"
@@ -304,6 +323,22 @@ const Case bench_cases[] = {
      set_up_concat,
      want_concat,
      {{"two views", T("concat"), "concat", "", AUTO}}},
+    {"im2col 3x3, bf16 32 x 64 x 64 x 128",
+     "unfold_32",
+     {32, 64, 64, 128},
+     {3, 7, 10, 128},
+     set_up_im2col,
+     want_im2col,
+     {{"128 channels", T("im2col"), "im2col", "", AUTO},
+      {"64 channels, swizzle 128", "examples/im2col.tile", "im2col3x3", "C=128", AUTO}}},
+    {"im2col 3x3, bf16 256 x 64 x 64 x 128",
+     "unfold_256",
+     {256, 64, 64, 128},
+     {3, 9, 10, 128},
+     set_up_im2col,
+     want_im2col,
+     {{"128 channels", T("im2col"), "im2col", "", AUTO},
+      {"64 channels, swizzle 128", "examples/im2col.tile", "im2col3x3", "C=128", AUTO}}},
     {"loads of a GEMM, 4096 x 4096 x 8192",
      NULL,
      {4096, 4096, 8192},

@@ -92,6 +92,15 @@ def concat():
     return lambda: torch.cat((a, b), dim=1, out=out), 2 * out.nbytes
 
 
+def unfold(images):
+    def make():
+        x = random_bits((images, 128, 64, 64), torch.bfloat16)
+        run = lambda: F.unfold(x, 3, padding=1)
+        return run, x.nbytes + run().nbytes
+
+    return make
+
+
 PEERS = {
     "copy": copy,
     "transpose_bf16": transpose(torch.bfloat16),
@@ -105,6 +114,8 @@ PEERS = {
     "halo": halo,
     "convert": convert,
     "concat": concat,
+    "unfold_32": unfold(32),
+    "unfold_256": unfold(256),
 }
 
 
