@@ -406,6 +406,11 @@ bool reduce_fits(Env *e, const PMove *m, ElemType type, InstrForm form, const ch
     size_t n;
     if (m->reduce < 0) return true;
     const char *op = word_list(WORDS_REDUCE, &n)[m->reduce], *ptx_op, *ptx_type;
+    if (m->map && form == FORM_TMA_REDUCE_TILE && type == TYPE_S64 && !reduction_of_map(op, elem_info(type)->map_type)) {
+        Diag *g = diag_at(e->c->diags, E0517, m->work_span, "`%s` does not work through a map of s64", op);
+        diag_fix(e->c->diags, g, "leave `via` out: the inferred map moves the same bits as u64");
+        return false;
+    }
     if (reduction_of(form, op, type, &ptx_op, &ptx_type)) return true;
     Text t;
     text_init(&t, e->c->scratch->mem);

@@ -179,8 +179,14 @@ static bool same_box(const MapDesc *a, const MapDesc *b)
 {
     for (int i = 0; i < a->rank; i++)
         if (a->box[i] != b->box[i] || a->elem_stride[i] != b->elem_stride[i]) return false;
-    return a->mode == b->mode && a->swizzle == b->swizzle && a->interleave == b->interleave && a->l2 == b->l2 &&
+    return a->type == b->type && a->mode == b->mode && a->swizzle == b->swizzle && a->interleave == b->interleave && a->l2 == b->l2 &&
            a->fill == b->fill;
+}
+
+static const char *reduce_word(const PMove *mv)
+{
+    size_t n;
+    return word_list(WORDS_REDUCE, &n)[mv->reduce];
 }
 
 bool map_inferred(Lower *L, const MoveInfo *mi, const int64_t *box, const int64_t *elem_stride, uint32_t *index,
@@ -193,6 +199,7 @@ bool map_inferred(Lower *L, const MoveInfo *mi, const int64_t *box, const int64_
                  .is_load = mi->load,
                  .is_store = !mi->load};
     describe(L, mi->tensor, &d);
+    if (mi->mv->reduce >= 0 && d.type == MAP_S64 && !reduction_of_map(reduce_word(mi->mv), d.type)) d.type = MAP_U64; /* the same bits */
     memcpy(d.box, box, sizeof d.box);
     memcpy(d.elem_stride, elem_stride, sizeof d.elem_stride);
     uint32_t same = 0, named = 0;

@@ -94,6 +94,12 @@ typedef struct PtxBlock {
         uint32_t n, cap;                                                                                               \
     }
 
+enum { PTX_QUOTIENTS = 8 };
+typedef struct PtxQuotient { /* of a division: a = q * b + r, towards zero */
+    Opnd a, b, q, r;
+    Opnd fix; /* -1 where the floor is one lower, else 0 */
+} PtxQuotient;
+
 struct PtxWriter {
     Arena *arena;
     Mem *mem;
@@ -134,6 +140,8 @@ struct PtxWriter {
     SCRATCH(Opnd) vars; /* then the registers of maps, tensors and policies */
     Opnd *maps, *tensors, *pols;
     SCRATCH(PtxBlock) blocks;
+    PtxQuotient quotients[PTX_QUOTIENTS]; /* the last ones, of the blocks that are open */
+    uint32_t nquotients;
     Opnd slots[SLOT_COUNT]; /* operands of the instruction at hand; empty again once written */
     Opnd coords[PTX_LIST];
     Opnd info[3];

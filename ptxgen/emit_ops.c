@@ -53,6 +53,7 @@ static void op_else(PtxWriter *w, const IrOp *op, Opnd guard)
     (void)guard, (void)op;
     if (w->blocks.n == 0) return;
     PtxBlock *block = &w->blocks.v[w->blocks.n - 1];
+    w->nquotients = 0;
     block->is_else = true;
     ptx_branch(w, NONE, true, "endif", "", block->label);
     ptx_label(w, "else", "", block->label);
@@ -106,6 +107,7 @@ static void op_end(PtxWriter *w, const IrOp *op, Opnd guard)
     (void)guard, (void)op;
     if (w->blocks.n == 0) return;
     PtxBlock b = w->blocks.v[--w->blocks.n];
+    w->nquotients = 0;
     if (b.op == IR_IF) {
         ptx_label(w, b.is_else ? "endif" : "else", "", b.label);
         return;

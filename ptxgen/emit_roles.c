@@ -103,6 +103,7 @@ static void prologue(PtxWriter *w)
 static void body_ops(PtxWriter *w, const IrRole *r)
 {
     w->blocks.n = 0;
+    w->nquotients = 0;
     for (uint32_t i = 0; i < r->ops.n; i++) {
         ptx_statement(w, r->ops.v[i].span);
         ptx_op(w, &r->ops.v[i]);

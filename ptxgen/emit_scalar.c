@@ -15,69 +15,6 @@ static Opnd convert(PtxWriter *w, const IrArg *arg, RegClass c)
     return c == RC_PRED ? ptx_valuep(w, arg) : c == RC_B32 ? ptx_value32(w, arg) : ptx_value64(w, arg);
 }
 
-/* Pieces of code that exist in two widths. */
-typedef struct Width {
-    RegClass cls;
-    const char *mov, *add, *sub, *mul, *div, *and_, *xor_, *sar, *selp, *ne;
-    int64_t sign; /* shift that leaves nothing but the sign */
-} Width;
-static const Width W32 = {RC_B32,    "mov.b32", "add.s32", "sub.s32",  "mul.lo.s32",  "div.s32",
-                          "and.b32", "xor.b32", "shr.s32", "selp.b32", "setp.ne.s32", 31};
-static const Width W64 = {RC_B64,    "mov.b64", "add.s64", "sub.s64",  "mul.lo.s64",  "div.s64",
-                          "and.b64", "xor.b64", "shr.s64", "selp.b64", "setp.ne.s64", 63};
-
-static int log2_exact(int64_t k)
-{
-    if (k <= 0 || (k & (k - 1)) != 0) return -1;
-    int n = 0;
-    while (k > 1) k >>= 1, n++;
-    return n;
-}
-
-/* Floor division and its remainder (sign of the divisor). PTX divides towards zero: where the remainder is not zero
- * and its sign is not the divisor's, the quotient is one too high and the remainder one divisor away. */
-void ptx_op_div(PtxWriter *w, const IrOp *op, Opnd guard)
-{
-    (void)guard;
-    const Width *t = op->type == IR_I32 ? &W32 : &W64;
-    Opnd a = convert(w, ir_find(op, IRK_A), t->cls), b = convert(w, ir_find(op, IRK_B), t->cls);
-    bool want_q = op->op == IR_DIV;
-    if (b.kind == OPND_INT && b.u.k == 1 && !want_q) {
-        ptx_define_int(w, op, 0);
-        return;
-    }
-    a = ptx_in_reg(w, a, t->cls);
-    int shift = b.kind == OPND_INT ? log2_exact(b.u.k) : -1;
-    if (shift == 0) {
-        PTX_INS(w, t->mov, ptx_define(w, op), a);
-        return;
-    }
-    if (shift > 0) { /* an arithmetic shift floors, and the low bits are the distance from there */
-        PTX_INS(w, want_q ? t->sar : t->and_, ptx_define(w, op), a, opnd_int(want_q ? shift : b.u.k - 1));
-        return;
-    }
-    Opnd q = ptx_reg(w, t->cls), r = ptx_reg(w, t->cls), fix = ptx_reg(w, t->cls);
-    PTX_INS(w, t->div, q, a, b);
-    PTX_INS(w, t->mul, r, q, b);
-    PTX_INS(w, t->sub, r, a, r);
-    if (b.kind == OPND_INT && b.u.k > 0) {
-        PTX_INS(w, t->sar, fix, r, opnd_int(t->sign)); /* -1 where the remainder is negative */
-    } else {
-        Opnd p = ptx_reg(w, RC_PRED);
-        PTX_INS(w, t->xor_, fix, r, b);
-        PTX_INS(w, t->sar, fix, fix, opnd_int(t->sign));
-        PTX_INS(w, t->ne, p, r, opnd_int(0));
-        PTX_INS(w, t->selp, fix, fix, opnd_int(0), p);
-    }
-    Opnd d = ptx_define(w, op);
-    if (want_q) {
-        PTX_INS(w, t->add, d, q, fix);
-    } else {
-        PTX_INS(w, t->and_, fix, fix, b);
-        PTX_INS(w, t->add, d, r, fix);
-    }
-}
-
 void ptx_op_binary(PtxWriter *w, const IrOp *op, Opnd guard)
 {
     (void)guard;

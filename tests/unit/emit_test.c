@@ -275,6 +275,7 @@ static void test_division(void **state)
     binary(b, IR_DIV, IR_I32, VAL(x), IMM(64));
     binary(b, IR_MOD, IR_I32, VAL(x), IMM(64));
     binary(b, IR_DIV, IR_I32, VAL(x), IMM(10));
+    binary(b, IR_MOD, IR_I32, VAL(x), IMM(10)); /* of the same division */
     binary(b, IR_MOD, IR_I32, VAL(x), VAL(x));
     Emitted e = emit(b);
     expect_in(e.text, "    shr.s32 %r2, %r1, 6;\n"
@@ -284,16 +285,38 @@ static void test_division(void **state)
                       "    sub.s32 %r5, %r1, %r5;\n"
                       "    shr.s32 %r6, %r5, 31;\n"
                       "    add.s32 %r7, %r4, %r6;\n"
-                      "    div.s32 %r8, %r1, %r1;\n"
-                      "    mul.lo.s32 %r9, %r8, %r1;\n"
-                      "    sub.s32 %r9, %r1, %r9;\n"
-                      "    xor.b32 %r10, %r9, %r1;\n"
-                      "    shr.s32 %r10, %r10, 31;\n"
-                      "    setp.ne.s32 %p1, %r9, 0;\n"
-                      "    selp.b32 %r10, %r10, 0, %p1;\n"
-                      "    and.b32 %r10, %r10, %r1;\n"
-                      "    add.s32 %r11, %r9, %r10;\n");
+                      "    and.b32 %r8, %r6, 10;\n"
+                      "    add.s32 %r9, %r5, %r8;\n"
+                      "    div.s32 %r10, %r1, %r1;\n"
+                      "    mul.lo.s32 %r11, %r10, %r1;\n"
+                      "    sub.s32 %r11, %r1, %r11;\n"
+                      "    xor.b32 %r12, %r11, %r1;\n"
+                      "    shr.s32 %r12, %r12, 31;\n"
+                      "    setp.ne.s32 %p1, %r11, 0;\n"
+                      "    selp.b32 %r12, %r12, 0, %p1;\n"
+                      "    and.b32 %r13, %r12, %r1;\n"
+                      "    add.s32 %r14, %r11, %r13;\n");
     ptx_free(e.w);
+}
+
+/* Numbers of 64 bits whose high halves are 0 are divided by the instruction of 32. */
+static void test_wide_division(void **state)
+{
+    Bench *b = *state;
+    new_kernel(b, "div", 32);
+    IrVal x = param(b, IR_I64, "x"), y = param(b, IR_I64, "y");
+    binary(b, IR_DIV, IR_I64, VAL(x), VAL(y));
+    Emitted e = emit(b);
+    expect_in(e.text, "    or.b64 %rd6, %rd1, %rd2;\n"
+                      "    shr.u64 %rd6, %rd6, 32;\n"
+                      "    setp.ne.s64 %p1, %rd6, 0;\n"
+                      "    @%p1 bra $wide_0;\n");
+    expect_in(e.text, "    div.u32 %r3, %r1, %r2;\n");
+    expect_in(e.text, "    bra $divided_0;\n"
+                      "$wide_0:\n"
+                      "    div.s64 %rd3, %rd1, %rd2;\n");
+    ptx_free(e.w);
+    assemble_all(b);
 }
 
 static void test_policies(void **state)
@@ -447,7 +470,7 @@ int main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         T(test_copy_text), T(test_copy_ranks),    T(test_version),  T(test_bulk_text), T(test_bulk),
-        T(test_scalars),   T(test_division),      T(test_policies), T(test_cluster),   T(test_roles),
+        T(test_scalars),   T(test_division),      T(test_wide_division), T(test_policies), T(test_cluster),   T(test_roles),
         T(test_names),     T(test_deterministic), T(test_lineinfo), T(test_lines),     T(test_dropped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -243,7 +243,7 @@ static void tensor_reductions(void **state)
         int map_type;
         const char *ops; /* of "amix": add, min and max, inc and dec, and / or / xor */
     } rows[] = {
-        {MAP_U32, "amix"}, {MAP_S32, "amx"}, {MAP_U64, "amx"}, {MAP_S64, "mx"}, {MAP_F16, "am"}, {MAP_BF16, "am"},
+        {MAP_U32, "amix"}, {MAP_S32, "amx"}, {MAP_U64, "amx"}, {MAP_S64, "m"}, {MAP_F16, "am"}, {MAP_BF16, "am"},
         {MAP_F32, "a"},    {MAP_F64, "a"},   {MAP_U8, ""},     {MAP_U16, ""},   {MAP_TF32, ""},  {MAP_U4_ALIGN8, ""},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
