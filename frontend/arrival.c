@@ -297,6 +297,7 @@ static void walk(Arrival *a, const PBlock *b)
         case P_IF: branches(a, s); break;
         case P_ROLES: roles(a, s); break;
         case P_LET:
+        case P_VIEW:
         case P_VAR:
         case P_SET:
         case P_ARRIVE:

@@ -5,6 +5,7 @@
  *   scalars.c    expressions -> scalars (Sx), constants folded
  *   types.c      types, tiles, layouts
  *   regions.c    operands of moves: tensors, views, tiles, subscripts
+ *   device_views.c  views that are made at run time
  *   maps.c       `map` and `policy` declarations
  *   rows.c       rows of a region by index
  *   clauses.c    clauses of moves, and what each kind of move takes
@@ -106,7 +107,7 @@ typedef struct Env {
     uint32_t levels;         /* of the expressions around this one: functions' and constants' */
     uint32_t nesting;        /* blocks and calls around this one */
     bool in_group;
-    bool in_view; /* the extents of a region need be known at launch only */
+    bool in_view; /* the extents of a region, or of a view's type, are scalars */
     bool in_tmem; /* the region is of a tile in tensor memory */
     uint32_t role;     /* 1 and up: the role around this; 0: none */
     uint32_t across;   /* 1 and up: the across-grid pipeline around this; 0: none */
@@ -173,6 +174,15 @@ PTensor *view_of(Env *e, const Stmt *s);
 PBarrier *barrier_ref(Env *e, const Expr *x, const Sx **slot, const Sx **peer);
 /* The operand of `peer(.., rank)`; NULL after an error. */
 const Sx *peer_rank(Env *e, const Expr *peer);
+
+/* device_views.c: views whose place or extents are made while the kernel runs */
+bool view_dim_known(const PTensor *from, int d, const PDim *p); /* at launch */
+/* Where dimension d of a view of `from` starts, and how long it is: cut to `from`. NULL after an error. */
+bool view_dim_cut(Env *e, const Stmt *s, PTensor *from, int d, const PDim *p, PTensor *v, const Sx **start, const Sx **extent);
+const Sx *view_keep(Env *e, const Stmt *s, const char *what, const Sx *x); /* as a let, where only the kernel knows it */
+/* Another shape for the n elements of `from`: what does not fit is cut. False after an error. */
+bool view_shape_cut(Env *e, const Stmt *s, PTensor *v, const Sx *n);
+void view_made(Env *e, const Stmt *s, PTensor *v); /* its P_VIEW */
 
 /* rows.c */
 bool is_index_rows(const Sub *s);

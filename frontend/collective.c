@@ -416,6 +416,7 @@ static void block_of(Collective *a, const PBlock *b)
             else if (s->kind == P_MOVE && s->move->dst.tile) note_write(a, s->move);
             break;
         case P_LET:
+        case P_VIEW:
         case P_WAIT:
         case P_WAIT_GROUP: break;
         }

@@ -211,7 +211,9 @@ static bool trust_attr(Env *e, const Attr *a)
 {
     bool ok = true;
     for (const Expr *x = a->exprs.first; x; x = x->next) {
-        const Expr *arg = x->kind == EX_CALL && strcmp(name_of(e, x->id.name), "distinct") == 0 && x->args.n == 1 ? x->args.first : NULL;
+        const char *fact = x->kind == EX_CALL && x->args.n == 1 ? name_of(e, x->id.name) : "";
+        bool sorted = strcmp(fact, "sorted") == 0;
+        const Expr *arg = sorted || strcmp(fact, "distinct") == 0 ? x->args.first : NULL;
         const Entity *ent = arg && arg->kind == EX_NAME ? env_find(e, arg->id.name) : NULL;
         ElemKind kind = ent && ent->kind == ENT_TENSOR ? elem_info(ent->tensor->type)->kind : ELEM_FLOAT;
         if (arg && arg->kind == EX_NAME && !ent) {
@@ -220,12 +222,13 @@ static bool trust_attr(Env *e, const Attr *a)
         } else if (ent && ent->kind == ENT_BAD) {
             ok = false;
         } else if (kind != ELEM_UINT && kind != ELEM_SINT) {
-            Diag *g = diag_at(e->c->diags, E0705, x->span, arg ? "`distinct` is about a global tensor of integers" : "this can't be trusted");
+            Diag *g = diag_at(e->c->diags, E0705, x->span,
+                              arg ? "`%s` is about a global tensor of integers" : "this can't be trusted", fact);
             if (ent && ent->span.hi) diag_label(e->c->diags, g, ent->span, "`%s` is declared here", name_of(e, ent->name));
-            if (!arg) diag_fix(e->c->diags, g, "distinct(idx): no two elements of `idx` are equal; what a launch can check belongs into `where`");
+            if (!arg) diag_fix(e->c->diags, g, "distinct(idx): no two elements of `idx` are equal; sorted(idx): none is less than the one before; what a launch can check belongs into `where`");
             ok = false;
         } else {
-            Sx *load = sx_new(e, SX_LOAD, x->span, 0, NULL, NULL);
+            Sx *load = sx_new(e, SX_LOAD, x->span, sorted ? TRUST_SORTED : TRUST_DISTINCT, NULL, NULL);
             load->tensor = ent->tensor;
             vec_push(e->c->scratch, &e->kernel->trusts, ((PFact){.cond = load, .span = x->span}));
         }

@@ -313,7 +313,7 @@ bool roles_alone(Env *e)
     if (!e->kernel->roles_span.hi) return true;
     bool ok = true;
     for (const PStmt *s = e->kernel->body.first; s; s = s->next) {
-        if (s->kind == P_LET || s->kind == P_VAR || s->kind == P_SET || s->kind == P_ROLES) continue;
+        if (s->kind == P_LET || s->kind == P_VIEW || s->kind == P_VAR || s->kind == P_SET || s->kind == P_ROLES) continue;
         Diag *g = diag_at(e->c->diags, E0722, s->span, "a statement beside `roles` belongs to none of them");
         diag_label(e->c->diags, g, e->kernel->roles_span, "the roles");
         diag_fix(e->c->diags, g, "put it into the role that does it");

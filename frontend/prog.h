@@ -61,6 +61,11 @@ struct PTensor { /* a `global` parameter, or a view of one */
     bool reshaped;            /* `view v = x : T[..]`: dim_of and start are meaningless */
     int8_t dim_of[P_RANK];    /* dimension of the base that each dimension is */
     const Sx *start[P_RANK];  /* per dimension of the base: where the view starts (plain subscripts: fixed there) */
+    bool run_time;            /* its place or extents are made while the kernel runs, by the P_VIEW that declares it */
+    struct PPlace {           /* run_time, per dimension of the base: nothing outside lo .. hi, or, with idx, idx[lo] .. idx[hi] */
+        PTensor *idx;
+        const Sx *lo, *hi;    /* NULL: nothing is said */
+    } place[P_RANK];
 };
 
 typedef struct PTile { /* a tile or array of tiles, in shared or tensor memory */
@@ -203,7 +208,8 @@ typedef struct PBlock {
 } PBlock;
 typedef enum PStmtKind {
     P_LET, P_VAR, P_SET, P_FOR, P_IF, P_GROUP, P_MOVE, P_WAIT, P_WAIT_GROUP,
-    P_PIPELINE, P_ROLES, P_ARRIVE, P_EXPECT
+    P_PIPELINE, P_ROLES, P_ARRIVE, P_EXPECT,
+    P_VIEW /* one that is made at run time: from here on its extents and place have their values */
 } PStmtKind;
 typedef enum PDeal { DEAL_NONE, DEAL_ANY, DEAL_STATIC, DEAL_TICKET, DEAL_LAUNCH, DEAL_CLC } PDeal; /* across grid [by ..] */
 enum { PIPE_INDICES = 8 };
@@ -246,6 +252,7 @@ struct PStmt {
     PBarrier *barrier;  /* WAIT ARRIVE EXPECT; value: its slot or NULL */
     const Sx *peer;     /* ARRIVE: rank of the CTA whose barrier it is; NULL: the own */
     const Sx *bytes;    /* EXPECT */
+    PTensor *view;      /* VIEW */
     PPipe *pipe;        /* PIPELINE; its body in `body` */
     VEC(PRole) roles;   /* ROLES */
     int64_t n;          /* WAIT_GROUP: groups that may still be pending */
@@ -257,6 +264,7 @@ typedef struct PFact { /* one `where` expression, or what a view or a call needs
     Span span;
     const char *why; /* NULL: the user's; otherwise the rule, and no check where it is proved */
 } PFact;
+typedef enum PTrust { TRUST_DISTINCT, TRUST_SORTED } PTrust;
 typedef struct PParam { /* in source order */
     bool is_scalar;
     Name name;
@@ -299,7 +307,7 @@ typedef struct PKernel {
     Span threads_span; /* of the attribute; hi == 0: not given */
     Span across_span;  /* of the first `across grid`; hi == 0: no pipeline is */
     Span roles_span;   /* of `roles`; hi == 0: none */
-    VEC(PFact) trusts; /* `trust distinct(idx)`: cond is a SX_LOAD of the tensor without subscripts */
+    VEC(PFact) trusts; /* `trust distinct(idx)`: cond is a SX_LOAD of the tensor without subscripts, k a PTrust */
     VEC(PName) unused; /* names that `let` and `var` declare in the kernel itself, and that nothing looks up */
     uint32_t nlets, nvars, nloops;
     uint8_t *var_dims; /* per variable: dimensions of the cluster in which its CTAs may have different values; a bit each */

@@ -97,6 +97,7 @@ static void statement(Walk *w, const PStmt *s)
         return;
     case P_GROUP: walk(w, &s->body); return;
     case P_LET:
+    case P_VIEW:
     case P_VAR:
     case P_SET: return;
     case P_IF:

@@ -308,73 +308,95 @@ PBarrier *barrier_ref(Env *e, const Expr *x, const Sx **slot, const Sx **peer)
 
 static const char inside[] = "a view lies inside its tensor";
 
-static bool launch_known(Env *e, const Sx *x, const char *what)
-{
-    if (x->launch) return true;
-    diag_at(e->c->diags, E1001, x->span, "%s of a view must be known at launch; one that depends on the CTA, a loop or data is not supported yet",
-            what);
-    return false;
-}
-
 /* Constants are looked at, and sizes are bound by tensors. */
 static bool never_negative(const Env *e, const Sx *x)
 {
     return x->op == SX_CONST || (x->op == SX_SYM && e->kernel->syms.v[x->k].kind == MF_SIZE);
 }
 
+/* A dimension of a view that is known at launch: start >= 0 and start + extent <= the tensor's extent, at launch where it is
+ * not a constant. */
+static bool view_dim(Env *e, const PTensor *from, int d, const PDim *p, const Sx **extent)
+{
+    if (p->count && !never_negative(e, p->count))
+        vec_push(e->c->scratch, &e->kernel->facts,
+                 ((PFact){sx_op(e, SX_GE, p->count, sx_const(e, 0, p->span), p->span), p->span, inside}));
+    *extent = p->whole ? from->extent[d] : p->count ? p->count : sx_const(e, p->extent, p->span);
+    const Sx *zero = sx_const(e, 0, p->span);
+    const Sx *end = sx_op(e, SX_ADD, p->start, *extent, p->span);
+    int64_t ks, ke, kx;
+    bool cs = sx_is_const(p->start, &ks), cx = sx_is_const(from->extent[d], &kx), ce = end && sx_is_const(end, &ke);
+    if (!end) return false;
+    if ((cs && ks < 0) || (cs && ce && cx && ke > kx)) {
+        Diag *g = ks < 0 ? diag_at(e->c->diags, E0512, p->span, "the view starts at %lld", (long long)ks)
+                         : diag_at(e->c->diags, E0512, p->span, "the view ends at %lld in a dimension of %lld", (long long)ke,
+                                   (long long)kx);
+        diag_label(e->c->diags, g, from->span, "`%s` is declared here", name_of(e, from->name));
+        return false;
+    }
+    if (!cs) vec_push(e->c->scratch, &e->kernel->facts, ((PFact){sx_op(e, SX_GE, p->start, zero, p->span), p->span, inside}));
+    if (!p->whole && !(ce && cx))
+        vec_push(e->c->scratch, &e->kernel->facts, ((PFact){sx_op(e, SX_LE, end, from->extent[d], p->span), p->span, inside}));
+    return true;
+}
+
+static bool view_syntax(Env *e, const PDim *p)
+{
+    int64_t count;
+    if (p->step != 1) {
+        Diag *g = diag_at(e->c->diags, E0513, p->span, "a view has no step; here it is %lld", (long long)p->step);
+        diag_fix(e->c->diags, g, "leave `by` out here and write it where the view is moved");
+        return false;
+    }
+    if (!sx_is_const(p->count, &count) || count >= 1) return true;
+    diag_at(e->c->diags, E0308, p->count->span, "the extent is %lld; it must be at least 1", (long long)count);
+    return false;
+}
+
 /* A view with bounds of its own over the memory of `from`. */
 static bool view_bounds(Env *e, const Stmt *s, PRegion *r, PTensor *v)
 {
     PTensor *from = r->tensor;
-    const Sx *offset = from->base ? from->offset : sx_const(e, 0, s->span);
+    const Sx *offset = from->base ? from->offset : sx_const(e, 0, s->span), *present = NULL;
     v->base = from->base ? from->base : from;
     v->reshaped = from->reshaped;
+    v->run_time = from->run_time;
+    memcpy(v->place, from->place, sizeof v->place);
     for (int d = 0; d < v->base->rank; d++) v->start[d] = from->base ? from->start[d] : sx_const(e, 0, s->span);
     for (int d = 0; d < r->rank; d++) {
         PDim *p = &r->dim[d];
-        if (p->step != 1) {
-            Diag *g = diag_at(e->c->diags, E0513, p->span, "a view has no step; here it is %lld", (long long)p->step);
-            diag_fix(e->c->diags, g, "leave `by` out here and write it where the view is moved");
-            return false;
-        }
-        int64_t count;
-        if (!launch_known(e, p->start, "the start") || (p->count && !launch_known(e, p->count, "the extent"))) return false;
-        if (sx_is_const(p->count, &count) && count < 1) {
-            diag_at(e->c->diags, E0308, p->count->span, "the extent is %lld; it must be at least 1", (long long)count);
-            return false;
-        }
-        if (p->count && !never_negative(e, p->count))
-            vec_push(e->c->scratch, &e->kernel->facts,
-                     ((PFact){sx_op(e, SX_GE, p->count, sx_const(e, 0, p->span), p->span), p->span, inside}));
-        const Sx *at = sx_op(e, SX_MUL, p->start, from->stride[d], p->span);
+        const Sx *start = p->start, *extent;
+        bool known = view_dim_known(from, d, p);
+        if (!view_syntax(e, p)) return false;
+        if (!(known ? view_dim(e, from, d, p, &extent) : view_dim_cut(e, s, from, d, p, v, &start, &extent))) return false;
+        const Sx *at = sx_op(e, SX_MUL, start, from->stride[d], p->span);
         offset = at ? sx_op(e, SX_ADD, offset, at, p->span) : NULL;
         if (!offset) return false;
         int bd = from->base ? from->dim_of[d] : d;
-        if (!v->reshaped && !(v->start[bd] = sx_op(e, SX_ADD, v->start[bd], p->start, p->span))) return false;
-        /* start >= 0 and start + extent <= the tensor's extent: at launch where it is not a constant */
-        const Sx *extent = p->whole ? from->extent[d] : p->count ? p->count : sx_const(e, p->extent, p->span);
-        const Sx *zero = sx_const(e, 0, p->span);
-        const Sx *end = sx_op(e, SX_ADD, p->start, extent, p->span);
-        int64_t ks, ke, kx;
-        bool cs = sx_is_const(p->start, &ks), cx = sx_is_const(from->extent[d], &kx), ce = end && sx_is_const(end, &ke);
-        if (!end) return false;
-        if ((cs && ks < 0) || (cs && ce && cx && ke > kx)) {
-            Diag *g = ks < 0 ? diag_at(e->c->diags, E0512, p->span, "the view starts at %lld", (long long)ks)
-                             : diag_at(e->c->diags, E0512, p->span, "the view ends at %lld in a dimension of %lld", (long long)ke,
-                                       (long long)kx);
-            diag_label(e->c->diags, g, from->span, "`%s` is declared here", name_of(e, from->name));
-            return false;
+        if (!v->reshaped && !(v->start[bd] = sx_op(e, SX_ADD, v->start[bd], start, p->span))) return false;
+        if (!p->marked) {
+            if (!known) present = present ? sx_op(e, SX_MUL, present, extent, p->span) : extent; /* 0 or 1 */
+            continue;
         }
-        if (!cs) vec_push(e->c->scratch, &e->kernel->facts, ((PFact){sx_op(e, SX_GE, p->start, zero, p->span), p->span, inside}));
-        if (!p->whole && !(ce && cx))
-            vec_push(e->c->scratch, &e->kernel->facts, ((PFact){sx_op(e, SX_LE, end, from->extent[d], p->span), p->span, inside}));
-        if (!p->marked) continue;
         v->dim_of[v->rank] = (int8_t)bd;
         v->extent[v->rank] = extent;
         v->stride[v->rank++] = from->stride[d];
     }
-    v->offset = offset;
+    if (present) v->extent[0] = view_keep(e, s, "extent", sx_op(e, SX_MUL, v->extent[0], present, s->span));
+    v->offset = view_keep(e, s, "offset", offset);
     v->strided = true;
+    return v->offset && v->extent[0];
+}
+
+static bool contiguous(Env *e, const PTensor *t)
+{
+    int64_t k;
+    if (!t->strided) return true;
+    if (!sx_is_const(t->stride[t->rank - 1], &k) || k != 1) return false;
+    for (int d = t->rank - 1; d > 0; d--) {
+        const Sx *rows = sx_op(e, SX_MUL, t->stride[d], t->extent[d], t->span);
+        if (!rows || !sx_same(rows, t->stride[d - 1])) return false;
+    }
     return true;
 }
 
@@ -385,12 +407,15 @@ static PTensor *view_shape(Env *e, const Stmt *s, PTensor *from)
         diag_at(e->c->diags, E0306, s->view.type->stride_span, "a view with a type is contiguous: it has no strides");
         return NULL;
     }
+    e->in_view = true;
     PTensor *v = tensor_param(e, s->id, s->view.type, NULL, s->span);
+    e->in_view = false;
     if (!v) return NULL;
     v->index = from->index;
-    if (from->strided) {
+    if (!contiguous(e, from)) {
         Diag *g = diag_at(e->c->diags, E0306, s->view.src->span, "a view with a type needs contiguous memory");
-        diag_label(e->c->diags, g, from->span, "`%s` has strides", name_of(e, from->name));
+        const PTensor *whole = from->name == s->id.name ? from->base : from; /* the part of it that is given another shape has no name */
+        diag_label(e->c->diags, g, whole->span, whole == from ? "`%s` has strides" : "a part of `%s` has gaps", name_of(e, whole->name));
         return NULL;
     }
     if (elem_info(v->type)->global_bits != elem_info(from->type)->global_bits) {
@@ -405,6 +430,14 @@ static PTensor *view_shape(Env *e, const Stmt *s, PTensor *from)
     for (int d = 0; m && d < from->rank; d++) m = sx_op(e, SX_MUL, m, from->extent[d], s->span);
     int64_t kn, km;
     if (!n || !m) return NULL;
+    v->base = from->base ? from->base : from;
+    v->offset = from->base ? from->offset : sx_const(e, 0, s->span);
+    v->reshaped = true;
+    v->run_time = from->run_time || !n->launch;
+    if (v->run_time) {
+        memcpy(v->place, from->place, sizeof v->place);
+        return view_shape_cut(e, s, v, m) ? v : NULL;
+    }
     if (sx_is_const(n, &kn) && sx_is_const(m, &km)) {
         if (kn > km) {
             diag_at(e->c->diags, E0512, s->view.type->span, "the view has %lld elements, the tensor %lld", (long long)kn,
@@ -414,9 +447,6 @@ static PTensor *view_shape(Env *e, const Stmt *s, PTensor *from)
     } else if (!sx_same(n, m)) {
         vec_push(e->c->scratch, &e->kernel->facts, ((PFact){sx_op(e, SX_LE, n, m, s->span), s->view.type->span, inside}));
     }
-    v->base = from->base ? from->base : from;
-    v->offset = from->base ? from->offset : sx_const(e, 0, s->span);
-    v->reshaped = true;
     return v;
 }
 
@@ -427,13 +457,10 @@ PTensor *view_of(Env *e, const Stmt *s)
     bool ok = region(e, s->view.src, &r);
     e->in_view = false;
     if (!ok) return NULL;
-    bool plain = s->view.src->kind == EX_NAME;
-    if (s->view.type) {
-        if (!plain) {
-            diag_at(e->c->diags, E0306, s->view.src->span, "a view with a type is of a whole tensor");
-            return NULL;
-        }
-        return view_shape(e, s, r.tensor);
+    if (s->view.type && s->view.src->kind == EX_NAME) {
+        PTensor *v = view_shape(e, s, r.tensor);
+        if (v && v->run_time) view_made(e, s, v);
+        return v;
     }
     bool any = false;
     for (int d = 0; d < r.rank; d++) any = any || r.dim[d].count || r.dim[d].whole;
@@ -447,5 +474,8 @@ PTensor *view_of(Env *e, const Stmt *s)
     v->span = s->id.span;
     v->type = r.tensor->type;
     v->index = r.tensor->index;
-    return view_bounds(e, s, &r, v) ? v : NULL;
+    if (!view_bounds(e, s, &r, v)) return NULL;
+    if (s->view.type) v = view_shape(e, s, v);
+    if (v && v->run_time) view_made(e, s, v);
+    return v;
 }

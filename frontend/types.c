@@ -235,6 +235,12 @@ static const Sx *bound_extent(Env *e, const Expr *x, const Sx *arg, int d, Ident
         return NULL;
     }
     const Sx *eq = sx_op(e, SX_EQ, want, arg, x->span);
+    if (eq && !eq->launch) { /* of a view that is made at run time */
+        Diag *g = diag_at(e->c->diags, E0209, arg_span, "dimension %d of the argument is made at run time: no launch can compare it", d);
+        diag_label(e->c->diags, g, x->span, "the extent of parameter `%s`", name_of(e, name.name));
+        diag_fix(e->c->diags, g, "give the extent a name of its own, which stands for the argument's");
+        return NULL;
+    }
     vec_push(e->c->scratch, &e->kernel->facts, ((PFact){.cond = eq, .span = x->span, .why = "an argument has the extents of its parameter"}));
     return want;
 }
@@ -313,7 +319,7 @@ PTensor *tensor_param(Env *e, Ident name, const TypeExpr *type, const PTensor *a
         else if (sx_is_const(t->extent[d], &k) && k < 1) {
             diag_at(e->c->diags, E0308, x->span, "the extent is %lld; it must be at least 1", (long long)k);
             ok = false;
-        } else if (!t->extent[d]->launch) {
+        } else if (!t->extent[d]->launch && !e->in_view && !(arg && arg->run_time)) {
             diag_at(e->c->diags, E0319, x->span, "an extent of a tensor must be known at launch");
             ok = false;
         }

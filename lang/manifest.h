@@ -16,6 +16,7 @@
 /* Extents and strides (elements) of arguments are at most this: proofs that values stay in 64 bits rely on it. */
 #define MF_EXTENT_MAX (INT64_C(1) << 40)
 #define MF_COUNTERS 8
+#define MF_MAPS_MAX (1u << 20) /* bytes per CTA for maps that the device makes */
 
 typedef enum MfSymKind { MF_SIZE, MF_STRIDE, MF_SCALAR } MfSymKind;
 typedef struct MfSym {
@@ -61,7 +62,9 @@ typedef enum MfParamKind {
     MF_PARAM_VALUE,   /* .s64: launch expression `index` */
     MF_PARAM_COUNTER, /* .u64: address of a 32-bit counter in global memory that is 0 and no other running launch uses;
                        * the kernel leaves it 0. At most MF_COUNTERS, each with a counter of its own */
-    MF_PARAM_HINTS    /* .s64: 1 if the launch moves more bytes (`traffic`) than MF_HINTS_L2 times the device's L2, else 0 */
+    MF_PARAM_HINTS,   /* .s64: 1 if the launch moves more bytes (`traffic`) than MF_HINTS_L2 times the device's L2, else 0 */
+    MF_PARAM_MAPS     /* .u64: address of `index` bytes (a multiple of 128) per CTA in global memory, aligned 128, which no other
+                       * running launch uses; CTAs by their number in the grid, x fastest. At most one */
 } MfParamKind;
 typedef struct MfParam {
     uint8_t kind;

@@ -206,10 +206,11 @@ static void read_param(Reader *r, MfKernel *k)
 {
     uint64_t v = next(r);
     uint32_t kind = low32(v), index = high32(v);
-    demand(r, kind <= MF_PARAM_HINTS, "a kernel parameter is of an unknown kind");
+    demand(r, kind <= MF_PARAM_MAPS, "a kernel parameter is of an unknown kind");
     if (kind == MF_PARAM_MAP) demand(r, index < k->maps.n, "a kernel parameter names no map");
     else if (kind == MF_PARAM_ADDRESS) demand(r, index < k->tensors.n, "a kernel parameter names no tensor");
     else if (kind == MF_PARAM_VALUE) check_lx(r, k, index, false);
+    else if (kind == MF_PARAM_MAPS) demand(r, index >= 128 && index % 128 == 0 && index <= MF_MAPS_MAX, "the room for maps has another size");
     vec_push(r->a, &k->params, ((MfParam){(uint8_t)kind, index}));
 }
 
@@ -245,9 +246,13 @@ static void read_trust(Reader *r, MfKernel *k)
 
 static void check_counters(Reader *r, const MfKernel *k)
 {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < k->params.n; i++) n += k->params.v[i].kind == MF_PARAM_COUNTER;
+    uint32_t n = 0, maps = 0;
+    for (uint32_t i = 0; i < k->params.n; i++) {
+        n += k->params.v[i].kind == MF_PARAM_COUNTER;
+        maps += k->params.v[i].kind == MF_PARAM_MAPS;
+    }
     demand(r, n <= MF_COUNTERS, "a kernel has too many counters");
+    demand(r, maps <= 1, "a kernel has room for maps twice");
 }
 
 static void read_shape(Reader *r, MfKernel *k)

@@ -67,8 +67,9 @@ static bool aligned(Lower *L, const MoveInfo *mi, const BulkPlan *p, Refusal *wh
     if (p->unit % SMEM_BULK_ALIGN != 0 && p->high &&
         !multiple_of_16(L, mi, poly_mul(d, scalar_poly(L, t->extent[p->fold]), unit), at, "the tensor's end", why))
         return false;
-    if (t->base && !multiple_of_16(L, mi, poly_mul(d, scalar_poly(L, t->offset), poly_const(d, size)), t->span,
-                                   "the view's start", why))
+    if (t->run_time ? !device_aligned(L, mi, E1128, why) || !device_same_team(L, mi, why)
+                    : t->base && !multiple_of_16(L, mi, poly_mul(d, scalar_poly(L, t->offset), poly_const(d, size)), t->span,
+                                                 "the view's start", why))
         return false;
     for (int i = 0; i < p->nrows; i++) {
         const BulkRow *r = &p->row[i];

@@ -121,11 +121,11 @@ static bool target_answers(const Lower *L)
 }
 
 /* Where the hardware hands out what has not started, that is best: no counter in memory, and clusters get the answer
- * together. Tickets keep the teams in step with each other, which DRAM pages like; in a cluster they cost a hand-over. */
+ * together; but not where each CTA that starts has room for maps in memory. Tickets keep the teams in step with each other, which DRAM pages like; in a cluster they cost a hand-over. */
 static PDeal best_deal(const Lower *L, bool drawn)
 {
     if (!drawn || L->sched->nacross > 1 || !L->sched->used[AG_LOAD]) return DEAL_STATIC;
-    if (target_answers(L)) return DEAL_CLC;
+    if (target_answers(L) && L->device_maps.n == 0) return DEAL_CLC;
     return L->cluster_size == 1 ? DEAL_TICKET : DEAL_STATIC;
 }
 

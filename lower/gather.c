@@ -40,7 +40,7 @@ static bool groups_aligned(Lower *L, const MoveInfo *mi, Refusal *why)
 bool gather_plan(Lower *L, const MoveInfo *mi, TensorPlan *out, Refusal *why)
 {
     out->mode = (uint8_t)mi->mv->map->mode;
-    if (!tensor_contiguous(L, mi, why)) return false;
+    if (!tensor_contiguous(L, mi, why) || !mode_known_view(L, mi, why)) return false;
     if (!map_explicit(L, mi->mv->map, &out->map)) {
         why->text = NULL; /* reported at the map */
         return false;

@@ -131,7 +131,7 @@ bool im2col_plan(Lower *L, const MoveInfo *mi, TensorPlan *out, Refusal *why)
     const PMove *mv = mi->mv;
     int inner = mi->rank - 1;
     out->mode = (uint8_t)mv->map->mode;
-    if (!tensor_contiguous(L, mi, why)) return false;
+    if (!tensor_contiguous(L, mi, why) || !mode_known_view(L, mi, why)) return false;
     if (!map_explicit(L, mv->map, &out->map)) {
         why->text = NULL; /* reported at the map */
         return false;

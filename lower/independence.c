@@ -34,9 +34,7 @@ static const PTensor *index_of(const Sx *start, const PRows *rows)
 
 static bool trusted(const Lower *L, const PTensor *t)
 {
-    for (uint32_t i = 0; i < L->k->trusts.n; i++)
-        if (L->k->trusts.v[i].cond->tensor == t) return true;
-    return false;
+    return view_trusts(L, t, TRUST_DISTINCT);
 }
 
 /* The tensor whose elements pick the rows of `acc[idx[r +: 8], :]`. */
@@ -51,8 +49,13 @@ static void fix_overlap(Lower *L, Diag *g, const Access *w, const Access *o)
 {
     const PTensor *index = NULL;
     for (int d = 0; d < w->info.rank && !index; d++) index = index_of(w->info.g->dim[d].start, w->info.g->dim[d].rows);
+    const PTensor *offsets = NULL;
+    for (int d = 0; d < P_RANK && w->info.tensor->run_time && !offsets; d++) offsets = w->info.tensor->place[d].idx;
     if (w->pipe != o->pipe)
         diag_fix(L->c->diags, g, "use two kernels, or another tensor");
+    else if (offsets && !view_trusts(L, offsets, TRUST_SORTED) && o->info.tensor->run_time)
+        diag_fix(L->c->diags, g, "state `trust sorted(%s)` if no element of it is less than the one before, or `overlap any` if any order will do",
+                 name_text(L, offsets->name));
     else if (w->reduce >= 0 || o->reduce >= 0)
         diag_fix(L->c->diags, g, "reductions go with the same reduction only: use it for both, or two kernels");
     else if (o->write && index && index->rank == 1 && !trusted(L, index))
@@ -212,6 +215,7 @@ bool stores_meet(Lower *L, const Access *a, const Access *b)
     if (base_of(a->info.tensor) != base_of(b->info.tensor) || views_disjoint(L, a->info.tensor, b->info.tensor)) return false;
     if (a->waived || b->waived || (a->reduce >= 0 && a->reduce == b->reduce)) return false;
     if (a->pipe != b->pipe) return false; /* rule G has proved more */
+    if (view_places_apart(L, a, b, true, false)) return false;
     if (!comparable(a, b, &x, &y, L)) return true;
     if (boxes_apart(L, a, b, x, y, false)) return false;
     return !trusted_boxes(L, a, b, &x, &y) || !boxes_apart(L, a, b, x, y, false);
@@ -239,7 +243,7 @@ static bool check_pair(Lower *L, const Access *a, const Access *b)
 {
     DomBox x, y;
     const char *why = "";
-    if (views_disjoint(L, a->info.tensor, b->info.tensor)) return true;
+    if (views_disjoint(L, a->info.tensor, b->info.tensor) || view_places_apart(L, a, b, false, false)) return true;
     if (comparable(a, b, &x, &y, L)) {
         if (apart(L, a, b, &x, &y, &why)) return true;
         bool moved = permutes(L, a, b, &x, &y);
@@ -290,6 +294,7 @@ static bool in_order(Lower *L, const Access *a, const Access *b)
     DomBox x, y;
     bool same_turn = !a->write && b->write && waited_for(L, a, b);
     if (views_disjoint(L, a->info.tensor, b->info.tensor) || (a->waived && b->waived)) return true;
+    if (view_places_apart(L, a, b, true, same_turn)) return true;
     if (!comparable(a, b, &x, &y, L)) return false;
     if (boxes_apart(L, a, b, x, y, same_turn)) return true;
     return trusted_boxes(L, a, b, &x, &y) && boxes_apart(L, a, b, x, y, same_turn);

@@ -40,7 +40,8 @@ static const char *const KEYS[IRK_KEYS] = {
     [IRK_ELEM] = "type",     [IRK_PLAN] = "plan",         [IRK_INFO] = "info",
     [IRK_BAR_RANK] = "bar_rank", [IRK_BYTES_OF] = "bytes_of", [IRK_SHAPE] = "shape",  [IRK_FORMAT] = "format",
     [IRK_LEAD] = "lead",     [IRK_STRIDE] = "stride", [IRK_LAYOUT] = "layout", [IRK_STEP] = "step",
-    [IRK_ORDER] = "order",
+    [IRK_ORDER] = "order",  [IRK_DIMS] = "dim",     [IRK_PITCHES] = "pitch",
+    [IRK_DESC] = "by",
 };
 
 static const char *const TYPES[] = {[IR_NONE] = "-", [IR_I32] = "i32", [IR_I64] = "i64", [IR_PRED] = "pred"};
@@ -153,6 +154,9 @@ const char *ir_separator(const IrOpInfo *info, const IrSignature *sig, unsigned 
     if (key == IRK_LAYOUT) return ", swizzle ";
     if (key == IRK_N && info->group != IRG_GROUP) return ", n ";
     if (key == IRK_SCOPE && i) return ", scope ";
+    if (key == IRK_DESC) return ", by ";
+    if (info == &OPS[IR_MAP_SET])
+        return key == IRK_SRC ? ", cell " : key == IRK_VAR ? ", fresh " : key == IRK_FROM ? ", at " : key == IRK_DIMS ? ", dim " : ", pitch ";
     if (sig->v[i - 1].key == IRK_ROP) return " ";
     if (sig->v[i - 1].key == IRK_REL) return " ";
     if (sig->v[i - 1].key == IRK_VAR) return " = ";

@@ -33,6 +33,7 @@ typedef enum IrKey {
     IRK_RANK, IRK_MASK, IRK_BYTES_OF, IRK_SCOPE, IRK_SEM, IRK_ID, IRK_THREADS, IRK_ROP, IRK_ELEM, IRK_PLAN,
     IRK_INFO, IRK_BAR_RANK,
     IRK_SHAPE, IRK_FORMAT, IRK_LEAD, IRK_STRIDE, IRK_LAYOUT, IRK_STEP, IRK_ORDER,
+    IRK_DIMS, IRK_PITCHES, IRK_DESC,
     IRK_SLOT,      /* follows DST, SRC or BAR: value or immediate */
     IRK_OFFSET,    /* follows DST's or SRC's slot: byte offset in the slot */
     IRK_KEYS
@@ -41,6 +42,7 @@ typedef enum IrArgKind { IRA_IMM, IRA_VAL, IRA_MAP, IRA_BUF, IRA_BAR, IRA_TENSOR
 
 typedef uint32_t IrVal; /* 1-based; 0: none */
 
+enum { IR_MAP_BYTES = 128 };                           /* of a tensor map: map.set */
 enum { IR_CELL_BYTES = 8, IR_ANSWER_BYTES = 16 }; /* of ld.shared, st.shared and st.async; of clc.next */
 
 typedef struct IrArg {
@@ -91,6 +93,7 @@ typedef struct IrBuf { /* a tile, or array of tiles, in shared memory; or in ten
     uint32_t pitch;  /* from slot to slot, a multiple of align */
     uint32_t offset; /* in the CTA's dynamic shared memory, set by memory.c */
     Span span;
+    bool maps; /* tensor maps made by the device, a slot each: in the CTA's part of MF_PARAM_MAPS, not in shared memory */
     /* bytes are those of `lanes` rows, one after the other, of `columns` 32-bit columns: so places in it are byte offsets.
      * A slot lies `columns` further than the one before. */
     uint16_t lanes;  /* 0: it is in shared memory, which the fields above are about */

@@ -79,7 +79,7 @@ static void check_value(Checker *c, const IrOp *op, IrKey key, const IrArg *arg)
     if (key == IRK_A && (op->op == IR_ST_ASYNC || op->op == IR_STS)) want = IR_I64;
     if (key == IRK_A && (op->op == IR_ST_FILL || op->op == IR_RED_ASYNC))
         want = elem_info((ElemType)ir_find(op, IRK_ELEM)->id)->shared_bits == 64 ? IR_I64 : IR_I32;
-    if (key == IRK_FROM || key == IRK_TO || key == IRK_BYTE) want = IR_I64;
+    if (key == IRK_FROM || key == IRK_TO || key == IRK_BYTE || key == IRK_DIMS || key == IRK_PITCHES) want = IR_I64;
     if (op->op == IR_LOOP || (op->op >= IR_ADD && op->op <= IR_SEL && op->op != IR_CMP)) want = op->type;
     if (op->op == IR_VAR || op->op == IR_SET) {
         const IrArg *var = ir_find(op, IRK_VAR);
@@ -284,7 +284,7 @@ static void check_layout(Checker *c)
             c->error = arena_printf(c->arena, "kernel %s: buffer %s is misaligned or has slots that overlap",
                                     k->mf.name ? k->mf.name : "", name);
         else if (k->mf.smem)
-            add_place(c, all, i, (Place){b->offset, b->offset + (uint64_t)b->pitch * (b->slots - 1) + b->bytes, name});
+            add_place(c, all, i, b->maps ? (Place){0} : (Place){b->offset, b->offset + (uint64_t)b->pitch * (b->slots - 1) + b->bytes, name});
     }
     for (uint32_t i = 0; i < k->bars.n && c->error == NULL; i++) {
         const IrBar *b = &k->bars.v[i];
@@ -354,6 +354,7 @@ const char *ir_check(Arena *a, const IrKernel *k)
     for (uint32_t b = 0; b < k->bars.n && c->error == NULL; b++) c->inits[b] = arena_array(a, bool, k->bars.v[b].slots);
     if (c->error == NULL) check_kernel_rules(c);
     if (c->error == NULL) fail_kernel(c, tmem_check_objects(a, k));
+    if (c->error == NULL) check_map_buffers(c);
     for (; c->body < ir_bodies(k) && c->error == NULL; c->body++) check_body(c);
     if (c->error == NULL) check_inits(c);
     if (c->error == NULL) fail_kernel(c, tmem_check_kernel(a, k));

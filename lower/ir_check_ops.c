@@ -31,7 +31,8 @@ static void check_elect(Checker *c, const IrOp *op)
     uint8_t group = ir_op_info(op->op)->group;
     bool takes = group == IRG_BARRIER || group == IRG_GROUP || group == IRG_FENCE || group == IRG_COPY ||
                  op->op == IR_TC_ALLOC || op->op == IR_TC_KEEP || op->op == IR_TC_FREE || group == IRG_SCALAR ||
-                 op->op == IR_MAP_PREFETCH || op->op == IR_STS || op->op == IR_ST_BULK || op->op == IR_LDS || op->op == IR_CLC_ID;
+                 op->op == IR_MAP_PREFETCH || op->op == IR_STS || op->op == IR_ST_BULK || op->op == IR_LDS || op->op == IR_CLC_ID ||
+                 op->op == IR_MAP_SET;
     if (!op->elect) return;
     if (c->role->elect) check_fail(c, "one thread runs the whole role, so there is none to elect");
     else if (!takes) check_fail(c, "an op that no single thread can do for the others");
@@ -251,7 +252,7 @@ static void check_coordinates(Checker *c, const IrOp *op, const MfMap *m)
 static void check_map(Checker *c, const IrOp *op)
 {
     const IrArg *map = ir_find(op, IRK_MAP);
-    if (map == NULL || op->op == IR_MAP_PREFETCH) return;
+    if (map == NULL || op->op == IR_MAP_PREFETCH || op->op == IR_MAP_SET) return;
     const MfMap *m = &c->k->mf.maps.v[map->id];
     bool wide = m->mode == MAP_IM2COL_W || m->mode == MAP_IM2COL_W128, in = op->op == IR_TMA_LOAD || op->op == IR_TMA_PREFETCH;
     bool ok = in ? m->mode != MAP_SCATTER4 : !wide && m->mode != MAP_GATHER4 && (m->mode != MAP_SCATTER4 || op->op == IR_TMA_STORE);
@@ -290,6 +291,8 @@ void check_rules(Checker *c, const IrOp *op)
     const char *tensor = tmem_check_op(c->k, op);
     if (tensor) check_fail(c, tensor);
     if (op->op == IR_TICKET && !has_param(c->k, MF_PARAM_COUNTER)) check_fail(c, "the kernel has no counter");
+    if (op->op == IR_MAP_SET && c->error == NULL) check_map_set(c, op);
+    if (c->error == NULL) check_map_use(c, op);
 }
 
 void check_kernel_rules(Checker *c)

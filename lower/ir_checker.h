@@ -20,6 +20,7 @@ typedef struct Checker {
     bool *created;      /* by policy: by init, or so far in this body */
     uint32_t *of_one;   /* by value: 1 + the body whose elected thread alone has it; 0: all have it */
     bool *var_of_one;   /* by variable: the same, in this body */
+    bool *fresh;        /* by variable: of map.set */
     VEC(IrVal) scope;   /* values and (0x80000000 |) variables in scope, oldest first */
     struct {
         uint8_t op;
@@ -36,6 +37,10 @@ void check_fail_operand(Checker *c, IrKey key, const char *what);
 void check_rules(Checker *c, const IrOp *op);
 /* Before the ops of a body. */
 void check_body_rules(Checker *c);
+/* ---- ir_check_maps.c: maps that the device makes ---- */
+void check_map_buffers(Checker *c); /* the kernel's */
+void check_map_set(Checker *c, const IrOp *op);
+void check_map_use(Checker *c, const IrOp *op); /* of any op: what is a buffer of maps, or a set of fresh slots, is used as that */
 /* The roles against the kernel's threads, policies against its parameters. */
 void check_kernel_rules(Checker *c);
 

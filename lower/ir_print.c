@@ -360,6 +360,8 @@ static void print_launch(Printer *p)
             text_lit(t, "  param counter\n");
         } else if (x->kind == MF_PARAM_HINTS) {
             text_lit(t, "  param hints\n");
+        } else if (x->kind == MF_PARAM_MAPS) {
+            text_printf(t, "  param maps %u\n", x->index);
         } else {
             text_lit(t, "  param value ");
             put_lx(p, x->index);
@@ -458,8 +460,8 @@ static void print_objects(Printer *p)
             text_printf(t, "  tmem %s lanes %u columns %u slots %u at %u\n", p->names.bufs[i], b->lanes, b->columns, b->slots, b->column);
             continue;
         }
-        text_printf(t, "  buf %s bytes %u align %u slots %u pitch %u at %u\n", p->names.bufs[i], b->bytes, b->align,
-                    b->slots, b->pitch, b->offset);
+        text_printf(t, "  buf %s bytes %u align %u slots %u pitch %u at %u%s\n", p->names.bufs[i], b->bytes, b->align,
+                    b->slots, b->pitch, b->offset, b->maps ? " maps" : "");
     }
     for (uint32_t i = 0; i < k->bars.n; i++) {
         const IrBar *b = &k->bars.v[i];

@@ -171,6 +171,7 @@ static void read_param(Reader *r)
     if (reader_accept(r, "map")) p = (MfParam){MF_PARAM_MAP, expect_object(r, SC_MAP)};
     else if (reader_accept(r, "counter")) p.kind = MF_PARAM_COUNTER;
     else if (reader_accept(r, "hints")) p.kind = MF_PARAM_HINTS;
+    else if (reader_accept(r, "maps")) p = (MfParam){MF_PARAM_MAPS, expect_u32(r)};
     else if (reader_accept(r, "address")) p = (MfParam){MF_PARAM_ADDRESS, expect_object(r, SC_TENSOR)};
     else {
         reader_expect(r, "value");
@@ -246,6 +247,7 @@ static void read_buf(Reader *r)
     b.slots = expect_slots(r);
     b.pitch = expect_field(r, "pitch");
     b.offset = expect_field(r, "at");
+    b.maps = reader_accept(r, "maps");
     b.span = start;
     reader_declare(r, SC_BUF, b.name, r->k->bufs.n);
     vec_push(r->arena, &r->k->bufs, b);

@@ -90,7 +90,9 @@ static void manifest_head(Lower *L)
         *s = (MfSym){name_text(L, L->k->syms.v[i].name), L->k->syms.v[i].kind};
     }
     for (uint32_t i = 0; i < L->k->trusts.n; i++)
-        vec_push(L->a, &mf->trusts, arena_printf(L->a, "distinct(%s)", name_text(L, L->k->trusts.v[i].cond->tensor->name)));
+        vec_push(L->a, &mf->trusts,
+                 arena_printf(L->a, "%s(%s)", L->k->trusts.v[i].cond->k == TRUST_SORTED ? "sorted" : "distinct",
+                              name_text(L, L->k->trusts.v[i].cond->tensor->name)));
     tensors(L);
     arguments(L);
     launch_shape(L);
@@ -248,6 +250,7 @@ static void copy(Lower *L, const PStmt *st)
     if (tensor) tensor_values(L, &mi, &t);
     else bulk_values(L, &mi, &b);
     if (!mi.prefetch) sync_before(L, &whole);
+    if (tensor && t.device) device_copy(L, &mi, &t);
     int64_t bytes = (tensor ? t.piece_bytes * t.npieces : b.run * b.nruns) * shares.n;
     Opnd each = st->move->cast == CAST_MASK ? role_mask_bytes(L, &mi, bytes) : opnd_imm(bytes);
     if (mi.load && !mi.prefetch && !sync_arrive(L, &mi, each, bytes, &bar, &slot)) return;
@@ -431,6 +434,7 @@ static void block(Lower *L, const PBlock *b)
         case P_ARRIVE: sync_arrive_stmt(L, st); break;
         case P_EXPECT: sync_expect(L, st); break;
         case P_ROLES: roles(L, st); break;
+        case P_VIEW: device_declare(L, st); break;
         case P_PIPELINE: break; /* schedule.h */
         }
     }
@@ -463,12 +467,18 @@ static void roles(Lower *L, const PStmt *st)
         role_begin(L, r, i);
         L->epoch++;
         sync_role(L, &r->body, true);
+        L->device_body = device_wanted(L, &r->body) ? &r->body : NULL;
+        L->device_cell = 0;
+        for (const PStmt *v = L->k->body.first; v; v = v->next) /* views beside the roles: each makes its own maps */
+            if (v->kind == P_VIEW) device_declare(L, v);
         block(L, &r->body);
         L->stmt = NULL;
         sync_end(L);
         role_finish(L, r);
         scope_close(L);
     }
+    L->device_body = NULL;
+    device_place(L);
 }
 
 static void sequential(Lower *L)

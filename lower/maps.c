@@ -34,7 +34,7 @@ static uint32_t add_map(Lower *L, PTensor *t, const MapDesc *d, const char *name
 {
     LxPool *p = &L->ir->mf.lx;
     int bits = elem_info(t->type)->global_bits;
-    Lx offset = t->base ? scalar_lx(L, t->offset) : lx_const(L->a, p, 0);
+    Lx offset = t->base && !t->run_time ? scalar_lx(L, t->offset) : lx_const(L->a, p, 0);
     if (offset == 0) return UINT32_MAX;
     MfMap m = {.name = name,
                .tensor = t->base ? t->base->index : t->index,
@@ -46,11 +46,14 @@ static uint32_t add_map(Lower *L, PTensor *t, const MapDesc *d, const char *name
                .rank = (uint8_t)d->rank,
                .type = (uint8_t)d->type,
                .offset = bytes_lx(L, offset, bits)};
+    if (t->run_time) device_template(L, t, d, &m);
     for (int i = 0; i < d->rank; i++) {
-        m.dim[i] = scalar_lx(L, t->extent[i]);
-        Lx stride = scalar_lx(L, t->stride[i]);
-        if (m.dim[i] == 0 || stride == 0) return UINT32_MAX;
-        m.pitch[i] = bytes_lx(L, stride, bits);
+        if (!t->run_time) {
+            m.dim[i] = scalar_lx(L, t->extent[i]);
+            Lx stride = scalar_lx(L, t->stride[i]);
+            if (m.dim[i] == 0 || stride == 0) return UINT32_MAX;
+            m.pitch[i] = bytes_lx(L, stride, bits);
+        }
         m.box[i] = (uint16_t)d->box[i];
         m.elem_stride[i] = (uint8_t)d->elem_stride[i];
     }

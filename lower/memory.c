@@ -51,7 +51,7 @@ static void too_much(Lower *L, uint64_t total)
                           k->mf.name, (unsigned long long)total, L->c->target->name, L->c->target->smem_per_cta);
     for (uint32_t i = 0; i < k->bufs.n; i++) {
         const IrBuf *b = &k->bufs.v[i];
-        if (b->lanes) continue;
+        if (b->lanes || b->maps) continue;
         if (b->slots == 1) diag_note(L->c->diags, g, b->span, "%s: %u bytes", b->name, b->pitch);
         else
             diag_note(L->c->diags, g, b->span, "%s: %u slots of %u bytes, %u together", b->name, b->slots, b->pitch,
@@ -74,7 +74,7 @@ void memory_place(Lower *L)
     for (size_t a = 0; a < sizeof ALIGNS / sizeof *ALIGNS; a++) {
         for (uint32_t i = 0; i < k->bufs.n; i++) {
             IrBuf *b = &k->bufs.v[i];
-            if (b->lanes || b->align != ALIGNS[a]) continue;
+            if (b->lanes || b->maps || b->align != ALIGNS[a]) continue;
             b->offset = (uint32_t)at;
             at += (uint64_t)b->pitch * b->slots;
             if (at > UINT32_MAX / 2) at = UINT32_MAX / 2;

@@ -37,6 +37,15 @@ static const ModeForms FORMS[] = {
 };
 #undef LOADS
 
+/* Nothing is known of what tensormap.replace does to maps of these modes: it has fields of tiles only. */
+bool mode_known_view(Lower *L, const MoveInfo *mi, Refusal *why)
+{
+    if (!mi->tensor->run_time) return true;
+    *why = (Refusal){E0493, mi->mv->via_span, arena_printf(L->a, "a map of this mode for view `%s`, which is made at run time", name_text(L, mi->tensor->name)),
+                     .label_span = mi->tensor->span, .label = "the view", .fix = "give the view bounds of sizes and parameters"};
+    return false;
+}
+
 bool target_copies(Lower *L, const MoveInfo *mi, Refusal *why)
 {
     const PMove *mv = mi->mv;

@@ -167,7 +167,17 @@ typedef struct TensorPlan {
     bool negative[P_RANK];                /* store starts that may be below 0: left out then */
     bool huge[P_RANK];                    /* .. or above 32 bits, beyond every tensor */
     Opnd start[P_RANK], slot, offset, ok; /* made by tensor_values */
+    uint32_t device;                      /* through a view that is made at run time: its DeviceMap + 1 once that is known */
 } TensorPlan;
+typedef struct DeviceMap { /* copies of a map that a role makes anew for each run of a view's declaration, one per slot of a tile */
+    uint32_t map;              /* MfMap: box and layout */
+    const PTensor *view;
+    uint32_t tile, agent;      /* whose ring has the slots; which role */
+    const PStmt *move;         /* in roles of the source: it alone copies by them */
+    uint32_t buf, cell, fresh; /* IrBuf of maps, IrBuf where they are made, IrVar: slots that need not be made */
+    bool made, begun;          /* in the role's walk: its values are there; the turn of the ring has begun */
+    Opnd from, dim[P_RANK], pitch[P_RANK];
+} DeviceMap;
 typedef struct BulkRow { /* a dimension whose elements are runs of their own */
     int dim;
     int64_t extent;
@@ -361,6 +371,10 @@ typedef struct Lower {
     Atom cluster_atom[3]; /* in kernels with such pipelines: cluster.x, y, z where there are several */
     Sync sync;
     VEC(Access) accesses;
+    VEC(DeviceMap) device_maps;
+    const PBlock *device_body; /* of the role of the source whose warp makes maps; NULL: none does */
+    uint32_t device_cell;      /* of that role: IrBuf, 0: not there yet (a tile has number 0) */
+    VEC(struct Declared { const PTensor *view; uint32_t depth; Span span; }) views; /* made at run time: blocks around it that are turns */
     Span *scalar_reads; /* by tensor index: where one was read as a scalar */
     VEC(PlanMove) plan_moves;
 } Lower;
@@ -524,6 +538,34 @@ static inline int map_dims(int tensor_rank, int interleave) /* a slice is no dim
 {
     return interleave == MAP_INTERLEAVE_NONE ? tensor_rank : tensor_rank - 1;
 }
+/* ---- device_maps.c: tensor copies through views that are made at run time ---- */
+bool device_allowed(Lower *L, const MoveInfo *mi, Refusal *why);
+/* The place of such a view is a multiple of 16 bytes: proved, or a launch check. */
+bool device_aligned(Lower *L, const MoveInfo *mi, ErrorCode code, Refusal *why);
+bool device_same_team(Lower *L, const MoveInfo *mi, Refusal *why); /* a multicast: one view for all CTAs of the cluster */
+void device_template(Lower *L, const PTensor *t, const MapDesc *d, MfMap *m); /* a map that can be encoded at launch */
+Poly device_extent(Lower *L, const PTensor *t, int d); /* no less than any extent that it may have */
+Opnd device_some(Lower *L, const PTensor *t);          /* a pred: the view has elements */
+bool device_find(Lower *L);    /* when rings are known; false after an error */
+void device_buffers(Lower *L); /* when their slots are */
+void device_role(Lower *L);
+void device_view(Lower *L, const PStmt *st);
+void device_ring(Lower *L, uint32_t ring); /* its slot is free, or full */
+void device_values(Lower *L, DeviceMap *m); /* what the maps are made of, where the view is declared */
+void device_make(Lower *L, const DeviceMap *m, Opnd slot);
+uint32_t device_buffer(Lower *L, const DeviceMap *m, uint32_t slots); /* of maps */
+uint32_t device_cell(Lower *L, const char *role);
+void device_place(Lower *L); /* the room for all of them */
+/* device_roles.c: in roles of the source */
+bool device_wanted(const Lower *L, const PBlock *b);
+void device_declare(Lower *L, const PStmt *st);
+void device_copy(Lower *L, const MoveInfo *mi, TensorPlan *t); /* before its arrival */
+void device_plan(Lower *L, uint32_t map);
+bool device_makes(const Lower *L, uint32_t agent); /* maps */
+/* ---- view_places.c: rule G through such views ---- */
+/* Different teams, or turns: nothing in common, whatever the data. loops: also turns of the loops around both. */
+bool view_places_apart(Lower *L, const Access *a, const Access *b, bool loops, bool same_turn);
+bool view_trusts(const Lower *L, const PTensor *idx, int64_t fact);
 
 /* ---- tensor.c, bulk.c ---- */
 bool tensor_plan(Lower *L, MoveInfo *mi, TensorPlan *out, Refusal *why);
@@ -549,6 +591,7 @@ bool im2col_boxes(Lower *L, const MoveInfo *a, const MoveInfo *b, DomBox *x, Dom
 bool gather_plan(Lower *L, const MoveInfo *mi, TensorPlan *out, Refusal *why);
 void gather_emit(Lower *L, const MoveInfo *mi, const TensorPlan *p, uint32_t bar, Opnd bar_slot);
 /* pair.c */
+bool mode_known_view(Lower *L, const MoveInfo *mi, Refusal *why);
 bool target_copies(Lower *L, const MoveInfo *mi, Refusal *why); /* the target has the map's mode for this move */
 bool pair_plan(Lower *L, MoveInfo *mi); /* commit peer(b, r) of the own tile: r is of the pair; false after an error */
 static inline bool is_im2col(const PMove *mv)

@@ -147,7 +147,7 @@ static void print_memory(Lower *L)
     text_printf(t, "  shared memory: %u of %u bytes\n", k->mf.smem, L->c->target->smem_per_cta);
     for (uint32_t i = 0; i < k->bufs.n; i++) {
         const IrBuf *b = &k->bufs.v[i];
-        if (b->lanes) continue;
+        if (b->lanes || b->maps) continue;
         text_printf(t, "    %6u  %s: %u bytes", b->offset, b->name, b->bytes);
         if (b->slots > 1) text_printf(t, " x %u slots", b->slots);
         if (b->pitch != b->bytes) text_printf(t, " (padded to %u)", b->pitch);
@@ -244,6 +244,7 @@ void plan_print(Lower *L)
         text_printf(t, ", swizzle %d, ", swizzle_span(m->swizzle));
         if (m->interleave) text_printf(t, "interleave %lld, ", (long long)slice_bytes(m->interleave));
         text_printf(t, "L2 promotion %s\n", m->l2 < 4 ? L2[m->l2] : "?");
+        device_plan(L, i);
     }
     if (L->plan_moves.n) text_lit(t, "  moves\n");
     for (uint32_t i = 0; i < L->plan_moves.n; i++) {

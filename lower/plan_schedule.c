@@ -40,7 +40,7 @@ static void roles(Lower *L)
     for (int a = 0; a < AG_COUNT; a++)
         if (s->used[a])
             text_printf(L->plan, "    %s: %u warp%s, %s\n", AGENTS[a], s->warps[a], s->warps[a] == 1 ? "" : "s",
-                        SHAPES[s->shape[a]]);
+                        s->shape[a] == SHAPE_LANES && device_makes(L, (uint32_t)a) ? "a warp that makes tensor maps" : SHAPES[s->shape[a]]);
 }
 
 /* To how many CTAs one copy goes, where the rank says to which. */

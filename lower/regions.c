@@ -271,7 +271,7 @@ bool subtiles_disjoint(Lower *L, const MoveInfo *a, const MoveInfo *b)
 
 bool views_disjoint(Lower *L, const PTensor *a, const PTensor *b)
 {
-    if (a == b || (a->base && a->reshaped) || (b->base && b->reshaped)) return false;
+    if (a == b || (a->base && a->reshaped) || (b->base && b->reshaped) || a->run_time || b->run_time) return false;
     DomBox box[2];
     const PTensor *t[2] = {a, b};
     for (int v = 0; v < 2; v++) {

@@ -258,7 +258,7 @@ static bool batchable(const Sched *s, const Pipe *p)
         if (m->across != p) continue;
         bool direct = m->chain[m->depth].block == &p->st->body;
         if (is_rows4(m->st->move) && m->t.npieces >= GROUPS_DEALT) return false;
-        if (m->tm || !direct || m->conditional || m->ordered || m->agent == AG_SEND || m->by_rank || is_im2col(m->st->move) || m->st->move->cast != CAST_NONE || m->st->move->ahead > 0) return false;
+        if (m->tm || !direct || m->conditional || m->ordered || (m->tensor && m->t.device) || m->agent == AG_SEND || m->by_rank || is_im2col(m->st->move) || m->st->move->cast != CAST_NONE || m->st->move->ahead > 0) return false;
     }
     for (uint32_t i = 0; i < s->nrings; i++)
         if (s->rings[i].turn == &p->st->body && s->rings[i].tile->is_array) return false;

@@ -35,7 +35,7 @@ void role_begin(Lower *L, const PRole *r, uint32_t number)
     Sync *s = &L->sync;
     s->role = number;
     s->tensor = touches_tensor(&r->body);
-    s->threads = works(&r->body) ? (uint32_t)r->threads : 0;
+    s->threads = works(&r->body) || device_wanted(L, &r->body) ? (uint32_t)r->threads : 0;
     s->worked = s->waited = s->unfenced = false;
     if (s->threads == 0 || ++s->id < NAMED_BARRIERS) return;
     lower_error(L, E0907, r->span, "more than %d roles whose threads work together: each has a barrier of threads",

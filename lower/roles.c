@@ -269,7 +269,7 @@ static void move(Lower *L)
 
 /* ---- turns ---- */
 
-static void ring_begin(Lower *L, uint32_t ring)
+static void take_ring(Lower *L, uint32_t ring)
 {
     Sched *s = sched(L);
     Ring *r = &s->rings[ring];
@@ -285,6 +285,12 @@ static void ring_begin(Lower *L, uint32_t ring)
     r->filled = 0;
     bool batch = r->pipe && r->pipe->batch > 1 && r->filler == AG_LOAD;
     if (batch) expect(L, r, IR_BAR_ARRIVE_EXPECT, ring_slot(L, ring), opnd_imm(r->bytes * r->pipe->batch));
+}
+
+static void ring_begin(Lower *L, uint32_t ring)
+{
+    take_ring(L, ring);
+    device_ring(L, ring);
 }
 
 static bool in_turn(const Sched *s, const Ring *r, const PBlock *b)
@@ -464,6 +470,7 @@ static void statement(Lower *L, const PStmt *st)
     }
     switch (st->kind) {
     case P_LET: lower_let(L, st); break;
+    case P_VIEW: device_view(L, st); break;
     case P_VAR:
     case P_SET: lower_assign(L, st); break;
     case P_FOR: loop(L, st); break;

@@ -16,9 +16,31 @@ static const PStmt *block_wants(const PBlock *b)
     return NULL;
 }
 
+static bool by_hand(const PBlock *b)
+{
+    for (const PStmt *s = b->first; s; s = s->next) {
+        bool explicit_sync = s->kind == P_WAIT || s->kind == P_WAIT_GROUP || s->kind == P_ARRIVE || s->kind == P_EXPECT ||
+                             s->kind == P_GROUP || s->kind == P_ROLES || (s->kind == P_MOVE && s->move->commit != COMMIT_DERIVED);
+        if (explicit_sync || by_hand(&s->body) || by_hand(&s->other)) return true;
+    }
+    return false;
+}
+
+/* A view that is made at run time: maps for it are made by a warp. */
+static const PStmt *makes_view(const PBlock *b)
+{
+    const PStmt *found = NULL;
+    for (const PStmt *s = b->first; s && !found; s = s->next) {
+        found = s->kind == P_VIEW ? s : makes_view(&s->body);
+        if (!found) found = makes_view(&s->other);
+    }
+    return found;
+}
+
 const PStmt *schedule_wanted(const PKernel *k)
 {
-    return block_wants(&k->body); /* bodies of `roles` are no part of it: their protocol is written by hand */
+    const PStmt *s = block_wants(&k->body); /* bodies of `roles` are no part of it: their protocol is written by hand */
+    return s || by_hand(&k->body) ? s : makes_view(&k->body);
 }
 
 /* ---- planning ---- */
@@ -72,7 +94,7 @@ static void hints(Lower *L)
 static bool dealt_to_lanes(const Planned *p)
 {
     if (p->across && p->across->batch > 1) return true;
-    if (p->agent != AG_NONE && p->tensor) return is_rows4(p->st->move) && p->t.npieces > 1;
+    if (p->agent != AG_NONE && p->tensor) return p->t.device || (is_rows4(p->st->move) && p->t.npieces > 1); /* a warp makes maps */
     return p->agent != AG_NONE && !p->tensor && p->b.loop;
 }
 
@@ -108,7 +130,7 @@ void schedule_mark_elected(Lower *L, Shape shape)
         }
         bool copy = ir_op_info(op->op)->group == IRG_COPY, group = ir_op_info(op->op)->group == IRG_GROUP;
         bool one = op->op == IR_TC_COMMIT || op->op == IR_BAR_ARRIVE || op->op == IR_BAR_EXPECT || op->op == IR_BAR_ARRIVE_EXPECT ||
-                   op->op == IR_STS || op->op == IR_ST_BULK || op->op == IR_TICKET || (copy && !lanes) || (group && shape == SHAPE_THREADS);
+                   op->op == IR_STS || op->op == IR_ST_BULK || op->op == IR_TICKET || op->op == IR_MAP_SET || (copy && !lanes) || (group && shape == SHAPE_THREADS);
         if (one) op->elect = true;
     }
 }
@@ -125,6 +147,7 @@ static void role(Lower *L, Agent a)
     scope_open(L);
     ring_role(L);
     tmem_role(L);
+    device_role(L);
     roles_body(L);
     for (uint32_t i = 0; i < L->body.ops.n; i++) stores |= L->body.ops.v[i].op == IR_GRP_COMMIT;
     if (stores) emit_grp_wait(L, 0, IRH_READ);
@@ -144,7 +167,7 @@ void schedule_kernel(Lower *L)
     for (uint32_t i = 0; i < tiles; i++) s->rings[i].tile = L->k->tiles.v[i];
 
     plan(L);                     /* regions, copies, checks */
-    if (L->failed || !rings_find(L)) return;
+    if (L->failed || !rings_find(L) || !device_find(L)) return;
     plan_order(L);               /* stores that wait for others */
     if (!rings_size(L)) return;  /* slots, batches */
     batch_find(L);
@@ -154,6 +177,7 @@ void schedule_kernel(Lower *L)
     plan_threads_all(L);
     rings_barriers(L);
     tmem_barriers(L);
+    device_buffers(L);
     if (L->failed) return;
     for (int a = 0; a < AG_COUNT; a++)
         if (s->used[a]) role(L, (Agent)a);

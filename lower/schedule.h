@@ -13,6 +13,7 @@
  *   batches         several iterations in one turn                        batch.c
  *   teams           CTAs of a cluster: multicast, peers, per rank             cluster.c, remote.c
  *   tensor memory   copies into it and waits for them, all by `work`          tmem_sched.c
+ *   device maps     tensor maps for views that are made at run time           device_maps.c (device_roles.c: by hand)
  *
  * Glossary
  *   turn      one run of the block whose tiles are taken from the ring's next slot

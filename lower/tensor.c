@@ -212,7 +212,7 @@ bool tensor_contiguous(Lower *L, const MoveInfo *mi, Refusal *why)
 bool tensor_before_far(Lower *L, const MoveInfo *mi, int d, Refusal *why)
 {
     Lx cond = 0;
-    Poly extent = scalar_poly(L, mi->tensor->extent[d]);
+    Poly extent = device_extent(L, mi->tensor, d);
     Need n = need_at_most(L, extent, FAR, &cond);
     if (n == NEED_PROVED) return true;
     if (n == NEED_CHECK && launch_check(L, E1122, cond, mi->g->dim[d].span, lx_text(L, cond),
@@ -358,7 +358,8 @@ bool tensor_plan(Lower *L, MoveInfo *mi, TensorPlan *out, Refusal *why)
         *why = (Refusal){E0581, mi->mv->bytes_span, "a tensor copy has no byte mask", .fix = "via bulk"};
         return false;
     }
-    if (!tensor_contiguous(L, mi, why)) return false;
+    if (!tensor_contiguous(L, mi, why) || (mi->tensor->run_time && !device_allowed(L, mi, why))) return false;
+    out->device = mi->tensor->run_time;
     if (mi->tile->interleave && !slices_fit(L, mi, why)) return false;
     if (given && !map_explicit(L, mi->mv->map, &out->map)) {
         why->text = NULL; /* reported at the map */
@@ -396,7 +397,8 @@ static Opnd start_value(Lower *L, const MoveInfo *mi, int d, bool clamp)
 
 void tensor_values(Lower *L, MoveInfo *mi, TensorPlan *p)
 {
-    p->ok = mi->load ? L->guard : emit_logic(L, IR_AND, L->guard, L->inside);
+    Opnd inside = p->device ? emit_logic(L, IR_AND, L->inside, device_some(L, mi->tensor)) : L->inside;
+    p->ok = mi->load ? L->guard : emit_logic(L, IR_AND, L->guard, inside);
     p->slot = region_slot(L, mi);
     p->offset = region_offset(L, mi);
     if (mi->share_dim >= 0) p->offset = emit_op(L, IR_ADD, IR_I32, p->offset, mi->share_byte);
@@ -405,8 +407,8 @@ void tensor_values(Lower *L, MoveInfo *mi, TensorPlan *p)
         if (mi->g->dim[d].rows) continue; /* gather.c */
         p->start[d] = start_value(L, mi, d, p->clamp[d]);
         if (d == mi->share_dim) p->start[d] = emit_op(L, IR_ADD, IR_I32, p->start[d], mi->share_at);
-        if (d == 0 && mi->load && !opnd_is(L->inside, 1))
-            p->start[d] = emit_sel(L, IR_I32, L->inside, p->start[d], opnd_imm(FAR));
+        if (d == 0 && mi->load && !opnd_is(inside, 1))
+            p->start[d] = emit_sel(L, IR_I32, inside, p->start[d], opnd_imm(FAR));
         if (!p->negative[d] && !p->huge[d]) continue;
         Opnd wide = value_wide(L, mi->g->dim[d].start);
         if (p->negative[d]) p->ok = emit_logic(L, IR_AND, p->ok, emit_cmp(L, IRL_GE, wide, opnd_imm(0)));
@@ -438,6 +440,9 @@ void tensor_op(Lower *L, const MoveInfo *mi, const TensorPlan *p, const Opnd *at
     if (!opnd_is(mi->mask, 0)) put_opnd(L, op, IRK_MASK, mi->mask);
     if (mi->in_pair) put_opnd(L, op, IRK_BAR_RANK, mi->bar_rank);
     policy_operand(L, op, mi);
+    if (p->device == 0 || L->device_maps.n == 0) return; /* planning */
+    ir_ref(L->a, op, IRK_DESC, IRA_BUF, L->device_maps.v[p->device - 1].buf);
+    if (!opnd_is(p->slot, 0)) put_opnd(L, op, IRK_SLOT, p->slot);
 }
 
 static void piece_op(Lower *L, const MoveInfo *mi, const TensorPlan *p, const Piece *piece, uint32_t bar, Opnd bar_slot)

@@ -201,7 +201,10 @@ static void transfer(Verifier *v, const Copy *c, bool write, Phase *phase)
                   .any_order = o->any_order,
                   .start = c->event,
                   .phase = phase};
-    t.region = c->map ? map_region(v, c->op, verify_arg(v, c->op, IRK_MAP)->id) : address_region(v, address, c->bytes);
+    bool placed = verify_arg(v, c->op, IRK_DESC) != NULL; /* where its map begins is known at run time */
+    t.region = placed   ? NULL
+               : c->map ? map_region(v, c->op, verify_arg(v, c->op, IRK_MAP)->id)
+                        : address_region(v, address, c->bytes);
     if (t.region) alike_note(v, c->op, t.region->cond = c->guard);
     for (uint32_t i = 0; t.region && i < t.region->n; i++) {
         alike_note(v, c->op, t.region->lo[i]);
@@ -282,6 +285,22 @@ static void read_source(Verifier *v, const Copy *c, Phase *phase)
                            .phase = phase});
 }
 
+/* A map in memory is read until the copy is over: PTX ISA, cp.async.bulk.wait_group, counts that among the reads. */
+static void read_map(Verifier *v, const Copy *c, Phase *phase)
+{
+    Bytes at;
+    Form always = form_const(&v->f, 1);
+    if (verify_arg(v, c->op, IRK_DESC) == NULL || v->failed) return;
+    if (!copy_bytes(v, c->op, IRK_DESC, v->now->rank, form_const(&v->f, IR_MAP_BYTES), always, &at)) return;
+    access_add(v, (Access){.at = at,
+                           .cond = c->guard,
+                           .only = c->guard,
+                           .async = true,
+                           .op = c->op,
+                           .start = c->event,
+                           .phase = phase});
+}
+
 /* One thread issues a copy, or each lane its own. */
 static bool by_one(Verifier *v, uint32_t op, bool *lanes)
 {
@@ -340,6 +359,7 @@ void copy_step(Verifier *v, uint32_t op)
     c.event = event_burst(v, op);
     if (verify_arg(v, op, IRK_BAR) == NULL) {
         read_source(v, &c, NULL);
+        read_map(v, &c, NULL);
         if (!v->failed) transfer(v, &c, true, NULL);
         return;
     }
@@ -347,6 +367,7 @@ void copy_step(Verifier *v, uint32_t op)
     Phase *p = NULL;
     for (uint32_t i = 0; i < to.n && !verify_stopped(v); i++) p = load_at(v, &c, to.rank[i]);
     if (verify_stopped(v)) return;
+    read_map(v, &c, p);
     if (verify_arg(v, op, IRK_SRC)) read_source(v, &c, p);
     else if (c.value == 0) transfer(v, &c, false, p);
     if (!v->failed) burst_flush(v);

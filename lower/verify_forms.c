@@ -180,7 +180,7 @@ Form form_add(Forms *f, Form x, int64_t c, Form y)
     const FormData *dx = form_data(f, x), *dy = form_data(f, y);
     int64_t k;
     if (dx->n + dy->n == 0) return mul_s64(c, dy->k, &k) && add_s64(dx->k, k, &k) ? form_const(f, k) : 0;
-    if (dy->n + (uint64_t)dy->k == 0) return x;
+    if (dy->n == 0 && dy->k == 0) return x;
     uint32_t h = (x * UINT32_C(0x9E3779B1) + y + (uint32_t)c * UINT32_C(0xC2B2AE35)) * UINT32_C(0x85EBCA6B);
     Summed *s = &f->summed[h >> 16 & (FORM_SUMMED - 1)];
     if (s->x == x && s->y == y && s->c == c) {

@@ -204,6 +204,19 @@ static bool by_all(Verifier *v, uint32_t op, Form guard)
     return false;
 }
 
+/* A map is made in the cell, which nobody else has, and published by fences of the op itself. Where the slot holds that map
+ * already (ir_check_maps.c) nothing is written; it is taken for a write all the same. */
+static void map_set(Verifier *v, uint32_t op)
+{
+    Form all = form_const(&v->f, IR_MAP_BYTES), always = form_const(&v->f, 1);
+    Bytes at, cell;
+    if (!copy_bytes(v, op, IRK_DST, v->now->rank, all, always, &at) || !copy_bytes(v, op, IRK_SRC, v->now->rank, all, always, &cell))
+        return;
+    Act e = {event_new(v, op), always};
+    access(v, op, cell, true, e, 0);
+    access_add(v, (Access){.at = at, .cond = always, .only = always, .write = true, .async = true, .op = op, .start = e.event, .end = e.event});
+}
+
 void thread_step(Verifier *v, uint32_t op)
 {
     const IrOp *o = v->ops[op];
@@ -218,6 +231,10 @@ void thread_step(Verifier *v, uint32_t op)
     }
     if (plans) {
         plan(v, op, guard);
+        return;
+    }
+    if (o->op == IR_MAP_SET) {
+        map_set(v, op);
         return;
     }
     bool write = o->op == IR_STS || zeros;

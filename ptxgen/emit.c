@@ -125,7 +125,8 @@ static void begin_body(PtxWriter *w, const IrKernel *k)
     w->smem = opnd_lit("missing");              /* a kernel that names shared memory has some */
     w->counter = w->much = opnd_lit("missing"); /* the same: ir_check */
     w->warp = w->lane = w->elected = (Opnd){.kind = OPND_EMPTY};
-    w->first_warp = 0;
+    w->maps_room = opnd_lit("missing");
+    w->first_warp = w->role_warps = 0;
     w->divided = false;
 
     uint32_t n = k->value_types.n;
@@ -153,6 +154,7 @@ static const char *param_comment(const MfKernel *mf, const MfParam *p)
     if (p->kind == MF_PARAM_MAP) return p->index < mf->maps.n ? mf->maps.v[p->index].name : NULL;
     if (p->kind == MF_PARAM_ADDRESS) return p->index < mf->tensors.n ? mf->tensors.v[p->index].name : NULL;
     if (p->kind == MF_PARAM_COUNTER) return "counter of tickets";
+    if (p->kind == MF_PARAM_MAPS) return "room for maps";
     if (p->kind == MF_PARAM_HINTS) return "moves more than 8 x L2";
     return NULL;
 }
@@ -167,7 +169,7 @@ static uint32_t put_params(PtxWriter *w, const MfKernel *mf)
         bool map = p->kind == MF_PARAM_MAP;
         at = map ? (at + 63) / 64 * 64 + 128 : at + 8;
         if (map) text_lit(t, "    .param .align 64 .b8 param_");
-        else if (p->kind == MF_PARAM_ADDRESS || p->kind == MF_PARAM_COUNTER) text_lit(t, "    .param .u64 param_");
+        else if (p->kind == MF_PARAM_ADDRESS || p->kind == MF_PARAM_COUNTER || p->kind == MF_PARAM_MAPS) text_lit(t, "    .param .u64 param_");
         else text_lit(t, "    .param .s64 param_");
         text_uint(t, i);
         if (map) text_lit(t, "[128]");

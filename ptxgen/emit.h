@@ -6,6 +6,7 @@
  * emit_scalar.c    arithmetic, comparisons, variables, loads of scalars, tickets
  * emit_ops.c       control, barriers, groups, fences; the table of ops
  * emit_copies.c    shared addresses, copies, policies
+ * emit_maps.c      tensor maps that the device makes
  * emit_threads.c   work by threads: emit_threads.h
  * emit_tmem.c      tensor memory
  * emit_names.c     entry names that PTX accepts
@@ -134,7 +135,8 @@ struct PtxWriter {
     Opnd counter;     /* address of the tickets' counter */
     Opnd much;        /* predicate: the launch moves much more than L2 holds */
     Opnd elected;     /* predicate of the body's elected thread; empty where that is all who run it */
-    uint32_t first_warp; /* of the role at hand */
+    Opnd maps_room;   /* address of the CTA's room for maps that it makes */
+    uint32_t first_warp, role_warps; /* of the role at hand */
     bool divided;     /* threads of one warp come to the body at different times */
     SCRATCH(PtxVal) vals;
     SCRATCH(Opnd) vars; /* then the registers of maps, tensors and policies */
@@ -222,6 +224,11 @@ Opnd ptx_value16(PtxWriter *w, const IrArg *mask);
 
 /* ---- emit_tmem.c ---- */
 PtxOp ptx_op_tc_alloc, ptx_op_tc_base, ptx_op_tc_cp, ptx_op_tc_shift, ptx_op_tc_commit, ptx_op_tc_fence, ptx_op_tc_threads;
+
+/* ---- emit_maps.c ---- */
+PtxOp ptx_op_map_set;
+void ptx_maps_room(PtxWriter *w, const MfParam *p, Opnd name);
+Opnd ptx_map_address(PtxWriter *w, const IrOp *op, IrKey key); /* generic, of a slot of a buffer of maps */
 
 /* ---- emit_roles.c ---- */
 void ptx_bodies(PtxWriter *w);

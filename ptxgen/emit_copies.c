@@ -103,7 +103,7 @@ static const MfMap *set_map(PtxWriter *w, const IrOp *op)
     const IrArg *map = ir_find(op, IRK_MAP);
     bool known = map && map->id < w->k->mf.maps.n && w->maps[map->id].kind == OPND_REG;
     const MfMap *m = known ? &w->k->mf.maps.v[map->id] : &none;
-    w->slots[SLOT_map] = known ? w->maps[map->id] : opnd_lit("missing");
+    w->slots[SLOT_map] = ir_find(op, IRK_DESC) ? ptx_map_address(w, op, IRK_DESC) : known ? w->maps[map->id] : opnd_lit("missing");
     set_coords(w, op, m->mode == MAP_GATHER4 || m->mode == MAP_SCATTER4);
     set_info(w, op, m);
     set_policy(w, op);

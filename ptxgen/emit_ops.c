@@ -319,6 +319,7 @@ static PtxOp *const OPS[IR_OP_COUNT] = {
     [IR_TC_FENCE] = ptx_op_tc_fence,
     [IR_TC_LD] = ptx_op_tc_threads,
     [IR_TC_ST] = ptx_op_tc_threads,
+    [IR_MAP_SET] = ptx_op_map_set,
 };
 
 static Opnd both(PtxWriter *w, Opnd p, Opnd q)

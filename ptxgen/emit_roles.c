@@ -38,7 +38,7 @@ static bool divides(const IrRole *r)
 {
     for (uint32_t i = 0; i < r->ops.n; i++) {
         IrOpcode op = (IrOpcode)r->ops.v[i].op;
-        if (op == IR_BAR_WAIT || op == IR_IF || op == IR_LANES || op == IR_THR_COPY || op == IR_THR_FILL || op == IR_TC_LD ||
+        if (op == IR_BAR_WAIT || op == IR_MAP_SET || op == IR_IF || op == IR_LANES || op == IR_THR_COPY || op == IR_THR_FILL || op == IR_TC_LD ||
             op == IR_TC_ST || op == IR_TC_ALLOC)
             return true;
     }
@@ -82,6 +82,8 @@ static void prologue_param(PtxWriter *w, uint32_t number)
         PTX_INS(w, "ld.param.b64", at, ptx_param_name(name, number, true));
         PTX_INS(w, "cvta.to.global.u64", at, at);
         *(p->kind == MF_PARAM_COUNTER ? &w->counter : &w->tensors[p->index]) = at;
+    } else if (p->kind == MF_PARAM_MAPS) {
+        ptx_maps_room(w, p, ptx_param_name(name, number, true));
     } else if (p->kind == MF_PARAM_HINTS) {
         Opnd hints = ptx_reg(w, RC_B64);
         w->much = ptx_reg(w, RC_PRED);
@@ -164,6 +166,7 @@ static void one_role(PtxWriter *w, uint32_t number, uint32_t leave, Opnd elected
     ptx_label(w, "role", name, label); /* the simulator calls the threads so: runtime/sim/SIMULATOR.md */
     if ((r->elect || has_elect(r)) && elected.kind == OPND_EMPTY) elected = elect(w, warps);
     w->elected = r->elect ? NONE : elected;
+    w->role_warps = warps;
     if (r->elect) ptx_branch(w, elected, false, LEAVE, "", leave);
     w->divided = divides(&w->k->init) || divides(r);
     body_ops(w, r);

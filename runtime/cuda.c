@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/counters.h"
+#include "runtime/workspace.h"
 #include "runtime/cuda_api.h"
 #include "runtime/device.h"
 #include "runtime/report.h"
@@ -17,6 +17,7 @@ typedef struct CudaDevice {
     bool retained; /* ctx is the primary context, to be released */
     int driver;    /* 13000 = 13.0 */
     Counters counters;
+    Workspace workspace;
 } CudaDevice;
 
 /* A call that fails leaves the function it stands in with the error filled. */
@@ -306,6 +307,8 @@ static tile_status cuda_launch(tile_device *d, const Launch *l, void *stream, ti
     tile_status s = enter(c, &pushed, err);
     if (s != TILE_OK) return s;
     if (l->ncounters) s = counters_take(&c->counters, &c->api, (CuStream)stream, l->counters, l->ncounters, err);
+    if (s == TILE_OK && l->maps)
+        s = workspace_take(&c->workspace, &c->counters, &c->api, (CuStream)stream, l->maps_bytes, l->maps, err);
     if (s != TILE_OK) {
         leave(c, pushed);
         return s;
@@ -376,6 +379,7 @@ static void cuda_close(tile_device *d)
     CudaDevice *c = (CudaDevice *)d;
     bool pushed;
     bool alive = enter(c, &pushed, NULL) == TILE_OK;
+    workspace_close(&c->workspace, alive ? &c->api : NULL);
     counters_close(&c->counters, alive ? &c->api : NULL);
     if (alive) leave(c, pushed);
     if (c->retained) c->api.PrimaryCtxRelease(c->device);
@@ -467,12 +471,15 @@ tile_status cuda_device_open(const CudaApi *api, void *library, int ordinal, til
     if (!c) return fail(err, TILE_ERROR_MEMORY, "out of memory");
     c->base.ops = &CUDA_OPS;
     c->api = *api;
-    if (!counters_open(&c->counters)) {
+    bool counters = counters_open(&c->counters);
+    if (!counters || !workspace_open(&c->workspace)) {
+        if (counters) counters_close(&c->counters, NULL);
         free(c);
         return fail(err, TILE_ERROR_MEMORY, "out of memory");
     }
     tile_status s = open_device(c, ordinal, err);
     if (s != TILE_OK) {
+        workspace_close(&c->workspace, NULL);
         counters_close(&c->counters, NULL);
         free(c);
         return s;

@@ -36,6 +36,8 @@ typedef struct Launch {
     /* Those of them that the device fills with the address of a 32-bit counter each (runtime/counters.h). */
     uint64_t *counters[MF_COUNTERS];
     uint32_t ncounters;
+    uint64_t *maps;      /* the one that the device fills with the address of room for maps (runtime/workspace.h); NULL: none */
+    uint64_t maps_bytes; /* of all CTAs */
 } Launch;
 
 typedef struct MapMemory { /* what lies under a map: cuda.c's SMALL_TENSOR_FAULT depends on it */

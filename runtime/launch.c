@@ -31,6 +31,7 @@ static void fill_params(tile_args *a, Report *r)
 {
     const MfKernel *mf = a->kernel->mf;
     a->launch.ncounters = 0;
+    a->launch.maps = NULL;
     for (uint32_t i = 0; i < mf->params.n; i++) {
         uint32_t index = mf->params.v[i].index;
         int64_t v;
@@ -42,6 +43,10 @@ static void fill_params(tile_args *a, Report *r)
             break;
         case MF_PARAM_COUNTER: a->launch.counters[a->launch.ncounters++] = &a->words[i]; break;
         case MF_PARAM_HINTS: a->words[i] = wants_hints(a); break;
+        case MF_PARAM_MAPS:
+            a->launch.maps = &a->words[i];
+            a->launch.maps_bytes = (uint64_t)index * a->launch.grid[0] * a->launch.grid[1] * a->launch.grid[2];
+            break;
         }
         a->launch.params[i] = &a->words[i];
     }

@@ -21,6 +21,8 @@ typedef struct SimDevice {
     SimMemory memory;
     SimOptions options;
     char *trace;
+    SimBlock *maps;     /* that kernels make, the same; */
+    uint64_t maps_bytes;
     SimBlock *counters; /* of tickets, for all launches: they run one after the other. NULL: not needed yet */
 } SimDevice;
 
@@ -304,11 +306,13 @@ static void snapshot_restore(const Snapshot *s, const SimMemory *m)
         if (s->bytes[i]) memcpy(m->blocks[i]->data, s->bytes[i], m->blocks[i]->bytes);
 }
 
-static uint64_t hash_memory(const SimMemory *m)
+/* Which CTA makes which maps is a matter of the schedule. */
+static uint64_t hash_memory(const SimDevice *s)
 {
+    const SimMemory *m = &s->memory;
     uint64_t h = 0;
     for (uint32_t i = 0; i < m->n; i++)
-        if (!m->blocks[i]->read_only) h = XXH64(m->blocks[i]->data, m->blocks[i]->bytes, h);
+        if (!m->blocks[i]->read_only && m->blocks[i] != s->maps) h = XXH64(m->blocks[i]->data, m->blocks[i]->bytes, h);
     return h;
 }
 
@@ -336,7 +340,7 @@ static tile_status fuzz(SimDevice *s, const SimLaunch *l, tile_error *err)
         sim_run(l, &s->memory, &s->options, seed, &o);
         status = report_outcome(&o, true, seed, err);
         if (status != TILE_OK || !compare) continue;
-        uint64_t hash = hash_memory(&s->memory);
+        uint64_t hash = hash_memory(s);
         if (i == 0) first = hash;
         else if (hash != first)
             status = fail_rule(err, TILE_ERROR_KERNEL, E1326,
@@ -379,6 +383,18 @@ static tile_status give_counters(SimDevice *s, const Launch *l, tile_error *err)
     return TILE_OK;
 }
 
+static tile_status give_maps(SimDevice *s, const Launch *l, tile_error *err)
+{
+    if (s->maps_bytes < l->maps_bytes) {
+        s->maps = sim_alloc(&s->memory, l->maps_bytes);
+        s->maps_bytes = s->maps ? l->maps_bytes : 0;
+    }
+    if (!s->maps) return fail_rule(err, TILE_ERROR_MEMORY, E1321, "the simulator has no memory left for maps");
+    memset(s->maps->data, 0, s->maps_bytes); /* no map of another launch */
+    *l->maps = s->maps->address;
+    return TILE_OK;
+}
+
 static tile_status check_counters(const SimDevice *s, const Launch *l, tile_error *err)
 {
     for (uint32_t i = 0; i < l->ncounters; i++) {
@@ -401,6 +417,7 @@ static tile_status sim_device_launch(tile_device *d, const Launch *l, void *stre
     if (!params) return no_memory(err);
     pthread_mutex_lock(&s->lock);
     tile_status status = l->ncounters ? give_counters(s, l, err) : TILE_OK;
+    if (status == TILE_OK && l->maps) status = give_maps(s, l, err);
     if (status == TILE_OK) status = run(s, l, params, err);
     if (status == TILE_OK) status = check_counters(s, l, err);
     pthread_mutex_unlock(&s->lock);

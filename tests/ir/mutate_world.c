@@ -129,11 +129,11 @@ static void put(uint8_t *p, tile_type type, uint64_t r)
     else memcpy(p, &r, (size_t)tile_type_bits(type) / 8);
 }
 
-/* Facts that are trusted hold: no two elements of the tensor are equal. */
-static bool distinct(const MfKernel *mf, const char *tensor)
+/* Facts that are trusted hold: no two elements of the tensor are equal, or none is less than the one before. */
+static bool trusted(const MfKernel *mf, const char *what, const char *tensor)
 {
     char fact[256];
-    snprintf(fact, sizeof fact, "distinct(%s)", tensor);
+    snprintf(fact, sizeof fact, "%s(%s)", what, tensor);
     for (uint32_t i = 0; i < mf->trusts.n; i++)
         if (strcmp(mf->trusts.v[i], fact) == 0) return true;
     return false;
@@ -154,8 +154,10 @@ bool world_make(World *x, Arena *a, const MfKernel *mf, const char *values)
         t->want = malloc(t->bytes + 1);
         if (t->data == NULL || t->want == NULL) abort();
         for (size_t e = 0; e < n; e++) put(t->data + e * size, t->type, world_random(x));
-        for (size_t e = 0; e < n && t->type == TILE_S32 && distinct(mf, t->name); e++)
+        for (size_t e = 0; e < n && t->type == TILE_S32 && trusted(mf, "distinct", t->name); e++)
             memcpy(t->data + e * size, &(int32_t){(int32_t)(e * 7 % 1009) - 3}, size);
+        for (size_t e = 0, at = 0; e < n && t->type == TILE_S32 && trusted(mf, "sorted", t->name); e++, at += world_random(x) % 40)
+            memcpy(t->data + e * size, &(int32_t){(int32_t)at - 3}, size);
         memcpy(t->want, t->data, t->bytes);
     }
     for (uint32_t i = 0; i < mf->scalars.n; i++) {

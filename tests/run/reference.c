@@ -36,7 +36,7 @@
  *                                                     outside, or there is no INDEX[r]
  *   reference gather_scatter TABLE.npy INDEX.npy TO.npy BEFORE.npy OUT.npy
  *             OUT[TO[r], ..] = TABLE[INDEX[r], ..], zeros where that is outside; BEFORE where no TO[r] points
- * and what reference_sums.c, reference_fills.c, reference_columns.c, reference_im2col.c and reference_tmem.c say.
+ * and what reference_sums.c, reference_fills.c, reference_columns.c, reference_im2col.c, reference_groups.c and reference_tmem.c say.
  * Exit code 0; 1 with the first difference; 3 for files that can't be used.
  */
 #include <stdint.h>
@@ -556,6 +556,8 @@ int main(int argc, char **argv)
         {"im2col", 8, im2col},    {"col2im", 6, col2im},
         {"w_rows", 5, w_rows},
         {"lanes", 5, lanes},      {"slide", 3, slide},
+        {"numbers", 3, make_numbers},     {"groups", 5, groups},       {"firsts", 5, firsts},
+        {"matrices", 7, matrices},   {"turned", 5, turned},
     };
     for (size_t i = 0; argc > 1 && i < sizeof commands / sizeof *commands; i++)
         if (strcmp(argv[1], commands[i].name) == 0 && argc == commands[i].args + 2) return commands[i].run(argv + 2);

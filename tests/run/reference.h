@@ -42,6 +42,13 @@ int columns(char **v);
 int lanes(char **v);
 int slide(char **v);
 
+/* ---- reference_groups.c ---- */
+int make_numbers(char **v);
+int groups(char **v);
+int firsts(char **v);
+int matrices(char **v);
+int turned(char **v);
+
 /* ---- reference_im2col.c ---- */
 int im2col(char **v);
 int col2im(char **v);

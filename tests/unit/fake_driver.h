@@ -22,7 +22,7 @@ typedef struct FakeDriver {
     CuResult occupancy_result;
     int capturing, capture_status; /* every stream is being captured; what is said of it */
     unsigned long long generation; /* added to the numbers of streams: a handle in another life */
-    CuResult load_result, encode_result, launch_result;
+    CuResult load_result, encode_result, launch_result, alloc_result;
     const char *jit_log;
     int mark_maps; /* sets all bits of encoded maps */
     /* what was asked */
@@ -248,6 +248,7 @@ static CuResult MemsetD32Async(CuAddress p, unsigned value, size_t n, CuStream s
 static CuResult MemAlloc(CuAddress *p, size_t bytes)
 {
     if (forbidden()) return FAKE_CAPTURE_UNSUPPORTED;
+    if (fake.alloc_result != CU_OK) return fake.alloc_result;
     fake.allocs++;
     void *m = aligned_alloc(256, (bytes + 255) / 256 * 256);
     if (m) memset(m, 0xA5, bytes);

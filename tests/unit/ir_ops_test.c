@@ -25,13 +25,18 @@ static const char HEAD[] =
     "channels 64 pixels 8 load\n"
     "  map w = b im2col_w bf16 offset 0 dim [2, N, 8, 64] pitch [64, 64, 64, 2] box [0, 0, 0, 0] channels 64 pixels 4 load\n"
     "  param map m\n  param address a\n  param address b\n  param address idx\n  param counter\n  param hints\n"
-    "  param value N\n  param map g\n  param map f\n  param map c\n  param map w\n"
+    "  param value N\n  param map g\n  param map f\n  param map c\n  param map w\n  param maps 512\n"
     "  deal ticket N per_sm 2\n  traffic N * 8\n"
     "  grid 4, 1, 1\n  cluster 4, 1, 1\n  threads 224\n  smem 8192\n  zeros 1024\n  tmem_columns 64 pair\n"
     "  buf t bytes 1024 align 128 slots 2 pitch 1024 at 0\n"
     "  buf cell bytes 8 align 128 slots 2 pitch 128 at 2048\n"
     "  buf big bytes 2048 align 1024 slots 1 pitch 2048 at 4096\n"
     "  tmem u lanes 128 columns 32 slots 2 at 0\n"
+    "  buf lm bytes 128 align 128 slots 2 pitch 128 at 0 maps\n"
+    "  buf sm bytes 128 align 128 slots 1 pitch 128 at 256 maps\n"
+    "  buf rm bytes 128 align 128 slots 1 pitch 128 at 384 maps\n"
+    "  buf lc bytes 128 align 128 slots 1 pitch 128 at 2304\n"
+    "  buf wc bytes 128 align 128 slots 1 pitch 128 at 2432\n"
     "  bar full slots 2 count 1 at 3072\n"
     "  bar free slots 1 count 128 at 3088\n"
     "  policy p = evict_last fraction 1 by_traffic\n"
@@ -43,7 +48,7 @@ static const char HEAD[] =
     "deal 0 ways 16, 16\n"
     "  plan into = copy extent [64, 16] src u8 pitch [16, 1] dst u8 pitch [128, 1] threads 128 vector 16 method 0 block 16, 1 "
     "deal 0 ways 16, 16\n"
-    "  var slot i32\n  var on pred\n";
+    "  var slot i32\n  var on pred\n  var fl i64\n  var fs i64\n  var fr i64\n";
 
 static const char BODIES[] =
     "  init {\n"
@@ -58,7 +63,7 @@ static const char BODIES[] =
     "    tc.base cell[0]\n"
     "  }\n"
     "  role load warps 1 {\n"
-    "    var slot = 0\n"
+    "    var slot = 0\n    var fl = 0\n"
     "    repeat\n"
     "      %s = get.i32 slot\n"
     "      elect %t = ticket.next %n\n"
@@ -84,7 +89,9 @@ static const char BODIES[] =
     "        %to = shl.i64 %r64, 4\n"
     "        @%in blk.load %src -> t[%s]+%to, bytes 16, full[%s], pol p\n"
     "      end\n"
-    "      elect tma.load m [0, 0] -> t[%s], full[%s], bytes 1024, rank 1, pol p\n"
+    "      set fl = 0\n"
+    "      elect map.set m -> lm[%s], cell lc, fresh fl, at %id, dim [%n, 64], pitch [128]\n"
+    "      elect tma.load m [0, 0] -> t[%s], full[%s], bytes 1024, rank 1, pol p, by lm[%s]\n"
     "      elect tma.load m [0, 0] -> t[%s], full[%s], bytes 1024, mask 15\n"
     "      elect tma.load m [0, 0] -> t[%s], full[%s], bytes 1024, mask 3, bar_rank 1\n"
     "      elect tma.load g [1, 2, 3, %s, 0] -> t[%s], full[%s], bytes 512\n"
@@ -101,9 +108,10 @@ static const char BODIES[] =
     "      set slot = %next\n"
     "      break %end\n"
     "    end\n"
-    "  }\n"
+    "  }\n";
+static const char LAST[] =
     "  role work warps 4 {\n"
-    "    var slot = 0\n    var on = 1\n"
+    "    var slot = 0\n    var on = 1\n    var fs = 0\n    var fr = 0\n"
     "    %i = loop.i32 0 .. 4\n"
     "      %j = add.i32 %i, 1\n      %k = sub.i32 %i, 1\n      %q = div.i32 %j, 3\n      %r = mod.i32 %k, 3\n"
     "      %x = min.i32 %q, %r\n      %y = max.i32 %q, %r\n      %z = shr.i32 %y, 1\n      %o = or.i32 %x, %z\n"
@@ -115,9 +123,11 @@ static const char BODIES[] =
     "      thr.fill clear -> t[0]\n"
     "      fence.async shared\n"
     "      cta.sync 1, 128\n"
-    "      elect tma.store m [0, 0], t[%a], bytes 1024, pol p\n"
+    "      elect map.set m -> sm, cell wc, fresh fs, at %n, dim [%n, 64], pitch [128]\n"
+    "      elect map.set f -> rm, cell wc, fresh fr, at %n, dim [%n, 32], pitch [128]\n"
+    "      elect tma.store m [0, 0], t[%a], bytes 1024, pol p, by sm\n"
     "      elect tma.store m [0, 8], t[%a], bytes 1024\n"
-    "      elect tma.reduce add f [0, 0], t[%a], bytes 1024\n"
+    "      elect tma.reduce add f [0, 0], t[%a], bytes 1024, by rm\n"
     "      elect tma.reduce max m [0, 0], t[%a], bytes 1024, pol p\n"
     "      elect blk.store t[%a] -> %n, bytes 1024, pol p any_order\n"
     "      elect blk.store t[%a] -> %n, bytes 512\n"
@@ -140,8 +150,7 @@ static const char BODIES[] =
     "      tc.ld out, u[%a] -> big\n"
     "      tc.st into, t[0] -> u[1](64, 28)\n"
     "    end\n"
-    "  }\n";
-static const char LAST[] =
+    "  }\n"
     "  role peer warps 1 elect {\n"
     "    %right = add.i32 %rank, 1\n"
     "    blk.peer t[0] -> t[1], bytes 512, full[1], rank %right\n"
@@ -429,6 +438,30 @@ static const Bad BAD[] = {
     {"tc.st into, t[0] -> u[1](64, 28)", "tc.st into, t[0] -> u[1](65, 28)", "multiples of 32"},
     {"tc.st into, t[0] -> u[1](64, 28)", "tc.st turn, t[0] -> u[1](64, 28)", "moves otherwise"},
     {"thr.fill clear -> t[0]", "thr.fill clear -> u[0]", "works on what is in tensor memory"},
+    /* maps that the device makes */
+    {"elect map.set m -> lm", "map.set m -> lm", "first warp"},
+    {"      set fl = 0\n", "", "made of other values"},
+    {"      set fl = 0\n", "      elect set fl = 0\n", "only set to 0"},
+    {"      set fl = 0\n", "      set fl = 1\n", "only set to 0"},
+    {"      set fl = 0\n", "      set fl = 0\n      %fresh = get.i64 fl\n", "only set to 0"},
+    {"fl, at %id", "fl, at %t", "only an elected thread has"},
+    {"fl, at %id", "fl, at %s", "wrong type"},
+    {"fresh fr", "fresh fs", "one set of slots"},
+    {"by lm[%s]", "by sm", "of another role"},
+    {"by lm[%s]", "by t", "a tile is no map"},
+    {"by rm", "by sm", "by another map"},
+    {"cell lc", "cell lm", "is made in a cell"},
+    {"cell lc", "cell cell", "is made in a cell"},
+    {"map.set f -> rm", "map.set f -> big", "for a buffer of maps"},
+    {"blk.load %n -> t[0]", "blk.load %n -> lm[0]", "no tile"},
+    {"%id, dim [%n, 64]", "%id, dim [%n]", "rank of the map"},
+    {"%id, dim [%n, 64], pitch [128]", "%id, dim [%n, 64], pitch [128, 2]", "rank of the map"},
+    {"map.set f -> rm", "map.set g -> rm", "that the device does not make"},
+    {"  param maps 512\n", "", "outside the room"},
+    {"  param maps 512\n", "  param maps 384\n", "outside the room"},
+    {"pitch 128 at 384 maps", "pitch 128 at 256 maps", "overlap others"},
+    {"buf rm bytes 128", "buf rm bytes 64", "slots of 128 bytes"},
+    {"var fl i64", "var fl i32", "var is no i64"},
 };
 
 static char *replaced(const char *from, const char *to)

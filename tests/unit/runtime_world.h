@@ -14,7 +14,7 @@ typedef struct Variant { /* what differs from the plain kernel */
     const char *target, *entry;
     uint8_t
         deal; /* n * factor iterations (factor 0: n), in a kernel with `counters` counters and a parameter for hints */
-    uint32_t per_sm, counters;
+    uint32_t per_sm, counters, maps; /* maps: bytes of each CTA for those that it makes */
     int64_t factor;
     bool hints; /* traffic is that of M x N elements copied */
 } Variant;
@@ -84,6 +84,7 @@ static void build_deal(Arena *a, MfKernel *k, const Variant *v)
         k->teams = v->factor ? op(a, k, LX_MUL, s, lx_const(a, &k->lx, v->factor)) : s;
     }
     for (uint32_t i = 0; i < v->counters; i++) vec_push(a, &k->params, ((MfParam){MF_PARAM_COUNTER, 0}));
+    if (v->maps) vec_push(a, &k->params, ((MfParam){MF_PARAM_MAPS, v->maps}));
     if (!v->hints) return;
     k->traffic = op(a, k, LX_MUL, op(a, k, LX_MUL, m, n), lx_const(a, &k->lx, 4));
     vec_push(a, &k->params, ((MfParam){MF_PARAM_HINTS, 0}));

@@ -1,0 +1,95 @@
+/* Views whose place or extents the kernel itself makes: of data, the CTA, loops. What nobody can check at launch is cut: such
+ * a view is the part of the elements that it names which its tensor has. */
+#include <string.h>
+
+#include "frontend/check.h"
+
+bool view_dim_known(const PTensor *from, int d, const PDim *p)
+{
+    return p->whole || (p->start->launch && (!p->count || p->count->launch) && from->extent[d]->launch);
+}
+
+const Sx *view_keep(Env *e, const Stmt *s, const char *what, const Sx *x)
+{
+    if (!x || x->launch || x->op == SX_LET) return x;
+    const char *name = arena_printf(e->c->arena, "%s.%s", name_of(e, s->id.name), what);
+    PStmt *let = emit_stmt(e, P_LET, s->span);
+    let->id = e->kernel->nlets++;
+    let->name = names_intern(e->c->names, name, strlen(name));
+    let->value = x;
+    return sx_new(e, SX_LET, s->span, let->id, x, NULL);
+}
+
+static const Sx *through_lets(const Sx *x)
+{
+    while (x && x->op == SX_LET) x = x->a;
+    return x;
+}
+
+/* An element of a tensor of integers of one dimension. */
+static const Sx *element(const Sx *x)
+{
+    x = through_lets(x);
+    return x && x->op == SX_LOAD && x->tensor->rank == 1 ? x : NULL;
+}
+
+static bool same_element(const Sx *a, const Sx *b)
+{
+    return a && b && a->tensor == b->tensor && sx_same(a->idx[0], b->idx[0]);
+}
+
+/* `x[idx[g] +: idx[g + 1] - idx[g]]`: the end, where it stands in the source. */
+static const Sx *end_of(const Sx *start, const Sx *count)
+{
+    count = through_lets(count);
+    if (!count || count->op != SX_SUB) return NULL;
+    bool same = sx_same(count->b, start) || sx_same(through_lets(count->b), through_lets(start)) ||
+                same_element(element(count->b), element(start));
+    return same ? count->a : NULL;
+}
+
+bool view_dim_cut(Env *e, const Stmt *s, PTensor *from, int d, const PDim *p, PTensor *v, const Sx **start,
+                  const Sx **extent)
+{
+    const Sx *zero = sx_const(e, 0, p->span), *size = from->extent[d], *first = view_keep(e, s, "first", p->start);
+    const Sx *count = p->count ? p->count : sx_const(e, 1, p->span), *end = end_of(p->start, count);
+    int bd = from->base ? from->dim_of[d] : d;
+    const Sx *lo = element(p->start), *hi = element(end);
+    if (!end) end = sx_op(e, SX_ADD, first, count, p->span);
+    if (!first || !(end = view_keep(e, s, "end", end))) return false;
+    const Sx *last = end;
+    v->run_time = true;
+    *start = sx_op(e, SX_MAX, first, zero, p->span); /* beyond the end the view is empty, wherever it starts */
+    *start = view_keep(e, s, "start", *start);
+    end = sx_op(e, SX_MAX, sx_op(e, SX_MIN, end, size, p->span), *start, p->span);
+    *extent = view_keep(e, s, "extent", sx_op(e, SX_SUB, end, *start, p->span));
+    bool sorted = lo && hi && lo->tensor == hi->tensor;
+    v->place[bd] = (struct PPlace){0};
+    if (!from->base)
+        v->place[bd] = sorted ? (struct PPlace){lo->tensor, lo->idx[0], hi->idx[0]}
+                              : (struct PPlace){NULL, first, last};
+    return *start && *extent;
+}
+
+/* From the inside out: as many rows as n elements give. A row that is longer than all of them leaves none. */
+bool view_shape_cut(Env *e, const Stmt *s, PTensor *v, const Sx *n)
+{
+    const Sx *one = sx_const(e, 1, s->span), *zero = sx_const(e, 0, s->span), *rest = n, *stride = one;
+    for (int d = v->rank - 1; d >= 0; d--) {
+        const Sx *x = sx_op(e, SX_MAX, v->extent[d], zero, s->span);
+        if (d == 0) x = sx_op(e, SX_MIN, x, sx_op(e, SX_MAX, rest, zero, s->span), s->span);
+        v->extent[d] = x = view_keep(e, s, "extent", x);
+        v->stride[d] = stride = view_keep(e, s, "stride", stride);
+        if (d == 0) break;
+        rest = sx_op(e, SX_DIV, rest, sx_op(e, SX_MAX, x, one, s->span), s->span);
+        stride = sx_op(e, SX_MUL, stride, x, s->span);
+        if (!rest || !stride) return false;
+    }
+    v->offset = view_keep(e, s, "offset", v->offset);
+    return true;
+}
+
+void view_made(Env *e, const Stmt *s, PTensor *v)
+{
+    emit_stmt(e, P_VIEW, s->span)->view = v;
+}

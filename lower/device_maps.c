@@ -1,0 +1,372 @@
+/* Tensor copies through views that are made at run time.
+ *
+ * The launch encodes a map with the box and layout (a template); the role that copies makes a map of its own from it wherever
+ * the view gets another place or shape (map.set). A copy in flight still reads its map, so a map belongs to a slot of
+ * the tile that the copy fills, or stores: where the slot is free for the next copy, so is its map. A slot's map is made at the
+ * turn's begin, if it is not yet that of this run of the declaration: a set of bits, one per slot, says so.
+ *
+ * An empty view has no map: the one made for it has one element, loads start far outside of it, stores are left out. */
+#include "lower/schedule.h"
+
+#include "lang/lang.h"
+
+static const char *const ROLES[] = {[AG_LOAD] = "load", [AG_SEND] = "send", [AG_WORK] = "work"};
+
+static bool refuse(Refusal *why, ErrorCode code, const MoveInfo *mi, const char *text, const char *label,
+                   const char *fix)
+{
+    *why = (Refusal){
+        .code = code, .span = mi->stmt->span, .text = text, .label_span = mi->tensor->span, .label = label, .fix = fix};
+    return false;
+}
+
+/* ---- what may be done ---- */
+
+bool device_same_team(Lower *L, const MoveInfo *mi, Refusal *why)
+{
+    if (mi->mv->cast == CAST_NONE || L->cluster_size == 1) return true;
+    uint8_t uses = scalar_uses(L, mi->tensor->offset);
+    for (int d = 0; d < mi->tensor->rank; d++) uses |= scalar_uses(L, mi->tensor->extent[d]);
+    if (!(uses & (USE_TEAM | USE_VAR))) return true;
+    return refuse(
+        why, E0491, mi, "a multicast through a view that may be another one in each CTA of the cluster", "the view",
+        "let the view depend on sizes, indices and elements of tensors, not on cta.*, cluster.* and variables");
+}
+
+/* From dimension to dimension, by what the launch knows of the pitch, or by what is known of the start. */
+static bool start_aligned(Lower *L, const MoveInfo *mi, Poly start, Poly pitch, ErrorCode code, Refusal *why)
+{
+    Domain *d = L->d;
+    Poly all = poly_mul(d, start, pitch);
+    Lx cond = 0;
+    int64_t k;
+    if (poly_is_const(start, &k) && k == 0) return true;
+    Need n = need_multiple(L, pitch, SMEM_BULK_ALIGN, &cond);
+    if (n != NEED_PROVED && n != NEED_CHECK) {
+        cond = 0;
+        n = need_multiple(L, all, SMEM_BULK_ALIGN, &cond);
+    }
+    if (n == NEED_PROVED) return true;
+    const char *text = arena_printf(L->a, "%s is a multiple of 16", poly_text(L, n == NEED_CHECK ? pitch : all));
+    if (n == NEED_CHECK &&
+        launch_check(L, code, cond, mi->tensor->span, text, "a view starts at a multiple of 16 bytes"))
+        return true;
+    return refuse(
+        why, E0490, mi,
+        arena_printf(L->a, "the view's start, byte %s, %s a multiple of 16", poly_text(L, all),
+                     unproved_multiple(all, SMEM_BULK_ALIGN)),
+        "the view",
+        "count in multiples of 16 bytes, e.g. `first * 8` elements of 2 bytes, and state what is left in `where`");
+}
+
+bool device_aligned(Lower *L, const MoveInfo *mi, ErrorCode code, Refusal *why)
+{
+    const PTensor *t = mi->tensor, *base = t->base;
+    Domain *d = L->d;
+    Poly size = poly_const(d, mi->bits / 8), zero = poly_const(d, 0),
+         offset = poly_mul(d, scalar_poly(L, t->offset), size);
+    if (domain_divides(d, SMEM_BULK_ALIGN, offset)) return true;
+    if (t->reshaped) return start_aligned(L, mi, offset, poly_const(d, 1), code, why);
+    for (int b = 0; b < base->rank; b++) {
+        Poly start = scalar_poly(L, t->start[b]);
+        if (poly_same(start, zero)) continue;
+        if (!start_aligned(L, mi, start, poly_mul(d, scalar_poly(L, base->stride[b]), size), code, why)) return false;
+    }
+    return true;
+}
+
+/* Pitches that the kernel works out: a launch can't check them. */
+static bool pitches(Lower *L, const MoveInfo *mi, Refusal *why)
+{
+    const PTensor *t = mi->tensor;
+    for (int i = 0; t->reshaped && i < t->rank - 1; i++) {
+        Poly pitch = poly_mul(L->d, scalar_poly(L, t->stride[i]), poly_const(L->d, mi->bits / 8));
+        Lx cond = 0;
+        Need n = need_multiple(L, pitch, SMEM_BULK_ALIGN, &cond);
+        const char *text = arena_printf(L->a, "%s is a multiple of 16", poly_text(L, pitch));
+        if (n == NEED_PROVED || (n == NEED_CHECK && launch_check(L, E1160, cond, t->span, text,
+                                                                 "pitches of tensor maps are multiples of 16 bytes")))
+            continue;
+        return refuse(
+            why, E0492, mi,
+            arena_printf(L->a, "the pitch of dimension %d of `%s`, %s bytes, %s a multiple of 16", i,
+                         name_text(L, t->name), poly_text(L, pitch), unproved_multiple(pitch, SMEM_BULK_ALIGN)),
+            "the view", "let the rows be multiples of 16 bytes, e.g. `k * 8` elements of 2 bytes; or `via bulk`");
+    }
+    return true;
+}
+
+/* PTX ISA, tensor maps: strides below 2^40 bytes. */
+static bool small_enough(Lower *L, const MoveInfo *mi)
+{
+    const PTensor *base = mi->tensor->base;
+    if (!mi->tensor->reshaped) return true;
+    Poly all = poly_const(L->d, mi->bits / 8);
+    for (int b = 0; b < base->rank; b++) all = poly_mul(L->d, all, scalar_poly(L, base->extent[b]));
+    Lx cond = 0;
+    if (need_at_most(L, all, (INT64_C(1) << 40) - 16, &cond) != NEED_CHECK) return true;
+    const char *text = arena_printf(L->a, "%s < 2^40", poly_text(L, all));
+    return launch_check(L, E1160, cond, mi->tensor->span, text, "pitches of tensor maps are below 2^40 bytes");
+}
+
+bool device_allowed(Lower *L, const MoveInfo *mi, Refusal *why)
+{
+    if (!target_has(L->c->target, form_info(FORM_MAP_REPLACE)->feature))
+        return refuse(
+            why, E0801, mi,
+            arena_printf(L->a, "%s can't make tensor maps (tensormap.replace) for this view", L->c->target->name),
+            "made at run time", arena_printf(L->a, "compile for %sa, or `via bulk`", L->c->target->name));
+    if (L->sched == NULL && L->device_body == NULL)
+        return refuse(why, E0493, mi, "a map for a view that is made at run time needs a role whose warp makes it",
+                      "the view", "leave the explicit synchronisation out, write `roles`, or `via bulk`");
+    if (mi->prefetch)
+        return refuse(why, E0494, mi, "nobody knows when a prefetch has read a map that the kernel makes", "the view",
+                      "via bulk");
+    if (mi->bits < 8 || mi->bits != mi->sbits)
+        return refuse(why, E0495, mi, "packed elements need bounds that are known at launch", "the view",
+                      "give the view bounds of sizes and parameters");
+    return device_same_team(L, mi, why) && device_aligned(L, mi, E1160, why) && pitches(L, mi, why) &&
+           small_enough(L, mi);
+}
+
+/* ---- the template ---- */
+
+/* Of the base tensor where the view is a part of it; of a shape that was made up where it has another one. */
+void device_template(Lower *L, const PTensor *t, const MapDesc *d, MfMap *m)
+{
+    LxPool *p = &L->ir->mf.lx;
+    int64_t size = elem_info(t->type)->global_bits / 8, pitch = size;
+    for (int i = t->rank - 1; i >= 0; i--) {
+        if (t->reshaped) {
+            m->dim[i] = lx_const(L->a, p, d->box[i]);
+            m->pitch[i] = lx_const(L->a, p, pitch);
+            pitch = (pitch * d->box[i] + 15) / 16 * 16;
+        } else {
+            int b = t->dim_of[i];
+            m->dim[i] = scalar_lx(L, t->base->extent[b]);
+            m->pitch[i] = lx_op(L->a, p, LX_MUL, scalar_lx(L, t->base->stride[b]), lx_const(L->a, p, size));
+        }
+    }
+}
+
+Poly device_extent(Lower *L, const PTensor *t, int d)
+{
+    if (!t->run_time) return scalar_poly(L, t->extent[d]);
+    if (!t->reshaped) return scalar_poly(L, t->base->extent[t->dim_of[d]]);
+    Poly all = poly_const(L->d, 1);
+    for (int b = 0; b < t->base->rank; b++) all = poly_mul(L->d, all, scalar_poly(L, t->base->extent[b]));
+    return all;
+}
+
+Opnd device_some(Lower *L, const PTensor *t)
+{
+    Opnd some = opnd_imm(1);
+    for (int d = 0; d < t->rank; d++) {
+        if (domain_le(L->d, poly_const(L->d, 1), scalar_poly(L, t->extent[d]))) continue;
+        some = emit_logic(L, IR_AND, some, emit_cmp(L, IRL_GT, value_wide(L, t->extent[d]), opnd_imm(0)));
+    }
+    return some;
+}
+
+/* ---- where ---- */
+
+static uint32_t ring_of(const Planned *p)
+{
+    return p->mi.load ? p->dst : p->src;
+}
+
+static const struct Declared *declared(const Lower *L, const PTensor *view)
+{
+    for (uint32_t i = 0; i < L->views.n; i++)
+        if (L->views.v[i].view == view) return &L->views.v[i];
+    return NULL;
+}
+
+/* The view is the same one in all of a turn: it is made in a block around the turn's, or in that. */
+static bool same_in_turn(Lower *L, const Planned *p, const PTensor *view)
+{
+    const Ring *r = &L->sched->rings[ring_of(p)];
+    const struct Declared *at = declared(L, view);
+    uint32_t turn = 0;
+    while (turn < p->depth && p->chain[turn].block != r->turn) turn++;
+    if (at && at->depth <= turn) return true;
+    L->stmt = p->st;
+    Diag *g = lower_error(L, E0496, p->st->span, "`%s` is made anew while copies by its last map may be on their way",
+                          name_text(L, view->name));
+    diag_label(L->c->diags, g, view->span, "made in a loop");
+    diag_label(L->c->diags, g, r->tile->span, "the tile is used around it");
+    diag_fix(L->c->diags, g, "declare the tile beside the view, or write `via bulk`");
+    L->stmt = NULL;
+    return false;
+}
+
+bool device_find(Lower *L)
+{
+    bool ok = true;
+    for (uint32_t i = 0; i < L->sched->moves.n; i++) {
+        Planned *p = L->sched->moves.v[i];
+        if (p->agent == AG_NONE || !p->tensor || !p->t.device) continue;
+        uint32_t k = 0;
+        for (; k < L->device_maps.n; k++) {
+            const DeviceMap *m = &L->device_maps.v[k];
+            if (m->map == p->t.map && m->tile == ring_of(p) && m->agent == p->agent) break;
+        }
+        p->t.device = k + 1;
+        if (k < L->device_maps.n) continue;
+        ok &= same_in_turn(L, p, p->mi.tensor);
+        vec_push(L->a, &L->device_maps,
+                 ((DeviceMap){.map = p->t.map, .view = p->mi.tensor, .tile = ring_of(p), .agent = p->agent}));
+    }
+    return ok;
+}
+
+uint32_t device_buffer(Lower *L, const DeviceMap *m, uint32_t slots)
+{
+    IrBuf b = {.name = arena_printf(L->a, "%s.maps", name_text(L, m->view->name)),
+               .bytes = IR_MAP_BYTES,
+               .align = IR_MAP_BYTES,
+               .slots = slots,
+               .pitch = IR_MAP_BYTES,
+               .maps = true,
+               .span = m->view->span};
+    vec_push(L->a, &L->ir->bufs, b);
+    return L->ir->bufs.n - 1;
+}
+
+uint32_t device_cell(Lower *L, const char *role)
+{
+    IrBuf b = {.name = arena_printf(L->a, "%s.cell", role),
+               .bytes = IR_MAP_BYTES,
+               .align = IR_MAP_BYTES,
+               .slots = 1,
+               .pitch = IR_MAP_BYTES};
+    vec_push(L->a, &L->ir->bufs, b);
+    return L->ir->bufs.n - 1;
+}
+
+void device_place(Lower *L)
+{
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < L->ir->bufs.n; i++) {
+        IrBuf *b = &L->ir->bufs.v[i];
+        if (!b->maps) continue;
+        b->offset = at;
+        at += b->slots * b->pitch;
+    }
+    if (at) param_add(L, MF_PARAM_MAPS, at);
+}
+
+void device_buffers(Lower *L)
+{
+    uint32_t cell[AG_COUNT] = {0};
+    for (uint32_t i = 0; i < L->device_maps.n; i++) {
+        DeviceMap *m = &L->device_maps.v[i];
+        m->buf = device_buffer(L, m, L->sched->rings[m->tile].slots);
+        if (cell[m->agent] == 0) cell[m->agent] = 1 + device_cell(L, ROLES[m->agent]);
+        m->cell = cell[m->agent] - 1;
+    }
+    device_place(L);
+}
+
+/* ---- ops ---- */
+
+void device_role(Lower *L)
+{
+    for (uint32_t i = 0; i < L->device_maps.n; i++) {
+        DeviceMap *m = &L->device_maps.v[i];
+        if (m->agent != L->sched->role) continue;
+        m->made = m->begun = false;
+        m->fresh = L->ir->vars.n;
+        vec_push(L->a, &L->ir->vars, ((IrVar){arena_printf(L->a, "%s.fresh", name_text(L, m->view->name)), IR_I64}));
+        emit_set(L, IR_VAR, m->fresh, opnd_imm(0));
+    }
+}
+
+void device_make(Lower *L, const DeviceMap *m, Opnd slot)
+{
+    IrOp *op = emit_new(L, IR_MAP_SET);
+    ir_ref(L->a, op, IRK_MAP, IRA_MAP, m->map);
+    ir_ref(L->a, op, IRK_DST, IRA_BUF, m->buf);
+    if (!opnd_is(slot, 0)) put_opnd(L, op, IRK_SLOT, slot);
+    ir_ref(L->a, op, IRK_SRC, IRA_BUF, m->cell);
+    ir_ref(L->a, op, IRK_VAR, IRA_VAR, m->fresh);
+    put_opnd(L, op, IRK_FROM, m->from);
+    for (int d = 0; d < m->view->rank; d++) put_opnd(L, op, IRK_DIMS, m->dim[d]);
+    for (int d = 0; d < m->view->rank - 1; d++) put_opnd(L, op, IRK_PITCHES, m->pitch[d]);
+}
+
+/* Until the role comes by here again all of it stays as it is. */
+void device_values(Lower *L, DeviceMap *m)
+{
+    const PTensor *t = m->view, *base = t->base;
+    int64_t size = elem_info(t->type)->global_bits / 8;
+    Opnd some = device_some(L, t), one = opnd_imm(1);
+    Opnd byte = emit_op(L, IR_MUL, IR_I64, value_wide(L, t->offset), opnd_imm(size));
+    m->from = emit_gaddr(L, base->index, emit_sel(L, IR_I64, some, byte, opnd_imm(0)));
+    for (int d = 0; d < t->rank; d++) {
+        Opnd n = emit_op(L, IR_MIN, IR_I64, value_wide(L, t->extent[d]), opnd_imm(UINT32_MAX));
+        m->dim[d] = emit_sel(L, IR_I64, some, n, one);
+        if (d == t->rank - 1) break;
+        Opnd pitch = emit_op(L, IR_MUL, IR_I64, value_wide(L, t->stride[d]), opnd_imm(size));
+        m->pitch[d] = emit_sel(L, IR_I64, some, pitch, opnd_imm(SMEM_BULK_ALIGN));
+    }
+    L->ir->mf.tensors.v[base->index].align = L->ir->mf.tensors.v[base->index].align < 16
+                                                 ? 16
+                                                 : L->ir->mf.tensors.v[base->index].align;
+}
+
+void device_view(Lower *L, const PStmt *st)
+{
+    if (L->sched->planning) {
+        if (!declared(L, st->view)) vec_push(L->a, &L->views, ((struct Declared){st->view, L->sched->depth, st->span}));
+        return;
+    }
+    for (uint32_t i = 0; i < L->device_maps.n; i++) {
+        DeviceMap *m = &L->device_maps.v[i];
+        if (m->agent != L->sched->role || m->view != st->view) continue;
+        emit_set(L, IR_SET, m->fresh, opnd_imm(0));
+        device_values(L, m);
+        m->made = true;
+        if (m->begun) device_make(L, m, ring_slot(L, m->tile));
+    }
+}
+
+void device_ring(Lower *L, uint32_t ring)
+{
+    for (uint32_t i = 0; i < L->device_maps.n; i++) {
+        DeviceMap *m = &L->device_maps.v[i];
+        if (m->agent != L->sched->role || m->tile != ring) continue;
+        m->begun = true;
+        if (m->made) device_make(L, m, ring_slot(L, m->tile));
+    }
+}
+
+/* ---- --explain-plan ---- */
+
+void device_plan(Lower *L, uint32_t map)
+{
+    for (uint32_t i = 0; i < L->device_maps.n; i++) {
+        const DeviceMap *m = &L->device_maps.v[i];
+        const IrBuf *b = &L->ir->bufs.v[m->buf];
+        if (m->map != map) continue;
+        if (m->move) {
+            text_printf(L->plan,
+                        "      made on the device: %u for each CTA, a slot of the tile each; anew where a slot is used "
+                        "first after `view %s` (%s)\n",
+                        b->slots, name_text(L, m->view->name), place_text(L, m->view->span));
+            continue;
+        }
+        text_printf(L->plan,
+                    "      made on the device by %s: %u for each CTA, a slot of `%s` each; anew where a slot is used "
+                    "first after `view %s` (%s)\n",
+                    ROLES[m->agent], b->slots, name_text(L, L->sched->rings[m->tile].tile->name),
+                    name_text(L, m->view->name), place_text(L, m->view->span));
+    }
+}
+
+bool device_makes(const Lower *L, uint32_t agent)
+{
+    for (uint32_t i = 0; i < L->device_maps.n; i++)
+        if (L->device_maps.v[i].agent == agent) return true;
+    return false;
+}

@@ -1,0 +1,111 @@
+/* Rule G through views that are made at run time.
+ *
+ * `x[idx[g] +: idx[g + 1] - idx[g], ..]` with `trust sorted(idx)`: what is cut to the tensor is sorted, too, so that two such
+ * views have nothing in common where their places in idx have nothing in common: [idx[a], idx[b]) is left of [idx[c], idx[d])
+ * where b <= c. Indices that move the place in idx tell views apart, the others parts of one view. An element outside idx
+ * is -1 at both ends, or in front of all: such a view is empty, or ends at the first element.
+ * A view that indices and sizes alone place lies where they say, however it is cut.
+ * A view whose place is made of sizes and elements at fixed places is one view for all. */
+#include "lower/schedule.h"
+
+bool view_trusts(const Lower *L, const PTensor *idx, int64_t fact)
+{
+    for (uint32_t i = 0; i < L->k->trusts.n; i++)
+        if (L->k->trusts.v[i].cond->tensor == idx && L->k->trusts.v[i].cond->k == fact) return true;
+    return false;
+}
+
+typedef struct Places { /* in the sorted tensor, or in a dimension of the viewed one */
+    bool fixed;         /* one view */
+    Poly lo[2], count[2];
+} Places;
+
+static bool fixed(Lower *L, const PTensor *t)
+{
+    uint8_t uses = scalar_uses(L, t->offset);
+    for (int d = 0; d < t->rank; d++) uses |= scalar_uses(L, t->extent[d]) | scalar_uses(L, t->stride[d]);
+    return !(uses & (USE_TEAM | USE_INDEX | USE_VAR));
+}
+
+static bool place_known(Lower *L, const Sx *x, Poly p)
+{
+    if (scalar_uses(L, x) & USE_VAR) return false; /* what it held where the view was declared */
+    return !p.bad && !(domain_depends(L->d, p) & (DEP_DATA | DEP_RANK));
+}
+
+static bool places(Lower *L, const PTensor *a, const PTensor *b, Places *out)
+{
+    for (int d = 0; d < P_RANK; d++) {
+        const struct PPlace *s[2] = {&a->place[d], &b->place[d]};
+        if (!s[0]->lo || !s[1]->lo || s[0]->idx != s[1]->idx || (s[0]->idx && !view_trusts(L, s[0]->idx, TRUST_SORTED)))
+            continue;
+        bool ok = true;
+        for (int i = 0; i < 2; i++) {
+            out->lo[i] = scalar_poly(L, s[i]->lo);
+            out->count[i] = poly_sub(L->d, scalar_poly(L, s[i]->hi), out->lo[i]);
+            ok = ok && place_known(L, s[i]->lo, out->lo[i]) && place_known(L, s[i]->hi, out->count[i]) &&
+                 domain_le(L->d, poly_const(L->d, 0), out->count[i]);
+        }
+        if (ok) return true;
+    }
+    return out->fixed = a == b && fixed(L, a);
+}
+
+static Poly by_turn(Lower *L, Poly p, const Access *a, uint32_t n)
+{
+    return n ? poly_by_turn(L, p, a->loops.v, n) : p;
+}
+
+/* Parts of one view, for turns that differ in these indices. */
+static bool parts_apart(Lower *L, const Access *a, const Access *b, uint32_t turns, const Atom *index, int n)
+{
+    DomBox box[2];
+    const MoveInfo *m[2] = {&a->info, &b->info};
+    const char *why;
+    for (int i = 0; i < 2; i++) {
+        box[i].rank = m[i]->rank;
+        for (int d = 0; d < m[i]->rank; d++) {
+            if (m[i]->g->dim[d].rows) return false;
+            int64_t step = m[i]->step[d] == 1 && m[i]->mv->via == VIA_MAP ? m[i]->mv->map->elem_stride[d]
+                                                                          : m[i]->step[d];
+            box[i].start[d] = by_turn(L, m[i]->start[d], a, turns);
+            box[i].extent[d] = poly_const(L->d, (m[i]->extent[d] - 1) * step + 1);
+        }
+    }
+    return n == 0 || domain_disjoint_teams(L->d, L->a, &box[0], &box[1], index, n, &why);
+}
+
+bool view_places_apart(Lower *L, const Access *a, const Access *b, bool loops, bool same_turn)
+{
+    const PTensor *v = a->info.tensor, *w = b->info.tensor;
+    Places p = {0};
+    Atom tells[8 + 3 + TURNS_MAX], rest[8 + 3 + TURNS_MAX];
+    int ntells = 0, nrest = 0;
+    uint32_t common = 0;
+    const char *why;
+    if (!v->run_time || !w->run_time || a->pipe != b->pipe || !places(L, v, w, &p)) return false;
+    if (a != b && loops && !same_turn) return false; /* nothing is known of one turn's own */
+    while (loops && common < a->loops.n && common < b->loops.n && common < TURNS_MAX &&
+           a->loops.v[common].index == b->loops.v[common].index)
+        common++;
+    for (uint32_t i = 0; i < (uint32_t)a->nteam + common; i++) {
+        Atom x = i < (uint32_t)a->nteam ? a->team[i] : a->loops.v[i - (uint32_t)a->nteam].turn;
+        bool used = false;
+        for (int k = 0; k < 2 && !p.fixed; k++)
+            used = used || domain_mentions(L->d, by_turn(L, p.lo[k], a, common), x) ||
+                   domain_mentions(L->d, by_turn(L, p.count[k], a, common), x);
+        if (used) tells[ntells++] = x;
+        else rest[nrest++] = x;
+    }
+    if (ntells) {
+        DomBox x = {.rank = 1}, y = {.rank = 1};
+        x.start[0] = by_turn(L, p.lo[0], a, common);
+        x.extent[0] = by_turn(L, p.count[0], a, common);
+        y.start[0] = by_turn(L, p.lo[1], a, common);
+        y.extent[0] = by_turn(L, p.count[1], a, common);
+        if (!domain_disjoint_teams(L->d, L->a, &x, &y, tells, ntells, &why)) return false;
+    }
+    /* Equal places: the parts are comparable where the view is the same one. */
+    if (nrest && v != w) return false;
+    return parts_apart(L, a, b, common, rest, nrest);
+}

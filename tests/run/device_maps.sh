@@ -1,0 +1,113 @@
+# Programs with views that are made at run time, for run.sh, in the terms of cases.sh: groups of rows that data bounds, empty ones
+# among them and some that reach out of the tensor, matrices of several shapes in one buffer. What no group has keeps its poison.
+#   numbers DTYPE N0,N1,.. NAME, groups, firsts, matrices, turned: reference_groups.c
+
+d=tests/golden/device
+numbers() { "$REFERENCE" numbers "$1" "$2" "$work/$3.npy"; }
+groups() { said=$("$REFERENCE" groups "$work/$1.npy" "$work/$2.npy" "$work/$3.npy" "$work/$4.npy" "$5" 2>&1); judge $? "$said"; }
+firsts() { said=$("$REFERENCE" firsts "$work/$1.npy" "$work/$2.npy" "$work/$3.npy" "$work/$4.npy" "$work/$5.npy" 2>&1); judge $? "$said"; }
+matrices() {
+    said=$("$REFERENCE" matrices "$work/$1.npy" "$work/$2.npy" "$work/$3.npy" "$work/$4.npy" "$work/$5.npy" "$work/$6.npy" "$7" 2>&1)
+    judge $? "$said"
+}
+turned() { said=$("$REFERENCE" turned "$work/$1.npy" "$work/$2.npy" "$work/$3.npy" "$work/$4.npy" "$work/$5.npy" 2>&1); judge $? "$said"; }
+
+# Has the simulator tensormap.replace? A GPU has, if it is one that runs programs at all.
+makes_maps() {
+    case ${LIST:-}$device in sim*) ;; *) return 0 ;; esac
+    make u4 20,64 a
+    make u4 2,20,64 b
+    numbers i4 0,20 o
+    "$TILECC" run --device="$device" $d/team.tile:together x="$work/a.npy" offs="$work/o.npy" y="$work/b.npy:$work/c.npy" >"$work/said" 2>&1
+    ! grep -q E1351 "$work/said"
+}
+
+run_time_views() {
+    for offsets in 0 0,150 5,5,5,40,41,130,130,200 -7,-1,0,64,65,128,149 0,0,0,150,150 30,94,158 149,150,151; do
+        numbers i4 $offsets o
+        for width in 8 72 $(many '264 1032' 136); do
+            make u2 150,$width a
+            make u2 150,$width b
+            case_ $d/grouped.tile:grouped x="$work/a.npy" offs="$work/o.npy" y="$work/b.npy:$work/c.npy" &&
+                groups a o b c 1
+            make f4 150,$width a
+            make f4 150,$width b
+            case_ $d/grouped.tile:every_other x="$work/a.npy" offs="$work/o.npy" y="$work/b.npy:$work/c.npy" &&
+                groups a o b c 2
+        done
+        make u4 150,64 a
+        make u4 2,150,64 b
+        case_ $d/team.tile:together x="$work/a.npy" offs="$work/o.npy" y="$work/b.npy:$work/c.npy" && groups a o b c 1
+        make u2 150,64 a
+        make u2 150,64 b
+        case_ $d/roles.tile:by_hand x="$work/a.npy" offs="$work/o.npy" y="$work/b.npy:$work/c.npy" && groups a o b c 1
+    done
+    for rows in 80 120; do
+        make u2 $rows,64 a
+        make u2 $rows,64 b
+        numbers i4 0,10 n
+        case_ $d/roles.tile:straight x="$work/a.npy" n="$work/n.npy" y="$work/b.npy:$work/c.npy" && window a b c 10,0 80,64
+    done
+    for parts in 1 3 17 $(many 400 60); do
+        rows=$((parts * 30 + 7))
+        offsets $parts $rows o
+        make u2 $rows,136 a
+        make u2 $rows,136 b
+        case_ $d/grouped.tile:grouped x="$work/a.npy" offs="$work/o.npy" y="$work/b.npy:$work/c.npy" && groups a o b c 1
+    done
+    for n in 8 960 9016; do
+        make u2 $n a
+        make u2 $n b
+        numbers i4 0,7,1,90,-3,200,1120 s
+        numbers i4 1,70,0,65,3,-4,100 m
+        numbers i4 1,1,5,9,2,3,0 k
+        case_ $d/shapes.tile:shapes flat="$work/a.npy" start="$work/s.npy" ms="$work/m.npy" ks="$work/k.npy" out="$work/b.npy:$work/c.npy" &&
+            matrices a s m k b c 8
+        make f4 $n a
+        make f4 $n b
+        numbers i8 -1,0,33,230,9000000000 s
+        numbers i4 0,1,6,40,2 m
+        case_ $d/shapes.tile:turned flat="$work/a.npy" start="$work/s.npy" ms="$work/m.npy" out="$work/b.npy:$work/c.npy" &&
+            turned a s m b c
+    done
+    for rows in 1 99 100 101 $(many 1777 350); do
+        make u2 $rows,256 a
+        case_ $d/team.tile:by_cta x="$work/a.npy" y="bf16[$rows,256]:$work/b.npy" && same a b
+    done
+    make f4 50,32 a
+    make f4 50,32 b
+    numbers i4 3,0,20,-2,9,40,1 s
+    numbers i4 0,3,3,23,23,32,72,73 o
+    case_ $d/team.tile:by_variable x="$work/a.npy" sizes="$work/s.npy" y="$work/b.npy:$work/c.npy" && groups a o b c 1
+    for shape in 1,8 32,64 37,72 $(many 200,264 70,136); do
+        make u2 3,$shape a
+        numbers i4 2,0,-1,1,3,2 i
+        case_ $d/team.tile:picked w="$work/a.npy" ids="$work/i.npy" y="bf16[6,$shape]:$work/b.npy" && gather a i b
+    done
+}
+
+# The same without maps.
+bulk_views() {
+    for offsets in 0 0,90 5,5,5,40,41,70,70,200 -7,-1,0,16,33,89 88,90,91; do
+        numbers i4 $offsets o
+        make f4 90,64 a
+        make f4 90,64 b
+        groups_=$(echo $offsets | tr , '\n' | wc -l)
+        make f4 $groups_,64 z
+        indices i4 20 90 w
+        case_ $d/bulk.tile x="$work/a.npy" offs="$work/o.npy" w="$work/w.npy" y="$work/b.npy:$work/c.npy" z="$work/z.npy:$work/e.npy" &&
+            groups a o b c 1 && firsts a o w z e
+        make u2 90,72 a
+        make u2 90,72 b
+        case_ $d/plain.tile x="$work/a.npy" offs="$work/o.npy" y="$work/b.npy:$work/c.npy" && groups a o b c 1
+    done
+}
+
+bulk_views
+make u2 20,12 a
+numbers i4 0,20 o
+refuse_ 2 'E1160.*K = 12' $d/grouped.tile:grouped x="$work/a.npy" offs="$work/o.npy" y="bf16[20,12]:$work/b.npy"
+make u2 20,64 a
+numbers i4 0,9,8,20 o
+refuse_ 2 'E1162.*offs.1. is 9 and offs.2. is 8' $d/grouped.tile:grouped x="$work/a.npy" offs="$work/o.npy" y="bf16[20,64]:$work/b.npy"
+if makes_maps; then run_time_views; fi
