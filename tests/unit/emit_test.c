@@ -307,14 +307,14 @@ static void test_wide_division(void **state)
     IrVal x = param(b, IR_I64, "x"), y = param(b, IR_I64, "y");
     binary(b, IR_DIV, IR_I64, VAL(x), VAL(y));
     Emitted e = emit(b);
-    expect_in(e.text, "    or.b64 %rd6, %rd1, %rd2;\n"
-                      "    shr.u64 %rd6, %rd6, 32;\n"
-                      "    setp.ne.s64 %p1, %rd6, 0;\n"
-                      "    @%p1 bra $wide_0;\n");
+    expect_in(e.text, "    or.b64 %rd5, %rd0, %rd1;\n"
+                      "    shr.u64 %rd5, %rd5, 32;\n"
+                      "    setp.ne.s64 %p1, %rd5, 0;\n"
+                      "    @%p1 bra $wide_1;\n");
     expect_in(e.text, "    div.u32 %r3, %r1, %r2;\n");
-    expect_in(e.text, "    bra $divided_0;\n"
-                      "$wide_0:\n"
-                      "    div.s64 %rd3, %rd1, %rd2;\n");
+    expect_in(e.text, "    bra $divided_1;\n"
+                      "$wide_1:\n"
+                      "    div.s64 %rd2, %rd0, %rd1;\n");
     ptx_free(e.w);
     assemble_all(b);
 }
