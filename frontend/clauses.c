@@ -167,17 +167,6 @@ static bool convert_clause(Env *e, const Clause *c, PMove *m)
 /* ---- byte masks ---- */
 
 /* "sm_100, sm_100a, .." */
-static const char *targets_with(Env *e, Feature f)
-{
-    Text t;
-    text_init(&t, e->c->scratch->mem);
-    for (size_t i = 0; i < target_count(); i++)
-        if (target_has(target_at(i), f)) text_printf(&t, "%s%s", t.n ? ", " : "", target_at(i)->name);
-    const char *s = arena_strdup(e->c->scratch, t.s, t.n);
-    text_free(&t);
-    return s;
-}
-
 static bool bytes_clause(Env *e, const Clause *c, PMove *m)
 {
     int64_t mask;
@@ -191,7 +180,7 @@ static bool bytes_clause(Env *e, const Clause *c, PMove *m)
     Feature f = form_info(FORM_BULK_STORE_MASK)->feature;
     if (!target_has(e->c->target, f)) {
         Diag *g = diag_at(e->c->diags, E0801, c->span, "%s has no byte masks (.cp_mask)", e->c->target->name);
-        diag_fix(e->c->diags, g, "compile for a target that has them: %s", targets_with(e, f));
+        diag_fix(e->c->diags, g, "compile for a target that has them: %s", feature_targets(e->c->scratch, f));
         return false;
     }
     if (!sx_is_const(m->bytes, &mask) || (mask >= 0 && mask <= UINT16_MAX)) return true;

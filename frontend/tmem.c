@@ -5,22 +5,11 @@ enum { LANES = 128, WARP_LANES = 32, COLUMN_BYTES = 4, SHIFT_BYTES = 32, CP_STEP
 
 /* ---- targets ---- */
 
-static const char *targets_with(Env *e, Feature f)
-{
-    Text t;
-    text_init(&t, e->c->scratch->mem);
-    for (size_t i = 0; i < target_count(); i++)
-        if (target_has(target_at(i), f)) text_printf(&t, "%s%s", t.n ? ", " : "", target_at(i)->name);
-    const char *s = arena_strdup(e->c->scratch, t.s, t.n);
-    text_free(&t);
-    return s;
-}
-
 static bool has_tmem(Env *e, Span at)
 {
     if (e->c->target->tmem_columns) return true;
     Diag *g = diag_at(e->c->diags, E0806, at, "%s has no tensor memory", e->c->target->name);
-    diag_fix(e->c->diags, g, "targets that have it: %s", targets_with(e, FEAT_BLK));
+    diag_fix(e->c->diags, g, "targets that have it: %s", feature_targets(e->c->scratch, FEAT_BLK));
     return false;
 }
 
@@ -263,7 +252,7 @@ void shift_stmt(Env *e, const Stmt *s)
     }
     if (!target_has(e->c->target, FEAT_TCGEN_SHIFT)) {
         Diag *g = diag_at(e->c->diags, E0801, s->span, "%s has no tcgen05.shift", e->c->target->name);
-        diag_fix(e->c->diags, g, "targets that have it: %s", targets_with(e, FEAT_TCGEN_SHIFT));
+        diag_fix(e->c->diags, g, "targets that have it: %s", feature_targets(e->c->scratch, FEAT_TCGEN_SHIFT));
         return;
     }
     const PDim *l = &m->src.dim[0], *c = &m->src.dim[1];

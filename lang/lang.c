@@ -93,6 +93,14 @@ const FormInfo *form_info(InstrForm f)
     return &FORMS[f];
 }
 
+const char *feature_targets(Arena *a, Feature f)
+{
+    const char *list = "";
+    for (size_t i = 0; i < target_count(); i++)
+        if (target_has(target_at(i), f)) list = arena_printf(a, "%s%s%s", list, list[0] ? ", " : "", target_at(i)->name);
+    return list;
+}
+
 const FormCover *form_cover(InstrForm f)
 {
     static const FormCover rows[] = {

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lang/arena.h"
+
 /* ---- element types: types.def ---- */
 typedef enum ElemType {
 #define TYPE(id, name, ...) TYPE_##id,
@@ -97,6 +99,8 @@ typedef struct FormInfo {
     uint8_t traps;         /* TRAP_* */
 } FormInfo;
 const FormInfo *form_info(InstrForm f);
+/* The targets that have it, for messages: "sm_100a, sm_100f, .."; the arena's. */
+const char *feature_targets(Arena *a, Feature f);
 bool form_legal(InstrForm f, const TargetInfo *t, unsigned version); /* version 86 = 8.6 */
 /* coverage.def: what reaches a form and which tests show it; paths from tests/, names without suffix. */
 typedef struct FormCover {

@@ -131,12 +131,12 @@ bool im2col_plan(Lower *L, const MoveInfo *mi, TensorPlan *out, Refusal *why)
     const PMove *mv = mi->mv;
     int inner = mi->rank - 1;
     out->mode = (uint8_t)mv->map->mode;
-    if (!tensor_contiguous(L, mi, why) || !mode_known_view(L, mi, why)) return false;
+    if (!target_copies(L, mi, why) || !tensor_contiguous(L, mi, why) || !mode_known_view(L, mi, why)) return false;
     if (!map_explicit(L, mv->map, &out->map)) {
         why->text = NULL; /* reported at the map */
         return false;
     }
-    if (!target_copies(L, mi, why) || !tensor_layout(L, mi, why) || !tensor_one_piece(L, mi, why) ||
+    if (!tensor_layout(L, mi, why) || !tensor_one_piece(L, mi, why) ||
         !tensor_in_tile(L, mi, why))
         return false;
     if (!numbers_known(L, mi, out->map, why)) return false;

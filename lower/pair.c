@@ -1,22 +1,12 @@
 /* What only some targets have of tensor copies: modes, and barriers of the other CTA of a pair (.cta_group::2). */
 #include "lower/parts.h"
 
-static const char *targets_text(Lower *L, Feature f)
-{
-    Text t;
-    text_init(&t, L->a->mem);
-    for (size_t i = 0; i < target_count(); i++)
-        if (target_has(target_at(i), f)) text_printf(&t, "%s%s", t.n ? ", " : "", target_at(i)->name);
-    const char *s = arena_strdup(L->a, t.s ? t.s : "", t.n);
-    text_free(&t);
-    return s;
-}
-
-static bool lacks(Lower *L, Feature f, Span at, const char *what, Refusal *why)
+/* instead: what would do on this target. */
+static bool lacks(Lower *L, Feature f, Span at, const char *what, const char *instead, Refusal *why)
 {
     if (target_has(L->c->target, f)) return false;
     *why = (Refusal){E0801, at, arena_printf(L->a, "%s has no %s", L->c->target->name, what),
-                     .fix = arena_printf(L->a, "compile for one of %s", targets_text(L, f))};
+                     .fix = arena_printf(L->a, "%s; or compile for one of %s", instead, feature_targets(L->a, f))};
     return true;
 }
 
@@ -53,17 +43,21 @@ bool target_copies(Lower *L, const MoveInfo *mi, Refusal *why)
     size_t n;
     const char *mode = word_list(WORDS_MODE, &n)[mv->map->mode];
     Span at = mv->via_span;
+    bool rows = mv->map->mode == MAP_GATHER4 || mv->map->mode == MAP_SCATTER4;
+    const char *instead = rows ? "`via bulk` takes rows by index one by one" : "an im2col map, or a box, takes the same pixels";
     if (mi->prefetch)
-        return !lacks(L, form_info(f->prefetch)->feature, at, arena_printf(L->a, "%s prefetches", mode), why);
-    if (!mi->load) return !lacks(L, form_info(f->store)->feature, at, arena_printf(L->a, "%s stores", mode), why);
+        return !lacks(L, form_info(f->prefetch)->feature, at, arena_printf(L->a, "%s prefetches", mode),
+                      rows ? "prefetch rows `via bulk`" : "prefetch a box of pixels", why);
+    if (!mi->load) return !lacks(L, form_info(f->store)->feature, at, arena_printf(L->a, "%s stores", mode), instead, why);
     if (mv->cast != CAST_NONE)
-        return !lacks(L, form_info(f->multicast)->feature, at, arena_printf(L->a, "multicasts of %s loads", mode), why);
+        return !lacks(L, form_info(f->multicast)->feature, at, arena_printf(L->a, "multicasts of %s loads", mode),
+                      "leave `multicast` out: each CTA loads its own tile (.shared::cta)", why);
     bool own = !mv->dst.peer && !mi->in_pair;
     if (own && target_has(L->c->target, form_info(f->cta)->feature)) return true;
-    if (own && lacks(L, form_info(f->cta)->feature, at, arena_printf(L->a, "%s loads", mode), why))
+    if (own && lacks(L, form_info(f->cta)->feature, at, arena_printf(L->a, "%s loads", mode), instead, why))
         return target_has(L->c->target, form_info(f->cluster)->feature);
     return !lacks(L, form_info(f->cluster)->feature, at, arena_printf(L->a, "%s loads into other CTAs' tiles", mode),
-                  why);
+                  "load into the own tile (.shared::cta), then `move t -> peer(u, rank);`", why);
 }
 
 /* ---- the other CTA's barrier ---- */
@@ -121,7 +115,8 @@ bool pair_plan(Lower *L, MoveInfo *mi)
         return false;
     }
     if (lacks(L, FEAT_BLK, mv->commit_span,
-              ".cta_group::2, with which a load completes on the barrier of the other CTA of its pair", &why)) {
+              ".cta_group::2, with which a load completes on the barrier of the other CTA of its pair",
+              "commit to a barrier of the own CTA", &why)) {
         lower_refuse(L, &why);
         return false;
     }

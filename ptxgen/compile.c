@@ -150,6 +150,19 @@ static void emit_plan(Job *j, Checked *ch)
     for (size_t i = 0; i < check_kernel_count(ch); i++) build_kernel(j, ch, i, &m, &j->out, NULL);
 }
 
+/* The checks say so earlier and better where they know; nothing that the target lacks gets past this one. */
+static void check_legal(Job *j, const PtxWriter *w)
+{
+    InstrForm form;
+    Span span;
+    if (!ptx_illegal(w, &form, &span)) return;
+    const FormInfo *info = form_info(form);
+    int words = (int)strcspn(info->ptx, " {;");
+    Diag *g = diag_at(&j->diags, E0801, span, "%s has no `%.*s..` of the kind that this becomes (%s)", j->c.target->name, words,
+                      info->ptx, info->ident);
+    diag_fix(&j->diags, g, "targets that have it: %s", feature_targets(&j->arena, info->feature));
+}
+
 /* Kernel by kernel, so that only one kernel's IR is in memory at a time. */
 static void emit_ptx(Job *j, Checked *ch, PtxLines *lines)
 {
@@ -166,6 +179,7 @@ static void emit_ptx(Job *j, Checked *ch, PtxLines *lines)
         if (k && !j->diags.errors) ptx_kernel(w, k);
         arena_release(&j->scratch, mark);
     }
+    check_legal(j, w);
     if (!j->diags.errors) {
         unsigned version;
         j->result.ptx = ptx_end(w, &j->result.ptx_size, lines, &version);

@@ -150,6 +150,9 @@ struct PtxWriter {
     unsigned ninfo;
     unsigned ncoords;
     Span span;           /* of the statement at hand */
+    bool illegal;        /* an instruction that the target does not have: */
+    InstrForm illegal_form;
+    Span illegal_span;
     const Source *shown; /* line shown in the last comment */
     uint32_t shown_line;
     uint32_t loc[3]; /* file, line, column of the last .loc */

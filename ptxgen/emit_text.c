@@ -250,6 +250,11 @@ void ptx_form(PtxWriter *w, Opnd guard, InstrForm form)
         f = w->forms[form] = take_apart(w, info->ptx);
         if (info->min_version > w->version) w->version = info->min_version;
     }
+    if (w->target && !w->illegal && !target_has(w->target, form_info(form)->feature)) {
+        w->illegal = true;
+        w->illegal_form = form;
+        w->illegal_span = w->span;
+    }
     put_guard(w, guard);
     for (uint32_t i = 0; i < f->n; i++) {
         text_put(&w->body, f->text + f->v[i].at, f->v[i].len);
@@ -258,6 +263,13 @@ void ptx_form(PtxWriter *w, Opnd guard, InstrForm form)
     for (uint32_t i = 0; i < f->n; i++)
         if (f->v[i].slot != SLOT_NONE) w->slots[f->v[i].slot].kind = OPND_EMPTY;
     ptx_line_end(w);
+}
+
+bool ptx_illegal(const PtxWriter *w, InstrForm *form, Span *span)
+{
+    *form = w->illegal_form;
+    *span = w->illegal_span;
+    return w->illegal;
 }
 
 /* ---- labels, words ---- */

@@ -33,6 +33,8 @@ typedef VEC(PtxLine) PtxLines;
 typedef struct PtxWriter PtxWriter;
 PtxWriter *ptx_begin(Arena *a, Mem *mem, const IrModule *m, const PtxOptions *opt);
 void ptx_kernel(PtxWriter *w, const IrKernel *k);
+/* The first instruction so far that the target does not have, and its statement; false: there is none. */
+bool ptx_illegal(const PtxWriter *w, InstrForm *form, Span *span);
 /* The finished text stays owned by the writer. *version receives the .version chosen (86 = 8.6). */
 const char *ptx_end(PtxWriter *w, size_t *size, PtxLines *lines, unsigned *version);
 void ptx_free(PtxWriter *w);
