@@ -555,7 +555,7 @@ int main(int argc, char **argv)
         {"more", 3, more},
         {"im2col", 8, im2col},    {"col2im", 6, col2im},
         {"w_rows", 5, w_rows},
-        {"lanes", 5, lanes},      {"slide", 3, slide},
+        {"lanes", 5, lanes},      {"slide", 3, slide},      {"tcgen", 4, tcgen},
         {"numbers", 3, make_numbers},     {"groups", 5, groups},       {"firsts", 5, firsts},
         {"matrices", 7, matrices},   {"turned", 5, turned},
     };

@@ -41,6 +41,7 @@ int columns(char **v);
 /* ---- reference_tmem.c ---- */
 int lanes(char **v);
 int slide(char **v);
+int tcgen(char **v);
 
 /* ---- reference_groups.c ---- */
 int make_numbers(char **v);

@@ -5,6 +5,7 @@
  *             4x256b. BITS of an element of IN: 8, or 4 and 6, which become 8. Lanes without a row are zeros.
  *   reference slide IN.npy NEXT.npy OUT.npy           IN has 128 lanes; for each k row i of every 32 gets row i + 1, and row 31
  *             NEXT[k, i / 32], as often as it fits
+ *   reference tcgen SF.npy W4.npy BEFORE.npy OUT.npy   examples/tcgen.tile, step by step
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,5 +77,25 @@ int slide(char **v)
     }
     for (size_t i = 0; i < out.count; i++)
         if (differ(&out, i, in.data + i)) return 1;
+    return 0;
+}
+
+int tcgen(char **v)
+{
+    Array sf = load(v[0]), w4 = load(v[1]), before = load(v[2]), out = load(v[3]);
+    enum { SCALES = 16, FREE = 16, WIDTH = 128, MOVED = 32 };
+    static unsigned char u[LANES][WIDTH];
+    long row;
+    for (long lane = 0; lane < LANES; lane++)
+        for (long i = 0; i < WIDTH; i++) u[lane][i] = element(&w4, (size_t)(lane * WIDTH + i), 4);
+    for (long lane = 0; lane + 1 < WARP; lane++) memcpy(u[lane], u[lane + 1], MOVED);
+    for (long lane = WARP - 1; lane < LANES; lane += WARP) memset(u[lane], 0, MOVED);
+    for (size_t i = 0; i < out.count; i++) {
+        long lane = (long)i / out.shape[1], column = (long)i % out.shape[1];
+        unsigned char want = before.data[i];
+        if (column < SCALES && row_of("64x128b_02_13", 0, lane, &row)) want = sf.data[row * SCALES + column];
+        if (column >= SCALES + FREE) want = u[lane][column - SCALES - FREE];
+        if (differ(&out, i, &want)) return 1;
+    }
     return 0;
 }

@@ -4,6 +4,13 @@ t=tests/golden/tmem
 
 make u1 32,16 a
 case_ examples/scales_tmem.tile src="$work/a.npy" out="u8[128,16]:$work/b.npy" && lanes a b 32x128b 0 8
+make u1 64,16 a
+make u1 128,64 d
+make u1 128,160 b
+case_ examples/tcgen.tile sf="$work/a.npy" w4="$work/d.npy" out="$work/b.npy:$work/c.npy" && {
+    said=$("$REFERENCE" tcgen "$work/a.npy" "$work/d.npy" "$work/b.npy" "$work/c.npy" 2>&1)
+    judge $? "$said"
+}
 
 # Every shape, by one CTA and by pairs.
 for ctas in 1 2; do
