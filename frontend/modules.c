@@ -253,7 +253,8 @@ static void pick_target(Checked *ch, const char *arch)
         Diag *g = diag_at(ch->c->diags, E0803, where, "%s is none of the targets of this program", arch);
         diag_fix(ch->c->diags, g, "-arch=%s, or list %s here", first->name, arch);
     }
-    ch->c->target = wanted ? wanted : !any || preferred_listed ? preferred : first;
+    bool here = ch->c->default_arch && preferred_listed;
+    ch->c->target = wanted && (listed || !any) ? wanted : !any || here ? preferred : first;
     if (!ch->c->target) ch->c->target = target_find("sm_90a");
 }
 

@@ -238,14 +238,13 @@ static bool replaceable(Domain *d, Atom x)
     return atom_info(d, x)->kind <= ATOM_PARAM && d->nreplaced < REPLACED_MAX;
 }
 
-/* p == coef * x + k with one basic atom x of the launch. */
-static Atom single_atom(Domain *d, Poly p, int64_t *coef, int64_t *k)
+/* p == coef * x + k with one atom x. */
+static Atom single_atom(Poly p, int64_t *coef, int64_t *k)
 {
     *k = poly_constant_term(p);
     if (p.bad || p.n != (*k ? 2u : 1u) || p.terms[0].natoms != 1) return 0;
-    Atom x = p.terms[0].atoms[0];
     *coef = p.terms[0].coef;
-    return atom_info(d, x)->kind <= ATOM_PARAM ? x : 0;
+    return p.terms[0].atoms[0];
 }
 
 bool domain_assume_le(Domain *d, Poly a, Poly b)
@@ -254,9 +253,10 @@ bool domain_assume_le(Domain *d, Poly a, Poly b)
     int64_t coef, k;
     if (p.bad) return false;
     if (poly_is_const(p, &k)) return k >= 0;
-    Atom x = single_atom(d, p, &coef, &k);
+    Atom x = single_atom(p, &coef, &k);
     if (x == 0) return keep_ge(d, p);
     AtomInfo *info = atom_info(d, x);
+    if (info->kind > ATOM_PARAM && !keep_ge(d, p)) return false; /* the atom may be replaced by another */
     if (coef > 0) {
         int64_t lo = -int_floor_div(k, coef);
         if (lo > info->lo) info->lo = lo;
@@ -296,7 +296,7 @@ static bool assume_divides_const(Domain *d, int64_t m, Poly x)
     if (g > 1 && !poly_exact(d, x, poly_const(d, g), &x)) return false;
     m /= g;
     if (m == 1) return true;
-    Atom a = single_atom(d, x, &coef, &k);
+    Atom a = single_atom(x, &coef, &k);
     if (a == 0 || !replaceable(d, a) || m > INT32_MAX) return keep_multiple(d, poly_const(d, m), x);
     if (gcd_s64(coef, m) != 1) return false; /* holds for no value */
     const AtomInfo *info = atom_info(d, a);
@@ -318,7 +318,7 @@ bool domain_assume_divides(Domain *d, Poly divisor, Poly x)
     poly_common(d, x, divisor, &xq, &dq);
     if (poly_is_const(dq, &m)) return m == 0 ? false : assume_divides_const(d, m < 0 ? -m : m, xq);
     int64_t coef, k;
-    Atom a = single_atom(d, xq, &coef, &k);
+    Atom a = single_atom(xq, &coef, &k);
     bool fits = a && k == 0 && (coef == 1 || coef == -1) && replaceable(d, a) && atom_info(d, a)->lo >= 0 &&
                 !poly_mentions(d, dq, a) && poly_depends(d, dq) == DEP_LAUNCH &&
                 prove_ge0(d, raw_plus(d, dq, -1), PROOF_STEPS);
@@ -389,8 +389,9 @@ static bool assume_zero(Domain *d, Poly p, unsigned depth)
         const AtomInfo *info = atom_info(d, x);
         Poly above = info->lo == NO_LO ? POLY_ZERO : raw_plus(d, by, -info->lo);
         Poly below = info->hi == NO_HI ? POLY_ZERO : raw_plus(d, raw_neg(d, by), info->hi);
-        bool known = above.n == 0 || (!above.bad && prove_ge0(d, above, PROOF_STEPS));
         replace(d, x, by);
+        /* Now that x is gone: what proved it may be a fact about x. */
+        bool known = above.n == 0 || (!above.bad && prove_ge0(d, above, PROOF_STEPS));
         if (!known && !above.bad) domain_assume_le(d, POLY_ZERO, above);
         if (below.n && !below.bad) domain_assume_le(d, POLY_ZERO, below);
         return true;

@@ -21,7 +21,7 @@ typedef enum Depends {
     DEP_LAUNCH = 1, /* sizes, strides, scalar parameters: known at launch */
     DEP_TEAM = 2,   /* cta.x/y/z, team of a cluster */
     DEP_RANK = 4,   /* rank in the cluster */
-    DEP_LOOP = 8,   /* indices of loops */
+    DEP_LOOP = 8,   /* indices of loops, and variables */
     DEP_DATA = 16   /* loaded from memory, or a variable */
 } Depends;
 

@@ -419,8 +419,10 @@ static void group(Lower *L, const PStmt *st)
 
 static void block(Lower *L, const PBlock *b)
 {
+    bool beside = b == &L->k->body && L->k->roles_span.hi; /* roles: their scalars are made in each of them */
     for (const PStmt *st = b->first; st; st = st->next) {
         L->stmt = st;
+        if (beside && st->kind != P_ROLES) continue;
         switch (st->kind) {
         case P_LET: lower_let(L, st); break;
         case P_VAR:
@@ -467,6 +469,12 @@ static void roles(Lower *L, const PStmt *st)
         role_begin(L, r, i);
         L->epoch++;
         sync_role(L, &r->body, true);
+        for (const PStmt *v = L->k->body.first; v != st; v = v->next) { /* a role uses no value of another one */
+            L->stmt = v;
+            if (v->kind == P_LET) lower_let(L, v);
+            else if (v->kind == P_VAR || v->kind == P_SET) lower_assign(L, v);
+        }
+        L->stmt = st;
         L->device_body = device_wanted(L, &r->body) ? &r->body : NULL;
         L->device_cell = 0;
         for (const PStmt *v = L->k->body.first; v; v = v->next) /* views beside the roles: each makes its own maps */

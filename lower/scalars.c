@@ -89,7 +89,7 @@ bool scalar_known_here(Lower *L, const Sx *x)
 static unsigned depends_of(uint8_t uses)
 {
     return (uses & USE_LAUNCH ? DEP_LAUNCH : 0u) | (uses & USE_TEAM ? DEP_TEAM : 0u) |
-           (uses & USE_INDEX ? DEP_LOOP : 0u) | (uses & (USE_VAR | USE_LOAD) ? DEP_DATA : 0u);
+           (uses & (USE_INDEX | USE_VAR) ? DEP_LOOP : 0u) | (uses & (USE_VAR | USE_LOAD) ? DEP_DATA : 0u);
 }
 
 static Poly opaque(Lower *L, const Sx *x, const char *name)

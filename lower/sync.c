@@ -81,6 +81,25 @@ Poly poly_by_turn(Lower *L, Poly p, const OpenLoop *loops, uint32_t turns)
     return sum;
 }
 
+/* What is the same in every CTA and turn is left out of both starts: data that is read at one place among it. */
+static void without_fixed(Lower *L, Poly *a, Poly *b)
+{
+    Poly *of[2] = {a, b}, rest[2];
+    Poly fixed[2] = {poly_const(L->d, 0), poly_const(L->d, 0)};
+    for (int k = 0; k < 2; k++) {
+        rest[k] = fixed[k];
+        rest[k].bad = of[k]->bad;
+        for (uint32_t t = 0; t < of[k]->n; t++) {
+            Poly term = {&of[k]->terms[t], 1, false};
+            Poly *to = domain_depends(L->d, term) & ~(unsigned)(DEP_LAUNCH | DEP_DATA) ? &rest[k] : &fixed[k];
+            *to = poly_add(L->d, *to, term);
+        }
+    }
+    if (!poly_same(fixed[0], fixed[1])) return;
+    *a = rest[0];
+    *b = rest[1];
+}
+
 /* A(t) and B(t') of different turns of the loop. Different CTAs are proved along with it: the same starts do both. */
 static bool turns_disjoint(Lower *L, const PendingStore *p, const MoveInfo *mi)
 {
@@ -99,6 +118,7 @@ static bool turns_disjoint(Lower *L, const PendingStore *p, const MoveInfo *mi)
     for (int i = 0; i < a.rank; i++) {
         a.start[i] = poly_by_turn(L, a.start[i], L->open_loops.v, p->turn);
         b.start[i] = poly_by_turn(L, b.start[i], L->open_loops.v, p->turn);
+        without_fixed(L, &a.start[i], &b.start[i]);
     }
     return domain_disjoint_teams(L->d, L->a, &a, &b, index, n, &why);
 }

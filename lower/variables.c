@@ -280,7 +280,7 @@ Poly var_unknown(Lower *L, uint32_t i)
 {
     VarState *v = &L->vars[i];
     const char *name = name_text(L, v->name);
-    return poly_atom(L->d, domain_opaque(L->d, name, v->lo, v->hi, v->mod, v->rem, DEP_DATA));
+    return poly_atom(L->d, domain_opaque(L->d, name, v->lo, v->hi, v->mod, v->rem, DEP_DATA | DEP_LOOP));
 }
 
 void vars_forget(Lower *L, const PBlock *b)

@@ -1,7 +1,8 @@
 /* coverage forms FILE.ptx NAME          a line "NAME FORM" per form of lang/instructions.def that the PTX has
  * coverage check GOLDEN SIM GPU         are the cells of lang/coverage.def true? The files hold lines as above, of the
  *                                       golden tests, of what runs on the simulator, of what runs on a GPU (sm_90).
- *                                       Tells what would do for a cell that is not, and which forms have no row
+ *                                       Tells what would do for a cell that is not, which forms have no row, and which
+ *                                       are said to be written by hand only and are not
  * Exit status: 0, 1 a cell is wrong, 2 wrong use, 3 a file can't be read.
  */
 #include <setjmp.h>
@@ -122,6 +123,20 @@ static bool cell(const Pairs *p, const char *form, const char *column, const cha
     return false;
 }
 
+/* `PTX by hand` are the forms that no golden program has; the names of hand-written ones begin with sim/. */
+static bool statement(const Pairs *golden, const char *form, const FormCover *c)
+{
+    const char *emitted = NULL;
+    for (size_t k = 0; k < golden->n && !emitted; k++)
+        if (strcmp(golden->v[k].form, form) == 0 && strncmp(golden->v[k].name, "sim/", 4) != 0)
+            emitted = golden->v[k].name;
+    if (c->statement[0] && (strcmp(c->statement, "PTX by hand") == 0) == (emitted == NULL)) return true;
+    printf("%s, statement: `%s`, but ", form, c->statement);
+    if (emitted) printf("%s has it\n", emitted);
+    else puts("no golden test has it");
+    return false;
+}
+
 static int check(char **path)
 {
     Pairs golden = read_pairs(path[0]), sim = read_pairs(path[1]), gpu = read_pairs(path[2]);
@@ -136,7 +151,12 @@ static int check(char **path)
             c = &none;
         }
         wrong += !cell(&golden, form, "golden", c->golden) + !cell(&sim, form, "simulator", c->sim);
-        if (!form_legal((InstrForm)f, hopper, 90)) continue;
+        wrong += !statement(&golden, form, c);
+        if (!form_legal((InstrForm)f, hopper, 90)) {
+            if (c->gpu[0]) printf("%s, GPU: `%s`, but sm_90 does not have it\n", form, c->gpu);
+            wrong += c->gpu[0] != '\0';
+            continue;
+        }
         gpus++;
         wrong += !cell(&gpu, form, "GPU", c->gpu);
     }

@@ -48,6 +48,17 @@ run_time_views() {
         numbers i4 0,10 n
         case_ $d/roles.tile:straight x="$work/a.npy" n="$work/n.npy" y="$work/b.npy:$work/c.npy" && window a b c 10,0 80,64
     done
+    for n in 0 1 64 65 130 150; do
+        make f2 150,64 a
+        make f2 150,64 b
+        numbers i4 $n n
+        tiles=$(((n + 63) / 64 * 64))
+        numbers i4 0,$tiles o
+        case_ $h/roles/counted.tile:counted x="$work/a.npy" count="$work/n.npy" y="$work/b.npy:$work/c.npy" && groups a o b c 1
+        numbers i4 13,$n n
+        numbers i4 13,$((13 + n)) o
+        case_ $h/roles/counted.tile:part x="$work/a.npy" rows="$work/n.npy" y="$work/b.npy:$work/c.npy" && groups a o b c 1
+    done
     for parts in 1 3 17 $(many 400 60); do
         rows=$((parts * 30 + 7))
         offsets $parts $rows o

@@ -7,6 +7,8 @@ for shape in 1,1,1 1,8,16 3,5,7 2,1,130 $(many 7,33,29 3,17,9); do
     make u2 "$shape,64" a
     case_ examples/im2col.tile x="$work/a.npy" cols="bf16[$pixels,576]:$work/b.npy" && im2col3x3 a b
     case_ $m/multicast.tile x="$work/a.npy" cols="bf16[2,$pixels,64]:$work/b.npy" && periodic a b
+    case_ $m/version_80.tile x="$work/a.npy" cols="bf16[$pixels,64]:$work/b.npy" && im2col a b -1,-1 -1,-1 1,1 0,2 1,1 0
+    case_ $m/prefetch.tile x="$work/a.npy" cols="bf16[$pixels,64]:$work/b.npy" && im2col a b -1,-1 -1,-1 1,1 2,1 1,1 0
     make u2 "$pixels,64" a
     make u2 "$shape,64" b
     case_ examples/im2col_store.tile cols="$work/a.npy" y="$work/b.npy:$work/c.npy" && col2im a b c 0,0 0,0 0

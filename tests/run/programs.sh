@@ -608,6 +608,12 @@ for n in 1 127 300; do
         rows a b 15,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14
 done
 
+for n in 1 8 17 100; do
+    make u4 4,$n,64 a
+    case_ $h/cluster/peer_phases.tile x="$work/a.npy" y="u32[4,$n,64]:$work/b.npy" z="u32[4,$n,64]:$work/c.npy" &&
+        rows a b 3,0,1,2 && same a c
+done
+
 # ---- small fills, tiles of zeros, slices, descriptors ----
 f=$h/cluster/peer_fills.tile
 for n in 192 $(many 1920 384); do

@@ -18,6 +18,7 @@ programs() { # device: those of run/run.sh
 cd "$root" || exit 3
 for device in sim cuda; do
     programs $device >"$work/list.$device"
+    [ -s "$work/list.$device" ] || fail "run/run.sh lists no program for $device"
     while read -r program options; do
         key=$(echo "$program $options" | tr -c 'A-Za-z0-9\n' _)
         name=${program%.tile}
