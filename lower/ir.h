@@ -95,9 +95,9 @@ typedef struct IrBuf { /* a tile, or array of tiles, in shared memory; or in ten
     Span span;
     bool maps; /* tensor maps made by the device, a slot each: in the CTA's part of MF_PARAM_MAPS, not in shared memory */
     /* bytes are those of `lanes` rows, one after the other, of `columns` 32-bit columns: so places in it are byte offsets.
-     * A slot lies `columns` further than the one before. */
+     * A slot lies `column_pitch` columns further than the one before. */
     uint16_t lanes;  /* 0: it is in shared memory, which the fields above are about */
-    uint16_t columns, column; /* column: the first, of those that the kernel allocates */
+    uint16_t columns, column_pitch, column; /* column: the first, of those that the kernel allocates */
 } IrBuf;
 typedef struct IrBar {
     const char *name;

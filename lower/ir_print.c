@@ -457,7 +457,8 @@ static void print_objects(Printer *p)
     for (uint32_t i = 0; i < k->bufs.n; i++) {
         const IrBuf *b = &k->bufs.v[i];
         if (b->lanes) {
-            text_printf(t, "  tmem %s lanes %u columns %u slots %u at %u\n", p->names.bufs[i], b->lanes, b->columns, b->slots, b->column);
+            text_printf(t, "  tmem %s lanes %u columns %u slots %u pitch %u at %u\n", p->names.bufs[i], b->lanes, b->columns, b->slots,
+                        b->column_pitch, b->column);
             continue;
         }
         text_printf(t, "  buf %s bytes %u align %u slots %u pitch %u at %u%s\n", p->names.bufs[i], b->bytes, b->align,

@@ -262,6 +262,8 @@ static void read_tmem(Reader *r)
     reader_expect(r, "columns");
     b.columns = (uint16_t)reader_int(r, 1, TMEM_COLUMNS);
     b.slots = expect_slots(r);
+    reader_expect(r, "pitch");
+    b.column_pitch = (uint16_t)reader_int(r, 1, TMEM_COLUMNS);
     reader_expect(r, "at");
     b.column = (uint16_t)reader_int(r, 0, TMEM_COLUMNS);
     b.bytes = b.pitch = 4u * b.lanes * b.columns;

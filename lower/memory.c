@@ -12,9 +12,7 @@ void memory_buffers(Lower *L)
     for (uint32_t i = 0; i < L->k->tiles.n; i++) {
         const PTile *t = L->k->tiles.v[i];
         if (t->tensor) {
-            uint32_t columns = (uint32_t)(t->extent[1] * elem_info(t->type)->shared_bits / 32), size = 4 * (uint32_t)t->extent[0] * columns;
-            vec_push(L->a, &L->ir->bufs, ((IrBuf){.name = name_text(L, t->name), .span = t->span, .align = 1, .bytes = size, .pitch = size,
-                                                  .slots = (uint32_t)t->slots, .lanes = (uint16_t)t->extent[0], .columns = (uint16_t)columns}));
+            tmem_buffer(L, t);
             continue;
         }
         int64_t bytes = elem_info(t->type)->shared_bits, span = swizzle_span(t->swizzle);

@@ -170,7 +170,7 @@ static void print_columns(Lower *L)
         const IrBuf *b = &k->bufs.v[i];
         if (b->lanes == 0) continue;
         text_printf(L->plan, "    %6u  %s: %u lanes, %u column%s", b->column, b->name, b->lanes, b->columns, b->columns == 1 ? "" : "s");
-        if (b->slots > 1) text_printf(L->plan, " x %u tiles", b->slots);
+        if (b->slots > 1) text_printf(L->plan, " x %u tiles, %u apart", b->slots, b->column_pitch);
         text_char(L->plan, '\n');
     }
 }

@@ -41,6 +41,12 @@ bool tmem_swizzle(uint8_t swizzle, unsigned *mode);
 /* The descriptor, but for the address. */
 uint64_t tmem_descriptor(const TmemCp *c);
 
+/* Columns from its first one to behind its last. */
+static inline uint32_t tmem_width(const IrBuf *b)
+{
+    return (b->slots - 1) * b->column_pitch + b->columns;
+}
+
 typedef struct TmemPart { /* of a tile: pieces of so many bytes, one pitch apart; step 0: one piece */
     int64_t lo, hi, step, width;
 } TmemPart;

@@ -142,13 +142,14 @@ const char *tmem_check_objects(Arena *a, const IrKernel *k)
     for (uint32_t i = 0; i < k->bufs.n; i++) {
         const IrBuf *b = &k->bufs.v[i];
         if (b->lanes == 0) continue;
-        if (b->lanes > TMEM_LANES || b->columns == 0 || b->bytes != 4u * b->lanes * b->columns || b->slots == 0)
+        if (b->lanes > TMEM_LANES || b->columns == 0 || b->bytes != 4u * b->lanes * b->columns || b->slots == 0 ||
+            b->slots > TMEM_COLUMNS || b->column_pitch < b->columns)
             return arena_printf(a, "tile %s is none of tensor memory", b->name);
-        if (b->column + (uint64_t)b->slots * b->columns > k->tmem)
+        if (b->column + tmem_width(b) > k->tmem)
             return arena_printf(a, "tile %s lies outside the %u columns of tensor memory", b->name, k->tmem);
         for (uint32_t j = 0; j < i; j++) {
             const IrBuf *o = &k->bufs.v[j];
-            if (o->lanes && b->column < o->column + o->slots * o->columns && o->column < b->column + b->slots * b->columns)
+            if (o->lanes && b->column < o->column + tmem_width(o) && o->column < b->column + tmem_width(b))
                 return arena_printf(a, "%s and %s overlap in tensor memory", b->name, o->name);
         }
     }
@@ -212,6 +213,15 @@ static const char *check_part(const IrBuf *b, int64_t at, TmemPart p, unsigned l
     return NULL;
 }
 
+/* As above, and from a multiple of so many columns on in every slot. */
+static const char *check_unit(const IrBuf *b, int64_t at, TmemPart p, unsigned lanes, unsigned columns, unsigned unit)
+{
+    const char *wrong = check_part(b, at, p, lanes, columns);
+    if (wrong) return wrong;
+    bool fits = (b->column + at % (4 * (int64_t)b->columns) / 4) % unit == 0 && (b->slots == 1 || b->column_pitch % unit == 0);
+    return fits ? NULL : unit == TMEM_SHIFT_COLUMNS ? "starts at a multiple of 8 columns" : "starts at a multiple of 4 columns";
+}
+
 static const char *check_cp(const IrKernel *k, const IrOp *op)
 {
     TmemCp c = tmem_cp(op);
@@ -232,7 +242,7 @@ static const char *check_cp(const IrKernel *k, const IrOp *op)
     unsigned lanes = c.shape == IRP_4X256B ? 3 * QUARTER + 1 : TMEM_LANES;
     if (c.shape != IRP_4X256B && at != at % (4 * (int64_t)dst->columns)) return "starts at lane 0";
     if (c.shape == IRP_4X256B && at / (4 * (int64_t)dst->columns) >= QUARTER) return "starts at a lane below 32";
-    return check_part(dst, at, tmem_written(&c, dst, at), lanes, c.n * s->columns);
+    return check_unit(dst, at, tmem_written(&c, dst, at), lanes, c.n * s->columns, TMEM_CHUNK / 4);
 }
 
 static const char *check_shift(const IrKernel *k, const IrOp *op)
@@ -242,7 +252,7 @@ static const char *check_shift(const IrKernel *k, const IrOp *op)
     if (!b || !b->lanes) return "shifts rows in tensor memory";
     if (n < 1 || n > TMEM_COLUMNS / TMEM_SHIFT_COLUMNS) return "has no instructions, or too many";
     if (at >= 0 && at / (4 * (int64_t)b->columns) % QUARTER) return "starts at a multiple of 32 lanes";
-    return check_part(b, at, tmem_shifted((uint32_t)n, b, at), QUARTER, (unsigned)n * TMEM_SHIFT_COLUMNS);
+    return check_unit(b, at, tmem_shifted((uint32_t)n, b, at), QUARTER, (unsigned)n * TMEM_SHIFT_COLUMNS, TMEM_SHIFT_COLUMNS);
 }
 
 static const char *check_threads(const IrKernel *k, const IrOp *op)

@@ -36,6 +36,7 @@ static inline uint32_t tmem_vector(const IrPlan *q, const IrSide *s)
 
 /* ---- tmem_roles.c ---- */
 bool tmem_used(const Lower *L);
+void tmem_buffer(Lower *L, const PTile *t);
 void tmem_columns(Lower *L);             /* of each tile, and of the kernel; false after an error */
 void tmem_begin(Lower *L);               /* init: allocation, in front of the barrier of threads */
 void tmem_address(Lower *L);             /* .. and behind it */

@@ -2,7 +2,7 @@
 #include "lower/schedule.h"
 #include "lower/sync.h"
 
-enum { COLUMN_ALIGN = 4, COLUMN_WIDE = 8, CELL_ALIGN = 128 };
+enum { CELL_ALIGN = 128 };
 
 bool tmem_used(const Lower *L)
 {
@@ -11,6 +11,32 @@ bool tmem_used(const Lower *L)
 
 /* ---- columns ---- */
 
+/* Copies and shifts take 8 columns at a multiple of 8, or 4 at a multiple of 4. */
+static uint32_t column_align(uint32_t columns)
+{
+    return columns < TMEM_SHIFT_COLUMNS ? TMEM_CHUNK / 4 : TMEM_SHIFT_COLUMNS;
+}
+
+static uint32_t aligned(uint32_t column, uint32_t columns)
+{
+    uint32_t to = column_align(columns);
+    return (column + to - 1) / to * to;
+}
+
+void tmem_buffer(Lower *L, const PTile *t)
+{
+    uint32_t columns = (uint32_t)(t->extent[1] * elem_info(t->type)->shared_bits / 32);
+    IrBuf *b = vec_add(L->a, &L->ir->bufs);
+    b->name = name_text(L, t->name);
+    b->span = t->span;
+    b->align = 1;
+    b->slots = (uint32_t)t->slots;
+    b->lanes = (uint16_t)t->extent[0];
+    b->columns = (uint16_t)columns;
+    b->column_pitch = (uint16_t)aligned(columns, columns);
+    b->bytes = b->pitch = 4 * (uint32_t)t->extent[0] * columns;
+}
+
 void tmem_columns(Lower *L)
 {
     uint32_t at = 0, most = L->c->target->tmem_columns;
@@ -18,10 +44,9 @@ void tmem_columns(Lower *L)
     for (uint32_t i = 0; i < k->bufs.n; i++) {
         IrBuf *b = &k->bufs.v[i];
         if (b->lanes == 0) continue;
-        uint32_t align = b->columns % COLUMN_WIDE ? COLUMN_ALIGN : COLUMN_WIDE; /* instructions take 4 or 8 columns */
-        at = (at + align - 1) / align * align;
+        at = aligned(at, b->columns);
         b->column = (uint16_t)at;
-        at += b->slots * b->columns;
+        at += tmem_width(b);
         if (at > most) break;
     }
     if (at == 0) return;
@@ -31,7 +56,7 @@ void tmem_columns(Lower *L)
     if (at <= most) return;
     Diag *g = lower_error(L, E0906, k->span, "kernel `%s` takes more than the %u columns of tensor memory", name_text(L, L->k->name), most);
     for (uint32_t i = 0; i < k->bufs.n; i++)
-        if (k->bufs.v[i].lanes) diag_note(L->c->diags, g, k->bufs.v[i].span, "%s: %u columns", k->bufs.v[i].name, k->bufs.v[i].slots * k->bufs.v[i].columns);
+        if (k->bufs.v[i].lanes) diag_note(L->c->diags, g, k->bufs.v[i].span, "%s: %u columns", k->bufs.v[i].name, tmem_width(&k->bufs.v[i]));
 }
 
 /* ---- init and exit ---- */

@@ -76,11 +76,11 @@ static Opnd tensor_address(PtxWriter *w, const IrOp *op, IrKey key, int64_t *k)
     if (pitch) *k += (at / pitch << LANE_BIT) + at % pitch / 4;
     Opnd s = slot ? ptx_value32(w, slot) : opnd_int(0);
     if (s.kind == OPND_INT) {
-        *k += s.u.k * b->columns;
+        *k += s.u.k * b->column_pitch;
         return w->tmem;
     }
     Opnd r = ptx_reg(w, RC_B32);
-    PTX_INS(w, "mad.lo.s32", r, s, opnd_int(b->columns), w->tmem);
+    PTX_INS(w, "mad.lo.s32", r, s, opnd_int(b->column_pitch), w->tmem);
     return r;
 }
 

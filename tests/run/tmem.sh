@@ -58,3 +58,7 @@ case_ $t/threads.tile:parts src="$work/a.npy" out="u8[4,32,32]:$work/b.npy" && s
 make u1 128,64 a
 make u1 2,4,32 n
 case_ $t/shift.tile src="$work/a.npy" next="$work/n.npy" out="u8[128,64]:$work/b.npy" && slide a n b
+make u1 384,16 a
+case_ $t/arrays.tile:copied src="$work/a.npy" out="u8[384,16]:$work/b.npy" && same a b
+make u1 128,32 a
+case_ $t/arrays.tile:slide src="$work/a.npy" next="$work/n.npy" out="u8[128,32]:$work/b.npy" && slide a n b

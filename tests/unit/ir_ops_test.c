@@ -31,7 +31,7 @@ static const char HEAD[] =
     "  buf t bytes 1024 align 128 slots 2 pitch 1024 at 0\n"
     "  buf cell bytes 8 align 128 slots 2 pitch 128 at 2048\n"
     "  buf big bytes 2048 align 1024 slots 1 pitch 2048 at 4096\n"
-    "  tmem u lanes 128 columns 32 slots 2 at 0\n"
+    "  tmem u lanes 128 columns 32 slots 2 pitch 32 at 0\n"
     "  buf lm bytes 128 align 128 slots 2 pitch 128 at 0 maps\n"
     "  buf sm bytes 128 align 128 slots 1 pitch 128 at 256 maps\n"
     "  buf rm bytes 128 align 128 slots 1 pitch 128 at 384 maps\n"
@@ -411,7 +411,7 @@ static const Bad BAD[] = {
     {"tmem_columns 64 pair", "tmem_columns 96 pair", "a power of two"},
     {"tmem_columns 64 pair", "tmem_columns 128 pair", "not the columns of the kernel"},
     {"tmem_columns 64 pair", "zeros 1024", "outside the 0 columns"},
-    {"tmem u lanes 128", "tmem v lanes 1 columns 1 slots 1 at 5\n  tmem u lanes 128", "overlap in tensor memory"},
+    {"tmem u lanes 128", "tmem v lanes 1 columns 1 slots 1 pitch 1 at 5\n  tmem u lanes 128", "overlap in tensor memory"},
     {"    elect tc.free 64\n", "", "freed in exit, once"},
     {"    elect tc.relinquish\n", "", "freed in exit, once"},
     {"tc.free 64", "tc.free 32", "not the columns of the kernel"},
@@ -425,6 +425,10 @@ static const Bad BAD[] = {
     {"step 16, n 1 -> u[%a](0, 4)", "step 16, n 2 -> u[%a](0, 4)", "reads outside"},
     {"step 16, n 1 -> u[%a](0, 4)", "step 16, n 1 -> u[%a](0, 30)", "beyond the tile"},
     {"step 16, n 1 -> u[%a](0, 4)", "step 16, n 1 -> u[%a](1, 4)", "starts at lane 0"},
+    {"step 16, n 1 -> u[%a](0, 4)", "step 16, n 1 -> u[%a](0, 6)", "multiple of 4 columns"},
+    {"slots 2 pitch 32 at 0", "slots 2 pitch 31 at 0", "none of tensor memory"},
+    {"tmem u lanes 128 columns 32 slots 2 pitch 32 at 0", "tmem u lanes 128 columns 29 slots 2 pitch 30 at 0", "multiple of 4 columns"},
+    {"tc.shift u[0](32, 0), n 2", "tc.shift u[0](32, 4), n 2", "multiple of 8 columns"},
     {"n 1 -> u[1](31, 8)", "n 1 -> u[1](32, 8)", "lane below 32"},
     {"swizzle none, step 16", "swizzle 128B_atom_32B, step 16", "don't know"},
     {"lead 16, stride 256, swizzle none", "lead 16, stride 256, swizzle 32B", "where the swizzle's pattern"},

@@ -22,7 +22,7 @@ static const char TEXT[] =
     "  param map in\n  param map to\n"
     "  grid 1, 1, 1\n  cluster 1, 1, 1\n  threads 160\n  smem 8448\n  tmem_columns 32\n"
     "  buf s bytes 4096 align 256 slots 1 pitch 4096 at 0\n"
-    "  tmem u lanes 128 columns 8 slots 1 at 0\n"
+    "  tmem u lanes 128 columns 8 slots 1 pitch 8 at 0\n"
     "  buf o bytes 4096 align 256 slots 1 pitch 4096 at 4096\n"
     "  buf cell bytes 8 align 128 slots 1 pitch 128 at 8192\n"
     "  bar full slots 1 count 1 at 8320\n  bar done slots 1 count 1 at 8328\n"
