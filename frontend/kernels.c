@@ -198,8 +198,10 @@ static bool cluster_attr(Env *e, const Attr *a)
     int64_t size = k->cluster[0] * k->cluster[1] * k->cluster[2];
     const TargetInfo *t = e->c->target;
     if (ok && size > t->widest_cluster) {
-        diag_at(e->c->diags, E0904, a->span, "the cluster has %lld CTAs; %s takes at most %d", (long long)size, t->name,
-                t->widest_cluster);
+        Diag *g = diag_at(e->c->diags, E0904, a->span, "the cluster has %lld CTAs; %s takes at most %d", (long long)size, t->name,
+                          t->widest_cluster);
+        const char *others = cluster_targets(e->c->scratch, size);
+        if (others) diag_fix(e->c->diags, g, "targets that take as many: %s", others);
         return false;
     }
     if (ok && size > t->max_cluster)

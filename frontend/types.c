@@ -157,8 +157,10 @@ static bool check_size(Env *e, const PTile *t, const TypeExpr *type)
     int64_t most = e->c->target->smem_per_cta;
     if (!over && bits <= most * 8) return true;
     const char *bytes = over ? "more than 2^60" : arena_printf(e->c->scratch, "%lld", (long long)(bits / 8));
-    diag_at(e->c->diags, E0901, type->span, "`%s` takes %s bytes; a CTA of %s has %lld", name_of(e, t->name), bytes,
-            e->c->target->name, (long long)most);
+    Diag *g = diag_at(e->c->diags, E0901, type->span, "`%s` takes %s bytes; a CTA of %s has %lld", name_of(e, t->name), bytes,
+                      e->c->target->name, (long long)most);
+    const char *others = over ? NULL : smem_targets(e->c->scratch, bits / 8);
+    if (others) diag_fix(e->c->diags, g, "targets that have as many: %s", others);
     return false;
 }
 

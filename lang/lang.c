@@ -93,12 +93,42 @@ const FormInfo *form_info(InstrForm f)
     return &FORMS[f];
 }
 
+static const char *targets_where(Arena *a, bool (*holds)(const TargetInfo *, int64_t), int64_t k)
+{
+    const char *list = NULL;
+    for (size_t i = 0; i < target_count(); i++)
+        if (holds(target_at(i), k)) list = arena_printf(a, "%s%s%s", list ? list : "", list ? ", " : "", target_at(i)->name);
+    return list;
+}
+
+static bool has_feature(const TargetInfo *t, int64_t f)
+{
+    return target_has(t, (Feature)f);
+}
+
+static bool has_cluster(const TargetInfo *t, int64_t ctas)
+{
+    return t->widest_cluster >= ctas;
+}
+
+static bool has_smem(const TargetInfo *t, int64_t bytes)
+{
+    return (int64_t)t->smem_per_cta >= bytes;
+}
+
 const char *feature_targets(Arena *a, Feature f)
 {
-    const char *list = "";
-    for (size_t i = 0; i < target_count(); i++)
-        if (target_has(target_at(i), f)) list = arena_printf(a, "%s%s%s", list, list[0] ? ", " : "", target_at(i)->name);
-    return list;
+    return targets_where(a, has_feature, f);
+}
+
+const char *cluster_targets(Arena *a, int64_t ctas)
+{
+    return targets_where(a, has_cluster, ctas);
+}
+
+const char *smem_targets(Arena *a, int64_t bytes)
+{
+    return targets_where(a, has_smem, bytes);
 }
 
 const FormCover *form_cover(InstrForm f)

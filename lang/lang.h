@@ -99,8 +99,11 @@ typedef struct FormInfo {
     uint8_t traps;         /* TRAP_* */
 } FormInfo;
 const FormInfo *form_info(InstrForm f);
-/* The targets that have it, for messages: "sm_100a, sm_100f, .."; the arena's. */
+/* Targets for messages: "sm_100a, sm_100f, .."; the arena's. Those that have it, whose clusters may have so many CTAs, and
+ * whose CTAs may have so many bytes of shared memory; NULL: none. */
 const char *feature_targets(Arena *a, Feature f);
+const char *cluster_targets(Arena *a, int64_t ctas);
+const char *smem_targets(Arena *a, int64_t bytes);
 bool form_legal(InstrForm f, const TargetInfo *t, unsigned version); /* version 86 = 8.6 */
 /* coverage.def: what reaches a form and which tests show it; paths from tests/, names without suffix. */
 typedef struct FormCover {

@@ -41,6 +41,24 @@ static const char *bounds_text(Lower *L, const Bounds *b, const char *start, con
                         (long long)(back > 0 ? back : -back));
 }
 
+/* A divisor in x that may be 0, for all that is known: what is divided by it has no bounds then. */
+static const Sx *open_divisor(Lower *L, const Sx *x)
+{
+    if (x == NULL || x->op < SX_ADD || x->op > SX_XOR) return NULL;
+    bool divides = x->op == SX_DIV || x->op == SX_MOD || x->op == SX_CEIL;
+    if (divides && !domain_le(L->d, poly_const(L->d, 1), scalar_poly(L, x->b))) return x->b;
+    const Sx *found = open_divisor(L, x->a);
+    return found ? found : open_divisor(L, x->b);
+}
+
+static const char *base_fix(Lower *L, const MoveInfo *mi, int d)
+{
+    const Sx *by = open_divisor(L, mi->g->dim[d].start);
+    if (by) return arena_printf(L->a, "state `%s >= 1` in `where`", poly_text(L, scalar_poly(L, by)));
+    return "with P rows of Q pixels to be made: pix / (P * Q), pix / Q % P * stride + lower, pix % Q * stride + lower; state in "
+           "`where` that the last of them lie in the box: (P - 1) * stride + lower <= H - 1 + upper";
+}
+
 static bool base_inside(Lower *L, const MoveInfo *mi, int d, Refusal *why)
 {
     Domain *m = L->d;
@@ -63,10 +81,7 @@ static bool base_inside(Lower *L, const MoveInfo *mi, int d, Refusal *why)
                                   never ? "not" : "not proved to be", name_text(L, mi->mv->map->name), d, text),
                      .label_span = mi->mv->map->span,
                      .label = d == 0 ? "its images are 0 .. extent - 1" : "its box is lower .. extent - 1 + upper",
-                     .fix = never || is_wide(mi->mv)
-                                ? NULL
-                                : "start from a pixel's number below that of all: pix / (H * W), pix / W % H + lower, "
-                                  "pix % W + lower, with H and W the box's"};
+                     .fix = never || is_wide(mi->mv) ? NULL : base_fix(L, mi, d)};
     return false;
 }
 

@@ -99,6 +99,13 @@ static Span clause_of(const PMap *m, MapField f)
     return s.hi ? s : m->span;
 }
 
+/* Where what this target lacks is had: of the rules of the driver that look at the target. */
+static const char *map_targets(Lower *L, ErrorCode code)
+{
+    if (code != E0404 && code != E0405 && code != E0406) return NULL;
+    return arena_printf(L->a, "targets that have it: %s", feature_targets(L->a, FEAT_SM100));
+}
+
 static void report_breach(void *user, const MapBreach *b)
 {
     Breaches *u = user;
@@ -109,6 +116,8 @@ static void report_breach(void *user, const MapBreach *b)
     Diag *g = lower_error(u->L, b->code, at, "%s (map `%s`)", text, name_text(u->L, u->m->name));
     if (at.lo != u->m->span.lo && (at.lo < u->m->span.lo || at.hi > u->m->span.hi))
         diag_label(u->L->c->diags, g, u->m->span, "described by this map");
+    const char *fix = map_targets(u->L, b->code);
+    if (fix) diag_fix(u->L->c->diags, g, "%s", fix);
     u->any = true;
 }
 
@@ -159,7 +168,7 @@ bool map_explicit(Lower *L, PMap *m, uint32_t *index)
 }
 
 typedef struct FirstBreach {
-    Arena *a;
+    Lower *L;
     Refusal *why;
 } FirstBreach;
 
@@ -168,13 +177,14 @@ static void first_breach(void *user, const MapBreach *b)
     FirstBreach *f = user;
     if (f->why->text) return;
     f->why->code = b->code;
-    f->why->text = arena_strdup(f->a, b->text, strlen(b->text));
+    f->why->text = arena_strdup(f->L->a, b->text, strlen(b->text));
+    f->why->fix = map_targets(f->L, b->code);
 }
 
 static bool allowed(Lower *L, const MapDesc *d, Refusal *why)
 {
     why->text = NULL;
-    FirstBreach f = {L->a, why};
+    FirstBreach f = {L, why};
     return map_check(d, first_breach, &f) == 0;
 }
 
@@ -241,7 +251,7 @@ static void overlap_breach(void *user, const MapBreach *b)
 bool map_overlaps(Lower *L, const MoveInfo *mi, Refusal *why)
 {
     MapDesc d = {.mode = MAP_TILED, .is_store = true};
-    FirstBreach f = {L->a, why};
+    FirstBreach f = {L, why};
     if (!mi->tensor->strided) return false;
     describe(L, mi->tensor, &d);
     for (int i = 0; i < d.rank; i++) d.box[i] = d.elem_stride[i] = 1;

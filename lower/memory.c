@@ -58,9 +58,11 @@ static void too_much(Lower *L, uint64_t total)
     uint64_t bars = 0;
     for (uint32_t i = 0; i < k->bars.n; i++) bars += UINT64_C(8) * k->bars.v[i].slots;
     if (bars) diag_note(L->c->diags, g, (Span){0, 0}, "barriers: %llu bytes", (unsigned long long)bars);
-    diag_fix(L->c->diags, g, "make tiles smaller%s, by %llu bytes together",
+    const char *others = smem_targets(L->a, (int64_t)total);
+    diag_fix(L->c->diags, g, "make tiles smaller%s, by %llu bytes together%s%s",
              L->sched ? ", arrays shorter or `stages` fewer" : " or arrays shorter",
-             (unsigned long long)(total - L->c->target->smem_per_cta));
+             (unsigned long long)(total - L->c->target->smem_per_cta), others ? "; targets that have as many: " : "",
+             others ? others : "");
 }
 
 /* Buffers by descending alignment, so that nothing is lost between them; barriers last. */

@@ -81,7 +81,7 @@ Poly poly_by_turn(Lower *L, Poly p, const OpenLoop *loops, uint32_t turns)
     return sum;
 }
 
-/* What is the same in every CTA and turn is left out of both starts: data that is read at one place among it. */
+/* What no turn changes is left out of both starts: data that is read at one place among it. */
 static void without_fixed(Lower *L, Poly *a, Poly *b)
 {
     Poly *of[2] = {a, b}, rest[2];
@@ -91,7 +91,7 @@ static void without_fixed(Lower *L, Poly *a, Poly *b)
         rest[k].bad = of[k]->bad;
         for (uint32_t t = 0; t < of[k]->n; t++) {
             Poly term = {&of[k]->terms[t], 1, false};
-            Poly *to = domain_depends(L->d, term) & ~(unsigned)(DEP_LAUNCH | DEP_DATA) ? &rest[k] : &fixed[k];
+            Poly *to = domain_depends(L->d, term) & DEP_LOOP ? &rest[k] : &fixed[k];
             *to = poly_add(L->d, *to, term);
         }
     }
@@ -100,25 +100,24 @@ static void without_fixed(Lower *L, Poly *a, Poly *b)
     *b = rest[1];
 }
 
-/* A(t) and B(t') of different turns of the loop. Different CTAs are proved along with it: the same starts do both. */
+/* A(t) and B(t') of different turns of the loops, in one CTA: groups are waited for by the thread that committed them. */
 static bool turns_disjoint(Lower *L, const PendingStore *p, const MoveInfo *mi)
 {
     const char *why;
-    Atom index[3 + TURNS_MAX];
+    Atom index[TURNS_MAX];
     int n = 0;
     DomBox a, b;
     bool pixels = im2col_boxes(L, p->info, mi, &a, &b);
     if ((!pixels && (!p->info->has_gbox || !mi->has_gbox)) || p->turn > TURNS_MAX) return false;
-    for (int i = 0; i < L->nteam; i++) index[n++] = L->team[i];
     for (uint32_t i = 0; i < p->turn; i++) index[n++] = L->open_loops.v[i].turn;
     if (!pixels) {
         a = p->info->gbox;
         b = mi->gbox;
     }
     for (int i = 0; i < a.rank; i++) {
+        without_fixed(L, &a.start[i], &b.start[i]);
         a.start[i] = poly_by_turn(L, a.start[i], L->open_loops.v, p->turn);
         b.start[i] = poly_by_turn(L, b.start[i], L->open_loops.v, p->turn);
-        without_fixed(L, &a.start[i], &b.start[i]);
     }
     return domain_disjoint_teams(L->d, L->a, &a, &b, index, n, &why);
 }

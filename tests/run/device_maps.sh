@@ -41,6 +41,7 @@ run_time_views() {
         make u2 150,64 a
         make u2 150,64 b
         case_ $d/roles.tile:by_hand x="$work/a.npy" offs="$work/o.npy" y="$work/b.npy:$work/c.npy" && groups a o b c 1
+        case_ $d/roles.tile:ring x="$work/a.npy" offs="$work/o.npy" y="$work/b.npy:$work/c.npy" && groups a o b c 1
     done
     for rows in 80 120; do
         make u2 $rows,64 a
