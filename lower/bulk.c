@@ -119,11 +119,14 @@ bool bulk_plan(Lower *L, MoveInfo *mi, BulkPlan *out, Refusal *why)
     int d = mi->rank - 1;
     int64_t k;
     *out = (BulkPlan){0};
-    if (mi->span || mi->tile->interleave)
-        return refuse(why, E0505, mi->mv->via_span.hi ? mi->mv->via_span : mi->stmt->span,
-                      arena_printf(L->a, "`%s` is swizzled or interleaved, bulk copies leave bytes in their order",
-                                   name_text(L, mi->tile->name)),
-                      mi->tile->span, "the tile's layout");
+    if (mi->span || mi->tile->interleave) {
+        refuse(why, E0505, mi->mv->via_span.hi ? mi->mv->via_span : mi->stmt->span,
+               arena_printf(L->a, "`%s` is swizzled or interleaved, bulk copies leave bytes in their order",
+                            name_text(L, mi->tile->name)),
+               mi->tile->span, "the tile's layout");
+        why->fix = arena_printf(L->a, "leave `%s` out of the tile's type", mi->span ? "swizzle" : "interleave");
+        return false;
+    }
     if (mi->bits != mi->sbits || mi->bits < 8)
         return refuse(why, E0505, mi->stmt->span, "bulk copies move whole bytes, packed elements need a tensor map",
                       mi->tensor->span, "the tensor");

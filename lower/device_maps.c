@@ -13,10 +13,10 @@
 static const char *const ROLES[] = {[AG_LOAD] = "load", [AG_SEND] = "send", [AG_WORK] = "work"};
 
 static bool refuse(Refusal *why, ErrorCode code, const MoveInfo *mi, const char *text, const char *label,
-                   const char *fix)
+                   const char *fix, bool by_bulk)
 {
     *why = (Refusal){
-        .code = code, .span = mi->stmt->span, .text = text, .label_span = mi->tensor->span, .label = label, .fix = fix};
+        .code = code, .span = mi->stmt->span, .text = text, .label_span = mi->tensor->span, .label = label, .fix = fix, .by_bulk = by_bulk};
     return false;
 }
 
@@ -30,7 +30,7 @@ bool device_same_team(Lower *L, const MoveInfo *mi, Refusal *why)
     if (!(uses & (USE_TEAM | USE_VAR))) return true;
     return refuse(
         why, E0491, mi, "a multicast through a view that may be another one in each CTA of the cluster", "the view",
-        "let the view depend on sizes, indices and elements of tensors, not on cta.*, cluster.* and variables");
+        "let the view depend on sizes, indices and elements of tensors, not on cta.*, cluster.* and variables", false);
 }
 
 /* From dimension to dimension, by what the launch knows of the pitch, or by what is known of the start. */
@@ -56,7 +56,7 @@ static bool start_aligned(Lower *L, const MoveInfo *mi, Poly start, Poly pitch, 
         arena_printf(L->a, "the view's start, byte %s, %s a multiple of 16", poly_text(L, all),
                      unproved_multiple(all, SMEM_BULK_ALIGN)),
         "the view",
-        "count in multiples of 16 bytes, e.g. `first * 8` elements of 2 bytes, and state what is left in `where`");
+        "count in multiples of 16 bytes, e.g. `first * 8` elements of 2 bytes, and state what is left in `where`", false);
 }
 
 bool device_aligned(Lower *L, const MoveInfo *mi, ErrorCode code, Refusal *why)
@@ -91,7 +91,7 @@ static bool pitches(Lower *L, const MoveInfo *mi, Refusal *why)
             why, E0492, mi,
             arena_printf(L->a, "the pitch of dimension %d of `%s`, %s bytes, %s a multiple of 16", i,
                          name_text(L, t->name), poly_text(L, pitch), unproved_multiple(pitch, SMEM_BULK_ALIGN)),
-            "the view", "let the rows be multiples of 16 bytes, e.g. `k * 8` elements of 2 bytes; or `via bulk`");
+            "the view", "let the rows be multiples of 16 bytes, e.g. `k * 8` elements of 2 bytes", true);
     }
     return true;
 }
@@ -115,16 +115,16 @@ bool device_allowed(Lower *L, const MoveInfo *mi, Refusal *why)
         return refuse(
             why, E0801, mi,
             arena_printf(L->a, "%s can't make tensor maps (tensormap.replace) for this view", L->c->target->name),
-            "made at run time", arena_printf(L->a, "compile for %sa, or `via bulk`", L->c->target->name));
+            "made at run time", arena_printf(L->a, "compile for %sa", L->c->target->name), true);
     if (L->sched == NULL && L->device_body == NULL)
         return refuse(why, E0493, mi, "a map for a view that is made at run time needs a role whose warp makes it",
-                      "the view", "leave the explicit synchronisation out, write `roles`, or `via bulk`");
+                      "the view", "leave the explicit synchronisation out, write `roles`", true);
     if (mi->prefetch)
         return refuse(why, E0494, mi, "nobody knows when a prefetch has read a map that the kernel makes", "the view",
-                      "via bulk");
+                      NULL, true);
     if (mi->bits < 8 || mi->bits != mi->sbits)
         return refuse(why, E0495, mi, "packed elements need bounds that are known at launch", "the view",
-                      "give the view bounds of sizes and parameters");
+                      "give the view bounds of sizes and parameters", false);
     return device_same_team(L, mi, why) && device_aligned(L, mi, E1160, why) && pitches(L, mi, why) &&
            small_enough(L, mi);
 }

@@ -64,7 +64,7 @@ static void fix_overlap(Lower *L, Diag *g, const Access *w, const Access *o)
                  name_text(L, index->name));
     else if (o->write)
         diag_fix(L->c->diags, g, "let the start depend on every index of the %s, or write `overlap any` if any order will do",
-                 w->pipe ? "pipeline" : "grid");
+                 !w->pipe ? "grid" : L->cluster_size > 1 ? "pipeline and on `cluster.rank`" : "pipeline");
     else
         diag_fix(L->c->diags, g, "write to another tensor, or write `overlap any` if any order will do");
 }

@@ -118,11 +118,13 @@ static void restore(Lower *L, Saved s)
 
 static void no_instruction(Lower *L, const MoveInfo *mi, const Refusal *tensor, const Refusal *bulk)
 {
-    Diag *g = lower_error(L, E0520, mi->stmt->span, "no copy instruction fits this move");
+    ErrorCode code = tensor->code == E0801 ? E0801 : E0520; /* what the target lacks counts more */
+    Diag *g = lower_error(L, code, mi->stmt->span, "no copy instruction fits this move");
     diag_note(L->c->diags, g, tensor->span, "tensor copy: %s", tensor->text);
     diag_note(L->c->diags, g, bulk->span, "bulk copy: %s", bulk->text);
-    const char *fix = tensor->fix ? tensor->fix : bulk->fix;
-    if (fix) diag_fix(L->c->diags, g, "%s", fix);
+    const char *other = tensor->by_bulk || !tensor->fix ? bulk->fix : NULL;
+    if (tensor->fix && other) diag_fix(L->c->diags, g, "%s, or %s", tensor->fix, other);
+    else if (tensor->fix || other) diag_fix(L->c->diags, g, "%s", tensor->fix ? tensor->fix : other);
 }
 
 /* `via` pins the instruction; otherwise the first that fits in the order tensor, bulk. */

@@ -31,7 +31,9 @@ static const ModeForms FORMS[] = {
 bool mode_known_view(Lower *L, const MoveInfo *mi, Refusal *why)
 {
     if (!mi->tensor->run_time) return true;
-    *why = (Refusal){E0493, mi->mv->via_span, arena_printf(L->a, "a map of this mode for view `%s`, which is made at run time", name_text(L, mi->tensor->name)),
+    *why = (Refusal){E0493, mi->mv->via_span,
+                     arena_printf(L->a, "view `%s` is made at run time, and a kernel can make maps of tiles only (tensormap.replace)",
+                                  name_text(L, mi->tensor->name)),
                      .label_span = mi->tensor->span, .label = "the view", .fix = "give the view bounds of sizes and parameters"};
     return false;
 }

@@ -149,6 +149,7 @@ typedef struct Refusal {
     Span label_span;
     const char *label;
     const char *fix;
+    bool by_bulk; /* a bulk copy would do */
 } Refusal;
 
 typedef struct Piece {  /* one tensor copy of a move */

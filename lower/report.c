@@ -117,7 +117,8 @@ void lower_refuse(Lower *L, const Refusal *r)
 {
     Diag *g = lower_error(L, r->code, r->span, "%s", r->text);
     if (r->label) diag_label(L->c->diags, g, r->label_span, "%s", r->label);
-    if (r->fix) diag_fix(L->c->diags, g, "%s", r->fix);
+    if (r->fix) diag_fix(L->c->diags, g, "%s%s", r->fix, r->by_bulk ? ", or `via bulk`" : "");
+    else if (r->by_bulk) diag_fix(L->c->diags, g, "via bulk");
 }
 
 bool launch_checked(Lower *L, ErrorCode code, Lx cond)

@@ -120,7 +120,8 @@ static bool add_use(Lower *L, Ring *r, const Planned *p, bool writes)
     if (writes && p->agent == r->filler && r->agents & (uint8_t)~bit && !only_other_branches(L, r, p))
         return conflict(L, r, p, "is filled again where it has been read in the same iteration", "use a second tile");
     if (writes && p->agent != r->filler && p->agent != AG_WORK)
-        return conflict(L, r, p, "is filled by copies behind work by threads, or by copies of two kinds", "use a second tile");
+        return conflict(L, r, p, "is filled by copies behind work by threads, or by copies of two kinds",
+                        "use a tile for each: what copies bring in one, what threads or other CTAs write in another");
     if (writes && p->agent != AG_WORK && p->chain[p->depth].block != r->turn)
         return conflict(L, r, p, "is filled in a loop, and used outside of it",
                         "use it in the loop, make the loop a pipeline, or fill all of the tile by one move");

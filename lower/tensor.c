@@ -351,11 +351,11 @@ bool tensor_plan(Lower *L, MoveInfo *mi, TensorPlan *out, Refusal *why)
     for (int d = 0; d < mi->rank; d++) {
         if (mi->g->dim[d].rows == NULL) continue;
         *why = (Refusal){E0520, mi->g->dim[d].span, "rows by index are not neighbours: a box can't take them",
-                         .fix = target_has(L->c->target, FEAT_BLK) ? "via bulk, or via a gather4 or scatter4 map" : "via bulk"};
+                         .fix = target_has(L->c->target, FEAT_BLK) ? "via a gather4 or scatter4 map" : NULL, .by_bulk = true};
         return false;
     }
     if (mi->mv->bytes) {
-        *why = (Refusal){E0581, mi->mv->bytes_span, "a tensor copy has no byte mask", .fix = "via bulk"};
+        *why = (Refusal){E0581, mi->mv->bytes_span, "a tensor copy has no byte mask", .by_bulk = true};
         return false;
     }
     if (!tensor_contiguous(L, mi, why) || (mi->tensor->run_time && !device_allowed(L, mi, why))) return false;
