@@ -40,7 +40,8 @@ static void types_table(void)
 static void targets_table(void)
 {
     puts(
-        "\n### Targets\n\nLeast PTX ISA of the target, shared memory per CTA, CTAs of a cluster: everywhere and where more fit, tensor memory.\n");
+        "\n### Targets\n\nLeast PTX ISA of the target, shared memory per CTA, CTAs of a cluster: everywhere and where more fit, tensor memory.\n"
+        "BLK is .cta_group, gather4 and im2col::w to .shared::cluster, im2col::w::128, scatter4, and tensor memory (tcgen05).\n");
     puts("| target | older name | PTX ISA | shared memory | cluster | tmem columns | has |");
     puts("| --- | --- | --- | --- | --- | --- | --- |");
     for (size_t i = 0; i < target_count(); i++) {

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TEXT = 640 };
+enum { TEXT = 1024 };
 
 void finding(FormCheck *c, ErrorCode code, const char *fmt, ...)
 {
@@ -125,7 +125,7 @@ static void append(char *out, size_t size, const char *fmt, ...)
     va_end(ap);
 }
 
-/* "sm_90 or newer, PTX 8.0"; "sm_100a (PTX 8.6), sm_100f (PTX 8.8)": what would do. */
+/* "sm_90 or newer, PTX 8.0"; "sm_100a (PTX 8.6), sm_100f, sm_103a (PTX 8.8)": what would do. */
 static void list_targets(const Needs *n, char *out, size_t size)
 {
     out[0] = 0;
@@ -137,12 +137,16 @@ static void list_targets(const Needs *n, char *out, size_t size)
         append(out, size, "sm_90 or newer, PTX %u.%u", n->version / 10, n->version % 10);
         return;
     }
+    unsigned version = 0;
     for (size_t k = 0; k < target_count(); k++) {
         const TargetInfo *t = target_at(k);
         if (!has_needs(n, t)) continue;
         unsigned v = t->min_version > n->version ? t->min_version : n->version;
-        append(out, size, "%s%s (PTX %u.%u)", out[0] ? ", " : "", t->name, v / 10, v % 10);
+        if (version && v != version) append(out, size, " (PTX %u.%u)", version / 10, version % 10);
+        append(out, size, "%s%s", version ? ", " : "", t->name);
+        version = v;
     }
+    append(out, size, " (PTX %u.%u)", version / 10, version % 10);
 }
 
 typedef struct Where { /* where a form is to be legal */
@@ -195,13 +199,21 @@ static void suggest(const FormCheck *c, const TargetInfo *t, unsigned version, c
     append(out, size, "; here there is: %s", text);
 }
 
+static void as_written(const PtxInstr *i, char *out, size_t size)
+{
+    out[0] = 0;
+    append(out, size, "`%s", i->opcode);
+    for (uint32_t k = 0; k < i->nmods; k++) append(out, size, "%s", i->mods[k]);
+    append(out, size, "`");
+}
+
 static bool check_needs(FormCheck *c, const Needs *n, const TargetInfo *t, unsigned version)
 {
-    char what[96], targets[320], other[288];
+    char what[288], targets[320], other[288];
     if (has_needs(n, t) && version >= n->version) return true;
     suggest(c, t, version, other, sizeof other);
     if (n->word) snprintf(what, sizeof what, "`%s`", n->word);
-    else snprintf(what, sizeof what, "this form");
+    else as_written(c->i, what, sizeof what);
     if (n->word && n->feature == FEAT_BLK) /* .cta_group of a copy */
         snprintf(other, sizeof other, "; %s",
                  strcmp(n->word, ".cta_group::1") == 0 ? "leave it out: it is the default"
