@@ -59,6 +59,14 @@ case $device in sim*)
         case_ $m/w_rows.tile x="$work/a.npy" out="bf16[$rows,130,64]:$work/b.npy" out8="bf16[$rows,136,64]:$work/c.npy" &&
             w_rows a b 128 2 0 && w_rows a c 32 2 1
     done
+    for shape in 1,2,128 2,3,384; do # whole tiles of the rows: a halo reaches into the next one, at the end of the row into the fill
+        make u2 "$shape,64" a
+        rows=$(($(echo "$shape" | tr , '*') / 128))
+        case_ examples/im2col_w.tile x="$work/a.npy" out="bf16[$rows,130,64]:$work/b.npy" out8="bf16[$rows,136,64]:$work/c.npy" &&
+            w_rows a b 128 2 0 && w_rows a c 32 2 1
+    done
+    make u2 1,1,130,64 a
+    refuse_ 2 'E1139.*w . 128 <= W - 128' examples/im2col_w.tile x="$work/a.npy" out="bf16[2,130,64]:$work/b.npy" out8="bf16[2,136,64]:$work/c.npy"
     for r in 1 4 63 64 65 300; do
         make u2 97,512 a
         index 97 $r i
