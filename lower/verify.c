@@ -312,7 +312,7 @@ static void registers(Verifier *v)
         uint32_t at[3] = {r % c[0], r / c[0] % c[1], r / c[0] / c[1]};
         for (uint32_t i = 0; i < 3; i++) {
             Form cluster = form_atom(f, (Atom){.kind = ATOM_SREG, .a = IRR_CTAID_X + i, .lo = 0, .hi = INT32_MAX / 16});
-            Form whole = form_atom(f, (Atom){.kind = ATOM_SREG, .sub = 1, .a = i, .lo = 0, .hi = INT32_MAX});
+            Form whole = form_atom(f, (Atom){.kind = ATOM_SREG, .sub = 1, .a = i, .lo = 0, .hi = most_clusters(v, i) - 1});
             v->sreg[r][IRR_CTAID_X + i] = c[i] > 1 ? form_add(f, form_const(f, at[i]), c[i], cluster) : whole;
             Form clusters = form_atom(
                 f, (Atom){.kind = ATOM_SREG, .a = IRR_NCTAID_X + i, .lo = 1, .hi = most_clusters(v, i)});

@@ -72,6 +72,7 @@ static void enter_loop(Verifier *v, uint32_t op, const Body *b, uint32_t at)
         verify_refuse(v, E0660, op, "synchronisation inside `lanes`: only some lanes would take part");
         return;
     }
+    if (!lanes && !bounds_divided_well(v, op, lo, hi)) return;
     if (!(b->block[at] & BLOCK_EVENTS)) {
         forget_values(v, op);
         burst_enter(v, op, lo, hi);

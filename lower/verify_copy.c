@@ -1,4 +1,5 @@
 /* The step of a copy: what it moves, and whether that is what its operands say. */
+#include "lang/checked.h"
 #include "lang/lang.h"
 #include "lower/verify_parts.h"
 
@@ -105,21 +106,6 @@ static MapDesc box_of(const MfMap *m)
     return d;
 }
 
-/* Packed elements lie spread out in shared memory: their box takes more there than the copy counts. What lies between them
- * counts as written and read along with them. */
-static void spread(Verifier *v, const MfMap *m, Bytes *at)
-{
-    if (m == NULL || m->type < MAP_U4_ALIGN16) return;
-    MapDesc d = box_of(m);
-    int64_t bytes = map_smem_bytes(&d);
-    uint32_t room = v->k->bufs.v[at->buf].bytes;
-    Form end = bytes == MAP_UNKNOWN ? 0 : form_add(&v->f, at->lo, 1, form_const(&v->f, bytes));
-    int64_t last;
-    bool inside = end && form_is_const(&v->f, end, &last) ? last <= room : end && form_le(&v->f, end, form_const(&v->f, room));
-    if (!inside) at->lo = form_const(&v->f, 0);
-    at->hi = inside ? end : form_const(&v->f, room);
-}
-
 /* What the hardware counts is the map's box, whatever the op says. */
 static bool check_box(Verifier *v, uint32_t op, const MfMap *m, int64_t bytes)
 {
@@ -133,6 +119,20 @@ static bool check_box(Verifier *v, uint32_t op, const MfMap *m, int64_t bytes)
                       (long long)bytes);
     v->box[op] = box == bytes;
     return box == bytes;
+}
+
+/* Packed elements, and rows narrower than the swizzle's span, lie spread out in shared memory: a box takes more there than the
+ * copy counts. What lies between them a load leaves without a value: of each 16 bytes so many, the last ones; all 16: no telling. */
+static int64_t spread(const MfMap *m, int64_t bytes, uint8_t *gap)
+{
+    MapDesc d = box_of(m);
+    int64_t box = map_tx_bytes(&d), room = map_smem_bytes(&d), all;
+    *gap = 0;
+    if (box <= 0 || room <= box) return bytes;
+    int64_t unit = GAP_UNIT * map_global_bits(d.type) / 8;
+    bool whole = room / GAP_UNIT == box / unit && d.swizzle != MAP_SWIZZLE_128B_ATOM_32B_FLIP_8B;
+    *gap = (uint8_t)(whole ? GAP_UNIT - unit : GAP_UNIT);
+    return mul_s64(bytes / box, room, &all) && add_s64(all, bytes % box * room / box, &all) ? all : INT64_MAX;
 }
 
 /* ---- targets ---- */
@@ -179,6 +179,8 @@ static bool targets_of(Verifier *v, uint32_t op, Targets *out)
 typedef struct Copy {
     uint32_t op;
     Form bytes, guard, counted; /* counted: what it adds to a barrier */
+    Form room;                  /* what its bytes take in shared memory */
+    uint8_t gap;                /* of a load: what of each 16 bytes of those has no value */
     Form value;                 /* for ld.shared and clc.id */
     bool by_trip;               /* it depends on chosen trip counts */
     Form cond;                  /* under which its bytes are written */
@@ -243,8 +245,7 @@ static Phase *load_at(Verifier *v, const Copy *c, uint32_t rank)
     uint32_t slot, bar;
     Bytes at;
     if (!barrier_at(v, c, rank, &bar)) return NULL;
-    if (!copy_bytes(v, c->op, IRK_DST, rank, c->bytes, c->guard, &at) || !barrier_slot(v, c->op, bar, &slot)) return NULL;
-    spread(v, c->map, &at);
+    if (!copy_bytes(v, c->op, IRK_DST, rank, c->room, c->guard, &at) || !barrier_slot(v, c->op, bar, &slot)) return NULL;
     Part part = {.event = c->event, .op = c->op, .copies = true};
     if (!barrier_part(v, slot, part)) return NULL;
     Phase *p = barrier_open(v, slot);
@@ -255,6 +256,7 @@ static Phase *load_at(Verifier *v, const Copy *c, uint32_t rank)
                 .write = true,
                 .async = true,
                 .generic = generic_copy(v->ops[c->op]),
+                .gap = c->gap,
                 .op = c->op,
                 .start = c->event,
                 .phase = p};
@@ -274,8 +276,7 @@ static Phase *load_at(Verifier *v, const Copy *c, uint32_t rank)
 static void read_source(Verifier *v, const Copy *c, Phase *phase)
 {
     Bytes at;
-    if (!copy_bytes(v, c->op, IRK_SRC, v->now->rank, c->bytes, c->guard, &at)) return;
-    spread(v, c->map, &at);
+    if (!copy_bytes(v, c->op, IRK_SRC, v->now->rank, c->room, c->guard, &at)) return;
     access_add(v, (Access){.at = at,
                            .cond = c->guard,
                            .only = c->guard,
@@ -342,6 +343,7 @@ void copy_step(Verifier *v, uint32_t op)
               .lanes = lanes,
               .bytes = bytes ? run_value(v, bytes) : form_const(f, cell),
               .guard = run_guard(v, op)};
+    c.room = c.bytes;
     if (form_is(f, c.guard, 0) || (!map && form_is(f, c.bytes, 0))) return;
     if (o->op == IR_ST_ASYNC) {
         c.value = run_value(v, verify_arg(v, op, IRK_A));
@@ -351,6 +353,7 @@ void copy_step(Verifier *v, uint32_t op)
     if (map) {
         c.map = &v->k->mf.maps.v[map->id];
         if (!check_box(v, op, c.map, bytes->imm)) return;
+        c.room = form_const(f, spread(c.map, bytes->imm, &c.gap));
     }
     c.counted = form_guard(f, c.guard, c.bytes);
     /* A copy of 0 bytes covers nothing: where the guard keeps those out, the range is written all the same. */

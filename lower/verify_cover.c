@@ -217,8 +217,26 @@ static void remember(Verifier *v, ByteRange *at, const Access *r, const Writes *
     for (uint32_t i = 0; i < ws->n; i++) vec_push(&v->run, &at->covered, ws->v[i]);
 }
 
+/* Packed elements lie in shared memory with gaps behind them, which have no value: not even that of a write before
+ * (PTX ISA, Sub-byte Types). What reads those may read the bytes at no time. */
+static bool reads_gaps(Verifier *v, const Place *p, const Access *r, const ByteRange *at)
+{
+    for (uint32_t i = 0; i < at->meets.n; i++) {
+        const Access *w = p->ranges.v[at->meets.v[i].range].gaps;
+        if (w == NULL || w->gap <= r->gap) continue;
+        Diag *g = verify_refuse(v, E0610, r->op,
+                                "the elements of %s lie packed with gaps between them, which have no value: this reads those, too",
+                                v->k->bufs.v[r->at.buf].name);
+        verify_also(v, g, w->op, "brings the elements");
+        if (g) diag_fix(v->diags, g, "let nothing but a move to tensor memory read them, in the format that they have");
+        return true;
+    }
+    return false;
+}
+
 static void check_read(Verifier *v, const Place *p, const Access *r, ByteRange *at, Writes *ws)
 {
+    if (reads_gaps(v, p, r, at)) return;
     uint32_t known = v->f.known.n, facts = v->f.facts.n;
     gather(v, p, r, at, ws);
     bool ok = as_before(at, r, ws);
@@ -250,6 +268,7 @@ static void find_writings(Verifier *v, Place *p)
     for (uint32_t i = 0; i < p->n; i++) {
         const Access *w = &p->all[i];
         ByteRange *r = &p->ranges.v[p->range[i]];
+        if (w->write && w->gap > (r->gaps ? r->gaps->gap : 0)) r->gaps = w;
         if (!w->write || w->cond == 0) continue;
         uint32_t j = r->writings.n;
         while (j > 0 && !same_write(r->writings.v[j - 1].all.v[0], w)) j--;

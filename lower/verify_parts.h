@@ -11,8 +11,8 @@
  * verify_place.c sorts; verify_regions.c and verify_unequal.c tell parts of tensors apart. verify_choice.c enumerates the
  * trip counts, for nests that verify_nests.c tells apart one by one; verify_period.c, verify_moduli.c, verify_steer.c,
  * verify_open.c, verify_turns.c and verify_cycle.c extend the result to all of them; verify_repeat.c
- * shows that loops which tickets end do end. verify_stuck.c reports a run that can't go on, verify_tell.c what would
- * order two accesses. verify.c drives.
+ * shows that loops which tickets end do end, verify_divided.c that no loop's bound comes from a division by 0.
+ * verify_stuck.c reports a run that can't go on, verify_tell.c what would order two accesses. verify.c drives.
  */
 #ifndef LOWER_VERIFY_PARTS_H
 #define LOWER_VERIFY_PARTS_H
@@ -272,6 +272,9 @@ void check_coverage(Verifier *v);
 void check_global(Verifier *v);
 void regions_prepare(Verifier *v); /* of a finished graph */
 bool regions_apart(Verifier *v, const Region *a, const Region *b); /* verify_regions.c: of one map, of equal ones, or bytes */
+/* verify_divided.c */
+bool divisor_not_zero(Verifier *v, Form n); /* in every launch */
+bool bounds_divided_well(Verifier *v, uint32_t op, Form lo, Form hi); /* a loop's bounds are numbers in every launch */
 /* verify_unequal.c */
 enum { COORDINATE_MAX = 1 << 30 };
 void unequal_prepare(Verifier *v);                 /* of a finished graph */

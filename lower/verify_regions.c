@@ -99,28 +99,6 @@ static Form exact_sum(Verifier *v, Form x, bool away)
 
 /* ---- quotient and remainder ---- */
 
-/* x is 0 where y is. */
-static bool zero_with(const LxPool *p, Lx x, Lx y)
-{
-    if (x == y) return true; /* equal expressions are one node */
-    const LxNode *n = &p->nodes.v[x - 1];
-    const LxNode *b = n->b ? &p->nodes.v[n->b - 1] : NULL;
-    if (n->op == LX_MUL) return zero_with(p, n->a, y) || zero_with(p, n->b, y);
-    if (b == NULL || b->op != LX_CONST) return false;
-    if (n->op == LX_MAX) return b->k == 0 && zero_with(p, n->a, y);
-    return (n->op == LX_CEIL || n->op == LX_DIV) && b->k > 0 && zero_with(p, n->a, y);
-}
-
-/* A divisor that is not 0: where it were, there would be no iterations, or no CTA, and nothing launched. */
-static bool divides(const Verifier *v, Form n)
-{
-    const MfKernel *mf = &v->k->mf;
-    const FormData *d = form_data(&v->f, n);
-    if (d->lo > 0) return true;
-    const Atom *a = d->n == 1 && d->k == 0 ? atom_data(&v->f, d->t[0].atom) : NULL;
-    return a && a->kind == ATOM_PARAM && zero_with(&mf->lx, mf->deal != MF_DEAL_NONE ? mf->teams : mf->grid[0], a->a);
-}
-
 static const Atom *single(const Verifier *v, Form x, IrOpcode op)
 {
     const FormData *d = form_data(&v->f, x);
@@ -132,7 +110,7 @@ static const Atom *single(const Verifier *v, Form x, IrOpcode op)
 static bool parts_of(Verifier *v, const Atom *x, const Atom *y)
 {
     int64_t n;
-    if (x == NULL || y == NULL || x->b != y->b || !divides(v, x->b)) return false;
+    if (x == NULL || y == NULL || x->b != y->b || !divisor_not_zero(v, x->b)) return false;
     Form left = x->a, right = y->a;
     if (left == right) return true;
     bool number = form_is_const(&v->f, x->b, &n);

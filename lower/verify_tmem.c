@@ -96,6 +96,12 @@ static bool multiple(const Verifier *v, Form x, int64_t m)
     return true;
 }
 
+/* What decompression does not look at. */
+static uint8_t skipped(uint8_t format)
+{
+    return format == IRF_B4 ? 8 : format == IRF_B6 ? 4 : 0;
+}
+
 /* What the descriptor's walk reads: exact where the source's place in the pattern is known. */
 static bool source(Verifier *v, uint32_t op, const TmemCp *c, uint32_t rank, Form guard, Bytes *out)
 {
@@ -142,7 +148,7 @@ static void start_at(Verifier *v, uint32_t op, uint32_t rank, EventId e, Form gu
     }
     TmemCp c = tmem_cp(o);
     if (!source(v, op, &c, rank, guard, &from) || !tensor_part(v, op, rank, guard, tmem_written(&c, b, at), at, &to)) return;
-    access(v, op, from, false, e, guard);
+    access_add(v, (Access){.at = from, .cond = guard, .only = guard, .async = true, .gap = skipped(c.format), .op = op, .start = e});
     access(v, op, to, true, e, guard);
 }
 

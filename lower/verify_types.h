@@ -104,6 +104,7 @@ typedef struct Bytes { /* bytes lo .. hi of a buffer's slot in a CTA */
     Form lo, hi;
     int64_t step, width; /* pieces of so many bytes begin at lo, lo + step, .. and the last one ends at hi; step 0: all bytes */
 } Bytes;
+enum { GAP_UNIT = 16 };
 typedef struct Access {
     Bytes at;
     Form cond; /* pred under which it happens to all of the bytes; 0: not known */
@@ -111,6 +112,7 @@ typedef struct Access {
     bool write, async;
     bool generic; /* async, but through the generic proxy: st.async, red.async */
     uint16_t reduce; /* operation and type, where it combines with what lies there: two of one kind commute. 0: none */
+    uint8_t gap;     /* of each 16 bytes the last ones that a write leaves without a value, or a read does not look at */
     uint32_t shape; /* of bytes with gaps: equal where the gaps are; 0: all bytes */
     uint32_t op;
     EventId start, end; /* end of a thread's access: start; of a store's: the grp.wait for it, 0: none */
@@ -140,6 +142,7 @@ typedef struct ByteRange { /* equal bytes of a place */
     VEC(Meeting) meets;
     VEC(Recent) recent;
     VEC(Writing) writings; /* those that perhaps write no byte left out */
+    const Access *gaps;    /* the write that leaves the largest ones; NULL: none does */
     const Access *read;    /* the last one that was found to be covered */
     VEC(const Access *) covered; /* by these */
 } ByteRange;
@@ -308,6 +311,7 @@ typedef struct Race { /* two accesses that nothing orders; a comes first in the 
 } Race;
 enum { RACE_PLAIN = 2 };
 
+typedef VEC(Form) LaunchDivisors; /* values that the launch, too, divides by */
 typedef struct Verifier {
     Arena *arena;
     Diags *diags;
@@ -350,6 +354,9 @@ typedef struct Verifier {
     bool uneven;             /* what turns order depends on the turn */
     uint64_t loaded, stored; /* tensors that copies read and write */
     Form (*sreg)[IRR_COUNT]; /* by rank */
+    VEC(uint8_t) divided;    /* verify_divided.c: by atom, - 1; 0: not looked at */
+    uint8_t by_zero;         /* the same of all divisors */
+    LaunchDivisors *launch_divisors;
     uint32_t *nest[NEST_LEVELS]; /* by op: of loops, the nest it is part of; 0: none */
 
     VEC(Choice) choices;

@@ -35,7 +35,7 @@
 #include "tests/ir/mutate_open.h"
 #include "tests/ir/mutate_run.h"
 
-enum { CLASSES = 512, HASHES = 1 << 16 };
+enum { CLASSES = 1024, HASHES = 1 << 16 };
 
 typedef enum Count {
     ILL,

@@ -251,7 +251,8 @@ static void make_moves(Maker *m)
     for (int n = 1; n <= FAR; n++) {
         for (int into = 0; into < 2; into++) {
             uint32_t to = below(r, m->at, n, into);
-            IrOp *op = to && (!into || ir_opens_block(r->ops.v[to].op)) ? begin(m, down[n - 1], false) : NULL;
+            bool value = into && is_move(m->op); /* done in each turn, or in none */
+            IrOp *op = to && (!into || ir_opens_block(r->ops.v[to].op)) ? begin(m, down[n - 1], value) : NULL;
             if (op) {
                 IrOp moved = *op;
                 memmove(op, op + 1, (to - m->at) * sizeof *op);
@@ -259,7 +260,7 @@ static void make_moves(Maker *m)
                 done(m);
             }
             if (!above(r, m->at, n, into, &to) || (into && r->ops.v[to].op != IR_END)) continue;
-            if (begin(m, up[n - 1], false) == NULL) continue;
+            if (begin(m, up[n - 1], value) == NULL) continue;
             lift(m, to);
             done(m);
         }

@@ -11,7 +11,7 @@ typedef struct Program {
     const char *path;             /* from tests/; .ir: a case of cases.c */
     const char *kernel;           /* of a .tile file */
     const char *defines[DEFINES]; /* "BM=16" */
-    const char *runs[RUNS];       /* values of its symbols, one text per run: "M=40 N=72" */
+    const char *runs[RUNS];       /* values of its symbols, one text per run: "M=40 N=72"; of a tensor: each element's */
     const char *refused;          /* why the verifier refuses this correct program; NULL: it must not */
 } Program;
 extern const Program PROGRAMS[];

@@ -427,9 +427,33 @@ static void test_others_of_a_role(void **state)
     assert_true(found("a meeting that is too late", OTHERS("    thr.fill p -> t\n    cta.sync 1, 64\n"), "E0612"));
 }
 
+/* A loop of as many turns as M has parts; the divisor is made from %c, the number of CTAs. */
+#define PARTS(divisor, turns)                                                                                          \
+    R_HEAD("1, 1, 1", "32")                                                                                            \
+    "  bar b slots 1 count 1 at 200000\n  var ph i32\n  var parts i64\n"                                               \
+    "  role main warps 1 elect {\n    bar.init b, 1\n    fence.mbar_init\n"                                            \
+    "    %m = param.i64 M\n    %c32 = sreg nctaid.x\n    %c = cvt.i64 %c32\n    %third = div.i64 %c, 3\n" divisor turns \
+    "    var ph = 0\n    %k = loop.i64 0 .. %n\n      bar.arrive b\n      %p = get.i32 ph\n      bar.wait b, %p\n"     \
+    "      %q = xor.i32 %p, 1\n      set ph = %q\n    end\n  }\n}\n"
+#define QUOTIENT "    %n = div.i64 %m, %d\n"
+#define IN_A_VARIABLE                                                                                                  \
+    "    var parts = 0\n    %i = loop.i64 0 .. %m\n      %r = div.i64 %i, %d\n      set parts = %r\n    end\n"         \
+    "    %n = get.i64 parts\n"
+
+static void test_divisors(void **state)
+{
+    (void)state;
+    assert_true(found("not 0", PARTS("    %d = max.i64 %third, 1\n", QUOTIENT), "accepted"));
+    assert_true(found("all CTAs", PARTS("    %d = max.i64 %c, 1\n", QUOTIENT), "accepted"));
+    assert_true(found("perhaps 0", PARTS("    %d = max.i64 %third, 0\n", QUOTIENT), "E0660"));
+    assert_true(found("kept, not 0", PARTS("    %d = const.i64 3\n", IN_A_VARIABLE), "accepted"));
+    assert_true(found("kept, perhaps 0", PARTS("    %d = max.i64 %third, 0\n", IN_A_VARIABLE), "E0660"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_correct_kernels), cmocka_unit_test(test_findings),
-                                       cmocka_unit_test(test_mutants), cmocka_unit_test(test_others_of_a_role)};
+                                       cmocka_unit_test(test_mutants), cmocka_unit_test(test_others_of_a_role),
+                                       cmocka_unit_test(test_divisors)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

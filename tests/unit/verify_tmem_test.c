@@ -1,4 +1,4 @@
-/* Tensor memory in the verifier: one correct kernel, what may be left out of it, and what may not. */
+/* Tensor memory in the verifier: correct kernels, what may be left out of them, and what may not. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,8 @@ static const char TEXT[] =
     "  arg tensor src\n  arg tensor dst\n"
     "  map in = src tiled u8 offset 0 dim [128, 32] pitch [32, 1] box [128, 32] swizzle 32B load\n"
     "  map to = dst tiled u8 offset 0 dim [128, 32] pitch [32, 1] box [128, 32] swizzle 32B store\n"
-    "  param map in\n  param map to\n"
+    "  map half = src tiled u8 offset 0 dim [128, 32] pitch [32, 1] box [128, 16] swizzle 32B load\n"
+    "  param map in\n  param map to\n  param map half\n"
     "  grid 1, 1, 1\n  cluster 1, 1, 1\n  threads 160\n  smem 8448\n  tmem_columns 32\n"
     "  buf s bytes 4096 align 256 slots 1 pitch 4096 at 0\n"
     "  tmem u lanes 128 columns 8 slots 1 pitch 8 at 0\n"
@@ -72,6 +73,53 @@ static const char TEXT[] =
     "  }\n"
     "}\n";
 
+/* Elements of 4 bits come with gaps, are spread out on the way to tensor memory, and leave as bytes. */
+static const char PACKED[] =
+    "module sm_100a\n"
+    "kernel k entry k {\n"
+    "  tensor src b4a16 [128, 128] stride [128, 1] read align 1\n"
+    "  tensor dst u8 [128, 128] stride [128, 1] written align 1\n"
+    "  arg tensor src\n  arg tensor dst\n"
+    "  map in = src tiled u4_align16 offset 0 dim [128, 128] pitch [64, 0] box [128, 128] swizzle 128B load\n"
+    "  map to = dst tiled u8 offset 0 dim [128, 128] pitch [128, 1] box [128, 128] swizzle 128B store\n"
+    "  param map in\n  param map to\n"
+    "  grid 1, 1, 1\n  cluster 1, 1, 1\n  threads 128\n  smem 32912\n  tmem_columns 32\n"
+    "  buf s bytes 16384 align 1024 slots 1 pitch 16384 at 0\n"
+    "  tmem u lanes 128 columns 32 slots 1 pitch 32 at 0\n"
+    "  buf o bytes 16384 align 1024 slots 1 pitch 16384 at 16384\n"
+    "  buf cell bytes 8 align 128 slots 1 pitch 128 at 32768\n"
+    "  bar full slots 1 count 1 at 32896\n  bar done slots 1 count 1 at 32904\n"
+    "  plan out = copy extent [128, 128] src u8 pitch [128, 1] dst u8 pitch [128, 1] span 128 panel 16384 swizzle 128B "
+    "threads 128 vector 16 method 0 block 16, 1 deal 0 ways 16, 16\n"
+    "  init {\n"
+    "    elect bar.init full, 1\n    elect bar.init done, 1\n    elect fence.mbar_init\n"
+    "    elect tc.alloc cell, n 32\n    elect tc.relinquish\n"
+    "    cta.sync 0, 128\n"
+    "    tc.base cell\n"
+    "  }\n"
+    "  role work warps 4 {\n"
+    "    elect bar.arrive_expect full, 8192\n"
+    "    elect tma.load in [0, 0] -> s, full, bytes 8192\n"
+    "    bar.wait full, 0\n"
+    "    elect tc.cp 128x256b, b4x16_p64, s, lead 16, stride 1024, swizzle 128B, step 32, n 4 -> u\n"
+    "    elect tc.commit done\n"
+    "    bar.wait done, 0\n"
+    "    tc.fence after\n"
+    "    tc.ld out, u -> o\n"
+    "    fence.async shared\n"
+    "    tc.fence before\n"
+    "    cta.sync 1, 128\n"
+    "    elect tma.store to [0, 0], o, bytes 16384\n"
+    "    elect grp.commit\n"
+    "    elect grp.wait 0 read\n"
+    "  }\n"
+    "  exit {\n"
+    "    cta.sync 0, 128\n"
+    "    tc.fence after\n"
+    "    elect tc.free 32\n"
+    "  }\n"
+    "}\n";
+
 typedef struct Change {
     const char *from, *to, *code; /* NULL: it is as correct */
 } Change;
@@ -102,6 +150,8 @@ static const Change CHANGES[] = {
     /* the source */
     {"    bar.wait full, 0\n", "", "E0601"},
     {"-> o\n    fence.async shared\n", "-> o\n", "E0606"},
+    {"expect full, 4096\n    tma.load in [0, 0] -> s, full, bytes 4096", /* rows of half a span lie a span apart */
+     "expect full, 2048\n    tma.load half [0, 0] -> s+2048, full, bytes 2048", "E0658"},
     /* all of it has a value */
     {FIRST, "    tc.commit done\n", "E0610"},
     /* allocation and release */
@@ -110,6 +160,14 @@ static const Change CHANGES[] = {
     {"    cta.sync 0, 160\n    tc.fence after\n", "    tc.fence after\n", NULL}, /* `back` says that the threads have read */
     {"    elect tc.relinquish\n    cta.sync 0, 160\n", "    cta.sync 0, 160\n    elect tc.relinquish\n", NULL},
     {"    tc.commit ready\n", "    tc.commit ready\n    tc.fence before\n", NULL},
+};
+
+static const Change PACKED_CHANGES[] = {
+    {"", "", NULL},
+    {"-> s, full", "-> s+1024, full", "E0658"}, /* twice as many bytes lie there as the barrier counts */
+    {"b4x16_p64", "plain", "E0610"},
+    {"b4x16_p64", "b6x16_p32", "E0610"},
+    {"[0, 0], o,", "[0, 0], s,", "E0610"},
 };
 
 typedef struct Fixture {
@@ -121,14 +179,14 @@ typedef struct Fixture {
     Text out;
 } Fixture;
 
-static char *changed(const Change *c)
+static char *changed(const char *whole, const Change *c)
 {
-    const char *at = strstr(TEXT, c->from);
+    const char *at = strstr(whole, c->from);
     if (at == NULL) fail_msg("not in the text: %s", c->from);
-    size_t head = (size_t)(at - TEXT), n = strlen(c->to), rest = strlen(at + strlen(c->from));
+    size_t head = (size_t)(at - whole), n = strlen(c->to), rest = strlen(at + strlen(c->from));
     char *s = malloc(head + n + rest + 1);
     assert_non_null(s);
-    memcpy(s, TEXT, head);
+    memcpy(s, whole, head);
     memcpy(s + head, c->to, n);
     memcpy(s + head + n, at + strlen(c->from), rest + 1);
     return s;
@@ -144,7 +202,7 @@ static bool check(Fixture *x, const Change *c, const char *text)
     return right;
 }
 
-static bool verdict(const Change *c)
+static bool verdict(const char *whole, const Change *c)
 {
     Fixture x;
     memset(&x, 0, sizeof x);
@@ -154,7 +212,7 @@ static bool verdict(const Change *c)
     sources_init(&x.sources, &x.arena);
     diags_init(&x.diags, &x.arena, &x.sources);
     text_init(&x.out, &x.mem);
-    char *text = changed(c);
+    char *text = changed(whole, c);
     bool right = check(&x, c, text);
     free(text);
     text_free(&x.out);
@@ -166,12 +224,20 @@ static void test_changes(void **state)
 {
     (void)state;
     bool right = true;
-    for (size_t i = 0; i < sizeof CHANGES / sizeof *CHANGES; i++) right = verdict(&CHANGES[i]) && right;
+    for (size_t i = 0; i < sizeof CHANGES / sizeof *CHANGES; i++) right = verdict(TEXT, &CHANGES[i]) && right;
+    assert_true(right);
+}
+
+static void test_packed(void **state)
+{
+    (void)state;
+    bool right = true;
+    for (size_t i = 0; i < sizeof PACKED_CHANGES / sizeof *PACKED_CHANGES; i++) right = verdict(PACKED, &PACKED_CHANGES[i]) && right;
     assert_true(right);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_changes)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_changes), cmocka_unit_test(test_packed)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
