@@ -48,14 +48,32 @@ static const Sx *end_of(const Sx *start, const Sx *count)
     return same ? count->a : NULL;
 }
 
+/* `x[idx[g] +: min(idx[g + 1] - idx[g], n)]`, or fewer by a constant: the end of the group that the view is a part of. */
+static const Sx *end_behind(const Sx *start, const Sx *count)
+{
+    const Sx *end = end_of(start, count);
+    count = through_lets(count);
+    if (end || !count) return end;
+    if (count->op == SX_MIN) {
+        end = end_behind(start, count->a);
+        return end ? end : end_behind(start, count->b);
+    }
+    bool fewer = count->op == SX_SUB && count->b->op == SX_CONST && count->b->k >= 0;
+    return fewer ? end_behind(start, count->a) : NULL;
+}
+
 bool view_dim_cut(Env *e, const Stmt *s, PTensor *from, int d, const PDim *p, PTensor *v, const Sx **start,
                   const Sx **extent)
 {
     const Sx *zero = sx_const(e, 0, p->span), *size = from->extent[d], *first = view_keep(e, s, "first", p->start);
     const Sx *count = p->count ? p->count : sx_const(e, 1, p->span), *end = end_of(p->start, count);
     int bd = from->base ? from->dim_of[d] : d;
-    const Sx *lo = element(p->start), *hi = element(end);
-    if (!end) end = sx_op(e, SX_ADD, first, count, p->span);
+    const Sx *behind = end ? end : end_behind(p->start, count), *lo = element(p->start), *hi = element(behind);
+    bool sorted = lo && hi && lo->tensor == hi->tensor;
+    if (!end) {
+        end = sx_op(e, SX_ADD, first, count, p->span);
+        if (sorted) end = sx_op(e, SX_MIN, end, behind, p->span); /* whatever leaves 64 bits */
+    }
     if (!first || !(end = view_keep(e, s, "end", end))) return false;
     const Sx *last = end;
     v->run_time = true;
@@ -63,7 +81,6 @@ bool view_dim_cut(Env *e, const Stmt *s, PTensor *from, int d, const PDim *p, PT
     *start = view_keep(e, s, "start", *start);
     end = sx_op(e, SX_MAX, sx_op(e, SX_MIN, end, size, p->span), *start, p->span);
     *extent = view_keep(e, s, "extent", sx_op(e, SX_SUB, end, *start, p->span));
-    bool sorted = lo && hi && lo->tensor == hi->tensor;
     v->place[bd] = (struct PPlace){0};
     if (!from->base)
         v->place[bd] = sorted ? (struct PPlace){lo->tensor, lo->idx[0], hi->idx[0]}

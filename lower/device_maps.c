@@ -5,7 +5,8 @@
  * the tile that the copy fills, or stores: where the slot is free for the next copy, so is its map. A slot's map is made at the
  * turn's begin, if it is not yet that of this run of the declaration: a set of bits, one per slot, says so.
  *
- * An empty view has no map: the one made for it has one element, loads start far outside of it, stores are left out. */
+ * An empty view has no map: the one made for it has one row of 16 bytes (no map that stores use has less), loads start far
+ * outside of it, stores are left out. */
 #include "lower/schedule.h"
 
 #include "lang/lang.h"
@@ -300,19 +301,18 @@ void device_values(Lower *L, DeviceMap *m)
 {
     const PTensor *t = m->view, *base = t->base;
     int64_t size = elem_info(t->type)->global_bits / 8;
-    Opnd some = device_some(L, t), one = opnd_imm(1);
+    MfTensor *tensor = &L->ir->mf.tensors.v[base->index];
+    Opnd some = device_some(L, t);
     Opnd byte = emit_op(L, IR_MUL, IR_I64, value_wide(L, t->offset), opnd_imm(size));
     m->from = emit_gaddr(L, base->index, emit_sel(L, IR_I64, some, byte, opnd_imm(0)));
     for (int d = 0; d < t->rank; d++) {
         Opnd n = emit_op(L, IR_MIN, IR_I64, value_wide(L, t->extent[d]), opnd_imm(UINT32_MAX));
-        m->dim[d] = emit_sel(L, IR_I64, some, n, one);
+        m->dim[d] = emit_sel(L, IR_I64, some, n, opnd_imm(d == t->rank - 1 ? SMEM_BULK_ALIGN / size : 1));
         if (d == t->rank - 1) break;
         Opnd pitch = emit_op(L, IR_MUL, IR_I64, value_wide(L, t->stride[d]), opnd_imm(size));
         m->pitch[d] = emit_sel(L, IR_I64, some, pitch, opnd_imm(SMEM_BULK_ALIGN));
     }
-    L->ir->mf.tensors.v[base->index].align = L->ir->mf.tensors.v[base->index].align < 16
-                                                 ? 16
-                                                 : L->ir->mf.tensors.v[base->index].align;
+    if (tensor->align < 16) tensor->align = 16;
 }
 
 void device_view(Lower *L, const PStmt *st)

@@ -148,9 +148,9 @@ static void range_of(Lower *L, const Sx *x, int64_t *lo, int64_t *hi)
         }
         break;
     case SX_CEIL:
-        if (bl >= 1) {
-            *lo = al <= 0 ? al : bh == INT64_MAX ? 1 : (al - 1) / bh + 1;
-            *hi = ah == INT64_MAX ? ah : ah <= 0 ? 0 : (ah - 1) / bl + 1;
+        if (bl >= 1) { /* what has no bound is still a number of 64 bits */
+            *lo = al == INT64_MIN ? al / bl : al <= 0 ? al : bh == INT64_MAX ? 1 : (al - 1) / bh + 1;
+            *hi = ah <= 0 ? 0 : (ah - 1) / bl + 1;
         } else {
             range_div(al, ah, lo, hi);
         }
@@ -228,6 +228,11 @@ static void find_wraps(Lower *L, Scalar *s)
     if (divides && inner_fits(L, s->x)) s->unbounded = 0;
     else if (divides) s->unbounded = SIDE_LO | SIDE_HI;
     if (s->unbounded == 0 || scalar_fits_at_launch(L, s->x)) return;
+    if (op == SX_CEIL && scalar_positive(L, s->x->b)) {
+        s->unbounded = 0;
+        s->in_parts = true;
+        return;
+    }
     s->unbounded = 0;
     s->wraps = s->has_extremes = true;
     s->extremes = (Extremes){0, 0};

@@ -474,6 +474,10 @@ static Opnd value_op(Lower *L, const Sx *x, IrType t, Opnd a, Opnd b)
     case SX_NEG: return emit_op(L, IR_SUB, t, opnd_imm(0), a);
     case SX_INV: return emit_op(L, IR_XOR, t, a, opnd_imm(-1));
     case SX_CEIL:
+        if (scalar_of(L, x)->in_parts) {
+            Opnd more = emit_cmp(L, IRL_GT, emit_op(L, IR_MOD, t, a, b), opnd_imm(0));
+            return emit_op(L, IR_ADD, t, emit_op(L, IR_DIV, t, a, b), emit_cvt(L, t, more));
+        }
         if (scalar_positive(L, x->b)) { /* ceil(a / b) = floor((a + b - 1) / b); exact.c checks this sum */
             Opnd top = emit_op(L, IR_ADD, t, a, emit_op(L, IR_SUB, t, b, opnd_imm(1)));
             return emit_op(L, IR_DIV, t, top, b);

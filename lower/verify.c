@@ -425,6 +425,7 @@ void verify_clear(Verifier *v)
     CLEAR(v->places);
     CLEAR(v->positive);
     CLEAR(v->cells);
+    views_clear(v);
     CLEAR(v->breaks);
     CLEAR(v->picked);
     v->met_open = 0;

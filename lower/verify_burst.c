@@ -198,6 +198,30 @@ static void at_most(Verifier *v, Access *a)
     if (a->write) a->cond = 0;
 }
 
+/* A read of a number of bytes that differs from turn to turn, at a place that does, too: without gaps from the first byte of
+ * all turns to the last; else in each turn all between its first byte and its last one, wherever they are. */
+static void read_most(Verifier *v, const Frame *fr, Access *a, int64_t c)
+{
+    Forms *f = &v->f;
+    Form width = form_add(f, a->at.hi, -1, a->at.lo), index = form_of_atom(f, fr->index);
+    if (a->write || a->at.step || c == 0 || width == 0 || form_data(f, width)->n == 0) return;
+    int64_t most = form_data(f, width)->hi, all, far = c < 0 ? -c : c;
+    Form lo = form_add(f, a->at.lo, -c, index), hi = form_add(f, a->at.hi, -c, index);
+    if (lo == 0 || hi == 0 || form_data(f, lo)->n == 0 || most <= 0) return;
+    if (most >= far && form_data(f, lo)->depth < f->depth && form_data(f, hi)->depth < f->depth) {
+        lo = at_turn(v, fr, a->at.lo, c < 0);
+        hi = at_turn(v, fr, a->at.hi, c > 0);
+    } else {
+        int64_t from = form_data(f, lo)->lo, to = form_data(f, hi)->hi;
+        if (from == INT64_MIN || to == INT64_MAX || !sub_s64(to, from, &all) || all <= 0 || all > far) return;
+        lo = form_add(f, form_const(f, from), c, index);
+        hi = form_add(f, form_const(f, to), c, index);
+    }
+    if (lo == 0 || hi == 0) return;
+    a->at.lo = lo;
+    a->at.hi = hi;
+}
+
 static void widen(Verifier *v, const Frame *fr, uint32_t i)
 {
     Forms *f = &v->f;
@@ -208,6 +232,8 @@ static void widen(Verifier *v, const Frame *fr, uint32_t i)
     if (a->cond && form_data(f, a->cond)->depth >= depth) a->cond = a->write ? 0 : form_ever(f, a->cond, depth);
     if (a->only) a->only = form_ever(f, a->only, depth);
     if (!varies) return;
+    if (coefficient(f, a->at.hi, fr->index) == c) read_most(v, fr, a, c);
+    if (form_data(f, a->at.lo)->depth < depth && form_data(f, a->at.hi)->depth < depth) return;
     at_most(v, a);
     bool even = c != 0 && coefficient(f, a->at.hi, fr->index) == c &&
                 form_is_const(f, form_add(f, a->at.hi, -1, a->at.lo), &width);

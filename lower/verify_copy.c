@@ -189,6 +189,13 @@ typedef struct Copy {
     const MfMap *map;
 } Copy;
 
+static View *map_view(Verifier *v, uint32_t op)
+{
+    Bytes at;
+    Form all = form_const(&v->f, IR_MAP_BYTES), always = form_const(&v->f, 1);
+    return copy_bytes(v, op, IRK_DESC, v->now->rank, all, always, &at) ? view_at(v, &at) : NULL;
+}
+
 static void transfer(Verifier *v, const Copy *c, bool write, Phase *phase)
 {
     const IrOp *o = v->ops[c->op];
@@ -204,10 +211,12 @@ static void transfer(Verifier *v, const Copy *c, bool write, Phase *phase)
                   .start = c->event,
                   .phase = phase};
     bool placed = verify_arg(v, c->op, IRK_DESC) != NULL; /* where its map begins is known at run time */
-    t.region = placed   ? NULL
-               : c->map ? map_region(v, c->op, verify_arg(v, c->op, IRK_MAP)->id)
-                        : address_region(v, address, c->bytes);
+    View *view = placed ? map_view(v, c->op) : NULL;
+    t.region = placed && !view ? NULL
+               : c->map        ? map_region(v, c->op, verify_arg(v, c->op, IRK_MAP)->id)
+                               : address_region(v, address, c->bytes);
     if (t.region) alike_note(v, c->op, t.region->cond = c->guard);
+    if (t.region && view) view_note(v, c->op, t.region->view = view);
     for (uint32_t i = 0; t.region && i < t.region->n; i++) {
         alike_note(v, c->op, t.region->lo[i]);
         alike_note(v, c->op, t.region->hi[i]);

@@ -13,9 +13,17 @@ static bool same_view(const MfMap *a, const MfMap *b)
     return same;
 }
 
+/* Of maps that the kernel makes the launch knows boxes and elements alone. */
+static bool same_kind(const MfMap *a, const MfMap *b)
+{
+    return a->type == b->type && a->mode == MAP_TILED && b->mode == MAP_TILED && a->interleave == 0 && b->interleave == 0;
+}
+
 static bool comparable(const Verifier *v, const Region *a, const Region *b)
 {
     if (a == NULL || b == NULL || a->tensor != b->tensor || a->n != b->n) return false;
+    if (a->view || b->view)
+        return a->view && b->view && same_kind(&v->k->mf.maps.v[a->map], &v->k->mf.maps.v[b->map]) && views_same(a, b);
     if (a->map == UINT32_MAX || b->map == UINT32_MAX) return a->map == b->map;
     return same_view(&v->k->mf.maps.v[a->map], &v->k->mf.maps.v[b->map]);
 }
@@ -46,6 +54,7 @@ static bool moves(const Verifier *v, const Region *r)
 
 static bool disjoint(Verifier *v, const Region *a, const Region *b)
 {
+    if (a && b && views_apart(v, a, b)) return true;
     if (!comparable(v, a, b)) return false;
     if (regions_apart(v, a, b)) return true;
     for (unsigned i = 0; i < a->n && !moves(v, a) && !moves(v, b); i++)

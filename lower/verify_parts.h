@@ -8,7 +8,7 @@
  * verify_bytes.c knows which bytes of a buffer are the same, verify_tmem.c what the tensor core does and what of tensor memory
  * is in order.
  * verify_race.c, verify_cover.c, verify_global.c and verify_end.c prove properties of a finished graph, whose accesses
- * verify_place.c sorts; verify_regions.c and verify_unequal.c tell parts of tensors apart. verify_choice.c enumerates the
+ * verify_place.c sorts; verify_regions.c, verify_views.c and verify_unequal.c tell parts of tensors apart. verify_choice.c enumerates the
  * trip counts, for nests that verify_nests.c tells apart one by one; verify_period.c, verify_moduli.c, verify_steer.c,
  * verify_open.c, verify_turns.c and verify_cycle.c extend the result to all of them; verify_repeat.c
  * shows that loops which tickets end do end, verify_divided.c that no loop's bound comes from a division by 0.
@@ -275,6 +275,16 @@ bool regions_apart(Verifier *v, const Region *a, const Region *b); /* verify_reg
 /* verify_divided.c */
 bool divisor_not_zero(Verifier *v, Form n); /* in every launch */
 bool bounds_divided_well(Verifier *v, uint32_t op, Form lo, Form hi); /* a loop's bounds are numbers in every launch */
+Form exact_sum(Verifier *v, Form x, bool away); /* x by exact sums; away: coordinates from AWAY on name no place */
+bool tensor_trusted(const Verifier *v, const char *fact, uint32_t tensor);
+/* verify_views.c */
+void views_clear(Verifier *v); /* for another run */
+void view_set(Verifier *v, uint32_t op, const Bytes *at); /* map.set */
+View *view_at(const Verifier *v, const Bytes *at);        /* the map there; NULL: none, or it is not known where it lies */
+void view_note(Verifier *v, uint32_t op, const View *w);
+void view_prepare(Verifier *v, Region *r); /* of a finished graph */
+bool views_same(const Region *a, const Region *b); /* coordinates of the two mean the same, or touch nothing */
+bool views_apart(Verifier *v, const Region *a, const Region *b); /* all of the two views */
 /* verify_unequal.c */
 enum { COORDINATE_MAX = 1 << 30 };
 void unequal_prepare(Verifier *v);                 /* of a finished graph */

@@ -82,7 +82,7 @@ static Form exact(Verifier *v, Form x, bool away, int fuel)
 }
 
 /* Of a finished graph: what is known does not change any more. */
-static Form exact_sum(Verifier *v, Form x, bool away)
+Form exact_sum(Verifier *v, Form x, bool away)
 {
     Exact *e = &v->regions->exact[(2 * x + away) % EXACT_SLOTS];
     if (x && e->x == x && e->away == away && (e->graph == UINT32_MAX || e->graph == v->runs)) {
@@ -140,14 +140,15 @@ static void put_together(Verifier *v, Pairs *p, Pair x, Pair y)
 
 /* ---- rows by index ---- */
 
-static bool distinct(const Verifier *v, uint32_t tensor)
+bool tensor_trusted(const Verifier *v, const char *fact, uint32_t tensor)
 {
     const MfKernel *mf = &v->k->mf;
     const char *name = mf->tensors.v[tensor].name;
-    size_t n = strlen(name);
+    size_t n = strlen(name), k = strlen(fact);
     for (uint32_t i = 0; i < mf->trusts.n; i++) {
         const char *t = mf->trusts.v[i];
-        if (strncmp(t, "distinct(", 9) == 0 && strncmp(t + 9, name, n) == 0 && strcmp(t + 9 + n, ")") == 0) return true;
+        if (strncmp(t, fact, k) || t[k] != '(' || strncmp(t + k + 1, name, n)) continue;
+        if (strcmp(t + k + 1 + n, ")") == 0) return true;
     }
     return false;
 }
@@ -179,7 +180,7 @@ static void find_row(Verifier *v, Region *r, unsigned d)
     Atom a = *atom_data(f, x->t[0].atom);
     FormTerm t = x->t[0];
     int64_t k = x->k;
-    if (a.kind != ATOM_LOAD || !small_numbers(v, a.a, r->map != UINT32_MAX) || !distinct(v, a.a)) return;
+    if (a.kind != ATOM_LOAD || !small_numbers(v, a.a, r->map != UINT32_MAX) || !tensor_trusted(v, "distinct", a.a)) return;
     if (r->row == NULL) {
         r->row = arena_array(&v->run, Row, MAP_RANK);
         for (unsigned i = 0; i < MAP_RANK; i++) r->row[i].tensor = UINT32_MAX;
@@ -283,6 +284,7 @@ void regions_prepare(Verifier *v)
             find_row(v, r, d);
         }
         if (r) r->id = region_id(v, r);
+        if (r && r->view) view_prepare(v, r);
     }
     for (uint32_t i = 0; i < f->known.n; i++) {
         Atom k = *atom_data(f, f->known.v[i].atom);

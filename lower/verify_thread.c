@@ -213,6 +213,7 @@ static void map_set(Verifier *v, uint32_t op)
     if (!copy_bytes(v, op, IRK_DST, v->now->rank, all, always, &at) || !copy_bytes(v, op, IRK_SRC, v->now->rank, all, always, &cell))
         return;
     Act e = {event_new(v, op), always};
+    view_set(v, op, &at);
     access(v, op, cell, true, e, 0);
     access_add(v, (Access){.at = at, .cond = always, .only = always, .write = true, .async = true, .op = op, .start = e.event, .end = e.event});
 }

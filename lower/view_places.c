@@ -17,6 +17,7 @@ bool view_trusts(const Lower *L, const PTensor *idx, int64_t fact)
 
 typedef struct Places { /* in the sorted tensor, or in a dimension of the viewed one */
     bool fixed;         /* one view */
+    int dim;            /* of the base */
     Poly lo[2], count[2];
 } Places;
 
@@ -46,6 +47,7 @@ static bool places(Lower *L, const PTensor *a, const PTensor *b, Places *out)
             ok = ok && place_known(L, s[i]->lo, out->lo[i]) && place_known(L, s[i]->hi, out->count[i]) &&
                  domain_le(L->d, poly_const(L->d, 0), out->count[i]);
         }
+        out->dim = d;
         if (ok) return true;
     }
     return out->fixed = a == b && fixed(L, a);
@@ -56,8 +58,27 @@ static Poly by_turn(Lower *L, Poly p, const Access *a, uint32_t n)
     return n ? poly_by_turn(L, p, a->loops.v, n) : p;
 }
 
-/* Parts of one view, for turns that differ in these indices. */
-static bool parts_apart(Lower *L, const Access *a, const Access *b, uint32_t turns, const Atom *index, int n)
+/* Where dimension d of the view starts, but for what is the same in turns whose places are equal. */
+static bool start_in_turn(Lower *L, const PTensor *v, int d, const Places *p, Poly *start)
+{
+    *start = poly_const(L->d, 0);
+    if (p->fixed || v->reshaped || v->dim_of[d] == p->dim) return true;
+    const Sx *x = v->start[v->dim_of[d]];
+    if (!(scalar_uses(L, x) & (USE_TEAM | USE_INDEX | USE_VAR))) return true;
+    *start = scalar_poly(L, x);
+    return place_known(L, x, *start);
+}
+
+/* Shapes that are made up mean the same elements where they are the same. */
+static bool one_shape(Lower *L, const PTensor *v)
+{
+    uint8_t uses = 0;
+    for (int d = 0; v->reshaped && d < v->rank; d++) uses |= scalar_uses(L, v->extent[d]) | scalar_uses(L, v->stride[d]);
+    return !(uses & (USE_TEAM | USE_INDEX | USE_VAR));
+}
+
+/* Parts of views at one place, for turns that differ in these indices: the other dimensions of the view may move with them. */
+static bool parts_apart(Lower *L, const Access *a, const Access *b, const Places *p, uint32_t turns, const Atom *index, int n)
 {
     DomBox box[2];
     const MoveInfo *m[2] = {&a->info, &b->info};
@@ -68,7 +89,9 @@ static bool parts_apart(Lower *L, const Access *a, const Access *b, uint32_t tur
             if (m[i]->g->dim[d].rows) return false;
             int64_t step = m[i]->step[d] == 1 && m[i]->mv->via == VIA_MAP ? m[i]->mv->map->elem_stride[d]
                                                                           : m[i]->step[d];
-            box[i].start[d] = by_turn(L, m[i]->start[d], a, turns);
+            Poly start;
+            if (n && !start_in_turn(L, m[i]->tensor, d, p, &start)) return false;
+            box[i].start[d] = n ? by_turn(L, poly_add(L->d, start, m[i]->start[d]), a, turns) : m[i]->start[d];
             box[i].extent[d] = poly_const(L->d, (m[i]->extent[d] - 1) * step + 1);
         }
     }
@@ -107,5 +130,6 @@ bool view_places_apart(Lower *L, const Access *a, const Access *b, bool loops, b
     }
     /* Equal places: the parts are comparable where the view is the same one. */
     if (nrest && v != w) return false;
-    return parts_apart(L, a, b, common, rest, nrest);
+    if (nrest && !p.fixed && !one_shape(L, v)) return false;
+    return parts_apart(L, a, b, &p, common, rest, nrest);
 }

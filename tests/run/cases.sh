@@ -319,6 +319,14 @@ make f8 45,18 a
 case_ $h/movement/repeat.tile x="$work/a.npy" y="f64[3,45,18]:$work/b.npy" && map a b 0 0 0,18,1 3,45,18
 make u2 7,16,24 a
 case_ $h/movement/bulk_fold.tile x="$work/a.npy" y="u16[7,16,24]:$work/b.npy" && same a b
+for columns in 8 40 200; do
+    make u2 16,$columns a
+    case_ $h/movement/bulk_cut_rows.tile:across x="$work/a.npy" y="u16[16,$columns]:$work/b.npy" && same a b
+    make u4 11,$columns a
+    case_ $h/movement/bulk_cut_rows.tile:part x="$work/a.npy" y="u32[11,$columns]:$work/b.npy" && same a b
+    make u4 3,$columns a
+    case_ $h/movement/bulk_cut_rows.tile:few x="$work/a.npy" y="u32[3,$columns]:$work/b.npy" && same a b
+done
 make f4 3,40,68 a
 case_ $h/movement/bulk_rows_by.tile x="$work/a.npy" y="f32[3,19,68]:$work/b.npy" && affine a b 0 0,0,0 1,2,1
 make f2 5000 a

@@ -1,6 +1,6 @@
 # Programs with views that are made at run time, for run.sh, in the terms of cases.sh: groups of rows that data bounds, empty ones
 # among them and some that reach out of the tensor, matrices of several shapes in one buffer. What no group has keeps its poison.
-#   numbers DTYPE N0,N1,.. NAME, groups, firsts, matrices, turned: reference_groups.c
+#   numbers DTYPE N0,N1,.. NAME, groups, firsts, matrices, turned, bumped: reference_groups.c
 
 d=tests/golden/device
 numbers() { "$REFERENCE" numbers "$1" "$2" "$work/$3.npy"; }
@@ -11,6 +11,7 @@ matrices() {
     judge $? "$said"
 }
 turned() { said=$("$REFERENCE" turned "$work/$1.npy" "$work/$2.npy" "$work/$3.npy" "$work/$4.npy" "$work/$5.npy" 2>&1); judge $? "$said"; }
+bumped() { said=$("$REFERENCE" bumped "$work/$1.npy" "$work/$2.npy" "$work/$3.npy" 2>&1); judge $? "$said"; }
 
 # Has the simulator tensormap.replace? A GPU has, if it is one that runs programs at all.
 makes_maps() {
@@ -98,6 +99,59 @@ run_time_views() {
     done
 }
 
+# Back to where they came from.
+in_place() {
+    for offsets in 0 5,5,5,40,41,130,130,200 -7,-1,0,16,33,64,65,128,149 0,0,0,150,150; do
+        numbers i4 $offsets o
+        for width in $(many '4 64' 36); do
+            floats f32 150,$width a
+            case_ $d/in_place.tile:grouped y="$work/a.npy:$work/c.npy" offs="$work/o.npy" && bumped a o c
+        done
+        make u2 150,136 a
+        case_ $d/in_place.tile:tiles y="$work/a.npy:$work/c.npy" offs="$work/o.npy" && same a c
+        floats f32 150,32 a
+        case_ $d/in_place.tile:dealt y="$work/a.npy:$work/c.npy" offs="$work/o.npy" && bumped a o c
+    done
+    for rows in 1 41 130 $(many 1777 350); do
+        floats f32 $rows,32 a
+        numbers i4 0,$rows o
+        case_ $d/in_place.tile:by_cta y="$work/a.npy:$work/c.npy" && bumped a o c
+    done
+    floats f32 90,32 a
+    for part in 17,40 60,90 -5,20 3,0; do
+        numbers i4 $part n
+        first=${part%,*}
+        numbers i4 $first,$((first + ${part#*,})) o
+        case_ $d/in_place.tile:window y="$work/a.npy:$work/c.npy" rows="$work/n.npy" && bumped a o c
+    done
+}
+
+# Parts of groups.
+narrowed() {
+    make u2 150,64 a
+    make u2 150,64 b
+    numbers i8 -5,-1,0,16,33,64,65,128,149,200 o
+    case_ $d/narrowed.tile:capped x="$work/a.npy" offs="$work/o.npy" y="$work/b.npy:$work/c.npy" && groups a o b c 1
+    make f4 100,32 a
+    make f4 100,32 b
+    numbers i4 -4,0,30,41,42,90,130 o
+    numbers i4 -4,-1,0,20,30,40,41,41,42,62,90,110 r
+    case_ $d/narrowed.tile:but_one x="$work/a.npy" offs="$work/o.npy" y="$work/b.npy:$work/c.npy" && groups a r b c 2
+    make f4 100,256 a
+    make f4 100,256 b
+    case_ $d/narrowed.tile:columns x="$work/a.npy" offs="$work/o.npy" y="$work/b.npy:$work/c.npy" && groups a o b c 1
+}
+
+# Bounds of 64 bits.
+wide() {
+    make u2 150,64 a
+    make u2 150,64 b
+    for offsets in 0 -300,-7,-1,0,16,33,64,65,128,149,200; do
+        numbers i8 $offsets o
+        case_ $d/wide.tile:grouped x="$work/a.npy" offs="$work/o.npy" y="$work/b.npy:$work/c.npy" && groups a o b c 1
+    done
+}
+
 # The same without maps.
 bulk_views() {
     for offsets in 0 0,90 5,5,5,40,41,70,70,200 -7,-1,0,16,33,89 88,90,91; do
@@ -122,4 +176,12 @@ refuse_ 2 'E1160.*K = 12' $d/grouped.tile:grouped x="$work/a.npy" offs="$work/o.
 make u2 20,64 a
 numbers i4 0,9,8,20 o
 refuse_ 2 'E1162.*offs.1. is 9 and offs.2. is 8' $d/grouped.tile:grouped x="$work/a.npy" offs="$work/o.npy" y="bf16[20,64]:$work/b.npy"
-if makes_maps; then run_time_views; fi
+make f4 21,32 a
+numbers i8 -9223372036854775808,-9223372036854775807,-9000000000000000000,-1,0,1,9000000000000000001,9223372036854775807 n
+case_ $d/wide.tile:quotients x="$work/a.npy" far="$work/n.npy" y="f32[8,32]:$work/b.npy" && rows a b 1,1,1,10,10,11,20,20
+if makes_maps; then
+    run_time_views
+    in_place
+    narrowed
+    wide
+fi

@@ -557,7 +557,7 @@ int main(int argc, char **argv)
         {"w_rows", 5, w_rows},
         {"lanes", 5, lanes},      {"slide", 3, slide},      {"tcgen", 4, tcgen},
         {"numbers", 3, make_numbers},     {"groups", 5, groups},       {"firsts", 5, firsts},
-        {"matrices", 7, matrices},   {"turned", 5, turned},
+        {"matrices", 7, matrices},   {"turned", 5, turned},       {"bumped", 3, bumped},
     };
     for (size_t i = 0; argc > 1 && i < sizeof commands / sizeof *commands; i++)
         if (strcmp(argv[1], commands[i].name) == 0 && argc == commands[i].args + 2) return commands[i].run(argv + 2);

@@ -49,6 +49,7 @@ int groups(char **v);
 int firsts(char **v);
 int matrices(char **v);
 int turned(char **v);
+int bumped(char **v);
 
 /* ---- reference_im2col.c ---- */
 int im2col(char **v);

@@ -12,6 +12,8 @@
  *             in IN, elsewhere BEFORE
  *   reference turned IN.npy START.npy M.npy BEFORE.npy OUT.npy
  *             of M[g] matrices 4 x 32, one behind the other from START[g] * 4 on, as many as lie in IN, each turned
+ *   reference bumped IN.npy OFFSETS.npy OUT.npy
+ *             f32: OUT[r, ..] = IN[r, ..] + 1 for the rows OFFSETS[g] <= r < OFFSETS[g + 1] of the groups, elsewhere IN[r, ..]
  */
 #include <stdlib.h>
 #include <string.h>
@@ -126,5 +128,27 @@ int turned(char **v)
     for (size_t i = 0; i < out.count; i++)
         if (differ(&out, i, want + i * size)) return 1;
     free(want);
+    return 0;
+}
+
+/* Where a group has them the rows have one more. */
+int bumped(char **v)
+{
+    Array in = load(v[0]), offsets = load(v[1]), out = load(v[2]);
+    long rows = in.shape[0];
+    char *taken = calloc((size_t)rows + 1, 1);
+    if (!taken || in.size != 4 || in.count != out.count) fail("shapes", v[2]);
+    for (size_t g = 0; g + 1 < offsets.count; g++) {
+        int64_t s = integer(&offsets, g), e = integer(&offsets, g + 1);
+        cut(&s, &e, rows);
+        for (int64_t r = s; r < e; r++) taken[r] = 1;
+    }
+    for (size_t i = 0; i < out.count; i++) {
+        float want;
+        memcpy(&want, in.data + i * 4, 4);
+        want += (float)taken[i / (in.count / (size_t)rows)];
+        if (differ(&out, i, (const unsigned char *)&want)) return 1;
+    }
+    free(taken);
     return 0;
 }
