@@ -26,50 +26,80 @@ static const Sx *through_lets(const Sx *x)
     return x;
 }
 
-/* An element of a tensor of integers of one dimension. */
-static const Sx *element(const Sx *x)
+/* What a sorted tensor says of places: an element of a tensor of integers of one dimension, or by as many times as much:
+ * a constant or a size, and then no more than 32 bits, so that the product is in the same order. */
+typedef struct Element {
+    const Sx *load, *by; /* by: NULL: once */
+} Element;
+
+static bool scales(const Env *e, const Sx *by)
+{
+    return by && ((by->op == SX_CONST && by->k >= 1 && by->k <= INT32_MAX) ||
+                  (by->op == SX_SYM && e->kernel->syms.v[by->k].kind == MF_SIZE));
+}
+
+static bool element(const Env *e, const Sx *x, Element *out)
 {
     x = through_lets(x);
-    return x && x->op == SX_LOAD && x->tensor->rank == 1 ? x : NULL;
+    *out = (Element){x, NULL};
+    if (x && x->op == SX_MUL) {
+        const Sx *a = through_lets(x->a), *b = through_lets(x->b);
+        *out = scales(e, b) ? (Element){a, b} : (Element){b, a};
+    }
+    if (!out->load || out->load->op != SX_LOAD || out->load->tensor->rank != 1) return false;
+    return !out->by || (scales(e, out->by) && elem_info(out->load->tensor->type)->global_bits <= 32);
 }
 
-static bool same_element(const Sx *a, const Sx *b)
+static bool same_scale(const Element *a, const Element *b)
 {
-    return a && b && a->tensor == b->tensor && sx_same(a->idx[0], b->idx[0]);
+    return a->by && b->by ? sx_same(a->by, b->by) : a->by == b->by;
 }
 
-/* `x[idx[g] +: idx[g + 1] - idx[g]]`: the end, where it stands in the source. */
-static const Sx *end_of(const Sx *start, const Sx *count)
+static bool same_element(const Element *a, const Element *b)
 {
+    return a->load->tensor == b->load->tensor && sx_same(a->load->idx[0], b->load->idx[0]) && same_scale(a, b);
+}
+
+/* `x[idx[g] +: idx[g + 1] - idx[g]]`: the end, where it stands in the source; `x[idx[g] * 8 +: (idx[g + 1] - idx[g]) * 8]`. */
+static const Sx *end_of(Env *e, const Sx *start, const Sx *count)
+{
+    Element first, from, by;
     count = through_lets(count);
-    if (!count || count->op != SX_SUB) return NULL;
-    bool same = sx_same(count->b, start) || sx_same(through_lets(count->b), through_lets(start)) ||
-                same_element(element(count->b), element(start));
-    return same ? count->a : NULL;
+    if (!count) return NULL;
+    if (count->op == SX_SUB) {
+        bool same = sx_same(count->b, start) || sx_same(through_lets(count->b), through_lets(start)) ||
+                    (element(e, count->b, &from) && element(e, start, &first) && same_element(&from, &first));
+        return same ? count->a : NULL;
+    }
+    if (count->op != SX_MUL || !element(e, start, &first) || !first.by) return NULL;
+    const Sx *a = through_lets(count->a), *b = through_lets(count->b), *n = sx_same(b, first.by) ? a : sx_same(a, first.by) ? b : NULL;
+    bool same = n && n->op == SX_SUB && element(e, n->b, &by) && !by.by && same_element(&by, &(Element){first.load, NULL});
+    return same ? sx_op(e, SX_MUL, n->a, first.by, count->span) : NULL;
 }
 
 /* `x[idx[g] +: min(idx[g + 1] - idx[g], n)]`, or fewer by a constant: the end of the group that the view is a part of. */
-static const Sx *end_behind(const Sx *start, const Sx *count)
+static const Sx *end_behind(Env *e, const Sx *start, const Sx *count)
 {
-    const Sx *end = end_of(start, count);
+    const Sx *end = end_of(e, start, count);
     count = through_lets(count);
     if (end || !count) return end;
     if (count->op == SX_MIN) {
-        end = end_behind(start, count->a);
-        return end ? end : end_behind(start, count->b);
+        end = end_behind(e, start, count->a);
+        return end ? end : end_behind(e, start, count->b);
     }
     bool fewer = count->op == SX_SUB && count->b->op == SX_CONST && count->b->k >= 0;
-    return fewer ? end_behind(start, count->a) : NULL;
+    return fewer ? end_behind(e, start, count->a) : NULL;
 }
 
 bool view_dim_cut(Env *e, const Stmt *s, PTensor *from, int d, const PDim *p, PTensor *v, const Sx **start,
                   const Sx **extent)
 {
     const Sx *zero = sx_const(e, 0, p->span), *size = from->extent[d], *first = view_keep(e, s, "first", p->start);
-    const Sx *count = p->count ? p->count : sx_const(e, 1, p->span), *end = end_of(p->start, count);
+    const Sx *count = p->count ? p->count : sx_const(e, 1, p->span), *end = end_of(e, p->start, count);
     int bd = from->base ? from->dim_of[d] : d;
-    const Sx *behind = end ? end : end_behind(p->start, count), *lo = element(p->start), *hi = element(behind);
-    bool sorted = lo && hi && lo->tensor == hi->tensor;
+    const Sx *behind = end ? end : end_behind(e, p->start, count);
+    Element lo, hi;
+    bool sorted = element(e, p->start, &lo) && element(e, behind, &hi) && lo.load->tensor == hi.load->tensor && same_scale(&lo, &hi);
     if (!end) {
         end = sx_op(e, SX_ADD, first, count, p->span);
         if (sorted) end = sx_op(e, SX_MIN, end, behind, p->span); /* whatever leaves 64 bits */
@@ -83,8 +113,8 @@ bool view_dim_cut(Env *e, const Stmt *s, PTensor *from, int d, const PDim *p, PT
     *extent = view_keep(e, s, "extent", sx_op(e, SX_SUB, end, *start, p->span));
     v->place[bd] = (struct PPlace){0};
     if (!from->base)
-        v->place[bd] = sorted ? (struct PPlace){lo->tensor, lo->idx[0], hi->idx[0]}
-                              : (struct PPlace){NULL, first, last};
+        v->place[bd] = sorted ? (struct PPlace){lo.load->tensor, lo.load->idx[0], hi.load->idx[0], lo.by}
+                              : (struct PPlace){NULL, first, last, NULL};
     return *start && *extent;
 }
 

@@ -62,9 +62,10 @@ struct PTensor { /* a `global` parameter, or a view of one */
     int8_t dim_of[P_RANK];    /* dimension of the base that each dimension is */
     const Sx *start[P_RANK];  /* per dimension of the base: where the view starts (plain subscripts: fixed there) */
     bool run_time;            /* its place or extents are made while the kernel runs, by the P_VIEW that declares it */
-    struct PPlace {           /* run_time, per dimension of the base: nothing outside lo .. hi, or, with idx, idx[lo] .. idx[hi] */
+    struct PPlace {           /* run_time, per dimension of the base: nothing outside lo .. hi, or, with idx, idx[lo] .. idx[hi], times by */
         PTensor *idx;
         const Sx *lo, *hi;    /* NULL: nothing is said */
+        const Sx *by;         /* a constant or size; NULL: 1 */
     } place[P_RANK];
 };
 

@@ -40,6 +40,7 @@ static bool places(Lower *L, const PTensor *a, const PTensor *b, Places *out)
         const struct PPlace *s[2] = {&a->place[d], &b->place[d]};
         if (!s[0]->lo || !s[1]->lo || s[0]->idx != s[1]->idx || (s[0]->idx && !view_trusts(L, s[0]->idx, TRUST_SORTED)))
             continue;
+        if (!s[0]->by != !s[1]->by || (s[0]->by && !poly_same(scalar_poly(L, s[0]->by), scalar_poly(L, s[1]->by)))) continue;
         bool ok = true;
         for (int i = 0; i < 2; i++) {
             out->lo[i] = scalar_poly(L, s[i]->lo);

@@ -142,6 +142,30 @@ narrowed() {
     case_ $d/narrowed.tile:columns x="$work/a.npy" offs="$work/o.npy" y="$work/b.npy:$work/c.npy" && groups a o b c 1
 }
 
+# Places in units of several elements.
+scaled() {
+    for n in 1920 1640 88 8; do
+        make f2 $n a
+        make f2 $n b
+        numbers i4 5,11,11,164,204,234 o
+        numbers i4 5,11,11,164,204 s
+        numbers i4 3,0,17,40,1 m
+        numbers i4 2,5,9,1,30 k
+        case_ $d/scaled.tile:eights flat="$work/a.npy" offs="$work/o.npy" ms="$work/m.npy" ks="$work/k.npy" out="$work/b.npy:$work/c.npy" &&
+            matrices a s m k b c 8
+    done
+    numbers i4 0,3,3,20,61,61,70 o
+    numbers i4 0,3,3,20,61,61 s
+    numbers i4 3,0,17,41,0,9 m
+    numbers i4 1,1,1,1,1,1 k
+    for shape in 8,560 72,5040 72,5000 136,9000; do
+        make f2 ${shape#*,} a
+        make f2 ${shape#*,} b
+        case_ $d/scaled.tile:rows flat="$work/a.npy" offs="$work/o.npy" shape="f16[${shape%,*}]" out="$work/b.npy:$work/c.npy" &&
+            matrices a s m k b c ${shape%,*}
+    done
+}
+
 # Bounds of 64 bits.
 wide() {
     make u2 150,64 a
@@ -183,5 +207,6 @@ if makes_maps; then
     run_time_views
     in_place
     narrowed
+    scaled
     wide
 fi
