@@ -67,7 +67,8 @@ static bool option(Env *e, const MapOpt *o, PMap *m)
 {
     PTensor *t = m->tensor;
     switch (o->kind) {
-    case MO_WORD: return true;
+    case MO_WORD:
+    case MO_INTERLEAVE: return true;
     case MO_BOX:
         m->box_span = o->span;
         return shape_list(e, &o->exprs, t->rank, o->span, "box", INT64_MIN + 1, INT64_MAX, m->box, t->span);
@@ -79,9 +80,6 @@ static bool option(Env *e, const MapOpt *o, PMap *m)
         return swizzle_of(e, o->expr, o->atom, o->flip, o->span, &m->swizzle);
     case MO_FILL: return fill_word(e, o, m);
     case MO_L2: return l2_bytes(e, o, m);
-    case MO_INTERLEAVE:
-        m->interleave_span = o->span;
-        return interleave_of(e, o->expr, &m->interleave);
     case MO_LOWER: m->lower_span = o->span; return mode_corner(e, o, m, m->lower);
     case MO_UPPER: m->upper_span = o->span; return mode_corner(e, o, m, m->upper);
     case MO_CHANNELS:
@@ -111,8 +109,12 @@ PMap *map_decl(Env *e, const Stmt *s)
     m->mode = MAP_TILED;
     for (int d = 0; d < P_RANK; d++) m->elem_stride[d] = 1;
     bool ok = true;
-    for (const MapOpt *o = s->map.opts.first; o; o = o->next) /* the others depend on the mode */
+    for (const MapOpt *o = s->map.opts.first; o; o = o->next) { /* the others depend on these */
         if (o->kind == MO_WORD && !mode_word(e, o, m)) return NULL;
+        if (o->kind != MO_INTERLEAVE) continue;
+        m->interleave_span = o->span;
+        ok = interleave_of(e, o->expr, &m->interleave) && ok;
+    }
     for (const MapOpt *o = s->map.opts.first; o; o = o->next) {
         for (const MapOpt *p = s->map.opts.first; p != o; p = p->next)
             if (p->kind == o->kind) {

@@ -83,21 +83,26 @@ bool mode_options(Env *e, const Stmt *s, const PMap *m)
         missing = 0;
         ok = false;
     }
-    if (!ok || m->mode != MAP_IM2COL || m->interleave == MAP_INTERLEAVE_NONE) return ok;
-    not_yet(e, m->interleave_span, "interleaved im2col maps are");
-    return false;
+    return ok;
+}
+
+/* D, H and W, those of them that there are. */
+static int spatial_dims(const PMap *m)
+{
+    return map_rank(m->tensor->rank, m->interleave) - 2;
 }
 
 /* A corner has a number per spatial dimension; those of the w modes have W alone. */
 bool mode_corner(Env *e, const MapOpt *o, const PMap *m, int64_t out[3])
 {
-    uint32_t spatial = m->tensor->rank > 2 ? (uint32_t)m->tensor->rank - 2 : 1, n = m->mode == MAP_IM2COL ? spatial : 1;
+    int spatial = spatial_dims(m);
+    uint32_t n = m->mode == MAP_IM2COL && spatial > 1 ? (uint32_t)spatial : 1;
     const char *what = option_name(o->kind);
     bool ok = true;
     int d = 0;
     if (m->mode != MAP_TILED && o->exprs.n != n) {
         Diag *g = diag_at(e->c->diags, E0311, o->span, "%u number%s in `%s` of an %s map of rank %d", o->exprs.n,
-                          o->exprs.n == 1 ? "" : "s", what, mode_name(m->mode), m->tensor->rank);
+                          o->exprs.n == 1 ? "" : "s", what, mode_name(m->mode), spatial + 2);
         diag_label(e->c->diags, g, m->tensor->span, "declared here");
         diag_fix(e->c->diags, g, n == 3 ? "%s (d, h, w)" : n == 2 ? "%s (h, w)" : "%s (w)", what);
         return false;
@@ -164,7 +169,7 @@ bool mode_clauses(Env *e, const PMove *m)
         if (mode == MAP_IM2COL) diag_fix(e->c->diags, g, "offset (..), one number per spatial dimension");
         return false;
     }
-    int n = m->map ? m->map->tensor->rank - 2 : 0;
+    int n = m->map ? spatial_dims(m->map) : 0;
     if (!m->offset_span.hi || m->noffset == n) return true;
     g = diag_at(e->c->diags, E0469, m->offset_span, "%d number%s in `offset`, the tensor has %d spatial dimension%s",
                 m->noffset, m->noffset == 1 ? "" : "s", n, n == 1 ? "" : "s");
@@ -205,7 +210,8 @@ static bool plain_starts(Env *e, const PMove *m, const PRegion *g)
         Diag *x = diag_at(e->c->diags, E0470, g->dim[d].span, "a move through an %s map names where it starts, no part",
                           mode_name(m->map->mode));
         is_of_mode(e, x, m);
-        diag_fix(e->c->diags, x, "write a start for each of the %d dimensions: n, .., w, c", g->rank);
+        diag_fix(e->c->diags, x, "write a start for each of the %d dimensions: %s", g->rank,
+                 m->map->interleave ? "n, slice, .., w, 0" : "n, .., w, c");
         return false;
     }
     return true;
@@ -226,13 +232,14 @@ static bool of_shape(Env *e, const PMove *m, const PRegion *s)
     return false;
 }
 
-/* From a base pixel on: which pixels follow is the mode's business, so none of the dimensions is a tile's. */
+/* From a base pixel on: which pixels follow is the mode's business, so none of the dimensions is a tile's. Of an interleaved
+ * tensor they are all of one slice. */
 static bool im2col_part(Env *e, const PMove *m, PRegion *g, const PRegion *s)
 {
     if (!plain_starts(e, m, g) || (s && !of_shape(e, m, s))) return false;
     for (int d = 0; d < g->rank; d++) {
         g->dim[d].marked = false;
-        g->dim[d].open = d < g->rank - 1;
+        g->dim[d].open = d < g->rank - 1 && !(d == 1 && m->map->interleave);
         g->dim[d].extent = d < g->rank - 1 ? 1 : m->map->channels;
     }
     return true;

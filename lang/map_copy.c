@@ -37,7 +37,7 @@ static void check_starts(Check *c, const MapDesc *d, const MapCopy *k)
 {
     int inner = d->rank - 1, bits = map_global_bits(d->type);
     int64_t at = k->start[inner];
-    bool slices = d->mode == MAP_TILED && d->interleave != MAP_INTERLEAVE_NONE; /* counted in slices (map_rules.c) */
+    bool slices = d->interleave != MAP_INTERLEAVE_NONE; /* counted in slices (map_rules.c) */
     if (!slices && at != MAP_UNKNOWN && (at % 128 * bits) % 128 != 0) /* bits of 16 bytes */
         breach(c, E0450, "D03", MAPF_START, inner, "start %" PRId64 " of elements of %d bits is not at a multiple of 16 bytes",
                at, bits);

@@ -120,9 +120,25 @@ int swizzle_align(int s)
     return swizzle_known(s) ? SWIZZLES[s].align : 128;
 }
 
+static bool wide_mode(MapMode m)
+{
+    return m == MAP_IM2COL_W || m == MAP_IM2COL_W128;
+}
+
 static bool is_wide(const MapDesc *d)
 {
-    return d->mode == MAP_IM2COL_W || d->mode == MAP_IM2COL_W128;
+    return wide_mode(d->mode);
+}
+
+/* N, D, H, W, C; interleaved N, C / slice, D, H, W (measured: the channels of a slice are no dimension of their own). */
+int map_first_corner(MapMode mode, int interleave, int rank)
+{
+    return wide_mode(mode) ? rank - 2 : interleave != MAP_INTERLEAVE_NONE ? 2 : 1;
+}
+
+int64_t map_slice_bytes(int interleave)
+{
+    return interleave == MAP_INTERLEAVE_16B ? 16 : interleave == MAP_INTERLEAVE_32B ? 32 : 0;
 }
 
 static bool is_im2col(const MapDesc *d)
@@ -164,13 +180,12 @@ static int64_t traversed(int64_t box, int64_t step)
     return step <= 1 ? box : box / step + (box % step != 0);
 }
 
-/* Interleaved tiles (measured on an H200, SIMULATOR.md): the innermost dimension counts slices of 16 or 32 bytes, which
+/* Interleaved layouts (measured on an H200, SIMULATOR.md): the innermost dimension counts slices of 16 or 32 bytes, which
  * lie one after the other (W), and the second outermost one numbers the slices of a pixel (C / slice): a copy takes one
- * of those, whatever its box says. Bytes of a slice; 0: not interleaved. */
-static int64_t slice_bytes(const MapDesc *d)
+ * of those, whatever its box says. Bytes of a slice that the box counts; 0: it counts elements (im2col: channels). */
+static int64_t box_slice(const MapDesc *d)
 {
-    if (is_im2col(d) || is_rows4(d)) return 0;
-    return d->interleave == MAP_INTERLEAVE_16B ? 16 : d->interleave == MAP_INTERLEAVE_32B ? 32 : 0;
+    return is_im2col(d) || is_rows4(d) ? 0 : map_slice_bytes(d->interleave);
 }
 enum { SLICE_DIM = 1 };
 
@@ -182,14 +197,14 @@ static int64_t box_rows(const MapDesc *d)
     if (is_rows4(d)) return 4;
     int64_t rows = 1;
     for (int i = 0; i < d->rank - 1; i++)
-        if (!slice_bytes(d) || i != SLICE_DIM) rows = times(rows, traversed(d->box[i], d->elem_stride[i]));
+        if (!box_slice(d) || i != SLICE_DIM) rows = times(rows, traversed(d->box[i], d->elem_stride[i]));
     return rows;
 }
 
 static int64_t inner_bytes(const MapDesc *d, int bits_per_element)
 {
     int64_t n = inner_elements(d);
-    if (slice_bytes(d)) return times(traversed(n, d->elem_stride[d->rank - 1]), slice_bytes(d));
+    if (box_slice(d)) return times(traversed(n, d->elem_stride[d->rank - 1]), box_slice(d));
     int64_t bits = times(n, bits_per_element);
     return known(bits) ? bits / 8 : MAP_UNKNOWN;
 }
@@ -451,10 +466,7 @@ static void check_corners(Check *c)
 {
     const MapDesc *d = c->d;
     if (!is_im2col(d) || d->rank < 3) return;
-    /* Dimension of lower[0]: N, D, H, W, C; interleaved N, C, D, H, W (measured: the channels of a slice are no dimension
-     * of their own). */
-    bool slices = d->interleave != MAP_INTERLEAVE_NONE;
-    int first = is_wide(d) ? d->rank - 2 : slices ? 2 : 1, end = slices && !is_wide(d) ? d->rank : d->rank - 1;
+    int first = map_first_corner(d->mode, d->interleave, d->rank), end = first + (is_wide(d) ? 1 : d->rank - 2);
     for (int dim = first; dim < end; dim++) {
         int64_t lower = d->lower[dim - first], upper = d->upper[dim - first], n = d->dim[dim], area, far;
         check_corner(c, MAPF_LOWER, dim, lower, is_wide(d) ? 3 : d->rank);

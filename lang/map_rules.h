@@ -73,6 +73,16 @@ typedef struct MapCopy {
 /* As map_check, for what a copy through a sound map must keep: D01, D03, T17, and store starts. */
 int map_check_copy(const MapDesc *d, const MapCopy *c, void (*report)(void *user, const MapBreach *b), void *user);
 
+/* Of a map of a tensor: of an interleaved one the innermost dimension is what a slice holds, and no dimension of the map. */
+static inline int map_rank(int tensor_rank, int interleave)
+{
+    return interleave == MAP_INTERLEAVE_NONE ? tensor_rank : tensor_rank - 1;
+}
+/* Which dimension of the map lower[0] and upper[0] are of; the others follow. */
+int map_first_corner(MapMode mode, int interleave, int rank);
+/* Bytes of a slice; 0: not interleaved. */
+int64_t map_slice_bytes(int interleave);
+
 /* Bits of an element in global and in shared memory (packed types with gaps: 8); 0 for an unknown type. */
 int map_global_bits(int map_type);
 int map_shared_bits(int map_type);

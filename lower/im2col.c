@@ -1,11 +1,24 @@
 /* Moves through im2col maps: `pixels` pixels from a base pixel on, in the order W, H, D, N inside the map's box, of `channels`
  * channels each. The box goes from lower to extent - 1 + upper in each spatial dimension; a base outside of it ends the
- * kernel. The w modes walk along W alone, from where the copy starts: that may lie to the left of the box. */
+ * kernel. The w modes walk along W alone, from where the copy starts: that may lie to the left of the box. Of an interleaved
+ * tensor a pixel is one slice, whose number is the second dimension's (slices.c). */
 #include "lower/parts.h"
 
 static bool is_wide(const PMove *mv)
 {
     return mv->map->mode != MAP_IM2COL;
+}
+
+/* The dimension of the tensor that the first number of a corner is of. */
+static int first_corner(const PMap *m)
+{
+    return map_first_corner(m->mode, m->interleave, map_rank(m->tensor->rank, m->interleave));
+}
+
+/* D, H and W, those of them that there are. */
+static int spatial_dims(const PMap *m)
+{
+    return map_rank(m->tensor->rank, m->interleave) - 2;
 }
 
 int64_t im2col_pixels(const PMove *mv)
@@ -22,10 +35,13 @@ typedef struct Bounds { /* of the base in one dimension: lo .. extent - 1 + past
 
 static Bounds bounds_of(const MoveInfo *mi, int d)
 {
-    static const char ends[] = "a base pixel outside of the map's box ends the kernel", open[] =
+    static const char ends[] = "a base pixel outside of the map's box ends the kernel",
+                      there[] = "a store begins in an image and a slice that are there", open[] =
         "the PTX ISA leaves open what these do outside of the tensor, and where a halo stands if the pixels pass the end of the box";
     const PMap *m = mi->mv->map;
-    if (!is_wide(mi->mv)) return d == 0 ? (Bounds){0, 0, ends} : (Bounds){m->lower[d - 1], m->upper[d - 1], ends};
+    int first = first_corner(m);
+    if (!is_wide(mi->mv) && d < first) return (Bounds){0, 0, m->interleave ? there : ends};
+    if (!is_wide(mi->mv)) return (Bounds){m->lower[d - first], m->upper[d - first], ends};
     if (d < mi->rank - 2) return (Bounds){0, 0, open};
     if (mi->mv->halo[0] == 0) return (Bounds){INT32_MIN, m->upper[0], ends};
     int64_t pixels = m->mode == MAP_IM2COL_W128 ? 128 : m->pixels;
@@ -51,10 +67,17 @@ static const Sx *open_divisor(Lower *L, const Sx *x)
     return found ? found : open_divisor(L, x->b);
 }
 
+static bool is_slice(const PMap *m, int d)
+{
+    return d == 1 && m->interleave;
+}
+
 static const char *base_fix(Lower *L, const MoveInfo *mi, int d)
 {
     const Sx *by = open_divisor(L, mi->g->dim[d].start);
     if (by) return arena_printf(L->a, "state `%s >= 1` in `where`", poly_text(L, scalar_poly(L, by)));
+    if (is_slice(mi->mv->map, d))
+        return arena_printf(L->a, "number the slices by an index below %s", poly_text(L, scalar_poly(L, mi->tensor->extent[d])));
     return "with P rows of Q pixels to be made: pix / (P * Q), pix / Q % P * stride + lower, pix % Q * stride + lower; state in "
            "`where` that the last of them lie in the box: (P - 1) * stride + lower <= H - 1 + upper";
 }
@@ -80,7 +103,9 @@ static bool base_inside(Lower *L, const MoveInfo *mi, int d, Refusal *why)
                      arena_printf(L->a, "the base pixel is %s in the box of map `%s`, dimension %d: %s",
                                   never ? "not" : "not proved to be", name_text(L, mi->mv->map->name), d, text),
                      .label_span = mi->mv->map->span,
-                     .label = d == 0 ? "its images are 0 .. extent - 1" : "its box is lower .. extent - 1 + upper",
+                     .label = d == 0                       ? "its images are 0 .. extent - 1"
+                              : is_slice(mi->mv->map, d) ? "its slices are 0 .. extent - 1"
+                                                         : "its box is lower .. extent - 1 + upper",
                      .fix = never || is_wide(mi->mv) ? NULL : base_fix(L, mi, d)};
     return false;
 }
@@ -113,7 +138,8 @@ static bool offset_inside(Lower *L, const MoveInfo *mi, int i, Refusal *why)
 {
     static const int64_t MOST[] = {65535, 255, 31};
     const Sx *x = mi->mv->offset[i];
-    int64_t most = MOST[mi->rank - 3];
+    int spatial = spatial_dims(mi->mv->map);
+    int64_t most = MOST[spatial - 1];
     Poly p = scalar_poly(L, x);
     Lx cond = 0;
     Need low = need_at_least(L, p, 0, &cond), high = need_at_most(L, p, most, &cond);
@@ -124,7 +150,7 @@ static bool offset_inside(Lower *L, const MoveInfo *mi, int i, Refusal *why)
     *why = (Refusal){E0445,
                      x->span,
                      arena_printf(L->a, "offset %s is not proved to be 0 .. %lld, its range for rank %d",
-                                  poly_text(L, p), (long long)most, mi->rank),
+                                  poly_text(L, p), (long long)most, spatial + 2),
                      .label_span = mi->mv->map->span,
                      .label = "the map",
                      .fix = "compute it from an index: r / 3 and r % 3 of r in 0 .. 9"};
@@ -133,12 +159,17 @@ static bool offset_inside(Lower *L, const MoveInfo *mi, int i, Refusal *why)
 
 /* ---- the plan ---- */
 
-/* Measured: images that are not there read as the fill. */
-static bool any_image(Lower *L, const MoveInfo *mi, TensorPlan *out, Refusal *why)
+/* Measured: images and slices that are not there read as the fill. */
+static bool may_be_away(const MoveInfo *mi, int d)
 {
-    Poly start = mi->start[0], extent = scalar_poly(L, mi->tensor->extent[0]);
+    return mi->load && !is_wide(mi->mv) && d < first_corner(mi->mv->map);
+}
+
+static bool anywhere(Lower *L, const MoveInfo *mi, int d, TensorPlan *out, Refusal *why)
+{
+    Poly start = mi->start[d], extent = scalar_poly(L, mi->tensor->extent[d]);
     bool there = domain_le(L->d, poly_const(L->d, 0), start) && domain_lt(L->d, start, extent);
-    return there || tensor_coordinate(L, mi, 0, 0, out, why);
+    return there || tensor_coordinate(L, mi, d, 0, out, why);
 }
 
 bool im2col_plan(Lower *L, const MoveInfo *mi, TensorPlan *out, Refusal *why)
@@ -151,14 +182,14 @@ bool im2col_plan(Lower *L, const MoveInfo *mi, TensorPlan *out, Refusal *why)
         why->text = NULL; /* reported at the map */
         return false;
     }
-    if (!tensor_layout(L, mi, why) || !tensor_one_piece(L, mi, why) ||
+    if (!tensor_layout(L, mi, why) || (mi->tile->interleave && !slices_whole(mi, why)) || !tensor_one_piece(L, mi, why) ||
         !tensor_in_tile(L, mi, why))
         return false;
     if (!numbers_known(L, mi, out->map, why)) return false;
     for (int i = 0; i < mv->noffset; i++)
         if (!offset_inside(L, mi, i, why)) return false;
     for (int d = 0; d < inner; d++)
-        if (d == 0 && mi->load && !is_wide(mv) ? !any_image(L, mi, out, why) : !base_inside(L, mi, d, why)) return false;
+        if (may_be_away(mi, d) ? !anywhere(L, mi, d, out, why) : !base_inside(L, mi, d, why)) return false;
     out->npieces = 1;
     out->pieces = arena_array(L->a, Piece, 1);
     out->piece_bytes = map_bytes(L, out->map, mv->halo[0]);
@@ -169,7 +200,7 @@ bool im2col_plan(Lower *L, const MoveInfo *mi, TensorPlan *out, Refusal *why)
 void im2col_values(Lower *L, const MoveInfo *mi, TensorPlan *p)
 {
     const PMove *mv = mi->mv;
-    p->ninfo = !mi->load ? 0 : is_wide(mv) ? 2 : mi->rank - 2;
+    p->ninfo = !mi->load ? 0 : is_wide(mv) ? 2 : spatial_dims(mv->map);
     for (int i = 0; i < p->ninfo; i++)
         p->info[i] = is_wide(mv) ? opnd_imm(mv->halo[i]) : mv->noffset ? value_low(L, mv->offset[i]) : opnd_imm(0);
 }
@@ -177,23 +208,27 @@ void im2col_values(Lower *L, const MoveInfo *mi, TensorPlan *p)
 /* ---- rule G ---- */
 
 /* Pixels are numbered as the copy walks through them: those of a copy follow one another. The map visits each of them, unless it
- * has element strides; with offsets the numbers would be those of other pixels. */
+ * has element strides; with offsets the numbers would be those of other pixels. Slices of a pixel are numbered on their own. */
 static bool numbered(Lower *L, const MoveInfo *mi, DomBox *out)
 {
     const PMap *m = mi->mv->map;
     Domain *d = L->d;
     Poly at = mi->start[0];
-    for (int i = 1; i < mi->rank - 1; i++) {
+    int first = first_corner(m);
+    if (m->elem_stride[0] != 1) return false;
+    for (int i = first; i < mi->rank - 1; i++) {
         if (m->elem_stride[i] != 1) return false;
-        Poly size = poly_add(d, scalar_poly(L, m->tensor->extent[i]), poly_const(d, m->upper[i - 1] - m->lower[i - 1]));
-        Poly from = poly_sub(d, mi->start[i], poly_const(d, m->lower[i - 1]));
+        int64_t lower = m->lower[i - first];
+        Poly size = poly_add(d, scalar_poly(L, m->tensor->extent[i]), poly_const(d, m->upper[i - first] - lower));
+        Poly from = poly_sub(d, mi->start[i], poly_const(d, lower));
         at = poly_add(d, poly_mul(d, at, size), from);
     }
+    int c = is_slice(m, 1) ? 1 : mi->rank - 1;
     out->rank = 2;
     out->start[0] = at;
     out->extent[0] = poly_const(d, m->pixels);
-    out->start[1] = mi->start[mi->rank - 1];
-    out->extent[1] = poly_const(d, m->channels);
+    out->start[1] = mi->start[c];
+    out->extent[1] = poly_const(d, mi->extent[c]);
     return true;
 }
 

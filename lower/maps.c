@@ -19,7 +19,7 @@ static void describe(Lower *L, const PTensor *t, MapDesc *d)
 {
     int bits = elem_info(t->type)->global_bits;
     d->type = elem_info(t->type)->map_type;
-    d->rank = map_dims(t->rank, d->interleave);
+    d->rank = map_rank(t->rank, d->interleave);
     d->address = MAP_UNKNOWN;
     d->sm = L->c->target->sm;
     for (int i = 0; i < d->rank; i++) {
@@ -129,7 +129,7 @@ bool map_explicit(Lower *L, PMap *m, uint32_t *index)
     }
     L->map_of[m->index] = UINT32_MAX; /* reported once */
     Refusal slices;
-    if (m->interleave && !slices_tensor(L, m->tensor, m->interleave, &slices)) {
+    if (m->interleave && !slices_map(L, m, &slices)) {
         slices.label_span = m->interleave_span;
         slices.label = "of this map";
         lower_refuse(L, &slices);

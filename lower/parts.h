@@ -533,13 +533,9 @@ uint32_t policy_index(Lower *L, PPolicy *p);
 void policy_operand(Lower *L, IrOp *op, const MoveInfo *mi); /* the move's, or the derived one */
 
 /* ---- slices.c: interleaved layouts ---- */
-int64_t slice_bytes(int interleave); /* 0: not interleaved */
-bool slices_tensor(Lower *L, const PTensor *t, int interleave, Refusal *why);
+bool slices_map(Lower *L, const PMap *m, Refusal *why);
 bool slices_fit(Lower *L, const MoveInfo *mi, Refusal *why);
-static inline int map_dims(int tensor_rank, int interleave) /* a slice is no dimension of the map */
-{
-    return interleave == MAP_INTERLEAVE_NONE ? tensor_rank : tensor_rank - 1;
-}
+bool slices_whole(const MoveInfo *mi, Refusal *why); /* the part of the innermost dimension is all of it */
 /* ---- device_maps.c: tensor copies through views that are made at run time ---- */
 bool device_allowed(Lower *L, const MoveInfo *mi, Refusal *why);
 /* The place of such a view is a multiple of 16 bytes: proved, or a launch check. */

@@ -242,7 +242,7 @@ void plan_print(Lower *L)
                     m->is_load && m->is_store ? " and " : "", m->is_store ? "store" : "",
                     name_text(L, L->map_tensors.v[i]->name), m->mode ? mode_text(m) + 1 : "", m->mode ? ", " : "", box_text(L, m));
         text_printf(t, ", swizzle %d, ", swizzle_span(m->swizzle));
-        if (m->interleave) text_printf(t, "interleave %lld, ", (long long)slice_bytes(m->interleave));
+        if (m->interleave) text_printf(t, "interleave %lld, ", (long long)map_slice_bytes(m->interleave));
         text_printf(t, "L2 promotion %s\n", m->l2 < 4 ? L2[m->l2] : "?");
         device_plan(L, i);
     }

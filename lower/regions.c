@@ -196,6 +196,7 @@ static const PRegion *no_tile(Lower *L, const PMove *mv)
     PTile *t = arena_new(L->a, PTile);
     PRegion *s = arena_new(L->a, PRegion);
     *t = (PTile){.name = g->tensor->name, .span = g->span, .type = g->tensor->type, .slots = 1};
+    if (mv->map) t->interleave = mv->map->interleave;
     *s = (PRegion){.span = g->span, .tile = t};
     for (int d = 0; d < g->rank; d++) {
         if (!g->dim[d].marked) continue;

@@ -302,11 +302,13 @@ bool tensor_layout(Lower *L, const MoveInfo *mi, Refusal *why)
     *why = (Refusal){E0461,
                      mi->mv->via_span,
                      arena_printf(L->a, "map `%s` has swizzle of %d bytes, interleave %d; tile `%s` has %d and %d",
-                                  name_text(L, m->name), swizzle_span(m->swizzle), m->interleave,
-                                  name_text(L, mi->tile->name), swizzle_span(mi->tile->swizzle), mi->tile->interleave),
+                                  name_text(L, m->name), swizzle_span(m->swizzle), (int)map_slice_bytes(m->interleave),
+                                  name_text(L, mi->tile->name), swizzle_span(mi->tile->swizzle),
+                                  (int)map_slice_bytes(mi->tile->interleave)),
                      .label_span = mi->tile->span,
                      .label = "the tile's layout",
-                     .fix = "give map and tile the same swizzle"};
+                     .fix = m->interleave == mi->tile->interleave ? "give map and tile the same swizzle"
+                                                                  : "give map and tile the same interleave"};
     return false;
 }
 
@@ -378,7 +380,7 @@ bool tensor_plan(Lower *L, MoveInfo *mi, TensorPlan *out, Refusal *why)
     out->piece_bytes = map_bytes(L, out->map, 0);
     bool slices = mi->tile->interleave != MAP_INTERLEAVE_NONE;
     if (!slices && (!tensor_inner_start(L, mi, why) || (!mi->load && !tensor_stored_extent(L, mi, why)))) return false;
-    for (int d = 0; d < map_dims(mi->rank, mi->tile->interleave); d++)
+    for (int d = 0; d < map_rank(mi->rank, mi->tile->interleave); d++)
         if (!tensor_coordinate(L, mi, d, out->pieces[out->npieces - 1].at[d] + mi->past[d], out, why)) return false;
     return true;
 }
@@ -403,7 +405,7 @@ void tensor_values(Lower *L, MoveInfo *mi, TensorPlan *p)
     p->offset = region_offset(L, mi);
     if (mi->share_dim >= 0) p->offset = emit_op(L, IR_ADD, IR_I32, p->offset, mi->share_byte);
     if (is_im2col(mi->mv)) im2col_values(L, mi, p);
-    for (int d = 0; d < map_dims(mi->rank, mi->tile->interleave); d++) {
+    for (int d = 0; d < map_rank(mi->rank, mi->tile->interleave); d++) {
         if (mi->g->dim[d].rows) continue; /* gather.c */
         p->start[d] = start_value(L, mi, d, p->clamp[d]);
         if (d == mi->share_dim) p->start[d] = emit_op(L, IR_ADD, IR_I32, p->start[d], mi->share_at);
@@ -448,7 +450,7 @@ void tensor_op(Lower *L, const MoveInfo *mi, const TensorPlan *p, const Opnd *at
 static void piece_op(Lower *L, const MoveInfo *mi, const TensorPlan *p, const Piece *piece, uint32_t bar, Opnd bar_slot)
 {
     Opnd at[P_RANK];
-    int n = map_dims(mi->rank, mi->tile->interleave);
+    int n = map_rank(mi->rank, mi->tile->interleave);
     for (int d = 0; d < n; d++) at[d] = emit_op(L, IR_ADD, IR_I32, p->start[d], opnd_imm(piece->at[d]));
     Opnd byte = emit_op(L, IR_ADD, IR_I32, p->offset, opnd_imm(piece->offset));
     tensor_op(L, mi, p, at, n, byte, bar, bar_slot);

@@ -49,18 +49,26 @@ static void describe_dummy(uint64_t memory, int elem_bits, MapDesc *d)
 {
     bool align16 = d->type == MAP_U4_ALIGN16 || d->type == MAP_U6_ALIGN16;
     bool wide = d->mode == MAP_IM2COL_W || d->mode == MAP_IM2COL_W128, im2col = d->mode == MAP_IM2COL || wide;
-    int inner = d->rank - 1, first = wide ? inner - 1 : 1;
+    int inner = d->rank - 1, first = map_first_corner(d->mode, d->interleave, d->rank), end = first + (wide ? 1 : d->rank - 2);
+    int least = d->interleave ? 1 : align16 ? 128 : 128 / elem_bits; /* slices; elements */
     d->address = (int64_t)memory;
     for (int i = 0; i < d->rank; i++) {
-        bool pixels = im2col && i < inner;
+        bool pixels = im2col && i < end;
         if (pixels && d->dim[i] == 0) d->dim[i] = 1;
-        if (!pixels) d->dim[i] = i < inner ? 1 : align16 ? 128 : 128 / elem_bits;
+        if (!pixels) d->dim[i] = i < inner ? 1 : least;
         d->pitch[i] = pixels ? 0 : 128; /* the pixel where a copy starts is still there: all are the same one */
     }
-    for (int i = first; im2col && i < inner; i++) { /* T15: the box has a pixel */
-        int64_t least = 1 + d->lower[i - first] - d->upper[i - first];
-        if (d->dim[i] < least) d->dim[i] = least;
+    for (int i = first; im2col && i < end; i++) { /* T15: the box has a pixel */
+        int64_t corners = 1 + d->lower[i - first] - d->upper[i - first];
+        if (d->dim[i] < corners) d->dim[i] = corners;
     }
+}
+
+/* Interleaved pixels of a row lie one after the other: there are zeros for few. */
+static bool row_of_zeros(const MapDesc *d)
+{
+    return d->mode != MAP_IM2COL || d->interleave == MAP_INTERLEAVE_NONE ||
+           d->dim[d->rank - 1] <= DUMMY_ZEROS / map_slice_bytes(d->interleave);
 }
 
 static void make_key(const MapDesc *d, int64_t key[MAP_KEY])
@@ -175,6 +183,10 @@ static bool replace_empty(tile_args *a, const MfMap *m, MapDesc *d, Report *r)
     const char *tensor = p->name;
     if (m->is_load && m->fill == MAP_FILL_NAN) {
         report_rule(r, E1108, "`%s` is empty where map `%s`, which fills with NaN, reads it", tensor, m->name);
+        return false;
+    }
+    if (m->is_load && !row_of_zeros(d)) {
+        report_rule(r, E1108, "`%s` is empty where map `%s` reads rows of %" PRId64 " slices", tensor, m->name, d->dim[d->rank - 1]);
         return false;
     }
     if (m->is_load && m->is_store) {

@@ -119,6 +119,8 @@ of_fills() { # COMMAND ARGUMENTS..: of reference_fills.c, with names of files in
 }
 im2col() { said=$("$REFERENCE" im2col "$work/$1.npy" "$work/$2.npy" "$3" "$4" "$5" "$6" "$7" "$8" 2>&1); judge $? "$said"; }
 col2im() { said=$("$REFERENCE" col2im "$work/$1.npy" "$work/$2.npy" "$work/$3.npy" "$4" "$5" "$6" 2>&1); judge $? "$said"; }
+slices() { said=$("$REFERENCE" slices "$work/$1.npy" "$work/$2.npy" "$3" "$4" "$5" "$6" "$7" "$8" 2>&1); judge $? "$said"; }
+unslice() { said=$("$REFERENCE" unslice "$work/$1.npy" "$work/$2.npy" "$work/$3.npy" "$4" "$5" "$6" 2>&1); judge $? "$said"; }
 w_rows() { said=$("$REFERENCE" w_rows "$work/$1.npy" "$work/$2.npy" "$3" "$4" "$5" 2>&1); judge $? "$said"; }
 lanes() { said=$("$REFERENCE" lanes "$work/$1.npy" "$work/$2.npy" "$3" "$4" "$5" 2>&1); judge $? "$said"; }
 slide() { said=$("$REFERENCE" slide "$work/$1.npy" "$work/$2.npy" "$work/$3.npy" 2>&1); judge $? "$said"; }

@@ -50,6 +50,62 @@ for shape in 0,4,4 3,0,4 3,4,0; do # no pixels
     case_ examples/im2col.tile x="$work/a.npy" cols="bf16[0,576]:$work/b.npy"
 done
 
+# ---- im2col of interleaved tensors ----
+il=$m/im2col_slices.tile
+for shape in 1,1,1,1 1,2,8,16 3,1,5,7 2,3,1,130 $(many 5,2,33,29 2,2,11,9); do # N, S, H, W
+    rest=${shape#*,*,}
+    pixels=$((${shape%%,*} * ${rest%,*} * ${rest#*,}))
+    slices=${shape#*,}
+    slices=${slices%%,*}
+    make f2 "$shape,8" a
+    case_ $il:taps x="$work/a.npy" cols="f16[9,$slices,$pixels,8]:$work/b.npy" && slices a b -1,-1 -1,-1 1,1 0,0 3,3 0
+    make u2 "$shape,16" a
+    case_ $il:slices32 x="$work/a.npy" out="bf16[2,$slices,$pixels,16]:$work/b.npy" && slices a b -1,-1 -1,-1 1,1 1,1 1,1 0
+    make f2 "$shape,8" a
+    case_ $il:ring x="$work/a.npy" y="f16[1,$slices,$pixels,8]:$work/b.npy" && slices a b -1,-1 -1,-1 1,1 1,1 1,1 0
+done
+for shape in 1,1,4 3,2,10 2,5,130; do # N, S, W
+    n=${shape%%,*} rest=${shape#*,}
+    make f4 "$shape,4" a
+    for s in 0 1 2; do
+        case_ $il:rows x="$work/a.npy" out="f32[1,${rest%,*},$((n * ${rest#*,} / 2)),4]:$work/b.npy" first=$s &&
+            slices a b -1 -1 2 $s 1 7ff77ff7
+    done
+    small f32 "1,${rest%,*},$((n * ${rest#*,})),8" 1000 a
+    small f32 "$shape,8" 1000 b
+    case_ $il:add cols="$work/a.npy" y="$work/b.npy:$work/c.npy" && unslice a b c 0 0 1
+done
+for shape in 1,1,3,3 2,3,9,5 3,2,12,40; do
+    rest=${shape#*,*,} slices=${shape#*,}
+    slices=${slices%%,*}
+    make f2 "1,$slices,$((${shape%%,*} * (${rest%,*} - 2) * (${rest#*,} - 2))),8" a
+    make f2 "$shape,8" b
+    case_ $il:inner cols="$work/a.npy" y="$work/b.npy:$work/c.npy" && unslice a b c 1,1 -1,-1 0
+done
+make u1 2,3,5,40,32 a
+constant u1 1,1,32,32 0 z
+for at in 0,0,0 1,2,4 1,0,3; do # image, slice, row
+    rest=${at#*,}
+    case_ $il:given x="$work/a.npy" out="u8[1,1,32,32]:$work/b.npy" n=${at%%,*} c=${rest%,*} h=${rest#*,} &&
+        map a b 0 $((((${at%%,*} * 3 + ${rest%,*}) * 5 + ${rest#*,}) * 40 * 32)) 0,0,32,1 1,1,32,32
+done
+for at in 1,0,-1 0,2,5 2,0,0 -1,1,2 0,3,1 1,-1,0 0,2000000000,0; do # what is not there is the fill
+    rest=${at#*,}
+    case_ $il:given x="$work/a.npy" out="u8[1,1,32,32]:$work/b.npy" n=${at%%,*} c=${rest%,*} h=${rest#*,} && same z b
+done
+refuse_ 2 'E1139.*-1 <= h <= H' $il:given x="$work/a.npy" out="u8[1,1,32,32]:$work/b.npy" n=0 c=0 h=6
+for shape in 0,2,4,7 3,0,4,8 3,2,0,5; do
+    make u1 "$shape,32" a
+    case_ $il:given x="$work/a.npy" out="u8[1,1,32,32]:$work/b.npy" n=0 c=0 h=0 && same z b
+done
+make u1 0,1,4,9,32 a
+refuse_ 2 'E1108.*rows of 9 slices' $il:given x="$work/a.npy" out="u8[1,1,32,32]:$work/b.npy" n=0 c=0 h=0
+for shape in 0,1,4,4 3,0,4,40 3,2,0,40 2,1,4,0; do # no pixels
+    slices=${shape#*,}
+    make f2 "$shape,8" a
+    case_ $il:taps x="$work/a.npy" cols="f16[9,${slices%%,*},0,8]:$work/b.npy"
+done
+
 # ---- sm_100 ----
 case $device in sim*)
     for shape in 1,1,133 2,3,150; do

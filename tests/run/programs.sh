@@ -690,6 +690,11 @@ for shape in 1,2,6,5 2,1,14,20; do
     case_ $s:halo16 x="$work/a.npy" y="bf16[${shape%,*,*},$((${rest%,*} + 2)),$((${rest#*,} + 3)),16]:$work/b.npy" &&
         of_fills bordered "$work/a.npy" "$work/b.npy"
 done
+for shape in 1,2,40 2,1,16; do
+    make u1 $shape,32 a
+    case_ $s:twice x="$work/a.npy" y="u8[$shape,32]:$work/b.npy" z="u8[0,${shape#*,},32]:$work/c.npy" && same a b
+    case_ $s:twice x="$work/a.npy" y="u8[$shape,32]:$work/c.npy" z="u8[$shape,32]:$work/b.npy" && same a b
+done
 for shape in 1,1,1,1 2,3,33,40; do
     make f4 $shape,4 a
     rest=${shape#*,*,}

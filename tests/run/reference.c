@@ -554,6 +554,7 @@ int main(int argc, char **argv)
         {"biased", 3, biased},
         {"more", 3, more},
         {"im2col", 8, im2col},    {"col2im", 6, col2im},
+        {"slices", 8, slices},    {"unslice", 6, unslice},
         {"w_rows", 5, w_rows},
         {"lanes", 5, lanes},      {"slide", 3, slide},      {"tcgen", 4, tcgen},
         {"numbers", 3, make_numbers},     {"groups", 5, groups},       {"firsts", 5, firsts},

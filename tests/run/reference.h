@@ -54,6 +54,8 @@ int bumped(char **v);
 /* ---- reference_im2col.c ---- */
 int im2col(char **v);
 int col2im(char **v);
+int slices(char **v);
+int unslice(char **v);
 int w_rows(char **v);
 
 #endif

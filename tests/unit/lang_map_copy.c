@@ -77,6 +77,8 @@ static void D03_inner_start(void **state)
     BREAKS(E0450, MAP_TILED, 1, MAP_F64, false, c.start[0] = 1);
     FINE(MAP_TILED, 2, MAP_U4_ALIGN8, false, c.start[1] = 32);
     BREAKS(E0450, MAP_TILED, 2, MAP_U4_ALIGN8, false, c.start[1] = 16);
+    BREAKS(E0450, MAP_IM2COL, 4, MAP_BF16, false, c.start[3] = 4);
+    FINE(MAP_IM2COL, 4, MAP_BF16, false, d.interleave = MAP_INTERLEAVE_16B; c.start[3] = 5); /* counts slices */
     BREAKS(E0450, MAP_TILED, 1, MAP_U8, false, c.start[0] = INT64_MAX);
 }
 

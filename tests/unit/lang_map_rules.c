@@ -452,6 +452,9 @@ static void T15_corners(void **state)
     BREAKS(E0440, im2col, d.interleave = MAP_INTERLEAVE_16B; d.dim[3] = 3; d.lower[1] = 2);
     FINE(im2col, d.interleave = MAP_INTERLEAVE_16B; d.dim[3] = 4; d.lower[1] = 2);
     FINE(im2col, d.interleave = MAP_INTERLEAVE_16B; d.dim[1] = 1; d.lower[0] = 5);
+    assert_int_equal(map_first_corner(MAP_IM2COL, MAP_INTERLEAVE_NONE, 4), 1);
+    assert_int_equal(map_first_corner(MAP_IM2COL, MAP_INTERLEAVE_32B, 3), 2);
+    assert_int_equal(map_first_corner(MAP_IM2COL_W, MAP_INTERLEAVE_NONE, 5), 3);
 }
 
 static void T16_channels_and_pixels(void **state)
