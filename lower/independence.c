@@ -119,6 +119,7 @@ typedef struct Picked { /* rows of a dimension of the box by elements of `index`
 
 static void picked_rows(Lower *L, const Access *a, bool in_base, Picked out[P_RANK])
 {
+    const PTensor *t = a->info.tensor;
     for (int d = 0; d < P_RANK; d++) out[d].index = NULL;
     for (int d = 0; d < a->info.rank; d++) {
         Poly from;
@@ -126,6 +127,7 @@ static void picked_rows(Lower *L, const Access *a, bool in_base, Picked out[P_RA
         Picked *q = &out[box_dim(L, a, d, in_base, &from)];
         q->from = from;
         q->extent = p->extent;
+        if (in_base && t->base && !place_fixed(L, t->start[t->dim_of[d]])) continue;
         if (p->rows || p->extent == 1) q->index = trusted_rows(L, p->start, p->rows, &q->place);
     }
 }
@@ -135,7 +137,7 @@ static bool trusted_boxes(Lower *L, const Access *a, const Access *b, DomBox *x,
 {
     Picked p[P_RANK], q[P_RANK];
     bool any = false, in_base = a->info.has_gbox && b->info.has_gbox;
-    if (!in_base && a->info.tensor != b->info.tensor) return false;
+    if (!in_base && (a->info.tensor != b->info.tensor || !view_fixed(L, a->info.tensor))) return false;
     if (is_im2col(a->info.mv) || is_im2col(b->info.mv)) return false;
     picked_rows(L, a, in_base, p);
     picked_rows(L, b, in_base, q);
@@ -150,7 +152,7 @@ static bool trusted_boxes(Lower *L, const Access *a, const Access *b, DomBox *x,
     return any;
 }
 
-/* Different parts of the base tensor where they can be compared, else of the view that both go through. */
+/* Different parts of the base tensor where they can be compared, else of the view that both go through, if that is one for all. */
 static bool comparable(const Access *a, const Access *b, DomBox *x, DomBox *y, Lower *L)
 {
     if (im2col_boxes(L, &a->info, &b->info, x, y)) return true;
@@ -159,7 +161,7 @@ static bool comparable(const Access *a, const Access *b, DomBox *x, DomBox *y, L
         *y = b->info.gbox;
         return true;
     }
-    if (a->info.tensor != b->info.tensor) return false;
+    if (a->info.tensor != b->info.tensor || !view_fixed(L, a->info.tensor)) return false;
     const MoveInfo *m[2] = {&a->info, &b->info};
     DomBox *out[2] = {x, y};
     for (int i = 0; i < 2; i++) {
@@ -172,7 +174,7 @@ static bool comparable(const Access *a, const Access *b, DomBox *x, DomBox *y, L
                 continue;
             }
             out[i]->start[d] = m[i]->start[d];
-            out[i]->extent[d] = poly_const(L->d, (m[i]->extent[d] - 1) * m[i]->step[d] + 1);
+            out[i]->extent[d] = poly_const(L->d, move_width(m[i], d));
         }
     }
     return true;

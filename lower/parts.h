@@ -563,6 +563,9 @@ bool device_makes(const Lower *L, uint32_t agent); /* maps */
 /* ---- view_places.c: rule G through such views ---- */
 /* Different teams, or turns: nothing in common, whatever the data. loops: also turns of the loops around both. */
 bool view_places_apart(Lower *L, const Access *a, const Access *b, bool loops, bool same_turn);
+bool view_fixed(Lower *L, const PTensor *t); /* in every CTA and turn the same elements have the same indices */
+bool place_fixed(Lower *L, const Sx *start);
+int64_t move_width(const MoveInfo *mi, int d); /* how far apart the first and the last element in a dimension are, and 1 */
 bool view_trusts(const Lower *L, const PTensor *idx, int64_t fact);
 
 /* ---- tensor.c, bulk.c ---- */

@@ -99,14 +99,17 @@ static bool parts_well(Verifier *v, const Atom *a, int fuel)
     case ATOM_OP:
         if ((a->sub == IR_DIV || a->sub == IR_MOD) && !divisor_not_zero(v, a->b)) return false;
         return form_well(v, a->a, fuel) && form_well(v, a->b, fuel);
-    case ATOM_SEL: return form_well(v, a->b, fuel) && form_well(v, a->c, fuel);
+    case ATOM_SEL: return form_well(v, a->a, fuel) && form_well(v, a->b, fuel) && form_well(v, a->c, fuel);
+    case ATOM_LOAD: return form_well(v, a->b, fuel) && form_well(v, a->c, fuel);
+    case ATOM_GT0:
+    case ATOM_EQ0: return form_well(v, a->a, fuel);
     case ATOM_PROD: return atom_well(v, a->a, fuel) && atom_well(v, a->b, fuel);
     case ATOM_LEAF: {
         bool scalar = a->a >= v->nops || v->operands[a->a].pure || v->ops[a->a]->op == IR_GET;
         return !scalar || !any_by_zero(v);
     }
     case ATOM_SUM: return form_well(v, a->a, fuel);
-    default: return true; /* numbers of the launch and of memory, and truths */
+    default: return true; /* numbers of the launch */
     }
 }
 

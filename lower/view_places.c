@@ -21,11 +21,17 @@ typedef struct Places { /* in the sorted tensor, or in a dimension of the viewed
     Poly lo[2], count[2];
 } Places;
 
-static bool fixed(Lower *L, const PTensor *t)
+bool place_fixed(Lower *L, const Sx *start)
 {
-    uint8_t uses = scalar_uses(L, t->offset);
-    for (int d = 0; d < t->rank; d++) uses |= scalar_uses(L, t->extent[d]) | scalar_uses(L, t->stride[d]);
-    return !(uses & (USE_TEAM | USE_INDEX | USE_VAR));
+    return !(scalar_uses(L, start) & (USE_TEAM | USE_INDEX | USE_VAR));
+}
+
+bool view_fixed(Lower *L, const PTensor *t)
+{
+    if (t->base == NULL) return true;
+    bool same = place_fixed(L, t->offset);
+    for (int d = 0; same && d < t->rank; d++) same = place_fixed(L, t->extent[d]) && place_fixed(L, t->stride[d]);
+    return same;
 }
 
 static bool place_known(Lower *L, const Sx *x, Poly p)
@@ -51,7 +57,7 @@ static bool places(Lower *L, const PTensor *a, const PTensor *b, Places *out)
         out->dim = d;
         if (ok) return true;
     }
-    return out->fixed = a == b && fixed(L, a);
+    return out->fixed = a == b && view_fixed(L, a);
 }
 
 static Poly by_turn(Lower *L, Poly p, const Access *a, uint32_t n)
@@ -65,17 +71,33 @@ static bool start_in_turn(Lower *L, const PTensor *v, int d, const Places *p, Po
     *start = poly_const(L->d, 0);
     if (p->fixed || v->reshaped || v->dim_of[d] == p->dim) return true;
     const Sx *x = v->start[v->dim_of[d]];
-    if (!(scalar_uses(L, x) & (USE_TEAM | USE_INDEX | USE_VAR))) return true;
+    if (place_fixed(L, x)) return true;
     *start = scalar_poly(L, x);
     return place_known(L, x, *start);
 }
 
-/* Shapes that are made up mean the same elements where they are the same. */
+/* Shapes that are made up mean the same elements where they are the same, and nothing but the place says where they begin. */
 static bool one_shape(Lower *L, const PTensor *v)
 {
-    uint8_t uses = 0;
-    for (int d = 0; v->reshaped && d < v->rank; d++) uses |= scalar_uses(L, v->extent[d]) | scalar_uses(L, v->stride[d]);
-    return !(uses & (USE_TEAM | USE_INDEX | USE_VAR));
+    bool same = !v->reshaped || v->base->rank == 1;
+    for (int d = 0; same && v->reshaped && d < v->rank; d++) same = place_fixed(L, v->extent[d]) && place_fixed(L, v->stride[d]);
+    return same;
+}
+
+int64_t move_width(const MoveInfo *mi, int d)
+{
+    int64_t step = mi->step[d] == 1 && mi->mv->via == VIA_MAP ? mi->mv->map->elem_stride[d] : mi->step[d];
+    return (mi->extent[d] - 1) * step + 1;
+}
+
+/* Loops around one of them whose turns nobody compares: does the place change with one? */
+static bool moves_with(Lower *L, const Places *p, const Access *a, uint32_t from)
+{
+    bool moves = false;
+    for (uint32_t i = from; i < a->loops.n && !moves; i++)
+        for (int k = 0; k < 2; k++)
+            moves = moves || domain_mentions(L->d, p->lo[k], a->loops.v[i].index) || domain_mentions(L->d, p->count[k], a->loops.v[i].index);
+    return moves;
 }
 
 /* Parts of views at one place, for turns that differ in these indices: the other dimensions of the view may move with them. */
@@ -88,12 +110,10 @@ static bool parts_apart(Lower *L, const Access *a, const Access *b, const Places
         box[i].rank = m[i]->rank;
         for (int d = 0; d < m[i]->rank; d++) {
             if (m[i]->g->dim[d].rows) return false;
-            int64_t step = m[i]->step[d] == 1 && m[i]->mv->via == VIA_MAP ? m[i]->mv->map->elem_stride[d]
-                                                                          : m[i]->step[d];
             Poly start;
             if (n && !start_in_turn(L, m[i]->tensor, d, p, &start)) return false;
             box[i].start[d] = n ? by_turn(L, poly_add(L->d, start, m[i]->start[d]), a, turns) : m[i]->start[d];
-            box[i].extent[d] = poly_const(L->d, (m[i]->extent[d] - 1) * step + 1);
+            box[i].extent[d] = poly_const(L->d, move_width(m[i], d));
         }
     }
     return n == 0 || domain_disjoint_teams(L->d, L->a, &box[0], &box[1], index, n, &why);
@@ -131,6 +151,6 @@ bool view_places_apart(Lower *L, const Access *a, const Access *b, bool loops, b
     }
     /* Equal places: the parts are comparable where the view is the same one. */
     if (nrest && v != w) return false;
-    if (nrest && !p.fixed && !one_shape(L, v)) return false;
+    if (nrest && !p.fixed && (!one_shape(L, v) || moves_with(L, &p, a, common) || moves_with(L, &p, b, common))) return false;
     return parts_apart(L, a, b, &p, common, rest, nrest);
 }
