@@ -3,6 +3,9 @@
  *
  * Where roles run side by side, the same goes for the accesses of one team: nothing makes a load wait for the writes of
  * a store, or one store for those of another. A store behind a load is in order if the working role has waited for it. */
+#include <string.h>
+
+#include "lang/lang.h"
 #include "lower/schedule.h"
 
 static const PTensor *base_of(const PTensor *t)
@@ -96,7 +99,9 @@ static const PTensor *trusted_rows(Lower *L, const Sx *start, const PRows *rows,
     const PTensor *t = index_of(start, rows);
     if (t == NULL || t->rank != 1 || t->reshaped || base_of(t)->rank != 1 || !trusted(L, base_of(t))) return NULL;
     while (rows == NULL && start->op == SX_LET) start = start->a;
-    *place = scalar_poly(L, rows ? rows->at[0] : start->idx[0]);
+    const Sx *at = rows ? rows->at[0] : start->idx[0];
+    if (scalar_uses(L, at) & USE_VAR) return NULL; /* what it held where the move is */
+    *place = scalar_poly(L, at);
     if (t->base) *place = poly_add(L->d, *place, scalar_poly(L, t->start[0]));
     return base_of(t);
 }
@@ -211,11 +216,25 @@ static bool boxes_apart(Lower *L, const Access *a, const Access *b, DomBox x, Do
     return domain_disjoint_teams(L->d, L->a, &x, &y, index, n, &why);
 }
 
+/* The order of two reductions changes nothing: one operation on numbers of one kind. inc and dec wrap at a bound of each element's
+ * own (PTX ISA, red: .inc, .dec). */
+static bool commute(const Access *a, const Access *b)
+{
+    size_t n;
+    if (a->reduce < 0 || a->reduce != b->reduce) return false;
+    const char *op = word_list(WORDS_REDUCE, &n)[a->reduce];
+    if (strcmp(op, "inc") == 0 || strcmp(op, "dec") == 0) return false;
+    if (a->info.tensor->type == b->info.tensor->type) return true;
+    const ElemInfo *x = elem_info(a->info.tensor->type), *y = elem_info(b->info.tensor->type);
+    bool whole = (x->kind == ELEM_UINT || x->kind == ELEM_SINT) && (y->kind == ELEM_UINT || y->kind == ELEM_SINT);
+    return whole && x->global_bits == y->global_bits && strcmp(op, "min") != 0 && strcmp(op, "max") != 0;
+}
+
 bool stores_meet(Lower *L, const Access *a, const Access *b)
 {
     DomBox x, y;
     if (base_of(a->info.tensor) != base_of(b->info.tensor) || views_disjoint(L, a->info.tensor, b->info.tensor)) return false;
-    if (a->waived || b->waived || (a->reduce >= 0 && a->reduce == b->reduce)) return false;
+    if (a->waived || b->waived || commute(a, b)) return false;
     if (a->pipe != b->pipe) return false; /* rule G has proved more */
     if (view_places_apart(L, a, b, true, false)) return false;
     if (!comparable(a, b, &x, &y, L)) return true;
@@ -319,16 +338,51 @@ static void check_order(Lower *L, const Access *a, const Access *b)
     L->stmt = NULL;
 }
 
+static bool differ(Lower *L, const Sx *a, const Sx *b)
+{
+    Poly one = poly_const(L->d, 1), d = poly_sub(L->d, scalar_poly(L, a), scalar_poly(L, b));
+    bool data = ((scalar_uses(L, a) | scalar_uses(L, b)) & USE_VAR) != 0;
+    return !data && (domain_le(L->d, one, d) || domain_le(L->d, one, poly_sub(L->d, poly_const(L->d, 0), d)));
+}
+
+static bool rows_differ(Lower *L, const PRows *r, int64_t n)
+{
+    if (r->tensor) return trusted(L, base_of(r->tensor));
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < i; j++)
+            if (!differ(L, r->list[i], r->list[j])) return false;
+    return true;
+}
+
+/* The copies of one move have no order: no row is written twice. */
+static void check_rows(Lower *L, const Access *w)
+{
+    if (!w->write || w->waived || commute(w, w)) return;
+    for (int d = 0; d < w->info.rank; d++) {
+        const PDim *p = &w->info.g->dim[d];
+        if (p->rows == NULL || p->extent < 2 || rows_differ(L, p->rows, p->extent)) continue;
+        L->stmt = w->info.stmt;
+        Diag *g = lower_error(L, E0701, p->span, "two of these rows may be the same, and which is written last is open");
+        if (p->rows->tensor)
+            diag_fix(L->c->diags, g, "state `trust distinct(%s)` if no two of its elements are equal, or `overlap any` if any order will do",
+                     name_text(L, base_of(p->rows->tensor)->name));
+        else diag_fix(L->c->diags, g, "write `overlap any` if any order will do");
+        L->stmt = NULL;
+        return;
+    }
+}
+
 void independence_check(Lower *L)
 {
     for (uint32_t i = 0; i < L->accesses.n; i++) {
         const Access *a = &L->accesses.v[i];
         if (a->write) check_scalars(L, a);
+        check_rows(L, a);
         for (uint32_t j = i; j < L->accesses.n; j++) {
             const Access *b = &L->accesses.v[j];
             if (base_of(a->info.tensor) != base_of(b->info.tensor) || !(a->write || b->write)) continue;
             bool teams = !a->waived && !b->waived && (a->nteam || a->pipe != b->pipe) &&
-                         !(a->reduce >= 0 && a->reduce == b->reduce); /* those commute */
+                         !commute(a, b);
             if (teams && !check_pair(L, a, b)) continue;
             if (L->sched && a->pipe == b->pipe && a->write != b->write) check_order(L, a, b);
         }

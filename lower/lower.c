@@ -181,7 +181,7 @@ static void by_condition(Lower *L, Access *a, const Sx *cond)
         Poly whole = s->index, count = poly_ceil(d, scalar_poly(L, st->value), poly_const(d, c));
         const char *name = name_text(L, st->name);
         OpenLoop own = {domain_index(d, name, poly_const(d, 0), count, DEP_LOOP),
-                        domain_index(d, name, poly_const(d, 0), count, DEP_TEAM)};
+                        domain_index(d, name, poly_const(d, 0), count, DEP_TEAM), s->atoms.index};
         s->index = poly_mul(d, poly_const(d, c), poly_atom(d, own.index));
         L->fresh_lets = true;
         scalars_forget(L, USE_INDEX);

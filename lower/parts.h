@@ -82,6 +82,7 @@ typedef struct VarState {
 typedef struct OpenLoop {
     Atom index;
     Atom turn; /* the same, where turns of the loop are told apart as if they were teams */
+    Atom of;   /* the loop's own index, where index counts those of its turns in which a condition holds; 0 */
 } OpenLoop;
 typedef struct LoopState {
     const PStmt *stmt;

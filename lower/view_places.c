@@ -90,14 +90,32 @@ int64_t move_width(const MoveInfo *mi, int d)
     return (mi->extent[d] - 1) * step + 1;
 }
 
+static bool mentions(Lower *L, const Places *p, Atom x)
+{
+    bool any = false;
+    for (int k = 0; k < 2 && !any && !p->fixed; k++) any = domain_mentions(L->d, p->lo[k], x) || domain_mentions(L->d, p->count[k], x);
+    return any;
+}
+
 /* Loops around one of them whose turns nobody compares: does the place change with one? */
 static bool moves_with(Lower *L, const Places *p, const Access *a, uint32_t from)
 {
     bool moves = false;
-    for (uint32_t i = from; i < a->loops.n && !moves; i++)
-        for (int k = 0; k < 2; k++)
-            moves = moves || domain_mentions(L->d, p->lo[k], a->loops.v[i].index) || domain_mentions(L->d, p->count[k], a->loops.v[i].index);
+    for (uint32_t i = from; i < a->loops.n && !moves; i++) moves = mentions(L, p, a->loops.v[i].index);
     return moves;
+}
+
+/* With a loop of which those turns are numbered in which a condition holds: the place says it in its own index. */
+static bool renumbered(Lower *L, const PTensor *v, const Places *p, const Access *a)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < a->loops.n && !any; i++) {
+        Atom of = a->loops.v[i].of;
+        any = of && mentions(L, p, of);
+        for (int d = 0; of && d < v->rank && !any && !p->fixed && !v->reshaped; d++)
+            any = domain_mentions(L->d, scalar_poly(L, v->start[v->dim_of[d]]), of);
+    }
+    return any;
 }
 
 /* Parts of views at one place, for turns that differ in these indices: the other dimensions of the view may move with them. */
@@ -128,6 +146,7 @@ bool view_places_apart(Lower *L, const Access *a, const Access *b, bool loops, b
     uint32_t common = 0;
     const char *why;
     if (!v->run_time || !w->run_time || a->pipe != b->pipe || !places(L, v, w, &p)) return false;
+    if (renumbered(L, v, &p, a) || renumbered(L, w, &p, b)) return false;
     if (a != b && loops && !same_turn) return false; /* nothing is known of one turn's own */
     while (loops && common < a->loops.n && common < b->loops.n && common < TURNS_MAX &&
            a->loops.v[common].index == b->loops.v[common].index)
