@@ -310,6 +310,12 @@ static bool waited_for(const Lower *L, const Access *load, const Access *store)
     return false;
 }
 
+/* Stores of two roles of the source: those of one are in order with the waits for its groups. */
+static bool beside(const Access *a, const Access *b)
+{
+    return a->role != b->role && a->write && b->write && !a->waived && !b->waived && !commute(a, b);
+}
+
 static bool in_order(Lower *L, const Access *a, const Access *b)
 {
     DomBox x, y;
@@ -384,7 +390,7 @@ void independence_check(Lower *L)
             bool teams = !a->waived && !b->waived && (a->nteam || a->pipe != b->pipe) &&
                          !commute(a, b);
             if (teams && !check_pair(L, a, b)) continue;
-            if (L->sched && a->pipe == b->pipe && a->write != b->write) check_order(L, a, b);
+            if ((L->sched && a->pipe == b->pipe && a->write != b->write) || beside(a, b)) check_order(L, a, b);
         }
     }
 }

@@ -205,6 +205,7 @@ void access_note(Lower *L, const MoveInfo *mi)
     Access *a = vec_add(L->a, &L->accesses);
     *a = (Access){.info = *mi, .write = !mi->load, .waived = mv->overlap_any, .reduce = mi->load ? -1 : mv->reduce};
     a->pipe = L->across;
+    a->role = L->sync.many && !L->sched ? L->sync.role + 1 : 0;
     a->nteam = L->nteam;
     memcpy(a->team, L->team, sizeof a->team);
     for (uint32_t i = 0; i < L->open_loops.n; i++) vec_push(L->a, &a->loops, L->open_loops.v[i]);

@@ -293,6 +293,7 @@ typedef struct Access {
     MoveInfo info;
     bool write, waived;
     int reduce;          /* WORDS_REDUCE, -1: none */
+    uint32_t role;       /* of the roles of the source: its number, from 1; 0: none */
     const void *pipe;    /* the across-grid pipeline around it */
     Atom team[8 + 3];    /* indices by which different CTAs or iterations differ */
     int nteam;
