@@ -86,16 +86,10 @@ bool mode_options(Env *e, const Stmt *s, const PMap *m)
     return ok;
 }
 
-/* D, H and W, those of them that there are. */
-static int spatial_dims(const PMap *m)
-{
-    return map_rank(m->tensor->rank, m->interleave) - 2;
-}
-
 /* A corner has a number per spatial dimension; those of the w modes have W alone. */
 bool mode_corner(Env *e, const MapOpt *o, const PMap *m, int64_t out[3])
 {
-    int spatial = spatial_dims(m);
+    int spatial = map_spatial(m->tensor->rank, m->interleave);
     uint32_t n = m->mode == MAP_IM2COL && spatial > 1 ? (uint32_t)spatial : 1;
     const char *what = option_name(o->kind);
     bool ok = true;
@@ -169,7 +163,7 @@ bool mode_clauses(Env *e, const PMove *m)
         if (mode == MAP_IM2COL) diag_fix(e->c->diags, g, "offset (..), one number per spatial dimension");
         return false;
     }
-    int n = m->map ? spatial_dims(m->map) : 0;
+    int n = m->map ? map_spatial(m->map->tensor->rank, m->map->interleave) : 0;
     if (!m->offset_span.hi || m->noffset == n) return true;
     g = diag_at(e->c->diags, E0469, m->offset_span, "%d number%s in `offset`, the tensor has %d spatial dimension%s",
                 m->noffset, m->noffset == 1 ? "" : "s", n, n == 1 ? "" : "s");

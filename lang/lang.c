@@ -166,6 +166,12 @@ const char *reduction_types(InstrForm f, const char *op)
     return "";
 }
 
+/* PTX ISA, red: .inc and .dec wrap at a bound that is each operand's own. */
+bool reduction_commutes(const char *op)
+{
+    return strcmp(op, "inc") != 0 && strcmp(op, "dec") != 0;
+}
+
 static bool in_words(const char *list, const char *word)
 {
     size_t n = strlen(word);

@@ -115,6 +115,7 @@ const FormCover *form_cover(InstrForm f); /* NULL: no row */
 /* ---- reductions: reductions.def ---- */
 /* The PTX types that an operation ("add", "add.noftz") of a reduction form works on: "u32 s32"; "" for none. */
 const char *reduction_types(InstrForm f, const char *op);
+bool reduction_commutes(const char *op); /* several to one place, in whatever order: not inc and dec */
 /* The PTX names of operation and type for elements of type t; false where the form has none. op: one of WORDS_REDUCE. */
 bool reduction_of(InstrForm f, const char *op, ElemType t, const char **ptx_op, const char **ptx_type);
 

@@ -78,6 +78,11 @@ static inline int map_rank(int tensor_rank, int interleave)
 {
     return interleave == MAP_INTERLEAVE_NONE ? tensor_rank : tensor_rank - 1;
 }
+/* D, H and W of a tensor that an im2col map describes, those of them that there are. */
+static inline int map_spatial(int tensor_rank, int interleave)
+{
+    return map_rank(tensor_rank, interleave) - 2;
+}
 /* Which dimension of the map lower[0] and upper[0] are of; the others follow. */
 int map_first_corner(MapMode mode, int interleave, int rank);
 /* Bytes of a slice; 0: not interleaved. */

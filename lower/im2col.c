@@ -15,12 +15,6 @@ static int first_corner(const PMap *m)
     return map_first_corner(m->mode, m->interleave, map_rank(m->tensor->rank, m->interleave));
 }
 
-/* D, H and W, those of them that there are. */
-static int spatial_dims(const PMap *m)
-{
-    return map_rank(m->tensor->rank, m->interleave) - 2;
-}
-
 int64_t im2col_pixels(const PMove *mv)
 {
     return mv->map->mode == MAP_IM2COL_W128 ? 128 + 4 * mv->halo[0] : mv->map->pixels + mv->halo[0];
@@ -138,7 +132,7 @@ static bool offset_inside(Lower *L, const MoveInfo *mi, int i, Refusal *why)
 {
     static const int64_t MOST[] = {65535, 255, 31};
     const Sx *x = mi->mv->offset[i];
-    int spatial = spatial_dims(mi->mv->map);
+    int spatial = map_spatial(mi->mv->map->tensor->rank, mi->mv->map->interleave);
     int64_t most = MOST[spatial - 1];
     Poly p = scalar_poly(L, x);
     Lx cond = 0;
@@ -200,7 +194,7 @@ bool im2col_plan(Lower *L, const MoveInfo *mi, TensorPlan *out, Refusal *why)
 void im2col_values(Lower *L, const MoveInfo *mi, TensorPlan *p)
 {
     const PMove *mv = mi->mv;
-    p->ninfo = !mi->load ? 0 : is_wide(mv) ? 2 : spatial_dims(mv->map);
+    p->ninfo = !mi->load ? 0 : is_wide(mv) ? 2 : map_spatial(mv->map->tensor->rank, mv->map->interleave);
     for (int i = 0; i < p->ninfo; i++)
         p->info[i] = is_wide(mv) ? opnd_imm(mv->halo[i]) : mv->noffset ? value_low(L, mv->offset[i]) : opnd_imm(0);
 }

@@ -216,14 +216,13 @@ static bool boxes_apart(Lower *L, const Access *a, const Access *b, DomBox x, Do
     return domain_disjoint_teams(L->d, L->a, &x, &y, index, n, &why);
 }
 
-/* The order of two reductions changes nothing: one operation on numbers of one kind. inc and dec wrap at a bound of each element's
- * own (PTX ISA, red: .inc, .dec). */
+/* The order of two reductions changes nothing: one operation on numbers of one kind. */
 static bool commute(const Access *a, const Access *b)
 {
     size_t n;
     if (a->reduce < 0 || a->reduce != b->reduce) return false;
     const char *op = word_list(WORDS_REDUCE, &n)[a->reduce];
-    if (strcmp(op, "inc") == 0 || strcmp(op, "dec") == 0) return false;
+    if (!reduction_commutes(op)) return false;
     if (a->info.tensor->type == b->info.tensor->type) return true;
     const ElemInfo *x = elem_info(a->info.tensor->type), *y = elem_info(b->info.tensor->type);
     bool whole = (x->kind == ELEM_UINT || x->kind == ELEM_SINT) && (y->kind == ELEM_UINT || y->kind == ELEM_SINT);
@@ -347,8 +346,8 @@ static void check_order(Lower *L, const Access *a, const Access *b)
 static bool differ(Lower *L, const Sx *a, const Sx *b)
 {
     Poly one = poly_const(L->d, 1), d = poly_sub(L->d, scalar_poly(L, a), scalar_poly(L, b));
-    bool data = ((scalar_uses(L, a) | scalar_uses(L, b)) & USE_VAR) != 0;
-    return !data && (domain_le(L->d, one, d) || domain_le(L->d, one, poly_sub(L->d, poly_const(L->d, 0), d)));
+    bool held = ((scalar_uses(L, a) | scalar_uses(L, b)) & USE_VAR) != 0; /* what a variable holds where the move is */
+    return !held && (domain_le(L->d, one, d) || domain_le(L->d, one, poly_sub(L->d, poly_const(L->d, 0), d)));
 }
 
 static bool rows_differ(Lower *L, const PRows *r, int64_t n)

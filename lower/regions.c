@@ -144,6 +144,12 @@ static bool whole_dim(Lower *L, const MoveInfo *mi, int d)
     return false;
 }
 
+int64_t move_width(const MoveInfo *mi, int d)
+{
+    int64_t step = mi->step[d] == 1 && mi->mv->via == VIA_MAP ? mi->mv->map->elem_stride[d] : mi->step[d];
+    return (mi->extent[d] - 1) * step + 1;
+}
+
 /* Which elements of the base tensor are touched. */
 static void base_box(Lower *L, MoveInfo *mi)
 {
@@ -171,8 +177,7 @@ static void base_box(Lower *L, MoveInfo *mi)
             mi->gbox.extent[b] = scalar_poly(L, t->base ? t->base->extent[b] : t->extent[i]);
             continue;
         }
-        int64_t step = mi->step[i] == 1 && mi->mv->via == VIA_MAP ? mi->mv->map->elem_stride[i] : mi->step[i];
-        mi->gbox.extent[b] = poly_const(d, (mi->extent[i] - 1) * step + 1);
+        mi->gbox.extent[b] = poly_const(d, move_width(mi, i));
     }
 }
 

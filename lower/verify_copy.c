@@ -282,10 +282,11 @@ static Phase *load_at(Verifier *v, const Copy *c, uint32_t rank)
     return p;
 }
 
-static void read_source(Verifier *v, const Copy *c, Phase *phase)
+/* Bytes that are read until the copy is over. */
+static void read_by(Verifier *v, const Copy *c, IrKey key, Form bytes, Form guard, Phase *phase)
 {
     Bytes at;
-    if (!copy_bytes(v, c->op, IRK_SRC, v->now->rank, c->room, c->guard, &at)) return;
+    if (!copy_bytes(v, c->op, key, v->now->rank, bytes, guard, &at)) return;
     access_add(v, (Access){.at = at,
                            .cond = c->guard,
                            .only = c->guard,
@@ -295,20 +296,16 @@ static void read_source(Verifier *v, const Copy *c, Phase *phase)
                            .phase = phase});
 }
 
+static void read_source(Verifier *v, const Copy *c, Phase *phase)
+{
+    read_by(v, c, IRK_SRC, c->room, c->guard, phase);
+}
+
 /* A map in memory is read until the copy is over: PTX ISA, cp.async.bulk.wait_group, counts that among the reads. */
 static void read_map(Verifier *v, const Copy *c, Phase *phase)
 {
-    Bytes at;
-    Form always = form_const(&v->f, 1);
     if (verify_arg(v, c->op, IRK_DESC) == NULL || v->failed) return;
-    if (!copy_bytes(v, c->op, IRK_DESC, v->now->rank, form_const(&v->f, IR_MAP_BYTES), always, &at)) return;
-    access_add(v, (Access){.at = at,
-                           .cond = c->guard,
-                           .only = c->guard,
-                           .async = true,
-                           .op = c->op,
-                           .start = c->event,
-                           .phase = phase});
+    read_by(v, c, IRK_DESC, form_const(&v->f, IR_MAP_BYTES), form_const(&v->f, 1), phase);
 }
 
 /* One thread issues a copy, or each lane its own. */

@@ -1,8 +1,7 @@
 /* Copies to and from one place in global memory, by one cluster: ordered, and with a fence where a load reads what a store
  * has written. That stores in flight to places that are neither certainly equal nor certainly different do not collide
  * is rule G's business, which sees the program. */
-#include <string.h>
-
+#include "lang/lang.h"
 #include "lower/ir_ops.h"
 #include "lower/verify_parts.h"
 
@@ -89,19 +88,17 @@ static bool collide(Verifier *v, const Transfer *first, const Transfer *second)
     return true;
 }
 
-/* inc and dec wrap at a bound of each element's own (PTX ISA, red: .inc, .dec). */
-bool reduction_commutes(const Verifier *v, uint32_t op)
+bool verify_commutes(const Verifier *v, uint32_t op)
 {
     uint32_t n;
-    const char *word = ir_words(IRK_ROP, &n)[ir_find(v->ops[op], IRK_ROP)->id];
-    return strcmp(word, "inc") != 0 && strcmp(word, "dec") != 0;
+    return reduction_commutes(ir_words(IRK_ROP, &n)[ir_find(v->ops[op], IRK_ROP)->id]);
 }
 
 static bool same_reduction(const Verifier *v, const Transfer *a, const Transfer *b)
 {
     if (!a->reduce || !b->reduce) return false;
     const IrArg *x = ir_find(v->ops[a->op], IRK_ROP), *y = ir_find(v->ops[b->op], IRK_ROP);
-    return x->id == y->id && reduction_commutes(v, a->op);
+    return x->id == y->id && verify_commutes(v, a->op);
 }
 
 static bool fence_between(const Verifier *v, EventId a, EventId b)

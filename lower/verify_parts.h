@@ -270,7 +270,7 @@ void check_races(Verifier *v);
 bool find_race(Verifier *v); /* of a graph that need not be finished: sets race, reports nothing */
 void check_coverage(Verifier *v);
 void check_global(Verifier *v);
-bool reduction_commutes(const Verifier *v, uint32_t op); /* in whatever order */
+bool verify_commutes(const Verifier *v, uint32_t op); /* a reduction, with others of its kind */
 void regions_prepare(Verifier *v); /* of a finished graph */
 bool regions_apart(Verifier *v, const Region *a, const Region *b); /* verify_regions.c: of one map, of equal ones, or bytes */
 /* verify_divided.c */

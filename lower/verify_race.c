@@ -82,7 +82,7 @@ static void ordered(Verifier *v, const Access *a, const Access *b)
 static void check_pair(Verifier *v, const Access *a, const Access *b)
 {
     if (!(a->write || b->write) || (a->act && a->act == b->act)) return;
-    if (a->reduce && a->reduce == b->reduce && reduction_commutes(v, a->op)) return;
+    if (a->reduce && a->reduce == b->reduce && verify_commutes(v, a->op)) return;
     if (a->op == b->op && a->start == b->start) return;
     bool forth = access_before(v, a, b->start) || tensor_in_order(v, a, b);
     bool back = !forth && (access_before(v, b, a->start) || tensor_in_order(v, b, a));

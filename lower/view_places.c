@@ -84,12 +84,6 @@ static bool one_shape(Lower *L, const PTensor *v)
     return same;
 }
 
-int64_t move_width(const MoveInfo *mi, int d)
-{
-    int64_t step = mi->step[d] == 1 && mi->mv->via == VIA_MAP ? mi->mv->map->elem_stride[d] : mi->step[d];
-    return (mi->extent[d] - 1) * step + 1;
-}
-
 static bool mentions(Lower *L, const Places *p, Atom x)
 {
     bool any = false;
@@ -151,21 +145,18 @@ bool view_places_apart(Lower *L, const Access *a, const Access *b, bool loops, b
     while (loops && common < a->loops.n && common < b->loops.n && common < TURNS_MAX &&
            a->loops.v[common].index == b->loops.v[common].index)
         common++;
+    for (int k = 0; k < 2 && !p.fixed; k++) {
+        p.lo[k] = by_turn(L, p.lo[k], a, common);
+        p.count[k] = by_turn(L, p.count[k], a, common);
+    }
     for (uint32_t i = 0; i < (uint32_t)a->nteam + common; i++) {
         Atom x = i < (uint32_t)a->nteam ? a->team[i] : a->loops.v[i - (uint32_t)a->nteam].turn;
-        bool used = false;
-        for (int k = 0; k < 2 && !p.fixed; k++)
-            used = used || domain_mentions(L->d, by_turn(L, p.lo[k], a, common), x) ||
-                   domain_mentions(L->d, by_turn(L, p.count[k], a, common), x);
-        if (used) tells[ntells++] = x;
+        if (mentions(L, &p, x)) tells[ntells++] = x;
         else rest[nrest++] = x;
     }
     if (ntells) {
-        DomBox x = {.rank = 1}, y = {.rank = 1};
-        x.start[0] = by_turn(L, p.lo[0], a, common);
-        x.extent[0] = by_turn(L, p.count[0], a, common);
-        y.start[0] = by_turn(L, p.lo[1], a, common);
-        y.extent[0] = by_turn(L, p.count[1], a, common);
+        DomBox x = {.rank = 1, .start = {p.lo[0]}, .extent = {p.count[0]}};
+        DomBox y = {.rank = 1, .start = {p.lo[1]}, .extent = {p.count[1]}};
         if (!domain_disjoint_teams(L->d, L->a, &x, &y, tells, ntells, &why)) return false;
     }
     /* Equal places: the parts are comparable where the view is the same one. */

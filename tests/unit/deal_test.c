@@ -14,23 +14,10 @@
 #include "tests/unit/runtime_world.h"
 
 #define TICKETS (&(Variant){.deal = MF_DEAL_TICKET, .per_sm = 1, .counters = 1})
-#define assert_says(w, what)                                                                                           \
-    do {                                                                                                               \
-        if (!strstr((w)->err.text, what)) fail_msg("\"%s\" does not say \"%s\"", (w)->err.text, what);                 \
-    } while (0)
-
-static int setup(void **state)
-{
-    (void)state;
-    fake_reset();
-    return 0;
-}
 
 static tile_status launch_n(World *w, int64_t n)
 {
-    assert_int_equal(bind(w, "src", 0x10000000, 64, 64), TILE_OK);
-    assert_int_equal(bind(w, "dst", 0x20000000, 64, 64), TILE_OK);
-    assert_int_equal(tile_bind_scalar(w->args, "n", n, &w->err), TILE_OK);
+    bind_all(w, 64, 64, n);
     return tile_launch(w->args, NULL, &w->err);
 }
 

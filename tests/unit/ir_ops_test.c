@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "lower/ir_ops.h"
+#include "tests/unit/ir_fixture.h"
 
 static const char HEAD[] =
     "module sm_90a\n"
@@ -168,36 +169,6 @@ static const char LAST[] =
     "  }\n"
     "}\n";
 
-typedef struct Fixture {
-    Mem mem;
-    jmp_buf fail;
-    Arena arena;
-    Sources sources;
-    Diags diags;
-    Names *names;
-    Text out, again;
-} Fixture;
-
-static void begin(Fixture *x)
-{
-    memset(x, 0, sizeof *x);
-    x->mem.fail = &x->fail;
-    if (setjmp(x->fail)) abort();
-    arena_init(&x->arena, &x->mem);
-    sources_init(&x->sources, &x->arena);
-    diags_init(&x->diags, &x->arena, &x->sources);
-    x->names = names_new(&x->arena);
-    text_init(&x->out, &x->mem);
-    text_init(&x->again, &x->mem);
-}
-
-static void finish(Fixture *x)
-{
-    text_free(&x->out);
-    text_free(&x->again);
-    arena_free(&x->arena);
-}
-
 static IrModule *read_text(Fixture *x, const char *text, size_t n)
 {
     return ir_read(&x->arena, x->names, &x->diags, sources_add(&x->sources, "t.ir", text, n));
@@ -275,8 +246,11 @@ static void test_round_trip(void **state)
     ir_print(&x.out, m, NULL);
     IrModule *second = read_text(&x, x.out.s, x.out.n);
     assert_non_null(second);
-    ir_print(&x.again, second, NULL);
-    assert_string_equal(x.out.s, x.again.s);
+    Text again;
+    text_init(&again, &x.mem);
+    ir_print(&again, second, NULL);
+    assert_string_equal(x.out.s, again.s);
+    text_free(&again);
     const IrKernel *k = m->kernels.v[0], *l = second->kernels.v[0];
     assert_int_equal(ir_bodies(k), ir_bodies(l));
     for (uint32_t b = 0; b < ir_bodies(k); b++) {

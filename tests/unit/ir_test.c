@@ -8,35 +8,8 @@
 #include <cmocka.h>
 
 #include "lower/ir.h"
+#include "tests/unit/ir_fixture.h"
 #include "tests/unit/ir_texts.h"
-
-typedef struct Fixture {
-    Mem mem;
-    jmp_buf fail;
-    Arena arena;
-    Sources sources;
-    Diags diags;
-    Names *names;
-    Text out;
-} Fixture;
-
-static void begin(Fixture *x)
-{
-    memset(x, 0, sizeof *x);
-    x->mem.fail = &x->fail;
-    if (setjmp(x->fail)) abort(); /* the test of running out of memory sets its own point */
-    arena_init(&x->arena, &x->mem);
-    sources_init(&x->sources, &x->arena);
-    diags_init(&x->diags, &x->arena, &x->sources);
-    x->names = names_new(&x->arena);
-    text_init(&x->out, &x->mem);
-}
-
-static void finish(Fixture *x)
-{
-    text_free(&x->out);
-    arena_free(&x->arena);
-}
 
 static IrModule *read_text(Fixture *x, const char *text, size_t n)
 {

@@ -12,17 +12,6 @@
 #include "tests/unit/runtime_world.h"
 
 #define PLAIN (&(Variant){0})
-#define assert_says(w, what)                                                                                           \
-    do {                                                                                                               \
-        if (!strstr((w)->err.text, what)) fail_msg("\"%s\" does not say \"%s\"", (w)->err.text, what);                 \
-    } while (0)
-
-static int setup(void **state)
-{
-    (void)state;
-    fake_reset();
-    return 0;
-}
 
 /* ---- launching ---- */
 

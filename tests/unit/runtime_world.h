@@ -191,12 +191,29 @@ static inline tile_status bind_pitch(World *w, const char *name, uint64_t addres
     return tile_bind(w->args, name, address, 0, TILE_BF16, 2, shape, strides, &w->err);
 }
 
+static inline void bind_all(World *w, int64_t rows, int64_t columns, int64_t n)
+{
+    assert_int_equal(bind(w, "src", 0x10000000, rows, columns), TILE_OK);
+    assert_int_equal(bind(w, "dst", 0x20000000, rows, columns), TILE_OK);
+    assert_int_equal(tile_bind_scalar(w->args, "n", n, &w->err), TILE_OK);
+}
+
 static inline tile_status launch(World *w, int64_t m, int64_t n)
 {
-    assert_int_equal(bind(w, "src", 0x10000000, m, n), TILE_OK);
-    assert_int_equal(bind(w, "dst", 0x20000000, m, n), TILE_OK);
-    assert_int_equal(tile_bind_scalar(w->args, "n", 41, &w->err), TILE_OK);
+    bind_all(w, m, n, 41);
     return tile_launch(w->args, NULL, &w->err);
+}
+
+#define assert_says(w, what)                                                                                           \
+    do {                                                                                                               \
+        if (!strstr((w)->err.text, what)) fail_msg("\"%s\" does not say \"%s\"", (w)->err.text, what);                 \
+    } while (0)
+
+static inline int setup(void **state)
+{
+    (void)state;
+    fake_reset();
+    return 0;
 }
 
 #endif

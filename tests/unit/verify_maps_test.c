@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "lower/ir.h"
+#include "tests/unit/ir_fixture.h"
 
 /* Two views that data places, a ring of two slots; accepted as it is. */
 static const char HEAD[] = "module sm_90a\n"
@@ -213,34 +214,6 @@ static const Change CHANGES[] = {
      "        elect map.set yg.map -> yg.maps[%70], cell load.cell", NULL,
      NULL}, /* one after the other: one load is ahead */
 };
-
-typedef struct Fixture {
-    Mem mem;
-    jmp_buf fail;
-    Arena arena;
-    Sources sources;
-    Diags diags;
-    Names *names;
-    Text out;
-} Fixture;
-
-static void begin(Fixture *x)
-{
-    memset(x, 0, sizeof *x);
-    x->mem.fail = &x->fail;
-    if (setjmp(x->fail)) abort();
-    arena_init(&x->arena, &x->mem);
-    sources_init(&x->sources, &x->arena);
-    diags_init(&x->diags, &x->arena, &x->sources);
-    x->names = names_new(&x->arena);
-    text_init(&x->out, &x->mem);
-}
-
-static void finish(Fixture *x)
-{
-    text_free(&x->out);
-    arena_free(&x->arena);
-}
 
 /* The first one in text, which has room for it. */
 static void replace(char *text, const Change *c)

@@ -9,40 +9,9 @@
 
 #include <cmocka.h>
 
+#include "tests/unit/ir_fixture.h"
 #include "tests/unit/ir_sim.h"
 #include "tests/unit/ir_texts.h"
-
-typedef struct Fixture {
-    Mem mem;
-    jmp_buf fail;
-    Arena arena, scratch, mutants;
-    Sources sources;
-    Diags diags;
-    Names *names;
-    Text out;
-} Fixture;
-
-static void begin(Fixture *x)
-{
-    memset(x, 0, sizeof *x);
-    x->mem.fail = &x->fail;
-    if (setjmp(x->fail)) abort();
-    arena_init(&x->arena, &x->mem);
-    arena_init(&x->scratch, &x->mem);
-    arena_init(&x->mutants, &x->mem);
-    sources_init(&x->sources, &x->arena);
-    diags_init(&x->diags, &x->arena, &x->sources);
-    x->names = names_new(&x->arena);
-    text_init(&x->out, &x->mem);
-}
-
-static void finish(Fixture *x)
-{
-    text_free(&x->out);
-    arena_free(&x->mutants);
-    arena_free(&x->scratch);
-    arena_free(&x->arena);
-}
 
 static IrModule *read_text(Fixture *x, const char *text)
 {
@@ -215,15 +184,15 @@ static void single_mutants(Mutants *u)
             for (uint32_t pick = 0; pick < (one ? 1u : kind == 10 ? r->ops.n : r->ops.v[i].nargs * 8u); pick++) {
                 if (kind >= 6 && kind != 10 && kind != 11 && pick >= r->ops.v[i].nargs)
                     continue; /* nothing else to pick */
-                ArenaMark mark = arena_mark(&u->x->mutants);
-                IrOp *ops = copy_ops(&u->x->mutants, r, 1);
+                ArenaMark mark = arena_mark(&u->x->scratch);
+                IrOp *ops = copy_ops(&u->x->scratch, r, 1);
                 uint32_t n = r->ops.n;
                 const char *what;
                 if (mutate(ops, &n, i, kind, pick, &what)) {
-                    IrKernel q = with_ops(&u->x->mutants, u->k, ops, n);
+                    IrKernel q = with_ops(&u->x->scratch, u->k, ops, n);
                     judge(u, &q, what, i);
                 }
-                arena_release(&u->x->mutants, mark);
+                arena_release(&u->x->scratch, mark);
             }
         }
     }
@@ -235,8 +204,8 @@ static void multiple_mutants(Mutants *u, uint32_t count)
     const IrRole *r = &u->k->roles.v[0];
     uint32_t seed = 12345;
     for (uint32_t c = 0; c < count; c++) {
-        ArenaMark mark = arena_mark(&u->x->mutants);
-        IrOp *ops = copy_ops(&u->x->mutants, r, 8);
+        ArenaMark mark = arena_mark(&u->x->scratch);
+        IrOp *ops = copy_ops(&u->x->scratch, r, 8);
         uint32_t n = r->ops.n, changes = 0;
         const char *what = "";
         for (int tries = 0; tries < 40 && changes < 2 + c % 3; tries++) {
@@ -247,9 +216,9 @@ static void multiple_mutants(Mutants *u, uint32_t count)
             seed = seed * 1664525u + 1013904223u;
             changes += mutate(ops, &n, i, kind, seed >> 8, &what);
         }
-        IrKernel q = with_ops(&u->x->mutants, u->k, ops, n);
+        IrKernel q = with_ops(&u->x->scratch, u->k, ops, n);
         judge(u, &q, "several changes", c);
-        arena_release(&u->x->mutants, mark);
+        arena_release(&u->x->scratch, mark);
     }
 }
 

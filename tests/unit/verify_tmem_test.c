@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "lower/ir.h"
+#include "tests/unit/ir_fixture.h"
 
 /* One role copies, shifts, copies behind the shift, and copies again when the other one has read. */
 static const char TEXT[] =
@@ -170,15 +171,6 @@ static const Change PACKED_CHANGES[] = {
     {"[0, 0], o,", "[0, 0], s,", "E0610"},
 };
 
-typedef struct Fixture {
-    Mem mem;
-    jmp_buf fail;
-    Arena arena;
-    Sources sources;
-    Diags diags;
-    Text out;
-} Fixture;
-
 static char *changed(const char *whole, const Change *c)
 {
     const char *at = strstr(whole, c->from);
@@ -194,7 +186,7 @@ static char *changed(const char *whole, const Change *c)
 
 static bool check(Fixture *x, const Change *c, const char *text)
 {
-    IrModule *m = ir_read(&x->arena, names_new(&x->arena), &x->diags, sources_add(&x->sources, "t.ir", text, strlen(text)));
+    IrModule *m = ir_read(&x->arena, x->names, &x->diags, sources_add(&x->sources, "t.ir", text, strlen(text)));
     bool ok = m && ir_verify(&x->arena, &x->diags, m, m->kernels.v[0], NULL);
     diags_render(&x->diags, DIAG_SHORT, false, &x->out);
     bool right = c->code ? !ok && x->out.s && strstr(x->out.s, c->code) : ok;
@@ -205,18 +197,11 @@ static bool check(Fixture *x, const Change *c, const char *text)
 static bool verdict(const char *whole, const Change *c)
 {
     Fixture x;
-    memset(&x, 0, sizeof x);
-    x.mem.fail = &x.fail;
-    if (setjmp(x.fail)) abort();
-    arena_init(&x.arena, &x.mem);
-    sources_init(&x.sources, &x.arena);
-    diags_init(&x.diags, &x.arena, &x.sources);
-    text_init(&x.out, &x.mem);
+    begin(&x);
     char *text = changed(whole, c);
     bool right = check(&x, c, text);
     free(text);
-    text_free(&x.out);
-    arena_free(&x.arena);
+    finish(&x);
     return right;
 }
 

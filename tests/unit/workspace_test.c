@@ -12,23 +12,10 @@
 #include "tests/unit/runtime_world.h"
 
 #define MAPS (&(Variant){.deal = MF_DEAL_TICKET, .per_sm = 1, .counters = 1, .maps = 384})
-#define assert_says(w, what)                                                                                           \
-    do {                                                                                                               \
-        if (!strstr((w)->err.text, what)) fail_msg("\"%s\" does not say \"%s\"", (w)->err.text, what);                 \
-    } while (0)
-
-static int setup(void **state)
-{
-    (void)state;
-    fake_reset();
-    return 0;
-}
 
 static void set(World *w, int64_t n)
 {
-    assert_int_equal(bind(w, "src", 0x10000000, 64, 64), TILE_OK);
-    assert_int_equal(bind(w, "dst", 0x20000000, 64, 64), TILE_OK);
-    assert_int_equal(tile_bind_scalar(w->args, "n", n, &w->err), TILE_OK);
+    bind_all(w, 64, 64, n);
 }
 
 /* The address that the launch got: behind two maps, a value and a counter. All of it can be written. */
