@@ -330,6 +330,7 @@ PKernel *elaborate_kernel(Checked *ch, Item *item)
     env_leave(&e, NULL);
     if (!ok || c->diags->errors != errors || !cluster_divides_grid(&e) || !roles_alone(&e) || !tmem_kernel(&e))
         return NULL;
+    drop_left_out(k);
     check_collective(c, k);
     check_arrival(c, k);
     return c->diags->errors == errors ? k : NULL;

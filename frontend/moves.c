@@ -76,10 +76,7 @@ static bool match_map(Env *e, PMove *m, const PRegion *g)
         diag_label(e->c->diags, d, m->map->span, "the map is declared here");
         return false;
     }
-    if (!mode_direction(e, m)) return false;
-    if (m->kind == MOVE_STORE) m->map->is_store = true;
-    else m->map->is_load = true;
-    return true;
+    return mode_direction(e, m);
 }
 
 static bool match_parts(Env *e, PMove *m, PRegion *g, const PRegion *s)

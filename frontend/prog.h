@@ -69,6 +69,11 @@ struct PTensor { /* a `global` parameter, or a view of one */
     } place[P_RANK];
 };
 
+typedef struct PUsed { /* unused.c */
+    bool read;  /* not only written; in branches that are left out, too */
+    bool named; /* in the program */
+    bool out;   /* in branches that are left out */
+} PUsed;
 typedef struct PTile { /* a tile or array of tiles, in shared or tensor memory */
     Name name;
     Span span;
@@ -81,6 +86,7 @@ typedef struct PTile { /* a tile or array of tiles, in shared or tensor memory *
     int interleave;  /* MapInterleave */
     bool tensor;     /* in tensor memory: extents are lanes and elements */
     uint32_t index;  /* number in the kernel */
+    PUsed used;
     const struct PPipe *pipe; /* the innermost pipeline whose body declares it; NULL: none */
 } PTile;
 typedef struct PBarrier {
@@ -89,6 +95,7 @@ typedef struct PBarrier {
     int64_t slots;
     bool is_array, is_free;
     uint32_t index;
+    PUsed used;
 } PBarrier;
 typedef struct PMap {
     Name name;
@@ -103,6 +110,7 @@ typedef struct PMap {
     Span box_span, swizzle_span, fill_span, stride_span, interleave_span;
     uint32_t index;
     bool is_load, is_store; /* how moves use it */
+    PUsed used;
     bool prefetched;        /* the descriptor itself, by `prefetch m` */
 } PMap;
 typedef struct PPolicy {
@@ -111,6 +119,7 @@ typedef struct PPolicy {
     int primary, secondary; /* indices in WORDS_CACHE; secondary -1: none */
     double fraction;
     uint32_t index;
+    PUsed used;
 } PPolicy;
 
 /* ---- regions ---- */
@@ -310,6 +319,7 @@ typedef struct PKernel {
     Span roles_span;   /* of `roles`; hi == 0: none */
     VEC(PFact) trusts; /* `trust distinct(idx)`: cond is a SX_LOAD of the tensor without subscripts, k a PTrust */
     VEC(PName) unused; /* names that `let` and `var` declare in the kernel itself, and that nothing looks up */
+    VEC(PBlock *) left_out; /* branches that constants exclude: their tiles, barriers, .. are in no list */
     uint32_t nlets, nvars, nloops;
     uint8_t *var_dims; /* per variable: dimensions of the cluster in which its CTAs may have different values; a bit each */
     PBlock body;
@@ -345,6 +355,8 @@ Checked *check_unit(Compilation *c, Unit *unit, Define *defines, size_t ndefines
 size_t check_kernel_count(const Checked *ch);
 /* Elaborates one kernel into `c->scratch`; NULL after an error in it. */
 PKernel *check_kernel(Checked *ch, size_t i);
+/* Takes out of the kernel's lists what only branches that are left out use. */
+void drop_left_out(PKernel *k);
 /* Warnings for what the kernel declares and never uses; for kernels without errors. */
 void check_unused(Compilation *c, const PKernel *k);
 

@@ -155,16 +155,20 @@ const Sx *sx_op(Env *e, SxOp op, const Sx *a, const Sx *b, Span span)
 bool sx_decided(const Sx *x, bool *value)
 {
     int64_t a, b, r;
-    bool v, w;
+    bool v, w, dv, dw;
     switch ((SxOp)x->op) {
+    case SX_LET: return sx_decided(x->a, value);
     case SX_NOT:
         if (!sx_decided(x->a, &v)) return false;
         *value = !v;
         return true;
     case SX_LAND: case SX_LOR:
-        if (!sx_decided(x->a, &v) || !sx_decided(x->b, &w)) return false;
-        *value = x->op == SX_LAND ? v && w : v || w;
-        return true;
+        dv = sx_decided(x->a, &v);
+        dw = sx_decided(x->b, &w);
+        *value = x->op == SX_LOR;
+        if ((dv && v == *value) || (dw && w == *value)) return true;
+        *value = !*value;
+        return dv && dw;
     default:
         if (x->op < SX_EQ || !sx_is_const(x->a, &a) || !sx_is_const(x->b, &b) || fold((SxOp)x->op, a, b, &r) != FOLD_OK)
             return false;

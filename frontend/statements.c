@@ -161,9 +161,42 @@ void block(Env *e, const Block *b, PBlock *into)
     env_leave(e, outer);
 }
 
+/* A branch that is never taken: checked like any other, and no part of the program. */
+static void left_out(Env *e, const Block *b)
+{
+    PKernel *k = e->kernel;
+    const PKernel was = *k;
+    PBlock *dead = arena_new(e->c->scratch, PBlock);
+    block(e, b, dead);
+    vec_push(e->c->scratch, &k->left_out, dead);
+    k->tiles.n = was.tiles.n;
+    k->barriers.n = was.barriers.n;
+    k->maps.n = was.maps.n;
+    k->policies.n = was.policies.n;
+    k->facts.n = was.facts.n;
+    k->unused.n = was.unused.n;
+    k->across_span = was.across_span;
+    k->roles_span = was.roles_span;
+}
+
+/* Constants decide: the branch that is taken stands in the place of the `if`. */
+static void decided(Env *e, const Stmt *s, bool holds)
+{
+    if (holds) block(e, &s->cond.then, e->block);
+    else left_out(e, &s->cond.then);
+    if (!s->cond.has_else) return;
+    if (holds) left_out(e, &s->cond.other);
+    else block(e, &s->cond.other, e->block);
+}
+
 static void if_stmt(Env *e, const Stmt *s)
 {
     const Sx *c = condition(e, s->cond.cond);
+    bool holds;
+    if (c && sx_decided(c, &holds)) {
+        decided(e, s, holds);
+        return;
+    }
     PStmt *p = emit_stmt(e, P_IF, s->span);
     p->value = c;
     p->has_else = s->cond.has_else;

@@ -1,27 +1,58 @@
-/* Warnings for what is declared in a kernel and never used. A name that starts with _ says that this is meant. */
+/* What of the declarations of a kernel its statements use: what only branches that are left out use is no part of the kernel, and
+ * what nothing uses gets a warning (a name that starts with _ says that this is meant). */
 #include "frontend/check.h"
 
-typedef struct Used {
-    bool *tiles, *barriers, *maps, *policies; /* by index */
-} Used;
-
-static void move(Used *u, const PMove *m)
+static void mark(PUsed *u, bool read, bool out)
 {
-    if (m->src.tile) u->tiles[m->src.tile->index] = true; /* a tile that is only written is of no use */
-    if (m->barrier) u->barriers[m->barrier->index] = true;
-    if (m->map) u->maps[m->map->index] = true;
-    if (m->cache) u->policies[m->cache->index] = true;
+    u->read |= read;
+    u->named |= !out;
+    u->out |= out;
 }
 
-static void walk(Used *u, const PBlock *b)
+static void move(const PMove *m, bool out)
+{
+    if (m->src.tile) mark(&m->src.tile->used, true, out);
+    if (m->dst.tile) mark(&m->dst.tile->used, false, out); /* a tile that is only written is of no use */
+    if (m->barrier) mark(&m->barrier->used, true, out);
+    if (m->cache) mark(&m->cache->used, true, out);
+    if (m->map == NULL) return;
+    mark(&m->map->used, true, out);
+    if (out) return;
+    if (m->kind == MOVE_STORE) m->map->is_store = true;
+    else m->map->is_load = true;
+}
+
+static void walk(const PBlock *b, bool out)
 {
     for (const PStmt *s = b->first; s; s = s->next) {
-        if (s->kind == P_MOVE) move(u, s->move);
-        if (s->barrier) u->barriers[s->barrier->index] = true;
-        walk(u, &s->body);
-        walk(u, &s->other);
-        for (uint32_t i = 0; i < s->roles.n; i++) walk(u, &s->roles.v[i].body);
+        if (s->kind == P_MOVE) move(s->move, out);
+        if (s->barrier) mark(&s->barrier->used, true, out);
+        walk(&s->body, out);
+        walk(&s->other, out);
+        for (uint32_t i = 0; i < s->roles.n; i++) walk(&s->roles.v[i].body, out);
     }
+}
+
+/* Keeps those of a list that are not only used where nothing happens, and numbers them. */
+#define KEEP(list)                                                                                                             \
+    do {                                                                                                                       \
+        uint32_t kept = 0;                                                                                                     \
+        for (uint32_t i = 0; i < (list).n; i++) {                                                                              \
+            if ((list).v[i]->used.out && !(list).v[i]->used.named) continue;                                                   \
+            (list).v[i]->index = kept;                                                                                         \
+            (list).v[kept++] = (list).v[i];                                                                                    \
+        }                                                                                                                      \
+        (list).n = kept;                                                                                                       \
+    } while (0)
+
+void drop_left_out(PKernel *k)
+{
+    walk(&k->body, false);
+    for (uint32_t i = 0; i < k->left_out.n; i++) walk(k->left_out.v[i], true);
+    KEEP(k->tiles);
+    KEEP(k->barriers);
+    KEEP(k->maps);
+    KEEP(k->policies);
 }
 
 static void warn(Compilation *c, bool used, Name name, Span span, const char *what)
@@ -32,19 +63,14 @@ static void warn(Compilation *c, bool used, Name name, Span span, const char *wh
 
 void check_unused(Compilation *c, const PKernel *k)
 {
-    Used u = {.tiles = arena_array(c->scratch, bool, k->tiles.n),
-              .barriers = arena_array(c->scratch, bool, k->barriers.n),
-              .maps = arena_array(c->scratch, bool, k->maps.n),
-              .policies = arena_array(c->scratch, bool, k->policies.n)};
-    walk(&u, &k->body);
     for (uint32_t i = 0; i < k->unused.n; i++)
         warn(c, false, k->unused.v[i].name, k->unused.v[i].span, "nothing uses `%s`");
     for (uint32_t i = 0; i < k->tiles.n; i++)
-        warn(c, u.tiles[i], k->tiles.v[i]->name, k->tiles.v[i]->span, "nothing reads the tile `%s`");
+        warn(c, k->tiles.v[i]->used.read, k->tiles.v[i]->name, k->tiles.v[i]->span, "nothing reads the tile `%s`");
     for (uint32_t i = 0; i < k->barriers.n; i++)
-        warn(c, u.barriers[i], k->barriers.v[i]->name, k->barriers.v[i]->span, "the barrier `%s` is not used");
+        warn(c, k->barriers.v[i]->used.read, k->barriers.v[i]->name, k->barriers.v[i]->span, "the barrier `%s` is not used");
     for (uint32_t i = 0; i < k->maps.n; i++)
-        warn(c, u.maps[i], k->maps.v[i]->name, k->maps.v[i]->span, "no move goes through the map `%s`");
+        warn(c, k->maps.v[i]->used.read, k->maps.v[i]->name, k->maps.v[i]->span, "no move goes through the map `%s`");
     for (uint32_t i = 0; i < k->policies.n; i++)
-        warn(c, u.policies[i], k->policies.v[i]->name, k->policies.v[i]->span, "the policy `%s` is not used");
+        warn(c, k->policies.v[i]->used.read, k->policies.v[i]->name, k->policies.v[i]->span, "the policy `%s` is not used");
 }

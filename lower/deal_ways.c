@@ -45,9 +45,9 @@ static Opnd load_id(Lower *L, uint32_t ring)
 /* The team's first CTA alone does it. */
 static IrOp *by_leader(Lower *L, IrOpcode code)
 {
-    IrVal leader = ring_leader(L);
+    Opnd leader = ring_leader(L);
     IrOp *op = emit_new(L, code);
-    op->guard = leader;
+    emit_if(op, leader);
     return op;
 }
 
@@ -90,13 +90,13 @@ static Opnd draw(Lower *L, Pipe *p, uint32_t next, Opnd teams)
 
 static void draw_next(Lower *L, uint32_t next, Opnd teams)
 {
-    IrVal leader = ring_leader(L);
+    Opnd leader = ring_leader(L);
     vec_push(L->a, &L->hoisted, 0);
     IrVal v = ir_value(L->a, L->ir, IR_I64, "drawn");
     IrOp *op = emit_new(L, IR_TICKET);
     op->type = IR_I64;
     op->dst = v;
-    op->guard = leader;
+    emit_if(op, leader);
     put_opnd(L, op, IRK_B, teams);
     Opnd others = sreg_over(L, IRR_NCTAID_X, L->k->cluster[0]);
     emit_set(L, IR_SET, next, emit_op(L, IR_ADD, IR_I64, (Opnd){.v = v}, others));

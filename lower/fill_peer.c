@@ -43,7 +43,7 @@ static void one(Lower *L, const PStmt *st, const FillPeer *f, Opnd v, int64_t by
 {
     int rop = st->move->reduce;
     IrOp *op = emit_new(L, rop >= 0 ? IR_RED_ASYNC : IR_ST_FILL);
-    op->guard = f->guard.v;
+    emit_if(op, f->guard);
     if (rop >= 0) ir_ref(L->a, op, IRK_ROP, IRA_WORD, (uint32_t)rop);
     ir_ref(L->a, op, IRK_ELEM, IRA_WORD, f->to->tile->type);
     put_opnd(L, op, IRK_A, v);

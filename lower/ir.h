@@ -42,6 +42,18 @@ typedef enum IrArgKind { IRA_IMM, IRA_VAL, IRA_MAP, IRA_BUF, IRA_BAR, IRA_TENSOR
 
 typedef uint32_t IrVal; /* 1-based; 0: none */
 
+/* When an op happens: zeroed, always. A kernel that is finished has none that never happens; while it is made, a condition
+ * that is known to be false must not look like none. */
+typedef enum IrWhen { IRW_ALWAYS, IRW_IF, IRW_NEVER } IrWhen;
+typedef struct IrGuard {
+    IrWhen when;
+    IrVal pred; /* of IRW_IF; 0 otherwise */
+} IrGuard;
+static inline IrGuard ir_if(IrVal pred) /* 0: always */
+{
+    return (IrGuard){pred ? IRW_IF : IRW_ALWAYS, pred};
+}
+
 enum { IR_MAP_BYTES = 128 };                           /* of a tensor map: map.set */
 enum { IR_CELL_BYTES = 8, IR_ANSWER_BYTES = 16 }; /* of ld.shared, st.shared and st.async; of clc.next */
 
@@ -77,7 +89,7 @@ typedef struct IrOp {
     uint8_t type; /* IrType of the result */
     uint16_t nargs;
     IrVal dst;   /* value defined, or 0 */
-    IrVal guard; /* the op happens only where this pred holds; 0: always */
+    IrGuard guard;
     bool elect;     /* one thread does it: the first of the role (in init and exit: of the first role); a value that it
                      * defines no other thread has. Roles that are `elect` as a whole don't say so per op */
     bool any_order; /* a store by `overlap any`: it may come before or after other writes of the same bytes */

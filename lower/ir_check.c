@@ -213,8 +213,9 @@ static void check_op(Checker *c, const IrOp *op)
     for (unsigned i = 0; i < sig->n && c->error == NULL; i++) check_operand(c, op, &sig->v[i], &seen);
     if (c->error) return;
     if (seen != op->nargs) check_fail(c, "operands that the op does not have");
-    if (op->guard && type_of(c, op->guard) != IR_PRED) check_fail(c, "the guard is no pred");
-    if (op->guard && (ir_op_info(op->op)->group == IRG_CONTROL || (op->dst && op->op != IR_LOADS && op->op != IR_TICKET)))
+    if (op->guard.when == IRW_NEVER) check_fail(c, "an op that never happens");
+    if (op->guard.pred && type_of(c, op->guard.pred) != IR_PRED) check_fail(c, "the guard is no pred");
+    if (op->guard.pred && (ir_op_info(op->op)->group == IRG_CONTROL || (op->dst && op->op != IR_LOADS && op->op != IR_TICKET)))
         check_fail(c, "an op that can't have a guard");
     uint8_t result = ir_op_info(op->op)->result;
     if ((result == IR_NONE) != (op->dst == 0)) check_fail(c, op->dst ? "defines a value" : "defines no value");

@@ -69,7 +69,7 @@ static bool sets_zero(const IrOp *op, uint32_t var)
 {
     const IrArg *v = op->op == IR_VAR || op->op == IR_SET ? ir_find(op, IRK_VAR) : NULL;
     const IrArg *a = v && v->id == var ? ir_find(op, IRK_A) : NULL;
-    return a && a->kind == IRA_IMM && a->imm == 0 && op->guard == 0 && !op->elect;
+    return a && a->kind == IRA_IMM && a->imm == 0 && op->guard.pred == 0 && !op->elect;
 }
 
 /* One map, one set of slots, one role per buffer of maps. */
@@ -101,7 +101,7 @@ void check_map_set(Checker *c, const IrOp *op)
     uint32_t var = ir_find(op, IRK_VAR)->id;
     if (c->body == 0 || c->body > c->k->roles.n || c->role->elect || !op->elect)
         check_fail(c, "is done by the first warp of a role");
-    if (op->guard) check_fail(c, "has a guard");
+    if (op->guard.pred) check_fail(c, "has a guard");
     if (!dst->maps || cell->maps || cell->bytes < IR_MAP_BYTES)
         check_fail(c, "is made in a cell, for a buffer of maps");
     if (m->mode != MAP_TILED || m->type >= MAP_U4_ALIGN8 || m->interleave)

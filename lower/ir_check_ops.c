@@ -48,7 +48,7 @@ static void check_place(Checker *c, const IrOp *op)
     if (op->op == IR_LANES && (c->role->elect || c->role->warps != 1))
         check_fail(c, "lanes are of a role of one warp that is not elect");
     bool allocates = op->op == IR_TC_ALLOC || op->op == IR_TC_KEEP || op->op == IR_TC_FREE;
-    if (allocates && (!op->elect || c->depth || op->guard)) check_fail(c, "is done by one warp, once and unconditionally");
+    if (allocates && (!op->elect || c->depth || op->guard.pred)) check_fail(c, "is done by one warp, once and unconditionally");
     if ((op->op == IR_TC_CP || op->op == IR_TC_SHIFT || op->op == IR_TC_COMMIT) && !by_one(c, op)) check_fail(c, "is done by one thread");
     if (op->op == IR_TC_BASE && c->body != 0) check_fail(c, "stands in init");
     if (op->op == IR_BREAK && (c->depth == 0 || c->blocks[c->depth - 1].op != IR_REPEAT))
@@ -82,7 +82,7 @@ static uint32_t owner_of(const Checker *c, const IrOp *op)
     if (var && var->id < c->k->vars.n && c->var_of_one[var->id]) return c->body + 1;
     for (uint32_t i = 0; i <= op->nargs; i++) {
         bool guard = i == op->nargs;
-        uint32_t v = guard ? op->guard : op->args[i].kind == IRA_VAL ? op->args[i].id : 0;
+        uint32_t v = guard ? op->guard.pred : op->args[i].kind == IRA_VAL ? op->args[i].id : 0;
         if (v && v <= c->k->value_types.n && c->of_one[v - 1]) return c->of_one[v - 1];
     }
     return 0;
@@ -120,7 +120,7 @@ static void check_init(Checker *c, const IrOp *op)
 {
     const IrArg *bar = ir_find(op, IRK_BAR), *slot = ir_part(op, bar, IRK_SLOT);
     int64_t n = slot == NULL ? 0 : slot->kind == IRA_IMM ? slot->imm : -1, count = ir_find(op, IRK_COUNT_)->imm;
-    if (c->depth || op->guard || n < 0 || c->inits[bar->id][n])
+    if (c->depth || op->guard.pred || n < 0 || c->inits[bar->id][n])
         check_fail(c, "is for one slot, once and unconditionally");
     else c->inits[bar->id][n] = true;
     if (!by_one(c, op)) check_fail(c, "is done by one thread");

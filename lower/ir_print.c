@@ -223,9 +223,9 @@ static void put_op(Printer *p, const IrOp *op)
 {
     const IrOpInfo *info = ir_op_info(op->op);
     const IrSignature *sig = ir_signature(op->op);
-    if (op->guard) {
+    if (op->guard.pred) {
         text_char(p->out, '@');
-        put_value(p, op->guard);
+        put_value(p, op->guard.pred);
         text_char(p->out, ' ');
     }
     if (op->elect) text_lit(p->out, "elect ");

@@ -535,7 +535,7 @@ static void read_op(Reader *r, IrRole *role)
         read_operand(r, op, &sig->v[i]);
     }
     if (r->comma) reader_error(r, E0690, "%s where an operand is due", ir_token_text(r));
-    op->guard = guard;
+    op->guard = ir_if(guard);
     op->elect = elect;
     op->any_order = reader_accept(r, "any_order");
     op->span = span_join(start, (Span){start.lo, r->last});

@@ -447,11 +447,27 @@ static void block(Lower *L, const PBlock *b)
 
 /* ---- the whole ---- */
 
+/* What an op gives whose guard is false: ops.def. */
+static void instead(Lower *L, IrOp *op)
+{
+    IrOp none = {.op = IR_CONST, .type = op->type, .dst = op->dst, .span = op->span};
+    ir_imm(L->a, &none, IRK_A, -1);
+    *op = none;
+}
+
+/* Without what never happens. */
 static void set_ops(Lower *L, IrRole *to, const IrRole *from)
 {
-    to->ops.n = to->ops.cap = from->ops.n;
+    to->ops.n = 0;
+    to->ops.cap = from->ops.n;
     to->ops.v = arena_array(L->a, IrOp, from->ops.n);
-    if (from->ops.n) memcpy(to->ops.v, from->ops.v, from->ops.n * sizeof *to->ops.v);
+    for (uint32_t i = 0; i < from->ops.n; i++) {
+        IrOp *op = &to->ops.v[to->ops.n];
+        *op = from->ops.v[i];
+        bool never = op->guard.when == IRW_NEVER;
+        if (never && op->dst) instead(L, op);
+        if (!never || op->dst) to->ops.n++;
+    }
 }
 
 IrRole *role_end(Lower *L, const char *name, uint32_t warps, bool elect)

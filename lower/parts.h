@@ -457,6 +457,7 @@ Opnd emit_sreg(Lower *L, IrReg r);
 Opnd emit_param(Lower *L, Lx x);                    /* i64 */
 IrVal emit_materialize(Lower *L, IrType t, Opnd o); /* an immediate becomes a const op */
 IrOp *emit_new(Lower *L, IrOpcode op);              /* in body, at the current statement */
+void emit_if(IrOp *op, Opnd cond);                  /* the op happens where cond holds */
 void put_opnd(Lower *L, IrOp *op, IrKey key, Opnd o);
 Opnd emit_zeros(Lower *L); /* address of the block of zeros */
 Opnd emit_gaddr(Lower *L, uint32_t tensor, Opnd byte);

@@ -164,19 +164,18 @@ uint32_t remote_readies(const Lower *L, const Ring *r)
     return most_of(L, r->adds_to);
 }
 
-/* The pred "this CTA is one of the set"; 0 where all are. */
-static IrVal one_of(Lower *L, uint32_t set)
+/* "This CTA is one of the set". */
+static Opnd one_of(Lower *L, uint32_t set)
 {
-    if (set == (1u << L->cluster_size) - 1) return 0;
+    if (set == (1u << L->cluster_size) - 1) return opnd_imm(1);
     Opnd bit = emit_op(L, IR_SHR, IR_I32, opnd_imm(set), emit_sreg(L, IRR_CLUSTER_CTARANK));
-    Opnd in = emit_cmp(L, IRL_NE, emit_op(L, IR_AND, IR_I32, bit, opnd_imm(1)), opnd_imm(0));
-    return emit_materialize(L, IR_PRED, in);
+    return emit_cmp(L, IRL_NE, emit_op(L, IR_AND, IR_I32, bit, opnd_imm(1)), opnd_imm(0));
 }
 
-static void arrive(Lower *L, uint32_t bar, Opnd slot, Opnd rank, IrVal guard)
+static void arrive(Lower *L, uint32_t bar, Opnd slot, Opnd rank, Opnd guard)
 {
     IrOp *op = emit_new(L, IR_BAR_ARRIVE);
-    op->guard = guard;
+    emit_if(op, guard);
     ir_ref(L->a, op, IRK_BAR, IRA_BAR, bar);
     if (!opnd_is(slot, 0)) put_opnd(L, op, IRK_SLOT, slot);
     put_opnd(L, op, IRK_RANK, rank);
@@ -193,7 +192,7 @@ static void tell(Lower *L, uint32_t bar, Opnd slot, const uint16_t *sets)
         for (int s = 0; s < L->cluster_size; s++)
             if (__builtin_popcount(sets[s]) + n < most) few |= 1u << s;
         if (few == 0) return;
-        IrVal guard = one_of(L, few);
+        Opnd guard = one_of(L, few);
         arrive(L, bar, slot, emit_sreg(L, IRR_CLUSTER_CTARANK), guard);
     }
 }

@@ -118,16 +118,16 @@ static bool from_others(const Lower *L, const Ring *r)
     return r->cast != CAST_NONE || r->peered || (r->handed && L->cluster_size > 1);
 }
 
-IrVal ring_leader(Lower *L)
+Opnd ring_leader(Lower *L)
 {
-    if (L->cluster_size == 1) return 0;
-    return emit_materialize(L, IR_PRED, emit_cmp(L, IRL_EQ, emit_sreg(L, IRR_CLUSTER_CTARANK), opnd_imm(0)));
+    if (L->cluster_size == 1) return opnd_imm(1);
+    return emit_cmp(L, IRL_EQ, emit_sreg(L, IRR_CLUSTER_CTARANK), opnd_imm(0));
 }
 
-static void wait(Lower *L, uint32_t b, Opnd slot, Opnd parity, bool cluster, IrVal guard)
+static void wait(Lower *L, uint32_t b, Opnd slot, Opnd parity, bool cluster, Opnd guard)
 {
     IrOp *op = emit_new(L, IR_BAR_WAIT);
-    op->guard = guard;
+    emit_if(op, guard);
     bar(L, op, b, slot);
     put_opnd(L, op, IRK_PHASE, parity);
     if (cluster) ir_ref(L->a, op, IRK_SCOPE, IRA_WORD, IRC_CLUSTER);
@@ -146,7 +146,7 @@ void ring_wait_free(Lower *L, uint32_t ring)
     const Counter *c = &r->free_at[L->sched->role];
     if (!waits_free(r, L->sched->role)) return;
     Opnd slot = position(L, c), parity = emit_op(L, IR_XOR, IR_I32, phase(L, c), opnd_imm(1));
-    wait(L, r->empty, slot, parity, from_others(L, r), r->handed ? ring_leader(L) : 0);
+    wait(L, r->empty, slot, parity, from_others(L, r), r->handed ? ring_leader(L) : opnd_imm(1));
 }
 
 void ring_wait_full(Lower *L, uint32_t ring)
@@ -161,14 +161,14 @@ void ring_wait_full(Lower *L, uint32_t ring)
         ir_imm(L->a, op, IRK_BYTES, r->bytes);
     }
     Opnd parity = phase(L, c);
-    wait(L, r->full, slot, parity, from_others(L, r), 0);
+    wait(L, r->full, slot, parity, from_others(L, r), opnd_imm(1));
 }
 
 void ring_wait_also(Lower *L, uint32_t ring, uint32_t b)
 {
     const Counter *c = &ring_at(L, ring)->at[L->sched->role];
     Opnd slot = position(L, c), parity = phase(L, c);
-    wait(L, b, slot, parity, true, 0);
+    wait(L, b, slot, parity, true, opnd_imm(1));
 }
 
 void ring_arrive_full(Lower *L, uint32_t ring)

@@ -40,7 +40,7 @@ void role_send(Lower *L, const PStmt *st)
     sync_before_read(L, &from);
     if (!sync_arrive(L, &to, opnd_imm(from.bytes), from.bytes, &bar, &slot)) return;
     IrOp *op = emit_new(L, mv->reduce >= 0 ? IR_BLK_REDUCE_PEER : IR_BLK_PEER);
-    op->guard = L->guard.v;
+    emit_if(op, L->guard);
     if (mv->reduce >= 0) {
         ir_ref(L->a, op, IRK_ROP, IRA_WORD, (uint32_t)mv->reduce);
         ir_ref(L->a, op, IRK_ELEM, IRA_WORD, to.tile->type);

@@ -125,7 +125,7 @@ void role_work(Lower *L, const PStmt *st)
     to_at = region_offset(L, &to);
     role_before_work(L, fill ? NULL : &from, &to);
     IrOp *op = emit_new(L, zeros ? IR_ST_BULK : fill ? IR_THR_FILL : IR_THR_COPY);
-    op->guard = L->guard.v;
+    emit_if(op, L->guard);
     if (zeros == 0) ir_ref(L->a, op, IRK_PLAN, IRA_PLAN, plan);
     if (!fill) side(L, op, IRK_SRC, &from, from_slot, from_at);
     side(L, op, IRK_DST, &to, to_slot, to_at);

@@ -129,7 +129,7 @@ static void work(Lower *L, Planned *p)
     if (!opnd_is(to_slot, 0)) put_opnd(L, op, IRK_SLOT, to_slot);
     if (!opnd_is(to, 0)) put_opnd(L, op, IRK_OFFSET, to);
     if (p->zeros) ir_imm(L->a, op, IRK_BYTES, p->zeros);
-    op->guard = L->guard.v;
+    emit_if(op, L->guard);
     s->dirty = s->unfenced = true;
 }
 
@@ -228,7 +228,7 @@ static void send(Lower *L, Planned *p)
         return;
     }
     IrOp *op = emit_new(L, adds ? IR_BLK_REDUCE_PEER : IR_BLK_PEER);
-    op->guard = L->guard.v;
+    emit_if(op, L->guard);
     if (adds) {
         ir_ref(L->a, op, IRK_ROP, IRA_WORD, (uint32_t)mv->reduce);
         ir_ref(L->a, op, IRK_ELEM, IRA_WORD, p->other.tile->type);

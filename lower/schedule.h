@@ -195,7 +195,7 @@ Opnd ring_slot(Lower *L, uint32_t ring); /* of the turn at hand */
 bool ring_uses(const Ring *r, Agent a);
 
 /* The pred "this is the first CTA of the team"; 0 where the team has one only. */
-IrVal ring_leader(Lower *L);
+Opnd ring_leader(Lower *L);
 
 /* ---- deal.c ---- */
 Pipe *pipe_of(Lower *L, const PStmt *st);

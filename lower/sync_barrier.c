@@ -28,7 +28,7 @@ static uint32_t arrive_op(Lower *L, const At *at, Opnd bytes)
     Opnd guarded = emit_sel(L, IR_I32, L->guard, bytes, opnd_imm(0));
     Opnd rank = at->peer ? value_low(L, at->peer) : opnd_imm(0);
     IrOp *op = emit_new(L, IR_BAR_ARRIVE_EXPECT);
-    op->guard = at->guard.v;
+    emit_if(op, at->guard);
     bar_slot(L, op, at->bar, at->slot);
     put_opnd(L, op, IRK_BYTES, guarded);
     if (at->peer) put_opnd(L, op, IRK_RANK, rank);
@@ -181,7 +181,7 @@ static Opnd looped_parity(Lower *L, const Explicit *e, Opnd slot)
     Opnd parity = emit_op(L, IR_AND, IR_I32, emit_op(L, IR_SHR, IR_I32, bits, slot), opnd_imm(1));
     Opnd bit = opnd_is(slot, 0) ? opnd_imm(1) : emit_op(L, IR_SHL, IR_I32, opnd_imm(1), slot);
     Opnd next = emit_op(L, IR_XOR, IR_I32, bits, bit);
-    emit_set(L, IR_SET, e->bits, next)->guard = L->sync.guard.v;
+    emit_if(emit_set(L, IR_SET, e->bits, next), L->sync.guard);
     return parity;
 }
 
@@ -196,7 +196,7 @@ void sync_wait(Lower *L, const PStmt *st)
     if (e->looped) parity = looped_parity(L, e, slot);
     else parity = opnd_imm((e->slot[k].waits + (b->is_free ? 1 : 0)) & 1);
     IrOp *op = emit_new(L, IR_BAR_WAIT);
-    if (e->looped) op->guard = s->guard.v;
+    if (e->looped) emit_if(op, s->guard);
     bar_slot(L, op, b->index, slot);
     put_opnd(L, op, IRK_PHASE, parity);
     if (s->far[b->index]) ir_ref(L->a, op, IRK_SCOPE, IRA_WORD, IRC_CLUSTER);
@@ -223,7 +223,7 @@ void sync_arrive_stmt(Lower *L, const PStmt *st)
     role_sync(L, true);
     role_tensor_fence(L, IRD_BEFORE);
     IrOp *op = emit_new(L, IR_BAR_ARRIVE);
-    op->guard = L->sync.guard.v;
+    emit_if(op, L->sync.guard);
     bar_slot(L, op, b->index, slot);
     if (st->peer) put_opnd(L, op, IRK_RANK, rank);
     counts_note(L, b->index, slot, false, st->peer);
@@ -238,7 +238,7 @@ void sync_expect(Lower *L, const PStmt *st)
     if (!explicit_slot(L, st->barrier, st->value, st->span, &k, &slot)) return;
     Opnd bytes = value_low(L, st->bytes);
     IrOp *op = emit_new(L, IR_BAR_EXPECT);
-    op->guard = L->guard.v;
+    emit_if(op, L->guard);
     bar_slot(L, op, st->barrier->index, slot);
     put_opnd(L, op, IRK_BYTES, bytes);
 }

@@ -422,7 +422,7 @@ void tensor_op(Lower *L, const MoveInfo *mi, const TensorPlan *p, const Opnd *at
 {
     int rop = mi->mv->reduce;
     IrOp *op = emit_new(L, mi->prefetch ? IR_TMA_PREFETCH : mi->load ? IR_TMA_LOAD : rop >= 0 ? IR_TMA_REDUCE : IR_TMA_STORE);
-    op->guard = p->ok.v;
+    emit_if(op, p->ok);
     op->any_order = !mi->load && mi->mv->overlap_any;
     if (!mi->load && rop >= 0) ir_ref(L->a, op, IRK_ROP, IRA_WORD, (uint32_t)rop);
     ir_ref(L->a, op, IRK_MAP, IRA_MAP, p->map);

@@ -167,7 +167,7 @@ static const IrOp *only(const IrKernel *k, const IrRole *body, IrOpcode code, ui
         const IrOp *op = &body->ops.v[j];
         depth += ir_opens_block((IrOpcode)op->op) && op->op != IR_ELSE;
         depth -= op->op == IR_END && depth;
-        if (op->op != code || depth || op->guard) continue;
+        if (op->op != code || depth || op->guard.pred) continue;
         found = op;
         *at = j;
     }
@@ -189,7 +189,7 @@ const char *tmem_check_kernel(Arena *a, const IrKernel *k)
     if (!alloc || !keep || !base || !end) return "tensor memory is allocated in init, once, and freed in exit, once";
     if (at[0] > at[1] || at[0] > at[2]) return "tensor memory is allocated before all else of it";
     bool met = false;
-    for (uint32_t i = at[0]; i < at[2]; i++) met |= k->init.ops.v[i].op == IR_CTA_SYNC && !k->init.ops.v[i].guard;
+    for (uint32_t i = at[0]; i < at[2]; i++) met |= k->init.ops.v[i].op == IR_CTA_SYNC && !k->init.ops.v[i].guard.pred;
     if (!met) return "nothing makes the address of tensor memory known to all threads: a cta.sync before tc.base";
     if (ir_find(alloc, IRK_N)->imm != k->tmem || ir_find(end, IRK_N)->imm != k->tmem)
         return "what is allocated and freed are not the columns of the kernel";

@@ -142,7 +142,7 @@ static void emit_cp(Lower *L, const TmemPlan *p, const CpPiece *q, Opnd from_slo
     const TmemCp *c = &q->cp;
     from = emit_op(L, IR_ADD, IR_I32, from, opnd_imm(q->from));
     IrOp *op = emit_new(L, IR_TC_CP);
-    op->guard = guard.v;
+    emit_if(op, guard);
     ir_ref(L->a, op, IRK_SHAPE, IRA_WORD, c->shape);
     ir_ref(L->a, op, IRK_FORMAT, IRA_WORD, c->format);
     operand(L, op, IRK_SRC, p->shared.tile->index, from_slot, from);
@@ -159,7 +159,7 @@ void tmem_emit(Lower *L, const TmemPlan *p, Opnd from_slot, Opnd from, Opnd guar
     Opnd slot = tensor_slot(L, &p->tensor);
     if (p->piece == NULL) {
         IrOp *op = emit_new(L, IR_TC_SHIFT);
-        op->guard = guard.v;
+        emit_if(op, guard);
         operand(L, op, IRK_DST, p->tensor.tile->index, slot, opnd_imm(tensor_at(p)));
         ir_imm(L->a, op, IRK_N, p->n);
         return;
@@ -172,7 +172,7 @@ void tmem_emit_threads(Lower *L, const TmemPlan *p, uint32_t plan, Opnd slot, Op
     bool out = p->tensor.mv->kind == MOVE_TMEM_LD;
     Opnd place = opnd_imm(tensor_at(p)), number = tensor_slot(L, &p->tensor);
     IrOp *op = emit_new(L, out ? IR_TC_LD : IR_TC_ST);
-    op->guard = guard.v;
+    emit_if(op, guard);
     ir_ref(L->a, op, IRK_PLAN, IRA_PLAN, plan);
     operand(L, op, IRK_SRC, out ? p->tensor.tile->index : p->shared.tile->index, out ? number : slot, out ? place : at);
     operand(L, op, IRK_DST, out ? p->shared.tile->index : p->tensor.tile->index, out ? slot : number, out ? at : place);
@@ -191,7 +191,7 @@ static void by_tensor_core(Lower *L, const PStmt *st, TmemPlan *p)
     if (!sync_commit_slot(L, st, &at)) return;
     tmem_emit(L, p, slot, from, L->guard);
     IrOp *op = emit_new(L, IR_TC_COMMIT);
-    op->guard = L->sync.guard.v;
+    emit_if(op, L->sync.guard);
     ir_ref(L->a, op, IRK_BAR, IRA_BAR, st->move->barrier->index);
     if (!opnd_is(at, 0)) put_opnd(L, op, IRK_SLOT, at);
     if (L->plan) plan_join(L, st, tmem_text(L, p));

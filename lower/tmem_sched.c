@@ -75,11 +75,12 @@ static void wait(Lower *L, uint32_t bar, uint32_t var)
 
 /* ---- pairs ---- */
 
-static IrVal is_even(Lower *L)
+/* "This CTA acts for its pair": the even one; each for itself where there are none. */
+static Opnd is_even(Lower *L)
 {
-    if (!L->ir->pair) return 0;
+    if (!L->ir->pair) return opnd_imm(1);
     Opnd bit = emit_op(L, IR_AND, IR_I32, emit_sreg(L, IRR_CLUSTER_CTARANK), opnd_imm(1));
-    return emit_materialize(L, IR_PRED, emit_cmp(L, IRL_EQ, bit, opnd_imm(0)));
+    return emit_cmp(L, IRL_EQ, bit, opnd_imm(0));
 }
 
 static Opnd even_rank(Lower *L)
@@ -107,12 +108,12 @@ void tmem_settle(Lower *L)
 {
     Sched *s = L->sched;
     if (s->planning || s->role != AG_WORK || s->tmem.pending.n == 0) return;
-    IrVal even = is_even(L);
-    Opnd mask = even ? emit_op(L, IR_SHL, IR_I32, opnd_imm(3), even_rank(L)) : opnd_imm(0);
+    Opnd even = is_even(L);
+    Opnd mask = L->ir->pair ? emit_op(L, IR_SHL, IR_I32, opnd_imm(3), even_rank(L)) : opnd_imm(0);
     IrOp *op = emit_new(L, IR_TC_COMMIT);
-    op->guard = even;
+    emit_if(op, even);
     ir_ref(L->a, op, IRK_BAR, IRA_BAR, s->tmem.bar);
-    if (even) put_opnd(L, op, IRK_MASK, mask);
+    if (L->ir->pair) put_opnd(L, op, IRK_MASK, mask);
     wait(L, s->tmem.bar, s->tmem.phase);
     s->tmem.pending.n = 0;
 }
@@ -148,10 +149,9 @@ void tmem_start(Lower *L, Planned *p)
     if (must_settle(L, p)) tmem_settle(L);
     Opnd slot = shift ? opnd_imm(0) : region_slot(L, &p->mi), from = shift ? opnd_imm(0) : region_offset(L, &p->mi);
     roles_store_sync(L); /* also passes on the waits: nobody is late for the phase before */
-    IrVal even = is_even(L);
-    if (even) both_ready(L);
-    Opnd guard = even ? (Opnd){.v = even} : L->guard;
-    tmem_emit(L, p->tm, slot, from, guard);
+    Opnd even = is_even(L);
+    if (L->ir->pair) both_ready(L);
+    tmem_emit(L, p->tm, slot, from, emit_logic(L, IR_AND, even, L->guard));
     vec_push(L->a, &s->tmem.pending, p);
 }
 

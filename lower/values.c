@@ -30,6 +30,12 @@ IrOp *emit_new(Lower *L, IrOpcode op)
     return ir_op(L->a, &L->body, op, L->stmt ? L->stmt->span : (Span){0, 0});
 }
 
+void emit_if(IrOp *op, Opnd cond)
+{
+    if (cond.v) op->guard = ir_if(cond.v);
+    else op->guard = (IrGuard){.when = cond.k ? IRW_ALWAYS : IRW_NEVER};
+}
+
 void put_opnd(Lower *L, IrOp *op, IrKey key, Opnd o)
 {
     if (o.v) ir_ref(L->a, op, key, IRA_VAL, o.v);
@@ -366,8 +372,7 @@ static Opnd load_scalar(Lower *L, const Sx *x)
     IrOp *op = emit_new(L, IR_LOADS);
     op->type = IR_I64;
     op->dst = v;
-    if (ok.v) op->guard = ok.v;
-    else if (ok.k == 0) op->guard = emit_materialize(L, IR_PRED, ok);
+    emit_if(op, ok);
     ir_ref(L->a, op, IRK_TENSOR, IRA_TENSOR, base->index);
     put_opnd(L, op, IRK_BYTE, byte);
     return (Opnd){.v = v};

@@ -348,7 +348,7 @@ static bool same_in_turns(const Verifier *v, const IrArg *arg, int depth)
 
 static bool guard_differs(const Verifier *v, const IrOp *o)
 {
-    return o->guard && !same_in_turns(v, &(IrArg){.kind = IRA_VAL, .id = o->guard}, GUARD_DEPTH);
+    return o->guard.pred && !same_in_turns(v, &(IrArg){.kind = IRA_VAL, .id = o->guard.pred}, GUARD_DEPTH);
 }
 
 static bool conditional(const Verifier *v, uint32_t op)

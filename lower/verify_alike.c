@@ -20,7 +20,7 @@ enum { FEW = 2, ALL = 3 };
 /* The threads of the role wait for each other here, whatever happens. */
 static bool meets(const IrRole *r, const IrOp *op)
 {
-    if (op->guard) return false;
+    if (op->guard.pred) return false;
     return op->op == IR_CTA_SYNC || (op->op == IR_WARP_SYNC && r->warps == 1);
 }
 

@@ -49,7 +49,7 @@ static void live_operands(const Verifier *v, Live *l, const IrOp *op)
 {
     for (uint32_t i = 0; i < op->nargs; i++)
         if (op->args[i].kind == IRA_VAL) live_value(v, l, op->args[i].id);
-    if (op->guard) live_value(v, l, op->guard);
+    if (op->guard.pred) live_value(v, l, op->guard.pred);
 }
 
 static bool sets(const IrOp *op)
@@ -99,7 +99,7 @@ static bool closed(const Verifier *v, Found *f, const IrArg *arg)
     const IrOp *op = v->ops[index];
     const Operands *o = &v->operands[index];
     if (has(f->get, f->nget, value) || has(f->made, f->nmade, value)) return true;
-    if (!o->pure || op->elect || op->guard || v->steers[index] || (o->a == NULL && op->op != IR_CONST)) return false;
+    if (!o->pure || op->elect || op->guard.pred || v->steers[index] || (o->a == NULL && op->op != IR_CONST)) return false;
     return closed(v, f, o->a) && closed(v, f, o->b) && closed(v, f, o->cond) &&
            add(f->made, &f->nmade, VALUES_MOST, value);
 }
@@ -108,7 +108,7 @@ static bool takes(const Verifier *v, Stretch *s, Found *f, uint32_t index)
 {
     const IrOp *op = v->ops[index];
     uint32_t var = v->operands[index].var;
-    if ((op->op != IR_GET && op->op != IR_SET) || op->guard || op->elect || v->steers[index]) return false;
+    if ((op->op != IR_GET && op->op != IR_SET) || op->guard.pred || op->elect || v->steers[index]) return false;
     if (op->op == IR_GET) {
         if (f->nget == VALUES_MOST || (!has(s->out, s->nout, var) && !add(s->in, &s->nin, VARS_MOST, var)))
             return false;

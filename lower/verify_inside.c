@@ -88,7 +88,7 @@ void blocks_match(Verifier *v, const Body *b)
 /* From turn to turn the value may be another one: it is made from the index, or from what is not worked out from values. */
 static bool varies(const IrOp *op, const uint32_t *in, uint32_t loop)
 {
-    bool other = !run_pure(op) || (op->guard && in[op->guard - 1] == loop);
+    bool other = !run_pure(op) || (op->guard.pred && in[op->guard.pred - 1] == loop);
     for (uint32_t i = 0; i < op->nargs && !other; i++)
         other = op->args[i].kind == IRA_VAL && in[op->args[i].id - 1] == loop;
     return other;

@@ -75,7 +75,7 @@ static void walk_variable(Moduli *m, uint32_t at, uint32_t var)
         const IrOp *op = v->ops[i];
         if ((op->op != IR_SET && op->op != IR_VAR) || ir_find(op, IRK_VAR)->id != var) continue;
         walk(m, at, ir_find(op, IRK_A), 0);
-        if (op->guard) walk(m, at, &(IrArg){.kind = IRA_VAL, .id = op->guard}, 0);
+        if (op->guard.pred) walk(m, at, &(IrArg){.kind = IRA_VAL, .id = op->guard.pred}, 0);
     }
 }
 
@@ -136,7 +136,7 @@ static bool steps_round(const Verifier *v, const IrOp *set, const IrOp **stepped
 {
     const IrOp *pick = verify_def(v, ir_find(set, IRK_A)), *by = pick ? verify_def(v, ir_find(pick, IRK_COND)) : NULL;
     int64_t k;
-    if (set->guard || by == NULL || pick->op != IR_SEL || by->op != IR_CMP || ir_find(by, IRK_REL)->id != IRL_EQ)
+    if (set->guard.pred || by == NULL || pick->op != IR_SEL || by->op != IR_CMP || ir_find(by, IRK_REL)->id != IRL_EQ)
         return false;
     const IrOp *next = *stepped = verify_def(v, ir_find(pick, IRK_B));
     return next && next->op == IR_ADD && verify_def(v, ir_find(by, IRK_A)) == next && verify_number(v, ir_find(by, IRK_B), n) &&
@@ -236,7 +236,7 @@ static void find_rings(Moduli *m, uint32_t at)
 static void walk_guard(Moduli *m, uint32_t at)
 {
     const IrOp *op = m->v->ops[at];
-    if (op->guard) walk(m, at, &(IrArg){.kind = IRA_VAL, .id = op->guard}, 0);
+    if (op->guard.pred) walk(m, at, &(IrArg){.kind = IRA_VAL, .id = op->guard.pred}, 0);
 }
 
 /* What has to be a number in the runs, as verify_period.c says. */

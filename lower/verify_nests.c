@@ -78,7 +78,7 @@ static void has_operands(const Verifier *v, Nests *n, const IrOp *op)
         else if (a->kind == IRA_VAR) has(n, n->vars + a->id);
         else if (a->kind == IRA_LX) has_expression(v, n, a->id);
     }
-    if (op->guard) has_value(v, n, op->guard);
+    if (op->guard.pred) has_value(v, n, op->guard.pred);
 }
 
 /* Tensors that the kernel stores to. */
@@ -134,7 +134,7 @@ static void mark_steering(const Verifier *v, Nests *n)
     n->item++;
     for (uint32_t i = 0; i < v->nops; i++) {
         const IrOp *op = v->ops[i];
-        if (op->guard) has_value(v, n, op->guard);
+        if (op->guard.pred) has_value(v, n, op->guard.pred);
         if (v->group[i] == IRG_SCALAR) continue; /* counts where it is used */
         for (uint32_t j = 0; j < op->nargs; j++)
             if (decides(&op->args[j])) has_value(v, n, op->args[j].id);

@@ -143,7 +143,7 @@ Form run_answer(Verifier *v, IrType type, uint32_t index, int64_t lo, int64_t hi
 Form run_guarded(Verifier *v, uint32_t op); /* of an op that has one */
 static inline Form run_guard(Verifier *v, uint32_t op)
 {
-    return v->ops[op]->guard ? run_guarded(v, op) : v->now->guard;
+    return v->ops[op]->guard.pred ? run_guarded(v, op) : v->now->guard;
 }
 void run_forget(Verifier *v, uint32_t var); /* v->now's variable may hold anything */
 uint32_t run_op(const Verifier *v);         /* number of the op where v->now is */

@@ -87,7 +87,7 @@ static void use_variable(Verifier *v, uint32_t var)
         const IrOp *op = v->ops[i];
         if ((op->op != IR_SET && op->op != IR_VAR) || ir_find(op, IRK_VAR)->id != var) continue;
         use_root(v, i, ir_find(op, IRK_A), USE_PLAIN);
-        if (op->guard) use_root(v, i, &(IrArg){.kind = IRA_VAL, .id = op->guard}, USE_PLAIN);
+        if (op->guard.pred) use_root(v, i, &(IrArg){.kind = IRA_VAL, .id = op->guard.pred}, USE_PLAIN);
     }
 }
 
@@ -150,8 +150,8 @@ static void use_operands(Verifier *v, uint32_t i)
         if (a->key == IRK_SLOT) use_root(v, i, a, USE_SLOT);
         if (a->key == IRK_PHASE || a->key == IRK_RANK || a->key == IRK_MASK || a->key == IRK_BAR_RANK) use_root(v, i, a, USE_PLAIN);
     }
-    if (op->guard && ((sync && group != IRG_COPY && group != IRG_THREAD) || group == IRG_GROUP || group == IRG_FENCE || group == IRG_SYNC))
-        use_root(v, i, &(IrArg){.kind = IRA_VAL, .id = op->guard}, USE_GUARD);
+    if (op->guard.pred && ((sync && group != IRG_COPY && group != IRG_THREAD) || group == IRG_GROUP || group == IRG_FENCE || group == IRG_SYNC))
+        use_root(v, i, &(IrArg){.kind = IRA_VAL, .id = op->guard.pred}, USE_GUARD);
 }
 
 /* ---- circles: variables that are made from each other ---- */
@@ -190,7 +190,7 @@ static void find_circles(Verifier *v)
         uint32_t var = ir_find(op, IRK_VAR)->id;
         if (p->counted[var]) continue;
         join_value(v, parent, stamp, var, ir_find(op, IRK_A));
-        if (op->guard) join_value(v, parent, stamp, var, &(IrArg){.kind = IRA_VAL, .id = op->guard});
+        if (op->guard.pred) join_value(v, parent, stamp, var, &(IrArg){.kind = IRA_VAL, .id = op->guard.pred});
     }
     for (uint32_t i = 0; i < n; i++) {
         uint32_t r = root(parent, i);
@@ -249,7 +249,7 @@ static bool counts_wait(const Verifier *v, uint32_t at, uint32_t var, int64_t *b
     const Body *b = verify_body(v, at);
     uint32_t end = b->base + b->role->ops.n, wait = at + 1;
     while (wait < end && v->group[wait] == IRG_SCALAR && v->ops[wait]->op != IR_SET) wait++;
-    if (wait >= end || v->ops[wait]->op != IR_BAR_WAIT || v->ops[wait]->guard != set->guard) return false;
+    if (wait >= end || v->ops[wait]->op != IR_BAR_WAIT || v->ops[wait]->guard.pred != set->guard.pred) return false;
     for (uint32_t i = v->def[old->id - 1]; i < at; i++)
         if (v->group[i] != IRG_SCALAR || v->ops[i]->op == IR_SET) return false;
     const IrArg *of = ir_find(v->ops[wait], IRK_BAR), *slot = ir_part(v->ops[wait], of, IRK_SLOT);

@@ -228,7 +228,7 @@ bool run_number(Verifier *v, uint32_t op, const IrArg *arg, const char *what, in
 
 Form run_guarded(Verifier *v, uint32_t op)
 {
-    IrVal g = v->ops[op]->guard;
+    IrVal g = v->ops[op]->guard.pred;
     IrArg arg = {.kind = IRA_VAL, .id = g};
     return form_guard(&v->f, v->now->guard, run_value(v, &arg));
 }
@@ -320,7 +320,7 @@ static void step_scalar(Verifier *v, uint32_t index)
         const IrArg *a = v->operands[index].a;
         Form now = run_value(v, a), guard = run_guard(v, index);
         bool trip = by_trip(v, a);
-        if (op->guard) trip |= by_trip(v, &(IrArg){.kind = IRA_VAL, .id = op->guard});
+        if (op->guard.pred) trip |= by_trip(v, &(IrArg){.kind = IRA_VAL, .id = op->guard.pred});
         t->vars[var] = form_is(&v->f, guard, 1) ? now : form_pick(&v->f, guard, now, t->vars[var]);
         t->var_by_trip[var] = trip || (t->var_by_trip[var] && !form_is(&v->f, guard, 1));
     } else if (op->op == IR_LOADS) {

@@ -84,9 +84,9 @@ static void reach(Verifier *v, uint32_t by, const IrArg *arg, Reached *r)
     if (arg == NULL || arg->kind != IRA_VAL || r->value[arg->id - 1]) return;
     r->value[arg->id - 1] = true;
     const IrOp *op = v->ops[v->def[arg->id - 1]];
-    if (op->op == IR_LOADS && op->guard) steer_by(v, by, &(IrArg){.kind = IRA_VAL, .id = op->guard});
+    if (op->op == IR_LOADS && op->guard.pred) steer_by(v, by, &(IrArg){.kind = IRA_VAL, .id = op->guard.pred});
     if (op->op == IR_GET) reach_variable(v, by, ir_find(op, IRK_VAR)->id, r);
-    if (op->guard) reach(v, by, &(IrArg){.kind = IRA_VAL, .id = op->guard}, r);
+    if (op->guard.pred) reach(v, by, &(IrArg){.kind = IRA_VAL, .id = op->guard.pred}, r);
     for (uint32_t i = 0; i < op->nargs; i++) reach(v, by, &op->args[i], r);
 }
 
@@ -99,7 +99,7 @@ static bool counts(const Verifier *v, const IrArg *arg)
 static void reach_operands(Verifier *v, uint32_t i, Reached *r)
 {
     const IrOp *op = v->ops[i];
-    if (op->guard && op->op != IR_LOADS) reach(v, i, &(IrArg){.kind = IRA_VAL, .id = op->guard}, r);
+    if (op->guard.pred && op->op != IR_LOADS) reach(v, i, &(IrArg){.kind = IRA_VAL, .id = op->guard.pred}, r);
     if (ir_op_info(op->op)->group == IRG_SCALAR) return;
     for (uint32_t j = 0; j < op->nargs; j++)
         if (counts(v, &op->args[j])) reach(v, i, &op->args[j], r);
@@ -116,7 +116,7 @@ void steer_prepare(Verifier *v)
     for (uint32_t i = 0; i < v->nops; i++) {
         const IrOp *op = v->ops[i];
         reach_operands(v, i, &r);
-        if (op->guard && op->op != IR_LOADS) steer_by(v, i, &(IrArg){.kind = IRA_VAL, .id = op->guard});
+        if (op->guard.pred && op->op != IR_LOADS) steer_by(v, i, &(IrArg){.kind = IRA_VAL, .id = op->guard.pred});
         if (op->op == IR_IF) steer_by(v, i, ir_find(op, IRK_COND));
         if (op->op == IR_LOOP) {
             steer_amount(v, i, ir_find(op, IRK_A), stamp);

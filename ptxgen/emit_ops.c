@@ -334,7 +334,7 @@ void ptx_op(PtxWriter *w, const IrOp *op)
 {
     if (op->op >= IR_OP_COUNT || OPS[op->op] == NULL) return;
     Opnd guard = NONE;
-    if (op->guard) guard = ptx_valuep(w, &(IrArg){.kind = IRA_VAL, .id = op->guard});
+    if (op->guard.pred) guard = ptx_valuep(w, &(IrArg){.kind = IRA_VAL, .id = op->guard.pred});
     if (op->elect && w->elected.kind == OPND_REG) guard = both(w, guard, w->elected);
     OPS[op->op](w, op, guard);
 }

@@ -221,7 +221,7 @@ static bool above(const IrRole *r, uint32_t at, int n, bool into, uint32_t *to)
 
 static bool needs(const IrOp *op, IrVal v)
 {
-    if (op->guard == v) return true;
+    if (op->guard.pred == v) return true;
     for (uint32_t i = 0; i < op->nargs; i++)
         if (op->args[i].kind == IRA_VAL && op->args[i].id == v) return true;
     return false;
@@ -451,14 +451,14 @@ static void make_optional(Maker *m)
 static void make_guards(Maker *m)
 {
     IrOp *op;
-    if (m->op->guard && (op = begin(m, "no guard", true))) {
-        op->guard = 0;
+    if (m->op->guard.pred && (op = begin(m, "no guard", true))) {
+        op->guard = ir_if(0);
         done(m);
     }
-    if (m->op->guard && (op = begin(m, "other guard", true))) {
+    if (m->op->guard.pred && (op = begin(m, "other guard", true))) {
         IrOp inverse = {.op = IR_NOT, .type = IR_PRED, .dst = ir_value(m->arena, m->made, IR_PRED, NULL)};
-        ir_ref(m->arena, &inverse, IRK_A, IRA_VAL, op->guard);
-        op->guard = inverse.dst;
+        ir_ref(m->arena, &inverse, IRK_A, IRA_VAL, op->guard.pred);
+        op->guard = ir_if(inverse.dst);
         insert_op(m->arena, made_body(m), m->at, inverse);
         done(m);
     }

@@ -71,6 +71,19 @@ case_ $g/window.tile x="$work/a.npy" out="$work/b.npy:$work/c.npy" r0=50 c0=128 
 make u1 101,400 a
 case_ $g/flat.tile x="$work/a.npy" y="u8[101,400]:$work/b.npy" && same a b
 
+# ---- conditions that are known when compiling: nothing under a false one happens ----
+c=tests/golden/conditions
+for k in decided:straight known:straight; do
+    make i4 8,16 a
+    case_ $c/${k%:*}.tile:${k#*:} x="$work/a.npy" y="s32[8,16]:$work/b.npy" && same a b
+done
+for k in decided:steps decided:overlapped decided:converted decided:by_hand known:steps known:overlapped known:by_hand; do
+    for rows in 0 1 8 77; do
+        make i4 $rows,16 a
+        case_ $c/${k%:*}.tile:${k#*:} x="$work/a.npy" y="s32[$rows,16]:$work/b.npy" && same a b
+    done
+done
+
 # ---- control, barriers, groups, layouts ----
 for shape in 130,200 1,8 64,64; do
     make u2 "$shape" a

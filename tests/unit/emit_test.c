@@ -174,7 +174,7 @@ static IrVal load_scalar(Bench *b, uint32_t tensor, Arg byte, IrVal guard)
     IrOp *o = op(b, IR_LOADS);
     ref(b, o, IRK_TENSOR, IRA_TENSOR, tensor);
     put(b, o, IRK_BYTE, byte);
-    o->guard = guard;
+    o->guard = ir_if(guard);
     return define(b, o, IR_I64, NULL);
 }
 
@@ -229,7 +229,7 @@ static void scalars(Bench *b)
     IrOp *guarded = op(b, IR_SET);
     ref(b, guarded, IRK_VAR, IRA_VAR, 0);
     put(b, guarded, IRK_A, VAL(k64));
-    guarded->guard = flag;
+    guarded->guard = ir_if(flag);
     IrVal low = unary(b, IR_CVT, IR_I32, VAL(wide));
     IrOp *branch = op(b, IR_IF);
     put(b, branch, IRK_COND, VAL(flag));
@@ -357,7 +357,7 @@ static void test_cluster(void **state)
     bar_op(b, IR_BAR_EXPECT, 0, IMM(0), IMM(16), 0);
     bar_op(b, IR_BAR_ARRIVE, 0, IMM(0), IMM(0), 0);
     bar_op(b, IR_BAR_WAIT, 0, IMM(0), IMM(1), 0);
-    role(b)->ops.v[role(b)->ops.n - 1].guard = p;
+    role(b)->ops.v[role(b)->ops.n - 1].guard = ir_if(p);
     Emitted e = emit(b);
     expect_in(e.text, ".explicitcluster\n.reqnctapercluster 2, 1, 2\n");
     expect_in(e.text, "    @!%p2 bra $skip_full_2;\n$wait_full_2:\n");

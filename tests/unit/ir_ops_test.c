@@ -263,7 +263,7 @@ static void test_round_trip(void **state)
             assert_int_equal(o->elect, p->elect);
             assert_int_equal(o->any_order, p->any_order);
             assert_int_equal(o->dst, p->dst);
-            assert_int_equal(o->guard, p->guard);
+            assert_int_equal(o->guard.pred, p->guard.pred);
             assert_int_equal(o->nargs, p->nargs);
             for (uint32_t j = 0; j < o->nargs; j++) same_arg(&o->args[j], &p->args[j]);
         }

@@ -302,7 +302,7 @@ static bool step(Sim *s, const SimInput *in)
     const IrOp *op = &s->ops[s->pc];
     uint32_t bar = 0;
     Frame *f = s->depth ? &s->frames[s->depth - 1] : NULL;
-    if (op->guard && !s->values[op->guard - 1] && op->op != IR_LOADS) {
+    if (op->guard.pred && !s->values[op->guard.pred - 1] && op->op != IR_LOADS) {
         s->pc++;
         return true;
     }

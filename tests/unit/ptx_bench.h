@@ -420,7 +420,7 @@ static inline void bulk_ring(Bench *b)
     buf_arg(b, st, IRK_SRC, tile, VAL(slot), IMM(0));
     put(b, st, IRK_TO, VAL(to));
     ir_imm(a, st, IRK_BYTES, 2048);
-    st->guard = inside;
+    st->guard = ir_if(inside);
     op(b, IR_GRP_COMMIT);
     group_wait(b, 1, IRH_READ);
     IrVal next = binary(b, IR_ADD, IR_I32, VAL(slot), IMM(1)), wrap = compare(b, IRL_EQ, VAL(next), IMM(3));

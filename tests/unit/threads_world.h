@@ -310,7 +310,7 @@ static inline void build_kernel(World *w, const Job *j, bool run_time)
     ref(b, o, IRK_PLAN, IRA_PLAN, 0);
     if (!fill) buf_arg(b, o, IRK_SRC, src, IMM(0), at[0]);
     buf_arg(b, o, IRK_DST, dst, IMM(0), at[1]);
-    o->guard = guard;
+    o->guard = ir_if(guard);
     marker(b);
     if (j->idle == 0) return;
     work = b->k->roles.v[0];

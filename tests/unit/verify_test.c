@@ -139,8 +139,8 @@ static bool mutate(IrOp *ops, uint32_t *n, uint32_t i, int kind, uint32_t pick, 
         ++*n;
         return true;
     case 4:
-        if (op->guard == 0) return false;
-        op->guard = 0;
+        if (op->guard.pred == 0) return false;
+        op->guard = ir_if(0);
         return true;
     case 5:
         if (arg == NULL || arg->kind != IRA_IMM) return false;
@@ -164,8 +164,8 @@ static bool mutate(IrOp *ops, uint32_t *n, uint32_t i, int kind, uint32_t pick, 
         return true;
     case 10: {
         uint32_t d = pick % *n; /* any pred of the kernel */
-        if (op->guard || op->dst || group == IRG_CONTROL || ops[d].type != IR_PRED || ops[d].dst == 0) return false;
-        op->guard = ops[d].dst;
+        if (op->guard.pred || op->dst || group == IRG_CONTROL || ops[d].type != IR_PRED || ops[d].dst == 0) return false;
+        op->guard = ir_if(ops[d].dst);
         return true;
     }
     default:
