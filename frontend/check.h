@@ -86,6 +86,7 @@ struct Checked {
     VEC(Item *) kernels;
     Entity **newest;  /* by Name: what was declared last, in any environment */
     uint32_t nenvs;
+    uint32_t errors;  /* in what all kernels use, modules and constants: uses of it are silent, so no kernel is lowered then */
     uint32_t inlined; /* statements and operations that the calls of this kernel have made */
     VEC(Span) grid_uses; /* where this kernel has used cta.* and grid.*, as long as nothing is across grid */
     /* Words looked up often. */
@@ -189,6 +190,7 @@ bool is_index_rows(const Sub *s);
 bool index_rows(Env *e, const Sub *s, PDim *d);
 
 /* maps.c, moves.c, fill.c */
+enum { MAP_NUMBER_MAX = 1 << 24 }; /* what a map may have is far less, and its rules say it best; what comes next multiplies */
 PMap *map_decl(Env *e, const Stmt *s);
 PPolicy *policy_decl(Env *e, const Stmt *s);
 void move_stmt(Env *e, const Stmt *s);

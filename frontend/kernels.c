@@ -328,7 +328,7 @@ PKernel *elaborate_kernel(Checked *ch, Item *item)
     ok = attributes(&e, item) && ok;
     statements(&e, &item->body, &k->body);
     env_leave(&e, NULL);
-    if (!ok || c->diags->errors != errors || !cluster_divides_grid(&e) || !roles_alone(&e) || !tmem_kernel(&e))
+    if (!ok || ch->errors || c->diags->errors != errors || !cluster_divides_grid(&e) || !roles_alone(&e) || !tmem_kernel(&e))
         return NULL;
     drop_left_out(k);
     check_collective(c, k);

@@ -71,10 +71,10 @@ static bool option(Env *e, const MapOpt *o, PMap *m)
     case MO_INTERLEAVE: return true;
     case MO_BOX:
         m->box_span = o->span;
-        return shape_list(e, &o->exprs, t->rank, o->span, "box", INT64_MIN + 1, INT64_MAX, m->box, t->span);
+        return shape_list(e, &o->exprs, t->rank, o->span, "box", -MAP_NUMBER_MAX, MAP_NUMBER_MAX, m->box, t->span);
     case MO_STRIDE:
         m->stride_span = o->span;
-        return shape_list(e, &o->exprs, t->rank, o->span, "stride", INT64_MIN + 1, INT64_MAX, m->elem_stride, t->span);
+        return shape_list(e, &o->exprs, t->rank, o->span, "stride", -MAP_NUMBER_MAX, MAP_NUMBER_MAX, m->elem_stride, t->span);
     case MO_SWIZZLE:
         m->swizzle_span = o->span;
         return swizzle_of(e, o->expr, o->atom, o->flip, o->span, &m->swizzle);
@@ -84,10 +84,10 @@ static bool option(Env *e, const MapOpt *o, PMap *m)
     case MO_UPPER: m->upper_span = o->span; return mode_corner(e, o, m, m->upper);
     case MO_CHANNELS:
         m->channels_span = o->span;
-        return constant(e, o->expr, INT64_MIN + 1, INT64_MAX, "the number of channels", &m->channels);
+        return constant(e, o->expr, -MAP_NUMBER_MAX, MAP_NUMBER_MAX, "the number of channels", &m->channels);
     case MO_PIXELS:
         m->pixels_span = o->span;
-        return constant(e, o->expr, INT64_MIN + 1, INT64_MAX, "the number of pixels", &m->pixels);
+        return constant(e, o->expr, -MAP_NUMBER_MAX, MAP_NUMBER_MAX, "the number of pixels", &m->pixels);
     }
     return false;
 }

@@ -103,7 +103,7 @@ bool mode_corner(Env *e, const MapOpt *o, const PMap *m, int64_t out[3])
     }
     what = arena_printf(e->c->scratch, "a number in `%s`", what);
     for (const Expr *x = o->exprs.first; x && d < 3; x = x->next)
-        ok = constant(e, x, INT64_MIN + 1, INT64_MAX, what, &out[d++]) && ok;
+        ok = constant(e, x, -MAP_NUMBER_MAX, MAP_NUMBER_MAX, what, &out[d++]) && ok;
     return ok;
 }
 
@@ -133,8 +133,8 @@ bool halo_clause(Env *e, const Clause *c, PMove *m)
         return false;
     }
     const Expr *first = c->exprs.first;
-    bool ok = constant(e, first, INT64_MIN + 1, INT64_MAX, "wHalo", &m->halo[0]);
-    return constant(e, first->next, INT64_MIN + 1, INT64_MAX, "wOffset", &m->halo[1]) && ok;
+    bool ok = constant(e, first, -MAP_NUMBER_MAX, MAP_NUMBER_MAX, "wHalo", &m->halo[0]);
+    return constant(e, first->next, -MAP_NUMBER_MAX, MAP_NUMBER_MAX, "wOffset", &m->halo[1]) && ok;
 }
 
 static void is_of_mode(Env *e, Diag *g, const PMove *m)

@@ -294,6 +294,7 @@ Checked *check_unit(Compilation *c, Unit *unit, Define *defines, size_t ndefines
     }
     if (!ch->kernels.n && !c->diags->errors)
         diag_at(c->diags, E0216, (Span){unit->source->base, unit->source->base}, "the program has no kernel");
+    ch->errors = c->diags->errors;
     return ch;
 }
 

@@ -134,14 +134,15 @@ static bool tile_bounds(Env *e, PRegion *r)
         }
         bool known = sx_is_const(dim->start, &k);
         int64_t reach = (dim->extent - 1) * dim->step + 1;
-        if ((known && (k < 0 || k + reach > t->extent[d])) || reach > t->extent[d]) {
+        if ((known && (k < 0 || k > t->extent[d] - reach)) || reach > t->extent[d]) {
             Diag *g;
+            int64_t last = known && k <= INT64_MAX - reach ? k + reach - 1 : INT64_MAX;
             if (known && dim->step != 1)
                 g = diag_at(e->c->diags, E0508, dim->span, "elements %lld to %lld, %lld apart, of a dimension of %lld", (long long)k,
-                            (long long)(k + reach - 1), (long long)dim->step, (long long)t->extent[d]);
+                            (long long)last, (long long)dim->step, (long long)t->extent[d]);
             else if (known)
                 g = diag_at(e->c->diags, E0508, dim->span, "elements %lld to %lld of a dimension of %lld", (long long)k,
-                            (long long)(k + dim->extent - 1), (long long)t->extent[d]);
+                            (long long)last, (long long)t->extent[d]);
             else
                 g = diag_at(e->c->diags, E0508, dim->span, "%lld elements of a dimension of %lld", (long long)dim->extent,
                             (long long)t->extent[d]);

@@ -192,6 +192,8 @@ static SxOp binary_op(uint8_t op)
 
 static const Sx *expect_kind(Env *e, const Sx *x, bool want_bool, const Expr *at)
 {
+    /* No value only after an error, here or where what it uses is declared: nothing else stops what comes next. */
+    if (!x && !e->c->diags->errors) diag_at(e->c->diags, E0662, at->span, "this has no value, and no error says why");
     if (!x || sx_is_bool(x) == want_bool) return x;
     if (want_bool) {
         Diag *g = diag_at(e->c->diags, E0313, at->span, "a condition is needed here, this is a number");

@@ -197,7 +197,7 @@ static void if_stmt(Env *e, const Stmt *s)
         decided(e, s, holds);
         return;
     }
-    PStmt *p = emit_stmt(e, P_IF, s->span);
+    PStmt ignored = {0}, *p = c ? emit_stmt(e, P_IF, s->span) : &ignored;
     p->value = c;
     p->has_else = s->cond.has_else;
     Span around = e->around;
