@@ -77,6 +77,7 @@ static Opnd draw(Lower *L, Pipe *p, uint32_t next, Opnd teams)
 {
     Opnd t = emit_get(L, next);
     Opnd id = emit_sel(L, IR_I64, emit_cmp(L, IRL_LT, t, teams), t, opnd_imm(-1));
+    if (p->ids == RING_NONE) return id;
     ring_wait_free(L, p->ids);
     if (L->sched->rings[p->ids].handed) {
         send_id(L, p->ids, id);
@@ -120,7 +121,7 @@ static uint32_t own_first(Lower *L, const char *name)
 static void deal_ticket(Lower *L, Pipe *p, Opnd teams)
 {
     Sched *s = L->sched;
-    bool loads = s->role == AG_LOAD, handed = s->rings[p->ids].handed;
+    bool loads = s->role == AG_LOAD, passed = p->ids != RING_NONE, handed = passed && s->rings[p->ids].handed;
     param_add(L, MF_PARAM_COUNTER, 0);
     uint32_t next = loads ? own_first(L, "next") : 0;
     emit_new(L, IR_REPEAT);
@@ -137,7 +138,7 @@ static void deal_ticket(Lower *L, Pipe *p, Opnd teams)
         roles_id_sync(L);
         ring_release(L, p->ids);
     }
-    ring_advance(L, p->ids);
+    if (passed) ring_advance(L, p->ids);
     emit_end(L);
 }
 

@@ -539,6 +539,15 @@ static void add_ids(Lower *L, Pipe *p)
     barriers(L, r, "ids");
 }
 
+/* The one thread that draws the tickets is the only one that wants them. */
+static bool draws_for_itself(const Lower *L, const Pipe *p)
+{
+    const Sched *s = L->sched;
+    bool alone = L->cluster_size == 1 && s->shape[AG_LOAD] == SHAPE_ELECT;
+    for (int a = 0; a < AG_COUNT; a++) alone = alone && s->used[a] == (a == AG_LOAD);
+    return p->deal == DEAL_TICKET && alone;
+}
+
 void rings_barriers(Lower *L)
 {
     Sched *s = L->sched;
@@ -554,6 +563,6 @@ void rings_barriers(Lower *L)
     }
     for (uint32_t i = 0; i < s->pipes.n; i++) {
         Pipe *p = s->pipes.v[i];
-        if (p->across && (p->deal == DEAL_TICKET || p->deal == DEAL_CLC)) add_ids(L, p);
+        if (p->across && (p->deal == DEAL_TICKET || p->deal == DEAL_CLC) && !draws_for_itself(L, p)) add_ids(L, p);
     }
 }

@@ -82,7 +82,7 @@ typedef struct Pipe { /* a pipeline statement */
     bool whole;                /* a batch of it goes statement by statement: batch.c */
     PDeal deal;
     Lx total;                  /* iterations, where across */
-    uint32_t ids;              /* ring of ids (a Ring without tile), RING_NONE */
+    uint32_t ids;              /* ring of ids (a Ring without tile), RING_NONE: nobody passes them on */
 } Pipe;
 
 typedef struct Part { /* statements of a body for a batch: from first up to end; NULL: the last one */

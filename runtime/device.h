@@ -51,6 +51,8 @@ typedef struct DeviceOps {
     tile_status (*release)(tile_device *d, uint64_t address, tile_error *err);
     tile_status (*write)(tile_device *d, uint64_t to, const void *from, size_t bytes, tile_error *err);
     tile_status (*read)(tile_device *d, void *to, uint64_t from, size_t bytes, tile_error *err);
+    /* From here to the end of its allocation nobody reads what is written, so writes need no order. NULL: nobody watches it. */
+    void (*unread)(tile_device *d, uint64_t address);
     tile_status (*synchronize)(tile_device *d, void *stream, tile_error *err);
     /* image: followed by a 0 byte. */
     tile_status (*load)(tile_device *d, const void *image, bool is_ptx, void **module, tile_error *err);

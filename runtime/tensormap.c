@@ -161,6 +161,7 @@ static tile_status ready_dummy(tile_args *a, tile_error *err)
     tile_status s = d->ops->alloc(d, sizeof zeros, &address, &e);
     if (s == TILE_OK) s = d->ops->write(d, address, zeros, sizeof zeros, &e);
     if (s == TILE_OK) {
+        if (d->ops->unread) d->ops->unread(d, address + DUMMY_ZEROS); /* all that is empty is written to there */
         a->dummy = address;
         return TILE_OK;
     }

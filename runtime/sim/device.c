@@ -73,6 +73,15 @@ static tile_status sim_device_release(tile_device *d, uint64_t address, tile_err
     return fail_rule(err, TILE_ERROR_ARGUMENT, E1313, "no allocation of the simulator starts at 0x%" PRIx64, address);
 }
 
+static void sim_device_unread(tile_device *d, uint64_t address)
+{
+    SimDevice *s = (SimDevice *)d;
+    pthread_mutex_lock(&s->lock);
+    SimBlock *b = sim_find(&s->memory, address, 1, NULL);
+    if (b) b->unread = address - b->address;
+    pthread_mutex_unlock(&s->lock);
+}
+
 /* The bytes of a range that lies in one allocation; NULL after the error was filled. */
 static uint8_t *host_bytes(SimDevice *s, uint64_t address, size_t bytes, tile_error *err)
 {
@@ -464,6 +473,7 @@ static const DeviceOps SIM_OPS = {
     .release = sim_device_release,
     .write = sim_device_write,
     .read = sim_device_read,
+    .unread = sim_device_unread,
     .synchronize = sim_device_synchronize,
     .load = sim_device_load,
     .unload = sim_device_unload,

@@ -26,6 +26,7 @@ typedef struct SimBlock {
     uint8_t *data;  /* zeroed when allocated, lazily by the system */
     void *shadow;   /* watch.c's, or NULL */
     bool read_only; /* .const variables */
+    uint64_t unread; /* from this byte on: writes need no order; 0: everything is watched */
 } SimBlock;
 typedef struct SimMemory {
     SimBlock **blocks; /* by address */

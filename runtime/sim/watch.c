@@ -325,6 +325,7 @@ bool access_run(Access *a, const SimLoc *at, uint32_t bytes, ShadowMemo *memo)
         if (cta == NULL) return true;
         s = cta->shadow;
     } else {
+        if (a->block->unread && at->offset >= a->block->unread) return true;
         if (a->block->shadow == NULL) a->block->shadow = shadow_new(&a->w->shadows, a->block, a->block->bytes);
         s = a->block->shadow;
     }
