@@ -277,6 +277,11 @@ static void *libc_realloc(void *user, void *p, size_t n)
 
 static const char *bad_option(Job *j, const tilecc_options *o)
 {
+    if ((o->ndefines && !o->defines) || (o->nimport_dirs && !o->import_dirs)) return "a list of options is NULL and has a length";
+    for (size_t i = 0; i < o->ndefines; i++)
+        if (!o->defines[i].name || !o->defines[i].value) return "a definition is NULL";
+    for (size_t i = 0; i < o->nimport_dirs; i++)
+        if (!o->import_dirs[i]) return "an import folder is NULL";
     if (o->arch && !target_find(o->arch)) {
         const char *names[64];
         size_t n = target_count() < 64 ? target_count() : 64;
@@ -304,7 +309,7 @@ static bool begin(Job *j, const char *path, const char *text, size_t size)
     text_init(&j->rendered, &j->mem);
     text_init(&j->certificate, &j->mem);
     path = arena_strdup(&j->arena, path ? path : "<source>", strlen(path ? path : "<source>"));
-    j->main = sources_add(&j->sources, path, arena_strdup(&j->arena, text, size), size);
+    j->main = sources_add(&j->sources, path, arena_strdup(&j->arena, text ? text : "", size), size);
     vec_push(&j->arena, &j->dependencies, path);
     j->c = (Compilation){.arena = &j->arena,
                          .scratch = &j->scratch,
@@ -341,7 +346,7 @@ tilecc_result *tilecc_compile(const tilecc_options *opt, const char *path, const
         j->result.output_size = 0;
         return finish(j, TILECC_ERROR_ENVIRONMENT, "memory ran out");
     }
-    const char *wrong = bad_option(j, own);
+    const char *wrong = text || !size ? bad_option(j, own) : "the text is NULL";
     if (wrong) return finish(j, TILECC_ERROR_USAGE, wrong);
     if (!begin(j, path, text, size)) return finish(j, TILECC_ERROR_ENVIRONMENT, "the source is larger than 1 GiB");
     const char *message = compile(j);
@@ -371,7 +376,7 @@ void tilecc_free(tilecc_result *r)
 const char *tilecc_explain(const char *code, const char **rule, const char **source)
 {
     ErrorCode c;
-    if (!error_find(code, &c)) return NULL;
+    if (!code || !error_find(code, &c)) return NULL;
     const ErrorInfo *i = error_info(c);
     if (rule) *rule = i->rule;
     if (source) *source = i->source;

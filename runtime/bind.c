@@ -46,8 +46,9 @@ static bool build_args(tile_args *a)
 
 tile_status tile_args_new(tile_kernel *k, tile_args **out, tile_error *err)
 {
+    if (!out) return fail_null(err, "out");
     *out = NULL;
-    if (!k) return fail(err, TILE_ERROR_ARGUMENT, "the kernel is NULL");
+    if (!k) return fail_null(err, "the kernel");
     tile_args *a = calloc(1, sizeof *a);
     if (a) *a = (tile_args){.kernel = k, .heap = heap_new()};
     if (!a || !a->heap || !build_args(a)) {
@@ -81,13 +82,13 @@ static void list_params(const tile_kernel *k, char *buf, size_t size)
 static const struct MfArg *find_param(const tile_args *a, const char *name, tile_error *err)
 {
     const tile_kernel *k = a->kernel;
-    for (uint32_t i = 0; name && i < k->mf->args.n; i++)
+    for (uint32_t i = 0; i < k->mf->args.n; i++)
         if (strcmp(k->param_names[i], name) == 0) return &k->mf->args.v[i];
-    const char *near = name ? spelling_nearest(name, k->param_names, k->mf->args.n) : NULL;
+    const char *near = spelling_nearest(name, k->param_names, k->mf->args.n);
     char all[1024];
     list_params(k, all, sizeof all);
     fail_rule(err, TILE_ERROR_ARGUMENT, E1115, "kernel `%s` has no parameter `%s`%s%s%s (it has: %s)", k->mf->name,
-              name ? name : "", near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "", all);
+              name, near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "", all);
     return NULL;
 }
 
@@ -160,7 +161,8 @@ static bool same_tensor(const TensorArg *x, const TensorArg *y, int rank, bool *
 tile_status tile_bind(tile_args *a, const char *param, uint64_t address, size_t bytes, tile_type type, int rank,
                       const int64_t *shape, const int64_t *strides, tile_error *err)
 {
-    if (!a) return fail(err, TILE_ERROR_ARGUMENT, "the arguments are NULL");
+    if (!a) return fail_null(err, "the tile_args");
+    if (!param) return fail_null(err, "the parameter's name");
     const struct MfArg *arg = find_param(a, param, err);
     if (!arg) return TILE_ERROR_ARGUMENT;
     if (arg->is_scalar)
@@ -206,7 +208,8 @@ static bool scalar_fits(unsigned type, int64_t v)
 
 tile_status tile_bind_scalar(tile_args *a, const char *param, int64_t value, tile_error *err)
 {
-    if (!a) return fail(err, TILE_ERROR_ARGUMENT, "the arguments are NULL");
+    if (!a) return fail_null(err, "the tile_args");
+    if (!param) return fail_null(err, "the parameter's name");
     const struct MfArg *arg = find_param(a, param, err);
     if (!arg) return TILE_ERROR_ARGUMENT;
     if (!arg->is_scalar)
@@ -318,7 +321,9 @@ void args_compare_shapes(tile_args *a, Report *r)
 
 tile_status tile_symbol(tile_args *a, const char *name, int64_t *value, tile_error *err)
 {
-    if (!a) return fail(err, TILE_ERROR_ARGUMENT, "the arguments are NULL");
+    if (!a) return fail_null(err, "the tile_args");
+    if (!name) return fail_null(err, "the name");
+    if (!value) return fail_null(err, "value");
     args_collect_symbols(a, NULL);
     const MfKernel *mf = a->kernel->mf;
     for (uint32_t i = 0; i < mf->syms.n; i++) {

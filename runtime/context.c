@@ -37,8 +37,8 @@ const char *tile_type_name(tile_type t)
 int tile_type_find(const char *name, tile_type *out)
 {
     ElemType t;
-    if (!elem_find(name, &t)) return 0;
-    *out = (tile_type)t;
+    if (!name || !elem_find(name, &t)) return 0;
+    if (out) *out = (tile_type)t;
     return 1;
 }
 
@@ -76,6 +76,7 @@ static tile_status open_cuda(const char *name, tile_device **out, tile_error *er
 
 tile_status tile_device_open(const char *name, tile_device **out, tile_error *err)
 {
+    if (!out) return fail_null(err, "out");
     *out = NULL;
     if (!name) {
         tile_status s = open_cuda("cuda", out, err);
@@ -93,47 +94,55 @@ void tile_device_close(tile_device *d)
 
 const char *tile_device_name(const tile_device *d)
 {
-    return d->name;
+    return d ? d->name : "";
 }
 
 const char *tile_device_arch(const tile_device *d)
 {
-    return d->arch;
+    return d ? d->arch : NULL;
 }
 
 int tile_device_simulates(const tile_device *d)
 {
-    return d->simulates;
+    return d && d->simulates;
 }
 
 void tile_device_use_compiler(tile_device *d, const tile_compiler *compiler)
 {
-    d->compiler = compiler ? *compiler : (tile_compiler){0};
+    if (d) d->compiler = compiler ? *compiler : (tile_compiler){0};
 }
 
 tile_status tile_alloc(tile_device *d, size_t bytes, uint64_t *address, tile_error *err)
 {
+    if (!address) return fail_null(err, "address");
     *address = 0;
+    if (!d) return fail_null(err, "the device");
     return bytes ? d->ops->alloc(d, bytes, address, err) : succeed(err);
 }
 
 tile_status tile_release(tile_device *d, uint64_t address, tile_error *err)
 {
+    if (!d) return fail_null(err, "the device");
     return address ? d->ops->release(d, address, err) : succeed(err);
 }
 
 tile_status tile_write(tile_device *d, uint64_t to, const void *from, size_t bytes, tile_error *err)
 {
+    if (!d) return fail_null(err, "the device");
+    if (!from && bytes) return fail_null(err, "from");
     return bytes ? d->ops->write(d, to, from, bytes, err) : succeed(err);
 }
 
 tile_status tile_read(tile_device *d, void *to, uint64_t from, size_t bytes, tile_error *err)
 {
+    if (!d) return fail_null(err, "the device");
+    if (!to && bytes) return fail_null(err, "to");
     return bytes ? d->ops->read(d, to, from, bytes, err) : succeed(err);
 }
 
 tile_status tile_synchronize(tile_device *d, void *stream, tile_error *err)
 {
+    if (!d) return fail_null(err, "the device");
     return d->ops->synchronize(d, stream, err);
 }
 

@@ -93,7 +93,7 @@ static tile_status launch(tile_args *a, void *stream, tile_error *err)
 
 tile_status tile_launch(tile_args *a, void *stream, tile_error *err)
 {
-    if (!a) return fail(err, TILE_ERROR_ARGUMENT, "the arguments are NULL");
+    if (!a) return fail_null(err, "the tile_args");
     if (!a->ready) {
         tile_status s = prepare(a, err);
         if (s != TILE_OK) return s;
@@ -104,8 +104,9 @@ tile_status tile_launch(tile_args *a, void *stream, tile_error *err)
 
 tile_status tile_launch_info(tile_args *a, tile_launch_facts *out, tile_error *err)
 {
+    if (!out) return fail_null(err, "out");
     *out = (tile_launch_facts){.hints = -1};
-    if (!a) return fail(err, TILE_ERROR_ARGUMENT, "the arguments are NULL");
+    if (!a) return fail_null(err, "the tile_args");
     if (!a->ready) {
         tile_status s = prepare(a, err);
         if (s != TILE_OK) return s;
@@ -129,8 +130,9 @@ tile_status tile_launch_info(tile_args *a, tile_launch_facts *out, tile_error *e
 
 tile_status tile_time(tile_args *a, void *stream, int repeats, double *milliseconds, tile_error *err)
 {
+    if (!milliseconds) return fail_null(err, "milliseconds");
     *milliseconds = 0;
-    if (!a) return fail(err, TILE_ERROR_ARGUMENT, "the arguments are NULL");
+    if (!a) return fail_null(err, "the tile_args");
     if (!a->ready) {
         tile_status s = prepare(a, err);
         if (s != TILE_OK) return s;

@@ -135,7 +135,9 @@ static tile_status module_load(tile_device *d, const char *from, const void *ima
                                tile_error *err)
 {
     *out = NULL;
-    if (!image || size == 0) return fail_rule(err, TILE_ERROR_MODULE, E1112, "%s is empty: no module", from);
+    if (!d) return fail_null(err, "the device");
+    if (!image && size) return fail_null(err, "the image");
+    if (size == 0) return fail_rule(err, TILE_ERROR_MODULE, E1112, "%s is empty: no module", from);
     if (size > SIZE_MAX - 1) return fail(err, TILE_ERROR_ARGUMENT, "%s is too large", from);
     tile_module *m = calloc(1, sizeof *m);
     Heap *h = heap_new();
@@ -162,6 +164,7 @@ int module_sm(const tile_module *m)
 
 tile_status tile_module_load(tile_device *d, const void *image, size_t size, tile_module **out, tile_error *err)
 {
+    if (!out) return fail_null(err, "out");
     return module_load(d, "the image", image, size, out, err);
 }
 
@@ -196,7 +199,10 @@ tile_status tile_module_load_file(tile_device *d, const char *path, tile_module 
 {
     char *text;
     size_t size;
+    if (!out) return fail_null(err, "out");
     *out = NULL;
+    if (!d) return fail_null(err, "the device");
+    if (!path) return fail_null(err, "the path");
     tile_status s = read_file(path, &text, &size, err);
     if (s != TILE_OK) return s;
     s = module_load(d, path, text, size, out, err);
@@ -213,14 +219,19 @@ static tile_status compile_and_load(tile_device *d, const char *path, const char
     tile_status s = c->compile(c->user, d->arch, d->simulates, path, text, size, defines, ndefines, &image, &image_size, err);
     if (s != TILE_OK) return s;
     s = module_load(d, path ? path : "the source", image, image_size, out, err);
-    c->release(c->user, image);
+    if (c->release) c->release(c->user, image);
     return s;
 }
 
 tile_status tile_module_load_source(tile_device *d, const char *path, const char *text, size_t size,
                                     const char *const *defines, size_t ndefines, tile_module **out, tile_error *err)
 {
+    if (!out) return fail_null(err, "out");
     *out = NULL;
+    if (!d) return fail_null(err, "the device");
+    if (!defines && ndefines) return fail_null(err, "the list of definitions");
+    for (size_t i = 0; i < ndefines; i++)
+        if (!defines[i]) return fail(err, TILE_ERROR_ARGUMENT, "definition %zu is NULL", i);
     if (!d->compiler.compile)
         return fail(err, TILE_ERROR_UNSUPPORTED,
                     "this program has no compiler for .tile source: link libtile_source and call tile_use_compiler");
@@ -254,18 +265,21 @@ tile_kernel *tile_kernel_at(tile_module *m, size_t i)
 
 tile_kernel *tile_kernel_find(tile_module *m, const char *name)
 {
-    for (uint32_t i = 0; m && i < m->manifest.kernels.n; i++)
+    for (uint32_t i = 0; m && name && i < m->manifest.kernels.n; i++)
         if (strcmp(m->kernels[i].mf->name, name) == 0) return &m->kernels[i];
     return NULL;
 }
 
 const char *tile_kernel_name(const tile_kernel *k)
 {
-    return k->mf->name;
+    return k ? k->mf->name : "";
 }
 
 void tile_kernel_info(const tile_kernel *k, tile_kernel_facts *out)
 {
+    if (!out) return;
+    *out = (tile_kernel_facts){.compiler = "", .target = "", .source = ""};
+    if (!k) return;
     const Manifest *m = &k->module->manifest;
     const MfKernel *mf = k->mf;
     *out = (tile_kernel_facts){m->compiler,
@@ -280,13 +294,15 @@ void tile_kernel_info(const tile_kernel *k, tile_kernel_facts *out)
 
 size_t tile_param_count(const tile_kernel *k)
 {
-    return k->mf->args.n;
+    return k ? k->mf->args.n : 0;
 }
 
 tile_status tile_param_info(const tile_kernel *k, size_t i, tile_param *out)
 {
+    if (!out) return TILE_ERROR_ARGUMENT;
+    *out = (tile_param){.name = "", .extents = ""};
+    if (!k) return TILE_ERROR_ARGUMENT;
     const MfKernel *mf = k->mf;
-    *out = (tile_param){0};
     if (i >= mf->args.n) return TILE_ERROR_ARGUMENT;
     uint32_t index = mf->args.v[i].index;
     if (mf->args.v[i].is_scalar) {

@@ -30,6 +30,11 @@ tile_status fail_rule(tile_error *err, tile_status s, ErrorCode rule, const char
     return s;
 }
 
+tile_status fail_null(tile_error *err, const char *what)
+{
+    return fail(err, TILE_ERROR_ARGUMENT, "%s is NULL", what);
+}
+
 tile_status succeed(tile_error *err)
 {
     if (err) {

@@ -19,6 +19,8 @@
 REPORT_PRINTF(3, 4) tile_status fail(tile_error *err, tile_status s, const char *fmt, ...);
 /* The same with the code of the rule that is broken in front: "E1104: M is ..". */
 REPORT_PRINTF(4, 5) tile_status fail_rule(tile_error *err, tile_status s, ErrorCode rule, const char *fmt, ...);
+/* `what`, which the call needs, is NULL: TILE_ERROR_ARGUMENT. */
+tile_status fail_null(tile_error *err, const char *what);
 tile_status succeed(tile_error *err);
 
 typedef struct Report {

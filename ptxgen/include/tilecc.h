@@ -92,12 +92,14 @@ typedef struct tilecc_result {
     size_t ndependencies;
 } tilecc_result;
 
-/* Compiles `text` (size bytes, any bytes). `path` names it in messages and is the base for relative imports; may be
- * NULL. opt NULL: all defaults. Returns NULL only when no memory is left for the result itself. */
+/* Compiles `text` (size bytes, any bytes; may be NULL where size is 0). `path` names it in messages and is the base for
+ * relative imports; may be NULL. opt NULL: all defaults. A NULL text, or a NULL in the lists of options, is
+ * TILECC_ERROR_USAGE. Returns NULL only when no memory is left for the result itself. */
 TILECC_API tilecc_result *tilecc_compile(const tilecc_options *opt, const char *path, const char *text, size_t size);
-TILECC_API void tilecc_free(tilecc_result *r);
+TILECC_API void tilecc_free(tilecc_result *r); /* NULL: nothing */
 
-/* The --explain text of an error code ("E0412"), or NULL. Static. */
+/* The --explain text of an error code ("E0412"), or NULL, as for NULL; *rule and *source, which may be NULL, are set
+ * with it. Static. */
 TILECC_API const char *tilecc_explain(const char *code, const char **rule, const char **source);
 /* Targets, from 0 on; NULL past the end. Static. */
 TILECC_API const char *tilecc_target(size_t i);

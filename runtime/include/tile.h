@@ -7,8 +7,12 @@
  * context is afterwards what it was. The CUDA driver (libcuda.so.1) is loaded at run time, never linked.
  *
  * Every function that can fail returns a tile_status; the sentence is in the tile_error passed in (may be NULL), which
- * says TILE_OK and "" after success. Nothing is half done after an error, and an `out` is NULL then. The NULL module,
- * kernel or arguments of a call that failed may be passed on: the next call answers with an error, or with nothing.
+ * says TILE_OK and "" after success. Nothing is half done after an error, and an `out` is NULL then.
+ *
+ * NULL: the NULL device, module, kernel or arguments of a call that failed may be passed on. A function that returns a
+ * tile_status then answers TILE_ERROR_ARGUMENT, as it does for every other pointer that it needs, an `out` among them;
+ * one that returns a text says "", one that returns a pointer NULL, one that counts or asks 0; one that returns nothing
+ * does nothing. Where NULL means something else the function says so.
  *
  * Lifetimes: free arguments before their module, modules before the device is closed. Freeing or closing NULL does
  * nothing. Texts belong to the object that they come from and live as long; those of no object are static.
@@ -55,7 +59,7 @@ typedef enum tile_type { /* element types; the names are those of the language *
     TILE_TF32, TILE_F64, TILE_E4M3, TILE_E5M2, TILE_B4A8, TILE_B4A16, TILE_B6A16
 } tile_type;
 TILE_API const char *tile_type_name(tile_type t);
-TILE_API int tile_type_find(const char *name, tile_type *out); /* 0: there is none of that name */
+TILE_API int tile_type_find(const char *name, tile_type *out); /* 0: there is none of that name; out may be NULL */
 TILE_API int tile_type_bits(tile_type t);                      /* of an element in global memory */
 TILE_API const char *tile_type_npy(tile_type t); /* dtype in .npy files: "<u2" for bf16, which NumPy lacks */
 
@@ -82,18 +86,18 @@ TILE_API const char *tile_device_name(const tile_device *d); /* "NVIDIA H200 (sm
 TILE_API int tile_device_simulates(const tile_device *d);    /* takes PTX, for any target, and no cubins */
 TILE_API const char *tile_device_arch(const tile_device *d); /* the best target for it: "sm_90a"; NULL: none */
 /* Memory and copies, so that a small program needs no other API. Addresses are those of the device; 0 bytes are at
- * address 0. tile_read waits for the data; tile_write may return as soon as `from` has been taken. Both are ordered with
- * the default stream (NULL), with others only by tile_synchronize. */
+ * address 0, and copying them needs no memory. tile_read waits for the data; tile_write may return as soon as `from` has
+ * been taken. Both are ordered with the default stream (NULL), with others only by tile_synchronize. */
 TILE_API tile_status tile_alloc(tile_device *d, size_t bytes, uint64_t *address, tile_error *err);
 TILE_API tile_status tile_release(tile_device *d, uint64_t address, tile_error *err);
 TILE_API tile_status tile_write(tile_device *d, uint64_t to, const void *from, size_t bytes, tile_error *err);
 TILE_API tile_status tile_read(tile_device *d, void *to, uint64_t from, size_t bytes, tile_error *err);
 TILE_API tile_status tile_synchronize(tile_device *d, void *stream, tile_error *err);
-/* Device time of all `repeats` launches in a row in milliseconds, measured with events on `stream`; waits for them. 0
- * where nothing is launched. */
+/* Device time of all `repeats` launches in a row in milliseconds, measured with events on `stream` (NULL: the default
+ * stream); waits for them. 0 where nothing is launched. */
 TILE_API tile_status tile_time(tile_args *args, void *stream, int repeats, double *milliseconds, tile_error *err);
 
-/* The image is copied. Cubin or PTX is told by its first bytes. */
+/* The image is copied. Cubin or PTX is told by its first bytes. An image of 0 bytes, which may be NULL, is no module. */
 TILE_API tile_status tile_module_load(tile_device *d, const void *image, size_t size, tile_module **out,
                                       tile_error *err);
 TILE_API tile_status tile_module_load_file(tile_device *d, const char *path, tile_module **out, tile_error *err);
@@ -107,11 +111,11 @@ typedef struct tile_compiler {
     void (*release)(void *user, void *image);
     void *user;
 } tile_compiler;
-/* The struct is copied. NULL: none. */
+/* The struct is copied. NULL, or a NULL `compile`: none. A NULL `release` frees nothing. */
 TILE_API void tile_device_use_compiler(tile_device *d, const tile_compiler *compiler);
 /* Compiles for the device's GPU, unless the source's `target` line names others. text (size bytes) NULL: the file `path`
  * is read; else path, which may be NULL, names the text in messages and is where imports are looked for. defines are
- * "name=value". Needs libtilecc in the program (tile_source.h's tile_use_compiler). */
+ * "name=value"; NULL where ndefines is 0. Needs libtilecc in the program (tile_source.h's tile_use_compiler). */
 TILE_API tile_status tile_module_load_source(tile_device *d, const char *path, const char *text, size_t size,
                                              const char *const *defines, size_t ndefines, tile_module **out,
                                              tile_error *err);
@@ -127,7 +131,7 @@ typedef struct tile_kernel_facts { /* pointers live as long as the module */
     const char *const *trusts;              /* facts that no launch can check, as written */
     size_t ntrusts;
 } tile_kernel_facts;
-TILE_API void tile_kernel_info(const tile_kernel *k, tile_kernel_facts *out);
+TILE_API void tile_kernel_info(const tile_kernel *k, tile_kernel_facts *out); /* k NULL: zeros and "" */
 
 typedef struct tile_param { /* pointers live as long as the module */
     const char *name;
@@ -139,7 +143,7 @@ typedef struct tile_param { /* pointers live as long as the module */
     int read;            /* the kernel reads it, or adds to what lies there (scalars: always) */
 } tile_param;
 TILE_API size_t tile_param_count(const tile_kernel *k);
-/* Parameters in the order of the source; TILE_ERROR_ARGUMENT past the end. */
+/* Parameters in the order of the source; TILE_ERROR_ARGUMENT past the end, with zeros and "" in *out. */
 TILE_API tile_status tile_param_info(const tile_kernel *k, size_t i, tile_param *out);
 
 /* Arguments are bound once and may be launched many times; rebinding a tensor to another address is cheap. */
@@ -190,7 +194,8 @@ typedef struct tile_ptx_summary {
     size_t errors, warnings;
 } tile_ptx_summary;
 /* target: "sm_100a", version: "8.6"; NULL: the module's own. `report` (may be NULL) is called for each finding in the
- * order of the text. TILE_OK says that the text was judged; whether it is legal stands in out->errors. */
+ * order of the text, with `user`. out may be NULL, and text where size is 0. TILE_OK says that the text was judged;
+ * whether it is legal stands in out->errors. */
 TILE_API tile_status tile_check_ptx(const char *text, size_t size, const char *target, const char *version,
                                     void (*report)(void *user, const tile_ptx_finding *f), void *user,
                                     tile_ptx_summary *out, tile_error *err);

@@ -13,7 +13,7 @@ extern "C" {
 
 /* From now on the device compiles .tile source with tilecc_compile. Once per device, before the first
  * tile_module_load_source. Where no assembler is found, PTX is handed to the driver's own compiler. Assemblers are
- * looked for as tilecc.h says for NULL. */
+ * looked for as tilecc.h says for NULL. d NULL: nothing. */
 TILE_API void tile_use_compiler(tile_device *d);
 
 #ifdef __cplusplus

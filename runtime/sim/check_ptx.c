@@ -294,6 +294,7 @@ tile_status tile_check_ptx(const char *text, size_t size, const char *target, co
     Checker c = {.target = NULL};
     tile_ptx_summary counts = {0, 0, 0};
     if (out) *out = counts;
+    if (!text && size) return fail_null(err, "the text");
     if (target && !find_target(&c, target)) {
         const char *near = nearest_target(target);
         return fail(err, TILE_ERROR_ARGUMENT, "there is no target '%s'%s%s%s", target, near ? "; did you mean '" : "",
