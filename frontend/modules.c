@@ -148,8 +148,12 @@ static Module *load_module(Checked *ch, const char *name, Span at, const char *f
 {
     Compilation *c = ch->c;
     size_t size = 0;
-    const char *path = name;
-    const char *text = ch->reader ? ch->reader->read(ch->reader->user, name, from, &size, &path) : NULL;
+    const char *path = name, *why = NULL;
+    const char *text = ch->reader ? ch->reader->read(ch->reader->user, name, from, &size, &path, &why) : NULL;
+    if (why) {
+        diag_at(c->diags, E0203, at, "the module `%s` can't be read: %s %s", name, path, why);
+        return NULL;
+    }
     if (!text) {
         no_module(ch, name, at);
         return NULL;

@@ -344,8 +344,9 @@ typedef struct Define { /* -D */
     bool used;
 } Define;
 typedef struct ImportReader { /* finds the text of a module: import folders first, then the embedded library */
-    /* NULL if not found. *path: how it is shown; *candidates: "std.tiles, .." for did-you-mean, may be NULL. */
-    const char *(*read)(void *user, const char *module, const char *from, size_t *size, const char **path);
+    /* NULL if not found; then *why, NULL until now, says of a file *path that is there why it can't be read. *path: how it is
+     * shown. */
+    const char *(*read)(void *user, const char *module, const char *from, size_t *size, const char **path, const char **why);
     void *user;
 } ImportReader;
 typedef struct Checked Checked; /* resolved items: modules, constants, functions, kernels */

@@ -1,5 +1,6 @@
 /* The compiler's table of contents: source text -> tokens -> tree -> checked program -> async IR -> PTX -> cubin. */
 #define XXH_INLINE_ALL
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +8,7 @@
 
 #include "frontend/prog.h"
 #include "frontend/stdlib_embed.h"
+#include "lang/file.h"
 #include "lower/lower.h"
 #include "ptxgen/ptxgen.h"
 
@@ -35,47 +37,54 @@ static tilecc_result *finish(Job *j, tilecc_status s, const char *message)
 
 /* ---- modules: import folders, beside the importing file, the library that is built in ---- */
 
-static char *read_file(Job *j, const char *path, size_t *size)
+/* NULL where there is no such file; with *why where there is one. */
+static char *read_file(Job *j, const char *path, size_t *size, const char **why)
 {
-    FILE *f = fopen(path, "rb");
-    if (!f) return NULL;
+    *why = file_refused(path, false);
+    FILE *f = *why ? NULL : fopen(path, "rb");
+    if (!f) {
+        if (!*why && file_exists(path)) *why = arena_printf(&j->arena, "can't be opened: %s", strerror(errno));
+        return NULL;
+    }
     Text t;
     text_init(&t, &j->mem);
     char buf[4096];
     size_t n;
-    while ((n = fread(buf, 1, sizeof buf, f)) > 0) text_put(&t, buf, n);
-    bool bad = ferror(f) != 0;
+    while (t.n <= FILE_MOST && (n = fread(buf, 1, sizeof buf, f)) > 0) text_put(&t, buf, n);
+    if (ferror(f)) *why = arena_printf(&j->arena, "can't be read: %s", strerror(errno));
+    else if (t.n > FILE_MOST) *why = FILE_TOO_LARGE;
     fclose(f);
-    char *copy = bad ? NULL : arena_strdup(&j->arena, t.s ? t.s : "", t.n);
+    char *copy = *why ? NULL : arena_strdup(&j->arena, t.s ? t.s : "", t.n);
     *size = t.n;
     text_free(&t);
     return copy;
 }
 
-static const char *module_file(Job *j, const char *dir, size_t n, const char *module, size_t *size, const char **path)
+static const char *module_file(Job *j, const char *dir, size_t n, const char *module, size_t *size, const char **path,
+                               const char **why)
 {
     char *p = arena_printf(&j->arena, "%.*s%s%s.tile", (int)n, dir, n && dir[n - 1] != '/' ? "/" : "", module);
     for (char *s = p + n; s < p + strlen(p) - 5; s++)
         if (*s == '.') *s = '/';
-    const char *text = read_file(j, p, size);
+    const char *text = read_file(j, p, size, why);
+    if (text || *why) *path = p;
     if (!text) return NULL;
-    *path = p;
     for (uint32_t i = 0; i < j->dependencies.n; i++)
         if (strcmp(j->dependencies.v[i], p) == 0) return text;
     vec_push(&j->arena, &j->dependencies, p);
     return text;
 }
 
-static const char *read_module(void *user, const char *module, const char *from, size_t *size, const char **path)
+static const char *read_module(void *user, const char *module, const char *from, size_t *size, const char **path, const char **why)
 {
     Job *j = user;
     const char *text;
     for (size_t i = 0; i < j->opt->nimport_dirs; i++) {
         const char *dir = j->opt->import_dirs[i];
-        if ((text = module_file(j, dir, strlen(dir), module, size, path))) return text;
+        if ((text = module_file(j, dir, strlen(dir), module, size, path, why)) || *why) return text;
     }
     const char *slash = strrchr(from, '/');
-    if ((text = module_file(j, from, slash ? (size_t)(slash - from) : 0, module, size, path))) return text;
+    if ((text = module_file(j, from, slash ? (size_t)(slash - from) : 0, module, size, path, why)) || *why) return text;
     size_t n;
     const StdlibFile *lib = stdlib_files(&n);
     for (size_t i = 0; i < n; i++)

@@ -1,4 +1,5 @@
 /* Modules: the manifest is read and judged before the driver sees the image. */
+#include "lang/file.h"
 #include "runtime/module.h"
 
 #include <errno.h>
@@ -171,14 +172,16 @@ tile_status tile_module_load(tile_device *d, const void *image, size_t size, til
 /* Grows with what is read: the file may be a pipe. */
 static tile_status read_file(const char *path, char **text, size_t *size, tile_error *err)
 {
+    const char *refused = file_refused(path, true);
+    if (refused) return fail_rule(err, TILE_ERROR_ARGUMENT, E1201, "%s %s", path, refused);
     FILE *f = fopen(path, "rb");
     if (!f) return fail_rule(err, TILE_ERROR_ARGUMENT, E1201, "%s can't be opened: %s", path, strerror(errno));
     size_t n = 0, cap = 1 << 16;
     char *s = malloc(cap);
     while (s) {
         n += fread(s + n, 1, cap - n, f);
-        if (n < cap) break;
-        char *bigger = cap > SIZE_MAX / 2 ? NULL : realloc(s, cap * 2);
+        if (n < cap || n > FILE_MOST) break;
+        char *bigger = realloc(s, cap * 2);
         if (!bigger) free(s);
         s = bigger;
         cap *= 2;
@@ -189,6 +192,10 @@ static tile_status read_file(const char *path, char **text, size_t *size, tile_e
     if (wrong) {
         free(s);
         return fail_rule(err, TILE_ERROR_ARGUMENT, E1201, "%s can't be read: %s", path, strerror(wrong));
+    }
+    if (n > FILE_MOST) {
+        free(s);
+        return fail_rule(err, TILE_ERROR_ARGUMENT, E1201, "%s " FILE_TOO_LARGE, path);
     }
     *text = s;
     *size = n;

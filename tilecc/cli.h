@@ -43,7 +43,8 @@ __attribute__((format(printf, 1, 2)))
 #endif
 void complain(const char *fmt, ...); /* "tilecc: ..." and a newline on stderr */
 
-/* The file's bytes and a 0 behind them, from malloc; "-" is standard input. NULL after a complaint. */
+/* The file's bytes and a 0 behind them, from malloc; "-" is standard input. NULL after a complaint: a program has at most
+ * 1 GiB, and devices have no end. */
 char *read_file(const char *path, size_t *size);
 
 /* The same, no further than needed: `needs` says how many bytes there must be, seeing those that there are (first none);

@@ -51,31 +51,67 @@ static void append(char *out, size_t *n, const char *s)
     *n += len;
 }
 
-/* make reads spaces, # and $ in file names only when they are escaped. */
+/* What neither quoting nor doubling gets through: make takes these for syntax, or, in targets, for a pattern. */
+static bool nameable(const char *path, bool target)
+{
+    size_t n = strlen(path);
+    for (const char *p = path; *p; p++)
+        if ((unsigned char)*p < ' ' || *p == 127 || strchr(";=|", *p) || (target && *p == '%')) return false;
+    bool member = n && path[n - 1] == ')' && strchr(path, '('); /* of an archive */
+    return n && path[n - 1] != '\\' && !member && !(target && path[n - 1] == '&');
+}
+
+/* As make and ninja both read it: a backslash before a space, # or :, where backslashes in front of it are doubled; $
+ * twice; a ~ in front would be somebody's home. */
 static void append_escaped(char *out, size_t *n, const char *path)
 {
+    size_t slashes = 0;
+    if (*path == '~') append(out, n, "./");
     for (; *path; path++) {
-        if (*path == ' ' || *path == '\t' || *path == '#') out[(*n)++] = '\\';
+        if (*path == ' ' || *path == '#' || *path == ':') {
+            for (; slashes; slashes--) out[(*n)++] = '\\';
+            out[(*n)++] = '\\';
+        }
         if (*path == '$') out[(*n)++] = '$';
+        slashes = *path == '\\' ? slashes + 1 : 0;
         out[(*n)++] = *path;
     }
 }
 
-/* "out: main.tile import.tile", and for each import an empty rule, so that make goes on when one was deleted. */
-static char *make_rule(const tilecc_result *r, const char *target, size_t *size)
+static bool all_nameable(const tilecc_result *r, const char *target, size_t first)
 {
-    size_t room = 2 * strlen(target) + 4;
-    for (size_t i = 0; i < r->ndependencies; i++) room += 4 * strlen(r->dependencies[i]) + 8;
+    const char *bad = nameable(target, true) ? NULL : target;
+    for (size_t i = first; i < r->ndependencies && !bad; i++)
+        if (!nameable(r->dependencies[i], false)) bad = r->dependencies[i];
+    if (!bad) return true;
+    size_t n = strlen(bad);
+    char *shown = must_alloc(n + 1);
+    for (size_t i = 0; i <= n; i++) shown[i] = (unsigned char)bad[i] < ' ' && bad[i] ? '?' : bad[i];
+    complain("-MD: a make rule can't name '%s': no line break, tab, `;`, `=` or `|` gets through, in an output's name no `%%`, "
+             "at the end no backslash, nor `&` or `(..)`",
+             shown);
+    free(shown);
+    return false;
+}
+
+/* "out: main.tile import.tile", and for each import an empty rule, so that make goes on when one was deleted (not for
+ * names that would be patterns there). NULL after a complaint. first: 1 where the main source is standard input. */
+static char *make_rule(const tilecc_result *r, const char *target, size_t first, size_t *size)
+{
+    if (!all_nameable(r, target, first)) return NULL;
+    size_t room = 2 * strlen(target) + 8;
+    for (size_t i = 0; i < r->ndependencies; i++) room += 4 * strlen(r->dependencies[i]) + 16;
     char *out = must_alloc(room);
     size_t n = 0;
     append_escaped(out, &n, target);
     append(out, &n, ":");
-    for (size_t i = 0; i < r->ndependencies; i++) {
-        append(out, &n, i == 0 ? " " : " \\\n ");
+    for (size_t i = first; i < r->ndependencies; i++) {
+        append(out, &n, i == first ? " " : " \\\n ");
         append_escaped(out, &n, r->dependencies[i]);
     }
     append(out, &n, "\n");
     for (size_t i = 1; i < r->ndependencies; i++) {
+        if (!nameable(r->dependencies[i], true)) continue;
         append(out, &n, "\n");
         append_escaped(out, &n, r->dependencies[i]);
         append(out, &n, ":\n");
@@ -103,9 +139,13 @@ static int write_result(const CompileOptions *o, const tilecc_result *r, const c
         char *target = with_suffix(strcmp(path, "-") != 0 ? path : input, binary ? ".cubin" : ".ptx");
         rule_path = with_suffix(target, ".d");
         files[1].path = o->dependency_file ? o->dependency_file : rule_path;
-        files[1].data = rule = make_rule(r, strcmp(path, "-") != 0 ? path : target, &files[1].size);
+        files[1].data = rule = make_rule(r, strcmp(path, "-") != 0 ? path : target, strcmp(o->input, "-") == 0, &files[1].size);
         free(target);
         n = 2;
+        if (!rule) {
+            free(rule_path);
+            return EXIT_USAGE;
+        }
     }
     int code = EXIT_USAGE;
     if (may_write(o, r, files, n)) code = write_files(files, n) ? EXIT_OK : EXIT_ENVIRONMENT;

@@ -82,15 +82,39 @@ char *read_file_as(const char *path, size_t *size, size_t (*needs)(const char *t
     return in.text;
 }
 
-static size_t needs_all(const char *text, size_t size)
+enum { TEXT_MOST = 1 << 30 }; /* bytes of a program */
+
+static size_t needs_text(const char *text, size_t size)
 {
     (void)text, (void)size;
-    return SIZE_MAX;
+    return (size_t)TEXT_MOST + 1;
+}
+
+/* Why not even to begin: a device has no end (terminals have), and a regular file says how large it is. */
+static const char *no_text(const char *path)
+{
+    struct stat st;
+    if (strcmp(path, "-") == 0 || stat(path, &st) != 0) return NULL;
+    if (S_ISREG(st.st_mode) && st.st_size > TEXT_MOST) return "it is larger than 1 GiB";
+    if (S_ISBLK(st.st_mode)) return "it is a device, not a file";
+    if (!S_ISCHR(st.st_mode)) return NULL;
+    int fd = open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK);
+    bool terminal = fd >= 0 && isatty(fd);
+    if (fd >= 0) close(fd);
+    return terminal ? NULL : "it is a device, not a file";
 }
 
 char *read_file(const char *path, size_t *size)
 {
-    return read_file_as(path, size, needs_all);
+    const char *why = no_text(path);
+    char *text = why ? NULL : read_file_as(path, size, needs_text);
+    if (text && *size > TEXT_MOST) {
+        why = "it is larger than 1 GiB";
+        free(text);
+        text = NULL;
+    }
+    if (why) complain("can't read '%s': %s", strcmp(path, "-") == 0 ? "standard input" : path, why);
+    return text;
 }
 
 /* Behind white space and comments. */

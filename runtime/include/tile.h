@@ -100,6 +100,7 @@ TILE_API tile_status tile_time(tile_args *args, void *stream, int repeats, doubl
 /* The image is copied. Cubin or PTX is told by its first bytes. An image of 0 bytes, which may be NULL, is no module. */
 TILE_API tile_status tile_module_load(tile_device *d, const void *image, size_t size, tile_module **out,
                                       tile_error *err);
+/* The same from a file, or a pipe, of at most 1 GiB; devices are refused. */
 TILE_API tile_status tile_module_load_file(tile_device *d, const char *path, tile_module **out, tile_error *err);
 /* A compiler of .tile source: what tile_module_load_source calls. tile_source.h has the one of libtilecc. `compile`
  * fills *image and *size with a cubin or PTX for `arch`, which `release` frees; defines are "name=value". ptx: it must be

@@ -134,9 +134,9 @@ static void show_diags(Judge *j)
     text_free(&t);
 }
 
-static const char *no_module(void *user, const char *module, const char *from, size_t *size, const char **path)
+static const char *no_module(void *user, const char *module, const char *from, size_t *size, const char **path, const char **why)
 {
-    (void)user, (void)module, (void)from, (void)size, (void)path;
+    (void)user, (void)module, (void)from, (void)size, (void)path, (void)why;
     return NULL;
 }
 

@@ -24,12 +24,13 @@ typedef struct Fixture {
     PKernel *k; /* the last kernel; NULL after an error */
 } Fixture;
 
-static const char *read_module(void *user, const char *module, const char *from, size_t *size, const char **path)
+static const char *read_module(void *user, const char *module, const char *from, size_t *size, const char **path,
+                               const char **why)
 {
     size_t n;
     const StdlibFile *files = stdlib_files(&n);
     (void)user;
-    (void)from;
+    (void)from, (void)why;
     for (size_t i = 0; i < n; i++) {
         if (strcmp(files[i].module, module) != 0) continue;
         *size = files[i].size;

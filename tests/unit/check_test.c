@@ -25,9 +25,10 @@ typedef struct Fixture {
     PKernel *k; /* the last kernel; NULL after an error */
 } Fixture;
 
-static const char *read_module(void *user, const char *module, const char *from, size_t *size, const char **path)
+static const char *read_module(void *user, const char *module, const char *from, size_t *size, const char **path,
+                               const char **why)
 {
-    (void)from;
+    (void)from, (void)why;
     for (const Module *m = user; m && m->name; m++) {
         if (strcmp(m->name, module) != 0) continue;
         *size = strlen(m->text);
