@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "frontend/check.h"
+#include "lang/checked.h"
 
 static bool made_of_launch(SxOp op, const Sx *a, const Sx *b)
 {
@@ -50,27 +51,16 @@ bool sx_same(const Sx *a, const Sx *b)
 
 /* ---- folding ---- */
 
-static int64_t floor_div(int64_t a, int64_t b)
-{
-    int64_t q = a / b;
-    return (a % b != 0 && (a < 0) != (b < 0)) ? q - 1 : q;
-}
-
 typedef enum Fold { FOLD_OK, FOLD_OVERFLOW, FOLD_ZERO, FOLD_SHIFT } Fold;
 
 static Fold fold_divide(SxOp op, int64_t a, int64_t b, int64_t *r)
 {
     if (b == 0) return FOLD_ZERO;
-    if (a == INT64_MIN && b == -1) {
-        if (op != SX_MOD) return FOLD_OVERFLOW;
-        *r = 0;
+    if (op == SX_MOD) {
+        *r = floor_mod_s64(a, b);
         return FOLD_OK;
     }
-    int64_t q = floor_div(a, b);
-    if (op == SX_DIV) *r = q;
-    else if (op == SX_MOD) *r = a - q * b;
-    else *r = a - q * b != 0 ? q + 1 : q; /* ceil */
-    return FOLD_OK;
+    return (op == SX_DIV ? floor_div_s64(a, b, r) : ceil_div_s64(a, b, r)) ? FOLD_OK : FOLD_OVERFLOW;
 }
 
 static Fold fold_shift(SxOp op, int64_t a, int64_t b, int64_t *r)

@@ -141,18 +141,17 @@ Extremes scalar_extremes(Lower *L, const Sx *x)
     return e;
 }
 
-/* The sum inside ceil(a / b) = (a + (b - 1)) / b, or -(-a / b) where b may be below 1. */
+/* The sum inside ceil(a / b) = (a + (b - 1)) / b. */
 static Lx ceil_inner(Lower *L, const Sx *x)
 {
     Extremes a = scalar_extremes(L, x->a), b = scalar_extremes(L, x->b);
-    if (!scalar_positive(L, x->b)) return negated(L, a).hi;
     return lx_known(L, LX_ADD, a.hi, lx_known(L, LX_SUB, b.hi, number(L, 1)));
 }
 
 bool scalar_fits_at_launch(Lower *L, const Sx *x)
 {
     Extremes e = scalar_extremes(L, x);
-    return e.lo && e.hi && (x->op != SX_CEIL || ceil_inner(L, x));
+    return e.lo && e.hi && (x->op != SX_CEIL || scalar_of(L, x)->in_parts || ceil_inner(L, x));
 }
 
 /* ---- the launch checks ---- */
@@ -195,7 +194,7 @@ void exact_check(Lower *L)
         if (s->covered) continue;
         if (s->unbounded & SIDE_LO) cond = exists(L, cond, s->extremes.lo, true);
         if (s->unbounded & SIDE_HI) cond = exists(L, cond, s->extremes.hi, false);
-        if (x->op == SX_CEIL) cond = exists(L, cond, ceil_inner(L, x), false);
+        if (x->op == SX_CEIL && !s->in_parts) cond = exists(L, cond, ceil_inner(L, x), false);
         if (cond == 0 || launch_checked(L, E1117, cond)) continue;
         launch_check(L, E1117, cond, x->span, arena_printf(L->a, "`%s` fits 64 bits", source_text(L, x->span)),
                      "the kernel computes it for every index");

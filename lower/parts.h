@@ -50,7 +50,7 @@ typedef struct Scalar { /* what is known of one node of an expression graph */
     uint64_t loops; /* whose indices it uses; bit 63: some with a higher number */
     bool has_range, has_extremes;
     bool wraps;        /* exact.c: may leave 64 bits, and the launch can't tell */
-    bool in_parts;     /* a ceil: made of quotient and remainder, since a sum might leave 64 bits */
+    bool in_parts;     /* a ceil: made of quotient and remainder, since (a + b - 1) / b might leave 64 bits or b be below 1 */
     uint8_t unbounded; /* sides of the range that the launch must check */
     bool noted, covered; /* for that check; a greater expression's check implies it */
     int64_t lo, hi; /* INT64_MIN / MAX: none */

@@ -214,13 +214,14 @@ static bool inner_fits(Lower *L, const Sx *x)
     return x->op != SX_CEIL || bound_op(SX_ADD, ah, bh, true) < INT64_MAX;
 }
 
-/* Of an operation: may its value leave 64 bits? (exact.c) */
+/* Of an operation: may its value leave 64 bits? (exact.c) And how a ceil is made: a sum needs a divisor of at least 1. */
 static void find_wraps(Lower *L, Scalar *s)
 {
     SxOp op = (SxOp)s->x->op;
     bool divides = op == SX_DIV || op == SX_MOD || op == SX_CEIL;
     s->wraps = false;
     s->unbounded = 0;
+    s->in_parts = op == SX_CEIL && !scalar_positive(L, s->x->b);
     if (s->uses == USE_LAUNCH || !(divides || op == SX_ADD || op == SX_SUB || op == SX_MUL || op == SX_SHL || op == SX_NEG))
         return;
     if (s->lo == INT64_MIN) s->unbounded |= SIDE_LO;
@@ -228,7 +229,7 @@ static void find_wraps(Lower *L, Scalar *s)
     if (divides && inner_fits(L, s->x)) s->unbounded = 0;
     else if (divides) s->unbounded = SIDE_LO | SIDE_HI;
     if (s->unbounded == 0 || scalar_fits_at_launch(L, s->x)) return;
-    if (op == SX_CEIL && scalar_positive(L, s->x->b)) {
+    if (op == SX_CEIL && !s->in_parts) {
         s->unbounded = 0;
         s->in_parts = true;
         return;

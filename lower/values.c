@@ -419,6 +419,14 @@ static bool is_ring(SxOp op)
            op == SX_OR || op == SX_XOR;
 }
 
+/* Is a ceil made of quotient and remainder? Its range says so. */
+static bool in_parts(Lower *L, const Sx *x)
+{
+    int64_t lo, hi;
+    scalar_range(L, x, &lo, &hi);
+    return scalar_of(L, x)->in_parts;
+}
+
 /* Does the op's 32-bit form, given the low halves of its operands, make the low half of its value? */
 static bool made_in_32(Lower *L, const Sx *x)
 {
@@ -428,10 +436,10 @@ static bool made_in_32(Lower *L, const Sx *x)
     if (x->op == SX_SHL) return count >= 0 && count < 32;
     if (!fits32(L, x->a) || (x->b && !fits32(L, x->b))) return false;
     if (x->op == SX_SHR) return count >= 0 && count < 32;
-    if (x->op != SX_CEIL) return true;
-    scalar_range(L, x->a, &alo, &ahi); /* a + b - 1, or the negative of a */
+    if (x->op != SX_CEIL || in_parts(L, x)) return true;
+    scalar_range(L, x->a, &alo, &ahi); /* a + b - 1 */
     scalar_range(L, x->b, &blo, &bhi);
-    return ahi + bhi <= INT32_MAX && alo > INT32_MIN;
+    return ahi + bhi <= INT32_MAX;
 }
 
 /* Is the value best made in 32 bits, all its parts being so? */
@@ -479,16 +487,11 @@ static Opnd value_op(Lower *L, const Sx *x, IrType t, Opnd a, Opnd b)
     case SX_NEG: return emit_op(L, IR_SUB, t, opnd_imm(0), a);
     case SX_INV: return emit_op(L, IR_XOR, t, a, opnd_imm(-1));
     case SX_CEIL:
-        if (scalar_of(L, x)->in_parts) {
-            Opnd more = emit_cmp(L, IRL_GT, emit_op(L, IR_MOD, t, a, b), opnd_imm(0));
+        if (in_parts(L, x)) { /* holds for every a and b whose quotient fits */
+            Opnd more = emit_cmp(L, IRL_NE, emit_op(L, IR_MOD, t, a, b), opnd_imm(0));
             return emit_op(L, IR_ADD, t, emit_op(L, IR_DIV, t, a, b), emit_cvt(L, t, more));
         }
-        if (scalar_positive(L, x->b)) { /* ceil(a / b) = floor((a + b - 1) / b); exact.c checks this sum */
-            Opnd top = emit_op(L, IR_ADD, t, a, emit_op(L, IR_SUB, t, b, opnd_imm(1)));
-            return emit_op(L, IR_DIV, t, top, b);
-        }
-        a = emit_op(L, IR_SUB, t, opnd_imm(0), a);
-        return emit_op(L, IR_SUB, t, opnd_imm(0), emit_op(L, IR_DIV, t, a, b));
+        return emit_op(L, IR_DIV, t, emit_op(L, IR_ADD, t, a, emit_op(L, IR_SUB, t, b, opnd_imm(1))), b);
     default: return emit_op(L, opcode_of(x->op), t, a, b);
     }
 }

@@ -79,14 +79,29 @@ static Target target_of(ElemType t)
     }
 }
 
-/* `sat` concerns types that do not reach as far as the source: where a float's range is the larger one, or the same,
- * infinities stay what they are. */
+/* The values of a type lie from -2^below to 2^above, about: floats in the order of their largest numbers, which differ. */
+typedef struct Reach {
+    int below, above;
+} Reach;
+
+static Reach reach_of(ElemType t)
+{
+    static const uint8_t order[TYPE_COUNT] = {[TYPE_E4M3] = 1, [TYPE_E5M2] = 2, [TYPE_F16] = 3, [TYPE_BF16] = 4,
+                                              [TYPE_TF32] = 5, [TYPE_F32] = 6,  [TYPE_F64] = 7};
+    const ElemInfo *e = elem_info(t);
+    if (e->kind == ELEM_FLOAT) return (Reach){order[t], order[t]};
+    return e->kind == ELEM_SINT ? (Reach){e->shared_bits - 1, e->shared_bits - 1} : (Reach){0, e->shared_bits};
+}
+
+/* `sat` concerns types that do not reach as far as the source: a larger integer holds all values (and PTX refuses .sat
+ * where there is nothing to saturate); where a float's range is the larger one, or the same, infinities stay what they
+ * are. */
 static bool saturates(const IrPlan *p)
 {
-    static const uint8_t reach[TYPE_COUNT] = {[TYPE_E4M3] = 1, [TYPE_E5M2] = 2, [TYPE_F16] = 3, [TYPE_BF16] = 4,
-                                              [TYPE_TF32] = 5, [TYPE_F32] = 6,  [TYPE_F64] = 7};
-    uint8_t from = reach[p->src.type], to = reach[p->dst.type];
-    return p->sat && (from == 0 || to == 0 || from > to);
+    ElemType t = (ElemType)p->src.type, u = (ElemType)p->dst.type;
+    Reach from = reach_of(t), to = reach_of(u);
+    bool real = elem_info(t)->kind == ELEM_FLOAT, same_kind = real == (elem_info(u)->kind == ELEM_FLOAT);
+    return p->sat && (!same_kind || from.below > to.below || from.above > to.above);
 }
 
 /* "cvt" modifier "." to "." from, with a text that lives as long as the instruction needs it. */

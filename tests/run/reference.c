@@ -1,5 +1,5 @@
 /* The plain reference of the run tests: makes .npy arrays and says what a program must have made of them. It shares
- * no code with the project.
+ * no code with the project, only the names of the types.
  *
  *   reference make DTYPE SHAPE SEED OUT.npy           random bytes; DTYPE u1 u2 i2 f2 u4 i4 f4 u8 i8 f8, SHAPE 3,5,16
  *   reference reshape IN.npy SHAPE OUT.npy            the same elements in another shape
@@ -36,7 +36,8 @@
  *                                                     outside, or there is no INDEX[r]
  *   reference gather_scatter TABLE.npy INDEX.npy TO.npy BEFORE.npy OUT.npy
  *             OUT[TO[r], ..] = TABLE[INDEX[r], ..], zeros where that is outside; BEFORE where no TO[r] points
- * and what reference_sums.c, reference_fills.c, reference_columns.c, reference_im2col.c, reference_groups.c and reference_tmem.c say.
+ * and what reference_sums.c, reference_fills.c, reference_columns.c, reference_im2col.c,
+ * reference_groups.c, reference_numbers.c and reference_tmem.c say.
  * Exit code 0; 1 with the first difference; 3 for files that can't be used.
  */
 #include <stdint.h>
@@ -556,6 +557,7 @@ int main(int argc, char **argv)
         {"im2col", 8, im2col},    {"col2im", 6, col2im},
         {"slices", 8, slices},    {"unslice", 6, unslice},
         {"w_rows", 5, w_rows},
+        {"edges", 4, edges},      {"converted", 5, converted_all}, {"quotients", 5, quotients},
         {"lanes", 5, lanes},      {"slide", 3, slide},      {"tcgen", 4, tcgen},
         {"numbers", 3, make_numbers},     {"groups", 5, groups},       {"firsts", 5, firsts},
         {"matrices", 7, matrices},   {"turned", 5, turned},       {"bumped", 3, bumped},

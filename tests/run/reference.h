@@ -38,6 +38,11 @@ int framed(char **v), first(char **v), striped(char **v), bordered(char **v), ha
 /* ---- reference_columns.c ---- */
 int columns(char **v);
 
+/* ---- reference_numbers.c ---- */
+int edges(char **v);
+int converted_all(char **v);
+int quotients(char **v);
+
 /* ---- reference_tmem.c ---- */
 int lanes(char **v);
 int slide(char **v);

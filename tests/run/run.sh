@@ -1,4 +1,4 @@
-# run.sh DEVICE [BATCH BATCHES]: every program of cases.sh and programs.sh (or every BATCHES-th) on the device, with fresh random data
+# run.sh DEVICE [BATCH BATCHES]: every program of cases.sh, programs.sh and the rest (or every BATCHES-th) on the device, with fresh random data
 # and poisoned outputs, against the plain references of reference.c. Prints a line per failure and a count. Needs TILECC and REFERENCE (the programs);
 # exit code 77 with the reason where there is no such device.
 set -u
@@ -15,6 +15,8 @@ need_device
 . tests/run/cases.sh
 # shellcheck source=/dev/null
 . tests/run/programs.sh
+# shellcheck source=/dev/null
+. tests/run/numbers.sh
 # shellcheck source=/dev/null
 . tests/run/modes.sh
 # shellcheck source=/dev/null

@@ -11,6 +11,19 @@
 
 _Static_assert(LDBL_MANT_DIG >= 64, "a long double holds every 64-bit integer");
 
+typedef struct ValueType {
+    const char *name, *npy;
+    int bits;
+    char kind; /* u s f: unsigned, signed, float */
+} ValueType;
+static const ValueType VALUE_TYPES[] = {
+    [TYPE_U8] = {"u8", "u1", 8, 'u'},      [TYPE_U16] = {"u16", "u2", 16, 'u'},   [TYPE_U32] = {"u32", "u4", 32, 'u'},
+    [TYPE_U64] = {"u64", "u8", 64, 'u'},   [TYPE_S8] = {"s8", "i1", 8, 's'},      [TYPE_S16] = {"s16", "i2", 16, 's'},
+    [TYPE_S32] = {"s32", "i4", 32, 's'},   [TYPE_S64] = {"s64", "i8", 64, 's'},   [TYPE_F16] = {"f16", "f2", 16, 'f'},
+    [TYPE_BF16] = {"bf16", "u2", 16, 'f'}, [TYPE_F32] = {"f32", "f4", 32, 'f'},   [TYPE_TF32] = {"tf32", "f4", 32, 'f'},
+    [TYPE_F64] = {"f64", "f8", 64, 'f'},   [TYPE_E4M3] = {"e4m3", "u1", 8, 'f'},  [TYPE_E5M2] = {"e5m2", "u1", 8, 'f'},
+};
+
 typedef struct Format {
     int mantissa, emin, emax; /* bits behind the point; exponents of the smallest and largest normal numbers */
     int shift;                /* zero bits behind the mantissa */
@@ -34,7 +47,7 @@ static inline Format format_of(int type)
 
 static inline bool is_real(int type)
 {
-    return elem_info((ElemType)type)->kind == ELEM_FLOAT;
+    return VALUE_TYPES[type].kind == 'f';
 }
 
 static inline uint64_t low_bits(int n)
@@ -46,8 +59,8 @@ static inline uint64_t low_bits(int n)
 static inline long double value_of(int type, uint64_t bits)
 {
     if (!is_real(type)) {
-        int n = elem_info((ElemType)type)->shared_bits;
-        if (elem_info((ElemType)type)->kind == ELEM_UINT || !(bits >> (n - 1) & 1)) return (long double)bits;
+        int n = VALUE_TYPES[type].bits;
+        if (VALUE_TYPES[type].kind == 'u' || !(bits >> (n - 1) & 1)) return (long double)bits;
         return -(long double)((~bits & low_bits(n)) + 1);
     }
     Format f = format_of(type == TYPE_TF32 ? TYPE_F32 : type);
@@ -92,8 +105,8 @@ static inline uint64_t rounded(int type, long double v, bool sat)
 
 static inline uint64_t clamped(int type, long double v)
 {
-    int n = elem_info((ElemType)type)->shared_bits;
-    bool sign = elem_info((ElemType)type)->kind == ELEM_SINT;
+    int n = VALUE_TYPES[type].bits;
+    bool sign = VALUE_TYPES[type].kind == 's';
     long double least = sign ? -ldexpl(1, n - 1) : 0, most = ldexpl(1, sign ? n - 1 : n) - 1;
     if (v < least) v = least;
     if (v > most) v = most;
@@ -104,7 +117,7 @@ static inline uint64_t clamped(int type, long double v)
 static inline uint64_t converted(int from, int to, bool sat, uint64_t bits, bool *nan)
 {
     long double v = value_of(from, bits);
-    int n = elem_info((ElemType)to)->shared_bits;
+    int n = VALUE_TYPES[to].bits;
     *nan = false;
     if (is_real(to)) {
         bool small = n == 8; /* PTX has them with .satfinite alone */
@@ -123,7 +136,7 @@ static inline uint64_t converted(int from, int to, bool sat, uint64_t bits, bool
 static inline uint64_t sum_of(int type, uint64_t a, uint64_t b, bool *nan)
 {
     *nan = false;
-    if (!is_real(type)) return (a + b) & low_bits(elem_info((ElemType)type)->shared_bits);
+    if (!is_real(type)) return (a + b) & low_bits(VALUE_TYPES[type].bits);
     volatile double x = (double)value_of(type, a), y = (double)value_of(type, b);
     volatile float s = (float)x, t = (float)y;
     volatile float single = s + t;
