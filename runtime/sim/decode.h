@@ -191,6 +191,7 @@ void decode_exit(Decoder *d, const Mods *m, const PlainRow *row); /* operations 
 void decode_bra(Decoder *d, const Mods *m, const PlainRow *row);
 void decode_brx(Decoder *d, const Mods *m, const PlainRow *row);
 void decode_nop(Decoder *d, const Mods *m, const PlainRow *row);
+void decode_sleep(Decoder *d, const Mods *m, const PlainRow *row);
 void decode_cvta(Decoder *d, const Mods *m, const PlainRow *row);
 void decode_isspacep(Decoder *d, const Mods *m, const PlainRow *row);
 void decode_ld(Decoder *d, const Mods *m, const PlainRow *row);

@@ -24,7 +24,7 @@ typedef struct Access {
     uint32_t scope;
 } Access;
 
-static Access access_of(Decoder *d, const Mods *m, AccessKind otherwise, int scope)
+static Access access_of(const Mods *m, AccessKind otherwise, int scope)
 {
     static const uint8_t spaces[] = {PTX_SPACE_GLOBAL, PTX_SPACE_SHARED, PTX_SPACE_SHARED,
                                      PTX_SPACE_LOCAL,  PTX_SPACE_CONST,  PTX_SPACE_PARAM};
@@ -33,8 +33,6 @@ static Access access_of(Decoder *d, const Mods *m, AccessKind otherwise, int sco
                 .cluster = space == SPACE_SHARED_CLUSTER,
                 .kind = (AccessKind)mods_get(m, G_SEM, (int)otherwise),
                 .scope = (uint32_t)mods_get(m, G_SCOPE, scope)};
-    bool strong = a.kind >= ACCESS_RELAXED;
-    if (mods_has(m, G_SCOPE) && !strong) decode_problem(d, "a scope goes with .relaxed, .acquire or .release");
     if (a.kind == ACCESS_VOLATILE) a.scope = 3;
     return a;
 }
@@ -74,7 +72,6 @@ static uint32_t elements(Decoder *d, const Mods *m, const PtxOperand *o, const P
         decode_problem(d, "a `.v2`, `.v4` or `.v8` access has a vector of so many registers, others have none");
         return 0;
     }
-    if (n * decode_bytes(m->type[0]) > 32) decode_problem(d, "one access has at most 32 bytes");
     return n;
 }
 
@@ -103,9 +100,7 @@ void decode_ld(Decoder *d, const Mods *m, const PlainRow *row)
     int type = m->type[0];
     bool sign = type >= PTX_S8 && type <= PTX_S64;
     if (!count(d, mods_has(m, G_HINT) ? 3 : 2, mods_has(m, G_HINT) ? 3 : 2)) return;
-    Access a = access_of(d, m, ACCESS_WEAK, 3);
-    if (a.kind > ACCESS_ACQUIRE) decode_problem(d, "`ld` does not release");
-    if (a.kind >= ACCESS_RELAXED && !mods_has(m, G_SCOPE)) decode_problem(d, "`ld` lacks its scope");
+    Access a = access_of(m, ACCESS_WEAK, 3);
     uint32_t n = elements(d, m, operand(d, 0), &to);
     if (!n) return;
     Slot result[8], address;
@@ -126,11 +121,7 @@ void decode_st(Decoder *d, const Mods *m, const PlainRow *row)
 {
     const PtxOperand *from;
     if (!count(d, mods_has(m, G_HINT) ? 3 : 2, mods_has(m, G_HINT) ? 3 : 2)) return;
-    Access a = access_of(d, m, ACCESS_WEAK, 3);
-    if (a.kind == ACCESS_ACQUIRE || a.kind > ACCESS_RELEASE) decode_problem(d, "`st` does not acquire");
-    if (a.kind >= ACCESS_RELAXED && !mods_has(m, G_SCOPE)) decode_problem(d, "`st` lacks its scope");
-    if (a.space == PTX_SPACE_PARAM) decode_problem(d, "`st.param` belongs to a call: calls are not in the simulator");
-    if (a.space == PTX_SPACE_CONST) decode_problem(d, "`st` does not write constant memory");
+    Access a = access_of(m, ACCESS_WEAK, 3);
     uint32_t n = elements(d, m, operand(d, 1), &from);
     if (!n) return;
     Slot value[8], address;
@@ -146,35 +137,13 @@ void decode_st(Decoder *d, const Mods *m, const PlainRow *row)
 }
 
 /* ---- atomics and fences ---- */
-#define T(x) (1u << PTX_##x)
-static const uint32_t atom_types[RED_OP_COUNT] = {
-    [RED_ADD] = T(U32) | T(S32) | T(U64) | T(F16) | T(F16X2) | T(BF16) | T(BF16X2) | T(F32) | T(F64),
-    [RED_MIN] = T(U32) | T(S32) | T(U64) | T(S64),
-    [RED_MAX] = T(U32) | T(S32) | T(U64) | T(S64),
-    [RED_INC] = T(U32),
-    [RED_DEC] = T(U32),
-    [RED_AND] = T(B32) | T(B64),
-    [RED_OR] = T(B32) | T(B64),
-    [RED_XOR] = T(B32) | T(B64),
-    [RED_CAS] = T(B16) | T(B32) | T(B64) | T(U32) | T(S32) | T(U64),
-    [RED_EXCH] = T(B32) | T(B64) | T(U32) | T(S32) | T(U64) | T(F32),
-};
-
 void decode_atom(Decoder *d, const Mods *m, const PlainRow *row)
 {
-    bool atom = row->opcode[0] == 'a', half = m->type[0] >= PTX_F16 && m->type[0] <= PTX_BF16X2;
+    bool atom = row->opcode[0] == 'a';
     int type = m->type[0], what = mods_get(m, G_REDOP, RED_ADD);
     uint32_t at = atom, n = at + 2 + (what == RED_CAS) + mods_has(m, G_HINT);
     if (!count(d, n, n)) return;
-    if (!(atom_types[what] >> type & 1) || (!atom && what >= RED_CAS) || mods_has(m, G_NOFTZ) != half) {
-        decode_problem(d, "`%s` has no such operation on %s", row->opcode, decode_type_name(type));
-        return;
-    }
-    Access a = access_of(d, m, ACCESS_RELAXED, 2);
-    if (a.kind < ACCESS_RELAXED || (!atom && a.kind > ACCESS_RELAXED && a.kind != ACCESS_RELEASE))
-        decode_problem(d, "`%s` has no such semantics", row->opcode);
-    if (a.space != PTX_SPACE_REG && a.space != PTX_SPACE_GLOBAL && a.space != PTX_SPACE_SHARED)
-        decode_problem(d, "`%s` works on global and shared memory", row->opcode);
+    Access a = access_of(m, ACCESS_RELAXED, 2);
     int64_t offset;
     Slot address = address_of(d, operand(d, at), &a, &offset);
     Slot x = decode_source(d, operand(d, at + 1), type, false);
@@ -194,7 +163,6 @@ void decode_membar(Decoder *d, const Mods *m, const PlainRow *row)
     if (!count(d, 0, 0)) return;
     bool membar = mods_has(m, G_MEMSCOPE);
     int sem = mods_get(m, G_SEM, membar ? 6 : ACCESS_ACQ_REL);
-    if (sem < ACCESS_ACQUIRE) decode_problem(d, "`fence` has no such semantics");
     SimOp *op = decode_emit(d, row->code);
     op->n = (uint8_t)(membar ? mods_get(m, G_MEMSCOPE, 0) : mods_get(m, G_SCOPE, 0));
     op->flags = sem == 6;
@@ -212,8 +180,8 @@ void decode_shfl(Decoder *d, const Mods *m, const PlainRow *row)
 {
     if (!count(d, 5, 5)) return;
     const PtxOperand *p, *r = first_of_pair(operand(d, 0), &p);
-    Slot a = decode_source(d, operand(d, 1), PTX_B32, false), b = decode_source(d, operand(d, 2), PTX_B32, false);
-    Slot c = decode_source(d, operand(d, 3), PTX_B32, false), mask = decode_source(d, operand(d, 4), PTX_B32, false);
+    Slot a = decode_source(d, operand(d, 1), PTX_B32, false), b = decode_source(d, operand(d, 2), PTX_U32, false);
+    Slot c = decode_source(d, operand(d, 3), PTX_U32, false), mask = decode_source(d, operand(d, 4), PTX_U32, false);
     Slot to = decode_result(d, r, PTX_B32, false);
     Slot inside = p && p->kind != PTX_SINK ? decode_result(d, p, PTX_PRED, false) : NO_SLOT;
     SimOp *op = decode_emit(d, row->code);
@@ -237,8 +205,7 @@ void decode_vote(Decoder *d, const Mods *m, const PlainRow *row)
 {
     if (!count(d, 3, 3)) return;
     int mode = mods_get(m, G_VOTE, 0);
-    if ((mode == 3) != (m->type[0] == PTX_B32)) decode_problem(d, "`vote` gives .pred, `.ballot` .b32");
-    Slot a = predicate(d, operand(d, 1)), mask = decode_source(d, operand(d, 2), PTX_B32, false);
+    Slot a = predicate(d, operand(d, 1)), mask = decode_source(d, operand(d, 2), PTX_U32, false);
     Slot r = decode_result(d, operand(d, 0), m->type[0], false);
     SimOp *op = decode_emit(d, row->code);
     op->n = (uint8_t)mode;
@@ -253,9 +220,9 @@ void decode_match(Decoder *d, const Mods *m, const PlainRow *row)
     if (!count(d, 3, 3)) return;
     int mode = mods_get(m, G_VOTE, 0);
     const PtxOperand *p, *r = first_of_pair(operand(d, 0), &p);
-    if (mode > 1 || (p && mode != 0)) decode_problem(d, "`match` has .any, or .all with a predicate");
-    Slot a = decode_source(d, operand(d, 1), m->type[0], false), mask = decode_source(d, operand(d, 2), PTX_B32, false);
-    Slot to = decode_result(d, r, PTX_B32, false);
+    if (p && mode != 0) decode_problem(d, "`match.any` gives no predicate");
+    Slot a = decode_source(d, operand(d, 1), m->type[0], false), mask = decode_source(d, operand(d, 2), PTX_U32, false);
+    Slot to = decode_result(d, r, PTX_U32, false);
     Slot all = p && p->kind != PTX_SINK ? decode_result(d, p, PTX_PRED, false) : NO_SLOT;
     SimOp *op = decode_emit(d, row->code);
     op->type = m->type[0];
@@ -269,12 +236,8 @@ void decode_match(Decoder *d, const Mods *m, const PlainRow *row)
 void decode_redux(Decoder *d, const Mods *m, const PlainRow *row)
 {
     int what = mods_get(m, G_REDOP, 0);
-    bool logic = what == RED_AND || what == RED_OR || what == RED_XOR;
-    bool arithmetic = what == RED_ADD || what == RED_MIN || what == RED_MAX;
     if (!count(d, 3, 3)) return;
-    if (logic != (m->type[0] == PTX_B32) || (!logic && !arithmetic))
-        decode_problem(d, "`redux` adds and compares .u32 and .s32, and combines .b32");
-    Slot a = decode_source(d, operand(d, 1), m->type[0], false), mask = decode_source(d, operand(d, 2), PTX_B32, false);
+    Slot a = decode_source(d, operand(d, 1), m->type[0], false), mask = decode_source(d, operand(d, 2), PTX_U32, false);
     Slot r = decode_result(d, operand(d, 0), m->type[0], false);
     SimOp *op = decode_emit(d, row->code);
     op->type = m->type[0];
@@ -303,10 +266,6 @@ static void reduce(Decoder *d, const Mods *m, const PlainRow *row)
 {
     bool popc = mods_has(m, G_POPC), three = d->instr->nopd == 3;
     if (!count(d, 3, 4)) return;
-    if (popc == mods_has(m, G_BOOL) || mods_get(m, G_BOOL, 0) == 2 || popc != (m->type[0] == PTX_U32)) {
-        decode_problem(d, "`%s.red` has .popc.u32, .and.pred or .or.pred", row->opcode);
-        return;
-    }
     const PtxOperand *from = operand(d, three ? 2 : 3);
     Slot id = decode_source(d, operand(d, 1), PTX_U32, false);
     Slot threads = three ? NO_SLOT : decode_source(d, operand(d, 2), PTX_U32, false);
@@ -325,14 +284,9 @@ void decode_bar(Decoder *d, const Mods *m, const PlainRow *row)
 {
     int what = mods_get(m, G_BAR, 0);
     if (mods_has(m, G_WARP)) {
-        if (what != 0) decode_problem(d, "`bar.warp` has `.sync` only");
         if (!count(d, 1, 1)) return;
         Slot mask = decode_source(d, operand(d, 0), PTX_B32, false);
         decode_emit(d, SIM_WARPSYNC)->a = mask;
-        return;
-    }
-    if ((what == 2) != (m->ntypes == 1)) {
-        decode_problem(d, "`%s.red` has a type, the others have none", row->opcode);
         return;
     }
     if (what == 2) {

@@ -115,6 +115,19 @@ static Slot variable(Decoder *d, const PtxVar *v, int64_t offset)
 }
 
 /* ---- operands ---- */
+static bool is_bits(int type)
+{
+    return type >= PTX_B8 && type <= PTX_B128;
+}
+
+/* PTX ISA, "Operand Type Checking": untyped bits go with everything of the size, integers with integers, all other
+ * types with their own. */
+static bool same_kind(PtxType reg, int type)
+{
+    if (is_bits((int)reg) || is_bits(type)) return true;
+    return type >= PTX_U8 && type <= PTX_S64 ? reg >= PTX_U8 && reg <= PTX_S64 : (int)reg == type;
+}
+
 static Slot read_register(Decoder *d, const PtxOperand *o, int type, bool wider)
 {
     Slot s = decode_reg(d, o->var);
@@ -124,6 +137,8 @@ static Slot read_register(Decoder *d, const PtxOperand *o, int type, bool wider)
     if (o->value) decode_problem(d, "`%s+%" PRId64 "` does not belong here", o->name, o->value);
     else if ((t == PTX_PRED) != (type == PTX_PRED) || (wider ? has < needs : has != needs))
         decode_problem(d, "`%s` is %s, where %s belongs", o->name, decode_type_name((int)t), decode_type_name(type));
+    else if (type != PTX_PRED && !same_kind(t, type))
+        decode_problem(d, "`%s` is %s, which %s does not go with", o->name, decode_type_name((int)t), decode_type_name(type));
     if (!o->negated) return s;
     if (type != PTX_PRED) {
         decode_problem(d, "`-%s` does not belong here", o->name);
@@ -145,9 +160,9 @@ static Slot immediate(Decoder *d, const PtxOperand *o, int type)
     if (o->negated) decode_problem(d, "a negated constant does not belong here");
     if (o->kind == PTX_INT && !is_float && bytes && bytes <= 8)
         return decode_value(d, bytes == 8 ? value : value & ((UINT64_C(1) << (8 * bytes)) - 1));
-    if (o->kind == PTX_F32_BITS && bytes == 4 && (type == PTX_F32 || !is_float))
+    if (o->kind == PTX_F32_BITS && (type == PTX_F32 || type == PTX_B32))
         return decode_value(d, (uint32_t)value);
-    if (o->kind == PTX_F64_BITS && bytes == 8) return decode_value(d, value);
+    if (o->kind == PTX_F64_BITS && (type == PTX_F64 || type == PTX_B64)) return decode_value(d, value);
     if (o->kind == PTX_F64_BITS && type == PTX_F32) return decode_value(d, alu_f32_bits((float)alu_f64(value)));
     decode_problem(d, "this constant does not belong where %s does", decode_type_name(type));
     return decode_value(d, 0);

@@ -1,4 +1,5 @@
-/* Arithmetic, conversion, moves and control: from a row and its modifiers to operations. */
+/* Arithmetic, conversion, moves and control: from a row and its modifiers to operations. The instruction is one that PTX
+ * has (plain.def). */
 #include "runtime/sim/decode.h"
 
 #include <string.h>
@@ -76,14 +77,11 @@ void decode_add(Decoder *d, const Mods *m, const PlainRow *row)
     bool sub = row->opcode[0] == 's', carry_in = row->code == SIM_ADDC;
     int type = m->type[0];
     if (carry_in || mods_has(m, G_CC)) {
-        if (decode_bytes(type) < 4 || mods_has(m, G_SAT))
-            decode_problem(d, "`.cc` does not go with this type or modifier");
         Slot carry = decode_carry(d);
         SimOp *op = by_signature(d, SIM_ADDC, row->signature, type);
         op->n = (uint8_t)((carry_in ? 1 : 0) | (mods_has(m, G_CC) ? 2 : 0) | (sub ? 4 : 0));
         op->imm = carry;
     } else if (mods_has(m, G_SAT)) {
-        if (type != PTX_S32) decode_problem(d, "`.sat` works on .s32 only");
         by_signature(d, sub ? SIM_SUBSAT_S32 : SIM_ADDSAT_S32, row->signature, type);
     } else {
         decode_alu(d, m, row);
@@ -92,11 +90,8 @@ void decode_add(Decoder *d, const Mods *m, const PlainRow *row)
 
 static void multiply_24(Decoder *d, const Mods *m, const PlainRow *row)
 {
-    int part = mods_get(m, G_PART, 0);
-    if (part == 2 || (mods_has(m, G_SAT) && (part != 1 || m->type[0] != PTX_S32)))
-        decode_problem(d, "`%s` has no such form", row->opcode);
     SimOp *op = by_signature(d, row->code, row->signature, m->type[0]);
-    op->n = part == 1;
+    op->n = mods_get(m, G_PART, 0) == 1;
     if (mods_has(m, G_SAT)) op->flags = FLAG_SAT;
 }
 
@@ -107,20 +102,13 @@ void decode_mul(Decoder *d, const Mods *m, const PlainRow *row)
     if (row->code == SIM_MUL24 || row->code == SIM_MAD24) {
         multiply_24(d, m, row);
     } else if (cc || carry_in) {
-        if (part == 2 || decode_bytes(type) < 4 || mods_has(m, G_SAT))
-            decode_problem(d, "`%s` with a carry has no such form", row->opcode);
         Slot carry = decode_carry(d);
         SimOp *op = by_signature(d, SIM_MADC, row->signature, type);
         op->n = (uint8_t)((carry_in ? 1 : 0) | (cc ? 2 : 0) | (part == 1 ? 8 : 0));
         op->imm = carry;
     } else if (mods_has(m, G_SAT)) {
-        if (part != 1 || type != PTX_S32) decode_problem(d, "`.sat` goes with `.hi` and .s32 only");
         by_signature(d, SIM_MADHISAT_S32, row->signature, type);
     } else if (part == 2) {
-        if (decode_bytes(type) == 8) {
-            decode_problem(d, "`.wide` works on 16 and 32 bits");
-            return;
-        }
         by_signature(d, offset(mad ? SIM_MADWIDE_U16 : SIM_MULWIDE_U16, at), mad ? "wttw" : "wtt", type);
     } else if (part == 1) {
         by_signature(d, offset(mad ? SIM_MADHI_U16 : SIM_MULHI_U16, at), row->signature, type);
@@ -140,8 +128,6 @@ static void minmax_packed(Decoder *d, const Mods *m, const PlainRow *row)
 void decode_minmax(Decoder *d, const Mods *m, const PlainRow *row)
 {
     int type = m->type[0];
-    if (mods_has(m, G_RELU) && type != PTX_S32 && type != ALU_S16X2) decode_problem(d, "`.relu` needs signed operands");
-    if (mods_has(m, G_XORSIGN) != mods_has(m, G_ABS)) decode_problem(d, "`.xorsign` and `.abs` stand together");
     if (type == ALU_U16X2 || type == ALU_S16X2) {
         minmax_packed(d, m, row);
     } else if (row->family == FAM_INT6 && mods_has(m, G_RELU)) {
@@ -178,8 +164,6 @@ void decode_lop3(Decoder *d, const Mods *m, const PlainRow *row)
 
 void decode_dot(Decoder *d, const Mods *m, const PlainRow *row)
 {
-    if (m->ntypes != 2 || (m->type[1] != PTX_U32 && m->type[1] != PTX_S32) || mods_get(m, G_PART, 0) == 2)
-        decode_problem(d, "`%s` has two types, .u32 or .s32", row->opcode);
     SimOp *op = by_signature(d, row->code, row->signature, m->type[0]);
     op->n = (uint8_t)((m->type[0] == PTX_S32) | (m->type[1] == PTX_S32) << 1 | (mods_get(m, G_PART, 0) == 1) << 2);
 }
@@ -200,18 +184,11 @@ static bool is_bits(int type)
     return type >= PTX_B8 && type <= PTX_B64;
 }
 
-static AluCompare comparison(Decoder *d, const Mods *m, int type)
+static AluCompare comparison(const Mods *m)
 {
-    int how = mods_get(m, G_CMP, CMP_EQ);
-    if (is_float(type)) {
-        if (how > CMP_NAN) decode_problem(d, "this comparison needs unsigned integers");
-        return (AluCompare)(how > CMP_NAN ? CMP_EQ : how);
-    }
-    if ((how > CMP_GE && how <= CMP_NAN) || (how > CMP_NAN && (is_signed(type) || is_bits(type))) ||
-        (is_bits(type) && how > CMP_NE))
-        decode_problem(d, "this comparison does not work on %s", decode_type_name(type));
     static const AluCompare unsigned_words[] = {CMP_LT, CMP_LE, CMP_GT, CMP_GE};
-    return how > CMP_NAN ? unsigned_words[how - CMP_LO] : how > CMP_GE ? CMP_EQ : (AluCompare)how;
+    int how = mods_get(m, G_CMP, CMP_EQ);
+    return how > CMP_NAN ? unsigned_words[how - CMP_LO] : (AluCompare)how;
 }
 
 /* The predicate that `.and` .. combine with; its place, or NO_SLOT. */
@@ -226,7 +203,7 @@ static Slot combined(Decoder *d, const Mods *m, uint32_t at)
 void decode_setp(Decoder *d, const Mods *m, const PlainRow *row)
 {
     int type = m->type[0];
-    AluCompare how = comparison(d, m, type);
+    AluCompare how = comparison(m);
     Slot c = combined(d, m, 3);
     if (d->bad) return;
     const PtxOperand *p = operand(d, 0), *q = NULL;
@@ -253,12 +230,8 @@ void decode_setp(Decoder *d, const Mods *m, const PlainRow *row)
 
 void decode_set(Decoder *d, const Mods *m, const PlainRow *row)
 {
-    if (m->ntypes != 2 || m->type[1] == PTX_PRED || decode_bytes(m->type[0]) > 4) {
-        decode_problem(d, "`set` has the types of its result (16 or 32 bits) and of its operands");
-        return;
-    }
     int type = m->type[1];
-    AluCompare how = comparison(d, m, type);
+    AluCompare how = comparison(m);
     Slot c = combined(d, m, 3);
     if (d->bad) return;
     Slot a = decode_source(d, operand(d, 1), type, false), b = decode_source(d, operand(d, 2), type, false);
@@ -277,10 +250,6 @@ void decode_set(Decoder *d, const Mods *m, const PlainRow *row)
 
 void decode_slct(Decoder *d, const Mods *m, const PlainRow *row)
 {
-    if (m->ntypes != 2 || (m->type[1] != PTX_S32 && m->type[1] != PTX_F32)) {
-        decode_problem(d, "the second type of `slct` is .s32 or .f32");
-        return;
-    }
     bool f = m->type[1] == PTX_F32;
     SimOp *op = by_signature(d, f ? SIM_SLCT_F32 : row->code, f ? "tttf" : "ttts", m->type[0]);
     if (mods_has(m, G_FTZ)) op->flags = FLAG_FTZ;
@@ -300,11 +269,8 @@ static uint8_t float_flags(const Mods *m)
 
 void decode_float(Decoder *d, const Mods *m, const PlainRow *row)
 {
-    int type = m->type[0], flags = float_flags(m), round = flags & FLAG_ROUND;
+    int type = m->type[0], flags = float_flags(m);
     bool half = type == PTX_F16 || type == PTX_F16X2 || type == PTX_BF16 || type == PTX_BF16X2;
-    if (round == FLAG_RNA || (half && round != FLAG_RN)) decode_problem(d, "`%s` does not round so", row->opcode);
-    if ((flags & FLAG_SAT) && type == PTX_F64) decode_problem(d, "`.sat` does not work on .f64");
-    if ((flags & FLAG_RELU) && !half) decode_problem(d, "`.relu` works on 16-bit floats only");
     SimOpcode code = row->code;
     if (!flags && !half && code >= SIM_FADD && code <= SIM_FFMA)
         code = offset(type == PTX_F32 ? SIM_ADD_F32 : SIM_ADD_F64, (int)code - SIM_FADD);
@@ -333,34 +299,13 @@ static bool is_packed(int type)
 static void cvt_pack(Decoder *d, const Mods *m)
 {
     int to = m->type[0];
-    bool eight = to == PTX_U8 || to == PTX_S8, ok = eight || to == PTX_U16 || to == PTX_S16;
-    if (!ok || m->ntypes < 2 || m->type[1] != PTX_S32 || !mods_has(m, G_SAT) || (m->ntypes == 3) != eight ||
-        (m->ntypes == 3 && m->type[2] != PTX_B32)) {
-        decode_problem(d, "the simulator does not know this `cvt.pack`");
-        return;
-    }
-    SimOp *op = by_signature(d, SIM_CVT_PACK, eight ? "uuuu" : "uuu", PTX_U32);
+    SimOp *op = by_signature(d, SIM_CVT_PACK, m->ntypes == 3 ? "uuuu" : "uuu", PTX_U32);
     op->type = (uint8_t)to;
-}
-
-/* Which of the conversions to packed formats there are. */
-static bool packed_exists(const Mods *m)
-{
-    int to = m->type[0], from = m->type[1];
-    bool fp8 = to == ALU_E4M3X2 || to == ALU_E5M2X2;
-    if (fp8 && !mods_has(m, G_SATFINITE)) return false;
-    if (from == PTX_F32) return true;
-    if (from == PTX_F16X2) return fp8;
-    return (from == ALU_E4M3X2 || from == ALU_E5M2X2) && to == PTX_F16X2;
 }
 
 static void cvt_packed(Decoder *d, const Mods *m)
 {
-    int to = m->type[0], from = m->type[1], round = mods_get(m, G_ROUND, -1);
-    if (!packed_exists(m) || (round != FLAG_RN && round != FLAG_RZ)) {
-        decode_problem(d, "the simulator does not know this `cvt`");
-        return;
-    }
+    int to = m->type[0], from = m->type[1];
     if (!count(d, from == PTX_F32 ? 3 : 2, from == PTX_F32 ? 3 : 2)) return;
     Slot a = decode_source(d, operand(d, 1), from, false);
     Slot b = from == PTX_F32 ? decode_source(d, operand(d, 2), from, false) : NO_SLOT;
@@ -379,19 +324,6 @@ static bool any_float(int type)
     return is_float(type) || type == ALU_TF32;
 }
 
-/* PTX ISA, cvt: which rounding a pair of types needs and allows. */
-static bool rounding_fits(const Mods *m, int to, int from)
-{
-    bool r = mods_has(m, G_ROUND), ir = mods_has(m, G_IROUND);
-    if (r && ir) return false;
-    if (!any_float(to)) return any_float(from) ? ir : !r && !ir;
-    if (!any_float(from)) return r;
-    if (to == ALU_TF32) return r && from == PTX_F32;
-    if (mods_get(m, G_ROUND, 0) == FLAG_RNA) return false;
-    if (from == PTX_BF16 || (from == PTX_F16 && to == PTX_BF16)) return true;
-    return decode_bytes(to) < decode_bytes(from) || to == PTX_BF16 ? r : true;
-}
-
 void decode_cvt(Decoder *d, const Mods *m, const PlainRow *row)
 {
     if (mods_has(m, G_PACK)) {
@@ -399,19 +331,14 @@ void decode_cvt(Decoder *d, const Mods *m, const PlainRow *row)
         return;
     }
     int to = m->type[0], from = m->type[1];
-    if (m->ntypes == 2 && (is_packed(to) || is_packed(from))) {
+    if (is_packed(to) || is_packed(from)) {
         cvt_packed(d, m);
         return;
     }
-    if (m->ntypes != 2 || !rounding_fits(m, to, from) || from == ALU_TF32 || from > ALU_E5M2X2 || is_bits(to) ||
-        is_bits(from)) {
-        decode_problem(d, "the simulator does not know this `cvt`: its types and rounding do not go together");
-        return;
-    }
     if (!count(d, 2, 2)) return;
-    bool to_int = !any_float(to), from_int = !any_float(from);
+    bool to_int = !any_float(to), from_int = !any_float(from), wider = to != PTX_BF16 && from != PTX_BF16;
     const PtxOperand *r = operand(d, 0);
-    Slot a = decode_source(d, operand(d, 1), from, from_int), result = decode_result(d, r, to, to_int);
+    Slot a = decode_source(d, operand(d, 1), from, from_int && wider), result = decode_result(d, r, to, to_int && wider);
     uint32_t bytes = r->kind == PTX_REG && r->var ? (uint32_t)ptx_type_bytes(r->var->type) : decode_bytes(to);
     SimOp *op = decode_emit(d, to_int ? (from_int ? SIM_CVT_II : SIM_CVT_FI) : from_int ? SIM_CVT_IF : row->code);
     if (to_int && from_int && !mods_has(m, G_SAT)) op->code = (uint16_t)extension(to, from, bytes);
@@ -483,8 +410,8 @@ void decode_mov(Decoder *d, const Mods *m, const PlainRow *row)
     const PtxOperand *vector = to->kind == PTX_VECTOR ? to : from->kind == PTX_VECTOR ? from : NULL;
     if (vector != NULL) {
         uint32_t n = vector->nitems, least = bytes == 16 ? 8 : 1;
-        bool fits = (n == 2 || n == 4) && bytes / n >= least && to->kind != from->kind && type != PTX_PRED;
-        if (!fits) decode_problem(d, "a vector of `mov` has 2 or 4 parts, together of the type's size");
+        bool fits = (n == 2 || n == 4) && bytes / n >= least && to->kind != from->kind && (is_bits(type) || type == PTX_B128);
+        if (!fits) decode_problem(d, "a vector of `mov` has 2 or 4 parts, together of the size of its .b type");
         else if (vector == to) unpack(d, to, from, bytes);
         else pack(d, to, from, bytes);
         return;
@@ -511,7 +438,6 @@ void decode_cvta(Decoder *d, const Mods *m, const PlainRow *row)
     if (!count(d, 2, 2)) return;
     PtxSpace space = (PtxSpace)spaces[mods_get(m, G_SPACE, 0)];
     bool to = mods_has(m, G_TO);
-    if (decode_bytes(m->type[0]) != 8) decode_problem(d, "addresses have 64 bits");
     Slot a = decode_source(d, operand(d, 1), m->type[0], false);
     Slot r = decode_result(d, operand(d, 0), m->type[0], false);
     SimOp *op = move(d, to ? SIM_CVTA_TO : row->code, r, a);
@@ -540,6 +466,13 @@ void decode_exit(Decoder *d, const Mods *m, const PlainRow *row)
 void decode_nop(Decoder *d, const Mods *m, const PlainRow *row)
 {
     (void)m;
+    decode_emit(d, row->code);
+}
+
+void decode_sleep(Decoder *d, const Mods *m, const PlainRow *row)
+{
+    if (!count(d, 1, 1)) return;
+    decode_source(d, operand(d, 0), m->type[0], false);
     decode_emit(d, row->code);
 }
 

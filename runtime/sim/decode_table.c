@@ -4,6 +4,7 @@
  * groups decide. Order of modifiers is not checked: only the order of types has a meaning.
  */
 #include "runtime/sim/decode.h"
+#include "runtime/sim/plain.h"
 
 #include <string.h>
 
@@ -210,7 +211,7 @@ static const PlainRow rows[] = {
     {"bfe", T_INT4, 0, 0, decode_alu, SIM_BFE_U32, FAM_INT4, "ttuu", 1},
     {"bfi", T(B32) | T(B64), 0, 0, decode_alu, SIM_BFI_B32, FAM_BITS2, "tttuu", 1},
     {"lop3", T(B32), 0, 0, decode_lop3, SIM_LOP3, FAM_ONE, "ttttu", 1},
-    {"prmt", T(B32), G(PRMT), 0, decode_bits, SIM_PRMT, FAM_ONE, "tttu", 1},
+    {"prmt", T(B32), G(PRMT), 0, decode_bits, SIM_PRMT, FAM_ONE, "tttt", 1},
     {"bmsk", T(B32), G(WRAP), G(WRAP), decode_bits, SIM_BMSK, FAM_ONE, "tuu", 1},
     {"szext", T(U32) | T(S32), G(WRAP), G(WRAP), decode_bits, SIM_SZEXT, FAM_ONE, "ttu", 1},
     /* comparison, selection */
@@ -256,7 +257,7 @@ static const PlainRow rows[] = {
     {"brkpt", 0, 0, 0, decode_exit, SIM_TRAP, FAM_ONE, NULL, 0},
     {"bra", 0, G(UNI), 0, decode_bra, SIM_BRA, FAM_ONE, NULL, 0},
     {"brx", 0, G(UNI) | G(IDX), G(IDX), decode_brx, SIM_BRX, FAM_ONE, NULL, 0},
-    {"nanosleep", T(U32), 0, 0, decode_nop, SIM_NOP, FAM_ONE, NULL, 1},
+    {"nanosleep", T(U32), 0, 0, decode_sleep, SIM_NOP, FAM_ONE, NULL, 1},
     {"pmevent", 0, 0, 0, decode_nop, SIM_NOP, FAM_ONE, NULL, 0},
     {"prefetch", 0, G(SPACE) | G(LEVEL) | G(EVICT), 0, decode_nop, SIM_NOP, FAM_ONE, NULL, 0},
     {"prefetchu", 0, G(LEVEL), G(LEVEL), decode_nop, SIM_NOP, FAM_ONE, NULL, 0},
@@ -353,6 +354,24 @@ static const char *example(uint64_t missing)
     return "modifier";
 }
 
+/* Has PTX such an instruction? (plain.def) */
+static bool legal(Decoder *d)
+{
+    enum { MOST = 16 };
+    const PtxInstr *in = d->instr;
+    const char *word[MOST], *type[MOST];
+    uint32_t nwords = 0, ntypes = 0, sm = d->module->target ? d->module->target->sm : UINT32_MAX;
+    char why[160];
+    for (uint32_t i = 0; i < in->nmods && nwords < MOST && ntypes < MOST; i++) {
+        uint8_t t;
+        if (find_type(in->mods[i], &t)) type[ntypes++] = in->mods[i];
+        else word[nwords++] = in->mods[i];
+    }
+    if (plain_legal(in->opcode, word, nwords, type, ntypes, d->module->version, sm, why, sizeof why)) return true;
+    decode_problem(d, "PTX has no `%s`: %s", d->text, why);
+    return false;
+}
+
 const PlainRow *decode_row(Decoder *d, Mods *m)
 {
     const PtxInstr *in = d->instr;
@@ -384,7 +403,7 @@ const PlainRow *decode_row(Decoder *d, Mods *m)
         decode_problem(d, "`%s` lacks a modifier such as `%s`", row->opcode, example(missing));
         return NULL;
     }
-    return row;
+    return legal(d) ? row : NULL;
 }
 
 int decode_family(Family f, int type)
