@@ -245,7 +245,7 @@ static bool plan_destination(Issue *is, uint32_t align)
     uint32_t address = shared_of(is->t, is->f->dst, is->f->dst_off);
     uint32_t barrier = shared_of(is->t, is->f->mbar, is->f->mbar_off);
     if (!sim_locate_shared(is->m, is->t, address, extent(&is->k), align, cta_only, is->what, &at) ||
-        !sim_locate_shared(is->m, is->t, barrier, 8, 8, cta_only, "mbarrier", &bar))
+        !sim_locate_shared(is->m, is->t, barrier, 8, 8, cta_only && !is->f->group2, "mbarrier", &bar))
         return false;
     if (!check_pair(is, &at, &bar)) return false;
     if (is_multicast(is->f->form)) return plan_multicast(is, &at, &bar);

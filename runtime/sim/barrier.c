@@ -495,7 +495,7 @@ static MbarTest answer(SimMachine *m, SimThread *t, SimCta *cta, SimBarrier *b, 
                        bool cluster_scope)
 {
     if (seen > b->observed) b->observed = seen;
-    if (m->watch && seen) watch_mbar_seen(m, t, cta, b, seen, relaxed, cluster_scope);
+    if (m->watch && seen && !watch_mbar_seen(m, t, cta, b, seen, relaxed, cluster_scope)) return MBAR_FAILED;
     if (m->trace && seen) trace_seen(m, t, cta, b->offset, seen);
     return MBAR_YES;
 }

@@ -329,6 +329,7 @@ static void decode_body(Decoder *d)
     d->instr = NULL;
     d->bad = false;
     first[f->instrs.n] = d->ops.n;
+    decode_unwritten(d, first);
     decode_emit(d, SIM_EXIT);
     for (uint32_t i = 0; i < d->ops.n; i++) {
         SimOp *op = &d->ops.v[i];

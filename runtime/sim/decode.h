@@ -5,6 +5,7 @@
  *   decode_table.c   what plain instructions there are: a row per opcode and kind of type; words of modifiers
  *   decode_plain.c   arithmetic, conversion, moves, control
  *   decode_memory.c  loads, stores, atomics, warp and CTA operations
+ *   unwritten.c      registers that are read before they are written
  *   decode_form.c    instructions of lang/instructions.def
  *
  * Problems: the first one of an instruction is reported; decoding goes on with the next instruction, and the module is
@@ -62,6 +63,9 @@ const char *decode_type_name(int type);
 /* ---- roles.c ---- */
 /* Fills the roles of the places. mark: by op, the role whose label stands there, or NULL. */
 void decode_roles(Arena *a, const SimOp *ops, uint32_t n, const char *const *mark, SimPlace *places);
+
+/* ---- unwritten.c ---- */
+void decode_unwritten(Decoder *d, const uint32_t *op); /* op: the first one of each instruction, and their number */
 
 /* ---- decode_operand.c ---- */
 /* A source operand as read by an operation of the type (PtxType): register of that size, immediate, special register,

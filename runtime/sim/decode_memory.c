@@ -180,8 +180,8 @@ void decode_shfl(Decoder *d, const Mods *m, const PlainRow *row)
 {
     if (!count(d, 5, 5)) return;
     const PtxOperand *p, *r = first_of_pair(operand(d, 0), &p);
-    Slot a = decode_source(d, operand(d, 1), PTX_B32, false), b = decode_source(d, operand(d, 2), PTX_U32, false);
-    Slot c = decode_source(d, operand(d, 3), PTX_U32, false), mask = decode_source(d, operand(d, 4), PTX_U32, false);
+    Slot a = decode_source(d, operand(d, 1), PTX_B32, false), b = decode_source(d, operand(d, 2), PTX_B32, false);
+    Slot c = decode_source(d, operand(d, 3), PTX_B32, false), mask = decode_source(d, operand(d, 4), PTX_U32, false);
     Slot to = decode_result(d, r, PTX_B32, false);
     Slot inside = p && p->kind != PTX_SINK ? decode_result(d, p, PTX_PRED, false) : NO_SLOT;
     SimOp *op = decode_emit(d, row->code);
@@ -238,7 +238,7 @@ void decode_redux(Decoder *d, const Mods *m, const PlainRow *row)
     int what = mods_get(m, G_REDOP, 0);
     if (!count(d, 3, 3)) return;
     Slot a = decode_source(d, operand(d, 1), m->type[0], false), mask = decode_source(d, operand(d, 2), PTX_U32, false);
-    Slot r = decode_result(d, operand(d, 0), m->type[0], false);
+    Slot r = decode_result(d, operand(d, 0), PTX_U32, false);
     SimOp *op = decode_emit(d, row->code);
     op->type = m->type[0];
     op->n = (uint8_t)what;

@@ -212,7 +212,7 @@ static const PlainRow rows[] = {
     {"bfi", T(B32) | T(B64), 0, 0, decode_alu, SIM_BFI_B32, FAM_BITS2, "tttuu", 1},
     {"lop3", T(B32), 0, 0, decode_lop3, SIM_LOP3, FAM_ONE, "ttttu", 1},
     {"prmt", T(B32), G(PRMT), 0, decode_bits, SIM_PRMT, FAM_ONE, "tttt", 1},
-    {"bmsk", T(B32), G(WRAP), G(WRAP), decode_bits, SIM_BMSK, FAM_ONE, "tuu", 1},
+    {"bmsk", T(B32), G(WRAP), G(WRAP), decode_bits, SIM_BMSK, FAM_ONE, "uuu", 1},
     {"szext", T(U32) | T(S32), G(WRAP), G(WRAP), decode_bits, SIM_SZEXT, FAM_ONE, "ttu", 1},
     /* comparison, selection */
     {"setp", T_BITS | T_INT | T_FLOAT, G(CMP) | G(BOOL) | G(FTZ), G(CMP), decode_setp, SIM_SETP, FAM_ONE, NULL, 1},

@@ -18,8 +18,27 @@ static uint32_t length(const SimOp *op)
     case SIM_ATOM:
     case SIM_SHFL: return 2;
     case SIM_BRX: return 1u + op->extra;
+    case SIM_UNWRITTEN: return op->d;
     default: return 1;
     }
+}
+
+/* The program as it is run with checks: what reads a register before it is written says so. */
+void sim_exec_begin(SimMachine *m)
+{
+    const SimProgram *p = m->launch.program;
+    m->ops = p->ops;
+    if (!m->checking || !p->nunwritten) return;
+    SimOp *ops = arena_array(&m->arena, SimOp, p->nops);
+    memcpy(ops, p->ops, p->nops * sizeof *ops);
+    for (uint32_t i = 0; i < p->nunwritten; i++) {
+        SimOp *op = &ops[p->unwritten[i].op];
+        op->d = length(op);
+        op->code = SIM_UNWRITTEN;
+        op->imm = i;
+        if (p->unwritten[i].guard) op->guard = 0;
+    }
+    m->ops = ops;
 }
 
 /* ---- loads and stores ---- */
@@ -360,6 +379,9 @@ static ExecResult outside(SimMachine *m, SimThread *t, const SimOp *op, uint64_t
     case SIM_MATCH:
     case SIM_REDUX: return sim_collective(m, t, (uint32_t)s[op->b]);
     case SIM_WARPSYNC: return sim_collective(m, t, (uint32_t)s[op->a]);
+    case SIM_UNWRITTEN:
+        return done(sim_fail(m, E1330, t, "`%s` is read, but nothing has written it on any way to this instruction",
+                             m->launch.program->unwritten[op->imm].name));
     case SIM_ACTIVEMASK: active_mask(m, t, op); return EXEC_BUDGET;
     case SIM_BAR: return barrier(m, t, op);
     default: return done(refused(m, t, op));
@@ -368,7 +390,7 @@ static ExecResult outside(SimMachine *m, SimThread *t, const SimOp *op, uint64_t
 
 ExecResult sim_exec(SimMachine *m, SimThread *t, uint32_t budget)
 {
-    const SimOp *ops = m->launch.program->ops;
+    const SimOp *ops = m->ops ? m->ops : m->launch.program->ops;
     uint64_t *const s = t->slot;
     uint64_t before = m->stats.steps;
     uint32_t pc = t->pc, left = budget;

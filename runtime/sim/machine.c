@@ -515,6 +515,7 @@ static void start(Sched *s)
     if (m->checking) watch_init(m);
     async_init(m);
     tmem_init(m);
+    sim_exec_begin(m);
 }
 
 /* Runs until the end, a finding, or until memory runs out (false). */

@@ -191,6 +191,7 @@ typedef struct SimMachine {
     Arena arena; /* lives as long as the run */
     const SimOptions *opt;
     SimLaunch launch;
+    const SimOp *ops; /* the program's, or with SIM_UNWRITTEN in them; NULL: the program's */
     SimMemory *memory;
     Rng rng;
     bool checking; /* not fast: watch and poison */
@@ -257,6 +258,7 @@ void sim_cta_id(const SimLaunch *l, uint32_t cluster, uint32_t rank, uint32_t id
 /* ---- exec.c ---- */
 typedef enum ExecResult { EXEC_BUDGET, EXEC_BLOCKED, EXEC_EXITED, EXEC_FAILED } ExecResult;
 ExecResult sim_exec(SimMachine *m, SimThread *t, uint32_t budget);
+void sim_exec_begin(SimMachine *m); /* before the first one */
 /* exec_forms.c: one instruction of instructions.def. EXEC_BUDGET: done, go on behind it. EXEC_BLOCKED: the thread
  * was blocked, and the pc says whether the instruction is executed again when it wakes. */
 ExecResult sim_exec_form(SimMachine *m, SimThread *t, const FormOp *f);

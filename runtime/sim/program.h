@@ -177,14 +177,21 @@ typedef struct SimPlace { /* parallel to ops */
     const char *instr;           /* the instruction with its modifiers as it is written; NULL: none */
 } SimPlace;
 
+typedef struct SimUnwritten { /* an instruction that reads a register that nothing has written */
+    uint32_t op;              /* its first one */
+    const char *name;         /* of the register */
+    bool guard;               /* which is its guard */
+} SimUnwritten;
+
 typedef struct SimProgram {
     const char *name;
     SimOp *ops;
+    SimUnwritten *unwritten; /* in the order of ops */
     SimPlace *places;
     FormOp *forms;
     SimConst *consts;
     SimParam *params;
-    uint32_t nops, nforms, nconsts, nparams, nslots;
+    uint32_t nops, nforms, nconsts, nparams, nslots, nunwritten;
     uint32_t static_smem, smem_align; /* bytes; rounded up so that extern arrays start right behind */
     uint32_t param_bytes, local_bytes;
     uint32_t reqntid[3], maxntid[3], reqcluster[3];

@@ -92,8 +92,9 @@ void watch_mbar_phase(SimMachine *m, SimCta *cta, SimBarrier *b); /* b->phase ha
 /* A wait asked for the phase of this parity (-1: by a state) and was told whether it is over; seen: the phases that are
  * complete then. */
 void watch_mbar_asked(SimMachine *m, SimThread *t, const SimBarrier *b, int parity, uint64_t seen, bool over);
-void watch_mbar_seen(SimMachine *m, SimThread *t, SimCta *cta, SimBarrier *b, uint64_t phase, bool relaxed,
-                     bool cluster_scope); /* a wait has seen that `phase` phases are complete */
+/* A wait has seen that `phase` phases are complete. An acquire that leaves out who arrived from another CTA is E1329. */
+bool watch_mbar_seen(SimMachine *m, SimThread *t, SimCta *cta, SimBarrier *b, uint64_t phase, bool relaxed,
+                     bool cluster_scope);
 void watch_named_arrive(SimMachine *m, SimThread *t, SimNamed *n);
 void watch_named_leave(SimMachine *m, SimThread *t, SimNamed *n); /* after all have arrived */
 void watch_named_done(SimMachine *m, SimNamed *n);                /* the last one has left */

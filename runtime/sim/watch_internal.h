@@ -120,9 +120,13 @@ typedef struct MbarWatch {
     SimWho init;
     /* Of the phases so far: arrivals of threads of its CTA, of others at cluster scope. E and M are all in `local`. */
     Gather local, remote;
+    SimWho far; /* of this phase: the last arrival of another CTA that releases at cluster scope, if has_far */
+    bool has_far;
     struct {
         Clock *local[KNOW_COUNT], *remote[KNOW_COUNT];
         Foreign *local_foreign, *remote_foreign;
+        SimWho far;
+        bool has_far;
     } seen[2]; /* [0]: when the last phase completed, [1]: the one before */
 } MbarWatch;
 
@@ -243,6 +247,8 @@ void hear(Watch *w, ThreadWatch *t, Reach r, Foreign *set);
 
 /* ---- watch_report.c ---- */
 bool report_access(const Access *a, const Shadow *s, uint64_t failed, uint64_t end);
+/* t acquires at .cta scope what `far`, a thread of another CTA, has released. */
+bool report_scope(SimMachine *m, SimThread *t, const SimCta *cta, const SimBarrier *b, const SimWho *far);
 bool report_init(SimMachine *m, SimThread *t, const SimCta *cta, const SimBarrier *b, bool copy);
 bool report_exit(SimMachine *m, SimCta *cta, End end, uint32_t agent);
 

@@ -276,6 +276,19 @@ bool report_init(SimMachine *m, SimThread *t, const SimCta *cta, const SimBarrie
     return sim_fail_at(m, E1307, &who, &bw->init, "the init of %s is not visible here: %s", name.s, why);
 }
 
+bool report_scope(SimMachine *m, SimThread *t, const SimCta *cta, const SimBarrier *b, const SimWho *far)
+{
+    const MbarWatch *bw = b->watch;
+    const ClusterWatch *c = cta->cluster->watch;
+    SimWho who = sim_who(t);
+    Words name = {0};
+    say_barrier(&name, c, &c->agent[bw->agent]);
+    return sim_fail_at(m, E1329, &who, far,
+                       "a wait with .acquire.cta on %s, where a thread of another CTA has arrived: its scope leaves that "
+                       "thread out, nothing that it has released is acquired",
+                       name.s);
+}
+
 bool report_exit(SimMachine *m, SimCta *cta, End end, uint32_t agent)
 {
     const ClusterWatch *c = cta->cluster->watch;

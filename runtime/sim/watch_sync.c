@@ -214,12 +214,14 @@ static void seen_clear(Watch *w, MbarWatch *b, int i)
     foreign_drop(&w->clocks, b->seen[i].local_foreign);
     foreign_drop(&w->clocks, b->seen[i].remote_foreign);
     b->seen[i].local_foreign = b->seen[i].remote_foreign = NULL;
+    b->seen[i].has_far = false;
 }
 
 void mbar_clear(Watch *w, MbarWatch *b)
 {
     gather_clear(w, &b->local);
     gather_clear(w, &b->remote);
+    b->has_far = false;
     seen_clear(w, b, 0);
     seen_clear(w, b, 1);
 }
@@ -301,6 +303,10 @@ void watch_mbar_arrive(SimMachine *m, SimThread *t, SimCta *cta, SimBarrier *b, 
     Gather *to = near ? &bw->local : &bw->remote;
     if (relaxed && (near || cluster_scope)) gather_fenced(w, to, tw, near ? REACH_CTA : REACH_CLUSTER);
     else if (near || cluster_scope) gather_add(w, to, tw, MASK_ORDER);
+    if (!near && cluster_scope && !relaxed) {
+        bw->far = sim_who(t);
+        bw->has_far = true;
+    }
     tick(tw);
 }
 
@@ -323,6 +329,9 @@ void watch_mbar_phase(SimMachine *m, SimCta *cta, SimBarrier *b)
     }
     bw->seen[0].local_foreign = foreign_ref(bw->local.foreign);
     bw->seen[0].remote_foreign = foreign_ref(bw->remote.foreign);
+    bw->seen[0].far = bw->far;
+    bw->seen[0].has_far = bw->has_far;
+    bw->has_far = false;
 }
 
 /* A relaxed wait: a fence behind it makes this known. */
@@ -352,21 +361,22 @@ void watch_mbar_asked(SimMachine *m, SimThread *t, const SimBarrier *b, int pari
     l->late = over && again && was.pc == l->pc && !was.over;
 }
 
-void watch_mbar_seen(SimMachine *m, SimThread *t, SimCta *cta, SimBarrier *b, uint64_t phase, bool relaxed,
+bool watch_mbar_seen(SimMachine *m, SimThread *t, SimCta *cta, SimBarrier *b, uint64_t phase, bool relaxed,
                      bool cluster_scope)
 {
-    (void)cta;
     Watch *w = watch_of(m);
     ThreadWatch *tw = t->watch;
     MbarWatch *bw = b->watch;
     if (phase > b->observed) b->observed = phase;
-    if (w == NULL || tw == NULL || bw == NULL || phase == 0) return;
+    if (w == NULL || tw == NULL || bw == NULL || phase == 0) return true;
     int i = phase < b->phase;
+    if (!relaxed && !cluster_scope && bw->seen[i].has_far) return report_scope(m, t, cta, b, &bw->seen[i].far);
     knowledge_take(w, tw, bw->seen[i].local, bw->seen[i].local_foreign, relaxed ? MASK_EXEC : MASK_ALL);
     if (relaxed) hear_clocks(w, tw, REACH_CTA, bw->seen[i].local, bw->seen[i].local_foreign);
-    if (!cluster_scope) return;
+    if (!cluster_scope) return true;
     if (relaxed) hear_clocks(w, tw, REACH_CLUSTER, bw->seen[i].remote, bw->seen[i].remote_foreign);
     else knowledge_take(w, tw, bw->seen[i].remote, bw->seen[i].remote_foreign, MASK_ORDER);
+    return true;
 }
 
 /* ---- proxy fences: PTX ISA, membar / fence; mbarriers lie in shared memory ---- */

@@ -255,6 +255,16 @@ static size_t combinations(const PlainItem *item, size_t n, size_t less)
     return r;
 }
 
+static bool is_legal(const Instruction *in)
+{
+    const char *words[WORDS], *types[SLOTS];
+    char why[200];
+    for (size_t i = 0; i < in->nwords; i++) words[i] = in->word[i];
+    for (size_t i = 0; i < in->ntypes; i++) types[i] = in->type[i];
+    return plain_legal(in->opcode, words, (uint32_t)in->nwords, types, (uint32_t)in->ntypes, UINT32_MAX, UINT32_MAX, why,
+                       sizeof why);
+}
+
 /* Every type in every slot, a word more, a type more, a type less. */
 static void near_misses(Instruction *in, size_t number, PlainVariants *out)
 {
@@ -268,7 +278,7 @@ static void near_misses(Instruction *in, size_t number, PlainVariants *out)
         const char *more = all_words[(number * 2 + i) % nall];
         bool again = has(&v, more);
         snprintf(v.word[v.nwords++], sizeof v.word[0], "%s", more);
-        if (!again) put(&v, out);
+        if (!again && !is_legal(&v)) put(&v, out); /* what is legal stands in the row's order elsewhere: ptxas minds it at times */
     }
     if (v.ntypes < SLOTS) {
         snprintf(v.type[v.ntypes++], sizeof v.type[0], "%s", TYPES[number % TYPE_COUNT].type);

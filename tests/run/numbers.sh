@@ -13,6 +13,7 @@ quotients() { said=$("$REFERENCE" quotients "$work/$1.npy" "$work/$2.npy" "$3" "
 
 # ---- every type to every other ----
 for from in $types; do
+    [ -z "${LIST:-}" ] || break # they are written here
     for sat in '' sat; do
         conversions $from $sat >"$work/convert_${from}_$sat.tile"
         edges $from 1040 a

@@ -493,7 +493,7 @@ static const Case cases[] = {
     CASE(remote_arrival_before_start, E1310),
     CASE(multicast_before_start, E1310),
     CASE(remote_write_needs_cluster_scope, E1315),
-    CASE(wait_needs_cluster_scope_for_remote_writes, E1315),
+    CASE(wait_needs_cluster_scope_for_remote_writes, E1329),
     CASE(multicast_data, E1303),
     CASE(fence_of_the_own_memory_for_a_remote_write, E1306),
     CASE(peer_copy_source, E1304),
