@@ -125,6 +125,30 @@ static void cuda_unload(tile_device *d, void *module)
     leave(c, pushed);
 }
 
+static tile_status find_variable(CudaDevice *c, void *module, const char *name, size_t bytes, uint64_t *address,
+                                 tile_error *err)
+{
+    CuAddress at = 0;
+    size_t has = 0;
+    if (!c->api.ModuleGetGlobal) return fail(err, TILE_ERROR_DRIVER, "the driver has no cuModuleGetGlobal_v2");
+    CALL(c, err, "cuModuleGetGlobal", ModuleGetGlobal(&at, &has, (CuModule)module, name));
+    if (has != bytes) return fail(err, TILE_ERROR_ARGUMENT, "`%s` has %zu bytes, not %zu", name, has, bytes);
+    *address = at;
+    return TILE_OK;
+}
+
+static tile_status cuda_variable(tile_device *d, void *module, const char *name, size_t bytes, uint64_t *address,
+                                 tile_error *err)
+{
+    CudaDevice *c = (CudaDevice *)d;
+    bool pushed;
+    tile_status s = enter(c, &pushed, err);
+    if (s != TILE_OK) return s;
+    s = find_variable(c, module, name, bytes, address, err);
+    leave(c, pushed);
+    return s;
+}
+
 enum { PORTABLE_CLUSTER = 8 }; /* CUDA C++ Programming Guide, Thread Block Clusters */
 
 static tile_status prepare_function(CudaDevice *c, void *module, const char *entry, uint32_t smem,
@@ -397,6 +421,7 @@ static const DeviceOps CUDA_OPS = {
     .load = cuda_load,
     .unload = cuda_unload,
     .function = cuda_function,
+    .variable = cuda_variable,
     .resident = cuda_resident,
     .encode_map = cuda_encode_map,
     .launch = cuda_launch,

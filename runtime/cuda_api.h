@@ -99,6 +99,8 @@ typedef struct CuLaunchConfig {
                   (CuModule * m, const void *image, unsigned n, int *options, void **values))                          \
     CUDA_FUNCTION(REQUIRED, ModuleUnload, "cuModuleUnload", (CuModule m))                                              \
     CUDA_FUNCTION(REQUIRED, ModuleGetFunction, "cuModuleGetFunction", (CuFunction * f, CuModule m, const char *name))  \
+    CUDA_FUNCTION(OPTIONAL, ModuleGetGlobal, "cuModuleGetGlobal_v2",                                                   \
+                  (CuAddress * p, size_t *bytes, CuModule m, const char *name))                                        \
     CUDA_FUNCTION(REQUIRED, FuncSetAttribute, "cuFuncSetAttribute", (CuFunction f, int attribute, int value))          \
     CUDA_FUNCTION(OPTIONAL, LaunchKernelEx, "cuLaunchKernelEx",                                                        \
                   (const CuLaunchConfig *config, CuFunction f, void **params, void **extra))                           \

@@ -60,6 +60,9 @@ typedef struct DeviceOps {
     /* Also makes the function ready for its launches: smem and cluster size beyond the defaults. */
     tile_status (*function)(tile_device *d, void *module, const char *entry, uint32_t smem, uint32_t cluster_size,
                             void **function, tile_error *err);
+    /* The address of a variable of the module that has so many bytes, for `write`. */
+    tile_status (*variable)(tile_device *d, void *module, const char *name, size_t bytes, uint64_t *address,
+                            tile_error *err);
     /* How many teams (clusters, or single CTAs) run at once with at most per_sm CTAs per SM; per_sm 0: whatever fits.
      * l: function, cluster, threads, smem. 0: none fits. */
     tile_status (*resident)(tile_device *d, const Launch *l, uint32_t per_sm, uint32_t *teams, tile_error *err);

@@ -211,6 +211,20 @@ static void sim_device_unload(tile_device *d, void *module)
     pthread_mutex_unlock(&s->lock);
 }
 
+static tile_status sim_device_variable(tile_device *d, void *module, const char *name, size_t bytes, uint64_t *address,
+                                       tile_error *err)
+{
+    (void)d;
+    const Loaded *l = module;
+    for (uint32_t i = 0; i < l->module->nglobals; i++) {
+        const SimGlobal *g = &l->module->globals[i];
+        if (strcmp(g->name, name) != 0 || g->bytes != bytes) continue;
+        *address = l->globals[i]->address;
+        return succeed(err);
+    }
+    return fail(err, TILE_ERROR_ARGUMENT, "the PTX has no variable `%s` of %zu bytes", name, bytes);
+}
+
 static tile_status sim_device_function(tile_device *d, void *module, const char *entry, uint32_t smem,
                                        uint32_t cluster_size, void **function, tile_error *err)
 {
@@ -478,6 +492,7 @@ static const DeviceOps SIM_OPS = {
     .load = sim_device_load,
     .unload = sim_device_unload,
     .function = sim_device_function,
+    .variable = sim_device_variable,
     .resident = sim_device_resident,
     .encode_map = sim_device_encode_map,
     .launch = sim_device_launch,

@@ -247,7 +247,6 @@ static ExecResult prefetch_map(SimMachine *m, SimThread *t, const FormOp *f, Ptx
     if (!sim_locate(m, t, space, t->slot[f->map] + (uint64_t)f->map_off, SIM_MAP_BYTES, 64, false, "prefetch.tensormap",
                     &at))
         return EXEC_FAILED;
-    if (space == PTX_SPACE_CONST) return EXEC_BUDGET; /* libtile has no call that writes a map there */
     if (!sim_map_decode(at.data, &map, why, sizeof why))
         return done(sim_fail(m, E1324, t, "prefetch.tensormap: %s", why));
     return EXEC_BUDGET;

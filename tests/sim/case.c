@@ -319,6 +319,15 @@ static void read_param(Reader *r)
     }
 }
 
+static void read_const(Reader *r)
+{
+    if (r->c->nconsts == CASE_MAPS) bad(r, "too many constants", NULL);
+    CaseConst *k = &r->c->consts[r->c->nconsts++];
+    name_word(r, k->variable, sizeof k->variable);
+    const char *word = take(r, "a map is missing");
+    if ((k->map = find_map(r->c, word)) < 0) bad(r, "there is no map", word);
+}
+
 static void read_expect(Reader *r)
 {
     if (r->c->nexpects == CASE_EXPECTS) bad(r, "too many expectations", NULL);
@@ -340,6 +349,7 @@ static void read_directive(Reader *r)
     else if (strcmp(what, "buffer") == 0) read_buffer(r);
     else if (strcmp(what, "map") == 0) read_map(r);
     else if (strcmp(what, "param") == 0) read_param(r);
+    else if (strcmp(what, "const") == 0) read_const(r);
     else if (strcmp(what, "expect") == 0) read_expect(r);
     else if (strcmp(what, "scalar") == 0 && c->nscalars < CASE_PARAMS) {
         CaseScalar *s = &c->scalars[c->nscalars++];
@@ -454,6 +464,21 @@ static bool encode(Run *r, int i, unsigned char *to)
     return said(r, r->d->ops->encode_map(r->d, &desc, &memory, to, &err), &err);
 }
 
+static bool write_consts(Run *r, void *module)
+{
+    tile_error err;
+    for (int i = 0; i < r->c->nconsts; i++) {
+        _Alignas(128) unsigned char map[MAP_BYTES];
+        uint64_t at = 0;
+        const CaseConst *k = &r->c->consts[i];
+        if (!encode(r, k->map, map) ||
+            !said(r, r->d->ops->variable(r->d, module, k->variable, MAP_BYTES, &at, &err), &err) ||
+            !said(r, tile_write(r->d, at, map, MAP_BYTES, &err), &err))
+            return false;
+    }
+    return true;
+}
+
 static bool launch(Run *r, void *module, const CaseLaunch *cl)
 {
     _Alignas(128) unsigned char maps[CASE_MAPS][MAP_BYTES];
@@ -480,7 +505,7 @@ static bool run_launches(Run *r, const char *image)
     tile_error err;
     void *module = NULL;
     if (!said(r, r->d->ops->load(r->d, image, true, &module, &err), &err)) return false;
-    bool ok = true;
+    bool ok = write_consts(r, module);
     for (int i = 0; i < r->c->nlaunches && ok; i++) ok = launch(r, module, &r->c->launches[i]);
     r->d->ops->unload(r->d, module);
     return ok;

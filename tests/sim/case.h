@@ -47,6 +47,11 @@ typedef struct CaseMap {
     MapDesc desc;   /* without its address */
 } CaseMap;
 
+typedef struct CaseConst { /* a map that the host writes into a variable of the module */
+    char variable[32];
+    int map;
+} CaseConst;
+
 typedef struct CaseParam {
     enum { PARAM_BUFFER, PARAM_MAP, PARAM_VALUE } kind;
     int index;
@@ -76,10 +81,11 @@ typedef struct Case {
     CaseLaunch launches[CASE_LAUNCHES];
     CaseBuffer buffers[CASE_BUFFERS];
     CaseMap maps[CASE_MAPS];
+    CaseConst consts[CASE_MAPS];
     CaseScalar scalars[CASE_PARAMS];
     CaseExpect expects[CASE_EXPECTS];
     char fails[CASE_CODES][8]; /* any of these; none: it must run */
-    int nlaunches, nbuffers, nmaps, nscalars, nexpects, nfails;
+    int nlaunches, nbuffers, nmaps, nconsts, nscalars, nexpects, nfails;
 } Case;
 
 /* Reads the `//!` lines from *at on, to the end or to the next `//! golden` but the first; *at and *line move there.
