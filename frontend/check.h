@@ -200,6 +200,7 @@ void fill_stmt(Env *e, const Stmt *s);
 /* tmem.c */
 void tmem_decl(Env *e, const Stmt *s);
 bool tmem_type_fits(Env *e, const PTile *t, const TypeExpr *type);
+int64_t tmem_reach_of(const PDim *lanes); /* of a tile in tensor memory: from the first to behind the last */
 bool tmem_region(Env *e, const PRegion *r); /* beside what holds for all tiles */
 bool tmem_move(Env *e, const Stmt *s, PMove *m); /* one side is in tensor memory */
 void shift_stmt(Env *e, const Stmt *s);

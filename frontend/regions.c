@@ -133,7 +133,7 @@ static bool tile_bounds(Env *e, PRegion *r)
             return false;
         }
         bool known = sx_is_const(dim->start, &k);
-        int64_t reach = (dim->extent - 1) * dim->step + 1;
+        int64_t reach = t->tensor && d == 0 ? tmem_reach_of(dim) : (dim->extent - 1) * dim->step + 1;
         if ((known && (k < 0 || k > t->extent[d] - reach)) || reach > t->extent[d]) {
             Diag *g;
             int64_t last = known && k <= INT64_MAX - reach ? k + reach - 1 : INT64_MAX;

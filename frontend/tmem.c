@@ -62,28 +62,34 @@ void tmem_decl(Env *e, const Stmt *s)
 
 /* ---- regions ---- */
 
+/* Lanes with a step come in fours: l, l + 32, l + 64, l + 96, then l + 1, .. */
+int64_t tmem_reach_of(const PDim *lanes)
+{
+    bool fours = lanes->step == CP_STEP && lanes->extent % CP_ROWS == 0;
+    return fours ? (CP_ROWS - 1) * CP_STEP + lanes->extent / CP_ROWS : (lanes->extent - 1) * lanes->step + 1;
+}
+
 bool tmem_region(Env *e, const PRegion *r)
 {
     const PTile *t = r->tile;
     const PDim *lanes = &r->dim[0], *elems = &r->dim[1];
-    int64_t at, first;
+    int64_t at = 0; /* a column that only the run knows: lower/tmem_plan.c */
     Diag *g;
-    for (int d = 0; d < r->rank; d++) {
-        if (sx_is_const(r->dim[d].start, &at)) continue;
-        g = diag_at(e->c->diags, E0555, r->dim[d].span, "where this part of `%s` begins is not known at compile time", name_of(e, t->name));
-        diag_fix(e->c->diags, g, "an array of tiles, whose number may be a scalar: `%s[k]`", name_of(e, t->name));
+    if (!sx_is_const(lanes->start, &at)) {
+        g = diag_at(e->c->diags, E0555, lanes->span, "the lane where this part of `%s` begins is not known at compile time", name_of(e, t->name));
+        diag_fix(e->c->diags, g, "a column may be a scalar, and the number of a tile of an array: `%s[:, k * 16 +: 16]`, `%s[k]`", name_of(e, t->name),
+                 name_of(e, t->name));
         return false;
     }
-    sx_is_const(elems->start, &at);
-    sx_is_const(lanes->start, &first);
+    if (!sx_is_const(elems->start, &at)) at = 0;
     if (elems->step != 1) {
         diag_at(e->c->diags, E0515, elems->span, "a step along the columns");
     } else if (at * elem_bytes(t) % COLUMN_BYTES || elems->extent * elem_bytes(t) % COLUMN_BYTES) {
         diag_at(e->c->diags, E0515, elems->span, "elements %lld to %lld of %lld bytes are no whole 32-bit columns", (long long)at,
                 (long long)(at + elems->extent - 1), (long long)elem_bytes(t));
-    } else if (lanes->step != 1 && (lanes->step != CP_STEP || lanes->extent != CP_ROWS || first >= CP_STEP)) {
+    } else if (lanes->step != 1 && (lanes->step != CP_STEP || lanes->extent % CP_ROWS)) {
         g = diag_at(e->c->diags, E0515, lanes->span, "%lld lanes, %lld apart", (long long)lanes->extent, (long long)lanes->step);
-        diag_fix(e->c->diags, g, "lanes with a step are those of 4x256b: `l +: 4 by 32`, l below 32");
+        diag_fix(e->c->diags, g, "lanes with a step are those of 4x256b: `l +: 4 by 32`, or `l +: 4 * n by 32`, n of each 32");
     } else if (!lanes->marked || !elems->marked) {
         g = diag_at(e->c->diags, E0515, r->span, "a part of `%s` has lanes and elements", name_of(e, t->name));
         diag_fix(e->c->diags, g, "`%s[l +: lanes, i +: elements]`", name_of(e, t->name));
@@ -139,25 +145,63 @@ static bool rows_of(Env *e, const PRegion *r, int64_t extent[2])
     return false;
 }
 
-static bool cp_shape(Env *e, const PMove *m)
+/* Of a source, whose dimensions in front of those two are pieces of a lane, one after the other: their number in *pieces. */
+static bool pieces_of(Env *e, const PRegion *r, int64_t *pieces, int64_t extent[2])
 {
-    int64_t a[2], b[2], copies = copies_of(m->warps), rows = 0;
-    if (!rows_of(e, &m->src, a) || !rows_of(e, &m->dst, b)) return false;
+    PRegion last = *r;
+    int n = 0;
+    *pieces = 1;
+    for (int d = 0; d < r->rank; d++) n += r->dim[d].marked;
+    for (int d = 0; d < r->rank && n > 2; d++) {
+        if (!r->dim[d].marked) continue;
+        *pieces *= r->dim[d].extent;
+        last.dim[d].marked = false;
+        n--;
+    }
+    return rows_of(e, &last, extent);
+}
+
+/* As many lanes as rows, and the tile has no others: copies of the rows go to lanes of its columns that are no tile's, for
+ * columns are allocated with all their lanes. */
+static PWarps spare_lanes(const PMove *m, int64_t rows, int64_t lanes)
+{
+    if (m->warps != WARPS_ONE || m->dst.dim[0].step != 1 || rows != lanes || m->dst.tile->extent[0] != lanes) return m->warps;
+    return rows == 64 ? WARPS_X2_02_13 : rows == 32 ? WARPS_X4 : m->warps;
+}
+
+/* Where a clause, or a tile of fewer lanes, would make it a shape. */
+static void cp_advice(Env *e, Diag *g, const PMove *m, int64_t rows, int64_t lanes)
+{
+    const char *name = name_of(e, m->dst.tile->name);
+    if (rows == 32 && lanes == LANES) diag_fix(e->c->diags, g, "`multicast warpx4`");
+    else if (rows == 64 && lanes == LANES) diag_fix(e->c->diags, g, "`multicast warpx2_02_13` or `multicast warpx2_01_23`");
+    else if ((rows == 32 || rows == 64) && rows == lanes)
+        diag_fix(e->c->diags, g, "the instruction writes copies of them to the other lanes, too: give `%s` %lld lanes, or all %d and `multicast %s`", name,
+                 (long long)rows, LANES, rows == 32 ? "warpx4" : "warpx2_02_13");
+    else diag_fix(e->c->diags, g, "128 rows; 64 with `multicast warpx2_..`; 32 with `multicast warpx4`; 4 to `l +: 4 by 32`; or `via threads`");
+}
+
+static bool cp_shape(Env *e, PMove *m)
+{
+    int64_t a[2], b[2], pieces;
+    if (!pieces_of(e, &m->src, &pieces, a) || !rows_of(e, &m->dst, b)) return false;
+    PWarps warps = spare_lanes(m, a[0], b[0]);
+    int64_t copies = copies_of(m->warps);
+    bool strided = m->dst.dim[0].step != 1, spare = warps != m->warps;
     Diag *g;
-    if (a[1] != b[1]) {
-        g = diag_at(e->c->diags, E0551, m->dst.span, "rows of %lld elements go to lanes of %lld", (long long)a[1], (long long)b[1]);
-    } else if (a[0] * copies != b[0]) {
+    if (pieces * a[1] != b[1]) {
+        g = diag_at(e->c->diags, E0551, m->dst.span, "rows of %lld elements go to lanes of %lld", (long long)(pieces * a[1]), (long long)b[1]);
+    } else if (a[0] * copies != b[0] && !spare) {
         g = diag_at(e->c->diags, E0551, m->dst.span, "%lld rows%s fill %lld lanes; here are %lld", (long long)a[0],
                     copies == 1 ? "" : copies == 2 ? ", each twice," : ", each four times,", (long long)(a[0] * copies), (long long)b[0]);
-        if (a[0] == 32 && b[0] == LANES) diag_fix(e->c->diags, g, "`multicast warpx4`");
-        else if (a[0] == 64 && b[0] == LANES) diag_fix(e->c->diags, g, "`multicast warpx2_02_13` or `multicast warpx2_01_23`");
+        if (b[0] == LANES) cp_advice(e, g, m, a[0], b[0]);
+    } else if (!spare && a[0] != (copies == 4 ? 32 : copies == 2 ? 64 : strided ? b[0] : LANES)) {
+        g = diag_at(e->c->diags, E0551, m->dst.span, "%lld rows to %lld %slanes: no shape of tcgen05.cp does that", (long long)a[0],
+                    (long long)b[0], b[0] < m->dst.tile->extent[0] ? arena_printf(e->c->scratch, "of %lld ", (long long)m->dst.tile->extent[0]) : "");
+        cp_advice(e, g, m, a[0], b[0]);
     } else {
-        bool strided = m->dst.dim[0].step != 1;
-        rows = copies == 4 ? 32 : copies == 2 ? 64 : strided ? CP_ROWS : LANES;
-        if (a[0] == rows) return true;
-        g = diag_at(e->c->diags, E0551, m->dst.span, "%lld rows to %lld lanes%s: no shape of tcgen05.cp does that", (long long)a[0],
-                    (long long)b[0], strided ? " 32 apart" : "");
-        diag_fix(e->c->diags, g, "128 rows; 64 with `multicast warpx2_..`; 32 with `multicast warpx4`; 4 to `l +: 4 by 32`; or `via threads`");
+        m->warps = warps;
+        return true;
     }
     diag_label(e->c->diags, g, m->src.span, "the source");
     return false;

@@ -41,7 +41,7 @@ static const char *const KEYS[IRK_KEYS] = {
     [IRK_BAR_RANK] = "bar_rank", [IRK_BYTES_OF] = "bytes_of", [IRK_SHAPE] = "shape",  [IRK_FORMAT] = "format",
     [IRK_LEAD] = "lead",     [IRK_STRIDE] = "stride", [IRK_LAYOUT] = "layout", [IRK_STEP] = "step",
     [IRK_ORDER] = "order",  [IRK_DIMS] = "dim",     [IRK_PITCHES] = "pitch",
-    [IRK_DESC] = "by",
+    [IRK_DESC] = "by",      [IRK_ALONG] = "along",
 };
 
 static const char *const TYPES[] = {[IR_NONE] = "-", [IR_I32] = "i32", [IR_I64] = "i64", [IR_PRED] = "pred"};
@@ -155,6 +155,7 @@ const char *ir_separator(const IrOpInfo *info, const IrSignature *sig, unsigned 
     if (key == IRK_N && info->group != IRG_GROUP) return ", n ";
     if (key == IRK_SCOPE && i) return ", scope ";
     if (key == IRK_DESC) return ", by ";
+    if (key == IRK_ALONG) return ", along ";
     if (info == &OPS[IR_MAP_SET])
         return key == IRK_SRC ? ", cell " : key == IRK_VAR ? ", fresh " : key == IRK_FROM ? ", at " : key == IRK_DIMS ? ", dim " : ", pitch ";
     if (sig->v[i - 1].key == IRK_ROP) return " ";

@@ -33,7 +33,7 @@ typedef enum IrKey {
     IRK_RANK, IRK_MASK, IRK_BYTES_OF, IRK_SCOPE, IRK_SEM, IRK_ID, IRK_THREADS, IRK_ROP, IRK_ELEM, IRK_PLAN,
     IRK_INFO, IRK_BAR_RANK,
     IRK_SHAPE, IRK_FORMAT, IRK_LEAD, IRK_STRIDE, IRK_LAYOUT, IRK_STEP, IRK_ORDER,
-    IRK_DIMS, IRK_PITCHES, IRK_DESC,
+    IRK_DIMS, IRK_PITCHES, IRK_DESC, IRK_ALONG,
     IRK_SLOT,      /* follows DST, SRC or BAR: value or immediate */
     IRK_OFFSET,    /* follows DST's or SRC's slot: byte offset in the slot */
     IRK_KEYS

@@ -51,6 +51,7 @@ static void check_place(Checker *c, const IrOp *op)
     if (allocates && (!op->elect || c->depth || op->guard.pred)) check_fail(c, "is done by one warp, once and unconditionally");
     if ((op->op == IR_TC_CP || op->op == IR_TC_SHIFT || op->op == IR_TC_COMMIT) && !by_one(c, op)) check_fail(c, "is done by one thread");
     if (op->op == IR_TC_BASE && c->body != 0) check_fail(c, "stands in init");
+    if (op->op == IR_TC_DESC && (c->body != 0 || c->depth || op->elect)) check_fail(c, "stands in init, for all threads");
     if (op->op == IR_BREAK && (c->depth == 0 || c->blocks[c->depth - 1].op != IR_REPEAT))
         check_fail(c, "a break is a direct statement of a repeat");
     if ((op->op == IR_ST_BULK || op->op == IR_MAP_PREFETCH) && !by_one(c, op)) check_fail(c, "is done by one thread");

@@ -126,6 +126,7 @@ typedef struct MoveInfo {
     Poly offset;                /* bytes from the slot's start */
     Opnd offset_value, slot_value;
     int64_t slot_const; /* -1: not a constant */
+    bool sliced;        /* begins within a panel's row, at a multiple of 16 bytes: tcgen05.cp alone reads that */
     int64_t bytes;      /* that the move puts into, or takes out of, the tile */
     DomBox gbox, sbox;  /* elements touched; gbox in the base tensor's dimensions where has_gbox */
     bool has_gbox;
@@ -461,6 +462,7 @@ void emit_if(IrOp *op, Opnd cond);                  /* the op happens where cond
 void put_opnd(Lower *L, IrOp *op, IrKey key, Opnd o);
 Opnd emit_zeros(Lower *L); /* address of the block of zeros */
 Opnd emit_gaddr(Lower *L, uint32_t tensor, Opnd byte);
+Opnd emit_descriptor(Lower *L, uint32_t buf, uint32_t lead, uint32_t stride, uint8_t swizzle); /* tc.desc, once for all who ask for it */
 Opnd emit_lanes(Lower *L, int64_t n); /* opens a `lanes` block; closed by emit_end and in_lanes = false */
 typedef struct RowShare { /* of the rows of a move: */
     Opnd first;           /* this CTA takes those from here on, i32: 0, or a multiple of */

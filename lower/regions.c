@@ -49,6 +49,27 @@ static void layout(MoveInfo *mi)
     mi->pitch_bits[t->rank - 1] = mi->sbits * mi->rows; /* right where the start is a multiple of the span */
 }
 
+/* Elements of a panel's row. */
+static int64_t panel_elements(const MoveInfo *mi)
+{
+    return mi->span * 8 / mi->sbits;
+}
+
+/* A descriptor begins anywhere in the pattern, at a multiple of 16 bytes (PTX ISA, Shared memory descriptor). */
+static bool may_slice(Lower *L, const MoveInfo *mi, Poly start)
+{
+    return mi->mv->kind == MOVE_TMEM_CP && mi->s == &mi->mv->src && domain_divides(L->d, 16 * 8 / mi->sbits, start);
+}
+
+/* Bytes from the tile's first to element `start` of the innermost dimension: in which panel, and where in its row. */
+static Poly slice_offset(Lower *L, const MoveInfo *mi, Poly start)
+{
+    Domain *d = L->d;
+    Poly x = poly_mul(d, start, poly_const(d, mi->sbits / 8)), span = poly_const(d, mi->span);
+    if (mi->tile->extent[mi->tile->rank - 1] <= panel_elements(mi)) return x;
+    return poly_add(d, poly_mul(d, poly_div(d, x, span), poly_const(d, mi->span * mi->rows)), poly_mod(d, x, span));
+}
+
 static bool inside_tile(Lower *L, MoveInfo *mi, int i)
 {
     const PDim *p = &mi->s->dim[i];
@@ -82,16 +103,28 @@ static bool resolve_tile(Lower *L, MoveInfo *mi)
     for (int i = 0; i < t->rank; i++) {
         const PDim *p = &mi->s->dim[i];
         mi->sbox.start[i] = scalar_poly(L, p->start);
-        mi->sbox.extent[i] = poly_const(d, p->extent);
+        mi->sbox.extent[i] = poly_const(d, p->step == 1 ? p->extent : t->extent[i]); /* with a step: where others may lie between */
         mi->bytes *= p->extent;
         if (!inside_tile(L, mi, i)) return false;
         int64_t pitch = mi->pitch_bits[i], k;
         if (poly_is_const(mi->sbox.start[i], &k) && k == 0) continue;
-        if (i == t->rank - 1 && mi->span && !domain_divides(d, mi->span * 8 / mi->sbits, mi->sbox.start[i])) {
+        bool within = i == t->rank - 1 && mi->span && !domain_divides(d, panel_elements(mi), mi->sbox.start[i]);
+        if (within && may_slice(L, mi, mi->sbox.start[i])) {
+            mi->sliced = true;
+            mi->offset = poly_add(d, mi->offset, slice_offset(L, mi, mi->sbox.start[i]));
+            continue;
+        }
+        if (within && mi->mv->kind == MOVE_TMEM_CP) {
+            Diag *g = lower_error(L, E0552, p->span, "tcgen05.cp can't read this: element %s of `%s` is not proved to begin at a multiple of 16 bytes, %d elements",
+                                  poly_text(L, mi->sbox.start[i]), name_text(L, t->name), 16 * 8 / mi->sbits);
+            diag_label(L->c->diags, g, t->span, "the tile");
+            return false;
+        }
+        if (within) {
             Diag *g = lower_error(L, E0507, p->span, "column %s of `%s` is not the start of a panel",
                                   poly_text(L, mi->sbox.start[i]), name_text(L, t->name));
             diag_label(L->c->diags, g, t->span, "its panels are %lld bytes, %lld elements, wide", (long long)mi->span,
-                       (long long)(mi->span * 8 / mi->sbits));
+                       (long long)panel_elements(mi));
             return false;
         }
         if (pitch % 8 != 0 && !domain_divides(d, 8 / gcd_s64(8, pitch), mi->sbox.start[i])) {
@@ -240,6 +273,14 @@ bool region_resolve(Lower *L, const PStmt *st, MoveInfo *mi)
     return true;
 }
 
+static Opnd slice_value(Lower *L, const MoveInfo *mi, Opnd start)
+{
+    Opnd x = emit_op(L, IR_MUL, IR_I32, start, opnd_imm(mi->sbits / 8)), span = opnd_imm(mi->span);
+    if (mi->tile->extent[mi->tile->rank - 1] <= panel_elements(mi)) return x;
+    Opnd panel = emit_op(L, IR_MUL, IR_I32, emit_op(L, IR_DIV, IR_I32, x, span), opnd_imm(mi->span * mi->rows));
+    return emit_op(L, IR_ADD, IR_I32, panel, emit_op(L, IR_MOD, IR_I32, x, span));
+}
+
 static Opnd part_offset(Lower *L, MoveInfo *mi)
 {
     int64_t k;
@@ -248,7 +289,8 @@ static Opnd part_offset(Lower *L, MoveInfo *mi)
     for (int i = 0; i < mi->tile->rank; i++) {
         Opnd start = value_low(L, mi->s->dim[i].start);
         int64_t pitch = mi->pitch_bits[i];
-        if (pitch % 8 == 0) start = emit_op(L, IR_MUL, IR_I32, start, opnd_imm(pitch / 8));
+        if (mi->sliced && i == mi->tile->rank - 1) start = slice_value(L, mi, start);
+        else if (pitch % 8 == 0) start = emit_op(L, IR_MUL, IR_I32, start, opnd_imm(pitch / 8));
         else start = emit_op(L, IR_DIV, IR_I32, emit_op(L, IR_MUL, IR_I32, start, opnd_imm(pitch)), opnd_imm(8));
         bytes = emit_op(L, IR_ADD, IR_I32, bytes, start);
     }

@@ -26,13 +26,14 @@ typedef struct TmemShape {
 const TmemShape *tmem_shape(unsigned shape);
 unsigned tmem_lane(unsigned shape, unsigned row, unsigned copy); /* counted from the first one that is addressed */
 
-typedef struct TmemCp { /* operands of tc.cp */
+typedef struct TmemCp { /* operands of tc.cp, and of the tc.desc by which it reads */
     uint8_t shape, format, swizzle;
     uint32_t lead, stride, step, n;
 } TmemCp;
-TmemCp tmem_cp(const IrOp *op);
-/* Where instruction i looks for a chunk: bytes from the source's start; `at`: that start, from where the swizzle's pattern
- * begins. */
+TmemCp tmem_cp(const IrKernel *k, const IrOp *op);
+/* Where instruction i looks for a chunk: bytes from the source's start, before the swizzle exchanges bits of the address. */
+int64_t tmem_linear(const TmemCp *c, unsigned i, unsigned row, unsigned chunk);
+/* .. and behind it; `at`: the source's start, from where the swizzle's pattern begins. */
 int64_t tmem_source(const TmemCp *c, int64_t at, unsigned i, unsigned row, unsigned chunk);
 /* The first byte that it reads and the one behind the last. */
 void tmem_reach(const TmemCp *c, int64_t at, int64_t *lo, int64_t *hi);
@@ -46,6 +47,11 @@ static inline uint32_t tmem_width(const IrBuf *b)
 {
     return (b->slots - 1) * b->column_pitch + b->columns;
 }
+
+typedef struct TmemUse { /* of an op: columns of a lane, and where they can begin */
+    uint32_t columns, unit;
+} TmemUse;
+TmemUse tmem_use(const IrKernel *k, const IrOp *op);
 
 typedef struct TmemPart { /* of a tile: pieces of so many bytes, one pitch apart; step 0: one piece */
     int64_t lo, hi, step, width;

@@ -5,7 +5,8 @@
 #include "lang/map_rules.h"
 #include "lower/threads.h"
 
-enum { GROUP = 8 /* rows that the descriptor has in a row */, QUARTER = 32, ADDRESS_BITS = 14 };
+enum { GROUP = 8 /* rows that the descriptor has in a row */, QUARTER = 32, ADDRESS_BITS = 14, ADDRESS_SHIFT = 4,
+       SYSTEM_BYTES = 1024 /* of shared memory, in front of a kernel's (CUDA guide, shared memory) */ };
 
 static const TmemShape SHAPES[IRP_SHAPES] = {
     [IRP_128X256B] = {"128x256b", 128, 1, 8},
@@ -46,23 +47,37 @@ static uint8_t word(const IrOp *op, IrKey key)
     return arg ? (uint8_t)arg->id : 0;
 }
 
-TmemCp tmem_cp(const IrOp *op)
+/* Descriptors are made in init, whose values all bodies see. */
+static const IrOp *descriptor_of(const IrKernel *k, const IrOp *op)
 {
-    return (TmemCp){.shape = word(op, IRK_SHAPE),
-                    .format = word(op, IRK_FORMAT),
-                    .swizzle = word(op, IRK_LAYOUT),
-                    .lead = number(op, IRK_LEAD),
-                    .stride = number(op, IRK_STRIDE),
-                    .step = number(op, IRK_STEP),
-                    .n = number(op, IRK_N)};
+    const IrArg *arg = ir_find(op, IRK_DESC);
+    for (uint32_t i = 0; arg && arg->kind == IRA_VAL && i < k->init.ops.n; i++)
+        if (k->init.ops.v[i].dst == arg->id && k->init.ops.v[i].op == IR_TC_DESC) return &k->init.ops.v[i];
+    return NULL;
+}
+
+TmemCp tmem_cp(const IrKernel *k, const IrOp *op)
+{
+    const IrOp *desc = op->op == IR_TC_DESC ? op : descriptor_of(k, op);
+    TmemCp c = {.shape = word(op, IRK_SHAPE), .format = word(op, IRK_FORMAT), .step = number(op, IRK_STEP), .n = number(op, IRK_N)};
+    if (desc == NULL) return c;
+    c.swizzle = word(desc, IRK_LAYOUT);
+    c.lead = number(desc, IRK_LEAD);
+    c.stride = number(desc, IRK_STRIDE);
+    return c;
+}
+
+int64_t tmem_linear(const TmemCp *c, unsigned i, unsigned row, unsigned chunk)
+{
+    int64_t span = swizzle_span(c->swizzle), x = (int64_t)i * c->step + (int64_t)(row / GROUP) * c->stride;
+    if (span == 0) return x + row % GROUP * TMEM_CHUNK + (int64_t)chunk * c->lead;
+    return x + row % GROUP * span + chunk * TMEM_CHUNK;
 }
 
 int64_t tmem_source(const TmemCp *c, int64_t at, unsigned i, unsigned row, unsigned chunk)
 {
-    int64_t span = swizzle_span(c->swizzle), x = (int64_t)i * c->step + (int64_t)(row / GROUP) * c->stride;
-    if (span == 0) return x + row % GROUP * TMEM_CHUNK + (int64_t)chunk * c->lead;
-    x += at + row % GROUP * span + chunk * TMEM_CHUNK;
-    return (x ^ ((x >> 3) & thr_swizzle_mask(c->swizzle))) - at;
+    int64_t x = at + tmem_linear(c, i, row, chunk);
+    return (c->swizzle ? x ^ ((x >> 3) & thr_swizzle_mask(c->swizzle)) : x) - at;
 }
 
 void tmem_reach(const TmemCp *c, int64_t at, int64_t *lo, int64_t *hi)
@@ -94,7 +109,7 @@ bool tmem_swizzle(uint8_t swizzle, unsigned *mode)
 
 static uint64_t encode(uint32_t bytes)
 {
-    return (bytes >> 4) & ((UINT32_C(1) << ADDRESS_BITS) - 1);
+    return (bytes >> ADDRESS_SHIFT) & ((UINT32_C(1) << ADDRESS_BITS) - 1);
 }
 
 /* PTX ISA, "Shared memory descriptor layout": bits 46 .. 48 are 0b001; base offset 0, for patterns begin where they repeat. */
@@ -122,7 +137,16 @@ TmemPart tmem_written(const TmemCp *c, const IrBuf *b, int64_t at)
 {
     const TmemShape *s = tmem_shape(c->shape);
     bool strided = c->shape == IRP_4X256B;
-    return part_of(b, at, strided ? s->rows : TMEM_LANES, strided ? QUARTER : 1, c->n * s->columns);
+    return part_of(b, at, strided ? s->rows : b->lanes, strided ? QUARTER : 1, c->n * s->columns); /* other lanes are no tile's */
+}
+
+TmemUse tmem_use(const IrKernel *k, const IrOp *op)
+{
+    TmemCp c = tmem_cp(k, op);
+    if (op->op == IR_TC_CP) return (TmemUse){c.n * tmem_shape(c.shape)->columns, TMEM_CHUNK / 4};
+    if (op->op == IR_TC_SHIFT) return (TmemUse){c.n * TMEM_SHIFT_COLUMNS, TMEM_SHIFT_COLUMNS};
+    const IrPlan *p = &k->plans.v[ir_find(op, IRK_PLAN)->id];
+    return (TmemUse){p->extent[1] * elem_info((ElemType)p->src.type)->shared_bits / 32u, 1};
 }
 
 TmemPart tmem_shifted(uint32_t n, const IrBuf *b, int64_t at)
@@ -222,24 +246,40 @@ static const char *check_unit(const IrBuf *b, int64_t at, TmemPart p, unsigned l
     return fits ? NULL : unit == TMEM_SHIFT_COLUMNS ? "starts at a multiple of 8 columns" : "starts at a multiple of 4 columns";
 }
 
+/* All of the buffer has addresses that the descriptor's field holds, so nothing that is added to it within the buffer carries. */
+static const char *check_desc(const IrKernel *k, const IrOp *op)
+{
+    TmemCp c = tmem_cp(k, op);
+    int64_t from;
+    unsigned mode;
+    const IrBuf *b = buf_of(k, op, IRK_SRC, &from);
+    const IrArg *src = ir_find(op, IRK_SRC), *slot = src ? ir_part(op, src, IRK_SLOT) : NULL;
+    if (!b || b->lanes || from || (slot && (slot->kind != IRA_IMM || slot->imm))) return "describes a buffer in shared memory, from its first byte on";
+    if (!tmem_swizzle(c.swizzle, &mode)) return "has a layout that descriptors don't know";
+    if ((c.lead | c.stride) % TMEM_CHUNK || (c.lead | c.stride) >> (ADDRESS_BITS + ADDRESS_SHIFT)) return "has offsets that descriptors can't hold";
+    int64_t align = c.swizzle ? swizzle_align(c.swizzle) : TMEM_CHUNK;
+    if (b->align % align) return "describes a buffer that does not begin where the swizzle's pattern does";
+    uint64_t end = SYSTEM_BYTES + b->offset + (uint64_t)b->pitch * (b->slots - 1) + b->bytes;
+    return end >> (ADDRESS_BITS + ADDRESS_SHIFT) ? "describes a buffer whose addresses descriptors can't hold" : NULL;
+}
+
 static const char *check_cp(const IrKernel *k, const IrOp *op)
 {
-    TmemCp c = tmem_cp(op);
+    TmemCp c = tmem_cp(k, op);
     int64_t from, at, lo, hi;
-    unsigned mode;
     const TmemShape *s = tmem_shape(c.shape);
     const IrBuf *src = buf_of(k, op, IRK_SRC, &from), *dst = buf_of(k, op, IRK_DST, &at);
+    const IrOp *desc = descriptor_of(k, op);
     if (!src || !dst || src->lanes || !dst->lanes) return "copies from shared memory to tensor memory";
+    if (desc == NULL || ir_find(desc, IRK_SRC)->id != ir_find(op, IRK_SRC)->id) return "reads by no descriptor of its buffer";
     if (c.n == 0 || c.n > TMEM_COLUMNS) return "has no instructions, or too many";
-    if (!tmem_swizzle(c.swizzle, &mode)) return "has a layout that descriptors don't know";
-    if ((c.lead | c.stride | c.step) % TMEM_CHUNK || (c.lead | c.stride) >> (ADDRESS_BITS + 4)) return "has offsets that descriptors can't hold";
-    int64_t align = c.swizzle ? swizzle_align(c.swizzle) : TMEM_CHUNK;
-    if (src->align % align) return "reads a buffer that does not begin where the swizzle's pattern does";
+    if (c.step % TMEM_CHUNK) return "has steps that descriptors can't hold";
     if (from >= 0) {
         tmem_reach(&c, from, &lo, &hi);
         if (from % TMEM_CHUNK || from + lo < 0 || from + hi > src->bytes) return "reads outside its buffer's slot";
     }
-    unsigned lanes = c.shape == IRP_4X256B ? 3 * QUARTER + 1 : TMEM_LANES;
+    unsigned lanes = c.shape == IRP_4X256B ? 3 * QUARTER + 1 : dst->lanes;
+    if (c.shape != IRP_4X256B && dst->lanes != TMEM_LANES && (dst->lanes != s->rows || c.shape == IRP_64X128B_01_23)) return "fills other lanes than the tile has";
     if (c.shape != IRP_4X256B && at != at % (4 * (int64_t)dst->columns)) return "starts at lane 0";
     if (c.shape == IRP_4X256B && at / (4 * (int64_t)dst->columns) >= QUARTER) return "starts at a lane below 32";
     return check_unit(dst, at, tmem_written(&c, dst, at), lanes, c.n * s->columns, TMEM_CHUNK / 4);
@@ -283,6 +323,7 @@ const char *tmem_check_op(const IrKernel *k, const IrOp *op)
     case IR_TC_BASE:
         b = buf_of(k, op, op->op == IR_TC_ALLOC ? IRK_DST : IRK_SRC, &at);
         return b == NULL || b->lanes || at < 0 || at + TMEM_CELL_BYTES > b->bytes ? "has no cell in shared memory" : NULL;
+    case IR_TC_DESC: return check_desc(k, op);
     case IR_TC_CP: return check_cp(k, op);
     case IR_TC_SHIFT: return check_shift(k, op);
     case IR_TC_LD:

@@ -13,10 +13,14 @@
 
 typedef struct CpPiece { /* one tc.cp */
     TmemCp cp;
-    int64_t from, at; /* bytes from the source's first, of a row */
+    int64_t from, at;  /* bytes from the source's first byte, from the destination's */
+    int64_t row, byte; /* the first row of the source, the first byte of a lane */
 } CpPiece;
 typedef struct TmemPlan {
     MoveInfo tensor, shared; /* the two sides; a shift has the first alone */
+    int64_t at;              /* bytes from the tile's first to the part, but for .. */
+    const Sx *start;         /* .. the element where it begins, if only the run knows that; NULL: it is in `at` */
+    int64_t unit;            /* bytes: it begins at a multiple of them in the lane */
     CpPiece *piece;
     uint32_t n; /* pieces; instructions of a shift */
 } TmemPlan;

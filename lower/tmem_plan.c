@@ -4,7 +4,7 @@
 #include "lower/threads.h"
 #include "lower/tmem_parts.h"
 
-enum { QUARTER = 32, ROWS_4 = 4, PATTERN_ROWS = 8, WAYS_ONE = 16 };
+enum { QUARTER = 32, ROWS_4 = 4, PATTERN_ROWS = 8, WAYS_ONE = 16, CELL = 4 /* bytes of a column */ };
 
 static bool refuse(Lower *L, const MoveInfo *mi, const char *why, const char *fix)
 {
@@ -16,9 +16,12 @@ static bool refuse(Lower *L, const MoveInfo *mi, const char *why, const char *fi
 
 /* ---- the source ---- */
 
-typedef struct Rows { /* of the source's part */
-    int64_t n, bytes, pitch; /* from row to row */
-    int64_t panel;           /* from panel to panel of a swizzled tile */
+typedef struct Rows { /* of the source's part: a lane gets a row, or the same row of several parts, one after the other */
+    int64_t n, bytes, pitch; /* bytes of a row of one part; from row to row */
+    int64_t parts, part[P_RANK], far[P_RANK]; /* all; how many and how far from each other, innermost first */
+    int nparts;
+    int64_t first; /* bytes from where its panel's row begins to the part, where it is in more than one panel */
+    int64_t panel; /* from panel to panel of a swizzled tile */
     uint8_t swizzle;
     int64_t span;
 } Rows;
@@ -26,41 +29,66 @@ typedef struct Rows { /* of the source's part */
 static bool find_rows(Lower *L, const MoveInfo *mi, Rows *r)
 {
     const PTile *t = mi->tile;
-    int row = -1, elems = -1;
-    for (int i = 0; i < t->rank; i++) {
-        if (!mi->s->dim[i].marked) continue;
-        if (row < 0) row = i;
-        else elems = i;
-    }
-    if (elems != t->rank - 1) return refuse(L, mi, "the elements of a row do not lie side by side", "let the innermost dimension be the elements");
-    int64_t bits = mi->s->dim[elems].extent * mi->sbits;
-    *r = (Rows){.n = mi->s->dim[row].extent,
-                .bytes = bits / 8,
-                .pitch = mi->pitch_bits[row] / 8,
+    int dim[P_RANK], n = 0;
+    for (int i = 0; i < t->rank; i++)
+        if (mi->s->dim[i].marked) dim[n++] = i;
+    if (n < 2 || dim[n - 1] != t->rank - 1)
+        return refuse(L, mi, "the elements of a row do not lie side by side", "let the innermost dimension be the elements");
+    *r = (Rows){.n = mi->s->dim[dim[n - 2]].extent,
+                .bytes = mi->s->dim[dim[n - 1]].extent * mi->sbits / 8,
+                .pitch = mi->pitch_bits[dim[n - 2]] / 8,
+                .parts = 1,
                 .panel = mi->span * mi->rows,
                 .swizzle = (uint8_t)t->swizzle,
                 .span = mi->span};
+    for (int i = n - 3; i >= 0; i--) {
+        r->part[r->nparts] = mi->s->dim[dim[i]].extent;
+        r->far[r->nparts] = mi->pitch_bits[dim[i]] / 8;
+        r->parts *= r->part[r->nparts++];
+    }
     return true;
 }
 
-/* Where byte `x` of a row of the source lies: bytes from where the pattern begins; at: of the part's first row. */
-static int64_t byte_at(const Rows *r, int64_t at, int64_t row, int64_t x)
+/* Where the part begins within its panel's row, if rows go on in the next panel. */
+static bool find_first(Lower *L, const MoveInfo *mi, Rows *r)
 {
-    int64_t a = at + row * r->pitch + (r->span ? x / r->span * r->panel + x % r->span : x);
-    return r->span ? a ^ ((a >> 3) & thr_swizzle_mask(r->swizzle)) : a;
+    Poly start = mi->sbox.start[mi->tile->rank - 1];
+    int64_t k, unit = TMEM_CHUNK;
+    if (!mi->sliced) return true;
+    if (poly_is_const(start, &k)) {
+        r->first = k * mi->sbits / 8 % r->span;
+        return true;
+    }
+    while (unit < r->bytes) unit *= 2;
+    bool one_panel = mi->tile->extent[mi->tile->rank - 1] * mi->sbits / 8 <= r->span;
+    if (one_panel || (unit <= r->span && domain_divides(L->d, unit * 8 / mi->sbits, start))) return true;
+    return refuse(L, mi, arena_printf(L->a, "%lld bytes from %s are not proved to lie in one panel of %lld bytes", (long long)r->bytes, poly_text(L, start), (long long)r->span),
+                  "begin at a multiple of as many bytes");
+}
+
+/* Where byte `x` of a lane lies, of row `row` of the source: bytes from the part's start, before the swizzle exchanges bits of
+ * the address. Those are the same bits for the tile and for the instruction: of the absolute address, and the tile begins where
+ * the pattern does, so its base offset is 0 wherever the part begins (PTX ISA, Shared memory descriptor). */
+static int64_t byte_at(const Rows *r, int64_t row, int64_t x)
+{
+    int64_t at = row * r->pitch, part = x / r->bytes;
+    x %= r->bytes;
+    for (int i = 0; i < r->nparts; part /= r->part[i++]) at += part % r->part[i] * r->far[i];
+    if (r->span == 0) return at + x;
+    x += r->first;
+    return at + x / r->span * r->panel + x % r->span - r->first;
 }
 
 /* The proof: each chunk that an instruction reads is the one that belongs where it goes. */
-static bool agrees(const Rows *r, const CpPiece *p, int64_t at)
+static bool agrees(const Rows *r, const CpPiece *p)
 {
     const TmemShape *s = tmem_shape(p->cp.shape);
     unsigned chunks = s->columns / 4u;
     for (unsigned i = 0; i < p->cp.n; i++) {
         for (unsigned row = 0; row < s->rows; row++) {
             for (unsigned c = 0; c < chunks; c++) {
-                int64_t from = at + p->from + tmem_source(&p->cp, at + p->from, i, row, c);
-                int64_t x = p->at + ((int64_t)i * chunks + c) * TMEM_CHUNK; /* of the lanes that it goes to: of the row */
-                if (from != byte_at(r, at, row, x)) return false;
+                int64_t x = p->byte + ((int64_t)i * chunks + c) * TMEM_CHUNK;
+                if (p->from + tmem_linear(&p->cp, i, row, c) != byte_at(r, p->row + row, x)) return false;
             }
         }
     }
@@ -76,26 +104,41 @@ static const char *wanted_swizzle(const Rows *r)
 
 /* ---- the instructions ---- */
 
-static IrCpShape shape_of(const PMove *mv, const Rows *r)
+/* Can chunks be taken in pairs? Their distance: without a swizzle it is the descriptor's leading dimension, else 16 bytes. */
+static bool pairs(const Rows *r, uint32_t *lead)
 {
+    int64_t width = r->parts * r->bytes, apart = byte_at(r, 0, width > TMEM_CHUNK ? TMEM_CHUNK : 0);
+    if (width % (2 * TMEM_CHUNK)) return false;
+    for (int64_t x = 0; x < width; x += 2 * TMEM_CHUNK)
+        if (byte_at(r, 0, x + TMEM_CHUNK) - byte_at(r, 0, x) != apart) return false;
+    if (apart <= 0 || (r->span && apart != TMEM_CHUNK)) return false;
+    *lead = (uint32_t)apart;
+    return true;
+}
+
+static IrCpShape shape_of(const PMove *mv, const Rows *r, uint32_t *lead)
+{
+    *lead = TMEM_CHUNK;
     switch (mv->warps) {
     case WARPS_X4: return IRP_32X128B_X4;
     case WARPS_X2_02_13: return IRP_64X128B_02_13;
     case WARPS_X2_01_23: return IRP_64X128B_01_23;
     default: break;
     }
+    bool wide = pairs(r, lead);
     if (mv->dst.dim[0].step != 1) return IRP_4X256B;
-    return r->span && r->bytes % 32 == 0 ? IRP_128X256B : IRP_128X128B;
+    return wide ? IRP_128X256B : IRP_128X128B;
 }
 
 static bool fits(Lower *L, const MoveInfo *mi, const Rows *r, IrCpShape shape)
 {
     unsigned mode;
-    int64_t unit = 4 * (int64_t)tmem_shape(shape)->columns, align = r->span ? PATTERN_ROWS * r->span : TMEM_CHUNK;
+    uint32_t lead;
+    int64_t unit = 4 * (int64_t)tmem_shape(shape)->columns, width = r->parts * r->bytes;
     if (mi->tile->interleave) return refuse(L, mi, "its tile is interleaved", "a tile without `interleave`");
     if (!tmem_swizzle(r->swizzle, &mode)) return refuse(L, mi, "its swizzle moves pieces of more than 16 bytes", "`swizzle 128` without `atom`");
-    if (r->bytes % unit)
-        return refuse(L, mi, arena_printf(L->a, "rows of %lld bytes, and %s takes %lld at a time", (long long)r->bytes, tmem_shape(shape)->text, (long long)unit),
+    if (width % unit)
+        return refuse(L, mi, arena_printf(L->a, "rows of %lld bytes, and %s takes %lld at a time", (long long)width, tmem_shape(shape)->text, (long long)unit),
                       "`via threads`");
     if (r->span == 0 && (r->pitch != TMEM_CHUNK || r->bytes != TMEM_CHUNK))
         return refuse(L, mi, arena_printf(L->a, "without a swizzle eight rows of 16 bytes lie in a row, here a row has %lld bytes and the next one begins %lld further",
@@ -103,43 +146,53 @@ static bool fits(Lower *L, const MoveInfo *mi, const Rows *r, IrCpShape shape)
                       shape == IRP_4X256B ? "give the tile `swizzle 32`" : wanted_swizzle(r));
     if (r->span && r->pitch != r->span)
         return refuse(L, mi, arena_printf(L->a, "rows %lld bytes apart, in a pattern of %lld", (long long)r->pitch, (long long)r->span), "let the rows be the last dimension but one");
-    if (!domain_divides(L->d, align, mi->offset))
-        return refuse(L, mi, arena_printf(L->a, "it is not proved to begin at a multiple of %lld bytes%s", (long long)align, r->span ? ", eight rows" : ""), NULL);
+    if (r->bytes % TMEM_CHUNK || r->first % TMEM_CHUNK || !domain_divides(L->d, TMEM_CHUNK, mi->offset))
+        return refuse(L, mi, "it is not proved to begin and to end at multiples of 16 bytes", NULL);
+    if (shape == IRP_4X256B && !pairs(r, &lead))
+        return refuse(L, mi, "4x256b takes chunks of 16 bytes in pairs, and they do not all lie equally far apart", "begin at a multiple of 32 bytes");
     return true;
 }
 
-static CpPiece piece(const Rows *r, IrCpShape shape, uint8_t format, int64_t from, int64_t at, int64_t bytes)
+/* Instructions of one descriptor: as many as lie equally far from each other. */
+static CpPiece piece(const Rows *r, IrCpShape shape, uint8_t format, uint32_t lead, int64_t row, int64_t byte)
 {
-    uint32_t unit = 4u * tmem_shape(shape)->columns;
+    int64_t unit = 4 * (int64_t)tmem_shape(shape)->columns, width = r->parts * r->bytes, from = byte_at(r, row, byte), step = unit;
+    uint32_t n = 1;
+    if (byte + unit < width && byte_at(r, row, byte + unit) > from) step = byte_at(r, row, byte + unit) - from;
+    while (byte + n * unit < width && byte_at(r, row, byte + n * unit) == from + n * step) n++;
     return (CpPiece){.cp = {.shape = (uint8_t)shape,
                             .format = format,
                             .swizzle = r->swizzle,
-                            .lead = TMEM_CHUNK,
+                            .lead = lead,
                             .stride = (uint32_t)(PATTERN_ROWS * r->pitch),
-                            .step = unit,
-                            .n = (uint32_t)(bytes / unit)},
+                            .step = (uint32_t)step,
+                            .n = n},
                      .from = from,
-                     .at = at};
+                     .row = row,
+                     .byte = byte};
 }
 
-/* One piece for each panel, or for all of what has no swizzle. */
+/* Lanes with a step: four rows to every 32nd lane, the next four one lane further. */
 static bool plan_cp(Lower *L, TmemPlan *p)
 {
     Rows r = {0};
     const MoveInfo *mi = &p->shared;
     ElemType from = mi->tile->type;
     uint8_t format = from == TYPE_B4A16 ? IRF_B4 : from == TYPE_B6A16 ? IRF_B6 : IRF_PLAIN;
-    if (!find_rows(L, mi, &r)) return false;
-    IrCpShape shape = shape_of(mi->mv, &r);
+    uint32_t lead;
+    if (!find_rows(L, mi, &r) || !find_first(L, mi, &r)) return false;
+    IrCpShape shape = shape_of(mi->mv, &r, &lead);
     if (!fits(L, mi, &r, shape)) return false;
-    int64_t width = r.span ? r.span : r.bytes, begin;
-    p->n = (uint32_t)((r.bytes + width - 1) / width);
-    p->piece = arena_array(L->a, CpPiece, p->n);
-    if (!poly_is_const(mi->offset, &begin)) begin = 0; /* a multiple of the pattern */
-    for (uint32_t i = 0; i < p->n; i++) {
-        int64_t at = i * width, rest = r.bytes - at;
-        p->piece[i] = piece(&r, shape, format, r.span ? i * r.panel : at, at, rest < width ? rest : width);
-        if (!agrees(&r, &p->piece[i], begin)) return refuse(L, mi, "its rows lie otherwise than the descriptor says", "`via threads`");
+    int64_t rows = tmem_shape(shape)->rows, unit = 4 * (int64_t)tmem_shape(shape)->columns, width = r.parts * r.bytes;
+    p->piece = arena_array(L->a, CpPiece, (size_t)(r.n / rows * (width / unit)));
+    for (int64_t row = 0; row < r.n; row += rows) {
+        for (int64_t x = 0; x < width;) {
+            CpPiece *q = &p->piece[p->n++];
+            *q = piece(&r, shape, format, lead, row, x);
+            q->at = row / rows * CELL * L->ir->bufs.v[p->tensor.tile->index].columns + x;
+            if (!agrees(&r, q)) return refuse(L, mi, "its rows lie otherwise than the descriptor says", "`via threads`");
+            x += q->cp.n * unit;
+        }
     }
     return true;
 }
@@ -190,6 +243,35 @@ void tmem_banks(IrPlan *q, const IrSide *s, bool writes)
     q->write_ways = (uint16_t)(writes ? most * WAYS_ONE : WAYS_ONE);
 }
 
+/* ---- the place in tensor memory ---- */
+
+/* Columns are known at run time, too, if they are proved to be where the instruction can begin. */
+static bool find_place(Lower *L, TmemPlan *p)
+{
+    const MoveInfo *mi = &p->tensor;
+    bool cp = mi->mv->kind == MOVE_TMEM_CP, shift = mi->mv->kind == MOVE_SHIFT;
+    int64_t columns = cp ? TMEM_CHUNK / CELL : shift ? TMEM_SHIFT_COLUMNS : 1, elements = columns * CELL * 8 / mi->sbits, lane = 0;
+    Poly start = mi->sbox.start[1];
+    if (!domain_divides(L->d, elements ? elements : 1, start)) {
+        bool known = poly_is_const(start, &lane);
+        Diag *g = lower_error(L, E0559, mi->s->dim[1].span, "element %s of `%s` %s %s", poly_text(L, start), name_text(L, mi->tile->name),
+                              known ? "does not begin" : "is not proved to begin",
+                              cp      ? "at a multiple of 4 columns, 16 bytes"
+                              : shift ? "at a multiple of 8 columns, 32 bytes"
+                                      : "a column, 4 bytes");
+        int wide = mi->sbits / (CELL * 8);
+        if (wide) diag_label(L->c->diags, g, mi->tile->span, "an element has %d column%s", wide, wide == 1 ? "" : "s");
+        else diag_label(L->c->diags, g, mi->tile->span, "a column has %d elements", CELL * 8 / mi->sbits);
+        return false;
+    }
+    p->unit = columns * CELL;
+    poly_is_const(mi->sbox.start[0], &lane);
+    p->at = lane * mi->pitch_bits[0] / 8;
+    if (poly_is_const(mi->offset, &p->at)) return true;
+    p->start = mi->s->dim[1].start;
+    return true;
+}
+
 /* ---- the move ---- */
 
 static bool plan_shift(Lower *L, TmemPlan *p)
@@ -205,7 +287,7 @@ bool tmem_plan(Lower *L, const PStmt *st, TmemPlan *p)
     const PMove *mv = st->move;
     const PRegion *tensor = mv->kind == MOVE_TMEM_LD ? &mv->src : &mv->dst, *shared = mv->kind == MOVE_TMEM_LD ? &mv->dst : &mv->src;
     *p = (TmemPlan){0};
-    if (!region_tile(L, st, tensor, &p->tensor)) return false;
+    if (!region_tile(L, st, tensor, &p->tensor) || !find_place(L, p)) return false;
     if (mv->kind == MOVE_SHIFT) return plan_shift(L, p);
     if (!region_tile(L, st, shared, &p->shared)) return false;
     return mv->kind != MOVE_TMEM_CP || plan_cp(L, p);
@@ -219,25 +301,34 @@ const char *tmem_threads_text(Arena *a, const IrKernel *k, uint32_t plan, bool o
                         out ? "tcgen05.ld.32x32b, st.shared" : "ld.shared, tcgen05.st.32x32b", q->vector, ways / WAYS_ONE, out ? "writing" : "reading");
 }
 
+/* Lanes that are not simply those of the tile. */
+static const char *lanes_text(Lower *L, const TmemPlan *p, const TmemShape *s, long long lane)
+{
+    long long lanes = p->tensor.tile->extent[0], fours = p->tensor.s->dim[0].extent / ROWS_4;
+    if (p->piece[0].cp.shape != IRP_4X256B)
+        return lanes < TMEM_LANES && s->copies > 1 ? arena_printf(L->a, "; lanes %lld .. %d of them are no tile's, and get copies", lanes, TMEM_LANES - 1) : "";
+    if (fours > 1) return arena_printf(L->a, ", lanes %lld .. %lld of each 32", lane, lane + fours - 1);
+    return arena_printf(L->a, ", lanes %lld, %lld, %lld, %lld", lane, lane + 32, lane + 64, lane + 96);
+}
+
 const char *tmem_text(Lower *L, const TmemPlan *p)
 {
-    const PMove *mv = p->tensor.mv;
-    const IrBuf *b = &L->ir->bufs.v[p->tensor.tile->index];
-    int64_t at = 0;
-    poly_is_const(p->tensor.offset, &at);
-    long long column = b->column + at % (4 * b->columns) / 4, lane = at / (4 * b->columns);
-    if (mv->kind == MOVE_SHIFT)
-        return arena_printf(L->a, "    tcgen05.shift.down, %u instruction%s\n      lanes %lld .. %lld, columns %lld .. %lld\n", p->n, p->n == 1 ? "" : "s",
-                            lane, lane + QUARTER - 1, column, column + p->n * TMEM_SHIFT_COLUMNS - 1);
     static const char *const FORMATS[] = {[IRF_PLAIN] = "", [IRF_B6] = ".b8x16.b6x16_p32", [IRF_B4] = ".b8x16.b4x16_p64"};
     static const char *const SWIZZLES[] = {"none", "32", "64", "128"};
+    const MoveInfo *mi = &p->tensor;
+    const IrBuf *b = &L->ir->bufs.v[mi->tile->index];
+    long long column = b->column + p->at % (CELL * b->columns) / CELL, lane = p->at / (CELL * b->columns);
+    const char *more = p->start ? arena_printf(L->a, ", from element %s on", poly_text(L, mi->sbox.start[1])) : "";
+    if (mi->mv->kind == MOVE_SHIFT)
+        return arena_printf(L->a, "    tcgen05.shift.down, %u instruction%s\n      lanes %lld .. %lld, columns %lld .. %lld%s\n", p->n, p->n == 1 ? "" : "s",
+                            lane, lane + QUARTER - 1, column, column + p->n * TMEM_SHIFT_COLUMNS - 1, more);
     const TmemCp *c = &p->piece[0].cp;
+    const TmemShape *s = tmem_shape(c->shape);
     uint32_t n = 0;
     for (uint32_t i = 0; i < p->n; i++) n += p->piece[i].cp.n;
-    const TmemShape *s = tmem_shape(c->shape);
-    return arena_printf(L->a, "    tcgen05.cp.%s%s, shared -> tensor memory, %u instruction%s%s\n      descriptor: leading %u, stride %u bytes, swizzle %s; %u bytes further each\n"
-                              "      columns %lld .. %lld%s\n",
-                        s->text, FORMATS[c->format], n, n == 1 ? "" : "s", L->ir->pair ? ", by one CTA for both of the pair" : "", c->lead, c->stride,
-                        SWIZZLES[c->swizzle < 4 ? c->swizzle : 0], c->step, column, column + n * s->columns - 1,
-                        c->shape == IRP_4X256B ? arena_printf(L->a, ", lanes %lld, %lld, %lld, %lld", lane, lane + 32, lane + 64, lane + 96) : "");
+    return arena_printf(L->a, "    tcgen05.cp.%s%s, shared -> tensor memory, %u instruction%s%s\n      descriptor of %s, made once: leading %u, stride %u bytes, swizzle %s; here %s bytes on, %u further each\n"
+                              "      columns %lld .. %lld%s%s\n",
+                        s->text, FORMATS[c->format], n, n == 1 ? "" : "s", L->ir->pair ? ", by one CTA for both of the pair" : "",
+                        name_text(L, p->shared.tile->name), c->lead, c->stride, SWIZZLES[c->swizzle < 4 ? c->swizzle : 0], poly_text(L, p->shared.offset), c->step,
+                        column, column + mi->s->dim[1].extent * mi->sbits / (8 * CELL) - 1, more, lanes_text(L, p, s, lane));
 }

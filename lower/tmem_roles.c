@@ -130,52 +130,66 @@ static Opnd tensor_slot(Lower *L, const MoveInfo *mi)
     return mi->slot_const >= 0 ? opnd_imm(mi->slot_const) : value_low(L, mi->s->slot);
 }
 
-static int64_t tensor_at(const TmemPlan *p)
+/* Bytes of the lane in front of the part, where only the run knows them. What the launch checks, or the grid bounds, is cut to
+ * that once more: the verifier sees ops alone. */
+static Opnd tensor_along(Lower *L, const TmemPlan *p)
 {
-    int64_t at = 0;
-    poly_is_const(p->tensor.offset, &at);
-    return at;
+    int64_t size = p->tensor.sbits / 8, last = p->tensor.tile->extent[1] - p->tensor.s->dim[1].extent;
+    int64_t unit = p->unit % size ? size : p->unit;
+    if (p->start == NULL) return opnd_imm(0);
+    Opnd start = value_low(L, p->start);
+    if (!(scalar_uses(L, p->start) & (USE_LAUNCH | USE_TEAM))) return emit_op(L, IR_MUL, IR_I32, start, opnd_imm(size));
+    Opnd units = emit_op(L, IR_DIV, IR_I32, start, opnd_imm(unit / size));
+    units = emit_op(L, IR_MIN, IR_I32, emit_op(L, IR_MAX, IR_I32, units, opnd_imm(0)), opnd_imm(last * size / unit));
+    return emit_op(L, IR_MUL, IR_I32, units, opnd_imm(unit));
 }
 
-static void emit_cp(Lower *L, const TmemPlan *p, const CpPiece *q, Opnd from_slot, Opnd from, Opnd slot, Opnd guard)
+static void put_along(Lower *L, IrOp *op, Opnd along)
+{
+    if (!opnd_is(along, 0)) put_opnd(L, op, IRK_ALONG, along);
+}
+
+static void emit_cp(Lower *L, const TmemPlan *p, const CpPiece *q, Opnd from_slot, Opnd from, Opnd slot, Opnd along, Opnd guard)
 {
     const TmemCp *c = &q->cp;
     from = emit_op(L, IR_ADD, IR_I32, from, opnd_imm(q->from));
+    Opnd desc = emit_descriptor(L, p->shared.tile->index, c->lead, c->stride, c->swizzle);
     IrOp *op = emit_new(L, IR_TC_CP);
     emit_if(op, guard);
     ir_ref(L->a, op, IRK_SHAPE, IRA_WORD, c->shape);
     ir_ref(L->a, op, IRK_FORMAT, IRA_WORD, c->format);
     operand(L, op, IRK_SRC, p->shared.tile->index, from_slot, from);
-    ir_imm(L->a, op, IRK_LEAD, c->lead);
-    ir_imm(L->a, op, IRK_STRIDE, c->stride);
-    ir_ref(L->a, op, IRK_LAYOUT, IRA_WORD, c->swizzle);
+    put_opnd(L, op, IRK_DESC, desc);
     ir_imm(L->a, op, IRK_STEP, c->step);
     ir_imm(L->a, op, IRK_N, c->n);
-    operand(L, op, IRK_DST, p->tensor.tile->index, slot, opnd_imm(tensor_at(p) + q->at));
+    operand(L, op, IRK_DST, p->tensor.tile->index, slot, opnd_imm(p->at + q->at));
+    put_along(L, op, along);
 }
 
 void tmem_emit(Lower *L, const TmemPlan *p, Opnd from_slot, Opnd from, Opnd guard)
 {
-    Opnd slot = tensor_slot(L, &p->tensor);
+    Opnd slot = tensor_slot(L, &p->tensor), along = tensor_along(L, p);
     if (p->piece == NULL) {
         IrOp *op = emit_new(L, IR_TC_SHIFT);
         emit_if(op, guard);
-        operand(L, op, IRK_DST, p->tensor.tile->index, slot, opnd_imm(tensor_at(p)));
+        operand(L, op, IRK_DST, p->tensor.tile->index, slot, opnd_imm(p->at));
         ir_imm(L->a, op, IRK_N, p->n);
+        put_along(L, op, along);
         return;
     }
-    for (uint32_t i = 0; i < p->n; i++) emit_cp(L, p, &p->piece[i], from_slot, from, slot, guard);
+    for (uint32_t i = 0; i < p->n; i++) emit_cp(L, p, &p->piece[i], from_slot, from, slot, along, guard);
 }
 
 void tmem_emit_threads(Lower *L, const TmemPlan *p, uint32_t plan, Opnd slot, Opnd at, Opnd guard)
 {
     bool out = p->tensor.mv->kind == MOVE_TMEM_LD;
-    Opnd place = opnd_imm(tensor_at(p)), number = tensor_slot(L, &p->tensor);
+    Opnd place = opnd_imm(p->at), number = tensor_slot(L, &p->tensor), along = tensor_along(L, p);
     IrOp *op = emit_new(L, out ? IR_TC_LD : IR_TC_ST);
     emit_if(op, guard);
     ir_ref(L->a, op, IRK_PLAN, IRA_PLAN, plan);
     operand(L, op, IRK_SRC, out ? p->tensor.tile->index : p->shared.tile->index, out ? number : slot, out ? place : at);
     operand(L, op, IRK_DST, out ? p->shared.tile->index : p->tensor.tile->index, out ? slot : number, out ? at : place);
+    put_along(L, op, along);
 }
 
 /* ---- roles of the source ---- */

@@ -97,7 +97,7 @@ static IrArg opnd_arg(IrKey key, Opnd o)
                : (IrArg){.key = (uint8_t)key, .kind = IRA_IMM, .imm = o.k};
 }
 
-/* Three operands at most; the same op with the same operands is the same value. */
+/* Three operands at most, and a word; the same op with the same operands is the same value. */
 static Opnd pure_op(Lower *L, IrOpcode op, IrType t, const IrArg *args, unsigned n, bool hoist, const char *name)
 {
     uint64_t key[4] = {(uint64_t)op | (uint64_t)t << 8, 0, 0, 0};
@@ -270,6 +270,15 @@ Opnd emit_gaddr(Lower *L, uint32_t tensor, Opnd byte)
     param_add(L, MF_PARAM_ADDRESS, tensor);
     IrArg args[2] = {{.key = IRK_TENSOR, .kind = IRA_TENSOR, .id = tensor}, opnd_arg(IRK_BYTE, byte)};
     return pure_op(L, IR_GADDR, IR_I64, args, 2, is_hoisted(L, byte), NULL);
+}
+
+Opnd emit_descriptor(Lower *L, uint32_t buf, uint32_t lead, uint32_t stride, uint8_t swizzle)
+{
+    IrArg args[4] = {{.key = IRK_SRC, .kind = IRA_BUF, .id = buf},
+                     opnd_arg(IRK_LEAD, opnd_imm(lead)),
+                     opnd_arg(IRK_STRIDE, opnd_imm(stride)),
+                     {.key = IRK_LAYOUT, .kind = IRA_WORD, .id = swizzle}};
+    return pure_op(L, IR_TC_DESC, IR_I64, args, 4, true, arena_printf(L->a, "%s.desc", L->ir->bufs.v[buf].name));
 }
 
 Opnd emit_loop(Lower *L, IrType t, Opnd a, Opnd b)

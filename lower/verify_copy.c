@@ -11,6 +11,7 @@ bool copy_bytes(Verifier *v, uint32_t op, IrKey key, uint32_t rank, Form bytes, 
     const IrBuf *b = &v->k->bufs.v[obj->id];
     Form zero = form_const(f, 0);
     *out = (Bytes){.rank = rank, .buf = obj->id, .lo = byte ? run_value(v, byte) : zero};
+    if (b->lanes && !tensor_along(v, op, b, guard, out)) return false;
     if (slot && !form_is_const(f, run_value(v, slot), &out->slot)) {
         verify_refuse(v, E0660, op, "which slot of %s this is, is known only at run time", b->name);
         return false;

@@ -236,6 +236,7 @@ bool tensor_fenced(const Verifier *v, const Access *a, const Access *b);   /* b 
 void check_tensor_fence(Verifier *v, const Access *a, const Access *b);
 void tensor_fence_step(Verifier *v, uint32_t op, EventId e);
 void tensor_copy_step(Verifier *v, uint32_t op);
+bool tensor_along(Verifier *v, uint32_t op, const IrBuf *b, Form guard, Bytes *out); /* what the run adds to out->lo */
 void tensor_commit_step(Verifier *v, uint32_t op);
 void tensor_kernel_step(Verifier *v, uint32_t op);
 void check_tensor(Verifier *v); /* of a finished graph */

@@ -100,7 +100,7 @@ static void place_leaf(Verifier *v, uint32_t op)
 bool run_pure(const IrOp *op)
 {
     return ir_op_info(op->op)->group == IRG_SCALAR && op->op != IR_GET && op->op != IR_LOADS && op->op != IR_GADDR &&
-           op->op != IR_ZADDR && op->op != IR_TICKET && op->op != IR_VAR && op->op != IR_SET;
+           op->op != IR_ZADDR && op->op != IR_TC_DESC && op->op != IR_TICKET && op->op != IR_VAR && op->op != IR_SET;
 }
 
 static Form resolve(Verifier *v, Form x, bool *trip)

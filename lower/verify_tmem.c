@@ -96,10 +96,52 @@ static bool multiple(const Verifier *v, Form x, int64_t m)
     return true;
 }
 
+/* Bytes further in the lane, known at run time: within the tile's, and where the instruction can begin. */
+bool tensor_along(Verifier *v, uint32_t op, const IrBuf *b, Form guard, Bytes *out)
+{
+    enum { CELL = 4 };
+    Forms *f = &v->f;
+    const IrArg *arg = verify_arg(v, op, IRK_ALONG);
+    int64_t at = 0, pitch = CELL * (int64_t)b->columns;
+    if (arg == NULL) return true;
+    Form along = run_value(v, arg);
+    TmemUse use = tmem_use(v->k, v->ops[op]);
+    form_is_const(f, out->lo, &at);
+    int64_t last = pitch - at % pitch - CELL * (int64_t)use.columns;
+    uint32_t known = f->known.n, facts = f->facts.n;
+    form_assume(f, guard);
+    bool inside = form_le(f, form_const(f, 0), along) && form_le(f, along, form_const(f, last));
+    f->known.n = known;
+    f->facts.n = facts;
+    if (inside && multiple(v, along, CELL * (int64_t)use.unit)) {
+        out->lo = form_add(f, out->lo, 1, along);
+        return out->lo != 0;
+    }
+    verify_refuse(v, E0658, op, "%u bytes of each lane of %s, from %s on, are not certain to lie within its %lld, from a multiple of %u on", CELL * use.columns,
+                  b->name, verify_form_text(v, along), (long long)pitch, CELL * use.unit);
+    return false;
+}
+
 /* What decompression does not look at. */
 static uint8_t skipped(uint8_t format)
 {
     return format == IRF_B4 ? 8 : format == IRF_B6 ? 4 : 0;
+}
+
+/* From somewhere within the pattern: it reads within the buffer, and which bytes of that nobody knows. */
+static bool anywhere(Verifier *v, uint32_t op, const TmemCp *c, uint32_t rank, Form guard, Bytes *out)
+{
+    int64_t far = 0;
+    const TmemShape *s = tmem_shape(c->shape);
+    for (unsigned i = 0; i < c->n; i++)
+        for (unsigned row = 0; row < s->rows; row++) {
+            int64_t x = tmem_linear(c, i, row, s->columns / 4u - 1) + TMEM_CHUNK;
+            if (x > far) far = x;
+        }
+    if (!copy_bytes(v, op, IRK_SRC, rank, form_const(&v->f, far), guard, out)) return false;
+    out->lo = form_const(&v->f, 0);
+    out->hi = form_const(&v->f, v->k->bufs.v[out->buf].bytes);
+    return true;
 }
 
 /* What the descriptor's walk reads: exact where the source's place in the pattern is known. */
@@ -108,14 +150,14 @@ static bool source(Verifier *v, uint32_t op, const TmemCp *c, uint32_t rank, For
     Forms *f = &v->f;
     const IrArg *src = verify_arg(v, op, IRK_SRC), *byte = ir_part(v->ops[op], src, IRK_OFFSET);
     Form start = byte ? run_value(v, byte) : form_const(f, 0);
-    int64_t at, lo, hi, align = c->swizzle ? 1024 : TMEM_CHUNK;
-    if (!form_is_const(f, start, &at)) {
-        at = 0;
-        if (!multiple(v, start, align)) {
-            verify_refuse(v, E0658, op, "the source is not certain to begin where the swizzle's pattern of %s does", v->k->bufs.v[src->id].name);
-            return false;
-        }
+    int64_t at, lo, hi, pattern = c->swizzle ? 1024 : TMEM_CHUNK;
+    bool known = form_is_const(f, start, &at) || multiple(v, start, pattern);
+    if (!known && !multiple(v, start, TMEM_CHUNK)) {
+        verify_refuse(v, E0658, op, "the source in %s is not certain to begin at a multiple of 16 bytes", v->k->bufs.v[src->id].name);
+        return false;
     }
+    if (!form_is_const(f, start, &at)) at = 0;
+    if (!known) return anywhere(v, op, c, rank, guard, out);
     tmem_reach(c, at, &lo, &hi);
     if (!copy_bytes(v, op, IRK_SRC, rank, form_const(f, hi), guard, out)) return false;
     Form first = form_add(f, out->lo, 1, form_const(f, lo < 0 ? 0 : lo));
@@ -146,7 +188,7 @@ static void start_at(Verifier *v, uint32_t op, uint32_t rank, EventId e, Form gu
         access(v, op, to, true, e, guard);
         return;
     }
-    TmemCp c = tmem_cp(o);
+    TmemCp c = tmem_cp(v->k, o);
     if (!source(v, op, &c, rank, guard, &from) || !tensor_part(v, op, rank, guard, tmem_written(&c, b, at), at, &to)) return;
     access_add(v, (Access){.at = from, .cond = guard, .only = guard, .async = true, .gap = skipped(c.format), .op = op, .start = e});
     access(v, op, to, true, e, guard);

@@ -226,7 +226,7 @@ PtxOp ptx_op_tma_load, ptx_op_tma_store, ptx_op_tma_prefetch, ptx_op_blk_load, p
 Opnd ptx_value16(PtxWriter *w, const IrArg *mask);
 
 /* ---- emit_tmem.c ---- */
-PtxOp ptx_op_tc_alloc, ptx_op_tc_base, ptx_op_tc_cp, ptx_op_tc_shift, ptx_op_tc_commit, ptx_op_tc_fence, ptx_op_tc_threads;
+PtxOp ptx_op_tc_alloc, ptx_op_tc_base, ptx_op_tc_desc, ptx_op_tc_cp, ptx_op_tc_shift, ptx_op_tc_commit, ptx_op_tc_fence, ptx_op_tc_threads;
 
 /* ---- emit_maps.c ---- */
 PtxOp ptx_op_map_set;

@@ -313,6 +313,7 @@ static PtxOp *const OPS[IR_OP_COUNT] = {
     [IR_TC_KEEP] = ptx_op_tc_alloc,
     [IR_TC_FREE] = ptx_op_tc_alloc,
     [IR_TC_BASE] = ptx_op_tc_base,
+    [IR_TC_DESC] = ptx_op_tc_desc,
     [IR_TC_CP] = ptx_op_tc_cp,
     [IR_TC_SHIFT] = ptx_op_tc_shift,
     [IR_TC_COMMIT] = ptx_op_tc_commit,

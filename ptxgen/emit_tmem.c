@@ -6,7 +6,7 @@
 #include "ptxgen/emit.h"
 
 static const Opnd NONE = {.kind = OPND_EMPTY};
-enum { LANE_BIT = 16, QUARTER = 32, QUARTER_BITS = 2, WARP_GROUP = 4 };
+enum { LANE_BIT = 16, QUARTER = 32, QUARTER_BITS = 2, WARP_GROUP = 4, CELL_BITS = 2, CELL = 1 << CELL_BITS /* bytes of a column */ };
 
 static Opnd group_word(const PtxWriter *w)
 {
@@ -74,26 +74,66 @@ static Opnd tensor_address(PtxWriter *w, const IrOp *op, IrKey key, int64_t *k)
     int64_t at = byte ? byte->imm : 0, pitch = 4 * (int64_t)b->columns;
     *k = b->column;
     if (pitch) *k += (at / pitch << LANE_BIT) + at % pitch / 4;
-    Opnd s = slot ? ptx_value32(w, slot) : opnd_int(0);
+    const IrArg *along = ir_find(op, IRK_ALONG);
+    Opnd s = slot ? ptx_value32(w, slot) : opnd_int(0), a = along ? ptx_value32(w, along) : opnd_int(0), base = w->tmem;
     if (s.kind == OPND_INT) {
         *k += s.u.k * b->column_pitch;
-        return w->tmem;
+    } else {
+        base = ptx_reg(w, RC_B32);
+        PTX_INS(w, "mad.lo.s32", base, s, opnd_int(b->column_pitch), w->tmem);
+    }
+    if (a.kind == OPND_INT) {
+        *k += a.u.k / CELL;
+        return base;
     }
     Opnd r = ptx_reg(w, RC_B32);
-    PTX_INS(w, "mad.lo.s32", r, s, opnd_int(b->column_pitch), w->tmem);
+    PTX_INS(w, "shr.u32", r, a, opnd_int(CELL_BITS));
+    PTX_INS(w, "add.s32", r, base, r);
     return r;
 }
 
-/* The descriptor of the source's start (PTX ISA, Shared memory descriptor). */
-static Opnd descriptor(PtxWriter *w, const IrOp *op, const TmemCp *c)
+/* ---- descriptors: PTX ISA, Shared memory descriptor ---- */
+
+enum { ADDRESS_SHIFT = 4, ADDRESS_MASK = 0x3FFF };
+
+/* Of the buffer's first byte. */
+void ptx_op_tc_desc(PtxWriter *w, const IrOp *op, Opnd guard)
 {
-    enum { ADDRESS_SHIFT = 4, ADDRESS_MASK = 0x3FFF };
-    Opnd at = ptx_shared_address(w, op, IRK_SRC), low = ptx_reg(w, RC_B32), d = ptx_reg(w, RC_B64);
+    (void)guard;
+    TmemCp c = tmem_cp(w->k, op);
+    Opnd at = ptx_shared_address(w, op, IRK_SRC), low = ptx_reg(w, RC_B32), d = ptx_define(w, op);
     Opnd address = plus(w, (Opnd){.kind = OPND_REG, .cls = RC_B32, .reg = at.reg}, at.u.k);
     PTX_INS(w, "shr.u32", low, address, opnd_int(ADDRESS_SHIFT));
     PTX_INS(w, "and.b32", low, low, opnd_int(ADDRESS_MASK));
     PTX_INS(w, "cvt.u64.u32", d, low);
-    PTX_INS(w, "or.b64", d, d, opnd_int((int64_t)tmem_descriptor(c)));
+    PTX_INS(w, "or.b64", d, d, opnd_int((int64_t)tmem_descriptor(&c)));
+}
+
+/* The buffer's with what of the distance to the source is known at run time; the rest in *k, in units of the field. Both are
+ * multiples of 16 bytes, and the field holds all addresses of the buffer (ir_check): nothing carries out of it. */
+static Opnd descriptor(PtxWriter *w, const IrOp *op, int64_t *k)
+{
+    const IrArg *src = ir_find(op, IRK_SRC), *desc = ir_find(op, IRK_DESC);
+    *k = 0;
+    if (src == NULL || desc == NULL || src->id >= w->k->bufs.n) return opnd_lit("missing");
+    const IrArg *slot = ir_part(op, src, IRK_SLOT), *byte = ir_part(op, src, IRK_OFFSET);
+    Opnd d = ptx_value64(w, desc), s = slot ? ptx_value32(w, slot) : opnd_int(0), b = byte ? ptx_value32(w, byte) : opnd_int(0);
+    int64_t pitch = w->k->bufs.v[src->id].pitch >> ADDRESS_SHIFT;
+    if (s.kind == OPND_INT) {
+        *k += s.u.k * pitch;
+    } else {
+        Opnd x = ptx_reg(w, RC_B64);
+        PTX_INS(w, "mad.wide.u32", x, s, opnd_int(pitch), d);
+        d = x;
+    }
+    if (b.kind == OPND_INT) {
+        *k += b.u.k >> ADDRESS_SHIFT;
+    } else {
+        Opnd units = ptx_reg(w, RC_B32), x = ptx_reg(w, RC_B64);
+        PTX_INS(w, "shr.u32", units, b, opnd_int(ADDRESS_SHIFT));
+        PTX_INS(w, "mad.wide.u32", x, units, opnd_int(1), d);
+        d = x;
+    }
     return d;
 }
 
@@ -105,14 +145,15 @@ void ptx_op_tc_cp(PtxWriter *w, const IrOp *op, Opnd guard)
         [IRP_128X256B] = FORM_TC_CP_128X256B,           [IRP_4X256B] = FORM_TC_CP_4X256B,
         [IRP_128X128B] = FORM_TC_CP_128X128B,           [IRP_64X128B_02_13] = FORM_TC_CP_64X128B_02_13,
         [IRP_64X128B_01_23] = FORM_TC_CP_64X128B_01_23, [IRP_32X128B_X4] = FORM_TC_CP_32X128B_X4};
-    TmemCp c = tmem_cp(op);
-    int64_t k;
-    Opnd base = tensor_address(w, op, IRK_DST, &k), first = descriptor(w, op, &c);
+    TmemCp c = tmem_cp(w->k, op);
+    int64_t k, far;
+    Opnd base = tensor_address(w, op, IRK_DST, &k), first = descriptor(w, op, &far);
     for (uint32_t i = 0; i < c.n; i++) {
         Opnd d = first;
-        if (i) {
+        int64_t on = far + ((int64_t)i * c.step >> ADDRESS_SHIFT);
+        if (on) {
             d = ptx_reg(w, RC_B64);
-            PTX_INS(w, "add.s64", d, first, opnd_int((int64_t)i * c.step / TMEM_CHUNK));
+            PTX_INS(w, "add.s64", d, first, opnd_int(on));
         }
         w->slots[SLOT_taddr] = plus(w, base, k + (int64_t)i * tmem_shape(c.shape)->columns);
         w->slots[SLOT_desc] = d;

@@ -123,6 +123,7 @@ slices() { said=$("$REFERENCE" slices "$work/$1.npy" "$work/$2.npy" "$3" "$4" "$
 unslice() { said=$("$REFERENCE" unslice "$work/$1.npy" "$work/$2.npy" "$work/$3.npy" "$4" "$5" "$6" 2>&1); judge $? "$said"; }
 w_rows() { said=$("$REFERENCE" w_rows "$work/$1.npy" "$work/$2.npy" "$3" "$4" "$5" 2>&1); judge $? "$said"; }
 lanes() { said=$("$REFERENCE" lanes "$work/$1.npy" "$work/$2.npy" "$3" "$4" "$5" 2>&1); judge $? "$said"; }
+pieces() { said=$("$REFERENCE" pieces "$work/$1.npy" "$work/$2.npy" "$3" "$4" "$5" 2>&1); judge $? "$said"; }
 slide() { said=$("$REFERENCE" slide "$work/$1.npy" "$work/$2.npy" "$work/$3.npy" 2>&1); judge $? "$said"; }
 
 # Exit code 77 with the reason where there is no such device.

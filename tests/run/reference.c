@@ -558,7 +558,7 @@ int main(int argc, char **argv)
         {"slices", 8, slices},    {"unslice", 6, unslice},
         {"w_rows", 5, w_rows},
         {"edges", 4, edges},      {"converted", 5, converted_all}, {"quotients", 5, quotients},
-        {"lanes", 5, lanes},      {"slide", 3, slide},      {"tcgen", 4, tcgen},
+        {"lanes", 5, lanes},      {"pieces", 5, pieces},      {"slide", 3, slide},      {"tcgen", 4, tcgen},
         {"numbers", 3, make_numbers},     {"groups", 5, groups},       {"firsts", 5, firsts},
         {"matrices", 7, matrices},   {"turned", 5, turned},       {"bumped", 3, bumped},
     };

@@ -45,6 +45,7 @@ int quotients(char **v);
 
 /* ---- reference_tmem.c ---- */
 int lanes(char **v);
+int pieces(char **v);
 int slide(char **v);
 int tcgen(char **v);
 

@@ -3,6 +3,9 @@
  *   reference lanes IN.npy OUT.npy SHAPE FIRST BITS   OUT holds the 128 lanes of each CTA, one CTA after the other, IN the rows of
  *             each: SHAPE is 128x256b, 4x256b, 128x128b, 64x128b_02_13, 64x128b_01_23 or 32x128b, FIRST the first lane of
  *             4x256b. BITS of an element of IN: 8, or 4 and 6, which become 8. Lanes without a row are zeros.
+ *   reference pieces IN.npy OUT.npy SHAPE BITS "TO:ROW:FROM:COUNT:FIRST .."   the same piece by piece: COUNT elements of a lane from
+ *             element TO on are those from FROM on of row ROW + r of IN, r the lane's row of SHAPE. IN has rows of its last
+ *             dimension; what no piece writes is zero. OUT has the lanes from 0 on, or 128 of them several times. BITS below 8: as above.
  *   reference slide IN.npy NEXT.npy OUT.npy           IN has 128 lanes; for each k row i of every 32 gets row i + 1, and row 31
  *             NEXT[k, i / 32], as often as it fits
  *   reference tcgen SF.npy W4.npy BEFORE.npy OUT.npy   examples/tcgen.tile, step by step
@@ -59,6 +62,32 @@ int lanes(char **v)
         unsigned char want = 0;
         if (row_of(shape, first, lane % LANES, &row)) want = element(&in, (size_t)(cta * rows + row) * length + i % (size_t)width, bits);
         if (differ(&out, i, &want)) return 1;
+    }
+    return 0;
+}
+
+int pieces(char **v)
+{
+    enum { PIECES_MAX = 64, NUMBERS = 5 };
+    static const unsigned char zeros[8] = {0};
+    Array in = load(v[0]), out = load(v[1]);
+    const char *shape = v[2];
+    int bits = (int)strtol(v[3], NULL, 10), n = 0;
+    long p[PIECES_MAX][NUMBERS], width = out.shape[1], length = in.shape[in.rank - 1] * 8 / bits, row;
+    for (char *s = v[4]; *s; n++)
+        for (int k = 0; k < NUMBERS && n < PIECES_MAX; k++, s += *s != 0) p[n][k] = strtol(s, &s, 10);
+    if (out.rank != 2 || out.size != in.size || n > PIECES_MAX) fail("pieces", v[1]);
+    for (size_t i = 0; i < out.count; i++) {
+        long lane = (long)i / width % LANES, at = (long)i % width;
+        const unsigned char *want = zeros;
+        unsigned char less;
+        for (int k = 0; k < n; k++) {
+            if (at < p[k][0] || at >= p[k][0] + p[k][3] || !row_of(shape, p[k][4], lane, &row)) continue;
+            size_t from = (size_t)((p[k][1] + row) * length + p[k][2] + at - p[k][0]);
+            if (bits < 8) less = element(&in, from, bits);
+            want = bits < 8 ? &less : in.data + from * (size_t)in.size;
+        }
+        if (differ(&out, i, want)) return 1;
     }
     return 0;
 }

@@ -62,6 +62,7 @@ static const char BODIES[] =
     "    elect tc.alloc cell[0], n 64\n    elect tc.relinquish\n"
     "    cluster.arrive relaxed\n    cluster.wait\n    cta.sync 0, 224\n"
     "    tc.base cell[0]\n"
+    "    %dbig = tc.desc big, lead 16, stride 128, swizzle none\n    %dt = tc.desc t[0], lead 16, stride 256, swizzle none\n"
     "  }\n"
     "  role load warps 1 {\n"
     "    var slot = 0\n    var fl = 0\n"
@@ -142,13 +143,17 @@ static const char LAST[] =
     "      bar.arrive free, rank 0\n"
     "      bar.arrive free\n"
     "      fence.acqrel gpu\n"
-    "      elect tc.cp 128x128b, plain, big, lead 16, stride 128, swizzle none, step 16, n 1 -> u[%a](0, 4)\n"
-    "      elect tc.cp 4x256b, b4x16_p64, t[0]+512, lead 16, stride 256, swizzle none, step 32, n 1 -> u[1](31, 8)\n"
+    "      elect tc.cp 128x128b, plain, big, by %dbig, step 16, n 1 -> u[%a](0, 4)\n"
+    "      elect tc.cp 4x256b, b4x16_p64, t[0]+512, by %dt, step 32, n 1 -> u[1](31, 8)\n"
+    "      elect tc.cp 4x256b, plain, t[0], by %dt, step 32, n 1 -> u[1](31, 8), along %a\n"
     "      elect tc.shift u[0](32, 0), n 2\n"
+    "      elect tc.shift u[0](64, 0), n 2, along %a\n"
     "      elect tc.commit full[%a]\n"
     "      elect tc.commit full[0], mask 3\n"
     "      tc.fence before\n"
     "      tc.ld out, u[%a] -> big\n"
+    "      tc.ld out, u[0] -> big, along %a\n"
+    "      tc.st into, t[1] -> u[1](64, 0), along %a\n"
     "      tc.st into, t[0] -> u[1](64, 28)\n"
     "    end\n"
     "  }\n"
@@ -394,7 +399,13 @@ static const Bad BAD[] = {
     {"    tc.base cell[0]\n", "    tc.base t[0]\n", "was not written"},
     {"    elect tc.alloc cell[0], n 64\n    elect tc.relinquish\n", "    elect tc.relinquish\n    elect tc.alloc cell[0], n 64\n", "before all else"},
     {"elect tc.cp 128x128b", "tc.cp 128x128b", "by one thread"},
-    {"big, lead 16, stride 128", "u[0](0, 0), lead 16, stride 128", "from shared memory"},
+    {"big, by %dbig", "u[0](0, 0), by %dbig", "from shared memory"},
+    {"big, by %dbig", "big, by %dt", "no descriptor of its buffer"},
+    {"big, by %dbig", "big, by %rank", "no descriptor of its buffer"},
+    {"tc.desc big, lead", "tc.desc big+16, lead", "from its first byte"},
+    {"tc.desc t[0], lead", "tc.desc t[1], lead", "from its first byte"},
+    {"tc.desc t[0], lead", "tc.desc u[0], lead", "a buffer in shared memory"},
+    {"step 16, n 1 -> u[%a](0, 4)", "step 8, n 1 -> u[%a](0, 4)", "steps"},
     {"step 16, n 1 -> u[%a](0, 4)", "step 16, n 0 -> u[%a](0, 4)", "no instructions"},
     {"step 16, n 1 -> u[%a](0, 4)", "step 16, n 2 -> u[%a](0, 4)", "reads outside"},
     {"step 16, n 1 -> u[%a](0, 4)", "step 16, n 1 -> u[%a](0, 30)", "beyond the tile"},
@@ -404,7 +415,7 @@ static const Bad BAD[] = {
     {"tmem u lanes 128 columns 32 slots 2 pitch 32 at 0", "tmem u lanes 128 columns 29 slots 2 pitch 30 at 0", "multiple of 4 columns"},
     {"tc.shift u[0](32, 0), n 2", "tc.shift u[0](32, 4), n 2", "multiple of 8 columns"},
     {"n 1 -> u[1](31, 8)", "n 1 -> u[1](32, 8)", "lane below 32"},
-    {"swizzle none, step 16", "swizzle 128B_atom_32B, step 16", "don't know"},
+    {"stride 128, swizzle none", "stride 128, swizzle 128B_atom_32B", "don't know"},
     {"lead 16, stride 256, swizzle none", "lead 16, stride 256, swizzle 32B", "where the swizzle's pattern"},
     {"lead 16, stride 128", "lead 8, stride 128", "can't hold"},
     {"tc.shift u[0](32, 0), n 2", "tc.shift u[0](33, 0), n 2", "multiple of 32 lanes"},

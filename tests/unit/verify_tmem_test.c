@@ -37,21 +37,22 @@ static const char TEXT[] =
     "    elect tc.alloc cell, n 32\n    elect tc.relinquish\n"
     "    cta.sync 0, 160\n"
     "    tc.base cell\n"
+    "    %d = tc.desc s, lead 16, stride 256, swizzle 32B\n"
     "  }\n"
     "  role copy warps 1 elect {\n"
     "    bar.arrive_expect full, 4096\n"
     "    tma.load in [0, 0] -> s, full, bytes 4096\n"
     "    bar.wait full, 0\n"
-    "    tc.cp 128x256b, plain, s, lead 16, stride 256, swizzle 32B, step 32, n 1 -> u\n"
+    "    tc.cp 128x256b, plain, s, by %d, step 32, n 1 -> u\n"
     "    tc.commit done\n"
     "    bar.wait done, 0\n"
     "    tc.fence after\n"
     "    tc.shift u, n 1\n"
-    "    tc.cp 4x256b, plain, s, lead 16, stride 256, swizzle 32B, step 32, n 1 -> u(31, 0)\n"
+    "    tc.cp 4x256b, plain, s, by %d, step 32, n 1 -> u(31, 0)\n"
     "    tc.commit ready\n"
     "    bar.wait back, 0\n"
     "    tc.fence after\n"
-    "    tc.cp 128x256b, plain, s, lead 16, stride 256, swizzle 32B, step 32, n 1 -> u\n"
+    "    tc.cp 128x256b, plain, s, by %d, step 32, n 1 -> u\n"
     "    tc.commit done\n"
     "    bar.wait done, 1\n"
     "  }\n"
@@ -97,12 +98,13 @@ static const char PACKED[] =
     "    elect tc.alloc cell, n 32\n    elect tc.relinquish\n"
     "    cta.sync 0, 128\n"
     "    tc.base cell\n"
+    "    %d = tc.desc s, lead 16, stride 1024, swizzle 128B\n"
     "  }\n"
     "  role work warps 4 {\n"
     "    elect bar.arrive_expect full, 8192\n"
     "    elect tma.load in [0, 0] -> s, full, bytes 8192\n"
     "    bar.wait full, 0\n"
-    "    elect tc.cp 128x256b, b4x16_p64, s, lead 16, stride 1024, swizzle 128B, step 32, n 4 -> u\n"
+    "    elect tc.cp 128x256b, b4x16_p64, s, by %d, step 32, n 4 -> u\n"
     "    elect tc.commit done\n"
     "    bar.wait done, 0\n"
     "    tc.fence after\n"
@@ -125,11 +127,17 @@ typedef struct Change {
     const char *from, *to, *code; /* NULL: it is as correct */
 } Change;
 
-#define CP4 "    tc.cp 4x256b, plain, s, lead 16, stride 256, swizzle 32B, step 32, n 1 -> u(31, 0)\n"
-#define FIRST "    tc.cp 128x256b, plain, s, lead 16, stride 256, swizzle 32B, step 32, n 1 -> u\n    tc.commit done\n"
+#define CP4 "    tc.cp 4x256b, plain, s, by %d, step 32, n 1 -> u(31, 0)\n"
+#define FIRST "    tc.cp 128x256b, plain, s, by %d, step 32, n 1 -> u\n    tc.commit done\n"
 
 static const Change CHANGES[] = {
     {"", "", NULL},
+    /* places that the run knows */
+    {CP4, "    tc.cp 4x256b, plain, s, by %d, step 32, n 1 -> u(31, 0), along 0\n", NULL},
+    {CP4, "    tc.cp 4x256b, plain, s, by %d, step 32, n 1 -> u(31, 0), along 16\n", "E0658"}, /* beyond the lane */
+    {CP4, "    tc.cp 4x256b, plain, s, by %d, step 32, n 1 -> u(31, 0), along -16\n", "E0658"},
+    {"    tc.shift u, n 1\n", "    tc.shift u, n 1, along 4\n", "E0658"},
+    {"    tc.ld out, u -> o\n", "    tc.ld out, u -> o, along 4\n", "E0658"},
     /* waits, and their fences */
     {"    tc.commit done\n    bar.wait done, 0\n", "", "E0601"},                    /* a shift is not in order behind a copy */
     {"    bar.wait done, 0\n    tc.fence after\n", "    tc.fence after\n    bar.wait done, 0\n", "E0675"},
