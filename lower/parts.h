@@ -484,6 +484,7 @@ uint32_t cluster_set(const Lower *L, PCast cast, int rank); /* bit set of the CT
 bool cluster_named(Lower *L, const Sx *peer, Span at, int target[16]); /* by rank; perhaps the own */
 bool cluster_peers(Lower *L, const Sx *peer, Span at, int target[16]); /* by rank; never the own; -1: left out */
 bool cluster_equal(Lower *L, const PMove *mv, PCast cast);             /* coordinates equal in each set */
+bool cluster_pairs(Lower *L, const Sx *x);                             /* the same in both CTAs of each pair; NULL is */
 /* Before it gets x, whose normal form is `of`. */
 void cluster_assign(Lower *L, uint32_t var, const Sx *x, Poly of);
 void cluster_let(Lower *L, uint32_t let, const Sx *x);

@@ -12,8 +12,25 @@
 
 /* ---- conditions of a pair ---- */
 
+/* The CTA that begins it takes its own places for both: descriptor and address are operands of one instruction. */
+static bool alike(Lower *L, const Sx *x, Span at)
+{
+    if (cluster_pairs(L, x)) return true;
+    Diag *g = lower_error(L, E0558, at, "%s is not proved to be the same in both CTAs of a pair, and one of them begins this for both", poly_text(L, scalar_poly(L, x)));
+    diag_label(L->c->diags, g, L->k->pair_span, "CTAs in pairs");
+    diag_fix(L->c->diags, g, "let each CTA load what differs to the same place of its own tile");
+    return false;
+}
+
 bool tmem_paired(Lower *L, const Planned *p)
 {
+    const PMove *mv = p->st->move;
+    const PRegion *side[] = {&mv->src, &mv->dst};
+    for (int i = 0; i < 2; i++) {
+        if (!alike(L, side[i]->slot, side[i]->span)) return false;
+        for (int d = 0; d < side[i]->rank; d++)
+            if (!alike(L, side[i]->dim[d].start, side[i]->dim[d].span)) return false;
+    }
     if (!p->conditional) return true;
     Diag *g = lower_error(L, E0558, p->st->span, "under a condition one CTA of a pair could do this alone");
     diag_label(L->c->diags, g, L->k->pair_span, "CTAs in pairs");
