@@ -318,17 +318,22 @@ const char *tmem_text(Lower *L, const TmemPlan *p)
     const MoveInfo *mi = &p->tensor;
     const IrBuf *b = &L->ir->bufs.v[mi->tile->index];
     long long column = b->column + p->at % (CELL * b->columns) / CELL, lane = p->at / (CELL * b->columns);
-    const char *more = p->start ? arena_printf(L->a, ", from element %s on", poly_text(L, mi->sbox.start[1])) : "";
+    long long columns = mi->s->dim[1].extent * mi->sbits / (8 * CELL), all = b->columns;
+    const char *place = p->start ? arena_printf(L->a, "%lld columns of %d .. %lld, from element %s on", columns, b->column, b->column + all - 1, poly_text(L, mi->sbox.start[1]))
+                                 : arena_printf(L->a, "columns %lld .. %lld", column, column + columns - 1);
     if (mi->mv->kind == MOVE_SHIFT)
-        return arena_printf(L->a, "    tcgen05.shift.down, %u instruction%s\n      lanes %lld .. %lld, columns %lld .. %lld%s\n", p->n, p->n == 1 ? "" : "s",
-                            lane, lane + QUARTER - 1, column, column + p->n * TMEM_SHIFT_COLUMNS - 1, more);
+        return arena_printf(L->a, "    tcgen05.shift.down, %u instruction%s\n      lanes %lld .. %lld, %s\n", p->n, p->n == 1 ? "" : "s",
+                            lane, lane + QUARTER - 1, place);
     const TmemCp *c = &p->piece[0].cp;
     const TmemShape *s = tmem_shape(c->shape);
     uint32_t n = 0;
     for (uint32_t i = 0; i < p->n; i++) n += p->piece[i].cp.n;
-    return arena_printf(L->a, "    tcgen05.cp.%s%s, shared -> tensor memory, %u instruction%s%s\n      descriptor of %s, made once: leading %u, stride %u bytes, swizzle %s; here %s bytes on, %u further each\n"
-                              "      columns %lld .. %lld%s%s\n",
+    int64_t from = -1;
+    poly_is_const(p->shared.offset, &from);
+    return arena_printf(L->a, "    tcgen05.cp.%s%s, shared -> tensor memory, %u instruction%s%s\n      descriptor of %s, made once: leading %u, stride %u bytes, swizzle %s%s%s\n"
+                              "      %s%s\n",
                         s->text, FORMATS[c->format], n, n == 1 ? "" : "s", L->ir->pair ? ", by one CTA for both of the pair" : "",
-                        name_text(L, p->shared.tile->name), c->lead, c->stride, SWIZZLES[c->swizzle < 4 ? c->swizzle : 0], poly_text(L, p->shared.offset), c->step,
-                        column, column + mi->s->dim[1].extent * mi->sbits / (8 * CELL) - 1, more, lanes_text(L, p, s, lane));
+                        name_text(L, p->shared.tile->name), c->lead, c->stride, SWIZZLES[c->swizzle < 4 ? c->swizzle : 0],
+                        from ? arena_printf(L->a, "; plus %s bytes", poly_text(L, p->shared.offset)) : "",
+                        c->n > 1 ? arena_printf(L->a, "; %u more for each instruction", c->step) : "", place, lanes_text(L, p, s, lane));
 }
