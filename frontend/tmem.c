@@ -173,7 +173,8 @@ static PWarps spare_lanes(const PMove *m, int64_t rows, int64_t lanes)
 static void cp_advice(Env *e, Diag *g, const PMove *m, int64_t rows, int64_t lanes)
 {
     const char *name = name_of(e, m->dst.tile->name);
-    if (rows == 32 && lanes == LANES) diag_fix(e->c->diags, g, "`multicast warpx4`");
+    if (m->warps != WARPS_ONE && rows == m->dst.tile->extent[0]) diag_fix(e->c->diags, g, "leave `multicast` out: `%s` has as many lanes as there are rows", name);
+    else if (rows == 32 && lanes == LANES) diag_fix(e->c->diags, g, "`multicast warpx4`");
     else if (rows == 64 && lanes == LANES) diag_fix(e->c->diags, g, "`multicast warpx2_02_13` or `multicast warpx2_01_23`");
     else if ((rows == 32 || rows == 64) && rows == lanes)
         diag_fix(e->c->diags, g, "the instruction writes copies of them to the other lanes, too: give `%s` %lld lanes, or all %d and `multicast %s`", name,
@@ -194,7 +195,7 @@ static bool cp_shape(Env *e, PMove *m)
     } else if (a[0] * copies != b[0] && !spare) {
         g = diag_at(e->c->diags, E0551, m->dst.span, "%lld rows%s fill %lld lanes; here are %lld", (long long)a[0],
                     copies == 1 ? "" : copies == 2 ? ", each twice," : ", each four times,", (long long)(a[0] * copies), (long long)b[0]);
-        if (b[0] == LANES) cp_advice(e, g, m, a[0], b[0]);
+        if (b[0] == LANES || m->warps != WARPS_ONE) cp_advice(e, g, m, a[0], b[0]);
     } else if (!spare && a[0] != (copies == 4 ? 32 : copies == 2 ? 64 : strided ? b[0] : LANES)) {
         g = diag_at(e->c->diags, E0551, m->dst.span, "%lld rows to %lld %slanes: no shape of tcgen05.cp does that", (long long)a[0],
                     (long long)b[0], b[0] < m->dst.tile->extent[0] ? arena_printf(e->c->scratch, "of %lld ", (long long)m->dst.tile->extent[0]) : "");

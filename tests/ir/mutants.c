@@ -394,7 +394,8 @@ static void make_all_numbers(Maker *m)
     make_numbers(m, IRK_BAR_RANK, "bar_rank", IR_XOR, NUMBERS(1, 2), copy);
     if (op == IR_GRP_WAIT) make_numbers(m, IRK_N, "group", IR_ADD, NUMBERS(1, -1, 2), false);
     if (op == IR_LANES) make_numbers(m, IRK_N, "lanes", IR_ADD, NUMBERS(1, -1), true);
-    if (op == IR_TC_CP || op == IR_TC_SHIFT) {
+    make_numbers(m, IRK_ALONG, "along", IR_ADD, NUMBERS(16, -16, 4), true);
+    if (op == IR_TC_CP || op == IR_TC_SHIFT || op == IR_TC_DESC) {
         make_numbers(m, IRK_N, "instructions", IR_ADD, NUMBERS(1, -1), true);
         make_numbers(m, IRK_LEAD, "lead", IR_ADD, NUMBERS(16), true);
         make_numbers(m, IRK_STRIDE, "stride", IR_ADD, NUMBERS(16, -16), true);

@@ -403,6 +403,10 @@ static const Bad BAD[] = {
     {"big, by %dbig", "big, by %dt", "no descriptor of its buffer"},
     {"big, by %dbig", "big, by %rank", "no descriptor of its buffer"},
     {"tc.desc big, lead", "tc.desc big+16, lead", "from its first byte"},
+    {"smem 8192\n  zeros 1024\n  tmem_columns 64 pair\n  buf t bytes 1024 align 128 slots 2 pitch 1024 at 0\n"
+     "  buf cell bytes 8 align 128 slots 2 pitch 128 at 2048\n  buf big bytes 2048 align 1024 slots 1 pitch 2048 at 4096",
+     "smem 300000\n  zeros 1024\n  tmem_columns 64 pair\n  buf t bytes 1024 align 128 slots 2 pitch 1024 at 0\n"
+     "  buf cell bytes 8 align 128 slots 2 pitch 128 at 2048\n  buf big bytes 2048 align 1024 slots 1 pitch 2048 at 261120", "addresses descriptors can't hold"},
     {"tc.desc t[0], lead", "tc.desc t[1], lead", "from its first byte"},
     {"tc.desc t[0], lead", "tc.desc u[0], lead", "a buffer in shared memory"},
     {"step 16, n 1 -> u[%a](0, 4)", "step 8, n 1 -> u[%a](0, 4)", "steps"},
