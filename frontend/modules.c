@@ -212,12 +212,10 @@ static const TargetInfo *find_target(Checked *ch, const char *name, Span at)
 {
     const TargetInfo *t = target_find(name);
     if (t) return t;
-    const char *names[64];
-    size_t n = target_count() < 64 ? target_count() : 64;
-    for (size_t i = 0; i < n; i++) names[i] = target_at(i)->name;
     Diag *g = diag_at(ch->c->diags, E0802, at, "`%s` is not a target with asynchronous copies", name);
-    const char *near = spelling_nearest(name, names, n);
-    if (near) diag_fix(ch->c->diags, g, "did you mean `%s`?", near);
+    const char *near = older_target_find(name) ? NULL : target_nearest(name);
+    if (older_target_find(name)) diag_fix(ch->c->diags, g, "the least target that has them is %s", target_at(0)->name);
+    else if (near) diag_fix(ch->c->diags, g, "did you mean `%s`?", near);
     return NULL;
 }
 
@@ -249,7 +247,7 @@ static void pick_target(Checked *ch, const char *arch)
             where = any ? span_join(where, p->id.span) : p->id.span;
             any = true;
             if (!first) first = t;
-            if (t && t == wanted) listed = true;
+            if (t && target_today(t) == target_today(wanted)) listed = true;
             if (t && t == preferred) preferred_listed = true;
         }
     }

@@ -42,11 +42,11 @@ static void targets_table(void)
     puts(
         "\n### Targets\n\nLeast PTX ISA of the target, shared memory per CTA, CTAs of a cluster: everywhere and where more fit, tensor memory.\n"
         "BLK is .cta_group, gather4 and im2col::w to .shared::cluster, im2col::w::128, scatter4, and tensor memory (tcgen05).\n");
-    puts("| target | older name | PTX ISA | shared memory | cluster | tmem columns | has |");
+    puts("| target | name since PTX 9.0 | PTX ISA | shared memory | cluster | tmem columns | has |");
     puts("| --- | --- | --- | --- | --- | --- | --- |");
     for (size_t i = 0; i < target_count(); i++) {
         const TargetInfo *t = target_at(i);
-        printf("| %s | %s | %d.%d | %u | %d, %d | %d | ", t->name, t->alias, t->min_version / 10, t->min_version % 10,
+        printf("| %s | %s | %d.%d | %u | %d, %d | %d | ", t->name, t->today, t->min_version / 10, t->min_version % 10,
                (unsigned)t->smem_per_cta, t->max_cluster, t->widest_cluster, t->tmem_columns);
         const char *comma = "";
         for (int f = 0; f < FEAT_COUNT; f++) {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "lang/map_rules.h"
+#include "lang/names.h"
 
 /* ---- element types ---- */
 
@@ -33,10 +34,19 @@ bool elem_find(const char *name, ElemType *out)
 /* ---- targets ---- */
 
 static const TargetInfo TARGETS[] = {
-#define TARGET(name, sm, suffix, version, features, smem, cluster, widest, tmem, alias)                                \
-    {name, sm, suffix, version, features, smem, cluster, widest, tmem, alias},
+#define TARGET(name, sm, suffix, version, features, smem, cluster, widest, tmem, today)                                \
+    {name, sm, suffix, version, features, smem, cluster, widest, tmem, today},
 #include "lang/targets.def"
-#undef TARGET
+};
+static const OlderTarget OLDER_TARGETS[] = {
+#define OLDER_TARGET(name, sm, version) {name, sm, version},
+#include "lang/targets.def"
+};
+static const struct {
+    uint8_t first, last;
+} PTX_VERSIONS[] = {
+#define PTX_ISA(first, last) {first, last},
+#include "lang/targets.def"
 };
 _Static_assert(FEAT_COUNT <= 32, "features fit the mask");
 
@@ -53,8 +63,52 @@ const TargetInfo *target_at(size_t i)
 const TargetInfo *target_find(const char *name)
 {
     for (size_t i = 0; name[0] && i < target_count(); i++)
-        if (strcmp(TARGETS[i].name, name) == 0 || strcmp(TARGETS[i].alias, name) == 0) return &TARGETS[i];
+        if (strcmp(TARGETS[i].name, name) == 0) return &TARGETS[i];
     return NULL;
+}
+
+const TargetInfo *target_today(const TargetInfo *t)
+{
+    return t && t->today[0] ? target_find(t->today) : t;
+}
+
+size_t older_target_count(void)
+{
+    return sizeof OLDER_TARGETS / sizeof OLDER_TARGETS[0];
+}
+
+const OlderTarget *older_target_at(size_t i)
+{
+    return &OLDER_TARGETS[i];
+}
+
+const char *target_nearest(const char *name)
+{
+    const char *names[64];
+    size_t n = 0;
+    _Static_assert(sizeof TARGETS / sizeof TARGETS[0] + sizeof OLDER_TARGETS / sizeof OLDER_TARGETS[0] <= 64, "all of them");
+    for (size_t i = 0; i < target_count(); i++) names[n++] = TARGETS[i].name;
+    for (size_t i = 0; i < older_target_count(); i++) names[n++] = OLDER_TARGETS[i].name;
+    return spelling_nearest(name, names, n);
+}
+
+const OlderTarget *older_target_find(const char *name)
+{
+    for (size_t i = 0; i < older_target_count(); i++)
+        if (strcmp(OLDER_TARGETS[i].name, name) == 0) return &OLDER_TARGETS[i];
+    return NULL;
+}
+
+bool ptx_version_exists(unsigned version)
+{
+    for (size_t i = 0; i < sizeof PTX_VERSIONS / sizeof PTX_VERSIONS[0]; i++)
+        if (version >= PTX_VERSIONS[i].first && version <= PTX_VERSIONS[i].last) return true;
+    return false;
+}
+
+unsigned ptx_version_newest(void)
+{
+    return PTX_VERSIONS[sizeof PTX_VERSIONS / sizeof PTX_VERSIONS[0] - 1].last;
 }
 
 const char *feature_name(Feature f)
@@ -97,7 +151,7 @@ static const char *targets_where(Arena *a, bool (*holds)(const TargetInfo *, int
 {
     const char *list = NULL;
     for (size_t i = 0; i < target_count(); i++)
-        if (holds(target_at(i), k)) list = arena_printf(a, "%s%s%s", list ? list : "", list ? ", " : "", target_at(i)->name);
+        if (!target_at(i)->today[0] && holds(target_at(i), k)) list = arena_printf(a, "%s%s%s", list ? list : "", list ? ", " : "", target_at(i)->name);
     return list;
 }
 
@@ -156,7 +210,6 @@ const char *reduction_types(InstrForm f, const char *op)
     } rows[] = {
 #define REDUCTION(op, global, shared, small) {op, global, shared, small},
 #include "lang/reductions.def"
-#undef REDUCTION
     };
     for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
         if (strcmp(rows[k].op, op) != 0) continue;
@@ -164,6 +217,20 @@ const char *reduction_types(InstrForm f, const char *op)
         return global ? rows[k].global : f == FORM_BULK_REDUCE_PEER ? rows[k].shared : rows[k].small;
     }
     return "";
+}
+
+unsigned reduction_since(InstrForm f, const char *op, const char *type)
+{
+    static const struct {
+        const char *op, *type;
+        uint8_t version;
+    } rows[] = {
+#define LATER_REDUCTION(op, type, version) {op, type, version},
+#include "lang/reductions.def"
+    };
+    for (size_t k = 0; f == FORM_BULK_REDUCE && k < sizeof rows / sizeof rows[0]; k++)
+        if (strcmp(rows[k].op, op) == 0 && strcmp(rows[k].type, type) == 0) return rows[k].version;
+    return 0;
 }
 
 /* PTX ISA, red: .inc and .dec wrap at a bound that is each operand's own. */

@@ -58,11 +58,23 @@ typedef struct TargetInfo {
     uint8_t max_cluster;     /* portable maximum */
     uint8_t widest_cluster;  /* where the launch allows more than that */
     uint16_t tmem_columns;   /* 0: none */
-    const char *alias;       /* older name of the same target or "" */
+    const char *today;       /* "sm_110a" of sm_101a, under which the assembler has it; "": name */
 } TargetInfo;
 size_t target_count(void);
 const TargetInfo *target_at(size_t i);
-const TargetInfo *target_find(const char *name); /* also aliases; NULL if unknown */
+const TargetInfo *target_find(const char *name); /* also by an older name; NULL if unknown */
+const TargetInfo *target_today(const TargetInfo *t); /* the row of its name today, mostly its own */
+typedef struct OlderTarget { /* none of the asynchronous families */
+    const char *name;
+    uint16_t sm;
+    uint8_t min_version;
+} OlderTarget;
+size_t older_target_count(void);
+const OlderTarget *older_target_at(size_t i);
+const OlderTarget *older_target_find(const char *name);
+const char *target_nearest(const char *name); /* to a misspelt name, of all targets; or NULL */
+bool ptx_version_exists(unsigned version);    /* 86 = 8.6 */
+unsigned ptx_version_newest(void);
 static inline bool target_has(const TargetInfo *t, Feature f) { return (t->features >> f) & 1u; }
 
 /* ---- instruction forms: instructions.def ---- */
@@ -115,6 +127,8 @@ const FormCover *form_cover(InstrForm f); /* NULL: no row */
 /* ---- reductions: reductions.def ---- */
 /* The PTX types that an operation ("add", "add.noftz") of a reduction form works on: "u32 s32"; "" for none. */
 const char *reduction_types(InstrForm f, const char *op);
+/* The PTX ISA since which a form has a pair that is not in that list: 94 = 9.4; 0: none has it. */
+unsigned reduction_since(InstrForm f, const char *op, const char *type);
 bool reduction_commutes(const char *op); /* several to one place, in whatever order: not inc and dec */
 /* The PTX names of operation and type for elements of type t; false where the form has none. op: one of WORDS_REDUCE. */
 bool reduction_of(InstrForm f, const char *op, ElemType t, const char **ptx_op, const char **ptx_type);

@@ -200,7 +200,7 @@ static void emit_ptx(Job *j, Checked *ch, PtxLines *lines)
 
 static const char *emit_cubin(Job *j, const PtxLines *lines)
 {
-    AsmOptions ao = {.arch = j->c.target->name,
+    AsmOptions ao = {.arch = target_today(j->c.target)->name,
                      .lineinfo = j->opt->lineinfo != 0,
                      .which = j->opt->assembler,
                      .ptxas = j->opt->ptxas,
@@ -291,20 +291,23 @@ static const char *bad_option(Job *j, const tilecc_options *o)
         if (!o->defines[i].name || !o->defines[i].value) return "a definition is NULL";
     for (size_t i = 0; i < o->nimport_dirs; i++)
         if (!o->import_dirs[i]) return "an import folder is NULL";
+    if (o->arch && older_target_find(o->arch) && !target_find(o->arch))
+        return arena_printf(&j->arena, "there is no PTX for %s, which has none of the asynchronous copies; the least target is %s",
+                            o->arch, target_at(0)->name);
     if (o->arch && !target_find(o->arch)) {
-        const char *names[64];
-        size_t n = target_count() < 64 ? target_count() : 64;
-        for (size_t i = 0; i < n; i++) names[i] = target_at(i)->name;
-        const char *near = spelling_nearest(o->arch, names, n);
+        const char *near = target_nearest(o->arch);
         return arena_printf(&j->arena, "unknown target `%s`%s%s%s", o->arch, near ? "; did you mean `" : "", near ? near : "",
                             near ? "`?" : ": see --list-targets");
     }
     if ((unsigned)o->emit > TILECC_EMIT_PLAN || (unsigned)o->error_format > TILECC_JSON ||
         (unsigned)o->assembler > TILECC_ASM_PTXAS)
         return "an option has a value that tilecc.h does not list";
-    if (o->ptx_version && (o->ptx_version < 80 || o->ptx_version > 99))
+    if (o->ptx_version && o->ptx_version < 80)
         return arena_printf(&j->arena, "PTX version %u.%u: the instructions need at least 8.0", o->ptx_version / 10,
                             o->ptx_version % 10);
+    if (o->ptx_version && !ptx_version_exists(o->ptx_version))
+        return arena_printf(&j->arena, "there is no PTX version %u.%u; the newest is %u.%u", o->ptx_version / 10,
+                            o->ptx_version % 10, ptx_version_newest() / 10, ptx_version_newest() % 10);
     return NULL;
 }
 
@@ -392,5 +395,10 @@ const char *tilecc_explain(const char *code, const char **rule, const char **sou
     return i->explain;
 }
 
-const char *tilecc_target(size_t i) { return i < target_count() ? target_at(i)->name : NULL; }
+const char *tilecc_target(size_t i)
+{
+    for (size_t k = 0; k < target_count(); k++)
+        if (!target_at(k)->today[0] && i-- == 0) return target_at(k)->name;
+    return NULL;
+}
 const char *tilecc_version(void) { return TILECC_VERSION; }

@@ -26,7 +26,7 @@ PtxWriter *ptx_begin(Arena *a, Mem *mem, const IrModule *m, const PtxOptions *op
     w->entries = names_new(a);
     const char *path = opt->source_path ? opt->source_path : "";
     w->source = arena_strdup(a, path, strlen(path));
-    w->target_name = w->target ? w->target->name : m->target; /* an alias becomes the name of today */
+    w->target_name = m->target;
     Manifest head = {.compiler = "tilecc " TILECC_VERSION,
                      .target = w->target_name,
                      .source = w->source,

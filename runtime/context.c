@@ -160,7 +160,7 @@ const char *device_best_arch(int sm)
 const char *device_refuses(const tile_device *d, const TargetInfo *target, bool is_ptx, char *buf, size_t size)
 {
     if (d->simulates) return NULL;
-    int have = d->limits.sm, need = target->sm;
+    int have = d->limits.sm, need = have == target->sm ? have : target_today(target)->sm;
     /* PTX ISA, ".target": code with suffix `a` runs on that architecture only, with `f` on later ones of its family,
      * without a suffix on all later ones; machine code of a base target stays within its major version. */
     bool family = have / 10 == need / 10 && have >= need;

@@ -19,7 +19,7 @@ typedef struct Checker {
     Arena arena;
     VEC(Found) found;
     const TargetInfo *target; /* NULL: unknown; no legality is judged then */
-    TargetInfo other;         /* behind `target`, for those that are no rows of targets.def */
+    TargetInfo other;         /* behind `target`, for those without the asynchronous families */
     unsigned version;
     const PtxInstr *at;
     size_t instructions;
@@ -35,57 +35,22 @@ static void add(Checker *c, uint32_t line, uint32_t column, ErrorCode code, cons
 
 /* ---- targets and versions ---- */
 
-/* Targets without any of the asynchronous families, and the older names of sm_110* with their own first versions
- * (PTX ISA, .target and Release Notes). */
-static const struct OtherTarget {
-    const char *name;
-    uint16_t sm;
-    uint8_t version;
-} OTHERS[] = {
-    {"sm_50", 50, 40},   {"sm_52", 52, 41},    {"sm_53", 53, 42},    {"sm_60", 60, 50}, {"sm_61", 61, 50},
-    {"sm_62", 62, 50},   {"sm_70", 70, 60},    {"sm_72", 72, 61},    {"sm_75", 75, 63}, {"sm_80", 80, 70},
-    {"sm_86", 86, 71},   {"sm_87", 87, 74},    {"sm_88", 88, 90},    {"sm_89", 89, 78}, {"sm_90", 90, 78},
-    {"sm_101", 101, 86}, {"sm_101a", 101, 86}, {"sm_101f", 101, 88},
-};
-
 static const TargetInfo *find_target(Checker *c, const char *name)
 {
     const TargetInfo *t = target_find(name);
-    for (size_t k = 0; k < sizeof OTHERS / sizeof OTHERS[0]; k++) {
-        if (strcmp(OTHERS[k].name, name) != 0) continue;
-        c->other = t ? *t : (TargetInfo){.alias = ""};
-        c->other.name = OTHERS[k].name;
-        c->other.sm = OTHERS[k].sm;
-        c->other.min_version = OTHERS[k].version;
-        return &c->other;
-    }
-    return t;
-}
-
-static const char *nearest_target(const char *name)
-{
-    const char *names[64];
-    size_t n = 0;
-    for (size_t k = 0; k < target_count(); k++) names[n++] = target_at(k)->name;
-    for (size_t k = 0; k < sizeof OTHERS / sizeof OTHERS[0]; k++) names[n++] = OTHERS[k].name;
-    return spelling_nearest(name, names, n);
-}
-
-/* PTX ISA, Release Notes: 8.9 does not exist. */
-static bool is_version(unsigned v)
-{
-    static const uint8_t last[] = {0, 5, 3, 2, 3, 0, 5, 8, 8, 0}; /* of each major version */
-    return v >= 10 && v < 100 && v % 10 <= last[v / 10];
+    const OlderTarget *older = older_target_find(name);
+    if (!older) return t;
+    c->other = t ? *t : (TargetInfo){.name = older->name, .sm = older->sm, .today = ""};
+    c->other.min_version = older->min_version;
+    return &c->other;
 }
 
 static bool read_version(const char *text, unsigned *out)
 {
     if (text[0] < '0' || text[0] > '9' || text[1] != '.' || text[2] < '0' || text[2] > '9' || text[3]) return false;
     *out = (unsigned)(text[0] - '0') * 10 + (unsigned)(text[2] - '0');
-    return is_version(*out);
+    return ptx_version_exists(*out);
 }
-
-enum { NEWEST = 90 };
 
 static void choose_version(Checker *c, const PtxModule *m)
 {
@@ -94,13 +59,13 @@ static void choose_version(Checker *c, const PtxModule *m)
         c->version = m->version;
         if (m->version == 0 && m->version_line == 0)
             add(c, 1, 1, E1415, "the module has no .version; name one with --ptx-version");
-        else if (m->version && !is_version(m->version)) {
+        else if (m->version && !ptx_version_exists(m->version)) {
             snprintf(text, sizeof text, "there is no .version %u.%u; the newest is %u.%u", m->version / 10,
-                     m->version % 10, NEWEST / 10u, NEWEST % 10u);
+                     m->version % 10, ptx_version_newest() / 10, ptx_version_newest() % 10);
             add(c, m->version_line, 1, E1415, text);
         }
     }
-    if (!is_version(c->version)) c->version = NEWEST;
+    if (!ptx_version_exists(c->version)) c->version = ptx_version_newest();
 }
 
 static void choose_target(Checker *c, const PtxModule *m, const char *name)
@@ -113,7 +78,7 @@ static void choose_target(Checker *c, const PtxModule *m, const char *name)
     }
     c->target = find_target(c, name ? name : m->target);
     if (!c->target) {
-        const char *near = nearest_target(m->target);
+        const char *near = target_nearest(m->target);
         snprintf(text, sizeof text, "there is no target %.40s%s%s", m->target, near ? "; did you mean " : "",
                  near ? near : "");
         add(c, line, 1, E1415, text);
@@ -296,13 +261,13 @@ tile_status tile_check_ptx(const char *text, size_t size, const char *target, co
     if (out) *out = counts;
     if (!text && size) return fail_null(err, "the text");
     if (target && !find_target(&c, target)) {
-        const char *near = nearest_target(target);
+        const char *near = target_nearest(target);
         return fail(err, TILE_ERROR_ARGUMENT, "there is no target '%s'%s%s%s", target, near ? "; did you mean '" : "",
                     near ? near : "", near ? "'?" : "");
     }
     if (version && !read_version(version, &c.version))
         return fail(err, TILE_ERROR_ARGUMENT, "there is no PTX ISA version '%s'; versions are 1.0 .. %u.%u", version,
-                    NEWEST / 10u, NEWEST % 10u);
+                    ptx_version_newest() / 10, ptx_version_newest() % 10);
     Input in = {text, target, size};
     if (!judge(&c, &in, report, user, &counts)) return fail(err, TILE_ERROR_MEMORY, "out of memory");
     if (out) *out = counts;

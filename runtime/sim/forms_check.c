@@ -47,7 +47,7 @@ static const struct Older {
     {FORM_MBAR_TEST_WAIT, FORM_MBAR_TEST_WAIT, 80, 71},
     {FORM_MBAR_TEST_WAIT_STATE, FORM_MBAR_TEST_WAIT_STATE, 80, 70},
     {FORM_MBAR_PENDING_COUNT, FORM_MBAR_PENDING_COUNT, 80, 70},
-    {FORM_FENCE_ACQ_REL, FORM_FENCE_RELEASE, 70, 60},
+    {FORM_FENCE_ACQ_REL, FORM_FENCE_SC, 70, 60},
     {FORM_FENCE_ALIAS, FORM_FENCE_ALIAS, 70, 75},
     {FORM_CLUSTER_ARRIVE, FORM_CLUSTER_WAIT, 90, 78},
     {FORM_MAPA, FORM_GETCTARANK, 90, 78},
@@ -140,7 +140,7 @@ static void list_targets(const Needs *n, char *out, size_t size)
     unsigned version = 0;
     for (size_t k = 0; k < target_count(); k++) {
         const TargetInfo *t = target_at(k);
-        if (!has_needs(n, t)) continue;
+        if (t->today[0] || !has_needs(n, t)) continue;
         unsigned v = t->min_version > n->version ? t->min_version : n->version;
         if (version && v != version) append(out, size, " (PTX %u.%u)", version / 10, version % 10);
         append(out, size, "%s%s", version ? ", " : "", t->name);
@@ -255,14 +255,20 @@ static bool in_words(const char *list, const char *word)
     return false;
 }
 
-static void check_reduction(FormCheck *c)
+static void check_reduction(FormCheck *c, unsigned version)
 {
     InstrForm f = c->m->form;
     bool bulk = f == FORM_BULK_REDUCE || f == FORM_BULK_REDUCE_PEER;
     if (!bulk && f != FORM_RED_ASYNC && f != FORM_RED_ASYNC_RELEASE && f != FORM_RED_ASYNC_MMIO) return;
     const char *op = c->m->word[PH_OP], *type = c->m->word[PH_TYPE];
     const char *types = reduction_types(f, op);
-    if (in_words(types, type)) return;
+    unsigned since = reduction_since(f, op, type);
+    if (in_words(types, type) || (since && version >= since)) return;
+    if (since) {
+        finding(c, E1410, ".%s on .%s needs .version %u.%u, here it is %u.%u", op, type, since / 10, since % 10, version / 10,
+                version % 10);
+        return;
+    }
     bool half = strcmp(type, "f16") == 0 || strcmp(type, "bf16") == 0;
     if (f == FORM_BULK_REDUCE && half && strcmp(op, "add") == 0)
         finding(c, E1412, "adding .%s needs .noftz: .add.noftz.%s", type, type);
@@ -383,7 +389,7 @@ int form_check(const PtxInstr *i, const FormMatch *m, const TargetInfo *target, 
 {
     FormCheck c = {i, m, report, user, 0};
     if (target) check_target(&c, target, version);
-    check_reduction(&c);
+    check_reduction(&c, version);
     check_field(&c, target, version);
     check_shapes(&c);
     check_operands(&c);

@@ -212,9 +212,7 @@ static const char *scopes(InstrForm f)
     case FORM_MAP_ACQUIRE_SCOPE:
     case FORM_MAP_RELEASE: return "cta cluster gpu sys";
     case FORM_ST_ASYNC_RELEASE:
-    case FORM_RED_ASYNC_RELEASE:
-    case FORM_ST_ASYNC_MMIO:
-    case FORM_RED_ASYNC_MMIO: return "gpu sys";
+    case FORM_RED_ASYNC_RELEASE: return "gpu sys";
     default: return "cta cluster";
     }
 }

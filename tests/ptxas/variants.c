@@ -24,6 +24,7 @@ static void add(Variants *out, bool near_miss, const char *mods, const char *ope
     int n = snprintf(v->text, sizeof v->text, "%s%s%s;", mods, operands[0] ? " " : "", operands);
     if (n < 0 || (size_t)n >= sizeof v->text) return;
     v->near_miss = near_miss;
+    v->ends = ENDS_NOTHING;
     out->n++;
 }
 

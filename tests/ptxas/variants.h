@@ -5,9 +5,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+typedef enum Ends { ENDS_NOTHING, ENDS_FILE, ENDS_RUN, ENDS_COUNT } Ends;
 typedef struct Variant {
     char text[400];
     bool near_miss;
+    Ends ends; /* as far as is known: ptxas reads nothing behind it in the file, or crashes */
 } Variant;
 typedef struct Variants {
     Variant *v;

@@ -38,8 +38,14 @@ static void targets_are_found_by_name_and_by_older_name(void **state)
 {
     (void)state;
     for (size_t i = 0; i < target_count(); i++) assert_ptr_equal(target_find(target_at(i)->name), target_at(i));
-    assert_ptr_equal(target_find("sm_101a"), target_find("sm_110a"));
+    assert_ptr_equal(target_today(target_find("sm_101a")), target_find("sm_110a"));
+    assert_ptr_equal(target_today(target_find("sm_90a")), target_find("sm_90a"));
+    assert_int_equal(target_find("sm_101a")->min_version, 86); /* PTX ISA, .target: sm_101a from 8.6, sm_110a from 9.0 */
+    assert_int_equal(target_find("sm_110a")->min_version, 90);
     assert_null(target_find("sm_80"));
+    assert_int_equal(older_target_find("sm_80")->min_version, 70);
+    assert_null(older_target_find("sm_100"));
+    assert_string_equal(target_nearest("sm_100x"), "sm_100");
     assert_null(target_find(""));
     assert_null(target_find("sm_90A"));
 }
@@ -56,7 +62,21 @@ static void names_of_targets_say_what_they_are(void **state)
         assert_int_equal(target_has(t, FEAT_ARCH), t->suffix != 0);
         assert_int_equal(t->tmem_columns, target_has(t, FEAT_BLK) ? 512 : 0);
         assert_int_equal(t->smem_per_cta, t->sm >= 120 ? 101376 : 232448);
+        const TargetInfo *today = target_today(t);
+        assert_int_equal(today->features, t->features);
+        assert_true(today == t || (today->suffix == t->suffix && today->min_version > t->min_version));
     }
+}
+
+/* PTX ISA, Release Notes, PTX Release History */
+static void versions_are_those_of_the_release_notes(void **state)
+{
+    (void)state;
+    static const uint8_t there[] = {10, 15, 23, 32, 43, 50, 65, 78, 80, 88, 90, 94}, not_there[] = {0, 9, 16, 24, 51, 66, 79, 89, 99};
+    for (size_t i = 0; i < sizeof there; i++) assert_true(ptx_version_exists(there[i]));
+    for (size_t i = 0; i < sizeof not_there; i++) assert_false(ptx_version_exists(not_there[i]));
+    assert_true(ptx_version_exists(ptx_version_newest()));
+    assert_false(ptx_version_exists(ptx_version_newest() + 1));
 }
 
 /* facts of the PTX ISA's Target ISA Notes */
@@ -172,6 +192,7 @@ int main(void)
         cmocka_unit_test(sizes_of_element_types),
         cmocka_unit_test(targets_are_found_by_name_and_by_older_name),
         cmocka_unit_test(names_of_targets_say_what_they_are),
+        cmocka_unit_test(versions_are_those_of_the_release_notes),
         cmocka_unit_test(what_is_legal_where),
         cmocka_unit_test(templates_are_well_formed),
         cmocka_unit_test(columns_follow_the_instruction),
