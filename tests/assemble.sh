@@ -1,5 +1,5 @@
 # assemble.sh BATCH BATCHES: every BATCHES-th program of golden/ and examples/ goes through ptxas, for each target that
-# its `target` list claims. Without a list a program claims every target whose tables have its forms: there a target
+# its `target` list claims and this ptxas knows. Without a list a program claims every target whose tables have its forms: there a target
 # may be refused, with diagnostics.
 . ./common.sh
 good_ptxas
@@ -19,6 +19,7 @@ assemble() { # file, options
     made=0
     # shellcheck disable=SC2086
     for target in ${listed:-$all_targets}; do
+        case $known in *"'$target'"*) ;; *) continue ;; esac
         (cd "$(dirname "$file")" && exec "$TILECC" $options -arch="$target" --emit=ptx "$(basename "$file")" -o "$work/ptx") 2>"$work/err"
         status=$?
         [ $status = 1 ] && [ -z "$listed" ] && continue
@@ -45,6 +46,7 @@ assemble() { # file, options
 }
 
 all_targets=$("$TILECC" --list-targets) || exit 3
+known=$("$ptxas" --help)
 seen=
 assembled=0
 number=0
