@@ -128,7 +128,7 @@ static void loop(Gen *g, int depth, bool across)
 {
     Stmt *s = emit(g, across || (!g->plain && rng_odds(&g->rng, 60)) ? S_PIPELINE : S_FOR);
     Stmt **tail = g->tail;
-    int naxes = g->naxes, nheld = g->nheld, left = 4 - naxes;
+    int naxes = g->naxes, nheld = g->nheld, nlets = g->nlets, left = 4 - naxes;
     int64_t turns = g->turns, bytes = g->bytes;
     bool threads = g->threads;
     g->threads = false;
@@ -154,6 +154,7 @@ static void loop(Gen *g, int depth, bool across)
     g->threads |= threads;
     g->naxes = naxes;
     g->nheld = nheld;
+    g->nlets = nlets;
     g->turns = turns;
     g->bytes = across || depth == 0 ? bytes : g->bytes;
     g->tail = tail;
@@ -179,6 +180,7 @@ static void some_unit(Gen *g)
 static void nest(Gen *g, int depth, bool across)
 {
     bool inner = g->naxes < 3 && depth < 3 && rng_odds(&g->rng, 35);
+    if (!across && rng_odds(&g->rng, 12)) some_scalars(g);
     if (across) {
         g->several = rng_odds(&g->rng, 20);
         loop(g, depth, true);

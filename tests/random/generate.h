@@ -5,7 +5,7 @@
 
 #include "program.h"
 
-enum { AXES_MAX = 6, TILE_BYTES = 4096, SHARED_BYTES = 24576 };
+enum { AXES_MAX = 6, LETS_MAX = 8, TILE_BYTES = 4096, SHARED_BYTES = 24576 };
 
 typedef struct Axis {
     const Expr *index, *bound;   /* bound: of the extent, a number or a size */
@@ -54,6 +54,8 @@ typedef struct Gen {
     int maps;
     Held held[4];
     int nheld;
+    int let[LETS_MAX]; /* scalars in scope */
+    int nlets;
 } Gen;
 
 const Expr *x_num(Gen *g, int64_t n);
@@ -81,7 +83,14 @@ Region region_of(Gen *g, const Shape *s, Use use, const char **via); /* in a new
 const Expr *table(Gen *g, int axis, int64_t low, int64_t high);      /* an element of a table of integers */
 int64_t shape_bytes(const Shape *s);
 
+/* scalars.c */
+const Expr *some_scalar(Gen *g, int depth);
+const Expr *some_condition(Gen *g, int depth);
+void some_scalars(Gen *g);
+void maybe_damage(Gen *g, int tile, const Shape *s);
+
 /* units.c */
+void fill_some(Gen *g, int tile, const Shape *s);
 Stmt *emit_move(Gen *g, Region src, Region dst, const char *clauses);
 void load(Gen *g, int tile, const Shape *s);
 void store(Gen *g, int tile, const Shape *s);

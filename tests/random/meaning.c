@@ -8,7 +8,7 @@ typedef struct Run {
     Program *p;
     const char *bad;
     int ctas; /* of the team that runs */
-    int64_t cta[CTAS_MAX][3];
+    int64_t cta[CTAS_MAX][3], grid[3];
 } Run;
 
 typedef struct Places { /* of a region, row-major; -1: outside */
@@ -44,10 +44,18 @@ static int64_t eval(Run *r, const Expr *e, int c)
     case X_SIZE: return r->p->size[e->n].value;
     case X_CTA: return r->cta[c][e->n];
     case X_RANK: return c;
+    case X_GRID: return r->grid[e->n];
     case X_LOAD: return eval_load(r, e, c);
+    case X_NEG: return -eval(r, e->a, c);
+    case X_INV: return ~eval(r, e->a, c);
+    case X_NOT: return !eval(r, e->a, c);
     default: break;
     }
     int64_t a = eval(r, e->a, c), b = eval(r, e->b, c);
+    if ((e->kind == X_DIV || e->kind == X_MOD || e->kind == X_CEIL) && b == 0) {
+        r->bad = "a division by 0";
+        return 0;
+    }
     switch (e->kind) {
     case X_ADD: return a + b;
     case X_SUB: return a - b;
@@ -57,7 +65,16 @@ static int64_t eval(Run *r, const Expr *e, int c)
     case X_CEIL: return -floor_div(-a, b);
     case X_MIN: return a < b ? a : b;
     case X_MAX: return a > b ? a : b;
+    case X_SHL: return (int64_t)((uint64_t)a << (b & 63));
+    case X_SHR: return a >= 0 ? a >> (b & 63) : ~(~a >> (b & 63));
+    case X_BAND: return a & b;
+    case X_BOR: return a | b;
+    case X_BXOR: return a ^ b;
     case X_LT: return a < b;
+    case X_GT: return a > b;
+    case X_LE: return a <= b;
+    case X_GE: return a >= b;
+    case X_OR: return a || b;
     case X_EQ: return a == b;
     case X_NE: return a != b;
     default: return a && b;
@@ -360,6 +377,7 @@ const char *program_run(Program *p)
     }
     int64_t grid[3] = {r.ctas, 1, 1};
     for (int d = 0; d < 3 && p->grid[d]; d++) grid[d] = eval(&r, p->grid[d], 0);
+    memcpy(r.grid, grid, sizeof grid);
     for (int64_t z = 0; z < grid[2]; z++)
         for (int64_t y = 0; y < grid[1]; y++)
             for (int64_t x = 0; x < grid[0]; x += r.ctas) {

@@ -36,7 +36,7 @@ static void put_expr(Out *o, const Expr *e, int level);
 static void put_binary(Out *o, const Expr *e, const char *op, int own, int level)
 {
     if (own < level) put(o, "(");
-    put_expr(o, e->a, own);
+    put_expr(o, e->a, own + (own == 2)); /* comparisons do not chain */
     put(o, " %s ", op);
     put_expr(o, e->b, own + 1);
     if (own < level) put(o, ")");
@@ -51,35 +51,45 @@ static void put_call(Out *o, const char *name, const Expr *e)
     put(o, ")");
 }
 
-static void put_expr(Out *o, const Expr *e, int level) /* levels: 0 and, 1 comparison, 2 sum, 3 term, 4 primary */
+/* How tightly an operator binds: 0 ||, 1 &&, 2 comparisons, 3 bits, 4 shifts, 5 sums, 6 terms, 7 primary. */
+static const struct Operator {
+    const char *text;
+    int own;
+} OPERATORS[] = {[X_ADD] = {"+", 5},  [X_SUB] = {"-", 5},   [X_MUL] = {"*", 6},  [X_DIV] = {"/", 6},  [X_MOD] = {"%", 6},
+                 [X_SHL] = {"<<", 4}, [X_SHR] = {">>", 4},  [X_BAND] = {"&", 3}, [X_BOR] = {"|", 3},  [X_BXOR] = {"^", 3},
+                 [X_LT] = {"<", 2},   [X_GT] = {">", 2},    [X_LE] = {"<=", 2},  [X_GE] = {">=", 2},  [X_EQ] = {"==", 2},
+                 [X_NE] = {"!=", 2},  [X_AND] = {"&&", 1},  [X_OR] = {"||", 0},  [X_NEG] = {"-", 7},  [X_INV] = {"~", 7},
+                 [X_NOT] = {"!", 7},  [X_CEIL] = {"ceil"},  [X_MIN] = {"min"},   [X_MAX] = {"max"}};
+
+static void put_expr(Out *o, const Expr *e, int level)
 {
     const Program *p = o->p;
     switch (e->kind) {
     case X_NUM:
-        if (e->n < 0 && level > 2) put(o, "(%" PRId64 ")", e->n);
+        if (e->n < 0 && level > 5) put(o, "(%" PRId64 ")", e->n);
         else put(o, "%" PRId64, e->n);
         return;
     case X_VAR: put(o, "%s", p->var[e->n].name); return;
     case X_SIZE: put(o, "%s", p->size[e->n].name); return;
     case X_CTA: put(o, "cta.%c", "xyz"[e->n]); return;
+    case X_GRID: put(o, "grid.%c", "xyz"[e->n]); return;
     case X_RANK: put(o, "cluster.rank"); return;
-    case X_ADD: put_binary(o, e, "+", 2, level); return;
-    case X_SUB: put_binary(o, e, "-", 2, level); return;
-    case X_MUL: put_binary(o, e, "*", 3, level); return;
-    case X_DIV: put_binary(o, e, "/", 3, level); return;
-    case X_MOD: put_binary(o, e, "%", 3, level); return;
-    case X_CEIL: put_call(o, "ceil", e); return;
-    case X_MIN: put_call(o, "min", e); return;
-    case X_MAX: put_call(o, "max", e); return;
-    case X_LT: put_binary(o, e, "<", 1, level + (level == 1)); return;
-    case X_EQ: put_binary(o, e, "==", 1, level + (level == 1)); return;
-    case X_NE: put_binary(o, e, "!=", 1, level + (level == 1)); return;
-    case X_AND: put_binary(o, e, "&&", 0, level); return;
+    case X_CEIL:
+    case X_MIN:
+    case X_MAX: put_call(o, OPERATORS[e->kind].text, e); return;
+    case X_NEG:
+    case X_INV:
+    case X_NOT:
+        put(o, level > 6 ? "(%s" : "%s", OPERATORS[e->kind].text);
+        put_expr(o, e->a, 7);
+        if (level > 6) put(o, ")");
+        return;
     case X_LOAD:
         put(o, "%s[", p->tensor[e->n].name);
         put_expr(o, e->a, 0);
         put(o, "]");
         return;
+    default: put_binary(o, e, OPERATORS[e->kind].text, OPERATORS[e->kind].own, level); return;
     }
 }
 
@@ -89,13 +99,13 @@ static void put_sub(Out *o, const Sub *s)
     case SUB_AT: put_expr(o, s->at, 0); return;
     case SUB_ALL: put(o, ":"); return;
     case SUB_SPAN:
-        put_expr(o, s->at, 2);
+        put_expr(o, s->at, 3);
         put(o, " +: %" PRId64, s->n);
         if (s->by > 1) put(o, " by %" PRId64, s->by);
         return;
     case SUB_ROWS:
         put(o, "%s[", o->p->tensor[s->index].name);
-        put_expr(o, s->at, 2);
+        put_expr(o, s->at, 3);
         put(o, " +: %" PRId64 "]", s->n);
         return;
     case SUB_LIST:
@@ -151,10 +161,10 @@ static void put_view(Out *o, const Tensor *v)
     put(o, "view %s = %s", v->name, b->name);
     for (int d = 0; d < b->rank; d++) {
         put(o, "%s", d ? ", " : "[");
-        put_expr(o, v->start[d], 2);
+        put_expr(o, v->start[d], 3);
         if (v->dim[d] >= 0) {
             put(o, " +: ");
-            put_expr(o, v->extent[v->dim[d]], 2);
+            put_expr(o, v->extent[v->dim[d]], 3);
         }
     }
     put(o, "];\n");

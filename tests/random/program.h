@@ -37,10 +37,23 @@ typedef enum ExprKind {
     X_CEIL,
     X_MIN,
     X_MAX,
+    X_SHL,
+    X_SHR,
+    X_BAND,
+    X_BOR,
+    X_BXOR,
+    X_NEG,
+    X_INV,
     X_LT,
+    X_GT,
+    X_LE,
+    X_GE,
     X_EQ,
     X_NE,
     X_AND,
+    X_OR,
+    X_NOT,
+    X_GRID, /* CTAs along dimension n */
     X_LOAD /* element a of tensor n */
 } ExprKind;
 typedef struct Expr {

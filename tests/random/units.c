@@ -68,6 +68,7 @@ static void load_whole(Gen *g, int tile, const Shape *s)
 
 static const Expr *condition(Gen *g)
 {
+    if (rng_odds(&g->rng, 50)) return some_condition(g, 2);
     int a = g->naxes ? (int)rng_in(&g->rng, 0, g->naxes - 1) : -1;
     if (a >= 0 && g->p->cluster && !g->axis[a].uniform) a = -1;
     int64_t count = a < 0 ? 4 : g->axis[a].count;
@@ -87,10 +88,12 @@ static void guarded(Gen *g, Stmt **to, Body body, int tile, const Shape *s)
 {
     Stmt **tail = g->tail;
     bool peers = g->peers;
+    int nlets = g->nlets;
     g->tail = to;
     g->peers = false;
     body(g, tile, s);
     g->peers = peers;
+    g->nlets = nlets;
     g->tail = tail;
 }
 
@@ -215,7 +218,7 @@ static int change(Gen *g, int tile, Shape *s)
     return t;
 }
 
-static void fill_some(Gen *g, int tile, const Shape *s)
+void fill_some(Gen *g, int tile, const Shape *s)
 {
     Stmt *f = emit(g, S_FILL);
     int64_t n = rng_in(&g->rng, 1, s->dim[0].n);
@@ -234,6 +237,7 @@ static void plain_unit(Gen *g)
     load(g, t, &s);
     while (!g->plain && rng_odds(&g->rng, 25)) tile = change(g, tile, &s);
     if (!g->plain && rng_odds(&g->rng, 6)) fill_some(g, tile, &s);
+    if (!g->plain && rng_odds(&g->rng, 12)) maybe_damage(g, tile, &s);
     store(g, tile, &s);
     if (rng_odds(&g->rng, 15) && fits(g, &first)) store(g, t, &first);
     if (rng_odds(&g->rng, g->plain ? 15 : 0)) { /* the tile has a second life in the same turn: a pipeline's has not */
