@@ -260,5 +260,6 @@ Program *generate(uint64_t seed, bool all)
     }
     finish_sizes(p);
     finish_data(&g);
+    if (rng_odds(&g.rng, 70)) p->dress = rng_bits(&g.rng) | 1;
     return p;
 }

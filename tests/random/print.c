@@ -5,33 +5,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "program.h"
+#include "print.h"
 
-typedef struct Out {
-    const Program *p;
-    char *text;
-    size_t n, room;
-} Out;
-
-static void put(Out *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void put(Out *o, const char *format, ...)
+void put(Out *o, const char *format, ...)
 {
-    char s[1024];
-    va_list ap;
+    va_list ap, again;
     va_start(ap, format);
-    int n = vsnprintf(s, sizeof s, format, ap);
+    va_copy(again, ap);
+    int n = vsnprintf(NULL, 0, format, ap);
     va_end(ap);
-    if (n < 0 || (size_t)n >= sizeof s) abort();
+    if (n < 0) abort();
     if (o->n + (size_t)n + 1 > o->room) {
         o->room = 2 * (o->n + (size_t)n + 1);
         o->text = realloc(o->text, o->room);
         if (!o->text) abort();
     }
-    memcpy(o->text + o->n, s, (size_t)n + 1);
+    vsnprintf(o->text + o->n, (size_t)n + 1, format, again);
+    va_end(again);
     o->n += (size_t)n;
 }
 
-static void put_expr(Out *o, const Expr *e, int level);
 
 static void put_binary(Out *o, const Expr *e, const char *op, int own, int level)
 {
@@ -61,9 +54,10 @@ static const struct Operator {
                  [X_NE] = {"!=", 2},  [X_AND] = {"&&", 1},  [X_OR] = {"||", 0},  [X_NEG] = {"-", 7},  [X_INV] = {"~", 7},
                  [X_NOT] = {"!", 7},  [X_CEIL] = {"ceil"},  [X_MIN] = {"min"},   [X_MAX] = {"max"}};
 
-static void put_expr(Out *o, const Expr *e, int level)
+void put_expr(Out *o, const Expr *e, int level)
 {
     const Program *p = o->p;
+    if (put_helper(o, e)) return;
     switch (e->kind) {
     case X_NUM:
         if (e->n < 0 && level > 5) put(o, "(%" PRId64 ")", e->n);
@@ -146,12 +140,17 @@ static void put_extents(Out *o, const int64_t *extent, int rank)
     put(o, "]");
 }
 
+void put_swizzle(Out *o, const Tile *t)
+{
+    if (t->swizzle) put(o, " swizzle %d", t->swizzle);
+}
+
 static void put_tile(Out *o, const Tile *t)
 {
     put(o, "shared %s: %s", t->name, tile_type_name(t->type));
     if (t->count) put(o, "[%d]", t->count);
     put_extents(o, t->extent, t->rank);
-    if (t->swizzle) put(o, " swizzle %d", t->swizzle);
+    put_swizzle(o, t);
     put(o, ";\n");
 }
 
@@ -197,12 +196,13 @@ static void put_loop(Out *o, const Stmt *s, int depth)
 
 static void put_move(Out *o, const Stmt *s)
 {
+    if (put_call_of(o, s)) return;
     put(o, "move ");
     put_region(o, &s->src);
     put(o, " -> ");
     put_region(o, &s->dst);
     if (s->reduce) put(o, " reduce %s", REDUCE_NAMES[s->reduce]);
-    if (s->convert) put(o, " convert");
+    if (s->convert) put(o, s->sat ? " convert sat" : " convert");
     if (s->transpose) put(o, " transpose");
     put(o, "%s;\n", s->text ? s->text : "");
 }
@@ -287,7 +287,7 @@ static void put_block(Out *o, const Stmt *s, int depth)
 static void put_params(Out *o)
 {
     const Program *p = o->p;
-    const char *comma = "";
+    const char *comma = "(";
     for (int i = 0; i < p->ntensors; i++) {
         const Tensor *t = &p->tensor[i];
         if (t->base >= 0 || t->dead) continue;
@@ -301,29 +301,35 @@ static void put_params(Out *o)
     }
     for (int i = 0; i < p->nsizes; i++)
         if (p->size[i].scalar) {
-            put(o, "%s%s: s64", comma, p->size[i].name);
+            put(o, "%s%s: %s", comma, p->size[i].name, dress_odds(p, i, 51) < 25 ? "s32" : dress_odds(p, i, 51) < 40 ? "u32" : "s64");
             comma = ", ";
         }
+    if (*comma == '(') put(o, "(");
 }
 
-char *program_text(const Program *p, const char *head)
+char *program_text(Program *p, const char *head)
 {
-    Out o = {.p = p};
-    put(&o, "%skernel k(", head);
-    put_params(&o);
-    put(&o, ")%s", p->attributes ? p->attributes : "");
-    if (p->cluster) put(&o, " cluster (%d, 1, 1)", p->cluster);
+    Out functions = {.p = p}, top = {.p = p}, body = {.p = p, .functions = &functions};
+    put_params(&top);
+    put(&top, ")%s", p->attributes ? p->attributes : "");
+    if (p->cluster) put(&top, " cluster (%d, 1, 1)", p->cluster);
     if (p->grid[0]) {
-        put(&o, " grid (");
+        put(&top, " grid (");
         for (int i = 0; i < 3 && p->grid[i]; i++) {
-            put(&o, "%s", i ? ", " : "");
-            put_expr(&o, p->grid[i], 0);
+            put(&top, "%s", i ? ", " : "");
+            put_expr(&top, p->grid[i], 0);
         }
-        put(&o, ")");
+        put(&top, ")");
     }
-    if (p->trust) put(&o, " trust %s", p->trust);
-    put(&o, "\n{\n");
-    put_block(&o, p->body, 1);
-    put(&o, "}\n");
-    return o.text;
+    if (p->trust) put(&top, " trust %s", p->trust);
+    put(&body, "\n{\n");
+    put_block(&body, p->body, 1);
+    put(&body, "}\n");
+    for (int i = 0; i <= X_GRID; i++) functions.helpers[i] |= top.helpers[i];
+    char *dressed = dress_text(p, &functions, &top, &body);
+    Out whole = {.p = p};
+    put(&whole, "%s%s", head, dressed);
+    free(dressed);
+    free(functions.text), free(top.text), free(body.text);
+    return whole.text;
 }

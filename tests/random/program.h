@@ -1,7 +1,7 @@
 /* Random correct programs: what the generator makes, and what is done with it.
  *
  *   generate.c, shapes.c, teams.c   draw a Program from a seed; it is correct by construction
- *   print.c      Program -> .tile text
+ *   print.c      Program -> .tile text; dress.c: the same in other words
  *   meaning.c    what the text means, executed one statement after the other on arrays in memory; it also tells when a
  *                Program is not correct (a tile read before it is written, two writes of one place), so that neither
  *                the generator nor the shrinker can blame the compiler for it
@@ -20,7 +20,7 @@
 
 #include "tile.h"
 
-enum { RANK_MAX = 5, CTAS_MAX = 8, LIST_MAX = 8, TENSORS_MAX = 64, TILES_MAX = 64, VARS_MAX = 64, SIZES_MAX = 96 };
+enum { RANK_MAX = 5, CTAS_MAX = 8, LIST_MAX = 8, TENSORS_MAX = 64, TILES_MAX = 64, VARS_MAX = 64, SIZES_MAX = 96, DEFINES_MAX = 32 };
 
 /* ---- expressions: all values are 64-bit integers; conditions are 0 or 1 ---- */
 typedef enum ExprKind {
@@ -143,7 +143,7 @@ typedef struct Stmt {
     const Expr *e, *range[4]; /* value or condition; of a loop */
     int index[4];
     Region dst, src;
-    bool transpose, convert;
+    bool transpose, convert, sat;
     Reduce reduce;
     int64_t value;         /* of fill */
     int64_t box[RANK_MAX]; /* of a map of tensor src.ref */
@@ -161,6 +161,9 @@ typedef struct Program {
     const char *attributes; /* printed behind the parameters */
     const char *trust;
     const char *arch; /* target, NULL: the default */
+    uint64_t dress;   /* seed of the words in which it is printed, 0: plain */
+    const char *define[DEFINES_MAX][2]; /* of the last text */
+    int ndefines;
     Stmt *body;
     struct Chunk {
         struct Chunk *next;
@@ -189,7 +192,7 @@ extern const char *const REDUCE_NAMES[];
 /* generate.c */
 Program *generate(uint64_t seed, bool all); /* all: also what the compiler does not support yet */
 /* print.c */
-char *program_text(const Program *p, const char *head); /* malloc */
+char *program_text(Program *p, const char *head); /* malloc; sets define */
 /* meaning.c: NULL, or why the program is not correct */
 const char *program_run(Program *p);
 int64_t extent_value(const Program *p, const Tensor *t, int d);

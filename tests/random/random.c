@@ -63,7 +63,7 @@ static void shrink(Program *p, const char *device, const Outcome *as)
     }
 }
 
-static void keep_program(const char *folder, const char *name, uint64_t seed, const Program *p, const Outcome *o)
+static void keep_program(const char *folder, const char *name, uint64_t seed, Program *p, const Outcome *o)
 {
     if (folder == NULL) return;
     char path[512], head[256];
@@ -77,6 +77,7 @@ static void keep_program(const char *folder, const char *name, uint64_t seed, co
     }
     fprintf(f, "%s/*\n%s\n", text, o->text);
     for (int i = 0; i < p->nsizes; i++) fprintf(f, "%s = %" PRId64 "\n", p->size[i].name, p->size[i].value);
+    for (int i = 0; i < p->ndefines; i++) fprintf(f, "-D %s=%s\n", p->define[i][0], p->define[i][1]);
     fprintf(f, "*/\n");
     fclose(f);
     free(text);

@@ -115,6 +115,10 @@ static void compile_and_launch(Program *p, const char *device, Outcome *o)
     char *text = program_text(p, "");
     tilecc_options opt = {
         .struct_size = sizeof opt, .arch = p->arch, .emit = TILECC_EMIT_PTX, .error_format = TILECC_SHORT, .no_performance_warnings = 1};
+    tilecc_define define[DEFINES_MAX];
+    for (int i = 0; i < p->ndefines; i++) define[i] = (tilecc_define){p->define[i][0], p->define[i][1]};
+    opt.defines = define;
+    opt.ndefines = (size_t)p->ndefines;
     tilecc_result *r = tilecc_compile(&opt, "random.tile", text, strlen(text));
     if (!r) abort();
     if (r->status != TILECC_OK) {
