@@ -211,6 +211,10 @@ typedef enum MoveShape { /* kinds of moves, as far as their clauses differ */
     SHAPE_LOAD, SHAPE_LOAD_PEER, SHAPE_STORE, SHAPE_SHARED, SHAPE_PEER, SHAPE_PREFETCH, SHAPE_FILL, SHAPE_FILL_PEER,
     SHAPE_TMEM_CP, SHAPE_TMEM_THREADS, SHAPE_SHIFT
 } MoveShape;
+/* The clauses that it has a use for, a bit per ClauseKind, and the names of both. */
+unsigned clauses_taken(MoveShape shape);
+const char *clause_shape_text(MoveShape shape);
+const char *clause_text(ClauseKind k);
 bool clauses(Env *e, const ClauseList *l, PMove *m);
 /* Each clause has a use in a move of this kind. */
 bool clauses_fit(Env *e, const ClauseList *l, const PMove *m, MoveShape shape);

@@ -260,7 +260,17 @@ static const struct {
     [SHAPE_SHIFT] = {BIT(CL_COMMIT), "`shift`"},
 };
 
-static const char *clause_text(ClauseKind k)
+unsigned clauses_taken(MoveShape shape)
+{
+    return SHAPES[shape].takes;
+}
+
+const char *clause_shape_text(MoveShape shape)
+{
+    return SHAPES[shape].text;
+}
+
+const char *clause_text(ClauseKind k)
 {
     static const char *const text[] = {[CL_VIA] = "via",
                                        [CL_VIA_THREADS] = "via threads",

@@ -297,9 +297,9 @@ static void run_fill(Run *r, const Stmt *s, unsigned active)
     }
 }
 
-static void run_block(Run *r, const Stmt *s, unsigned active);
+static void run_block(Run *r, Stmt *s, unsigned active);
 
-static void run_loop(Run *r, const Stmt *s, int level, unsigned active)
+static void run_loop(Run *r, Stmt *s, int level, unsigned active)
 {
     if (level == s->ref) {
         run_block(r, s->body, active);
@@ -308,6 +308,7 @@ static void run_loop(Run *r, const Stmt *s, int level, unsigned active)
     int first = 0;
     while (!(active >> first & 1)) first++;
     int64_t n = eval(r, s->range[level], first);
+    s->times[n > 1 ? 2 : n > 0]++;
     for (int64_t i = 0; i < n && !r->bad; i++) {
         for (int c = 0; c < r->ctas; c++) r->p->var[s->index[level]].value[c] = i;
         run_loop(r, s, level + 1, active);
@@ -325,16 +326,18 @@ static void run_tile(Run *r, const Stmt *s, unsigned active)
     }
 }
 
-static void run_if(Run *r, const Stmt *s, unsigned active)
+static void run_if(Run *r, Stmt *s, unsigned active)
 {
     unsigned held = 0;
     for (int c = 0; c < r->ctas; c++)
         if (active >> c & 1 && eval(r, s->e, c)) held |= 1u << c;
+    s->times[0] += (active & ~held) != 0;
+    s->times[1] += held != 0;
     if (held) run_block(r, s->body, held);
     if (active & ~held) run_block(r, s->other, active & ~held);
 }
 
-static void run_stmt(Run *r, const Stmt *s, unsigned active)
+static void run_stmt(Run *r, Stmt *s, unsigned active)
 {
     switch (s->kind) {
     case S_LET:
@@ -360,7 +363,7 @@ static void run_stmt(Run *r, const Stmt *s, unsigned active)
     }
 }
 
-static void run_block(Run *r, const Stmt *s, unsigned active)
+static void run_block(Run *r, Stmt *s, unsigned active)
 {
     for (; s && !r->bad; s = s->next)
         if (!s->dead) run_stmt(r, s, active);

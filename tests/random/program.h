@@ -6,7 +6,8 @@
  *                Program is not correct (a tile read before it is written, two writes of one place), so that neither
  *                the generator nor the shrinker can blame the compiler for it
  *   values.c     elements of every type, random numbers
- *   trial.c      compiles and launches a Program, compares with its meaning
+ *   trial.c      compiles and launches a Program, compares with its meaning; workers.c: many, in several processes
+ *   cover.c      counts what the programs reach
  *   random.c     the command; shrinks what fails
  *
  * Nothing here includes a part of the compiler: the reference is independent of what it tests.
@@ -147,6 +148,7 @@ typedef struct Stmt {
     Reduce reduce;
     int64_t value;         /* of fill */
     int64_t box[RANK_MAX]; /* of a map of tensor src.ref */
+    long times[3];         /* how often an `if` did not hold and did; how often a loop had 0, 1, more turns */
     struct Stmt *body, *other, *next;
 } Stmt;
 
@@ -217,6 +219,23 @@ typedef struct Outcome {
     char code[8];
     char text[3000];
 } Outcome;
+enum { TRIAL_SECONDS = 60 };
+void trial_here(Program *p, const char *device, Outcome *out);
 void trial(Program *p, const char *device, Outcome *out); /* in a process of its own */
+bool read_all(int fd, void *to, size_t n);
+
+/* workers.c: the trials of many seeds in several processes, each of which takes `BATCH` of them, one after the other. A program
+ * that crashes or hangs ends its process; another one goes on behind it. `done` is called in the order in which they end. */
+typedef struct Plan {
+    uint64_t seed;
+    int64_t count;
+    int jobs;
+    const char *device, *arch; /* NULL: the simulator in turns; the default */
+    bool all;
+    void (*done)(const struct Plan *plan, uint64_t seed, const Outcome *o);
+} Plan;
+Program *program_of(const Plan *plan, uint64_t seed);
+const char *device_of(const Plan *plan, uint64_t seed);
+void workers(const Plan *plan);
 
 #endif

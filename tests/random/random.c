@@ -1,8 +1,10 @@
-/* random --seed N --count N [--device NAME] [--arch TARGET] [--keep FOLDER] [--refusals PERCENT] [--print] [--all]
+/* random --seed N --count N [--jobs N] [--device NAME] [--arch TARGET] [--keep FOLDER] [--refusals PERCENT] [--print] [--all]
+ *        [--coverage FILE]
  *
  * Draws programs, runs each on the simulator and compares with its meaning. What fails is shrunk and printed; with --keep it
  * is kept in FOLDER with what was said about it, and so is what the compiler could not prove, which is counted by code. Exit
- * code 1 if a program fails, or if more than PERCENT (10) are refused. --all: also programs with what is not supported yet; other programs per seed. */
+ * code 1 if a program fails, or if more than PERCENT (10) are refused. --all: also programs with what is not supported yet; other programs per seed. --coverage: what the
+ * programs reached (cover.h), as a table. README.md */
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -12,9 +14,10 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "cover.h"
 #include "program.h"
 
-enum { CODES = 64, FUZZ_EVERY = 5, TRIALS = 400 };
+enum { CODES = 64, TRIALS = 400 };
 
 typedef struct Count {
     char code[8];
@@ -114,6 +117,34 @@ static int64_t number(const char *s)
     return v;
 }
 
+static int verdicts[V_COUNT], bad;
+static Count refused[CODES];
+static const char *folder;
+
+static void count_outcome(const Plan *plan, uint64_t seed, const Outcome *o)
+{
+    verdicts[o->verdict]++;
+    if (o->verdict == V_RIGHT) return;
+    Program *p = program_of(plan, seed);
+    if (o->verdict == V_REFUSED) {
+        count_code(refused, o->code);
+        keep_program(folder, "refused", seed, p, o);
+    } else {
+        bad++;
+        failed(folder, seed, p, device_of(plan, seed), o);
+    }
+    program_free(p);
+}
+
+static void print_program(const Plan *plan, uint64_t seed)
+{
+    Program *p = program_of(plan, seed);
+    char *text = program_text(p, "");
+    fputs(text, stdout);
+    free(text);
+    program_free(p);
+}
+
 int main(int argc, char **argv)
 {
     static const struct option options[] = {{"seed", required_argument, NULL, 's'},
@@ -123,54 +154,38 @@ int main(int argc, char **argv)
                                             {"keep", required_argument, NULL, 'k'},
                                             {"print", no_argument, NULL, 'p'},
                                             {"all", no_argument, NULL, 'a'},
+                                            {"jobs", required_argument, NULL, 'j'},
+                                            {"coverage", required_argument, NULL, 'C'},
                                             {"refusals", required_argument, NULL, 'r'},
                                             {0}};
-    int64_t seed = 1, count = 100, refusals = 10;
-    const char *device = NULL, *folder = NULL, *arch = NULL;
-    bool print = false, all = false;
+    Plan plan = {.seed = 1, .count = 100, .jobs = 1, .done = count_outcome};
+    int64_t refusals = 10;
+    const char *coverage = NULL;
+    bool print = false;
     for (int o; (o = getopt_long(argc, argv, "", options, NULL)) != -1;) {
-        if (o == 's') seed = number(optarg);
-        else if (o == 'c') count = number(optarg);
+        if (o == 's') plan.seed = (uint64_t)number(optarg);
+        else if (o == 'c') plan.count = number(optarg);
+        else if (o == 'j') plan.jobs = (int)number(optarg);
         else if (o == 'r') refusals = number(optarg);
-        else if (o == 'd') device = optarg;
-        else if (o == 't') arch = optarg;
+        else if (o == 'd') plan.device = optarg;
+        else if (o == 't') plan.arch = optarg;
         else if (o == 'k') folder = optarg;
+        else if (o == 'C') coverage = optarg;
         else if (o == 'p') print = true;
-        else if (o == 'a') all = true;
+        else if (o == 'a') plan.all = true;
         else return 2;
     }
     if (folder) mkdir(folder, 0777);
     setvbuf(stdout, NULL, _IOLBF, 0);
-    int verdicts[V_COUNT] = {0}, bad = 0;
-    Count refused[CODES] = {{{0}, 0}};
-    for (int64_t i = 0; i < count; i++) {
-        uint64_t at = (uint64_t)(seed + i);
-        Program *p = generate(at, all);
-        p->arch = arch;
-        if (print) {
-            char *text = program_text(p, "");
-            fputs(text, stdout);
-            free(text);
-            program_free(p);
-            continue;
-        }
-        const char *on = device ? device : at % FUZZ_EVERY ? "sim:check" : "sim:fuzz,schedules=8";
-        Outcome o;
-        trial(p, on, &o);
-        verdicts[o.verdict]++;
-        if (o.verdict == V_REFUSED) {
-            count_code(refused, o.code);
-            keep_program(folder, "refused", at, p, &o);
-        } else if (o.verdict != V_RIGHT) {
-            bad++;
-            failed(folder, at, p, on, &o);
-        }
-        program_free(p);
-    }
+    for (int64_t i = 0; print && i < plan.count; i++) print_program(&plan, plan.seed + (uint64_t)i);
+    if (print) return 0;
+    if (coverage) cover_start();
+    workers(&plan);
+    if (coverage) cover_print(coverage);
     for (int v = 0; v < V_COUNT; v++)
         if (verdicts[v]) printf("%s: %d\n", VERDICT_NAMES[v], verdicts[v]);
     for (int i = 0; i < CODES && refused[i].n; i++) printf("refused %s: %d\n", refused[i].code, refused[i].n);
-    if (100 * verdicts[V_REFUSED] > refusals * count) {
+    if (100 * verdicts[V_REFUSED] > refusals * plan.count) {
         printf("more than %" PRId64 " percent are refused\n", refusals);
         bad++;
     }

@@ -6,10 +6,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cover.h"
 #include "program.h"
 #include "tilecc.h"
-
-enum { SECONDS = 60 };
 
 const char *const VERDICT_NAMES[V_COUNT] = {"right",       "refused",  "compile error", "launch error", "finding",
                                             "wrong bytes", "time out", "crash",         "invalid"};
@@ -105,8 +104,24 @@ static void launch(Bench *b, const char *ptx, size_t size, Outcome *o)
     else if (compare(b, o)) say(o, V_RIGHT, "");
 }
 
-static void compile_and_launch(Program *p, const char *device, Outcome *o)
+/* One device for all programs of a process: a GPU takes long to open. */
+static bool open_device(const char *name, Bench *b)
 {
+    static tile_device *device;
+    static char open[64];
+    if (!device || strcmp(open, name)) {
+        tile_device_close(device);
+        device = NULL;
+        if (tile_device_open(name, &device, &b->err)) return false;
+        snprintf(open, sizeof open, "%s", name);
+    }
+    b->device = device;
+    return true;
+}
+
+void trial_here(Program *p, const char *device, Outcome *o)
+{
+    *o = (Outcome){0};
     const char *bad = program_run(p);
     if (bad) {
         say(o, V_INVALID, bad);
@@ -126,17 +141,19 @@ static void compile_and_launch(Program *p, const char *device, Outcome *o)
         if (may_refuse(o->code)) o->verdict = V_REFUSED;
     } else {
         Bench b = {.p = p};
-        if (tile_device_open(device, &b.device, &b.err)) say(o, V_LAUNCH, b.err.text);
+        if (!open_device(device, &b)) say(o, V_LAUNCH, b.err.text);
         else launch(&b, r->output, r->output_size, o);
+        if (o->verdict == V_RIGHT) cover_program(p), cover_text(text, r->output, r->output_size);
         tile_args_free(b.args);
+        for (int i = 0; i < p->ntensors; i++)
+            if (b.address[i]) tile_release(b.device, b.address[i], NULL);
         tile_module_free(b.module);
-        tile_device_close(b.device);
     }
     tilecc_free(r);
     free(text);
 }
 
-static bool read_all(int fd, void *to, size_t n)
+bool read_all(int fd, void *to, size_t n)
 {
     for (size_t done = 0; done < n;) {
         ssize_t got = read(fd, (char *)to + done, n - done);
@@ -155,9 +172,9 @@ void trial(Program *p, const char *device, Outcome *out)
     if (child < 0) abort();
     if (!child) {
         close(fd[0]);
-        alarm(SECONDS);
-        Outcome o = {0};
-        compile_and_launch(p, device, &o);
+        alarm(TRIAL_SECONDS);
+        Outcome o;
+        trial_here(p, device, &o);
         _exit(write(fd[1], &o, sizeof o) == (ssize_t)sizeof o ? 0 : 1);
     }
     close(fd[1]);
