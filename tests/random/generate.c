@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "generate.h"
+#include "forms.h"
 
 const Expr *x_num(Gen *g, int64_t n)
 {
@@ -236,13 +236,16 @@ static void finish_data(Gen *g)
     }
 }
 
-Program *generate(uint64_t seed, bool all)
+Program *generate(uint64_t seed, bool all, const char *arch)
 {
     Program *p = calloc(1, sizeof *p);
     if (!p) abort();
     Gen g = {.p = p, .rng = {seed * 0x2545f4914f6cdd1du + 1}, .tail = &p->body, .turns = 40, .all = all};
+    p->arch = arch;
     int kind = (int)rng_in(&g.rng, 0, 99);
-    if (kind >= 85) {
+    if (rng_odds(&g.rng, 35)) {
+        form_kernel(&g);
+    } else if (kind >= 85) {
         ring_kernel(&g);
     } else {
         if (rng_odds(&g.rng, 25)) p->cluster = (int)PICK(&g, 2, 2, 4);

@@ -38,6 +38,7 @@ typedef struct Gen {
     Rng rng;
     Stmt **tail; /* where the next statement goes */
     Stmt **top;  /* declarations of the kernel */
+    Stmt **meaning; /* where that of a form goes */
     Axis axis[AXES_MAX];
     int naxes;
     int64_t turns;    /* iterations that may still multiply those in scope */
@@ -82,6 +83,7 @@ Region tile_region(int tile);
 Region region_of(Gen *g, const Shape *s, Use use, const char **via); /* in a new tensor */
 const Expr *table(Gen *g, int axis, int64_t low, int64_t high);      /* an element of a table of integers */
 int64_t shape_bytes(const Shape *s);
+void fill_data(Gen *g, int tensor);
 
 /* scalars.c */
 const Expr *some_scalar(Gen *g, int depth);

@@ -337,6 +337,25 @@ static void run_if(Run *r, Stmt *s, unsigned active)
     if (active & ~held) run_block(r, s->other, active & ~held);
 }
 
+static void run_copy(Run *r, const Stmt *s)
+{
+    Program *p = r->p;
+    Tensor *to = &p->tensor[s->dst.ref];
+    const Tensor *from = s->src.ref < 0 ? NULL : &p->tensor[s->src.ref];
+    int n = type_size(to->type), m = from ? type_size(from->type) : n;
+    int64_t whole = tensor_elements(p, to), all = from ? tensor_elements(p, from) : 0;
+    if (to->dead || (from && from->dead)) r->bad = "a tensor that was taken out";
+    for (int64_t i = 0; i < s->n && !r->bad; i++) {
+        int64_t a = s->pairs[i][0], b = s->pairs[i][1];
+        uint64_t value = (uint64_t)s->value, in = 0;
+        if (b >= whole || a >= all || (a >= 0 && !from)) r->bad = "an element outside of its tensor";
+        if (r->bad) return;
+        if (a >= 0) memcpy(&in, from->data + a * m, (size_t)m), value = in;
+        if (a >= 0 && s->convert) value_round(to->type, &value, from->type, &in, s->sat);
+        value_reduce(to->type, s->reduce, to->data + b * n, &value);
+    }
+}
+
 static void run_stmt(Run *r, Stmt *s, unsigned active)
 {
     switch (s->kind) {
@@ -356,6 +375,7 @@ static void run_stmt(Run *r, Stmt *s, unsigned active)
     case S_ROLES:
     case S_ROLE: run_block(r, s->body, active); break;
     case S_TWIN: run_block(r, s->other, active); break;
+    case S_COPY: run_copy(r, s); break;
     case S_VIEW:
     case S_MAP:
     case S_TEXT:

@@ -170,6 +170,7 @@ static void put_view(Out *o, const Tensor *v)
 }
 
 static void put_block(Out *o, const Stmt *s, int depth);
+static void put_stmt(Out *o, const Stmt *s, int depth);
 
 static void put_body(Out *o, const Stmt *s, int depth)
 {
@@ -186,7 +187,7 @@ static void put_loop(Out *o, const Stmt *s, int depth)
     for (int i = 0; i < s->ref; i++) put(o, "%s%s", i ? ", " : "", p->var[s->index[i]].name);
     put(o, s->ref > 1 ? ") in (" : " in ");
     for (int i = 0; i < s->ref; i++) {
-        put(o, "%s", i ? ", " : "");
+        put(o, "%s%s", i ? ", " : "", dress_odds(p, s->index[i], 62) < 20 ? "0 .. " : "");
         put_expr(o, s->range[i], 0);
     }
     put(o, "%s%s ", s->ref > 1 ? ")" : "", s->text ? s->text : "");
@@ -225,7 +226,8 @@ static void put_stmt(Out *o, const Stmt *s, int depth)
 {
     switch (s->kind) {
     case S_BLOCK:
-    case S_TWIN: break;
+    case S_TWIN:
+    case S_COPY: break;
     case S_LET: put_value(o, "let ", s); break;
     case S_VAR: put_value(o, "var ", s); break;
     case S_ASSIGN: put_value(o, "", s); break;
@@ -244,6 +246,11 @@ static void put_stmt(Out *o, const Stmt *s, int depth)
         put_expr(o, s->e, 0);
         put(o, " ");
         put_body(o, s->body, depth);
+        if (s->other && s->other->kind == S_IF && !s->other->dead && !s->other->next && dress_odds(o->p, s->other->e->kind, 61) < 70) {
+            put(o, " else ");
+            put_stmt(o, s->other, depth);
+            return;
+        }
         if (s->other) {
             put(o, " else ");
             put_body(o, s->other, depth);
@@ -291,12 +298,13 @@ static void put_params(Out *o)
     for (int i = 0; i < p->ntensors; i++) {
         const Tensor *t = &p->tensor[i];
         if (t->base >= 0 || t->dead) continue;
-        put(o, "%s%s: global %s", comma, t->name, tile_type_name(t->type));
+        put(o, "%s%s: global %s", comma, t->name, tile_type_name(t->bits_packed ? t->packed : t->type));
         for (int d = 0; d < t->rank; d++) {
             put(o, "%s", d ? ", " : "[");
-            put_expr(o, t->extent[d], 0);
+            if (t->bits_packed && d == t->rank - 1) put(o, "%" PRId64, t->extent[d]->n * 8 / t->bits_packed);
+            else put_expr(o, t->extent[d], 0);
         }
-        put(o, "]");
+        put(o, "]%s", t->layout ? t->layout : "");
         comma = ", ";
     }
     for (int i = 0; i < p->nsizes; i++)
@@ -328,7 +336,7 @@ char *program_text(Program *p, const char *head)
     for (int i = 0; i <= X_GRID; i++) functions.helpers[i] |= top.helpers[i];
     char *dressed = dress_text(p, &functions, &top, &body);
     Out whole = {.p = p};
-    put(&whole, "%s%s", head, dressed);
+    put(&whole, "%s%s%s", head, p->items ? p->items : "", dressed);
     free(dressed);
     free(functions.text), free(top.text), free(body.text);
     return whole.text;

@@ -1,11 +1,12 @@
 /* Random correct programs: what the generator makes, and what is done with it.
  *
- *   generate.c, shapes.c, teams.c   draw a Program from a seed; it is correct by construction
+ *   generate.c, shapes.c, units.c, teams.c, scalars.c   draw a Program from a seed; it is correct by construction
+ *   forms.c, forms_*.c              or one form of the language, drawn
  *   print.c      Program -> .tile text; dress.c: the same in other words
  *   meaning.c    what the text means, executed one statement after the other on arrays in memory; it also tells when a
  *                Program is not correct (a tile read before it is written, two writes of one place), so that neither
  *                the generator nor the shrinker can blame the compiler for it
- *   values.c     elements of every type, random numbers
+ *   values.c     elements of every type, random numbers; round.c: conversions
  *   trial.c      compiles and launches a Program, compares with its meaning; workers.c: many, in several processes
  *   cover.c      counts what the programs reach
  *   random.c     the command; shrinks what fails
@@ -75,6 +76,10 @@ typedef struct Tensor { /* a parameter, or a view of one */
     int rank;
     const Expr *extent[RANK_MAX]; /* a number or a size */
     bool written, dead, small;    /* small: integers from -8 to 8, or 0 to 8 */
+    bool any_nan;                 /* a NaN is as good as another */
+    tile_type packed;             /* u8: how the bytes are called in the text, if bits_packed */
+    int bits_packed;              /* of an element of that type, 0: none */
+    const char *layout;           /* printed behind the extents */
     uint8_t *data, *first;        /* contents before; contents that the meaning gives are in `data` */
     uint8_t *touched;             /* by element: 1 written, 2 reduced */
     int base;                     /* of a view, else -1 */
@@ -113,7 +118,7 @@ typedef struct Region {
     Sub sub[RANK_MAX];
 } Region;
 
-typedef enum Reduce { R_NONE, R_ADD, R_MIN, R_MAX, R_AND, R_OR, R_XOR } Reduce;
+typedef enum Reduce { R_NONE, R_ADD, R_MIN, R_MAX, R_AND, R_OR, R_XOR, R_INC, R_DEC } Reduce;
 typedef enum StmtKind {
     S_BLOCK,
     S_LET,
@@ -131,7 +136,8 @@ typedef enum StmtKind {
     S_PREFETCH,
     S_ROLES,
     S_ROLE,
-    S_TWIN /* body is printed, other is what it means */
+    S_TWIN, /* body is printed, other is what it means */
+    S_COPY  /* of the meaning alone: element pairs[i][0] of tensor src.ref (-1: value) to element pairs[i][1] of dst.ref */
 } StmtKind;
 
 typedef struct Stmt {
@@ -148,6 +154,7 @@ typedef struct Stmt {
     Reduce reduce;
     int64_t value;         /* of fill */
     int64_t box[RANK_MAX]; /* of a map of tensor src.ref */
+    int64_t (*pairs)[2], n, room;
     long times[3];         /* how often an `if` did not hold and did; how often a loop had 0, 1, more turns */
     struct Stmt *body, *other, *next;
 } Stmt;
@@ -162,7 +169,10 @@ typedef struct Program {
     const Expr *grid[3];    /* NULL: dealt across the grid */
     const char *attributes; /* printed behind the parameters */
     const char *trust;
-    const char *arch; /* target, NULL: the default */
+    const char *arch;  /* target, NULL: the default */
+    const char *items; /* printed in front of the kernel */
+    unsigned version;  /* of PTX, 0: the least */
+    bool whole;        /* the kernel's parameters are what the text says: sizes too */
     uint64_t dress;   /* seed of the words in which it is printed, 0: plain */
     const char *define[DEFINES_MAX][2]; /* of the last text */
     int ndefines;
@@ -188,11 +198,14 @@ bool type_float(tile_type t);
 bool type_signed(tile_type t);
 void value_store(tile_type t, void *to, int64_t small);                      /* an integer that the type holds */
 void value_convert(tile_type to, void *out, tile_type from, const void *in); /* exact ones */
+void value_round(tile_type to, void *out, tile_type from, const void *in, bool sat); /* round.c */
+bool value_nan(tile_type t, const void *in);
 void value_reduce(tile_type t, Reduce op, void *place, const void *value);
 extern const char *const REDUCE_NAMES[];
 
 /* generate.c */
-Program *generate(uint64_t seed, bool all); /* all: also what the compiler does not support yet */
+/* all: also what the compiler does not support yet */
+Program *generate(uint64_t seed, bool all, const char *arch);
 /* print.c */
 char *program_text(Program *p, const char *head); /* malloc; sets define */
 /* meaning.c: NULL, or why the program is not correct */

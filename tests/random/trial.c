@@ -56,10 +56,11 @@ static bool bind(Bench *b)
         if (t->base >= 0 || t->dead) continue;
         int64_t shape[RANK_MAX];
         for (int d = 0; d < t->rank; d++) shape[d] = extent_value(p, t, d);
+        if (t->bits_packed) shape[t->rank - 1] = shape[t->rank - 1] * 8 / t->bits_packed;
         size_t bytes = (size_t)(tensor_elements(p, t) * type_size(t->type));
-        if (tile_alloc(b->device, bytes, &b->address[i], &b->err) ||
+        if (tile_alloc(b->device, bytes ? bytes : 16, &b->address[i], &b->err) ||
             tile_write(b->device, b->address[i], t->first, bytes, &b->err) ||
-            tile_bind(b->args, t->name, b->address[i], bytes, t->type, t->rank, shape, NULL, &b->err))
+            tile_bind(b->args, t->name, b->address[i], bytes, t->bits_packed ? t->packed : t->type, t->rank, shape, NULL, &b->err))
             return false;
     }
     for (int i = 0; i < p->nsizes; i++)
@@ -77,7 +78,7 @@ static bool compare(Bench *b, Outcome *o)
         uint8_t *got = malloc(bytes + 1);
         if (!got || tile_read(b->device, got, b->address[i], bytes, &b->err)) abort();
         for (size_t k = 0; k < bytes; k += n)
-            if (memcmp(got + k, t->data + k, n)) {
+            if (memcmp(got + k, t->data + k, n) && !(t->any_nan && value_nan(t->type, got + k) && value_nan(t->type, t->data + k))) {
                 unsigned long long is = 0, wanted = 0;
                 memcpy(&is, got + k, n);
                 memcpy(&wanted, t->data + k, n);
@@ -129,7 +130,7 @@ void trial_here(Program *p, const char *device, Outcome *o)
     }
     char *text = program_text(p, "");
     tilecc_options opt = {
-        .struct_size = sizeof opt, .arch = p->arch, .emit = TILECC_EMIT_PTX, .error_format = TILECC_SHORT, .no_performance_warnings = 1};
+        .struct_size = sizeof opt, .arch = p->arch, .emit = TILECC_EMIT_PTX, .ptx_version = p->version, .error_format = TILECC_SHORT, .no_performance_warnings = 1};
     tilecc_define define[DEFINES_MAX];
     for (int i = 0; i < p->ndefines; i++) define[i] = (tilecc_define){p->define[i][0], p->define[i][1]};
     opt.defines = define;

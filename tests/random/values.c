@@ -18,14 +18,15 @@ void *keep(Program *p, size_t bytes)
 
 const char *keep_text(Program *p, const char *format, ...)
 {
-    char text[512];
-    va_list ap;
+    va_list ap, again;
     va_start(ap, format);
-    int n = vsnprintf(text, sizeof text, format, ap);
+    va_copy(again, ap);
+    int n = vsnprintf(NULL, 0, format, ap);
     va_end(ap);
-    if (n < 0 || (size_t)n >= sizeof text) abort();
+    if (n < 0) abort();
     char *s = keep(p, (size_t)n + 1);
-    memcpy(s, text, (size_t)n + 1);
+    vsnprintf(s, (size_t)n + 1, format, again);
+    va_end(again);
     return s;
 }
 
@@ -152,6 +153,8 @@ static uint64_t int_reduce(tile_type t, Reduce op, const void *a, const void *b)
     case R_AND: return x & y;
     case R_OR: return x | y;
     case R_XOR: return x ^ y;
+    case R_INC: return x >= y ? 0 : x + 1;
+    case R_DEC: return x == 0 || x > y ? y : x - 1;
     default: return y;
     }
 }
@@ -168,4 +171,4 @@ void value_reduce(tile_type t, Reduce op, void *place, const void *value)
     }
 }
 
-const char *const REDUCE_NAMES[] = {"", "add", "min", "max", "and", "or", "xor"};
+const char *const REDUCE_NAMES[] = {"", "add", "min", "max", "and", "or", "xor", "inc", "dec"};

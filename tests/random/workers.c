@@ -19,9 +19,7 @@ typedef struct Worker {
 
 Program *program_of(const Plan *plan, uint64_t seed)
 {
-    Program *p = generate(seed, plan->all);
-    p->arch = plan->arch;
-    return p;
+    return generate(seed, plan->all, plan->arch);
 }
 
 const char *device_of(const Plan *plan, uint64_t seed)
