@@ -239,6 +239,7 @@ bool deal_ahead(Lower *L, const Planned *p, int64_t n)
     if (pipe == NULL || pipe->deal == DEAL_LAUNCH) return false; /* a CTA has one iteration */
     s->nsaved = 0;
     s->saved_guard = L->guard;
+    s->saved_inside = L->inside;
     Opnd ok;
     if (pipe->across) {
         Opnd id = emit_op(L, IR_ADD, IR_I64, s->id, emit_op(L, IR_MUL, IR_I64, s->team_step, opnd_imm(n)));
@@ -253,6 +254,7 @@ bool deal_ahead(Lower *L, const Planned *p, int64_t n)
         ok = emit_cmp(L, IRL_LT, loop->value, lower_bound(L, x->value, loop->wide));
     }
     L->guard = emit_logic(L, IR_AND, L->guard, ok);
+    L->inside = emit_logic(L, IR_AND, L->inside, ok); /* what is read to know where lies beyond the indices' ranges, too */
     values_forget(L, USE_INDEX);
     return true;
 }
@@ -262,6 +264,7 @@ void deal_now(Lower *L)
     Sched *s = L->sched;
     for (int i = 0; i < s->nsaved; i++) s->saved[i].loop->value = s->saved[i].value;
     L->guard = s->saved_guard;
+    L->inside = s->saved_inside;
     values_forget(L, USE_INDEX);
 }
 

@@ -327,7 +327,7 @@ typedef struct Lower {
     bool failed;
     const PStmt *stmt; /* that is being lowered: place of ops and call frames */
     Opnd guard;        /* a pred: the conditions around it, inside the innermost loop */
-    Opnd inside;       /* a pred: false where a batch has no such iteration. Loads bring zeros then */
+    Opnd inside;       /* a pred: false where a batch, or what is `ahead`, has no such iteration. Loads bring zeros then */
     bool no_hoist;     /* nothing goes to the prologue */
     bool lanes;        /* the role at hand is a whole warp that may deal copies to its lanes */
     bool in_lanes;     /* inside a `lanes` block */

@@ -148,7 +148,7 @@ typedef struct Sched {
     Opnd id;             /* the iteration's number in an across-grid pipeline */
     struct Kept { LoopState *loop; Opnd value; } saved[PIPE_INDICES]; /* deal_ahead */
     int nsaved;
-    Opnd saved_guard;
+    Opnd saved_guard, saved_inside;
     bool dirty;          /* work: threads may have touched tiles since the last cta.sync */
     bool id_read;        /* by all threads since the last synchronisation of the role's */
     bool unfenced;       /* work: written since the last fence */

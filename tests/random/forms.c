@@ -9,7 +9,7 @@ static const struct Family {
     int forms;
     bool blackwell; /* sm_100a only */
 } FAMILIES[] = {{form_threads, 4, false}, {form_reduce, 3, false}, {form_cluster, 9, false}, {form_maps, 8, false},
-                {form_modes, 5, false},   {form_words, 7, false},  {form_modes, 12, true},   {form_tmem, 9, true}};
+                {form_modes, 5, false},   {form_words, 7, false},  {form_modes, 12, true},   {form_tmem, 10, true}};
 enum { NFAMILIES = sizeof FAMILIES / sizeof *FAMILIES };
 
 int64_t draw(Gen *g, int64_t low, int64_t high)
@@ -20,7 +20,9 @@ int64_t draw(Gen *g, int64_t low, int64_t high)
 int form_tensor(Gen *g, tile_type t, int rank, const int64_t *extent, bool small)
 {
     int x = new_tensor(g, t, rank, small);
-    for (int d = 0; d < rank; d++) g->p->tensor[x].extent[d] = x_num(g, extent[d]);
+    for (int d = 0; d < rank; d++) { /* a constant is not 0 */
+        g->p->tensor[x].extent[d] = extent[d] ? x_num(g, extent[d]) : x_ref(g, X_SIZE, new_size(g, 0, false));
+    }
     fill_data(g, x);
     return x;
 }

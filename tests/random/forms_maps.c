@@ -82,18 +82,6 @@ static void slices(Gen *g)
     }
 }
 
-/* Elements of 4 bits without gaps travel as bytes. */
-static void packed(Gen *g)
-{
-    int m = (int)draw(g, 1, 20), n = 64 * (int)draw(g, 1, 2), r = (int)PICK(g, 4, 8);
-    int x = TENSOR(g, TILE_U8, false, m, n), y = TENSOR(g, TILE_U8, false, m, n);
-    for (int i = 0; i < 2; i++) g->p->tensor[i ? y : x].packed = TILE_B4A8, g->p->tensor[i ? y : x].bits_packed = 4;
-    TEXT(g, "pipeline i in ceil(%d, %d) across grid { shared t: b4a8[%d, %d]%s;", m, r, r, 2 * n, n == 64 && draw(g, 0, 1) ? " swizzle 64" : "");
-    TEXT(g, "move %s[i * %d, 0] -> t; move t -> %s[i * %d, 0]; }", tensor_name(g, x), r, tensor_name(g, y), r);
-    Stmt *s = means(g, x, y);
-    for (int64_t i = 0; i < (int64_t)m * n; i++) pair(g, s, i, i);
-}
-
 /* Groups of rows whose bounds are data: the maps of their views are made by the kernel. */
 static void groups(Gen *g)
 {
@@ -141,7 +129,7 @@ void form_maps(Gen *g, int which)
     case 2:
     case 3: boxes(g); return;
     case 4: slices(g); return;
-    case 5: packed(g); return;
+    case 5:
     case 6: groups(g); return;
     default: oldest(g); return;
     }

@@ -108,12 +108,12 @@ static void sliced(Gen *g)
 {
     int n = (int)draw(g, 1, 2), c = (int)draw(g, 1, 2), h = (int)draw(g, 2, 5), w = (int)draw(g, 2, 6), bytes = (int)PICK(g, 16, 32), e = bytes / 2;
     int pixels = (int)PICK(g, 8, 16), all = n * h * w, turns = (all + pixels - 1) / pixels, o[2] = {(int)draw(g, 0, 1), (int)draw(g, 0, 1)};
-    int x = TENSOR(g, TILE_F16, false, n, c, h, w, e), y = TENSOR(g, TILE_F16, false, c, turns * pixels, e);
+    int x = TENSOR(g, TILE_F16, false, n, c, h, w, e), y = TENSOR(g, TILE_F16, false, 1, c, turns * pixels, e);
     const char *layout = bytes == 32 ? " interleave 32 swizzle 32" : " interleave 16";
     TEXT(g, "map patch = %s im2col lower (-1, 0) upper (-1, 0) channels %d pixels %d%s;", tensor_name(g, x), e, pixels, layout);
     TEXT(g, "pipeline (t, c) in (%d, %d) across grid { shared a: f16[%d, %d]%s; let p = t * %d;", turns, c, pixels, e, layout, pixels);
     TEXT(g, "move %s[p / (%d * %d), c, p / %d %% %d - 1, p %% %d, 0] -> a via patch offset (%d, %d);", tensor_name(g, x), h, w, w, h, w, o[0], o[1]);
-    TEXT(g, "move a -> %s[c, p +: %d, :]; }", tensor_name(g, y), pixels);
+    TEXT(g, "move a -> %s[0, c, p +: %d, :]; }", tensor_name(g, y), pixels);
     Stmt *s = means(g, x, y), *none = means(g, -1, y);
     for (int64_t i = 0; i < (int64_t)c * turns * pixels * e; i++) {
         int64_t k = i / e % (turns * pixels), in = k / (h * w), row = k / w % h - 1 + o[0], column = k % w + o[1];

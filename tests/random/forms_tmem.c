@@ -142,7 +142,7 @@ static void others(Gen *g)
         if (how || mask >> i % 16 & 1) pair(g, s, how == 3 ? -1 : i, i);
 }
 
-/* The swizzles of 128 bytes whose atoms are larger, 6-bit values that are packed by a store. */
+/* The swizzles of 128 bytes whose atoms are larger. */
 static void atoms(Gen *g)
 {
     static const char *const layouts[] = {" swizzle 128 atom 32", " swizzle 128 atom 32 flip", " swizzle 128 atom 64"};
@@ -150,10 +150,21 @@ static void atoms(Gen *g)
     const char *layout = layouts[draw(g, 0, 2)];
     int x = TENSOR(g, TILE_BF16, false, m, n), y = TENSOR(g, TILE_BF16, false, m, n);
     TEXT(g, "map in = %s box [16, 64]%s;", tensor_name(g, x), layout);
-    TEXT(g, "pipeline (i, j) in (ceil(%d, 16), %d) across grid { shared t: bf16[16, 64]%s; shared u: bf16[16, 64];", m, n / 64, layout);
+    TEXT(g, "pipeline (i, j) in (ceil(%d, 16), %d) across grid { shared t: bf16[16, 64]%s;", m, n / 64, layout);
     TEXT(g, "move %s[i * 16, j * 64] -> t via in;", tensor_name(g, x));
-    if (draw(g, 0, 1)) TEXT(g, "move t -> u via threads; move u -> %s[i * 16, j * 64]; }", tensor_name(g, y));
-    else TEXT(g, "move t -> %s[i * 16, j * 64]; }", tensor_name(g, y));
+    TEXT(g, "move t -> %s[i * 16, j * 64]; }", tensor_name(g, y));
+    Stmt *s = means(g, x, y);
+    for (int64_t i = 0; i < (int64_t)m * n; i++) pair(g, s, i, i);
+}
+
+/* Elements of 4 bits without gaps travel as bytes. */
+static void packed(Gen *g)
+{
+    int m = (int)draw(g, 1, 20), n = 64 * (int)draw(g, 1, 2), r = (int)PICK(g, 4, 8);
+    int x = TENSOR(g, TILE_U8, false, m, n), y = TENSOR(g, TILE_U8, false, m, n);
+    for (int i = 0; i < 2; i++) g->p->tensor[i ? y : x].packed = TILE_B4A8, g->p->tensor[i ? y : x].bits_packed = 4;
+    TEXT(g, "pipeline i in ceil(%d, %d) across grid { shared t: b4a8[%d, %d]%s;", m, r, r, 2 * n, n == 64 && draw(g, 0, 1) ? " swizzle 64" : "");
+    TEXT(g, "move %s[i * %d, 0] -> t; move t -> %s[i * %d, 0]; }", tensor_name(g, x), r, tensor_name(g, y), r);
     Stmt *s = means(g, x, y);
     for (int64_t i = 0; i < (int64_t)m * n; i++) pair(g, s, i, i);
 }
@@ -169,6 +180,7 @@ void form_tmem(Gen *g, int which)
     case 5: wider(g); return;
     case 6:
     case 7: others(g); return;
+    case 8: packed(g); return;
     default: atoms(g); return;
     }
 }
