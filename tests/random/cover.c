@@ -138,6 +138,11 @@ void cover_text(const char *text, const char *ptx, size_t size)
     uint32_t problems = 0;
     static const char *const before[] = {"= ", "else ", "multicast ", "by ", "grid.", "cta.", "cluster."};
     for (size_t i = 0; i < sizeof before / sizeof *before; i++) count_after(text, before[i], ROW_WORD, before[i]);
+    for (const char *s = text; (s = strstr(s, "shared ")); s++) {
+        char type[16];
+        if (sscanf(s, "shared %*[a-z0-9_]: %15[a-z0-9]", type) == 1) row_hit(ROW_TYPE, "shared %s", type);
+    }
+    count_after(text, ": global ", ROW_TYPE, "global ");
     arena_init(&a, &mem);
     const PtxModule *m = ptx_examine(&a, ptx, size, ignore, NULL, &problems);
     for (uint32_t k = 0; m && k < m->funcs.n; k++)

@@ -36,7 +36,5 @@ static void count_block(const Program *p, const Stmt *s)
 void cover_program(const Program *p)
 {
     if (!covering()) return;
-    for (int i = 0; i < p->ntensors; i++) row_hit(ROW_TYPE, "global %s", tile_type_name(p->tensor[i].type));
-    for (int i = 0; i < p->ntiles; i++) row_hit(ROW_TYPE, "shared %s", tile_type_name(p->tile[i].type));
     count_block(p, p->body);
 }

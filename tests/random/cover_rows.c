@@ -187,7 +187,7 @@ static void make(RowKind k)
         for (int s = 0; s < SOURCES; s++)
             for (int o = 0; o < 6; o++) {
                 static const char *const often[] = {"never", "always", "sometimes"};
-                if (s || o / 2 < 2) add(kind, "%s, %s%s", SOURCE_NAMES[s], often[o / 2], o % 2 ? ", with else" : "");
+                if (s > 1 || o / 2 < 2) add(kind, "%s, %s%s", SOURCE_NAMES[s], often[o / 2], o % 2 ? ", with else" : "");
             }
         return;
     case ROW_LOOP:

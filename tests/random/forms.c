@@ -8,8 +8,8 @@ static const struct Family {
     void (*draw)(Gen *g, int which);
     int forms;
     bool blackwell; /* sm_100a only */
-} FAMILIES[] = {{form_threads, 4, false}, {form_reduce, 3, false}, {form_cluster, 9, false}, {form_maps, 8, false},
-                {form_modes, 5, false},   {form_words, 7, false},  {form_modes, 12, true},   {form_tmem, 10, true}};
+} FAMILIES[] = {{form_threads, 5, false}, {form_reduce, 4, false}, {form_cluster, 10, false}, {form_maps, 8, false},
+                {form_modes, 5, false},   {form_words, 7, false},  {form_modes, 13, true},   {form_tmem, 13, true}};
 enum { NFAMILIES = sizeof FAMILIES / sizeof *FAMILIES };
 
 int64_t draw(Gen *g, int64_t low, int64_t high)
@@ -64,13 +64,14 @@ void pair(Gen *g, Stmt *s, int64_t from, int64_t to)
     s->pairs[s->n++][1] = to;
 }
 
-bool form_kernel(Gen *g)
+void form_kernel(Gen *g, int64_t turn)
 {
     Program *p = g->p;
     bool blackwell = p->arch && !strcmp(p->arch, "sm_100a");
     int total = 0;
     for (int i = 0; i < NFAMILIES; i++) total += FAMILIES[i].blackwell == blackwell ? FAMILIES[i].forms : 0;
-    int at = (int)draw(g, 0, total - 1);
+    int at = (int)(turn % total);
+    g->variant = (int)(turn / total);
     const struct Family *f = FAMILIES;
     for (; f->blackwell != blackwell || at >= f->forms; f++)
         if (f->blackwell == blackwell) at -= f->forms;
@@ -78,5 +79,4 @@ bool form_kernel(Gen *g)
     g->tail = &twin->body;
     g->meaning = &twin->other;
     f->draw(g, at);
-    return true;
 }

@@ -20,7 +20,8 @@ const char *tensor_type(const Gen *g, int tensor);
 Stmt *means(Gen *g, int src, int dst); /* a statement of the meaning: src -1 gives `value` */
 void pair(Gen *g, Stmt *s, int64_t from, int64_t to);
 int64_t draw(Gen *g, int64_t low, int64_t high);
-bool form_kernel(Gen *g); /* false: none of the target drawn */
+/* One form after the other, as `turn` counts; when all have been, the next variant of each. */
+void form_kernel(Gen *g, int64_t turn);
 
 /* A family: `which` counts its forms from 0. */
 void form_threads(Gen *g, int which);  /* forms_threads.c */

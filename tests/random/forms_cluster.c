@@ -145,12 +145,12 @@ static void expected(Gen *g)
 }
 
 /* A cluster of several dimensions: loads shared along one of them, at places that its numbers name. */
-static void dimensions(Gen *g)
+static void dimensions(Gen *g, int cast)
 {
     static const int shapes[][3] = {{2, 2, 1}, {1, 2, 1}, {1, 1, 2}, {2, 1, 2}, {1, 2, 2}, {2, 2, 2}, {4, 1, 1}};
     static const char *const casts[] = {" multicast x", " multicast y", " multicast z", " multicast all", ""};
     const int *c = shapes[draw(g, 0, 6)];
-    int cast = (int)draw(g, 0, 4), grid[3], l = 4 * (int)draw(g, 1, 8);
+    int grid[3], l = 4 * (int)draw(g, 1, 8);
     for (int d = 0; d < 3; d++) grid[d] = c[d] * (int)draw(g, 1, 2);
     int x = TENSOR(g, TILE_S32, false, 2, 4, 4, l), y = TENSOR(g, TILE_S32, false, grid[2], grid[1], grid[0], l);
     g->p->attributes = keep_text(g->p, " grid (%d, %d, %d) cluster (%d, %d, %d)", grid[0], grid[1], grid[2], c[0], c[1], c[2]);
@@ -195,7 +195,8 @@ void form_cluster(Gen *g, int which)
     case 4: told(g, false); return;
     case 5: masked(g); return;
     case 6: expected(g); return;
-    case 7: dimensions(g); return;
+    case 7:
+    case 8: dimensions(g, (2 * g->variant + which - 7) % 5); return;
     default: ranked(g); return;
     }
 }

@@ -11,17 +11,17 @@ static int64_t at(int64_t m, int64_t n, int64_t i, int64_t j) /* element of [m, 
 static const char *policy(Gen *g, const char *name)
 {
     static const char *const words[] = {"evict_first", "evict_last", "evict_normal", "evict_unchanged"};
-    static const char *const more[] = {"", " fraction 0.5", " fraction 1", " fraction 0.25 else evict_first", " else evict_unchanged"};
+    static const char *const more[] = {"", " fraction 0.5", " fraction 1.0", " fraction 0.25 else evict_first", " else evict_unchanged"};
     TEXT(g, "policy %s = %s%s;", name, words[draw(g, 0, 3)], more[draw(g, 0, 4)]);
     return keep_text(g->p, " cache %s", name);
 }
 
 /* Prefetches of each kind change nothing. */
-static void prefetches(Gen *g)
+static void prefetches(Gen *g, int how)
 {
     int m = (int)draw(g, 0, 40), n = 16 * (int)draw(g, 1, 6), r = (int)PICK(g, 1, 4, 8), c = 16 * (int)draw(g, 1, 3);
-    int x = TENSOR(g, TILE_U8, false, m, n), y = TENSOR(g, TILE_U8, false, m, n), how = (int)draw(g, 0, 3);
-    const char *cache = draw(g, 0, 1) ? policy(g, "p") : "", *ahead = draw(g, 0, 1) ? keep_text(g->p, " ahead %d", (int)draw(g, 1, 4)) : "";
+    int x = TENSOR(g, TILE_U8, false, m, n), y = TENSOR(g, TILE_U8, false, m, n);
+    const char *cache = how != 1 && draw(g, 0, 1) ? policy(g, "p") : "", *ahead = draw(g, 0, 1) ? keep_text(g->p, " ahead %d", (int)draw(g, 1, 4)) : "";
     g->p->version = how == 3 && draw(g, 0, 1) ? 80 : 0;
     TEXT(g, "map m = %s box [%d, %d] l2 %d;", tensor_name(g, x), r, c, (int)PICK(g, 64, 128, 256));
     if (draw(g, 0, 1)) TEXT(g, "prefetch m;");
@@ -125,7 +125,7 @@ void form_maps(Gen *g, int which)
 {
     switch (which) {
     case 0:
-    case 1: prefetches(g); return;
+    case 1: prefetches(g, (2 * g->variant + which) % 4); return;
     case 2:
     case 3: boxes(g); return;
     case 4: slices(g); return;

@@ -187,9 +187,9 @@ static void halo(Gen *g, bool by_32, bool cast)
 }
 
 /* Each mode into the tile of the other CTA. */
-static void to_peer(Gen *g)
+static void to_peer(Gen *g, int how)
 {
-    int how = (int)draw(g, 0, 3), n = how == 3 ? 128 : 16, w = n + 8, first = how ? (int)draw(g, 0, 3) : 0, v = (int)draw(g, 4, 20);
+    int n = how == 3 ? 128 : 16, w = n + 8, first = how ? (int)draw(g, 0, 3) : 0, v = (int)draw(g, 4, 20);
     bool table = how == 0;
     int x = table ? TENSOR(g, TILE_BF16, false, v, 64) : TENSOR(g, TILE_BF16, false, 2, 1, w, 64), y = TENSOR(g, TILE_BF16, false, 2, n, 64);
     static const char *const modes[] = {"gather4 box [4, 64]", "im2col lower (0, 0) upper (0, 0) channels 64 pixels 16", "im2col_w lower (0) upper (0) channels 64 pixels 16",
@@ -241,7 +241,8 @@ void form_modes(Gen *g, int which)
     case 7: rows(g, true, false); return;
     case 8: halo(g, false, draw(g, 0, 1)); return;
     case 9: halo(g, true, draw(g, 0, 1)); return;
-    case 10: to_peer(g); return;
+    case 10:
+    case 11: to_peer(g, (2 * g->variant + which - 10) % 4); return;
     default: on_pair(g); return;
     }
 }

@@ -1,5 +1,6 @@
 /* Conversions, copies, transposes, fills and sums by threads; reductions. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "forms.h"
@@ -60,10 +61,11 @@ static const char *open_turns(Gen *g, const Turn *t)
     }
 }
 
-static void convert(Gen *g, tile_type a, tile_type b)
+static void convert(Gen *g, tile_type a, tile_type b, bool matrix)
 {
     Turn t = turns(g, a, b);
-    bool sat = a != b && draw(g, 0, 1), transpose = draw(g, 0, 2) == 0, add = a == b ? false : draw(g, 0, 9) == 0;
+    if (matrix) t.rows = t.columns = 16; /* units of ldmatrix */
+    bool sat = a != b && draw(g, 0, 1), transpose = matrix || draw(g, 0, 2) == 0, add = a == b ? false : draw(g, 0, 9) == 0;
     int64_t r = t.rows, c = t.columns;
     add &= b != TILE_E4M3 && b != TILE_E5M2 && b != TILE_TF32;
     int x = TENSOR(g, a, add, t.m, r, c), y = TENSOR(g, b, true, t.m, transpose ? c : r, transpose ? r : c);
@@ -141,12 +143,85 @@ static void sums(Gen *g)
     }
 }
 
+/* ---- many at once, so that a few programs have all ---- */
+enum { SWEEP = 90, SWEEP_SAME = 16, SWEEP_ROWS = 2, SWEEP_COLUMNS = 16, SWEEP_EACH = SWEEP_ROWS * SWEEP_COLUMNS };
+
+static int sweep_tensor(Gen *g, int *list, tile_type t, int64_t first, int64_t m, bool small)
+{
+    if (list[t] < 0) {
+        list[t] = TENSOR(g, t, small, first, m, SWEEP_ROWS, SWEEP_COLUMNS);
+        Tensor *x = &g->p->tensor[list[t]];
+        for (int64_t i = 0; !small && i < first * m * SWEEP_EACH; i++) special(g, t, x->first + i * type_size(t));
+    }
+    return list[t];
+}
+
+/* Pairs of types, `sat` or not: the variant says which of all. */
+static void sweep_conversions(Gen *g, int first)
+{
+    int from[32], to[32], used[32] = {0}, all = NNUMBERS * NNUMBERS * 2;
+    int64_t m = draw(g, 1, 2);
+    for (int i = 0; i < 32; i++) from[i] = to[i] = -1;
+    TEXT(g, "pipeline i in %d across grid {", (int)m);
+    for (int k = 0; k < SWEEP; k++) {
+        int at = (first + k * 7) % all; /* 7 and 450 have nothing in common */
+        tile_type a = NUMBERS[at % NNUMBERS], b = NUMBERS[at / NNUMBERS % NNUMBERS];
+        bool sat = at / NNUMBERS / NNUMBERS, fresh = from[a] < 0;
+        if (a == b) continue;
+        int x = sweep_tensor(g, from, a, 1, m, false), y = sweep_tensor(g, to, b, SWEEP_SAME, m, true), row = used[b]++;
+        if (row == SWEEP_SAME) abort();
+        g->p->tensor[y].any_nan = true;
+        if (fresh) TEXT(g, "shared a%d: %s[%d, %d]; move %s[0, i, :, :] -> a%d via bulk;", (int)a, tensor_type(g, x), SWEEP_ROWS, SWEEP_COLUMNS, tensor_name(g, x), (int)a);
+        TEXT(g, "shared b%d: %s[%d, %d]; move a%d -> b%d convert%s via threads;", k, tensor_type(g, y), SWEEP_ROWS, SWEEP_COLUMNS, (int)a, k, sat ? " sat" : "");
+        TEXT(g, "move b%d -> %s[%d, i, :, :] via bulk;", k, tensor_name(g, y), row);
+        Stmt *s = means(g, x, y);
+        s->convert = true;
+        s->sat = sat;
+        for (int64_t i = 0; i < m * SWEEP_EACH; i++) pair(g, s, i, row * m * SWEEP_EACH + i);
+    }
+    TEXT(g, "}");
+}
+
+/* A copy, a transpose, a fill or a sum of every type. */
+static void sweep_types(Gen *g, int what)
+{
+    int from[32], to[32];
+    int64_t m = draw(g, 1, 2);
+    for (int i = 0; i < 32; i++) from[i] = to[i] = -1;
+    TEXT(g, "pipeline i in %d across grid {", (int)m);
+    for (int k = 0; k < NNUMBERS; k++) {
+        tile_type t = NUMBERS[k];
+        if (what == 3 && (t == TILE_E4M3 || t == TILE_E5M2 || t == TILE_TF32)) continue;
+        int x = sweep_tensor(g, from, t, 1, m, what == 3), y = TENSOR(g, t, true, m, SWEEP_EACH), v = (int)draw(g, 0, 5);
+        g->p->tensor[y].any_nan = true;
+        TEXT(g, "shared a%d: %s[%d, %d]; move %s[0, i, :, :] -> a%d;", k, tensor_type(g, x), SWEEP_ROWS, SWEEP_COLUMNS, tensor_name(g, x), k);
+        if (what == 1) TEXT(g, "shared b%d: %s[%d, %d];", k, tensor_type(g, y), SWEEP_COLUMNS, SWEEP_ROWS);
+        else TEXT(g, "shared b%d: %s[%d, %d];", k, tensor_type(g, y), SWEEP_ROWS, SWEEP_COLUMNS);
+        if (what > 1) TEXT(g, "fill b%d = %d;", k, v);
+        if (what != 2) TEXT(g, "move a%d -> b%d%s via threads;", k, k, what == 1 ? " transpose" : what == 3 ? " reduce add" : "");
+        if (what == 1) TEXT(g, "shared c%d: %s[%d, %d]; move b%d -> c%d transpose via threads;", k, tensor_type(g, y), SWEEP_ROWS, SWEEP_COLUMNS, k, k);
+        for (int r = 0; r < SWEEP_ROWS; r++)
+            TEXT(g, "move %c%d[%d, :] -> %s[i, %d +: %d] via bulk;", what == 1 ? 'c' : 'b', k, r, tensor_name(g, y), r * SWEEP_COLUMNS, SWEEP_COLUMNS);
+        Stmt *start = what > 1 ? means(g, -1, y) : NULL, *s = what == 2 ? NULL : means(g, x, y);
+        if (start) value_store(t, &start->value, v);
+        if (s) s->reduce = what == 3 ? R_ADD : R_NONE;
+        for (int64_t i = 0; i < m * SWEEP_EACH; i++) {
+            if (start) pair(g, start, -1, i);
+            if (s) pair(g, s, i, i);
+        }
+    }
+    TEXT(g, "}");
+}
+
 void form_threads(Gen *g, int which)
 {
     tile_type a = number_type(g), b = number_type(g);
-    if (which == 3) fills(g);
-    else if (which == 2 && draw(g, 0, 1)) sums(g);
-    else convert(g, a, which == 2 ? a : b);
+    if (which < 2) sweep_conversions(g, (2 * g->variant + which) * SWEEP * 7);
+    else if (which == 2) sweep_types(g, g->variant % 4);
+    else if (which == 3 && g->variant % 2 == 0) convert(g, TILE_BF16, TILE_BF16, true);
+    else if (draw(g, 0, 2)) convert(g, a, b, false);
+    else if (draw(g, 0, 1)) fills(g);
+    else sums(g);
 }
 
 /* ---- reductions ---- */
@@ -160,73 +235,67 @@ static bool reduces(Reduce op, tile_type t, int where) /* where: 0 memory, 1 a p
     return !where && (t == TILE_F16 || t == TILE_BF16 || t == TILE_F32 || t == TILE_F64);
 }
 
-static void draw_reduction(Gen *g, int where, Reduce *op, tile_type *t)
+/* The one of that number, counted round and round. */
+static void reduction(int where, int number, Reduce *op, tile_type *t)
 {
-    do {
-        *op = (Reduce)draw(g, R_ADD, R_DEC);
-        *t = number_type(g);
-    } while (!reduces(*op, *t, where));
-}
-
-static void into_memory(Gen *g)
-{
-    Reduce op;
-    tile_type t;
-    draw_reduction(g, 0, &op, &t);
-    Turn l = turns(g, t, t);
-    bool small = type_float(t) || draw(g, 0, 1), bulk = draw(g, 0, 1) || (t == TILE_S64 && op >= R_AND);
-    int x = TENSOR(g, t, small, l.m, l.rows, l.columns), y = TENSOR(g, t, small, l.m, l.rows, l.columns);
-    const char *end = open_turns(g, &l), *cache = "";
-    if (draw(g, 0, 2) == 0) {
-        TEXT(g, "policy p = evict_first;");
-        cache = " cache p";
+    for (int at = 0;; at = (at + 1) % ((R_DEC - R_ADD + 1) * NNUMBERS)) {
+        *op = (Reduce)(R_ADD + at / NNUMBERS);
+        *t = NUMBERS[at % NNUMBERS];
+        if (reduces(*op, *t, where) && !number--) return;
     }
-    TEXT(g, "shared a: %s[%d, %d];", tensor_type(g, y), (int)l.rows, (int)l.columns);
-    TEXT(g, "move %s[i, :, :] -> a;", tensor_name(g, x));
-    TEXT(g, "move a -> %s[i, :, :] reduce %s%s%s;%s", tensor_name(g, y), REDUCE_NAMES[op], bulk ? " via bulk" : "", cache, end);
-    Stmt *s = means(g, x, y);
-    s->reduce = op;
-    for (int64_t i = 0; i < l.m * l.rows * l.columns; i++) pair(g, s, i, i);
 }
 
-static void into_peer(Gen *g, bool by_fill)
+static void into_memory(Gen *g, int first)
 {
-    Reduce op;
-    tile_type t;
-    draw_reduction(g, by_fill ? 2 : 1, &op, &t);
-    int64_t n = PICK(g, 2, 2, 4), m = draw(g, 1, 3), l = 16 / type_size(t) * draw(g, 1, 4), d = draw(g, 1, n - 1), v = draw(g, 0, 9);
-    int x = by_fill ? -1 : TENSOR(g, t, false, n, m, l), z = TENSOR(g, t, false, n, m, l), y = TENSOR(g, t, false, n, m, l);
+    static const char *const policies[] = {"evict_first", "evict_last fraction 0.5", "evict_normal", "evict_unchanged"};
+    int64_t m = draw(g, 1, 3), rows = draw(g, 1, 4), columns = 16;
+    TEXT(g, "policy p = %s;\npipeline i in %d across grid {", policies[draw(g, 0, 3)], (int)m);
+    for (int k = 0; k < 18; k++) {
+        Reduce op;
+        tile_type t;
+        reduction(0, first + k, &op, &t);
+        bool small = type_float(t) || draw(g, 0, 1), bulk = draw(g, 0, 1) || (t == TILE_S64 && op >= R_AND);
+        int x = TENSOR(g, t, small, m, rows, columns), y = TENSOR(g, t, small, m, rows, columns);
+        TEXT(g, "shared a%d: %s[%d, %d]; move %s[i, :, :] -> a%d;", k, tensor_type(g, y), (int)rows, (int)columns, tensor_name(g, x), k);
+        TEXT(g, "move a%d -> %s[i, :, :] reduce %s%s%s;", k, tensor_name(g, y), REDUCE_NAMES[op], bulk ? " via bulk" : "", draw(g, 0, 1) ? " cache p" : "");
+        Stmt *s = means(g, x, y);
+        s->reduce = op;
+        for (int64_t i = 0; i < m * rows * columns; i++) pair(g, s, i, i);
+    }
+    TEXT(g, "}");
+}
+
+static void into_peer(Gen *g, bool by_fill, int first)
+{
+    int64_t n = PICK(g, 2, 2, 4), m = draw(g, 1, 3), l = 4 * draw(g, 1, 4), d = draw(g, 1, n - 1), v = draw(g, 0, 9);
     g->p->attributes = keep_text(g->p, " cluster (%d)", (int)n);
-    TEXT(g, "pipeline i in %d across grid {", (int)m);
-    TEXT(g, "shared u: %s[%d];", tensor_type(g, y), (int)l);
-    TEXT(g, "move %s[cluster.rank, i, :] -> u;", tensor_name(g, z));
-    TEXT(g, "let to = (cluster.rank + %d) %% cluster.size;", (int)d);
-    if (by_fill) {
-        TEXT(g, "fill peer(u, to) = %d + i * 3 + cluster.rank reduce %s;", (int)v, REDUCE_NAMES[op]);
-    } else {
-        TEXT(g, "shared t: %s[%d];", tensor_type(g, y), (int)l);
-        TEXT(g, "move %s[cluster.rank, i, :] -> t;", tensor_name(g, x));
-        TEXT(g, "move t -> peer(u, to) reduce %s%s;", REDUCE_NAMES[op], draw(g, 0, 1) ? " via bulk" : "");
-    }
-    TEXT(g, "move u -> %s[cluster.rank, i, :];}", tensor_name(g, y));
-    Stmt *first = means(g, z, y);
-    for (int64_t k = 0; k < n * m * l; k++) pair(g, first, k, k);
-    Stmt *s = by_fill ? NULL : means(g, x, y);
-    if (s) s->reduce = op;
-    for (int64_t r = 0; r < n; r++)
-        for (int64_t i = 0; i < m; i++) {
-            int64_t from = (r + n - d) % n;
-            if (by_fill) {
-                s = means(g, -1, y);
+    TEXT(g, "pipeline i in %d across grid { let to = (cluster.rank + %d) %% cluster.size;", (int)m, (int)d);
+    for (int k = 0; k < 8; k++) {
+        Reduce op;
+        tile_type t;
+        reduction(by_fill ? 2 : 1, first + k, &op, &t);
+        int x = by_fill ? -1 : TENSOR(g, t, false, n, m, l), z = TENSOR(g, t, false, n, m, l), y = TENSOR(g, t, false, n, m, l);
+        TEXT(g, "shared u%d: %s[%d]; move %s[cluster.rank, i, :] -> u%d;", k, tensor_type(g, y), (int)l, tensor_name(g, z), k);
+        if (!by_fill) TEXT(g, "shared t%d: %s[%d]; move %s[cluster.rank, i, :] -> t%d;", k, tensor_type(g, y), (int)l, tensor_name(g, x), k);
+        if (by_fill) TEXT(g, "fill peer(u%d, to) = %d + i * 3 + cluster.rank reduce %s;", k, (int)v, REDUCE_NAMES[op]);
+        else TEXT(g, "move t%d -> peer(u%d, to) reduce %s%s;", k, k, REDUCE_NAMES[op], draw(g, 0, 1) ? " via bulk" : "");
+        TEXT(g, "move u%d -> %s[cluster.rank, i, :];", k, tensor_name(g, y));
+        Stmt *start = means(g, z, y);
+        for (int64_t i = 0; i < n * m * l; i++) pair(g, start, i, i);
+        for (int64_t r = 0; r < n; r++)
+            for (int64_t i = 0; i < m; i++) {
+                int64_t from = (r + n - d) % n;
+                Stmt *s = means(g, x, y);
                 s->reduce = op;
                 value_store(t, &s->value, v + i * 3 + from);
+                for (int64_t e = 0; e < l; e++) pair(g, s, by_fill ? -1 : (from * m + i) * l + e, (r * m + i) * l + e);
             }
-            for (int64_t k = 0; k < l; k++) pair(g, s, by_fill ? -1 : (from * m + i) * l + k, (r * m + i) * l + k);
-        }
+    }
+    TEXT(g, "}");
 }
 
 void form_reduce(Gen *g, int which)
 {
-    if (which == 0) into_memory(g);
-    else into_peer(g, which == 2);
+    if (which < 2) into_memory(g, 18 * (2 * g->variant + which));
+    else into_peer(g, which == 3, 8 * g->variant);
 }

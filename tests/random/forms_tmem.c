@@ -25,11 +25,11 @@ static const char *layout_of(int bytes)
 }
 
 /* Shared memory to tensor memory by each shape, and back by threads; alone or in pairs of CTAs. */
-static void copies(Gen *g, bool pairs)
+static void copies(Gen *g, bool pairs, int shape)
 {
     static const tile_type types[] = {TILE_U8, TILE_BF16, TILE_F32, TILE_U32};
     tile_type t = types[draw(g, 0, 3)];
-    int shape = (int)draw(g, 0, 3), bytes = (int)PICK(g, 16, 32, 64, 128), n = bytes / type_size(t), rows = SHAPES[shape].rows, ctas = pairs ? 2 : 1;
+    int bytes = (int)PICK(g, 16, 16, 32, 64, 128), n = bytes / type_size(t), rows = SHAPES[shape].rows, ctas = pairs ? 2 : 1;
     int x = TENSOR(g, t, false, ctas, rows, n), y = TENSOR(g, t, false, ctas, 128, n);
     g->p->attributes = keep_text(g->p, " grid (%d)%s threads %d", ctas, pairs ? " cluster (2) pair" : "", (int)PICK(g, 128, 256));
     const char *rank = pairs ? "cluster.rank" : "0", *layout = layout_of(bytes);
@@ -47,7 +47,7 @@ static void copies(Gen *g, bool pairs)
 /* By threads into tensor memory, shifts, four strided lanes. */
 static void shifted(Gen *g, bool pairs)
 {
-    int bytes = (int)PICK(g, 32, 64, 128), ctas = pairs ? 2 : 1, k = (int)draw(g, 1, 3), four = (int)draw(g, 0, 1);
+    int bytes = (int)PICK(g, 32, 64, 128), ctas = pairs ? 2 : 1, k = (int)draw(g, 1, 3), four = g->variant % 2 == 0 || draw(g, 0, 1);
     int x = TENSOR(g, TILE_U8, false, ctas, 128, bytes), f = TENSOR(g, TILE_U8, false, 4, 32), y = TENSOR(g, TILE_U8, false, ctas, 128, bytes);
     g->p->attributes = keep_text(g->p, " grid (%d)%s threads 128", ctas, pairs ? " cluster (2) pair" : "");
     const char *rank = pairs ? "cluster.rank" : "0", *layout = layout_of(bytes);
@@ -127,9 +127,9 @@ static void wider(Gen *g)
 }
 
 /* Some bytes of each 16; work taken over by clusterlaunchcontrol; tiles of zeros. */
-static void others(Gen *g)
+static void others(Gen *g, int how)
 {
-    int m = (int)draw(g, 1, 9), l = 1024, mask = (int)draw(g, 0, 65535), how = (int)draw(g, 0, 3), ctas = how == 2 ? 2 : 1;
+    int m = (int)draw(g, 1, 9), l = 1024, mask = (int)draw(g, 0, 65535), ctas = how == 2 ? 2 : 1;
     int x = TENSOR(g, TILE_U8, false, m, ctas, l), y = TENSOR(g, TILE_U8, false, m, ctas, l);
     if (how == 2) g->p->attributes = " cluster (2)";
     const char *rank = how == 2 ? "cluster.rank" : "0";
@@ -143,11 +143,12 @@ static void others(Gen *g)
 }
 
 /* The swizzles of 128 bytes whose atoms are larger. */
-static void atoms(Gen *g)
+static void atoms(Gen *g, int which)
 {
     static const char *const layouts[] = {" swizzle 128 atom 32", " swizzle 128 atom 32 flip", " swizzle 128 atom 64"};
     int m = (int)draw(g, 1, 40), n = 64 * (int)draw(g, 1, 2);
-    const char *layout = layouts[draw(g, 0, 2)];
+    const char *layout = layouts[which % 3];
+    g->p->unrun = which % 3 == 1; /* which bytes are exchanged stands in a figure of the PTX ISA only */
     int x = TENSOR(g, TILE_BF16, false, m, n), y = TENSOR(g, TILE_BF16, false, m, n);
     TEXT(g, "map in = %s box [16, 64]%s;", tensor_name(g, x), layout);
     TEXT(g, "pipeline (i, j) in (ceil(%d, 16), %d) across grid { shared t: bf16[16, 64]%s;", m, n / 64, layout);
@@ -169,18 +170,38 @@ static void packed(Gen *g)
     for (int64_t i = 0; i < (int64_t)m * n; i++) pair(g, s, i, i);
 }
 
+/* Bytes whose low 6 bits are stored next to each other. */
+static void narrower(Gen *g)
+{
+    int m = (int)draw(g, 1, 20), x = TENSOR(g, TILE_U8, false, m, 128), y = TENSOR(g, TILE_U8, false, m, 96);
+    g->p->tensor[y].packed = TILE_B6A16;
+    g->p->tensor[y].bits_packed = 6;
+    TEXT(g, "pipeline i in ceil(%d, 8) across grid { shared t: u8[8, 128] swizzle 128; move %s[i * 8, 0] -> t;", m, tensor_name(g, x));
+    TEXT(g, "move t -> %s[i * 8, 0] convert; }", tensor_name(g, y));
+    const uint8_t *in = g->p->tensor[x].first;
+    for (int k = 0; k < m * 96; k++) {
+        const uint8_t *p = in + k / 3 * 4; /* four values in three bytes */
+        int v = k % 3 == 0 ? (p[0] & 63) | p[1] << 6 : k % 3 == 1 ? (p[1] & 63) >> 2 | p[2] << 4 : (p[2] & 63) >> 4 | (p[3] & 63) << 2;
+        Stmt *s = means(g, -1, y);
+        s->value = v & 255;
+        pair(g, s, -1, k);
+    }
+}
+
 void form_tmem(Gen *g, int which)
 {
     switch (which) {
-    case 0: copies(g, false); return;
-    case 1: copies(g, true); return;
-    case 2: shifted(g, draw(g, 0, 1)); return;
-    case 3: parts(g); return;
-    case 4: ring(g); return;
-    case 5: wider(g); return;
-    case 6:
-    case 7: others(g); return;
-    case 8: packed(g); return;
-    default: atoms(g); return;
+    case 0:
+    case 1:
+    case 2: copies(g, which == 2, (2 * g->variant + which) % 4); return;
+    case 3: shifted(g, draw(g, 0, 1)); return;
+    case 4: parts(g); return;
+    case 5: ring(g); return;
+    case 6: wider(g); return;
+    case 7:
+    case 8: others(g, (2 * g->variant + which - 7) % 4); return;
+    case 9: packed(g); return;
+    case 10: narrower(g); return;
+    default: atoms(g, 2 * g->variant + which - 11); return;
     }
 }

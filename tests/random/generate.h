@@ -50,9 +50,11 @@ typedef struct Gen {
     bool all;         /* also what is not supported yet */
     bool plain;       /* no pipelines, no work by threads: commits by hand are allowed */
     bool hand;        /* a protocol by hand: its stores are not told apart by trust */
+    bool ranked;      /* conditions may depend on the rank */
+    bool busy;        /* axes have at least one turn */
     bool several;     /* pipelines across the grid */
     const char *cast; /* how this kernel multicasts */
-    int maps;
+    int maps, variant;
     Held held[4];
     int nheld;
     int let[LETS_MAX]; /* scalars in scope */

@@ -330,6 +330,7 @@ char *program_text(Program *p, const char *head)
         put(&top, ")");
     }
     if (p->trust) put(&top, " trust %s", p->trust);
+    if (p->where) put(&top, " where %s", p->where);
     put(&body, "\n{\n");
     put_block(&body, p->body, 1);
     put(&body, "}\n");

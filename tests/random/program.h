@@ -22,7 +22,7 @@
 
 #include "tile.h"
 
-enum { RANK_MAX = 5, CTAS_MAX = 8, LIST_MAX = 8, TENSORS_MAX = 64, TILES_MAX = 64, VARS_MAX = 64, SIZES_MAX = 96, DEFINES_MAX = 32 };
+enum { RANK_MAX = 5, CTAS_MAX = 8, LIST_MAX = 8, TENSORS_MAX = 96, TILES_MAX = 64, VARS_MAX = 64, SIZES_MAX = 96, DEFINES_MAX = 32 };
 
 /* ---- expressions: all values are 64-bit integers; conditions are 0 or 1 ---- */
 typedef enum ExprKind {
@@ -172,7 +172,8 @@ typedef struct Program {
     const char *arch;  /* target, NULL: the default */
     const char *items; /* printed in front of the kernel */
     unsigned version;  /* of PTX, 0: the least */
-    bool whole;        /* the kernel's parameters are what the text says: sizes too */
+    bool unrun;        /* compiled and assembled only: the simulator does not have it */
+    const char *where; /* facts */
     uint64_t dress;   /* seed of the words in which it is printed, 0: plain */
     const char *define[DEFINES_MAX][2]; /* of the last text */
     int ndefines;
@@ -224,6 +225,7 @@ typedef enum Verdict {
     V_TIME,
     V_CRASH,
     V_INVALID,
+    V_ASSEMBLER,
     V_COUNT
 } Verdict;
 extern const char *const VERDICT_NAMES[V_COUNT];
@@ -233,6 +235,7 @@ typedef struct Outcome {
     char text[3000];
 } Outcome;
 enum { TRIAL_SECONDS = 60 };
+extern bool assembling; /* the PTX of each goes through an assembler, too */
 void trial_here(Program *p, const char *device, Outcome *out);
 void trial(Program *p, const char *device, Outcome *out); /* in a process of its own */
 bool read_all(int fd, void *to, size_t n);

@@ -1,10 +1,10 @@
 /* random --seed N --count N [--jobs N] [--device NAME] [--arch TARGET] [--keep FOLDER] [--refusals PERCENT] [--print] [--all]
- *        [--coverage FILE]
+ *        [--coverage FILE] [--assemble]
  *
  * Draws programs, runs each on the simulator and compares with its meaning. What fails is shrunk and printed; with --keep it
  * is kept in FOLDER with what was said about it, and so is what the compiler could not prove, which is counted by code. Exit
  * code 1 if a program fails, or if more than PERCENT (10) are refused. --all: also programs with what is not supported yet; other programs per seed. --coverage: what the
- * programs reached (cover.h), as a table. README.md */
+ * programs reached (cover.h), as a table. --assemble: their PTX goes through an assembler, if there is one. README.md */
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -156,6 +156,7 @@ int main(int argc, char **argv)
                                             {"all", no_argument, NULL, 'a'},
                                             {"jobs", required_argument, NULL, 'j'},
                                             {"coverage", required_argument, NULL, 'C'},
+                                            {"assemble", no_argument, NULL, 'A'},
                                             {"refusals", required_argument, NULL, 'r'},
                                             {0}};
     Plan plan = {.seed = 1, .count = 100, .jobs = 1, .done = count_outcome};
@@ -172,6 +173,7 @@ int main(int argc, char **argv)
         else if (o == 'k') folder = optarg;
         else if (o == 'C') coverage = optarg;
         else if (o == 'p') print = true;
+        else if (o == 'A') assembling = true;
         else if (o == 'a') plan.all = true;
         else return 2;
     }

@@ -7,7 +7,7 @@ static const Expr *leaf(Gen *g)
     int kind = (int)rng_in(&g->rng, 0, 9), a = g->naxes ? (int)rng_in(&g->rng, 0, g->naxes - 1) : -1;
     if (kind < 3 && a >= 0 && g->axis[a].uniform) return g->axis[a].index;
     if (kind < 5 && g->nlets) return x_ref(g, X_VAR, g->let[rng_in(&g->rng, 0, g->nlets - 1)]);
-    if (kind == 5 && g->p->grid[0]) return x_ref(g, rng_odds(&g->rng, 50) ? X_GRID : X_CTA, rng_in(&g->rng, 1, 2));
+    if (kind == 5 && g->p->grid[0]) return rng_odds(&g->rng, 50) ? x_ref(g, X_GRID, rng_in(&g->rng, 0, 2)) : x_ref(g, X_CTA, rng_in(&g->rng, 1, 2));
     if (kind == 6 && g->p->grid[0] && !g->p->cluster) return x_ref(g, X_CTA, 0);
     if (kind == 7 && g->p->nsizes < SIZES_MAX - 16)
         return x_ref(g, X_SIZE, new_size(g, rng_in(&g->rng, 0, 4), true));
@@ -64,9 +64,20 @@ static const Expr *ranged_condition(Gen *g)
     return x_op(g, rng_odds(&g->rng, 50) ? X_LT : X_GE, i, end);
 }
 
+/* What the rank decides, perhaps for all CTAs alike. */
+static const Expr *ranked_by(Gen *g)
+{
+    const Expr *n = x_num(g, rng_in(&g->rng, 0, g->p->cluster)), *rank = x_ref(g, X_RANK, 0);
+    if (rng_odds(&g->rng, 30)) rank = x_op(g, X_BXOR, rank, x_num(g, 1));
+    return x_op(g, (ExprKind)rng_in(&g->rng, X_LT, X_NE), rank, n);
+}
+
 const Expr *some_condition(Gen *g, int depth)
 {
     int kind = (int)rng_in(&g->rng, 0, 9);
+    if (g->ranked && rng_odds(&g->rng, 60)) return ranked_by(g);
+    if (g->nlets && rng_odds(&g->rng, 25))
+        return x_op(g, (ExprKind)rng_in(&g->rng, X_LT, X_NE), x_ref(g, X_VAR, g->let[rng_in(&g->rng, 0, g->nlets - 1)]), some_scalar(g, 0));
     if (kind < 2) return constant_condition(g);
     if (kind < 4) return ranged_condition(g);
     if (kind == 4 && depth) return x_op(g, X_NOT, some_condition(g, depth - 1), NULL);
@@ -82,7 +93,7 @@ void some_scalars(Gen *g)
     bool var = rng_odds(&g->rng, 40);
     Stmt *s = emit(g, var ? S_VAR : S_LET);
     s->e = some_scalar(g, 2);
-    s->ref = new_var(g, var ? "w" : "l");
+    s->ref = new_var(g, var ? "w" : "q");
     s->fixed = true;
     if (var && rng_odds(&g->rng, 60)) {
         Stmt *c = emit(g, S_IF), **tail = g->tail;

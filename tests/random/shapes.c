@@ -320,7 +320,7 @@ Region region_of(Gen *g, const Shape *s, Use use, const char **via)
     bool plain = n == s->rank && rng_odds(&g->rng, 50), all = n == s->rank;
     for (int d = n; d-- > 0;) {
         x->extent[d] = place_extent(g, &l[d], most);
-        most /= extent_value(g->p, x, d);
+        if (extent_value(g->p, x, d)) most /= extent_value(g->p, x, d);
         r.sub[d] = l[d].sub;
         if (l[d].sub.kind != SUB_SPAN || l[d].sub.by != 1) plain = false;
         if (l[d].sub.kind != SUB_ALL) all = false;

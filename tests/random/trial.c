@@ -11,7 +11,7 @@
 #include "tilecc.h"
 
 const char *const VERDICT_NAMES[V_COUNT] = {"right",       "refused",  "compile error", "launch error", "finding",
-                                            "wrong bytes", "time out", "crash",         "invalid"};
+                                            "wrong bytes", "time out", "crash",         "invalid",  "not assembled"};
 
 /* What the compiler may refuse, if seldom: what the verifier (E06..) or Rule G can't prove, and what is missing. E0662 is a
  * fault of the compiler. */
@@ -120,6 +120,23 @@ static bool open_device(const char *name, Bench *b)
     return true;
 }
 
+bool assembling;
+
+/* What an assembler says about the PTX; true where there is none that knows the target. */
+static bool assembles(const tilecc_options *as, const tilecc_result *ptx, const char *text, Outcome *o)
+{
+    if (!assembling) return true;
+    tilecc_options opt = *as;
+    opt.emit = TILECC_EMIT_CUBIN;
+    (void)ptx;
+    tilecc_result *r = tilecc_compile(&opt, "random.tile", text, strlen(text));
+    if (!r) abort();
+    bool good = r->status == TILECC_OK || !r->assembler || !*r->assembler;
+    if (!good) say(o, V_ASSEMBLER, r->message);
+    tilecc_free(r);
+    return good;
+}
+
 void trial_here(Program *p, const char *device, Outcome *o)
 {
     *o = (Outcome){0};
@@ -140,9 +157,12 @@ void trial_here(Program *p, const char *device, Outcome *o)
     if (r->status != TILECC_OK) {
         say(o, V_COMPILE, r->errors ? r->diagnostics : r->message);
         if (may_refuse(o->code)) o->verdict = V_REFUSED;
+    } else if (!assembles(&opt, r, text, o)) {
+        o->verdict = V_ASSEMBLER;
     } else {
         Bench b = {.p = p};
         if (!open_device(device, &b)) say(o, V_LAUNCH, b.err.text);
+        else if (p->unrun) say(o, V_RIGHT, "");
         else launch(&b, r->output, r->output_size, o);
         if (o->verdict == V_RIGHT) cover_program(p), cover_text(text, r->output, r->output_size);
         tile_args_free(b.args);

@@ -162,9 +162,11 @@ static void store_part(Gen *g, int tile, const Shape *s)
 void store(Gen *g, int tile, const Shape *s)
 {
     Body body = part_unit(s) && rng_odds(&g->rng, 10) ? store_part : store_whole;
-    if (rng_odds(&g->rng, 10)) {
+    if (rng_odds(&g->rng, g->p->cluster ? 30 : 12)) {
         Stmt *c = emit(g, S_IF);
-        c->e = condition(g);
+        g->ranked = g->p->cluster != 0;
+        c->e = g->ranked ? some_condition(g, 2) : condition(g);
+        g->ranked = false;
         guarded(g, &c->body, body, tile, s);
         if (rng_odds(&g->rng, 30)) guarded(g, &c->other, store_whole, tile, s);
     } else {

@@ -50,7 +50,7 @@ uint64_t rng_bits(Rng *r) /* splitmix64 */
 
 int64_t rng_in(Rng *r, int64_t low, int64_t high)
 {
-    return low + (int64_t)(rng_bits(r) % (uint64_t)(high - low + 1));
+    return high <= low ? low : low + (int64_t)(rng_bits(r) % (uint64_t)(high - low + 1));
 }
 
 bool rng_odds(Rng *r, int percent)
