@@ -89,7 +89,7 @@ static const char *word_of(const Program *p, int k)
 {
     if (!p->dress) return NULL;
     int w = (k * 5 + (int)(p->dress % NWORDS)) % NWORDS;
-    return k < NWORDS && dress_odds(p, k, 71) < 20 ? WORDS[w] : NULL;
+    return k < NWORDS && dress_odds(p, k, 71) < 35 ? WORDS[w] : NULL;
 }
 
 static const char *name_instead(const Program *p, const char *name, size_t n)

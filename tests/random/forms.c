@@ -8,8 +8,10 @@ static const struct Family {
     void (*draw)(Gen *g, int which);
     int forms;
     bool blackwell; /* sm_100a only */
-} FAMILIES[] = {{form_threads, 5, false}, {form_reduce, 4, false}, {form_cluster, 10, false}, {form_maps, 8, false},
-                {form_modes, 5, false},   {form_words, 7, false},  {form_modes, 13, true},   {form_tmem, 13, true}};
+    bool tree;      /* it is made of statements that mean what they say */
+} FAMILIES[] = {{form_threads, 6, false, false}, {form_reduce, 4, false, false}, {form_cluster, 10, false, false},
+                {form_maps, 8, false, false},    {form_modes, 5, false, false},  {form_words, 7, false, false},
+                {form_conditions, 3, false, true}, {form_modes, 13, true, false}, {form_tmem, 13, true, false}};
 enum { NFAMILIES = sizeof FAMILIES / sizeof *FAMILIES };
 
 int64_t draw(Gen *g, int64_t low, int64_t high)
@@ -75,6 +77,10 @@ void form_kernel(Gen *g, int64_t turn)
     const struct Family *f = FAMILIES;
     for (; f->blackwell != blackwell || at >= f->forms; f++)
         if (f->blackwell == blackwell) at -= f->forms;
+    if (f->tree) {
+        f->draw(g, at);
+        return;
+    }
     Stmt *twin = emit(g, S_TWIN);
     g->tail = &twin->body;
     g->meaning = &twin->other;

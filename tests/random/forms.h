@@ -30,6 +30,7 @@ void form_cluster(Gen *g, int which);  /* forms_cluster.c */
 void form_maps(Gen *g, int which);     /* forms_maps.c */
 void form_modes(Gen *g, int which);    /* forms_modes.c */
 void form_tmem(Gen *g, int which);     /* forms_tmem.c */
+void form_conditions(Gen *g, int which); /* forms_conditions.c */
 void form_words(Gen *g, int which);    /* forms_words.c */
 
 #endif

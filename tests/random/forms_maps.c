@@ -21,13 +21,15 @@ static void prefetches(Gen *g, int how)
 {
     int m = (int)draw(g, 0, 40), n = 16 * (int)draw(g, 1, 6), r = (int)PICK(g, 1, 4, 8), c = 16 * (int)draw(g, 1, 3);
     int x = TENSOR(g, TILE_U8, false, m, n), y = TENSOR(g, TILE_U8, false, m, n);
-    const char *cache = how != 1 && draw(g, 0, 1) ? policy(g, "p") : "", *ahead = draw(g, 0, 1) ? keep_text(g->p, " ahead %d", (int)draw(g, 1, 4)) : "";
+    bool hint = how == 1 ? g->variant % 4 == 0 : draw(g, 0, 1);
+    const char *cache = hint ? policy(g, "p") : "", *ahead = draw(g, 0, 1) ? keep_text(g->p, " ahead %d", (int)draw(g, 1, 4)) : "";
     g->p->version = how == 3 && draw(g, 0, 1) ? 80 : 0;
     TEXT(g, "map m = %s box [%d, %d] l2 %d;", tensor_name(g, x), r, c, (int)PICK(g, 64, 128, 256));
     if (draw(g, 0, 1)) TEXT(g, "prefetch m;");
     TEXT(g, "pipeline (i, j) in (ceil(%d, %d), ceil(%d, %d)) across grid by static {", m, r, n, c);
     const char *via = how == 0 ? " via m" : how == 1 ? " via bulk" : "";
     if (how < 3) TEXT(g, "prefetch %s[i * %d +: %d, j * %d +: %d]%s%s%s;", tensor_name(g, x), r, r, c, c, via, cache, ahead);
+    if (how == 1) TEXT(g, "prefetch %s[i * %d +: %d, j * %d +: %d] via bulk;", tensor_name(g, x), r, r, c, c);
     TEXT(g, "shared t: u8[%d, %d];\nmove %s[i * %d, j * %d] -> t%s%s;", r, c, tensor_name(g, x), r, c, how == 1 ? " via bulk" : " via m", cache);
     TEXT(g, "move t -> %s[i * %d, j * %d]%s; }", tensor_name(g, y), r, c, cache);
     Stmt *s = means(g, x, y);
@@ -83,9 +85,9 @@ static void slices(Gen *g)
 }
 
 /* Groups of rows whose bounds are data: the maps of their views are made by the kernel. */
-static void groups(Gen *g)
+static void groups(Gen *g, int how)
 {
-    int n = (int)draw(g, 1, 4), k = 16 * (int)draw(g, 1, 5), r = (int)PICK(g, 4, 8), c = (int)PICK(g, 16, 32), how = (int)draw(g, 0, 3);
+    int n = (int)draw(g, 1, 4), k = 16 * (int)draw(g, 1, 5), r = (int)PICK(g, 4, 8), c = (int)PICK(g, 16, 32);
     int rows = (int)draw(g, 1, 24), off = new_tensor(g, TILE_S32, 1, false);
     Tensor *o = &g->p->tensor[off];
     o->extent[0] = x_num(g, n + 1);
@@ -130,7 +132,7 @@ void form_maps(Gen *g, int which)
     case 3: boxes(g); return;
     case 4: slices(g); return;
     case 5:
-    case 6: groups(g); return;
+    case 6: groups(g, (2 * g->variant + which - 5) % 4); return;
     default: oldest(g); return;
     }
 }

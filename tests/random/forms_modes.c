@@ -239,8 +239,8 @@ void form_modes(Gen *g, int which)
     case 5: rows(g, false, false); return;
     case 6: rows(g, false, true); return;
     case 7: rows(g, true, false); return;
-    case 8: halo(g, false, draw(g, 0, 1)); return;
-    case 9: halo(g, true, draw(g, 0, 1)); return;
+    case 8: halo(g, false, g->variant % 2); return;
+    case 9: halo(g, true, g->variant % 2 == 0); return;
     case 10:
     case 11: to_peer(g, (2 * g->variant + which - 10) % 4); return;
     default: on_pair(g); return;

@@ -217,8 +217,8 @@ void form_threads(Gen *g, int which)
 {
     tile_type a = number_type(g), b = number_type(g);
     if (which < 2) sweep_conversions(g, (2 * g->variant + which) * SWEEP * 7);
-    else if (which == 2) sweep_types(g, g->variant % 4);
-    else if (which == 3 && g->variant % 2 == 0) convert(g, TILE_BF16, TILE_BF16, true);
+    else if (which < 4) sweep_types(g, (2 * g->variant + which) % 4);
+    else if (which == 4 && g->variant % 2 == 0) convert(g, TILE_BF16, TILE_BF16, true);
     else if (draw(g, 0, 2)) convert(g, a, b, false);
     else if (draw(g, 0, 1)) fills(g);
     else sums(g);

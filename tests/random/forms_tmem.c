@@ -25,11 +25,13 @@ static const char *layout_of(int bytes)
 }
 
 /* Shared memory to tensor memory by each shape, and back by threads; alone or in pairs of CTAs. */
-static void copies(Gen *g, bool pairs, int shape)
+static void copies(Gen *g, int which)
 {
+    bool pairs = which == 2;
+    int shape = (2 * g->variant + which) % 4;
     static const tile_type types[] = {TILE_U8, TILE_BF16, TILE_F32, TILE_U32};
     tile_type t = types[draw(g, 0, 3)];
-    int bytes = (int)PICK(g, 16, 16, 32, 64, 128), n = bytes / type_size(t), rows = SHAPES[shape].rows, ctas = pairs ? 2 : 1;
+    int bytes = 16 << (3 * g->variant + which) % 4, n = bytes / type_size(t), rows = SHAPES[shape].rows, ctas = pairs ? 2 : 1;
     int x = TENSOR(g, t, false, ctas, rows, n), y = TENSOR(g, t, false, ctas, 128, n);
     g->p->attributes = keep_text(g->p, " grid (%d)%s threads %d", ctas, pairs ? " cluster (2) pair" : "", (int)PICK(g, 128, 256));
     const char *rank = pairs ? "cluster.rank" : "0", *layout = layout_of(bytes);
@@ -193,7 +195,7 @@ void form_tmem(Gen *g, int which)
     switch (which) {
     case 0:
     case 1:
-    case 2: copies(g, which == 2, (2 * g->variant + which) % 4); return;
+    case 2: copies(g, which); return;
     case 3: shifted(g, draw(g, 0, 1)); return;
     case 4: parts(g); return;
     case 5: ring(g); return;

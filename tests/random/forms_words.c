@@ -11,9 +11,9 @@ static void library(Gen *g)
 {
     int m = (int)draw(g, 1, 40), n = 8 * (int)draw(g, 1, 12), bm = (int)PICK(g, 8, 16, 32), bn = (int)PICK(g, 32, 64);
     int x = TENSOR(g, TILE_BF16, false, m, n), y = TENSOR(g, TILE_BF16, false, m, n);
-    g->p->items = "import std.tiles;\n";
+    g->p->items = "import std.tiles;\nimport words;\n";
     g->p->attributes = keep_text(g->p, " grid (ceil(%d, %d), ceil(%d, %d))", n, bn, m, bm);
-    TEXT(g, "std.tiles.copy_tile<%d, %d>(%s, %s, cta.y, cta.x);", bm, bn, tensor_name(g, x), tensor_name(g, y));
+    TEXT(g, "std.tiles.copy_tile<%d, %d>(%s, %s, words.same(cta.y), words.less(cta.x, words.NOTHING));", bm, bn, tensor_name(g, x), tensor_name(g, y));
     same(g, x, y, (int64_t)m * n);
 }
 

@@ -103,7 +103,7 @@ const Expr *axis_range(Gen *g, const Axis *a, int64_t split)
 /* An axis whose index is still to be set; takes its share of the turns. */
 static Axis draw_axis(Gen *g, int64_t split)
 {
-    int64_t most = g->turns < 5 ? g->turns : 5, count = rng_in(&g->rng, 1, most > 1 ? most : 1), nothing = rng_odds(&g->rng, 7);
+    int64_t most = g->turns < 5 ? g->turns : 5, count = rng_in(&g->rng, 1, most > 1 ? most : 1), nothing = rng_odds(&g->rng, 10);
     if (rng_odds(&g->rng, 10) && g->turns > 12) count = rng_in(&g->rng, 5, 12);
     if (nothing && !g->busy) count = 0;
     else g->turns /= count;

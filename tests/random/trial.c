@@ -150,6 +150,9 @@ void trial_here(Program *p, const char *device, Outcome *o)
         .struct_size = sizeof opt, .arch = p->arch, .emit = TILECC_EMIT_PTX, .ptx_version = p->version, .error_format = TILECC_SHORT, .no_performance_warnings = 1};
     tilecc_define define[DEFINES_MAX];
     for (int i = 0; i < p->ndefines; i++) define[i] = (tilecc_define){p->define[i][0], p->define[i][1]};
+    static const char *const folders[] = {IMPORTS};
+    opt.import_dirs = folders;
+    opt.nimport_dirs = 1;
     opt.defines = define;
     opt.ndefines = (size_t)p->ndefines;
     tilecc_result *r = tilecc_compile(&opt, "random.tile", text, strlen(text));
