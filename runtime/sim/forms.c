@@ -332,6 +332,9 @@ static bool finish(Fitting *t)
         if (t->scope >= 0) take_word(t, t->scope);
     }
     if (w->barrier && (t->sem < 0) != (t->scope < 0) && !lacks(t, t->sem < 0 ? &sem : &scope)) return false;
+    bool bulk = t->m->form >= FORM_BULK_LOAD_CTA && t->m->form <= FORM_BULK_STORE_MASK;
+    int weak = bulk ? find_word(w, t->fit.used, ".weak", 5) : -1;
+    if (weak >= 0) take_word(t, weak); /* what is so anyway */
     if (t->m->form == FORM_ST_ASYNC) {
         int k = find_word(w, t->fit.used, ".weak", 5);
         if (k < 0)

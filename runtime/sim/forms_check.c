@@ -92,6 +92,8 @@ static Needs word_needs(const FormMatch *m, const char *mod)
     if (strncmp(mod, ".cta_group", 10) == 0 && strncmp(form_info(m->form)->ptx, "cp.", 3) == 0) {
         none.feature = FEAT_BLK;
         none.version = 86;
+    } else if (strcmp(mod, ".weak") == 0 && is_form(m->form, FORM_BULK_LOAD_CTA, FORM_BULK_STORE_MASK)) {
+        none.version = 93;
     } else if (strcmp(mod, ".shared::cta") == 0) {
         none.version = 78;
     } else if (strcmp(mod, ".cluster") == 0) {

@@ -21,6 +21,10 @@ expect 0 '' --assembler=ptxas -lineinfo good.tile -o lines.cubin
 [ "$(wc -c <lines.cubin)" -gt "$(wc -c <good.cubin)" ] || fail "-lineinfo adds nothing"
 rm -f good.cubin lines.cubin
 
+# The older name of a target: the assembler has it under that of today.
+expect 0 '' -arch=sm_101a --assembler=ptxas "$root/tests/golden/targets/sm_101a.tile" -o older.cubin
+rm -f older.cubin
+
 # An assembler that fails is exit code 4, and leaves nothing.
 printf '#!/bin/sh\necho no thanks >&2\nexit 9\n' >refuses
 chmod +x refuses

@@ -27,6 +27,8 @@ expect 2 "unknown command 'rnu'; did you mean 'run'\?" rnu good.tile
 expect 2 "there is no command and no file 'frobnicate'" frobnicate
 expect 2 '-MD is missing' -MF x.d good.tile
 expect 2 '.' -arch=sm_12 good.tile
+expect 2 'there is no PTX for sm_80, which has none of the asynchronous copies; the least target is sm_90$' -arch=sm_80 good.tile
+expect 2 'there is no PTX version 8.9; the newest is ' --ptx-version=8.9 good.tile
 expect 2 'standard input has no name' - <good.tile
 only_files
 finish

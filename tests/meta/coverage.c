@@ -172,11 +172,11 @@ int main(int argc, char **argv)
     jmp_buf failed;
     mem.fail = &failed;
     if (setjmp(failed)) return 3;
-    if (argc == 4 && strcmp(argv[1], "forms") == 0) {
-        print_forms(argv[2], argv[3]);
+    if (argc > 2 && argc % 2 == 0 && strcmp(argv[1], "forms") == 0) {
+        for (int k = 2; k < argc; k += 2) print_forms(argv[k], argv[k + 1]);
         return 0;
     }
     if (argc == 5 && strcmp(argv[1], "check") == 0) return check(argv + 2);
-    fputs("usage: coverage forms FILE.ptx NAME | coverage check GOLDEN SIM GPU\n", stderr);
+    fputs("usage: coverage forms [FILE.ptx NAME]... | coverage check GOLDEN SIM GPU\n", stderr);
     return 2;
 }

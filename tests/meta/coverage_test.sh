@@ -4,10 +4,7 @@
 coverage=${COVERAGE:-$BUILD/bin/coverage}
 root=$PWD/..
 
-for ptx in $(find golden -name '*.ptx' ! -path '*/lib/*'); do
-    name=${ptx%.ptx}
-    "$coverage" forms "$ptx" "${name#golden/}"
-done >"$work/golden"
+find golden -name '*.ptx' ! -path '*/lib/*' | sed 's|^golden/\(.*\)\.ptx$|&\n\1|' | xargs -n 64 "$coverage" forms >"$work/golden"
 
 # Programs that are run: compiled as the runs compile them.
 mkdir "$work/ptx"
@@ -36,12 +33,11 @@ done
 
 # PTX that is run by ptx_run: all of it on the simulator, what is for sm_90 on GPUs, too.
 cd tests || exit 3
-for ptx in sim/programs/*.ptx sim/cuda/*.ptx; do
-    "$coverage" forms "$ptx" "${ptx%.ptx}" >"$work/forms"
-    cat "$work/forms" >>"$work/golden"
-    cat "$work/forms" >>"$work/sim"
-    if grep -q '^\.target sm_90' "$ptx"; then cat "$work/forms" >>"$work/cuda"; fi
-done
+forms() { sed 's|^\(.*\)\.ptx$|&\n\1|' | xargs -n 64 "$coverage" forms; }
+ls sim/programs/*.ptx sim/cuda/*.ptx | forms >"$work/forms"
+cat "$work/forms" >>"$work/golden"
+cat "$work/forms" >>"$work/sim"
+grep -l '^\.target sm_90' sim/programs/*.ptx sim/cuda/*.ptx | forms >>"$work/cuda"
 "$coverage" check "$work/golden" "$work/sim" "$work/cuda" || fail "lang/coverage.def"
 if [ -n "${KEEP:-}" ]; then cp "$work/golden" "$work/sim" "$work/cuda" "$KEEP"; fi
 finish
