@@ -38,7 +38,6 @@ typedef enum RowKind {
 } RowKind;
 void rows_make(void);
 int row_count(void);
-int row_find(RowKind kind, const char *name); /* -1: none */
 const char *row_text(int row);                /* "op tma.load" */
 void row_hit(RowKind kind, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void row_production(int rule);

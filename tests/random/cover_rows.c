@@ -10,7 +10,7 @@
 #include "frontend/check.h"
 #include "lower/ir_ops.h"
 
-enum { ROWS_MAX = 4096 };
+enum { ROWS_MAX = 4096, SLOTS = 16384 };
 
 static const char *const KINDS[ROW_KINDS] = {
     [ROW_PRODUCTION] = "production",   [ROW_CLAUSE] = "clause",       [ROW_OP] = "op",     [ROW_FORM] = "form",
@@ -21,7 +21,7 @@ static const char *const KINDS[ROW_KINDS] = {
 const char *const SOURCE_NAMES[SOURCES] = {"constants", "sizes", "indices", "cta", "rank", "let", "var", "data"};
 
 static char *rows[ROWS_MAX];
-static int nrows, first[ROW_KINDS + 1];
+static int nrows, first[ROW_KINDS + 1], slots[SLOTS]; /* slots: of a hash table, row + 1 */
 long *row_hits;
 
 static void add(const char *kind, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -200,6 +200,15 @@ static void make(RowKind k)
     }
 }
 
+static int *slot_of(const char *text)
+{
+    uint32_t h = 2166136261;
+    for (const char *c = text; *c; c++) h = (h ^ (uint8_t)*c) * 16777619;
+    h %= SLOTS;
+    while (slots[h] && strcmp(rows[slots[h] - 1], text)) h = (h + 1) % SLOTS;
+    return &slots[h];
+}
+
 void rows_make(void)
 {
     for (int k = 0; k < ROW_KINDS; k++) {
@@ -207,6 +216,7 @@ void rows_make(void)
         make((RowKind)k);
     }
     first[ROW_KINDS] = nrows;
+    for (int i = 0; i < nrows; i++) *slot_of(rows[i]) = i + 1;
     row_hits = mmap(NULL, sizeof *row_hits * ROWS_MAX, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (row_hits == MAP_FAILED) abort();
 }
@@ -221,22 +231,15 @@ const char *row_text(int row)
     return rows[row];
 }
 
-int row_find(RowKind kind, const char *name)
-{
-    size_t n = strlen(KINDS[kind]) + 1;
-    for (int i = first[kind]; i < first[kind + 1]; i++)
-        if (!strcmp(rows[i] + n, name)) return i;
-    return -1;
-}
-
 void row_hit(RowKind kind, const char *format, ...)
 {
     char text[400];
     va_list ap;
+    int n = snprintf(text, sizeof text, "%s ", KINDS[kind]);
     va_start(ap, format);
-    vsnprintf(text, sizeof text, format, ap);
+    vsnprintf(text + n, sizeof text - (size_t)n, format, ap);
     va_end(ap);
-    int row = row_find(kind, text);
+    int row = *slot_of(text) - 1;
     if (row >= 0) __atomic_fetch_add(&row_hits[row], 1, __ATOMIC_RELAXED);
 }
 

@@ -72,7 +72,7 @@ int new_size(Gen *g, int64_t value, bool scalar)
 
 const Expr *new_extent(Gen *g, int64_t value)
 {
-    if (g->p->nsizes == SIZES_MAX || rng_odds(&g->rng, 45)) return x_num(g, value);
+    if (value && (g->p->nsizes == SIZES_MAX || rng_odds(&g->rng, 45))) return x_num(g, value); /* no constant is 0 there */
     return x_ref(g, X_SIZE, new_size(g, value, false));
 }
 

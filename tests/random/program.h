@@ -238,6 +238,8 @@ enum { TRIAL_SECONDS = 60 };
 extern bool assembling; /* the PTX of each goes through an assembler, too */
 void trial_here(Program *p, const char *device, Outcome *out);
 void trial(Program *p, const char *device, Outcome *out); /* in a process of its own */
+void trial_limit(const char *device); /* of this process, from now on */
+bool trial_late(int status);          /* of a process that ended: by that limit */
 bool read_all(int fd, void *to, size_t n);
 
 /* workers.c: the trials of many seeds in several processes, each of which takes `BATCH` of them, one after the other. A program

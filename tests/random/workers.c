@@ -1,6 +1,5 @@
 /* Trials in several processes. */
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,9 +32,8 @@ static void work(const Plan *plan, uint64_t from, uint64_t end, int fd)
     for (uint64_t at = from; at < end; at++) {
         Outcome o;
         Program *p = program_of(plan, at);
-        alarm(TRIAL_SECONDS);
+        trial_limit(device_of(plan, at));
         trial_here(p, device_of(plan, at), &o);
-        alarm(0);
         program_free(p);
         if (write(fd, &o, sizeof o) != (ssize_t)sizeof o) _exit(1);
         if (o.verdict == V_FINDING || o.verdict == V_LAUNCH) break;
@@ -67,7 +65,7 @@ static void ended(const Plan *plan, Worker *w)
     w->pid = 0;
     if (w->next == w->end) return;
     if (!WIFEXITED(status) || WEXITSTATUS(status)) {
-        Outcome o = {.verdict = WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM ? V_TIME : V_CRASH};
+        Outcome o = {.verdict = trial_late(status) ? V_TIME : V_CRASH};
         snprintf(o.text, sizeof o.text, "the process ended");
         plan->done(plan, w->next++, &o);
     }
