@@ -2,7 +2,7 @@
  *
  * PLACES has programs with a hole `@` per operand of every production of the grammar that takes an expression: parse.y
  * itself says which those are. FAULTS has what goes into the hole, with the declarations that it needs. All of the
- * one are crossed with all of the other; then every number of every program of tests/golden becomes a fault, in turn. */
+ * one are crossed with all of the other; then numbers of every program of tests/golden become faults, in turn. */
 #include <ctype.h>
 #include <dirent.h>
 #include <setjmp.h>
@@ -471,7 +471,7 @@ static void operators(void **state)
 
 /* ---- numbers of programs that are right ---- */
 
-static unsigned turn;
+static unsigned turn, number;
 
 static void numbers_of(const char *path)
 {
@@ -483,10 +483,11 @@ static void numbers_of(const char *path)
             size_t n = strspn(s, "0123456789abcdefxABCDEF.");
             while (n > 1 && s[n - 1] == '.') n--;
             size_t at = (size_t)(s - text);
+            s += n;
+            if (number++ % 4) continue; /* a quarter of them: half a minute with sanitizers */
             /* those that make a program wrong wherever they stand: a bare name declares a size in a parameter's extents */
             while (FAULTS[turn % NFAULTS].fits || strcmp(FAULTS[turn % NFAULTS].use, "nowhere") == 0) turn++;
             refuse(path, text, at, at + n, &FAULTS[turn++ % NFAULTS]);
-            s += n;
         } else s++;
     }
     free(text);
@@ -513,11 +514,11 @@ static void golden_programs(void **state)
     (void)state;
     char dir[900];
     snprintf(dir, sizeof dir, "%s/tests/golden", root());
-    compiled = wrong = turn = 0;
+    compiled = wrong = turn = number = 0;
     programs_in(dir);
     print_message("%u programs\n", compiled);
     assert_int_equal(wrong, 0);
-    assert_true(compiled > 5000);
+    assert_true(compiled > 1500);
 }
 
 int main(void)
