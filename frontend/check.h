@@ -229,13 +229,12 @@ bool mode_rows4(MapMode m); /* gather4, scatter4 */
 /* A map has the options of its mode, all of them and no others. */
 bool mode_options(Env *e, const Stmt *s, const PMap *m);
 bool mode_corner(Env *e, const MapOpt *o, const PMap *m, int64_t out[3]);
-int64_t mode_pixels(const PMap *m, int64_t halo); /* rows of the tile */
 bool offset_clause(Env *e, const Clause *c, PMove *m);
 bool halo_clause(Env *e, const Clause *c, PMove *m);
 bool mode_clauses(Env *e, const PMove *m);
 bool mode_direction(Env *e, const PMove *m);
 /* The tensor's side of a move through a map of its mode; s: the tile's, NULL for prefetches. */
-bool mode_part(Env *e, const PMove *m, PRegion *g, const PRegion *s);
+bool mode_part(Env *e, PMove *m, PRegion *g, const PRegion *s);
 
 /* statements.c */
 void statements(Env *e, const Block *b, PBlock *into);

@@ -132,9 +132,12 @@ bool halo_clause(Env *e, const Clause *c, PMove *m)
         diag_fix(e->c->diags, g, "halo (wHalo, wOffset)");
         return false;
     }
-    const Expr *first = c->exprs.first;
-    bool ok = constant(e, first, -MAP_NUMBER_MAX, MAP_NUMBER_MAX, "wHalo", &m->halo[0]);
-    return constant(e, first->next, -MAP_NUMBER_MAX, MAP_NUMBER_MAX, "wOffset", &m->halo[1]) && ok;
+    const Expr *x = c->exprs.first;
+    m->halo[0] = scalar(e, x);
+    m->halo[1] = scalar(e, x->next);
+    m->halo_at[0] = x->span;
+    m->halo_at[1] = x->next->span;
+    return m->halo[0] && m->halo[1];
 }
 
 static void is_of_mode(Env *e, Diag *g, const PMove *m)
@@ -191,9 +194,23 @@ bool mode_direction(Env *e, const PMove *m)
     return false;
 }
 
-int64_t mode_pixels(const PMap *m, int64_t halo)
+/* Rows of the tile. */
+static int64_t pixels_of(const PMap *m, int64_t halo)
 {
     return m->mode == MAP_IM2COL_W128 ? 128 + 4 * halo : m->pixels + halo;
+}
+
+static int64_t most_halo_of(const PMap *m)
+{
+    return m->mode == MAP_IM2COL_W ? 511 : m->mode == MAP_IM2COL_W128 ? 31 : 0;
+}
+
+/* Of a wHalo that is known only at run time the tile says how large it may be. */
+static bool halo_of_tile(const PMove *m, int64_t rows, int64_t *halo)
+{
+    int64_t none = pixels_of(m->map, 0), step = pixels_of(m->map, 1) - none;
+    *halo = (rows - none) / step;
+    return rows >= none && (rows - none) % step == 0 && *halo <= most_halo_of(m->map);
 }
 
 static bool plain_starts(Env *e, const PMove *m, const PRegion *g)
@@ -211,25 +228,44 @@ static bool plain_starts(Env *e, const PMove *m, const PRegion *g)
     return true;
 }
 
-static bool of_shape(Env *e, const PMove *m, const PRegion *s)
+/* A number outside of its range is E0446, by lang/map_copy. */
+static bool halo_in_range(PMove *m, int64_t *halo)
 {
-    int64_t want[2] = {mode_pixels(m->map, m->halo[0]), m->map->channels}, have[P_RANK];
+    int64_t most = most_halo_of(m->map);
+    *halo = 0;
+    bool known = m->halo[0] == NULL || sx_is_const(m->halo[0], halo), in = *halo >= 0 && *halo <= most;
+    m->most_halo = known && in ? *halo : most;
+    return in;
+}
+
+static bool of_shape(Env *e, PMove *m, const PRegion *s)
+{
+    int64_t halo, have[P_RANK] = {0}, channels = m->map->channels;
+    if (!halo_in_range(m, &halo)) return true;
+    bool known = m->halo[0] == NULL || sx_is_const(m->halo[0], &halo);
     int n = 0;
     for (int d = 0; d < s->rank; d++)
         if (s->dim[d].marked) have[n++] = s->dim[d].extent;
-    if (n == 2 && have[0] == want[0] && have[1] == want[1]) return true;
-    Diag *g = diag_at(e->c->diags, E0462, m->via_span, "map `%s` moves %lld pixels of %lld channels, the tile is %s",
-                      name_of(e, m->map->name), (long long)want[0], (long long)want[1], shape_text(e, n, have));
+    int64_t want = pixels_of(m->map, halo), step = pixels_of(m->map, 1) - pixels_of(m->map, 0);
+    if (n == 2 && have[1] == channels && (known ? have[0] == want : halo_of_tile(m, have[0], &m->most_halo))) return true;
+    const char *more = known ? "" : step == 1 ? " and wHalo more" : " and four times wHalo more";
+    Diag *g = diag_at(e->c->diags, E0462, m->via_span, "map `%s` moves %lld pixels%s of %lld channels, the tile is %s",
+                      name_of(e, m->map->name), (long long)want, more, (long long)channels, shape_text(e, n, have));
     diag_label(e->c->diags, g, s->span, "the tile");
     diag_label(e->c->diags, g, m->map->span, "the map");
-    diag_fix(e->c->diags, g, "a tile of [%lld, %lld]", (long long)want[0], (long long)want[1]);
+    if (known) diag_fix(e->c->diags, g, "a tile of [%lld, %lld]", (long long)want, (long long)channels);
+    else
+        diag_fix(e->c->diags, g, "a tile of [%lld + %sh, %lld], h the greatest wHalo, 0 .. %lld", (long long)want,
+                 step == 1 ? "" : "4 * ", (long long)channels, (long long)most_halo_of(m->map));
     return false;
 }
 
 /* From a base pixel on: which pixels follow is the mode's business, so none of the dimensions is a tile's. Of an interleaved
  * tensor they are all of one slice. */
-static bool im2col_part(Env *e, const PMove *m, PRegion *g, const PRegion *s)
+static bool im2col_part(Env *e, PMove *m, PRegion *g, const PRegion *s)
 {
+    int64_t halo;
+    halo_in_range(m, &halo);
     if (!plain_starts(e, m, g) || (s && !of_shape(e, m, s))) return false;
     for (int d = 0; d < g->rank; d++) {
         g->dim[d].marked = false;
@@ -266,7 +302,7 @@ static bool rows4_part(Env *e, const PMove *m, PRegion *g, const PRegion *s)
     return false;
 }
 
-bool mode_part(Env *e, const PMove *m, PRegion *g, const PRegion *s)
+bool mode_part(Env *e, PMove *m, PRegion *g, const PRegion *s)
 {
     if (!m->map || m->map->tensor != g->tensor) return true;
     return mode_im2col(m->map->mode)  ? im2col_part(e, m, g, s)

@@ -194,8 +194,9 @@ typedef struct PMove {
     int64_t ahead;    /* prefetch: turns of the innermost pipeline; 0: none */
     const Sx *offset[3]; /* im2col: noffset of them, outermost first; none: zeros */
     int noffset;
-    int64_t halo[2];  /* im2col_w, im2col_w128: wHalo, wOffset */
-    Span offset_span, halo_span; /* hi == 0: not given */
+    const Sx *halo[2]; /* im2col_w, im2col_w128: wHalo, wOffset; NULL: zeros */
+    int64_t most_halo; /* the greatest wHalo that the tile has room for; of a prefetch, that there is */
+    Span offset_span, halo_span, halo_at[2]; /* hi == 0: not given */
     uint64_t value;   /* MOVE_FILL: bits of an element */
     const Sx *value_sx; /* MOVE_FILL of a peer's tile by a scalar that is no constant; NULL elsewhere */
 } PMove;

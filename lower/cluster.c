@@ -160,6 +160,11 @@ bool cluster_pairs(Lower *L, const Sx *x)
     return same_in(L, x, NULL, &fuel);
 }
 
+bool cluster_same(Lower *L, const Sx *x)
+{
+    return same_for(L, x, CAST_ALL);
+}
+
 /* The front end knows in which dimensions of the cluster a variable may differ. */
 static int first_alike(const Lower *L, int rank, unsigned dims)
 {
@@ -236,6 +241,8 @@ bool cluster_equal(Lower *L, const PMove *mv, PCast cast)
     const PRegion *side[] = {&mv->src, &mv->dst};
     for (int i = 0; i < mv->noffset; i++)
         if (!agreed(L, mv, cast, mv->offset[i], mv->offset[i]->span, "offset")) return false;
+    for (int i = 0; i < 2; i++)
+        if (!agreed(L, mv, cast, mv->halo[i], mv->halo_at[i], "halo")) return false;
     for (int i = 0; i < 2; i++) {
         const PRegion *g = side[i];
         if (!agreed(L, mv, cast, g->slot, g->span, "slot")) return false;

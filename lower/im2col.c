@@ -15,29 +15,44 @@ static int first_corner(const PMap *m)
     return map_first_corner(m->mode, m->interleave, map_rank(m->tensor->rank, m->interleave));
 }
 
+static int64_t pixels_with(const PMove *mv, int64_t halo)
+{
+    return mv->map->mode == MAP_IM2COL_W128 ? 128 + 4 * halo : mv->map->pixels + halo;
+}
+
 int64_t im2col_pixels(const PMove *mv)
 {
-    return mv->map->mode == MAP_IM2COL_W128 ? 128 + 4 * mv->halo[0] : mv->map->pixels + mv->halo[0];
+    return pixels_with(mv, mv->most_halo);
+}
+
+/* wHalo: a number, or known only at run time. */
+static bool halo_known(Lower *L, const PMove *mv, int64_t *k)
+{
+    *k = 0;
+    return !is_wide(mv) || mv->halo[0] == NULL || poly_is_const(scalar_poly(L, mv->halo[0]), k);
 }
 
 /* ---- the base pixel ---- */
+
+enum { W_OFFSET_MOST = 31 };
 
 typedef struct Bounds { /* of the base in one dimension: lo .. extent - 1 + past */
     int64_t lo, past;
     const char *rule; /* why */
 } Bounds;
 
-static Bounds bounds_of(const MoveInfo *mi, int d)
+static Bounds bounds_of(Lower *L, const MoveInfo *mi, int d)
 {
     static const char ends[] = "a base pixel outside of the map's box ends the kernel",
                       there[] = "a store begins in an image and a slice that are there", open[] =
         "the PTX ISA leaves open what these do outside of the tensor, and where a halo stands if the pixels pass the end of the box";
     const PMap *m = mi->mv->map;
+    int64_t halo;
     int first = first_corner(m);
     if (!is_wide(mi->mv) && d < first) return (Bounds){0, 0, m->interleave ? there : ends};
     if (!is_wide(mi->mv)) return (Bounds){m->lower[d - first], m->upper[d - first], ends};
     if (d < mi->rank - 2) return (Bounds){0, 0, open};
-    if (mi->mv->halo[0] == 0) return (Bounds){INT32_MIN, m->upper[0], ends};
+    if (halo_known(L, mi->mv, &halo) && halo == 0) return (Bounds){INT32_MIN, m->upper[0], ends};
     int64_t pixels = m->mode == MAP_IM2COL_W128 ? 128 : m->pixels;
     return (Bounds){INT32_MIN, m->upper[0] - (pixels - 1) * m->elem_stride[d], open};
 }
@@ -79,7 +94,7 @@ static const char *base_fix(Lower *L, const MoveInfo *mi, int d)
 static bool base_inside(Lower *L, const MoveInfo *mi, int d, Refusal *why)
 {
     Domain *m = L->d;
-    Bounds b = bounds_of(mi, d);
+    Bounds b = bounds_of(L, mi, d);
     Poly start = mi->start[d], extent = scalar_poly(L, mi->tensor->extent[d]);
     Span at = mi->g->dim[d].span;
     Lx cond = 0;
@@ -116,8 +131,11 @@ static void first_breach(void *user, const MapBreach *b)
 static bool numbers_known(Lower *L, const MoveInfo *mi, uint32_t map, Refusal *why)
 {
     const PMove *mv = mi->mv;
-    MapCopy c = {.shared = MAP_UNKNOWN, .halo = mv->halo[0], .halo_offset = mv->halo[1]};
-    int64_t k;
+    int64_t k, halo[2];
+    for (int i = 0; i < 2; i++)
+        if (mv->halo[i] == NULL) halo[i] = 0;
+        else if (!poly_is_const(scalar_poly(L, mv->halo[i]), &halo[i])) halo[i] = MAP_UNKNOWN;
+    MapCopy c = {.shared = MAP_UNKNOWN, .halo = halo[0], .halo_offset = halo[1]};
     for (int i = 0; i < MAP_RANK; i++) c.start[i] = MAP_UNKNOWN;
     for (int i = 0; i < 3; i++)
         c.offset[i] = i < mv->noffset && poly_is_const(scalar_poly(L, mv->offset[i]), &k) ? k : MAP_UNKNOWN;
@@ -128,27 +146,55 @@ static bool numbers_known(Lower *L, const MoveInfo *mi, uint32_t map, Refusal *w
     return false;
 }
 
+/* A number of few bits. */
+typedef struct Few {
+    const Sx *x;
+    Span at;
+    int64_t most;
+    const char *name, *why; /* of what, and whose limit */
+    ErrorCode never, launch; /* the rule, when compiling and at a launch */
+    const char *rule, *fix;
+} Few;
+
+static bool few_inside(Lower *L, const MoveInfo *mi, const Few *f, Refusal *why)
+{
+    Poly p = scalar_poly(L, f->x);
+    Lx cond = 0;
+    Need low = need_at_least(L, p, 0, &cond), high = need_at_most(L, p, f->most, &cond);
+    const char *text = arena_printf(L->a, "0 <= %s <= %lld", poly_text(L, p), (long long)f->most);
+    if (low <= NEED_CHECK && high <= NEED_CHECK && (cond == 0 || launch_check(L, f->launch, cond, f->at, text, f->rule)))
+        return true;
+    *why = (Refusal){f->never,
+                     f->at,
+                     arena_printf(L->a, "%s %s is not proved to be 0 .. %lld, %s", f->name, poly_text(L, p), (long long)f->most, f->why),
+                     .label_span = mi->mv->map->span,
+                     .label = "the map",
+                     .fix = f->fix};
+    return false;
+}
+
 static bool offset_inside(Lower *L, const MoveInfo *mi, int i, Refusal *why)
 {
     static const int64_t MOST[] = {65535, 255, 31};
-    const Sx *x = mi->mv->offset[i];
     int spatial = map_spatial(mi->mv->map->tensor->rank, mi->mv->map->interleave);
-    int64_t most = MOST[spatial - 1];
-    Poly p = scalar_poly(L, x);
-    Lx cond = 0;
-    Need low = need_at_least(L, p, 0, &cond), high = need_at_most(L, p, most, &cond);
-    const char *text = arena_printf(L->a, "0 <= %s <= %lld", poly_text(L, p), (long long)most);
-    if (low <= NEED_CHECK && high <= NEED_CHECK &&
-        (cond == 0 || launch_check(L, E1140, cond, x->span, text, "im2col offsets have few bits")))
-        return true;
-    *why = (Refusal){E0445,
-                     x->span,
-                     arena_printf(L->a, "offset %s is not proved to be 0 .. %lld, its range for rank %d",
-                                  poly_text(L, p), (long long)most, spatial + 2),
-                     .label_span = mi->mv->map->span,
-                     .label = "the map",
-                     .fix = "compute it from an index: r / 3 and r % 3 of r in 0 .. 9"};
-    return false;
+    return few_inside(L, mi,
+                      &(Few){mi->mv->offset[i], mi->mv->offset[i]->span, MOST[spatial - 1], "offset", arena_printf(L->a, "its range for rank %d", spatial + 2),
+                             E0445, E1140, "im2col offsets have few bits", "compute it from an index: r / 3 and r % 3 of r in 0 .. 9"},
+                      why);
+}
+
+/* wHalo fits the tile, too. */
+static bool halo_inside(Lower *L, const MoveInfo *mi, int i, Refusal *why)
+{
+    static const char *const names[] = {"wHalo", "wOffset"}, few[] = "wHalo and wOffset have few bits, and the tile so much room";
+    const PMove *mv = mi->mv;
+    if (!is_wide(mv) || mv->halo[i] == NULL) return true;
+    int64_t most = i ? W_OFFSET_MOST : mv->most_halo;
+    const char *by = source_text(L, mv->halo_at[i]);
+    return few_inside(L, mi,
+                      &(Few){mv->halo[i], mv->halo_at[i], most, names[i], i || mi->prefetch ? "its range" : "what the tile has room for",
+                             i ? E0447 : E0446, E1141, few, arena_printf(L->a, "min(max(%s, 0), %lld)", by, (long long)most)},
+                      why);
 }
 
 /* ---- the plan ---- */
@@ -164,6 +210,22 @@ static bool anywhere(Lower *L, const MoveInfo *mi, int d, TensorPlan *out, Refus
     Poly start = mi->start[d], extent = scalar_poly(L, mi->tensor->extent[d]);
     bool there = domain_le(L->d, poly_const(L->d, 0), start) && domain_lt(L->d, start, extent);
     return there || tensor_coordinate(L, mi, d, 0, out, why);
+}
+
+/* What comes from other CTAs is expected by those to which it comes. */
+static bool bytes_told(Lower *L, const MoveInfo *mi, Refusal *why)
+{
+    const PMove *mv = mi->mv;
+    int64_t k;
+    if ((mv->dst.peer == NULL && mv->cast != CAST_MASK) || halo_known(L, mv, &k) || cluster_same(L, mv->halo[0])) return true;
+    *why = (Refusal){E0473,
+                     mv->halo_at[0],
+                     arena_printf(L->a, "wHalo, %s, is not proved to be the same in all CTAs of the cluster",
+                                  poly_text(L, scalar_poly(L, mv->halo[0]))),
+                     .label_span = mv->dst.peer ? mv->dst.span : mv->cast_span,
+                     .label = "the bytes that arrive there depend on it",
+                     .fix = "let wHalo depend on nothing that differs between them"};
+    return false;
 }
 
 bool im2col_plan(Lower *L, const MoveInfo *mi, TensorPlan *out, Refusal *why)
@@ -182,13 +244,31 @@ bool im2col_plan(Lower *L, const MoveInfo *mi, TensorPlan *out, Refusal *why)
     if (!numbers_known(L, mi, out->map, why)) return false;
     for (int i = 0; i < mv->noffset; i++)
         if (!offset_inside(L, mi, i, why)) return false;
+    for (int i = 0; i < 2; i++)
+        if (!halo_inside(L, mi, i, why)) return false;
+    if (is_wide(mv) && !bytes_told(L, mi, why)) return false;
     for (int d = 0; d < inner; d++)
         if (may_be_away(mi, d) ? !anywhere(L, mi, d, out, why) : !base_inside(L, mi, d, why)) return false;
     out->npieces = 1;
     out->pieces = arena_array(L->a, Piece, 1);
-    out->piece_bytes = map_bytes(L, out->map, mv->halo[0]);
+    int64_t halo;
+    bool known = halo_known(L, mv, &halo);
+    out->piece_bytes = map_bytes(L, out->map, known ? halo : mv->most_halo);
+    out->halo_bytes = known ? 0 : map_bytes(L, out->map, 1) - map_bytes(L, out->map, 0);
     if (!tensor_inner_start(L, mi, why) || (!mi->load && !tensor_stored_extent(L, mi, why))) return false;
     return tensor_coordinate(L, mi, inner, 0, out, why);
+}
+
+/* At a launch a check has kept it in its range: to be seen in the value itself, for what is proved of bytes. */
+static Opnd halo_value(Lower *L, const MoveInfo *mi, int i)
+{
+    const Sx *x = mi->mv->halo[i];
+    int64_t lo, hi, most = i ? W_OFFSET_MOST : mi->mv->most_halo;
+    if (x == NULL) return opnd_imm(0);
+    scalar_range(L, x, &lo, &hi);
+    if (lo >= 0 && hi <= most) return value_low(L, x);
+    Opnd v = emit_op(L, IR_MAX, IR_I64, value_wide(L, x), opnd_imm(0));
+    return emit_cvt(L, IR_I32, emit_op(L, IR_MIN, IR_I64, v, opnd_imm(most)));
 }
 
 void im2col_values(Lower *L, const MoveInfo *mi, TensorPlan *p)
@@ -196,7 +276,14 @@ void im2col_values(Lower *L, const MoveInfo *mi, TensorPlan *p)
     const PMove *mv = mi->mv;
     p->ninfo = !mi->load ? 0 : is_wide(mv) ? 2 : map_spatial(mv->map->tensor->rank, mv->map->interleave);
     for (int i = 0; i < p->ninfo; i++)
-        p->info[i] = is_wide(mv) ? opnd_imm(mv->halo[i]) : mv->noffset ? value_low(L, mv->offset[i]) : opnd_imm(0);
+        p->info[i] = is_wide(mv) ? halo_value(L, mi, i) : mv->noffset ? value_low(L, mv->offset[i]) : opnd_imm(0);
+}
+
+Opnd im2col_bytes(Lower *L, const MoveInfo *mi, const TensorPlan *p)
+{
+    int64_t none = p->piece_bytes - mi->mv->most_halo * p->halo_bytes;
+    Opnd more = emit_op(L, IR_MUL, IR_I32, halo_value(L, mi, 0), opnd_imm(p->halo_bytes));
+    return emit_op(L, IR_ADD, IR_I32, more, opnd_imm(none));
 }
 
 /* ---- rule G ---- */

@@ -245,7 +245,6 @@ static void check_coordinates(Checker *c, const IrOp *op, const MfMap *m)
     for (unsigned i = 0; i < k; i++) {
         int64_t most = !wide ? INT64_C(0xFFFF) >> (m->rank == 4 ? 8 : m->rank == 5 ? 11 : 0)
                        : i == 0 && m->mode == MAP_IM2COL_W ? 511 : 31;
-        if (wide && info[i].kind != IRA_IMM) check_fail_operand(c, IRK_INFO, "is no number");
         if (info[i].kind == IRA_IMM && (info[i].imm < 0 || info[i].imm > most)) check_fail_operand(c, IRK_INFO, "is out of range");
     }
 }

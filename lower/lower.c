@@ -255,7 +255,8 @@ static void copy(Lower *L, const PStmt *st)
     if (!mi.prefetch) sync_before(L, &whole);
     if (tensor && t.device) device_copy(L, &mi, &t);
     int64_t bytes = (tensor ? t.piece_bytes * t.npieces : b.run * b.nruns) * shares.n;
-    Opnd each = st->move->cast == CAST_MASK ? role_mask_bytes(L, &mi, bytes) : opnd_imm(bytes);
+    Opnd each = tensor && !mi.prefetch && shares.n == 1 ? tensor_bytes(L, &mi, &t) : opnd_imm(bytes);
+    if (st->move->cast == CAST_MASK) each = role_mask_bytes(L, &mi, each);
     if (mi.load && !mi.prefetch && !sync_arrive(L, &mi, each, bytes, &bar, &slot)) return;
     L->guard = emit_logic(L, IR_AND, guard, brings);
     if (tensor) t.ok = emit_logic(L, IR_AND, t.ok, brings);

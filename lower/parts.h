@@ -163,14 +163,15 @@ typedef struct TensorPlan {
     uint32_t map;
     Piece *pieces;
     uint32_t npieces;
-    int64_t piece_bytes;
+    int64_t piece_bytes; /* what one copy adds to its barrier; at most, where halo_bytes is not 0: */
+    int64_t halo_bytes;  /* by each pixel of a wHalo that is known only at run time */
     uint8_t mode;  /* MapMode: im2col copies are one piece, gather4 and scatter4 have one per four rows */
     Opnd info[3];  /* im2col: offsets, outermost first; w modes: wHalo, wOffset */
     int ninfo;
     bool clamp[P_RANK];                   /* load coordinates that data decides */
     bool negative[P_RANK];                /* store starts that may be below 0: left out then */
     bool huge[P_RANK];                    /* .. or above 32 bits, beyond every tensor */
-    Opnd start[P_RANK], slot, offset, ok; /* made by tensor_values */
+    Opnd start[P_RANK], slot, offset, ok, bytes; /* made by tensor_values; bytes: of one copy */
     uint32_t device;                      /* through a view that is made at run time: its DeviceMap + 1 once that is known */
 } TensorPlan;
 typedef struct DeviceMap { /* copies of a map that a role makes anew for each run of a view's declaration, one per slot of a tile */
@@ -483,6 +484,7 @@ void cluster_rank(Lower *L, int rank);
 uint32_t cluster_set(const Lower *L, PCast cast, int rank); /* bit set of the CTAs that a multicast of it reaches */
 bool cluster_named(Lower *L, const Sx *peer, Span at, int target[16]); /* by rank; perhaps the own */
 bool cluster_peers(Lower *L, const Sx *peer, Span at, int target[16]); /* by rank; never the own; -1: left out */
+bool cluster_same(Lower *L, const Sx *x);                              /* equal in all CTAs */
 bool cluster_equal(Lower *L, const PMove *mv, PCast cast);             /* coordinates equal in each set */
 bool cluster_pairs(Lower *L, const Sx *x);                             /* the same in both CTAs of each pair; NULL is */
 /* Before it gets x, whose normal form is `of`. */
@@ -576,6 +578,7 @@ bool view_trusts(const Lower *L, const PTensor *idx, int64_t fact);
 
 /* ---- tensor.c, bulk.c ---- */
 bool tensor_plan(Lower *L, MoveInfo *mi, TensorPlan *out, Refusal *why);
+Opnd tensor_bytes(Lower *L, const MoveInfo *mi, const TensorPlan *p); /* of all copies of the move */
 void tensor_values(Lower *L, MoveInfo *mi, TensorPlan *p); /* before the arrival, so that the copies follow it */
 void tensor_emit(Lower *L, const MoveInfo *mi, const TensorPlan *p, uint32_t bar, Opnd bar_slot);
 /* What copies of all modes share. */
@@ -592,6 +595,7 @@ void tensor_op(Lower *L, const MoveInfo *mi, const TensorPlan *p, const Opnd *at
 /* im2col.c: copies from a base pixel on; gather.c: of four rows by index */
 bool im2col_plan(Lower *L, const MoveInfo *mi, TensorPlan *out, Refusal *why);
 void im2col_values(Lower *L, const MoveInfo *mi, TensorPlan *p);
+Opnd im2col_bytes(Lower *L, const MoveInfo *mi, const TensorPlan *p); /* where halo_bytes is not 0 */
 int64_t im2col_pixels(const PMove *mv); /* of the tile */
 /* Where both go through one im2col map without offsets: pixels by number, and channels. */
 bool im2col_boxes(Lower *L, const MoveInfo *a, const MoveInfo *b, DomBox *x, DomBox *y);
@@ -669,7 +673,7 @@ void role_send(Lower *L, const PStmt *st);
 void role_fill_peer(Lower *L, const PStmt *st); /* fill_peer.c */
 /* multicast (mask): to whom, at each rank; false after an error. What reaches the own tile, of copies of so many bytes. */
 bool role_mask(Lower *L, MoveInfo *mi);
-Opnd role_mask_bytes(Lower *L, const MoveInfo *mi, int64_t bytes);
+Opnd role_mask_bytes(Lower *L, const MoveInfo *mi, Opnd bytes);
 
 /* ---- role_threads.c: roles of the source whose threads work together ---- */
 void role_begin(Lower *L, const PRole *r, uint32_t number);

@@ -74,12 +74,17 @@ static const char *mode_text(const MfMap *m)
     return modes[m->mode];
 }
 
+static const char *number_text(Lower *L, const Sx *x)
+{
+    return x ? poly_text(L, scalar_poly(L, x)) : "0";
+}
+
 static void mode_lines(Lower *L, Text *t, const MoveInfo *mi, const TensorPlan *p)
 {
     const PMove *mv = mi->mv;
     if (p->mode == MAP_IM2COL_W || p->mode == MAP_IM2COL_W128)
-        text_printf(t, "      halo (%lld, %lld): %lld rows of the tile\n", (long long)mv->halo[0], (long long)mv->halo[1],
-                    (long long)im2col_pixels(mv));
+        text_printf(t, "      halo (%s, %s): %s%lld rows of the tile\n", number_text(L, mv->halo[0]), number_text(L, mv->halo[1]),
+                    p->halo_bytes ? "at most " : "", (long long)im2col_pixels(mv));
     if (is_rows4(mv))
         text_printf(t, "      four rows by instruction%s; a row outside of the tensor is %s\n",
                     L->sched && p->npieces > 1 ? ", one per lane where the role has them" : "",

@@ -91,7 +91,7 @@ int64_t remote_most(const Lower *L, const Planned *p)
 
 Opnd remote_bytes(Lower *L, const Planned *p)
 {
-    return role_mask_bytes(L, &p->mi, p->bytes);
+    return role_mask_bytes(L, &p->mi, planned_bytes(L, p));
 }
 
 void remote_values(Lower *L, Planned *p)

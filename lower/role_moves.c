@@ -84,13 +84,18 @@ bool role_mask(Lower *L, MoveInfo *mi)
     return true;
 }
 
-Opnd role_mask_bytes(Lower *L, const MoveInfo *mi, int64_t bytes)
+static Opnd times(Lower *L, Opnd bytes, int64_t n)
 {
-    Opnd all = opnd_imm(bytes * mi->from[0]), rank = opnd_imm(0);
+    return emit_op(L, IR_MUL, IR_I32, bytes, opnd_imm(n));
+}
+
+Opnd role_mask_bytes(Lower *L, const MoveInfo *mi, Opnd bytes)
+{
+    Opnd all = times(L, bytes, mi->from[0]), rank = opnd_imm(0);
     bool same = true;
     for (int r = 1; r < L->cluster_size; r++) same = same && mi->from[r] == mi->from[0];
     if (!same) rank = emit_sreg(L, IRR_CLUSTER_CTARANK);
     for (int r = 1; r < L->cluster_size && !same; r++)
-        all = emit_sel(L, IR_I32, emit_cmp(L, IRL_EQ, rank, opnd_imm(r)), opnd_imm(bytes * mi->from[r]), all);
+        all = emit_sel(L, IR_I32, emit_cmp(L, IRL_EQ, rank, opnd_imm(r)), times(L, bytes, mi->from[r]), all);
     return all;
 }

@@ -143,13 +143,19 @@ static void expect(Lower *L, const Ring *r, IrOpcode code, Opnd slot, Opnd bytes
     put_opnd(L, op, IRK_BYTES, bytes);
 }
 
+Opnd planned_bytes(Lower *L, const Planned *p)
+{
+    bool varies = p->tensor && p->t.halo_bytes;
+    return varies ? tensor_bytes(L, &p->mi, &p->t) : opnd_imm(p->bytes * p->shares.n);
+}
+
 /* Every fill of a turn but the last only expects its bytes, where its condition holds; the last one arrives, too. In a
  * batch all is expected at once, before it. */
 static void expect_fill(Lower *L, const Planned *p, Ring *r, Opnd slot)
 {
     if (r->pipe && r->pipe->batch > 1) return;
     Opnd bytes = p->by_rank ? remote_bytes(L, p)
-                            : emit_sel(L, IR_I32, L->guard, opnd_imm(p->bytes * p->shares.n), opnd_imm(0));
+                            : emit_sel(L, IR_I32, L->guard, planned_bytes(L, p), opnd_imm(0));
     bool last = ++r->filled == r->nfills;
     expect(L, r, last ? IR_BAR_ARRIVE_EXPECT : IR_BAR_EXPECT, slot, bytes);
     if (last && r->joined) ring_join(L, r, slot);

@@ -233,6 +233,9 @@ bool fill_peer_plan(Lower *L, const PStmt *st, const MoveInfo *to); /* false aft
 void fill_peer_emit(Lower *L, const PStmt *st, const FillPeer *f);
 const char *fill_peer_text(Lower *L, const PStmt *st, const MoveInfo *to); /* --explain-plan: without the line's end */
 
+/* ---- roles.c ---- */
+Opnd planned_bytes(Lower *L, const Planned *p); /* that a load brings, with those of all CTAs of its multicast */
+
 /* ---- remote.c ---- */
 void remote_enter(Lower *L, const PStmt *st, bool other); /* a branch */
 void remote_leave(Lower *L);

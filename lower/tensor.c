@@ -397,6 +397,11 @@ static Opnd start_value(Lower *L, const MoveInfo *mi, int d, bool clamp)
     return emit_cvt(L, IR_I32, v);
 }
 
+Opnd tensor_bytes(Lower *L, const MoveInfo *mi, const TensorPlan *p)
+{
+    return p->halo_bytes ? im2col_bytes(L, mi, p) : opnd_imm(p->piece_bytes * p->npieces);
+}
+
 void tensor_values(Lower *L, MoveInfo *mi, TensorPlan *p)
 {
     Opnd inside = p->device ? emit_logic(L, IR_AND, L->inside, device_some(L, mi->tensor)) : L->inside;
@@ -405,6 +410,8 @@ void tensor_values(Lower *L, MoveInfo *mi, TensorPlan *p)
     p->offset = region_offset(L, mi);
     if (mi->share_dim >= 0) p->offset = emit_op(L, IR_ADD, IR_I32, p->offset, mi->share_byte);
     if (is_im2col(mi->mv)) im2col_values(L, mi, p);
+    p->bytes = opnd_imm(p->piece_bytes);
+    if (p->halo_bytes && !mi->prefetch) p->bytes = im2col_bytes(L, mi, p);
     for (int d = 0; d < map_rank(mi->rank, mi->tile->interleave); d++) {
         if (mi->g->dim[d].rows) continue; /* gather.c */
         p->start[d] = start_value(L, mi, d, p->clamp[d]);
@@ -437,7 +444,7 @@ void tensor_op(Lower *L, const MoveInfo *mi, const TensorPlan *p, const Opnd *at
         ir_ref(L->a, op, IRK_BAR, IRA_BAR, bar);
         if (!opnd_is(bar_slot, 0)) put_opnd(L, op, IRK_SLOT, bar_slot);
     }
-    if (!mi->prefetch) ir_imm(L->a, op, IRK_BYTES, p->piece_bytes);
+    if (!mi->prefetch) put_opnd(L, op, IRK_BYTES, p->bytes);
     if (mi->to_peer) put_opnd(L, op, IRK_RANK, mi->peer);
     if (!opnd_is(mi->mask, 0)) put_opnd(L, op, IRK_MASK, mi->mask);
     if (mi->in_pair) put_opnd(L, op, IRK_BAR_RANK, mi->bar_rank);

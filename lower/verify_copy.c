@@ -107,27 +107,34 @@ static MapDesc box_of(const MfMap *m)
     return d;
 }
 
+/* The box, with so much for each pixel of a halo. */
+static Form with_halo(Verifier *v, Form halo, int64_t none, int64_t one)
+{
+    Form box = form_const(&v->f, none);
+    return halo ? form_add(&v->f, box, one - none, halo) : box;
+}
+
 /* What the hardware counts is the map's box, whatever the op says. */
-static bool check_box(Verifier *v, uint32_t op, const MfMap *m, int64_t bytes)
+static bool check_box(Verifier *v, uint32_t op, const MfMap *m, Form halo, Form bytes)
 {
     if (v->box[op]) return true;
-    bool wide = m->mode == MAP_IM2COL_W || m->mode == MAP_IM2COL_W128;
-    const IrArg *halo = wide ? verify_arg(v, op, IRK_INFO) : NULL; /* wHalo comes first */
     MapDesc d = box_of(m);
-    int64_t box = map_copy_bytes(&d, halo ? halo->imm : 0);
-    if (box != bytes)
-        verify_refuse(v, E0659, op, "the box of map %s has %lld bytes; the copy counts %lld", m->name, (long long)box,
-                      (long long)bytes);
-    v->box[op] = box == bytes;
-    return box == bytes;
+    Form box = with_halo(v, halo, map_copy_bytes(&d, 0), map_copy_bytes(&d, 1));
+    int64_t k;
+    bool same = box && (box == bytes || (form_le(&v->f, box, bytes) && form_le(&v->f, bytes, box)));
+    if (!same)
+        verify_refuse(v, E0659, op, "the box of map %s has %s bytes; the copy counts %s", m->name, verify_form_text(v, box),
+                      verify_form_text(v, bytes));
+    v->box[op] = same && form_is_const(&v->f, box, &k); /* other numbers may have others the next time */
+    return same;
 }
 
 /* Packed elements, and rows narrower than the swizzle's span, lie spread out in shared memory: a box takes more there than the
  * copy counts. What lies between them a load leaves without a value: of each 16 bytes so many, the last ones; all 16: no telling. */
-static int64_t spread(const MfMap *m, int64_t bytes, uint8_t *gap)
+static int64_t spread(const MfMap *m, int64_t halo, uint8_t *gap)
 {
     MapDesc d = box_of(m);
-    int64_t box = map_tx_bytes(&d), room = map_smem_bytes(&d), all;
+    int64_t bytes = map_copy_bytes(&d, halo), box = map_tx_bytes(&d), room = map_smem_bytes(&d), all;
     *gap = 0;
     if (box <= 0 || room <= box) return bytes;
     int64_t unit = GAP_UNIT * map_global_bits(d.type) / 8;
@@ -359,8 +366,11 @@ void copy_step(Verifier *v, uint32_t op)
     if (o->op == IR_CLC_NEXT && !ask(v, &c)) return;
     if (map) {
         c.map = &v->k->mf.maps.v[map->id];
-        if (!check_box(v, op, c.map, bytes->imm)) return;
-        c.room = form_const(f, spread(c.map, bytes->imm, &c.gap));
+        bool wide = c.map->mode == MAP_IM2COL_W || c.map->mode == MAP_IM2COL_W128;
+        const IrArg *info = wide ? verify_arg(v, op, IRK_INFO) : NULL; /* wHalo comes first */
+        Form halo = info ? run_value(v, info) : 0;
+        if (!check_box(v, op, c.map, halo, c.bytes)) return;
+        c.room = with_halo(v, halo, spread(c.map, 0, &c.gap), spread(c.map, 1, &c.gap));
     }
     c.counted = form_guard(f, c.guard, c.bytes);
     /* A copy of 0 bytes covers nothing: where the guard keeps those out, the range is written all the same. */

@@ -115,6 +115,27 @@ case $device in sim*)
         case_ $m/w_rows.tile x="$work/a.npy" out="bf16[$rows,130,64]:$work/b.npy" out8="bf16[$rows,136,64]:$work/c.npy" &&
             w_rows a b 128 2 0 && w_rows a c 32 2 1
     done
+    g=$m/halo_given.tile
+    for shape in 1,1,132 2,3,150; do
+        make u2 "$shape,64" a
+        n=${shape%%,*} hw=${shape#*,}
+        rows=$((n * ${hw%,*}))
+        case_ $g:steps x="$work/a.npy" out="bf16[3,$rows,130,64]:$work/b.npy" out8="bf16[3,$rows,136,64]:$work/c.npy" &&
+            w_steps a b 128 2 0 0 1 && w_steps a c 32 2 0 0 2
+        for at in 1,0 2,0 1,31 2,3; do
+            case_ $g:given x="$work/a.npy" out="bf16[1,$rows,128,64]:$work/b.npy" out8="bf16[1,$rows,132,64]:$work/c.npy" h=${at%,*} o=${at#*,} &&
+                w_steps a b 128 ${at%,*} 0 ${at#*,} 0 && w_steps a c 32 ${at%,*} 0 ${at#*,} 0
+        done
+        refuse_ 2 'E1141.*h <= 2' $g:given x="$work/a.npy" out="bf16[1,$rows,128,64]:$work/b.npy" out8="bf16[1,$rows,132,64]:$work/c.npy" h=3 o=0
+        refuse_ 2 'E1141.*o <= 31' $g:given x="$work/a.npy" out="bf16[1,$rows,128,64]:$work/b.npy" out8="bf16[1,$rows,132,64]:$work/c.npy" h=1 o=32
+        for at in 1 2; do
+            case_ $g:shared_rows x="$work/a.npy" out="bf16[2,$rows,129,64]:$work/b.npy" h=$at && w_steps a b 128 $at 0 1 0
+            case_ $g:exchanged x="$work/a.npy" out="bf16[2,$rows,129,64]:$work/b.npy" h=$at && w_steps a b 128 $at 0 0 1
+        done
+        make u2 "$shape,32" a
+        case_ $g:cleared x="$work/a.npy" out="bf16[3,$rows,130,32]:$work/b.npy" out8="bf16[3,$rows,136,32]:$work/c.npy" &&
+            w_steps a b 128 0 1 2 -1 && w_steps a c 32 0 1 0 0
+    done
     for shape in 1,2,128 2,3,384; do # whole tiles of the rows: a halo reaches into the next one, at the end of the row into the fill
         make u2 "$shape,64" a
         rows=$(($(echo "$shape" | tr , '*') / 128))

@@ -557,6 +557,7 @@ int main(int argc, char **argv)
         {"im2col", 8, im2col},    {"col2im", 6, col2im},
         {"slices", 8, slices},    {"unslice", 6, unslice},
         {"w_rows", 5, w_rows},
+        {"w_steps", 7, w_steps},
         {"edges", 4, edges},      {"converted", 5, converted_all}, {"quotients", 5, quotients},
         {"lanes", 5, lanes},      {"pieces", 5, pieces},      {"slide", 3, slide},      {"tcgen", 4, tcgen},
         {"numbers", 3, make_numbers},     {"groups", 5, groups},       {"firsts", 5, firsts},

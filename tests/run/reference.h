@@ -63,5 +63,6 @@ int col2im(char **v);
 int slices(char **v);
 int unslice(char **v);
 int w_rows(char **v);
+int w_steps(char **v);
 
 #endif

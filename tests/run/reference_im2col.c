@@ -15,6 +15,9 @@
  *   reference w_rows IN.npy OUT.npy EVERY HALO OFFSET
  *             IN is [N, H, W, C], OUT [N * H * tiles, .., C]: from pixel 128 * tile + OFFSET of each row on EVERY and HALO more, again
  *             and again, each time EVERY further; 0 behind the row
+ *   reference w_steps IN.npy OUT.npy EVERY HALO MORE OFFSET FURTHER
+ *             OUT is [turns, N * H, .., C]: of each row 128 pixels like that, in turn s with HALO + MORE * s and OFFSET + FURTHER * s;
+ *             0 in what follows the last of them
  */
 #include <stddef.h>
 #include <stdlib.h>
@@ -197,6 +200,23 @@ int w_rows(char **v)
         }
         size_t from = (size_t)((r * in.shape[2] + w) * in.shape[3] + (long)i % out.shape[2]);
         if (differ(&out, i, in.data + from * (size_t)in.size)) return 1;
+    }
+    return 0;
+}
+
+int w_steps(char **v)
+{
+    Array in = load(v[0]), out = load(v[1]);
+    long every = atol(v[2]), lines = in.shape[0] * in.shape[1], c = in.shape[3];
+    unsigned char fill[16] = {0};
+    if (in.rank != 4 || out.rank != 4 || out.shape[1] != lines || out.shape[3] > c) fail("shapes", v[1]);
+    for (size_t i = 0; i < out.count; i++) {
+        long row = (long)i / out.shape[3], k = row % out.shape[2], r = row / out.shape[2] % lines, s = row / out.shape[2] / lines;
+        long halo = atol(v[3]) + atol(v[4]) * s, offset = atol(v[5]) + atol(v[6]) * s;
+        long w = offset + k / (every + halo) * every + k % (every + halo);
+        int there = k < 128 / every * (every + halo) && w < in.shape[2];
+        size_t from = there ? (size_t)((r * in.shape[2] + w) * c + (long)i % out.shape[3]) : 0;
+        if (differ(&out, i, there ? in.data + from * (size_t)in.size : fill)) return 1;
     }
     return 0;
 }
