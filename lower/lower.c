@@ -256,7 +256,12 @@ static void copy(Lower *L, const PStmt *st)
     if (tensor && t.device) device_copy(L, &mi, &t);
     int64_t bytes = (tensor ? t.piece_bytes * t.npieces : b.run * b.nruns) * shares.n;
     Opnd each = tensor && !mi.prefetch && shares.n == 1 ? tensor_bytes(L, &mi, &t) : opnd_imm(bytes);
-    if (st->move->cast == CAST_MASK) each = role_mask_bytes(L, &mi, each);
+    if (mi.open_mask) {
+        each = opnd_imm(bytes = 0); /* `expect` announces them */
+        brings = emit_cmp(L, IRL_NE, mi.mask, opnd_imm(0));
+    } else if (st->move->cast == CAST_MASK) {
+        each = role_mask_bytes(L, &mi, each);
+    }
     if (mi.load && !mi.prefetch && !sync_arrive(L, &mi, each, bytes, &bar, &slot)) return;
     L->guard = emit_logic(L, IR_AND, guard, brings);
     if (tensor) t.ok = emit_logic(L, IR_AND, t.ok, brings);

@@ -85,7 +85,7 @@ static bool disagree(Lower *L, const MoveInfo *mi, int from, int to, const int *
     return false;
 }
 
-/* Whom the CTA of that rank writes to; 0: not known here (role_mask says so). */
+/* Whom the CTA of that rank writes to, or may write to. */
 static uint32_t reached(Lower *L, const MoveInfo *mi, int rank)
 {
     int64_t mask = 0;
@@ -93,7 +93,7 @@ static uint32_t reached(Lower *L, const MoveInfo *mi, int rank)
     cluster_rank(L, rank);
     bool known = poly_is_const(scalar_poly(L, mi->mv->mask), &mask);
     cluster_rank(L, -1);
-    return known ? (uint32_t)mask : 0;
+    return known ? (uint32_t)mask : (1u << L->cluster_size) - 1;
 }
 
 bool pair_plan(Lower *L, MoveInfo *mi)

@@ -134,6 +134,7 @@ typedef struct MoveInfo {
     Hint hint;
     Opnd bytes_of;      /* by a byte mask: which of each 16 bytes are stored */
     Opnd mask;          /* multicast: of the CTAs that get it; 0: none */
+    bool open_mask;     /* it is known only at run time */
     uint8_t from[16];   /* multicast by a mask: how many CTAs send to each rank */
     bool to_peer;       /* a load into the tile of the CTA of rank `peer` */
     Opnd peer;

@@ -58,16 +58,48 @@ void role_send(Lower *L, const PStmt *st)
 
 /* ---- multicast (mask) ---- */
 
+/* Known only at run time: `expect` says what arrives, and here no more than that it names CTAs of the cluster. */
+static bool open_mask(Lower *L, MoveInfo *mi)
+{
+    const Sx *x = mi->mv->mask;
+    int64_t lo, hi, most = (INT64_C(1) << L->cluster_size) - 1;
+    Lx cond = 0;
+    mi->open_mask = true;
+    L->remote = true;
+    mi->mask = value_low(L, x);
+    scalar_range(L, x, &lo, &hi);
+    if (lo >= 0 && hi <= most) return true;
+    Poly p = scalar_poly(L, x);
+    Need low = need_at_least(L, p, 0, &cond), high = need_at_most(L, p, most, &cond);
+    const char *text = arena_printf(L->a, "0 <= %s <= %lld", poly_text(L, p), (long long)most);
+    if (low <= NEED_CHECK && high <= NEED_CHECK &&
+        (cond == 0 || launch_check(L, E1142, cond, mi->mv->cast_span, text, "the mask names CTAs of the cluster"))) {
+        mi->mask = emit_op(L, IR_AND, IR_I32, mi->mask, opnd_imm(most)); /* to be seen in the value itself */
+        return true;
+    }
+    Diag *g = lower_error(L, E0532, mi->mv->cast_span, "the mask %s is not proved to be 0 to %lld", poly_text(L, p), (long long)most);
+    diag_fix(L->c->diags, g, "multicast ((%s) & %lld)", source_text(L, x->span), (long long)most);
+    return false;
+}
+
+/* Poly of the mask at a rank. */
+static Poly mask_at(Lower *L, const PMove *mv, int rank)
+{
+    cluster_rank(L, rank);
+    Poly p = scalar_poly(L, mv->mask);
+    cluster_rank(L, -1);
+    return p;
+}
+
 bool role_mask(Lower *L, MoveInfo *mi)
 {
     const PMove *mv = mi->mv;
     int64_t mask;
     for (int r = 0; r < L->cluster_size; r++) {
         if (sync_left_out(L, r)) continue;
-        cluster_rank(L, r);
-        Poly p = scalar_poly(L, mv->mask);
-        cluster_rank(L, -1);
+        Poly p = mask_at(L, mv, r);
         if (!poly_is_const(p, &mask)) {
+            if (mv->commit == COMMIT_BARRIER) return open_mask(L, mi);
             Diag *g = lower_error(L, E0772, mv->cast_span, "the mask %s is not known at rank %d", poly_text(L, p), r);
             diag_fix(L->c->diags, g, "compute it from cluster.rank, or put moves with constant masks under `if`");
             return false;

@@ -147,19 +147,44 @@ static int64_t spread(const MfMap *m, int64_t halo, uint8_t *gap)
 
 typedef struct Targets {
     uint32_t n, rank[32];
+    Form mask, when[32]; /* of a mask that is known only at run time: whether it names that CTA */
 } Targets;
+
+/* Each CTA whose bit may be set. */
+static bool open_mask(Verifier *v, uint32_t op, Form mask, Targets *out)
+{
+    Forms *f = &v->f;
+    out->mask = mask;
+    if (form_data(f, mask)->lo < 0 || form_data(f, mask)->hi >= INT64_C(1) << v->nranks) {
+        verify_refuse(v, E0658, op, "mask %s for a cluster of %u", verify_form_text(v, mask), v->nranks);
+        return false;
+    }
+    for (uint32_t r = 0; r < v->nranks; r++) {
+        Form when = form_bit(f, v->k, mask, r);
+        if (when == 0) {
+            verify_refuse(v, E0660, op, "whether the mask names CTA %u is not known", r);
+            return false;
+        }
+        if (form_is(f, when, 0)) continue;
+        out->when[out->n] = when;
+        out->rank[out->n++] = r;
+    }
+    return true;
+}
 
 static bool targets_of(Verifier *v, uint32_t op, Targets *out)
 {
     const IrOp *o = v->ops[op];
     const IrArg *rank = verify_arg(v, op, IRK_RANK), *mask = verify_arg(v, op, IRK_MASK);
     int64_t k = v->now->rank;
-    out->n = 0;
+    *out = (Targets){0};
     if (o->op == IR_CLC_NEXT) {
         while (out->n < v->nranks) out->rank[out->n] = out->n, out->n++;
         return true;
     }
     if (mask) {
+        Form x = run_value(v, mask);
+        if (x && !form_is_const(&v->f, x, &k)) return open_mask(v, op, x, out);
         if (!run_number(v, op, mask, "the mask", &k)) return false;
         for (uint32_t r = 0; r < v->nranks; r++)
             if (k >> r & 1) out->rank[out->n++] = r;
@@ -340,6 +365,33 @@ static bool ask(Verifier *v, Copy *c)
     return !v->failed;
 }
 
+/* What the copy brings where its guard and this hold. A copy of 0 bytes covers nothing: where the guard keeps those out, the
+ * range is written all the same. */
+static void under(Verifier *v, Copy *c, Form guard)
+{
+    Forms *f = &v->f;
+    c->guard = guard;
+    c->counted = form_guard(f, guard, c->bytes);
+    c->cond = form_where_positive(f, guard, c->bytes);
+    c->certain = form_is(f, guard, 1) && form_data(f, c->bytes)->lo > 0;
+}
+
+/* To one of the CTAs of a mask that is known only at run time; where it names that, it is not 0. */
+static Phase *load_named(Verifier *v, const Copy *c, const Targets *to, uint32_t i)
+{
+    Forms *f = &v->f;
+    Copy one = *c;
+    uint32_t known = f->known.n;
+    IrOp ne = {.op = IR_CMP, .type = IR_PRED, .nargs = 1, .args = &(IrArg){.key = IRK_REL, .kind = IRA_WORD, .id = IRL_EQ}};
+    Form none = form_of_op(f, v->k, &ne, 0, to->mask, form_const(f, 0));
+    if (form_data(f, none)->n == 1 && form_data(f, none)->k == 0)
+        vec_push(f->arena, &f->known, ((Known){form_data(f, none)->t[0].atom, false}));
+    Form guard = form_simplify(f, c->guard);
+    f->known.n = known;
+    under(v, &one, form_guard(f, to->when[i], guard));
+    return one.cond && one.counted ? load_at(v, &one, to->rank[i]) : NULL;
+}
+
 void copy_step(Verifier *v, uint32_t op)
 {
     Forms *f = &v->f;
@@ -372,10 +424,7 @@ void copy_step(Verifier *v, uint32_t op)
         if (!check_box(v, op, c.map, halo, c.bytes)) return;
         c.room = with_halo(v, halo, spread(c.map, 0, &c.gap), spread(c.map, 1, &c.gap));
     }
-    c.counted = form_guard(f, c.guard, c.bytes);
-    /* A copy of 0 bytes covers nothing: where the guard keeps those out, the range is written all the same. */
-    c.cond = form_where_positive(f, c.guard, c.bytes);
-    c.certain = form_is(f, c.guard, 1) && form_data(f, c.bytes)->lo > 0;
+    under(v, &c, c.guard);
     c.event = event_burst(v, op);
     if (verify_arg(v, op, IRK_BAR) == NULL) {
         read_source(v, &c, NULL);
@@ -385,7 +434,8 @@ void copy_step(Verifier *v, uint32_t op)
     }
     if (!targets_of(v, op, &to)) return;
     Phase *p = NULL;
-    for (uint32_t i = 0; i < to.n && !verify_stopped(v); i++) p = load_at(v, &c, to.rank[i]);
+    for (uint32_t i = 0; i < to.n && !verify_stopped(v); i++)
+        p = to.mask ? load_named(v, &c, &to, i) : load_at(v, &c, to.rank[i]);
     if (verify_stopped(v)) return;
     read_map(v, &c, p);
     if (verify_arg(v, op, IRK_SRC)) read_source(v, &c, p);

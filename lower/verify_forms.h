@@ -148,5 +148,6 @@ bool form_le(Forms *f, Form x, Form y);
 /* The result of a pure op; operands may be 0. Never 0. */
 Form form_of_op(Forms *f, const IrKernel *k, const IrOp *op, Form cond, Form a, Form b);
 Form form_leaf(Forms *f, IrType type); /* a new value at f->here */
+Form form_bit(Forms *f, const IrKernel *k, Form x, int64_t bit); /* of x, as a pred; 0: not known */
 
 #endif

@@ -153,12 +153,24 @@ Form form_positive(Forms *f, Form x)
         f, (Atom){.kind = ATOM_GT0, .boolean = true, .a = x, .depth = form_data(f, x)->depth, .lo = 0, .hi = 1});
 }
 
+/* x == 0 where x is made of one pred: that, or its contrary. 0: it is not so. */
+static Form eq0_of_pred(Forms *f, Form x)
+{
+    const FormData *d = form_data(f, x);
+    if (d->n != 1 || !atom_data(f, d->t[0].atom)->boolean) return 0;
+    bool without = d->k == 0, with = d->k == -d->t[0].c;
+    Form pred = form_of_atom(f, d->t[0].atom);
+    return with ? pred : without ? form_not(f, pred) : form_const(f, 0);
+}
+
 static Form eq0(Forms *f, Form x)
 {
     Range r = range_of(f, x);
     const FormData *d = form_data(f, x);
     if (r.lo > 0 || r.hi < 0) return form_const(f, 0);
     if (d->n == 0) return form_const(f, 1);
+    Form of_pred = eq0_of_pred(f, x);
+    if (of_pred) return of_pred;
     if (d->t[0].c < 0) { /* x and -x are 0 together: one of them stands for both */
         Form minus = form_add(f, form_const(f, 0), -1, x);
         if (minus) x = minus;
@@ -215,7 +227,79 @@ static Form join_preds(Forms *f, const IrOp *op, Form a, Form b)
     return both && op->op == IR_OR ? form_add(f, form_add(f, a, 1, b), -1, both) : both;
 }
 
-static Form bits(Forms *f, const IrOp *op, Form a, Form b)
+/* ---- bits ---- */
+
+static Range launch_range(const Forms *f, const IrKernel *k, uint32_t x, int fuel)
+{
+    const LxNode *n = &k->mf.lx.nodes.v[x - 1];
+    Range all = type_range(IR_I64);
+    if (n->op == LX_CONST) return (Range){n->k, n->k};
+    if (n->op == LX_SYM && n->k >= 0 && n->k < k->mf.syms.n) return (Range){f->sizes[n->k][0], f->sizes[n->k][1]};
+    if (fuel == 0 || (n->op != LX_CEIL && n->op != LX_DIV)) return all;
+    Range a = launch_range(f, k, n->a, fuel - 1), b = launch_range(f, k, n->b, fuel - 1);
+    if (a.lo < 0 || b.lo != b.hi || b.lo < 1 || a.hi > INT64_MAX - b.lo) return all;
+    int64_t up = n->op == LX_CEIL ? b.lo - 1 : 0;
+    return (Range){(a.lo + up) / b.lo, (a.hi + up) / b.lo};
+}
+
+enum { BITS_FUEL = 16 };
+
+/* The one atom that a form is. */
+static const Atom *only_atom(const Forms *f, Form x)
+{
+    const FormData *d = x ? form_data(f, x) : NULL;
+    return d && d->n == 1 && d->k == 0 && d->t[0].c == 1 ? atom_data(f, d->t[0].atom) : NULL;
+}
+
+/* What has bit *bit of x as its bit *bit, without shifts and masks with numbers; *known: 0 or 1 where those decide it. */
+static Form bit_source(Forms *f, Form x, int64_t *bit, int *known)
+{
+    const Atom *a;
+    int64_t k;
+    int fuel = BITS_FUEL;
+    for (*known = -1; (a = only_atom(f, x)) != NULL && a->kind == ATOM_OP && fuel-- > 0;) {
+        bool number = form_is_const(f, a->b, &k);
+        if (a->sub == IR_CVT && *bit < 31) {
+            x = a->a;
+        } else if (a->sub == IR_DIV && number && k > 0 && (k & (k - 1)) == 0) {
+            while (k >>= 1) ++*bit;
+            x = a->a;
+        } else if ((a->sub == IR_AND || a->sub == IR_OR) && number && *bit < 63) {
+            bool set = k >> *bit & 1;
+            if (set == (a->sub == IR_OR)) *known = set;
+            if (*known >= 0) return x;
+            x = a->a;
+        } else {
+            break;
+        }
+    }
+    return x;
+}
+
+/* One bit of what the launch or data gives: the same pred however it was shifted and masked. 0: it is of something else. */
+Form form_bit(Forms *f, const IrKernel *k, Form x, int64_t bit)
+{
+    int known;
+    x = bit_source(f, x, &bit, &known);
+    if (known >= 0) return form_const(f, known);
+    const Atom *a = only_atom(f, x);
+    if (a == NULL || bit < 0 || bit > 31 || (a->kind != ATOM_PARAM && a->kind != ATOM_LOAD)) return 0;
+    if (a->kind == ATOM_PARAM && a->type == IR_I32) {
+        Range r = launch_range(f, k, a->a, PARAM_DEPTH);
+        x = form_atom(f, (Atom){.kind = ATOM_PARAM, .type = IR_I64, .a = a->a, .lo = r.lo, .hi = r.hi});
+    }
+    return form_atom(f, (Atom){.kind = ATOM_OP,
+                               .sub = IR_AND,
+                               .type = IR_PRED,
+                               .boolean = true,
+                               .a = x,
+                               .b = form_const(f, INT64_C(1) << bit),
+                               .depth = form_data(f, x)->depth,
+                               .lo = 0,
+                               .hi = 1});
+}
+
+static Form bits(Forms *f, const IrKernel *kernel, const IrOp *op, Form a, Form b)
 {
     Range x = range_of(f, a), y = range_of(f, b);
     bool truth = op->type == IR_PRED || (x.lo >= 0 && x.hi <= 1 && y.lo >= 0 && y.hi <= 1);
@@ -226,6 +310,8 @@ static Form bits(Forms *f, const IrOp *op, Form a, Form b)
         Form other = ka ? b : a;
         return (ka ? k : j) ? form_not(f, other) : other;
     }
+    Form bit = op->op == IR_AND && kb && j == 1 && op->type != IR_PRED ? form_bit(f, kernel, a, 0) : 0;
+    if (bit) return bit;
     if (op->op == IR_AND && kb && j == 1 && !truth) { /* the lowest bit */
         IrOp mod = *op;
         mod.op = IR_MOD;
@@ -233,7 +319,10 @@ static Form bits(Forms *f, const IrOp *op, Form a, Form b)
     }
     Form both = truth && op->op != IR_XOR ? join_preds(f, op, a, b) : 0;
     if (both) return both;
-    if (op->op == IR_AND && x.lo >= 0 && y.lo >= 0) return opaque(f, op, a, b, (Range){0, x.hi < y.hi ? x.hi : y.hi});
+    if (op->op == IR_AND && (x.lo >= 0 || y.lo >= 0)) {
+        Range r = {0, x.lo < 0 || (y.lo >= 0 && y.hi < x.hi) ? y.hi : x.hi};
+        return ka ? opaque(f, op, b, a, r) : opaque(f, op, a, b, r);
+    }
     return opaque(f, op, a, b, truth ? (Range){0, 1} : type_range(op->type));
 }
 
@@ -262,19 +351,6 @@ static Form constant(Forms *f, const IrOp *op)
         if (k > INT32_MAX) k -= INT64_C(1) << 32;
     }
     return form_const(f, k);
-}
-
-static Range launch_range(const Forms *f, const IrKernel *k, uint32_t x, int fuel)
-{
-    const LxNode *n = &k->mf.lx.nodes.v[x - 1];
-    Range all = type_range(IR_I64);
-    if (n->op == LX_CONST) return (Range){n->k, n->k};
-    if (n->op == LX_SYM && n->k >= 0 && n->k < k->mf.syms.n) return (Range){f->sizes[n->k][0], f->sizes[n->k][1]};
-    if (fuel == 0 || (n->op != LX_CEIL && n->op != LX_DIV)) return all;
-    Range a = launch_range(f, k, n->a, fuel - 1), b = launch_range(f, k, n->b, fuel - 1);
-    if (a.lo < 0 || b.lo != b.hi || b.lo < 1 || a.hi > INT64_MAX - b.lo) return all;
-    int64_t up = n->op == LX_CEIL ? b.lo - 1 : 0;
-    return (Range){(a.lo + up) / b.lo, (a.hi + up) / b.lo};
 }
 
 /* A launch expression: its minima, maxima and sums are taken apart, so that loops by a part of a bound end with it. They
@@ -339,7 +415,7 @@ Form form_of_op(Forms *f, const IrKernel *k, const IrOp *op, Form cond, Form a, 
     case IR_AND:
     case IR_OR:
     case IR_XOR:
-        if (a && b) return bits(f, op, a, b);
+        if (a && b) return bits(f, k, op, a, b);
         break;
     case IR_NOT:
         if (a)

@@ -122,6 +122,7 @@ col2im() { said=$("$REFERENCE" col2im "$work/$1.npy" "$work/$2.npy" "$work/$3.np
 slices() { said=$("$REFERENCE" slices "$work/$1.npy" "$work/$2.npy" "$3" "$4" "$5" "$6" "$7" "$8" 2>&1); judge $? "$said"; }
 unslice() { said=$("$REFERENCE" unslice "$work/$1.npy" "$work/$2.npy" "$work/$3.npy" "$4" "$5" "$6" 2>&1); judge $? "$said"; }
 w_rows() { said=$("$REFERENCE" w_rows "$work/$1.npy" "$work/$2.npy" "$3" "$4" "$5" 2>&1); judge $? "$said"; }
+by_mask() { said=$("$REFERENCE" by_mask "$work/$1.npy" "$work/$2.npy" "$work/$3.npy" "$work/$4.npy" 2>&1); judge $? "$said"; }
 w_steps() { said=$("$REFERENCE" w_steps "$work/$1.npy" "$work/$2.npy" "$3" "$4" "$5" "$6" "$7" 2>&1); judge $? "$said"; }
 lanes() { said=$("$REFERENCE" lanes "$work/$1.npy" "$work/$2.npy" "$3" "$4" "$5" 2>&1); judge $? "$said"; }
 pieces() { said=$("$REFERENCE" pieces "$work/$1.npy" "$work/$2.npy" "$3" "$4" "$5" 2>&1); judge $? "$said"; }

@@ -571,6 +571,25 @@ for rows in 0 1 16 17 33 49 $(many 1000 100); do
     make f4 2,$rows,64 a
     case_ $h/roles/masks.tile:swap x="$work/a.npy" y="f32[2,$rows,64]:$work/b.npy" && rows a b 1,0
 done
+for turns in 0 1 2 3 7 $(many 100 33); do
+    rows=$((turns * 16))
+    make f4 $rows,64 a
+    make u2 $turns m
+    make f4 4,$rows,64 b
+    case_ $h/roles/masks_given.tile:data x="$work/a.npy" masks="$work/m.npy" y="$work/b.npy:$work/c.npy" && by_mask a m b c
+    make i4 $turns m
+    make f4 2,$rows,64 b
+    case_ $h/roles/masks_given.tile:parts x="$work/a.npy" masks="$work/m.npy" y="$work/b.npy:$work/c.npy" && by_mask a m b c
+done
+make f4 16,64 a
+make f4 4,16,64 b
+for mask in 0 1 2 4 8 5 10 13 15; do
+    constant i4 1 $mask m
+    case_ $h/roles/masks_given.tile:given x="$work/a.npy" y="$work/b.npy:$work/c.npy" m=$mask && by_mask a m b c
+done
+for mask in -1 16; do
+    refuse_ 2 "E1142.*m <= 15" $h/roles/masks_given.tile:given x="$work/a.npy" y="f32[4,16,64]:$work/b.npy" m=$mask
+done
 make f4 64 a
 for n in 3 4; do
     case_ $h/roles/conditions.tile:uniform x="$work/a.npy" y="f32[64]:$work/b.npy" n=$n && { [ $n = 3 ] || same a b; }

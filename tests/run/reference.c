@@ -556,6 +556,7 @@ int main(int argc, char **argv)
         {"more", 3, more},
         {"im2col", 8, im2col},    {"col2im", 6, col2im},
         {"slices", 8, slices},    {"unslice", 6, unslice},
+        {"by_mask", 4, by_mask},
         {"w_rows", 5, w_rows},
         {"w_steps", 7, w_steps},
         {"edges", 4, edges},      {"converted", 5, converted_all}, {"quotients", 5, quotients},

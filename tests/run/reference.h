@@ -62,6 +62,7 @@ int im2col(char **v);
 int col2im(char **v);
 int slices(char **v);
 int unslice(char **v);
+int by_mask(char **v);
 int w_rows(char **v);
 int w_steps(char **v);
 

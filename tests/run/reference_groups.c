@@ -14,6 +14,9 @@
  *             of M[g] matrices 4 x 32, one behind the other from START[g] * 4 on, as many as lie in IN, each turned
  *   reference bumped IN.npy OFFSETS.npy OUT.npy
  *             f32: OUT[r, ..] = IN[r, ..] + 1 for the rows OFFSETS[g] <= r < OFFSETS[g + 1] of the groups, elsewhere IN[r, ..]
+ *   reference by_mask IN.npy MASKS.npy BEFORE.npy OUT.npy
+ *             OUT[c, r, ..] = IN[r, ..] where bit c is set in the mask of the rows of IN that r is among (as many for each), elsewhere
+ *             BEFORE
  */
 #include <stdlib.h>
 #include <string.h>
@@ -150,5 +153,21 @@ int bumped(char **v)
         if (differ(&out, i, (const unsigned char *)&want)) return 1;
     }
     free(taken);
+    return 0;
+}
+
+int by_mask(char **v)
+{
+    Array in = load(v[0]), masks = load(v[1]), before = load(v[2]), out = load(v[3]);
+    size_t per = masks.count ? in.count / masks.count : 0; /* elements under one mask */
+    if (out.count % (in.count ? in.count : 1) || before.count != out.count || per * masks.count != in.count) fail("shapes", v[3]);
+    for (size_t i = 0; i < out.count; i++) {
+        uint32_t mask = 0;
+        size_t from = i % in.count, at = from / per;
+        memcpy(&mask, masks.data + at * (size_t)masks.size, (size_t)masks.size);
+        int set = mask >> i / in.count & 1;
+        const Array *a = set ? &in : &before;
+        if (differ(&out, i, a->data + (set ? from : i) * (size_t)a->size)) return 1;
+    }
     return 0;
 }
