@@ -379,11 +379,13 @@ bool commit_fits(Env *e, const PMove *m)
     const Sx *to = m->dst.peer;
     if (m->commit != COMMIT_BARRIER) return true;
     Diag *g;
-    if (!to && m->barrier_peer && m->kind == MOVE_LOAD && e->role) {
-        if (m->via != VIA_BULK) return true; /* which rank it is: lower/pair.c */
+    bool apart = to ? !m->barrier_peer || !sx_same(to, m->barrier_peer) : m->barrier_peer != NULL;
+    if (apart && m->kind == MOVE_LOAD && e->role) {
+        if (m->via != VIA_BULK) return true; /* which ranks these are: lower/pair.c */
         g = diag_at(e->c->diags, E0541, m->commit_span, "bulk copies have no .cta_group: they complete on a barrier of the CTA "
                                                         "that they write to");
-        diag_fix(e->c->diags, g, "commit %s, or leave `via bulk` out", barrier_text(e, m));
+        diag_fix(e->c->diags, g, to ? "commit peer(%s, ..) with the rank of the destination, or leave `via bulk` out" : "commit %s, or leave `via bulk` out",
+                 barrier_text(e, m));
     } else if (!to && m->barrier_peer) {
         g = diag_at(e->c->diags, E0530, m->commit_span, "the bytes arrive in this CTA, the barrier is another one's");
         diag_fix(e->c->diags, g, "commit %s", barrier_text(e, m));

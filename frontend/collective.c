@@ -322,7 +322,7 @@ static void note_write(Collective *a, const PMove *m)
     for (int r = 0; r < a->size; r++) {
         if (left_out(a, r)) continue;
         if (m->cast == CAST_MASK) a->written[dst->tile->index] |= value_at(a, m->mask, r, &to) ? (uint32_t)to : UINT32_MAX;
-        else if (!dst->peer) a->written[dst->tile->index] |= 1u << r;
+        else if (!dst->peer) a->written[dst->tile->index] |= a->k->pair && move_by_tensor_core(m) ? 3u << (r & ~1) : 1u << r;
         else if (!value_at(a, dst->peer, r, &to)) a->written[dst->tile->index] = UINT32_MAX;
         else if (to >= 0 && to < a->size) a->written[dst->tile->index] |= 1u << to;
     }

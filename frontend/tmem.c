@@ -330,10 +330,6 @@ bool tmem_kernel(Env *e)
         g = diag_at(e->c->diags, E0556, k->pair_span, "the cluster has %lld CTA%s: they are no pairs", (long long)size, size == 1 ? "" : "s");
         if (k->cluster_span.hi) diag_label(e->c->diags, g, k->cluster_span, "the cluster");
         diag_fix(e->c->diags, g, "`cluster (2)`");
-    } else if (k->roles_span.hi) {
-        g = diag_at(e->c->diags, E0556, k->pair_span, "`pair` beside `roles`: what the two CTAs of a pair tell each other is derived");
-        diag_label(e->c->diags, g, k->roles_span, "the roles");
-        diag_fix(e->c->diags, g, "leave out one of the two");
     } else {
         return true;
     }

@@ -34,6 +34,12 @@ void counts_note(Lower *L, uint32_t bar, Opnd slot, bool wait, const Sx *peer)
     vec_push(L->a, &s->notes, n);
 }
 
+void counts_pair(Lower *L)
+{
+    Note *n = &L->sync.notes.v[L->sync.notes.n - 1];
+    for (int r = 0; r < L->cluster_size; r += 2) n->weight[r + 1] = n->weight[r];
+}
+
 /* A further commit may happen where the first one does not: it counts at ranks where none before it did. */
 void counts_commit(Lower *L, uint32_t bar, Opnd slot, bool first, const Sx *peer)
 {

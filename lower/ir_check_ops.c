@@ -195,7 +195,6 @@ static void check_pair(Checker *c, const IrOp *op, int64_t ctas)
     const IrArg *at = ir_find(op, IRK_BAR_RANK);
     if (at == NULL) return;
     if (ctas < 2 || ctas % 2) check_fail(c, "names a barrier of a pair, and the cluster has no pairs of CTAs");
-    if (ir_find(op, IRK_RANK)) check_fail(c, "names a barrier of a pair for a tile of another CTA");
     if (at->kind == IRA_IMM && (at->imm < 0 || at->imm >= ctas)) check_fail_operand(c, IRK_BAR_RANK, "is no CTA of the cluster");
 }
 

@@ -217,7 +217,7 @@ static bool beyond(Lower *L, MoveInfo *mi, Shares *shares)
 {
     const PMove *mv = mi->mv;
     int target[RANKS_MAX];
-    if (mv->barrier_peer && !mv->dst.peer && !pair_plan(L, mi)) return false;
+    if (mv->commit == COMMIT_BARRIER && (mv->barrier_peer || mv->dst.peer) && !pair_plan(L, mi)) return false;
     if (mv->cast == CAST_NONE && !mv->dst.peer) return true;
     if (!role_committed(L, mi->stmt)) return false;
     if (mv->cast == CAST_MASK) return role_mask(L, mi);
@@ -243,7 +243,7 @@ static void copy(Lower *L, const PStmt *st)
         diag_note(L->c->diags, g, no_tensor.span, "tensor copy: %s", no_tensor.text);
         return;
     }
-    if (mi.in_pair) mi.bar_rank = value_low(L, mi.mv->barrier_peer);
+    if (mi.in_pair) mi.bar_rank = mi.mv->barrier_peer ? value_low(L, mi.mv->barrier_peer) : emit_sreg(L, IRR_CLUSTER_CTARANK);
     if (st->move->cast != CAST_NONE && st->move->cast != CAST_MASK && cluster_size_of(L, st->move->cast) > 1)
         brings = multicast_values(L, &mi, st->move->cast, &shares);
     if (mi.mv->dst.peer) {

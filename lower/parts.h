@@ -605,7 +605,7 @@ void gather_emit(Lower *L, const MoveInfo *mi, const TensorPlan *p, uint32_t bar
 /* pair.c */
 bool mode_known_view(Lower *L, const MoveInfo *mi, Refusal *why);
 bool target_copies(Lower *L, const MoveInfo *mi, Refusal *why); /* the target has the map's mode for this move */
-bool pair_plan(Lower *L, MoveInfo *mi); /* commit peer(b, r) of the own tile: r is of the pair; false after an error */
+bool pair_plan(Lower *L, MoveInfo *mi); /* a barrier of another CTA than the tile: the other one of its pair; false after an error */
 static inline bool is_im2col(const PMove *mv)
 {
     return mv->map && (mv->map->mode == MAP_IM2COL || mv->map->mode == MAP_IM2COL_W || mv->map->mode == MAP_IM2COL_W128);
@@ -693,6 +693,7 @@ void role_before_work(Lower *L, const MoveInfo *from, const MoveInfo *to);
 void counts_note(Lower *L, uint32_t bar, Opnd slot, bool wait, const Sx *peer);
 /* Commits of one block to one phase arrive together, where one of them happens: first or a further one. */
 void counts_commit(Lower *L, uint32_t bar, Opnd slot, bool first, const Sx *peer);
+void counts_pair(Lower *L); /* the last one is by the even CTA of a pair, and arrives in both */
 void counts_set(Lower *L);
 
 /* ---- memory.c, independence.c, plan.c ---- */

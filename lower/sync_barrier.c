@@ -170,6 +170,7 @@ bool sync_commit_slot(Lower *L, const PStmt *st, Opnd *slot)
     if (!explicit_slot(L, mv->barrier, mv->barrier_slot, mv->commit_span, &k, slot)) return false;
     role_sync(L, true);
     counts_note(L, mv->barrier->index, *slot, false, NULL);
+    if (L->ir->pair) counts_pair(L);
     sync_close_commits(L, mv->barrier);
     if (!L->sync.bars[mv->barrier->index].looped) L->sync.bars[mv->barrier->index].slot[k].arrive_op = 0;
     return true;

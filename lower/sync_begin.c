@@ -14,6 +14,8 @@ static void find_derived(Lower *L, const PBlock *b, bool inside)
         if (s->kind == P_ARRIVE && s->peer) L->remote = L->sync.far[s->barrier->index] = true;
         if (s->kind == P_MOVE && s->move->barrier && L->cluster_size > 1 && (s->move->cast || s->move->barrier_peer))
             L->remote = L->sync.far[s->move->barrier->index] = true;
+        if (s->kind == P_MOVE && s->move->barrier && L->k->pair && move_by_tensor_core(s->move))
+            L->remote = L->sync.far[s->move->barrier->index] = true;
         if (s->kind == P_MOVE && s->move->kind == MOVE_FILL && s->move->dst.peer && s->move->barrier)
             L->sync.generic[s->move->barrier->index] = true;
         find_derived(L, &s->body, inside || s->kind == P_FOR);

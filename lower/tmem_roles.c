@@ -194,9 +194,23 @@ void tmem_emit_threads(Lower *L, const TmemPlan *p, uint32_t plan, Opnd slot, Op
 
 /* ---- roles of the source ---- */
 
+/* Of each pair the even CTA begins it, for both. */
+static bool by_even(Lower *L, const PStmt *st)
+{
+    for (int r = 1; L->ir->pair && r < L->cluster_size; r += 2) {
+        if (sync_left_out(L, r)) continue;
+        Diag *g = lower_error(L, E0570, st->span, "rank %d would begin this, too", r);
+        diag_label(L->c->diags, g, L->k->pair_span, "CTAs in pairs");
+        diag_fix(L->c->diags, g, "if cluster.rank %% 2 == 0 { .. }");
+        return false;
+    }
+    return true;
+}
+
 static void by_tensor_core(Lower *L, const PStmt *st, TmemPlan *p)
 {
     Opnd slot = opnd_imm(0), from = opnd_imm(0), at;
+    if (!by_even(L, st)) return;
     if (p->piece) {
         slot = region_slot(L, &p->shared);
         from = region_offset(L, &p->shared);
@@ -204,10 +218,12 @@ static void by_tensor_core(Lower *L, const PStmt *st, TmemPlan *p)
     }
     if (!sync_commit_slot(L, st, &at)) return;
     tmem_emit(L, p, slot, from, L->guard);
+    Opnd both = L->ir->pair ? emit_op(L, IR_SHL, IR_I32, opnd_imm(3), emit_sreg(L, IRR_CLUSTER_CTARANK)) : opnd_imm(0);
     IrOp *op = emit_new(L, IR_TC_COMMIT);
     emit_if(op, L->sync.guard);
     ir_ref(L->a, op, IRK_BAR, IRA_BAR, st->move->barrier->index);
     if (!opnd_is(at, 0)) put_opnd(L, op, IRK_SLOT, at);
+    if (L->ir->pair) put_opnd(L, op, IRK_MASK, both);
     if (L->plan) plan_join(L, st, tmem_text(L, p));
 }
 

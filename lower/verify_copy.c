@@ -272,9 +272,9 @@ static bool barrier_at(Verifier *v, const Copy *c, uint32_t rank, uint32_t *bar)
     *bar = rank;
     if (arg == NULL) return true;
     if (!run_number(v, c->op, arg, "the barrier's CTA", &k)) return false;
-    if (k < 0 || k >= v->nranks || (k ^ v->now->rank) & ~INT64_C(1)) {
-        verify_refuse(v, E0658, c->op, "the barrier of CTA %lld: CTA %u and the other one of its pair are meant", (long long)k,
-                      v->now->rank);
+    uint32_t of = verify_arg(v, c->op, IRK_RANK) ? rank : v->now->rank;
+    if (k < 0 || k >= v->nranks || (k ^ of) & ~INT64_C(1)) {
+        verify_refuse(v, E0658, c->op, "the barrier of CTA %lld: CTA %u and the other one of its pair are meant", (long long)k, of);
         return false;
     }
     *bar = (rank & ~1u) | (uint32_t)(k & 1);

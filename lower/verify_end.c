@@ -15,6 +15,7 @@ static uint32_t **clocks_at_end(Verifier *v)
 
 static bool copy_before(const Verifier *v, const Access *a, const uint32_t *clock)
 {
+    if (a->also && phase_in(v, a->also, clock)) return true;
     return a->phase ? phase_in(v, a->phase, clock) : a->end && event_in(v, a->end, clock);
 }
 

@@ -80,6 +80,6 @@ bool phase_before(const Verifier *v, const Phase *p, EventId b)
 
 bool access_before(const Verifier *v, const Access *a, EventId b)
 {
-    if (a->phase) return phase_before(v, a->phase, b);
+    if (a->phase) return phase_before(v, a->phase, b) || (a->also && phase_before(v, a->also, b));
     return a->end && event_before(v, a->end, b) && (a->async || a->end != b);
 }

@@ -137,6 +137,7 @@ static bool settled(Verifier *v, Recent *x, const Access *b)
     if (a->write && !a->async && !b->async && v->events.v[a->start - 1].thread != v->events.v[b->start - 1].thread)
         return false;
     if (b->phase && !event_in(v, b->start, b->phase->clock)) return false;
+    if (b->also && !event_in(v, b->start, b->also->clock)) return false;
     if (!access_before(v, a, b->start)) return false;
     if (b->act == 0 || (x->act && x->act != b->act)) return true;
     x->act = b->act;

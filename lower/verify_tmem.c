@@ -54,7 +54,7 @@ static EventId first_before(const Verifier *v, EventId a)
 static bool fenced_at(const Verifier *v, const Access *a, EventId b)
 {
     EventId after = last_after(v, b);
-    if (by_tensor_core(v, a)) return after && a->phase && phase_before(v, a->phase, after);
+    if (by_tensor_core(v, a)) return after && a->phase && access_before(v, a, after);
     if (v->events.v[a->start - 1].thread == v->events.v[b - 1].thread) return true;
     EventId before = first_before(v, a->start);
     return before && after && event_before(v, before, after);
@@ -210,7 +210,8 @@ void tensor_copy_step(Verifier *v, uint32_t op)
 
 /* ---- commits ---- */
 
-/* All that the thread began before arrives with this commit: those of a CTA where it counts, others where the first one does. */
+/* All that the thread began before arrives with this commit: those of a CTA where it counts, others where the first one does. Of a
+ * pair either CTA's barrier tells of both. */
 static void complete(Verifier *v, Phase *const phase[], uint32_t first)
 {
     Thread *t = v->now;
@@ -219,6 +220,7 @@ static void complete(Verifier *v, Phase *const phase[], uint32_t first)
         Access *a = &v->accesses.v[i];
         if (a->phase || !by_tensor_core(v, a) || v->events.v[a->start - 1].thread != t->id) continue;
         a->phase = phase[a->at.rank] ? phase[a->at.rank] : phase[first];
+        if (v->k->pair && a->phase != phase[a->at.rank ^ 1]) a->also = phase[a->at.rank ^ 1];
     }
     t->tensor_from = v->accesses.n;
 }

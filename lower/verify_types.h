@@ -125,6 +125,7 @@ typedef struct Access {
     uint32_t op;
     EventId start, end; /* end of a thread's access: start; of a store's: the grp.wait for it, 0: none */
     Phase *phase;       /* tells the end of a copy that counts on a barrier */
+    Phase *also;        /* so does this one, in another CTA: of what a pair's commit completes; or NULL */
     uint32_t act;       /* equal where several threads share one op, or turns of a loop over copies */
     uint32_t group;     /* of a store: its bulk group, 0: not committed */
 } Access;

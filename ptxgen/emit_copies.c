@@ -136,7 +136,7 @@ static Destination set_destination(PtxWriter *w, const IrOp *op, InstrForm cta, 
         Opnd r = ptx_value32(w, rank);
         bool same = dst.kind == OPND_ADDR && mbar.kind == OPND_ADDR && dst.reg == mbar.reg;
         dst = ptx_mapa(w, dst, r);
-        mbar = same ? opnd_addr(dst, mbar.u.k) : ptx_mapa(w, mbar, r);
+        if (!pair) mbar = same ? opnd_addr(dst, mbar.u.k) : ptx_mapa(w, mbar, r);
     }
     w->slots[SLOT_dst] = dst;
     w->slots[SLOT_mbar] = mbar;

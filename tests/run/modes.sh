@@ -191,10 +191,12 @@ case $device in sim*)
     for r in 1 64 200 1000; do
         make u2 $r,64 a
         case_ $m/pair.tile:pair x="$work/a.npy" y="bf16[$r,64]:$work/b.npy" && same a b
+        case_ $m/pair_peer.tile:swap x="$work/a.npy" y="bf16[$r,64]:$work/b.npy" && same a b
     done
     for n in 0 1 2 3 4 7 40; do
         make u2 $((n * 128)),64 a
         case_ $m/pair_ring.tile x="$work/a.npy" y="bf16[$((n * 128)),64]:$work/b.npy" n=$n && same a b
+        case_ $m/pair_peer.tile:ring x="$work/a.npy" y="bf16[$((n * 128)),64]:$work/b.npy" && same a b
     done
     for shape in 1,1,7 3,9,40; do
         make u2 "$shape,64" a
@@ -206,5 +208,7 @@ case $device in sim*)
         case_ $m/ahead.tile:picked x="$work/a.npy" idx="$work/i.npy" out="bf16[$r,64]:$work/b.npy" && gather a i b
     done
     make u2 64,64 a
-    case_ $m/pair.tile:four x="$work/a.npy" y="bf16[4,64,64]:$work/b.npy" && periodic a b ;;
+    case_ $m/pair.tile:four x="$work/a.npy" y="bf16[4,64,64]:$work/b.npy" && periodic a b
+    make u2 4,64,64 a
+    case_ $m/pair_peer.tile:far x="$work/a.npy" y="bf16[4,64,64]:$work/b.npy" && same a b ;;
 esac

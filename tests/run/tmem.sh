@@ -48,6 +48,7 @@ for n in 1 128 129 300 $(many 1000 500); do
     case_ $t/roles.tile src="$work/a.npy" out="u8[$n,128]:$work/b.npy" && same a b
     case_ $t/pipeline.tile src="$work/a.npy" out="u8[$n,128]:$work/b.npy" && same a b
     case_ $t/pair_pipeline.tile:through src="$work/a.npy" out="u8[$n,128]:$work/b.npy" && same a b
+    case_ $t/pair_roles.tile:ring src="$work/a.npy" out="u8[$n,128]:$work/b.npy" && same a b
 done
 
 # Slices, parts and few lanes: TO:ROW:FROM:COUNT:FIRST of each piece.
@@ -138,6 +139,7 @@ case_ $t/threads.tile:parts src="$work/a.npy" out="u8[4,32,32]:$work/b.npy" && s
 make u1 128,64 a
 make u1 2,4,32 n
 case_ $t/shift.tile src="$work/a.npy" next="$work/n.npy" out="u8[128,64]:$work/b.npy" && slide a n b
+case_ $t/pair_roles.tile:slide src="$work/a.npy" next="$work/n.npy" out="u8[128,64]:$work/b.npy" && slide a n b
 make u1 384,16 a
 case_ $t/arrays.tile:copied src="$work/a.npy" out="u8[384,16]:$work/b.npy" && same a b
 make u1 128,32 a
