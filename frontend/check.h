@@ -287,7 +287,7 @@ void call_notes(Compilation *c, Diag *g, const PStmt *s); /* "in `f`, called her
 /* arrival.c */
 void check_arrival(Compilation *c, const PKernel *k);
 
-/* "<what> not supported yet": of the language, but not lowered by this version (SPEC.md, Status). */
-void not_yet(Env *e, Span span, const char *what);
+/* Of the language, but refused for now: SPEC.md, Status. */
+void not_yet(Env *e, Span span, NotYet what);
 
 #endif

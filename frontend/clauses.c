@@ -326,7 +326,7 @@ static void no_use(Env *e, const Clause *c, MoveShape shape)
                  in ? "load into a tile, then `move a -> b transpose via threads;`"
                     : "`move a -> b transpose via threads;`, then move `b`");
     } else if (c->kind == CL_VIA_THREADS && shape == SHAPE_LOAD) {
-        not_yet(e, c->span, "loads by threads are");
+        not_yet(e, c->span, NY_LOAD_BY_THREADS);
     } else if (c->kind == CL_VIA_THREADS && (in || out)) {
         g = diag_at(e->c->diags, E0506, c->span, "threads move between tiles of their CTA only");
         diag_fix(e->c->diags, g, "leave `via threads` out");

@@ -3,9 +3,10 @@
 
 #include "frontend/check.h"
 
-void not_yet(Env *e, Span span, const char *what)
+void not_yet(Env *e, Span span, NotYet what)
 {
-    diag_at(e->c->diags, E1001, span, "%s not supported yet", what);
+    const NotYetInfo *n = not_yet_info(what);
+    diag_at(e->c->diags, n->code, span, "%s %s not supported yet", n->what, n->verb);
 }
 
 static const Entity *operand(Env *e, const Expr *x, const char *what)
@@ -129,7 +130,7 @@ static bool tile_bounds(Env *e, PRegion *r)
             return false;
         }
         if (dim->step != 1 && !t->tensor) {
-            not_yet(e, dim->span, "a step in a shared tile is");
+            not_yet(e, dim->span, NY_STEP_IN_TILE);
             return false;
         }
         bool known = sx_is_const(dim->start, &k);

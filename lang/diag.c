@@ -12,6 +12,16 @@ static const ErrorInfo ERRORS[] = {
 #undef ERROR
 };
 
+const NotYetInfo *not_yet_info(NotYet n)
+{
+    static const NotYetInfo rows[] = {
+#define NOTYET(id, code, what, verb, instead) [NY_##id] = {code, what, verb, instead},
+#include "lang/notyet.def"
+#undef NOTYET
+    };
+    return &rows[n];
+}
+
 const ErrorInfo *error_info(ErrorCode c)
 {
     return &ERRORS[c];

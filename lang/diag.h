@@ -28,6 +28,19 @@ typedef struct ErrorInfo {
     const char *explain; /* more, for tilecc --explain */
 } ErrorInfo;
 const ErrorInfo *error_info(ErrorCode c);
+
+/* notyet.def: what is refused, and no rule of the hardware's or the language's */
+typedef enum NotYet {
+#define NOTYET(id, code, what, verb, instead) NY_##id,
+#include "lang/notyet.def"
+#undef NOTYET
+    NY_COUNT
+} NotYet;
+typedef struct NotYetInfo {
+    ErrorCode code;
+    const char *what, *verb, *instead;
+} NotYetInfo;
+const NotYetInfo *not_yet_info(NotYet n);
 bool error_find(const char *code, ErrorCode *out);
 
 typedef struct DiagLabel {

@@ -1,7 +1,10 @@
-/* Writes the tables of SPEC.md from the .def files, so that the text can't disagree with what the compiler does.
+/* Writes the tables of SPEC.md and README.md from the .def files, so that the text can't disagree with what the compiler does.
  *
  *   gen_tables                     the tables, as Markdown
- *   gen_tables lang/SPEC.md        that file, with the part between the two marker lines made new
+ *   gen_tables lang/SPEC.md        that file, with what stands between marker lines made new:
+ *
+ *   <!-- tables:begin -->          all but what is refused for now
+ *   <!-- notyet:begin -->          that, up to <!-- notyet:end -->
  *
  * Exit status 0, or 3 if a file can't be read or has no markers.
  */
@@ -11,9 +14,6 @@
 #include "lang/diag.h"
 #include "lang/lang.h"
 #include "lang/map_rules.h"
-
-#define BEGIN "<!-- tables:begin -->"
-#define END "<!-- tables:end -->"
 
 /* A cell of a Markdown table: '|' would end it. */
 static void cell(const char *s)
@@ -132,26 +132,48 @@ static void tables(void)
     errors_table();
 }
 
+static void not_yet_table(void)
+{
+    puts("| code | refused for now | what does it |\n| --- | --- | --- |");
+    for (int i = 0; i < NY_COUNT; i++) {
+        const NotYetInfo *n = not_yet_info((NotYet)i);
+        printf("| %s | ", error_info(n->code)->code);
+        cell(n->what);
+        printf(" | ");
+        cell(n->instead);
+        puts(" |");
+    }
+}
+
+typedef struct Part {
+    const char *begin, *end;
+    void (*write)(void);
+} Part;
+static const Part PARTS[] = {{"<!-- tables:begin -->", "<!-- tables:end -->", tables},
+                             {"<!-- notyet:begin -->", "<!-- notyet:end -->", not_yet_table}};
+
 static int starts_with(const char *line, const char *word)
 {
     return strncmp(line, word, strlen(word)) == 0;
 }
 
-/* Copies the file; what stands between the markers is replaced. */
+/* Copies the file; what stands between markers is replaced. */
 static int renew(FILE *f)
 {
     char line[4096];
-    int inside = 0, seen = 0;
+    const Part *inside = NULL;
+    int seen = 0;
     while (fgets(line, sizeof line, f)) {
-        if (starts_with(line, END)) inside = 0;
-        if (!inside) fputs(line, stdout);
-        if (starts_with(line, BEGIN)) {
-            tables();
-            inside = 1;
-            seen++;
-        }
+        if (inside && starts_with(line, inside->end)) inside = NULL;
+        if (inside) continue;
+        fputs(line, stdout);
+        for (size_t i = 0; i < sizeof PARTS / sizeof *PARTS; i++)
+            if (starts_with(line, PARTS[i].begin)) inside = &PARTS[i];
+        if (inside == NULL) continue;
+        inside->write();
+        seen++;
     }
-    return seen == 1 && !inside ? 0 : 3;
+    return seen > 0 && !inside ? 0 : 3;
 }
 
 int main(int argc, char **argv)
@@ -167,6 +189,6 @@ int main(int argc, char **argv)
     }
     int status = renew(f);
     fclose(f);
-    if (status) fprintf(stderr, "%s: the marker lines %s and %s are missing\n", argv[1], BEGIN, END);
+    if (status) fprintf(stderr, "%s: it has no marker lines, or one without its end\n", argv[1]);
     return status;
 }

@@ -156,7 +156,7 @@ bool map_explicit(Lower *L, PMap *m, uint32_t *index)
     if (u.any) return false;
     *index = add_map(L, m->tensor, &d, name_text(L, m->name));
     if (*index == UINT32_MAX) {
-        Diag *g = lower_error(L, E1001, m->span, "the place of view `%s` is not known at launch",
+        Diag *g = lower_error(L, E0493, m->span, "the place of view `%s` is not known at launch",
                               name_text(L, m->tensor->name));
         diag_label(L->c->diags, g, m->tensor->span, "depends on more than sizes and scalar parameters");
         return false;
@@ -231,7 +231,7 @@ bool map_inferred(Lower *L, const MoveInfo *mi, const int64_t *box, const int64_
         const char *name = named ? arena_printf(L->a, "%s.map%u", t, named + 1) : arena_printf(L->a, "%s.map", t);
         same = add_map(L, mi->tensor, &d, name);
         if (same == UINT32_MAX) {
-            why->code = E1001;
+            why->code = E0493;
             why->text = arena_printf(L->a, "the place of view `%s` is not known at launch", t);
             return false;
         }

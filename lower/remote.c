@@ -68,7 +68,7 @@ bool remote_plan(Lower *L, Planned *p)
     int target[SCHED_RANKS];
     L->remote = true;
     if (under_other_conditions(L->sched)) {
-        lower_error(L, E1001, p->st->span, "a copy to another CTA under a condition that the rank does not decide is not supported yet");
+        lower_not_yet(L, p->st->span, NY_SENT_UNDER_CONDITION);
         return false;
     }
     if (mv->cast == CAST_MASK) return masks_of(L, p);

@@ -114,7 +114,7 @@ static bool add_use(Lower *L, Ring *r, const Planned *p, bool writes)
         r->filler = r->fill->agent;
     }
     if (!writes && p->agent == AG_SEND && (r->filler == AG_SEND || r->summed)) {
-        lower_error(L, E1001, p->st->span, "sending on what came from another CTA is not supported yet");
+        lower_not_yet(L, p->st->span, NY_SENT_ON);
         return false;
     }
     if (writes && p->agent == r->filler && r->agents & (uint8_t)~bit && !only_other_branches(L, r, p))
@@ -164,7 +164,7 @@ static bool check_sent(Lower *L, const Planned *send)
         behind |= p == send;
         if (p->agent != AG_WORK || p->dst != send->src || s->rings[p->dst].filler == AG_WORK) continue;
         if (!certainly_meet(&p->st->move->dst, &send->st->move->src)) continue;
-        Diag *g = lower_error(L, E1001, p->st->span, "a tile that threads write and that is sent to another CTA is not supported yet");
+        Diag *g = lower_not_yet(L, p->st->span, NY_SENT_AND_WRITTEN);
         diag_label(L->c->diags, g, send->st->span, "sent here");
         if (behind) diag_fix(L->c->diags, g, "use a second tile");
         return false;
@@ -178,7 +178,7 @@ static bool add_sum(Lower *L, Ring *r, const Planned *p)
     const PStmt *at = stands_in(p, r->turn);
     if (r->agents == 0) return conflict(L, r, p, "has no value that this could be added to", "load it first");
     if (r->filler != AG_LOAD) {
-        lower_error(L, E1001, p->st->span, "outside of `roles` a reduction into a peer's tile that was not loaded is not supported yet");
+        lower_not_yet(L, p->st->span, NY_REDUCED_UNLOADED);
         return false;
     }
     if (r->agents & 1u << AG_WORK)
@@ -430,7 +430,7 @@ static void size_peers(Lower *L)
 
 static bool not_sent(Lower *L, const Ring *r)
 {
-    Diag *g = lower_error(L, E1001, r->fill->st->span, "sending what threads wrote to another CTA is not supported yet");
+    Diag *g = lower_not_yet(L, r->fill->st->span, NY_WRITTEN_AND_SENT);
     for (uint32_t i = 0; i < L->sched->moves.n; i++) {
         const Planned *p = L->sched->moves.v[i];
         if (p->agent == AG_SEND && p->src == r->buf) diag_label(L->c->diags, g, p->st->span, "sent here");
