@@ -1,19 +1,20 @@
 #!/bin/sh
-# bench/gpu_check.sh BIN tests|bench: all that wants a GPU, on a machine that has one and need not be able to build: what was
-# proved on the simulator, on hardware (tests), or the figures of README.md (bench), each within about 9 minutes. A short
+# bench/gpu_check.sh BIN tests|bench|random: all that wants a GPU, on a machine that has one and need not be able to build: what was
+# proved on the simulator, on hardware (tests), the figures of README.md (bench), or random programs against their meaning, each within about 9 minutes. A short
 # table comes last; all that was said is in a few files in the folder OUT (default: build/gpu_check).
 #
 # BIN holds what a release build made: inst/ (`cmake --install build/release --prefix BIN/inst`), and from build/release/bin
-# reference, hostile, unit_cuda_deal (tests), moves, hints_next (bench).
+# reference, hostile, unit_cuda_deal (tests), moves, hints_next (bench), random.
 #
 #   tests   every case of tests/run, every loop with 0, 1, depth - 1, depth, depth + 1 and many turns (trips.sh), hostile arguments
 #           under compute-sanitizer --tool memcheck (MEMCHECK names the program; MEMCHECK=none runs them without)
 #   bench   the table of movements with its peers (moves.sh), what clusters read from L2 (l2_reads.sh), what hints
 #           leave to the next kernel (hints_next), a copy by shape, depth and dealing (copy_sweep.sh)
+#   random  COUNT (5000) random programs from SEED (1) on: tests/random/README.md
 #
 # JOBS: processes at once (16). SECONDS_TESTS, SECONDS_MOVES, SECONDS_SWEEP: limits; what is cut off is said to be.
 set -u
-[ $# = 2 ] || { echo "usage: bench/gpu_check.sh BIN tests|bench" >&2; exit 2; }
+[ $# = 2 ] || { echo "usage: bench/gpu_check.sh BIN tests|bench|random" >&2; exit 2; }
 bin=$(cd "$1" && pwd) || exit 2
 cd "$(dirname "$0")/.." || exit 3
 kept=${OUT:-build/gpu_check} out=$(mktemp -d)
@@ -111,8 +112,15 @@ bench() {
     grep '^| [^|]* | [^|]* | [0-9]' "$out/moves.txt" | awk -F'|' '{ printf "|%s|%s|%s|%s|%s|%s|\n", $2, $3, $4, $5, $6, $8 }'
 }
 
+random() {
+    timeout "${SECONDS_TESTS:-540}" "$bin/random" --device "$device" --seed "${SEED:-1}" --count "${COUNT:-5000}" --jobs "${JOBS:-16}" \
+        >"$out/random.txt" 2>&1
+    ended random $?
+    tail -n 60 "$out/random.txt"
+}
+
 case $2 in
-tests | bench) "$2" ;;
-*) echo "gpu_check.sh: '$2' is neither tests nor bench" >&2; exit 2 ;;
+tests | bench | random) "$2" ;;
+*) echo "gpu_check.sh: '$2' is none of tests, bench and random" >&2; exit 2 ;;
 esac
 [ $failures = 0 ]
