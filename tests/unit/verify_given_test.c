@@ -140,7 +140,7 @@ typedef struct Change {
 
 static const Change CHANGES[] = {
     {MASK, "", "", NULL},
-    {MASK, "%5 = cvt.i32 %4", "%20 = shr.i32 %10, %2\n    %5 = and.i32 %20, 255", NULL}, /* the same bit */
+    {MASK, "%5 = cvt.i32 %4", "%20 = cvt.i32 %1\n    %21 = and.i32 %20, 15\n    %5 = shr.i32 %21, %2", NULL}, /* the same bit */
     {MASK, "%6 = and.i32 %5, 1", "%6 = and.i32 %5, 3", "E06"},
     {MASK, "%4 = shr.i64 %1, %3", "%20 = xor.i64 %3, 1\n    %4 = shr.i64 %1, %20", "E06"}, /* what the neighbour gets */
     {MASK, "%10 = and.i32 %9, 15", "%10 = and.i32 %9, 7", "E06"},   /* rank 3 expects, and gets nothing */
