@@ -175,7 +175,7 @@ static void halo(Gen *g, bool by_32, bool cast)
     bool hint = draw(g, 0, 1);
     if (hint) TEXT(g, "policy hint = evict_last;");
     TEXT(g, "pipeline i in %d across grid by static { shared a: bf16[%d, 64] swizzle 128;", n * h, take);
-    if (draw(g, 0, 1)) TEXT(g, "prefetch %s[i / %d, i %% %d, 0, 0] via row halo (%d, %d)%s;", tensor_name(g, x), h, h, extra, first, hint ? " cache hint" : "");
+    if (by_32 || draw(g, 0, 1)) TEXT(g, "prefetch %s[i / %d, i %% %d, 0, 0] via row halo (%d, %d)%s;", tensor_name(g, x), h, h, extra, first, hint ? " cache hint" : "");
     TEXT(g, "move %s[i / %d, i %% %d, 0, 0] -> a via row halo (%d, %d)%s%s;", tensor_name(g, x), h, h, extra, first, cast ? " multicast x" : "",
          hint ? " cache hint" : "");
     TEXT(g, "move a -> %s[%s, i, :, :]; }", tensor_name(g, y), cast ? "cluster.rank" : "0");

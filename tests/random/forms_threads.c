@@ -144,7 +144,7 @@ static void sums(Gen *g)
 }
 
 /* ---- many at once, so that a few programs have all ---- */
-enum { SWEEP = 90, SWEEP_SAME = 16, SWEEP_ROWS = 2, SWEEP_COLUMNS = 16, SWEEP_EACH = SWEEP_ROWS * SWEEP_COLUMNS };
+enum { SWEEP = 130, SWEEP_SAME = 16, SWEEP_ROWS = 2, SWEEP_COLUMNS = 16, SWEEP_EACH = SWEEP_ROWS * SWEEP_COLUMNS };
 
 static int sweep_tensor(Gen *g, int *list, tile_type t, int64_t first, int64_t m, bool small)
 {
@@ -254,7 +254,7 @@ static void into_memory(Gen *g, int first)
         Reduce op;
         tile_type t;
         reduction(0, first + k, &op, &t);
-        bool small = type_float(t) || draw(g, 0, 1), bulk = draw(g, 0, 1) || (t == TILE_S64 && op >= R_AND);
+        bool small = type_float(t) || draw(g, 0, 1), bulk = op >= R_INC ? g->variant % 2 : draw(g, 0, 1) || (t == TILE_S64 && op >= R_AND);
         int x = TENSOR(g, t, small, m, rows, columns), y = TENSOR(g, t, small, m, rows, columns);
         TEXT(g, "shared a%d: %s[%d, %d]; move %s[i, :, :] -> a%d;", k, tensor_type(g, y), (int)rows, (int)columns, tensor_name(g, x), k);
         TEXT(g, "move a%d -> %s[i, :, :] reduce %s%s%s;", k, tensor_name(g, y), REDUCE_NAMES[op], bulk ? " via bulk" : "", draw(g, 0, 1) ? " cache p" : "");

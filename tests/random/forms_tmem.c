@@ -105,10 +105,31 @@ static void ring(Gen *g)
     }
 }
 
+/* Columns that only the run knows: copies, stores by threads, shifts, loads by threads, in turns of a loop. */
+static void blocks(Gen *g, int by_threads)
+{
+    int n = (int)PICK(g, 2, 4), bytes = 32 * n, d = (int)draw(g, 0, n - 1), shifts = (int)draw(g, 0, 1) || !by_threads;
+    int x = TENSOR(g, TILE_U8, false, 128, bytes), y = TENSOR(g, TILE_U8, false, 128, bytes);
+    const char *layout = layout_of(bytes);
+    g->p->attributes = " grid (1) threads 128";
+    TEXT(g, "shared s: u8[128, %d]%s;\ntmem t: u8[128, %d];\nfill s = 0;\nmove s -> t via threads;", bytes, layout, bytes);
+    if (!by_threads) TEXT(g, "shared u: u8[128, %d]%s;\nmove %s -> u;", bytes, layout, tensor_name(g, x));
+    TEXT(g, "for k in %d {", n);
+    if (by_threads) TEXT(g, "shared a: u8[128, 32];\nmove %s[:, k * 32 +: 32] -> a;\nmove a -> t[:, (k + %d) %% %d * 32 +: 32] via threads; }", tensor_name(g, x), d, n);
+    else TEXT(g, "move u[:, k * 32 +: 32] -> t[:, (k + %d) %% %d * 32 +: 32]; }", d, n);
+    if (shifts) TEXT(g, "for k in %d { shift t[32 +: 32, k * 32 +: 32]; }", n);
+    TEXT(g, "for k in %d { shared b: u8[128, 32];\nmove t[:, k * 32 +: 32] -> b via threads;\nmove b -> %s[:, k * 32 +: 32]; }", n, tensor_name(g, y));
+    Stmt *s = means(g, x, y);
+    for (int64_t i = 0; i < (int64_t)128 * bytes; i++) {
+        int64_t lane = i / bytes, from = shifts && lane / 32 == 1 && lane != 63 ? lane + 1 : lane, block = (i % bytes / 32 + n - d) % n;
+        pair(g, s, from * bytes + block * 32 + i % 32, i);
+    }
+}
+
 /* Values of 4 and 6 bits that become bytes on their way. */
 static void wider(Gen *g)
 {
-    bool six = draw(g, 0, 1);
+    bool six = g->variant % 2;
     int bits = six ? 6 : 4, bytes = 128 * bits / 8, shape = (int)draw(g, 0, 3), rows = SHAPES[shape].rows;
     int x = TENSOR(g, TILE_U8, false, rows, bytes), y = TENSOR(g, TILE_U8, false, 128, 128);
     Tensor *in = &g->p->tensor[x];
@@ -204,6 +225,8 @@ void form_tmem(Gen *g, int which)
     case 8: others(g, (2 * g->variant + which - 7) % 4); return;
     case 9: packed(g); return;
     case 10: narrower(g); return;
+    case 13:
+    case 14: blocks(g, which - 13); return;
     default: atoms(g, 2 * g->variant + which - 11); return;
     }
 }
