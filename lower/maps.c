@@ -22,11 +22,14 @@ static void describe(Lower *L, const PTensor *t, MapDesc *d)
     d->rank = map_rank(t->rank, d->interleave);
     d->address = MAP_UNKNOWN;
     d->sm = L->c->target->sm;
+    bool empty = false;
     for (int i = 0; i < d->rank; i++) {
         d->dim[i] = known(L, t->extent[i]);
         int64_t stride = known(L, t->stride[i]);
         d->pitch[i] = stride == MAP_UNKNOWN || stride > INT64_MAX / 64 ? MAP_UNKNOWN : stride * bits / 8;
+        empty = empty || d->dim[i] == 0;
     }
+    for (int i = 0; empty && i < d->rank; i++) d->dim[i] = d->pitch[i] = MAP_UNKNOWN; /* the launch has a map for what is empty */
 }
 
 /* 0-based number of the new map; UINT32_MAX where the view's place is not known at launch. */

@@ -348,7 +348,6 @@ static const Bad BAD[] = {
     {"bytes 1024, mask 15", "bytes 1024, rank 1, mask 15", "one CTA or"},
     {"rank %rank", "rank %n", "rank has the wrong type"},
     {"mask 3, bar_rank 1", "mask 3, bar_rank 4", "no CTA of the cluster"},
-    {"mask 3, bar_rank 1", "rank 2, bar_rank 1", "a tile of another CTA"},
     /* im2col, rows */
     {"info [%s, 255]", "info [%s, 256]", "out of range"},
     {"info [%s, 255]", "info [%s]", "not that of the map's mode"},
