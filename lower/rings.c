@@ -384,10 +384,28 @@ static void agree_lag(Sched *s, const PBlock *b)
         if (s->rings[i].turn == b && s->rings[i].stored && !sent_on(&s->rings[i])) s->rings[i].lag = lag;
 }
 
+/* What barriers and ids (add_ids) take at most beside the tiles. */
+static int64_t smem_beside(const Sched *s)
+{
+    enum { USUAL = 1024, BAR_BYTES = 8, IDS_PITCH = 128 };
+    int64_t n = 0;
+    for (uint32_t i = 0; i < s->nrings; i++)
+        if (s->rings[i].turn) n += (s->rings[i].summed ? 4 : 2) * BAR_BYTES * (int64_t)s->rings[i].slots;
+    for (uint32_t k = 0; k < s->pipes.n; k++) {
+        const Pipe *p = s->pipes.v[k];
+        int64_t lead = 1;
+        if (!p->across || p->deal == DEAL_STATIC || p->deal == DEAL_LAUNCH) continue;
+        for (uint32_t i = 0; i < s->nrings; i++)
+            if (s->rings[i].turn == &p->st->body && s->rings[i].slots > lead) lead = s->rings[i].slots;
+        n += (lead + IDS_MIN) * (IDS_PITCH + 2 * BAR_BYTES);
+    }
+    return n > USUAL ? n : USUAL;
+}
+
 static int64_t smem_of(Lower *L)
 {
     Sched *s = L->sched;
-    int64_t n = 1024;
+    int64_t n = smem_beside(s);
     for (uint32_t i = 0; i < s->nrings; i++) {
         const Ring *r = &s->rings[i];
         if (r->turn) n += (int64_t)r->pitch * r->slots * r->inner;

@@ -313,7 +313,7 @@ static void wrong_calls(World *w)
     use(w, "columns");
     refused(w, "E1115"); /* nothing is bound */
     tensor_refused(w, "E1115", "z", x, 0, U8, 2, SHAPE(64, 64), NULL);
-    tensor_refused(w, "E1115", NULL, x, 0, U8, 2, SHAPE(64, 64), NULL);
+    tensor_refused(w, "name is NULL", NULL, x, 0, U8, 2, SHAPE(64, 64), NULL);
     tensor_refused(w, "E1102", "x", x, 0, TILE_S8, 2, SHAPE(64, 64), NULL);
     tensor_refused(w, "E1102", "x", x, 0, (tile_type)12345, 2, SHAPE(64, 64), NULL);
     tensor_refused(w, "E1103", "x", x, 0, U8, 1, SHAPE(64), NULL);
