@@ -237,7 +237,7 @@ void decode_redux(Decoder *d, const Mods *m, const PlainRow *row)
 {
     int what = mods_get(m, G_REDOP, 0);
     if (!count(d, 3, 3)) return;
-    Slot a = decode_source(d, operand(d, 1), m->type[0], false), mask = decode_source(d, operand(d, 2), PTX_U32, false);
+    Slot a = decode_source(d, operand(d, 1), PTX_U32, false), mask = decode_source(d, operand(d, 2), PTX_U32, false);
     Slot r = decode_result(d, operand(d, 0), PTX_U32, false);
     SimOp *op = decode_emit(d, row->code);
     op->type = m->type[0];
