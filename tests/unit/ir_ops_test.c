@@ -355,7 +355,6 @@ static const Bad BAD[] = {
     {"tma.load c [0, 0, 0, 0]", "tma.load c [0, 0, 0]", "not those of the map's mode"},
     {"info [4, 31]", "info [512, 31]", "out of range"},
     {"info [4, 31]", "info [4, 32]", "out of range"},
-    {"info [4, 31]", "info [%s, 31]", "is no number"},
     {"tma.load g [1, 2, 3, %s, 0]", "tma.load g [1, 0]", "not those of the map's mode"},
     {"tma.load m [0, 0] ->", "tma.load m [0, 0], info [0] ->", "not that of the map's mode"},
     {"tma.store m [0, 8]", "tma.store w [0, 0, 0, 0]", "of a mode"},
