@@ -36,7 +36,7 @@ static void add(const char *kind, const char *format, ...)
     if (nrows == ROWS_MAX || !(rows[nrows++] = strdup(text))) abort();
 }
 
-/* Lines "  12 name: a b" and "  13     | c" of Bison's report; %empty for nothing. */
+/* Lines "  12 name: a b" and "  13     | c" of Bison's report; %empty for nothing, in a UTF-8 locale the letter epsilon. */
 static void productions(const char *kind)
 {
     FILE *f = fopen(GRAMMAR_REPORT, "r");
@@ -57,7 +57,7 @@ static void productions(const char *kind)
             rest += 2;
         }
         if (rule != nrows) abort(); /* rows are found by rule */
-        add(kind, "%s: %s", name, rest);
+        add(kind, "%s: %s", name, strcmp(rest, "\xCE\xB5") ? rest : "%empty");
     }
     if (!f || nrows == 0) {
         fprintf(stderr, "%s: no grammar in it\n", GRAMMAR_REPORT);
