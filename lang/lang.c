@@ -239,6 +239,12 @@ bool reduction_commutes(const char *op)
     return strcmp(op, "inc") != 0 && strcmp(op, "dec") != 0;
 }
 
+/* Once more changes nothing. */
+bool reduction_repeats(const char *op)
+{
+    return strcmp(op, "min") == 0 || strcmp(op, "max") == 0 || strcmp(op, "and") == 0 || strcmp(op, "or") == 0;
+}
+
 static bool in_words(const char *list, const char *word)
 {
     size_t n = strlen(word);

@@ -129,6 +129,7 @@ const FormCover *form_cover(InstrForm f); /* NULL: no row */
 const char *reduction_types(InstrForm f, const char *op);
 /* The PTX ISA since which a form has a pair that is not in that list: 94 = 9.4; 0: none has it. */
 unsigned reduction_since(InstrForm f, const char *op, const char *type);
+bool reduction_repeats(const char *op);  /* the same once more changes nothing: min, max, and, or */
 bool reduction_commutes(const char *op); /* several to one place, in whatever order: not inc and dec */
 /* The PTX names of operation and type for elements of type t; false where the form has none. op: one of WORDS_REDUCE. */
 bool reduction_of(InstrForm f, const char *op, ElemType t, const char **ptx_op, const char **ptx_type);

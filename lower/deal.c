@@ -332,7 +332,7 @@ static void across_close(Lower *L, Pipe *p)
         loop_close(L, &p->index[i]);
     }
     L->across = NULL;
-    L->nteam = 0;
+    teams_beside(L);
 }
 
 void deal_walk(Lower *L, Pipe *p)

@@ -59,6 +59,9 @@ static void fix_overlap(Lower *L, Diag *g, const Access *w, const Access *o)
     else if (offsets && !view_trusts(L, offsets, TRUST_SORTED) && o->info.tensor->run_time)
         diag_fix(L->c->diags, g, "state `trust sorted(%s)` if no element of it is less than the one before, or `overlap any` if any order will do",
                  name_text(L, offsets->name));
+    else if (has_across(L->k) && !w->pipe && !o->pipe)
+        diag_fix(L->c->diags, g, "what stands beside a pipeline across the grid is done by every team: put it into the pipeline, under a "
+                                 "condition on its index, or into a kernel of its own");
     else if (w->reduce >= 0 || o->reduce >= 0)
         diag_fix(L->c->diags, g, "reductions go with the same reduction only: use it for both, or two kernels");
     else if (o->write && index && index->rank == 1 && !trusted(L, index))
@@ -279,6 +282,19 @@ static bool check_pair(Lower *L, const Access *a, const Access *b)
     return false;
 }
 
+/* As often as there are teams, which nobody says beside a pipeline across the grid. */
+static void check_repeated(Lower *L, const Access *a)
+{
+    size_t n;
+    if (!has_across(L->k) || a->pipe || a->waived || a->reduce < 0) return;
+    const char *op = word_list(WORDS_REDUCE, &n)[a->reduce];
+    if (reduction_repeats(op)) return;
+    L->stmt = a->info.stmt;
+    Diag *g = lower_error(L, E0701, a->info.stmt->span, "every team does this `reduce %s`, and how many there are is the launch's choice", op);
+    diag_fix(L->c->diags, g, "put it into the pipeline, under a condition on its index, or into a kernel of its own");
+    L->stmt = NULL;
+}
+
 static void check_scalars(Lower *L, const Access *w)
 {
     const PTensor *t = base_of(w->info.tensor);
@@ -383,6 +399,7 @@ void independence_check(Lower *L)
         const Access *a = &L->accesses.v[i];
         if (a->write) check_scalars(L, a);
         check_rows(L, a);
+        check_repeated(L, a);
         for (uint32_t j = i; j < L->accesses.n; j++) {
             const Access *b = &L->accesses.v[j];
             if (base_of(a->info.tensor) != base_of(b->info.tensor) || !(a->write || b->write)) continue;

@@ -356,6 +356,7 @@ typedef struct Lower {
     Poly any_cta[3], any_cluster[3], any_rank; /* while the values are those of one rank */
     Atom team[8 + 3];
     int nteam;
+    Atom any_team; /* of kernels with pipelines across the grid: teams_beside */
     LetState *lets;
     VarState *vars;
     LoopState *loops;
@@ -409,6 +410,7 @@ bool launch_checked(Lower *L, ErrorCode code, Lx cond); /* already: its text nee
 void scalars_forget(Lower *L, uint8_t uses); /* normal forms of what has such uses (0: all) are made anew */
 bool has_across(const PKernel *k); /* pipelines dealt across the grid: such a kernel has no cta.x, y, z */
 void scalars_begin(Lower *L); /* symbols, facts, grid, variables */
+void teams_beside(Lower *L);  /* rule G, beside pipelines across the grid */
 Poly scalar_poly(Lower *L, const Sx *x);
 uint8_t scalar_uses(Lower *L, const Sx *x);
 /* Has it the same meaning here as where it stands: no variables, no indices of loops that are not open? */

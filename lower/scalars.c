@@ -510,5 +510,18 @@ void scalars_begin(Lower *L)
         L->rank = poly_add(d, L->rank, poly_mul(d, L->cluster[i], poly_const(d, scale)));
         scale *= k->cluster[i];
     }
+    if (has_across(k)) {
+        L->any_team = domain_index(d, "team", poly_const(d, 0), poly_const(d, INT32_MAX), DEP_TEAM);
+        teams_beside(L);
+    }
     vars_infer(L);
+}
+
+/* What stands beside pipelines across the grid is done by every team: no place that is named there depends on which. */
+void teams_beside(Lower *L)
+{
+    L->nteam = 0;
+    L->team[L->nteam++] = L->any_team;
+    for (int i = 0; i < 3; i++)
+        if (L->cluster_atom[i]) L->team[L->nteam++] = L->cluster_atom[i];
 }
