@@ -544,7 +544,7 @@ static void add_ids(Lower *L, Pipe *p)
     s->used[AG_LOAD] = true; /* that role draws, even if it loads nothing */
     Ring *r = &s->rings[p->ids];
     uint8_t agents = 0;
-    for (int a = 0; a < AG_COUNT; a++) if (s->used[a]) agents |= (uint8_t)(1u << a);
+    for (int a = 0; a < AG_COUNT; a++) if (s->used[a] && roles_enter(L, p->st, a)) agents |= (uint8_t)(1u << a);
     *r = (Ring){.turn = &p->st->body, .pipe = p, .looped = true, .agents = (uint8_t)(agents | 1u << AG_LOAD), .filler = AG_LOAD};
     r->handed = p->deal == DEAL_CLC || L->cluster_size > 1;
     if (L->cluster_size > 1) L->remote = true;
@@ -562,7 +562,7 @@ static bool draws_for_itself(const Lower *L, const Pipe *p)
 {
     const Sched *s = L->sched;
     bool alone = L->cluster_size == 1 && s->shape[AG_LOAD] == SHAPE_ELECT;
-    for (int a = 0; a < AG_COUNT; a++) alone = alone && s->used[a] == (a == AG_LOAD);
+    for (int a = 0; a < AG_COUNT; a++) alone = alone && (s->used[a] && roles_enter(L, p->st, a)) == (a == AG_LOAD);
     return p->deal == DEAL_TICKET && alone;
 }
 

@@ -425,12 +425,11 @@ static bool vars_set_in(const PBlock *b)
     return false;
 }
 
-/* A loop without moves of this role is nothing to it, unless it changes variables. */
-static bool of_interest(Lower *L, const PStmt *st)
+bool roles_enter(const Lower *L, const PStmt *st, int agent)
 {
-    Sched *s = sched(L);
+    const Sched *s = L->sched;
     for (uint32_t i = 0; i < s->loops.n; i++)
-        if (s->loops.v[i].loop == st) return s->loops.v[i].sets || s->loops.v[i].agents >> s->role & 1;
+        if (s->loops.v[i].loop == st) return s->loops.v[i].sets || s->loops.v[i].agents >> agent & 1;
     return true;
 }
 
@@ -465,7 +464,7 @@ static void statement(Lower *L, const PStmt *st)
     Sched *s = sched(L);
     uint32_t from = s->at;
     L->stmt = st;
-    if ((st->kind == P_FOR || st->kind == P_PIPELINE) && !s->planning && !of_interest(L, st)) {
+    if ((st->kind == P_FOR || st->kind == P_PIPELINE) && !s->planning && !roles_enter(L, st, (int)s->role)) {
         s->at += roles_moves(&st->body);
         return;
     }

@@ -218,6 +218,7 @@ void roles_body(Lower *L);                   /* the whole program */
 void roles_begin(Lower *L, const PBlock *b); /* the role's part of a turn begins: slots are taken */
 /* The body. part: of a batch, around which the slots are taken and given back; or NULL. */
 void roles_turn(Lower *L, Pipe *p, const Part *part);
+bool roles_enter(const Lower *L, const PStmt *st, int agent); /* a loop without moves of the role is nothing to it, unless it changes variables */
 uint32_t roles_moves(const PBlock *b);       /* how many there are in it */
 void roles_end(Lower *L, const PBlock *b);   /* stores are committed, slots given back, counters go on */
 void roles_id_sync(Lower *L);
