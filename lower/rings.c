@@ -9,7 +9,8 @@ enum {
     THREAD_SLOTS = 2,
     CTAS_MAX = 4,
     GROUPS_DEALT = 8, /* copies of four rows each that the lanes share out better than iterations */
-    IDS_MIN = 2
+    IDS_MIN = 2,
+    IDS_PITCH = 128 /* bytes from slot to slot */
 };
 
 /* ---- who uses it ---- */
@@ -387,7 +388,7 @@ static void agree_lag(Sched *s, const PBlock *b)
 /* What barriers and ids (add_ids) take at most beside the tiles. */
 static int64_t smem_beside(const Sched *s)
 {
-    enum { USUAL = 1024, BAR_BYTES = 8, IDS_PITCH = 128 };
+    enum { USUAL = 1024, BAR_BYTES = 8 };
     int64_t n = 0;
     for (uint32_t i = 0; i < s->nrings; i++)
         if (s->rings[i].turn) n += (s->rings[i].summed ? 4 : 2) * BAR_BYTES * (int64_t)s->rings[i].slots;
@@ -532,6 +533,15 @@ static void barriers(Lower *L, Ring *r, const char *name)
     r->empty = new_bar(L, r, name, "empty", r->lead, users(r) * ctas);
 }
 
+/* The roles that go into the pipeline: a bit each. */
+static uint8_t entering(const Lower *L, const Pipe *p)
+{
+    unsigned agents = 0;
+    for (int a = 0; a < AG_COUNT; a++)
+        if (L->sched->used[a] && roles_enter(L, p->st, a)) agents |= 1u << a;
+    return (uint8_t)agents;
+}
+
 /* The ids of an across-grid pipeline: written by the thread that draws them, read by the other roles; in a team of several
  * CTAs sent to each of them by the first one's thread. Answers of the hardware come to all in the same way. */
 static void add_ids(Lower *L, Pipe *p)
@@ -543,9 +553,7 @@ static void add_ids(Lower *L, Pipe *p)
     p->ids = s->nrings++;
     s->used[AG_LOAD] = true; /* that role draws, even if it loads nothing */
     Ring *r = &s->rings[p->ids];
-    uint8_t agents = 0;
-    for (int a = 0; a < AG_COUNT; a++) if (s->used[a] && roles_enter(L, p->st, a)) agents |= (uint8_t)(1u << a);
-    *r = (Ring){.turn = &p->st->body, .pipe = p, .looped = true, .agents = (uint8_t)(agents | 1u << AG_LOAD), .filler = AG_LOAD};
+    *r = (Ring){.turn = &p->st->body, .pipe = p, .looped = true, .agents = (uint8_t)(entering(L, p) | 1u << AG_LOAD), .filler = AG_LOAD};
     r->handed = p->deal == DEAL_CLC || L->cluster_size > 1;
     if (L->cluster_size > 1) L->remote = true;
     r->bytes = p->deal == DEAL_CLC ? (int64_t)IR_ANSWER_BYTES : (int64_t)IR_CELL_BYTES;
@@ -553,16 +561,14 @@ static void add_ids(Lower *L, Pipe *p)
     r->inner = 1;
     r->buf = L->ir->bufs.n;
     uint32_t bytes = (uint32_t)r->bytes;
-    vec_push(L->a, &L->ir->bufs, ((IrBuf){.name = "ids", .bytes = bytes, .align = 128, .slots = r->slots, .pitch = 128}));
+    vec_push(L->a, &L->ir->bufs, ((IrBuf){.name = "ids", .bytes = bytes, .align = IDS_PITCH, .slots = r->slots, .pitch = IDS_PITCH}));
     barriers(L, r, "ids");
 }
 
 /* The one thread that draws the tickets is the only one that wants them. */
 static bool draws_for_itself(const Lower *L, const Pipe *p)
 {
-    const Sched *s = L->sched;
-    bool alone = L->cluster_size == 1 && s->shape[AG_LOAD] == SHAPE_ELECT;
-    for (int a = 0; a < AG_COUNT; a++) alone = alone && (s->used[a] && roles_enter(L, p->st, a)) == (a == AG_LOAD);
+    bool alone = L->cluster_size == 1 && L->sched->shape[AG_LOAD] == SHAPE_ELECT && entering(L, p) == 1u << AG_LOAD;
     return p->deal == DEAL_TICKET && alone;
 }
 
