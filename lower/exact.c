@@ -65,8 +65,9 @@ static Extremes remainder_of(Lower *L, const Sx *x, Extremes b)
     if (scalar_positive(L, x->b)) return (Extremes){number(L, 0), lx_known(L, LX_SUB, b.hi, one)};
     if (b.lo == 0 || b.lo != b.hi) return (Extremes){0, 0};
     Lx zero = lx_known(L, LX_MOD, b.lo, b.lo); /* or an error */
-    Lx m = lx_known(L, LX_MAX, b.lo, lx_known(L, LX_SUB, zero, b.lo));
-    return (Extremes){lx_known(L, LX_SUB, one, m), lx_known(L, LX_SUB, m, one)};
+    Lx above = lx_known(L, LX_SUB, lx_known(L, LX_MAX, b.lo, one), one); /* b - 1, and 0 for b < 0 */
+    Lx m = lx_known(L, LX_MAX, above, lx_known(L, LX_XOR, b.lo, number(L, -1))); /* |b| - 1, also for b = -2^63 */
+    return (Extremes){lx_known(L, LX_SUB, zero, m), lx_known(L, LX_ADD, zero, m)};
 }
 
 /* Bits of numbers within -m - 1 .. m stay below the next power of two. */

@@ -70,7 +70,7 @@ static void run_check(tile_args *a, const MfCheck *c, Report *r)
     const char *open = symbols[0] ? " (" : "", *close = symbols[0] ? ")" : "";
     uint8_t s = a->status[c->cond - 1];
     if (s != LX_OK)
-        report_rule(r, E1117, "`%s` can't be evaluated: it %s%s%s%s; %s [%s]", c->text, status_text(s), open, symbols,
+        report_rule(r, E1117, "can't be evaluated: %s: it %s%s%s%s; %s [%s]", c->text, status_text(s), open, symbols,
                     close, c->why, c->place);
     else if (a->values[c->cond - 1] == 0)
         report_rule(r, c->code, "does not hold: %s%s%s%s; %s [%s]", c->text, open, symbols, close, c->why, c->place);

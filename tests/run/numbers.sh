@@ -30,7 +30,7 @@ edges s64 302 b
 for d in 1 2 -1 -2 7 -9223372036854775808 9223372036854775807 4294967297 -4294967296; do
     for size in 1 2 48 4112; do
         make u1 $size c
-        case_ $h/scalars/ceil.tile a="$work/a.npy" b="$work/b.npy" like="$work/c.npy" y="s64[302,20]:$work/y.npy" d=$d &&
+        case_ $h/scalars/ceil.tile a="$work/a.npy" b="$work/b.npy" like="$work/c.npy" y="s64[302,22]:$work/y.npy" d=$d &&
             quotients a b $d $size y
     done
 done

@@ -117,7 +117,7 @@ static int64_t ceil_of(int64_t a, int64_t b)
     return wrapped(-floor_of(-(Wide)a, b));
 }
 
-enum { COLUMNS = 10 };
+enum { COLUMNS = 11 };
 
 /* What a row has; known: which of them are numbers. */
 static void row_of(int64_t x, int64_t k, int64_t d, int64_t size, int64_t want[COLUMNS], bool known[COLUMNS])
@@ -135,6 +135,7 @@ static void row_of(int64_t x, int64_t k, int64_t d, int64_t size, int64_t want[C
     want[7] = ceil_of(x, -3);
     want[8] = ceil_of(x, 8);
     if ((known[9] = ceil_of(x, -8) != 0)) want[9] = rest_of(x, ceil_of(x, -8));
+    want[10] = rest_of(x, d);
 }
 
 int quotients(char **v)

@@ -184,7 +184,7 @@ static void expressions_stay_in_64_bits(void **state)
     for (int what = 0; what < 4; what++) {
         World *w = open_world(&(Variant){.overflow = what + 1});
         static const char *const texts[] = {
-            "E1117: `n * 2^62 fits` can't be evaluated: it leaves 64 bits (n = 2)",
+            "E1117: can't be evaluated: n * 2^62 fits: it leaves 64 bits (n = 2)",
             "E1117: `n * 4611686018427387904`, which the kernel uses, leaves 64 bits (n = 2)", "E1117: grid.z leaves 64 bits (n = 2)",
             "E1117: extent 0 of map `in` leaves 64 bits (n = 2)"};
         assert_int_equal(bind(w, "src", 0x10000000, 64, 64), TILE_OK);
