@@ -76,7 +76,8 @@ Slot decode_result(Decoder *d, const PtxOperand *o, int type, bool wider);
 /* An address [..], or the same without brackets: slot and offset. space: what a symbol in it must be in (SPACE_REG:
  * generic, .global and .const); bits of a register: 64, also 32 if narrow. */
 Slot decode_address(Decoder *d, const PtxOperand *o, PtxSpace space, bool narrow, int64_t *offset);
-bool decode_special(Decoder *d, const char *name, Slot to); /* emits what gives a special register's value */
+/* Emits what gives a special register's value, as read by an operation of the type. wider: the register may be wider. */
+bool decode_special(Decoder *d, const char *name, int type, bool wider, Slot to);
 
 /* ---- decode_table.c ---- */
 typedef enum Group {

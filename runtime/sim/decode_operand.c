@@ -5,78 +5,90 @@
 #include <string.h>
 
 /* ---- special registers ---- */
-#define XYZ(name, id)                                                                                                  \
-    {name ".x", SPECIAL_##id##_X, 0}, {name ".y", SPECIAL_##id##_Y, 0},                                                \
+#define XYZ(name, id, sizes)                                                                                           \
+    {name ".x", SPECIAL_##id##_X, WHOLE, sizes}, {name ".y", SPECIAL_##id##_Y, WHOLE, sizes},                          \
     {                                                                                                                  \
-        name ".z", SPECIAL_##id##_Z, 0                                                                                 \
+        name ".z", SPECIAL_##id##_Z, WHOLE, sizes                                                                      \
     }
 enum { WHOLE, LOW, HIGH }; /* what is taken of the 64 bits */
+enum { PREDICATE = 1, BITS8 = 2, BITS16 = 4, BITS32 = 8, BITS64 = 16 }; /* the sizes that it is read with */
+/* PTX ISA, "Special Registers"; those that were once of 16 bits are still read with 16, %gridid also with 64. */
 static const struct {
     const char *name;
-    uint8_t special, part;
+    uint8_t special, part, sizes;
 } specials[] = {
-    XYZ("%tid", TID),
-    XYZ("%ntid", NTID),
-    XYZ("%ctaid", CTAID),
-    XYZ("%nctaid", NCTAID),
-    XYZ("%clusterid", CLUSTERID),
-    XYZ("%nclusterid", NCLUSTERID),
-    XYZ("%cluster_ctaid", CLUSTER_CTAID),
-    XYZ("%cluster_nctaid", CLUSTER_NCTAID),
-    {"%cluster_ctarank", SPECIAL_CLUSTER_CTARANK, WHOLE},
-    {"%cluster_nctarank", SPECIAL_CLUSTER_NCTARANK, WHOLE},
-    {"%is_explicit_cluster", SPECIAL_IS_EXPLICIT_CLUSTER, WHOLE},
-    {"%laneid", SPECIAL_LANEID, WHOLE},
-    {"%warpid", SPECIAL_WARPID, WHOLE},
-    {"%nwarpid", SPECIAL_NWARPID, WHOLE},
-    {"%smid", SPECIAL_SMID, WHOLE},
-    {"%nsmid", SPECIAL_NSMID, WHOLE},
-    {"%gridid", SPECIAL_GRIDID, WHOLE},
-    {"%lanemask_eq", SPECIAL_LANEMASK_EQ, WHOLE},
-    {"%lanemask_lt", SPECIAL_LANEMASK_LT, WHOLE},
-    {"%lanemask_le", SPECIAL_LANEMASK_LE, WHOLE},
-    {"%lanemask_gt", SPECIAL_LANEMASK_GT, WHOLE},
-    {"%lanemask_ge", SPECIAL_LANEMASK_GE, WHOLE},
-    {"%clock", SPECIAL_CLOCK, WHOLE},
-    {"%clock64", SPECIAL_CLOCK64, WHOLE},
-    {"%clock_hi", SPECIAL_CLOCK64, HIGH},
-    {"%globaltimer", SPECIAL_GLOBALTIMER, WHOLE},
-    {"%globaltimer_lo", SPECIAL_GLOBALTIMER, LOW},
-    {"%globaltimer_hi", SPECIAL_GLOBALTIMER, HIGH},
-    {"%dynamic_smem_size", SPECIAL_DYNAMIC_SMEM_SIZE, WHOLE},
-    {"%total_smem_size", SPECIAL_TOTAL_SMEM_SIZE, WHOLE},
+    XYZ("%tid", TID, BITS16 | BITS32),
+    XYZ("%ntid", NTID, BITS16 | BITS32),
+    XYZ("%ctaid", CTAID, BITS16 | BITS32),
+    XYZ("%nctaid", NCTAID, BITS16 | BITS32),
+    XYZ("%clusterid", CLUSTERID, BITS32),
+    XYZ("%nclusterid", NCLUSTERID, BITS32),
+    XYZ("%cluster_ctaid", CLUSTER_CTAID, BITS32),
+    XYZ("%cluster_nctaid", CLUSTER_NCTAID, BITS32),
+    {"%cluster_ctarank", SPECIAL_CLUSTER_CTARANK, WHOLE, BITS32},
+    {"%cluster_nctarank", SPECIAL_CLUSTER_NCTARANK, WHOLE, BITS32},
+    {"%is_explicit_cluster", SPECIAL_IS_EXPLICIT_CLUSTER, WHOLE, PREDICATE},
+    {"%laneid", SPECIAL_LANEID, WHOLE, BITS32},
+    {"%warpid", SPECIAL_WARPID, WHOLE, BITS32},
+    {"%nwarpid", SPECIAL_NWARPID, WHOLE, BITS32},
+    {"%smid", SPECIAL_SMID, WHOLE, BITS32},
+    {"%nsmid", SPECIAL_NSMID, WHOLE, BITS32},
+    {"%gridid", SPECIAL_GRIDID, WHOLE, BITS16 | BITS32 | BITS64},
+    {"%lanemask_eq", SPECIAL_LANEMASK_EQ, WHOLE, BITS32},
+    {"%lanemask_lt", SPECIAL_LANEMASK_LT, WHOLE, BITS32},
+    {"%lanemask_le", SPECIAL_LANEMASK_LE, WHOLE, BITS32},
+    {"%lanemask_gt", SPECIAL_LANEMASK_GT, WHOLE, BITS32},
+    {"%lanemask_ge", SPECIAL_LANEMASK_GE, WHOLE, BITS32},
+    {"%clock", SPECIAL_CLOCK, WHOLE, BITS32},
+    {"%clock64", SPECIAL_CLOCK64, WHOLE, BITS64},
+    {"%clock_hi", SPECIAL_CLOCK64, HIGH, BITS32},
+    {"%globaltimer", SPECIAL_GLOBALTIMER, WHOLE, BITS64},
+    {"%globaltimer_lo", SPECIAL_GLOBALTIMER, LOW, BITS32},
+    {"%globaltimer_hi", SPECIAL_GLOBALTIMER, HIGH, BITS32},
+    {"%dynamic_smem_size", SPECIAL_DYNAMIC_SMEM_SIZE, WHOLE, BITS32},
+    {"%total_smem_size", SPECIAL_TOTAL_SMEM_SIZE, WHOLE, BITS32},
 };
 #undef XYZ
 
-bool decode_special(Decoder *d, const char *name, Slot to)
+/* wider: in a part of it, too (PTX ISA, cvt). */
+static bool reads(uint8_t sizes, int type, bool wider)
+{
+    bool is_float = type >= PTX_F16 && type <= PTX_F64;
+    if (type == PTX_PRED) return sizes & PREDICATE;
+    uint32_t bytes = decode_bytes(type);
+    uint8_t size = bytes == 1 ? BITS8 : bytes == 2 ? BITS16 : bytes == 4 ? BITS32 : bytes == 8 ? BITS64 : 0;
+    return !is_float && size && (wider ? sizes >= size : sizes & size);
+}
+
+static void part_of(Decoder *d, Slot to, uint8_t from, uint8_t bits)
+{
+    SimOp *op = decode_emit(d, SIM_UNPACK);
+    op->d = op->a = to;
+    op->n = from;
+    op->extra = bits;
+}
+
+bool decode_special(Decoder *d, const char *name, int type, bool wider, Slot to)
 {
     for (size_t i = 0; i < sizeof specials / sizeof specials[0]; i++) {
         if (strcmp(specials[i].name, name)) continue;
+        if (!reads(specials[i].sizes, type, wider))
+            decode_problem(d, "`%s` is not read with %s", name, decode_type_name(type));
         SimOp *op = decode_emit(d, SIM_SPECIAL);
         op->d = to;
         op->imm = specials[i].special;
-        if (specials[i].part != WHOLE) {
-            op = decode_emit(d, SIM_UNPACK);
-            op->d = op->a = to;
-            op->n = specials[i].part == HIGH ? 32 : 0;
-            op->extra = 32;
-        }
+        if (specials[i].part != WHOLE) part_of(d, to, specials[i].part == HIGH ? 32 : 0, 32);
+        if (decode_bytes(type) == 2 && !wider) part_of(d, to, 0, 16);
         return true;
     }
     decode_problem(d, "the simulator has no special register `%s`", name);
     return false;
 }
 
-static Slot special(Decoder *d, const PtxOperand *o, int type)
+static Slot special(Decoder *d, const PtxOperand *o, int type, bool wider)
 {
-    if ((type == PTX_PRED) != !strcmp(o->name, "%is_explicit_cluster"))
-        decode_problem(d, "`%s` does not belong here", o->name);
     Slot s = decode_temp(d);
-    decode_special(d, o->name, s);
-    if (decode_bytes(type) < 4 && type != PTX_PRED) {
-        SimOp *op = decode_emit(d, SIM_ZEXT16);
-        op->d = op->a = s;
-    }
+    decode_special(d, o->name, type, wider, s);
     return s;
 }
 
@@ -163,9 +175,26 @@ static Slot immediate(Decoder *d, const PtxOperand *o, int type)
     if (o->kind == PTX_F32_BITS && (type == PTX_F32 || type == PTX_B32))
         return decode_value(d, (uint32_t)value);
     if (o->kind == PTX_F64_BITS && (type == PTX_F64 || type == PTX_B64)) return decode_value(d, value);
+    if (o->kind == PTX_F32_BITS && type == PTX_F64) return decode_value(d, alu_f64_bits((double)alu_f32(value)));
     if (o->kind == PTX_F64_BITS && type == PTX_F32) return decode_value(d, alu_f32_bits((float)alu_f64(value)));
     decode_problem(d, "this constant does not belong where %s does", decode_type_name(type));
     return decode_value(d, 0);
+}
+
+/* A variable's address: of 64 bits, or of 32 in the spaces that have no more; 16 are its low ones, as for ptxas. */
+static Slot address(Decoder *d, const PtxOperand *o, int type)
+{
+    bool wide = o->var->space == PTX_SPACE_GLOBAL || o->var->space == PTX_SPACE_CONST;
+    uint32_t bytes = decode_bytes(type);
+    if ((type >= PTX_F16 && type <= PTX_F64) || (bytes != 2 && bytes != 8 && (wide || bytes != 4)))
+        decode_problem(d, "the address `%s` does not fit %s", o->name, decode_type_name(type));
+    Slot whole = variable(d, o->var, o->value);
+    if (bytes != 2) return whole;
+    Slot low = decode_temp(d);
+    SimOp *op = decode_emit(d, SIM_ZEXT16);
+    op->d = low;
+    op->a = whole;
+    return low;
 }
 
 Slot decode_source(Decoder *d, const PtxOperand *o, int type, bool wider)
@@ -175,17 +204,10 @@ Slot decode_source(Decoder *d, const PtxOperand *o, int type, bool wider)
     case PTX_INT:
     case PTX_F32_BITS:
     case PTX_F64_BITS: return immediate(d, o, type);
-    case PTX_SPECIAL: return special(d, o, type);
+    case PTX_SPECIAL: return special(d, o, type, wider);
     case PTX_SYMBOL:
-        if (o->var == NULL) {
-            decode_problem(d, "`%s` is no variable: addresses of code are not in the simulator", o->name);
-        } else {
-            bool wide = o->var->space == PTX_SPACE_GLOBAL || o->var->space == PTX_SPACE_CONST;
-            uint32_t bytes = decode_bytes(type);
-            if ((type >= PTX_F16 && type <= PTX_F64) || (bytes != 8 && (wide || bytes != 4)))
-                decode_problem(d, "the address `%s` does not fit %s", o->name, decode_type_name(type));
-            return variable(d, o->var, o->value);
-        }
+        if (o->var != NULL) return address(d, o, type);
+        decode_problem(d, "`%s` is no variable: addresses of code are not in the simulator", o->name);
         return decode_value(d, 0);
     default:
         decode_problem(d, "a register, a constant or a variable's address belongs here (%s)", decode_type_name(type));

@@ -156,8 +156,7 @@ void decode_bits(Decoder *d, const Mods *m, const PlainRow *row)
 void decode_lop3(Decoder *d, const Mods *m, const PlainRow *row)
 {
     const PtxOperand *table = operand(d, 4);
-    if (table != NULL && (table->kind != PTX_INT || table->value < 0 || table->value > 255))
-        decode_problem(d, "the table of `lop3` is a constant of 0 .. 255");
+    if (table != NULL && table->kind != PTX_INT) decode_problem(d, "the table of `lop3` is a constant");
     SimOp *op = by_signature(d, row->code, row->signature, m->type[0]);
     op->imm = table == NULL ? 0 : table->value & 255;
 }
@@ -416,10 +415,8 @@ void decode_mov(Decoder *d, const Mods *m, const PlainRow *row)
         else pack(d, to, from, bytes);
         return;
     }
-    if (from->kind == PTX_SPECIAL && bytes >= 4) {
-        Slot r = decode_result(d, to, type, false);
-        if (!strcmp(from->name, "%is_explicit_cluster")) decode_problem(d, "`%s` is a predicate", from->name);
-        decode_special(d, from->name, r);
+    if (from->kind == PTX_SPECIAL) {
+        decode_special(d, from->name, type, false, decode_result(d, to, type, false));
         return;
     }
     if (type == PTX_B128) {
@@ -438,7 +435,10 @@ void decode_cvta(Decoder *d, const Mods *m, const PlainRow *row)
     if (!count(d, 2, 2)) return;
     PtxSpace space = (PtxSpace)spaces[mods_get(m, G_SPACE, 0)];
     bool to = mods_has(m, G_TO);
-    Slot a = decode_source(d, operand(d, 1), m->type[0], false);
+    const PtxOperand *from = operand(d, 1);
+    if (from->kind == PTX_SYMBOL && from->var && from->var->space != space)
+        decode_problem(d, "`%s` does not lie in the state space of this `cvta`", from->name);
+    Slot a = decode_source(d, from, m->type[0], false);
     Slot r = decode_result(d, operand(d, 0), m->type[0], false);
     SimOp *op = move(d, to ? SIM_CVTA_TO : row->code, r, a);
     op->extra = (uint16_t)space;

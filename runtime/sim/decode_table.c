@@ -6,6 +6,7 @@
 #include "runtime/sim/decode.h"
 #include "runtime/sim/plain.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 /* ---- words ---- */
@@ -354,7 +355,71 @@ static const char *example(uint64_t missing)
     return "modifier";
 }
 
-/* Has PTX such an instruction? (plain.def) */
+/* ---- operands ---- */
+/* Is the constant one that the row takes? */
+static void constant(Decoder *d, const PtxOperand *o, uint32_t place, const PlainOperand *row)
+{
+    int64_t v = o->value;
+    const char *name = d->instr->opcode;
+    if (!row->multiple) decode_problem(d, "operand %u of `%s` is a register here, no constant", place + 1, name);
+    if (row->low > row->high || o->kind != PTX_INT) return;
+    if (v < row->low || v > row->high)
+        decode_problem(d, "operand %u of `%s` is %" PRId64 ", not %" PRId64 " .. %" PRId64, place + 1, name, v,
+                       row->low, row->high);
+    else if (v % row->multiple)
+        decode_problem(d, "operand %u of `%s` is %" PRId64 ", not a multiple of %" PRId64, place + 1, name, v,
+                       row->multiple);
+}
+
+static void no_special(Decoder *d, const PtxOperand *o)
+{
+    decode_problem(d, "the special register `%s` does not belong here: `mov` and integer `cvt` read it", o->name);
+}
+
+/* Elements are registers, constants and, where `may` has them, special registers; `_` is one of several. */
+static void elements(Decoder *d, const PtxOperand *o, int may)
+{
+    uint32_t sinks = 0;
+    for (uint32_t i = 0; i < o->nitems; i++) {
+        const PtxOperand *e = &o->items[i];
+        sinks += e->kind == PTX_SINK;
+        if (e->kind == PTX_SPECIAL && !(may & PLAIN_SPECIAL)) no_special(d, e);
+        if (e->kind == PTX_SYMBOL) decode_problem(d, "an address does not belong into a vector");
+    }
+    if (sinks == o->nitems) decode_problem(d, "a vector of `_` alone does not belong here");
+}
+
+/* PTX ISA, the operands of each instruction; what none has a row for takes registers and constants. */
+static void check_operand(Decoder *d, const PtxOperand *o, uint32_t place, const PlainOperand *row)
+{
+    int may = row ? row->may : 0;
+    switch (o->kind) {
+    case PTX_INT:
+    case PTX_F32_BITS:
+    case PTX_F64_BITS:
+        if (row) constant(d, o, place, row);
+        break;
+    case PTX_SPECIAL:
+        if (!(may & PLAIN_SPECIAL)) no_special(d, o);
+        break;
+    case PTX_SYMBOL:
+        if (o->var && !(may & PLAIN_ADDRESS))
+            decode_problem(d, "the address `%s` does not belong here: `mov` gives it to a register", o->name);
+        break;
+    case PTX_SINK:
+        if (!(may & PLAIN_SINK)) decode_problem(d, "`_` does not belong here: this result cannot be dropped");
+        break;
+    case PTX_PAIR:
+        if (!(may & PLAIN_PAIR)) decode_problem(d, "a pair with `|` does not belong here");
+        else if (o->items[0].kind == PTX_SINK && (!(may & PLAIN_SINK_FIRST) || o->items[1].kind == PTX_SINK))
+            decode_problem(d, "`_` does not belong here: this result cannot be dropped");
+        break;
+    case PTX_VECTOR: elements(d, o, may); break;
+    default: break;
+    }
+}
+
+/* Has PTX such an instruction, with such operands? (plain.def) */
 static bool legal(Decoder *d)
 {
     enum { MOST = 16 };
@@ -367,9 +432,13 @@ static bool legal(Decoder *d)
         if (find_type(in->mods[i], &t)) type[ntypes++] = in->mods[i];
         else word[nwords++] = in->mods[i];
     }
-    if (plain_legal(in->opcode, word, nwords, type, ntypes, d->module->version, sm, why, sizeof why)) return true;
-    decode_problem(d, "PTX has no `%s`: %s", d->text, why);
-    return false;
+    if (!plain_legal(in->opcode, word, nwords, type, ntypes, d->module->version, sm, why, sizeof why)) {
+        decode_problem(d, "PTX has no `%s`: %s", d->text, why);
+        return false;
+    }
+    for (uint32_t i = 0; i < in->nopd; i++)
+        check_operand(d, &in->opd[i], i, plain_operand(in->opcode, word, nwords, ntypes ? type[0] : NULL, i, in->nopd));
+    return !d->bad;
 }
 
 const PlainRow *decode_row(Decoder *d, Mods *m)

@@ -7,9 +7,14 @@
 const PlainForm PLAIN_FORMS[] = {
 #define PLAIN(opcode, modifiers, types, version, sm) {opcode, modifiers, types, version, sm},
 #include "runtime/sim/plain.def"
-#undef PLAIN
 };
 const size_t PLAIN_FORM_COUNT = sizeof PLAIN_FORMS / sizeof PLAIN_FORMS[0];
+
+static const PlainOperand operands[] = {
+#define PLAIN_OPERAND(opcode, word, types, place, of, may, constants) {opcode, word, types, place, of, may, constants},
+#include "runtime/sim/plain.def"
+};
+enum { OPERANDS = sizeof operands / sizeof operands[0] };
 
 enum { WORDS = 32 };
 
@@ -92,4 +97,24 @@ bool plain_legal(const char *opcode, const char *const *words, uint32_t nwords, 
     else explain(fitting, strange ? odd : NULL, why, size);
     if (later && sm < later->sm) snprintf(why, size, "it needs a target of sm_%u or newer", (unsigned)later->sm);
     return false;
+}
+
+static bool among(const char *word, const char *const *words, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (strcmp(words[i], word) == 0) return true;
+    return false;
+}
+
+const PlainOperand *plain_operand(const char *opcode, const char *const *words, uint32_t nwords, const char *type,
+                                   uint32_t place, uint32_t of)
+{
+    for (size_t i = 0; i < OPERANDS; i++) {
+        const PlainOperand *r = &operands[i];
+        const PlainItem types = {r->types, strlen(r->types), false};
+        if (strcmp(r->opcode, opcode) != 0 || r->place != place || (r->of && r->of != of)) continue;
+        if (*r->word && !among(r->word, words, nwords)) continue;
+        if (!types.n || (type && plain_takes(&types, type))) return r;
+    }
+    return NULL;
 }

@@ -16,6 +16,14 @@ typedef struct PlainForm {
 extern const PlainForm PLAIN_FORMS[];
 extern const size_t PLAIN_FORM_COUNT;
 
+/* What a row lets an operand be besides a register or a constant. */
+enum { PLAIN_PAIR = 1, PLAIN_SINK = 2, PLAIN_SINK_FIRST = 4, PLAIN_SPECIAL = 8, PLAIN_ADDRESS = 16 };
+typedef struct PlainOperand {
+    const char *opcode, *word, *types;
+    uint8_t place, of, may;
+    int64_t low, high, multiple; /* of constants; low > high: any; multiple 0: none */
+} PlainOperand;
+
 typedef struct PlainItem { /* "a|b|c", n characters */
     const char *words;
     size_t n;
@@ -27,5 +35,9 @@ bool plain_takes(const PlainItem *item, const char *word);
 /* Does a row have the words and types for this .version (times 10) and target? Else *why says what is wrong. */
 bool plain_legal(const char *opcode, const char *const *words, uint32_t nwords, const char *const *types, uint32_t ntypes,
                  uint32_t version, uint32_t sm, char *why, size_t size);
+
+/* The row of operand `place` of `of`; NULL: there is none. type: the first one, or NULL. */
+const PlainOperand *plain_operand(const char *opcode, const char *const *words, uint32_t nwords, const char *type,
+                                   uint32_t place, uint32_t of);
 
 #endif

@@ -3,9 +3,10 @@
  *   check_plain PTXAS SHARE [TARGET:VERSION ..]
  *
  * Variants (plain_variants.c) are every row of runtime/sim/plain.def with all its words and types, near misses of them,
- * and operands in registers of every other type. Every SHARE-th is judged, another share for each pair of target and
- * version; 1 is everything. The reader may be stricter for a reason, which is a row of STRICTER, never laxer. Exit
- * status: 0 agreed, 1 not, 3 ptxas does not run.
+ * operands in registers of every other type, and operands that are none: constants, special registers, addresses, pairs,
+ * vectors, `_`. Every SHARE-th is judged, another share for each pair of target and version; 1 is everything. The reader
+ * may be stricter for a reason, which is a row of STRICTER, never laxer. Exit status: 0 agreed, 1 not, 3 ptxas does not
+ * run.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,6 +65,16 @@ static const struct Stricter {
     {"atom.", "does not work on .b128", "not in the simulator"},
     {"%ff", ".f16x2", "ptxas takes a register of .f16x2 for one of .b32"},
     {"bf16", "%", "ptxas does not mind the registers of some bf16 and bf16x2"},
+    {"smem+4", "the address `smem`", "ptxas takes an address with an offset wherever a constant may stand"},
+    {"mov.b128", "does not fit .b128", "ptxas notices when it generates code"},
+    {"glob", "does not fit", "ptxas minds an address of 32 bits once in a module"},
+    {"lop3", "0 .. 255", "the PTX ISA has a table of 8 bits"},
+    {"cvt.rna", "no constant", "ptxas takes constants of 32 bits, and fails at those of 64"},
+    {"{", "the special register", "the PTX ISA has them in mov and cvt; ptxas takes some in other vectors"},
+    {"pp,", "into a vector", "ptxas takes a parameter in some vectors"},
+    {"{", "belongs ", "ptxas takes some vectors for their first element, and all kinds of elements behind it"},
+    {"{", "this constant", "the same"},
+    {".b128", "this constant", "constants of 128 bits are not in the simulator"},
     {".v", "go with", "ptxas minds the kind of the first register of some vectors only"},
 };
 
@@ -81,7 +92,7 @@ static const char *stricter(const Case *c)
 static unsigned make_module(Text *t, const PlainClass *class, const Case *cases, size_t n, bool wrong_end)
 {
     text_clear(t);
-    text_printf(t, ".version %s\n.target %s\n.address_size 64\n", class->version, class->target);
+    text_printf(t, ".version %s\n.target %s\n.address_size 64 .global .align 16 .b8 glob[64];\n", class->version, class->target);
     for (size_t k = 0; k < n + wrong_end; k++)
         text_printf(t, ".visible .entry k%zu(.param .u64 pp) { %s\n%s\nret; }\n", k, plain_registers(class),
                     k < n ? cases[k].v->text : "add.bogus;");

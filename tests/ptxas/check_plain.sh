@@ -1,5 +1,5 @@
 # Which plain instructions the simulator reads against which ptxas takes. CHECK_PLAIN: the program that compares.
-# A share of the variants; FULL=1: every one (a quarter of an hour). Arguments are passed on.
+# A share of the variants; FULL=1: every one (half an hour). Arguments are passed on.
 . ./common.sh
 good_ptxas
 cd "$work" || exit 3

@@ -25,13 +25,20 @@ static const struct {
 enum { TYPE_COUNT = sizeof TYPES / sizeof TYPES[0] };
 static const char *const REGISTERS[] = {"p", "h", "r", "d", "q", "f", "g", "u", "s", "ud", "uh", "fh", "ff"};
 enum { REGISTER_COUNT = sizeof REGISTERS / sizeof REGISTERS[0] };
+/* What is no register of one kind: pairs, constants, special registers of each size, addresses of each space, vectors. */
+static const char *const OTHERS[] = {
+    "%p1|%p2", "%r1|%p2",  "_",       "!%p1",      "0",         "255",           "256",     "-1",
+    "1.5",     "0f3f800000", "0d3ff8000000000000", "%tid.x", "%laneid", "%clock64", "%globaltimer", "%gridid", "%is_explicit_cluster",
+    "smem",    "smem+4",   "glob",    "loc",       "pp",        "{%h1,%h2}",     "{%r1,%r2}", "{_,%r2}", "{_,_}",
+    "{%tid.x,%r2}", "{%laneid,%h2}", "{%r1,smem}"};
+enum { OTHER_COUNT = sizeof OTHERS / sizeof OTHERS[0] };
 
 const char *plain_registers(const PlainClass *c)
 {
     static const char *const all =
         ".reg .pred %p<9>; .reg .b16 %h<9>; .reg .b32 %r<9>; .reg .b64 %d<9>; .reg .f32 %f<9>; .reg .f64 %g<9>; "
         ".reg .u32 %u<9>; .reg .s32 %s<9>; .reg .u64 %ud<9>; .reg .u16 %uh<9>; .reg .f16 %fh<9>; .reg .f16x2 %ff<9>; "
-        ".reg .b128 %q<9>;";
+        ".shared .align 16 .b8 smem[64]; .local .align 16 .b8 loc[64]; .reg .b128 %q<9>;";
     static char narrow[400];
     if (strcmp(c->version, "8.3") >= 0) return all;
     snprintf(narrow, sizeof narrow, "%.*s", (int)(strstr(all, ".reg .b128") - all), all);
@@ -123,15 +130,19 @@ static const char *reg_for(const Instruction *in, char c)
     }
 }
 
-static size_t vector(char *to, size_t room, const char *reg, size_t n)
+/* second: what the second element is, if not a register. */
+static size_t vector(char *to, size_t room, const char *reg, const char *second, size_t n)
 {
     size_t at = (size_t)snprintf(to, room, "{");
-    for (size_t i = 0; i < n; i++) at += (size_t)snprintf(to + at, room - at, "%s%%%s%zu", i ? "," : "", reg, i % 4 + 1);
+    for (size_t i = 0; i < n; i++) {
+        if (i == 1 && second) at += (size_t)snprintf(to + at, room - at, ",%s", second);
+        else at += (size_t)snprintf(to + at, room - at, "%s%%%s%zu", i ? "," : "", reg, i % 4 + 1);
+    }
     return at + (size_t)snprintf(to + at, room - at, "}");
 }
 
-/* The instruction with its operands; operand `odd` in a register of another kind. */
-static void write(const Instruction *in, size_t odd, const char *other, PlainVariants *out)
+/* The instruction with its operands; operand `odd` in a register of another kind, or what is none (as OTHERS). */
+static void write(const Instruction *in, size_t odd, const char *other, bool whole, PlainVariants *out)
 {
     const char *signature = signature_of(in);
     if (!signature) return; /* branches */
@@ -149,10 +160,13 @@ static void write(const Instruction *in, size_t odd, const char *other, PlainVar
         if (c == 'c' && !has(in, ".L2::cache_hint")) continue;
         at += (size_t)snprintf(to + at, room - at, "%s", separator);
         separator = ", ";
-        if (c == '7' || c == '1') at += (size_t)snprintf(to + at, room - at, "%s", c == '7' ? "7" : "128");
+        bool is_vector = c == 'T' && lanes > 1;
+        if (i == odd && whole && is_vector) at += vector(to + at, room - at, reg_for(in, c), other, lanes);
+        else if (i == odd && whole) at += (size_t)snprintf(to + at, room - at, "%s", other);
+        else if (c == '7' || c == '1') at += (size_t)snprintf(to + at, room - at, "%s", c == '7' ? "7" : "128");
         else if (c == 'a') at += (size_t)snprintf(to + at, room - at, "[%%d7]");
         else if (c == 'A') at += (size_t)snprintf(to + at, room - at, "[pp]");
-        else if (c == 'T' && lanes > 1) at += vector(to + at, room - at, reg, lanes);
+        else if (is_vector) at += vector(to + at, room - at, reg, NULL, lanes);
         else at += (size_t)snprintf(to + at, room - at, "%%%s%zu", reg, i + 1);
     }
     snprintf(to + at, room - at, ";");
@@ -168,7 +182,7 @@ enum { NO_ODD = 99 };
 
 static void put(const Instruction *in, PlainVariants *out)
 {
-    write(in, NO_ODD, NULL, out);
+    write(in, NO_ODD, NULL, false, out);
 }
 
 /* ---- the table's words ---- */
@@ -296,7 +310,16 @@ static void other_registers(const Instruction *in, PlainVariants *out)
     const char *signature = signature_of(in);
     for (size_t i = 0; signature && signature[i]; i++) {
         if (!strchr("tvwhrdpTP", signature[i])) continue;
-        for (size_t r = 0; r < REGISTER_COUNT; r++) write(in, i, REGISTERS[r], out);
+        for (size_t r = 0; r < REGISTER_COUNT; r++) write(in, i, REGISTERS[r], false, out);
+    }
+}
+
+static void other_operands(const Instruction *in, PlainVariants *out)
+{
+    const char *signature = signature_of(in);
+    for (size_t i = 0; signature && signature[i]; i++) {
+        if (strchr("aA", signature[i])) continue;
+        for (size_t r = 0; r < OTHER_COUNT; r++) write(in, i, OTHERS[r], true, out);
     }
 }
 
@@ -317,12 +340,13 @@ static void of_form(const PlainForm *f, PlainVariants *out)
         }
         if (words <= 256 || turn % 16 == 0) near_misses(&in, turn, out);
     }
-    for (size_t t = 0; nslots && t < types; t++) { /* with the first words, as far as it needs some, in all registers */
+    for (size_t t = 0; nslots && t < types; t++) { /* with the first words, as far as it needs some, in all registers and more */
         size_t number = 0, unit = 1;
         for (size_t i = 0; i < n; unit *= choices(&item[i++])) number += item[i].optional ? 0 : unit;
         set_words(&in, item, n, number);
         set_types(&in, slot, nslots, t);
         other_registers(&in, out);
+        other_operands(&in, out);
     }
 }
 

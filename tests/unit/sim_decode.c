@@ -98,6 +98,27 @@ static void registers_and_constants_have_slots(void **state)
     assert_int_equal(p->ops[4].d, p->ops[0].d);
 }
 
+/* PTX ISA, "Constants" (0f.. where .f64 is), "mov" (addresses), "Special Registers" (mov and cvt read them). */
+static void operands_that_are_no_registers(void **state)
+{
+    const SimProgram *p = kernel(*state, ".shared .b8 pad[16]; .shared .b8 s[16];\n"
+                                         "mov.f64 %e1, 0f3FC00000; mov.u16 %h1, s; mov.b16 %h2, %ctaid.y;\n"
+                                         "cvt.u32.u64 %r1, %clock64; lop3.b32 _, %r1, %r1, %r1, 0x96;");
+    check_invariants(p);
+    assert_int_equal(value(p, p->ops[0].a), UINT64_C(0x3FF8000000000000)); /* 1.5 */
+    assert_int_equal(p->ops[1].code, SIM_ZEXT16);
+    assert_int_equal(constant(p, p->ops[1].a)->kind, CONST_SMEM);
+    assert_int_equal(p->ops[2].code, SIM_MOV);
+    assert_int_equal(p->ops[2].a, p->ops[1].d);
+    assert_int_equal(p->ops[3].code, SIM_SPECIAL);
+    assert_int_equal(p->ops[3].imm, SPECIAL_CTAID_Y);
+    assert_int_equal(p->ops[4].code, SIM_UNPACK);
+    assert_int_equal(p->ops[4].extra, 16);
+    assert_int_equal(p->ops[5].imm, SPECIAL_CLOCK64);
+    assert_int_equal(p->ops[6].code, SIM_ZEXT32);
+    assert_int_equal(p->ops[7].code, SIM_LOP3);
+}
+
 static void guards_and_branches(void **state)
 {
     const SimProgram *p = kernel(*state, "@%p1 bra END;\nLOOP: @!%p2 mov.u32 %r1, %tid.x;\nbra.uni LOOP;\nEND:");
@@ -427,6 +448,15 @@ static void problems_name_the_instruction(void **state)
         {"shfl.down.b32 %r1, %r2, 1, 31;", "shfl"},
         {"vote.sync.any.b32 %r1, %p1, -1;", "vote"},
         {"lop3.b32 %r1, %r2, %r3, %r4, 256;", "lop3"},
+        {"bfe.u32 %r1, %r2, 256, 4;", "0 .. 255"},
+        {"bar.sync 16;", "0 .. 15"},
+        {"bar.sync 0, 33;", "multiple of 32"},
+        {"mov.b64 %d1, %tid.x;", "%tid.x"},
+        {"mov.f32 %f1, %tid.x;", "%tid.x"},
+        {"add.u32 %r1, %tid.x, 1;", "%tid.x"},
+        {"add.u64 %d1, %d2, a;", "address"},
+        {"add.u32 _, %r1, %r2;", "dropped"},
+        {"add.u32 %r1|%p1, %r1, %r2;", "|"},
         {"@%p1 call f;", "call"},
         {"wgmma.fence.sync.aligned;", "wgmma"},
         {"cp.async.bulk.wait_grup 0;", "cp.async.bulk"},
@@ -550,6 +580,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         in_room(registers_and_constants_have_slots),
+        in_room(operands_that_are_no_registers),
         in_room(guards_and_branches),
         in_room(tables_of_branches),
         in_room(parameters_stand_where_the_abi_has_them),
