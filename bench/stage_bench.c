@@ -12,6 +12,7 @@
 
 #include "frontend/prog.h"
 #include "lower/lower.h"
+#include "lower/verify/verify.h"
 #include "ptxgen/ptxgen.h"
 
 enum { FRONT, LOWER, VERIFY, PTX, STAGES, TIMES = 31 };

@@ -9,8 +9,8 @@
 #define LOWER_LOWER_H
 
 #include "frontend/prog.h"
-#include "lower/domain.h"
-#include "lower/ir.h"
+#include "lower/algebra/domain/domain.h"
+#include "lower/ir/ir.h"
 
 /* Lowers one kernel into c->scratch, everything explicit, memory allocated, well-formed, not yet verified.
  * NULL after an error. plan: receives the text of --explain-plan, may be NULL. */

@@ -1,70 +1,18 @@
 /* Work by threads: how the threads of a role move a part of a shared tile to another one.
  *
  * In: an IrPlan with its shape, types and layouts. Out: the plan with its method chosen, so that shared memory is busy
- * for the fewest wavefronts; and, for the emitter and whoever counts, the work as boxes of units (ThrWork).
- *
- * Both layouts are taken apart until every piece is a box: addresses are sums of digit x step, where the digits are
- * those of the unit's number in a mixed base. Thread t of T takes units t, t + T, t + 2T, ... What does not divide
- * evenly (edges of panels, of vectors, of blocks) becomes a piece of its own, so that no unit is ragged.
- *
- * Glossary: unit - what a thread moves at a time; wide, tall - its elements along the source's rows and columns;
- * skew - the digit of the block's column is exchanged for its XOR with that of the block's row, so that neighbouring
- * lanes walk along diagonals; wavefront - shared memory serves up to 32 different banks of 4 bytes at a time; matrix -
- * 8 rows of 16 bytes, whose addresses 8 lanes give (ldmatrix, stmatrix).
+ * for the fewest wavefronts (lower/ir/thread_work.h says what it means then).
  */
 #ifndef LOWER_THREADS_H
 #define LOWER_THREADS_H
 
-#include "lower/ir.h"
-
-typedef enum ThrMethod {
-    THR_VECTOR, /* rows as they lie: `wide` elements at a time */
-    THR_BLOCK,  /* transposes a block of wide x tall elements in registers */
-    THR_MATRIX  /* transposes with ldmatrix and stmatrix: 8 x 8 elements of 2 bytes, 16 x 16 of 1 byte */
-} ThrMethod;
-
-enum { THR_SRC, THR_DST, THR_SIDES };
-enum { THR_DIGITS = 16, THR_PIECES = 32, THR_WORDS = 32 /* of a unit, each side */ };
-
-typedef struct ThrDigit {
-    uint32_t n;              /* values */
-    int64_t step[THR_SIDES]; /* bytes from one to the next */
-} ThrDigit;
-typedef struct ThrPiece {
-    uint8_t method; /* ThrMethod */
-    uint8_t wide, tall;
-    uint8_t matrices; /* THR_MATRIX: per instruction; a unit is a row of one, 8 * matrices lanes give addresses */
-    uint8_t bytes[THR_SIDES]; /* per access */
-    uint8_t
-        rows[THR_SIDES]; /* of a unit: the source's lie along `tall`, those of a transposed destination along `wide` */
-    uint8_t access[THR_SIDES]; /* per row, one behind the other */
-    int8_t skew_by, skewed;    /* digits; -1: none */
-    uint32_t ndigits;
-    ThrDigit digit[THR_DIGITS];  /* the fastest first */
-    uint32_t units;              /* product of the digits */
-    int64_t start[THR_SIDES];    /* bytes from the part's first byte */
-    int64_t row_step[THR_SIDES]; /* bytes from row to row of a unit */
-} ThrPiece;
-typedef struct ThrWork {
-    uint32_t n;
-    ThrPiece piece[THR_PIECES];
-} ThrWork;
+#include "lower/ir/thread_work.h"
 
 /* Chooses the method: fills vector, method, wide, tall, deal, read_ways, write_ways. False: threads can't do this, and
  * *why says so in a sentence of the form "... can't ...". */
 bool threads_plan(Arena *a, IrPlan *p, const char **why);
 /* For --explain-plan: "blocks of 4 x 4 in registers, 16-byte accesses, bank conflicts x1.00 reading, x1.25 writing". */
 const char *threads_text(Arena *a, const IrPlan *p);
-/* The pieces of a plan by its method. False: the fields do not fit together. */
-bool threads_work(const IrPlan *p, ThrWork *out);
-
-/* Lanes of a warp that have a unit, and threads of the role that have. */
-static inline uint32_t thr_lanes(const ThrPiece *q)
-{
-    return q->method == THR_MATRIX ? 8u * q->matrices : 32u;
-}
-/* Where a unit starts, in bytes from the part's first byte, without the swizzle. */
-int64_t thr_offset(const ThrPiece *q, uint32_t unit, int side);
 
 /* ---- threads_banks.c ---- */
 typedef struct ThrWaves {
@@ -74,7 +22,5 @@ typedef struct ThrWaves {
 } ThrWaves;
 /* Counts what every warp does, for parts that start `start` bytes behind the pattern's. Stops above `limit` waves. */
 void thr_count(const IrPlan *p, const ThrWork *work, const uint32_t start[THR_SIDES], uint64_t limit, ThrWaves *out);
-/* XOR of an address with its own bits >> 3 under this mask: the swizzle. */
-uint32_t thr_swizzle_mask(uint8_t swizzle);
 
 #endif

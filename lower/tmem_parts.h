@@ -9,7 +9,7 @@
 #define LOWER_TMEM_PARTS_H
 
 #include "lower/parts.h"
-#include "lower/tmem.h"
+#include "lower/ir/tensor_memory.h"
 
 typedef struct CpPiece { /* one tc.cp */
     TmemCp cp;

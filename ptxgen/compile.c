@@ -10,6 +10,7 @@
 #include "frontend/stdlib_embed.h"
 #include "lang/file.h"
 #include "lower/lower.h"
+#include "lower/verify/verify.h"
 #include "ptxgen/ptxgen.h"
 
 typedef struct Job {

@@ -184,7 +184,7 @@ static void move_unit(Work *k, int side, const Turn *t, ThrData *d, bool store)
 }
 
 /* Matrices of 16 x 16 bytes: a lane got two rows of two columns of each half; what it stores are four rows of one
- * column each (lower/threads_work.c, matrix_rows). */
+ * column each (lower/ir/thread_work.c, matrix_rows). */
 static void byte_matrices(Work *k, ThrData *d)
 {
     for (uint32_t i = 0; i + 1 < d->words; i += 2) {

@@ -9,7 +9,7 @@
 #ifndef PTXGEN_EMIT_THREADS_H
 #define PTXGEN_EMIT_THREADS_H
 
-#include "lower/threads.h"
+#include "lower/ir/thread_work.h"
 #include "ptxgen/emit.h"
 
 typedef struct ThrData {  /* rows of words */

@@ -1,8 +1,8 @@
 /* Tensor memory: allocation, copies and shifts, commits, fences, moves by threads. Addresses are registers: lane << 16 | column. */
 #include <string.h>
 
-#include "lower/threads.h"
-#include "lower/tmem.h"
+#include "lower/ir/thread_work.h"
+#include "lower/ir/tensor_memory.h"
 #include "ptxgen/emit.h"
 
 static const Opnd NONE = {.kind = OPND_EMPTY};

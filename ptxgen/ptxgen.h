@@ -7,7 +7,7 @@
 #ifndef PTXGEN_PTXGEN_H
 #define PTXGEN_PTXGEN_H
 
-#include "lower/ir.h"
+#include "lower/ir/ir.h"
 #include "tilecc.h"
 
 typedef struct PtxOptions {

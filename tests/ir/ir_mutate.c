@@ -31,6 +31,7 @@
 
 #include "frontend/prog.h"
 #include "lower/lower.h"
+#include "lower/verify/verify.h"
 #include "tests/ir/mutants.h"
 #include "tests/ir/mutate_open.h"
 #include "tests/ir/mutate_run.h"

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "lower/ir_ops.h"
+#include "lower/ir/ops.h"
 
 enum { FAR = 3 }; /* an op moves past so many others */
 

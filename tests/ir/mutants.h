@@ -8,7 +8,7 @@
 #ifndef TESTS_IR_MUTANTS_H
 #define TESTS_IR_MUTANTS_H
 
-#include "lower/ir.h"
+#include "lower/ir/ir.h"
 
 typedef struct Mutant {
     const IrKernel *kernel; /* lives as long as the call */

@@ -2,7 +2,7 @@
 #ifndef TESTS_IR_MUTATE_WORLD_H
 #define TESTS_IR_MUTATE_WORLD_H
 
-#include "lower/ir.h"
+#include "lower/ir/ir.h"
 #include "tests/ir/cases.h"
 
 enum { DEFINES = 4, RUNS = 5 };

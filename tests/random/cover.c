@@ -7,7 +7,7 @@
 
 #include "cover.h"
 #include "frontend/check.h"
-#include "lower/ir_ops.h"
+#include "lower/ir/ops.h"
 #include "runtime/sim/forms.h"
 
 static bool counting;

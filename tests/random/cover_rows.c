@@ -8,7 +8,7 @@
 
 #include "cover.h"
 #include "frontend/check.h"
-#include "lower/ir_ops.h"
+#include "lower/ir/ops.h"
 
 enum { ROWS_MAX = 4096, SLOTS = 16384 };
 

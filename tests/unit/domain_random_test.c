@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "lower/domain_impl.h"
+#include "lower/algebra/domain/inside.h"
 
 static jmp_buf out_of_memory;
 static Mem memory = {NULL, NULL, &out_of_memory};

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lower/ir.h"
+#include "lower/ir/ir.h"
 
 typedef struct Fixture {
     Mem mem;

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "lower/ir_ops.h"
+#include "lower/ir/ops.h"
 #include "tests/unit/ir_fixture.h"
 
 static const char HEAD[] =

@@ -5,7 +5,7 @@
 #ifndef TESTS_UNIT_IR_SIM_H
 #define TESTS_UNIT_IR_SIM_H
 
-#include "lower/ir.h"
+#include "lower/ir/ir.h"
 
 typedef struct SimInput {
     int64_t syms[8]; /* values of the kernel's symbols */

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "lower/ir.h"
+#include "lower/ir/ir.h"
 #include "tests/unit/ir_fixture.h"
 #include "tests/unit/ir_texts.h"
 

@@ -3,6 +3,7 @@
 #include "tests/unit/lang_fixture.h"
 
 #include "lower/lower.h"
+#include "lower/verify/verify.h"
 
 typedef struct Lowered {
     Room *room;

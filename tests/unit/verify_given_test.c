@@ -8,7 +8,8 @@
 
 #include <cmocka.h>
 
-#include "lower/ir.h"
+#include "lower/ir/ir.h"
+#include "lower/verify/verify.h"
 #include "tests/unit/ir_fixture.h"
 
 /* One CTA of four sends to those of a mask, m, each of which expects what it gets. */

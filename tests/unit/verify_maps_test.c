@@ -8,7 +8,8 @@
 
 #include <cmocka.h>
 
-#include "lower/ir.h"
+#include "lower/ir/ir.h"
+#include "lower/verify/verify.h"
 #include "tests/unit/ir_fixture.h"
 
 /* Two views that data places, a ring of two slots; accepted as it is. */

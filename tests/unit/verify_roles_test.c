@@ -10,7 +10,8 @@
 
 #include <cmocka.h>
 
-#include "lower/ir.h"
+#include "lower/ir/ir.h"
+#include "lower/verify/verify.h"
 #include "tests/unit/ir_fixture.h"
 #include "tests/unit/ir_role_texts.h"
 

@@ -12,6 +12,7 @@
 #include "tests/unit/ir_fixture.h"
 #include "tests/unit/ir_sim.h"
 #include "tests/unit/ir_texts.h"
+#include "lower/verify/verify.h"
 
 static IrModule *read_text(Fixture *x, const char *text)
 {

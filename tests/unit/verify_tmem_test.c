@@ -8,7 +8,8 @@
 
 #include <cmocka.h>
 
-#include "lower/ir.h"
+#include "lower/ir/ir.h"
+#include "lower/verify/verify.h"
 #include "tests/unit/ir_fixture.h"
 
 /* One role copies, shifts, copies behind the shift, and copies again when the other one has read. */

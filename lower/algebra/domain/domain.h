@@ -1,0 +1,107 @@
+/* What can be known about a scalar without running the program.
+ *
+ * A scalar's normal form is a polynomial with integer coefficients over atoms: symbolic sizes (>= 1), scalar
+ * parameters, indices with a range (cta.x, loop indices), ranks, quotients and remainders, minima and maxima, and
+ * opaque values (loaded from memory, variables). Equal scalars have equal normal forms. Proofs put each index at its
+ * extreme by the sign of its coefficient and then ask that every coefficient of the difference is >= 0. There is no
+ * search: time is linear in the size of the forms, and the steps of one proof are limited. What is not proved may still be true.
+ */
+#ifndef LOWER_ALGEBRA_DOMAIN_DOMAIN_H
+#define LOWER_ALGEBRA_DOMAIN_DOMAIN_H
+
+#include "lang/lx.h"
+#include "lang/names.h"
+
+#define MAP_RANK_MAX 5
+
+typedef uint32_t Atom; /* 1-based; 0: none */
+
+/* What a value depends on. */
+typedef enum Depends {
+    DEP_LAUNCH = 1, /* sizes, strides, scalar parameters: known at launch */
+    DEP_TEAM = 2,   /* cta.x/y/z, team of a cluster */
+    DEP_RANK = 4,   /* rank in the cluster */
+    DEP_LOOP = 8,   /* indices of loops, and variables */
+    DEP_DATA = 16   /* loaded from memory, or a variable */
+} Depends;
+
+typedef struct Term {
+    int64_t coef;
+    uint8_t natoms;
+    const Atom *atoms; /* sorted, repeated for powers */
+} Term;
+typedef struct Poly { /* terms sorted by monomial, no zero coefficients; immutable, shared freely */
+    const Term *terms;
+    uint32_t n;
+    bool bad; /* overflowed or too large: nothing can be proved about it */
+} Poly;
+
+typedef struct Domain Domain;
+Domain *domain_new(Arena *a);
+
+Poly poly_const(Domain *d, int64_t k);
+Poly poly_atom(Domain *d, Atom x);
+Poly poly_add(Domain *d, Poly a, Poly b);
+Poly poly_sub(Domain *d, Poly a, Poly b);
+Poly poly_mul(Domain *d, Poly a, Poly b);
+/* Floor division and modulo, ceil(a / b), min, max: exact where it can be (exact division folds, using the facts),
+ * otherwise quotient and remainder atoms with 0 <= x - q*d < d for d >= 1 proved. Equal arguments give equal atoms. */
+Poly poly_div(Domain *d, Poly a, Poly b);
+Poly poly_mod(Domain *d, Poly a, Poly b);
+Poly poly_ceil(Domain *d, Poly a, Poly b);
+Poly poly_min(Domain *d, Poly a, Poly b);
+Poly poly_max(Domain *d, Poly a, Poly b);
+bool poly_is_const(Poly p, int64_t *k);
+bool poly_same(Poly a, Poly b); /* equal normal forms */
+
+/* Atoms. `sym` is the launch symbol's number (for domain_lx). */
+Atom domain_size(Domain *d, const char *name, uint32_t sym);               /* >= 1 */
+Atom domain_param(Domain *d, const char *name, uint32_t sym, int64_t lo, int64_t hi); /* scalar parameter */
+/* lo <= index < lo + count; `count` may be 0 only where the body does not run (so count >= 1 is known inside). */
+Atom domain_index(Domain *d, const char *name, Poly lo, Poly count, unsigned depends);
+void domain_at_most(Domain *d, Atom index, int64_t hi); /* by a constant, too */
+/* Unknown value with bounds (INT64_MIN / INT64_MAX: none) and modulus (1: none): value % mod == rem. */
+Atom domain_opaque(Domain *d, const char *name, int64_t lo, int64_t hi, int64_t mod, int64_t rem, unsigned depends);
+
+/* Facts (`where`): later normal forms and proofs use them. Substitutes where that is possible (K == 9 * C; a size
+ * that is a multiple of a constant or of another size becomes the product with a new size), else keeps bounds.
+ * Returns false where the fact can't be used (it is still checked at launch). */
+bool domain_assume_eq(Domain *d, Poly a, Poly b);
+bool domain_assume_divides(Domain *d, Poly divisor, Poly x); /* x % divisor == 0 */
+bool domain_assume_le(Domain *d, Poly a, Poly b);
+
+/* Proofs: true = proved. */
+bool domain_le(Domain *d, Poly a, Poly b);
+bool domain_lt(Domain *d, Poly a, Poly b);
+bool domain_eq(Domain *d, Poly a, Poly b);
+bool domain_divides(Domain *d, int64_t m, Poly x); /* x % m == 0, m >= 1 */
+
+unsigned domain_depends(Domain *d, Poly p);
+bool domain_mentions(Domain *d, Poly p, Atom x); /* also inside quotients; true as well where looking took too long */
+/* Greatest and least value over all indices (not launch symbols): a polynomial over launch atoms only. False where
+ * it has none (opaque values without bounds, a sign that depends on a symbol). */
+bool domain_max(Domain *d, Poly p, Poly *out);
+bool domain_min(Domain *d, Poly p, Poly *out);
+/* As a launch expression; false if it depends on more than DEP_LAUNCH. */
+bool domain_lx(Domain *d, Arena *a, LxPool *pool, Poly p, Lx *out);
+/* "64 * cta.y + 16", for messages. */
+const char *domain_text(Domain *d, Arena *a, Poly p);
+
+/* Rule G. A box: start and extent (elements) per dimension. Two boxes of the same tensor touched by different teams:
+ * proves that for team indices t != t' the boxes A(t) and B(t') never overlap, whatever the other (loop) indices
+ * are. team[]: the atoms of cta.x/y/z with more than one value (already without those whose range is the constant 1).
+ * Method: quotient/remainder atoms of one team index count as its mixed-radix digits; each digit gets a dimension;
+ * within a dimension sort by coefficient, extent <= c1, c1 * range1 <= c2, .. ; A and B must agree in their team part
+ * and differ by a bounded rest. Indices of loops count as digits as well where that helps. On failure *why says, in
+ * one sentence, which index or dimension could not be separated. */
+typedef struct DomBox {
+    int rank;
+    Poly start[MAP_RANK_MAX];
+    Poly extent[MAP_RANK_MAX];
+} DomBox;
+bool domain_disjoint_teams(Domain *d, Arena *a, const DomBox *A, const DomBox *B, const Atom *team, int nteam,
+                           const char **why);
+/* Same team, same iteration: do the two boxes never overlap? Also slots k % S and (k + 1) % S. */
+bool domain_disjoint(Domain *d, const DomBox *A, const DomBox *B);
+
+#endif

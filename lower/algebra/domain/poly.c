@@ -1,0 +1,398 @@
+/* Polynomials: arithmetic, and bringing forms up to date with the facts. */
+#include <string.h>
+
+#include "lang/checked.h"
+#include "lower/algebra/domain/inside.h"
+
+bool int_add(int64_t a, int64_t b, int64_t *out)
+{
+    if (b > 0 ? a > INT64_MAX - b : a < INT64_MIN - b) return false;
+    *out = a + b;
+    return true;
+}
+
+bool int_mul(int64_t a, int64_t b, int64_t *out)
+{
+    const int64_t half = INT64_C(1) << 31;
+    if (a < -half || a > half || b < -half || b > half) {
+        if (a == 0 || b == 0) {
+            *out = 0;
+            return true;
+        }
+        if (a == INT64_MIN || b == INT64_MIN) return false;
+        int64_t x = a < 0 ? -a : a, y = b < 0 ? -b : b;
+        if (x > INT64_MAX / y) return false;
+    }
+    *out = a * b;
+    return true;
+}
+
+int64_t int_floor_div(int64_t a, int64_t b)
+{
+    return a / b - (a % b < 0);
+}
+
+static bool coef_fits(int64_t k)
+{
+    return k >= -COEF_MAX && k <= COEF_MAX;
+}
+
+int mono_cmp(const Term *x, const Term *y)
+{
+    if (x->natoms != y->natoms || x->atoms != y->atoms) {
+        uint8_t n = x->natoms < y->natoms ? x->natoms : y->natoms;
+        for (uint8_t i = 0; i < n; i++) {
+            if (x->atoms[i] != y->atoms[i]) return x->atoms[i] < y->atoms[i] ? -1 : 1;
+        }
+    }
+    return y->natoms - x->natoms;
+}
+
+bool mono_divides(const Term *m, const Term *by, Term *quotient, Atom *room)
+{
+    uint8_t n = 0, j = 0;
+    for (uint8_t i = 0; i < m->natoms; i++) {
+        if (j < by->natoms && by->atoms[j] == m->atoms[i]) j++;
+        else room[n++] = m->atoms[i];
+    }
+    quotient->atoms = room;
+    quotient->natoms = n;
+    return j == by->natoms;
+}
+
+uint8_t mono_gcd(const Atom *a, uint8_t na, const Term *t, Atom *room)
+{
+    uint8_t n = 0;
+    for (uint8_t i = 0, j = 0; i < na && j < t->natoms;) {
+        if (a[i] == t->atoms[j]) {
+            room[n++] = a[i++];
+            j++;
+        } else if (a[i] < t->atoms[j]) {
+            i++;
+        } else {
+            j++;
+        }
+    }
+    return n;
+}
+
+Poly term_poly(Domain *d, int64_t coef, const Atom *atoms, uint8_t n)
+{
+    if (coef == 0) return POLY_ZERO;
+    if (!coef_fits(coef)) return POLY_BAD;
+    Atom *copy = NULL;
+    if (n) {
+        copy = arena_array(d->arena, Atom, n);
+        memcpy(copy, atoms, n * sizeof *copy);
+    }
+    Term *t = arena_new(d->arena, Term);
+    *t = (Term){coef, n, copy};
+    return (Poly){t, 1, false};
+}
+
+Poly poly_const(Domain *d, int64_t k)
+{
+    return term_poly(d, k, NULL, 0);
+}
+
+Poly raw_atom(Domain *d, Atom x)
+{
+    return (Poly){&atom_info(d, x)->unit, 1, false};
+}
+
+Poly poly_atom(Domain *d, Atom x)
+{
+    return poly_now(d, raw_atom(d, x));
+}
+
+bool poly_is_const(Poly p, int64_t *k)
+{
+    if (p.bad || p.n > 1 || (p.n == 1 && p.terms[0].natoms)) return false;
+    *k = p.n ? p.terms[0].coef : 0;
+    return true;
+}
+
+int64_t poly_constant_term(Poly p)
+{
+    return p.n && p.terms[p.n - 1].natoms == 0 ? p.terms[p.n - 1].coef : 0;
+}
+
+bool poly_same(Poly a, Poly b)
+{
+    if (a.bad || b.bad || a.n != b.n) return false;
+    if (a.terms == b.terms) return true;
+    for (uint32_t i = 0; i < a.n; i++) {
+        if (a.terms[i].coef != b.terms[i].coef || mono_cmp(&a.terms[i], &b.terms[i]) != 0) return false;
+    }
+    return true;
+}
+
+int64_t poly_content(Poly p, bool with_constant)
+{
+    int64_t g = 0;
+    for (uint32_t i = 0; i < p.n; i++) {
+        if (p.terms[i].natoms || with_constant) g = gcd_s64(g, p.terms[i].coef);
+    }
+    return g;
+}
+
+static Poly poly_keep(Domain *d, const Term *t, uint32_t n)
+{
+    if (n > TERMS_MAX) return POLY_BAD;
+    if (n == 0) return POLY_ZERO;
+    Term *copy = arena_array(d->arena, Term, n);
+    memcpy(copy, t, n * sizeof *copy);
+    return (Poly){copy, n, false};
+}
+
+/* a + sign * b */
+static Poly merge(Domain *d, Poly a, Poly b, int64_t sign)
+{
+    if (a.bad || b.bad) return POLY_BAD;
+    if (b.n == 0) return a;
+    if (a.n == 0 && sign > 0) return b;
+    Term *sum = arena_array(d->arena, Term, a.n + b.n);
+    uint32_t n = 0, i = 0, j = 0;
+    while (i < a.n || j < b.n) {
+        int c = i == a.n ? 1 : j == b.n ? -1 : mono_cmp(&a.terms[i], &b.terms[j]);
+        if (c < 0) {
+            sum[n++] = a.terms[i++];
+            continue;
+        }
+        sum[n] = b.terms[j];
+        sum[n].coef = sign * b.terms[j++].coef;
+        if (c == 0) sum[n].coef += a.terms[i++].coef;
+        if (!coef_fits(sum[n].coef)) return POLY_BAD;
+        if (sum[n].coef) n++;
+    }
+    if (n > TERMS_MAX) return POLY_BAD;
+    return n ? (Poly){sum, n, false} : POLY_ZERO;
+}
+
+Poly raw_add(Domain *d, Poly a, Poly b)
+{
+    return merge(d, a, b, 1);
+}
+
+Poly raw_sub(Domain *d, Poly a, Poly b)
+{
+    return merge(d, a, b, -1);
+}
+
+Poly raw_scale(Domain *d, Poly a, int64_t k)
+{
+    if (a.bad || !coef_fits(k)) return POLY_BAD;
+    if (k == 1) return a;
+    if (k == 0 || a.n == 0) return POLY_ZERO;
+    Term *t = arena_array(d->arena, Term, a.n);
+    for (uint32_t i = 0; i < a.n; i++) {
+        t[i] = a.terms[i];
+        if (!int_mul(a.terms[i].coef, k, &t[i].coef) || !coef_fits(t[i].coef)) return POLY_BAD;
+    }
+    return (Poly){t, a.n, false};
+}
+
+Poly raw_neg(Domain *d, Poly a)
+{
+    return raw_scale(d, a, -1);
+}
+
+Poly raw_plus(Domain *d, Poly a, int64_t k)
+{
+    Term t = {.coef = k};
+    if (a.bad || !coef_fits(k)) return POLY_BAD;
+    if (a.n == 0) return poly_const(d, k);
+    return k ? merge(d, a, (Poly){&t, 1, false}, 1) : a;
+}
+
+Poly raw_mul_term(Domain *d, Poly a, const Term *t)
+{
+    if (t->natoms == 0) return raw_scale(d, a, t->coef);
+    if (a.bad) return POLY_BAD;
+    Term *out = arena_array(d->arena, Term, a.n);
+    for (uint32_t i = 0; i < a.n; i++) {
+        const Term *s = &a.terms[i];
+        if (!int_mul(s->coef, t->coef, &out[i].coef) || !coef_fits(out[i].coef)) return POLY_BAD;
+        unsigned n = (unsigned)s->natoms + t->natoms;
+        if (n > DEGREE_MAX) return POLY_BAD;
+        out[i].natoms = (uint8_t)n;
+        if (s->natoms == 0) {
+            out[i].atoms = t->atoms;
+            continue;
+        }
+        Atom *m = arena_array(d->arena, Atom, n);
+        for (uint8_t k = 0, x = 0, y = 0; k < n; k++) {
+            bool first = y == t->natoms || (x < s->natoms && s->atoms[x] <= t->atoms[y]);
+            m[k] = first ? s->atoms[x++] : t->atoms[y++];
+        }
+        out[i].atoms = m;
+    }
+    return (Poly){out, a.n, false};
+}
+
+Poly raw_mul(Domain *d, Poly a, Poly b)
+{
+    if (a.bad || b.bad) return POLY_BAD;
+    if (a.n < b.n) {
+        Poly t = a;
+        a = b;
+        b = t;
+    }
+    if (b.n == 0) return POLY_ZERO;
+    Poly sum = raw_mul_term(d, a, &b.terms[0]);
+    for (uint32_t i = 1; i < b.n && !sum.bad; i++) sum = raw_add(d, sum, raw_mul_term(d, a, &b.terms[i]));
+    return sum;
+}
+
+Poly poly_add(Domain *d, Poly a, Poly b)
+{
+    return raw_add(d, poly_now(d, a), poly_now(d, b));
+}
+
+Poly poly_sub(Domain *d, Poly a, Poly b)
+{
+    return raw_sub(d, poly_now(d, a), poly_now(d, b));
+}
+
+Poly poly_mul(Domain *d, Poly a, Poly b)
+{
+    return raw_mul(d, poly_now(d, a), poly_now(d, b));
+}
+
+void poly_split(Domain *d, Poly p, Atom x, Poly *coef, Poly *rest)
+{
+    Term in[TERMS_MAX], out[TERMS_MAX];
+    uint32_t n = 0, m = 0;
+    for (uint32_t i = 0; i < p.n; i++) {
+        const Term *t = &p.terms[i];
+        uint8_t k = 0;
+        while (k < t->natoms && t->atoms[k] != x) k++;
+        if (k == t->natoms) {
+            out[m++] = *t;
+            continue;
+        }
+        in[n] = (Term){t->coef, (uint8_t)(t->natoms - 1), NULL};
+        if (t->natoms > 1) {
+            Atom *less = arena_array(d->arena, Atom, t->natoms - 1u);
+            for (uint8_t i2 = 0, j = 0; i2 < t->natoms; i2++) {
+                if (i2 != k) less[j++] = t->atoms[i2];
+            }
+            in[n].atoms = less;
+        }
+        n++;
+    }
+    /* Dividing by one atom keeps the order, which multiplication keeps. */
+    *coef = poly_keep(d, in, n);
+    *rest = poly_keep(d, out, m);
+}
+
+bool poly_exact(Domain *d, Poly a, Poly b, Poly *quotient)
+{
+    if (a.bad || b.bad || b.n == 0) return false;
+    Poly q = POLY_ZERO;
+    for (uint32_t step = 0; a.n; step++) {
+        Term t;
+        Atom room[DEGREE_MAX];
+        const Term *lead = &b.terms[0];
+        if (step == TERMS_MAX || a.terms[0].coef % lead->coef != 0) return false;
+        if (!mono_divides(&a.terms[0], lead, &t, room)) return false;
+        Poly part = term_poly(d, a.terms[0].coef / lead->coef, t.atoms, t.natoms);
+        a = raw_sub(d, a, raw_mul(d, part, b));
+        q = raw_add(d, q, part);
+        if (a.bad || q.bad) return false;
+    }
+    *quotient = q;
+    return true;
+}
+
+Poly poly_common(Domain *d, Poly c, Poly den, Poly *cq, Poly *dq)
+{
+    if (poly_exact(d, c, den, cq)) {
+        *dq = poly_const(d, 1);
+        return den;
+    }
+    Atom m[DEGREE_MAX], next[DEGREE_MAX];
+    uint8_t n = 0;
+    int64_t g = gcd_s64(poly_content(c, true), poly_content(den, true));
+    if (den.n && c.n) {
+        for (uint8_t i = 0; i < den.terms[0].natoms; i++) {
+            if (atom_info(d, den.terms[0].atoms[i])->lo >= 0) m[n++] = den.terms[0].atoms[i];
+        }
+        for (uint32_t i = 1; i < den.n && n; i++) {
+            n = mono_gcd(m, n, &den.terms[i], next);
+            memcpy(m, next, n * sizeof *m);
+        }
+        for (uint32_t i = 0; i < c.n && n; i++) {
+            n = mono_gcd(m, n, &c.terms[i], next);
+            memcpy(m, next, n * sizeof *m);
+        }
+    }
+    Poly f = term_poly(d, g ? g : 1, m, n);
+    if (!poly_exact(d, c, f, cq) || !poly_exact(d, den, f, dq)) {
+        *cq = c;
+        *dq = den;
+        return poly_const(d, 1);
+    }
+    return f;
+}
+
+static bool mentions(Domain *d, Poly p, Atom x, uint32_t *budget)
+{
+    for (uint32_t i = 0; i < p.n; i++) {
+        for (uint8_t k = 0; k < p.terms[i].natoms; k++) {
+            Atom y = p.terms[i].atoms[k];
+            const AtomInfo *info = atom_info(d, y);
+            if (y == x || (*budget)-- == 0) return true;
+            if (info->level && (mentions(d, info->a, x, budget) || mentions(d, info->b, x, budget))) return true;
+        }
+    }
+    return false;
+}
+
+bool poly_mentions(Domain *d, Poly p, Atom x)
+{
+    uint32_t budget = 256;
+    return mentions(d, p, x, &budget);
+}
+
+/* Brings `changed` and `now` up to date. */
+static const AtomInfo *atom_now(Domain *d, Atom x)
+{
+    AtomInfo *info = atom_info(d, x);
+    if (info->epoch == d->epoch) return info;
+    info->epoch = d->epoch;
+    if (info->kind < ATOM_INDEX) {
+        info->changed = info->replaced;
+        if (info->replaced) info->now = poly_now(d, info->now);
+    } else if (info->kind > ATOM_INDEX) {
+        Poly a = poly_now(d, info->a), b = poly_now(d, info->b);
+        info->changed = !poly_same(a, info->a) || !poly_same(b, info->b);
+        if (info->changed) {
+            info->now = POLY_BAD; /* what folding it asks of facts that mention it */
+            if (info->kind == ATOM_DIV) info->now = poly_div(d, a, b);
+            else info->now = info->kind == ATOM_MIN ? poly_min(d, a, b) : poly_max(d, a, b);
+        }
+    }
+    d->kept++;
+    return info;
+}
+
+Poly poly_now(Domain *d, Poly p)
+{
+    if (d->epoch == 0 || p.bad) return p;
+    bool changed = false;
+    for (uint32_t i = 0; i < p.n && !changed; i++) {
+        for (uint8_t k = 0; k < p.terms[i].natoms && !changed; k++) changed = atom_now(d, p.terms[i].atoms[k])->changed;
+    }
+    if (!changed) return p;
+    Poly sum = POLY_ZERO;
+    for (uint32_t i = 0; i < p.n; i++) {
+        Poly product = poly_const(d, p.terms[i].coef);
+        for (uint8_t k = 0; k < p.terms[i].natoms; k++) {
+            const AtomInfo *info = atom_now(d, p.terms[i].atoms[k]);
+            product = raw_mul(d, product, info->changed ? info->now : raw_atom(d, p.terms[i].atoms[k]));
+        }
+        sum = raw_add(d, sum, product);
+    }
+    return sum;
+}

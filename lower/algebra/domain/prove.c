@@ -1,0 +1,411 @@
+/* Proofs and extremes. */
+#include "lower/algebra/domain/inside.h"
+
+/* ---- Intervals of constants ---- */
+
+/* Sums and products of bounds; "none" absorbs. An overflow gives "none" in its own direction, which is a bound. */
+static int64_t bound_mul(int64_t a, int64_t b, bool up)
+{
+    int64_t r;
+    if (a == 0 || b == 0) return 0;
+    bool none = a == NO_LO || a == NO_HI || b == NO_LO || b == NO_HI;
+    if (!none && int_mul(a, b, &r)) return r;
+    bool positive = (a > 0) == (b > 0);
+    if (none || positive == up) return positive ? NO_HI : NO_LO;
+    return positive ? INT64_MAX - 1 : INT64_MIN + 1;
+}
+
+static void mul_interval(int64_t *lo, int64_t *hi, int64_t l, int64_t h)
+{
+    if (*lo == *hi || (*lo >= 0 && l >= 0)) { /* a coefficient, or both >= 0: no corners to compare */
+        bool swap = *lo < 0;
+        int64_t k = *hi;
+        *lo = bound_mul(*lo, swap ? h : l, false);
+        *hi = bound_mul(k, swap ? l : h, true);
+        return;
+    }
+    int64_t x[4] = {bound_mul(*lo, l, false), bound_mul(*lo, h, false), bound_mul(*hi, l, false),
+                    bound_mul(*hi, h, false)};
+    int64_t y[4] = {bound_mul(*lo, l, true), bound_mul(*lo, h, true), bound_mul(*hi, l, true), bound_mul(*hi, h, true)};
+    *lo = x[0];
+    *hi = y[0];
+    for (int i = 1; i < 4; i++) {
+        if (x[i] < *lo) *lo = x[i];
+        if (y[i] > *hi) *hi = y[i];
+    }
+}
+
+void poly_interval(Domain *d, Poly p, int64_t *lo, int64_t *hi)
+{
+    int64_t sum_lo = 0, sum_hi = 0;
+    for (uint32_t i = 0; i < p.n && !p.bad; i++) {
+        const Term *t = &p.terms[i];
+        int64_t l = t->coef, h = t->coef;
+        for (uint8_t k = 0; k < t->natoms; k++) {
+            const AtomInfo *info = atom_info(d, t->atoms[k]);
+            mul_interval(&l, &h, info->lo, info->hi);
+        }
+        if (l == NO_LO || sum_lo == NO_LO || !int_add(sum_lo, l, &sum_lo)) sum_lo = NO_LO;
+        if (h == NO_HI || sum_hi == NO_HI || !int_add(sum_hi, h, &sum_hi)) sum_hi = NO_HI;
+    }
+    *lo = p.bad ? NO_LO : sum_lo;
+    *hi = p.bad ? NO_HI : sum_hi;
+}
+
+/* ---- p >= 0 ---- */
+
+typedef struct Proof {
+    Domain *d;
+    uint32_t steps; /* left */
+    uint32_t nlocal;
+    uint32_t used;               /* facts already subtracted on this path; local facts behind FACTS_MAX */
+    Poly local[LOCAL_FACTS_MAX]; /* >= 0: ranges that are not empty, of the indices removed on this path */
+} Proof;
+
+static bool ge0(Proof *pf, Poly p);
+
+/* Of quotients of one level that with the greatest divisor goes first: x / W - H * (x / (H * W)) is a remainder of
+ * x / W, which must still be there when the other one is bounded. */
+static bool goes_before(Domain *d, Atom x, Atom y)
+{
+    const AtomInfo *a = atom_info(d, x), *b = atom_info(d, y);
+    if (a->level != b->level) return a->level > b->level;
+    if (a->kind == ATOM_DIV && b->kind == ATOM_DIV && a->b.n && b->b.n) {
+        const Term *s = &a->b.terms[0], *t = &b->b.terms[0];
+        if (s->natoms != t->natoms) return s->natoms > t->natoms;
+        if (s->coef != t->coef) return s->coef > t->coef;
+    }
+    return x > y;
+}
+
+/* Of the atoms that depend on more than `keep` (0: of all). */
+static Atom highest_atom(Domain *d, Poly p, unsigned keep)
+{
+    Atom best = 0;
+    for (uint32_t i = 0; i < p.n; i++) {
+        for (uint8_t k = 0; k < p.terms[i].natoms; k++) {
+            Atom x = p.terms[i].atoms[k];
+            const AtomInfo *info = atom_info(d, x);
+            if (keep && (info->depends & ~keep) == 0) continue;
+            if (best == 0 || (x != best && goes_before(d, x, best))) best = x;
+        }
+    }
+    return best;
+}
+
+static int sign_of(Proof *pf, Poly p)
+{
+    int64_t lo, hi;
+    poly_interval(pf->d, p, &lo, &hi);
+    if (lo >= 0) return 1;
+    if (hi <= 0) return -1;
+    int64_t k;
+    if (p.bad || poly_is_const(p, &k)) return 0;
+    if (ge0(pf, p)) return 1;
+    return ge0(pf, raw_neg(pf->d, p)) ? -1 : 0;
+}
+
+static bool ge0_with(Proof *pf, Poly coef, Poly value, Poly rest)
+{
+    return ge0(pf, raw_add(pf->d, raw_mul(pf->d, coef, value), rest));
+}
+
+/* coef * q + rest >= 0 for q = floor(num / den): s * coef = c * den, and s * q lies within what den * q does. The
+ * form is an integer, so s * form >= -(s - 1) is enough. */
+static bool ge0_quotient(Proof *pf, const AtomInfo *q, int sign, Poly coef, Poly rest)
+{
+    Domain *d = pf->d;
+    Poly num = poly_now(d, q->a), den = poly_now(d, q->b), c, s;
+    poly_common(d, coef, den, &c, &s);
+    Poly bound = num;
+    if (sign > 0 && !q->exact) bound = raw_plus(d, raw_sub(d, num, den), 1);
+    Poly sum = raw_add(d, raw_mul(d, c, bound), raw_mul(d, s, rest));
+    return ge0(pf, raw_plus(d, raw_add(d, sum, s), -1));
+}
+
+static bool ge0_without(Proof *pf, Poly p, Atom x)
+{
+    Domain *d = pf->d;
+    AtomInfo *info = atom_info(d, x);
+    Poly coef, rest;
+    poly_split(d, p, x, &coef, &rest);
+    int sign = sign_of(pf, coef);
+    if (info->kind == ATOM_MIN || info->kind == ATOM_MAX) {
+        /* It is one of the two; and a minimum is <= both, a maximum >= both. */
+        bool either = sign != 0 && (sign > 0) == (info->kind == ATOM_MAX);
+        Poly a = poly_now(d, info->a), b = poly_now(d, info->b);
+        return ge0_with(pf, coef, a, rest) ? either || ge0_with(pf, coef, b, rest)
+                                           : either && ge0_with(pf, coef, b, rest);
+    }
+    if (sign == 0) return false;
+    int64_t k = sign > 0 ? info->lo : info->hi;
+    bool bounded = sign > 0 ? k != NO_LO : k != NO_HI;
+    if (info->kind == ATOM_INDEX) {
+        Poly lo = poly_now(d, info->a), hi = poly_now(d, info->b), more = raw_sub(d, hi, lo);
+        uint32_t nlocal = pf->nlocal;
+        int64_t least, unused;
+        poly_interval(d, more, &least, &unused);
+        if (least < 0 && !more.bad && nlocal < LOCAL_FACTS_MAX) {
+            pf->used &= ~(1u << (FACTS_MAX + nlocal));
+            pf->local[pf->nlocal++] = more;
+        }
+        bool ok = ge0_with(pf, coef, sign > 0 ? lo : hi, rest);
+        pf->nlocal = nlocal;
+        return ok || (bounded && ge0_with(pf, coef, poly_const(d, k), rest));
+    }
+    if (info->kind != ATOM_DIV) return bounded && ge0_with(pf, coef, poly_const(d, k), rest);
+    if (!info->positive) return false;
+    Poly den = poly_now(d, info->b), unused;
+    bool whole = poly_exact(d, coef, den, &unused);
+    if (whole && ge0_quotient(pf, info, sign, coef, rest)) return true;
+    if (bounded && ge0_with(pf, coef, poly_const(d, k), rest)) return true;
+    return !whole && ge0_quotient(pf, info, sign, coef, rest);
+}
+
+/* Takes from p a multiple of one known fact f >= 0 that cancels a term. */
+static bool ge0_by_fact(Proof *pf, Poly p)
+{
+    Domain *d = pf->d;
+    for (uint32_t i = 0; i < FACTS_MAX + pf->nlocal; i++) {
+        if ((i < FACTS_MAX && i >= d->nge) || (pf->used >> i & 1u)) continue;
+        Poly f = i < FACTS_MAX ? poly_now(d, d->ge[i]) : pf->local[i - FACTS_MAX];
+        if (f.bad) continue;
+        for (uint32_t j = 0; j < p.n; j++) {
+            for (uint32_t k = 0; k < f.n; k++) {
+                Term m;
+                Atom room[DEGREE_MAX];
+                int64_t lo, hi, have = p.terms[j].coef, take = f.terms[k].coef;
+                if ((have < 0) != (take < 0) || f.terms[k].natoms == 0) continue;
+                if (!mono_divides(&p.terms[j], &f.terms[k], &m, room)) continue;
+                int64_t times = have < 0 ? (-have - take - 1) / -take : have / take;
+                if (times == 0) continue;
+                Poly by = term_poly(d, times, m.atoms, m.natoms);
+                poly_interval(d, by, &lo, &hi);
+                if (lo < 0) continue;
+                pf->used |= 1u << i;
+                bool ok = ge0(pf, raw_sub(d, p, raw_mul(d, by, f)));
+                pf->used &= ~(1u << i);
+                if (ok) return true;
+            }
+        }
+    }
+    return false;
+}
+
+static bool ge0(Proof *pf, Poly p)
+{
+    int64_t lo, hi;
+    if (p.bad || pf->steps == 0) return false;
+    pf->steps--;
+    poly_interval(pf->d, p, &lo, &hi);
+    if (lo >= 0) return true;
+    if (hi < 0 && hi != NO_LO) return false;
+    Atom x = highest_atom(pf->d, p, 0);
+    if (x == 0) return false;
+    if (ge0_without(pf, p, x)) return true;
+    return (pf->d->nge || pf->nlocal) && ge0_by_fact(pf, p);
+}
+
+bool prove_ge0(Domain *d, Poly p, uint32_t steps)
+{
+    int64_t lo, hi;
+    if (p.bad) return false;
+    poly_interval(d, p, &lo, &hi);
+    if (lo >= 0) return true;
+    /* One basic term is what its interval says, unless a fact says more. */
+    if (hi < 0 || (p.n == 1 && d->nge == 0 && poly_level(d, p) == 0)) return false;
+    ArenaMark mark = arena_mark(d->arena);
+    uint32_t kept = d->kept;
+    Proof pf;
+    pf.d = d;
+    pf.steps = steps;
+    pf.nlocal = 0;
+    pf.used = 0;
+    bool ok = ge0(&pf, p);
+    if (d->kept == kept) arena_release(d->arena, mark);
+    return ok;
+}
+
+int prove_sign(Domain *d, Poly p)
+{
+    if (prove_ge0(d, p, PROOF_STEPS)) return 1;
+    return prove_ge0(d, raw_neg(d, p), PROOF_STEPS) ? -1 : 0;
+}
+
+static bool le0_from(Domain *d, Poly a, Poly b, int64_t k)
+{
+    return prove_ge0(d, raw_plus(d, poly_sub(d, b, a), k), PROOF_STEPS);
+}
+
+bool domain_le(Domain *d, Poly a, Poly b)
+{
+    return le0_from(d, a, b, 0);
+}
+
+bool domain_lt(Domain *d, Poly a, Poly b)
+{
+    return le0_from(d, a, b, -1);
+}
+
+bool domain_eq(Domain *d, Poly a, Poly b)
+{
+    Poly diff = poly_sub(d, a, b);
+    int64_t k;
+    if (diff.bad) return false;
+    if (poly_is_const(diff, &k)) return k == 0;
+    return prove_ge0(d, diff, PROOF_STEPS) && prove_ge0(d, raw_neg(d, diff), PROOF_STEPS);
+}
+
+/* ---- Multiples ---- */
+
+/* Takes multiples of known multiples away from x where that cancels its terms. */
+static Poly without_multiples(Domain *d, Poly divisor, Poly x)
+{
+    for (uint32_t i = 0; i < d->nmultiples && x.n; i++) {
+        Poly f = poly_now(d, d->multiples[i].x), by = poly_now(d, d->multiples[i].divisor), unused;
+        if (f.bad || f.n == 0 || by.bad || by.n == 0) continue;
+        for (uint32_t j = 0; j < x.n; j++) {
+            Term m;
+            Atom room[DEGREE_MAX];
+            if (x.terms[j].coef % f.terms[0].coef || !mono_divides(&x.terms[j], &f.terms[0], &m, room)) continue;
+            Poly times = term_poly(d, x.terms[j].coef / f.terms[0].coef, m.atoms, m.natoms);
+            Poly less = raw_sub(d, x, raw_mul(d, times, f));
+            if (less.bad || less.n >= x.n || !poly_exact(d, raw_mul(d, times, by), divisor, &unused)) continue;
+            x = less;
+            break;
+        }
+    }
+    return x;
+}
+
+bool prove_multiple(Domain *d, Poly divisor, Poly x)
+{
+    Poly q;
+    if (divisor.bad || x.bad || divisor.n == 0) return false;
+    if (poly_exact(d, x, divisor, &q)) return true;
+    return d->nmultiples && poly_exact(d, without_multiples(d, divisor, x), divisor, &q);
+}
+
+bool domain_divides(Domain *d, int64_t m, Poly x)
+{
+    x = poly_now(d, x);
+    if (m < 1 || x.bad) return false;
+    if (poly_content(x, true) % m == 0) return true;
+    return d->nmultiples && prove_multiple(d, poly_const(d, m), x);
+}
+
+/* ---- Extremes ---- */
+
+typedef struct Search {
+    Domain *d;
+    uint32_t steps;
+    unsigned keep;
+} Search;
+
+static bool extreme(Search *s, Poly p, bool max, Poly *out);
+
+static uint32_t varying_terms(Domain *d, Poly p, unsigned keep)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < p.n; i++) n += (poly_depends(d, (Poly){&p.terms[i], 1, false}) & ~keep) != 0;
+    return n;
+}
+
+/* Bound of coef * q + rest where q is a quotient and up tells which bound of q is wanted. */
+static bool extreme_quotient(Search *s, const AtomInfo *q, Poly coef, Poly rest, bool up, Poly before, Poly *out)
+{
+    Domain *d = s->d;
+    Poly num = poly_now(d, q->a), den = poly_now(d, q->b), c, e, n, m;
+    if (!q->positive) return false;
+    /* coef = c * f, den = f * e: f * q lies in [r - f + 1, r] with r = floor(num / e). */
+    Poly f = poly_common(d, coef, den, &c, &e);
+    int64_t one;
+    Poly related = POLY_BAD;
+    if (!(poly_is_const(f, &one) && one == 1) && prove_sign(d, f) > 0) {
+        Poly r = poly_div(d, num, e);
+        if (!up && !q->exact) r = raw_plus(d, raw_sub(d, r, f), 1);
+        related = raw_add(d, raw_mul(d, c, r), rest);
+        /* It is the better one where the form is a remainder, x - q * den. */
+        if (!related.bad && varying_terms(d, related, s->keep) < varying_terms(d, before, s->keep)) {
+            *out = related;
+            return true;
+        }
+    }
+    bool fixed = (poly_depends(d, den) & ~s->keep) == 0;
+    if (extreme(s, num, up, &n)) {
+        bool ok = fixed;
+        m = den;
+        if (!fixed && prove_ge0(d, n, PROOF_STEPS) && prove_ge0(d, num, PROOF_STEPS)) {
+            ok = extreme(s, den, !up, &m) && prove_ge0(d, raw_plus(d, m, -1), PROOF_STEPS);
+        }
+        if (ok) {
+            *out = raw_add(d, raw_mul(d, coef, poly_div(d, n, m)), rest);
+            return true;
+        }
+    }
+    *out = related;
+    return !related.bad;
+}
+
+static bool atom_extreme(Search *s, AtomInfo *info, bool up, Poly *out)
+{
+    Domain *d = s->d;
+    int64_t k = up ? info->hi : info->lo;
+    bool bounded = up ? k != NO_HI : k != NO_LO;
+    switch ((AtomKind)info->kind) {
+    case ATOM_INDEX: *out = poly_now(d, up ? info->b : info->a); return true;
+    case ATOM_MIN:
+    case ATOM_MAX: {
+        Poly a, b;
+        bool min = info->kind == ATOM_MIN;
+        bool has_a = extreme(s, poly_now(d, info->a), up, &a), has_b = extreme(s, poly_now(d, info->b), up, &b);
+        if (has_a && has_b) *out = min ? poly_min(d, a, b) : poly_max(d, a, b);
+        else *out = has_a ? a : b;
+        /* One bound is enough above a minimum and below a maximum. */
+        return (has_a && has_b) || ((has_a || has_b) && min == up);
+    }
+    default: *out = bounded ? poly_const(d, k) : POLY_BAD; return bounded;
+    }
+}
+
+static bool extreme(Search *s, Poly p, bool max, Poly *out)
+{
+    Domain *d = s->d;
+    for (;;) {
+        if (p.bad) return false;
+        Atom x = highest_atom(d, p, s->keep);
+        if (x == 0) break;
+        if (s->steps == 0) return false;
+        s->steps--;
+        AtomInfo *info = atom_info(d, x);
+        Poly coef, rest, value;
+        poly_split(d, p, x, &coef, &rest);
+        int sign = prove_sign(d, coef);
+        if (sign == 0) return false;
+        bool up = (sign > 0) == max;
+        if (info->kind == ATOM_DIV) {
+            if (!extreme_quotient(s, info, coef, rest, up, p, &p)) return false;
+        } else {
+            if (!atom_extreme(s, info, up, &value)) return false;
+            p = raw_add(d, raw_mul(d, coef, value), rest);
+        }
+    }
+    *out = p;
+    return true;
+}
+
+bool poly_extreme(Domain *d, Poly p, bool max, unsigned keep, Poly *out)
+{
+    Search s = {d, EXTREME_STEPS, keep};
+    return extreme(&s, poly_now(d, p), max, out);
+}
+
+bool domain_max(Domain *d, Poly p, Poly *out)
+{
+    return poly_extreme(d, p, true, DEP_LAUNCH, out);
+}
+
+bool domain_min(Domain *d, Poly p, Poly *out)
+{
+    return poly_extreme(d, p, false, DEP_LAUNCH, out);
+}

@@ -1,0 +1,363 @@
+#include <string.h>
+
+#include "lower/ir/checker.h"
+#include "lower/ir/thread_work.h"
+#include "lower/ir/tensor_memory.h"
+
+enum { SLOTS_MAX = 1 << 16 };
+
+#define VAR_MARK UINT32_C(0x80000000)
+
+void check_fail(Checker *c, const char *what)
+{
+    if (c->error) return;
+    const IrOp *op = &c->role->ops.v[c->at];
+    const char *text = op->op < IR_OP_COUNT ? ir_op_info(op->op)->text : "?";
+    const char *body = c->body == 0 ? "init" : c->body > c->k->roles.n ? "exit" : c->role->name ? c->role->name : "";
+    bool is_role = c->body > 0 && c->body <= c->k->roles.n;
+    c->error = arena_printf(c->arena, "kernel %s, %s%s, op %u (%s): %s", c->k->mf.name ? c->k->mf.name : "",
+                            is_role ? "role " : "", body, c->at, text, what);
+}
+
+void check_fail_operand(Checker *c, IrKey key, const char *what)
+{
+    if (c->error == NULL) check_fail(c, arena_printf(c->arena, "operand %s %s", ir_key_text(key), what));
+}
+
+static IrType type_of(Checker *c, IrVal v)
+{
+    if (v == 0 || v > c->k->value_types.n) {
+        check_fail(c, "a value that the kernel does not have");
+        return IR_NONE;
+    }
+    if (c->live[v - 1] != 1)
+        check_fail(c, c->live[v - 1] ? "a value is used outside its block" : "a value is used before its definition");
+    return c->k->value_types.v[v - 1];
+}
+
+/* ---- operands by kind ---- */
+
+static uint32_t object_count(const IrKernel *k, IrArgKind kind)
+{
+    switch (kind) {
+    case IRA_MAP: return k->mf.maps.n;
+    case IRA_BUF: return k->bufs.n;
+    case IRA_BAR: return k->bars.n;
+    case IRA_TENSOR: return k->mf.tensors.n;
+    case IRA_POL: return k->pols.n;
+    case IRA_VAR: return k->vars.n;
+    case IRA_LX: return k->mf.lx.nodes.n;
+    case IRA_PLAN: return k->plans.n;
+    default: return 0;
+    }
+}
+
+static void check_parts(Checker *c, const IrOp *op, const IrArg *obj, uint32_t *seen)
+{
+    const IrArg *slot = ir_part(op, obj, IRK_SLOT), *byte = ir_part(op, obj, IRK_OFFSET);
+    bool is_buf = obj->kind == IRA_BUF;
+    uint32_t slots = is_buf ? c->k->bufs.v[obj->id].slots : c->k->bars.v[obj->id].slots;
+    *seen += (slot ? 1u : 0u) + (byte ? 1u : 0u);
+    for (int i = 0; i < 2; i++) {
+        const IrArg *part = i ? byte : slot;
+        if (part && part->kind == IRA_VAL && type_of(c, part->id) == IR_PRED)
+            check_fail_operand(c, part->key, "is a pred");
+        else if (part && part->kind != IRA_VAL && part->kind != IRA_IMM)
+            check_fail_operand(c, part->key, "is no value");
+    }
+    if (slot && slot->kind == IRA_IMM && (slot->imm < 0 || slot->imm >= slots))
+        check_fail_operand(c, obj->key, "names a slot that it does not have");
+    if (byte && !is_buf) check_fail_operand(c, obj->key, "is a barrier and has a byte offset");
+    if (byte && byte->kind == IRA_IMM && is_buf && (byte->imm < 0 || byte->imm > c->k->bufs.v[obj->id].bytes))
+        check_fail_operand(c, obj->key, "starts outside its slot");
+}
+
+static void check_value(Checker *c, const IrOp *op, IrKey key, const IrArg *arg)
+{
+    IrType want = IR_NONE; /* any integer */
+    if (key == IRK_COORDS || key == IRK_RANK || key == IRK_MASK || key == IRK_BYTES_OF) want = IR_I32;
+    if (key == IRK_A && (op->op == IR_ST_ASYNC || op->op == IR_STS)) want = IR_I64;
+    if (key == IRK_A && (op->op == IR_ST_FILL || op->op == IR_RED_ASYNC))
+        want = elem_info((ElemType)ir_find(op, IRK_ELEM)->id)->shared_bits == 64 ? IR_I64 : IR_I32;
+    if (key == IRK_FROM || key == IRK_TO || key == IRK_BYTE || key == IRK_DIMS || key == IRK_PITCHES) want = IR_I64;
+    if (op->op == IR_LOOP || (op->op >= IR_ADD && op->op <= IR_SEL && op->op != IR_CMP)) want = op->type;
+    if (op->op == IR_VAR || op->op == IR_SET) {
+        const IrArg *var = ir_find(op, IRK_VAR);
+        if (var && var->id < c->k->vars.n) want = c->k->vars.v[var->id].type;
+    }
+    if (arg->kind == IRA_IMM) {
+        if (op->op == IR_CMP) {
+            const IrArg *other = ir_find(op, key == IRK_A ? IRK_B : IRK_A);
+            if (other && other->kind == IRA_VAL) want = type_of(c, other->id);
+        }
+        if (want == IR_I32 && (arg->imm < INT32_MIN || arg->imm > INT32_MAX))
+            check_fail_operand(c, key, "does not fit i32");
+        if (key == IRK_BYTES_OF && (arg->imm < 0 || arg->imm > UINT16_MAX))
+            check_fail_operand(c, key, "has more than 16 bits");
+        if (want == IR_PRED && (arg->imm & ~INT64_C(1))) check_fail_operand(c, key, "is no truth value");
+        return;
+    }
+    if (arg->kind != IRA_VAL) {
+        check_fail_operand(c, key, "is no value");
+        return;
+    }
+    IrType t = type_of(c, arg->id);
+    if (op->op == IR_CVT || op->op == IR_CMP) return; /* checked with the op */
+    if (want != IR_NONE ? t != want : t != IR_I32 && t != IR_I64) check_fail_operand(c, key, "has the wrong type");
+}
+
+static void check_operand(Checker *c, const IrOp *op, const IrOperand *o, uint32_t *seen)
+{
+    static const struct {
+        char kind;
+        uint8_t arg;
+    } KINDS[] = {{'m', IRA_MAP}, {'b', IRA_BUF}, {'r', IRA_BAR}, {'t', IRA_TENSOR},
+                 {'l', IRA_POL}, {'x', IRA_VAR}, {'L', IRA_LX},  {'q', IRA_PLAN}};
+    const IrArg *arg;
+    unsigned n = ir_list(op, o->key, &arg);
+    uint32_t words;
+    if (n == 0) {
+        if (!o->optional && !o->list) check_fail_operand(c, o->key, "is missing");
+        return;
+    }
+    *seen += n;
+    if (n > 1 && !o->list) check_fail_operand(c, o->key, "stands twice");
+    switch (o->kind) {
+    case 'v':
+        for (unsigned i = 0; i < n; i++) check_value(c, op, o->key, &arg[i]);
+        return;
+    case 'p':
+        if (arg->kind != IRA_VAL || type_of(c, arg->id) != IR_PRED) check_fail_operand(c, o->key, "is no pred");
+        return;
+    case 'i':
+        if (arg->kind != IRA_IMM) check_fail_operand(c, o->key, "is no number");
+        return;
+    case 'w':
+        ir_words(o->key, &words);
+        if (arg->kind != IRA_WORD || arg->id >= words) check_fail_operand(c, o->key, "is no word of its list");
+        return;
+    default: break;
+    }
+    for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++) {
+        if (KINDS[i].kind != o->kind) continue;
+        uint32_t id = arg->kind == IRA_LX ? arg->id - 1 : arg->id; /* launch expressions count from 1 */
+        if (arg->kind != KINDS[i].arg || id >= object_count(c->k, arg->kind))
+            check_fail_operand(c, o->key, "is not what it must be");
+        else if (arg->kind == IRA_BUF || arg->kind == IRA_BAR) check_parts(c, op, arg, seen);
+    }
+}
+
+/* ---- ops ---- */
+
+static IrType arg_type(Checker *c, const IrOp *op, IrKey key)
+{
+    const IrArg *arg = ir_find(op, key);
+    return arg && arg->kind == IRA_VAL ? type_of(c, arg->id) : IR_NONE;
+}
+
+static void check_types(Checker *c, const IrOp *op)
+{
+    IrType a = arg_type(c, op, IRK_A), b = arg_type(c, op, IRK_B);
+    bool integer = op->type == IR_I32 || op->type == IR_I64;
+    if (op->op == IR_CMP && (a && b ? a != b : (a | b) == IR_PRED)) check_fail(c, "operands of different types");
+    if (op->op == IR_CVT && (a == IR_NONE || !integer)) check_fail(c, "cvt is from a value to an integer");
+    if (op->op >= IR_ADD && op->op <= IR_SHR && !integer) check_fail(c, "arithmetic on what is no integer");
+    if (op->op == IR_LOOP && !integer) check_fail(c, "a loop's index is an integer");
+    if (op->op == IR_PARAM && !integer) check_fail(c, "a launch expression is an integer");
+    if (op->op == IR_GET && op->type != c->k->vars.v[ir_find(op, IRK_VAR)->id].type)
+        check_fail(c, "the variable has another type");
+}
+
+static void define(Checker *c, IrVal v, uint32_t mark)
+{
+    uint8_t *state = mark ? &c->declared[v] : &c->live[v - 1];
+    if (*state) check_fail(c, mark ? "the variable is declared twice" : "the value is defined twice");
+    *state = 1;
+    vec_push(c->arena, &c->scope, v | mark);
+}
+
+static void open_block(Checker *c, const IrOp *op)
+{
+    if (c->depth == IR_DEPTH_MAX) {
+        check_fail(c, "blocks nested too deeply");
+        return;
+    }
+    c->blocks[c->depth].op = op->op;
+    c->blocks[c->depth++].scope = c->scope.n;
+}
+
+static void close_block(Checker *c, const IrOp *op)
+{
+    if (c->depth == 0 || (op->op == IR_ELSE && c->blocks[c->depth - 1].op != IR_IF)) {
+        check_fail(c, "no block is open that this belongs to");
+        return;
+    }
+    uint32_t from = c->blocks[--c->depth].scope;
+    for (uint32_t i = from; i < c->scope.n; i++) {
+        uint32_t v = c->scope.v[i];
+        if (v & VAR_MARK) c->declared[v & ~VAR_MARK] = 2;
+        else c->live[v - 1] = 2;
+    }
+    c->scope.n = from;
+}
+
+static void check_op(Checker *c, const IrOp *op)
+{
+    if (op->op >= IR_OP_COUNT) {
+        check_fail(c, "no such op");
+        return;
+    }
+    const IrSignature *sig = ir_signature(op->op);
+    if (op->op == IR_ELSE || op->op == IR_END) close_block(c, op);
+    uint32_t seen = 0;
+    for (unsigned i = 0; i < sig->n && c->error == NULL; i++) check_operand(c, op, &sig->v[i], &seen);
+    if (c->error) return;
+    if (seen != op->nargs) check_fail(c, "operands that the op does not have");
+    if (op->guard.when == IRW_NEVER) check_fail(c, "an op that never happens");
+    if (op->guard.pred && type_of(c, op->guard.pred) != IR_PRED) check_fail(c, "the guard is no pred");
+    if (op->guard.pred && (ir_op_info(op->op)->group == IRG_CONTROL || (op->dst && op->op != IR_LOADS && op->op != IR_TICKET)))
+        check_fail(c, "an op that can't have a guard");
+    uint8_t result = ir_op_info(op->op)->result;
+    if ((result == IR_NONE) != (op->dst == 0)) check_fail(c, op->dst ? "defines a value" : "defines no value");
+    if (op->dst && (op->dst > c->k->value_types.n || op->type != c->k->value_types.v[op->dst - 1] ||
+                    op->type == IR_NONE || op->type > IR_PRED || (result != IR_RESULT_ANY && result != op->type)))
+        check_fail(c, "the result has another type");
+    if (c->error) return;
+    const IrArg *var = ir_find(op, IRK_VAR);
+    if (var && op->op != IR_VAR && c->declared[var->id] != 1) check_fail(c, "the variable is not in scope");
+    check_types(c, op);
+    check_rules(c, op);
+    if (ir_opens_block(op->op)) open_block(c, op);
+    if (c->error) return;
+    if (op->op == IR_VAR) {
+        define(c, var->id, VAR_MARK);
+        c->depth_of[var->id] = c->depth;
+    }
+    if (op->dst) define(c, op->dst, 0);
+}
+
+static void check_inits(Checker *c)
+{
+    for (uint32_t b = 0; b < c->k->bars.n; b++) {
+        for (uint32_t i = 0; i < c->k->bars.v[b].slots && c->error == NULL; i++) {
+            if (c->inits[b][i]) continue;
+            c->error = arena_printf(c->arena, "kernel %s: barrier %s[%u] has no bar.init",
+                                    c->k->mf.name ? c->k->mf.name : "",
+                                    c->k->bars.v[b].name ? c->k->bars.v[b].name : "", i);
+        }
+    }
+}
+
+/* ---- shared memory ---- */
+
+typedef struct Place {
+    uint64_t lo, hi;
+    const char *name;
+} Place;
+
+static void add_place(Checker *c, Place *all, uint32_t n, Place p)
+{
+    const char *kernel = c->k->mf.name ? c->k->mf.name : "";
+    if (p.hi > c->k->mf.smem && c->error == NULL)
+        c->error = arena_printf(c->arena, "kernel %s: %s lies outside the %u bytes of shared memory", kernel, p.name,
+                                c->k->mf.smem);
+    for (uint32_t i = 0; i < n && c->error == NULL; i++) {
+        if (p.lo < all[i].hi && all[i].lo < p.hi)
+            c->error = arena_printf(c->arena, "kernel %s: %s and %s overlap in shared memory", kernel, p.name,
+                                    all[i].name);
+    }
+    all[n] = p;
+}
+
+static void check_layout(Checker *c)
+{
+    const IrKernel *k = c->k;
+    Place *all = arena_array(c->arena, Place, k->bufs.n + k->bars.n);
+    for (uint32_t i = 0; i < k->bufs.n && c->error == NULL; i++) {
+        const IrBuf *b = &k->bufs.v[i];
+        const char *name = b->name ? b->name : "";
+        if (b->lanes) { /* tmem_check_kernel */
+            all[i] = (Place){0};
+            continue;
+        }
+        if (b->slots == 0 || (b->slots > 1 && b->pitch < b->bytes) || b->align == 0 || b->offset % b->align ||
+            b->pitch % b->align)
+            c->error = arena_printf(c->arena, "kernel %s: buffer %s is misaligned or has slots that overlap",
+                                    k->mf.name ? k->mf.name : "", name);
+        else if (k->mf.smem)
+            add_place(c, all, i, b->maps ? (Place){0} : (Place){b->offset, b->offset + (uint64_t)b->pitch * (b->slots - 1) + b->bytes, name});
+    }
+    for (uint32_t i = 0; i < k->bars.n && c->error == NULL; i++) {
+        const IrBar *b = &k->bars.v[i];
+        const char *name = b->name ? b->name : "";
+        if (b->slots == 0 || b->slots > SLOTS_MAX || b->offset % 8)
+            c->error = arena_printf(c->arena, "kernel %s: barrier %s is misaligned or has too few or too many slots",
+                                    k->mf.name ? k->mf.name : "", name);
+        else if (k->mf.smem)
+            add_place(c, all, k->bufs.n + i, (Place){b->offset, b->offset + (uint64_t)8 * b->slots, name});
+    }
+}
+
+static void check_plans(Checker *c)
+{
+    ThrWork *work = arena_new(c->arena, ThrWork);
+    for (uint32_t i = 0; i < c->k->plans.n && c->error == NULL; i++)
+        if (!threads_work(&c->k->plans.v[i], work))
+            c->error = arena_printf(c->arena, "kernel %s: threads can't work by plan %u",
+                                    c->k->mf.name ? c->k->mf.name : "", i);
+}
+
+/* What a body defines is out of scope behind it; but the values of init, outside its blocks, the others see. */
+static void leave_body(Checker *c)
+{
+    for (uint32_t i = 0; i < c->scope.n && c->body; i++)
+        if (!(c->scope.v[i] & VAR_MARK)) c->live[c->scope.v[i] - 1] = 2;
+    c->scope.n = 0;
+}
+
+static void check_body(Checker *c)
+{
+    bool *by_init = c->created;
+    c->role = ir_body(c->k, c->body);
+    c->declared = arena_array(c->arena, uint8_t, c->k->vars.n);
+    c->created = arena_array(c->arena, bool, c->k->pols.n);
+    for (uint32_t i = 0; i < c->k->pols.n; i++) c->created[i] = by_init[i];
+    c->depth = 0;
+    check_body_rules(c);
+    for (c->at = 0; c->at < c->role->ops.n && c->error == NULL; c->at++) check_op(c, &c->role->ops.v[c->at]);
+    if (c->depth && c->error == NULL) {
+        c->at = c->role->ops.n - 1;
+        check_fail(c, "a block is not closed");
+    }
+    leave_body(c);
+    if (c->body) c->created = by_init;
+}
+
+static void fail_kernel(Checker *c, const char *wrong)
+{
+    if (wrong) c->error = arena_printf(c->arena, "kernel %s: %s", c->k->mf.name ? c->k->mf.name : "", wrong);
+}
+
+const char *ir_check(Arena *a, const IrKernel *k)
+{
+    Checker *c = arena_new(a, Checker);
+    c->arena = a;
+    c->k = k;
+    c->live = arena_array(a, uint8_t, k->value_types.n);
+    c->created = arena_array(a, bool, k->pols.n);
+    c->depth_of = arena_array(a, uint32_t, k->vars.n);
+    c->of_one = arena_array(a, uint32_t, k->value_types.n);
+    c->var_of_one = arena_array(a, bool, k->vars.n);
+    if (k->value_names.n != k->value_types.n) return "values and their names differ in number";
+    check_layout(c);
+    check_plans(c);
+    c->inits = arena_array(a, bool *, k->bars.n);
+    for (uint32_t b = 0; b < k->bars.n && c->error == NULL; b++) c->inits[b] = arena_array(a, bool, k->bars.v[b].slots);
+    if (c->error == NULL) check_kernel_rules(c);
+    if (c->error == NULL) fail_kernel(c, tmem_check_objects(a, k));
+    if (c->error == NULL) check_map_buffers(c);
+    for (; c->body < ir_bodies(k) && c->error == NULL; c->body++) check_body(c);
+    if (c->error == NULL) check_inits(c);
+    if (c->error == NULL) fail_kernel(c, tmem_check_kernel(a, k));
+    return c->error;
+}

@@ -1,0 +1,314 @@
+/* What ops ask for beyond operands of the right kind: who may do them and where, ranges, clusters, reductions. */
+#include "lower/ir/checker.h"
+
+#include "lang/lang.h"
+#include "lower/ir/tensor_memory.h"
+
+enum { WARP = 32, NAMED_BARRIERS = 16, ARRIVALS_MAX = (1 << 20) - 1 }; /* PTX ISA, barrier; mbarrier.init */
+
+/* ---- who does it ---- */
+
+static bool inside(const Checker *c, IrOpcode op)
+{
+    for (uint32_t i = 0; i < c->depth; i++)
+        if (c->blocks[i].op == op) return true;
+    return false;
+}
+
+static bool by_one(const Checker *c, const IrOp *op)
+{
+    return c->role->elect || op->elect;
+}
+
+static bool by_all(const IrOp *op)
+{
+    return ir_op_info(op->op)->group == IRG_SYNC || op->op == IR_THR_COPY || op->op == IR_THR_FILL || op->op == IR_TC_LD ||
+           op->op == IR_TC_ST || op->op == IR_TC_BASE;
+}
+
+static void check_elect(Checker *c, const IrOp *op)
+{
+    uint8_t group = ir_op_info(op->op)->group;
+    bool takes = group == IRG_BARRIER || group == IRG_GROUP || group == IRG_FENCE || group == IRG_COPY ||
+                 op->op == IR_TC_ALLOC || op->op == IR_TC_KEEP || op->op == IR_TC_FREE || group == IRG_SCALAR ||
+                 op->op == IR_MAP_PREFETCH || op->op == IR_STS || op->op == IR_ST_BULK || op->op == IR_LDS || op->op == IR_CLC_ID ||
+                 op->op == IR_MAP_SET;
+    if (!op->elect) return;
+    if (c->role->elect) check_fail(c, "one thread runs the whole role, so there is none to elect");
+    else if (!takes) check_fail(c, "an op that no single thread can do for the others");
+}
+
+/* Where threads are not all there, or each with values of its own. */
+static void check_place(Checker *c, const IrOp *op)
+{
+    uint8_t group = ir_op_info(op->op)->group;
+    if (by_all(op) && c->role->elect) check_fail(c, "is done by all threads of the role, which has one");
+    if (group == IRG_SYNC && (inside(c, IR_IF) || inside(c, IR_ELSE)))
+        check_fail(c, "synchronisation of threads under a condition");
+    if (op->op == IR_LANES && (c->role->elect || c->role->warps != 1))
+        check_fail(c, "lanes are of a role of one warp that is not elect");
+    bool allocates = op->op == IR_TC_ALLOC || op->op == IR_TC_KEEP || op->op == IR_TC_FREE;
+    if (allocates && (!op->elect || c->depth || op->guard.pred)) check_fail(c, "is done by one warp, once and unconditionally");
+    if ((op->op == IR_TC_CP || op->op == IR_TC_SHIFT || op->op == IR_TC_COMMIT) && !by_one(c, op)) check_fail(c, "is done by one thread");
+    if (op->op == IR_TC_BASE && c->body != 0) check_fail(c, "stands in init");
+    if (op->op == IR_TC_DESC && (c->body != 0 || c->depth || op->elect)) check_fail(c, "stands in init, for all threads");
+    if (op->op == IR_BREAK && (c->depth == 0 || c->blocks[c->depth - 1].op != IR_REPEAT))
+        check_fail(c, "a break is a direct statement of a repeat");
+    if ((op->op == IR_ST_BULK || op->op == IR_MAP_PREFETCH) && !by_one(c, op)) check_fail(c, "is done by one thread");
+    if (op->op == IR_TICKET && !by_one(c, op)) check_fail(c, "a ticket is drawn by one thread");
+    if (!inside(c, IR_LANES)) return;
+    bool copies = (group == IRG_COPY && op->op != IR_CLC_NEXT) || group == IRG_FENCE || op->op == IR_LDS || op->op == IR_STS;
+    bool scalars = (group == IRG_SCALAR && op->op != IR_TICKET) || op->op == IR_LOOP || op->op == IR_IF ||
+                   op->op == IR_ELSE || op->op == IR_END;
+    if (op->elect || !(copies || scalars)) check_fail(c, "within lanes there are copies and scalars only");
+    const IrArg *var = ir_find(op, IRK_VAR);
+    if (op->op != IR_SET) return;
+    for (uint32_t i = c->depth_of[var->id]; i < c->depth; i++)
+        if (c->blocks[i].op == IR_LANES) check_fail(c, "within lanes a variable of all of them is set");
+}
+
+/* The elected threads of init, the first role and exit are one. */
+static bool same_elected(const Checker *c, uint32_t a, uint32_t b)
+{
+    bool first_a = a <= 1 || a > c->k->roles.n, first_b = b <= 1 || b > c->k->roles.n;
+    return a == b || (first_a && first_b);
+}
+
+/* 1 + the body whose elected thread alone has what the op works on or makes; 0: all have it. Operands may be anything
+ * yet. */
+static uint32_t owner_of(const Checker *c, const IrOp *op)
+{
+    const IrArg *var = op->op == IR_GET ? ir_find(op, IRK_VAR) : NULL;
+    if (op->elect && op->dst) return c->body + 1;
+    if (var && var->id < c->k->vars.n && c->var_of_one[var->id]) return c->body + 1;
+    for (uint32_t i = 0; i <= op->nargs; i++) {
+        bool guard = i == op->nargs;
+        uint32_t v = guard ? op->guard.pred : op->args[i].kind == IRA_VAL ? op->args[i].id : 0;
+        if (v && v <= c->k->value_types.n && c->of_one[v - 1]) return c->of_one[v - 1];
+    }
+    return 0;
+}
+
+/* Follows what elected threads draw, load or make through values and variables, round loops too. */
+void check_body_rules(Checker *c)
+{
+    for (uint32_t i = 0; i < c->k->vars.n; i++) c->var_of_one[i] = false;
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t i = 0; i < c->role->ops.n; i++) {
+            const IrOp *op = &c->role->ops.v[i];
+            const IrArg *var = op->op == IR_VAR || op->op == IR_SET ? ir_find(op, IRK_VAR) : NULL;
+            uint32_t owner = owner_of(c, op);
+            if (var && var->id < c->k->vars.n && !c->var_of_one[var->id] && (owner || op->elect))
+                changed = c->var_of_one[var->id] = true;
+            if (owner == 0 || op->dst == 0 || op->dst > c->k->value_types.n || c->of_one[op->dst - 1]) continue;
+            c->of_one[op->dst - 1] = owner;
+            changed = true;
+        }
+    }
+}
+
+/* Scalars are made of it by all, which is harmless where it is none; all else is the elected thread's. */
+static void check_uniform(Checker *c, const IrOp *op)
+{
+    uint32_t owner = owner_of(c, op);
+    if (owner == 0 || ir_op_info(op->op)->group == IRG_SCALAR) return;
+    if (!by_one(c, op) || !same_elected(c, owner - 1, c->body))
+        check_fail(c, "uses a value that only an elected thread has");
+}
+
+static void check_init(Checker *c, const IrOp *op)
+{
+    const IrArg *bar = ir_find(op, IRK_BAR), *slot = ir_part(op, bar, IRK_SLOT);
+    int64_t n = slot == NULL ? 0 : slot->kind == IRA_IMM ? slot->imm : -1, count = ir_find(op, IRK_COUNT_)->imm;
+    if (c->depth || op->guard.pred || n < 0 || c->inits[bar->id][n])
+        check_fail(c, "is for one slot, once and unconditionally");
+    else c->inits[bar->id][n] = true;
+    if (!by_one(c, op)) check_fail(c, "is done by one thread");
+    if (c->body > 1) check_fail(c, "stands in init or in the first role");
+    if (count < 1 || count > ARRIVALS_MAX) check_fail_operand(c, IRK_COUNT_, "is not from 1 to 2^20 - 1");
+}
+
+/* ---- numbers ---- */
+
+static void check_cta_sync(Checker *c, const IrOp *op)
+{
+    int64_t id = ir_find(op, IRK_ID)->imm, threads = ir_find(op, IRK_THREADS)->imm;
+    bool role = c->body > 0 && c->body <= c->k->roles.n && threads == (int64_t)c->role->warps * WARP;
+    if (id < 0 || id >= NAMED_BARRIERS) check_fail_operand(c, IRK_ID, "is not from 0 to 15");
+    if (threads <= 0 || threads % WARP) check_fail_operand(c, IRK_THREADS, "is no multiple of 32");
+    else if (!role && threads != c->k->mf.threads)
+        check_fail_operand(c, IRK_THREADS, "is neither the role's nor the CTA's");
+}
+
+static void check_numbers(Checker *c, const IrOp *op)
+{
+    const IrArg *n = ir_find(op, IRK_N), *scope = ir_find(op, IRK_SCOPE);
+    if (op->op == IR_CTA_SYNC) check_cta_sync(c, op);
+    if (op->op == IR_LANES && n->imm < 1) check_fail_operand(c, IRK_N, "is no number of turns");
+    if (op->op == IR_GRP_WAIT && n->imm < 0) check_fail_operand(c, IRK_N, "is no number of groups");
+    if (op->op == IR_BAR_WAIT && scope && scope->id == IRC_GPU)
+        check_fail_operand(c, IRK_SCOPE, "is wider than a cluster, which has the barrier");
+}
+
+/* [byte, byte + size) of the buffer's slot, as far as both are constants. */
+static void check_range(Checker *c, const IrOp *op, const IrArg *obj, int64_t size)
+{
+    if (obj == NULL) return;
+    const IrArg *byte = ir_part(op, obj, IRK_OFFSET);
+    int64_t start = byte && byte->kind == IRA_IMM ? byte->imm : 0, room = c->k->bufs.v[obj->id].bytes;
+    if (size < 0 || size > room - start) check_fail(c, "copies more bytes than the buffer's slot has");
+}
+
+static void check_ranges(Checker *c, const IrOp *op)
+{
+    const IrArg *bytes = ir_find(op, IRK_BYTES);
+    bool answer = op->op == IR_CLC_NEXT || op->op == IR_CLC_ID;
+    bool cell = answer || op->op == IR_ST_ASYNC || op->op == IR_LDS || op->op == IR_STS;
+    int64_t size = answer ? IR_ANSWER_BYTES : IR_CELL_BYTES;
+    bool copy = ir_op_info(op->op)->group == IRG_COPY || op->op == IR_ST_BULK;
+    if (!cell && (!copy || bytes == NULL || bytes->kind != IRA_IMM)) return;
+    check_range(c, op, ir_find(op, IRK_DST), cell ? size : bytes->imm);
+    check_range(c, op, ir_find(op, IRK_SRC), cell ? size : bytes->imm);
+}
+
+/* Values from registers: st.async has .v2 and .v4, of at most 16 bytes, and red.async one value. */
+static void check_values(Checker *c, const IrOp *op)
+{
+    if (op->op == IR_ST_BULK && (ir_find(op, IRK_BYTES)->imm <= 0 || ir_find(op, IRK_BYTES)->imm % 8))
+        check_fail_operand(c, IRK_BYTES, "is no positive multiple of 8");
+    if (op->op != IR_ST_FILL && op->op != IR_RED_ASYNC) return;
+    const IrArg *dst = ir_find(op, IRK_DST), *byte = ir_part(op, dst, IRK_OFFSET);
+    const ElemInfo *t = elem_info((ElemType)ir_find(op, IRK_ELEM)->id);
+    int64_t size = t->shared_bits / 8, bytes = ir_find(op, IRK_BYTES)->imm;
+    bool vector = op->op == IR_ST_FILL && (bytes == 2 * size || bytes == 4 * size) && bytes <= 16;
+    if (t->shared_bits < 32 || t->kind == ELEM_PACKED) check_fail_operand(c, IRK_ELEM, "has not 32 or 64 bits");
+    else if (bytes != size && !vector) check_fail_operand(c, IRK_BYTES, "is not what one instruction writes");
+    else if (byte && byte->kind == IRA_IMM && byte->imm % bytes) check_fail_operand(c, IRK_DST, "is not aligned to what is written");
+}
+
+/* ---- clusters ---- */
+
+/* The barrier of the other CTA of the destination's pair. */
+static void check_pair(Checker *c, const IrOp *op, int64_t ctas)
+{
+    const IrArg *at = ir_find(op, IRK_BAR_RANK);
+    if (at == NULL) return;
+    if (ctas < 2 || ctas % 2) check_fail(c, "names a barrier of a pair, and the cluster has no pairs of CTAs");
+    if (at->kind == IRA_IMM && (at->imm < 0 || at->imm >= ctas)) check_fail_operand(c, IRK_BAR_RANK, "is no CTA of the cluster");
+}
+
+static void check_cluster(Checker *c, const IrOp *op)
+{
+    const IrArg *rank = ir_find(op, IRK_RANK), *mask = ir_find(op, IRK_MASK);
+    const uint32_t *size = c->k->mf.cluster;
+    int64_t ctas = (int64_t)size[0] * size[1] * size[2];
+    check_pair(c, op, ctas);
+    if (rank == NULL && mask == NULL) return;
+    if (ctas < 2) check_fail(c, "names another CTA, and the kernel has no cluster");
+    if (rank && mask) check_fail(c, "goes to one CTA or to those of a mask");
+    if (rank && rank->kind == IRA_IMM && (rank->imm < 0 || rank->imm >= ctas))
+        check_fail_operand(c, IRK_RANK, "is no CTA of the cluster");
+    if (mask && mask->kind == IRA_IMM && (mask->imm < 1 || ctas > 16 || mask->imm >> ctas))
+        check_fail_operand(c, IRK_MASK, "names CTAs that the cluster does not have, or none");
+}
+
+/* ---- reductions, maps, policies ---- */
+
+static void check_reduction(Checker *c, const IrOp *op)
+{
+    const IrArg *rop = ir_find(op, IRK_ROP), *elem = ir_find(op, IRK_ELEM);
+    const char *word, *type;
+    uint32_t n;
+    if (rop == NULL) return;
+    const char *name = ir_words(IRK_ROP, &n)[rop->id];
+    InstrForm form = op->op == IR_BLK_REDUCE ? FORM_BULK_REDUCE : op->op == IR_RED_ASYNC ? FORM_RED_ASYNC : FORM_BULK_REDUCE_PEER;
+    bool ok = elem ? reduction_of(form, name, (ElemType)elem->id, &word, &type)
+                   : reduction_of_map(name, c->k->mf.maps.v[ir_find(op, IRK_MAP)->id].type);
+    if (!ok) check_fail_operand(c, IRK_ROP, "does not work on elements of this type there");
+}
+
+/* How many coordinates and further numbers a copy through the map has, and their ranges as far as they are constants (T17). */
+static void check_coordinates(Checker *c, const IrOp *op, const MfMap *m)
+{
+    const IrArg *at, *info;
+    bool wide = m->mode == MAP_IM2COL_W || m->mode == MAP_IM2COL_W128, rows = m->mode == MAP_GATHER4 || m->mode == MAP_SCATTER4;
+    bool in = op->op == IR_TMA_LOAD || op->op == IR_TMA_PREFETCH;
+    unsigned n = ir_list(op, IRK_COORDS, &at), k = ir_list(op, IRK_INFO, &info);
+    unsigned want = !in ? 0 : wide ? 2 : m->mode == MAP_IM2COL && m->rank > 2 ? m->rank - 2u : 0;
+    if (n != (rows ? 5u : m->rank)) check_fail_operand(c, IRK_COORDS, "are not those of the map's mode and rank");
+    if (k != want) {
+        check_fail_operand(c, IRK_INFO, "is not that of the map's mode and rank");
+        return;
+    }
+    for (unsigned i = 0; i < k; i++) {
+        int64_t most = !wide ? INT64_C(0xFFFF) >> (m->rank == 4 ? 8 : m->rank == 5 ? 11 : 0)
+                       : i == 0 && m->mode == MAP_IM2COL_W ? 511 : 31;
+        if (info[i].kind == IRA_IMM && (info[i].imm < 0 || info[i].imm > most)) check_fail_operand(c, IRK_INFO, "is out of range");
+    }
+}
+
+static void check_map(Checker *c, const IrOp *op)
+{
+    const IrArg *map = ir_find(op, IRK_MAP);
+    if (map == NULL || op->op == IR_MAP_PREFETCH || op->op == IR_MAP_SET) return;
+    const MfMap *m = &c->k->mf.maps.v[map->id];
+    bool wide = m->mode == MAP_IM2COL_W || m->mode == MAP_IM2COL_W128, in = op->op == IR_TMA_LOAD || op->op == IR_TMA_PREFETCH;
+    bool ok = in ? m->mode != MAP_SCATTER4 : !wide && m->mode != MAP_GATHER4 && (m->mode != MAP_SCATTER4 || op->op == IR_TMA_STORE);
+    if (!ok) check_fail_operand(c, IRK_MAP, "is of a mode that does not do this");
+    else check_coordinates(c, op, m);
+}
+
+static bool has_param(const IrKernel *k, MfParamKind kind)
+{
+    for (uint32_t i = 0; i < k->mf.params.n; i++)
+        if (k->mf.params.v[i].kind == kind) return true;
+    return false;
+}
+
+static void check_policy(Checker *c, const IrOp *op)
+{
+    const IrArg *pol = ir_find(op, IRK_POL);
+    if (pol == NULL) return;
+    if (op->op == IR_POL_CREATE) c->created[pol->id] = true;
+    else if (!c->created[pol->id]) check_fail_operand(c, IRK_POL, "is not created in init, nor before this");
+}
+
+void check_rules(Checker *c, const IrOp *op)
+{
+    check_elect(c, op);
+    check_place(c, op);
+    check_uniform(c, op);
+    if (op->op == IR_BAR_INIT) check_init(c, op);
+    check_numbers(c, op);
+    check_ranges(c, op);
+    check_values(c, op);
+    check_cluster(c, op);
+    check_reduction(c, op);
+    check_map(c, op);
+    check_policy(c, op);
+    const char *tensor = tmem_check_op(c->k, op);
+    if (tensor) check_fail(c, tensor);
+    if (op->op == IR_TICKET && !has_param(c->k, MF_PARAM_COUNTER)) check_fail(c, "the kernel has no counter");
+    if (op->op == IR_MAP_SET && c->error == NULL) check_map_set(c, op);
+    if (c->error == NULL) check_map_use(c, op);
+}
+
+void check_kernel_rules(Checker *c)
+{
+    const IrKernel *k = c->k;
+    const char *kernel = k->mf.name ? k->mf.name : "";
+    uint64_t warps = 0;
+    for (uint32_t i = 0; i < k->roles.n; i++) {
+        warps += k->roles.v[i].warps;
+        if (k->roles.v[i].warps == 0) c->error = arena_printf(c->arena, "kernel %s: a role without warps", kernel);
+    }
+    uint64_t threads = k->mf.threads ? k->mf.threads : WARP;
+    if (warps > (threads + WARP - 1) / WARP)
+        c->error = arena_printf(c->arena, "kernel %s: its roles have %llu warps, its CTAs %u threads", kernel,
+                                (unsigned long long)warps, (unsigned)threads);
+    for (uint32_t i = 0; i < k->pols.n; i++)
+        if (k->pols.v[i].by_traffic && !has_param(k, MF_PARAM_HINTS))
+            c->error = arena_printf(c->arena, "kernel %s: policy %s is by_traffic, and there is no parameter `hints`",
+                                    kernel, k->pols.v[i].name ? k->pols.v[i].name : "");
+}

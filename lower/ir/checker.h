@@ -1,0 +1,47 @@
+/* What the two halves of the well-formedness check share: private to them. check.c has operands, types, scopes and
+ * the layout of shared memory; check_ops.c what each op asks for beyond that. */
+#ifndef LOWER_IR_CHECKER_H
+#define LOWER_IR_CHECKER_H
+
+#include "lower/ir/ops.h"
+
+enum { IR_DEPTH_MAX = 64 };
+
+typedef struct Checker {
+    Arena *arena;
+    const IrKernel *k;
+    const IrRole *role; /* the body at hand */
+    uint32_t body;      /* its number: ir_body */
+    uint32_t at;        /* op in the body */
+    uint8_t *live;      /* by value: 1 while it is in scope, 2 after */
+    uint8_t *declared;  /* by variable: the same */
+    uint32_t *depth_of; /* by variable: blocks that were open at its declaration */
+    bool **inits;       /* by barrier and slot: has its bar.init */
+    bool *created;      /* by policy: by init, or so far in this body */
+    uint32_t *of_one;   /* by value: 1 + the body whose elected thread alone has it; 0: all have it */
+    bool *var_of_one;   /* by variable: the same, in this body */
+    bool *fresh;        /* by variable: of map.set */
+    VEC(IrVal) scope;   /* values and (0x80000000 |) variables in scope, oldest first */
+    struct {
+        uint8_t op;
+        uint32_t scope;
+    } blocks[IR_DEPTH_MAX];
+    uint32_t depth;
+    const char *error;
+} Checker;
+
+void check_fail(Checker *c, const char *what);
+void check_fail_operand(Checker *c, IrKey key, const char *what);
+
+/* The operands are there and of their kinds. */
+void check_rules(Checker *c, const IrOp *op);
+/* Before the ops of a body. */
+void check_body_rules(Checker *c);
+/* ---- check_maps.c: maps that the device makes ---- */
+void check_map_buffers(Checker *c); /* the kernel's */
+void check_map_set(Checker *c, const IrOp *op);
+void check_map_use(Checker *c, const IrOp *op); /* of any op: what is a buffer of maps, or a set of fresh slots, is used as that */
+/* The roles against the kernel's threads, policies against its parameters. */
+void check_kernel_rules(Checker *c);
+
+#endif

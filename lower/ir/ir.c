@@ -1,0 +1,245 @@
+#include "lower/ir/ir.h"
+
+#include <string.h>
+
+#include "lower/ir/ops.h"
+
+/* The result column of ops.def: these names, or a minus sign, which `-+0` makes IR_NONE. */
+enum { i32 = IR_I32, i64 = IR_I64, pred = IR_PRED, any = IR_RESULT_ANY };
+
+static const IrOpInfo OPS[IR_OP_COUNT] = {
+#define OP(id, text, result, group, operands) [IR_##id] = {text, (uint8_t)(result + 0), IRG_##group},
+#include "lower/ir/ops.def"
+#undef OP
+};
+
+static const IrSignature SIGNATURES[IR_OP_COUNT] = {
+#define ARG(key, kind) {IRK_##key, kind, false, false},
+#define MAY(key, kind) {IRK_##key, kind, false, true},
+#define LIST(key, kind) {IRK_##key, kind, true, false},
+#define SOME(key, kind) {IRK_##key, kind, true, true},
+#define OP(id, text, result, group, operands)                                                                          \
+    [IR_##id] = {sizeof((IrOperand[]){operands{0}}) / sizeof(IrOperand) - 1, {operands{0}}},
+#include "lower/ir/ops.def"
+#undef OP
+#undef SOME
+#undef LIST
+#undef MAY
+#undef ARG
+};
+
+static const char *const KEYS[IRK_KEYS] = {
+    [IRK_A] = "a",           [IRK_B] = "b",           [IRK_COND] = "cond",    [IRK_EXPR] = "expr",
+    [IRK_REG] = "reg",       [IRK_REL] = "rel",       [IRK_VAR] = "var",      [IRK_TENSOR] = "tensor",
+    [IRK_BYTE] = "byte",     [IRK_BAR] = "bar",       [IRK_COUNT_] = "count", [IRK_BYTES] = "bytes",
+    [IRK_PHASE] = "phase",   [IRK_N] = "n",           [IRK_HOW] = "how",      [IRK_SPACE] = "space",
+    [IRK_MAP] = "map",       [IRK_COORDS] = "coords", [IRK_DST] = "dst",      [IRK_SRC] = "src",
+    [IRK_FROM] = "from",     [IRK_TO] = "to",         [IRK_POL] = "pol",      [IRK_SLOT] = "slot",
+    [IRK_OFFSET] = "offset", [IRK_RANK] = "rank",     [IRK_MASK] = "mask",    [IRK_SCOPE] = "scope",
+    [IRK_SEM] = "sem",       [IRK_ID] = "id",         [IRK_THREADS] = "threads", [IRK_ROP] = "op",
+    [IRK_ELEM] = "type",     [IRK_PLAN] = "plan",         [IRK_INFO] = "info",
+    [IRK_BAR_RANK] = "bar_rank", [IRK_BYTES_OF] = "bytes_of", [IRK_SHAPE] = "shape",  [IRK_FORMAT] = "format",
+    [IRK_LEAD] = "lead",     [IRK_STRIDE] = "stride", [IRK_LAYOUT] = "layout", [IRK_STEP] = "step",
+    [IRK_ORDER] = "order",  [IRK_DIMS] = "dim",     [IRK_PITCHES] = "pitch",
+    [IRK_DESC] = "by",      [IRK_ALONG] = "along",
+};
+
+static const char *const TYPES[] = {[IR_NONE] = "-", [IR_I32] = "i32", [IR_I64] = "i64", [IR_PRED] = "pred"};
+
+static const char *const REGS[IRR_COUNT] = {
+    "ctaid.x",          "ctaid.y",          "ctaid.z",         "nctaid.x",         "nctaid.y",
+    "nctaid.z",         "cluster_ctaid.x",  "cluster_ctaid.y", "cluster_ctaid.z",  "cluster_nctaid.x",
+    "cluster_nctaid.y", "cluster_nctaid.z", "cluster_ctarank", "cluster_nctarank",
+};
+static const char *const RELS[] = {
+    [IRL_EQ] = "eq", [IRL_NE] = "ne", [IRL_LT] = "lt", [IRL_LE] = "le", [IRL_GT] = "gt", [IRL_GE] = "ge"};
+static const char *const HOWS[] = {[IRH_READ] = "read", [IRH_FULL] = "full"};
+static const char *const SPACES[] = {[IRS_SHARED] = "shared", [IRS_CLUSTER] = "cluster", [IRS_GLOBAL] = "global"};
+
+static const char *const SCOPES[] = {[IRC_CTA] = "cta", [IRC_CLUSTER] = "cluster", [IRC_GPU] = "gpu"};
+static const char *const SEMS[] = {[IRS_RELAXED] = "relaxed", [IRS_RELEASE] = "release"};
+static const char *const REDUCES[] = {"add", "min", "max", "inc", "dec", "and", "or", "xor"};
+static const char *const CP_SHAPES[IRP_SHAPES] = {
+    [IRP_128X256B] = "128x256b",           [IRP_4X256B] = "4x256b",
+    [IRP_128X128B] = "128x128b",           [IRP_64X128B_02_13] = "64x128b.warpx2_02_13",
+    [IRP_64X128B_01_23] = "64x128b.warpx2_01_23", [IRP_32X128B_X4] = "32x128b.warpx4"};
+static const char *const CP_FORMATS[] = {[IRF_PLAIN] = "plain", [IRF_B6] = "b6x16_p32", [IRF_B4] = "b4x16_p64"};
+static const char *const ORDERS[] = {[IRD_BEFORE] = "before", [IRD_AFTER] = "after"};
+static const char *const ELEMS[TYPE_COUNT] = {
+#define TYPE(id, name, ...) [TYPE_##id] = name,
+#include "lang/types.def"
+#undef TYPE
+};
+
+static const char *const MAP_MODES[] = {[MAP_TILED] = "tiled",       [MAP_IM2COL] = "im2col",
+                                        [MAP_IM2COL_W] = "im2col_w", [MAP_IM2COL_W128] = "im2col_w128",
+                                        [MAP_GATHER4] = "gather4",   [MAP_SCATTER4] = "scatter4"};
+static const char *const MAP_TYPES[MAP_TYPE_COUNT] = {
+    "u8",  "u16",  "u32",     "s32",  "u64",      "s64",       "f16",        "f32",
+    "f64", "bf16", "f32_ftz", "tf32", "tf32_ftz", "u4_align8", "u4_align16", "u6_align16"};
+static const char *const MAP_INTERLEAVES[] = {"none", "16B", "32B"};
+static const char *const MAP_SWIZZLES[] = {
+    "none", "32B", "64B", "128B", "128B_atom_32B", "128B_atom_32B_flip_8B", "128B_atom_64B"};
+static const char *const MAP_L2S[] = {"none", "64B", "128B", "256B"};
+static const char *const MAP_FILLS[] = {"zero", "nan"};
+
+#define COUNT(table) (uint32_t)(sizeof(table) / sizeof *(table))
+
+const IrOpInfo *ir_op_info(IrOpcode op)
+{
+    return &OPS[op];
+}
+
+const char *ir_key_text(IrKey k)
+{
+    return KEYS[k];
+}
+
+const char *ir_type_text(IrType t)
+{
+    return TYPES[t];
+}
+
+const char *const *ir_words(IrKey key, uint32_t *n)
+{
+    switch (key) {
+    case IRK_REG: *n = COUNT(REGS); return REGS;
+    case IRK_REL: *n = COUNT(RELS); return RELS;
+    case IRK_HOW: *n = COUNT(HOWS); return HOWS;
+    case IRK_SPACE: *n = COUNT(SPACES); return SPACES;
+    case IRK_SCOPE: *n = COUNT(SCOPES); return SCOPES;
+    case IRK_SEM: *n = COUNT(SEMS); return SEMS;
+    case IRK_ROP: *n = COUNT(REDUCES); return REDUCES;
+    case IRK_ELEM: *n = COUNT(ELEMS); return ELEMS;
+    case IRK_SHAPE: *n = COUNT(CP_SHAPES); return CP_SHAPES;
+    case IRK_FORMAT: *n = COUNT(CP_FORMATS); return CP_FORMATS;
+    case IRK_LAYOUT: *n = COUNT(MAP_SWIZZLES); return MAP_SWIZZLES;
+    case IRK_ORDER: *n = COUNT(ORDERS); return ORDERS;
+    default: *n = 0; return NULL;
+    }
+}
+
+const char *const *ir_map_words(IrMapWord w, uint32_t *n)
+{
+    switch (w) {
+    case IRM_MODE: *n = COUNT(MAP_MODES); return MAP_MODES;
+    case IRM_TYPE: *n = COUNT(MAP_TYPES); return MAP_TYPES;
+    case IRM_INTERLEAVE: *n = COUNT(MAP_INTERLEAVES); return MAP_INTERLEAVES;
+    case IRM_SWIZZLE: *n = COUNT(MAP_SWIZZLES); return MAP_SWIZZLES;
+    case IRM_L2: *n = COUNT(MAP_L2S); return MAP_L2S;
+    default: *n = COUNT(MAP_FILLS); return MAP_FILLS;
+    }
+}
+
+const IrSignature *ir_signature(IrOpcode op)
+{
+    return &SIGNATURES[op];
+}
+
+const char *ir_separator(const IrOpInfo *info, const IrSignature *sig, unsigned i)
+{
+    IrKey key = sig->v[i].key;
+    if (key == IRK_COORDS || key == IRK_HOW || i == 0) return " ";
+    if (key == IRK_DST || key == IRK_TO) return " -> ";
+    if (key == IRK_BYTES && (info->group == IRG_COPY || info == &OPS[IR_ST_BULK])) return ", bytes ";
+    if (key == IRK_POL) return ", pol ";
+    if (key == IRK_RANK) return ", rank ";
+    if (key == IRK_MASK) return ", mask ";
+    if (key == IRK_BYTES_OF) return ", bytes_of ";
+    if (key == IRK_BAR_RANK) return ", bar_rank ";
+    if (key == IRK_INFO) return ", info ";
+    if (key == IRK_LEAD) return ", lead ";
+    if (key == IRK_STRIDE) return ", stride ";
+    if (key == IRK_STEP) return ", step ";
+    if (key == IRK_LAYOUT) return ", swizzle ";
+    if (key == IRK_N && info->group != IRG_GROUP) return ", n ";
+    if (key == IRK_SCOPE && i) return ", scope ";
+    if (key == IRK_DESC) return ", by ";
+    if (key == IRK_ALONG) return ", along ";
+    if (info == &OPS[IR_MAP_SET])
+        return key == IRK_SRC ? ", cell " : key == IRK_VAR ? ", fresh " : key == IRK_FROM ? ", at " : key == IRK_DIMS ? ", dim " : ", pitch ";
+    if (sig->v[i - 1].key == IRK_ROP) return " ";
+    if (sig->v[i - 1].key == IRK_REL) return " ";
+    if (sig->v[i - 1].key == IRK_VAR) return " = ";
+    if (info == &OPS[IR_LOOP]) return " .. ";
+    return ", ";
+}
+
+IrVal ir_value(Arena *a, IrKernel *k, IrType t, const char *name_hint)
+{
+    vec_push(a, &k->value_types, (uint8_t)t);
+    vec_push(a, &k->value_names, name_hint);
+    return k->value_types.n;
+}
+
+IrOp *ir_op(Arena *a, IrRole *r, IrOpcode op, Span span)
+{
+    IrOp *o = vec_add(a, &r->ops);
+    *o = (IrOp){.op = (uint8_t)op, .span = span};
+    return o;
+}
+
+enum { ARGS_FIRST = 4 };
+
+/* Capacity follows from the number of operands: 4, 8, 16 .. */
+void ir_put(Arena *a, IrOp *op, IrArg arg)
+{
+    uint32_t n = op->nargs;
+    if (n == 0) {
+        op->args = arena_array(a, IrArg, ARGS_FIRST);
+    } else if (n >= ARGS_FIRST && (n & (n - 1)) == 0) {
+        IrArg *more = arena_array(a, IrArg, (size_t)n * 2);
+        memcpy(more, op->args, n * sizeof *more);
+        op->args = more;
+    }
+    op->args[n] = arg;
+    op->nargs = (uint16_t)(n + 1);
+}
+
+void ir_imm(Arena *a, IrOp *op, IrKey key, int64_t imm)
+{
+    ir_put(a, op, (IrArg){.key = (uint8_t)key, .kind = IRA_IMM, .imm = imm});
+}
+
+void ir_ref(Arena *a, IrOp *op, IrKey key, IrArgKind kind, uint32_t id)
+{
+    ir_put(a, op, (IrArg){.key = (uint8_t)key, .kind = (uint8_t)kind, .id = id});
+}
+
+const IrArg *ir_find(const IrOp *op, IrKey key)
+{
+    for (uint32_t i = 0; i < op->nargs; i++)
+        if (op->args[i].key == key) return &op->args[i];
+    return NULL;
+}
+
+const IrArg *ir_part(const IrOp *op, const IrArg *object, IrKey key)
+{
+    for (const IrArg *p = object + 1; p < op->args + op->nargs && p->key >= IRK_SLOT; p++)
+        if (p->key == key) return p;
+    return NULL;
+}
+
+unsigned ir_list(const IrOp *op, IrKey key, const IrArg **first)
+{
+    const IrArg *p = ir_find(op, key), *end = op->args + op->nargs;
+    unsigned n = 0;
+    *first = p;
+    while (p && p + n < end && p[n].key == key) n++;
+    return n;
+}
+
+bool ir_opens_block(IrOpcode op)
+{
+    return op == IR_LOOP || op == IR_REPEAT || op == IR_LANES || op == IR_IF || op == IR_ELSE;
+}
+
+uint32_t ir_bodies(const IrKernel *k)
+{
+    return k->roles.n + 2;
+}
+
+const IrRole *ir_body(const IrKernel *k, uint32_t i)
+{
+    return i == 0 ? &k->init : i <= k->roles.n ? &k->roles.v[i - 1] : &k->exit;
+}

@@ -1,0 +1,260 @@
+/* Copies to and from one place in global memory, by one cluster: ordered, and with a fence where a load reads what a store
+ * has written. That stores in flight to places that are neither certainly equal nor certainly different do not collide
+ * is rule G's business, which sees the program. */
+#include "lang/lang.h"
+#include "lower/ir/ops.h"
+#include "lower/verify/graph/judge/judge.h"
+#include "lower/verify/graph/unroll/unroll.h"
+#include "lower/verify/graph/values/values.h"
+
+/* A tensor map of the same memory and shape: coordinates mean the same. */
+static bool same_view(const MfMap *a, const MfMap *b)
+{
+    if (a == b) return true;
+    bool same = a->tensor == b->tensor && a->rank == b->rank && a->offset == b->offset && a->mode == MAP_TILED &&
+                b->mode == MAP_TILED && a->interleave == b->interleave;
+    for (unsigned i = 0; same && i < a->rank; i++) same = a->dim[i] == b->dim[i] && a->pitch[i] == b->pitch[i];
+    return same;
+}
+
+/* Of maps that the kernel makes the launch knows boxes and elements alone. */
+static bool same_kind(const MfMap *a, const MfMap *b)
+{
+    return a->type == b->type && a->mode == MAP_TILED && b->mode == MAP_TILED && a->interleave == 0 && b->interleave == 0;
+}
+
+static bool comparable(const Verifier *v, const Region *a, const Region *b)
+{
+    if (a == NULL || b == NULL || a->tensor != b->tensor || a->n != b->n) return false;
+    if (a->view || b->view)
+        return a->view && b->view && same_kind(&v->k->mf.maps.v[a->map], &v->k->mf.maps.v[b->map]) && views_same(a, b);
+    if (a->map == UINT32_MAX || b->map == UINT32_MAX) return a->map == b->map;
+    return same_view(&v->k->mf.maps.v[a->map], &v->k->mf.maps.v[b->map]);
+}
+
+static int64_t step_of(const Verifier *v, const Region *r, unsigned dim)
+{
+    return r->map == UINT32_MAX ? 1 : v->k->mf.maps.v[r->map].elem_stride[dim];
+}
+
+/* Both take every n-th element of the dimension, and from the same one. */
+enum Steps { STEPS_OPEN, STEPS_SAME, STEPS_APART };
+static enum Steps steps(Verifier *v, const Region *a, const Region *b, unsigned dim)
+{
+    int64_t step = step_of(v, a, dim), far;
+    if (step != step_of(v, b, dim)) return STEPS_OPEN;
+    if (step == 1) return STEPS_SAME;
+    if (!form_is_const(&v->f, form_add(&v->f, b->lo[dim], -1, a->lo[dim]), &far)) return STEPS_OPEN;
+    return far % step ? STEPS_APART : STEPS_SAME;
+}
+
+/* It depends on the turn of a loop over copies: one region stands for those of all turns. */
+static bool moves(const Verifier *v, const Region *r)
+{
+    for (unsigned i = 0; i < r->n; i++)
+        if (form_data(&v->f, r->lo[i])->depth || form_data(&v->f, r->hi[i])->depth) return true;
+    return false;
+}
+
+static bool disjoint(Verifier *v, const Region *a, const Region *b)
+{
+    if (a && b && views_apart(v, a, b)) return true;
+    if (!comparable(v, a, b)) return false;
+    if (regions_apart(v, a, b)) return true;
+    for (unsigned i = 0; i < a->n && !moves(v, a) && !moves(v, b); i++)
+        if (form_le(&v->f, a->hi[i], b->lo[i]) || form_le(&v->f, b->hi[i], a->lo[i]) || steps(v, a, b, i) == STEPS_APART)
+            return true;
+    return false;
+}
+
+static bool same_thread(const Verifier *v, const Transfer *a, const Transfer *b)
+{
+    return v->events.v[a->start - 1].thread == v->events.v[b->start - 1].thread;
+}
+
+/* Certain to touch the same place: of loops over copies, where a thread names it by equal forms, in each turn; lanes share a
+ * loop's turns. What is neither certain nor excluded is for rule G, which knows the program. */
+static bool collide(Verifier *v, const Transfer *first, const Transfer *second)
+{
+    const Region *a = first->region, *b = second->region;
+    if (!comparable(v, a, b)) return false;
+    bool turns = moves(v, a) || moves(v, b);
+    if (turns && (!same_thread(v, first, second) || conds_exclusive(v, a->cond, b->cond))) return false;
+    for (unsigned i = 0; i < a->n; i++) {
+        int64_t x, y;
+        if (turns && (a->lo[i] != b->lo[i] || a->hi[i] != b->hi[i])) return false;
+        if (steps(v, a, b, i) != STEPS_SAME) return false;
+        if (!form_is_const(&v->f, form_add(&v->f, a->hi[i], -1, b->lo[i]), &x) || x <= 0) return false;
+        if (!form_is_const(&v->f, form_add(&v->f, b->hi[i], -1, a->lo[i]), &y) || y <= 0) return false;
+    }
+    return true;
+}
+
+bool verify_commutes(const Verifier *v, uint32_t op)
+{
+    uint32_t n;
+    return reduction_commutes(ir_words(IRK_ROP, &n)[ir_find(v->ops[op], IRK_ROP)->id]);
+}
+
+static bool same_reduction(const Verifier *v, const Transfer *a, const Transfer *b)
+{
+    if (!a->reduce || !b->reduce) return false;
+    const IrArg *x = ir_find(v->ops[a->op], IRK_ROP), *y = ir_find(v->ops[b->op], IRK_ROP);
+    return x->id == y->id && verify_commutes(v, a->op);
+}
+
+static bool fence_between(const Verifier *v, EventId a, EventId b)
+{
+    for (uint32_t i = 0; i < v->global_fences.n; i++)
+        if (event_before(v, a, v->global_fences.v[i]) && event_before(v, v->global_fences.v[i], b)) return true;
+    return false;
+}
+
+static void load_after_store(Verifier *v, const Transfer *s, const Transfer *l)
+{
+    if (s->full && event_before(v, s->full, l->start)) {
+        Diag *g = verify_refuse(
+            v, E0654, l->op,
+            "this copy reads global memory written by a finished store, with no fence.async global in between");
+        verify_also(v, g, s->op, "the store");
+        return;
+    }
+    Diag *g = verify_refuse(v, E0654, l->op, "this copy reads global memory that a store may still be writing");
+    verify_also(v, g, s->op,
+                s->group ? "the store, not waited for with grp.wait full" : "the store, not even committed to a group");
+}
+
+/* a begins first. Order is looked at before places: it is cheaper. */
+static bool fine(Verifier *v, const Transfer *a, const Transfer *b)
+{
+    if (a->reduce && b->reduce && same_reduction(v, a, b)) return true;
+    bool over = a->write ? a->full && event_before(v, a->full, b->start)
+                         : a->phase && phase_before(v, a->phase, b->start);
+    if (over && (!a->write || b->write || fence_between(v, a->full, b->start))) return true;
+    if (a->write && b->write) return a->any_order || b->any_order || !collide(v, a, b);
+    return disjoint(v, a->region, b->region);
+}
+
+static void report(Verifier *v, const Transfer *a, const Transfer *b)
+{
+    Diag *g;
+    if (a->write && b->write) {
+        g = verify_refuse(v, E0661, b->op,
+                          "this store writes the place that another store in flight writes: which comes last is open");
+        verify_also(v, g, a->op, "the other store, not waited for with grp.wait full");
+    } else if (a->write) {
+        load_after_store(v, a, b);
+    } else {
+        g = verify_refuse(v, E0661, b->op, "this store writes global memory that a load in flight may still read");
+        verify_also(v, g, a->op, "the load");
+    }
+}
+
+static bool in_order(const Verifier *v, const Transfer *a, const Transfer *b)
+{
+    return a->start == b->start || !event_before(v, b->start, a->start);
+}
+
+/* Each pair, for the first one that is wrong. */
+static void check_pairs(Verifier *v)
+{
+    for (uint32_t i = 0; i < v->transfers.n; i++) {
+        for (uint32_t j = 0; j < i && !v->failed; j++) {
+            const Transfer *a = &v->transfers.v[j], *b = &v->transfers.v[i];
+            if ((a->tensors & b->tensors) == 0 || !(a->write || b->write)) continue;
+            if (!in_order(v, a, b)) {
+                a = b;
+                b = &v->transfers.v[j];
+            }
+            if (!fine(v, a, b)) report(v, a, b);
+        }
+    }
+}
+
+/* ---- those that may collide ---- */
+
+typedef struct ByTensor {
+    VEC(uint32_t) reads, writes;
+} ByTensor;
+typedef struct Kinds { /* of transfers: the last one of each, by hash, and of each the one before, + 1 */
+    uint32_t *kind, *last, *before, mask;
+} Kinds;
+
+static uint32_t hash_terms(const Verifier *v, uint32_t h, Form x)
+{
+    const FormData *d = form_data(&v->f, x);
+    for (uint32_t i = 0; i < d->n; i++) h = (h ^ d->t[i].atom) * UINT32_C(0x9E3779B1) + (uint32_t)d->t[i].c;
+    return h;
+}
+
+/* Writes collide only where all their coordinates differ by constants: equal then. */
+static uint32_t kind_of(const Verifier *v, const Transfer *t)
+{
+    uint32_t h = 1;
+    for (uint32_t i = 0; t->region && i < t->region->n; i++)
+        h = hash_terms(v, hash_terms(v, h, t->region->lo[i]), t->region->hi[i]);
+    return h;
+}
+
+static bool fine_with(Verifier *v, uint32_t j, uint32_t i)
+{
+    const Transfer *a = &v->transfers.v[j], *b = &v->transfers.v[i];
+    return in_order(v, a, b) ? fine(v, a, b) : fine(v, b, a);
+}
+
+/* Those of its kind that were before. */
+static bool fine_with_kind(Verifier *v, const Kinds *k, uint32_t i)
+{
+    uint64_t n = 0;
+    for (uint32_t j = k->before[i]; j; j = k->before[j - 1], n++) {
+        const Transfer *t = &v->transfers.v[j - 1];
+        if (!(t->tensors & v->transfers.v[i].tensors) || k->kind[j - 1] != k->kind[i]) continue;
+        if (!fine_with(v, j - 1, i)) return false;
+    }
+    verify_spend(v, n / 16);
+    return true;
+}
+
+static bool fine_with_all(Verifier *v, const ByTensor *t, uint32_t i)
+{
+    bool write = v->transfers.v[i].write;
+    uint32_t n = write ? t->reads.n : t->writes.n;
+    const uint32_t *all = write ? t->reads.v : t->writes.v;
+    verify_spend(v, n / 16);
+    for (uint32_t j = 0; j < n; j++)
+        if (!fine_with(v, all[j], i)) return false;
+    return true;
+}
+
+static void link_kind(const Verifier *v, Kinds *k, uint32_t i)
+{
+    k->kind[i] = kind_of(v, &v->transfers.v[i]);
+    uint32_t *last = &k->last[(k->kind[i] ^ k->kind[i] >> 16) & k->mask];
+    k->before[i] = *last;
+    *last = i + 1;
+}
+
+void check_global(Verifier *v)
+{
+    uint32_t n = v->transfers.n;
+    ByTensor *by = arena_array(&v->run, ByTensor, 64);
+    Kinds k = {.kind = arena_array(&v->run, uint32_t, n), .before = arena_array(&v->run, uint32_t, n), .mask = 63};
+    while (k.mask < n) k.mask = k.mask * 2 + 1;
+    k.last = arena_array(&v->run, uint32_t, k.mask + 1);
+    bool ok = true;
+    regions_prepare(v);
+    for (uint32_t i = 0; i < n && ok && !v->failed; i++) {
+        const Transfer *t = &v->transfers.v[i];
+        if (t->write) {
+            link_kind(v, &k, i);
+            ok = fine_with_kind(v, &k, i);
+        }
+        for (uint64_t left = t->tensors; left && ok; left &= left - 1) ok = fine_with_all(v, &by[__builtin_ctzll(left)], i);
+        for (uint64_t left = t->tensors; left; left &= left - 1) {
+            int b = __builtin_ctzll(left);
+            if (t->write) vec_push(&v->run, &by[b].writes, i);
+            else vec_push(&v->run, &by[b].reads, i);
+        }
+    }
+    if (!ok) check_pairs(v);
+}

@@ -1,0 +1,24 @@
+/* What is demanded of a finished graph, and what is said where it does not hold. */
+#ifndef LOWER_VERIFY_GRAPH_JUDGE_H
+#define LOWER_VERIFY_GRAPH_JUDGE_H
+
+#include "lower/verify/graph/unroll/events.h"
+#include "lower/verify/graph/verifier.h"
+
+void places_find(Verifier *v); /* sorts the accesses: comes first */
+void check_races(Verifier *v);
+bool find_race(Verifier *v); /* of a graph that need not be finished: sets race, reports nothing */
+void check_coverage(Verifier *v);
+void check_global(Verifier *v);
+bool verify_commutes(const Verifier *v, uint32_t op); /* a reduction, with others of its kind */
+void check_end(Verifier *v);
+void check_cycles(Verifier *v);
+
+/* ---- tell.c: what is wrong, in the words of who wrote the program ---- */
+void tell_race(Verifier *v, const Race *r);
+int race_plain(const Verifier *v, const Access *a, const Access *b);
+void tell_waiting(Verifier *v, Diag *g, uint32_t wait); /* nothing completes what op `wait` waits for: what might */
+void tell_unwaited(Verifier *v, Diag *g); /* barriers that nobody waits for */
+void tell_in_flight(Verifier *v, Diag *g, const Access *a); /* at the end of the kernel */
+
+#endif

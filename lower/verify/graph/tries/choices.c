@@ -1,0 +1,599 @@
+/* Which trip counts are tried. A run meets a loop bound that is not a number: what it depends on gets values, and the run
+ * starts again; all combinations are gone through as an odometer does, without those of nests that have nothing in common.
+ * Bounds that are a new value in each turn of a loop around follow the first one's choice in patterns that mix short and
+ * long. What is chosen is a linear combination of atoms without its constant, in lowest terms: every other value that
+ * is the same combination, plus a constant, is then a number too, in every role and CTA.
+ */
+#include <string.h>
+
+#include "lang/checked.h"
+#include "lower/verify/graph/tries/tries.h"
+#include "lower/verify/graph/unroll/unroll.h"
+
+enum { CHOICES_FULL = 3, CHOICES_MAX = 9, MIXED = 6, OFFSET_CLIP = 16, CHOICES_ALL = 4096 };
+enum { VALUES_MAX = 512, COUNTS_MAX = 256 };
+
+typedef struct Values { /* to be tried */
+    int64_t v[VALUES_MAX];
+    uint32_t n;
+    bool full; /* there were more */
+} Values;
+
+static int64_t scale_of(const FormData *d)
+{
+    int64_t g = 0;
+    for (uint32_t i = 0; i < d->n; i++) g = gcd_s64(d->t[i].c, g);
+    return d->t[0].c < 0 ? -g : g;
+}
+
+static bool of_condition(const Forms *f, const FormData *d)
+{
+    return d->n == 1 && atom_data(f, d->t[0].atom)->boolean;
+}
+
+static bool proportional(const FormData *of, const FormData *d, int64_t *scale)
+{
+    if (of->n != d->n || of->t[0].atom != d->t[0].atom || d->t[0].c % of->t[0].c != 0) return false;
+    *scale = d->t[0].c / of->t[0].c;
+    for (uint32_t i = 1; i < d->n; i++) {
+        int64_t c;
+        if (of->t[i].atom != d->t[i].atom || !mul_s64(of->t[i].c, *scale, &c) || c != d->t[i].c) return false;
+    }
+    return true;
+}
+
+enum { PARTS_MAX = 256, PART_SHIFT = 24, LIMIT_MAX = 128, SHIFT_MAX = 128, SHIFTS_MAX = 16 };
+
+static bool among(const int64_t *v, uint32_t n, int64_t k)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (v[i] == k) return true;
+    return false;
+}
+
+void choice_picked(Verifier *v, int64_t k)
+{
+    if (!among(v->picked.v, v->picked.n, k)) vec_push(&v->run, &v->picked, k);
+}
+
+/* A number that clips a trip count: counts beyond it are tried, too, everywhere. Numbers below 1 clip to no turns, and a
+ * whole type's range clips nothing; what was chosen in this run is another number in others, and counts beyond it are tried. */
+static void limit(Verifier *v, int64_t k)
+{
+    if (among(v->limits.v, v->limits.n, k) || among(v->picked.v, v->picked.n, k)) return;
+    if (k < 1 || k >= INT32_MAX || v->again) return;
+    if (k > LIMIT_MAX) {
+        verify_refuse(v, E0660, run_op(v), "a trip count is clipped to %lld: counts beyond %d are not tried", (long long)k,
+                      LIMIT_MAX);
+        return;
+    }
+    vec_push(v->arena, &v->limits, k);
+    v->afresh = v->again = true;
+}
+
+static Form resolve(Verifier *v, Form x, bool draws, bool *by_trip);
+
+/* A minimum or maximum of what has been chosen; 0: it is none. */
+static Form resolve_extreme(Verifier *v, const FormAtom *a, bool draws, bool *by_trip)
+{
+    int64_t p, q;
+    bool least = a->sub == IR_MIN;
+    Form one = form_simplify(&v->f, a->a), other = form_simplify(&v->f, a->b);
+    Form lesser = resolve(v, one, draws, by_trip), greater = resolve(v, other, draws, by_trip);
+    if (!form_is_const(&v->f, lesser, &p) || !form_is_const(&v->f, greater, &q)) return 0;
+    if (form_data(&v->f, one)->n == 0) limit(v, p);
+    else if (form_data(&v->f, other)->n == 0) limit(v, q);
+    return form_const(&v->f, least == (p < q) ? p : q);
+}
+
+/* Of what has been chosen; 0: it is not. */
+static Form resolve_chosen(Verifier *v, Form x, bool draws, bool *by_trip)
+{
+    const FormData *d = form_data(&v->f, x);
+    if (d->n == 0) return x;
+    for (uint32_t i = 0; i < v->choices.n; i++) {
+        Choice *c = &v->choices.v[i];
+        int64_t scale, k;
+        if ((c->drawn && !draws) || !proportional(form_data(&v->f, c->of), d, &scale)) continue;
+        if (!mul_s64(scale, c->value[c->at % c->n], &k) || !add_s64(k, d->k, &k)) return 0;
+        c->used = true;
+        *by_trip |= !of_condition(&v->f, form_data(&v->f, c->of)); /* of a condition both ways are tried */
+        return form_const(&v->f, k);
+    }
+    return 0;
+}
+
+/* Launch expressions have minima and maxima whole: those that are numbers by now leave a sum that may be one, too. */
+static Form resolve(Verifier *v, Form x, bool draws, bool *by_trip)
+{
+    if (x == 0 || form_data(&v->f, x)->n == 0) return x;
+    Form y = resolve_chosen(v, x, draws, by_trip), sum = x;
+    for (uint32_t i = 0; y == 0 && sum && i < form_data(&v->f, x)->n; i++) {
+        FormTerm t = form_data(&v->f, x)->t[i];
+        FormAtom a = *atom_data(&v->f, t.atom);
+        if (!atom_extreme(&a)) continue;
+        Form k = resolve_extreme(v, &a, draws, by_trip);
+        if (k) sum = form_add(&v->f, form_add(&v->f, sum, -t.c, form_of_atom(&v->f, t.atom)), t.c, k);
+    }
+    if (y == 0 && sum && sum != x) y = resolve_chosen(v, sum, draws, by_trip);
+    return y ? y : x;
+}
+
+Form choice_resolve(Verifier *v, Form x, bool *by_trip)
+{
+    return resolve(v, x, true, by_trip);
+}
+
+Form choice_value(Verifier *v, Form x, bool *by_trip)
+{
+    return resolve(v, x, false, by_trip);
+}
+
+/* ---- what to choose ---- */
+
+static bool chosen_already(Verifier *v, Form x)
+{
+    int64_t k;
+    bool trip = false;
+    return form_is_const(&v->f, choice_resolve(v, x, &trip), &k);
+}
+
+/* The value within x that decides it: through min, max, selections and products of conditions; of a minimum of two sizes first the
+ * one, then the other; part tells them apart. offset: of constants on the way, by which the interesting values may be shifted. */
+static Form deciding(Verifier *v, Form x, int64_t *offset, uint32_t *part)
+{
+    Forms *f = &v->f;
+    for (int depth = 0; depth < 32; depth++) {
+        const FormData *d = form_data(f, x);
+        if (d->n == 0) return 0;
+        Form inner = 0;
+        int64_t k;
+        for (uint32_t i = 0; i < d->n && inner == 0; i++) {
+            FormAtom a = *atom_data(f, d->t[i].atom);
+            if (atom_extreme(&a)) {
+                inner = chosen_already(v, form_simplify(f, a.a)) ? a.b : a.a;
+                bool two = !form_is_const(f, a.a, &k) && !form_is_const(f, a.b, &k);
+                if (two) *part = 2 * *part + (inner == a.b);
+                if (*part >= PARTS_MAX) return 0;
+                bool clipped = form_is_const(f, a.a, &k) || form_is_const(f, a.b, &k);
+                if (clipped && (d->n > 1 || k <= OFFSET_CLIP)) *offset = k; /* n - min(n, k): what comes after it */
+            } else if (a.kind == ATOM_SEL) {
+                inner = form_is_const(f, a.a, &k) ? (form_is_const(f, a.b, &k) ? a.c : a.b) : a.a;
+            } else if (a.kind == ATOM_OP && a.sub == IR_AND && a.boolean && a.a == a.b) {
+                inner = a.a; /* it stands for a pred of many terms */
+            } else if (a.kind == ATOM_PROD) {
+                inner = form_of_atom(f, a.a);
+            } else if (a.boolean && d->n > 1) {
+                inner = form_of_atom(f, d->t[i].atom);
+            }
+        }
+        if (inner == 0) return x;
+        x = form_simplify(f, inner);
+    }
+    return 0;
+}
+
+static void add_value(Values *l, int64_t k)
+{
+    if (among(l->v, l->n, k)) return;
+    if (l->n < VALUES_MAX) l->v[l->n++] = k;
+    else l->full = true;
+}
+
+/* Choices with the same values share them. */
+static void keep_values(Verifier *v, Choice *c, const Values *l)
+{
+    c->n = l->n;
+    for (uint32_t i = 0; i < v->lists.n && c->value == NULL; i++)
+        if (v->lists.v[i].n == l->n && memcmp(v->lists.v[i].v, l->v, l->n * sizeof *l->v) == 0) c->value = v->lists.v[i].v;
+    if (c->value) return;
+    int64_t *all = arena_array(v->arena, int64_t, l->n);
+    memcpy(all, l->v, l->n * sizeof *all);
+    vec_push(v->arena, &v->lists, ((ValueList){all, l->n}));
+    c->value = all;
+}
+
+/* The most turns that were chosen for a loop around v->now, but for those that differ. */
+static int64_t turns_around(const Verifier *v, bool but_unlike)
+{
+    const Thread *t = v->now;
+    int64_t most = 0;
+    for (uint32_t i = 0; i < t->depth; i++) {
+        const Frame *fr = &t->frames[i];
+        int64_t alike = fr->past - (but_unlike ? v->together[fr->op] : 0);
+        if (v->ops[fr->op]->op == IR_LOOP && !fr->burst && v->chosen[fr->op] && alike > most) most = alike;
+        for (uint32_t j = 0; v->ops[fr->op]->op == IR_REPEAT && j < v->choices.n; j++) {
+            const Choice *c = &v->choices.v[j];
+            if (c->op == fr->op && c->value[c->at % c->n] > most) most = c->value[c->at % c->n];
+        }
+    }
+    return most;
+}
+
+/* The least value with which scale * value + constant is t or more; INT64_MIN where there is none to be told. */
+static int64_t value_for(int64_t t, int64_t constant, int64_t scale)
+{
+    int64_t far, by = scale < 0 ? -scale : scale;
+    if (!sub_s64(scale < 0 ? constant : t, scale < 0 ? t : constant, &far)) return INT64_MIN;
+    int64_t q = far / by;
+    return scale > 0 && far > 0 && far % by ? q + 1 : scale < 0 && far < 0 && far % by ? q - 1 : q;
+}
+
+/* Turns 0, 1, 2, S - 1, S, S + 1, 2 S + 1. Where slots are fixed, what a loop leaves behind may be another state for each
+ * remainder of its turns, and where conditions tell of its first and its last turns these meet in some way in each short
+ * one: all up to 2 S + 1. */
+static uint32_t counts_of(Verifier *v, uint32_t op, uint32_t rank, int64_t *counts)
+{
+    int64_t S = verify_ring(v, op);
+    int64_t some[] = {0, 1, 2, S - 1, S, S + 1, 2 * S + 1}, few[] = {0, 1, 2 * S + 1};
+    uint32_t n = rank < CHOICES_FULL ? 7 : 3;
+    memcpy(counts, n == 7 ? some : few, n * sizeof *counts);
+    if (v->together[op]) counts[n++] = v->together[op] + 2;
+    if (!v->fixed && !v->both_ends) return n;
+    if (2 * S + 2 > COUNTS_MAX) {
+        verify_refuse(v, E0660, op, "slots of this kernel come round after %lld turns: loops of more than %d are not tried",
+                      (long long)S, COUNTS_MAX);
+        return n;
+    }
+    for (n = 0; n < 2 * S + 2; n++) counts[n] = n;
+    return n;
+}
+
+/* A loop in a loop: what matters lies within 2 S + 1 of its turns, and these go through many turns of the loop around only
+ * where it has few itself; turns that differ (tries/compare.c) don't count. Where they differ by copies alone, what matters
+ * is pairs of accesses: S + 1 turns in each of them. */
+static bool fits_around(const Verifier *v, int64_t S, int64_t count)
+{
+    int64_t all = turns_around(v, false) - 2, alike = turns_around(v, true) - 2;
+    if (all < 0) all = 0;
+    if (alike < 0) alike = 0;
+    return count <= 1 || count * all <= 2 * S || (count * alike <= 2 * S && (v->uneven || count == S + 1));
+}
+
+/* Where counters alone turn the rings and no loop's turns differ but by moduli of its own: a window of as many turns as there
+ * are slots lies within two turns of the loop around, else, and if S is that of moduli, S + 1 and 2 S + 1 turns end alike. */
+static bool fits_around_alike(const Verifier *v, int64_t S, int64_t count)
+{
+    int64_t window = 2 * (int64_t)v->rings, around = turns_around(v, false);
+    int64_t most = around > 2 ? window / (around - 2) : around == 2 && S >= window ? S + 1 : 2 * S + 1;
+    return count <= 1 || count <= most;
+}
+
+static bool fits(const Verifier *v, int64_t S, int64_t count)
+{
+    return verify_plain(v) ? fits_around_alike(v, S, count) : fits_around(v, S, count);
+}
+
+static void add_counts(Verifier *v, Values *l, const Choice *c, int64_t scale, int64_t constant, int64_t offset, uint32_t rank)
+{
+    int64_t S = verify_ring(v, c->op), counts[COUNTS_MAX];
+    uint32_t all = counts_of(v, c->op, rank, counts), n = 0;
+    for (uint32_t i = 0; i < all; i++)
+        if (fits(v, S, counts[i])) counts[n++] = counts[i];
+    for (uint32_t i = 0; i < n; i++)
+        add_value(l, scale == 1 || scale == -1 ? (counts[i] - constant) * scale : counts[i]);
+    const FormData *of = form_data(&v->f, c->of);
+    int64_t last = scale > 0 ? of->hi : of->lo, upper; /* as many as any launch has */
+    if (mul_s64(last, scale, &upper) && add_s64(upper, constant, &upper) && upper > 1 && upper <= 2 * S + 1 && fits(v, S, upper)) add_value(l, last);
+    for (uint32_t i = 0; i < v->limits.n; i++) {
+        add_value(l, v->limits.v[i] + 1);
+        for (uint32_t j = 0; v->fixed && j < n; j++) add_value(l, v->limits.v[i] + counts[j]);
+        add_value(l, v->limits.v[i] + 2 * S + 1);
+    }
+    for (uint32_t i = 0; i < v->shifts.n; i++) {
+        const Shift *s = &v->shifts.v[i];
+        if (s->of != c->of && s->op != c->key[0]) continue;
+        for (uint32_t j = 0; j < n; j++) add_value(l, value_for(counts[j], s->constant, s->scale));
+    }
+    if (offset < 1 || offset > 4096) return;
+    bool small = offset <= 2 * S + 1;
+    for (uint32_t i = 0; i < (small ? n : n < 2 ? n : 2); i++) add_value(l, offset + counts[i]);
+}
+
+/* What no launch has is left out, unless nothing else is small enough to be tried. */
+static void drop_impossible(const Forms *f, Form of, Values *l)
+{
+    const FormData *d = form_data(f, of);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < l->n; i++) n += l->v[i] >= d->lo && l->v[i] <= d->hi;
+    if (d->lo > 1 || n == 0) return;
+    n = 0;
+    for (uint32_t i = 0; i < l->n; i++)
+        if (l->v[i] >= d->lo && l->v[i] <= d->hi) l->v[n++] = l->v[i];
+    l->n = n;
+}
+
+bool choice_shift_for(Verifier *v, Form count, Shift *out)
+{
+    const FormData *d = count ? form_data(&v->f, count) : NULL;
+    for (uint32_t i = 0; d && d->n && i < v->choices.n; i++) {
+        const Choice *c = &v->choices.v[i];
+        int64_t scale;
+        if (!proportional(form_data(&v->f, c->of), d, &scale)) continue;
+        bool unit = scale == 1 || scale == -1;
+        if (c->scale == scale && c->constant == d->k && unit) return false;
+        *out = (Shift){.of = c->of, .op = c->key[0], .constant = d->k, .scale = scale};
+        return (unit || d->k < 0) && d->k <= SHIFT_MAX && d->k >= -SHIFT_MAX;
+    }
+    return false;
+}
+
+bool choice_shift_at(Verifier *v, uint32_t loop, Form count, Shift *out)
+{
+    const FormData *d = count ? form_data(&v->f, count) : NULL;
+    if (d == NULL || d->n != 1 || d->k > SHIFT_MAX || d->k < -SHIFT_MAX || (d->t[0].c != 1 && d->t[0].c != -1)) return false;
+    for (uint32_t i = 0; i < v->choices.n; i++) {
+        const Choice *c = &v->choices.v[i];
+        if (c->op != loop || of_condition(&v->f, form_data(&v->f, c->of))) continue;
+        *out = (Shift){.of = c->of, .op = c->key[0], .constant = d->k, .scale = d->t[0].c};
+        return c->scale != d->t[0].c || c->constant != d->k;
+    }
+    return false;
+}
+
+bool choice_shift(Verifier *v, const Shift *by)
+{
+    for (uint32_t i = 0; i < v->shifts.n; i++) {
+        const Shift *s = &v->shifts.v[i];
+        if (s->constant == by->constant && s->scale == by->scale && (s->of == by->of || s->op == by->op)) return false;
+    }
+    if (v->shifts.n >= SHIFTS_MAX) return false;
+    vec_push(v->arena, &v->shifts, *by);
+    return true;
+}
+
+/* Pattern: the first n choices of the owner stand for equal turns, the others mix them: each turn takes another one. Where
+ * slots are fixed, each two values come one after the other, in both orders, in the first two turns of some pattern. */
+uint32_t choice_following(const Verifier *v, const Choice *c, const Choice *owner, uint32_t at)
+{
+    if (v->fixed && at >= owner->n) {
+        uint32_t mixed = at - owner->n, stride = 1 + mixed / owner->n;
+        return (mixed % owner->n + c->turn * stride) % c->n;
+    }
+    uint32_t step = 3;
+    while (gcd_s64(step, c->n) > 1) step++;
+    return at < c->n ? at : (at + c->turn * step) % c->n;
+}
+
+static void follow(const Verifier *v, Choice *c)
+{
+    const Choice *owner = &v->choices.v[c->owner];
+    c->at = choice_following(v, c, owner, owner->at);
+}
+
+static uint32_t mixed(const Verifier *v, uint32_t n)
+{
+    return v->fixed && n * (n - 1) > MIXED ? n * (n - 1) : MIXED;
+}
+
+enum { LAUNCH_FUEL = 64, FAMILY_FUEL = 6 };
+
+static bool launch_form(const Forms *f, Form x, int *fuel);
+
+static bool launch_atom(const Forms *f, uint32_t atom, int *fuel)
+{
+    const FormAtom *a = atom_data(f, atom);
+    if (--*fuel < 0) return false;
+    switch ((FormAtomKind)a->kind) {
+    case ATOM_PARAM: return true;
+    case ATOM_OP: return launch_form(f, a->a, fuel) && launch_form(f, a->b, fuel);
+    case ATOM_GT0:
+    case ATOM_EQ0: return launch_form(f, a->a, fuel);
+    case ATOM_PROD: return launch_atom(f, a->a, fuel) && launch_atom(f, a->b, fuel);
+    case ATOM_SEL: return launch_form(f, a->a, fuel) && launch_form(f, a->b, fuel) && launch_form(f, a->c, fuel);
+    case ATOM_OPEN: return true;
+    default: return false;
+    }
+}
+
+static bool launch_form(const Forms *f, Form x, int *fuel)
+{
+    if (x == 0) return false;
+    for (uint32_t i = 0; i < form_data(f, x)->n; i++)
+        if (!launch_atom(f, form_data(f, x)->t[i].atom, fuel)) return false;
+    return true;
+}
+
+/* What a condition asks, but for the turn that asks it: those of one family are made again and again in turns around. */
+static uint32_t family(const Forms *f, Form x, int fuel);
+
+static uint32_t family_of_atom(const Forms *f, uint32_t atom, int fuel)
+{
+    const FormAtom *a = atom_data(f, atom);
+    uint32_t h = (a->kind * 256u + a->sub) * UINT32_C(0x9E3779B1);
+    switch ((FormAtomKind)a->kind) {
+    case ATOM_LOAD:
+    case ATOM_LEAF: return h + a->a; /* from the same tensor, or by the same op */
+    case ATOM_PARAM:
+    case ATOM_SREG: return h ^ a->a * UINT32_C(0x85EBCA6B) ^ a->b * UINT32_C(0xC2B2AE35);
+    case ATOM_PROD: return h + 3 * family_of_atom(f, a->a, fuel - 1) + family_of_atom(f, a->b, fuel - 1);
+    case ATOM_OP: return h + 3 * family(f, a->a, fuel - 1) + family(f, a->b, fuel - 1);
+    case ATOM_GT0:
+    case ATOM_EQ0: return h + family(f, a->a, fuel - 1);
+    case ATOM_SEL:
+        return h + 5 * family(f, a->a, fuel - 1) + 3 * family(f, a->b, fuel - 1) + family(f, a->c, fuel - 1);
+    default: return h;
+    }
+}
+
+static uint32_t family(const Forms *f, Form x, int fuel)
+{
+    if (x == 0 || fuel <= 0) return 1;
+    const FormData *d = form_data(f, x);
+    uint32_t h = (uint32_t)d->k + 7;
+    for (uint32_t i = 0; i < d->n; i++) /* in any order */
+        h += (uint32_t)d->t[i].c * (family_of_atom(f, d->t[i].atom, fuel) ^ UINT32_C(0x27D4EB2F)) * UINT32_C(0x165667B1);
+    return h;
+}
+
+static void add(Verifier *v, uint32_t op, Form x, uint32_t key);
+
+/* The answer to a draw, or, where work is drawn, the place of the CTA: that is the first one. */
+static bool drawn_atom(const Verifier *v, uint32_t atom)
+{
+    if (v->dealt && atom_data(&v->f, atom)->kind == ATOM_SREG) return true;
+    for (uint32_t i = 0; i < v->draws.n; i++)
+        if (v->draws.v[i].atom == atom) return true;
+    return false;
+}
+
+bool choice_drawn(const Verifier *v, Form x)
+{
+    const FormData *d = form_data(&v->f, x);
+    for (uint32_t i = 0; i < d->n; i++)
+        if (drawn_atom(v, d->t[i].atom)) return true;
+    return false;
+}
+
+void choice_add(Verifier *v, uint32_t op, Form x)
+{
+    add(v, op, x, v->now->id);
+}
+
+/* With the choice a run has other numbers only where it worked out a value that the choice makes a number. Without such a
+ * value the run that starts again would come to where this one is. The first choice: values were not looked at before. */
+bool choice_go_on(Verifier *v)
+{
+    bool trip = false;
+    if (v->failed || v->afresh || !v->again || v->choices.n < 2) return false;
+    for (uint32_t i = 0; i < v->unresolved.n; i++)
+        if (choice_value(v, v->unresolved.v[i], &trip) != v->unresolved.v[i] || v->afresh) return false;
+    v->again = false;
+    v->unrollings++; /* what is resolved from now on */
+    return true;
+}
+
+/* Every condition is a choice of its own: all combinations are tried. */
+bool choice_guard(Verifier *v, uint32_t op, Form guard)
+{
+    int fuel = LAUNCH_FUEL;
+    if (!launch_form(&v->f, guard, &fuel)) return false;
+    add(v, op, guard, UINT32_MAX - v->choices.n);
+    return true;
+}
+
+/* key: choices with the same one, at the same op, are made again and again in turns around. */
+static void add(Verifier *v, uint32_t op, Form x, uint32_t key)
+{
+    Forms *f = &v->f;
+    int64_t offset = 0, scale;
+    uint32_t part = 1;
+    Form leaf = deciding(v, x, &offset, &part);
+    if (leaf == 0 || v->choices.n >= CHOICES_ALL) {
+        verify_refuse(v, E0660, op, "how often this happens has a form that can't be followed");
+        return;
+    }
+    const FormData *d = form_data(f, leaf);
+    bool pred = of_condition(f, d);
+    int64_t constant = d->k;
+    scale = scale_of(d);
+    Choice c = {.op = op, .owner = UINT32_MAX, .key = {op, key + ((part - 1) << PART_SHIFT)}};
+    const FormAtom *turns = d->n ? atom_data(f, d->t[0].atom) : NULL;
+    if (turns && turns->kind == ATOM_TURNS) {
+        c.key[0] = turns->a;
+        c.key[1] = turns->c;
+    }
+    c.of = form_add(f, leaf, -1, form_const(f, d->k));
+    if (scale != 1) { /* in lowest terms */
+        Form sum = form_const(f, 0);
+        for (uint32_t i = 0; i < d->n && sum; i++)
+            sum = form_add(f, sum, d->t[i].c / scale, form_of_atom(f, form_data(f, leaf)->t[i].atom));
+        c.of = sum;
+    }
+    if (c.of == 0) {
+        verify_refuse(v, E0660, op, "how often this happens has a form that can't be followed");
+        return;
+    }
+    c.drawn = choice_drawn(v, c.of);
+    if (pred && key == v->now->id) c.key[1] = family(f, c.of, FAMILY_FUEL) * v->threads.n + key;
+    c.own = !pred && nests_own(v, c.of);
+    uint32_t digits = 0;
+    for (uint32_t i = 0; i < v->choices.n; i++) {
+        const Choice *other = &v->choices.v[i];
+        digits += other->owner == UINT32_MAX && nests_apart(v, &c, other) == APART_NO;
+        if (other->key[0] != c.key[0] || other->key[1] != c.key[1]) continue;
+        if (other->owner == UINT32_MAX) c.owner = i;
+        c.turn++;
+    }
+    c.constant = constant;
+    c.scale = scale;
+    Values l = {.n = 0};
+    if (pred) {
+        add_value(&l, 1);
+        add_value(&l, 0);
+    } else {
+        add_counts(v, &l, &c, scale, constant, offset, digits);
+    }
+    if (l.full) verify_refuse(v, E0660, op, "this loop is clipped and shifted in too many ways to be proved");
+    drop_impossible(f, c.of, &l);
+    keep_values(v, &c, &l);
+    if (c.owner != UINT32_MAX) follow(v, &c);
+    else if (digits == CHOICES_MAX) {
+        verify_refuse(v, E0660, op, "the kernel has too many loops and conditions of different length to be proved");
+        return;
+    }
+    vec_push(v->arena, &v->choices, c);
+    v->again = true;
+}
+
+/* A choice that others follow has more positions than values: the mixed patterns. */
+static uint32_t positions(const Verifier *v, uint32_t i)
+{
+    for (uint32_t j = i + 1; j < v->choices.n; j++)
+        if (v->choices.v[j].owner == i) return v->choices.v[i].n + mixed(v, v->choices.v[i].n);
+    return v->choices.v[i].n;
+}
+
+/* The trip counts that follow choice i come up again in the next run, most likely: a run that finds them one after the other
+ * would start as often. Those that don't come up are taken back: choices_stale. */
+static void keep_followers(Verifier *v, uint32_t i, uint32_t before)
+{
+    while (v->choices.n < before && v->choices.v[v->choices.n].owner == i && v->choices.v[v->choices.n].own) {
+        Choice *c = &v->choices.v[v->choices.n++];
+        follow(v, c);
+        c->kept = true;
+        c->used = false;
+    }
+}
+
+/* Where nests have nothing in common (tries/nests.c), the turns of one are tried while the others have none; in the turns
+ * of loops around, also while the others have as many. */
+static bool worth_trying(const Verifier *v, uint32_t i)
+{
+    const Choice *c = &v->choices.v[i];
+    for (uint32_t j = 0; j < i && c->at > 0; j++) {
+        const Choice *o = &v->choices.v[j];
+        Apart apart = o->owner == UINT32_MAX && o->at > 0 ? nests_apart(v, c, o) : APART_NO;
+        if (apart == APART_ALWAYS || (apart == APART_IN_TURNS && c->at != o->at)) return false;
+    }
+    return true;
+}
+
+bool choice_next(Verifier *v)
+{
+    uint32_t before = v->choices.n;
+    for (uint32_t i = v->choices.n; i-- > 0;) {
+        Choice *c = &v->choices.v[i];
+        if (c->owner != UINT32_MAX) continue;
+        uint32_t all = positions(v, i);
+        while (++c->at < all) {
+            if (!worth_trying(v, i)) continue;
+            v->choices.n = i + 1;
+            keep_followers(v, i, before);
+            if (!tried_before(v)) return true;
+        }
+        v->choices.n = i;
+    }
+    return false;
+}
+
+bool choices_stale(Verifier *v)
+{
+    for (uint32_t i = 0; i < v->choices.n && !v->again; i++) {
+        if (!v->choices.v[i].kept || v->choices.v[i].used) continue;
+        v->choices.n = i;
+        v->again = true;
+    }
+    for (uint32_t i = 0; i < v->choices.n; i++) v->choices.v[i].kept = false;
+    return v->again;
+}

@@ -1,0 +1,49 @@
+/* Values that are tried, and what was seen with them. */
+#ifndef LOWER_VERIFY_GRAPH_CHOICES_H
+#define LOWER_VERIFY_GRAPH_CHOICES_H
+
+#include "lower/verify/graph/values/forms.h"
+
+typedef struct Choice {
+    Form of; /* normal form, without constant */
+    const int64_t *value;
+    uint32_t n, at;
+    int64_t constant, scale; /* of the trip count that it was made for: scale * value + constant */
+    uint32_t op;    /* the loop */
+    uint32_t key[2]; /* choices that are made again and again in turns around have the same */
+    uint32_t owner; /* choice that this one follows, UINT32_MAX: none */
+    uint32_t turn;  /* how many of the owner's came before */
+    bool own;       /* of the loop's nest alone: tries/nests.c */
+    bool drawn;     /* made from the answer to a draw */
+    bool kept, used; /* taken over from the run before; found in this run */
+} Choice;
+typedef struct ValueList {
+    const int64_t *v;
+    uint32_t n;
+} ValueList;
+typedef struct Shift { /* another trip count, scale * value + constant, that depends on the same choice */
+    Form of;
+    uint32_t op; /* the loop that the choice was made for */
+    int64_t constant, scale;
+    uint32_t loop; /* with that count */
+} Shift;
+typedef struct Turns { /* of a loop whose trip count is chosen, or made from what is */
+    int64_t most, now; /* in the runs that are over; in this one */
+    int64_t upper;     /* no launch has more */
+    int64_t left;      /* a repeat was left after so many because it was chosen so: more may be possible */
+    uint32_t ranks;    /* where it was looked at, one bit each */
+} Turns;
+typedef struct Tried { /* choices of a run that has ended */
+    Choice *all;
+    uint32_t n, room;
+} Tried;
+typedef struct Unlike { /* turns of a loop that conditions on its index tell apart: the first and last ones, by remainders */
+    uint32_t front, end;
+    bool rounds;
+} Unlike;
+enum { NEST_LEVELS = 3 };
+enum { OPEN_NUMBERS = 1, /* of two numbers */ OPEN_ALWAYS }; /* wherever trip counts decide it */
+enum { REACHED_NOW = 1, REACHED = 2 };
+enum { SEEN_TRUE = 1, SEEN_FALSE = 2, SEEN_TRIP = 4 };
+
+#endif

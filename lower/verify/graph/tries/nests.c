@@ -1,0 +1,335 @@
+/* Nests of loops that have nothing in common: which of the trip counts need to be tried together.
+ *
+ * An item is an op or block of a body that stands in no other block, or in loops alone that are looked into. Items have
+ * something in common where they name the same barrier, buffer or variable, draw tickets, arrive at the cluster's barrier or
+ * at one of threads of several roles, touch a tensor that the kernel stores to, are left by what is known at run time alone,
+ * or use a value of which a trip count may be made. A nest is what hangs together so; nests that one body has in another
+ * order than others, or mixed, are one. Of two nests A and B, with a and b turns:
+ * - Values, slots, parities and conditions in A don't depend on b: they come from A's own variables and values.
+ * - Of two events of A, one comes before the other in the graph (a, b) if it does in (a, 0). Barriers and waits of A name
+ *   events of A; groups that a wait of A leaves open are counted from the newest on, and those of B are all older or
+ *   all newer. B's turns only put more events in between.
+ * - What is proved is of two events or accesses of one nest (races, coverage, phases, who is first) or of one event and
+ *   the kernel's end, and more order harms none of it. Accesses of A and B never meet, nor do their copies in global memory.
+ * - Nobody waits in A for what happens in B, and all bodies come through A before B or all after: each of them gets to its
+ *   end if it does without the other.
+ * So the graphs (a, 0) and (0, b) tell all that those of (a, b) would. Of nests within the turns of loops around the last
+ * point holds only if nobody waits in A for what a later turn does: the turns of B come in between. Were it so, then
+ * with as many turns of both the roles would be stuck: these graphs (a, a) are tried as well.
+ */
+#include <string.h>
+
+#include "lower/verify/graph/tries/tries.h"
+#include "lower/verify/graph/unroll/unroll.h"
+
+typedef struct Nests {
+    uint32_t *parent; /* of things that items may have in common, and of items behind them */
+    uint32_t *seen;   /* by value: the item that was last found to use it, + 1 */
+    uint8_t *counts;  /* by launch expression: part of a trip count */
+    uint8_t *steers;  /* by value: trip counts, slots, parities or conditions are made from it */
+    uint32_t bufs, bars, vars, exprs, tensors, shared, first, item; /* first of each kind; then the item at hand */
+    enum { MARKS_NONE, MARKS_COUNTS, MARKS_VALUES } marking;        /* fills counts and steers, or only steers */
+} Nests;
+enum { SHARED_REPEAT, SHARED_CLUSTER, SHARED_SYNC, SHARED_GLOBAL, SHARED_THINGS = SHARED_GLOBAL + 64 };
+
+static uint32_t root(uint32_t *parent, uint32_t x)
+{
+    while (parent[x] != x) x = parent[x] = parent[parent[x]];
+    return x;
+}
+
+static void has(Nests *n, uint32_t thing)
+{
+    if (!n->marking) n->parent[root(n->parent, thing)] = root(n->parent, n->item);
+}
+
+/* An expression's value may be taken apart: values/ops.c. */
+static void has_expression(const Verifier *v, Nests *n, uint32_t x)
+{
+    const LxNode *e = &v->k->mf.lx.nodes.v[x - 1];
+    if (n->marking == MARKS_VALUES || (n->marking && n->counts[x - 1])) return;
+    if (n->marking) n->counts[x - 1] = 1;
+    else if (n->counts[x - 1]) has(n, n->exprs + x - 1);
+    if (e->op != LX_MIN && e->op != LX_MAX && e->op != LX_ADD && e->op != LX_SUB) return;
+    has_expression(v, n, e->a);
+    has_expression(v, n, e->b);
+}
+
+static void has_operands(const Verifier *v, Nests *n, const IrOp *op);
+
+static void has_value(const Verifier *v, Nests *n, IrVal x)
+{
+    if (n->seen[x - 1] == n->item + 1) return;
+    n->seen[x - 1] = n->item + 1;
+    if (n->marking) n->steers[x - 1] = 1;
+    const IrOp *op = v->ops[v->def[x - 1]];
+    if (!run_pure(op) && op->op != IR_GET && !n->steers[x - 1]) return;
+    if (op->op == IR_TICKET) has(n, n->shared + SHARED_REPEAT);
+    if (op->op == IR_LOADS) has(n, n->tensors + ir_find(op, IRK_TENSOR)->id);
+    has_operands(v, n, op);
+}
+
+static void has_operands(const Verifier *v, Nests *n, const IrOp *op)
+{
+    for (uint32_t i = 0; i < op->nargs; i++) {
+        const IrArg *a = &op->args[i];
+        if (a->kind == IRA_VAL) has_value(v, n, a->id);
+        else if (a->kind == IRA_BUF) has(n, n->bufs + a->id);
+        else if (a->kind == IRA_BAR) has(n, n->bars + a->id);
+        else if (a->kind == IRA_VAR) has(n, n->vars + a->id);
+        else if (a->kind == IRA_LX) has_expression(v, n, a->id);
+    }
+    if (op->guard.pred) has_value(v, n, op->guard.pred);
+}
+
+/* Tensors that the kernel stores to. */
+static void has_tensors(const Verifier *v, Nests *n, const IrOp *op)
+{
+    const IrArg *map = ir_find(op, IRK_MAP), *from = ir_find(op, IRK_FROM), *to = ir_find(op, IRK_TO);
+    uint64_t tensors = (from ? copy_address(v, from, 8) : 0) | (to ? copy_address(v, to, 8) : 0);
+    uint32_t tensor = map ? v->k->mf.maps.v[map->id].tensor : 0;
+    if (map) tensors |= UINT64_C(1) << (tensor < 63 ? tensor : 63);
+    for (uint32_t i = 0; i < 64; i++)
+        if ((tensors & v->stored) >> i & 1) has(n, n->shared + SHARED_GLOBAL + i);
+}
+
+static void has_op(const Verifier *v, Nests *n, const Body *b, const IrOp *op)
+{
+    has_operands(v, n, op);
+    if (op->op == IR_REPEAT || op->op == IR_BREAK || op->op == IR_TICKET) has(n, n->shared + SHARED_REPEAT);
+    if (op->op == IR_LOADS) has(n, n->tensors + ir_find(op, IRK_TENSOR)->id);
+    if (op->op == IR_CLUSTER_ARRIVE || op->op == IR_CLUSTER_WAIT) has(n, n->shared + SHARED_CLUSTER);
+    if (op->op == IR_CTA_SYNC && ir_find(op, IRK_THREADS)->imm != (int64_t)b->role->warps * 32)
+        has(n, n->shared + SHARED_SYNC);
+    if (ir_op_info(op->op)->group == IRG_COPY) has_tensors(v, n, op);
+}
+
+/* The op behind the item that begins at op i. */
+static uint32_t item_end(const Body *b, uint32_t i)
+{
+    const IrOp *ops = b->role->ops.v;
+    if (!ir_opens_block((IrOpcode)ops[i].op)) return i + 1;
+    for (i = b->partner[i]; ops[i].op == IR_ELSE;) i = b->partner[i];
+    return i + 1;
+}
+
+/* A variable may hold what a loop runs to. */
+static bool steers(const IrOp *op)
+{
+    return op->op == IR_LOOP || op->op == IR_BREAK || op->op == IR_VAR || op->op == IR_SET;
+}
+
+/* Where a copy goes in global memory decides nothing else. */
+static bool decides(const IrArg *a)
+{
+    return a->kind == IRA_VAL && a->key != IRK_COORDS && a->key != IRK_INFO && a->key != IRK_FROM && a->key != IRK_TO;
+}
+
+static void mark_steering(const Verifier *v, Nests *n)
+{
+    n->marking = MARKS_COUNTS;
+    n->item = n->first + v->nops; /* no item */
+    for (uint32_t i = 0; i < v->nops; i++)
+        if (steers(v->ops[i])) has_operands(v, n, v->ops[i]);
+    n->marking = MARKS_VALUES;
+    n->item++;
+    for (uint32_t i = 0; i < v->nops; i++) {
+        const IrOp *op = v->ops[i];
+        if (op->guard.pred) has_value(v, n, op->guard.pred);
+        if (v->group[i] == IRG_SCALAR) continue; /* counts where it is used */
+        for (uint32_t j = 0; j < op->nargs; j++)
+            if (decides(&op->args[j])) has_value(v, n, op->args[j].id);
+    }
+    n->marking = MARKS_NONE;
+}
+
+static void find_item(Verifier *v, Nests *n, const Body *b, uint32_t from, uint32_t end, uint32_t *nest)
+{
+    n->item = n->first + b->base + from;
+    if (end == from + 1 && run_pure(&b->role->ops.v[from])) return; /* counts where it is used */
+    for (uint32_t i = from; i < end; i++) {
+        has_op(v, n, b, &b->role->ops.v[i]);
+        nest[b->base + i] = n->item;
+    }
+}
+
+typedef struct Step { /* a body comes to one nest after the other */
+    uint32_t from, to;
+} Step;
+
+/* Nests that are left when those are taken away, again and again, to which no step leads from others, then those from
+ * which none leads on: all that hang together in circles, and what lies between circles. */
+static void unite_unordered(const Verifier *v, Nests *n, const uint32_t *nest)
+{
+    Step *steps = arena_array(v->arena, Step, v->nops);
+    uint32_t count = 0, last = 0;
+    for (uint32_t i = 1; i + 1 < v->bodies.n; i++, last = 0) { /* of roles */
+        for (uint32_t j = v->bodies.v[i].base, end = j + v->bodies.v[i].role->ops.n; j < end; j++) {
+            if (nest[j] == 0 || v->group[j] == IRG_SCALAR || v->group[j] == IRG_CONTROL) continue;
+            if (last && last != nest[j]) steps[count++] = (Step){last, nest[j]};
+            last = nest[j];
+        }
+    }
+    for (bool less = true; less;) {
+        less = false;
+        for (uint32_t i = 0; i < count; i++) {
+            bool led_to = false, leads_on = false;
+            for (uint32_t j = 0; j < count; j++) {
+                led_to |= steps[j].to == steps[i].from;
+                leads_on |= steps[j].from == steps[i].to;
+            }
+            if (led_to && leads_on) continue;
+            steps[i--] = steps[--count];
+            less = true;
+        }
+    }
+    for (uint32_t i = 0; i < count; i++) n->parent[root(n->parent, steps[i].from)] = root(n->parent, steps[i].to);
+}
+
+/* The items within `level` loops, and those that stand in fewer. */
+static void find_items(Verifier *v, Nests *n, uint32_t level, uint32_t *nest)
+{
+    for (uint32_t i = 0; i < n->first + v->nops; i++) n->parent[i] = i;
+    for (uint32_t i = 0; i < v->bodies.n; i++) {
+        const Body *b = &v->bodies.v[i];
+        for (uint32_t j = 0, depth = 0, end; j < b->role->ops.n; j = end) {
+            const IrOp *op = &b->role->ops.v[j];
+            bool loop = (op->op == IR_LOOP || op->op == IR_REPEAT) && b->block[j] & BLOCK_EVENTS;
+            end = item_end(b, j);
+            if (op->op == IR_END) { /* of a loop that was gone into */
+                depth--;
+            } else if (loop && depth < level) {
+                end = j + 1;
+                depth++;
+                find_item(v, n, b, j, end, nest);
+                nest[b->base + j] = 0;
+            } else {
+                find_item(v, n, b, j, end, nest);
+            }
+        }
+    }
+    for (uint32_t i = 0; i < v->nops; i++)
+        if (nest[i]) nest[i] = root(n->parent, nest[i]);
+    unite_unordered(v, n, nest);
+    for (uint32_t i = 0; i < v->nops; i++)
+        if (nest[i]) nest[i] = root(n->parent, nest[i]) + 1;
+}
+
+/* Two loops in a body that run how often is open: only then there is something to tell apart. */
+static bool several(const Verifier *v)
+{
+    for (uint32_t i = 0; i < v->bodies.n; i++) {
+        const Body *b = &v->bodies.v[i];
+        uint32_t loops = 0;
+        for (uint32_t j = 0; j < b->role->ops.n; j++)
+            loops += (v->group[b->base + j] == IRG_CONTROL) && b->block[j] & BLOCK_EVENTS &&
+                     (b->role->ops.v[j].op == IR_LOOP || b->role->ops.v[j].op == IR_REPEAT);
+        if (loops > 1) return true;
+    }
+    return false;
+}
+
+void nests_find(Verifier *v)
+{
+    const IrKernel *k = v->k;
+    Nests n = {.bars = k->bufs.n};
+    n.vars = n.bars + k->bars.n;
+    n.exprs = n.vars + k->vars.n;
+    n.tensors = n.exprs + k->mf.lx.nodes.n;
+    n.shared = n.tensors + k->mf.tensors.n;
+    n.first = n.shared + SHARED_THINGS;
+    for (uint32_t i = 0; i < NEST_LEVELS; i++) v->nest[i] = arena_array(v->arena, uint32_t, v->nops);
+    if (!several(v)) return;
+    n.parent = arena_array(v->arena, uint32_t, n.first + v->nops);
+    n.counts = arena_array(v->arena, uint8_t, k->mf.lx.nodes.n);
+    n.steers = arena_array(v->arena, uint8_t, v->nvalues);
+    n.seen = arena_array(v->arena, uint32_t, v->nvalues);
+    mark_steering(v, &n);
+    for (uint32_t i = 0; i < NEST_LEVELS; i++) {
+        memset(n.seen, 0, v->nvalues * sizeof *n.seen);
+        find_items(v, &n, i, v->nest[i]);
+    }
+}
+
+Apart nests_apart(const Verifier *v, const Choice *a, const Choice *b)
+{
+    for (uint32_t i = 0; i < NEST_LEVELS && a->own && b->own; i++) {
+        uint32_t x = v->nest[i][a->op], y = v->nest[i][b->op];
+        if (x == 0 || y == 0) return APART_NO;
+        if (x != y) return i == 0 ? APART_ALWAYS : APART_IN_TURNS;
+    }
+    return APART_NO;
+}
+
+/* What depends on the CTA alone may be found anywhere. */
+bool nests_own(const Verifier *v, Form of)
+{
+    const FormData *d = form_data(&v->f, of);
+    bool own = false;
+    for (uint32_t i = 0; i < d->n; i++) own |= atom_data(&v->f, d->t[i].atom)->kind != ATOM_SREG;
+    return own;
+}
+
+/* ---- loops in loops whose turns differ ---- */
+
+/* How many loops of a number of turns that is chosen it is within, itself too; 0: it is none. */
+static uint32_t depth_of(const Verifier *v, uint32_t loop)
+{
+    const Body *b = verify_body(v, loop);
+    uint32_t at = loop - b->base, depth = 0;
+    if (!loop_own_count(v->ops[loop]) || !(b->block[at] & BLOCK_EVENTS)) return 0;
+    for (uint32_t i = 0; i <= at; i++) depth += loop_own_count(&b->role->ops.v[i]) && b->partner[i] > at;
+    return depth;
+}
+
+static bool one_nest(const Verifier *v, uint32_t a, uint32_t b)
+{
+    return v->nest[0][a] == 0 || v->nest[0][b] == 0 || v->nest[0][a] == v->nest[0][b];
+}
+
+/* Both may be in a turn at the same time. Roles of the compiler are one program: there it is the same loop of that. */
+static bool side_by_side(const Verifier *v, uint32_t a, uint32_t b)
+{
+    Span x = v->ops[a]->span, y = v->ops[b]->span;
+    for (uint32_t i = 0; i < v->k->bars.n; i++)
+        if (!v->k->bars.v[i].derived) return one_nest(v, a, b);
+    return x.hi == 0 || y.hi == 0 ? one_nest(v, a, b) : x.lo == y.lo && x.hi == y.hi;
+}
+
+static Unlike unlike_beside(const Verifier *v, const uint32_t *depth, uint32_t loop)
+{
+    Unlike all = {0};
+    for (uint32_t i = 0; i < v->nops; i++) {
+        if (depth[i] != depth[loop] || v->ops[i]->op != IR_LOOP || !side_by_side(v, i, loop)) continue;
+        const Unlike *u = &v->unlike[i];
+        if (u->front > all.front) all.front = u->front;
+        if (u->end > all.end) all.end = u->end;
+        all.rounds |= u->rounds || period_steps(v, i);
+    }
+    return all;
+}
+
+static bool has_deeper(const Verifier *v, const uint32_t *depth, uint32_t loop)
+{
+    for (uint32_t i = 0; i < v->nops; i++)
+        if (depth[i] > depth[loop] && one_nest(v, i, loop)) return true;
+    return false;
+}
+
+/* Where the turns of a loop differ by its index or by variables, it matters which of them those of a deeper loop are in, of its
+ * role or another. */
+void nests_together(Verifier *v)
+{
+    uint32_t *depth = arena_array(v->arena, uint32_t, v->nops + 1);
+    v->together = arena_array(v->arena, uint32_t, v->nops + 1);
+    v->both_ends = v->any_together = false;
+    for (uint32_t i = 0; i < v->nops; i++) depth[i] = depth_of(v, i);
+    for (uint32_t i = 0; i < v->nops; i++) {
+        if (depth[i] == 0) continue;
+        Unlike u = unlike_beside(v, depth, i);
+        v->both_ends |= u.end && (u.front || u.rounds);
+        if ((u.front || u.end || u.rounds) && has_deeper(v, depth, i))
+            v->together[i] = u.front + u.end + (u.rounds ? v->joint : 1);
+        v->any_together |= v->together[i] > 0;
+    }
+}

@@ -1,0 +1,441 @@
+/* From the trip counts that were tried to all of them.
+ *
+ * Tried are 0, 1, 2, S - 1, S, S + 1 and 2 S + 1 turns, S the most slots of a ring, and at least the turns after which all
+ * that steers comes round together (tries/moduli.c). What makes longer loops nothing new:
+ * - Slots and parities are periodic. They are made from variables that the turns set and from the loop's index. A
+ *   variable's next value depends on such variables alone (or on the index modulo a constant that comes round within
+ *   2 S turns). Those that are made from
+ *   each other are a circle; in a run each circle comes back to values that it had, so it goes round for ever. Those of the
+ *   program come back all at once, where the moduli of indices do: the runs are made again with as many turns. Index and parity meet only under % or & by a constant;
+ *   an index that is a slot as it is would leave the ring in the longer runs and was refused there.
+ * - A condition on an index that steers synchronisation or copies was seen to hold and to fail (tries/steer.c), or the runs
+ *   leave open whether it holds (tries/open.c). It compares a turn with an end of the loop (`k + c < n`), or with a
+ *   constant that the runs reach.
+ * - A variable whose bit s is the parity of the waits so far on slot s of a barrier, also of waits under conditions, says
+ *   the right parity however often the loop runs; what it was made from need not come round.
+ * - Where barriers are used under conditions, S is twice as large, and large enough that 2 S + 1 turns hold a window without
+ *   the first and the last turns in which any conditions differ, with turns of each remainder (compare_fit in
+ *   tries/compare.c). Conditions that CTA and launch alone decide are the same in all turns.
+ * - So the graph of n turns, n > 2 S + 1, is that of 2 S + 1 turns with turns like the middle ones put in. Waits, groups
+ *   and slots reach at most S turns back or ahead (a phase of a slot is waited for before the next one of that slot
+ *   begins: unroll/barriers.c). Each pair of accesses that could be a race, and each phase, has all that orders it
+ *   within a window of 2 S + 1 turns, and every window is one of those seen. More turns only add order.
+ * - No longer loop gets stuck: a cycle that needs more than the tried turns would have edges between turns whose
+ *   distances sum up to 0; judge/cycles.c looks for those.
+ */
+#include <string.h>
+
+#include "lang/checked.h"
+#include "lower/verify/graph/tries/tries.h"
+#include "lower/verify/graph/unroll/unroll.h"
+
+typedef struct Start { /* of a loop, by a thread: what variables held at its first turn */
+    Form *vars;
+    uint64_t returned; /* circles whose variables came back */
+    bool joint;        /* those of the program have, all at once, with the moduli of indices */
+} Start;
+typedef struct Seen { /* a value, on the way from an operand */
+    uint32_t root;
+    uint8_t how;
+    int64_t turns;
+} Seen;
+struct Period {
+    uint8_t *relevant; /* by variable: slots, parities or conditions of synchronisation depend on it */
+    uint8_t *counted;  /* by variable: its bits are the parities of waits */
+    Seen *seen;        /* by value */
+    uint32_t root, roots;
+    int64_t joint;   /* turns after which all that the operand was made from comes round */
+    uint8_t *circle; /* by relevant variable: those that are made from each other go round together */
+    uint32_t *sums;  /* by op that opens a loop: where the other variables that it sets begin in sum, + 1; 0: there are none */
+    VEC(uint32_t) sum; /* each loop's end with UINT32_MAX */
+    uint64_t *sets;  /* by op that opens a loop: circles with a variable that it sets */
+    uint64_t program; /* circles that do not only turn rings */
+    int64_t needed;   /* turns after which all came back that the program turns */
+    uint8_t *stray;  /* by op: a circle did not come back within 2 S turns */
+    bool *within;    /* by op: a loop of few turns in every launch, whose steps are those of the loops around */
+    uint32_t *loop;  /* by op: loops that set relevant variables are numbered from 1 */
+    uint32_t loops;
+    Start *starts; /* by thread and loop */
+    uint32_t raw;  /* op that uses an index as it is where that is not periodic, + 1 */
+};
+
+enum { CIRCLES = 64 };
+/* How an index gets into a value: as it is, through % or & by a constant, as a slot (as it is it leaves the ring, so
+ * the runs see it), in a condition (both ways have to come up in the runs). */
+enum Use { USE_PLAIN = 1, USE_BOUNDED = 2, USE_SLOT = 4, USE_GUARD = 8 };
+
+static void use(Verifier *v, uint32_t at, const IrArg *arg, enum Use how, int64_t turns);
+
+static void use_root(Verifier *v, uint32_t at, const IrArg *arg, enum Use how)
+{
+    struct Period *p = v->period;
+    uint32_t root = p->root;
+    int64_t joint = p->joint;
+    p->root = ++p->roots;
+    p->joint = 1;
+    use(v, at, arg, how, 0);
+    p->root = root;
+    p->joint = joint;
+}
+
+static void use_variable(Verifier *v, uint32_t var)
+{
+    struct Period *p = v->period;
+    if (p->relevant[var]) return;
+    p->relevant[var] = 1;
+    if (p->counted[var]) return;
+    for (uint32_t i = 0; i < v->nops; i++) {
+        const IrOp *op = v->ops[i];
+        if ((op->op != IR_SET && op->op != IR_VAR) || ir_find(op, IRK_VAR)->id != var) continue;
+        use_root(v, i, ir_find(op, IRK_A), USE_PLAIN);
+        if (op->guard.pred) use_root(v, i, &(IrArg){.kind = IRA_VAL, .id = op->guard.pred}, USE_PLAIN);
+    }
+}
+
+/* An index: with what it meets in the same operand it has to come round within the turns that the runs have. */
+static void use_index(Verifier *v, uint32_t at, uint32_t loop, enum Use how, int64_t turns)
+{
+    struct Period *p = v->period;
+    const IrOp *op = v->ops[loop];
+    const Body *b = verify_body(v, loop);
+    if (loop_fixed(op) || !(b->block[loop - b->base] & BLOCK_EVENTS)) return;
+    if (how == USE_BOUNDED && !mul_s64(p->joint / gcd_s64(p->joint, turns), turns, &p->joint)) p->joint = INT64_MAX;
+    int64_t most = v->conditional ? v->ring : 2 * (int64_t)v->ring;
+    if (how == USE_PLAIN || (how == USE_BOUNDED && p->joint > most)) p->raw = at + 1;
+}
+
+/* turns: after which the value that is made from this one comes round. */
+static void use(Verifier *v, uint32_t at, const IrArg *arg, enum Use how, int64_t turns)
+{
+    struct Period *p = v->period;
+    if (arg == NULL || arg->kind != IRA_VAL) return;
+    Seen *s = &p->seen[arg->id - 1];
+    if (s->root != p->root) *s = (Seen){.root = p->root};
+    if (s->how & how && s->turns >= turns) return;
+    s->how |= (uint8_t)how;
+    if (turns > s->turns) s->turns = turns;
+    uint32_t index = v->def[arg->id - 1];
+    const IrOp *op = v->ops[index];
+    if (op->op == IR_GET) use_variable(v, ir_find(op, IRK_VAR)->id);
+    if (op->op == IR_LOOP || op->op == IR_LANES) {
+        use_index(v, at, index, how, turns);
+        return;
+    }
+    const IrArg *a = ir_find(op, IRK_A), *b = ir_find(op, IRK_B);
+    int64_t k = 0;
+    bool constant = verify_number(v, b, &k);
+    enum Use in = how;
+    if ((op->op == IR_MOD && constant && k > 0) || (op->op == IR_AND && constant && k >= 0 && k < INT32_MAX)) {
+        in = USE_BOUNDED;
+        turns = op->op == IR_MOD ? k : k + 1;
+    } else if (how == USE_BOUNDED && (op->op == IR_DIV || op->op == IR_SHR)) {
+        int64_t d = op->op == IR_DIV ? k : k >= 0 && k < 31 ? INT64_C(1) << k : 0;
+        if (d <= 0 || !mul_s64(turns, d, &turns)) in = USE_PLAIN;
+    } else if (how == USE_BOUNDED || how == USE_SLOT) {
+        bool linear = op->op == IR_ADD || op->op == IR_SUB || op->op == IR_MUL || op->op == IR_CVT || op->op == IR_SHL;
+        if (!linear && op->op != IR_XOR && op->op != IR_GET) in = USE_PLAIN;
+        if (op->op == IR_XOR && how == USE_SLOT) in = USE_PLAIN;
+    }
+    use(v, at, a, in, turns);
+    use(v, at, b, in, turns);
+    use(v, at, ir_find(op, IRK_COND), how == USE_GUARD ? USE_GUARD : USE_PLAIN, 0);
+}
+
+static void use_operands(Verifier *v, uint32_t i)
+{
+    const IrOp *op = v->ops[i];
+    uint8_t group = ir_op_info(op->op)->group;
+    bool sync = group == IRG_BARRIER || group == IRG_COPY || group == IRG_THREAD;
+    for (uint32_t j = 0; sync && j < op->nargs; j++) {
+        const IrArg *a = &op->args[j];
+        if (a->key == IRK_SLOT) use_root(v, i, a, USE_SLOT);
+        if (a->key == IRK_PHASE || a->key == IRK_RANK || a->key == IRK_MASK || a->key == IRK_BAR_RANK) use_root(v, i, a, USE_PLAIN);
+    }
+    if (op->guard.pred && ((sync && group != IRG_COPY && group != IRG_THREAD) || group == IRG_GROUP || group == IRG_FENCE || group == IRG_SYNC))
+        use_root(v, i, &(IrArg){.kind = IRA_VAL, .id = op->guard.pred}, USE_GUARD);
+}
+
+/* ---- circles: variables that are made from each other ---- */
+
+static uint32_t root(uint32_t *parent, uint32_t x)
+{
+    while (parent[x] != x) x = parent[x] = parent[parent[x]];
+    return x;
+}
+
+static void join_value(Verifier *v, uint32_t *parent, uint32_t *stamp, uint32_t var, const IrArg *arg)
+{
+    if (arg == NULL || arg->kind != IRA_VAL || stamp[arg->id - 1] == var + 1) return;
+    stamp[arg->id - 1] = var + 1;
+    const IrOp *op = v->ops[v->def[arg->id - 1]];
+    if (op->op == IR_GET) {
+        uint32_t other = ir_find(op, IRK_VAR)->id;
+        if (v->period->relevant[other]) parent[root(parent, other)] = root(parent, var);
+    }
+    if (op->op == IR_LOOP) return;
+    join_value(v, parent, stamp, var, ir_find(op, IRK_A));
+    join_value(v, parent, stamp, var, ir_find(op, IRK_B));
+    join_value(v, parent, stamp, var, ir_find(op, IRK_COND));
+}
+
+static void find_circles(Verifier *v)
+{
+    struct Period *p = v->period;
+    uint32_t n = v->k->vars.n, count = 0;
+    uint32_t *parent = arena_array(v->arena, uint32_t, n), *stamp = arena_array(v->arena, uint32_t, v->nvalues);
+    uint32_t *number = arena_array(v->arena, uint32_t, n);
+    for (uint32_t i = 0; i < n; i++) parent[i] = i;
+    for (uint32_t i = 0; i < v->nops; i++) {
+        const IrOp *op = v->ops[i];
+        if (op->op != IR_SET || !p->relevant[ir_find(op, IRK_VAR)->id]) continue;
+        uint32_t var = ir_find(op, IRK_VAR)->id;
+        if (p->counted[var]) continue;
+        join_value(v, parent, stamp, var, ir_find(op, IRK_A));
+        if (op->guard.pred) join_value(v, parent, stamp, var, &(IrArg){.kind = IRA_VAL, .id = op->guard.pred});
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t r = root(parent, i);
+        if (!p->relevant[i]) continue;
+        if (number[r] == 0) number[r] = count < CIRCLES ? ++count : CIRCLES; /* the last takes all that are left */
+        p->circle[i] = (uint8_t)(number[r] - 1);
+        if (v->fixed && !v->counter[i] && !p->counted[i]) p->program |= UINT64_C(1) << p->circle[i];
+    }
+}
+
+/* ---- variables that count waits ---- */
+
+static bool number_is(const Verifier *v, const IrArg *arg, int64_t k)
+{
+    int64_t x;
+    return verify_number(v, arg, &x) && x == k;
+}
+
+static bool same_slot(const IrArg *a, const IrArg *b)
+{
+    bool zero_a = a == NULL || (a->kind == IRA_IMM && a->imm == 0), zero_b = b == NULL || (b->kind == IRA_IMM && b->imm == 0);
+    if (zero_a || zero_b) return zero_a && zero_b;
+    return a->kind == b->kind && (a->kind == IRA_IMM ? a->imm == b->imm : a->id == b->id);
+}
+
+/* 1 << slot */
+static bool bit_of(const Verifier *v, const IrArg *arg, const IrArg *slot)
+{
+    const IrOp *op = verify_def(v, arg);
+    if (op && op->op == IR_SHL) return number_is(v, ir_find(op, IRK_A), 1) && same_slot(ir_find(op, IRK_B), slot);
+    bool constant = slot == NULL || (slot->kind == IRA_IMM && slot->imm >= 0 && slot->imm < 32);
+    return constant && number_is(v, arg, slot ? (int64_t)((uint32_t)1 << slot->imm) : 1);
+}
+
+/* old >> slot & 1 */
+static bool parity_of(const Verifier *v, const IrArg *arg, IrVal old, const IrArg *slot)
+{
+    const IrOp *op = verify_def(v, arg);
+    if (op == NULL || op->op != IR_AND || !number_is(v, ir_find(op, IRK_B), 1)) return false;
+    const IrArg *a = ir_find(op, IRK_A);
+    const IrOp *shifted = verify_def(v, a);
+    if (a->kind == IRA_VAL && a->id == old) return same_slot(NULL, slot);
+    const IrArg *x = shifted && shifted->op == IR_SHR ? ir_find(shifted, IRK_A) : NULL;
+    return x && x->kind == IRA_VAL && x->id == old && same_slot(ir_find(shifted, IRK_B), slot);
+}
+
+/* `old = get x; set x = old ^ 1 << slot; bar.wait b[slot], old >> slot & 1`, set and wait under one guard, with scalars in
+ * between and nothing else. */
+static bool counts_wait(const Verifier *v, uint32_t at, uint32_t var, int64_t *bar)
+{
+    const IrOp *set = v->ops[at], *next = verify_def(v, ir_find(set, IRK_A));
+    if (next == NULL || next->op != IR_XOR) return false;
+    const IrArg *old = ir_find(next, IRK_A);
+    const IrOp *get = verify_def(v, old);
+    if (get == NULL || get->op != IR_GET || ir_find(get, IRK_VAR)->id != var) return false;
+    const Body *b = verify_body(v, at);
+    uint32_t end = b->base + b->role->ops.n, wait = at + 1;
+    while (wait < end && v->group[wait] == IRG_SCALAR && v->ops[wait]->op != IR_SET) wait++;
+    if (wait >= end || v->ops[wait]->op != IR_BAR_WAIT || v->ops[wait]->guard.pred != set->guard.pred) return false;
+    for (uint32_t i = v->def[old->id - 1]; i < at; i++)
+        if (v->group[i] != IRG_SCALAR || v->ops[i]->op == IR_SET) return false;
+    const IrArg *of = ir_find(v->ops[wait], IRK_BAR), *slot = ir_part(v->ops[wait], of, IRK_SLOT);
+    if (*bar >= 0 && *bar != of->id) return false;
+    *bar = of->id;
+    return bit_of(v, ir_find(next, IRK_B), slot) && parity_of(v, ir_find(v->ops[wait], IRK_PHASE), old->id, slot);
+}
+
+/* All waits of a role for a barrier are counted in it. */
+static bool counts_waits(const Verifier *v, uint32_t var)
+{
+    int64_t bar = -1;
+    uint32_t sets = 0, waits = 0;
+    const Body *body = NULL;
+    for (uint32_t i = 0; i < v->nops; i++) {
+        const IrOp *op = v->ops[i];
+        if (op->op != IR_SET || ir_find(op, IRK_VAR)->id != var) continue;
+        if (!counts_wait(v, i, var, &bar)) return false;
+        body = verify_body(v, i);
+        sets++;
+    }
+    for (uint32_t i = 0; body && i < body->role->ops.n; i++) {
+        const IrOp *op = &body->role->ops.v[i];
+        waits += op->op == IR_BAR_WAIT && ir_find(op, IRK_BAR)->id == bar;
+    }
+    return sets && sets == waits;
+}
+
+bool period_steps(const Verifier *v, uint32_t loop)
+{
+    return v->period->sets[loop] & v->period->program;
+}
+
+bool period_parity(const Verifier *v, uint32_t var)
+{
+    return counts_waits(v, var);
+}
+
+/* ---- preparation ---- */
+
+/* What no slot or parity is made from, by the loops that set it. */
+static void find_sums(Verifier *v)
+{
+    struct Period *p = v->period;
+    p->sums = arena_array(v->arena, uint32_t, v->nops);
+    for (uint32_t i = 0; i < v->nops; i++) {
+        if (v->ops[i]->op != IR_LOOP && v->ops[i]->op != IR_REPEAT) continue;
+        const Body *b = verify_body(v, i);
+        uint32_t first = p->sum.n;
+        for (uint32_t j = i + 1; j < b->base + b->partner[i - b->base]; j++)
+            if (v->ops[j]->op == IR_SET && !p->relevant[v->operands[j].var])
+                vec_push(v->arena, &p->sum, v->operands[j].var);
+        if (p->sum.n == first) continue;
+        vec_push(v->arena, &p->sum, UINT32_MAX);
+        p->sums[i] = first + 1;
+    }
+}
+
+void period_prepare(Verifier *v)
+{
+    bool *within = v->period ? v->period->within : arena_array(v->arena, bool, v->nops);
+    struct Period *p = v->period = arena_new(v->arena, struct Period);
+    p->within = within;
+    p->needed = v->joint;
+    p->relevant = arena_array(v->arena, uint8_t, v->k->vars.n);
+    p->counted = arena_array(v->arena, uint8_t, v->k->vars.n);
+    for (uint32_t i = 0; i < v->k->vars.n; i++) p->counted[i] = counts_waits(v, i);
+    p->seen = arena_array(v->arena, Seen, v->nvalues);
+    p->circle = arena_array(v->arena, uint8_t, v->k->vars.n);
+    p->sets = arena_array(v->arena, uint64_t, v->nops);
+    p->stray = arena_array(v->arena, uint8_t, v->nops);
+    p->loop = arena_array(v->arena, uint32_t, v->nops);
+    for (uint32_t i = 0; i < v->nops; i++) use_operands(v, i);
+    find_circles(v);
+    find_sums(v);
+    for (uint32_t i = 0; i < v->nops; i++) {
+        if (v->ops[i]->op != IR_LOOP && v->ops[i]->op != IR_REPEAT) continue;
+        const Body *b = verify_body(v, i);
+        for (uint32_t j = i - b->base + 1; j < b->partner[i - b->base]; j++) {
+            const IrOp *op = &b->role->ops.v[j];
+            uint32_t var = op->op == IR_SET ? ir_find(op, IRK_VAR)->id : 0;
+            if (op->op == IR_SET && p->relevant[var] && !p->counted[var]) p->sets[i] |= UINT64_C(1) << p->circle[var];
+            if (loop_own_count(op) && !p->within[b->base + j])
+                j = b->partner[j]; /* each of its turns is a step on the circle: it comes back by itself */
+        }
+        if (p->sets[i]) p->loop[i] = ++p->loops;
+    }
+}
+
+/* Sums over the turns that neither slots nor parities are made from stand for any value: longer loops reach more. */
+static void forget_sums(Verifier *v, uint32_t loop)
+{
+    const struct Period *p = v->period;
+    if (p->sums[loop] == 0 || (v->ops[loop]->op != IR_REPEAT && !v->chosen[loop])) return;
+    for (const uint32_t *var = &p->sum.v[p->sums[loop] - 1]; *var != UINT32_MAX; var++) {
+        int64_t k;
+        if (form_is_const(&v->f, v->now->vars[*var], &k)) run_forget(v, *var);
+    }
+}
+
+/* Loops within this one take different numbers of turns, so its own need not come round. Runs in which they take the
+ * same number are judged. */
+static bool uneven(const Verifier *v, uint32_t loop)
+{
+    for (uint32_t i = 0; i < v->choices.n; i++) {
+        const Choice *c = &v->choices.v[i], *owner = c->owner == UINT32_MAX ? NULL : &v->choices.v[c->owner];
+        if (owner && owner->at >= owner->n && owner->op != loop) return true;
+    }
+    return false;
+}
+
+void period_turn(Verifier *v, const Frame *fr)
+{
+    struct Period *p = v->period;
+    if (fr->at > 0) forget_sums(v, fr->op);
+    uint32_t loop = p->loop[fr->op], n = v->k->vars.n;
+    if (loop == 0) return;
+    Start *s = &p->starts[v->now->id * p->loops + loop - 1];
+    uint64_t sets = p->sets[fr->op], moved = 0;
+    if (fr->at == 0) {
+        if (s->vars == NULL) s->vars = arena_array(&v->run, Form, n);
+        if (n) memcpy(s->vars, v->now->vars, n * sizeof *s->vars);
+        s->returned = 0;
+        s->joint = false;
+        return;
+    }
+    bool last = fr->at == 2 * verify_ring(v, fr->op), due = sets & p->program && !s->joint && fr->at % (int64_t)v->joint == 0;
+    if ((sets & ~s->returned) == 0 && !due && !last) return;
+    for (uint32_t i = 0; i < n; i++)
+        if (p->relevant[i] && !p->counted[i] && s->vars[i] != v->now->vars[i]) moved |= UINT64_C(1) << p->circle[i];
+    s->returned |= sets & ~moved;
+    if (due && !(moved & sets & p->program)) {
+        s->joint = true;
+        p->needed = modulus_joint(p->needed, fr->at);
+    }
+    bool strays = sets & ~s->returned || (sets & p->program && !s->joint);
+    if (last && strays && !uneven(v, fr->op)) p->stray[fr->op] = 1;
+}
+
+void period_begin(Verifier *v)
+{
+    v->period->starts = arena_array(&v->run, Start, (size_t)v->threads.n * v->period->loops);
+}
+
+void period_check(Verifier *v)
+{
+    const struct Period *p = v->period;
+    if (p->raw) {
+        verify_refuse(v, E0660, p->raw - 1, "a slot, parity or CTA that depends on a loop's index otherwise than by %% or & of a small number");
+        return;
+    }
+    for (uint32_t i = 0; i < v->nops && !v->failed; i++) {
+        if (!v->chosen[i] || !p->stray[i]) continue;
+        Diag *g = verify_refuse(
+            v, E0660, i,
+            "the variables that slots and parities are made from don't come back to values that they had within %u turns",
+            2 * v->ring);
+        if (g) diag_fix(v->diags, g, "let them go round as the ring does: `at = (at + 1) %% slots`");
+    }
+}
+
+static void prepare_again(Verifier *v)
+{
+    v->opened = 0;
+    memset(v->seen, 0, v->nops);
+    period_prepare(v);
+    steer_prepare(v);
+}
+
+bool period_longer(Verifier *v)
+{
+    if (v->failed || !moduli_longer(v, v->period->needed)) return false;
+    prepare_again(v);
+    return true;
+}
+
+bool period_wider(Verifier *v)
+{
+    struct Period *p = v->period;
+    bool more = false;
+    for (uint32_t i = 0; i < v->nops && !v->failed; i++) {
+        bool judged = v->turns[i].most > 2 * verify_ring(v, i);
+        if (!(p->sets[i] & p->program) || judged || p->within[i] || !loop_own_count(v->ops[i])) continue;
+        more = p->within[i] = true;
+    }
+    if (more) prepare_again(v);
+    return more;
+}

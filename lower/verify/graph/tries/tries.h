@@ -1,0 +1,99 @@
+/* Trip counts: which ones are tried, and what makes longer loops nothing new. */
+#ifndef LOWER_VERIFY_GRAPH_TRIES_H
+#define LOWER_VERIFY_GRAPH_TRIES_H
+
+#include "lower/ir/ir.h"
+#include "lower/verify/graph/tries/choices.h"
+#include "lower/verify/graph/unroll/threads.h"
+#include "lower/verify/graph/values/forms.h"
+#include "lower/verify/graph/verifier.h"
+
+/* ---- choices.c ---- */
+/* x, or the number that was chosen for it. */
+Form choice_resolve(Verifier *v, Form x, bool *by_trip);
+/* The same, but a number made from a draw stays what it is: it also says when the draws are over, and trip counts that are made
+ * from it are chosen without regard to that. */
+Form choice_value(Verifier *v, Form x, bool *by_trip);
+bool choice_drawn(const Verifier *v, Form x); /* made from a draw */
+void choice_picked(Verifier *v, int64_t k); /* a minimum or maximum has this number because of what was chosen in this run */
+/* Adds a choice of values for what x depends on, x counting the turns of loop `op` (or a pred), and sets again. */
+void choice_add(Verifier *v, uint32_t op, Form x);
+/* Whether the run can go on with the choice that was added: clears again. Otherwise it starts again. */
+bool choice_go_on(Verifier *v);
+/* A condition that only the launch decides: tried both ways. False for others, and nothing is chosen. */
+bool choice_guard(Verifier *v, uint32_t op, Form guard);
+bool choice_next(Verifier *v); /* false: all have been tried */
+/* Whether the run that has ended did not meet what was taken over from the one before: it is done again without. */
+bool choices_stale(Verifier *v);
+
+/* Where a choice is that follows another one, which is there. */
+uint32_t choice_following(const Verifier *v, const Choice *c, const Choice *owner, uint32_t at);
+/* A trip count without what was chosen: what its choice needs so that it, too, has the turns that matter; false: nothing. */
+bool choice_shift_for(Verifier *v, Form count, Shift *out);
+/* The same where it is not known which values the count is made from: those that were chosen for that loop. */
+bool choice_shift_at(Verifier *v, uint32_t loop, Form count, Shift *out);
+bool choice_shift(Verifier *v, const Shift *by); /* choices from now on have it; false: they had */
+
+/* ---- turns.c ---- */
+void turns_prepare(Verifier *v);
+void turns_begin(Verifier *v); /* a run */
+void turns_loop(Verifier *v, uint32_t op, int64_t turns); /* v->now enters a loop, which has so many */
+/* v->now leaves a repeat after so many turns. certain: whatever is chosen. */
+void turns_repeat(Verifier *v, uint32_t op, int64_t turns, bool certain);
+void turns_keep(Verifier *v);  /* the run is proved */
+/* After all runs: refuses what they left out; true if they are to be done again, with more trip counts. */
+bool turns_check(Verifier *v);
+
+/* ---- tried.c ---- */
+void tried_remember(Verifier *v); /* the choices of a run that has ended */
+void tried_forget(Verifier *v);
+bool tried_before(Verifier *v); /* the choices as they are now, and what follows from them */
+
+/* ---- nests.c ---- */
+void nests_find(Verifier *v);
+/* Whether the loops of the two choices have nothing in common: in all of the kernel, or in the turns of loops around both. */
+typedef enum Apart { APART_NO, APART_ALWAYS, APART_IN_TURNS } Apart;
+Apart nests_apart(const Verifier *v, const Choice *a, const Choice *b);
+void nests_together(Verifier *v); /* together */
+bool nests_own(const Verifier *v, Form of); /* a trip count that is made from values of its nest */
+
+/* ---- steer.c ---- */
+void steer_prepare(Verifier *v);
+bool steer_not_negative(Verifier *v, const IrArg *arg); /* in every turn of every launch */
+void steer_see(Verifier *v, uint32_t at, Form x, bool trip); /* trip: made from chosen trip counts */
+/* After all runs: refuses what came out one way only; true if the runs are to be done again, with that held open. */
+bool steer_check(Verifier *v);
+
+/* ---- compare.c ---- */
+/* What few turns make of it tells of longer loops: of a comparison, minimum or maximum; of what comes round with the index. */
+bool compare_followed(Verifier *v, uint32_t op); /* notes how far from the ends of loops it is */
+void compare_begin(Verifier *v);
+void compare_fit(Verifier *v); /* ring, to what was noted */
+bool index_followed(const Verifier *v, uint32_t op);
+
+/* ---- open.c ---- */
+/* Whether the op on a and b, held open, came out as x here: then another form stands for it. */
+bool open_decided(const Verifier *v, uint32_t op, Form x, Form a, Form b);
+Form open_form(Verifier *v, uint32_t op); /* the form that stands for it where v->now is */
+
+/* ---- moduli.c ---- */
+void moduli_prepare(Verifier *v); /* fixed, joint, and ring */
+/* The value of a pure op comes round after `turns` turns (0: it is used as it is) if its operands do after as many as this. */
+int64_t modulus_within(const Verifier *v, const IrOp *op, int64_t turns);
+int64_t modulus_joint(int64_t a, int64_t b); /* the least common multiple; INT64_MAX: too large */
+/* What steers was seen to come round after so many turns: whether the period gets longer by that, and the ring with it. */
+bool moduli_longer(Verifier *v, int64_t turns);
+
+/* ---- period.c ---- */
+bool period_parity(const Verifier *v, uint32_t var); /* its bits are the parities of waits */
+bool period_steps(const Verifier *v, uint32_t loop); /* its turns move variables of the program that steer */
+bool period_longer(Verifier *v); /* after all runs: whether they are to be done again, with more turns */
+/* Whether they are to be done again since a loop never has the turns after which variables come back to values that they had: the
+ * loops around it are to show that. */
+bool period_wider(Verifier *v);
+void period_prepare(Verifier *v);
+void period_turn(Verifier *v, const Frame *fr);        /* v->now begins a turn */
+void period_begin(Verifier *v);                        /* a run */
+void period_check(Verifier *v);                        /* after all runs */
+
+#endif

@@ -1,0 +1,299 @@
+/* Whether the runs gave each loop the turns that tell of longer ones. What one loop chooses decides the trip counts of
+ * others, too: `n - 4` turns where `n` were chosen, or 2 .. k in turn k of a loop around. Such a count is written down here
+ * without what was chosen; the choice gets more values where they help (choice_shift). After all runs every loop has had
+ * 2 S + 1 turns in one of them, or as many as any launch has; and every op that does something has been reached.
+ */
+#include "lang/checked.h"
+#include "lower/verify/graph/tries/tries.h"
+#include "lower/verify/graph/unroll/unroll.h"
+
+enum { TURNS_FUEL = 256, PARTS_FUEL = 32, GIVEN_FUEL = 64, GIVEN_DEPTH = 3 };
+
+void turns_prepare(Verifier *v)
+{
+    v->turns = arena_array(v->arena, Turns, v->nops + 1);
+    v->reached = arena_array(v->arena, uint8_t, v->nops + 1);
+}
+
+void turns_begin(Verifier *v)
+{
+    for (uint32_t i = 0; i < v->nops; i++) {
+        v->turns[i].now = 0;
+        v->reached[i] &= REACHED;
+    }
+}
+
+void turns_keep(Verifier *v)
+{
+    for (uint32_t i = 0; i < v->nops; i++) {
+        Turns *t = &v->turns[i];
+        if (t->now > t->most) t->most = t->now;
+        if (v->reached[i] & REACHED_NOW) v->reached[i] |= REACHED;
+    }
+}
+
+/* ---- a trip count without what was chosen ---- */
+
+typedef struct Way {
+    int fuel;
+    bool here; /* with the indices of loops around as they are; otherwise with any that they may have */
+    int depth; /* of variables that are set from variables, and cells */
+} Way;
+
+static Form unchosen(Verifier *v, const IrArg *arg, Way *w);
+
+static Form unchosen_op(Verifier *v, const IrOp *op, Way *w)
+{
+    const IrArg *a = ir_find(op, IRK_A), *b = ir_find(op, IRK_B), *c = ir_find(op, IRK_COND);
+    uint32_t leaves = v->f.leaves;
+    Form fc = c ? unchosen(v, c, w) : 0, fa = a ? unchosen(v, a, w) : 0, fb = b ? unchosen(v, b, w) : 0;
+    Form x = w->fuel < 0 ? 0 : form_of_op(&v->f, v->k, op, fc, fa, fb);
+    if (leaves != v->f.leaves) w->fuel = -1; /* a new value */
+    return w->fuel < 0 ? 0 : x;
+}
+
+/* Any turn of the loop, the same all through the count. */
+static Form unchosen_index(Verifier *v, uint32_t loop, Way *w)
+{
+    const IrOp *op = v->ops[loop];
+    Form lo = unchosen(v, ir_find(op, IRK_A), w), hi = unchosen(v, ir_find(op, IRK_B), w);
+    if (w->fuel < 0) return 0;
+    const FormData *first = form_data(&v->f, lo), *past = form_data(&v->f, hi);
+    bool endless = past->hi == INT64_MAX || past->hi == INT64_MIN;
+    return form_atom(&v->f, (FormAtom){.kind = ATOM_OPEN,
+                                   .sub = 1,
+                                   .type = op->type,
+                                   .a = loop,
+                                   .b = lo,
+                                   .c = hi,
+                                   .lo = first->lo,
+                                   .hi = endless ? INT64_MAX : past->hi - 1});
+}
+
+/* What gives `get` a value: a set of its variable, a store into the buffer that it reads; other writes have none to tell. */
+static bool gives(const IrOp *op, const IrOp *get, bool *known)
+{
+    const IrArg *dst = ir_find(op, IRK_DST);
+    bool into = get->op == IR_LDS && dst && dst->kind == IRA_BUF && dst->id == ir_find(get, IRK_SRC)->id;
+    if (into && op->op != IR_STS && op->op != IR_ST_ASYNC) *known = false;
+    if (get->op == IR_LDS) return into;
+    return (op->op == IR_SET || op->op == IR_VAR) && ir_find(op, IRK_VAR)->id == ir_find(get, IRK_VAR)->id;
+}
+
+/* Between the least and the greatest of what any CTA gives it; false: not known. */
+static bool given_range(Verifier *v, const IrOp *get, int depth, int64_t *least, int64_t *greatest)
+{
+    const Form *mine = v->f.sreg;
+    bool known = depth < GIVEN_DEPTH;
+    for (uint32_t i = 0; i < v->nops && known; i++) {
+        if (!gives(v->ops[i], get, &known)) continue;
+        for (uint32_t r = 0; r < v->nranks && known; r++) {
+            Way w = {GIVEN_FUEL, false, depth + 1};
+            v->f.sreg = v->sreg[r];
+            Form x = unchosen(v, ir_find(v->ops[i], IRK_A), &w);
+            known = w.fuel >= 0;
+            if (known && form_data(&v->f, x)->lo < *least) *least = form_data(&v->f, x)->lo;
+            if (known && form_data(&v->f, x)->hi > *greatest) *greatest = form_data(&v->f, x)->hi;
+        }
+    }
+    v->f.sreg = mine;
+    return known && *least <= *greatest && *least != INT64_MIN && *greatest != INT64_MAX;
+}
+
+/* Whatever it may be in any turn, the same all through the count. */
+static Form unchosen_any(Verifier *v, uint32_t index, Way *w)
+{
+    const IrOp *op = v->ops[index];
+    int64_t lo = INT64_MAX, hi = INT64_MIN;
+    if (op->op == IR_TICKET) {
+        Form draws = unchosen(v, ir_find(op, IRK_B), w);
+        if (w->fuel < 0) return 0;
+        lo = -1;
+        hi = form_data(&v->f, draws)->hi < UINT32_MAX ? form_data(&v->f, draws)->hi : UINT32_MAX;
+    } else if (!given_range(v, op, w->depth, &lo, &hi)) {
+        return 0;
+    }
+    return form_atom(&v->f, (FormAtom){.kind = ATOM_OPEN, .sub = 2, .type = op->type, .a = index, .lo = lo, .hi = hi});
+}
+
+static Form unchosen(Verifier *v, const IrArg *arg, Way *w)
+{
+    if (--w->fuel < 0) return 0;
+    if (arg->kind != IRA_VAL) return form_const(&v->f, arg->imm);
+    uint32_t index = v->def[arg->id - 1];
+    const IrOp *op = v->ops[index];
+    if (op->op == IR_SREG) return form_of_op(&v->f, v->k, op, 0, 0, 0);
+    if (run_pure(op)) return unchosen_op(v, op, w);
+    Form x = 0;
+    if (op->op == IR_LOOP) x = w->here ? run_value(v, arg) : unchosen_index(v, index, w);
+    else if (!w->here && (op->op == IR_GET || op->op == IR_LDS || op->op == IR_TICKET)) x = unchosen_any(v, index, w);
+    else x = v->now->loaded[arg->id - 1];
+    if (x == 0) w->fuel = -1;
+    return w->fuel < 0 ? 0 : x;
+}
+
+static void want(Verifier *v, uint32_t loop, Form count)
+{
+    Shift s;
+    if (!choice_shift_for(v, count, &s) && !choice_shift_at(v, loop, count, &s)) return;
+    s.loop = loop;
+    if (!v->fixed) vec_push(v->arena, &v->wanted, s);
+    else v->afresh = v->again |= choice_shift(v, &s);
+}
+
+/* The choice for each amount of which minima, maxima and selections make the count. */
+static void shift_parts(Verifier *v, uint32_t loop, Form x, int *fuel)
+{
+    if (x == 0 || --*fuel < 0 || v->again) return;
+    want(v, loop, x);
+    uint32_t n = form_data(&v->f, x)->n;
+    for (uint32_t i = 0; i < n && !v->again; i++) {
+        FormTerm t = form_data(&v->f, x)->t[i];
+        FormAtom a = *atom_data(&v->f, t.atom);
+        bool two = atom_extreme(&a);
+        if (!two && a.kind != ATOM_SEL) continue;
+        Form rest = form_add(&v->f, x, -t.c, form_of_atom(&v->f, t.atom));
+        Form parts[2] = {two ? a.a : a.b, two ? a.b : a.c};
+        for (int j = 0; j < 2 && rest; j++) shift_parts(v, loop, form_add(&v->f, rest, t.c, parts[j]), fuel);
+    }
+}
+
+/* In turn k of a loop around there are k turns and a few: that loop gets as many more. */
+static void shift_around(Verifier *v, uint32_t loop, Form x)
+{
+    const FormData *d = form_data(&v->f, x);
+    if (v->fixed || d->n != 1 || d->t[0].c != 1 || v->again) return;
+    FormAtom a = *atom_data(&v->f, d->t[0].atom);
+    int64_t k = d->k - 1;
+    if (a.kind != ATOM_OPEN || a.sub != 1) return;
+    Form last = form_add(&v->f, a.c, k, form_const(&v->f, 1));
+    if (last) want(v, loop, last);
+}
+
+static Form count_of(Verifier *v, uint32_t op, bool here)
+{
+    Way w = {TURNS_FUEL, here, 0};
+    Form lo = unchosen(v, v->operands[op].a, &w), hi = unchosen(v, v->operands[op].b, &w);
+    return w.fuel < 0 ? 0 : form_add(&v->f, hi, -1, lo);
+}
+
+/* No value of x is greater: `k + 1 - max(0, k - 3)` is at most k + 1 and at most 4. */
+static int64_t upper_of(Verifier *v, Form x, int *fuel)
+{
+    if (x == 0 || --*fuel < 0) return INT64_MAX;
+    int64_t upper = form_data(&v->f, x)->hi;
+    if (upper == INT64_MIN) upper = INT64_MAX;
+    for (uint32_t i = 0; i < form_data(&v->f, x)->n; i++) {
+        FormTerm t = form_data(&v->f, x)->t[i];
+        FormAtom a = *atom_data(&v->f, t.atom);
+        if (!atom_extreme(&a)) continue;
+        Form rest = form_add(&v->f, x, -t.c, form_of_atom(&v->f, t.atom));
+        int64_t one = upper_of(v, rest ? form_add(&v->f, rest, t.c, a.a) : 0, fuel),
+                other = upper_of(v, rest ? form_add(&v->f, rest, t.c, a.b) : 0, fuel);
+        bool least = (a.sub == IR_MIN) == (t.c > 0), first = one < other;
+        int64_t part = least == first ? one : other;
+        if (part < upper) upper = part;
+    }
+    return upper;
+}
+
+static void look(Verifier *v, uint32_t op, Turns *t)
+{
+    Form count = count_of(v, op, false), now = count_of(v, op, true);
+    int part_fuel = PARTS_FUEL;
+    int64_t upper = upper_of(v, count, &part_fuel);
+    if (t->ranks == 0 || upper > t->upper) t->upper = upper;
+    t->ranks |= UINT32_C(1) << v->now->rank;
+    int fuel = PARTS_FUEL, more_fuel = PARTS_FUEL;
+    shift_parts(v, op, now, &fuel);
+    if (upper <= 2 * verify_ring(v, op)) shift_parts(v, op, count, &more_fuel); /* variables in `now` hold what was chosen */
+    if (count) shift_around(v, op, count);
+}
+
+void turns_loop(Verifier *v, uint32_t op, int64_t turns)
+{
+    Turns *t = &v->turns[op];
+    if (turns > t->now) t->now = turns;
+    if (!(t->ranks >> v->now->rank & 1)) look(v, op, t);
+}
+
+void turns_repeat(Verifier *v, uint32_t op, int64_t turns, bool certain)
+{
+    Turns *t = &v->turns[op];
+    if (turns > t->now) t->now = turns;
+    if (certain && v->now->depth == 1) t->upper = turns > t->upper ? turns : t->upper;
+    else if (turns >= t->left) t->left = turns + 1;
+}
+
+/* ---- after all runs ---- */
+
+static bool does_something(const Verifier *v, uint32_t op)
+{
+    return v->group[op] != IRG_SCALAR && v->group[op] != IRG_CONTROL;
+}
+
+/* A block that was come to is left out where its condition says so in all turns of every launch: those that trip counts decide
+ * came out both ways, alone and joined, or are held open (tries/steer.c). */
+static bool left_out(const Verifier *v, const Body *b, uint32_t at)
+{
+    for (uint32_t i = 0; i < at; i++) {
+        const IrOp *op = &b->role->ops.v[i];
+        uint32_t end = b->partner[i];
+        if (!ir_opens_block((IrOpcode)op->op) && op->op != IR_ELSE) continue;
+        if (at < end && v->reached[b->base + i] & REACHED) return true;
+    }
+    return false;
+}
+
+static void check_reached(Verifier *v)
+{
+    for (uint32_t i = 0; i < v->nops && !v->failed; i++) {
+        const Body *b = verify_body(v, i);
+        if (!does_something(v, i) || v->reached[i] & REACHED || left_out(v, b, i - b->base)) continue;
+        verify_refuse(v, E0660, i, "no run that was tried gets here");
+    }
+}
+
+static bool more_values(Verifier *v, uint32_t loop)
+{
+    bool more = false;
+    for (uint32_t i = 0; i < v->wanted.n; i++) more |= v->wanted.v[i].loop == loop && choice_shift(v, &v->wanted.v[i]);
+    return more;
+}
+
+static bool too_few(const Verifier *v, uint32_t loop, int64_t *least)
+{
+    const Turns *t = &v->turns[loop];
+    int64_t all = 2 * verify_ring(v, loop) + 1;
+    *least = t->upper < all && t->upper >= t->left ? t->upper : all;
+    return v->chosen[loop] && t->most < *least;
+}
+
+/* It never has the turns of longer ones, so those that it has in the turns before it comes to its most matter, too. */
+static bool clipped(const Verifier *v, uint32_t loop)
+{
+    const Turns *t = &v->turns[loop];
+    return v->chosen[loop] && t->ranks && t->upper <= 2 * verify_ring(v, loop);
+}
+
+bool turns_check(Verifier *v)
+{
+    int64_t least;
+    bool more = false;
+    for (uint32_t i = 0; i < v->nops && !v->failed; i++) more |= (too_few(v, i, &least) || clipped(v, i)) && more_values(v, i);
+    if (more || v->failed) return more;
+    for (uint32_t i = 0; i < v->nops && !v->all_indexed && v->rings < v->ring; i++) more |= too_few(v, i, &least);
+    if (more) return v->all_indexed = true;
+    for (uint32_t i = 0; i < v->nops && !v->failed; i++) {
+        if (!too_few(v, i, &least)) continue;
+        Diag *g = verify_refuse(v, E0660, i,
+                                "this loop has at most %lld turns in the runs that were tried; what longer loops do "
+                                "shows after %lld",
+                                (long long)v->turns[i].most, (long long)least);
+        if (g)
+            diag_note(v->diags, g, (Span){0, 0},
+                      "its trip count is made from that of another loop, or from its turns, and no run gives it as many");
+    }
+    if (!v->failed) check_reached(v);
+    return false;
+}

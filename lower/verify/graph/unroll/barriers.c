@@ -1,0 +1,436 @@
+/* Barriers: phases, and who counts on them.
+ *
+ * The run takes one schedule: an arrival and the bytes of a copy count at once, on the phase that is open then. That this
+ * is the phase in every schedule is proved on the way:
+ * - what counts on a phase comes after a wait for the phase before, or, where arrivals alone make that one, after all of
+ *   them (no early arrival);
+ * - a wait for a phase comes after one for the phase before, and before something that the next phase can't do
+ *   without (no overrun), so that the parity means that phase and no other;
+ * - bytes are announced before the last arrival, so the phase is not over while bytes are missing.
+ * Then by induction over the events of this run no schedule can do them otherwise than in an order that their clocks
+ * allow, and none gets stuck before its end.
+ */
+#include <string.h>
+
+#include "lower/verify/graph/tries/tries.h"
+#include "lower/verify/graph/unroll/unroll.h"
+
+enum { SPLITS = 4, TX_LIMIT = (1 << 20) - 1 }; /* PTX ISA, mbarrier: range of the tx-count */
+
+bool barrier_slot(Verifier *v, uint32_t op, uint32_t rank, uint32_t *slot)
+{
+    const IrArg *bar = verify_arg(v, op, IRK_BAR), *part = ir_part(v->ops[op], bar, IRK_SLOT);
+    const IrBar *b = &v->k->bars.v[bar->id];
+    int64_t n = 0;
+    if (part && !form_is_const(&v->f, run_value(v, part), &n)) {
+        verify_refuse(v, E0660, op, "which slot of barrier %s this is, is known only at run time", b->name);
+        return false;
+    }
+    if (n < 0 || n >= b->slots) {
+        verify_refuse(v, E0658, op, "slot %lld of barrier %s, which has %u", (long long)n, b->name, b->slots);
+        return false;
+    }
+    *slot = rank * v->nslots + v->bar_base[bar->id] + (uint32_t)n;
+    return true;
+}
+
+enum { READY_THREAD = 1, READY_COPIES = 2 };
+enum { PARTS_FIRST = 4, WAITS_FIRST = 4, BRINGERS_FIRST = 2 };
+
+/* With room for what most phases have, in one piece. */
+typedef struct NewPhase {
+    Phase phase;
+    Part parts[PARTS_FIRST];
+    Bringer bringers[BRINGERS_FIRST];
+    EventId waits[WAITS_FIRST];
+    uint32_t clocks[];
+} NewPhase;
+
+static Phase *phase_new(Verifier *v, uint32_t slot, uint32_t number)
+{
+    NewPhase *room = arena_alloc(&v->run, sizeof *room + 2 * v->threads.n * sizeof *room->clocks);
+    Phase *p = &room->phase;
+    p->slot = slot;
+    p->number = number;
+    p->op = v->nops;
+    p->expected = p->delivered = form_const(&v->f, 0);
+    p->clock = room->clocks;
+    p->arrived = room->clocks + v->threads.n;
+    p->parts.v = room->parts;
+    p->parts.cap = PARTS_FIRST;
+    p->bringers.v = room->bringers;
+    p->bringers.cap = BRINGERS_FIRST;
+    p->waits.v = room->waits;
+    p->waits.cap = WAITS_FIRST;
+    return p;
+}
+
+Phase *barrier_open(Verifier *v, uint32_t slot)
+{
+    BarSlot *b = &v->bars[slot];
+    if (b->phases.n == 0 || b->phases.v[b->phases.n - 1]->complete) {
+        Phase *p = phase_new(v, slot, b->phases.n);
+        vec_push(&v->run, &b->phases, p);
+        vec_push(v->arena, &v->phases, p);
+    }
+    return b->phases.v[b->phases.n - 1];
+}
+
+static Phase *completed(const Verifier *v, uint32_t slot)
+{
+    const BarSlot *b = &v->bars[slot];
+    if (b->phases.n && b->phases.v[b->phases.n - 1]->complete) return b->phases.v[b->phases.n - 1];
+    return b->phases.n > 1 ? b->phases.v[b->phases.n - 2] : NULL;
+}
+
+/* The initialisation has happened, and whoever uses the barrier sees it. */
+static bool find_ready(Verifier *v, uint32_t slot, uint32_t op, bool copies)
+{
+    const BarSlot *b = &v->bars[slot];
+    const uint32_t *clock = v->now->clock;
+    if (b->init == 0 || !event_in(v, b->init, clock)) {
+        Diag *g = verify_refuse(v, E0653, op, "barrier %s may be used before its bar.init", verify_bar_name(v, slot));
+        if (b->init) verify_also(v, g, v->events.v[b->init - 1].op, "the bar.init: no barrier of threads lies between");
+        return false;
+    }
+    const Event *init = &v->events.v[b->init - 1];
+    const Thread *t = &v->threads.v[init->thread];
+    if (!copies && init->thread == v->now->id) return true;
+    for (uint32_t i = 0; i < t->init_fences.n; i++) {
+        EventId f = t->init_fences.v[i];
+        if (v->events.v[f - 1].pos > init->pos && event_in(v, f, clock)) return true;
+    }
+    Diag *g = verify_refuse(v, E0653, op, "barrier %s is used %s without fence.mbar_init after its bar.init",
+                            verify_bar_name(v, slot), copies ? "by an asynchronous copy" : "by another thread");
+    verify_also(v, g, init->op, "the bar.init");
+    return false;
+}
+
+/* What a thread has come after once, all that it does later comes after, too. */
+static bool ready(Verifier *v, uint32_t slot, uint32_t op, bool copies)
+{
+    uint8_t *seen = &v->now->ready[slot], how = copies ? READY_COPIES : READY_THREAD;
+    if (!(*seen & how) && find_ready(v, slot, op, copies)) *seen |= how;
+    return *seen & how;
+}
+
+static void note(Verifier *v, uint32_t op, uint32_t slot, const Phase *p)
+{
+    alike_note(v, op, slot);
+    alike_note(v, op, p ? p->number : UINT32_MAX);
+}
+
+static bool complete_now(Verifier *v, const Phase *p)
+{
+    const BarSlot *b = &v->bars[p->slot];
+    if (p->arrivals != b->count || p->expected == 0 || p->delivered == 0) return false;
+    if (p->expected == p->delivered) return true;
+    Form missing = form_simplify(&v->f, form_add(&v->f, p->expected, -1, p->delivered));
+    return missing && form_data(&v->f, missing)->lo == 0 && form_data(&v->f, missing)->hi == 0;
+}
+
+/* Every wait for the phase before comes before something without which this one is not over. */
+static void check_overrun(Verifier *v, const Phase *p)
+{
+    const BarSlot *b = &v->bars[p->slot];
+    const EventId *w = p->number ? b->phases.v[p->number - 1]->waits.v : b->early.v;
+    uint32_t n = p->number ? b->phases.v[p->number - 1]->waits.n : b->early.n;
+    for (uint32_t i = 0; i < n && !v->failed; i++) {
+        const Event *e = &v->events.v[w[i] - 1];
+        if (p->clock[e->thread] >= e->pos) continue;
+        verify_hold(v, E0611, e->op, p->op, "completes the next phase",
+                    "the phase after the one that is waited for here may be over before this looks at "
+                    "barrier %s: the parity would be that of the wrong phase",
+                    verify_bar_name(v, p->slot));
+    }
+}
+
+/* What expects bytes without arriving comes before an arrival, its own thread's or another's. */
+static void check_expects(Verifier *v, const Phase *p)
+{
+    for (uint32_t i = 0; i < p->parts.n && !v->failed; i++) {
+        const Part *x = &p->parts.v[i];
+        const Event *e = &v->events.v[x->event - 1];
+        if (!x->expects || x->arrives || p->arrived[e->thread] >= e->pos) continue;
+        Diag *g = verify_refuse(v, E0655, x->op,
+                                "barrier %s may have all its arrivals before it is told to expect these bytes",
+                                verify_bar_name(v, p->slot));
+        verify_also(v, g, p->op, "the last arrival");
+    }
+}
+
+static void try_complete(Verifier *v, Phase *p)
+{
+    if (p->complete || !complete_now(v, p)) return;
+    p->complete = true;
+    check_overrun(v, p);
+    check_expects(v, p);
+}
+
+/* The phase is over when the part's event happens: something waited for it, or, for an arrival, it has no bytes and all its
+ * arrivals come before. */
+static bool over_before(const Verifier *v, const Phase *p, const Part *part)
+{
+    if (phase_before(v, p, part->event)) return true;
+    if (part->expects || part->copies) return false;
+    for (uint32_t i = 0; i < p->parts.n; i++) {
+        const Part *x = &p->parts.v[i];
+        if (!x->arrives || x->expects || x->copies || !event_before(v, x->event, part->event)) return false;
+    }
+    return true;
+}
+
+static void fix_expect(const Verifier *v, Diag *g)
+{
+    if (g) diag_fix(v->diags, g, "leave it out if `commit` makes that arrival, which announces its copies' bytes; else put it before");
+}
+
+bool barrier_part(Verifier *v, uint32_t slot, Part part)
+{
+    if (!ready(v, slot, part.op, part.copies)) return false;
+    Phase *p = barrier_open(v, slot);
+    const Phase *before = p->number ? v->bars[slot].phases.v[p->number - 1] : NULL;
+    bool early = before && !over_before(v, before, &part);
+    if (early && part.expects && !part.arrives) {
+        Diag *g = verify_refuse(v, E0655, part.op,
+                                "barrier %s is told to expect bytes when all arrivals are made: its phase may be over",
+                                verify_bar_name(v, slot));
+        verify_also(v, g, before->op, "the last arrival");
+        fix_expect(v, g);
+        return false;
+    }
+    if (early) {
+        verify_hold(
+            v, E0611, part.op, before->op, "completes the phase before, and no wait for it comes before this",
+            part.copies ? "this copy may count on the phase of barrier %s before the one that it is for"
+                        : "this arrival counts on a new phase of barrier %s, but nothing has waited for the last one",
+            verify_bar_name(v, slot));
+    }
+    vec_push(&v->run, &p->parts, part);
+    note(v, part.op, slot, p);
+    p->op = part.op;
+    return true;
+}
+
+static void check_tx(Verifier *v, uint32_t op, const Phase *p)
+{
+    Form worst = p->expected && form_data(&v->f, p->expected)->hi > TX_LIMIT ? p->expected : p->delivered;
+    if (p->expected == 0 || p->delivered == 0)
+        verify_refuse(v, E0660, op, "the bytes of barrier %s add up to more than can be followed",
+                      verify_bar_name(v, p->slot));
+    else if (form_data(&v->f, worst)->hi > TX_LIMIT)
+        verify_refuse(v, E0623, op, "the bytes of this phase of barrier %s reach %s; the limit is %d",
+                      verify_bar_name(v, p->slot), verify_form_text(v, worst), TX_LIMIT);
+}
+
+/* Bytes that the phase can't be complete without: where a thread is certain to bring some, the phase is over after what
+ * comes before the first of its copies. */
+static void bring(Verifier *v, Phase *p, const Sum *s)
+{
+    uint32_t i = 0;
+    while (i < p->bringers.n && p->bringers.v[i].thread != v->now->id) i++;
+    if (i == p->bringers.n) {
+        Bringer *b = vec_add(&v->run, &p->bringers);
+        *b = (Bringer){.thread = v->now->id, .bytes = form_const(&v->f, 0), .clock = s->clock};
+    }
+    Bringer *b = &p->bringers.v[i];
+    b->bytes = form_add(&v->f, b->bytes, 1, s->bytes);
+    if (b->bytes && form_data(&v->f, b->bytes)->lo > 0) verify_clock_join(v, p->clock, b->clock);
+}
+
+void barrier_deliver(Verifier *v, const Sum *s)
+{
+    Phase *p = barrier_open(v, s->slot);
+    p->delivered = form_add(&v->f, p->delivered, 1, s->bytes);
+    bring(v, p, s);
+    check_tx(v, s->op, p);
+    if (!v->failed) try_complete(v, p);
+}
+
+/* ---- steps ---- */
+
+static void step_init(Verifier *v, uint32_t op, uint32_t slot)
+{
+    BarSlot *b = &v->bars[slot];
+    int64_t count = verify_arg(v, op, IRK_COUNT_)->imm;
+    if (count < 1 || count > (1 << 20) - 1) {
+        verify_refuse(v, E0604, op, "barrier %s is initialised for %lld arrivals; a phase has 1 to 1048575",
+                      verify_bar_name(v, slot), (long long)count);
+        return;
+    }
+    if (b->init) {
+        Diag *g = verify_refuse(v, E0653, op, "barrier %s is initialised twice", verify_bar_name(v, slot));
+        verify_also(v, g, v->events.v[b->init - 1].op, "the first bar.init");
+        return;
+    }
+    *b = (BarSlot){.count = (uint32_t)count, .init = event_new(v, op)};
+}
+
+static void step_expect(Verifier *v, uint32_t op, uint32_t slot, Phase *p)
+{
+    Form bytes = run_value(v, verify_arg(v, op, IRK_BYTES));
+    alike_note(v, op, bytes);
+    if (p->arrivals == v->bars[slot].count) {
+        Diag *g = verify_refuse(v, E0655, op,
+                                "barrier %s is told to expect bytes when all arrivals are made: its phase may be over",
+                                verify_bar_name(v, slot));
+        verify_also(v, g, p->op, "the last arrival");
+        fix_expect(v, g);
+        return;
+    }
+    if (!form_nonneg_in_cases(&v->f, bytes, SPLITS)) {
+        verify_refuse(v, E0605, op, "the bytes that barrier %s expects are not certain to be at least 0",
+                      verify_bar_name(v, slot));
+        return;
+    }
+    p->expected = form_add(&v->f, p->expected, v->now->copies, form_guard(&v->f, run_guard(v, op), bytes));
+    check_tx(v, op, p);
+}
+
+static void step_arrive(Verifier *v, uint32_t op, uint32_t slot, Phase *p)
+{
+    uint32_t count = v->bars[slot].count;
+    if (p->arrivals + v->now->copies <= count) {
+        p->arrivals += v->now->copies;
+        verify_clock_join(v, p->arrived, v->now->clock);
+        verify_clock_join(v, p->clock, v->now->clock);
+        return;
+    }
+    verify_hold(v, E0604, op, p->op, "the last before", "one arrival too many: barrier %s has all %u of its phase",
+                verify_bar_name(v, slot), count);
+    v->failed = true;
+}
+
+static void step_count(Verifier *v, uint32_t op, uint32_t slot, bool remote)
+{
+    IrOpcode code = (IrOpcode)v->ops[op]->op;
+    EventId e = event_new(v, op);
+    Part part = {
+        .event = e, .op = op, .arrives = code != IR_BAR_EXPECT, .expects = code != IR_BAR_ARRIVE, .remote = remote};
+    Phase *last = v->bars[slot].phases.n ? v->bars[slot].phases.v[v->bars[slot].phases.n - 1] : NULL;
+    bool full = last && !last->complete && last->arrivals == v->bars[slot].count;
+    if (full) note(v, op, slot, last);
+    if (full && code != IR_BAR_EXPECT) { /* all arrivals are there, bytes are not */
+        step_arrive(v, op, slot, last);
+        return;
+    }
+    if (full) {
+        step_expect(v, op, slot, last);
+        return;
+    }
+    if (!barrier_part(v, slot, part)) return;
+    Phase *p = barrier_open(v, slot);
+    /* PTX ISA, mbarrier.arrive.expect_tx: the expect comes first, then the arrival. */
+    if (part.expects) step_expect(v, op, slot, p);
+    if (part.arrives && !v->failed) step_arrive(v, op, slot, p);
+    if (!v->failed) try_complete(v, p);
+}
+
+Phase *barrier_commit(Verifier *v, uint32_t op, uint32_t rank, EventId e)
+{
+    uint32_t slot;
+    if (!barrier_slot(v, op, rank, &slot)) return NULL;
+    if (v->bars[slot].init == 0) {
+        verify_refuse(v, E0653, op, "barrier %s is used before its bar.init", verify_bar_name(v, slot));
+        return NULL;
+    }
+    /* It arrives later, like a copy's bytes: that it was begun does not say that the phase is over. */
+    Part part = {.event = e, .op = op, .arrives = true, .copies = true, .remote = rank != v->now->rank};
+    Phase *last = v->bars[slot].phases.n ? v->bars[slot].phases.v[v->bars[slot].phases.n - 1] : NULL;
+    bool full = last && !last->complete && last->arrivals == v->bars[slot].count;
+    if (!full && !barrier_part(v, slot, part)) return NULL;
+    Phase *p = barrier_open(v, slot);
+    step_arrive(v, op, slot, p);
+    if (!v->failed) try_complete(v, p);
+    return p;
+}
+
+static void waited(Verifier *v, uint32_t op, uint32_t slot, Phase *p)
+{
+    const BarSlot *b = &v->bars[slot];
+    const IrArg *scope = verify_arg(v, op, IRK_SCOPE);
+    const Phase *before = p && p->number ? b->phases.v[p->number - 1] : NULL;
+    bool remote = false;
+    /* What comes with the phase itself does not count: the wait looks before it knows. */
+    if (!ready(v, slot, op, false)) return;
+    if (before && !phase_in(v, before, v->now->clock)) {
+        verify_hold(v, E0611, op, before->op, "completes that phase, and no wait for it comes before this one",
+                    "this may look at barrier %s before the last phase but one is over, and pass too early",
+                    verify_bar_name(v, slot));
+    }
+    if (p) event_after(v, p->clock);
+    EventId e = event_new(v, op);
+    note(v, op, slot, p);
+    if (p == NULL) {
+        vec_push(&v->run, &v->bars[slot].early, e);
+        return;
+    }
+    vec_push(&v->run, &p->waits, e);
+    for (uint32_t i = 0; i < p->parts.n; i++) remote |= p->parts.v[i].remote;
+    if (!remote || (scope && scope->id != IRC_CTA)) return;
+    Diag *g = verify_refuse(v, E0670, op, "other CTAs arrive at barrier %s, and this wait acquires only from its own",
+                            verify_bar_name(v, slot));
+    for (uint32_t i = 0; i < p->parts.n && remote; i++) {
+        if (!p->parts.v[i].remote) continue;
+        verify_also(v, g, p->parts.v[i].op, "an arrival from another CTA");
+        break;
+    }
+}
+
+static void step_wait(Verifier *v, uint32_t op, uint32_t slot)
+{
+    int64_t parity;
+    if (!run_number(v, op, verify_arg(v, op, IRK_PHASE), "the parity", &parity)) return;
+    Phase *p = completed(v, slot);
+    int64_t passes = p ? p->number & 1 : 1;
+    v->now->slot = slot;
+    if (parity == passes) waited(v, op, slot, p);
+    else v->now->block = WAITS_PHASE;
+}
+
+void barrier_retry(Verifier *v)
+{
+    int64_t parity = 0;
+    uint32_t op = run_op(v);
+    Phase *p = completed(v, v->now->slot);
+    if (!form_is_const(&v->f, run_value(v, verify_arg(v, op, IRK_PHASE)), &parity)) return;
+    if (p == NULL || parity != (p->number & 1)) return;
+    v->now->block = RUNS;
+    waited(v, op, v->now->slot, p);
+    v->now->pc++;
+}
+
+void barrier_step(Verifier *v, uint32_t op)
+{
+    uint32_t slot;
+    const IrOp *o = v->ops[op];
+    IrOpcode code = (IrOpcode)o->op;
+    int64_t rank = v->now->rank;
+    const IrArg *to = verify_arg(v, op, IRK_RANK);
+    Form guard = run_guard(v, op);
+    if (form_is(&v->f, guard, 0)) return;
+    if (code != IR_BAR_EXPECT && !form_is(&v->f, guard, 1)) {
+        if (choice_guard(v, op, guard)) return;
+        verify_refuse(v, E0608, op, "%s happens under a condition: what follows would depend on it",
+                      verify_op_text(v, op));
+        return;
+    }
+    if (code == IR_TC_COMMIT) {
+        tensor_commit_step(v, op);
+        return;
+    }
+    if (to && !run_number(v, op, to, "the CTA", &rank)) return;
+    if (rank < 0 || rank >= v->nranks) {
+        verify_refuse(v, E0658, op, "CTA %lld of a cluster of %u", (long long)rank, v->nranks);
+        return;
+    }
+    if (!barrier_slot(v, op, (uint32_t)rank, &slot)) return;
+    if (code == IR_BAR_INIT) step_init(v, op, slot);
+    else if (v->bars[slot].init == 0) {
+        verify_refuse(v, E0653, op, "barrier %s is used before its bar.init", verify_bar_name(v, slot));
+    } else if (code == IR_BAR_WAIT) {
+        step_wait(v, op, slot);
+    } else {
+        step_count(v, op, slot, rank != v->now->rank);
+    }
+}

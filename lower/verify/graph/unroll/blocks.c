@@ -1,0 +1,270 @@
+/* The ops that open and close blocks, in a run: loops, turn by turn or as one burst; repeats that run time ends; conditions
+ * around copies, both ways.
+ */
+#include "lower/verify/graph/tries/tries.h"
+#include "lower/verify/graph/unroll/unroll.h"
+#include "lower/verify/graph/values/values.h"
+
+static Frame *push(Verifier *v, uint32_t op)
+{
+    Thread *t = v->now;
+    if (t->depth == FRAMES) {
+        verify_refuse(v, E0660, op, "blocks are nested more than %d deep", FRAMES);
+        return NULL;
+    }
+    Frame *fr = &t->frames[t->depth++];
+    *fr = (Frame){.op = op, .guard = t->guard, .known = v->f.known.n, .facts = v->f.facts.n};
+    return fr;
+}
+
+static void set_index(Verifier *v, const Frame *fr)
+{
+    const IrOp *op = v->ops[fr->op];
+    if (op->dst == 0) return;
+    v->now->value[op->dst - 1] = form_add(&v->f, fr->first, 1, form_const(&v->f, fr->at));
+    v->now->by_trip[op->dst - 1] = v->chosen[fr->op]; /* otherwise each run has all turns */
+}
+
+/* Nothing of the time before is kept when the block is entered again, */
+static void forget_values(Verifier *v, uint32_t op)
+{
+    const Inside *in = &v->inside[op];
+    Form *value = v->now->value;
+    for (uint32_t i = 0; i < in->n; i++) value[in->value[i]] = 0;
+}
+
+/* and of the turn before only what it can't make another. */
+static void forget_turn(Verifier *v, uint32_t op)
+{
+    const Inside *in = &v->inside[op];
+    Form *value = v->now->value;
+    for (uint32_t i = 0; i < in->nvarying; i++) value[in->varying[i]] = 0;
+}
+
+/* How many turns: the index is lo + turn, also where lo is no number. */
+static bool turns_of(Verifier *v, uint32_t op, Form lo, Form hi, int64_t *turns)
+{
+    Form count = form_add(&v->f, hi, -1, lo);
+    bool trip = false;
+    int64_t n;
+    if (count) count = choice_resolve(v, form_simplify(&v->f, count), &trip);
+    if (count == 0) {
+        verify_refuse(v, E0660, op, "how often this loop runs can't be followed");
+        return false;
+    }
+    if (!form_is_const(&v->f, count, &n)) {
+        choice_add(v, op, count);
+        if (!choice_go_on(v)) return false;
+        v->again = !form_is_const(&v->f, choice_resolve(v, count, &trip), &n); /* a part of it was chosen */
+        if (v->again) return false;
+    }
+    if (trip) v->chosen[op] = 1;
+    *turns = n > 0 ? n : 0;
+    return true;
+}
+
+static void enter_loop(Verifier *v, uint32_t op, const Body *b, uint32_t at)
+{
+    const IrOp *o = v->ops[op];
+    bool lanes = o->op == IR_LANES;
+    Form lo = lanes ? form_const(&v->f, 0) : run_value(v, v->operands[op].a),
+         hi = lanes ? form_const(&v->f, ir_find(o, IRK_N)->imm) : run_value(v, v->operands[op].b);
+    int64_t turns = 0;
+    if (lanes && b->block[at] & BLOCK_EVENTS) {
+        verify_refuse(v, E0660, op, "synchronisation inside `lanes`: only some lanes would take part");
+        return;
+    }
+    if (!lanes && !bounds_divided_well(v, op, lo, hi)) return;
+    if (!(b->block[at] & BLOCK_EVENTS)) {
+        forget_values(v, op);
+        burst_enter(v, op, lo, hi);
+        return;
+    }
+    if (!turns_of(v, op, lo, hi, &turns)) return;
+    if (!lanes && (run_by_trip(v, v->operands[op].a) || run_by_trip(v, v->operands[op].b))) v->chosen[op] = 1;
+    if (v->chosen[op]) turns_loop(v, op, turns);
+    if (v->again) return;
+    Frame *fr = push(v, op);
+    if (fr == NULL) return;
+    fr->first = lo;
+    fr->past = turns;
+    fr->pass = v->now->times[op]++;
+    if (turns == 0) {
+        v->now->depth--;
+        v->now->pc = b->partner[at];
+        return;
+    }
+    forget_values(v, op);
+    set_index(v, fr);
+    period_turn(v, fr);
+}
+
+/* How often a repeat that only run time ends is passed: chosen for all roles together, or for a break of this thread. */
+static bool repeat_turns(Verifier *v, uint32_t op, uint32_t brk, uint32_t pass, int64_t *k)
+{
+    Form turns = form_atom(&v->f, (FormAtom){.kind = ATOM_TURNS,
+                                         .type = IR_I64,
+                                         .a = v->split ? brk : v->nops,
+                                         .b = pass,
+                                         .c = v->split ? v->now->id : 0,
+                                         .lo = 0,
+                                         .hi = INT64_MAX});
+    bool trip = false;
+    if (form_is_const(&v->f, choice_resolve(v, turns, &trip), k)) return true;
+    choice_add(v, op, turns);
+    if (!choice_go_on(v)) return false;
+    v->again = !form_is_const(&v->f, choice_resolve(v, turns, &trip), k);
+    return !v->again;
+}
+
+/* The choice comes before those of loops inside, also where the break stands behind them: those depend on it. */
+static void enter_repeat(Verifier *v, uint32_t op)
+{
+    int64_t turns;
+    if (!v->split && !repeat_turns(v, op, v->nops, v->now->times[op], &turns)) return;
+    Frame *fr = push(v, op);
+    if (fr == NULL) return;
+    fr->pass = v->now->times[op]++;
+    v->chosen[op] = 1;
+    forget_values(v, op);
+    period_turn(v, fr);
+}
+
+/* How many turns were chosen for a repeat that only run time ends. A repeat that ends where another one did needs no
+ * choice: the condition of its break is known by then. Repeats of several roles take the same choice as long as in each
+ * turn they ask for one condition; when two are found, each break gets choices of its own, by thread, and all starts
+ * again. */
+static bool chosen_turns(Verifier *v, uint32_t op, const Frame *fr, uint32_t atom, int64_t *k)
+{
+    for (uint32_t i = 0; i < v->breaks.n && !v->split; i++) {
+        const Break *b = &v->breaks.v[i];
+        if (b->pass != fr->pass || b->turn != fr->at || b->atom == atom) continue;
+        v->split = v->again = true;
+        v->choices.n = 0;
+        return false;
+    }
+    vec_push(&v->run, &v->breaks, ((Break){fr->pass, fr->at, atom}));
+    return repeat_turns(v, fr->op, op, fr->pass, k);
+}
+
+static void enter_if(Verifier *v, uint32_t op, const Body *b, uint32_t at)
+{
+    const IrArg *cond = ir_find(v->ops[op], IRK_COND);
+    uint32_t middle = b->partner[at];
+    bool has_else = b->role->ops.v[middle].op == IR_ELSE;
+    if (b->block[at] & BLOCK_EVENTS) {
+        verify_refuse(v, E0660, op, "synchronisation inside an `if`: it takes a guard of its own");
+        return;
+    }
+    Form x = run_value(v, cond);
+    int64_t k;
+    if (form_is_const(&v->f, x, &k)) {
+        if (k || has_else) push(v, op);
+        if (!k) v->now->pc = middle;
+        return;
+    }
+    Frame *fr = push(v, op);
+    if (fr == NULL) return;
+    fr->burst = true; /* both ways */
+    fr->first = x;
+    form_assume(&v->f, x);
+    v->now->guard = form_guard(&v->f, fr->guard, x);
+}
+
+static void at_else(Verifier *v, const Body *b, uint32_t at)
+{
+    Thread *t = v->now;
+    Frame *fr = &t->frames[t->depth - 1];
+    if (!fr->burst) { /* the condition held */
+        t->depth--;
+        t->pc = b->partner[at + 0];
+        return;
+    }
+    v->f.known.n = fr->known;
+    v->f.facts.n = fr->facts;
+    Form other = form_not(&v->f, fr->first);
+    form_assume(&v->f, other);
+    t->guard = form_guard(&v->f, fr->guard, other);
+}
+
+static void at_end(Verifier *v)
+{
+    Thread *t = v->now;
+    Frame *fr = &t->frames[t->depth - 1];
+    IrOpcode op = (IrOpcode)v->ops[fr->op]->op;
+    bool again = false;
+    if (op == IR_IF || fr->burst) {
+        if (fr->burst && op != IR_IF) burst_leave(v, fr);
+        if (fr->burst) {
+            v->f.known.n = fr->known;
+            v->f.facts.n = fr->facts;
+            t->guard = fr->guard;
+        }
+    } else if (op == IR_REPEAT) {
+        fr->at++;
+        again = true;
+    } else {
+        again = ++fr->at < fr->past;
+    }
+    if (!again) {
+        t->depth--;
+        if (t->sums.n) burst_flush(v);
+        return;
+    }
+    forget_turn(v, fr->op);
+    set_index(v, fr);
+    period_turn(v, fr);
+    t->pc = fr->op - v->bodies.v[t->body].base;
+}
+
+/* A condition that is one atom, or its contrary. */
+static bool plain(const Verifier *v, Form x, uint32_t *atom, bool *truth)
+{
+    const FormData *d = x ? form_data(&v->f, x) : NULL;
+    if (d == NULL || d->n != 1 || !(d->k == 0 ? d->t[0].c == 1 : d->k == 1 && d->t[0].c == -1)) return false;
+    *atom = d->t[0].atom;
+    *truth = d->k == 0;
+    return true;
+}
+
+/* Whether the turn of a repeat was chosen to be the last one. */
+static void step_break(Verifier *v, uint32_t op, const Body *b)
+{
+    Thread *t = v->now;
+    Frame *fr = &t->frames[t->depth - 1];
+    Form whole = run_whole(v, ir_find(v->ops[op], IRK_COND)), x = form_simplify(&v->f, whole);
+    int64_t k, turns;
+    uint32_t atom = 0;
+    bool truth = false, known = form_is_const(&v->f, x, &k), one = plain(v, known ? whole : x, &atom, &truth);
+    if (!known && !one) {
+        verify_refuse(v, E0660, op, "when this loop is left has a form that can't be followed");
+        return;
+    }
+    if (one && !repeat_test(v, op, atom, truth, known || fr->at == 0)) return;
+    if (known && !one && k) repeat_over(v, op);
+    if (!known) {
+        if (!chosen_turns(v, op, fr, atom, &turns)) return;
+        k = fr->at >= turns;
+        vec_push(v->arena, &v->f.known, ((Known){atom, truth ? k == 1 : k == 0}));
+    }
+    if (k == 0) return;
+    bool certain = form_data(&v->f, whole)->n == 0 && !run_by_trip(v, ir_find(v->ops[op], IRK_COND));
+    turns_repeat(v, fr->op, fr->at, certain);
+    t->depth--;
+    t->pc = b->partner[fr->op - b->base];
+}
+
+void block_step(Verifier *v, uint32_t op)
+{
+    const Body *b = &v->bodies.v[v->now->body];
+    uint32_t at = v->now->pc;
+    switch ((IrOpcode)v->ops[op]->op) {
+    case IR_LOOP:
+    case IR_LANES: enter_loop(v, op, b, at); break;
+    case IR_REPEAT: enter_repeat(v, op); break;
+    case IR_BREAK: step_break(v, op, b); break;
+    case IR_IF: enter_if(v, op, b, at); break;
+    case IR_ELSE: at_else(v, b, at); break;
+    default: at_end(v); break;
+    }
+}

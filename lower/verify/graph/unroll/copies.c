@@ -1,0 +1,528 @@
+/* The step of a copy: what it moves, and whether that is what its operands say. */
+#include "lang/checked.h"
+#include "lang/lang.h"
+#include "lower/verify/graph/unroll/unroll.h"
+#include "lower/verify/graph/values/values.h"
+
+bool copy_bytes(Verifier *v, uint32_t op, IrKey key, uint32_t rank, Form bytes, Form guard, Bytes *out)
+{
+    Forms *f = &v->f;
+    const IrArg *obj = verify_arg(v, op, key), *slot = ir_part(v->ops[op], obj, IRK_SLOT),
+                *byte = ir_part(v->ops[op], obj, IRK_OFFSET);
+    const IrBuf *b = &v->k->bufs.v[obj->id];
+    Form zero = form_const(f, 0);
+    *out = (Bytes){.rank = rank, .buf = obj->id, .lo = byte ? run_value(v, byte) : zero};
+    if (b->lanes && !tensor_along(v, op, b, guard, out)) return false;
+    if (slot && !form_is_const(f, run_value(v, slot), &out->slot)) {
+        verify_refuse(v, E0660, op, "which slot of %s this is, is known only at run time", b->name);
+        return false;
+    }
+    out->hi = form_add(f, out->lo, 1, bytes);
+    int64_t lo, hi;
+    if (form_is_const(f, out->lo, &lo) && form_is_const(f, out->hi, &hi) && lo >= 0 && lo <= hi && hi <= b->bytes &&
+        out->slot >= 0 && out->slot < b->slots)
+        return true;
+    uint32_t known = f->known.n, facts = f->facts.n;
+    form_assume(f, guard);
+    bool inside = out->slot >= 0 && out->slot < b->slots && form_le(f, zero, out->lo) && form_le(f, out->lo, out->hi) &&
+                  form_le(f, out->hi, form_const(f, b->bytes));
+    f->known.n = known;
+    f->facts.n = facts;
+    if (!inside)
+        verify_refuse(
+            v, E0658, op,
+            "bytes %s .. %s of slot %lld of %s, which has %u slots of %u bytes, are not certain to lie within",
+            verify_form_text(v, out->lo), verify_form_text(v, out->hi), (long long)out->slot, b->name, b->slots,
+            b->bytes);
+    return inside;
+}
+
+/* ---- tensors ---- */
+
+static uint64_t tensor_bit(uint32_t tensor)
+{
+    return UINT64_C(1) << (tensor < 63 ? tensor : 63);
+}
+
+/* The tensors into which an address may point. */
+uint64_t copy_address(const Verifier *v, const IrArg *arg, int depth)
+{
+    if (arg->kind == IRA_IMM) return 0;
+    const IrOp *op = v->ops[v->def[arg->id - 1]];
+    if (op->op == IR_ZADDR || op->op == IR_CONST || op->op == IR_PARAM || op->op == IR_LOOP || op->op == IR_LANES)
+        return 0; /* addresses come from gaddr alone */
+    if (op->op == IR_GADDR) return tensor_bit(ir_find(op, IRK_TENSOR)->id);
+    if (depth == 0 || op->op == IR_GET || op->op == IR_LOADS) return UINT64_MAX;
+    uint64_t all = 0;
+    for (uint32_t i = 0; i < op->nargs; i++)
+        if (op->args[i].kind == IRA_VAL && op->args[i].key != IRK_COND) all |= copy_address(v, &op->args[i], depth - 1);
+    return all;
+}
+
+static Region *map_region(Verifier *v, uint32_t op, uint32_t map)
+{
+    const MfMap *m = &v->k->mf.maps.v[map];
+    const IrArg *at;
+    unsigned n = ir_list(v->ops[op], IRK_COORDS, &at);
+    if (m->mode != MAP_TILED || n != m->rank || n > MAP_RANK) return NULL;
+    Region *r = arena_new(&v->run, Region);
+    *r = (Region){.map = map, .tensor = m->tensor, .n = n};
+    for (unsigned i = 0; i < n; i++) {
+        r->lo[i] = run_value(v, &at[i]);
+        int64_t step = m->elem_stride[i]; /* every step-th element of the box */
+        r->wide[i] = ((int64_t)m->box[i] - 1) / step * step + 1;
+        r->hi[i] = form_add(&v->f, r->lo[i], 1, form_const(&v->f, r->wide[i]));
+        if (r->hi[i] == 0) return NULL;
+    }
+    return r;
+}
+
+static Region *address_region(Verifier *v, const IrArg *arg, Form bytes)
+{
+    const IrOp *op = arg->kind == IRA_VAL ? v->ops[v->def[arg->id - 1]] : NULL;
+    if (op == NULL || op->op != IR_GADDR) return NULL;
+    Region *r = arena_new(&v->run, Region);
+    *r = (Region){.map = UINT32_MAX, .tensor = ir_find(op, IRK_TENSOR)->id, .n = 1};
+    r->lo[0] = run_value(v, ir_find(op, IRK_BYTE));
+    r->hi[0] = form_add(&v->f, r->lo[0], 1, bytes);
+    if (!form_is_const(&v->f, bytes, &r->wide[0])) r->wide[0] = INT64_MAX;
+    return r->hi[0] ? r : NULL;
+}
+
+static MapDesc box_of(const MfMap *m)
+{
+    MapDesc d = {.mode = (MapMode)m->mode,
+                 .type = m->type,
+                 .rank = m->rank,
+                 .swizzle = m->swizzle,
+                 .interleave = m->interleave,
+                 .channels = m->channels,
+                 .pixels = m->pixels,
+                 .is_load = m->is_load,
+                 .is_store = m->is_store};
+    for (unsigned i = 0; i < MAP_RANK; i++) {
+        d.box[i] = m->box[i];
+        d.elem_stride[i] = m->elem_stride[i];
+        d.dim[i] = d.pitch[i] = MAP_UNKNOWN;
+    }
+    return d;
+}
+
+/* The box, with so much for each pixel of a halo. */
+static Form with_halo(Verifier *v, Form halo, int64_t none, int64_t one)
+{
+    Form box = form_const(&v->f, none);
+    return halo ? form_add(&v->f, box, one - none, halo) : box;
+}
+
+/* What the hardware counts is the map's box, whatever the op says. */
+static bool check_box(Verifier *v, uint32_t op, const MfMap *m, Form halo, Form bytes)
+{
+    if (v->box[op]) return true;
+    MapDesc d = box_of(m);
+    Form box = with_halo(v, halo, map_copy_bytes(&d, 0), map_copy_bytes(&d, 1));
+    int64_t k;
+    bool same = box && (box == bytes || (form_le(&v->f, box, bytes) && form_le(&v->f, bytes, box)));
+    if (!same)
+        verify_refuse(v, E0659, op, "the box of map %s has %s bytes; the copy counts %s", m->name, verify_form_text(v, box),
+                      verify_form_text(v, bytes));
+    v->box[op] = same && form_is_const(&v->f, box, &k); /* other numbers may have others the next time */
+    return same;
+}
+
+/* Packed elements, and rows narrower than the swizzle's span, lie spread out in shared memory: a box takes more there than the
+ * copy counts. What lies between them a load leaves without a value: of each 16 bytes so many, the last ones; all 16: no telling. */
+static int64_t spread(const MfMap *m, int64_t halo, uint8_t *gap)
+{
+    MapDesc d = box_of(m);
+    int64_t bytes = map_copy_bytes(&d, halo), box = map_tx_bytes(&d), room = map_smem_bytes(&d), all;
+    *gap = 0;
+    if (box <= 0 || room <= box) return bytes;
+    int64_t unit = GAP_UNIT * map_global_bits(d.type) / 8;
+    bool whole = room / GAP_UNIT == box / unit && d.swizzle != MAP_SWIZZLE_128B_ATOM_32B_FLIP_8B;
+    *gap = (uint8_t)(whole ? GAP_UNIT - unit : GAP_UNIT);
+    return mul_s64(bytes / box, room, &all) && add_s64(all, bytes % box * room / box, &all) ? all : INT64_MAX;
+}
+
+/* ---- targets ---- */
+
+typedef struct Targets {
+    uint32_t n, rank[32];
+    Form mask, when[32]; /* of a mask that is known only at run time: whether it names that CTA */
+} Targets;
+
+/* Each CTA whose bit may be set. */
+static bool open_mask(Verifier *v, uint32_t op, Form mask, Targets *out)
+{
+    Forms *f = &v->f;
+    out->mask = mask;
+    if (form_data(f, mask)->lo < 0 || form_data(f, mask)->hi >= INT64_C(1) << v->nranks) {
+        verify_refuse(v, E0658, op, "mask %s for a cluster of %u", verify_form_text(v, mask), v->nranks);
+        return false;
+    }
+    for (uint32_t r = 0; r < v->nranks; r++) {
+        Form when = form_bit(f, v->k, mask, r);
+        if (when == 0) {
+            verify_refuse(v, E0660, op, "whether the mask names CTA %u is not known", r);
+            return false;
+        }
+        if (form_is(f, when, 0)) continue;
+        out->when[out->n] = when;
+        out->rank[out->n++] = r;
+    }
+    return true;
+}
+
+static bool targets_of(Verifier *v, uint32_t op, Targets *out)
+{
+    const IrOp *o = v->ops[op];
+    const IrArg *rank = verify_arg(v, op, IRK_RANK), *mask = verify_arg(v, op, IRK_MASK);
+    int64_t k = v->now->rank;
+    *out = (Targets){0};
+    if (o->op == IR_CLC_NEXT) {
+        while (out->n < v->nranks) out->rank[out->n] = out->n, out->n++;
+        return true;
+    }
+    if (mask) {
+        Form x = run_value(v, mask);
+        if (x && !form_is_const(&v->f, x, &k)) return open_mask(v, op, x, out);
+        if (!run_number(v, op, mask, "the mask", &k)) return false;
+        for (uint32_t r = 0; r < v->nranks; r++)
+            if (k >> r & 1) out->rank[out->n++] = r;
+        if (out->n && k >> v->nranks == 0) return true;
+        verify_refuse(v, E0658, op, "mask %lld for a cluster of %u", (long long)k, v->nranks);
+        return false;
+    }
+    if (rank && !run_number(v, op, rank, "the CTA", &k)) return false;
+    if (k < 0 || k >= v->nranks) {
+        verify_refuse(v, E0658, op, "CTA %lld of a cluster of %u", (long long)k, v->nranks);
+        return false;
+    }
+    bool peer = o->op == IR_BLK_PEER || o->op == IR_BLK_REDUCE_PEER;
+    if (peer && k == v->now->rank) {
+        verify_refuse(v, E0618, op, "CTA %lld copies to itself through the cluster", (long long)k);
+        return false;
+    }
+    out->n = 1;
+    out->rank[0] = (uint32_t)k;
+    return true;
+}
+
+/* ---- steps ---- */
+
+typedef struct Copy {
+    uint32_t op;
+    Form bytes, guard, counted; /* counted: what it adds to a barrier */
+    Form room;                  /* what its bytes take in shared memory */
+    uint8_t gap;                /* of a load: what of each 16 bytes of those has no value */
+    Form value;                 /* for ld.shared and clc.id */
+    bool by_trip;               /* it depends on chosen trip counts */
+    Form cond;                  /* under which its bytes are written */
+    bool certain, lanes; /* lanes: each issues its own, or none */
+    EventId event;
+    const MfMap *map;
+} Copy;
+
+static View *map_view(Verifier *v, uint32_t op)
+{
+    Bytes at;
+    Form all = form_const(&v->f, IR_MAP_BYTES), always = form_const(&v->f, 1);
+    return copy_bytes(v, op, IRK_DESC, v->now->rank, all, always, &at) ? view_at(v, &at) : NULL;
+}
+
+static void transfer(Verifier *v, const Copy *c, bool write, Phase *phase)
+{
+    const IrOp *o = v->ops[c->op];
+    const IrArg *address = verify_arg(v, c->op, write ? IRK_TO : IRK_FROM);
+    uint64_t tensors = c->map ? tensor_bit(c->map->tensor) : address ? copy_address(v, address, 8) : 0;
+    if ((tensors & v->loaded & v->stored) == 0) return;
+    Transfer t = {.tensors = tensors,
+                  .rank = v->now->rank,
+                  .op = c->op,
+                  .write = write,
+                  .reduce = o->op == IR_TMA_REDUCE || o->op == IR_BLK_REDUCE,
+                  .any_order = o->any_order,
+                  .start = c->event,
+                  .phase = phase};
+    bool placed = verify_arg(v, c->op, IRK_DESC) != NULL; /* where its map begins is known at run time */
+    View *view = placed ? map_view(v, c->op) : NULL;
+    t.region = placed && !view ? NULL
+               : c->map        ? map_region(v, c->op, verify_arg(v, c->op, IRK_MAP)->id)
+                               : address_region(v, address, c->bytes);
+    if (t.region) alike_note(v, c->op, t.region->cond = c->guard);
+    if (t.region && view) view_note(v, c->op, t.region->view = view);
+    for (uint32_t i = 0; t.region && i < t.region->n; i++) {
+        alike_note(v, c->op, t.region->lo[i]);
+        alike_note(v, c->op, t.region->hi[i]);
+    }
+    vec_push(v->arena, &v->transfers, t);
+}
+
+/* PTX ISA, st.async: a weak store; async proxy: it is none of the operations of that proxy. */
+static bool generic_copy(const IrOp *op)
+{
+    return op->op == IR_ST_ASYNC || op->op == IR_ST_FILL || op->op == IR_RED_ASYNC;
+}
+
+/* Whose barrier tells of what is written at that CTA: its own, or (.cta_group::2) that of the one of its pair which bar_rank
+ * says; of several destinations, in each pair the one with the parity of bar_rank. */
+static bool barrier_at(Verifier *v, const Copy *c, uint32_t rank, uint32_t *bar)
+{
+    const IrArg *arg = verify_arg(v, c->op, IRK_BAR_RANK);
+    int64_t k;
+    *bar = rank;
+    if (arg == NULL) return true;
+    if (!run_number(v, c->op, arg, "the barrier's CTA", &k)) return false;
+    uint32_t of = verify_arg(v, c->op, IRK_RANK) ? rank : v->now->rank;
+    if (k < 0 || k >= v->nranks || (k ^ of) & ~INT64_C(1)) {
+        verify_refuse(v, E0658, c->op, "the barrier of CTA %lld: CTA %u and the other one of its pair are meant", (long long)k, of);
+        return false;
+    }
+    *bar = (rank & ~1u) | (uint32_t)(k & 1);
+    return true;
+}
+
+/* Writes at one CTA, told by a barrier. */
+static Phase *load_at(Verifier *v, const Copy *c, uint32_t rank)
+{
+    uint32_t slot, bar;
+    Bytes at;
+    if (!barrier_at(v, c, rank, &bar)) return NULL;
+    if (!copy_bytes(v, c->op, IRK_DST, rank, c->room, c->guard, &at) || !barrier_slot(v, c->op, bar, &slot)) return NULL;
+    Part part = {.event = c->event, .op = c->op, .copies = true};
+    if (!barrier_part(v, slot, part)) return NULL;
+    Phase *p = barrier_open(v, slot);
+    if (c->certain && !c->lanes) verify_clock_join(v, p->clock, v->events.v[c->event - 1].clock);
+    Access a = {.at = at,
+                .cond = c->cond,
+                .only = c->cond,
+                .write = true,
+                .async = true,
+                .generic = generic_copy(v->ops[c->op]),
+                .gap = c->gap,
+                .op = c->op,
+                .start = c->event,
+                .phase = p};
+    if (verify_arg(v, c->op, IRK_ROP)) {
+        a.reduce = (uint16_t)(1 + verify_arg(v, c->op, IRK_ROP)->id * TYPE_COUNT + verify_arg(v, c->op, IRK_ELEM)->id);
+        if (a.generic) a.reduce |= 0x8000; /* not one engine's: each is atomic to its own kind */
+        Access read = a;
+        read.write = false;
+        access_add(v, read);
+    }
+    access_add(v, a);
+    burst_count(v, (Sum){.slot = slot, .bytes = c->counted, .clock = v->events.v[c->event - 1].clock, .op = c->op});
+    if (c->value) thread_store(v, &at, c->value, c->by_trip);
+    return p;
+}
+
+/* Bytes that are read until the copy is over. */
+static void read_by(Verifier *v, const Copy *c, IrKey key, Form bytes, Form guard, Phase *phase)
+{
+    Bytes at;
+    if (!copy_bytes(v, c->op, key, v->now->rank, bytes, guard, &at)) return;
+    access_add(v, (Access){.at = at,
+                           .cond = c->guard,
+                           .only = c->guard,
+                           .async = true,
+                           .op = c->op,
+                           .start = c->event,
+                           .phase = phase});
+}
+
+static void read_source(Verifier *v, const Copy *c, Phase *phase)
+{
+    read_by(v, c, IRK_SRC, c->room, c->guard, phase);
+}
+
+/* A map in memory is read until the copy is over: PTX ISA, cp.async.bulk.wait_group, counts that among the reads. */
+static void read_map(Verifier *v, const Copy *c, Phase *phase)
+{
+    if (verify_arg(v, c->op, IRK_DESC) == NULL || v->failed) return;
+    read_by(v, c, IRK_DESC, form_const(&v->f, IR_MAP_BYTES), form_const(&v->f, 1), phase);
+}
+
+/* One thread issues a copy, or each lane its own. */
+static bool by_one(Verifier *v, uint32_t op, bool *lanes)
+{
+    *lanes = false;
+    if (v->ops[op]->elect || v->k->roles.v[v->now->role].elect) return true;
+    for (uint32_t i = 0; i < v->now->depth && !*lanes; i++) *lanes = v->ops[v->now->frames[i].op]->op == IR_LANES;
+    if (*lanes) return true;
+    verify_refuse(v, E0672, op, "%s by all threads of the role", verify_op_text(v, op));
+    return false;
+}
+
+/* A request for work: each answer is a new value. */
+static bool ask(Verifier *v, Copy *c)
+{
+    if (!form_is(&v->f, c->guard, 1)) {
+        verify_refuse(v, E0608, c->op, "%s happens under a condition: what follows would depend on it",
+                      verify_op_text(v, c->op));
+        return false;
+    }
+    c->value = run_answer(v, IR_I64, c->op, -1, INT32_MAX);
+    repeat_draw(v, c->op, c->value, 0);
+    return !v->failed;
+}
+
+/* What the copy brings where its guard and this hold. A copy of 0 bytes covers nothing: where the guard keeps those out, the
+ * range is written all the same. */
+static void under(Verifier *v, Copy *c, Form guard)
+{
+    Forms *f = &v->f;
+    c->guard = guard;
+    c->counted = form_guard(f, guard, c->bytes);
+    c->cond = form_where_positive(f, guard, c->bytes);
+    c->certain = form_is(f, guard, 1) && form_data(f, c->bytes)->lo > 0;
+}
+
+/* To one of the CTAs of a mask that is known only at run time; where it names that, it is not 0. */
+static Phase *load_named(Verifier *v, const Copy *c, const Targets *to, uint32_t i)
+{
+    Forms *f = &v->f;
+    Copy one = *c;
+    uint32_t known = f->known.n;
+    IrOp ne = {.op = IR_CMP, .type = IR_PRED, .nargs = 1, .args = &(IrArg){.key = IRK_REL, .kind = IRA_WORD, .id = IRL_EQ}};
+    Form none = form_of_op(f, v->k, &ne, 0, to->mask, form_const(f, 0));
+    if (form_data(f, none)->n == 1 && form_data(f, none)->k == 0)
+        vec_push(f->arena, &f->known, ((Known){form_data(f, none)->t[0].atom, false}));
+    Form guard = form_simplify(f, c->guard);
+    f->known.n = known;
+    under(v, &one, form_guard(f, to->when[i], guard));
+    return one.cond && one.counted ? load_at(v, &one, to->rank[i]) : NULL;
+}
+
+void copy_step(Verifier *v, uint32_t op)
+{
+    Forms *f = &v->f;
+    const IrOp *o = v->ops[op];
+    const IrArg *bytes = verify_arg(v, op, IRK_BYTES), *map = verify_arg(v, op, IRK_MAP);
+    Targets to;
+    bool lanes;
+    if (o->op == IR_TC_CP || o->op == IR_TC_SHIFT) {
+        tensor_copy_step(v, op);
+        return;
+    }
+    if (o->op == IR_TMA_PREFETCH || o->op == IR_BLK_PREFETCH || !by_one(v, op, &lanes)) return;
+    int64_t cell = o->op == IR_CLC_NEXT ? IR_ANSWER_BYTES : IR_CELL_BYTES;
+    Copy c = {.op = op,
+              .lanes = lanes,
+              .bytes = bytes ? run_value(v, bytes) : form_const(f, cell),
+              .guard = run_guard(v, op)};
+    c.room = c.bytes;
+    if (form_is(f, c.guard, 0) || (!map && form_is(f, c.bytes, 0))) return;
+    if (o->op == IR_ST_ASYNC) {
+        c.value = run_value(v, verify_arg(v, op, IRK_A));
+        c.by_trip = run_by_trip(v, verify_arg(v, op, IRK_A));
+    }
+    if (o->op == IR_CLC_NEXT && !ask(v, &c)) return;
+    if (map) {
+        c.map = &v->k->mf.maps.v[map->id];
+        bool wide = c.map->mode == MAP_IM2COL_W || c.map->mode == MAP_IM2COL_W128;
+        const IrArg *info = wide ? verify_arg(v, op, IRK_INFO) : NULL; /* wHalo comes first */
+        Form halo = info ? run_value(v, info) : 0;
+        if (!check_box(v, op, c.map, halo, c.bytes)) return;
+        c.room = with_halo(v, halo, spread(c.map, 0, &c.gap), spread(c.map, 1, &c.gap));
+    }
+    under(v, &c, c.guard);
+    c.event = event_burst(v, op);
+    if (verify_arg(v, op, IRK_BAR) == NULL) {
+        read_source(v, &c, NULL);
+        read_map(v, &c, NULL);
+        if (!v->failed) transfer(v, &c, true, NULL);
+        return;
+    }
+    if (!targets_of(v, op, &to)) return;
+    Phase *p = NULL;
+    for (uint32_t i = 0; i < to.n && !verify_stopped(v); i++)
+        p = to.mask ? load_named(v, &c, &to, i) : load_at(v, &c, to.rank[i]);
+    if (verify_stopped(v)) return;
+    read_map(v, &c, p);
+    if (verify_arg(v, op, IRK_SRC)) read_source(v, &c, p);
+    else if (c.value == 0) transfer(v, &c, false, p);
+    if (!v->failed) burst_flush(v);
+}
+
+/* ---- groups and fences ---- */
+
+static bool mine(const Verifier *v, EventId start)
+{
+    return v->events.v[start - 1].thread == v->now->id;
+}
+
+static void commit(Verifier *v)
+{
+    Thread *t = v->now;
+    alike_note(v, run_op(v), run_op(v));
+    t->groups++;
+    t->burst = 0;
+    verify_spend(v, (v->accesses.n - t->stores + v->transfers.n - t->sent) / 16);
+    for (uint32_t i = v->accesses.n; i-- > t->stores;) {
+        Access *a = &v->accesses.v[i];
+        if (a->async && a->phase == NULL && a->group == 0 && mine(v, a->start) && !by_tensor_core(v, a)) a->group = t->groups;
+    }
+    for (uint32_t i = v->transfers.n; i-- > t->sent;) {
+        Transfer *x = &v->transfers.v[i];
+        if (x->write && x->group == 0 && mine(v, x->start)) x->group = t->groups;
+    }
+    t->sent = v->transfers.n;
+}
+
+static void wait_groups(Verifier *v, uint32_t op)
+{
+    int64_t newest = verify_arg(v, op, IRK_N)->imm, past = (int64_t)v->now->groups - newest;
+    bool full = verify_arg(v, op, IRK_HOW)->id == IRH_FULL;
+    if (newest < 0) {
+        verify_refuse(v, E0614, op, "a wait for all but %lld groups", (long long)newest);
+        return;
+    }
+    EventId e = event_new(v, op);
+    bool open = false;
+    verify_spend(v, (v->accesses.n - v->now->stores + (full ? v->transfers.n - v->now->on_way : 0)) / 16);
+    for (uint32_t i = v->now->stores; i < v->accesses.n; i++) {
+        Access *a = &v->accesses.v[i];
+        if (!a->async || a->phase || a->end || by_tensor_core(v, a) || !mine(v, a->start)) {
+            if (!open) v->now->stores = i + 1;
+            continue;
+        }
+        if (a->group && a->group <= past) a->end = e;
+        open |= a->end == 0;
+    }
+    bool on_way = false;
+    for (uint32_t i = v->now->on_way; full && i < v->transfers.n; i++) {
+        Transfer *x = &v->transfers.v[i];
+        if (!x->write || x->full || !mine(v, x->start)) continue;
+        if (x->group && x->group <= past) x->full = e;
+        else if (!on_way) v->now->on_way = i;
+        on_way |= x->full == 0;
+    }
+    if (full && !on_way) v->now->on_way = v->transfers.n;
+}
+
+static void fence(Verifier *v, uint32_t op)
+{
+    EventId e = event_new(v, op);
+    if (v->ops[op]->op == IR_TC_FENCE) {
+        tensor_fence_step(v, op, e);
+    } else if (v->ops[op]->op == IR_FENCE_MBAR_INIT) {
+        vec_push(&v->run, &v->now->init_fences, e);
+    } else if (v->ops[op]->op == IR_FENCE_ASYNC) {
+        if (verify_arg(v, op, IRK_SPACE)->id == IRS_GLOBAL) vec_push(&v->run, &v->global_fences, e);
+        else vec_push(&v->run, &v->now->async_fences, e);
+    }
+}
+
+void group_step(Verifier *v, uint32_t op)
+{
+    Form guard = run_guard(v, op);
+    if (form_is(&v->f, guard, 0)) return;
+    if (!form_is(&v->f, guard, 1)) {
+        verify_refuse(v, E0608, op, "%s happens under a condition: what follows would depend on it",
+                      verify_op_text(v, op));
+        return;
+    }
+    if (v->ops[op]->op == IR_GRP_COMMIT) commit(v);
+    else if (v->ops[op]->op == IR_GRP_WAIT) wait_groups(v, op);
+    else fence(v, op);
+}

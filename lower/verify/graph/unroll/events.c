@@ -1,0 +1,85 @@
+/* Events and their clocks. Ordering a before b means: in every schedule a has happened when b does. It comes from the
+ * order of a thread's ops, from waits for phases (after all that is certain to count on the phase), and from barriers of
+ * threads. A vector clock per event holds the whole of it: b's clock has, for each thread, the position of its newest
+ * event before b. The run makes events in an order that fits, so a clock is final when it is made, and the graph has no
+ * cycle: a kernel whose events can't be put in such an order gets stuck in the run.
+ */
+#include <string.h>
+
+#include "lower/verify/graph/unroll/unroll.h"
+
+enum { CLOCKS = 64 }; /* made at a time */
+
+uint32_t *verify_clock_copy(Verifier *v, const uint32_t *clock)
+{
+    uint32_t n = v->threads.n;
+    if (v->clocks_left == 0) {
+        v->clocks = arena_array(&v->run, uint32_t, (size_t)n * CLOCKS);
+        v->clocks_left = CLOCKS;
+    }
+    uint32_t *c = v->clocks + (size_t)n * --v->clocks_left;
+    if (clock) memcpy(c, clock, n * sizeof *c);
+    return c;
+}
+
+void verify_clock_join(const Verifier *v, uint32_t *clock, const uint32_t *other)
+{
+    for (uint32_t i = 0; other && i < v->threads.n; i++)
+        if (other[i] > clock[i]) clock[i] = other[i];
+}
+
+enum { EVENT_WORK = 4 /* as many steps of a run take as long */, EVENTS_MAX = 200000 /* of a run: bounds its memory */ };
+
+EventId event_new(Verifier *v, uint32_t op)
+{
+    Thread *t = v->now;
+    t->clock[t->id] = ++t->pos;
+    uint32_t *clock = verify_clock_copy(v, t->clock);
+    Event *e = vec_add(v->arena, &v->events);
+    *e = (Event){.thread = t->id, .pos = t->pos, .op = op, .clock = clock};
+    for (uint32_t i = 0; i < t->depth; i++) {
+        const Frame *fr = &t->frames[i];
+        if (fr->burst || v->ops[fr->op]->op == IR_IF) continue;
+        e->loop = fr->op;
+        e->level++;
+        e->pass = fr->pass;
+        e->turn = (uint32_t)fr->at;
+    }
+    if (v->events.n > EVENTS_MAX) verify_spent(v);
+    else verify_spend(v, EVENT_WORK);
+    t->last = v->events.n;
+    alike_note(v, op, op);
+    t->burst = 0;
+    return t->last;
+}
+
+EventId event_burst(Verifier *v, uint32_t op)
+{
+    Thread *t = v->now;
+    if (t->burst == 0) t->burst = event_new(v, op);
+    return t->burst;
+}
+
+void event_after(Verifier *v, const uint32_t *clock)
+{
+    verify_clock_join(v, v->now->clock, clock);
+}
+
+/* Only who has waited for a phase knows that it is over. */
+bool phase_in(const Verifier *v, const Phase *p, const uint32_t *clock)
+{
+    for (uint32_t i = 0; i < p->waits.n; i++)
+        if (event_in(v, p->waits.v[i], clock)) return true;
+    return false;
+}
+
+bool phase_before(const Verifier *v, const Phase *p, EventId b)
+{
+    return phase_in(v, p, v->events.v[b - 1].clock);
+}
+
+bool access_before(const Verifier *v, const Access *a, EventId b)
+{
+    if (a->phase) return phase_before(v, a->phase, b) || (a->also && phase_before(v, a->also, b));
+    return a->end && event_before(v, a->end, b) && (a->async || a->end != b);
+}

@@ -1,0 +1,147 @@
+/* What happens in one unrolling.
+ *
+ * Glossary: thread - one that runs a body; a role of one thread has one, others are stood for by three: the elected one
+ * and any two others, or one where that is enough (unroll/alike.c). event - an op as done by a thread. clock - of each
+ * thread, how many of its events come before. phase - of a barrier slot of a CTA. access - bytes of a buffer that a copy or
+ * a thread reads or writes. turn - of a loop. burst - copies of a thread with no synchronisation between them: one event.
+ */
+#ifndef LOWER_VERIFY_GRAPH_EVENTS_H
+#define LOWER_VERIFY_GRAPH_EVENTS_H
+
+#include "lower/verify/graph/values/forms.h"
+
+typedef struct Event {
+    uint32_t thread, pos; /* pos: 1 for the thread's first */
+    uint32_t op;
+    uint32_t *clock;                  /* by thread: the newest event that is not after this one */
+    uint32_t loop, level, pass, turn; /* innermost unrolled loop: its op, how many there are, which time it runs */
+} Event;
+typedef uint32_t EventId; /* 1-based; 0: none */
+
+typedef struct Part { /* what counts on a phase */
+    EventId event;
+    uint32_t op;
+    bool arrives, expects, copies, remote;
+} Part;
+typedef struct Bringer { /* a thread whose copies count on a phase */
+    uint32_t thread;
+    Form bytes;
+    uint32_t *clock; /* of the first of them */
+} Bringer;
+typedef struct Phase {
+    uint32_t slot;   /* number of the barrier slot, through all CTAs */
+    uint32_t number; /* from 0 */
+    uint32_t arrivals;
+    Form expected, delivered;
+    uint32_t *clock;   /* of all that is certain to count on it */
+    uint32_t *arrived; /* of the arrivals alone */
+    VEC(EventId) waits;
+    VEC(Part) parts;
+    VEC(Bringer) bringers;
+    uint32_t op; /* last that counted on it */
+    bool complete;
+} Phase;
+typedef struct BarSlot {
+    VEC(Phase *) phases; /* the last one is open */
+    VEC(EventId) early;  /* waits for the phase before the first */
+    uint32_t count;
+    EventId init;
+} BarSlot;
+
+typedef struct Row { /* it begins at scale * element + k, the element one of a tensor that has no two equal ones */
+    uint32_t tensor; /* UINT32_MAX: it does not */
+    int64_t scale, k;
+    Form byte;  /* of the element */
+    bool whole; /* the region is no wider than the scale */
+    bool read;  /* where the copy happens the element is in the tensor */
+} Row;
+typedef struct View { /* where a map that the kernel makes lies */
+    uint32_t id, tensor, n; /* n dimensions; 0: not known */
+    Form some;              /* pred: it is not empty */
+    Form from, dim[MAP_RANK], pitch[MAP_RANK]; /* in bytes, but dim; pitch of the innermost, too */
+    bool chain; /* different coordinates within it are different bytes */
+} View;
+typedef struct Region { /* the part of a tensor that a copy touches; NULL where it is not known */
+    uint32_t id;        /* equal ones have the same; set when the graph is finished */
+    uint32_t map;       /* UINT32_MAX: bytes lo[0] .. hi[0] of the tensor */
+    uint32_t tensor, n;
+    Form lo[MAP_RANK], hi[MAP_RANK];
+    Form exact[MAP_RANK];   /* lo by exact sums; set when the graph is finished */
+    int64_t wide[MAP_RANK]; /* hi - lo; INT64_MAX: no constant */
+    Form cond;              /* pred under which the copy happens */
+    Row *row;               /* by dimension; NULL: all begin elsewhere */
+    View *view;             /* whose map says where it lies; NULL: known at launch */
+    bool within;            /* nothing where its view is empty; set when the graph is finished */
+} Region;
+typedef struct Bytes { /* bytes lo .. hi of a buffer's slot in a CTA */
+    uint32_t rank, buf;
+    int64_t slot;
+    Form lo, hi;
+    int64_t step, width; /* pieces of so many bytes begin at lo, lo + step, .. and the last one ends at hi; step 0: all bytes */
+} Bytes;
+enum { GAP_UNIT = 16 };
+typedef struct Access {
+    Bytes at;
+    Form cond; /* pred under which it happens to all of the bytes; 0: not known */
+    Form only; /* pred without which it does not happen; 0: not known */
+    bool write, async;
+    bool generic; /* async, but through the generic proxy: st.async, red.async */
+    uint16_t reduce; /* operation and type, where it combines with what lies there: two of one kind commute. 0: none */
+    uint8_t gap;     /* of each 16 bytes the last ones that a write leaves without a value, or a read does not look at */
+    uint32_t shape; /* of bytes with gaps: equal where the gaps are; 0: all bytes */
+    uint32_t op;
+    EventId start, end; /* end of a thread's access: start; of a store's: the grp.wait for it, 0: none */
+    Phase *phase;       /* tells the end of a copy that counts on a barrier */
+    Phase *also;        /* so does this one, in another CTA: of what a pair's commit completes; or NULL */
+    uint32_t act;       /* equal where several threads share one op, or turns of a loop over copies */
+    uint32_t group;     /* of a store: its bulk group, 0: not committed */
+} Access;
+typedef struct Meeting { /* two ranges that may have bytes in common, as one of them sees it */
+    uint32_t range; /* the other one */
+    bool covers;    /* which lies within this one */
+} Meeting;
+typedef struct Recent { /* an access that later ones are compared with */
+    const Access *a;
+    uint32_t act; /* not 0: only accesses of this act */
+} Recent;
+typedef struct Over { /* from event pos of a thread on: write `at` is over there, + 1 */
+    uint32_t pos, at;
+} Over;
+typedef struct Writing { /* writes under equal conditions */
+    VEC(const Access *) all;
+    Over *over; /* by thread */
+} Writing;
+typedef struct ByteRange { /* equal bytes of a place */
+    Bytes at;
+    bool fixed; /* from and to are numbers; there may be gaps */
+    int64_t from, to;
+    VEC(Meeting) meets;
+    VEC(Recent) recent;
+    VEC(Writing) writings; /* those that perhaps write no byte left out */
+    const Access *gaps;    /* the write that leaves the largest ones; NULL: none does */
+    const Access *read;    /* the last one that was found to be covered */
+    VEC(const Access *) covered; /* by these */
+} ByteRange;
+typedef struct Place { /* a slot of a buffer in a CTA: its accesses in the order of the run */
+    const Access *all;
+    uint32_t n;
+    uint32_t *range; /* by access */
+    VEC(ByteRange) ranges;
+} Place;
+typedef struct Transfer { /* a copy's other side: global memory */
+    uint64_t tensors;     /* one bit each */
+    Region *region;
+    uint32_t rank, op;
+    bool write, reduce, any_order;
+    EventId start, full; /* full: the grp.wait full for it */
+    Phase *phase;
+    uint32_t group;
+} Transfer;
+typedef struct Cell { /* what st.shared and st.async have left for ld.shared */
+    uint32_t rank, buf;
+    int64_t slot;
+    Form offset, value;
+    bool by_trip;
+} Cell;
+
+#endif

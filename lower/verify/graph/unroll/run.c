@@ -1,0 +1,474 @@
+/* One unrolling: the bodies of all threads of all CTAs run side by side, each until it has to wait, until all are done or
+ * nobody can go on. Values are forms; what steers the run (slots, parities, trip counts, conditions of
+ * synchronisation) has to be a number. Which of the schedules is run does not matter: see unroll/barriers.c.
+ */
+#include <string.h>
+
+#include "lang/lang.h"
+#include "lower/verify/graph/tries/tries.h"
+#include "lower/verify/graph/unroll/unroll.h"
+#include "lower/verify/graph/values/values.h"
+
+enum { VALUE_DEPTH = 200, LOADS_PLAIN = 64 };
+
+uint32_t run_op(const Verifier *v)
+{
+    return v->bodies.v[v->now->body].base + v->now->pc;
+}
+
+uint32_t run_act(const Verifier *v)
+{
+    const Thread *t = v->now;
+    return ((t->rank * v->k->roles.n + t->role) << 22 | (t->acts & 0x3fffff)) + 1;
+}
+
+static uint32_t *shared_slot(const Verifier *v, uint32_t act)
+{
+    uint32_t h = act * UINT32_C(0x9E3779B1), i = (h ^ h >> 15) & v->shared_mask;
+    while (v->shared_slots[i] && v->shared.v[v->shared_slots[i] - 1].act != act) i = (i + 1) & v->shared_mask;
+    return &v->shared_slots[i];
+}
+
+enum { SHARED_FIRST = 64 };
+
+static void grow_shared(Verifier *v)
+{
+    v->shared_mask = v->shared_slots ? v->shared_mask * 2 + 1 : SHARED_FIRST - 1;
+    v->shared_slots = arena_array(&v->run, uint32_t, v->shared_mask + 1);
+    for (uint32_t i = 0; i < v->shared.n; i++) *shared_slot(v, v->shared.v[i].act) = i + 1;
+}
+
+static Shared *shared_act(Verifier *v)
+{
+    if (v->shared_slots == NULL || v->shared.n > v->shared_mask / 2) grow_shared(v);
+    uint32_t act = run_act(v), *slot = shared_slot(v, act);
+    if (*slot == 0) {
+        vec_push(&v->run, &v->shared, ((Shared){.act = act}));
+        *slot = v->shared.n;
+    }
+    return &v->shared.v[*slot - 1];
+}
+
+bool run_shared(Verifier *v, uint32_t **clock)
+{
+    const Thread *t = v->now;
+    *clock = t->clock;
+    if (v->k->roles.v[t->role].elect) return true;
+    Shared *s = shared_act(v);
+    if (s->clock == NULL) s->clock = verify_clock_copy(v, t->clock);
+    for (uint32_t i = 0; i < v->threads.n; i++)
+        if (t->clock[i] < s->clock[i]) s->clock[i] = t->clock[i];
+    *clock = s->clock;
+    return ++s->n == v->reps;
+}
+
+bool run_agreed(Verifier *v, Form x)
+{
+    Shared *s = shared_act(v);
+    if (s->n++ == 0) s->agreed = x;
+    return s->agreed == x;
+}
+
+/* ---- values ---- */
+
+static Form worked_out(Verifier *v, uint32_t value, int depth);
+
+static inline Form value_at(Verifier *v, const IrArg *arg, int depth)
+{
+    if (arg->kind != IRA_VAL) return form_const(&v->f, arg->imm);
+    Form x = v->now->value[arg->id - 1];
+    return x ? x : worked_out(v, arg->id, depth);
+}
+
+static bool by_trip(const Verifier *v, const IrArg *arg)
+{
+    return arg && arg->kind == IRA_VAL && v->now->by_trip[arg->id - 1];
+}
+
+bool run_by_trip(const Verifier *v, const IrArg *arg)
+{
+    return by_trip(v, arg);
+}
+
+/* The n-th value that the op (or, from nops on, a loop that forgets a variable) makes. In runs that differ in the turns of
+ * loops within one, the turns of that one find the same values, and what was chosen for them. */
+static void place_leaf(Verifier *v, uint32_t op)
+{
+    v->f.here[0] = op;
+    v->f.here[1] = v->now->id;
+    v->f.here[2] = v->now->made[op]++;
+}
+
+bool run_pure(const IrOp *op)
+{
+    return ir_op_info(op->op)->group == IRG_SCALAR && op->op != IR_GET && op->op != IR_LOADS && op->op != IR_GADDR &&
+           op->op != IR_ZADDR && op->op != IR_TC_DESC && op->op != IR_TICKET && op->op != IR_VAR && op->op != IR_SET;
+}
+
+static Form resolve(Verifier *v, Form x, bool *trip)
+{
+    if (v->choices.n == 0 || x == 0 || form_data(&v->f, x)->n == 0) return x;
+    Resolved *r = &v->resolved[x % RESOLVED];
+    if (r->x != x || r->unrolling != v->unrollings) {
+        *r = (Resolved){.x = x, .unrolling = v->unrollings};
+        r->y = choice_value(v, x, &r->by_trip);
+        if (r->y == x) vec_push(&v->run, &v->unresolved, x);
+    }
+    *trip |= r->by_trip;
+    return r->y;
+}
+
+enum { RESULTS_LEAST = 64, RESULTS_MOST = 4096 };
+
+void run_prepare(Verifier *v)
+{
+    uint32_t n = RESULTS_LEAST;
+    while (n < RESULTS_MOST && n < 8 * v->nops) n *= 2;
+    v->results = arena_array(v->arena, Made, n);
+    v->result_mask = n - 1;
+}
+
+/* Equal forms give equal results, but for new values and what differs from CTA to CTA. */
+Form run_result(Verifier *v, uint32_t index, Form cond, Form a, Form b)
+{
+    const IrOp *op = v->ops[index];
+    if (op->op == IR_SREG || (a == 0 && op->op != IR_PARAM)) return form_of_op(&v->f, v->k, op, cond, a, b);
+    uint32_t h = (((index * UINT32_C(0x9E3779B1) + a) * UINT32_C(0x85EBCA6B) + b) ^ cond) * UINT32_C(0xC2B2AE35);
+    Made *m = &v->results[(h >> 16 ^ h) & v->result_mask];
+    if (m->op == index + 1 && m->a == a && m->b == b && m->cond == cond) return m->x;
+    uint32_t leaves = v->f.leaves;
+    Form x = form_of_op(&v->f, v->k, op, cond, a, b);
+    if (leaves == v->f.leaves) *m = (Made){index + 1, cond, a, b, x};
+    return x;
+}
+
+/* How many draws there are is compared with as it is, whatever was chosen for loops of as many turns. */
+static Form undecided(Verifier *v, const IrArg *arg, Form x, bool *trip)
+{
+    const IrOp *op = arg && arg->kind == IRA_VAL ? v->ops[v->def[arg->id - 1]] : NULL;
+    if (op == NULL || op->op != IR_PARAM) return x;
+    *trip = false;
+    return form_of_op(&v->f, v->k, op, 0, 0, 0);
+}
+
+/* A number in a minimum or maximum that is one because of what was chosen. */
+static void picked(Verifier *v, const IrArg *arg, Form x)
+{
+    int64_t k;
+    if (by_trip(v, arg) && form_is_const(&v->f, x, &k)) choice_picked(v, k);
+}
+
+static Form value_of_op(Verifier *v, uint32_t index, int depth, bool *trip)
+{
+    const IrOp *op = v->ops[index];
+    const Operands *o = &v->operands[index];
+    Form x;
+    if (!o->pure || depth == 0) {
+        place_leaf(v, index);
+        x = form_leaf(&v->f, (IrType)op->type);
+    } else {
+        const IrArg *cond = o->cond, *a = o->a, *b = o->b;
+        Form fc = cond ? value_at(v, cond, depth - 1) : 0, fa = a ? value_at(v, a, depth - 1) : 0,
+             fb = b ? value_at(v, b, depth - 1) : 0;
+        place_leaf(v, index);
+        *trip = by_trip(v, cond) || by_trip(v, a) || by_trip(v, b);
+        if (op->op == IR_MIN || op->op == IR_MAX) {
+            picked(v, a, fa);
+            picked(v, b, fb);
+        }
+        if (op->op == IR_AND && ((form_is(&v->f, fa, 0) && !by_trip(v, a)) || (form_is(&v->f, fb, 0) && !by_trip(v, b))))
+            *trip = false; /* whatever the other one is */
+        if (op->op == IR_CMP && v->draws.n && choice_drawn(v, fa)) fb = undecided(v, b, fb, trip);
+        else if (op->op == IR_CMP && v->draws.n && choice_drawn(v, fb)) fa = undecided(v, a, fa, trip);
+        x = run_result(v, index, fc, fa, fb);
+        if (v->open[index] && *trip && open_decided(v, index, x, fa, fb)) {
+            x = open_form(v, index);
+            if (form_data(&v->f, x)->n == 0) *trip = false; /* it is so in all turns */
+            else v->met_open = index + 1;
+        }
+    }
+    x = resolve(v, x, trip);
+    if (v->steers[index]) steer_see(v, index, x, *trip);
+    return x;
+}
+
+static inline void define(Verifier *v, IrVal value, Form x, bool trip)
+{
+    uint32_t index = v->def[value - 1];
+    v->now->loaded[value - 1] = x;
+    x = resolve(v, x, &trip);
+    v->now->value[value - 1] = x;
+    v->now->by_trip[value - 1] = trip;
+    if (v->steers[index]) steer_see(v, index, x, trip);
+}
+
+static Form worked_out(Verifier *v, uint32_t value, int depth)
+{
+    bool trip = false;
+    Form x = value_of_op(v, v->def[value - 1], depth, &trip);
+    v->now->value[value - 1] = x;
+    v->now->by_trip[value - 1] = trip;
+    return x;
+}
+
+Form run_whole(Verifier *v, const IrArg *arg)
+{
+    return value_at(v, arg, VALUE_DEPTH);
+}
+
+Form run_value(Verifier *v, const IrArg *arg)
+{
+    return form_simplify(&v->f, value_at(v, arg, VALUE_DEPTH));
+}
+
+bool run_number(Verifier *v, uint32_t op, const IrArg *arg, const char *what, int64_t *k)
+{
+    if (form_is_const(&v->f, run_value(v, arg), k)) return true;
+    verify_refuse(v, E0660, op, "%s of this %s is known only at run time", what, verify_op_text(v, op));
+    return false;
+}
+
+Form run_guarded(Verifier *v, uint32_t op)
+{
+    IrVal g = v->ops[op]->guard.pred;
+    IrArg arg = {.kind = IRA_VAL, .id = g};
+    return form_guard(&v->f, v->now->guard, run_value(v, &arg));
+}
+
+void run_forget(Verifier *v, uint32_t var)
+{
+    place_leaf(v, v->nops + var);
+    v->now->vars[var] = form_leaf(&v->f, (IrType)v->k->vars.v[var].type);
+    v->now->var_by_trip[var] = false;
+}
+
+/* What an element can be; -1 where it is not read. Only where values/views.c asks by it: elsewhere bounds make more work. */
+static void element_range(const Verifier *v, uint32_t tensor, bool read, int64_t *lo, int64_t *hi)
+{
+    const ElemInfo *e = elem_info((ElemType)v->k->mf.tensors.v[tensor].type);
+    bool sign = e->kind == ELEM_SINT;
+    *lo = INT64_MIN;
+    *hi = INT64_MAX;
+    if ((v->loaded & v->stored) == 0 || !tensor_trusted(v, "sorted", tensor)) return;
+    if (e->global_bits >= 64 || (!sign && e->kind != ELEM_UINT)) return;
+    *lo = sign ? -(INT64_C(1) << (e->global_bits - 1)) : read ? 0 : -1;
+    *hi = (INT64_C(1) << (e->global_bits - sign)) - 1;
+}
+
+static void load_scalar(Verifier *v, const IrOp *op, uint32_t index)
+{
+    uint32_t tensor = ir_find(op, IRK_TENSOR)->id;
+    if ((v->stored >> (tensor < 63 ? tensor : 63)) & 1)
+        verify_refuse(v, E0706, index, "tensor %s is read as a scalar and written by a store of this kernel",
+                      v->k->mf.tensors.v[tensor].name);
+    Form byte = run_value(v, ir_find(op, IRK_BYTE)), guard = run_guard(v, index);
+    if (byte == 0 || guard == 0) return;
+    const FormData *d = form_data(&v->f, byte), *g = form_data(&v->f, guard);
+    int64_t lo, hi;
+    element_range(v, tensor, form_is(&v->f, guard, 1), &lo, &hi);
+    define(v, op->dst,
+           form_atom(&v->f, (FormAtom){.kind = ATOM_LOAD,
+                                   .type = op->type,
+                                   .a = tensor,
+                                   .b = byte,
+                                   .c = guard,
+                                   .depth = d->depth > g->depth ? d->depth : g->depth,
+                                   .lo = lo,
+                                   .hi = hi}),
+           false);
+}
+
+Form run_answer(Verifier *v, IrType type, uint32_t index, int64_t lo, int64_t hi)
+{
+    place_leaf(v, index);
+    const uint32_t *here = v->f.here;
+    return form_atom(
+        &v->f,
+        (FormAtom){.kind = ATOM_LEAF, .type = (uint8_t)type, .a = here[0], .b = here[1], .c = here[2], .lo = lo, .hi = hi});
+}
+
+/* Where the guard is false nothing is drawn, and the value is -1. */
+static void step_ticket(Verifier *v, const IrOp *op, uint32_t index)
+{
+    const IrArg *count = ir_find(op, IRK_B);
+    bool trip = false;
+    Form n = undecided(v, count, run_value(v, count), &trip), guard = run_guard(v, index);
+    if (form_is(&v->f, guard, 0)) {
+        define(v, op->dst, form_const(&v->f, -1), false);
+        return;
+    }
+    if (!form_is(&v->f, guard, 1) || n == 0) {
+        verify_refuse(v, n ? E0608 : E0660, index, n ? "%s happens under a condition: what follows would depend on it"
+                                                     : "how often %s draws has a form that can't be followed",
+                      verify_op_text(v, index));
+        return;
+    }
+    int64_t most = form_data(&v->f, n)->hi;
+    Form x = run_answer(v, (IrType)op->type, index, 0, most < UINT32_MAX ? most : UINT32_MAX); /* it has 32 bits */
+    repeat_draw(v, index, x, n);
+    define(v, op->dst, x, false);
+}
+
+static void step_scalar(Verifier *v, uint32_t index)
+{
+    const IrOp *op = v->ops[index];
+    Thread *t = v->now;
+    if (op->op == IR_GET) {
+        uint32_t var = v->operands[index].var;
+        place_leaf(v, index);
+        define(v, op->dst, t->vars[var] ? t->vars[var] : form_leaf(&v->f, (IrType)op->type), t->var_by_trip[var]);
+    } else if (op->op == IR_VAR || op->op == IR_SET) {
+        uint32_t var = v->operands[index].var;
+        const IrArg *a = v->operands[index].a;
+        Form now = run_value(v, a), guard = run_guard(v, index);
+        bool trip = by_trip(v, a);
+        if (op->guard.pred) trip |= by_trip(v, &(IrArg){.kind = IRA_VAL, .id = op->guard.pred});
+        t->vars[var] = form_is(&v->f, guard, 1) ? now : form_pick(&v->f, guard, now, t->vars[var]);
+        t->var_by_trip[var] = trip || (t->var_by_trip[var] && !form_is(&v->f, guard, 1));
+    } else if (op->op == IR_LOADS) {
+        load_scalar(v, op, index);
+    } else if (op->op == IR_TICKET) {
+        step_ticket(v, op, index);
+    } else if (op->dst) {
+        t->value[op->dst - 1] = 0; /* worked out when needed */
+    }
+}
+
+/* ---- threads ---- */
+
+static bool takes_part(const Verifier *v, const IrOp *op)
+{
+    const Thread *t = v->now;
+    if (!op->elect) return true;
+    bool role = t->body > 0 && t->body + 1 < v->bodies.n;
+    return t->rep == 0 && (role || t->role == 0);
+}
+
+void run_step(Verifier *v)
+{
+    uint32_t op = run_op(v);
+    const IrOp *o = v->ops[op];
+    v->reached[op] |= REACHED_NOW;
+    if (!takes_part(v, o)) {
+        if (o->dst) v->now->value[o->dst - 1] = 0;
+        return;
+    }
+    switch ((IrGroup)v->group[op]) {
+    case IRG_CONTROL: block_step(v, op); break;
+    case IRG_SCALAR: step_scalar(v, op); break;
+    case IRG_BARRIER: barrier_step(v, op); break;
+    case IRG_SYNC: sync_step(v, op); break;
+    case IRG_GROUP:
+    case IRG_FENCE: group_step(v, op); break;
+    case IRG_COPY: copy_step(v, op); break;
+    case IRG_THREAD: thread_step(v, op); break;
+    case IRG_KERNEL: tensor_kernel_step(v, op); break;
+    }
+}
+
+/* The next body of the thread, if this one is at its end. */
+static bool next_body(Verifier *v)
+{
+    Thread *t = v->now;
+    if (t->body + 1 == v->bodies.n) {
+        event_new(v, v->nops);
+        t->block = ENDED;
+        return false;
+    }
+    t->body = t->body == 0 ? 1 + t->role : v->bodies.n - 1;
+    t->pc = 0;
+    return true;
+}
+
+static void run_thread(Verifier *v, Thread *t)
+{
+    v->now = t;
+    v->f.sreg = v->sreg[t->rank];
+    while (t->block == RUNS && !verify_stopped(v)) {
+        const Body *b = &v->bodies.v[t->body];
+        t->pc = b->next[t->pc];
+        if (t->pc >= b->role->ops.n) {
+            if (!next_body(v)) return;
+            continue;
+        }
+        Stretch *s = v->stretch[b->base + t->pc];
+        if (s && counters_turn(v, b, s)) continue;
+        verify_spend(v, 1);
+        if (v->failed) return;
+        run_step(v);
+        if (t->block == RUNS && !verify_stopped(v)) t->pc++;
+    }
+}
+
+static uint32_t count_threads(const Verifier *v)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < v->k->roles.n; i++) n += v->k->roles.v[i].elect ? 1 : v->reps;
+    return n * v->nranks;
+}
+
+static void make_threads(Verifier *v)
+{
+    const IrKernel *k = v->k;
+    uint32_t n = count_threads(v);
+    v->threads.v = arena_array(&v->run, Thread, n);
+    v->threads.cap = n;
+    if (n > v->frames_room) {
+        v->frames = arena_array(v->arena, Frame, (size_t)n * v->deepest);
+        v->frames_room = n;
+    }
+    for (uint32_t rank = 0; rank < v->nranks; rank++) {
+        for (uint32_t role = 0; role < k->roles.n; role++) {
+            const IrRole *r = &k->roles.v[role];
+            uint32_t reps = r->elect ? 1 : v->reps, all = r->elect ? 1 : r->warps * 32;
+            for (uint32_t rep = 0; rep < reps; rep++) {
+                Thread *t = vec_add(&v->run, &v->threads);
+                *t = (Thread){.id = v->threads.n - 1, .rank = rank, .role = role, .rep = rep};
+                t->copies = rep && rep + 1 == reps ? all - rep : 1;
+                t->traced = reps == 2;
+                t->guard = form_const(&v->f, 1);
+            }
+        }
+    }
+    for (uint32_t i = 0; i < v->threads.n; i++) {
+        Thread *t = &v->threads.v[i];
+        t->frames = v->frames + (size_t)i * v->deepest;
+        t->value = arena_array(&v->run, Form, v->nvalues);
+        t->loaded = arena_array(&v->run, Form, v->nvalues);
+        t->by_trip = arena_array(&v->run, bool, v->nvalues);
+        t->vars = arena_array(&v->run, Form, k->vars.n);
+        t->var_by_trip = arena_array(&v->run, bool, k->vars.n);
+        t->times = arena_array(&v->run, uint32_t, v->nops);
+        t->made = arena_array(&v->run, uint32_t, v->nops + k->vars.n);
+        t->clock = arena_array(&v->run, uint32_t, v->threads.n);
+        t->ready = arena_array(&v->run, uint8_t, (size_t)v->nslots * v->nranks);
+    }
+}
+
+void run_kernel(Verifier *v)
+{
+    verify_clear(v);
+    v->unrollings++;
+    v->f.known.n = v->f.facts.n = 0;
+    v->bars = arena_array(&v->run, BarSlot, (size_t)v->nslots * v->nranks);
+    v->tensor_alloc = arena_array(&v->run, EventId, v->nranks);
+    v->tensor_free = arena_array(&v->run, EventId, v->nranks);
+    make_threads(v);
+    period_begin(v);
+    turns_begin(v);
+    for (bool on = true; on && !verify_stopped(v);) {
+        bool ended = true;
+        on = false;
+        for (uint32_t i = 0; i < v->threads.n && !verify_stopped(v); i++) {
+            Thread *t = &v->threads.v[i];
+            v->now = t;
+            v->f.sreg = v->sreg[t->rank];
+            if (t->block == WAITS_PHASE) barrier_retry(v);
+            else if (t->block == WAITS_SYNC || t->block == WAITS_CLUSTER) sync_retry(v);
+            on |= t->block == RUNS;
+            if (t->block == RUNS && !verify_stopped(v)) run_thread(v, t);
+            ended &= t->block == ENDED;
+        }
+        if (!on && !ended && !verify_stopped(v)) report_stuck(v);
+    }
+}

@@ -1,0 +1,148 @@
+/* The run got stuck: who waits for whom. */
+#include "lower/verify/graph/judge/judge.h"
+#include "lower/verify/graph/unroll/unroll.h"
+
+/* Whether a body that the thread still runs has an op that counts on the barrier. */
+static bool supplies(const Verifier *v, const Thread *t, uint32_t slot)
+{
+    uint32_t in = slot % v->nslots, bar = 0;
+    while (bar + 1 < v->k->bars.n && v->bar_base[bar + 1] <= in) bar++;
+    const IrRole *r = v->bodies.v[t->body].role;
+    for (uint32_t i = 0; i < r->ops.n; i++) {
+        const IrOp *op = &r->ops.v[i];
+        const IrArg *b = ir_find(op, IRK_BAR);
+        if (b && b->id == bar && op->op != IR_BAR_WAIT && op->op != IR_BAR_INIT && (t->rep == 0 || !op->elect))
+            return true;
+    }
+    return false;
+}
+
+static const Thread *waits_for(const Verifier *v, const Thread *t)
+{
+    for (uint32_t i = 0; i < v->threads.n; i++) {
+        const Thread *o = &v->threads.v[i];
+        if (o == t || o->block == ENDED) continue;
+        if (o->role == t->role && o->rank == t->rank && o->block == t->block && o->pc == t->pc) continue;
+        if (t->block == WAITS_PHASE ? supplies(v, o, t->slot) : sync_lacks(v, t, o)) return o;
+    }
+    return NULL;
+}
+
+static uint32_t op_of(const Verifier *v, const Thread *t)
+{
+    return v->bodies.v[t->body].base + t->pc;
+}
+
+static const char *lacks(Verifier *v, uint32_t slot)
+{
+    const Phase *p = barrier_open(v, slot);
+    const char *name = verify_bar_name(v, slot);
+    uint32_t count = v->bars[slot].count;
+    if (p->arrivals < count) return arena_printf(&v->run, "%s (%u of %u arrivals)", name, p->arrivals, count);
+    return arena_printf(&v->run, "%s (all arrivals; it expects %s bytes and gets %s)", name,
+                        verify_form_text(v, p->expected), verify_form_text(v, p->delivered));
+}
+
+static bool used(const Verifier *v, uint32_t slot)
+{
+    const BarSlot *b = &v->bars[slot];
+    return b->phases.n && b->phases.v[0]->parts.n;
+}
+
+/* Nothing has ever come to this barrier, but to that of another CTA. */
+static void tell_other_cta(Verifier *v, Diag *g, uint32_t slot)
+{
+    if (g == NULL || used(v, slot)) return;
+    for (uint32_t x = slot % v->nslots; x < v->nslots * v->nranks; x += v->nslots) {
+        if (!used(v, x)) continue;
+        diag_note(v->diags, g, (Span){0, 0}, "so far nothing has arrived at %s, though something has at %s", verify_bar_name(v, slot), verify_bar_name(v, x));
+        return;
+    }
+}
+
+static void report_cycle(Verifier *v, const Thread *t)
+{
+    const Thread *first = t;
+    Diag *g = verify_refuse(v, E0603, op_of(v, t), "%s waits for what comes only after it: the kernel would hang",
+                            verify_op_text(v, op_of(v, t)));
+    do {
+        const Thread *next = waits_for(v, t);
+        const char *what = t->block == WAITS_PHASE ? lacks(v, t->slot) : "all threads";
+        verify_also(v, g, op_of(v, next),
+                    arena_printf(&v->run, "%s (%s) waits for %s, and who could come to that is held up here",
+                                 verify_op_text(v, op_of(v, t)), verify_line(v, op_of(v, t)), what));
+        if (t->block == WAITS_PHASE) tell_other_cta(v, g, t->slot);
+        t = next;
+    } while (t != first);
+    if (g) tell_unwaited(v, g);
+}
+
+/* A phase with all its arrivals, whose bytes are not those that it expects. */
+static void report_bytes(Verifier *v, uint32_t op, const char *name, const Phase *p)
+{
+    Form missing = form_simplify(&v->f, form_add(&v->f, p->expected, -1, p->delivered));
+    int64_t k = 0;
+    bool many = form_is_const(&v->f, missing, &k) && k < 0;
+    if (many) missing = form_simplify(&v->f, form_add(&v->f, p->delivered, -1, p->expected));
+    Diag *g = verify_refuse(v, E0605, op, "barrier %s expects %s bytes and the copies on it bring %s, %s %s", name,
+                            verify_form_text(v, p->expected), verify_form_text(v, p->delivered),
+                            verify_form_text(v, missing), many ? "too many" : "are missing");
+    verify_also(v, g, p->op, "the last that counts on it");
+    bool alone = false, committed = false;
+    for (uint32_t i = 0; i < p->parts.n; i++) {
+        alone |= p->parts.v[i].expects && !p->parts.v[i].arrives;
+        committed |= p->parts.v[i].expects && p->parts.v[i].arrives;
+    }
+    if (g == NULL) return;
+    if (alone && committed) diag_fix(v->diags, g, "`commit` announces the bytes of its own copies: `expect` only those that other CTAs send here");
+    else if (alone || many) diag_fix(v->diags, g, "`expect` as many bytes as other CTAs send here");
+}
+
+static void report_phase(Verifier *v, const Thread *t)
+{
+    uint32_t op = op_of(v, t);
+    const char *name = verify_bar_name(v, t->slot);
+    const Phase *p = barrier_open(v, t->slot);
+    const Phase *before = p->number ? v->bars[t->slot].phases.v[p->number - 1] : NULL;
+    uint32_t count = v->bars[t->slot].count;
+    Diag *g;
+    if (p->parts.n == 0 && before) {
+        verify_hold(
+            v, E0656, op, before->op, "completes its last phase",
+            "barrier %s is waited for with parity %d when its phases so far are over: the kernel would hang", name,
+            (int)(p->number & 1));
+        v->failed = true;
+    } else if (p->parts.n == 0) {
+        g = verify_refuse(v, E0607, op,
+                          "nothing completes the phase of barrier %s that is waited for: the kernel would hang", name);
+        tell_waiting(v, g, op);
+    } else if (p->arrivals < count) {
+        g = verify_refuse(v, E0604, op, "barrier %s has %u of the %u arrivals of its phase: the kernel would hang",
+                          name, p->arrivals, count);
+        verify_also(v, g, p->op, "the last that happened to it");
+    } else {
+        report_bytes(v, op, name, p);
+    }
+}
+
+void report_stuck(Verifier *v)
+{
+    const Thread *t = NULL;
+    for (uint32_t i = 0; i < v->threads.n; i++) {
+        const Thread *x = &v->threads.v[i], *y = x;
+        if (x->block == ENDED) continue;
+        for (uint32_t n = 0; n <= v->threads.n && y; n++) y = waits_for(v, y);
+        if (y) { /* in a cycle by now */
+            report_cycle(v, y);
+            return;
+        }
+        if (t == NULL || (t->block != WAITS_PHASE && x->block == WAITS_PHASE)) t = x;
+    }
+    while (waits_for(v, t)) t = waits_for(v, t);
+    if (t->block == WAITS_PHASE) {
+        report_phase(v, t);
+        return;
+    }
+    verify_refuse(v, E0671, op_of(v, t), "not all threads come to this %s: the kernel would hang",
+                  verify_op_text(v, op_of(v, t)));
+}

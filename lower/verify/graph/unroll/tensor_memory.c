@@ -1,0 +1,287 @@
+/* Tensor memory: copies into it and shifts, which go on until a commit of their thread arrives; and what lies between two
+ * accesses.
+ *
+ * PTX ISA, Memory Consistency Model for 5th generation of TensorCore operations: of the operations that go on by themselves only
+ * tcgen05.cp.4x256b behind tcgen05.shift is in order with the one before. All others come after a wait for the commit and a
+ * tcgen05.fence::after_thread_sync. Accesses by threads are over when their op is (the plan waits); between those of two threads
+ * lie ::before_thread_sync by the first, their synchronisation, and ::after_thread_sync by the second. Shared memory is read by
+ * the async proxy.
+ */
+#include "lower/ir/tensor_memory.h"
+#include "lower/verify/graph/unroll/unroll.h"
+
+bool by_tensor_core(const Verifier *v, const Access *a)
+{
+    return a->op < v->nops && (v->ops[a->op]->op == IR_TC_CP || v->ops[a->op]->op == IR_TC_SHIFT);
+}
+
+static bool in_tensor_memory(const Verifier *v, const Access *a)
+{
+    return v->k->bufs.v[a->at.buf].lanes != 0;
+}
+
+/* ---- order ---- */
+
+bool tensor_in_order(const Verifier *v, const Access *a, const Access *b)
+{
+    if (!by_tensor_core(v, a) || !by_tensor_core(v, b) || !in_tensor_memory(v, a) || !in_tensor_memory(v, b)) return false;
+    const Event *x = &v->events.v[a->start - 1], *y = &v->events.v[b->start - 1];
+    return x->thread == y->thread && x->pos < y->pos && v->ops[a->op]->op == IR_TC_SHIFT && v->ops[b->op]->op == IR_TC_CP &&
+           verify_arg(v, b->op, IRK_SHAPE)->id == IRP_4X256B;
+}
+
+/* The newest ::after_thread_sync of b's thread that is in front of b. */
+static EventId last_after(const Verifier *v, EventId b)
+{
+    const Event *e = &v->events.v[b - 1];
+    const Thread *t = &v->threads.v[e->thread];
+    for (uint32_t i = t->tensor_after.n; i-- > 0;)
+        if (v->events.v[t->tensor_after.v[i] - 1].pos <= e->pos) return t->tensor_after.v[i];
+    return 0;
+}
+
+/* The first ::before_thread_sync of a's thread that is behind a. */
+static EventId first_before(const Verifier *v, EventId a)
+{
+    const Event *e = &v->events.v[a - 1];
+    const Thread *t = &v->threads.v[e->thread];
+    for (uint32_t i = 0; i < t->tensor_before.n; i++)
+        if (v->events.v[t->tensor_before.v[i] - 1].pos > e->pos) return t->tensor_before.v[i];
+    return 0;
+}
+
+/* a is over when b begins. */
+static bool fenced_at(const Verifier *v, const Access *a, EventId b)
+{
+    EventId after = last_after(v, b);
+    if (by_tensor_core(v, a)) return after && a->phase && access_before(v, a, after);
+    if (v->events.v[a->start - 1].thread == v->events.v[b - 1].thread) return true;
+    EventId before = first_before(v, a->start);
+    return before && after && event_before(v, before, after);
+}
+
+bool tensor_fenced(const Verifier *v, const Access *a, const Access *b)
+{
+    return !in_tensor_memory(v, a) || tensor_in_order(v, a, b) || fenced_at(v, a, b->start);
+}
+
+void check_tensor_fence(Verifier *v, const Access *a, const Access *b)
+{
+    if (tensor_fenced(v, a, b)) return;
+    Diag *g = verify_refuse(v, E0675, b->op, "this comes after another thread's access to %s with no tc.fence before and after between them",
+                            v->k->bufs.v[a->at.buf].name);
+    verify_also(v, g, a->op, by_tensor_core(v, a) ? "begun here, and waited for" : "the other access");
+}
+
+void tensor_fence_step(Verifier *v, uint32_t op, EventId e)
+{
+    Thread *t = v->now;
+    if (verify_arg(v, op, IRK_ORDER)->id == IRD_BEFORE) vec_push(&v->run, &t->tensor_before, e);
+    else vec_push(&v->run, &t->tensor_after, e);
+}
+
+/* ---- copies and shifts ---- */
+
+static void access(Verifier *v, uint32_t op, Bytes at, bool write, EventId e, Form guard)
+{
+    access_add(v, (Access){.at = at, .cond = guard, .only = guard, .write = write, .async = true, .op = op, .start = e});
+}
+
+static bool multiple(const Verifier *v, Form x, int64_t m)
+{
+    const FormData *d = x ? form_data(&v->f, x) : NULL;
+    if (d == NULL || d->k % m) return false;
+    for (uint32_t i = 0; i < d->n; i++)
+        if (d->t[i].c % m) return false;
+    return true;
+}
+
+/* Bytes further in the lane, known at run time: within the tile's, and where the instruction can begin. */
+bool tensor_along(Verifier *v, uint32_t op, const IrBuf *b, Form guard, Bytes *out)
+{
+    enum { CELL = 4 };
+    Forms *f = &v->f;
+    const IrArg *arg = verify_arg(v, op, IRK_ALONG);
+    int64_t at = 0, pitch = CELL * (int64_t)b->columns;
+    if (arg == NULL) return true;
+    Form along = run_value(v, arg);
+    TmemUse use = tmem_use(v->k, v->ops[op]);
+    form_is_const(f, out->lo, &at);
+    int64_t last = pitch - at % pitch - CELL * (int64_t)use.columns;
+    uint32_t known = f->known.n, facts = f->facts.n;
+    form_assume(f, guard);
+    bool inside = form_le(f, form_const(f, 0), along) && form_le(f, along, form_const(f, last));
+    f->known.n = known;
+    f->facts.n = facts;
+    if (inside && multiple(v, along, CELL * (int64_t)use.unit)) {
+        out->lo = form_add(f, out->lo, 1, along);
+        return out->lo != 0;
+    }
+    verify_refuse(v, E0658, op, "%u bytes of each lane of %s, from %s on, are not certain to lie within its %lld, from a multiple of %u on", CELL * use.columns,
+                  b->name, verify_form_text(v, along), (long long)pitch, CELL * use.unit);
+    return false;
+}
+
+/* What decompression does not look at. */
+static uint8_t skipped(uint8_t format)
+{
+    return format == IRF_B4 ? 8 : format == IRF_B6 ? 4 : 0;
+}
+
+/* From somewhere within the pattern: it reads within the buffer, and which bytes of that nobody knows. */
+static bool anywhere(Verifier *v, uint32_t op, const TmemCp *c, uint32_t rank, Form guard, Bytes *out)
+{
+    int64_t far = 0;
+    const TmemShape *s = tmem_shape(c->shape);
+    for (unsigned i = 0; i < c->n; i++)
+        for (unsigned row = 0; row < s->rows; row++) {
+            int64_t x = tmem_linear(c, i, row, s->columns / 4u - 1) + TMEM_CHUNK;
+            if (x > far) far = x;
+        }
+    if (!copy_bytes(v, op, IRK_SRC, rank, form_const(&v->f, far), guard, out)) return false;
+    out->lo = form_const(&v->f, 0);
+    out->hi = form_const(&v->f, v->k->bufs.v[out->buf].bytes);
+    return true;
+}
+
+/* What the descriptor's walk reads: exact where the source's place in the pattern is known. */
+static bool source(Verifier *v, uint32_t op, const TmemCp *c, uint32_t rank, Form guard, Bytes *out)
+{
+    Forms *f = &v->f;
+    const IrArg *src = verify_arg(v, op, IRK_SRC), *byte = ir_part(v->ops[op], src, IRK_OFFSET);
+    Form start = byte ? run_value(v, byte) : form_const(f, 0);
+    int64_t at, lo, hi, pattern = c->swizzle ? 1024 : TMEM_CHUNK;
+    bool known = form_is_const(f, start, &at) || multiple(v, start, pattern);
+    if (!known && !multiple(v, start, TMEM_CHUNK)) {
+        verify_refuse(v, E0658, op, "the source in %s is not certain to begin at a multiple of 16 bytes", v->k->bufs.v[src->id].name);
+        return false;
+    }
+    if (!form_is_const(f, start, &at)) at = 0;
+    if (!known) return anywhere(v, op, c, rank, guard, out);
+    tmem_reach(c, at, &lo, &hi);
+    if (!copy_bytes(v, op, IRK_SRC, rank, form_const(f, hi), guard, out)) return false;
+    Form first = form_add(f, out->lo, 1, form_const(f, lo < 0 ? 0 : lo));
+    if (lo < 0) first = form_const(f, 0); /* the rest of the pattern in front */
+    if (first) out->lo = first;
+    return true;
+}
+
+static bool tensor_part(Verifier *v, uint32_t op, uint32_t rank, Form guard, TmemPart p, int64_t at, Bytes *out)
+{
+    if (!copy_bytes(v, op, IRK_DST, rank, form_const(&v->f, p.hi - at), guard, out)) return false;
+    out->step = p.step;
+    out->width = p.width;
+    return true;
+}
+
+static void start_at(Verifier *v, uint32_t op, uint32_t rank, EventId e, Form guard)
+{
+    const IrOp *o = v->ops[op];
+    const IrArg *dst = verify_arg(v, op, IRK_DST), *byte = ir_part(o, dst, IRK_OFFSET);
+    const IrBuf *b = &v->k->bufs.v[dst->id];
+    int64_t at = byte ? byte->imm : 0;
+    Bytes from, to;
+    if (o->op == IR_TC_SHIFT) {
+        uint32_t n = (uint32_t)verify_arg(v, op, IRK_N)->imm;
+        if (!tensor_part(v, op, rank, guard, tmem_shifted(n, b, at), at, &to)) return;
+        access(v, op, to, false, e, guard);
+        access(v, op, to, true, e, guard);
+        return;
+    }
+    TmemCp c = tmem_cp(v->k, o);
+    if (!source(v, op, &c, rank, guard, &from) || !tensor_part(v, op, rank, guard, tmem_written(&c, b, at), at, &to)) return;
+    access_add(v, (Access){.at = from, .cond = guard, .only = guard, .async = true, .gap = skipped(c.format), .op = op, .start = e});
+    access(v, op, to, true, e, guard);
+}
+
+void tensor_copy_step(Verifier *v, uint32_t op)
+{
+    Form guard = run_guard(v, op);
+    if (form_is(&v->f, guard, 0)) return;
+    for (uint32_t i = 0; i < v->now->depth; i++) {
+        if (!v->now->frames[i].burst || v->ops[v->now->frames[i].op]->op == IR_IF) continue;
+        verify_refuse(v, E0660, op, "turns of a loop begin this with nothing in between");
+        return;
+    }
+    EventId e = event_new(v, op);
+    start_at(v, op, v->now->rank, e, guard);
+    if (v->k->pair && !v->failed) start_at(v, op, v->now->rank ^ 1, e, guard);
+}
+
+/* ---- commits ---- */
+
+/* All that the thread began before arrives with this commit: those of a CTA where it counts, others where the first one does. Of a
+ * pair either CTA's barrier tells of both. */
+static void complete(Verifier *v, Phase *const phase[], uint32_t first)
+{
+    Thread *t = v->now;
+    verify_spend(v, (v->accesses.n - t->tensor_from) / 16);
+    for (uint32_t i = t->tensor_from; i < v->accesses.n; i++) {
+        Access *a = &v->accesses.v[i];
+        if (a->phase || !by_tensor_core(v, a) || v->events.v[a->start - 1].thread != t->id) continue;
+        a->phase = phase[a->at.rank] ? phase[a->at.rank] : phase[first];
+        if (v->k->pair && a->phase != phase[a->at.rank ^ 1]) a->also = phase[a->at.rank ^ 1];
+    }
+    t->tensor_from = v->accesses.n;
+}
+
+void tensor_commit_step(Verifier *v, uint32_t op)
+{
+    enum { RANKS = 16 };
+    Phase *phase[RANKS] = {0};
+    const IrArg *mask = verify_arg(v, op, IRK_MASK);
+    int64_t k = INT64_C(1) << v->now->rank;
+    if (mask && !run_number(v, op, mask, "the mask", &k)) return;
+    if (k < 1 || k >> v->nranks) {
+        verify_refuse(v, E0658, op, "mask %lld for a cluster of %u", (long long)k, v->nranks);
+        return;
+    }
+    EventId e = event_new(v, op);
+    uint32_t first = RANKS;
+    for (uint32_t r = 0; r < v->nranks && !verify_stopped(v); r++) {
+        if (!(k >> r & 1)) continue;
+        phase[r] = barrier_commit(v, op, r, e);
+        if (first == RANKS) first = r;
+    }
+    if (!verify_stopped(v)) complete(v, phase, first);
+}
+
+/* ---- allocation ---- */
+
+void tensor_kernel_step(Verifier *v, uint32_t op)
+{
+    const IrOp *o = v->ops[op];
+    Bytes at;
+    if (!tmem_op((IrOpcode)o->op)) return;
+    EventId e = event_new(v, op);
+    if (o->op == IR_TC_FREE) v->tensor_free[v->now->rank] = e;
+    if (o->op != IR_TC_ALLOC) return;
+    v->tensor_alloc[v->now->rank] = e;
+    if (!copy_bytes(v, op, IRK_DST, v->now->rank, form_const(&v->f, TMEM_CELL_BYTES), form_const(&v->f, 1), &at)) return;
+    access_add(v, (Access){.at = at, .cond = form_const(&v->f, 1), .only = form_const(&v->f, 1), .write = true, .op = op, .start = e, .end = e});
+}
+
+static void check_life(Verifier *v, const Access *a)
+{
+    const char *name = v->k->bufs.v[a->at.buf].name;
+    EventId begin = v->tensor_alloc[a->at.rank], end = v->tensor_free[a->at.rank];
+    if (begin == 0 || !event_before(v, begin, a->start)) {
+        Diag *g = verify_refuse(v, E0674, a->op, "%s may be used before tensor memory is allocated", name);
+        if (begin) verify_also(v, g, v->events.v[begin - 1].op, "the allocation");
+    } else if (end == 0) {
+        verify_refuse(v, E0674, a->op, "the tensor memory of %s is never freed", name);
+    } else if (!access_before(v, a, end) || !fenced_at(v, a, end)) {
+        Diag *g = verify_refuse(v, E0674, a->op, "tensor memory may be freed while this still works on %s", name);
+        verify_also(v, g, v->events.v[end - 1].op, "freed here");
+    }
+}
+
+void check_tensor(Verifier *v)
+{
+    for (uint32_t i = 0; i < v->accesses.n && !v->failed; i++) {
+        const Access *a = &v->accesses.v[i];
+        if (by_tensor_core(v, a) && a->phase == NULL)
+            verify_refuse(v, E0676, a->op, "no tc.commit behind this says when it is done");
+        else if (in_tensor_memory(v, a)) check_life(v, a);
+    }
+}

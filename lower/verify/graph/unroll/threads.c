@@ -1,0 +1,255 @@
+/* Steps of threads in shared memory: plans, and the small values that they leave for each other. */
+#include "lang/lang.h"
+#include "lower/ir/tensor_memory.h"
+#include "lower/verify/graph/unroll/unroll.h"
+#include "lower/verify/graph/values/values.h"
+
+void thread_store(Verifier *v, const Bytes *at, Form value, bool by_trip)
+{
+    for (uint32_t i = 0; i < v->cells.n; i++) {
+        Cell *c = &v->cells.v[i];
+        if (c->rank != at->rank || c->buf != at->buf || c->slot != at->slot || c->offset != at->lo) continue;
+        c->value = value;
+        c->by_trip = by_trip;
+        return;
+    }
+    vec_push(&v->run, &v->cells, ((Cell){at->rank, at->buf, at->slot, at->lo, value, by_trip}));
+}
+
+/* The value that was stored there last: the run's order is that of all schedules, or check_races refuses the kernel. */
+static void load(Verifier *v, const IrOp *o, const Bytes *at)
+{
+    Thread *t = v->now;
+    for (uint32_t i = 0; i < v->cells.n; i++) {
+        const Cell *c = &v->cells.v[i];
+        if (c->rank != at->rank || c->buf != at->buf || c->slot != at->slot || c->offset != at->lo) continue;
+        t->value[o->dst - 1] = c->value;
+        t->by_trip[o->dst - 1] = c->by_trip;
+        return;
+    }
+    t->value[o->dst - 1] = 0;
+}
+
+typedef struct Act { /* what all threads of the role do: an event, and under which condition */
+    EventId event;
+    Form guard;
+} Act;
+
+static void access(Verifier *v, uint32_t op, Bytes at, bool write, Act e, uint32_t shape)
+{
+    access_add(v, (Access){.at = at,
+                           .cond = e.guard,
+                           .only = e.guard,
+                           .write = write,
+                           .shape = shape,
+                           .op = op,
+                           .start = e.event,
+                           .end = e.event,
+                           .act = v->ops[op]->elect || v->k->roles.v[v->now->role].elect ? 0 : run_act(v)});
+}
+
+static uint32_t elem_bytes(uint32_t type)
+{
+    return (elem_info((ElemType)type)->shared_bits + 7u) / 8u;
+}
+
+/* The bytes from the first element of a side to behind its last one, as far as the pitches tell. */
+static int64_t side_bytes(const IrPlan *p, const IrSide *s, bool source)
+{
+    int64_t end = 0, size = elem_bytes(s->type);
+    for (uint32_t d = 0; d < p->rank; d++) {
+        uint32_t from = d;
+        if (p->xform == IRX_TRANSPOSE && !source && p->rank >= 2 && d + 2 >= p->rank)
+            from = d + 1 == p->rank ? d - 1 : d + 1;
+        int64_t last = (int64_t)p->extent[from] - 1;
+        if (d + 1 == p->rank && s->span) {
+            int64_t per = s->span / (s->pitch[d] ? s->pitch[d] : 1);
+            if (per < 1) per = 1;
+            end += last / per * s->panel + (last < per ? last : per - 1) * s->pitch[d];
+        } else {
+            end += last * s->pitch[d];
+        }
+    }
+    return end + size;
+}
+
+/* 0 if the elements fill their range. */
+static uint32_t side_shape(const IrPlan *p, const IrSide *s, bool source)
+{
+    int64_t bytes = elem_bytes(s->type);
+    uint32_t h = s->type + 1u;
+    for (uint32_t d = 0; d < p->rank; d++) {
+        bytes *= p->extent[d];
+        h = (h ^ s->pitch[d]) * UINT32_C(0x9E3779B1) + p->extent[d];
+    }
+    return bytes == side_bytes(p, s, source) ? 0 : h | 1;
+}
+
+/* A swizzle moves elements within the bytes of its span: which of them, is where the part begins (0: all). */
+static Form round_out(Verifier *v, const IrSide *s, Bytes *at)
+{
+    const IrBuf *b = &v->k->bufs.v[at->buf];
+    Bytes part = *at;
+    int64_t lo, hi, end = b->bytes, span = swizzle_span(s->swizzle);
+    if (span == 0) return 0;
+    if (b->align % span || !form_is_const(&v->f, at->lo, &lo) || !form_is_const(&v->f, at->hi, &hi)) {
+        lo = 0;
+        hi = end;
+    }
+    hi = (hi + span - 1) / span * span;
+    at->lo = form_const(&v->f, lo / span * span);
+    at->hi = form_const(&v->f, hi < end ? hi : end);
+    return at->lo == part.lo && at->hi == part.hi ? 0 : part.lo;
+}
+
+/* A part of rows: pieces of bytes, so many of them one step apart, as many such rows as the dimensions in front have. */
+typedef struct Rows {
+    int64_t piece, step, n;
+    uint32_t outer; /* how many dimensions */
+} Rows;
+
+static Rows rows_of(const IrPlan *p, const IrSide *s, const uint32_t *extent)
+{
+    Rows r = {.piece = (int64_t)elem_bytes(s->type) * extent[p->rank - 1], .n = 1, .outer = p->rank - 1};
+    for (; r.outer > 0; r.outer--) {
+        int64_t n = extent[r.outer - 1], pitch = s->pitch[r.outer - 1];
+        if (n == 1 || pitch == 0) continue; /* the same bytes each time */
+        if (r.n == 1 && pitch == r.piece) {
+            r.piece *= n;
+        } else if (r.n == 1 && pitch > r.piece) {
+            r.step = pitch;
+            r.n = n;
+        } else if (r.n > 1 && pitch == r.n * r.step) {
+            r.n *= n;
+        } else {
+            break;
+        }
+    }
+    return r;
+}
+
+enum { ROWS_APART = 512 };
+
+/* Elements that do not fill their range: piece by piece, so that parts side by side cover a tile. */
+static void side_access(Verifier *v, uint32_t op, const IrPlan *p, const IrSide *s, bool source, Bytes at, bool write,
+                        Act e)
+{
+    uint32_t shape = side_shape(p, s, source), extent[MAP_RANK];
+    int64_t outer = 1;
+    Form part = round_out(v, s, &at);
+    if (part) shape = (shape ^ part) * UINT32_C(0x9E3779B1) | 1;
+    for (uint32_t d = 0; d < p->rank; d++) extent[d] = p->extent[d];
+    if (p->xform == IRX_TRANSPOSE && !source && p->rank >= 2) {
+        extent[p->rank - 2] = p->extent[p->rank - 1];
+        extent[p->rank - 1] = p->extent[p->rank - 2];
+    }
+    bool dense = p->rank && s->pitch[p->rank - 1] == elem_bytes(s->type) && s->swizzle == MAP_SWIZZLE_NONE && s->span == 0;
+    Rows r = dense ? rows_of(p, s, extent) : (Rows){0};
+    for (uint32_t d = 0; d < r.outer; d++) outer *= extent[d];
+    if (shape == 0 || !dense || outer > ROWS_APART) {
+        access(v, op, at, write, e, shape);
+        return;
+    }
+    for (int64_t i = 0; i < outer; i++) {
+        int64_t far = 0, rest = i;
+        for (uint32_t d = r.outer; d-- > 0; rest /= extent[d]) far += rest % extent[d] * s->pitch[d];
+        Bytes one = at;
+        one.lo = form_add(&v->f, at.lo, 1, form_const(&v->f, far));
+        one.hi = one.lo ? form_add(&v->f, one.lo, 1, form_const(&v->f, (r.n - 1) * r.step + r.piece)) : 0;
+        if (one.lo == 0 || one.hi == 0) {
+            access(v, op, at, write, e, shape);
+            return;
+        }
+        one.step = r.n > 1 ? r.step : 0;
+        one.width = r.n > 1 ? r.piece : 0;
+        access(v, op, one, write, e, 0);
+    }
+}
+
+static void plan(Verifier *v, uint32_t op, Form guard)
+{
+    const IrOp *o = v->ops[op];
+    const IrPlan *p = &v->k->plans.v[ir_find(o, IRK_PLAN)->id];
+    const IrArg *src = ir_find(o, IRK_SRC);
+    Bytes from = {0}, to;
+    uint32_t threads = v->k->roles.v[v->now->role].warps * 32;
+    if (p->threads != threads) {
+        verify_refuse(v, E0673, op, "plan %s is for %u threads, the role has %u", p->name, p->threads, threads);
+        return;
+    }
+    if (!copy_bytes(v, op, IRK_DST, v->now->rank, form_const(&v->f, side_bytes(p, &p->dst, false)), guard, &to)) return;
+    if (src && !copy_bytes(v, op, IRK_SRC, v->now->rank, form_const(&v->f, side_bytes(p, &p->src, true)), guard, &from))
+        return;
+    Bytes whole = to, source = from;
+    round_out(v, &p->dst, &whole);
+    if (src) round_out(v, &p->src, &source);
+    if (src && bytes_overlap(v, &source, &whole)) {
+        verify_refuse(v, E0612, op, "threads read and write overlapping bytes of %s in one move",
+                      v->k->bufs.v[to.buf].name);
+        return;
+    }
+    Act e = {event_new(v, op), guard};
+    if (src) side_access(v, op, p, &p->src, true, from, false, e);
+    if (p->add) side_access(v, op, p, &p->dst, false, to, false, e);
+    side_access(v, op, p, &p->dst, false, to, true, e);
+}
+
+/* A condition holds for all threads of the role or for none: otherwise some would do their part alone. */
+static bool by_all(Verifier *v, uint32_t op, Form guard)
+{
+    if (v->ops[op]->elect || v->k->roles.v[v->now->role].elect) return true;
+    v->now->acts++;
+    if (run_agreed(v, guard)) return true;
+    verify_refuse(v, E0608, op, "the condition of this %s is not certain to be the same for all threads of the role",
+                  verify_op_text(v, op));
+    return false;
+}
+
+/* A map is made in the cell, which nobody else has, and published by fences of the op itself. Where the slot holds that map
+ * already (ir_check_maps.c) nothing is written; it is taken for a write all the same. */
+static void map_set(Verifier *v, uint32_t op)
+{
+    Form all = form_const(&v->f, IR_MAP_BYTES), always = form_const(&v->f, 1);
+    Bytes at, cell;
+    if (!copy_bytes(v, op, IRK_DST, v->now->rank, all, always, &at) || !copy_bytes(v, op, IRK_SRC, v->now->rank, all, always, &cell))
+        return;
+    Act e = {event_new(v, op), always};
+    view_set(v, op, &at);
+    access(v, op, cell, true, e, 0);
+    access_add(v, (Access){.at = at, .cond = always, .only = always, .write = true, .async = true, .op = op, .start = e.event, .end = e.event});
+}
+
+void thread_step(Verifier *v, uint32_t op)
+{
+    const IrOp *o = v->ops[op];
+    Form guard = run_guard(v, op);
+    Bytes at;
+    bool plans = o->op == IR_THR_COPY || o->op == IR_THR_FILL || o->op == IR_TC_LD || o->op == IR_TC_ST, zeros = o->op == IR_ST_BULK;
+    if (!by_all(v, op, guard) || form_is(&v->f, guard, 0)) return;
+    if (guard == 0 || (!plans && !zeros && !form_is(&v->f, guard, 1))) {
+        verify_refuse(v, E0608, op, "%s happens under a condition: what follows would depend on it",
+                      verify_op_text(v, op));
+        return;
+    }
+    if (plans) {
+        plan(v, op, guard);
+        return;
+    }
+    if (o->op == IR_MAP_SET) {
+        map_set(v, op);
+        return;
+    }
+    bool write = o->op == IR_STS || zeros;
+    int64_t size = zeros                     ? ir_find(o, IRK_BYTES)->imm
+                   : o->op == IR_CLC_ID  ? IR_ANSWER_BYTES
+                   : o->op == IR_TC_BASE ? TMEM_CELL_BYTES
+                                         : IR_CELL_BYTES;
+    if (!copy_bytes(v, op, write ? IRK_DST : IRK_SRC, v->now->rank, form_const(&v->f, size), guard, &at)) return;
+    Act e = {event_new(v, op), guard};
+    access(v, op, at, write, e, 0);
+    if (zeros) return;
+    const IrArg *a = ir_find(o, IRK_A);
+    Form value = write ? run_value(v, a) : 0;
+    if (write) thread_store(v, &at, value, run_by_trip(v, a));
+    else if (o->dst) load(v, o, &at);
+}

@@ -1,0 +1,91 @@
+/* The threads of one unrolling, where each is, and what they share. */
+#ifndef LOWER_VERIFY_GRAPH_THREADS_H
+#define LOWER_VERIFY_GRAPH_THREADS_H
+
+#include "lower/verify/graph/unroll/events.h"
+#include "lower/verify/graph/values/forms.h"
+
+typedef struct Frame {
+    uint32_t op;
+    int64_t at, past; /* unrolled: this turn, and the first one that is none; repeat: this turn alone */
+    bool burst;       /* a loop over copies: its body is passed once */
+    Form first, end;  /* its bounds */
+    uint32_t index;   /* its atom */
+    uint32_t accesses, sums, transfers, known, facts; /* counts where the block begins */
+    Form guard;                                       /* of the block around */
+    uint32_t pass;                                    /* how many times the thread came to it before */
+} Frame;
+enum { FRAMES = 64 };
+
+typedef struct Sum { /* bytes of copies not yet counted on their barrier */
+    uint32_t slot;
+    Form bytes;
+    uint32_t *clock; /* what has happened before any of them */
+    uint32_t op;
+} Sum;
+typedef enum Block { RUNS, WAITS_PHASE, WAITS_SYNC, WAITS_CLUSTER, ENDED } Block;
+
+typedef struct Thread {
+    uint32_t id, rank, role, rep; /* rep 0: the elected one */
+    uint32_t copies;              /* how many threads it stands for */
+    uint32_t body, pc;
+    Block block;
+    uint32_t slot; /* WAITS_PHASE */
+    uint32_t sync; /* WAITS_SYNC: the point */
+    Form *value;   /* by value: 0: not worked out */
+    Form *loaded;  /* by value that an op brings from elsewhere: before anything was chosen for it */
+    bool *by_trip; /* by value: depends on chosen trip counts */
+    Form *vars;
+    bool *var_by_trip;
+    Frame *frames;
+    uint32_t depth;
+    Form guard; /* of the block where it is */
+    uint32_t pos, acts;
+    uint32_t *clock;
+    EventId last, burst; /* burst: the event of copies with nothing in between, 0: none */
+    VEC(Sum) sums;
+    uint32_t groups;          /* committed */
+    uint32_t stores;          /* accesses before this one are none of its stores, or over */
+    uint32_t sent, on_way;    /* transfers before these are none of its stores, or committed; or waited for in full */
+    uint32_t *times;          /* by op: loops entered */
+    uint32_t *made;           /* by op, then by variable: values that are not taken apart */
+    uint32_t arrived, waited; /* on the cluster's barrier */
+    VEC(EventId) async_fences, init_fences;
+    VEC(EventId) tensor_before, tensor_after; /* its tc.fences */
+    uint32_t tensor_from;     /* accesses before this one are none of its uncommitted operations of the tensor core */
+    uint8_t *ready; /* by barrier slot: it comes after its initialisation */
+    bool traced;
+    VEC(uint32_t) trace; /* what it does in ops that all threads of the role do: unroll/alike.c */
+} Thread;
+
+typedef struct SyncPoint {   /* one use of cta.sync or warp.sync */
+    uint32_t rank, id, role; /* role UINT32_MAX: all of the CTA */
+    uint32_t members, arrived;
+    uint32_t *clock;
+    uint32_t op;
+} SyncPoint;
+
+typedef struct Shared {
+    uint32_t act, n; /* how many of the role's threads have done it */
+    Form agreed;
+    uint32_t *clock; /* what each of them comes after */
+} Shared;
+
+typedef struct Break { /* a condition that run time decides ends a repeat, or not */
+    uint32_t pass;
+    int64_t turn;
+    uint32_t atom;
+} Break;
+
+typedef struct Draw { /* of a ticket, or of a cluster of the grid */
+    uint32_t op, thread, rank;
+    uint32_t atom; /* the answer */
+    Form draws;    /* tickets: after how many the counter starts again; clusters: 0 */
+    bool seen;     /* a break of the thread has looked at it */
+} Draw;
+typedef struct Bound { /* a break leaves its loop with the tickets that are not below it */
+    uint32_t op;
+    Form below, draws;
+} Bound;
+
+#endif

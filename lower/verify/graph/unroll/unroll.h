@@ -1,0 +1,141 @@
+/* One unrolling: the bodies of all threads run side by side and make events, accesses and transfers. */
+#ifndef LOWER_VERIFY_GRAPH_UNROLL_H
+#define LOWER_VERIFY_GRAPH_UNROLL_H
+
+#include "lower/ir/ir.h"
+#include "lower/verify/graph/unroll/events.h"
+#include "lower/verify/graph/unroll/threads.h"
+#include "lower/verify/graph/values/forms.h"
+#include "lower/verify/graph/verifier.h"
+
+/* ---- inside.c ---- */
+void blocks_match(Verifier *v, const Body *b);
+void inside_find(Verifier *v, const Body *b, uint32_t open, uint32_t *in);
+
+/* ---- run.c ---- */
+void run_prepare(Verifier *v);
+void run_kernel(Verifier *v); /* one unrolling */
+void run_step(Verifier *v);   /* the op where v->now is */
+bool run_pure(const IrOp *op); /* its value is worked out when needed */
+Form run_value(Verifier *v, const IrArg *arg);
+Form run_result(Verifier *v, uint32_t index, Form cond, Form a, Form b); /* of a pure op */
+Form run_whole(Verifier *v, const IrArg *arg); /* without what is known where v->now is */
+bool run_by_trip(const Verifier *v, const IrArg *arg);
+/* The value if it is a number; otherwise refused. */
+bool run_number(Verifier *v, uint32_t op, const IrArg *arg, const char *what, int64_t *k);
+/* A new value, lo .. hi, that op `index` of v->now gets from elsewhere. */
+Form run_answer(Verifier *v, IrType type, uint32_t index, int64_t lo, int64_t hi);
+/* Guard of the op and of the blocks around: 1 if it has none. */
+Form run_guarded(Verifier *v, uint32_t op); /* of an op that has one */
+static inline Form run_guard(Verifier *v, uint32_t op)
+{
+    return v->ops[op]->guard.pred ? run_guarded(v, op) : v->now->guard;
+}
+void run_forget(Verifier *v, uint32_t var); /* v->now's variable may hold anything */
+uint32_t run_op(const Verifier *v);         /* number of the op where v->now is */
+/* Names what v->now does as one, the same for all threads that share it. */
+uint32_t run_act(const Verifier *v);
+/* Counts v->now's part in its act; whether all threads of the role that share it have now done it. */
+bool run_shared(Verifier *v, uint32_t **clock); /* clock: what each of those threads comes after */
+bool run_agreed(Verifier *v, Form x);           /* whether x is the same for all of them */
+
+/* ---- counters.c ---- */
+typedef struct Stretch Stretch;
+void counters_prepare(Verifier *v);
+bool counters_turn(Verifier *v, const Body *b, Stretch *s); /* v->now goes through the stretch where it is; false: op by op */
+
+/* ---- blocks.c ---- */
+void block_step(Verifier *v, uint32_t op);
+
+/* ---- draws.c ---- */
+void repeat_draw(Verifier *v, uint32_t op, Form value, Form draws); /* v->now gets a new answer; draws 0: of a cluster */
+/* A break leaves its repeat where this pred atom is `truth`: refused unless some draw has that answer. any: it is the
+ * repeat's first turn, or the pred is known, so it may be one that no draw decides. */
+bool repeat_test(Verifier *v, uint32_t op, uint32_t pred, bool truth, bool any);
+bool repeat_in_row(const Verifier *v); /* the grid has clusters along x only */
+void repeat_over(Verifier *v, uint32_t op); /* a break leaves its repeat whatever v->now has drawn */
+
+void check_draws(Verifier *v); /* of a finished graph */
+
+/* ---- alike.c ---- */
+void alike_prepare(Verifier *v);
+/* Of a run that has ended: whether the threads of each role did the same. Otherwise more of them have to stand for it: again. */
+bool alike_check(Verifier *v);
+static inline void alike_note(Verifier *v, uint32_t op, uint32_t x)
+{
+    if (v->now->traced && !(op < v->nops && v->ops[op]->elect)) vec_push(&v->run, &v->now->trace, x);
+}
+void alike_note_access(Verifier *v, const Access *a);
+
+/* ---- events.c ---- */
+EventId event_new(Verifier *v, uint32_t op);          /* of v->now */
+EventId event_burst(Verifier *v, uint32_t op);        /* the same as the last one if that was a copy, too */
+void event_after(Verifier *v, const uint32_t *clock); /* what v->now does next comes after all this */
+uint32_t *verify_clock_copy(Verifier *v, const uint32_t *clock);
+void verify_clock_join(const Verifier *v, uint32_t *clock, const uint32_t *other);
+/* a, or the wait for p, is not after clock */
+static inline bool event_in(const Verifier *v, EventId a, const uint32_t *clock)
+{
+    const Event *e = &v->events.v[a - 1];
+    return clock[e->thread] >= e->pos;
+}
+bool phase_in(const Verifier *v, const Phase *p, const uint32_t *clock);
+static inline bool event_before(const Verifier *v, EventId a, EventId b)
+{
+    return event_in(v, a, v->events.v[b - 1].clock);
+}
+bool phase_before(const Verifier *v, const Phase *p, EventId b);
+bool access_before(const Verifier *v, const Access *a, EventId b); /* a's end */
+
+/* ---- barriers.c ---- */
+void barrier_step(Verifier *v, uint32_t op);
+bool barrier_slot(Verifier *v, uint32_t op, uint32_t rank,
+                  uint32_t *slot); /* of the op's barrier operand in that CTA */
+Phase *barrier_open(Verifier *v, uint32_t slot);
+/* The op's event counts on the slot's open phase: refused if that may not have begun, or the barrier may not be ready. */
+bool barrier_part(Verifier *v, uint32_t slot, Part p);
+void barrier_deliver(Verifier *v, const Sum *s); /* what the part above brings */
+void barrier_retry(Verifier *v); /* v->now waits for a phase: goes on if it is over */
+/* A tc.commit, with event e, counts on the slot in that CTA: the phase. */
+Phase *barrier_commit(Verifier *v, uint32_t op, uint32_t rank, EventId e);
+
+/* ---- thread_barriers.c: barriers of threads and of the cluster ---- */
+void sync_step(Verifier *v, uint32_t op);
+void sync_retry(Verifier *v);
+bool sync_lacks(const Verifier *v, const Thread *waiting,
+                const Thread *other); /* whether it is other that is missing */
+
+/* ---- stuck.c ---- */
+void report_stuck(Verifier *v); /* nobody can go on */
+
+/* ---- copies.c ---- */
+void copy_step(Verifier *v, uint32_t op);
+uint64_t copy_address(const Verifier *v, const IrArg *address, int depth); /* tensors that it may point into */
+/* The bytes of a buffer operand; false, and refused, if they are not certain to lie in it. */
+bool copy_bytes(Verifier *v, uint32_t op, IrKey key, uint32_t rank, Form bytes, Form guard, Bytes *out);
+void group_step(Verifier *v, uint32_t op);
+
+/* ---- threads.c: by threads in shared memory ---- */
+void thread_step(Verifier *v, uint32_t op);
+void thread_store(Verifier *v, const Bytes *at, Form value, bool by_trip); /* for ld.shared */
+
+/* ---- tensor_memory.c ---- */
+bool by_tensor_core(const Verifier *v, const Access *a); /* by the tensor core: it ends with a commit */
+bool tensor_in_order(const Verifier *v, const Access *a, const Access *b); /* b behind a, without a wait */
+bool tensor_fenced(const Verifier *v, const Access *a, const Access *b);   /* b begins when a is over */
+void check_tensor_fence(Verifier *v, const Access *a, const Access *b);
+void tensor_fence_step(Verifier *v, uint32_t op, EventId e);
+void tensor_copy_step(Verifier *v, uint32_t op);
+bool tensor_along(Verifier *v, uint32_t op, const IrBuf *b, Form guard, Bytes *out); /* what the run adds to out->lo */
+void tensor_commit_step(Verifier *v, uint32_t op);
+void tensor_kernel_step(Verifier *v, uint32_t op);
+void check_tensor(Verifier *v); /* of a finished graph */
+
+/* ---- bursts.c ---- */
+void access_add(Verifier *v, Access a); /* appends, or joins to what it continues */
+void burst_count(Verifier *v, Sum s);
+void burst_flush(Verifier *v); /* counts all sums of v->now */
+void burst_enter(Verifier *v, uint32_t op, Form first, Form end);
+void burst_leave(Verifier *v, const Frame *fr);
+
+#endif

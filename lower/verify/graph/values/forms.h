@@ -1,0 +1,153 @@
+/* Values of the verifier, as linear forms: private to it.
+ *
+ * A form is k + sum of c * atom, exact over the integers; preds are 0 or 1. Atoms are values that are not taken
+ * apart further: equal operands give equal atoms, so equal forms hold equal values. Form 0: not known. */
+#ifndef LOWER_VERIFY_GRAPH_VALUES_FORMS_H
+#define LOWER_VERIFY_GRAPH_VALUES_FORMS_H
+
+#include "lower/ir/ir.h"
+
+typedef uint32_t Form;
+typedef struct FormTerm {
+    int64_t c;
+    uint32_t atom;
+} FormTerm;
+enum { FORM_TERMS = 16, FORM_SMALL = 64 };
+typedef struct FormData {
+    int64_t k, lo, hi; /* lo .. hi: bounds; INT64_MIN, INT64_MAX: none */
+    uint32_t hash;
+    uint32_t depth; /* of the innermost loop over copies on whose turn the form depends; 0: none */
+    uint32_t n;
+    FormTerm t[]; /* sorted by atom */
+} FormData;
+
+typedef enum FormAtomKind {
+    ATOM_OP,    /* result of a pure op on forms: sub = opcode */
+    ATOM_PARAM, /* launch expression a */
+    ATOM_SREG,  /* special register a */
+    ATOM_LEAF,  /* value that op a of thread b defines the c-th time */
+    ATOM_LOAD,  /* element of tensor a at byte b, read where c holds: tensors read as scalars are not written */
+    ATOM_INDEX, /* of a loop over copies from a below b */
+    ATOM_SUM,   /* of form a over the turns of a loop over copies from b below c */
+    ATOM_TURNS, /* of a repeat, at its b-th time, until thread c leaves it by break a; or of all repeats that end together */
+    ATOM_GT0,   /* pred: form a is above 0 */
+    ATOM_EQ0,   /* pred: form a is 0 */
+    ATOM_PROD,  /* pred atom a times atom b, a < b; sub: how many preds in all stand in front */
+    ATOM_SEL,   /* a ? b : c, not taken apart */
+    ATOM_OPEN   /* index of a loop from b below c in turn a, in what is held open: tries/open.c; sub 1: of loop op a, in any turn: tries/turns.c */
+} FormAtomKind;
+typedef struct FormAtom {
+    uint8_t kind, sub, type;
+    bool boolean;
+    uint32_t a, b, c;
+    uint32_t depth;
+    int64_t lo, hi;
+} FormAtom;
+static inline bool atom_extreme(const FormAtom *a) /* a minimum or maximum */
+{
+    return a->kind == ATOM_OP && (a->sub == IR_MIN || a->sub == IR_MAX);
+}
+
+typedef struct Known { /* a pred atom whose value is fixed where we are */
+    uint32_t atom;
+    bool value;
+} Known;
+
+typedef struct Compared { /* whether x <= y without facts; x 0: none */
+    Form x, y;
+    bool le;
+} Compared;
+enum { FORM_COMPARED = 1024 };
+typedef struct Summed { /* z = x + c * y; x 0: none */
+    Form x, y, z;
+    int64_t c;
+} Summed;
+typedef struct Guarded { /* z: what is left of x by pred, as it was made; pred 0: none */
+    Form pred, x, z;
+} Guarded;
+enum { FORM_SUMMED = 512, FORM_GUARDED = 64 };
+
+typedef struct Forms {
+    Arena *arena;
+    VEC(FormData *) forms; /* form f is forms.v[f - 1] */
+    VEC(FormAtom) atoms;       /* atom x is atoms.v[x - 1] */
+    Form *form_slots;
+    uint32_t *atom_slots;
+    uint32_t form_mask, atom_mask;
+    Form small[FORM_SMALL]; /* constants from 0, once made */
+    Form large[FORM_SMALL]; /* others, by their last bits but the last four */
+    Compared compared[FORM_COMPARED];
+    Summed summed[FORM_SUMMED];
+    Guarded guarded[FORM_GUARDED], positive[FORM_GUARDED]; /* of form_guard; of form_where_positive */
+    VEC(Known) known;
+    uint32_t known_from;    /* those before it don't count */
+    VEC(Form) facts;  /* forms that are >= 0 where we are */
+    const Form *sreg; /* by IrReg: where we are */
+    const int64_t (*sizes)[2]; /* by symbol: least and greatest where a CTA runs */
+    uint32_t here[3]; /* where a value is made that is not taken apart */
+    uint32_t depth;   /* of loops over copies */
+    uint32_t leaves;  /* values made that are not taken apart */
+    uint64_t work;    /* that has not been counted: verify_spend */
+    uint32_t tries;   /* that may still be made to show that a form is not negative */
+} Forms;
+
+void forms_init(Forms *f, Arena *a);
+static inline const FormData *form_data(const Forms *f, Form x)
+{
+    return f->forms.v[x - 1];
+}
+static inline const FormAtom *atom_data(const Forms *f, uint32_t x)
+{
+    return &f->atoms.v[x - 1];
+}
+Form form_const_new(Forms *f, int64_t k);
+static inline Form form_const(Forms *f, int64_t k)
+{
+    if (k >= 0 && k < FORM_SMALL && f->small[k]) return f->small[k];
+    Form x = f->large[(uint64_t)k >> 4 & (FORM_SMALL - 1)];
+    return x && form_data(f, x)->k == k ? x : form_const_new(f, k);
+}
+Form form_atom(Forms *f, FormAtom a); /* depth and bounds of a as given; a known atom keeps its own */
+Form form_of_atom(Forms *f, uint32_t atom);
+/* 0 if the result is no form: too long, or coefficients too large. */
+Form form_add(Forms *f, Form x, int64_t c, Form y);  /* x + c * y */
+Form form_guard(Forms *f, Form pred, Form x);        /* pred * x */
+Form form_pick(Forms *f, Form pred, Form x, Form y); /* pred ? x : y, with the bounds of x and y; 0 if one is 0 */
+Form form_not(Forms *f, Form pred);
+/* Holds if pred does for some turn of the loops over copies from that depth on; 0 if that is not known. */
+Form form_ever(Forms *f, Form pred, uint32_t depth);
+/* The terms of x, which are multiples of g, by g, and k. */
+Form form_divided(Forms *f, Form x, int64_t g, int64_t k);
+Form form_shallow(Forms *f, Form x); /* without the terms that depend on the turn of a loop over copies */
+Form form_where_positive(Forms *f, Form x, Form y); /* what x is where y > 0; x if y may be below 0 */
+Form form_subst(Forms *f, Form x, uint32_t atom, Form y); /* 0 if the atom may stand inside another one */
+static inline bool form_is_const(const Forms *f, Form x, int64_t *k)
+{
+    if (x == 0 || form_data(f, x)->n) return false;
+    *k = form_data(f, x)->k;
+    return true;
+}
+static inline bool form_is(const Forms *f, Form x, int64_t k)
+{
+    return x && form_data(f, x)->n == 0 && form_data(f, x)->k == k;
+}
+/* x with the known preds put in. */
+Form form_simplify_atoms(Forms *f, Form x);
+static inline Form form_simplify(Forms *f, Form x)
+{
+    return x == 0 || f->known.n == 0 || form_data(f, x)->n == 0 ? x : form_simplify_atoms(f, x);
+}
+Form form_positive(Forms *f, Form x); /* the pred x > 0 */
+/* Where pred holds, these atoms have these values: adds to known and facts. */
+void form_assume(Forms *f, Form pred);
+/* Whether x >= 0 is certain. */
+bool form_nonneg(Forms *f, Form x);
+/* The same where it takes telling up to so many conditions apart. */
+bool form_nonneg_in_cases(Forms *f, Form x, int splits);
+bool form_le(Forms *f, Form x, Form y);
+/* The result of a pure op; operands may be 0. Never 0. */
+Form form_of_op(Forms *f, const IrKernel *k, const IrOp *op, Form cond, Form a, Form b);
+Form form_leaf(Forms *f, IrType type); /* a new value at f->here */
+Form form_bit(Forms *f, const IrKernel *k, Form x, int64_t bit); /* of x, as a pred; 0: not known */
+
+#endif

@@ -1,0 +1,432 @@
+/* The forms of the results of scalar ops. */
+#include "lang/checked.h"
+#include "lower/verify/graph/values/forms.h"
+
+typedef struct Range {
+    int64_t lo, hi; /* INT64_MIN, INT64_MAX: no bound */
+} Range;
+
+static Range type_range(IrType t)
+{
+    if (t == IR_PRED) return (Range){0, 1};
+    return t == IR_I32 ? (Range){INT32_MIN, INT32_MAX} : (Range){INT64_MIN, INT64_MAX};
+}
+
+static Range range_of(const Forms *f, Form x)
+{
+    return x ? (Range){form_data(f, x)->lo, form_data(f, x)->hi} : (Range){INT64_MIN, INT64_MAX};
+}
+
+/* A result that is certain not to have wrapped. */
+static bool fits(Range r, IrType t)
+{
+    Range limit = type_range(t);
+    if (t == IR_I64) return r.lo > limit.lo && r.hi < limit.hi;
+    return r.lo >= limit.lo && r.hi <= limit.hi;
+}
+
+static uint32_t later(const Forms *f, Form a, Form b)
+{
+    uint32_t x = a ? form_data(f, a)->depth : 0, y = b ? form_data(f, b)->depth : 0;
+    return x > y ? x : y;
+}
+
+Form form_leaf(Forms *f, IrType type)
+{
+    Range r = type_range(type);
+    f->leaves++;
+    return form_atom(f, (FormAtom){.kind = ATOM_LEAF,
+                               .type = (uint8_t)type,
+                               .boolean = type == IR_PRED,
+                               .a = f->here[0],
+                               .b = f->here[1],
+                               .c = f->here[2],
+                               .depth = f->depth,
+                               .lo = r.lo,
+                               .hi = r.hi});
+}
+
+/* The op's result as a value of its own, equal where the operands are. */
+static Form opaque(Forms *f, const IrOp *op, Form a, Form b, Range r)
+{
+    if (a == 0 || b == 0) return form_leaf(f, op->type);
+    if (!fits(r, op->type)) r = type_range(op->type);
+    return form_atom(f, (FormAtom){.kind = ATOM_OP,
+                               .sub = op->op,
+                               .type = op->type,
+                               .boolean = op->type == IR_PRED,
+                               .a = a,
+                               .b = b,
+                               .depth = later(f, a, b),
+                               .lo = r.lo,
+                               .hi = r.hi});
+}
+
+static Form or_opaque(Forms *f, Form x, const IrOp *op, Form a, Form b)
+{
+    return x && fits(range_of(f, x), op->type) ? x : opaque(f, op, a, b, type_range(op->type));
+}
+
+static Form multiply(Forms *f, const IrOp *op, Form a, Form b)
+{
+    int64_t k;
+    Form zero = form_const(f, 0), product = 0;
+    if (form_is_const(f, a, &k)) product = form_add(f, zero, k, b);
+    else if (form_is_const(f, b, &k)) product = form_add(f, zero, k, a);
+    else if (range_of(f, a).lo >= 0 && range_of(f, a).hi <= 1) product = form_guard(f, a, b);
+    else if (range_of(f, b).lo >= 0 && range_of(f, b).hi <= 1) product = form_guard(f, b, a);
+    if (product) return or_opaque(f, product, op, a, b);
+    Range x = range_of(f, a), y = range_of(f, b), r = type_range(op->type);
+    int64_t hi;
+    if (x.lo >= 0 && y.lo >= 0 && mul_s64(x.hi, y.hi, &hi)) r = (Range){0, hi};
+    return opaque(f, op, a, b, r);
+}
+
+/* a = q * b + r: terms that b divides go to q. */
+static Form divide(Forms *f, const IrOp *op, Form a, Form b)
+{
+    int64_t d, q;
+    if (!form_is_const(f, b, &d) || d <= 0 || a == 0) return opaque(f, op, a, b, type_range(op->type));
+    const FormData *x = form_data(f, a);
+    Form rest = form_const(f, floor_mod_s64(x->k, d)), quotient = form_const(f, (x->k - floor_mod_s64(x->k, d)) / d);
+    for (uint32_t i = 0; i < x->n && rest && quotient; i++) {
+        FormTerm t = x->t[i];
+        Form atom = form_of_atom(f, t.atom);
+        if (t.c % d == 0) quotient = form_add(f, quotient, t.c / d, atom);
+        else rest = form_add(f, rest, t.c, atom);
+    }
+    if (rest == 0 || quotient == 0) return opaque(f, op, a, b, type_range(op->type));
+    Range r = range_of(f, rest);
+    if (r.lo >= 0 && r.hi < d) return or_opaque(f, op->op == IR_MOD ? rest : quotient, op, a, b);
+    if (op->op == IR_MOD) return opaque(f, op, rest, b, (Range){0, d - 1});
+    r = type_range(op->type);
+    if (x->lo >= 0 && floor_div_s64(x->hi, d, &q)) r = (Range){x->lo / d, q};
+    return opaque(f, op, a, b, r);
+}
+
+enum { PARAM_DEPTH = 8 };
+
+static Form extreme(Forms *f, const IrOp *op, Form a, Form b)
+{
+    if (a == 0 || b == 0) return opaque(f, op, a, b, type_range(op->type));
+    Range x = range_of(f, a), y = range_of(f, b);
+    bool is_min = op->op == IR_MIN;
+    if (x.hi <= y.lo) return is_min ? a : b;
+    if (y.hi <= x.lo) return is_min ? b : a;
+    Range r = is_min ? (Range){x.lo < y.lo ? x.lo : y.lo, x.hi < y.hi ? x.hi : y.hi}
+                     : (Range){x.lo > y.lo ? x.lo : y.lo, x.hi > y.hi ? x.hi : y.hi};
+    /* A missing bound is the type's own, so the result is within the type in any case. */
+    Form lesser = a < b ? a : b, greater = a < b ? b : a;
+    uint32_t depth = later(f, a, b);
+    return form_atom(f, (FormAtom){.kind = ATOM_OP,
+                               .sub = op->op,
+                               .type = op->type,
+                               .a = lesser,
+                               .b = greater,
+                               .depth = depth,
+                               .lo = r.lo,
+                               .hi = r.hi});
+}
+
+/* x has one term, and that is a choice by which alone x > 0 is decided: `(p ? t : -1) < 0`. 0: it is not so. */
+static Form gt0_of_choice(Forms *f, Form x)
+{
+    const FormData *d = form_data(f, x);
+    if (d->n != 1 || atom_data(f, d->t[0].atom)->kind != ATOM_SEL) return 0;
+    FormAtom sel = *atom_data(f, d->t[0].atom);
+    int64_t c = d->t[0].c, k = d->k;
+    Form one = form_add(f, form_const(f, k), c, sel.b), other = form_add(f, form_const(f, k), c, sel.c);
+    if (one == 0 || other == 0) return 0;
+    Range r = range_of(f, one), s = range_of(f, other);
+    if (r.lo > 0 && s.hi <= 0) return sel.a;
+    return r.hi <= 0 && s.lo > 0 ? form_not(f, sel.a) : 0;
+}
+
+Form form_positive(Forms *f, Form x)
+{
+    Range r = range_of(f, x);
+    if (r.lo > 0) return form_const(f, 1);
+    if (r.hi <= 0) return form_const(f, 0);
+    Form choice = gt0_of_choice(f, x);
+    if (choice) return choice;
+    return form_atom(
+        f, (FormAtom){.kind = ATOM_GT0, .boolean = true, .a = x, .depth = form_data(f, x)->depth, .lo = 0, .hi = 1});
+}
+
+/* x == 0 where x is made of one pred: that, or its contrary. 0: it is not so. */
+static Form eq0_of_pred(Forms *f, Form x)
+{
+    const FormData *d = form_data(f, x);
+    if (d->n != 1 || !atom_data(f, d->t[0].atom)->boolean) return 0;
+    bool without = d->k == 0, with = d->k == -d->t[0].c;
+    Form pred = form_of_atom(f, d->t[0].atom);
+    return with ? pred : without ? form_not(f, pred) : form_const(f, 0);
+}
+
+static Form eq0(Forms *f, Form x)
+{
+    Range r = range_of(f, x);
+    const FormData *d = form_data(f, x);
+    if (r.lo > 0 || r.hi < 0) return form_const(f, 0);
+    if (d->n == 0) return form_const(f, 1);
+    Form of_pred = eq0_of_pred(f, x);
+    if (of_pred) return of_pred;
+    if (d->t[0].c < 0) { /* x and -x are 0 together: one of them stands for both */
+        Form minus = form_add(f, form_const(f, 0), -1, x);
+        if (minus) x = minus;
+    }
+    return form_atom(
+        f, (FormAtom){.kind = ATOM_EQ0, .boolean = true, .a = x, .depth = form_data(f, x)->depth, .lo = 0, .hi = 1});
+}
+
+static Form compare(Forms *f, const IrOp *op, Form a, Form b)
+{
+    IrRel rel = (IrRel)ir_find(op, IRK_REL)->id;
+    Form diff = form_add(f, a, -1, b), back = form_add(f, b, -1, a), r;
+    if (diff == 0 || back == 0) return form_leaf(f, IR_PRED);
+    switch (rel) {
+    case IRL_GT: return form_positive(f, diff);
+    case IRL_LT: return form_positive(f, back);
+    case IRL_LE: r = form_positive(f, diff); return form_not(f, r);
+    case IRL_GE: r = form_positive(f, back); return form_not(f, r);
+    case IRL_EQ: return eq0(f, diff);
+    default: r = eq0(f, diff); return form_not(f, r);
+    }
+}
+
+/* The pred as an atom or its contrary, where it has many terms. */
+static Form abbreviate(Forms *f, Form pred)
+{
+    const FormData *d = form_data(f, pred);
+    if (d->n <= 1) return pred;
+    bool contrary = d->k != 0;
+    Form x = contrary ? form_not(f, pred) : pred;
+    if (x == 0) return pred;
+    Form atom = form_atom(f, (FormAtom){.kind = ATOM_OP,
+                                    .sub = IR_AND,
+                                    .type = IR_PRED,
+                                    .boolean = true,
+                                    .a = x,
+                                    .b = x,
+                                    .depth = form_data(f, x)->depth,
+                                    .lo = 0,
+                                    .hi = 1});
+    return contrary ? form_not(f, atom) : atom;
+}
+
+enum { JOINED = 9 };
+
+/* A pred and its contrary have as many terms, so what is abbreviated in one is in the other. */
+static Form join_preds(Forms *f, const IrOp *op, Form a, Form b)
+{
+    if ((form_data(f, a)->n + 1) * (form_data(f, b)->n + 1) > JOINED) {
+        a = abbreviate(f, a);
+        b = abbreviate(f, b);
+    }
+    Form both = form_guard(f, a, b);
+    return both && op->op == IR_OR ? form_add(f, form_add(f, a, 1, b), -1, both) : both;
+}
+
+/* ---- bits ---- */
+
+static Range launch_range(const Forms *f, const IrKernel *k, uint32_t x, int fuel)
+{
+    const LxNode *n = &k->mf.lx.nodes.v[x - 1];
+    Range all = type_range(IR_I64);
+    if (n->op == LX_CONST) return (Range){n->k, n->k};
+    if (n->op == LX_SYM && n->k >= 0 && n->k < k->mf.syms.n) return (Range){f->sizes[n->k][0], f->sizes[n->k][1]};
+    if (fuel == 0 || (n->op != LX_CEIL && n->op != LX_DIV)) return all;
+    Range a = launch_range(f, k, n->a, fuel - 1), b = launch_range(f, k, n->b, fuel - 1);
+    if (a.lo < 0 || b.lo != b.hi || b.lo < 1 || a.hi > INT64_MAX - b.lo) return all;
+    int64_t up = n->op == LX_CEIL ? b.lo - 1 : 0;
+    return (Range){(a.lo + up) / b.lo, (a.hi + up) / b.lo};
+}
+
+enum { BITS_FUEL = 16 };
+
+/* The one atom that a form is. */
+static const FormAtom *only_atom(const Forms *f, Form x)
+{
+    const FormData *d = x ? form_data(f, x) : NULL;
+    return d && d->n == 1 && d->k == 0 && d->t[0].c == 1 ? atom_data(f, d->t[0].atom) : NULL;
+}
+
+/* What has bit *bit of x as its bit *bit, without shifts and masks with numbers; *known: 0 or 1 where those decide it. */
+static Form bit_source(Forms *f, Form x, int64_t *bit, int *known)
+{
+    const FormAtom *a;
+    int64_t k;
+    int fuel = BITS_FUEL;
+    for (*known = -1; (a = only_atom(f, x)) != NULL && a->kind == ATOM_OP && fuel-- > 0;) {
+        bool number = form_is_const(f, a->b, &k);
+        if (a->sub == IR_CVT && *bit < 31) {
+            x = a->a;
+        } else if (a->sub == IR_DIV && number && k > 0 && (k & (k - 1)) == 0) {
+            while (k >>= 1) ++*bit;
+            x = a->a;
+        } else if ((a->sub == IR_AND || a->sub == IR_OR) && number && *bit < 63) {
+            bool set = k >> *bit & 1;
+            if (set == (a->sub == IR_OR)) *known = set;
+            if (*known >= 0) return x;
+            x = a->a;
+        } else {
+            break;
+        }
+    }
+    return x;
+}
+
+/* One bit of what the launch or data gives: the same pred however it was shifted and masked. 0: it is of something else. */
+Form form_bit(Forms *f, const IrKernel *k, Form x, int64_t bit)
+{
+    int known;
+    x = bit_source(f, x, &bit, &known);
+    if (known >= 0) return form_const(f, known);
+    const FormAtom *a = only_atom(f, x);
+    if (a == NULL || bit < 0 || bit > 31 || (a->kind != ATOM_PARAM && a->kind != ATOM_LOAD)) return 0;
+    if (a->kind == ATOM_PARAM && a->type == IR_I32) {
+        Range r = launch_range(f, k, a->a, PARAM_DEPTH);
+        x = form_atom(f, (FormAtom){.kind = ATOM_PARAM, .type = IR_I64, .a = a->a, .lo = r.lo, .hi = r.hi});
+    }
+    return form_atom(f, (FormAtom){.kind = ATOM_OP,
+                               .sub = IR_AND,
+                               .type = IR_PRED,
+                               .boolean = true,
+                               .a = x,
+                               .b = form_const(f, INT64_C(1) << bit),
+                               .depth = form_data(f, x)->depth,
+                               .lo = 0,
+                               .hi = 1});
+}
+
+static Form bits(Forms *f, const IrKernel *kernel, const IrOp *op, Form a, Form b)
+{
+    Range x = range_of(f, a), y = range_of(f, b);
+    bool truth = op->type == IR_PRED || (x.lo >= 0 && x.hi <= 1 && y.lo >= 0 && y.hi <= 1);
+    int64_t k, j;
+    bool ka = form_is_const(f, a, &k), kb = form_is_const(f, b, &j);
+    if (ka && kb) return form_const(f, op->op == IR_AND ? k & j : op->op == IR_OR ? k | j : k ^ j);
+    if (op->op == IR_XOR && truth && (ka || kb)) {
+        Form other = ka ? b : a;
+        return (ka ? k : j) ? form_not(f, other) : other;
+    }
+    Form bit = op->op == IR_AND && kb && j == 1 && op->type != IR_PRED ? form_bit(f, kernel, a, 0) : 0;
+    if (bit) return bit;
+    if (op->op == IR_AND && kb && j == 1 && !truth) { /* the lowest bit */
+        IrOp mod = *op;
+        mod.op = IR_MOD;
+        return divide(f, &mod, a, form_const(f, 2));
+    }
+    Form both = truth && op->op != IR_XOR ? join_preds(f, op, a, b) : 0;
+    if (both) return both;
+    if (op->op == IR_AND && (x.lo >= 0 || y.lo >= 0)) {
+        Range r = {0, x.lo < 0 || (y.lo >= 0 && y.hi < x.hi) ? y.hi : x.hi};
+        return ka ? opaque(f, op, b, a, r) : opaque(f, op, a, b, r);
+    }
+    return opaque(f, op, a, b, truth ? (Range){0, 1} : type_range(op->type));
+}
+
+static Form select(Forms *f, const IrOp *op, Form cond, Form a, Form b)
+{
+    int64_t k;
+    if (cond == 0 || a == 0 || b == 0) return opaque(f, op, 0, 0, type_range(op->type));
+    if (form_is(f, b, 0) || form_is(f, a, 0)) { /* amounts of bytes that depend on a condition: kept as sums */
+        Form x = form_is(f, b, 0) ? form_guard(f, cond, a) : form_guard(f, form_not(f, cond), b);
+        if (x) return x;
+    }
+    if (op->type == IR_PRED) {
+        Form x = form_guard(f, cond, a), y = form_guard(f, form_not(f, cond), b), sum = form_add(f, x, 1, y);
+        return sum ? sum : opaque(f, op, 0, 0, type_range(op->type));
+    }
+    if (form_is_const(f, cond, &k)) return k ? a : b;
+    Form picked = form_pick(f, cond, a, b);
+    return picked ? picked : opaque(f, op, 0, 0, type_range(op->type));
+}
+
+static Form constant(Forms *f, const IrOp *op)
+{
+    int64_t k = ir_find(op, IRK_A)->imm;
+    if (op->type == IR_I32) { /* the low half, as a signed number */
+        k &= UINT32_MAX;
+        if (k > INT32_MAX) k -= INT64_C(1) << 32;
+    }
+    return form_const(f, k);
+}
+
+/* A launch expression: its minima, maxima and sums are taken apart, so that loops by a part of a bound end with it. They
+ * are exact: a launch in which one leaves 64 bits is refused. */
+static Form launch_form(Forms *f, const IrKernel *k, const IrOp *op, uint32_t x, int fuel)
+{
+    const LxNode *n = &k->mf.lx.nodes.v[x - 1];
+    if (n->op == LX_CONST && op->type == IR_I64) return form_const(f, n->k);
+    bool apart = fuel > 0 && op->type == IR_I64 &&
+                 (n->op == LX_MIN || n->op == LX_MAX || n->op == LX_ADD || n->op == LX_SUB);
+    Form whole = 0;
+    if (apart) {
+        Form a = launch_form(f, k, op, n->a, fuel - 1), b = launch_form(f, k, op, n->b, fuel - 1);
+        IrOp like = {.op = n->op == LX_MIN ? IR_MIN : IR_MAX, .type = IR_I64};
+        if (n->op == LX_ADD || n->op == LX_SUB) whole = form_add(f, a, n->op == LX_ADD ? 1 : -1, b);
+        else whole = extreme(f, &like, a, b);
+    }
+    if (whole) return whole;
+    Range r = op->type == IR_I64 ? launch_range(f, k, x, PARAM_DEPTH) : type_range(op->type);
+    return form_atom(f, (FormAtom){.kind = ATOM_PARAM, .type = op->type, .a = x, .lo = r.lo, .hi = r.hi});
+}
+
+/* Of two numbers. */
+static bool fold(Forms *f, const IrOp *op, Form a, Form b, int64_t *r)
+{
+    int64_t x, y;
+    if (!form_is_const(f, a, &x) || !form_is_const(f, b, &y)) return false;
+    bool ok = op->op == IR_ADD   ? add_s64(x, y, r)
+              : op->op == IR_SUB ? sub_s64(x, y, r)
+              : op->op == IR_MUL ? mul_s64(x, y, r)
+                                 : op->op == IR_XOR;
+    if (op->op == IR_XOR) *r = x ^ y;
+    return ok && fits((Range){*r, *r}, (IrType)op->type);
+}
+
+Form form_of_op(Forms *f, const IrKernel *k, const IrOp *op, Form cond, Form a, Form b)
+{
+    int64_t n;
+    if (fold(f, op, a, b, &n)) return form_const(f, n);
+    switch ((IrOpcode)op->op) {
+    case IR_CONST: return constant(f, op);
+    case IR_PARAM: return launch_form(f, k, op, ir_find(op, IRK_EXPR)->id, PARAM_DEPTH);
+    case IR_SREG: return f->sreg[ir_find(op, IRK_REG)->id];
+    case IR_ADD: return or_opaque(f, form_add(f, a, 1, b), op, a, b);
+    case IR_SUB: return or_opaque(f, form_add(f, a, -1, b), op, a, b);
+    case IR_MUL: return multiply(f, op, a, b);
+    case IR_DIV:
+    case IR_MOD: return divide(f, op, a, b);
+    case IR_MIN:
+    case IR_MAX: return extreme(f, op, a, b);
+    case IR_SHL:
+        if (form_is_const(f, b, &n) && n >= 0 && n < 31)
+            return or_opaque(f, form_add(f, form_const(f, 0), INT64_C(1) << n, a), op, a, b);
+        break;
+    case IR_SHR:
+        if (form_is_const(f, b, &n) && n >= 0 && n < 31) {
+            IrOp div = *op;
+            div.op = IR_DIV;
+            return divide(f, &div, a, form_const(f, INT64_C(1) << n));
+        }
+        break;
+    case IR_AND:
+    case IR_OR:
+    case IR_XOR:
+        if (a && b) return bits(f, k, op, a, b);
+        break;
+    case IR_NOT:
+        if (a)
+            return op->type == IR_PRED ? form_not(f, a) : or_opaque(f, form_add(f, form_const(f, -1), -1, a), op, a, a);
+        break;
+    case IR_CMP: return compare(f, op, a, b);
+    case IR_SEL: return select(f, op, cond, a, b);
+    case IR_CVT:
+        if (a && fits(range_of(f, a), op->type)) return a;
+        return a && op->type == IR_I64 ? a : opaque(f, op, a, a, type_range(op->type));
+    default: break;
+    }
+    return opaque(f, op, a, b, type_range(op->type));
+}

@@ -1,0 +1,271 @@
+/* What the rooms of the verifier share: private to them.
+ *
+ * A kernel is unrolled, for one choice of trip counts after the other, into a graph of events: unroll/run.c runs the
+ * bodies of all roles of all CTAs of a cluster by values that are linear forms (values/forms.c, values/ops.c), in one
+ * schedule; unroll/events.c gives each event its clock: what has certainly happened before it, in every schedule.
+ * unroll/inside.c finds the blocks of a body, unroll/counters.c what turns counters alone; unroll/blocks.c,
+ * unroll/barriers.c, unroll/copies.c and unroll/threads.c are the steps of ops, unroll/bursts.c that of loops over copies;
+ * values/bytes.c knows which bytes of a buffer are the same, unroll/tensor_memory.c what the tensor core does and what of tensor memory
+ * is in order.
+ * judge/races.c, judge/coverage.c, judge/global.c and judge/end.c prove properties of a finished graph, whose accesses
+ * judge/places.c sorts; values/regions.c, values/views.c and values/unequal.c tell parts of tensors apart. tries/choices.c enumerates the
+ * trip counts, for nests that tries/nests.c tells apart one by one; tries/period.c, tries/moduli.c, tries/steer.c,
+ * tries/open.c, tries/turns.c and judge/cycles.c extend the result to all of them; unroll/draws.c
+ * shows that loops which tickets end do end, values/divided.c that no loop's bound comes from a division by 0.
+ * unroll/stuck.c reports a run that can't go on, judge/tell.c what would order two accesses. verify.c drives.
+ */
+#ifndef LOWER_VERIFY_GRAPH_VERIFIER_H
+#define LOWER_VERIFY_GRAPH_VERIFIER_H
+
+#include "lower/ir/ir.h"
+#include "lower/verify/graph/tries/choices.h"
+#include "lower/verify/graph/unroll/events.h"
+#include "lower/verify/graph/unroll/threads.h"
+#include "lower/verify/graph/values/forms.h"
+
+enum {
+    BLOCK_EVENTS = 1, /* synchronisation in it: unrolled */
+    BLOCK_COPIES = 2
+};
+typedef struct Operands { /* of a scalar op; NULL: none */
+    const IrArg *a, *b, *cond;
+    uint32_t var;
+    bool pure; /* run_pure */
+} Operands;
+typedef struct Made { /* a result that was worked out; op 0: none */
+    uint32_t op; /* + 1 */
+    Form cond, a, b, x;
+} Made;
+typedef struct Resolved { /* y: x, or the number that was chosen for it; of one unrolling. x 0: none */
+    Form x, y;
+    uint32_t unrolling;
+    bool by_trip;
+} Resolved;
+enum { RESOLVED = 256 };
+typedef struct Inside { /* the values that a block defines, and those that may differ from turn to turn */
+    uint32_t *value, *varying, n, nvarying;
+} Inside;
+typedef struct Body {
+    const IrRole *role;
+    uint32_t base;     /* ops are numbered through all bodies: this one's first */
+    uint32_t *partner; /* by op that opens a block: its else or end; by those: what they close */
+    uint8_t *block;    /* by op that opens a block */
+    uint32_t *next;    /* by op: itself, or the first behind it that is not worked out when needed */
+} Body;
+
+typedef struct Dependence { /* of the certificate */
+    uint32_t buf, from, to; /* op `from` is over before op `to` */
+    bool reuse;             /* what is read is written again; otherwise: what is written is read */
+    bool elsewhere; /* in another loop */
+    bool counted;
+    int64_t turns; /* fewest between them */
+} Dependence;
+typedef struct Held { /* a refusal that waits for the end of the run, which may show what it comes from */
+    ErrorCode code;
+    uint32_t op, also;
+    const char *text, *label; /* text NULL: none */
+} Held;
+typedef struct Race { /* two accesses that nothing orders; a comes first in the run */
+    const Access *a, *b;
+    int plain; /* 0 .. RACE_PLAIN: how well it shows what is missing */
+} Race;
+enum { RACE_PLAIN = 2 };
+
+typedef VEC(Form) LaunchDivisors; /* values that the launch, too, divides by */
+typedef struct Verifier {
+    Arena *arena;
+    Diags *diags;
+    const IrKernel *k;
+    Text *certificate; /* NULL: none wanted */
+    Forms f;
+    VEC(Body) bodies; /* init, roles, exit */
+    const IrOp **ops; /* by number */
+    uint8_t *group;       /* by number: IrGroup */
+    Operands *operands;   /* by number */
+    uint16_t (*args)[IRK_KEYS]; /* by number: the first operand with a key, + 1; 0: none */
+    uint8_t *box;         /* by number: the map's box has the bytes that the copy counts */
+    struct Stretch **stretch; /* by number: unroll/counters.c */
+    Made *results;        /* of pure ops, by hash */
+    uint32_t result_mask;
+    Resolved resolved[RESOLVED];
+    uint32_t unrollings;  /* begun, and gone on with after another choice */
+    Inside *inside;       /* by number, of what opens a block */
+    uint32_t nops, nvalues;
+    uint32_t *def;           /* by value: its op */
+    uint32_t nranks, nslots; /* slots: of one CTA */
+    uint32_t *bar_base;      /* by barrier: number of its slot 0 */
+    uint32_t *place_base;    /* by buffer: number of its slot 0 */
+    uint32_t nplaces;        /* slots of buffers, of one CTA */
+    uint32_t slots;          /* most of a buffer or barrier */
+    uint32_t rings;          /* the same, twice that where barriers are used under conditions */
+    uint32_t ring;           /* S, whose 2 S + 1 turns tell of longer loops (tries/compare.c): at least */
+    uint32_t base;           /* the slots and the period; */
+    uint32_t joint;          /* turns after which all moduli and variables that steer come round together: tries/moduli.c */
+    uint32_t front, end;     /* first and last turns of a loop that comparisons of its index tell from those between */
+    Unlike *unlike;          /* by op that opens a loop */
+    bool both_ends;          /* of some loop they tell its last turns, and its first or remainders */
+    bool any_together;       /* for some loop: */
+    uint32_t *together;      /* by op: how many turns of a loop with loops inside may all be unlike each other; 0: all are alike */
+    bool *counter;           /* by variable: turns a ring of the compiler's */
+    bool *indexed;           /* by op: something that steers is made from the loop's index */
+    bool all_indexed;        /* loops whose turns are chosen together differ in that: all count as those */
+    bool conditional;        /* barriers are used under conditions that differ from turn to turn: twice that */
+    bool dealt;              /* work is drawn: by tickets, or clusters of the grid */
+    bool uneven;             /* what turns order depends on the turn */
+    uint64_t loaded, stored; /* tensors that copies read and write */
+    Form (*sreg)[IRR_COUNT]; /* by rank */
+    VEC(uint8_t) divided;    /* values/divided.c: by atom, - 1; 0: not looked at */
+    uint8_t by_zero;         /* the same of all divisors */
+    LaunchDivisors *launch_divisors;
+    uint32_t *nest[NEST_LEVELS]; /* by op: of loops, the nest it is part of; 0: none */
+
+    VEC(Choice) choices;
+    VEC(Tried) tried;    /* the last ones, round and round: */
+    uint32_t remembered; /* how many there were */
+    VEC(int64_t) limits; /* numbers that clip trip counts */
+    VEC(int64_t) picked;     /* of a run: numbers in minima and maxima that were chosen */
+    VEC(Shift) shifts;
+    VEC(Shift) wanted; /* of loops that may turn out to have too few turns */
+    VEC(ValueList) lists; /* values of choices */
+    Turns *turns;         /* by op */
+    uint8_t *reached;     /* by op: REACHED_NOW, REACHED */
+    bool afresh;         /* another one was met: the choices are made anew */
+    uint8_t *seen;      /* by op that steers: how it came out */
+    uint32_t *steers;   /* by op: a condition of that op, + 1 */
+    uint8_t *open;      /* by op that steers: whether it is a comparison that is held open */
+    uint32_t met_open;  /* one that is and came up in this run, + 1; 0: none */
+    uint32_t opened;    /* the first that is, + 1; 0: none */
+    uint8_t opened_seen; /* how it came out before */
+    bool *joins;        /* by op that steers: made from conditions that are looked at themselves */
+    uint8_t *chosen;    /* by op: loops whose trip count is a choice, or made from one */
+    bool fixed;         /* slots or conditions are not those of counters alone: rings turned by one slot are another program (tries/period.c) */
+    bool split;         /* repeats end each at its own time */
+    uint32_t reps;      /* threads that stand for a role of several: unroll/alike.c */
+    bool again, failed; /* again: a choice was added, or found to need more values */
+    bool silent;        /* nothing is reported now */
+    Held held;
+    uint64_t budget;    /* work that may still be done: steps, and what takes as long */
+
+    Arena run; /* memory of one run, as all that follows: */
+    Frame *frames; /* room for those of all threads */
+    uint32_t frames_room, deepest; /* deepest: most blocks in each other */
+    VEC(Thread) threads;
+    Thread *now;
+    uint32_t *clocks; /* room for more of them */
+    uint32_t clocks_left;
+    VEC(Event) events;
+    VEC(Phase *) phases;
+    BarSlot *bars; /* by rank and slot */
+    EventId *tensor_alloc, *tensor_free; /* by rank; 0: none */
+    VEC(Access) accesses;
+    VEC(Place) places; /* of a finished graph */
+    VEC(Transfer) transfers;
+    VEC(Form) unresolved; /* values that no choice made another */
+    VEC(Form) positive; /* of a finished graph: what is known to be above 0, by exact sums */
+    VEC(Cell) cells;
+    struct Views *views; /* values/views.c */
+    VEC(Break) breaks;
+    VEC(Draw) draws;
+    VEC(Bound) bounds;
+    VEC(SyncPoint) syncs;
+    VEC(EventId) global_fences;
+    VEC(Shared) shared;
+    uint32_t *shared_slots, shared_mask; /* by hash of their act: number, + 1 */
+    uint32_t sync_ids[16];   /* role + 1 that uses it, UINT32_MAX: the CTA; 0: nobody yet */
+    VEC(uint32_t *) cluster; /* clocks of its barrier's phases */
+    VEC(uint32_t) cluster_arrived;
+    uint32_t runs, events_max;
+    VEC(Dependence) dependences; /* printed in the certificate */
+    uint64_t listed;             /* pairs of accesses that were looked at for them */
+    uint8_t *told;               /* by barrier slot: printed, too */
+    struct Period *period;       /* tries/period.c */
+    Race race;                   /* b NULL: none was found */
+    struct Regions *regions;     /* values/regions.c */
+    struct Unequal *unequal;     /* values/unequal.c */
+    bool by_known;               /* what is known in this graph went into what these two worked out */
+} Verifier;
+
+/* ---- verify.c ---- */
+void verify_clear(Verifier *v); /* for another run */
+Span verify_place(const Verifier *v, uint32_t op);
+/* Reports at op, once per kernel: what follows an error can't be judged. NULL where one was reported before. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 4, 5)))
+#endif
+Diag *
+verify_refuse(Verifier *v, ErrorCode code, uint32_t op, const char *fmt, ...);
+/* Refuses when the run is over, or can't go on, unless a race was found then: it is what the protocol's failing comes to.
+ * The label stands at `also`. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 6, 7)))
+#endif
+void
+verify_hold(Verifier *v, ErrorCode code, uint32_t op, uint32_t also, const char *label, const char *fmt, ...);
+/* Counts work, and that of forms since it was counted last; refused where it gets too much. */
+void verify_spent(Verifier *v);
+static inline void verify_spend(Verifier *v, uint64_t work)
+{
+    work += v->f.work;
+    v->f.work = 0;
+    if (v->budget >= work) v->budget -= work;
+    else verify_spent(v);
+}
+/* ir_find of an op by its number. */
+static inline const IrArg *verify_arg(const Verifier *v, uint32_t op, IrKey key)
+{
+    uint16_t at = v->args[op][key];
+    return at ? &v->ops[op]->args[at - 1] : NULL;
+}
+void verify_also(Verifier *v, Diag *g, uint32_t op, const char *text);
+const char *verify_op_text(const Verifier *v, uint32_t op); /* "bar.wait", with its role where there are several */
+const char *verify_bar_name(Verifier *v, uint32_t slot);    /* slot: through all CTAs */
+const char *verify_form_text(Verifier *v, Form x);
+#if defined(__GNUC__)
+__attribute__((format(printf, 2, 3)))
+#endif
+void verify_proved(Verifier *v, const char *fmt, ...);
+const char *verify_line(Verifier *v, uint32_t op);
+void verify_depends(Verifier *v, const Access *from, const Access *to, bool reuse); /* for the certificate */
+static inline bool verify_stopped(const Verifier *v)
+{
+    return v->failed || v->again;
+}
+/* Counters alone turn the rings, and no loop's turns differ but by moduli of its own. */
+static inline bool verify_plain(const Verifier *v)
+{
+    return !v->fixed && !v->any_together && v->front + v->end == 0;
+}
+int64_t verify_ring(const Verifier *v, uint32_t op); /* S of the loop: tries/period.c */
+/* The body of an op. */
+const Body *verify_body(const Verifier *v, uint32_t op);
+
+/* A loop over copies' lanes, or one whose bounds are numbers. */
+static inline bool loop_fixed(const IrOp *op)
+{
+    return op->op == IR_LANES ||
+           (op->op == IR_LOOP && ir_find(op, IRK_A)->kind == IRA_IMM && ir_find(op, IRK_B)->kind == IRA_IMM);
+}
+
+/* A loop whose trip count is not a number: it is looked at for itself. */
+static inline bool loop_own_count(const IrOp *op)
+{
+    return op->op == IR_REPEAT || (op->op == IR_LOOP && !loop_fixed(op));
+}
+
+/* The op that defines it; NULL: it is no value. */
+static inline const IrOp *verify_def(const Verifier *v, const IrArg *arg)
+{
+    return arg && arg->kind == IRA_VAL ? v->ops[v->def[arg->id - 1]] : NULL;
+}
+
+/* Whether it is the number *k; else *k stays. */
+static inline bool verify_number(const Verifier *v, const IrArg *arg, int64_t *k)
+{
+    const IrOp *op = verify_def(v, arg);
+    if (arg && arg->kind == IRA_IMM) *k = arg->imm;
+    else if (op && op->op == IR_CONST) *k = ir_find(op, IRK_A)->imm;
+    else return false;
+    return true;
+}
+
+#endif

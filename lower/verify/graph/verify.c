@@ -1,0 +1,558 @@
+/* The verifier: proves from the final IR alone that a kernel never hangs, races or reads what has not arrived. How, says
+ * verifier.h.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "lower/verify/graph/judge/judge.h"
+#include "lower/verify/graph/tries/tries.h"
+#include "lower/verify/graph/unroll/unroll.h"
+#include "lower/verify/graph/values/values.h"
+#include "lower/verify/verify.h"
+
+enum { BUDGET = 32000000, RUNS_MAX = 4000, RANKS_MAX = 16 };
+
+/* ---- reports ---- */
+
+const Body *verify_body(const Verifier *v, uint32_t op)
+{
+    uint32_t i = 0;
+    while (i + 1 < v->bodies.n && v->bodies.v[i + 1].base <= op) i++;
+    return &v->bodies.v[i];
+}
+
+/* The statement of the op; ops that the compiler adds have none and take that of the next op that has one. */
+Span verify_place(const Verifier *v, uint32_t op)
+{
+    if (op < v->nops) {
+        const Body *b = verify_body(v, op);
+        uint32_t at = op - b->base;
+        for (uint32_t i = at; i < b->role->ops.n; i++)
+            if (b->role->ops.v[i].span.hi) return b->role->ops.v[i].span;
+        for (uint32_t i = at; i-- > 0;)
+            if (b->role->ops.v[i].span.hi) return b->role->ops.v[i].span;
+    }
+    return v->k->span;
+}
+
+/* What the run met may be no fault of the program. */
+static void note_open(Verifier *v, Diag *g)
+{
+    if (v->met_open == 0) return;
+    uint32_t op = v->met_open - 1, by = v->steers[op];
+    diag_label(v->diags, g, verify_place(v, by ? by - 1 : op),
+               "a condition or trip count here is taken to come out either way in each turn");
+    diag_note(v->diags, g, (Span){0, 0},
+              "what a few turns tell of longer loops are comparisons like `k < c`, `k + c < n` (n the loop's end) and `k %% c`, c "
+              "a small number; others are taken to come out either way");
+}
+
+Diag *verify_refuse(Verifier *v, ErrorCode code, uint32_t op, const char *fmt, ...)
+{
+    if (v->failed) return NULL;
+    v->failed = true;
+    if (v->silent || v->held.text) return NULL;
+    Text t;
+    text_init(&t, v->arena->mem);
+    if (v->opened) { /* what happens under a condition that perhaps never comes about */
+        code = E0660;
+        op = v->steers[v->opened - 1] - 1;
+        text_printf(&t, "the condition of this %s was always %s in the trip counts that were tried", verify_op_text(v, op),
+                    v->opened_seen & SEEN_TRUE ? "true" : "false");
+    } else {
+        va_list ap;
+        va_start(ap, fmt);
+        text_vprintf(&t, fmt, ap);
+        va_end(ap);
+    }
+    const char *kept = arena_strdup(v->arena, t.s, t.n);
+    text_free(&t);
+    Diag *g = diag_at(v->diags, code, verify_place(v, op), "%s", kept);
+    if (v->opened) return NULL;
+    if (op < v->nops && v->ops[op]->span.hi == 0)
+        diag_note(v->diags, g, (Span){0, 0}, "at an op that the compiler added near here: %s", verify_op_text(v, op));
+    if (code != E0660) note_open(v, g);
+    return g;
+}
+
+void verify_hold(Verifier *v, ErrorCode code, uint32_t op, uint32_t also, const char *label, const char *fmt, ...)
+{
+    if (v->failed || v->held.text) return;
+    Text t;
+    text_init(&t, v->arena->mem);
+    va_list ap;
+    va_start(ap, fmt);
+    text_vprintf(&t, fmt, ap);
+    va_end(ap);
+    const char *kept = arena_strdup(v->arena, t.s, t.n);
+    text_free(&t);
+    v->held = (Held){.code = code, .op = op, .also = also, .text = kept, .label = label};
+    if (v->opened) v->failed = true;
+}
+
+/* The run is over: what was held is reported, or the race that it comes to. */
+static void report_held(Verifier *v)
+{
+    Held h = v->held;
+    v->held.text = NULL;
+    v->silent = true;
+    v->failed = v->again = false;
+    v->budget = BUDGET;
+    bool race = v->opened == 0 && find_race(v);
+    v->silent = v->failed = false;
+    if (race) {
+        tell_race(v, &v->race);
+        return;
+    }
+    Diag *g = verify_refuse(v, h.code, h.op, "%s", h.text);
+    verify_also(v, g, h.also, h.label);
+    if (g) tell_unwaited(v, g);
+}
+
+void verify_spent(Verifier *v)
+{
+    v->opened = 0; /* it is not the condition's fault */
+    verify_refuse(v, E0660, v->now ? run_op(v) : v->nops,
+                  "the kernel has too many loops in loops, or too long ones, to be proved");
+}
+
+void verify_also(Verifier *v, Diag *g, uint32_t op, const char *text)
+{
+    if (g) diag_label(v->diags, g, verify_place(v, op), "%s (%s)", text, verify_op_text(v, op));
+}
+
+const char *verify_op_text(const Verifier *v, uint32_t op)
+{
+    if (op >= v->nops) return "the end";
+    const char *text = ir_op_info(v->ops[op]->op)->text;
+    const char *role = verify_body(v, op)->role->name; /* init and exit have none */
+    if (v->k->roles.n < 2 || role == NULL) return text;
+    return arena_printf(v->arena, "%s of %s", text, role);
+}
+
+const char *verify_line(Verifier *v, uint32_t op)
+{
+    if (op >= v->nops) return "the end";
+    Span s = v->ops[op]->span;
+    const char *path;
+    uint32_t line, col;
+    if (s.hi == 0 || v->diags->sources == NULL) return arena_printf(v->arena, "op %u", op - verify_body(v, op)->base);
+    source_place(v->diags->sources, s.lo, &path, &line, &col);
+    return arena_printf(v->arena, "line %u", line);
+}
+
+const char *verify_bar_name(Verifier *v, uint32_t slot)
+{
+    uint32_t b = 0, rank = slot / v->nslots;
+    slot %= v->nslots;
+    while (b + 1 < v->k->bars.n && v->bar_base[b + 1] <= slot) b++;
+    const IrBar *bar = &v->k->bars.v[b];
+    const char *name = bar->slots == 1 ? bar->name : arena_printf(v->arena, "%s[%u]", bar->name, slot - v->bar_base[b]);
+    return v->nranks == 1 ? name : arena_printf(v->arena, "%s of CTA %u", name, rank);
+}
+
+const char *verify_form_text(Verifier *v, Form x)
+{
+    int64_t k;
+    if (x == 0) return "(not known)";
+    if (form_is_const(&v->f, x, &k)) return arena_printf(v->arena, "%lld", (long long)k);
+    const FormData *d = form_data(&v->f, x);
+    bool bounded = d->lo != INT64_MIN && d->hi != INT64_MAX;
+    return bounded ? arena_printf(v->arena, "(%lld to %lld at run time)", (long long)d->lo, (long long)d->hi)
+                   : "(known at run time)";
+}
+
+void verify_proved(Verifier *v, const char *fmt, ...)
+{
+    if (v->certificate == NULL || v->failed) return;
+    va_list ap;
+    va_start(ap, fmt);
+    text_lit(v->certificate, "; proved: ");
+    text_vprintf(v->certificate, fmt, ap);
+    text_char(v->certificate, '\n');
+    va_end(ap);
+}
+
+/* How many loops with synchronisation its role has before this one. */
+static uint32_t loops_before(const Verifier *v, uint32_t loop)
+{
+    const Body *b = verify_body(v, loop);
+    uint32_t n = 0;
+    for (uint32_t i = b->base; i < loop; i++)
+        n += (v->ops[i]->op == IR_LOOP || v->ops[i]->op == IR_REPEAT) && b->block[i - b->base] & BLOCK_EVENTS;
+    return n;
+}
+
+/* Loops of two roles run side by side, turn by turn, where they are one loop of the program, or the n-th of each. */
+static bool same_loop(const Verifier *v, const Event *x, const Event *y)
+{
+    Span a = v->ops[x->loop]->span, b = v->ops[y->loop]->span;
+    if (x->loop == y->loop) return true;
+    if (verify_body(v, x->loop) == verify_body(v, y->loop)) return false;
+    return (a.hi && a.lo == b.lo && a.hi == b.hi) || loops_before(v, x->loop) == loops_before(v, y->loop);
+}
+
+void verify_depends(Verifier *v, const Access *from, const Access *to, bool reuse)
+{
+    if (v->certificate == NULL) return;
+    const Event *x = &v->events.v[from->start - 1], *y = &v->events.v[to->start - 1];
+    Dependence *d = NULL;
+    for (uint32_t i = 0; i < v->dependences.n && d == NULL; i++)
+        if (v->dependences.v[i].from == from->op && v->dependences.v[i].to == to->op) d = &v->dependences.v[i];
+    if (d == NULL) {
+        d = vec_add(v->arena, &v->dependences);
+        *d = (Dependence){.buf = to->at.buf, .from = from->op, .to = to->op, .reuse = reuse};
+    }
+    int64_t turns = (int64_t)y->turn - x->turn;
+    if (x->level == 0 || x->level != y->level) return;
+    d->elsewhere |= !same_loop(v, x, y) || (x->pass == y->pass && turns < 0);
+    if (d->elsewhere || x->pass != y->pass || (d->counted && d->turns <= turns)) return;
+    d->counted = true;
+    d->turns = turns;
+}
+
+static void certify_dependences(Verifier *v)
+{
+    for (uint32_t i = 0; i < v->dependences.n; i++) {
+        const Dependence *d = &v->dependences.v[i];
+        const char *after = d->elsewhere     ? ", in another loop"
+                            : !d->counted    ? ""
+                            : d->turns == 0  ? ", in the same turn"
+                            : d->turns == 1 ? ", 1 turn later"
+                                             : arena_printf(v->arena, ", %lld turns later", (long long)d->turns);
+        verify_proved(v, d->reuse ? "%s: read by %s (%s), over before %s (%s) writes it again%s"
+                                  : "%s: written by %s (%s), arrived before %s (%s) reads it%s",
+                      v->k->bufs.v[d->buf].name, verify_op_text(v, d->from), verify_line(v, d->from),
+                      verify_op_text(v, d->to), verify_line(v, d->to), after);
+    }
+}
+
+/* ---- the kernel, prepared ---- */
+
+static void number_ops(Verifier *v)
+{
+    for (uint32_t i = 0; i < ir_bodies(v->k); i++) {
+        const IrRole *r = ir_body(v->k, i);
+        Body *b = vec_add(v->arena, &v->bodies);
+        *b = (Body){.role = r, .base = v->nops};
+        b->partner = arena_array(v->arena, uint32_t, r->ops.n);
+        b->block = arena_array(v->arena, uint8_t, r->ops.n);
+        v->nops += r->ops.n;
+    }
+    v->ops = arena_array(v->arena, const IrOp *, v->nops);
+    v->nvalues = v->k->value_types.n;
+    v->def = arena_array(v->arena, uint32_t, v->nvalues);
+    for (uint32_t i = 0; i < v->bodies.n; i++) {
+        const Body *b = &v->bodies.v[i];
+        for (uint32_t j = 0; j < b->role->ops.n; j++) {
+            v->ops[b->base + j] = &b->role->ops.v[j];
+            if (b->role->ops.v[j].dst) v->def[b->role->ops.v[j].dst - 1] = b->base + j;
+        }
+    }
+}
+
+static void find_args(Verifier *v, uint32_t op)
+{
+    const IrOp *o = v->ops[op];
+    for (uint32_t i = o->nargs; i-- > 0;) v->args[op][o->args[i].key] = (uint16_t)(i + 1);
+    v->group[op] = ir_op_info(o->op)->group;
+    v->operands[op] = (Operands){
+        .a = ir_find(o, IRK_A), .b = ir_find(o, IRK_B), .cond = ir_find(o, IRK_COND), .pure = run_pure(o)};
+    const IrArg *var = ir_find(o, IRK_VAR);
+    if (var) v->operands[op].var = var->id;
+}
+
+static void find_operands(Verifier *v)
+{
+    v->operands = arena_array(v->arena, Operands, v->nops);
+    v->inside = arena_array(v->arena, Inside, v->nops);
+    v->group = arena_array(v->arena, uint8_t, v->nops);
+    v->box = arena_array(v->arena, uint8_t, v->nops);
+    v->args = arena_alloc(v->arena, arena_bytes(v->nops, sizeof *v->args));
+    uint32_t *in = arena_array(v->arena, uint32_t, v->nvalues);
+    for (uint32_t i = 0; i < v->bodies.n; i++) {
+        Body *b = &v->bodies.v[i];
+        uint32_t n = b->role->ops.n;
+        b->next = arena_array(v->arena, uint32_t, n + 1);
+        b->next[n] = n;
+        for (uint32_t j = n; j-- > 0;) {
+            const IrOp *op = &b->role->ops.v[j];
+            find_args(v, b->base + j);
+            b->next[j] = v->operands[b->base + j].pure ? b->next[j + 1] : j;
+            if (ir_opens_block((IrOpcode)op->op)) inside_find(v, b, j, in);
+        }
+    }
+}
+
+static void tensors_of(Verifier *v, const IrOp *op)
+{
+    const IrArg *map = ir_find(op, IRK_MAP), *from = ir_find(op, IRK_FROM), *to = ir_find(op, IRK_TO);
+    if (ir_op_info(op->op)->group != IRG_COPY) return;
+    uint32_t tensor = map ? v->k->mf.maps.v[map->id].tensor : 0;
+    uint64_t bit = UINT64_C(1) << (tensor < 63 ? tensor : 63);
+    if (op->op == IR_TMA_LOAD) v->loaded |= bit;
+    if (op->op == IR_TMA_STORE || op->op == IR_TMA_REDUCE) v->stored |= bit;
+    if (op->op == IR_BLK_LOAD && from) v->loaded |= UINT64_MAX;
+    if (to) v->stored |= copy_address(v, to, 8);
+}
+
+/* Clusters side by side in dimension i: where work is dealt, no more than there are iterations (lang/manifest.h). */
+static int64_t most_clusters(const Verifier *v, uint32_t i)
+{
+    const MfKernel *mf = &v->k->mf;
+    bool dealt = i == 0 && (mf->deal == MF_DEAL_STATIC || mf->deal == MF_DEAL_TICKET);
+    const LxNode *teams = dealt ? &mf->lx.nodes.v[mf->teams - 1] : NULL;
+    int64_t most = INT32_MAX / mf->cluster[i];
+    return teams && teams->op == LX_CONST && teams->k >= 1 && teams->k < most ? teams->k : most;
+}
+
+static void registers(Verifier *v)
+{
+    Forms *f = &v->f;
+    const uint32_t *c = v->k->mf.cluster;
+    v->sreg = arena_alloc(v->arena, v->nranks * sizeof *v->sreg);
+    for (uint32_t r = 0; r < v->nranks; r++) {
+        uint32_t at[3] = {r % c[0], r / c[0] % c[1], r / c[0] / c[1]};
+        for (uint32_t i = 0; i < 3; i++) {
+            Form cluster = form_atom(f, (FormAtom){.kind = ATOM_SREG, .a = IRR_CTAID_X + i, .lo = 0, .hi = INT32_MAX / 16});
+            Form whole = form_atom(f, (FormAtom){.kind = ATOM_SREG, .sub = 1, .a = i, .lo = 0, .hi = most_clusters(v, i) - 1});
+            v->sreg[r][IRR_CTAID_X + i] = c[i] > 1 ? form_add(f, form_const(f, at[i]), c[i], cluster) : whole;
+            Form clusters = form_atom(
+                f, (FormAtom){.kind = ATOM_SREG, .a = IRR_NCTAID_X + i, .lo = 1, .hi = most_clusters(v, i)});
+            v->sreg[r][IRR_NCTAID_X + i] = form_add(f, form_const(f, 0), c[i], clusters);
+            v->sreg[r][IRR_CLUSTER_CTAID_X + i] = form_const(f, at[i]);
+            v->sreg[r][IRR_CLUSTER_NCTAID_X + i] = form_const(f, c[i]);
+        }
+        v->sreg[r][IRR_CLUSTER_CTARANK] = form_const(f, r);
+        v->sreg[r][IRR_CLUSTER_NCTARANK] = form_const(f, v->nranks);
+    }
+}
+
+/* Where counters alone turn the rings and nothing that steers is made from the loop's index, moduli and comparisons are of
+ * other loops: more turns than the rings have slots tell nothing. */
+int64_t verify_ring(const Verifier *v, uint32_t op)
+{
+    bool own = op < v->nops && verify_plain(v) && !v->all_indexed && !v->indexed[op];
+    return own ? v->rings : v->ring;
+}
+
+enum { GUARD_DEPTH = 24 };
+
+/* Made from the CTA's place and launch values alone: it is the same in all turns of all loops. */
+static bool same_in_turns(const Verifier *v, const IrArg *arg, int depth)
+{
+    if (arg->kind != IRA_VAL) return true;
+    const IrOp *op = v->ops[v->def[arg->id - 1]];
+    if (depth == 0 || op->elect || !run_pure(op)) return false;
+    for (uint32_t i = 0; i < op->nargs; i++)
+        if (!same_in_turns(v, &op->args[i], depth - 1)) return false;
+    return true;
+}
+
+static bool guard_differs(const Verifier *v, const IrOp *o)
+{
+    return o->guard.pred && !same_in_turns(v, &(IrArg){.kind = IRA_VAL, .id = o->guard.pred}, GUARD_DEPTH);
+}
+
+static bool conditional(const Verifier *v, uint32_t op)
+{
+    const IrOp *o = v->ops[op];
+    return v->group[op] == IRG_BARRIER && o->op != IR_BAR_EXPECT && guard_differs(v, o);
+}
+
+/* What it orders depends on the turn: its guard, or how many turns it has. */
+static bool differs(const Verifier *v, uint32_t op)
+{
+    const IrOp *o = v->ops[op];
+    IrGroup group = (IrGroup)v->group[op];
+    bool orders = group == IRG_BARRIER || group == IRG_SYNC || group == IRG_GROUP || group == IRG_FENCE;
+    if (o->op == IR_LOOP)
+        return !same_in_turns(v, ir_find(o, IRK_A), GUARD_DEPTH) || !same_in_turns(v, ir_find(o, IRK_B), GUARD_DEPTH);
+    return orders && guard_differs(v, o);
+}
+
+static void prepare(Verifier *v)
+{
+    const IrKernel *k = v->k;
+    number_ops(v);
+    v->deepest = 1;
+    for (uint32_t i = 0; i < v->bodies.n; i++) blocks_match(v, &v->bodies.v[i]);
+    find_operands(v);
+    run_prepare(v);
+    v->bar_base = arena_array(v->arena, uint32_t, k->bars.n);
+    v->slots = 1;
+    for (uint32_t i = 0; i < k->bars.n; i++) {
+        v->bar_base[i] = v->nslots;
+        v->nslots += k->bars.v[i].slots;
+        if (k->bars.v[i].slots > v->slots) v->slots = k->bars.v[i].slots;
+    }
+    v->place_base = arena_array(v->arena, uint32_t, k->bufs.n);
+    for (uint32_t i = 0; i < k->bufs.n; i++) {
+        v->place_base[i] = v->nplaces;
+        v->nplaces += k->bufs.v[i].slots;
+        if (k->bufs.v[i].slots > v->slots) v->slots = k->bufs.v[i].slots;
+    }
+    for (uint32_t i = 0; i < v->nops; i++) {
+        v->conditional |= conditional(v, i);
+        v->dealt |= v->ops[i]->op == IR_TICKET || v->ops[i]->op == IR_CLC_NEXT;
+        v->uneven |= differs(v, i);
+    }
+    v->rings = v->conditional ? 2 * v->slots : v->slots;
+    moduli_prepare(v);
+    if (v->failed) return;
+    if (v->nslots == 0) v->nslots = 1;
+    for (uint32_t i = 0; i < v->nops; i++) tensors_of(v, v->ops[i]);
+    v->seen = arena_array(v->arena, uint8_t, v->nops + 1);
+    v->chosen = arena_array(v->arena, uint8_t, v->nops + 1);
+    registers(v);
+    alike_prepare(v);
+    nests_find(v);
+    period_prepare(v);
+    steer_prepare(v);
+    counters_prepare(v);
+    turns_prepare(v);
+    v->told = arena_array(v->arena, uint8_t, (size_t)v->nslots * v->nranks);
+}
+
+/* ---- the proof ---- */
+
+#define CLEAR(vec) memset(&(vec), 0, sizeof(vec))
+
+void verify_clear(Verifier *v)
+{
+    arena_clear(&v->run);
+    CLEAR(v->threads);
+    v->clocks_left = 0;
+    v->events.n = v->phases.n = v->accesses.n = v->transfers.n = 0; /* these keep their memory */
+    CLEAR(v->unresolved);
+    CLEAR(v->places);
+    CLEAR(v->positive);
+    CLEAR(v->cells);
+    views_clear(v);
+    CLEAR(v->breaks);
+    CLEAR(v->picked);
+    v->met_open = 0;
+    CLEAR(v->draws);
+    CLEAR(v->bounds);
+    CLEAR(v->syncs);
+    CLEAR(v->global_fences);
+    CLEAR(v->shared);
+    v->shared_slots = NULL;
+    CLEAR(v->cluster);
+    CLEAR(v->cluster_arrived);
+}
+
+static void certify_phases(Verifier *v)
+{
+    for (uint32_t i = 0; i < v->phases.n; i++) {
+        const Phase *p = v->phases.v[i];
+        if (!p->complete || v->told[p->slot]) continue;
+        v->told[p->slot] = 1;
+        verify_proved(v, "%s: each phase has %u of %u arrivals and the bytes that it expects, %s in the first",
+                      verify_bar_name(v, p->slot), p->arrivals, v->bars[p->slot].count,
+                      verify_form_text(v, p->expected));
+    }
+}
+
+static void check_graph(Verifier *v)
+{
+    bool longest = v->events.n > v->events_max;
+    if (longest) v->events_max = v->events.n;
+    places_find(v);
+    check_races(v);
+    if (!v->failed) check_coverage(v);
+    if (!v->failed) check_global(v);
+    if (!v->failed) check_tensor(v);
+    if (!v->failed) check_end(v);
+    if (!v->failed) check_draws(v);
+    if (!v->failed && longest) check_cycles(v);
+    if (!v->failed && v->certificate) certify_phases(v);
+}
+
+static void try_choices(Verifier *v)
+{
+    v->choices.n = 0;
+    do {
+        if (v->afresh) v->choices.n = 0;
+        if (v->choices.n == 0) tried_forget(v);
+        v->again = v->afresh = false;
+        run_kernel(v);
+        if (v->held.text) report_held(v);
+        if (v->again || v->failed || choices_stale(v) || !alike_check(v)) continue;
+        check_graph(v);
+        tried_remember(v);
+        if (!v->failed) turns_keep(v);
+        if (++v->runs > RUNS_MAX) verify_refuse(v, E0660, v->nops, "the kernel has too many trip counts to be proved");
+    } while (!v->failed && (v->again || choice_next(v)));
+}
+
+static void try_all(Verifier *v)
+{
+    do {
+        try_choices(v);
+        if (!v->failed) period_check(v);
+    } while (!v->failed && (period_longer(v) || steer_check(v) || turns_check(v) || period_wider(v)));
+    if (v->failed) return;
+    certify_dependences(v);
+    verify_proved(v, "no copy is in flight at the end of the kernel");
+    verify_proved(v, "%u graphs of at most %u events: all choices of trip counts and conditions that were tried",
+                  v->runs, v->events_max);
+}
+
+static void verify(Verifier *v)
+{
+    const char *malformed = ir_check(v->arena, v->k);
+    if (malformed) {
+        verify_refuse(v, E0662, UINT32_MAX, "%s", malformed);
+        return;
+    }
+    if (v->k->roles.n == 0) return;
+    v->nranks = v->k->mf.cluster[0] * v->k->mf.cluster[1] * v->k->mf.cluster[2];
+    if (v->nranks == 0 || v->nranks > RANKS_MAX || v->k->roles.n > RANKS_MAX) {
+        verify_refuse(v, E0660, UINT32_MAX, "a cluster of %u CTAs with %u roles each", v->nranks, v->k->roles.n);
+        return;
+    }
+    forms_init(&v->f, v->arena);
+    sizes_prepare(v);
+    prepare(v);
+    if (!v->failed) try_all(v);
+}
+
+/* The arena of the runs is given back also when memory runs out. */
+typedef struct Job {
+    Verifier *v;
+    jmp_buf *outer, here;
+} Job;
+
+static void run(Job *j)
+{
+    Verifier *v = j->v;
+    Mem *mem = v->arena->mem;
+    j->outer = mem->fail;
+    arena_borrow(&v->run, v->arena);
+    if (setjmp(j->here)) {
+        arena_free(&v->run);
+        mem->fail = j->outer;
+        if (j->outer) longjmp(*j->outer, 1);
+        return;
+    }
+    mem->fail = &j->here;
+    verify(v);
+    mem->fail = j->outer;
+    arena_free(&v->run);
+}
+
+bool ir_verify(Arena *a, Diags *d, const IrModule *m, const IrKernel *k, Text *certificate)
+{
+    (void)m;
+    ArenaMark mark = arena_mark(a);
+    Verifier *v = arena_new(a, Verifier);
+    *v = (Verifier){.arena = a, .diags = d, .k = k, .certificate = certificate, .budget = BUDGET};
+    Job j = {.v = v};
+    run(&j);
+    bool ok = !v->failed;
+    /* The line table, too, may have been made in `a` meanwhile. */
+    if (d->arena != a && (d->sources == NULL || d->sources->arena != a)) arena_release(a, mark);
+    return ok;
+}
