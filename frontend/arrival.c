@@ -2,7 +2,7 @@
  *
  * For copies that the program commits and waits for itself, by straight-line reasoning: where all of a barrier's
  * commits and waits stand at the top level of the kernel, each copy in flight is known by name. Protocols in loops,
- * conditions and roles are the verifier's. Copies without commit need no check here (lower/sync places their
+ * conditions and roles are the verifier's. Copies without commit need no check here (lower/schedule/written places their
  * arrival and reuse); the verifier proves all of it again on the final IR. Also: definite assignment of tiles.
  */
 #include "frontend/check.h"

@@ -381,7 +381,7 @@ bool commit_fits(Env *e, const PMove *m)
     Diag *g;
     bool apart = to ? !m->barrier_peer || !sx_same(to, m->barrier_peer) : m->barrier_peer != NULL;
     if (apart && m->kind == MOVE_LOAD && e->role) {
-        if (m->via != VIA_BULK) return true; /* which ranks these are: lower/pair.c */
+        if (m->via != VIA_BULK) return true; /* which ranks these are: lower/schedule/written/pairs.c */
         g = diag_at(e->c->diags, E0541, m->commit_span, "bulk copies have no .cta_group: they complete on a barrier of the CTA "
                                                         "that they write to");
         diag_fix(e->c->diags, g, to ? "commit peer(%s, ..) with the rank of the destination, or leave `via bulk` out" : "commit %s, or leave `via bulk` out",

@@ -73,7 +73,7 @@ bool tmem_region(Env *e, const PRegion *r)
 {
     const PTile *t = r->tile;
     const PDim *lanes = &r->dim[0], *elems = &r->dim[1];
-    int64_t at = 0; /* a column that only the run knows: lower/tmem_plan.c */
+    int64_t at = 0; /* a column that only the run knows: lower/plan/tensor_memory.c */
     Diag *g;
     if (!sx_is_const(lanes->start, &at)) {
         g = diag_at(e->c->diags, E0555, lanes->span, "the lane where this part of `%s` begins is not known at compile time", name_of(e, t->name));

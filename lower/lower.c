@@ -1,5 +1,12 @@
-/* One kernel, statement by statement: this file is the table of contents of the folder. */
-#include "lower/schedule.h"
+/* One kernel, statement by statement: this file is the table of contents of the rooms. */
+#include "lower/apart/apart.h"
+#include "lower/explain/explain.h"
+#include "lower/lower.h"
+#include "lower/plan/device_maps.h"
+#include "lower/plan/maps.h"
+#include "lower/plan/work.h"
+#include "lower/schedule/schedule.h"
+#include "lower/schedule/written/sync.h"
 
 static void block(Lower *L, const PBlock *b);
 static void roles(Lower *L, const PStmt *st);
@@ -41,7 +48,7 @@ static void arguments(Lower *L)
 
 static void launch_shape(Lower *L)
 {
-    if (has_across(L->k)) { /* deal.c */
+    if (has_across(L->k)) { /* schedule/deal.c */
         L->ir->mf.threads = (uint32_t)L->k->threads;
         return;
     }
@@ -99,119 +106,6 @@ static void manifest_head(Lower *L)
 }
 
 /* ---- moves ---- */
-
-typedef struct Saved { /* a plan that is refused leaves nothing behind */
-    uint32_t maps, params, checks;
-} Saved;
-
-static Saved save(const Lower *L)
-{
-    return (Saved){L->ir->mf.maps.n, L->ir->mf.params.n, L->ir->mf.checks.n};
-}
-
-static void restore(Lower *L, Saved s)
-{
-    L->ir->mf.maps.n = L->descs.n = L->map_tensors.n = s.maps;
-    L->ir->mf.params.n = s.params;
-    L->ir->mf.checks.n = s.checks;
-}
-
-static void no_instruction(Lower *L, const MoveInfo *mi, const Refusal *tensor, const Refusal *bulk)
-{
-    ErrorCode code = tensor->code == E0801 ? E0801 : E0520; /* what the target lacks counts more */
-    Diag *g = lower_error(L, code, mi->stmt->span, "no copy instruction fits this move");
-    diag_note(L->c->diags, g, tensor->span, "tensor copy: %s", tensor->text);
-    diag_note(L->c->diags, g, bulk->span, "bulk copy: %s", bulk->text);
-    const char *other = tensor->by_bulk || !tensor->fix ? bulk->fix : NULL;
-    if (tensor->fix && other) diag_fix(L->c->diags, g, "%s, or %s", tensor->fix, other);
-    else if (tensor->fix || other) diag_fix(L->c->diags, g, "%s", tensor->fix ? tensor->fix : other);
-}
-
-/* `via` pins the instruction; otherwise the first that fits in the order tensor, bulk. */
-bool choose_copy(Lower *L, MoveInfo *mi, bool *tensor, TensorPlan *t, BulkPlan *b, Refusal *no_tensor)
-{
-    Saved before = save(L);
-    Refusal no_bulk;
-    PVia via = mi->mv->via;
-    *tensor = via != VIA_BULK;
-    if (*tensor && tensor_plan(L, mi, t, no_tensor)) return true;
-    if (via == VIA_MAP) {
-        if (no_tensor->text) lower_refuse(L, no_tensor);
-        return false;
-    }
-    restore(L, before);
-    *tensor = false;
-    if (bulk_plan(L, mi, b, &no_bulk)) return true;
-    restore(L, before);
-    if (via == VIA_BULK) lower_refuse(L, &no_bulk);
-    else no_instruction(L, mi, no_tensor, &no_bulk);
-    return false;
-}
-
-/* Does the condition say that a loop's index is a multiple of c? */
-static bool multiple_index(const Sx *x, int64_t *loop, int64_t *c)
-{
-    while (x->op == SX_LET) x = x->a;
-    if (x->op != SX_EQ || x->a->op != SX_MOD || x->b->op != SX_CONST || x->b->k != 0) return false;
-    const Sx *of = x->a->a;
-    while (of->op == SX_LET) of = of->a;
-    if (of->op != SX_INDEX || x->a->b->op != SX_CONST || x->a->b->k < 2) return false;
-    *loop = of->k;
-    *c = x->a->b->k;
-    return true;
-}
-
-/* Where `k % c == 0` holds, k is c times an index of its own: quotients of k then differ from turn to turn. */
-static void by_condition(Lower *L, Access *a, const Sx *cond)
-{
-    int64_t k, c, zero;
-    Domain *d = L->d;
-    while (cond->op == SX_LET) cond = cond->a;
-    if (cond->op == SX_LAND) {
-        by_condition(L, a, cond->a);
-        by_condition(L, a, cond->b);
-        return;
-    }
-    if (!multiple_index(cond, &k, &c) || k >= L->k->nloops) return;
-    LoopState *s = loop_state(L, k);
-    const PStmt *st = s->stmt;
-    if (st == NULL || !poly_is_const(scalar_poly(L, st->lo), &zero) || zero != 0) return;
-    for (uint32_t i = 0; i < a->loops.n; i++) {
-        if (a->loops.v[i].index != s->atoms.index) continue;
-        Poly whole = s->index, count = poly_ceil(d, scalar_poly(L, st->value), poly_const(d, c));
-        const char *name = name_text(L, st->name);
-        OpenLoop own = {domain_index(d, name, poly_const(d, 0), count, DEP_LOOP),
-                        domain_index(d, name, poly_const(d, 0), count, DEP_TEAM), s->atoms.index};
-        s->index = poly_mul(d, poly_const(d, c), poly_atom(d, own.index));
-        L->fresh_lets = true;
-        scalars_forget(L, USE_INDEX);
-        region_boxes(L, &a->info);
-        s->index = whole;
-        L->fresh_lets = false;
-        scalars_forget(L, USE_INDEX);
-        a->loops.v[i] = own;
-        return;
-    }
-}
-
-void access_note(Lower *L, const MoveInfo *mi)
-{
-    const PMove *mv = mi->mv;
-    MfTensor *t = &L->ir->mf.tensors.v[mi->tensor->base ? mi->tensor->base->index : mi->tensor->index];
-    if (mi->load) t->read = true;
-    else t->written = true;
-    if (!mi->load && mi->mv->reduce >= 0) t->read = true; /* it is combined with what lies there */
-    if (mi->prefetch) return;
-    Access *a = vec_add(L->a, &L->accesses);
-    *a = (Access){.info = *mi, .write = !mi->load, .waived = mv->overlap_any, .reduce = mi->load ? -1 : mv->reduce};
-    a->pipe = L->across;
-    a->role = L->sync.many && !L->sched ? L->sync.role + 1 : 0;
-    a->nteam = L->nteam;
-    memcpy(a->team, L->team, sizeof a->team);
-    for (uint32_t i = 0; i < L->open_loops.n; i++) vec_push(L->a, &a->loops, L->open_loops.v[i]);
-    for (uint32_t i = 0; i < L->conditions.n; i++) by_condition(L, a, L->conditions.v[i]);
-}
-
 /* A multicast whose parts this CTA brings, or a load into another one's tile. */
 static bool beyond(Lower *L, MoveInfo *mi, Shares *shares)
 {
@@ -271,8 +165,8 @@ static void copy(Lower *L, const PStmt *st)
     if (!mi.prefetch) sync_after(L, &whole);
     access_note(L, &whole);
     if (L->plan == NULL) return;
-    if (tensor) plan_tensor(L, &mi, &t);
-    else plan_bulk(L, &mi, &b, mi.mv->via == VIA_INFERRED ? &no_tensor : NULL);
+    if (tensor) explain_tensor(L, &mi, &t);
+    else explain_bulk(L, &mi, &b, mi.mv->via == VIA_INFERRED ? &no_tensor : NULL);
 }
 
 static void move(Lower *L, const PStmt *st)
@@ -292,94 +186,17 @@ static void move(Lower *L, const PStmt *st)
     }
 }
 
-/* ---- scalars ---- */
-
-void lower_let(Lower *L, const PStmt *st)
-{
-    LetState *s = &L->lets[st->id];
-    s->name = name_text(L, st->name);
-    s->poly = scalar_poly(L, st->value);
-    s->has_poly = true;
-    cluster_let(L, st->id, st->value);
-    uint8_t uses = L->sched ? USE_VAR : USE_VAR | USE_LOAD;
-    s->has_value = false;
-    if (!(scalar_uses(L, st->value) & uses)) return; /* made where it is used */
-    s->value = sx_is_bool(st->value) ? value_pred(L, st->value) : value_wide(L, st->value);
-    s->has_value = true;
-}
-
-void lower_assign(Lower *L, const PStmt *st)
-{
-    VarState *v = &L->vars[st->id];
-    Opnd x = value_wide(L, st->value);
-    Poly p = scalar_poly(L, st->value);
-    if (st->kind == P_SET && !opnd_is(L->guard, 1)) x = emit_sel(L, IR_I64, L->guard, x, emit_get(L, v->ir));
-    if (st->kind == P_VAR) {
-        v->ir = L->ir->vars.n;
-        IrVar *ir = vec_add(L->a, &L->ir->vars);
-        *ir = (IrVar){name_text(L, st->name), IR_I64};
-    }
-    emit_set(L, st->kind == P_VAR ? IR_VAR : IR_SET, v->ir, x);
-    cluster_assign(L, st->id, st->value, p);
-    v->poly = p;
-    L->epoch++;
-}
-
 /* ---- blocks ---- */
-
-void loop_atoms(Lower *L, const PStmt *st, LoopState *s)
-{
-    Domain *d = L->d;
-    loop_range(L, st);
-    s->wide = s->lo < INT32_MIN || s->hi >= INT32_MAX;
-    Poly first = scalar_poly(L, st->lo), count = poly_sub(d, scalar_poly(L, st->value), first);
-    unsigned depends = DEP_LOOP |
-                       ((scalar_uses(L, st->lo) | scalar_uses(L, st->value)) & (USE_VAR | USE_LOAD) ? (unsigned)DEP_DATA
-                                                                                                    : 0u);
-    const char *name = name_text(L, st->name);
-    s->atoms.index = domain_index(d, name, first, count, L->team_atoms ? (unsigned)DEP_TEAM : depends);
-    s->atoms.turn = domain_index(d, name, first, count, DEP_TEAM);
-    s->index = poly_atom(d, s->atoms.index);
-}
-
-void loop_open(Lower *L, const PStmt *st)
-{
-    LoopState *s = &L->loops[st->id];
-    if (s->atoms.index == 0) loop_atoms(L, st, s);
-    vec_push(L->a, &L->open_loops, s->atoms);
-    L->open_mask |= loop_bit(st->id);
-}
-
-void loop_close(Lower *L, const PStmt *st)
-{
-    L->open_loops.n--;
-    L->open_mask &= ~loop_bit(st->id);
-}
-
-/* A bound of a loop whose index fits 32 bits. Where the bound itself may not, it is cut to what does: a start beyond
- * every index and an end before every index stay so. */
-Opnd lower_bound(Lower *L, const Sx *x, bool wide)
-{
-    int64_t lo, hi;
-    if (wide) return value_wide(L, x);
-    scalar_range(L, x, &lo, &hi);
-    if (lo >= INT32_MIN && hi <= INT32_MAX) return value_low(L, x);
-    Opnd v = value_wide(L, x);
-    if (lo < INT32_MIN) v = emit_op(L, IR_MAX, IR_I64, v, opnd_imm(INT32_MIN));
-    if (hi > INT32_MAX) v = emit_op(L, IR_MIN, IR_I64, v, opnd_imm(INT32_MAX));
-    return emit_cvt(L, IR_I32, v);
-}
-
 static void loop(Lower *L, const PStmt *st)
 {
-    LoopState *s = &L->loops[st->id];
+    LoopState *s = &L->scalars->loops[st->id];
     sync_flush_loads(L);
     loop_open(L, st);
     Opnd a = lower_bound(L, st->lo, s->wide), b = lower_bound(L, st->value, s->wide);
     IrType t = s->wide ? IR_I64 : IR_I32;
-    Opnd guard = L->guard, sync_guard = L->sync.guard;
+    Opnd guard = L->guard, sync_guard = L->sync->guard;
     b = emit_sel(L, t, guard, b, a);
-    L->guard = L->sync.guard = opnd_imm(1);
+    L->guard = L->sync->guard = opnd_imm(1);
     SyncMark mark = sync_enter(L, &st->body);
     role_loop(L);
     s->value = emit_loop(L, t, a, b);
@@ -390,22 +207,22 @@ static void loop(Lower *L, const PStmt *st)
     role_loop(L);
     emit_end(L);
     L->guard = guard;
-    L->sync.guard = sync_guard;
+    L->sync->guard = sync_guard;
     vars_forget(L, &st->body);
     sync_leave(L, &mark);
     loop_close(L, st);
 }
 
 /* No branch: what the condition excludes is left out copy by copy, so that barriers, groups and phases never depend on
- * data (sync_cond.c: on what they do). Scalars are pure and made either way. */
+ * data (schedule/written/conditions.c: on what they do). Scalars are pure and made either way. */
 static void branch(Lower *L, const PStmt *st)
 {
     Opnd outer = L->guard, cond = value_pred(L, st->value);
     SyncBranch sync = sync_branch(L, st, cond);
     L->guard = emit_logic(L, IR_AND, outer, cond);
-    vec_push(L->a, &L->conditions, st->value);
+    vec_push(L->a, &L->scalars->conditions, st->value);
     block(L, &st->body);
-    L->conditions.n--;
+    L->scalars->conditions.n--;
     L->stmt = st;
     vars_forget(L, &st->body);
     if (st->has_else) {
@@ -446,45 +263,12 @@ static void block(Lower *L, const PBlock *b)
         case P_EXPECT: sync_expect(L, st); break;
         case P_ROLES: roles(L, st); break;
         case P_VIEW: device_declare(L, st); break;
-        case P_PIPELINE: break; /* schedule.h */
+        case P_PIPELINE: break; /* schedule/ */
         }
     }
 }
 
 /* ---- the whole ---- */
-
-/* What an op gives whose guard is false: ops.def. */
-static void instead(Lower *L, IrOp *op)
-{
-    IrOp none = {.op = IR_CONST, .type = op->type, .dst = op->dst, .span = op->span};
-    ir_imm(L->a, &none, IRK_A, -1);
-    *op = none;
-}
-
-/* Without what never happens. */
-static void set_ops(Lower *L, IrRole *to, const IrRole *from)
-{
-    to->ops.n = 0;
-    to->ops.cap = from->ops.n;
-    to->ops.v = arena_array(L->a, IrOp, from->ops.n);
-    for (uint32_t i = 0; i < from->ops.n; i++) {
-        IrOp *op = &to->ops.v[to->ops.n];
-        *op = from->ops.v[i];
-        bool never = op->guard.when == IRW_NEVER;
-        if (never && op->dst) instead(L, op);
-        if (!never || op->dst) to->ops.n++;
-    }
-}
-
-IrRole *role_end(Lower *L, const char *name, uint32_t warps, bool elect)
-{
-    IrRole *r = vec_add(L->a, &L->ir->roles);
-    *r = (IrRole){.name = name, .warps = warps, .elect = elect};
-    set_ops(L, r, &L->body);
-    L->body.ops.n = 0;
-    return r;
-}
-
 /* Roles of the source: what stands in front of them is scalars, made by all. */
 static void roles(Lower *L, const PStmt *st)
 {
@@ -492,7 +276,8 @@ static void roles(Lower *L, const PStmt *st)
         const PRole *r = &st->roles.v[i];
         scope_open(L);
         role_begin(L, r, i);
-        L->epoch++;
+        L->accesses->role = i + 1;
+        L->scalars->epoch++;
         sync_role(L, &r->body, true);
         for (const PStmt *v = L->k->body.first; v != st; v = v->next) { /* a role uses no value of another one */
             L->stmt = v;
@@ -500,8 +285,8 @@ static void roles(Lower *L, const PStmt *st)
             else if (v->kind == P_VAR || v->kind == P_SET) lower_assign(L, v);
         }
         L->stmt = st;
-        L->device_body = device_wanted(L, &r->body) ? &r->body : NULL;
-        L->device_cell = 0;
+        L->device->body = device_wanted(L, &r->body) ? &r->body : NULL;
+        L->device->cell = 0;
         for (const PStmt *v = L->k->body.first; v; v = v->next) /* views beside the roles: each makes its own maps */
             if (v->kind == P_VIEW) device_declare(L, v);
         block(L, &r->body);
@@ -510,7 +295,8 @@ static void roles(Lower *L, const PStmt *st)
         role_finish(L, r);
         scope_close(L);
     }
-    L->device_body = NULL;
+    L->accesses->role = 0;
+    L->device->body = NULL;
     device_place(L);
 }
 
@@ -518,7 +304,7 @@ static void sequential(Lower *L)
 {
     sync_begin(L); /* barriers */
     if (L->k->roles_span.hi == 0) sync_role(L, &L->k->body, false);
-    L->sync.guard = opnd_imm(1);
+    L->sync->guard = opnd_imm(1);
     block(L, &L->k->body);
     L->stmt = NULL;
     if (L->ir->roles.n == 0) {
@@ -533,12 +319,46 @@ static void prefetch_maps(Lower *L)
 {
     for (uint32_t i = 0; i < L->k->maps.n; i++) {
         const PMap *m = L->k->maps.v[i];
-        uint32_t at = L->map_of[i];
+        uint32_t at = L->maps->map_of[i];
         if (!m->prefetched || at == 0 || at == UINT32_MAX) continue;
         IrOp *op = ir_op(L->a, &L->pre, IR_MAP_PREFETCH, m->span);
         op->elect = true;
         ir_ref(L->a, op, IRK_MAP, IRA_MAP, at - 1);
     }
+}
+
+/* Everything is initialised by one thread; the others, if any, see it behind a barrier of the CTA, and CTAs of a cluster
+ * behind one of the cluster (PTX ISA, fence.mbarrier_init). */
+static void init_ops(Lower *L, uint32_t threads)
+{
+    bool cluster = L->remote;
+    for (uint32_t b = 0; b < L->ir->bars.n; b++) {
+        for (uint32_t slot = 0; slot < L->ir->bars.v[b].slots; slot++) {
+            IrOp *op = ir_op(L->a, &L->pre, IR_BAR_INIT, L->ir->bars.v[b].span);
+            op->elect = true;
+            ir_ref(L->a, op, IRK_BAR, IRA_BAR, b);
+            if (slot) ir_imm(L->a, op, IRK_SLOT, slot);
+            ir_imm(L->a, op, IRK_COUNT_, L->ir->bars.v[b].count);
+        }
+    }
+    if (L->ir->bars.n) ir_op(L->a, &L->pre, IR_FENCE_MBAR_INIT, (Span){0, 0})->elect = true;
+    bool tensor = tmem_used(L);
+    tmem_begin(L);
+    if (cluster) {
+        ir_ref(L->a, ir_op(L->a, &L->pre, IR_CLUSTER_ARRIVE, (Span){0, 0}), IRK_SEM, IRA_WORD, IRS_RELAXED);
+        ir_op(L->a, &L->pre, IR_CLUSTER_WAIT, (Span){0, 0});
+        if (!L->ir->pair) { /* else tmem_end */
+            ir_ref(L->a, ir_op(L->a, &L->post, IR_CLUSTER_ARRIVE, (Span){0, 0}), IRK_SEM, IRA_WORD, IRS_RELAXED);
+            ir_op(L->a, &L->post, IR_CLUSTER_WAIT, (Span){0, 0});
+        }
+    }
+    if (tensor || (!cluster && threads > 32 && L->ir->bars.n)) {
+        IrOp *op = ir_op(L->a, &L->pre, IR_CTA_SYNC, (Span){0, 0});
+        ir_imm(L->a, op, IRK_ID, 0);
+        ir_imm(L->a, op, IRK_THREADS, tensor ? L->ir->mf.threads : threads);
+    }
+    tmem_address(L);
+    tmem_end(L, L->ir->mf.threads);
 }
 
 static void whole(Lower *L)
@@ -547,9 +367,9 @@ static void whole(Lower *L)
     uint32_t warps = 0;
     for (uint32_t i = 0; i < L->ir->roles.n; i++) warps += L->ir->roles.v[i].warps;
     if (L->ir->mf.threads < warps * 32) L->ir->mf.threads = warps * 32;
-    sync_init_ops(L, warps > 1 ? L->ir->mf.threads : 32); /* `threads` may ask for more than the roles have */
-    set_ops(L, &L->ir->init, &L->pre);
-    set_ops(L, &L->ir->exit, &L->post);
+    init_ops(L, warps > 1 ? L->ir->mf.threads : 32); /* `threads` may ask for more than the roles have */
+    body_set(L, &L->ir->init, &L->pre);
+    body_set(L, &L->ir->exit, &L->post);
 }
 
 IrKernel *lower_kernel(Compilation *c, const PKernel *k, Text *plan)
@@ -560,15 +380,23 @@ IrKernel *lower_kernel(Compilation *c, const PKernel *k, Text *plan)
                  .k = k,
                  .plan = plan,
                  .guard = opnd_imm(1),
-                 .inside = opnd_imm(1),
-                 .at_rank = -1};
+                 .inside = opnd_imm(1)};
+    L->explained = arena_new(L->a, struct Explained);
+    L->scalars = arena_new(L->a, struct Scalars);
+    L->values = arena_new(L->a, struct Values);
+    L->maps = arena_new(L->a, struct Maps);
+    L->device = arena_new(L->a, struct DeviceMaps);
+    L->accesses = arena_new(L->a, struct Accesses);
+    L->sync = arena_new(L->a, struct Sync);
+    L->scalars->at_rank = -1;
     L->ir = arena_new(L->a, IrKernel);
     L->ir->name = k->name;
     L->ir->span = k->span;
-    L->map_of = arena_array(L->a, uint32_t, k->maps.n);
-    L->pol_of = arena_array(L->a, uint32_t, k->policies.n);
-    L->scalar_reads = arena_array(L->a, Span, k->tensors.n);
+    L->maps->map_of = arena_array(L->a, uint32_t, k->maps.n);
+    L->maps->pol_of = arena_array(L->a, uint32_t, k->policies.n);
+    L->values->scalar_reads = arena_array(L->a, Span, k->tensors.n);
 
+    values_begin(L);
     scalars_begin(L); /* symbols, facts, grid, variables */
     manifest_head(L); /* parameters, launch shape */
     memory_buffers(L);
@@ -579,6 +407,10 @@ IrKernel *lower_kernel(Compilation *c, const PKernel *k, Text *plan)
     whole(L); /* init, roles, exit */
     memory_place(L);
     if (L->failed) return NULL;
-    if (plan) plan_print(L);
+    if (plan) explain_kernel(L);
     return L->ir;
 }
+
+
+
+

@@ -103,7 +103,7 @@ typedef struct IrBuf { /* a tile, or array of tiles, in shared memory; or in ten
     uint32_t align;  /* 128 .. 1024: where the swizzle pattern starts */
     uint32_t slots;
     uint32_t pitch;  /* from slot to slot, a multiple of align */
-    uint32_t offset; /* in the CTA's dynamic shared memory, set by memory.c */
+    uint32_t offset; /* in the CTA's dynamic shared memory, set by plan/memory.c */
     Span span;
     bool maps; /* tensor maps made by the device, a slot each: in the CTA's part of MF_PARAM_MAPS, not in shared memory */
     /* bytes are those of `lanes` rows, one after the other, of `columns` 32-bit columns: so places in it are byte offsets.
@@ -115,7 +115,7 @@ typedef struct IrBar {
     const char *name;
     uint32_t slots;
     uint32_t count;  /* arrivals per phase */
-    uint32_t offset; /* in the CTA's dynamic shared memory, 8 bytes a slot, set by memory.c */
+    uint32_t offset; /* in the CTA's dynamic shared memory, 8 bytes a slot, set by plan/memory.c */
     bool derived;    /* made by the compiler */
     Span span;
 } IrBar;
@@ -132,7 +132,7 @@ typedef struct IrVar {
 } IrVar;
 
 
-/* How threads move a tile, or part of one, within shared memory: lower/threads.c makes it, ptxgen writes it. */
+/* How threads move a tile, or part of one, within shared memory: lower/plan/threads.c makes it, ptxgen writes it. */
 typedef enum IrXform { IRX_COPY, IRX_TRANSPOSE, IRX_FILL } IrXform;
 typedef struct IrSide {   /* where element (x0, .., xn-1) of the part lies, from the part's first byte */
     uint8_t type;         /* ElemType as it lies in shared memory */

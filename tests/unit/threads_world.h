@@ -9,7 +9,7 @@
 
 #include "ptx_bench.h"
 
-#include "lower/threads.h"
+#include "lower/plan/threads.h"
 #include "tile.h"
 
 enum { IMAGE = 98304, LOG_ENTRIES = 512, SITES = 256, GAP = 1024 };

@@ -206,7 +206,7 @@ static bool by_all(Verifier *v, uint32_t op, Form guard)
 }
 
 /* A map is made in the cell, which nobody else has, and published by fences of the op itself. Where the slot holds that map
- * already (ir_check_maps.c) nothing is written; it is taken for a write all the same. */
+ * already (lower/ir/check_maps.c) nothing is written; it is taken for a write all the same. */
 static void map_set(Verifier *v, uint32_t op)
 {
     Form all = form_const(&v->f, IR_MAP_BYTES), always = form_const(&v->f, 1);

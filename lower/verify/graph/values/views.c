@@ -1,6 +1,6 @@
 /* Copies by maps that the kernel makes: where the last map.set of a slot put its map, and whether two such views are apart.
  *
- * ir_check_maps.c has shown that a slot holds the map that map.set would make now. Where each pitch has room for all that the
+ * lower/ir/check_maps.c has shown that a slot holds the map that map.set would make now. Where each pitch has room for all that the
  * pitches behind it reach (a chain), different coordinates within the map are different bytes, and all of them lie in
  * as many rows of the first pitch as the first extent says. Copies touch nothing outside their map, and a map that is not
  * empty lies in its tensor, so that no product of its extents and pitches leaves 64 bits.

@@ -1,0 +1,526 @@
+#include "lang/checked.h"
+#include "lower/algebra/scalars/scalars.h"
+#include "lower/kernel/report.h"
+
+/* ---- the table of nodes ---- */
+
+static uint32_t node_hash(const Sx *x)
+{
+    return (uint32_t)(((uint64_t)(uintptr_t)x * UINT64_C(0x9E3779B97F4A7C15)) >> 32);
+}
+
+static void scalars_grow(Lower *L)
+{
+    uint32_t cap = L->scalars->cap_scalars ? L->scalars->cap_scalars * 2 : 64;
+    Scalar **table = arena_array(L->a, Scalar *, cap);
+    for (uint32_t i = 0; i < L->scalars->cap_scalars; i++) {
+        if (L->scalars->nodes[i] == NULL) continue;
+        uint32_t h = node_hash(L->scalars->nodes[i]->x) & (cap - 1);
+        while (table[h]) h = (h + 1) & (cap - 1);
+        table[h] = L->scalars->nodes[i];
+    }
+    L->scalars->nodes = table;
+    L->scalars->cap_scalars = cap;
+}
+
+uint64_t loop_bit(int64_t k)
+{
+    return UINT64_C(1) << (k < 63 ? k : 63);
+}
+
+static void use(Lower *L, Scalar *s, const Sx *x)
+{
+    if (x == NULL) return;
+    Scalar *part = scalar_of(L, x);
+    s->uses |= part->uses;
+    s->loops |= part->loops;
+}
+
+static void find_uses(Lower *L, Scalar *s)
+{
+    const Sx *x = s->x;
+    switch ((SxOp)x->op) {
+    case SX_CONST: break;
+    case SX_SYM: s->uses = USE_LAUNCH; break;
+    case SX_CTA:
+    case SX_CLUSTER:
+    case SX_RANK: s->uses = USE_TEAM; break;
+    case SX_INDEX:
+        s->uses = USE_INDEX;
+        s->loops = loop_bit(x->k);
+        break;
+    case SX_VAR: s->uses = USE_VAR; break;
+    case SX_LOAD:
+        for (int i = 0; i < x->tensor->rank; i++) use(L, s, x->idx[i]);
+        s->uses |= USE_LOAD;
+        break;
+    case SX_LET: use(L, s, x->a); break;
+    default: use(L, s, x->a); use(L, s, x->b);
+    }
+}
+
+Scalar *scalar_of(Lower *L, const Sx *x)
+{
+    if (L->scalars->nscalars * 2 >= L->scalars->cap_scalars) scalars_grow(L);
+    uint32_t mask = L->scalars->cap_scalars - 1, h = node_hash(x) & mask;
+    for (; L->scalars->nodes[h]; h = (h + 1) & mask)
+        if (L->scalars->nodes[h]->x == x) return L->scalars->nodes[h];
+    Scalar *s = arena_new(L->a, Scalar);
+    s->x = x;
+    L->scalars->nodes[h] = s;
+    L->scalars->nscalars++;
+    find_uses(L, s); /* may grow the table: s stays where it is */
+    return s;
+}
+
+uint8_t scalar_uses(Lower *L, const Sx *x)
+{
+    return scalar_of(L, x)->uses;
+}
+
+bool scalar_known_here(Lower *L, const Sx *x)
+{
+    if (x == NULL || x->op == SX_CONST) return true;
+    Scalar *s = scalar_of(L, x);
+    return !(s->uses & USE_VAR) && (s->loops & ~L->scalars->open_mask) == 0 && !(s->loops >> 63);
+}
+
+/* ---- normal forms ---- */
+
+static unsigned depends_of(uint8_t uses)
+{
+    return (uses & USE_LAUNCH ? DEP_LAUNCH : 0u) | (uses & USE_TEAM ? DEP_TEAM : 0u) |
+           (uses & (USE_INDEX | USE_VAR) ? DEP_LOOP : 0u) | (uses & (USE_VAR | USE_LOAD) ? DEP_DATA : 0u);
+}
+
+static Poly opaque(Lower *L, const Sx *x, const char *name)
+{
+    int64_t lo, hi;
+    int64_t mod, rem;
+    scalar_range(L, x, &lo, &hi);
+    scalar_residue(L, x, &mod, &rem);
+    return poly_atom(L->d, domain_opaque(L->d, name, lo, hi, mod, rem, depends_of(scalar_uses(L, x))));
+}
+
+/* Of two numbers, which may be those of one rank. */
+static bool fold_bits(SxOp op, int64_t a, int64_t b, int64_t *r)
+{
+    switch (op) {
+    case SX_AND: *r = a & b; return true;
+    case SX_OR: *r = a | b; return true;
+    case SX_XOR: *r = a ^ b; return true;
+    case SX_SHL: return b >= 0 && b < 62 && mul_s64(a, INT64_C(1) << b, r);
+    default: return false;
+    }
+}
+
+/* Where it reads a variable, what that held then. */
+static Poly poly_let(Lower *L, const Sx *x)
+{
+    const LetState *s = &L->scalars->lets[x->k];
+    if (!s->has_poly || L->scalars->fresh_lets) return scalar_poly(L, x->a);
+    if (L->scalars->at_rank < 0) return s->poly;
+    if (s->by_rank) return s->by_rank[L->scalars->at_rank];
+    return scalar_uses(L, x->a) & USE_VAR ? s->poly : scalar_poly(L, x->a);
+}
+
+static Poly poly_node(Lower *L, const Sx *x)
+{
+    Domain *d = L->d;
+    switch ((SxOp)x->op) {
+    case SX_CONST: return poly_const(d, x->k);
+    case SX_SYM: return L->scalars->sym[x->k];
+    case SX_CTA: return L->scalars->cta[x->k];
+    case SX_CLUSTER: return L->scalars->cluster[x->k];
+    case SX_RANK: return L->scalars->rank;
+    case SX_INDEX: return loop_state(L, x->k)->index;
+    case SX_LET: return poly_let(L, x);
+    case SX_VAR: return L->scalars->at_rank < 0 ? L->scalars->vars[x->k].poly : cluster_var(L, (uint32_t)x->k);
+    case SX_LOAD: return opaque(L, x, source_text(L, x->span));
+    default: break;
+    }
+    if (sx_is_bool(x)) return opaque(L, x, "condition");
+    Poly a = scalar_poly(L, x->a), b = x->b ? scalar_poly(L, x->b) : poly_const(d, 0);
+    int64_t k, j;
+    bool constant = poly_is_const(b, &k);
+    if (constant && poly_is_const(a, &j) && fold_bits((SxOp)x->op, j, k, &j)) return poly_const(d, j);
+    if (!scalar_exact(L, x)) return opaque(L, x, arena_printf(L->a, "(%s)", source_text(L, x->span)));
+    exact_note(L, x);
+    switch ((SxOp)x->op) {
+    case SX_ADD: return poly_add(d, a, b);
+    case SX_SUB: return poly_sub(d, a, b);
+    case SX_MUL: return poly_mul(d, a, b);
+    case SX_DIV: return poly_div(d, a, b);
+    case SX_MOD: return poly_mod(d, a, b);
+    case SX_CEIL: return poly_ceil(d, a, b);
+    case SX_MIN: return poly_min(d, a, b);
+    case SX_MAX: return poly_max(d, a, b);
+    case SX_NEG: return poly_sub(d, b, a);
+    case SX_INV: return poly_sub(d, poly_const(d, -1), a);
+    case SX_SHL:
+        if (constant && k >= 0 && k < 62) return poly_mul(d, a, poly_const(d, INT64_C(1) << k));
+        break;
+    case SX_SHR:
+        if (constant && k >= 0 && k < 62) return poly_div(d, a, poly_const(d, INT64_C(1) << k));
+        break;
+    case SX_AND:
+        if (constant && k >= 0 && (k & (k + 1)) == 0 && k < INT64_MAX) return poly_mod(d, a, poly_const(d, k + 1));
+        break;
+    default: break;
+    }
+    return opaque(L, x, "bits");
+}
+
+Poly scalar_poly(Lower *L, const Sx *x)
+{
+    if (x->op == SX_CONST) return poly_const(L->d, x->k);
+    Scalar *s = scalar_of(L, x);
+    bool now = (!(s->uses & USE_VAR) || s->poly_epoch == L->scalars->epoch) && (!(s->uses & L->scalars->by_rank) || s->poly_ranks == L->scalars->ranks);
+    if (s->has_poly && now) return s->poly;
+    Poly p = poly_node(L, x);
+    s->poly = p;
+    s->has_poly = true;
+    s->poly_epoch = L->scalars->epoch;
+    s->poly_ranks = L->scalars->ranks;
+    return p;
+}
+
+/* ---- launch expressions ---- */
+
+static LxOp lx_of(SxOp op)
+{
+    switch (op) {
+    case SX_ADD: return LX_ADD;
+    case SX_SUB: return LX_SUB;
+    case SX_MUL: return LX_MUL;
+    case SX_DIV: return LX_DIV;
+    case SX_MOD: return LX_MOD;
+    case SX_CEIL: return LX_CEIL;
+    case SX_MIN: return LX_MIN;
+    case SX_MAX: return LX_MAX;
+    case SX_SHL: return LX_SHL;
+    case SX_SHR: return LX_SHR;
+    case SX_AND: return LX_AND;
+    case SX_OR: return LX_OR;
+    case SX_XOR: return LX_XOR;
+    case SX_EQ: return LX_EQ;
+    case SX_NE: return LX_NE;
+    case SX_LT:
+    case SX_GT: return LX_LT;
+    case SX_LE:
+    case SX_GE: return LX_LE;
+    case SX_LAND: return LX_LAND;
+    case SX_LOR: return LX_LOR;
+    default: return LX_NOT;
+    }
+}
+
+Lx scalar_lx(Lower *L, const Sx *x)
+{
+    LxPool *p = &L->ir->mf.lx;
+    if (x->op == SX_CONST) return lx_const(L->a, p, x->k);
+    Scalar *s = scalar_of(L, x);
+    if (s->uses & ~USE_LAUNCH) return 0;
+    if (s->lx) return s->lx;
+    switch ((SxOp)x->op) {
+    case SX_SYM: s->lx = lx_sym(L->a, p, (uint32_t)x->k); break;
+    case SX_LET: s->lx = scalar_lx(L, x->a); break;
+    case SX_NEG: s->lx = lx_op(L->a, p, LX_SUB, lx_const(L->a, p, 0), scalar_lx(L, x->a)); break;
+    case SX_INV: s->lx = lx_op(L->a, p, LX_XOR, lx_const(L->a, p, -1), scalar_lx(L, x->a)); break;
+    case SX_NOT: s->lx = lx_op(L->a, p, LX_NOT, scalar_lx(L, x->a), 0); break;
+    default: {
+        Lx a = scalar_lx(L, x->a), b = scalar_lx(L, x->b);
+        bool swap = x->op == SX_GT || x->op == SX_GE;
+        s->lx = lx_op(L->a, p, lx_of(x->op), swap ? b : a, swap ? a : b);
+    }
+    }
+    return s->lx;
+}
+
+/* ---- the environment ---- */
+
+static void assume(Lower *L, const Sx *x)
+{
+    Domain *d = L->d;
+    int64_t zero;
+    switch ((SxOp)x->op) {
+    case SX_LAND:
+        assume(L, x->a);
+        assume(L, x->b);
+        return;
+    case SX_LET: assume(L, x->a); return;
+    case SX_EQ:
+        if (x->a->op == SX_MOD && poly_is_const(scalar_poly(L, x->b), &zero) && zero == 0) {
+            Poly of = scalar_poly(L, x->a->a), by = scalar_poly(L, x->a->b);
+            domain_assume_divides(d, by, of);
+        } else {
+            domain_assume_eq(d, scalar_poly(L, x->a), scalar_poly(L, x->b));
+        }
+        return;
+    case SX_LE: domain_assume_le(d, scalar_poly(L, x->a), scalar_poly(L, x->b)); return;
+    case SX_GE: domain_assume_le(d, scalar_poly(L, x->b), scalar_poly(L, x->a)); return;
+    case SX_LT: domain_assume_le(d, poly_add(d, scalar_poly(L, x->a), poly_const(d, 1)), scalar_poly(L, x->b)); return;
+    case SX_GT: domain_assume_le(d, poly_add(d, scalar_poly(L, x->b), poly_const(d, 1)), scalar_poly(L, x->a)); return;
+    default: return;
+    }
+}
+
+static bool holds(Lower *L, const Sx *x)
+{
+    if (x->op < SX_EQ || x->op > SX_GE) return false;
+    Domain *d = L->d;
+    Poly a = scalar_poly(L, x->a), b = scalar_poly(L, x->b);
+    switch ((SxOp)x->op) {
+    case SX_EQ: return domain_eq(d, a, b);
+    case SX_LE: return domain_le(d, a, b);
+    case SX_GE: return domain_le(d, b, a);
+    case SX_LT: return domain_lt(d, a, b);
+    case SX_GT: return domain_lt(d, b, a);
+    default: return false;
+    }
+}
+
+void scalars_forget(Lower *L, uint8_t uses)
+{
+    for (uint32_t i = 0; i < L->scalars->cap_scalars; i++)
+        if (L->scalars->nodes[i] && (uses == 0 || L->scalars->nodes[i]->uses & uses)) L->scalars->nodes[i]->has_poly = false;
+}
+
+static void facts(Lower *L)
+{
+    for (uint32_t i = 0; i < L->k->facts.n; i++) {
+        const PFact *f = &L->k->facts.v[i];
+        Lx cond = scalar_lx(L, f->cond);
+        if (cond == 0) continue; /* the checker lets only launch facts through */
+        if (f->why && holds(L, f->cond)) continue;
+        const char *text = f->why ? lx_text(L, cond) : source_text(L, f->span);
+        if (!launch_check(L, E1101, cond, f->span, text, f->why ? f->why : "a fact of the kernel's `where`")) {
+            Diag *g = lower_error(L, E0523, f->span, "`%s` holds for no launch", text);
+            diag_fix(L->c->diags, g, "correct the fact, or the compile-time parameters that it mentions");
+            continue;
+        }
+        assume(L, f->cond);
+        for (uint32_t s = 0; s < L->k->syms.n; s++) L->scalars->sym[s] = poly_atom(L->d, L->scalars->sym_atom[s]);
+        scalars_forget(L, 0); /* a normal form made before the fact was known would miss it */
+    }
+}
+
+/* At least 0 for every size. */
+static bool of_sizes(const PKernel *k, const Sx *x, int *fuel)
+{
+    if (--*fuel < 0) return false;
+    switch ((SxOp)x->op) {
+    case SX_CONST: return x->k >= 0;
+    case SX_SYM: return k->syms.v[x->k].kind == MF_SIZE;
+    case SX_LET: return of_sizes(k, x->a, fuel);
+    case SX_DIV:
+    case SX_CEIL: return of_sizes(k, x->a, fuel) && x->b->op == SX_CONST && x->b->k >= 1;
+    case SX_ADD:
+    case SX_MUL: return of_sizes(k, x->a, fuel) && of_sizes(k, x->b, fuel);
+    default: return false;
+    }
+}
+
+/* Counts the sizes that are at least 1 where x is; each once. */
+static void factors(const PKernel *k, const Sx *x, uint8_t *seen, uint32_t *count, int *fuel)
+{
+    if (--*fuel < 0) return;
+    switch ((SxOp)x->op) {
+    case SX_SYM:
+        if (k->syms.v[x->k].kind == MF_SIZE && !seen[x->k]++) count[x->k]++;
+        return;
+    case SX_LET: factors(k, x->a, seen, count, fuel); return;
+    case SX_MUL:
+        if (!of_sizes(k, x->a, fuel) || !of_sizes(k, x->b, fuel)) return;
+        factors(k, x->a, seen, count, fuel);
+        factors(k, x->b, seen, count, fuel);
+        return;
+    case SX_DIV:
+    case SX_CEIL:
+        if (x->b->op == SX_CONST && x->b->k >= 1) factors(k, x->a, seen, count, fuel);
+        return;
+    default: return;
+    }
+}
+
+static const PTensor *base_tensor(const PTensor *t)
+{
+    return t->base ? t->base : t;
+}
+
+bool has_across(const PKernel *k)
+{
+    for (const PStmt *s = k->body.first; s; s = s->next)
+        if (s->kind == P_PIPELINE && s->pipe->deal != DEAL_NONE) return true;
+    return false;
+}
+
+/* The kernel's across-grid pipeline, where it has just one. */
+static const PStmt *only_across(const PKernel *k)
+{
+    const PStmt *found = NULL;
+    for (const PStmt *s = k->body.first; s; s = s->next) {
+        if (s->kind != P_PIPELINE || s->pipe->deal == DEAL_NONE) continue;
+        if (found) return NULL;
+        found = s;
+    }
+    return found;
+}
+
+static void find_written(const PBlock *b, bool *written)
+{
+    for (const PStmt *s = b->first; s; s = s->next) {
+        if (s->kind == P_MOVE && s->move->kind == MOVE_STORE) written[base_tensor(s->move->dst.tensor)->index] = true;
+        find_written(&s->body, written);
+        find_written(&s->other, written);
+        for (uint32_t i = 0; i < s->roles.n; i++) find_written(&s->roles.v[i].body, written);
+    }
+}
+
+/* A product of sizes that are known to be at least 1. */
+static bool of_positive(const Lower *L, const Sx *x, int *fuel)
+{
+    if (--*fuel < 0) return false;
+    switch ((SxOp)x->op) {
+    case SX_CONST: return x->k >= 1;
+    case SX_SYM: return L->scalars->positive[x->k];
+    case SX_LET: return of_positive(L, x->a, fuel);
+    case SX_MUL: return of_positive(L, x->a, fuel) && of_positive(L, x->b, fuel);
+    default: return false;
+    }
+}
+
+/* `NPQ == N * P * Q` with NPQ >= 1: so are its factors. */
+static bool positive_by_fact(Lower *L, const Sx *cond)
+{
+    uint32_t *count = arena_array(L->a, uint32_t, L->k->syms.n);
+    uint8_t *seen = arena_array(L->a, uint8_t, L->k->syms.n);
+    bool more = false;
+    int fuel = 64;
+    if (cond->op == SX_LAND) {
+        more = positive_by_fact(L, cond->a);
+        return positive_by_fact(L, cond->b) || more;
+    }
+    if (cond->op != SX_EQ) return false;
+    if (of_positive(L, cond->a, &fuel)) factors(L->k, cond->b, seen, count, &fuel);
+    if (of_positive(L, cond->b, &fuel)) factors(L->k, cond->a, seen, count, &fuel);
+    for (uint32_t i = 0; i < L->k->syms.n; i++) {
+        more |= count[i] && !L->scalars->positive[i];
+        L->scalars->positive[i] |= count[i] > 0;
+    }
+    return more;
+}
+
+/* A tensor may be empty. But a CTA only runs where no extent of the grid is 0 and some written tensor has elements:
+ * that makes the grid's sizes, and those that all written tensors have, at least 1. */
+static void find_positive(Lower *L)
+{
+    const PKernel *k = L->k;
+    uint32_t nwritten = 0, *count = arena_array(L->a, uint32_t, k->syms.n);
+    L->scalars->positive = arena_array(L->a, bool, k->syms.n);
+    for (int i = 0; i < 3; i++) {
+        int fuel = 64;
+        factors(k, k->grid[i], arena_array(L->a, uint8_t, k->syms.n), count, &fuel);
+    }
+    const PStmt *only = only_across(k);
+    for (int i = 0; only && i < only->pipe->n; i++) { /* .. or no iteration is dealt */
+        int fuel = 64;
+        const Sx *lo = only->pipe->v[i].lo;
+        if (lo->op != SX_CONST || lo->k < 0) continue;
+        factors(k, only->pipe->v[i].hi, arena_array(L->a, uint8_t, k->syms.n), count, &fuel);
+    }
+    for (uint32_t i = 0; i < k->syms.n; i++) {
+        L->scalars->positive[i] = count[i] > 0;
+        count[i] = 0;
+    }
+    bool *written = arena_array(L->a, bool, k->tensors.n);
+    find_written(&k->body, written);
+    for (uint32_t t = 0; t < k->tensors.n; t++) {
+        if (!written[t]) continue;
+        uint8_t *seen = arena_array(L->a, uint8_t, k->syms.n);
+        int fuel = 64;
+        for (int d = 0; d < k->tensors.v[t]->rank; d++) factors(k, k->tensors.v[t]->extent[d], seen, count, &fuel);
+        nwritten++;
+    }
+    for (uint32_t i = 0; i < k->syms.n; i++) L->scalars->positive[i] |= nwritten > 0 && count[i] == nwritten;
+    for (bool more = true; more;) {
+        more = false;
+        for (uint32_t i = 0; i < k->facts.n; i++) more |= positive_by_fact(L, k->facts.v[i].cond);
+    }
+}
+
+static Atom sym_atom(Lower *L, uint32_t i)
+{
+    const PSym *s = &L->k->syms.v[i];
+    const char *name = name_text(L, s->name);
+    if (s->kind == MF_SIZE && L->scalars->positive[i]) return domain_size(L->d, name, i);
+    int64_t lo = INT64_MIN, hi = INT64_MAX;
+    if (s->kind != MF_SCALAR) lo = 0;
+    else if (s->type == TYPE_S32) lo = INT32_MIN, hi = INT32_MAX;
+    else if (s->type == TYPE_U32) lo = 0, hi = UINT32_MAX;
+    return domain_param(L->d, name, i, lo, hi);
+}
+
+void scalars_begin(Lower *L)
+{
+    static const char *const CTA[] = {"cta.x", "cta.y", "cta.z"};
+    const PKernel *k = L->k;
+    Domain *d = L->d = domain_new(L->a);
+    L->scalars->sym = arena_array(L->a, Poly, k->syms.n);
+    L->scalars->sym_atom = arena_array(L->a, Atom, k->syms.n);
+    L->scalars->lets = arena_array(L->a, LetState, k->nlets);
+    L->scalars->vars = arena_array(L->a, VarState, k->nvars);
+    L->scalars->nloops = k->nloops;
+    L->scalars->loops = arena_array(L->a, LoopState, k->nloops);
+    for (uint32_t i = 0; i < k->nloops; i++) L->scalars->loops[i] = (LoopState){.lo = INT64_MIN, .hi = INT64_MAX};
+    L->scalars->by_rank = USE_TEAM;
+    for (uint32_t i = 0; i < k->nvars; i++) L->scalars->by_rank |= k->var_dims[i] ? USE_VAR : 0;
+    find_positive(L);
+    for (uint32_t i = 0; i < k->syms.n; i++) {
+        L->scalars->sym_atom[i] = sym_atom(L, i);
+        L->scalars->sym[i] = poly_atom(d, L->scalars->sym_atom[i]);
+    }
+    facts(L);
+    L->cluster_size = k->cluster[0] * k->cluster[1] * k->cluster[2];
+    L->scalars->rank = poly_const(d, 0);
+    int64_t scale = 1;
+    for (int i = 0; i < 3; i++) {
+        Poly count = scalar_poly(L, k->grid[i]);
+        int64_t n;
+        Poly one = poly_const(d, 1);
+        if (!domain_le(d, one, count)) domain_assume_le(d, one, count); /* where a CTA runs */
+        if (poly_is_const(count, &n) && n == 1) {
+            L->scalars->cta[i] = poly_const(d, 0);
+        } else {
+            Atom t = domain_index(d, CTA[i], poly_const(d, 0), count, DEP_TEAM);
+            domain_at_most(d, t, i == 0 ? INT32_MAX - 1 : 65534); /* gridDim limits: the launch checks them */
+            L->scalars->cta[i] = poly_atom(d, t);
+            L->scalars->team[L->scalars->nteam++] = t;
+        }
+        if (k->cluster[i] == 1) {
+            L->scalars->cluster[i] = poly_const(d, 0);
+        } else if (has_across(k)) {
+            static const char *const NAMES[] = {"cluster.x", "cluster.y", "cluster.z"};
+            L->scalars->cluster_atom[i] = domain_index(d, NAMES[i], poly_const(d, 0), poly_const(d, k->cluster[i]), DEP_TEAM);
+            L->scalars->cluster[i] = poly_atom(d, L->scalars->cluster_atom[i]);
+        } else {
+            L->scalars->cluster[i] = poly_mod(d, L->scalars->cta[i], poly_const(d, k->cluster[i]));
+        }
+        L->scalars->rank = poly_add(d, L->scalars->rank, poly_mul(d, L->scalars->cluster[i], poly_const(d, scale)));
+        scale *= k->cluster[i];
+    }
+    if (has_across(k)) {
+        L->scalars->any_team = domain_index(d, "team", poly_const(d, 0), poly_const(d, INT32_MAX), DEP_TEAM);
+        teams_beside(L);
+    }
+    vars_infer(L);
+}
+
+/* What stands beside pipelines across the grid is done by every team: no place that is named there depends on which. */
+void teams_beside(Lower *L)
+{
+    L->scalars->nteam = 0;
+    L->scalars->team[L->scalars->nteam++] = L->scalars->any_team;
+    for (int i = 0; i < 3; i++)
+        if (L->scalars->cluster_atom[i]) L->scalars->team[L->scalars->nteam++] = L->scalars->cluster_atom[i];
+}

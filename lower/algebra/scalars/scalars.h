@@ -1,0 +1,179 @@
+/* Scalars of the program: normal forms, ranges, extremes, what holds at each rank, and what must hold of them.
+ *
+ *   scalars.c    environment, facts, normal forms          ranges.c     bounds of values and indices
+ *   exact.c      whether a value may leave 64 bits         variables.c  what every value of a variable has in common
+ *   ranks.c      what differs from CTA to CTA              needs.c      proved, checked at launch, or neither
+ */
+#ifndef LOWER_ALGEBRA_SCALARS_SCALARS_H
+#define LOWER_ALGEBRA_SCALARS_SCALARS_H
+
+#include "lower/algebra/domain/domain.h"
+#include "lower/algebra/scalars/scalars.h"
+#include "lower/kernel/kernel.h"
+
+/* What an expression is made of; from the graph alone. */
+enum { USE_LAUNCH = 1, USE_TEAM = 2, USE_INDEX = 4, USE_VAR = 8, USE_LOAD = 16 };
+
+typedef struct Extremes { /* over all indices, at launch; 0: unknown */
+    Lx lo, hi;
+} Extremes;
+typedef struct Cached { /* a value of a node, reusable while its scope is open and no variable changed */
+    Opnd o;
+    uint32_t scope, epoch;
+    bool set;
+} Cached;
+typedef struct Scalar { /* what is known of one node of an expression graph */
+    const Sx *x;
+    uint8_t uses;
+    uint64_t loops; /* whose indices it uses; bit 63: some with a higher number */
+    bool has_range, has_extremes;
+    bool wraps;        /* exact.c: may leave 64 bits, and the launch can't tell */
+    bool in_parts;     /* a ceil: made of quotient and remainder, since (a + b - 1) / b might leave 64 bits or b be below 1 */
+    uint8_t unbounded; /* sides of the range that the launch must check */
+    bool noted, covered; /* for that check; a greater expression's check implies it */
+    int64_t lo, hi; /* INT64_MIN / MAX: none */
+    Extremes extremes;
+    Poly poly;
+    bool has_poly;
+    uint32_t poly_epoch, poly_ranks;
+    Lx lx;
+    Cached low, wide, pred;
+} Scalar;
+typedef struct LetState { /* defined: a value of its own, because it reads a variable or memory */
+    const char *name;
+    Poly poly;
+    bool has_poly;
+    const Poly *by_rank; /* of what reads variables, where CTAs of the cluster may differ; NULL elsewhere */
+    Opnd value;
+    bool has_value;
+} LetState;
+typedef struct VarState {
+    Poly poly;            /* what it holds now */
+    const Poly *by_rank;  /* of one in which CTAs of the cluster may differ, if poly is still that of .. */
+    Poly ranked;          /* .. then */
+    uint32_t ir;          /* IrVar */
+    int64_t mod, rem, lo, hi; /* hold for every value that it ever has */
+    Extremes extremes;
+    Name name;
+} VarState;
+typedef struct OpenLoop {
+    Atom index;
+    Atom turn; /* the same, where turns of the loop are told apart as if they were teams */
+    Atom of;   /* the loop's own index, where index counts those of its turns in which a condition holds; 0 */
+} OpenLoop;
+typedef struct LoopState {
+    const PStmt *stmt;
+    OpenLoop atoms; /* made once: what is known of a store is compared with it when the loop is open */
+    Poly index;
+    Opnd value;
+    bool wide;
+    int64_t lo, hi; /* of the index */
+} LoopState;
+
+typedef struct NeedAnswer { /* an answer of needs.c: starts are asked about by every move that uses them */
+    const Term *terms;
+    uint32_t n;
+    bool least;
+    uint8_t need;
+    int64_t limit;
+    Lx cond;
+} NeedAnswer;
+
+struct Scalars {
+    Scalar **nodes; /* open addressing by node */
+    uint32_t nscalars, cap_scalars;
+    uint32_t epoch;       /* counts changes of variables */
+    uint32_t ranks;       /* counts changes of at_rank */
+    int at_rank;          /* values are those of this rank; -1: of any */
+    uint8_t by_rank;      /* uses of what differs from rank to rank */
+    bool fresh_lets;      /* normal forms of lets are made anew: an index stands for something else */
+    Atom *sym_atom;
+    bool *positive; /* by symbol: a size that is at least 1 wherever a CTA runs */
+    Poly *sym, cta[3], cluster[3], rank;
+    Poly any_cta[3], any_cluster[3], any_rank; /* while the values are those of one rank */
+    Atom team[8 + 3];
+    int nteam;
+    Atom any_team; /* of kernels with pipelines across the grid: teams_beside */
+    bool team_atoms;      /* the indices of such a pipeline are being opened: by them teams differ */
+    Atom cluster_atom[3]; /* in kernels with such pipelines: cluster.x, y, z where there are several */
+    LetState *lets;
+    VarState *vars;
+    LoopState *loops;
+    VEC(LoopState) more_loops; /* of numbers from k->nloops on: rows of a copy */
+    uint32_t nloops;
+    VEC(OpenLoop) open_loops; /* outermost first */
+    uint64_t open_mask;
+    VEC(const Sx *) conditions; /* that hold where the statement at hand does something */
+    VEC(NeedAnswer) answers;
+    VEC(const Sx *) wide_scalars; /* exact.c: whose extremes the launch evaluates */
+};
+
+/* ---- scalars.c ---- */
+void scalars_forget(Lower *L, uint8_t uses); /* normal forms of what has such uses (0: all) are made anew */
+bool has_across(const PKernel *k); /* pipelines dealt across the grid: such a kernel has no cta.x, y, z */
+void scalars_begin(Lower *L); /* symbols, facts, grid, variables */
+void teams_beside(Lower *L);  /* rule G, beside pipelines across the grid */
+Poly scalar_poly(Lower *L, const Sx *x);
+uint8_t scalar_uses(Lower *L, const Sx *x);
+/* Has it the same meaning here as where it stands: no variables, no indices of loops that are not open? */
+bool scalar_known_here(Lower *L, const Sx *x);
+uint64_t loop_bit(int64_t k);
+Lx scalar_lx(Lower *L, const Sx *x); /* launch expression; 0 where it depends on more */
+Scalar *scalar_of(Lower *L, const Sx *x);
+
+static inline LoopState *loop_state(Lower *L, int64_t k)
+{
+    return k < L->k->nloops ? &L->scalars->loops[k] : &L->scalars->more_loops.v[k - L->k->nloops];
+}
+
+/* ---- ranges.c ---- */
+void scalar_range(Lower *L, const Sx *x, int64_t *lo, int64_t *hi);
+void loop_range(Lower *L, const PStmt *st); /* of its index */
+/* The i-th index of a pipeline as the loop that it is. */
+static inline PStmt pipe_index(const PPipe *p, int i)
+{
+    return (PStmt){.kind = P_FOR, .span = p->v[i].span, .id = p->v[i].loop, .name = p->v[i].name, .lo = p->v[i].lo,
+                   .value = p->v[i].hi};
+}
+bool scalar_positive(Lower *L, const Sx *x); /* at least 1: by its range, or by facts about sizes */
+void sym_range(const Lower *L, uint32_t sym, int64_t *lo, int64_t *hi);
+
+/* ---- exact.c ---- */
+Extremes scalar_extremes(Lower *L, const Sx *x);
+Lx lx_known(Lower *L, LxOp op, Lx a, Lx b); /* 0 where an operand is unknown or constants overflow */
+bool scalar_fits_at_launch(Lower *L, const Sx *x);
+bool scalar_exact(Lower *L, const Sx *x); /* its value is what integers give */
+void exact_note(Lower *L, const Sx *x);   /* x is used */
+void exact_check(Lower *L);               /* at the end: checks for what was used */
+
+/* ---- variables.c ---- */
+/* x % *mod == *rem, also where x wraps around. */
+void scalar_residue(Lower *L, const Sx *x, int64_t *mod, int64_t *rem);
+void vars_infer(Lower *L);
+void vars_forget(Lower *L, const PBlock *b); /* variables that the block assigns hold unknown values from here on */
+Poly var_unknown(Lower *L, uint32_t v);
+
+/* ---- ranks.c ---- */
+/* Values as the CTA of that rank has them; -1: of any rank again. */
+void cluster_rank(Lower *L, int rank);
+uint32_t cluster_set(const Lower *L, PCast cast, int rank); /* bit set of the CTAs that a multicast of it reaches */
+bool cluster_along(PCast cast, int axis); /* do CTAs that differ along the axis get the same multicast? */
+bool cluster_same(Lower *L, const Sx *x);                              /* equal in all CTAs */
+bool cluster_equal(Lower *L, const PMove *mv, PCast cast);             /* coordinates equal in each set */
+bool cluster_pairs(Lower *L, const Sx *x);                             /* the same in both CTAs of each pair; NULL is */
+/* Before it gets x, whose normal form is `of`. */
+void cluster_assign(Lower *L, uint32_t var, const Sx *x, Poly of);
+void cluster_let(Lower *L, uint32_t let, const Sx *x);
+Poly cluster_var(Lower *L, uint32_t var); /* at the rank that is set */
+uint32_t cluster_size_of(const Lower *L, PCast cast);
+int cond_now(Lower *L, const Sx *x); /* at the rank that is set: 0, 1, or -1: not known */
+
+/* ---- needs.c ---- */
+typedef enum Need { NEED_PROVED, NEED_CHECK, NEED_NEVER, NEED_UNKNOWN } Need;
+/* x % m == 0 for all indices: proved, left to launch checks (added to cond), impossible, or undecidable. */
+Need need_multiple(Lower *L, Poly x, int64_t m, Lx *cond);
+Need need_at_least(Lower *L, Poly x, int64_t limit, Lx *cond);
+Need need_at_most(Lower *L, Poly x, int64_t limit, Lx *cond);
+Need need_equal(Lower *L, Poly x, int64_t k, Lx *cond);
+
+#endif

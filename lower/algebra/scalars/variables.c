@@ -1,0 +1,297 @@
+/* Variables. What a variable holds is known exactly after an assignment in straight line; at the head of a loop, and
+ * after a loop or if that assigns it, it is an unknown value of which only what all assignments keep is known: its
+ * residue (`off = 0; off = off + 64` stays a multiple of 64), and bounds: those of the values assigned, and of the steps
+ * as often as the loops around them turn. All are found from the graphs. */
+#include "lang/checked.h"
+#include "lower/algebra/scalars/scalars.h"
+#include "lower/kernel/report.h"
+
+typedef struct Residue { /* value == rem mod mod; mod 0: exactly rem */
+    int64_t mod, rem;
+} Residue;
+
+static const Residue ANY = {1, 0};
+enum { RESIDUE_LIMIT = 1 << 30 }; /* products of two stay in 64 bits */
+
+static Residue normal(int64_t mod, int64_t rem)
+{
+    if (mod < 0) mod = -mod;
+    if (mod >= RESIDUE_LIMIT || rem >= RESIDUE_LIMIT || rem <= -RESIDUE_LIMIT) return ANY;
+    if (mod > 0) rem = (rem % mod + mod) % mod;
+    return (Residue){mod, rem};
+}
+
+static Residue exact_residue(Lower *L, const Sx *x);
+
+/* What wraps around keeps its residue modulo powers of two. */
+static Residue wrapped(Residue r)
+{
+    int64_t mod = r.mod == 0 ? RESIDUE_LIMIT / 2 : r.mod & -r.mod;
+    return normal(mod, r.rem);
+}
+
+static Residue residue(Lower *L, const Sx *x)
+{
+    Residue r = exact_residue(L, x);
+    return scalar_exact(L, x) ? r : wrapped(r);
+}
+
+static Residue exact_residue(Lower *L, const Sx *x)
+{
+    Residue a, b;
+    switch ((SxOp)x->op) {
+    case SX_CONST: return normal(0, x->k);
+    case SX_LET: return residue(L, x->a);
+    case SX_NEG: a = residue(L, x->a); return normal(a.mod, -a.rem);
+    case SX_ADD:
+        a = residue(L, x->a);
+        b = residue(L, x->b);
+        return normal(gcd_s64(a.mod, b.mod), a.rem + b.rem);
+    case SX_SUB:
+        a = residue(L, x->a);
+        b = residue(L, x->b);
+        return normal(gcd_s64(a.mod, b.mod), a.rem - b.rem);
+    case SX_MUL:
+        a = residue(L, x->a);
+        b = residue(L, x->b);
+        return normal(gcd_s64(gcd_s64(a.mod * b.mod, a.mod * b.rem), b.mod * a.rem), a.rem * b.rem);
+    case SX_SHL:
+        a = residue(L, x->a);
+        if (x->b->op != SX_CONST || x->b->k < 0 || x->b->k > 20) return ANY;
+        return normal(a.mod << x->b->k, a.rem * (INT64_C(1) << x->b->k));
+    default: return ANY;
+    }
+}
+
+void scalar_residue(Lower *L, const Sx *x, int64_t *mod, int64_t *rem)
+{
+    Residue r = residue(L, x);
+    *mod = r.mod > 1 ? r.mod : 1;
+    *rem = r.mod > 1 ? r.rem : 0;
+}
+
+static Residue join(Residue a, Residue b)
+{
+    return normal(gcd_s64(gcd_s64(a.mod, b.mod), a.rem - b.rem), a.rem);
+}
+
+typedef struct Bounds { /* by constants (INT64_MIN, INT64_MAX: none), and at launch (0: unknown) */
+    int64_t lo, hi;
+    Extremes at_launch;
+} Bounds;
+
+typedef struct Seen { /* the assignments of a variable */
+    bool any;
+    Residue r;
+    Bounds value;   /* of those that are no steps */
+    Bounds steps;   /* sum of all steps that it ever takes */
+    uint32_t loops; /* that are open where it is declared */
+} Seen;
+
+typedef struct Walk {
+    Lower *L;
+    Seen *seen;
+    VEC(const PStmt *) loops; /* open, outermost first */
+} Walk;
+
+/* v + step or v - step */
+static bool own_step(const Sx *x, uint32_t v, const Sx **step, bool *minus)
+{
+    if (x->op == SX_LET) return own_step(x->a, v, step, minus);
+    if (x->op != SX_ADD && x->op != SX_SUB) return false;
+    *minus = x->op == SX_SUB;
+    if (x->a->op == SX_VAR && x->a->k == v) {
+        *step = x->b;
+        return true;
+    }
+    if (x->op == SX_ADD && x->b->op == SX_VAR && x->b->k == v) {
+        *step = x->a;
+        return true;
+    }
+    return false;
+}
+
+static Bounds bounds_of(Lower *L, const Sx *x)
+{
+    Bounds b;
+    scalar_range(L, x, &b.lo, &b.hi);
+    b.at_launch = scalar_extremes(L, x);
+    return b;
+}
+
+static int64_t sum_bound(int64_t a, int64_t b, bool upper)
+{
+    int64_t none = upper ? INT64_MAX : INT64_MIN, r;
+    return a == none || b == none || __builtin_add_overflow(a, b, &r) ? none : r;
+}
+
+static Bounds sum(Lower *L, Bounds a, Bounds b)
+{
+    return (Bounds){sum_bound(a.lo, b.lo, false),
+                    sum_bound(a.hi, b.hi, true),
+                    {lx_known(L, LX_ADD, a.at_launch.lo, b.at_launch.lo), lx_known(L, LX_ADD, a.at_launch.hi, b.at_launch.hi)}};
+}
+
+/* How often an assignment runs for one declaration: `n` is the greatest number of turns, `at_launch` the same. */
+static void repeat(Walk *w, uint32_t outer, int64_t *n, Lx *at_launch)
+{
+    Lower *L = w->L;
+    Lx zero = lx_const(L->a, &L->ir->mf.lx, 0);
+    *n = 1;
+    *at_launch = lx_const(L->a, &L->ir->mf.lx, 1);
+    for (uint32_t i = outer; i < w->loops.n; i++) {
+        Bounds lo = bounds_of(L, w->loops.v[i]->lo), end = bounds_of(L, w->loops.v[i]->value);
+        int64_t turns;
+        bool known = lo.lo != INT64_MIN && end.hi != INT64_MAX && !__builtin_sub_overflow(end.hi, lo.lo, &turns);
+        if (known && turns < 0) turns = 0;
+        if (!known || *n == INT64_MAX || __builtin_mul_overflow(*n, turns, n)) *n = INT64_MAX;
+        Lx count = lx_known(L, LX_MAX, zero, lx_known(L, LX_SUB, end.at_launch.hi, lo.at_launch.lo));
+        *at_launch = lx_known(L, LX_MUL, *at_launch, count);
+    }
+}
+
+/* What a step adds when taken n times or less. */
+static Bounds repeated(Lower *L, Bounds step, bool minus, int64_t n, Lx at_launch)
+{
+    Lx zero = lx_const(L->a, &L->ir->mf.lx, 0);
+    int64_t lo = minus ? step.hi : step.lo, hi = minus ? step.lo : step.hi; /* INT64_MIN - 1 of a -step: none anyway */
+    if (minus) {
+        lo = lo == INT64_MAX ? INT64_MIN : -lo;
+        hi = hi == INT64_MIN ? INT64_MAX : -hi;
+        step.at_launch = (Extremes){lx_known(L, LX_SUB, zero, step.at_launch.hi), lx_known(L, LX_SUB, zero, step.at_launch.lo)};
+    }
+    Bounds b = {0, 0, {0, 0}};
+    if (lo < 0 && (n == INT64_MAX || lo == INT64_MIN || __builtin_mul_overflow(lo, n, &b.lo))) b.lo = INT64_MIN;
+    if (hi > 0 && (n == INT64_MAX || hi == INT64_MAX || __builtin_mul_overflow(hi, n, &b.hi))) b.hi = INT64_MAX;
+    b.at_launch.lo = lx_known(L, LX_MUL, at_launch, lx_known(L, LX_MIN, zero, step.at_launch.lo));
+    b.at_launch.hi = lx_known(L, LX_MUL, at_launch, lx_known(L, LX_MAX, zero, step.at_launch.hi));
+    return b;
+}
+
+static void see(Walk *w, uint32_t v, const Sx *x)
+{
+    Lower *L = w->L;
+    Seen *s = &w->seen[v];
+    const Sx *step;
+    bool minus;
+    if (own_step(x, v, &step, &minus)) {
+        Residue r = residue(L, step);
+        int64_t m = gcd_s64(r.mod, r.rem), n;
+        Lx at_launch;
+        s->r = normal(gcd_s64(s->r.mod, m), s->r.rem);
+        repeat(w, s->loops, &n, &at_launch);
+        s->steps = sum(L, s->steps, repeated(L, bounds_of(L, step), minus, n, at_launch));
+        return;
+    }
+    Residue r = residue(L, x);
+    Bounds b = bounds_of(L, x);
+    s->r = s->any ? join(s->r, r) : r;
+    if (s->any) {
+        const Extremes *e = &s->value.at_launch;
+        b.lo = s->value.lo < b.lo ? s->value.lo : b.lo;
+        b.hi = s->value.hi > b.hi ? s->value.hi : b.hi;
+        b.at_launch = (Extremes){lx_known(L, LX_MIN, e->lo, b.at_launch.lo), lx_known(L, LX_MAX, e->hi, b.at_launch.hi)};
+    }
+    s->value = b;
+    s->any = true;
+}
+
+static void enter(Walk *w, const PStmt *loop)
+{
+    loop_range(w->L, loop);
+    vec_push(w->L->a, &w->loops, loop);
+}
+
+/* A pipeline is a nest of loops. */
+static void enter_pipeline(Walk *w, const PPipe *p)
+{
+    PStmt *index = arena_array(w->L->a, PStmt, PIPE_INDICES);
+    for (int i = 0; i < p->n; i++) {
+        index[i] = pipe_index(p, i);
+        enter(w, &index[i]);
+    }
+}
+
+static void walk(Walk *w, const PBlock *b)
+{
+    Lower *L = w->L;
+    for (const PStmt *s = b->first; s; s = s->next) {
+        if (s->kind == P_VAR) {
+            L->scalars->vars[s->id].name = s->name;
+            w->seen[s->id].loops = w->loops.n;
+        }
+        if (s->kind == P_VAR || s->kind == P_SET) see(w, s->id, s->value);
+        uint32_t open = w->loops.n;
+        if (s->kind == P_FOR) enter(w, s);
+        if (s->kind == P_PIPELINE) enter_pipeline(w, s->pipe);
+        walk(w, &s->body);
+        w->loops.n = open;
+        walk(w, &s->other);
+        for (uint32_t i = 0; i < s->roles.n; i++) walk(w, &s->roles.v[i].body); /* each role has a variable of its own */
+    }
+}
+
+/* What was found before the variables' bounds were known. */
+static void forget_ranges(Lower *L)
+{
+    for (uint32_t i = 0; i < L->scalars->cap_scalars; i++) {
+        Scalar *s = L->scalars->nodes[i];
+        if (s && (s->uses & (USE_VAR | USE_INDEX))) s->has_range = s->has_extremes = false;
+    }
+}
+
+static void bound_var(Lower *L, VarState *v, const Seen *s)
+{
+    Bounds b = sum(L, s->value, s->steps);
+    Residue r = s->any ? s->r : ANY;
+    bool low = b.lo != INT64_MIN || b.at_launch.lo, high = b.hi != INT64_MAX || b.at_launch.hi;
+    if (!s->any || !low || !high) { /* may wrap around */
+        b = (Bounds){INT64_MIN, INT64_MAX, {0, 0}};
+        r = wrapped(r);
+    }
+    v->mod = r.mod > 0 ? r.mod : 1;
+    v->rem = v->mod > 1 ? r.rem : 0;
+    v->lo = b.lo;
+    v->hi = b.hi;
+    v->extremes = b.at_launch;
+}
+
+/* Each pass relies on what the one before has shown of the other variables. */
+void vars_infer(Lower *L)
+{
+    enum { PASSES = 3 };
+    uint32_t n = L->k->nvars;
+    if (n == 0) return;
+    for (uint32_t i = 0; i < n; i++) {
+        L->scalars->vars[i].lo = INT64_MIN;
+        L->scalars->vars[i].hi = INT64_MAX;
+    }
+    for (int pass = 0; pass < PASSES; pass++) {
+        Walk w = {.L = L, .seen = arena_array(L->a, Seen, n)};
+        Lx zero = lx_const(L->a, &L->ir->mf.lx, 0);
+        for (uint32_t i = 0; i < n; i++) w.seen[i].steps.at_launch = (Extremes){zero, zero};
+        walk(&w, &L->k->body);
+        for (uint32_t i = 0; i < n; i++) bound_var(L, &L->scalars->vars[i], &w.seen[i]);
+        forget_ranges(L);
+    }
+    for (uint32_t i = 0; i < n; i++) L->scalars->vars[i].poly = var_unknown(L, i);
+}
+
+Poly var_unknown(Lower *L, uint32_t i)
+{
+    VarState *v = &L->scalars->vars[i];
+    const char *name = name_text(L, v->name);
+    return poly_atom(L->d, domain_opaque(L->d, name, v->lo, v->hi, v->mod, v->rem, DEP_DATA | DEP_LOOP));
+}
+
+void vars_forget(Lower *L, const PBlock *b)
+{
+    for (const PStmt *s = b->first; s; s = s->next) {
+        if (s->kind == P_SET) {
+            L->scalars->vars[s->id].poly = var_unknown(L, s->id);
+            L->scalars->epoch++;
+        }
+        vars_forget(L, &s->body);
+        vars_forget(L, &s->other);
+    }
+}

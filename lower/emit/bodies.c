@@ -1,0 +1,53 @@
+/* A role's ops become its body. */
+#include "lower/emit/values.h"
+
+/* What an op gives whose guard is false: ops.def. */
+static void instead(Lower *L, IrOp *op)
+{
+    IrOp none = {.op = IR_CONST, .type = op->type, .dst = op->dst, .span = op->span};
+    ir_imm(L->a, &none, IRK_A, -1);
+    *op = none;
+}
+
+/* Without what never happens. */
+void body_set(Lower *L, IrRole *to, const IrRole *from)
+{
+    to->ops.n = 0;
+    to->ops.cap = from->ops.n;
+    to->ops.v = arena_array(L->a, IrOp, from->ops.n);
+    for (uint32_t i = 0; i < from->ops.n; i++) {
+        IrOp *op = &to->ops.v[to->ops.n];
+        *op = from->ops.v[i];
+        bool never = op->guard.when == IRW_NEVER;
+        if (never && op->dst) instead(L, op);
+        if (!never || op->dst) to->ops.n++;
+    }
+}
+
+IrRole *role_end(Lower *L, const char *name, uint32_t warps, bool elect)
+{
+    IrRole *r = vec_add(L->a, &L->ir->roles);
+    *r = (IrRole){.name = name, .warps = warps, .elect = elect};
+    body_set(L, r, &L->body);
+    L->body.ops.n = 0;
+    return r;
+}
+
+/* In a role of many threads, who does what: copies and arrivals by one thread, except copies dealt to lanes and their
+ * groups. */
+void body_elect(Lower *L, Shape shape)
+{
+    uint32_t lanes = 0, depth = 0;
+    for (uint32_t i = 0; i < L->body.ops.n; i++) {
+        IrOp *op = &L->body.ops.v[i];
+        if (op->op == IR_END && depth-- == lanes) lanes = 0;
+        if (ir_opens_block(op->op) && op->op != IR_ELSE) {
+            depth++;
+            if (op->op == IR_LANES) lanes = depth;
+        }
+        bool copy = ir_op_info(op->op)->group == IRG_COPY, group = ir_op_info(op->op)->group == IRG_GROUP;
+        bool one = op->op == IR_TC_COMMIT || op->op == IR_BAR_ARRIVE || op->op == IR_BAR_EXPECT || op->op == IR_BAR_ARRIVE_EXPECT ||
+                   op->op == IR_STS || op->op == IR_ST_BULK || op->op == IR_TICKET || op->op == IR_MAP_SET || (copy && !lanes) || (group && shape == SHAPE_THREADS);
+        if (one) op->elect = true;
+    }
+}

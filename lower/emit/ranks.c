@@ -1,0 +1,47 @@
+/* Who this CTA is in its cluster, and the sets of CTAs that a multicast reaches, as values. */
+#include "lower/emit/values.h"
+
+static Opnd coordinate_value(Lower *L, int axis)
+{
+    return L->k->cluster[axis] == 1 ? opnd_imm(0) : emit_sreg(L, (IrReg)(IRR_CLUSTER_CTAID_X + axis));
+}
+
+Opnd cluster_share(Lower *L, PCast cast)
+{
+    Opnd at = opnd_imm(0);
+    int64_t scale = 1;
+    for (int i = 0; i < 3; i++) {
+        if (!cluster_along(cast, i)) continue;
+        at = emit_op(L, IR_ADD, IR_I32, at, emit_op(L, IR_MUL, IR_I32, coordinate_value(L, i), opnd_imm(scale)));
+        scale *= L->k->cluster[i];
+    }
+    return at;
+}
+
+/* The set's rank of least number: this CTA's with the coordinates along the set at 0. */
+static Opnd first_member(Lower *L, PCast cast)
+{
+    Opnd at = opnd_imm(0);
+    int64_t scale = 1;
+    for (int i = 0; i < 3; scale *= L->k->cluster[i], i++) {
+        if (cluster_along(cast, i)) continue;
+        at = emit_op(L, IR_ADD, IR_I32, at, emit_op(L, IR_MUL, IR_I32, coordinate_value(L, i), opnd_imm(scale)));
+    }
+    return at;
+}
+
+static int nth(uint32_t set, uint32_t i)
+{
+    while (i--) set &= set - 1;
+    return __builtin_ctz(set);
+}
+
+Opnd cluster_member(Lower *L, PCast cast, uint32_t i)
+{
+    return emit_op(L, IR_ADD, IR_I32, first_member(L, cast), opnd_imm(nth(cluster_set(L, cast, 0), i)));
+}
+
+Opnd cluster_mask(Lower *L, PCast cast)
+{
+    return emit_op(L, IR_SHL, IR_I32, opnd_imm(cluster_set(L, cast, 0)), first_member(L, cast));
+}

@@ -1,0 +1,78 @@
+/* Statements that are nothing but scalars, and what a loop's index is. */
+#include "lower/emit/values.h"
+#include "lower/kernel/report.h"
+
+void lower_let(Lower *L, const PStmt *st)
+{
+    LetState *s = &L->scalars->lets[st->id];
+    s->name = name_text(L, st->name);
+    s->poly = scalar_poly(L, st->value);
+    s->has_poly = true;
+    cluster_let(L, st->id, st->value);
+    uint8_t uses = L->derived ? USE_VAR : USE_VAR | USE_LOAD;
+    s->has_value = false;
+    if (!(scalar_uses(L, st->value) & uses)) return; /* made where it is used */
+    s->value = sx_is_bool(st->value) ? value_pred(L, st->value) : value_wide(L, st->value);
+    s->has_value = true;
+}
+
+void lower_assign(Lower *L, const PStmt *st)
+{
+    VarState *v = &L->scalars->vars[st->id];
+    Opnd x = value_wide(L, st->value);
+    Poly p = scalar_poly(L, st->value);
+    if (st->kind == P_SET && !opnd_is(L->guard, 1)) x = emit_sel(L, IR_I64, L->guard, x, emit_get(L, v->ir));
+    if (st->kind == P_VAR) {
+        v->ir = L->ir->vars.n;
+        IrVar *ir = vec_add(L->a, &L->ir->vars);
+        *ir = (IrVar){name_text(L, st->name), IR_I64};
+    }
+    emit_set(L, st->kind == P_VAR ? IR_VAR : IR_SET, v->ir, x);
+    cluster_assign(L, st->id, st->value, p);
+    v->poly = p;
+    L->scalars->epoch++;
+}
+
+
+void loop_atoms(Lower *L, const PStmt *st, LoopState *s)
+{
+    Domain *d = L->d;
+    loop_range(L, st);
+    s->wide = s->lo < INT32_MIN || s->hi >= INT32_MAX;
+    Poly first = scalar_poly(L, st->lo), count = poly_sub(d, scalar_poly(L, st->value), first);
+    unsigned depends = DEP_LOOP |
+                       ((scalar_uses(L, st->lo) | scalar_uses(L, st->value)) & (USE_VAR | USE_LOAD) ? (unsigned)DEP_DATA
+                                                                                                    : 0u);
+    const char *name = name_text(L, st->name);
+    s->atoms.index = domain_index(d, name, first, count, L->scalars->team_atoms ? (unsigned)DEP_TEAM : depends);
+    s->atoms.turn = domain_index(d, name, first, count, DEP_TEAM);
+    s->index = poly_atom(d, s->atoms.index);
+}
+
+void loop_open(Lower *L, const PStmt *st)
+{
+    LoopState *s = &L->scalars->loops[st->id];
+    if (s->atoms.index == 0) loop_atoms(L, st, s);
+    vec_push(L->a, &L->scalars->open_loops, s->atoms);
+    L->scalars->open_mask |= loop_bit(st->id);
+}
+
+void loop_close(Lower *L, const PStmt *st)
+{
+    L->scalars->open_loops.n--;
+    L->scalars->open_mask &= ~loop_bit(st->id);
+}
+
+/* A bound of a loop whose index fits 32 bits. Where the bound itself may not, it is cut to what does: a start beyond
+ * every index and an end before every index stay so. */
+Opnd lower_bound(Lower *L, const Sx *x, bool wide)
+{
+    int64_t lo, hi;
+    if (wide) return value_wide(L, x);
+    scalar_range(L, x, &lo, &hi);
+    if (lo >= INT32_MIN && hi <= INT32_MAX) return value_low(L, x);
+    Opnd v = value_wide(L, x);
+    if (lo < INT32_MIN) v = emit_op(L, IR_MAX, IR_I64, v, opnd_imm(INT32_MIN));
+    if (hi > INT32_MAX) v = emit_op(L, IR_MIN, IR_I64, v, opnd_imm(INT32_MAX));
+    return emit_cvt(L, IR_I32, v);
+}

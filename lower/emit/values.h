@@ -1,0 +1,89 @@
+/* IR from values: scalars as ops, blocks, statements that are nothing but scalars, bodies.
+ *
+ *   values.c      ops, numbered by what they compute; scopes
+ *   ranks.c       who this CTA is in its cluster
+ *   statements.c  let, var, set and what a loop's index is
+ *   bodies.c      a role's ops become its body
+ */
+#ifndef LOWER_EMIT_VALUES_H
+#define LOWER_EMIT_VALUES_H
+
+#include "lower/algebra/scalars/scalars.h"
+#include "lower/ir/ir.h"
+#include "lower/kernel/kernel.h"
+
+typedef struct Numbered { /* one op already emitted, by its operands */
+    uint64_t key[4];
+    IrVal value;
+    uint32_t scope;
+} Numbered;
+
+struct Values {
+    Numbered *numbers; /* open addressing by op and operands */
+    uint32_t nnumbers, cap_numbers;
+    VEC(uint8_t) live;    /* by scope: still open */
+    VEC(uint8_t) hoisted; /* by value: defined in the prologue */
+    VEC(uint32_t) scopes; /* open, innermost last; number 0 is the whole kernel */
+    bool no_hoist;        /* nothing goes to the prologue */
+    bool lanes;           /* the role at hand is a whole warp that may deal copies to its lanes */
+    bool in_lanes;        /* inside a `lanes` block */
+    Span *scalar_reads;   /* by tensor index: where one was read as a scalar */
+};
+
+/* ---- values.c ---- */
+void values_begin(Lower *L); /* the scope that is the whole kernel */
+Opnd value_low(Lower *L, const Sx *x);  /* low 32 bits, i32 */
+Opnd value_wide(Lower *L, const Sx *x); /* exact, i64 */
+Opnd value_pred(Lower *L, const Sx *x); /* immediate 0 / 1, or a pred */
+Opnd emit_op(Lower *L, IrOpcode op, IrType t, Opnd a, Opnd b);
+Opnd emit_cmp(Lower *L, IrRel rel, Opnd a, Opnd b);
+Opnd emit_logic(Lower *L, IrOpcode op, Opnd a, Opnd b); /* and, or of preds */
+Opnd emit_sel(Lower *L, IrType t, Opnd cond, Opnd a, Opnd b);
+Opnd emit_get(Lower *L, uint32_t var); /* of a variable of the IR */
+IrOp *emit_set(Lower *L, IrOpcode code, uint32_t var, Opnd x); /* IR_VAR begins it, IR_SET changes it */
+void emit_grp_wait(Lower *L, int64_t groups, IrHow how);
+Opnd emit_not(Lower *L, Opnd a);
+Opnd emit_cvt(Lower *L, IrType t, Opnd a);
+Opnd emit_sreg(Lower *L, IrReg r);
+Opnd emit_param(Lower *L, Lx x);                    /* i64 */
+IrVal emit_materialize(Lower *L, IrType t, Opnd o); /* an immediate becomes a const op */
+IrOp *emit_new(Lower *L, IrOpcode op);              /* in body, at the current statement */
+void emit_if(IrOp *op, Opnd cond);                  /* the op happens where cond holds */
+void put_opnd(Lower *L, IrOp *op, IrKey key, Opnd o);
+Opnd emit_zeros(Lower *L); /* address of the block of zeros */
+Opnd emit_gaddr(Lower *L, uint32_t tensor, Opnd byte);
+Opnd emit_descriptor(Lower *L, uint32_t buf, uint32_t lead, uint32_t stride, uint8_t swizzle); /* tc.desc, once for all who ask for it */
+Opnd emit_lanes(Lower *L, int64_t n); /* opens a `lanes` block; closed by emit_end and in_lanes = false */
+typedef struct RowShare { /* of the rows of a move: */
+    Opnd first;           /* this CTA takes those from here on, i32: 0, or a multiple of */
+    int64_t rows;         /* so many */
+} RowShare;
+/* Number of the row of the tensor that row `index` of the share is, of n in all: -1 where there is none. i64. */
+Opnd row_index(Lower *L, const PRows *rows, int64_t n, RowShare s, Opnd index);
+Opnd emit_loop(Lower *L, IrType t, Opnd a, Opnd b); /* opens the block and its scope; the index */
+void emit_end(Lower *L);
+void values_forget(Lower *L, uint8_t uses); /* values of what has such uses are made anew */
+void scope_open(Lower *L);
+void scope_close(Lower *L);
+uint32_t param_add(Lower *L, MfParamKind kind, uint32_t index);
+
+/* ---- ranks.c ---- */
+Opnd cluster_member(Lower *L, PCast cast, uint32_t i);                 /* rank of the i-th CTA of the own set */
+Opnd cluster_share(Lower *L, PCast cast);                              /* which of them this CTA is */
+Opnd cluster_mask(Lower *L, PCast cast);
+
+/* ---- statements.c ---- */
+void lower_let(Lower *L, const PStmt *st);
+void lower_assign(Lower *L, const PStmt *st);
+Opnd lower_bound(Lower *L, const Sx *x, bool wide);
+void loop_atoms(Lower *L, const PStmt *st, LoopState *s);
+void loop_open(Lower *L, const PStmt *st); /* its index may be used from here on */
+void loop_close(Lower *L, const PStmt *st);
+
+/* ---- bodies.c ---- */
+typedef enum Shape { SHAPE_ELECT, SHAPE_LANES, SHAPE_THREADS } Shape; /* who runs a role's body */
+IrRole *role_end(Lower *L, const char *name, uint32_t warps, bool elect); /* the ops so far are its body */
+void body_elect(Lower *L, Shape shape); /* which of the body's ops one thread does */
+void body_set(Lower *L, IrRole *to, const IrRole *from); /* without what never happens */
+
+#endif

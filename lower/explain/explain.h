@@ -1,0 +1,20 @@
+/* --explain-plan: what was decided, per move and for the kernel. */
+#ifndef LOWER_EXPLAIN_EXPLAIN_H
+#define LOWER_EXPLAIN_EXPLAIN_H
+
+#include "lower/kernel/kernel.h"
+#include "lower/kernel/report.h"
+#include "lower/plan/copies.h"
+#include "lower/plan/move.h"
+
+/* ---- kernel.c ---- */
+void explain_tensor(Lower *L, const MoveInfo *mi, const TensorPlan *p);
+void explain_bulk(Lower *L, const MoveInfo *mi, const BulkPlan *p, const Refusal *tensor);
+void explain_kernel(Lower *L);
+
+/* ---- schedule.c ---- */
+void explain_schedule(Lower *L); /* head of a scheduled kernel */
+const char *explain_completes(Lower *L, const MoveInfo *mi);
+void explain_device_map(Lower *L, uint32_t map);
+
+#endif

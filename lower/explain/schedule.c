@@ -1,0 +1,169 @@
+/* --explain-plan of scheduled kernels: dealing, roles, rings, and what each move became. */
+#include "lower/explain/explain.h"
+#include "lower/plan/device_maps.h"
+#include "lower/plan/threads.h"
+#include "lower/schedule/schedule.h"
+
+static const char *const AGENTS[] = {[AG_LOAD] = "load", [AG_SEND] = "send", [AG_WORK] = "work"};
+
+const char *explain_completes(Lower *L, const MoveInfo *mi)
+{
+    const Ring *r = &L->sched->rings[mi->tile->index];
+    if (!mi->load) return "role work, bulk group of the turn";
+    return arena_printf(L->a, "role load, barrier %s", r->full == RING_NONE ? "?" : L->ir->bars.v[r->full].name);
+}
+
+static void dealing(Lower *L, const Pipe *p)
+{
+    static const char *const HOW[] = {[DEAL_STATIC] = "static: team, team + teams, ..",
+                                      [DEAL_TICKET] = "tickets: numbers from a counter, in order",
+                                      [DEAL_LAUNCH] = "launch: one team per iteration, in the hardware's order",
+                                      [DEAL_CLC] = "clc: a team per iteration; one that is done takes over the next"};
+    Text *t = L->plan;
+    text_printf(t, "  dealing of %s\n    %s%s\n", place_text(L, p->st->span), HOW[p->deal],
+                p->st->pipe->deal == DEAL_ANY ? " (chosen)" : "");
+    text_lit(t, "    order, slowest first:");
+    for (int i = 0; i < p->st->pipe->n; i++)
+        text_printf(t, "%s %s", i ? "," : "", name_text(L, p->index[p->order[i]].name));
+    text_char(t, '\n');
+    if (p->batch > 1) text_printf(t, "    %lld iterations together: one alone moves too few bytes\n", (long long)p->batch);
+    if (p->deal != DEAL_LAUNCH && p->deal != DEAL_CLC)
+        text_printf(t, "    at most %u CTA%s per SM, %lld CTA%s in a team\n", L->sched->per_sm,
+                    L->sched->per_sm == 1 ? "" : "s", (long long)L->cluster_size, L->cluster_size == 1 ? "" : "s");
+}
+
+/* Does it make maps? */
+static bool device_makes(const Lower *L, uint32_t agent)
+{
+    for (uint32_t i = 0; i < L->device->maps.n; i++)
+        if (L->device->maps.v[i].agent == agent) return true;
+    return false;
+}
+
+static void roles(Lower *L)
+{
+    static const char *const SHAPES[] = {[SHAPE_ELECT] = "one elected thread",
+                                         [SHAPE_LANES] = "copies dealt to the lanes of a warp",
+                                         [SHAPE_THREADS] = "all threads work, one issues copies"};
+    const Sched *s = L->sched;
+    text_lit(L->plan, "  roles\n");
+    for (int a = 0; a < AG_COUNT; a++)
+        if (s->used[a])
+            text_printf(L->plan, "    %s: %u warp%s, %s\n", AGENTS[a], s->warps[a], s->warps[a] == 1 ? "" : "s",
+                        s->shape[a] == SHAPE_LANES && device_makes(L, (uint32_t)a) ? "a warp that makes tensor maps" : SHAPES[s->shape[a]]);
+}
+
+/* To how many CTAs one copy goes, where the rank says to which. */
+static void fans(Lower *L, const Ring *r)
+{
+    const Sched *s = L->sched;
+    int least = SCHED_RANKS, most = 0;
+    bool masked = false;
+    for (uint32_t i = 0; i < s->moves.n; i++) {
+        const Planned *p = s->moves.v[i];
+        if (!p->by_rank || p->dst == RING_NONE || &s->rings[p->dst] != r || p->st->move->kind != MOVE_LOAD) continue;
+        masked |= p->st->move->cast == CAST_MASK;
+        for (int c = 0; c < L->cluster_size; c++) {
+            int n = __builtin_popcount(p->to[c]);
+            if (n == 0) continue; /* left out by a condition on the rank */
+            if (n < least) least = n;
+            if (n > most) most = n;
+        }
+    }
+    if (most == 0) return;
+    text_str(L->plan, masked ? "; multicast by mask, each load to " : "; each load to ");
+    if (least < most) text_printf(L->plan, "%d .. ", least);
+    text_printf(L->plan, "%d CTA%s", most, most == 1 ? "" : "s");
+}
+
+static void ring(Lower *L, const Ring *r)
+{
+    Text *t = L->plan;
+    const IrBuf *b = &L->ir->bufs.v[r->buf];
+    text_printf(t, "    %s: %u slot%s", b->name, r->slots, r->slots == 1 ? "" : "s");
+    if (r->inner > 1) text_printf(t, " of %u tiles", r->inner);
+    text_printf(t, ", filled by %s", AGENTS[r->filler]);
+    for (int a = 0; a < AG_COUNT; a++)
+        if (a != (int)r->filler && ring_uses(r, (Agent)a)) text_printf(t, ", used by %s", AGENTS[a]);
+    if (r->looped && r->empty != RING_NONE) text_printf(t, "; %u turn%s ahead", r->lead, r->lead == 1 ? "" : "s");
+    if (r->lag) text_printf(t, ", given back %u turn%s late, while stores read it", r->lag, r->lag == 1 ? "" : "s");
+    if (!r->looped) text_lit(t, "; used once");
+    if (r->by_rank) fans(L, r);
+    else if (r->cast != CAST_NONE) text_printf(t, "; multicast to %u CTAs", cluster_size_of(L, r->cast));
+    if (r->peered) text_lit(t, "; filled by another CTA");
+    text_char(t, '\n');
+}
+
+static void moves(Lower *L)
+{
+    const Sched *s = L->sched;
+    for (uint32_t i = 0; i < s->moves.n; i++) {
+        Planned *p = s->moves.v[i];
+        PMoveKind kind = p->st->move->kind;
+        if (p->agent == AG_NONE) {
+            explain_move(L, p->st, "    left out: its condition holds at no rank\n");
+        } else if (kind == MOVE_FILL && p->agent == AG_SEND) {
+            const Ring *to = &s->rings[p->dst];
+            explain_move(L, p->st, arena_printf(L->a, "%s, role send, barrier %s there\n", fill_peer_text(L, p->st, &p->other),
+                                             L->ir->bars.v[p->st->move->reduce >= 0 ? to->sum : to->full].name));
+        } else if (kind == MOVE_PEER) {
+            const Ring *to = &s->rings[p->dst];
+            bool adds = p->st->move->reduce >= 0;
+            explain_move(L, p->st,
+                      arena_printf(L->a, "    cp%s.async.bulk, shared -> shared of another CTA\n      %lld bytes, role send, "
+                                         "barrier %s there\n",
+                                   adds ? ".reduce" : "", (long long)p->bytes, L->ir->bars.v[adds ? to->sum : to->full].name));
+        } else if (p->zeros) {
+            explain_move(L, p->st, arena_printf(L->a, "    st.bulk: %lld bytes of zeros\n      one thread of role work%s\n",
+                                             (long long)p->zeros, p->across && p->across->whole ? ", all iterations of a batch at once" : ""));
+        } else if (p->tm && move_by_tensor_core(p->st->move)) {
+            explain_move(L, p->st, arena_printf(L->a, "%s      role work, barrier %s\n", tmem_text(L, p->tm), L->ir->bars.v[s->tmem.bar].name));
+        } else if (p->tm) {
+            explain_move(L, p->st, arena_printf(L->a, "    threads: %s\n      role work\n", tmem_threads_text(L->a, L->ir, p->plan, kind == MOVE_TMEM_LD)));
+        } else if (move_by_threads(p->st->move)) {
+            const IrPlan *q = &L->ir->plans.v[p->plan];
+            explain_move(L, p->st, arena_printf(L->a, "    threads: %s\n      role work%s\n", threads_text(L->a, q),
+                                             p->across && p->across->whole ? ", all iterations of a batch at once" : ""));
+        } else if (p->tensor) {
+            explain_tensor(L, &p->mi, &p->t);
+        } else {
+            explain_bulk(L, &p->mi, &p->b, p->st->move->via == VIA_INFERRED ? &p->no_tensor : NULL);
+        }
+    }
+}
+
+void explain_schedule(Lower *L)
+{
+    const Sched *s = L->sched;
+    text_printf(L->plan, "kernel %s: %u roles, %u threads\n", L->ir->mf.name, L->ir->roles.n, L->ir->mf.threads);
+    for (uint32_t i = 0; i < s->pipes.n; i++)
+        if (s->pipes.v[i]->across) dealing(L, s->pipes.v[i]);
+    roles(L);
+    text_lit(L->plan, "  rings\n");
+    for (uint32_t i = 0; i < s->nrings; i++)
+        if (s->rings[i].turn) ring(L, &s->rings[i]);
+    moves(L);
+}
+
+/* ---- maps that the kernel makes ---- */
+
+void explain_device_map(Lower *L, uint32_t map)
+{
+    for (uint32_t i = 0; i < L->device->maps.n; i++) {
+        const DeviceMap *m = &L->device->maps.v[i];
+        const IrBuf *b = &L->ir->bufs.v[m->buf];
+        if (m->map != map) continue;
+        if (m->move) {
+            text_printf(L->plan,
+                        "      made on the device: %u for each CTA, a slot of the tile each; anew where a slot is used "
+                        "first after `view %s` (%s)\n",
+                        b->slots, name_text(L, m->view->name), place_text(L, m->view->span));
+            continue;
+        }
+        text_printf(L->plan,
+                    "      made on the device by %s: %u for each CTA, a slot of `%s` each; anew where a slot is used "
+                    "first after `view %s` (%s)\n",
+                    AGENTS[m->agent], b->slots, name_text(L, L->sched->rings[m->tile].tile->name),
+                    name_text(L, m->view->name), place_text(L, m->view->span));
+    }
+}

@@ -1,0 +1,148 @@
+#include <stdarg.h>
+
+#include "lower/kernel/report.h"
+
+enum { SHOWN_TEXT = 120 };
+
+const char *source_text(Lower *L, Span s)
+{
+    Source *f = s.hi ? sources_file(L->c->sources, s.lo) : NULL;
+    if (f == NULL || s.hi <= s.lo || s.hi - f->base > f->len) return "";
+    const char *p = f->text + (s.lo - f->base);
+    uint32_t n = s.hi - s.lo, w = 0;
+    char *out = arena_alloc(L->a, (size_t)(n > SHOWN_TEXT ? SHOWN_TEXT : n) + 4);
+    for (uint32_t i = 0; i < n; i++) {
+        bool space = p[i] == ' ' || p[i] == '\n' || p[i] == '\r' || p[i] == '\t';
+        if (space && w > 0 && out[w - 1] == ' ') continue;
+        if (w == SHOWN_TEXT) {
+            memcpy(out + w, "...", 3);
+            w += 3;
+            break;
+        }
+        out[w++] = space ? ' ' : p[i];
+    }
+    out[w] = 0;
+    return out;
+}
+
+const char *place_text(Lower *L, Span s)
+{
+    if (s.hi == 0) return "";
+    const char *path;
+    uint32_t line, col;
+    source_place(L->c->sources, s.lo, &path, &line, &col);
+    return arena_printf(L->a, "%s:%u:%u", path, line, col);
+}
+
+const char *name_text(Lower *L, Name n)
+{
+    return names_text(L->c->names, n);
+}
+
+const char *poly_text(Lower *L, Poly p)
+{
+    return domain_text(L->d, L->a, p);
+}
+
+const char *bytes_text(Lower *L, Poly elements, int bits)
+{
+    const char *p = poly_text(L, elements);
+    int64_t k;
+    if (bits == 8) return p;
+    if (poly_is_const(elements, &k) && k < INT32_MAX && k > INT32_MIN && k * bits % 8 == 0)
+        return arena_printf(L->a, "%lld", (long long)(k * bits / 8));
+    const char *open = elements.n > 1 ? "(" : "", *close = elements.n > 1 ? ")" : "";
+    if (bits % 8) return arena_printf(L->a, "%s%s%s * %d / 8", open, p, close, bits);
+    return arena_printf(L->a, "%s%s%s * %d", open, p, close, bits / 8);
+}
+
+/* Certain where all that varies is a multiple and the rest is none. */
+const char *unproved_multiple(Poly x, int64_t m)
+{
+    int64_t rest = 0;
+    bool never = !x.bad;
+    for (uint32_t i = 0; i < x.n; i++) {
+        if (x.terms[i].natoms == 0) rest = x.terms[i].coef;
+        else never = never && x.terms[i].coef % m == 0;
+    }
+    return never && rest % m != 0 ? "is not" : "is not proved to be";
+}
+
+const char *lx_text(Lower *L, Lx x)
+{
+    const MfKernel *mf = &L->ir->mf;
+    const char **names = arena_array(L->a, const char *, L->k->syms.n);
+    for (uint32_t i = 0; i < L->k->syms.n; i++) names[i] = name_text(L, L->k->syms.v[i].name);
+    Text t;
+    text_init(&t, L->a->mem);
+    lx_print(&t, &mf->lx, x, names);
+    const char *s = arena_strdup(L->a, t.s, t.n);
+    text_free(&t);
+    return s;
+}
+
+static void call_chain(Lower *L, Diag *g)
+{
+    if (L->stmt == NULL) return;
+    for (const CallFrame *f = L->stmt->frame; f; f = f->outer)
+        diag_note(L->c->diags, g, f->call, "in %s, called here", name_text(L, f->fn));
+}
+
+Diag *lower_error(Lower *L, ErrorCode code, Span span, const char *fmt, ...)
+{
+    Text t;
+    va_list ap;
+    text_init(&t, L->a->mem);
+    va_start(ap, fmt);
+    text_vprintf(&t, fmt, ap);
+    va_end(ap);
+    const char *text = arena_strdup(L->a, t.s, t.n);
+    text_free(&t);
+    L->failed = true;
+    Diag *g = diag_at(L->c->diags, code, span, "%s", text);
+    call_chain(L, g);
+    return g;
+}
+
+Diag *lower_not_yet(Lower *L, Span span, NotYet what)
+{
+    const NotYetInfo *n = not_yet_info(what);
+    return lower_error(L, n->code, span, "%s %s not supported yet", n->what, n->verb);
+}
+
+void lower_refuse(Lower *L, const Refusal *r)
+{
+    Diag *g = lower_error(L, r->code, r->span, "%s", r->text);
+    if (r->label) diag_label(L->c->diags, g, r->label_span, "%s", r->label);
+    if (r->fix) diag_fix(L->c->diags, g, "%s%s", r->fix, r->by_bulk ? ", or `via bulk`" : "");
+    else if (r->by_bulk) diag_fix(L->c->diags, g, "via bulk");
+}
+
+bool launch_checked(Lower *L, ErrorCode code, Lx cond)
+{
+    const MfKernel *mf = &L->ir->mf;
+    for (uint32_t i = 0; i < mf->checks.n; i++)
+        if (mf->checks.v[i].cond == cond && mf->checks.v[i].code == code) return true;
+    return false;
+}
+
+bool launch_check(Lower *L, ErrorCode code, Lx cond, Span span, const char *text, const char *why)
+{
+    MfKernel *mf = &L->ir->mf;
+    int64_t k;
+    if (lx_is_const(&mf->lx, cond, &k)) return k != 0;
+    if (launch_checked(L, code, cond)) return true;
+    MfCheck *check = vec_add(L->a, &mf->checks);
+    check->code = code;
+    check->cond = cond;
+    check->text = text;
+    check->why = why;
+    check->place = place_text(L, span);
+    return true;
+}
+
+void explain_move(Lower *L, const PStmt *st, const char *lines)
+{
+    MoveLines *m = vec_add(L->a, &L->explained->moves);
+    *m = (MoveLines){st, lines};
+}

@@ -1,0 +1,68 @@
+/* Wavefronts of shared memory that work by threads takes, counted access by access. */
+#include "lower/plan/threads.h"
+
+enum { BANKS = 32, WARP = 32 };
+
+/* One instruction of a warp: a 16-byte access goes in quarter warps, an 8-byte one in half warps, smaller ones whole.
+ * Each part takes as many wavefronts as the busiest bank has different words. */
+static void access(const uint32_t *address, uint32_t active, uint32_t bytes, uint64_t *waves, uint64_t *least)
+{
+    uint32_t part = bytes == 16 ? 8 : bytes == 8 ? 16 : WARP, words = bytes < 4 ? 1 : bytes / 4;
+    for (uint32_t first = 0; first < active; first += part) {
+        uint32_t word[BANKS][WARP], n[BANKS] = {0}, most = 0;
+        uint32_t end = first + part < active ? first + part : active;
+        for (uint32_t l = first; l < end; l++) {
+            for (uint32_t k = 0; k < words; k++) {
+                uint32_t w = address[l] / 4 + k, b = w % BANKS, i = 0;
+                while (i < n[b] && word[b][i] != w) i++;
+                if (i < n[b]) continue;
+                word[b][n[b]++] = w;
+                if (n[b] > most) most = n[b];
+            }
+        }
+        *waves += most;
+        *least += 1;
+    }
+}
+
+static void count_side(const IrPlan *p, const ThrPiece *q, int side, uint32_t start, const uint32_t *unit, uint32_t n,
+                       int kind, ThrWaves *out)
+{
+    uint32_t mask = thr_swizzle_mask(side == THR_SRC ? p->src.swizzle : p->dst.swizzle);
+    int64_t at[WARP];
+    for (uint32_t l = 0; l < n; l++) at[l] = start + thr_offset(q, unit[l], side);
+    for (uint32_t r = 0; r < q->rows[side]; r++) {
+        for (uint32_t a = 0; a < q->access[side]; a++) {
+            uint32_t address[WARP];
+            for (uint32_t l = 0; l < n; l++) {
+                uint32_t x = (uint32_t)(at[l] + r * q->row_step[side] + a * q->bytes[side]);
+                address[l] = x ^ (x >> 3 & mask);
+            }
+            access(address, n, q->bytes[side], &out->waves[kind], &out->least[kind]);
+            out->instructions++;
+        }
+    }
+}
+
+static void count_piece(const IrPlan *p, const ThrPiece *q, const uint32_t *start, uint64_t limit, ThrWaves *out)
+{
+    uint32_t lanes = thr_lanes(q);
+    for (uint32_t first = 0; first < q->units; first += lanes) { /* a warp's turn: lanes units in a row */
+        uint32_t unit[WARP], n = 0;
+        while (n < lanes && first + n < q->units) {
+            unit[n] = first + n;
+            n++;
+        }
+        if (p->xform != IRX_FILL) count_side(p, q, THR_SRC, start[THR_SRC], unit, n, THR_SRC, out);
+        if (p->add) count_side(p, q, THR_DST, start[THR_DST], unit, n, THR_SRC, out);
+        count_side(p, q, THR_DST, start[THR_DST], unit, n, THR_DST, out);
+        if (out->waves[THR_SRC] + out->waves[THR_DST] > limit) return;
+    }
+}
+
+void thr_count(const IrPlan *p, const ThrWork *work, const uint32_t start[THR_SIDES], uint64_t limit, ThrWaves *out)
+{
+    *out = (ThrWaves){.instructions = 0};
+    for (uint32_t i = 0; i < work->n && out->waves[THR_SRC] + out->waves[THR_DST] <= limit; i++)
+        count_piece(p, &work->piece[i], start, limit, out);
+}

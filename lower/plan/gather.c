@@ -1,0 +1,94 @@
+/* Moves through gather4 and scatter4 maps: an instruction per four rows, whose numbers come one by one. A number outside of
+ * the tensor is passed as its extent: a row of zeros, or one that is not written. */
+#include "lower/emit/values.h"
+#include "lower/plan/copies.h"
+#include "lower/plan/maps.h"
+
+enum { ROWS = 4 };
+
+static bool columns(Lower *L, const MoveInfo *mi, Refusal *why)
+{
+    const PMap *m = mi->mv->map;
+    if (m->box[1] == mi->extent[1]) return true;
+    *why = (Refusal){E0462,
+                     mi->mv->via_span,
+                     arena_printf(L->a, "the box of map `%s` has %lld columns, the move %lld", name_text(L, m->name),
+                                  (long long)m->box[1], (long long)mi->extent[1]),
+                     .label_span = m->box_span,
+                     .label = "the map's box",
+                     .fix = arena_printf(L->a, "box [4, %lld]", (long long)mi->extent[1])};
+    return false;
+}
+
+static int64_t group_bytes(const MoveInfo *mi)
+{
+    return ROWS * mi->pitch_bits[mi->pair[0].tile_dim] / 8;
+}
+
+/* Each group of four rows starts where a tensor copy may. */
+static bool groups_aligned(Lower *L, const MoveInfo *mi, Refusal *why)
+{
+    if (mi->prefetch || mi->extent[0] == ROWS || group_bytes(mi) % SMEM_TMA_ALIGN == 0) return true;
+    *why = (Refusal){E0507,
+                     mi->s->span,
+                     arena_printf(L->a, "four rows of `%s` take %lld bytes, no multiple of %d",
+                                  name_text(L, mi->tile->name), (long long)group_bytes(mi), SMEM_TMA_ALIGN),
+                     .label_span = mi->tile->span,
+                     .label = "the tile",
+                     .fix = "take rows of 32 bytes or more"};
+    return false;
+}
+
+bool gather_plan(Lower *L, const MoveInfo *mi, TensorPlan *out, Refusal *why)
+{
+    out->mode = (uint8_t)mi->mv->map->mode;
+    if (!target_copies(L, mi, why) || !tensor_contiguous(L, mi, why) || !mode_known_view(L, mi, why)) return false;
+    if (!map_explicit(L, mi->mv->map, &out->map)) {
+        why->text = NULL; /* reported at the map */
+        return false;
+    }
+    if (!tensor_layout(L, mi, why) || !columns(L, mi, why)) return false;
+    if (!tensor_one_piece(L, mi, why) || !tensor_in_tile(L, mi, why) || !groups_aligned(L, mi, why)) return false;
+    out->npieces = (uint32_t)(mi->extent[0] / ROWS);
+    out->piece_bytes = map_bytes(L, out->map, 0);
+    if (!tensor_inner_start(L, mi, why) || (!mi->load && !tensor_stored_extent(L, mi, why))) return false;
+    return tensor_before_far(L, mi, 0, why) && tensor_coordinate(L, mi, 1, 0, out, why);
+}
+
+/* ---- ops ---- */
+
+static Opnd row(Lower *L, const MoveInfo *mi, Opnd index)
+{
+    const PDim *d = &mi->g->dim[0];
+    const Sx *extent = mi->tensor->extent[0];
+    RowShare s = {.first = mi->share_dim == 0 ? mi->share_at : opnd_imm(0), .rows = mi->extent[0]};
+    Opnd at = row_index(L, d->rows, mi->extent[0] + mi->past[0], s, index);
+    Opnd ok = emit_logic(L, IR_AND, emit_cmp(L, IRL_GE, at, opnd_imm(0)),
+                         emit_cmp(L, IRL_LT, at, value_wide(L, extent)));
+    ok = emit_logic(L, IR_AND, ok, L->inside);
+    return emit_sel(L, IR_I32, ok, emit_cvt(L, IR_I32, at), value_low(L, extent));
+}
+
+static void group(Lower *L, const MoveInfo *mi, const TensorPlan *p, Opnd g, uint32_t bar, Opnd bar_slot)
+{
+    Opnd at[ROWS + 1], first = emit_op(L, IR_MUL, IR_I32, g, opnd_imm(ROWS));
+    for (int k = 0; k < ROWS; k++) at[k] = row(L, mi, emit_op(L, IR_ADD, IR_I32, first, opnd_imm(k)));
+    at[ROWS] = p->start[1];
+    Opnd byte = emit_op(L, IR_ADD, IR_I32, p->offset, emit_op(L, IR_MUL, IR_I32, g, opnd_imm(group_bytes(mi))));
+    tensor_op(L, mi, p, at, ROWS + 1, byte, bar, bar_slot);
+}
+
+void gather_emit(Lower *L, const MoveInfo *mi, const TensorPlan *p, uint32_t bar, Opnd bar_slot)
+{
+    int64_t n = p->npieces;
+    if (n > 1 && L->values->lanes && !L->values->in_lanes) {
+        group(L, mi, p, emit_lanes(L, n), bar, bar_slot);
+        emit_end(L);
+        L->values->in_lanes = false;
+    } else if (n > COPIES_UNROLLED) {
+        group(L, mi, p, emit_loop(L, IR_I32, opnd_imm(0), opnd_imm(n)), bar, bar_slot);
+        emit_end(L);
+    } else {
+        for (int64_t g = 0; g < n; g++) group(L, mi, p, opnd_imm(g), bar, bar_slot);
+    }
+}

@@ -1,0 +1,320 @@
+/* A move taken apart: which part of the tensor, which part of the tile, how the tile's part lies in shared memory. */
+#include "lang/checked.h"
+#include "lower/emit/values.h"
+#include "lower/plan/copies.h"
+
+static const Sx *sx_zero(Lower *L)
+{
+    Sx *x = arena_new(L->a, Sx);
+    *x = (Sx){.op = SX_CONST, .launch = true};
+    return x;
+}
+
+/* Marked dimensions of both sides, in order, are each other's partners. */
+static bool pair_up(Lower *L, MoveInfo *mi)
+{
+    int t = 0;
+    for (int d = 0; d < mi->g->rank; d++) {
+        if (!mi->g->dim[d].marked) continue;
+        while (t < mi->s->rank && !mi->s->dim[t].marked) t++;
+        if (t == mi->s->rank || mi->s->dim[t].extent != mi->g->dim[d].extent) {
+            lower_error(L, E0312, mi->g->dim[d].span, "the two sides of the move have different shapes");
+            return false;
+        }
+        mi->pair[mi->npairs++] = (Pair){d, t++, mi->g->dim[d].extent};
+    }
+    return true;
+}
+
+/* How neighbours of each dimension of the tile lie: row-major, or panels of the swizzle's span. */
+static void layout(MoveInfo *mi)
+{
+    const PTile *t = mi->tile;
+    mi->span = t->interleave ? 0 : swizzle_span(t->swizzle); /* interleaved: slices, one after the other */
+    int64_t pitch = mi->sbits;
+    if (mi->span == 0) {
+        for (int i = t->rank - 1; i >= 0; i--) {
+            mi->pitch_bits[i] = pitch;
+            pitch *= t->extent[i];
+        }
+        mi->rows = 0;
+        return;
+    }
+    pitch = mi->span * 8;
+    mi->rows = 1;
+    for (int i = t->rank - 2; i >= 0; i--) {
+        mi->pitch_bits[i] = pitch;
+        pitch *= t->extent[i];
+        mi->rows *= t->extent[i];
+    }
+    mi->pitch_bits[t->rank - 1] = mi->sbits * mi->rows; /* right where the start is a multiple of the span */
+}
+
+/* Elements of a panel's row. */
+static int64_t panel_elements(const MoveInfo *mi)
+{
+    return mi->span * 8 / mi->sbits;
+}
+
+/* A descriptor begins anywhere in the pattern, at a multiple of 16 bytes (PTX ISA, Shared memory descriptor). */
+static bool may_slice(Lower *L, const MoveInfo *mi, Poly start)
+{
+    return mi->mv->kind == MOVE_TMEM_CP && mi->s == &mi->mv->src && domain_divides(L->d, 16 * 8 / mi->sbits, start);
+}
+
+/* Bytes from the tile's first to element `start` of the innermost dimension: in which panel, and where in its row. */
+static Poly slice_offset(Lower *L, const MoveInfo *mi, Poly start)
+{
+    Domain *d = L->d;
+    Poly x = poly_mul(d, start, poly_const(d, mi->sbits / 8)), span = poly_const(d, mi->span);
+    if (mi->tile->extent[mi->tile->rank - 1] <= panel_elements(mi)) return x;
+    return poly_add(d, poly_mul(d, poly_div(d, x, span), poly_const(d, mi->span * mi->rows)), poly_mod(d, x, span));
+}
+
+static bool inside_tile(Lower *L, MoveInfo *mi, int i)
+{
+    const PDim *p = &mi->s->dim[i];
+    const PTile *t = mi->tile;
+    Poly start = mi->sbox.start[i];
+    int64_t last = t->extent[i] - p->extent, k;
+    Lx cond = 0;
+    if (poly_is_const(start, &k) && k >= 0 && k <= last) return true;
+    Need low = need_at_least(L, start, 0, &cond), high = need_at_most(L, start, last, &cond);
+    bool ok = low <= NEED_CHECK && high <= NEED_CHECK;
+    if (ok && cond) {
+        const char *text = arena_printf(L->a, "0 <= %s <= %lld", poly_text(L, start), (long long)last);
+        ok = launch_check(L, E1127, cond, p->span, text, "the part must lie inside the tile");
+    }
+    if (ok) return true;
+    Diag *g = lower_error(L, E0508, p->span,
+                          "a part of %lld elements from %s is not proved to lie inside the %lld of `%s`",
+                          (long long)p->extent, poly_text(L, start), (long long)t->extent[i], name_text(L, t->name));
+    diag_label(L->c->diags, g, t->span, "the tile has extent %lld here", (long long)t->extent[i]);
+    return false;
+}
+
+static bool resolve_tile(Lower *L, MoveInfo *mi)
+{
+    const PTile *t = mi->tile;
+    Domain *d = L->d;
+    layout(mi);
+    mi->sbox.rank = t->rank;
+    mi->offset = poly_const(d, 0);
+    mi->bytes = mi->sbits;
+    for (int i = 0; i < t->rank; i++) {
+        const PDim *p = &mi->s->dim[i];
+        mi->sbox.start[i] = scalar_poly(L, p->start);
+        mi->sbox.extent[i] = poly_const(d, p->step == 1 ? p->extent : t->extent[i]); /* with a step: where others may lie between */
+        mi->bytes *= p->extent;
+        if (!inside_tile(L, mi, i)) return false;
+        int64_t pitch = mi->pitch_bits[i], k;
+        if (poly_is_const(mi->sbox.start[i], &k) && k == 0) continue;
+        bool within = i == t->rank - 1 && mi->span && !domain_divides(d, panel_elements(mi), mi->sbox.start[i]);
+        if (within && may_slice(L, mi, mi->sbox.start[i])) {
+            mi->sliced = true;
+            mi->offset = poly_add(d, mi->offset, slice_offset(L, mi, mi->sbox.start[i]));
+            continue;
+        }
+        if (within && mi->mv->kind == MOVE_TMEM_CP) {
+            Diag *g = lower_error(L, E0552, p->span, "tcgen05.cp can't read this: element %s of `%s` is not proved to begin at a multiple of 16 bytes, %d elements",
+                                  poly_text(L, mi->sbox.start[i]), name_text(L, t->name), 16 * 8 / mi->sbits);
+            diag_label(L->c->diags, g, t->span, "the tile");
+            return false;
+        }
+        if (within) {
+            Diag *g = lower_error(L, E0507, p->span, "column %s of `%s` is not the start of a panel",
+                                  poly_text(L, mi->sbox.start[i]), name_text(L, t->name));
+            diag_label(L->c->diags, g, t->span, "its panels are %lld bytes, %lld elements, wide", (long long)mi->span,
+                       (long long)panel_elements(mi));
+            return false;
+        }
+        if (pitch % 8 != 0 && !domain_divides(d, 8 / gcd_s64(8, pitch), mi->sbox.start[i])) {
+            lower_error(L, E0507, p->span, "the part starts in the middle of a byte");
+            return false;
+        }
+        Poly bits = poly_mul(d, mi->sbox.start[i], poly_const(d, pitch));
+        mi->offset = poly_add(d, mi->offset, poly_div(d, bits, poly_const(d, 8)));
+    }
+    mi->bytes /= 8;
+    return true;
+}
+
+static bool resolve_slot(Lower *L, MoveInfo *mi)
+{
+    mi->slot_const = 0;
+    if (mi->s->slot == NULL) return true;
+    Poly slot = scalar_poly(L, mi->s->slot);
+    int64_t last = mi->tile->slots - 1;
+    if (poly_is_const(slot, &mi->slot_const)) {
+        if (mi->slot_const >= 0 && mi->slot_const <= last) return true;
+    } else {
+        mi->slot_const = -1;
+        if (domain_le(L->d, poly_const(L->d, 0), slot) && domain_le(L->d, slot, poly_const(L->d, last))) return true;
+    }
+    Diag *g = lower_error(L, E0508, mi->s->span, "slot %s of `%s` is not proved to lie in 0 .. %lld",
+                          poly_text(L, slot), name_text(L, mi->tile->name), (long long)last);
+    diag_label(L->c->diags, g, mi->tile->span, "an array of %lld tiles", (long long)mi->tile->slots);
+    diag_fix(L->c->diags, g, "write the slot as `.. %% %lld`", (long long)mi->tile->slots);
+    return false;
+}
+
+static bool whole_dim(Lower *L, const MoveInfo *mi, int d)
+{
+    const PDim *p = &mi->g->dim[d];
+    if (!p->whole) return true;
+    Poly extent = scalar_poly(L, mi->tensor->extent[d]);
+    Lx cond = 0;
+    Need n = need_equal(L, extent, p->extent, &cond);
+    if (n == NEED_PROVED) return true;
+    if (n == NEED_CHECK) {
+        const char *text = arena_printf(L->a, "%s == %lld", poly_text(L, extent), (long long)p->extent);
+        if (launch_check(L, E1125, cond, p->span, text, "`:` moves the whole dimension, and the tile has this extent"))
+            return true;
+    }
+    Diag *g = lower_error(L, E0312, p->span, "`:` stands for %s elements, the tile has %lld here", poly_text(L, extent),
+                          (long long)p->extent);
+    diag_label(L->c->diags, g, mi->tile->span, "extent %lld", (long long)p->extent);
+    diag_fix(L->c->diags, g, "write the part that is meant: `start +: %lld`", (long long)p->extent);
+    return false;
+}
+
+int64_t move_width(const MoveInfo *mi, int d)
+{
+    int64_t step = mi->step[d] == 1 && mi->mv->via == VIA_MAP ? mi->mv->map->elem_stride[d] : mi->step[d];
+    return (mi->extent[d] - 1) * step + 1;
+}
+
+/* Which elements of the base tensor are touched. */
+static void base_box(Lower *L, MoveInfo *mi)
+{
+    Domain *d = L->d;
+    PTensor *t = mi->tensor;
+    if (t->base && t->reshaped) return;
+    mi->has_gbox = true;
+    Poly one = poly_const(d, 1);
+    mi->gbox.rank = t->base ? t->base->rank : t->rank;
+    if (t->base) {
+        for (int i = 0; i < t->base->rank; i++) {
+            mi->gbox.start[i] = scalar_poly(L, t->start[i]);
+            mi->gbox.extent[i] = one;
+        }
+    }
+    for (int i = 0; i < t->rank; i++) {
+        int b = t->base ? t->dim_of[i] : i;
+        if (mi->g->dim[i].open) { /* anywhere in the tensor */
+            if (!t->base) mi->gbox.start[b] = poly_const(d, 0);
+            mi->gbox.extent[b] = scalar_poly(L, t->extent[i]);
+            continue;
+        }
+        mi->gbox.start[b] = t->base ? poly_add(d, mi->gbox.start[b], mi->start[i]) : mi->start[i];
+        if (mi->g->dim[i].rows) { /* any row of the tensor */
+            mi->gbox.extent[b] = scalar_poly(L, t->base ? t->base->extent[b] : t->extent[i]);
+            continue;
+        }
+        mi->gbox.extent[b] = poly_const(d, move_width(mi, i));
+    }
+}
+
+void region_boxes(Lower *L, MoveInfo *mi)
+{
+    for (int i = 0; i < mi->rank; i++) mi->start[i] = scalar_poly(L, mi->g->dim[i].start);
+    base_box(L, mi);
+}
+
+bool region_tile(Lower *L, const PStmt *st, const PRegion *s, MoveInfo *mi)
+{
+    *mi = (MoveInfo){.mv = st->move, .stmt = st, .s = s, .tile = s->tile, .share_dim = -1};
+    mi->sbits = elem_info(mi->tile->type)->shared_bits;
+    return resolve_tile(L, mi) && resolve_slot(L, mi);
+}
+
+/* A prefetch has no tile: one stands in that would take the region as it is. */
+static const PRegion *no_tile(Lower *L, const PMove *mv)
+{
+    const PRegion *g = &mv->src;
+    PTile *t = arena_new(L->a, PTile);
+    PRegion *s = arena_new(L->a, PRegion);
+    *t = (PTile){.name = g->tensor->name, .span = g->span, .type = g->tensor->type, .slots = 1};
+    if (mv->map) t->interleave = mv->map->interleave;
+    *s = (PRegion){.span = g->span, .tile = t};
+    for (int d = 0; d < g->rank; d++) {
+        if (!g->dim[d].marked) continue;
+        t->extent[t->rank++] = g->dim[d].extent;
+        s->dim[s->rank] = (PDim){.start = sx_zero(L), .extent = g->dim[d].extent, .step = 1, .marked = true};
+        s->dim[s->rank++].span = g->dim[d].span;
+    }
+    for (int i = 0; is_im2col(mv) && i < 2; i++) {
+        t->extent[t->rank++] = i ? mv->map->channels : im2col_pixels(mv);
+        s->dim[s->rank] = (PDim){.start = sx_zero(L), .extent = t->extent[i], .step = 1, .marked = true, .span = g->span};
+        s->rank++;
+    }
+    return s;
+}
+
+bool region_resolve(Lower *L, const PStmt *st, MoveInfo *mi)
+{
+    const PMove *mv = st->move;
+    bool load = mv->kind == MOVE_LOAD || mv->kind == MOVE_PREFETCH;
+    *mi = (MoveInfo){.mv = mv, .stmt = st, .load = load, .prefetch = mv->kind == MOVE_PREFETCH, .share_dim = -1};
+    mi->g = load ? &mv->src : &mv->dst;
+    mi->s = mi->prefetch ? no_tile(L, mv) : load ? &mv->dst : &mv->src;
+    mi->tensor = mi->g->tensor;
+    mi->tile = mi->s->tile;
+    mi->rank = mi->tensor->rank;
+    mi->bits = elem_info(mi->tensor->type)->global_bits;
+    mi->sbits = elem_info(mi->tile->type)->shared_bits;
+    for (int i = 0; i < mi->rank; i++) {
+        mi->extent[i] = mi->g->dim[i].extent;
+        mi->step[i] = mi->g->dim[i].step;
+    }
+    region_boxes(L, mi);
+    if (!pair_up(L, mi) || !resolve_tile(L, mi) || !resolve_slot(L, mi)) return false;
+    for (int i = 0; i < mi->rank; i++)
+        if (!whole_dim(L, mi, i)) return false;
+    return true;
+}
+
+static Opnd slice_value(Lower *L, const MoveInfo *mi, Opnd start)
+{
+    Opnd x = emit_op(L, IR_MUL, IR_I32, start, opnd_imm(mi->sbits / 8)), span = opnd_imm(mi->span);
+    if (mi->tile->extent[mi->tile->rank - 1] <= panel_elements(mi)) return x;
+    Opnd panel = emit_op(L, IR_MUL, IR_I32, emit_op(L, IR_DIV, IR_I32, x, span), opnd_imm(mi->span * mi->rows));
+    return emit_op(L, IR_ADD, IR_I32, panel, emit_op(L, IR_MOD, IR_I32, x, span));
+}
+
+static Opnd part_offset(Lower *L, MoveInfo *mi)
+{
+    int64_t k;
+    if (poly_is_const(mi->offset, &k)) return opnd_imm(k);
+    Opnd bytes = opnd_imm(0);
+    for (int i = 0; i < mi->tile->rank; i++) {
+        Opnd start = value_low(L, mi->s->dim[i].start);
+        int64_t pitch = mi->pitch_bits[i];
+        if (mi->sliced && i == mi->tile->rank - 1) start = slice_value(L, mi, start);
+        else if (pitch % 8 == 0) start = emit_op(L, IR_MUL, IR_I32, start, opnd_imm(pitch / 8));
+        else start = emit_op(L, IR_DIV, IR_I32, emit_op(L, IR_MUL, IR_I32, start, opnd_imm(pitch)), opnd_imm(8));
+        bytes = emit_op(L, IR_ADD, IR_I32, bytes, start);
+    }
+    return bytes;
+}
+
+/* Bytes from the slot's start to a tile of an array, or of the batch. */
+static Opnd inner_offset(Lower *L, const MoveInfo *mi)
+{
+    Opnd inner = mi->ring.inner;
+    if (mi->tile->is_array) inner = mi->slot_const >= 0 ? opnd_imm(mi->slot_const) : value_low(L, mi->s->slot);
+    return emit_op(L, IR_MUL, IR_I32, inner, opnd_imm(mi->ring.pitch));
+}
+
+Opnd region_offset(Lower *L, MoveInfo *mi)
+{
+    Opnd part = part_offset(L, mi);
+    return mi->ring.set ? emit_op(L, IR_ADD, IR_I32, part, inner_offset(L, mi)) : part;
+}
+
+Opnd region_slot(Lower *L, MoveInfo *mi)
+{
+    if (mi->ring.set) return mi->ring.counted ? emit_get(L, mi->ring.counter) : opnd_imm(0);
+    if (mi->slot_const >= 0) return opnd_imm(mi->slot_const);
+    return value_low(L, mi->s->slot);
+}

@@ -1,0 +1,152 @@
+/* Parts of tiles: those that are one run of bytes, and those that the threads of a role move - an IrPlan, or one instruction
+ * that clears. */
+#include "lower/kernel/report.h"
+#include "lower/plan/threads.h"
+#include "lower/plan/work.h"
+
+/* ---- runs ---- */
+
+/* A part of a tile that is one run of bytes. */
+bool plan_one_run(const MoveInfo *mi)
+{
+    const PTile *t = mi->tile;
+    bool whole = true, panels = mi->span && t->extent[t->rank - 1] * mi->sbits / 8 > mi->span;
+    for (int i = t->rank - 1; i >= 0; i--) {
+        if (!whole && (panels || mi->s->dim[i].extent != 1)) return false; /* panels lie one behind the other */
+        bool all = mi->s->dim[i].extent == t->extent[i];
+        if (i == t->rank - 1 && mi->span && !all) return false;
+        whole = whole && all;
+    }
+    return whole || !panels;
+}
+
+/* The swizzle's pattern repeats itself: what is copied keeps its place in it. */
+static bool same_phase(Lower *L, const PStmt *st, const MoveInfo *a, const MoveInfo *b)
+{
+    int64_t period = swizzle_align(a->tile->swizzle);
+    if (!swizzle_span(a->tile->swizzle) || domain_divides(L->d, period, poly_sub(L->d, a->offset, b->offset))) return true;
+    Diag *g = lower_error(L, E0536, st->span, "the parts lie at different places of the swizzle's pattern, which repeats itself every %lld bytes",
+                          (long long)period);
+    diag_label(L->c->diags, g, a->s->span, "from byte %s", poly_text(L, a->offset));
+    diag_label(L->c->diags, g, b->s->span, "from byte %s", poly_text(L, b->offset));
+    diag_fix(L->c->diags, g, "shift by a multiple of %lld bytes, or by threads first", (long long)period);
+    return false;
+}
+
+bool plan_runs(Lower *L, const PStmt *st, const MoveInfo *a, const MoveInfo *b)
+{
+    if (plan_one_run(a) && plan_one_run(b) && a->tile->swizzle == b->tile->swizzle && a->bytes == b->bytes &&
+        a->bytes % SMEM_BULK_ALIGN == 0)
+        return same_phase(L, st, a, b);
+    Diag *g = lower_error(L, E0505, st->span,
+                          "a copy between CTAs moves one run of bytes, a multiple of 16, between tiles of one layout");
+    diag_label(L->c->diags, g, a->tile->span, "the source");
+    diag_label(L->c->diags, g, b->tile->span, "the destination");
+    return false;
+}
+
+/* ---- work by threads ---- */
+
+/* What is known of the part's first byte: 0 where it is the slot's. */
+static uint32_t align_of(Lower *L, const MoveInfo *mi)
+{
+    int64_t k;
+    if (poly_is_const(mi->offset, &k) && k == 0) return 0;
+    uint32_t a = 1024;
+    while (a > 1 && !domain_divides(L->d, a, mi->offset)) a /= 2;
+    return a;
+}
+
+static void side_of(Lower *L, const MoveInfo *mi, IrPlan *q, IrSide *s)
+{
+    const PTile *t = mi->tile;
+    s->type = (uint8_t)t->type;
+    s->swizzle = (uint8_t)t->swizzle;
+    s->align = (uint16_t)align_of(L, mi);
+    s->span = (uint32_t)mi->span;
+    s->panel = mi->span ? (uint32_t)(mi->span * mi->rows) : 0;
+    int n = 0;
+    for (int i = 0; i < t->rank; i++) {
+        if (!mi->s->dim[i].marked) continue;
+        bool inner = i == t->rank - 1;
+        s->pitch[n++] = (uint32_t)((inner && mi->span ? mi->sbits : mi->pitch_bits[i]) / 8);
+    }
+    q->rank = (uint8_t)n;
+}
+
+static void extents_of(const MoveInfo *mi, IrPlan *q)
+{
+    int n = 0;
+    for (int i = 0; i < mi->tile->rank; i++)
+        if (mi->s->dim[i].marked) q->extent[n++] = (uint32_t)mi->s->dim[i].extent;
+}
+
+enum { WAYS_ONE = 16, WAYS_NOTED = 2 * WAYS_ONE }; /* of read_ways and write_ways */
+
+/* one: of a batch; where rows of neighbouring tiles meet, the program can do nothing about it. */
+static void note_banks(Lower *L, const PStmt *st, const IrPlan *q, IrPlan *one)
+{
+    const char *why;
+    bool writes = q->write_ways > q->read_ways || q->xform == IRX_FILL;
+    unsigned worst = writes ? q->write_ways : q->read_ways;
+    if (worst < WAYS_NOTED) return;
+    if (one) {
+        if (threads_plan(L->a, one, &why)) note_banks(L, st, one, NULL);
+        return;
+    }
+    Diag *g = diag_at(L->c->diags, P0002, st->span, "threads of a warp meet in banks of shared memory: %u.%02u times the passes, %s",
+                      worst / WAYS_ONE, worst % WAYS_ONE * 100 / WAYS_ONE, writes ? "writing" : "reading");
+    diag_fix(L->c->diags, g, "`swizzle 128` (64, 32) on the tile, if its rows are at least that many bytes");
+}
+
+/* In front: from tile to tile. */
+static void add_batch(IrPlan *q, Workers by)
+{
+    uint32_t rest = q->rank++;
+    memmove(q->extent + 1, q->extent, rest * sizeof *q->extent);
+    memmove(q->src.pitch + 1, q->src.pitch, rest * sizeof *q->src.pitch);
+    memmove(q->dst.pitch + 1, q->dst.pitch, rest * sizeof *q->dst.pitch);
+    q->extent[0] = (uint32_t)by.batch;
+    q->src.pitch[0] = by.pitch_from;
+    q->dst.pitch[0] = by.pitch_to;
+}
+
+bool plan_work(Lower *L, const PStmt *st, const MoveInfo *from, const MoveInfo *to, Workers by, uint32_t *plan)
+{
+    const PMove *mv = st->move;
+    const char *why = "";
+    bool fill = mv->kind == MOVE_FILL;
+    IrPlan q = {.name = arena_printf(L->a, "work%u", L->ir->plans.n),
+                .xform = fill ? IRX_FILL : mv->transpose ? IRX_TRANSPOSE : IRX_COPY,
+                .add = !fill && mv->reduce >= 0,
+                .sat = mv->sat,
+                .value = mv->value,
+                .threads = by.threads};
+    if (!fill) side_of(L, from, &q, &q.src);
+    side_of(L, to, &q, &q.dst);
+    extents_of(fill ? to : from, &q);
+    IrPlan one = q;
+    if (by.batch > 1) add_batch(&q, by);
+    if (!threads_plan(L->a, &q, &why)) {
+        lower_error(L, E0520, st->span, "threads can't do this move: %s", why);
+        return false;
+    }
+    if (mv->kind != MOVE_TMEM_LD && mv->kind != MOVE_TMEM_ST) note_banks(L, st, &q, by.batch > 1 ? &one : NULL);
+    *plan = L->ir->plans.n;
+    vec_push(L->a, &L->ir->plans, q);
+    return true;
+}
+
+enum { ZEROS_MIN = 1024, ZEROS_MAX = 1 << 24, ZEROS_UNIT = 8 };
+
+/* st.bulk is one instruction of one thread for any number of bytes; small tiles are as soon done by threads that are there
+ * anyhow. */
+int64_t plan_zeros(Lower *L, const PStmt *st, const MoveInfo *to, Workers by)
+{
+    int64_t bytes = to->bytes * by.batch;
+    bool fill = st->move->kind == MOVE_FILL && st->move->value == 0;
+    if (!fill || !target_has(L->c->target, form_info(FORM_ST_BULK)->feature)) return 0;
+    if (!plan_one_run(to) || (by.batch > 1 && by.pitch_to != to->bytes)) return 0;
+    if (bytes < ZEROS_MIN || bytes > ZEROS_MAX || bytes % ZEROS_UNIT) return 0;
+    return domain_divides(L->d, ZEROS_UNIT, to->offset) ? bytes : 0;
+}

@@ -1,0 +1,603 @@
+/* One role's walk over the program: its own moves, and what hands slots from role to role. */
+#include "lower/schedule/schedule.h"
+
+enum { CHAIN_MAX = SCHED_CHAIN - 1 };
+
+static void walk(Lower *L, const PBlock *b);
+
+static Sched *sched(Lower *L)
+{
+    return L->sched;
+}
+
+/* ---- threads of the working role ---- */
+
+static void cta_sync(Lower *L)
+{
+    Sched *s = sched(L);
+    if (s->role == AG_WORK) tmem_fence(L, IRD_BEFORE);
+    IrOp *op = emit_new(L, IR_CTA_SYNC);
+    ir_imm(L->a, op, IRK_ID, (int64_t)s->role + 1);
+    ir_imm(L->a, op, IRK_THREADS, (int64_t)s->warps[s->role] * 32);
+    if (s->role == AG_WORK) tmem_fence(L, IRD_AFTER);
+    s->dirty = s->id_read = false;
+}
+
+/* All threads of the role have read the iteration's number: its slot may be given back. */
+void walk_id_sync(Lower *L)
+{
+    Sched *s = sched(L);
+    if (!s->id_read || s->shape[s->role] == SHAPE_ELECT) return;
+    if (s->shape[s->role] == SHAPE_THREADS) cta_sync(L);
+    else emit_new(L, IR_WARP_SYNC);
+    s->id_read = false;
+}
+
+static void fence_threads(Lower *L)
+{
+    Sched *s = sched(L);
+    if (s->unfenced) ir_ref(L->a, emit_new(L, IR_FENCE_ASYNC), IRK_SPACE, IRA_WORD, IRS_SHARED);
+    s->unfenced = false;
+}
+
+/* The elected thread's ops come behind what all threads did (PTX ISA, async proxy: writers fence, then synchronise). */
+void walk_store_sync(Lower *L)
+{
+    Sched *s = sched(L);
+    if (s->shape[s->role] == SHAPE_LANES && s->dirty) {
+        emit_new(L, IR_WARP_SYNC);
+        s->dirty = s->id_read = false;
+    }
+    if (s->shape[s->role] != SHAPE_THREADS || !s->dirty) return;
+    fence_threads(L);
+    cta_sync(L);
+}
+
+static void commit_pending(Lower *L)
+{
+    Sched *s = sched(L);
+    if (s->pending) emit_new(L, IR_GRP_COMMIT);
+    s->pending = false;
+}
+
+/* What stores read is read before threads overwrite it: they come behind the thread that waits. */
+static void wait_readers(Lower *L)
+{
+    Sched *s = sched(L);
+    commit_pending(L);
+    emit_grp_wait(L, 0, IRH_READ);
+    for (uint32_t i = 0; i < s->nrings; i++) s->rings[i].reading = false;
+    s->dirty = true;
+}
+
+/* Tiles of outer blocks: the next turn may overwrite what this one's stores read. */
+static void readers_end(Lower *L, const PBlock *b)
+{
+    Sched *s = sched(L);
+    bool outer = false;
+    for (uint32_t i = 0; i < s->nrings; i++) {
+        Ring *r = &s->rings[i];
+        outer |= r->reading && r->thread_writes && r->turn != b;
+        if (r->turn == b) r->reading = false;
+    }
+    if (outer) wait_readers(L);
+}
+
+/* What threads are about to overwrite nobody reads any more, and what they are about to read is there. */
+static void before_work(Lower *L, uint32_t dst)
+{
+    Sched *s = sched(L);
+    if (dst != RING_NONE && s->rings[dst].reading) wait_readers(L);
+    if (dst != RING_NONE && tmem_reads(L, dst)) tmem_settle(L);
+    if (!s->dirty) return;
+    fence_threads(L);
+    cta_sync(L);
+}
+
+static void tmem(Lower *L, Planned *p)
+{
+    Sched *s = sched(L);
+    if (move_by_tensor_core(p->st->move)) {
+        tmem_start(L, p);
+        return;
+    }
+    tmem_settle(L);
+    before_work(L, p->dst);
+    tmem_work(L, p);
+    s->dirty = true;
+    s->unfenced |= p->dst != RING_NONE;
+}
+
+static void work(Lower *L, Planned *p)
+{
+    Sched *s = sched(L);
+    bool fill = p->st->move->kind == MOVE_FILL;
+    Opnd from_slot = opnd_imm(0), from = opnd_imm(0), to_slot = region_slot(L, &p->other), to = region_offset(L, &p->other);
+    if (!fill) {
+        from_slot = region_slot(L, &p->mi);
+        from = region_offset(L, &p->mi);
+    }
+    before_work(L, p->dst);
+    IrOp *op = emit_new(L, p->zeros ? IR_ST_BULK : fill ? IR_THR_FILL : IR_THR_COPY);
+    if (p->zeros == 0) ir_ref(L->a, op, IRK_PLAN, IRA_PLAN, p->plan);
+    if (!fill) {
+        ir_ref(L->a, op, IRK_SRC, IRA_BUF, p->mi.tile->index);
+        if (!opnd_is(from_slot, 0)) put_opnd(L, op, IRK_SLOT, from_slot);
+        if (!opnd_is(from, 0)) put_opnd(L, op, IRK_OFFSET, from);
+    }
+    ir_ref(L->a, op, IRK_DST, IRA_BUF, p->other.tile->index);
+    if (!opnd_is(to_slot, 0)) put_opnd(L, op, IRK_SLOT, to_slot);
+    if (!opnd_is(to, 0)) put_opnd(L, op, IRK_OFFSET, to);
+    if (p->zeros) ir_imm(L->a, op, IRK_BYTES, p->zeros);
+    emit_if(op, L->guard);
+    s->dirty = s->unfenced = true;
+}
+
+/* ---- copies ---- */
+
+static void expect(Lower *L, const Ring *r, IrOpcode code, Opnd slot, Opnd bytes)
+{
+    IrOp *op = emit_new(L, code);
+    ir_ref(L->a, op, IRK_BAR, IRA_BAR, r->full);
+    if (!opnd_is(slot, 0)) put_opnd(L, op, IRK_SLOT, slot);
+    put_opnd(L, op, IRK_BYTES, bytes);
+}
+
+Opnd planned_bytes(Lower *L, const Planned *p)
+{
+    bool varies = p->tensor && p->t.halo_bytes;
+    return varies ? tensor_bytes(L, &p->mi, &p->t) : opnd_imm(p->bytes * p->shares.n);
+}
+
+/* Every fill of a turn but the last only expects its bytes, where its condition holds; the last one arrives, too. In a
+ * batch all is expected at once, before it. */
+static void expect_fill(Lower *L, const Planned *p, Ring *r, Opnd slot)
+{
+    if (r->pipe && r->pipe->batch > 1) return;
+    Opnd bytes = p->by_rank ? remote_bytes(L, p)
+                            : emit_sel(L, IR_I32, L->guard, planned_bytes(L, p), opnd_imm(0));
+    bool last = ++r->filled == r->nfills;
+    expect(L, r, last ? IR_BAR_ARRIVE_EXPECT : IR_BAR_EXPECT, slot, bytes);
+    if (last && r->joined) ring_join(L, r, slot);
+}
+
+static void load(Lower *L, Planned *p)
+{
+    Sched *s = sched(L);
+    Ring *r = &s->rings[p->dst];
+    MoveInfo *mi = &p->mi;
+    Opnd guard = L->guard, slot = ring_slot(L, p->dst);
+    PCast cast = p->st->move->cast;
+    expect_fill(L, p, r, slot);
+    if (p->by_rank) remote_values(L, p);
+    else if (cast != CAST_NONE && cluster_size_of(L, cast) > 1) L->guard = emit_logic(L, IR_AND, guard, multicast_values(L, mi, cast, &p->shares));
+    if (p->tensor) {
+        tensor_values(L, mi, &p->t);
+        tensor_emit(L, mi, &p->t, r->full, slot);
+    } else {
+        bulk_values(L, mi, &p->b);
+        bulk_emit(L, mi, &p->b, r->full, slot);
+    }
+    L->guard = guard;
+}
+
+static void wait_all_stores(Lower *L)
+{
+    Sched *s = sched(L);
+    commit_pending(L);
+    emit_grp_wait(L, 0, IRH_FULL);
+    if (s->shape[s->role] == SHAPE_LANES) emit_new(L, IR_WARP_SYNC);
+}
+
+static void store(Lower *L, Planned *p)
+{
+    walk_store_sync(L);
+    if (p->ordered) wait_all_stores(L);
+    if (p->tensor) {
+        tensor_values(L, &p->mi, &p->t);
+        tensor_emit(L, &p->mi, &p->t, 0, opnd_imm(0));
+    } else {
+        bulk_values(L, &p->mi, &p->b);
+        bulk_emit(L, &p->mi, &p->b, 0, opnd_imm(0));
+    }
+    sched(L)->pending = true;
+    sched(L)->rings[p->src].reading = true;
+}
+
+static void prefetch(Lower *L, Planned *p)
+{
+    int64_t ahead = p->st->move->ahead;
+    if (ahead > 0 && !deal_ahead(L, p, ahead)) return;
+    if (p->tensor) {
+        tensor_values(L, &p->mi, &p->t);
+        tensor_emit(L, &p->mi, &p->t, 0, opnd_imm(0));
+    } else {
+        bulk_values(L, &p->mi, &p->b);
+        bulk_emit(L, &p->mi, &p->b, 0, opnd_imm(0));
+    }
+    if (ahead > 0) deal_now(L);
+}
+
+static void send(Lower *L, Planned *p)
+{
+    const PMove *mv = p->st->move;
+    Ring *to = &sched(L)->rings[p->dst];
+    bool fill = mv->kind == MOVE_FILL;
+    Opnd from_slot = fill ? opnd_imm(0) : region_slot(L, &p->mi), from = fill ? opnd_imm(0) : region_offset(L, &p->mi);
+    Opnd rank = value_low(L, mv->dst.peer);
+    Opnd to_slot = region_slot(L, &p->other), at = region_offset(L, &p->other), bar_slot = ring_slot(L, p->dst);
+    bool adds = mv->reduce >= 0;
+    if (p->by_rank && !adds) expect_fill(L, p, to, bar_slot);
+    if (fill) {
+        FillPeer f = {&p->other, to_slot, at, rank, bar_slot, L->guard, adds ? to->sum : to->full};
+        fill_peer_emit(L, p->st, &f);
+        return;
+    }
+    IrOp *op = emit_new(L, adds ? IR_BLK_REDUCE_PEER : IR_BLK_PEER);
+    emit_if(op, L->guard);
+    if (adds) {
+        ir_ref(L->a, op, IRK_ROP, IRA_WORD, (uint32_t)mv->reduce);
+        ir_ref(L->a, op, IRK_ELEM, IRA_WORD, p->other.tile->type);
+    }
+    ir_ref(L->a, op, IRK_SRC, IRA_BUF, p->mi.tile->index);
+    if (!opnd_is(from_slot, 0)) put_opnd(L, op, IRK_SLOT, from_slot);
+    if (!opnd_is(from, 0)) put_opnd(L, op, IRK_OFFSET, from);
+    ir_ref(L->a, op, IRK_DST, IRA_BUF, p->other.tile->index);
+    if (!opnd_is(to_slot, 0)) put_opnd(L, op, IRK_SLOT, to_slot);
+    if (!opnd_is(at, 0)) put_opnd(L, op, IRK_OFFSET, at);
+    ir_imm(L->a, op, IRK_BYTES, p->bytes);
+    ir_ref(L->a, op, IRK_BAR, IRA_BAR, adds ? to->sum : to->full);
+    if (!opnd_is(bar_slot, 0)) put_opnd(L, op, IRK_SLOT, bar_slot);
+    put_opnd(L, op, IRK_RANK, rank);
+}
+
+static void move(Lower *L)
+{
+    Sched *s = sched(L);
+    Planned *p = s->moves.v[s->at++];
+    if (p->agent != s->role) return;
+    ring_place(L, &p->mi);
+    ring_place(L, &p->other);
+    switch (p->st->move->kind) {
+    case MOVE_LOAD: load(L, p); break;
+    case MOVE_STORE: store(L, p); break;
+    case MOVE_PREFETCH: prefetch(L, p); break;
+    case MOVE_PEER: send(L, p); break;
+    case MOVE_SHARED: work(L, p); break;
+    case MOVE_FILL:
+        if (p->st->move->dst.peer) send(L, p);
+        else work(L, p);
+        break;
+    case MOVE_TMEM_CP:
+    case MOVE_TMEM_LD:
+    case MOVE_TMEM_ST:
+    case MOVE_SHIFT: tmem(L, p); break;
+    }
+}
+
+/* ---- turns ---- */
+
+static void take_ring(Lower *L, uint32_t ring)
+{
+    Sched *s = sched(L);
+    Ring *r = &s->rings[ring];
+    r->reading = false;
+    if (r->filler != s->role) {
+        ring_wait_full(L, ring);
+        if (r->summed && s->role == AG_SEND) remote_ready(L, ring);
+        else if (r->summed) ring_wait_also(L, ring, r->sum);
+        if (r->generic && s->role == AG_WORK) ir_ref(L->a, emit_new(L, IR_FENCE_ASYNC), IRK_SPACE, IRA_WORD, IRS_CLUSTER);
+        return;
+    }
+    ring_wait_free(L, ring);
+    r->filled = 0;
+    bool batch = r->pipe && r->pipe->batch > 1 && r->filler == AG_LOAD;
+    if (batch) expect(L, r, IR_BAR_ARRIVE_EXPECT, ring_slot(L, ring), opnd_imm(r->bytes * r->pipe->batch));
+}
+
+static void ring_begin(Lower *L, uint32_t ring)
+{
+    take_ring(L, ring);
+    device_ring(L, ring);
+}
+
+static bool in_turn(const Sched *s, const Ring *r, const PBlock *b)
+{
+    return r->turn == b && r->tile && ring_uses(r, s->role);
+}
+
+void walk_begin(Lower *L, const PBlock *b)
+{
+    Sched *s = sched(L);
+    for (uint32_t i = 0; i < s->nrings; i++)
+        if (in_turn(s, &s->rings[i], b)) ring_begin(L, i);
+}
+
+/* Stores of a turn are one group, however many of them loops in it have: those are committed with the turn's own. Unless
+ * something in the loop, which may come before them in its next turn, waits for all. */
+static bool ordered_within(const Sched *s, const PBlock *b)
+{
+    bool ordered = false;
+    for (uint32_t i = 0; i < s->moves.n; i++) ordered |= s->moves.v[i]->ordered && rings_top(s->moves.v[i], b) != NULL;
+    return ordered;
+}
+
+/* Loops in the turn store its tiles: they may have no turns, and so no groups. */
+static bool stored_in_loops(const Sched *s, const PBlock *b)
+{
+    bool in_loops = false;
+    for (uint32_t i = 0; i < s->moves.n; i++) {
+        const Planned *p = s->moves.v[i];
+        bool of_turn = p->agent == AG_WORK && p->src != RING_NONE && s->rings[p->src].stored && s->rings[p->src].turn == b;
+        in_loops |= of_turn && p->chain[p->depth].block != b;
+    }
+    return in_loops;
+}
+
+void walk_end(Lower *L, const PBlock *b)
+{
+    Sched *s = sched(L);
+    bool stored = false, released = false, looped = false;
+    uint32_t lag = 0;
+    L->stmt = NULL;
+    tmem_settle(L);
+    for (uint32_t i = 0; i < s->nrings; i++) {
+        const Ring *r = &s->rings[i];
+        if (r->turn == b && !r->tile && ring_uses(r, s->role) && r->filler != s->role) released = true; /* ids, by deal.c */
+        if (!in_turn(s, r, b)) continue;
+        looped |= r->looped;
+        if (r->stored && s->role == AG_WORK) {
+            if (!stored || r->lag < lag) lag = r->lag;
+            stored = true;
+        }
+        released |= r->empty != RING_NONE && r->filler != s->role;
+    }
+    s->pending |= stored && lag > 0 && stored_in_loops(s, b);
+    if (stored || ordered_within(s, b)) commit_pending(L);
+    readers_end(L, b);
+    if (stored && looped) emit_grp_wait(L, lag, IRH_READ);
+    if (s->shape[s->role] == SHAPE_LANES) s->dirty = true;
+    if (released) walk_store_sync(L);
+    fence_threads(L); /* the next turn, and what stands behind the loop, take it for done */
+    for (uint32_t i = 0; i < s->nrings; i++) {
+        Ring *r = &s->rings[i];
+        if (!in_turn(s, r, b)) continue;
+        if (r->filler != s->role) ring_release(L, i);
+        ring_advance(L, i);
+    }
+    s->dirty = s->shape[s->role] == SHAPE_THREADS;
+}
+
+/* ---- statements ---- */
+
+static void loop(Lower *L, const PStmt *st)
+{
+    LoopState *s = &L->scalars->loops[st->id];
+    Opnd guard = L->guard;
+    loop_open(L, st);
+    Opnd a = lower_bound(L, st->lo, s->wide), b = lower_bound(L, st->value, s->wide);
+    IrType t = s->wide ? IR_I64 : IR_I32;
+    b = emit_sel(L, t, guard, b, a);
+    L->guard = opnd_imm(1);
+    s->value = emit_loop(L, t, a, b);
+    vars_forget(L, &st->body);
+    walk(L, &st->body);
+    emit_end(L);
+    vars_forget(L, &st->body);
+    L->guard = guard;
+    loop_close(L, st);
+}
+
+static void statements(Lower *L, const PBlock *b);
+
+static void branch(Lower *L, const PStmt *st)
+{
+    Opnd outer = L->guard, cond = value_pred(L, st->value);
+    L->sched->conditions++;
+    remote_enter(L, st, false);
+    L->guard = emit_logic(L, IR_AND, outer, cond);
+    vec_push(L->a, &L->scalars->conditions, st->value);
+    statements(L, &st->body);
+    L->scalars->conditions.n--;
+    remote_leave(L);
+    vars_forget(L, &st->body);
+    if (st->has_else) {
+        remote_enter(L, st, true);
+        L->guard = emit_logic(L, IR_AND, outer, emit_not(L, cond));
+        statements(L, &st->other);
+        remote_leave(L);
+        vars_forget(L, &st->other);
+    }
+    L->guard = outer;
+    L->sched->conditions--;
+}
+
+static void refuse(Lower *L, const PStmt *st, const char *what)
+{
+    if (!sched(L)->planning) return;
+    Diag *g = lower_error(L, E0748, st->span, "%s in a kernel whose schedule is derived", what);
+    diag_label(L->c->diags, g, schedule_wanted(L->k)->span, "because of this");
+    diag_fix(L->c->diags, g, "leave it out: what it orders is ordered; or write the whole protocol by hand in `roles`");
+}
+
+static bool vars_set_in(const PBlock *b)
+{
+    for (const PStmt *s = b->first; s; s = s->next)
+        if (s->kind == P_SET || vars_set_in(&s->body) || vars_set_in(&s->other)) return true;
+    return false;
+}
+
+bool walk_enter(const Lower *L, const PStmt *st, int agent)
+{
+    const Sched *s = L->sched;
+    for (uint32_t i = 0; i < s->loops.n; i++)
+        if (s->loops.v[i].loop == st) return s->loops.v[i].sets || s->loops.v[i].agents >> agent & 1;
+    return true;
+}
+
+static uint32_t moves_of(const PStmt *s)
+{
+    return (s->kind == P_MOVE) + walk_moves(&s->body) + walk_moves(&s->other);
+}
+
+uint32_t walk_moves(const PBlock *b)
+{
+    uint32_t n = 0;
+    for (const PStmt *s = b->first; s; s = s->next) n += moves_of(s);
+    return n;
+}
+
+static void note_loop(Lower *L, const PStmt *st, uint32_t from)
+{
+    Sched *s = sched(L);
+    struct LoopUse in = {.loop = st, .sets = vars_set_in(&st->body)};
+    if (st->kind == P_PIPELINE && st->pipe->deal != DEAL_NONE) in.agents |= 1u << AG_LOAD; /* tickets are drawn there */
+    for (uint32_t i = from; i < s->moves.n; i++) {
+        const Planned *p = s->moves.v[i];
+        in.agents |= (uint8_t)(1u << p->agent);
+        /* A loaded tile that nobody reads is still waited for by the working role. */
+        if (p->dst != RING_NONE && p->agent != AG_WORK) in.agents |= 1u << AG_WORK;
+    }
+    vec_push(L->a, &s->loops, in);
+}
+
+static void statement(Lower *L, const PStmt *st)
+{
+    Sched *s = sched(L);
+    uint32_t from = s->at;
+    L->stmt = st;
+    if ((st->kind == P_FOR || st->kind == P_PIPELINE) && !s->planning && !walk_enter(L, st, (int)s->role)) {
+        s->at += walk_moves(&st->body);
+        return;
+    }
+    if (st->kind == P_FOR || st->kind == P_PIPELINE) { /* its body may run never, or again */
+        fence_threads(L);
+        commit_pending(L);
+        tmem_settle(L);
+    }
+    switch (st->kind) {
+    case P_LET: lower_let(L, st); break;
+    case P_VIEW: device_view(L, st); break;
+    case P_VAR:
+    case P_SET: lower_assign(L, st); break;
+    case P_FOR: loop(L, st); break;
+    case P_IF: branch(L, st); break;
+    case P_MOVE:
+        if (st->move->commit != COMMIT_DERIVED) refuse(L, st, "an explicit commit");
+        if (!s->planning) move(L);
+        else if (plan_move(L, st)) s->at++;
+        else s->at = s->moves.n;
+        break;
+    case P_PIPELINE:
+        if (st->pipe->deal != DEAL_NONE && s->planning) s->nacross++;
+        deal_walk(L, pipe_of(L, st));
+        break;
+    case P_GROUP:
+        refuse(L, st, "an explicit group");
+        statements(L, &st->body);
+        break;
+    case P_WAIT:
+    case P_WAIT_GROUP:
+    case P_ARRIVE:
+    case P_EXPECT: refuse(L, st, "an explicit wait or arrival"); break;
+    case P_ROLES: break; /* stands alone: the front end refuses pipelines and moves beside it */
+    }
+    if (s->planning && (st->kind == P_FOR || st->kind == P_PIPELINE)) note_loop(L, st, from);
+}
+
+/* Slots are taken at the first statement of the turn that uses them, on every way; they are given back at its end. */
+static void take_slots(Lower *L, const PStmt *st)
+{
+    Sched *s = sched(L);
+    Opnd guard = L->guard;
+    uint32_t around = s->around.n;
+    L->guard = opnd_imm(1);
+    s->around.n = 0;
+    for (uint32_t i = 0; i < s->nrings; i++) {
+        if (!in_turn(s, &s->rings[i], s->chain[s->depth].block) || s->rings[i].first[s->role] != st) continue;
+        L->stmt = st;
+        ring_begin(L, i);
+    }
+    L->guard = guard;
+    s->around.n = around;
+}
+
+/* Of a branch, or a group. */
+static void statements(Lower *L, const PBlock *b)
+{
+    for (const PStmt *st = b->first; st; st = st->next) {
+        if (!sched(L)->planning) take_slots(L, st);
+        statement(L, st);
+    }
+}
+
+static void turn_statements(Lower *L, const PBlock *b, const BodyPart *part)
+{
+    Sched *s = sched(L);
+    bool inside = part == NULL;
+    for (const PStmt *st = b->first; st; st = st->next) {
+        if (part && st == part->first) inside = true;
+        if (part && st == part->end) inside = false;
+        if (st->kind == P_MOVE ? !inside : part && part->together) {
+            s->at += moves_of(st);
+            continue;
+        }
+        s->chain[s->depth].top = st;
+        if (!s->planning && !part) take_slots(L, st);
+        statement(L, st);
+    }
+}
+
+static void open_turn(Lower *L, const PBlock *b, const Pipe *pipe, bool looped)
+{
+    Sched *s = sched(L);
+    s->depth++;
+    if (s->depth >= CHAIN_MAX) {
+        lower_error(L, E0106, L->stmt->span, "loops and pipelines nest more than %d deep", CHAIN_MAX);
+        s->depth--;
+    }
+    s->chain[s->depth] = (Link){.block = b, .pipe = pipe, .looped = looped || s->chain[s->depth - 1].looped};
+    s->dirty = s->shape[s->role] == SHAPE_THREADS;
+}
+
+void walk_turn(Lower *L, Pipe *p, const BodyPart *part)
+{
+    Sched *s = sched(L);
+    const PBlock *b = &p->st->body;
+    const Pipe *outer = s->across;
+    if (p->across) s->across = p;
+    bool looped = !p->across || p->deal != DEAL_LAUNCH, unsynced = s->id_read && !p->across;
+    bool unfenced = s->unfenced, dirty = s->dirty;
+    open_turn(L, b, p, looped);
+    if (part && p->whole) s->dirty = dirty; /* no turn but a piece of one */
+    turn_statements(L, b, part);
+    if (!s->planning && !part) walk_end(L, b);
+    s->depth--;
+    s->id_read |= unsynced; /* the loop may not run */
+    s->unfenced |= unfenced;
+    s->across = outer;
+}
+
+static void walk(Lower *L, const PBlock *b)
+{
+    Sched *s = sched(L);
+    bool unsynced = s->id_read, unfenced = s->unfenced;
+    open_turn(L, b, NULL, true);
+    turn_statements(L, b, NULL);
+    if (!s->planning) walk_end(L, b);
+    s->depth--;
+    s->id_read |= unsynced; /* the loop may not run */
+    s->unfenced |= unfenced;
+}
+
+void walk_body(Lower *L)
+{
+    Sched *s = sched(L);
+    const PBlock *b = &L->k->body;
+    s->at = 0;
+    s->depth = 0;
+    s->chain[0] = (Link){.block = b};
+    s->dirty = s->shape[s->role] == SHAPE_THREADS;
+    turn_statements(L, b, NULL);
+    if (!s->planning) walk_end(L, b);
+}

@@ -1,0 +1,361 @@
+/* Iterations of pipelines: which ones this team runs, and their indices.
+ *
+ * across grid   static: team, team + teams, ..        ticket: the loading role draws numbers from a counter and passes
+ *               them on through a ring of ids, -1 at the end        launch: one CTA, or cluster, per iteration
+ *               clc: as launch, but a team that is done takes over a cluster that has not started (sm_100 on)
+ * else          nested loops */
+#include "lower/apart/apart.h"
+#include "lower/plan/device_maps.h"
+#include "lower/schedule/schedule.h"
+
+Pipe *pipe_of(Lower *L, const PStmt *st)
+{
+    Sched *s = L->sched;
+    for (uint32_t i = 0; i < s->pipes.n; i++)
+        if (s->pipes.v[i]->st == st) return s->pipes.v[i];
+    Pipe *p = arena_new(L->a, Pipe);
+    *p = (Pipe){.st = st, .batch = 1, .deal = st->pipe->deal, .across = st->pipe->deal != DEAL_NONE, .ids = RING_NONE};
+    for (int i = 0; i < st->pipe->n; i++) {
+        p->order[i] = (uint8_t)i;
+        p->index[i] = pipe_index(st->pipe, i);
+    }
+    vec_push(L->a, &s->pipes, p);
+    return p;
+}
+
+/* ---- the launch ---- */
+
+static bool total_of(Lower *L, Pipe *p)
+{
+    LxPool *pool = &L->ir->mf.lx;
+    for (int i = 0; i < p->st->pipe->n; i++) {
+        Lx lo = scalar_lx(L, p->index[i].lo), hi = scalar_lx(L, p->index[i].value);
+        if (lo == 0 || hi == 0) {
+            Diag *g = lower_error(L, E0745, p->index[i].span, "the range of `%s` is not known at launch",
+                                  name_text(L, p->index[i].name));
+            diag_label(L->c->diags, g, (lo == 0 ? p->index[i].lo : p->index[i].value)->span, "this depends on data");
+            diag_fix(L->c->diags, g, "deal a range of sizes and parameters, and put a `for` or `if` inside");
+            return false;
+        }
+        Lx n = lx_op(L->a, pool, LX_MAX, lx_op(L->a, pool, LX_SUB, hi, lo), lx_const(L->a, pool, 0));
+        p->total = i ? lx_op(L->a, pool, LX_MUL, p->total, n) : n;
+    }
+    return true;
+}
+
+static const PStmt *asks_ahead(const PBlock *b)
+{
+    for (const PStmt *s = b->first; s; s = s->next) {
+        if (s->kind == P_MOVE && s->move->ahead > 0) return s;
+        const PStmt *inside = asks_ahead(&s->body);
+        if (inside == NULL) inside = asks_ahead(&s->other);
+        if (inside) return inside;
+    }
+    return NULL;
+}
+
+/* Bytes that lie side by side in memory of what one iteration moves. */
+static int64_t run_of(Lower *L, const MoveInfo *mi)
+{
+    int64_t n = mi->bits / 8, k;
+    for (int d = mi->rank - 1; d >= 0; d--) {
+        n *= mi->extent[d];
+        bool whole = mi->g->dim[d].whole || (poly_is_const(scalar_poly(L, mi->tensor->extent[d]), &k) && k == mi->extent[d]);
+        if (!whole) break;
+    }
+    return n;
+}
+
+/* Teams run side by side: what they move at a time should be neighbours in memory on the side that has the shorter runs,
+ * on that of the stores if both are alike. Which team gets an iteration is open, and so is their order. */
+static void choose_order(Lower *L, Pipe *p)
+{
+    const Planned *best = NULL;
+    int64_t least = INT64_MAX;
+    for (uint32_t i = 0; i < L->sched->moves.n; i++) {
+        const Planned *m = L->sched->moves.v[i];
+        PMoveKind kind = m->st->move->kind;
+        if (m->across != p || (kind != MOVE_LOAD && kind != MOVE_STORE)) continue;
+        int64_t n = run_of(L, &m->mi);
+        if (n > least || (n == least && (kind == MOVE_LOAD || !best->mi.load))) continue;
+        best = m;
+        least = n;
+    }
+    if (best == NULL) return;
+    int n = 0, count = p->st->pipe->n;
+    bool taken[PIPE_INDICES] = {false};
+    for (int d = 0; d < best->mi.rank; d++) {
+        for (int i = 0; i < count; i++) {
+            if (taken[i] || !domain_mentions(L->d, best->mi.start[d], L->scalars->loops[p->index[i].id].atoms.index)) continue;
+            taken[i] = true;
+            p->order[n++] = (uint8_t)i;
+        }
+    }
+    if (n == count) return;
+    for (int i = 0; i < count; i++) p->order[i] = (uint8_t)i; /* some index moves nothing there */
+}
+
+static void misfit(Lower *L, const Pipe *p, const char *what, Span at, const char *why)
+{
+    Diag *g = lower_error(L, E0746, p->st->pipe->deal_span, "%s", what);
+    diag_label(L->c->diags, g, at, "%s", why);
+    diag_fix(L->c->diags, g, "deal `by static`, or leave `by` out");
+}
+
+static Span other_across(const Lower *L, const Pipe *p)
+{
+    for (uint32_t i = 0; i < L->sched->pipes.n; i++)
+        if (L->sched->pipes.v[i]->across && L->sched->pipes.v[i] != p) return L->sched->pipes.v[i]->st->span;
+    return p->st->span;
+}
+
+static void no_multicast(Lower *L, const Pipe *p)
+{
+    Diag *g = lower_error(L, E0801, p->st->pipe->deal_span,
+                          "%s has no clusterlaunchcontrol for clusters: an answer for all of their CTAs", L->c->target->name);
+    diag_label(L->c->diags, g, L->k->cluster_span, "the cluster");
+    diag_fix(L->c->diags, g, "compile for %sa, deal `by static`, or leave `by` out", L->c->target->name);
+}
+
+static bool target_answers(const Lower *L)
+{
+    return target_has(L->c->target, L->cluster_size > 1 ? FEAT_CLC_MULTICAST : form_info(FORM_CLC_TRY_CANCEL)->feature);
+}
+
+/* Where the hardware hands out what has not started, that is best: no counter in memory, and clusters get the answer
+ * together; but not where each CTA that starts has room for maps in memory. Tickets keep the teams in step with each other, which DRAM pages like; in a cluster they cost a hand-over. */
+static PDeal best_deal(const Lower *L, bool drawn)
+{
+    if (!drawn || L->sched->nacross > 1 || !L->sched->used[AG_LOAD]) return DEAL_STATIC;
+    if (target_answers(L) && L->device->maps.n == 0) return DEAL_CLC;
+    return L->cluster_size == 1 ? DEAL_TICKET : DEAL_STATIC;
+}
+
+static void choose_deal(Lower *L, Pipe *p)
+{
+    const PStmt *ahead = asks_ahead(&p->st->body);
+    bool one_by_one = p->deal == DEAL_TICKET || p->deal == DEAL_CLC;
+    if (p->deal == DEAL_TICKET && L->sched->nacross > 1)
+        misfit(L, p, "a launch has one counter of tickets, for one pipeline", other_across(L, p), "another one");
+    else if (one_by_one && ahead)
+        misfit(L, p, p->deal == DEAL_CLC ? "with clc nobody knows what comes next" : "with tickets nobody knows what comes next",
+               ahead->span, "`ahead` asks for it");
+    else if ((p->deal == DEAL_LAUNCH || p->deal == DEAL_CLC) && L->sched->nacross > 1)
+        misfit(L, p, "a team per iteration needs the launch for one pipeline", other_across(L, p), "another one");
+    else if (p->deal == DEAL_CLC && L->cluster_size > 1 && !target_answers(L))
+        no_multicast(L, p);
+    if (p->deal == DEAL_ANY) p->deal = best_deal(L, ahead == NULL);
+    if (p->deal == DEAL_TICKET || p->deal == DEAL_CLC) L->sched->used[AG_LOAD] = true; /* it draws them */
+}
+
+/* Bytes of global memory that the iterations move, as far as the pipelines' own moves tell. */
+static Lx traffic(Lower *L)
+{
+    Sched *s = L->sched;
+    LxPool *pool = &L->ir->mf.lx;
+    Lx sum = 0;
+    for (uint32_t i = 0; i < s->pipes.n; i++) {
+        const Pipe *p = s->pipes.v[i];
+        int64_t bytes = 0;
+        for (uint32_t k = 0; k < s->moves.n; k++) {
+            const Planned *m = s->moves.v[k];
+            bool direct = m->across == p && m->chain[m->depth].block == &p->st->body && !m->conditional;
+            PMoveKind kind = m->st->move->kind;
+            if (direct && (kind == MOVE_LOAD || kind == MOVE_STORE)) bytes += m->bytes * m->shares.n;
+        }
+        if (!p->across || bytes == 0) continue;
+        Lx n = lx_op(L->a, pool, LX_MUL, p->total, lx_const(L->a, pool, bytes));
+        sum = sum ? lx_op(L->a, pool, LX_ADD, sum, n) : n;
+    }
+    return sum;
+}
+
+void deal_launch(Lower *L)
+{
+    Sched *s = L->sched;
+    MfKernel *mf = &L->ir->mf;
+    LxPool *pool = &mf->lx;
+    Lx teams = 0;
+    PDeal deal = DEAL_NONE;
+    for (uint32_t i = 0; i < s->pipes.n; i++) {
+        Pipe *p = s->pipes.v[i];
+        if (!p->across || !total_of(L, p)) continue;
+        choose_deal(L, p);
+        choose_order(L, p);
+        Lx n = lx_op(L->a, pool, LX_CEIL, p->total, lx_const(L->a, pool, p->batch));
+        teams = teams ? lx_op(L->a, pool, LX_MAX, teams, n) : n;
+        deal = p->deal;
+    }
+    if (deal == DEAL_NONE) return;
+    mf->traffic = traffic(L);
+    const int64_t *c = L->k->cluster;
+    mf->grid[0] = lx_op(L->a, pool, LX_MUL, teams, lx_const(L->a, pool, c[0]));
+    mf->grid[1] = lx_const(L->a, pool, c[1]);
+    mf->grid[2] = lx_const(L->a, pool, c[2]);
+    for (int i = 0; i < 3; i++) mf->cluster[i] = (uint32_t)c[i];
+    if (deal == DEAL_LAUNCH || deal == DEAL_CLC) {
+        Lx fits = lx_op(L->a, pool, LX_LE, mf->grid[0], lx_const(L->a, pool, INT32_MAX));
+        launch_check(L, E1130, fits, L->k->span, arena_printf(L->a, "grid.x = %s <= 2147483647", lx_text(L, mf->grid[0])),
+                     "limits of the grid, CUDA guide");
+        return;
+    }
+    mf->deal = deal == DEAL_TICKET ? MF_DEAL_TICKET : MF_DEAL_STATIC;
+    mf->teams = teams;
+    mf->per_sm = s->per_sm;
+}
+
+/* ---- indices ---- */
+
+static void set_index(Lower *L, const PStmt *x, Opnd v)
+{
+    LoopState *s = &L->scalars->loops[x->id];
+    s->value = s->wide ? v : emit_cvt(L, IR_I32, v);
+}
+
+/* The index that is last in the order runs fastest. */
+void deal_indices(Lower *L, const Pipe *p, Opnd id)
+{
+    for (int i = p->st->pipe->n - 1; i >= 0; i--) {
+        const PStmt *x = &p->index[p->order[i]];
+        Opnd lo = value_wide(L, x->lo), v = id;
+        if (i > 0) {
+            Opnd n = emit_op(L, IR_SUB, IR_I64, value_wide(L, x->value), lo);
+            v = emit_op(L, IR_MOD, IR_I64, id, n);
+            id = emit_op(L, IR_DIV, IR_I64, id, n);
+        }
+        set_index(L, x, emit_op(L, IR_ADD, IR_I64, v, lo));
+    }
+}
+
+static void save(Lower *L, const PStmt *x)
+{
+    Sched *s = L->sched;
+    LoopState *loop = &L->scalars->loops[x->id];
+    s->saved[s->nsaved++] = (struct Kept){loop, loop->value};
+}
+
+bool deal_ahead(Lower *L, const Planned *p, int64_t n)
+{
+    Sched *s = L->sched;
+    const Pipe *pipe = p->chain[p->depth].pipe;
+    if (pipe == NULL || pipe->deal == DEAL_LAUNCH) return false; /* a CTA has one iteration */
+    s->nsaved = 0;
+    s->saved_guard = L->guard;
+    s->saved_inside = L->inside;
+    Opnd ok;
+    if (pipe->across) {
+        Opnd id = emit_op(L, IR_ADD, IR_I64, s->id, emit_op(L, IR_MUL, IR_I64, s->team_step, opnd_imm(n)));
+        ok = emit_cmp(L, IRL_LT, id, emit_param(L, pipe->total));
+        for (int i = 0; i < pipe->st->pipe->n; i++) save(L, &pipe->index[i]);
+        deal_indices(L, pipe, id);
+    } else { /* the last index goes on */
+        const PStmt *x = &pipe->index[pipe->st->pipe->n - 1];
+        LoopState *loop = &L->scalars->loops[x->id];
+        save(L, x);
+        loop->value = emit_op(L, IR_ADD, loop->wide ? IR_I64 : IR_I32, loop->value, opnd_imm(n));
+        ok = emit_cmp(L, IRL_LT, loop->value, lower_bound(L, x->value, loop->wide));
+    }
+    L->guard = emit_logic(L, IR_AND, L->guard, ok);
+    L->inside = emit_logic(L, IR_AND, L->inside, ok); /* what is read to know where lies beyond the indices' ranges, too */
+    values_forget(L, USE_INDEX);
+    return true;
+}
+
+void deal_now(Lower *L)
+{
+    Sched *s = L->sched;
+    for (int i = 0; i < s->nsaved; i++) s->saved[i].loop->value = s->saved[i].value;
+    L->guard = s->saved_guard;
+    L->inside = s->saved_inside;
+    values_forget(L, USE_INDEX);
+}
+
+/* One turn: a team's iteration, or batch of them. */
+void deal_turn(Lower *L, Pipe *p, Opnd id)
+{
+    L->sched->id = id;
+    if (p->batch > 1) {
+        batch_turn(L, p);
+        return;
+    }
+    deal_indices(L, p, id);
+    walk_turn(L, p, NULL);
+}
+
+static void nested(Lower *L, Pipe *p, int i, const Opnd *from, const Opnd *to)
+{
+    if (i == p->st->pipe->n) {
+        walk_turn(L, p, NULL);
+        return;
+    }
+    const PStmt *x = &p->index[i];
+    LoopState *s = &L->scalars->loops[x->id];
+    loop_open(L, x);
+    s->value = emit_loop(L, s->wide ? IR_I64 : IR_I32, from[i], to[i]);
+    vars_forget(L, &p->st->body);
+    nested(L, p, i + 1, from, to);
+    emit_end(L);
+    vars_forget(L, &p->st->body);
+    loop_close(L, x);
+}
+
+/* Bounds are worked out once, in front: the body may change variables in them. */
+static void bounds(Lower *L, Pipe *p, Opnd *from, Opnd *to)
+{
+    for (int i = 0; i < p->st->pipe->n; i++) {
+        const PStmt *x = &p->index[i];
+        LoopState *s = &L->scalars->loops[x->id];
+        if (s->atoms.index == 0) loop_atoms(L, x, s);
+        from[i] = lower_bound(L, x->lo, s->wide);
+        to[i] = lower_bound(L, x->value, s->wide);
+    }
+}
+
+/* Rule G: iterations differ in their indices, CTAs of a team in their ranks. */
+static void across_open(Lower *L, Pipe *p)
+{
+    L->accesses->across = p;
+    L->scalars->nteam = 0;
+    L->scalars->team_atoms = true;
+    for (int i = 0; i < p->st->pipe->n; i++) {
+        loop_open(L, &p->index[i]);
+        L->scalars->open_loops.n--; /* no loop of the team's */
+        L->scalars->team[L->scalars->nteam++] = L->scalars->loops[p->index[i].id].atoms.index;
+    }
+    L->scalars->team_atoms = false;
+    for (int i = 0; i < 3; i++)
+        if (L->scalars->cluster_atom[i]) L->scalars->team[L->scalars->nteam++] = L->scalars->cluster_atom[i];
+}
+
+static void across_close(Lower *L, Pipe *p)
+{
+    for (int i = p->st->pipe->n - 1; i >= 0; i--) {
+        L->scalars->open_loops.n++;
+        loop_close(L, &p->index[i]);
+    }
+    L->accesses->across = NULL;
+    teams_beside(L);
+}
+
+void deal_walk(Lower *L, Pipe *p)
+{
+    if (!p->across) {
+        Opnd from[PIPE_INDICES], to[PIPE_INDICES];
+        bounds(L, p, from, to);
+        nested(L, p, 0, from, to);
+        return;
+    }
+    across_open(L, p);
+    scope_open(L);
+    if (L->sched->planning) {
+        vec_push(L->a, &L->values->hoisted, 0);
+        deal_indices(L, p, (Opnd){.v = ir_value(L->a, L->ir, IR_I64, NULL)}); /* no number: what is made of one is kept */
+        walk_turn(L, p, NULL);
+    } else {
+        LxPool *pool = &L->ir->mf.lx;
+        Opnd teams = emit_param(L, lx_op(L->a, pool, LX_CEIL, p->total, lx_const(L->a, pool, p->batch)));
+        deal_by(L, p, teams);
+    }
+    scope_close(L);
+    across_close(L, p);
+}

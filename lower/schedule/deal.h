@@ -1,0 +1,44 @@
+/* Pipelines: which iterations a team runs, and in which batches. */
+#ifndef LOWER_SCHEDULE_DEAL_H
+#define LOWER_SCHEDULE_DEAL_H
+
+#include "lower/kernel/kernel.h"
+
+struct Planned; /* moves.h */
+
+typedef struct Pipe { /* a pipeline statement */
+    const PStmt *st;
+    PStmt index[PIPE_INDICES];   /* as loops, for ranges and atoms */
+    uint8_t order[PIPE_INDICES]; /* in which iterations are dealt: slowest index first */
+    int64_t batch;
+    bool across;
+    bool whole;                /* a batch of it goes statement by statement: batch.c */
+    PDeal deal;
+    Lx total;                  /* iterations, where across */
+    uint32_t ids;              /* ring of ids (a Ring without tile), RING_NONE: nobody passes them on */
+} Pipe;
+
+typedef struct BodyPart { /* statements of a body for a batch: from first up to end; NULL: the last one */
+    const PStmt *first, *end;
+    bool together; /* each for all iterations at once */
+} BodyPart;
+
+/* ---- deal.c ---- */
+Pipe *pipe_of(Lower *L, const PStmt *st);
+void deal_launch(Lower *L); /* the manifest's grid */
+void deal_walk(Lower *L, Pipe *p);
+void deal_turn(Lower *L, Pipe *p, Opnd id); /* a team's iteration, or batch of them */
+void deal_indices(Lower *L, const Pipe *p, Opnd id); /* of the iteration with this number */
+
+/* ---- batch.c ---- */
+void batch_find(Lower *L);            /* which ones go statement by statement: when sizes are known */
+uint32_t batch_pitch(const Lower *L, const Pipe *p, const PTile *tile); /* bytes from iteration to iteration */
+void batch_turn(Lower *L, Pipe *p);
+
+/* ---- deal_ways.c ---- */
+void deal_by(Lower *L, Pipe *p, Opnd teams); /* all turns of this team; teams: turns of all teams */
+/* Indices as this team will have them n turns later; false where that is not known. Closed by deal_now. */
+bool deal_ahead(Lower *L, const struct Planned *p, int64_t n);
+void deal_now(Lower *L);
+
+#endif

@@ -1,0 +1,106 @@
+/* Maps that derived agents make: which rings have them, when a slot's map is made. */
+#include "lower/plan/device_maps.h"
+#include "lower/schedule/schedule.h"
+
+static const char *const ROLES[] = {[AG_LOAD] = "load", [AG_SEND] = "send", [AG_WORK] = "work"};
+
+static uint32_t ring_of(const Planned *p)
+{
+    return p->mi.load ? p->dst : p->src;
+}
+
+static const struct Declared *declared(const Lower *L, const PTensor *view)
+{
+    for (uint32_t i = 0; i < L->device->views.n; i++)
+        if (L->device->views.v[i].view == view) return &L->device->views.v[i];
+    return NULL;
+}
+
+/* The view is the same one in all of a turn: it is made in a block around the turn's, or in that. */
+static bool same_in_turn(Lower *L, const Planned *p, const PTensor *view)
+{
+    const Ring *r = &L->sched->rings[ring_of(p)];
+    const struct Declared *at = declared(L, view);
+    uint32_t turn = 0;
+    while (turn < p->depth && p->chain[turn].block != r->turn) turn++;
+    if (at && at->depth <= turn) return true;
+    L->stmt = p->st;
+    Diag *g = lower_error(L, E0496, p->st->span, "`%s` is made anew while copies by its last map may be on their way",
+                          name_text(L, view->name));
+    diag_label(L->c->diags, g, view->span, "made in a loop");
+    diag_label(L->c->diags, g, r->tile->span, "the tile is used around it");
+    diag_fix(L->c->diags, g, "declare the tile beside the view, or write `via bulk`");
+    L->stmt = NULL;
+    return false;
+}
+
+bool device_find(Lower *L)
+{
+    bool ok = true;
+    for (uint32_t i = 0; i < L->sched->moves.n; i++) {
+        Planned *p = L->sched->moves.v[i];
+        if (p->agent == AG_NONE || !p->tensor || !p->t.device) continue;
+        uint32_t k = 0;
+        for (; k < L->device->maps.n; k++) {
+            const DeviceMap *m = &L->device->maps.v[k];
+            if (m->map == p->t.map && m->tile == ring_of(p) && m->agent == p->agent) break;
+        }
+        p->t.device = k + 1;
+        if (k < L->device->maps.n) continue;
+        ok &= same_in_turn(L, p, p->mi.tensor);
+        vec_push(L->a, &L->device->maps,
+                 ((DeviceMap){.map = p->t.map, .view = p->mi.tensor, .tile = ring_of(p), .agent = p->agent}));
+    }
+    return ok;
+}
+
+void device_buffers(Lower *L)
+{
+    uint32_t cell[AG_COUNT] = {0};
+    for (uint32_t i = 0; i < L->device->maps.n; i++) {
+        DeviceMap *m = &L->device->maps.v[i];
+        m->buf = device_buffer(L, m, L->sched->rings[m->tile].slots);
+        if (cell[m->agent] == 0) cell[m->agent] = 1 + device_cell(L, ROLES[m->agent]);
+        m->cell = cell[m->agent] - 1;
+    }
+    device_place(L);
+}
+
+
+void device_role(Lower *L)
+{
+    for (uint32_t i = 0; i < L->device->maps.n; i++) {
+        DeviceMap *m = &L->device->maps.v[i];
+        if (m->agent != L->sched->role) continue;
+        m->made = m->begun = false;
+        m->fresh = L->ir->vars.n;
+        vec_push(L->a, &L->ir->vars, ((IrVar){arena_printf(L->a, "%s.fresh", name_text(L, m->view->name)), IR_I64}));
+        emit_set(L, IR_VAR, m->fresh, opnd_imm(0));
+    }
+}
+
+void device_view(Lower *L, const PStmt *st)
+{
+    if (L->sched->planning) {
+        if (!declared(L, st->view)) vec_push(L->a, &L->device->views, ((struct Declared){st->view, L->sched->depth, st->span}));
+        return;
+    }
+    for (uint32_t i = 0; i < L->device->maps.n; i++) {
+        DeviceMap *m = &L->device->maps.v[i];
+        if (m->agent != L->sched->role || m->view != st->view) continue;
+        emit_set(L, IR_SET, m->fresh, opnd_imm(0));
+        device_values(L, m);
+        m->made = true;
+        if (m->begun) device_make(L, m, ring_slot(L, m->tile));
+    }
+}
+
+void device_ring(Lower *L, uint32_t ring)
+{
+    for (uint32_t i = 0; i < L->device->maps.n; i++) {
+        DeviceMap *m = &L->device->maps.v[i];
+        if (m->agent != L->sched->role || m->tile != ring) continue;
+        m->begun = true;
+        if (m->made) device_make(L, m, ring_slot(L, m->tile));
+    }
+}

@@ -1,0 +1,84 @@
+/* Moves as the planning walk finds them: regions, copies, agents. */
+#ifndef LOWER_SCHEDULE_MOVES_H
+#define LOWER_SCHEDULE_MOVES_H
+
+#include "lower/kernel/kernel.h"
+#include "lower/kernel/report.h"
+#include "lower/plan/copies.h"
+#include "lower/plan/move.h"
+#include "lower/plan/tensor_memory.h"
+#include "lower/schedule/deal.h"
+#include "lower/schedule/rings.h"
+
+typedef struct Link { /* a block around a move whose iteration is a turn, and the statement of it that holds the move */
+    const PBlock *block;
+    const PStmt *top;
+    const Pipe *pipe; /* whose body the block is, or NULL */
+    bool looped;
+} Link;
+typedef struct Planned { /* a move, in the order in which the walks meet it */
+    const PStmt *st;
+    Link *chain; /* outermost first, depth + 1 of them */
+    uint32_t depth;
+    bool conditional;
+    uint32_t access;    /* number in Accesses.all */
+    bool ordered;       /* a store that may meet one that is still on its way: it waits for all of them */
+    const Pipe *across;
+    MoveInfo mi, other; /* between tiles: the source, the destination */
+    bool tensor;
+    TensorPlan t;
+    BulkPlan b;
+    Refusal no_tensor;
+    Agent agent;
+    uint32_t src, dst;  /* rings */
+    Shares shares;
+    bool by_rank;       /* into tiles of other CTAs, with bytes that are worked out for each rank: remote.c */
+    uint16_t to[SCHED_RANKS]; /* between CTAs: those that each one sends to */
+    uint32_t plan;      /* IrPlan of work by threads */
+    int64_t zeros;      /* or: bytes that one of them clears by st.bulk */
+    TmemPlan *tm;       /* one side is in tensor memory: src and dst are the other one's ring */
+    int64_t bytes;      /* that one copy of the move adds to a barrier at each destination */
+} Planned;
+
+/* ---- moves.c ---- */
+bool plan_move(Lower *L, const PStmt *st); /* adds it to moves */
+void plan_order(Lower *L);                 /* stores that wait for others */
+void plan_threads_all(Lower *L);           /* when the number of threads is known */
+
+/* For rule G: by which move the working role has waited for what a load brings. */
+void plan_taken(Lower *L);
+
+/* ---- rings.c ---- */
+const PStmt *rings_top(const Planned *p, const PBlock *b); /* the statement of the block that holds the move; NULL: none does */
+
+/* ---- agent_walk.c ---- */
+Opnd planned_bytes(Lower *L, const Planned *p); /* that a load brings, with those of all CTAs of its multicast */
+
+/* ---- fill_peer.c ---- */
+typedef struct FillPeer { /* where a fill of another CTA's tile goes, and what tells that it has arrived */
+    const MoveInfo *to;
+    Opnd slot, at, rank, bar_slot, guard;
+    uint32_t bar;
+} FillPeer;
+bool fill_peer_plan(Lower *L, const PStmt *st, const MoveInfo *to); /* false after an error */
+void fill_peer_emit(Lower *L, const PStmt *st, const FillPeer *f);
+const char *fill_peer_text(Lower *L, const PStmt *st, const MoveInfo *to); /* --explain-plan: without the line's end */
+
+/* ---- remote.c ---- */
+void remote_enter(Lower *L, const PStmt *st, bool other); /* a branch */
+void remote_leave(Lower *L);
+bool remote_plan(Lower *L, Planned *p);       /* a load by mask, or into a peer's tile; false after an error */
+void remote_values(Lower *L, Planned *p);     /* where it goes */
+int64_t remote_most(const Lower *L, const Planned *p); /* bytes that it brings to one CTA */
+Opnd remote_bytes(Lower *L, const Planned *p); /* that it brings to this CTA */
+
+/* ---- tensor_memory.c ---- */
+bool tmem_paired(Lower *L, const Planned *p); /* both CTAs of a pair do it; false after an error */
+void tmem_barriers(Lower *L);
+void tmem_role(Lower *L);                     /* variables of the role at hand */
+void tmem_start(Lower *L, Planned *p);        /* a copy by the tensor core, or a shift */
+void tmem_work(Lower *L, Planned *p);         /* by threads; all before it is settled and synchronised */
+void tmem_settle(Lower *L);                   /* what is pending is committed and waited for */
+bool tmem_reads(const Lower *L, uint32_t ring); /* something pending still reads its tile */
+
+#endif

@@ -1,0 +1,43 @@
+/* Ranks that moves between CTAs name. */
+#include "lower/algebra/scalars/scalars.h"
+#include "lower/kernel/report.h"
+#include "lower/schedule/peers.h"
+
+/* The front end has refused what it could; here are the ranks that only normal forms tell. */
+static bool ranks_named(Lower *L, const Sx *peer, Span at, bool copy, int target[16])
+{
+    for (int r = 0; r < L->cluster_size; r++) {
+        int64_t k;
+        target[r] = -1;
+        if (sync_left_out(L, r)) continue;
+        cluster_rank(L, r);
+        Poly p = scalar_poly(L, peer);
+        cluster_rank(L, -1);
+        if (!poly_is_const(p, &k)) {
+            Diag *g = lower_error(L, E0742, at, "the rank %s is not known for each CTA of the cluster", poly_text(L, p));
+            diag_fix(L->c->diags, g, "compute it from cluster.rank: `(cluster.rank + 1) %% cluster.size`");
+            return false;
+        }
+        if (k < 0 || k >= L->cluster_size) {
+            lower_error(L, E0531, at, "rank %lld of a cluster of %lld, at rank %d", (long long)k, (long long)L->cluster_size, r);
+            return false;
+        }
+        if (copy && k == r) {
+            Diag *g = lower_error(L, E0618, at, "at rank %d the peer is the CTA itself", r);
+            diag_fix(L->c->diags, g, "name another rank: `(cluster.rank + 1) %% cluster.size`");
+            return false;
+        }
+        target[r] = (int)k;
+    }
+    return true;
+}
+
+bool cluster_peers(Lower *L, const Sx *peer, Span at, int target[16])
+{
+    return ranks_named(L, peer, at, true, target);
+}
+
+bool cluster_named(Lower *L, const Sx *peer, Span at, int target[16])
+{
+    return ranks_named(L, peer, at, false, target);
+}

@@ -1,0 +1,22 @@
+/* Which CTAs a move between CTAs has to do with, and the conditions around it. */
+#ifndef LOWER_SCHEDULE_PEERS_H
+#define LOWER_SCHEDULE_PEERS_H
+
+#include "lower/kernel/kernel.h"
+
+typedef struct Around { /* an `if` around a statement */
+    const PStmt *branch;
+    bool other;     /* in its else */
+    bool followed;  /* synchronisation in it happens where the condition holds; otherwise always */
+    uint32_t block; /* in which it stands */
+} Around;
+
+/* ---- peers.c ---- */
+bool cluster_named(Lower *L, const Sx *peer, Span at, int target[16]); /* by rank; perhaps the own */
+bool cluster_peers(Lower *L, const Sx *peer, Span at, int target[16]); /* by rank; never the own; -1: left out */
+
+/* Surely not done at this rank: a condition around the statement, which synchronisation follows, is false there. */
+bool sync_left_out(Lower *L, int rank);
+bool remote_left_out(Lower *L, int rank); /* the same, in derived schedules */
+
+#endif

@@ -1,0 +1,229 @@
+/* Moves to other CTAs in derived schedules: which CTAs take part, worked out for each rank, and the bytes that each gets.
+ *
+ * A condition that the rank decides says who takes part. In each turn of such a tile's ring the loading role of every CTA
+ * waits until the tiles that it fills and its own are free, announces the bytes that all together bring to its own, and
+ * issues its copies. So does the sending role where copies between CTAs are not one to one.
+ *
+ * A reduction into another CTA's tile comes when that is loaded: there the sending role says so (`ready`), and announces
+ * what will be added (`sum`), which those who use the tile wait for.
+ */
+#include "lower/schedule/schedule.h"
+#include "lower/schedule/written/sync.h"
+
+static bool rank_decides(Lower *L, const Sx *cond)
+{
+    bool all = L->cluster_size > 1;
+    for (int r = 0; r < L->cluster_size && all; r++) {
+        cluster_rank(L, r);
+        all = cond_now(L, cond) >= 0;
+    }
+    cluster_rank(L, -1);
+    return all;
+}
+
+void remote_enter(Lower *L, const PStmt *st, bool other)
+{
+    Sched *s = L->sched;
+    vec_push(L->a, &s->around, ((Around){.branch = st, .other = other, .followed = rank_decides(L, st->value)}));
+}
+
+void remote_leave(Lower *L)
+{
+    L->sched->around.n--;
+}
+
+bool remote_left_out(Lower *L, int rank)
+{
+    const Sched *s = L->sched;
+    bool out = false;
+    cluster_rank(L, rank);
+    for (uint32_t i = 0; i < s->around.n && !out; i++)
+        out = s->around.v[i].followed && (cond_now(L, s->around.v[i].branch->value) != 0) == s->around.v[i].other;
+    cluster_rank(L, -1);
+    return out;
+}
+
+static bool under_other_conditions(const Sched *s)
+{
+    for (uint32_t i = 0; i < s->around.n; i++)
+        if (!s->around.v[i].followed) return true;
+    return false;
+}
+
+static bool masks_of(Lower *L, Planned *p)
+{
+    int64_t mask = 0;
+    if (!role_mask(L, &p->mi)) return false;
+    for (int r = 0; r < L->cluster_size; r++) {
+        if (remote_left_out(L, r)) continue;
+        cluster_rank(L, r);
+        if (poly_is_const(scalar_poly(L, p->st->move->mask), &mask)) p->to[r] = (uint16_t)mask;
+        cluster_rank(L, -1);
+    }
+    return true;
+}
+
+bool remote_plan(Lower *L, Planned *p)
+{
+    const PMove *mv = p->st->move;
+    int target[SCHED_RANKS];
+    L->remote = true;
+    if (under_other_conditions(L->sched)) {
+        lower_not_yet(L, p->st->span, NY_SENT_UNDER_CONDITION);
+        return false;
+    }
+    if (mv->cast == CAST_MASK) return masks_of(L, p);
+    if (!cluster_peers(L, mv->dst.peer, mv->dst.span, target)) return false;
+    for (int r = 0; r < L->cluster_size; r++) {
+        if (target[r] < 0) continue;
+        p->to[r] = (uint16_t)(1u << target[r]);
+        p->mi.from[target[r]]++;
+    }
+    return true;
+}
+
+int64_t remote_most(const Lower *L, const Planned *p)
+{
+    uint8_t most = 0;
+    for (int r = 0; r < L->cluster_size; r++)
+        if (p->mi.from[r] > most) most = p->mi.from[r];
+    return p->bytes * most;
+}
+
+Opnd remote_bytes(Lower *L, const Planned *p)
+{
+    return role_mask_bytes(L, &p->mi, planned_bytes(L, p));
+}
+
+void remote_values(Lower *L, Planned *p)
+{
+    const PMove *mv = p->st->move;
+    if (mv->cast == CAST_MASK) {
+        p->mi.mask = value_low(L, mv->mask);
+        return;
+    }
+    p->mi.to_peer = true;
+    p->mi.peer = value_low(L, mv->dst.peer);
+}
+
+/* ---- rings ---- */
+
+/* Each CTA fills one other's tile, all moves the same one's: who is filled tells nobody else that its slot is free. */
+static bool one_to_one(const Lower *L, const Planned *p, const Planned *first)
+{
+    bool same = true;
+    for (int r = 0; r < L->cluster_size; r++)
+        same = same && p->to[r] && p->mi.from[r] == 1 && p->to[r] == first->to[r];
+    return same;
+}
+
+static void fills(Lower *L, Ring *r, const Planned *p)
+{
+    PCast cast = p->st->move->cast;
+    for (int s = 0; s < L->cluster_size; s++) {
+        uint32_t own = 1u << s, set = p->by_rank ? p->to[s] : cast != CAST_NONE ? cluster_set(L, cast, s) : own;
+        r->reach[s] |= (uint16_t)(set | own);
+    }
+}
+
+void remote_ring(Lower *L, Ring *r, uint32_t index)
+{
+    Sched *s = L->sched;
+    for (uint32_t i = 0; i < s->moves.n; i++) {
+        const Planned *p = s->moves.v[i];
+        if (p->dst != index || p->agent != r->filler) continue;
+        r->by_rank |= p->by_rank || (p->agent == AG_SEND && !one_to_one(L, p, r->fill));
+    }
+    if (!r->by_rank) return;
+    r->cast = CAST_ALL;
+    r->peered = false;
+    r->bytes = 0;
+    for (uint32_t i = 0; i < s->moves.n; i++) {
+        Planned *p = s->moves.v[i];
+        if (p->dst != index || p->agent != r->filler) continue;
+        p->by_rank |= p->agent == AG_SEND;
+        fills(L, r, p);
+        r->bytes += p->by_rank ? remote_most(L, p) : p->bytes * p->shares.n;
+    }
+}
+
+static uint32_t most_of(const Lower *L, const uint16_t *sets)
+{
+    int most = 0;
+    for (int s = 0; s < L->cluster_size; s++)
+        if (__builtin_popcount(sets[s]) > most) most = __builtin_popcount(sets[s]);
+    return (uint32_t)most;
+}
+
+uint32_t remote_releases(const Lower *L, const Ring *r)
+{
+    return most_of(L, r->reach);
+}
+
+uint32_t remote_readies(const Lower *L, const Ring *r)
+{
+    return most_of(L, r->adds_to);
+}
+
+/* "This CTA is one of the set". */
+static Opnd one_of(Lower *L, uint32_t set)
+{
+    if (set == (1u << L->cluster_size) - 1) return opnd_imm(1);
+    Opnd bit = emit_op(L, IR_SHR, IR_I32, opnd_imm(set), emit_sreg(L, IRR_CLUSTER_CTARANK));
+    return emit_cmp(L, IRL_NE, emit_op(L, IR_AND, IR_I32, bit, opnd_imm(1)), opnd_imm(0));
+}
+
+static void arrive(Lower *L, uint32_t bar, Opnd slot, Opnd rank, Opnd guard)
+{
+    IrOp *op = emit_new(L, IR_BAR_ARRIVE);
+    emit_if(op, guard);
+    ir_ref(L->a, op, IRK_BAR, IRA_BAR, bar);
+    if (!opnd_is(slot, 0)) put_opnd(L, op, IRK_SLOT, slot);
+    put_opnd(L, op, IRK_RANK, rank);
+}
+
+/* Each CTA s hears from those of sets[s], and from itself so much more often that all hear as many arrivals. */
+static void tell(Lower *L, uint32_t bar, Opnd slot, const uint16_t *sets)
+{
+    int most = (int)most_of(L, sets);
+    for (int s = 0; s < L->cluster_size; s++)
+        if (sets[s]) arrive(L, bar, slot, opnd_imm(s), one_of(L, sets[s]));
+    for (int n = 0; n < most; n++) {
+        uint32_t few = 0;
+        for (int s = 0; s < L->cluster_size; s++)
+            if (__builtin_popcount(sets[s]) + n < most) few |= 1u << s;
+        if (few == 0) return;
+        Opnd guard = one_of(L, few);
+        arrive(L, bar, slot, emit_sreg(L, IRR_CLUSTER_CTARANK), guard);
+    }
+}
+
+void remote_release(Lower *L, const Ring *r, Opnd slot)
+{
+    tell(L, r->empty, slot, r->reach);
+}
+
+/* ---- sums ---- */
+
+/* What a turn's reductions bring to this CTA. */
+static Opnd sum_bytes(Lower *L, uint32_t ring)
+{
+    Opnd all = opnd_imm(0);
+    for (uint32_t i = 0; i < L->sched->moves.n; i++) {
+        const Planned *p = L->sched->moves.v[i];
+        if (p->agent == AG_SEND && p->dst == ring) all = emit_op(L, IR_ADD, IR_I32, all, remote_bytes(L, p));
+    }
+    return all;
+}
+
+void remote_ready(Lower *L, uint32_t ring)
+{
+    const Ring *r = &L->sched->rings[ring];
+    Opnd slot = ring_slot(L, ring), bytes = sum_bytes(L, ring);
+    IrOp *op = emit_new(L, IR_BAR_ARRIVE_EXPECT);
+    ir_ref(L->a, op, IRK_BAR, IRA_BAR, r->sum);
+    if (!opnd_is(slot, 0)) put_opnd(L, op, IRK_SLOT, slot);
+    put_opnd(L, op, IRK_BYTES, bytes);
+    tell(L, r->ready, slot, r->adds_to);
+    ring_wait_also(L, ring, r->ready);
+}

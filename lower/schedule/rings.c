@@ -1,0 +1,592 @@
+/* Tiles as rings: which block is a turn, who fills and who uses a slot, how many slots there are. */
+#include "lower/schedule/schedule.h"
+
+enum {
+    FLIGHT_BYTES = 48 << 10, /* loads ahead per SM that DRAM wants; h200: more lowers the bandwidth a little */
+    TURN_BYTES = 16 << 10,   /* less per turn and the counter of tickets limits */
+    WIDE_TURN = 32 << 10,    /* from here on one CTA per SM is enough */
+    SLOTS_MAX = 16, /* that nobody asks for */
+    THREAD_SLOTS = 2,
+    CTAS_MAX = 4,
+    GROUPS_DEALT = 8, /* copies of four rows each that the lanes share out better than iterations */
+    IDS_MIN = 2,
+    IDS_PITCH = 128 /* bytes from slot to slot */
+};
+
+/* ---- who uses it ---- */
+
+const PStmt *rings_top(const Planned *p, const PBlock *b)
+{
+    for (uint32_t i = 0; i <= p->depth; i++)
+        if (p->chain[i].block == b) return p->chain[i].top;
+    return NULL;
+}
+
+static bool holds(const PBlock *b, const PStmt *st)
+{
+    for (const PStmt *s = b->first; s; s = s->next)
+        if (s == st || holds(&s->body, st) || holds(&s->other, st)) return true;
+    return false;
+}
+
+/* The statement that has the move, in no loop within the turn: of a branch, the one in it. */
+static const PStmt *stands_in(const Planned *p, const PBlock *turn)
+{
+    const PStmt *top = rings_top(p, turn);
+    while (top && top->kind == P_IF) {
+        const PStmt *s = holds(&top->body, p->st) ? top->body.first : top->other.first;
+        while (s != p->st && !holds(&s->body, p->st) && !holds(&s->other, p->st)) s = s->next;
+        top = s;
+    }
+    return top;
+}
+
+static bool moves_tile(const Planned *p, uint32_t ring)
+{
+    return p->src == ring || p->dst == ring;
+}
+
+/* The innermost block around all moves of the tile. */
+static void find_turn(Lower *L, Ring *r, uint32_t index)
+{
+    const Planned *first = NULL;
+    uint32_t depth = 0;
+    for (uint32_t i = 0; i < L->sched->moves.n; i++) {
+        const Planned *p = L->sched->moves.v[i];
+        if (!moves_tile(p, index)) continue;
+        if (first == NULL) {
+            first = p;
+            depth = p->depth;
+        }
+        uint32_t same = 0;
+        while (same < depth && same < p->depth && p->chain[same + 1].block == first->chain[same + 1].block) same++;
+        depth = same;
+    }
+    if (first == NULL) return;
+    r->turn = first->chain[depth].block;
+    r->pipe = first->chain[depth].pipe;
+    r->looped = first->chain[depth].looped;
+}
+
+static bool conflict(Lower *L, const Ring *r, const Planned *p, const char *what, const char *fix)
+{
+    Diag *g = lower_error(L, E0747, p->st->span, "tile `%s` %s", name_text(L, r->tile->name), what);
+    if (r->fill && r->fill != p) diag_label(L->c->diags, g, r->fill->st->span, "filled here");
+    diag_label(L->c->diags, g, r->tile->span, "the tile");
+    diag_fix(L->c->diags, g, "%s", fix);
+    return false;
+}
+
+/* In different branches of one `if` of the turn: of the two moves only one comes in a turn. */
+static bool exclusive(const Ring *r, const Planned *a, const Planned *b)
+{
+    const PStmt *top = rings_top(a, r->turn);
+    if (top == NULL || top->kind != P_IF || top != rings_top(b, r->turn)) return false;
+    return (holds(&top->body, a->st) && holds(&top->other, b->st)) || (holds(&top->other, a->st) && holds(&top->body, b->st));
+}
+
+/* The load that fills the tile in the other branch where threads fill it in the first one: the loading role fills the ring. */
+static const Planned *other_branch(const Lower *L, const Ring *r, const Planned *p)
+{
+    const Sched *s = L->sched;
+    for (uint32_t i = 0; p->agent == AG_WORK && i < s->moves.n; i++) {
+        const Planned *q = s->moves.v[i];
+        if (q->agent == AG_LOAD && q->dst == p->dst && exclusive(r, p, q)) return q;
+    }
+    return p;
+}
+
+/* Does every use before p stand in another branch? */
+static bool only_other_branches(const Lower *L, const Ring *r, const Planned *p)
+{
+    const Sched *s = L->sched;
+    for (uint32_t i = 0; s->moves.v[i] != p; i++)
+        if (moves_tile(s->moves.v[i], p->dst) && s->moves.v[i]->agent != p->agent && !exclusive(r, s->moves.v[i], p)) return false;
+    return true;
+}
+
+static bool add_use(Lower *L, Ring *r, const Planned *p, bool writes)
+{
+    const PStmt *at = stands_in(p, r->turn);
+    uint8_t bit = (uint8_t)(1u << p->agent);
+    bool threads = move_by_threads(p->st->move), copies = !threads && !move_by_tensor_core(p->st->move);
+    if (r->agents == 0) {
+        r->fill = writes ? other_branch(L, r, p) : p;
+        r->filler = r->fill->agent;
+    }
+    if (!writes && p->agent == AG_SEND && (r->filler == AG_SEND || r->summed)) {
+        lower_not_yet(L, p->st->span, NY_SENT_ON);
+        return false;
+    }
+    if (writes && p->agent == r->filler && r->agents & (uint8_t)~bit && !only_other_branches(L, r, p))
+        return conflict(L, r, p, "is filled again where it has been read in the same iteration", "use a second tile");
+    if (writes && p->agent != r->filler && p->agent != AG_WORK)
+        return conflict(L, r, p, "is filled by copies behind work by threads, or by copies of two kinds",
+                        "use a tile for each: what copies bring in one, what threads or other CTAs write in another");
+    if (writes && p->agent != AG_WORK && p->chain[p->depth].block != r->turn)
+        return conflict(L, r, p, "is filled in a loop, and used outside of it",
+                        "use it in the loop, make the loop a pipeline, or fill all of the tile by one move");
+    if (!(r->agents & bit)) r->first[p->agent] = at;
+    r->last[p->agent] = at;
+    r->agents |= bit;
+    if (writes) r->writers |= bit;
+    r->thread_writes |= writes && threads;
+    r->thread_reads |= !writes && !copies;
+    r->stored |= !writes && copies && p->agent == AG_WORK;
+    r->stored_always |= !writes && copies && p->agent == AG_WORK && !p->conditional;
+    if (writes && p->agent == r->filler) {
+        r->nfills++;
+        r->bytes += p->bytes * p->shares.n;
+        r->certain |= !p->conditional;
+    }
+    return true;
+}
+
+/* Two parts of a tile that have elements in common, whatever the indices are. */
+static bool certainly_meet(const PRegion *a, const PRegion *b)
+{
+    if ((a->slot || b->slot) && !(a->slot && b->slot && a->slot->op == SX_CONST && b->slot->op == SX_CONST && a->slot->k == b->slot->k))
+        return false;
+    for (int d = 0; d < a->rank; d++) {
+        const PDim *x = &a->dim[d], *y = &b->dim[d];
+        if (x->start->op != SX_CONST || y->start->op != SX_CONST || x->step != 1 || y->step != 1) return false;
+        if (x->start->k + x->extent <= y->start->k || y->start->k + y->extent <= x->start->k) return false;
+    }
+    return true;
+}
+
+/* What is sent and what threads write lie with two roles that nothing orders within a turn. */
+static bool check_sent(Lower *L, const Planned *send)
+{
+    const Sched *s = L->sched;
+    bool behind = false;
+    for (uint32_t i = 0; send->agent == AG_SEND && send->src != RING_NONE && i < s->moves.n; i++) {
+        const Planned *p = s->moves.v[i];
+        behind |= p == send;
+        if (p->agent != AG_WORK || p->dst != send->src || s->rings[p->dst].filler == AG_WORK) continue;
+        if (!certainly_meet(&p->st->move->dst, &send->st->move->src)) continue;
+        Diag *g = lower_not_yet(L, p->st->span, NY_SENT_AND_WRITTEN);
+        diag_label(L->c->diags, g, send->st->span, "sent here");
+        if (behind) diag_fix(L->c->diags, g, "use a second tile");
+        return false;
+    }
+    return true;
+}
+
+/* Other CTAs reduce into the tile, between its load and its uses. */
+static bool add_sum(Lower *L, Ring *r, const Planned *p)
+{
+    const PStmt *at = stands_in(p, r->turn);
+    if (r->agents == 0) return conflict(L, r, p, "has no value that this could be added to", "load it first");
+    if (r->filler != AG_LOAD) {
+        lower_not_yet(L, p->st->span, NY_REDUCED_UNLOADED);
+        return false;
+    }
+    if (r->agents & 1u << AG_WORK)
+        return conflict(L, r, p, "is used before other CTAs reduce into it in the same iteration", "use a second tile");
+    if (p->chain[p->depth].block != r->turn)
+        return conflict(L, r, p, "is reduced into in a loop, and used outside of it", "load and use it in the loop, too");
+    if (!r->summed) r->first[AG_SEND] = at;
+    r->last[AG_SEND] = at;
+    r->agents |= 1u << AG_SEND;
+    r->summed = true;
+    for (int s = 0; s < L->cluster_size; s++) r->adds_to[s] |= p->to[s];
+    return true;
+}
+
+bool rings_find(Lower *L)
+{
+    Sched *s = L->sched;
+    bool ok = true;
+    for (uint32_t i = 0; i < s->nrings; i++) find_turn(L, &s->rings[i], i);
+    for (uint32_t i = 0; i < s->moves.n; i++) {
+        const Planned *p = s->moves.v[i];
+        const PMove *mv = p->st->move;
+        s->used[p->agent] = true;
+        if (p->src != RING_NONE) ok &= add_use(L, &s->rings[p->src], p, false);
+        if (p->dst == RING_NONE) continue;
+        Ring *r = &s->rings[p->dst];
+        if (mv->reduce >= 0 && p->agent == AG_SEND) {
+            r->generic |= mv->kind == MOVE_FILL;
+            ok &= add_sum(L, r, p);
+            continue;
+        }
+        if (mv->reduce >= 0 && p->agent == AG_WORK) ok &= add_use(L, r, p, false);
+        ok &= add_use(L, r, p, true);
+        r->generic |= p->agent == AG_SEND && mv->kind == MOVE_FILL;
+        if (p->agent == AG_SEND) {
+            r->peered = true;
+            for (int c = 0; c < L->cluster_size; c++) r->target[c] = p->to[c] ? __builtin_ctz(p->to[c]) : -1;
+        }
+        if (p->agent != AG_LOAD) continue;
+        PCast cast = p->by_rank ? CAST_ALL
+                     : mv->cast != CAST_NONE && mv->cast != CAST_MASK && cluster_size_of(L, mv->cast) > 1 ? mv->cast : CAST_NONE;
+        if (p->by_rank || r->by_rank) cast = r->cast = CAST_ALL;
+        r->by_rank |= p->by_rank;
+        if (r->nfills > 1 && r->cast != cast)
+            ok &= conflict(L, r, p, r->cast != CAST_NONE && cast != CAST_NONE ? "is filled by multicasts to different sets"
+                                                                              : "is filled by a multicast and by a load of one CTA", "use a second tile");
+        r->cast = cast;
+    }
+    for (uint32_t i = 0; i < s->nrings; i++)
+        if (s->rings[i].turn) remote_ring(L, &s->rings[i], i);
+    for (uint32_t i = 0; ok && i < s->moves.n; i++) ok = check_sent(L, s->moves.v[i]);
+    for (uint32_t i = 0; i < s->nrings; i++) { /* what nobody reads must still arrive */
+        Ring *r = &s->rings[i];
+        if (r->turn == NULL || r->agents & (1u << AG_WORK)) continue;
+        if (r->agents != 1u << r->filler && !r->summed) continue;
+        r->agents |= 1u << AG_WORK;
+        r->first[AG_WORK] = r->last[AG_WORK] = r->last[r->summed ? AG_SEND : r->filler];
+        s->used[AG_WORK] = true;
+    }
+    return ok;
+}
+
+/* ---- sizes ---- */
+
+static int64_t turn_bytes(const Sched *s, const PBlock *b)
+{
+    int64_t n = 0;
+    for (uint32_t i = 0; i < s->nrings; i++)
+        if (s->rings[i].turn == b && s->rings[i].filler == AG_LOAD) n += s->rings[i].bytes;
+    return n;
+}
+
+static bool batchable(const Sched *s, const Pipe *p)
+{
+    if (!p->across || p->deal == DEAL_LAUNCH) return false;
+    for (uint32_t i = 0; i < s->moves.n; i++) {
+        const Planned *m = s->moves.v[i];
+        if (m->across != p) continue;
+        bool direct = m->chain[m->depth].block == &p->st->body;
+        if (is_rows4(m->st->move) && m->t.npieces >= GROUPS_DEALT) return false;
+        if (m->tm || !direct || m->conditional || m->ordered || (m->tensor && m->t.device) || m->agent == AG_SEND || m->by_rank || is_im2col(m->st->move) || m->st->move->cast != CAST_NONE || m->st->move->ahead > 0) return false;
+    }
+    for (uint32_t i = 0; i < s->nrings; i++)
+        if (s->rings[i].turn == &p->st->body && s->rings[i].tile->is_array) return false;
+    return true;
+}
+
+/* Whether what is loaded stands in the order of memory, not where data says. */
+static bool streams(Lower *L, const Pipe *p, bool *tensor)
+{
+    *tensor = false;
+    for (uint32_t i = 0; i < L->sched->moves.n; i++) {
+        const Planned *m = L->sched->moves.v[i];
+        if (m->across != p || m->st->move->kind != MOVE_LOAD) continue;
+        *tensor |= m->tensor;
+        for (int d = 0; d < m->mi.rank; d++)
+            if (m->mi.g->dim[d].rows || scalar_uses(L, m->mi.g->dim[d].start) & USE_LOAD) return false;
+    }
+    return true;
+}
+
+/* Neither work by threads nor reductions. */
+static bool only_copies(const Sched *s, const Pipe *p)
+{
+    for (uint32_t i = 0; i < s->moves.n; i++) {
+        const PMove *m = s->moves.v[i]->st->move;
+        bool other = move_by_threads(m) || move_by_tensor_core(m) || m->reduce >= 0;
+        if (s->moves.v[i]->across == p && other) return false;
+    }
+    return true;
+}
+
+/* Bytes that a turn should load, where an iteration has fewer; measured on the H200. The loads in flight are the same with
+ * wide turns in one CTA per SM and with narrow ones in two, and the wide ones have fewer tickets and waits: better for what
+ * is copied in order. Rows picked by data, and threads, who begin when a turn has arrived, want small turns; a tensor tile of
+ * TURN_BYTES is as good alone, and pipelines that share the memory have none to give away. */
+static int64_t wanted_turn(Lower *L, const Pipe *p, int64_t bytes)
+{
+    bool tensor;
+    if (!streams(L, p, &tensor)) return TURN_BYTES;
+    bool narrow = bytes >= TURN_BYTES || L->sched->nacross > 1 || !only_copies(L->sched, p);
+    return tensor && narrow ? TURN_BYTES : WIDE_TURN;
+}
+
+static int64_t ceil_div(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+/* Slots of a loaded tile: those that are on their way, and those that stores still read or threads work on. Tiles that are
+ * stored seldom come free at once in the turns that do not. */
+static void size_ring(Ring *r, int64_t lead, int64_t stages, int64_t batch)
+{
+    int64_t busy = r->stored_always && !r->thread_reads ? ceil_div(lead, 2) : lead > 2 ? 1 : 2;
+    int64_t slots = stages ? ceil_div(stages, batch) : lead + busy;
+    if (stages > 1 && batch > 1 && slots < 3) slots = 3;
+    if (!stages && slots > SLOTS_MAX) slots = SLOTS_MAX;
+    int64_t lag = stages ? (slots + 1) / 3 : busy;
+    r->slots = (uint32_t)slots;
+    r->lag = r->stored_always && lag < slots ? (uint32_t)lag : 0;
+}
+
+/* Small tiles take up more room than bytes; a batch leaves room for four of itself, in each pipeline. */
+static int64_t batch_room(Lower *L, const Pipe *p)
+{
+    int64_t n = 0;
+    for (uint32_t i = 0; i < L->k->tiles.n; i++)
+        if (L->sched->rings[i].turn == &p->st->body) n += (int64_t)L->ir->bufs.v[i].pitch;
+    return n > 0 ? L->c->target->smem_per_cta / (4 * n * L->sched->nacross) : BATCH_MAX;
+}
+
+static void size_pipe(Lower *L, Pipe *p)
+{
+    Sched *s = L->sched;
+    int64_t bytes = turn_bytes(s, &p->st->body), stages = p->st->pipe->stages, least = INT32_MAX;
+    if (bytes == 0 || p->deal == DEAL_LAUNCH) return; /* a team has one turn */
+    int64_t turn = wanted_turn(L, p, bytes);
+    if (batchable(s, p) && bytes < turn) {
+        int64_t room = batch_room(L, p);
+        p->batch = ceil_div(turn, bytes);
+        while (p->batch > 1 && (p->batch > BATCH_MAX || p->batch > room || p->batch * bytes > TX_LIMIT)) p->batch--;
+    }
+    bytes *= p->batch;
+    int64_t ctas = !p->across || bytes >= WIDE_TURN || L->cluster_size > 1 ? 1 : 2;
+    int64_t lead = ceil_div(FLIGHT_BYTES, bytes * ctas);
+    if (lead > SLOTS_MAX / 2) lead = SLOTS_MAX / 2;
+    for (uint32_t i = 0; i < s->nrings; i++) {
+        Ring *r = &s->rings[i];
+        if (r->turn != &p->st->body) continue;
+        r->inner = r->tile->is_array ? (uint32_t)r->tile->slots : (uint32_t)p->batch;
+        if (r->filler == AG_WORK) {
+            r->slots = THREAD_SLOTS;
+            continue;
+        }
+        size_ring(r, lead, stages, p->batch);
+        if (r->filler == AG_LOAD && r->slots - r->lag < least) least = r->slots - r->lag;
+    }
+    if (!p->across) return;
+    if (stages && L->cluster_size == 1) { /* what one CTA may not have in flight, several have */
+        int64_t more = ceil_div(FLIGHT_BYTES, bytes * least);
+        if (more > ctas) ctas = more < CTAS_MAX ? more : CTAS_MAX;
+    }
+    if (s->per_sm == 0 || ctas < s->per_sm) s->per_sm = (uint32_t)ctas;
+}
+
+/* Its slots come free as late as its receivers say: see size_peers. */
+static bool sent_on(const Ring *r)
+{
+    return ring_uses(r, AG_SEND) && r->filler != AG_SEND;
+}
+
+/* One group per turn of a block: what it stores is waited for together, so late by the same number of turns, or more. */
+static void agree_lag(Sched *s, const PBlock *b)
+{
+    uint32_t lag = UINT32_MAX;
+    for (uint32_t i = 0; i < s->nrings; i++) {
+        const Ring *r = &s->rings[i];
+        if (r->turn != b || !r->stored) continue;
+        uint32_t mine = r->filler == AG_WORK ? r->slots - 1 : r->lag;
+        if (mine < lag) lag = mine;
+    }
+    for (uint32_t i = 0; i < s->nrings; i++)
+        if (s->rings[i].turn == b && s->rings[i].stored && !sent_on(&s->rings[i])) s->rings[i].lag = lag;
+}
+
+/* What barriers and ids (add_ids) take at most beside the tiles. */
+static int64_t smem_beside(const Sched *s)
+{
+    enum { USUAL = 1024, BAR_BYTES = 8 };
+    int64_t n = 0;
+    for (uint32_t i = 0; i < s->nrings; i++)
+        if (s->rings[i].turn) n += (s->rings[i].summed ? 4 : 2) * BAR_BYTES * (int64_t)s->rings[i].slots;
+    for (uint32_t k = 0; k < s->pipes.n; k++) {
+        const Pipe *p = s->pipes.v[k];
+        int64_t lead = 1;
+        if (!p->across || p->deal == DEAL_STATIC || p->deal == DEAL_LAUNCH) continue;
+        for (uint32_t i = 0; i < s->nrings; i++)
+            if (s->rings[i].turn == &p->st->body && s->rings[i].slots > lead) lead = s->rings[i].slots;
+        n += (lead + IDS_MIN) * (IDS_PITCH + 2 * BAR_BYTES);
+    }
+    return n > USUAL ? n : USUAL;
+}
+
+static int64_t smem_of(Lower *L)
+{
+    Sched *s = L->sched;
+    int64_t n = smem_beside(s);
+    for (uint32_t i = 0; i < s->nrings; i++) {
+        const Ring *r = &s->rings[i];
+        if (r->turn) n += (int64_t)r->pitch * r->slots * r->inner;
+    }
+    return n;
+}
+
+/* The ring with most bytes gives a slot: depth is the compiler's choice, unless the source says it. */
+static bool shrink(Lower *L)
+{
+    Sched *s = L->sched;
+    Ring *most = NULL;
+    int64_t best = 0;
+    for (uint32_t i = 0; i < s->nrings; i++) {
+        Ring *r = &s->rings[i];
+        int64_t n = (int64_t)r->pitch * r->slots * r->inner;
+        if (r->turn == NULL || r->slots < 2 || sent_on(r) || (r->pipe && r->pipe->st->pipe->stages && r->filler != AG_WORK) || n <= best)
+            continue;
+        most = r;
+        best = n;
+    }
+    if (most == NULL) return false;
+    most->slots--;
+    if (most->lag >= most->slots) most->lag = most->slots - 1;
+    return true;
+}
+
+/* A source tile that is sent on comes free when its receiver has used what came: that shows a target's turn later. */
+static void size_peers(Lower *L)
+{
+    Sched *s = L->sched;
+    for (uint32_t i = 0; i < s->moves.n; i++) {
+        const Planned *p = s->moves.v[i];
+        if (p->agent != AG_SEND || p->src == RING_NONE) continue;
+        Ring *from = &s->rings[p->src], *to = &s->rings[p->dst];
+        if (from->lag < to->slots) from->lag = to->slots;
+        if (from->looped && from->slots <= from->lag) from->slots = from->lag + 1;
+    }
+}
+
+static bool not_sent(Lower *L, const Ring *r)
+{
+    Diag *g = lower_not_yet(L, r->fill->st->span, NY_WRITTEN_AND_SENT);
+    for (uint32_t i = 0; i < L->sched->moves.n; i++) {
+        const Planned *p = L->sched->moves.v[i];
+        if (p->agent == AG_SEND && p->src == r->buf) diag_label(L->c->diags, g, p->st->span, "sent here");
+    }
+    return false;
+}
+
+static bool check_ring(Lower *L, const Ring *r)
+{
+    if (r->filler == AG_WORK && r->agents & (uint8_t)~(1u << AG_WORK))
+        return not_sent(L, r);
+    if (r->bytes * r->inner <= TX_LIMIT) return true;
+    Diag *g = lower_error(L, E0623, r->fill->st->span, "%lld bytes complete on one phase of the barrier of `%s`, it counts %lld",
+                          (long long)(r->bytes * r->inner), name_text(L, r->tile->name), (long long)TX_LIMIT);
+    diag_label(L->c->diags, g, r->tile->span, "the tile");
+    return false;
+}
+
+bool rings_size(Lower *L)
+{
+    Sched *s = L->sched;
+    bool ok = true;
+    for (uint32_t i = 0; i < s->nrings; i++) {
+        Ring *r = &s->rings[i];
+        r->slots = 1;
+        r->inner = (uint32_t)r->tile->slots;
+        r->buf = i;
+        r->pitch = L->ir->bufs.v[i].pitch;
+    }
+    for (uint32_t i = 0; i < s->pipes.n; i++) size_pipe(L, s->pipes.v[i]);
+    if (s->per_sm == 0) s->per_sm = 1;
+    size_peers(L);
+    while (smem_of(L) * s->per_sm > L->c->target->smem_per_cta) {
+        if (s->per_sm > 1) s->per_sm--;
+        else if (!shrink(L)) break; /* memory_place says so */
+    }
+    for (uint32_t i = 0; i < s->nrings; i++)
+        if (s->rings[i].turn) agree_lag(s, s->rings[i].turn);
+    for (uint32_t i = 0; i < s->nrings; i++) {
+        Ring *r = &s->rings[i];
+        if (r->lag >= r->slots) r->lag = r->slots - 1;
+        r->lead = r->slots - r->lag;
+        if (r->turn) ok &= check_ring(L, r);
+    }
+    return ok;
+}
+
+/* ---- buffers and barriers ---- */
+
+static uint32_t new_bar(Lower *L, const Ring *r, const char *name, const char *what, uint32_t slots, uint32_t count)
+{
+    IrBar *b = vec_add(L->a, &L->ir->bars);
+    *b = (IrBar){.name = arena_printf(L->a, "%s.%s", name, what),
+                 .slots = slots,
+                 .count = count,
+                 .derived = true,
+                 .span = r->tile ? r->tile->span : (Span){0, 0}};
+    return L->ir->bars.n - 1;
+}
+
+/* Those who use a slot after its filler, each with one arrival for its release. Ids that are handed over are read by the
+ * role that asks for them, too. */
+static uint32_t users(const Ring *r)
+{
+    uint32_t others = r->agents & (uint8_t)~(1u << r->filler);
+    return (uint32_t)__builtin_popcount(r->handed ? r->agents : others);
+}
+
+static void barriers(Lower *L, Ring *r, const char *name)
+{
+    r->full = r->empty = RING_NONE;
+    if (users(r) == 0) return;
+    uint32_t ctas = r->by_rank ? remote_releases(L, r) : r->cast != CAST_NONE ? cluster_size_of(L, r->cast) : r->handed ? (uint32_t)L->cluster_size : 1;
+    r->joined = r->cast != CAST_NONE && !r->by_rank && r->looped && !r->certain;
+    r->full = new_bar(L, r, name, "full", r->slots, 1 + (r->joined ? ctas : 0));
+    if (r->summed) {
+        r->ready = new_bar(L, r, name, "ready", r->slots, remote_readies(L, r));
+        r->sum = new_bar(L, r, name, "sum", r->slots, 1);
+    }
+    if (!r->looped) return;
+    r->empty = new_bar(L, r, name, "empty", r->lead, users(r) * ctas);
+}
+
+/* The roles that go into the pipeline: a bit each. */
+static uint8_t entering(const Lower *L, const Pipe *p)
+{
+    unsigned agents = 0;
+    for (int a = 0; a < AG_COUNT; a++)
+        if (L->sched->used[a] && walk_enter(L, p->st, a)) agents |= 1u << a;
+    return (uint8_t)agents;
+}
+
+/* The ids of an across-grid pipeline: written by the thread that draws them, read by the other roles; in a team of several
+ * CTAs sent to each of them by the first one's thread. Answers of the hardware come to all in the same way. */
+static void add_ids(Lower *L, Pipe *p)
+{
+    Sched *s = L->sched;
+    uint32_t lead = 1;
+    for (uint32_t i = 0; i < L->k->tiles.n; i++)
+        if (s->rings[i].turn == &p->st->body && s->rings[i].lead > lead) lead = s->rings[i].lead;
+    p->ids = s->nrings++;
+    s->used[AG_LOAD] = true; /* that role draws, even if it loads nothing */
+    Ring *r = &s->rings[p->ids];
+    *r = (Ring){.turn = &p->st->body, .pipe = p, .looped = true, .agents = (uint8_t)(entering(L, p) | 1u << AG_LOAD), .filler = AG_LOAD};
+    r->handed = p->deal == DEAL_CLC || L->cluster_size > 1;
+    if (L->cluster_size > 1) L->remote = true;
+    r->bytes = p->deal == DEAL_CLC ? (int64_t)IR_ANSWER_BYTES : (int64_t)IR_CELL_BYTES;
+    r->slots = r->lead = lead + IDS_MIN;
+    r->inner = 1;
+    r->buf = L->ir->bufs.n;
+    uint32_t bytes = (uint32_t)r->bytes;
+    vec_push(L->a, &L->ir->bufs, ((IrBuf){.name = "ids", .bytes = bytes, .align = IDS_PITCH, .slots = r->slots, .pitch = IDS_PITCH}));
+    barriers(L, r, "ids");
+}
+
+/* The one thread that draws the tickets is the only one that wants them. */
+static bool draws_for_itself(const Lower *L, const Pipe *p)
+{
+    bool alone = L->cluster_size == 1 && L->sched->shape[AG_LOAD] == SHAPE_ELECT && entering(L, p) == 1u << AG_LOAD;
+    return p->deal == DEAL_TICKET && alone;
+}
+
+void rings_barriers(Lower *L)
+{
+    Sched *s = L->sched;
+    for (uint32_t i = 0; i < L->k->tiles.n; i++) {
+        Ring *r = &s->rings[i];
+        if (r->turn == NULL) continue;
+        IrBuf *b = &L->ir->bufs.v[i];
+        r->pitch = b->pitch;
+        b->slots = r->slots;
+        b->bytes += b->pitch * (r->inner - 1);
+        b->pitch *= r->inner;
+        barriers(L, r, name_text(L, r->tile->name));
+    }
+    for (uint32_t i = 0; i < s->pipes.n; i++) {
+        Pipe *p = s->pipes.v[i];
+        if (p->across && (p->deal == DEAL_TICKET || p->deal == DEAL_CLC) && !draws_for_itself(L, p)) add_ids(L, p);
+    }
+}

@@ -1,0 +1,84 @@
+/* Rings: a tile's slots, who uses them, and the barriers by which agents hand them to each other. */
+#ifndef LOWER_SCHEDULE_RINGS_H
+#define LOWER_SCHEDULE_RINGS_H
+
+#include "lower/kernel/kernel.h"
+#include "lower/plan/move.h"
+
+/* ---- agents ---- */
+typedef enum Agent { AG_LOAD, AG_SEND, AG_WORK, AG_COUNT } Agent;
+#define AG_NONE AG_COUNT
+#define RING_NONE UINT32_MAX
+enum { SCHED_RANKS = 16, SCHED_CHAIN = 64, BATCH_MAX = 256 };
+
+typedef struct Counter { /* slot and phase of a ring's next turn in one role, in variables; 0, 0 where there is one turn only */
+    bool set;
+    uint32_t slots, pos, phase; /* IrVar; pos only where slots > 1 */
+} Counter;
+typedef struct Ring {
+    PTile *tile;
+    const PBlock *turn;           /* NULL: the tile is not used */
+    const struct Pipe *pipe;      /* whose body that is, or NULL */
+    bool looped;                  /* more than one turn in a kernel */
+    uint8_t agents, writers;      /* bits of Agent */
+    bool reading;                 /* while a role is walked: stores of this turn may still read it */
+    bool thread_writes, thread_reads, stored, stored_always, peered; /* peered: filled by other CTAs */
+    Agent filler;
+    const PStmt *first[AG_COUNT], *last[AG_COUNT]; /* statements of the turn block */
+    uint32_t nfills, filled;      /* fills of a turn: statements, and those emitted so far */
+    int64_t bytes;                /* that complete on its full barrier in a turn */
+    uint32_t pitch;               /* bytes from tile to tile within a slot */
+    uint32_t slots, lead, lag, inner; /* inner: tiles per slot: those of an array, or of a batch */
+    uint32_t full, empty;         /* IrBar, RING_NONE: none */
+    uint32_t buf;                 /* IrBuf */
+    uint32_t waits;               /* arrivals on empty: by how many CTAs and roles */
+    int target[SCHED_RANKS];      /* peered: whose tile each CTA fills */
+    const struct Planned *fill;   /* the (first) move that fills it */
+    PCast cast;                   /* multicast: the CTAs that fill it are those it is sent to */
+    bool by_rank;                 /* filled by other CTAs, each by as many as the rank says */
+    bool summed;                  /* loaded, then other CTAs reduce into it: */
+    uint16_t adds_to[SCHED_RANKS]; /* those into whose tiles each one reduces */
+    uint32_t ready, sum;          /* IrBar: their tiles are loaded; all sums have arrived here */
+    uint16_t reach[SCHED_RANKS];  /* by_rank: the CTAs whose slots each one fills, and itself */
+    bool certain;                 /* some fill of a turn is under no condition */
+    bool joined;                  /* a multicast that may not come: each of these CTAs arrives on the full barriers of all */
+    bool generic;                 /* other CTAs fill it, or add to it, by st.async, red.async: who waited for that fences */
+    bool handed;                  /* ids that arrive as bytes: from the team's first CTA, or from the grid's launch */
+    Counter at[AG_COUNT], free_at[AG_COUNT]; /* of full (slots), of empty (lead) */
+} Ring;
+
+/* ---- rings.c ---- */
+bool rings_find(Lower *L);     /* who uses which tile, where: after planning; false after an error */
+bool rings_size(Lower *L);     /* slots, batches, per_sm; false after an error */
+void rings_barriers(Lower *L); /* IrBuf slots and IrBar */
+
+/* ---- ring_ops.c ---- */
+void ring_role(Lower *L);      /* variables of the role at hand */
+void ring_wait_full(Lower *L, uint32_t ring);
+void ring_wait_free(Lower *L, uint32_t ring);
+void ring_wait_also(Lower *L, uint32_t ring, uint32_t bar); /* another barrier that goes with its turns */
+void ring_arrive_full(Lower *L, uint32_t ring);
+void ring_join(Lower *L, const Ring *r, Opnd slot);
+void ring_release(Lower *L, uint32_t ring);
+void ring_advance(Lower *L, uint32_t ring);
+Opnd ring_slot(Lower *L, uint32_t ring); /* of the turn at hand */
+bool ring_uses(const Ring *r, Agent a);
+/* The pred "this is the first CTA of the team"; 0 where the team has one only. */
+Opnd ring_leader(Lower *L);
+void ring_place(Lower *L, MoveInfo *mi); /* where the turn at hand has the move's tile */
+
+/* ---- remote.c: between CTAs ---- */
+void remote_ring(Lower *L, Ring *r, uint32_t index); /* whether it is filled by rank: when all moves are planned */
+uint32_t remote_releases(const Lower *L, const Ring *r); /* arrivals on its empty barrier by each role that uses it */
+void remote_release(Lower *L, const Ring *r, Opnd slot);
+uint32_t remote_readies(const Lower *L, const Ring *r); /* summed: arrivals on `ready` */
+void remote_ready(Lower *L, uint32_t ring); /* summed: the own tile is loaded; waits for those that this CTA reduces into */
+
+/* ---- device_maps.c ---- */
+bool device_find(Lower *L);    /* when rings are known; false after an error */
+void device_buffers(Lower *L); /* when their slots are */
+void device_role(Lower *L);
+void device_view(Lower *L, const PStmt *st);
+void device_ring(Lower *L, uint32_t ring); /* its slot is free, or full */
+
+#endif

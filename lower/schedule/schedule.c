@@ -1,0 +1,172 @@
+/* Kernels with pipelines, clusters or work by threads: the table of contents of schedule.h's files. */
+#include "lower/schedule/schedule.h"
+
+enum { WORK_THREADS = 256 };
+
+static const PStmt *block_wants(const PBlock *b)
+{
+    for (const PStmt *s = b->first; s; s = s->next) {
+        const PMove *m = s->kind == P_MOVE ? s->move : NULL;
+        if (s->kind == P_PIPELINE) return s;
+        if (m && (m->kind == MOVE_SHARED || m->kind == MOVE_PEER || m->kind == MOVE_FILL || m->kind >= MOVE_TMEM_CP || m->dst.peer || m->cast)) return s;
+        const PStmt *inside = block_wants(&s->body);
+        if (inside == NULL) inside = block_wants(&s->other);
+        if (inside) return inside;
+    }
+    return NULL;
+}
+
+static bool by_hand(const PBlock *b)
+{
+    for (const PStmt *s = b->first; s; s = s->next) {
+        bool explicit_sync = s->kind == P_WAIT || s->kind == P_WAIT_GROUP || s->kind == P_ARRIVE || s->kind == P_EXPECT ||
+                             s->kind == P_GROUP || s->kind == P_ROLES || (s->kind == P_MOVE && s->move->commit != COMMIT_DERIVED);
+        if (explicit_sync || by_hand(&s->body) || by_hand(&s->other)) return true;
+    }
+    return false;
+}
+
+/* A view that is made at run time: maps for it are made by a warp. */
+static const PStmt *makes_view(const PBlock *b)
+{
+    const PStmt *found = NULL;
+    for (const PStmt *s = b->first; s && !found; s = s->next) {
+        found = s->kind == P_VIEW ? s : makes_view(&s->body);
+        if (!found) found = makes_view(&s->other);
+    }
+    return found;
+}
+
+const PStmt *schedule_wanted(const PKernel *k)
+{
+    const PStmt *s = block_wants(&k->body); /* bodies of `roles` are no part of it: their protocol is written by hand */
+    return s || by_hand(&k->body) ? s : makes_view(&k->body);
+}
+
+/* ---- planning ---- */
+
+/* The planning walk makes normal forms, maps and checks; the ops that it emits on the way are thrown away. */
+static void plan(Lower *L)
+{
+    Sched *s = L->sched;
+    MfKernel *mf = &L->ir->mf;
+    s->planning = true;
+    s->role = AG_NONE;
+    L->values->no_hoist = true;
+    scope_open(L);
+    walk_body(L);
+    scope_close(L);
+    L->values->no_hoist = false;
+    L->stmt = NULL;
+    L->body.ops.n = 0;
+    L->ir->vars.n = 0;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < mf->params.n; i++)
+        if (mf->params.v[i].kind == MF_PARAM_MAP) mf->params.v[kept++] = mf->params.v[i];
+    mf->params.n = kept;
+    s->planning = false;
+}
+
+static bool reduces(const Sched *s, const Pipe *pipe)
+{
+    for (uint32_t i = 0; i < s->moves.n; i++)
+        if (s->moves.v[i]->across == pipe && s->moves.v[i]->agent == AG_WORK && s->moves.v[i]->st->move->reduce >= 0)
+            return true;
+    return false;
+}
+
+/* Streaming: what one team loads once and stores once. Sums that reductions add to in L2 are to stay there instead. */
+static void hints(Lower *L)
+{
+    Sched *s = L->sched;
+    for (uint32_t i = 0; i < s->moves.n; i++) {
+        Planned *p = s->moves.v[i];
+        PMoveKind kind = p->st->move->kind;
+        bool direct = p->across && p->chain[p->depth].block == &p->across->st->body;
+        if (!direct || p->by_rank || p->st->move->cast != CAST_NONE) continue;
+        if (kind == MOVE_LOAD) p->mi.hint = reduces(s, p->across) ? HINT_FIRST : HINT_LAST;
+        if (kind == MOVE_STORE && p->st->move->reduce < 0) p->mi.hint = HINT_FIRST;
+    }
+}
+
+/* ---- roles ---- */
+
+static bool dealt_to_lanes(const Planned *p)
+{
+    if (p->across && p->across->batch > 1) return true;
+    if (p->agent != AG_NONE && p->tensor) return p->t.device || (is_rows4(p->st->move) && p->t.npieces > 1); /* a warp makes maps */
+    return p->agent != AG_NONE && !p->tensor && p->b.loop;
+}
+
+static void shapes(Lower *L)
+{
+    Sched *s = L->sched;
+    int64_t threads = L->k->threads > 32 ? L->k->threads : WORK_THREADS;
+    for (uint32_t i = 0; i < s->pipes.n; i++)
+        if (s->pipes.v[i]->st->pipe->threads) threads = s->pipes.v[i]->st->pipe->threads;
+    for (int a = 0; a < AG_COUNT; a++) s->warps[a] = 1;
+    for (uint32_t i = 0; i < s->moves.n; i++) {
+        const Planned *p = s->moves.v[i];
+        if (move_by_threads(p->st->move)) {
+            s->shape[AG_WORK] = SHAPE_THREADS;
+            s->warps[AG_WORK] = (uint32_t)threads / 32;
+        } else if (s->shape[p->agent] == SHAPE_ELECT && dealt_to_lanes(p)) {
+            s->shape[p->agent] = SHAPE_LANES;
+        }
+    }
+}
+
+static void role(Lower *L, Agent a)
+{
+    static const char *const NAMES[] = {[AG_LOAD] = "load", [AG_SEND] = "send", [AG_WORK] = "work"};
+    Sched *s = L->sched;
+    bool stores = false;
+    s->role = a;
+    s->dirty = s->unfenced = s->pending = false;
+    L->values->lanes = s->shape[a] == SHAPE_LANES;
+    L->scalars->epoch++;
+    scope_open(L);
+    ring_role(L);
+    tmem_role(L);
+    device_role(L);
+    walk_body(L);
+    for (uint32_t i = 0; i < L->body.ops.n; i++) stores |= L->body.ops.v[i].op == IR_GRP_COMMIT;
+    if (stores) emit_grp_wait(L, 0, IRH_READ);
+    scope_close(L);
+    if (s->shape[a] != SHAPE_ELECT) body_elect(L, s->shape[a]);
+    role_end(L, NAMES[a], s->warps[a], s->shape[a] == SHAPE_ELECT);
+}
+
+static void schedule(Lower *L)
+{
+    Sched *s = L->sched = arena_new(L->a, Sched);
+    L->derived = true;
+    uint32_t tiles = L->k->tiles.n;
+    s->rings = arena_array(L->a, Ring, tiles + L->k->nloops + 1);
+    s->nrings = tiles;
+    s->chain = arena_array(L->a, Link, SCHED_CHAIN);
+    s->batch_index = opnd_imm(0);
+    for (uint32_t i = 0; i < tiles; i++) s->rings[i].tile = L->k->tiles.v[i];
+
+    plan(L);                     /* regions, copies, checks */
+    if (L->failed || !rings_find(L) || !device_find(L)) return;
+    plan_order(L);               /* stores that wait for others */
+    if (!rings_size(L)) return;  /* slots, batches */
+    batch_find(L);
+    deal_launch(L);              /* grid */
+    hints(L);
+    shapes(L);                   /* threads of the roles */
+    plan_threads_all(L);
+    rings_barriers(L);
+    tmem_barriers(L);
+    device_buffers(L);
+    if (L->failed) return;
+    for (int a = 0; a < AG_COUNT; a++)
+        if (s->used[a]) role(L, (Agent)a);
+}
+
+void schedule_kernel(Lower *L)
+{
+    schedule(L);
+    plan_taken(L);
+}

@@ -1,0 +1,91 @@
+/* Pipelines, clusters and work by threads: the sequential program projected onto roles that run side by side.
+ *
+ * Every move has one agent: loads belong to the role `load`, copies between CTAs to `send`, stores and work by threads
+ * to `work`. Each role walks the whole program and keeps its own moves, in source order; what binds the roles
+ * are the tiles. A tile is a ring of slots: one turn of the ring is one run of the block in which the tile is used.
+ * Per turn the first agent (the one that fills it) waits until the slot is free, the others until it is full.
+ *
+ *   planning walk   regions, copies and checks of every move, once            moves.c
+ *   rings           turn block, agents, slots, barriers of every tile         rings.c
+ *   role walks      the ops of one role                                       agent_walk.c
+ *   dealing         which iterations a team runs                              deal.c
+ *   ways of dealing static, ticket, launch, clc                           deal_ways.c
+ *   batches         several iterations in one turn                        batch.c
+ *   teams           CTAs of a cluster: multicast, peers, per rank             peers.c, remote.c
+ *   tensor memory   copies into it and waits for them, all by `work`          tensor_memory.c
+ *   device maps     tensor maps for views that are made at run time           device_maps.c
+ *
+ * Where the program has no such schedule, or writes its roles out: written/sync.h.
+ *
+ * Glossary
+ *   turn      one run of the block whose tiles are taken from the ring's next slot
+ *   lead      loads ahead: turns that the filling role may be in front of the last release
+ *   lag       turns by which a release comes late, because stores still read the slot; slots = lead + lag
+ *   release m the m-th arrival on the ring's empty barrier frees turn m - lag; turn k is filled after release k - lead
+ *   batch     iterations of an across-grid pipeline that make one turn, because one alone moves too few bytes
+ */
+#ifndef LOWER_SCHEDULE_SCHEDULE_H
+#define LOWER_SCHEDULE_SCHEDULE_H
+
+#include "lower/algebra/scalars/scalars.h"
+#include "lower/emit/values.h"
+#include "lower/kernel/kernel.h"
+#include "lower/schedule/deal.h"
+#include "lower/schedule/moves.h"
+#include "lower/schedule/peers.h"
+#include "lower/schedule/rings.h"
+
+typedef struct TmemSched { /* kernels with tensor memory */
+    uint32_t bar, ready;   /* IrBar: commits arrive at bar; both CTAs of a pair at ready. RING_NONE: none */
+    uint32_t phase, ready_phase; /* IrVar of the work role */
+    VEC(const Planned *) pending; /* begun by the role, not yet waited for */
+} TmemSched;
+typedef struct Sched {
+    bool planning;
+    Agent role;
+    Shape shape[AG_COUNT + 1]; /* the last: of the planning walk */
+    uint32_t warps[AG_COUNT + 1];
+    bool used[AG_COUNT + 1];
+    VEC(Planned *) moves;
+    uint32_t at;         /* next move of the walk */
+    Ring *rings;         /* by tile, then the rings of ids */
+    uint32_t nrings;
+    Link *chain;         /* of the block that is walked; depth + 1 */
+    uint32_t depth;
+    VEC(Pipe *) pipes;
+    const Pipe *across;  /* open one */
+    uint32_t nacross;
+    VEC(struct LoopUse { const PStmt *loop; uint8_t agents; bool sets; }) loops; /* what each loop of the program holds */
+    Opnd batch_index;    /* inside a batch; 0 outside */
+    Opnd team_step;      /* static dealing: from iteration to iteration of this team */
+    Opnd id;             /* the iteration's number in an across-grid pipeline */
+    struct Kept { LoopState *loop; Opnd value; } saved[PIPE_INDICES]; /* deal_ahead */
+    int nsaved;
+    Opnd saved_guard, saved_inside;
+    bool dirty;          /* work: threads may have touched tiles since the last cta.sync */
+    bool id_read;        /* by all threads since the last synchronisation of the role's */
+    bool unfenced;       /* work: written since the last fence */
+    bool pending;        /* stores issued since the last commit */
+    uint32_t conditions; /* around the statement at hand */
+    VEC(Around) around;  /* the same; followed: the rank decides */
+    int64_t threads;     /* asked for by `threads` */
+    uint32_t per_sm;
+    TmemSched tmem;
+} Sched;
+
+/* ---- agent_walk.c ---- */
+void walk_body(Lower *L);                   /* the whole program */
+void walk_begin(Lower *L, const PBlock *b); /* the role's part of a turn begins: slots are taken */
+/* The body. part: of a batch, around which the slots are taken and given back; or NULL. */
+void walk_turn(Lower *L, Pipe *p, const BodyPart *part);
+bool walk_enter(const Lower *L, const PStmt *st, int agent); /* a loop without moves of the role is nothing to it, unless it changes variables */
+uint32_t walk_moves(const PBlock *b);       /* how many there are in it */
+void walk_end(Lower *L, const PBlock *b);   /* stores are committed, slots given back, counters go on */
+void walk_id_sync(Lower *L);
+void walk_store_sync(Lower *L);             /* what threads did is visible to the elected thread's copies */
+
+/* ---- schedule.c ---- */
+const PStmt *schedule_wanted(const PKernel *k); /* the first statement that wants it, or NULL */
+void schedule_kernel(Lower *L);
+
+#endif

@@ -1,0 +1,180 @@
+/* Scheduled kernels: what the tensor core does is begun by the working role's elected thread, and committed to one barrier of
+ * the kernel's; the whole role waits for it where it has to be done:
+ *
+ *   before threads read or write tensor memory
+ *   before another operation of the tensor core on the same place, but for 4x256b behind a shift (PTX ISA, Pipelined tcgen05
+ *     instructions: no other pair of copies and shifts is in order)
+ *   before threads overwrite what is still read, before slots are given back, at the borders of loops
+ *
+ * In a pair the even CTA begins it for both: when both have arrived at `ready`, and the commit arrives at both.
+ */
+#include "lower/apart/apart.h"
+#include "lower/schedule/schedule.h"
+
+/* ---- conditions of a pair ---- */
+
+/* The CTA that begins it takes its own places for both: descriptor and address are operands of one instruction. */
+static bool alike(Lower *L, const Sx *x, Span at)
+{
+    if (cluster_pairs(L, x)) return true;
+    Diag *g = lower_error(L, E0558, at, "%s is not proved to be the same in both CTAs of a pair, and one of them begins this for both", poly_text(L, scalar_poly(L, x)));
+    diag_label(L->c->diags, g, L->k->pair_span, "CTAs in pairs");
+    diag_fix(L->c->diags, g, "let each CTA load what differs to the same place of its own tile");
+    return false;
+}
+
+bool tmem_paired(Lower *L, const Planned *p)
+{
+    const PMove *mv = p->st->move;
+    const PRegion *side[] = {&mv->src, &mv->dst};
+    for (int i = 0; i < 2; i++) {
+        if (!alike(L, side[i]->slot, side[i]->span)) return false;
+        for (int d = 0; d < side[i]->rank; d++)
+            if (!alike(L, side[i]->dim[d].start, side[i]->dim[d].span)) return false;
+    }
+    if (!p->conditional) return true;
+    Diag *g = lower_error(L, E0558, p->st->span, "under a condition one CTA of a pair could do this alone");
+    diag_label(L->c->diags, g, L->k->pair_span, "CTAs in pairs");
+    diag_fix(L->c->diags, g, "copy always, and put the condition on the moves that come after");
+    return false;
+}
+
+/* ---- barriers and phases ---- */
+
+static uint32_t new_bar(Lower *L, const char *name, uint32_t count)
+{
+    vec_push(L->a, &L->ir->bars, ((IrBar){.name = name, .slots = 1, .count = count, .derived = true}));
+    return L->ir->bars.n - 1;
+}
+
+void tmem_barriers(Lower *L)
+{
+    Sched *s = L->sched;
+    bool starts = false;
+    for (uint32_t i = 0; i < s->moves.n; i++) starts |= move_by_tensor_core(s->moves.v[i]->st->move);
+    s->tmem.bar = starts ? new_bar(L, "tmem.done", 1) : RING_NONE;
+    s->tmem.ready = starts && L->ir->pair ? new_bar(L, "tmem.ready", 2) : RING_NONE;
+}
+
+static uint32_t phase_var(Lower *L, const char *name)
+{
+    uint32_t v = L->ir->vars.n;
+    vec_push(L->a, &L->ir->vars, ((IrVar){name, IR_I32}));
+    emit_set(L, IR_VAR, v, opnd_imm(0));
+    return v;
+}
+
+void tmem_role(Lower *L)
+{
+    Sched *s = L->sched;
+    s->tmem.pending.n = 0;
+    if (s->role != AG_WORK || s->tmem.bar == RING_NONE) return;
+    s->tmem.phase = phase_var(L, "tmem.done.phase");
+    if (s->tmem.ready != RING_NONE) s->tmem.ready_phase = phase_var(L, "tmem.ready.phase");
+}
+
+/* All threads of the role: who is late could miss a phase, so they come together before the next one is begun. */
+static void wait(Lower *L, uint32_t bar, uint32_t var)
+{
+    Sched *s = L->sched;
+    Opnd now = emit_get(L, var);
+    IrOp *op = emit_new(L, IR_BAR_WAIT);
+    ir_ref(L->a, op, IRK_BAR, IRA_BAR, bar);
+    put_opnd(L, op, IRK_PHASE, now);
+    if (L->ir->pair) ir_ref(L->a, op, IRK_SCOPE, IRA_WORD, IRC_CLUSTER);
+    if (s->shape[s->role] == SHAPE_LANES) { /* as for rings: one lane waits for all */
+        op->elect = true;
+        emit_new(L, IR_WARP_SYNC);
+    }
+    tmem_fence(L, IRD_AFTER);
+    emit_set(L, IR_SET, var, emit_op(L, IR_XOR, IR_I32, now, opnd_imm(1)));
+    s->dirty |= s->shape[s->role] != SHAPE_ELECT;
+}
+
+/* ---- pairs ---- */
+
+/* "This CTA acts for its pair": the even one; each for itself where there are none. */
+static Opnd is_even(Lower *L)
+{
+    if (!L->ir->pair) return opnd_imm(1);
+    Opnd bit = emit_op(L, IR_AND, IR_I32, emit_sreg(L, IRR_CLUSTER_CTARANK), opnd_imm(1));
+    return emit_cmp(L, IRL_EQ, bit, opnd_imm(0));
+}
+
+static Opnd even_rank(Lower *L)
+{
+    return emit_op(L, IR_AND, IR_I32, emit_sreg(L, IRR_CLUSTER_CTARANK), opnd_imm(~INT64_C(1)));
+}
+
+/* What this CTA's part of the copy reads is there, and what it overwrites nobody reads: both tell each other, the own barrier
+ * first. Who has heard of the other one's phase then knows that its own is over: neither is ever two ahead. */
+static void both_ready(Lower *L)
+{
+    Sched *s = L->sched;
+    Opnd other = emit_op(L, IR_XOR, IR_I32, emit_sreg(L, IRR_CLUSTER_CTARANK), opnd_imm(1));
+    tmem_fence(L, IRD_BEFORE);
+    ir_ref(L->a, emit_new(L, IR_BAR_ARRIVE), IRK_BAR, IRA_BAR, s->tmem.ready);
+    IrOp *op = emit_new(L, IR_BAR_ARRIVE);
+    ir_ref(L->a, op, IRK_BAR, IRA_BAR, s->tmem.ready);
+    put_opnd(L, op, IRK_RANK, other);
+    wait(L, s->tmem.ready, s->tmem.ready_phase);
+}
+
+/* ---- operations of the tensor core ---- */
+
+void tmem_settle(Lower *L)
+{
+    Sched *s = L->sched;
+    if (s->planning || s->role != AG_WORK || s->tmem.pending.n == 0) return;
+    Opnd even = is_even(L);
+    Opnd mask = L->ir->pair ? emit_op(L, IR_SHL, IR_I32, opnd_imm(3), even_rank(L)) : opnd_imm(0);
+    IrOp *op = emit_new(L, IR_TC_COMMIT);
+    emit_if(op, even);
+    ir_ref(L->a, op, IRK_BAR, IRA_BAR, s->tmem.bar);
+    if (L->ir->pair) put_opnd(L, op, IRK_MASK, mask);
+    wait(L, s->tmem.bar, s->tmem.phase);
+    s->tmem.pending.n = 0;
+}
+
+bool tmem_reads(const Lower *L, uint32_t ring)
+{
+    const TmemSched *t = &L->sched->tmem;
+    for (uint32_t i = 0; i < t->pending.n; i++)
+        if (t->pending.v[i]->src == ring) return true;
+    return false;
+}
+
+/* In order without a wait: see above. */
+static bool pipelined(const Planned *a, const Planned *b)
+{
+    return a->st->move->kind == MOVE_SHIFT && b->st->move->kind == MOVE_TMEM_CP && b->tm->piece[0].cp.shape == IRP_4X256B;
+}
+
+static bool must_settle(Lower *L, const Planned *p)
+{
+    const TmemSched *t = &L->sched->tmem;
+    for (uint32_t i = 0; i < t->pending.n; i++) {
+        const Planned *q = t->pending.v[i];
+        if (!pipelined(q, p) && !subtiles_disjoint(L, &q->tm->tensor, &p->tm->tensor)) return true;
+    }
+    return false;
+}
+
+void tmem_start(Lower *L, Planned *p)
+{
+    Sched *s = L->sched;
+    bool shift = p->st->move->kind == MOVE_SHIFT;
+    if (must_settle(L, p)) tmem_settle(L);
+    Opnd slot = shift ? opnd_imm(0) : region_slot(L, &p->mi), from = shift ? opnd_imm(0) : region_offset(L, &p->mi);
+    walk_store_sync(L); /* also passes on the waits: nobody is late for the phase before */
+    Opnd even = is_even(L);
+    if (L->ir->pair) both_ready(L);
+    tmem_emit(L, p->tm, slot, from, emit_logic(L, IR_AND, even, L->guard));
+    vec_push(L->a, &s->tmem.pending, p);
+}
+
+void tmem_work(Lower *L, Planned *p)
+{
+    Opnd slot = region_slot(L, &p->mi), at = region_offset(L, &p->mi);
+    tmem_emit_threads(L, p->tm, p->plan, slot, at, L->guard);
+}

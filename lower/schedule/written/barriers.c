@@ -1,0 +1,245 @@
+/* Barriers of the source and those of derived loads: what arrives there, and who waits. */
+#include "lower/emit/values.h"
+#include "lower/schedule/written/sync.h"
+
+static void bar_operand(Lower *L, IrOp *op, uint32_t bar, int64_t slot)
+{
+    ir_ref(L->a, op, IRK_BAR, IRA_BAR, bar);
+    if (slot) ir_imm(L->a, op, IRK_SLOT, slot);
+}
+
+static void bar_slot(Lower *L, IrOp *op, uint32_t bar, Opnd slot)
+{
+    ir_ref(L->a, op, IRK_BAR, IRA_BAR, bar);
+    if (!opnd_is(slot, 0)) put_opnd(L, op, IRK_SLOT, slot);
+}
+
+/* Where an arrival of this move is made. */
+typedef struct At {
+    uint32_t bar;
+    Opnd slot;
+    const Sx *peer; /* of another CTA */
+    Opnd guard;     /* of the arrival */
+} At;
+
+/* Bytes that this move brings: none where its condition does not hold. */
+static uint32_t arrive_op(Lower *L, const At *at, Opnd bytes)
+{
+    Opnd guarded = emit_sel(L, IR_I32, L->guard, bytes, opnd_imm(0));
+    Opnd rank = at->peer ? value_low(L, at->peer) : opnd_imm(0);
+    IrOp *op = emit_new(L, IR_BAR_ARRIVE_EXPECT);
+    emit_if(op, at->guard);
+    bar_slot(L, op, at->bar, at->slot);
+    put_opnd(L, op, IRK_BYTES, guarded);
+    if (at->peer) put_opnd(L, op, IRK_RANK, rank);
+    return L->body.ops.n;
+}
+
+/* All arrivals of a phase but the last become expectations: one arrival for all copies of a role. */
+static bool arrive(Lower *L, SlotPhase *p, const At *at, Opnd each, int64_t bytes)
+{
+    uint32_t bar = at->bar;
+    if (p->arrive_op) L->body.ops.v[p->arrive_op - 1].op = IR_BAR_EXPECT;
+    p->arrive_op = arrive_op(L, at, each);
+    p->bytes += bytes;
+    if (p->bytes <= TX_LIMIT) return true;
+    Diag *g = lower_error(L, E0623, L->stmt->span, "%lld bytes complete on one phase of `%s`, a barrier counts %lld",
+                          (long long)p->bytes, L->ir->bars.v[bar].name, (long long)TX_LIMIT);
+    diag_label(L->c->diags, g, L->ir->bars.v[bar].span, "the barrier");
+    return false;
+}
+
+void sync_wait_derived(Lower *L, const PTile *tile)
+{
+    Sync *s = L->sync;
+    TileSync *t = &s->tiles[tile->index];
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < s->loads.n; i++)
+        if (s->loads.v[i].barrier || s->loads.v[i].info.tile != tile) s->loads.v[kept++] = s->loads.v[i];
+    s->loads.n = kept;
+    s->waited = true;
+    if (!t->in_block) {
+        IrOp *op = emit_new(L, IR_BAR_WAIT);
+        bar_operand(L, op, t->bar, 0);
+        ir_imm(L->a, op, IRK_PHASE, t->phase.waits & 1);
+        t->phase = (SlotPhase){.waits = t->phase.waits + 1};
+        return;
+    }
+    Opnd now = emit_get(L, t->phase_var);
+    IrOp *op = emit_new(L, IR_BAR_WAIT);
+    bar_operand(L, op, t->bar, 0);
+    put_opnd(L, op, IRK_PHASE, now);
+    emit_set(L, IR_SET, t->phase_var, emit_op(L, IR_XOR, IR_I32, now, opnd_imm(1)));
+    t->phase = (SlotPhase){0};
+}
+
+void sync_flush_loads(Lower *L)
+{
+    Sync *s = L->sync;
+    for (uint32_t i = 0; i < s->loads.n;) {
+        if (s->loads.v[i].barrier) i++;
+        else sync_wait_derived(L, s->loads.v[i].info.tile), i = 0;
+    }
+}
+
+/* The slot: a constant in range, or a value that is proved to be. */
+static bool explicit_slot(Lower *L, const PBarrier *b, const Sx *slot, Span at, int64_t *k, Opnd *value)
+{
+    *k = 0;
+    *value = opnd_imm(0);
+    if (slot == NULL) return true;
+    Poly p = scalar_poly(L, slot);
+    bool constant = poly_is_const(p, k), ok;
+    if (constant) ok = *k >= 0 && *k < b->slots;
+    else ok = domain_le(L->d, poly_const(L->d, 0), p) && domain_le(L->d, p, poly_const(L->d, b->slots - 1));
+    *value = constant ? opnd_imm(*k) : value_low(L, slot);
+    if (!constant) *k = -1;
+    if (ok) return true;
+    Diag *g = lower_error(L, E0508, slot ? slot->span : at, "slot %s of barrier `%s` is not %sone of 0 .. %lld",
+                          poly_text(L, p), name_text(L, b->name), constant ? "" : "proved to be ",
+                          (long long)b->slots - 1);
+    diag_label(L->c->diags, g, b->span, "the barrier");
+    if (!constant) diag_fix(L->c->diags, g, "write the slot as `.. %% %lld`", (long long)b->slots);
+    return false;
+}
+
+/* The commit before in the same block that goes to the same phase, as far as can be seen: its number in `commits`. */
+static Commit *open_commit(Lower *L, const PBarrier *b, Poly slot, const Sx *peer)
+{
+    Sync *s = L->sync;
+    for (uint32_t i = 0; i < s->commits.n; i++) {
+        const Commit *c = &s->commits.v[i];
+        bool same = (c->peer == NULL) == (peer == NULL) &&
+                    (peer == NULL || poly_same(scalar_poly(L, c->peer), scalar_poly(L, peer)));
+        if (c->barrier == b && same && poly_same(c->slot, slot)) return &s->commits.v[i];
+    }
+    Commit *c = vec_add(L->a, &s->commits);
+    *c = (Commit){.barrier = b, .slot = slot, .peer = peer, .guard = opnd_imm(0)};
+    return c;
+}
+
+void sync_close_commits(Lower *L, const PBarrier *b)
+{
+    Sync *s = L->sync;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; b && i < s->commits.n; i++)
+        if (s->commits.v[i].barrier != b) s->commits.v[kept++] = s->commits.v[i];
+    s->commits.n = kept;
+}
+
+/* The arrival of a block's copies to one phase: where one of them happens. */
+static bool arrive_together(Lower *L, const PBarrier *b, Poly p, At *at, Opnd each, int64_t bytes)
+{
+    Commit *c = open_commit(L, b, p, at->peer);
+    bool first = c->phase.arrive_op == 0;
+    Opnd whole = c->guard = emit_logic(L, IR_OR, c->guard, L->sync->guard);
+    if (first || !opnd_is(L->sync->guard, 1)) counts_commit(L, at->bar, at->slot, first, at->peer);
+    at->guard = whole;
+    return arrive(L, &c->phase, at, each, bytes);
+}
+
+bool sync_arrive(Lower *L, const MoveInfo *mi, Opnd each, int64_t bytes, uint32_t *bar, Opnd *slot)
+{
+    const PMove *mv = mi->mv;
+    *slot = opnd_imm(0);
+    role_sync(L, true);
+    At at = {.guard = opnd_imm(1)};
+    if (mv->commit == COMMIT_BARRIER) {
+        int64_t k;
+        const PBarrier *b = mv->barrier;
+        if (!explicit_slot(L, b, mv->barrier_slot, mv->commit_span, &k, slot)) return false;
+        *bar = at.bar = b->index;
+        at.slot = *slot;
+        at.peer = mv->barrier_peer;
+        Explicit *e = &L->sync->bars[b->index];
+        Poly p = mv->barrier_slot ? scalar_poly(L, mv->barrier_slot) : poly_const(L->d, 0);
+        if (e->looped) return arrive_together(L, b, p, &at, each, bytes);
+        if (e->slot[k].arrive_op == 0) counts_note(L, *bar, *slot, false, NULL);
+        return arrive(L, &e->slot[k], &at, each, bytes);
+    }
+    TileSync *t = &L->sync->tiles[mi->tile->index];
+    *bar = at.bar = t->bar;
+    at.slot = opnd_imm(0);
+    return arrive(L, &t->phase, &at, each, bytes);
+}
+
+bool sync_commit_slot(Lower *L, const PStmt *st, Opnd *slot)
+{
+    int64_t k;
+    const PMove *mv = st->move;
+    if (!explicit_slot(L, mv->barrier, mv->barrier_slot, mv->commit_span, &k, slot)) return false;
+    role_sync(L, true);
+    counts_note(L, mv->barrier->index, *slot, false, NULL);
+    if (L->ir->pair) counts_pair(L);
+    sync_close_commits(L, mv->barrier);
+    if (!L->sync->bars[mv->barrier->index].looped) L->sync->bars[mv->barrier->index].slot[k].arrive_op = 0;
+    return true;
+}
+
+static Opnd looped_parity(Lower *L, const Explicit *e, Opnd slot)
+{
+    Opnd bits = emit_get(L, e->bits);
+    Opnd parity = emit_op(L, IR_AND, IR_I32, emit_op(L, IR_SHR, IR_I32, bits, slot), opnd_imm(1));
+    Opnd bit = opnd_is(slot, 0) ? opnd_imm(1) : emit_op(L, IR_SHL, IR_I32, opnd_imm(1), slot);
+    Opnd next = emit_op(L, IR_XOR, IR_I32, bits, bit);
+    emit_if(emit_set(L, IR_SET, e->bits, next), L->sync->guard);
+    return parity;
+}
+
+void sync_wait(Lower *L, const PStmt *st)
+{
+    int64_t k;
+    Opnd slot, parity;
+    Sync *s = L->sync;
+    const PBarrier *b = st->barrier;
+    Explicit *e = &s->bars[b->index];
+    if (!explicit_slot(L, b, st->value, st->span, &k, &slot)) return;
+    if (e->looped) parity = looped_parity(L, e, slot);
+    else parity = opnd_imm((e->slot[k].waits + (b->is_free ? 1 : 0)) & 1);
+    IrOp *op = emit_new(L, IR_BAR_WAIT);
+    if (e->looped) emit_if(op, s->guard);
+    bar_slot(L, op, b->index, slot);
+    put_opnd(L, op, IRK_PHASE, parity);
+    if (s->far[b->index]) ir_ref(L->a, op, IRK_SCOPE, IRA_WORD, IRC_CLUSTER);
+    if (s->generic[b->index]) ir_ref(L->a, emit_new(L, IR_FENCE_ASYNC), IRK_SPACE, IRA_WORD, IRS_CLUSTER);
+    role_tensor_fence(L, IRD_AFTER);
+    s->waited = true;
+    counts_note(L, b->index, slot, true, NULL);
+    if (!e->looped) e->slot[k] = (SlotPhase){.waits = e->slot[k].waits + 1};
+    sync_close_commits(L, b);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < s->loads.n; i++)
+        if (s->loads.v[i].barrier != b || (s->loads.v[i].slot != k && k >= 0)) s->loads.v[kept++] = s->loads.v[i];
+    s->loads.n = kept;
+}
+
+/* One arrival for the role, whatever its number of threads. */
+void sync_arrive_stmt(Lower *L, const PStmt *st)
+{
+    int64_t k;
+    Opnd slot;
+    const PBarrier *b = st->barrier;
+    if (!explicit_slot(L, b, st->value, st->span, &k, &slot)) return;
+    Opnd rank = st->peer ? value_low(L, st->peer) : opnd_imm(0);
+    role_sync(L, true);
+    role_tensor_fence(L, IRD_BEFORE);
+    IrOp *op = emit_new(L, IR_BAR_ARRIVE);
+    emit_if(op, L->sync->guard);
+    bar_slot(L, op, b->index, slot);
+    if (st->peer) put_opnd(L, op, IRK_RANK, rank);
+    counts_note(L, b->index, slot, false, st->peer);
+    sync_close_commits(L, b);
+    if (!L->sync->bars[b->index].looped) L->sync->bars[b->index].slot[k].arrive_op = 0;
+}
+
+void sync_expect(Lower *L, const PStmt *st)
+{
+    int64_t k;
+    Opnd slot;
+    if (!explicit_slot(L, st->barrier, st->value, st->span, &k, &slot)) return;
+    Opnd bytes = value_low(L, st->bytes);
+    IrOp *op = emit_new(L, IR_BAR_EXPECT);
+    emit_if(op, L->guard);
+    bar_slot(L, op, st->barrier->index, slot);
+    put_opnd(L, op, IRK_BYTES, bytes);
+}

@@ -1,0 +1,120 @@
+/* Conditions around arrivals and waits in the roles of the source.
+ *
+ * A condition that the verifier can work out for every turn and CTA (of constants, indices, the rank, ends of loops), or
+ * that has one value in a launch, is followed: arrivals and waits under it happen where it holds. Under other conditions
+ * (data, sizes against indices) they always happen, as those of derived schedules do; only copies are left out. That is
+ * the same protocol if both sides of it have the condition: counts.c.
+ */
+#include "lower/emit/values.h"
+#include "lower/schedule/written/sync.h"
+
+enum { FUEL = 256 };
+
+/* ---- what can be followed ---- */
+
+static bool counted(const Sx *x, int *fuel)
+{
+    if (x == NULL) return true;
+    if (--*fuel < 0) return false;
+    switch ((SxOp)x->op) {
+    case SX_SYM:
+    case SX_CTA:
+    case SX_LOAD: return false;
+    case SX_LET: return counted(x->a, fuel);
+    default: return counted(x->a, fuel) && counted(x->b, fuel);
+    }
+}
+
+/* The terms that are known at launch, without the constant; false where others than those and indices are in p. */
+static bool launch_part(Lower *L, Poly p, Poly *out)
+{
+    *out = poly_const(L->d, 0);
+    if (p.bad) return false;
+    for (uint32_t i = 0; i < p.n; i++) {
+        Poly t = {.terms = &p.terms[i], .n = 1};
+        unsigned depends = domain_depends(L->d, t);
+        if (p.terms[i].natoms == 0) continue;
+        if (depends & ~(unsigned)(DEP_LAUNCH | DEP_LOOP | DEP_RANK)) return false;
+        if (depends & DEP_LAUNCH && depends & DEP_LOOP) return false;
+        if (depends & DEP_LAUNCH) *out = poly_add(L->d, *out, t);
+    }
+    return !out->bad;
+}
+
+/* `k + c < n`, n the end of a loop around: the verifier knows it where it knows how often the loop runs. */
+static bool against_end(Lower *L, const Sx *x)
+{
+    Poly p, end, minus;
+    Domain *d = L->d;
+    if (!launch_part(L, poly_sub(d, scalar_poly(L, x->a), scalar_poly(L, x->b)), &p)) return false;
+    minus = poly_sub(d, poly_const(d, 0), p);
+    for (uint32_t i = 0; i < L->k->nloops; i++) {
+        const PStmt *st = L->scalars->loops[i].stmt;
+        if (st == NULL || L->scalars->loops[i].atoms.index == 0 || !(L->scalars->open_mask & loop_bit(i))) continue;
+        if (!launch_part(L, poly_sub(d, scalar_poly(L, st->value), scalar_poly(L, st->lo)), &end)) continue;
+        if (end.n && (poly_same(end, p) || poly_same(end, minus))) return true;
+    }
+    return false;
+}
+
+static bool followed(Lower *L, const Sx *x)
+{
+    int fuel = FUEL;
+    switch ((SxOp)x->op) {
+    case SX_LET: return followed(L, x->a);
+    case SX_LAND:
+    case SX_LOR: return followed(L, x->a) && followed(L, x->b);
+    case SX_NOT: return followed(L, x->a);
+    default: break;
+    }
+    if (x->launch || counted(x, &fuel)) return true;
+    return x->op >= SX_EQ && x->op <= SX_GE && against_end(L, x);
+}
+
+/* ---- branches ---- */
+
+static void enter(Lower *L, const PStmt *st, bool other, Opnd cond)
+{
+    Sync *s = L->sync;
+    Around a = {.branch = st, .other = other, .block = s->block};
+    a.followed = s->many && followed(L, st->value);
+    vec_push(L->a, &s->around, a);
+    if (a.followed) s->guard = emit_logic(L, IR_AND, s->guard, cond);
+}
+
+SyncBranch sync_branch(Lower *L, const PStmt *st, Opnd cond)
+{
+    SyncBranch b = {L->sync->guard};
+    enter(L, st, false, cond);
+    return b;
+}
+
+void sync_branch_else(Lower *L, const PStmt *st, Opnd cond, const SyncBranch *b)
+{
+    L->sync->around.n--;
+    L->sync->guard = b->guard;
+    enter(L, st, true, L->sync->many ? emit_not(L, cond) : cond);
+}
+
+void sync_branch_end(Lower *L, const SyncBranch *b)
+{
+    L->sync->around.n--;
+    L->sync->guard = b->guard;
+}
+
+/* ---- at a rank ---- */
+bool sync_left_out(Lower *L, int rank)
+{
+    const Sync *s = L->sync;
+    bool out = false;
+    if (L->derived) return remote_left_out(L, rank);
+    if (!s->many || s->around.n == 0) return false;
+    cluster_rank(L, rank);
+    for (uint32_t i = 0; i < s->around.n && !out; i++) {
+        int holds = s->around.v[i].followed ? cond_now(L, s->around.v[i].branch->value) : -1;
+        out = holds >= 0 && (holds != 0) == s->around.v[i].other;
+    }
+    cluster_rank(L, -1);
+    return out;
+}
+

@@ -1,0 +1,272 @@
+/* How many arrivals a phase of each barrier of the source has: those of one turn over the phases waited for in one.
+ *
+ * Notes are made where arrivals and waits are emitted. A role's arrivals of a turn are those in one block at one slot; the
+ * block that has most stands for all (the verifier proves that the others agree). What stands in both branches of an `if`
+ * counts once. All of it is counted for each rank; the CTAs that wait for the barrier have to agree.
+ */
+#include "lower/schedule/written/sync.h"
+
+enum { CORRESPOND_FUEL = 512 };
+
+/* ---- notes ---- */
+
+static void weigh_ranks(Lower *L, Note *n, const Sx *peer)
+{
+    int target[RANKS_MAX];
+    if (L->cluster_size == 1 && peer == NULL) {
+        n->weight[0] = 1;
+        return;
+    }
+    if (peer && !cluster_named(L, peer, n->span, target)) return;
+    for (int r = 0; r < L->cluster_size; r++)
+        if (!sync_left_out(L, r)) n->weight[peer ? target[r] : r]++;
+}
+
+void counts_note(Lower *L, uint32_t bar, Opnd slot, bool wait, const Sx *peer)
+{
+    Sync *s = L->sync;
+    Note n = {.bar = bar, .wait = wait, .role = s->role, .block = s->block, .span = L->stmt->span, .slot = slot};
+    Around *around = arena_array(L->a, Around, s->around.n);
+    n.around = around;
+    n.naround = s->many ? s->around.n : 0;
+    if (n.naround) memcpy(around, s->around.v, n.naround * sizeof *around);
+    weigh_ranks(L, &n, peer);
+    vec_push(L->a, &s->notes, n);
+}
+
+void counts_pair(Lower *L)
+{
+    Note *n = &L->sync->notes.v[L->sync->notes.n - 1];
+    for (int r = 0; r < L->cluster_size; r += 2) n->weight[r + 1] = n->weight[r];
+}
+
+/* A further commit may happen where the first one does not: it counts at ranks where none before it did. */
+void counts_commit(Lower *L, uint32_t bar, Opnd slot, bool first, const Sx *peer)
+{
+    Sync *s = L->sync;
+    uint32_t at = s->notes.n;
+    counts_note(L, bar, slot, false, peer);
+    if (first) return;
+    Note *n = &s->notes.v[at];
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < at; i++) {
+        const Note *x = &s->notes.v[i];
+        if (x->bar != bar || x->wait || x->role != n->role || x->block != n->block || x->slot.v != slot.v ||
+            x->slot.k != slot.k)
+            continue;
+        for (int r = 0; r < RANKS_MAX; r++)
+            if (x->weight[r]) n->weight[r] = 0;
+    }
+    for (int r = 0; r < RANKS_MAX; r++) left += n->weight[r];
+    if (left == 0) s->notes.n = at;
+}
+
+/* ---- a turn ---- */
+
+typedef struct Turn { /* notes of one barrier, role, block and slot */
+    const Note **v;
+    uint32_t n;
+} Turn;
+
+static uint32_t in_branches(const Turn *t, uint32_t from, uint32_t to, uint32_t depth, int rank);
+
+/* Of one `if`: the branch that has more; both, where it is not followed. The notes of a branch stand side by side. */
+static uint32_t of_branch(const Turn *t, uint32_t from, uint32_t to, uint32_t depth, int rank)
+{
+    uint32_t middle = from;
+    while (middle < to && !t->v[middle]->around[depth].other) middle++;
+    uint32_t a = in_branches(t, from, middle, depth + 1, rank), b = in_branches(t, middle, to, depth + 1, rank);
+    if (!t->v[from]->around[depth].followed) return a + b;
+    return a > b ? a : b;
+}
+
+static uint32_t in_branches(const Turn *t, uint32_t from, uint32_t to, uint32_t depth, int rank)
+{
+    uint32_t sum = 0;
+    while (from < to) {
+        uint32_t end = from + 1;
+        if (t->v[from]->naround == depth) {
+            sum += t->v[from++]->weight[rank];
+            continue;
+        }
+        const PStmt *branch = t->v[from]->around[depth].branch;
+        while (end < to && t->v[end]->naround > depth && t->v[end]->around[depth].branch == branch) end++;
+        sum += of_branch(t, from, end, depth, rank);
+        from = end;
+    }
+    return sum;
+}
+
+static bool one_turn(const Note *a, const Note *b)
+{
+    return a->bar == b->bar && a->wait == b->wait && a->role == b->role && a->block == b->block &&
+           a->slot.v == b->slot.v && a->slot.k == b->slot.k;
+}
+
+static uint32_t most(Lower *L, uint32_t bar, bool wait, uint32_t role, int rank)
+{
+    const Sync *s = L->sync;
+    uint32_t best = 0;
+    Turn t = {NULL, 0};
+    for (uint32_t i = 0; i < s->notes.n; i++) {
+        const Note *x = &s->notes.v[i];
+        if (x->bar != bar || x->wait != wait || x->role != role) continue;
+        bool first = true;
+        for (uint32_t j = 0; j < i && first; j++) first = !one_turn(x, &s->notes.v[j]);
+        if (!first) continue;
+        if (t.v == NULL) t.v = arena_array(L->a, const Note *, s->notes.n);
+        t.n = 0;
+        for (uint32_t j = i; j < s->notes.n; j++)
+            if (one_turn(x, &s->notes.v[j])) t.v[t.n++] = &s->notes.v[j];
+        uint32_t n = in_branches(&t, 0, t.n, 0, rank);
+        if (n > best) best = n;
+    }
+    return best;
+}
+
+/* ---- a barrier ---- */
+
+static void label_notes(Lower *L, Diag *g, uint32_t bar)
+{
+    Sync *s = L->sync;
+    for (uint32_t i = 0; i < s->notes.n; i++)
+        if (s->notes.v[i].bar == bar)
+            diag_label(L->c->diags, g, s->notes.v[i].span, s->notes.v[i].wait ? "a wait" : "an arrival");
+}
+
+static void uneven(Lower *L, uint32_t bar, uint32_t arrivals, uint32_t waits)
+{
+    const IrBar *b = &L->ir->bars.v[bar];
+    Diag *g = lower_error(L, E0713, b->span, "barrier `%s` gets %u arrivals where it is waited for %u times", b->name,
+                          arrivals, waits);
+    label_notes(L, g, bar);
+    diag_fix(L->c->diags, g, "let every phase have the same number of arrivals, or use another barrier");
+}
+
+static void uneven_ranks(Lower *L, uint32_t bar, int r, uint32_t n, int q, uint32_t m)
+{
+    const IrBar *b = &L->ir->bars.v[bar];
+    Diag *g = lower_error(L, E0744, b->span, "a phase of `%s` has %u arrivals at rank %d, %u at rank %d", b->name, n, r,
+                          m, q);
+    label_notes(L, g, bar);
+    diag_fix(L->c->diags, g, "let each CTA that waits be named by equally many: `(cluster.rank + 1) %% cluster.size`, "
+                             "`cluster.rank ^ 1`; or use another barrier");
+}
+
+static uint32_t count_of(Lower *L, uint32_t bar)
+{
+    uint32_t count = 0;
+    int of = 0;
+    bool waited = false;
+    for (int pass = 0; pass < 2 && !waited; pass++) /* where nobody waits, all ranks count */
+        for (int r = 0; r < L->cluster_size; r++) {
+            uint32_t arrivals = 0, waits = 0;
+            for (uint32_t role = 0; role <= L->sync->role; role++) {
+                uint32_t w = most(L, bar, true, role, r);
+                arrivals += most(L, bar, false, role, r);
+                if (w > waits) waits = w;
+            }
+            waited |= waits > 0;
+            if (waits == 0 && pass == 0) continue;
+            if (waits == 0) waits = 1;
+            if (arrivals % waits) {
+                uneven(L, bar, arrivals, waits);
+                return 1;
+            }
+            if (count && arrivals && arrivals / waits != count) {
+                uneven_ranks(L, bar, of, count, r, arrivals / waits);
+                return 1;
+            }
+            if (arrivals == 0 || count) continue;
+            count = arrivals / waits;
+            of = r;
+        }
+    return count ? count : 1;
+}
+
+/* ---- conditions that synchronisation does not follow ---- */
+
+typedef struct Pairs { /* loops of one side, and those of the other that stand for them */
+    int64_t a[64], b[64];
+    uint32_t n;
+} Pairs;
+
+static bool pair_up(Pairs *p, int64_t a, int64_t b)
+{
+    for (uint32_t i = 0; i < p->n; i++)
+        if (p->a[i] == a || p->b[i] == b) return p->a[i] == a && p->b[i] == b;
+    if (p->n == sizeof p->a / sizeof *p->a) return false;
+    p->a[p->n] = a;
+    p->b[p->n++] = b;
+    return true;
+}
+
+/* The same but for the loops whose indices stand in it. */
+static bool corresponds(const Sx *a, const Sx *b, Pairs *p, int *fuel)
+{
+    while (a && a->op == SX_LET) a = a->a;
+    while (b && b->op == SX_LET) b = b->a;
+    if (a == b && a == NULL) return true;
+    if (a == NULL || b == NULL || a->op != b->op || --*fuel < 0) return false;
+    if (a->op == SX_INDEX) return pair_up(p, a->k, b->k);
+    if (a->op == SX_LOAD) {
+        if (a->tensor != b->tensor) return false;
+        for (int d = 0; d < a->tensor->rank; d++)
+            if (!corresponds(a->idx[d], b->idx[d], p, fuel)) return false;
+        return true;
+    }
+    return a->k == b->k && corresponds(a->a, b->a, p, fuel) && corresponds(a->b, b->b, p, fuel);
+}
+
+static const Around *unfollowed(const Note *n, uint32_t *from)
+{
+    while (*from < n->naround) {
+        const Around *x = &n->around[(*from)++];
+        if (!x->followed && x->block == n->block) return x;
+    }
+    return NULL;
+}
+
+static bool same_conditions(const Note *a, const Note *b)
+{
+    uint32_t i = 0, j = 0;
+    Pairs p = {.n = 0};
+    for (;;) {
+        int fuel = CORRESPOND_FUEL;
+        const Around *x = unfollowed(a, &i), *y = unfollowed(b, &j);
+        if (x == NULL || y == NULL) return x == y;
+        if (x->other != y->other || !corresponds(x->branch->value, y->branch->value, &p, &fuel)) return false;
+    }
+}
+
+/* One side under a condition that the other lacks: both happen always, which is not what the program says. */
+static void check_conditions(Lower *L, const Note *n)
+{
+    const Sync *s = L->sync;
+    for (uint32_t role = 0; role <= s->role; role++) {
+        const Note *first = NULL;
+        bool met = false;
+        for (uint32_t i = 0; i < s->notes.n && !met; i++) {
+            const Note *x = &s->notes.v[i];
+            if (x->bar != n->bar || x->wait == n->wait || x->role != role) continue;
+            if (first == NULL) first = x;
+            met = same_conditions(n, x);
+        }
+        if (first == NULL || met) continue;
+        uint32_t from = 0;
+        const Around *x = unfollowed(n, &from);
+        if (x == NULL) return; /* the other one's condition, reported there */
+        Diag *g = lower_error(L, E0770, n->span, "this %s depends on a condition of data or sizes that %s does not have",
+                              n->wait ? "wait" : "arrival", n->wait ? "the arrival" : "the wait");
+        diag_label(L->c->diags, g, x->branch->span, "the condition");
+        diag_label(L->c->diags, g, first->span, n->wait ? "an arrival" : "a wait");
+        diag_fix(L->c->diags, g, "put both under the same condition, or neither: `if` around the moves alone");
+        return;
+    }
+}
+
+void counts_set(Lower *L)
+{
+    for (uint32_t i = 0; i < L->k->barriers.n; i++) L->ir->bars.v[i].count = count_of(L, i);
+    for (uint32_t i = 0; L->sync->many && i < L->sync->notes.n; i++) check_conditions(L, &L->sync->notes.v[i]);
+}

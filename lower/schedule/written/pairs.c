@@ -1,0 +1,90 @@
+/* Loads that complete on the barrier of the other CTA of a pair (.cta_group::2). */
+#include "lower/algebra/scalars/scalars.h"
+#include "lower/schedule/written/sync.h"
+
+/* At this rank: who gets the data, whose barrier is named. */
+static bool not_of_pair(Lower *L, const MoveInfo *mi, int rank, int to, int bar)
+{
+    const PMove *mv = mi->mv;
+    Diag *g;
+    if (mv->dst.peer)
+        g = lower_error(L, E0530, mv->commit_span, "at rank %d the bytes arrive in CTA %d, the barrier is that of CTA %d, and these are no pair",
+                        rank, to, bar);
+    else
+        g = lower_error(L, E0540, mv->commit_span, "at rank %d the barrier is that of rank %d, the pair is %d and %d", rank, bar,
+                        rank & ~1, rank | 1);
+    diag_label(L->c->diags, g, mv->dst.span, mv->dst.peer ? "the destination" : "the tile is the own one");
+    if (mv->dst.peer) diag_fix(L->c->diags, g, "commit peer(.., rank) with the rank of the destination");
+    else diag_fix(L->c->diags, g, "commit peer(.., cluster.rank & ~1), or cluster.rank ^ 1");
+    return false;
+}
+
+static bool disagree(Lower *L, const MoveInfo *mi, int from, int to, const int *bar)
+{
+    Diag *g = lower_error(
+        L, E0540, mi->mv->commit_span,
+        "rank %d writes to rank %d and names the barrier of rank %d; that one expects the bytes on rank %d", from, to,
+        bar[from], bar[to]);
+    diag_label(L->c->diags, g, mi->mv->cast_span, "the signal goes to the even or to the odd CTA of each pair");
+    diag_fix(L->c->diags, g, "name the even one in all of them: commit peer(.., cluster.rank & ~1)");
+    return false;
+}
+
+/* Whom the CTA of that rank writes to, or may write to. */
+static uint32_t reached(Lower *L, const MoveInfo *mi, int rank)
+{
+    int64_t mask = 0;
+    if (mi->mv->cast != CAST_MASK) return cluster_set(L, mi->mv->cast, rank);
+    cluster_rank(L, rank);
+    bool known = poly_is_const(scalar_poly(L, mi->mv->mask), &mask);
+    cluster_rank(L, -1);
+    return known ? (uint32_t)mask : (1u << L->cluster_size) - 1;
+}
+
+/* Without .cta_group: into another CTA it is more likely that the barrier's rank was forgotten. */
+static bool has_pairs(Lower *L, const MoveInfo *mi)
+{
+    const PMove *mv = mi->mv;
+    Refusal why;
+    Diag *g;
+    if (mv->dst.peer && !target_has(L->c->target, FEAT_BLK)) {
+        g = lower_error(L, E0530, mv->commit_span, "the bytes arrive in another CTA than that of the barrier, and %s has no .cta_group::2",
+                        L->c->target->name);
+        diag_label(L->c->diags, g, mv->dst.span, "the destination");
+        diag_fix(L->c->diags, g, "commit peer(.., rank) with the rank of the destination; or compile for one of %s",
+                 feature_targets(L->a, FEAT_BLK));
+        return false;
+    }
+    if (mode_lacks(L, FEAT_BLK, mv->commit_span,
+              ".cta_group::2, with which a load completes on the barrier of the other CTA of its pair",
+              "commit to a barrier of the own CTA", &why)) {
+        lower_refuse(L, &why);
+        return false;
+    }
+    return true;
+}
+
+bool pair_plan(Lower *L, MoveInfo *mi)
+{
+    const PMove *mv = mi->mv;
+    int bar[RANKS_MAX], to[RANKS_MAX];
+    for (int r = 0; r < L->cluster_size; r++) bar[r] = to[r] = r;
+    if (mv->barrier_peer && !cluster_named(L, mv->barrier_peer, mv->commit_span, bar)) return false;
+    if (mv->dst.peer && !cluster_named(L, mv->dst.peer, mv->dst.span, to)) return false;
+    for (int r = 0; r < L->cluster_size; r++) mi->in_pair |= bar[r] >= 0 && to[r] >= 0 && bar[r] != to[r];
+    if (!mi->in_pair) return true; /* that of the destination, perhaps by another name */
+    if (!has_pairs(L, mi)) return false;
+    for (int r = 0; r < L->cluster_size; r++)
+        if (bar[r] >= 0 && to[r] >= 0 && ((bar[r] ^ to[r]) & ~1)) return not_of_pair(L, mi, r, to[r], bar[r]);
+    for (int r = 0; r < L->cluster_size && mv->cast != CAST_NONE; r++)
+        for (int at = 0; at < L->cluster_size && bar[r] >= 0; at++)
+            if (reached(L, mi, r) >> at & 1 && bar[at] >= 0 && ((bar[r] ^ bar[at]) & 1)) return disagree(L, mi, r, at, bar);
+    if (L->cluster_size % 2) {
+        Diag *g = lower_error(L, E0540, mv->commit_span, "a cluster of %lld CTAs is not made of pairs",
+                              (long long)L->cluster_size);
+        diag_label(L->c->diags, g, L->k->cluster_span, "the cluster");
+        return false;
+    }
+    L->remote = true;
+    return true;
+}

@@ -1,0 +1,134 @@
+/* Moves between the CTAs of a cluster in the roles of the source: their protocol is the program's.
+ *
+ * `commit b` announces a multicast's bytes on the own b, on which the parts that the CTAs bring all complete; `commit
+ * peer(b, r)` announces and arrives at CTA r, like the own one does for a load.
+ */
+#include "lower/emit/values.h"
+#include "lower/plan/work.h"
+#include "lower/schedule/written/sync.h"
+
+/* What other CTAs write needs a barrier that both sides know. */
+bool role_committed(Lower *L, const PStmt *st)
+{
+    const PMove *mv = st->move;
+    if (mv->commit == COMMIT_BARRIER) return true;
+    Diag *g = lower_error(L, E0771, st->span, "in `roles` nothing says when this has arrived in the other CTAs");
+    diag_fix(L->c->diags, g, mv->cast != CAST_NONE ? "`commit` a barrier, and `wait` for it in every CTA that it reaches"
+                                                   : "`commit peer(b, rank)`, and `wait b` in the CTA that it reaches");
+    return false;
+}
+
+static void operands(Lower *L, IrOp *op, IrKey key, uint32_t buf, Opnd slot, Opnd offset)
+{
+    ir_ref(L->a, op, key, IRA_BUF, buf);
+    if (!opnd_is(slot, 0)) put_opnd(L, op, IRK_SLOT, slot);
+    if (!opnd_is(offset, 0)) put_opnd(L, op, IRK_OFFSET, offset);
+}
+
+/* shared -> peer(shared), with `reduce` too. */
+void role_send(Lower *L, const PStmt *st)
+{
+    MoveInfo from, to;
+    const PMove *mv = st->move;
+    int target[RANKS_MAX];
+    uint32_t bar = 0;
+    Opnd slot = opnd_imm(0);
+    if (!role_committed(L, st)) return;
+    if (!region_tile(L, st, &mv->src, &from) || !region_tile(L, st, &mv->dst, &to)) return;
+    if (!cluster_peers(L, mv->dst.peer, mv->dst.span, target) || !plan_runs(L, st, &from, &to)) return;
+    Opnd from_slot = region_slot(L, &from), from_at = region_offset(L, &from), to_slot = region_slot(L, &to),
+         to_at = region_offset(L, &to), rank = value_low(L, mv->dst.peer);
+    sync_before_read(L, &from);
+    if (!sync_arrive(L, &to, opnd_imm(from.bytes), from.bytes, &bar, &slot)) return;
+    IrOp *op = emit_new(L, mv->reduce >= 0 ? IR_BLK_REDUCE_PEER : IR_BLK_PEER);
+    emit_if(op, L->guard);
+    if (mv->reduce >= 0) {
+        ir_ref(L->a, op, IRK_ROP, IRA_WORD, (uint32_t)mv->reduce);
+        ir_ref(L->a, op, IRK_ELEM, IRA_WORD, to.tile->type);
+    }
+    operands(L, op, IRK_SRC, from.tile->index, from_slot, from_at);
+    operands(L, op, IRK_DST, to.tile->index, to_slot, to_at);
+    ir_imm(L->a, op, IRK_BYTES, from.bytes);
+    ir_ref(L->a, op, IRK_BAR, IRA_BAR, bar);
+    if (!opnd_is(slot, 0)) put_opnd(L, op, IRK_SLOT, slot);
+    put_opnd(L, op, IRK_RANK, rank);
+    if (L->plan == NULL) return;
+    explain_move(L, st, arena_printf(L->a, "    cp%s.async.bulk, shared -> shared of another CTA\n      %lld bytes, barrier %s there\n",
+                                  mv->reduce >= 0 ? ".reduce" : "", (long long)from.bytes, L->ir->bars.v[bar].name));
+}
+
+/* ---- multicast (mask) ---- */
+
+/* Known only at run time: `expect` says what arrives, and here no more than that it names CTAs of the cluster. */
+static bool open_mask(Lower *L, MoveInfo *mi)
+{
+    const Sx *x = mi->mv->mask;
+    int64_t lo, hi, most = (INT64_C(1) << L->cluster_size) - 1;
+    Lx cond = 0;
+    mi->open_mask = true;
+    L->remote = true;
+    mi->mask = value_low(L, x);
+    scalar_range(L, x, &lo, &hi);
+    if (lo >= 0 && hi <= most) return true;
+    Poly p = scalar_poly(L, x);
+    Need low = need_at_least(L, p, 0, &cond), high = need_at_most(L, p, most, &cond);
+    const char *text = arena_printf(L->a, "0 <= %s <= %lld", poly_text(L, p), (long long)most);
+    if (low <= NEED_CHECK && high <= NEED_CHECK &&
+        (cond == 0 || launch_check(L, E1142, cond, mi->mv->cast_span, text, "the mask names CTAs of the cluster"))) {
+        mi->mask = emit_op(L, IR_AND, IR_I32, mi->mask, opnd_imm(most)); /* to be seen in the value itself */
+        return true;
+    }
+    Diag *g = lower_error(L, E0532, mi->mv->cast_span, "the mask %s is not proved to be 0 to %lld", poly_text(L, p), (long long)most);
+    diag_fix(L->c->diags, g, "multicast ((%s) & %lld)", source_text(L, x->span), (long long)most);
+    return false;
+}
+
+/* Poly of the mask at a rank. */
+static Poly mask_at(Lower *L, const PMove *mv, int rank)
+{
+    cluster_rank(L, rank);
+    Poly p = scalar_poly(L, mv->mask);
+    cluster_rank(L, -1);
+    return p;
+}
+
+bool role_mask(Lower *L, MoveInfo *mi)
+{
+    const PMove *mv = mi->mv;
+    int64_t mask;
+    for (int r = 0; r < L->cluster_size; r++) {
+        if (sync_left_out(L, r)) continue;
+        Poly p = mask_at(L, mv, r);
+        if (!poly_is_const(p, &mask)) {
+            if (mv->commit == COMMIT_BARRIER) return open_mask(L, mi);
+            Diag *g = lower_error(L, E0772, mv->cast_span, "the mask %s is not known at rank %d", poly_text(L, p), r);
+            diag_fix(L->c->diags, g, "compute it from cluster.rank, or put moves with constant masks under `if`");
+            return false;
+        }
+        if (mask < 1 || mask >= INT64_C(1) << L->cluster_size) {
+            lower_error(L, E0532, mv->cast_span, "the mask is %lld at rank %d; of a cluster of %lld it is 1 to %lld",
+                        (long long)mask, r, (long long)L->cluster_size, (long long)((INT64_C(1) << L->cluster_size) - 1));
+            return false;
+        }
+        for (int to = 0; to < L->cluster_size; to++) mi->from[to] += (uint8_t)(mask >> to & 1);
+    }
+    L->remote = true;
+    mi->mask = value_low(L, mv->mask);
+    return true;
+}
+
+static Opnd times(Lower *L, Opnd bytes, int64_t n)
+{
+    return emit_op(L, IR_MUL, IR_I32, bytes, opnd_imm(n));
+}
+
+Opnd role_mask_bytes(Lower *L, const MoveInfo *mi, Opnd bytes)
+{
+    Opnd all = times(L, bytes, mi->from[0]), rank = opnd_imm(0);
+    bool same = true;
+    for (int r = 1; r < L->cluster_size; r++) same = same && mi->from[r] == mi->from[0];
+    if (!same) rank = emit_sreg(L, IRR_CLUSTER_CTARANK);
+    for (int r = 1; r < L->cluster_size && !same; r++)
+        all = emit_sel(L, IR_I32, emit_cmp(L, IRL_EQ, rank, opnd_imm(r)), times(L, bytes, mi->from[r]), all);
+    return all;
+}
