@@ -410,7 +410,3 @@ IrKernel *lower_kernel(Compilation *c, const PKernel *k, Text *plan)
     if (plan) explain_kernel(L);
     return L->ir;
 }
-
-
-
-

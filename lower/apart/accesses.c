@@ -57,7 +57,8 @@ void access_note(Lower *L, const MoveInfo *mi)
     if (!mi->load && mi->mv->reduce >= 0) t->read = true; /* it is combined with what lies there */
     if (mi->prefetch) return;
     TensorAccess *a = vec_add(L->a, &L->accesses->all);
-    *a = (TensorAccess){.info = *mi, .write = !mi->load, .waived = mv->overlap_any, .reduce = mi->load ? -1 : mv->reduce, .planned = UINT32_MAX, .taken = UINT32_MAX};
+    *a = (TensorAccess){.info = *mi, .write = !mi->load, .waived = mv->overlap_any, .reduce = mi->load ? -1 : mv->reduce,
+                        .planned = UINT32_MAX, .taken = UINT32_MAX};
     a->pipe = L->accesses->across;
     a->role = L->accesses->role;
     a->nteam = L->scalars->nteam;

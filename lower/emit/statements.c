@@ -33,7 +33,6 @@ void lower_assign(Lower *L, const PStmt *st)
     L->scalars->epoch++;
 }
 
-
 void loop_atoms(Lower *L, const PStmt *st, LoopState *s)
 {
     Domain *d = L->d;

@@ -261,4 +261,3 @@ void explain_kernel(Lower *L)
     for (uint32_t i = 0; i < k->mf.maps.n; i++) print_map_rules(L, &k->mf.maps.v[i]);
     if (k->zero_bytes) text_printf(t, "  block of zeros: %u bytes\n", k->zero_bytes);
 }
-

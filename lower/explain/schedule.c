@@ -105,25 +105,27 @@ static void moves(Lower *L)
         } else if (kind == MOVE_FILL && p->agent == AG_SEND) {
             const Ring *to = &s->rings[p->dst];
             explain_move(L, p->st, arena_printf(L->a, "%s, role send, barrier %s there\n", fill_peer_text(L, p->st, &p->other),
-                                             L->ir->bars.v[p->st->move->reduce >= 0 ? to->sum : to->full].name));
+                                                L->ir->bars.v[p->st->move->reduce >= 0 ? to->sum : to->full].name));
         } else if (kind == MOVE_PEER) {
             const Ring *to = &s->rings[p->dst];
             bool adds = p->st->move->reduce >= 0;
             explain_move(L, p->st,
-                      arena_printf(L->a, "    cp%s.async.bulk, shared -> shared of another CTA\n      %lld bytes, role send, "
-                                         "barrier %s there\n",
-                                   adds ? ".reduce" : "", (long long)p->bytes, L->ir->bars.v[adds ? to->sum : to->full].name));
+                         arena_printf(L->a, "    cp%s.async.bulk, shared -> shared of another CTA\n      %lld bytes, role send, "
+                                            "barrier %s there\n",
+                                      adds ? ".reduce" : "", (long long)p->bytes, L->ir->bars.v[adds ? to->sum : to->full].name));
         } else if (p->zeros) {
             explain_move(L, p->st, arena_printf(L->a, "    st.bulk: %lld bytes of zeros\n      one thread of role work%s\n",
-                                             (long long)p->zeros, p->across && p->across->whole ? ", all iterations of a batch at once" : ""));
+                                                (long long)p->zeros, p->across && p->across->whole ? ", all iterations of a batch at once" : ""));
         } else if (p->tm && move_by_tensor_core(p->st->move)) {
-            explain_move(L, p->st, arena_printf(L->a, "%s      role work, barrier %s\n", tmem_text(L, p->tm), L->ir->bars.v[s->tmem.bar].name));
+            explain_move(L, p->st, arena_printf(L->a, "%s      role work, barrier %s\n",
+                                                tmem_text(L, p->tm), L->ir->bars.v[s->tmem.bar].name));
         } else if (p->tm) {
-            explain_move(L, p->st, arena_printf(L->a, "    threads: %s\n      role work\n", tmem_threads_text(L->a, L->ir, p->plan, kind == MOVE_TMEM_LD)));
+            explain_move(L, p->st, arena_printf(L->a, "    threads: %s\n      role work\n",
+                                                tmem_threads_text(L->a, L->ir, p->plan, kind == MOVE_TMEM_LD)));
         } else if (move_by_threads(p->st->move)) {
             const IrPlan *q = &L->ir->plans.v[p->plan];
             explain_move(L, p->st, arena_printf(L->a, "    threads: %s\n      role work%s\n", threads_text(L->a, q),
-                                             p->across && p->across->whole ? ", all iterations of a batch at once" : ""));
+                                                p->across && p->across->whole ? ", all iterations of a batch at once" : ""));
         } else if (p->tensor) {
             explain_tensor(L, &p->mi, &p->t);
         } else {

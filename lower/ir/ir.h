@@ -131,7 +131,6 @@ typedef struct IrVar {
     uint8_t type;
 } IrVar;
 
-
 /* How threads move a tile, or part of one, within shared memory: lower/plan/threads.c makes it, ptxgen writes it. */
 typedef enum IrXform { IRX_COPY, IRX_TRANSPOSE, IRX_FILL } IrXform;
 typedef struct IrSide {   /* where element (x0, .., xn-1) of the part lies, from the part's first byte */

@@ -46,15 +46,15 @@ bool target_copies(Lower *L, const MoveInfo *mi, Refusal *why)
     const char *instead = rows ? "`via bulk` takes rows by index one by one" : "an im2col map, or a box, takes the same pixels";
     if (mi->prefetch)
         return !mode_lacks(L, form_info(f->prefetch)->feature, at, arena_printf(L->a, "%s prefetches", mode),
-                      rows ? "prefetch rows `via bulk`" : "prefetch a box of pixels", why);
+                           rows ? "prefetch rows `via bulk`" : "prefetch a box of pixels", why);
     if (!mi->load) return !mode_lacks(L, form_info(f->store)->feature, at, arena_printf(L->a, "%s stores", mode), instead, why);
     if (mv->cast != CAST_NONE)
         return !mode_lacks(L, form_info(f->multicast)->feature, at, arena_printf(L->a, "multicasts of %s loads", mode),
-                      "leave `multicast` out: each CTA loads its own tile (.shared::cta)", why);
+                           "leave `multicast` out: each CTA loads its own tile (.shared::cta)", why);
     bool own = !mv->dst.peer && !mi->in_pair;
     if (own && target_has(L->c->target, form_info(f->cta)->feature)) return true;
     if (own && mode_lacks(L, form_info(f->cta)->feature, at, arena_printf(L->a, "%s loads", mode), instead, why))
         return target_has(L->c->target, form_info(f->cluster)->feature);
     return !mode_lacks(L, form_info(f->cluster)->feature, at, arena_printf(L->a, "%s loads into other CTAs' tiles", mode),
-                  "load into the own tile (.shared::cta), then `move t -> peer(u, rank);`", why);
+                       "load into the own tile (.shared::cta), then `move t -> peer(u, rank);`", why);
 }

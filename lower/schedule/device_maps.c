@@ -66,7 +66,6 @@ void device_buffers(Lower *L)
     device_place(L);
 }
 
-
 void device_role(Lower *L)
 {
     for (uint32_t i = 0; i < L->device->maps.n; i++) {

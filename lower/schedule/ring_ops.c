@@ -212,4 +212,3 @@ void ring_release(Lower *L, uint32_t ring)
         if (r->peered || n > 1 || (r->handed && L->cluster_size > 1)) put_opnd(L, op, IRK_RANK, rank);
     }
 }
-

@@ -13,30 +13,32 @@ static int64_t width(const Lower *L, int axis)
 static void set_rank(Lower *L, int rank)
 {
     Domain *d = L->d;
-    L->scalars->rank = poly_const(d, rank);
+    struct Scalars *s = L->scalars;
+    s->rank = poly_const(d, rank);
     for (int i = 0; i < 3; rank /= (int)width(L, i), i++) {
         Poly n = poly_const(d, width(L, i));
-        L->scalars->cluster[i] = poly_const(d, rank % width(L, i));
-        if (width(L, i) > 1) L->scalars->cta[i] = poly_add(d, poly_mul(d, poly_div(d, L->scalars->any_cta[i], n), n), L->scalars->cluster[i]);
+        s->cluster[i] = poly_const(d, rank % width(L, i));
+        if (width(L, i) > 1) s->cta[i] = poly_add(d, poly_mul(d, poly_div(d, s->any_cta[i], n), n), s->cluster[i]);
     }
 }
 
 void cluster_rank(Lower *L, int rank)
 {
-    if (L->scalars->at_rank < 0) {
-        memcpy(L->scalars->any_cta, L->scalars->cta, sizeof L->scalars->cta);
-        memcpy(L->scalars->any_cluster, L->scalars->cluster, sizeof L->scalars->cluster);
-        L->scalars->any_rank = L->scalars->rank;
+    struct Scalars *s = L->scalars;
+    if (s->at_rank < 0) {
+        memcpy(s->any_cta, s->cta, sizeof s->cta);
+        memcpy(s->any_cluster, s->cluster, sizeof s->cluster);
+        s->any_rank = s->rank;
     }
-    L->scalars->at_rank = rank;
+    s->at_rank = rank;
     if (rank < 0) {
-        memcpy(L->scalars->cta, L->scalars->any_cta, sizeof L->scalars->cta);
-        memcpy(L->scalars->cluster, L->scalars->any_cluster, sizeof L->scalars->cluster);
-        L->scalars->rank = L->scalars->any_rank;
+        memcpy(s->cta, s->any_cta, sizeof s->cta);
+        memcpy(s->cluster, s->any_cluster, sizeof s->cluster);
+        s->rank = s->any_rank;
     } else {
         set_rank(L, rank);
     }
-    L->scalars->ranks++;
+    s->ranks++;
 }
 
 bool cluster_along(PCast cast, int axis)
@@ -148,7 +150,8 @@ void cluster_let(Lower *L, uint32_t let, const Sx *x)
 {
     uint8_t uses = scalar_uses(L, x);
     L->scalars->lets[let].by_rank = NULL;
-    if (L->cluster_size == 1 || !(uses & USE_VAR) || !((uses & USE_TEAM) || (L->scalars->by_rank & USE_VAR)) || same_for(L, x, CAST_ALL)) return;
+    bool differs = (uses & USE_TEAM) || (L->scalars->by_rank & USE_VAR);
+    if (L->cluster_size == 1 || !(uses & USE_VAR) || !differs || same_for(L, x, CAST_ALL)) return;
     Poly *at = arena_array(L->a, Poly, (size_t)L->cluster_size);
     at_ranks(L, x, at);
     L->scalars->lets[let].by_rank = at;

@@ -175,7 +175,8 @@ Poly scalar_poly(Lower *L, const Sx *x)
 {
     if (x->op == SX_CONST) return poly_const(L->d, x->k);
     Scalar *s = scalar_of(L, x);
-    bool now = (!(s->uses & USE_VAR) || s->poly_epoch == L->scalars->epoch) && (!(s->uses & L->scalars->by_rank) || s->poly_ranks == L->scalars->ranks);
+    bool now = (!(s->uses & USE_VAR) || s->poly_epoch == L->scalars->epoch) &&
+               (!(s->uses & L->scalars->by_rank) || s->poly_ranks == L->scalars->ranks);
     if (s->has_poly && now) return s->poly;
     Poly p = poly_node(L, x);
     s->poly = p;

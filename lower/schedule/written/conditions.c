@@ -117,4 +117,3 @@ bool sync_left_out(Lower *L, int rank)
     cluster_rank(L, -1);
     return out;
 }
-

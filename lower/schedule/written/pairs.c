@@ -56,8 +56,8 @@ static bool has_pairs(Lower *L, const MoveInfo *mi)
         return false;
     }
     if (mode_lacks(L, FEAT_BLK, mv->commit_span,
-              ".cta_group::2, with which a load completes on the barrier of the other CTA of its pair",
-              "commit to a barrier of the own CTA", &why)) {
+                   ".cta_group::2, with which a load completes on the barrier of the other CTA of its pair",
+                   "commit to a barrier of the own CTA", &why)) {
         lower_refuse(L, &why);
         return false;
     }

@@ -54,7 +54,7 @@ void role_send(Lower *L, const PStmt *st)
     put_opnd(L, op, IRK_RANK, rank);
     if (L->plan == NULL) return;
     explain_move(L, st, arena_printf(L->a, "    cp%s.async.bulk, shared -> shared of another CTA\n      %lld bytes, barrier %s there\n",
-                                  mv->reduce >= 0 ? ".reduce" : "", (long long)from.bytes, L->ir->bars.v[bar].name));
+                                     mv->reduce >= 0 ? ".reduce" : "", (long long)from.bytes, L->ir->bars.v[bar].name));
 }
 
 /* ---- multicast (mask) ---- */

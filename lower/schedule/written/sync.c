@@ -308,4 +308,3 @@ void sync_end(Lower *L)
         return;
     }
 }
-

@@ -51,7 +51,9 @@ static void by_threads(Lower *L, const PStmt *st, TmemPlan *p)
     tmem_emit_threads(L, p, plan, slot, at, L->guard);
     s->worked = true;
     s->unfenced |= st->move->kind == MOVE_TMEM_LD;
-    if (L->plan) explain_move(L, st, arena_printf(L->a, "    threads: %s\n      all %u of the role\n", tmem_threads_text(L->a, L->ir, plan, st->move->kind == MOVE_TMEM_LD), s->threads));
+    if (L->plan == NULL) return;
+    const char *text = tmem_threads_text(L->a, L->ir, plan, st->move->kind == MOVE_TMEM_LD);
+    explain_move(L, st, arena_printf(L->a, "    threads: %s\n      all %u of the role\n", text, s->threads));
 }
 
 void tmem_role_move(Lower *L, const PStmt *st)

@@ -138,5 +138,5 @@ void role_work(Lower *L, const PStmt *st)
         return;
     }
     explain_move(L, st, arena_printf(L->a, "    threads: %s\n      all %u of the role\n",
-                                  threads_text(L->a, &L->ir->plans.v[plan]), L->sync->threads));
+                                     threads_text(L->a, &L->ir->plans.v[plan]), L->sync->threads));
 }

@@ -38,12 +38,12 @@ static Form open_index(Verifier *v, const IrOp *op, Form x, int *fuel)
     int64_t first = form_data(&v->f, lo)->lo, last = form_data(&v->f, hi)->hi;
     if (last == first + 1) return form_const(&v->f, first);
     return form_atom(&v->f, (FormAtom){.kind = ATOM_OPEN,
-                                   .type = op->type,
-                                   .a = x,
-                                   .b = lo,
-                                   .c = hi,
-                                   .lo = first,
-                                   .hi = last == INT64_MAX || last == INT64_MIN ? INT64_MAX : last - 1});
+                                       .type = op->type,
+                                       .a = x,
+                                       .b = lo,
+                                       .c = hi,
+                                       .lo = first,
+                                       .hi = last == INT64_MAX || last == INT64_MIN ? INT64_MAX : last - 1});
 }
 
 static Form open_value(Verifier *v, const IrArg *arg, int *fuel)

@@ -61,13 +61,13 @@ static Form unchosen_index(Verifier *v, uint32_t loop, Way *w)
     const FormData *first = form_data(&v->f, lo), *past = form_data(&v->f, hi);
     bool endless = past->hi == INT64_MAX || past->hi == INT64_MIN;
     return form_atom(&v->f, (FormAtom){.kind = ATOM_OPEN,
-                                   .sub = 1,
-                                   .type = op->type,
-                                   .a = loop,
-                                   .b = lo,
-                                   .c = hi,
-                                   .lo = first->lo,
-                                   .hi = endless ? INT64_MAX : past->hi - 1});
+                                       .sub = 1,
+                                       .type = op->type,
+                                       .a = loop,
+                                       .b = lo,
+                                       .c = hi,
+                                       .lo = first->lo,
+                                       .hi = endless ? INT64_MAX : past->hi - 1});
 }
 
 /* What gives `get` a value: a set of its variable, a store into the buffer that it reads; other writes have none to tell. */

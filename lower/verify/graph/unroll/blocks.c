@@ -103,12 +103,12 @@ static void enter_loop(Verifier *v, uint32_t op, const Body *b, uint32_t at)
 static bool repeat_turns(Verifier *v, uint32_t op, uint32_t brk, uint32_t pass, int64_t *k)
 {
     Form turns = form_atom(&v->f, (FormAtom){.kind = ATOM_TURNS,
-                                         .type = IR_I64,
-                                         .a = v->split ? brk : v->nops,
-                                         .b = pass,
-                                         .c = v->split ? v->now->id : 0,
-                                         .lo = 0,
-                                         .hi = INT64_MAX});
+                                             .type = IR_I64,
+                                             .a = v->split ? brk : v->nops,
+                                             .b = pass,
+                                             .c = v->split ? v->now->id : 0,
+                                             .lo = 0,
+                                             .hi = INT64_MAX});
     bool trip = false;
     if (form_is_const(&v->f, choice_resolve(v, turns, &trip), k)) return true;
     choice_add(v, op, turns);

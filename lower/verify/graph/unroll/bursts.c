@@ -128,13 +128,13 @@ void burst_enter(Verifier *v, uint32_t op, Form first, Form end)
     const FormData *lo = form_data(f, first), *hi = form_data(f, end);
     f->depth++;
     Form index = form_atom(f, (FormAtom){.kind = ATOM_INDEX,
-                                     .type = v->ops[op]->type,
-                                     .a = first,
-                                     .b = end,
-                                     .depth = f->depth,
-                                     .c = f->depth,
-                                     .lo = lo->lo,
-                                     .hi = hi->hi == INT64_MAX || hi->hi == INT64_MIN ? hi->hi : hi->hi - 1});
+                                         .type = v->ops[op]->type,
+                                         .a = first,
+                                         .b = end,
+                                         .depth = f->depth,
+                                         .c = f->depth,
+                                         .lo = lo->lo,
+                                         .hi = hi->hi == INT64_MAX || hi->hi == INT64_MIN ? hi->hi : hi->hi - 1});
     fr->index = form_data(f, index)->t[0].atom;
     t->value[v->ops[op]->dst - 1] = index;
     t->by_trip[v->ops[op]->dst - 1] = false;
@@ -262,13 +262,13 @@ static Form sum_of(Verifier *v, const Frame *fr, Form x)
     int64_t hi = INT64_MAX;
     if (!form_is_const(f, count, &n) || d->hi == INT64_MAX || !mul_s64(d->hi, n, &hi)) hi = INT64_MAX;
     return form_atom(f, (FormAtom){.kind = ATOM_SUM,
-                               .type = IR_I64,
-                               .a = x,
-                               .b = fr->first,
-                               .c = fr->end,
-                               .depth = f->depth - 1,
-                               .lo = d->lo >= 0 ? 0 : INT64_MIN,
-                               .hi = hi});
+                                   .type = IR_I64,
+                                   .a = x,
+                                   .b = fr->first,
+                                   .c = fr->end,
+                                   .depth = f->depth - 1,
+                                   .lo = d->lo >= 0 ? 0 : INT64_MIN,
+                                   .hi = hi});
 }
 
 /* Two turns' writes to the same bytes: which comes last is open. */

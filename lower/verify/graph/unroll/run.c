@@ -268,13 +268,13 @@ static void load_scalar(Verifier *v, const IrOp *op, uint32_t index)
     element_range(v, tensor, form_is(&v->f, guard, 1), &lo, &hi);
     define(v, op->dst,
            form_atom(&v->f, (FormAtom){.kind = ATOM_LOAD,
-                                   .type = op->type,
-                                   .a = tensor,
-                                   .b = byte,
-                                   .c = guard,
-                                   .depth = d->depth > g->depth ? d->depth : g->depth,
-                                   .lo = lo,
-                                   .hi = hi}),
+                                       .type = op->type,
+                                       .a = tensor,
+                                       .b = byte,
+                                       .c = guard,
+                                       .depth = d->depth > g->depth ? d->depth : g->depth,
+                                       .lo = lo,
+                                       .hi = hi}),
            false);
 }
 

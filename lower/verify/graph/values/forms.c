@@ -284,13 +284,13 @@ static uint32_t product(Forms *f, uint32_t p, uint32_t x)
     unsigned preds = y->kind == ATOM_PROD ? y->sub + 1u : 1;
     if (preds > PREDS_MAX) return 0;
     return intern_atom(f, &(FormAtom){.kind = ATOM_PROD,
-                                  .sub = (uint8_t)preds,
-                                  .boolean = y->boolean,
-                                  .a = p,
-                                  .b = x,
-                                  .depth = b->depth > y->depth ? b->depth : y->depth,
-                                  .lo = y->lo < 0 ? y->lo : 0,
-                                  .hi = y->hi > 0 ? y->hi : 0});
+                                      .sub = (uint8_t)preds,
+                                      .boolean = y->boolean,
+                                      .a = p,
+                                      .b = x,
+                                      .depth = b->depth > y->depth ? b->depth : y->depth,
+                                      .lo = y->lo < 0 ? y->lo : 0,
+                                      .hi = y->hi > 0 ? y->hi : 0});
 }
 
 /* Product of the preds in atom p (a pred, or a product of preds) and x. [x > 0] * x is x, as x is never negative
@@ -357,12 +357,12 @@ Form form_pick(Forms *f, Form pred, Form x, Form y)
     const FormData *dx = form_data(f, x), *dy = form_data(f, y), *dp = form_data(f, pred);
     uint32_t depth = dx->depth > dy->depth ? dx->depth : dy->depth;
     return form_atom(f, (FormAtom){.kind = ATOM_SEL,
-                               .a = pred,
-                               .b = x,
-                               .c = y,
-                               .depth = dp->depth > depth ? dp->depth : depth,
-                               .lo = dx->lo < dy->lo ? dx->lo : dy->lo,
-                               .hi = dx->hi > dy->hi ? dx->hi : dy->hi});
+                                   .a = pred,
+                                   .b = x,
+                                   .c = y,
+                                   .depth = dp->depth > depth ? dp->depth : depth,
+                                   .lo = dx->lo < dy->lo ? dx->lo : dy->lo,
+                                   .hi = dx->hi > dy->hi ? dx->hi : dy->hi});
 }
 
 /* The atom with the preds that hold taken out; 0 if one of them does not hold, UINT32_MAX if nothing is left. */

@@ -36,14 +36,14 @@ Form form_leaf(Forms *f, IrType type)
     Range r = type_range(type);
     f->leaves++;
     return form_atom(f, (FormAtom){.kind = ATOM_LEAF,
-                               .type = (uint8_t)type,
-                               .boolean = type == IR_PRED,
-                               .a = f->here[0],
-                               .b = f->here[1],
-                               .c = f->here[2],
-                               .depth = f->depth,
-                               .lo = r.lo,
-                               .hi = r.hi});
+                                   .type = (uint8_t)type,
+                                   .boolean = type == IR_PRED,
+                                   .a = f->here[0],
+                                   .b = f->here[1],
+                                   .c = f->here[2],
+                                   .depth = f->depth,
+                                   .lo = r.lo,
+                                   .hi = r.hi});
 }
 
 /* The op's result as a value of its own, equal where the operands are. */
@@ -52,14 +52,14 @@ static Form opaque(Forms *f, const IrOp *op, Form a, Form b, Range r)
     if (a == 0 || b == 0) return form_leaf(f, op->type);
     if (!fits(r, op->type)) r = type_range(op->type);
     return form_atom(f, (FormAtom){.kind = ATOM_OP,
-                               .sub = op->op,
-                               .type = op->type,
-                               .boolean = op->type == IR_PRED,
-                               .a = a,
-                               .b = b,
-                               .depth = later(f, a, b),
-                               .lo = r.lo,
-                               .hi = r.hi});
+                                   .sub = op->op,
+                                   .type = op->type,
+                                   .boolean = op->type == IR_PRED,
+                                   .a = a,
+                                   .b = b,
+                                   .depth = later(f, a, b),
+                                   .lo = r.lo,
+                                   .hi = r.hi});
 }
 
 static Form or_opaque(Forms *f, Form x, const IrOp *op, Form a, Form b)
@@ -119,13 +119,13 @@ static Form extreme(Forms *f, const IrOp *op, Form a, Form b)
     Form lesser = a < b ? a : b, greater = a < b ? b : a;
     uint32_t depth = later(f, a, b);
     return form_atom(f, (FormAtom){.kind = ATOM_OP,
-                               .sub = op->op,
-                               .type = op->type,
-                               .a = lesser,
-                               .b = greater,
-                               .depth = depth,
-                               .lo = r.lo,
-                               .hi = r.hi});
+                                   .sub = op->op,
+                                   .type = op->type,
+                                   .a = lesser,
+                                   .b = greater,
+                                   .depth = depth,
+                                   .lo = r.lo,
+                                   .hi = r.hi});
 }
 
 /* x has one term, and that is a choice by which alone x > 0 is decided: `(p ? t : -1) < 0`. 0: it is not so. */
@@ -203,14 +203,14 @@ static Form abbreviate(Forms *f, Form pred)
     Form x = contrary ? form_not(f, pred) : pred;
     if (x == 0) return pred;
     Form atom = form_atom(f, (FormAtom){.kind = ATOM_OP,
-                                    .sub = IR_AND,
-                                    .type = IR_PRED,
-                                    .boolean = true,
-                                    .a = x,
-                                    .b = x,
-                                    .depth = form_data(f, x)->depth,
-                                    .lo = 0,
-                                    .hi = 1});
+                                        .sub = IR_AND,
+                                        .type = IR_PRED,
+                                        .boolean = true,
+                                        .a = x,
+                                        .b = x,
+                                        .depth = form_data(f, x)->depth,
+                                        .lo = 0,
+                                        .hi = 1});
     return contrary ? form_not(f, atom) : atom;
 }
 
@@ -289,14 +289,14 @@ Form form_bit(Forms *f, const IrKernel *k, Form x, int64_t bit)
         x = form_atom(f, (FormAtom){.kind = ATOM_PARAM, .type = IR_I64, .a = a->a, .lo = r.lo, .hi = r.hi});
     }
     return form_atom(f, (FormAtom){.kind = ATOM_OP,
-                               .sub = IR_AND,
-                               .type = IR_PRED,
-                               .boolean = true,
-                               .a = x,
-                               .b = form_const(f, INT64_C(1) << bit),
-                               .depth = form_data(f, x)->depth,
-                               .lo = 0,
-                               .hi = 1});
+                                   .sub = IR_AND,
+                                   .type = IR_PRED,
+                                   .boolean = true,
+                                   .a = x,
+                                   .b = form_const(f, INT64_C(1) << bit),
+                                   .depth = form_data(f, x)->depth,
+                                   .lo = 0,
+                                   .hi = 1});
 }
 
 static Form bits(Forms *f, const IrKernel *kernel, const IrOp *op, Form a, Form b)
