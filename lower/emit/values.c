@@ -399,7 +399,7 @@ Opnd emit_get(Lower *L, uint32_t var)
     IrType type = L->ir->vars.v[var].type;
     IrVal v = new_value(L, type, false, NULL);
     IrOp *op = emit_new(L, IR_GET);
-    op->type = type;
+    op->type = (uint8_t)type;
     op->dst = v;
     ir_ref(L->a, op, IRK_VAR, IRA_VAR, var);
     return (Opnd){.v = v};
