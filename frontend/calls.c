@@ -57,13 +57,13 @@ static bool bind_targs(Env *caller, Env *inner, Item *fn, const ExprList *targs,
 
 /* ---- parameters ---- */
 
-static bool wrong_argument(Env *e, const Expr *x, const Param *p, const char *want)
+static bool wrong_argument(Env *e, ErrorCode code, const Expr *x, const Param *p, const char *want)
 {
     const Entity *is = x->kind == EX_NAME ? env_find(e, x->id.name) : NULL;
     const Expr *base = x->kind == EX_INDEX ? x->base : NULL;
     const Entity *part = base && base->kind == EX_NAME ? env_find(e, base->id.name) : NULL;
     if (part && part->kind == ENT_BAD) return false;
-    Diag *g = diag_at(e->c->diags, E0209, x->span, "%s%s is needed for the parameter `%s`", part ? "the name of " : "", want,
+    Diag *g = diag_at(e->c->diags, code, x->span, "%s%s is needed for the parameter `%s`", part ? "the name of " : "", want,
                       name_of(e, p->name.name));
     diag_label(e->c->diags, g, p->span, "declared here");
     if (is && is->span.hi) diag_label(e->c->diags, g, is->span, "the argument is declared here");
@@ -104,10 +104,14 @@ static const char *tile_text(Env *e, const PTile *t)
                         inter);
 }
 
-static bool same_tile_type(const PTile *a, const PTile *b)
+static bool same_kind(const PTile *a, const PTile *b)
 {
-    bool same = a->type == b->type && a->rank == b->rank && a->slots == b->slots && a->is_array == b->is_array &&
-                a->swizzle == b->swizzle && a->interleave == b->interleave;
+    return a->type == b->type && a->rank == b->rank && a->is_array == b->is_array;
+}
+
+static bool same_numbers(const PTile *a, const PTile *b)
+{
+    bool same = a->slots == b->slots && a->swizzle == b->swizzle && a->interleave == b->interleave;
     for (int d = 0; same && d < a->rank; d++) same = a->extent[d] == b->extent[d];
     return same;
 }
@@ -130,12 +134,13 @@ static void bind_extents(Env *inner, const TypeExpr *type, const PTile *t)
 static bool bind_tile(Env *caller, Env *inner, const Param *p, const Expr *x, const Entity *a)
 {
     if (!a || a->kind != ENT_TILE || a->tile->tensor != (p->space == SPACE_TMEM))
-        return wrong_argument(caller, x, p, p->space == SPACE_TMEM ? "a tile in tensor memory" : "a shared tile");
+        return wrong_argument(caller, E0209, x, p, p->space == SPACE_TMEM ? "a tile in tensor memory" : "a shared tile");
     bind_extents(inner, p->type, a->tile);
     PTile *want = tile_type(inner, p->name, p->type, p->space == SPACE_TMEM);
     if (!want) return false;
-    if (!same_tile_type(want, a->tile)) {
-        Diag *g = diag_at(caller->c->diags, E0209, x->span, "`%s` is %s, the parameter `%s` %s", name_of(caller, a->name),
+    bool kind = same_kind(want, a->tile);
+    if (!kind || !same_numbers(want, a->tile)) {
+        Diag *g = diag_at(caller->c->diags, kind ? E0219 : E0209, x->span, "`%s` is %s, the parameter `%s` %s", name_of(caller, a->name),
                           tile_text(caller, a->tile), name_of(caller, p->name.name), tile_text(caller, want));
         diag_label(caller->c->diags, g, p->span, "declared here");
         return false;
@@ -146,7 +151,7 @@ static bool bind_tile(Env *caller, Env *inner, const Param *p, const Expr *x, co
 
 static bool bind_global(Env *caller, Env *inner, const Param *p, const Expr *x, const Entity *a)
 {
-    if (!a || a->kind != ENT_TENSOR) return wrong_argument(caller, x, p, "a global tensor");
+    if (!a || a->kind != ENT_TENSOR) return wrong_argument(caller, E0209, x, p, "a global tensor");
     PTensor *t = a->tensor;
     ElemType type;
     if (!elem_type(inner, p->type->elem, &type)) return false;
@@ -183,13 +188,13 @@ static bool bind_object(Env *caller, Env *inner, const Param *p, const Expr *x)
     bool reported;
     const Entity *a = named_argument(caller, x, &reported);
     if (reported) return false;
-    if (!a || a->kind != want[p->kind].kind) return wrong_argument(caller, x, p, want[p->kind].text);
+    if (!a || a->kind != want[p->kind].kind) return wrong_argument(caller, E0209, x, p, want[p->kind].text);
     if (p->kind == PK_BARRIER) {
         int64_t n = 1;
         if (p->count && !constant(inner, p->count, 1, 1024, "the number of barriers in the array", &n)) return false;
         if ((p->count != NULL) != a->barrier->is_array || n != a->barrier->slots)
             return wrong_argument(
-                caller, x, p,
+                caller, (p->count != NULL) == a->barrier->is_array ? E0219 : E0209, x, p,
                 p->count ? arena_printf(caller->c->scratch, "an array of %lld barriers", (long long)n) : "one barrier");
     }
     Entity ent = *a;

@@ -88,7 +88,6 @@ struct Checked {
     uint32_t nenvs;
     uint32_t errors;  /* in what all kernels use, modules and constants: uses of it are silent, so no kernel is lowered then */
     uint32_t inlined; /* statements and operations that the calls of this kernel have made */
-    VEC(Span) grid_uses; /* where this kernel has used cta.* and grid.*, as long as nothing is across grid */
     /* Words looked up often. */
     Name n_cta, n_grid, n_cluster, n_bulk, n_ceil, n_min, n_max, n_group;
 };

@@ -314,8 +314,6 @@ PKernel *elaborate_kernel(Checked *ch, Item *item)
     PKernel *k = arena_new(c->scratch, PKernel);
     uint32_t errors = c->diags->errors;
     ch->inlined = 0;
-    ch->grid_uses.n = ch->grid_uses.cap = 0;
-    ch->grid_uses.v = NULL;
     k->name = item->name.name;
     k->span = item->name.span;
     k->entry = names_text(c->names, k->name);

@@ -88,7 +88,7 @@ static void no_grid(Env *e, Span at, Span across)
 void grid_use(Env *e, Span at)
 {
     if (e->kernel->across_span.hi) no_grid(e, at, e->kernel->across_span);
-    else vec_push(e->c->scratch, &e->ch->grid_uses, at);
+    else vec_push(e->c->scratch, &e->kernel->grid_uses, at);
 }
 
 static void deal_word(Env *e, Ident by, PPipe *p)
@@ -119,7 +119,7 @@ static void across(Env *e, const Stmt *s, PPipe *p)
     deal_word(e, s->loop.by, p);
     if (!k->across_span.hi) {
         k->across_span = p->deal_span;
-        for (uint32_t i = 0; i < e->ch->grid_uses.n; i++) no_grid(e, e->ch->grid_uses.v[i], p->deal_span);
+        for (uint32_t i = 0; i < k->grid_uses.n; i++) no_grid(e, k->grid_uses.v[i], p->deal_span);
     }
     if (e->around.hi) {
         Diag *g = diag_at(e->c->diags, E0721, p->deal_span, "`across grid` stands inside another statement");

@@ -249,7 +249,7 @@ static bool of_shape(Env *e, PMove *m, const PRegion *s)
     int64_t want = pixels_of(m->map, halo), step = pixels_of(m->map, 1) - pixels_of(m->map, 0);
     if (n == 2 && have[1] == channels && (known ? have[0] == want : halo_of_tile(m, have[0], &m->most_halo))) return true;
     const char *more = known ? "" : step == 1 ? " and wHalo more" : " and four times wHalo more";
-    Diag *g = diag_at(e->c->diags, E0462, m->via_span, "map `%s` moves %lld pixels%s of %lld channels, the tile is %s",
+    Diag *g = diag_at(e->c->diags, n == 2 ? E0462 : E0320, m->via_span, "map `%s` moves %lld pixels%s of %lld channels, the tile is %s",
                       name_of(e, m->map->name), (long long)want, more, (long long)channels, shape_text(e, n, have));
     diag_label(e->c->diags, g, s->span, "the tile");
     diag_label(e->c->diags, g, m->map->span, "the map");
@@ -295,7 +295,7 @@ static bool rows4_part(Env *e, const PMove *m, PRegion *g, const PRegion *s)
     }
     int64_t rows = r->extent;
     if (g->rank != 2 || rows % 4 == 0) return true; /* other ranks are no rule of the move's: E0437 */
-    x = diag_at(e->c->diags, E0472, r->span, "%lld rows are no multiple of 4", (long long)rows);
+    x = diag_at(e->c->diags, E0474, r->span, "%lld rows are no multiple of 4", (long long)rows);
     is_of_mode(e, x, m);
     if (s) diag_label(e->c->diags, x, s->span, "the tile");
     diag_fix(e->c->diags, x, "move a multiple of four rows; numbers outside of the tensor stand for no row");

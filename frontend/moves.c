@@ -15,7 +15,7 @@ static int marked_extents(const PRegion *r, int64_t *extent)
 
 static void rank_error(Env *e, const PRegion *g, const PRegion *s, const int64_t *tile, int nt, int ng, bool plain)
 {
-    Diag *d = diag_at(e->c->diags, E0312, g->span, "the region has %d dimension%s, the tile %d", ng, ng == 1 ? "" : "s",
+    Diag *d = diag_at(e->c->diags, E0320, g->span, "the region has %d dimension%s, the tile %d", ng, ng == 1 ? "" : "s",
                       nt);
     diag_label(e->c->diags, d, s->span, "the tile is %s", shape_text(e, nt, tile));
     if (plain && ng > nt)
@@ -115,7 +115,7 @@ static bool match_tile_shapes(Env *e, const PMove *m)
     int na = marked_extents(&m->src, a), nb = marked_extents(&m->dst, b);
     const char *shape = shape_text(e, na, a);
     if (m->transpose && na < 2) {
-        diag_at(e->c->diags, E0514, m->work_span, "a region of rank %d can't be transposed", na);
+        diag_at(e->c->diags, E0320, m->work_span, "a region of rank %d can't be transposed", na);
         return false;
     }
     if (m->transpose) {
@@ -126,7 +126,7 @@ static bool match_tile_shapes(Env *e, const PMove *m)
     bool same = na == nb;
     for (int d = 0; same && d < na; d++) same = a[d] == b[d];
     if (same) return true;
-    Diag *g = diag_at(e->c->diags, m->transpose ? E0514 : E0312, m->dst.span, "the destination is %s%s, not %s",
+    Diag *g = diag_at(e->c->diags, na != nb ? E0320 : m->transpose ? E0514 : E0312, m->dst.span, "the destination is %s%s, not %s",
                       shape_text(e, nb, b), m->transpose ? " with rows and columns exchanged" : "",
                       shape_text(e, na, a));
     diag_label(e->c->diags, g, m->src.span, "the source is %s", shape);
@@ -303,7 +303,7 @@ static bool prefetch_extents(Env *e, PMove *m)
             p->extent = (m->map->box[d] + m->map->elem_stride[d] - 1) / m->map->elem_stride[d];
             continue;
         }
-        Diag *g = diag_at(e->c->diags, E0312, p->span, "how much is prefetched %s",
+        Diag *g = diag_at(e->c->diags, E0320, p->span, "how much is prefetched %s",
                           p->whole ? "is only known at launch" : "is not given");
         diag_fix(e->c->diags, g, "write `start +: extent`");
         return false;
@@ -317,7 +317,7 @@ static bool prefetch_map(Env *e, const Stmt *s)
     const Expr *x = s->move.src;
     const Entity *ent = x->kind == EX_NAME ? env_find(e, x->id.name) : NULL;
     if (!ent || ent->kind != ENT_MAP) return false;
-    ent->map->prefetched = true;
+    if (!e->c->diags->excluded) ent->map->prefetched = true;
     const Clause *c = s->move.clauses.first;
     if (c) diag_at(e->c->diags, E0111, c->span, "`prefetch` of a map takes no clauses");
     return true;

@@ -70,9 +70,9 @@ struct PTensor { /* a `global` parameter, or a view of one */
 };
 
 typedef struct PUsed { /* unused.c */
-    bool read;  /* not only written; in branches that are left out, too */
+    bool read;  /* not only written, or named in a branch that constants exclude */
     bool named; /* in the program */
-    bool out;   /* in branches that are left out */
+    bool out;   /* in a branch that constants exclude */
 } PUsed;
 typedef struct PTile { /* a tile or array of tiles, in shared or tensor memory */
     Name name;
@@ -317,10 +317,10 @@ typedef struct PKernel {
     int64_t threads;   /* with roles: of all of them */
     Span threads_span; /* of the attribute; hi == 0: not given */
     Span across_span;  /* of the first `across grid`; hi == 0: no pipeline is */
+    VEC(Span) grid_uses; /* where cta.* and grid.* are used, as long as nothing is across grid */
     Span roles_span;   /* of `roles`; hi == 0: none */
     VEC(PFact) trusts; /* `trust distinct(idx)`: cond is a SX_LOAD of the tensor without subscripts, k a PTrust */
     VEC(PName) unused; /* names that `let` and `var` declare in the kernel itself, and that nothing looks up */
-    VEC(PBlock *) left_out; /* branches that constants exclude: their tiles, barriers, .. are in no list */
     uint32_t nlets, nvars, nloops;
     uint8_t *var_dims; /* per variable: dimensions of the cluster in which its CTAs may have different values; a bit each */
     PBlock body;
@@ -357,7 +357,7 @@ Checked *check_unit(Compilation *c, Unit *unit, Define *defines, size_t ndefines
 size_t check_kernel_count(const Checked *ch);
 /* Elaborates one kernel into `c->scratch`; NULL after an error in it, or in check_unit: what is returned is whole. */
 PKernel *check_kernel(Checked *ch, size_t i);
-/* Takes out of the kernel's lists what only branches that are left out use. */
+/* Takes out of the kernel's lists what only branches that constants exclude use. */
 void drop_left_out(PKernel *k);
 /* Warnings for what the kernel declares and never uses; for kernels without errors. */
 void check_unused(Compilation *c, const PKernel *k);

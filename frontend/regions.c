@@ -124,7 +124,7 @@ static bool tile_bounds(Env *e, PRegion *r)
             return false;
         }
         if (dim->extent == 0) {
-            Diag *g = diag_at(e->c->diags, E0312, dim->span, "the extent of this part of `%s` is not given",
+            Diag *g = diag_at(e->c->diags, E0320, dim->span, "the extent of this part of `%s` is not given",
                               name_of(e, t->name));
             diag_fix(e->c->diags, g, "write `start +: extent`");
             return false;
@@ -467,7 +467,7 @@ PTensor *view_of(Env *e, const Stmt *s)
     bool any = false;
     for (int d = 0; d < r.rank; d++) any = any || r.dim[d].count || r.dim[d].whole;
     if (!any) {
-        Diag *g = diag_at(e->c->diags, E0312, s->view.src->span, "the extents of the view are not given");
+        Diag *g = diag_at(e->c->diags, E0320, s->view.src->span, "the extents of the view are not given");
         diag_fix(e->c->diags, g, "mark them: `start +: extent`, or `:` for a whole dimension");
         return NULL;
     }

@@ -53,7 +53,7 @@ static bool marked(Env *e, const Sub *s, const PTensor *t, PRows *r, PDim *d, in
     if (s->kind == SUB_ALL) {
         r->at[at] = sx_const(e, 0, s->span);
         if (sx_is_const(t->extent[at], &d->extent)) return true;
-        Diag *g = diag_at(e->c->diags, E0312, s->span, "how many numbers these are is only known at launch");
+        Diag *g = diag_at(e->c->diags, E0320, s->span, "how many numbers these are is only known at launch");
         diag_fix(e->c->diags, g, "write `start +: extent`");
         return false;
     }

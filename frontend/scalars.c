@@ -183,7 +183,7 @@ static SxOp binary_op(uint8_t op)
 static const Sx *expect_kind(Env *e, const Sx *x, bool want_bool, const Expr *at)
 {
     /* No value only after an error, here or where what it uses is declared: nothing else stops what comes next. */
-    if (!x && !e->c->diags->errors) diag_at(e->c->diags, E0662, at->span, "this has no value, and no error says why");
+    if (!x && !e->c->diags->errors && !e->c->diags->excluded) diag_at(e->c->diags, E0662, at->span, "this has no value, and no error says why");
     if (!x || sx_is_bool(x) == want_bool) return x;
     if (want_bool) {
         Diag *g = diag_at(e->c->diags, E0313, at->span, "a condition is needed here, this is a number");
@@ -209,11 +209,22 @@ static const Sx *unary(Env *e, const Expr *x)
     return a ? sx_op(e, binary_op(x->op), a, NULL, x->span) : NULL;
 }
 
+/* Where a constant on the left decides, the right side is excluded like a branch that is not taken. */
+static const Sx *logic(Env *e, const Expr *x)
+{
+    bool holds;
+    const Sx *a = condition(e, x->lhs);
+    bool decides = a && sx_decided(a, &holds) && holds == (x->op == OP_LOR);
+    e->c->diags->excluded += decides;
+    const Sx *b = condition(e, x->rhs);
+    e->c->diags->excluded -= decides;
+    return decides ? a : a && b ? sx_op(e, binary_op(x->op), a, b, x->span) : NULL;
+}
+
 static const Sx *binary(Env *e, const Expr *x)
 {
-    bool logic = x->op == OP_LAND || x->op == OP_LOR;
-    const Sx *a = logic ? condition(e, x->lhs) : scalar(e, x->lhs);
-    const Sx *b = logic ? condition(e, x->rhs) : scalar(e, x->rhs);
+    if (x->op == OP_LAND || x->op == OP_LOR) return logic(e, x);
+    const Sx *a = scalar(e, x->lhs), *b = scalar(e, x->rhs);
     return a && b ? sx_op(e, binary_op(x->op), a, b, x->span) : NULL;
 }
 

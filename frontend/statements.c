@@ -161,22 +161,16 @@ void block(Env *e, const Block *b, PBlock *into)
     env_leave(e, outer);
 }
 
-/* A branch that is never taken: checked like any other, and no part of the program. */
+/* A branch that is never taken: checked for what does not depend on values, and no part of the program. The kernel forgets it,
+ * but for the uses of what stands around the branch (env_find). */
 static void left_out(Env *e, const Block *b)
 {
-    PKernel *k = e->kernel;
-    const PKernel was = *k;
-    PBlock *dead = arena_new(e->c->scratch, PBlock);
-    block(e, b, dead);
-    vec_push(e->c->scratch, &k->left_out, dead);
-    k->tiles.n = was.tiles.n;
-    k->barriers.n = was.barriers.n;
-    k->maps.n = was.maps.n;
-    k->policies.n = was.policies.n;
-    k->facts.n = was.facts.n;
-    k->unused.n = was.unused.n;
-    k->across_span = was.across_span;
-    k->roles_span = was.roles_span;
+    const PKernel was = *e->kernel;
+    PBlock dead = {NULL, NULL};
+    e->c->diags->excluded++;
+    block(e, b, &dead);
+    e->c->diags->excluded--;
+    *e->kernel = was;
 }
 
 /* Constants decide: the branch that is taken stands in the place of the `if`. */

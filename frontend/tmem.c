@@ -36,7 +36,7 @@ bool tmem_type_fits(Env *e, const PTile *t, const TypeExpr *type)
     } else if (t->extent[0] > LANES) {
         diag_at(e->c->diags, E0515, type->span, "`%s` has %lld lanes; tensor memory has %d", name, (long long)t->extent[0], LANES);
     } else if (t->extent[1] * elem_bytes(t) % COLUMN_BYTES != 0) {
-        diag_at(e->c->diags, E0550, type->span, "%lld elements of %lld bytes are no whole number of 32-bit columns",
+        diag_at(e->c->diags, E0560, type->span, "%lld elements of %lld bytes are no whole number of 32-bit columns",
                 (long long)t->extent[1], (long long)elem_bytes(t));
     } else if (t->extent[1] * elem_bytes(t) / COLUMN_BYTES > most / t->slots) {
         diag_at(e->c->diags, E0906, type->span, "`%s` takes %lld columns; tensor memory has %lld", name,
@@ -91,7 +91,7 @@ bool tmem_region(Env *e, const PRegion *r)
         g = diag_at(e->c->diags, E0515, lanes->span, "%lld lanes, %lld apart", (long long)lanes->extent, (long long)lanes->step);
         diag_fix(e->c->diags, g, "lanes with a step are those of 4x256b: `l +: 4 by 32`, or `l +: 4 * n by 32`, n of each 32");
     } else if (!lanes->marked || !elems->marked) {
-        g = diag_at(e->c->diags, E0515, r->span, "a part of `%s` has lanes and elements", name_of(e, t->name));
+        g = diag_at(e->c->diags, E0320, r->span, "a part of `%s` has lanes and elements", name_of(e, t->name));
         diag_fix(e->c->diags, g, "`%s[l +: lanes, i +: elements]`", name_of(e, t->name));
     } else {
         return true;
@@ -140,7 +140,7 @@ static bool rows_of(Env *e, const PRegion *r, int64_t extent[2])
         if (r->dim[d].marked && n < 2) extent[n++] = r->dim[d].extent;
         else n += r->dim[d].marked;
     if (n == 2) return true;
-    Diag *g = diag_at(e->c->diags, E0551, r->span, "this has %d dimension%s; rows and elements are moved", n, n == 1 ? "" : "s");
+    Diag *g = diag_at(e->c->diags, E0320, r->span, "this has %d dimension%s; rows and elements are moved", n, n == 1 ? "" : "s");
     diag_label(e->c->diags, g, r->tile->span, "`%s` is declared here", name_of(e, r->tile->name));
     return false;
 }

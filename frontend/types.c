@@ -231,7 +231,7 @@ static const Sx *bound_extent(Env *e, const Expr *x, const Sx *arg, int d, Ident
     const Sx *want = scalar(e, x);
     if (!want || sx_same(want, arg)) return want;
     if (want->op == SX_CONST && arg->op == SX_CONST) {
-        Diag *g = diag_at(e->c->diags, E0209, arg_span, "dimension %d of the argument is %lld, the parameter `%s` has %lld",
+        Diag *g = diag_at(e->c->diags, E0219, arg_span, "dimension %d of the argument is %lld, the parameter `%s` has %lld",
                           d, (long long)arg->k, name_of(e, name.name), (long long)want->k);
         diag_label(e->c->diags, g, x->span, "the parameter's extent");
         return NULL;

@@ -2,34 +2,32 @@
  * what nothing uses gets a warning (a name that starts with _ says that this is meant). */
 #include "frontend/check.h"
 
-static void mark(PUsed *u, bool read, bool out)
+static void mark(PUsed *u, bool read)
 {
     u->read |= read;
-    u->named |= !out;
-    u->out |= out;
+    u->named = true;
 }
 
-static void move(const PMove *m, bool out)
+static void move(const PMove *m)
 {
-    if (m->src.tile) mark(&m->src.tile->used, true, out);
-    if (m->dst.tile) mark(&m->dst.tile->used, false, out); /* a tile that is only written is of no use */
-    if (m->barrier) mark(&m->barrier->used, true, out);
-    if (m->cache) mark(&m->cache->used, true, out);
+    if (m->src.tile) mark(&m->src.tile->used, true);
+    if (m->dst.tile) mark(&m->dst.tile->used, false); /* a tile that is only written is of no use */
+    if (m->barrier) mark(&m->barrier->used, true);
+    if (m->cache) mark(&m->cache->used, true);
     if (m->map == NULL) return;
-    mark(&m->map->used, true, out);
-    if (out) return;
+    mark(&m->map->used, true);
     if (m->kind == MOVE_STORE) m->map->is_store = true;
     else m->map->is_load = true;
 }
 
-static void walk(const PBlock *b, bool out)
+static void walk(const PBlock *b)
 {
     for (const PStmt *s = b->first; s; s = s->next) {
-        if (s->kind == P_MOVE) move(s->move, out);
-        if (s->barrier) mark(&s->barrier->used, true, out);
-        walk(&s->body, out);
-        walk(&s->other, out);
-        for (uint32_t i = 0; i < s->roles.n; i++) walk(&s->roles.v[i].body, out);
+        if (s->kind == P_MOVE) move(s->move);
+        if (s->barrier) mark(&s->barrier->used, true);
+        walk(&s->body);
+        walk(&s->other);
+        for (uint32_t i = 0; i < s->roles.n; i++) walk(&s->roles.v[i].body);
     }
 }
 
@@ -47,8 +45,7 @@ static void walk(const PBlock *b, bool out)
 
 void drop_left_out(PKernel *k)
 {
-    walk(&k->body, false);
-    for (uint32_t i = 0; i < k->left_out.n; i++) walk(k->left_out.v[i], true);
+    walk(&k->body);
     KEEP(k->tiles);
     KEEP(k->barriers);
     KEEP(k->maps);

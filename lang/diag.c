@@ -6,8 +6,12 @@
 
 #include "lang/diag_render.h"
 
+#define CLASS_ERROR DIAG_ERROR, false
+#define CLASS_LIVE DIAG_ERROR, true
+#define CLASS_WARNING DIAG_WARNING, true
+#define CLASS_PERFORMANCE DIAG_PERFORMANCE, true
 static const ErrorInfo ERRORS[] = {
-#define ERROR(code, cls, rule, source, explain) {#code, DIAG_##cls, rule, source, explain},
+#define ERROR(code, cls, rule, source, explain) {#code, CLASS_##cls, rule, source, explain},
 #include "lang/errors.def"
 #undef ERROR
 };
@@ -110,7 +114,8 @@ Diag *diag_at(Diags *d, ErrorCode c, Span s, const char *fmt, ...)
     g->text = "";
     /* A span without a place says nothing about sameness: every such report counts. */
     DiagClass cls = ERRORS[c].cls;
-    if (d->quiet || (d->no_performance && cls == DIAG_PERFORMANCE) || (s.hi && !seen_add(d, c, s))) return g;
+    bool dropped = d->quiet || (d->no_performance && cls == DIAG_PERFORMANCE) || (d->excluded && ERRORS[c].live);
+    if (dropped || (s.hi && !seen_add(d, c, s))) return g;
     if (cls == DIAG_WARNING) d->warnings++;
     if (cls == DIAG_ERROR && d->errors++ >= d->max_errors) return g;
     va_list ap;

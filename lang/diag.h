@@ -23,6 +23,7 @@ typedef enum ErrorCode {
 typedef struct ErrorInfo {
     const char *code; /* "E0412" */
     DiagClass cls;
+    bool live;           /* not reported of branches that constants exclude */
     const char *rule;    /* the rule in one sentence */
     const char *source;  /* PTX ISA section, driver API text, or SPEC.md section; "" if the language's own */
     const char *explain; /* more, for tilecc --explain */
@@ -67,6 +68,7 @@ typedef struct Diags {
     uint32_t max_errors; /* further errors are counted, not kept (default 100) */
     bool quiet;          /* drop everything (trial runs) */
     bool no_performance; /* drop the class PERFORMANCE */
+    uint32_t excluded;   /* branches around this that constants exclude: what is `live` is dropped */
     void *seen;          /* (code, span) already reported: the same error of an inlined fn is shown once */
 } Diags;
 

@@ -111,11 +111,12 @@ static void coverage_table(void)
 static void errors_table(void)
 {
     static const char *const classes[] = {"error", "warning", "performance"};
-    puts("\n### Messages\n\n`tilecc --explain CODE` prints more.\n\n| code | class | rule | source |\n| --- | --- | "
+    puts("\n### Messages\n\n`tilecc --explain CODE` prints more. Of branches that constants exclude live errors and "
+         "warnings\nare not reported (Control).\n\n| code | class | rule | source |\n| --- | --- | "
          "--- | --- |");
     for (int i = 0; i < ERROR_COUNT; i++) {
         const ErrorInfo *e = error_info((ErrorCode)i);
-        printf("| %s | %s | ", e->code, classes[e->cls]);
+        printf("| %s | %s | ", e->code, e->cls == DIAG_ERROR && e->live ? "live error" : classes[e->cls]);
         cell(e->rule);
         printf(" | ");
         cell(e->source);

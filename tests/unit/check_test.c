@@ -327,7 +327,7 @@ static void extents_of_parameters(void **state)
     assert_non_null(f.k);
     assert_int_equal(f.k->facts.n, 2); /* N == M for f(a), M + 1 == M for g */
     close_fixture(&f);
-    check_errors("fn f(x: global f32[R, R]) { }\nkernel k(a: global f32[4, 8]) { f(a); }\n", "E0209@2:35");
+    check_errors("fn f(x: global f32[R, R]) { }\nkernel k(a: global f32[4, 8]) { f(a); }\n", "E0219@2:35");
 }
 
 static void modules(void **state)
