@@ -105,6 +105,7 @@ void explain_tensor(Lower *L, const MoveInfo *mi, const TensorPlan *p)
     if (p->npieces > 1) text_printf(&t, ": cut into %u copies of %lld", p->npieces, (long long)p->piece_bytes);
     text_printf(&t, ", %s\n", how_it_completes(L, mi));
     mode_lines(L, &t, mi, p);
+    if (mi->load && m->type == MAP_TF32) text_lit(&t, "      rounded to 10 bits of mantissa on the way: its map is of tf32\n");
     policy_line(L, &t, mi);
     for (int d = 0; d < mi->rank; d++) {
         if (p->clamp[d]) text_printf(&t, "      coordinate %d is clamped to 32 bits\n", d);

@@ -33,6 +33,15 @@ contains out 'E1124 N \* 2 is a multiple of 16'
 contains out 'E0410 map dst.map: its address in `dst` is a multiple of 16; E0412 extents M, N at most 2.32; E0415, E0416 pitches N \* 2 \(in bytes\) multiples of 16 below 2.40$'
 ! grep -q 'grid (\|one CTA' out || fail 'a grid is shown where work is dealt'
 
+# A load through a map of tf32 rounds; a bulk copy and a store do not.
+sed 's/bf16/tf32/g' copy.tile >tf32.tile
+expect 0 '' --explain-plan tf32.tile
+[ "$(grep -c 'rounded to 10 bits of mantissa on the way: its map is of tf32' out)" = 1 ] || fail 'the plan does not say where a tf32 is rounded'
+sed 's/> tile;/> tile via bulk;/' tf32.tile >bulk.tile
+expect 0 '' --explain-plan bulk.tile
+! grep -q rounded out || fail 'bulk copies round nothing'
+rm -f tf32.tile bulk.tile
+
 # Few rows of 2 KB are a turn together, each issued by a lane.
 cat >rows.tile <<'TILE'
 kernel gather(x: global bf16[V, 1024], idx: global s32[R], y: global bf16[R, 1024]) {
