@@ -243,8 +243,8 @@ static void multicast(Collective *a, const PStmt *s)
                      m->commit == COMMIT_BARRIER ? "nothing says how many bytes this barrier gets"
                                                  : "how many bytes each CTA gets is only known at run time");
     diag_fix(a->c->diags, g,
-             m->commit == COMMIT_BARRIER ? "`expect b, bytes;` in each CTA that waits"
-                                         : "commit a barrier, and `expect b, bytes;` in each CTA that waits");
+             m->commit == COMMIT_BARRIER ? "in `roles`, `expect b, bytes;` in each CTA that waits"
+                                         : "in `roles`, `commit b`, and `expect b, bytes;` in each CTA that waits");
 }
 
 /* ---- peers ---- */

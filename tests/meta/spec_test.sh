@@ -5,6 +5,15 @@ for text in lang/SPEC.md README.md; do
     same "$ROOT/$text" "$work/text"
 done
 
+# The whole kernels that SPEC.md shows compile as they stand.
+awk -v to="$work/shown" '/^```/ { inside = !inside; whole = 0; next }
+    inside && /^kernel / { whole = 1; n++ }
+    inside && whole { print > (to n ".tile") }' "$ROOT/lang/SPEC.md"
+for shown in "$work"/shown*.tile; do
+    "$TILECC" --emit=ptx "$shown" >"$work/ptx" 2>"$work/said" || fail "a kernel of SPEC.md does not compile: $(cat "$shown" "$work/said")"
+done
+[ "$(find "$work" -name 'shown*.tile' | wc -l)" -ge 2 ] || fail "SPEC.md shows no whole kernels"
+
 # What is refused for now: each row has a test that shows its message, and there is no such message without a row.
 sed -n 's/^NOTYET([A-Z_]*, \(E[0-9]*\), "\([^"]*\)", "\([a-z]*\)".*/\1 \2 \3/p' "$ROOT/lang/notyet.def" >"$work/rows"
 [ "$(grep -c '^NOTYET' "$ROOT/lang/notyet.def")" = "$(wc -l <"$work/rows")" ] || fail "a row of notyet.def is not read here"

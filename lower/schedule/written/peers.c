@@ -78,7 +78,8 @@ static bool open_mask(Lower *L, MoveInfo *mi)
         mi->mask = emit_op(L, IR_AND, IR_I32, mi->mask, opnd_imm(most)); /* to be seen in the value itself */
         return true;
     }
-    Diag *g = lower_error(L, E0532, mi->mv->cast_span, "the mask %s is not proved to be 0 to %lld", poly_text(L, p), (long long)most);
+    Diag *g = lower_error(L, E0532, mi->mv->cast_span, "the mask `%s` is not proved to be 0 to %lld",
+                          source_text(L, x->span), (long long)most);
     diag_fix(L->c->diags, g, "multicast ((%s) & %lld)", source_text(L, x->span), (long long)most);
     return false;
 }
