@@ -160,8 +160,9 @@ static Module *load_module(Checked *ch, const char *name, Span at, const char *f
     }
     for (Module *m = ch->modules; m; m = m->next) {
         if (strcmp(m->unit->source->path, path) != 0) continue;
-        if (m->loading) import_cycle(ch, m, name, at);
-        return m;
+        if (!m->loading) return m;
+        import_cycle(ch, m, name, at);
+        return NULL;
     }
     Source *src = sources_add(c->sources, path, text, size);
     if (!src) {
@@ -204,6 +205,17 @@ bool define_number(const char *s, int64_t *out)
         if (__builtin_mul_overflow(v, base, &v) || __builtin_sub_overflow(v, digit, &v)) return false; /* negative: reaches -2^63 */
     }
     return negative ? (*out = v, true) : !__builtin_sub_overflow((int64_t)0, v, out);
+}
+
+const char *module_of_const(const Checked *ch, const char *name)
+{
+    for (const Module *m = ch->modules->next; m; m = m->next) {
+        size_t n = strlen(m->name);
+        const char *own = strncmp(name, m->name, n) == 0 && name[n] == '.' ? name + n + 1 : name;
+        for (const Item *it = m->unit->first; it; it = it->next)
+            if (it->kind == IT_CONST && strcmp(names_text(ch->c->names, it->name.name), own) == 0) return m->name;
+    }
+    return NULL;
 }
 
 /* ---- targets ---- */

@@ -84,12 +84,27 @@ static const char *nearest_name(Env *e, const char *text)
     return spelling_nearest(text, names, n);
 }
 
+/* The name of a module stands only in front of what the module declares. */
+static bool module_alone(Env *e, Ident id)
+{
+    const Import *i = e->module->imports;
+    while (i && i->path->id.name != id.name) i = i->next;
+    if (!i) return false;
+    if (!i->module) return true; /* the import has been reported */
+    Diag *g = diag_at(e->c->diags, E0306, id.span, i->path->next ? "`%s` begins the name of a module" : "`%s` is a module", name_of(e, id.name));
+    diag_label(e->c->diags, g, i->span, "imported here");
+    diag_fix(e->c->diags, g, "write what it declares behind it: `%s.name`", i->name);
+    return true;
+}
+
 void unknown_name(Env *e, Ident id, const char *what)
 {
     if (!id.name) return;
-    Diag *g = diag_at(e->c->diags, E0201, id.span, "unknown %s `%s`", what, name_of(e, id.name));
-    const char *near = nearest_name(e, name_of(e, id.name));
-    if (near) diag_fix(e->c->diags, g, "did you mean `%s`?", near);
+    if (!module_alone(e, id)) {
+        Diag *g = diag_at(e->c->diags, E0201, id.span, "unknown %s `%s`", what, name_of(e, id.name));
+        const char *near = nearest_name(e, name_of(e, id.name));
+        if (near) diag_fix(e->c->diags, g, "did you mean `%s`?", near);
+    }
     /* Known from here on: one error for a name, not one for each use. */
     push(e, (Entity){.kind = ENT_BAD, .name = id.name});
 }

@@ -355,6 +355,8 @@ typedef struct Checked Checked; /* resolved items: modules, constants, functions
 Checked *check_unit(Compilation *c, Unit *unit, Define *defines, size_t ndefines, const ImportReader *reader,
                     const char *arch);
 size_t check_kernel_count(const Checked *ch);
+/* The imported module that has this constant, `name` or `module.name`; NULL: none. */
+const char *module_of_const(const Checked *ch, const char *name);
 /* Elaborates one kernel into `c->scratch`; NULL after an error in it, or in check_unit: what is returned is whole. */
 PKernel *check_kernel(Checked *ch, size_t i);
 /* Takes out of the kernel's lists what only branches that constants exclude use. */

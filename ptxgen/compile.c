@@ -119,12 +119,17 @@ static Define *defines(Job *j)
     return d;
 }
 
-static void unused_defines(Job *j, const Define *d)
+static void unused_defines(Job *j, const Checked *ch, const Define *d)
 {
-    for (size_t i = 0; i < j->opt->ndefines; i++)
-        if (!d[i].used)
-            diag_at(&j->diags, E0213, (Span){0, 0}, "-D %s=%s: no kernel has this compile-time parameter", d[i].name,
-                    d[i].value);
+    for (size_t i = 0; i < j->opt->ndefines; i++) {
+        if (d[i].used) continue;
+        const char *module = module_of_const(ch, d[i].name);
+        Diag *g = module ? diag_at(&j->diags, E0213, (Span){0, 0}, "-D %s=%s: this is a constant of the module `%s`, and those can't be set",
+                                   d[i].name, d[i].value, module)
+                         : diag_at(&j->diags, E0213, (Span){0, 0}, "-D %s=%s: no kernel has this compile-time parameter", d[i].name,
+                                   d[i].value);
+        if (module) diag_fix(&j->diags, g, "a compile-time parameter of the kernel, which hands it to the module's functions: `f<N>(..)`");
+    }
 }
 
 /* One kernel from the tree to proved IR (the verifier checks first that it is well formed); NULL after an error. */
@@ -239,7 +244,7 @@ static const char *compile(Job *j)
     if (o->emit == TILECC_EMIT_IR) emit_ir(j, ch);
     else if (o->emit == TILECC_EMIT_PLAN) emit_plan(j, ch);
     else emit_ptx(j, ch, &lines);
-    unused_defines(j, d);
+    unused_defines(j, ch, d);
     if (j->diags.errors || o->emit != TILECC_EMIT_CUBIN) return NULL;
     return emit_cubin(j, &lines);
 }
