@@ -168,7 +168,7 @@ static bool few_inside(Lower *L, const MoveInfo *mi, const Few *f, Refusal *why)
         return true;
     *why = (Refusal){f->never,
                      f->at,
-                     arena_printf(L->a, "%s %s is not proved to be 0 .. %lld, %s", f->name, poly_text(L, p), (long long)f->most, f->why),
+                     arena_printf(L->a, "%s `%s` is not proved to be 0 .. %lld, %s", f->name, source_text(L, f->at), (long long)f->most, f->why),
                      .label_span = mi->mv->map->span,
                      .label = "the map",
                      .fix = f->fix};

@@ -218,12 +218,13 @@ bool tensor_before_far(Lower *L, const MoveInfo *mi, int d, Refusal *why)
     Poly extent = device_extent(L, mi->tensor, d);
     Need n = need_at_most(L, extent, FAR, &cond);
     if (n == NEED_PROVED) return true;
+    bool data = mi->g->dim[d].rows || domain_depends(L->d, mi->start[d]) & DEP_DATA;
+    const char *which = data ? "a coordinate that depends on data" : "a coordinate whose bounds are not known";
     if (n == NEED_CHECK && launch_check(L, E1122, cond, mi->g->dim[d].span, lx_text(L, cond),
-                                        "a coordinate that depends on data reaches indices below 2147450880"))
+                                        arena_printf(L->a, "%s reaches indices below %d", which, FAR)))
         return true;
     *why = (Refusal){E0504, mi->g->dim[d].span,
-                     arena_printf(L->a, "a coordinate that depends on data reaches indices below %d, the extent is %s",
-                                  FAR, poly_text(L, extent)),
+                     arena_printf(L->a, "%s reaches indices below %d, the extent is %s", which, FAR, poly_text(L, extent)),
                      .label_span = mi->tensor->span, .label = "the tensor"};
     return false;
 }

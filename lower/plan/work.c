@@ -83,6 +83,16 @@ static void extents_of(const MoveInfo *mi, IrPlan *q)
 
 enum { WAYS_ONE = 16, WAYS_NOTED = 2 * WAYS_ONE }; /* of read_ways and write_ways */
 
+/* The widest swizzle that the rows of the tile have room for, or rows with room for one. */
+static void advise_banks(Lower *L, Diag *g, const PTile *t)
+{
+    if (!t || t->tensor || t->interleave) return;
+    int64_t row = t->extent[t->rank - 1] * elem_info(t->type)->shared_bits / 8;
+    int best = row % 128 == 0 ? 128 : row % 64 == 0 ? 64 : row % 32 == 0 ? 32 : 0;
+    if (best > swizzle_span(t->swizzle)) diag_fix(L->c->diags, g, "`swizzle %d` on `%s`", best, name_text(L, t->name));
+    else if (best < 128) diag_fix(L->c->diags, g, "rows of 128 bytes and `swizzle 128`: those of `%s` have %lld bytes", name_text(L, t->name), (long long)row);
+}
+
 /* one: of a batch; where rows of neighbouring tiles meet, the program can do nothing about it. */
 static void note_banks(Lower *L, const PStmt *st, const IrPlan *q, IrPlan *one)
 {
@@ -96,7 +106,7 @@ static void note_banks(Lower *L, const PStmt *st, const IrPlan *q, IrPlan *one)
     }
     Diag *g = diag_at(L->c->diags, P0002, st->span, "threads of a warp meet in banks of shared memory: %u.%02u times the passes, %s",
                       worst / WAYS_ONE, worst % WAYS_ONE * 100 / WAYS_ONE, writes ? "writing" : "reading");
-    diag_fix(L->c->diags, g, "`swizzle 128` (64, 32) on the tile, if its rows are at least that many bytes");
+    advise_banks(L, g, writes ? st->move->dst.tile : st->move->src.tile);
 }
 
 /* In front: from tile to tile. */
