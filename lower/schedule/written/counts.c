@@ -149,8 +149,9 @@ static void uneven_ranks(Lower *L, uint32_t bar, int r, uint32_t n, int q, uint3
     Diag *g = lower_error(L, E0744, b->span, "a phase of `%s` has %u arrivals at rank %d, %u at rank %d", b->name, n, r,
                           m, q);
     label_notes(L, g, bar);
-    diag_fix(L->c->diags, g, "let each CTA that waits be named by equally many: `(cluster.rank + 1) %% cluster.size`, "
-                             "`cluster.rank ^ 1`; or use another barrier");
+    int few = n < m ? r : q;
+    diag_fix(L->c->diags, g, "%u more at rank %d: `arrive peer(%s, %d)` in another CTA, or `arrive %s` in that one; or name every CTA that waits "
+                             "equally often, as `(cluster.rank + 1) %% cluster.size` does", n < m ? m - n : n - m, few, b->name, few, b->name);
 }
 
 static uint32_t count_of(Lower *L, uint32_t bar)
