@@ -35,18 +35,19 @@ IrRole *role_end(Lower *L, const char *name, uint32_t warps, bool elect)
 
 /* In a role of many threads, who does what: copies and arrivals by one thread, except copies dealt to lanes and their
  * groups. */
-void body_elect(Lower *L, Shape shape)
+void body_elect(IrRole *r, uint8_t agent, Shape shape)
 {
     uint32_t lanes = 0, depth = 0;
-    for (uint32_t i = 0; i < L->body.ops.n; i++) {
-        IrOp *op = &L->body.ops.v[i];
+    for (uint32_t i = 0; i < r->ops.n; i++) {
+        IrOp *op = &r->ops.v[i];
         if (op->op == IR_END && depth-- == lanes) lanes = 0;
         if (ir_opens_block(op->op) && op->op != IR_ELSE) {
             depth++;
             if (op->op == IR_LANES) lanes = depth;
         }
+        if (op->agent != agent) continue;
         bool copy = ir_op_info(op->op)->group == IRG_COPY, group = ir_op_info(op->op)->group == IRG_GROUP;
-        bool one = op->op == IR_TC_COMMIT || op->op == IR_BAR_ARRIVE || op->op == IR_BAR_EXPECT || op->op == IR_BAR_ARRIVE_EXPECT ||
+        bool one = op->op == IR_TC_COMMIT || op->op == IR_RELEASE || op->op == IR_BAR_ARRIVE || op->op == IR_BAR_EXPECT || op->op == IR_BAR_ARRIVE_EXPECT ||
                    op->op == IR_STS || op->op == IR_ST_BULK || op->op == IR_TICKET || op->op == IR_MAP_SET || (copy && !lanes) || (group && shape == SHAPE_THREADS);
         if (one) op->elect = true;
     }

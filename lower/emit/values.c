@@ -34,7 +34,9 @@ static uint32_t scope_now(const Lower *L)
 
 IrOp *emit_new(Lower *L, IrOpcode op)
 {
-    return ir_op(L->a, &L->body, op, L->stmt ? L->stmt->span : (Span){0, 0});
+    IrOp *o = ir_op(L->a, &L->body, op, L->stmt ? L->stmt->span : (Span){0, 0});
+    o->agent = L->agent;
+    return o;
 }
 
 void emit_if(IrOp *op, Opnd cond)
@@ -45,7 +47,8 @@ void emit_if(IrOp *op, Opnd cond)
 
 void put_opnd(Lower *L, IrOp *op, IrKey key, Opnd o)
 {
-    if (o.v) ir_ref(L->a, op, key, IRA_VAL, o.v);
+    if (o.turn) ir_ref(L->a, op, key, IRA_TURN, (uint32_t)o.k);
+    else if (o.v) ir_ref(L->a, op, key, IRA_VAL, o.v);
     else ir_imm(L->a, op, key, o.k);
 }
 
@@ -292,6 +295,7 @@ Opnd emit_loop(Lower *L, IrType t, Opnd a, Opnd b)
 {
     IrVal v = new_value(L, t, false, NULL);
     IrOp *op = emit_new(L, IR_LOOP);
+    op->agent = 0;
     op->type = (uint8_t)t;
     op->dst = v;
     put_opnd(L, op, IRK_A, a);

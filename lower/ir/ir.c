@@ -41,7 +41,7 @@ static const char *const KEYS[IRK_KEYS] = {
     [IRK_BAR_RANK] = "bar_rank", [IRK_BYTES_OF] = "bytes_of", [IRK_SHAPE] = "shape",  [IRK_FORMAT] = "format",
     [IRK_LEAD] = "lead",     [IRK_STRIDE] = "stride", [IRK_LAYOUT] = "layout", [IRK_STEP] = "step",
     [IRK_ORDER] = "order",  [IRK_DIMS] = "dim",     [IRK_PITCHES] = "pitch",
-    [IRK_DESC] = "by",      [IRK_ALONG] = "along",
+    [IRK_DESC] = "by",      [IRK_ALONG] = "along",   [IRK_RING] = "ring",
 };
 
 static const char *const TYPES[] = {[IR_NONE] = "-", [IR_I32] = "i32", [IR_I64] = "i64", [IR_PRED] = "pred"};

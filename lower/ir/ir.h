@@ -24,7 +24,7 @@ typedef enum IrOpcode {
 } IrOpcode;
 
 typedef enum IrType { IR_NONE, IR_I32, IR_I64, IR_PRED } IrType;
-typedef enum IrGroup { IRG_CONTROL, IRG_SCALAR, IRG_BARRIER, IRG_SYNC, IRG_GROUP, IRG_FENCE, IRG_COPY, IRG_THREAD, IRG_KERNEL } IrGroup;
+typedef enum IrGroup { IRG_CONTROL, IRG_SCALAR, IRG_RING, IRG_BARRIER, IRG_SYNC, IRG_GROUP, IRG_FENCE, IRG_COPY, IRG_THREAD, IRG_KERNEL } IrGroup;
 
 /* Operand keys, as named in ops.def, plus the parts of buffer and barrier operands. */
 typedef enum IrKey {
@@ -33,12 +33,12 @@ typedef enum IrKey {
     IRK_RANK, IRK_MASK, IRK_BYTES_OF, IRK_SCOPE, IRK_SEM, IRK_ID, IRK_THREADS, IRK_ROP, IRK_ELEM, IRK_PLAN,
     IRK_INFO, IRK_BAR_RANK,
     IRK_SHAPE, IRK_FORMAT, IRK_LEAD, IRK_STRIDE, IRK_LAYOUT, IRK_STEP, IRK_ORDER,
-    IRK_DIMS, IRK_PITCHES, IRK_DESC, IRK_ALONG,
+    IRK_DIMS, IRK_PITCHES, IRK_DESC, IRK_ALONG, IRK_RING,
     IRK_SLOT,      /* follows DST, SRC or BAR: value or immediate */
     IRK_OFFSET,    /* follows DST's or SRC's slot: byte offset in the slot */
     IRK_KEYS
 } IrKey;
-typedef enum IrArgKind { IRA_IMM, IRA_VAL, IRA_MAP, IRA_BUF, IRA_BAR, IRA_TENSOR, IRA_POL, IRA_VAR, IRA_LX, IRA_WORD, IRA_PLAN } IrArgKind;
+typedef enum IrArgKind { IRA_IMM, IRA_VAL, IRA_MAP, IRA_BUF, IRA_BAR, IRA_TENSOR, IRA_POL, IRA_VAR, IRA_LX, IRA_WORD, IRA_PLAN, IRA_RING, IRA_TURN } IrArgKind;
 
 typedef uint32_t IrVal; /* 1-based; 0: none */
 
@@ -59,7 +59,7 @@ enum { IR_CELL_BYTES = 8, IR_ANSWER_BYTES = 16 }; /* of ld.shared, st.shared and
 
 typedef struct IrArg {
     uint8_t key, kind;
-    uint32_t id; /* value, map, buffer, barrier, tensor, policy, variable, launch expression or word */
+    uint32_t id; /* value, map, buffer, barrier, tensor, policy, variable, launch expression, word or ring; IRA_TURN, of a slot: the ring whose generation is meant */
     int64_t imm;
 } IrArg;
 
@@ -92,6 +92,7 @@ typedef struct IrOp {
     IrGuard guard;
     bool elect;     /* one thread does it: the first of the role (in init and exit: of the first role); a value that it
                      * defines no other thread has. Roles that are `elect` as a whole don't say so per op */
+    uint8_t agent;  /* in the tree: number of the role that does it, from 1; 0: all that need it */
     bool any_order; /* a store by `overlap any`: it may come before or after other writes of the same bytes */
     Span span;          /* the source statement, {0,0} for what the compiler adds */
     IrArg *args;
@@ -105,6 +106,7 @@ typedef struct IrBuf { /* a tile, or array of tiles, in shared memory; or in ten
     uint32_t pitch;  /* from slot to slot, a multiple of align */
     uint32_t offset; /* in the CTA's dynamic shared memory, set by plan/memory.c */
     Span span;
+    uint16_t ring; /* a slot of it for each of that ring's, from 1; 0: none */
     bool maps; /* tensor maps made by the device, a slot each: in the CTA's part of MF_PARAM_MAPS, not in shared memory */
     /* bytes are those of `lanes` rows, one after the other, of `columns` 32-bit columns: so places in it are byte offsets.
      * A slot lies `column_pitch` columns further than the one before. */
@@ -117,8 +119,18 @@ typedef struct IrBar {
     uint32_t count;  /* arrivals per phase */
     uint32_t offset; /* in the CTA's dynamic shared memory, 8 bytes a slot, set by plan/memory.c */
     bool derived;    /* made by the compiler */
+    uint16_t ring;   /* tells of generations of that ring, from 1; 0: none */
     Span span;
 } IrBar;
+/* Tiles, and what tells of them, over and over: generation n lies in slot n mod `slots`, the barriers of its events count there.
+ * Generations are counted where they are acquired, by all agents alike. */
+typedef struct IrRing {
+    const char *name;
+    uint32_t slots;
+    uint32_t lag;  /* a release comes `lag` generations late: it is of n - lag */
+    uint32_t free; /* IrBar, of slots - lag slots: its k-th phase frees generation k - lag; IR_NO_BAR: one agent has the ring */
+} IrRing;
+enum { IR_NO_BAR = UINT16_MAX };
 typedef struct IrPolicy {
     const char *name;
     uint8_t primary, secondary; /* index in WORDS_CACHE; secondary 255: none */
@@ -171,6 +183,8 @@ typedef struct IrKernel {
     VEC(uint8_t) value_types; /* IrType of value i + 1 */
     VEC(const char *) value_names; /* hint for printing, may be NULL; same length */
     VEC(IrPlan) plans;
+    VEC(IrRing) rings;
+    IrRole tree; /* of derived schedules: the program in its order, all agents' ops; roles are made of it (project.c) */
     /* init: run by all threads before the roles, which see its values; exit: after them. Their elected thread is that of
      * the first role: where nobody else runs, no synchronisation lies between. */
     IrRole init, exit;
@@ -217,6 +231,8 @@ const IrRole *ir_body(const IrKernel *k, uint32_t i);
 /* ---- text form: print.c, read.c ---- */
 /* With sources, the source line stands as a comment above the ops of each statement. */
 void ir_print(Text *out, const IrModule *m, Sources *sources);
+/* The same with the trees of derived schedules in the place of the roles' bodies; other kernels are left out. */
+void ir_print_tree(Text *out, const IrModule *m, Sources *sources);
 void ir_print_op(Text *out, const IrKernel *k, const IrOp *op);
 /* Reads the text form. Errors go to d (E0662, E069x); returns NULL after an error. print(read(print(m))) == print(m). */
 IrModule *ir_read(Arena *a, Names *names, Diags *d, Source *src);

@@ -8,7 +8,7 @@
 /* The names under which the objects of a kernel are printed: quoted where they are no identifiers, and numbered
  * where two objects of a kind have the same one, so that the text reads back. */
 typedef struct Shown {
-    const char **syms, **tensors, **scalars, **maps, **bufs, **bars, **pols, **vars, **plans;
+    const char **syms, **tensors, **scalars, **maps, **bufs, **bars, **pols, **vars, **plans, **rings;
     const char **values;
 } Shown;
 
@@ -17,6 +17,9 @@ typedef struct Printer {
     Arena *arena;
     const IrKernel *k;
     Sources *sources;
+    bool tree;     /* the tree, not the roles' bodies */
+    const char **hints; /* by value: of those that are defined, NULL: none */
+    const char **begun; /* by variable: names of those that are declared */
     Shown names; /* all NULL when a single op is printed: names as they are */
 } Printer;
 
@@ -95,14 +98,38 @@ static const char **unique(Printer *p, const void *first, size_t stride, uint32_
     return shown;
 }
 
+/* The bodies that are printed, in their order. */
+static const IrRole *body_of(const Printer *p, uint32_t i)
+{
+    const IrKernel *k = p->k;
+    if (!p->tree) return i < ir_bodies(k) ? ir_body(k, i) : NULL;
+    return i == 0 ? &k->init : i == 1 ? &k->tree : i == 2 ? &k->exit : NULL;
+}
+
+/* Values and variables of the tree are none of the roles', and the other way round. */
+static void find_used(Printer *p)
+{
+    const IrRole *r;
+    p->hints = arena_array(p->arena, const char *, p->k->value_names.n);
+    p->begun = arena_array(p->arena, const char *, p->k->vars.n);
+    for (uint32_t b = 0; (r = body_of(p, b)) != NULL; b++) {
+        for (uint32_t i = 0; i < r->ops.n; i++) {
+            const IrOp *op = &r->ops.v[i];
+            const IrArg *var = op->op == IR_VAR ? ir_find(op, IRK_VAR) : NULL;
+            if (op->dst && op->dst <= p->k->value_names.n) p->hints[op->dst - 1] = p->k->value_names.v[op->dst - 1];
+            if (var && var->id < p->k->vars.n) p->begun[var->id] = p->k->vars.v[var->id].name ? p->k->vars.v[var->id].name : "";
+        }
+    }
+}
+
 /* Values without a hint are numbered in the order of their definitions, which reading back keeps. */
 static const char **value_names(Printer *p)
 {
     const IrKernel *k = p->k;
-    const char **shown = unique(p, k->value_names.v, sizeof *k->value_names.v, k->value_names.n, true);
+    const char **shown = unique(p, p->hints, sizeof *p->hints, k->value_names.n, true);
+    const IrRole *r;
     uint32_t count = 0;
-    for (uint32_t b = 0; b < ir_bodies(k); b++) {
-        const IrRole *r = ir_body(k, b);
+    for (uint32_t b = 0; (r = body_of(p, b)) != NULL; b++) {
         for (uint32_t i = 0; i < r->ops.n; i++) {
             IrVal v = r->ops.v[i].dst;
             if (v == 0 || v > k->value_names.n) continue;
@@ -166,6 +193,8 @@ static void put_arg(Printer *p, IrKey key, const IrArg *arg)
     case IRA_VAR: PUT_OBJECT(p, k->vars, p->names.vars, arg->id); break;
     case IRA_LX: put_lx(p, arg->id); break;
     case IRA_PLAN: PUT_OBJECT(p, k->plans, p->names.plans, arg->id); break;
+    case IRA_RING: PUT_OBJECT(p, k->rings, p->names.rings, arg->id); text_lit(p->out, "@n"); break;
+    case IRA_TURN: text_char(p->out, 'n'); break;
     case IRA_WORD:
         words = ir_words(key, &n);
         text_str(p->out, arg->id < n ? words[arg->id] : "?");
@@ -178,7 +207,9 @@ static void put_parts(Printer *p, const IrOp *op, const IrArg *object, uint32_t 
 {
     const IrArg *slot = ir_part(op, object, IRK_SLOT), *byte = ir_part(op, object, IRK_OFFSET);
     bool first = slot == NULL || (slot->kind == IRA_IMM && slot->imm == 0);
-    if (!first || slots > 1) {
+    if (slot && slot->kind == IRA_TURN) {
+        text_lit(p->out, "@n");
+    } else if (!first || slots > 1) {
         text_char(p->out, '[');
         if (slot) put_arg(p, IRK_SLOT, slot);
         else text_char(p->out, '0');
@@ -223,6 +254,10 @@ static void put_op(Printer *p, const IrOp *op)
 {
     const IrOpInfo *info = ir_op_info(op->op);
     const IrSignature *sig = ir_signature(op->op);
+    if (p->tree && op->agent && info->group != IRG_SCALAR) {
+        put_name(p->out, p->k->roles.v[op->agent - 1].name);
+        text_lit(p->out, ": ");
+    }
     if (op->guard.pred) {
         text_char(p->out, '@');
         put_value(p, op->guard.pred);
@@ -466,8 +501,10 @@ static void print_objects(Printer *p)
     }
     for (uint32_t i = 0; i < k->bars.n; i++) {
         const IrBar *b = &k->bars.v[i];
-        text_printf(t, "  bar %s slots %u count %u at %u%s\n", p->names.bars[i], b->slots, b->count, b->offset,
+        text_printf(t, "  bar %s slots %u count %u at %u%s", p->names.bars[i], b->slots, b->count, b->offset,
                     b->derived ? " derived" : "");
+        if (p->tree && b->ring) text_printf(t, " ring %s", p->names.rings[b->ring - 1]);
+        text_char(t, '\n');
     }
     for (uint32_t i = 0; i < k->pols.n; i++) {
         const IrPolicy *l = &k->pols.v[i];
@@ -478,7 +515,7 @@ static void print_objects(Printer *p)
     }
     for (uint32_t i = 0; i < k->plans.n; i++) print_plan(p, i);
     for (uint32_t i = 0; i < k->vars.n; i++)
-        text_printf(t, "  var %s %s\n", p->names.vars[i], ir_type_text(k->vars.v[i].type & 3));
+        if (p->begun[i]) text_printf(t, "  var %s %s\n", p->names.vars[i], ir_type_text(k->vars.v[i].type & 3));
 }
 
 /* The line in which the op's statement begins, once per run of ops from it. */
@@ -525,15 +562,35 @@ static void print_role(Printer *p, const IrRole *r)
     print_body(p, r);
 }
 
+static void print_rings(Printer *p)
+{
+    const IrKernel *k = p->k;
+    Text *t = p->out;
+    for (uint32_t i = 0; i < k->rings.n; i++) {
+        const IrRing *r = &k->rings.v[i];
+        text_printf(t, "  ring %s slots %u lag %u", p->names.rings[i], r->slots, r->lag);
+        if (r->free != IR_NO_BAR) text_printf(t, " free %s", p->names.bars[r->free]);
+        text_char(t, '\n');
+    }
+    for (uint32_t i = 0; i < k->roles.n; i++) {
+        text_lit(t, "  agent ");
+        put_name(t, k->roles.v[i].name);
+        text_printf(t, " warps %u%s\n", k->roles.v[i].warps, k->roles.v[i].elect ? " elect" : "");
+    }
+    text_lit(t, "  tree");
+    print_body(p, &k->tree);
+}
+
 static void print_kernel(Printer *p)
 {
     const IrKernel *k = p->k;
     Text *t = p->out;
+    find_used(p);
 #define UNIQUE(vec) unique(p, (vec).v ? &(vec).v->name : NULL, sizeof *(vec).v, (vec).n, false)
     p->names = (Shown){UNIQUE(k->mf.syms), UNIQUE(k->mf.tensors), UNIQUE(k->mf.scalars),
                        UNIQUE(k->mf.maps), UNIQUE(k->bufs),       UNIQUE(k->bars),
-                       UNIQUE(k->pols),    UNIQUE(k->vars),       UNIQUE(k->plans),
-                       value_names(p)};
+                       UNIQUE(k->pols),    unique(p, p->begun, sizeof *p->begun, k->vars.n, true), UNIQUE(k->plans),
+                       UNIQUE(k->rings),   value_names(p)};
 #undef UNIQUE
     text_lit(t, "\nkernel ");
     put_name(t, k->mf.name);
@@ -547,7 +604,8 @@ static void print_kernel(Printer *p)
         text_lit(t, "  init");
         print_body(p, &k->init);
     }
-    for (uint32_t i = 0; i < k->roles.n; i++) print_role(p, &k->roles.v[i]);
+    if (p->tree) print_rings(p);
+    for (uint32_t i = 0; i < k->roles.n && !p->tree; i++) print_role(p, &k->roles.v[i]);
     if (k->exit.ops.n) {
         text_lit(t, "  exit");
         print_body(p, &k->exit);
@@ -559,6 +617,7 @@ static void print_kernel(Printer *p)
 
 typedef struct Job {
     Text *out;
+    bool tree;
     Sources *sources;
     const IrModule *m;
     const IrKernel *k;
@@ -576,7 +635,8 @@ static void print_module(Job *j)
     if (m->cluster_dst) text_lit(j->out, " cluster_dst");
     text_char(j->out, '\n');
     for (uint32_t i = 0; i < m->kernels.n; i++) {
-        Printer p = {.out = j->out, .arena = &j->scratch, .k = m->kernels.v[i], .sources = j->sources};
+        if (j->tree && m->kernels.v[i]->tree.ops.n == 0) continue;
+        Printer p = {.tree = j->tree, .out = j->out, .arena = &j->scratch, .k = m->kernels.v[i], .sources = j->sources};
         ArenaMark mark = arena_mark(&j->scratch);
         print_kernel(&p);
         arena_release(&j->scratch, mark);
@@ -603,6 +663,12 @@ static void run(Job *j)
 void ir_print(Text *out, const IrModule *m, Sources *sources)
 {
     Job j = {.out = out, .m = m, .sources = sources};
+    run(&j);
+}
+
+void ir_print_tree(Text *out, const IrModule *m, Sources *sources)
+{
+    Job j = {.out = out, .m = m, .sources = sources, .tree = true};
     run(&j);
 }
 

@@ -18,6 +18,7 @@ enum { RANKS_MAX = 16 };
 typedef struct Opnd { /* an operand: a value, or an immediate where v == 0 */
     IrVal v;
     int64_t k;
+    bool turn; /* the slot of ring k's generation at hand: of operands alone, nothing is made of it */
 } Opnd;
 static inline Opnd opnd_imm(int64_t k)
 {
@@ -25,7 +26,7 @@ static inline Opnd opnd_imm(int64_t k)
 }
 static inline bool opnd_is(Opnd o, int64_t k)
 {
-    return o.v == 0 && o.k == k;
+    return o.v == 0 && o.k == k && !o.turn;
 }
 
 typedef struct Lower {
@@ -40,6 +41,7 @@ typedef struct Lower {
     bool derived;           /* its agents are derived; otherwise one thread, or the roles of the source */
     bool remote;            /* CTAs of the cluster reach into each other's shared memory */
     int64_t cluster_size;
+    uint8_t agent;          /* whose ops are emitted: IrOp.agent */
     const PStmt *stmt;      /* that is being lowered: place of ops and call frames */
     Opnd guard;             /* a pred: the conditions around it, inside the innermost loop */
     Opnd inside;            /* a pred: false where a batch, or what is `ahead`, has no such iteration. Loads bring zeros then */

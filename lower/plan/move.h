@@ -12,8 +12,8 @@
 #define TX_LIMIT ((INT64_C(1) << 20) - 1) /* PTX ISA, mbarrier: range of the tx-count */
 
 typedef struct RingPlace { /* where a ring has the tile in the turn at hand */
-    bool set, counted;
-    uint32_t counter; /* IrVar of the slot, where counted; otherwise slot 0 */
+    bool set;
+    Opnd slot;
     Opnd inner;       /* which of the slot's tiles; those of an array by the move's own slot */
     uint32_t pitch;   /* bytes from tile to tile within the slot */
 } RingPlace;

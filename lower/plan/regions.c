@@ -314,7 +314,7 @@ Opnd region_offset(Lower *L, MoveInfo *mi)
 
 Opnd region_slot(Lower *L, MoveInfo *mi)
 {
-    if (mi->ring.set) return mi->ring.counted ? emit_get(L, mi->ring.counter) : opnd_imm(0);
+    if (mi->ring.set) return mi->ring.slot;
     if (mi->slot_const >= 0) return opnd_imm(mi->slot_const);
     return value_low(L, mi->s->slot);
 }

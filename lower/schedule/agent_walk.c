@@ -1,4 +1,4 @@
-/* One role's walk over the program: its own moves, and what hands slots from role to role. */
+/* The walk over the program: each move by its agent, and what hands slots from agent to agent. */
 #include "lower/schedule/schedule.h"
 
 enum { CHAIN_MAX = SCHED_CHAIN - 1 };
@@ -8,6 +8,17 @@ static void walk(Lower *L, const PBlock *b);
 static Sched *sched(Lower *L)
 {
     return L->sched;
+}
+
+void sched_as(Lower *L, Agent a)
+{
+    Sched *s = L->sched;
+    s->role = a;
+    s->now = &s->state[a];
+    L->values->lanes = s->shape[a] == SHAPE_LANES;
+    L->agent = 0;
+    if (a == AG_NONE || s->planning) return;
+    for (int i = 0; i <= (int)a; i++) L->agent += s->used[i];
 }
 
 /* ---- threads of the working role ---- */
@@ -20,35 +31,35 @@ static void cta_sync(Lower *L)
     ir_imm(L->a, op, IRK_ID, (int64_t)s->role + 1);
     ir_imm(L->a, op, IRK_THREADS, (int64_t)s->warps[s->role] * 32);
     if (s->role == AG_WORK) tmem_fence(L, IRD_AFTER);
-    s->dirty = s->id_read = false;
+    s->now->dirty = s->now->id_read = false;
 }
 
 /* All threads of the role have read the iteration's number: its slot may be given back. */
 void walk_id_sync(Lower *L)
 {
     Sched *s = sched(L);
-    if (!s->id_read || s->shape[s->role] == SHAPE_ELECT) return;
+    if (!s->now->id_read || s->shape[s->role] == SHAPE_ELECT) return;
     if (s->shape[s->role] == SHAPE_THREADS) cta_sync(L);
     else emit_new(L, IR_WARP_SYNC);
-    s->id_read = false;
+    s->now->id_read = false;
 }
 
 static void fence_threads(Lower *L)
 {
     Sched *s = sched(L);
-    if (s->unfenced) ir_ref(L->a, emit_new(L, IR_FENCE_ASYNC), IRK_SPACE, IRA_WORD, IRS_SHARED);
-    s->unfenced = false;
+    if (s->now->unfenced) ir_ref(L->a, emit_new(L, IR_FENCE_ASYNC), IRK_SPACE, IRA_WORD, IRS_SHARED);
+    s->now->unfenced = false;
 }
 
 /* The elected thread's ops come behind what all threads did (PTX ISA, async proxy: writers fence, then synchronise). */
 void walk_store_sync(Lower *L)
 {
     Sched *s = sched(L);
-    if (s->shape[s->role] == SHAPE_LANES && s->dirty) {
+    if (s->shape[s->role] == SHAPE_LANES && s->now->dirty) {
         emit_new(L, IR_WARP_SYNC);
-        s->dirty = s->id_read = false;
+        s->now->dirty = s->now->id_read = false;
     }
-    if (s->shape[s->role] != SHAPE_THREADS || !s->dirty) return;
+    if (s->shape[s->role] != SHAPE_THREADS || !s->now->dirty) return;
     fence_threads(L);
     cta_sync(L);
 }
@@ -56,8 +67,8 @@ void walk_store_sync(Lower *L)
 static void commit_pending(Lower *L)
 {
     Sched *s = sched(L);
-    if (s->pending) emit_new(L, IR_GRP_COMMIT);
-    s->pending = false;
+    if (s->now->pending) emit_new(L, IR_GRP_COMMIT);
+    s->now->pending = false;
 }
 
 /* What stores read is read before threads overwrite it: they come behind the thread that waits. */
@@ -67,7 +78,7 @@ static void wait_readers(Lower *L)
     commit_pending(L);
     emit_grp_wait(L, 0, IRH_READ);
     for (uint32_t i = 0; i < s->nrings; i++) s->rings[i].reading = false;
-    s->dirty = true;
+    s->now->dirty = true;
 }
 
 /* Tiles of outer blocks: the next turn may overwrite what this one's stores read. */
@@ -89,7 +100,7 @@ static void before_work(Lower *L, uint32_t dst)
     Sched *s = sched(L);
     if (dst != RING_NONE && s->rings[dst].reading) wait_readers(L);
     if (dst != RING_NONE && tmem_reads(L, dst)) tmem_settle(L);
-    if (!s->dirty) return;
+    if (!s->now->dirty) return;
     fence_threads(L);
     cta_sync(L);
 }
@@ -104,8 +115,8 @@ static void tmem(Lower *L, Planned *p)
     tmem_settle(L);
     before_work(L, p->dst);
     tmem_work(L, p);
-    s->dirty = true;
-    s->unfenced |= p->dst != RING_NONE;
+    s->now->dirty = true;
+    s->now->unfenced |= p->dst != RING_NONE;
 }
 
 static void work(Lower *L, Planned *p)
@@ -130,7 +141,7 @@ static void work(Lower *L, Planned *p)
     if (!opnd_is(to, 0)) put_opnd(L, op, IRK_OFFSET, to);
     if (p->zeros) ir_imm(L->a, op, IRK_BYTES, p->zeros);
     emit_if(op, L->guard);
-    s->dirty = s->unfenced = true;
+    s->now->dirty = s->now->unfenced = true;
 }
 
 /* ---- copies ---- */
@@ -200,7 +211,7 @@ static void store(Lower *L, Planned *p)
         bulk_values(L, &p->mi, &p->b);
         bulk_emit(L, &p->mi, &p->b, 0, opnd_imm(0));
     }
-    sched(L)->pending = true;
+    sched(L)->now->pending = true;
     sched(L)->rings[p->src].reading = true;
 }
 
@@ -255,7 +266,9 @@ static void move(Lower *L)
 {
     Sched *s = sched(L);
     Planned *p = s->moves.v[s->at++];
-    if (p->agent != s->role) return;
+    Agent before = s->role;
+    if (!(s->active >> p->agent & 1)) return;
+    sched_as(L, p->agent);
     ring_place(L, &p->mi);
     ring_place(L, &p->other);
     switch (p->st->move->kind) {
@@ -273,6 +286,7 @@ static void move(Lower *L)
     case MOVE_TMEM_ST:
     case MOVE_SHIFT: tmem(L, p); break;
     }
+    sched_as(L, before);
 }
 
 /* ---- turns ---- */
@@ -285,11 +299,11 @@ static void take_ring(Lower *L, uint32_t ring)
     if (r->filler != s->role) {
         ring_wait_full(L, ring);
         if (r->summed && s->role == AG_SEND) remote_ready(L, ring);
-        else if (r->summed) ring_wait_also(L, ring, r->sum);
+        else if (r->summed) ring_await(L, ring, r->sum, true);
         if (r->generic && s->role == AG_WORK) ir_ref(L->a, emit_new(L, IR_FENCE_ASYNC), IRK_SPACE, IRA_WORD, IRS_CLUSTER);
         return;
     }
-    ring_wait_free(L, ring);
+    ring_acquire(L, ring);
     r->filled = 0;
     bool batch = r->pipe && r->pipe->batch > 1 && r->filler == AG_LOAD;
     if (batch) expect(L, r, IR_BAR_ARRIVE_EXPECT, ring_slot(L, ring), opnd_imm(r->bytes * r->pipe->batch));
@@ -309,8 +323,9 @@ static bool in_turn(const Sched *s, const Ring *r, const PBlock *b)
 void walk_begin(Lower *L, const PBlock *b)
 {
     Sched *s = sched(L);
-    for (uint32_t i = 0; i < s->nrings; i++)
-        if (in_turn(s, &s->rings[i], b)) ring_begin(L, i);
+    FOR_AGENTS(L, a)
+        for (uint32_t i = 0; i < s->nrings; i++)
+            if (in_turn(s, &s->rings[i], b)) ring_begin(L, i);
 }
 
 /* Stores of a turn are one group, however many of them loops in it have: those are committed with the turn's own. Unless
@@ -334,7 +349,7 @@ static bool stored_in_loops(const Sched *s, const PBlock *b)
     return in_loops;
 }
 
-void walk_end(Lower *L, const PBlock *b)
+static void agent_end(Lower *L, const PBlock *b)
 {
     Sched *s = sched(L);
     bool stored = false, released = false, looped = false;
@@ -352,11 +367,11 @@ void walk_end(Lower *L, const PBlock *b)
         }
         released |= r->empty != RING_NONE && r->filler != s->role;
     }
-    s->pending |= stored && lag > 0 && stored_in_loops(s, b);
+    s->now->pending |= stored && lag > 0 && stored_in_loops(s, b);
     if (stored || ordered_within(s, b)) commit_pending(L);
     readers_end(L, b);
     if (stored && looped) emit_grp_wait(L, lag, IRH_READ);
-    if (s->shape[s->role] == SHAPE_LANES) s->dirty = true;
+    if (s->shape[s->role] == SHAPE_LANES) s->now->dirty = true;
     if (released) walk_store_sync(L);
     fence_threads(L); /* the next turn, and what stands behind the loop, take it for done */
     for (uint32_t i = 0; i < s->nrings; i++) {
@@ -365,7 +380,12 @@ void walk_end(Lower *L, const PBlock *b)
         if (r->filler != s->role) ring_release(L, i);
         ring_advance(L, i);
     }
-    s->dirty = s->shape[s->role] == SHAPE_THREADS;
+    s->now->dirty = s->shape[s->role] == SHAPE_THREADS;
+}
+
+void walk_end(Lower *L, const PBlock *b)
+{
+    FOR_AGENTS(L, a) agent_end(L, b);
 }
 
 /* ---- statements ---- */
@@ -461,23 +481,38 @@ static void note_loop(Lower *L, const PStmt *st, uint32_t from)
     vec_push(L->a, &s->loops, in);
 }
 
-static void statement(Lower *L, const PStmt *st)
+/* A loop: its body may run never, or again. False: for nobody. */
+static bool enter(Lower *L, const PStmt *st)
 {
     Sched *s = sched(L);
-    uint32_t from = s->at;
-    L->stmt = st;
-    if ((st->kind == P_FOR || st->kind == P_PIPELINE) && !s->planning && !walk_enter(L, st, (int)s->role)) {
-        s->at += walk_moves(&st->body);
-        return;
-    }
-    if (st->kind == P_FOR || st->kind == P_PIPELINE) { /* its body may run never, or again */
+    uint8_t outer = s->active;
+    for (int a = 0; a < AG_COUNT; a++)
+        if (!walk_enter(L, st, a)) s->active &= (uint8_t)~(1u << a);
+    FOR_AGENTS(L, a)
+    {
         fence_threads(L);
         commit_pending(L);
         tmem_settle(L);
     }
+    if (s->active) return true;
+    s->at += walk_moves(&st->body);
+    s->active = outer;
+    return false;
+}
+
+static void statement(Lower *L, const PStmt *st)
+{
+    Sched *s = sched(L);
+    uint32_t from = s->at;
+    uint8_t outer = s->active;
+    L->stmt = st;
+    if ((st->kind == P_FOR || st->kind == P_PIPELINE) && !s->planning && !enter(L, st)) return;
     switch (st->kind) {
     case P_LET: lower_let(L, st); break;
-    case P_VIEW: device_view(L, st); break;
+    case P_VIEW:
+        if (s->planning) device_view(L, st);
+        else FOR_AGENTS(L, a) device_view(L, st);
+        break;
     case P_VAR:
     case P_SET: lower_assign(L, st); break;
     case P_FOR: loop(L, st); break;
@@ -503,6 +538,7 @@ static void statement(Lower *L, const PStmt *st)
     case P_ROLES: break; /* stands alone: the front end refuses pipelines and moves beside it */
     }
     if (s->planning && (st->kind == P_FOR || st->kind == P_PIPELINE)) note_loop(L, st, from);
+    s->active = outer;
 }
 
 /* Slots are taken at the first statement of the turn that uses them, on every way; they are given back at its end. */
@@ -513,10 +549,13 @@ static void take_slots(Lower *L, const PStmt *st)
     uint32_t around = s->around.n;
     L->guard = opnd_imm(1);
     s->around.n = 0;
-    for (uint32_t i = 0; i < s->nrings; i++) {
-        if (!in_turn(s, &s->rings[i], s->chain[s->depth].block) || s->rings[i].first[s->role] != st) continue;
-        L->stmt = st;
-        ring_begin(L, i);
+    FOR_AGENTS(L, a)
+    {
+        for (uint32_t i = 0; i < s->nrings; i++) {
+            if (!in_turn(s, &s->rings[i], s->chain[s->depth].block) || s->rings[i].first[a] != st) continue;
+            L->stmt = st;
+            ring_begin(L, i);
+        }
     }
     L->guard = guard;
     s->around.n = around;
@@ -557,7 +596,20 @@ static void open_turn(Lower *L, const PBlock *b, const Pipe *pipe, bool looped)
         s->depth--;
     }
     s->chain[s->depth] = (Link){.block = b, .pipe = pipe, .looped = looped || s->chain[s->depth - 1].looped};
-    s->dirty = s->shape[s->role] == SHAPE_THREADS;
+    for (int a = 0; a < AG_COUNT; a++)
+        if (s->active >> a & 1) s->state[a].dirty = s->shape[a] == SHAPE_THREADS;
+}
+
+/* Behind a loop, which may not have run. */
+static void close_turn(Lower *L, const AgentState *before, bool ids)
+{
+    Sched *s = sched(L);
+    s->depth--;
+    for (int a = 0; a < AG_COUNT; a++) {
+        if (!(s->active >> a & 1)) continue;
+        s->state[a].id_read |= ids && before[a].id_read;
+        s->state[a].unfenced |= before[a].unfenced;
+    }
 }
 
 void walk_turn(Lower *L, Pipe *p, const BodyPart *part)
@@ -566,28 +618,26 @@ void walk_turn(Lower *L, Pipe *p, const BodyPart *part)
     const PBlock *b = &p->st->body;
     const Pipe *outer = s->across;
     if (p->across) s->across = p;
-    bool looped = !p->across || p->deal != DEAL_LAUNCH, unsynced = s->id_read && !p->across;
-    bool unfenced = s->unfenced, dirty = s->dirty;
-    open_turn(L, b, p, looped);
-    if (part && p->whole) s->dirty = dirty; /* no turn but a piece of one */
+    AgentState before[AG_COUNT];
+    memcpy(before, s->state, sizeof before);
+    open_turn(L, b, p, !p->across || p->deal != DEAL_LAUNCH);
+    for (int a = 0; a < AG_COUNT; a++) /* no turn but a piece of one */
+        if (part && p->whole && s->active >> a & 1) s->state[a].dirty = before[a].dirty;
     turn_statements(L, b, part);
     if (!s->planning && !part) walk_end(L, b);
-    s->depth--;
-    s->id_read |= unsynced; /* the loop may not run */
-    s->unfenced |= unfenced;
+    close_turn(L, before, !p->across);
     s->across = outer;
 }
 
 static void walk(Lower *L, const PBlock *b)
 {
     Sched *s = sched(L);
-    bool unsynced = s->id_read, unfenced = s->unfenced;
+    AgentState before[AG_COUNT];
+    memcpy(before, s->state, sizeof before);
     open_turn(L, b, NULL, true);
     turn_statements(L, b, NULL);
     if (!s->planning) walk_end(L, b);
-    s->depth--;
-    s->id_read |= unsynced; /* the loop may not run */
-    s->unfenced |= unfenced;
+    close_turn(L, before, true);
 }
 
 void walk_body(Lower *L)
@@ -597,7 +647,7 @@ void walk_body(Lower *L)
     s->at = 0;
     s->depth = 0;
     s->chain[0] = (Link){.block = b};
-    s->dirty = s->shape[s->role] == SHAPE_THREADS;
+    for (int a = 0; a < AG_COUNT; a++) s->state[a] = (AgentState){.dirty = s->shape[a] == SHAPE_THREADS};
     turn_statements(L, b, NULL);
     if (!s->planning) walk_end(L, b);
 }

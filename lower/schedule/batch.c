@@ -120,10 +120,21 @@ static void in_parts(Lower *L, Pipe *p)
 
 void batch_turn(Lower *L, Pipe *p)
 {
+    Sched *s = L->sched;
     const PBlock *b = &p->st->body;
     BodyPart all = {.first = b->first};
-    walk_begin(L, b);
-    if (p->whole && L->sched->role == AG_WORK) in_parts(L, p);
-    else singly(L, p, &all);
-    walk_end(L, b);
+    uint8_t active = s->active;
+    uint32_t at = s->at;
+    for (int a = 0; a < AG_COUNT; a++) {
+        if (!(active >> a & 1)) continue;
+        s->active = (uint8_t)(1u << a);
+        s->at = at;
+        sched_as(L, (Agent)a);
+        walk_begin(L, b);
+        if (p->whole && a == AG_WORK) in_parts(L, p);
+        else singly(L, p, &all);
+        walk_end(L, b);
+    }
+    sched_as(L, AG_NONE);
+    s->active = active;
 }

@@ -27,21 +27,6 @@ static void store_id(Lower *L, uint32_t ring, Opnd id)
     put_opnd(L, op, IRK_A, id);
 }
 
-static Opnd load_id(Lower *L, uint32_t ring)
-{
-    Opnd slot = ring_slot(L, ring);
-    vec_push(L->a, &L->values->hoisted, 0);
-    bool answer = L->sched->rings[ring].pipe->deal == DEAL_CLC;
-    IrVal v = ir_value(L->a, L->ir, IR_I64, answer ? "first" : "id");
-    IrOp *op = emit_new(L, answer ? IR_CLC_ID : IR_LDS);
-    op->type = IR_I64;
-    op->dst = v;
-    ir_ref(L->a, op, IRK_SRC, IRA_BUF, L->sched->rings[ring].buf);
-    if (!opnd_is(slot, 0)) put_opnd(L, op, IRK_SLOT, slot);
-    L->sched->id_read = true;
-    return (Opnd){.v = v};
-}
-
 /* The team's first CTA alone does it. */
 static IrOp *by_leader(Lower *L, IrOpcode code)
 {
@@ -72,13 +57,22 @@ static void send_id(Lower *L, uint32_t ring, Opnd id)
     }
 }
 
+static IrOp *new_number(Lower *L, IrOpcode code, const char *name)
+{
+    vec_push(L->a, &L->values->hoisted, 0);
+    IrOp *op = emit_new(L, code);
+    op->type = IR_I64;
+    op->dst = ir_value(L->a, L->ir, IR_I64, name);
+    return op;
+}
+
 /* The loading role draws the next number while it issues what the last one stands for. */
 static Opnd draw(Lower *L, Pipe *p, uint32_t next, Opnd teams)
 {
     Opnd t = emit_get(L, next);
     Opnd id = emit_sel(L, IR_I64, emit_cmp(L, IRL_LT, t, teams), t, opnd_imm(-1));
     if (p->ids == RING_NONE) return id;
-    ring_wait_free(L, p->ids);
+    ring_acquire(L, p->ids);
     if (L->sched->rings[p->ids].handed) {
         send_id(L, p->ids, id);
         ring_wait_full(L, p->ids);
@@ -92,11 +86,8 @@ static Opnd draw(Lower *L, Pipe *p, uint32_t next, Opnd teams)
 static void draw_next(Lower *L, uint32_t next, Opnd teams)
 {
     Opnd leader = ring_leader(L);
-    vec_push(L->a, &L->values->hoisted, 0);
-    IrVal v = ir_value(L->a, L->ir, IR_I64, "drawn");
-    IrOp *op = emit_new(L, IR_TICKET);
-    op->type = IR_I64;
-    op->dst = v;
+    IrOp *op = new_number(L, IR_TICKET, "drawn");
+    IrVal v = op->dst;
     emit_if(op, leader);
     put_opnd(L, op, IRK_B, teams);
     Opnd others = sreg_over(L, IRR_NCTAID_X, L->k->cluster[0]);
@@ -118,33 +109,63 @@ static uint32_t own_first(Lower *L, const char *name)
     return var;
 }
 
+/* Read from the ring by all agents; by whose it is not, where that has it anyhow. */
+static Opnd read_id(Lower *L, uint32_t ring, Opnd own)
+{
+    Sched *s = L->sched;
+    Opnd slot = ring_slot(L, ring);
+    bool answer = s->rings[ring].pipe->deal == DEAL_CLC, hand = own.v != 0;
+    IrOp *op = new_number(L, hand ? IR_HAND : answer ? IR_CLC_ID : IR_LDS, answer ? "first" : "id");
+    if (hand) put_opnd(L, op, IRK_A, own);
+    if (hand) {
+        sched_as(L, AG_LOAD);
+        op->agent = L->agent;
+        sched_as(L, AG_NONE);
+    }
+    ir_ref(L->a, op, IRK_SRC, IRA_BUF, s->rings[ring].buf);
+    put_opnd(L, op, IRK_SLOT, slot);
+    for (int a = 0; a < AG_COUNT; a++)
+        if (s->active >> a & 1 && !(hand && a == AG_LOAD)) s->state[a].id_read = true;
+    return (Opnd){.v = op->dst};
+}
+
 static void deal_ticket(Lower *L, Pipe *p, Opnd teams)
 {
     Sched *s = L->sched;
-    bool loads = s->role == AG_LOAD, passed = p->ids != RING_NONE, handed = passed && s->rings[p->ids].handed;
+    bool passed = p->ids != RING_NONE, handed = passed && s->rings[p->ids].handed, alone = s->shape[AG_LOAD] == SHAPE_ELECT;
     param_add(L, MF_PARAM_COUNTER, 0);
-    uint32_t next = loads ? own_first(L, "next") : 0;
+    sched_as(L, AG_LOAD);
+    uint32_t next = own_first(L, "next");
+    sched_as(L, AG_NONE);
     emit_new(L, IR_REPEAT);
     scope_open(L);
     Opnd id = opnd_imm(0);
-    if (loads) id = draw(L, p, next, teams);
-    else ring_wait_full(L, p->ids);
-    if (loads && !handed && s->shape[AG_LOAD] != SHAPE_ELECT) emit_new(L, IR_WARP_SYNC);
-    if (!loads || handed || s->shape[AG_LOAD] != SHAPE_ELECT) id = load_id(L, p->ids);
-    leave_at_end(L, id);
-    if (loads) draw_next(L, next, teams);
-    deal_turn(L, p, id);
-    if (!loads || handed) {
-        walk_id_sync(L);
-        ring_release(L, p->ids);
+    FOR_AGENTS(L, a)
+    {
+        if (a == AG_LOAD) id = draw(L, p, next, teams);
+        else ring_wait_full(L, p->ids);
+        if (a == AG_LOAD && !handed && !alone) emit_new(L, IR_WARP_SYNC);
     }
-    if (passed) ring_advance(L, p->ids);
+    if (passed) id = read_id(L, p->ids, alone && !handed ? id : opnd_imm(0));
+    leave_at_end(L, id);
+    sched_as(L, AG_LOAD);
+    draw_next(L, next, teams);
+    sched_as(L, AG_NONE);
+    deal_turn(L, p, id);
+    FOR_AGENTS(L, a)
+    {
+        if (a != AG_LOAD || handed) {
+            walk_id_sync(L);
+            ring_release(L, p->ids);
+        }
+        if (passed) ring_advance(L, p->ids);
+    }
     emit_end(L);
 }
 
 static void ask(Lower *L, Pipe *p)
 {
-    ring_wait_free(L, p->ids);
+    ring_acquire(L, p->ids);
     Opnd slot = ring_slot(L, p->ids);
     IrOp *op = by_leader(L, IR_CLC_NEXT);
     into_ids(L, op, p->ids, IRK_DST, slot);
@@ -159,16 +180,21 @@ static void deal_clc(Lower *L, Pipe *p)
     emit_new(L, IR_REPEAT);
     scope_open(L);
     Opnd id = emit_get(L, now);
-    if (L->sched->role == AG_LOAD) ask(L, p);
+    sched_as(L, AG_LOAD);
+    ask(L, p);
+    sched_as(L, AG_NONE);
     deal_turn(L, p, id);
-    ring_wait_full(L, p->ids);
-    Opnd first = load_id(L, p->ids);
+    FOR_AGENTS(L, a) ring_wait_full(L, p->ids);
+    Opnd first = read_id(L, p->ids, opnd_imm(0));
     leave_at_end(L, first);
-    ir_ref(L->a, emit_new(L, IR_FENCE_ASYNC), IRK_SPACE, IRA_WORD, IRS_SHARED);
+    FOR_AGENTS(L, a) ir_ref(L->a, emit_new(L, IR_FENCE_ASYNC), IRK_SPACE, IRA_WORD, IRS_SHARED);
     emit_set(L, IR_SET, now, emit_op(L, IR_DIV, IR_I64, first, opnd_imm(L->k->cluster[0])));
-    walk_id_sync(L);
-    ring_release(L, p->ids);
-    ring_advance(L, p->ids);
+    FOR_AGENTS(L, a)
+    {
+        walk_id_sync(L);
+        ring_release(L, p->ids);
+        ring_advance(L, p->ids);
+    }
     emit_end(L);
 }
 

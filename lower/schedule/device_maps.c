@@ -60,6 +60,7 @@ void device_buffers(Lower *L)
     for (uint32_t i = 0; i < L->device->maps.n; i++) {
         DeviceMap *m = &L->device->maps.v[i];
         m->buf = device_buffer(L, m, L->sched->rings[m->tile].slots);
+        L->ir->bufs.v[m->buf].ring = (uint16_t)(L->sched->rings[m->tile].ir + 1);
         if (cell[m->agent] == 0) cell[m->agent] = 1 + device_cell(L, ROLES[m->agent]);
         m->cell = cell[m->agent] - 1;
     }

@@ -75,7 +75,6 @@ Opnd remote_bytes(Lower *L, const Planned *p); /* that it brings to this CTA */
 /* ---- tensor_memory.c ---- */
 bool tmem_paired(Lower *L, const Planned *p); /* both CTAs of a pair do it; false after an error */
 void tmem_barriers(Lower *L);
-void tmem_role(Lower *L);                     /* variables of the role at hand */
 void tmem_start(Lower *L, Planned *p);        /* a copy by the tensor core, or a shift */
 void tmem_work(Lower *L, Planned *p);         /* by threads; all before it is settled and synchronised */
 void tmem_settle(Lower *L);                   /* what is pending is committed and waited for */

@@ -173,34 +173,39 @@ static Opnd one_of(Lower *L, uint32_t set)
     return emit_cmp(L, IRL_NE, emit_op(L, IR_AND, IR_I32, bit, opnd_imm(1)), opnd_imm(0));
 }
 
-static void arrive(Lower *L, uint32_t bar, Opnd slot, Opnd rank, Opnd guard)
+/* At the event that it is said by; RING_NONE: a release. */
+static void arrive(Lower *L, const Ring *r, uint32_t bar, Opnd rank, Opnd guard)
 {
-    IrOp *op = emit_new(L, IR_BAR_ARRIVE);
+    IrOp *op = emit_new(L, bar == RING_NONE ? IR_RELEASE : IR_BAR_ARRIVE);
     emit_if(op, guard);
-    ir_ref(L->a, op, IRK_BAR, IRA_BAR, bar);
-    if (!opnd_is(slot, 0)) put_opnd(L, op, IRK_SLOT, slot);
+    if (bar == RING_NONE) {
+        ir_ref(L->a, op, IRK_RING, IRA_RING, r->ir);
+    } else {
+        ir_ref(L->a, op, IRK_BAR, IRA_BAR, bar);
+        ir_ref(L->a, op, IRK_SLOT, IRA_TURN, r->ir);
+    }
     put_opnd(L, op, IRK_RANK, rank);
 }
 
 /* Each CTA s hears from those of sets[s], and from itself so much more often that all hear as many arrivals. */
-static void tell(Lower *L, uint32_t bar, Opnd slot, const uint16_t *sets)
+static void tell(Lower *L, const Ring *r, uint32_t bar, const uint16_t *sets)
 {
     int most = (int)most_of(L, sets);
     for (int s = 0; s < L->cluster_size; s++)
-        if (sets[s]) arrive(L, bar, slot, opnd_imm(s), one_of(L, sets[s]));
+        if (sets[s]) arrive(L, r, bar, opnd_imm(s), one_of(L, sets[s]));
     for (int n = 0; n < most; n++) {
         uint32_t few = 0;
         for (int s = 0; s < L->cluster_size; s++)
             if (__builtin_popcount(sets[s]) + n < most) few |= 1u << s;
         if (few == 0) return;
         Opnd guard = one_of(L, few);
-        arrive(L, bar, slot, emit_sreg(L, IRR_CLUSTER_CTARANK), guard);
+        arrive(L, r, bar, emit_sreg(L, IRR_CLUSTER_CTARANK), guard);
     }
 }
 
-void remote_release(Lower *L, const Ring *r, Opnd slot)
+void remote_release(Lower *L, const Ring *r)
 {
-    tell(L, r->empty, slot, r->reach);
+    tell(L, r, RING_NONE, r->reach);
 }
 
 /* ---- sums ---- */
@@ -224,6 +229,6 @@ void remote_ready(Lower *L, uint32_t ring)
     ir_ref(L->a, op, IRK_BAR, IRA_BAR, r->sum);
     if (!opnd_is(slot, 0)) put_opnd(L, op, IRK_SLOT, slot);
     put_opnd(L, op, IRK_BYTES, bytes);
-    tell(L, r->ready, slot, r->adds_to);
-    ring_wait_also(L, ring, r->ready);
+    tell(L, r, r->ready, r->adds_to);
+    ring_await(L, ring, r->ready, true);
 }

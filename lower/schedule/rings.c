@@ -506,6 +506,7 @@ static uint32_t new_bar(Lower *L, const Ring *r, const char *name, const char *w
                  .slots = slots,
                  .count = count,
                  .derived = true,
+                 .ring = (uint16_t)(r->ir + 1),
                  .span = r->tile ? r->tile->span : (Span){0, 0}};
     return L->ir->bars.n - 1;
 }
@@ -521,6 +522,9 @@ static uint32_t users(const Ring *r)
 static void barriers(Lower *L, Ring *r, const char *name)
 {
     r->full = r->empty = RING_NONE;
+    r->ir = L->ir->rings.n;
+    vec_push(L->a, &L->ir->rings, ((IrRing){.name = name, .slots = r->slots, .lag = r->slots - r->lead, .free = IR_NO_BAR}));
+    L->ir->bufs.v[r->buf].ring = (uint16_t)(r->ir + 1);
     if (users(r) == 0) return;
     uint32_t ctas = r->by_rank ? remote_releases(L, r) : r->cast != CAST_NONE ? cluster_size_of(L, r->cast) : r->handed ? (uint32_t)L->cluster_size : 1;
     r->joined = r->cast != CAST_NONE && !r->by_rank && r->looped && !r->certain;
@@ -531,6 +535,8 @@ static void barriers(Lower *L, Ring *r, const char *name)
     }
     if (!r->looped) return;
     r->empty = new_bar(L, r, name, "empty", r->lead, users(r) * ctas);
+    L->ir->bars.v[r->empty].ring = 0;
+    L->ir->rings.v[r->ir].free = r->empty;
 }
 
 /* The roles that go into the pipeline: a bit each. */

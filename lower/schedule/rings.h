@@ -11,17 +11,13 @@ typedef enum Agent { AG_LOAD, AG_SEND, AG_WORK, AG_COUNT } Agent;
 #define RING_NONE UINT32_MAX
 enum { SCHED_RANKS = 16, SCHED_CHAIN = 64, BATCH_MAX = 256 };
 
-typedef struct Counter { /* slot and phase of a ring's next turn in one role, in variables; 0, 0 where there is one turn only */
-    bool set;
-    uint32_t slots, pos, phase; /* IrVar; pos only where slots > 1 */
-} Counter;
 typedef struct Ring {
     PTile *tile;
     const PBlock *turn;           /* NULL: the tile is not used */
     const struct Pipe *pipe;      /* whose body that is, or NULL */
     bool looped;                  /* more than one turn in a kernel */
     uint8_t agents, writers;      /* bits of Agent */
-    bool reading;                 /* while a role is walked: stores of this turn may still read it */
+    bool reading;                 /* while the program is walked: stores of this turn may still read it */
     bool thread_writes, thread_reads, stored, stored_always, peered; /* peered: filled by other CTAs */
     Agent filler;
     const PStmt *first[AG_COUNT], *last[AG_COUNT]; /* statements of the turn block */
@@ -44,7 +40,7 @@ typedef struct Ring {
     bool joined;                  /* a multicast that may not come: each of these CTAs arrives on the full barriers of all */
     bool generic;                 /* other CTAs fill it, or add to it, by st.async, red.async: who waited for that fences */
     bool handed;                  /* ids that arrive as bytes: from the team's first CTA, or from the grid's launch */
-    Counter at[AG_COUNT], free_at[AG_COUNT]; /* of full (slots), of empty (lead) */
+    uint32_t ir;                  /* IrRing */
 } Ring;
 
 /* ---- rings.c ---- */
@@ -53,10 +49,9 @@ bool rings_size(Lower *L);     /* slots, batches, per_sm; false after an error *
 void rings_barriers(Lower *L); /* IrBuf slots and IrBar */
 
 /* ---- ring_ops.c ---- */
-void ring_role(Lower *L);      /* variables of the role at hand */
 void ring_wait_full(Lower *L, uint32_t ring);
-void ring_wait_free(Lower *L, uint32_t ring);
-void ring_wait_also(Lower *L, uint32_t ring, uint32_t bar); /* another barrier that goes with its turns */
+void ring_acquire(Lower *L, uint32_t ring);
+void ring_await(Lower *L, uint32_t ring, uint32_t bar, bool cluster); /* one of its events */
 void ring_arrive_full(Lower *L, uint32_t ring);
 void ring_join(Lower *L, const Ring *r, Opnd slot);
 void ring_release(Lower *L, uint32_t ring);
@@ -70,7 +65,7 @@ void ring_place(Lower *L, MoveInfo *mi); /* where the turn at hand has the move'
 /* ---- remote.c: between CTAs ---- */
 void remote_ring(Lower *L, Ring *r, uint32_t index); /* whether it is filled by rank: when all moves are planned */
 uint32_t remote_releases(const Lower *L, const Ring *r); /* arrivals on its empty barrier by each role that uses it */
-void remote_release(Lower *L, const Ring *r, Opnd slot);
+void remote_release(Lower *L, const Ring *r);
 uint32_t remote_readies(const Lower *L, const Ring *r); /* summed: arrivals on `ready` */
 void remote_ready(Lower *L, uint32_t ring); /* summed: the own tile is loaded; waits for those that this CTA reduces into */
 

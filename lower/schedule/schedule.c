@@ -1,6 +1,8 @@
 /* Kernels with pipelines, clusters or work by threads: the table of contents of schedule.h's files. */
 #include "lower/schedule/schedule.h"
 
+#include "lower/emit/roles.h"
+
 enum { WORK_THREADS = 256 };
 
 static const PStmt *block_wants(const PBlock *b)
@@ -51,7 +53,7 @@ static void plan(Lower *L)
     Sched *s = L->sched;
     MfKernel *mf = &L->ir->mf;
     s->planning = true;
-    s->role = AG_NONE;
+    sched_as(L, AG_NONE);
     L->values->no_hoist = true;
     scope_open(L);
     walk_body(L);
@@ -116,25 +118,54 @@ static void shapes(Lower *L)
     }
 }
 
-static void role(Lower *L, Agent a)
+static void agents(Lower *L)
 {
     static const char *const NAMES[] = {[AG_LOAD] = "load", [AG_SEND] = "send", [AG_WORK] = "work"};
     Sched *s = L->sched;
-    bool stores = false;
-    s->role = a;
-    s->dirty = s->unfenced = s->pending = false;
-    L->values->lanes = s->shape[a] == SHAPE_LANES;
+    for (int a = 0; a < AG_COUNT; a++) {
+        if (!s->used[a]) continue;
+        s->active |= (uint8_t)(1u << a);
+        vec_push(L->a, &L->ir->roles, ((IrRole){.name = NAMES[a], .warps = s->warps[a], .elect = s->shape[a] == SHAPE_ELECT}));
+    }
+}
+
+static bool stores(const Lower *L)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < L->body.ops.n; i++)
+        any |= L->body.ops.v[i].op == IR_GRP_COMMIT && L->body.ops.v[i].agent == L->agent;
+    return any;
+}
+
+/* The program in its order, with the ops of all agents. */
+static void tree(Lower *L)
+{
+    Sched *s = L->sched;
+    agents(L);
+    sched_as(L, AG_NONE);
     L->scalars->epoch++;
     scope_open(L);
-    ring_role(L);
-    tmem_role(L);
-    device_role(L);
+    FOR_AGENTS(L, a) device_role(L);
     walk_body(L);
-    for (uint32_t i = 0; i < L->body.ops.n; i++) stores |= L->body.ops.v[i].op == IR_GRP_COMMIT;
-    if (stores) emit_grp_wait(L, 0, IRH_READ);
+    FOR_AGENTS(L, a)
+        if (stores(L)) emit_grp_wait(L, 0, IRH_READ);
     scope_close(L);
-    if (s->shape[a] != SHAPE_ELECT) body_elect(L, s->shape[a]);
-    role_end(L, NAMES[a], s->warps[a], s->shape[a] == SHAPE_ELECT);
+    body_set(L, &L->ir->tree, &L->body);
+    L->body.ops.n = 0;
+    for (int a = 0, n = 0; a < AG_COUNT; a++)
+        if (s->used[a] && (n++, s->shape[a] != SHAPE_ELECT)) body_elect(&L->ir->tree, (uint8_t)n, s->shape[a]);
+}
+
+static void roles(Lower *L)
+{
+    Sched *s = L->sched;
+    uint32_t n = 0;
+    for (int a = 0; a < AG_COUNT; a++) {
+        if (!s->used[a]) continue;
+        IrRole *r = &L->ir->roles.v[n++];
+        project(L->a, L->ir, n, r);
+        count_turns(L->a, L->ir, r);
+    }
 }
 
 static void schedule(Lower *L)
@@ -161,8 +192,8 @@ static void schedule(Lower *L)
     tmem_barriers(L);
     device_buffers(L);
     if (L->failed) return;
-    for (int a = 0; a < AG_COUNT; a++)
-        if (s->used[a]) role(L, (Agent)a);
+    tree(L);
+    roles(L);
 }
 
 void schedule_kernel(Lower *L)

@@ -37,12 +37,20 @@
 
 typedef struct TmemSched { /* kernels with tensor memory */
     uint32_t bar, ready;   /* IrBar: commits arrive at bar; both CTAs of a pair at ready. RING_NONE: none */
-    uint32_t phase, ready_phase; /* IrVar of the work role */
+    uint32_t done_ring, ready_ring; /* IrRing: their phases */
     VEC(const Planned *) pending; /* begun by the role, not yet waited for */
 } TmemSched;
+typedef struct AgentState { /* while the program is walked: what an agent's threads did since they last came together, or fenced, or committed */
+    bool dirty;    /* work: threads may have touched tiles since the last cta.sync */
+    bool id_read;  /* the number of the iteration, by all threads, since the last synchronisation of the agent's */
+    bool unfenced; /* work: written since the last fence */
+    bool pending;  /* stores issued since the last commit */
+} AgentState;
 typedef struct Sched {
     bool planning;
-    Agent role;
+    Agent role;          /* whose ops are emitted, AG_NONE: of all */
+    uint8_t active;      /* bits of Agent: those that go through the block at hand */
+    AgentState state[AG_COUNT + 1], *now; /* now: of role */
     Shape shape[AG_COUNT + 1]; /* the last: of the planning walk */
     uint32_t warps[AG_COUNT + 1];
     bool used[AG_COUNT + 1];
@@ -62,10 +70,6 @@ typedef struct Sched {
     struct Kept { LoopState *loop; Opnd value; } saved[PIPE_INDICES]; /* deal_ahead */
     int nsaved;
     Opnd saved_guard, saved_inside;
-    bool dirty;          /* work: threads may have touched tiles since the last cta.sync */
-    bool id_read;        /* by all threads since the last synchronisation of the role's */
-    bool unfenced;       /* work: written since the last fence */
-    bool pending;        /* stores issued since the last commit */
     uint32_t conditions; /* around the statement at hand */
     VEC(Around) around;  /* the same; followed: the rank decides */
     int64_t threads;     /* asked for by `threads` */
@@ -74,6 +78,11 @@ typedef struct Sched {
 } Sched;
 
 /* ---- agent_walk.c ---- */
+void sched_as(Lower *L, Agent a);            /* ops are a's from here on; AG_NONE: of all agents that need them */
+/* a: each agent that goes through the block at hand; its ops are emitted in the body. */
+#define FOR_AGENTS(L, a)                                                                                               \
+    for (Agent a = AG_LOAD, before_ = (L)->sched->role; a < AG_COUNT || (sched_as(L, before_), false); a++)           \
+        if ((L)->sched->active >> a & 1 && (sched_as(L, a), true))
 void walk_body(Lower *L);                   /* the whole program */
 void walk_begin(Lower *L, const PBlock *b); /* the role's part of a turn begins: slots are taken */
 /* The body. part: of a batch, around which the slots are taken and given back; or NULL. */

@@ -41,54 +41,43 @@ bool tmem_paired(Lower *L, const Planned *p)
 
 /* ---- barriers and phases ---- */
 
-static uint32_t new_bar(Lower *L, const char *name, uint32_t count)
+static uint32_t new_bar(Lower *L, const char *name, uint32_t count, uint32_t *ring)
 {
-    vec_push(L->a, &L->ir->bars, ((IrBar){.name = name, .slots = 1, .count = count, .derived = true}));
+    *ring = L->ir->rings.n;
+    vec_push(L->a, &L->ir->rings, ((IrRing){.name = name, .slots = 1, .free = IR_NO_BAR}));
+    vec_push(L->a, &L->ir->bars, ((IrBar){.name = name, .slots = 1, .count = count, .derived = true, .ring = (uint16_t)(*ring + 1)}));
     return L->ir->bars.n - 1;
 }
 
 void tmem_barriers(Lower *L)
 {
-    Sched *s = L->sched;
+    TmemSched *t = &L->sched->tmem;
     bool starts = false;
-    for (uint32_t i = 0; i < s->moves.n; i++) starts |= move_by_tensor_core(s->moves.v[i]->st->move);
-    s->tmem.bar = starts ? new_bar(L, "tmem.done", 1) : RING_NONE;
-    s->tmem.ready = starts && L->ir->pair ? new_bar(L, "tmem.ready", 2) : RING_NONE;
+    for (uint32_t i = 0; i < L->sched->moves.n; i++) starts |= move_by_tensor_core(L->sched->moves.v[i]->st->move);
+    t->bar = starts ? new_bar(L, "tmem.done", 1, &t->done_ring) : RING_NONE;
+    t->ready = starts && L->ir->pair ? new_bar(L, "tmem.ready", 2, &t->ready_ring) : RING_NONE;
 }
 
-static uint32_t phase_var(Lower *L, const char *name)
+static void at_bar(Lower *L, IrOp *op, uint32_t bar, uint32_t ring)
 {
-    uint32_t v = L->ir->vars.n;
-    vec_push(L->a, &L->ir->vars, ((IrVar){name, IR_I32}));
-    emit_set(L, IR_VAR, v, opnd_imm(0));
-    return v;
-}
-
-void tmem_role(Lower *L)
-{
-    Sched *s = L->sched;
-    s->tmem.pending.n = 0;
-    if (s->role != AG_WORK || s->tmem.bar == RING_NONE) return;
-    s->tmem.phase = phase_var(L, "tmem.done.phase");
-    if (s->tmem.ready != RING_NONE) s->tmem.ready_phase = phase_var(L, "tmem.ready.phase");
+    ir_ref(L->a, op, IRK_BAR, IRA_BAR, bar);
+    ir_ref(L->a, op, IRK_SLOT, IRA_TURN, ring);
 }
 
 /* All threads of the role: who is late could miss a phase, so they come together before the next one is begun. */
-static void wait(Lower *L, uint32_t bar, uint32_t var)
+static void wait(Lower *L, uint32_t bar, uint32_t ring)
 {
     Sched *s = L->sched;
-    Opnd now = emit_get(L, var);
-    IrOp *op = emit_new(L, IR_BAR_WAIT);
-    ir_ref(L->a, op, IRK_BAR, IRA_BAR, bar);
-    put_opnd(L, op, IRK_PHASE, now);
+    IrOp *op = emit_new(L, IR_AWAIT);
+    at_bar(L, op, bar, ring);
     if (L->ir->pair) ir_ref(L->a, op, IRK_SCOPE, IRA_WORD, IRC_CLUSTER);
     if (s->shape[s->role] == SHAPE_LANES) { /* as for rings: one lane waits for all */
         op->elect = true;
         emit_new(L, IR_WARP_SYNC);
     }
     tmem_fence(L, IRD_AFTER);
-    emit_set(L, IR_SET, var, emit_op(L, IR_XOR, IR_I32, now, opnd_imm(1)));
-    s->dirty |= s->shape[s->role] != SHAPE_ELECT;
+    ir_ref(L->a, emit_new(L, IR_DONE), IRK_RING, IRA_RING, ring);
+    s->now->dirty |= s->shape[s->role] != SHAPE_ELECT;
 }
 
 /* ---- pairs ---- */
@@ -112,12 +101,13 @@ static void both_ready(Lower *L)
 {
     Sched *s = L->sched;
     Opnd other = emit_op(L, IR_XOR, IR_I32, emit_sreg(L, IRR_CLUSTER_CTARANK), opnd_imm(1));
+    ir_ref(L->a, emit_new(L, IR_ACQUIRE), IRK_RING, IRA_RING, s->tmem.ready_ring);
     tmem_fence(L, IRD_BEFORE);
-    ir_ref(L->a, emit_new(L, IR_BAR_ARRIVE), IRK_BAR, IRA_BAR, s->tmem.ready);
+    at_bar(L, emit_new(L, IR_BAR_ARRIVE), s->tmem.ready, s->tmem.ready_ring);
     IrOp *op = emit_new(L, IR_BAR_ARRIVE);
-    ir_ref(L->a, op, IRK_BAR, IRA_BAR, s->tmem.ready);
+    at_bar(L, op, s->tmem.ready, s->tmem.ready_ring);
     put_opnd(L, op, IRK_RANK, other);
-    wait(L, s->tmem.ready, s->tmem.ready_phase);
+    wait(L, s->tmem.ready, s->tmem.ready_ring);
 }
 
 /* ---- operations of the tensor core ---- */
@@ -128,11 +118,12 @@ void tmem_settle(Lower *L)
     if (s->planning || s->role != AG_WORK || s->tmem.pending.n == 0) return;
     Opnd even = is_even(L);
     Opnd mask = L->ir->pair ? emit_op(L, IR_SHL, IR_I32, opnd_imm(3), even_rank(L)) : opnd_imm(0);
+    ir_ref(L->a, emit_new(L, IR_ACQUIRE), IRK_RING, IRA_RING, s->tmem.done_ring);
     IrOp *op = emit_new(L, IR_TC_COMMIT);
     emit_if(op, even);
-    ir_ref(L->a, op, IRK_BAR, IRA_BAR, s->tmem.bar);
+    at_bar(L, op, s->tmem.bar, s->tmem.done_ring);
     if (L->ir->pair) put_opnd(L, op, IRK_MASK, mask);
-    wait(L, s->tmem.bar, s->tmem.phase);
+    wait(L, s->tmem.bar, s->tmem.done_ring);
     s->tmem.pending.n = 0;
 }
 

@@ -47,7 +47,7 @@ void role_begin(Lower *L, const PRole *r, uint32_t number)
 IrRole *role_finish(Lower *L, const PRole *r)
 {
     bool many = L->sync->threads > 0;
-    if (many) body_elect(L, SHAPE_THREADS);
+    if (many) body_elect(&L->body, 0, SHAPE_THREADS);
     return role_end(L, name_text(L, r->name), (uint32_t)r->threads / 32, !many);
 }
 

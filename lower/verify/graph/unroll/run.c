@@ -361,6 +361,7 @@ void run_step(Verifier *v)
     case IRG_GROUP:
     case IRG_FENCE: group_step(v, op); break;
     case IRG_COPY: copy_step(v, op); break;
+    case IRG_RING: break; /* roles have none */
     case IRG_THREAD: thread_step(v, op); break;
     case IRG_KERNEL: tensor_kernel_step(v, op); break;
     }

@@ -1,0 +1,235 @@
+/* Generations become slots and parities: the ring's generation n lies in slot n mod S, and is phase n div S of its barriers
+ * there. Each role counts for itself, in variables that go on where it is done with a generation, and are never set back.
+ *
+ * The free barrier has S - lag slots: its k-th phase is the release of generation k - lag, so who begins generation n awaits
+ * phase n - (S - lag). The first ones pass: the phase before the first counts as complete (PTX ISA, mbarrier.test_wait). */
+#include "lower/emit/roles.h"
+
+typedef struct Counter { /* slot and phase of what comes next; 0, 0 for ever where a role is never done with a generation */
+    bool set;
+    uint32_t slots, pos, phase; /* IrVar; pos only where slots > 1 */
+    IrVal pos_now, phase_now;   /* read in this block, and the same since */
+} Counter;
+typedef struct Turns {
+    Counter at, free; /* of its events; of its free barrier, where that has another number of slots */
+    bool own_free;
+} Turns;
+typedef struct Count {
+    Arena *a;
+    IrKernel *k;
+    IrRole *r; /* the new body */
+    Span span;
+    Turns *turns; /* by ring */
+} Count;
+
+typedef struct Number { /* a value, or an immediate where v == 0 */
+    IrVal v;
+    int64_t k;
+} Number;
+
+/* ---- ops ---- */
+
+static void put(Count *c, IrOp *op, IrKey key, Number n)
+{
+    if (n.v) ir_ref(c->a, op, key, IRA_VAL, n.v);
+    else ir_imm(c->a, op, key, n.k);
+}
+
+static IrOp *value_op(Count *c, IrOpcode code, IrType type)
+{
+    IrOp *op = ir_op(c->a, c->r, code, c->span);
+    op->type = (uint8_t)type;
+    op->dst = ir_value(c->a, c->k, type, NULL);
+    return op;
+}
+
+static IrVal get(Count *c, uint32_t var)
+{
+    IrOp *op = value_op(c, IR_GET, IR_I32);
+    ir_ref(c->a, op, IRK_VAR, IRA_VAR, var);
+    return op->dst;
+}
+
+static void set(Count *c, IrOpcode code, uint32_t var, Number n)
+{
+    IrOp *op = ir_op(c->a, c->r, code, c->span);
+    ir_ref(c->a, op, IRK_VAR, IRA_VAR, var);
+    put(c, op, IRK_A, n);
+}
+
+static IrVal binary(Count *c, IrOpcode code, IrVal a, Number b)
+{
+    IrOp *op = value_op(c, code, IR_I32);
+    ir_ref(c->a, op, IRK_A, IRA_VAL, a);
+    put(c, op, IRK_B, b);
+    return op->dst;
+}
+
+/* ---- counters ---- */
+
+static uint32_t variable(Count *c, const char *name, const char *what)
+{
+    vec_push(c->a, &c->k->vars, ((IrVar){arena_printf(c->a, "%s.%s", name, what), IR_I32}));
+    set(c, IR_VAR, c->k->vars.n - 1, (Number){0});
+    return c->k->vars.n - 1;
+}
+
+static void begin(Count *c, Counter *x, const char *name, uint32_t slots)
+{
+    *x = (Counter){.set = true, .slots = slots};
+    if (slots > 1) x->pos = variable(c, name, "slot");
+    x->phase = variable(c, name, "phase");
+}
+
+static Number position(Count *c, Counter *x)
+{
+    if (!x->set || x->slots == 1) return (Number){0};
+    if (x->pos_now == 0) x->pos_now = get(c, x->pos);
+    return (Number){.v = x->pos_now};
+}
+
+static Number phase(Count *c, Counter *x)
+{
+    if (!x->set) return (Number){0};
+    if (x->phase_now == 0) x->phase_now = get(c, x->phase);
+    return (Number){.v = x->phase_now};
+}
+
+static void next(Count *c, Counter *x)
+{
+    Number wrap = {.k = 1}, now = phase(c, x);
+    if (x->slots > 1) {
+        IrVal after = binary(c, IR_ADD, position(c, x).v, (Number){.k = 1});
+        IrOp *end = value_op(c, IR_CMP, IR_PRED);
+        ir_ref(c->a, end, IRK_REL, IRA_WORD, IRL_EQ);
+        ir_ref(c->a, end, IRK_A, IRA_VAL, after);
+        ir_imm(c->a, end, IRK_B, x->slots);
+        IrVal ends = end->dst;
+        IrOp *one = value_op(c, IR_CVT, IR_I32);
+        ir_ref(c->a, one, IRK_A, IRA_VAL, ends);
+        wrap.v = one->dst;
+        IrOp *slot = value_op(c, IR_SEL, IR_I32);
+        ir_ref(c->a, slot, IRK_COND, IRA_VAL, ends);
+        ir_imm(c->a, slot, IRK_A, 0);
+        ir_ref(c->a, slot, IRK_B, IRA_VAL, after);
+        set(c, IR_SET, x->pos, (Number){.v = slot->dst});
+    }
+    set(c, IR_SET, x->phase, (Number){.v = binary(c, IR_XOR, now.v, wrap)});
+    x->pos_now = x->phase_now = 0;
+}
+
+static Counter *free_of(Turns *t)
+{
+    return t->own_free ? &t->free : &t->at;
+}
+
+/* ---- the body ---- */
+
+static const IrArg *ring_of(const IrOp *op)
+{
+    for (uint32_t i = 0; i < op->nargs; i++)
+        if (op->args[i].kind == IRA_RING) return &op->args[i];
+    return NULL;
+}
+
+static void begin_all(Count *c, const IrOp *ops, uint32_t n)
+{
+    bool *counts = arena_array(c->a, bool, c->k->rings.n);
+    for (uint32_t i = 0; i < n; i++)
+        if (ops[i].op == IR_DONE) counts[ring_of(&ops[i])->id] = true;
+    for (uint32_t i = 0; i < c->k->rings.n; i++) {
+        const IrRing *r = &c->k->rings.v[i];
+        Turns *t = &c->turns[i];
+        if (!counts[i]) continue;
+        begin(c, &t->at, r->name, r->slots);
+        t->own_free = r->free != IR_NO_BAR && r->lag > 0;
+        if (t->own_free) begin(c, &t->free, arena_printf(c->a, "%s.free", r->name), r->slots - r->lag);
+    }
+}
+
+/* In other blocks others are read. */
+static void forget(Count *c)
+{
+    for (uint32_t i = 0; i < c->k->rings.n; i++) {
+        Turns *t = &c->turns[i];
+        t->at.pos_now = t->at.phase_now = t->free.pos_now = t->free.phase_now = 0;
+    }
+}
+
+static IrOp *at_free(Count *c, const IrOp *op, IrOpcode code, uint32_t ring)
+{
+    Number slot = position(c, free_of(&c->turns[ring]));
+    IrOp *own = ir_op(c->a, c->r, code, op->span);
+    own->guard = op->guard;
+    own->elect = op->elect;
+    ir_ref(c->a, own, IRK_BAR, IRA_BAR, c->k->rings.v[ring].free);
+    if (slot.v) put(c, own, IRK_SLOT, slot);
+    return own;
+}
+
+static void ring_op(Count *c, const IrOp *op)
+{
+    uint32_t ring = ring_of(op)->id;
+    Turns *t = &c->turns[ring];
+    const IrArg *scope = ir_find(op, IRK_SCOPE), *rank = ir_find(op, IRK_RANK);
+    if (op->op == IR_DONE) {
+        next(c, &t->at);
+        if (t->own_free) next(c, &t->free);
+        return;
+    }
+    if (c->k->rings.v[ring].free == IR_NO_BAR) return;
+    if (op->op == IR_RELEASE) {
+        IrOp *own = at_free(c, op, IR_BAR_ARRIVE, ring);
+        if (rank) ir_put(c->a, own, *rank);
+        return;
+    }
+    position(c, free_of(t));
+    Number now = phase(c, free_of(t)), parity = {.k = 1};
+    if (now.v) parity.v = binary(c, IR_XOR, now.v, (Number){.k = 1});
+    IrOp *own = at_free(c, op, IR_BAR_WAIT, ring);
+    put(c, own, IRK_PHASE, parity);
+    if (scope) ir_put(c->a, own, *scope);
+}
+
+/* Its slots of rings; of an await the parity, too. */
+static void counted(Count *c, const IrOp *op)
+{
+    Number slot[4], parity = {0};
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < op->nargs; i++) {
+        if (op->args[i].kind != IRA_TURN) continue;
+        Counter *x = &c->turns[op->args[i].id].at;
+        slot[n++] = position(c, x);
+        if (op->op == IR_AWAIT) parity = phase(c, x);
+    }
+    IrOp *own = ir_op(c->a, c->r, (IrOpcode)op->op, op->span);
+    *own = *op;
+    own->args = NULL;
+    own->nargs = 0;
+    if (op->op == IR_AWAIT) own->op = IR_BAR_WAIT;
+    n = 0;
+    for (uint32_t i = 0; i < op->nargs; i++) {
+        bool turn = op->args[i].kind == IRA_TURN, scope = op->op == IR_AWAIT && op->args[i].key == IRK_SCOPE;
+        if (scope) put(c, own, IRK_PHASE, parity);
+        if (!turn) ir_put(c->a, own, op->args[i]);
+        else if (slot[n].v) put(c, own, IRK_SLOT, slot[n]);
+        n += turn;
+    }
+    if (op->op == IR_AWAIT && ir_find(own, IRK_PHASE) == NULL) put(c, own, IRK_PHASE, parity);
+}
+
+void count_turns(Arena *a, IrKernel *k, IrRole *r)
+{
+    IrRole from = *r;
+    Count c = {.a = a, .k = k, .r = r, .turns = arena_array(a, Turns, k->rings.n)};
+    r->ops.v = NULL;
+    r->ops.n = r->ops.cap = 0;
+    begin_all(&c, from.ops.v, from.ops.n);
+    for (uint32_t i = 0; i < from.ops.n; i++) {
+        const IrOp *op = &from.ops.v[i];
+        c.span = op->span;
+        if (ring_of(op)) ring_op(&c, op);
+        else counted(&c, op);
+        if (ir_opens_block(op->op) || op->op == IR_END) forget(&c);
+    }
+}
