@@ -155,6 +155,10 @@ static void emit_ir(Job *j, Checked *ch)
         IrKernel *k = build_kernel(j, ch, i, &m, NULL, &j->certificate);
         if (k) vec_push(&j->scratch, &m.kernels, k);
     }
+    if (j->opt->emit == TILECC_EMIT_TREE) {
+        ir_print_tree(&j->out, &m, &j->sources);
+        return;
+    }
     ir_print(&j->out, &m, &j->sources);
     text_put(&j->out, j->certificate.s ? j->certificate.s : "", j->certificate.n);
 }
@@ -241,7 +245,7 @@ static const char *compile(Job *j)
     ImportReader reader = {.read = read_module, .user = j};
     Checked *ch = check_unit(&j->c, unit, d, o->ndefines, &reader, o->arch);
     PtxLines lines = {NULL, 0, 0};
-    if (o->emit == TILECC_EMIT_IR) emit_ir(j, ch);
+    if (o->emit == TILECC_EMIT_IR || o->emit == TILECC_EMIT_TREE) emit_ir(j, ch);
     else if (o->emit == TILECC_EMIT_PLAN) emit_plan(j, ch);
     else emit_ptx(j, ch, &lines);
     unused_defines(j, ch, d);
@@ -305,7 +309,7 @@ static const char *bad_option(Job *j, const tilecc_options *o)
         return arena_printf(&j->arena, "unknown target `%s`%s%s%s", o->arch, near ? "; did you mean `" : "", near ? near : "",
                             near ? "`?" : ": see --list-targets");
     }
-    if ((unsigned)o->emit > TILECC_EMIT_PLAN || (unsigned)o->error_format > TILECC_JSON ||
+    if ((unsigned)o->emit > TILECC_EMIT_TREE || (unsigned)o->error_format > TILECC_JSON ||
         (unsigned)o->assembler > TILECC_ASM_PTXAS)
         return "an option has a value that tilecc.h does not list";
     if (o->ptx_version && o->ptx_version < 80)

@@ -142,7 +142,7 @@ static bool take(CommandLine *c, int id, char *arg)
         o->to_file = true;
         return true;
     case OPT_EMIT:
-        k = CHOOSE("--emit", arg, "tokens", "ast", "ir", "ptx", "cubin", "plan");
+        k = CHOOSE("--emit", arg, "tokens", "ast", "ir", "ptx", "cubin", "plan", "tree");
         if (k >= 0) o->lib.emit = (tilecc_emit)k;
         o->to_file = false;
         return k >= 0;

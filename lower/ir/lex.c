@@ -170,6 +170,12 @@ bool reader_is(const Reader *r, const char *text)
     return (r->tok.kind == TOK_WORD || r->tok.kind == TOK_PUNCT) && strcmp(r->tok.text, text) == 0;
 }
 
+/* Does that character stand right behind the next token? */
+bool reader_followed(const Reader *r, char c)
+{
+    return r->at < r->src->len && r->src->text[r->at] == c;
+}
+
 bool reader_accept(Reader *r, const char *text)
 {
     if (!reader_is(r, text)) return false;
@@ -279,8 +285,9 @@ void reader_declare(Reader *r, ScopeKind kind, const char *name, uint32_t index)
 
 uint32_t reader_look_up(Reader *r, ScopeKind kind, const char *name)
 {
-    static const char *const WHAT[SC_COUNT] = {"symbol",  "tensor", "scalar",   "map",  "buffer",
-                                               "barrier", "policy", "variable", "value"};
+    static const char *const WHAT[SC_COUNT] = {
+        [SC_SYM] = "symbol",  [SC_TENSOR] = "tensor", [SC_SCALAR] = "scalar", [SC_MAP] = "map",     [SC_BUF] = "buffer", [SC_BAR] = "barrier",
+        [SC_POL] = "policy",  [SC_VAR] = "variable",  [SC_PLAN] = "plan",     [SC_VALUE] = "value", [SC_RING] = "ring",  [SC_AGENT] = "agent"};
     Name id = r->failed ? 0 : names_find(r->words, name, strlen(name));
     const Scope *s = &r->scopes[kind];
     if (id && id <= s->index.n && s->index.v[id - 1]) return s->index.v[id - 1] - 1;

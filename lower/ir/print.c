@@ -254,7 +254,7 @@ static void put_op(Printer *p, const IrOp *op)
 {
     const IrOpInfo *info = ir_op_info(op->op);
     const IrSignature *sig = ir_signature(op->op);
-    if (p->tree && op->agent && info->group != IRG_SCALAR) {
+    if (p->tree && op->agent) {
         put_name(p->out, p->k->roles.v[op->agent - 1].name);
         text_lit(p->out, ": ");
     }
@@ -496,8 +496,10 @@ static void print_objects(Printer *p)
                         b->column_pitch, b->column);
             continue;
         }
-        text_printf(t, "  buf %s bytes %u align %u slots %u pitch %u at %u%s\n", p->names.bufs[i], b->bytes, b->align,
+        text_printf(t, "  buf %s bytes %u align %u slots %u pitch %u at %u%s", p->names.bufs[i], b->bytes, b->align,
                     b->slots, b->pitch, b->offset, b->maps ? " maps" : "");
+        if (p->tree && b->ring) text_printf(t, " ring %s", p->names.rings[b->ring - 1]);
+        text_char(t, '\n');
     }
     for (uint32_t i = 0; i < k->bars.n; i++) {
         const IrBar *b = &k->bars.v[i];
@@ -564,14 +566,16 @@ static void print_role(Printer *p, const IrRole *r)
 
 static void print_rings(Printer *p)
 {
+    for (uint32_t i = 0; i < p->k->rings.n; i++)
+        text_printf(p->out, "  ring %s slots %u lag %u\n", p->names.rings[i], p->k->rings.v[i].slots, p->k->rings.v[i].lag);
+}
+
+static void print_tree(Printer *p)
+{
     const IrKernel *k = p->k;
     Text *t = p->out;
-    for (uint32_t i = 0; i < k->rings.n; i++) {
-        const IrRing *r = &k->rings.v[i];
-        text_printf(t, "  ring %s slots %u lag %u", p->names.rings[i], r->slots, r->lag);
-        if (r->free != IR_NO_BAR) text_printf(t, " free %s", p->names.bars[r->free]);
-        text_char(t, '\n');
-    }
+    for (uint32_t i = 0; i < k->rings.n; i++)
+        if (k->rings.v[i].free != IR_NO_BAR) text_printf(t, "  free %s %s\n", p->names.rings[i], p->names.bars[k->rings.v[i].free]);
     for (uint32_t i = 0; i < k->roles.n; i++) {
         text_lit(t, "  agent ");
         put_name(t, k->roles.v[i].name);
@@ -599,12 +603,13 @@ static void print_kernel(Printer *p)
     text_lit(t, " {\n");
     print_params(p);
     print_launch(p);
+    if (p->tree) print_rings(p);
     print_objects(p);
     if (k->init.ops.n) {
         text_lit(t, "  init");
         print_body(p, &k->init);
     }
-    if (p->tree) print_rings(p);
+    if (p->tree) print_tree(p);
     for (uint32_t i = 0; i < k->roles.n && !p->tree; i++) print_role(p, &k->roles.v[i]);
     if (k->exit.ops.n) {
         text_lit(t, "  exit");

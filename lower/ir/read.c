@@ -238,6 +238,11 @@ static uint32_t expect_slots(Reader *r)
     return (uint32_t)reader_int(r, 1, SLOTS_MAX);
 }
 
+static uint16_t read_ring_of(Reader *r)
+{
+    return reader_accept(r, "ring") ? (uint16_t)(expect_object(r, SC_RING) + 1) : 0;
+}
+
 static void read_buf(Reader *r)
 {
     Span start = r->tok.span;
@@ -248,6 +253,7 @@ static void read_buf(Reader *r)
     b.pitch = expect_field(r, "pitch");
     b.offset = expect_field(r, "at");
     b.maps = reader_accept(r, "maps");
+    b.ring = read_ring_of(r);
     b.span = start;
     reader_declare(r, SC_BUF, b.name, r->k->bufs.n);
     vec_push(r->arena, &r->k->bufs, b);
@@ -279,6 +285,7 @@ static void read_bar(Reader *r)
     b.count = expect_field(r, "count");
     b.offset = expect_field(r, "at");
     b.derived = reader_accept(r, "derived");
+    b.ring = read_ring_of(r);
     b.span = start;
     reader_declare(r, SC_BAR, b.name, r->k->bars.n);
     vec_push(r->arena, &r->k->bars, b);
@@ -378,6 +385,36 @@ static void read_role(Reader *r)
     reader_body(r, role);
 }
 
+static void read_ring(Reader *r)
+{
+    IrRing x = {.name = reader_name(r), .free = IR_NO_BAR};
+    x.slots = expect_slots(r);
+    x.lag = expect_field(r, "lag");
+    reader_declare(r, SC_RING, x.name, r->k->rings.n);
+    vec_push(r->arena, &r->k->rings, x);
+}
+
+/* Behind the barriers, which name their rings. */
+static void read_free(Reader *r)
+{
+    uint32_t ring = expect_object(r, SC_RING), bar = expect_object(r, SC_BAR);
+    if (!r->failed) r->k->rings.v[ring].free = bar;
+}
+
+static void read_agent_line(Reader *r)
+{
+    IrRole *role = vec_add(r->arena, &r->k->roles);
+    *role = (IrRole){.name = reader_name(r)};
+    role->warps = expect_field(r, "warps");
+    role->elect = reader_accept(r, "elect");
+    reader_declare(r, SC_AGENT, role->name, r->k->roles.n - 1);
+}
+
+static void read_tree(Reader *r)
+{
+    reader_body(r, &r->k->tree);
+}
+
 static void read_init(Reader *r)
 {
     if (r->k->roles.n || r->k->init.ops.n) reader_error(r, E0690, "init stands once, in front of the roles");
@@ -425,7 +462,8 @@ static void read_part(Reader *r)
                  {"zeros", read_zeros}, {"buf", read_buf},         {"bar", read_bar},         {"policy", read_policy},
                  {"var", read_var},     {"role", read_role},       {"init", read_init},       {"exit", read_exit},
                  {"deal", read_deal},   {"traffic", read_traffic}, {"plan", read_plan},
-                 {"tmem", read_tmem},   {"tmem_columns", read_columns}};
+                 {"tmem", read_tmem},   {"tmem_columns", read_columns}, {"ring", read_ring}, {"free", read_free},
+                 {"agent", read_agent_line}, {"tree", read_tree}};
     for (size_t i = 0; i < sizeof PARTS / sizeof *PARTS; i++) {
         if (!reader_accept(r, PARTS[i].word)) continue;
         PARTS[i].read(r);

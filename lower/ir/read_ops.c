@@ -30,10 +30,21 @@ static void read_place(Reader *r, IrOp *op, const IrBuf *b)
     ir_imm(r->arena, op, IRK_OFFSET, 4 * (lane * b->columns + column));
 }
 
+/* Of its ring's generation at hand. */
+static void read_turn(Reader *r, IrOp *op, uint32_t ring)
+{
+    reader_expect(r, "n");
+    if (ring == 0) reader_error(r, E0690, "what has generations belongs to a ring");
+    else ir_ref(r->arena, op, IRK_SLOT, IRA_TURN, ring - 1);
+}
+
 static void read_parts(Reader *r, IrOp *op, bool is_buf)
 {
+    const IrKernel *k = r->k;
     uint32_t object = op->args[op->nargs - 1].id;
-    if (reader_accept(r, "[")) {
+    if (reader_accept(r, "@")) {
+        read_turn(r, op, is_buf ? object < k->bufs.n ? k->bufs.v[object].ring : 0 : object < k->bars.n ? k->bars.v[object].ring : 0);
+    } else if (reader_accept(r, "[")) {
         read_value(r, op, IRK_SLOT);
         reader_expect(r, "]");
     } else {
@@ -67,7 +78,7 @@ static void read_operand(Reader *r, IrOp *op, const IrOperand *o)
         uint8_t arg, scope;
     } KINDS[] = {{'m', IRA_MAP, SC_MAP},       {'b', IRA_BUF, SC_BUF}, {'r', IRA_BAR, SC_BAR},
                  {'t', IRA_TENSOR, SC_TENSOR}, {'l', IRA_POL, SC_POL}, {'x', IRA_VAR, SC_VAR},
-                 {'q', IRA_PLAN, SC_PLAN}};
+                 {'q', IRA_PLAN, SC_PLAN},     {'g', IRA_RING, SC_RING}};
     uint32_t n;
     const char *const *words;
     if (o->list) {
@@ -94,6 +105,7 @@ static void read_operand(Reader *r, IrOp *op, const IrOperand *o)
         if (KINDS[i].kind != o->kind) continue;
         ir_ref(r->arena, op, o->key, (IrArgKind)KINDS[i].arg, reader_object(r, (ScopeKind)KINDS[i].scope));
         if (o->kind == 'b' || o->kind == 'r') read_parts(r, op, o->kind == 'b');
+        if (o->kind == 'g' && (reader_expect(r, "@"), true)) reader_expect(r, "n");
     }
 }
 
@@ -135,9 +147,20 @@ static IrOpcode find_op(Reader *r, const char *text, IrType *type)
     return IR_END;
 }
 
+/* In the tree: `load:` in front of what that agent does. */
+static uint8_t read_agent(Reader *r, const IrRole *role)
+{
+    if (role != &r->k->tree || r->tok.kind != TOK_WORD || !reader_followed(r, ':')) return 0;
+    const char *name = reader_name(r);
+    uint32_t agent = reader_look_up(r, SC_AGENT, name);
+    reader_expect(r, ":");
+    return (uint8_t)(agent + 1);
+}
+
 static void read_op(Reader *r, IrRole *role)
 {
     Span start = r->tok.span;
+    uint8_t agent = read_agent(r, role);
     IrVal guard = 0;
     const char *result = NULL;
     IrType type = IR_NONE;
@@ -173,6 +196,7 @@ static void read_op(Reader *r, IrRole *role)
     if (r->comma) reader_error(r, E0690, "%s where an operand is due", ir_token_text(r));
     op->guard = ir_if(guard);
     op->elect = elect;
+    op->agent = agent;
     op->any_order = reader_accept(r, "any_order");
     op->span = span_join(start, (Span){start.lo, r->last});
     if (result == NULL || r->failed) return;

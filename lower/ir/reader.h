@@ -33,6 +33,8 @@ typedef enum ScopeKind {
     SC_POL,
     SC_VAR,
     SC_PLAN,
+    SC_RING,
+    SC_AGENT,
     SC_VALUE,
     SC_COUNT
 } ScopeKind;
@@ -61,6 +63,7 @@ __attribute__((format(printf, 3, 4)))
 void reader_error(Reader *r, ErrorCode code, const char *fmt, ...);
 const char *ir_token_text(const Reader *r);        /* for a message */
 bool reader_is(const Reader *r, const char *text); /* a word or punctuation */
+bool reader_followed(const Reader *r, char c);     /* by that character, without a space */
 bool reader_accept(Reader *r, const char *text);
 void reader_expect(Reader *r, const char *text);
 const char *reader_name(Reader *r); /* a word or string; "" after an error */

@@ -37,7 +37,8 @@ typedef enum tilecc_emit {
     TILECC_EMIT_IR,    /* explicit program after all passes, ends with the verifier's certificate */
     TILECC_EMIT_PTX,
     TILECC_EMIT_CUBIN,
-    TILECC_EMIT_PLAN   /* --explain-plan */
+    TILECC_EMIT_PLAN,  /* --explain-plan */
+    TILECC_EMIT_TREE   /* of kernels with a derived schedule: one tree, every op with its agent, before it becomes roles */
 } tilecc_emit;
 
 typedef enum tilecc_error_format { TILECC_HUMAN, TILECC_SHORT, TILECC_JSON } tilecc_error_format;
