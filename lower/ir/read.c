@@ -240,7 +240,7 @@ static uint32_t expect_slots(Reader *r)
 
 static uint16_t read_ring_of(Reader *r)
 {
-    return reader_accept(r, "ring") ? (uint16_t)(expect_object(r, SC_RING) + 1) : 0;
+    return reader_accept(r, "ring") ? (uint16_t)(reader_object(r, SC_RING) + 1) : 0;
 }
 
 static void read_buf(Reader *r)
@@ -397,7 +397,7 @@ static void read_ring(Reader *r)
 /* Behind the barriers, which name their rings. */
 static void read_free(Reader *r)
 {
-    uint32_t ring = expect_object(r, SC_RING), bar = expect_object(r, SC_BAR);
+    uint32_t ring = reader_object(r, SC_RING), bar = reader_object(r, SC_BAR);
     if (!r->failed) r->k->rings.v[ring].free = bar;
 }
 

@@ -1,0 +1,513 @@
+#include "lower/verify/tree/check.h"
+
+#include "lower/verify/tree/state.h"
+
+typedef struct Check {
+    TreeFacts f;
+    Arena *a;
+    TreeFault *fault;
+    bool failed;
+    State **heads; /* by op: the record at the loop's head, from the last time */
+    State *out;    /* of the repeat at hand: behind its breaks */
+    uint32_t at;   /* op */
+} Check;
+
+static const IrOp *op_at(const Check *c, uint32_t i)
+{
+    return &c->f.tree->ops.v[i];
+}
+
+static void fail(Check *c, TreeCondition condition, uint32_t ring, const TreeAccess *other, const char *text)
+{
+    if (c->failed) return;
+    c->failed = true;
+    const char *name = c->f.k->rings.n ? c->f.k->rings.v[ring].name : "";
+    *c->fault = (TreeFault){condition, c->at < c->f.tree->ops.n ? op_at(c, c->at) : NULL, other ? op_at(c, other->op) : NULL,
+                            arena_printf(c->a, "%s: %s", name, text)};
+}
+
+/* ---- who knows ---- */
+
+static bool alone(const Check *c, uint32_t agent) /* one thread */
+{
+    return c->f.k->roles.v[agent].elect;
+}
+
+static uint8_t bit(uint32_t agent)
+{
+    return (uint8_t)(1u << agent);
+}
+
+static uint8_t mask(const bool *agents)
+{
+    uint8_t m = 0;
+    for (uint32_t a = 0; a < TREE_AGENTS; a++) m |= (uint8_t)(agents[a] << a);
+    return m;
+}
+
+static uint32_t slots(const Check *c, uint32_t ring)
+{
+    return c->f.k->rings.v[ring].slots;
+}
+
+/* Of agents of one thread that knows what all of them know. */
+static Keys *unknown(const Check *c, Generation *g, uint32_t agent, bool one)
+{
+    return &g->unknown[agent][one || alone(c, agent) ? THE_ONE : ALL_THREADS];
+}
+
+static void touch(Check *c, State *s, uint32_t agent, uint32_t ring)
+{
+    if (!alone(c, agent)) keys_add(c->a, &s->agent[agent].touched, ring);
+}
+
+/* The generation at hand, which the agent is not done with. */
+static Generation *now(Check *c, State *s, uint32_t ring, uint32_t agent)
+{
+    RingState *r = state_ring(&c->f, s, ring);
+    Generation *g = generation(&c->f, r, ring, 0);
+    if (!r->begun) fail(c, TREE_BEGUN, ring, NULL, "no generation has begun");
+    if (g->done & bit(agent)) fail(c, TREE_DONE, ring, NULL, "used by who is done with the generation");
+    return g;
+}
+
+/* ---- accesses ---- */
+
+static bool is_copy(const TreeAccess *x)
+{
+    return x->how != BY_THREADS && x->how != OF_MAP;
+}
+
+static void beside(Check *c, const Generation *g, uint32_t x)
+{
+    const TreeAccess *self = &c->f.access.v[x];
+    const Keys *known = unknown(c, (Generation *)g, self->agent, self->one);
+    for (uint32_t i = 0; i < known->n && !c->failed; i++) {
+        Key k = known->v[i];
+        if (k == KEY_BEGIN) {
+            fail(c, TREE_BEGUN, self->ring, NULL, "touched by who has not heard that the generation has begun");
+            return;
+        }
+        uint32_t y = (k - 2) / 2;
+        bool fence = k == key_fence(y);
+        if ((fence && !is_copy(self)) || !tree_conflict(&c->f, x, y)) continue;
+        if (fence) fail(c, TREE_FENCE, self->ring, &c->f.access.v[y], "copied, with no fence behind what threads wrote");
+        else fail(c, TREE_BESIDE, self->ring, &c->f.access.v[y], "touched beside an access that may be under way");
+    }
+}
+
+/* Nobody knows it to be over but the one thread that did it. */
+static void note(Check *c, State *s, Generation *g, uint32_t x)
+{
+    const TreeAccess *self = &c->f.access.v[x];
+    const TreeRing *r = &c->f.ring[self->ring];
+    bool sync = !is_copy(self), writes = sync && self->write && self->how == BY_THREADS;
+    for (uint32_t a = 0; a < c->f.k->roles.n; a++) {
+        if (!r->used[a]) continue;
+        for (int k = 0; k < KNOWERS; k++) {
+            bool knows = sync && a == self->agent && self->one && (k == THE_ONE || alone(c, a));
+            if (!knows) keys_add(c->a, &g->unknown[a][k], key_access(x));
+            if (writes) keys_add(c->a, &g->unknown[a][k], key_fence(x));
+        }
+        if (g->released & bit(a)) keys_add(c->a, &g->said[a], key_access(x));
+        if (g->released & bit(a) && writes) keys_add(c->a, &g->said[a], key_fence(x));
+        if (writes) keys_add(c->a, &s->agent[a].unfenced, self->ring);
+    }
+    for (uint32_t e = 0; e < r->nevents; e++) {
+        if (self->how == TO_EVENT && self->event == r->event[e]) continue;
+        keys_add(c->a, &g->event[e].unheard, key_access(x));
+        if (writes) keys_add(c->a, &g->event[e].unheard, key_fence(x));
+    }
+    touch(c, s, self->agent, self->ring);
+    if (self->how != BY_GROUP && self->how != BY_COMMIT) return;
+    keys_add(c->a, &s->agent[self->agent].out, self->ring);
+    for (uint32_t i = 0; i < g->outs.n; i++) {
+        if (g->outs.v[i].key != key_access(x)) continue;
+        g->outs.v[i].age = -1;
+        return;
+    }
+    vec_push(c->a, &g->outs, ((Out){key_access(x), self->agent, self->one, -1}));
+}
+
+static void access(Check *c, State *s, uint32_t x)
+{
+    const TreeAccess *self = &c->f.access.v[x];
+    const TreeRing *r = &c->f.ring[self->ring];
+    Generation *g = now(c, s, self->ring, self->agent);
+    if (self->how == TO_PEER) return;
+    beside(c, g, x);
+    for (uint32_t a = 0; a < c->f.k->roles.n && self->how == TO_EVENT; a++)
+        for (uint32_t e = 0; e < r->nevents; e++)
+            if (r->event[e] == self->event && g->awaited[a] >> e & 1) fail(c, TREE_BYTES, self->ring, NULL, "bytes for an event that has been awaited");
+    note(c, s, g, x);
+}
+
+/* ---- rings ---- */
+
+static void acquire(Check *c, State *s, const IrOp *op)
+{
+    uint32_t ring = ir_find(op, IRK_RING)->id, a = op->agent - 1u;
+    const TreeRing *info = &c->f.ring[ring];
+    RingState *r = state_ring(&c->f, s, ring);
+    Generation *old = generation(&c->f, r, ring, slots(c, ring) - 1);
+    uint8_t releases = mask(info->releases);
+    bool one = tree_by_one(&c->f, op);
+    if (r->begun && generation(&c->f, r, ring, 0)->busy) fail(c, TREE_DONE, ring, NULL, "begun again before all are done with it");
+    if (old->held & releases) fail(c, TREE_FREE, ring, NULL, "begun where generation n - S is not released");
+    Keys left = {0};
+    keys_unite(c->a, &left, unknown(c, old, a, one));
+    for (uint32_t b = 0; b < c->f.k->roles.n; b++)
+        if (releases & bit(b)) keys_meet(&left, &old->said[b]);
+    for (uint32_t i = 0; i < left.n; i++) {
+        const TreeAccess *y = left.v[i] == KEY_BEGIN ? NULL : &c->f.access.v[(left.v[i] - 2) / 2];
+        bool fence = y && left.v[i] == key_fence((left.v[i] - 2) / 2);
+        if (fence && !info->copies) continue;
+        fail(c, fence ? TREE_FENCE : TREE_OVER, ring, y, fence ? "begun over what threads wrote, with no fence" : "begun over an access that may be under way");
+    }
+    if (!(releases & bit(a)) && info->waits[a] & (uint8_t)~old->awaited[a] && r->begun && old->busy == 0 && (old->done & bit(a)))
+        fail(c, TREE_PHASES, ring, NULL, "begun by who has left out an event of generation n - S");
+    if (!(releases & bit(a)) && s->agent[a].late) fail(c, TREE_THREADS, ring, NULL, "begun where threads may not have passed a wait");
+    r->now = (r->now + slots(c, ring) - 1) % slots(c, ring);
+    r->begun = true;
+    Generation *g = generation(&c->f, r, ring, 0);
+    *g = (Generation){.held = releases, .busy = mask(info->used)};
+    for (uint32_t e = 0; e < info->nevents; e++) g->event[e].silent = true;
+    for (uint32_t b = 0; b < c->f.k->roles.n; b++)
+        for (int k = 0; k < KNOWERS; k++)
+            if (b != a || (one && !alone(c, a) && k == ALL_THREADS)) keys_add(c->a, &g->unknown[b][k], KEY_BEGIN);
+    touch(c, s, a, ring);
+}
+
+static void await(Check *c, State *s, const IrOp *op)
+{
+    uint32_t bar = ir_find(op, IRK_BAR)->id, ring = c->f.k->bars.v[bar].ring - 1u, e = c->f.event[bar], a = op->agent - 1u;
+    Generation *g = now(c, s, ring, a);
+    TreeEvent *event = &g->event[e];
+    uint32_t want = c->f.ring[ring].arrivals[e];
+    if (event->few != want || event->most != want) fail(c, TREE_PUBLISHED, ring, NULL, "awaited where it is not published on every path");
+    if (event->expects) fail(c, TREE_BYTES, ring, NULL, "awaited where bytes are announced by who has not arrived since");
+    if (g->released & bit(a)) fail(c, TREE_PHASES, ring, NULL, "awaited behind the own release");
+    bool one = tree_by_one(&c->f, op);
+    for (int k = 0; k < KNOWERS; k++)
+        if (k == THE_ONE || !one || alone(c, a)) keys_meet(&g->unknown[a][k], &event->unheard);
+    g->awaited[a] |= (uint8_t)(1u << e);
+    if (!one) s->agent[a].late = true;
+    touch(c, s, a, ring);
+}
+
+static void publish(Check *c, State *s, const IrOp *op)
+{
+    uint32_t bar = ir_find(op, IRK_BAR)->id, ring = c->f.k->bars.v[bar].ring - 1u, e = c->f.event[bar], a = op->agent - 1u;
+    Generation *g = now(c, s, ring, a);
+    TreeEvent *event = &g->event[e];
+    uint32_t want = c->f.ring[ring].arrivals[e];
+    const Keys *known = &g->unknown[a][THE_ONE];
+    if (op->op == IR_BAR_EXPECT) {
+        if (event->arrived & bit(a)) fail(c, TREE_BYTES, ring, NULL, "bytes are announced behind the arrival");
+        event->expects |= bit(a);
+        return;
+    }
+    if (event->most >= want) fail(c, TREE_ONCE, ring, NULL, "published again");
+    if (keys_have(known, KEY_BEGIN)) fail(c, TREE_BEGUN, ring, NULL, "published by who has not heard that the generation has begun");
+    if (!tree_by_one(&c->f, op)) fail(c, TREE_THREADS, ring, NULL, "published by every thread");
+    Keys said = {0};
+    for (uint32_t i = 0; i < known->n; i++) {
+        const TreeAccess *y = known->v[i] == KEY_BEGIN ? NULL : &c->f.access.v[(known->v[i] - 2) / 2];
+        bool bound = y && y->how == TO_EVENT && y->event == bar;
+        if (!bound) keys_add(c->a, &said, known->v[i]);
+    }
+    if (event->silent) event->unheard = said;
+    else keys_meet(&event->unheard, &said);
+    event->silent = false;
+    event->arrived |= bit(a);
+    event->expects &= (uint8_t)~bit(a);
+    event->few = event->few + 1 < want ? event->few + 1 : want;
+    event->most = event->most + 1 < want ? event->most + 1 : want;
+}
+
+static void release(Check *c, State *s, const IrOp *op)
+{
+    uint32_t ring = ir_find(op, IRK_RING)->id, a = op->agent - 1u;
+    now(c, s, ring, a);
+    RingState *r = state_ring(&c->f, s, ring);
+    if (s->agent[a].late) fail(c, TREE_THREADS, ring, NULL, "released where threads may not have passed a wait");
+    if (!tree_by_one(&c->f, op)) fail(c, TREE_THREADS, ring, NULL, "released by every thread");
+    for (uint32_t back = c->f.k->rings.v[ring].lag; back < slots(c, ring); back++) {
+        Generation *g = generation(&c->f, r, ring, back);
+        if (!(g->held & bit(a))) continue;
+        if (keys_have(&g->unknown[a][THE_ONE], KEY_BEGIN)) fail(c, TREE_BEGUN, ring, NULL, "released by who has not heard that the generation has begun");
+        if (c->f.ring[ring].waits[a] & (uint8_t)~g->awaited[a]) fail(c, TREE_PHASES, ring, NULL, "released by who has not awaited all its events");
+        keys_unite(c->a, &g->said[a], &g->unknown[a][THE_ONE]);
+        g->released |= bit(a);
+        g->held &= (uint8_t)~bit(a);
+    }
+}
+
+static void done(Check *c, State *s, const IrOp *op)
+{
+    uint32_t ring = ir_find(op, IRK_RING)->id, a = op->agent - 1u;
+    Generation *g = now(c, s, ring, a);
+    g->done |= bit(a);
+    g->busy &= (uint8_t)~bit(a);
+}
+
+/* ---- agents ---- */
+
+/* Its bulk groups, or what the tensor core does for it: what is at least so old is over. */
+static void over(Check *c, State *s, uint32_t a, AccessHow how, int32_t age)
+{
+    Keys rings = {0};
+    keys_unite(c->a, &rings, &s->agent[a].out);
+    for (uint32_t i = 0; i < rings.n; i++) {
+        RingState *r = state_ring(&c->f, s, rings.v[i]);
+        bool left = false;
+        for (uint32_t b = 0; b < slots(c, rings.v[i]); b++) {
+            Generation *g = &r->gen[b];
+            uint32_t kept = 0;
+            for (uint32_t j = 0; j < g->outs.n; j++) {
+                Out *o = &g->outs.v[j];
+                bool mine = o->agent == a && c->f.access.v[(o->key - 2) / 2].how == how;
+                if (mine && o->age >= age && (o->one || alone(c, a))) {
+                    keys_drop(&g->unknown[a][THE_ONE], o->key);
+                    if (alone(c, a)) keys_drop(&g->unknown[a][ALL_THREADS], o->key);
+                    continue;
+                }
+                if (mine && o->age >= age) o->age = INT32_MAX; /* each thread knows it of its own: until they come together */
+                left |= o->agent == a;
+                g->outs.v[kept++] = *o;
+            }
+            g->outs.n = kept;
+        }
+        touch(c, s, a, rings.v[i]);
+        if (!left) keys_drop(&s->agent[a].out, rings.v[i]);
+    }
+}
+
+enum { AGE_MAX = 64 };
+
+static void older(Check *c, State *s, uint32_t a, AccessHow how)
+{
+    const Keys *rings = &s->agent[a].out;
+    for (uint32_t i = 0; i < rings->n; i++) {
+        RingState *r = state_ring(&c->f, s, rings->v[i]);
+        for (uint32_t b = 0; b < slots(c, rings->v[i]); b++)
+            for (uint32_t j = 0; j < r->gen[b].outs.n; j++) {
+                Out *o = &r->gen[b].outs.v[j];
+                if (o->agent == a && c->f.access.v[(o->key - 2) / 2].how == how && o->age < AGE_MAX) o->age++;
+            }
+    }
+}
+
+/* Its threads come together: what one knows all know, and what each has done. */
+static void together(Check *c, State *s, uint32_t a)
+{
+    Keys *rings = &s->agent[a].touched;
+    for (uint32_t i = 0; i < rings->n; i++) {
+        RingState *r = state_ring(&c->f, s, rings->v[i]);
+        for (uint32_t b = 0; b < slots(c, rings->v[i]); b++) {
+            Generation *g = &r->gen[b];
+            Keys *one = &g->unknown[a][THE_ONE], *all = &g->unknown[a][ALL_THREADS];
+            uint32_t kept = 0;
+            for (uint32_t j = 0; j < g->outs.n; j++) {
+                if (g->outs.v[j].agent == a && g->outs.v[j].age == INT32_MAX) keys_drop(one, g->outs.v[j].key);
+                else g->outs.v[kept++] = g->outs.v[j];
+            }
+            g->outs.n = kept;
+            keys_meet(one, all);
+            for (uint32_t j = one->n; j-- > 0;) {
+                const TreeAccess *y = one->v[j] == KEY_BEGIN ? NULL : &c->f.access.v[(one->v[j] - 2) / 2];
+                if (y && one->v[j] % 2 == 0 && y->agent == a && !is_copy(y)) keys_drop(one, one->v[j]);
+            }
+            all->n = 0;
+            keys_unite(c->a, all, one);
+        }
+    }
+    rings->n = 0;
+    s->agent[a].late = false;
+}
+
+/* Behind what the agent knows to be written, or what the threads that fence have written themselves. */
+static void fence(Check *c, State *s, uint32_t a, bool one)
+{
+    Keys rings = {0};
+    keys_unite(c->a, &rings, &s->agent[a].unfenced);
+    for (uint32_t i = 0; i < rings.n; i++) {
+        RingState *r = state_ring(&c->f, s, rings.v[i]);
+        bool left = false;
+        for (uint32_t b = 0; b < slots(c, rings.v[i]); b++) {
+            for (int k = 0; k < KNOWERS; k++) {
+                Keys *u = &r->gen[b].unknown[a][k];
+                for (uint32_t j = u->n; j-- > 0;) {
+                    uint32_t y = (u->v[j] - 2) / 2;
+                    if (u->v[j] == KEY_BEGIN || u->v[j] != key_fence(y)) continue;
+                    const TreeAccess *w = &c->f.access.v[y];
+                    bool own = w->agent == a && (!one || w->one), known = !keys_have(u, key_access(y)) && (k == THE_ONE || !one || alone(c, a));
+                    if (own || known) keys_drop(u, key_fence(y));
+                    else left = true;
+                }
+            }
+        }
+        touch(c, s, a, rings.v[i]);
+        if (!left) keys_drop(&s->agent[a].unfenced, rings.v[i]);
+    }
+}
+
+/* ---- the walk ---- */
+
+static void ring_op(Check *c, State *s, const IrOp *op)
+{
+    const IrArg *bar = ir_find(op, IRK_BAR);
+    bool event = bar && c->f.k->bars.v[bar->id].ring;
+    switch ((IrOpcode)op->op) {
+    case IR_ACQUIRE: acquire(c, s, op); break;
+    case IR_RELEASE: release(c, s, op); break;
+    case IR_DONE: done(c, s, op); break;
+    case IR_AWAIT: await(c, s, op); break;
+    case IR_BAR_EXPECT:
+    case IR_BAR_ARRIVE:
+    case IR_BAR_ARRIVE_EXPECT:
+    case IR_TC_COMMIT:
+        if (event) publish(c, s, op);
+        break;
+    default: break;
+    }
+    if (op->op == IR_TC_COMMIT) older(c, s, op->agent - 1u, BY_COMMIT);
+    if (op->op == IR_AWAIT && event && c->f.ring[c->f.k->bars.v[bar->id].ring - 1].commits[c->f.event[bar->id]])
+        over(c, s, op->agent - 1u, BY_COMMIT, 0);
+}
+
+static void step(Check *c, State *s, uint32_t i)
+{
+    const IrOp *op = op_at(c, i);
+    c->at = i;
+    for (uint32_t x = c->f.first[i]; x < c->f.first[i + 1] && !c->failed; x++) access(c, s, x);
+    if (op->agent == 0 || c->failed) return;
+    uint32_t a = op->agent - 1u;
+    switch ((IrOpcode)op->op) {
+    case IR_GRP_COMMIT: older(c, s, a, BY_GROUP); break;
+    case IR_GRP_WAIT: over(c, s, a, BY_GROUP, (int32_t)ir_find(op, IRK_N)->imm); break;
+    case IR_CTA_SYNC:
+    case IR_WARP_SYNC: together(c, s, a); break;
+    case IR_FENCE_ASYNC: fence(c, s, a, op->elect); break;
+    default: ring_op(c, s, op); break;
+    }
+}
+
+static State *block(Check *c, State *s, uint32_t from, uint32_t to);
+
+static State *loop(Check *c, State *s, uint32_t i)
+{
+    uint32_t end = c->f.end[i];
+    bool repeat = op_at(c, i)->op == IR_REPEAT;
+    State *outer = c->out;
+    if (c->heads[i]) state_meet(&c->f, s, state_copy(&c->f, c->heads[i]));
+    while (!c->failed) {
+        c->out = NULL;
+        State *back = block(c, state_copy(&c->f, s), i + 1, end);
+        state_meet(&c->f, back, state_copy(&c->f, s));
+        bool same = state_same(&c->f, back, s);
+        state_drop(&c->f, s);
+        s = back;
+        if (same) break;
+    }
+    State *leaves = repeat ? c->out : NULL;
+    c->out = outer;
+    if (c->failed) return s;
+    c->heads[i] = state_copy(&c->f, s);
+    if (leaves == NULL) return s;
+    state_drop(&c->f, s);
+    return leaves;
+}
+
+static State *branch(Check *c, State *s, uint32_t i)
+{
+    uint32_t end = c->f.end[i];
+    State *other = state_copy(&c->f, s);
+    s = block(c, s, i + 1, end);
+    if (op_at(c, end)->op == IR_ELSE) other = block(c, other, end + 1, c->f.end[end]);
+    if (!c->failed) state_meet(&c->f, s, other);
+    return s;
+}
+
+static State *block(Check *c, State *s, uint32_t from, uint32_t to)
+{
+    for (uint32_t i = from; i < to && !c->failed; i++) {
+        const IrOp *op = op_at(c, i);
+        switch ((IrOpcode)op->op) {
+        case IR_LOOP:
+        case IR_REPEAT:
+            s = loop(c, s, i);
+            i = c->f.end[i];
+            break;
+        case IR_LANES:
+            s = block(c, s, i + 1, c->f.end[i]);
+            i = c->f.end[i];
+            break;
+        case IR_IF:
+            s = branch(c, s, i);
+            i = c->f.end[i];
+            if (op_at(c, i)->op == IR_ELSE) i = c->f.end[i];
+            break;
+        case IR_BREAK:
+            if (c->out == NULL) c->out = state_copy(&c->f, s);
+            else state_meet(&c->f, c->out, state_copy(&c->f, s));
+            break;
+        default: step(c, s, i); break;
+        }
+    }
+    return s;
+}
+
+/* ---- before and behind ---- */
+
+static void counts(Check *c)
+{
+    const IrKernel *k = c->f.k;
+    uint32_t ctas = k->mf.cluster[0] * k->mf.cluster[1] * k->mf.cluster[2];
+    c->at = UINT32_MAX;
+    for (uint32_t i = 0; i < k->rings.n && ctas <= 1; i++) {
+        uint32_t n = (uint32_t)__builtin_popcount(mask(c->f.ring[i].releases)), free = k->rings.v[i].free;
+        if (free == IR_NO_BAR ? n != 0 : k->bars.v[free].count != n) fail(c, TREE_COUNT, i, NULL, "its free barrier counts other agents than release it");
+    }
+}
+
+static void at_end(Check *c, State *s)
+{
+    c->at = UINT32_MAX;
+    for (uint32_t i = 0; i < c->f.k->rings.n && !c->failed; i++) {
+        RingState *r = s->ring[i];
+        for (uint32_t b = 0; b < slots(c, i); b++) {
+            Generation *g = &r->gen[b];
+            Keys left = {0};
+            bool first = true;
+            for (uint32_t a = 0; a < c->f.k->roles.n; a++) {
+                if (!c->f.ring[i].used[a]) continue;
+                if (first) keys_unite(c->a, &left, &g->unknown[a][THE_ONE]);
+                else keys_meet(&left, &g->unknown[a][THE_ONE]);
+                if (!alone(c, a)) keys_meet(&left, &g->unknown[a][ALL_THREADS]);
+                first = false;
+            }
+            for (uint32_t j = 0; j < left.n; j++) {
+                const TreeAccess *y = left.v[j] == KEY_BEGIN ? NULL : &c->f.access.v[(left.v[j] - 2) / 2];
+                if (y && left.v[j] % 2 == 0 && is_copy(y)) fail(c, TREE_EXIT, i, y, "on its way at the end");
+            }
+        }
+    }
+}
+
+bool tree_check(Arena *a, const IrKernel *k, TreeFault *fault)
+{
+    Check *c = arena_new(a, Check);
+    c->a = a;
+    c->fault = fault;
+    *fault = (TreeFault){0};
+    if (!tree_facts(a, k, &c->f)) {
+        *fault = (TreeFault){TREE_FORM, &k->tree.ops.v[c->f.wrong_op], NULL, c->f.wrong};
+        return false;
+    }
+    c->heads = arena_array(a, State *, k->tree.ops.n);
+    counts(c);
+    State *s = block(c, state_new(&c->f), 0, k->tree.ops.n);
+    if (!c->failed) at_end(c, s);
+    return !c->failed;
+}

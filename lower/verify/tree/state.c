@@ -1,0 +1,229 @@
+#include "lower/verify/tree/state.h"
+
+#include <string.h>
+
+/* ---- sets of keys ---- */
+
+static uint32_t place(const Keys *s, Key k)
+{
+    uint32_t lo = 0, hi = s->n;
+    if (hi && s->v[hi - 1] < k) return hi;
+    while (lo < hi) {
+        uint32_t at = (lo + hi) / 2;
+        if (s->v[at] < k) lo = at + 1;
+        else hi = at;
+    }
+    return lo;
+}
+
+void keys_add(Arena *a, Keys *s, Key k)
+{
+    uint32_t at = place(s, k);
+    if (at < s->n && s->v[at] == k) return;
+    if (s->n == s->cap) s->v = vec_grow(a, s->v, &s->cap, sizeof *s->v);
+    memmove(s->v + at + 1, s->v + at, (s->n - at) * sizeof *s->v);
+    s->v[at] = k;
+    s->n++;
+}
+
+void keys_drop(Keys *s, Key k)
+{
+    uint32_t at = place(s, k);
+    if (at == s->n || s->v[at] != k) return;
+    memmove(s->v + at, s->v + at + 1, (s->n - at - 1) * sizeof *s->v);
+    s->n--;
+}
+
+bool keys_have(const Keys *s, Key k)
+{
+    uint32_t at = place(s, k);
+    return at < s->n && s->v[at] == k;
+}
+
+void keys_unite(Arena *a, Keys *s, const Keys *t)
+{
+    for (uint32_t i = 0; i < t->n; i++) keys_add(a, s, t->v[i]);
+}
+
+void keys_meet(Keys *s, const Keys *t)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < s->n; i++)
+        if (keys_have(t, s->v[i])) s->v[n++] = s->v[i];
+    s->n = n;
+}
+
+bool keys_same(const Keys *s, const Keys *t)
+{
+    return s->n == t->n && (s->n == 0 || memcmp(s->v, t->v, s->n * sizeof *s->v) == 0);
+}
+
+static Keys keys_copy(Arena *a, const Keys *s)
+{
+    Keys t = {.n = s->n, .cap = s->n};
+    if (s->n) {
+        t.v = arena_array(a, Key, s->n);
+        memcpy(t.v, s->v, s->n * sizeof *s->v);
+    }
+    return t;
+}
+
+/* ---- rings ---- */
+
+static uint32_t slots_of(const TreeFacts *f, uint32_t ring)
+{
+    return f->k->rings.v[ring].slots;
+}
+
+static RingState *ring_alloc(const TreeFacts *f, uint32_t ring)
+{
+    RingState *r = arena_alloc(f->a, sizeof *r + slots_of(f, ring) * sizeof *r->gen);
+    r->users = 1;
+    return r;
+}
+
+static void generation_copy(const TreeFacts *f, uint32_t ring, Generation *to, const Generation *from)
+{
+    *to = *from;
+    for (uint32_t a = 0; a < TREE_AGENTS; a++) {
+        for (int k = 0; k < KNOWERS; k++) to->unknown[a][k] = keys_copy(f->a, &from->unknown[a][k]);
+        to->said[a] = keys_copy(f->a, &from->said[a]);
+    }
+    for (uint32_t e = 0; e < f->ring[ring].nevents; e++) to->event[e].unheard = keys_copy(f->a, &from->event[e].unheard);
+    to->outs.v = from->outs.n ? arena_array(f->a, Out, from->outs.n) : NULL;
+    to->outs.cap = from->outs.n;
+    if (from->outs.n) memcpy(to->outs.v, from->outs.v, from->outs.n * sizeof *from->outs.v);
+}
+
+RingState *state_ring(const TreeFacts *f, State *s, uint32_t ring)
+{
+    RingState *old = s->ring[ring];
+    if (old->users == 1) return old;
+    RingState *r = ring_alloc(f, ring);
+    r->begun = old->begun;
+    r->now = old->now;
+    for (uint32_t i = 0; i < slots_of(f, ring); i++) generation_copy(f, ring, &r->gen[i], &old->gen[i]);
+    old->users--;
+    return s->ring[ring] = r;
+}
+
+static void outs_meet(const TreeFacts *f, Generation *g, const Generation *o)
+{
+    for (uint32_t i = 0; i < o->outs.n; i++) {
+        const Out *y = &o->outs.v[i];
+        Out *x = NULL;
+        for (uint32_t j = 0; j < g->outs.n; j++)
+            if (g->outs.v[j].key == y->key && g->outs.v[j].agent == y->agent) x = &g->outs.v[j];
+        if (x == NULL) vec_push(f->a, &g->outs, *y);
+        else if (y->age < x->age) x->age = y->age;
+    }
+}
+
+static void generation_meet(const TreeFacts *f, uint32_t ring, Generation *g, const Generation *o)
+{
+    for (uint32_t a = 0; a < f->k->roles.n; a++) {
+        for (int k = 0; k < KNOWERS; k++) keys_unite(f->a, &g->unknown[a][k], &o->unknown[a][k]);
+        keys_unite(f->a, &g->said[a], &o->said[a]);
+        g->awaited[a] &= o->awaited[a];
+    }
+    g->released |= o->released;
+    g->held |= o->held;
+    g->done |= o->done;
+    g->busy |= o->busy;
+    for (uint32_t e = 0; e < f->ring[ring].nevents; e++) {
+        TreeEvent *x = &g->event[e];
+        const TreeEvent *y = &o->event[e];
+        x->silent |= y->silent;
+        keys_unite(f->a, &x->unheard, &y->unheard);
+        if (y->few < x->few) x->few = y->few;
+        if (y->most > x->most) x->most = y->most;
+        x->arrived |= y->arrived;
+        x->expects |= y->expects;
+    }
+    outs_meet(f, g, o);
+}
+
+static bool generation_same(const TreeFacts *f, uint32_t ring, const Generation *g, const Generation *o)
+{
+    bool same = g->released == o->released && g->held == o->held && g->done == o->done && g->busy == o->busy && g->outs.n == o->outs.n;
+    for (uint32_t a = 0; a < f->k->roles.n && same; a++) {
+        for (int k = 0; k < KNOWERS; k++) same = same && keys_same(&g->unknown[a][k], &o->unknown[a][k]);
+        same = same && keys_same(&g->said[a], &o->said[a]) && g->awaited[a] == o->awaited[a];
+    }
+    for (uint32_t e = 0; e < f->ring[ring].nevents && same; e++) {
+        const TreeEvent *x = &g->event[e], *y = &o->event[e];
+        same = x->silent == y->silent && x->few == y->few && x->most == y->most && x->arrived == y->arrived && x->expects == y->expects &&
+               keys_same(&x->unheard, &y->unheard);
+    }
+    for (uint32_t i = 0; i < g->outs.n && same; i++) {
+        bool found = false;
+        for (uint32_t j = 0; j < o->outs.n; j++)
+            found |= g->outs.v[i].key == o->outs.v[j].key && g->outs.v[i].agent == o->outs.v[j].agent && g->outs.v[i].age == o->outs.v[j].age;
+        same = found;
+    }
+    return same;
+}
+
+/* ---- records ---- */
+
+State *state_new(const TreeFacts *f)
+{
+    State *s = arena_new(f->a, State);
+    s->ring = arena_array(f->a, RingState *, f->k->rings.n);
+    for (uint32_t i = 0; i < f->k->rings.n; i++) s->ring[i] = ring_alloc(f, i);
+    return s;
+}
+
+State *state_copy(const TreeFacts *f, State *s)
+{
+    State *t = arena_new(f->a, State);
+    *t = *s;
+    t->ring = arena_array(f->a, RingState *, f->k->rings.n);
+    for (uint32_t i = 0; i < f->k->rings.n; i++) {
+        t->ring[i] = s->ring[i];
+        t->ring[i]->users++;
+    }
+    for (uint32_t a = 0; a < TREE_AGENTS; a++) {
+        t->agent[a].touched = keys_copy(f->a, &s->agent[a].touched);
+        t->agent[a].unfenced = keys_copy(f->a, &s->agent[a].unfenced);
+        t->agent[a].out = keys_copy(f->a, &s->agent[a].out);
+    }
+    return t;
+}
+
+void state_drop(const TreeFacts *f, State *s)
+{
+    for (uint32_t i = 0; i < f->k->rings.n; i++) s->ring[i]->users--;
+}
+
+void state_meet(const TreeFacts *f, State *s, State *t)
+{
+    for (uint32_t i = 0; i < f->k->rings.n; i++) {
+        if (s->ring[i] == t->ring[i]) continue;
+        RingState *r = state_ring(f, s, i), *o = t->ring[i];
+        for (uint32_t back = 0; back < slots_of(f, i); back++) generation_meet(f, i, generation(f, r, i, back), generation(f, o, i, back));
+        r->begun = r->begun && o->begun;
+    }
+    for (uint32_t a = 0; a < TREE_AGENTS; a++) {
+        keys_unite(f->a, &s->agent[a].touched, &t->agent[a].touched);
+        keys_unite(f->a, &s->agent[a].unfenced, &t->agent[a].unfenced);
+        keys_unite(f->a, &s->agent[a].out, &t->agent[a].out);
+        s->agent[a].late |= t->agent[a].late;
+    }
+    state_drop(f, t);
+}
+
+bool state_same(const TreeFacts *f, const State *s, const State *t)
+{
+    bool same = true;
+    for (uint32_t i = 0; i < f->k->rings.n && same; i++) {
+        if (s->ring[i] == t->ring[i]) continue;
+        same = s->ring[i]->begun == t->ring[i]->begun;
+        for (uint32_t back = 0; back < slots_of(f, i) && same; back++)
+            same = generation_same(f, i, generation(f, s->ring[i], i, back), generation(f, t->ring[i], i, back));
+    }
+    for (uint32_t a = 0; a < TREE_AGENTS && same; a++)
+        same = keys_same(&s->agent[a].touched, &t->agent[a].touched) && keys_same(&s->agent[a].unfenced, &t->agent[a].unfenced) &&
+               keys_same(&s->agent[a].out, &t->agent[a].out) && s->agent[a].late == t->agent[a].late;
+    return same;
+}

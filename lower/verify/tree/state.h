@@ -1,0 +1,83 @@
+/* The record that the checker of trees carries from op to op: for each ring the last S generations, for each agent what it does
+ * not know to be over there. Rings are shared between records until one of them changes. */
+#ifndef LOWER_VERIFY_TREE_STATE_H
+#define LOWER_VERIFY_TREE_STATE_H
+
+#include "lower/verify/tree/facts.h"
+
+/* What is not known to be over: of access x 2 x + 2, that it is visible to the async proxy 2 x + 3; 0: that the generation has
+ * begun. */
+typedef uint32_t Key;
+enum { KEY_BEGIN = 0 };
+static inline Key key_access(uint32_t x)
+{
+    return 2 * x + 2;
+}
+static inline Key key_fence(uint32_t x)
+{
+    return 2 * x + 3;
+}
+
+typedef struct Keys { /* in order */
+    Key *v;
+    uint32_t n, cap;
+} Keys;
+void keys_add(Arena *a, Keys *s, Key k);
+void keys_drop(Keys *s, Key k);
+bool keys_have(const Keys *s, Key k);
+void keys_unite(Arena *a, Keys *s, const Keys *t);
+void keys_meet(Keys *s, const Keys *t); /* what both have */
+bool keys_same(const Keys *s, const Keys *t);
+
+enum { THE_ONE, ALL_THREADS, KNOWERS }; /* of an agent: its elected thread, every thread of it */
+
+typedef struct Out { /* an asynchronous read that its agent waits for: groups, or tc.commits, since */
+    Key key;
+    uint8_t agent;
+    bool one;
+    int32_t age; /* -1: none */
+} Out;
+typedef struct TreeEvent {
+    bool silent;        /* nobody has said anything */
+    Keys unheard;       /* what who awaits it does not hear of */
+    uint32_t few, most; /* arrivals */
+    uint8_t arrived, expects; /* agents, on some path: have arrived; have announced bytes and not arrived since */
+} TreeEvent;
+typedef struct Generation {
+    Keys unknown[TREE_AGENTS][KNOWERS], said[TREE_AGENTS];
+    uint8_t released, held; /* agents: on some path, not on some path */
+    uint8_t done, busy;     /* agents: are done with it, on some path; are not, on some path */
+    uint8_t awaited[TREE_AGENTS]; /* events */
+    TreeEvent event[TREE_EVENTS];
+    VEC(Out) outs;
+} Generation;
+typedef struct RingState {
+    uint32_t users;  /* records that have it */
+    bool begun;
+    uint32_t now;    /* of gen: generation n; n - k is (now + k) mod slots */
+    Generation gen[];
+} RingState;
+
+typedef struct AgentState {
+    Keys touched;  /* rings: by its threads, since they last came together */
+    Keys unfenced; /* rings: where threads wrote, for all that it has fenced */
+    Keys out;      /* rings: with asynchronous reads of its */
+    bool late;   /* a thread may not have passed a wait */
+} AgentState;
+typedef struct State {
+    RingState **ring;
+    AgentState agent[TREE_AGENTS];
+} State;
+
+State *state_new(const TreeFacts *f);
+State *state_copy(const TreeFacts *f, State *s);
+void state_drop(const TreeFacts *f, State *s);
+void state_meet(const TreeFacts *f, State *s, State *t); /* s: on either way; t is given up */
+bool state_same(const TreeFacts *f, const State *s, const State *t);
+RingState *state_ring(const TreeFacts *f, State *s, uint32_t ring); /* to be changed */
+static inline Generation *generation(const TreeFacts *f, RingState *r, uint32_t ring, uint32_t back)
+{
+    return &r->gen[(r->now + back) % f->k->rings.v[ring].slots];
+}
+
+#endif
