@@ -48,6 +48,7 @@ static uint32_t object_count(const IrKernel *k, IrArgKind kind)
     case IRA_VAR: return k->vars.n;
     case IRA_LX: return k->mf.lx.nodes.n;
     case IRA_PLAN: return k->plans.n;
+    case IRA_RING: return k->rings.n;
     default: return 0;
     }
 }
@@ -62,6 +63,8 @@ static void check_parts(Checker *c, const IrOp *op, const IrArg *obj, uint32_t *
         const IrArg *part = i ? byte : slot;
         if (part && part->kind == IRA_VAL && type_of(c, part->id) == IR_PRED)
             check_fail_operand(c, part->key, "is a pred");
+        else if (c->tree && part && part->kind == IRA_TURN && part->key == IRK_SLOT && part->id < c->k->rings.n)
+            continue;
         else if (part && part->kind != IRA_VAL && part->kind != IRA_IMM)
             check_fail_operand(c, part->key, "is no value");
     }
@@ -112,7 +115,7 @@ static void check_operand(Checker *c, const IrOp *op, const IrOperand *o, uint32
         char kind;
         uint8_t arg;
     } KINDS[] = {{'m', IRA_MAP}, {'b', IRA_BUF}, {'r', IRA_BAR}, {'t', IRA_TENSOR},
-                 {'l', IRA_POL}, {'x', IRA_VAR}, {'L', IRA_LX},  {'q', IRA_PLAN}};
+                 {'l', IRA_POL}, {'x', IRA_VAR}, {'L', IRA_LX},  {'q', IRA_PLAN}, {'g', IRA_RING}};
     const IrArg *arg;
     unsigned n = ir_list(op, o->key, &arg);
     uint32_t words;
@@ -201,6 +204,17 @@ static void close_block(Checker *c, const IrOp *op)
     c->scope.n = from;
 }
 
+/* What the roles that are made of it ask for is asked of them. */
+static void check_tree_op(Checker *c, const IrOp *op)
+{
+    const IrArg *ring = ir_find(op, IRK_RING), *bar = ir_find(op, IRK_BAR);
+    if (op->agent > c->k->roles.n) check_fail(c, "an agent that is not there");
+    else if (op->agent == 0 && (ring || bar)) check_fail(c, "what is done to rings and barriers some agent does");
+    else if (op->op == IR_RELEASE && c->k->rings.v[ring->id].free == IR_NO_BAR) check_fail(c, "nobody waits until this ring is free");
+    else if (op->op == IR_AWAIT && (c->k->bars.v[bar->id].ring == 0 || ir_part(op, bar, IRK_SLOT) == NULL || ir_part(op, bar, IRK_SLOT)->kind != IRA_TURN))
+        check_fail(c, "awaits what is no event of a ring");
+}
+
 static void check_op(Checker *c, const IrOp *op)
 {
     if (op->op >= IR_OP_COUNT) {
@@ -226,7 +240,9 @@ static void check_op(Checker *c, const IrOp *op)
     const IrArg *var = ir_find(op, IRK_VAR);
     if (var && op->op != IR_VAR && c->declared[var->id] != 1) check_fail(c, "the variable is not in scope");
     check_types(c, op);
-    check_rules(c, op);
+    if (c->tree) check_tree_op(c, op);
+    else if (ir_op_info(op->op)->group == IRG_RING) check_fail(c, "rings are of trees");
+    else check_rules(c, op);
     if (ir_opens_block(op->op)) open_block(c, op);
     if (c->error) return;
     if (op->op == IR_VAR) {
@@ -315,10 +331,10 @@ static void leave_body(Checker *c)
     c->scope.n = 0;
 }
 
-static void check_body(Checker *c)
+static void check_body(Checker *c, const IrRole *body)
 {
     bool *by_init = c->created;
-    c->role = ir_body(c->k, c->body);
+    c->role = body;
     c->declared = arena_array(c->arena, uint8_t, c->k->vars.n);
     c->created = arena_array(c->arena, bool, c->k->pols.n);
     for (uint32_t i = 0; i < c->k->pols.n; i++) c->created[i] = by_init[i];
@@ -356,7 +372,12 @@ const char *ir_check(Arena *a, const IrKernel *k)
     if (c->error == NULL) check_kernel_rules(c);
     if (c->error == NULL) fail_kernel(c, tmem_check_objects(a, k));
     if (c->error == NULL) check_map_buffers(c);
-    for (; c->body < ir_bodies(k) && c->error == NULL; c->body++) check_body(c);
+    for (; c->body < ir_bodies(k) && c->error == NULL; c->body++) check_body(c, ir_body(k, c->body));
+    if (c->error == NULL && k->tree.ops.n) {
+        c->tree = true;
+        c->body = 1;
+        check_body(c, &k->tree);
+    }
     if (c->error == NULL) check_inits(c);
     if (c->error == NULL) fail_kernel(c, tmem_check_kernel(a, k));
     return c->error;

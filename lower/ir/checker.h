@@ -11,6 +11,7 @@ typedef struct Checker {
     Arena *arena;
     const IrKernel *k;
     const IrRole *role; /* the body at hand */
+    bool tree;          /* it is the tree */
     uint32_t body;      /* its number: ir_body */
     uint32_t at;        /* op in the body */
     uint8_t *live;      /* by value: 1 while it is in scope, 2 after */

@@ -192,6 +192,54 @@ static char *whole(void)
     return s;
 }
 
+/* A derived schedule before it becomes roles. */
+static const char TREE[] =
+    "module sm_90a\n\n"
+    "kernel tree entry tree {\n"
+    "  sym N size\n  tensor a f32 [N] stride [1] read written align 16\n  arg tensor a\n  param address a\n  param counter\n"
+    "  grid 4, 1, 1\n  cluster 2, 1, 1\n  threads 160\n  smem 8192\n"
+    "  ring t slots 3 lag 1\n  ring ids slots 2 lag 0\n"
+    "  buf t bytes 1024 align 128 slots 3 pitch 1024 at 0 ring t\n"
+    "  buf ids bytes 8 align 128 slots 2 pitch 128 at 3072 ring ids\n"
+    "  bar t.full slots 3 count 1 at 4096 derived ring t\n"
+    "  bar t.empty slots 2 count 1 at 4120 derived\n"
+    "  bar ids.full slots 2 count 1 at 4136 derived ring ids\n"
+    "  var next i64\n"
+    "  init {\n"
+    "    elect bar.init t.full[0], 1\n    elect bar.init t.full[1], 1\n    elect bar.init t.full[2], 1\n"
+    "    elect bar.init t.empty[0], 1\n    elect bar.init t.empty[1], 1\n"
+    "    elect bar.init ids.full[0], 1\n    elect bar.init ids.full[1], 1\n"
+    "  }\n"
+    "  free t t.empty\n"
+    "  agent load warps 1 elect\n  agent work warps 4\n"
+    "  tree {\n"
+    "    load: var next = 0\n"
+    "    repeat\n"
+    "      %1 = get.i64 next\n"
+    "      load: acquire ids@n\n"
+    "      load: st.shared ids@n, %1\n"
+    "      load: bar.arrive ids.full@n\n"
+    "      work: await ids.full@n\n"
+    "      load: %id = hand %1, ids@n\n"
+    "      %3 = cmp lt %id, 0\n"
+    "      break %3\n"
+    "      load: acquire t@n, scope cluster\n"
+    "      load: bar.arrive_expect t.full@n, 512\n"
+    "      %4 = gaddr a, 0\n"
+    "      load: blk.load %4 -> t@n+512, bytes 512, t.full@n\n"
+    "      work: await t.full@n, scope cluster\n"
+    "      work: elect blk.store t@n+512 -> %4, bytes 512\n"
+    "      load: done t@n\n"
+    "      work: elect grp.commit\n"
+    "      work: elect grp.wait 1 read\n"
+    "      work: elect release t@n\n"
+    "      work: elect release t@n, rank 1\n"
+    "      work: done t@n\n"
+    "    end\n"
+    "    work: elect grp.wait 0 read\n"
+    "  }\n"
+    "}\n";
+
 static IrModule *read_whole(Fixture *x)
 {
     char *made = whole();
@@ -205,6 +253,15 @@ static IrModule *read_whole(Fixture *x)
     return m;
 }
 
+static void see(const IrRole *r, bool seen[IR_OP_COUNT][IR_OPERANDS_MAX][2])
+{
+    for (uint32_t i = 0; i < r->ops.n; i++) {
+        const IrSignature *sig = ir_signature(r->ops.v[i].op);
+        seen[r->ops.v[i].op][sig->n][0] = true;
+        for (unsigned j = 0; j < sig->n; j++) seen[r->ops.v[i].op][j][ir_find(&r->ops.v[i], sig->v[j].key) != NULL] = true;
+    }
+}
+
 /* Every op, and every operand that may be absent both present and absent, stands in the text above. */
 static void test_text_has_everything(void **state)
 {
@@ -213,15 +270,10 @@ static void test_text_has_everything(void **state)
     bool seen[IR_OP_COUNT][IR_OPERANDS_MAX][2] = {{{false}}};
     begin(&x);
     const IrKernel *k = read_whole(&x)->kernels.v[0];
-    for (uint32_t b = 0; b < ir_bodies(k); b++) {
-        const IrRole *r = ir_body(k, b);
-        for (uint32_t i = 0; i < r->ops.n; i++) {
-            const IrSignature *sig = ir_signature(r->ops.v[i].op);
-            seen[r->ops.v[i].op][sig->n][0] = true;
-            for (unsigned j = 0; j < sig->n; j++)
-                seen[r->ops.v[i].op][j][ir_find(&r->ops.v[i], sig->v[j].key) != NULL] = true;
-        }
-    }
+    for (uint32_t b = 0; b < ir_bodies(k); b++) see(ir_body(k, b), seen);
+    const IrModule *m = read_text(&x, TREE, strlen(TREE));
+    assert_non_null(m);
+    see(&m->kernels.v[0]->tree, seen);
     for (int op = 0; op < IR_OP_COUNT; op++) {
         const IrSignature *sig = ir_signature((IrOpcode)op);
         if (!seen[op][sig->n][0]) fail_msg("%s is not in the text", ir_op_info((IrOpcode)op)->text);
@@ -279,6 +331,44 @@ static void test_round_trip(void **state)
     assert_int_equal(l->mf.per_sm, 2);
     assert_true(l->mf.teams && l->mf.traffic && l->pols.v[0].by_traffic);
     finish(&x);
+}
+
+static void test_tree_round_trip(void **state)
+{
+    (void)state;
+    Fixture x;
+    begin(&x);
+    IrModule *m = read_text(&x, TREE, strlen(TREE));
+    if (m == NULL) diags_render(&x.diags, DIAG_HUMAN, false, &x.out);
+    else ir_print_tree(&x.out, m, NULL);
+    assert_string_equal(x.out.s, TREE);
+    finish(&x);
+}
+
+/* Each with a part of the sentence. */
+static void test_tree_rules(void **state)
+{
+    (void)state;
+    static const struct { const char *from, *to, *text; } WRONG[] = {
+        {"work: await ids.full@n", "await ids.full@n", "some agent does"},
+        {"work: await ids.full@n", "work: await ids.full[1]", "no event of a ring"},
+        {"      load: done t@n\n", "      load: done t@n\n      work: release ids@n\n", "nobody waits until"},
+        {"work: done t@n", "work: done u@n", "no ring has the name `u`"},
+        {"work: done t@n", "rest: done t@n", "no agent has the name `rest`"},
+        {"derived ring ids", "derived", "what has generations belongs to a ring"},
+        {"  tree {\n    load: var next = 0\n", "  exit {\n    done t@n\n  }\n  tree {\n    load: var next = 0\n", "rings are of trees"},
+    };
+    for (size_t i = 0; i < sizeof WRONG / sizeof *WRONG; i++) {
+        Fixture x;
+        begin(&x);
+        const char *at = strstr(TREE, WRONG[i].from);
+        assert_non_null(at);
+        char *text = arena_printf(&x.arena, "%.*s%s%s", (int)(at - TREE), TREE, WRONG[i].to, at + strlen(WRONG[i].from));
+        assert_null(read_text(&x, text, strlen(text)));
+        diags_render(&x.diags, DIAG_HUMAN, false, &x.out);
+        if (strstr(x.out.s, WRONG[i].text) == NULL) fail_msg("%s: %s", WRONG[i].text, x.out.s);
+        finish(&x);
+    }
 }
 
 typedef struct Bad {
@@ -513,6 +603,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_text_has_everything),
         cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_tree_round_trip),
+        cmocka_unit_test(test_tree_rules),
         cmocka_unit_test(test_rules),
         cmocka_unit_test(test_hostile_texts),
     };
