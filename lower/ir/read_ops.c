@@ -42,7 +42,8 @@ static void read_parts(Reader *r, IrOp *op, bool is_buf)
 {
     const IrKernel *k = r->k;
     uint32_t object = op->args[op->nargs - 1].id;
-    if (reader_accept(r, "@")) {
+    if (reader_is(r, "@") && r->tok.span.lo == r->last) { /* not the guard of the next op */
+        reader_next(r);
         read_turn(r, op, is_buf ? object < k->bufs.n ? k->bufs.v[object].ring : 0 : object < k->bars.n ? k->bars.v[object].ring : 0);
     } else if (reader_accept(r, "[")) {
         read_value(r, op, IRK_SLOT);

@@ -21,90 +21,6 @@ void sched_as(Lower *L, Agent a)
     for (int i = 0; i <= (int)a; i++) L->agent += s->used[i];
 }
 
-/* ---- threads of the working role ---- */
-
-static void cta_sync(Lower *L)
-{
-    Sched *s = sched(L);
-    if (s->role == AG_WORK) tmem_fence(L, IRD_BEFORE);
-    IrOp *op = emit_new(L, IR_CTA_SYNC);
-    ir_imm(L->a, op, IRK_ID, (int64_t)s->role + 1);
-    ir_imm(L->a, op, IRK_THREADS, (int64_t)s->warps[s->role] * 32);
-    if (s->role == AG_WORK) tmem_fence(L, IRD_AFTER);
-    s->now->dirty = s->now->id_read = false;
-}
-
-/* All threads of the role have read the iteration's number: its slot may be given back. */
-void walk_id_sync(Lower *L)
-{
-    Sched *s = sched(L);
-    if (!s->now->id_read || s->shape[s->role] == SHAPE_ELECT) return;
-    if (s->shape[s->role] == SHAPE_THREADS) cta_sync(L);
-    else emit_new(L, IR_WARP_SYNC);
-    s->now->id_read = false;
-}
-
-static void fence_threads(Lower *L)
-{
-    Sched *s = sched(L);
-    if (s->now->unfenced) ir_ref(L->a, emit_new(L, IR_FENCE_ASYNC), IRK_SPACE, IRA_WORD, IRS_SHARED);
-    s->now->unfenced = false;
-}
-
-/* The elected thread's ops come behind what all threads did (PTX ISA, async proxy: writers fence, then synchronise). */
-void walk_store_sync(Lower *L)
-{
-    Sched *s = sched(L);
-    if (s->shape[s->role] == SHAPE_LANES && s->now->dirty) {
-        emit_new(L, IR_WARP_SYNC);
-        s->now->dirty = s->now->id_read = false;
-    }
-    if (s->shape[s->role] != SHAPE_THREADS || !s->now->dirty) return;
-    fence_threads(L);
-    cta_sync(L);
-}
-
-static void commit_pending(Lower *L)
-{
-    Sched *s = sched(L);
-    if (s->now->pending) emit_new(L, IR_GRP_COMMIT);
-    s->now->pending = false;
-}
-
-/* What stores read is read before threads overwrite it: they come behind the thread that waits. */
-static void wait_readers(Lower *L)
-{
-    Sched *s = sched(L);
-    commit_pending(L);
-    emit_grp_wait(L, 0, IRH_READ);
-    for (uint32_t i = 0; i < s->nrings; i++) s->rings[i].reading = false;
-    s->now->dirty = true;
-}
-
-/* Tiles of outer blocks: the next turn may overwrite what this one's stores read. */
-static void readers_end(Lower *L, const PBlock *b)
-{
-    Sched *s = sched(L);
-    bool outer = false;
-    for (uint32_t i = 0; i < s->nrings; i++) {
-        Ring *r = &s->rings[i];
-        outer |= r->reading && r->thread_writes && r->turn != b;
-        if (r->turn == b) r->reading = false;
-    }
-    if (outer) wait_readers(L);
-}
-
-/* What threads are about to overwrite nobody reads any more, and what they are about to read is there. */
-static void before_work(Lower *L, uint32_t dst)
-{
-    Sched *s = sched(L);
-    if (dst != RING_NONE && s->rings[dst].reading) wait_readers(L);
-    if (dst != RING_NONE && tmem_reads(L, dst)) tmem_settle(L);
-    if (!s->now->dirty) return;
-    fence_threads(L);
-    cta_sync(L);
-}
-
 static void tmem(Lower *L, Planned *p)
 {
     Sched *s = sched(L);
@@ -113,7 +29,7 @@ static void tmem(Lower *L, Planned *p)
         return;
     }
     tmem_settle(L);
-    before_work(L, p->dst);
+    agent_before_work(L, p->dst);
     tmem_work(L, p);
     s->now->dirty = true;
     s->now->unfenced |= p->dst != RING_NONE;
@@ -128,7 +44,7 @@ static void work(Lower *L, Planned *p)
         from_slot = region_slot(L, &p->mi);
         from = region_offset(L, &p->mi);
     }
-    before_work(L, p->dst);
+    agent_before_work(L, p->dst);
     IrOp *op = emit_new(L, p->zeros ? IR_ST_BULK : fill ? IR_THR_FILL : IR_THR_COPY);
     if (p->zeros == 0) ir_ref(L->a, op, IRK_PLAN, IRA_PLAN, p->plan);
     if (!fill) {
@@ -195,7 +111,7 @@ static void load(Lower *L, Planned *p)
 static void wait_all_stores(Lower *L)
 {
     Sched *s = sched(L);
-    commit_pending(L);
+    agent_commit(L);
     emit_grp_wait(L, 0, IRH_FULL);
     if (s->shape[s->role] == SHAPE_LANES) emit_new(L, IR_WARP_SYNC);
 }
@@ -368,12 +284,12 @@ static void agent_end(Lower *L, const PBlock *b)
         released |= r->empty != RING_NONE && r->filler != s->role;
     }
     s->now->pending |= stored && lag > 0 && stored_in_loops(s, b);
-    if (stored || ordered_within(s, b)) commit_pending(L);
-    readers_end(L, b);
+    if (stored || ordered_within(s, b)) agent_commit(L);
+    agent_readers_end(L, b);
     if (stored && looped) emit_grp_wait(L, lag, IRH_READ);
     if (s->shape[s->role] == SHAPE_LANES) s->now->dirty = true;
     if (released) walk_store_sync(L);
-    fence_threads(L); /* the next turn, and what stands behind the loop, take it for done */
+    agent_fence(L); /* the next turn, and what stands behind the loop, take it for done */
     for (uint32_t i = 0; i < s->nrings; i++) {
         Ring *r = &s->rings[i];
         if (!in_turn(s, r, b)) continue;
@@ -490,8 +406,8 @@ static bool enter(Lower *L, const PStmt *st)
         if (!walk_enter(L, st, a)) s->active &= (uint8_t)~(1u << a);
     FOR_AGENTS(L, a)
     {
-        fence_threads(L);
-        commit_pending(L);
+        agent_fence(L);
+        agent_commit(L);
         tmem_settle(L);
     }
     if (s->active) return true;

@@ -90,8 +90,14 @@ void walk_turn(Lower *L, Pipe *p, const BodyPart *part);
 bool walk_enter(const Lower *L, const PStmt *st, int agent); /* a loop without moves of the role is nothing to it, unless it changes variables */
 uint32_t walk_moves(const PBlock *b);       /* how many there are in it */
 void walk_end(Lower *L, const PBlock *b);   /* stores are committed, slots given back, counters go on */
+
+/* ---- agent_sync.c: of the agent whose ops are emitted ---- */
 void walk_id_sync(Lower *L);
-void walk_store_sync(Lower *L);             /* what threads did is visible to the elected thread's copies */
+void walk_store_sync(Lower *L);                  /* what threads did is visible to the elected thread's copies */
+void agent_fence(Lower *L);                      /* where they wrote since the last fence */
+void agent_commit(Lower *L);                     /* the stores that are in no group */
+void agent_readers_end(Lower *L, const PBlock *b); /* the turn ends: tiles of outer blocks are not read any more */
+void agent_before_work(Lower *L, uint32_t dst);  /* threads read, and write that ring or RING_NONE */
 
 /* ---- schedule.c ---- */
 const PStmt *schedule_wanted(const PKernel *k); /* the first statement that wants it, or NULL */

@@ -1,0 +1,84 @@
+/* What an agent's threads do to see what the others of them did: synchronisation, fences, groups. */
+#include "lower/schedule/schedule.h"
+
+static void cta_sync(Lower *L)
+{
+    Sched *s = L->sched;
+    if (s->role == AG_WORK) tmem_fence(L, IRD_BEFORE);
+    IrOp *op = emit_new(L, IR_CTA_SYNC);
+    ir_imm(L->a, op, IRK_ID, (int64_t)s->role + 1);
+    ir_imm(L->a, op, IRK_THREADS, (int64_t)s->warps[s->role] * 32);
+    if (s->role == AG_WORK) tmem_fence(L, IRD_AFTER);
+    s->now->dirty = s->now->id_read = false;
+}
+
+/* All threads of the role have read the iteration's number: its slot may be given back. */
+void walk_id_sync(Lower *L)
+{
+    Sched *s = L->sched;
+    if (!s->now->id_read || s->shape[s->role] == SHAPE_ELECT) return;
+    if (s->shape[s->role] == SHAPE_THREADS) cta_sync(L);
+    else emit_new(L, IR_WARP_SYNC);
+    s->now->id_read = false;
+}
+
+void agent_fence(Lower *L)
+{
+    Sched *s = L->sched;
+    if (s->now->unfenced) ir_ref(L->a, emit_new(L, IR_FENCE_ASYNC), IRK_SPACE, IRA_WORD, IRS_SHARED);
+    s->now->unfenced = false;
+}
+
+/* The elected thread's ops come behind what all threads did (PTX ISA, async proxy: writers fence, then synchronise). */
+void walk_store_sync(Lower *L)
+{
+    Sched *s = L->sched;
+    if (s->shape[s->role] == SHAPE_LANES && s->now->dirty) {
+        emit_new(L, IR_WARP_SYNC);
+        s->now->dirty = s->now->id_read = false;
+    }
+    if (s->shape[s->role] != SHAPE_THREADS || !s->now->dirty) return;
+    agent_fence(L);
+    cta_sync(L);
+}
+
+void agent_commit(Lower *L)
+{
+    Sched *s = L->sched;
+    if (s->now->pending) emit_new(L, IR_GRP_COMMIT);
+    s->now->pending = false;
+}
+
+/* What stores read is read before threads overwrite it: they come behind the thread that waits. */
+static void wait_readers(Lower *L)
+{
+    Sched *s = L->sched;
+    agent_commit(L);
+    emit_grp_wait(L, 0, IRH_READ);
+    for (uint32_t i = 0; i < s->nrings; i++) s->rings[i].reading = false;
+    s->now->dirty = true;
+}
+
+/* Tiles of outer blocks: the next turn may overwrite what this one's stores read. */
+void agent_readers_end(Lower *L, const PBlock *b)
+{
+    Sched *s = L->sched;
+    bool outer = false;
+    for (uint32_t i = 0; i < s->nrings; i++) {
+        Ring *r = &s->rings[i];
+        outer |= r->reading && r->thread_writes && r->turn != b;
+        if (r->turn == b) r->reading = false;
+    }
+    if (outer) wait_readers(L);
+}
+
+/* What threads are about to overwrite nobody reads any more, and what they are about to read is there. */
+void agent_before_work(Lower *L, uint32_t dst)
+{
+    Sched *s = L->sched;
+    if (dst != RING_NONE && s->rings[dst].reading) wait_readers(L);
+    if (dst != RING_NONE && tmem_reads(L, dst)) tmem_settle(L);
+    if (!s->now->dirty) return;
+    agent_fence(L);
+    cta_sync(L);
+}
