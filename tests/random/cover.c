@@ -100,6 +100,8 @@ bool __wrap_ir_verify(Arena *a, Diags *d, const IrModule *m, const IrKernel *k, 
     if (!ok || !counting) return ok;
     for (uint32_t b = 0; b < ir_bodies(k); b++)
         for (uint32_t i = 0; i < ir_body(k, b)->ops.n; i++) count_op(k, &ir_body(k, b)->ops.v[i]);
+    for (uint32_t i = 0; i < k->tree.ops.n; i++)
+        if (ir_op_info((IrOpcode)k->tree.ops.v[i].op)->group == IRG_RING) count_op(k, &k->tree.ops.v[i]);
     count_maps(k);
     return ok;
 }
