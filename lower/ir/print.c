@@ -1,285 +1,8 @@
-#include <ctype.h>
+/* The IR's text form: a kernel and what its ops speak of. */
 #include <stdio.h>
-#include <string.h>
 
 #include "lang/lang.h"
-#include "lower/ir/ops.h"
-
-/* The names under which the objects of a kernel are printed: quoted where they are no identifiers, and numbered
- * where two objects of a kind have the same one, so that the text reads back. */
-typedef struct Shown {
-    const char **syms, **tensors, **scalars, **maps, **bufs, **bars, **pols, **vars, **plans, **rings;
-    const char **values;
-} Shown;
-
-typedef struct Printer {
-    Text *out;
-    Arena *arena;
-    const IrKernel *k;
-    Sources *sources;
-    bool tree;     /* the tree, not the roles' bodies */
-    const char **hints; /* by value: of those that are defined, NULL: none */
-    const char **begun; /* by variable: names of those that are declared */
-    Shown names; /* all NULL when a single op is printed: names as they are */
-} Printer;
-
-static bool is_identifier(const char *s)
-{
-    if (!isalpha((unsigned char)*s) && *s != '_') return false;
-    if (strcmp(s, "_") == 0) return false; /* stands for an absent expression */
-    while (isalnum((unsigned char)*s) || *s == '_' || *s == '.') s++;
-    return *s == 0;
-}
-
-static void put_quoted(Text *t, const char *s)
-{
-    text_char(t, '"');
-    for (; *s; s++) {
-        unsigned char c = (unsigned char)*s;
-        if (c == '"' || c == '\\') text_char(t, '\\');
-        if (c < 0x20 || c == 0x7F) text_printf(t, "\\x%02x", c);
-        else text_char(t, (char)c);
-    }
-    text_char(t, '"');
-}
-
-static void put_string(Text *t, const char *s)
-{
-    put_quoted(t, s ? s : "");
-}
-
-static void put_name(Text *t, const char *s)
-{
-    if (s && is_identifier(s)) text_str(t, s);
-    else put_quoted(t, s ? s : "");
-}
-
-/* ---- unique names ---- */
-
-static const char *quoted_copy(Printer *p, const char *s)
-{
-    if (is_identifier(s)) return s;
-    size_t from = p->out->n; /* the output buffer serves as scratch */
-    put_quoted(p->out, s);
-    char *q = arena_strdup(p->arena, p->out->s + from, p->out->n - from);
-    p->out->n = from;
-    p->out->s[from] = 0;
-    return q;
-}
-
-/* The i-th name is at `first + i * stride`; what is empty stays empty if `anonymous`. */
-static const char **unique(Printer *p, const void *first, size_t stride, uint32_t n, bool anonymous)
-{
-    const char **shown = arena_array(p->arena, const char *, n);
-    Names *seen = names_new(p->arena);
-    VEC(uint32_t) next = {0}; /* by name: number to try for the next one of that name, 0 before the first */
-    for (uint32_t i = 0; i < n; i++) {
-        const char *name;
-        memcpy(&name, (const char *)first + i * stride, sizeof name);
-        names_intern(seen, name ? name : "", name ? strlen(name) : 0);
-    }
-    for (uint32_t i = 0; i < names_count(seen); i++) vec_push(p->arena, &next, 0);
-    for (uint32_t i = 0; i < n; i++) {
-        const char *name;
-        memcpy(&name, (const char *)first + i * stride, sizeof name);
-        if (name == NULL) name = "";
-        if (*name == 0 && anonymous) continue;
-        Name id = names_find(seen, name, strlen(name));
-        while (next.v[id - 1]) {
-            const char *numbered = arena_printf(p->arena, "%s.%u", name, next.v[id - 1]++);
-            if (names_find(seen, numbered, strlen(numbered))) continue;
-            names_intern(seen, numbered, strlen(numbered));
-            name = numbered;
-            break;
-        }
-        if (next.v[id - 1] == 0) next.v[id - 1] = 2;
-        shown[i] = quoted_copy(p, name);
-    }
-    return shown;
-}
-
-/* The bodies that are printed, in their order. */
-static const IrRole *body_of(const Printer *p, uint32_t i)
-{
-    const IrKernel *k = p->k;
-    if (!p->tree) return i < ir_bodies(k) ? ir_body(k, i) : NULL;
-    return i == 0 ? &k->init : i == 1 ? &k->tree : i == 2 ? &k->exit : NULL;
-}
-
-/* Values and variables of the tree are none of the roles', and the other way round. */
-static void find_used(Printer *p)
-{
-    const IrRole *r;
-    p->hints = arena_array(p->arena, const char *, p->k->value_names.n);
-    p->begun = arena_array(p->arena, const char *, p->k->vars.n);
-    for (uint32_t b = 0; (r = body_of(p, b)) != NULL; b++) {
-        for (uint32_t i = 0; i < r->ops.n; i++) {
-            const IrOp *op = &r->ops.v[i];
-            const IrArg *var = op->op == IR_VAR ? ir_find(op, IRK_VAR) : NULL;
-            if (op->dst && op->dst <= p->k->value_names.n) p->hints[op->dst - 1] = p->k->value_names.v[op->dst - 1];
-            if (var && var->id < p->k->vars.n) p->begun[var->id] = p->k->vars.v[var->id].name ? p->k->vars.v[var->id].name : "";
-        }
-    }
-}
-
-/* Values without a hint are numbered in the order of their definitions, which reading back keeps. */
-static const char **value_names(Printer *p)
-{
-    const IrKernel *k = p->k;
-    const char **shown = unique(p, p->hints, sizeof *p->hints, k->value_names.n, true);
-    const IrRole *r;
-    uint32_t count = 0;
-    for (uint32_t b = 0; (r = body_of(p, b)) != NULL; b++) {
-        for (uint32_t i = 0; i < r->ops.n; i++) {
-            IrVal v = r->ops.v[i].dst;
-            if (v == 0 || v > k->value_names.n) continue;
-            count++;
-            if (shown[v - 1] == NULL) shown[v - 1] = arena_printf(p->arena, "%u", count);
-        }
-    }
-    return shown;
-}
-
-/* ---- operands ---- */
-
-static void put_value(Printer *p, IrVal v)
-{
-    text_char(p->out, '%');
-    if (v == 0 || v > p->k->value_names.n) {
-        text_char(p->out, '?');
-    } else if (p->names.values) {
-        text_str(p->out, p->names.values[v - 1] ? p->names.values[v - 1] : "?");
-    } else if (p->k->value_names.v[v - 1]) {
-        put_name(p->out, p->k->value_names.v[v - 1]);
-    } else {
-        text_uint(p->out, v);
-    }
-}
-
-static void put_lx(Printer *p, Lx x)
-{
-    if (x == 0 || x > p->k->mf.lx.nodes.n) {
-        text_char(p->out, '_');
-        return;
-    }
-    const char **names = p->names.syms;
-    if (names == NULL) { /* a single op is printed */
-        names = arena_array(p->arena, const char *, p->k->mf.syms.n);
-        for (uint32_t i = 0; i < p->k->mf.syms.n; i++) names[i] = p->k->mf.syms.v[i].name;
-    }
-    lx_print(p->out, &p->k->mf.lx, x, names);
-}
-
-#define PUT_OBJECT(p, vec, shown, id)                                                                                  \
-    do {                                                                                                               \
-        if ((id) >= (vec).n) text_char((p)->out, '?');                                                                 \
-        else if (shown) text_str((p)->out, (shown)[id]);                                                               \
-        else put_name((p)->out, (vec).v[id].name);                                                                     \
-    } while (0)
-
-static void put_arg(Printer *p, IrKey key, const IrArg *arg)
-{
-    const IrKernel *k = p->k;
-    const char *const *words;
-    uint32_t n;
-    switch ((IrArgKind)arg->kind) {
-    case IRA_IMM: text_int(p->out, arg->imm); break;
-    case IRA_VAL: put_value(p, arg->id); break;
-    case IRA_MAP: PUT_OBJECT(p, k->mf.maps, p->names.maps, arg->id); break;
-    case IRA_BUF: PUT_OBJECT(p, k->bufs, p->names.bufs, arg->id); break;
-    case IRA_BAR: PUT_OBJECT(p, k->bars, p->names.bars, arg->id); break;
-    case IRA_TENSOR: PUT_OBJECT(p, k->mf.tensors, p->names.tensors, arg->id); break;
-    case IRA_POL: PUT_OBJECT(p, k->pols, p->names.pols, arg->id); break;
-    case IRA_VAR: PUT_OBJECT(p, k->vars, p->names.vars, arg->id); break;
-    case IRA_LX: put_lx(p, arg->id); break;
-    case IRA_PLAN: PUT_OBJECT(p, k->plans, p->names.plans, arg->id); break;
-    case IRA_RING: PUT_OBJECT(p, k->rings, p->names.rings, arg->id); text_lit(p->out, "@n"); break;
-    case IRA_TURN: text_char(p->out, 'n'); break;
-    case IRA_WORD:
-        words = ir_words(key, &n);
-        text_str(p->out, arg->id < n ? words[arg->id] : "?");
-        break;
-    }
-}
-
-/* [slot] and +byte of a buffer or barrier; the first slot of a single one and byte 0 go without saying. */
-static void put_parts(Printer *p, const IrOp *op, const IrArg *object, uint32_t slots)
-{
-    const IrArg *slot = ir_part(op, object, IRK_SLOT), *byte = ir_part(op, object, IRK_OFFSET);
-    bool first = slot == NULL || (slot->kind == IRA_IMM && slot->imm == 0);
-    if (slot && slot->kind == IRA_TURN) {
-        text_lit(p->out, "@n");
-    } else if (!first || slots > 1) {
-        text_char(p->out, '[');
-        if (slot) put_arg(p, IRK_SLOT, slot);
-        else text_char(p->out, '0');
-        text_char(p->out, ']');
-    }
-    const IrBuf *b = object->kind == IRA_BUF && object->id < p->k->bufs.n ? &p->k->bufs.v[object->id] : NULL;
-    if (b && b->lanes && b->columns && byte && byte->kind == IRA_IMM) { /* lane and column */
-        if (byte->imm) text_printf(p->out, "(%lld, %lld)", (long long)(byte->imm / (4 * b->columns)), (long long)(byte->imm % (4 * b->columns) / 4));
-        return;
-    }
-    if (byte && (byte->kind != IRA_IMM || byte->imm != 0)) {
-        text_char(p->out, '+');
-        put_arg(p, IRK_OFFSET, byte);
-    }
-}
-
-static void put_operand(Printer *p, const IrOp *op, const IrOperand *o)
-{
-    const IrKernel *k = p->k;
-    if (o->list) {
-        const IrArg *first;
-        unsigned n = ir_list(op, o->key, &first);
-        text_char(p->out, '[');
-        for (unsigned i = 0; i < n; i++) {
-            if (i) text_lit(p->out, ", ");
-            put_arg(p, o->key, &first[i]);
-        }
-        text_char(p->out, ']');
-        return;
-    }
-    const IrArg *arg = ir_find(op, o->key);
-    if (arg == NULL) {
-        text_char(p->out, '?');
-        return;
-    }
-    put_arg(p, o->key, arg);
-    if (arg->kind == IRA_BUF) put_parts(p, op, arg, arg->id < k->bufs.n ? k->bufs.v[arg->id].slots : 0);
-    if (arg->kind == IRA_BAR) put_parts(p, op, arg, arg->id < k->bars.n ? k->bars.v[arg->id].slots : 0);
-}
-
-static void put_op(Printer *p, const IrOp *op)
-{
-    const IrOpInfo *info = ir_op_info(op->op);
-    const IrSignature *sig = ir_signature(op->op);
-    if (p->tree && op->agent) {
-        put_name(p->out, p->k->roles.v[op->agent - 1].name);
-        text_lit(p->out, ": ");
-    }
-    if (op->guard.pred) {
-        text_char(p->out, '@');
-        put_value(p, op->guard.pred);
-        text_char(p->out, ' ');
-    }
-    if (op->elect) text_lit(p->out, "elect ");
-    if (op->dst) {
-        put_value(p, op->dst);
-        text_lit(p->out, " = ");
-    }
-    text_str(p->out, info->text);
-    if (info->result == IR_RESULT_ANY) {
-        text_char(p->out, '.');
-        text_str(p->out, ir_type_text(op->type));
-    }
-    for (unsigned i = 0; i < sig->n; i++) {
-        if (sig->v[i].optional && ir_find(op, sig->v[i].key) == NULL) continue;
-        text_str(p->out, ir_separator(info, sig, i));
-        put_operand(p, op, &sig->v[i]);
-    }
-    if (op->any_order) text_lit(p->out, " any_order");
-}
+#include "lower/ir/printer.h"
 
 /* ---- what surrounds the ops ---- */
 
@@ -288,7 +11,7 @@ static void put_lx_list(Printer *p, const Lx *x, unsigned n)
     text_char(p->out, '[');
     for (unsigned i = 0; i < n && i < MAP_RANK; i++) {
         if (i) text_lit(p->out, ", ");
-        put_lx(p, x[i]);
+        print_lx(p, x[i]);
     }
     text_char(p->out, ']');
 }
@@ -349,7 +72,7 @@ static void print_map(Printer *p, uint32_t index)
     text_printf(t, "  map %s = ", p->names.maps[index]);
     text_str(t, m->tensor < p->k->mf.tensors.n ? p->names.tensors[m->tensor] : "?");
     text_printf(t, " %s %s offset ", map_word(IRM_MODE, m->mode), map_word(IRM_TYPE, m->type));
-    put_lx(p, m->offset);
+    print_lx(p, m->offset);
     text_lit(t, " dim ");
     put_lx_list(p, m->dim, rank);
     text_lit(t, " pitch ");
@@ -399,42 +122,42 @@ static void print_launch(Printer *p)
             text_printf(t, "  param maps %u\n", x->index);
         } else {
             text_lit(t, "  param value ");
-            put_lx(p, x->index);
+            print_lx(p, x->index);
             text_char(t, '\n');
         }
     }
     for (uint32_t i = 0; i < mf->checks.n; i++) {
         const MfCheck *c = &mf->checks.v[i];
         text_printf(t, "  check %s ", c->code < ERROR_COUNT ? error_info(c->code)->code : "?");
-        put_lx(p, c->cond);
+        print_lx(p, c->cond);
         text_char(t, ' ');
-        put_string(t, c->text);
+        print_string(t, c->text);
         text_lit(t, " why ");
-        put_string(t, c->why);
+        print_string(t, c->why);
         text_lit(t, " at ");
-        put_string(t, c->place);
+        print_string(t, c->place);
         text_char(t, '\n');
     }
     for (uint32_t i = 0; i < mf->trusts.n; i++) {
         text_lit(t, "  trust ");
-        put_string(t, mf->trusts.v[i]);
+        print_string(t, mf->trusts.v[i]);
         text_char(t, '\n');
     }
     static const char *const DEALS[] = {[MF_DEAL_STATIC] = "static", [MF_DEAL_TICKET] = "ticket"};
     if (mf->deal) {
         text_printf(t, "  deal %s ", DEALS[mf->deal]);
-        put_lx(p, mf->teams);
+        print_lx(p, mf->teams);
         text_printf(t, " per_sm %u\n", mf->per_sm);
     }
     if (mf->traffic) {
         text_lit(t, "  traffic ");
-        put_lx(p, mf->traffic);
+        print_lx(p, mf->traffic);
         text_char(t, '\n');
     }
     text_lit(t, "  grid ");
     for (int i = 0; i < 3; i++) {
         if (i) text_lit(t, ", ");
-        put_lx(p, mf->grid[i]);
+        print_lx(p, mf->grid[i]);
     }
     text_printf(t, "\n  cluster %u, %u, %u\n", mf->cluster[0], mf->cluster[1], mf->cluster[2]);
     text_printf(t, "  threads %u\n  smem %u\n", mf->threads, mf->smem);
@@ -549,7 +272,7 @@ static void print_body(Printer *p, const IrRole *r)
         if ((op->op == IR_ELSE || op->op == IR_END) && depth) depth--;
         put_source_line(p, op, &last_line, &last_file);
         for (uint32_t j = 0; j < depth + 2; j++) text_lit(t, "  ");
-        put_op(p, op);
+        print_op(p, op);
         text_char(t, '\n');
         if (ir_opens_block(op->op)) depth++;
     }
@@ -559,7 +282,7 @@ static void print_body(Printer *p, const IrRole *r)
 static void print_role(Printer *p, const IrRole *r)
 {
     text_lit(p->out, "  role ");
-    put_name(p->out, r->name);
+    print_name(p->out, r->name);
     text_printf(p->out, " warps %u%s", r->warps, r->elect ? " elect" : "");
     print_body(p, r);
 }
@@ -578,7 +301,7 @@ static void print_tree(Printer *p)
         if (k->rings.v[i].free != IR_NO_BAR) text_printf(t, "  free %s %s\n", p->names.rings[i], p->names.bars[k->rings.v[i].free]);
     for (uint32_t i = 0; i < k->roles.n; i++) {
         text_lit(t, "  agent ");
-        put_name(t, k->roles.v[i].name);
+        print_name(t, k->roles.v[i].name);
         text_printf(t, " warps %u%s\n", k->roles.v[i].warps, k->roles.v[i].elect ? " elect" : "");
     }
     text_lit(t, "  tree");
@@ -589,17 +312,17 @@ static void print_kernel(Printer *p)
 {
     const IrKernel *k = p->k;
     Text *t = p->out;
-    find_used(p);
-#define UNIQUE(vec) unique(p, (vec).v ? &(vec).v->name : NULL, sizeof *(vec).v, (vec).n, false)
+    print_find_used(p);
+#define UNIQUE(vec) print_unique(p, (vec).v ? &(vec).v->name : NULL, sizeof *(vec).v, (vec).n, false)
     p->names = (Shown){UNIQUE(k->mf.syms), UNIQUE(k->mf.tensors), UNIQUE(k->mf.scalars),
                        UNIQUE(k->mf.maps), UNIQUE(k->bufs),       UNIQUE(k->bars),
-                       UNIQUE(k->pols),    unique(p, p->begun, sizeof *p->begun, k->vars.n, true), UNIQUE(k->plans),
-                       UNIQUE(k->rings),   value_names(p)};
+                       UNIQUE(k->pols),    print_unique(p, p->begun, sizeof *p->begun, k->vars.n, true), UNIQUE(k->plans),
+                       UNIQUE(k->rings),   print_values(p)};
 #undef UNIQUE
     text_lit(t, "\nkernel ");
-    put_name(t, k->mf.name);
+    print_name(t, k->mf.name);
     text_lit(t, " entry ");
-    put_name(t, k->mf.entry);
+    print_name(t, k->mf.entry);
     text_lit(t, " {\n");
     print_params(p);
     print_launch(p);
@@ -635,7 +358,7 @@ static void print_module(Job *j)
 {
     const IrModule *m = j->m;
     text_lit(j->out, "module ");
-    put_name(j->out, m->target);
+    print_name(j->out, m->target);
     if (m->version) text_printf(j->out, " version %u.%u", m->version / 10, m->version % 10);
     if (m->cluster_dst) text_lit(j->out, " cluster_dst");
     text_char(j->out, '\n');
@@ -659,7 +382,7 @@ static void run(Job *j)
         return;
     }
     j->out->mem->fail = &j->here;
-    if (j->op) put_op(&(Printer){.out = j->out, .arena = &j->scratch, .k = j->k}, j->op);
+    if (j->op) print_op(&(Printer){.out = j->out, .arena = &j->scratch, .k = j->k}, j->op);
     else print_module(j);
     j->out->mem->fail = j->outer;
     arena_free(&j->scratch);
