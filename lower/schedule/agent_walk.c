@@ -457,8 +457,9 @@ static void statement(Lower *L, const PStmt *st)
     s->active = outer;
 }
 
-/* Slots are taken at the first statement of the turn that uses them, on every way; they are given back at its end. */
-static void take_slots(Lower *L, const PStmt *st)
+/* Slots are taken at the first statement of the turn that uses them, on every way (behind it by who only awaits that they are filled);
+ * they are given back at its end. */
+static void take_slots(Lower *L, const PStmt *st, bool behind)
 {
     Sched *s = sched(L);
     Opnd guard = L->guard;
@@ -469,6 +470,7 @@ static void take_slots(Lower *L, const PStmt *st)
     {
         for (uint32_t i = 0; i < s->nrings; i++) {
             if (!in_turn(s, &s->rings[i], s->chain[s->depth].block) || s->rings[i].first[a] != st) continue;
+            if (behind != (s->rings[i].unread && a == AG_WORK)) continue;
             L->stmt = st;
             ring_begin(L, i);
         }
@@ -481,8 +483,9 @@ static void take_slots(Lower *L, const PStmt *st)
 static void statements(Lower *L, const PBlock *b)
 {
     for (const PStmt *st = b->first; st; st = st->next) {
-        if (!sched(L)->planning) take_slots(L, st);
+        if (!sched(L)->planning) take_slots(L, st, false);
         statement(L, st);
+        if (!sched(L)->planning) take_slots(L, st, true);
     }
 }
 
@@ -498,8 +501,9 @@ static void turn_statements(Lower *L, const PBlock *b, const BodyPart *part)
             continue;
         }
         s->chain[s->depth].top = st;
-        if (!s->planning && !part) take_slots(L, st);
+        if (!s->planning && !part) take_slots(L, st, false);
         statement(L, st);
+        if (!s->planning && !part) take_slots(L, st, true);
     }
 }
 

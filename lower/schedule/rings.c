@@ -235,6 +235,7 @@ bool rings_find(Lower *L)
         Ring *r = &s->rings[i];
         if (r->turn == NULL || r->agents & (1u << AG_WORK)) continue;
         if (r->agents != 1u << r->filler && !r->summed) continue;
+        r->unread = true;
         r->agents |= 1u << AG_WORK;
         r->first[AG_WORK] = r->last[AG_WORK] = r->last[r->summed ? AG_SEND : r->filler];
         s->used[AG_WORK] = true;

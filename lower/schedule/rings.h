@@ -36,6 +36,7 @@ typedef struct Ring {
     uint16_t adds_to[SCHED_RANKS]; /* those into whose tiles each one reduces */
     uint32_t ready, sum;          /* IrBar: their tiles are loaded; all sums have arrived here */
     uint16_t reach[SCHED_RANKS];  /* by_rank: the CTAs whose slots each one fills, and itself */
+    bool unread;                  /* nobody but the filler touches it: the working role awaits that it is there */
     bool certain;                 /* some fill of a turn is under no condition */
     bool joined;                  /* a multicast that may not come: each of these CTAs arrives on the full barriers of all */
     bool generic;                 /* other CTAs fill it, or add to it, by st.async, red.async: who waited for that fences */

@@ -7,6 +7,7 @@ typedef struct Check {
     Arena *a;
     TreeFault *fault;
     bool failed;
+    uint32_t without;
     State **heads; /* by op: the record at the loop's head, from the last time */
     State *out;    /* of the repeat at hand: behind its breaks */
     uint32_t at;   /* op */
@@ -19,7 +20,7 @@ static const IrOp *op_at(const Check *c, uint32_t i)
 
 static void fail(Check *c, TreeCondition condition, uint32_t ring, const TreeAccess *other, const char *text)
 {
-    if (c->failed) return;
+    if (c->failed || c->without >> condition & 1) return;
     c->failed = true;
     const char *name = c->f.k->rings.n ? c->f.k->rings.v[ring].name : "";
     *c->fault = (TreeFault){condition, c->at < c->f.tree->ops.n ? op_at(c, c->at) : NULL, other ? op_at(c, other->op) : NULL,
@@ -129,6 +130,22 @@ static void note(Check *c, State *s, Generation *g, uint32_t x)
     vec_push(c->a, &g->outs, ((Out){key_access(x), self->agent, self->one, -1}));
 }
 
+/* Bytes that have come show that their copy was issued, and what who issued it knew. */
+static void shows(Check *c, Generation *g, const TreeAccess *x)
+{
+    TreeEvent *event = &g->event[c->f.event[x->event]];
+    const Keys *known = unknown(c, g, x->agent, x->one);
+    if (c->f.k->bars.v[x->event].ring != x->ring + 1) return;
+    Keys said = {0};
+    for (uint32_t i = 0; i < known->n; i++) {
+        const TreeAccess *y = known->v[i] == KEY_BEGIN ? NULL : &c->f.access.v[(known->v[i] - 2) / 2];
+        if (!(y && y->how == TO_EVENT && y->event == x->event)) keys_add(c->a, &said, known->v[i]);
+    }
+    if (event->silent) event->unheard = said;
+    else keys_meet(&event->unheard, &said);
+    event->silent = false;
+}
+
 static void access(Check *c, State *s, uint32_t x)
 {
     const TreeAccess *self = &c->f.access.v[x];
@@ -140,9 +157,21 @@ static void access(Check *c, State *s, uint32_t x)
         for (uint32_t e = 0; e < r->nevents; e++)
             if (r->event[e] == self->event && g->awaited[a] >> e & 1) fail(c, TREE_BYTES, self->ring, NULL, "bytes for an event that has been awaited");
     note(c, s, g, x);
+    if (self->how == TO_EVENT && op_at(c, self->op)->guard.pred == 0) shows(c, g, self);
 }
 
 /* ---- rings ---- */
+
+/* Its free barrier counts as many as have released generation n - S. */
+static void hears_all(Check *c, const IrOp *op, uint32_t ring, const Generation *old)
+{
+    uint32_t want = c->f.k->bars.v[c->f.k->rings.v[ring].free].count;
+    for (uint32_t s = 0; s < tree_ctas(c->f.k); s++) {
+        TreeWhen when = tree_when(&c->f, op, s);
+        if (when == WHEN_OPEN) fail(c, TREE_COUNT, ring, NULL, "whether it waits is not known");
+        if (when == WHEN_ALWAYS && old->freed[s] != UINT16_MAX && old->freed[s] != want) fail(c, TREE_COUNT, ring, NULL, "its free barrier counts others than release it");
+    }
+}
 
 static void acquire(Check *c, State *s, const IrOp *op)
 {
@@ -153,20 +182,27 @@ static void acquire(Check *c, State *s, const IrOp *op)
     uint8_t releases = mask(info->releases);
     bool one = tree_by_one(&c->f, op);
     if (r->begun && generation(&c->f, r, ring, 0)->busy) fail(c, TREE_DONE, ring, NULL, "begun again before all are done with it");
+    if (c->f.k->rings.v[ring].free != IR_NO_BAR) hears_all(c, op, ring, old);
     if (old->held & releases) fail(c, TREE_FREE, ring, NULL, "begun where generation n - S is not released");
-    Keys left = {0};
-    keys_unite(c->a, &left, unknown(c, old, a, one));
-    for (uint32_t b = 0; b < c->f.k->roles.n; b++)
-        if (releases & bit(b)) keys_meet(&left, &old->said[b]);
-    for (uint32_t i = 0; i < left.n; i++) {
-        const TreeAccess *y = left.v[i] == KEY_BEGIN ? NULL : &c->f.access.v[(left.v[i] - 2) / 2];
-        bool fence = y && left.v[i] == key_fence((left.v[i] - 2) / 2);
-        if (fence && !info->copies) continue;
+    Keys left[KNOWERS] = {{0}};
+    for (int k = 0; k < KNOWERS; k++) {
+        keys_unite(c->a, &left[k], &old->unknown[a][k]);
+        for (uint32_t b = 0; b < c->f.k->roles.n; b++)
+            if (releases & bit(b)) keys_meet(&left[k], &old->said[b]);
+        for (uint32_t i = left[k].n; i-- > 0 && !info->copies;)
+            if (left[k].v[i] != KEY_BEGIN && left[k].v[i] % 2) keys_drop(&left[k], left[k].v[i]);
+    }
+    /* Threads that don't know it yet hear of it when they come together. */
+    int knows = left[THE_ONE].n ? ALL_THREADS : THE_ONE;
+    bool others = !one && left[!knows].n;
+    for (uint32_t i = 0; i < left[knows].n; i++) {
+        const TreeAccess *y = left[knows].v[i] == KEY_BEGIN ? NULL : &c->f.access.v[(left[knows].v[i] - 2) / 2];
+        bool fence = y && left[knows].v[i] % 2;
         fail(c, fence ? TREE_FENCE : TREE_OVER, ring, y, fence ? "begun over what threads wrote, with no fence" : "begun over an access that may be under way");
     }
-    if (!(releases & bit(a)) && info->waits[a] & (uint8_t)~old->awaited[a] && r->begun && old->busy == 0 && (old->done & bit(a)))
+    if (!(releases & bit(a)) && info->waits[a] & (uint8_t)~old->awaited[a])
         fail(c, TREE_PHASES, ring, NULL, "begun by who has left out an event of generation n - S");
-    if (!(releases & bit(a)) && s->agent[a].late) fail(c, TREE_THREADS, ring, NULL, "begun where threads may not have passed a wait");
+    if (!(releases & bit(a)) && r->begun && info->waits[a] && generation(&c->f, r, ring, 0)->late & bit(a)) fail(c, TREE_THREADS, ring, NULL, "begun where threads may not have passed a wait");
     r->now = (r->now + slots(c, ring) - 1) % slots(c, ring);
     r->begun = true;
     Generation *g = generation(&c->f, r, ring, 0);
@@ -174,7 +210,7 @@ static void acquire(Check *c, State *s, const IrOp *op)
     for (uint32_t e = 0; e < info->nevents; e++) g->event[e].silent = true;
     for (uint32_t b = 0; b < c->f.k->roles.n; b++)
         for (int k = 0; k < KNOWERS; k++)
-            if (b != a || (one && !alone(c, a) && k == ALL_THREADS)) keys_add(c->a, &g->unknown[b][k], KEY_BEGIN);
+            if (b != a || (one && !alone(c, a) && k == ALL_THREADS) || (others && k != knows)) keys_add(c->a, &g->unknown[b][k], KEY_BEGIN);
     touch(c, s, a, ring);
 }
 
@@ -183,16 +219,37 @@ static void await(Check *c, State *s, const IrOp *op)
     uint32_t bar = ir_find(op, IRK_BAR)->id, ring = c->f.k->bars.v[bar].ring - 1u, e = c->f.event[bar], a = op->agent - 1u;
     Generation *g = now(c, s, ring, a);
     TreeEvent *event = &g->event[e];
-    uint32_t want = c->f.ring[ring].arrivals[e];
-    if (event->few != want || event->most != want) fail(c, TREE_PUBLISHED, ring, NULL, "awaited where it is not published on every path");
+    uint32_t want = c->f.k->bars.v[bar].count;
+    bool all = true;
+    for (uint32_t t = 0; t < tree_ctas(c->f.k); t++) all = all && event->few[t] == want && event->most[t] == want;
+    if (!all) fail(c, TREE_PUBLISHED, ring, NULL, "awaited where it is not published on every path");
     if (event->expects) fail(c, TREE_BYTES, ring, NULL, "awaited where bytes are announced by who has not arrived since");
     if (g->released & bit(a)) fail(c, TREE_PHASES, ring, NULL, "awaited behind the own release");
     bool one = tree_by_one(&c->f, op);
     for (int k = 0; k < KNOWERS; k++)
         if (k == THE_ONE || !one || alone(c, a)) keys_meet(&g->unknown[a][k], &event->unheard);
     g->awaited[a] |= (uint8_t)(1u << e);
-    if (!one) s->agent[a].late = true;
+    if (!one) g->late |= bit(a);
     touch(c, s, a, ring);
+}
+
+/* At each CTA those that come there, from all. */
+static void arrivals(Check *c, const IrOp *op, uint32_t ring, uint32_t want, uint16_t *few, uint16_t *most)
+{
+    for (uint32_t s = 0; s < tree_ctas(c->f.k); s++) {
+        uint32_t set;
+        TreeWhen when = tree_when(&c->f, op, s);
+        if (when == WHEN_OPEN || !tree_targets(&c->f, op, s, &set)) {
+            fail(c, TREE_COUNT, ring, NULL, "whether it arrives, or where, is not known");
+            return;
+        }
+        for (uint32_t t = 0; t < tree_ctas(c->f.k) && when == WHEN_ALWAYS; t++) {
+            if (!(set >> t & 1)) continue;
+            if (most && most[t] >= want) fail(c, TREE_ONCE, ring, NULL, "published again");
+            if (most && most[t] < want) most[t]++;
+            if (few[t] < want) few[t]++;
+        }
+    }
 }
 
 static void publish(Check *c, State *s, const IrOp *op)
@@ -200,15 +257,16 @@ static void publish(Check *c, State *s, const IrOp *op)
     uint32_t bar = ir_find(op, IRK_BAR)->id, ring = c->f.k->bars.v[bar].ring - 1u, e = c->f.event[bar], a = op->agent - 1u;
     Generation *g = now(c, s, ring, a);
     TreeEvent *event = &g->event[e];
-    uint32_t want = c->f.ring[ring].arrivals[e];
+    uint32_t want = c->f.k->bars.v[bar].count;
     const Keys *known = &g->unknown[a][THE_ONE];
     if (op->op == IR_BAR_EXPECT) {
         if (event->arrived & bit(a)) fail(c, TREE_BYTES, ring, NULL, "bytes are announced behind the arrival");
         event->expects |= bit(a);
         return;
     }
-    if (event->most >= want) fail(c, TREE_ONCE, ring, NULL, "published again");
-    if (keys_have(known, KEY_BEGIN)) fail(c, TREE_BEGUN, ring, NULL, "published by who has not heard that the generation has begun");
+    arrivals(c, op, ring, want, event->few, event->most);
+    /* Who awaits the event itself has seen it come in generation n - S. */
+    if (keys_have(known, KEY_BEGIN) && !(c->f.ring[ring].waits[a] >> e & 1)) fail(c, TREE_BEGUN, ring, NULL, "published by who has not heard that the generation has begun");
     if (!tree_by_one(&c->f, op)) fail(c, TREE_THREADS, ring, NULL, "published by every thread");
     Keys said = {0};
     for (uint32_t i = 0; i < known->n; i++) {
@@ -221,16 +279,14 @@ static void publish(Check *c, State *s, const IrOp *op)
     event->silent = false;
     event->arrived |= bit(a);
     event->expects &= (uint8_t)~bit(a);
-    event->few = event->few + 1 < want ? event->few + 1 : want;
-    event->most = event->most + 1 < want ? event->most + 1 : want;
 }
 
 static void release(Check *c, State *s, const IrOp *op)
 {
     uint32_t ring = ir_find(op, IRK_RING)->id, a = op->agent - 1u;
-    now(c, s, ring, a);
     RingState *r = state_ring(&c->f, s, ring);
-    if (s->agent[a].late) fail(c, TREE_THREADS, ring, NULL, "released where threads may not have passed a wait");
+    if (generation(&c->f, r, ring, 0)->done & bit(a)) fail(c, TREE_DONE, ring, NULL, "released by who is done with the generation");
+    if (generation(&c->f, r, ring, 0)->late & bit(a)) fail(c, TREE_THREADS, ring, NULL, "released where threads may not have passed a wait");
     if (!tree_by_one(&c->f, op)) fail(c, TREE_THREADS, ring, NULL, "released by every thread");
     for (uint32_t back = c->f.k->rings.v[ring].lag; back < slots(c, ring); back++) {
         Generation *g = generation(&c->f, r, ring, back);
@@ -241,6 +297,8 @@ static void release(Check *c, State *s, const IrOp *op)
         g->released |= bit(a);
         g->held &= (uint8_t)~bit(a);
     }
+    Generation *freed = generation(&c->f, r, ring, c->f.k->rings.v[ring].lag);
+    if (freed->freed[0] != UINT16_MAX) arrivals(c, op, ring, UINT16_MAX - 1, freed->freed, NULL);
 }
 
 static void done(Check *c, State *s, const IrOp *op)
@@ -308,6 +366,7 @@ static void together(Check *c, State *s, uint32_t a)
             Generation *g = &r->gen[b];
             Keys *one = &g->unknown[a][THE_ONE], *all = &g->unknown[a][ALL_THREADS];
             uint32_t kept = 0;
+            g->late &= (uint8_t)~bit(a);
             for (uint32_t j = 0; j < g->outs.n; j++) {
                 if (g->outs.v[j].agent == a && g->outs.v[j].age == INT32_MAX) keys_drop(one, g->outs.v[j].key);
                 else g->outs.v[kept++] = g->outs.v[j];
@@ -323,7 +382,6 @@ static void together(Check *c, State *s, uint32_t a)
         }
     }
     rings->n = 0;
-    s->agent[a].late = false;
 }
 
 /* Behind what the agent knows to be written, or what the threads that fence have written themselves. */
@@ -399,18 +457,21 @@ static State *loop(Check *c, State *s, uint32_t i)
 {
     uint32_t end = c->f.end[i];
     bool repeat = op_at(c, i)->op == IR_REPEAT;
-    State *outer = c->out;
+    State *outer = c->out, *last = NULL;
+    bool once = tree_trips(op_at(c, i)) > 0 && !repeat; /* it surely runs */
     if (c->heads[i]) state_meet(&c->f, s, state_copy(&c->f, c->heads[i]));
     while (!c->failed) {
         c->out = NULL;
         State *back = block(c, state_copy(&c->f, s), i + 1, end);
+        if (last) state_drop(&c->f, last);
+        last = state_copy(&c->f, back);
         state_meet(&c->f, back, state_copy(&c->f, s));
         bool same = state_same(&c->f, back, s);
         state_drop(&c->f, s);
         s = back;
         if (same) break;
     }
-    State *leaves = repeat ? c->out : NULL;
+    State *leaves = repeat ? c->out : once ? last : NULL;
     c->out = outer;
     if (c->failed) return s;
     c->heads[i] = state_copy(&c->f, s);
@@ -460,15 +521,21 @@ static State *block(Check *c, State *s, uint32_t from, uint32_t to)
 
 /* ---- before and behind ---- */
 
-static void counts(Check *c)
+static void across(Check *c)
 {
-    const IrKernel *k = c->f.k;
-    uint32_t ctas = k->mf.cluster[0] * k->mf.cluster[1] * k->mf.cluster[2];
     c->at = UINT32_MAX;
-    for (uint32_t i = 0; i < k->rings.n && ctas <= 1; i++) {
-        uint32_t n = (uint32_t)__builtin_popcount(mask(c->f.ring[i].releases)), free = k->rings.v[i].free;
-        if (free == IR_NO_BAR ? n != 0 : k->bars.v[free].count != n) fail(c, TREE_COUNT, i, NULL, "its free barrier counts other agents than release it");
+    for (uint32_t i = 0; i < c->f.k->rings.n; i++) {
+        const char *missing = tree_across(&c->f, i);
+        if (missing) fail(c, TREE_COUNT, i, NULL, missing);
     }
+}
+
+/* Each thread for its own. */
+static bool waited(const Generation *g, Key k)
+{
+    for (uint32_t i = 0; i < g->outs.n; i++)
+        if (g->outs.v[i].key == k && g->outs.v[i].age == INT32_MAX) return true;
+    return false;
 }
 
 static void at_end(Check *c, State *s)
@@ -489,24 +556,25 @@ static void at_end(Check *c, State *s)
             }
             for (uint32_t j = 0; j < left.n; j++) {
                 const TreeAccess *y = left.v[j] == KEY_BEGIN ? NULL : &c->f.access.v[(left.v[j] - 2) / 2];
-                if (y && left.v[j] % 2 == 0 && is_copy(y)) fail(c, TREE_EXIT, i, y, "on its way at the end");
+                if (y && left.v[j] % 2 == 0 && is_copy(y) && !waited(g, left.v[j])) fail(c, TREE_EXIT, i, y, "on its way at the end");
             }
         }
     }
 }
 
-bool tree_check(Arena *a, const IrKernel *k, TreeFault *fault)
+bool tree_check(Arena *a, const IrKernel *k, uint32_t without, TreeFault *fault)
 {
     Check *c = arena_new(a, Check);
     c->a = a;
     c->fault = fault;
+    c->without = without;
     *fault = (TreeFault){0};
     if (!tree_facts(a, k, &c->f)) {
         *fault = (TreeFault){TREE_FORM, &k->tree.ops.v[c->f.wrong_op], NULL, c->f.wrong};
         return false;
     }
     c->heads = arena_array(a, State *, k->tree.ops.n);
-    counts(c);
+    across(c);
     State *s = block(c, state_new(&c->f), 0, k->tree.ops.n);
     if (!c->failed) at_end(c, s);
     return !c->failed;

@@ -30,7 +30,7 @@ typedef struct TreeFault {
     const char *text;
 } TreeFault;
 
-/* Whether all was proved; else why not. */
-bool tree_check(Arena *a, const IrKernel *k, TreeFault *fault);
+/* Whether all was proved; else why not. without: bits of conditions that are not asked for (tests: what they are good for). */
+bool tree_check(Arena *a, const IrKernel *k, uint32_t without, TreeFault *fault);
 
 #endif

@@ -1,7 +1,5 @@
 #include "lower/verify/tree/facts.h"
 
-enum { FOREVER = 1 << 30 }; /* trips of a loop that nobody knows */
-
 static const IrOp *op_at(const TreeFacts *f, uint32_t i)
 {
     return &f->tree->ops.v[i];
@@ -35,6 +33,9 @@ static void index_ops(TreeFacts *f)
     f->end = arena_array(f->a, uint32_t, n);
     f->first = arena_array(f->a, uint32_t, n + 1);
     f->defined = arena_array(f->a, uint32_t, f->k->value_types.n);
+    f->in_init = arena_array(f->a, uint32_t, f->k->value_types.n);
+    for (uint32_t i = 0; i < f->k->init.ops.n; i++)
+        if (f->k->init.ops.v[i].dst) f->in_init[f->k->init.ops.v[i].dst - 1] = i + 1;
     for (uint32_t i = 0; i < n; i++) {
         const IrOp *op = op_at(f, i);
         f->around[i] = open;
@@ -55,58 +56,55 @@ static void index_ops(TreeFacts *f)
 
 /* ---- places ---- */
 
-static int64_t trips_of(const IrOp *op)
+const IrOp *tree_definition(const TreeFacts *f, IrVal v)
 {
-    const IrArg *a = ir_find(op, IRK_A), *b = ir_find(op, IRK_B), *n = ir_find(op, IRK_N);
-    if (op->op == IR_LANES) return n->imm;
-    if (a->kind != IRA_IMM || b->kind != IRA_IMM) return FOREVER;
-    return b->imm - a->imm > 0 ? b->imm - a->imm : 0;
+    if (f->defined[v - 1]) return op_at(f, f->defined[v - 1] - 1);
+    return f->in_init[v - 1] ? &f->k->init.ops.v[f->in_init[v - 1] - 1] : NULL;
 }
 
-/* Adds k times the operand to the place; false where that is no sum of indices. */
-static bool add_place(const TreeFacts *f, TreeAccess *x, const IrArg *arg, int64_t k, int depth)
+bool tree_add_term(TreePlace *p, IrVal v, int64_t k)
 {
-    if (arg->kind == IRA_IMM) return !__builtin_mul_overflow(arg->imm, k, &k) && !__builtin_add_overflow(x->at, k, &x->at);
-    if (arg->kind != IRA_VAL || f->defined[arg->id - 1] == 0 || depth == 0) return false;
-    const IrOp *op = op_at(f, f->defined[arg->id - 1] - 1);
-    const IrArg *a = ir_find(op, IRK_A), *b = ir_find(op, IRK_B);
-    switch ((IrOpcode)op->op) {
-    case IR_LOOP:
-    case IR_LANES:
-        if (op->op == IR_LOOP && (a->kind != IRA_IMM || a->imm != 0)) return false;
-        for (unsigned i = 0; i < x->n; i++) {
-            if (x->by[i].index != arg->id) continue;
-            x->by[i].stride += k;
-            return x->by[i].stride > 0;
-        }
-        if (x->n == sizeof x->by / sizeof *x->by || k <= 0) return false;
-        x->by[x->n].index = arg->id;
-        x->by[x->n].stride = k;
-        x->by[x->n++].trips = trips_of(op);
+    for (unsigned i = 0; i < p->n; i++) {
+        if (p->by[i].v != v) continue;
+        p->by[i].k += k;
+        if (p->by[i].k == 0) p->by[i] = p->by[--p->n];
         return true;
-    case IR_CVT: return add_place(f, x, a, k, depth - 1);
-    case IR_ADD: return add_place(f, x, a, k, depth - 1) && add_place(f, x, b, k, depth - 1);
-    case IR_MUL:
-        if (b->kind != IRA_IMM || __builtin_mul_overflow(b->imm, k, &k)) return false;
-        return add_place(f, x, a, k, depth - 1);
-    default: return false;
     }
+    if (p->n == PLACE_TERMS) return false;
+    p->by[p->n].v = v;
+    p->by[p->n++].k = k;
+    return true;
 }
 
-static int64_t room(const TreeFacts *f, uint32_t buf)
+static bool add_operand(const TreeFacts *f, TreePlace *p, const IrArg *arg, int64_t k, int depth)
 {
-    return f->k->bufs.v[buf].bytes;
+    int64_t n;
+    if (arg->kind == IRA_IMM) return !__builtin_mul_overflow(arg->imm, k, &n) && !__builtin_add_overflow(p->at, n, &p->at);
+    if (arg->kind != IRA_VAL) return false;
+    const IrOp *op = tree_definition(f, arg->id);
+    const IrArg *a = op ? ir_find(op, IRK_A) : NULL, *b = op ? ir_find(op, IRK_B) : NULL;
+    if (op && depth) {
+        if (op->op == IR_CVT && f->k->value_types.v[a->id - 1] != IR_PRED) return add_operand(f, p, a, k, depth - 1);
+        if (op->op == IR_ADD) return add_operand(f, p, a, k, depth - 1) && add_operand(f, p, b, k, depth - 1);
+        if (op->op == IR_SUB) return add_operand(f, p, a, k, depth - 1) && add_operand(f, p, b, -k, depth - 1);
+        if (op->op == IR_MUL && b->kind == IRA_IMM && !__builtin_mul_overflow(b->imm, k, &n)) return add_operand(f, p, a, n, depth - 1);
+    }
+    return tree_add_term(p, arg->id, k);
 }
 
-static void place(const TreeFacts *f, TreeAccess *x, const IrOp *op, const IrArg *object, int64_t size)
+bool tree_add(const TreeFacts *f, TreePlace *p, const IrArg *arg, int64_t k)
 {
     enum { DEPTH = 16 };
+    return add_operand(f, p, arg, k, DEPTH);
+}
+
+static void place(const TreeFacts *f, TreeAccess *x, const IrOp *op, const IrArg *object, const IrArg *bytes, int64_t size)
+{
     const IrArg *byte = ir_part(op, object, IRK_OFFSET);
-    x->size = size;
-    x->whole = size <= 0 || (byte && !add_place(f, x, byte, 1, DEPTH));
-    if (!x->whole) return;
-    x->at = x->n = 0;
-    x->size = room(f, x->buf);
+    x->whole = (size <= 0 && bytes == NULL) || (byte && !tree_add(f, &x->from, byte, 1));
+    x->to = x->from;
+    x->to.at += size > 0 ? size : 0;
+    if (size <= 0 && bytes && !tree_add(f, &x->to, bytes, 1)) x->whole = true;
 }
 
 /* Bytes from the first to the last that threads touch on one side of their plan. */
@@ -149,9 +147,11 @@ static void add(TreeFacts *f, uint32_t i, IrKey key, AccessHow how, bool write, 
     *x = (TreeAccess){.op = i, .ring = turn->id, .buf = object->id, .agent = (uint8_t)(op->agent - 1), .how = (uint8_t)how, .write = write};
     x->one = tree_by_one(f, op);
     x->event = bar ? bar->id : 0;
-    place(f, x, op, object, size);
+    const IrArg *rop = write ? ir_find(op, IRK_ROP) : NULL;
+    if (rop) x->adds = (uint8_t)(rop->id + 1);
+    place(f, x, op, object, ir_find(op, IRK_BYTES), size);
     if (how != BY_THREADS && how != OF_MAP) f->ring[x->ring].copies = true;
-    if (op->op == IR_HAND || op->op == IR_LDS || op->op == IR_CLC_ID) add_readers(f, f->access.n - 1);
+    if (op->op == IR_HAND || (op->agent == 0 && !write)) add_readers(f, f->access.n - 1);
     else if (op->agent == 0) wrong(f, i, "an access of no agent");
 }
 
@@ -202,105 +202,16 @@ static void accesses(TreeFacts *f, uint32_t i)
     }
 }
 
-/* ---- conflicts ---- */
-
-static int64_t reach(const TreeAccess *x) /* bytes from the first to the last that any iteration touches */
-{
-    int64_t n = x->size;
-    for (unsigned i = 0; i < x->n; i++) n += (x->by[i].trips > 0 ? x->by[i].trips - 1 : 0) * x->by[i].stride;
-    return n;
-}
-
-/* Is the loop's generation of the ring the same in all its iterations? */
-static bool same_generation(const TreeFacts *f, uint32_t loop, uint32_t ring)
-{
-    for (uint32_t i = loop; i < f->end[loop]; i++)
-        if (op_at(f, i)->op == IR_ACQUIRE && ir_find(op_at(f, i), IRK_RING)->id == ring) return false;
-    return true;
-}
-
-/* Every iteration elsewhere: each stride is beyond what those below it reach, and each loop has one. */
-static bool elsewhere(const TreeFacts *f, const TreeAccess *x)
-{
-    int64_t below = x->size;
-    bool taken[4] = {false};
-    for (unsigned n = 0; n < x->n; n++) {
-        unsigned least = 4;
-        for (unsigned i = 0; i < x->n; i++)
-            if (!taken[i] && (least == 4 || x->by[i].stride < x->by[least].stride)) least = i;
-        if (x->by[least].stride < below) return false;
-        below += (x->by[least].trips - 1) * x->by[least].stride;
-        taken[least] = true;
-    }
-    for (uint32_t b = f->around[x->op]; b; b = f->around[b - 1]) {
-        const IrOp *loop = op_at(f, b - 1);
-        bool turns = loop->op == IR_LOOP || loop->op == IR_LANES || loop->op == IR_REPEAT, has = false;
-        for (unsigned i = 0; i < x->n; i++) has |= x->by[i].index == loop->dst;
-        if (turns && !same_generation(f, b - 1, x->ring)) return true;
-        if (turns && !has && (loop->op == IR_REPEAT || trips_of(loop) > 1)) return false;
-    }
-    return true;
-}
-
-static bool has_stride(const TreeAccess *x, int64_t stride)
-{
-    for (unsigned i = 0; i < x->n; i++)
-        if (x->by[i].stride == stride) return true;
-    return false;
-}
-
-/* x and y without multiples of the stride: apart if both stay within one of its windows, and are apart there. */
-static bool apart(const TreeAccess *x, const TreeAccess *y)
-{
-    int64_t widest = 0;
-    if (x->at + reach(x) <= y->at || y->at + reach(y) <= x->at) return true;
-    for (unsigned i = 0; i < x->n; i++)
-        if (x->by[i].stride > widest && has_stride(y, x->by[i].stride)) widest = x->by[i].stride;
-    if (widest == 0) return false;
-    TreeAccess u = *x, v = *y;
-    for (unsigned i = 0; i < u.n; i++)
-        if (u.by[i].stride % widest == 0) u.by[i].trips = 1;
-    for (unsigned i = 0; i < v.n; i++)
-        if (v.by[i].stride % widest == 0) v.by[i].trips = 1;
-    u.at %= widest;
-    v.at %= widest;
-    if (u.at < 0 || v.at < 0 || u.at + reach(&u) > widest || v.at + reach(&v) > widest) return false;
-    return u.at + reach(&u) <= v.at || v.at + reach(&v) <= u.at;
-}
-
-bool tree_conflict(const TreeFacts *f, uint32_t i, uint32_t j)
-{
-    const TreeAccess *x = &f->access.v[i], *y = &f->access.v[j];
-    if (x->buf != y->buf || (!x->write && !y->write)) return false;
-    if (x->whole || y->whole) return true;
-    return i == j ? !elsewhere(f, x) : !apart(x, y);
-}
-
 /* ---- rings ---- */
 
-/* Where arrivals name CTAs, they are counted by ops: how many come to each CTA is another question. */
-static void arrivals(TreeFacts *f)
+static void commits(TreeFacts *f)
 {
-    const IrKernel *k = f->k;
     for (uint32_t i = 0; i < f->tree->ops.n; i++) {
         const IrOp *op = op_at(f, i);
-        const IrArg *bar = ir_find(op, IRK_BAR);
-        if (bar == NULL || k->bars.v[bar->id].ring == 0) continue;
-        TreeRing *r = &f->ring[k->bars.v[bar->id].ring - 1];
-        uint32_t e = f->event[bar->id];
-        bool arrives = op->op == IR_BAR_ARRIVE || op->op == IR_BAR_ARRIVE_EXPECT || op->op == IR_TC_COMMIT;
-        r->commits[e] |= op->op == IR_TC_COMMIT;
-        if (!arrives) continue;
-        if (ir_find(op, IRK_RANK) || ir_find(op, IRK_MASK) || op->guard.pred) r->arrivals[e] += FOREVER;
-        r->arrivals[e]++;
+        const IrArg *bar = op->op == IR_TC_COMMIT ? ir_find(op, IRK_BAR) : NULL;
+        if (bar && f->k->bars.v[bar->id].ring) f->ring[f->k->bars.v[bar->id].ring - 1].commits[f->event[bar->id]] = true;
     }
-    for (uint32_t i = 0; i < k->rings.n; i++)
-        for (uint32_t e = 0; e < f->ring[i].nevents; e++) {
-            uint32_t *n = &f->ring[i].arrivals[e];
-            *n = *n >= FOREVER ? *n % FOREVER : k->bars.v[f->ring[i].event[e]].count;
-        }
 }
-
 
 static void use_ring(TreeFacts *f, uint32_t i)
 {
@@ -343,7 +254,7 @@ bool tree_facts(Arena *a, const IrKernel *k, TreeFacts *f)
     *f = (TreeFacts){.a = a, .k = k, .tree = &k->tree, .ring = arena_array(a, TreeRing, k->rings.n)};
     index_ops(f);
     if (f->wrong == NULL) events(f);
-    if (f->wrong == NULL) arrivals(f);
+    if (f->wrong == NULL) commits(f);
     for (uint32_t i = 0; i < f->tree->ops.n && f->wrong == NULL; i++) use_ring(f, i);
     for (uint32_t i = 0; i < f->tree->ops.n && f->wrong == NULL; i++) {
         f->first[i] = f->access.n;

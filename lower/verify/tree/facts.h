@@ -5,7 +5,7 @@
 
 #include "lower/ir/ir.h"
 
-enum { TREE_AGENTS = 4, TREE_EVENTS = 8 };
+enum { TREE_AGENTS = 4, TREE_EVENTS = 8, TREE_RANKS = 16 };
 
 typedef enum AccessHow {
     BY_THREADS, /* generic proxy, over when the op is */
@@ -15,17 +15,21 @@ typedef enum AccessHow {
     TO_PEER,    /* an asynchronous read, over when the write at the peer is */
     OF_MAP      /* map.set, which fences what it writes */
 } AccessHow;
+enum { PLACE_TERMS = 4 };
+typedef struct TreePlace { /* at, and each value so often */
+    int64_t at;
+    uint8_t n;
+    struct { IrVal v; int64_t k; } by[PLACE_TERMS];
+} TreePlace;
 typedef struct TreeAccess {
     uint32_t op, ring, buf;
     uint8_t agent; /* number of the role, from 0 */
     uint8_t how;
     bool write, one; /* one: by the elected thread */
     uint32_t event;  /* TO_EVENT, TO_PEER: IrBar */
-    /* bytes of the slot: at + sum of index k * stride k, for indices below trips, and size of them; whole: anywhere */
-    bool whole;
-    int64_t at, size;
-    uint8_t n;
-    struct { IrVal index; int64_t stride, trips; } by[4];
+    uint8_t adds;    /* a reduction: IrReduce, from 1; they may come in any order */
+    bool whole; /* anywhere in the slot; otherwise from `from` on, below `to` */
+    TreePlace from, to;
 } TreeAccess;
 
 typedef struct TreeRing {
@@ -33,7 +37,6 @@ typedef struct TreeRing {
     bool begins[TREE_AGENTS], releases[TREE_AGENTS];
     uint8_t waits[TREE_AGENTS]; /* bits of events */
     uint32_t event[TREE_EVENTS]; /* IrBar */
-    uint32_t arrivals[TREE_EVENTS]; /* in a generation: as many ops */
     bool commits[TREE_EVENTS];   /* of the tensor core arrive there */
     uint32_t nevents;
     bool copies; /* something of it is asynchronous */
@@ -48,16 +51,34 @@ typedef struct TreeFacts {
     TreeRing *ring;
     uint8_t *event;   /* by IrBar: number among the events of its ring */
     uint32_t *around, *end; /* by op: the op that opens the block around it, from 1; of what opens a block, its `end` or `else` */
-    uint32_t *defined;      /* by value: its op, from 1; 0: outside */
+    uint32_t *defined, *in_init; /* by value: its op in the tree, in init, from 1; 0: elsewhere */
     const char *wrong; /* a tree of no use; wrong_op */
     uint32_t wrong_op;
 } TreeFacts;
 
 bool tree_facts(Arena *a, const IrKernel *k, TreeFacts *f); /* false: f->wrong */
-/* Can the two touch the same bytes of one slot, at least one of them writing? Of one op: in different iterations. */
+const IrOp *tree_definition(const TreeFacts *f, IrVal v); /* in the tree or in init; NULL: elsewhere */
+/* Adds k times the operand to the place, taken apart into sums; false where that has too many parts. */
+bool tree_add(const TreeFacts *f, TreePlace *p, const IrArg *arg, int64_t k);
+/* Adds k times the value, as it is. */
+bool tree_add_term(TreePlace *p, IrVal v, int64_t k);
+/* places.c: can x, which is done now, touch bytes that y touched before it in the same generation, at least one of them writing? */
 bool tree_conflict(const TreeFacts *f, uint32_t x, uint32_t y);
 /* The ring of a generation that the op speaks of, from 1; 0: none. */
 uint32_t tree_ring(const IrOp *op);
 bool tree_by_one(const TreeFacts *f, const IrOp *op); /* the elected thread of its agent */
+
+/* ---- ranks.c: clusters ---- */
+typedef enum TreeWhen { WHEN_NEVER, WHEN_ALWAYS, WHEN_OPEN } TreeWhen;
+uint32_t tree_ctas(const IrKernel *k);
+TreeWhen tree_when(const TreeFacts *f, const IrOp *op, uint32_t rank);                   /* by its guard, in the CTA of that rank */
+bool tree_value(const TreeFacts *f, IrVal v, uint32_t rank, int64_t *out);                /* false: not made of the rank */
+enum { TREE_TRIPS_OPEN = -1 };
+int64_t tree_trips(const IrOp *op); /* of a loop, where it is known */
+int64_t tree_least(const TreeFacts *f, const TreePlace *p); /* places.c: no less, for all that is known */
+uint32_t tree_turning(const TreeFacts *f, uint32_t op, uint32_t ring); /* places.c: the loop around it, from 1, that turns within a generation; 0: none */
+bool tree_targets(const TreeFacts *f, const IrOp *op, uint32_t rank, uint32_t *set); /* CTAs at which it has its effect; false: not known */
+/* Who fills a slot hears when it is free, and who says so hears that the last turn is over; else what is missing. */
+const char *tree_across(const TreeFacts *f, uint32_t ring);
 
 #endif

@@ -128,6 +128,9 @@ static void generation_meet(const TreeFacts *f, uint32_t ring, Generation *g, co
     }
     g->released |= o->released;
     g->held |= o->held;
+    g->late |= o->late;
+    for (uint32_t r = 0; r < TREE_RANKS; r++)
+        if (o->freed[r] < g->freed[r]) g->freed[r] = o->freed[r];
     g->done |= o->done;
     g->busy |= o->busy;
     for (uint32_t e = 0; e < f->ring[ring].nevents; e++) {
@@ -135,8 +138,10 @@ static void generation_meet(const TreeFacts *f, uint32_t ring, Generation *g, co
         const TreeEvent *y = &o->event[e];
         x->silent |= y->silent;
         keys_unite(f->a, &x->unheard, &y->unheard);
-        if (y->few < x->few) x->few = y->few;
-        if (y->most > x->most) x->most = y->most;
+        for (uint32_t r = 0; r < TREE_RANKS; r++) {
+            if (y->few[r] < x->few[r]) x->few[r] = y->few[r];
+            if (y->most[r] > x->most[r]) x->most[r] = y->most[r];
+        }
         x->arrived |= y->arrived;
         x->expects |= y->expects;
     }
@@ -145,14 +150,14 @@ static void generation_meet(const TreeFacts *f, uint32_t ring, Generation *g, co
 
 static bool generation_same(const TreeFacts *f, uint32_t ring, const Generation *g, const Generation *o)
 {
-    bool same = g->released == o->released && g->held == o->held && g->done == o->done && g->busy == o->busy && g->outs.n == o->outs.n;
+    bool same = memcmp(g->freed, o->freed, sizeof g->freed) == 0 && g->released == o->released && g->held == o->held && g->late == o->late && g->done == o->done && g->busy == o->busy && g->outs.n == o->outs.n;
     for (uint32_t a = 0; a < f->k->roles.n && same; a++) {
         for (int k = 0; k < KNOWERS; k++) same = same && keys_same(&g->unknown[a][k], &o->unknown[a][k]);
         same = same && keys_same(&g->said[a], &o->said[a]) && g->awaited[a] == o->awaited[a];
     }
     for (uint32_t e = 0; e < f->ring[ring].nevents && same; e++) {
         const TreeEvent *x = &g->event[e], *y = &o->event[e];
-        same = x->silent == y->silent && x->few == y->few && x->most == y->most && x->arrived == y->arrived && x->expects == y->expects &&
+        same = x->silent == y->silent && memcmp(x->few, y->few, sizeof x->few) == 0 && memcmp(x->most, y->most, sizeof x->most) == 0 && x->arrived == y->arrived && x->expects == y->expects &&
                keys_same(&x->unheard, &y->unheard);
     }
     for (uint32_t i = 0; i < g->outs.n && same; i++) {
@@ -170,7 +175,14 @@ State *state_new(const TreeFacts *f)
 {
     State *s = arena_new(f->a, State);
     s->ring = arena_array(f->a, RingState *, f->k->rings.n);
-    for (uint32_t i = 0; i < f->k->rings.n; i++) s->ring[i] = ring_alloc(f, i);
+    for (uint32_t i = 0; i < f->k->rings.n; i++) {
+        s->ring[i] = ring_alloc(f, i);
+        for (uint32_t b = 0; b < slots_of(f, i); b++) { /* of a generation that never was all is known */
+            Generation *g = &s->ring[i]->gen[b];
+            memset(g->awaited, UINT8_MAX, sizeof g->awaited);
+            for (uint32_t r = 0; r < TREE_RANKS; r++) g->freed[r] = UINT16_MAX;
+        }
+    }
     return s;
 }
 
@@ -208,7 +220,6 @@ void state_meet(const TreeFacts *f, State *s, State *t)
         keys_unite(f->a, &s->agent[a].touched, &t->agent[a].touched);
         keys_unite(f->a, &s->agent[a].unfenced, &t->agent[a].unfenced);
         keys_unite(f->a, &s->agent[a].out, &t->agent[a].out);
-        s->agent[a].late |= t->agent[a].late;
     }
     state_drop(f, t);
 }
@@ -224,6 +235,6 @@ bool state_same(const TreeFacts *f, const State *s, const State *t)
     }
     for (uint32_t a = 0; a < TREE_AGENTS && same; a++)
         same = keys_same(&s->agent[a].touched, &t->agent[a].touched) && keys_same(&s->agent[a].unfenced, &t->agent[a].unfenced) &&
-               keys_same(&s->agent[a].out, &t->agent[a].out) && s->agent[a].late == t->agent[a].late;
+               keys_same(&s->agent[a].out, &t->agent[a].out);
     return same;
 }

@@ -40,12 +40,14 @@ typedef struct Out { /* an asynchronous read that its agent waits for: groups, o
 typedef struct TreeEvent {
     bool silent;        /* nobody has said anything */
     Keys unheard;       /* what who awaits it does not hear of */
-    uint32_t few, most; /* arrivals */
+    uint16_t few[TREE_RANKS], most[TREE_RANKS]; /* arrivals, by CTA */
     uint8_t arrived, expects; /* agents, on some path: have arrived; have announced bytes and not arrived since */
 } TreeEvent;
 typedef struct Generation {
     Keys unknown[TREE_AGENTS][KNOWERS], said[TREE_AGENTS];
+    uint16_t freed[TREE_RANKS]; /* arrivals at the free barrier, by CTA: the fewest */
     uint8_t released, held; /* agents: on some path, not on some path */
+    uint8_t late;           /* agents: a thread may not have passed a wait */
     uint8_t done, busy;     /* agents: are done with it, on some path; are not, on some path */
     uint8_t awaited[TREE_AGENTS]; /* events */
     TreeEvent event[TREE_EVENTS];
@@ -62,7 +64,6 @@ typedef struct AgentState {
     Keys touched;  /* rings: by its threads, since they last came together */
     Keys unfenced; /* rings: where threads wrote, for all that it has fenced */
     Keys out;      /* rings: with asynchronous reads of its */
-    bool late;   /* a thread may not have passed a wait */
 } AgentState;
 typedef struct State {
     RingState **ring;

@@ -1,0 +1,307 @@
+/* Places in a slot: what two accesses of one generation surely have not in common.
+ *
+ * Loops within a generation give an access many instances. Two of them lie apart if they do so whatever the indices are; or if, index
+ * by index, each keeps to a window of its own, as wide as the step from iteration to iteration, and within one window, where all
+ * indices are equal, the one ends before the other begins, or only one of them happens. */
+#include "lower/verify/tree/facts.h"
+
+typedef struct Range {
+    int64_t lo, hi;
+} Range;
+enum { FAR = 1 << 30 }; /* beyond every slot */
+
+static const IrOp *op_at(const TreeFacts *f, uint32_t i)
+{
+    return &f->tree->ops.v[i];
+}
+
+static bool is_loop(const IrOp *op)
+{
+    return op->op == IR_LOOP || op->op == IR_LANES || op->op == IR_REPEAT;
+}
+
+int64_t tree_trips(const IrOp *op)
+{
+    const IrArg *a = ir_find(op, IRK_A), *b = ir_find(op, IRK_B), *n = ir_find(op, IRK_N);
+    if (op->op == IR_LANES) return n->imm;
+    if (op->op == IR_REPEAT || a->kind != IRA_IMM || b->kind != IRA_IMM || b->imm - a->imm > FAR) return TREE_TRIPS_OPEN;
+    return b->imm > a->imm ? b->imm - a->imm : 0;
+}
+
+/* ---- how great values are ---- */
+
+static Range range_of(const TreeFacts *f, const IrArg *arg, int depth);
+
+static int64_t clip(int64_t k)
+{
+    return k < -FAR ? -FAR : k > FAR ? FAR : k;
+}
+
+static Range times(Range r, int64_t k)
+{
+    int64_t a = clip(clip(r.lo) * clip(k)), b = clip(clip(r.hi) * clip(k));
+    return a < b ? (Range){a, b} : (Range){b, a};
+}
+
+static Range of_value(const TreeFacts *f, IrVal v, int depth)
+{
+    const Range any = {-FAR, FAR};
+    const IrOp *op = tree_definition(f, v);
+    if (op == NULL || depth == 0) return any;
+    const IrArg *a = ir_find(op, IRK_A), *b = ir_find(op, IRK_B);
+    Range x = a ? range_of(f, a, depth - 1) : any, y = b ? range_of(f, b, depth - 1) : any;
+    switch ((IrOpcode)op->op) {
+    case IR_LANES: return (Range){0, ir_find(op, IRK_N)->imm - 1};
+    case IR_LOOP: return (Range){x.lo, y.hi > -FAR && y.hi < FAR ? y.hi - 1 : y.hi};
+    case IR_CVT: return x;
+    case IR_ADD: return (Range){clip(x.lo + y.lo), clip(x.hi + y.hi)};
+    case IR_SUB: return (Range){clip(x.lo - y.hi), clip(x.hi - y.lo)};
+    case IR_MUL: return b->kind == IRA_IMM ? times(x, b->imm) : any;
+    case IR_MOD: return b->kind == IRA_IMM && b->imm > 0 ? (Range){0, clip(b->imm - 1)} : any;
+    case IR_MIN: return (Range){x.lo < y.lo ? x.lo : y.lo, x.hi < y.hi ? x.hi : y.hi};
+    case IR_MAX: return (Range){x.lo > y.lo ? x.lo : y.lo, x.hi > y.hi ? x.hi : y.hi};
+    case IR_SEL: return (Range){x.lo < y.lo ? x.lo : y.lo, x.hi > y.hi ? x.hi : y.hi};
+    default: return any;
+    }
+}
+
+static Range range_of(const TreeFacts *f, const IrArg *arg, int depth)
+{
+    if (arg->kind == IRA_IMM) return (Range){clip(arg->imm), clip(arg->imm)};
+    return arg->kind == IRA_VAL ? of_value(f, arg->id, depth) : (Range){-FAR, FAR};
+}
+
+static Range of_place(const TreeFacts *f, const TreePlace *p)
+{
+    enum { DEPTH = 12 };
+    Range r = {clip(p->at), clip(p->at)};
+    for (unsigned i = 0; i < p->n; i++) {
+        Range t = times(of_value(f, p->by[i].v, DEPTH), p->by[i].k);
+        r = (Range){clip(r.lo + t.lo), clip(r.hi + t.hi)};
+    }
+    return r;
+}
+
+int64_t tree_least(const TreeFacts *f, const TreePlace *p)
+{
+    return of_place(f, p).lo;
+}
+
+/* ---- loops within the generation ---- */
+
+/* Is the ring's generation the same in all iterations of the loop? */
+static bool one_generation(const TreeFacts *f, uint32_t loop, uint32_t ring)
+{
+    for (uint32_t i = loop; i < f->end[loop]; i++)
+        if (op_at(f, i)->op == IR_ACQUIRE && ir_find(op_at(f, i), IRK_RING)->id == ring) return false;
+    return true;
+}
+
+/* The loop around the op, from 1, that turns within a generation of the ring; 0: none more. */
+uint32_t tree_turning(const TreeFacts *f, uint32_t op, uint32_t ring)
+{
+    uint32_t b = f->around[op];
+    while (b && !is_loop(op_at(f, b - 1))) b = f->around[b - 1];
+    return b && one_generation(f, b - 1, ring) ? b : 0;
+}
+
+static int term_of(const TreePlace *p, IrVal v)
+{
+    for (unsigned i = 0; i < p->n; i++)
+        if (p->by[i].v == v) return (int)i;
+    return -1;
+}
+
+/* ---- apart ---- */
+
+static bool holds_not(const TreeFacts *f, IrVal a, IrVal b)
+{
+    const IrOp *x = a ? tree_definition(f, a) : NULL;
+    return x && x->op == IR_NOT && ir_find(x, IRK_A)->kind == IRA_VAL && ir_find(x, IRK_A)->id == b;
+}
+
+/* Of the two conditions, and those that they are made of, two never hold together. */
+static bool exclusive(const TreeFacts *f, IrVal a, IrVal b, int depth)
+{
+    if (a == 0 || b == 0 || depth == 0) return false;
+    if (holds_not(f, a, b) || holds_not(f, b, a)) return true;
+    for (int side = 0; side < 2; side++) {
+        const IrOp *x = tree_definition(f, side ? b : a);
+        if (x == NULL || x->op != IR_AND) continue;
+        const IrArg *p[] = {ir_find(x, IRK_A), ir_find(x, IRK_B)};
+        for (int i = 0; i < 2; i++)
+            if (p[i]->kind == IRA_VAL && (side ? exclusive(f, a, p[i]->id, depth - 1) : exclusive(f, p[i]->id, b, depth - 1))) return true;
+    }
+    return false;
+}
+
+/* In the two branches of one `if`. */
+static bool other_branch(const TreeFacts *f, uint32_t a, uint32_t b)
+{
+    for (uint32_t x = f->around[a]; x; x = f->around[x - 1])
+        for (uint32_t y = f->around[b]; y; y = f->around[y - 1])
+            if ((op_at(f, x - 1)->op == IR_IF && f->end[x - 1] == y - 1) || (op_at(f, y - 1)->op == IR_IF && f->end[y - 1] == x - 1)) return true;
+    return false;
+}
+
+/* a - b is at least 0, where all values are the same in both. */
+static bool not_before(const TreeFacts *f, const TreePlace *a, const TreePlace *b)
+{
+    TreePlace d = *a;
+    d.at -= b->at;
+    for (unsigned i = 0; i < b->n; i++) {
+        int at = term_of(&d, b->by[i].v);
+        if (at < 0 && d.n == PLACE_TERMS) return false;
+        if (at < 0) {
+            d.by[d.n].v = b->by[i].v;
+            d.by[d.n++].k = -b->by[i].k;
+        } else if ((d.by[at].k -= b->by[i].k) == 0) {
+            d.by[at] = d.by[--d.n];
+        }
+    }
+    return of_place(f, &d).lo >= 0;
+}
+
+static void drop(TreePlace *p, IrVal v)
+{
+    int at = term_of(p, v);
+    if (at >= 0) p->by[at] = p->by[--p->n];
+}
+
+static int64_t step_of(const TreeAccess *x, IrVal index)
+{
+    int from = term_of(&x->from, index), to = term_of(&x->to, index);
+    return from >= 0 && to >= 0 && x->from.by[from].k == x->to.by[to].k ? x->from.by[from].k : 0;
+}
+
+/* Does it keep to the window of that many bytes that the index picks? */
+static bool keeps_to(const TreeFacts *f, const TreeAccess *x, IrVal index, int64_t step, int64_t *window)
+{
+    TreePlace from = x->from, to = x->to;
+    drop(&from, index);
+    drop(&to, index);
+    Range a = of_place(f, &from), b = of_place(f, &to);
+    if (step <= 0 || a.lo <= -FAR || b.hi >= FAR || a.lo < 0) return false;
+    *window = a.lo / step;
+    return b.hi <= (*window + 1) * step;
+}
+
+/* Both in the same iteration of all loops that turn within the generation, and one of them in no others than the other. */
+static bool apart_at_once(const TreeFacts *f, const TreeAccess *x, const TreeAccess *y)
+{
+    enum { DEPTH = 8 };
+    if (other_branch(f, x->op, y->op) || exclusive(f, op_at(f, x->op)->guard.pred, op_at(f, y->op)->guard.pred, DEPTH)) return true;
+    return not_before(f, &y->from, &x->to) || not_before(f, &x->from, &y->to);
+}
+
+/* A value that is the same in all iterations, so often in all four places: it shifts both alike. */
+static void drop_shared(const TreeFacts *f, TreeAccess *x, TreeAccess *y)
+{
+    for (unsigned i = x->from.n; i-- > 0;) {
+        IrVal v = x->from.by[i].v;
+        int64_t k = x->from.by[i].k;
+        TreePlace *p[] = {&x->from, &x->to, &y->from, &y->to};
+        bool shared = true;
+        for (int j = 0; j < 4; j++) {
+            int at = term_of(p[j], v);
+            shared = shared && at >= 0 && p[j]->by[at].k == k;
+        }
+        for (uint32_t b = tree_turning(f, x->op, x->ring); b && shared; b = tree_turning(f, b - 1, x->ring))
+            shared = f->defined[v - 1] < b || f->defined[v - 1] > f->end[b - 1];
+        for (int j = 0; j < 4 && shared; j++) drop(p[j], v);
+    }
+}
+
+/* Different iterations of the loops around both lie in different windows: the widest first, and the others within one of its. */
+static bool in_windows(const TreeFacts *f, TreeAccess x, TreeAccess y)
+{
+    enum { LOOPS = 8 };
+    IrVal index[LOOPS];
+    unsigned n = 0;
+    uint32_t a = tree_turning(f, x.op, x.ring);
+    if (a != tree_turning(f, y.op, y.ring)) return false;
+    for (; a; a = tree_turning(f, a - 1, x.ring)) {
+        if (tree_trips(op_at(f, a - 1)) == 0 || tree_trips(op_at(f, a - 1)) == 1) continue;
+        if (op_at(f, a - 1)->dst == 0 || n == LOOPS) return false;
+        index[n++] = op_at(f, a - 1)->dst;
+    }
+    while (n) {
+        unsigned widest = 0;
+        int64_t u, v;
+        for (unsigned i = 1; i < n; i++)
+            if (step_of(&x, index[i]) > step_of(&x, index[widest])) widest = i;
+        int64_t step = step_of(&x, index[widest]);
+        if (step == 0 || step != step_of(&y, index[widest])) return false;
+        if (!keeps_to(f, &x, index[widest], step, &u) || !keeps_to(f, &y, index[widest], step, &v) || u != v) return false;
+        TreePlace *p[] = {&x.from, &x.to, &y.from, &y.to};
+        for (int i = 0; i < 4; i++) drop(p[i], index[widest]);
+        index[widest] = index[--n];
+    }
+    return true;
+}
+
+/* ---- from several CTAs ---- */
+
+static Range at_rank(const TreeFacts *f, const TreePlace *p, uint32_t rank)
+{
+    TreePlace rest = {.at = p->at};
+    for (unsigned i = 0; i < p->n; i++) {
+        int64_t v;
+        if (tree_value(f, p->by[i].v, rank, &v)) rest.at += v * p->by[i].k;
+        else tree_add_term(&rest, p->by[i].v, p->by[i].k);
+    }
+    return of_place(f, &rest);
+}
+
+/* What two CTAs write to one of them, or to a third, lies apart. */
+static bool ctas_apart(const TreeFacts *f, const TreeAccess *x, const TreeAccess *y)
+{
+    uint32_t n = tree_ctas(f->k);
+    const IrOp *p = op_at(f, x->op), *q = op_at(f, y->op);
+    for (uint32_t s = 0; s < n; s++) {
+        for (uint32_t t = 0; t < n; t++) {
+            uint32_t to_x, to_y;
+            if (s == t || tree_when(f, p, s) == WHEN_NEVER || tree_when(f, q, t) == WHEN_NEVER) continue;
+            if (!tree_targets(f, p, s, &to_x) || !tree_targets(f, q, t, &to_y)) return false;
+            if (!(to_x & to_y)) continue;
+            if (x->whole || y->whole) return false;
+            if (at_rank(f, &x->to, s).hi > at_rank(f, &y->from, t).lo && at_rank(f, &y->to, t).hi > at_rank(f, &x->from, s).lo) return false;
+        }
+    }
+    return true;
+}
+
+/* One CTA never writes both to one of them. */
+static bool other_targets(const TreeFacts *f, const TreeAccess *x, const TreeAccess *y)
+{
+    for (uint32_t s = 0; s < tree_ctas(f->k); s++) {
+        uint32_t to_x, to_y;
+        if (tree_when(f, op_at(f, x->op), s) == WHEN_NEVER || tree_when(f, op_at(f, y->op), s) == WHEN_NEVER) continue;
+        if (!tree_targets(f, op_at(f, x->op), s, &to_x) || !tree_targets(f, op_at(f, y->op), s, &to_y) || to_x & to_y) return false;
+    }
+    return x->op != y->op;
+}
+
+/* What a CTA writes by the one lies apart from what it writes by the other, in each of them. */
+static bool apart_by_rank(const TreeFacts *f, const TreeAccess *x, const TreeAccess *y)
+{
+    bool apart = !x->whole && !y->whole;
+    for (uint32_t s = 0; s < tree_ctas(f->k) && apart; s++)
+        apart = at_rank(f, &x->to, s).hi <= at_rank(f, &y->from, s).lo || at_rank(f, &y->to, s).hi <= at_rank(f, &x->from, s).lo;
+    return apart;
+}
+
+bool tree_conflict(const TreeFacts *f, uint32_t i, uint32_t j)
+{
+    TreeAccess x = f->access.v[i], y = f->access.v[j];
+    if (x.buf != y.buf || (!x.write && !y.write) || (x.adds && x.adds == y.adds)) return false;
+    if (tree_ctas(f->k) > 1 && x.how == TO_EVENT && y.how == TO_EVENT) {
+        if (!ctas_apart(f, &x, &y)) return true;
+        if (other_targets(f, &x, &y) || (i != j && apart_by_rank(f, &x, &y))) return false;
+    }
+    if (x.whole || y.whole) return true;
+    drop_shared(f, &x, &y);
+    if (of_place(f, &x.to).hi <= of_place(f, &y.from).lo || of_place(f, &y.to).hi <= of_place(f, &x.from).lo) return false;
+    bool earlier = y.op >= x.op; /* y was done before x: in another iteration, then */
+    return !(in_windows(f, x, y) && (earlier || apart_at_once(f, &x, &y)));
+}

@@ -1,0 +1,252 @@
+/* Clusters: what an op says to which CTA, worked out for each rank.
+ *
+ * CTAs of a cluster go through the tree in lock step, so an arrival of the own barrier counts once there, and one that names a CTA
+ * counts at that, from each CTA whose guard holds. */
+#include "lower/verify/tree/facts.h"
+
+uint32_t tree_ctas(const IrKernel *k)
+{
+    return k->mf.cluster[0] * k->mf.cluster[1] * k->mf.cluster[2];
+}
+
+static bool sreg(const TreeFacts *f, uint32_t reg, uint32_t rank, int64_t *out)
+{
+    const uint32_t *n = f->k->mf.cluster;
+    switch ((IrReg)reg) {
+    case IRR_CLUSTER_CTARANK: *out = rank; return true;
+    case IRR_CLUSTER_NCTARANK: *out = tree_ctas(f->k); return true;
+    case IRR_CLUSTER_CTAID_X: *out = rank % n[0]; return true;
+    case IRR_CLUSTER_CTAID_Y: *out = rank / n[0] % n[1]; return true;
+    case IRR_CLUSTER_CTAID_Z: *out = rank / n[0] / n[1]; return true;
+    case IRR_CLUSTER_NCTAID_X: *out = n[0]; return true;
+    case IRR_CLUSTER_NCTAID_Y: *out = n[1]; return true;
+    case IRR_CLUSTER_NCTAID_Z: *out = n[2]; return true;
+    default: return false;
+    }
+}
+
+static bool compare(uint32_t rel, int64_t a, int64_t b)
+{
+    bool r[] = {a == b, a != b, a < b, a <= b, a > b, a >= b};
+    return r[rel];
+}
+
+static int64_t floor_div(int64_t a, int64_t b)
+{
+    return a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
+
+static bool operand(const TreeFacts *f, const IrArg *arg, uint32_t rank, int64_t *out, int depth);
+
+static bool value(const TreeFacts *f, IrVal v, uint32_t rank, int64_t *out, int depth)
+{
+    const IrOp *op = tree_definition(f, v);
+    int64_t a = 0, b = 0, c = 0;
+    if (op == NULL || depth == 0) return false;
+    if (op->op == IR_SREG) return sreg(f, ir_find(op, IRK_REG)->id, rank, out);
+    if (op->guard.pred || (op->op != IR_CONST && (op->op < IR_ADD || op->op > IR_CVT))) return false;
+    const IrArg *x = ir_find(op, IRK_A), *y = ir_find(op, IRK_B), *cond = ir_find(op, IRK_COND);
+    if (!operand(f, x, rank, &a, depth - 1) || (y && !operand(f, y, rank, &b, depth - 1)) || (cond && !operand(f, cond, rank, &c, depth - 1))) return false;
+    bool shifts = op->op == IR_SHL || op->op == IR_SHR;
+    if (((op->op == IR_DIV || op->op == IR_MOD) && b == 0) || (shifts && (b < 0 || b > 31))) return false;
+    switch ((IrOpcode)op->op) {
+    case IR_CONST:
+    case IR_CVT: *out = a; return true;
+    case IR_ADD: *out = a + b; return true;
+    case IR_SUB: *out = a - b; return true;
+    case IR_MUL: *out = a * b; return true;
+    case IR_DIV: *out = floor_div(a, b); return true;
+    case IR_MOD: *out = a - floor_div(a, b) * b; return true;
+    case IR_MIN: *out = a < b ? a : b; return true;
+    case IR_MAX: *out = a > b ? a : b; return true;
+    case IR_SHL: *out = a * (INT64_C(1) << b); return true;
+    case IR_SHR: *out = floor_div(a, INT64_C(1) << b); return true;
+    case IR_AND: *out = a & b; return true;
+    case IR_OR: *out = a | b; return true;
+    case IR_XOR: *out = a ^ b; return true;
+    case IR_NOT: *out = op->type == IR_PRED ? !a : ~a; return true;
+    case IR_CMP: *out = compare(ir_find(op, IRK_REL)->id, a, b); return true;
+    case IR_SEL: *out = c ? a : b; return true;
+    default: return false;
+    }
+}
+
+static bool operand(const TreeFacts *f, const IrArg *arg, uint32_t rank, int64_t *out, int depth)
+{
+    if (arg->kind == IRA_IMM) {
+        *out = arg->imm;
+        return *out >= INT32_MIN && *out <= INT32_MAX;
+    }
+    return arg->kind == IRA_VAL && value(f, arg->id, rank, out, depth) && *out >= INT32_MIN && *out <= INT32_MAX;
+}
+
+enum { DEPTH = 24 };
+
+bool tree_value(const TreeFacts *f, IrVal v, uint32_t rank, int64_t *out)
+{
+    return value(f, v, rank, out, DEPTH) && *out >= INT32_MIN && *out <= INT32_MAX;
+}
+
+static TreeWhen when_holds(const TreeFacts *f, IrVal pred, uint32_t rank, int depth)
+{
+    int64_t holds;
+    const IrOp *op = tree_definition(f, pred);
+    if (value(f, pred, rank, &holds, DEPTH)) return holds ? WHEN_ALWAYS : WHEN_NEVER;
+    if (op == NULL || op->op != IR_AND || depth == 0) return WHEN_OPEN;
+    for (int i = 0; i < 2; i++) {
+        const IrArg *part = ir_find(op, i ? IRK_B : IRK_A);
+        if (part->kind == IRA_VAL && when_holds(f, part->id, rank, depth - 1) == WHEN_NEVER) return WHEN_NEVER;
+    }
+    return WHEN_OPEN;
+}
+
+TreeWhen tree_when(const TreeFacts *f, const IrOp *op, uint32_t rank)
+{
+    return op->guard.pred ? when_holds(f, op->guard.pred, rank, DEPTH) : WHEN_ALWAYS;
+}
+
+bool tree_targets(const TreeFacts *f, const IrOp *op, uint32_t rank, uint32_t *set)
+{
+    const IrArg *to = ir_find(op, IRK_RANK), *mask = ir_find(op, IRK_MASK);
+    int64_t n = 0;
+    uint32_t all = tree_ctas(f->k);
+    *set = 1u << rank;
+    if (op->op == IR_CLC_NEXT) *set = (1u << all) - 1; /* an answer for all */
+    if (to == NULL && mask == NULL) return true;
+    if (!operand(f, to ? to : mask, rank, &n, DEPTH)) return false;
+    if (to && (n < 0 || n >= all)) return false;
+    if (mask && (n < 0 || n >> all)) return false;
+    *set = to ? 1u << n : (uint32_t)n;
+    return true;
+}
+
+/* ---- rings that are filled across CTAs ---- */
+
+static const IrOp *op_at(const TreeFacts *f, uint32_t i)
+{
+    return &f->tree->ops.v[i];
+}
+
+/* Of a condition what the rank does not decide. */
+static IrVal rest_of(const TreeFacts *f, IrVal v, uint32_t rank)
+{
+    const IrOp *op = tree_definition(f, v);
+    int64_t holds;
+    if (op == NULL || op->op != IR_AND) return v;
+    const IrArg *a = ir_find(op, IRK_A), *b = ir_find(op, IRK_B);
+    if (a->kind != IRA_VAL || b->kind != IRA_VAL) return v;
+    if (tree_value(f, a->id, rank, &holds) && holds) return rest_of(f, b->id, rank);
+    if (tree_value(f, b->id, rank, &holds) && holds) return rest_of(f, a->id, rank);
+    return v;
+}
+
+/* Bytes that the op brings where it happens: of a condition that only leaves out what has no bytes, or of one and its opposite, the
+ * sum is no condition. */
+static bool brings(const TreeFacts *f, const IrOp *op, IrVal pred, TreePlace *sum)
+{
+    bool open = pred != 0;
+    const IrArg *bytes = ir_find(op, IRK_BYTES);
+    const IrOp *guard = open ? tree_definition(f, pred) : NULL;
+    int64_t cell = op->op == IR_ST_ASYNC ? IR_CELL_BYTES : op->op == IR_CLC_NEXT ? IR_ANSWER_BYTES : 0;
+    if (bytes == NULL) return !open && tree_add(f, sum, &(IrArg){.kind = IRA_IMM, .imm = cell}, 1);
+    const IrArg *a = guard ? ir_find(guard, IRK_A) : NULL, *b = guard ? ir_find(guard, IRK_B) : NULL;
+    bool some = guard && guard->op == IR_CMP && ir_find(guard, IRK_REL)->id == IRL_GT && b->kind == IRA_IMM && b->imm == 0;
+    if (!open || (some && bytes->kind == IRA_VAL && a->kind == IRA_VAL && a->id == bytes->id)) return tree_add(f, sum, bytes, 1);
+    if (bytes->kind != IRA_IMM) return false;
+    if (guard == NULL || guard->op != IR_NOT) return tree_add_term(sum, pred, bytes->imm);
+    return tree_add(f, sum, bytes, 1) && tree_add_term(sum, a->id, -bytes->imm);
+}
+
+/* Surely some bytes from s to t in each generation, in the innermost loop that has the access, or outside of loops. */
+static bool surely(const TreeFacts *f, uint32_t ring, uint32_t access, uint32_t s, uint32_t t)
+{
+    TreePlace sum = {0};
+    uint32_t loop = tree_turning(f, f->access.v[access].op, ring);
+    const IrArg *b = loop && op_at(f, loop - 1)->op == IR_LOOP ? ir_find(op_at(f, loop - 1), IRK_B) : NULL;
+    if (loop && op_at(f, loop - 1)->op != IR_LANES && (b == NULL || b->kind != IRA_IMM || b->imm <= ir_find(op_at(f, loop - 1), IRK_A)->imm)) return false;
+    if (loop && tree_turning(f, loop - 1, ring)) return false;
+    for (uint32_t i = 0; i < f->access.n; i++) {
+        const TreeAccess *x = &f->access.v[i];
+        uint32_t set;
+        if (x->ring != ring || x->how != TO_EVENT || !x->write || x->event != f->access.v[access].event || tree_turning(f, x->op, ring) != loop) continue;
+        TreeWhen when = tree_when(f, op_at(f, x->op), s);
+        if (when == WHEN_NEVER || !tree_targets(f, op_at(f, x->op), s, &set) || !(set >> t & 1)) continue;
+        if (!brings(f, op_at(f, x->op), when == WHEN_OPEN ? rest_of(f, op_at(f, x->op)->guard.pred, s) : 0, &sum)) return false;
+    }
+    return tree_least(f, &sum) > 0;
+}
+
+/* By CTA: those that it writes to; sure: in each generation. */
+static bool fills_of(const TreeFacts *f, uint32_t ring, uint32_t agent, uint32_t *fills, uint32_t *sure)
+{
+    for (uint32_t i = 0; i < f->access.n; i++) {
+        const TreeAccess *x = &f->access.v[i];
+        if (x->ring != ring || x->how != TO_EVENT || !x->write) continue;
+        for (uint32_t s = 0; s < tree_ctas(f->k); s++) {
+            uint32_t set;
+            if (tree_when(f, op_at(f, x->op), s) == WHEN_NEVER) continue;
+            if (!tree_targets(f, op_at(f, x->op), s, &set)) return false;
+            if (x->agent == agent) fills[s] |= set;
+            for (uint32_t t = 0; t < tree_ctas(f->k); t++)
+                if (set >> t & 1 && !(sure[s] >> t & 1) && surely(f, ring, i, s, t)) sure[s] |= 1u << t;
+        }
+    }
+    return true;
+}
+
+/* at[s][t]: the op by which s tells t, from 1. */
+static bool says_of(const TreeFacts *f, uint32_t ring, uint8_t agent, uint32_t *to, uint32_t *hears, uint32_t at[][TREE_RANKS])
+{
+    for (uint32_t i = 0; i < f->tree->ops.n; i++) {
+        const IrOp *op = op_at(f, i);
+        const IrArg *bar = ir_find(op, IRK_BAR);
+        bool release = op->op == IR_RELEASE && ir_find(op, IRK_RING)->id == ring && op->agent == agent + 1u;
+        bool arrive = (op->op == IR_BAR_ARRIVE || op->op == IR_BAR_ARRIVE_EXPECT) && bar && f->k->bars.v[bar->id].ring == ring + 1;
+        if (!release && !arrive) continue;
+        for (uint32_t s = 0; s < tree_ctas(f->k); s++) {
+            uint32_t set;
+            if (tree_when(f, op, s) != WHEN_ALWAYS) continue;
+            if (!tree_targets(f, op, s, &set)) return false;
+            if (release) to[s] |= set;
+            for (uint32_t t = 0; t < tree_ctas(f->k) && release; t++)
+                if (set >> t & 1) at[s][t] = i + 1;
+            for (uint32_t t = 0; t < tree_ctas(f->k) && arrive; t++) hears[t] |= (set >> t & 1) << s;
+        }
+    }
+    return true;
+}
+
+/* Somebody else surely fills t, and does so only when all have told him that his own slot is free, which they tell s before. */
+static bool by_another(uint32_t n, uint32_t at[][TREE_RANKS], const uint32_t *sure, uint32_t s, uint32_t t)
+{
+    for (uint32_t q = 0; q < n; q++) {
+        bool first = sure[q] >> t & 1;
+        for (uint32_t u = 0; u < n && first; u++) first = at[u][s] == 0 || at[u][s] < at[u][q];
+        if (first) return true;
+    }
+    return false;
+}
+
+const char *tree_across(const TreeFacts *f, uint32_t ring)
+{
+    uint32_t n = tree_ctas(f->k);
+    const TreeRing *r = &f->ring[ring];
+    for (uint8_t b = 0; b < f->k->roles.n && n > 1; b++) { /* who fills */
+        uint32_t fills[TREE_RANKS] = {0}, sure[TREE_RANKS] = {0};
+        if (!fills_of(f, ring, b, fills, sure)) return "which CTA is filled is not known";
+        for (uint8_t a = 0; a < f->k->roles.n; a++) { /* who releases */
+            uint32_t to[TREE_RANKS] = {0}, hears[TREE_RANKS] = {0}, at[TREE_RANKS][TREE_RANKS] = {{0}};
+            if (!r->releases[a]) continue;
+            if (!says_of(f, ring, a, to, hears, at)) return "which CTA hears of a release is not known";
+            for (uint32_t s = 0; s < n; s++) {
+                for (uint32_t t = 0; t < n; t++) {
+                    bool free = to[t] >> s & 1 && r->begins[b], told = hears[s] >> t & 1 && r->waits[b]; /* that it has begun there */
+                    if (fills[s] >> t & 1 && s != t && !free && !told) return "a CTA fills another one's slot and does not hear when that is free";
+                    if (s != t && to[t] >> s & 1 && !(sure[s] >> t & 1) && !(hears[t] >> s & 1) && !by_another(n, at, sure, s, t))
+                        return "a CTA tells another one that its slot is free and may not hear of that one's last turn";
+                }
+            }
+        }
+    }
+    return NULL;
+}
