@@ -5,7 +5,8 @@
  * Variants (plain_variants.c) are every row of runtime/sim/plain.def with all its words and types, near misses of them,
  * operands in registers of every other type, and operands that are none: constants, special registers, addresses, pairs,
  * vectors, `_`. Every SHARE-th is judged, another share for each pair of target and version; 1 is everything. The reader
- * may be stricter for a reason, which is a row of STRICTER, never laxer. Exit status: 0 agreed, 1 not, 3 ptxas does not
+ * may be stricter for a reason, which is a row of STRICTER, never laxer; where ptxas crashes on an instruction by itself there is
+ * nothing to compare. Exit status: 0 agreed, 1 not, 3 ptxas does not
  * run.
  */
 #include <stdio.h>
@@ -24,6 +25,7 @@ enum { CHUNK = 400 };
 typedef struct Case {
     const PlainVariant *v;
     bool refused, error; /* by ptxas; here */
+    bool crashed;        /* ptxas did, which is no verdict */
     char said[120], why[200];
 } Case;
 
@@ -133,7 +135,8 @@ static size_t run_ptxas(const char *ptxas, const char *path, const PlainClass *c
     if (saw_end && !crashed) return n;
     if (fatal < n) return fatal + 1;
     if (n > 1) return run_ptxas(ptxas, path, class, cases, n / 2, t);
-    cases[0].refused = true;
+    cases[0].refused = !crashed;
+    cases[0].crashed = crashed;
     return 1;
 }
 
@@ -183,7 +186,7 @@ static size_t compare(const PlainClass *class, const Case *cases, size_t n, size
     size_t bad = 0;
     for (size_t k = 0; k < n; k++) {
         const Case *c = &cases[k];
-        if (c->refused == c->error) continue;
+        if (c->crashed || c->refused == c->error) continue;
         if (c->error && stricter(c)) {
             ++*excused;
             continue;
