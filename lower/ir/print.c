@@ -196,7 +196,7 @@ static void print_plan(Printer *p, uint32_t index)
     Text *t = p->out;
     text_printf(t, "  plan %s = %s", p->names.plans[index], q->xform <= IRX_FILL ? XFORMS[q->xform] : "?");
     put_pitches(t, "extent", q->extent, q->rank);
-    if (q->xform == IRX_FILL) text_printf(t, " value %llu", (unsigned long long)q->value);
+    if (q->xform == IRX_FILL) text_printf(t, " value %lld", (long long)q->value);
     else print_side(p, "src", &q->src, q->rank);
     print_side(p, "dst", &q->dst, q->rank);
     if (q->add) text_lit(t, " add");

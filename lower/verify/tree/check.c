@@ -173,6 +173,16 @@ static void hears_all(Check *c, const IrOp *op, uint32_t ring, const Generation 
     }
 }
 
+/* What its threads have done themselves, and know to be over when they come together. */
+static bool only_own(const Check *c, const Keys *left, uint32_t agent)
+{
+    for (uint32_t i = 0; i < left->n; i++) {
+        const TreeAccess *y = left->v[i] == KEY_BEGIN || left->v[i] % 2 ? NULL : &c->f.access.v[(left->v[i] - 2) / 2];
+        if (y == NULL || y->agent != agent || is_copy(y)) return false;
+    }
+    return true;
+}
+
 static void acquire(Check *c, State *s, const IrOp *op)
 {
     uint32_t ring = ir_find(op, IRK_RING)->id, a = op->agent - 1u;
@@ -193,6 +203,11 @@ static void acquire(Check *c, State *s, const IrOp *op)
             if (left[k].v[i] != KEY_BEGIN && left[k].v[i] % 2) keys_drop(&left[k], left[k].v[i]);
     }
     /* Threads that don't know it yet hear of it when they come together. */
+    Keys both = {0};
+    keys_unite(c->a, &both, &left[THE_ONE]);
+    keys_meet(&both, &left[ALL_THREADS]);
+    bool apart = !one && left[THE_ONE].n && left[ALL_THREADS].n && only_own(c, &both, a);
+    if (apart) left[THE_ONE].n = left[ALL_THREADS].n = 0;
     int knows = left[THE_ONE].n ? ALL_THREADS : THE_ONE;
     bool others = !one && left[!knows].n;
     for (uint32_t i = 0; i < left[knows].n; i++) {
@@ -206,11 +221,11 @@ static void acquire(Check *c, State *s, const IrOp *op)
     r->now = (r->now + slots(c, ring) - 1) % slots(c, ring);
     r->begun = true;
     Generation *g = generation(&c->f, r, ring, 0);
-    *g = (Generation){.held = releases, .busy = mask(info->used)};
+    *g = (Generation){.apart = apart ? bit(a) : 0, .held = releases, .busy = mask(info->used)};
     for (uint32_t e = 0; e < info->nevents; e++) g->event[e].silent = true;
     for (uint32_t b = 0; b < c->f.k->roles.n; b++)
         for (int k = 0; k < KNOWERS; k++)
-            if (b != a || (one && !alone(c, a) && k == ALL_THREADS) || (others && k != knows)) keys_add(c->a, &g->unknown[b][k], KEY_BEGIN);
+            if (b != a || (one && !alone(c, a) && k == ALL_THREADS) || (others && k != knows) || (b == a && apart)) keys_add(c->a, &g->unknown[b][k], KEY_BEGIN);
     touch(c, s, a, ring);
 }
 
@@ -373,6 +388,8 @@ static void together(Check *c, State *s, uint32_t a)
             }
             g->outs.n = kept;
             keys_meet(one, all);
+            if (g->apart & bit(a)) keys_drop(one, KEY_BEGIN);
+            g->apart &= (uint8_t)~bit(a);
             for (uint32_t j = one->n; j-- > 0;) {
                 const TreeAccess *y = one->v[j] == KEY_BEGIN ? NULL : &c->f.access.v[(one->v[j] - 2) / 2];
                 if (y && one->v[j] % 2 == 0 && y->agent == a && !is_copy(y)) keys_drop(one, one->v[j]);

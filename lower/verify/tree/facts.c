@@ -107,18 +107,22 @@ static void place(const TreeFacts *f, TreeAccess *x, const IrOp *op, const IrArg
     if (size <= 0 && bytes && !tree_add(f, &x->to, bytes, 1)) x->whole = true;
 }
 
-/* Bytes from the first to the last that threads touch on one side of their plan. */
+/* Bytes from the first to the last that threads touch on one side of their plan; 0: not known. A swizzle exchanges bytes within a
+ * row as wide as its span. */
 static int64_t extent_of(const IrPlan *q, const IrSide *s, bool dst)
 {
-    int64_t n = 0;
-    if (s->span) return 0; /* panels: all of it */
+    enum { ROW = 128 };
+    int64_t n = 0, inner = 0, row = s->span ? s->span : s->swizzle ? ROW : 0;
+    if (row && s->align % ROW) return 0;
     for (unsigned i = 0; i < q->rank; i++) {
         bool turned = q->xform == IRX_TRANSPOSE && dst && i + 2 >= q->rank;
-        uint32_t extent = q->extent[turned ? (q->rank - 1) - (i + 2 - q->rank) : i];
-        n += (int64_t)(extent - 1) * s->pitch[i];
-        if (i + 1 == q->rank) n += s->pitch[i];
+        uint32_t extent = q->extent[turned ? (q->rank - 1u) - (i + 2u - q->rank) : i];
+        if (i + 1 == q->rank) inner = (int64_t)extent * s->pitch[i];
+        else n += (int64_t)(extent - 1) * s->pitch[i];
     }
-    return s->swizzle ? 0 : n;
+    if (row == 0) return n + inner;
+    int64_t panels = (inner + row - 1) / row;
+    return n + (panels - 1) * (s->span ? s->panel : row) + row;
 }
 
 /* ---- accesses ---- */

@@ -15,7 +15,7 @@ typedef enum AccessHow {
     TO_PEER,    /* an asynchronous read, over when the write at the peer is */
     OF_MAP      /* map.set, which fences what it writes */
 } AccessHow;
-enum { PLACE_TERMS = 4 };
+enum { PLACE_TERMS = 8 };
 typedef struct TreePlace { /* at, and each value so often */
     int64_t at;
     uint8_t n;

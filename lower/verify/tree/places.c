@@ -144,22 +144,70 @@ static bool other_branch(const TreeFacts *f, uint32_t a, uint32_t b)
     return false;
 }
 
-/* a - b is at least 0, where all values are the same in both. */
-static bool not_before(const TreeFacts *f, const TreePlace *a, const TreePlace *b)
+static IrVal without_cvt(const TreeFacts *f, IrVal v)
 {
-    TreePlace d = *a;
-    d.at -= b->at;
-    for (unsigned i = 0; i < b->n; i++) {
-        int at = term_of(&d, b->by[i].v);
-        if (at < 0 && d.n == PLACE_TERMS) return false;
-        if (at < 0) {
-            d.by[d.n].v = b->by[i].v;
-            d.by[d.n++].k = -b->by[i].k;
-        } else if ((d.by[at].k -= b->by[i].k) == 0) {
-            d.by[at] = d.by[--d.n];
+    const IrOp *op = tree_definition(f, v);
+    while (op && op->op == IR_CVT && ir_find(op, IRK_A)->kind == IRA_VAL) {
+        v = ir_find(op, IRK_A)->id;
+        op = tree_definition(f, v);
+    }
+    return v;
+}
+
+/* min(max(.., b), c) is, where b is at most c. */
+static bool value_not_below(const TreeFacts *f, IrVal a, IrVal b, int depth)
+{
+    enum { DEPTH = 12 };
+    a = without_cvt(f, a);
+    b = without_cvt(f, b);
+    const IrOp *op = tree_definition(f, a);
+    if (a == b) return true;
+    if (op == NULL || depth == 0 || (op->op != IR_MIN && op->op != IR_MAX)) return false;
+    const IrArg *p[] = {ir_find(op, IRK_A), ir_find(op, IRK_B)};
+    bool holds[2];
+    for (int i = 0; i < 2; i++)
+        holds[i] = p[i]->kind == IRA_IMM ? of_value(f, b, DEPTH).hi <= p[i]->imm : value_not_below(f, p[i]->id, b, depth - 1);
+    return op->op == IR_MIN ? holds[0] && holds[1] : holds[0] || holds[1];
+}
+
+/* Pairs of values of which the one is never below the other add nothing that is negative. */
+static void drop_pairs(const TreeFacts *f, TreePlace *d)
+{
+    enum { DEPTH = 6 };
+    for (unsigned i = 0; i < d->n; i++) {
+        for (unsigned j = 0; j < d->n; j++) {
+            if (d->by[i].k <= 0 || d->by[j].k != -d->by[i].k || !value_not_below(f, d->by[i].v, d->by[j].v, DEPTH)) continue;
+            unsigned last = i > j ? i : j, first = i > j ? j : i;
+            d->by[last] = d->by[--d->n];
+            d->by[first] = d->by[--d->n];
+            drop_pairs(f, d);
+            return;
         }
     }
+}
+
+/* a - b, where all values are the same in both; false where that has too many parts. */
+static bool minus(const TreePlace *a, const TreePlace *b, TreePlace *d)
+{
+    bool fits = true;
+    *d = *a;
+    d->at -= b->at;
+    for (unsigned i = 0; i < b->n && fits; i++) fits = tree_add_term(d, b->by[i].v, -b->by[i].k);
+    return fits;
+}
+
+static bool not_before(const TreeFacts *f, const TreePlace *a, const TreePlace *b)
+{
+    TreePlace d;
+    if (!minus(a, b, &d)) return false;
+    drop_pairs(f, &d);
     return of_place(f, &d).lo >= 0;
+}
+
+static bool is_empty(const TreeFacts *f, const TreeAccess *x)
+{
+    TreePlace d;
+    return minus(&x->to, &x->from, &d) && of_place(f, &d).hi <= 0;
 }
 
 static void drop(TreePlace *p, IrVal v)
@@ -212,14 +260,24 @@ static void drop_shared(const TreeFacts *f, TreeAccess *x, TreeAccess *y)
     }
 }
 
+/* The innermost loop that turns around both, from 1; 0: none. */
+static uint32_t common_loop(const TreeFacts *f, const TreeAccess *x, const TreeAccess *y)
+{
+    uint32_t a = tree_turning(f, x->op, x->ring), b = tree_turning(f, y->op, y->ring);
+    while (a != b) {
+        if (a > b) a = tree_turning(f, a - 1, x->ring);
+        else b = tree_turning(f, b - 1, y->ring);
+    }
+    return a;
+}
+
 /* Different iterations of the loops around both lie in different windows: the widest first, and the others within one of its. */
 static bool in_windows(const TreeFacts *f, TreeAccess x, TreeAccess y)
 {
     enum { LOOPS = 8 };
     IrVal index[LOOPS];
     unsigned n = 0;
-    uint32_t a = tree_turning(f, x.op, x.ring);
-    if (a != tree_turning(f, y.op, y.ring)) return false;
+    uint32_t a = common_loop(f, &x, &y);
     for (; a; a = tree_turning(f, a - 1, x.ring)) {
         if (tree_trips(op_at(f, a - 1)) == 0 || tree_trips(op_at(f, a - 1)) == 1) continue;
         if (op_at(f, a - 1)->dst == 0 || n == LOOPS) return false;
@@ -300,8 +358,9 @@ bool tree_conflict(const TreeFacts *f, uint32_t i, uint32_t j)
         if (other_targets(f, &x, &y) || (i != j && apart_by_rank(f, &x, &y))) return false;
     }
     if (x.whole || y.whole) return true;
+    if (is_empty(f, &x) || is_empty(f, &y)) return false;
     drop_shared(f, &x, &y);
     if (of_place(f, &x.to).hi <= of_place(f, &y.from).lo || of_place(f, &y.to).hi <= of_place(f, &x.from).lo) return false;
-    bool earlier = y.op >= x.op; /* y was done before x: in another iteration, then */
+    bool earlier = y.op >= x.op && common_loop(f, &x, &y); /* y was done before x: in another iteration, then */
     return !(in_windows(f, x, y) && (earlier || apart_at_once(f, &x, &y)));
 }

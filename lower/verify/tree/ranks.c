@@ -162,9 +162,8 @@ static bool surely(const TreeFacts *f, uint32_t ring, uint32_t access, uint32_t 
 {
     TreePlace sum = {0};
     uint32_t loop = tree_turning(f, f->access.v[access].op, ring);
-    const IrArg *b = loop && op_at(f, loop - 1)->op == IR_LOOP ? ir_find(op_at(f, loop - 1), IRK_B) : NULL;
-    if (loop && op_at(f, loop - 1)->op != IR_LANES && (b == NULL || b->kind != IRA_IMM || b->imm <= ir_find(op_at(f, loop - 1), IRK_A)->imm)) return false;
-    if (loop && tree_turning(f, loop - 1, ring)) return false;
+    for (uint32_t b = loop; b; b = tree_turning(f, b - 1, ring))
+        if (tree_trips(op_at(f, b - 1)) <= 0) return false;
     for (uint32_t i = 0; i < f->access.n; i++) {
         const TreeAccess *x = &f->access.v[i];
         uint32_t set;

@@ -129,6 +129,7 @@ static void generation_meet(const TreeFacts *f, uint32_t ring, Generation *g, co
     g->released |= o->released;
     g->held |= o->held;
     g->late |= o->late;
+    g->apart |= o->apart;
     for (uint32_t r = 0; r < TREE_RANKS; r++)
         if (o->freed[r] < g->freed[r]) g->freed[r] = o->freed[r];
     g->done |= o->done;
@@ -150,7 +151,7 @@ static void generation_meet(const TreeFacts *f, uint32_t ring, Generation *g, co
 
 static bool generation_same(const TreeFacts *f, uint32_t ring, const Generation *g, const Generation *o)
 {
-    bool same = memcmp(g->freed, o->freed, sizeof g->freed) == 0 && g->released == o->released && g->held == o->held && g->late == o->late && g->done == o->done && g->busy == o->busy && g->outs.n == o->outs.n;
+    bool same = memcmp(g->freed, o->freed, sizeof g->freed) == 0 && g->released == o->released && g->held == o->held && g->late == o->late && g->apart == o->apart && g->done == o->done && g->busy == o->busy && g->outs.n == o->outs.n;
     for (uint32_t a = 0; a < f->k->roles.n && same; a++) {
         for (int k = 0; k < KNOWERS; k++) same = same && keys_same(&g->unknown[a][k], &o->unknown[a][k]);
         same = same && keys_same(&g->said[a], &o->said[a]) && g->awaited[a] == o->awaited[a];

@@ -47,6 +47,7 @@ typedef struct Generation {
     Keys unknown[TREE_AGENTS][KNOWERS], said[TREE_AGENTS];
     uint16_t freed[TREE_RANKS]; /* arrivals at the free barrier, by CTA: the fewest */
     uint8_t released, held; /* agents: on some path, not on some path */
+    uint8_t apart;          /* agents: it has begun for them when their threads have come together */
     uint8_t late;           /* agents: a thread may not have passed a wait */
     uint8_t done, busy;     /* agents: are done with it, on some path; are not, on some path */
     uint8_t awaited[TREE_AGENTS]; /* events */
