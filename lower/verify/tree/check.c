@@ -544,6 +544,7 @@ static void across(Check *c)
     for (uint32_t i = 0; i < c->f.k->rings.n; i++) {
         const char *missing = tree_across(&c->f, i);
         if (missing) fail(c, TREE_COUNT, i, NULL, missing);
+        if (!tree_bytes(&c->f, i)) fail(c, TREE_BYTES, i, NULL, "it is not certain that as many bytes come as are announced");
     }
 }
 

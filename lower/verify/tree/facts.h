@@ -78,6 +78,8 @@ int64_t tree_trips(const IrOp *op); /* of a loop, where it is known */
 int64_t tree_least(const TreeFacts *f, const TreePlace *p); /* places.c: no less, for all that is known */
 uint32_t tree_turning(const TreeFacts *f, uint32_t op, uint32_t ring); /* places.c: the loop around it, from 1, that turns within a generation; 0: none */
 bool tree_targets(const TreeFacts *f, const IrOp *op, uint32_t rank, uint32_t *set); /* CTAs at which it has its effect; false: not known */
+/* bytes.c: for each event of the ring as many bytes are announced as come, in each CTA. */
+bool tree_bytes(const TreeFacts *f, uint32_t ring);
 /* Who fills a slot hears when it is free, and who says so hears that the last turn is over; else what is missing. */
 const char *tree_across(const TreeFacts *f, uint32_t ring);
 

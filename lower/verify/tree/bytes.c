@@ -1,0 +1,252 @@
+/* The bytes of a phase: what is announced for an event is what the copies bring that complete on it, in each CTA, whatever the
+ * conditions are.
+ *
+ * Sums of bytes are linear in values; those under a condition are summed apart. The two branches of an `if` bring the same, and so does
+ * what only leaves out copies without bytes. Where several CTAs take part, each condition is decided by the rank, or is the same in
+ * all of them. */
+#include "lower/verify/tree/facts.h"
+
+enum { PARTS = 12, DEPTH = 16 };
+
+typedef struct BytePart {
+    IrVal when; /* a pred; 0: always */
+    TreePlace bytes;
+} BytePart;
+typedef struct ByteSum {
+    uint32_t n;
+    bool failed;
+    BytePart part[PARTS];
+} ByteSum;
+
+typedef struct Bytes {
+    const TreeFacts *f;
+    uint32_t ring, bar, to; /* bytes that come to the CTA `to` */
+} Bytes;
+
+static const IrOp *op_at(const Bytes *b, uint32_t i)
+{
+    return &b->f->tree->ops.v[i];
+}
+
+/* ---- sums ---- */
+
+static bool is_zero(const TreePlace *p)
+{
+    return p->n == 0 && p->at == 0;
+}
+
+static TreePlace *part_of(ByteSum *s, IrVal when)
+{
+    for (uint32_t i = 0; i < s->n; i++)
+        if (s->part[i].when == when) return &s->part[i].bytes;
+    if (s->n == PARTS) {
+        s->failed = true;
+        return &s->part[0].bytes;
+    }
+    s->part[s->n] = (BytePart){.when = when};
+    return &s->part[s->n++].bytes;
+}
+
+static void add_place(ByteSum *s, TreePlace *to, const TreePlace *p, int64_t k)
+{
+    to->at += p->at * k;
+    for (unsigned i = 0; i < p->n; i++) s->failed |= !tree_add_term(to, p->by[i].v, p->by[i].k * k);
+}
+
+/* Of a condition and its opposite: an amount that does not depend on it, less what the opposite leaves out. */
+static void add_when(const Bytes *b, ByteSum *s, IrVal when, const TreePlace *p, int64_t k)
+{
+    const IrOp *op = when ? tree_definition(b->f, when) : NULL;
+    if (op && op->op == IR_NOT && ir_find(op, IRK_A)->kind == IRA_VAL) {
+        add_when(b, s, 0, p, k);
+        add_when(b, s, ir_find(op, IRK_A)->id, p, -k);
+        return;
+    }
+    add_place(s, part_of(s, when), p, k);
+}
+
+static void add_sum(ByteSum *s, const ByteSum *t, int64_t k)
+{
+    s->failed |= t->failed;
+    for (uint32_t i = 0; i < t->n; i++) add_place(s, part_of(s, t->part[i].when), &t->part[i].bytes, k);
+}
+
+static bool sum_is_zero(const ByteSum *s)
+{
+    bool zero = !s->failed;
+    for (uint32_t i = 0; i < s->n; i++) zero = zero && is_zero(&s->part[i].bytes);
+    return zero;
+}
+
+static bool same_sum(const ByteSum *s, const ByteSum *t)
+{
+    ByteSum d = *s;
+    add_sum(&d, t, -1);
+    return sum_is_zero(&d);
+}
+
+/* ---- values ---- */
+
+/* Is it the same in all CTAs of a cluster, which go through the tree together? */
+static bool is_uniform(const Bytes *b, IrVal v, int depth)
+{
+    const IrOp *op = tree_definition(b->f, v);
+    if (op == NULL || depth == 0 || op->op == IR_SREG || op->op == IR_GET) return false;
+    bool uniform = op->guard.pred == 0 || is_uniform(b, op->guard.pred, depth - 1);
+    for (uint32_t i = 0; i < op->nargs; i++)
+        if (op->args[i].kind == IRA_VAL) uniform = uniform && is_uniform(b, op->args[i].id, depth - 1);
+    return uniform;
+}
+
+/* The condition as the CTA of that rank has it: what is left to decide, 0 if it holds; false where it does not. */
+static bool condition(const Bytes *b, ByteSum *s, IrVal pred, uint32_t rank, IrVal *left)
+{
+    int64_t holds;
+    const IrOp *op = tree_definition(b->f, pred);
+    *left = 0;
+    if (tree_value(b->f, pred, rank, &holds)) return holds != 0;
+    if (op && op->op == IR_AND) {
+        const IrArg *p[] = {ir_find(op, IRK_A), ir_find(op, IRK_B)};
+        for (int i = 0; i < 2; i++) {
+            if (p[i]->kind != IRA_VAL || !tree_value(b->f, p[i]->id, rank, &holds)) continue;
+            if (!holds) return false;
+            const IrArg *other = p[!i];
+            return other->kind == IRA_VAL ? condition(b, s, other->id, rank, left) : other->imm != 0;
+        }
+    }
+    *left = pred;
+    if (rank != b->to && !is_uniform(b, pred, DEPTH)) s->failed = true;
+    return true;
+}
+
+static void add_bytes(const Bytes *b, ByteSum *s, IrVal when, const IrArg *arg, uint32_t rank, int64_t k, int depth)
+{
+    TreePlace p = {0};
+    int64_t n;
+    const IrOp *op = arg->kind == IRA_VAL ? tree_definition(b->f, arg->id) : NULL;
+    if (arg->kind == IRA_IMM || tree_value(b->f, arg->id, rank, &n)) {
+        p.at = arg->kind == IRA_IMM ? arg->imm : n;
+        add_when(b, s, when, &p, k);
+    } else if (op && depth && (op->op == IR_ADD || op->op == IR_SUB)) {
+        add_bytes(b, s, when, ir_find(op, IRK_A), rank, k, depth - 1);
+        add_bytes(b, s, when, ir_find(op, IRK_B), rank, op->op == IR_ADD ? k : -k, depth - 1);
+    } else if (op && depth && op->op == IR_MUL && ir_find(op, IRK_B)->kind == IRA_IMM) {
+        add_bytes(b, s, when, ir_find(op, IRK_A), rank, k * ir_find(op, IRK_B)->imm, depth - 1);
+    } else if (op && depth && op->op == IR_SEL && when == 0) {
+        IrVal left;
+        bool may = condition(b, s, ir_find(op, IRK_COND)->id, rank, &left);
+        if (!may || left) add_bytes(b, s, 0, ir_find(op, IRK_B), rank, k, depth - 1);
+        if (may && left) add_bytes(b, s, left, ir_find(op, IRK_B), rank, -k, depth - 1);
+        if (may) add_bytes(b, s, left, ir_find(op, IRK_A), rank, k, depth - 1);
+    } else {
+        IrVal v = arg->id;
+        while (op && op->op == IR_CVT && b->f->k->value_types.v[ir_find(op, IRK_A)->id - 1] != IR_PRED) {
+            v = ir_find(op, IRK_A)->id;
+            op = tree_definition(b->f, v);
+        }
+        if (op && op->op == IR_CVT) { /* of a pred: 1 where it holds */
+            p.at = 1;
+            s->failed |= when != 0;
+            add_when(b, s, ir_find(op, IRK_A)->id, &p, k);
+            return;
+        }
+        if (rank != b->to && !is_uniform(b, v, DEPTH)) s->failed = true;
+        s->failed |= !tree_add_term(&p, v, 1);
+        add_when(b, s, when, &p, k);
+    }
+}
+
+/* "it has bytes": no condition. */
+static IrVal without_some(const Bytes *b, IrVal pred, const IrArg *bytes)
+{
+    const IrOp *op = pred ? tree_definition(b->f, pred) : NULL;
+    if (op == NULL || bytes == NULL || bytes->kind != IRA_VAL) return pred;
+    const IrArg *p[] = {ir_find(op, IRK_A), ir_find(op, IRK_B)};
+    if (op->op == IR_CMP && ir_find(op, IRK_REL)->id == IRL_GT && p[0]->kind == IRA_VAL && p[0]->id == bytes->id && p[1]->kind == IRA_IMM && p[1]->imm == 0) return 0;
+    for (int i = 0; op->op == IR_AND && i < 2; i++)
+        if (p[i]->kind == IRA_VAL && p[!i]->kind == IRA_VAL && without_some(b, p[i]->id, bytes) == 0) return p[!i]->id;
+    return pred;
+}
+
+/* ---- the tree ---- */
+
+static void add_copy(const Bytes *b, ByteSum *s, const IrOp *op)
+{
+    const IrArg *bytes = ir_find(op, IRK_BYTES);
+    IrArg cell = {.kind = IRA_IMM, .imm = op->op == IR_CLC_NEXT ? IR_ANSWER_BYTES : IR_CELL_BYTES};
+    for (uint32_t from = 0; from < tree_ctas(b->f->k); from++) {
+        uint32_t set;
+        IrVal left = 0;
+        IrVal guard = op->guard.pred ? without_some(b, op->guard.pred, bytes) : 0;
+        if (guard && !condition(b, s, guard, from, &left)) continue;
+        left = left && bytes ? without_some(b, left, bytes) : left;
+        if (!tree_targets(b->f, op, from, &set)) s->failed = true;
+        else if (set >> b->to & 1) add_bytes(b, s, left, bytes ? bytes : &cell, from, 1, DEPTH);
+    }
+}
+
+static void add_announced(const Bytes *b, ByteSum *s, const IrOp *op)
+{
+    IrVal left = 0;
+    if (ir_find(op, IRK_RANK)) s->failed = true;
+    if (op->guard.pred && !condition(b, s, op->guard.pred, b->to, &left)) return;
+    add_bytes(b, s, left, ir_find(op, IRK_BYTES), b->to, -1, DEPTH);
+}
+
+/* A value of the sum that the loop makes anew in each iteration. */
+static bool varies(const Bytes *b, const ByteSum *s, uint32_t loop)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < s->n; i++) {
+        uint32_t at = s->part[i].when ? b->f->defined[s->part[i].when - 1] : 0;
+        bool zero = is_zero(&s->part[i].bytes);
+        any |= !zero && at > loop && at <= b->f->end[loop];
+        for (unsigned j = 0; j < s->part[i].bytes.n; j++) {
+            at = b->f->defined[s->part[i].bytes.by[j].v - 1];
+            any |= at > loop && at <= b->f->end[loop];
+        }
+    }
+    return any;
+}
+
+/* What the copies of a block bring, less what is announced there. */
+static void add_block(const Bytes *b, ByteSum *s, uint32_t from, uint32_t to)
+{
+    for (uint32_t i = from; i < to && !s->failed; i++) {
+        const IrOp *op = op_at(b, i);
+        const IrArg *bar = ir_find(op, IRK_BAR);
+        ByteSum inner = {0}, other = {0};
+        if (op->op == IR_LOOP || op->op == IR_REPEAT || op->op == IR_LANES) {
+            add_block(b, &inner, i + 1, b->f->end[i]);
+            int64_t trips = tree_trips(op);
+            if (!sum_is_zero(&inner) && (trips < 0 || varies(b, &inner, i))) s->failed = true;
+            else if (!sum_is_zero(&inner)) add_sum(s, &inner, trips);
+            i = b->f->end[i];
+        } else if (op->op == IR_IF) {
+            uint32_t end = b->f->end[i];
+            add_block(b, &inner, i + 1, end);
+            if (op_at(b, end)->op == IR_ELSE) add_block(b, &other, end + 1, b->f->end[end]);
+            if (!same_sum(&inner, &other)) s->failed = true;
+            add_sum(s, &inner, 1);
+            i = op_at(b, end)->op == IR_ELSE ? b->f->end[end] : end;
+        } else if (bar && bar->id == b->bar) {
+            bool announces = op->op == IR_BAR_EXPECT || op->op == IR_BAR_ARRIVE_EXPECT;
+            if (announces) add_announced(b, s, op);
+            else if (ir_op_info((IrOpcode)op->op)->group == IRG_COPY) add_copy(b, s, op);
+        }
+    }
+}
+
+/* Bytes complete where the generation has begun and not beyond: what is announced and what comes stand in one block, or deeper. */
+bool tree_bytes(const TreeFacts *f, uint32_t ring)
+{
+    for (uint32_t e = 0; e < f->ring[ring].nevents; e++) {
+        for (uint32_t to = 0; to < tree_ctas(f->k); to++) {
+            Bytes b = {f, ring, f->ring[ring].event[e], to};
+            ByteSum s = {0};
+            add_block(&b, &s, 0, f->tree->ops.n);
+            if (!sum_is_zero(&s)) return false;
+        }
+    }
+    return true;
+}
