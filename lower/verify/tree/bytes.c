@@ -6,10 +6,14 @@
  * all of them. */
 #include "lower/verify/tree/facts.h"
 
-enum { PARTS = 12, DEPTH = 16 };
+enum { PARTS = 12, DEPTH = 16, CONJUNCTS = 6 };
 
+typedef struct When { /* preds that all hold, in order; none: always */
+    uint8_t n;
+    IrVal v[CONJUNCTS];
+} When;
 typedef struct BytePart {
-    IrVal when; /* a pred; 0: always */
+    When when;
     TreePlace bytes;
 } BytePart;
 typedef struct ByteSum {
@@ -28,6 +32,41 @@ static const IrOp *op_at(const Bytes *b, uint32_t i)
     return &b->f->tree->ops.v[i];
 }
 
+/* ---- values ---- */
+
+/* ctaid.x by the cluster's width: the number of the cluster. */
+static bool is_cluster(const Bytes *b, const IrOp *op)
+{
+    const IrArg *x = ir_find(op, IRK_A), *n = ir_find(op, IRK_B);
+    const IrOp *reg = x->kind == IRA_VAL ? tree_definition(b->f, x->id) : NULL;
+    uint32_t at = reg && reg->op == IR_SREG ? ir_find(reg, IRK_REG)->id : IRR_COUNT;
+    return at <= IRR_CTAID_Z && n->kind == IRA_IMM && n->imm > 0 && n->imm % b->f->k->mf.cluster[at - IRR_CTAID_X] == 0;
+}
+
+/* Is it the same in all CTAs of a cluster, which go through the tree together? */
+static bool is_uniform(const Bytes *b, IrVal v, int depth)
+{
+    const IrOp *op = tree_definition(b->f, v);
+    if (op == NULL || depth == 0 || op->op == IR_GET) return false;
+    if (op->op == IR_SREG) return ir_find(op, IRK_REG)->id >= IRR_NCTAID_X && ir_find(op, IRK_REG)->id <= IRR_NCTAID_Z;
+    if (op->op == IR_DIV && is_cluster(b, op)) return true;
+    bool uniform = op->guard.pred == 0 || is_uniform(b, op->guard.pred, depth - 1);
+    for (uint32_t i = 0; i < op->nargs; i++)
+        if (op->args[i].kind == IRA_VAL) uniform = uniform && is_uniform(b, op->args[i].id, depth - 1);
+    return uniform;
+}
+
+/* The value as that CTA has it: those that are not the same in all are numbered anew. */
+static IrVal of_rank(const Bytes *b, IrVal v, uint32_t rank)
+{
+    return tree_ctas(b->f->k) == 1 || is_uniform(b, v, DEPTH) ? v : v + (rank + 1) * b->f->k->value_types.n;
+}
+
+static IrVal plain(const Bytes *b, IrVal v)
+{
+    return v ? (v - 1) % b->f->k->value_types.n + 1 : 0;
+}
+
 /* ---- sums ---- */
 
 static bool is_zero(const TreePlace *p)
@@ -35,10 +74,17 @@ static bool is_zero(const TreePlace *p)
     return p->n == 0 && p->at == 0;
 }
 
-static TreePlace *part_of(ByteSum *s, IrVal when)
+static bool same_when(const When *x, const When *y)
+{
+    bool same = x->n == y->n;
+    for (unsigned i = 0; i < x->n && same; i++) same = x->v[i] == y->v[i];
+    return same;
+}
+
+static TreePlace *part_of(ByteSum *s, When when)
 {
     for (uint32_t i = 0; i < s->n; i++)
-        if (s->part[i].when == when) return &s->part[i].bytes;
+        if (same_when(&s->part[i].when, &when)) return &s->part[i].bytes;
     if (s->n == PARTS) {
         s->failed = true;
         return &s->part[0].bytes;
@@ -53,16 +99,44 @@ static void add_place(ByteSum *s, TreePlace *to, const TreePlace *p, int64_t k)
     for (unsigned i = 0; i < p->n; i++) s->failed |= !tree_add_term(to, p->by[i].v, p->by[i].k * k);
 }
 
-/* Of a condition and its opposite: an amount that does not depend on it, less what the opposite leaves out. */
-static void add_when(const Bytes *b, ByteSum *s, IrVal when, const TreePlace *p, int64_t k)
+/* Both; false where those are too many. */
+static bool also(When *w, IrVal v)
 {
-    const IrOp *op = when ? tree_definition(b->f, when) : NULL;
-    if (op && op->op == IR_NOT && ir_find(op, IRK_A)->kind == IRA_VAL) {
-        add_when(b, s, 0, p, k);
-        add_when(b, s, ir_find(op, IRK_A)->id, p, -k);
-        return;
+    unsigned at = 0;
+    while (at < w->n && w->v[at] < v) at++;
+    if (at < w->n && w->v[at] == v) return true;
+    if (w->n == CONJUNCTS) return false;
+    for (unsigned i = w->n++; i > at; i--) w->v[i] = w->v[i - 1];
+    w->v[at] = v;
+    return true;
+}
+
+/* So many bytes where w holds, and all of `open`, which may be made of others. Of an opposite: those without it, less those where it
+ * does not hold. */
+static void add_split(const Bytes *b, ByteSum *s, When w, When open, uint32_t rank, const TreePlace *p, int64_t k)
+{
+    while (open.n && !s->failed) {
+        IrVal v = open.v[--open.n];
+        const IrOp *op = tree_definition(b->f, v);
+        const IrArg *x = op ? ir_find(op, IRK_A) : NULL, *y = op ? ir_find(op, IRK_B) : NULL;
+        bool and = op && op->op == IR_AND && x->kind == IRA_VAL && y->kind == IRA_VAL && open.n + 2 <= CONJUNCTS;
+        if (and) {
+            open.v[open.n++] = x->id;
+            open.v[open.n++] = y->id;
+        } else if (op && op->op == IR_NOT && x->kind == IRA_VAL) {
+            add_split(b, s, w, open, rank, p, k);
+            open.v[open.n++] = x->id;
+            k = -k;
+        } else if (!also(&w, of_rank(b, v, rank))) {
+            s->failed = true;
+        }
     }
-    add_place(s, part_of(s, when), p, k);
+    add_place(s, part_of(s, w), p, k);
+}
+
+static void add_when(const Bytes *b, ByteSum *s, IrVal pred, uint32_t rank, const TreePlace *p, int64_t k)
+{
+    add_split(b, s, (When){0}, (When){.n = pred != 0, .v = {pred}}, rank, p, k);
 }
 
 static void add_sum(ByteSum *s, const ByteSum *t, int64_t k)
@@ -85,21 +159,8 @@ static bool same_sum(const ByteSum *s, const ByteSum *t)
     return sum_is_zero(&d);
 }
 
-/* ---- values ---- */
-
-/* Is it the same in all CTAs of a cluster, which go through the tree together? */
-static bool is_uniform(const Bytes *b, IrVal v, int depth)
-{
-    const IrOp *op = tree_definition(b->f, v);
-    if (op == NULL || depth == 0 || op->op == IR_SREG || op->op == IR_GET) return false;
-    bool uniform = op->guard.pred == 0 || is_uniform(b, op->guard.pred, depth - 1);
-    for (uint32_t i = 0; i < op->nargs; i++)
-        if (op->args[i].kind == IRA_VAL) uniform = uniform && is_uniform(b, op->args[i].id, depth - 1);
-    return uniform;
-}
-
 /* The condition as the CTA of that rank has it: what is left to decide, 0 if it holds; false where it does not. */
-static bool condition(const Bytes *b, ByteSum *s, IrVal pred, uint32_t rank, IrVal *left)
+static bool condition(const Bytes *b, IrVal pred, uint32_t rank, IrVal *left)
 {
     int64_t holds;
     const IrOp *op = tree_definition(b->f, pred);
@@ -111,11 +172,10 @@ static bool condition(const Bytes *b, ByteSum *s, IrVal pred, uint32_t rank, IrV
             if (p[i]->kind != IRA_VAL || !tree_value(b->f, p[i]->id, rank, &holds)) continue;
             if (!holds) return false;
             const IrArg *other = p[!i];
-            return other->kind == IRA_VAL ? condition(b, s, other->id, rank, left) : other->imm != 0;
+            return other->kind == IRA_VAL ? condition(b, other->id, rank, left) : other->imm != 0;
         }
     }
     *left = pred;
-    if (rank != b->to && !is_uniform(b, pred, DEPTH)) s->failed = true;
     return true;
 }
 
@@ -126,7 +186,7 @@ static void add_bytes(const Bytes *b, ByteSum *s, IrVal when, const IrArg *arg, 
     const IrOp *op = arg->kind == IRA_VAL ? tree_definition(b->f, arg->id) : NULL;
     if (arg->kind == IRA_IMM || tree_value(b->f, arg->id, rank, &n)) {
         p.at = arg->kind == IRA_IMM ? arg->imm : n;
-        add_when(b, s, when, &p, k);
+        add_when(b, s, when, rank, &p, k);
     } else if (op && depth && (op->op == IR_ADD || op->op == IR_SUB)) {
         add_bytes(b, s, when, ir_find(op, IRK_A), rank, k, depth - 1);
         add_bytes(b, s, when, ir_find(op, IRK_B), rank, op->op == IR_ADD ? k : -k, depth - 1);
@@ -134,7 +194,7 @@ static void add_bytes(const Bytes *b, ByteSum *s, IrVal when, const IrArg *arg, 
         add_bytes(b, s, when, ir_find(op, IRK_A), rank, k * ir_find(op, IRK_B)->imm, depth - 1);
     } else if (op && depth && op->op == IR_SEL && when == 0) {
         IrVal left;
-        bool may = condition(b, s, ir_find(op, IRK_COND)->id, rank, &left);
+        bool may = condition(b, ir_find(op, IRK_COND)->id, rank, &left);
         if (!may || left) add_bytes(b, s, 0, ir_find(op, IRK_B), rank, k, depth - 1);
         if (may && left) add_bytes(b, s, left, ir_find(op, IRK_B), rank, -k, depth - 1);
         if (may) add_bytes(b, s, left, ir_find(op, IRK_A), rank, k, depth - 1);
@@ -147,12 +207,11 @@ static void add_bytes(const Bytes *b, ByteSum *s, IrVal when, const IrArg *arg, 
         if (op && op->op == IR_CVT) { /* of a pred: 1 where it holds */
             p.at = 1;
             s->failed |= when != 0;
-            add_when(b, s, ir_find(op, IRK_A)->id, &p, k);
+            add_when(b, s, ir_find(op, IRK_A)->id, rank, &p, k);
             return;
         }
-        if (rank != b->to && !is_uniform(b, v, DEPTH)) s->failed = true;
-        s->failed |= !tree_add_term(&p, v, 1);
-        add_when(b, s, when, &p, k);
+        s->failed |= !tree_add_term(&p, of_rank(b, v, rank), 1);
+        add_when(b, s, when, rank, &p, k);
     }
 }
 
@@ -178,7 +237,7 @@ static void add_copy(const Bytes *b, ByteSum *s, const IrOp *op)
         uint32_t set;
         IrVal left = 0;
         IrVal guard = op->guard.pred ? without_some(b, op->guard.pred, bytes) : 0;
-        if (guard && !condition(b, s, guard, from, &left)) continue;
+        if (guard && !condition(b, guard, from, &left)) continue;
         left = left && bytes ? without_some(b, left, bytes) : left;
         if (!tree_targets(b->f, op, from, &set)) s->failed = true;
         else if (set >> b->to & 1) add_bytes(b, s, left, bytes ? bytes : &cell, from, 1, DEPTH);
@@ -189,7 +248,7 @@ static void add_announced(const Bytes *b, ByteSum *s, const IrOp *op)
 {
     IrVal left = 0;
     if (ir_find(op, IRK_RANK)) s->failed = true;
-    if (op->guard.pred && !condition(b, s, op->guard.pred, b->to, &left)) return;
+    if (op->guard.pred && !condition(b, op->guard.pred, b->to, &left)) return;
     add_bytes(b, s, left, ir_find(op, IRK_BYTES), b->to, -1, DEPTH);
 }
 
@@ -198,11 +257,13 @@ static bool varies(const Bytes *b, const ByteSum *s, uint32_t loop)
 {
     bool any = false;
     for (uint32_t i = 0; i < s->n; i++) {
-        uint32_t at = s->part[i].when ? b->f->defined[s->part[i].when - 1] : 0;
-        bool zero = is_zero(&s->part[i].bytes);
-        any |= !zero && at > loop && at <= b->f->end[loop];
+        uint32_t at;
+        for (unsigned j = 0; j < s->part[i].when.n && !is_zero(&s->part[i].bytes); j++) {
+            at = b->f->defined[plain(b, s->part[i].when.v[j]) - 1];
+            any |= at > loop && at <= b->f->end[loop];
+        }
         for (unsigned j = 0; j < s->part[i].bytes.n; j++) {
-            at = b->f->defined[s->part[i].bytes.by[j].v - 1];
+            at = b->f->defined[plain(b, s->part[i].bytes.by[j].v) - 1];
             any |= at > loop && at <= b->f->end[loop];
         }
     }
