@@ -191,7 +191,7 @@ static void acquire(Check *c, State *s, const IrOp *op)
     Generation *old = generation(&c->f, r, ring, slots(c, ring) - 1);
     uint8_t releases = mask(info->releases);
     bool one = tree_by_one(&c->f, op);
-    if (r->begun && generation(&c->f, r, ring, 0)->busy) fail(c, TREE_DONE, ring, NULL, "begun again before all are done with it");
+    if (generation(&c->f, r, ring, 0)->busy) fail(c, TREE_DONE, ring, NULL, "begun again before all are done with it");
     if (c->f.k->rings.v[ring].free != IR_NO_BAR) hears_all(c, op, ring, old);
     if (old->held & releases) fail(c, TREE_FREE, ring, NULL, "begun where generation n - S is not released");
     Keys left[KNOWERS] = {{0}};
@@ -217,7 +217,7 @@ static void acquire(Check *c, State *s, const IrOp *op)
     }
     if (!(releases & bit(a)) && info->waits[a] & (uint8_t)~old->awaited[a])
         fail(c, TREE_PHASES, ring, NULL, "begun by who has left out an event of generation n - S");
-    if (!(releases & bit(a)) && r->begun && info->waits[a] && generation(&c->f, r, ring, 0)->late & bit(a)) fail(c, TREE_THREADS, ring, NULL, "begun where threads may not have passed a wait");
+    if (!(releases & bit(a)) && info->waits[a] && generation(&c->f, r, ring, 0)->late & bit(a)) fail(c, TREE_THREADS, ring, NULL, "begun where threads may not have passed a wait");
     r->now = (r->now + slots(c, ring) - 1) % slots(c, ring);
     r->begun = true;
     Generation *g = generation(&c->f, r, ring, 0);
