@@ -540,6 +540,10 @@ static State *block(Check *c, State *s, uint32_t from, uint32_t to)
 
 static void across(Check *c)
 {
+    for (uint32_t x = 0; x < c->f.access.n; x++) {
+        c->at = c->f.access.v[x].op;
+        if (!tree_inside(&c->f, x)) fail(c, TREE_INSIDE, c->f.access.v[x].ring, NULL, "it is not certain that this lies within a slot");
+    }
     c->at = UINT32_MAX;
     for (uint32_t i = 0; i < c->f.k->rings.n; i++) {
         const char *missing = tree_across(&c->f, i);

@@ -18,6 +18,7 @@ typedef enum TreeCondition {
     TREE_BESIDE,    /* an access knows that all it conflicts with are over */
     TREE_FENCE,     /* what threads wrote is visible to the proxy of copies */
     TREE_THREADS,   /* the threads of an agent have come together */
+    TREE_INSIDE,    /* an access lies within its slot */
     TREE_EXIT,      /* at the end no copy is on its way */
     TREE_DONE,      /* each agent counts each generation once */
     TREE_COUNT,     /* barriers count those that arrive */

@@ -1,5 +1,7 @@
 #include "lower/verify/tree/facts.h"
 
+#include "lang/map_rules.h"
+
 static const IrOp *op_at(const TreeFacts *f, uint32_t i)
 {
     return &f->tree->ops.v[i];
@@ -101,19 +103,19 @@ bool tree_add(const TreeFacts *f, TreePlace *p, const IrArg *arg, int64_t k)
 static void place(const TreeFacts *f, TreeAccess *x, const IrOp *op, const IrArg *object, const IrArg *bytes, int64_t size)
 {
     const IrArg *byte = ir_part(op, object, IRK_OFFSET);
-    x->whole = (size <= 0 && bytes == NULL) || (byte && !tree_add(f, &x->from, byte, 1));
+    x->lost = byte && !tree_add(f, &x->from, byte, 1);
+    x->whole = x->lost || (size <= 0 && bytes == NULL);
     x->to = x->from;
     x->to.at += size > 0 ? size : 0;
-    if (size <= 0 && bytes && !tree_add(f, &x->to, bytes, 1)) x->whole = true;
+    if (size <= 0 && bytes && !tree_add(f, &x->to, bytes, 1)) x->whole = x->lost = true;
 }
 
 /* Bytes from the first to the last that threads touch on one side of their plan; 0: not known. A swizzle exchanges bytes within a
  * row as wide as its span. */
 static int64_t extent_of(const IrPlan *q, const IrSide *s, bool dst)
 {
-    enum { ROW = 128 };
-    int64_t n = 0, inner = 0, row = s->span ? s->span : s->swizzle ? ROW : 0;
-    if (row && s->align % ROW) return 0;
+    int64_t n = 0, inner = 0, row = s->span ? s->span : s->swizzle ? swizzle_span(s->swizzle) : 0;
+    if (row && s->align % row) return 0;
     for (unsigned i = 0; i < q->rank; i++) {
         bool turned = q->xform == IRX_TRANSPOSE && dst && i + 2 >= q->rank;
         uint32_t extent = q->extent[turned ? (q->rank - 1u) - (i + 2u - q->rank) : i];
@@ -199,8 +201,8 @@ static void accesses(TreeFacts *f, uint32_t i)
         break;
     case IR_THR_FILL: add(f, i, IRK_DST, BY_THREADS, true, extent_of(q, &q->dst, false)); break;
     case IR_TC_CP: add(f, i, IRK_SRC, BY_COMMIT, false, 0); break;
-    case IR_TC_LD: add(f, i, IRK_DST, BY_THREADS, true, 0); break;
-    case IR_TC_ST: add(f, i, IRK_SRC, BY_THREADS, false, 0); break;
+    case IR_TC_LD: add(f, i, IRK_DST, BY_THREADS, true, extent_of(q, &q->dst, false)); break;
+    case IR_TC_ST: add(f, i, IRK_SRC, BY_THREADS, false, extent_of(q, &q->src, false)); break;
     case IR_MAP_SET: add(f, i, IRK_DST, OF_MAP, true, IR_MAP_BYTES); break;
     default: break;
     }

@@ -28,6 +28,7 @@ typedef struct TreeAccess {
     bool write, one; /* one: by the elected thread */
     uint32_t event;  /* TO_EVENT, TO_PEER: IrBar */
     uint8_t adds;    /* a reduction: IrReduce, from 1; they may come in any order */
+    bool lost;  /* where it lies is not known */
     bool whole; /* anywhere in the slot; otherwise from `from` on, below `to` */
     TreePlace from, to;
 } TreeAccess;
@@ -62,6 +63,8 @@ const IrOp *tree_definition(const TreeFacts *f, IrVal v); /* in the tree or in i
 bool tree_add(const TreeFacts *f, TreePlace *p, const IrArg *arg, int64_t k);
 /* Adds k times the value, as it is. */
 bool tree_add_term(TreePlace *p, IrVal v, int64_t k);
+/* places.c: surely within its slot. */
+bool tree_inside(const TreeFacts *f, uint32_t x);
 /* places.c: can x, which is done now, touch bytes that y touched before it in the same generation, at least one of them writing? */
 bool tree_conflict(const TreeFacts *f, uint32_t x, uint32_t y);
 /* The ring of a generation that the op speaks of, from 1; 0: none. */

@@ -43,6 +43,11 @@ static Range times(Range r, int64_t k)
     return a < b ? (Range){a, b} : (Range){b, a};
 }
 
+static int64_t floor_div(int64_t a, int64_t b)
+{
+    return a / b - (a % b < 0);
+}
+
 static Range of_value(const TreeFacts *f, IrVal v, int depth)
 {
     const Range any = {-FAR, FAR};
@@ -57,6 +62,7 @@ static Range of_value(const TreeFacts *f, IrVal v, int depth)
     case IR_ADD: return (Range){clip(x.lo + y.lo), clip(x.hi + y.hi)};
     case IR_SUB: return (Range){clip(x.lo - y.hi), clip(x.hi - y.lo)};
     case IR_MUL: return b->kind == IRA_IMM ? times(x, b->imm) : any;
+    case IR_DIV: return b->kind == IRA_IMM && b->imm > 0 ? (Range){floor_div(x.lo, b->imm), floor_div(x.hi, b->imm)} : any;
     case IR_MOD: return b->kind == IRA_IMM && b->imm > 0 ? (Range){0, clip(b->imm - 1)} : any;
     case IR_MIN: return (Range){x.lo < y.lo ? x.lo : y.lo, x.hi < y.hi ? x.hi : y.hi};
     case IR_MAX: return (Range){x.lo > y.lo ? x.lo : y.lo, x.hi > y.hi ? x.hi : y.hi};
@@ -363,4 +369,15 @@ bool tree_conflict(const TreeFacts *f, uint32_t i, uint32_t j)
     if (of_place(f, &x.to).hi <= of_place(f, &y.from).lo || of_place(f, &y.to).hi <= of_place(f, &x.from).lo) return false;
     bool earlier = y.op >= x.op && common_loop(f, &x, &y); /* y was done before x: in another iteration, then */
     return !(in_windows(f, x, y) && (earlier || apart_at_once(f, &x, &y)));
+}
+
+bool tree_inside(const TreeFacts *f, uint32_t x)
+{
+    const TreeAccess *a = &f->access.v[x];
+    bool inside = !a->lost && (!a->whole || a->how == BY_COMMIT); /* where the tensor core's descriptor leads is not asked here */
+    for (uint32_t s = 0; s < tree_ctas(f->k) && inside; s++) {
+        if (tree_when(f, op_at(f, a->op), s) == WHEN_NEVER) continue;
+        inside = at_rank(f, &a->from, s).lo >= 0 && at_rank(f, &a->to, s).hi <= f->k->bufs.v[a->buf].bytes;
+    }
+    return inside;
 }
