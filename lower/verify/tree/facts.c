@@ -114,7 +114,7 @@ static void place(const TreeFacts *f, TreeAccess *x, const IrOp *op, const IrArg
  * row as wide as its span. */
 static int64_t extent_of(const IrPlan *q, const IrSide *s, bool dst)
 {
-    int64_t n = 0, inner = 0, row = s->span ? s->span : s->swizzle ? swizzle_span(s->swizzle) : 0;
+    int64_t n = 0, inner = 0, row = s->span ? (int64_t)s->span : s->swizzle ? swizzle_span(s->swizzle) : 0;
     if (row && s->align % row) return 0;
     for (unsigned i = 0; i < q->rank; i++) {
         bool turned = q->xform == IRX_TRANSPOSE && dst && i + 2 >= q->rank;
