@@ -52,6 +52,19 @@ void put_opnd(Lower *L, IrOp *op, IrKey key, Opnd o)
     else ir_imm(L->a, op, key, o.k);
 }
 
+void put_buf(Lower *L, IrOp *op, IrKey key, uint32_t buf, Opnd slot, Opnd at)
+{
+    ir_ref(L->a, op, key, IRA_BUF, buf);
+    if (!opnd_is(slot, 0)) put_opnd(L, op, IRK_SLOT, slot);
+    if (!opnd_is(at, 0)) put_opnd(L, op, IRK_OFFSET, at);
+}
+
+void put_bar(Lower *L, IrOp *op, uint32_t bar, Opnd slot)
+{
+    ir_ref(L->a, op, IRK_BAR, IRA_BAR, bar);
+    if (!opnd_is(slot, 0)) put_opnd(L, op, IRK_SLOT, slot);
+}
+
 static bool is_hoisted(const Lower *L, Opnd o)
 {
     return o.v == 0 || L->values->hoisted.v[o.v - 1];

@@ -50,6 +50,9 @@ IrVal emit_materialize(Lower *L, IrType t, Opnd o); /* an immediate becomes a co
 IrOp *emit_new(Lower *L, IrOpcode op);              /* in body, at the current statement */
 void emit_if(IrOp *op, Opnd cond);                  /* the op happens where cond holds */
 void put_opnd(Lower *L, IrOp *op, IrKey key, Opnd o);
+/* A place in a buffer, a barrier: the first slot and byte 0 go without saying. */
+void put_buf(Lower *L, IrOp *op, IrKey key, uint32_t buf, Opnd slot, Opnd at);
+void put_bar(Lower *L, IrOp *op, uint32_t bar, Opnd slot);
 Opnd emit_zeros(Lower *L); /* address of the block of zeros */
 Opnd emit_gaddr(Lower *L, uint32_t tensor, Opnd byte);
 Opnd emit_descriptor(Lower *L, uint32_t buf, uint32_t lead, uint32_t stride, uint8_t swizzle); /* tc.desc, once for all who ask for it */

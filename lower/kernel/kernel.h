@@ -24,6 +24,10 @@ static inline Opnd opnd_imm(int64_t k)
 {
     return (Opnd){.k = k};
 }
+static inline Opnd opnd_turn(uint32_t ring)
+{
+    return (Opnd){.k = ring, .turn = true};
+}
 static inline bool opnd_is(Opnd o, int64_t k)
 {
     return o.v == 0 && o.k == k && !o.turn;

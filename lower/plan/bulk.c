@@ -199,15 +199,12 @@ static void copy_op(BulkOut *o, Opnd from, Opnd offset, Opnd bytes, Opnd guard)
     }
     if (mi->load) put_opnd(L, op, IRK_FROM, from);
     if (!mi->prefetch) {
-        ir_ref(L->a, op, mi->load ? IRK_DST : IRK_SRC, IRA_BUF, mi->tile->index);
-        if (!opnd_is(o->p->slot, 0)) put_opnd(L, op, IRK_SLOT, o->p->slot);
-        if (!opnd_is(offset, 0)) put_opnd(L, op, IRK_OFFSET, offset);
+        put_buf(L, op, mi->load ? IRK_DST : IRK_SRC, mi->tile->index, o->p->slot, offset);
     }
     if (!mi->load) put_opnd(L, op, IRK_TO, from);
     put_opnd(L, op, IRK_BYTES, bytes);
     if (mi->load && !mi->prefetch) {
-        ir_ref(L->a, op, IRK_BAR, IRA_BAR, o->bar);
-        if (!opnd_is(o->bar_slot, 0)) put_opnd(L, op, IRK_SLOT, o->bar_slot);
+        put_bar(L, op, o->bar, o->bar_slot);
     }
     if (mi->to_peer) put_opnd(L, op, IRK_RANK, mi->peer);
     if (!opnd_is(mi->mask, 0)) put_opnd(L, op, IRK_MASK, mi->mask);

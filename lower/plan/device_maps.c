@@ -208,8 +208,7 @@ void device_make(Lower *L, const DeviceMap *m, Opnd slot)
 {
     IrOp *op = emit_new(L, IR_MAP_SET);
     ir_ref(L->a, op, IRK_MAP, IRA_MAP, m->map);
-    ir_ref(L->a, op, IRK_DST, IRA_BUF, m->buf);
-    if (!opnd_is(slot, 0)) put_opnd(L, op, IRK_SLOT, slot);
+    put_buf(L, op, IRK_DST, m->buf, slot, opnd_imm(0));
     ir_ref(L->a, op, IRK_SRC, IRA_BUF, m->cell);
     ir_ref(L->a, op, IRK_VAR, IRA_VAR, m->fresh);
     put_opnd(L, op, IRK_FROM, m->from);

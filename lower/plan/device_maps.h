@@ -13,7 +13,7 @@ typedef struct DeviceMap { /* copies of a map that a role makes anew for each ru
     uint32_t tile, agent;      /* whose ring has the slots; which role */
     const PStmt *move;         /* in roles of the source: it alone copies by them */
     uint32_t buf, cell, fresh; /* IrBuf of maps, IrBuf where they are made, IrVar: slots that need not be made */
-    bool made, begun;          /* in the role's walk: its values are there; the turn of the ring has begun */
+    bool made, begun;          /* in the walk: its values are there; the turn of the ring has begun */
     Opnd from, dim[P_RANK], pitch[P_RANK];
 } DeviceMap;
 

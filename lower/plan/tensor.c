@@ -440,13 +440,10 @@ void tensor_op(Lower *L, const MoveInfo *mi, const TensorPlan *p, const Opnd *at
     for (int d = 0; d < n; d++) put_opnd(L, op, IRK_COORDS, at[d]);
     for (int i = 0; i < p->ninfo; i++) put_opnd(L, op, IRK_INFO, p->info[i]);
     if (!mi->prefetch) {
-        ir_ref(L->a, op, mi->load ? IRK_DST : IRK_SRC, IRA_BUF, mi->tile->index);
-        if (!opnd_is(p->slot, 0)) put_opnd(L, op, IRK_SLOT, p->slot);
-        if (!opnd_is(byte, 0)) put_opnd(L, op, IRK_OFFSET, byte);
+        put_buf(L, op, mi->load ? IRK_DST : IRK_SRC, mi->tile->index, p->slot, byte);
     }
     if (mi->load && !mi->prefetch) {
-        ir_ref(L->a, op, IRK_BAR, IRA_BAR, bar);
-        if (!opnd_is(bar_slot, 0)) put_opnd(L, op, IRK_SLOT, bar_slot);
+        put_bar(L, op, bar, bar_slot);
     }
     if (!mi->prefetch) put_opnd(L, op, IRK_BYTES, p->bytes);
     if (mi->to_peer) put_opnd(L, op, IRK_RANK, mi->peer);
@@ -454,8 +451,7 @@ void tensor_op(Lower *L, const MoveInfo *mi, const TensorPlan *p, const Opnd *at
     if (mi->in_pair) put_opnd(L, op, IRK_BAR_RANK, mi->bar_rank);
     policy_operand(L, op, mi);
     if (p->device == 0 || L->device->maps.n == 0) return; /* planning */
-    ir_ref(L->a, op, IRK_DESC, IRA_BUF, L->device->maps.v[p->device - 1].buf);
-    if (!opnd_is(p->slot, 0)) put_opnd(L, op, IRK_SLOT, p->slot);
+    put_buf(L, op, IRK_DESC, L->device->maps.v[p->device - 1].buf, p->slot, opnd_imm(0));
 }
 
 static void piece_op(Lower *L, const MoveInfo *mi, const TensorPlan *p, const Piece *piece, uint32_t bar, Opnd bar_slot)

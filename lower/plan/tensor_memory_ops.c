@@ -114,13 +114,6 @@ void tmem_fence(Lower *L, IrOrder o)
 
 /* ---- ops ---- */
 
-static void operand(Lower *L, IrOp *op, IrKey key, uint32_t buf, Opnd slot, Opnd at)
-{
-    ir_ref(L->a, op, key, IRA_BUF, buf);
-    if (!opnd_is(slot, 0)) put_opnd(L, op, IRK_SLOT, slot);
-    if (!opnd_is(at, 0)) put_opnd(L, op, IRK_OFFSET, at);
-}
-
 static Opnd tensor_slot(Lower *L, const MoveInfo *mi)
 {
     return mi->slot_const >= 0 ? opnd_imm(mi->slot_const) : value_low(L, mi->s->slot);
@@ -154,11 +147,11 @@ static void emit_cp(Lower *L, const TmemPlan *p, const CpPiece *q, Opnd from_slo
     emit_if(op, guard);
     ir_ref(L->a, op, IRK_SHAPE, IRA_WORD, c->shape);
     ir_ref(L->a, op, IRK_FORMAT, IRA_WORD, c->format);
-    operand(L, op, IRK_SRC, p->shared.tile->index, from_slot, from);
+    put_buf(L, op, IRK_SRC, p->shared.tile->index, from_slot, from);
     put_opnd(L, op, IRK_DESC, desc);
     ir_imm(L->a, op, IRK_STEP, c->step);
     ir_imm(L->a, op, IRK_N, c->n);
-    operand(L, op, IRK_DST, p->tensor.tile->index, slot, opnd_imm(p->at + q->at));
+    put_buf(L, op, IRK_DST, p->tensor.tile->index, slot, opnd_imm(p->at + q->at));
     put_along(L, op, along);
 }
 
@@ -168,7 +161,7 @@ void tmem_emit(Lower *L, const TmemPlan *p, Opnd from_slot, Opnd from, Opnd guar
     if (p->piece == NULL) {
         IrOp *op = emit_new(L, IR_TC_SHIFT);
         emit_if(op, guard);
-        operand(L, op, IRK_DST, p->tensor.tile->index, slot, opnd_imm(p->at));
+        put_buf(L, op, IRK_DST, p->tensor.tile->index, slot, opnd_imm(p->at));
         ir_imm(L->a, op, IRK_N, p->n);
         put_along(L, op, along);
         return;
@@ -183,7 +176,7 @@ void tmem_emit_threads(Lower *L, const TmemPlan *p, uint32_t plan, Opnd slot, Op
     IrOp *op = emit_new(L, out ? IR_TC_LD : IR_TC_ST);
     emit_if(op, guard);
     ir_ref(L->a, op, IRK_PLAN, IRA_PLAN, plan);
-    operand(L, op, IRK_SRC, out ? p->tensor.tile->index : p->shared.tile->index, out ? number : slot, out ? place : at);
-    operand(L, op, IRK_DST, out ? p->shared.tile->index : p->tensor.tile->index, out ? slot : number, out ? at : place);
+    put_buf(L, op, IRK_SRC, out ? p->tensor.tile->index : p->shared.tile->index, out ? number : slot, out ? place : at);
+    put_buf(L, op, IRK_DST, out ? p->shared.tile->index : p->tensor.tile->index, out ? slot : number, out ? at : place);
     put_along(L, op, along);
 }

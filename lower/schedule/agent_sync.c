@@ -13,7 +13,7 @@ static void cta_sync(Lower *L)
 }
 
 /* All threads of the role have read the iteration's number: its slot may be given back. */
-void walk_id_sync(Lower *L)
+void agent_id_sync(Lower *L)
 {
     Sched *s = L->sched;
     if (!s->now->id_read || s->shape[s->role] == SHAPE_ELECT) return;
@@ -30,7 +30,7 @@ void agent_fence(Lower *L)
 }
 
 /* The elected thread's ops come behind what all threads did (PTX ISA, async proxy: writers fence, then synchronise). */
-void walk_store_sync(Lower *L)
+void agent_store_sync(Lower *L)
 {
     Sched *s = L->sched;
     if (s->shape[s->role] == SHAPE_LANES && s->now->dirty) {

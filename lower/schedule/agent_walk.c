@@ -48,13 +48,9 @@ static void work(Lower *L, Planned *p)
     IrOp *op = emit_new(L, p->zeros ? IR_ST_BULK : fill ? IR_THR_FILL : IR_THR_COPY);
     if (p->zeros == 0) ir_ref(L->a, op, IRK_PLAN, IRA_PLAN, p->plan);
     if (!fill) {
-        ir_ref(L->a, op, IRK_SRC, IRA_BUF, p->mi.tile->index);
-        if (!opnd_is(from_slot, 0)) put_opnd(L, op, IRK_SLOT, from_slot);
-        if (!opnd_is(from, 0)) put_opnd(L, op, IRK_OFFSET, from);
+        put_buf(L, op, IRK_SRC, p->mi.tile->index, from_slot, from);
     }
-    ir_ref(L->a, op, IRK_DST, IRA_BUF, p->other.tile->index);
-    if (!opnd_is(to_slot, 0)) put_opnd(L, op, IRK_SLOT, to_slot);
-    if (!opnd_is(to, 0)) put_opnd(L, op, IRK_OFFSET, to);
+    put_buf(L, op, IRK_DST, p->other.tile->index, to_slot, to);
     if (p->zeros) ir_imm(L->a, op, IRK_BYTES, p->zeros);
     emit_if(op, L->guard);
     s->now->dirty = s->now->unfenced = true;
@@ -65,8 +61,7 @@ static void work(Lower *L, Planned *p)
 static void expect(Lower *L, const Ring *r, IrOpcode code, Opnd slot, Opnd bytes)
 {
     IrOp *op = emit_new(L, code);
-    ir_ref(L->a, op, IRK_BAR, IRA_BAR, r->full);
-    if (!opnd_is(slot, 0)) put_opnd(L, op, IRK_SLOT, slot);
+    put_bar(L, op, r->full, slot);
     put_opnd(L, op, IRK_BYTES, bytes);
 }
 
@@ -118,7 +113,7 @@ static void wait_all_stores(Lower *L)
 
 static void store(Lower *L, Planned *p)
 {
-    walk_store_sync(L);
+    agent_store_sync(L);
     if (p->ordered) wait_all_stores(L);
     if (p->tensor) {
         tensor_values(L, &p->mi, &p->t);
@@ -166,15 +161,10 @@ static void send(Lower *L, Planned *p)
         ir_ref(L->a, op, IRK_ROP, IRA_WORD, (uint32_t)mv->reduce);
         ir_ref(L->a, op, IRK_ELEM, IRA_WORD, p->other.tile->type);
     }
-    ir_ref(L->a, op, IRK_SRC, IRA_BUF, p->mi.tile->index);
-    if (!opnd_is(from_slot, 0)) put_opnd(L, op, IRK_SLOT, from_slot);
-    if (!opnd_is(from, 0)) put_opnd(L, op, IRK_OFFSET, from);
-    ir_ref(L->a, op, IRK_DST, IRA_BUF, p->other.tile->index);
-    if (!opnd_is(to_slot, 0)) put_opnd(L, op, IRK_SLOT, to_slot);
-    if (!opnd_is(at, 0)) put_opnd(L, op, IRK_OFFSET, at);
+    put_buf(L, op, IRK_SRC, p->mi.tile->index, from_slot, from);
+    put_buf(L, op, IRK_DST, p->other.tile->index, to_slot, at);
     ir_imm(L->a, op, IRK_BYTES, p->bytes);
-    ir_ref(L->a, op, IRK_BAR, IRA_BAR, adds ? to->sum : to->full);
-    if (!opnd_is(bar_slot, 0)) put_opnd(L, op, IRK_SLOT, bar_slot);
+    put_bar(L, op, adds ? to->sum : to->full, bar_slot);
     put_opnd(L, op, IRK_RANK, rank);
 }
 
@@ -288,7 +278,7 @@ static void agent_end(Lower *L, const PBlock *b)
     agent_readers_end(L, b);
     if (stored && looped) emit_grp_wait(L, lag, IRH_READ);
     if (s->shape[s->role] == SHAPE_LANES) s->now->dirty = true;
-    if (released) walk_store_sync(L);
+    if (released) agent_store_sync(L);
     agent_fence(L); /* the next turn, and what stands behind the loop, take it for done */
     for (uint32_t i = 0; i < s->nrings; i++) {
         Ring *r = &s->rings[i];

@@ -111,7 +111,7 @@ static void in_parts(Lower *L, Pipe *p)
         if (part.together) {
             walk_turn(L, p, &part);
         } else {
-            walk_store_sync(L);
+            agent_store_sync(L);
             singly(L, p, &part);
         }
     }

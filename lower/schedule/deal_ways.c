@@ -22,8 +22,7 @@ static void store_id(Lower *L, uint32_t ring, Opnd id)
 {
     Opnd slot = ring_slot(L, ring);
     IrOp *op = emit_new(L, IR_STS);
-    ir_ref(L->a, op, IRK_DST, IRA_BUF, L->sched->rings[ring].buf);
-    if (!opnd_is(slot, 0)) put_opnd(L, op, IRK_SLOT, slot);
+    put_buf(L, op, IRK_DST, L->sched->rings[ring].buf, slot, opnd_imm(0));
     put_opnd(L, op, IRK_A, id);
 }
 
@@ -36,13 +35,6 @@ static IrOp *by_leader(Lower *L, IrOpcode code)
     return op;
 }
 
-static void into_ids(Lower *L, IrOp *op, uint32_t ring, IrKey key, Opnd slot)
-{
-    const Ring *r = &L->sched->rings[ring];
-    ir_ref(L->a, op, key, key == IRK_BAR ? IRA_BAR : IRA_BUF, key == IRK_BAR ? r->full : r->buf);
-    if (!opnd_is(slot, 0)) put_opnd(L, op, IRK_SLOT, slot);
-}
-
 /* To every CTA of the team, its own among them. */
 static void send_id(Lower *L, uint32_t ring, Opnd id)
 {
@@ -51,8 +43,8 @@ static void send_id(Lower *L, uint32_t ring, Opnd id)
     for (int r = 0; r < L->cluster_size; r++) {
         IrOp *op = by_leader(L, IR_ST_ASYNC);
         put_opnd(L, op, IRK_A, id);
-        into_ids(L, op, ring, IRK_DST, slot);
-        into_ids(L, op, ring, IRK_BAR, slot);
+        put_buf(L, op, IRK_DST, L->sched->rings[ring].buf, slot, opnd_imm(0));
+        put_bar(L, op, L->sched->rings[ring].full, slot);
         ir_imm(L->a, op, IRK_RANK, r);
     }
 }
@@ -116,14 +108,13 @@ static Opnd read_id(Lower *L, uint32_t ring, Opnd own)
     Opnd slot = ring_slot(L, ring);
     bool answer = s->rings[ring].pipe->deal == DEAL_CLC, hand = own.v != 0;
     IrOp *op = new_number(L, hand ? IR_HAND : answer ? IR_CLC_ID : IR_LDS, answer ? "first" : "id");
-    if (hand) put_opnd(L, op, IRK_A, own);
     if (hand) {
+        put_opnd(L, op, IRK_A, own);
         sched_as(L, AG_LOAD);
         op->agent = L->agent;
         sched_as(L, AG_NONE);
     }
-    ir_ref(L->a, op, IRK_SRC, IRA_BUF, s->rings[ring].buf);
-    put_opnd(L, op, IRK_SLOT, slot);
+    put_buf(L, op, IRK_SRC, s->rings[ring].buf, slot, opnd_imm(0));
     for (int a = 0; a < AG_COUNT; a++)
         if (s->active >> a & 1 && !(hand && a == AG_LOAD)) s->state[a].id_read = true;
     return (Opnd){.v = op->dst};
@@ -155,7 +146,7 @@ static void deal_ticket(Lower *L, Pipe *p, Opnd teams)
     FOR_AGENTS(L, a)
     {
         if (a != AG_LOAD || handed) {
-            walk_id_sync(L);
+            agent_id_sync(L);
             ring_release(L, p->ids);
         }
         if (passed) ring_advance(L, p->ids);
@@ -168,8 +159,8 @@ static void ask(Lower *L, Pipe *p)
     ring_acquire(L, p->ids);
     Opnd slot = ring_slot(L, p->ids);
     IrOp *op = by_leader(L, IR_CLC_NEXT);
-    into_ids(L, op, p->ids, IRK_DST, slot);
-    into_ids(L, op, p->ids, IRK_BAR, slot);
+    put_buf(L, op, IRK_DST, L->sched->rings[p->ids].buf, slot, opnd_imm(0));
+    put_bar(L, op, L->sched->rings[p->ids].full, slot);
 }
 
 /* The next answer is on its way while the loads of this turn are issued. Whoever has read it lets the async proxy write the
@@ -191,7 +182,7 @@ static void deal_clc(Lower *L, Pipe *p)
     emit_set(L, IR_SET, now, emit_op(L, IR_DIV, IR_I64, first, opnd_imm(L->k->cluster[0])));
     FOR_AGENTS(L, a)
     {
-        walk_id_sync(L);
+        agent_id_sync(L);
         ring_release(L, p->ids);
         ring_advance(L, p->ids);
     }

@@ -50,12 +50,9 @@ static void one(Lower *L, const PStmt *st, const FillPeer *f, Opnd v, int64_t by
     if (rop >= 0) ir_ref(L->a, op, IRK_ROP, IRA_WORD, (uint32_t)rop);
     ir_ref(L->a, op, IRK_ELEM, IRA_WORD, f->to->tile->type);
     put_opnd(L, op, IRK_A, v);
-    ir_ref(L->a, op, IRK_DST, IRA_BUF, f->to->tile->index);
-    if (!opnd_is(f->slot, 0)) put_opnd(L, op, IRK_SLOT, f->slot);
-    if (!opnd_is(at, 0)) put_opnd(L, op, IRK_OFFSET, at);
+    put_buf(L, op, IRK_DST, f->to->tile->index, f->slot, at);
     ir_imm(L->a, op, IRK_BYTES, bytes);
-    ir_ref(L->a, op, IRK_BAR, IRA_BAR, f->bar);
-    if (!opnd_is(f->bar_slot, 0)) put_opnd(L, op, IRK_SLOT, f->bar_slot);
+    put_bar(L, op, f->bar, f->bar_slot);
     put_opnd(L, op, IRK_RANK, f->rank);
 }
 

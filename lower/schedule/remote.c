@@ -181,8 +181,7 @@ static void arrive(Lower *L, const Ring *r, uint32_t bar, Opnd rank, Opnd guard)
     if (bar == RING_NONE) {
         ir_ref(L->a, op, IRK_RING, IRA_RING, r->ir);
     } else {
-        ir_ref(L->a, op, IRK_BAR, IRA_BAR, bar);
-        ir_ref(L->a, op, IRK_SLOT, IRA_TURN, r->ir);
+        put_bar(L, op, bar, opnd_turn(r->ir));
     }
     put_opnd(L, op, IRK_RANK, rank);
 }
@@ -226,8 +225,7 @@ void remote_ready(Lower *L, uint32_t ring)
     const Ring *r = &L->sched->rings[ring];
     Opnd slot = ring_slot(L, ring), bytes = sum_bytes(L, ring);
     IrOp *op = emit_new(L, IR_BAR_ARRIVE_EXPECT);
-    ir_ref(L->a, op, IRK_BAR, IRA_BAR, r->sum);
-    if (!opnd_is(slot, 0)) put_opnd(L, op, IRK_SLOT, slot);
+    put_bar(L, op, r->sum, slot);
     put_opnd(L, op, IRK_BYTES, bytes);
     tell(L, r, r->ready, r->adds_to);
     ring_await(L, ring, r->ready, true);

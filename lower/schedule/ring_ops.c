@@ -18,7 +18,7 @@ static void put_ring(Lower *L, IrOp *op, const Ring *r)
 
 Opnd ring_slot(Lower *L, uint32_t ring)
 {
-    return (Opnd){.k = ring_at(L, ring)->ir, .turn = true};
+    return opnd_turn(ring_at(L, ring)->ir);
 }
 
 /* What the agent does from here on is of the ring's next generation. */
@@ -37,12 +37,6 @@ void ring_place(Lower *L, MoveInfo *mi)
 }
 
 /* ---- barriers ---- */
-
-static void bar(Lower *L, IrOp *op, uint32_t b, Opnd slot)
-{
-    ir_ref(L->a, op, IRK_BAR, IRA_BAR, b);
-    if (!opnd_is(slot, 0)) put_opnd(L, op, IRK_SLOT, slot);
-}
 
 static bool from_others(const Lower *L, const Ring *r)
 {
@@ -68,7 +62,7 @@ static void come_together(Lower *L, IrOp *op)
 void ring_await(Lower *L, uint32_t ring, uint32_t b, bool cluster)
 {
     IrOp *op = emit_new(L, IR_AWAIT);
-    bar(L, op, b, ring_slot(L, ring));
+    put_bar(L, op, b, ring_slot(L, ring));
     if (cluster) ir_ref(L->a, op, IRK_SCOPE, IRA_WORD, IRC_CLUSTER);
     come_together(L, op);
 }
@@ -91,7 +85,7 @@ void ring_wait_full(Lower *L, uint32_t ring)
     if (r->full == RING_NONE) return;
     if (r->peered || (r->handed && r->filler == L->sched->role)) { /* nobody else of this CTA counts the bytes that come */
         IrOp *op = emit_new(L, IR_BAR_ARRIVE_EXPECT);
-        bar(L, op, r->full, ring_slot(L, ring));
+        put_bar(L, op, r->full, ring_slot(L, ring));
         ir_imm(L->a, op, IRK_BYTES, r->bytes);
     }
     ring_await(L, ring, r->full, from_others(L, r));
@@ -102,7 +96,7 @@ void ring_arrive_full(Lower *L, uint32_t ring)
     Ring *r = ring_at(L, ring);
     if (r->full == RING_NONE) return; /* read by the lanes of the filler alone */
     Opnd slot = ring_slot(L, ring);
-    bar(L, emit_new(L, IR_BAR_ARRIVE), r->full, slot);
+    put_bar(L, emit_new(L, IR_BAR_ARRIVE), r->full, slot);
 }
 
 /* A turn of a multicast shows that all its CTAs have seen the slot free, for their bytes come after that. Where a condition
@@ -112,7 +106,7 @@ void ring_join(Lower *L, const Ring *r, Opnd slot)
     for (uint32_t i = 0; i < cluster_size_of(L, r->cast); i++) {
         Opnd rank = cluster_member(L, r->cast, i);
         IrOp *op = emit_new(L, IR_BAR_ARRIVE);
-        bar(L, op, r->full, slot);
+        put_bar(L, op, r->full, slot);
         put_opnd(L, op, IRK_RANK, rank);
     }
 }

@@ -1,13 +1,14 @@
-/* Pipelines, clusters and work by threads: the sequential program projected onto roles that run side by side.
+/* Pipelines, clusters and work by threads: the sequential program becomes one tree of what several agents do, each in its order.
  *
  * Every move has one agent: loads belong to the role `load`, copies between CTAs to `send`, stores and work by threads
- * to `work`. Each role walks the whole program and keeps its own moves, in source order; what binds the roles
- * are the tiles. A tile is a ring of slots: one turn of the ring is one run of the block in which the tile is used.
- * Per turn the first agent (the one that fills it) waits until the slot is free, the others until it is full.
+ * to `work`. The program is walked once; each op says whose it is, and what binds the agents are the tiles. A tile is a ring
+ * of slots: one turn of the ring, a generation of the tile, is one run of the block in which it is used. Per turn the first
+ * agent (the one that fills it) waits until the slot is free, the others until it is full. Roles, slots and parities come last:
+ * emit/roles.h.
  *
  *   planning walk   regions, copies and checks of every move, once            moves.c
  *   rings           turn block, agents, slots, barriers of every tile         rings.c
- *   role walks      the ops of one role                                       agent_walk.c
+ *   the walk        the tree: ops of all agents                               agent_walk.c, agent_sync.c
  *   dealing         which iterations a team runs                              deal.c
  *   ways of dealing static, ticket, launch, clc                           deal_ways.c
  *   batches         several iterations in one turn                        batch.c
@@ -92,8 +93,8 @@ uint32_t walk_moves(const PBlock *b);       /* how many there are in it */
 void walk_end(Lower *L, const PBlock *b);   /* stores are committed, slots given back, counters go on */
 
 /* ---- agent_sync.c: of the agent whose ops are emitted ---- */
-void walk_id_sync(Lower *L);
-void walk_store_sync(Lower *L);                  /* what threads did is visible to the elected thread's copies */
+void agent_id_sync(Lower *L);
+void agent_store_sync(Lower *L);                  /* what threads did is visible to the elected thread's copies */
 void agent_fence(Lower *L);                      /* where they wrote since the last fence */
 void agent_commit(Lower *L);                     /* the stores that are in no group */
 void agent_readers_end(Lower *L, const PBlock *b); /* the turn ends: tiles of outer blocks are not read any more */

@@ -58,18 +58,12 @@ void tmem_barriers(Lower *L)
     t->ready = starts && L->ir->pair ? new_bar(L, "tmem.ready", 2, &t->ready_ring) : RING_NONE;
 }
 
-static void at_bar(Lower *L, IrOp *op, uint32_t bar, uint32_t ring)
-{
-    ir_ref(L->a, op, IRK_BAR, IRA_BAR, bar);
-    ir_ref(L->a, op, IRK_SLOT, IRA_TURN, ring);
-}
-
 /* All threads of the role: who is late could miss a phase, so they come together before the next one is begun. */
 static void wait(Lower *L, uint32_t bar, uint32_t ring)
 {
     Sched *s = L->sched;
     IrOp *op = emit_new(L, IR_AWAIT);
-    at_bar(L, op, bar, ring);
+    put_bar(L, op, bar, opnd_turn(ring));
     if (L->ir->pair) ir_ref(L->a, op, IRK_SCOPE, IRA_WORD, IRC_CLUSTER);
     if (s->shape[s->role] == SHAPE_LANES) { /* as for rings: one lane waits for all */
         op->elect = true;
@@ -103,9 +97,9 @@ static void both_ready(Lower *L)
     Opnd other = emit_op(L, IR_XOR, IR_I32, emit_sreg(L, IRR_CLUSTER_CTARANK), opnd_imm(1));
     ir_ref(L->a, emit_new(L, IR_ACQUIRE), IRK_RING, IRA_RING, s->tmem.ready_ring);
     tmem_fence(L, IRD_BEFORE);
-    at_bar(L, emit_new(L, IR_BAR_ARRIVE), s->tmem.ready, s->tmem.ready_ring);
+    put_bar(L, emit_new(L, IR_BAR_ARRIVE), s->tmem.ready, opnd_turn(s->tmem.ready_ring));
     IrOp *op = emit_new(L, IR_BAR_ARRIVE);
-    at_bar(L, op, s->tmem.ready, s->tmem.ready_ring);
+    put_bar(L, op, s->tmem.ready, opnd_turn(s->tmem.ready_ring));
     put_opnd(L, op, IRK_RANK, other);
     wait(L, s->tmem.ready, s->tmem.ready_ring);
 }
@@ -121,7 +115,7 @@ void tmem_settle(Lower *L)
     ir_ref(L->a, emit_new(L, IR_ACQUIRE), IRK_RING, IRA_RING, s->tmem.done_ring);
     IrOp *op = emit_new(L, IR_TC_COMMIT);
     emit_if(op, even);
-    at_bar(L, op, s->tmem.bar, s->tmem.done_ring);
+    put_bar(L, op, s->tmem.bar, opnd_turn(s->tmem.done_ring));
     if (L->ir->pair) put_opnd(L, op, IRK_MASK, mask);
     wait(L, s->tmem.bar, s->tmem.done_ring);
     s->tmem.pending.n = 0;
@@ -157,7 +151,7 @@ void tmem_start(Lower *L, Planned *p)
     bool shift = p->st->move->kind == MOVE_SHIFT;
     if (must_settle(L, p)) tmem_settle(L);
     Opnd slot = shift ? opnd_imm(0) : region_slot(L, &p->mi), from = shift ? opnd_imm(0) : region_offset(L, &p->mi);
-    walk_store_sync(L); /* also passes on the waits: nobody is late for the phase before */
+    agent_store_sync(L); /* also passes on the waits: nobody is late for the phase before */
     Opnd even = is_even(L);
     if (L->ir->pair) both_ready(L);
     tmem_emit(L, p->tm, slot, from, emit_logic(L, IR_AND, even, L->guard));

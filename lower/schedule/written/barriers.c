@@ -8,12 +8,6 @@ static void bar_operand(Lower *L, IrOp *op, uint32_t bar, int64_t slot)
     if (slot) ir_imm(L->a, op, IRK_SLOT, slot);
 }
 
-static void bar_slot(Lower *L, IrOp *op, uint32_t bar, Opnd slot)
-{
-    ir_ref(L->a, op, IRK_BAR, IRA_BAR, bar);
-    if (!opnd_is(slot, 0)) put_opnd(L, op, IRK_SLOT, slot);
-}
-
 /* Where an arrival of this move is made. */
 typedef struct At {
     uint32_t bar;
@@ -29,7 +23,7 @@ static uint32_t arrive_op(Lower *L, const At *at, Opnd bytes)
     Opnd rank = at->peer ? value_low(L, at->peer) : opnd_imm(0);
     IrOp *op = emit_new(L, IR_BAR_ARRIVE_EXPECT);
     emit_if(op, at->guard);
-    bar_slot(L, op, at->bar, at->slot);
+    put_bar(L, op, at->bar, at->slot);
     put_opnd(L, op, IRK_BYTES, guarded);
     if (at->peer) put_opnd(L, op, IRK_RANK, rank);
     return L->body.ops.n;
@@ -198,7 +192,7 @@ void sync_wait(Lower *L, const PStmt *st)
     else parity = opnd_imm((e->slot[k].waits + (b->is_free ? 1 : 0)) & 1);
     IrOp *op = emit_new(L, IR_BAR_WAIT);
     if (e->looped) emit_if(op, s->guard);
-    bar_slot(L, op, b->index, slot);
+    put_bar(L, op, b->index, slot);
     put_opnd(L, op, IRK_PHASE, parity);
     if (s->far[b->index]) ir_ref(L->a, op, IRK_SCOPE, IRA_WORD, IRC_CLUSTER);
     if (s->generic[b->index]) ir_ref(L->a, emit_new(L, IR_FENCE_ASYNC), IRK_SPACE, IRA_WORD, IRS_CLUSTER);
@@ -225,7 +219,7 @@ void sync_arrive_stmt(Lower *L, const PStmt *st)
     role_tensor_fence(L, IRD_BEFORE);
     IrOp *op = emit_new(L, IR_BAR_ARRIVE);
     emit_if(op, L->sync->guard);
-    bar_slot(L, op, b->index, slot);
+    put_bar(L, op, b->index, slot);
     if (st->peer) put_opnd(L, op, IRK_RANK, rank);
     counts_note(L, b->index, slot, false, st->peer);
     sync_close_commits(L, b);
@@ -240,6 +234,6 @@ void sync_expect(Lower *L, const PStmt *st)
     Opnd bytes = value_low(L, st->bytes);
     IrOp *op = emit_new(L, IR_BAR_EXPECT);
     emit_if(op, L->guard);
-    bar_slot(L, op, st->barrier->index, slot);
+    put_bar(L, op, st->barrier->index, slot);
     put_opnd(L, op, IRK_BYTES, bytes);
 }

@@ -18,13 +18,6 @@ bool role_committed(Lower *L, const PStmt *st)
     return false;
 }
 
-static void operands(Lower *L, IrOp *op, IrKey key, uint32_t buf, Opnd slot, Opnd offset)
-{
-    ir_ref(L->a, op, key, IRA_BUF, buf);
-    if (!opnd_is(slot, 0)) put_opnd(L, op, IRK_SLOT, slot);
-    if (!opnd_is(offset, 0)) put_opnd(L, op, IRK_OFFSET, offset);
-}
-
 /* shared -> peer(shared), with `reduce` too. */
 void role_send(Lower *L, const PStmt *st)
 {
@@ -46,11 +39,10 @@ void role_send(Lower *L, const PStmt *st)
         ir_ref(L->a, op, IRK_ROP, IRA_WORD, (uint32_t)mv->reduce);
         ir_ref(L->a, op, IRK_ELEM, IRA_WORD, to.tile->type);
     }
-    operands(L, op, IRK_SRC, from.tile->index, from_slot, from_at);
-    operands(L, op, IRK_DST, to.tile->index, to_slot, to_at);
+    put_buf(L, op, IRK_SRC, from.tile->index, from_slot, from_at);
+    put_buf(L, op, IRK_DST, to.tile->index, to_slot, to_at);
     ir_imm(L->a, op, IRK_BYTES, from.bytes);
-    ir_ref(L->a, op, IRK_BAR, IRA_BAR, bar);
-    if (!opnd_is(slot, 0)) put_opnd(L, op, IRK_SLOT, slot);
+    put_bar(L, op, bar, slot);
     put_opnd(L, op, IRK_RANK, rank);
     if (L->plan == NULL) return;
     explain_move(L, st, arena_printf(L->a, "    cp%s.async.bulk, shared -> shared of another CTA\n      %lld bytes, barrier %s there\n",

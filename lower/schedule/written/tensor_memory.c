@@ -35,8 +35,7 @@ static void by_tensor_core(Lower *L, const PStmt *st, TmemPlan *p)
     Opnd both = L->ir->pair ? emit_op(L, IR_SHL, IR_I32, opnd_imm(3), emit_sreg(L, IRR_CLUSTER_CTARANK)) : opnd_imm(0);
     IrOp *op = emit_new(L, IR_TC_COMMIT);
     emit_if(op, L->sync->guard);
-    ir_ref(L->a, op, IRK_BAR, IRA_BAR, st->move->barrier->index);
-    if (!opnd_is(at, 0)) put_opnd(L, op, IRK_SLOT, at);
+    put_bar(L, op, st->move->barrier->index, at);
     if (L->ir->pair) put_opnd(L, op, IRK_MASK, both);
     if (L->plan) explain_move(L, st, tmem_text(L, p));
 }

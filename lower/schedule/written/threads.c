@@ -99,13 +99,6 @@ void role_before_work(Lower *L, const MoveInfo *from, const MoveInfo *to)
     role_sync(L, false);
 }
 
-static void side(Lower *L, IrOp *op, IrKey key, const MoveInfo *mi, Opnd slot, Opnd offset)
-{
-    ir_ref(L->a, op, key, IRA_BUF, mi->tile->index);
-    if (!opnd_is(slot, 0)) put_opnd(L, op, IRK_SLOT, slot);
-    if (!opnd_is(offset, 0)) put_opnd(L, op, IRK_OFFSET, offset);
-}
-
 void role_work(Lower *L, const PStmt *st)
 {
     MoveInfo from, to;
@@ -128,8 +121,8 @@ void role_work(Lower *L, const PStmt *st)
     IrOp *op = emit_new(L, zeros ? IR_ST_BULK : fill ? IR_THR_FILL : IR_THR_COPY);
     emit_if(op, L->guard);
     if (zeros == 0) ir_ref(L->a, op, IRK_PLAN, IRA_PLAN, plan);
-    if (!fill) side(L, op, IRK_SRC, &from, from_slot, from_at);
-    side(L, op, IRK_DST, &to, to_slot, to_at);
+    if (!fill) put_buf(L, op, IRK_SRC, from.tile->index, from_slot, from_at);
+    put_buf(L, op, IRK_DST, to.tile->index, to_slot, to_at);
     if (zeros) ir_imm(L->a, op, IRK_BYTES, zeros);
     L->sync->worked = L->sync->unfenced = true;
     if (L->plan == NULL) return;
