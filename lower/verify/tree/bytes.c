@@ -24,13 +24,10 @@ typedef struct ByteSum {
 
 typedef struct Bytes {
     const TreeFacts *f;
-    uint32_t ring, bar, to; /* bytes that come to the CTA `to` */
+    uint32_t bar, to; /* bytes that come to the CTA `to` */
+    bool one;         /* .. from that of rank `from` alone, and nothing that is announced */
+    uint32_t from;
 } Bytes;
-
-static const IrOp *op_at(const Bytes *b, uint32_t i)
-{
-    return &b->f->tree->ops.v[i];
-}
 
 /* ---- values ---- */
 
@@ -199,11 +196,8 @@ static void add_bytes(const Bytes *b, ByteSum *s, IrVal when, const IrArg *arg, 
         if (may && left) add_bytes(b, s, left, ir_find(op, IRK_B), rank, -k, depth - 1);
         if (may) add_bytes(b, s, left, ir_find(op, IRK_A), rank, k, depth - 1);
     } else {
-        IrVal v = arg->id;
-        while (op && op->op == IR_CVT && b->f->k->value_types.v[ir_find(op, IRK_A)->id - 1] != IR_PRED) {
-            v = ir_find(op, IRK_A)->id;
-            op = tree_definition(b->f, v);
-        }
+        IrVal v = tree_uncast(b->f, arg->id);
+        op = tree_definition(b->f, v);
         if (op && op->op == IR_CVT) { /* of a pred: 1 where it holds */
             p.at = 1;
             s->failed |= when != 0;
@@ -236,6 +230,7 @@ static void add_copy(const Bytes *b, ByteSum *s, const IrOp *op)
     for (uint32_t from = 0; from < tree_ctas(b->f->k); from++) {
         uint32_t set;
         IrVal left = 0;
+        if (b->one && from != b->from) continue;
         IrVal guard = op->guard.pred ? without_some(b, op->guard.pred, bytes) : 0;
         if (guard && !condition(b, guard, from, &left)) continue;
         left = left && bytes ? without_some(b, left, bytes) : left;
@@ -274,7 +269,7 @@ static bool varies(const Bytes *b, const ByteSum *s, uint32_t loop)
 static void add_block(const Bytes *b, ByteSum *s, uint32_t from, uint32_t to)
 {
     for (uint32_t i = from; i < to && !s->failed; i++) {
-        const IrOp *op = op_at(b, i);
+        const IrOp *op = tree_op(b->f, i);
         const IrArg *bar = ir_find(op, IRK_BAR);
         ByteSum inner = {0}, other = {0};
         if (op->op == IR_LOOP || op->op == IR_REPEAT || op->op == IR_LANES) {
@@ -286,13 +281,13 @@ static void add_block(const Bytes *b, ByteSum *s, uint32_t from, uint32_t to)
         } else if (op->op == IR_IF) {
             uint32_t end = b->f->end[i];
             add_block(b, &inner, i + 1, end);
-            if (op_at(b, end)->op == IR_ELSE) add_block(b, &other, end + 1, b->f->end[end]);
+            if (tree_op(b->f, end)->op == IR_ELSE) add_block(b, &other, end + 1, b->f->end[end]);
             if (!same_sum(&inner, &other)) s->failed = true;
             add_sum(s, &inner, 1);
-            i = op_at(b, end)->op == IR_ELSE ? b->f->end[end] : end;
+            i = tree_op(b->f, end)->op == IR_ELSE ? b->f->end[end] : end;
         } else if (bar && bar->id == b->bar) {
             bool announces = op->op == IR_BAR_EXPECT || op->op == IR_BAR_ARRIVE_EXPECT;
-            if (announces) add_announced(b, s, op);
+            if (announces && !b->one) add_announced(b, s, op);
             else if (ir_op_info((IrOpcode)op->op)->group == IRG_COPY) add_copy(b, s, op);
         }
     }
@@ -303,11 +298,39 @@ bool tree_bytes(const TreeFacts *f, uint32_t ring)
 {
     for (uint32_t e = 0; e < f->ring[ring].nevents; e++) {
         for (uint32_t to = 0; to < tree_ctas(f->k); to++) {
-            Bytes b = {f, ring, f->ring[ring].event[e], to};
+            Bytes b = {.f = f, .bar = f->ring[ring].event[e], .to = to};
             ByteSum s = {0};
             add_block(&b, &s, 0, f->tree->ops.n);
             if (!sum_is_zero(&s)) return false;
         }
     }
     return true;
+}
+
+/* In the block from that op on, up to the other. */
+static bool brings_there(const TreeFacts *f, uint32_t bar, uint32_t from, uint32_t to, uint32_t first, uint32_t end)
+{
+    Bytes b = {.f = f, .bar = bar, .to = to, .one = true, .from = from};
+    ByteSum s = {0};
+    TreePlace sum = {0};
+    add_block(&b, &s, first, end);
+    bool always = !s.failed;
+    for (uint32_t i = 0; i < s.n && always; i++) {
+        if (s.part[i].when.n) always = is_zero(&s.part[i].bytes);
+        else sum = s.part[i].bytes;
+    }
+    for (unsigned i = 0; i < sum.n; i++) sum.by[i].v = plain(&b, sum.by[i].v);
+    return always && tree_least(f, &sum) > 0;
+}
+
+bool tree_brings(const TreeFacts *f, uint32_t ring, uint32_t from, uint32_t to)
+{
+    bool all = true;
+    for (uint32_t i = 0; i < f->tree->ops.n && all; i++) {
+        if (tree_op(f, i)->op != IR_ACQUIRE || ir_find(tree_op(f, i), IRK_RING)->id != ring) continue;
+        uint32_t block = f->around[i], end = block ? f->end[block - 1] : f->tree->ops.n;
+        all = false;
+        for (uint32_t e = 0; e < f->ring[ring].nevents; e++) all = all || brings_there(f, f->ring[ring].event[e], from, to, block, end);
+    }
+    return all;
 }

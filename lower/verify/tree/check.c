@@ -13,17 +13,12 @@ typedef struct Check {
     uint32_t at;   /* op */
 } Check;
 
-static const IrOp *op_at(const Check *c, uint32_t i)
-{
-    return &c->f.tree->ops.v[i];
-}
-
 static void fail(Check *c, TreeCondition condition, uint32_t ring, const TreeAccess *other, const char *text)
 {
     if (c->failed || c->without >> condition & 1) return;
     c->failed = true;
     const char *name = c->f.k->rings.n ? c->f.k->rings.v[ring].name : "";
-    *c->fault = (TreeFault){condition, c->at < c->f.tree->ops.n ? op_at(c, c->at) : NULL, other ? op_at(c, other->op) : NULL,
+    *c->fault = (TreeFault){condition, c->at < c->f.tree->ops.n ? tree_op(&c->f, c->at) : NULL, other ? tree_op(&c->f, other->op) : NULL,
                             arena_printf(c->a, "%s: %s", name, text)};
 }
 
@@ -157,7 +152,7 @@ static void access(Check *c, State *s, uint32_t x)
         for (uint32_t e = 0; e < r->nevents; e++)
             if (r->event[e] == self->event && g->awaited[a] >> e & 1) fail(c, TREE_BYTES, self->ring, NULL, "bytes for an event that has been awaited");
     note(c, s, g, x);
-    if (self->how == TO_EVENT && op_at(c, self->op)->guard.pred == 0) shows(c, g, self);
+    if (self->how == TO_EVENT && tree_op(&c->f, self->op)->guard.pred == 0) shows(c, g, self);
 }
 
 /* ---- rings ---- */
@@ -453,7 +448,7 @@ static void ring_op(Check *c, State *s, const IrOp *op)
 
 static void step(Check *c, State *s, uint32_t i)
 {
-    const IrOp *op = op_at(c, i);
+    const IrOp *op = tree_op(&c->f, i);
     c->at = i;
     for (uint32_t x = c->f.first[i]; x < c->f.first[i + 1] && !c->failed; x++) access(c, s, x);
     if (op->agent == 0 || c->failed) return;
@@ -473,9 +468,9 @@ static State *block(Check *c, State *s, uint32_t from, uint32_t to);
 static State *loop(Check *c, State *s, uint32_t i)
 {
     uint32_t end = c->f.end[i];
-    bool repeat = op_at(c, i)->op == IR_REPEAT;
+    bool repeat = tree_op(&c->f, i)->op == IR_REPEAT;
     State *outer = c->out, *last = NULL;
-    bool once = tree_trips(op_at(c, i)) > 0 && !repeat; /* it surely runs */
+    bool once = tree_trips(tree_op(&c->f, i)) > 0 && !repeat; /* it surely runs */
     if (c->heads[i]) state_meet(&c->f, s, state_copy(&c->f, c->heads[i]));
     while (!c->failed) {
         c->out = NULL;
@@ -502,7 +497,7 @@ static State *branch(Check *c, State *s, uint32_t i)
     uint32_t end = c->f.end[i];
     State *other = state_copy(&c->f, s);
     s = block(c, s, i + 1, end);
-    if (op_at(c, end)->op == IR_ELSE) other = block(c, other, end + 1, c->f.end[end]);
+    if (tree_op(&c->f, end)->op == IR_ELSE) other = block(c, other, end + 1, c->f.end[end]);
     if (!c->failed) state_meet(&c->f, s, other);
     return s;
 }
@@ -510,7 +505,7 @@ static State *branch(Check *c, State *s, uint32_t i)
 static State *block(Check *c, State *s, uint32_t from, uint32_t to)
 {
     for (uint32_t i = from; i < to && !c->failed; i++) {
-        const IrOp *op = op_at(c, i);
+        const IrOp *op = tree_op(&c->f, i);
         switch ((IrOpcode)op->op) {
         case IR_LOOP:
         case IR_REPEAT:
@@ -524,7 +519,7 @@ static State *block(Check *c, State *s, uint32_t from, uint32_t to)
         case IR_IF:
             s = branch(c, s, i);
             i = c->f.end[i];
-            if (op_at(c, i)->op == IR_ELSE) i = c->f.end[i];
+            if (tree_op(&c->f, i)->op == IR_ELSE) i = c->f.end[i];
             break;
         case IR_BREAK:
             if (c->out == NULL) c->out = state_copy(&c->f, s);

@@ -2,23 +2,11 @@
 
 #include "lang/map_rules.h"
 
-static const IrOp *op_at(const TreeFacts *f, uint32_t i)
-{
-    return &f->tree->ops.v[i];
-}
-
 static void wrong(TreeFacts *f, uint32_t op, const char *what)
 {
     if (f->wrong) return;
     f->wrong = what;
     f->wrong_op = op;
-}
-
-uint32_t tree_ring(const IrOp *op)
-{
-    for (uint32_t i = 0; i < op->nargs; i++)
-        if (op->args[i].kind == IRA_RING || op->args[i].kind == IRA_TURN) return op->args[i].id + 1;
-    return 0;
 }
 
 bool tree_by_one(const TreeFacts *f, const IrOp *op)
@@ -39,7 +27,7 @@ static void index_ops(TreeFacts *f)
     for (uint32_t i = 0; i < f->k->init.ops.n; i++)
         if (f->k->init.ops.v[i].dst) f->in_init[f->k->init.ops.v[i].dst - 1] = i + 1;
     for (uint32_t i = 0; i < n; i++) {
-        const IrOp *op = op_at(f, i);
+        const IrOp *op = tree_op(f, i);
         f->around[i] = open;
         if (op->dst) f->defined[op->dst - 1] = i + 1;
         if (op->op == IR_END || op->op == IR_ELSE) {
@@ -60,8 +48,18 @@ static void index_ops(TreeFacts *f)
 
 const IrOp *tree_definition(const TreeFacts *f, IrVal v)
 {
-    if (f->defined[v - 1]) return op_at(f, f->defined[v - 1] - 1);
+    if (f->defined[v - 1]) return tree_op(f, f->defined[v - 1] - 1);
     return f->in_init[v - 1] ? &f->k->init.ops.v[f->in_init[v - 1] - 1] : NULL;
+}
+
+IrVal tree_uncast(const TreeFacts *f, IrVal v)
+{
+    const IrOp *op = tree_definition(f, v);
+    while (op && op->op == IR_CVT && f->k->value_types.v[ir_find(op, IRK_A)->id - 1] != IR_PRED) {
+        v = ir_find(op, IRK_A)->id;
+        op = tree_definition(f, v);
+    }
+    return v;
 }
 
 bool tree_add_term(TreePlace *p, IrVal v, int64_t k)
@@ -133,7 +131,7 @@ static int64_t extent_of(const IrPlan *q, const IrSide *s, bool dst)
 static void add_readers(TreeFacts *f, uint32_t at)
 {
     TreeAccess first = f->access.v[at];
-    const IrOp *op = op_at(f, first.op);
+    const IrOp *op = tree_op(f, first.op);
     f->access.n = at;
     for (uint32_t a = 0; a < f->k->roles.n; a++) {
         if (!f->ring[first.ring].used[a] || a + 1 == op->agent) continue;
@@ -145,7 +143,7 @@ static void add_readers(TreeFacts *f, uint32_t at)
 
 static void add(TreeFacts *f, uint32_t i, IrKey key, AccessHow how, bool write, int64_t size)
 {
-    const IrOp *op = op_at(f, i);
+    const IrOp *op = tree_op(f, i);
     const IrArg *object = ir_find(op, key), *bar = ir_find(op, IRK_BAR);
     const IrArg *turn = object ? ir_part(op, object, IRK_SLOT) : NULL;
     if (turn == NULL || turn->kind != IRA_TURN) return; /* of no ring */
@@ -169,7 +167,7 @@ static int64_t bytes_of(const IrOp *op)
 
 static void accesses(TreeFacts *f, uint32_t i)
 {
-    const IrOp *op = op_at(f, i);
+    const IrOp *op = tree_op(f, i);
     const IrArg *plan = ir_find(op, IRK_PLAN);
     const IrPlan *q = plan ? &f->k->plans.v[plan->id] : NULL;
     bool load = op->op == IR_TMA_LOAD;
@@ -213,7 +211,7 @@ static void accesses(TreeFacts *f, uint32_t i)
 static void commits(TreeFacts *f)
 {
     for (uint32_t i = 0; i < f->tree->ops.n; i++) {
-        const IrOp *op = op_at(f, i);
+        const IrOp *op = tree_op(f, i);
         const IrArg *bar = op->op == IR_TC_COMMIT ? ir_find(op, IRK_BAR) : NULL;
         if (bar && f->k->bars.v[bar->id].ring) f->ring[f->k->bars.v[bar->id].ring - 1].commits[f->event[bar->id]] = true;
     }
@@ -221,7 +219,7 @@ static void commits(TreeFacts *f)
 
 static void use_ring(TreeFacts *f, uint32_t i)
 {
-    const IrOp *op = op_at(f, i);
+    const IrOp *op = tree_op(f, i);
     for (uint32_t n = 0; n < op->nargs; n++) {
         const IrArg *arg = &op->args[n];
         if (arg->kind != IRA_RING && arg->kind != IRA_TURN) continue;
@@ -258,7 +256,8 @@ static void events(TreeFacts *f)
 bool tree_facts(Arena *a, const IrKernel *k, TreeFacts *f)
 {
     *f = (TreeFacts){.a = a, .k = k, .tree = &k->tree, .ring = arena_array(a, TreeRing, k->rings.n)};
-    index_ops(f);
+    if (k->roles.n > TREE_AGENTS || k->mf.cluster[0] * k->mf.cluster[1] * k->mf.cluster[2] > TREE_RANKS) wrong(f, 0, "more agents, or CTAs in a cluster, than there are");
+    if (f->wrong == NULL) index_ops(f);
     if (f->wrong == NULL) events(f);
     if (f->wrong == NULL) commits(f);
     for (uint32_t i = 0; i < f->tree->ops.n && f->wrong == NULL; i++) use_ring(f, i);

@@ -58,6 +58,14 @@ typedef struct TreeFacts {
 } TreeFacts;
 
 bool tree_facts(Arena *a, const IrKernel *k, TreeFacts *f); /* false: f->wrong */
+static inline const IrOp *tree_op(const TreeFacts *f, uint32_t i)
+{
+    return &f->tree->ops.v[i];
+}
+static inline int64_t tree_floor_div(int64_t a, int64_t b)
+{
+    return a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
 const IrOp *tree_definition(const TreeFacts *f, IrVal v); /* in the tree or in init; NULL: elsewhere */
 /* Adds k times the operand to the place, taken apart into sums; false where that has too many parts. */
 bool tree_add(const TreeFacts *f, TreePlace *p, const IrArg *arg, int64_t k);
@@ -67,8 +75,6 @@ bool tree_add_term(TreePlace *p, IrVal v, int64_t k);
 bool tree_inside(const TreeFacts *f, uint32_t x);
 /* places.c: can x, which is done now, touch bytes that y touched before it in the same generation, at least one of them writing? */
 bool tree_conflict(const TreeFacts *f, uint32_t x, uint32_t y);
-/* The ring of a generation that the op speaks of, from 1; 0: none. */
-uint32_t tree_ring(const IrOp *op);
 bool tree_by_one(const TreeFacts *f, const IrOp *op); /* the elected thread of its agent */
 
 /* ---- ranks.c: clusters ---- */
@@ -83,6 +89,8 @@ uint32_t tree_turning(const TreeFacts *f, uint32_t op, uint32_t ring); /* places
 bool tree_targets(const TreeFacts *f, const IrOp *op, uint32_t rank, uint32_t *set); /* CTAs at which it has its effect; false: not known */
 /* bytes.c: for each event of the ring as many bytes are announced as come, in each CTA. */
 bool tree_bytes(const TreeFacts *f, uint32_t ring);
+bool tree_brings(const TreeFacts *f, uint32_t ring, uint32_t from, uint32_t to); /* bytes.c: surely some in each generation, from CTA to CTA */
+IrVal tree_uncast(const TreeFacts *f, IrVal v); /* the number that it was before conversions */
 /* Who fills a slot hears when it is free, and who says so hears that the last turn is over; else what is missing. */
 const char *tree_across(const TreeFacts *f, uint32_t ring);
 

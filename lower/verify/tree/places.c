@@ -10,11 +10,6 @@ typedef struct Range {
 } Range;
 enum { FAR = 1 << 30 }; /* beyond every slot */
 
-static const IrOp *op_at(const TreeFacts *f, uint32_t i)
-{
-    return &f->tree->ops.v[i];
-}
-
 static bool is_loop(const IrOp *op)
 {
     return op->op == IR_LOOP || op->op == IR_LANES || op->op == IR_REPEAT;
@@ -43,11 +38,6 @@ static Range times(Range r, int64_t k)
     return a < b ? (Range){a, b} : (Range){b, a};
 }
 
-static int64_t floor_div(int64_t a, int64_t b)
-{
-    return a / b - (a % b < 0);
-}
-
 static Range of_value(const TreeFacts *f, IrVal v, int depth)
 {
     const Range any = {-FAR, FAR};
@@ -62,7 +52,7 @@ static Range of_value(const TreeFacts *f, IrVal v, int depth)
     case IR_ADD: return (Range){clip(x.lo + y.lo), clip(x.hi + y.hi)};
     case IR_SUB: return (Range){clip(x.lo - y.hi), clip(x.hi - y.lo)};
     case IR_MUL: return b->kind == IRA_IMM ? times(x, b->imm) : any;
-    case IR_DIV: return b->kind == IRA_IMM && b->imm > 0 ? (Range){floor_div(x.lo, b->imm), floor_div(x.hi, b->imm)} : any;
+    case IR_DIV: return b->kind == IRA_IMM && b->imm > 0 ? (Range){tree_floor_div(x.lo, b->imm), tree_floor_div(x.hi, b->imm)} : any;
     case IR_MOD: return b->kind == IRA_IMM && b->imm > 0 ? (Range){0, clip(b->imm - 1)} : any;
     case IR_MIN: return (Range){x.lo < y.lo ? x.lo : y.lo, x.hi < y.hi ? x.hi : y.hi};
     case IR_MAX: return (Range){x.lo > y.lo ? x.lo : y.lo, x.hi > y.hi ? x.hi : y.hi};
@@ -99,7 +89,7 @@ int64_t tree_least(const TreeFacts *f, const TreePlace *p)
 static bool one_generation(const TreeFacts *f, uint32_t loop, uint32_t ring)
 {
     for (uint32_t i = loop; i < f->end[loop]; i++)
-        if (op_at(f, i)->op == IR_ACQUIRE && ir_find(op_at(f, i), IRK_RING)->id == ring) return false;
+        if (tree_op(f, i)->op == IR_ACQUIRE && ir_find(tree_op(f, i), IRK_RING)->id == ring) return false;
     return true;
 }
 
@@ -107,7 +97,7 @@ static bool one_generation(const TreeFacts *f, uint32_t loop, uint32_t ring)
 uint32_t tree_turning(const TreeFacts *f, uint32_t op, uint32_t ring)
 {
     uint32_t b = f->around[op];
-    while (b && !is_loop(op_at(f, b - 1))) b = f->around[b - 1];
+    while (b && !is_loop(tree_op(f, b - 1))) b = f->around[b - 1];
     return b && one_generation(f, b - 1, ring) ? b : 0;
 }
 
@@ -146,26 +136,16 @@ static bool other_branch(const TreeFacts *f, uint32_t a, uint32_t b)
 {
     for (uint32_t x = f->around[a]; x; x = f->around[x - 1])
         for (uint32_t y = f->around[b]; y; y = f->around[y - 1])
-            if ((op_at(f, x - 1)->op == IR_IF && f->end[x - 1] == y - 1) || (op_at(f, y - 1)->op == IR_IF && f->end[y - 1] == x - 1)) return true;
+            if ((tree_op(f, x - 1)->op == IR_IF && f->end[x - 1] == y - 1) || (tree_op(f, y - 1)->op == IR_IF && f->end[y - 1] == x - 1)) return true;
     return false;
-}
-
-static IrVal without_cvt(const TreeFacts *f, IrVal v)
-{
-    const IrOp *op = tree_definition(f, v);
-    while (op && op->op == IR_CVT && ir_find(op, IRK_A)->kind == IRA_VAL) {
-        v = ir_find(op, IRK_A)->id;
-        op = tree_definition(f, v);
-    }
-    return v;
 }
 
 /* min(max(.., b), c) is, where b is at most c. */
 static bool value_not_below(const TreeFacts *f, IrVal a, IrVal b, int depth)
 {
     enum { DEPTH = 12 };
-    a = without_cvt(f, a);
-    b = without_cvt(f, b);
+    a = tree_uncast(f, a);
+    b = tree_uncast(f, b);
     const IrOp *op = tree_definition(f, a);
     if (a == b) return true;
     if (op == NULL || depth == 0 || (op->op != IR_MIN && op->op != IR_MAX)) return false;
@@ -244,7 +224,7 @@ static bool keeps_to(const TreeFacts *f, const TreeAccess *x, IrVal index, int64
 static bool apart_at_once(const TreeFacts *f, const TreeAccess *x, const TreeAccess *y)
 {
     enum { DEPTH = 8 };
-    if (other_branch(f, x->op, y->op) || exclusive(f, op_at(f, x->op)->guard.pred, op_at(f, y->op)->guard.pred, DEPTH)) return true;
+    if (other_branch(f, x->op, y->op) || exclusive(f, tree_op(f, x->op)->guard.pred, tree_op(f, y->op)->guard.pred, DEPTH)) return true;
     return not_before(f, &y->from, &x->to) || not_before(f, &x->from, &y->to);
 }
 
@@ -285,9 +265,9 @@ static bool in_windows(const TreeFacts *f, TreeAccess x, TreeAccess y)
     unsigned n = 0;
     uint32_t a = common_loop(f, &x, &y);
     for (; a; a = tree_turning(f, a - 1, x.ring)) {
-        if (tree_trips(op_at(f, a - 1)) == 0 || tree_trips(op_at(f, a - 1)) == 1) continue;
-        if (op_at(f, a - 1)->dst == 0 || n == LOOPS) return false;
-        index[n++] = op_at(f, a - 1)->dst;
+        if (tree_trips(tree_op(f, a - 1)) == 0 || tree_trips(tree_op(f, a - 1)) == 1) continue;
+        if (tree_op(f, a - 1)->dst == 0 || n == LOOPS) return false;
+        index[n++] = tree_op(f, a - 1)->dst;
     }
     while (n) {
         unsigned widest = 0;
@@ -321,7 +301,7 @@ static Range at_rank(const TreeFacts *f, const TreePlace *p, uint32_t rank)
 static bool ctas_apart(const TreeFacts *f, const TreeAccess *x, const TreeAccess *y)
 {
     uint32_t n = tree_ctas(f->k);
-    const IrOp *p = op_at(f, x->op), *q = op_at(f, y->op);
+    const IrOp *p = tree_op(f, x->op), *q = tree_op(f, y->op);
     for (uint32_t s = 0; s < n; s++) {
         for (uint32_t t = 0; t < n; t++) {
             uint32_t to_x, to_y;
@@ -340,8 +320,8 @@ static bool other_targets(const TreeFacts *f, const TreeAccess *x, const TreeAcc
 {
     for (uint32_t s = 0; s < tree_ctas(f->k); s++) {
         uint32_t to_x, to_y;
-        if (tree_when(f, op_at(f, x->op), s) == WHEN_NEVER || tree_when(f, op_at(f, y->op), s) == WHEN_NEVER) continue;
-        if (!tree_targets(f, op_at(f, x->op), s, &to_x) || !tree_targets(f, op_at(f, y->op), s, &to_y) || to_x & to_y) return false;
+        if (tree_when(f, tree_op(f, x->op), s) == WHEN_NEVER || tree_when(f, tree_op(f, y->op), s) == WHEN_NEVER) continue;
+        if (!tree_targets(f, tree_op(f, x->op), s, &to_x) || !tree_targets(f, tree_op(f, y->op), s, &to_y) || to_x & to_y) return false;
     }
     return x->op != y->op;
 }
@@ -376,7 +356,7 @@ bool tree_inside(const TreeFacts *f, uint32_t x)
     const TreeAccess *a = &f->access.v[x];
     bool inside = !a->lost && (!a->whole || a->how == BY_COMMIT); /* where the tensor core's descriptor leads is not asked here */
     for (uint32_t s = 0; s < tree_ctas(f->k) && inside; s++) {
-        if (tree_when(f, op_at(f, a->op), s) == WHEN_NEVER) continue;
+        if (tree_when(f, tree_op(f, a->op), s) == WHEN_NEVER) continue;
         inside = at_rank(f, &a->from, s).lo >= 0 && at_rank(f, &a->to, s).hi <= f->k->bufs.v[a->buf].bytes;
     }
     return inside;

@@ -31,11 +31,6 @@ static bool compare(uint32_t rel, int64_t a, int64_t b)
     return r[rel];
 }
 
-static int64_t floor_div(int64_t a, int64_t b)
-{
-    return a / b - (a % b != 0 && (a < 0) != (b < 0));
-}
-
 static bool operand(const TreeFacts *f, const IrArg *arg, uint32_t rank, int64_t *out, int depth);
 
 static bool value(const TreeFacts *f, IrVal v, uint32_t rank, int64_t *out, int depth)
@@ -55,12 +50,12 @@ static bool value(const TreeFacts *f, IrVal v, uint32_t rank, int64_t *out, int 
     case IR_ADD: *out = a + b; return true;
     case IR_SUB: *out = a - b; return true;
     case IR_MUL: *out = a * b; return true;
-    case IR_DIV: *out = floor_div(a, b); return true;
-    case IR_MOD: *out = a - floor_div(a, b) * b; return true;
+    case IR_DIV: *out = tree_floor_div(a, b); return true;
+    case IR_MOD: *out = a - tree_floor_div(a, b) * b; return true;
     case IR_MIN: *out = a < b ? a : b; return true;
     case IR_MAX: *out = a > b ? a : b; return true;
     case IR_SHL: *out = a * (INT64_C(1) << b); return true;
-    case IR_SHR: *out = floor_div(a, INT64_C(1) << b); return true;
+    case IR_SHR: *out = tree_floor_div(a, INT64_C(1) << b); return true;
     case IR_AND: *out = a & b; return true;
     case IR_OR: *out = a | b; return true;
     case IR_XOR: *out = a ^ b; return true;
@@ -122,72 +117,17 @@ bool tree_targets(const TreeFacts *f, const IrOp *op, uint32_t rank, uint32_t *s
 
 /* ---- rings that are filled across CTAs ---- */
 
-static const IrOp *op_at(const TreeFacts *f, uint32_t i)
-{
-    return &f->tree->ops.v[i];
-}
-
-/* Of a condition what the rank does not decide. */
-static IrVal rest_of(const TreeFacts *f, IrVal v, uint32_t rank)
-{
-    const IrOp *op = tree_definition(f, v);
-    int64_t holds;
-    if (op == NULL || op->op != IR_AND) return v;
-    const IrArg *a = ir_find(op, IRK_A), *b = ir_find(op, IRK_B);
-    if (a->kind != IRA_VAL || b->kind != IRA_VAL) return v;
-    if (tree_value(f, a->id, rank, &holds) && holds) return rest_of(f, b->id, rank);
-    if (tree_value(f, b->id, rank, &holds) && holds) return rest_of(f, a->id, rank);
-    return v;
-}
-
-/* Bytes that the op brings where it happens: of a condition that only leaves out what has no bytes, or of one and its opposite, the
- * sum is no condition. */
-static bool brings(const TreeFacts *f, const IrOp *op, IrVal pred, TreePlace *sum)
-{
-    bool open = pred != 0;
-    const IrArg *bytes = ir_find(op, IRK_BYTES);
-    const IrOp *guard = open ? tree_definition(f, pred) : NULL;
-    int64_t cell = op->op == IR_ST_ASYNC ? IR_CELL_BYTES : op->op == IR_CLC_NEXT ? IR_ANSWER_BYTES : 0;
-    if (bytes == NULL) return !open && tree_add(f, sum, &(IrArg){.kind = IRA_IMM, .imm = cell}, 1);
-    const IrArg *a = guard ? ir_find(guard, IRK_A) : NULL, *b = guard ? ir_find(guard, IRK_B) : NULL;
-    bool some = guard && guard->op == IR_CMP && ir_find(guard, IRK_REL)->id == IRL_GT && b->kind == IRA_IMM && b->imm == 0;
-    if (!open || (some && bytes->kind == IRA_VAL && a->kind == IRA_VAL && a->id == bytes->id)) return tree_add(f, sum, bytes, 1);
-    if (bytes->kind != IRA_IMM) return false;
-    if (guard == NULL || guard->op != IR_NOT) return tree_add_term(sum, pred, bytes->imm);
-    return tree_add(f, sum, bytes, 1) && tree_add_term(sum, a->id, -bytes->imm);
-}
-
-/* Surely some bytes from s to t in each generation, in the innermost loop that has the access, or outside of loops. */
-static bool surely(const TreeFacts *f, uint32_t ring, uint32_t access, uint32_t s, uint32_t t)
-{
-    TreePlace sum = {0};
-    uint32_t loop = tree_turning(f, f->access.v[access].op, ring);
-    for (uint32_t b = loop; b; b = tree_turning(f, b - 1, ring))
-        if (tree_trips(op_at(f, b - 1)) <= 0) return false;
-    for (uint32_t i = 0; i < f->access.n; i++) {
-        const TreeAccess *x = &f->access.v[i];
-        uint32_t set;
-        if (x->ring != ring || x->how != TO_EVENT || !x->write || x->event != f->access.v[access].event || tree_turning(f, x->op, ring) != loop) continue;
-        TreeWhen when = tree_when(f, op_at(f, x->op), s);
-        if (when == WHEN_NEVER || !tree_targets(f, op_at(f, x->op), s, &set) || !(set >> t & 1)) continue;
-        if (!brings(f, op_at(f, x->op), when == WHEN_OPEN ? rest_of(f, op_at(f, x->op)->guard.pred, s) : 0, &sum)) return false;
-    }
-    return tree_least(f, &sum) > 0;
-}
-
-/* By CTA: those that it writes to; sure: in each generation. */
-static bool fills_of(const TreeFacts *f, uint32_t ring, uint32_t agent, uint32_t *fills, uint32_t *sure)
+/* By CTA: those that the agent writes to. */
+static bool fills_of(const TreeFacts *f, uint32_t ring, uint32_t agent, uint32_t *fills)
 {
     for (uint32_t i = 0; i < f->access.n; i++) {
         const TreeAccess *x = &f->access.v[i];
-        if (x->ring != ring || x->how != TO_EVENT || !x->write) continue;
+        if (x->ring != ring || x->how != TO_EVENT || !x->write || x->agent != agent) continue;
         for (uint32_t s = 0; s < tree_ctas(f->k); s++) {
             uint32_t set;
-            if (tree_when(f, op_at(f, x->op), s) == WHEN_NEVER) continue;
-            if (!tree_targets(f, op_at(f, x->op), s, &set)) return false;
-            if (x->agent == agent) fills[s] |= set;
-            for (uint32_t t = 0; t < tree_ctas(f->k); t++)
-                if (set >> t & 1 && !(sure[s] >> t & 1) && surely(f, ring, i, s, t)) sure[s] |= 1u << t;
+            if (tree_when(f, tree_op(f, x->op), s) == WHEN_NEVER) continue;
+            if (!tree_targets(f, tree_op(f, x->op), s, &set)) return false;
+            fills[s] |= set;
         }
     }
     return true;
@@ -197,7 +137,7 @@ static bool fills_of(const TreeFacts *f, uint32_t ring, uint32_t agent, uint32_t
 static bool says_of(const TreeFacts *f, uint32_t ring, uint8_t agent, uint32_t *to, uint32_t *hears, uint32_t at[][TREE_RANKS])
 {
     for (uint32_t i = 0; i < f->tree->ops.n; i++) {
-        const IrOp *op = op_at(f, i);
+        const IrOp *op = tree_op(f, i);
         const IrArg *bar = ir_find(op, IRK_BAR);
         bool release = op->op == IR_RELEASE && ir_find(op, IRK_RING)->id == ring && op->agent == agent + 1u;
         bool arrive = (op->op == IR_BAR_ARRIVE || op->op == IR_BAR_ARRIVE_EXPECT) && bar && f->k->bars.v[bar->id].ring == ring + 1;
@@ -230,9 +170,12 @@ const char *tree_across(const TreeFacts *f, uint32_t ring)
 {
     uint32_t n = tree_ctas(f->k);
     const TreeRing *r = &f->ring[ring];
+    uint32_t sure[TREE_RANKS] = {0};
+    for (uint32_t s = 0; s < n && n > 1; s++)
+        for (uint32_t t = 0; t < n; t++) sure[s] |= (uint32_t)tree_brings(f, ring, s, t) << t;
     for (uint8_t b = 0; b < f->k->roles.n && n > 1; b++) { /* who fills */
-        uint32_t fills[TREE_RANKS] = {0}, sure[TREE_RANKS] = {0};
-        if (!fills_of(f, ring, b, fills, sure)) return "which CTA is filled is not known";
+        uint32_t fills[TREE_RANKS] = {0};
+        if (!fills_of(f, ring, b, fills)) return "which CTA is filled is not known";
         for (uint8_t a = 0; a < f->k->roles.n; a++) { /* who releases */
             uint32_t to[TREE_RANKS] = {0}, hears[TREE_RANKS] = {0}, at[TREE_RANKS][TREE_RANKS] = {{0}};
             if (!r->releases[a]) continue;
