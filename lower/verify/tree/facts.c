@@ -265,6 +265,7 @@ bool tree_facts(Arena *a, const IrKernel *k, TreeFacts *f)
         f->first[i] = f->access.n;
         accesses(f, i);
     }
+    if (f->wrong) return false;
     f->first[f->tree->ops.n] = f->access.n;
-    return f->wrong == NULL;
+    return true;
 }
