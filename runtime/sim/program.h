@@ -14,8 +14,8 @@
 #ifndef SIM_PROGRAM_H
 #define SIM_PROGRAM_H
 
-#include "runtime/sim/forms.h"
-#include "runtime/sim/ptx.h"
+#include "runtime/ptx/forms.h"
+#include "runtime/ptx/ptx.h"
 
 typedef enum SimOpcode {
 #define OP(id) SIM_##id,

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "lang/lang.h"
-#include "runtime/sim/forms.h"
+#include "runtime/ptx/forms.h"
 
 typedef struct Pair {
     char name[120], form[40];

@@ -17,7 +17,7 @@
 #include "lang/arena.h"
 #include "lang/text.h"
 #include "runtime/sim/program.h"
-#include "runtime/sim/ptx.h"
+#include "runtime/ptx/ptx.h"
 #include "tests/ptxas/plain_variants.h"
 
 enum { CHUNK = 400 };

@@ -8,7 +8,7 @@
 #include "cover.h"
 #include "frontend/check.h"
 #include "lower/ir/ops.h"
-#include "runtime/sim/forms.h"
+#include "runtime/ptx/forms.h"
 
 static bool counting;
 

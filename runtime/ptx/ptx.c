@@ -1,5 +1,5 @@
 /* Reading PTX: the feed of the parser, what syntax errors say, where reading goes on, and the queries. */
-#include "runtime/sim/ptx.h"
+#include "runtime/ptx/ptx.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/sim/ptx_parse.h"
+#include "runtime/ptx/parse.h"
 
 /* ---- types ---- */
 

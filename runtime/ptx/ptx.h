@@ -15,8 +15,8 @@
  * Glossary: modifier - a word of an opcode behind its first ('.shared::cta', with the dot); guard - '@%p' or '@!%p';
  * scope - a body or a `{ }` inside it, with registers and labels of its own.
  */
-#ifndef SIM_PTX_H
-#define SIM_PTX_H
+#ifndef PTX_H
+#define PTX_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,7 +4,7 @@
 #include "tests/unit/lang_fixture.h"
 
 #include "lang/text.h"
-#include "runtime/sim/ptx.h"
+#include "runtime/ptx/ptx.h"
 
 enum { SAID = 4096 };
 

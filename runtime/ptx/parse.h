@@ -1,4 +1,4 @@
-/* What the scanner (ptx_lex.re), the grammar (ptx_parse.y), the builder (ptx_build.c) and the driver (ptx.c) of the PTX
+/* What the scanner (lex.re), the grammar (parse.y), the builder (build.c) and the driver (ptx.c) of the PTX
  * reader share; internal to reading.
  *
  * The grammar is that of one statement: an instruction with its `;`, a label, a directive, the head of a function, one
@@ -8,11 +8,11 @@
  * Invariants: every statement ends with a token of its own (`;`, `:`, a brace, or the END_OF_LINE that the feed puts in
  * behind directives without `;`), so the parser never reads beyond its statement.
  */
-#ifndef SIM_PTX_PARSE_H
-#define SIM_PTX_PARSE_H
+#ifndef PTX_PARSE_H
+#define PTX_PARSE_H
 
 #include "lang/text.h"
-#include "runtime/sim/ptx_parse.tab.h"
+#include "runtime/ptx/parse.tab.h"
 
 enum {
     SCOPES_MAX = 100,    /* scopes inside each other */
@@ -171,7 +171,7 @@ void ptx_syntax_error(PtxReader *r, const bool *expected);
 const char *ptx_token_name(int kind);      /* as in the grammar */
 int ptx_shown(const char *text, size_t n); /* bytes of a name or token to show in a message */
 
-/* ---- names: ptx_names.c ---- */
+/* ---- names: names.c ---- */
 PtxName *ptx_name(PtxReader *r, Name id);
 const char *ptx_text(const PtxReader *r, PtxWord w);
 PtxFunc *ptx_here(PtxReader *r); /* the function that gets instructions and registers now */
@@ -188,7 +188,7 @@ PtxOperand ptx_use(PtxReader *r, PtxWord w);
 /* Labels are known: says which of the pending names are nothing, gives lists of targets to their users. */
 void ptx_func_end(PtxReader *r, PtxFunc *f, bool report);
 
-/* ---- actions of the grammar: ptx_build.c ---- */
+/* ---- actions of the grammar: build.c ---- */
 void ptx_new_label(PtxReader *r, PtxWord w);
 void ptx_brace_open(PtxReader *r);
 void ptx_brace_close(PtxReader *r);
@@ -236,7 +236,7 @@ PtxOperand ptx_negated(PtxReader *r, PtxOperand o);
 PtxOperand ptx_constant(PtxConst c);
 void ptx_instr(PtxReader *r, PtxWord opcode);
 
-/* ---- constant expressions: ptx_const.c ---- */
+/* ---- constant expressions: constants.c ---- */
 PtxConst ptx_unary(PtxReader *r, int op, PtxConst a);
 PtxConst ptx_binary(PtxReader *r, int op, PtxConst a, PtxConst b);
 PtxConst ptx_choose(PtxReader *r, PtxConst c, PtxConst a, PtxConst b);

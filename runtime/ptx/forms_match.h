@@ -1,8 +1,8 @@
 /* The matcher's insides, shared by forms.c (what fits), forms_near.c (why nothing did) and forms_check.c. */
-#ifndef SIM_FORMS_MATCH_H
-#define SIM_FORMS_MATCH_H
+#ifndef FORMS_MATCH_H
+#define FORMS_MATCH_H
 
-#include "runtime/sim/forms_table.h"
+#include "runtime/ptx/forms_table.h"
 
 enum { MAX_WORDS = 31 }; /* modifiers of one instruction: a bit each; no form has half as many */
 

@@ -1,8 +1,8 @@
 /* Legality beyond the form: forms_check.c (targets, versions, combinations) and forms_operands.c (operands). */
-#ifndef SIM_FORMS_CHECK_H
-#define SIM_FORMS_CHECK_H
+#ifndef FORMS_CHECK_H
+#define FORMS_CHECK_H
 
-#include "runtime/sim/forms_match.h"
+#include "runtime/ptx/forms_match.h"
 
 typedef struct FormCheck {
     const PtxInstr *i;

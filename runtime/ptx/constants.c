@@ -1,7 +1,7 @@
 /* Constants of PTX and their expressions (PTX ISA, "Constant Expressions"): 64-bit integers with the signedness rules
  * of C, and doubles.
  */
-#include "runtime/sim/ptx_parse.h"
+#include "runtime/ptx/parse.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * looking a name up takes the same time at any depth. Registers of a range are made when they are used: `%r<1000000>`
  * is a short text.
  */
-#include "runtime/sim/ptx_parse.h"
+#include "runtime/ptx/parse.h"
 
 #include <string.h>
 

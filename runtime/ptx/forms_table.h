@@ -4,10 +4,10 @@
  * operand. Most rows are dismissed by their name, the fixed words in front ("cp.async.bulk.tensor"), the others by the
  * first modifier that the instruction lacks.
  */
-#ifndef SIM_FORMS_TABLE_H
-#define SIM_FORMS_TABLE_H
+#ifndef FORMS_TABLE_H
+#define FORMS_TABLE_H
 
-#include "runtime/sim/forms.h"
+#include "runtime/ptx/forms.h"
 
 /* The words in front that stand in this order, together and first; all other modifiers may stand in any order. */
 const char *form_name(const char *text); /* the longest name that a template starts with; NULL: none */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "lang/names.h"
-#include "runtime/sim/forms_match.h"
+#include "runtime/ptx/forms_match.h"
 
 /* ---- the nearest row ---- */
 

@@ -1,4 +1,4 @@
-#include "runtime/sim/forms_table.h"
+#include "runtime/ptx/forms_table.h"
 
 #include <stdio.h>
 #include <string.h>

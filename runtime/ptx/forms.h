@@ -10,12 +10,12 @@
  * Modules: forms.c (matching), forms_table.c (templates taken apart), forms_near.c (why nothing matched, and what would
  * do), forms_check.c (targets, versions, combinations), forms_operands.c (kinds, widths, ranges).
  */
-#ifndef SIM_FORMS_H
-#define SIM_FORMS_H
+#ifndef FORMS_H
+#define FORMS_H
 
 #include "lang/diag.h"
 #include "lang/lang.h"
-#include "runtime/sim/ptx.h"
+#include "runtime/ptx/ptx.h"
 
 typedef enum Placeholder { /* operands and modifiers of the templates, by name */
                            PH_DST,

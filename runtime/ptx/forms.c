@@ -1,10 +1,10 @@
 /* Matching: the row, its words, its operands. Why nothing matched is forms_near.c's. */
-#include "runtime/sim/forms.h"
+#include "runtime/ptx/forms.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime/sim/forms_match.h"
+#include "runtime/ptx/forms_match.h"
 
 /* ---- families ---- */
 

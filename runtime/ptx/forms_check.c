@@ -1,5 +1,5 @@
 /* Targets, versions, and what of a form goes together. The classes of targets are lang/targets.def's features. */
-#include "runtime/sim/forms_check.h"
+#include "runtime/ptx/forms_check.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "runtime/sim/ptx_parse.h"
+#include "runtime/ptx/parse.h"
 
 static int shown(const char *text)
 {

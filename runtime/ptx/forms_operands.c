@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime/sim/forms_check.h"
+#include "runtime/ptx/forms_check.h"
 
 /* ---- types ---- */
 

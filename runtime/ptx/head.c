@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "lang/names.h"
-#include "runtime/sim/ptx_parse.h"
+#include "runtime/ptx/parse.h"
 
 static int shown(const char *text)
 {

@@ -2,7 +2,7 @@
  * grammars, tables and target notes; tests/ptxas compares with an assembler. */
 #include "tests/unit/lang_fixture.h"
 
-#include "runtime/sim/forms.h"
+#include "runtime/ptx/forms.h"
 #include "tile.h"
 
 /* ---- one instruction ---- */

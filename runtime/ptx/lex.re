@@ -1,7 +1,7 @@
 /* The scanner of PTX (PTX ISA, "Identifiers", "Constants", "Source Format"). A 0 byte behind the text is the sentinel;
  * elsewhere it is an error like any byte that begins no token. Comments and strings may hold any bytes.
  */
-#include "runtime/sim/ptx_parse.h"
+#include "runtime/ptx/parse.h"
 
 #include <string.h>
 

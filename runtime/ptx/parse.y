@@ -1,5 +1,5 @@
 /* The grammar of one PTX statement (PTX ISA, "Syntax", "Directives"). Its actions call the builder and nothing else;
- * what the feed does to the tokens is said in ptx_parse.h. Looser than PTX where that costs nothing: what a word means
+ * what the feed does to the tokens is said in parse.h. Looser than PTX where that costs nothing: what a word means
  * is the business of those who know the instructions.
  */
 %require "3.8"
@@ -7,7 +7,7 @@
 %define api.prefix {ptx_}
 %define api.token.prefix {PT_}
 %define api.token.raw
-%define api.header.include {"runtime/sim/ptx_parse.tab.h"}
+%define api.header.include {"runtime/ptx/parse.tab.h"}
 %define parse.error custom
 %define parse.lac full
 %expect 0
@@ -16,7 +16,7 @@
 
 %code requires {
 #include "lang/names.h"
-#include "runtime/sim/ptx.h"
+#include "runtime/ptx/ptx.h"
 
 typedef struct PtxReader PtxReader;
 typedef struct PtxWord { /* an identifier; "%tid.x" and "v.y" are one */
@@ -32,7 +32,7 @@ typedef enum PtxLimit { LIMIT_OTHER, LIMIT_REQNTID, LIMIT_MAXNTID, LIMIT_CLUSTER
 }
 
 %code {
-#include "runtime/sim/ptx_parse.h"
+#include "runtime/ptx/parse.h"
 
 static void yyerror(PtxReader *r, const char *msg);
 

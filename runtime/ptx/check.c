@@ -5,8 +5,8 @@
 
 #include "lang/names.h"
 #include "runtime/report.h"
-#include "runtime/sim/forms.h"
-#include "runtime/sim/ptx.h"
+#include "runtime/ptx/forms.h"
+#include "runtime/ptx/ptx.h"
 
 typedef struct Found {
     uint32_t line, column, order;
