@@ -1,6 +1,8 @@
 /* Private to the checks: names, environments and the passes over them.
  *
- *   modules.c    imports, targets, items of each module, -D
+ *   frontend.c   the order of the passes
+ *   modules.c    imports, items of each module, -D
+ *   targets.c    which target the program is for
  *   names.c      every name of every function is declared, also in functions that nobody calls
  *   scalars.c    expressions -> scalars (Sx), constants folded
  *   types.c      types, tiles, layouts
@@ -12,7 +14,7 @@
  *   moves.c      `move` and `prefetch`: directions, shapes, types
  *   fill.c       `fill`, values as bits
  *   tmem.c       tiles in tensor memory, moves into and out of them, `shift`
- *   kernels.c    parameters, attributes
+ *   kernels.c    heads of kernels: parameters, attributes
  *   statements.c bodies
  *   loops.c      `for`, `pipeline`, `roles`
  *   calls.c      functions inlined
@@ -116,12 +118,16 @@ typedef struct Env {
 } Env;
 
 /* modules.c */
+void modules_read(Checked *ch); /* all that are imported, and what items each has */
 Item *module_item(const Module *m, Name n);
 Module *module_by_path(Env *e, const IdentItem *path, uint32_t n); /* first n names of the path; NULL if not imported */
 const char *path_text(Env *e, const IdentItem *path);
 const char *item_kind(const Item *it); /* "constant", "function", "kernel" */
 /* The value of -D as a number of the language. */
 bool define_number(const char *s, int64_t *out);
+
+/* targets.c */
+void target_pick(Checked *ch, const char *arch); /* arch: asked for, or NULL */
 
 /* names.c */
 void check_names(Checked *ch, Module *m);
@@ -262,7 +268,9 @@ Module *called_module(Env *e, const Stmt *call); /* NULL after an error */
 #define INLINED_MAX (1u << 18) /* a fn that calls another twice, and so on, grows by powers of two */
 
 /* kernels.c */
-PKernel *elaborate_kernel(Checked *ch, Item *item);
+PKernel *kernel_new(Env *e, const Item *item);
+bool kernel_head(Env *e, const Item *item); /* compile-time parameters, parameters, attributes */
+bool kernel_whole(Env *e);                  /* rules that its statements decide */
 
 /* places.c */
 typedef VEC(const PRegion *) Regions; /* of one tile, or of several */

@@ -1,4 +1,4 @@
-/* Kernels: compile-time parameters, parameters, attributes; then the body. */
+/* Heads of kernels: compile-time parameters, parameters, attributes. */
 #include <string.h>
 
 #include "frontend/check.h"
@@ -308,28 +308,22 @@ static bool attributes(Env *e, const Item *item)
 
 /* ---- the kernel ---- */
 
-PKernel *elaborate_kernel(Checked *ch, Item *item)
+PKernel *kernel_new(Env *e, const Item *item)
 {
-    Compilation *c = ch->c;
-    PKernel *k = arena_new(c->scratch, PKernel);
-    uint32_t errors = c->diags->errors;
-    ch->inlined = 0;
+    PKernel *k = e->kernel = arena_new(e->c->scratch, PKernel);
     k->name = item->name.name;
     k->span = item->name.span;
-    k->entry = names_text(c->names, k->name);
+    k->entry = names_text(e->c->names, k->name);
     k->cluster[0] = k->cluster[1] = k->cluster[2] = 1;
     k->threads = 32;
-    Env e = {.ch = ch, .c = c, .module = ch->main, .kernel = k};
-    env_begin(&e);
-    bool ok = tparams(&e, item);
-    ok = params(&e, item) && ok;
-    ok = attributes(&e, item) && ok;
-    statements(&e, &item->body, &k->body);
-    env_leave(&e, NULL);
-    if (!ok || ch->errors || c->diags->errors != errors || !cluster_divides_grid(&e) || !roles_alone(&e) || !tmem_kernel(&e))
-        return NULL;
-    drop_left_out(k);
-    check_collective(c, k);
-    check_arrival(c, k);
-    return c->diags->errors == errors ? k : NULL;
+    return k;
 }
+
+bool kernel_head(Env *e, const Item *item)
+{
+    bool ok = tparams(e, item);
+    ok = params(e, item) && ok;
+    return attributes(e, item) && ok;
+}
+
+bool kernel_whole(Env *e) { return cluster_divides_grid(e) && roles_alone(e) && tmem_kernel(e); }

@@ -1,4 +1,4 @@
-/* Modules: imports, targets, the items of each module, and -D. */
+/* Modules: imports, the items of each module, and -D. */
 #include <string.h>
 
 #include "frontend/check.h"
@@ -186,6 +186,12 @@ static Module *load_module(Checked *ch, const char *name, Span at, const char *f
     return m;
 }
 
+void modules_read(Checked *ch)
+{
+    read_imports(ch, ch->main);
+    for (Module *m = ch->modules; m; m = m->next) index_items(ch, m);
+}
+
 /* ---- -D ---- */
 
 bool define_number(const char *s, int64_t *out)
@@ -217,101 +223,3 @@ const char *module_of_const(const Checked *ch, const char *name)
     }
     return NULL;
 }
-
-/* ---- targets ---- */
-
-static const TargetInfo *find_target(Checked *ch, const char *name, Span at)
-{
-    const TargetInfo *t = target_find(name);
-    if (t) return t;
-    Diag *g = diag_at(ch->c->diags, E0802, at, "`%s` is not a target with asynchronous copies", name);
-    const char *near = older_target_find(name) ? NULL : target_nearest(name);
-    if (older_target_find(name)) diag_fix(ch->c->diags, g, "the least target that has them is %s", target_at(0)->name);
-    else if (near) diag_fix(ch->c->diags, g, "did you mean `%s`?", near);
-    return NULL;
-}
-
-static void one_target_line(Checked *ch)
-{
-    const Item *first = NULL;
-    for (const Item *it = ch->main->unit->first; it; it = it->next) {
-        if (it->kind != IT_TARGET) continue;
-        if (first) {
-            Diag *g = diag_at(ch->c->diags, E0214, it->span, "a second target line");
-            diag_label(ch->c->diags, g, first->span, "the first one");
-            diag_fix(ch->c->diags, g, "list all targets in one line: `target sm_90a, sm_100a;`");
-        }
-        first = first ? first : it;
-    }
-}
-
-static void pick_target(Checked *ch, const char *arch)
-{
-    const char *fallback = ch->c->default_arch ? ch->c->default_arch : "sm_90a";
-    const TargetInfo *first = NULL, *wanted = arch ? target_find(arch) : NULL, *preferred = target_find(fallback);
-    bool listed = false, preferred_listed = false, any = false;
-    Span where = {0, 0};
-    one_target_line(ch);
-    for (Item *it = ch->main->unit->first; it; it = it->next) {
-        if (it->kind != IT_TARGET) continue;
-        for (IdentItem *p = it->path; p; p = p->next) {
-            const TargetInfo *t = find_target(ch, names_text(ch->c->names, p->id.name), p->id.span);
-            where = any ? span_join(where, p->id.span) : p->id.span;
-            any = true;
-            if (!first) first = t;
-            if (t && target_today(t) == target_today(wanted)) listed = true;
-            if (t && t == preferred) preferred_listed = true;
-        }
-    }
-    if (wanted && any && !listed && first) {
-        Diag *g = diag_at(ch->c->diags, E0803, where, "%s is none of the targets of this program", arch);
-        diag_fix(ch->c->diags, g, "-arch=%s, or list %s here", first->name, arch);
-    }
-    bool here = ch->c->default_arch && preferred_listed;
-    ch->c->target = wanted && (listed || !any) ? wanted : !any || here ? preferred : first;
-    if (!ch->c->target) ch->c->target = target_find("sm_90a");
-}
-
-/* ---- entry ---- */
-
-static Name word(Checked *ch, const char *s) { return names_intern(ch->c->names, s, strlen(s)); }
-
-Checked *check_unit(Compilation *c, Unit *unit, Define *defines, size_t ndefines, const ImportReader *reader,
-                    const char *arch)
-{
-    Checked *ch = arena_new(c->arena, Checked);
-    ch->c = c;
-    ch->defines = defines;
-    ch->ndefines = ndefines;
-    ch->reader = reader;
-    ch->n_cta = word(ch, "cta");
-    ch->n_grid = word(ch, "grid");
-    ch->n_cluster = word(ch, "cluster");
-    ch->n_bulk = word(ch, "bulk");
-    ch->n_ceil = word(ch, "ceil");
-    ch->n_min = word(ch, "min");
-    ch->n_max = word(ch, "max");
-    ch->main = ch->modules = arena_new(c->arena, Module);
-    ch->main->name = "";
-    ch->main->unit = unit;
-    read_imports(ch, ch->main);
-    for (Module *m = ch->modules; m; m = m->next) index_items(ch, m);
-    ch->newest = arena_array(c->arena, Entity *, names_count(c->names) + 1);
-    pick_target(ch, arch);
-    for (Module *m = ch->modules; m; m = m->next)
-        if (!m->broken) check_names(ch, m);
-    for (Module *m = ch->modules; m; m = m->next) {
-        Env e = {.ch = ch, .c = c, .module = m};
-        env_begin(&e);
-        for (Item *it = m->unit->first; it && !m->broken; it = it->next)
-            if (it->kind == IT_CONST && module_item(m, it->name.name) == it) module_const(&e, m, it, it->name.span);
-    }
-    if (!ch->kernels.n && !c->diags->errors)
-        diag_at(c->diags, E0216, (Span){unit->source->base, unit->source->base}, "the program has no kernel");
-    ch->errors = c->diags->errors;
-    return ch;
-}
-
-size_t check_kernel_count(const Checked *ch) { return ch->kernels.n; }
-
-PKernel *check_kernel(Checked *ch, size_t i) { return elaborate_kernel(ch, ch->kernels.v[i]); }

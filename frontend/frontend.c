@@ -1,0 +1,92 @@
+/* Text to checked program: this file is the table of contents of the passes.
+ *
+ *   text -> tree         parse_unit   parse.c feeds the tokens of lex.re to parse.y, whose actions build (ast*.c); syntax.c says
+ *                                     what is wrong, expected.c what could stand there
+ *   trees -> Checked     check_unit   once a program: modules, names, constants, the target
+ *   tree -> PKernel      check_kernel one kernel after the other, each in scratch memory; then check_unused, for those that got
+ *                                     through lower/
+ *
+ * A pass reports what it finds and lets the next ones run. What could not be understood is silent from there on (ENT_BAD,
+ * Module.broken); a kernel that comes out has no error.
+ */
+#include <string.h>
+
+#include "frontend/check.h"
+
+static Name word(Checked *ch, const char *s) { return names_intern(ch->c->names, s, strlen(s)); }
+
+static Checked *begin(Compilation *c, Unit *unit)
+{
+    Checked *ch = arena_new(c->arena, Checked);
+    ch->c = c;
+    ch->n_cta = word(ch, "cta");
+    ch->n_grid = word(ch, "grid");
+    ch->n_cluster = word(ch, "cluster");
+    ch->n_bulk = word(ch, "bulk");
+    ch->n_ceil = word(ch, "ceil");
+    ch->n_min = word(ch, "min");
+    ch->n_max = word(ch, "max");
+    ch->main = ch->modules = arena_new(c->arena, Module);
+    ch->main->name = "";
+    ch->main->unit = unit;
+    return ch;
+}
+
+static void constants(Checked *ch, Module *m)
+{
+    Env e = {.ch = ch, .c = ch->c, .module = m};
+    env_begin(&e);
+    for (Item *it = m->unit->first; it; it = it->next)
+        if (it->kind == IT_CONST && module_item(m, it->name.name) == it) module_const(&e, m, it, it->name.span);
+}
+
+static void some_kernel(Checked *ch)
+{
+    uint32_t start = ch->main->unit->source->base;
+    if (!ch->kernels.n && !ch->c->diags->errors) diag_at(ch->c->diags, E0216, (Span){start, start}, "the program has no kernel");
+}
+
+/* ---- once a program ---- */
+
+Checked *check_unit(Compilation *c, Unit *unit, Define *defines, size_t ndefines, const ImportReader *reader,
+                    const char *arch)
+{
+    Checked *ch = begin(c, unit);
+    ch->defines = defines;
+    ch->ndefines = ndefines;
+    ch->reader = reader;
+    modules_read(ch); /* modules.c: imports read, the items of each module by name */
+    ch->newest = arena_array(c->arena, Entity *, names_count(c->names) + 1);
+    target_pick(ch, arch); /* targets.c */
+    for (Module *m = ch->modules; m; m = m->next)
+        if (!m->broken) check_names(ch, m); /* names.c: also in what nobody calls */
+    for (Module *m = ch->modules; m; m = m->next)
+        if (!m->broken) constants(ch, m); /* scalars.c: each has a value */
+    some_kernel(ch);
+    ch->errors = c->diags->errors;
+    return ch;
+}
+
+size_t check_kernel_count(const Checked *ch) { return ch->kernels.n; }
+
+/* ---- once a kernel ---- */
+
+PKernel *check_kernel(Checked *ch, size_t i)
+{
+    Compilation *c = ch->c;
+    const Item *item = ch->kernels.v[i];
+    uint32_t errors = c->diags->errors;
+    Env e = {.ch = ch, .c = c, .module = ch->main};
+    PKernel *k = kernel_new(&e, item);
+    ch->inlined = 0;
+    env_begin(&e);
+    bool ok = kernel_head(&e, item);       /* kernels.c: parameters, attributes; types in types.c */
+    statements(&e, &item->body, &k->body); /* statements.c: and from there moves.c, regions.c, maps.c, loops.c, calls.c .. */
+    env_leave(&e, NULL);
+    if (!ok || ch->errors || c->diags->errors != errors) return NULL;
+    if (!kernel_whole(&e)) return NULL; /* what only the whole kernel shows: of its grid, its roles, its tensor memory */
+    drop_left_out(k);                   /* unused.c: what only branches that are left out use */
+    check_collective(c, k);             /* collective.c: what CTAs of a cluster do together */
+    check_arrival(c, k);                /* arrival.c, with protocols.c: commit and wait, read after written */
+    return c->diags->errors == errors ? k : NULL;
+}
