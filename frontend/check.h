@@ -229,8 +229,6 @@ bool commit_fits(Env *e, const PMove *m);
 bool reduce_fits(Env *e, const PMove *m, ElemType type, InstrForm form, const char *where);
 
 /* modes.c: load modes of maps */
-bool mode_im2col(MapMode m);
-bool mode_rows4(MapMode m); /* gather4, scatter4 */
 /* A map has the options of its mode, all of them and no others. */
 bool mode_options(Env *e, const Stmt *s, const PMap *m);
 bool mode_corner(Env *e, const MapOpt *o, const PMap *m, int64_t out[3]);

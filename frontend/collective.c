@@ -4,8 +4,9 @@
  * lower/, except that conditions and bounds around such statements may not depend on the rank in ways unknown here.
  */
 #include "frontend/check.h"
+#include "lang/limits.h"
 
-enum { RANKS = 16, FUEL = 512, PASSES_MAX = 64, REDUCTIONS_MAX = 1024 };
+enum { RANKS = CLUSTER_CTAS_MOST, FUEL = 512, PASSES_MAX = 64, REDUCTIONS_MAX = 1024 };
 typedef struct Around { /* a condition or a loop around a statement */
     const Sx *cond;     /* of an if; */
     bool other;         /* in its else */

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "frontend/check.h"
+#include "lang/limits.h"
 
 /* ---- compile-time parameters ---- */
 
@@ -164,7 +165,6 @@ static bool grid_attr(Env *e, const Attr *a, const Sx *grid[3])
         diag_at(e->c->diags, E0318, a->span, "a grid has one to three dimensions (x, y, z), here are %u", a->exprs.n);
         return false;
     }
-    static const int64_t limit[3] = {2147483647, 65535, 65535};
     int d = 0;
     bool ok = true;
     for (const Expr *x = a->exprs.first; x; x = x->next, d++) {
@@ -174,9 +174,9 @@ static bool grid_attr(Env *e, const Attr *a, const Sx *grid[3])
         } else if (!grid[d]->launch) {
             diag_at(e->c->diags, E0319, x->span, "the grid must be known at launch");
             ok = false;
-        } else if (sx_is_const(grid[d], &n) && (n < 1 || n > limit[d])) {
+        } else if (sx_is_const(grid[d], &n) && (n < 1 || n > grid_most(d))) {
             diag_at(e->c->diags, E0903, x->span, "grid.%c is %lld; it must be 1 to %lld", 'x' + d, (long long)n,
-                    (long long)limit[d]);
+                    (long long)grid_most(d));
             ok = false;
         }
     }
@@ -214,8 +214,8 @@ static bool trust_attr(Env *e, const Attr *a)
     bool ok = true;
     for (const Expr *x = a->exprs.first; x; x = x->next) {
         const char *fact = x->kind == EX_CALL && x->args.n == 1 ? name_of(e, x->id.name) : "";
-        bool sorted = strcmp(fact, "sorted") == 0;
-        const Expr *arg = sorted || strcmp(fact, "distinct") == 0 ? x->args.first : NULL;
+        int trust = word_find(WORDS_TRUST, fact);
+        const Expr *arg = trust >= 0 ? x->args.first : NULL;
         const Entity *ent = arg && arg->kind == EX_NAME ? env_find(e, arg->id.name) : NULL;
         ElemKind kind = ent && ent->kind == ENT_TENSOR ? elem_info(ent->tensor->type)->kind : ELEM_FLOAT;
         if (arg && arg->kind == EX_NAME && !ent) {
@@ -230,7 +230,7 @@ static bool trust_attr(Env *e, const Attr *a)
             if (!arg) diag_fix(e->c->diags, g, "distinct(idx): no two elements of `idx` are equal; sorted(idx): none is less than the one before; what a launch can check belongs into `where`");
             ok = false;
         } else {
-            Sx *load = sx_new(e, SX_LOAD, x->span, sorted ? TRUST_SORTED : TRUST_DISTINCT, NULL, NULL);
+            Sx *load = sx_new(e, SX_LOAD, x->span, trust, NULL, NULL);
             load->tensor = ent->tensor;
             vec_push(e->c->scratch, &e->kernel->trusts, ((PFact){.cond = load, .span = x->span}));
         }

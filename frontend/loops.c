@@ -1,5 +1,6 @@
 /* Loops and roles: what stands around statements, and where it may stand. */
 #include "frontend/check.h"
+#include "lang/limits.h"
 
 /* ---- ranges ---- */
 
@@ -138,10 +139,10 @@ static void across(Env *e, const Stmt *s, PPipe *p)
 bool thread_count(Env *e, const Expr *x, int64_t *out)
 {
     if (!constant(e, x, INT64_MIN, INT64_MAX, "the number of threads", out)) return false;
-    if (*out >= 32 && *out <= 1024 && *out % 32 == 0) return true;
+    if (whole_warps(*out)) return true;
     Diag *g = diag_at(e->c->diags, E0902, x->span, "%lld threads", (long long)*out);
-    diag_fix(e->c->diags, g, "a multiple of 32 from 32 to 1024");
-    *out = 32;
+    diag_fix(e->c->diags, g, "a multiple of %d from %d to %d", WARP_THREADS, WARP_THREADS, CTA_THREADS_MOST);
+    *out = WARP_THREADS;
     return false;
 }
 
@@ -302,9 +303,9 @@ void roles_stmt(Env *e, const Stmt *s)
     e->around = around;
     int64_t sum = 0;
     for (uint32_t i = 0; i < st->roles.n; i++) sum += st->roles.v[i].threads;
-    if (sum > 1024)
-        diag_at(e->c->diags, E0902, s->span, "the roles have %lld threads together; a CTA has at most 1024",
-                (long long)sum);
+    if (sum > CTA_THREADS_MOST)
+        diag_at(e->c->diags, E0902, s->span, "the roles have %lld threads together; a CTA has at most %d",
+                (long long)sum, CTA_THREADS_MOST);
     e->kernel->threads = sum;
 }
 

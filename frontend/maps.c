@@ -22,15 +22,13 @@ static bool shape_list(Env *e, const ExprList *l, int rank, Span span, const cha
 
 static bool mode_word(Env *e, const MapOpt *o, PMap *m)
 {
-    static const MapMode modes[] = {MAP_GATHER4, MAP_SCATTER4, MAP_IM2COL, MAP_IM2COL_W, MAP_IM2COL_W128};
-    static const char *const words[] = {"gather4", "scatter4", "im2col", "im2col_w", "im2col_w128"};
     const char *w = name_of(e, o->id.name);
-    for (int i = 0; i < 5; i++)
-        if (strcmp(w, words[i]) == 0) {
-            m->mode = modes[i];
-            m->mode_span = o->span;
-            return true;
-        }
+    int mode = word_find(WORDS_MODE, w);
+    if (mode > MAP_TILED) { /* which is what a map is without a word */
+        m->mode = (MapMode)mode;
+        m->mode_span = o->span;
+        return true;
+    }
     Diag *g = diag_at(e->c->diags, E0205, o->id.span, "`%s` is no option of a map", w);
     static const char *const all[] = {"gather4", "scatter4", "im2col",     "im2col_w", "im2col_w128", "box",   "stride",
                                       "swizzle", "fill",     "interleave", "l2",       "lower",       "upper", "channels"};

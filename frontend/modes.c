@@ -4,21 +4,7 @@
 
 #include "frontend/check.h"
 
-bool mode_im2col(MapMode m)
-{
-    return m == MAP_IM2COL || m == MAP_IM2COL_W || m == MAP_IM2COL_W128;
-}
-
-bool mode_rows4(MapMode m)
-{
-    return m == MAP_GATHER4 || m == MAP_SCATTER4;
-}
-
-static const char *mode_name(MapMode m)
-{
-    size_t n;
-    return word_list(WORDS_MODE, &n)[m];
-}
+static const char *mode_name(MapMode m) { return map_mode(m)->word; }
 
 /* ---- declarations ---- */
 
@@ -36,15 +22,14 @@ static const char *option_name(MapOptKind k)
 
 static unsigned needed(MapMode m)
 {
-    if (m == MAP_IM2COL || m == MAP_IM2COL_W) return BIT(MO_LOWER) | BIT(MO_UPPER) | BIT(MO_CHANNELS) | BIT(MO_PIXELS);
-    if (m == MAP_IM2COL_W128) return BIT(MO_LOWER) | BIT(MO_UPPER) | BIT(MO_CHANNELS);
-    return BIT(MO_BOX);
+    if (!map_is_im2col(m)) return BIT(MO_BOX);
+    return BIT(MO_LOWER) | BIT(MO_UPPER) | BIT(MO_CHANNELS) | (map_mode(m)->pixels ? 0 : BIT(MO_PIXELS));
 }
 
 static unsigned allowed(MapMode m)
 {
     unsigned all = needed(m) | BIT(MO_WORD) | BIT(MO_SWIZZLE) | BIT(MO_FILL) | BIT(MO_L2) | BIT(MO_INTERLEAVE);
-    return mode_rows4(m) ? all : all | BIT(MO_STRIDE);
+    return map_is_rows4(m) ? all : all | BIT(MO_STRIDE);
 }
 
 static const char *form_of(MapMode m)
@@ -145,7 +130,7 @@ static void is_of_mode(Env *e, Diag *g, const PMove *m)
     if (m->map)
         diag_label(e->c->diags, g, m->map->span, "`%s` is %s map", name_of(e, m->map->name),
                    m->map->mode == MAP_TILED   ? "a tile-mode"
-                   : mode_im2col(m->map->mode) ? arena_printf(e->c->scratch, "an %s", mode_name(m->map->mode))
+                   : map_is_im2col(m->map->mode) ? arena_printf(e->c->scratch, "an %s", mode_name(m->map->mode))
                                                : arena_printf(e->c->scratch, "a %s", mode_name(m->map->mode)));
 }
 
@@ -157,10 +142,10 @@ bool mode_clauses(Env *e, const PMove *m)
     if (m->offset_span.hi && mode != MAP_IM2COL) {
         g = diag_at(e->c->diags, E0469, m->offset_span, "`offset` belongs to moves through im2col maps");
         is_of_mode(e, g, m);
-        if (mode == MAP_IM2COL_W || mode == MAP_IM2COL_W128) diag_fix(e->c->diags, g, "halo (wHalo, wOffset)");
+        if (map_is_wide(mode)) diag_fix(e->c->diags, g, "halo (wHalo, wOffset)");
         return false;
     }
-    if (m->halo_span.hi && mode != MAP_IM2COL_W && mode != MAP_IM2COL_W128) {
+    if (m->halo_span.hi && !map_is_wide(mode)) {
         g = diag_at(e->c->diags, E0469, m->halo_span, "`halo` belongs to moves through im2col_w and im2col_w128 maps");
         is_of_mode(e, g, m);
         if (mode == MAP_IM2COL) diag_fix(e->c->diags, g, "offset (..), one number per spatial dimension");
@@ -177,12 +162,13 @@ bool mode_clauses(Env *e, const PMove *m)
 
 /* ---- moves ---- */
 
-/* gather4 and the w modes load; scatter4 stores, and no reduction is documented for it. */
 bool mode_direction(Env *e, const PMove *m)
 {
     MapMode mode = m->map->mode;
-    bool stores = m->kind == MOVE_STORE, plain = mode == MAP_TILED || mode == MAP_IM2COL;
-    if (plain || (mode == MAP_SCATTER4) == (stores && m->reduce < 0)) return true;
+    const MapModeInfo *i = map_mode(mode);
+    bool stores = m->kind == MOVE_STORE;
+    InstrForm form = !stores ? i->load[LOAD_CTA] : m->reduce < 0 ? i->store : i->reduce;
+    if (form != FORM_COUNT) return true;
     Diag *g = diag_at(e->c->diags, E0465, m->via_span, "%s maps %s", mode_name(mode),
                       mode != MAP_SCATTER4 ? "only load"
                       : stores             ? "have no reductions"
@@ -190,20 +176,13 @@ bool mode_direction(Env *e, const PMove *m)
     is_of_mode(e, g, m);
     if (mode == MAP_GATHER4 && m->reduce < 0) diag_fix(e->c->diags, g, "declare a scatter4 map of the tensor");
     else if (mode == MAP_SCATTER4 && !stores) diag_fix(e->c->diags, g, "declare a gather4 map of the tensor");
-    else if (mode_rows4(mode)) diag_fix(e->c->diags, g, "via bulk");
+    else if (map_is_rows4(mode)) diag_fix(e->c->diags, g, "via bulk");
     return false;
 }
 
 /* Rows of the tile. */
-static int64_t pixels_of(const PMap *m, int64_t halo)
-{
-    return m->mode == MAP_IM2COL_W128 ? 128 + 4 * halo : m->pixels + halo;
-}
-
-static int64_t most_halo_of(const PMap *m)
-{
-    return m->mode == MAP_IM2COL_W ? 511 : m->mode == MAP_IM2COL_W128 ? 31 : 0;
-}
+static int64_t pixels_of(const PMap *m, int64_t halo) { return map_pixels(m->mode, m->pixels, halo); }
+static int64_t most_halo_of(const PMap *m) { return map_mode(m->mode)->halo_most; }
 
 /* Of a wHalo that is known only at run time the tile says how large it may be. */
 static bool halo_of_tile(const PMove *m, int64_t rows, int64_t *halo)
@@ -305,7 +284,7 @@ static bool rows4_part(Env *e, const PMove *m, PRegion *g, const PRegion *s)
 bool mode_part(Env *e, PMove *m, PRegion *g, const PRegion *s)
 {
     if (!m->map || m->map->tensor != g->tensor) return true;
-    return mode_im2col(m->map->mode)  ? im2col_part(e, m, g, s)
-           : mode_rows4(m->map->mode) ? rows4_part(e, m, g, s)
+    return map_is_im2col(m->map->mode)  ? im2col_part(e, m, g, s)
+           : map_is_rows4(m->map->mode) ? rows4_part(e, m, g, s)
                                       : true;
 }

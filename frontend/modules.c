@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "frontend/check.h"
+#include "lang/checked.h"
 
 const char *name_of(const Env *e, Name n) { return names_text(e->c->names, n); }
 
@@ -208,9 +209,9 @@ bool define_number(const char *s, int64_t *out)
         const char *d = strchr(digits, lower);
         if (!d || d - digits >= base) return false;
         int digit = (int)(d - digits);
-        if (__builtin_mul_overflow(v, base, &v) || __builtin_sub_overflow(v, digit, &v)) return false; /* negative: reaches -2^63 */
+        if (!mul_s64(v, base, &v) || !sub_s64(v, digit, &v)) return false; /* negative: reaches -2^63 */
     }
-    return negative ? (*out = v, true) : !__builtin_sub_overflow((int64_t)0, v, out);
+    return negative ? (*out = v, true) : sub_s64(0, v, out);
 }
 
 const char *module_of_const(const Checked *ch, const char *name)

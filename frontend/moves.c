@@ -81,7 +81,7 @@ static bool match_map(Env *e, PMove *m, const PRegion *g)
 
 static bool match_parts(Env *e, PMove *m, PRegion *g, const PRegion *s)
 {
-    bool im2col = m->map && mode_im2col(m->map->mode) && m->map->tensor == g->tensor;
+    bool im2col = m->map && map_is_im2col(m->map->mode) && m->map->tensor == g->tensor;
     return (im2col || match_shapes(e, g, s)) && match_map(e, m, g) && mode_clauses(e, m) && mode_part(e, m, g, s);
 }
 

@@ -1,5 +1,6 @@
 /* Places: are two regions apart, does one cover another. What can't be decided counts as overlapping, as not covered. */
 #include "frontend/check.h"
+#include "lang/checked.h"
 
 /* ---- differences of scalars ---- */
 
@@ -20,7 +21,7 @@ static void linear_add(Linear *l, const Sx *x, int64_t c)
     if (x->op == SX_LET) {
         linear_add(l, x->a, c);
     } else if (x->op == SX_CONST) {
-        l->bad = __builtin_mul_overflow(x->k, c, &k) || __builtin_add_overflow(l->k, k, &l->k);
+        l->bad = !mul_s64(x->k, c, &k) || !add_s64(l->k, k, &l->k);
     } else if (c == INT64_MIN) {
         l->bad = true;
     } else if (x->op == SX_ADD || x->op == SX_SUB) {
@@ -28,12 +29,12 @@ static void linear_add(Linear *l, const Sx *x, int64_t c)
         linear_add(l, x->b, x->op == SX_ADD ? c : -c);
     } else if (x->op == SX_MUL && (sx_is_const(x->a, &k) || sx_is_const(x->b, &k))) {
         const Sx *other = sx_is_const(x->a, NULL) ? x->b : x->a;
-        if (__builtin_mul_overflow(k, c, &k)) l->bad = true;
+        if (!mul_s64(k, c, &k)) l->bad = true;
         else linear_add(l, other, k);
     } else {
         for (int i = 0; i < l->n; i++)
             if (sx_same(l->atom[i], x)) {
-                l->bad = __builtin_add_overflow(l->coef[i], c, &l->coef[i]);
+                l->bad = !add_s64(l->coef[i], c, &l->coef[i]);
                 return;
             }
         if (l->n == 16) {

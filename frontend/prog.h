@@ -43,6 +43,7 @@ struct Sx {
     PTensor *tensor;
     const Sx *const *idx;
 };
+LxOp sx_launch_op(SxOp op); /* what launch expressions call it; SX_GT and SX_GE with their sides changed */
 static inline bool sx_is_bool(const Sx *x) { return x->op >= SX_EQ; }
 
 /* ---- what a kernel declares ---- */
@@ -275,7 +276,7 @@ typedef struct PFact { /* one `where` expression, or what a view or a call needs
     Span span;
     const char *why; /* NULL: the user's; otherwise the rule, and no check where it is proved */
 } PFact;
-typedef enum PTrust { TRUST_DISTINCT, TRUST_SORTED } PTrust;
+typedef enum PTrust { TRUST_DISTINCT, TRUST_SORTED } PTrust; /* WORDS_TRUST */
 typedef struct PParam { /* in source order */
     bool is_scalar;
     Name name;

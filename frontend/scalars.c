@@ -51,67 +51,53 @@ bool sx_same(const Sx *a, const Sx *b)
 
 /* ---- folding ---- */
 
-typedef enum Fold { FOLD_OK, FOLD_OVERFLOW, FOLD_ZERO, FOLD_SHIFT } Fold;
-
-static Fold fold_divide(SxOp op, int64_t a, int64_t b, int64_t *r)
-{
-    if (b == 0) return FOLD_ZERO;
-    if (op == SX_MOD) {
-        *r = floor_mod_s64(a, b);
-        return FOLD_OK;
-    }
-    return (op == SX_DIV ? floor_div_s64(a, b, r) : ceil_div_s64(a, b, r)) ? FOLD_OK : FOLD_OVERFLOW;
-}
-
-static Fold fold_shift(SxOp op, int64_t a, int64_t b, int64_t *r)
-{
-    if (b < 0 || b > 63) return FOLD_SHIFT;
-    if (op == SX_SHR) {
-        *r = a >= 0 ? a >> b : ~(~a >> b);
-        return FOLD_OK;
-    }
-    int64_t power;
-    if (b == 63) return a == 0 ? (*r = 0, FOLD_OK) : a == -1 ? (*r = INT64_MIN, FOLD_OK) : FOLD_OVERFLOW;
-    power = (int64_t)1 << b;
-    return __builtin_mul_overflow(a, power, r) ? FOLD_OVERFLOW : FOLD_OK;
-}
-
-static Fold fold(SxOp op, int64_t a, int64_t b, int64_t *r)
+LxOp sx_launch_op(SxOp op)
 {
     switch (op) {
-    case SX_ADD: return __builtin_add_overflow(a, b, r) ? FOLD_OVERFLOW : FOLD_OK;
-    case SX_SUB: return __builtin_sub_overflow(a, b, r) ? FOLD_OVERFLOW : FOLD_OK;
-    case SX_MUL: return __builtin_mul_overflow(a, b, r) ? FOLD_OVERFLOW : FOLD_OK;
-    case SX_DIV: case SX_MOD: case SX_CEIL: return fold_divide(op, a, b, r);
-    case SX_MIN: *r = a < b ? a : b; return FOLD_OK;
-    case SX_MAX: *r = a > b ? a : b; return FOLD_OK;
-    case SX_SHL: case SX_SHR: return fold_shift(op, a, b, r);
-    case SX_AND: *r = a & b; return FOLD_OK;
-    case SX_OR: *r = a | b; return FOLD_OK;
-    case SX_XOR: *r = a ^ b; return FOLD_OK;
-    case SX_NEG: return __builtin_sub_overflow((int64_t)0, a, r) ? FOLD_OVERFLOW : FOLD_OK;
-    case SX_INV: *r = ~a; return FOLD_OK;
-    case SX_EQ: *r = a == b; return FOLD_OK;
-    case SX_NE: *r = a != b; return FOLD_OK;
-    case SX_LT: *r = a < b; return FOLD_OK;
-    case SX_LE: *r = a <= b; return FOLD_OK;
-    case SX_GT: *r = a > b; return FOLD_OK;
-    case SX_GE: *r = a >= b; return FOLD_OK;
-    case SX_LAND: *r = a && b; return FOLD_OK;
-    case SX_LOR: *r = a || b; return FOLD_OK;
-    case SX_NOT: *r = !a; return FOLD_OK;
-    default: return FOLD_OVERFLOW;
+    case SX_ADD: return LX_ADD;
+    case SX_SUB: return LX_SUB;
+    case SX_MUL: return LX_MUL;
+    case SX_DIV: return LX_DIV;
+    case SX_MOD: return LX_MOD;
+    case SX_CEIL: return LX_CEIL;
+    case SX_MIN: return LX_MIN;
+    case SX_MAX: return LX_MAX;
+    case SX_SHL: return LX_SHL;
+    case SX_SHR: return LX_SHR;
+    case SX_AND: return LX_AND;
+    case SX_OR: return LX_OR;
+    case SX_XOR: return LX_XOR;
+    case SX_EQ: return LX_EQ;
+    case SX_NE: return LX_NE;
+    case SX_LT:
+    case SX_GT: return LX_LT;
+    case SX_LE:
+    case SX_GE: return LX_LE;
+    case SX_LAND: return LX_LAND;
+    case SX_LOR: return LX_LOR;
+    default: return LX_NOT;
     }
 }
 
-bool sx_fold(SxOp op, int64_t a, int64_t b, int64_t *r) { return fold(op, a, b, r) == FOLD_OK; }
+static LxStatus fold(SxOp op, int64_t a, int64_t b, int64_t *r)
+{
+    switch (op) {
+    case SX_NEG: return lx_apply(LX_SUB, 0, a, r);
+    case SX_INV: return lx_apply(LX_XOR, a, -1, r);
+    case SX_GT:
+    case SX_GE: return lx_apply(sx_launch_op(op), b, a, r);
+    default: return op < SX_ADD ? LX_OVERFLOW : lx_apply(sx_launch_op(op), a, b, r);
+    }
+}
 
-static const Sx *fold_error(Env *e, Fold f, SxOp op, Span span, int64_t a, int64_t b)
+bool sx_fold(SxOp op, int64_t a, int64_t b, int64_t *r) { return fold(op, a, b, r) == LX_OK; }
+
+static const Sx *fold_error(Env *e, LxStatus f, SxOp op, Span span, int64_t a, int64_t b)
 {
     static const char *const text[] = {[SX_ADD] = "+", [SX_SUB] = "-", [SX_MUL] = "*", [SX_DIV] = "/", [SX_SHL] = "<<"};
     switch (f) {
-    case FOLD_ZERO: diag_at(e->c->diags, E0302, span, "division by zero"); break;
-    case FOLD_SHIFT:
+    case LX_DIV_ZERO: diag_at(e->c->diags, E0302, span, "division by zero"); break;
+    case LX_BAD_SHIFT:
         diag_at(e->c->diags, E0307, span, "shift by %lld: the count must be 0 to 63", (long long)b);
         break;
     default:
@@ -126,11 +112,11 @@ const Sx *sx_op(Env *e, SxOp op, const Sx *a, const Sx *b, Span span)
 {
     int64_t ka = 0, kb = 0, r;
     bool ca = sx_is_const(a, &ka), cb = b ? sx_is_const(b, &kb) : true;
-    if (cb && b && kb == 0 && (op == SX_DIV || op == SX_MOD || op == SX_CEIL)) return fold_error(e, FOLD_ZERO, op, span, 0, 0);
-    if (cb && b && (kb < 0 || kb > 63) && (op == SX_SHL || op == SX_SHR)) return fold_error(e, FOLD_SHIFT, op, span, 0, kb);
+    if (cb && b && kb == 0 && (op == SX_DIV || op == SX_MOD || op == SX_CEIL)) return fold_error(e, LX_DIV_ZERO, op, span, 0, 0);
+    if (cb && b && (kb < 0 || kb > 63) && (op == SX_SHL || op == SX_SHR)) return fold_error(e, LX_BAD_SHIFT, op, span, 0, kb);
     if (ca && cb && op < SX_EQ) {
-        Fold f = fold(op, ka, kb, &r);
-        return f == FOLD_OK ? sx_const(e, r, span) : fold_error(e, f, op, span, ka, kb);
+        LxStatus f = fold(op, ka, kb, &r);
+        return f == LX_OK ? sx_const(e, r, span) : fold_error(e, f, op, span, ka, kb);
     }
     if (cb && b) {
         if (kb == 0 && (op == SX_ADD || op == SX_SUB || op == SX_SHL || op == SX_SHR)) return a;
@@ -160,7 +146,7 @@ bool sx_decided(const Sx *x, bool *value)
         *value = !*value;
         return dv && dw;
     default:
-        if (x->op < SX_EQ || !sx_is_const(x->a, &a) || !sx_is_const(x->b, &b) || fold((SxOp)x->op, a, b, &r) != FOLD_OK)
+        if (x->op < SX_EQ || !sx_is_const(x->a, &a) || !sx_is_const(x->b, &b) || fold((SxOp)x->op, a, b, &r) != LX_OK)
             return false;
         *value = r != 0;
         return true;

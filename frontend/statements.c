@@ -1,5 +1,6 @@
 /* Bodies: statement by statement into the checked program. */
 #include "frontend/check.h"
+#include "lang/limits.h"
 
 PStmt *emit_stmt(Env *e, PStmtKind kind, Span span)
 {
@@ -230,14 +231,13 @@ static void arrive_stmt(Env *e, const Stmt *s)
 
 static void expect_stmt(Env *e, const Stmt *s)
 {
-    enum { BYTES_MAX = (1 << 20) - 1 };
     const Sx *slot, *peer, *bytes = scalar(e, s->expect.bytes);
     PBarrier *b = barrier_ref(e, s->expect.barrier, &slot, &peer);
     int64_t k;
     if (!b || !bytes || !own_barrier(e, s->expect.barrier, peer, "`expect`")) return;
-    if (sx_is_const(bytes, &k) && (k < 1 || k > BYTES_MAX)) {
+    if (sx_is_const(bytes, &k) && (k < 1 || k > MBARRIER_MOST)) {
         diag_at(e->c->diags, k < 1 ? E0318 : E0623, s->expect.bytes->span, "%lld bytes are expected; it must be 1 to %d",
-                (long long)k, BYTES_MAX);
+                (long long)k, MBARRIER_MOST);
         return;
     }
     PStmt *p = emit_stmt(e, P_EXPECT, s->span);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "frontend/check.h"
+#include "lang/checked.h"
 
 /* What other languages call them. */
 static const char *foreign_type(const char *s)
@@ -152,8 +153,8 @@ static void check_width(Env *e, const PTile *t, const TypeExpr *type)
 static bool check_size(Env *e, const PTile *t, const TypeExpr *type)
 {
     int64_t bits = elem_info(t->type)->shared_bits;
-    bool over = __builtin_mul_overflow(bits, t->slots, &bits);
-    for (int d = 0; d < t->rank; d++) over = over || __builtin_mul_overflow(bits, t->extent[d], &bits);
+    bool over = !mul_s64(bits, t->slots, &bits);
+    for (int d = 0; d < t->rank; d++) over = over || !mul_s64(bits, t->extent[d], &bits);
     int64_t most = e->c->target->smem_per_cta;
     if (!over && bits <= most * 8) return true;
     const char *bytes = over ? "more than 2^60" : arena_printf(e->c->scratch, "%lld", (long long)(bits / 8));
@@ -253,7 +254,7 @@ static bool row_major(Env *e, PTensor *t)
     for (int d = t->rank - 1; d >= 0; d--) {
         t->stride[d] = s;
         int64_t a, b, r;
-        if (d && sx_is_const(s, &a) && sx_is_const(t->extent[d], &b) && __builtin_mul_overflow(a, b, &r)) {
+        if (d && sx_is_const(s, &a) && sx_is_const(t->extent[d], &b) && !mul_s64(a, b, &r)) {
             diag_at(e->c->diags, E0303, t->extent[d]->span, "`%s` has 2^63 elements or more", name_of(e, t->name));
             return false;
         }

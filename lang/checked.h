@@ -22,8 +22,10 @@ static inline bool sub_s64(int64_t a, int64_t b, int64_t *out)
 
 static inline bool mul_s64(int64_t a, int64_t b, int64_t *out)
 {
-    if (a > 0 ? (b > 0 ? a > INT64_MAX / b : b < INT64_MIN / a)
-              : (b > 0 ? a < INT64_MIN / b : a != 0 && b < INT64_MAX / a))
+    const int64_t half = INT64_C(1) << 31; /* no division where none is needed */
+    bool small = a > -half && a < half && b > -half && b < half;
+    if (!small && (a > 0 ? (b > 0 ? a > INT64_MAX / b : b < INT64_MIN / a)
+              : (b > 0 ? a < INT64_MIN / b : a != 0 && b < INT64_MAX / a)))
         return false;
     *out = a * b;
     return true;
@@ -35,6 +37,12 @@ static inline bool floor_div_s64(int64_t a, int64_t b, int64_t *out)
     if (a == INT64_MIN && b == -1) return false;
     *out = a / b - (a % b != 0 && (a < 0) != (b < 0));
     return true;
+}
+
+/* The same where b >= 1: it fits. */
+static inline int64_t floor_div_by(int64_t a, int64_t b)
+{
+    return a / b - (a % b < 0);
 }
 
 static inline int64_t floor_mod_s64(int64_t a, int64_t b)

@@ -201,22 +201,69 @@ bool form_legal(InstrForm f, const TargetInfo *t, unsigned version)
     return target_has(t, i->feature) && version >= i->min_version && version >= t->min_version;
 }
 
+/* ---- modes of maps ---- */
+
+const MapModeInfo *map_mode(unsigned mode)
+{
+    static const MapModeInfo rows[] = {
+#define ROW(id, word, ptx, kind, pixels, rows, most, cta, cluster, multicast, prefetch, store, reduce)                         \
+    [MAP_##id] = {word, ptx, kind, pixels, rows, most, {cta, cluster, multicast}, prefetch, store, reduce},
+#define MODE(...) ROW(__VA_ARGS__)
+#include "lang/modes.def"
+#undef MODE
+#undef ROW
+    };
+    return &rows[mode < MAP_MODE_COUNT ? mode : MAP_TILED];
+}
+
+int64_t map_pixels(unsigned mode, int64_t pixels, int64_t halo)
+{
+    const MapModeInfo *m = map_mode(mode);
+    return (m->pixels ? m->pixels : pixels) + m->halo_rows * halo;
+}
+
+int64_t map_offset_most(int rank)
+{
+    return rank <= 3 ? 65535 : rank == 4 ? 255 : 31;
+}
+
 /* ---- reductions ---- */
+
+typedef struct Reduction {
+    const char *op, *half; /* half: in PTX, of 16-bit floats; NULL: as the others */
+    bool any_order, again, bits;
+    const char *global, *shared, *small;
+} Reduction;
+
+static const Reduction REDUCTIONS[] = {
+#define REDUCTION(op, any_order, again, bits, global, shared, small) {op, NULL, any_order, again, bits, global, shared, small},
+#define HALF_REDUCTION(op, ptx, global, shared, small) {op, ptx, false, false, false, global, shared, small},
+#include "lang/reductions.def"
+};
+
+/* By its name in PTX. */
+static const Reduction *reduction(const char *ptx_op)
+{
+    static const Reduction none = {.global = "", .shared = "", .small = ""};
+    for (size_t k = 0; k < sizeof REDUCTIONS / sizeof *REDUCTIONS; k++) {
+        const Reduction *r = &REDUCTIONS[k];
+        if (strcmp(r->half ? r->half : r->op, ptx_op) == 0) return r;
+    }
+    return &none;
+}
+
+static const char *half_reduction(const char *op)
+{
+    for (size_t k = 0; k < sizeof REDUCTIONS / sizeof *REDUCTIONS; k++)
+        if (REDUCTIONS[k].half && strcmp(REDUCTIONS[k].op, op) == 0) return REDUCTIONS[k].half;
+    return op;
+}
 
 const char *reduction_types(InstrForm f, const char *op)
 {
-    static const struct {
-        const char *op, *global, *shared, *small;
-    } rows[] = {
-#define REDUCTION(op, global, shared, small) {op, global, shared, small},
-#include "lang/reductions.def"
-    };
-    for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
-        if (strcmp(rows[k].op, op) != 0) continue;
-        bool global = f == FORM_BULK_REDUCE || f == FORM_TMA_REDUCE_TILE || f == FORM_TMA_REDUCE_IM2COL;
-        return global ? rows[k].global : f == FORM_BULK_REDUCE_PEER ? rows[k].shared : rows[k].small;
-    }
-    return "";
+    const Reduction *r = reduction(op);
+    bool global = f == FORM_BULK_REDUCE || f == FORM_TMA_REDUCE_TILE || f == FORM_TMA_REDUCE_IM2COL;
+    return global ? r->global : f == FORM_BULK_REDUCE_PEER ? r->shared : r->small;
 }
 
 unsigned reduction_since(InstrForm f, const char *op, const char *type)
@@ -233,17 +280,8 @@ unsigned reduction_since(InstrForm f, const char *op, const char *type)
     return 0;
 }
 
-/* PTX ISA, red: .inc and .dec wrap at a bound that is each operand's own. */
-bool reduction_commutes(const char *op)
-{
-    return strcmp(op, "inc") != 0 && strcmp(op, "dec") != 0;
-}
-
-/* Once more changes nothing. */
-bool reduction_repeats(const char *op)
-{
-    return strcmp(op, "min") == 0 || strcmp(op, "max") == 0 || strcmp(op, "and") == 0 || strcmp(op, "or") == 0;
-}
+bool reduction_commutes(const char *op) { return reduction(op)->any_order; }
+bool reduction_repeats(const char *op) { return reduction(op)->again; }
 
 static bool in_words(const char *list, const char *word)
 {
@@ -256,9 +294,8 @@ static bool in_words(const char *list, const char *word)
 bool reduction_of(InstrForm f, const char *op, ElemType t, const char **ptx_op, const char **ptx_type)
 {
     const ElemInfo *e = elem_info(t);
-    bool add = strcmp(op, "add") == 0, bits = strcmp(op, "and") == 0 || strcmp(op, "or") == 0 || strcmp(op, "xor") == 0;
-    bool integer = e->kind == ELEM_UINT || e->kind == ELEM_SINT;
-    *ptx_op = add && e->kind == ELEM_FLOAT && e->shared_bits == 16 ? "add.noftz" : op;
+    bool bits = reduction(op)->bits, integer = e->kind == ELEM_UINT || e->kind == ELEM_SINT;
+    *ptx_op = e->kind == ELEM_FLOAT && e->shared_bits == 16 ? half_reduction(op) : op;
     *ptx_type = bits && integer && e->shared_bits == 32 ? "b32" : bits && integer && e->shared_bits == 64 ? "b64" : e->name;
     return in_words(reduction_types(f, *ptx_op), *ptx_type);
 }
@@ -271,17 +308,28 @@ bool reduction_of(InstrForm f, const char *op, ElemType t, const char **ptx_op, 
         WORD_ROW(__VA_ARGS__), sizeof WORD_ROW(__VA_ARGS__) / sizeof(const char *)                                     \
     }
 
+static const char *const REDUCE_WORDS[] = {
+#define REDUCTION(op, ...) op,
+#include "lang/reductions.def"
+};
+static const char *const MODE_WORDS[] = {
+#define MODE(id, word, ...) word,
+#include "lang/modes.def"
+#undef MODE
+};
+
 /* In the order of enum WordList; the order of the words is that of the enums that use them. */
 static const struct Words {
     const char *const *v;
     size_t n;
 } WORD_LISTS[] = {
-    [WORDS_MODE] = WORDS("tiled", "im2col", "im2col_w", "im2col_w128", "gather4", "scatter4"), /* MapMode */
+    [WORDS_MODE] = {MODE_WORDS, MAP_MODE_COUNT},
     [WORDS_FILL] = WORDS("zero", "nan"),                                                       /* MapFill */
     [WORDS_CACHE] = WORDS("evict_normal", "evict_first", "evict_last", "evict_unchanged"),
     [WORDS_MULTICAST] = WORDS("x", "y", "z", "all", "warpx4", "warpx2_02_13", "warpx2_01_23"),
-    [WORDS_REDUCE] = WORDS("add", "min", "max", "inc", "dec", "and", "or", "xor"),
+    [WORDS_REDUCE] = {REDUCE_WORDS, sizeof REDUCE_WORDS / sizeof *REDUCE_WORDS},
     [WORDS_DEAL] = WORDS("static", "ticket", "launch", "clc"),
+    [WORDS_TRUST] = WORDS("distinct", "sorted"), /* PTrust */
     [WORDS_CONVERT] = WORDS("sat"),
     [WORDS_OVERLAP] = WORDS("any"),
     [WORDS_GRID_MEMBER] = WORDS("x", "y", "z"),
@@ -307,8 +355,7 @@ bool reduction_of_map(const char *op, int map_type)
 {
     const char *ptx_op, *ptx_type;
     int moved = map_type == MAP_F32_FTZ ? MAP_F32 : map_type;
-    bool bits = strcmp(op, "and") == 0 || strcmp(op, "or") == 0 || strcmp(op, "xor") == 0;
-    if (map_type == MAP_S64 && bits) return false; /* measured: ends the kernel (715) */
+    if (map_type == MAP_S64 && reduction(op)->bits) return false; /* measured: ends the kernel (715) */
     for (int t = 0; t < TYPE_COUNT; t++)
         if (ELEMS[t].map_type == moved && reduction_of(FORM_TMA_REDUCE_TILE, op, (ElemType)t, &ptx_op, &ptx_type))
             return true;

@@ -135,7 +135,7 @@ bool reduction_commutes(const char *op); /* several to one place, in whatever or
 bool reduction_of(InstrForm f, const char *op, ElemType t, const char **ptx_op, const char **ptx_type);
 
 /* ---- word lists (soft hardware words): with did-you-mean at the caller ---- */
-typedef enum WordList { WORDS_MODE, WORDS_FILL, WORDS_CACHE, WORDS_MULTICAST, WORDS_REDUCE, WORDS_DEAL, WORDS_CONVERT, WORDS_OVERLAP, WORDS_GRID_MEMBER, WORDS_CLUSTER_MEMBER } WordList;
+typedef enum WordList { WORDS_MODE, WORDS_FILL, WORDS_CACHE, WORDS_MULTICAST, WORDS_REDUCE, WORDS_DEAL, WORDS_TRUST, WORDS_CONVERT, WORDS_OVERLAP, WORDS_GRID_MEMBER, WORDS_CLUSTER_MEMBER } WordList;
 const char *const *word_list(WordList w, size_t *n);
 /* Index in the list, or -1. */
 int word_find(WordList w, const char *s);

@@ -90,7 +90,7 @@ static LxStatus shift(LxOp op, int64_t a, int64_t b, int64_t *r)
     return ok_if(mul_s64(a, (int64_t)1 << b, r));
 }
 
-static LxStatus apply(LxOp op, int64_t a, int64_t b, int64_t *r)
+LxStatus lx_apply(LxOp op, int64_t a, int64_t b, int64_t *r)
 {
     switch (op) {
     case LX_ADD: return ok_if(add_s64(a, b, r));
@@ -135,7 +135,7 @@ static void eval_node(const LxNode *n, const int64_t *syms, const int64_t *value
     else if (status[n->a - 1] != LX_OK) *stat = status[n->a - 1];
     else if (left_decides(op, values[n->a - 1])) *value = op == LX_LOR;
     else if (n->b && status[n->b - 1] != LX_OK) *stat = status[n->b - 1];
-    else *stat = (uint8_t)apply(op, values[n->a - 1], n->b ? values[n->b - 1] : 0, value);
+    else *stat = (uint8_t)lx_apply(op, values[n->a - 1], n->b ? values[n->b - 1] : 0, value);
 }
 
 void lx_eval(const LxNode *nodes, uint32_t n, const int64_t *syms, int64_t *values, uint8_t *status)
@@ -162,7 +162,7 @@ Lx lx_op(Arena *ar, LxPool *p, LxOp op, Lx a, Lx b)
     int64_t va = 0, vb = 0, r;
     bool ka = lx_is_const(p, a, &va), kb = b && lx_is_const(p, b, &vb);
     if (ka && left_decides(op, va)) return lx_const(ar, p, op == LX_LOR);
-    if (ka && (kb || b == 0) && apply(op, va, vb, &r) == LX_OK) return lx_const(ar, p, r);
+    if (ka && (kb || b == 0) && lx_apply(op, va, vb, &r) == LX_OK) return lx_const(ar, p, r);
     Lx same = neutral(op, a, ka, va, b, kb, vb);
     return same ? same : node(ar, p, (LxNode){.op = (uint8_t)op, .a = a, .b = b});
 }

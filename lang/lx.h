@@ -46,6 +46,8 @@ Lx lx_op(Arena *ar, LxPool *p, LxOp op, Lx a, Lx b); /* b == 0 for LX_NOT */
 bool lx_is_const(const LxPool *p, Lx x, int64_t *k);
 
 typedef enum LxStatus { LX_OK, LX_OVERFLOW, LX_DIV_ZERO, LX_BAD_SHIFT } LxStatus;
+/* What an operation of the language gives for two numbers; b is unused by LX_NOT. */
+LxStatus lx_apply(LxOp op, int64_t a, int64_t b, int64_t *r);
 /* values[i] receives node i + 1. A failing node and all that use it get status != LX_OK in status[i] (uint8_t);
  * LX_LAND / LX_LOR / LX_MIN.. fail if an operand they need failed. syms[k] is the value of symbol k.
  * The shift, division and comparison meaning is that of .tile scalars (s64). */

@@ -1,3 +1,4 @@
+#include "lang/limits.h"
 #include "lang/manifest_words.h"
 
 #include <stdio.h>
@@ -165,7 +166,7 @@ static void read_map_fields(Reader *r, MfMap *m)
     m->type = byte_of(v, 6);
     m->is_load = v >> 56 & 1;
     m->is_store = v >> 57 & 1;
-    demand(r, m->mode <= MAP_SCATTER4, "a map has an unknown mode");
+    demand(r, m->mode < MAP_MODE_COUNT, "a map has an unknown mode");
     demand(r, m->interleave <= MAP_INTERLEAVE_32B, "a map has an unknown interleave");
     demand(r, m->swizzle <= MAP_SWIZZLE_128B_ATOM_64B, "a map has an unknown swizzle");
     demand(r, m->l2 <= MAP_L2_256B && m->fill <= MAP_FILL_NAN, "a map has an unknown hint or fill");
@@ -262,10 +263,10 @@ static void read_shape(Reader *r, MfKernel *k)
         uint64_t v = next(r);
         k->grid[i] = check_lx(r, k, low32(v), false);
         k->cluster[i] = high32(v);
-        demand(r, k->cluster[i] >= 1 && k->cluster[i] <= 16, "a cluster has no such shape");
+        demand(r, k->cluster[i] >= 1 && k->cluster[i] <= CLUSTER_CTAS_MOST, "a cluster has no such shape");
         ctas *= k->cluster[i];
     }
-    demand(r, ctas <= 16, "a cluster has more than 16 CTAs");
+    demand(r, ctas <= CLUSTER_CTAS_MOST, "a cluster has more than 16 CTAs");
     uint64_t v = next(r);
     k->threads = low32(v);
     k->smem = high32(v);

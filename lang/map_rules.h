@@ -24,7 +24,30 @@ typedef enum MapSwizzle {
 } MapSwizzle;
 typedef enum MapL2 { MAP_L2_NONE, MAP_L2_64B, MAP_L2_128B, MAP_L2_256B } MapL2;
 typedef enum MapFill { MAP_FILL_ZERO, MAP_FILL_NAN } MapFill;
-typedef enum MapMode { MAP_TILED, MAP_IM2COL, MAP_IM2COL_W, MAP_IM2COL_W128, MAP_GATHER4, MAP_SCATTER4 } MapMode;
+typedef enum MapMode {
+#define MODE(id, ...) MAP_##id,
+#include "lang/modes.def"
+#undef MODE
+    MAP_MODE_COUNT
+} MapMode;
+
+/* ---- modes: modes.def ---- */
+typedef enum MapKind { MAP_BOX, MAP_PIXELS, MAP_FOUR_ROWS } MapKind;
+typedef enum LoadTo { LOAD_CTA, LOAD_CLUSTER, LOAD_MULTICAST, LOAD_KINDS } LoadTo;
+typedef struct MapModeInfo {
+    const char *word, *ptx;
+    MapKind kind;
+    int16_t pixels, halo_rows, halo_most;
+    InstrForm load[LOAD_KINDS], prefetch, store, reduce; /* FORM_COUNT: there is none */
+} MapModeInfo;
+const MapModeInfo *map_mode(unsigned mode); /* of a number that is no mode: that of boxes */
+static inline bool map_is_im2col(unsigned mode) { return map_mode(mode)->kind == MAP_PIXELS; }
+static inline bool map_is_wide(unsigned mode) { return map_mode(mode)->halo_rows > 0; } /* im2col with a halo, along W alone */
+static inline bool map_is_rows4(unsigned mode) { return map_mode(mode)->kind == MAP_FOUR_ROWS; }
+/* Pixels that a copy brings with that wHalo, where the map says `pixels`. */
+int64_t map_pixels(unsigned mode, int64_t pixels, int64_t halo);
+enum { MAP_W_OFFSET_MOST = 31 };   /* PTX ISA, Tensors, im2col::w: greatest wOffset */
+int64_t map_offset_most(int rank); /* PTX ISA, Tensors, im2col mode: of an offset; its bits shrink with the spatial dimensions */
 
 #define MAP_RANK 5
 #define MAP_UNKNOWN INT64_MIN /* a field whose value is not known yet: rules that need it are skipped */

@@ -1,4 +1,5 @@
 /* One kernel, statement by statement: this file is the table of contents of the rooms. */
+#include "lang/limits.h"
 #include "lower/apart/apart.h"
 #include "lower/explain/explain.h"
 #include "lower/lower.h"
@@ -57,7 +58,7 @@ static void launch_shape(Lower *L)
     LxPool *p = &mf->lx;
     for (int i = 0; i < 3; i++) {
         const char *text;
-        int64_t cluster = L->k->cluster[i], limit = i == 0 ? INT32_MAX : 65535, k;
+        int64_t cluster = L->k->cluster[i], limit = grid_most(i), k;
         Poly g = scalar_poly(L, L->k->grid[i]);
         mf->grid[i] = scalar_lx(L, L->k->grid[i]);
         mf->cluster[i] = (uint32_t)cluster;
@@ -96,9 +97,11 @@ static void manifest_head(Lower *L)
         MfSym *s = vec_add(L->a, &mf->syms);
         *s = (MfSym){name_text(L, L->k->syms.v[i].name), L->k->syms.v[i].kind};
     }
+    size_t nwords;
+    const char *const *words = word_list(WORDS_TRUST, &nwords);
     for (uint32_t i = 0; i < L->k->trusts.n; i++)
         vec_push(L->a, &mf->trusts,
-                 arena_printf(L->a, "%s(%s)", L->k->trusts.v[i].cond->k == TRUST_SORTED ? "sorted" : "distinct",
+                 arena_printf(L->a, "%s(%s)", words[L->k->trusts.v[i].cond->k],
                               name_text(L, L->k->trusts.v[i].cond->tensor->name)));
     tensors(L);
     arguments(L);

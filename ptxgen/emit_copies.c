@@ -104,7 +104,7 @@ static const MfMap *set_map(PtxWriter *w, const IrOp *op)
     bool known = map && map->id < w->k->mf.maps.n && w->maps[map->id].kind == OPND_REG;
     const MfMap *m = known ? &w->k->mf.maps.v[map->id] : &none;
     w->slots[SLOT_map] = ir_find(op, IRK_DESC) ? ptx_map_address(w, op, IRK_DESC) : known ? w->maps[map->id] : opnd_lit("missing");
-    set_coords(w, op, m->mode == MAP_GATHER4 || m->mode == MAP_SCATTER4);
+    set_coords(w, op, map_is_rows4(m->mode));
     set_info(w, op, m);
     set_policy(w, op);
     return m;
@@ -120,11 +120,9 @@ static bool to_cluster(const PtxWriter *w, InstrForm cta, InstrForm cluster)
 
 /* ---- destinations ---- */
 
-typedef enum Destination { TO_CTA, TO_CLUSTER, TO_MASK } Destination; /* columns of the tables of forms below */
-
 /* Where a load goes: {dst}, {mbar} and {mask}. With a mask they are the own places, taken over by all (PTX ISA,
  * cp.async.bulk: "the same CTA-relative offset"). */
-static Destination set_destination(PtxWriter *w, const IrOp *op, InstrForm cta, InstrForm cluster)
+static LoadTo set_destination(PtxWriter *w, const IrOp *op, InstrForm cta, InstrForm cluster)
 {
     const IrArg *rank = ir_find(op, IRK_RANK), *mask = ir_find(op, IRK_MASK), *pair = ir_find(op, IRK_BAR_RANK);
     Opnd dst = ptx_shared_address(w, op, IRK_DST), mbar = ptx_shared_address(w, op, IRK_BAR);
@@ -141,26 +139,19 @@ static Destination set_destination(PtxWriter *w, const IrOp *op, InstrForm cta, 
     w->slots[SLOT_dst] = dst;
     w->slots[SLOT_mbar] = mbar;
     if (mask) w->slots[SLOT_mask] = ptx_value16(w, mask);
-    return mask ? TO_MASK : rank || pair || to_cluster(w, cta, cluster) ? TO_CLUSTER : TO_CTA;
+    return mask ? LOAD_MULTICAST : rank || pair || to_cluster(w, cta, cluster) ? LOAD_CLUSTER : LOAD_CTA;
 }
 
 /* ---- loads ---- */
 
+/* ir_check refuses what the map's mode has no form for. */
+static InstrForm there(InstrForm f, InstrForm of_boxes) { return f != FORM_COUNT ? f : of_boxes; }
+
 void ptx_op_tma_load(PtxWriter *w, const IrOp *op, Opnd guard)
 {
-#define LOAD(f)                                                                                                        \
-    {                                                                                                                  \
-        FORM_TMA_LOAD_##f##_CTA, FORM_TMA_LOAD_##f##_CLUSTER, FORM_TMA_LOAD_##f##_MULTICAST                            \
-    }
-    static const InstrForm forms[][3] = {
-        [MAP_TILED] = LOAD(TILE),        [MAP_IM2COL] = LOAD(IM2COL),
-        [MAP_IM2COL_W] = LOAD(IM2COL_W), [MAP_IM2COL_W128] = LOAD(IM2COL_W128),
-        [MAP_GATHER4] = LOAD(GATHER4),   [MAP_SCATTER4] = LOAD(TILE), /* no load has it: ir_check */
-    };
-#undef LOAD
-    const MfMap *m = set_map(w, op);
-    const InstrForm *f = forms[m->mode <= MAP_SCATTER4 ? m->mode : MAP_TILED];
-    ptx_form(w, guard, f[set_destination(w, op, f[TO_CTA], f[TO_CLUSTER])]);
+    const InstrForm *f = map_mode(set_map(w, op)->mode)->load;
+    if (*f == FORM_COUNT) f = map_mode(MAP_TILED)->load;
+    ptx_form(w, guard, f[set_destination(w, op, f[LOAD_CTA], f[LOAD_CLUSTER])]);
 }
 
 void ptx_op_blk_load(PtxWriter *w, const IrOp *op, Opnd guard)
@@ -169,18 +160,13 @@ void ptx_op_blk_load(PtxWriter *w, const IrOp *op, Opnd guard)
     w->slots[SLOT_gaddr] = ptx_in_reg(w, ptx_value64(w, ir_find(op, IRK_FROM)), RC_B64);
     w->slots[SLOT_size] = ptx_value32(w, ir_find(op, IRK_BYTES));
     set_policy(w, op);
-    ptx_form(w, guard, forms[set_destination(w, op, forms[TO_CTA], forms[TO_CLUSTER])]);
+    ptx_form(w, guard, forms[set_destination(w, op, forms[LOAD_CTA], forms[LOAD_CLUSTER])]);
 }
 
 void ptx_op_tma_prefetch(PtxWriter *w, const IrOp *op, Opnd guard)
 {
-    static const InstrForm forms[] = {
-        [MAP_TILED] = FORM_TMA_PREFETCH_TILE,        [MAP_IM2COL] = FORM_TMA_PREFETCH_IM2COL,
-        [MAP_IM2COL_W] = FORM_TMA_PREFETCH_IM2COL_W, [MAP_IM2COL_W128] = FORM_TMA_PREFETCH_IM2COL_W128,
-        [MAP_GATHER4] = FORM_TMA_PREFETCH_GATHER4,   [MAP_SCATTER4] = FORM_TMA_PREFETCH_TILE, /* ir_check */
-    };
     const MfMap *m = set_map(w, op);
-    ptx_form(w, guard, forms[m->mode <= MAP_SCATTER4 ? m->mode : MAP_TILED]);
+    ptx_form(w, guard, there(map_mode(m->mode)->prefetch, FORM_TMA_PREFETCH_TILE));
 }
 
 void ptx_op_map_prefetch(PtxWriter *w, const IrOp *op, Opnd guard)
@@ -234,18 +220,15 @@ static void set_reduction(PtxWriter *w, const IrOp *op, InstrForm form)
 void ptx_op_tma_store(PtxWriter *w, const IrOp *op, Opnd guard)
 {
     const MfMap *m = set_map(w, op);
-    bool im2col = m->mode == MAP_IM2COL || m->mode == MAP_IM2COL_W || m->mode == MAP_IM2COL_W128;
+    const MapModeInfo *mode = map_mode(m->mode);
     w->slots[SLOT_src] = ptx_shared_address(w, op, IRK_SRC);
     mark_any_order(w, op);
     if (op->op == IR_TMA_REDUCE) { /* the map has the type */
         w->slots[SLOT_op] = text(reduction_word(op));
-        ptx_form(w, guard, im2col ? FORM_TMA_REDUCE_IM2COL : FORM_TMA_REDUCE_TILE);
+        ptx_form(w, guard, there(mode->reduce, FORM_TMA_REDUCE_TILE));
         return;
     }
-    ptx_form(w, guard,
-             im2col                    ? FORM_TMA_STORE_IM2COL
-             : m->mode == MAP_SCATTER4 ? FORM_TMA_STORE_SCATTER4
-                                       : FORM_TMA_STORE_TILE);
+    ptx_form(w, guard, there(mode->store, FORM_TMA_STORE_TILE));
 }
 
 void ptx_op_blk_store(PtxWriter *w, const IrOp *op, Opnd guard)

@@ -4,11 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lang/limits.h"
 #include "runtime/module.h"
-
-/* CUDA C++ Programming Guide, Technical Specifications per Compute Capability. */
-static const int64_t GRID_MAX[3] = {INT32_MAX, 65535, 65535};
-enum { MAX_CLUSTER = 16 }; /* beyond the portable 8: the driver says whether it fits */
 
 const char *args_symbols_of(tile_args *a, Lx x, char *buf, size_t size)
 {
@@ -84,8 +81,8 @@ static void check_grid(tile_args *a, Report *r)
         char axis = "xyz"[i], from[256];
         if (!args_value(a, mf->grid[i], r, &v, "grid.%c", axis)) continue;
         args_symbols_of(a, mf->grid[i], from, sizeof from);
-        if (v < 0 || v > GRID_MAX[i])
-            report_rule(r, E0903, "grid.%c is %" PRId64 ", the limit is %" PRId64 "%s%s%s", axis, v, GRID_MAX[i],
+        if (v < 0 || v > grid_most(i))
+            report_rule(r, E0903, "grid.%c is %" PRId64 ", the limit is %" PRId64 "%s%s%s", axis, v, grid_most(i),
                         from[0] ? " (" : "", from, from[0] ? ")" : "");
         else if (mf->cluster[i] > 1 && v % (int64_t)mf->cluster[i] != 0)
             report_rule(r, E0905, "grid.%c is %" PRId64 ", not a multiple of the cluster's %u%s%s%s", axis, v,
@@ -144,10 +141,10 @@ static void check_device(const tile_args *a, Report *r)
         report_rule(r, E0901, "kernel `%s` needs %u bytes of shared memory per CTA, %s has %d", mf->name, mf->smem,
                     d->name, l->max_smem);
     uint64_t cluster = 1;
-    for (int i = 0; i < 3; i++) cluster *= mf->cluster[i] <= MAX_CLUSTER ? mf->cluster[i] : MAX_CLUSTER + 1;
-    if (cluster == 0 || cluster > MAX_CLUSTER)
+    for (int i = 0; i < 3; i++) cluster *= mf->cluster[i] <= CLUSTER_CTAS_MOST ? mf->cluster[i] : CLUSTER_CTAS_MOST + 1;
+    if (cluster == 0 || cluster > CLUSTER_CTAS_MOST)
         report_rule(r, E0904, "kernel `%s` has clusters of %u x %u x %u CTAs; a cluster has 1 to %d", mf->name,
-                    mf->cluster[0], mf->cluster[1], mf->cluster[2], MAX_CLUSTER);
+                    mf->cluster[0], mf->cluster[1], mf->cluster[2], CLUSTER_CTAS_MOST);
     if (r->lines == before) check_resident(a, r);
 }
 

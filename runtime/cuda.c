@@ -214,8 +214,8 @@ static DriverMap to_driver(const MapDesc *m)
         if (i > 0) v.pitches[i - 1] = (uint64_t)m->pitch[from];
     }
     /* The four rows come from the instruction's coordinates, the descriptor's box has one (PTX ISA, tiled::gather4). */
-    if (m->mode == MAP_GATHER4 || m->mode == MAP_SCATTER4) v.box[m->rank - 1] = 1;
-    if (m->mode == MAP_IM2COL_W || m->mode == MAP_IM2COL_W128) { /* W alone */
+    if (map_is_rows4(m->mode)) v.box[m->rank - 1] = 1;
+    if (map_is_wide(m->mode)) { /* W alone */
         v.lower[0] = (int)m->lower[0];
         v.upper[0] = (int)m->upper[0];
         return v;
@@ -232,7 +232,7 @@ static CuResult encode(const CudaApi *api, const MapDesc *m, CuTensorMap *out, c
 {
     DriverMap v = to_driver(m);
     void *address = (void *)(uintptr_t)m->address;
-    uint32_t rank = (uint32_t)m->rank, channels = (uint32_t)m->channels, pixels = (uint32_t)m->pixels;
+    uint32_t rank = (uint32_t)m->rank, channels = (uint32_t)m->channels, pixels = (uint32_t)map_pixels(m->mode, m->pixels, 0);
     switch (m->mode) {
     case MAP_IM2COL:
         *name = "cuTensorMapEncodeIm2col";
@@ -241,7 +241,6 @@ static CuResult encode(const CudaApi *api, const MapDesc *m, CuTensorMap *out, c
     case MAP_IM2COL_W:
     case MAP_IM2COL_W128:
         *name = "cuTensorMapEncodeIm2colWide";
-        if (m->mode == MAP_IM2COL_W128) pixels = 128; /* that many, whatever is said */
         return api->TensorMapEncodeIm2colWide(out, m->type, rank, address, v.dims, v.pitches, v.lower[0], v.upper[0], channels,
                                               pixels, v.elem_strides, m->interleave,
                                               m->mode == MAP_IM2COL_W ? CU_IM2COL_WIDE_W : CU_IM2COL_WIDE_W128, m->swizzle,
@@ -257,8 +256,7 @@ static tile_status cuda_encode_map(tile_device *d, const MapDesc *m, const MapMe
                                    tile_error *err)
 {
     CudaDevice *c = (CudaDevice *)d;
-    bool wide = m->mode == MAP_IM2COL_W || m->mode == MAP_IM2COL_W128;
-    if (wide && !c->api.TensorMapEncodeIm2colWide)
+    if (map_is_wide(m->mode) && !c->api.TensorMapEncodeIm2colWide)
         return fail_rule(err, TILE_ERROR_DRIVER, E1110, "the driver (CUDA %d.%d) has no im2col_w maps: 12.8 is needed",
                          c->driver / 1000, c->driver % 1000 / 10);
     if (m->mode == MAP_IM2COL ? !c->api.TensorMapEncodeIm2col : !c->api.TensorMapEncodeTiled)

@@ -48,7 +48,7 @@ static bool describe_map(tile_args *a, const MfMap *m, MapDesc *out, Report *r)
 static void describe_dummy(uint64_t memory, int elem_bits, MapDesc *d)
 {
     bool align16 = d->type == MAP_U4_ALIGN16 || d->type == MAP_U6_ALIGN16;
-    bool wide = d->mode == MAP_IM2COL_W || d->mode == MAP_IM2COL_W128, im2col = d->mode == MAP_IM2COL || wide;
+    bool wide = map_is_wide(d->mode), im2col = map_is_im2col(d->mode);
     int inner = d->rank - 1, first = map_first_corner(d->mode, d->interleave, d->rank), end = first + (wide ? 1 : d->rank - 2);
     int least = d->interleave ? 1 : align16 ? 128 : 128 / elem_bits; /* slices; elements */
     d->address = (int64_t)memory;

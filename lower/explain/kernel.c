@@ -47,10 +47,9 @@ static const char *numbers(Lower *L, const int16_t *v, int n)
 /* What the map gives: its box, its pixels, or rows. */
 static const char *box_text(Lower *L, const MfMap *m)
 {
-    bool wide = m->mode == MAP_IM2COL_W || m->mode == MAP_IM2COL_W128;
-    if (m->mode == MAP_IM2COL || wide) {
-        int n = wide ? 1 : m->rank - 2;
-        return arena_printf(L->a, "%u pixels of %u channels, lower (%s) upper (%s)", m->mode == MAP_IM2COL_W128 ? 128u : m->pixels,
+    if (map_is_im2col(m->mode)) {
+        int n = map_is_wide(m->mode) ? 1 : m->rank - 2;
+        return arena_printf(L->a, "%lld pixels of %u channels, lower (%s) upper (%s)", (long long)map_pixels(m->mode, m->pixels, 0),
                             m->channels, numbers(L, m->lower, n), numbers(L, m->upper, n));
     }
     Text t;
@@ -63,13 +62,7 @@ static const char *box_text(Lower *L, const MfMap *m)
     return s;
 }
 
-static const char *mode_text(const MfMap *m)
-{
-    static const char *const modes[] = {[MAP_TILED] = "",         [MAP_IM2COL] = ".im2col",   [MAP_IM2COL_W] = ".im2col::w",
-                                        [MAP_IM2COL_W128] = ".im2col::w::128", [MAP_GATHER4] = ".tile::gather4",
-                                        [MAP_SCATTER4] = ".tile::scatter4"};
-    return modes[m->mode];
-}
+static const char *mode_text(const MfMap *m) { return map_mode(m->mode)->ptx; }
 
 static const char *number_text(Lower *L, const Sx *x)
 {
@@ -79,7 +72,7 @@ static const char *number_text(Lower *L, const Sx *x)
 static void mode_lines(Lower *L, Text *t, const MoveInfo *mi, const TensorPlan *p)
 {
     const PMove *mv = mi->mv;
-    if (p->mode == MAP_IM2COL_W || p->mode == MAP_IM2COL_W128)
+    if (map_is_wide(p->mode))
         text_printf(t, "      halo (%s, %s): %s%lld rows of the tile\n", number_text(L, mv->halo[0]), number_text(L, mv->halo[1]),
                     p->halo_bytes ? "at most " : "", (long long)im2col_pixels(mv));
     if (is_rows4(mv))

@@ -2,9 +2,8 @@
 #include "lower/ir/checker.h"
 
 #include "lang/lang.h"
+#include "lang/limits.h"
 #include "lower/ir/tensor_memory.h"
-
-enum { WARP = 32, NAMED_BARRIERS = 16, ARRIVALS_MAX = (1 << 20) - 1 }; /* PTX ISA, barrier; mbarrier.init */
 
 /* ---- who does it ---- */
 
@@ -126,7 +125,7 @@ static void check_init(Checker *c, const IrOp *op)
     else c->inits[bar->id][n] = true;
     if (!by_one(c, op)) check_fail(c, "is done by one thread");
     if (c->body > 1) check_fail(c, "stands in init or in the first role");
-    if (count < 1 || count > ARRIVALS_MAX) check_fail_operand(c, IRK_COUNT_, "is not from 1 to 2^20 - 1");
+    if (count < 1 || count > MBARRIER_MOST) check_fail_operand(c, IRK_COUNT_, "is not from 1 to 2^20 - 1");
 }
 
 /* ---- numbers ---- */
@@ -134,9 +133,9 @@ static void check_init(Checker *c, const IrOp *op)
 static void check_cta_sync(Checker *c, const IrOp *op)
 {
     int64_t id = ir_find(op, IRK_ID)->imm, threads = ir_find(op, IRK_THREADS)->imm;
-    bool role = c->body > 0 && c->body <= c->k->roles.n && threads == (int64_t)c->role->warps * WARP;
+    bool role = c->body > 0 && c->body <= c->k->roles.n && threads == (int64_t)c->role->warps * WARP_THREADS;
     if (id < 0 || id >= NAMED_BARRIERS) check_fail_operand(c, IRK_ID, "is not from 0 to 15");
-    if (threads <= 0 || threads % WARP) check_fail_operand(c, IRK_THREADS, "is no multiple of 32");
+    if (threads <= 0 || threads % WARP_THREADS) check_fail_operand(c, IRK_THREADS, "is no multiple of 32");
     else if (!role && threads != c->k->mf.threads)
         check_fail_operand(c, IRK_THREADS, "is neither the role's nor the CTA's");
 }
@@ -232,7 +231,7 @@ static void check_reduction(Checker *c, const IrOp *op)
 static void check_coordinates(Checker *c, const IrOp *op, const MfMap *m)
 {
     const IrArg *at, *info;
-    bool wide = m->mode == MAP_IM2COL_W || m->mode == MAP_IM2COL_W128, rows = m->mode == MAP_GATHER4 || m->mode == MAP_SCATTER4;
+    bool wide = map_is_wide(m->mode), rows = map_is_rows4(m->mode);
     bool in = op->op == IR_TMA_LOAD || op->op == IR_TMA_PREFETCH;
     unsigned n = ir_list(op, IRK_COORDS, &at), k = ir_list(op, IRK_INFO, &info);
     unsigned want = !in ? 0 : wide ? 2 : m->mode == MAP_IM2COL && m->rank > 2 ? m->rank - 2u : 0;
@@ -242,8 +241,7 @@ static void check_coordinates(Checker *c, const IrOp *op, const MfMap *m)
         return;
     }
     for (unsigned i = 0; i < k; i++) {
-        int64_t most = !wide ? INT64_C(0xFFFF) >> (m->rank == 4 ? 8 : m->rank == 5 ? 11 : 0)
-                       : i == 0 && m->mode == MAP_IM2COL_W ? 511 : 31;
+        int64_t most = !wide ? map_offset_most(m->rank) : i == 0 ? map_mode(m->mode)->halo_most : MAP_W_OFFSET_MOST;
         if (info[i].kind == IRA_IMM && (info[i].imm < 0 || info[i].imm > most)) check_fail_operand(c, IRK_INFO, "is out of range");
     }
 }
@@ -253,9 +251,9 @@ static void check_map(Checker *c, const IrOp *op)
     const IrArg *map = ir_find(op, IRK_MAP);
     if (map == NULL || op->op == IR_MAP_PREFETCH || op->op == IR_MAP_SET) return;
     const MfMap *m = &c->k->mf.maps.v[map->id];
-    bool wide = m->mode == MAP_IM2COL_W || m->mode == MAP_IM2COL_W128, in = op->op == IR_TMA_LOAD || op->op == IR_TMA_PREFETCH;
-    bool ok = in ? m->mode != MAP_SCATTER4 : !wide && m->mode != MAP_GATHER4 && (m->mode != MAP_SCATTER4 || op->op == IR_TMA_STORE);
-    if (!ok) check_fail_operand(c, IRK_MAP, "is of a mode that does not do this");
+    const MapModeInfo *i = map_mode(m->mode);
+    bool in = op->op == IR_TMA_LOAD || op->op == IR_TMA_PREFETCH;
+    if ((in ? i->load[LOAD_CTA] : op->op == IR_TMA_STORE ? i->store : i->reduce) == FORM_COUNT) check_fail_operand(c, IRK_MAP, "is of a mode that does not do this");
     else check_coordinates(c, op, m);
 }
 
@@ -303,8 +301,8 @@ void check_kernel_rules(Checker *c)
         warps += k->roles.v[i].warps;
         if (k->roles.v[i].warps == 0) c->error = arena_printf(c->arena, "kernel %s: a role without warps", kernel);
     }
-    uint64_t threads = k->mf.threads ? k->mf.threads : WARP;
-    if (warps > (threads + WARP - 1) / WARP)
+    uint64_t threads = k->mf.threads ? k->mf.threads : WARP_THREADS;
+    if (warps > (threads + WARP_THREADS - 1) / WARP_THREADS)
         c->error = arena_printf(c->arena, "kernel %s: its roles have %llu warps, its CTAs %u threads", kernel,
                                 (unsigned long long)warps, (unsigned)threads);
     for (uint32_t i = 0; i < k->pols.n; i++)

@@ -58,7 +58,6 @@ static const char *const SPACES[] = {[IRS_SHARED] = "shared", [IRS_CLUSTER] = "c
 
 static const char *const SCOPES[] = {[IRC_CTA] = "cta", [IRC_CLUSTER] = "cluster", [IRC_GPU] = "gpu"};
 static const char *const SEMS[] = {[IRS_RELAXED] = "relaxed", [IRS_RELEASE] = "release"};
-static const char *const REDUCES[] = {"add", "min", "max", "inc", "dec", "and", "or", "xor"};
 static const char *const CP_SHAPES[IRP_SHAPES] = {
     [IRP_128X256B] = "128x256b",           [IRP_4X256B] = "4x256b",
     [IRP_128X128B] = "128x128b",           [IRP_64X128B_02_13] = "64x128b.warpx2_02_13",
@@ -71,9 +70,6 @@ static const char *const ELEMS[TYPE_COUNT] = {
 #undef TYPE
 };
 
-static const char *const MAP_MODES[] = {[MAP_TILED] = "tiled",       [MAP_IM2COL] = "im2col",
-                                        [MAP_IM2COL_W] = "im2col_w", [MAP_IM2COL_W128] = "im2col_w128",
-                                        [MAP_GATHER4] = "gather4",   [MAP_SCATTER4] = "scatter4"};
 static const char *const MAP_TYPES[MAP_TYPE_COUNT] = {
     "u8",  "u16",  "u32",     "s32",  "u64",      "s64",       "f16",        "f32",
     "f64", "bf16", "f32_ftz", "tf32", "tf32_ftz", "u4_align8", "u4_align16", "u6_align16"};
@@ -81,7 +77,6 @@ static const char *const MAP_INTERLEAVES[] = {"none", "16B", "32B"};
 static const char *const MAP_SWIZZLES[] = {
     "none", "32B", "64B", "128B", "128B_atom_32B", "128B_atom_32B_flip_8B", "128B_atom_64B"};
 static const char *const MAP_L2S[] = {"none", "64B", "128B", "256B"};
-static const char *const MAP_FILLS[] = {"zero", "nan"};
 
 #define COUNT(table) (uint32_t)(sizeof(table) / sizeof *(table))
 
@@ -100,6 +95,14 @@ const char *ir_type_text(IrType t)
     return TYPES[t];
 }
 
+static const char *const *words_of(WordList list, uint32_t *n)
+{
+    size_t count;
+    const char *const *words = word_list(list, &count);
+    *n = (uint32_t)count;
+    return words;
+}
+
 const char *const *ir_words(IrKey key, uint32_t *n)
 {
     switch (key) {
@@ -109,7 +112,7 @@ const char *const *ir_words(IrKey key, uint32_t *n)
     case IRK_SPACE: *n = COUNT(SPACES); return SPACES;
     case IRK_SCOPE: *n = COUNT(SCOPES); return SCOPES;
     case IRK_SEM: *n = COUNT(SEMS); return SEMS;
-    case IRK_ROP: *n = COUNT(REDUCES); return REDUCES;
+    case IRK_ROP: return words_of(WORDS_REDUCE, n);
     case IRK_ELEM: *n = COUNT(ELEMS); return ELEMS;
     case IRK_SHAPE: *n = COUNT(CP_SHAPES); return CP_SHAPES;
     case IRK_FORMAT: *n = COUNT(CP_FORMATS); return CP_FORMATS;
@@ -122,12 +125,12 @@ const char *const *ir_words(IrKey key, uint32_t *n)
 const char *const *ir_map_words(IrMapWord w, uint32_t *n)
 {
     switch (w) {
-    case IRM_MODE: *n = COUNT(MAP_MODES); return MAP_MODES;
+    case IRM_MODE: return words_of(WORDS_MODE, n);
     case IRM_TYPE: *n = COUNT(MAP_TYPES); return MAP_TYPES;
     case IRM_INTERLEAVE: *n = COUNT(MAP_INTERLEAVES); return MAP_INTERLEAVES;
     case IRM_SWIZZLE: *n = COUNT(MAP_SWIZZLES); return MAP_SWIZZLES;
     case IRM_L2: *n = COUNT(MAP_L2S); return MAP_L2S;
-    default: *n = COUNT(MAP_FILLS); return MAP_FILLS;
+    default: return words_of(WORDS_FILL, n);
     }
 }
 

@@ -76,8 +76,7 @@ int64_t tmem_linear(const TmemCp *c, unsigned i, unsigned row, unsigned chunk)
 
 int64_t tmem_source(const TmemCp *c, int64_t at, unsigned i, unsigned row, unsigned chunk)
 {
-    int64_t x = at + tmem_linear(c, i, row, chunk);
-    return (c->swizzle ? x ^ ((x >> 3) & thr_swizzle_mask(c->swizzle)) : x) - at;
+    return thr_swizzled(at + tmem_linear(c, i, row, chunk), thr_swizzle_mask(c->swizzle)) - at;
 }
 
 void tmem_reach(const TmemCp *c, int64_t at, int64_t *lo, int64_t *hi)

@@ -1,6 +1,7 @@
 /* The pieces of a plan: boxes of units, addresses as digit x step. */
 #include <string.h>
 
+#include "lang/limits.h"
 #include "lower/ir/thread_work.h"
 
 enum { LEVELS = 2, RUN_DIGITS = 6, RUNS = 8, NO_GRID = 1, UNITS_MAX = 1 << 24 };
@@ -362,7 +363,7 @@ static bool sane(const IrPlan *p)
     bool crossed = p->xform == IRX_TRANSPOSE, fill = p->xform == IRX_FILL;
     uint64_t elements = 1;
     if (p->rank == 0 || p->rank > MAP_RANK || (crossed && p->rank < 2)) return false;
-    if (p->threads < 32 || p->threads > 1024 || p->threads % 32) return false;
+    if (!whole_warps(p->threads)) return false;
     if (!power_of_two(p->wide) || !power_of_two(p->tall)) return false;
     for (uint32_t d = 0; d < p->rank; d++) {
         if (p->extent[d] == 0 || p->extent[d] > UNITS_MAX) return false;

@@ -61,5 +61,6 @@ int64_t thr_offset(const ThrPiece *q, uint32_t unit, int side);
 
 /* XOR of an address with its own bits >> 3 under this mask: the swizzle. */
 uint32_t thr_swizzle_mask(uint8_t swizzle);
+static inline int64_t thr_swizzled(int64_t at, uint32_t mask) { return at ^ (at >> 3 & mask); }
 
 #endif

@@ -35,8 +35,7 @@ static void count_side(const IrPlan *p, const ThrPiece *q, int side, uint32_t st
         for (uint32_t a = 0; a < q->access[side]; a++) {
             uint32_t address[WARP];
             for (uint32_t l = 0; l < n; l++) {
-                uint32_t x = (uint32_t)(at[l] + r * q->row_step[side] + a * q->bytes[side]);
-                address[l] = x ^ (x >> 3 & mask);
+                address[l] = (uint32_t)thr_swizzled(at[l] + r * q->row_step[side] + a * q->bytes[side], mask);
             }
             access(address, n, q->bytes[side], &out->waves[kind], &out->least[kind]);
             out->instructions++;

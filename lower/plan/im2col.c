@@ -8,7 +8,7 @@
 
 static bool is_wide(const PMove *mv)
 {
-    return mv->map->mode != MAP_IM2COL;
+    return map_is_wide(mv->map->mode);
 }
 
 /* The dimension of the tensor that the first number of a corner is of. */
@@ -17,14 +17,9 @@ static int first_corner(const PMap *m)
     return map_first_corner(m->mode, m->interleave, map_rank(m->tensor->rank, m->interleave));
 }
 
-static int64_t pixels_with(const PMove *mv, int64_t halo)
-{
-    return mv->map->mode == MAP_IM2COL_W128 ? 128 + 4 * halo : mv->map->pixels + halo;
-}
-
 int64_t im2col_pixels(const PMove *mv)
 {
-    return pixels_with(mv, mv->most_halo);
+    return map_pixels(mv->map->mode, mv->map->pixels, mv->most_halo);
 }
 
 /* wHalo: a number, or known only at run time. */
@@ -35,8 +30,6 @@ static bool halo_known(Lower *L, const PMove *mv, int64_t *k)
 }
 
 /* ---- the base pixel ---- */
-
-enum { W_OFFSET_MOST = 31 };
 
 typedef struct Bounds { /* of the base in one dimension: lo .. extent - 1 + past */
     int64_t lo, past;
@@ -55,7 +48,7 @@ static Bounds bounds_of(Lower *L, const MoveInfo *mi, int d)
     if (!is_wide(mi->mv)) return (Bounds){m->lower[d - first], m->upper[d - first], ends};
     if (d < mi->rank - 2) return (Bounds){0, 0, open};
     if (halo_known(L, mi->mv, &halo) && halo == 0) return (Bounds){INT32_MIN, m->upper[0], ends};
-    int64_t pixels = m->mode == MAP_IM2COL_W128 ? 128 : m->pixels;
+    int64_t pixels = map_pixels(m->mode, m->pixels, 0);
     return (Bounds){INT32_MIN, m->upper[0] - (pixels - 1) * m->elem_stride[d], open};
 }
 
@@ -177,10 +170,9 @@ static bool few_inside(Lower *L, const MoveInfo *mi, const Few *f, Refusal *why)
 
 static bool offset_inside(Lower *L, const MoveInfo *mi, int i, Refusal *why)
 {
-    static const int64_t MOST[] = {65535, 255, 31};
     int spatial = map_spatial(mi->mv->map->tensor->rank, mi->mv->map->interleave);
     return few_inside(L, mi,
-                      &(Few){mi->mv->offset[i], mi->mv->offset[i]->span, MOST[spatial - 1], "offset", arena_printf(L->a, "its range for rank %d", spatial + 2),
+                      &(Few){mi->mv->offset[i], mi->mv->offset[i]->span, map_offset_most(spatial + 2), "offset", arena_printf(L->a, "its range for rank %d", spatial + 2),
                              E0445, E1140, "im2col offsets have few bits", "compute it from an index: r / 3 and r % 3 of r in 0 .. 9"},
                       why);
 }
@@ -191,7 +183,7 @@ static bool halo_inside(Lower *L, const MoveInfo *mi, int i, Refusal *why)
     static const char *const names[] = {"wHalo", "wOffset"}, few[] = "wHalo and wOffset have few bits, and the tile so much room";
     const PMove *mv = mi->mv;
     if (!is_wide(mv) || mv->halo[i] == NULL) return true;
-    int64_t most = i ? W_OFFSET_MOST : mv->most_halo;
+    int64_t most = i ? MAP_W_OFFSET_MOST : mv->most_halo;
     const char *by = source_text(L, mv->halo_at[i]);
     return few_inside(L, mi,
                       &(Few){mv->halo[i], mv->halo_at[i], most, names[i], i || mi->prefetch ? "its range" : "what the tile has room for",
@@ -265,7 +257,7 @@ bool im2col_plan(Lower *L, const MoveInfo *mi, TensorPlan *out, Refusal *why)
 static Opnd halo_value(Lower *L, const MoveInfo *mi, int i)
 {
     const Sx *x = mi->mv->halo[i];
-    int64_t lo, hi, most = i ? W_OFFSET_MOST : mi->mv->most_halo;
+    int64_t lo, hi, most = i ? MAP_W_OFFSET_MOST : mi->mv->most_halo;
     if (x == NULL) return opnd_imm(0);
     scalar_range(L, x, &lo, &hi);
     if (lo >= 0 && hi <= most) return value_low(L, x);

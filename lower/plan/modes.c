@@ -9,21 +9,6 @@ bool mode_lacks(Lower *L, Feature f, Span at, const char *what, const char *inst
     return true;
 }
 
-typedef struct ModeForms {
-    InstrForm cta, cluster, multicast, prefetch, store;
-} ModeForms;
-#define LOADS(m)                                                                                                       \
-    FORM_TMA_LOAD_##m##_CTA, FORM_TMA_LOAD_##m##_CLUSTER, FORM_TMA_LOAD_##m##_MULTICAST, FORM_TMA_PREFETCH_##m
-static const ModeForms FORMS[] = {
-    [MAP_TILED] = {LOADS(TILE), FORM_TMA_STORE_TILE},
-    [MAP_IM2COL] = {LOADS(IM2COL), FORM_TMA_STORE_IM2COL},
-    [MAP_IM2COL_W] = {LOADS(IM2COL_W), FORM_TMA_STORE_TILE},
-    [MAP_IM2COL_W128] = {LOADS(IM2COL_W128), FORM_TMA_STORE_TILE},
-    [MAP_GATHER4] = {LOADS(GATHER4), FORM_TMA_STORE_TILE},
-    [MAP_SCATTER4] = {LOADS(TILE), FORM_TMA_STORE_SCATTER4},
-};
-#undef LOADS
-
 /* Nothing is known of what tensormap.replace does to maps of these modes: it has fields of tiles only. */
 bool mode_known_view(Lower *L, const MoveInfo *mi, Refusal *why)
 {
@@ -38,23 +23,22 @@ bool mode_known_view(Lower *L, const MoveInfo *mi, Refusal *why)
 bool target_copies(Lower *L, const MoveInfo *mi, Refusal *why)
 {
     const PMove *mv = mi->mv;
-    const ModeForms *f = &FORMS[mv->map->mode];
-    size_t n;
-    const char *mode = word_list(WORDS_MODE, &n)[mv->map->mode];
+    const MapModeInfo *f = map_mode(mv->map->mode);
+    const char *mode = f->word;
     Span at = mv->via_span;
-    bool rows = mv->map->mode == MAP_GATHER4 || mv->map->mode == MAP_SCATTER4;
+    bool rows = is_rows4(mv);
     const char *instead = rows ? "`via bulk` takes rows by index one by one" : "an im2col map, or a box, takes the same pixels";
     if (mi->prefetch)
         return !mode_lacks(L, form_info(f->prefetch)->feature, at, arena_printf(L->a, "%s prefetches", mode),
                            rows ? "prefetch rows `via bulk`" : "prefetch a box of pixels", why);
     if (!mi->load) return !mode_lacks(L, form_info(f->store)->feature, at, arena_printf(L->a, "%s stores", mode), instead, why);
     if (mv->cast != CAST_NONE)
-        return !mode_lacks(L, form_info(f->multicast)->feature, at, arena_printf(L->a, "multicasts of %s loads", mode),
+        return !mode_lacks(L, form_info(f->load[LOAD_MULTICAST])->feature, at, arena_printf(L->a, "multicasts of %s loads", mode),
                            "leave `multicast` out: each CTA loads its own tile (.shared::cta)", why);
     bool own = !mv->dst.peer && !mi->in_pair;
-    if (own && target_has(L->c->target, form_info(f->cta)->feature)) return true;
-    if (own && mode_lacks(L, form_info(f->cta)->feature, at, arena_printf(L->a, "%s loads", mode), instead, why))
-        return target_has(L->c->target, form_info(f->cluster)->feature);
-    return !mode_lacks(L, form_info(f->cluster)->feature, at, arena_printf(L->a, "%s loads into other CTAs' tiles", mode),
+    if (own && target_has(L->c->target, form_info(f->load[LOAD_CTA])->feature)) return true;
+    if (own && mode_lacks(L, form_info(f->load[LOAD_CTA])->feature, at, arena_printf(L->a, "%s loads", mode), instead, why))
+        return target_has(L->c->target, form_info(f->load[LOAD_CLUSTER])->feature);
+    return !mode_lacks(L, form_info(f->load[LOAD_CLUSTER])->feature, at, arena_printf(L->a, "%s loads into other CTAs' tiles", mode),
                        "load into the own tile (.shared::cta), then `move t -> peer(u, rank);`", why);
 }

@@ -80,11 +80,11 @@ int64_t move_width(const MoveInfo *mi, int d); /* how far apart the first and th
 
 static inline bool is_im2col(const PMove *mv)
 {
-    return mv->map && (mv->map->mode == MAP_IM2COL || mv->map->mode == MAP_IM2COL_W || mv->map->mode == MAP_IM2COL_W128);
+    return mv->map && map_is_im2col(mv->map->mode);
 }
 static inline bool is_rows4(const PMove *mv)
 {
-    return mv->map && (mv->map->mode == MAP_GATHER4 || mv->map->mode == MAP_SCATTER4);
+    return mv->map && map_is_rows4(mv->map->mode);
 }
 
 #endif

@@ -232,8 +232,7 @@ void tmem_banks(IrPlan *q, const IrSide *s, bool writes)
     uint32_t most = 1, bytes = tmem_vector(q, s), per = bytes / 4, lanes = bytes == 16 ? LANES : bytes == 8 ? 2 * LANES : QUARTER;
     uint8_t seen[BANKS] = {0};
     for (uint32_t lane = 0; lane < lanes; lane++) {
-        uint32_t at = lane * s->pitch[0];
-        at ^= (at >> 3) & thr_swizzle_mask(s->swizzle);
+        uint32_t at = (uint32_t)thr_swizzled(lane * s->pitch[0], thr_swizzle_mask(s->swizzle));
         for (uint32_t w = 0; w < per; w++) {
             uint32_t bank = (at / 4 + w) % BANKS;
             if (++seen[bank] > most) most = seen[bank];

@@ -1,4 +1,5 @@
 /* Which way of moving a tile by threads keeps shared memory busy for the shortest time. */
+#include "lang/limits.h"
 #include "lower/plan/threads.h"
 
 #include <string.h>
@@ -54,8 +55,8 @@ static const char *plan_fits(Arena *a, const IrPlan *p)
     uint32_t least = p->xform == IRX_TRANSPOSE ? 2 : 1;
     if (p->rank < least || p->rank > MAP_RANK)
         return arena_printf(a, "threads can't move tiles of rank %u so", p->rank);
-    if (p->threads < 32 || p->threads > 1024 || p->threads % 32)
-        return arena_printf(a, "threads can't work in numbers like %u: whole warps do, up to 1024 threads", p->threads);
+    if (!whole_warps(p->threads))
+        return arena_printf(a, "threads can't work in numbers like %u: whole warps do, up to %d threads", p->threads, CTA_THREADS_MOST);
     for (uint32_t d = 0; d < p->rank; d++)
         if (p->extent[d] == 0) return "threads can't move a part with nothing in it";
     const char *why = side_fits(a, p, &p->dst, "destination");

@@ -2,6 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lang/limits.h"
+#include "lang/map_rules.h"
 #include "runtime/ptx/forms_check.h"
 
 /* ---- types ---- */
@@ -218,12 +220,22 @@ static void check_coordinates(FormCheck *c)
     check_items(c, "a coordinate", &w, v);
 }
 
+/* That of a load or a prefetch. */
+static const MapModeInfo *mode_of(InstrForm f)
+{
+    for (unsigned mode = 0; mode < MAP_MODE_COUNT; mode++) {
+        const MapModeInfo *m = map_mode(mode);
+        if (f == m->load[LOAD_CTA] || f == m->load[LOAD_CLUSTER] || f == m->load[LOAD_MULTICAST] || f == m->prefetch) return m;
+    }
+    return map_mode(MAP_TILED);
+}
+
 /* PTX ISA, Tensors, im2col modes: how many offsets, and their ranges. */
 static void check_info(FormCheck *c)
 {
     const PtxOperand *v = c->m->opd[PH_INFO];
-    const char *ptx = form_info(c->m->form)->ptx;
-    bool w128 = strstr(ptx, ".im2col::w::128") != NULL, wide = w128 || strstr(ptx, ".im2col::w") != NULL;
+    const MapModeInfo *mode = mode_of(c->m->form);
+    bool wide = mode->halo_rows > 0;
     int dim = c->m->dim;
     uint32_t n = wide ? 2 : (uint32_t)(dim - 2);
     if (dim >= 3 && v->nitems != n) {
@@ -231,11 +243,9 @@ static void check_info(FormCheck *c)
         else finding(c, E1417, "%u offsets, but im2col of .%dd has %u", (unsigned)v->nitems, dim, (unsigned)n);
         return;
     }
-    static const int64_t most[] = {65535, 255, 31}; /* of 3, 4, 5 dimensions */
     for (uint32_t k = 0; k < v->nitems; k++) {
-        Want w = {.bits = 16, .low = 0, .high = 65535};
-        if (wide) w.high = k == 0 && !w128 ? 511 : 31;
-        else if (dim >= 3 && dim <= 5) w.high = most[dim - 3];
+        Want w = {.bits = 16, .low = 0, .high = map_offset_most(dim)};
+        if (wide) w.high = k == 0 ? mode->halo_most : MAP_W_OFFSET_MOST;
         const char *what = wide ? k == 0 ? "wHalo" : "wOffset" : "an offset";
         if (v->items[k].kind == PTX_SINK) finding(c, E1408, "%s must not be `_`: only results are thrown away", what);
         else check_value(c, what, &w, &v->items[k]);
@@ -460,10 +470,10 @@ static void check_bare(FormCheck *c, const Place *p)
     case PH_TADDR: check_address(c, p); return;
     case PH_SIZE: w = want_size(c); break;
     case PH_BYTES:
-        w = (Want){.bits = 32, .low = 0, .high = 1048575};
+        w = (Want){.bits = 32, .low = 0, .high = MBARRIER_MOST};
         if (m->form == FORM_POLICY_RANGE) w = (Want){.bits = 32, ANY_CONSTANT};
         break;
-    case PH_COUNT: w = (Want){.bits = 32, .low = 1, .high = 1048575}; break;
+    case PH_COUNT: w = (Want){.bits = 32, .low = 1, .high = MBARRIER_MOST}; break;
     case PH_N: w = want_n(m); break;
     case PH_PARITY: w = (Want){.bits = 32, .low = 0, .high = 1}; break;
     case PH_STATE: w = (Want){.bits = 64, .no_constant = true, ANY_CONSTANT}; break;

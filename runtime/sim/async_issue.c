@@ -34,6 +34,7 @@ static bool trap(Issue *is, ErrorCode code, const char *text)
 
 /* ---- tensor maps ---- */
 
+/* Not from lang/modes.def, as little else of what tensor copies do here: the simulator is there to contradict the compiler. */
 static int form_mode(InstrForm f)
 {
     switch (f) {

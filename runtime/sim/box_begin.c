@@ -27,6 +27,7 @@ refuse(const Refusal *r, ErrorCode code, const char *fmt, ...)
     return false;
 }
 
+/* The modes, their pixels and halos once more, as the PTX ISA has them: an oracle does not ask the compiler's tables. */
 static bool is_rows4(const MapDesc *d)
 {
     return d->mode == MAP_GATHER4 || d->mode == MAP_SCATTER4;

@@ -55,7 +55,8 @@ enum { NOISE_WORDS = 1024 };
 /* The 8 bytes in shared memory: bits 0..19 arrivals expected per phase, 20..39 arrivals still pending, 40..61 bytes
  * still expected (signed, 22 bits), 62 parity of the current phase, 63 set: a live mbarrier. The record is the
  * watch's and the report's; in fast mode only phase and waiters of it are used. */
-#define SIM_MBAR_COUNT_MAX 1048575u /* PTX ISA, "Valid range of tx-count / arrival counts": 2^20 - 1 */
+/* PTX ISA, "Valid range of tx-count / arrival counts": 2^20 - 1. Its own number on purpose, not lang/limits.h: an oracle. */
+#define SIM_MBAR_COUNT_MAX 1048575u
 typedef struct SimBarrier {
     uint32_t offset;              /* as SimLoc's: from the first byte of its CTA's smem */
     uint64_t phase;               /* completed phases */

@@ -60,7 +60,7 @@ uint32_t tmem_desc_chunk(const TmemDesc *d, uint32_t row, uint32_t chunk)
     if (d->swizzle == 0) return at + row % 8 * 16 + chunk * d->lbo;
     at += row % 8 * d->swizzle + chunk * 16;
     uint32_t mask = d->swizzle / 16 - 1;
-    return at ^ (at >> 7 & mask) << 4;
+    return at ^ (at >> 7 & mask) << 4; /* on purpose not the compiler's thr_swizzled */
 }
 
 uint32_t tmem_chunk_bytes(int fmt)

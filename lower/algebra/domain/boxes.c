@@ -263,7 +263,7 @@ static bool behind(Domain *d, const Span *x, const Span *y)
 static bool residues_apart(Domain *d, int64_t g, int64_t diff, Poly xe, Poly ye)
 {
     if (g < 2) return false;
-    diff -= int_floor_div(diff, g) * g;
+    diff -= floor_div_by(diff, g) * g;
     return le(d, ye, poly_const(d, diff)) && le(d, raw_plus(d, xe, diff), poly_const(d, g));
 }
 

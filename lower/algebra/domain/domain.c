@@ -109,13 +109,13 @@ void domain_at_most(Domain *d, Atom index, int64_t hi)
 static int64_t ceil_bound(int64_t lo, int64_t offset, int64_t scale)
 {
     int64_t x;
-    return lo == NO_LO || !int_add(lo, -offset, &x) || x == INT64_MIN ? NO_LO : -int_floor_div(-x, scale);
+    return lo == NO_LO || !add_s64(lo, -offset, &x) || x == INT64_MIN ? NO_LO : -floor_div_by(-x, scale);
 }
 
 static int64_t floor_bound(int64_t hi, int64_t offset, int64_t scale)
 {
     int64_t x;
-    return hi == NO_HI || !int_add(hi, -offset, &x) ? NO_HI : int_floor_div(x, scale);
+    return hi == NO_HI || !add_s64(hi, -offset, &x) ? NO_HI : floor_div_by(x, scale);
 }
 
 static void replace(Domain *d, Atom x, Poly by)
@@ -148,7 +148,7 @@ Atom domain_opaque(Domain *d, const char *name, int64_t lo, int64_t hi, int64_t 
     info->lo = lo;
     info->hi = hi;
     if (mod > 1 && mod <= COEF_MAX && d->nreplaced < UINT32_MAX) {
-        rem -= int_floor_div(rem, mod) * mod;
+        rem -= floor_div_by(rem, mod) * mod;
         replace_scaled(d, x, poly_const(d, mod), rem, ceil_bound(lo, rem, mod), floor_bound(hi, rem, mod));
     }
     return x;
@@ -173,11 +173,11 @@ static void quotient_bounds(Domain *d, AtomInfo *info)
     if (!info->positive) return;
     if (bl < 1) bl = 1;
     if (bh < bl) bh = bl; /* the range of an index that never runs */
-    if (al >= 0) info->lo = bh == NO_HI ? 0 : int_floor_div(al, bh);
-    else if (al != NO_LO) info->lo = int_floor_div(al, bl);
+    if (al >= 0) info->lo = bh == NO_HI ? 0 : floor_div_by(al, bh);
+    else if (al != NO_LO) info->lo = floor_div_by(al, bl);
     if (ah == NO_HI) return;
-    if (ah >= 0) info->hi = int_floor_div(ah, bl);
-    else info->hi = bh == NO_HI ? -1 : int_floor_div(ah, bh);
+    if (ah >= 0) info->hi = floor_div_by(ah, bl);
+    else info->hi = bh == NO_HI ? -1 : floor_div_by(ah, bh);
 }
 
 Atom atom_derived(Domain *d, AtomKind kind, Poly a, Poly b, bool positive)
@@ -258,10 +258,10 @@ bool domain_assume_le(Domain *d, Poly a, Poly b)
     AtomInfo *info = atom_info(d, x);
     if (info->kind > ATOM_PARAM && !keep_ge(d, p)) return false; /* the atom may be replaced by another */
     if (coef > 0) {
-        int64_t lo = -int_floor_div(k, coef);
+        int64_t lo = -floor_div_by(k, coef);
         if (lo > info->lo) info->lo = lo;
     } else {
-        int64_t hi = int_floor_div(k, -coef);
+        int64_t hi = floor_div_by(k, -coef);
         if (hi < info->hi) info->hi = hi;
     }
     return true;

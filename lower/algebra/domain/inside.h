@@ -88,9 +88,6 @@ static inline AtomInfo *atom_info(const Domain *d, Atom x)
 #define POLY_ZERO ((Poly){0})
 #define POLY_BAD ((Poly){.bad = true})
 
-bool int_add(int64_t a, int64_t b, int64_t *out);
-bool int_mul(int64_t a, int64_t b, int64_t *out);
-int64_t int_floor_div(int64_t a, int64_t b); /* b >= 1 */
 
 /* < 0: x comes first. A lexicographic monomial order: kept by multiplication; the constant term is last. */
 int mono_cmp(const Term *x, const Term *y);

@@ -4,34 +4,6 @@
 #include "lang/checked.h"
 #include "lower/algebra/domain/inside.h"
 
-bool int_add(int64_t a, int64_t b, int64_t *out)
-{
-    if (b > 0 ? a > INT64_MAX - b : a < INT64_MIN - b) return false;
-    *out = a + b;
-    return true;
-}
-
-bool int_mul(int64_t a, int64_t b, int64_t *out)
-{
-    const int64_t half = INT64_C(1) << 31;
-    if (a < -half || a > half || b < -half || b > half) {
-        if (a == 0 || b == 0) {
-            *out = 0;
-            return true;
-        }
-        if (a == INT64_MIN || b == INT64_MIN) return false;
-        int64_t x = a < 0 ? -a : a, y = b < 0 ? -b : b;
-        if (x > INT64_MAX / y) return false;
-    }
-    *out = a * b;
-    return true;
-}
-
-int64_t int_floor_div(int64_t a, int64_t b)
-{
-    return a / b - (a % b < 0);
-}
-
 static bool coef_fits(int64_t k)
 {
     return k >= -COEF_MAX && k <= COEF_MAX;
@@ -187,7 +159,7 @@ Poly raw_scale(Domain *d, Poly a, int64_t k)
     Term *t = arena_array(d->arena, Term, a.n);
     for (uint32_t i = 0; i < a.n; i++) {
         t[i] = a.terms[i];
-        if (!int_mul(a.terms[i].coef, k, &t[i].coef) || !coef_fits(t[i].coef)) return POLY_BAD;
+        if (!mul_s64(a.terms[i].coef, k, &t[i].coef) || !coef_fits(t[i].coef)) return POLY_BAD;
     }
     return (Poly){t, a.n, false};
 }
@@ -212,7 +184,7 @@ Poly raw_mul_term(Domain *d, Poly a, const Term *t)
     Term *out = arena_array(d->arena, Term, a.n);
     for (uint32_t i = 0; i < a.n; i++) {
         const Term *s = &a.terms[i];
-        if (!int_mul(s->coef, t->coef, &out[i].coef) || !coef_fits(out[i].coef)) return POLY_BAD;
+        if (!mul_s64(s->coef, t->coef, &out[i].coef) || !coef_fits(out[i].coef)) return POLY_BAD;
         unsigned n = (unsigned)s->natoms + t->natoms;
         if (n > DEGREE_MAX) return POLY_BAD;
         out[i].natoms = (uint8_t)n;

@@ -1,4 +1,5 @@
 /* Proofs and extremes. */
+#include "lang/checked.h"
 #include "lower/algebra/domain/inside.h"
 
 /* ---- Intervals of constants ---- */
@@ -9,7 +10,7 @@ static int64_t bound_mul(int64_t a, int64_t b, bool up)
     int64_t r;
     if (a == 0 || b == 0) return 0;
     bool none = a == NO_LO || a == NO_HI || b == NO_LO || b == NO_HI;
-    if (!none && int_mul(a, b, &r)) return r;
+    if (!none && mul_s64(a, b, &r)) return r;
     bool positive = (a > 0) == (b > 0);
     if (none || positive == up) return positive ? NO_HI : NO_LO;
     return positive ? INT64_MAX - 1 : INT64_MIN + 1;
@@ -45,8 +46,8 @@ void poly_interval(Domain *d, Poly p, int64_t *lo, int64_t *hi)
             const AtomInfo *info = atom_info(d, t->atoms[k]);
             mul_interval(&l, &h, info->lo, info->hi);
         }
-        if (l == NO_LO || sum_lo == NO_LO || !int_add(sum_lo, l, &sum_lo)) sum_lo = NO_LO;
-        if (h == NO_HI || sum_hi == NO_HI || !int_add(sum_hi, h, &sum_hi)) sum_hi = NO_HI;
+        if (l == NO_LO || sum_lo == NO_LO || !add_s64(sum_lo, l, &sum_lo)) sum_lo = NO_LO;
+        if (h == NO_HI || sum_hi == NO_HI || !add_s64(sum_hi, h, &sum_hi)) sum_hi = NO_HI;
     }
     *lo = p.bad ? NO_LO : sum_lo;
     *hi = p.bad ? NO_HI : sum_hi;

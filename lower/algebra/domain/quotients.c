@@ -7,7 +7,7 @@
 /* The multiple of m nearest to k, over m. */
 static int64_t near_quotient(int64_t k, int64_t m)
 {
-    int64_t q = int_floor_div(k, m);
+    int64_t q = floor_div_by(k, m);
     return k - q * m > m / 2 ? q + 1 : q;
 }
 
@@ -25,7 +25,7 @@ static void divide(Domain *d, Poly a, Poly b, Poly *quotient, Poly *rest)
         Atom room[DEGREE_MAX];
         int64_t k = 0;
         if (mono_divides(s, lead, &t, room)) {
-            k = s->natoms == 0 ? int_floor_div(s->coef, m) : near_quotient(s->coef, m);
+            k = s->natoms == 0 ? floor_div_by(s->coef, m) : near_quotient(s->coef, m);
             if (lead->coef < 0) k = -k;
         }
         if (k == 0) {
@@ -61,7 +61,7 @@ static uint8_t common_atoms(Domain *d, Poly a, Poly b, Atom *m, int64_t *least)
     for (uint8_t i = 0; i < n; i++) {
         int64_t lo = atom_info(d, m[i])->lo;
         if (lo < 1) return 0;
-        if (!int_mul(*least, lo, least)) *least = INT64_MAX;
+        if (!mul_s64(*least, lo, least)) *least = INT64_MAX;
     }
     return n;
 }
@@ -81,7 +81,7 @@ static void cancel(Domain *d, Poly *rest, Poly *b)
     Poly f = term_poly(d, g, m, n), x, y;
     if (!poly_exact(d, body, f, &x) || !poly_exact(d, *b, f, &y)) return;
     if (n && k != 0) k = k < 0 ? -1 : 0;
-    else k = int_floor_div(k, g);
+    else k = floor_div_by(k, g);
     *rest = raw_plus(d, x, k);
     *b = y;
 }
@@ -124,7 +124,7 @@ static Poly div_now(Domain *d, Poly a, Poly b, unsigned depth)
     int64_t bc = 0, rc = 0;
     bool constant = poly_is_const(b, &bc);
     if (constant && bc == 1) return raw_add(d, sum, rest);
-    if (constant && poly_is_const(rest, &rc)) return raw_plus(d, sum, int_floor_div(rc, bc));
+    if (constant && poly_is_const(rest, &rc)) return raw_plus(d, sum, floor_div_by(rc, bc));
     const AtomInfo *inner = as_quotient(d, rest, &rc);
     if (inner && depth < LEVEL_MAX) {
         /* floor((floor(x / y) + k) / b) = floor((x + k * y) / (y * b)) */

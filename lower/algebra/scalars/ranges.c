@@ -1,13 +1,14 @@
 /* The ranges of scalars, by constants. INT64_MIN and INT64_MAX stand for "none". */
+#include "lang/checked.h"
 #include "lower/algebra/scalars/scalars.h"
 
 static int64_t bound_op(SxOp op, int64_t a, int64_t b, bool upper)
 {
     int64_t none = upper ? INT64_MAX : INT64_MIN, r;
     bool bad = a == INT64_MIN || a == INT64_MAX || b == INT64_MIN || b == INT64_MAX;
-    if (op == SX_ADD) bad = bad || __builtin_add_overflow(a, b, &r);
-    else if (op == SX_SUB) bad = bad || __builtin_sub_overflow(a, b, &r);
-    else bad = bad || __builtin_mul_overflow(a, b, &r);
+    if (op == SX_ADD) bad = bad || !add_s64(a, b, &r);
+    else if (op == SX_SUB) bad = bad || !sub_s64(a, b, &r);
+    else bad = bad || !mul_s64(a, b, &r);
     return bad ? none : r;
 }
 
@@ -26,12 +27,6 @@ static void range_mul(int64_t alo, int64_t ahi, int64_t blo, int64_t bhi, int64_
         if (l < *lo) *lo = l;
         if (h > *hi) *hi = h;
     }
-}
-
-static int64_t floor_div(int64_t a, int64_t b)
-{
-    int64_t q = a / b;
-    return a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;
 }
 
 /* Sizes and strides: what the runtime lets through. */
@@ -141,7 +136,7 @@ static void range_of(Lower *L, const Sx *x, int64_t *lo, int64_t *hi)
     case SX_MUL: range_mul(al, ah, bl, bh, lo, hi); break;
     case SX_DIV:
         if (bl >= 1) { /* towards zero never grows */
-            *lo = al == INT64_MIN ? al : al < 0 ? floor_div(al, bl) : bh == INT64_MAX ? 0 : al / bh;
+            *lo = al == INT64_MIN ? al : al < 0 ? floor_div_by(al, bl) : bh == INT64_MAX ? 0 : al / bh;
             *hi = ah == INT64_MAX ? ah : ah < 0 ? -1 : ah / bl;
         } else {
             range_div(al, ah, lo, hi);

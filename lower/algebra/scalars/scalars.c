@@ -105,13 +105,8 @@ static Poly opaque(Lower *L, const Sx *x, const char *name)
 /* Of two numbers, which may be those of one rank. */
 static bool fold_bits(SxOp op, int64_t a, int64_t b, int64_t *r)
 {
-    switch (op) {
-    case SX_AND: *r = a & b; return true;
-    case SX_OR: *r = a | b; return true;
-    case SX_XOR: *r = a ^ b; return true;
-    case SX_SHL: return b >= 0 && b < 62 && mul_s64(a, INT64_C(1) << b, r);
-    default: return false;
-    }
+    bool bits = op == SX_AND || op == SX_OR || op == SX_XOR || op == SX_SHL;
+    return bits && lx_apply(sx_launch_op(op), a, b, r) == LX_OK;
 }
 
 /* Where it reads a variable, what that held then. */
@@ -188,34 +183,6 @@ Poly scalar_poly(Lower *L, const Sx *x)
 
 /* ---- launch expressions ---- */
 
-static LxOp lx_of(SxOp op)
-{
-    switch (op) {
-    case SX_ADD: return LX_ADD;
-    case SX_SUB: return LX_SUB;
-    case SX_MUL: return LX_MUL;
-    case SX_DIV: return LX_DIV;
-    case SX_MOD: return LX_MOD;
-    case SX_CEIL: return LX_CEIL;
-    case SX_MIN: return LX_MIN;
-    case SX_MAX: return LX_MAX;
-    case SX_SHL: return LX_SHL;
-    case SX_SHR: return LX_SHR;
-    case SX_AND: return LX_AND;
-    case SX_OR: return LX_OR;
-    case SX_XOR: return LX_XOR;
-    case SX_EQ: return LX_EQ;
-    case SX_NE: return LX_NE;
-    case SX_LT:
-    case SX_GT: return LX_LT;
-    case SX_LE:
-    case SX_GE: return LX_LE;
-    case SX_LAND: return LX_LAND;
-    case SX_LOR: return LX_LOR;
-    default: return LX_NOT;
-    }
-}
-
 Lx scalar_lx(Lower *L, const Sx *x)
 {
     LxPool *p = &L->ir->mf.lx;
@@ -232,7 +199,7 @@ Lx scalar_lx(Lower *L, const Sx *x)
     default: {
         Lx a = scalar_lx(L, x->a), b = scalar_lx(L, x->b);
         bool swap = x->op == SX_GT || x->op == SX_GE;
-        s->lx = lx_op(L->a, p, lx_of(x->op), swap ? b : a, swap ? a : b);
+        s->lx = lx_op(L->a, p, sx_launch_op(x->op), swap ? b : a, swap ? a : b);
     }
     }
     return s->lx;

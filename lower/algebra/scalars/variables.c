@@ -122,7 +122,7 @@ static Bounds bounds_of(Lower *L, const Sx *x)
 static int64_t sum_bound(int64_t a, int64_t b, bool upper)
 {
     int64_t none = upper ? INT64_MAX : INT64_MIN, r;
-    return a == none || b == none || __builtin_add_overflow(a, b, &r) ? none : r;
+    return a == none || b == none || !add_s64(a, b, &r) ? none : r;
 }
 
 static Bounds sum(Lower *L, Bounds a, Bounds b)
@@ -142,9 +142,9 @@ static void repeat(Walk *w, uint32_t outer, int64_t *n, Lx *at_launch)
     for (uint32_t i = outer; i < w->loops.n; i++) {
         Bounds lo = bounds_of(L, w->loops.v[i]->lo), end = bounds_of(L, w->loops.v[i]->value);
         int64_t turns;
-        bool known = lo.lo != INT64_MIN && end.hi != INT64_MAX && !__builtin_sub_overflow(end.hi, lo.lo, &turns);
+        bool known = lo.lo != INT64_MIN && end.hi != INT64_MAX && sub_s64(end.hi, lo.lo, &turns);
         if (known && turns < 0) turns = 0;
-        if (!known || *n == INT64_MAX || __builtin_mul_overflow(*n, turns, n)) *n = INT64_MAX;
+        if (!known || *n == INT64_MAX || !mul_s64(*n, turns, n)) *n = INT64_MAX;
         Lx count = lx_known(L, LX_MAX, zero, lx_known(L, LX_SUB, end.at_launch.hi, lo.at_launch.lo));
         *at_launch = lx_known(L, LX_MUL, *at_launch, count);
     }
@@ -161,8 +161,8 @@ static Bounds repeated(Lower *L, Bounds step, bool minus, int64_t n, Lx at_launc
         step.at_launch = (Extremes){lx_known(L, LX_SUB, zero, step.at_launch.hi), lx_known(L, LX_SUB, zero, step.at_launch.lo)};
     }
     Bounds b = {0, 0, {0, 0}};
-    if (lo < 0 && (n == INT64_MAX || lo == INT64_MIN || __builtin_mul_overflow(lo, n, &b.lo))) b.lo = INT64_MIN;
-    if (hi > 0 && (n == INT64_MAX || hi == INT64_MAX || __builtin_mul_overflow(hi, n, &b.hi))) b.hi = INT64_MAX;
+    if (lo < 0 && (n == INT64_MAX || lo == INT64_MIN || !mul_s64(lo, n, &b.lo))) b.lo = INT64_MIN;
+    if (hi > 0 && (n == INT64_MAX || hi == INT64_MAX || !mul_s64(hi, n, &b.hi))) b.hi = INT64_MAX;
     b.at_launch.lo = lx_known(L, LX_MUL, at_launch, lx_known(L, LX_MIN, zero, step.at_launch.lo));
     b.at_launch.hi = lx_known(L, LX_MUL, at_launch, lx_known(L, LX_MAX, zero, step.at_launch.hi));
     return b;
