@@ -133,8 +133,8 @@ const char *feature_name(Feature f)
 
 static const FormInfo FORMS[] = {
 /* The rows pass through one more macro so that the groups of columns that many rows share are expanded first. */
-#define ROW(id, ident, ptx, feature, version, completion, src, dst, proxy, tx, traps, section)                         \
-    [FORM_##id] = {ident, ptx, feature, version, completion, section, src, dst, proxy, tx, traps},
+#define ROW(id, ident, ptx, feature, version, completion, src, dst, proxy, traps, section)                             \
+    [FORM_##id] = {ident, ptx, feature, version, completion, section, src, dst, proxy, traps},
 #define FORM(...) ROW(__VA_ARGS__)
 #include "lang/instructions.def"
 #undef FORM

@@ -88,8 +88,6 @@ typedef enum Completion { COMP_NONE, COMP_MBARRIER, COMP_BULK_GROUP, COMP_TC_COM
 /* State spaces of the data that a form moves; FS_CLUSTER: shared memory of another CTA of the cluster, too. */
 typedef enum FormSpace { FS_NONE, FS_GLOBAL, FS_SHARED, FS_CLUSTER, FS_TMEM } FormSpace;
 typedef enum Proxy { PROXY_NONE, PROXY_GENERIC, PROXY_ASYNC } Proxy;
-/* What complete_tx adds to the barrier: bytes of the full box, the size operand, bytes of the values. */
-typedef enum TxBytes { TX_NONE, TX_BOX, TX_SIZE, TX_VALUE } TxBytes;
 enum {                      /* what ends the kernel */
     TRAP_NEGATIVE = 1,      /* a store or reduction starts below 0 in some dimension */
     TRAP_INNER_16 = 2,      /* the innermost start is not a multiple of 16 bytes */
@@ -107,7 +105,6 @@ typedef struct FormInfo {
     const char *section;   /* section of the PTX ISA */
     FormSpace src_space, dst_space;
     Proxy proxy;           /* through which the data is accessed */
-    TxBytes tx;
     uint8_t traps;         /* TRAP_* */
 } FormInfo;
 const FormInfo *form_info(InstrForm f);

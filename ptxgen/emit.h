@@ -195,6 +195,7 @@ void ptx_ins(PtxWriter *w, Opnd guard, const char *mnemonic, const Opnd *v, unsi
             sizeof((const Opnd[]){__VA_ARGS__}) / sizeof(Opnd))
 /* One instruction of instructions.def with the operands in w->slots. */
 void ptx_form(PtxWriter *w, Opnd guard, InstrForm f);
+void ptx_form_unaligned(PtxWriter *w, Opnd guard, InstrForm f); /* without its .aligned */
 void ptx_branch(PtxWriter *w, Opnd cond, bool when, const char *what, const char *name, uint32_t label);
 void ptx_label(PtxWriter *w, const char *what, const char *name, uint32_t label);
 void ptx_line_end(PtxWriter *w);

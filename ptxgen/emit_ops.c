@@ -120,39 +120,25 @@ static void op_end(PtxWriter *w, const IrOp *op, Opnd guard)
 
 /* ---- barriers ---- */
 
-/* Arrivals without words: .release.cluster is a membar.gl of half a microsecond on sm_90 (measured). */
-static void at_peer(PtxWriter *w, const IrOp *op, Opnd mbar, Opnd guard)
-{
-    Opnd bytes = w->slots[SLOT_bytes], none = opnd_lit("_");
-    if (op->op == IR_BAR_ARRIVE)
-        ptx_ins(w, guard, "mbarrier.arrive.shared::cluster.b64", (const Opnd[]){none, mbar}, 2);
-    else if (op->op == IR_BAR_ARRIVE_EXPECT)
-        ptx_ins(w, guard, "mbarrier.arrive.expect_tx.shared::cluster.b64", (const Opnd[]){none, mbar, bytes}, 3);
-    else
-        ptx_ins(w, guard, "mbarrier.expect_tx.relaxed.cluster.shared::cluster.b64", (const Opnd[]){mbar, bytes}, 2);
-}
-
 static void op_bar(PtxWriter *w, const IrOp *op, Opnd guard)
 {
-    static const InstrForm forms[IR_OP_COUNT] = {
-        [IR_BAR_INIT] = FORM_MBAR_INIT,
-        [IR_BAR_EXPECT] = FORM_MBAR_EXPECT,
-        [IR_BAR_ARRIVE_EXPECT] = FORM_MBAR_ARRIVE_EXPECT,
-        [IR_BAR_ARRIVE] = FORM_MBAR_ARRIVE,
+    static const struct {
+        InstrForm own, peer;
+    } forms[IR_OP_COUNT] = {
+        [IR_BAR_INIT] = {FORM_MBAR_INIT, FORM_MBAR_INIT},
+        [IR_BAR_EXPECT] = {FORM_MBAR_EXPECT, FORM_MBAR_EXPECT_PEER_ANY},
+        [IR_BAR_ARRIVE_EXPECT] = {FORM_MBAR_ARRIVE_EXPECT, FORM_MBAR_ARRIVE_EXPECT_PEER_ANY},
+        [IR_BAR_ARRIVE] = {FORM_MBAR_ARRIVE, FORM_MBAR_ARRIVE_PEER_ANY},
     };
     const IrArg *count = ir_find(op, IRK_COUNT_), *bytes = ir_find(op, IRK_BYTES);
     if (bytes) w->slots[SLOT_bytes] = ptx_value32(w, bytes);
     if (count) w->slots[SLOT_count] = opnd_int(count->imm);
     const IrArg *rank = ir_find(op, IRK_RANK);
     Opnd mbar = ptx_shared_address(w, op, IRK_BAR);
-    if (rank) {
-        mbar = ptx_mapa(w, mbar, ptx_value32(w, rank));
-        mbar.kind = OPND_MEM;
-        at_peer(w, op, mbar, guard);
-        return;
-    }
-    w->slots[SLOT_mbar] = mbar;
-    ptx_form(w, guard, forms[op->op]);
+    /* Arrivals there without {sem} and {scope}: .release.cluster is a membar.gl of half a microsecond on sm_90 (measured). */
+    if (rank && op->op == IR_BAR_EXPECT) w->slots[SLOT_scope] = opnd_lit("cluster");
+    w->slots[SLOT_mbar] = rank ? ptx_mapa(w, mbar, ptx_value32(w, rank)) : mbar;
+    ptx_form(w, guard, rank ? forms[op->op].peer : forms[op->op].own);
 }
 
 static Opnd scope_word(const IrOp *op, IrScope otherwise)
@@ -189,8 +175,7 @@ static void op_wait(PtxWriter *w, const IrOp *op, Opnd guard)
 
 /* ---- threads together ---- */
 
-/* Without .aligned where the lanes of a warp may come one by one: an aligned barrier counts whole warps (PTX ISA, barrier).
- * The rows of instructions.def have the aligned forms. */
+/* Without .aligned where the lanes of a warp may come one by one: an aligned barrier counts whole warps (PTX ISA, barrier). */
 static void op_sync(PtxWriter *w, const IrOp *op, Opnd guard)
 {
     const IrArg *id = ir_find(op, IRK_ID), *threads = ir_find(op, IRK_THREADS), *sem = ir_find(op, IRK_SEM);
@@ -199,16 +184,15 @@ static void op_sync(PtxWriter *w, const IrOp *op, Opnd guard)
     case IR_CTA_SYNC:
         w->slots[SLOT_id] = n[0];
         w->slots[SLOT_threads] = n[1];
-        if (w->divided) ptx_ins(w, guard, "barrier.sync", n, 2);
+        if (w->divided) ptx_form_unaligned(w, guard, FORM_CTA_SYNC);
         else ptx_form(w, guard, FORM_CTA_SYNC);
         break;
     case IR_WARP_SYNC: ptx_form(w, guard, FORM_WARP_SYNC); break;
-    case IR_CLUSTER_ARRIVE: {
-        bool relaxed = sem && sem->id == IRS_RELAXED;
-        ptx_ins(w, guard, relaxed ? "barrier.cluster.arrive.relaxed" : "barrier.cluster.arrive.release", NULL, 0);
+    case IR_CLUSTER_ARRIVE:
+        w->slots[SLOT_sem] = opnd_lit(sem && sem->id == IRS_RELAXED ? "relaxed" : "release");
+        ptx_form_unaligned(w, guard, FORM_CLUSTER_ARRIVE);
         break;
-    }
-    default: ptx_ins(w, guard, "barrier.cluster.wait.acquire", NULL, 0); break;
+    default: ptx_form_unaligned(w, guard, FORM_CLUSTER_WAIT); break;
     }
 }
 

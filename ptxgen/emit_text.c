@@ -242,7 +242,21 @@ static PtxForm *take_apart(PtxWriter *w, const char *text)
     return f;
 }
 
-void ptx_form(PtxWriter *w, Opnd guard, InstrForm form)
+/* Text of a row in front of a hole: a word that is left out takes its dot with it, and so does .aligned where it must go. */
+static void put_piece(PtxWriter *w, const char *s, size_t n, bool left_out, bool aligned)
+{
+    static const char word[] = ".aligned";
+    const char *at = aligned ? NULL : strstr(s, word);
+    if (left_out && n && s[n - 1] == '.') n--;
+    if (at && at + strlen(word) <= s + n) {
+        text_put(&w->body, s, (size_t)(at - s));
+        n -= (size_t)(at - s) + strlen(word);
+        s = at + strlen(word);
+    }
+    text_put(&w->body, s, n);
+}
+
+static void put_form(PtxWriter *w, Opnd guard, InstrForm form, bool aligned)
 {
     PtxForm *f = w->forms[form];
     if (f == NULL) {
@@ -257,13 +271,17 @@ void ptx_form(PtxWriter *w, Opnd guard, InstrForm form)
     }
     put_guard(w, guard);
     for (uint32_t i = 0; i < f->n; i++) {
-        text_put(&w->body, f->text + f->v[i].at, f->v[i].len);
-        if (f->v[i].slot != SLOT_NONE) put_opnd(w, &w->slots[f->v[i].slot]);
+        const Opnd *hole = f->v[i].slot != SLOT_NONE ? &w->slots[f->v[i].slot] : NULL;
+        put_piece(w, f->text + f->v[i].at, f->v[i].len, hole && hole->kind == OPND_EMPTY, aligned);
+        if (hole) put_opnd(w, hole);
     }
     for (uint32_t i = 0; i < f->n; i++)
         if (f->v[i].slot != SLOT_NONE) w->slots[f->v[i].slot].kind = OPND_EMPTY;
     ptx_line_end(w);
 }
+
+void ptx_form(PtxWriter *w, Opnd guard, InstrForm form) { put_form(w, guard, form, true); }
+void ptx_form_unaligned(PtxWriter *w, Opnd guard, InstrForm form) { put_form(w, guard, form, false); }
 
 bool ptx_illegal(const PtxWriter *w, InstrForm *form, Span *span)
 {
