@@ -295,6 +295,7 @@ typedef struct ParseContext {
 Unit *parse_unit(ParseContext *cx, Source *src);
 /* One token per line with its place: --emit=tokens. */
 void print_tokens(ParseContext *cx, Source *src, Text *out);
+const char *clause_text(ClauseKind k); /* "via threads" */
 /* Indented tree with places: --emit=ast. */
 void print_unit(const Unit *u, const Names *names, Sources *sources, Text *out);
 /* Expression as source text, fully parenthesised only where needed. */

@@ -95,26 +95,29 @@ static void type_line(Printer *p, const TypeExpr *t)
     end(p, t->span);
 }
 
+const char *clause_text(ClauseKind k)
+{
+    static const char *const text[] = {[CL_VIA] = "via",
+                                       [CL_VIA_THREADS] = "via threads",
+                                       [CL_MULTICAST] = "multicast",
+                                       [CL_REDUCE] = "reduce",
+                                       [CL_CACHE] = "cache",
+                                       [CL_BYTES] = "bytes",
+                                       [CL_OFFSET] = "offset",
+                                       [CL_HALO] = "halo",
+                                       [CL_AHEAD] = "ahead",
+                                       [CL_OVERLAP] = "overlap any",
+                                       [CL_CONVERT] = "convert",
+                                       [CL_TRANSPOSE] = "transpose",
+                                       [CL_COMMIT] = "commit",
+                                       [CL_COMMIT_GROUP] = "commit group"};
+    return text[k];
+}
+
 static void clause_lines(Printer *p, ClauseList l)
 {
-    static const char *const words[] = {
-        [CL_VIA] = "via",
-        [CL_VIA_THREADS] = "via threads",
-        [CL_MULTICAST] = "multicast",
-        [CL_REDUCE] = "reduce",
-        [CL_CACHE] = "cache",
-        [CL_BYTES] = "bytes",
-        [CL_OFFSET] = "offset",
-        [CL_HALO] = "halo",
-        [CL_AHEAD] = "ahead",
-        [CL_OVERLAP] = "overlap",
-        [CL_CONVERT] = "convert",
-        [CL_TRANSPOSE] = "transpose",
-        [CL_COMMIT] = "commit",
-        [CL_COMMIT_GROUP] = "commit group",
-    };
     for (const Clause *c = l.first; c; c = c->next) {
-        begin(p, words[c->kind]);
+        begin(p, c->kind == CL_OVERLAP ? "overlap" : clause_text(c->kind)); /* whose word follows */
         if (c->id.name) put_ident(p, c->id);
         if (c->expr) put_expr(p, c->expr);
         if (c->exprs.n) put_exprs(p, " (", c->exprs, ")");

@@ -219,7 +219,6 @@ typedef enum MoveShape { /* kinds of moves, as far as their clauses differ */
 /* The clauses that it has a use for, a bit per ClauseKind, and the names of both. */
 unsigned clauses_taken(MoveShape shape);
 const char *clause_shape_text(MoveShape shape);
-const char *clause_text(ClauseKind k);
 bool clauses(Env *e, const ClauseList *l, PMove *m);
 /* Each clause has a use in a move of this kind. */
 bool clauses_fit(Env *e, const ClauseList *l, const PMove *m, MoveShape shape);
@@ -244,6 +243,7 @@ void statements(Env *e, const Block *b, PBlock *into);
 void block(Env *e, const Block *b, PBlock *into);
 bool nested(Env *e, Span at);
 void declare_bad(Env *e, Ident id);
+void declare_tile(Env *e, const Stmt *s, PTile *t); /* t == NULL: its type is wrong */
 PStmt *emit_stmt(Env *e, PStmtKind kind, Span span);
 
 /* loops.c */

@@ -270,25 +270,6 @@ const char *clause_shape_text(MoveShape shape)
     return SHAPES[shape].text;
 }
 
-const char *clause_text(ClauseKind k)
-{
-    static const char *const text[] = {[CL_VIA] = "via",
-                                       [CL_VIA_THREADS] = "via threads",
-                                       [CL_MULTICAST] = "multicast",
-                                       [CL_REDUCE] = "reduce",
-                                       [CL_CACHE] = "cache",
-                                       [CL_BYTES] = "bytes",
-                                       [CL_OFFSET] = "offset",
-                                       [CL_HALO] = "halo",
-                                       [CL_AHEAD] = "ahead",
-                                       [CL_OVERLAP] = "overlap any",
-                                       [CL_CONVERT] = "convert",
-                                       [CL_TRANSPOSE] = "transpose",
-                                       [CL_COMMIT] = "commit",
-                                       [CL_COMMIT_GROUP] = "commit group"};
-    return text[k];
-}
-
 /* Commits have messages of their own: they tell barriers and groups apart. */
 static bool wrong_commit(Env *e, const Clause *c, MoveShape shape)
 {

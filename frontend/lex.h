@@ -26,6 +26,5 @@ const char *lexer_quote(Lexer *lx, Span s);
 /* Digits of any base with `_` between them; false if the value passes 2^64 - 1. */
 bool literal_int(const char *s, size_t n, unsigned base, uint64_t *value);
 /* Digits, a point, an exponent; the result does not depend on the locale. */
-double literal_float(Arena *a, const char *s, size_t n);
 
 #endif

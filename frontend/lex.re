@@ -280,7 +280,7 @@ int lexer_next(Lexer *lx, TILE_STYPE *value)
             hex    { lx->cursor = (const char *)cursor; value->integer = integer(lx, TEXT, 16); TOKEN(TK_INT); }
             binary { lx->cursor = (const char *)cursor; value->integer = integer(lx, TEXT, 2); TOKEN(TK_INT); }
             float {
-                value->real = literal_float(lx->arena, TEXT, (size_t)(cursor - start));
+                value->real = decimal_value(lx->arena, TEXT, (size_t)(cursor - start));
                 Span s = place(lx, TEXT, (const char *)cursor);
                 if (value->real > DBL_MAX) report(lx, E0114, s, "%s is too large for f64", lexer_quote(lx, s));
                 TOKEN(TK_FLOAT);

@@ -91,9 +91,8 @@ static void assign_stmt(Env *e, const Stmt *s)
     p->value = v;
 }
 
-static void shared_stmt(Env *e, const Stmt *s)
+void declare_tile(Env *e, const Stmt *s, PTile *t)
 {
-    PTile *t = tile_type(e, s->id, s->type, false);
     if (!t) {
         declare_bad(e, s->id);
         return;
@@ -279,7 +278,7 @@ static void statement(Env *e, const Stmt *s)
     case ST_LET: let_stmt(e, s); break;
     case ST_VAR: var_stmt(e, s); break;
     case ST_ASSIGN: assign_stmt(e, s); break;
-    case ST_SHARED: shared_stmt(e, s); break;
+    case ST_SHARED: declare_tile(e, s, tile_type(e, s->id, s->type, false)); break;
     case ST_BARRIER: barrier_stmt(e, s); break;
     case ST_VIEW: view_stmt(e, s); break;
     case ST_MAP: map_stmt(e, s); break;

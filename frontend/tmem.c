@@ -49,15 +49,7 @@ bool tmem_type_fits(Env *e, const PTile *t, const TypeExpr *type)
 
 void tmem_decl(Env *e, const Stmt *s)
 {
-    PTile *t = has_tmem(e, s->span) ? tile_type(e, s->id, s->type, true) : NULL;
-    if (!t) {
-        declare_bad(e, s->id);
-        return;
-    }
-    t->index = e->kernel->tiles.n;
-    t->pipe = e->pipe;
-    vec_push(e->c->scratch, &e->kernel->tiles, t);
-    env_add(e, (Entity){.kind = ENT_TILE, .name = s->id.name, .span = s->id.span, .tile = t});
+    declare_tile(e, s, has_tmem(e, s->span) ? tile_type(e, s->id, s->type, true) : NULL);
 }
 
 /* ---- regions ---- */

@@ -2,6 +2,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { TEXT_FIRST = 256 };
@@ -159,4 +160,36 @@ void text_json(Text *t, const char *s, size_t n)
         from = ++i;
     }
     text_char(t, '"');
+}
+
+double decimal_value(Arena *a, const char *s, size_t n)
+{
+    /* strtod reads the point of the host's locale: it gets digits and an exponent only, `1.25` as `125e-2`. */
+    enum { EXP_MAX = 1000000000 };
+    char small[64], *buf = n + 16 <= sizeof small ? small : arena_alloc(a, n + 16), *o = buf;
+    long exp = 0, given = 0;
+    size_t i = 0;
+    bool point = false;
+    for (; i < n && (s[i] | 0x20) != 'e'; i++) {
+        if (s[i] == '.') {
+            point = true;
+        } else if (s[i] != '_') {
+            *o++ = s[i];
+            if (point) exp--;
+        }
+    }
+    bool minus = i + 1 < n && s[i + 1] == '-';
+    for (; i < n; i++)
+        if (s[i] >= '0' && s[i] <= '9' && given < EXP_MAX) given = given * 10 + (s[i] - '0');
+    exp += minus ? -given : given;
+    *o++ = 'e';
+    if (exp < 0) *o++ = '-';
+    unsigned long e = exp < 0 ? 0ul - (unsigned long)exp : (unsigned long)exp;
+    char rev[24];
+    unsigned k = 0;
+    do rev[k++] = (char)('0' + e % 10);
+    while ((e /= 10) != 0);
+    while (k) *o++ = rev[--k];
+    *o = 0;
+    return strtod(buf, NULL);
 }

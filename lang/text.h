@@ -31,4 +31,7 @@ size_t utf8_length(const char *s, size_t n);
 /* A literal piece, the length known at compile time. */
 #define text_lit(t, s) text_put((t), (s), sizeof(s) - 1)
 
+/* The value of digits with a point, an exponent or neither, whatever the host's locale; '_' between digits is none. */
+double decimal_value(Arena *a, const char *s, size_t n);
+
 #endif
