@@ -234,7 +234,6 @@ static void finish_data(Gen *g)
     for (int i = 0; i < g->p->ntensors; i++) {
         Tensor *t = &g->p->tensor[i];
         if (t->base >= 0 || t->data) continue;
-        t->touched = keep(g->p, (size_t)tensor_elements(g->p, t));
         t->data = keep(g->p, (size_t)tensor_elements(g->p, t) * 8);
     }
 }
@@ -257,14 +256,16 @@ static void some_facts(Gen *g)
     }
 }
 
-Program *generate(uint64_t seed, bool all, const char *arch)
+Program *generate(uint64_t seed, bool all, bool wild, const char *arch)
 {
     Program *p = calloc(1, sizeof *p);
     if (!p) abort();
     Gen g = {.p = p, .rng = {seed * 0x2545f4914f6cdd1du + 1}, .tail = &p->body, .turns = 40, .all = all};
     p->arch = arch;
     int kind = (int)rng_in(&g.rng, 0, 99);
-    if (seed % 2) {
+    if (wild) {
+        wild_kernel(&g);
+    } else if (seed % 2) {
         form_kernel(&g, (int64_t)(seed / 2));
     } else if (kind >= 85) {
         ring_kernel(&g);
@@ -282,9 +283,9 @@ Program *generate(uint64_t seed, bool all, const char *arch)
                 p->attributes = rng_odds(&g.rng, 50) ? " threads 64" : " threads 128";
         }
     }
-    if (rng_odds(&g.rng, 30)) some_facts(&g);
+    if (!wild && rng_odds(&g.rng, 30)) some_facts(&g);
     finish_sizes(p);
     finish_data(&g);
-    if (rng_odds(&g.rng, 70)) p->dress = rng_bits(&g.rng) | 1;
+    if (!wild && rng_odds(&g.rng, 70)) p->dress = rng_bits(&g.rng) | 1;
     return p;
 }

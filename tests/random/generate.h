@@ -100,6 +100,9 @@ void load(Gen *g, int tile, const Shape *s);
 void store(Gen *g, int tile, const Shape *s);
 void unit(Gen *g);
 
+/* wild.c */
+void wild_kernel(Gen *g);
+
 /* teams.c */
 void peer_unit(Gen *g);
 void ring_kernel(Gen *g);

@@ -9,7 +9,14 @@ typedef struct Run {
     const char *bad;
     int ctas; /* of the team that runs */
     int64_t cta[CTAS_MAX][3], grid[3];
+    Running how;
+    bool conflict;   /* that is why it is bad */
+    Piece piece;     /* what runs */
+    int32_t units;   /* so far */
+    int64_t budget;  /* elements that may still be touched */
 } Run;
+
+enum { BUDGET = 1 << 26 };
 
 typedef struct Places { /* of a region, row-major; -1: outside */
     int64_t n, *at;
@@ -29,7 +36,10 @@ static int64_t eval_load(Run *r, const Expr *e, int c)
     const Tensor *t = &r->p->tensor[e->n];
     int64_t i = eval(r, e->a, c), v = 0;
     if (t->dead) r->bad = "a scalar of a tensor that was taken out";
-    if (i < 0 || i >= extent_value(r->p, t, 0)) return -1;
+    if (i < 0 || i >= extent_value(r->p, t, 0)) {
+        if (r->how == RUN_PLACES) r->bad = "a launch check"; /* maybe: then nothing is launched */
+        return -1;
+    }
     int n = type_size(t->type);
     memcpy(&v, t->data + i * n, (size_t)n);
     if (n == 4) v = t->type == TILE_S32 ? (int64_t)(int32_t)v : (int64_t)(uint32_t)v;
@@ -95,16 +105,18 @@ int64_t tensor_elements(const Program *p, const Tensor *t)
 }
 
 /* Offset of a place of a tensor or view in the parameter's memory, -1 outside. */
-static int64_t global_place(Run *r, const Tensor *t, const int64_t *at, int c)
+static int64_t global_place(Run *r, Tensor *t, const int64_t *at, int c)
 {
-    const Program *p = r->p;
+    Program *p = r->p;
     int64_t offset = 0, up[RANK_MAX];
+    for (int d = 0; d < t->rank; d++)
+        if (r->how == RUN_REACH && at[d] >= t->reach[d]) t->reach[d] = at[d] + 1;
     for (int d = 0; d < t->rank; d++) {
         if (at[d] < 0 || at[d] >= extent_value(p, t, d)) return -1;
         offset = offset * extent_value(p, t, d) + at[d];
     }
     if (t->base < 0) return offset;
-    const Tensor *b = &p->tensor[t->base];
+    Tensor *b = &p->tensor[t->base];
     for (int d = 0; d < b->rank; d++) up[d] = eval(r, t->start[d], c) + (t->dim[d] >= 0 ? at[t->dim[d]] : 0);
     return global_place(r, b, up, c);
 }
@@ -160,7 +172,7 @@ static int64_t sub_place(Run *r, const Sub *s, int64_t i, int c)
 
 static Places places_of(Run *r, const Region *g, const Places *like, int c)
 {
-    const Program *p = r->p;
+    Program *p = r->p;
     Places l = {.n = 1};
     int rank = region_rank(p, g);
     bool starts = g->nsubs && !region_shape(p, g, l.extent);
@@ -188,6 +200,32 @@ static Tensor *memory_of(Program *p, int ref)
     return p->tensor[ref].base < 0 ? &p->tensor[ref] : memory_of(p, p->tensor[ref].base);
 }
 
+static bool marks(const Run *r)
+{
+    return r->how == RUN_WHOLE || r->how == RUN_PLACES;
+}
+
+static void conflict(Run *r, const char *why)
+{
+    if (!why || r->bad) return;
+    r->bad = why;
+    r->conflict = why != OPEN_READ;
+}
+
+/* One of the teams runs an iteration: what an earlier one left in a tile may be there, or not. */
+static void read_cell(Run *r, const struct Cell *cell)
+{
+    if (!cell->unit) r->bad = "a tile is read before it is written";
+    else if (cell->unit != r->piece.unit && cell->unit != UNIT_EVERY) conflict(r, "a tile is read that another iteration wrote");
+}
+
+static void write_cell(Run *r, struct Cell *cell, Reduce op)
+{
+    if (op) read_cell(r, cell);
+    else if (cell->stamp == r->piece.stamp) r->bad = "one statement writes a place of a tile twice";
+    *cell = (struct Cell){r->piece.unit, r->piece.stamp};
+}
+
 static void read_region(Run *r, const Region *g, const Places *l, int c, uint8_t *out)
 {
     Program *p = r->p;
@@ -199,11 +237,11 @@ static void read_region(Run *r, const Region *g, const Places *l, int c, uint8_t
         if (l->at[k] < 0) {
             memset(out, 0, (size_t)n);
         } else if (tile) {
-            if (!tile->written[c][l->at[k]]) r->bad = "a tile is read before it is written";
+            read_cell(r, &tile->cell[c][l->at[k]]);
             memcpy(out, tile->data[c] + l->at[k] * n, (size_t)n);
         } else {
-            if (t->touched[l->at[k]]) r->bad = "a tensor is read after it was written";
-            memcpy(out, t->data + l->at[k] * n, (size_t)n);
+            if (marks(r)) conflict(r, mark_read(&t->mark[l->at[k]], &r->piece));
+            if (r->how == RUN_WHOLE) memcpy(out, t->data + l->at[k] * n, (size_t)n);
         }
     }
 }
@@ -216,18 +254,19 @@ static void write_region(Run *r, const Stmt *s, const Places *l, int c, const ui
     Tile *tile = g->shared ? &p->tile[g->ref] : NULL;
     tile_type type = t ? t->type : tile->type;
     int n = type_size(type);
+    bool waived = s->text && strstr(s->text, "overlap any");
     if (t && t->dead) r->bad = "a tensor that was taken out";
+    r->budget -= l->n;
+    if (r->budget < 0) r->bad = "it takes too long";
     for (int64_t k = 0; k < l->n; k++, in += n) {
         if (l->at[k] < 0) continue;
         if (tile) {
-            if (s->reduce && !tile->written[c][l->at[k]]) r->bad = "a reduction to what has no value";
-            tile->written[c][l->at[k]] = 1;
+            write_cell(r, &tile->cell[c][l->at[k]], s->reduce);
             value_reduce(type, s->reduce, tile->data[c] + l->at[k] * n, in);
         } else {
-            uint8_t *touched = &t->touched[l->at[k]];
-            if (*touched && !(s->reduce && *touched == 2)) r->bad = "two writes of one place";
-            *touched = s->reduce ? 2 : 1;
-            value_reduce(type, s->reduce, t->data + l->at[k] * n, in);
+            if (t->index) r->bad = "a tensor is written that is read as a scalar";
+            if (marks(r)) conflict(r, mark_write(&t->mark[l->at[k]], &r->piece, s->reduce, waived));
+            if (r->how == RUN_WHOLE) value_reduce(type, s->reduce, t->data + l->at[k] * n, in);
         }
     }
 }
@@ -258,13 +297,27 @@ static Places shape_like(const Program *p, const Region *g)
     return l;
 }
 
+/* A multicast is executed by all CTAs of its set, with equal coordinates; in a cluster along x these are all. */
+static void check_cast(Run *r, unsigned active, const Places *of, uint64_t *seen)
+{
+    uint64_t h = 1469598103934665603u;
+    for (int64_t k = 0; k < of->n; k++) h = (h ^ (uint64_t)of->at[k]) * 1099511628211u;
+    if (active != (1u << r->ctas) - 1) r->bad = "a multicast in some CTAs of a cluster";
+    if (*seen && *seen != (h | 1)) r->bad = "a multicast of different coordinates";
+    *seen = h | 1;
+}
+
 static void run_move(Run *r, const Stmt *s, unsigned active)
 {
+    bool cast = s->text && strstr(s->text, "multicast");
+    uint64_t source = 0, tile = 0;
+    r->piece.stamp++;
     uint8_t *value[CTAS_MAX] = {0};
     for (int c = 0; c < r->ctas; c++) {
         if (!(active >> c & 1)) continue;
         Places like = shape_like(r->p, &s->dst), from = places_of(r, &s->src, &like, c);
-        uint8_t *in = malloc((size_t)from.n * 8 + 1);
+        if (cast) check_cast(r, active, &from, &source);
+        uint8_t *in = calloc((size_t)from.n + 1, 8);
         if (!in) abort();
         read_region(r, &s->src, &from, c, in);
         value[c] = change(r->p, s, &from, in);
@@ -274,6 +327,7 @@ static void run_move(Run *r, const Stmt *s, unsigned active)
     for (int c = 0; c < r->ctas; c++) {
         if (!(active >> c & 1)) continue;
         Places like = shape_like(r->p, &s->src), to = places_of(r, &s->dst, &like, c);
+        if (cast) check_cast(r, active, &to, &tile);
         int64_t owner = s->dst.peer ? eval(r, s->dst.peer, c) : c;
         if (owner < 0 || owner >= r->ctas) r->bad = "a peer outside the cluster";
         else write_region(r, s, &to, (int)owner, value[c]);
@@ -285,6 +339,7 @@ static void run_move(Run *r, const Stmt *s, unsigned active)
 static void run_fill(Run *r, const Stmt *s, unsigned active)
 {
     tile_type t = r->p->tile[s->dst.ref].type;
+    r->piece.stamp++;
     for (int c = 0; c < r->ctas; c++) {
         if (!(active >> c & 1)) continue;
         Places none = {0}, to = places_of(r, &s->dst, &none, c);
@@ -299,10 +354,93 @@ static void run_fill(Run *r, const Stmt *s, unsigned active)
 
 static void run_block(Run *r, Stmt *s, unsigned active);
 
-static void run_loop(Run *r, Stmt *s, int level, unsigned active)
+static void run_loop(Run *r, Stmt *s, int level, unsigned active, bool across);
+
+/* ---- what surely has a value: what a branch or a loop of unknown trip count writes counts there alone ---- */
+static size_t tile_cells(const Tile *t)
+{
+    size_t n = t->count ? (size_t)t->count : 1;
+    for (int d = 0; d < t->rank; d++) n *= (size_t)t->extent[d];
+    return n;
+}
+
+typedef struct Values {
+    struct Cell *cell[TILES_MAX][CTAS_MAX];
+} Values;
+
+static void save_values(Run *r, Values *v)
+{
+    *v = (Values){0};
+    for (int t = 0; t < r->p->ntiles; t++)
+        for (int c = 0; c < r->ctas; c++) {
+            size_t bytes = tile_cells(&r->p->tile[t]) * sizeof(struct Cell);
+            if (!r->p->tile[t].cell[c]) continue;
+            v->cell[t][c] = malloc(bytes);
+            if (!v->cell[t][c]) abort();
+            memcpy(v->cell[t][c], r->p->tile[t].cell[c], bytes);
+        }
+}
+
+/* meet: what has a value now and had one then; else what it was then */
+static void restore_values(Run *r, const Values *v, bool meet)
+{
+    for (int t = 0; t < r->p->ntiles; t++)
+        for (int c = 0; c < r->ctas; c++)
+            for (size_t i = 0; v->cell[t][c] && i < tile_cells(&r->p->tile[t]); i++)
+                if (!meet || !v->cell[t][c][i].unit) r->p->tile[t].cell[c][i] = v->cell[t][c][i];
+}
+
+static void free_values(Values *v)
+{
+    for (int t = 0; t < TILES_MAX; t++)
+        for (int c = 0; c < CTAS_MAX; c++) free(v->cell[t][c]);
+}
+
+static void run_turns(Run *r, Stmt *s, int level, unsigned active, bool across)
+{
+    Values before;
+    int first = 0;
+    while (!(active >> first & 1)) first++;
+    int64_t n = eval(r, s->range[level], first), most = n < 1 ? 1 : n > 3 ? 3 : n;
+    save_values(r, &before);
+    for (int64_t i = 0; i < most && !r->bad; i++) {
+        for (int c = 0; c < r->ctas; c++) r->p->var[s->index[level]].value[c] = i;
+        run_loop(r, s, level + 1, active, across);
+        restore_values(r, &before, false);
+    }
+    free_values(&before);
+}
+
+static bool known(const Expr *e)
+{
+    if (!e) return true;
+    return e->kind != X_VAR && e->kind != X_SIZE && e->kind != X_CTA && e->kind != X_GRID && e->kind != X_LOAD && known(e->a) && known(e->b);
+}
+
+static void run_branches(Run *r, Stmt *s, unsigned active)
+{
+    Values before, then;
+    save_values(r, &before);
+    run_block(r, s->body, active);
+    save_values(r, &then);
+    restore_values(r, &before, false);
+    run_block(r, s->other, active);
+    restore_values(r, &then, true);
+    free_values(&before);
+    free_values(&then);
+}
+
+static void run_loop(Run *r, Stmt *s, int level, unsigned active, bool across)
 {
     if (level == s->ref) {
+        int32_t around = r->piece.unit;
+        if (across) r->piece.unit = UNIT_FIRST + r->units++;
         run_block(r, s->body, active);
+        r->piece.unit = around;
+        return;
+    }
+    if (r->how == RUN_DEFINITE && s->range[level]->kind != X_NUM) {
+        run_turns(r, s, level, active, across);
         return;
     }
     int first = 0;
@@ -311,26 +449,29 @@ static void run_loop(Run *r, Stmt *s, int level, unsigned active)
     s->times[n > 1 ? 2 : n > 0]++;
     for (int64_t i = 0; i < n && !r->bad; i++) {
         for (int c = 0; c < r->ctas; c++) r->p->var[s->index[level]].value[c] = i;
-        run_loop(r, s, level + 1, active);
+        run_loop(r, s, level + 1, active, across);
     }
 }
 
 static void run_tile(Run *r, const Stmt *s, unsigned active)
 {
     Tile *t = &r->p->tile[s->ref];
-    size_t n = t->count ? (size_t)t->count : 1;
-    for (int d = 0; d < t->rank; d++) n *= (size_t)t->extent[d];
+    size_t n = tile_cells(t);
     for (int c = 0; c < r->ctas; c++) {
-        if (!t->data[c]) t->data[c] = keep(r->p, n * 8), t->written[c] = keep(r->p, n);
-        if (active >> c & 1) memset(t->written[c], 0, n);
+        if (!t->data[c]) t->data[c] = keep(r->p, n * 8), t->cell[c] = keep(r->p, n * sizeof(struct Cell));
+        if (active >> c & 1) memset(t->cell[c], 0, n * sizeof(struct Cell));
     }
 }
 
 static void run_if(Run *r, Stmt *s, unsigned active)
 {
     unsigned held = 0;
+    if (r->how == RUN_DEFINITE && !known(s->e)) {
+        run_branches(r, s, active);
+        return;
+    }
     for (int c = 0; c < r->ctas; c++)
-        if (active >> c & 1 && eval(r, s->e, c)) held |= 1u << c;
+        if (active >> c & 1 && (s->forced ? s->forced == 1 : eval(r, s->e, c) != 0)) held |= 1u << c;
     s->times[0] += (active & ~held) != 0;
     s->times[1] += held != 0;
     if (held) run_block(r, s->body, held);
@@ -367,7 +508,7 @@ static void run_stmt(Run *r, Stmt *s, unsigned active)
         break;
     case S_TILE: run_tile(r, s, active); break;
     case S_FOR:
-    case S_PIPELINE: run_loop(r, s, 0, active); break;
+    case S_PIPELINE: run_loop(r, s, 0, active, s->text && strstr(s->text, "across grid")); break;
     case S_IF: run_if(r, s, active); break;
     case S_MOVE: run_move(r, s, active); break;
     case S_FILL: run_fill(r, s, active); break;
@@ -375,7 +516,9 @@ static void run_stmt(Run *r, Stmt *s, unsigned active)
     case S_ROLES:
     case S_ROLE: run_block(r, s->body, active); break;
     case S_TWIN: run_block(r, s->other, active); break;
-    case S_COPY: run_copy(r, s); break;
+    case S_COPY:
+        if (r->how == RUN_WHOLE) run_copy(r, s);
+        break;
     case S_VIEW:
     case S_MAP:
     case S_TEXT:
@@ -391,12 +534,23 @@ static void run_block(Run *r, Stmt *s, unsigned active)
 
 const char *program_run(Program *p)
 {
-    Run r = {.p = p, .ctas = p->cluster ? p->cluster : 1};
+    bool conflicts;
+    return program_run_as(p, RUN_WHOLE, &conflicts);
+}
+
+const char *program_run_as(Program *p, Running how, bool *conflicts)
+{
+    Run r = {.p = p, .ctas = p->cluster ? p->cluster : 1, .how = how, .budget = BUDGET, .piece.unit = UNIT_EVERY};
+    bool across = across_grid(p->body);
     for (int i = 0; i < p->ntensors; i++) {
         Tensor *t = &p->tensor[i];
         if (t->base >= 0) continue;
-        memset(t->touched, 0, (size_t)tensor_elements(p, t));
-        memcpy(t->data, t->first, (size_t)(tensor_elements(p, t) * type_size(t->type)));
+        size_t n = (size_t)tensor_elements(p, t);
+        if (!marks(&r)) n = 0;
+        if (n > t->marks) t->mark = keep(p, n * sizeof *t->mark), t->marks = n;
+        else if (n) memset(t->mark, 0, n * sizeof *t->mark);
+        n = (size_t)tensor_elements(p, t);
+        if (how == RUN_WHOLE || t->index) memcpy(t->data, t->first, n * (size_t)type_size(t->type));
     }
     int64_t grid[3] = {r.ctas, 1, 1};
     for (int d = 0; d < 3 && p->grid[d]; d++) grid[d] = eval(&r, p->grid[d], 0);
@@ -405,7 +559,9 @@ const char *program_run(Program *p)
         for (int64_t y = 0; y < grid[1]; y++)
             for (int64_t x = 0; x < grid[0]; x += r.ctas) {
                 for (int c = 0; c < r.ctas; c++) r.cta[c][0] = x + c, r.cta[c][1] = y, r.cta[c][2] = z;
+                if (!across) r.piece.unit = UNIT_FIRST + r.units++;
                 run_block(&r, p->body, (1u << r.ctas) - 1);
             }
+    *conflicts = r.conflict;
     return r.bad;
 }

@@ -3,9 +3,12 @@
  *   generate.c, shapes.c, units.c, teams.c, scalars.c   draw a Program from a seed; it is correct by construction
  *   forms.c, forms_*.c              or one form of the language, drawn
  *   print.c      Program -> .tile text; dress.c: the same in other words
+ *   wild.c       or statements as they come, which may be correct or not
  *   meaning.c    what the text means, executed one statement after the other on arrays in memory; it also tells when a
- *                Program is not correct (a tile read before it is written, two writes of one place), so that neither
+ *                Program is not correct (a tile read before it is written, places that two teams write), so that neither
  *                the generator nor the shrinker can blame the compiler for it
+ *   conflicts.c  which pieces of work touch the same places; other launches of a Program
+ *   acceptance.c what of the correct programs the compiler refuses
  *   values.c     elements of every type, random numbers; round.c: conversions
  *   trial.c      compiles and launches a Program, compares with its meaning; workers.c: many, in several processes
  *   cover.c      counts what the programs reach
@@ -70,6 +73,14 @@ typedef struct Size { /* a symbolic extent or a scalar parameter */
     bool scalar;
 } Size;
 
+/* What has touched an element of a tensor: units of work that nothing orders, see conflicts.c. */
+typedef struct Mark {
+    int32_t read, write, reduce, waived;
+    int32_t stamp; /* the last execution of a statement that wrote it */
+    uint8_t op;    /* of the reductions */
+    bool open;     /* which value is the last one is left open */
+} Mark;
+
 typedef struct Tensor { /* a parameter, or a view of one */
     char name[16];
     tile_type type;
@@ -81,7 +92,10 @@ typedef struct Tensor { /* a parameter, or a view of one */
     int bits_packed;              /* of an element of that type, 0: none */
     const char *layout;           /* printed behind the extents */
     uint8_t *data, *first;        /* contents before; contents that the meaning gives are in `data` */
-    uint8_t *touched;             /* by element: 1 written, 2 reduced */
+    Mark *mark;                   /* by element, `marks` of them */
+    size_t marks;
+    int64_t reach[RANK_MAX];      /* of RUN_REACH: the extents that would hold all */
+    bool index;                   /* read as scalars or for numbers of rows */
     int base;                     /* of a view, else -1 */
     const Expr *start[RANK_MAX];  /* of a view, by dimension of the base */
     int dim[RANK_MAX];            /* of a view: its dimension by dimension of the base, -1: dropped */
@@ -92,7 +106,10 @@ typedef struct Tile {
     tile_type type;
     int rank, swizzle, count; /* count: tiles of an array, 0: no array */
     int64_t extent[RANK_MAX];
-    uint8_t *data[CTAS_MAX], *written[CTAS_MAX];
+    uint8_t *data[CTAS_MAX];
+    struct Cell { /* of an element: who wrote it last, 0: nobody */
+        int32_t unit, stamp;
+    } *cell[CTAS_MAX];
 } Tile;
 
 typedef struct Var {
@@ -155,6 +172,7 @@ typedef struct Stmt {
     int64_t value;         /* of fill */
     int64_t box[RANK_MAX]; /* of a map of tensor src.ref */
     int64_t (*pairs)[2], n, room;
+    int forced;            /* an `if` that a launch takes whatever holds: 1 body, 2 other */
     long times[3];         /* how often an `if` did not hold and did; how often a loop had 0, 1, more turns */
     struct Stmt *body, *other, *next;
 } Stmt;
@@ -205,14 +223,39 @@ void value_reduce(tile_type t, Reduce op, void *place, const void *value);
 extern const char *const REDUCE_NAMES[];
 
 /* generate.c */
-/* all: also what the compiler does not support yet */
-Program *generate(uint64_t seed, bool all, const char *arch);
+/* all: also what the compiler does not support yet; wild: wild.c */
+Program *generate(uint64_t seed, bool all, bool wild, const char *arch);
 /* print.c */
 char *program_text(Program *p, const char *head); /* malloc; sets define */
 /* meaning.c: NULL, or why the program is not correct */
+typedef enum Running {
+    RUN_WHOLE,   /* data too: what the tensors hold afterwards */
+    RUN_PLACES,  /* which places are touched, alone */
+    RUN_REACH,   /* how far beyond its extents a tensor is touched */
+    RUN_DEFINITE /* what surely has a value: neither conditions nor trip counts that the launch gives count */
+} Running;
 const char *program_run(Program *p);
+const char *program_run_as(Program *p, Running how, bool *conflict);
 int64_t extent_value(const Program *p, const Tensor *t, int d);
 int64_t tensor_elements(const Program *p, const Tensor *t);
+
+/* conflicts.c: NULL, or why the access conflicts with one that nothing orders with it (or, OPEN_READ, gets what is left open) */
+extern const char OPEN_READ[];
+enum { UNIT_EVERY = 1, UNIT_FIRST = 2 }; /* beside a pipeline across the grid: done by every team */
+typedef struct Piece { /* who does it */
+    int32_t unit, stamp;
+} Piece;
+const char *mark_read(Mark *m, const Piece *by);
+const char *mark_write(Mark *m, const Piece *by, Reduce op, bool waived);
+bool across_grid(const Stmt *s);
+typedef enum Standing {
+    ST_FREE,
+    ST_CONFLICT,
+    ST_ELSEWHERE, /* it conflicts at another launch */
+    ST_DOUBTFUL,  /* it conflicts if a branch is taken that no launch took */
+    ST_WRONG
+} Standing;
+Standing program_standing(Program *p, const char **why);
 
 /* trial.c */
 typedef enum Verdict {
@@ -226,16 +269,19 @@ typedef enum Verdict {
     V_CRASH,
     V_INVALID,
     V_ASSEMBLER,
+    V_UNSOUND, /* accepted, though it conflicts or reads what has no value */
     V_COUNT
 } Verdict;
 extern const char *const VERDICT_NAMES[V_COUNT];
 typedef struct Outcome {
     Verdict verdict;
+    Standing standing; /* if that is asked for */
     char code[8];
     char text[3000];
 } Outcome;
 enum { TRIAL_SECONDS = 60 };
 extern bool assembling; /* the PTX of each goes through an assembler, too */
+extern bool judging;    /* programs may be incorrect; their standing is worked out */
 void trial_here(Program *p, const char *device, Outcome *out);
 void trial(Program *p, const char *device, Outcome *out); /* in a process of its own */
 void trial_limit(const char *device); /* of this process, from now on */
@@ -249,7 +295,7 @@ typedef struct Plan {
     int64_t count;
     int jobs;
     const char *device, *arch; /* NULL: the simulator in turns; the default */
-    bool all;
+    bool all, wild;
     void (*done)(const struct Plan *plan, uint64_t seed, const Outcome *o);
 } Plan;
 Program *program_of(const Plan *plan, uint64_t seed);

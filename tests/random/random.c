@@ -1,10 +1,11 @@
 /* random --seed N --count N [--jobs N] [--device NAME] [--arch TARGET] [--keep FOLDER] [--refusals PERCENT] [--print] [--all]
- *        [--coverage FILE] [--assemble]
+ *        [--coverage FILE] [--assemble] [--acceptance]
  *
  * Draws programs, runs each on the simulator and compares with its meaning. What fails is shrunk and printed; with --keep it
  * is kept in FOLDER with what was said about it, and so is what the compiler could not prove, which is counted by code. Exit
  * code 1 if a program fails, or if more than PERCENT (10) are refused. --all: also programs with what is not supported yet; other programs per seed. --coverage: what the
- * programs reached (cover.h), as a table. --assemble: their PTX goes through an assembler, if there is one. README.md */
+ * programs reached (cover.h), as a table. --assemble: their PTX goes through an assembler, if there is one. --acceptance: programs that may be
+ * wrong, and what is made of those that are not. README.md */
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -14,6 +15,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "acceptance.h"
 #include "cover.h"
 #include "program.h"
 
@@ -29,7 +31,7 @@ static bool same_failure(Program *p, const char *device, const Outcome *as, int 
     Outcome o;
     if (++*trials > TRIALS) return false;
     trial(p, device, &o);
-    return o.verdict == as->verdict && !strcmp(o.code, as->code);
+    return o.verdict == as->verdict && o.standing == as->standing && !strcmp(o.code, as->code);
 }
 
 static void shrink_block(Program *p, Stmt *s, const char *device, const Outcome *as, int *trials)
@@ -121,15 +123,33 @@ static int verdicts[V_COUNT], bad;
 static Count refused[CODES];
 static const char *folder;
 
+static void count_acceptance(uint64_t seed, Program *p, const Outcome *o)
+{
+    char *text = program_text(p, "");
+    acceptance_count(seed, o, strlen(text));
+    free(text);
+}
+
+static const Plan *accepting;
+
+static void keep_cause(uint64_t seed, const Outcome *o)
+{
+    Program *p = program_of(accepting, seed);
+    shrink(p, device_of(accepting, seed), o);
+    keep_program(folder, o->code, seed, p, o);
+    program_free(p);
+}
+
 static void count_outcome(const Plan *plan, uint64_t seed, const Outcome *o)
 {
     verdicts[o->verdict]++;
-    if (o->verdict == V_RIGHT) return;
+    if (o->verdict == V_RIGHT && !plan->wild) return;
     Program *p = program_of(plan, seed);
+    if (plan->wild) count_acceptance(seed, p, o);
     if (o->verdict == V_REFUSED) {
         count_code(refused, o->code);
-        keep_program(folder, "refused", seed, p, o);
-    } else {
+        if (!plan->wild) keep_program(folder, "refused", seed, p, o);
+    } else if (o->verdict != V_RIGHT) {
         bad++;
         failed(folder, seed, p, device_of(plan, seed), o);
     }
@@ -158,6 +178,7 @@ int main(int argc, char **argv)
                                             {"coverage", required_argument, NULL, 'C'},
                                             {"assemble", no_argument, NULL, 'A'},
                                             {"refusals", required_argument, NULL, 'r'},
+                                            {"acceptance", no_argument, NULL, 'f'},
                                             {0}};
     Plan plan = {.seed = 1, .count = 100, .jobs = 1, .done = count_outcome};
     int64_t refusals = 10;
@@ -175,6 +196,7 @@ int main(int argc, char **argv)
         else if (o == 'p') print = true;
         else if (o == 'A') assembling = true;
         else if (o == 'a') plan.all = true;
+        else if (o == 'f') plan.wild = judging = true;
         else return 2;
     }
     if (folder) mkdir(folder, 0777);
@@ -186,8 +208,13 @@ int main(int argc, char **argv)
     if (coverage) cover_print(coverage);
     for (int v = 0; v < V_COUNT; v++)
         if (verdicts[v]) printf("%s: %d\n", VERDICT_NAMES[v], verdicts[v]);
-    for (int i = 0; i < CODES && refused[i].n; i++) printf("refused %s: %d\n", refused[i].code, refused[i].n);
-    if (100 * verdicts[V_REFUSED] > refusals * plan.count) {
+    for (int i = 0; i < CODES && refused[i].n && !plan.wild; i++) printf("refused %s: %d\n", refused[i].code, refused[i].n);
+    if (plan.wild) {
+        acceptance_print();
+        accepting = &plan;
+        if (folder) acceptance_causes(keep_cause);
+    }
+    if (!plan.wild && 100 * verdicts[V_REFUSED] > refusals * plan.count) {
         printf("more than %" PRId64 " percent are refused\n", refusals);
         bad++;
     }

@@ -89,6 +89,7 @@ const Expr *table(Gen *g, int axis, int64_t low, int64_t high)
     int t = new_tensor(g, (tile_type)PICK(g, TILE_S32, TILE_S64), 1, false);
     Tensor *tab = &g->p->tensor[t];
     int64_t n = a->count + rng_in(&g->rng, 0, 3);
+    tab->index = true;
     tab->extent[0] = new_extent(g, n);
     tab->first = keep(g->p, (size_t)n * 8);
     for (int64_t i = 0; i < n; i++)
@@ -135,6 +136,7 @@ static int rows_tensor(Gen *g, int64_t n, int64_t high, bool distinct, bool whol
     int t = new_tensor(g, (tile_type)PICK(g, TILE_S32, TILE_S64), 1, false);
     Tensor *x = &g->p->tensor[t];
     if (!distinct && !whole && rng_odds(&g->rng, 30)) n = rng_in(&g->rng, 1, n);
+    x->index = true;
     x->extent[0] = new_extent(g, n);
     x->first = keep(g->p, (size_t)n * 8);
     for (int64_t i = 0; i < n; i++)
@@ -332,7 +334,6 @@ Region region_of(Gen *g, const Shape *s, Use use, const char **via)
     for (int d = 0; d < n; d++) trusted |= !reads && l[d].sub.kind == SUB_ROWS;
     if (!trusted && rng_odds(&g->rng, 12)) r.ref = make_view(g, t);
     fill_data(g, t);
-    g->p->tensor[t].touched = keep(g->p, (size_t)tensor_elements(g->p, &g->p->tensor[t]));
     g->p->tensor[t].data = keep(g->p, (size_t)tensor_elements(g->p, &g->p->tensor[t]) * 8);
     *via = "";
     if (!s->swizzle && rng_odds(&g->rng, 25)) *via = " via bulk";

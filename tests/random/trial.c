@@ -12,7 +12,8 @@
 #include "tilecc.h"
 
 const char *const VERDICT_NAMES[V_COUNT] = {"right",       "refused",  "compile error", "launch error", "finding",
-                                            "wrong bytes", "time out", "crash",         "invalid",  "not assembled"};
+                                            "wrong bytes", "time out", "crash",         "invalid",  "not assembled",
+                                            "accepted in error"};
 
 /* What the compiler may refuse, if seldom: what the verifier (E06..) or Rule G can't prove, and what is missing. E0662 is a
  * fault of the compiler. */
@@ -79,7 +80,7 @@ static bool compare(Bench *b, Outcome *o)
         uint8_t *got = malloc(bytes + 1);
         if (!got || tile_read(b->device, got, b->address[i], bytes, &b->err)) abort();
         for (size_t k = 0; k < bytes; k += n)
-            if (memcmp(got + k, t->data + k, n) && !(t->any_nan && value_nan(t->type, got + k) && value_nan(t->type, t->data + k))) {
+            if (memcmp(got + k, t->data + k, n) && !t->mark[k / n].open && !(t->any_nan && value_nan(t->type, got + k) && value_nan(t->type, t->data + k))) {
                 unsigned long long is = 0, wanted = 0;
                 memcpy(&is, got + k, n);
                 memcpy(&wanted, t->data + k, n);
@@ -121,13 +122,25 @@ static bool open_device(const char *name, Bench *b)
     return true;
 }
 
-bool assembling;
+bool assembling, judging;
+
+/* A program that is not correct is refused, by the compiler or by a launch check. That a tile would be read without a value may
+ * stay where no launch shows it (E1305). */
+static void judge(const char *why, Outcome *o)
+{
+    bool runs = o->verdict == V_RIGHT || o->verdict == V_WRONG || o->verdict == V_FINDING;
+    if ((o->standing == ST_CONFLICT && runs) || (o->standing == ST_WRONG && !strcmp(o->code, "E1305"))) say(o, V_UNSOUND, why);
+    else if (o->standing == ST_CONFLICT || o->standing == ST_WRONG) o->verdict = V_REFUSED;
+    else if (o->verdict == V_COMPILE || o->verdict == V_LAUNCH) o->verdict = V_REFUSED;
+}
 
 void trial_here(Program *p, const char *device, Outcome *o)
 {
     *o = (Outcome){0};
-    const char *bad = program_run(p);
-    if (bad) {
+    const char *bad = NULL;
+    if (judging) o->standing = program_standing(p, &bad);
+    else bad = program_run(p);
+    if (bad && !judging) {
         say(o, V_INVALID, bad);
         return;
     }
@@ -161,6 +174,7 @@ void trial_here(Program *p, const char *device, Outcome *o)
             if (b.address[i]) tile_release(b.device, b.address[i], NULL);
         tile_module_free(b.module);
     }
+    if (judging) judge(bad, o);
     tilecc_free(r);
     free(text);
 }

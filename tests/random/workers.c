@@ -18,7 +18,7 @@ typedef struct Worker {
 
 Program *program_of(const Plan *plan, uint64_t seed)
 {
-    return generate(seed, plan->all, plan->arch);
+    return generate(seed, plan->all, plan->wild, plan->arch);
 }
 
 const char *device_of(const Plan *plan, uint64_t seed)

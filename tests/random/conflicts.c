@@ -1,0 +1,170 @@
+/* Rule G, decided for one launch, element by element: two pieces of work that nothing orders - teams, iterations of a pipeline
+ * across the grid, one copy of a statement beside another - touch the same element, and one of them writes it. Elements of a
+ * tensor have one size, so elements are as exact as bytes.
+ *
+ * Of each element and kind of access it is enough to know which unit did it, or that several did: an access conflicts with an
+ * earlier one if that was not done by its own unit alone. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "program.h"
+
+enum { NOBODY = 0, SEVERAL = -1, LAUNCHES = 10, SIZE_MOST = 4096, ELEMENTS_MOST = 1 << 18 };
+
+const char OPEN_READ[] = "what `overlap any` leaves open is read";
+
+static bool another(int32_t seen, int32_t unit)
+{
+    return seen != NOBODY && (seen != unit || unit == UNIT_EVERY);
+}
+
+static void note(int32_t *seen, int32_t unit)
+{
+    *seen = *seen == NOBODY || *seen == unit ? unit : SEVERAL;
+}
+
+const char *mark_read(Mark *m, const Piece *by)
+{
+    note(&m->read, by->unit);
+    if (another(m->waived, by->unit)) return OPEN_READ;
+    if (another(m->write, by->unit)) return "one reads what another writes";
+    return another(m->reduce, by->unit) ? "one reads what another reduces into" : NULL;
+}
+
+static bool repeats(Reduce op)
+{
+    return op == R_MIN || op == R_MAX || op == R_AND || op == R_OR;
+}
+
+/* The bounds of inc and dec may differ, so these do not commute. `op` of a mark is that of all its reductions so far, or none. */
+const char *mark_write(Mark *m, const Piece *by, Reduce op, bool waived)
+{
+    bool sum = op && op != R_INC && op != R_DEC, same = m->reduce == NOBODY || m->op == op, twice = m->stamp == by->stamp;
+    const char *bad = NULL;
+    m->stamp = by->stamp;
+    if (waived) {
+        m->open = true;
+        note(&m->waived, by->unit);
+        return another(m->read, by->unit) ? OPEN_READ : NULL;
+    }
+    if (sum) {
+        if (!same && another(m->reduce, by->unit)) bad = "two reduce in two ways";
+        if (by->unit == UNIT_EVERY && !repeats(op)) bad = "every team reduces";
+        m->op = (uint8_t)(same ? op : R_NONE);
+        note(&m->reduce, by->unit);
+    } else {
+        if (twice) bad = "one statement writes a place twice";
+        if (by->unit == UNIT_EVERY) bad = "every team writes";
+        if (another(m->reduce, by->unit)) bad = "one writes what another reduces into";
+        note(&m->write, by->unit);
+    }
+    if (another(m->read, by->unit)) bad = "one writes what another reads";
+    return another(m->write, by->unit) ? "two write one place" : bad;
+}
+
+bool across_grid(const Stmt *s)
+{
+    for (; s; s = s->next)
+        if (!s->dead && ((s->kind == S_PIPELINE && s->text && strstr(s->text, "across grid")) || across_grid(s->body))) return true;
+    return false;
+}
+
+/* ---- other launches: sizes, scalar parameters and what stands in tables ---- */
+static bool pinned(const Program *p, int size)
+{
+    for (int t = 0; t < p->ntensors; t++)
+        for (int d = 0; d < p->tensor[t].rank; d++) {
+            const Expr *e = p->tensor[t].extent[d];
+            if (p->tensor[t].index && e->kind == X_SIZE && e->n == size) return true;
+        }
+    return false;
+}
+
+/* Multiples, and 16 more, keep rows multiples of 16 bytes. */
+static int64_t other_size(Rng *r, int64_t v, int launch)
+{
+    if (launch < 3) return launch == 0 ? 2 * v : launch == 1 ? 3 * v + 16 : v + 16;
+    switch (rng_in(r, 0, 5)) {
+    case 0: return v;
+    case 1: return 2 * v;
+    case 2: return 3 * v;
+    case 3: return 5 * v;
+    default: return v + 16 * rng_in(r, 1, 3);
+    }
+}
+
+static bool other_launch(Program *p, Rng *r, int launch)
+{
+    for (int i = 0; i < p->nsizes; i++) {
+        Size *s = &p->size[i];
+        if (s->scalar) s->value = rng_in(r, 0, 5);
+        else if (!pinned(p, i)) s->value = other_size(r, s->value, launch);
+        if (s->value > SIZE_MOST) return false;
+    }
+    for (int t = 0; t < p->ntensors; t++)
+        if (tensor_elements(p, &p->tensor[t]) > ELEMENTS_MOST) return false;
+    return true;
+}
+
+static void other_tables(Program *p, Rng *r)
+{
+    int64_t low = rng_in(r, 0, 2), high = low + rng_in(r, 0, 3);
+    for (int t = 0; t < p->ntensors; t++) {
+        Tensor *x = &p->tensor[t];
+        if (!x->index || (p->trust && strstr(p->trust, x->name))) continue;
+        for (int64_t i = 0; i < tensor_elements(p, x); i++)
+            value_store(x->type, x->first + i * type_size(x->type), rng_in(r, low, high));
+    }
+}
+
+/* Branches that no launch so far took, as if one did: there may be no such launch, but nobody has shown that. */
+static void force(Stmt *s, bool on)
+{
+    for (; s; s = s->next) {
+        if (s->kind == S_IF) s->forced = !on ? 0 : !s->times[1] ? 1 : !s->times[0] && s->other ? 2 : 0;
+        force(s->body, on);
+        force(s->other, on);
+    }
+}
+
+static Standing other_launches(Program *p, const char **why)
+{
+    Size size[SIZES_MAX];
+    uint8_t *first[TENSORS_MAX];
+    Rng r = {UINT64_C(0x9e3779b97f4a7c15)};
+    bool conflict = false;
+    if (p->where) return ST_FREE; /* facts are text */
+    memcpy(size, p->size, sizeof size);
+    for (int t = 0; t < p->ntensors; t++) {
+        Tensor *x = &p->tensor[t];
+        size_t bytes = (size_t)(tensor_elements(p, x) * type_size(x->type));
+        first[t] = x->first;
+        if (x->index) x->first = memcpy(keep(p, bytes + 1), x->first, bytes);
+    }
+    for (int launch = 0; launch < LAUNCHES && !conflict; launch++) {
+        memcpy(p->size, size, sizeof size);
+        if (launch) other_tables(p, &r);
+        if (other_launch(p, &r, launch)) *why = program_run_as(p, RUN_PLACES, &conflict);
+    }
+    memcpy(p->size, size, sizeof size);
+    Standing found = conflict ? ST_ELSEWHERE : ST_FREE;
+    force(p->body, true);
+    if (!conflict) *why = program_run_as(p, RUN_PLACES, &conflict);
+    if (conflict && !found) found = ST_DOUBTFUL;
+    force(p->body, false);
+    for (int t = 0; t < p->ntensors; t++) p->tensor[t].first = first[t];
+    return found;
+}
+
+Standing program_standing(Program *p, const char **why)
+{
+    bool conflict;
+    *why = program_run_as(p, RUN_DEFINITE, &conflict);
+    if (*why) return ST_WRONG;
+    *why = program_run_as(p, RUN_WHOLE, &conflict);
+    if (*why) return conflict ? ST_CONFLICT : ST_WRONG;
+    Standing found = other_launches(p, why);
+    (void)program_run(p); /* its own launch again */
+    return found;
+}
