@@ -137,6 +137,10 @@ void env_begin(Env *e);
 void env_leave(Env *e, const Entity *outer); /* forgets what was declared after `outer`; NULL: everything */
 /* Reports an unknown name with the nearest known one. */
 void unknown_name(Env *e, Ident id, const char *what);
+/* arithmetic.c: each reports E0321 where it is so */
+bool computes_with_data(Env *e, const Expr *x);           /* an operator or call has a tile or tensor */
+bool unknown_arithmetic(Env *e, Ident id);                /* a function that others have */
+bool assigns_data(Env *e, Ident id, const Expr *x);       /* name = expr, of a tile or tensor (or E0211) */
 void unknown_in_module(Env *e, const Module *m, Ident id, ItemKind kind); /* a constant or function */
 void unknown_map(Env *e, Ident id);    /* of `via` */
 void unknown_policy(Env *e, Ident id); /* of `cache` */

@@ -1,5 +1,6 @@
 /* The scanner. A 0 byte at the end of the text is the sentinel; elsewhere it is an error like any other byte. */
 #include "frontend/lex.h"
+#include "frontend/arithmetic.h"
 
 #include <float.h>
 #include <stdio.h>
@@ -87,18 +88,30 @@ static const Lookalike lookalikes[] = {
     {"\\", "a statement goes on until its `;`, so that lines need no joining"},
 };
 
+/* a @ b, not an attribute behind `)` */
+static bool stands_between(const Lexer *lx, const char *at)
+{
+    const char *p = at;
+    while (p > lx->src->text && (p[-1] == ' ' || p[-1] == '\t')) p--;
+    char c = p > lx->src->text ? p[-1] : 0;
+    return c == ']' || c == '_' || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+}
+
 static void bad_character(Lexer *lx, const char *at, size_t n)
 {
     Span s = place(lx, at, at + n);
     bool printable = (unsigned char)*at >= 0x20 && *at != 0x7f;
     bool unseen = n > 1 && (memcmp(at, "\xc2\xa0", 2) == 0 || memcmp(at, "\xe2\x80\x8b", n) == 0 ||
                             memcmp(at, "\xef\xbb\xbf", n) == 0);
-    Diag *g = unseen      ? report(lx, E0101, s, "an invisible character has no meaning here")
+    bool matrix = *at == '@' && stands_between(lx, at);
+    Diag *g = matrix      ? report(lx, E0321, s, "there is no `@`")
+              : unseen    ? report(lx, E0101, s, "an invisible character has no meaning here")
               : printable ? report(lx, E0101, s, "the character `%.*s` has no meaning here", (int)n, at)
                           : report(lx, E0101, s, "the control character 0x%02x has no meaning here", (unsigned)*at);
     for (size_t i = 0; i < sizeof lookalikes / sizeof *lookalikes; i++)
-        if (strlen(lookalikes[i].text) == n && memcmp(lookalikes[i].text, at, n) == 0)
+        if (!matrix && strlen(lookalikes[i].text) == n && memcmp(lookalikes[i].text, at, n) == 0)
             diag_fix(lx->diags, g, "%s", lookalikes[i].fix);
+    if (matrix) arithmetic_notes(lx->diags, g);
 }
 
 /* 'text' on one line, or 0. */

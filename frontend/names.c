@@ -100,7 +100,7 @@ static bool module_alone(Env *e, Ident id)
 void unknown_name(Env *e, Ident id, const char *what)
 {
     if (!id.name) return;
-    if (!module_alone(e, id)) {
+    if (!module_alone(e, id) && !(strcmp(what, "function") == 0 && unknown_arithmetic(e, id))) {
         Diag *g = diag_at(e->c->diags, E0201, id.span, "unknown %s `%s`", what, name_of(e, id.name));
         const char *near = nearest_name(e, name_of(e, id.name));
         if (near) diag_fix(e->c->diags, g, "did you mean `%s`?", near);

@@ -18,7 +18,7 @@ static const Entity *operand(Env *e, const Expr *x, const char *what)
     }
     if (x->kind == EX_ERROR) return NULL;
     if (x->kind != EX_NAME) {
-        diag_at(e->c->diags, E0306, x->span, "this is not %s", what);
+        if (!computes_with_data(e, x)) diag_at(e->c->diags, E0306, x->span, "this is not %s", what);
         return NULL;
     }
     const Entity *ent = env_find(e, x->id.name);

@@ -191,6 +191,7 @@ static const Sx *unary(Env *e, const Expr *x)
         uint64_t v = x->lhs->i;
         return sx_const(e, v == (uint64_t)INT64_MAX + 1 ? INT64_MIN : -(int64_t)v, x->span);
     }
+    if (computes_with_data(e, x)) return NULL;
     const Sx *a = x->op == OP_NOT ? condition(e, x->lhs) : scalar(e, x->lhs);
     return a ? sx_op(e, binary_op(x->op), a, NULL, x->span) : NULL;
 }
@@ -210,6 +211,7 @@ static const Sx *logic(Env *e, const Expr *x)
 static const Sx *binary(Env *e, const Expr *x)
 {
     if (x->op == OP_LAND || x->op == OP_LOR) return logic(e, x);
+    if (computes_with_data(e, x)) return NULL;
     const Sx *a = scalar(e, x->lhs), *b = scalar(e, x->rhs);
     return a && b ? sx_op(e, binary_op(x->op), a, b, x->span) : NULL;
 }
@@ -269,6 +271,7 @@ bool deeper(Env *e, const Expr *x, Span at)
 static const Sx *builtin_call(Env *e, const Expr *x, SxOp op)
 {
     const Expr *first = x->args.first;
+    if (computes_with_data(e, x)) return NULL;
     if (x->args.n < 2 || (op == SX_CEIL && x->args.n != 2)) {
         diag_at(e->c->diags, E0207, x->span, "`%s` takes %s, %u given", name_of(e, x->id.name),
                 op == SX_CEIL ? "two numbers: ceil(a, b) is a / b rounded up" : "two or more numbers", x->args.n);

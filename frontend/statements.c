@@ -68,6 +68,7 @@ static bool own_variable(Env *e, const Stmt *s, const Entity *var)
 
 static void assign_stmt(Env *e, const Stmt *s)
 {
+    if (assigns_data(e, s->id, s->expr)) return;
     const Sx *v = scalar(e, s->expr);
     const Entity *ent = env_find(e, s->id.name);
     const Item *it = module_item(e->module, s->id.name);

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "frontend/arithmetic.h"
 #include "lang/lang.h"
 
 typedef struct Slip {
@@ -69,6 +70,20 @@ say(Slip *s, ErrorCode code, Span at, const char *fmt, ...)
     return g;
 }
 
+/* Arithmetic on tiles and tensors. */
+static Diag *no_arithmetic(Slip *s, Span at, const char *what)
+{
+    Diag *g = say(s, E0321, at, "%s", what);
+    arithmetic_notes(s->ps->tree.diags, g);
+    return g;
+}
+
+static bool names_data(const Slip *s, const char *name)
+{
+    const Source *src = s->ps->lexer.src;
+    return declares_data(src->text, text_of(s->ps, s->first.span), name);
+}
+
 #define FIX(s, g, ...) diag_fix((s)->ps->tree.diags, (g), __VA_ARGS__)
 #define LABEL(s, g, span, ...) diag_label((s)->ps->tree.diags, (g), (span), __VA_ARGS__)
 #define NOTE(s, g, ...) diag_note((s)->ps->tree.diags, (g), (Span){0, 0}, __VA_ARGS__)
@@ -130,7 +145,9 @@ static bool foreign_word(Slip *s)
         FIX(s, say(s, E0126, t.span, "there is no `%s`", word), "%s", foreign[i].fix);
         return true;
     }
-    return false;
+    if (!arithmetic_word(word) || s->ps->depth == 0 || s->at.kind != TK_IDENT || !same_place(s->prev, s->first)) return false;
+    no_arithmetic(s, t.span, arena_printf(s->ps->tree.arena, "there is no `%s`", word));
+    return true;
 }
 
 /* `int x = 1;`, `bf16 t[64];` */
@@ -341,7 +358,8 @@ static bool tile_declaration(Slip *s)
     if (k != TK_SHARED && k != TK_TMEM) return false;
     if (s->at.kind == TK_ASSIGN) {
         const char *name = copy_of(s, s->ps->second.span);
-        FIX(s, say(s, E0124, s->at.span, "a tile has no initial value"), "`fill %s = value;` after the declaration",
+        if (computes(text_of(s->ps, s->at.span) + 1)) no_arithmetic(s, s->at.span, "a tile has no initial value, and none is worked out");
+        else FIX(s, say(s, E0124, s->at.span, "a tile has no initial value"), "`fill %s = value;` after the declaration",
             name);
         return true;
     }
@@ -401,12 +419,24 @@ static bool c_assignment(Slip *s)
     if (s->first.kind != TK_IDENT || !same_place(s->prev, s->first)) return false;
     const char *name = copy_of(s, s->first.span), *at = text_of(s->ps, s->at.span);
     if (s->at.kind == TK_LBRACKET) {
+        const char *behind = behind_subscript(at);
+        if ((behind[0] && behind[1] == '=') || (behind[0] == '=' && computes(behind + 1))) {
+            no_arithmetic(s, s->at.span, arena_printf(s->ps->tree.arena, "elements of `%s` are moved, not computed", name));
+            return true;
+        }
         Diag *g = say(s, E0132, s->at.span, "an element of `%s` cannot be assigned", name);
         FIX(s, g, "`fill %s[..] = value;`, or `move .. -> %s[..];`", name, name);
         return true;
     }
     static const char ops[] = "+-*/%&|^";
     if (at[0] == 0 || !strchr(ops, at[0])) return false;
+    if (names_data(s, name) && (at[1] == '=' || at[1] == at[0])) {
+        Span span = {s->at.span.lo, s->at.span.lo + 2};
+        Diag *g = no_arithmetic(s, span, arena_printf(s->ps->tree.arena, "there is no `%.2s` for elements of `%s`", at, name));
+        if (at[0] == '+' && at[1] == '=')
+            FIX(s, g, "`move tile -> %s reduce add via threads;` into a tile, `move tile -> %s[..] reduce add;` into memory", name, name);
+        return true;
+    }
     if (at[1] == '=') {
         FIX(s, say(s, E0123, (Span){s->at.span.lo, s->at.span.lo + 2}, "there is no `%c=`", at[0]), "`%s = %s %c ..;`",
             name, name, at[0]);
@@ -447,6 +477,10 @@ static bool move_arrow(Slip *s)
         return true;
     }
     if (!s->expected[TK_ARROW]) return false;
+    if (at[0] && strchr("+-*/%&|^", at[0]) && at[1] != '>') {
+        no_arithmetic(s, s->at.span, "a move takes what lies in a tile or tensor, and works nothing out");
+        return true;
+    }
     if (is_clause(s->at.kind)) {
         FIX(s, say(s, E0121, s->at.span, "%s stands before the destination", quoted(s, s->at)),
             "`move source -> destination %s ..;`", token_text(s->at.kind));
