@@ -74,7 +74,7 @@ static Diag *carried(Arrival *a, const PRegion *r)
         diag_label(a->env.c->diags, g, a->across->pipe->deal_span, "the next iteration may be another CTA's");
     } else if (t->pipe && a->written[t->index].n == 0 && !a->sometimes[t->index] && write) {
         g = diag_at(a->env.c->diags, E0609, r->span, "`%s` has no value of this iteration here", name);
-        diag_fix(a->env.c->diags, g, "declare it outside of the pipeline, or use `for`");
+        diag_fix(a->env.c->diags, g, "use `for`, and declare and write it in front of that");
     } else {
         return NULL;
     }
@@ -102,7 +102,7 @@ static void check_value(Arrival *a, const PStmt *s, const PRegion *r)
         else if (written->n)
             diag_fix(a->env.c->diags, g, "write the rest before, by a move or by `fill`, or read only what is written");
         else if (a->sometimes[tile])
-            diag_fix(a->env.c->diags, g, "read it in there, too, or give it a value before: `fill %s = 0;`", name);
+            diag_fix(a->env.c->diags, g, "read it in there, too, or write it before as it is written there");
         else diag_fix(a->env.c->diags, g, "move something into it before, or `fill %s = 0;`", name);
     }
     diag_label(a->env.c->diags, g, r->tile->span, "declared here");
