@@ -277,6 +277,11 @@ typedef struct PFact { /* one `where` expression, or what a view or a call needs
     const char *why; /* NULL: the user's; otherwise the rule, and no check where it is proved */
 } PFact;
 typedef enum PTrust { TRUST_DISTINCT, TRUST_SORTED } PTrust; /* WORDS_TRUST */
+typedef struct PTrusted { /* what no launch checks: of the elements of an index tensor */
+    PTrust fact;
+    PTensor *tensor;
+    Span span;
+} PTrusted;
 typedef struct PParam { /* in source order */
     bool is_scalar;
     Name name;
@@ -320,7 +325,7 @@ typedef struct PKernel {
     Span across_span;  /* of the first `across grid`; hi == 0: no pipeline is */
     VEC(Span) grid_uses; /* where cta.* and grid.* are used, as long as nothing is across grid */
     Span roles_span;   /* of `roles`; hi == 0: none */
-    VEC(PFact) trusts; /* `trust distinct(idx)`: cond is a SX_LOAD of the tensor without subscripts, k a PTrust */
+    VEC(PTrusted) trusts;
     VEC(PName) unused; /* names that `let` and `var` declare in the kernel itself, and that nothing looks up */
     uint32_t nlets, nvars, nloops;
     uint8_t *var_dims; /* per variable: dimensions of the cluster in which its CTAs may have different values; a bit each */

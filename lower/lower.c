@@ -101,8 +101,8 @@ static void manifest_head(Lower *L)
     const char *const *words = word_list(WORDS_TRUST, &nwords);
     for (uint32_t i = 0; i < L->k->trusts.n; i++)
         vec_push(L->a, &mf->trusts,
-                 arena_printf(L->a, "%s(%s)", words[L->k->trusts.v[i].cond->k],
-                              name_text(L, L->k->trusts.v[i].cond->tensor->name)));
+                 arena_printf(L->a, "%s(%s)", words[L->k->trusts.v[i].fact],
+                              name_text(L, L->k->trusts.v[i].tensor->name)));
     tensors(L);
     arguments(L);
     launch_shape(L);
@@ -223,15 +223,17 @@ static void branch(Lower *L, const PStmt *st)
     Opnd outer = L->guard, cond = value_pred(L, st->value);
     SyncBranch sync = sync_branch(L, st, cond);
     L->guard = emit_logic(L, IR_AND, outer, cond);
-    vec_push(L->a, &L->scalars->conditions, st->value);
+    condition_open(L, st, false);
     block(L, &st->body);
-    L->scalars->conditions.n--;
+    condition_close(L);
     L->stmt = st;
     vars_forget(L, &st->body);
     if (st->has_else) {
         sync_branch_else(L, st, cond, &sync);
         L->guard = emit_logic(L, IR_AND, outer, emit_not(L, cond));
+        condition_open(L, st, true);
         block(L, &st->other);
+        condition_close(L);
         L->stmt = st;
         vars_forget(L, &st->other);
     }

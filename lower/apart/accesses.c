@@ -1,68 +1,106 @@
-/* What a kernel's moves touch in global memory. */
+/* What a kernel's moves touch in global memory, and what the conditions around them say of the indices. */
 #include "lower/apart/apart.h"
 #include "lower/kernel/report.h"
 
-/* Does the condition say that a loop's index is a multiple of c? */
-static bool multiple_index(const Sx *x, int64_t *loop, int64_t *c)
+/* ---- conditions ---- */
+
+static const Sx *through_lets(const Sx *x)
 {
     while (x->op == SX_LET) x = x->a;
-    if (x->op != SX_EQ || x->a->op != SX_MOD || x->b->op != SX_CONST || x->b->k != 0) return false;
-    const Sx *of = x->a->a;
-    while (of->op == SX_LET) of = of->a;
-    if (of->op != SX_INDEX || x->a->b->op != SX_CONST || x->a->b->k < 2) return false;
-    *loop = of->k;
-    *c = x->a->b->k;
+    return x;
+}
+
+static void know(TensorAccess *a, OpenLoop atoms, int64_t modulus, Poly value)
+{
+    if (atoms.index && a->nknown < KNOWN_MAX) a->known[a->nknown++] = (Known){atoms.index, atoms.turn, modulus, value};
+}
+
+/* The atom of a plain index; none of anything else. */
+static OpenLoop index_of(Lower *L, const Sx *x)
+{
+    const struct Scalars *s = L->scalars;
+    if (x->op == SX_INDEX) return loop_state(L, x->k)->atoms;
+    Poly p = x->op == SX_CTA ? s->cta[x->k] : (Poly){0};
+    bool plain = p.n == 1 && p.terms[0].natoms == 1 && p.terms[0].coef == 1;
+    return (OpenLoop){.index = plain ? p.terms[0].atoms[0] : 0};
+}
+
+static void know_cluster(Lower *L, TensorAccess *a, int axis, Poly value)
+{
+    if (L->k->cluster[axis] == 1) return;
+    OpenLoop own = {.index = L->scalars->cluster_atom[axis]};
+    if (own.index) know(a, own, 0, value);
+    else know(a, index_of(L, &(Sx){.op = SX_CTA, .k = axis}), L->k->cluster[axis], value);
+}
+
+/* x == value */
+static void know_equal(Lower *L, TensorAccess *a, const Sx *x, Poly value)
+{
+    int64_t r;
+    x = through_lets(x);
+    if (x->op == SX_CLUSTER) {
+        know_cluster(L, a, (int)x->k, value);
+    } else if (x->op == SX_RANK && poly_is_const(value, &r)) {
+        for (int i = 0; i < 3 && r >= 0; r /= L->k->cluster[i], i++)
+            know_cluster(L, a, i, poly_const(L->d, r % L->k->cluster[i]));
+    } else if (x->op == SX_MOD && through_lets(x->b)->op == SX_CONST && through_lets(x->b)->k >= 2) {
+        know(a, index_of(L, through_lets(x->a)), through_lets(x->b)->k, value);
+    } else {
+        know(a, index_of(L, x), 0, value);
+    }
+}
+
+/* Of two values the other one. */
+static bool other_of_two(Lower *L, const Sx *x, Poly value, Poly *other)
+{
+    int64_t k;
+    x = through_lets(x);
+    int64_t n = x->op == SX_RANK ? L->cluster_size : x->op == SX_CLUSTER ? L->k->cluster[x->k]
+              : x->op == SX_MOD && through_lets(x->b)->op == SX_CONST ? through_lets(x->b)->k : 0;
+    if (n != 2 || !poly_is_const(value, &k) || k < 0 || k > 1) return false;
+    *other = poly_const(L->d, 1 - k);
     return true;
 }
 
-/* Where `k % c == 0` holds, k is c times an index of its own: quotients of k then differ from turn to turn. */
-static void by_condition(Lower *L, TensorAccess *a, const Sx *cond)
+static void by_condition(Lower *L, TensorAccess *a, const Sx *cond, bool holds)
 {
-    int64_t k, c, zero;
-    Domain *d = L->d;
-    while (cond->op == SX_LET) cond = cond->a;
-    if (cond->op == SX_LAND) {
-        by_condition(L, a, cond->a);
-        by_condition(L, a, cond->b);
-        return;
+    cond = through_lets(cond);
+    if (cond->op == SX_NOT) {
+        by_condition(L, a, cond->a, !holds);
+    } else if (cond->op == (holds ? SX_LAND : SX_LOR)) {
+        by_condition(L, a, cond->a, holds);
+        by_condition(L, a, cond->b, holds);
+    } else if (cond->op == SX_EQ || cond->op == SX_NE) {
+        bool right = !(scalar_uses(L, cond->b) & ~USE_LAUNCH);
+        const Sx *x = right ? cond->a : cond->b, *of = right ? cond->b : cond->a;
+        if (scalar_uses(L, of) & ~USE_LAUNCH) return;
+        Poly value = scalar_poly(L, of);
+        if (holds == (cond->op == SX_EQ) || other_of_two(L, x, value, &value)) know_equal(L, a, x, value);
     }
-    if (!multiple_index(cond, &k, &c) || k >= L->k->nloops) return;
-    LoopState *s = loop_state(L, k);
-    const PStmt *st = s->stmt;
-    if (st == NULL || !poly_is_const(scalar_poly(L, st->lo), &zero) || zero != 0) return;
-    for (uint32_t i = 0; i < a->loops.n; i++) {
-        if (a->loops.v[i].index != s->atoms.index) continue;
-        Poly whole = s->index, count = poly_ceil(d, scalar_poly(L, st->value), poly_const(d, c));
-        const char *name = name_text(L, st->name);
-        OpenLoop own = {domain_index(d, name, poly_const(d, 0), count, DEP_LOOP),
-                        domain_index(d, name, poly_const(d, 0), count, DEP_TEAM), s->atoms.index};
-        s->index = poly_mul(d, poly_const(d, c), poly_atom(d, own.index));
-        L->scalars->fresh_lets = true;
-        scalars_forget(L, USE_INDEX);
-        region_boxes(L, &a->info);
-        s->index = whole;
-        L->scalars->fresh_lets = false;
-        scalars_forget(L, USE_INDEX);
-        a->loops.v[i] = own;
-        return;
-    }
+}
+
+/* ---- accesses ---- */
+
+TensorAccess *tensor_access(Lower *L, const MoveInfo *mi)
+{
+    const struct Scalars *s = L->scalars;
+    TensorAccess *a = arena_new(L->a, TensorAccess);
+    *a = (TensorAccess){.info = *mi, .write = !mi->load, .reduce = -1, .planned = UINT32_MAX, .taken = UINT32_MAX,
+                        .pipe = L->accesses->across, .role = L->accesses->role, .nteam = s->nteam};
+    if (mi->mv && !mi->load) a->reduce = mi->mv->reduce;
+    a->waived = mi->mv && mi->mv->overlap_any;
+    memcpy(a->team, s->team, sizeof a->team);
+    for (uint32_t i = 0; i < s->open_loops.n; i++) vec_push(L->a, &a->loops, s->open_loops.v[i]);
+    for (uint32_t i = 0; i < s->conditions.n; i++) by_condition(L, a, s->conditions.v[i].cond, !s->conditions.v[i].otherwise);
+    axes_of(L, a);
+    return a;
 }
 
 void access_note(Lower *L, const MoveInfo *mi)
 {
-    const PMove *mv = mi->mv;
-    MfTensor *t = &L->ir->mf.tensors.v[mi->tensor->base ? mi->tensor->base->index : mi->tensor->index];
+    MfTensor *t = &L->ir->mf.tensors.v[base_of(mi->tensor)->index];
     if (mi->load) t->read = true;
     else t->written = true;
     if (!mi->load && mi->mv->reduce >= 0) t->read = true; /* it is combined with what lies there */
-    if (mi->prefetch) return;
-    TensorAccess *a = vec_add(L->a, &L->accesses->all);
-    *a = (TensorAccess){.info = *mi, .write = !mi->load, .waived = mv->overlap_any, .reduce = mi->load ? -1 : mv->reduce,
-                        .planned = UINT32_MAX, .taken = UINT32_MAX};
-    a->pipe = L->accesses->across;
-    a->role = L->accesses->role;
-    a->nteam = L->scalars->nteam;
-    memcpy(a->team, L->scalars->team, sizeof a->team);
-    for (uint32_t i = 0; i < L->scalars->open_loops.n; i++) vec_push(L->a, &a->loops, L->scalars->open_loops.v[i]);
-    for (uint32_t i = 0; i < L->scalars->conditions.n; i++) by_condition(L, a, L->scalars->conditions.v[i]);
+    if (!mi->prefetch) vec_push(L->a, &L->accesses->all, tensor_access(L, mi));
 }

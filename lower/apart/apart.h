@@ -1,9 +1,17 @@
-/* What is apart: regions of one team and turn, views, and by rule G what different teams touch.
+/* What never meets: accesses to global memory of different teams (rule G), of one team in different turns, or in one turn.
  *
- *   accesses.c  what a kernel's moves touch in global memory
- *   regions.c   two parts of a tensor, or of a tile
- *   views.c     through views that are made at run time
- *   rule_g.c    what no order holds apart
+ *   accesses.c  what a kernel's moves touch, and what the conditions around them say
+ *   axes.c      an access as intervals: each kind of access adds its axes here
+ *   compare.c   two accesses: are they apart?
+ *   rule_g.c    what must be
+ *   refuse.c    and what is said where it is not proved
+ *
+ * Glossary
+ *   axis      a number that each element of a tensor has, or none: its place in a dimension of the tensor, or of a view; the place of
+ *             its row in an index that is trusted to be distinct, or sorted; the number of its pixel. An access touches elements whose
+ *             number lies in start .. start + extent - 1. Who touches the same element agrees in every number, so two accesses are
+ *             apart if on the axes that they have in common the digit method (domain.h) separates them.
+ *   agree     indices that move what an axis counts from: its numbers mean the same to those that agree in them
  */
 #ifndef LOWER_APART_APART_H
 #define LOWER_APART_APART_H
@@ -13,7 +21,38 @@
 #include "lower/kernel/kernel.h"
 #include "lower/plan/move.h"
 
-enum { TURNS_MAX = 32 };
+enum { TURNS_MAX = 32, TEAM_MAX = 8 + 3, AXES_MAX = 24, AGREE_MAX = 16, KNOWN_MAX = 8 };
+
+typedef enum AxisKind {
+    AXIS_ELEMENT,  /* place in a dimension */
+    AXIS_RESIDUE,  /* that modulo `unit` */
+    AXIS_QUOTIENT, /* that over `unit` */
+    AXIS_DISTINCT, /* r, where the place is from + idx[r]: no two elements of idx are equal */
+    AXIS_SORTED,   /* the last r with idx[r] * unit <= place: no element of idx is less than the one before */
+    AXIS_PIXEL     /* of what an im2col map walks through; dim 1: channels, or slices */
+} AxisKind;
+typedef struct Agree {
+    Atom index[AGREE_MAX];
+    int n;
+    bool unknown; /* what a variable held: the same in one turn of one team only */
+} Agree;
+typedef struct Axis {
+    AxisKind kind;
+    const void *space; /* the tensor or view whose dimension it is; the map */
+    const void *of;    /* the index tensor; NULL */
+    int dim;
+    Poly unit, from;
+    Poly start, extent;
+    const Agree *agree; /* NULL: means the same to all */
+    bool bound;         /* of the view that it goes through, rather than its own */
+    const char *name;   /* "dimension 0" */
+} Axis;
+
+typedef struct Known { /* what the conditions around it say: index % modulus == value; modulus 0: index == value */
+    Atom index, turn;
+    int64_t modulus;
+    Poly value;
+} Known;
 
 typedef struct TensorAccess {
     MoveInfo info;
@@ -21,39 +60,63 @@ typedef struct TensorAccess {
     int reduce;          /* WORDS_REDUCE, -1: none */
     uint32_t role;       /* of the roles of the source: its number, from 1; 0: none */
     const void *pipe;    /* the across-grid pipeline around it */
-    Atom team[8 + 3];    /* indices by which different CTAs or iterations differ */
+    Atom team[TEAM_MAX]; /* indices by which different CTAs or iterations differ */
     int nteam;
     VEC(OpenLoop) loops; /* around it */
+    VEC(Axis) axes;
+    Known known[KNOWN_MAX];
+    int nknown;
     uint32_t planned, taken; /* where moves are planned: its number, and that of the first move by which the working role has
                               * waited for what it loads; UINT32_MAX: none */
 } TensorAccess;
 
 struct Accesses {
-    VEC(TensorAccess) all;
+    VEC(TensorAccess *) all;
     const void *across; /* across-grid pipeline that is open */
     uint32_t role;      /* of the source, that is being lowered: its number, from 1; 0: none */
 };
 
 /* ---- accesses.c ---- */
+TensorAccess *tensor_access(Lower *L, const MoveInfo *mi); /* as it is where the walk stands */
 void access_note(Lower *L, const MoveInfo *mi);
 
-/* ---- regions.c ---- */
-bool regions_disjoint(Lower *L, const MoveInfo *a, const MoveInfo *b); /* of one tensor, same team and iteration */
-bool views_disjoint(Lower *L, const PTensor *a, const PTensor *b);
-bool subtiles_disjoint(Lower *L, const MoveInfo *a, const MoveInfo *b); /* of one tile */
-/* With the loops' indices as if their turns were teams. */
-Poly poly_by_turn(Lower *L, Poly p, const OpenLoop *loops, uint32_t turns);
+/* ---- axes.c ---- */
+void axes_of(Lower *L, TensorAccess *a);
+bool trusts(const Lower *L, const PTensor *idx, PTrust fact);
+/* The tensor whose elements say which row: NULL where the source computes it. */
+const PTensor *row_numbers(const Sx *start, const PRows *rows);
 
-/* ---- views.c ---- */
-/* Different teams, or turns: nothing in common, whatever the data. loops: also turns of the loops around both. */
-bool view_places_apart(Lower *L, const TensorAccess *a, const TensorAccess *b, bool loops, bool same_turn);
-bool view_fixed(Lower *L, const PTensor *t); /* in every CTA and turn the same elements have the same indices */
-bool place_fixed(Lower *L, const Sx *start);
-bool view_trusts(const Lower *L, const PTensor *idx, int64_t fact);
+/* ---- compare.c ---- */
+typedef enum Apart {
+    APART_TEAMS,     /* of different teams, whatever their turns */
+    APART_PIPELINES, /* of different pipelines, or beside one: they have no index in common */
+    APART_HERE,      /* of one team, in one turn of the loops around both */
+    APART_TURNS,     /* of one CTA, in different turns of the loops around both */
+    APART_ANY_TURN   /* of different teams, or in different turns */
+} Apart;
+/* Of one tensor. why: in one sentence, where they are not; or NULL. */
+bool accesses_apart(Lower *L, const TensorAccess *a, const TensorAccess *b, Apart how, const char **why);
+bool subtiles_disjoint(Lower *L, const MoveInfo *a, const MoveInfo *b); /* of one tile */
 
 /* ---- rule_g.c ---- */
 void independence_check(Lower *L);
+/* The order of two reductions changes nothing: one operation on numbers of one kind. */
+bool accesses_commute(const TensorAccess *a, const TensorAccess *b);
 /* May the two stores, of one turn or of different ones of a team, write the same place? */
 bool stores_meet(Lower *L, const TensorAccess *a, const TensorAccess *b);
+/* A store behind a load in one turn, of which nothing says that they are apart. */
+bool store_overtakes(Lower *L, const TensorAccess *load, const TensorAccess *store);
+
+/* ---- refuse.c ---- */
+static inline const PTensor *base_of(const PTensor *t)
+{
+    return t->base ? t->base : t;
+}
+void refuse_permuted(Lower *L, const TensorAccess *w, const TensorAccess *o, const char *why);
+void refuse_unproved(Lower *L, const TensorAccess *w, const TensorAccess *o, const char *why);
+void refuse_repeated(Lower *L, const TensorAccess *a, const char *op);
+void refuse_scalars(Lower *L, const TensorAccess *w);
+void refuse_order(Lower *L, const TensorAccess *a, const TensorAccess *b);
+void refuse_rows(Lower *L, const TensorAccess *w, const PDim *p);
 
 #endif

@@ -83,8 +83,8 @@ bool im2col_plan(Lower *L, const MoveInfo *mi, TensorPlan *out, Refusal *why);
 void im2col_values(Lower *L, const MoveInfo *mi, TensorPlan *p);
 Opnd im2col_bytes(Lower *L, const MoveInfo *mi, const TensorPlan *p); /* where halo_bytes is not 0 */
 int64_t im2col_pixels(const PMove *mv); /* of the tile */
-/* Where both go through one im2col map without offsets: pixels by number, and channels. */
-bool im2col_boxes(Lower *L, const MoveInfo *a, const MoveInfo *b, DomBox *x, DomBox *y);
+/* Through an im2col map without offsets: its pixels by number, and channels. */
+bool im2col_numbers(Lower *L, const MoveInfo *mi, DomBox *out);
 bool gather_plan(Lower *L, const MoveInfo *mi, TensorPlan *out, Refusal *why);
 void gather_emit(Lower *L, const MoveInfo *mi, const TensorPlan *p, uint32_t bar, Opnd bar_slot);
 

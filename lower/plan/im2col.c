@@ -284,8 +284,9 @@ Opnd im2col_bytes(Lower *L, const MoveInfo *mi, const TensorPlan *p)
 
 /* Pixels are numbered as the copy walks through them: those of a copy follow one another. The map visits each of them, unless it
  * has element strides; with offsets the numbers would be those of other pixels. Slices of a pixel are numbered on their own. */
-static bool numbered(Lower *L, const MoveInfo *mi, DomBox *out)
+bool im2col_numbers(Lower *L, const MoveInfo *mi, DomBox *out)
 {
+    if (!is_im2col(mi->mv) || is_wide(mi->mv) || mi->mv->noffset) return false;
     const PMap *m = mi->mv->map;
     Domain *d = L->d;
     Poly at = mi->start[0];
@@ -305,11 +306,4 @@ static bool numbered(Lower *L, const MoveInfo *mi, DomBox *out)
     out->start[1] = mi->start[c];
     out->extent[1] = poly_const(d, mi->extent[c]);
     return true;
-}
-
-bool im2col_boxes(Lower *L, const MoveInfo *a, const MoveInfo *b, DomBox *x, DomBox *y)
-{
-    if (!is_im2col(a->mv) || a->mv->map != b->mv->map || is_wide(a->mv) || a->mv->noffset || b->mv->noffset)
-        return false;
-    return numbered(L, a, x) && numbered(L, b, y);
 }

@@ -322,15 +322,17 @@ static void branch(Lower *L, const PStmt *st)
     L->sched->conditions++;
     remote_enter(L, st, false);
     L->guard = emit_logic(L, IR_AND, outer, cond);
-    vec_push(L->a, &L->scalars->conditions, st->value);
+    condition_open(L, st, false);
     statements(L, &st->body);
-    L->scalars->conditions.n--;
+    condition_close(L);
     remote_leave(L);
     vars_forget(L, &st->body);
     if (st->has_else) {
         remote_enter(L, st, true);
         L->guard = emit_logic(L, IR_AND, outer, emit_not(L, cond));
+        condition_open(L, st, true);
         statements(L, &st->other);
+        condition_close(L);
         remote_leave(L);
         vars_forget(L, &st->other);
     }

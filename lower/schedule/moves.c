@@ -108,16 +108,44 @@ void plan_order(Lower *L)
         for (uint32_t j = 0; j < s->moves.n && !p->ordered; j++) {
             const Planned *q = s->moves.v[j];
             if (q->st->move->kind != MOVE_STORE || (j > i && p->depth == 0 && q->depth == 0)) continue;
-            p->ordered = stores_meet(L, &L->accesses->all.v[q->access], &L->accesses->all.v[p->access]);
+            p->ordered = stores_meet(L, L->accesses->all.v[q->access], L->accesses->all.v[p->access]);
         }
     }
+}
+
+/* The move by which the working role has waited for the load's tile: its first use of it. */
+static uint32_t first_use(const Sched *s, const Planned *load, uint32_t from)
+{
+    for (uint32_t i = from; i < s->moves.n; i++)
+        if (s->moves.v[i]->agent == AG_WORK && s->moves.v[i]->src == load->dst) return i;
+    return UINT32_MAX;
+}
+
+static void take_before(Lower *L, uint32_t store)
+{
+    Sched *s = L->sched;
+    const Planned *p = s->moves.v[store];
+    for (uint32_t j = 0; j < store; j++) {
+        Planned *q = s->moves.v[j];
+        if (q->st->move->kind != MOVE_LOAD || q->taken <= store || first_use(s, q, j) <= store) continue;
+        if (!store_overtakes(L, L->accesses->all.v[q->access], L->accesses->all.v[p->access]) || !rings_take(L, q->dst, p)) continue;
+        for (uint32_t i = 0; i < store; i++)
+            if (s->moves.v[i]->dst == q->dst && s->moves.v[i]->taken > store) s->moves.v[i]->taken = store;
+    }
+}
+
+void plan_overtaking(Lower *L)
+{
+    for (uint32_t i = 0; i < L->sched->moves.n; i++)
+        if (L->sched->moves.v[i]->st->move->kind == MOVE_STORE) take_before(L, i);
 }
 
 bool plan_move(Lower *L, const PStmt *st)
 {
     Sched *s = L->sched;
     Planned *p = arena_new(L->a, Planned);
-    *p = (Planned){.st = st, .src = RING_NONE, .dst = RING_NONE, .shares = {.n = 1, .dim = -1}, .agent = AG_NONE};
+    *p = (Planned){.st = st, .src = RING_NONE, .dst = RING_NONE, .shares = {.n = 1, .dim = -1}, .agent = AG_NONE,
+                    .taken = UINT32_MAX};
     vec_push(L->a, &s->moves, p);
     p->chain = arena_array(L->a, Link, s->depth + 1);
     p->depth = s->depth;
@@ -143,10 +171,12 @@ void plan_taken(Lower *L)
 {
     const Sched *s = L->sched;
     for (uint32_t k = 0; k < L->accesses->all.n; k++) {
-        TensorAccess *a = &L->accesses->all.v[k];
+        TensorAccess *a = L->accesses->all.v[k];
         a->planned = 0;
         while (a->planned < s->moves.n && s->moves.v[a->planned]->st != a->info.stmt) a->planned++;
-        for (uint32_t i = a->planned; i < s->moves.n && a->taken == UINT32_MAX; i++)
-            if (s->moves.v[i]->agent == AG_WORK && s->moves.v[i]->src == s->moves.v[a->planned]->dst) a->taken = i;
+        if (a->planned == s->moves.n) continue;
+        const Planned *p = s->moves.v[a->planned];
+        uint32_t use = first_use(s, p, a->planned);
+        a->taken = p->taken < use ? p->taken : use;
     }
 }

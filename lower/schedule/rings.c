@@ -142,6 +142,15 @@ static bool add_use(Lower *L, Ring *r, const Planned *p, bool writes)
     return true;
 }
 
+bool rings_take(Lower *L, uint32_t ring, const Planned *p)
+{
+    Ring *r = &L->sched->rings[ring];
+    const PStmt *at = r->turn ? stands_in(p, r->turn) : NULL;
+    if (at == NULL || r->filler != AG_LOAD || r->unread || r->summed || !(r->agents & 1u << AG_WORK)) return false;
+    r->first[AG_WORK] = at;
+    return true;
+}
+
 /* Two parts of a tile that have elements in common, whatever the indices are. */
 static bool certainly_meet(const PRegion *a, const PRegion *b)
 {

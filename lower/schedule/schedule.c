@@ -182,6 +182,7 @@ static void schedule(Lower *L)
     plan(L);                     /* regions, copies, checks */
     if (L->failed || !rings_find(L) || !device_find(L)) return;
     plan_order(L);               /* stores that wait for others */
+    plan_overtaking(L);          /* .. and for loads of what they overwrite */
     if (!rings_size(L)) return;  /* slots, batches */
     batch_find(L);
     deal_launch(L);              /* grid */

@@ -775,3 +775,39 @@ constant i4 12 3 i
 case $device in
 sim*) refuse_ 1 'E13(15|26)' $h/rows/listed.tile:twice table="$work/a.npy" idx="$work/i.npy" to="$work/i.npy" out="$work/d.npy:$work/b.npy" ;;
 esac
+
+# ---- what is apart by conditions, facts and steps; stores that wait for loads ----
+d=$h/independence
+for n in 2 10 $(many '64 130' 24); do
+    list=$(i=0; while [ $i -lt "$n" ]; do printf '%s%d,%d' "${c:-}" $((i + 1)) $i; c=,; i=$((i + 2)); done)
+    make f4 "$n,1024" a
+    case_ $d/swapped.tile:rows x="$work/a.npy:$work/b.npy" && rows a b "$list"
+    halves=$(c=; for first in 0 1; do i=$first; while [ $i -lt "$n" ]; do printf '%s%d' "$c" $i; c=,; i=$((i + 2)); done; done)
+    make f4 "$n,64" a
+    case_ $d/conditions.tile:halves x="$work/a.npy" y="f32[$n,64]:$work/b.npy" && rows a b "$halves"
+    case_ $d/conditions.tile:last_stores x="$work/a.npy" y="f32[$n,64]:$work/b.npy" && same a b
+    for groups in 1 2; do
+        make f4 "$((n / groups)),64" k
+        for kernel in heads in_turn; do
+            case_ $d/tied.tile:$kernel x="$work/a.npy" k="$work/k.npy" y="f32[$n,64]:$work/b.npy" R=$groups && same a b
+        done
+    done
+done
+for n in 1 64 $(many '65 1000' 200); do
+    make f4 "$n,64" a
+    make f4 "$n,64" b
+    case_ $d/swapped.tile:used_later x="$work/a.npy:$work/c.npy" y="$work/b.npy" z="f32[$n,64]:$work/e.npy" && same b c && same a e
+    case_ $d/swapped.tile:sometimes x="$work/a.npy:$work/c.npy" y="$work/b.npy" z="f32[$n,64]:$work/e.npy" n=0 && same b c && same a e
+    case_ $d/swapped.tile:sometimes x="$work/a.npy:$work/c.npy" y="$work/b.npy" z="f32[$n,64]:$work/e.npy" n=9999 && same a c && same a e
+    case_ $d/conditions.tile:first_iteration x="$work/a.npy" y="f32[$n,64]:$work/b.npy" z="f32[64,64]:$work/c.npy" &&
+        same a b && affine a c 0 0,0 1,1
+    make f4 "$n,16" a
+    for kernel in teams turns; do
+        case_ $d/stepped.tile:$kernel x="$work/a.npy" y="f32[$((2 * n)),16]:$work/b.npy" && affine b a 0 0,0 2,1 && affine b a 0 1,0 2,1
+    done
+    case_ $d/stepped.tile:thirds x="$work/a.npy" y="f32[$((3 * n)),16]:$work/b.npy" &&
+        affine b a 0 0,0 3,1 && affine b a 0 1,0 3,1 && affine b a 0 2,0 3,1
+done
+constant i4 4,5,256 3 a
+constant i4 5,256 12 b
+case_ $d/conditions.tile:sums x="$work/a.npy" y="s32[5,256]:$work/c.npy" && same b c

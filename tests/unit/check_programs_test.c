@@ -364,7 +364,7 @@ static void roles_and_trust(void **state)
           "}\n");
     const PKernel *k = f.k;
     assert_int_equal(k->trusts.n, 1);
-    assert_ptr_equal(k->trusts.v[0].cond->tensor, k->tensors.v[1]);
+    assert_ptr_equal(k->trusts.v[0].tensor, k->tensors.v[1]);
     assert_int_equal(k->threads, 160);
     const PStmt *s = k->body.first;
     assert_int_equal(s->kind, P_ROLES);

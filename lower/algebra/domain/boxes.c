@@ -9,20 +9,24 @@
  *
  * Where that fails, the other indices become digits as well (`free`): they need not be separated, but where they are,
  * what lies below them in steps is compared at equal values: (k * 132 + t) * 64 for t < 132 and any two k.
+ *
+ * A digit that is known to be the same in both (`known`) needs no separation. An axis that means the same only to those that
+ * agree in some indices is looked at when their digits are separated: then the teams that are left agree in them.
+ * What is data of one place (DEP_DATA alone) is one value for all.
  */
 #include <string.h>
 
 #include "lang/checked.h"
 #include "lower/algebra/domain/inside.h"
 
-enum { TEAMS_MAX = 8, FREE_MAX = 8, CHAIN_MAX = 6, DIGITS_MAX = 24 };
+enum { TEAMS_MAX = 8, FREE_MAX = 8, CHAIN_MAX = 6, DIGITS_MAX = 24, VARIES = DEP_TEAM | DEP_RANK | DEP_LOOP };
 
 typedef struct Chain { /* one team index and its quotients, by increasing divisor */
     Atom atom[CHAIN_MAX];
     Poly divisor[CHAIN_MAX];
     Poly factor[CHAIN_MAX]; /* divisor[i + 1] / divisor[i] */
     Poly width[CHAIN_MAX];  /* greatest difference of two values of digit i; bad: unknown */
-    bool separated[CHAIN_MAX];
+    bool separated[CHAIN_MAX]; /* or known to be the same */
     int n;
     bool free; /* no team index */
 } Chain;
@@ -34,7 +38,7 @@ typedef struct Digit {
 } Digit;
 
 typedef struct Dimension {
-    int number;
+    const DomAxis *axis;
     Poly team;             /* the common team part of both boxes' starts */
     Poly span_ab, span_ba; /* starts at least so far apart: A(t) before B(t'), and B before A */
 } Dimension;
@@ -44,10 +48,10 @@ typedef struct Separation {
     Arena *a;
     Chain chains[TEAMS_MAX + FREE_MAX];
     int nchains;
-    const char *why;
+    const char *why, *moves; /* moves: why an axis that some have to agree on was left out */
 } Separation;
 
-/* Least and greatest start of a box in one dimension, and its extent at most. */
+/* Least and greatest start of a box on one axis, and its extent at most. */
 typedef struct Span {
     Poly lo, hi, extent;
     bool known;
@@ -142,13 +146,13 @@ static void chain_widths(Domain *d, Chain *c)
     }
 }
 
-/* p = team part + the rest, which the launch determines. */
+/* p = team part + the rest, which is the same for all. */
 static void split_team(Domain *d, Poly p, Poly *team, Poly *rest)
 {
     *team = *rest = p.bad ? POLY_BAD : POLY_ZERO;
     for (uint32_t i = 0; i < p.n; i++) {
         Poly one = {&p.terms[i], 1, false};
-        Poly *to = poly_depends(d, one) & ~(unsigned)DEP_LAUNCH ? team : rest;
+        Poly *to = poly_depends(d, one) & VARIES ? team : rest;
         *to = raw_add(d, *to, one);
     }
 }
@@ -202,8 +206,8 @@ static bool separate_dimension(Separation *s, const Dimension *dim)
     Poly ab = dim->span_ab, ba = dim->span_ba;
     if (!digits_of(s, dim->team, digits, &n)) {
         if (s->why == NULL) {
-            s->why = arena_printf(s->a, "the start %s in dimension %d is not a sum of steps of the team's indices",
-                                  domain_text(d, s->a, dim->team), dim->number);
+            s->why = arena_printf(s->a, "the start %s in %s is not a sum of steps of the team's indices",
+                                  domain_text(d, s->a, dim->team), dim->axis->name);
         }
         return false;
     }
@@ -211,9 +215,9 @@ static bool separate_dimension(Separation *s, const Dimension *dim)
         int i = least_digit(d, digits, n);
         if (i < 0) {
             if (s->why == NULL) {
-                s->why = arena_printf(s->a, "the steps %s and %s in dimension %d can't be compared",
+                s->why = arena_printf(s->a, "the steps %s and %s in %s can't be compared",
                                       domain_text(d, s->a, digits[0].step), domain_text(d, s->a, digits[1].step),
-                                      dim->number);
+                                      dim->axis->name);
             }
             return false;
         }
@@ -229,9 +233,9 @@ static bool separate_dimension(Separation *s, const Dimension *dim)
             Poly span = over_ab ? ba : ab;
             if (s->why == NULL && !span.bad) {
                 s->why = arena_printf(s->a,
-                                      "in dimension %d the start moves by %s with %s, which is not known to be as far "
+                                      "in %s the start moves by %s with %s, which is not known to be as far "
                                       "as the %s elements touched reach",
-                                      dim->number, domain_text(d, s->a, g.step), atom_text(s, g.chain->atom[g.at]),
+                                      dim->axis->name, domain_text(d, s->a, g.step), atom_text(s, g.chain->atom[g.at]),
                                       domain_text(d, s->a, span));
             }
         }
@@ -243,12 +247,12 @@ static bool separate_dimension(Separation *s, const Dimension *dim)
     return run < m;
 }
 
-static Span span_of(Domain *d, const DomBox *box, int dim, unsigned keep)
+static Span span_of(Domain *d, const DomAxis *x, int side, unsigned keep)
 {
     Span s = {POLY_BAD, POLY_BAD, POLY_BAD, false};
-    Poly p = poly_now(d, box->start[dim]);
+    Poly p = poly_now(d, x->start[side]);
     s.known = poly_extreme(d, p, false, keep, &s.lo) && poly_extreme(d, p, true, keep, &s.hi) &&
-              domain_max(d, box->extent[dim], &s.extent);
+              domain_max(d, x->extent[side], &s.extent);
     return s;
 }
 
@@ -267,28 +271,48 @@ static bool residues_apart(Domain *d, int64_t g, int64_t diff, Poly xe, Poly ye)
     return le(d, ye, poly_const(d, diff)) && le(d, raw_plus(d, xe, diff), poly_const(d, g));
 }
 
-/* As above for starts whose indices differ: only what the launch determines cancels. */
-static bool apart_by_residue(Domain *d, const DomBox *A, const DomBox *B, int dim)
+/* As above for starts whose indices differ: only what is the same for all cancels. */
+static bool apart_by_residue(Domain *d, const DomAxis *x)
 {
     Poly ta, ra, tb, rb;
-    split_team(d, poly_now(d, A->start[dim]), &ta, &ra);
-    split_team(d, poly_now(d, B->start[dim]), &tb, &rb);
+    split_team(d, poly_now(d, x->start[0]), &ta, &ra);
+    split_team(d, poly_now(d, x->start[1]), &tb, &rb);
     Poly diff = raw_sub(d, ra, rb);
     if (ta.bad || tb.bad || diff.bad) return false;
     int64_t g = gcd_s64(gcd_s64(poly_content(ta, true), poly_content(tb, true)), poly_content(diff, false));
-    return residues_apart(d, g, poly_constant_term(diff), poly_now(d, A->extent[dim]), poly_now(d, B->extent[dim]));
+    return residues_apart(d, g, poly_constant_term(diff), poly_now(d, x->extent[0]), poly_now(d, x->extent[1]));
+}
+
+static bool still_together(const Chain *c, int i)
+{
+    int64_t w;
+    return !c->separated[i] && !(poly_is_const(c->width[i], &w) && w <= 0);
 }
 
 static const char *first_together(Separation *s)
 {
-    for (int c = 0; c < s->nchains; c++) {
-        const Chain *chain = &s->chains[c];
-        for (int i = 0; i < chain->n && !chain->free; i++) {
-            int64_t w;
-            bool fixed = poly_is_const(chain->width[i], &w) && w <= 0;
-            if (!chain->separated[i] && !fixed) return atom_text(s, chain->atom[i]);
-        }
-    }
+    for (int c = 0; c < s->nchains; c++)
+        for (int i = 0; i < s->chains[c].n && !s->chains[c].free; i++)
+            if (still_together(&s->chains[c], i)) return atom_text(s, s->chains[c].atom[i]);
+    return NULL;
+}
+
+/* What facts have left of an index: 0 where it is a constant; false where it is no plain index. */
+static bool plain_index(Domain *d, Atom x, Atom *out)
+{
+    Poly p = poly_atom(d, x);
+    int64_t k;
+    *out = 0;
+    if (poly_is_const(p, &k)) return true;
+    if (p.n != 1 || p.terms[0].natoms != 1 || p.terms[0].coef != 1) return false;
+    *out = p.terms[0].atoms[0];
+    return true;
+}
+
+static Chain *chain_of(Separation *s, Atom x)
+{
+    for (int c = 0; c < s->nchains; c++)
+        if (s->chains[c].atom[0] == x) return &s->chains[c];
     return NULL;
 }
 
@@ -297,126 +321,211 @@ static bool team_chains(Separation *s, const Atom *team, int nteam)
     s->why = "an index that differs between teams is not a plain index";
     if (nteam > TEAMS_MAX) return false;
     for (int i = 0; i < nteam; i++) {
-        Poly p = poly_atom(s->d, team[i]);
-        int64_t k;
-        if (poly_is_const(p, &k)) continue;
-        if (p.n != 1 || p.terms[0].natoms != 1 || p.terms[0].coef != 1) return false;
-        s->chains[s->nchains++] = (Chain){.atom = {p.terms[0].atoms[0]}, .divisor = {poly_const(s->d, 1)}, .n = 1};
+        Atom x;
+        if (!plain_index(s->d, team[i], &x)) return false;
+        if (x) s->chains[s->nchains++] = (Chain){.atom = {x}, .divisor = {poly_const(s->d, 1)}, .n = 1};
     }
     s->why = NULL;
     return true;
 }
 
-/* The digits of the dimensions whose starts are known, with the other indices where `free`. */
-static bool find_digits(Separation *s, const Span *sa, const Span *sb, int rank, bool free)
+/* The digits of the axes whose starts are known, with the other indices where `free`. */
+static bool find_digits(Separation *s, Span span[][2], int n, bool free)
 {
     for (int pass = free ? 0 : 1; pass < 2; pass++) {
-        for (int i = 0; i < rank; i++) {
-            const Poly p[4] = {sa[i].lo, sa[i].hi, sb[i].lo, sb[i].hi};
-            for (int k = 0; k < 4 && sa[i].known && sb[i].known; k++)
+        for (int i = 0; i < n; i++) {
+            const Poly p[4] = {span[i][0].lo, span[i][0].hi, span[i][1].lo, span[i][1].hi};
+            for (int k = 0; k < 4 && span[i][0].known && span[i][1].known; k++)
                 if (!(pass ? collect_quotients(s, p[k]) : collect_free(s, p[k]))) return false;
         }
     }
-    for (int c = 0; c < s->nchains; c++) chain_widths(s->d, &s->chains[c]);
     return true;
 }
 
-/* Only where both boxes follow the digits in the same way. */
-static bool dimension_of(Separation *s, const Span *a, const Span *b, int number, Dimension *out)
+/* The quotient of x by m as an atom; 0 where it is none. */
+static Atom quotient_of(Domain *d, Atom x, Poly m, bool *below)
+{
+    Poly q = poly_div(d, raw_atom(d, x), m);
+    *below = q.n == 0 && !q.bad; /* 0 <= x < m */
+    if (q.n != 1 || q.terms[0].natoms != 1 || q.terms[0].coef != 1) return 0;
+    const AtomInfo *info = atom_info(d, q.terms[0].atoms[0]);
+    bool same = info->kind == ATOM_DIV && info->positive && poly_same(info->b, m) && poly_same(info->a, raw_atom(d, x));
+    return same ? q.terms[0].atoms[0] : 0;
+}
+
+/* x % m is the same: so are all digits below m. */
+static void same_digits(Separation *s, const DomKnown *k)
 {
     Domain *d = s->d;
-    Poly t, u, al, ah, bl, bh;
+    Atom x, q;
+    Poly m = poly_const(d, k->modulus), e;
+    Chain *c = plain_index(d, k->index, &x) && x ? chain_of(s, x) : NULL;
+    bool all = k->modulus == 0;
+    if (c == NULL) return;
+    if (!all && (q = quotient_of(d, x, m, &all)) != 0) chain_add(d, c, q, m);
+    for (int i = 0; i < c->n; i++)
+        if (all || (i + 1 < c->n && poly_exact(d, m, c->divisor[i + 1], &e))) c->separated[i] = true;
+}
+
+/* Only where both boxes follow the digits in the same way. */
+static bool dimension_of(Separation *s, const DomAxis *x, const Span *a, const Span *b, Dimension *out)
+{
+    Domain *d = s->d;
+    Poly t, u, v, w, al, ah, bl, bh;
     split_team(d, a->lo, &t, &al);
     split_team(d, a->hi, &u, &ah);
-    bool agree = poly_same(t, u);
-    split_team(d, b->lo, &u, &bl);
-    agree = agree && poly_same(t, u);
-    split_team(d, b->hi, &u, &bh);
-    if (!agree || !poly_same(t, u)) return false;
-    *out = (Dimension){number, t, raw_sub(d, raw_add(d, ah, a->extent), bl), raw_sub(d, raw_add(d, bh, b->extent), al)};
+    split_team(d, b->lo, &v, &bl);
+    split_team(d, b->hi, &w, &bh);
+    if (!poly_same(t, u) || !poly_same(t, v) || !poly_same(t, w)) return false;
+    *out = (Dimension){x, t, raw_sub(d, raw_add(d, ah, a->extent), bl), raw_sub(d, raw_add(d, bh, b->extent), al)};
+    return true;
+}
+
+/* The first atom of p that q has not. */
+static Atom own_atom(Domain *d, Poly p, Poly q)
+{
+    for (uint32_t i = 0; i < p.n; i++)
+        for (uint8_t k = 0; k < p.terms[i].natoms; k++)
+            if (!poly_mentions(d, q, p.terms[i].atoms[k])) return p.terms[i].atoms[k];
+    return 0;
+}
+
+static const char *in_different_ways(Separation *s, const DomAxis *x)
+{
+    Domain *d = s->d;
+    const char *a = domain_text(d, s->a, x->start[0]), *b = domain_text(d, s->a, x->start[1]);
+    if (poly_same(poly_now(d, x->start[0]), poly_now(d, x->start[1])))
+        return arena_printf(s->a, "by how much the start %s in %s moves with the team, what loops inside of it count decides", a, x->name);
+    if (strcmp(a, b) != 0)
+        return arena_printf(s->a, "the two starts in %s, %s and %s, follow the team in different ways", x->name, a, b);
+    Atom own = own_atom(d, poly_now(d, x->start[0]), poly_now(d, x->start[1]));
+    const char *name = own ? atom_text(s, own) : a;
+    return arena_printf(s->a, "the two starts in %s are both written %s, but %s of the one is not %s of the other", x->name, a, name, name);
+}
+
+/* Do the teams that are left agree in what the axis is counted by? */
+static bool agreed(Separation *s, const DomAxis *x)
+{
+    for (int i = 0; i < x->nagree; i++) {
+        Atom of = x->agree[i];
+        bool plain = plain_index(s->d, of, &of), same = plain && of == 0; /* a constant */
+        const Chain *c = plain ? chain_of(s, of) : NULL;
+        for (int k = 0; c && k < c->n; k++)
+            if (still_together(c, k)) c = NULL;
+        if (same || c) continue;
+        if (s->moves == NULL) s->moves = arena_printf(s->a, "where %s begins changes with %s", x->name, atom_text(s, x->agree[i]));
+        return false;
+    }
     return true;
 }
 
 /* Is every digit of the teams separated? `keep`: what stays in the starts instead of being put at its extremes. */
-static bool separate(Separation *s, const DomBox *A, const DomBox *B, unsigned keep, bool free)
+static bool separate(Separation *s, const DomPair *p, unsigned keep, bool free)
 {
     Domain *d = s->d;
-    Span sa[MAP_RANK_MAX], sb[MAP_RANK_MAX];
-    Dimension dims[MAP_RANK_MAX];
-    int rank = A->rank < B->rank ? A->rank : B->rank, ndims = 0;
-    for (int i = 0; i < rank; i++) {
-        bool same = poly_same(A->start[i], B->start[i]) && poly_same(A->extent[i], B->extent[i]);
-        sa[i] = span_of(d, A, i, keep);
-        sb[i] = same ? sa[i] : span_of(d, B, i, keep);
+    Span span[DOM_AXES_MAX][2];
+    Dimension dims[DOM_AXES_MAX];
+    int ndims = 0;
+    for (int i = 0; i < p->naxes; i++) {
+        const DomAxis *x = &p->axis[i];
+        bool same = poly_same(x->start[0], x->start[1]) && poly_same(x->extent[0], x->extent[1]);
+        span[i][0] = span_of(d, x, 0, keep);
+        span[i][1] = same ? span[i][0] : span_of(d, x, 1, keep);
     }
-    if (!find_digits(s, sa, sb, rank, free)) return false;
-    for (int i = 0; i < rank; i++) {
-        if (!sa[i].known || !sb[i].known) continue;
-        if (dimension_of(s, &sa[i], &sb[i], i, &dims[ndims])) ndims++;
-        else if (s->why == NULL)
-            s->why = arena_printf(s->a, "the two starts in dimension %d, %s and %s, follow the team in different ways",
-                                  i, domain_text(d, s->a, A->start[i]), domain_text(d, s->a, B->start[i]));
+    if (!find_digits(s, span, p->naxes, free)) return false;
+    for (int i = 0; i < p->nknown; i++) same_digits(s, &p->known[i]);
+    for (int c = 0; c < s->nchains; c++) chain_widths(d, &s->chains[c]);
+    for (int i = 0; i < p->naxes; i++) {
+        if (!span[i][0].known || !span[i][1].known) continue;
+        if (dimension_of(s, &p->axis[i], &span[i][0], &span[i][1], &dims[ndims])) ndims++;
+        else if (s->why == NULL && !p->axis[i].quiet) s->why = in_different_ways(s, &p->axis[i]);
     }
-    /* What one dimension has separated need not be looked at in the others: the teams left agree in it. */
+    /* What one axis has separated need not be looked at on the others: the teams left agree in it. */
     for (bool more = true; more;) {
         more = false;
-        for (int i = 0; i < ndims; i++) more = separate_dimension(s, &dims[i]) || more;
+        for (int i = 0; i < ndims; i++) more = (agreed(s, dims[i].axis) && separate_dimension(s, &dims[i])) || more;
     }
     return first_together(s) == NULL;
 }
 
-/* In some dimension all of one box lies behind all of the other, or in other residues, whatever the indices are. */
-static bool always_apart(Domain *d, const DomBox *A, const DomBox *B)
+/* On some axis all of one box lies behind all of the other, or in other residues, whatever the indices are. */
+static bool always_apart(Domain *d, const DomPair *p)
 {
-    int rank = A->rank < B->rank ? A->rank : B->rank;
-    for (int i = 0; i < rank; i++) {
-        if (poly_same(A->start[i], B->start[i]) && poly_same(A->extent[i], B->extent[i])) continue;
-        Span x = span_of(d, A, i, DEP_LAUNCH), y = span_of(d, B, i, DEP_LAUNCH);
-        if (behind(d, &x, &y) || behind(d, &y, &x) || apart_by_residue(d, A, B, i)) return true;
+    for (int i = 0; i < p->naxes; i++) {
+        const DomAxis *x = &p->axis[i];
+        if (x->nagree || (poly_same(x->start[0], x->start[1]) && poly_same(x->extent[0], x->extent[1]))) continue;
+        Span a = span_of(d, x, 0, DEP_LAUNCH), b = span_of(d, x, 1, DEP_LAUNCH);
+        if (behind(d, &a, &b) || behind(d, &b, &a) || apart_by_residue(d, x)) return true;
     }
     return false;
 }
 
-static const char *data_start(Separation *s, const DomBox *box)
+static const char *data_start(Separation *s, const DomPair *p)
 {
-    for (int i = 0; i < box->rank; i++)
-        if (poly_depends(s->d, poly_now(s->d, box->start[i])) & DEP_DATA)
-            return arena_printf(s->a, "the start %s in dimension %d is known only when the kernel runs",
-                                domain_text(s->d, s->a, box->start[i]), i);
+    for (int side = 0; side < 2; side++)
+        for (int i = 0; i < p->naxes; i++)
+            if (poly_depends(s->d, poly_now(s->d, p->axis[i].start[side])) & DEP_DATA)
+                return arena_printf(s->a, "the start %s in %s is known only when the kernel runs",
+                                    domain_text(s->d, s->a, p->axis[i].start[side]), p->axis[i].name);
     return NULL;
 }
 
-bool domain_disjoint_teams(Domain *d, Arena *a, const DomBox *A, const DomBox *B, const Atom *team, int nteam,
-                           const char **why)
+bool domain_apart_teams(Domain *d, Arena *a, const DomPair *p, const char **why)
 {
-    if (nteam == 0 || always_apart(d, A, B)) return true;
+    if (p->nteam == 0 || always_apart(d, p)) return true;
     Separation s = {.d = d, .a = a}, f;
-    if (!team_chains(&s, team, nteam)) {
+    if (!team_chains(&s, p->team, p->nteam)) {
         *why = s.why;
         return false;
     }
     f = s;
-    if (separate(&s, A, B, DEP_LAUNCH | DEP_TEAM, false)) return true;
-    if (separate(&f, A, B, DEP_LAUNCH | DEP_TEAM | DEP_RANK | DEP_LOOP | DEP_DATA, true)) return true;
+    if (separate(&s, p, DEP_LAUNCH | DEP_TEAM, false)) return true;
+    if (separate(&f, p, DEP_LAUNCH | DEP_TEAM | DEP_RANK | DEP_LOOP | DEP_DATA, true)) return true;
     const char *together = first_together(&s);
-    if (s.why == NULL) s.why = data_start(&s, A);
-    if (s.why == NULL) s.why = data_start(&s, B);
+    if (s.why == NULL) s.why = data_start(&s, p);
+    if (s.why == NULL) s.why = s.moves;
     if (together == NULL) *why = s.why; /* the digits themselves were not found */
     else if (s.why) *why = arena_printf(a, "teams with different %s are not separated: %s", together, s.why);
     else *why = arena_printf(a, "teams with different %s touch the same elements: no start depends on it", together);
     return false;
 }
 
-bool domain_disjoint(Domain *d, const DomBox *A, const DomBox *B)
+bool domain_apart(Domain *d, const DomPair *p)
 {
-    int rank = A->rank < B->rank ? A->rank : B->rank;
-    for (int i = 0; i < rank; i++) {
-        Poly ae = poly_now(d, A->extent[i]), be = poly_now(d, B->extent[i]);
-        Poly diff = poly_sub(d, A->start[i], B->start[i]);
+    for (int i = 0; i < p->naxes; i++) {
+        const DomAxis *x = &p->axis[i];
+        Poly ae = poly_now(d, x->extent[0]), be = poly_now(d, x->extent[1]);
+        Poly diff = poly_sub(d, x->start[0], x->start[1]);
         if (prove_ge0(d, raw_sub(d, diff, be), PROOF_STEPS)) return true;
         if (prove_ge0(d, raw_sub(d, raw_neg(d, diff), ae), PROOF_STEPS)) return true;
         if (diff.bad) continue;
         if (residues_apart(d, poly_content(diff, false), poly_constant_term(diff), ae, be)) return true;
     }
     return false;
+}
+
+static DomPair pair_of(const DomBox *A, const DomBox *B, DomAxis *axis)
+{
+    static const char *const NAMES[MAP_RANK_MAX] = {"dimension 0", "dimension 1", "dimension 2", "dimension 3", "dimension 4"};
+    DomPair p = {.axis = axis, .naxes = A->rank < B->rank ? A->rank : B->rank};
+    for (int i = 0; i < p.naxes; i++)
+        axis[i] = (DomAxis){.name = NAMES[i], .start = {A->start[i], B->start[i]}, .extent = {A->extent[i], B->extent[i]}};
+    return p;
+}
+
+bool domain_disjoint_teams(Domain *d, Arena *a, const DomBox *A, const DomBox *B, const Atom *team, int nteam,
+                           const char **why)
+{
+    DomAxis axis[MAP_RANK_MAX];
+    DomPair p = pair_of(A, B, axis);
+    p.team = team;
+    p.nteam = nteam;
+    return domain_apart_teams(d, a, &p, why);
+}
+
+bool domain_disjoint(Domain *d, const DomBox *A, const DomBox *B)
+{
+    DomAxis axis[MAP_RANK_MAX];
+    DomPair p = pair_of(A, B, axis);
+    return domain_apart(d, &p);
 }

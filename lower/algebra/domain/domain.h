@@ -75,6 +75,8 @@ bool domain_le(Domain *d, Poly a, Poly b);
 bool domain_lt(Domain *d, Poly a, Poly b);
 bool domain_eq(Domain *d, Poly a, Poly b);
 bool domain_divides(Domain *d, int64_t m, Poly x); /* x % m == 0, m >= 1 */
+/* p with to[i] instead of from[i], inside quotients, minima and maxima as well; where that took too long the old ones stay. */
+Poly domain_rename(Domain *d, Poly p, const Atom *from, const Atom *to, int n);
 
 unsigned domain_depends(Domain *d, Poly p);
 bool domain_mentions(Domain *d, Poly p, Atom x); /* also inside quotients; true as well where looking took too long */
@@ -87,21 +89,45 @@ bool domain_lx(Domain *d, Arena *a, LxPool *pool, Poly p, Lx *out);
 /* "64 * cta.y + 16", for messages. */
 const char *domain_text(Domain *d, Arena *a, Poly p);
 
-/* Rule G. A box: start and extent (elements) per dimension. Two boxes of the same tensor touched by different teams:
- * proves that for team indices t != t' the boxes A(t) and B(t') never overlap, whatever the other (loop) indices
- * are. team[]: the atoms of cta.x/y/z with more than one value (already without those whose range is the constant 1).
- * Method: quotient/remainder atoms of one team index count as its mixed-radix digits; each digit gets a dimension;
- * within a dimension sort by coefficient, extent <= c1, c1 * range1 <= c2, .. ; A and B must agree in their team part
+/* Rule G. What two accesses touch, as intervals of numbers that every element has: its place in a dimension, or any other
+ * number. Who touches the same element agrees in the number on every axis. domain_apart_teams proves that for team indices
+ * t != t' the accesses A(t) and B(t') touch nothing together, whatever the other (loop) indices are. team[]: the atoms of
+ * cta.x/y/z with more than one value (already without those whose range is the constant 1).
+ * Method: quotient/remainder atoms of one team index count as its mixed-radix digits; on each axis
+ * sort by coefficient, extent <= c1, c1 * range1 <= c2, .. ; A and B must agree in their team part
  * and differ by a bounded rest. Indices of loops count as digits as well where that helps. On failure *why says, in
- * one sentence, which index or dimension could not be separated. */
-typedef struct DomBox {
+ * one sentence, which index or axis could not be separated. */
+enum { DOM_AXES_MAX = 48 };
+typedef struct DomAxis {
+    const char *name;          /* "dimension 0" */
+    Poly start[2], extent[2];  /* of A, of B */
+    const Atom *agree;         /* indices without which the number is another one for each side */
+    int nagree;
+    bool quiet;                /* that it doesn't fit is no reason to name */
+} DomAxis;
+typedef struct DomKnown { /* index % modulus, or the index itself (0), has one and the same value on both sides */
+    Atom index;
+    int64_t modulus;
+} DomKnown;
+typedef struct DomPair {
+    const DomAxis *axis;
+    int naxes;
+    const Atom *team;
+    int nteam;
+    const DomKnown *known;
+    int nknown;
+} DomPair;
+bool domain_apart_teams(Domain *d, Arena *a, const DomPair *p, const char **why);
+/* Same team, same iteration, equal indices: do they never touch the same? Also slots k % S and (k + 1) % S. */
+bool domain_apart(Domain *d, const DomPair *p);
+
+typedef struct DomBox { /* start and extent (elements) per dimension */
     int rank;
     Poly start[MAP_RANK_MAX];
     Poly extent[MAP_RANK_MAX];
 } DomBox;
 bool domain_disjoint_teams(Domain *d, Arena *a, const DomBox *A, const DomBox *B, const Atom *team, int nteam,
                            const char **why);
-/* Same team, same iteration: do the two boxes never overlap? Also slots k % S and (k + 1) % S. */
 bool domain_disjoint(Domain *d, const DomBox *A, const DomBox *B);
 
 #endif

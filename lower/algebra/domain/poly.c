@@ -368,3 +368,45 @@ Poly poly_now(Domain *d, Poly p)
     }
     return sum;
 }
+
+typedef struct Renaming {
+    const Atom *from, *to;
+    int n;
+    uint32_t fuel;
+} Renaming;
+
+static Poly rename_in(Domain *d, Poly p, Renaming *r);
+
+static Poly renamed(Domain *d, Atom x, Renaming *r)
+{
+    for (int i = 0; i < r->n; i++)
+        if (r->from[i] == x) return raw_atom(d, r->to[i]);
+    const AtomInfo *info = atom_info(d, x);
+    bool any = false;
+    for (int i = 0; i < r->n && info->kind > ATOM_INDEX && !any; i++)
+        any = poly_mentions(d, info->a, r->from[i]) || poly_mentions(d, info->b, r->from[i]);
+    if (!any || r->fuel == 0) return raw_atom(d, x);
+    r->fuel--;
+    AtomKind kind = (AtomKind)info->kind;
+    Poly a = rename_in(d, poly_now(d, info->a), r), b = rename_in(d, poly_now(d, info->b), r);
+    if (kind == ATOM_DIV) return poly_div(d, a, b);
+    return kind == ATOM_MIN ? poly_min(d, a, b) : poly_max(d, a, b);
+}
+
+static Poly rename_in(Domain *d, Poly p, Renaming *r)
+{
+    Poly sum = POLY_ZERO;
+    for (uint32_t i = 0; i < p.n; i++) {
+        Poly product = poly_const(d, p.terms[i].coef);
+        for (uint8_t k = 0; k < p.terms[i].natoms; k++) product = raw_mul(d, product, renamed(d, p.terms[i].atoms[k], r));
+        sum = raw_add(d, sum, product);
+    }
+    sum.bad |= p.bad;
+    return sum;
+}
+
+Poly domain_rename(Domain *d, Poly p, const Atom *from, const Atom *to, int n)
+{
+    Renaming r = {from, to, n, 64};
+    return n ? rename_in(d, poly_now(d, p), &r) : p;
+}

@@ -52,6 +52,8 @@ static void find_uses(Lower *L, Scalar *s)
     case SX_VAR: s->uses = USE_VAR; break;
     case SX_LOAD:
         for (int i = 0; i < x->tensor->rank; i++) use(L, s, x->idx[i]);
+        for (int i = 0; x->tensor->run_time && i < x->tensor->rank; i++) use(L, s, x->tensor->extent[i]);
+        if (x->tensor->run_time) use(L, s, x->tensor->offset); /* which element it is */
         s->uses |= USE_LOAD;
         break;
     case SX_LET: use(L, s, x->a); break;
@@ -113,7 +115,7 @@ static bool fold_bits(SxOp op, int64_t a, int64_t b, int64_t *r)
 static Poly poly_let(Lower *L, const Sx *x)
 {
     const LetState *s = &L->scalars->lets[x->k];
-    if (!s->has_poly || L->scalars->fresh_lets) return scalar_poly(L, x->a);
+    if (!s->has_poly) return scalar_poly(L, x->a);
     if (L->scalars->at_rank < 0) return s->poly;
     if (s->by_rank) return s->by_rank[L->scalars->at_rank];
     return scalar_uses(L, x->a) & USE_VAR ? s->poly : scalar_poly(L, x->a);
@@ -289,17 +291,17 @@ static bool of_sizes(const PKernel *k, const Sx *x, int *fuel)
     }
 }
 
-/* Counts the sizes that are at least 1 where x is; each once. */
+/* Counts the sizes and scalar parameters that are at least 1 where x is; each once. */
 static void factors(const PKernel *k, const Sx *x, uint8_t *seen, uint32_t *count, int *fuel)
 {
     if (--*fuel < 0) return;
     switch ((SxOp)x->op) {
     case SX_SYM:
-        if (k->syms.v[x->k].kind == MF_SIZE && !seen[x->k]++) count[x->k]++;
+        if ((k->syms.v[x->k].kind == MF_SIZE || k->syms.v[x->k].kind == MF_SCALAR) && !seen[x->k]++) count[x->k]++;
         return;
     case SX_LET: factors(k, x->a, seen, count, fuel); return;
-    case SX_MUL:
-        if (!of_sizes(k, x->a, fuel) || !of_sizes(k, x->b, fuel)) return;
+    case SX_MUL: /* a * b >= 1 and a >= 0: both are at least 1 */
+        if (!of_sizes(k, x->a, fuel) && !of_sizes(k, x->b, fuel)) return;
         factors(k, x->a, seen, count, fuel);
         factors(k, x->b, seen, count, fuel);
         return;
@@ -426,6 +428,7 @@ static Atom sym_atom(Lower *L, uint32_t i)
     if (s->kind != MF_SCALAR) lo = 0;
     else if (s->type == TYPE_S32) lo = INT32_MIN, hi = INT32_MAX;
     else if (s->type == TYPE_U32) lo = 0, hi = UINT32_MAX;
+    if (L->scalars->positive[i] && lo < 1) lo = 1;
     return domain_param(L->d, name, i, lo, hi);
 }
 

@@ -59,8 +59,11 @@ typedef struct VarState {
 typedef struct OpenLoop {
     Atom index;
     Atom turn; /* the same, where turns of the loop are told apart as if they were teams */
-    Atom of;   /* the loop's own index, where index counts those of its turns in which a condition holds; 0 */
 } OpenLoop;
+typedef struct Condition {
+    const Sx *cond;
+    bool otherwise; /* it does not hold */
+} Condition;
 typedef struct LoopState {
     const PStmt *stmt;
     OpenLoop atoms; /* made once: what is known of a store is compared with it when the loop is open */
@@ -86,7 +89,6 @@ struct Scalars {
     uint32_t ranks;       /* counts changes of at_rank */
     int at_rank;          /* values are those of this rank; -1: of any */
     uint8_t by_rank;      /* uses of what differs from rank to rank */
-    bool fresh_lets;      /* normal forms of lets are made anew: an index stands for something else */
     Atom *sym_atom;
     bool *positive; /* by symbol: a size that is at least 1 wherever a CTA runs */
     Poly *sym, cta[3], cluster[3], rank;
@@ -103,7 +105,7 @@ struct Scalars {
     uint32_t nloops;
     VEC(OpenLoop) open_loops; /* outermost first */
     uint64_t open_mask;
-    VEC(const Sx *) conditions; /* that hold where the statement at hand does something */
+    VEC(Condition) conditions; /* that hold where the statement at hand does something */
     VEC(NeedAnswer) answers;
     VEC(const Sx *) wide_scalars; /* exact.c: whose extremes the launch evaluates */
 };

@@ -64,54 +64,24 @@ static void unwaited(Lower *L, const MoveInfo *mi, const PStmt *other, const cha
     diag_fix(L->c->diags, g, "%s", fix);
 }
 
-/* What no turn changes is left out of both starts: data that is read at one place among it. */
-static void without_fixed(Lower *L, Poly *a, Poly *b)
+/* Of a store in an earlier turn: the loops whose turns are told apart. */
+static const TensorAccess *of_turns(Lower *L, const MoveInfo *mi, uint32_t turns)
 {
-    Poly *of[2] = {a, b}, rest[2];
-    Poly fixed[2] = {poly_const(L->d, 0), poly_const(L->d, 0)};
-    for (int k = 0; k < 2; k++) {
-        rest[k] = fixed[k];
-        rest[k].bad = of[k]->bad;
-        for (uint32_t t = 0; t < of[k]->n; t++) {
-            Poly term = {&of[k]->terms[t], 1, false};
-            Poly *to = domain_depends(L->d, term) & DEP_LOOP ? &rest[k] : &fixed[k];
-            *to = poly_add(L->d, *to, term);
-        }
-    }
-    if (!poly_same(fixed[0], fixed[1])) return;
-    *a = rest[0];
-    *b = rest[1];
+    TensorAccess *a = tensor_access(L, mi);
+    if (turns) a->loops.n = turns;
+    return a;
 }
 
-/* A(t) and B(t') of different turns of the loops, in one CTA: groups are waited for by the thread that committed them. */
-static bool turns_disjoint(Lower *L, const PendingStore *p, const MoveInfo *mi)
+/* A(t) and B(t') of different turns of the loops, in one CTA: groups are waited for by the thread that committed them. The verifier
+ * follows no turns: what is read must be complete, unless it lies in another view. */
+static bool same_place(Lower *L, const PendingStore *p, const TensorAccess *now)
 {
-    const char *why;
-    Atom index[TURNS_MAX];
-    int n = 0;
-    DomBox a, b;
-    bool pixels = im2col_boxes(L, p->info, mi, &a, &b);
-    if ((!pixels && (!p->info->has_gbox || !mi->has_gbox)) || p->turn > TURNS_MAX) return false;
-    for (uint32_t i = 0; i < p->turn; i++) index[n++] = L->scalars->open_loops.v[i].turn;
-    if (!pixels) {
-        a = p->info->gbox;
-        b = mi->gbox;
-    }
-    for (int i = 0; i < a.rank; i++) {
-        without_fixed(L, &a.start[i], &b.start[i]);
-        a.start[i] = poly_by_turn(L, a.start[i], L->scalars->open_loops.v, p->turn);
-        b.start[i] = poly_by_turn(L, b.start[i], L->scalars->open_loops.v, p->turn);
-    }
-    return domain_disjoint_teams(L->d, L->a, &a, &b, index, n, &why);
-}
-
-static bool same_place(Lower *L, const PendingStore *p, const MoveInfo *mi)
-{
-    const PTensor *a = p->info->tensor, *b = mi->tensor;
-    if ((a->base ? a->base : a) != (b->base ? b->base : b) || views_disjoint(L, a, b)) return false;
-    if (!p->known) return true;
-    if (p->turn == 0) return !regions_disjoint(L, p->info, mi);
-    return mi->load || !turns_disjoint(L, p, mi); /* the verifier follows no turns: what is read must be complete */
+    const PTensor *a = p->info->tensor, *b = now->info.tensor;
+    if (base_of(a) != base_of(b)) return false;
+    if (p->turn == 0) return !accesses_apart(L, p->access, now, APART_HERE, NULL);
+    if (!now->info.load) return !accesses_apart(L, p->access, now, APART_TURNS, NULL);
+    const TensorAccess *x = of_turns(L, &(MoveInfo){.tensor = p->info->tensor}, p->turn);
+    return !accesses_apart(L, x, of_turns(L, &(MoveInfo){.tensor = now->info.tensor}, 0), APART_TURNS, NULL);
 }
 
 static bool same_part(Lower *L, const PendingStore *p, const MoveInfo *mi)
@@ -123,15 +93,16 @@ static bool same_part(Lower *L, const PendingStore *p, const MoveInfo *mi)
 }
 
 /* The elements that mi reads or writes were written by an earlier store: its writing is waited for. */
-static void before_global(Lower *L, const MoveInfo *mi)
+static void before_global(Lower *L, const TensorAccess *now)
 {
     Sync *s = L->sync;
+    const MoveInfo *mi = &now->info;
     bool fence = false;
     for (uint32_t i = 0; i < s->stores.n; i++) {
         PendingStore *p = &s->stores.v[i];
         if (p->full_done && (p->fenced || !mi->load)) continue;
         if (!mi->load && (mi->mv->overlap_any || p->stmt->move->overlap_any)) continue;
-        if (!same_place(L, p, mi)) continue;
+        if (!same_place(L, p, now)) continue;
         if (!p->full_done && p->is_explicit) {
             unwaited(L, mi, p->stmt, mi->load ? "reads" : "writes", "write `wait group;` before it");
             p->full_done = p->fenced = true; /* reported once */
@@ -147,15 +118,16 @@ static void before_global(Lower *L, const MoveInfo *mi)
 }
 
 /* A load that still reads what the store is going to write. */
-static void before_overwrite(Lower *L, const MoveInfo *mi)
+static void before_overwrite(Lower *L, const TensorAccess *now)
 {
     Sync *s = L->sync;
     for (uint32_t i = 0; i < s->loads.n;) {
         PendingLoad *p = &s->loads.v[i];
-        if (regions_disjoint(L, &p->info, mi)) {
+        bool other = base_of(p->info.tensor) != base_of(now->info.tensor);
+        if (other || accesses_apart(L, p->access, now, APART_HERE, NULL)) {
             i++;
         } else if (p->barrier) {
-            unwaited(L, mi, p->info.stmt, "writes", "wait for the load's barrier before it");
+            unwaited(L, &now->info, p->info.stmt, "writes", "wait for the load's barrier before it");
             i++;
         } else {
             sync_wait_derived(L, p->info.tile);
@@ -173,8 +145,9 @@ void sync_before(Lower *L, const MoveInfo *mi)
         sync_wait_derived(L, mi->tile);
         break;
     }
-    before_global(L, mi);
-    if (!mi->load) before_overwrite(L, mi);
+    const TensorAccess *now = tensor_access(L, mi);
+    before_global(L, now);
+    if (!mi->load) before_overwrite(L, now);
     for (uint32_t i = 0; mi->load && i < s->stores.n; i++) { /* the tile is still being read */
         PendingStore *p = &s->stores.v[i];
         if (p->is_explicit || p->read_done || !same_part(L, p, mi)) continue;
@@ -200,7 +173,7 @@ void sync_after(Lower *L, const MoveInfo *mi)
     Sync *s = L->sync;
     if (mi->load) {
         PendingLoad *p = vec_add(L->a, &s->loads);
-        *p = (PendingLoad){.info = *mi};
+        *p = (PendingLoad){.info = *mi, .access = tensor_access(L, mi)};
         if (mi->mv->commit != COMMIT_BARRIER) return;
         p->barrier = mi->mv->barrier;
         if (mi->mv->barrier_slot && !poly_is_const(scalar_poly(L, mi->mv->barrier_slot), &p->slot)) p->slot = -1;
@@ -212,6 +185,7 @@ void sync_after(Lower *L, const MoveInfo *mi)
     *p = (PendingStore){.stmt = mi->stmt,
                         .tile = mi->tile,
                         .info = info,
+                        .access = tensor_access(L, mi),
                         .known = true,
                         .is_explicit = mi->mv->commit == COMMIT_GROUP || mi->mv->in_group};
     if (!mi->mv->in_group) commit(L);
@@ -243,6 +217,7 @@ static void carry_store(Lower *L, const PStmt *st, uint32_t turn)
               region_resolve(L, st, info);
     L->stmt = now;
     info->tensor = st->move->dst.tensor;
+    p.access = of_turns(L, p.known ? info : &(MoveInfo){.tensor = info->tensor}, turn);
     vec_push(L->a, &s->stores, p);
 }
 

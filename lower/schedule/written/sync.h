@@ -21,6 +21,7 @@
 
 typedef struct PendingLoad { /* a load that nobody waited for yet */
     MoveInfo info;
+    const struct TensorAccess *access;
     const PBarrier *barrier; /* NULL: derived, of the tile */
     int64_t slot;
 } PendingLoad;
@@ -28,6 +29,7 @@ typedef struct PendingStore {
     const PStmt *stmt;
     const PTile *tile;
     const MoveInfo *info; /* shared by the copies of the list that blocks keep */
+    const struct TensorAccess *access;
     bool known;           /* info's boxes hold */
     uint32_t turn;        /* 0; else of an earlier turn of the loop that is the turn-th open one */
     bool is_explicit;

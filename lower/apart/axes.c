@@ -1,0 +1,242 @@
+/* An access as intervals on axes (apart.h). What is new about a kind of access is said here and nowhere else.
+ *
+ *   every access      its places in the dimensions of the tensor; with a step in their quotients and residues, too
+ *   through a view    the view's own bounds: outside of them nothing is touched. Where the view moves or has a shape of its own, the
+ *                     places counted from where it begins mean the same to those that agree in what moves it
+ *   sorted            x[idx[a] +: idx[b] - idx[a]] with `trust sorted(idx)`: the places a .. b - 1 of idx. What is cut to the tensor
+ *                     stays in order. An element outside idx is -1 at both ends, or in front of all: such a view is
+ *                     empty, or ends at the first element
+ *   rows by index     with `trust distinct(idx)`: the places in idx. A part of idx is distinct as well: the place counts in the whole
+ *   im2col stores     pixels by number and channels
+ */
+#include "lower/apart/apart.h"
+#include "lower/kernel/report.h"
+#include "lower/plan/copies.h"
+
+enum { AGREE_FUEL = 256 };
+
+bool trusts(const Lower *L, const PTensor *idx, PTrust fact)
+{
+    for (uint32_t i = 0; i < L->k->trusts.n; i++)
+        if (L->k->trusts.v[i].tensor == idx && L->k->trusts.v[i].fact == fact) return true;
+    return false;
+}
+
+const PTensor *row_numbers(const Sx *start, const PRows *rows)
+{
+    if (rows) return rows->tensor;
+    while (start && start->op == SX_LET) start = start->a;
+    return start && start->op == SX_LOAD ? start->tensor : NULL;
+}
+
+/* ---- what numbers depend on ---- */
+
+static void agree_in(Agree *g, Atom x)
+{
+    for (int i = 0; i < g->n; i++)
+        if (g->index[i] == x) return;
+    if (x == 0) return;
+    if (g->n == AGREE_MAX) g->unknown = true;
+    else g->index[g->n++] = x;
+}
+
+static void agree_on_cluster(Lower *L, Agree *g, int axis)
+{
+    const struct Scalars *s = L->scalars;
+    if (L->k->cluster[axis] == 1) return;
+    agree_in(g, s->cluster_atom[axis]);
+    Poly p = s->cta[axis];
+    if (s->cluster_atom[axis] == 0 && p.n) agree_in(g, p.terms[0].atoms[0]);
+}
+
+/* The indices that x is made of. Tensors that are read as scalars are not written: their elements are functions of the place. */
+static void agree_on(Lower *L, Agree *g, const Sx *x, int *fuel)
+{
+    if (x == NULL || g->unknown) return;
+    if (--*fuel < 0) {
+        g->unknown = true;
+        return;
+    }
+    switch ((SxOp)x->op) {
+    case SX_CONST:
+    case SX_SYM: break;
+    case SX_CTA:
+        if (L->scalars->cta[x->k].n) agree_in(g, L->scalars->cta[x->k].terms[0].atoms[0]);
+        break;
+    case SX_CLUSTER: agree_on_cluster(L, g, (int)x->k); break;
+    case SX_RANK:
+        for (int i = 0; i < 3; i++) agree_on_cluster(L, g, i);
+        break;
+    case SX_INDEX: agree_in(g, loop_state(L, x->k)->atoms.index); break;
+    case SX_VAR: g->unknown = true; break;
+    case SX_LET: agree_on(L, g, x->a, fuel); break;
+    case SX_LOAD:
+        for (int i = 0; i < x->tensor->rank; i++) agree_on(L, g, x->idx[i], fuel);
+        if (x->tensor->base) agree_on(L, g, x->tensor->offset, fuel);
+        for (int i = 0; i < x->tensor->rank; i++) agree_on(L, g, x->tensor->extent[i], fuel);
+        break;
+    default: agree_on(L, g, x->a, fuel); agree_on(L, g, x->b, fuel);
+    }
+}
+
+/* What says where dimension d of the view begins: of one with a shape of its own, all that is known of it. */
+static const Agree *counted_from(Lower *L, const PTensor *v, int d)
+{
+    Agree *g = arena_new(L->a, Agree);
+    int fuel = AGREE_FUEL;
+    *g = (Agree){0};
+    if (v->reshaped) {
+        agree_on(L, g, v->offset, &fuel);
+        for (int i = 0; i < v->rank; i++) {
+            agree_on(L, g, v->extent[i], &fuel);
+            agree_on(L, g, v->stride[i], &fuel);
+        }
+    } else {
+        agree_on(L, g, v->start[v->dim_of[d]], &fuel);
+    }
+    return g->n || g->unknown ? g : NULL;
+}
+
+/* ---- axes ---- */
+
+static void add(Lower *L, TensorAccess *a, Axis x)
+{
+    if (a->axes.n < AXES_MAX) vec_push(L->a, &a->axes, x);
+}
+
+static Axis element(Lower *L, const PTensor *of, int dim, Poly start, Poly extent)
+{
+    const char *name = of->base ? arena_printf(L->a, "dimension %d of `%s`", dim, name_text(L, of->name))
+                                : arena_printf(L->a, "dimension %d", dim);
+    return (Axis){.kind = AXIS_ELEMENT, .space = of, .dim = dim, .name = name, .start = start, .extent = extent};
+}
+
+/* Every `unit`-th place: those of one access have one residue, and quotients that follow one another. */
+static void stepped(Lower *L, TensorAccess *a, const Axis *e, int64_t unit, int64_t count)
+{
+    Axis x = *e;
+    x.kind = AXIS_RESIDUE;
+    x.name = arena_printf(L->a, "%s modulo %lld", e->name, (long long)unit);
+    x.unit = poly_const(L->d, unit);
+    x.start = poly_mod(L->d, e->start, x.unit);
+    x.extent = poly_const(L->d, 1);
+    add(L, a, x);
+    x.kind = AXIS_QUOTIENT;
+    x.name = arena_printf(L->a, "%s over %lld", e->name, (long long)unit);
+    x.start = poly_div(L->d, e->start, x.unit);
+    x.extent = poly_const(L->d, count);
+    add(L, a, x);
+}
+
+static void base_axes(Lower *L, TensorAccess *a)
+{
+    const MoveInfo *m = &a->info;
+    const PTensor *t = m->tensor;
+    for (int b = 0; m->has_gbox && b < m->gbox.rank; b++)
+        add(L, a, element(L, base_of(t), b, m->gbox.start[b], m->gbox.extent[b]));
+    for (int d = 0; m->has_gbox && d < m->rank; d++) {
+        int b = t->base ? t->dim_of[d] : d;
+        int64_t reach = move_width(m, d) - 1, n = m->extent[d];
+        if (m->g->dim[d].rows || m->g->dim[d].open || n < 2 || reach == n - 1) continue;
+        Axis e = element(L, base_of(t), b, m->gbox.start[b], m->gbox.extent[b]);
+        stepped(L, a, &e, reach / (n - 1), n);
+    }
+}
+
+/* A view touches nothing outside of its bounds. */
+static void bound_axes(Lower *L, TensorAccess *a)
+{
+    const PTensor *v = a->info.tensor;
+    for (int d = 0; v->base && !v->run_time && !v->reshaped && d < v->rank; d++) {
+        int b = v->dim_of[d];
+        Axis x = element(L, v->base, b, scalar_poly(L, v->start[b]), scalar_poly(L, v->extent[d]));
+        x.bound = true;
+        add(L, a, x);
+    }
+    for (int b = 0; v->run_time && b < v->base->rank; b++) {
+        const struct PPlace *p = &v->place[b];
+        if (!p->lo || !p->hi || (p->idx && !trusts(L, p->idx, TRUST_SORTED))) continue;
+        if ((scalar_uses(L, p->lo) | scalar_uses(L, p->hi)) & USE_VAR) continue; /* what it held where the view was declared */
+        Poly lo = scalar_poly(L, p->lo), count = poly_sub(L->d, scalar_poly(L, p->hi), lo);
+        if (!domain_le(L->d, poly_const(L->d, 0), count)) continue;
+        Axis x = element(L, v->base, b, lo, count);
+        x.bound = true;
+        if (p->idx) {
+            x.kind = AXIS_SORTED;
+            x.of = p->idx;
+            x.name = arena_printf(L->a, "the places in `%s`", name_text(L, p->idx->name));
+            x.unit = p->by ? scalar_poly(L, p->by) : poly_const(L->d, 1);
+        }
+        add(L, a, x);
+    }
+}
+
+/* Places counted from where a view begins. */
+static void own_axes(Lower *L, TensorAccess *a)
+{
+    const MoveInfo *m = &a->info;
+    const PTensor *v = m->tensor;
+    for (int d = 0; v->base && (v->reshaped || v->run_time) && d < v->rank; d++) {
+        if (m->g->dim[d].rows || m->g->dim[d].open) continue;
+        Axis x = element(L, v, d, m->start[d], poly_const(L->d, move_width(m, d)));
+        x.agree = counted_from(L, v, d);
+        add(L, a, x);
+    }
+}
+
+static bool same_for_all(Lower *L, const Sx *x)
+{
+    return !(scalar_uses(L, x) & (USE_TEAM | USE_INDEX | USE_VAR));
+}
+
+/* Rows that elements of a trusted tensor pick. */
+static void distinct_axes(Lower *L, TensorAccess *a)
+{
+    const MoveInfo *m = &a->info;
+    const PTensor *t = m->tensor;
+    for (int d = 0; d < m->rank && !is_im2col(m->mv); d++) {
+        const PDim *p = &m->g->dim[d];
+        const PTensor *idx = p->rows || p->extent == 1 ? row_numbers(p->start, p->rows) : NULL;
+        if (!idx || idx->rank != 1 || idx->reshaped || base_of(idx)->rank != 1 || !trusts(L, base_of(idx), TRUST_DISTINCT)) continue;
+        const Sx *start = p->start;
+        while (!p->rows && start->op == SX_LET) start = start->a;
+        const Sx *at = p->rows ? p->rows->at[0] : start->idx[0];
+        if (scalar_uses(L, at) & USE_VAR) continue; /* what it held where the move is */
+        Axis x = element(L, base_of(t), d, scalar_poly(L, at), poly_const(L->d, p->extent));
+        x.kind = AXIS_DISTINCT;
+        x.of = base_of(idx);
+        x.name = arena_printf(L->a, "the places in `%s`", name_text(L, base_of(idx)->name));
+        if (idx->base) x.start = poly_add(L->d, x.start, scalar_poly(L, idx->start[0]));
+        if (t->base) { /* counted from where the view begins */
+            Axis own = x;
+            own.space = t;
+            own.name = element(L, t, d, x.start, x.extent).name;
+            own.agree = counted_from(L, t, d);
+            if (t->reshaped || t->run_time) add(L, a, own);
+            if (t->reshaped || !same_for_all(L, t->start[t->dim_of[d]])) continue;
+            x.dim = t->dim_of[d];
+            x.from = scalar_poly(L, t->start[x.dim]);
+        }
+        add(L, a, x);
+    }
+}
+
+static void pixel_axes(Lower *L, TensorAccess *a)
+{
+    DomBox box;
+    static const char *const NAMES[] = {"the numbers of pixels", "the channels"};
+    if (!im2col_numbers(L, &a->info, &box)) return;
+    for (int i = 0; i < 2; i++)
+        add(L, a, (Axis){.kind = AXIS_PIXEL, .space = a->info.mv->map, .dim = i, .name = NAMES[i], .start = box.start[i], .extent = box.extent[i]});
+}
+
+void axes_of(Lower *L, TensorAccess *a)
+{
+    if (a->info.g) { /* else nothing is known but the view */
+        pixel_axes(L, a);
+        base_axes(L, a);
+        distinct_axes(L, a);
+        own_axes(L, a);
+    }
+    bound_axes(L, a);
+}

@@ -1,0 +1,141 @@
+/* Two accesses: on the axes that they have in common the digit method separates them, or not. */
+#include "lower/apart/apart.h"
+#include "lower/plan/copies.h"
+
+bool subtiles_disjoint(Lower *L, const MoveInfo *a, const MoveInfo *b)
+{
+    if (a->tile != b->tile) return true;
+    if (a->slot_const >= 0 && b->slot_const >= 0 && a->slot_const != b->slot_const) return true;
+    return domain_disjoint(L->d, &a->sbox, &b->sbox);
+}
+
+typedef struct Compared {
+    DomPair pair;
+    DomAxis axis[DOM_AXES_MAX];
+    DomKnown known[2 * KNOWN_MAX];
+    Atom team[TEAM_MAX + TURNS_MAX];
+    Atom index[TURNS_MAX], turn[TURNS_MAX]; /* of the loops around both, whose turns differ */
+    int nturns;
+    bool team_fixed; /* both are of one CTA */
+} Compared;
+
+static bool one_axis(const Axis *x, const Axis *y)
+{
+    return x->kind == y->kind && x->space == y->space && x->of == y->of && x->dim == y->dim && poly_same(x->unit, y->unit) &&
+           poly_same(x->from, y->from);
+}
+
+static void agree_of(Lower *L, const Compared *c, const Axis *x, const Axis *y, DomAxis *out)
+{
+    const Agree *of[2] = {x->agree, y->agree};
+    Atom *all = x->agree || y->agree ? arena_array(L->a, Atom, 2 * AGREE_MAX) : NULL;
+    for (int k = 0; k < 2; k++) {
+        for (int i = 0; of[k] && i < of[k]->n; i++) {
+            Atom a = of[k]->index[i];
+            for (int t = 0; t < c->nturns; t++)
+                if (c->index[t] == a) a = c->turn[t];
+            all[out->nagree++] = a;
+        }
+    }
+    out->agree = all;
+}
+
+/* What no turn changes is the same in one CTA: data that is read at one place, and where the CTA is. It is left out. */
+static void without_fixed(Lower *L, Poly *a, Poly *b)
+{
+    Poly *of[2] = {a, b}, rest[2], fixed[2];
+    for (int k = 0; k < 2; k++) {
+        rest[k] = fixed[k] = poly_const(L->d, 0);
+        rest[k].bad = of[k]->bad;
+        for (uint32_t t = 0; t < of[k]->n; t++) {
+            Poly term = {&of[k]->terms[t], 1, false};
+            Poly *to = domain_depends(L->d, term) & DEP_LOOP ? &rest[k] : &fixed[k];
+            *to = poly_add(L->d, *to, term);
+        }
+    }
+    if (!poly_same(fixed[0], fixed[1])) return;
+    *a = rest[0];
+    *b = rest[1];
+}
+
+/* how: of those that are not of one turn, an axis that a variable moves means nothing, and one that indices move nothing to
+ * different pipelines. */
+static bool usable(const Axis *x, Apart how)
+{
+    return x->agree == NULL || how == APART_HERE || (how != APART_PIPELINES && !x->agree->unknown);
+}
+
+static void axes_shared(Lower *L, Compared *c, const TensorAccess *a, const TensorAccess *b, Apart how, bool bounds)
+{
+    for (uint32_t i = 0; i < a->axes.n; i++) {
+        for (uint32_t j = 0; j < b->axes.n; j++) {
+            const Axis *x = &a->axes.v[i], *y = &b->axes.v[j];
+            if (c->pair.naxes == DOM_AXES_MAX || (x->bound || y->bound) != bounds || !one_axis(x, y)) continue;
+            if (!usable(x, how) || !usable(y, how)) continue;
+            DomAxis *out = &c->axis[c->pair.naxes++];
+            *out = (DomAxis){.name = x->name, .start = {x->start, y->start}, .extent = {x->extent, y->extent}, .quiet = bounds};
+            if (how != APART_HERE) agree_of(L, c, x, y, out);
+            if (c->team_fixed) without_fixed(L, &out->start[0], &out->start[1]);
+            for (int k = 0; k < 2; k++) {
+                out->start[k] = domain_rename(L->d, out->start[k], c->index, c->turn, c->nturns);
+                out->extent[k] = domain_rename(L->d, out->extent[k], c->index, c->turn, c->nturns);
+            }
+        }
+    }
+}
+
+static void known_to_both(Compared *c, const TensorAccess *a, const TensorAccess *b)
+{
+    for (int i = 0; i < a->nknown; i++) {
+        for (int j = 0; j < b->nknown; j++) {
+            const Known *x = &a->known[i], *y = &b->known[j];
+            if (x->index != y->index || x->modulus != y->modulus || !poly_same(x->value, y->value)) continue;
+            if (c->pair.nknown + 2 > 2 * KNOWN_MAX) return;
+            c->known[c->pair.nknown++] = (DomKnown){x->index, x->modulus};
+            if (x->turn) c->known[c->pair.nknown++] = (DomKnown){x->turn, x->modulus};
+        }
+    }
+}
+
+static uint32_t loops_around(const TensorAccess *a, const TensorAccess *b)
+{
+    uint32_t n = 0;
+    while (n < a->loops.n && n < b->loops.n && a->loops.v[n].index == b->loops.v[n].index) n++;
+    return n;
+}
+
+bool accesses_apart(Lower *L, const TensorAccess *a, const TensorAccess *b, Apart how, const char **why)
+{
+    const char *unused;
+    Compared *c = arena_new(L->a, Compared);
+    *c = (Compared){.team_fixed = how == APART_TURNS};
+    if (how == APART_TURNS || how == APART_ANY_TURN) {
+        uint32_t common = loops_around(a, b);
+        if (common > TURNS_MAX) return false;
+        for (uint32_t i = 0; i < common; i++) {
+            c->index[c->nturns] = a->loops.v[i].index;
+            c->turn[c->nturns++] = a->loops.v[i].turn;
+        }
+    }
+    for (int i = 0; i < a->nteam && (how == APART_TEAMS || how == APART_ANY_TURN); i++) c->team[c->pair.nteam++] = a->team[i];
+    for (int i = 0; i < 3 && how == APART_PIPELINES; i++)
+        if (L->scalars->cluster_atom[i]) c->team[c->pair.nteam++] = L->scalars->cluster_atom[i];
+    for (int i = 0; i < c->nturns; i++) c->team[c->pair.nteam++] = c->turn[i];
+    c->pair.axis = c->axis;
+    c->pair.team = c->team;
+    c->pair.known = c->known;
+    axes_shared(L, c, a, b, how, false);
+    axes_shared(L, c, a, b, how, true);
+    known_to_both(c, a, b);
+    if (why == NULL) why = &unused;
+    if (how == APART_HERE) return domain_apart(L->d, &c->pair);
+    if (c->pair.naxes == 0) *why = "one of them goes through a reshaped view, whose elements can't be compared with the other's";
+    if (how == APART_PIPELINES) {
+        *why = "different pipelines run side by side";
+        return domain_apart(L->d, &c->pair) && domain_apart_teams(L->d, L->a, &c->pair, &unused);
+    }
+    const char *told = NULL;
+    if (domain_apart_teams(L->d, L->a, &c->pair, &told)) return true;
+    if (c->pair.naxes) *why = told;
+    return false;
+}
