@@ -413,7 +413,7 @@ static bool agreed(Separation *s, const DomAxis *x)
         for (int k = 0; c && k < c->n; k++)
             if (still_together(c, k)) c = NULL;
         if (same || c) continue;
-        if (s->moves == NULL) s->moves = arena_printf(s->a, "where %s begins changes with %s", x->name, atom_text(s, x->agree[i]));
+        s->moves = arena_printf(s->a, "where %s lies changes with %s", x->name, atom_text(s, x->agree[i]));
         return false;
     }
     return true;
@@ -464,7 +464,7 @@ static const char *data_start(Separation *s, const DomPair *p)
 {
     for (int side = 0; side < 2; side++)
         for (int i = 0; i < p->naxes; i++)
-            if (poly_depends(s->d, poly_now(s->d, p->axis[i].start[side])) & DEP_DATA)
+            if (p->axis[i].nagree == 0 && poly_depends(s->d, poly_now(s->d, p->axis[i].start[side])) & DEP_DATA)
                 return arena_printf(s->a, "the start %s in %s is known only when the kernel runs",
                                     domain_text(s->d, s->a, p->axis[i].start[side]), p->axis[i].name);
     return NULL;
