@@ -13,6 +13,7 @@ typedef struct RunOptions {
     const char *const *args; /* as typed: a=in.npy, out=bf16[M,64]:out.npy, acc=in.npy:out.npy, n=5 */
     size_t nargs;
     const char *device; /* NULL: cuda if there is a GPU, else sim; "sim:.." with the options of tile.h */
+    bool check_trust;   /* also what takes a while to look at: distinct(..), and stores under `overlap any` */
     bool time;          /* print the median time of `repeats` launches */
     int repeats;        /* 0: 20 */
     bool verbose;

@@ -192,6 +192,7 @@ static bool take(CommandLine *c, int id, char *arg)
     case OPT_SIM_STEPS:
     case OPT_SIM_BYTES:
     case OPT_SIM_SECONDS: return take_number(c, id, arg);
+    case OPT_CHECK_TRUST: c->run.check_trust = true; return true;
     case OPT_TIME: c->run.time = true; return true;
     case OPT_REPEATS: return read_repeats(c, arg);
     case OPT_EXPLAIN:
@@ -328,7 +329,8 @@ static char *name_simulator(const CommandLine *c, bool *wrong)
         room += strlen(WORDS[i]) + strlen(c->sim[i]) + 1;
         given++;
     }
-    if (!given) return NULL;
+    bool trust = c->run.check_trust && !(device && strncmp(device, "sim", 3) != 0);
+    if (!given && !trust) return NULL;
     *wrong = device && strncmp(device, "sim", 3) != 0;
     if (*wrong) {
         complain("--sim, --seed, --schedules, --trace and --sim-.. are for the simulator; --device=%s is none", device);
@@ -340,8 +342,9 @@ static char *name_simulator(const CommandLine *c, bool *wrong)
         complain("--schedules says how many interleavings --sim=fuzz runs; --sim=fuzz is missing");
         return NULL;
     }
-    char *name = must_alloc(room);
-    snprintf(name, room, "%s%s", device ? device : "sim", device && strchr(device, ':') ? "," : ":");
+    char *name = must_alloc(room + sizeof ",trust");
+    room += sizeof ",trust";
+    snprintf(name, room, "%s%s%s", device ? device : "sim", device && strchr(device, ':') ? "," : ":", trust ? "trust" : "");
     for (size_t k = 0; k < sizeof ORDER / sizeof ORDER[0]; k++) {
         int i = ORDER[k];
         if (!c->sim[i]) continue;

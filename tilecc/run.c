@@ -198,7 +198,7 @@ static void say_what_runs(const Run *r)
         fprintf(stderr, ", clusters of %u x %u x %u CTAs", f.cluster[0], f.cluster[1], f.cluster[2]);
     fputc('\n', stderr);
     for (size_t i = 0; i < f.ntrusts; i++)
-        fprintf(stderr, "trusted, %s: %s\n", strncmp(f.trusts[i], "sorted(", 7) == 0 ? "checked here" : "not checked", f.trusts[i]);
+        fprintf(stderr, "trusted, %s: %s\n", r->opt->check_trust || strncmp(f.trusts[i], "sorted(", 7) == 0 ? "checked here" : "not checked", f.trusts[i]);
 }
 
 static void say_deal(const tile_launch_facts *f)
@@ -305,7 +305,7 @@ static int run(Run *r)
     if (code == EXIT_OK && r->opt->verbose) say_what_runs(r);
     if (code == EXIT_OK) code = run_args_bind(&r->typed, r->device, r->args);
     if (code == EXIT_OK && r->opt->verbose) code = say_how(r);
-    if (code == EXIT_OK) code = run_trusts_check(&r->typed, r->device, r->kernel);
+    if (code == EXIT_OK) code = run_trusts_check(&r->typed, r->device, r->kernel, r->opt->check_trust);
     if (code == EXIT_OK) code = launch(r);
     if (code == EXIT_OK) code = run_args_fetch(&r->typed, r->device);
     if (code == EXIT_OK) code = run_args_write(&r->typed);

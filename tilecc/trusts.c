@@ -33,39 +33,96 @@ static bool less(int64_t a, int64_t b, tile_type type)
     return type == TILE_U64 ? (uint64_t)a < (uint64_t)b : a < b;
 }
 
-static int check_sorted(const RunArg *a, tile_device *d)
+/* The tensor's elements, from malloc; NULL: after a complaint, with its exit code. */
+static unsigned char *elements(const RunArg *a, tile_device *d, int *code)
 {
-    size_t size = (size_t)tile_type_bits(a->param.type) / 8;
-    if (a->param.rank != 1 || a->bytes < 2 * size) return EXIT_OK;
     unsigned char *data = must_alloc(a->bytes);
     tile_error e;
     tile_status s = tile_read(d, data, a->address, a->bytes, &e);
-    int code = EXIT_OK;
-    if (s != TILE_OK) {
-        complain("%s", e.text);
-        code = exit_code_of(s);
-    }
-    for (size_t i = 1; code == EXIT_OK && i < a->bytes / size; i++) {
+    *code = EXIT_OK;
+    if (s == TILE_OK) return data;
+    complain("%s", e.text);
+    *code = exit_code_of(s);
+    free(data);
+    return NULL;
+}
+
+static int check_sorted(const RunArg *a, const unsigned char *data, size_t size)
+{
+    for (size_t i = 1; i < a->bytes / size; i++) {
         int64_t before = element(data + (i - 1) * size, a->param.type), now = element(data + i * size, a->param.type);
         if (!less(now, before, a->param.type)) continue;
         complain("E1162: the kernel trusts sorted(%s), but %s[%zu] is %" PRId64 " and %s[%zu] is %" PRId64, a->name,
                  a->name, i - 1, before, a->name, i, now);
+        return exit_code_of(TILE_ERROR_CHECK);
+    }
+    return EXIT_OK;
+}
+
+typedef struct Placed {
+    int64_t row;
+    size_t at;
+} Placed;
+
+static int by_row(const void *a, const void *b)
+{
+    const Placed *x = a, *y = b;
+    if (x->row != y->row) return x->row < y->row ? -1 : 1;
+    return x->at < y->at ? -1 : x->at > y->at;
+}
+
+/* Elements that are a row of no other tensor may be equal. */
+static int64_t most_rows(const RunArgs *args, const RunArg *index)
+{
+    int64_t most = 0;
+    for (size_t i = 0; i < args->n; i++)
+        for (int d = 0; &args->v[i] != index && !args->v[i].param.is_scalar && d < args->v[i].param.rank; d++)
+            if (args->v[i].shape[d] > most) most = args->v[i].shape[d];
+    return most;
+}
+
+static int check_distinct(const RunArg *a, const unsigned char *data, size_t size, int64_t rows)
+{
+    size_t n = 0;
+    int code = EXIT_OK;
+    Placed *p = must_alloc(a->bytes / size * sizeof *p);
+    for (size_t i = 0; i < a->bytes / size; i++) {
+        int64_t row = element(data + i * size, a->param.type);
+        if (row >= 0 && row < rows) p[n++] = (Placed){row, i};
+    }
+    qsort(p, n, sizeof *p, by_row);
+    for (size_t i = 1; i < n && code == EXIT_OK; i++) {
+        if (p[i].row != p[i - 1].row) continue;
+        complain("E1162: the kernel trusts distinct(%s), but %s[%zu] and %s[%zu] are both %" PRId64, a->name, a->name,
+                 p[i - 1].at, a->name, p[i].at, p[i].row);
         code = exit_code_of(TILE_ERROR_CHECK);
     }
+    free(p);
+    return code;
+}
+
+static int check(const RunArgs *args, const RunArg *a, tile_device *d, bool sorted)
+{
+    int code;
+    size_t size = (size_t)tile_type_bits(a->param.type) / 8;
+    if (a->bytes < 2 * size || (sorted && a->param.rank != 1)) return EXIT_OK;
+    unsigned char *data = elements(a, d, &code);
+    if (data) code = sorted ? check_sorted(a, data, size) : check_distinct(a, data, size, most_rows(args, a));
     free(data);
     return code;
 }
 
-int run_trusts_check(const RunArgs *args, tile_device *d, const tile_kernel *k)
+int run_trusts_check(const RunArgs *args, tile_device *d, const tile_kernel *k, bool distinct)
 {
     tile_kernel_facts f;
     tile_kernel_info(k, &f);
     for (size_t t = 0; t < f.ntrusts; t++) {
         char name[256];
-        if (!about(f.trusts[t], "sorted", name, sizeof name)) continue;
+        bool sorted = about(f.trusts[t], "sorted", name, sizeof name);
+        if (!sorted && !(distinct && about(f.trusts[t], "distinct", name, sizeof name))) continue;
         for (size_t i = 0; i < args->n; i++) {
-            int code = strcmp(args->v[i].name, name) == 0 && !args->v[i].param.is_scalar ? check_sorted(&args->v[i], d)
-                                                                                         : EXIT_OK;
+            bool is = strcmp(args->v[i].name, name) == 0 && !args->v[i].param.is_scalar;
+            int code = is ? check(args, &args->v[i], d, sorted) : EXIT_OK;
             if (code != EXIT_OK) return code;
         }
     }

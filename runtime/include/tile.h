@@ -73,7 +73,8 @@ typedef struct tile_args tile_args;
  *
  * "sim": the simulator, which needs no GPU. It executes the PTX itself and finds what hardware hides: races, missing
  * waits and fences, byte counts that do not balance, deadlocks. Options follow a colon: "sim:fast" (no such checks),
- * "sim:check" (default), "sim:fuzz,seed=7,schedules=50" (many interleavings, each from the same memory), and limits:
+ * "sim:check" (default), "sim:fuzz,seed=7,schedules=50" (many interleavings, each from the same memory), trust (stores
+ * under `overlap any` that meet are findings, too), and limits:
  * steps=N, bytes=N, seconds=N; arch=sm_100a (what tile_device_arch answers); trace=FILE (last; a timeline in Chrome's
  * trace format, of the last launch or schedule); sms=N, l2=N: a machine of N SMs (3) and N bytes of L2 (65536), which
  * is how many CTAs take work that is dealt, and whether cache hints are on. A launch is over when tile_launch returns,

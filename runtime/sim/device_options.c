@@ -64,6 +64,10 @@ static tile_status read_word(Word w, uint64_t numbers[NUMBERS], DeviceWords *out
         out->options.mode = (SimMode)i;
         return TILE_OK;
     }
+    if (is_word(w, "trust")) {
+        out->options.check_trust = true;
+        return TILE_OK;
+    }
     int shown = (int)(w.n < 80 ? w.n : 80);
     const char *equals = memchr(w.s, '=', w.n);
     Word name = {w.s, equals ? (size_t)(equals - w.s) : w.n};
@@ -80,7 +84,7 @@ static tile_status read_word(Word w, uint64_t numbers[NUMBERS], DeviceWords *out
         return fail(err, TILE_ERROR_ARGUMENT, "`%.*s` is no target that the simulator knows", shown, w.s);
     }
     return fail(err, TILE_ERROR_ARGUMENT,
-                "the simulator has no option `%.*s`; it has fast, check, fuzz, seed=N, schedules=N, steps=N, bytes=N, "
+                "the simulator has no option `%.*s`; it has fast, check, fuzz, trust, seed=N, schedules=N, steps=N, bytes=N, "
                 "seconds=N, sms=N, l2=N, arch=TARGET, trace=FILE",
                 shown, w.s);
 }

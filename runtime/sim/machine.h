@@ -38,6 +38,7 @@ typedef struct SimOptions {
     uint64_t max_bytes; /* global memory */
     double max_seconds; /* of one launch's schedule */
     const char *trace;  /* path, or NULL */
+    bool check_trust;   /* the order of writes is open nowhere */
 } SimOptions;
 
 typedef struct Rng {

@@ -47,7 +47,7 @@ static int strength(bool generic, bool reduce)
 static bool in_any_order(const SimMachine *m, uint32_t pc)
 {
     const SimProgram *p = m->launch.program;
-    if (p == NULL || pc >= p->nops || p->ops[pc].code != SIM_FORM) return false;
+    if (m->opt->check_trust || p == NULL || pc >= p->nops || p->ops[pc].code != SIM_FORM) return false;
     uint64_t form = (uint64_t)p->ops[pc].imm;
     return form < p->nforms && p->forms[form].any_order;
 }

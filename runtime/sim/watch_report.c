@@ -190,6 +190,7 @@ static void note_trusts(Text *notes, const Access *a)
     const MfKernel *k = a->m->launch.kernel;
     for (uint32_t i = 0; a->cta == NULL && k && i < k->trusts.n; i++)
         text_printf(notes, "\n    trusted, not checked: %s; this may be because it is untrue", k->trusts.v[i]);
+    if (a->cta == NULL && k && a->m->opt->check_trust) text_lit(notes, "\n    stores under `overlap any` count as any other: `trust` was asked for");
 }
 
 static bool report_order(const Access *a, const Record *o, const Words *bytes)

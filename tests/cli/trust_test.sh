@@ -1,0 +1,61 @@
+# tilecc run --check-trust: what a program trusts is looked at, and a place where two stores meet is named.
+. cli/cli.sh
+
+# numbers NAME A B ..: a .npy file of s32 below 128
+numbers() {
+    file=$1
+    shift
+    printf '\223NUMPY\001\000\166\000%-117s\n' "{'descr': '<i4', 'fortran_order': False, 'shape': ($#,), }" >"$file"
+    for i; do
+        if [ "$i" = -1 ]; then printf '\377\377\377\377'; else printf "\\$(printf %03o "$i")\\000\\000\\000"; fi
+    done >>"$file"
+}
+
+cat >scatter.tile <<'TILE'
+kernel scatter(x: global f32[R, 64], to: global s32[R], y: global f32[V, 64]) trust distinct(to) {
+    pipeline r in R across grid {
+        shared row: f32[64];
+        move x[r, :] -> row via bulk;
+        move row -> y[to[r], :] via bulk;
+    }
+}
+TILE
+sim='run --device=sim'
+# shellcheck disable=SC2086
+scatter() { # CODE WORDS OPTIONS..
+    code=$1 words=$2
+    shift 2
+    expect "$code" "$words" $sim "$@" scatter.tile x=f32[6,64] to=to.npy y=f32[8,64]:out.npy
+}
+numbers to.npy 3 0 7 5 2 6
+scatter 0 '' --check-trust
+scatter 0 'trusted, checked here: distinct.to.$' --check-trust -v
+scatter 0 'trusted, not checked: distinct.to.$' -v
+numbers to.npy 3 -1 7 -1 100 100 # those are no rows
+scatter 0 '' --check-trust
+numbers to.npy 3 0 7 5 0 6
+rm -f out.npy
+scatter 2 'E1162: the kernel trusts distinct.to., but to.1. and to.4. are both 0$' --check-trust
+[ ! -e out.npy ] || fail "an untrue trust, but an output"
+expect 1 'trusted, not checked: distinct.to.' run --device=sim scatter.tile x=f32[6,64] to=to.npy y=f32[8,64]:out.npy
+
+cat >any.tile <<'TILE'
+kernel any(x: global f32[4, 64], to: global s32[4], y: global f32[8, 64]) grid (4) {
+    shared row: f32[64];
+    move x[cta.x, :] -> row via bulk;
+    move row -> y[to[cta.x], :] via bulk overlap any;
+}
+TILE
+numbers to.npy 3 0 7 5
+expect 0 '' run --check-trust any.tile x=f32[4,64] to=to.npy y=f32[8,64]:out.npy
+numbers to.npy 3 0 7 3
+expect 0 '' $sim any.tile x=f32[4,64] to=to.npy y=f32[8,64]:out.npy
+rm -f out.npy
+expect 1 'E1315' run --check-trust any.tile x=f32[4,64] to=to.npy y=f32[8,64]:out.npy
+contains err 'bytes 768..1023 of the allocation of tensor .y.'
+contains err 'at: the copy issued by CTA .[03],0,0..*any.tile:4:5'
+contains err 'other: the copy issued by CTA .[03],0,0..*any.tile:4:5'
+contains err 'overlap any. count as any other'
+[ ! -e out.npy ] || fail "a finding, but an output"
+expect 2 'has fast, check, fuzz, trust' $sim:distrust any.tile x=f32[4,64] to=to.npy y=f32[8,64]:out.npy
+finish
