@@ -80,6 +80,7 @@ static bool same_place(Lower *L, const PendingStore *p, const TensorAccess *now)
     if (base_of(a) != base_of(b)) return false;
     if (p->turn == 0) return !accesses_apart(L, p->access, now, APART_HERE, NULL);
     if (!now->info.load) return !accesses_apart(L, p->access, now, APART_TURNS, NULL);
+    if (a->run_time || b->run_time) return true;
     const TensorAccess *x = of_turns(L, &(MoveInfo){.tensor = p->info->tensor}, p->turn);
     return !accesses_apart(L, x, of_turns(L, &(MoveInfo){.tensor = now->info.tensor}, 0), APART_TURNS, NULL);
 }
