@@ -49,13 +49,23 @@ void agent_commit(Lower *L)
     s->now->pending = false;
 }
 
+/* A store that is on its way reads the tile. */
+void agent_reads(Lower *L, uint32_t ring)
+{
+    Sched *s = L->sched;
+    if (s->rings[ring].reading) return;
+    s->rings[ring].reading = true;
+    vec_push(L->a, &s->readers, ring);
+}
+
 /* What stores read is read before threads overwrite it: they come behind the thread that waits. */
-static void wait_readers(Lower *L)
+void agent_wait_readers(Lower *L)
 {
     Sched *s = L->sched;
     agent_commit(L);
     emit_grp_wait(L, 0, IRH_READ);
-    for (uint32_t i = 0; i < s->nrings; i++) s->rings[i].reading = false;
+    for (uint32_t i = 0; i < s->readers.n; i++) s->rings[s->readers.v[i]].reading = false;
+    s->readers.n = 0;
     s->now->dirty = true;
 }
 
@@ -64,19 +74,22 @@ void agent_readers_end(Lower *L, const PBlock *b)
 {
     Sched *s = L->sched;
     bool outer = false;
-    for (uint32_t i = 0; i < s->nrings; i++) {
-        Ring *r = &s->rings[i];
-        outer |= r->reading && r->thread_writes && r->turn != b;
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < s->readers.n; i++) {
+        Ring *r = &s->rings[s->readers.v[i]];
+        outer |= r->reading && (r->thread_writes || r->kept) && r->turn != b;
         if (r->turn == b) r->reading = false;
+        if (r->reading) s->readers.v[left++] = s->readers.v[i];
     }
-    if (outer) wait_readers(L);
+    s->readers.n = left;
+    if (outer) agent_wait_readers(L);
 }
 
 /* What threads are about to overwrite nobody reads any more, and what they are about to read is there. */
 void agent_before_work(Lower *L, uint32_t dst)
 {
     Sched *s = L->sched;
-    if (dst != RING_NONE && s->rings[dst].reading) wait_readers(L);
+    if (dst != RING_NONE && s->rings[dst].reading) agent_wait_readers(L);
     if (dst != RING_NONE && tmem_reads(L, dst)) tmem_settle(L);
     if (!s->now->dirty) return;
     agent_fence(L);

@@ -78,7 +78,7 @@ static void expect_fill(Lower *L, const Planned *p, Ring *r, Opnd slot)
     if (r->pipe && r->pipe->batch > 1) return;
     Opnd bytes = p->by_rank ? remote_bytes(L, p)
                             : emit_sel(L, IR_I32, L->guard, planned_bytes(L, p), opnd_imm(0));
-    bool last = ++r->filled == r->nfills;
+    bool last = r->kept || ++r->filled == r->nfills;
     expect(L, r, last ? IR_BAR_ARRIVE_EXPECT : IR_BAR_EXPECT, slot, bytes);
     if (last && r->joined) ring_join(L, r, slot);
 }
@@ -90,6 +90,7 @@ static void load(Lower *L, Planned *p)
     MoveInfo *mi = &p->mi;
     Opnd guard = L->guard, slot = ring_slot(L, p->dst);
     PCast cast = p->st->move->cast;
+    if (r->kept) kept_open(L, p->dst);
     expect_fill(L, p, r, slot);
     if (p->by_rank) remote_values(L, p);
     else if (cast != CAST_NONE && cluster_size_of(L, cast) > 1) L->guard = emit_logic(L, IR_AND, guard, multicast_values(L, mi, cast, &p->shares));
@@ -101,6 +102,7 @@ static void load(Lower *L, Planned *p)
         bulk_emit(L, mi, &p->b, r->full, slot);
     }
     L->guard = guard;
+    if (r->kept) kept_await(L, p->dst);
 }
 
 static void wait_all_stores(Lower *L)
@@ -123,7 +125,7 @@ static void store(Lower *L, Planned *p)
         bulk_emit(L, &p->mi, &p->b, 0, opnd_imm(0));
     }
     sched(L)->now->pending = true;
-    sched(L)->rings[p->src].reading = true;
+    agent_reads(L, p->src);
 }
 
 static void prefetch(Lower *L, Planned *p)
@@ -149,10 +151,13 @@ static void send(Lower *L, Planned *p)
     Opnd rank = value_low(L, mv->dst.peer);
     Opnd to_slot = region_slot(L, &p->other), at = region_offset(L, &p->other), bar_slot = ring_slot(L, p->dst);
     bool adds = mv->reduce >= 0;
-    if (p->by_rank && !adds) expect_fill(L, p, to, bar_slot);
+    uint32_t bar = adds && !to->kept ? to->sum : to->full;
+    if (to->kept) kept_open(L, p->dst);
+    if (p->by_rank && (!adds || to->kept)) expect_fill(L, p, to, bar_slot);
     if (fill) {
-        FillPeer f = {&p->other, to_slot, at, rank, bar_slot, L->guard, adds ? to->sum : to->full};
+        FillPeer f = {&p->other, to_slot, at, rank, bar_slot, L->guard, bar};
         fill_peer_emit(L, p->st, &f);
+        if (to->kept) kept_await(L, p->dst);
         return;
     }
     IrOp *op = emit_new(L, adds ? IR_BLK_REDUCE_PEER : IR_BLK_PEER);
@@ -164,8 +169,9 @@ static void send(Lower *L, Planned *p)
     put_buf(L, op, IRK_SRC, p->mi.tile->index, from_slot, from);
     put_buf(L, op, IRK_DST, p->other.tile->index, to_slot, at);
     ir_imm(L->a, op, IRK_BYTES, p->bytes);
-    put_bar(L, op, adds ? to->sum : to->full, bar_slot);
+    put_bar(L, op, bar, bar_slot);
     put_opnd(L, op, IRK_RANK, rank);
+    if (to->kept) kept_await(L, p->dst);
 }
 
 static void move(Lower *L)
@@ -201,7 +207,10 @@ static void take_ring(Lower *L, uint32_t ring)
 {
     Sched *s = sched(L);
     Ring *r = &s->rings[ring];
-    r->reading = false;
+    if (r->kept) {
+        kept_begin(L, ring);
+        return;
+    }
     if (r->filler != s->role) {
         ring_wait_full(L, ring);
         if (r->summed && s->role == AG_SEND) remote_ready(L, ring);
@@ -271,7 +280,7 @@ static void agent_end(Lower *L, const PBlock *b)
             if (!stored || r->lag < lag) lag = r->lag;
             stored = true;
         }
-        released |= r->empty != RING_NONE && r->filler != s->role;
+        released |= r->empty != RING_NONE && (r->filler != s->role || r->across);
     }
     s->now->pending |= stored && lag > 0 && stored_in_loops(s, b);
     if (stored || ordered_within(s, b)) agent_commit(L);
@@ -283,7 +292,7 @@ static void agent_end(Lower *L, const PBlock *b)
     for (uint32_t i = 0; i < s->nrings; i++) {
         Ring *r = &s->rings[i];
         if (!in_turn(s, r, b)) continue;
-        if (r->filler != s->role) ring_release(L, i);
+        if (r->filler != s->role || (r->across && r->looped)) ring_release(L, i);
         ring_advance(L, i);
     }
     s->now->dirty = s->shape[s->role] == SHAPE_THREADS;
@@ -316,28 +325,35 @@ static void loop(Lower *L, const PStmt *st)
 
 static void statements(Lower *L, const PBlock *b);
 
-static void branch(Lower *L, const PStmt *st)
+static void branch_body(Lower *L, const PStmt *st, Opnd outer, Opnd cond, bool other)
 {
-    Opnd outer = L->guard, cond = value_pred(L, st->value);
-    L->sched->conditions++;
-    remote_enter(L, st, false);
-    L->guard = emit_logic(L, IR_AND, outer, cond);
-    condition_open(L, st, false);
-    statements(L, &st->body);
+    remote_enter(L, st, other);
+    L->guard = emit_logic(L, IR_AND, outer, other ? emit_not(L, cond) : cond);
+    condition_open(L, st, other);
+    statements(L, other ? &st->other : &st->body);
     condition_close(L);
     remote_leave(L);
-    vars_forget(L, &st->body);
-    if (st->has_else) {
-        remote_enter(L, st, true);
-        L->guard = emit_logic(L, IR_AND, outer, emit_not(L, cond));
-        condition_open(L, st, true);
-        statements(L, &st->other);
-        condition_close(L);
-        remote_leave(L);
-        vars_forget(L, &st->other);
+    vars_forget(L, other ? &st->other : &st->body);
+}
+
+static void branch(Lower *L, const PStmt *st)
+{
+    Sched *s = sched(L);
+    Opnd outer = L->guard, cond = value_pred(L, st->value);
+    uint32_t at = s->at, first = walk_moves(&st->body);
+    bool swapped = false;
+    for (uint32_t i = 0; i < s->swapped.n; i++) swapped |= s->swapped.v[i] == st;
+    s->conditions++;
+    if (swapped) {
+        s->at = at + first;
+        branch_body(L, st, outer, cond, true);
+        s->at = at;
     }
+    branch_body(L, st, outer, cond, false);
+    if (st->has_else && !swapped) branch_body(L, st, outer, cond, true);
+    if (swapped) s->at = at + first + walk_moves(&st->other);
     L->guard = outer;
-    L->sched->conditions--;
+    s->conditions--;
 }
 
 static void refuse(Lower *L, const PStmt *st, const char *what)
@@ -512,15 +528,29 @@ static void open_turn(Lower *L, const PBlock *b, const Pipe *pipe, bool looped)
         if (s->active >> a & 1) s->state[a].dirty = s->shape[a] == SHAPE_THREADS;
 }
 
-/* Behind a loop, which may not have run. */
-static void close_turn(Lower *L, const AgentState *before, bool ids)
+typedef struct Before { /* a loop, which may not run */
+    AgentState agent[AG_COUNT];
+    uint32_t *readers, n;
+} Before;
+
+static Before before_turn(Lower *L)
+{
+    Sched *s = sched(L);
+    Before b = {.readers = arena_array(L->a, uint32_t, s->readers.n), .n = s->readers.n};
+    memcpy(b.agent, s->state, sizeof b.agent);
+    for (uint32_t i = 0; i < b.n; i++) b.readers[i] = s->readers.v[i];
+    return b;
+}
+
+static void close_turn(Lower *L, const Before *before, bool ids)
 {
     Sched *s = sched(L);
     s->depth--;
+    for (uint32_t i = 0; i < before->n; i++) agent_reads(L, before->readers[i]);
     for (int a = 0; a < AG_COUNT; a++) {
         if (!(s->active >> a & 1)) continue;
-        s->state[a].id_read |= ids && before[a].id_read;
-        s->state[a].unfenced |= before[a].unfenced;
+        s->state[a].id_read |= ids && before->agent[a].id_read;
+        s->state[a].unfenced |= before->agent[a].unfenced;
     }
 }
 
@@ -530,26 +560,24 @@ void walk_turn(Lower *L, Pipe *p, const BodyPart *part)
     const PBlock *b = &p->st->body;
     const Pipe *outer = s->across;
     if (p->across) s->across = p;
-    AgentState before[AG_COUNT];
-    memcpy(before, s->state, sizeof before);
+    Before before = before_turn(L);
     open_turn(L, b, p, !p->across || p->deal != DEAL_LAUNCH);
     for (int a = 0; a < AG_COUNT; a++) /* no turn but a piece of one */
-        if (part && p->whole && s->active >> a & 1) s->state[a].dirty = before[a].dirty;
+        if (part && p->whole && s->active >> a & 1) s->state[a].dirty = before.agent[a].dirty;
     turn_statements(L, b, part);
     if (!s->planning && !part) walk_end(L, b);
-    close_turn(L, before, !p->across);
+    close_turn(L, &before, !p->across);
     s->across = outer;
 }
 
 static void walk(Lower *L, const PBlock *b)
 {
     Sched *s = sched(L);
-    AgentState before[AG_COUNT];
-    memcpy(before, s->state, sizeof before);
+    Before before = before_turn(L);
     open_turn(L, b, NULL, true);
     turn_statements(L, b, NULL);
     if (!s->planning) walk_end(L, b);
-    close_turn(L, before, true);
+    close_turn(L, &before, true);
 }
 
 void walk_body(Lower *L)

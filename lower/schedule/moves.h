@@ -50,7 +50,7 @@ void plan_threads_all(Lower *L);           /* when the number of threads is know
 /* For rule G: by which move the working role has waited for what a load brings. */
 void plan_taken(Lower *L);
 
-/* ---- rings.c ---- */
+/* ---- uses.c ---- */
 /* The working role waits for the ring's loads in front of p, if it doesn't before; false where p is in no turn of it. */
 bool rings_take(Lower *L, uint32_t ring, const Planned *p);
 const PStmt *rings_top(const Planned *p, const PBlock *b); /* the statement of the block that holds the move; NULL: none does */

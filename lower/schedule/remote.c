@@ -126,11 +126,28 @@ static void fills(Lower *L, Ring *r, const Planned *p)
     }
 }
 
+/* What the working role alone puts into it. The tile is given free to all that may fill it, and to itself. */
+static void kept_ring(Lower *L, Ring *r, uint32_t index)
+{
+    for (uint32_t i = 0; i < r->moves.n; i++) {
+        Planned *p = r->moves.v[i];
+        PCast cast = p->st->move->cast;
+        bool others = p->by_rank || (cast != CAST_NONE && cluster_size_of(L, cast) > 1);
+        if (p->dst != index || move_by_threads(p->st->move)) continue;
+        r->across |= others;
+        r->sent |= p->src != RING_NONE && p->by_rank;
+        fills(L, r, p);
+    }
+}
+
 void remote_ring(Lower *L, Ring *r, uint32_t index)
 {
-    Sched *s = L->sched;
-    for (uint32_t i = 0; i < s->moves.n; i++) {
-        const Planned *p = s->moves.v[i];
+    if (r->kept) {
+        kept_ring(L, r, index);
+        return;
+    }
+    for (uint32_t i = 0; i < r->moves.n; i++) {
+        const Planned *p = r->moves.v[i];
         if (p->dst != index || p->agent != r->filler) continue;
         r->by_rank |= p->by_rank || (p->agent == AG_SEND && !one_to_one(L, p, r->fill));
     }
@@ -138,8 +155,8 @@ void remote_ring(Lower *L, Ring *r, uint32_t index)
     r->cast = CAST_ALL;
     r->peered = false;
     r->bytes = 0;
-    for (uint32_t i = 0; i < s->moves.n; i++) {
-        Planned *p = s->moves.v[i];
+    for (uint32_t i = 0; i < r->moves.n; i++) {
+        Planned *p = r->moves.v[i];
         if (p->dst != index || p->agent != r->filler) continue;
         p->by_rank |= p->agent == AG_SEND;
         fills(L, r, p);
@@ -156,6 +173,11 @@ static uint32_t most_of(const Lower *L, const uint16_t *sets)
 }
 
 uint32_t remote_releases(const Lower *L, const Ring *r)
+{
+    return most_of(L, r->reach);
+}
+
+uint32_t remote_dones(const Lower *L, const Ring *r)
 {
     return most_of(L, r->reach);
 }
@@ -229,4 +251,13 @@ void remote_ready(Lower *L, uint32_t ring)
     put_opnd(L, op, IRK_BYTES, bytes);
     tell(L, r, r->ready, r->adds_to);
     ring_await(L, ring, r->ready, true);
+}
+
+/* ---- kept tiles ---- */
+
+void remote_done(Lower *L, uint32_t ring)
+{
+    const Ring *r = &L->sched->rings[ring];
+    tell(L, r, r->done, r->reach);
+    ring_await(L, ring, r->done, true);
 }

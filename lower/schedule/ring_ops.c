@@ -40,7 +40,7 @@ void ring_place(Lower *L, MoveInfo *mi)
 
 static bool from_others(const Lower *L, const Ring *r)
 {
-    return r->cast != CAST_NONE || r->peered || (r->handed && L->cluster_size > 1);
+    return r->cast != CAST_NONE || r->peered || r->across || (r->handed && L->cluster_size > 1);
 }
 
 Opnd ring_leader(Lower *L)
@@ -124,7 +124,7 @@ void ring_release(Lower *L, uint32_t ring)
 {
     Ring *r = ring_at(L, ring);
     if (r->empty == RING_NONE) return;
-    if (r->by_rank) {
+    if (r->by_rank || r->across) {
         remote_release(L, r);
         return;
     }

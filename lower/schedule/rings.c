@@ -1,4 +1,4 @@
-/* Tiles as rings: which block is a turn, who fills and who uses a slot, how many slots there are. */
+/* Tiles as rings: how many slots there are, the buffers and barriers that they take. */
 #include "lower/schedule/schedule.h"
 
 enum {
@@ -12,245 +12,6 @@ enum {
     IDS_MIN = 2,
     IDS_PITCH = 128 /* bytes from slot to slot */
 };
-
-/* ---- who uses it ---- */
-
-const PStmt *rings_top(const Planned *p, const PBlock *b)
-{
-    for (uint32_t i = 0; i <= p->depth; i++)
-        if (p->chain[i].block == b) return p->chain[i].top;
-    return NULL;
-}
-
-static bool holds(const PBlock *b, const PStmt *st)
-{
-    for (const PStmt *s = b->first; s; s = s->next)
-        if (s == st || holds(&s->body, st) || holds(&s->other, st)) return true;
-    return false;
-}
-
-/* The statement that has the move, in no loop within the turn: of a branch, the one in it. */
-static const PStmt *stands_in(const Planned *p, const PBlock *turn)
-{
-    const PStmt *top = rings_top(p, turn);
-    while (top && top->kind == P_IF) {
-        const PStmt *s = holds(&top->body, p->st) ? top->body.first : top->other.first;
-        while (s != p->st && !holds(&s->body, p->st) && !holds(&s->other, p->st)) s = s->next;
-        top = s;
-    }
-    return top;
-}
-
-static bool moves_tile(const Planned *p, uint32_t ring)
-{
-    return p->src == ring || p->dst == ring;
-}
-
-/* The innermost block around all moves of the tile. */
-static void find_turn(Lower *L, Ring *r, uint32_t index)
-{
-    const Planned *first = NULL;
-    uint32_t depth = 0;
-    for (uint32_t i = 0; i < L->sched->moves.n; i++) {
-        const Planned *p = L->sched->moves.v[i];
-        if (!moves_tile(p, index)) continue;
-        if (first == NULL) {
-            first = p;
-            depth = p->depth;
-        }
-        uint32_t same = 0;
-        while (same < depth && same < p->depth && p->chain[same + 1].block == first->chain[same + 1].block) same++;
-        depth = same;
-    }
-    if (first == NULL) return;
-    r->turn = first->chain[depth].block;
-    r->pipe = first->chain[depth].pipe;
-    r->looped = first->chain[depth].looped;
-}
-
-static bool conflict(Lower *L, const Ring *r, const Planned *p, const char *what, const char *fix)
-{
-    Diag *g = lower_error(L, E0747, p->st->span, "tile `%s` %s", name_text(L, r->tile->name), what);
-    if (r->fill && r->fill != p) diag_label(L->c->diags, g, r->fill->st->span, "filled here");
-    diag_label(L->c->diags, g, r->tile->span, "the tile");
-    diag_fix(L->c->diags, g, "%s", fix);
-    return false;
-}
-
-/* In different branches of one `if` of the turn: of the two moves only one comes in a turn. */
-static bool exclusive(const Ring *r, const Planned *a, const Planned *b)
-{
-    const PStmt *top = rings_top(a, r->turn);
-    if (top == NULL || top->kind != P_IF || top != rings_top(b, r->turn)) return false;
-    return (holds(&top->body, a->st) && holds(&top->other, b->st)) || (holds(&top->other, a->st) && holds(&top->body, b->st));
-}
-
-/* The load that fills the tile in the other branch where threads fill it in the first one: the loading role fills the ring. */
-static const Planned *other_branch(const Lower *L, const Ring *r, const Planned *p)
-{
-    const Sched *s = L->sched;
-    for (uint32_t i = 0; p->agent == AG_WORK && i < s->moves.n; i++) {
-        const Planned *q = s->moves.v[i];
-        if (q->agent == AG_LOAD && q->dst == p->dst && exclusive(r, p, q)) return q;
-    }
-    return p;
-}
-
-/* Does every use before p stand in another branch? */
-static bool only_other_branches(const Lower *L, const Ring *r, const Planned *p)
-{
-    const Sched *s = L->sched;
-    for (uint32_t i = 0; s->moves.v[i] != p; i++)
-        if (moves_tile(s->moves.v[i], p->dst) && s->moves.v[i]->agent != p->agent && !exclusive(r, s->moves.v[i], p)) return false;
-    return true;
-}
-
-static bool add_use(Lower *L, Ring *r, const Planned *p, bool writes)
-{
-    const PStmt *at = stands_in(p, r->turn);
-    uint8_t bit = (uint8_t)(1u << p->agent);
-    bool threads = move_by_threads(p->st->move), copies = !threads && !move_by_tensor_core(p->st->move);
-    if (r->agents == 0) {
-        r->fill = writes ? other_branch(L, r, p) : p;
-        r->filler = r->fill->agent;
-    }
-    if (!writes && p->agent == AG_SEND && (r->filler == AG_SEND || r->summed)) {
-        lower_not_yet(L, p->st->span, NY_SENT_ON);
-        return false;
-    }
-    if (writes && p->agent == r->filler && r->agents & (uint8_t)~bit && !only_other_branches(L, r, p))
-        return conflict(L, r, p, "is filled again where it has been read in the same iteration", "use a second tile");
-    if (writes && p->agent != r->filler && p->agent != AG_WORK)
-        return conflict(L, r, p, "is filled by copies behind work by threads, or by copies of two kinds",
-                        "use a tile for each: what copies bring in one, what threads or other CTAs write in another");
-    if (writes && p->agent != AG_WORK && p->chain[p->depth].block != r->turn)
-        return conflict(L, r, p, "is filled in a loop, and used outside of it",
-                        "use it in the loop, make the loop a pipeline, or fill all of the tile by one move");
-    if (!(r->agents & bit)) r->first[p->agent] = at;
-    r->last[p->agent] = at;
-    r->agents |= bit;
-    if (writes) r->writers |= bit;
-    r->thread_writes |= writes && threads;
-    r->thread_reads |= !writes && !copies;
-    r->stored |= !writes && copies && p->agent == AG_WORK;
-    r->stored_always |= !writes && copies && p->agent == AG_WORK && !p->conditional;
-    if (writes && p->agent == r->filler) {
-        r->nfills++;
-        r->bytes += p->bytes * p->shares.n;
-        r->certain |= !p->conditional;
-    }
-    return true;
-}
-
-bool rings_take(Lower *L, uint32_t ring, const Planned *p)
-{
-    Ring *r = &L->sched->rings[ring];
-    const PStmt *at = r->turn ? stands_in(p, r->turn) : NULL;
-    if (at == NULL || r->filler != AG_LOAD || r->unread || r->summed || !(r->agents & 1u << AG_WORK)) return false;
-    r->first[AG_WORK] = at;
-    return true;
-}
-
-/* Two parts of a tile that have elements in common, whatever the indices are. */
-static bool certainly_meet(const PRegion *a, const PRegion *b)
-{
-    if ((a->slot || b->slot) && !(a->slot && b->slot && a->slot->op == SX_CONST && b->slot->op == SX_CONST && a->slot->k == b->slot->k))
-        return false;
-    for (int d = 0; d < a->rank; d++) {
-        const PDim *x = &a->dim[d], *y = &b->dim[d];
-        if (x->start->op != SX_CONST || y->start->op != SX_CONST || x->step != 1 || y->step != 1) return false;
-        if (x->start->k + x->extent <= y->start->k || y->start->k + y->extent <= x->start->k) return false;
-    }
-    return true;
-}
-
-/* What is sent and what threads write lie with two roles that nothing orders within a turn. */
-static bool check_sent(Lower *L, const Planned *send)
-{
-    const Sched *s = L->sched;
-    bool behind = false;
-    for (uint32_t i = 0; send->agent == AG_SEND && send->src != RING_NONE && i < s->moves.n; i++) {
-        const Planned *p = s->moves.v[i];
-        behind |= p == send;
-        if (p->agent != AG_WORK || p->dst != send->src || s->rings[p->dst].filler == AG_WORK) continue;
-        if (!certainly_meet(&p->st->move->dst, &send->st->move->src)) continue;
-        Diag *g = lower_not_yet(L, p->st->span, NY_SENT_AND_WRITTEN);
-        diag_label(L->c->diags, g, send->st->span, "sent here");
-        if (behind) diag_fix(L->c->diags, g, "use a second tile");
-        return false;
-    }
-    return true;
-}
-
-/* Other CTAs reduce into the tile, between its load and its uses. */
-static bool add_sum(Lower *L, Ring *r, const Planned *p)
-{
-    const PStmt *at = stands_in(p, r->turn);
-    if (r->agents == 0) return conflict(L, r, p, "has no value that this could be added to", "load it first");
-    if (r->filler != AG_LOAD) {
-        lower_not_yet(L, p->st->span, NY_REDUCED_UNLOADED);
-        return false;
-    }
-    if (r->agents & 1u << AG_WORK)
-        return conflict(L, r, p, "is used before other CTAs reduce into it in the same iteration", "use a second tile");
-    if (p->chain[p->depth].block != r->turn)
-        return conflict(L, r, p, "is reduced into in a loop, and used outside of it", "load and use it in the loop, too");
-    if (!r->summed) r->first[AG_SEND] = at;
-    r->last[AG_SEND] = at;
-    r->agents |= 1u << AG_SEND;
-    r->summed = true;
-    for (int s = 0; s < L->cluster_size; s++) r->adds_to[s] |= p->to[s];
-    return true;
-}
-
-bool rings_find(Lower *L)
-{
-    Sched *s = L->sched;
-    bool ok = true;
-    for (uint32_t i = 0; i < s->nrings; i++) find_turn(L, &s->rings[i], i);
-    for (uint32_t i = 0; i < s->moves.n; i++) {
-        const Planned *p = s->moves.v[i];
-        const PMove *mv = p->st->move;
-        s->used[p->agent] = true;
-        if (p->src != RING_NONE) ok &= add_use(L, &s->rings[p->src], p, false);
-        if (p->dst == RING_NONE) continue;
-        Ring *r = &s->rings[p->dst];
-        if (mv->reduce >= 0 && p->agent == AG_SEND) {
-            r->generic |= mv->kind == MOVE_FILL;
-            ok &= add_sum(L, r, p);
-            continue;
-        }
-        if (mv->reduce >= 0 && p->agent == AG_WORK) ok &= add_use(L, r, p, false);
-        ok &= add_use(L, r, p, true);
-        r->generic |= p->agent == AG_SEND && mv->kind == MOVE_FILL;
-        if (p->agent == AG_SEND) {
-            r->peered = true;
-            for (int c = 0; c < L->cluster_size; c++) r->target[c] = p->to[c] ? __builtin_ctz(p->to[c]) : -1;
-        }
-        if (p->agent != AG_LOAD) continue;
-        PCast cast = p->by_rank ? CAST_ALL
-                     : mv->cast != CAST_NONE && mv->cast != CAST_MASK && cluster_size_of(L, mv->cast) > 1 ? mv->cast : CAST_NONE;
-        if (p->by_rank || r->by_rank) cast = r->cast = CAST_ALL;
-        r->by_rank |= p->by_rank;
-        if (r->nfills > 1 && r->cast != cast)
-            ok &= conflict(L, r, p, r->cast != CAST_NONE && cast != CAST_NONE ? "is filled by multicasts to different sets"
-                                                                              : "is filled by a multicast and by a load of one CTA", "use a second tile");
-        r->cast = cast;
-    }
-    for (uint32_t i = 0; i < s->nrings; i++)
-        if (s->rings[i].turn) remote_ring(L, &s->rings[i], i);
-    for (uint32_t i = 0; ok && i < s->moves.n; i++) ok = check_sent(L, s->moves.v[i]);
-    for (uint32_t i = 0; i < s->nrings; i++) { /* what nobody reads must still arrive */
-        Ring *r = &s->rings[i];
-        if (r->turn == NULL || r->agents & (1u << AG_WORK)) continue;
-        if (r->agents != 1u << r->filler && !r->summed) continue;
-        r->unread = true;
-        r->agents |= 1u << AG_WORK;
-        r->first[AG_WORK] = r->last[AG_WORK] = r->last[r->summed ? AG_SEND : r->filler];
-        s->used[AG_WORK] = true;
-    }
-    return ok;
-}
 
 /* ---- sizes ---- */
 
@@ -270,6 +31,7 @@ static bool batchable(const Sched *s, const Pipe *p)
         if (m->across != p) continue;
         bool direct = m->chain[m->depth].block == &p->st->body;
         if (is_rows4(m->st->move) && m->t.npieces >= GROUPS_DEALT) return false;
+        if (m->dst != RING_NONE && s->rings[m->dst].kept) return false;
         if (m->tm || !direct || m->conditional || m->ordered || (m->tensor && m->t.device) || m->agent == AG_SEND || m->by_rank || is_im2col(m->st->move) || m->st->move->cast != CAST_NONE || m->st->move->ahead > 0) return false;
     }
     for (uint32_t i = 0; i < s->nrings; i++)
@@ -358,7 +120,7 @@ static void size_pipe(Lower *L, Pipe *p)
     if (lead > SLOTS_MAX / 2) lead = SLOTS_MAX / 2;
     for (uint32_t i = 0; i < s->nrings; i++) {
         Ring *r = &s->rings[i];
-        if (r->turn != &p->st->body) continue;
+        if (r->turn != &p->st->body || r->kept) continue;
         r->inner = r->tile->is_array ? (uint32_t)r->tile->slots : (uint32_t)p->batch;
         if (r->filler == AG_WORK) {
             r->slots = THREAD_SLOTS;
@@ -388,7 +150,7 @@ static void agree_lag(Sched *s, const PBlock *b)
     for (uint32_t i = 0; i < s->nrings; i++) {
         const Ring *r = &s->rings[i];
         if (r->turn != b || !r->stored) continue;
-        uint32_t mine = r->filler == AG_WORK ? r->slots - 1 : r->lag;
+        uint32_t mine = r->kept ? 0 : r->filler == AG_WORK ? r->slots - 1 : r->lag;
         if (mine < lag) lag = mine;
     }
     for (uint32_t i = 0; i < s->nrings; i++)
@@ -457,21 +219,9 @@ static void size_peers(Lower *L)
     }
 }
 
-static bool not_sent(Lower *L, const Ring *r)
-{
-    Diag *g = lower_not_yet(L, r->fill->st->span, NY_WRITTEN_AND_SENT);
-    for (uint32_t i = 0; i < L->sched->moves.n; i++) {
-        const Planned *p = L->sched->moves.v[i];
-        if (p->agent == AG_SEND && p->src == r->buf) diag_label(L->c->diags, g, p->st->span, "sent here");
-    }
-    return false;
-}
-
 static bool check_ring(Lower *L, const Ring *r)
 {
-    if (r->filler == AG_WORK && r->agents & (uint8_t)~(1u << AG_WORK))
-        return not_sent(L, r);
-    if (r->bytes * r->inner <= TX_LIMIT) return true;
+    if (r->kept || r->bytes * r->inner <= TX_LIMIT) return true;
     Diag *g = lower_error(L, E0623, r->fill->st->span, "%lld bytes complete on one phase of the barrier of `%s`, it counts %lld",
                           (long long)(r->bytes * r->inner), name_text(L, r->tile->name), (long long)TX_LIMIT);
     diag_label(L->c->diags, g, r->tile->span, "the tile");
@@ -529,12 +279,32 @@ static uint32_t users(const Ring *r)
     return (uint32_t)__builtin_popcount(r->handed ? r->agents : others);
 }
 
+static void free_bar(Lower *L, Ring *r, const char *name, uint32_t slots, uint32_t count)
+{
+    r->empty = new_bar(L, r, name, "empty", slots, count);
+    L->ir->bars.v[r->empty].ring = 0;
+    L->ir->rings.v[r->ir].free = r->empty;
+}
+
+/* One agent needs no word of its own, but of other CTAs. */
+static void kept_barriers(Lower *L, Ring *r, const char *name)
+{
+    if (!r->filled_by_copies) return;
+    r->full = new_bar(L, r, name, "full", 1, 1);
+    if (r->sent) r->done = new_bar(L, r, name, "done", 1, remote_dones(L, r));
+    if (r->across) free_bar(L, r, name, 1, remote_releases(L, r));
+}
+
 static void barriers(Lower *L, Ring *r, const char *name)
 {
-    r->full = r->empty = RING_NONE;
+    r->full = r->empty = r->done = RING_NONE;
     r->ir = L->ir->rings.n;
     vec_push(L->a, &L->ir->rings, ((IrRing){.name = name, .slots = r->slots, .lag = r->slots - r->lead, .free = IR_NO_BAR}));
     L->ir->bufs.v[r->buf].ring = (uint16_t)(r->ir + 1);
+    if (r->kept) {
+        kept_barriers(L, r, name);
+        return;
+    }
     if (users(r) == 0) return;
     uint32_t ctas = r->by_rank ? remote_releases(L, r) : r->cast != CAST_NONE ? cluster_size_of(L, r->cast) : r->handed ? (uint32_t)L->cluster_size : 1;
     r->joined = r->cast != CAST_NONE && !r->by_rank && r->looped && !r->certain;
@@ -544,9 +314,7 @@ static void barriers(Lower *L, Ring *r, const char *name)
         r->sum = new_bar(L, r, name, "sum", r->slots, 1);
     }
     if (!r->looped) return;
-    r->empty = new_bar(L, r, name, "empty", r->lead, users(r) * ctas);
-    L->ir->bars.v[r->empty].ring = 0;
-    L->ir->rings.v[r->ir].free = r->empty;
+    free_bar(L, r, name, r->lead, users(r) * ctas);
 }
 
 /* The roles that go into the pipeline: a bit each. */

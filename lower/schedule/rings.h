@@ -13,6 +13,7 @@ enum { SCHED_RANKS = 16, SCHED_CHAIN = 64, BATCH_MAX = 256 };
 
 typedef struct Ring {
     PTile *tile;
+    VEC(struct Planned *) moves;  /* that read or fill it, in order */
     const PBlock *turn;           /* NULL: the tile is not used */
     const struct Pipe *pipe;      /* whose body that is, or NULL */
     bool looped;                  /* more than one turn in a kernel */
@@ -42,10 +43,18 @@ typedef struct Ring {
     bool generic;                 /* other CTAs fill it, or add to it, by st.async, red.async: who waited for that fences */
     bool handed;                  /* ids that arrive as bytes: from the team's first CTA, or from the grid's launch */
     uint32_t ir;                  /* IrRing */
+    bool kept;                    /* by the working role for itself, in one slot; each copy into it is a generation, and awaited at once */
+    const char *why, *fix;        /* kept: what holds it back; what would let it overlap, or NULL */
+    const PStmt *held_by, *held_for; /* where that is found; what it is beside, or NULL */
+    bool filled_by_copies, across, sent; /* kept: it has a full barrier; other CTAs fill it; from their tiles: */
+    uint32_t done;                /* IrBar: what this CTA sent has arrived */
+    bool opened;                  /* while the program is walked: the generation at hand is for the copy that comes now */
 } Ring;
 
+/* ---- uses.c ---- */
+void rings_find(Lower *L);     /* who uses which tile, where: after planning */
+
 /* ---- rings.c ---- */
-bool rings_find(Lower *L);     /* who uses which tile, where: after planning; false after an error */
 bool rings_size(Lower *L);     /* slots, batches, per_sm; false after an error */
 void rings_barriers(Lower *L); /* IrBuf slots and IrBar */
 
@@ -64,11 +73,18 @@ Opnd ring_leader(Lower *L);
 void ring_place(Lower *L, MoveInfo *mi); /* where the turn at hand has the move's tile */
 
 /* ---- remote.c: between CTAs ---- */
-void remote_ring(Lower *L, Ring *r, uint32_t index); /* whether it is filled by rank: when all moves are planned */
+void remote_ring(Lower *L, Ring *r, uint32_t index); /* who fills whose, where several CTAs do: when all moves are planned */
 uint32_t remote_releases(const Lower *L, const Ring *r); /* arrivals on its empty barrier by each role that uses it */
 void remote_release(Lower *L, const Ring *r);
+uint32_t remote_dones(const Lower *L, const Ring *r);    /* kept: arrivals on `done` */
 uint32_t remote_readies(const Lower *L, const Ring *r); /* summed: arrivals on `ready` */
+void remote_done(Lower *L, uint32_t ring); /* kept: what has arrived here is told to those who sent it; waits for what this CTA sent */
 void remote_ready(Lower *L, uint32_t ring); /* summed: the own tile is loaded; waits for those that this CTA reduces into */
+
+/* ---- kept.c: tiles that the working role keeps for itself ---- */
+void kept_begin(Lower *L, uint32_t ring); /* at the first statement of a turn that uses it */
+void kept_open(Lower *L, uint32_t ring);  /* in front of a copy into it: nobody is at the tile, here and where it fills it */
+void kept_await(Lower *L, uint32_t ring); /* .. and behind it */
 
 /* ---- device_maps.c ---- */
 bool device_find(Lower *L);    /* when rings are known; false after an error */

@@ -180,7 +180,9 @@ static void schedule(Lower *L)
     for (uint32_t i = 0; i < tiles; i++) s->rings[i].tile = L->k->tiles.v[i];
 
     plan(L);                     /* regions, copies, checks */
-    if (L->failed || !rings_find(L) || !device_find(L)) return;
+    if (L->failed) return;
+    rings_find(L);               /* who uses which tile */
+    if (!device_find(L)) return;
     plan_order(L);               /* stores that wait for others */
     plan_overtaking(L);          /* .. and for loads of what they overwrite */
     if (!rings_size(L)) return;  /* slots, batches */

@@ -7,7 +7,9 @@
  * emit/roles.h.
  *
  *   planning walk   regions, copies and checks of every move, once            moves.c
- *   rings           turn block, agents, slots, barriers of every tile         rings.c
+ *   uses            turn block and agents of every tile; which are kept       uses.c
+ *   rings           slots, barriers                                           rings.c, ring_ops.c
+ *   kept tiles      that overlap with nothing                                 kept.c
  *   the walk        the tree: ops of all agents                               agent_walk.c, agent_sync.c
  *   dealing         which iterations a team runs                              deal.c
  *   ways of dealing static, ticket, launch, clc                           deal_ways.c
@@ -71,6 +73,8 @@ typedef struct Sched {
     struct Kept { LoopState *loop; Opnd value; } saved[PIPE_INDICES]; /* deal_ahead */
     int nsaved;
     Opnd saved_guard, saved_inside;
+    VEC(const PStmt *) swapped; /* branches of which the second one's ops stand first */
+    VEC(uint32_t) readers; /* rings: Ring.reading */
     uint32_t conditions; /* around the statement at hand */
     VEC(Around) around;  /* the same; followed: the rank decides */
     int64_t threads;     /* asked for by `threads` */
@@ -97,6 +101,8 @@ void agent_id_sync(Lower *L);
 void agent_store_sync(Lower *L);                  /* what threads did is visible to the elected thread's copies */
 void agent_fence(Lower *L);                      /* where they wrote since the last fence */
 void agent_commit(Lower *L);                     /* the stores that are in no group */
+void agent_reads(Lower *L, uint32_t ring);        /* a store */
+void agent_wait_readers(Lower *L);                /* nobody's stores read tiles any more */
 void agent_readers_end(Lower *L, const PBlock *b); /* the turn ends: tiles of outer blocks are not read any more */
 void agent_before_work(Lower *L, uint32_t dst);  /* threads read, and write that ring or RING_NONE */
 

@@ -1,11 +1,15 @@
-/* The verifier: reads the final IR and trusts nothing else. */
+/* The verifier: every kernel is proved before PTX is made of it. */
 #ifndef LOWER_VERIFY_VERIFY_H
 #define LOWER_VERIFY_VERIFY_H
 
 #include "lower/ir/ir.h"
 
-/* Proves from the final IR alone that the kernel never hangs, races or reads what has not arrived; what it can't
- * prove is reported with both places. Returns whether all was proved. */
+/* Proves that the kernel never hangs, races or reads what has not arrived; what it can't prove is reported with its places.
+ * A derived schedule is proved on its tree, anything else by the graph of events of the final IR. certificate: what the graph
+ * proved, or, of a derived schedule, why it could not; NULL: not wanted. Returns whether all was proved. */
 bool ir_verify(Arena *a, Diags *d, const IrModule *m, const IrKernel *k, Text *certificate);
+
+/* The graph of events alone, from the final IR; trusts nothing else. */
+bool ir_verify_graph(Arena *a, Diags *d, const IrKernel *k, Text *certificate);
 
 #endif

@@ -1,0 +1,334 @@
+/* Tiles as rings: which block is a turn, who fills a slot and who uses it; and which tiles have no ring that would let copies
+ * overlap with other work: those the working role keeps for itself, one slot, each copy into it awaited at once. */
+#include "lower/schedule/schedule.h"
+
+const PStmt *rings_top(const Planned *p, const PBlock *b)
+{
+    for (uint32_t i = 0; i <= p->depth; i++)
+        if (p->chain[i].block == b) return p->chain[i].top;
+    return NULL;
+}
+
+static bool holds(const PBlock *b, const PStmt *st)
+{
+    for (const PStmt *s = b->first; s; s = s->next)
+        if (s == st || holds(&s->body, st) || holds(&s->other, st)) return true;
+    return false;
+}
+
+/* The statement that has the move, in no loop within the turn: of a branch, the one in it. */
+static const PStmt *stands_in(const Planned *p, const PBlock *turn)
+{
+    const PStmt *top = rings_top(p, turn);
+    while (top && top->kind == P_IF) {
+        const PStmt *s = holds(&top->body, p->st) ? top->body.first : top->other.first;
+        while (s != p->st && !holds(&s->body, p->st) && !holds(&s->other, p->st)) s = s->next;
+        top = s;
+    }
+    return top;
+}
+
+static void find_moves(Lower *L)
+{
+    Sched *s = L->sched;
+    for (uint32_t i = 0; i < s->moves.n; i++) {
+        Planned *p = s->moves.v[i];
+        if (p->src != RING_NONE) vec_push(L->a, &s->rings[p->src].moves, p);
+        if (p->dst != RING_NONE && p->dst != p->src) vec_push(L->a, &s->rings[p->dst].moves, p);
+    }
+}
+
+/* The innermost block around all moves of the tile. */
+static void find_turn(Ring *r)
+{
+    if (r->moves.n == 0) return;
+    const Planned *first = r->moves.v[0];
+    uint32_t depth = first->depth;
+    for (uint32_t i = 1; i < r->moves.n; i++) {
+        const Planned *p = r->moves.v[i];
+        uint32_t same = 0;
+        while (same < depth && same < p->depth && p->chain[same + 1].block == first->chain[same + 1].block) same++;
+        depth = same;
+    }
+    r->turn = first->chain[depth].block;
+    r->pipe = first->chain[depth].pipe;
+    r->looped = first->chain[depth].looped;
+}
+
+/* No ring lets the tile's copies overlap with other work: the working role keeps it for itself. */
+static void keep(Ring *r, const Planned *p, const char *why, const char *fix)
+{
+    if (r->kept) return;
+    r->kept = true;
+    r->why = why;
+    r->fix = fix;
+    r->held_by = p->st;
+    r->held_for = r->fill ? r->fill->st : NULL;
+}
+
+/* In different branches of one `if` of the turn: of the two moves only one comes in a turn. */
+static bool exclusive(const Ring *r, const Planned *a, const Planned *b)
+{
+    const PStmt *top = rings_top(a, r->turn);
+    if (top == NULL || top->kind != P_IF || top != rings_top(b, r->turn)) return false;
+    return (holds(&top->body, a->st) && holds(&top->other, b->st)) || (holds(&top->other, a->st) && holds(&top->body, b->st));
+}
+
+/* The load that fills the tile in the other branch where threads fill it in the first one: the loading role fills the ring. */
+static const Planned *other_branch(const Ring *r, const Planned *p)
+{
+    for (uint32_t i = 0; p->agent == AG_WORK && i < r->moves.n; i++) {
+        const Planned *q = r->moves.v[i];
+        if (q->agent == AG_LOAD && q->dst == p->dst && exclusive(r, p, q)) return q;
+    }
+    return p;
+}
+
+/* Does every use before p stand in another branch? */
+static bool only_other_branches(const Ring *r, const Planned *p)
+{
+    for (uint32_t i = 0; r->moves.v[i] != p; i++)
+        if (r->moves.v[i]->agent != p->agent && !exclusive(r, r->moves.v[i], p)) return false;
+    return true;
+}
+
+static void add_use(Lower *L, Ring *r, const Planned *p, bool writes)
+{
+    const PStmt *at = stands_in(p, r->turn);
+    uint8_t bit = (uint8_t)(1u << p->agent);
+    bool threads = move_by_threads(p->st->move), copies = !threads && !move_by_tensor_core(p->st->move);
+    bool stores = !writes && copies && p->agent == AG_WORK && !p->st->move->dst.peer;
+    if (r->agents == 0) {
+        r->fill = writes && !r->kept ? other_branch(r, p) : p;
+        r->filler = r->fill->agent;
+    }
+    if (!writes && p->agent == AG_SEND && (r->filler == AG_SEND || r->summed))
+        keep(&L->sched->rings[p->dst], p, "what came from another CTA is sent on in it", NULL);
+    if (writes && p->agent == r->filler && r->agents & (uint8_t)~bit && !only_other_branches(r, p))
+        keep(r, p, "it is filled again where it has been read in the same iteration", "use a second tile");
+    else if (writes && p->agent != r->filler && p->agent != AG_WORK)
+        keep(r, p, "it is filled by copies behind work by threads, or by copies of two kinds",
+             "use a tile for each: what copies bring in one, what threads or other CTAs write in another");
+    else if (writes && p->agent != AG_WORK && p->chain[p->depth].block != r->turn)
+        keep(r, p, "it is filled in a loop, and used outside of it",
+             "use it in the loop, make the loop a pipeline, or fill all of the tile by one move");
+    if (r->kept && p->agent != AG_WORK) return;
+    r->filled_by_copies |= writes && copies;
+    if (!(r->agents & bit)) r->first[p->agent] = at;
+    r->last[p->agent] = at;
+    r->agents |= bit;
+    if (writes) r->writers |= bit;
+    r->thread_writes |= writes && threads;
+    r->thread_reads |= !writes && !copies;
+    r->stored |= stores;
+    r->stored_always |= stores && !p->conditional;
+    if (writes && p->agent == r->filler) {
+        r->nfills++;
+        r->bytes += p->bytes * p->shares.n;
+        r->certain |= !p->conditional;
+    }
+}
+
+bool rings_take(Lower *L, uint32_t ring, const Planned *p)
+{
+    Ring *r = &L->sched->rings[ring];
+    const PStmt *at = r->turn ? stands_in(p, r->turn) : NULL;
+    if (at == NULL || r->filler != AG_LOAD || r->unread || r->summed || !(r->agents & 1u << AG_WORK)) return false;
+    r->first[AG_WORK] = at;
+    return true;
+}
+
+/* Two parts of a tile that have elements in common, whatever the indices are. */
+static bool certainly_meet(const PRegion *a, const PRegion *b)
+{
+    if ((a->slot || b->slot) && !(a->slot && b->slot && a->slot->op == SX_CONST && b->slot->op == SX_CONST && a->slot->k == b->slot->k))
+        return false;
+    for (int d = 0; d < a->rank; d++) {
+        const PDim *x = &a->dim[d], *y = &b->dim[d];
+        if (x->start->op != SX_CONST || y->start->op != SX_CONST || x->step != 1 || y->step != 1) return false;
+        if (x->start->k + x->extent <= y->start->k || y->start->k + y->extent <= x->start->k) return false;
+    }
+    return true;
+}
+
+/* What is sent and what threads write lie with two roles that nothing orders within a turn. */
+static void check_sent(Lower *L, const Planned *send)
+{
+    if (send->agent != AG_SEND || send->src == RING_NONE) return;
+    const Ring *r = &L->sched->rings[send->src];
+    for (uint32_t i = 0; i < r->moves.n; i++) {
+        const Planned *p = r->moves.v[i];
+        if (p->agent != AG_WORK || p->dst != send->src) continue;
+        if (r->filler != AG_WORK && !certainly_meet(&p->st->move->dst, &send->st->move->src)) continue;
+        keep(&L->sched->rings[send->dst], send, "what threads write is sent to it", NULL);
+        return;
+    }
+}
+
+/* Other CTAs reduce into the tile, between its load and its uses. */
+static void add_sum(Lower *L, Ring *r, const Planned *p)
+{
+    const PStmt *at = stands_in(p, r->turn);
+    if (r->agents == 0 || r->filler != AG_LOAD) keep(r, p, "other CTAs reduce into what was not loaded", NULL);
+    else if (r->agents & 1u << AG_WORK) keep(r, p, "it is used before other CTAs reduce into it in the same iteration", "use a second tile");
+    else if (p->chain[p->depth].block != r->turn) keep(r, p, "it is reduced into in a loop, and used outside of it", "load and use it in the loop, too");
+    if (r->kept) return;
+    if (!r->summed) r->first[AG_SEND] = at;
+    r->last[AG_SEND] = at;
+    r->agents |= 1u << AG_SEND;
+    r->summed = true;
+    for (int s = 0; s < L->cluster_size; s++) r->adds_to[s] |= p->to[s];
+}
+
+static void add_multicast(Lower *L, Ring *r, const Planned *p)
+{
+    const PMove *mv = p->st->move;
+    PCast cast = p->by_rank ? CAST_ALL
+                 : mv->cast != CAST_NONE && mv->cast != CAST_MASK && cluster_size_of(L, mv->cast) > 1 ? mv->cast : CAST_NONE;
+    if (p->by_rank || r->by_rank) cast = r->cast = CAST_ALL;
+    r->by_rank |= p->by_rank;
+    if (r->nfills > 1 && r->cast != cast)
+        keep(r, p, r->cast != CAST_NONE && cast != CAST_NONE ? "it is filled by multicasts to different sets" : "it is filled by a multicast and by a load of one CTA",
+             "use a second tile");
+    r->cast = cast;
+}
+
+static void add_move(Lower *L, const Planned *p)
+{
+    Sched *s = L->sched;
+    const PMove *mv = p->st->move;
+    s->used[p->agent] = true;
+    if (p->src != RING_NONE) add_use(L, &s->rings[p->src], p, false);
+    if (p->dst == RING_NONE) return;
+    Ring *r = &s->rings[p->dst];
+    if (mv->reduce >= 0 && p->agent == AG_SEND) {
+        r->generic |= mv->kind == MOVE_FILL;
+        add_sum(L, r, p);
+        return;
+    }
+    if (mv->reduce >= 0 && p->agent == AG_WORK) add_use(L, r, p, false);
+    add_use(L, r, p, true);
+    r->generic |= mv->dst.peer && mv->kind == MOVE_FILL;
+    if (r->kept) return;
+    if (p->agent == AG_SEND) {
+        r->peered = true;
+        for (int c = 0; c < L->cluster_size; c++) r->target[c] = p->to[c] ? __builtin_ctz(p->to[c]) : -1;
+    }
+    if (p->agent == AG_LOAD) add_multicast(L, r, p);
+}
+
+/* ---- order of branches ---- */
+
+/* The `if` of which one branch holds a, the other b. */
+static const PStmt *divides(const PStmt *st, const Planned *a, const Planned *b)
+{
+    for (;;) {
+        const PBlock *in = holds(&st->body, a->st) ? &st->body : &st->other;
+        if (!holds(in, b->st)) return st;
+        for (st = in->first; st->kind != P_IF || !(holds(&st->body, a->st) || holds(&st->other, a->st));) st = st->next;
+    }
+}
+
+static bool swapped(const Sched *s, const PStmt *st)
+{
+    for (uint32_t i = 0; i < s->swapped.n; i++)
+        if (s->swapped.v[i] == st) return true;
+    return false;
+}
+
+/* Where threads fill a tile in one branch and a load in the other, the load's ops stand first: it begins the generation. */
+static void order_branches(Lower *L, Ring *r, bool swap)
+{
+    Sched *s = L->sched;
+    for (uint32_t i = 0; i < r->moves.n && r->filler == AG_LOAD && !r->kept; i++) {
+        const Planned *p = r->moves.v[i];
+        if (p->agent != AG_WORK || p->dst == RING_NONE || &s->rings[p->dst] != r) continue;
+        for (uint32_t j = 0; j < r->moves.n; j++) {
+            const Planned *q = r->moves.v[j];
+            if (q->agent != AG_LOAD || !exclusive(r, p, q)) continue;
+            const PStmt *at = divides(rings_top(p, r->turn), p, q);
+            bool behind = j > i; /* the load stands in the other branch */
+            if (swap && behind && !swapped(s, at)) vec_push(L->a, &s->swapped, at);
+            if (!swap && !behind && swapped(s, at))
+                keep(r, p, "threads fill it in the branch behind that where a copy does, and with another tile it is the other way round", NULL);
+        }
+    }
+}
+
+/* ---- kept tiles ---- */
+
+static uint32_t kept(const Sched *s)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < s->nrings; i++) n += s->rings[i].kept;
+    return n;
+}
+
+/* All that fills them is done by the working role; so is what sends from them, into tiles that are kept, too. */
+static void agents_of_kept(Sched *s)
+{
+    for (uint32_t i = 0; i < s->moves.n; i++) {
+        Planned *p = s->moves.v[i];
+        if (p->agent == AG_SEND && p->src != RING_NONE && s->rings[p->src].kept) keep(&s->rings[p->dst], p, "what is sent to it stands in a tile of which that is so", NULL);
+    }
+    for (uint32_t i = 0; i < s->moves.n; i++) {
+        Planned *p = s->moves.v[i];
+        if (p->dst == RING_NONE || !s->rings[p->dst].kept) continue;
+        p->by_rank |= p->agent == AG_SEND;
+        p->agent = AG_WORK;
+    }
+}
+
+static void begin(Sched *s)
+{
+    memset(s->used, 0, sizeof s->used);
+    s->swapped.n = 0;
+    for (uint32_t i = 0; i < s->nrings; i++) {
+        Ring *r = &s->rings[i];
+        *r = (Ring){.tile = r->tile, .turn = r->turn, .pipe = r->pipe, .looped = r->looped, .moves = r->moves, .kept = r->kept, .why = r->why, .fix = r->fix, .held_by = r->held_by, .held_for = r->held_for};
+    }
+}
+
+/* P0004: said once per tile, where it is found out. */
+static void tell_kept(Lower *L, const Ring *r)
+{
+    Diag *g = diag_at(L->c->diags, P0004, r->held_by->span, "each copy into `%s` is waited for at once: %s", name_text(L, r->tile->name), r->why);
+    if (r->held_for && r->held_for != r->held_by) diag_label(L->c->diags, g, r->held_for->span, "filled here");
+    diag_label(L->c->diags, g, r->tile->span, "the tile");
+    if (r->fix) diag_fix(L->c->diags, g, "%s", r->fix);
+}
+
+/* ---- the whole ---- */
+
+/* Nobody reads it, but it must still arrive. */
+static void await_unread(Sched *s, Ring *r)
+{
+    if (r->turn == NULL || r->kept || r->agents & (1u << AG_WORK) || (r->agents != 1u << r->filler && !r->summed)) return;
+    r->unread = true;
+    r->agents |= 1u << AG_WORK;
+    r->first[AG_WORK] = r->last[AG_WORK] = r->last[r->summed ? AG_SEND : r->filler];
+    s->used[AG_WORK] = true;
+}
+
+void rings_find(Lower *L)
+{
+    Sched *s = L->sched;
+    uint32_t n;
+    find_moves(L);
+    for (uint32_t i = 0; i < s->nrings; i++) find_turn(&s->rings[i]);
+    do { /* a tile more that is kept changes who uses others */
+        n = kept(s);
+        agents_of_kept(s);
+        begin(s);
+        for (uint32_t i = 0; i < s->moves.n; i++) add_move(L, s->moves.v[i]);
+        for (uint32_t i = 0; i < s->moves.n; i++) check_sent(L, s->moves.v[i]);
+        for (int swap = 1; swap >= 0; swap--)
+            for (uint32_t i = 0; i < s->nrings; i++) order_branches(L, &s->rings[i], swap);
+    } while (kept(s) > n);
+    for (uint32_t i = 0; i < s->nrings; i++) {
+        if (s->rings[i].turn == NULL) continue;
+        remote_ring(L, &s->rings[i], i);
+        await_unread(s, &s->rings[i]);
+        if (s->rings[i].kept) tell_kept(L, &s->rings[i]);
+    }
+}

@@ -1,0 +1,50 @@
+/* Which verifier proves a kernel. */
+#include "lower/verify/verify.h"
+
+#include "lower/verify/tree/check.h"
+
+/* Order in tensor memory, and between the CTAs of a pair, only the graph knows. */
+static bool by_tree(const IrKernel *k)
+{
+    return k->tree.ops.n > 0 && k->tmem == 0;
+}
+
+static Span place_of(const IrKernel *k, const IrOp *op)
+{
+    const IrOp *end = k->tree.ops.v + k->tree.ops.n;
+    for (const IrOp *at = op; at && at < end; at++) /* ops that the compiler adds have none */
+        if (at->span.hi) return at->span;
+    return k->span;
+}
+
+static void tell(Diags *d, const IrKernel *k, const TreeFault *f)
+{
+    Diag *g = diag_at(d, f->condition == TREE_INSIDE ? E0658 : E0660, place_of(k, f->op), "%s", f->text);
+    if (f->other && f->other->span.hi) diag_label(d, g, f->other->span, "the other access");
+}
+
+/* The graph's opinion, which is not asked for when PTX is made. */
+static void second_opinion(Arena *a, Sources *sources, const IrKernel *k, Text *certificate)
+{
+    Diags quiet;
+    diags_init(&quiet, a, sources);
+    if (!ir_verify_graph(a, &quiet, k, certificate)) text_printf(certificate, "; the graph of events can't prove it: %s\n", quiet.first ? quiet.first->text : "");
+}
+
+bool ir_verify(Arena *a, Diags *d, const IrModule *m, const IrKernel *k, Text *certificate)
+{
+    (void)m;
+    if (!by_tree(k)) return ir_verify_graph(a, d, k, certificate);
+    const char *malformed = ir_check(a, k);
+    TreeFault fault;
+    if (malformed) {
+        diag_at(d, E0662, k->span, "%s", malformed);
+        return false;
+    }
+    if (!tree_check(a, k, 0, &fault)) {
+        tell(d, k, &fault);
+        return false;
+    }
+    if (certificate) second_opinion(a, d->sources, k, certificate);
+    return true;
+}
