@@ -22,8 +22,9 @@ static void settle(Lower *L, uint32_t ring)
 void kept_open(Lower *L, uint32_t ring)
 {
     Ring *r = kept(L, ring);
-    if (r->opened) {
+    if (r->opened) { /* what is copied may be of threads */
         r->opened = false;
+        agent_store_sync(L);
         return;
     }
     settle(L, ring);

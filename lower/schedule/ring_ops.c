@@ -25,7 +25,7 @@ Opnd ring_slot(Lower *L, uint32_t ring)
 void ring_advance(Lower *L, uint32_t ring)
 {
     const Ring *r = ring_at(L, ring);
-    if (r->looped) put_ring(L, emit_new(L, IR_DONE), r);
+    if (r->looped || r->kept) put_ring(L, emit_new(L, IR_DONE), r);
 }
 
 void ring_place(Lower *L, MoveInfo *mi)

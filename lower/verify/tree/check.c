@@ -115,14 +115,15 @@ static void note(Check *c, State *s, Generation *g, uint32_t x)
         if (writes) keys_add(c->a, &g->event[e].unheard, key_fence(x));
     }
     touch(c, s, self->agent, self->ring);
-    if (self->how != BY_GROUP && self->how != BY_COMMIT) return;
-    keys_add(c->a, &s->agent[self->agent].out, self->ring);
+    if (self->how != BY_GROUP && self->how != BY_COMMIT && self->how != TO_PEER) return;
+    if (self->how != TO_PEER) keys_add(c->a, &s->agent[self->agent].out, self->ring);
+    int32_t young = self->how == TO_PEER ? 0 : -1;
     for (uint32_t i = 0; i < g->outs.n; i++) {
         if (g->outs.v[i].key != key_access(x)) continue;
-        g->outs.v[i].age = -1;
+        g->outs.v[i].age = young;
         return;
     }
-    vec_push(c->a, &g->outs, ((Out){key_access(x), self->agent, self->one, -1}));
+    vec_push(c->a, &g->outs, ((Out){key_access(x), self->agent, self->one, young}));
 }
 
 /* Bytes that have come show that their copy was issued, and what who issued it knew. */
@@ -146,13 +147,56 @@ static void access(Check *c, State *s, uint32_t x)
     const TreeAccess *self = &c->f.access.v[x];
     const TreeRing *r = &c->f.ring[self->ring];
     Generation *g = now(c, s, self->ring, self->agent);
-    if (self->how == TO_PEER) return;
     beside(c, g, x);
     for (uint32_t a = 0; a < c->f.k->roles.n && self->how == TO_EVENT; a++)
         for (uint32_t e = 0; e < r->nevents; e++)
             if (r->event[e] == self->event && g->awaited[a] >> e & 1) fail(c, TREE_BYTES, self->ring, NULL, "bytes for an event that has been awaited");
     note(c, s, g, x);
     if (self->how == TO_EVENT && tree_op(&c->f, self->op)->guard.pred == 0) shows(c, g, self);
+}
+
+/* ---- sources of copies to other CTAs ---- */
+
+static const TreeAccess *destination(const Check *c, const Out *o)
+{
+    return &c->f.access.v[(o->key - 2) / 2 + 1]; /* behind its source: facts.c */
+}
+
+/* Of the ring's destinations a generation begins: copies to earlier ones are so much older. */
+static void sources_older(Check *c, State *s, uint32_t ring)
+{
+    const TreeRing *info = &c->f.ring[ring];
+    for (uint32_t i = 0; i < info->sources.n; i++) {
+        RingState *r = state_ring(&c->f, s, info->sources.v[i]);
+        for (uint32_t b = 0; b < slots(c, info->sources.v[i]); b++)
+            for (uint32_t j = 0; j < r->gen[b].outs.n; j++) {
+                Out *o = &r->gen[b].outs.v[j];
+                if (c->f.access.v[(o->key - 2) / 2].how == TO_PEER && destination(c, o)->ring == ring && o->age < (int32_t)slots(c, ring)) o->age++;
+            }
+    }
+}
+
+/* The agent hears from those to whom it copies: that generation n has begun there, so that what came to n - S has arrived, or, by
+ * an event of n, that its copy to n has: what they do not know then is in unheard. NULL: the former. */
+static void sources_over(Check *c, State *s, uint32_t ring, uint32_t a, bool one, const Keys *unheard)
+{
+    const TreeRing *info = &c->f.ring[ring];
+    for (uint32_t i = 0; i < info->sources.n; i++) {
+        RingState *r = state_ring(&c->f, s, info->sources.v[i]);
+        for (uint32_t b = 0; b < slots(c, info->sources.v[i]); b++) {
+            Generation *g = &r->gen[b];
+            for (uint32_t j = 0; j < g->outs.n; j++) {
+                const Out *o = &g->outs.v[j];
+                const TreeAccess *to = destination(c, o);
+                if (o->agent != a || c->f.access.v[(o->key - 2) / 2].how != TO_PEER || to->ring != ring) continue;
+                bool came = o->age == 0 && unheard && !keys_have(unheard, key_access((o->key - 2) / 2 + 1));
+                if (!came && o->age < (int32_t)slots(c, ring)) continue;
+                keys_drop(&g->unknown[a][THE_ONE], o->key);
+                if (!one || alone(c, a)) keys_drop(&g->unknown[a][ALL_THREADS], o->key);
+            }
+        }
+        touch(c, s, a, info->sources.v[i]);
+    }
 }
 
 /* ---- rings ---- */
@@ -222,6 +266,8 @@ static void acquire(Check *c, State *s, const IrOp *op)
         for (int k = 0; k < KNOWERS; k++)
             if (b != a || (one && !alone(c, a) && k == ALL_THREADS) || (others && k != knows) || (b == a && apart)) keys_add(c->a, &g->unknown[b][k], KEY_BEGIN);
     touch(c, s, a, ring);
+    sources_older(c, s, ring);
+    if (info->back[a] & BACK_FREE && (op->guard.pred == 0)) sources_over(c, s, ring, a, one, NULL);
 }
 
 static void await(Check *c, State *s, const IrOp *op)
@@ -241,6 +287,7 @@ static void await(Check *c, State *s, const IrOp *op)
     g->awaited[a] |= (uint8_t)(1u << e);
     if (!one) g->late |= bit(a);
     touch(c, s, a, ring);
+    if (c->f.ring[ring].back[a] >> e & 1) sources_over(c, s, ring, a, one, &event->unheard);
 }
 
 /* At each CTA those that come there, from all. */
@@ -540,6 +587,13 @@ static void across(Check *c)
         if (!tree_inside(&c->f, x)) fail(c, TREE_INSIDE, c->f.access.v[x].ring, NULL, "it is not certain that this lies within a slot");
     }
     c->at = UINT32_MAX;
+    const IrOp *unlike;
+    if (!tree_alike(&c->f, &unlike)) {
+        c->at = (uint32_t)(unlike - c->f.tree->ops.v);
+        fail(c, TREE_COUNT, 0, NULL, "CTAs of a cluster may not come here as often as those that they reach");
+        c->at = UINT32_MAX;
+    }
+    if (!tree_leaves(&c->f)) fail(c, TREE_EXIT, 0, NULL, "a CTA may begin, or leave, while others reach into it");
     for (uint32_t i = 0; i < c->f.k->rings.n; i++) {
         const char *missing = tree_across(&c->f, i);
         if (missing) fail(c, TREE_COUNT, i, NULL, missing);
@@ -573,7 +627,7 @@ static void at_end(Check *c, State *s)
             }
             for (uint32_t j = 0; j < left.n; j++) {
                 const TreeAccess *y = left.v[j] == KEY_BEGIN ? NULL : &c->f.access.v[(left.v[j] - 2) / 2];
-                if (y && left.v[j] % 2 == 0 && is_copy(y) && !waited(g, left.v[j])) fail(c, TREE_EXIT, i, y, "on its way at the end");
+                if (y && left.v[j] % 2 == 0 && is_copy(y) && y->how != TO_PEER && !waited(g, left.v[j])) fail(c, TREE_EXIT, i, y, "on its way at the end");
             }
         }
     }

@@ -1,6 +1,8 @@
 #include "lower/verify/tree/facts.h"
 
+#include "lang/lang.h"
 #include "lang/map_rules.h"
+#include "lower/ir/ops.h"
 
 static void wrong(TreeFacts *f, uint32_t op, const char *what)
 {
@@ -152,11 +154,26 @@ static void add(TreeFacts *f, uint32_t i, IrKey key, AccessHow how, bool write, 
     x->one = tree_by_one(f, op);
     x->event = bar ? bar->id : 0;
     const IrArg *rop = write ? ir_find(op, IRK_ROP) : NULL;
-    if (rop) x->adds = (uint8_t)(rop->id + 1);
+    uint32_t words;
+    if (rop && reduction_commutes(ir_words(IRK_ROP, &words)[rop->id])) x->adds = (uint8_t)(rop->id + 1);
     place(f, x, op, object, ir_find(op, IRK_BYTES), size);
     if (how != BY_THREADS && how != OF_MAP) f->ring[x->ring].copies = true;
     if (op->op == IR_HAND || (op->agent == 0 && !write)) add_readers(f, f->access.n - 1);
     else if (op->agent == 0) wrong(f, i, "an access of no agent");
+}
+
+/* A copy from ring to ring. */
+static void send(TreeFacts *f, uint32_t i)
+{
+    uint32_t n = f->access.n;
+    if (n < 2 || f->access.v[n - 2].op != i || f->access.v[n - 1].op != i) {
+        wrong(f, i, "a copy to another CTA from or to what is no ring");
+        return;
+    }
+    TreeRing *to = &f->ring[f->access.v[n - 1].ring];
+    for (uint32_t k = 0; k < to->sources.n; k++)
+        if (to->sources.v[k] == f->access.v[n - 2].ring) return;
+    vec_push(f->a, &to->sources, f->access.v[n - 2].ring);
 }
 
 static int64_t bytes_of(const IrOp *op)
@@ -184,9 +201,10 @@ static void accesses(TreeFacts *f, uint32_t i)
     case IR_BLK_STORE:
     case IR_BLK_REDUCE: add(f, i, IRK_SRC, BY_GROUP, false, bytes_of(op)); break;
     case IR_BLK_PEER:
-    case IR_BLK_REDUCE_PEER:
+    case IR_BLK_REDUCE_PEER: /* its destination behind its source */
         add(f, i, IRK_SRC, TO_PEER, false, bytes_of(op));
         add(f, i, IRK_DST, TO_EVENT, true, bytes_of(op));
+        send(f, i);
         break;
     case IR_HAND:
     case IR_LDS: add(f, i, IRK_SRC, BY_THREADS, false, IR_CELL_BYTES); break;
@@ -267,5 +285,7 @@ bool tree_facts(Arena *a, const IrKernel *k, TreeFacts *f)
     }
     if (f->wrong) return false;
     f->first[f->tree->ops.n] = f->access.n;
+    for (uint32_t r = 0; r < k->rings.n; r++)
+        if (f->ring[r].sources.n) tree_backs(f, r);
     return true;
 }

@@ -27,7 +27,7 @@ typedef struct TreeAccess {
     uint8_t how;
     bool write, one; /* one: by the elected thread */
     uint32_t event;  /* TO_EVENT, TO_PEER: IrBar */
-    uint8_t adds;    /* a reduction: IrReduce, from 1; they may come in any order */
+    uint8_t adds;    /* a reduction that commutes: IrReduce, from 1; those of one kind may come in any order */
     bool lost;  /* where it lies is not known */
     bool whole; /* anywhere in the slot; otherwise from `from` on, below `to` */
     TreePlace from, to;
@@ -41,7 +41,10 @@ typedef struct TreeRing {
     bool commits[TREE_EVENTS];   /* of the tensor core arrive there */
     uint32_t nevents;
     bool copies; /* something of it is asynchronous */
+    VEC(uint32_t) sources;        /* rings from which copies to other CTAs' slots of this one are made */
+    uint32_t back[TREE_AGENTS];   /* bits of events that those say to whom the agent copies; BACK_FREE: they release it */
 } TreeRing;
+enum { BACK_FREE = 1u << TREE_EVENTS };
 
 typedef struct TreeFacts {
     Arena *a;
@@ -87,6 +90,9 @@ int64_t tree_trips(const IrOp *op); /* of a loop, where it is known */
 int64_t tree_least(const TreeFacts *f, const TreePlace *p); /* places.c: no less, for all that is known */
 uint32_t tree_turning(const TreeFacts *f, uint32_t op, uint32_t ring); /* places.c: the loop around it, from 1, that turns within a generation; 0: none */
 bool tree_targets(const TreeFacts *f, const IrOp *op, uint32_t rank, uint32_t *set); /* CTAs at which it has its effect; false: not known */
+bool tree_alike(const TreeFacts *f, const IrOp **where); /* alike.c: CTAs that reach into each other come there in step; else where not */
+void tree_backs(TreeFacts *f, uint32_t ring); /* sets back */
+bool tree_leaves(const TreeFacts *f); /* the cluster has all its barriers before it begins, and stays until all has come */
 /* bytes.c: for each event of the ring as many bytes are announced as come, in each CTA. */
 bool tree_bytes(const TreeFacts *f, uint32_t ring);
 bool tree_brings(const TreeFacts *f, uint32_t ring, uint32_t from, uint32_t to); /* bytes.c: surely some in each generation, from CTA to CTA */

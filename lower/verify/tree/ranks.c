@@ -192,3 +192,64 @@ const char *tree_across(const TreeFacts *f, uint32_t ring)
     }
     return NULL;
 }
+
+/* ---- sources of copies to other CTAs ---- */
+
+/* From CTA to CTA: those that say it there. */
+static void says(const TreeFacts *f, const IrOp *op, uint32_t *told)
+{
+    for (uint32_t t = 0; t < tree_ctas(f->k); t++) {
+        uint32_t set;
+        if (tree_when(f, op, t) != WHEN_ALWAYS || !tree_targets(f, op, t, &set)) continue;
+        for (uint32_t s = 0; s < tree_ctas(f->k); s++) told[s] |= (set >> s & 1) << t;
+    }
+}
+
+static bool all_told(const TreeFacts *f, const uint32_t *fills, const uint32_t *told)
+{
+    bool all = true;
+    for (uint32_t s = 0; s < tree_ctas(f->k); s++) all = all && (fills[s] & ~told[s]) == 0;
+    return all;
+}
+
+void tree_backs(TreeFacts *f, uint32_t ring)
+{
+    TreeRing *r = &f->ring[ring];
+    uint32_t told[TREE_EVENTS][TREE_RANKS] = {{0}}, freed[TREE_AGENTS][TREE_RANKS] = {{0}};
+    for (uint32_t i = 0; i < f->tree->ops.n; i++) {
+        const IrOp *op = tree_op(f, i);
+        const IrArg *bar = ir_find(op, IRK_BAR);
+        if (op->op == IR_RELEASE && ir_find(op, IRK_RING)->id == ring) says(f, op, freed[op->agent - 1]);
+        bool arrive = op->op == IR_BAR_ARRIVE || op->op == IR_BAR_ARRIVE_EXPECT;
+        if (arrive && bar && f->k->bars.v[bar->id].ring == ring + 1) says(f, op, told[f->event[bar->id]]);
+    }
+    for (uint32_t a = 0; a < f->k->roles.n; a++) {
+        uint32_t fills[TREE_RANKS] = {0};
+        if (!fills_of(f, ring, a, fills)) continue;
+        bool free = true;
+        for (uint32_t b = 0; b < f->k->roles.n; b++) free = free && (!r->releases[b] || all_told(f, fills, freed[b]));
+        if (free) r->back[a] |= BACK_FREE;
+        for (uint32_t e = 0; e < r->nevents; e++)
+            if (all_told(f, fills, told[e])) r->back[a] |= 1u << e;
+    }
+}
+
+static bool has_barrier(const IrRole *body)
+{
+    bool arrived = false, waited = false;
+    for (uint32_t i = 0; i < body->ops.n; i++) {
+        waited |= arrived && body->ops.v[i].op == IR_CLUSTER_WAIT;
+        arrived |= body->ops.v[i].op == IR_CLUSTER_ARRIVE;
+    }
+    return waited;
+}
+
+bool tree_leaves(const TreeFacts *f)
+{
+    bool others = false;
+    for (uint32_t i = 0; i < f->tree->ops.n && tree_ctas(f->k) > 1; i++) {
+        const IrOp *op = tree_op(f, i);
+        others |= ir_find(op, IRK_RANK) || ir_find(op, IRK_MASK) || op->op == IR_CLC_NEXT;
+    }
+    return !others || (has_barrier(&f->k->init) && has_barrier(&f->k->exit));
+}

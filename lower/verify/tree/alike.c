@@ -1,0 +1,152 @@
+/* Clusters: CTAs that reach into each other's slots go through the blocks around that alike, as often and in step. So the loops and
+ * conditions there come from numbers that are the same in all of them. */
+#include "lower/verify/tree/facts.h"
+
+typedef struct Alike {
+    const TreeFacts *f;
+    uint8_t *known; /* by value */
+    uint8_t *var;   /* by variable */
+} Alike;
+enum { NOT_ASKED, ALIKE, UNLIKE };
+
+static bool value_alike(Alike *x, IrVal v);
+
+static bool operands_alike(Alike *x, const IrOp *op)
+{
+    bool alike = op->guard.pred == 0 || value_alike(x, op->guard.pred);
+    for (uint32_t i = 0; i < op->nargs && alike; i++)
+        if (op->args[i].kind == IRA_VAL) alike = value_alike(x, op->args[i].id);
+    return alike;
+}
+
+static bool block_alike(Alike *x, uint32_t at)
+{
+    const TreeFacts *f = x->f;
+    const IrOp *op = tree_op(f, at);
+    bool alike = operands_alike(x, op);
+    for (uint32_t i = at + 1; op->op == IR_REPEAT && i < f->end[at] && alike; i++)
+        if (tree_op(f, i)->op == IR_BREAK) alike = operands_alike(x, tree_op(f, i));
+    return alike;
+}
+
+static bool blocks_alike(Alike *x, uint32_t at)
+{
+    bool alike = true;
+    for (uint32_t b = x->f->around[at]; b && alike; b = x->f->around[b - 1]) alike = block_alike(x, b - 1);
+    return alike;
+}
+
+/* Whatever it is set to, wherever that is. */
+static bool var_alike(Alike *x, uint32_t var)
+{
+    if (x->var[var] != NOT_ASKED) return x->var[var] == ALIKE;
+    x->var[var] = ALIKE; /* for what it is set to that is made from itself */
+    bool alike = true;
+    for (uint32_t i = 0; i < x->f->tree->ops.n && alike; i++) {
+        const IrOp *op = tree_op(x->f, i);
+        if ((op->op == IR_VAR || op->op == IR_SET) && ir_find(op, IRK_VAR)->id == var) alike = operands_alike(x, op) && blocks_alike(x, i);
+    }
+    if (alike) return true;
+    for (uint32_t i = 0; i < x->f->k->vars.n; i++) /* what was found on the assumption is asked again */
+        if (x->var[i] == ALIKE) x->var[i] = NOT_ASKED;
+    for (uint32_t i = 0; i < x->f->k->value_types.n; i++)
+        if (x->known[i] == ALIKE) x->known[i] = NOT_ASKED;
+    x->var[var] = UNLIKE;
+    return false;
+}
+
+/* Of the CTAs of a cluster the same: ctaid.x / 4 where its CTAs are 4 in x. */
+static bool of_the_cluster(const Alike *x, const IrOp *op)
+{
+    const IrArg *a = ir_find(op, IRK_A), *b = ir_find(op, IRK_B);
+    if (op->op != IR_DIV || a->kind != IRA_VAL || b->kind != IRA_IMM || b->imm <= 0) return false;
+    const IrOp *from = tree_definition(x->f, tree_uncast(x->f, a->id));
+    if (from == NULL || from->op != IR_SREG) return false;
+    uint32_t reg = ir_find(from, IRK_REG)->id, d = reg; /* x, y, z are first */
+    return reg <= IRR_CTAID_Z && b->imm % x->f->k->mf.cluster[d] == 0;
+}
+
+/* What one CTA sends to all, or the hardware answers to all. */
+static bool sent_to_all(const TreeFacts *f, uint32_t ring)
+{
+    uint32_t all = (1u << tree_ctas(f->k)) - 1, sent = 0;
+    for (uint32_t i = 0; i < f->access.n; i++) {
+        const TreeAccess *y = &f->access.v[i];
+        uint32_t set;
+        if (y->ring != ring || !y->write) continue;
+        if (y->how != TO_EVENT) return false;
+        for (uint32_t s = 0; s < tree_ctas(f->k); s++)
+            if (tree_when(f, tree_op(f, y->op), s) != WHEN_NEVER && tree_targets(f, tree_op(f, y->op), s, &set)) sent |= set;
+    }
+    return sent == all;
+}
+
+static bool defined_alike(Alike *x, IrVal v, const IrOp *op)
+{
+    int64_t first = 0, other;
+    bool same = tree_value(x->f, v, 0, &first);
+    for (uint32_t s = 1; s < tree_ctas(x->f->k) && same; s++) same = tree_value(x->f, v, s, &other) && other == first;
+    if (same || of_the_cluster(x, op)) return true;
+    const IrArg *src = ir_find(op, IRK_SRC), *turn = src ? ir_part(op, src, IRK_SLOT) : NULL;
+    switch ((IrOpcode)op->op) {
+    case IR_SREG: {
+        uint32_t reg = ir_find(op, IRK_REG)->id;
+        if (reg <= IRR_CTAID_Z) return x->f->k->mf.cluster[reg] == 1;
+        return (reg >= IRR_NCTAID_X && reg <= IRR_NCTAID_Z) || reg == IRR_CLUSTER_NCTARANK;
+    }
+    case IR_GET: return var_alike(x, ir_find(op, IRK_VAR)->id);
+    case IR_HAND:
+    case IR_LDS:
+    case IR_CLC_ID: return turn && turn->kind == IRA_TURN && sent_to_all(x->f, turn->id);
+    case IR_LOOP:
+        return x->f->defined[v - 1] ? operands_alike(x, op) && blocks_alike(x, x->f->defined[v - 1] - 1) : false;
+    case IR_TICKET: return false;
+    default: return ir_op_info(op->op)->group == IRG_SCALAR && operands_alike(x, op);
+    }
+}
+
+static bool value_alike(Alike *x, IrVal v)
+{
+    uint8_t *known = &x->known[v - 1];
+    if (*known != NOT_ASKED) return *known == ALIKE;
+    const IrOp *op = tree_definition(x->f, v);
+    *known = UNLIKE;
+    bool alike = op && defined_alike(x, v, op);
+    *known = alike ? ALIKE : UNLIKE;
+    return alike;
+}
+
+static bool reaches_others(const IrOp *op)
+{
+    return ir_find(op, IRK_RANK) || ir_find(op, IRK_MASK) || op->op == IR_CLC_NEXT;
+}
+
+static uint32_t ring_of(const TreeFacts *f, const IrArg *arg) /* from 1; 0: none */
+{
+    if (arg->kind == IRA_RING || arg->kind == IRA_TURN) return arg->id + 1;
+    return arg->kind == IRA_BAR ? f->k->bars.v[arg->id].ring : 0;
+}
+
+bool tree_alike(const TreeFacts *f, const IrOp **where)
+{
+    if (tree_ctas(f->k) == 1) return true;
+    Alike x = {f, arena_array(f->a, uint8_t, f->k->value_types.n), arena_array(f->a, uint8_t, f->k->vars.n)};
+    bool *across = arena_array(f->a, bool, f->k->rings.n + 1);
+    uint32_t n = f->tree->ops.n, asked = 0;
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t k = 0; k < tree_op(f, i)->nargs && reaches_others(tree_op(f, i)); k++) across[ring_of(f, &tree_op(f, i)->args[k])] = true;
+    for (uint32_t i = 0; i < n; i++) {
+        bool of_ring = false;
+        for (uint32_t k = 0; k < tree_op(f, i)->nargs; k++) {
+            uint32_t ring = ring_of(f, &tree_op(f, i)->args[k]);
+            of_ring |= ring && across[ring];
+        }
+        if (!of_ring || (f->around[i] && f->around[i] == asked)) continue; /* a block is asked once where its ops stand together */
+        if (!blocks_alike(&x, i)) {
+            *where = tree_op(f, i);
+            return false;
+        }
+        asked = f->around[i];
+    }
+    return true;
+}
