@@ -127,7 +127,7 @@ static void take_before(Lower *L, uint32_t store)
     const Planned *p = s->moves.v[store];
     for (uint32_t j = 0; j < store; j++) {
         Planned *q = s->moves.v[j];
-        if (q->st->move->kind != MOVE_LOAD || q->taken <= store || first_use(s, q, j) <= store) continue;
+        if (q->agent != AG_LOAD || q->taken <= store || first_use(s, q, j) <= store) continue;
         if (!store_overtakes(L, L->accesses->all.v[q->access], L->accesses->all.v[p->access]) || !rings_take(L, q->dst, p)) continue;
         for (uint32_t i = 0; i < store; i++)
             if (s->moves.v[i]->dst == q->dst && s->moves.v[i]->taken > store) s->moves.v[i]->taken = store;
@@ -176,7 +176,7 @@ void plan_taken(Lower *L)
         while (a->planned < s->moves.n && s->moves.v[a->planned]->st != a->info.stmt) a->planned++;
         if (a->planned == s->moves.n) continue;
         const Planned *p = s->moves.v[a->planned];
-        uint32_t use = first_use(s, p, a->planned);
+        uint32_t use = p->agent == AG_WORK && p->mi.load ? a->planned : first_use(s, p, a->planned); /* awaited at once */
         a->taken = p->taken < use ? p->taken : use;
     }
 }
