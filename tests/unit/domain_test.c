@@ -385,13 +385,48 @@ static void same_team(void **state)
     END_DOMAIN;
 }
 
+/* An index replaced by a value, inside quotients too; linear forms; what was made when. */
+static void loops(void **state)
+{
+    (void)state;
+    WITH_DOMAIN;
+    Poly n = A(domain_size(d, "N", 0)), first, last, rest;
+    int64_t k;
+    Atom x = domain_index(d, "i", K(2), n, DEP_LOOP), outer = domain_newest(d);
+    Poly i = A(x);
+    assert_true(domain_range(d, x, &first, &last));
+    SAME(first, K(2));
+    SAME(last, ADD(n, K(1)));
+    SAME(domain_with(d, MOD(i, K(4)), x, K(7)), K(3));
+    SAME(domain_with(d, DIV(ADD(MUL(i, n), K(5)), K(4)), x, K(0)), K(1));
+    SAME(domain_with(d, poly_min(d, i, n), x, K(1)), K(1));
+    SAME(domain_with(d, poly_max(d, MUL(K(2), i), n), x, n), MUL(K(2), n));
+    SAME(domain_with(d, MUL(i, i), x, K(3)), K(9));
+    SAME(domain_with(d, n, x, K(3)), n);
+    assert_true(domain_linear(d, ADD(MUL(K(-3), i), n), x, &k, &rest) && k == -3);
+    SAME(rest, n);
+    assert_true(domain_linear(d, n, x, &k, &rest) && k == 0);
+    assert_false(domain_linear(d, MUL(i, n), x, &k, &rest));
+    assert_false(domain_linear(d, MUL(i, i), x, &k, &rest));
+    assert_false(domain_linear(d, ADD(i, DIV(i, K(2))), x, &k, &rest));
+    Poly v = A(domain_opaque(d, "v", 0, 9, 1, 0, DEP_DATA)), even = A(domain_opaque(d, "w", 0, 9, 2, 0, DEP_DATA));
+    Atom all = domain_newest(d);
+    assert_true(domain_made(d, v, outer, all));
+    assert_true(domain_made(d, DIV(ADD(v, i), K(3)), outer, all));
+    assert_true(domain_made(d, even, outer, all));
+    assert_false(domain_made(d, i, outer, all));
+    assert_false(domain_made(d, DIV(ADD(n, i), K(3)), outer, UINT32_MAX));
+    assert_false(domain_made(d, v, all, UINT32_MAX));
+    END_DOMAIN;
+}
+
 int main(void)
 {
     if (setjmp(out_of_memory)) return 70;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arithmetic), cmocka_unit_test(limits),    cmocka_unit_test(quotients),
         cmocka_unit_test(bounds),     cmocka_unit_test(facts),     cmocka_unit_test(launch_expressions),
-        cmocka_unit_test(teams),      cmocka_unit_test(same_team),
+        cmocka_unit_test(teams),      cmocka_unit_test(same_team), cmocka_unit_test(loops),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

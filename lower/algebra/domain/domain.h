@@ -84,6 +84,14 @@ bool domain_mentions(Domain *d, Poly p, Atom x); /* also inside quotients; true 
  * it has none (opaque values without bounds, a sign that depends on a symbol). */
 bool domain_max(Domain *d, Poly p, Poly *out);
 bool domain_min(Domain *d, Poly p, Poly *out);
+/* Loops. The index's least and greatest value, where the body runs; false for other atoms. */
+bool domain_range(Domain *d, Atom index, Poly *first, Poly *last);
+Poly domain_with(Domain *d, Poly p, Atom x, Poly value); /* p with value in the place of x, inside quotients too */
+bool domain_linear(Domain *d, Poly p, Atom x, int64_t *coef, Poly *rest); /* p = coef * x + rest, without x in rest */
+/* Indices and unknown values are numbered as they are made. Does p mention one of after < number <= upto? True as well
+ * where looking took too long. */
+Atom domain_newest(const Domain *d);
+bool domain_made(Domain *d, Poly p, Atom after, Atom upto);
 /* As a launch expression; false if it depends on more than DEP_LAUNCH. */
 bool domain_lx(Domain *d, Arena *a, LxPool *pool, Poly p, Lx *out);
 /* "64 * cta.y + 16", for messages. */

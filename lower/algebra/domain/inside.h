@@ -5,6 +5,7 @@
  *   domain.c       atoms and facts
  *   prove.c        x >= 0, x % m == 0, extremes
  *   boxes.c        boxes that never overlap
+ *   loops.c        indices replaced by their values; what is made while a loop runs
  *   show.c         text and launch expressions
  *
  * Glossary
