@@ -3,7 +3,8 @@
  * For copies that the program commits and waits for itself, by straight-line reasoning: where all of a barrier's
  * commits and waits stand at the top level of the kernel, each copy in flight is known by name. Protocols in loops,
  * conditions and roles are the verifier's. Copies without commit need no check here (lower/schedule/written places their
- * arrival and reuse); the verifier proves all of it again on the final IR. Also: definite assignment of tiles.
+ * arrival and reuse); the verifier proves all of it again on the final IR. Also: definite assignment of tiles, but for kernels
+ * whose schedule is derived (lower/schedule/versions).
  */
 #include "frontend/check.h"
 
@@ -22,8 +23,7 @@ typedef struct Arrival {
     const PRegion **sometimes; /* per tile: written in a loop or under a condition */
     uint32_t groups;           /* committed so far */
     Protocols p;
-    const PStmt *across; /* the across-grid pipeline around this */
-    bool *carried;       /* per tile: declared outside of it, written inside */
+    bool derived; /* the schedule */
 } Arrival;
 
 /* ---- messages ---- */
@@ -60,51 +60,47 @@ static void write_region(Arrival *a, const PRegion *r)
     vec_push(a->env.c->scratch, &a->log, r);
 }
 
-/* Written in an iteration, read in another one. */
+/* Of a pipeline in a role: written in an iteration, read in another one. */
 static Diag *carried(Arrival *a, const PRegion *r)
 {
-    const PTile *t = r->tile;
-    const char *name = name_of(&a->env, t->name);
-    const Regions *writes = &a->p.writes[t->index];
-    const PRegion *write = writes->n ? writes->v[0] : NULL;
-    Diag *g;
-    if (a->carried[t->index]) {
-        write = writes->v[writes->n - 1];
-        g = diag_at(a->env.c->diags, E0704, r->span, "`%s` has no value of this iteration here", name);
-        diag_label(a->env.c->diags, g, a->across->pipe->deal_span, "the next iteration may be another CTA's");
-    } else if (t->pipe && a->written[t->index].n == 0 && !a->sometimes[t->index] && write) {
-        g = diag_at(a->env.c->diags, E0609, r->span, "`%s` has no value of this iteration here", name);
-        diag_fix(a->env.c->diags, g, "use `for`, and declare and write it in front of that");
-    } else {
-        return NULL;
-    }
-    diag_label(a->env.c->diags, g, write->span, "written here, for this iteration only");
+    const Regions *writes = &a->p.writes[r->tile->index];
+    if (!r->tile->pipe || a->written[r->tile->index].n || a->sometimes[r->tile->index] || writes->n == 0) return NULL;
+    Diag *g = diag_at(a->env.c->diags, E0609, r->span, "`%s` has no value of this iteration here", name_of(&a->env, r->tile->name));
+    diag_fix(a->env.c->diags, g, "use `for`, and declare and write it in front of that");
+    diag_label(a->env.c->diags, g, writes->v[0]->span, "written here, for this iteration only");
+    return g;
+}
+
+static Diag *no_value(Arrival *a, const PRegion *r)
+{
+    uint32_t tile = r->tile->index;
+    const Regions *written = &a->written[tile];
+    const char *name = name_of(&a->env, r->tile->name);
+    Diag *g = diag_at(a->env.c->diags, E0610, r->span,
+                      written->n ? "a part of `%s` has no value here" : "`%s` has no value here", name);
+    if (written->n) diag_label(a->env.c->diags, g, written->v[0]->span, "this part is written");
+    if (a->sometimes[tile] && !written->n)
+        diag_label(a->env.c->diags, g, a->sometimes[tile]->span,
+                   "written here, but only in a loop or under a condition");
+    if (r->tile->tensor && written->n) /* it has no `fill` */
+        diag_fix(a->env.c->diags, g, "write the rest before, or read only what is written");
+    else if (r->tile->tensor)
+        diag_fix(a->env.c->diags, g, "move something into it before, on every way that leads here");
+    else if (written->n)
+        diag_fix(a->env.c->diags, g, "write the rest before, by a move or by `fill`, or read only what is written");
+    else if (a->sometimes[tile])
+        diag_fix(a->env.c->diags, g, "read it in there, too, or write it before as it is written there");
+    else diag_fix(a->env.c->diags, g, "move something into it before, or `fill %s = 0;`", name);
     return g;
 }
 
 static void check_value(Arrival *a, const PStmt *s, const PRegion *r)
 {
     uint32_t tile = r->tile->index;
-    const Regions *written = &a->written[tile];
-    if (a->p.shared[tile] && a->p.writes[tile].n) return;
-    if (covers(written, r)) return;
+    if (a->derived || (a->p.shared[tile] && a->p.writes[tile].n)) return;
+    if (covers(&a->written[tile], r)) return;
     Diag *g = carried(a, r);
-    if (!g) {
-        const char *name = name_of(&a->env, r->tile->name);
-        g = diag_at(a->env.c->diags, E0610, r->span,
-                    written->n ? "a part of `%s` has no value here" : "`%s` has no value here", name);
-        if (written->n) diag_label(a->env.c->diags, g, written->v[0]->span, "this part is written");
-        if (a->sometimes[tile] && !written->n)
-            diag_label(a->env.c->diags, g, a->sometimes[tile]->span,
-                       "written here, but only in a loop or under a condition");
-        if (r->tile->tensor) /* it has no `fill` */
-            diag_fix(a->env.c->diags, g, written->n ? "write the rest before, or read only what is written" : "move something into it before, on every way that leads here");
-        else if (written->n)
-            diag_fix(a->env.c->diags, g, "write the rest before, by a move or by `fill`, or read only what is written");
-        else if (a->sometimes[tile])
-            diag_fix(a->env.c->diags, g, "read it in there, too, or write it before as it is written there");
-        else diag_fix(a->env.c->diags, g, "move something into it before, or `fill %s = 0;`", name);
-    }
+    if (g == NULL) g = no_value(a, r);
     diag_label(a->env.c->diags, g, r->tile->span, "declared here");
     frames(a, g, s);
 }
@@ -215,17 +211,6 @@ static void wait_group(Arrival *a, const PStmt *s)
 
 static void walk(Arrival *a, const PBlock *b);
 
-/* Tiles of the kernel that the body of an across-grid pipeline writes. */
-static void mark_carried(Arrival *a, const PBlock *b)
-{
-    for (const PStmt *s = b->first; s; s = s->next) {
-        const PTile *t = s->kind == P_MOVE ? s->move->dst.tile : NULL;
-        if (t && !t->pipe) a->carried[t->index] = true;
-        mark_carried(a, &s->body);
-        mark_carried(a, &s->other);
-    }
-}
-
 /* Takes back what was written since `from`. */
 static Regions take_back(Arrival *a, uint32_t from)
 {
@@ -255,20 +240,6 @@ static void branches(Arrival *a, const PStmt *s)
         if (covers(&then, other.v[i])) write_region(a, other.v[i]);
 }
 
-/* Of a tile that other iterations write, too, nothing is known at the start of one, and nothing after all of them. */
-static void across_grid(Arrival *a, const PStmt *s)
-{
-    uint32_t n = a->env.kernel->tiles.n;
-    a->across = s;
-    mark_carried(a, &s->body);
-    for (uint32_t i = 0; i < n; i++)
-        if (a->carried[i]) a->written[i].n = 0;
-    uint32_t before = a->log.n;
-    walk(a, &s->body);
-    take_back(a, before);
-    for (uint32_t i = 0; i < n; i++) a->carried[i] = false;
-}
-
 static void roles(Arrival *a, const PStmt *s)
 {
     for (uint32_t i = 0; i < s->roles.n; i++) {
@@ -290,9 +261,6 @@ static void walk(Arrival *a, const PBlock *b)
             a->groups++;
             break;
         case P_PIPELINE:
-            if (s->pipe->deal != DEAL_NONE) across_grid(a, s);
-            else branches(a, s);
-            break;
         case P_FOR:
         case P_IF: branches(a, s); break;
         case P_ROLES: roles(a, s); break;
@@ -311,7 +279,7 @@ void check_arrival(Compilation *c, const PKernel *k)
     Arrival a = {.env = {.c = c, .kernel = (PKernel *)(uintptr_t)k}};
     a.written = arena_array(c->scratch, Regions, k->tiles.n);
     a.sometimes = arena_array(c->scratch, const PRegion *, k->tiles.n);
-    a.carried = arena_array(c->scratch, bool, k->tiles.n);
+    a.derived = derived_wanted(k) != NULL;
     check_protocols(c, k, &a.p);
     walk(&a, &k->body);
     for (uint32_t i = 0; i < a.flights.n; i++) {

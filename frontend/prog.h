@@ -367,6 +367,8 @@ const char *module_of_const(const Checked *ch, const char *name);
 PKernel *check_kernel(Checked *ch, size_t i);
 /* Takes out of the kernel's lists what only branches that constants exclude use. */
 void drop_left_out(PKernel *k);
+/* The first statement that wants the kernel's schedule to be derived; NULL: it is one thread, or roles, that the program writes. */
+const PStmt *derived_wanted(const PKernel *k);
 /* Warnings for what the kernel declares and never uses; for kernels without errors. */
 void check_unused(Compilation *c, const PKernel *k);
 

@@ -405,7 +405,7 @@ IrKernel *lower_kernel(Compilation *c, const PKernel *k, Text *plan)
     scalars_begin(L); /* symbols, facts, grid, variables */
     manifest_head(L); /* parameters, launch shape */
     memory_buffers(L);
-    if (schedule_wanted(k)) schedule_kernel(L);
+    if (derived_wanted(k)) schedule_kernel(L);
     else sequential(L);
     independence_check(L);
     exact_check(L);

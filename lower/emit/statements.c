@@ -5,10 +5,7 @@
 void lower_let(Lower *L, const PStmt *st)
 {
     LetState *s = &L->scalars->lets[st->id];
-    s->name = name_text(L, st->name);
-    s->poly = scalar_poly(L, st->value);
-    s->has_poly = true;
-    cluster_let(L, st->id, st->value);
+    scalar_let(L, st);
     uint8_t uses = L->derived ? USE_VAR : USE_VAR | USE_LOAD;
     s->has_value = false;
     if (!(scalar_uses(L, st->value) & uses)) return; /* made where it is used */
@@ -20,7 +17,6 @@ void lower_assign(Lower *L, const PStmt *st)
 {
     VarState *v = &L->scalars->vars[st->id];
     Opnd x = value_wide(L, st->value);
-    Poly p = scalar_poly(L, st->value);
     if (st->kind == P_SET && !opnd_is(L->guard, 1)) x = emit_sel(L, IR_I64, L->guard, x, emit_get(L, v->ir));
     if (st->kind == P_VAR) {
         v->ir = L->ir->vars.n;
@@ -28,9 +24,7 @@ void lower_assign(Lower *L, const PStmt *st)
         *ir = (IrVar){name_text(L, st->name), IR_I64};
     }
     emit_set(L, st->kind == P_VAR ? IR_VAR : IR_SET, v->ir, x);
-    cluster_assign(L, st->id, st->value, p);
-    v->poly = p;
-    L->scalars->epoch++;
+    scalar_assign(L, st);
 }
 
 void condition_open(Lower *L, const PStmt *st, bool otherwise)

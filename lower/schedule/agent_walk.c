@@ -360,7 +360,7 @@ static void refuse(Lower *L, const PStmt *st, const char *what)
 {
     if (!sched(L)->planning) return;
     Diag *g = lower_error(L, E0748, st->span, "%s in a kernel whose schedule is derived", what);
-    diag_label(L->c->diags, g, schedule_wanted(L->k)->span, "because of this");
+    diag_label(L->c->diags, g, derived_wanted(L->k)->span, "because of this");
     diag_fix(L->c->diags, g, "leave it out: what it orders is ordered; or write the whole protocol by hand in `roles`");
 }
 

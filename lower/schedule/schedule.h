@@ -7,6 +7,7 @@
  * emit/roles.h.
  *
  *   planning walk   regions, copies and checks of every move, once            moves.c
+ *   versions        what is read surely has a value                           versions/
  *   uses            turn block and agents of every tile; which are kept       uses.c
  *   rings           slots, barriers                                           rings.c, ring_ops.c
  *   kept tiles      that overlap with nothing                                 kept.c
@@ -107,7 +108,6 @@ void agent_readers_end(Lower *L, const PBlock *b); /* the turn ends: tiles of ou
 void agent_before_work(Lower *L, uint32_t dst);  /* threads read, and write that ring or RING_NONE */
 
 /* ---- schedule.c ---- */
-const PStmt *schedule_wanted(const PKernel *k); /* the first statement that wants it, or NULL */
 void schedule_kernel(Lower *L);
 
 #endif

@@ -183,6 +183,23 @@ Poly scalar_poly(Lower *L, const Sx *x)
     return p;
 }
 
+void scalar_let(Lower *L, const PStmt *st)
+{
+    LetState *s = &L->scalars->lets[st->id];
+    s->name = name_text(L, st->name);
+    s->poly = scalar_poly(L, st->value);
+    s->has_poly = true;
+    cluster_let(L, st->id, st->value);
+}
+
+void scalar_assign(Lower *L, const PStmt *st)
+{
+    Poly p = scalar_poly(L, st->value);
+    cluster_assign(L, st->id, st->value, p);
+    L->scalars->vars[st->id].poly = p;
+    L->scalars->epoch++;
+}
+
 /* ---- launch expressions ---- */
 
 Lx scalar_lx(Lower *L, const Sx *x)

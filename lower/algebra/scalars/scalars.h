@@ -116,6 +116,9 @@ bool has_across(const PKernel *k); /* pipelines dealt across the grid: such a ke
 void scalars_begin(Lower *L); /* symbols, facts, grid, variables */
 void teams_beside(Lower *L);  /* rule G, beside pipelines across the grid */
 Poly scalar_poly(Lower *L, const Sx *x);
+/* Statements of the walk at hand: what names stand for from here on. */
+void scalar_let(Lower *L, const PStmt *st);
+void scalar_assign(Lower *L, const PStmt *st);
 uint8_t scalar_uses(Lower *L, const Sx *x);
 /* Has it the same meaning here as where it stands: no variables, no indices of loops that are not open? */
 bool scalar_known_here(Lower *L, const Sx *x);

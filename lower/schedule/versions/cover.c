@@ -1,0 +1,295 @@
+/* Is a part covered? By one box, proved by inequalities; or by several, cut out of it in numbers: in each dimension the distance
+ * from the part's own start, or, where the start is none, all places where the part may be. Conditions that are open
+ * are tried both ways. */
+#include "lower/schedule/versions/versions.h"
+
+enum { SPLITS = 4, FUEL = 4096, SYMBOLIC_MAX = 3, LATEST = 4 };
+
+/* ---- conditions ---- */
+
+static Poly negative(Versions *v, Poly p)
+{
+    return poly_sub(v->d, poly_const(v->d, 0), p);
+}
+
+Lit lit_not(Versions *v, Lit l)
+{
+    if (l.eq) return (Lit){.p = l.p, .eq = true, .not = !l.not};
+    return (Lit){.p = poly_sub(v->d, poly_const(v->d, -1), l.p)};
+}
+
+/* p - q >= least, where that is a number. */
+static bool apart(Versions *v, Poly p, Poly q, int64_t least)
+{
+    int64_t k;
+    return poly_is_const(poly_sub(v->d, p, q), &k) && k >= least;
+}
+
+/* Does l follow from k? */
+static bool follows(Versions *v, Lit l, Lit k)
+{
+    Poly minus;
+    if (l.eq == k.eq && l.not == k.not && poly_same(l.p, k.p)) return !l.p.bad;
+    if (l.p.bad || k.p.bad || (k.eq && k.not && !(l.eq && l.not))) return false;
+    if (l.eq && k.eq) return l.not == k.not && poly_same(l.p, negative(v, k.p));
+    if (l.eq && !l.not) return false;
+    if (!l.eq) return apart(v, l.p, k.p, 0) || (k.eq && apart(v, l.p, negative(v, k.p), 0));
+    minus = negative(v, l.p);
+    return apart(v, l.p, k.p, 1) || apart(v, minus, k.p, 1);
+}
+
+static bool lit_known(Versions *v, Lit l)
+{
+    for (uint32_t i = v->known.n; i-- > 0;)
+        if (follows(v, l, v->known.v[i])) return true;
+    return false;
+}
+
+bool lit_holds(Versions *v, Lit l)
+{
+    Domain *d = v->d;
+    Poly zero = poly_const(d, 0);
+    if (l.eq ? l.not ? domain_lt(d, zero, l.p) || domain_lt(d, l.p, zero) : domain_eq(d, l.p, zero) : domain_le(d, zero, l.p)) return true;
+    return lit_known(v, l);
+}
+
+void guard_assume(Versions *v, const Guard *g)
+{
+    vec_push(v->L->a, &v->known, g->whole);
+    for (uint32_t i = 0; i < g->nparts; i++) vec_push(v->L->a, &v->known, g->parts[i]);
+}
+
+/* It is known, or all that it is made of, or that something is not of which its opposite is made. */
+static bool guard_known(Versions *v, const Guard *g)
+{
+    const Guard *no = g->otherwise;
+    bool all = g->nparts > 0, denied = false;
+    if (lit_known(v, g->whole)) return true;
+    for (uint32_t i = 0; i < g->nparts && all; i++) all = lit_known(v, g->parts[i]);
+    for (uint32_t i = 0; i < no->nparts && !denied; i++) denied = lit_known(v, lit_not(v, no->parts[i]));
+    return all || denied;
+}
+
+/* What is not known of an open condition, to be tried both ways; what lets it hold, or helps to, is tried first. */
+static Lit open_lit(Versions *v, const Guard *g)
+{
+    bool opposite = g->otherwise->nparts > g->nparts;
+    const Guard *of = opposite ? g->otherwise : g;
+    for (uint32_t i = 0; i < of->nparts; i++) {
+        Lit l = opposite ? lit_not(v, of->parts[i]) : of->parts[i];
+        if (!lit_known(v, l) && !lit_known(v, lit_not(v, l))) return l;
+    }
+    return g->whole;
+}
+
+typedef enum Happened { HAPPENED, NEVER, OPEN } Happened;
+
+static Happened happened(Versions *v, const Box *b, const Guard **open)
+{
+    Happened all = HAPPENED;
+    for (int i = 0; i < b->nguards; i++) {
+        if (guard_known(v, b->guard[i])) continue;
+        if (guard_known(v, b->guard[i]->otherwise)) return NEVER;
+        all = OPEN;
+        *open = b->guard[i];
+    }
+    return all;
+}
+
+/* ---- one box ---- */
+
+/* Also by one of the conditions that were known last. */
+bool le_forms(Versions *v, Poly a, Poly b)
+{
+    int64_t x, y;
+    if (poly_is_const(a, &x) && poly_is_const(b, &y)) return x <= y;
+    bool le = domain_le(v->d, a, b);
+    for (uint32_t i = v->known.n, n = 0; i-- > 0 && n < LATEST && !le; n++)
+        le = !v->known.v[i].eq && !v->known.v[i].p.bad && domain_le(v->d, poly_add(v->d, a, v->known.v[i].p), b);
+    return le;
+}
+
+/* By numbers alone. */
+static bool surely_apart(const Part *a, const Part *b)
+{
+    int64_t x, y;
+    for (uint32_t i = 0; i < a->n; i++) {
+        if (poly_is_const(a->hi[i], &x) && poly_is_const(b->lo[i], &y) && x <= y) return true;
+        if (poly_is_const(b->hi[i], &x) && poly_is_const(a->lo[i], &y) && x <= y) return true;
+    }
+    return false;
+}
+
+bool part_inside(Versions *v, const Part *part, const Part *of)
+{
+    bool in = !surely_apart(part, of);
+    for (uint32_t i = 0; i < part->n && in; i++) in = le_forms(v, of->lo[i], part->lo[i]) && le_forms(v, part->hi[i], of->hi[i]);
+    return in;
+}
+
+/* ---- several ---- */
+
+typedef struct Cut {
+    const Cells *box;
+    uint32_t n, dims;
+    int fuel;
+    Cells missing;
+} Cut;
+
+/* Cuts c around the first box that meets it. */
+static bool cut(Cut *t, uint32_t from, Cells c)
+{
+    for (uint32_t i = from; i < t->n && t->fuel > 0; i++) {
+        const Cells *w = &t->box[i];
+        bool meets = true;
+        for (uint32_t d = 0; d < t->dims; d++) meets = meets && w->lo[d] < c.hi[d] && c.lo[d] < w->hi[d];
+        if (!meets) continue;
+        for (uint32_t d = 0; d < t->dims; d++) {
+            Cells part = c;
+            t->fuel--;
+            if (c.lo[d] < w->lo[d]) {
+                part.hi[d] = w->lo[d];
+                if (!cut(t, i + 1, part)) return false;
+                c.lo[d] = w->lo[d];
+            }
+            part = c;
+            if (w->hi[d] < c.hi[d]) {
+                part.lo[d] = w->hi[d];
+                if (!cut(t, i + 1, part)) return false;
+                c.hi[d] = w->hi[d];
+            }
+        }
+        return true;
+    }
+    t->missing = c;
+    return false;
+}
+
+typedef struct Frame { /* where numbers count from, and how many there are of them */
+    Poly from[VERSION_DIMS], to[VERSION_DIMS];
+    int64_t width[VERSION_DIMS];
+} Frame;
+
+/* Of dimensions in `wide` all places where the part may be. */
+static bool frame_of(Versions *v, const TileRecord *t, const Part *part, unsigned wide, Frame *f)
+{
+    for (uint32_t i = 0; i < part->n; i++) {
+        f->from[i] = part->lo[i];
+        f->to[i] = part->hi[i];
+        if (wide >> i & 1) {
+            Poly p;
+            int64_t lo = 0, hi = i ? t->tile->extent[i - 1] : t->tile->slots, k;
+            if (domain_min(v->d, part->lo[i], &p) && poly_is_const(p, &k) && k > lo) lo = k;
+            if (domain_max(v->d, part->hi[i], &p) && poly_is_const(p, &k) && k < hi) hi = k;
+            f->from[i] = poly_const(v->d, lo);
+            f->to[i] = poly_const(v->d, hi);
+        }
+        if (!poly_is_const(poly_sub(v->d, f->to[i], f->from[i]), &f->width[i])) return false;
+    }
+    return true;
+}
+
+/* Where the box begins and ends is a number, or surely beyond the part. */
+static bool cells_of(Versions *v, const Frame *f, const Part *b, Cells *c)
+{
+    for (uint32_t i = 0; i < b->n; i++) {
+        if (!poly_is_const(poly_sub(v->d, b->lo[i], f->from[i]), &c->lo[i])) {
+            if (!le_forms(v, b->lo[i], f->from[i])) return false;
+            c->lo[i] = 0;
+        }
+        if (!poly_is_const(poly_sub(v->d, b->hi[i], f->from[i]), &c->hi[i])) {
+            if (!le_forms(v, f->to[i], b->hi[i])) return false;
+            c->hi[i] = f->width[i];
+        }
+    }
+    return true;
+}
+
+static bool covered_wide(Versions *v, const TileRecord *t, const Part *part, unsigned wide)
+{
+    Frame f;
+    Cells want = {{0}, {0}};
+    if (!frame_of(v, t, part, wide, &f)) return false;
+    v->cells.n = 0;
+    for (uint32_t i = 0; i < v->sure.n; i++) {
+        Cells c;
+        if (cells_of(v, &f, &v->sure.v[i]->part, &c)) vec_push(v->L->a, &v->cells, c);
+    }
+    Cut c = {.box = v->cells.v, .n = v->cells.n, .dims = part->n, .fuel = FUEL};
+    memcpy(want.hi, f.width, sizeof want.hi);
+    if (cut(&c, 0, want)) return true;
+    if (wide) return false;
+    v->missing.part.n = part->n;
+    for (uint32_t i = 0; i < part->n; i++) {
+        v->missing.part.lo[i] = poly_add(v->d, f.from[i], poly_const(v->d, c.missing.lo[i]));
+        v->missing.part.hi[i] = poly_add(v->d, f.from[i], poly_const(v->d, c.missing.hi[i]));
+    }
+    return false;
+}
+
+/* Each subset of the dimensions whose start is no number. */
+static bool covered_together(Versions *v, const TileRecord *t, const Part *part)
+{
+    unsigned dim[SYMBOLIC_MAX], symbolic = 0;
+    int64_t k;
+    if (covered_wide(v, t, part, 0)) return true;
+    for (uint32_t i = 0; v->sure.n && i < part->n && symbolic < SYMBOLIC_MAX; i++)
+        if (!poly_is_const(part->lo[i], &k)) dim[symbolic++] = i;
+    for (unsigned set = 1; set < 1u << symbolic; set++) {
+        unsigned wide = 0;
+        for (unsigned i = 0; i < symbolic; i++) wide |= (set >> i & 1) << dim[i];
+        if (covered_wide(v, t, part, wide)) return true;
+    }
+    return false;
+}
+
+/* ---- in cases ---- */
+
+/* asked: a box that would have helped, of which it was supposed that its condition does not hold. */
+static bool in_cases(Versions *v, const TileRecord *t, const Part *part, int rank, int splits, const Box *asked, const Guard *asked_of)
+{
+    const Box *open = NULL;
+    const Guard *of = NULL;
+    bool whole = false;
+    v->sure.n = 0;
+    for (uint32_t i = t->boxes.n; i-- > 0;) {
+        const Box *b = &t->boxes.v[i];
+        const Guard *g = NULL;
+        if (!(b->ranks >> rank & 1) || surely_apart(part, &b->part)) continue;
+        Happened how = happened(v, b, &g);
+        if (how == NEVER || (how == OPEN && open && whole)) continue;
+        bool in = part_inside(v, part, &b->part);
+        if (how == HAPPENED && in) return true;
+        if (how == HAPPENED) vec_push(v->L->a, &v->sure, b);
+        if (how != OPEN || (open && !in)) continue;
+        open = b;
+        of = g;
+        whole = in;
+    }
+    bool first = !v->missing.set;
+    struct Missing kept = v->missing;
+    if (covered_together(v, t, part)) {
+        v->missing = kept;
+        return true;
+    }
+    if (open == NULL || splits == 0) {
+        if (!first) v->missing = kept;
+        else v->missing = (struct Missing){true, v->missing.part, open ? open : asked, open ? of : asked_of};
+        return false;
+    }
+    uint32_t known = v->known.n;
+    bool all = true;
+    Lit l = open_lit(v, of);
+    for (int way = 0; way < 2 && all; way++) {
+        vec_push(v->L->a, &v->known, way ? lit_not(v, l) : l);
+        all = in_cases(v, t, part, rank, splits - 1, way ? open : asked, way ? of : asked_of);
+        v->known.n = known;
+    }
+    return all;
+}
+
+bool part_covered(Versions *v, const TileRecord *t, const Part *part, int rank)
+{
+    v->missing = (struct Missing){.part = *part};
+    return in_cases(v, t, part, rank, SPLITS, NULL, NULL);
+}

@@ -1,0 +1,149 @@
+/* What is said of a part that has no value. */
+#include "lower/kernel/report.h"
+#include "lower/schedule/versions/versions.h"
+
+static bool is_whole(const Part *p, uint32_t i, int64_t extent)
+{
+    int64_t lo, hi;
+    return poly_is_const(p->lo[i], &lo) && lo == 0 && poly_is_const(p->hi[i], &hi) && hi == extent;
+}
+
+/* "t[1][32 +: 32, :]"; the name alone where it is all of the tile */
+static const char *part_text(Versions *v, const PTile *t, const Part *p)
+{
+    Lower *L = v->L;
+    const char *s = name_text(L, t->name);
+    bool all = true;
+    int64_t n;
+    if (!is_whole(p, 0, t->slots)) {
+        bool one = poly_is_const(poly_sub(v->d, p->hi[0], p->lo[0]), &n) && n == 1;
+        if (one) s = arena_printf(L->a, "%s[%s]", s, poly_text(L, p->lo[0]));
+        else s = arena_printf(L->a, "%s[%s .. %s]", s, poly_text(L, p->lo[0]), poly_text(L, p->hi[0]));
+    }
+    for (uint32_t i = 1; i < p->n; i++) all &= is_whole(p, i, t->extent[i - 1]);
+    for (uint32_t i = 1; i < p->n && !all; i++) {
+        Poly n_of = poly_sub(v->d, p->hi[i], p->lo[i]);
+        const char *dim = is_whole(p, i, t->extent[i - 1]) ? ":" : arena_printf(L->a, "%s +: %s", poly_text(L, p->lo[i]), poly_text(L, n_of));
+        s = arena_printf(L->a, "%s%s%s", s, i > 1 ? ", " : "[", dim);
+    }
+    return all ? s : arena_printf(L->a, "%s]", s);
+}
+
+static const Planned *any_write(const Versions *v, const PTile *t, bool first)
+{
+    const Sched *s = v->L->sched;
+    const Planned *found = NULL;
+    for (uint32_t i = 0; i < s->moves.n && !(first && found); i++)
+        if (s->moves.v[i]->st->move->dst.tile == t) found = s->moves.v[i];
+    return found;
+}
+
+static void declared(Versions *v, Diag *g, const PTile *t)
+{
+    diag_label(v->L->c->diags, g, t->span, "declared here");
+}
+
+/* Written in an iteration, read in another one. */
+static bool of_other_iteration(Versions *v, const PRegion *r)
+{
+    Lower *L = v->L;
+    Diags *diags = L->c->diags;
+    const TileRecord *t = &v->tiles[r->tile->index];
+    const Planned *write = any_write(v, r->tile, t->across == NULL);
+    const char *name = name_text(L, r->tile->name);
+    Diag *g;
+    if (write == NULL) return false;
+    if (t->across && v->across == t->across) {
+        g = lower_error(L, E0704, r->span, "`%s` has no value of this iteration here", name);
+        diag_label(diags, g, t->across->pipe->deal_span, "the next iteration may be another CTA's");
+    } else if (t->across) {
+        g = lower_error(L, E0610, r->span, "`%s` has no value here", name);
+        diag_label(diags, g, t->across->pipe->deal_span, "which iteration comes last, and in which CTA, is open");
+        diag_label(diags, g, write->st->move->dst.span, "written here, for an iteration only");
+        diag_fix(diags, g, "read it in there, too, or write it behind that");
+        declared(v, g, r->tile);
+        return true;
+    } else if (r->tile->pipe && v->tiles[r->tile->index].lost == LOST_NOT && write->st->span.lo > r->span.lo) {
+        g = lower_error(L, E0609, r->span, "`%s` has no value of this iteration here", name);
+        diag_fix(diags, g, "declare it outside of the pipeline, or use `for`");
+    } else {
+        return false;
+    }
+    diag_label(diags, g, write->st->move->dst.span, "written here, for this iteration only");
+    declared(v, g, r->tile);
+    return true;
+}
+
+static const Box *of_rank(const TileRecord *t, int rank)
+{
+    for (uint32_t i = t->boxes.n; i-- > 0;)
+        if (t->boxes.v[i].ranks >> rank & 1) return &t->boxes.v[i];
+    return NULL;
+}
+
+static void by_guard(Versions *v, Diag *g, const Box *b, const Guard *of)
+{
+    Lower *L = v->L;
+    Diags *diags = L->c->diags;
+    if (of->st->kind == P_IF) {
+        const char *cond = source_text(L, of->st->value->span);
+        diag_label(diags, g, b->at->span, "written here, where `%s` %s", cond, of->other ? "does not hold" : "holds");
+        diag_fix(diags, g, "write it where that %s, too, or read it only under this condition", of->other ? "holds" : "does not hold");
+        return;
+    }
+    Poly turns = of->otherwise->whole.p; /* first - last - 1 >= 0 */
+    int64_t k = 0;
+    Poly count = poly_sub(v->d, poly_const(v->d, 0), turns);
+    bool launch = !(domain_depends(v->d, turns) & ~(unsigned)DEP_LAUNCH) && !poly_is_const(turns, &k);
+    diag_label(diags, g, b->at->span, "written here, in a loop that may have no turn");
+    if (launch) diag_fix(diags, g, "read it in the loop, too, or say that there is a turn: `where %s >= 1`", poly_text(L, count));
+    else diag_fix(diags, g, "read it in the loop, too");
+}
+
+static void by_loss(Versions *v, Diag *g, const TileRecord *t)
+{
+    static const char *const WHY[] = {[LOST_INDEX] = "written here, and what all turns of the loop write together is not known",
+                                      [LOST_VALUE] = "written here, in a place that each turn of the loop works out",
+                                      [LOST_GUARDS] = "written here, under too many conditions"};
+    Diags *diags = v->L->c->diags;
+    diag_label(diags, g, t->lost_at->span, "%s", WHY[t->lost]);
+    diag_fix(diags, g, "read it in there, too, or write all that is read behind it");
+}
+
+void version_tell(Versions *v, const PStmt *st, const PRegion *r, int rank, bool adds)
+{
+    Lower *L = v->L;
+    Diags *diags = L->c->diags;
+    const TileRecord *t = &v->tiles[r->tile->index];
+    const char *name = name_text(L, r->tile->name);
+    const Box *some = of_rank(t, rank);
+    L->stmt = st;
+    if (t->boxes.n == 0 && of_other_iteration(v, r)) return;
+    Diag *g;
+    if (some == NULL && t->boxes.n) {
+        g = lower_error(L, E0610, r->span, "`%s` has no value at rank %d", name, rank);
+        diag_label(diags, g, r->tile->span, "nothing writes it there");
+        diag_fix(diags, g, "read it under a condition that leaves this rank out, or write it there, too");
+        return;
+    }
+    const char *at = L->cluster_size > 1 ? arena_printf(L->a, " at rank %d", rank) : "";
+    const char *part = part_text(v, r->tile, &v->missing.part);
+    if (some == NULL) g = lower_error(L, E0610, r->span, "`%s` has no value here%s%s", name, at, adds ? ", to which this could be added" : "");
+    else if (strcmp(part, name) == 0) g = lower_error(L, E0610, r->span, "`%s` may have no value here%s", name, at);
+    else g = lower_error(L, E0610, r->span, "a part of `%s` may have no value here%s: `%s`", name, at, part);
+    if (v->missing.guard) {
+        by_guard(v, g, v->missing.box, v->missing.guard);
+    } else if (t->lost != LOST_NOT) {
+        by_loss(v, g, t);
+    } else if (some) {
+        diag_label(diags, g, some->at->span, "this part is written");
+        diag_fix(diags, g, "write the rest before, or read only what is written");
+    } else if (r->peer) {
+        diag_fix(diags, g, "load it first, in each CTA that this comes to");
+    } else if (r->tile->tensor) { /* it has no `fill` */
+        diag_fix(diags, g, "move something into it before, on every way that leads here");
+    } else {
+        diag_fix(diags, g, "move something into it before, or `fill %s = 0;`", name);
+    }
+    declared(v, g, r->tile);
+}

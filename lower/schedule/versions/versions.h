@@ -1,0 +1,133 @@
+/* Versions of tiles: what surely has a value where a statement reads, in the program's sequential meaning.
+ *
+ * One walk over the statements, in their order, beside the planned moves. Of each tile it keeps the boxes that writes have
+ * given a value, in elements (an array's slot is one more dimension): for which CTAs of the cluster, and under which conditions. A read
+ * asks that its part is covered by boxes whose conditions hold; what is open is tried both ways.
+ *
+ *   walk.c      statements: who takes part, what is read and written
+ *   record.c    boxes, and what becomes of them where a branch or a loop ends
+ *   cover.c     conditions that hold, parts that are covered
+ *   same.c      scalars that are written out alike
+ *   tell.c      what is said of a part that is not
+ *
+ * A loop's body is walked once, with the index as a number of which only the range is known, from what has a value in front of
+ * the loop; so that holds for each of its turns. At its end a box that moves with the index becomes the one that all turns
+ * leave together; what can't be said without the index, or without values that the body makes, is forgotten.
+ */
+#ifndef LOWER_SCHEDULE_VERSIONS_VERSIONS_H
+#define LOWER_SCHEDULE_VERSIONS_VERSIONS_H
+
+#include "lower/schedule/schedule.h"
+
+enum { VERSION_DIMS = P_RANK + 1, GUARDS_MAX = 4 };
+
+/* p >= 0; or, eq: p == 0; not: != 0 */
+typedef struct Lit {
+    Poly p;
+    bool eq, not;
+} Lit;
+typedef struct Guard { /* one way of an `if`; or, of a loop, that it has turns */
+    Lit whole;
+    const Lit *parts; /* what it is made of where it is `a && b`: together they say the same */
+    uint32_t nparts;
+    const struct Guard *otherwise;
+    const PStmt *st;
+    bool other;       /* the `else` of it, or that the loop has no turn */
+} Guard;
+typedef struct Part { /* of a tile: lo <= .. < hi in each dimension, that of the slots first */
+    uint32_t n;
+    Poly lo[VERSION_DIMS], hi[VERSION_DIMS];
+} Part;
+typedef struct Box {
+    Part part;
+    uint16_t ranks;   /* of the CTAs in whose tile it is */
+    bool remote;      /* written by other CTAs */
+    uint8_t nguards;
+    const Guard *guard[GUARDS_MAX];
+    const PRegion *at; /* the write */
+} Box;
+typedef VEC(Box) Boxes;
+typedef enum Lost { LOST_NOT, LOST_INDEX, LOST_VALUE, LOST_GUARDS } Lost;
+typedef struct Cells { /* in numbers */
+    int64_t lo[VERSION_DIMS], hi[VERSION_DIMS];
+} Cells;
+typedef struct TileRecord {
+    PTile *tile;
+    Boxes boxes;
+    uint32_t from, scope; /* boxes from `from` on are those of this scope */
+    Lost lost;            /* why the last box that was forgotten was: */
+    const PRegion *lost_at;
+    const PStmt *across;  /* the across-grid pipeline, around this or in front, that writes it though it stands outside */
+} TileRecord;
+typedef struct LoopFrame { /* one index */
+    const PStmt *st;
+    Atom index, before; /* newest when its body began */
+    Poly first, last;
+    bool ranged;
+    Guard runs, never;
+} LoopFrame;
+typedef struct Touched { /* a tile that a scope writes, and what its record said of the scope around it */
+    uint32_t tile, from, scope;
+} Touched;
+typedef struct Scope {
+    uint32_t id;
+    VEC(Touched) touched;
+    Boxes *taken; /* when it is closed: what it wrote, as touched */
+    struct Scope *outer;
+} Scope;
+typedef struct SameNode {
+    const Sx *of, *is;
+} SameNode;
+typedef struct SameTable { /* open addressing */
+    SameNode *node;
+    uint32_t n, cap;
+} SameTable;
+typedef struct Versions {
+    Lower *L;
+    Domain *d;
+    TileRecord *tiles;
+    Scope *scope;
+    uint32_t nscopes;
+    uint32_t at;     /* next move */
+    uint16_t ranks;  /* that do the statement at hand; 0: nobody ever does */
+    VEC(Lit) known;  /* that hold there */
+    const PStmt *across; /* the across-grid pipeline around it */
+    Atom planned;    /* newest when planning was over */
+    SameTable nodes, places; /* same.c */
+    VEC(const Box *) sure; /* cover.c: of the question at hand */
+    VEC(Cells) cells;
+    struct Missing { /* the part that the last question found nowhere */
+        bool set;
+        Part part;
+        const Box *box; /* that would have it, if .. holds */
+        const Guard *guard;
+    } missing;
+} Versions;
+
+/* ---- record.c ---- */
+void record_begin(Versions *v, Scope *s);
+void record_close(Versions *v, Scope *s); /* what it wrote counts no more, unless one of these says how: */
+/* Branches; but for the ranks that the condition is decided at. NULL: it is for all. */
+void record_join(Versions *v, const Scope *then, const Scope *other, const Guard *yes, uint16_t decided);
+void record_turns(Versions *v, const Scope *s, const LoopFrame *f); /* a body */
+void version_add(Versions *v, uint32_t tile, const Box *b);
+
+/* ---- cover.c ---- */
+Lit lit_not(Versions *v, Lit l);
+bool lit_holds(Versions *v, Lit l); /* by what is known */
+void guard_assume(Versions *v, const Guard *g);
+bool le_forms(Versions *v, Poly a, Poly b);
+bool part_inside(Versions *v, const Part *part, const Part *of);
+/* Does all of the part surely have a value in the tile of this CTA? Else v->missing says what has not. */
+bool part_covered(Versions *v, const TileRecord *t, const Part *part, int rank);
+
+/* ---- same.c ---- */
+const Sx *same_node(Versions *v, const Sx *x); /* the one that stands for all that are equal to x */
+
+/* ---- tell.c ---- */
+void version_tell(Versions *v, const PStmt *st, const PRegion *r, int rank, bool adds);
+
+/* ---- walk.c ---- */
+bool versions_check(Lower *L); /* false after an error */
+
+#endif

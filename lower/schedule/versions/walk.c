@@ -1,0 +1,416 @@
+/* The walk: who of the cluster does a statement, under which conditions, what it reads and what it writes. */
+#include "lower/schedule/versions/versions.h"
+
+enum { PARTS_MAX = 8, STEPS_MAX = 256 };
+
+static void walk(Versions *v, const PBlock *b);
+
+static Poly form(Versions *v, const Sx *x)
+{
+    return scalar_poly(v->L, same_node(v, x));
+}
+
+static uint16_t all_ranks(const Lower *L)
+{
+    return (uint16_t)((1u << L->cluster_size) - 1);
+}
+
+static bool by_rank(Versions *v, const Sx *x)
+{
+    return x && v->L->cluster_size > 1 && scalar_uses(v->L, x) & v->L->scalars->by_rank;
+}
+
+/* ---- parts ---- */
+
+/* im2col::w and ::w::128 bring as many rows more as the halo says; the tile may have room for more. */
+static Poly halo_rows(Versions *v, const PMove *mv)
+{
+    Poly halo = form(v, mv->halo[0]);
+    if (mv->map->mode == MAP_IM2COL_W128) halo = poly_mul(v->d, halo, poly_const(v->d, 4)); /* behind each 32 of 128 */
+    return poly_add(v->d, halo, poly_const(v->d, mv->map->pixels ? mv->map->pixels : 128));
+}
+
+/* As the CTA of the rank at hand has it. Of a step what lies between, too. */
+static Part part_of(Versions *v, const PRegion *r, const PMove *mv)
+{
+    Domain *d = v->d;
+    Part p = {.n = (uint32_t)r->rank + 1};
+    p.lo[0] = r->slot ? form(v, r->slot) : poly_const(d, 0);
+    p.hi[0] = poly_add(d, p.lo[0], poly_const(d, 1));
+    bool halo = mv->halo[0] && r == &mv->dst;
+    for (int i = 0; i < r->rank; i++) {
+        const PDim *x = &r->dim[i];
+        p.lo[i + 1] = form(v, x->start);
+        p.hi[i + 1] = poly_add(d, p.lo[i + 1], halo && x->marked ? halo_rows(v, mv) : poly_const(d, (x->extent - 1) * x->step + 1));
+        halo = halo && !x->marked;
+    }
+    return p;
+}
+
+static bool part_by_rank(Versions *v, const PRegion *r, const PMove *mv)
+{
+    bool any = by_rank(v, r->slot) || (r == &mv->dst && by_rank(v, mv->halo[0]));
+    for (int i = 0; i < r->rank; i++) any = any || by_rank(v, r->dim[i].start);
+    return any;
+}
+
+static Part part_at(Versions *v, const PRegion *r, const PMove *mv, int rank)
+{
+    cluster_rank(v->L, rank);
+    Part p = part_of(v, r, mv);
+    cluster_rank(v->L, -1);
+    return p;
+}
+
+/* Its first dimension from `dim` on that has a step; -1: none. */
+static int stepped(const PRegion *r, int dim)
+{
+    while (dim < r->rank && r->dim[dim].step == 1) dim++;
+    return dim < r->rank ? dim : -1;
+}
+
+static Part piece(Versions *v, const Part *p, const PRegion *r, int dim, int64_t i)
+{
+    Part one = *p;
+    one.lo[dim + 1] = poly_add(v->d, p->lo[dim + 1], poly_const(v->d, i * r->dim[dim].step));
+    one.hi[dim + 1] = poly_add(v->d, one.lo[dim + 1], poly_const(v->d, 1));
+    return one;
+}
+
+/* ---- reads ---- */
+
+static bool has_value(Versions *v, const PRegion *r, const Part *p, int dim, int rank)
+{
+    int step = stepped(r, dim);
+    bool all = part_covered(v, &v->tiles[r->tile->index], p, rank);
+    if (all || step < 0 || r->dim[step].extent > STEPS_MAX) return all;
+    all = true;
+    for (int64_t i = 0; i < r->dim[step].extent && all; i++) {
+        Part one = piece(v, p, r, step, i);
+        all = has_value(v, r, &one, step + 1, rank);
+    }
+    return all;
+}
+
+static void supposed(Versions *v, const PRegion *r, const Part *p)
+{
+    Box b = {.part = *p, .ranks = all_ranks(v->L), .at = r};
+    version_add(v, r->tile->index, &b);
+}
+
+/* In the own tiles of these CTAs. */
+static void reads(Versions *v, const PStmt *st, const PRegion *r, uint16_t ranks, bool adds)
+{
+    const PMove *mv = st->move;
+    bool differs = part_by_rank(v, r, mv);
+    Part p = part_of(v, r, mv), own = p;
+    for (int rank = 0; rank < v->L->cluster_size; rank++) {
+        if (!(ranks >> rank & 1) || has_value(v, r, &p, 0, rank)) continue;
+        if (differs) own = part_at(v, r, mv, rank);
+        if (differs && has_value(v, r, &own, 0, rank)) continue;
+        version_tell(v, st, r, rank, adds);
+        supposed(v, r, &p); /* once is enough */
+        return;
+    }
+}
+
+/* What is added to in the tiles of other CTAs. */
+static void adds_there(Versions *v, const Planned *p, uint16_t ranks)
+{
+    const PRegion *r = &p->st->move->dst;
+    for (int from = 0; from < v->L->cluster_size; from++) {
+        if (!(ranks >> from & 1)) continue;
+        Part at = part_at(v, r, p->st->move, from);
+        for (int rank = 0; rank < v->L->cluster_size; rank++) {
+            if (!(p->to[from] >> rank & 1) || has_value(v, r, &at, 0, rank)) continue;
+            version_tell(v, p->st, r, rank, true);
+            supposed(v, r, &at);
+            return;
+        }
+    }
+}
+
+/* ---- writes ---- */
+
+static void write_part(Versions *v, const PRegion *r, const Part *p, int dim, uint16_t ranks, bool remote)
+{
+    int step = stepped(r, dim);
+    Box b = {.part = *p, .ranks = ranks, .remote = remote, .at = r};
+    if (step < 0) version_add(v, r->tile->index, &b);
+    if (step < 0 || r->dim[step].extent > STEPS_MAX) return;
+    for (int64_t i = 0; i < r->dim[step].extent; i++) {
+        Part one = piece(v, p, r, step, i);
+        write_part(v, r, &one, step + 1, ranks, remote);
+    }
+}
+
+static void writes_own(Versions *v, const PMove *mv, uint16_t ranks)
+{
+    const PRegion *r = &mv->dst;
+    Part p = part_of(v, r, mv);
+    write_part(v, r, &p, 0, ranks, false);
+    if (!part_by_rank(v, r, mv)) return;
+    for (int rank = 0; rank < v->L->cluster_size; rank++) { /* and in numbers of this CTA's */
+        if (!(ranks >> rank & 1)) continue;
+        p = part_at(v, r, mv, rank);
+        write_part(v, r, &p, 0, (uint16_t)(1u << rank), false);
+    }
+}
+
+static void writes_there(Versions *v, const Planned *p, uint16_t ranks)
+{
+    const PMove *mv = p->st->move;
+    uint16_t to = 0;
+    for (int from = 0; from < v->L->cluster_size; from++) {
+        if (!(ranks >> from & 1)) continue;
+        to |= p->to[from];
+        if (!part_by_rank(v, &mv->dst, mv)) continue;
+        Part at = part_at(v, &mv->dst, mv, from);
+        write_part(v, &mv->dst, &at, 0, p->to[from], true);
+    }
+    if (part_by_rank(v, &mv->dst, mv)) return;
+    Part at = part_of(v, &mv->dst, mv);
+    write_part(v, &mv->dst, &at, 0, to, true);
+}
+
+/* Of a multicast each CTA gets all when all of its set take part. */
+static uint16_t whole_sets(const Lower *L, PCast cast, uint16_t ranks)
+{
+    uint16_t whole = 0;
+    for (int r = 0; r < L->cluster_size; r++) {
+        uint32_t set = cluster_set(L, cast, r);
+        if ((set & ranks) == set) whole |= (uint16_t)(1u << r);
+    }
+    return whole;
+}
+
+static void move(Versions *v, const PStmt *st)
+{
+    Lower *L = v->L;
+    const Planned *p = L->sched->moves.v[v->at++];
+    const PMove *mv = st->move;
+    uint16_t ranks = v->ranks;
+    bool there = mv->dst.tile && L->cluster_size > 1 && (mv->dst.peer || mv->cast == CAST_MASK);
+    if (ranks == 0 || mv->kind == MOVE_PREFETCH) return;
+    if (mv->src.tile) reads(v, st, &mv->src, ranks, false);
+    if (mv->dst.tile == NULL) return;
+    if (mv->reduce >= 0 && there) adds_there(v, p, ranks);
+    else if (mv->reduce >= 0) reads(v, st, &mv->dst, ranks, true);
+    if (there) writes_there(v, p, ranks);
+    else writes_own(v, mv, mv->cast != CAST_NONE && mv->cast != CAST_MASK ? whole_sets(L, mv->cast, ranks) : ranks);
+}
+
+/* ---- conditions ---- */
+
+static Lit at_least(Versions *v, const Sx *a, const Sx *b, int64_t more) /* a - b >= more */
+{
+    Poly p = poly_sub(v->d, form(v, a), form(v, b));
+    return (Lit){.p = poly_sub(v->d, p, poly_const(v->d, more))};
+}
+
+/* What a `let` reads of variables it has read where it stands. */
+static bool seen_through(Versions *v, const Sx *x)
+{
+    return x->op == SX_LET && !(scalar_uses(v->L, x->a) & USE_VAR);
+}
+
+static Lit lit_of(Versions *v, const Sx *x)
+{
+    while (seen_through(v, x)) x = x->a;
+    switch ((SxOp)x->op) {
+    case SX_EQ:
+    case SX_NE: return (Lit){.p = at_least(v, x->a, x->b, 0).p, .eq = true, .not = x->op == SX_NE};
+    case SX_LT: return at_least(v, x->b, x->a, 1);
+    case SX_LE: return at_least(v, x->b, x->a, 0);
+    case SX_GT: return at_least(v, x->a, x->b, 1);
+    case SX_GE: return at_least(v, x->a, x->b, 0);
+    case SX_NOT: return lit_not(v, lit_of(v, x->a));
+    default: return (Lit){.p = poly_sub(v->d, form(v, x), poly_const(v->d, 1))};
+    }
+}
+
+/* Graphs share nodes: no more is looked at than there is room for. */
+static void parts_of(Versions *v, const Sx *x, bool no, Lit *out, uint32_t *n)
+{
+    if (*n > PARTS_MAX) return;
+    while (seen_through(v, x) || x->op == SX_NOT) {
+        no ^= x->op == SX_NOT;
+        x = x->a;
+    }
+    if (x->op == (no ? SX_LOR : SX_LAND)) {
+        parts_of(v, x->a, no, out, n);
+        parts_of(v, x->b, no, out, n);
+        return;
+    }
+    if (*n < PARTS_MAX) out[*n] = no ? lit_not(v, lit_of(v, x)) : lit_of(v, x);
+    ++*n;
+}
+
+static void guard_parts(Versions *v, Guard *g, const Sx *x, bool no)
+{
+    Lit *out = arena_array(v->L->a, Lit, PARTS_MAX);
+    uint32_t n = 0;
+    parts_of(v, x, no, out, &n);
+    g->parts = out;
+    g->nparts = n <= PARTS_MAX ? n : 0;
+}
+
+static const Guard *guard_of(Versions *v, const PStmt *st)
+{
+    Guard *yes = arena_new(v->L->a, Guard), *no = arena_new(v->L->a, Guard);
+    Lit l = lit_of(v, st->value);
+    *yes = (Guard){.whole = l, .otherwise = no, .st = st};
+    *no = (Guard){.whole = lit_not(v, l), .otherwise = yes, .st = st, .other = true};
+    guard_parts(v, yes, st->value, false);
+    guard_parts(v, no, st->value, true);
+    return yes;
+}
+
+/* ---- statements ---- */
+
+/* Ranks at which the condition may hold, and at which it may not. */
+static void who(Versions *v, const Sx *cond, uint16_t *may, uint16_t *may_not)
+{
+    Lower *L = v->L;
+    *may = *may_not = 0;
+    bool differs = by_rank(v, cond);
+    int now = cond_now(L, cond);
+    for (int r = 0; r < L->cluster_size; r++) {
+        if (differs) {
+            cluster_rank(L, r);
+            now = cond_now(L, cond);
+        }
+        if (now != 0) *may |= (uint16_t)(1u << r);
+        if (now != 1) *may_not |= (uint16_t)(1u << r);
+    }
+    if (differs) cluster_rank(L, -1);
+}
+
+static void way(Versions *v, const PBlock *b, uint16_t ranks, const Guard *g, Scope *s)
+{
+    uint32_t known = v->known.n;
+    uint16_t before = v->ranks;
+    record_begin(v, s);
+    v->ranks &= ranks;
+    if (g) guard_assume(v, g);
+    walk(v, b);
+    vars_forget(v->L, b);
+    v->known.n = known;
+    v->ranks = before;
+    record_close(v, s);
+}
+
+static void branch(Versions *v, const PStmt *st)
+{
+    uint16_t may, may_not;
+    Scope then, other;
+    who(v, st->value, &may, &may_not);
+    const Guard *g = may & may_not ? guard_of(v, st) : NULL;
+    if (g && lit_holds(v, g->whole)) may_not = 0; /* for all */
+    else if (g && lit_holds(v, g->otherwise->whole)) may = 0;
+    if ((may & may_not) == 0) g = NULL;
+    way(v, &st->body, may, g, &then);
+    way(v, &st->other, may_not, g ? g->otherwise : NULL, &other);
+    record_join(v, &then, &other, g, (uint16_t)(may ^ may_not));
+}
+
+static LoopFrame *frame_of(Versions *v, const PStmt *st, uint32_t id)
+{
+    LoopFrame *f = arena_new(v->L->a, LoopFrame);
+    *f = (LoopFrame){.st = st, .index = v->L->scalars->loops[id].atoms.index, .before = domain_newest(v->d)};
+    f->ranged = f->index && domain_range(v->d, f->index, &f->first, &f->last);
+    if (!f->ranged) return f;
+    Lit runs = {.p = poly_sub(v->d, f->last, f->first)};
+    f->runs = (Guard){.whole = runs, .otherwise = &f->never, .st = st};
+    f->never = (Guard){.whole = lit_not(v, runs), .otherwise = &f->runs, .st = st, .other = true};
+    return f;
+}
+
+static void pipeline(Versions *v, const PStmt *st, int i);
+
+/* The body of the i-th index; of a `for` there is one. */
+static void turns(Versions *v, const PStmt *st, uint32_t id, int i)
+{
+    Scope s;
+    uint32_t known = v->known.n;
+    uint16_t ranks = v->ranks;
+    vars_forget(v->L, &st->body);
+    LoopFrame *f = frame_of(v, st, id);
+    record_begin(v, &s);
+    if (f->ranged && lit_holds(v, f->never.whole)) v->ranks = 0;
+    if (f->ranged) guard_assume(v, &f->runs);
+    if (st->kind == P_FOR) walk(v, &st->body);
+    else pipeline(v, st, i + 1);
+    v->known.n = known;
+    v->ranks = ranks;
+    vars_forget(v->L, &st->body);
+    record_close(v, &s);
+    if (v->across != st) record_turns(v, &s, f);
+}
+
+static void pipeline(Versions *v, const PStmt *st, int i)
+{
+    if (i < st->pipe->n) turns(v, st, st->pipe->v[i].loop, i);
+    else walk(v, &st->body);
+}
+
+/* Tiles from outside that the body writes: which iteration was the last one, and in which CTA, is open. */
+static void forget_outer(Versions *v, const PStmt *across, const PBlock *b)
+{
+    for (const PStmt *s = b->first; s; s = s->next) {
+        const PTile *tile = s->kind == P_MOVE ? s->move->dst.tile : NULL;
+        if (tile && !tile->pipe) {
+            TileRecord *t = &v->tiles[tile->index];
+            t->across = across;
+            t->boxes.n = t->from = 0;
+        }
+        forget_outer(v, across, &s->body);
+        forget_outer(v, across, &s->other);
+    }
+}
+
+static void across_grid(Versions *v, const PStmt *st)
+{
+    v->across = st;
+    forget_outer(v, st, &st->body);
+    pipeline(v, st, 0);
+    v->across = NULL;
+}
+
+static void walk(Versions *v, const PBlock *b)
+{
+    for (const PStmt *st = b->first; st; st = st->next) {
+        switch (st->kind) {
+        case P_LET: scalar_let(v->L, st); break;
+        case P_VAR:
+        case P_SET: scalar_assign(v->L, st); break;
+        case P_MOVE: move(v, st); break;
+        case P_IF: branch(v, st); break;
+        case P_FOR: turns(v, st, st->id, 0); break;
+        case P_PIPELINE:
+            if (st->pipe->deal != DEAL_NONE) across_grid(v, st);
+            else pipeline(v, st, 0);
+            break;
+        case P_GROUP: walk(v, &st->body); break;
+        case P_VIEW:
+        case P_WAIT:
+        case P_WAIT_GROUP:
+        case P_ARRIVE:
+        case P_EXPECT:
+        case P_ROLES: break;
+        }
+    }
+}
+
+bool versions_check(Lower *L)
+{
+    Versions v = {.L = L, .d = L->d, .ranks = all_ranks(L), .planned = domain_newest(L->d)};
+    Scope all;
+    v.tiles = arena_array(L->a, TileRecord, L->k->tiles.n);
+    for (uint32_t i = 0; i < L->k->tiles.n; i++) v.tiles[i].tile = L->k->tiles.v[i];
+    L->scalars->epoch++; /* what variables hold is told anew */
+    record_begin(&v, &all);
+    walk(&v, &L->k->body);
+    L->stmt = NULL;
+    return !L->failed;
+}
