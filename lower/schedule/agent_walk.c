@@ -327,12 +327,16 @@ static void statements(Lower *L, const PBlock *b);
 
 static void branch_body(Lower *L, const PStmt *st, Opnd outer, Opnd cond, bool other)
 {
+    Sched *s = sched(L);
+    Opnd open = s->open, holds = other ? emit_not(L, cond) : cond;
     remote_enter(L, st, other);
-    L->guard = emit_logic(L, IR_AND, outer, other ? emit_not(L, cond) : cond);
+    L->guard = emit_logic(L, IR_AND, outer, holds);
+    if (!remote_followed(L)) s->open = emit_logic(L, IR_AND, open, holds);
     condition_open(L, st, other);
     statements(L, other ? &st->other : &st->body);
     condition_close(L);
     remote_leave(L);
+    s->open = open;
     vars_forget(L, other ? &st->other : &st->body);
 }
 
@@ -559,6 +563,8 @@ void walk_turn(Lower *L, Pipe *p, const BodyPart *part)
     Sched *s = sched(L);
     const PBlock *b = &p->st->body;
     const Pipe *outer = s->across;
+    Opnd open = s->open;
+    s->open = opnd_imm(1);
     if (p->across) s->across = p;
     Before before = before_turn(L);
     open_turn(L, b, p, !p->across || p->deal != DEAL_LAUNCH);
@@ -567,6 +573,7 @@ void walk_turn(Lower *L, Pipe *p, const BodyPart *part)
     turn_statements(L, b, part);
     if (!s->planning && !part) walk_end(L, b);
     close_turn(L, &before, !p->across);
+    s->open = open;
     s->across = outer;
 }
 
@@ -574,10 +581,13 @@ static void walk(Lower *L, const PBlock *b)
 {
     Sched *s = sched(L);
     Before before = before_turn(L);
+    Opnd open = sched(L)->open;
+    sched(L)->open = opnd_imm(1);
     open_turn(L, b, NULL, true);
     turn_statements(L, b, NULL);
     if (!s->planning) walk_end(L, b);
     close_turn(L, &before, true);
+    sched(L)->open = open;
 }
 
 void walk_body(Lower *L)
@@ -586,6 +596,7 @@ void walk_body(Lower *L)
     const PBlock *b = &L->k->body;
     s->at = 0;
     s->depth = 0;
+    s->open = opnd_imm(1);
     s->chain[0] = (Link){.block = b};
     for (int a = 0; a < AG_COUNT; a++) s->state[a] = (AgentState){.dirty = s->shape[a] == SHAPE_THREADS};
     turn_statements(L, b, NULL);

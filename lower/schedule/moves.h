@@ -33,6 +33,7 @@ typedef struct Planned { /* a move, in the order in which the walks meet it */
     Agent agent;
     uint32_t src, dst;  /* rings */
     Shares shares;
+    bool open;          /* between CTAs, under a condition that only the run knows: the same in all of them */
     bool by_rank;       /* into tiles of other CTAs, with bytes that are worked out for each rank: remote.c */
     uint16_t to[SCHED_RANKS]; /* between CTAs: those that each one sends to */
     uint32_t plan;      /* IrPlan of work by threads */
@@ -71,6 +72,7 @@ const char *fill_peer_text(Lower *L, const PStmt *st, const MoveInfo *to); /* --
 /* ---- remote.c ---- */
 void remote_enter(Lower *L, const PStmt *st, bool other); /* a branch */
 void remote_leave(Lower *L);
+bool remote_followed(const Lower *L);         /* of the innermost branch: the rank decides */
 bool remote_plan(Lower *L, Planned *p);       /* a load by mask, or into a peer's tile; false after an error */
 void remote_values(Lower *L, Planned *p);     /* where it goes */
 int64_t remote_most(const Lower *L, const Planned *p); /* bytes that it brings to one CTA */

@@ -32,6 +32,12 @@ void remote_leave(Lower *L)
     L->sched->around.n--;
 }
 
+bool remote_followed(const Lower *L)
+{
+    const Sched *s = L->sched;
+    return s->around.v[s->around.n - 1].followed;
+}
+
 bool remote_left_out(Lower *L, int rank)
 {
     const Sched *s = L->sched;
@@ -63,15 +69,28 @@ static bool masks_of(Lower *L, Planned *p)
     return true;
 }
 
+/* A reduction by which the order of several counts comes from one CTA alone. */
+static bool counts_alone(Lower *L, const Planned *p)
+{
+    size_t n;
+    int reduce = p->st->move->reduce;
+    if (reduce < 0 || reduction_commutes(word_list(WORDS_REDUCE, &n)[reduce])) return true;
+    for (int t = 0; t < L->cluster_size; t++) {
+        if (p->mi.from[t] < 2) continue;
+        Diag *g = lower_error(L, E0613, p->st->span, "%d CTAs `%s` in the tile of the CTA of rank %d, and nothing says in which order", p->mi.from[t],
+                              word_list(WORDS_REDUCE, &n)[reduce], t);
+        diag_fix(L->c->diags, g, "let one CTA at a time do it, by an `if` for each");
+        return false;
+    }
+    return true;
+}
+
 bool remote_plan(Lower *L, Planned *p)
 {
     const PMove *mv = p->st->move;
     int target[SCHED_RANKS];
     L->remote = true;
-    if (under_other_conditions(L->sched)) {
-        lower_not_yet(L, p->st->span, NY_SENT_UNDER_CONDITION);
-        return false;
-    }
+    p->open = under_other_conditions(L->sched);
     if (mv->cast == CAST_MASK) return masks_of(L, p);
     if (!cluster_peers(L, mv->dst.peer, mv->dst.span, target)) return false;
     for (int r = 0; r < L->cluster_size; r++) {
@@ -79,7 +98,7 @@ bool remote_plan(Lower *L, Planned *p)
         p->to[r] = (uint16_t)(1u << target[r]);
         p->mi.from[target[r]]++;
     }
-    return true;
+    return counts_alone(L, p);
 }
 
 int64_t remote_most(const Lower *L, const Planned *p)
@@ -92,7 +111,7 @@ int64_t remote_most(const Lower *L, const Planned *p)
 
 Opnd remote_bytes(Lower *L, const Planned *p)
 {
-    return role_mask_bytes(L, &p->mi, planned_bytes(L, p));
+    return emit_sel(L, IR_I32, L->sched->open, role_mask_bytes(L, &p->mi, planned_bytes(L, p)), opnd_imm(0));
 }
 
 void remote_values(Lower *L, Planned *p)

@@ -34,6 +34,7 @@ typedef struct Ring {
     PCast cast;                   /* multicast: the CTAs that fill it are those it is sent to */
     bool by_rank;                 /* filled by other CTAs, each by as many as the rank says */
     bool summed;                  /* loaded, then other CTAs reduce into it: */
+    int sum_op;                   /* WORDS_REDUCE */
     uint16_t adds_to[SCHED_RANKS]; /* those into whose tiles each one reduces */
     uint32_t ready, sum;          /* IrBar: their tiles are loaded; all sums have arrived here */
     uint16_t reach[SCHED_RANKS];  /* by_rank: the CTAs whose slots each one fills, and itself */

@@ -78,6 +78,7 @@ typedef struct Sched {
     VEC(uint32_t) readers; /* rings: Ring.reading */
     uint32_t conditions; /* around the statement at hand */
     VEC(Around) around;  /* the same; followed: the rank decides */
+    Opnd open;           /* whether the others of them, within the innermost loop, hold */
     int64_t threads;     /* asked for by `threads` */
     uint32_t per_sm;
     TmemSched tmem;
