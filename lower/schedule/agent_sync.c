@@ -75,6 +75,7 @@ void agent_readers_end(Lower *L, const PBlock *b)
     Sched *s = L->sched;
     bool outer = false;
     uint32_t left = 0;
+    if (s->role != AG_WORK) return;
     for (uint32_t i = 0; i < s->readers.n; i++) {
         Ring *r = &s->rings[s->readers.v[i]];
         outer |= r->reading && (r->thread_writes || r->kept) && r->turn != b;

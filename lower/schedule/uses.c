@@ -1,5 +1,6 @@
 /* Tiles as rings: which block is a turn, who fills a slot and who uses it; and which tiles have no ring that would let copies
  * overlap with other work: those the working role keeps for itself, one slot, each copy into it awaited at once. */
+#include "lower/apart/apart.h"
 #include "lower/schedule/schedule.h"
 
 const PStmt *rings_top(const Planned *p, const PBlock *b)
@@ -92,6 +93,22 @@ static bool only_other_branches(const Ring *r, const Planned *p)
     return true;
 }
 
+static const MoveInfo *into(const Planned *p)
+{
+    return p->agent == AG_SEND ? &p->other : &p->mi;
+}
+
+/* Is the part filled by a copy of the same turn in front of p, too? */
+static bool fills_again(Lower *L, const Ring *r, const Planned *p)
+{
+    if (p->agent == AG_WORK) return false;
+    for (uint32_t i = 0; r->moves.v[i] != p; i++) {
+        const Planned *q = r->moves.v[i];
+        if (q->agent == p->agent && q->dst == p->dst && !exclusive(r, p, q) && !subtiles_disjoint(L, into(q), into(p))) return true;
+    }
+    return false;
+}
+
 static void add_use(Lower *L, Ring *r, const Planned *p, bool writes)
 {
     const PStmt *at = stands_in(p, r->turn);
@@ -106,6 +123,8 @@ static void add_use(Lower *L, Ring *r, const Planned *p, bool writes)
         keep(&L->sched->rings[p->dst], p, "what came from another CTA is sent on in it", NULL);
     if (writes && p->agent == r->filler && r->agents & (uint8_t)~bit && !only_other_branches(r, p))
         keep(r, p, "it is filled again where it has been read in the same iteration", "use a second tile");
+    else if (writes && p->st->move->reduce < 0 && fills_again(L, r, p))
+        keep(r, p, "a part of it is filled twice in an iteration", "use a second tile");
     else if (writes && p->agent != r->filler && p->agent != AG_WORK)
         keep(r, p, "it is filled by copies behind work by threads, or by copies of two kinds",
              "use a tile for each: what copies bring in one, what threads or other CTAs write in another");

@@ -233,7 +233,8 @@ static void read_region(Run *r, const Region *g, const Places *l, int c, uint8_t
     const Tile *tile = g->shared ? &p->tile[g->ref] : NULL;
     int n = type_size(g->shared ? tile->type : t->type);
     if (t && t->dead) r->bad = "a tensor that was taken out";
-    for (int64_t k = 0; k < l->n; k++, out += n) {
+    if (tile && !tile->cell[c]) r->bad = "a tile of a CTA that does not come to its declaration";
+    for (int64_t k = 0; k < l->n && !r->bad; k++, out += n) {
         if (l->at[k] < 0) {
             memset(out, 0, (size_t)n);
         } else if (tile) {
@@ -258,7 +259,8 @@ static void write_region(Run *r, const Stmt *s, const Places *l, int c, const ui
     if (t && t->dead) r->bad = "a tensor that was taken out";
     r->budget -= l->n;
     if (r->budget < 0) r->bad = "it takes too long";
-    for (int64_t k = 0; k < l->n; k++, in += n) {
+    if (tile && !tile->cell[c]) r->bad = "a tile of a CTA that does not come to its declaration";
+    for (int64_t k = 0; k < l->n && !r->bad; k++, in += n) {
         if (l->at[k] < 0) continue;
         if (tile) {
             write_cell(r, &tile->cell[c][l->at[k]], s->reduce);

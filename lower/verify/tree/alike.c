@@ -19,11 +19,24 @@ static bool operands_alike(Alike *x, const IrOp *op)
     return alike;
 }
 
+/* An `if` that synchronises nothing: bytes.c looks at both ways. */
+static bool only_copies(const TreeFacts *f, uint32_t at)
+{
+    bool only = tree_op(f, at)->op == IR_IF;
+    uint32_t end = f->end[at];
+    if (only && tree_op(f, end)->op == IR_ELSE) end = f->end[end];
+    for (uint32_t i = at + 1; only && i < end; i++) {
+        IrGroup group = ir_op_info((IrOpcode)tree_op(f, i)->op)->group;
+        only = group == IRG_SCALAR || group == IRG_COPY || tree_op(f, i)->op == IR_ELSE;
+    }
+    return only;
+}
+
 static bool block_alike(Alike *x, uint32_t at)
 {
     const TreeFacts *f = x->f;
     const IrOp *op = tree_op(f, at);
-    bool alike = operands_alike(x, op);
+    bool alike = only_copies(f, at) || operands_alike(x, op);
     for (uint32_t i = at + 1; op->op == IR_REPEAT && i < f->end[at] && alike; i++)
         if (tree_op(f, i)->op == IR_BREAK) alike = operands_alike(x, tree_op(f, i));
     return alike;
@@ -100,6 +113,7 @@ static bool defined_alike(Alike *x, IrVal v, const IrOp *op)
     case IR_CLC_ID: return turn && turn->kind == IRA_TURN && sent_to_all(x->f, turn->id);
     case IR_LOOP:
         return x->f->defined[v - 1] ? operands_alike(x, op) && blocks_alike(x, x->f->defined[v - 1] - 1) : false;
+    case IR_LANES: return true; /* each lane is in all of them */
     case IR_TICKET: return false;
     default: return ir_op_info(op->op)->group == IRG_SCALAR && operands_alike(x, op);
     }

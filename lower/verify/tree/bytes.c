@@ -25,6 +25,7 @@ typedef struct ByteSum {
 typedef struct Bytes {
     const TreeFacts *f;
     uint32_t bar, to; /* bytes that come to the CTA `to` */
+    uint32_t ring;
     bool one;         /* .. from that of rank `from` alone, and nothing that is announced */
     uint32_t from;
 } Bytes;
@@ -265,18 +266,33 @@ static bool varies(const Bytes *b, const ByteSum *s, uint32_t loop)
     return any;
 }
 
-/* What the copies of a block bring, less what is announced there. */
+static bool begins(const Bytes *b, uint32_t i)
+{
+    return tree_op(b->f, i)->op == IR_ACQUIRE && ir_find(tree_op(b->f, i), IRK_RING)->id == b->ring;
+}
+
+static bool begins_in(const Bytes *b, uint32_t from, uint32_t to)
+{
+    bool any = false;
+    for (uint32_t i = from; i < to && !any; i++) any = begins(b, i);
+    return any;
+}
+
+/* What the copies of a block bring, less what is announced there: nothing is left where a generation begins. */
 static void add_block(const Bytes *b, ByteSum *s, uint32_t from, uint32_t to)
 {
     for (uint32_t i = from; i < to && !s->failed; i++) {
         const IrOp *op = tree_op(b->f, i);
         const IrArg *bar = ir_find(op, IRK_BAR);
         ByteSum inner = {0}, other = {0};
+        bool opens = op->op == IR_LOOP || op->op == IR_REPEAT || op->op == IR_IF, next = opens ? begins_in(b, i + 1, b->f->end[i]) : begins(b, i);
+        if (next && !b->one && !sum_is_zero(s)) s->failed = true;
         if (op->op == IR_LOOP || op->op == IR_REPEAT || op->op == IR_LANES) {
             add_block(b, &inner, i + 1, b->f->end[i]);
             int64_t trips = tree_trips(op);
             if (!sum_is_zero(&inner) && (trips < 0 || varies(b, &inner, i))) s->failed = true;
             else if (!sum_is_zero(&inner)) add_sum(s, &inner, trips);
+            if (next && !b->one && !sum_is_zero(&inner)) s->failed = true;
             i = b->f->end[i];
         } else if (op->op == IR_IF) {
             uint32_t end = b->f->end[i];
@@ -293,24 +309,39 @@ static void add_block(const Bytes *b, ByteSum *s, uint32_t from, uint32_t to)
     }
 }
 
-/* Bytes complete where the generation has begun and not beyond: what is announced and what comes stand in one block, or deeper. */
-bool tree_bytes(const TreeFacts *f, uint32_t ring)
+static bool bytes_of_event(const TreeFacts *f, uint32_t ring, uint32_t bar)
 {
-    for (uint32_t e = 0; e < f->ring[ring].nevents; e++) {
-        for (uint32_t to = 0; to < tree_ctas(f->k); to++) {
-            Bytes b = {.f = f, .bar = f->ring[ring].event[e], .to = to};
-            ByteSum s = {0};
-            add_block(&b, &s, 0, f->tree->ops.n);
-            if (!sum_is_zero(&s)) return false;
-        }
+    for (uint32_t to = 0; to < tree_ctas(f->k); to++) {
+        Bytes b = {.f = f, .bar = bar, .to = to, .ring = ring};
+        ByteSum s = {0};
+        add_block(&b, &s, 0, f->tree->ops.n);
+        if (!sum_is_zero(&s)) return false;
     }
     return true;
 }
 
-/* In the block from that op on, up to the other. */
-static bool brings_there(const TreeFacts *f, uint32_t bar, uint32_t from, uint32_t to, uint32_t first, uint32_t end)
+/* Bytes complete where the generation has begun and not beyond: what is announced and what comes stand in one block, or deeper. Where
+ * a loop around has the index by which CTAs are named, so in each of its turns. */
+bool tree_bytes(const TreeFacts *f, uint32_t ring)
 {
-    Bytes b = {.f = f, .bar = bar, .to = to, .one = true, .from = from};
+    bool all = true;
+    for (uint32_t e = 0; e < f->ring[ring].nevents && all; e++) {
+        uint32_t bar = f->ring[ring].event[e];
+        all = bytes_of_event(f, ring, bar);
+        if (all || tree_ctas(f->k) == 1) continue;
+        all = true;
+        for (uint32_t i = 0; i < f->tree->ops.n && all; i++) {
+            bool begun = tree_op(f, i)->op == IR_ACQUIRE && ir_find(tree_op(f, i), IRK_RING)->id == ring;
+            for (bool more = begun && tree_turns(f, i, true); more; more = tree_turns(f, i, false)) all = all && bytes_of_event(f, ring, bar);
+        }
+    }
+    return all;
+}
+
+/* In the block from that op on, up to the other. */
+static bool brings_there(const TreeFacts *f, uint32_t ring, uint32_t bar, uint32_t from, uint32_t to, uint32_t first, uint32_t end)
+{
+    Bytes b = {.f = f, .bar = bar, .to = to, .ring = ring, .one = true, .from = from};
     ByteSum s = {0};
     TreePlace sum = {0};
     add_block(&b, &s, first, end);
@@ -323,14 +354,23 @@ static bool brings_there(const TreeFacts *f, uint32_t bar, uint32_t from, uint32
     return always && tree_least(f, &sum) > 0;
 }
 
+/* The op in the same block by which the next generation begins, or the block's end. */
+static uint32_t next_begin(const TreeFacts *f, uint32_t at, uint32_t ring)
+{
+    uint32_t end = f->around[at] ? f->end[f->around[at] - 1] : f->tree->ops.n;
+    Bytes b = {.f = f, .ring = ring};
+    for (uint32_t i = at + 1; i < end; i++)
+        if (begins(&b, i)) return i;
+    return end;
+}
+
 bool tree_brings(const TreeFacts *f, uint32_t ring, uint32_t from, uint32_t to)
 {
     bool all = true;
     for (uint32_t i = 0; i < f->tree->ops.n && all; i++) {
         if (tree_op(f, i)->op != IR_ACQUIRE || ir_find(tree_op(f, i), IRK_RING)->id != ring) continue;
-        uint32_t block = f->around[i], end = block ? f->end[block - 1] : f->tree->ops.n;
         all = false;
-        for (uint32_t e = 0; e < f->ring[ring].nevents; e++) all = all || brings_there(f, f->ring[ring].event[e], from, to, block, end);
+        for (uint32_t e = 0; e < f->ring[ring].nevents; e++) all = all || brings_there(f, ring, f->ring[ring].event[e], from, to, i + 1, next_begin(f, i, ring));
     }
     return all;
 }

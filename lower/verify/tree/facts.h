@@ -56,6 +56,8 @@ typedef struct TreeFacts {
     uint8_t *event;   /* by IrBar: number among the events of its ring */
     uint32_t *around, *end; /* by op: the op that opens the block around it, from 1; of what opens a block, its `end` or `else` */
     uint32_t *defined, *in_init; /* by value: its op in the tree, in init, from 1; 0: elsewhere */
+    int64_t *turn;    /* by op, of a loop: the index that is looked at .. */
+    bool *turning;    /* .. or none is */
     const char *wrong; /* a tree of no use; wrong_op */
     uint32_t wrong_op;
 } TreeFacts;
@@ -85,6 +87,8 @@ typedef enum TreeWhen { WHEN_NEVER, WHEN_ALWAYS, WHEN_OPEN } TreeWhen;
 uint32_t tree_ctas(const IrKernel *k);
 TreeWhen tree_when(const TreeFacts *f, const IrOp *op, uint32_t rank);                   /* by its guard, in the CTA of that rank */
 bool tree_value(const TreeFacts *f, IrVal v, uint32_t rank, int64_t *out);                /* false: not made of the rank */
+/* Of the loops around the op whose trips are numbers, one turn after the other; first: none is set yet. False: no more, and none is set. */
+bool tree_turns(const TreeFacts *f, uint32_t op, bool first);
 enum { TREE_TRIPS_OPEN = -1 };
 int64_t tree_trips(const IrOp *op); /* of a loop, where it is known */
 int64_t tree_least(const TreeFacts *f, const TreePlace *p); /* places.c: no less, for all that is known */

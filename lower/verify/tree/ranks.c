@@ -39,6 +39,10 @@ static bool value(const TreeFacts *f, IrVal v, uint32_t rank, int64_t *out, int 
     int64_t a = 0, b = 0, c = 0;
     if (op == NULL || depth == 0) return false;
     if (op->op == IR_SREG) return sreg(f, ir_find(op, IRK_REG)->id, rank, out);
+    if (op->op == IR_LOOP && f->defined[v - 1] && f->turning[f->defined[v - 1] - 1]) {
+        *out = f->turn[f->defined[v - 1] - 1];
+        return true;
+    }
     if (op->guard.pred || (op->op != IR_CONST && (op->op < IR_ADD || op->op > IR_CVT))) return false;
     const IrArg *x = ir_find(op, IRK_A), *y = ir_find(op, IRK_B), *cond = ir_find(op, IRK_COND);
     if (!operand(f, x, rank, &a, depth - 1) || (y && !operand(f, y, rank, &b, depth - 1)) || (cond && !operand(f, cond, rank, &c, depth - 1))) return false;
@@ -100,19 +104,54 @@ TreeWhen tree_when(const TreeFacts *f, const IrOp *op, uint32_t rank)
     return op->guard.pred ? when_holds(f, op->guard.pred, rank, DEPTH) : WHEN_ALWAYS;
 }
 
-bool tree_targets(const TreeFacts *f, const IrOp *op, uint32_t rank, uint32_t *set)
+enum { TURNS = 64 }; /* of a loop whose index names CTAs */
+
+static bool may_turn(const TreeFacts *f, uint32_t at)
 {
-    const IrArg *to = ir_find(op, IRK_RANK), *mask = ir_find(op, IRK_MASK);
+    const IrOp *op = tree_op(f, at);
+    int64_t trips = op->op == IR_LOOP ? tree_trips(op) : 0;
+    return trips > 0 && trips <= TURNS;
+}
+
+bool tree_turns(const TreeFacts *f, uint32_t at, bool first)
+{
+    for (uint32_t b = f->around[at]; b; b = f->around[b - 1]) {
+        if (!may_turn(f, b - 1)) continue;
+        int64_t from = ir_find(tree_op(f, b - 1), IRK_A)->imm;
+        bool goes_on = !first && f->turn[b - 1] + 1 < from + tree_trips(tree_op(f, b - 1));
+        f->turn[b - 1] = goes_on ? f->turn[b - 1] + 1 : from;
+        f->turning[b - 1] = true;
+        if (goes_on) return true;
+    }
+    for (uint32_t b = f->around[at]; b && !first; b = f->around[b - 1]) f->turning[b - 1] = false;
+    return first;
+}
+
+static bool targets(const TreeFacts *f, const IrArg *to, const IrArg *mask, uint32_t rank, uint32_t *set)
+{
     int64_t n = 0;
     uint32_t all = tree_ctas(f->k);
-    *set = 1u << rank;
-    if (op->op == IR_CLC_NEXT) *set = (1u << all) - 1; /* an answer for all */
-    if (to == NULL && mask == NULL) return true;
     if (!operand(f, to ? to : mask, rank, &n, DEPTH)) return false;
     if (to && (n < 0 || n >= all)) return false;
     if (mask && (n < 0 || n >> all)) return false;
-    *set = to ? 1u << n : (uint32_t)n;
+    *set |= to ? 1u << n : (uint32_t)n;
     return true;
+}
+
+bool tree_targets(const TreeFacts *f, const IrOp *op, uint32_t rank, uint32_t *set)
+{
+    const IrArg *to = ir_find(op, IRK_RANK), *mask = ir_find(op, IRK_MASK);
+    uint32_t at = (uint32_t)(op - f->tree->ops.v);
+    *set = 1u << rank;
+    if (op->op == IR_CLC_NEXT) *set = (1u << tree_ctas(f->k)) - 1; /* an answer for all */
+    if (to == NULL && mask == NULL) return true;
+    *set = 0;
+    if (targets(f, to, mask, rank, set)) return true;
+    for (uint32_t b = f->around[at]; b; b = f->around[b - 1])
+        if (f->turning[b - 1]) return false;
+    bool known = true;
+    for (bool more = tree_turns(f, at, true); more; more = tree_turns(f, at, false)) known = known && targets(f, to, mask, rank, set);
+    return known;
 }
 
 /* ---- rings that are filled across CTAs ---- */
