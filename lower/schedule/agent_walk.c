@@ -280,7 +280,7 @@ static void agent_end(Lower *L, const PBlock *b)
             if (!stored || r->lag < lag) lag = r->lag;
             stored = true;
         }
-        released |= r->empty != RING_NONE && (r->filler != s->role || r->across);
+        released |= (r->empty != RING_NONE && r->filler != s->role) || (r->kept && r->filled_by_copies && s->role == AG_WORK);
     }
     s->now->pending |= stored && lag > 0 && stored_in_loops(s, b);
     if (stored || ordered_within(s, b)) agent_commit(L);

@@ -38,7 +38,7 @@ void kept_await(Lower *L, uint32_t ring)
     Ring *r = kept(L, ring);
     ring_await(L, ring, r->full, r->across);
     if (r->generic) ir_ref(L->a, emit_new(L, IR_FENCE_ASYNC), IRK_SPACE, IRA_WORD, IRS_CLUSTER);
-    if (r->sent) remote_done(L, ring);
+    if (r->across) remote_done(L, ring);
 }
 
 static bool copies_into(const PStmt *st, const Ring *r)

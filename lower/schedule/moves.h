@@ -33,6 +33,7 @@ typedef struct Planned { /* a move, in the order in which the walks meet it */
     Agent agent;
     uint32_t src, dst;  /* rings */
     Shares shares;
+    bool by_turn;       /* between CTAs: the index of a loop says whose tile it is */
     bool open;          /* between CTAs, under a condition that only the run knows: the same in all of them */
     bool by_rank;       /* into tiles of other CTAs, with bytes that are worked out for each rank: remote.c */
     uint16_t to[SCHED_RANKS]; /* between CTAs: those that each one sends to */

@@ -85,6 +85,90 @@ static bool counts_alone(Lower *L, const Planned *p)
     return true;
 }
 
+/* ---- whose tile: by the index of a loop ---- */
+
+enum { PEER_TURNS = 64 }; /* of all loops around whose trips are numbers */
+
+typedef struct PeerTurns { /* those loops; the index of each in the turn at hand */
+    int n;
+    const LoopState *loop[8];
+    int64_t at[8], lo[8], hi[8];
+} PeerTurns;
+
+static bool peer_turns(Lower *L, const Planned *p, PeerTurns *t)
+{
+    int64_t all = 1;
+    for (uint32_t i = 0; i <= p->depth; i++) {
+        const PStmt *st = p->chain[i].top;
+        const LoopState *s = st && st->kind == P_FOR ? &L->scalars->loops[st->id] : NULL;
+        int64_t lo, hi;
+        if (s == NULL || !poly_is_const(scalar_poly(L, st->lo), &lo) || !poly_is_const(scalar_poly(L, st->value), &hi) || hi <= lo) continue;
+        if (t->n == 8 || (all *= hi - lo) > PEER_TURNS) return false;
+        t->at[t->n] = t->lo[t->n] = lo;
+        t->hi[t->n] = hi;
+        t->loop[t->n++] = s;
+    }
+    return t->n > 0;
+}
+
+static bool next_turn(PeerTurns *t)
+{
+    for (int i = t->n; i-- > 0;) {
+        if (++t->at[i] < t->hi[i]) return true;
+        t->at[i] = t->lo[i];
+    }
+    return false;
+}
+
+static bool rank_in_turn(Lower *L, const PeerTurns *t, int rank, const Sx *peer, int64_t *k)
+{
+    cluster_rank(L, rank);
+    Poly v = scalar_poly(L, peer);
+    cluster_rank(L, -1);
+    for (int i = 0; i < t->n; i++) v = domain_with(L->d, v, t->loop[i]->atoms.index, poly_const(L->d, t->at[i]));
+    return poly_is_const(v, k);
+}
+
+/* In each turn each CTA is filled as often: then the bytes that it waits for are the same. False: the ranks are not so known. */
+static bool peers_by_turn(Lower *L, Planned *p)
+{
+    PeerTurns t = {0};
+    uint8_t first[SCHED_RANKS] = {0};
+    if (!peer_turns(L, p, &t)) return false;
+    uint16_t to[SCHED_RANKS] = {0};
+    bool begun = false;
+    do {
+        uint8_t from[SCHED_RANKS] = {0};
+        for (int r = 0; r < L->cluster_size; r++) {
+            int64_t k;
+            if (remote_left_out(L, r)) continue;
+            if (!rank_in_turn(L, &t, r, p->st->move->dst.peer, &k) || k < 0 || k >= L->cluster_size || k == r) return false;
+            to[r] |= (uint16_t)(1u << k);
+            from[k]++;
+        }
+        if (begun && memcmp(first, from, sizeof from) != 0) return false;
+        memcpy(first, from, sizeof from);
+        begun = true;
+    } while (next_turn(&t));
+    memcpy(p->to, to, sizeof to);
+    memcpy(p->mi.from, first, sizeof first);
+    p->by_turn = true;
+    return true;
+}
+
+static bool rank_named(Lower *L, const Sx *peer)
+{
+    int64_t k;
+    bool named = true;
+    for (int r = 0; r < L->cluster_size && named; r++) {
+        cluster_rank(L, r);
+        named = poly_is_const(scalar_poly(L, peer), &k);
+        cluster_rank(L, -1);
+        named |= remote_left_out(L, r);
+    }
+    return named;
+}
+
 bool remote_plan(Lower *L, Planned *p)
 {
     const PMove *mv = p->st->move;
@@ -92,6 +176,7 @@ bool remote_plan(Lower *L, Planned *p)
     L->remote = true;
     p->open = under_other_conditions(L->sched);
     if (mv->cast == CAST_MASK) return masks_of(L, p);
+    if (!rank_named(L, mv->dst.peer) && peers_by_turn(L, p)) return counts_alone(L, p);
     if (!cluster_peers(L, mv->dst.peer, mv->dst.span, target)) return false;
     for (int r = 0; r < L->cluster_size; r++) {
         if (target[r] < 0) continue;
@@ -154,7 +239,6 @@ static void kept_ring(Lower *L, Ring *r, uint32_t index)
         bool others = p->by_rank || (cast != CAST_NONE && cluster_size_of(L, cast) > 1);
         if (p->dst != index || move_by_threads(p->st->move)) continue;
         r->across |= others;
-        r->sent |= p->src != RING_NONE && p->by_rank;
         fills(L, r, p);
     }
 }

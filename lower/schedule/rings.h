@@ -47,8 +47,8 @@ typedef struct Ring {
     bool kept;                    /* by the working role for itself, in one slot; each copy into it is a generation, and awaited at once */
     const char *why, *fix;        /* kept: what holds it back; what would let it overlap, or NULL */
     const PStmt *held_by, *held_for; /* where that is found; what it is beside, or NULL */
-    bool filled_by_copies, across, sent; /* kept: it has a full barrier; other CTAs fill it; from their tiles: */
-    uint32_t done;                /* IrBar: what this CTA sent has arrived */
+    bool filled_by_copies, across; /* kept: it has a full barrier; other CTAs fill it: */
+    uint32_t done;                /* IrBar: what this CTA sent has arrived, and those there have begun the generation */
     bool opened;                  /* while the program is walked: the generation at hand is for the copy that comes now */
 } Ring;
 

@@ -229,6 +229,7 @@ static void add_move(Lower *L, const Planned *p)
     if (p->src != RING_NONE) add_use(L, &s->rings[p->src], p, false);
     if (p->dst == RING_NONE) return;
     Ring *r = &s->rings[p->dst];
+    if (p->by_turn) keep(r, p, "whose tile it is differs from turn to turn", NULL);
     if (p->open) keep(r, p, "whether other CTAs fill it only the run knows", NULL);
     if (mv->reduce >= 0 && p->agent == AG_SEND) {
         r->generic |= mv->kind == MOVE_FILL;

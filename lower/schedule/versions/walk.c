@@ -161,7 +161,8 @@ static void writes_there(Versions *v, const Planned *p, uint16_t ranks)
 {
     const PMove *mv = p->st->move;
     uint16_t to = 0;
-    for (int from = 0; from < v->L->cluster_size; from++) {
+    for (int rank = 0; rank < v->L->cluster_size && p->by_turn; rank++) to |= (uint16_t)((p->mi.from[rank] > 0) << rank); /* in each turn */
+    for (int from = 0; from < v->L->cluster_size && !p->by_turn; from++) {
         if (!(ranks >> from & 1)) continue;
         to |= p->to[from];
         if (!part_by_rank(v, &mv->dst, mv)) continue;

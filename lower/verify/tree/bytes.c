@@ -331,8 +331,9 @@ bool tree_bytes(const TreeFacts *f, uint32_t ring)
         if (all || tree_ctas(f->k) == 1) continue;
         all = true;
         for (uint32_t i = 0; i < f->tree->ops.n && all; i++) {
-            bool begun = tree_op(f, i)->op == IR_ACQUIRE && ir_find(tree_op(f, i), IRK_RING)->id == ring;
-            for (bool more = begun && tree_turns(f, i, true); more; more = tree_turns(f, i, false)) all = all && bytes_of_event(f, ring, bar);
+            const IrArg *at = ir_find(tree_op(f, i), IRK_BAR);
+            bool names = ir_find(tree_op(f, i), IRK_RANK) && at && at->id == bar;
+            for (bool more = names && tree_turns(f, i, true); more; more = tree_turns(f, i, false)) all = all && bytes_of_event(f, ring, bar);
         }
     }
     return all;
