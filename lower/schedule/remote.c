@@ -69,6 +69,45 @@ static bool masks_of(Lower *L, Planned *p)
     return true;
 }
 
+/* ---- several CTAs write one tile ---- */
+
+static Poly at_rank(Lower *L, const Sx *x, int rank)
+{
+    cluster_rank(L, rank);
+    Poly p = scalar_poly(L, x);
+    cluster_rank(L, -1);
+    return p;
+}
+
+static bool far_apart(Lower *L, const Sx *x, int r, int q, int64_t n)
+{
+    int64_t k;
+    return poly_is_const(poly_sub(L->d, at_rank(L, x, r), at_rank(L, x, q)), &k) && (k >= n || k <= -n);
+}
+
+static bool parts_apart(Lower *L, const PRegion *dst, int r, int q)
+{
+    bool apart = dst->slot && far_apart(L, dst->slot, r, q, 1);
+    for (int d = 0; d < dst->rank && !apart; d++) apart = far_apart(L, dst->dim[d].start, r, q, (dst->dim[d].extent - 1) * dst->dim[d].step + 1);
+    return apart;
+}
+
+/* Nothing orders what several CTAs write to one: each has a part of its own. */
+static bool places_apart(Lower *L, const Planned *p)
+{
+    bool several = false;
+    for (int t = 0; t < L->cluster_size; t++) several |= p->mi.from[t] > 1;
+    for (int r = 0; r < L->cluster_size && several && p->st->move->reduce < 0; r++) {
+        for (int q = 0; q < r; q++) {
+            if (!(p->to[r] & p->to[q]) || parts_apart(L, &p->st->move->dst, r, q)) continue;
+            Diag *g = lower_error(L, E0628, p->st->move->dst.span, "ranks %d and %d may both write this place of rank %d", q, r, __builtin_ctz(p->to[r] & p->to[q]));
+            diag_fix(L->c->diags, g, "give each its own part of the tile, or let one CTA send to both");
+            return false;
+        }
+    }
+    return true;
+}
+
 /* A reduction by which the order of several counts comes from one CTA alone. */
 static bool counts_alone(Lower *L, const Planned *p)
 {
@@ -175,15 +214,15 @@ bool remote_plan(Lower *L, Planned *p)
     int target[SCHED_RANKS];
     L->remote = true;
     p->open = under_other_conditions(L->sched);
-    if (mv->cast == CAST_MASK) return masks_of(L, p);
-    if (!rank_named(L, mv->dst.peer) && peers_by_turn(L, p)) return counts_alone(L, p);
+    if (mv->cast == CAST_MASK) return masks_of(L, p) && places_apart(L, p);
+    if (!rank_named(L, mv->dst.peer) && peers_by_turn(L, p)) return counts_alone(L, p) && places_apart(L, p);
     if (!cluster_peers(L, mv->dst.peer, mv->dst.span, target)) return false;
     for (int r = 0; r < L->cluster_size; r++) {
         if (target[r] < 0) continue;
         p->to[r] = (uint16_t)(1u << target[r]);
         p->mi.from[target[r]]++;
     }
-    return counts_alone(L, p);
+    return counts_alone(L, p) && places_apart(L, p);
 }
 
 int64_t remote_most(const Lower *L, const Planned *p)
@@ -241,6 +280,9 @@ static void kept_ring(Lower *L, Ring *r, uint32_t index)
         r->across |= others;
         fills(L, r, p);
     }
+    for (int a = 0; a < L->cluster_size; a++) /* who tells another one that its tile is free hears of that one's last turn */
+        for (int b = 0; b < L->cluster_size; b++)
+            if (r->reach[a] >> b & 1) r->reach[b] |= (uint16_t)(1u << a);
 }
 
 void remote_ring(Lower *L, Ring *r, uint32_t index)

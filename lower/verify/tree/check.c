@@ -74,10 +74,17 @@ static bool is_copy(const TreeAccess *x)
     return x->how != BY_THREADS && x->how != OF_MAP;
 }
 
+static bool elsewhere(const Check *c, const TreeAccess *x)
+{
+    const IrOp *op = tree_op(&c->f, x->op);
+    return tree_ctas(c->f.k) > 1 && x->how == TO_EVENT && x->write && (ir_find(op, IRK_RANK) || ir_find(op, IRK_MASK) || op->op == IR_CLC_NEXT);
+}
+
+/* Of what it writes at another CTA it knows what that has told it. */
 static void beside(Check *c, const Generation *g, uint32_t x)
 {
     const TreeAccess *self = &c->f.access.v[x];
-    const Keys *known = unknown(c, (Generation *)g, self->agent, self->one);
+    const Keys *known = elsewhere(c, self) ? &g->unknown[self->agent][THERE] : unknown(c, (Generation *)g, self->agent, self->one);
     for (uint32_t i = 0; i < known->n && !c->failed; i++) {
         Key k = known->v[i];
         if (k == KEY_BEGIN) {
@@ -105,6 +112,8 @@ static void note(Check *c, State *s, Generation *g, uint32_t x)
             if (!knows) keys_add(c->a, &g->unknown[a][k], key_access(x));
             if (writes) keys_add(c->a, &g->unknown[a][k], key_fence(x));
         }
+        keys_add(c->a, &g->unknown[a][THERE], key_access(x));
+        if (writes) keys_add(c->a, &g->unknown[a][THERE], key_fence(x));
         if (g->released & bit(a)) keys_add(c->a, &g->said[a], key_access(x));
         if (g->released & bit(a) && writes) keys_add(c->a, &g->said[a], key_fence(x));
         if (writes) keys_add(c->a, &s->agent[a].unfenced, self->ring);
@@ -265,6 +274,8 @@ static void acquire(Check *c, State *s, const IrOp *op)
     for (uint32_t b = 0; b < c->f.k->roles.n; b++)
         for (int k = 0; k < KNOWERS; k++)
             if (b != a || (one && !alone(c, a) && k == ALL_THREADS) || (others && k != knows) || (b == a && apart)) keys_add(c->a, &g->unknown[b][k], KEY_BEGIN);
+    for (uint32_t b = 0; b < c->f.k->roles.n; b++)
+        if (b != a || !(info->back[a] & BACK_FREE)) keys_add(c->a, &g->unknown[b][THERE], KEY_BEGIN);
     touch(c, s, a, ring);
     sources_older(c, s, ring);
     if (info->back[a] & BACK_FREE && (op->guard.pred == 0)) sources_over(c, s, ring, a, one, NULL);
@@ -284,6 +295,7 @@ static void await(Check *c, State *s, const IrOp *op)
     bool one = tree_by_one(&c->f, op);
     for (int k = 0; k < KNOWERS; k++)
         if (k == THE_ONE || !one || alone(c, a)) keys_meet(&g->unknown[a][k], &event->unheard);
+    if (c->f.ring[ring].back[a] >> e & 1) keys_meet(&g->unknown[a][THERE], &event->unheard);
     g->awaited[a] |= (uint8_t)(1u << e);
     if (!one) g->late |= bit(a);
     touch(c, s, a, ring);

@@ -288,6 +288,6 @@ bool tree_facts(Arena *a, const IrKernel *k, TreeFacts *f)
     if (f->wrong) return false;
     f->first[f->tree->ops.n] = f->access.n;
     for (uint32_t r = 0; r < k->rings.n; r++)
-        if (f->ring[r].sources.n) tree_backs(f, r);
+        if (tree_ctas(k) > 1) tree_backs(f, r);
     return true;
 }

@@ -86,7 +86,7 @@ static void generation_copy(const TreeFacts *f, uint32_t ring, Generation *to, c
 {
     *to = *from;
     for (uint32_t a = 0; a < TREE_AGENTS; a++) {
-        for (int k = 0; k < KNOWERS; k++) to->unknown[a][k] = keys_copy(f->a, &from->unknown[a][k]);
+        for (int k = 0; k < KINDS; k++) to->unknown[a][k] = keys_copy(f->a, &from->unknown[a][k]);
         to->said[a] = keys_copy(f->a, &from->said[a]);
     }
     for (uint32_t e = 0; e < f->ring[ring].nevents; e++) to->event[e].unheard = keys_copy(f->a, &from->event[e].unheard);
@@ -122,7 +122,7 @@ static void outs_meet(const TreeFacts *f, Generation *g, const Generation *o)
 static void generation_meet(const TreeFacts *f, uint32_t ring, Generation *g, const Generation *o)
 {
     for (uint32_t a = 0; a < f->k->roles.n; a++) {
-        for (int k = 0; k < KNOWERS; k++) keys_unite(f->a, &g->unknown[a][k], &o->unknown[a][k]);
+        for (int k = 0; k < KINDS; k++) keys_unite(f->a, &g->unknown[a][k], &o->unknown[a][k]);
         keys_unite(f->a, &g->said[a], &o->said[a]);
         g->awaited[a] &= o->awaited[a];
     }
@@ -153,7 +153,7 @@ static bool generation_same(const TreeFacts *f, uint32_t ring, const Generation 
 {
     bool same = memcmp(g->freed, o->freed, sizeof g->freed) == 0 && g->released == o->released && g->held == o->held && g->late == o->late && g->apart == o->apart && g->done == o->done && g->busy == o->busy && g->outs.n == o->outs.n;
     for (uint32_t a = 0; a < f->k->roles.n && same; a++) {
-        for (int k = 0; k < KNOWERS; k++) same = same && keys_same(&g->unknown[a][k], &o->unknown[a][k]);
+        for (int k = 0; k < KINDS; k++) same = same && keys_same(&g->unknown[a][k], &o->unknown[a][k]);
         same = same && keys_same(&g->said[a], &o->said[a]) && g->awaited[a] == o->awaited[a];
     }
     for (uint32_t e = 0; e < f->ring[ring].nevents && same; e++) {

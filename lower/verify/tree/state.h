@@ -29,7 +29,7 @@ void keys_unite(Arena *a, Keys *s, const Keys *t);
 void keys_meet(Keys *s, const Keys *t); /* what both have */
 bool keys_same(const Keys *s, const Keys *t);
 
-enum { THE_ONE, ALL_THREADS, KNOWERS }; /* of an agent: its elected thread, every thread of it */
+enum { THE_ONE, ALL_THREADS, KNOWERS, THERE = KNOWERS, KINDS }; /* of an agent: its elected thread, every thread of it; of those CTAs to which it copies */
 
 typedef struct Out { /* an asynchronous read that its agent waits for: groups, or tc.commits, since */
     Key key;
@@ -44,7 +44,7 @@ typedef struct TreeEvent {
     uint8_t arrived, expects; /* agents, on some path: have arrived; have announced bytes and not arrived since */
 } TreeEvent;
 typedef struct Generation {
-    Keys unknown[TREE_AGENTS][KNOWERS], said[TREE_AGENTS];
+    Keys unknown[TREE_AGENTS][KINDS], said[TREE_AGENTS];
     uint16_t freed[TREE_RANKS]; /* arrivals at the free barrier, by CTA: the fewest */
     uint8_t released, held; /* agents: on some path, not on some path */
     uint8_t apart;          /* agents: it has begun for them when their threads have come together */
