@@ -554,6 +554,8 @@ int main(int argc, char **argv)
         {"halves", 2, halves},
         {"biased", 3, biased},
         {"more", 3, more},
+        {"topped", 5, topped},
+        {"exchanged", 3, exchanged},
         {"im2col", 8, im2col},    {"col2im", 6, col2im},
         {"slices", 8, slices},    {"unslice", 6, unslice},
         {"by_mask", 4, by_mask},

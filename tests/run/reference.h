@@ -33,7 +33,7 @@ int scattered(char **v);
 
 /* ---- reference_fills.c ---- */
 int some_bytes(char **v), six_bits(char **v), a_byte_each(char **v), masks(char **v), told(char **v), spread(char **v), added(char **v), turns(char **v);
-int framed(char **v), first(char **v), striped(char **v), bordered(char **v), halves(char **v), biased(char **v), more(char **v);
+int framed(char **v), first(char **v), striped(char **v), bordered(char **v), halves(char **v), biased(char **v), more(char **v), topped(char **v), exchanged(char **v);
 
 /* ---- reference_columns.c ---- */
 int columns(char **v);

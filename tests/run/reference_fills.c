@@ -14,6 +14,8 @@
  *   reference halves IN.npy OUT.npy                   OUT[n, c, y, x, ..] = IN[n, c, 2 y, 2 x, ..]
  *   reference biased IN.npy B.npy OUT.npy             f32: OUT[n, c, w, s] = IN[n, c, w, s] + B[w % 16, s]
  *   reference more IN.npy V OUT.npy                   f32: OUT = IN + V
+ *   reference topped IN.npy OUT.npy ROWS V ADD        s32: ADD more than IN in the upper half of each ROWS rows, than V in the lower one
+ *   reference exchanged IN.npy OUT.npy TIMES          u32: OUT[r, ..] = IN[r, ..] + TIMES * IN[1 - r, ..]
  *   reference six_bits IN.npy OUT.npy                 OUT's bits are the low 6 of IN's bytes, the first lowest
  */
 #include <stdlib.h>
@@ -213,6 +215,36 @@ int more(char **v)
         memcpy(&x, in.data + i * 4, 4);
         x += add;
         if (differ(&out, i, (const unsigned char *)&x)) return 1;
+    }
+    return 0;
+}
+
+int topped(char **v)
+{
+    Array in = load(v[0]), out = load(v[1]);
+    long rows = strtol(v[2], NULL, 10), value = strtol(v[3], NULL, 10), add = strtol(v[4], NULL, 10);
+    if (in.count != out.count) fail("shapes", v[1]);
+    for (size_t i = 0; i < out.count; i++) {
+        long row = (long)i / out.shape[1] % rows;
+        uint32_t x = (uint32_t)value;
+        if (row < rows / 2) memcpy(&x, in.data + i * 4, 4);
+        x += (uint32_t)add;
+        if (differ(&out, i, (const unsigned char *)&x)) return 1;
+    }
+    return 0;
+}
+
+int exchanged(char **v)
+{
+    Array in = load(v[0]), out = load(v[1]);
+    uint32_t times = (uint32_t)strtoul(v[2], NULL, 10);
+    if (in.count != out.count || out.shape[0] != 2) fail("shapes", v[1]);
+    for (size_t i = 0; i < out.count; i++) {
+        uint32_t mine, other;
+        memcpy(&mine, in.data + i * 4, 4);
+        memcpy(&other, in.data + (i + out.count / 2) % out.count * 4, 4);
+        mine += times * other;
+        if (differ(&out, i, (const unsigned char *)&mine)) return 1;
     }
     return 0;
 }

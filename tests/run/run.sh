@@ -16,6 +16,8 @@ need_device
 # shellcheck source=/dev/null
 . tests/run/programs.sh
 # shellcheck source=/dev/null
+. tests/run/kept.sh
+# shellcheck source=/dev/null
 . tests/run/numbers.sh
 # shellcheck source=/dev/null
 . tests/run/modes.sh

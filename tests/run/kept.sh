@@ -1,0 +1,109 @@
+# Tiles that fit no ring, for run.sh in the terms of cases.sh: each copy into them is waited for at once. And programs that people wrote
+# one statement after the other. Sizes end inside tiles.
+#   topped, exchanged    reference_fills.c
+k=tests/golden/kept
+
+# ---- filled, used and filled again ----
+for shape in 1,4 16,16 45,72 $(many 200,132 70,36); do
+    make i4 "$shape" a
+    case_ $k/filled_twice.tile x="$work/a.npy" y="s32[$shape]:$work/b.npy" z="s32[$shape]:$work/c.npy" && affine a b 0 0,8 1,1 && affine a c 0 -1,0 1,1
+    case_ $k/copy_then_threads.tile x="$work/a.npy" y="s32[$shape]:$work/b.npy" z="s32[$shape]:$work/c.npy" &&
+        of_fills topped "$work/a.npy" "$work/b.npy" 16 7 1 && of_fills topped "$work/a.npy" "$work/c.npy" 16 7 0
+done
+for n in 1 64 65 $(many 300 200); do
+    make u2 "$n,128" a
+    make u2 "$n,128" b
+    constant u2 64,128 0 zero
+    case_ $k/slots_and_uses.tile:again x="$work/a.npy" y="$work/b.npy:$work/c.npy" z="bf16[$n,128]:$work/d.npy" &&
+        window a b c 0,0 "$n,64" && block a d 0,64 "$n,64" 0,0
+    case_ $k/slots_and_uses.tile:kinds x="$work/a.npy" y="$work/b.npy:$work/c.npy" && {
+        first=$((n < 64 ? n : 64))
+        block zero c 0,0 $first,64 0,0
+        block a c $first,0 $((n - first)),64 $first,0 && block b c 0,64 "$n,64" 0,64
+    }
+    case_ $k/slots_and_uses.tile:collect x="$work/a.npy" y="bf16[$n,128]:$work/c.npy" && block a c 0,64 "$n,64" 0,0
+    case_ $k/slots_and_uses.tile:behind_threads x="$work/a.npy" y="bf16[$n,128]:$work/c.npy" &&
+        block a c 0,64 "$n,64" 0,0 && block a c 0,0 "$n,64" 0,64
+done
+for n in 1 5 $(many 60 20); do
+    make f4 "$n,2,8,64" a
+    case_ $k/array_in_loop.tile:k x="$work/a.npy" y="f32[$n,2,8,64]:$work/b.npy" && affine a b 0 0,1,0,0 1,-1,1,1
+    make u4 "$n,7,3,20" b
+    constant u4 "$n,7,1,20" 3 three
+    case_ $k/array_in_loop.tile:swizzled y="$work/b.npy:$work/c.npy" && block three c 0,0,0,0 "$n,7,1,20" 0,0,0,0 && block b c 0,0,1,0 "$n,7,2,20" 0,0,1,0
+done
+
+# ---- between CTAs ----
+for n in 4 600 1024; do
+    make u4 2,$n a
+    case_ $k/peer_filled.tile x="$work/a.npy" y="u32[2,$n]:$work/b.npy" && rows a b 1,0
+done
+make f4 2,64 a
+constant u4 1,64 0x3f800000 one
+"$REFERENCE" reshape "$work/one.npy" 1,64 "$work/one.npy"
+for kernel in behind before; do
+    make f4 2,2,64 b
+    case_ $k/sent_and_filled.tile:$kernel x="$work/a.npy" y="$work/b.npy:$work/c.npy" && {
+        "$REFERENCE" reshape "$work/c.npy" 4,64 "$work/d.npy"
+        "$REFERENCE" reshape "$work/b.npy" 4,64 "$work/e.npy"
+        for row in 0 2; do
+            if [ $kernel = behind ]; then
+                block one d 0,0 1,64 $row,0 && block a d 0,0 1,64 $((row + 1)),0
+            else
+                block e d $row,0 1,64 $row,0 && block one d 0,0 1,32 $((row + 1)),0 && block a d 0,32 1,32 $((row + 1)),32
+            fi
+        done
+    }
+done
+for n in 4 64 300 $(many 3000 400); do
+    make u4 4,$n a
+    case_ $k/sent_on.tile x="$work/a.npy" y="u32[4,$n]:$work/b.npy" && rows a b 1,2,3,0
+    make u4 2,$n a
+    case_ $k/sums.tile:early x="$work/a.npy" y="u32[2,$n]:$work/b.npy" && of_fills exchanged "$work/a.npy" "$work/b.npy" 1
+done
+for n in 4 256; do
+    make u4 2,$n a
+    case_ $k/sums.tile:again x="$work/a.npy" y="u32[2,$n]:$work/b.npy" && of_fills exchanged "$work/a.npy" "$work/b.npy" 3
+done
+
+# ---- as people write them ----
+for n in 0 1 30 $(many '299 300' 100); do
+    make f4 "$n,64" a
+    case_ $k/constant_multicast.tile x="$work/a.npy" y="f32[$n,16,64]:$work/b.npy" && map a b 0 0 64,0,1 "$n,16,64"
+done
+for n in 1 8 $(many 77 30); do
+    make f4 40,"$n",32 a
+    case_ $k/many_tiles.tile x="$work/a.npy" y="f32[40,$n,32]:$work/b.npy" && same a b
+done
+for times in 0 1 5; do
+    for n in 16 40; do
+        constant i4 2,$n,16 100 a
+        constant i4 2,$n,16 5 five
+        constant i4 2,$n,16 $((100 + 5 * times)) sum
+        case_ $k/store_before_loop.tile y="$work/a.npy:$work/b.npy" L=$times && block five b 0,0,0 1,$n,16 0,0,0 && block sum b 1,0,0 1,$n,16 1,0,0
+    done
+done
+for n in 0 1 4 7; do # from turn 4 on the window ends outside of x
+    make i4 $n,4,4,24 a
+    constant i4 $n,4,4,24 9 b
+    constant i4 $n,4,4,24 0 zero
+    case_ $k/two_guards.tile x="$work/a.npy" y="$work/b.npy:$work/c.npy" && {
+        block b c 0,1,0,0 $n,3,4,24 0,1,0,0
+        block b c 0,0,0,12 $n,1,4,12 0,0,0,12
+        j=0
+        while [ $j -lt $n ]; do
+            inside=$((j < 3 ? 12 : 24 - 4 * j))
+            inside=$((inside > 0 ? inside : 0))
+            block a c $j,0,0,$((inside ? 4 * j : 0)) 1,1,4,$inside $j,0,0,0
+            block zero c $j,0,0,0 1,1,4,$((12 - inside)) $j,0,0,$inside
+            j=$((j + 1))
+        done
+    }
+done
+for box in 2,5,16 1,3,16 2,5,32; do
+    for n in 1 3 $(many 200 30); do
+        make u1 "$n,2,5,32" a
+        make u1 "$n,$box" b
+        case_ $k/batched_padding.tile x="$work/a.npy" y="$work/b.npy:$work/c.npy" && window a b c 0,0,0,-16 "$n,${box%,*},16"
+    done
+done
