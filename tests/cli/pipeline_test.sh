@@ -216,10 +216,10 @@ done
 # Read behind the branch and loaded again: still two values of one tile, which no ring holds.
 branches again.tile 'if c != 0 { fill t = 7; } else { move x[r, :] -> t; } move t -> y[r, :] overlap any; if c != 0 { move x[r, :] -> t; }'
 expect 0 'P0004.*is filled again where it has been read' --emit=ir again.tile
+expect 0 '' run --device=sim --sim=fuzz --schedules=10 load.tile 'x=u32[37,64]' 'y=u32[37,64]:load.npy' c=0
 for c in 0 1; do
-    expect 0 '' run --device=sim --sim=fuzz --schedules=10 load.tile 'x=u32[37,64]' 'y=u32[37,64]:load.npy' c=$c
-    expect 0 'P0004' run --device=sim --sim=fuzz --schedules=10 again.tile 'x=u32[37,64]' 'y=u32[37,64]:again.npy' c=$c
-    cmp load.npy again.npy || fail "loaded again behind the branch, c = $c"
+    expect 0 P0004 run --device=sim --sim=fuzz --schedules=10 again.tile 'x=u32[37,64]' 'y=u32[37,64]:again.npy' c=$c
+    cmp load.npy again.npy || fail "loaded again behind the branch, c = $c: what is stored last"
 done
 rm -f load.tile fill.tile again.tile ./*.npy
 finish
