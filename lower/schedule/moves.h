@@ -76,6 +76,7 @@ void remote_leave(Lower *L);
 bool remote_followed(const Lower *L);         /* of the innermost branch: the rank decides */
 bool remote_plan(Lower *L, Planned *p);       /* a load by mask, or into a peer's tile; false after an error */
 void remote_values(Lower *L, Planned *p);     /* where it goes */
+bool remote_apart(Lower *L, const Planned *a, const Planned *b); /* what they write, in each CTA that both fill */
 int64_t remote_most(const Lower *L, const Planned *p); /* bytes that it brings to one CTA */
 Opnd remote_bytes(Lower *L, const Planned *p); /* that it brings to this CTA */
 

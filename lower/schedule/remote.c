@@ -79,16 +79,33 @@ static Poly at_rank(Lower *L, const Sx *x, int rank)
     return p;
 }
 
-static bool far_apart(Lower *L, const Sx *x, int r, int q, int64_t n)
+static bool far_apart(Lower *L, const Sx *x, int r, const Sx *y, int q, int64_t before, int64_t behind)
 {
     int64_t k;
-    return poly_is_const(poly_sub(L->d, at_rank(L, x, r), at_rank(L, x, q)), &k) && (k >= n || k <= -n);
+    return poly_is_const(poly_sub(L->d, at_rank(L, x, r), at_rank(L, y, q)), &k) && (k >= before || k <= -behind);
 }
 
-static bool parts_apart(Lower *L, const PRegion *dst, int r, int q)
+static int64_t length(const PDim *d)
 {
-    bool apart = dst->slot && far_apart(L, dst->slot, r, q, 1);
-    for (int d = 0; d < dst->rank && !apart; d++) apart = far_apart(L, dst->dim[d].start, r, q, (dst->dim[d].extent - 1) * dst->dim[d].step + 1);
+    return (d->extent - 1) * d->step + 1;
+}
+
+/* Of the CTAs r and q into one tile. */
+static bool parts_apart(Lower *L, const PRegion *a, int r, const PRegion *b, int q)
+{
+    bool apart = a->slot && b->slot && far_apart(L, a->slot, r, b->slot, q, 1, 1);
+    for (int d = 0; d < a->rank && !apart; d++) apart = far_apart(L, a->dim[d].start, r, b->dim[d].start, q, length(&b->dim[d]), length(&a->dim[d]));
+    return apart;
+}
+
+bool remote_apart(Lower *L, const Planned *a, const Planned *b)
+{
+    bool apart = true;
+    for (int r = 0; r < L->cluster_size && apart; r++) {
+        uint32_t to = a->by_rank || a->agent == AG_SEND ? a->to[r] : 1u << r;
+        for (int q = 0; q < L->cluster_size && apart; q++)
+            apart = !(to & (b->by_rank || b->agent == AG_SEND ? b->to[q] : 1u << q)) || parts_apart(L, &a->st->move->dst, r, &b->st->move->dst, q);
+    }
     return apart;
 }
 
@@ -99,7 +116,7 @@ static bool places_apart(Lower *L, const Planned *p)
     for (int t = 0; t < L->cluster_size; t++) several |= p->mi.from[t] > 1;
     for (int r = 0; r < L->cluster_size && several && p->st->move->reduce < 0; r++) {
         for (int q = 0; q < r; q++) {
-            if (!(p->to[r] & p->to[q]) || parts_apart(L, &p->st->move->dst, r, q)) continue;
+            if (!(p->to[r] & p->to[q]) || parts_apart(L, &p->st->move->dst, r, &p->st->move->dst, q)) continue;
             Diag *g = lower_error(L, E0628, p->st->move->dst.span, "ranks %d and %d may both write this place of rank %d", q, r, __builtin_ctz(p->to[r] & p->to[q]));
             diag_fix(L->c->diags, g, "give each its own part of the tile, or let one CTA send to both");
             return false;

@@ -93,18 +93,15 @@ static bool only_other_branches(const Ring *r, const Planned *p)
     return true;
 }
 
-static const MoveInfo *into(const Planned *p)
-{
-    return p->agent == AG_SEND ? &p->other : &p->mi;
-}
-
 /* Is the part filled by a copy of the same turn in front of p, too? */
 static bool fills_again(Lower *L, const Ring *r, const Planned *p)
 {
     if (p->agent == AG_WORK) return false;
     for (uint32_t i = 0; r->moves.v[i] != p; i++) {
         const Planned *q = r->moves.v[i];
-        if (q->agent == p->agent && q->dst == p->dst && !exclusive(r, p, q) && !subtiles_disjoint(L, into(q), into(p))) return true;
+        if (q->agent != p->agent || q->dst != p->dst || exclusive(r, p, q)) continue;
+        bool remote = p->agent == AG_SEND || p->by_rank || q->by_rank;
+        if (remote ? !remote_apart(L, q, p) : !subtiles_disjoint(L, &q->mi, &p->mi)) return true;
     }
     return false;
 }
