@@ -29,18 +29,6 @@ static bool alone(const Check *c, uint32_t agent) /* one thread */
     return c->f.k->roles.v[agent].elect;
 }
 
-static uint8_t bit(uint32_t agent)
-{
-    return (uint8_t)(1u << agent);
-}
-
-static uint8_t mask(const bool *agents)
-{
-    uint8_t m = 0;
-    for (uint32_t a = 0; a < TREE_AGENTS; a++) m |= (uint8_t)(agents[a] << a);
-    return m;
-}
-
 static uint32_t slots(const Check *c, uint32_t ring)
 {
     return c->f.k->rings.v[ring].slots;
@@ -68,11 +56,6 @@ static Generation *now(Check *c, State *s, uint32_t ring, uint32_t agent)
 }
 
 /* ---- accesses ---- */
-
-static bool is_copy(const TreeAccess *x)
-{
-    return x->how != BY_THREADS && x->how != OF_MAP;
-}
 
 static bool elsewhere(const Check *c, const TreeAccess *x)
 {

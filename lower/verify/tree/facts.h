@@ -33,6 +33,11 @@ typedef struct TreeAccess {
     TreePlace from, to;
 } TreeAccess;
 
+static inline bool is_copy(const TreeAccess *x)
+{
+    return x->how != BY_THREADS && x->how != OF_MAP;
+}
+
 typedef struct TreeRing {
     bool used[TREE_AGENTS];     /* by agent */
     bool begins[TREE_AGENTS], releases[TREE_AGENTS];
@@ -61,6 +66,17 @@ typedef struct TreeFacts {
     const char *wrong; /* a tree of no use; wrong_op */
     uint32_t wrong_op;
 } TreeFacts;
+
+static inline uint8_t bit(uint32_t agent) /* sets of agents */
+{
+    return (uint8_t)(1u << agent);
+}
+static inline uint8_t mask(const bool *agents)
+{
+    uint8_t m = 0;
+    for (uint32_t a = 0; a < TREE_AGENTS; a++) m |= (uint8_t)(agents[a] << a);
+    return m;
+}
 
 bool tree_facts(Arena *a, const IrKernel *k, TreeFacts *f); /* false: f->wrong */
 static inline const IrOp *tree_op(const TreeFacts *f, uint32_t i)
