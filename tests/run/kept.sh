@@ -107,3 +107,15 @@ for box in 2,5,16 1,3,16 2,5,32; do
         case_ $k/batched_padding.tile x="$work/a.npy" y="$work/b.npy:$work/c.npy" && window a b c 0,0,0,-16 "$n,${box%,*},16"
     done
 done
+for n in 0 1 5 $(many 301 30); do
+    make i4 "$n,64,20" a
+    case_ $k/lanes.tile x="$work/a.npy" y="s32[$n,64,12]:$work/b.npy" z="s32[$n,64,12]:$work/c.npy" && {
+        block a b 0,0,0 "$n,64,12" 0,0,0
+        block a c 0,0,8 "$n,64,12" 0,0,0
+    }
+done
+make u4 2,1024 a
+case_ $k/under_condition.tile:k x="$work/a.npy" y="u32[2,1024]:$work/b.npy" n=5 && {
+    block a b 1,0 1,1024 0,0
+    block a b 0,0 1,1024 1,0
+}

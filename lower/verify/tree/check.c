@@ -588,6 +588,7 @@ static void across(Check *c)
         fail(c, TREE_COUNT, 0, NULL, "CTAs of a cluster may not come here as often as those that they reach");
         c->at = UINT32_MAX;
     }
+    if (!tree_starts(&c->f)) fail(c, TREE_FORM, 0, NULL, "a thread may use a barrier before it is initialised");
     if (!tree_leaves(&c->f)) fail(c, TREE_EXIT, 0, NULL, "a CTA may begin, or leave, while others reach into it");
     for (uint32_t i = 0; i < c->f.k->rings.n; i++) {
         const char *missing = tree_across(&c->f, i);

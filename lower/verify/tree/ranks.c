@@ -283,6 +283,22 @@ static bool has_barrier(const IrRole *body)
     return waited;
 }
 
+/* All threads come together behind the last barrier that is initialised, if there are others than the one that did it. */
+bool tree_starts(const TreeFacts *f)
+{
+    const IrKernel *k = f->k;
+    uint32_t warps = 0;
+    bool one = k->roles.n == 1 && k->roles.v[0].elect, inits = false, together = true;
+    for (uint32_t a = 0; a < k->roles.n; a++) warps += k->roles.v[a].warps;
+    for (uint32_t i = 0; i < k->init.ops.n; i++) {
+        uint8_t op = k->init.ops.v[i].op;
+        inits |= op == IR_BAR_INIT;
+        if (op == IR_BAR_INIT) together = false;
+        if (op == IR_CTA_SYNC || op == IR_CLUSTER_WAIT || (op == IR_WARP_SYNC && warps == 1)) together = true;
+    }
+    return !inits || one || together;
+}
+
 bool tree_leaves(const TreeFacts *f)
 {
     bool others = false;
