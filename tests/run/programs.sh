@@ -779,7 +779,7 @@ esac
 # ---- what is apart by conditions, facts and steps; stores that wait for loads ----
 d=$h/independence
 for n in 2 10 $(many '64 130' 24); do
-    list=$(i=0; while [ $i -lt "$n" ]; do printf '%s%d,%d' "${c:-}" $((i + 1)) $i; c=,; i=$((i + 2)); done)
+    list=$(c= i=0; while [ $i -lt "$n" ]; do printf '%s%d,%d' "$c" $((i + 1)) $i; c=,; i=$((i + 2)); done)
     make f4 "$n,1024" a
     case_ $d/swapped.tile:rows x="$work/a.npy:$work/b.npy" && rows a b "$list"
     halves=$(c=; for first in 0 1; do i=$first; while [ $i -lt "$n" ]; do printf '%s%d' "$c" $i; c=,; i=$((i + 2)); done; done)
