@@ -157,20 +157,19 @@ static void send(Lower *L, Planned *p)
     if (fill) {
         FillPeer f = {&p->other, to_slot, at, rank, bar_slot, L->guard, bar};
         fill_peer_emit(L, p->st, &f);
-        if (to->kept) kept_await(L, p->dst);
-        return;
+    } else {
+        IrOp *op = emit_new(L, adds ? IR_BLK_REDUCE_PEER : IR_BLK_PEER);
+        emit_if(op, L->guard);
+        if (adds) {
+            ir_ref(L->a, op, IRK_ROP, IRA_WORD, (uint32_t)mv->reduce);
+            ir_ref(L->a, op, IRK_ELEM, IRA_WORD, p->other.tile->type);
+        }
+        put_buf(L, op, IRK_SRC, p->mi.tile->index, from_slot, from);
+        put_buf(L, op, IRK_DST, p->other.tile->index, to_slot, at);
+        ir_imm(L->a, op, IRK_BYTES, p->bytes);
+        put_bar(L, op, bar, bar_slot);
+        put_opnd(L, op, IRK_RANK, rank);
     }
-    IrOp *op = emit_new(L, adds ? IR_BLK_REDUCE_PEER : IR_BLK_PEER);
-    emit_if(op, L->guard);
-    if (adds) {
-        ir_ref(L->a, op, IRK_ROP, IRA_WORD, (uint32_t)mv->reduce);
-        ir_ref(L->a, op, IRK_ELEM, IRA_WORD, p->other.tile->type);
-    }
-    put_buf(L, op, IRK_SRC, p->mi.tile->index, from_slot, from);
-    put_buf(L, op, IRK_DST, p->other.tile->index, to_slot, at);
-    ir_imm(L->a, op, IRK_BYTES, p->bytes);
-    put_bar(L, op, bar, bar_slot);
-    put_opnd(L, op, IRK_RANK, rank);
     if (to->kept) kept_await(L, p->dst);
 }
 
@@ -345,8 +344,7 @@ static void branch(Lower *L, const PStmt *st)
     Sched *s = sched(L);
     Opnd outer = L->guard, cond = value_pred(L, st->value);
     uint32_t at = s->at, first = walk_moves(&st->body);
-    bool swapped = false;
-    for (uint32_t i = 0; i < s->swapped.n; i++) swapped |= s->swapped.v[i] == st;
+    bool swapped = uses_swapped(s, st);
     s->conditions++;
     if (swapped) {
         s->at = at + first;

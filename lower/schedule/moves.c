@@ -113,21 +113,27 @@ void plan_order(Lower *L)
     }
 }
 
-/* The move by which the working role has waited for the load's tile: its first use of it. */
-static uint32_t first_use(const Sched *s, const Planned *load, uint32_t from)
+/* The move by which the working role has waited for each load's tile: its first use of it. */
+static uint32_t *first_uses(Lower *L)
 {
-    for (uint32_t i = from; i < s->moves.n; i++)
-        if (s->moves.v[i]->agent == AG_WORK && s->moves.v[i]->src == load->dst) return i;
-    return UINT32_MAX;
+    const Sched *s = L->sched;
+    uint32_t *use = arena_array(L->a, uint32_t, s->moves.n), *next = arena_array(L->a, uint32_t, s->nrings);
+    for (uint32_t i = 0; i < s->nrings; i++) next[i] = UINT32_MAX;
+    for (uint32_t i = s->moves.n; i-- > 0;) {
+        const Planned *p = s->moves.v[i];
+        if (p->agent == AG_WORK && p->src != RING_NONE) next[p->src] = i;
+        use[i] = p->dst != RING_NONE ? next[p->dst] : UINT32_MAX;
+    }
+    return use;
 }
 
-static void take_before(Lower *L, uint32_t store)
+static void take_before(Lower *L, const uint32_t *use, uint32_t store)
 {
     Sched *s = L->sched;
     const Planned *p = s->moves.v[store];
     for (uint32_t j = 0; j < store; j++) {
         Planned *q = s->moves.v[j];
-        if (q->agent != AG_LOAD || q->taken <= store || first_use(s, q, j) <= store) continue;
+        if (q->agent != AG_LOAD || q->taken <= store || use[j] <= store) continue;
         if (!store_overtakes(L, L->accesses->all.v[q->access], L->accesses->all.v[p->access]) || !rings_take(L, q->dst, p)) continue;
         for (uint32_t i = 0; i < store; i++)
             if (s->moves.v[i]->dst == q->dst && s->moves.v[i]->taken > store) s->moves.v[i]->taken = store;
@@ -136,8 +142,9 @@ static void take_before(Lower *L, uint32_t store)
 
 void plan_overtaking(Lower *L)
 {
+    const uint32_t *use = first_uses(L);
     for (uint32_t i = 0; i < L->sched->moves.n; i++)
-        if (L->sched->moves.v[i]->st->move->kind == MOVE_STORE) take_before(L, i);
+        if (L->sched->moves.v[i]->st->move->kind == MOVE_STORE) take_before(L, use, i);
 }
 
 bool plan_move(Lower *L, const PStmt *st)
@@ -170,13 +177,14 @@ bool plan_move(Lower *L, const PStmt *st)
 void plan_taken(Lower *L)
 {
     const Sched *s = L->sched;
+    const uint32_t *uses = first_uses(L);
     for (uint32_t k = 0; k < L->accesses->all.n; k++) {
         TensorAccess *a = L->accesses->all.v[k];
         a->planned = 0;
         while (a->planned < s->moves.n && s->moves.v[a->planned]->st != a->info.stmt) a->planned++;
         if (a->planned == s->moves.n) continue;
         const Planned *p = s->moves.v[a->planned];
-        uint32_t use = p->agent == AG_WORK && p->mi.load ? a->planned : first_use(s, p, a->planned); /* awaited at once */
+        uint32_t use = p->agent == AG_WORK && p->mi.load ? a->planned : uses[a->planned]; /* awaited at once */
         a->taken = p->taken < use ? p->taken : use;
     }
 }

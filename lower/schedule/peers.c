@@ -10,9 +10,7 @@ static bool ranks_named(Lower *L, const Sx *peer, Span at, bool copy, int target
         int64_t k;
         target[r] = -1;
         if (sync_left_out(L, r)) continue;
-        cluster_rank(L, r);
-        Poly p = scalar_poly(L, peer);
-        cluster_rank(L, -1);
+        Poly p = scalar_at_rank(L, peer, r);
         if (!poly_is_const(p, &k)) {
             Diag *g = lower_error(L, E0742, at, "the rank %s is not known for each CTA of the cluster", poly_text(L, p));
             diag_fix(L->c->diags, g, "compute it from cluster.rank: `(cluster.rank + 1) %% cluster.size`");

@@ -62,27 +62,17 @@ static bool masks_of(Lower *L, Planned *p)
     if (!role_mask(L, &p->mi)) return false;
     for (int r = 0; r < L->cluster_size; r++) {
         if (remote_left_out(L, r)) continue;
-        cluster_rank(L, r);
-        if (poly_is_const(scalar_poly(L, p->st->move->mask), &mask)) p->to[r] = (uint16_t)mask;
-        cluster_rank(L, -1);
+        if (poly_is_const(scalar_at_rank(L, p->st->move->mask, r), &mask)) p->to[r] = (uint16_t)mask;
     }
     return true;
 }
 
 /* ---- several CTAs write one tile ---- */
 
-static Poly at_rank(Lower *L, const Sx *x, int rank)
-{
-    cluster_rank(L, rank);
-    Poly p = scalar_poly(L, x);
-    cluster_rank(L, -1);
-    return p;
-}
-
 static bool far_apart(Lower *L, const Sx *x, int r, const Sx *y, int q, int64_t before, int64_t behind)
 {
     int64_t k;
-    return poly_is_const(poly_sub(L->d, at_rank(L, x, r), at_rank(L, y, q)), &k) && (k >= before || k <= -behind);
+    return poly_is_const(poly_sub(L->d, scalar_at_rank(L, x, r), scalar_at_rank(L, y, q)), &k) && (k >= before || k <= -behind);
 }
 
 static int64_t length(const PDim *d)
@@ -98,13 +88,20 @@ static bool parts_apart(Lower *L, const PRegion *a, int r, const PRegion *b, int
     return apart;
 }
 
+/* The CTAs whose tiles that of this rank fills. */
+static uint32_t filled_by(const Lower *L, const Planned *p, int rank)
+{
+    PCast cast = p->st->move->cast;
+    if (p->by_rank || p->agent == AG_SEND) return p->to[rank];
+    return cast != CAST_NONE ? cluster_set(L, cast, rank) : 1u << rank;
+}
+
 bool remote_apart(Lower *L, const Planned *a, const Planned *b)
 {
     bool apart = true;
     for (int r = 0; r < L->cluster_size && apart; r++) {
-        uint32_t to = a->by_rank || a->agent == AG_SEND ? a->to[r] : 1u << r;
         for (int q = 0; q < L->cluster_size && apart; q++)
-            apart = !(to & (b->by_rank || b->agent == AG_SEND ? b->to[q] : 1u << q)) || parts_apart(L, &a->st->move->dst, r, &b->st->move->dst, q);
+            apart = !(filled_by(L, a, r) & filled_by(L, b, q)) || parts_apart(L, &a->st->move->dst, r, &b->st->move->dst, q);
     }
     return apart;
 }
@@ -178,9 +175,7 @@ static bool next_turn(PeerTurns *t)
 
 static bool rank_in_turn(Lower *L, const PeerTurns *t, int rank, const Sx *peer, int64_t *k)
 {
-    cluster_rank(L, rank);
-    Poly v = scalar_poly(L, peer);
-    cluster_rank(L, -1);
+    Poly v = scalar_at_rank(L, peer, rank);
     for (int i = 0; i < t->n; i++) v = domain_with(L->d, v, t->loop[i]->atoms.index, poly_const(L->d, t->at[i]));
     return poly_is_const(v, k);
 }
@@ -216,12 +211,7 @@ static bool rank_named(Lower *L, const Sx *peer)
 {
     int64_t k;
     bool named = true;
-    for (int r = 0; r < L->cluster_size && named; r++) {
-        cluster_rank(L, r);
-        named = poly_is_const(scalar_poly(L, peer), &k);
-        cluster_rank(L, -1);
-        named |= remote_left_out(L, r);
-    }
+    for (int r = 0; r < L->cluster_size && named; r++) named = remote_left_out(L, r) || poly_is_const(scalar_at_rank(L, peer, r), &k);
     return named;
 }
 
@@ -279,11 +269,7 @@ static bool one_to_one(const Lower *L, const Planned *p, const Planned *first)
 
 static void fills(Lower *L, Ring *r, const Planned *p)
 {
-    PCast cast = p->st->move->cast;
-    for (int s = 0; s < L->cluster_size; s++) {
-        uint32_t own = 1u << s, set = p->by_rank ? p->to[s] : cast != CAST_NONE ? cluster_set(L, cast, s) : own;
-        r->reach[s] |= (uint16_t)(set | own);
-    }
+    for (int s = 0; s < L->cluster_size; s++) r->reach[s] |= (uint16_t)(filled_by(L, p, s) | 1u << s);
 }
 
 /* What the working role alone puts into it. The tile is given free to all that may fill it, and to itself. */
@@ -335,11 +321,6 @@ static uint32_t most_of(const Lower *L, const uint16_t *sets)
 }
 
 uint32_t remote_releases(const Lower *L, const Ring *r)
-{
-    return most_of(L, r->reach);
-}
-
-uint32_t remote_dones(const Lower *L, const Ring *r)
 {
     return most_of(L, r->reach);
 }

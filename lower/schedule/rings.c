@@ -292,7 +292,7 @@ static void kept_barriers(Lower *L, Ring *r, const char *name)
     if (!r->filled_by_copies) return;
     r->full = new_bar(L, r, name, "full", 1, 1);
     if (!r->across) return;
-    r->done = new_bar(L, r, name, "done", 1, remote_dones(L, r));
+    r->done = new_bar(L, r, name, "done", 1, remote_releases(L, r));
     free_bar(L, r, name, 1, remote_releases(L, r));
 }
 

@@ -77,7 +77,6 @@ void ring_place(Lower *L, MoveInfo *mi); /* where the turn at hand has the move'
 void remote_ring(Lower *L, Ring *r, uint32_t index); /* who fills whose, where several CTAs do: when all moves are planned */
 uint32_t remote_releases(const Lower *L, const Ring *r); /* arrivals on its empty barrier by each role that uses it */
 void remote_release(Lower *L, const Ring *r);
-uint32_t remote_dones(const Lower *L, const Ring *r);    /* kept: arrivals on `done` */
 uint32_t remote_readies(const Lower *L, const Ring *r); /* summed: arrivals on `ready` */
 void remote_done(Lower *L, uint32_t ring); /* kept: what has arrived here is told to those who sent it; waits for what this CTA sent */
 void remote_ready(Lower *L, uint32_t ring); /* summed: the own tile is loaded; waits for those that this CTA reduces into */

@@ -108,6 +108,9 @@ void agent_wait_readers(Lower *L);                /* nobody's stores read tiles 
 void agent_readers_end(Lower *L, const PBlock *b); /* the turn ends: tiles of outer blocks are not read any more */
 void agent_before_work(Lower *L, uint32_t dst);  /* threads read, and write that ring or RING_NONE */
 
+/* ---- uses.c ---- */
+bool uses_swapped(const Sched *s, const PStmt *st); /* the ops of the branch's second part stand first */
+
 /* ---- schedule.c ---- */
 void schedule_kernel(Lower *L);
 

@@ -256,7 +256,7 @@ static const PStmt *divides(const PStmt *st, const Planned *a, const Planned *b)
     }
 }
 
-static bool swapped(const Sched *s, const PStmt *st)
+bool uses_swapped(const Sched *s, const PStmt *st)
 {
     for (uint32_t i = 0; i < s->swapped.n; i++)
         if (s->swapped.v[i] == st) return true;
@@ -275,8 +275,8 @@ static void order_branches(Lower *L, Ring *r, bool swap)
             if (q->agent != AG_LOAD || !exclusive(r, p, q)) continue;
             const PStmt *at = divides(rings_top(p, r->turn), p, q);
             bool behind = j > i; /* the load stands in the other branch */
-            if (swap && behind && !swapped(s, at)) vec_push(L->a, &s->swapped, at);
-            if (!swap && !behind && swapped(s, at))
+            if (swap && behind && !uses_swapped(s, at)) vec_push(L->a, &s->swapped, at);
+            if (!swap && !behind && uses_swapped(s, at))
                 keep(r, p, "threads fill it in the branch behind that where a copy does, and with another tile it is the other way round", NULL);
         }
     }

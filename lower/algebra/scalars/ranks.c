@@ -69,13 +69,17 @@ uint32_t cluster_size_of(const Lower *L, PCast cast)
 
 /* ---- what all CTAs of a set have ---- */
 
+Poly scalar_at_rank(Lower *L, const Sx *x, int rank)
+{
+    cluster_rank(L, rank);
+    Poly p = scalar_poly(L, x);
+    cluster_rank(L, -1);
+    return p;
+}
+
 static void at_ranks(Lower *L, const Sx *x, Poly at[RANKS_MAX])
 {
-    for (int r = 0; r < L->cluster_size; r++) {
-        cluster_rank(L, r);
-        at[r] = scalar_poly(L, x);
-    }
-    cluster_rank(L, -1);
+    for (int r = 0; r < L->cluster_size; r++) at[r] = scalar_at_rank(L, x, r);
 }
 
 static uint32_t pair_set(int rank)

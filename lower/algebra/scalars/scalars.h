@@ -161,6 +161,7 @@ Poly var_unknown(Lower *L, uint32_t v);
 /* ---- ranks.c ---- */
 /* Values as the CTA of that rank has them; -1: of any rank again. */
 void cluster_rank(Lower *L, int rank);
+Poly scalar_at_rank(Lower *L, const Sx *x, int rank);
 uint32_t cluster_set(const Lower *L, PCast cast, int rank); /* bit set of the CTAs that a multicast of it reaches */
 bool cluster_along(PCast cast, int axis); /* do CTAs that differ along the axis get the same multicast? */
 bool cluster_same(Lower *L, const Sx *x);                              /* equal in all CTAs */

@@ -2,20 +2,13 @@
  * conditions there come from numbers that are the same in all of them. */
 #include "lower/verify/tree/facts.h"
 
-typedef struct Alike {
-    const TreeFacts *f;
-    uint8_t *known; /* by value */
-    uint8_t *var;   /* by variable */
-} Alike;
 enum { NOT_ASKED, ALIKE, UNLIKE };
 
-static bool value_alike(Alike *x, IrVal v);
-
-static bool operands_alike(Alike *x, const IrOp *op)
+static bool operands_alike(const TreeFacts *f, const IrOp *op)
 {
-    bool alike = op->guard.pred == 0 || value_alike(x, op->guard.pred);
+    bool alike = op->guard.pred == 0 || tree_same(f, op->guard.pred);
     for (uint32_t i = 0; i < op->nargs && alike; i++)
-        if (op->args[i].kind == IRA_VAL) alike = value_alike(x, op->args[i].id);
+        if (op->args[i].kind == IRA_VAL) alike = tree_same(f, op->args[i].id);
     return alike;
 }
 
@@ -32,51 +25,50 @@ static bool only_copies(const TreeFacts *f, uint32_t at)
     return only;
 }
 
-static bool block_alike(Alike *x, uint32_t at)
+static bool block_alike(const TreeFacts *f, uint32_t at)
 {
-    const TreeFacts *f = x->f;
     const IrOp *op = tree_op(f, at);
-    bool alike = only_copies(f, at) || operands_alike(x, op);
+    bool alike = only_copies(f, at) || operands_alike(f, op);
     for (uint32_t i = at + 1; op->op == IR_REPEAT && i < f->end[at] && alike; i++)
-        if (tree_op(f, i)->op == IR_BREAK) alike = operands_alike(x, tree_op(f, i));
+        if (tree_op(f, i)->op == IR_BREAK) alike = operands_alike(f, tree_op(f, i));
     return alike;
 }
 
-static bool blocks_alike(Alike *x, uint32_t at)
+static bool blocks_alike(const TreeFacts *f, uint32_t at)
 {
     bool alike = true;
-    for (uint32_t b = x->f->around[at]; b && alike; b = x->f->around[b - 1]) alike = block_alike(x, b - 1);
+    for (uint32_t b = f->around[at]; b && alike; b = f->around[b - 1]) alike = block_alike(f, b - 1);
     return alike;
 }
 
 /* Whatever it is set to, wherever that is. */
-static bool var_alike(Alike *x, uint32_t var)
+static bool var_alike(const TreeFacts *f, uint32_t var)
 {
-    if (x->var[var] != NOT_ASKED) return x->var[var] == ALIKE;
-    x->var[var] = ALIKE; /* for what it is set to that is made from itself */
+    if (f->alike_var[var] != NOT_ASKED) return f->alike_var[var] == ALIKE;
+    f->alike_var[var] = ALIKE; /* for what it is set to that is made from itself */
     bool alike = true;
-    for (uint32_t i = 0; i < x->f->tree->ops.n && alike; i++) {
-        const IrOp *op = tree_op(x->f, i);
-        if ((op->op == IR_VAR || op->op == IR_SET) && ir_find(op, IRK_VAR)->id == var) alike = operands_alike(x, op) && blocks_alike(x, i);
+    for (uint32_t i = 0; i < f->tree->ops.n && alike; i++) {
+        const IrOp *op = tree_op(f, i);
+        if ((op->op == IR_VAR || op->op == IR_SET) && ir_find(op, IRK_VAR)->id == var) alike = operands_alike(f, op) && blocks_alike(f, i);
     }
     if (alike) return true;
-    for (uint32_t i = 0; i < x->f->k->vars.n; i++) /* what was found on the assumption is asked again */
-        if (x->var[i] == ALIKE) x->var[i] = NOT_ASKED;
-    for (uint32_t i = 0; i < x->f->k->value_types.n; i++)
-        if (x->known[i] == ALIKE) x->known[i] = NOT_ASKED;
-    x->var[var] = UNLIKE;
+    for (uint32_t i = 0; i < f->k->vars.n; i++) /* what was found on the assumption is asked again */
+        if (f->alike_var[i] == ALIKE) f->alike_var[i] = NOT_ASKED;
+    for (uint32_t i = 0; i < f->k->value_types.n; i++)
+        if (f->alike[i] == ALIKE) f->alike[i] = NOT_ASKED;
+    f->alike_var[var] = UNLIKE;
     return false;
 }
 
 /* Of the CTAs of a cluster the same: ctaid.x / 4 where its CTAs are 4 in x. */
-static bool of_the_cluster(const Alike *x, const IrOp *op)
+static bool of_the_cluster(const TreeFacts *f, const IrOp *op)
 {
     const IrArg *a = ir_find(op, IRK_A), *b = ir_find(op, IRK_B);
     if (op->op != IR_DIV || a->kind != IRA_VAL || b->kind != IRA_IMM || b->imm <= 0) return false;
-    const IrOp *from = tree_definition(x->f, tree_uncast(x->f, a->id));
+    const IrOp *from = tree_definition(f, tree_uncast(f, a->id));
     if (from == NULL || from->op != IR_SREG) return false;
     uint32_t reg = ir_find(from, IRK_REG)->id, d = reg; /* x, y, z are first */
-    return reg <= IRR_CTAID_Z && b->imm % x->f->k->mf.cluster[d] == 0;
+    return reg <= IRR_CTAID_Z && b->imm % f->k->mf.cluster[d] == 0;
 }
 
 /* What one CTA sends to all, or the hardware answers to all. */
@@ -94,38 +86,38 @@ static bool sent_to_all(const TreeFacts *f, uint32_t ring)
     return sent == all;
 }
 
-static bool defined_alike(Alike *x, IrVal v, const IrOp *op)
+static bool defined_alike(const TreeFacts *f, IrVal v, const IrOp *op)
 {
     int64_t first = 0, other;
-    bool same = tree_value(x->f, v, 0, &first);
-    for (uint32_t s = 1; s < tree_ctas(x->f->k) && same; s++) same = tree_value(x->f, v, s, &other) && other == first;
-    if (same || of_the_cluster(x, op)) return true;
+    bool same = tree_value(f, v, 0, &first);
+    for (uint32_t s = 1; s < tree_ctas(f->k) && same; s++) same = tree_value(f, v, s, &other) && other == first;
+    if (same || of_the_cluster(f, op)) return true;
     const IrArg *src = ir_find(op, IRK_SRC), *turn = src ? ir_part(op, src, IRK_SLOT) : NULL;
     switch ((IrOpcode)op->op) {
     case IR_SREG: {
         uint32_t reg = ir_find(op, IRK_REG)->id;
-        if (reg <= IRR_CTAID_Z) return x->f->k->mf.cluster[reg] == 1;
+        if (reg <= IRR_CTAID_Z) return f->k->mf.cluster[reg] == 1;
         return (reg >= IRR_NCTAID_X && reg <= IRR_NCTAID_Z) || reg == IRR_CLUSTER_NCTARANK;
     }
-    case IR_GET: return var_alike(x, ir_find(op, IRK_VAR)->id);
+    case IR_GET: return var_alike(f, ir_find(op, IRK_VAR)->id);
     case IR_HAND:
     case IR_LDS:
-    case IR_CLC_ID: return turn && turn->kind == IRA_TURN && sent_to_all(x->f, turn->id);
+    case IR_CLC_ID: return turn && turn->kind == IRA_TURN && sent_to_all(f, turn->id);
     case IR_LOOP:
-        return x->f->defined[v - 1] ? operands_alike(x, op) && blocks_alike(x, x->f->defined[v - 1] - 1) : false;
+        return f->defined[v - 1] ? operands_alike(f, op) && blocks_alike(f, f->defined[v - 1] - 1) : false;
     case IR_LANES: return true; /* each lane is in all of them */
     case IR_TICKET: return false;
-    default: return ir_op_info(op->op)->group == IRG_SCALAR && operands_alike(x, op);
+    default: return ir_op_info(op->op)->group == IRG_SCALAR && operands_alike(f, op);
     }
 }
 
-static bool value_alike(Alike *x, IrVal v)
+bool tree_same(const TreeFacts *f, IrVal v)
 {
-    uint8_t *known = &x->known[v - 1];
+    uint8_t *known = &f->alike[v - 1];
     if (*known != NOT_ASKED) return *known == ALIKE;
-    const IrOp *op = tree_definition(x->f, v);
+    const IrOp *op = tree_definition(f, v);
     *known = UNLIKE;
-    bool alike = op && defined_alike(x, v, op);
+    bool alike = op && defined_alike(f, v, op);
     *known = alike ? ALIKE : UNLIKE;
     return alike;
 }
@@ -144,7 +136,6 @@ static uint32_t ring_of(const TreeFacts *f, const IrArg *arg) /* from 1; 0: none
 bool tree_alike(const TreeFacts *f, const IrOp **where)
 {
     if (tree_ctas(f->k) == 1) return true;
-    Alike x = {f, arena_array(f->a, uint8_t, f->k->value_types.n), arena_array(f->a, uint8_t, f->k->vars.n)};
     bool *across = arena_array(f->a, bool, f->k->rings.n + 1);
     uint32_t n = f->tree->ops.n, asked = 0;
     for (uint32_t i = 0; i < n; i++)
@@ -156,7 +147,7 @@ bool tree_alike(const TreeFacts *f, const IrOp **where)
             of_ring |= ring && across[ring];
         }
         if (!of_ring || (f->around[i] && f->around[i] == asked)) continue; /* a block is asked once where its ops stand together */
-        if (!blocks_alike(&x, i)) {
+        if (!blocks_alike(f, i)) {
             *where = tree_op(f, i);
             return false;
         }

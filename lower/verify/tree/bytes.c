@@ -32,32 +32,10 @@ typedef struct Bytes {
 
 /* ---- values ---- */
 
-/* ctaid.x by the cluster's width: the number of the cluster. */
-static bool is_cluster(const Bytes *b, const IrOp *op)
-{
-    const IrArg *x = ir_find(op, IRK_A), *n = ir_find(op, IRK_B);
-    const IrOp *reg = x->kind == IRA_VAL ? tree_definition(b->f, x->id) : NULL;
-    uint32_t at = reg && reg->op == IR_SREG ? ir_find(reg, IRK_REG)->id : IRR_COUNT;
-    return at <= IRR_CTAID_Z && n->kind == IRA_IMM && n->imm > 0 && n->imm % b->f->k->mf.cluster[at - IRR_CTAID_X] == 0;
-}
-
-/* Is it the same in all CTAs of a cluster, which go through the tree together? */
-static bool is_uniform(const Bytes *b, IrVal v, int depth)
-{
-    const IrOp *op = tree_definition(b->f, v);
-    if (op == NULL || depth == 0 || op->op == IR_GET) return false;
-    if (op->op == IR_SREG) return ir_find(op, IRK_REG)->id >= IRR_NCTAID_X && ir_find(op, IRK_REG)->id <= IRR_NCTAID_Z;
-    if (op->op == IR_DIV && is_cluster(b, op)) return true;
-    bool uniform = op->guard.pred == 0 || is_uniform(b, op->guard.pred, depth - 1);
-    for (uint32_t i = 0; i < op->nargs; i++)
-        if (op->args[i].kind == IRA_VAL) uniform = uniform && is_uniform(b, op->args[i].id, depth - 1);
-    return uniform;
-}
-
 /* The value as that CTA has it: those that are not the same in all are numbered anew. */
 static IrVal of_rank(const Bytes *b, IrVal v, uint32_t rank)
 {
-    return tree_ctas(b->f->k) == 1 || is_uniform(b, v, DEPTH) ? v : v + (rank + 1) * b->f->k->value_types.n;
+    return tree_ctas(b->f->k) == 1 || tree_same(b->f, v) ? v : v + (rank + 1) * b->f->k->value_types.n;
 }
 
 static IrVal plain(const Bytes *b, IrVal v)
@@ -369,7 +347,7 @@ bool tree_brings(const TreeFacts *f, uint32_t ring, uint32_t from, uint32_t to)
 {
     bool all = true;
     for (uint32_t i = 0; i < f->tree->ops.n && all; i++) {
-        if (tree_op(f, i)->op != IR_ACQUIRE || ir_find(tree_op(f, i), IRK_RING)->id != ring) continue;
+        if (!begins(&(Bytes){.f = f, .ring = ring}, i)) continue;
         all = false;
         for (uint32_t e = 0; e < f->ring[ring].nevents; e++) all = all || brings_there(f, ring, f->ring[ring].event[e], from, to, i + 1, next_begin(f, i, ring));
     }

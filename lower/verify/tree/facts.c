@@ -24,6 +24,8 @@ static void index_ops(TreeFacts *f)
     f->around = arena_array(f->a, uint32_t, n);
     f->end = arena_array(f->a, uint32_t, n);
     f->first = arena_array(f->a, uint32_t, n + 1);
+    f->alike = arena_array(f->a, uint8_t, f->k->value_types.n);
+    f->alike_var = arena_array(f->a, uint8_t, f->k->vars.n);
     f->turn = arena_array(f->a, int64_t, n);
     f->turning = arena_array(f->a, bool, n);
     f->defined = arena_array(f->a, uint32_t, f->k->value_types.n);

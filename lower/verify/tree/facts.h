@@ -63,6 +63,7 @@ typedef struct TreeFacts {
     uint32_t *defined, *in_init; /* by value: its op in the tree, in init, from 1; 0: elsewhere */
     int64_t *turn;    /* by op, of a loop: the index that is looked at .. */
     bool *turning;    /* .. or none is */
+    uint8_t *alike, *alike_var; /* by value, by variable: alike.c's answers */
     const char *wrong; /* a tree of no use; wrong_op */
     uint32_t wrong_op;
 } TreeFacts;
@@ -110,6 +111,7 @@ int64_t tree_trips(const IrOp *op); /* of a loop, where it is known */
 int64_t tree_least(const TreeFacts *f, const TreePlace *p); /* places.c: no less, for all that is known */
 uint32_t tree_turning(const TreeFacts *f, uint32_t op, uint32_t ring); /* places.c: the loop around it, from 1, that turns within a generation; 0: none */
 bool tree_targets(const TreeFacts *f, const IrOp *op, uint32_t rank, uint32_t *set); /* CTAs at which it has its effect; false: not known */
+bool tree_same(const TreeFacts *f, IrVal v); /* alike.c: the value is the same in all CTAs of the cluster */
 bool tree_alike(const TreeFacts *f, const IrOp **where); /* alike.c: CTAs that reach into each other come there in step; else where not */
 void tree_backs(TreeFacts *f, uint32_t ring); /* sets back */
 bool tree_starts(const TreeFacts *f); /* every thread finds the barriers initialised */
