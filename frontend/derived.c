@@ -37,8 +37,24 @@ static const PStmt *makes_view(const PBlock *b)
     return found;
 }
 
-const PStmt *derived_wanted(const PKernel *k)
+static const PStmt *first_move(const PBlock *b)
+{
+    const PStmt *found = NULL;
+    for (const PStmt *s = b->first; s && !found; s = s->next) {
+        found = s->kind == P_MOVE ? s : first_move(&s->body);
+        if (!found) found = first_move(&s->other);
+    }
+    return found;
+}
+
+const PStmt *agents_wanted(const PKernel *k)
 {
     const PStmt *s = block_wants(&k->body); /* bodies of `roles` are no part of it: their protocol is written by hand */
     return s || by_hand(&k->body) ? s : makes_view(&k->body);
+}
+
+const PStmt *derived_wanted(const PKernel *k)
+{
+    const PStmt *s = agents_wanted(k);
+    return s || by_hand(&k->body) ? s : first_move(&k->body);
 }

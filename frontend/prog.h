@@ -369,6 +369,8 @@ PKernel *check_kernel(Checked *ch, size_t i);
 void drop_left_out(PKernel *k);
 /* The first statement that wants the kernel's schedule to be derived; NULL: it is one thread, or roles, that the program writes. */
 const PStmt *derived_wanted(const PKernel *k);
+/* The first statement that wants several agents; NULL: one thread does all, in the program's order. */
+const PStmt *agents_wanted(const PKernel *k);
 /* Warnings for what the kernel declares and never uses; for kernels without errors. */
 void check_unused(Compilation *c, const PKernel *k);
 

@@ -66,6 +66,7 @@ typedef struct TensorAccess {
     VEC(Axis) axes;
     Known known[KNOWN_MAX];
     int nknown;
+    bool in_order;           /* a load by the role that stores, which waits for what it has stored there, and stores behind it */
     uint32_t planned, taken; /* where moves are planned: its number, and that of the first move by which the working role has
                               * waited for what it loads; UINT32_MAX: none */
 } TensorAccess;
@@ -104,6 +105,8 @@ void independence_check(Lower *L);
 bool accesses_commute(const TensorAccess *a, const TensorAccess *b);
 /* May the two stores, of one turn or of different ones of a team, write the same place? */
 bool stores_meet(Lower *L, const TensorAccess *a, const TensorAccess *b);
+/* May the load read what the store has written, in the same turn or in an earlier one of a team? */
+bool reads_stored(Lower *L, const TensorAccess *store, const TensorAccess *load);
 /* A store behind a load in one turn, of which nothing says that they are apart. */
 bool store_overtakes(Lower *L, const TensorAccess *load, const TensorAccess *store);
 

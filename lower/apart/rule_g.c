@@ -72,6 +72,12 @@ bool stores_meet(Lower *L, const TensorAccess *a, const TensorAccess *b)
     return !accesses_apart(L, a, b, APART_ANY_TURN, NULL);
 }
 
+bool reads_stored(Lower *L, const TensorAccess *store, const TensorAccess *load)
+{
+    if (base_of(store->info.tensor) != base_of(load->info.tensor) || store->pipe != load->pipe) return false;
+    return !accesses_apart(L, store, load, APART_HERE, NULL) || !accesses_apart(L, store, load, store->pipe ? APART_ANY_TURN : APART_TURNS, NULL);
+}
+
 bool store_overtakes(Lower *L, const TensorAccess *load, const TensorAccess *store)
 {
     if (base_of(load->info.tensor) != base_of(store->info.tensor) || load->pipe != store->pipe || store->waived) return false;
@@ -95,7 +101,7 @@ static bool beside(const TensorAccess *a, const TensorAccess *b)
 static bool in_order(Lower *L, const TensorAccess *a, const TensorAccess *b)
 {
     bool same_turn = !a->write && b->write && waited_for(a, b);
-    if (a->waived && b->waived) return true;
+    if (a->in_order || b->in_order || (a->waived && b->waived)) return true;
     if (a != b && !same_turn && !accesses_apart(L, a, b, APART_HERE, NULL)) return false;
     return accesses_apart(L, a, b, APART_ANY_TURN, NULL);
 }

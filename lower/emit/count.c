@@ -1,18 +1,20 @@
 /* Generations become slots and parities: the ring's generation n lies in slot n mod S, and is phase n div S of its barriers
- * there. Each role counts for itself, in variables that go on where it is done with a generation, and are never set back.
+ * there. Each role counts for itself, in variables that go on where it is done with a generation, and are never set back; in front
+ * of loops the numbers are known, and where no loop uses the ring no variable is wanted.
  *
  * The free barrier has S - lag slots: its k-th phase is the release of generation k - lag, so who begins generation n awaits
  * phase n - (S - lag). The first ones pass: the phase before the first counts as complete (PTX ISA, mbarrier.test_wait). */
 #include "lower/emit/roles.h"
 
 typedef struct Counter { /* slot and phase of what comes next; 0, 0 for ever where a role is never done with a generation */
-    bool set;
+    bool held;                  /* by the variables; else it is the n-th */
+    uint32_t n;
     uint32_t slots, pos, phase; /* IrVar; pos only where slots > 1 */
     IrVal pos_now, phase_now;   /* read in this block, and the same since */
 } Counter;
 typedef struct Turns {
     Counter at, free; /* of its events; of its free barrier, where that has another number of slots */
-    bool own_free;
+    bool own_free, looped; /* looped: loops use the ring, and go on in it */
 } Turns;
 typedef struct Count {
     Arena *a;
@@ -74,29 +76,45 @@ static uint32_t variable(Count *c, const char *name, const char *what)
     return c->k->vars.n - 1;
 }
 
-static void begin(Count *c, Counter *x, const char *name, uint32_t slots)
+static void begin(Count *c, Counter *x, const char *name, uint32_t slots, bool looped)
 {
-    *x = (Counter){.set = true, .slots = slots};
+    *x = (Counter){.slots = slots};
+    if (!looped) return;
     if (slots > 1) x->pos = variable(c, name, "slot");
     x->phase = variable(c, name, "phase");
 }
 
 static Number position(Count *c, Counter *x)
 {
-    if (!x->set || x->slots == 1) return (Number){0};
+    if (x->slots == 1) return (Number){0};
+    if (!x->held) return (Number){.k = x->n % x->slots};
     if (x->pos_now == 0) x->pos_now = get(c, x->pos);
     return (Number){.v = x->pos_now};
 }
 
 static Number phase(Count *c, Counter *x)
 {
-    if (!x->set) return (Number){0};
+    if (!x->held) return (Number){.k = x->n / x->slots & 1};
     if (x->phase_now == 0) x->phase_now = get(c, x->phase);
     return (Number){.v = x->phase_now};
 }
 
+/* The variables go on from here. */
+static void hold(Count *c, Counter *x)
+{
+    if (x->held) return;
+    Number pos = position(c, x), now = phase(c, x);
+    if (pos.k) set(c, IR_SET, x->pos, pos);
+    if (now.k) set(c, IR_SET, x->phase, now);
+    x->held = true;
+}
+
 static void next(Count *c, Counter *x)
 {
+    if (!x->held) {
+        x->n++;
+        return;
+    }
     Number wrap = {.k = 1}, now = phase(c, x);
     if (x->slots > 1) {
         IrVal after = binary(c, IR_ADD, position(c, x).v, (Number){.k = 1});
@@ -134,16 +152,28 @@ static const IrArg *ring_of(const IrOp *op)
 
 static void begin_all(Count *c, const IrOp *ops, uint32_t n)
 {
-    bool *counts = arena_array(c->a, bool, c->k->rings.n);
-    for (uint32_t i = 0; i < n; i++)
-        if (ops[i].op == IR_DONE) counts[ring_of(&ops[i])->id] = true;
+    uint32_t depth = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        depth += ir_opens_block(ops[i].op);
+        depth -= ops[i].op == IR_END;
+        if (depth && ops[i].op == IR_DONE) c->turns[ring_of(&ops[i])->id].looped = true;
+    }
     for (uint32_t i = 0; i < c->k->rings.n; i++) {
         const IrRing *r = &c->k->rings.v[i];
         Turns *t = &c->turns[i];
-        if (!counts[i]) continue;
-        begin(c, &t->at, r->name, r->slots);
+        begin(c, &t->at, r->name, r->slots, t->looped);
         t->own_free = r->free != IR_NO_BAR && r->lag > 0;
-        if (t->own_free) begin(c, &t->free, arena_printf(c->a, "%s.free", r->name), r->slots - r->lag);
+        if (t->own_free) begin(c, &t->free, arena_printf(c->a, "%s.free", r->name), r->slots - r->lag, t->looped);
+    }
+}
+
+static void hold_all(Count *c)
+{
+    for (uint32_t i = 0; i < c->k->rings.n; i++) {
+        Turns *t = &c->turns[i];
+        if (!t->looped) continue;
+        hold(c, &t->at);
+        if (t->own_free) hold(c, &t->free);
     }
 }
 
@@ -163,7 +193,7 @@ static IrOp *at_free(Count *c, const IrOp *op, IrOpcode code, uint32_t ring)
     own->guard = op->guard;
     own->elect = op->elect;
     ir_ref(c->a, own, IRK_BAR, IRA_BAR, c->k->rings.v[ring].free);
-    if (slot.v) put(c, own, IRK_SLOT, slot);
+    if (slot.v || slot.k) put(c, own, IRK_SLOT, slot);
     return own;
 }
 
@@ -184,7 +214,7 @@ static void ring_op(Count *c, const IrOp *op)
         return;
     }
     position(c, free_of(t));
-    Number now = phase(c, free_of(t)), parity = {.k = 1};
+    Number now = phase(c, free_of(t)), parity = {.k = now.k ^ 1};
     if (now.v) parity.v = binary(c, IR_XOR, now.v, (Number){.k = 1});
     IrOp *own = at_free(c, op, IR_BAR_WAIT, ring);
     put(c, own, IRK_PHASE, parity);
@@ -212,7 +242,7 @@ static void counted(Count *c, const IrOp *op)
         bool turn = op->args[i].kind == IRA_TURN, scope = op->op == IR_AWAIT && op->args[i].key == IRK_SCOPE;
         if (scope) put(c, own, IRK_PHASE, parity);
         if (!turn) ir_put(c->a, own, op->args[i]);
-        else if (slot[n].v) put(c, own, IRK_SLOT, slot[n]);
+        else if (slot[n].v || slot[n].k) put(c, own, IRK_SLOT, slot[n]);
         n += turn;
     }
     if (op->op == IR_AWAIT && ir_find(own, IRK_PHASE) == NULL) put(c, own, IRK_PHASE, parity);
@@ -228,6 +258,7 @@ void count_turns(Arena *a, IrKernel *k, IrRole *r)
     for (uint32_t i = 0; i < from.ops.n; i++) {
         const IrOp *op = &from.ops.v[i];
         c.span = op->span;
+        if (ir_opens_block(op->op)) hold_all(&c);
         if (ring_of(op)) ring_op(&c, op);
         else counted(&c, op);
         if (ir_opens_block(op->op) || op->op == IR_END) forget(&c);

@@ -61,7 +61,7 @@ static void too_much(Lower *L, uint64_t total)
     if (bars) diag_note(L->c->diags, g, (Span){0, 0}, "barriers: %llu bytes", (unsigned long long)bars);
     const char *others = smem_targets(L->a, (int64_t)total);
     diag_fix(L->c->diags, g, "make tiles smaller%s, by %llu bytes together%s%s",
-             L->derived ? ", arrays shorter or `stages` fewer" : " or arrays shorter",
+             agents_wanted(L->k) ? ", arrays shorter or `stages` fewer" : " or arrays shorter",
              (unsigned long long)(total - L->c->target->smem_per_cta), others ? "; targets that have as many: " : "",
              others ? others : "");
 }

@@ -45,7 +45,10 @@ void agent_store_sync(Lower *L)
 void agent_commit(Lower *L)
 {
     Sched *s = L->sched;
-    if (s->now->pending) emit_new(L, IR_GRP_COMMIT);
+    if (s->now->pending) {
+        emit_new(L, IR_GRP_COMMIT);
+        s->now->groups++;
+    }
     s->now->pending = false;
 }
 
@@ -53,20 +56,51 @@ void agent_commit(Lower *L)
 void agent_reads(Lower *L, uint32_t ring)
 {
     Sched *s = L->sched;
+    s->rings[ring].group = s->now->groups + s->now->pending;
     if (s->rings[ring].reading) return;
     s->rings[ring].reading = true;
     vec_push(L->a, &s->readers, ring);
 }
 
-/* What stores read is read before threads overwrite it: they come behind the thread that waits. */
-void agent_wait_readers(Lower *L)
+/* The stores of so many groups have read their tiles: threads come behind the one that has waited. */
+static void readers_done(Sched *s, uint32_t groups)
+{
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < s->readers.n; i++) {
+        Ring *r = &s->rings[s->readers.v[i]];
+        r->reading = r->group > groups;
+        if (r->reading) s->readers.v[left++] = s->readers.v[i];
+    }
+    s->readers.n = left;
+    s->now->dirty = true;
+}
+
+/* What stores read is read before it is overwritten. Groups complete in order. */
+void agent_wait_readers(Lower *L, uint32_t ring)
+{
+    Sched *s = L->sched;
+    if (ring == RING_NONE || s->rings[ring].group > s->now->groups) agent_commit(L);
+    uint32_t last = ring == RING_NONE ? s->now->groups : s->rings[ring].group;
+    emit_grp_wait(L, s->now->groups - last, IRH_READ);
+    readers_done(s, last);
+}
+
+void agent_wait_stores(Lower *L)
 {
     Sched *s = L->sched;
     agent_commit(L);
-    emit_grp_wait(L, 0, IRH_READ);
-    for (uint32_t i = 0; i < s->readers.n; i++) s->rings[s->readers.v[i]].reading = false;
-    s->readers.n = 0;
-    s->now->dirty = true;
+    emit_grp_wait(L, 0, IRH_FULL);
+    if (s->shape[s->role] == SHAPE_LANES) emit_new(L, IR_WARP_SYNC);
+    readers_done(s, s->now->groups);
+}
+
+void agent_readers_youngest(Lower *L)
+{
+    Sched *s = L->sched;
+    for (uint32_t i = 0; i < s->readers.n; i++) {
+        Ring *r = &s->rings[s->readers.v[i]];
+        if (r->group < s->state[AG_WORK].groups) r->group = s->state[AG_WORK].groups;
+    }
 }
 
 /* Tiles of outer blocks: the next turn may overwrite what this one's stores read. */
@@ -83,14 +117,14 @@ void agent_readers_end(Lower *L, const PBlock *b)
         if (r->reading) s->readers.v[left++] = s->readers.v[i];
     }
     s->readers.n = left;
-    if (outer) agent_wait_readers(L);
+    if (outer) agent_wait_readers(L, RING_NONE);
 }
 
 /* What threads are about to overwrite nobody reads any more, and what they are about to read is there. */
 void agent_before_work(Lower *L, uint32_t dst)
 {
     Sched *s = L->sched;
-    if (dst != RING_NONE && s->rings[dst].reading) agent_wait_readers(L);
+    if (dst != RING_NONE && s->rings[dst].reading) agent_wait_readers(L, dst);
     if (dst != RING_NONE && tmem_reads(L, dst)) tmem_settle(L);
     if (!s->now->dirty) return;
     agent_fence(L);

@@ -24,6 +24,8 @@ void sched_as(Lower *L, Agent a)
 static void tmem(Lower *L, Planned *p)
 {
     Sched *s = sched(L);
+    if (p->src != RING_NONE) kept_arrive(L, p->src);
+    if (p->dst != RING_NONE) kept_arrive(L, p->dst);
     if (move_by_tensor_core(p->st->move)) {
         tmem_start(L, p);
         return;
@@ -44,6 +46,8 @@ static void work(Lower *L, Planned *p)
         from_slot = region_slot(L, &p->mi);
         from = region_offset(L, &p->mi);
     }
+    if (p->src != RING_NONE) kept_arrive(L, p->src);
+    kept_arrive(L, p->dst);
     agent_before_work(L, p->dst);
     IrOp *op = emit_new(L, p->zeros ? IR_ST_BULK : fill ? IR_THR_FILL : IR_THR_COPY);
     if (p->zeros == 0) ir_ref(L->a, op, IRK_PLAN, IRA_PLAN, p->plan);
@@ -79,8 +83,16 @@ static void expect_fill(Lower *L, const Planned *p, Ring *r, Opnd slot)
     Opnd bytes = p->by_rank ? remote_bytes(L, p)
                             : emit_sel(L, IR_I32, L->guard, planned_bytes(L, p), opnd_imm(0));
     bool last = r->kept || ++r->filled == r->nfills;
+    r->announced = L->body.ops.n + 1;
     expect(L, r, last ? IR_BAR_ARRIVE_EXPECT : IR_BAR_EXPECT, slot, bytes);
     if (last && r->joined) ring_join(L, r, slot);
+}
+
+/* What stores have written in global memory is there to be read. */
+static void wait_written(Lower *L)
+{
+    agent_wait_stores(L);
+    ir_ref(L->a, emit_new(L, IR_FENCE_ASYNC), IRK_SPACE, IRA_WORD, IRS_GLOBAL);
 }
 
 static void load(Lower *L, Planned *p)
@@ -90,7 +102,8 @@ static void load(Lower *L, Planned *p)
     MoveInfo *mi = &p->mi;
     Opnd guard = L->guard, slot = ring_slot(L, p->dst);
     PCast cast = p->st->move->cast;
-    if (r->kept) kept_open(L, p->dst);
+    if (p->ordered) wait_written(L);
+    if (r->kept) kept_open(L, p);
     expect_fill(L, p, r, slot);
     if (p->by_rank) remote_values(L, p);
     else if (cast != CAST_NONE && cluster_size_of(L, cast) > 1) L->guard = emit_logic(L, IR_AND, guard, multicast_values(L, mi, cast, &p->shares));
@@ -102,21 +115,15 @@ static void load(Lower *L, Planned *p)
         bulk_emit(L, mi, &p->b, r->full, slot);
     }
     L->guard = guard;
-    if (r->kept) kept_await(L, p->dst);
-}
-
-static void wait_all_stores(Lower *L)
-{
-    Sched *s = sched(L);
-    agent_commit(L);
-    emit_grp_wait(L, 0, IRH_FULL);
-    if (s->shape[s->role] == SHAPE_LANES) emit_new(L, IR_WARP_SYNC);
+    if (r->kept) kept_issued(L, p);
 }
 
 static void store(Lower *L, Planned *p)
 {
+    kept_arrive(L, p->src);
+    kept_overwritten(L, p);
     agent_store_sync(L);
-    if (p->ordered) wait_all_stores(L);
+    if (p->ordered) agent_wait_stores(L);
     if (p->tensor) {
         tensor_values(L, &p->mi, &p->t);
         tensor_emit(L, &p->mi, &p->t, 0, opnd_imm(0));
@@ -126,6 +133,7 @@ static void store(Lower *L, Planned *p)
     }
     sched(L)->now->pending = true;
     agent_reads(L, p->src);
+    if (sched(L)->alone) agent_commit(L); /* so that the tile is free before what is stored next */
 }
 
 static void prefetch(Lower *L, Planned *p)
@@ -152,7 +160,8 @@ static void send(Lower *L, Planned *p)
     Opnd to_slot = region_slot(L, &p->other), at = region_offset(L, &p->other), bar_slot = ring_slot(L, p->dst);
     bool adds = mv->reduce >= 0;
     uint32_t bar = adds && !to->kept ? to->sum : to->full;
-    if (to->kept) kept_open(L, p->dst);
+    if (p->src != RING_NONE) kept_arrive(L, p->src);
+    if (to->kept) kept_open(L, p);
     if (p->by_rank && (!adds || to->kept)) expect_fill(L, p, to, bar_slot);
     if (fill) {
         FillPeer f = {&p->other, to_slot, at, rank, bar_slot, L->guard, bar};
@@ -170,7 +179,7 @@ static void send(Lower *L, Planned *p)
         put_bar(L, op, bar, bar_slot);
         put_opnd(L, op, IRK_RANK, rank);
     }
-    if (to->kept) kept_await(L, p->dst);
+    if (to->kept) kept_issued(L, p);
 }
 
 static void move(Lower *L)
@@ -269,6 +278,7 @@ static void agent_end(Lower *L, const PBlock *b)
     bool stored = false, released = false, looped = false;
     uint32_t lag = 0;
     L->stmt = NULL;
+    if (s->role == AG_WORK) kept_arrive(L, RING_NONE);
     tmem_settle(L);
     for (uint32_t i = 0; i < s->nrings; i++) {
         const Ring *r = &s->rings[i];
@@ -362,7 +372,7 @@ static void refuse(Lower *L, const PStmt *st, const char *what)
 {
     if (!sched(L)->planning) return;
     Diag *g = lower_error(L, E0748, st->span, "%s in a kernel whose schedule is derived", what);
-    diag_label(L->c->diags, g, derived_wanted(L->k)->span, "because of this");
+    diag_label(L->c->diags, g, agents_wanted(L->k)->span, "because of this");
     diag_fix(L->c->diags, g, "leave it out: what it orders is ordered; or write the whole protocol by hand in `roles`");
 }
 
@@ -416,6 +426,7 @@ static bool enter(Lower *L, const PStmt *st)
         if (!walk_enter(L, st, a)) s->active &= (uint8_t)~(1u << a);
     FOR_AGENTS(L, a)
     {
+        if (a == AG_WORK) kept_arrive(L, RING_NONE);
         agent_fence(L);
         agent_commit(L);
         tmem_settle(L);
@@ -540,6 +551,7 @@ static Before before_turn(Lower *L)
     Sched *s = sched(L);
     Before b = {.readers = arena_array(L->a, uint32_t, s->readers.n), .n = s->readers.n};
     memcpy(b.agent, s->state, sizeof b.agent);
+    agent_readers_youngest(L);
     for (uint32_t i = 0; i < b.n; i++) b.readers[i] = s->readers.v[i];
     return b;
 }
@@ -549,6 +561,7 @@ static void close_turn(Lower *L, const Before *before, bool ids)
     Sched *s = sched(L);
     s->depth--;
     for (uint32_t i = 0; i < before->n; i++) agent_reads(L, before->readers[i]);
+    agent_readers_youngest(L);
     for (int a = 0; a < AG_COUNT; a++) {
         if (!(s->active >> a & 1)) continue;
         s->state[a].id_read |= ids && before->agent[a].id_read;

@@ -1,9 +1,11 @@
 /* Tiles that the working role keeps for itself: no ring lets copies into them overlap with other work. The tile has one slot;
- * each copy into it begins a generation that keeps what is there, and is awaited at once. Threads change it in between.
+ * copies into different parts of it that stand behind each other are a generation, which keeps what else is there. They are awaited
+ * where the tile is used next, and at the borders of loops. Threads change it in between.
  *
  * Where other CTAs fill it, all of them come to a copy together: each says of its own tile that it is free (release), hears it
  * of those that it fills (acquire), copies, waits for what comes to itself, and tells those who sent it (done).
  */
+#include "lower/apart/apart.h"
 #include "lower/schedule/schedule.h"
 
 static Ring *kept(Lower *L, uint32_t ring)
@@ -14,31 +16,82 @@ static Ring *kept(Lower *L, uint32_t ring)
 /* Nobody of this CTA is at the tile. */
 static void settle(Lower *L, uint32_t ring)
 {
-    if (kept(L, ring)->reading) agent_wait_readers(L);
+    if (kept(L, ring)->reading) agent_wait_readers(L, ring);
     if (tmem_reads(L, ring)) tmem_settle(L);
     agent_store_sync(L);
 }
 
-void kept_open(Lower *L, uint32_t ring)
-{
-    Ring *r = kept(L, ring);
-    if (r->opened) { /* what is copied may be of threads */
-        r->opened = false;
-        agent_store_sync(L);
-        return;
-    }
-    settle(L, ring);
-    ring_release(L, ring);
-    ring_advance(L, ring);
-    ring_acquire(L, ring);
-}
-
-void kept_await(Lower *L, uint32_t ring)
+static void await(Lower *L, uint32_t ring)
 {
     Ring *r = kept(L, ring);
     ring_await(L, ring, r->full, r->across);
     if (r->generic) ir_ref(L->a, emit_new(L, IR_FENCE_ASYNC), IRK_SPACE, IRA_WORD, IRS_CLUSTER);
     if (r->across) remote_done(L, ring);
+}
+
+static bool joins(Lower *L, const Ring *r, const Planned *p)
+{
+    bool apart = r->arriving.n > 0;
+    for (uint32_t i = 0; i < r->arriving.n && apart; i++) apart = subtiles_disjoint(L, &r->arriving.v[i]->mi, &p->mi);
+    return apart;
+}
+
+void kept_open(Lower *L, const Planned *p)
+{
+    Ring *r = kept(L, p->dst);
+    bool opened = r->opened, more = !opened && joins(L, r, p);
+    r->opened = false;
+    if (more) L->body.ops.v[r->announced - 1].op = IR_BAR_EXPECT;
+    if (opened || more) { /* what is copied may be of threads */
+        agent_store_sync(L);
+    } else {
+        kept_arrive(L, p->dst);
+        settle(L, p->dst);
+        ring_release(L, p->dst);
+        ring_advance(L, p->dst);
+        ring_acquire(L, p->dst);
+    }
+    r->announced = L->body.ops.n;
+}
+
+void kept_issued(Lower *L, const Planned *p)
+{
+    Ring *r = kept(L, p->dst);
+    if (r->across) {
+        await(L, p->dst);
+        return;
+    }
+    if (r->arriving.n == 0) vec_push(L->a, &L->sched->arriving, p->dst);
+    vec_push(L->a, &r->arriving, p);
+}
+
+void kept_arrive(Lower *L, uint32_t ring)
+{
+    Sched *s = L->sched;
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < s->arriving.n; i++) {
+        uint32_t at = s->arriving.v[i];
+        if (ring != RING_NONE && at != ring) {
+            s->arriving.v[left++] = at;
+            continue;
+        }
+        await(L, at);
+        kept(L, at)->arriving.n = 0;
+    }
+    s->arriving.n = left;
+}
+
+void kept_overwritten(Lower *L, const Planned *store)
+{
+    Sched *s = L->sched;
+    for (uint32_t i = 0; i < s->arriving.n;) {
+        const Ring *r = &s->rings[s->arriving.v[i]];
+        bool read = false;
+        for (uint32_t k = 0; k < r->arriving.n && !read; k++)
+            read = store_overtakes(L, L->accesses->all.v[r->arriving.v[k]->access], L->accesses->all.v[store->access]);
+        if (read) kept_arrive(L, s->arriving.v[i]);
+        else i++;
+    }
 }
 
 static bool copies_into(const PStmt *st, const Ring *r)
@@ -55,5 +108,5 @@ void kept_begin(Lower *L, uint32_t ring)
     if (r->opened || !r->filled_by_copies) return;
     agent_store_sync(L);
     ring_arrive_full(L, ring);
-    kept_await(L, ring);
+    await(L, ring);
 }

@@ -9,8 +9,6 @@ static bool plan_copy(Lower *L, Planned *p)
 {
     const PMove *mv = p->st->move;
     if (!region_resolve(L, p->st, &p->mi)) return false;
-    if (!p->mi.prefetch) p->access = L->accesses->all.n;
-    access_note(L, &p->mi);
     if (mv->dst.peer || (mv->cast == CAST_MASK && L->cluster_size > 1)) {
         p->by_rank = true;
         if (!remote_plan(L, p)) return false;
@@ -18,9 +16,11 @@ static bool plan_copy(Lower *L, Planned *p)
         return false;
     }
     if (!choose_copy(L, &p->mi, &p->tensor, &p->t, &p->b, &p->no_tensor)) return false;
+    if (!p->mi.prefetch) p->access = L->accesses->all.n;
+    access_note(L, &p->mi);
     p->bytes = p->tensor ? p->t.piece_bytes * p->t.npieces : p->b.run * p->b.nruns;
     if (!p->mi.prefetch) *(p->mi.load ? &p->dst : &p->src) = p->mi.tile->index;
-    p->agent = p->mi.load ? AG_LOAD : AG_WORK;
+    p->agent = p->mi.load && !L->sched->alone ? AG_LOAD : AG_WORK;
     return true;
 }
 
@@ -98,17 +98,20 @@ void plan_threads_all(Lower *L)
     }
 }
 
-/* Bulk groups complete in any order: a store that may write what an earlier one writes comes behind its completion. */
+/* Bulk groups complete in any order: a store that may write what an earlier one writes comes behind its completion; so does a load
+ * of it, by the same role. */
 void plan_order(Lower *L)
 {
     Sched *s = L->sched;
     for (uint32_t i = 0; i < s->moves.n; i++) {
         Planned *p = s->moves.v[i];
-        if (p->st->move->kind != MOVE_STORE) continue;
+        bool load = p->st->move->kind == MOVE_LOAD && p->agent == AG_WORK;
+        if (p->st->move->kind != MOVE_STORE && !load) continue;
         for (uint32_t j = 0; j < s->moves.n && !p->ordered; j++) {
             const Planned *q = s->moves.v[j];
             if (q->st->move->kind != MOVE_STORE || (j > i && p->depth == 0 && q->depth == 0)) continue;
-            p->ordered = stores_meet(L, L->accesses->all.v[q->access], L->accesses->all.v[p->access]);
+            const TensorAccess *a = L->accesses->all.v[q->access], *b = L->accesses->all.v[p->access];
+            p->ordered = load ? reads_stored(L, a, b) : stores_meet(L, a, b);
         }
     }
 }
@@ -184,7 +187,8 @@ void plan_taken(Lower *L)
         while (a->planned < s->moves.n && s->moves.v[a->planned]->st != a->info.stmt) a->planned++;
         if (a->planned == s->moves.n) continue;
         const Planned *p = s->moves.v[a->planned];
-        uint32_t use = p->agent == AG_WORK && p->mi.load ? a->planned : uses[a->planned]; /* awaited at once */
+        uint32_t use = uses[a->planned];
+        a->in_order = p->agent == AG_WORK && p->mi.load;
         a->taken = p->taken < use ? p->taken : use;
     }
 }

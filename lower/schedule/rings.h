@@ -50,6 +50,9 @@ typedef struct Ring {
     bool filled_by_copies, across; /* kept: it has a full barrier; other CTAs fill it: */
     uint32_t done;                /* IrBar: what this CTA sent has arrived, and those there have begun the generation */
     bool opened;                  /* while the program is walked: the generation at hand is for the copy that comes now */
+    VEC(const struct Planned *) arriving; /* the same: copies of it that nobody awaits yet */
+    uint32_t announced;           /* the op that arrives for them, in the body; from 1 */
+    uint32_t group;               /* stores that read it: the number of their group */
 } Ring;
 
 /* ---- uses.c ---- */
@@ -83,8 +86,10 @@ void remote_ready(Lower *L, uint32_t ring); /* summed: the own tile is loaded; w
 
 /* ---- kept.c: tiles that the working role keeps for itself ---- */
 void kept_begin(Lower *L, uint32_t ring); /* at the first statement of a turn that uses it */
-void kept_open(Lower *L, uint32_t ring);  /* in front of a copy into it: nobody is at the tile, here and where it fills it */
-void kept_await(Lower *L, uint32_t ring); /* .. and behind it */
+void kept_open(Lower *L, const struct Planned *p); /* in front of a copy into it: nobody is at the tile, here and where it fills it */
+void kept_issued(Lower *L, const struct Planned *p); /* .. and behind it */
+void kept_arrive(Lower *L, uint32_t ring); /* what is copied into it has arrived; RING_NONE: into any tile */
+void kept_overwritten(Lower *L, const struct Planned *store); /* what copies still read, and the store may write, has arrived */
 
 /* ---- device_maps.c ---- */
 bool device_find(Lower *L);    /* when rings are known; false after an error */

@@ -86,7 +86,7 @@ static void agents(Lower *L)
     for (int a = 0; a < AG_COUNT; a++) {
         if (!s->used[a]) continue;
         s->active |= (uint8_t)(1u << a);
-        vec_push(L->a, &L->ir->roles, ((IrRole){.name = NAMES[a], .warps = s->warps[a], .elect = s->shape[a] == SHAPE_ELECT}));
+        vec_push(L->a, &L->ir->roles, ((IrRole){.name = s->alone ? "main" : NAMES[a], .warps = s->warps[a], .elect = s->shape[a] == SHAPE_ELECT}));
     }
 }
 
@@ -133,12 +133,16 @@ static void schedule(Lower *L)
 {
     Sched *s = L->sched = arena_new(L->a, Sched);
     L->derived = true;
+    s->alone = agents_wanted(L->k) == NULL;
     uint32_t tiles = L->k->tiles.n;
     s->rings = arena_array(L->a, Ring, tiles + L->k->nloops + 1);
     s->nrings = tiles;
     s->chain = arena_array(L->a, Link, SCHED_CHAIN);
     s->batch_index = opnd_imm(0);
-    for (uint32_t i = 0; i < tiles; i++) s->rings[i].tile = L->k->tiles.v[i];
+    for (uint32_t i = 0; i < tiles; i++) {
+        s->rings[i].tile = L->k->tiles.v[i];
+        s->rings[i].kept = s->alone;
+    }
 
     plan(L);                     /* regions, copies, checks */
     if (L->failed || !versions_check(L)) return; /* all that is read has a value */

@@ -49,9 +49,11 @@ typedef struct AgentState { /* while the program is walked: what an agent's thre
     bool id_read;  /* the number of the iteration, by all threads, since the last synchronisation of the agent's */
     bool unfenced; /* work: written since the last fence */
     bool pending;  /* stores issued since the last commit */
+    uint32_t groups; /* committed so far; of loops that may not have run, as in one turn */
 } AgentState;
 typedef struct Sched {
     bool planning;
+    bool alone;          /* one thread does all: every tile is kept */
     Agent role;          /* whose ops are emitted, AG_NONE: of all */
     uint8_t active;      /* bits of Agent: those that go through the block at hand */
     AgentState state[AG_COUNT + 1], *now; /* now: of role */
@@ -76,6 +78,7 @@ typedef struct Sched {
     Opnd saved_guard, saved_inside;
     VEC(const PStmt *) swapped; /* branches of which the second one's ops stand first */
     VEC(uint32_t) readers; /* rings: Ring.reading */
+    VEC(uint32_t) arriving; /* rings: Ring.arriving */
     uint32_t conditions; /* around the statement at hand */
     VEC(Around) around;  /* the same; followed: the rank decides */
     Opnd open;           /* whether the others of them, within the innermost loop, hold */
@@ -104,7 +107,9 @@ void agent_store_sync(Lower *L);                  /* what threads did is visible
 void agent_fence(Lower *L);                      /* where they wrote since the last fence */
 void agent_commit(Lower *L);                     /* the stores that are in no group */
 void agent_reads(Lower *L, uint32_t ring);        /* a store */
-void agent_wait_readers(Lower *L);                /* nobody's stores read tiles any more */
+void agent_wait_readers(Lower *L, uint32_t ring); /* nobody's stores read its tile any more; RING_NONE: any tile */
+void agent_wait_stores(Lower *L);                /* .. and all that they write is written */
+void agent_readers_youngest(Lower *L);           /* of the groups that are counted at a loop's border, theirs are the last */
 void agent_readers_end(Lower *L, const PBlock *b); /* the turn ends: tiles of outer blocks are not read any more */
 void agent_before_work(Lower *L, uint32_t dst);  /* threads read, and write that ring or RING_NONE */
 

@@ -356,6 +356,6 @@ void rings_find(Lower *L)
         if (s->rings[i].turn == NULL) continue;
         remote_ring(L, &s->rings[i], i);
         await_unread(s, &s->rings[i]);
-        if (s->rings[i].kept) tell_kept(L, &s->rings[i]);
+        if (s->rings[i].kept && !s->alone) tell_kept(L, &s->rings[i]);
     }
 }

@@ -119,7 +119,7 @@ static void panels(void **state)
             "cta.x * 128]; }\n",
             "map src.map = src", "box [64, 64] swizzle 128B", "align 1024", "bar.arrive_expect t.full, 16384",
             "-> t, t.full, bytes 8192", "-> t+8192, t.full, bytes 8192", "bar.wait t.full, 0", "t+8192, bytes 8192",
-            "grp.commit", "grp.wait 0 full");
+            "grp.commit", "grp.wait 0 read");
 }
 
 static void rows_wider_than_a_box(void **state)
@@ -145,9 +145,8 @@ static void derived_in_a_loop(void **state)
             "var off = 0;\n"
             "for j in ceil(N, 128) { move src[cta.x * 64, off] -> t; move t -> dst[cta.x * 64, off]; off = off + 128; "
             "} }\n",
-            "var t.phase = 0", "var off = 0", "loop", "grp.wait 0 read", "bar.arrive_expect t.full, 16384", "tma.load",
-            "get.i32 t.phase", "bar.wait t.full", "xor.i32", "tma.store", "grp.commit", "set off", "end",
-            "grp.wait 0 full");
+            "var t.phase = 0", "var off = 0", "loop", "bar.arrive_expect t.full, 16384", "tma.load", "get.i32 t.phase",
+            "bar.wait t.full", "tma.store", "grp.commit", "set off", "grp.wait 0 read", "xor.i32", "end", "grp.wait 0 read");
 }
 
 /* A map that steps over rows: the four rows of `t` reach over seven, into what `u` brings in the next turn. */
@@ -186,7 +185,7 @@ static void gathered_rows(void **state)
     ACCEPTS(
         "kernel k(table: global bf16[V, D], idx: global s32[R], out: global bf16[R, D]) where D == 1024 grid (R) {\n"
         "shared t: bf16[1024]; move table[idx[cta.x], :] -> t via bulk; move t -> out[cta.x, :] via bulk; }\n",
-        "ld.scalar idx", "bar.arrive_expect", "blk.load", "blk.load", "blk.store");
+        "bar.arrive_expect", "ld.scalar idx", "blk.load", "blk.load", "blk.store");
 }
 
 /* One row per CTA, where START says. */

@@ -61,12 +61,13 @@ static TreePlace *part_of(ByteSum *s, When when)
 {
     for (uint32_t i = 0; i < s->n; i++)
         if (same_when(&s->part[i].when, &when)) return &s->part[i].bytes;
-    if (s->n == PARTS) {
-        s->failed = true;
-        return &s->part[0].bytes;
-    }
-    s->part[s->n] = (BytePart){.when = when};
-    return &s->part[s->n++].bytes;
+    uint32_t at = 0;
+    while (at < s->n && !is_zero(&s->part[at].bytes)) at++; /* what has come as announced is done with */
+    s->failed |= at == PARTS;
+    if (at == PARTS) return &s->part[0].bytes;
+    if (at == s->n) s->n++;
+    s->part[at] = (BytePart){.when = when};
+    return &s->part[at].bytes;
 }
 
 static void add_place(ByteSum *s, TreePlace *to, const TreePlace *p, int64_t k)

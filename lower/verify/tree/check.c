@@ -13,13 +13,20 @@ typedef struct Check {
     uint32_t at;   /* op */
 } Check;
 
-static void fail(Check *c, TreeCondition condition, uint32_t ring, const TreeAccess *other, const char *text)
+enum { NO_RING = -1 };
+
+static void fail(Check *c, TreeCondition condition, int64_t ring, const TreeAccess *other, const char *text)
 {
     if (c->failed || c->without >> condition & 1) return;
     c->failed = true;
-    const char *name = c->f.k->rings.n ? c->f.k->rings.v[ring].name : "";
-    *c->fault = (TreeFault){condition, c->at < c->f.tree->ops.n ? tree_op(&c->f, c->at) : NULL, other ? tree_op(&c->f, other->op) : NULL,
-                            arena_printf(c->a, "%s: %s", name, text)};
+    if (ring != NO_RING) text = arena_printf(c->a, "%s: %s", c->f.k->rings.v[ring].name, text);
+    *c->fault = (TreeFault){condition, c->at < c->f.tree->ops.n ? tree_op(&c->f, c->at) : NULL, other ? tree_op(&c->f, other->op) : NULL, text};
+}
+
+static void fail_at(Check *c, const IrOp *op, TreeCondition condition, const char *text)
+{
+    c->at = (uint32_t)(op - c->f.tree->ops.v);
+    fail(c, condition, NO_RING, NULL, text);
 }
 
 /* ---- who knows ---- */
@@ -577,23 +584,19 @@ static State *block(Check *c, State *s, uint32_t from, uint32_t to)
 
 static void across(Check *c)
 {
-    for (uint32_t x = 0; x < c->f.access.n; x++) {
-        c->at = c->f.access.v[x].op;
-        if (!tree_inside(&c->f, x)) fail(c, TREE_INSIDE, c->f.access.v[x].ring, NULL, "it is not certain that this lies within a slot");
-    }
-    c->at = UINT32_MAX;
-    const IrOp *unlike;
-    if (!tree_alike(&c->f, &unlike)) {
-        c->at = (uint32_t)(unlike - c->f.tree->ops.v);
-        fail(c, TREE_COUNT, 0, NULL, "CTAs of a cluster may not come here as often as those that they reach");
-        c->at = UINT32_MAX;
-    }
-    if (!tree_starts(&c->f)) fail(c, TREE_FORM, 0, NULL, "a thread may use a barrier before it is initialised");
-    if (!tree_leaves(&c->f)) fail(c, TREE_EXIT, 0, NULL, "a CTA may begin, or leave, while others reach into it");
+    const IrOp *at;
+    if (!tree_ends(&c->f, &at)) fail_at(c, at, TREE_ENDS, "how often this loop runs depends on a division by what may be 0: nothing shows that it ends");
+    if (!tree_alike(&c->f, &at)) fail_at(c, at, TREE_COUNT, "CTAs of a cluster may not come here as often as those that they reach");
+    if (!tree_starts(&c->f)) fail(c, TREE_FORM, NO_RING, NULL, "a thread may use a barrier before it is initialised");
+    if (!tree_leaves(&c->f)) fail(c, TREE_EXIT, NO_RING, NULL, "a CTA may begin, or leave, while others reach into it");
     for (uint32_t i = 0; i < c->f.k->rings.n; i++) {
         const char *missing = tree_across(&c->f, i);
         if (missing) fail(c, TREE_COUNT, i, NULL, missing);
         if (!tree_bytes(&c->f, i)) fail(c, TREE_BYTES, i, NULL, "it is not certain that as many bytes come as are announced");
+    }
+    for (uint32_t x = 0; x < c->f.access.n; x++) {
+        c->at = c->f.access.v[x].op;
+        if (!tree_inside(&c->f, x)) fail(c, TREE_INSIDE, c->f.access.v[x].ring, NULL, "it is not certain that this lies within a slot");
     }
 }
 
@@ -632,9 +635,7 @@ static void at_end(Check *c, State *s)
 bool tree_check(Arena *a, const IrKernel *k, uint32_t without, TreeFault *fault)
 {
     Check *c = arena_new(a, Check);
-    c->a = a;
-    c->fault = fault;
-    c->without = without;
+    *c = (Check){.a = a, .fault = fault, .without = without, .at = UINT32_MAX};
     *fault = (TreeFault){0};
     if (!tree_facts(a, k, &c->f)) {
         *fault = (TreeFault){TREE_FORM, &k->tree.ops.v[c->f.wrong_op], NULL, c->f.wrong};

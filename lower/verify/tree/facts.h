@@ -113,6 +113,8 @@ uint32_t tree_turning(const TreeFacts *f, uint32_t op, uint32_t ring); /* places
 bool tree_targets(const TreeFacts *f, const IrOp *op, uint32_t rank, uint32_t *set); /* CTAs at which it has its effect; false: not known */
 bool tree_same(const TreeFacts *f, IrVal v); /* alike.c: the value is the same in all CTAs of the cluster */
 bool tree_alike(const TreeFacts *f, const IrOp **where); /* alike.c: CTAs that reach into each other come there in step; else where not */
+bool tree_ends(const TreeFacts *f, const IrOp **where); /* ends.c: no trip count depends on a division by what may be 0; else which */
+bool tree_not_zero(const TreeFacts *f, const IrArg *x); /* places.c */
 void tree_backs(TreeFacts *f, uint32_t ring); /* sets back */
 bool tree_starts(const TreeFacts *f); /* every thread finds the barriers initialised */
 bool tree_leaves(const TreeFacts *f); /* the cluster has all its barriers before it begins, and stays until all has come */

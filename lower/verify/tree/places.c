@@ -38,6 +38,56 @@ static Range times(Range r, int64_t k)
     return a < b ? (Range){a, b} : (Range){b, a};
 }
 
+/* The ends of FAR are no numbers: what is added to them, or divides them, leaves them. */
+static Range sum(Range x, Range y)
+{
+    return (Range){x.lo <= -FAR || y.lo <= -FAR ? -FAR : clip(x.lo + y.lo), x.hi >= FAR || y.hi >= FAR ? FAR : clip(x.hi + y.hi)};
+}
+
+static Range over(Range x, int64_t k)
+{
+    return (Range){x.lo <= -FAR ? -FAR : tree_floor_div(x.lo, k), x.hi >= FAR ? FAR : tree_floor_div(x.hi, k)};
+}
+
+static Range modulo(Range x, int64_t k)
+{
+    return x.lo >= 0 && x.hi < k ? x : (Range){0, clip(k - 1)};
+}
+
+static Range combined(IrOpcode op, Range x, Range y)
+{
+    const Range any = {-FAR, FAR};
+    bool number = y.lo == y.hi && y.lo > -FAR && y.lo < FAR;
+    switch (op) {
+    case IR_ADD: return sum(x, y);
+    case IR_SUB: return sum(x, times(y, -1));
+    case IR_MUL: return number ? times(x, y.lo) : any;
+    case IR_DIV: return number && y.lo > 0 ? over(x, y.lo) : any;
+    case IR_MOD: return number && y.lo > 0 ? modulo(x, y.lo) : any;
+    case IR_MIN: return (Range){x.lo < y.lo ? x.lo : y.lo, x.hi < y.hi ? x.hi : y.hi};
+    case IR_MAX: return (Range){x.lo > y.lo ? x.lo : y.lo, x.hi > y.hi ? x.hi : y.hi};
+    case IR_SEL: return (Range){x.lo < y.lo ? x.lo : y.lo, x.hi > y.hi ? x.hi : y.hi};
+    default: return any;
+    }
+}
+
+/* What the launch works out. */
+static Range of_launch(const TreeFacts *f, Lx x, int depth)
+{
+    static const uint8_t OPS[LX_OP_COUNT] = {[LX_ADD] = IR_ADD, [LX_SUB] = IR_SUB, [LX_MUL] = IR_MUL, [LX_DIV] = IR_DIV, [LX_MOD] = IR_MOD, [LX_MIN] = IR_MIN, [LX_MAX] = IR_MAX};
+    const LxNode *n = &f->k->mf.lx.nodes.v[x - 1];
+    if (n->op == LX_CONST) return (Range){clip(n->k), clip(n->k)};
+    if (OPS[n->op] == 0 || depth == 0) return (Range){-FAR, FAR};
+    return combined((IrOpcode)OPS[n->op], of_launch(f, n->a, depth - 1), of_launch(f, n->b, depth - 1));
+}
+
+/* The grid is made of whole clusters. */
+static Range of_register(const TreeFacts *f, uint32_t reg)
+{
+    bool ctas = reg >= IRR_NCTAID_X && reg <= IRR_NCTAID_Z;
+    return (Range){ctas ? f->k->mf.cluster[reg - IRR_NCTAID_X] : 0, FAR};
+}
+
 static Range of_value(const TreeFacts *f, IrVal v, int depth)
 {
     const Range any = {-FAR, FAR};
@@ -46,18 +96,12 @@ static Range of_value(const TreeFacts *f, IrVal v, int depth)
     const IrArg *a = ir_find(op, IRK_A), *b = ir_find(op, IRK_B);
     Range x = a ? range_of(f, a, depth - 1) : any, y = b ? range_of(f, b, depth - 1) : any;
     switch ((IrOpcode)op->op) {
+    case IR_SREG: return of_register(f, ir_find(op, IRK_REG)->id);
+    case IR_PARAM: return of_launch(f, ir_find(op, IRK_EXPR)->id, depth);
     case IR_LANES: return (Range){0, ir_find(op, IRK_N)->imm - 1};
     case IR_LOOP: return (Range){x.lo, y.hi > -FAR && y.hi < FAR ? y.hi - 1 : y.hi};
     case IR_CVT: return x;
-    case IR_ADD: return (Range){clip(x.lo + y.lo), clip(x.hi + y.hi)};
-    case IR_SUB: return (Range){clip(x.lo - y.hi), clip(x.hi - y.lo)};
-    case IR_MUL: return b->kind == IRA_IMM ? times(x, b->imm) : any;
-    case IR_DIV: return b->kind == IRA_IMM && b->imm > 0 ? (Range){tree_floor_div(x.lo, b->imm), tree_floor_div(x.hi, b->imm)} : any;
-    case IR_MOD: return b->kind == IRA_IMM && b->imm > 0 ? (Range){0, clip(b->imm - 1)} : any;
-    case IR_MIN: return (Range){x.lo < y.lo ? x.lo : y.lo, x.hi < y.hi ? x.hi : y.hi};
-    case IR_MAX: return (Range){x.lo > y.lo ? x.lo : y.lo, x.hi > y.hi ? x.hi : y.hi};
-    case IR_SEL: return (Range){x.lo < y.lo ? x.lo : y.lo, x.hi > y.hi ? x.hi : y.hi};
-    default: return any;
+    default: return combined((IrOpcode)op->op, x, y);
     }
 }
 
@@ -72,8 +116,7 @@ static Range of_place(const TreeFacts *f, const TreePlace *p)
     enum { DEPTH = 12 };
     Range r = {clip(p->at), clip(p->at)};
     for (unsigned i = 0; i < p->n; i++) {
-        Range t = times(of_value(f, p->by[i].v, DEPTH), p->by[i].k);
-        r = (Range){clip(r.lo + t.lo), clip(r.hi + t.hi)};
+        r = sum(r, times(of_value(f, p->by[i].v, DEPTH), p->by[i].k));
     }
     return r;
 }
@@ -81,6 +124,13 @@ static Range of_place(const TreeFacts *f, const TreePlace *p)
 int64_t tree_least(const TreeFacts *f, const TreePlace *p)
 {
     return of_place(f, p).lo;
+}
+
+bool tree_not_zero(const TreeFacts *f, const IrArg *x)
+{
+    enum { DEPTH = 12 };
+    Range r = range_of(f, x, DEPTH);
+    return r.lo > 0 || r.hi < 0;
 }
 
 /* ---- loops within the generation ---- */
