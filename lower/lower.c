@@ -97,12 +97,8 @@ static void manifest_head(Lower *L)
         MfSym *s = vec_add(L->a, &mf->syms);
         *s = (MfSym){name_text(L, L->k->syms.v[i].name), L->k->syms.v[i].kind};
     }
-    size_t nwords;
-    const char *const *words = word_list(WORDS_TRUST, &nwords);
     for (uint32_t i = 0; i < L->k->trusts.n; i++)
-        vec_push(L->a, &mf->trusts,
-                 arena_printf(L->a, "%s(%s)", words[L->k->trusts.v[i].fact],
-                              name_text(L, L->k->trusts.v[i].tensor->name)));
+        vec_push(L->a, &mf->trusts, ((MfTrust){(uint8_t)L->k->trusts.v[i].fact, L->k->trusts.v[i].tensor->index}));
     tensors(L);
     arguments(L);
     launch_shape(L);

@@ -38,6 +38,6 @@ expect 0 '' -arch=sm_90 -S grouped.tile -o -
 
 # What is trusted is in the manifest.
 expect 0 '' --emit=ir grouped.tile -o -
-contains out '^  trust "sorted.offs."$'
+contains out '^  trust sorted offs$'
 contains out '^  param maps 768$'
 finish

@@ -54,7 +54,7 @@ static MfKernel copy_kernel(Arena *a)
     vec_push(a, &k.params, ((MfParam){MF_PARAM_ADDRESS, 1}));
     vec_push(a, &k.params, ((MfParam){MF_PARAM_VALUE, grid}));
     vec_push(a, &k.checks, ((MfCheck){E0415, cond, "N * 2 is a multiple of 16", "T07", "copy.tile:12:5"}));
-    vec_push(a, &k.trusts, "distinct(idx)");
+    vec_push(a, &k.trusts, ((MfTrust){TRUST_SORTED, 1}));
     k.grid[0] = grid;
     k.grid[1] = k.grid[2] = one;
     return k;
@@ -116,7 +116,8 @@ static void same_kernel(const MfKernel *a, const MfKernel *b)
     assert_int_equal(b->params.v[2].index, a->params.v[2].index);
     assert_int_equal(b->checks.v[0].code, E0415);
     assert_string_equal(b->checks.v[0].place, "copy.tile:12:5");
-    assert_string_equal(b->trusts.v[0], "distinct(idx)");
+    assert_int_equal(b->trusts.v[0].fact, a->trusts.v[0].fact);
+    assert_int_equal(b->trusts.v[0].tensor, a->trusts.v[0].tensor);
     assert_memory_equal(a->grid, b->grid, sizeof a->grid);
     assert_memory_equal(a->cluster, b->cluster, sizeof a->cluster);
     assert_int_equal(b->threads, 384);
