@@ -5,7 +5,6 @@
 #include "lower/plan/maps.h"
 
 enum {
-    BOX_MAX = 256,              /* cuda.h: boxDim */
     FAR = INT32_MAX - INT16_MAX /* beyond every tensor, and any piece's start from there fits 32 bits */
 };
 
