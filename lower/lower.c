@@ -353,13 +353,15 @@ static void init_ops(Lower *L, uint32_t threads)
             ir_op(L->a, &L->post, IR_CLUSTER_WAIT, (Span){0, 0});
         }
     }
-    if (tensor || (!cluster && threads > 32 && L->ir->bars.n)) {
+    bool lanes = L->ir->roles.n && !L->ir->roles.v[0].elect; /* of one warp: any lane may use them; the graph of events orders by cta.sync alone */
+    bool together = !cluster && L->ir->bars.n && (threads > 32 || (lanes && !L->derived));
+    if (tensor || together) {
         IrOp *op = ir_op(L->a, &L->pre, IR_CTA_SYNC, (Span){0, 0});
         ir_imm(L->a, op, IRK_ID, 0);
         ir_imm(L->a, op, IRK_THREADS, tensor ? L->ir->mf.threads : threads);
+    } else if (!cluster && L->ir->bars.n && lanes) {
+        ir_op(L->a, &L->pre, IR_WARP_SYNC, (Span){0, 0});
     }
-    bool lanes = L->derived && L->ir->roles.n && !L->ir->roles.v[0].elect; /* of one warp: any lane may use them */
-    if (!tensor && !cluster && threads == 32 && L->ir->bars.n && lanes) ir_op(L->a, &L->pre, IR_WARP_SYNC, (Span){0, 0});
     tmem_address(L);
     tmem_end(L, L->ir->mf.threads);
 }
