@@ -113,6 +113,10 @@ static void same_kernel(const MfKernel *a, const MfKernel *b)
     assert_memory_equal(w->upper, m->upper, sizeof w->upper);
     assert_int_equal(w->channels, 64);
     assert_int_equal(w->pixels, 1024);
+    MapDesc d = manifest_map(w);
+    assert_true(d.mode == (MapMode)m->mode && d.rank == m->rank && d.box[1] == 256 && d.elem_stride[1] == 8);
+    assert_true(d.lower[0] == -32768 && d.upper[2] == -2 && d.channels == 64 && d.pixels == 1024);
+    assert_true(d.dim[0] == MAP_UNKNOWN && d.pitch[2] == MAP_UNKNOWN && d.address == MAP_UNKNOWN);
     assert_int_equal(b->params.v[2].index, a->params.v[2].index);
     assert_int_equal(b->checks.v[0].code, E0415);
     assert_string_equal(b->checks.v[0].place, "copy.tile:12:5");
@@ -209,6 +213,8 @@ static void indices_are_inside(const Manifest *m)
             for (int d = 0; d < map->rank; d++)
                 assert_true(map->dim[d] && map->dim[d] <= nodes && map->pitch[d] <= nodes);
         }
+        for (uint32_t j = 0; j < k->trusts.n; j++)
+            assert_true(k->trusts.v[j].fact < TRUST_COUNT && k->trusts.v[j].tensor < k->tensors.n);
         for (uint32_t j = 0; j < k->tensors.n; j++) {
             const MfTensor *t = &k->tensors.v[j];
             assert_true(t->rank <= MAP_RANK && t->type < TYPE_COUNT);
