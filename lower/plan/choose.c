@@ -46,7 +46,8 @@ static int panel_of(const MoveInfo *mi)
 static void tell_small(Lower *L, const MoveInfo *mi, int64_t n, int64_t bytes, const char *why, const char *fix)
 {
     if (n < MANY_COPIES || bytes >= SMALL_COPY || fix == NULL) return;
-    Diag *g = diag_at(L->c->diags, P0006, mi->stmt->span, "this is %lld copies of %lld bytes: %s", (long long)n, (long long)bytes, why);
+    Diag *g = diag_at(L->c->diags, P0006, mi->stmt->span, "this is %lld copies of %lld bytes: %s", (long long)n,
+                      (long long)bytes, why);
     diag_label(L->c->diags, g, mi->tile->span, "the tile");
     diag_fix(L->c->diags, g, "%s", fix);
 }
@@ -61,9 +62,13 @@ static void tell_pieces(Lower *L, const MoveInfo *mi, const TensorPlan *t)
         tell_small(L, mi, t->npieces, t->piece_bytes, "a box is at most 256 elements wide",
                    arena_printf(L->a, "`swizzle 128` on `%s`, or tiles of at most 256 elements in a row", tile));
     else
-        tell_small(L, mi, t->npieces, t->piece_bytes, arena_printf(L->a, "the rows of this part do not follow one another in `%s`", tile),
-                   panel ? arena_printf(L->a, "`swizzle %d` on `%s`: its panels are as wide as the part; or a tile for each part", panel, tile)
-                         : "a tile for each part");
+        tell_small(
+            L, mi, t->npieces, t->piece_bytes,
+            arena_printf(L->a, "the rows of this part do not follow one another in `%s`", tile),
+            panel ? arena_printf(L->a,
+                                 "`swizzle %d` on `%s`: its panels are as wide as the part; or a tile for each part",
+                                 panel, tile)
+                  : "a tile for each part");
 }
 
 static void tell_runs(Lower *L, const MoveInfo *mi, const BulkPlan *b, const Refusal *no_tensor)
@@ -71,7 +76,8 @@ static void tell_runs(Lower *L, const MoveInfo *mi, const BulkPlan *b, const Ref
     for (int i = 0; i < b->nrows; i++)
         if (b->row[i].rows) return; /* as the program picks them */
     if (mi->mv->via == VIA_INFERRED && no_tensor->text)
-        tell_small(L, mi, b->nruns, b->run, arena_printf(L->a, "no tensor copy does it, because %s", no_tensor->text), no_tensor->fix);
+        tell_small(L, mi, b->nruns, b->run, arena_printf(L->a, "no tensor copy does it, because %s", no_tensor->text),
+                   no_tensor->fix);
 }
 
 /* `via` pins the instruction; otherwise the first that fits in the order tensor, bulk. */

@@ -4,8 +4,11 @@
  * waits until the iteration before is done with it: half the time nothing is on its way. */
 #include "lower/schedule/schedule.h"
 
+/* An SM of the H200. */
 enum {
-    SM_THREADS = 2048, SM_CTAS = 32, SM_RESERVED = 1 << 10, /* H200: of an SM; bytes of shared memory that each CTA takes beyond its own */
+    SM_THREADS = 2048,
+    SM_CTAS = 32,
+    SM_RESERVED = 1 << 10, /* bytes of shared memory that each CTA takes beyond its own */
     AHEAD_MOST = 8
 };
 
@@ -85,7 +88,8 @@ static const PStmt *loop_of(const PBlock *in, const PBlock *body)
 static bool deals(Lower *L, const Ring *r, const PStmt *loop)
 {
     const Pipe *across = r->fill->across;
-    bool all = across && loop->kind == P_FOR && across->st->body.first == loop && loop->next == NULL && across->st->pipe->n < PIPE_INDICES;
+    bool all = across && loop->kind == P_FOR && across->st->body.first == loop && loop->next == NULL &&
+               across->st->pipe->n < PIPE_INDICES;
     return all && ((scalar_uses(L, loop->lo) | scalar_uses(L, loop->value)) & (USE_LOAD | USE_INDEX | USE_VAR)) == 0;
 }
 
@@ -95,19 +99,25 @@ static void tell(Lower *L, const PBlock *b, const Flight *f, int64_t ctas)
     const PStmt *loop = loop_of(&L->k->body, b);
     int64_t stages = r->pipe ? r->pipe->st->pipe->stages : 0;
     bool sequential = loop && loop->kind == P_FOR, pinned = stages && stages < AHEAD_MOST;
-    int64_t ahead = (sequential || pinned || r->lead > AHEAD_MOST ? AHEAD_MOST : r->lead) * ctas, least = (FLIGHT_BYTES / 2 + ahead - 1) / ahead;
+    int64_t ahead = (sequential || pinned || r->lead > AHEAD_MOST ? AHEAD_MOST : r->lead) * ctas,
+            least = (FLIGHT_BYTES / 2 + ahead - 1) / ahead;
     bool small = f->turn < least;
     if (loop == NULL || !(sequential || pinned || small)) return; /* shared memory is full */
     Diag *g = diag_at(L->c->diags, P0005, r->fill->st->span,
-                      "at most %lld bytes of loads are on their way per SM, an H200 wants %d: %lld bytes an iteration, `%s` %lld ahead, %lld CTA%s",
-                      (long long)(f->bytes * ctas), FLIGHT_BYTES, (long long)f->turn, name_text(L, r->tile->name), (long long)r->lead,
-                      (long long)ctas, ctas == 1 ? "" : "s");
-    diag_label(L->c->diags, g, loop->span, "%s", sequential ? "iterations of a `for` do not overlap" : pinned ? "`stages` says how many iterations overlap" : "the loop");
+                      "at most %lld bytes of loads are on their way per SM, an H200 wants %d: %lld bytes an iteration, "
+                      "`%s` %lld ahead, %lld CTA%s",
+                      (long long)(f->bytes * ctas), FLIGHT_BYTES, (long long)f->turn, name_text(L, r->tile->name),
+                      (long long)r->lead, (long long)ctas, ctas == 1 ? "" : "s");
+    diag_label(L->c->diags, g, loop->span, "%s",
+               sequential ? "iterations of a `for` do not overlap"
+               : pinned   ? "`stages` says how many iterations overlap"
+                          : "the loop");
     if (deals(L, r, loop)) {
         diag_fix(L->c->diags, g, "make `%s` an index of the pipeline across the grid, too", name_text(L, loop->name));
         return;
     }
-    const char *larger = small ? arena_printf(L->a, "load more in an iteration: %lld bytes or more", (long long)least) : NULL;
+    const char *larger = small ? arena_printf(L->a, "load more in an iteration: %lld bytes or more", (long long)least)
+                               : NULL;
     const char *first = sequential ? "make the loop a `pipeline`" : pinned ? "leave `stages` out" : NULL;
     if (first && larger) diag_fix(L->c->diags, g, "%s, and %s", first, larger);
     else diag_fix(L->c->diags, g, "%s", first ? first : larger);
