@@ -99,7 +99,8 @@ static void tell(Lower *L, const PBlock *b, const Flight *f, int64_t ctas)
     const PStmt *loop = loop_of(&L->k->body, b);
     int64_t stages = r->pipe ? r->pipe->st->pipe->stages : 0;
     bool sequential = loop && loop->kind == P_FOR, pinned = stages && stages < AHEAD_MOST;
-    int64_t ahead = (sequential || pinned || r->lead > AHEAD_MOST ? AHEAD_MOST : r->lead) * ctas,
+    int64_t chosen = pinned && ctas > 2 ? 2 : ctas; /* more of them make up for few stages: rings.c */
+    int64_t ahead = (sequential || pinned || r->lead > AHEAD_MOST ? AHEAD_MOST : r->lead) * chosen,
             least = (FLIGHT_BYTES / 2 + ahead - 1) / ahead;
     bool small = f->turn < least;
     if (loop == NULL || !(sequential || pinned || small)) return; /* shared memory is full */
