@@ -230,7 +230,7 @@ static bool trust_attr(Env *e, const Attr *a)
             if (!arg) diag_fix(e->c->diags, g, "distinct(idx): no two elements of `idx` are equal; sorted(idx): none is less than the one before; what a launch can check belongs into `where`");
             ok = false;
         } else {
-            vec_push(e->c->scratch, &e->kernel->trusts, ((PTrusted){(PTrust)trust, ent->tensor, x->span}));
+            vec_push(e->c->scratch, &e->kernel->trusts, ((PTrusted){(Trust)trust, ent->tensor, x->span}));
         }
     }
     return ok;

@@ -276,9 +276,8 @@ typedef struct PFact { /* one `where` expression, or what a view or a call needs
     Span span;
     const char *why; /* NULL: the user's; otherwise the rule, and no check where it is proved */
 } PFact;
-typedef enum PTrust { TRUST_DISTINCT, TRUST_SORTED } PTrust; /* WORDS_TRUST */
 typedef struct PTrusted { /* what no launch checks: of the elements of an index tensor */
-    PTrust fact;
+    Trust fact;
     PTensor *tensor;
     Span span;
 } PTrusted;

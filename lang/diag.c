@@ -179,7 +179,11 @@ void diags_render(Diags *d, DiagFormat f, bool colour, Text *out)
     for (const Diag *g = d->first; g; g = g->next) n++;
     Ordered *v = arena_array(d->arena, Ordered, n);
     n = 0;
-    for (const Diag *g = d->first; g; g = g->next, n++) v[n] = (Ordered){g, n};
+    for (const Diag *g = d->first; g; g = g->next) {
+        if (d->errors && ERRORS[g->code].cls == DIAG_PERFORMANCE) continue;
+        v[n] = (Ordered){g, n};
+        n++;
+    }
     if (n) qsort(v, n, sizeof *v, by_place);
     for (uint32_t i = 0; i < n; i++) {
         if (f == DIAG_HUMAN) diag_put_human(d, v[i].g, colour, out);

@@ -92,7 +92,7 @@ __attribute__((format(printf, 3, 4)))
 void diag_fix(Diags *d, Diag *g, const char *fmt, ...);
 
 typedef enum DiagFormat { DIAG_HUMAN, DIAG_SHORT, DIAG_JSON } DiagFormat;
-/* Sorted by place; colour only in DIAG_HUMAN. */
+/* Sorted by place; colour only in DIAG_HUMAN. Beside errors nothing is said of performance. */
 void diags_render(Diags *d, DiagFormat f, bool colour, Text *out);
 
 #endif

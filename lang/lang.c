@@ -329,7 +329,7 @@ static const struct Words {
     [WORDS_MULTICAST] = WORDS("x", "y", "z", "all", "warpx4", "warpx2_02_13", "warpx2_01_23"),
     [WORDS_REDUCE] = {REDUCE_WORDS, sizeof REDUCE_WORDS / sizeof *REDUCE_WORDS},
     [WORDS_DEAL] = WORDS("static", "ticket", "launch", "clc"),
-    [WORDS_TRUST] = WORDS("distinct", "sorted"), /* PTrust */
+    [WORDS_TRUST] = WORDS("distinct", "sorted"), /* Trust */
     [WORDS_CONVERT] = WORDS("sat"),
     [WORDS_OVERLAP] = WORDS("any"),
     [WORDS_GRID_MEMBER] = WORDS("x", "y", "z"),

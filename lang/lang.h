@@ -131,6 +131,9 @@ bool reduction_commutes(const char *op); /* several to one place, in whatever or
 /* The PTX names of operation and type for elements of type t; false where the form has none. op: one of WORDS_REDUCE. */
 bool reduction_of(InstrForm f, const char *op, ElemType t, const char **ptx_op, const char **ptx_type);
 
+/* What no launch checks of an index tensor's elements: no two are equal; none is less than the one before. WORDS_TRUST */
+typedef enum Trust { TRUST_DISTINCT, TRUST_SORTED, TRUST_COUNT } Trust;
+
 /* ---- word lists (soft hardware words): with did-you-mean at the caller ---- */
 typedef enum WordList { WORDS_MODE, WORDS_FILL, WORDS_CACHE, WORDS_MULTICAST, WORDS_REDUCE, WORDS_DEAL, WORDS_TRUST, WORDS_CONVERT, WORDS_OVERLAP, WORDS_GRID_MEMBER, WORDS_CLUSTER_MEMBER } WordList;
 const char *const *word_list(WordList w, size_t *n);

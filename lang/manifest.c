@@ -182,9 +182,9 @@ static void put_param(MfWriter *w, const MfParam *p)
     put(w, pack(p->kind, 32, p->index));
 }
 
-static void put_trust(MfWriter *w, const char *const *s)
+static void put_trust(MfWriter *w, const MfTrust *t)
 {
-    put_text(w, *s);
+    put(w, pack(t->fact, 32, t->tensor));
 }
 
 /* ---- the whole ---- */
@@ -255,4 +255,30 @@ MfWords manifest_encode(const Manifest *m, Arena *a)
         out.n += b->n;
     }
     return out;
+}
+
+MapDesc manifest_map(const MfMap *m)
+{
+    MapDesc d = {.mode = (MapMode)m->mode,
+                 .type = m->type,
+                 .rank = m->rank,
+                 .address = MAP_UNKNOWN,
+                 .interleave = m->interleave,
+                 .swizzle = m->swizzle,
+                 .l2 = m->l2,
+                 .fill = m->fill,
+                 .channels = m->channels,
+                 .pixels = m->pixels,
+                 .is_store = m->is_store,
+                 .is_load = m->is_load};
+    for (unsigned i = 0; i < m->rank; i++) {
+        d.box[i] = m->box[i];
+        d.elem_stride[i] = m->elem_stride[i];
+        d.dim[i] = d.pitch[i] = MAP_UNKNOWN;
+    }
+    for (unsigned i = 0; i < 3; i++) {
+        d.lower[i] = m->lower[i];
+        d.upper[i] = m->upper[i];
+    }
+    return d;
 }

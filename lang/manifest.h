@@ -54,6 +54,8 @@ typedef struct MfMap { /* one CUtensorMap kernel parameter */
     uint16_t channels, pixels;
 } MfMap;
 
+MapDesc manifest_map(const MfMap *m); /* what is known without arguments: dim, pitch and address are not */
+
 enum { MF_HINTS_L2 = 8 };
 
 typedef enum MfParamKind {
@@ -83,6 +85,10 @@ typedef struct MfCheck { /* must be nonzero, else the launch is refused */
  * at once with at most `per_sm` CTAs per SM, and no more than `teams`; grid is (teams * cluster.x, cluster.y, cluster.z). */
 typedef enum MfDeal { MF_DEAL_NONE, MF_DEAL_STATIC, MF_DEAL_TICKET } MfDeal;
 
+typedef struct MfTrust {
+    uint8_t fact; /* Trust */
+    uint32_t tensor;
+} MfTrust;
 typedef struct MfKernel {
     const char *name;  /* as written in the source (with arguments' defaults applied) */
     const char *entry; /* PTX entry name */
@@ -95,7 +101,7 @@ typedef struct MfKernel {
     VEC(MfMap) maps;
     VEC(MfParam) params;
     VEC(MfCheck) checks;
-    VEC(const char *) trusts;     /* text of `trust` facts, shown by tilecc run -v */
+    VEC(MfTrust) trusts;          /* what no launch checks */
     Lx grid[3];                   /* x, y, z in CTAs; all set. With `deal`: one team per iteration, for checks only */
     uint8_t deal;                 /* MfDeal */
     Lx teams;                     /* with `deal`: iterations there are to deal; 0 launches nothing */

@@ -241,8 +241,9 @@ static void read_check(Reader *r, MfKernel *k)
 
 static void read_trust(Reader *r, MfKernel *k)
 {
-    const char *s = next_text(r);
-    vec_push(r->a, &k->trusts, s);
+    uint64_t v = next(r);
+    demand(r, low32(v) < TRUST_COUNT && high32(v) < k->tensors.n, "what is trusted is an unknown fact, or of no tensor");
+    vec_push(r->a, &k->trusts, ((MfTrust){(uint8_t)low32(v), high32(v)}));
 }
 
 static void check_counters(Reader *r, const MfKernel *k)

@@ -97,12 +97,8 @@ static void manifest_head(Lower *L)
         MfSym *s = vec_add(L->a, &mf->syms);
         *s = (MfSym){name_text(L, L->k->syms.v[i].name), L->k->syms.v[i].kind};
     }
-    size_t nwords;
-    const char *const *words = word_list(WORDS_TRUST, &nwords);
     for (uint32_t i = 0; i < L->k->trusts.n; i++)
-        vec_push(L->a, &mf->trusts,
-                 arena_printf(L->a, "%s(%s)", words[L->k->trusts.v[i].fact],
-                              name_text(L, L->k->trusts.v[i].tensor->name)));
+        vec_push(L->a, &mf->trusts, ((MfTrust){(uint8_t)L->k->trusts.v[i].fact, L->k->trusts.v[i].tensor->index}));
     tensors(L);
     arguments(L);
     launch_shape(L);
@@ -357,13 +353,14 @@ static void init_ops(Lower *L, uint32_t threads)
             ir_op(L->a, &L->post, IR_CLUSTER_WAIT, (Span){0, 0});
         }
     }
-    if (tensor || (!cluster && threads > 32 && L->ir->bars.n)) {
+    bool lanes = L->ir->roles.n && !L->ir->roles.v[0].elect; /* of one warp: any lane may use them */
+    if (tensor || (!cluster && L->ir->bars.n && threads > 32)) {
         IrOp *op = ir_op(L->a, &L->pre, IR_CTA_SYNC, (Span){0, 0});
         ir_imm(L->a, op, IRK_ID, 0);
         ir_imm(L->a, op, IRK_THREADS, tensor ? L->ir->mf.threads : threads);
+    } else if (!cluster && L->ir->bars.n && lanes) {
+        ir_op(L->a, &L->pre, IR_WARP_SYNC, (Span){0, 0});
     }
-    bool lanes = L->derived && L->ir->roles.n && !L->ir->roles.v[0].elect; /* of one warp: any lane may use them */
-    if (!tensor && !cluster && threads == 32 && L->ir->bars.n && lanes) ir_op(L->a, &L->pre, IR_WARP_SYNC, (Span){0, 0});
     tmem_address(L);
     tmem_end(L, L->ir->mf.threads);
 }

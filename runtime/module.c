@@ -32,6 +32,13 @@ static void print_extents(Text *t, const MfKernel *mf, const MfTensor *tensor, c
     text_char(t, ']');
 }
 
+static size_t param_of(const MfKernel *mf, uint32_t tensor)
+{
+    size_t i = 0;
+    while (i < mf->args.n && (mf->args.v[i].is_scalar || mf->args.v[i].index != tensor)) i++;
+    return i;
+}
+
 static void describe_kernel(Heap *h, tile_module *m, tile_kernel *k, const MfKernel *mf)
 {
     Arena *a = &h->arena;
@@ -42,6 +49,9 @@ static void describe_kernel(Heap *h, tile_module *m, tile_kernel *k, const MfKer
         uint32_t index = mf->args.v[i].index;
         k->param_names[i] = mf->args.v[i].is_scalar ? mf->scalars.v[index].name : mf->tensors.v[index].name;
     }
+    k->trusts = arena_array(a, tile_trust, mf->trusts.n);
+    for (uint32_t i = 0; i < mf->trusts.n; i++)
+        k->trusts[i] = (tile_trust){(tile_trust_fact)mf->trusts.v[i].fact, param_of(mf, mf->trusts.v[i].tensor)};
     const char **sym_names = arena_array(a, const char *, mf->syms.n);
     for (uint32_t i = 0; i < mf->syms.n; i++) sym_names[i] = mf->syms.v[i].name;
     k->extent_texts = arena_array(a, const char *, mf->tensors.n);
@@ -295,7 +305,7 @@ void tile_kernel_info(const tile_kernel *k, tile_kernel_facts *out)
                                mf->threads,
                                {mf->cluster[0], mf->cluster[1], mf->cluster[2]},
                                mf->smem,
-                               (const char *const *)mf->trusts.v,
+                               k->trusts,
                                mf->trusts.n};
 }
 

@@ -35,6 +35,7 @@ struct tile_kernel {
     uint32_t resident; /* teams that run at once; known only with `deal` or a cluster. 0: none fits */
     const char **param_names;  /* of mf->args, for did-you-mean */
     const char **extent_texts; /* of mf->tensors: "[M, N]" */
+    tile_trust *trusts;        /* of mf->trusts */
     const char **value_texts;  /* of mf->params that are values: "ceil(N, 64)"; else NULL */
 };
 

@@ -11,32 +11,14 @@
 static bool describe_map(tile_args *a, const MfMap *m, MapDesc *out, Report *r)
 {
     const TensorArg *t = &a->tensors[m->tensor];
-    MapDesc d = {
-        .mode = (MapMode)m->mode,
-        .type = m->type,
-        .rank = m->rank,
-        .interleave = m->interleave,
-        .swizzle = m->swizzle,
-        .l2 = m->l2,
-        .fill = m->fill,
-        .channels = m->channels,
-        .pixels = m->pixels,
-        .sm = module_sm(a->kernel->module),
-        .is_store = m->is_store,
-        .is_load = m->is_load,
-    };
+    MapDesc d = manifest_map(m);
+    d.sm = module_sm(a->kernel->module);
     int64_t offset;
     bool ok = args_value(a, m->offset, r, &offset, "the offset of map `%s`", m->name);
     d.address = (int64_t)(t->address + (uint64_t)offset);
     for (int i = 0; i < m->rank; i++) {
         if (!args_value(a, m->dim[i], r, &d.dim[i], "extent %d of map `%s`", i, m->name)) ok = false;
         if (!args_value(a, m->pitch[i], r, &d.pitch[i], "pitch %d of map `%s`", i, m->name)) ok = false;
-        d.box[i] = m->box[i];
-        d.elem_stride[i] = m->elem_stride[i];
-    }
-    for (int i = 0; i < 3; i++) {
-        d.lower[i] = m->lower[i];
-        d.upper[i] = m->upper[i];
     }
     *out = d;
     return ok;

@@ -1,7 +1,7 @@
 # fixes_test.sh: every fix that a program of reject/ is advised to is tried. A fix that is an edit (fixes.awk) is made; what a
-# person would have to write stands in NAME.fixed beside NAME.tile, with all fixes of NAME made. Either way none of the errors
-# that had a fix is left: the program is accepted, or has other errors. Fixes of one code that differ in names and numbers alone
-# count as one. fixes_untried.txt lists those that nobody has tried yet: it gets no new ones.
+# person would have to write stands in NAME.fixed beside NAME.tile, with all fixes of NAME made (and options of its own, if any).
+# Either way none of the errors that had a fix is left: the program is accepted, or has other errors. Fixes of one code that differ
+# in names and numbers alone count as one.
 . ./common.sh
 cd "$(dirname "$0")" || exit 3
 tab=$(printf '\t')
@@ -15,7 +15,7 @@ compile() { # program, folder, options
     program=$1
     folder=$2
     shift 2
-    "$TILECC" "$@" -I "$folder" --error-format=json -S "$program" -o "$work/out" 2>"$work/new"
+    (cd "$folder" && "$TILECC" "$@" -I . --error-format=json -S "$program" -o "$work/out" 2>"$work/new")
 }
 
 for file in $(find reject -name '*.tile' ! -path '*/lib/*' | LC_ALL=C sort); do
@@ -29,6 +29,7 @@ for file in $(find reject -name '*.tile' ! -path '*/lib/*' | LC_ALL=C sort); do
     cut -f2,5 "$work/fixes" >>"$work/all"
     if [ -e "${file%.tile}.fixed" ]; then
         cp "${file%.tile}.fixed" "$work/fixed.tile"
+        [ -z "$(options_of "$work/fixed.tile")" ] || options=$(options_of "$work/fixed.tile")
         # shellcheck disable=SC2086
         compile "$work/fixed.tile" "$folder" $options
         left "$work/new" >"$work/left"
@@ -64,6 +65,8 @@ done
 
 LC_ALL=C sort -u "$work/tried" -o "$work/tried"
 LC_ALL=C sort -u "$work/all" | LC_ALL=C comm -23 - "$work/tried" >"$work/untried"
-same fixes_untried.txt "$work/untried"
-echo "$(wc -l <"$work/tried") fixes tried, $(wc -l <"$work/untried") not yet"
+while IFS=$tab read -r code key; do
+    fail "nobody has tried this fix (a NAME.fixed beside a program of reject/ that has it): $code $key"
+done <"$work/untried"
+echo "$(wc -l <"$work/tried") fixes tried"
 finish

@@ -197,8 +197,7 @@ static void say_what_runs(const Run *r)
     if ((uint64_t)f.cluster[0] * f.cluster[1] * f.cluster[2] > 1)
         fprintf(stderr, ", clusters of %u x %u x %u CTAs", f.cluster[0], f.cluster[1], f.cluster[2]);
     fputc('\n', stderr);
-    for (size_t i = 0; i < f.ntrusts; i++)
-        fprintf(stderr, "trusted, %s: %s\n", r->opt->check_trust || strncmp(f.trusts[i], "sorted(", 7) == 0 ? "checked here" : "not checked", f.trusts[i]);
+    run_trusts_say(r->kernel, r->opt->check_trust);
 }
 
 static void say_deal(const tile_launch_facts *f)

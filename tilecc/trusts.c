@@ -8,14 +8,26 @@
 #include "tilecc/cli.h"
 #include "tilecc/run_args.h"
 
-/* "sorted(offs)": the name. */
-static bool about(const char *trust, const char *what, char *name, size_t room)
+static bool looked_at(const tile_trust *t, bool distinct)
 {
-    size_t n = strlen(what), end = strlen(trust);
-    if (strncmp(trust, what, n) != 0 || trust[n] != '(' || end - n - 2 >= room) return false;
-    memcpy(name, trust + n + 1, end - n - 2);
-    name[end - n - 2] = 0;
-    return true;
+    return t->fact == TILE_TRUST_SORTED || (t->fact == TILE_TRUST_DISTINCT && distinct);
+}
+
+static const char *name_of(const tile_kernel *k, const tile_trust *t)
+{
+    tile_param p;
+    tile_param_info(k, t->param, &p);
+    return p.name;
+}
+
+void run_trusts_say(const tile_kernel *k, bool distinct)
+{
+    static const char *const FACTS[] = {[TILE_TRUST_DISTINCT] = "distinct", [TILE_TRUST_SORTED] = "sorted"};
+    tile_kernel_facts f;
+    tile_kernel_info(k, &f);
+    for (size_t i = 0; i < f.ntrusts; i++)
+        fprintf(stderr, "trusted, %s: %s(%s)\n", looked_at(&f.trusts[i], distinct) ? "checked here" : "not checked",
+                FACTS[f.trusts[i].fact], name_of(k, &f.trusts[i]));
 }
 
 static int64_t element(const unsigned char *p, tile_type type)
@@ -117,12 +129,11 @@ int run_trusts_check(const RunArgs *args, tile_device *d, const tile_kernel *k, 
     tile_kernel_facts f;
     tile_kernel_info(k, &f);
     for (size_t t = 0; t < f.ntrusts; t++) {
-        char name[256];
-        bool sorted = about(f.trusts[t], "sorted", name, sizeof name);
-        if (!sorted && !(distinct && about(f.trusts[t], "distinct", name, sizeof name))) continue;
+        if (!looked_at(&f.trusts[t], distinct)) continue;
+        const char *name = name_of(k, &f.trusts[t]);
         for (size_t i = 0; i < args->n; i++) {
             bool is = strcmp(args->v[i].name, name) == 0 && !args->v[i].param.is_scalar;
-            int code = is ? check(args, &args->v[i], d, sorted) : EXIT_OK;
+            int code = is ? check(args, &args->v[i], d, f.trusts[t].fact == TILE_TRUST_SORTED) : EXIT_OK;
             if (code != EXIT_OK) return code;
         }
     }

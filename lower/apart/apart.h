@@ -83,7 +83,7 @@ void access_note(Lower *L, const MoveInfo *mi);
 
 /* ---- axes.c ---- */
 void axes_of(Lower *L, TensorAccess *a);
-bool trusts(const Lower *L, const PTensor *idx, PTrust fact);
+bool trusts(const Lower *L, const PTensor *idx, Trust fact);
 /* The tensor whose elements say which row: NULL where the source computes it. */
 const PTensor *row_numbers(const Sx *start, const PRows *rows);
 

@@ -15,7 +15,7 @@
 
 enum { AGREE_FUEL = 256 };
 
-bool trusts(const Lower *L, const PTensor *idx, PTrust fact)
+bool trusts(const Lower *L, const PTensor *idx, Trust fact)
 {
     for (uint32_t i = 0; i < L->k->trusts.n; i++)
         if (L->k->trusts.v[i].tensor == idx && L->k->trusts.v[i].fact == fact) return true;

@@ -138,10 +138,11 @@ static void print_launch(Printer *p)
         print_string(t, c->place);
         text_char(t, '\n');
     }
+    size_t nfacts;
+    const char *const *facts = word_list(WORDS_TRUST, &nfacts);
     for (uint32_t i = 0; i < mf->trusts.n; i++) {
-        text_lit(t, "  trust ");
-        print_string(t, mf->trusts.v[i]);
-        text_char(t, '\n');
+        const MfTrust *x = &mf->trusts.v[i];
+        text_printf(t, "  trust %s %s\n", facts[x->fact], x->tensor < mf->tensors.n ? p->names.tensors[x->tensor] : "?");
     }
     static const char *const DEALS[] = {[MF_DEAL_STATIC] = "static", [MF_DEAL_TICKET] = "ticket"};
     if (mf->deal) {

@@ -448,7 +448,11 @@ static void read_columns(Reader *r)
 }
 static void read_trust(Reader *r)
 {
-    vec_push(r->arena, &r->k->mf.trusts, reader_string(r));
+    size_t n;
+    const char *const *facts = word_list(WORDS_TRUST, &n);
+    MfTrust t = {.fact = reader_word_of(r, facts, (uint32_t)n, "fact")};
+    t.tensor = reader_object(r, SC_TENSOR);
+    vec_push(r->arena, &r->k->mf.trusts, t);
 }
 
 static void read_part(Reader *r)

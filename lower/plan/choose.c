@@ -29,6 +29,57 @@ static void no_instruction(Lower *L, const MoveInfo *mi, const Refusal *tensor, 
     else if (tensor->fix || other) diag_fix(L->c->diags, g, "%s", tensor->fix ? tensor->fix : other);
 }
 
+/* ---- P0006: copies too small ---- */
+
+enum { SMALL_COPY = 512, MANY_COPIES = 8 };
+
+/* The widest swizzle of which a panel is as wide as the part; 0: none. */
+static int panel_of(const MoveInfo *mi)
+{
+    const PTile *t = mi->tile;
+    int inner = t->rank - 1;
+    int64_t part = mi->s->dim[inner].extent * mi->sbits / 8, row = t->extent[inner] * mi->sbits / 8;
+    bool plain = t->swizzle == MAP_SWIZZLE_NONE && !t->interleave && row > part && row % part == 0;
+    return plain && (part == 32 || part == 64 || part == 128) ? (int)part : 0;
+}
+
+static void tell_small(Lower *L, const MoveInfo *mi, int64_t n, int64_t bytes, const char *why, const char *fix)
+{
+    if (n < MANY_COPIES || bytes >= SMALL_COPY || fix == NULL) return;
+    Diag *g = diag_at(L->c->diags, P0006, mi->stmt->span, "this is %lld copies of %lld bytes: %s", (long long)n,
+                      (long long)bytes, why);
+    diag_label(L->c->diags, g, mi->tile->span, "the tile");
+    diag_fix(L->c->diags, g, "%s", fix);
+}
+
+/* Pieces of an inferred map's boxes: rows that no box is wide enough for, or that do not follow one another in the tile. */
+static void tell_pieces(Lower *L, const MoveInfo *mi, const TensorPlan *t)
+{
+    int inner = mi->tile->rank - 1, panel = panel_of(mi);
+    const char *tile = name_text(L, mi->tile->name);
+    if (mi->mv->map) return;
+    if (mi->s->dim[inner].extent > BOX_MAX && mi->span == 0)
+        tell_small(L, mi, t->npieces, t->piece_bytes, "a box is at most 256 elements wide",
+                   arena_printf(L->a, "`swizzle 128` on `%s`, or tiles of at most 256 elements in a row", tile));
+    else
+        tell_small(
+            L, mi, t->npieces, t->piece_bytes,
+            arena_printf(L->a, "the rows of this part do not follow one another in `%s`", tile),
+            panel ? arena_printf(L->a,
+                                 "`swizzle %d` on `%s`: its panels are as wide as the part; or a tile for each part",
+                                 panel, tile)
+                  : "a tile for each part");
+}
+
+static void tell_runs(Lower *L, const MoveInfo *mi, const BulkPlan *b, const Refusal *no_tensor)
+{
+    for (int i = 0; i < b->nrows; i++)
+        if (b->row[i].rows) return; /* as the program picks them */
+    if (mi->mv->via == VIA_INFERRED && no_tensor->text)
+        tell_small(L, mi, b->nruns, b->run, arena_printf(L->a, "no tensor copy does it, because %s", no_tensor->text),
+                   no_tensor->fix);
+}
+
 /* `via` pins the instruction; otherwise the first that fits in the order tensor, bulk. */
 bool choose_copy(Lower *L, MoveInfo *mi, bool *tensor, TensorPlan *t, BulkPlan *b, Refusal *no_tensor)
 {
@@ -36,14 +87,20 @@ bool choose_copy(Lower *L, MoveInfo *mi, bool *tensor, TensorPlan *t, BulkPlan *
     Refusal no_bulk;
     PVia via = mi->mv->via;
     *tensor = via != VIA_BULK;
-    if (*tensor && tensor_plan(L, mi, t, no_tensor)) return true;
+    if (*tensor && tensor_plan(L, mi, t, no_tensor)) {
+        tell_pieces(L, mi, t);
+        return true;
+    }
     if (via == VIA_MAP) {
         if (no_tensor->text) lower_refuse(L, no_tensor);
         return false;
     }
     restore(L, before);
     *tensor = false;
-    if (bulk_plan(L, mi, b, &no_bulk)) return true;
+    if (bulk_plan(L, mi, b, &no_bulk)) {
+        tell_runs(L, mi, b, no_tensor);
+        return true;
+    }
     restore(L, before);
     if (via == VIA_BULK) lower_refuse(L, &no_bulk);
     else no_instruction(L, mi, no_tensor, &no_bulk);

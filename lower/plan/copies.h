@@ -12,6 +12,8 @@
 #include "lower/kernel/report.h"
 #include "lower/plan/move.h"
 
+enum { BOX_MAX = 256 }; /* elements of a dimension; cuda.h: boxDim */
+
 typedef struct Piece {  /* one tensor copy of a move */
     int64_t at[P_RANK]; /* elements from the move's start, per dimension of the tensor */
     int64_t offset;     /* bytes from the sub-tile's start */

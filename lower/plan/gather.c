@@ -16,7 +16,8 @@ static bool columns(Lower *L, const MoveInfo *mi, Refusal *why)
                                   (long long)m->box[1], (long long)mi->extent[1]),
                      .label_span = m->box_span,
                      .label = "the map's box",
-                     .fix = arena_printf(L->a, "box [4, %lld]", (long long)mi->extent[1])};
+                     .fix = arena_printf(L->a, "box [4, %lld], or moves of %lld columns", (long long)mi->extent[1],
+                                         (long long)m->box[1])};
     return false;
 }
 

@@ -60,10 +60,10 @@ static void too_much(Lower *L, uint64_t total)
     for (uint32_t i = 0; i < k->bars.n; i++) bars += UINT64_C(8) * k->bars.v[i].slots;
     if (bars) diag_note(L->c->diags, g, (Span){0, 0}, "barriers: %llu bytes", (unsigned long long)bars);
     const char *others = smem_targets(L->a, (int64_t)total);
-    diag_fix(L->c->diags, g, "make tiles smaller%s, by %llu bytes together%s%s",
-             agents_wanted(L->k) ? ", arrays shorter or `stages` fewer" : " or arrays shorter",
-             (unsigned long long)(total - L->c->target->smem_per_cta), others ? "; targets that have as many: " : "",
-             others ? others : "");
+    int64_t over = round_up((int64_t)total - L->c->target->smem_per_cta, SMEM_TMA_ALIGN);
+    diag_fix(L->c->diags, g, "make tiles smaller%s, by %lld bytes together: they take multiples of %d%s%s",
+             agents_wanted(L->k) ? ", arrays shorter or `stages` fewer" : " or arrays shorter", (long long)over, SMEM_TMA_ALIGN,
+             others ? "; targets that have as many: " : "", others ? others : "");
 }
 
 /* Buffers by descending alignment, so that nothing is lost between them; barriers last. */

@@ -5,7 +5,6 @@
 #include "lower/plan/maps.h"
 
 enum {
-    BOX_MAX = 256,              /* cuda.h: boxDim */
     FAR = INT32_MAX - INT16_MAX /* beyond every tensor, and any piece's start from there fits 32 bits */
 };
 
@@ -172,7 +171,7 @@ static bool inner_contiguous(Lower *L, const MoveInfo *mi, Refusal *why)
                                   name_text(L, mi->tensor->name), poly_text(L, stride)),
                      .label_span = mi->tensor->span,
                      .label = "the view leaves out the dimension that is contiguous",
-                     .fix = "let the view keep the innermost dimension"};
+                     .fix = "let the view keep the innermost dimension, and move 16 bytes of it or more"};
     return false;
 }
 

@@ -140,7 +140,7 @@ static bool fits(Lower *L, const MoveInfo *mi, const Rows *r, IrCpShape shape)
     if (!tmem_swizzle(r->swizzle, &mode)) return refuse(L, mi, "its swizzle moves pieces of more than 16 bytes", "`swizzle 128` without `atom`");
     if (width % unit)
         return refuse(L, mi, arena_printf(L->a, "rows of %lld bytes, and %s takes %lld at a time", (long long)width, tmem_shape(shape)->text, (long long)unit),
-                      "`via threads`");
+                      shape == IRP_4X256B ? "rows of a multiple of 32 bytes" : "`via threads`"); /* threads have no steps of lanes */
     if (r->span == 0 && (r->pitch != TMEM_CHUNK || r->bytes != TMEM_CHUNK))
         return refuse(L, mi, arena_printf(L->a, "without a swizzle eight rows of 16 bytes lie in a row, here a row has %lld bytes and the next one begins %lld further",
                                           (long long)r->bytes, (long long)r->pitch),

@@ -2,7 +2,6 @@
 #include "lower/schedule/schedule.h"
 
 enum {
-    FLIGHT_BYTES = 48 << 10, /* loads ahead per SM that DRAM wants; h200: more lowers the bandwidth a little */
     TURN_BYTES = 16 << 10,   /* less per turn and the counter of tickets limits */
     WIDE_TURN = 32 << 10,    /* from here on one CTA per SM is enough */
     SLOTS_MAX = 16, /* that nobody asks for */
@@ -175,7 +174,7 @@ static int64_t smem_beside(const Sched *s)
     return n > USUAL ? n : USUAL;
 }
 
-static int64_t smem_of(Lower *L)
+int64_t rings_smem(Lower *L)
 {
     Sched *s = L->sched;
     int64_t n = smem_beside(s);
@@ -242,7 +241,7 @@ bool rings_size(Lower *L)
     for (uint32_t i = 0; i < s->pipes.n; i++) size_pipe(L, s->pipes.v[i]);
     if (s->per_sm == 0) s->per_sm = 1;
     size_peers(L);
-    while (smem_of(L) * s->per_sm > L->c->target->smem_per_cta) {
+    while (rings_smem(L) * s->per_sm > L->c->target->smem_per_cta) {
         if (s->per_sm > 1) s->per_sm--;
         else if (!shrink(L)) break; /* memory_place says so */
     }
@@ -374,4 +373,5 @@ void rings_barriers(Lower *L)
         Pipe *p = s->pipes.v[i];
         if (p->across && (p->deal == DEAL_TICKET || p->deal == DEAL_CLC) && !draws_for_itself(L, p)) add_ids(L, p);
     }
+    flight_tell(L);
 }

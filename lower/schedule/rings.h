@@ -10,6 +10,7 @@ typedef enum Agent { AG_LOAD, AG_SEND, AG_WORK, AG_COUNT } Agent;
 #define AG_NONE AG_COUNT
 #define RING_NONE UINT32_MAX
 enum { SCHED_RANKS = 16, SCHED_CHAIN = 64, BATCH_MAX = 256 };
+enum { FLIGHT_BYTES = 48 << 10 }; /* loads ahead per SM that DRAM wants; h200: more lowers the bandwidth a little */
 
 typedef struct Ring {
     PTile *tile;
@@ -61,6 +62,10 @@ void rings_find(Lower *L);     /* who uses which tile, where: after planning */
 /* ---- rings.c ---- */
 bool rings_size(Lower *L);     /* slots, batches, per_sm; false after an error */
 void rings_barriers(Lower *L); /* IrBuf slots and IrBar */
+int64_t rings_smem(Lower *L);  /* bytes of a CTA */
+
+/* ---- flight.c ---- */
+void flight_tell(Lower *L); /* P0005: when slots, shapes and dealing are known */
 
 /* ---- ring_ops.c ---- */
 void ring_wait_full(Lower *L, uint32_t ring);

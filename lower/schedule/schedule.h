@@ -10,6 +10,7 @@
  *   versions        what is read surely has a value                           versions/
  *   uses            turn block and agents of every tile; which are kept       uses.c
  *   rings           slots, barriers                                           rings.c, ring_ops.c
+ *   flight          what is said where they keep too little on its way        flight.c
  *   kept tiles      that overlap with nothing                                 kept.c
  *   the walk        the tree: ops of all agents                               agent_walk.c, agent_sync.c
  *   dealing         which iterations a team runs                              deal.c

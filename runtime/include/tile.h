@@ -127,10 +127,18 @@ TILE_API size_t tile_kernel_count(const tile_module *m);
 TILE_API tile_kernel *tile_kernel_at(tile_module *m, size_t i); /* in source order; NULL past the end */
 TILE_API tile_kernel *tile_kernel_find(tile_module *m, const char *name); /* NULL if there is none */
 TILE_API const char *tile_kernel_name(const tile_kernel *k);
+typedef enum tile_trust_fact { /* of the elements of an index tensor */
+    TILE_TRUST_DISTINCT,       /* no two are equal */
+    TILE_TRUST_SORTED          /* none is less than the one before */
+} tile_trust_fact;
+typedef struct tile_trust {
+    tile_trust_fact fact;
+    size_t param; /* of which: tile_param_info */
+} tile_trust;
 typedef struct tile_kernel_facts { /* pointers live as long as the module */
     const char *compiler, *target, *source; /* "tilecc 0.1.0", "sm_90a", path of the main source */
     uint32_t threads, cluster[3], smem;     /* threads and bytes of shared memory of a CTA */
-    const char *const *trusts;              /* facts that no launch can check, as written */
+    const tile_trust *trusts;               /* facts that no launch can check */
     size_t ntrusts;
 } tile_kernel_facts;
 TILE_API void tile_kernel_info(const tile_kernel *k, tile_kernel_facts *out); /* k NULL: zeros and "" */

@@ -187,9 +187,11 @@ static const char *verb(uint16_t flags)
 /* What the compiler took for granted of data may be why accesses to global memory meet. */
 static void note_trusts(Text *notes, const Access *a)
 {
+    size_t n;
     const MfKernel *k = a->m->launch.kernel;
+    const char *const *facts = word_list(WORDS_TRUST, &n);
     for (uint32_t i = 0; a->cta == NULL && k && i < k->trusts.n; i++)
-        text_printf(notes, "\n    trusted, not checked: %s; this may be because it is untrue", k->trusts.v[i]);
+        text_printf(notes, "\n    trusted, not checked: %s(%s); this may be because it is untrue", facts[k->trusts.v[i].fact], k->tensors.v[k->trusts.v[i].tensor].name);
     if (a->cta == NULL && k && a->m->opt->check_trust) text_lit(notes, "\n    stores under `overlap any` count as any other: `trust` was asked for");
 }
 

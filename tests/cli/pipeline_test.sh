@@ -67,14 +67,14 @@ contains out '^  grid \(ceil\(N, 256\), ceil\(M, 64\), 1\)$'
 
 # What CTAs of a cluster send each other, by mask and to peers, with reductions.
 cp "$root/tests/golden/cluster/by_rank.tile" "$root/tests/golden/cluster/rank_sends.tile" "$root/tests/golden/cluster/rank_sums.tile" .
-expect 0 '' --explain-plan by_rank.tile
+expect 0 '' -Wno-performance --explain-plan by_rank.tile
 contains out '; multicast by mask, each load to 2 CTAs$'
 contains out '; multicast by mask, each load to 4 CTAs$'
 contains out '; each load to 1 CTA$'
-expect 0 '' --explain-plan rank_sends.tile
+expect 0 '' -Wno-performance --explain-plan rank_sends.tile
 contains out '^    cp\.async\.bulk, shared -> shared of another CTA$'
 contains out '^      1024 bytes, role send, barrier u\.full there$'
-expect 0 '' --explain-plan rank_sums.tile
+expect 0 '' -Wno-performance --explain-plan rank_sums.tile
 [ "$(grep -c '^    cp\.reduce\.async\.bulk, shared -> shared of another CTA$' out)" = "$(grep -c 'role send, barrier .*\.sum there$' out)" ] ||
     fail "reductions into other CTAs in the plan"
 contains out 'barrier u\.sum there'
@@ -208,7 +208,7 @@ branches load.tile 'if c == 0 { move x[r, :] -> t; } else { fill t = 7; }'
 branches fill.tile 'if c != 0 { fill t = 7; } else { move x[r, :] -> t; }'
 for c in 0 1; do
     for f in load fill; do
-        expect 0 '' run --device=sim --sim=fuzz --schedules=10 $f.tile 'x=u32[37,64]' "y=u32[37,64]:$f.npy" c=$c
+        expect 0 '' run -Wno-performance --device=sim --sim=fuzz --schedules=10 $f.tile 'x=u32[37,64]' "y=u32[37,64]:$f.npy" c=$c
     done
     cmp load.npy fill.npy || fail "if .. fill .. else .. move, c = $c"
 done
@@ -216,7 +216,7 @@ done
 # Read behind the branch and loaded again: still two values of one tile, which no ring holds.
 branches again.tile 'if c != 0 { fill t = 7; } else { move x[r, :] -> t; } move t -> y[r, :] overlap any; if c != 0 { move x[r, :] -> t; }'
 expect 0 'P0004.*is filled again where it has been read' --emit=ir again.tile
-expect 0 '' run --device=sim --sim=fuzz --schedules=10 load.tile 'x=u32[37,64]' 'y=u32[37,64]:load.npy' c=0
+expect 0 '' run -Wno-performance --device=sim --sim=fuzz --schedules=10 load.tile 'x=u32[37,64]' 'y=u32[37,64]:load.npy' c=0
 for c in 0 1; do
     expect 0 P0004 run --device=sim --sim=fuzz --schedules=10 again.tile 'x=u32[37,64]' 'y=u32[37,64]:again.npy' c=$c
     cmp load.npy again.npy || fail "loaded again behind the branch, c = $c: what is stored last"

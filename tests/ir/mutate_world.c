@@ -246,12 +246,10 @@ static void put(uint8_t *p, tile_type type, uint64_t r)
 }
 
 /* Facts that are trusted hold: no two elements of the tensor are equal, or none is less than the one before. */
-static bool trusted(const MfKernel *mf, const char *what, const char *tensor)
+static bool trusted(const MfKernel *mf, Trust fact, uint32_t tensor)
 {
-    char fact[256];
-    snprintf(fact, sizeof fact, "%s(%s)", what, tensor);
     for (uint32_t i = 0; i < mf->trusts.n; i++)
-        if (strcmp(mf->trusts.v[i], fact) == 0) return true;
+        if (mf->trusts.v[i].fact == fact && mf->trusts.v[i].tensor == tensor) return true;
     return false;
 }
 
@@ -272,9 +270,9 @@ bool world_make(World *x, Arena *a, const MfKernel *mf, const char *values)
         if (t->data == NULL || t->want == NULL) abort();
         for (size_t e = 0; e < n && size > 0; e++) put(t->data + e * size, t->type, world_random(x));
         for (size_t b = 0; b < t->bytes && size == 0; b++) t->data[b] = (uint8_t)world_random(x); /* packed types */
-        for (size_t e = 0; e < n && t->type == TILE_S32 && trusted(mf, "distinct", t->name); e++)
+        for (size_t e = 0; e < n && t->type == TILE_S32 && trusted(mf, TRUST_DISTINCT, i); e++)
             memcpy(t->data + e * size, &(int32_t){(int32_t)(e * 7 % 1009) - 3}, size);
-        for (size_t e = 0, at = 0; e < n && t->type == TILE_S32 && trusted(mf, "sorted", t->name); e++, at += world_random(x) % 40)
+        for (size_t e = 0, at = 0; e < n && t->type == TILE_S32 && trusted(mf, TRUST_SORTED, i); e++, at += world_random(x) % 40)
             memcpy(t->data + e * size, &(int32_t){(int32_t)at - 3}, size);
         for (size_t e = 0; e < n && symbol_value(values, t->name, &each); e++) memcpy(t->data + e * size, &each, size);
         memcpy(t->want, t->data, t->bytes);

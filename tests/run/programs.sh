@@ -560,6 +560,8 @@ for depth in 1 2 3 4; do
         fi
     done
 done
+make u4 8,64 a
+case_ $h/roles/one_warp.tile x="$work/a.npy" y="u32[8,64]:$work/b.npy" && same a b
 
 for rows in 0 1 16 17 33 49 $(many 1000 100); do
     make f4 $rows,64 a

@@ -69,7 +69,7 @@ static const char EVERYTHING[] =
     "  param value (N + 1) * (n - -3) - (lda - (N - 1)) % 7\n  param address a\n  param map m\n"
     "  check E0601 !(N % 16 == 0) || n < 3 && (N & 7) <= 1 \"text\" why \"a \\\"rule\\\"\" at \"x.tile:1:2\"\n"
     "  check E0602 _ \"\" why \"\" at \"\"\n"
-    "  trust \"distinct(idx)\"\n"
+    "  trust distinct a\n"
     "  grid -9223372036854775808, 9223372036854775807, N << 2 >> 1 ^ 3 | n\n  cluster 2, 1, 4\n  threads 128\n  smem "
     "4096\n"
     "  buf t bytes 1024 align 128 slots 2 pitch 1024 at 0\n"

@@ -54,7 +54,7 @@ static MfKernel copy_kernel(Arena *a)
     vec_push(a, &k.params, ((MfParam){MF_PARAM_ADDRESS, 1}));
     vec_push(a, &k.params, ((MfParam){MF_PARAM_VALUE, grid}));
     vec_push(a, &k.checks, ((MfCheck){E0415, cond, "N * 2 is a multiple of 16", "T07", "copy.tile:12:5"}));
-    vec_push(a, &k.trusts, "distinct(idx)");
+    vec_push(a, &k.trusts, ((MfTrust){TRUST_SORTED, 1}));
     k.grid[0] = grid;
     k.grid[1] = k.grid[2] = one;
     return k;
@@ -113,10 +113,15 @@ static void same_kernel(const MfKernel *a, const MfKernel *b)
     assert_memory_equal(w->upper, m->upper, sizeof w->upper);
     assert_int_equal(w->channels, 64);
     assert_int_equal(w->pixels, 1024);
+    MapDesc d = manifest_map(w);
+    assert_true(d.mode == (MapMode)m->mode && d.rank == m->rank && d.box[1] == 256 && d.elem_stride[1] == 8);
+    assert_true(d.lower[0] == -32768 && d.upper[2] == -2 && d.channels == 64 && d.pixels == 1024);
+    assert_true(d.dim[0] == MAP_UNKNOWN && d.pitch[2] == MAP_UNKNOWN && d.address == MAP_UNKNOWN);
     assert_int_equal(b->params.v[2].index, a->params.v[2].index);
     assert_int_equal(b->checks.v[0].code, E0415);
     assert_string_equal(b->checks.v[0].place, "copy.tile:12:5");
-    assert_string_equal(b->trusts.v[0], "distinct(idx)");
+    assert_int_equal(b->trusts.v[0].fact, a->trusts.v[0].fact);
+    assert_int_equal(b->trusts.v[0].tensor, a->trusts.v[0].tensor);
     assert_memory_equal(a->grid, b->grid, sizeof a->grid);
     assert_memory_equal(a->cluster, b->cluster, sizeof a->cluster);
     assert_int_equal(b->threads, 384);
@@ -208,6 +213,8 @@ static void indices_are_inside(const Manifest *m)
             for (int d = 0; d < map->rank; d++)
                 assert_true(map->dim[d] && map->dim[d] <= nodes && map->pitch[d] <= nodes);
         }
+        for (uint32_t j = 0; j < k->trusts.n; j++)
+            assert_true(k->trusts.v[j].fact < TRUST_COUNT && k->trusts.v[j].tensor < k->tensors.n);
         for (uint32_t j = 0; j < k->tensors.n; j++) {
             const MfTensor *t = &k->tensors.v[j];
             assert_true(t->rank <= MAP_RANK && t->type < TYPE_COUNT);

@@ -286,11 +286,11 @@ static const Change TO_IN_PLACE[] = {
     {"gaddr x", "gaddr y", NULL, NULL},
     {"%xg.end = add.i64 %xg.first, 8", "%901 = add.i64 %15, 4\n      %xg.end = ld.scalar offs, %901", NULL, NULL},
     {"%yg.end = add.i64 %yg.first, 8", "%902 = add.i64 %51, 4\n      %yg.end = ld.scalar offs, %902", NULL, NULL},
-    {"  deal static", "  trust \"sorted(offs)\"\n  deal static", NULL, NULL},
+    {"  deal static", "  trust sorted offs\n  deal static", NULL, NULL},
 };
 static const Change OF_IN_PLACE[] = {
     {"", "", NULL, NULL},
-    {"  trust \"sorted(offs)\"\n", "", "E06", ""},
+    {"  trust sorted offs\n", "", "E06", ""},
     {"%901 = add.i64 %15, 4", "%901 = add.i64 %15, 8", "E06", ""},   /* up to the group after next */
     {"%902 = add.i64 %51, 4", "%902 = add.i64 %51, 8", "E06", ""},
     {"mul.i64 %xg.start, 32", "mul.i64 %xg.start, 28", "E06", ""},

@@ -352,6 +352,8 @@ void tell_in_flight(Verifier *v, Diag *g, const Access *a)
     if (a->phase == NULL || v->k->bars.v[bar].derived) return;
     uint32_t user = other_user(v, thread_of(v, a)->role, a->at.buf);
     if (user == UINT32_MAX) diag_fix(v->diags, g, "`wait %s;` after it, in some role", bar_text(v, bar));
+    else if (use_of(v, user, bar, true) != UINT32_MAX) /* but in fewer turns */
+        diag_fix(v->diags, g, "let role `%s` wait for %s as often as this copies", v->k->roles.v[user].name, v->k->bars.v[bar].name);
     else
         diag_fix(v->diags, g, "`wait %s;` in role `%s`, in front of what it does with %s", bar_text(v, bar),
                  v->k->roles.v[user].name, v->k->bufs.v[a->at.buf].name);

@@ -89,25 +89,6 @@ static Region *address_region(Verifier *v, const IrArg *arg, Form bytes)
     return r->hi[0] ? r : NULL;
 }
 
-static MapDesc box_of(const MfMap *m)
-{
-    MapDesc d = {.mode = (MapMode)m->mode,
-                 .type = m->type,
-                 .rank = m->rank,
-                 .swizzle = m->swizzle,
-                 .interleave = m->interleave,
-                 .channels = m->channels,
-                 .pixels = m->pixels,
-                 .is_load = m->is_load,
-                 .is_store = m->is_store};
-    for (unsigned i = 0; i < MAP_RANK; i++) {
-        d.box[i] = m->box[i];
-        d.elem_stride[i] = m->elem_stride[i];
-        d.dim[i] = d.pitch[i] = MAP_UNKNOWN;
-    }
-    return d;
-}
-
 /* The box, with so much for each pixel of a halo. */
 static Form with_halo(Verifier *v, Form halo, int64_t none, int64_t one)
 {
@@ -119,7 +100,7 @@ static Form with_halo(Verifier *v, Form halo, int64_t none, int64_t one)
 static bool check_box(Verifier *v, uint32_t op, const MfMap *m, Form halo, Form bytes)
 {
     if (v->box[op]) return true;
-    MapDesc d = box_of(m);
+    MapDesc d = manifest_map(m);
     Form box = with_halo(v, halo, map_copy_bytes(&d, 0), map_copy_bytes(&d, 1));
     int64_t k;
     bool same = box && (box == bytes || (form_le(&v->f, box, bytes) && form_le(&v->f, bytes, box)));
@@ -134,7 +115,7 @@ static bool check_box(Verifier *v, uint32_t op, const MfMap *m, Form halo, Form 
  * copy counts. What lies between them a load leaves without a value: of each 16 bytes so many, the last ones; all 16: no telling. */
 static int64_t spread(const MfMap *m, int64_t halo, uint8_t *gap)
 {
-    MapDesc d = box_of(m);
+    MapDesc d = manifest_map(m);
     int64_t bytes = map_copy_bytes(&d, halo), box = map_tx_bytes(&d), room = map_smem_bytes(&d), all;
     *gap = 0;
     if (box <= 0 || room <= box) return bytes;

@@ -249,7 +249,7 @@ static void element_range(const Verifier *v, uint32_t tensor, bool read, int64_t
     bool sign = e->kind == ELEM_SINT;
     *lo = INT64_MIN;
     *hi = INT64_MAX;
-    if ((v->loaded & v->stored) == 0 || !tensor_trusted(v, "sorted", tensor)) return;
+    if ((v->loaded & v->stored) == 0 || !tensor_trusted(v, TRUST_SORTED, tensor)) return;
     if (e->global_bits >= 64 || (!sign && e->kind != ELEM_UINT)) return;
     *lo = sign ? -(INT64_C(1) << (e->global_bits - 1)) : read ? 0 : -1;
     *hi = (INT64_C(1) << (e->global_bits - sign)) - 1;

@@ -105,7 +105,7 @@ void sync_step(Verifier *v, uint32_t op)
     if (o->op == IR_CTA_SYNC) {
         step_cta(v, op);
     } else if (o->op == IR_WARP_SYNC) { /* of several warps each its own threads: orders nothing between any two */
-        if ((in_role(v, v->now) || v->k->mf.threads == 32) && !v->k->roles.v[v->now->role].elect && v->k->roles.v[v->now->role].warps == 1)
+        if ((in_role(v, v->now) || v->k->roles.n == 1) && !v->k->roles.v[v->now->role].elect && v->k->roles.v[v->now->role].warps == 1)
             arrive(v, op, (uint32_t)WARP, v->now->role);
     } else {
         step_cluster(v, op);

@@ -140,16 +140,11 @@ static void put_together(Verifier *v, Pairs *p, Pair x, Pair y)
 
 /* ---- rows by index ---- */
 
-bool tensor_trusted(const Verifier *v, const char *fact, uint32_t tensor)
+bool tensor_trusted(const Verifier *v, Trust fact, uint32_t tensor)
 {
     const MfKernel *mf = &v->k->mf;
-    const char *name = mf->tensors.v[tensor].name;
-    size_t n = strlen(name), k = strlen(fact);
-    for (uint32_t i = 0; i < mf->trusts.n; i++) {
-        const char *t = mf->trusts.v[i];
-        if (strncmp(t, fact, k) || t[k] != '(' || strncmp(t + k + 1, name, n)) continue;
-        if (strcmp(t + k + 1 + n, ")") == 0) return true;
-    }
+    for (uint32_t i = 0; i < mf->trusts.n; i++)
+        if (mf->trusts.v[i].fact == fact && mf->trusts.v[i].tensor == tensor) return true;
     return false;
 }
 
@@ -180,7 +175,7 @@ static void find_row(Verifier *v, Region *r, unsigned d)
     FormAtom a = *atom_data(f, x->t[0].atom);
     FormTerm t = x->t[0];
     int64_t k = x->k;
-    if (a.kind != ATOM_LOAD || !small_numbers(v, a.a, r->map != UINT32_MAX) || !tensor_trusted(v, "distinct", a.a)) return;
+    if (a.kind != ATOM_LOAD || !small_numbers(v, a.a, r->map != UINT32_MAX) || !tensor_trusted(v, TRUST_DISTINCT, a.a)) return;
     if (r->row == NULL) {
         r->row = arena_array(&v->run, Row, MAP_RANK);
         for (unsigned i = 0; i < MAP_RANK; i++) r->row[i].tensor = UINT32_MAX;

@@ -23,7 +23,7 @@ void sizes_prepare(Verifier *v); /* f.sizes */
 bool divisor_not_zero(Verifier *v, Form n); /* in every launch */
 bool bounds_divided_well(Verifier *v, uint32_t op, Form lo, Form hi); /* a loop's bounds are numbers in every launch */
 Form exact_sum(Verifier *v, Form x, bool away); /* x by exact sums; away: coordinates from AWAY on name no place */
-bool tensor_trusted(const Verifier *v, const char *fact, uint32_t tensor);
+bool tensor_trusted(const Verifier *v, Trust fact, uint32_t tensor);
 
 /* ---- unequal.c ---- */
 enum { COORDINATE_MAX = 1 << 30 };

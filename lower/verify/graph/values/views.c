@@ -260,7 +260,7 @@ static bool sorted(const Verifier *v, uint32_t tensor)
 {
     ElemType type = (ElemType)v->k->mf.tensors.v[tensor].type;
     bool exact = elem_info(type)->kind == ELEM_SINT || elem_info(type)->global_bits < 64; /* as 64 bits with a sign */
-    return exact && tensor_trusted(v, "sorted", tensor);
+    return exact && tensor_trusted(v, TRUST_SORTED, tensor);
 }
 
 /* Elements that are not in the tensor are -1 and in no order. */

@@ -1,0 +1,140 @@
+/* P0005: how much of the loads is on its way, where that is too little for the bandwidth of global memory; and what holds it back.
+ *
+ * Bytes of an iteration's loads times the iterations that they run ahead, times the CTAs of an SM. Where a tile has one slot, its load
+ * waits until the iteration before is done with it: half the time nothing is on its way. */
+#include "lower/schedule/schedule.h"
+
+/* An SM of the H200. */
+enum {
+    SM_THREADS = 2048,
+    SM_CTAS = 32,
+    SM_RESERVED = 1 << 10, /* bytes of shared memory that each CTA takes beyond its own */
+    AHEAD_MOST = 8
+};
+
+static bool loaded(const Ring *r)
+{
+    return r->tile && r->turn && r->looped && !r->kept && r->filler == AG_LOAD;
+}
+
+/* Is the ring's turn within the block, or the block itself? */
+static bool within(const Ring *r, const PBlock *b)
+{
+    const Planned *p = r->moves.v[0];
+    bool in = false;
+    for (uint32_t i = 0; i <= p->depth; i++) {
+        in |= p->chain[i].block == b;
+        if (p->chain[i].block == r->turn) return in;
+    }
+    return false;
+}
+
+static int64_t turn_of(const Ring *r)
+{
+    return r->bytes * (r->pipe ? r->pipe->batch : 1);
+}
+
+/* As a launch has them that is not dealt. */
+static int64_t ctas_of(Lower *L)
+{
+    Sched *s = L->sched;
+    int64_t threads = 0, most = SM_CTAS, room = L->c->target->smem_per_cta + SM_RESERVED;
+    if (has_across(L->k)) return s->per_sm;
+    for (int a = 0; a < AG_COUNT; a++) threads += s->used[a] ? (int64_t)s->warps[a] * 32 : 0;
+    if (threads < L->k->threads) threads = L->k->threads;
+    if (threads > 0 && SM_THREADS / threads < most) most = SM_THREADS / threads;
+    int64_t by_memory = room / (rings_smem(L) + SM_RESERVED);
+    if (by_memory < most) most = by_memory;
+    return most > 0 ? most : 1;
+}
+
+typedef struct Flight {
+    int64_t bytes; /* of a CTA: on their way at most; .. */
+    int64_t turn;  /* .. of one iteration */
+    bool one;      /* slot */
+    bool inner;    /* a loop within has loads of its own, or copies that are waited for at once */
+    const Ring *most;
+} Flight;
+
+static Flight flight_of(const Sched *s, const PBlock *b)
+{
+    Flight f = {.one = true};
+    for (uint32_t i = 0; i < s->nrings; i++) {
+        const Ring *r = &s->rings[i];
+        if (r->turn == NULL || r->tile == NULL || !within(r, b)) continue;
+        f.inner |= (r->turn != b && loaded(r)) || (r->kept && r->filled_by_copies);
+        if (!loaded(r)) continue;
+        f.bytes += turn_of(r) * r->lead;
+        f.turn += turn_of(r);
+        f.one &= r->slots == 1;
+        if (f.most == NULL || turn_of(r) > turn_of(f.most)) f.most = r;
+    }
+    return f;
+}
+
+/* The statement whose body it is. */
+static const PStmt *loop_of(const PBlock *in, const PBlock *body)
+{
+    for (const PStmt *s = in->first; s; s = s->next) {
+        if (&s->body == body) return s;
+        const PStmt *inside = loop_of(&s->body, body);
+        if (inside == NULL) inside = loop_of(&s->other, body);
+        if (inside) return inside;
+    }
+    return NULL;
+}
+
+/* Could the `for` be dealt with the pipeline that it is all of? */
+static bool deals(Lower *L, const Ring *r, const PStmt *loop)
+{
+    const Pipe *across = r->fill->across;
+    bool all = across && loop->kind == P_FOR && across->st->body.first == loop && loop->next == NULL &&
+               across->st->pipe->n < PIPE_INDICES;
+    return all && ((scalar_uses(L, loop->lo) | scalar_uses(L, loop->value)) & (USE_LOAD | USE_INDEX | USE_VAR)) == 0;
+}
+
+static void tell(Lower *L, const PBlock *b, const Flight *f, int64_t ctas)
+{
+    const Ring *r = f->most;
+    const PStmt *loop = loop_of(&L->k->body, b);
+    int64_t stages = r->pipe ? r->pipe->st->pipe->stages : 0;
+    bool sequential = loop && loop->kind == P_FOR, pinned = stages && stages < AHEAD_MOST;
+    int64_t chosen = pinned && ctas > 2 ? 2 : ctas; /* more of them make up for few stages: rings.c */
+    int64_t ahead = (sequential || pinned || r->lead > AHEAD_MOST ? AHEAD_MOST : r->lead) * chosen,
+            least = (FLIGHT_BYTES / 2 + ahead - 1) / ahead;
+    bool small = f->turn < least;
+    if (loop == NULL || !(sequential || pinned || small)) return; /* shared memory is full */
+    Diag *g = diag_at(L->c->diags, P0005, r->fill->st->span,
+                      "at most %lld bytes of loads are on their way per SM, an H200 wants %d: %lld bytes an iteration, "
+                      "`%s` %lld ahead, %lld CTA%s",
+                      (long long)(f->bytes * ctas), FLIGHT_BYTES, (long long)f->turn, name_text(L, r->tile->name),
+                      (long long)r->lead, (long long)ctas, ctas == 1 ? "" : "s");
+    diag_label(L->c->diags, g, loop->span, "%s",
+               sequential ? "iterations of a `for` do not overlap"
+               : pinned   ? "`stages` says how many iterations overlap"
+                          : "the loop");
+    if (deals(L, r, loop)) {
+        diag_fix(L->c->diags, g, "make `%s` an index of the pipeline across the grid, too", name_text(L, loop->name));
+        return;
+    }
+    const char *larger = small ? arena_printf(L->a, "load more in an iteration: %lld bytes or more", (long long)least)
+                               : NULL;
+    const char *first = sequential ? "make the loop a `pipeline`" : pinned ? "leave `stages` out" : NULL;
+    if (first && larger) diag_fix(L->c->diags, g, "%s, and %s", first, larger);
+    else diag_fix(L->c->diags, g, "%s", first ? first : larger);
+}
+
+void flight_tell(Lower *L)
+{
+    Sched *s = L->sched;
+    int64_t ctas = ctas_of(L);
+    for (uint32_t i = 0; i < s->nrings; i++) {
+        const Ring *r = &s->rings[i];
+        bool again = false;
+        if (!loaded(r) || (r->pipe && r->pipe->deal == DEAL_LAUNCH)) continue;
+        for (uint32_t k = 0; k < i; k++) again |= loaded(&s->rings[k]) && s->rings[k].turn == r->turn;
+        Flight f = flight_of(s, r->turn);
+        if (again || f.inner || f.bytes * ctas / (f.one ? 2 : 1) >= FLIGHT_BYTES / 2) continue;
+        tell(L, r->turn, &f, ctas);
+    }
+}
