@@ -83,6 +83,16 @@ static void expect_fill(Lower *L, const Planned *p, Ring *r, Opnd slot)
     if (last && r->joined) ring_join(L, r, slot);
 }
 
+/* reads: what they wrote is going to be loaded (PTX ISA, async proxy: a fence stands between the two copies). */
+static void wait_all_stores(Lower *L, bool reads)
+{
+    Sched *s = sched(L);
+    agent_commit(L);
+    emit_grp_wait(L, 0, IRH_FULL);
+    if (reads) ir_ref(L->a, emit_new(L, IR_FENCE_ASYNC), IRK_SPACE, IRA_WORD, IRS_GLOBAL);
+    if (s->shape[s->role] == SHAPE_LANES) emit_new(L, IR_WARP_SYNC);
+}
+
 static void load(Lower *L, Planned *p)
 {
     Sched *s = sched(L);
@@ -90,6 +100,7 @@ static void load(Lower *L, Planned *p)
     MoveInfo *mi = &p->mi;
     Opnd guard = L->guard, slot = ring_slot(L, p->dst);
     PCast cast = p->st->move->cast;
+    if (p->ordered) wait_all_stores(L, true);
     if (r->kept) kept_open(L, p->dst);
     expect_fill(L, p, r, slot);
     if (p->by_rank) remote_values(L, p);
@@ -105,18 +116,10 @@ static void load(Lower *L, Planned *p)
     if (r->kept) kept_await(L, p->dst);
 }
 
-static void wait_all_stores(Lower *L)
-{
-    Sched *s = sched(L);
-    agent_commit(L);
-    emit_grp_wait(L, 0, IRH_FULL);
-    if (s->shape[s->role] == SHAPE_LANES) emit_new(L, IR_WARP_SYNC);
-}
-
 static void store(Lower *L, Planned *p)
 {
     agent_store_sync(L);
-    if (p->ordered) wait_all_stores(L);
+    if (p->ordered) wait_all_stores(L, false);
     if (p->tensor) {
         tensor_values(L, &p->mi, &p->t);
         tensor_emit(L, &p->mi, &p->t, 0, opnd_imm(0));

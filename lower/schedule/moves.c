@@ -98,12 +98,33 @@ void plan_threads_all(Lower *L)
     }
 }
 
-/* Bulk groups complete in any order: a store that may write what an earlier one writes comes behind its completion. */
+static const TensorAccess *access_of(const Lower *L, const Planned *p)
+{
+    return L->accesses->all.v[p->access];
+}
+
+/* Does a store of the team cross the load? waited: in front of moves from that number on the working role has waited for it. */
+static const Planned *crossed(Lower *L, uint32_t load, uint32_t waited)
+{
+    Sched *s = L->sched;
+    const Planned *p = s->moves.v[load];
+    for (uint32_t i = 0; i < s->moves.n; i++) {
+        const Planned *q = s->moves.v[i];
+        if (q->st->move->kind != MOVE_STORE || base_of(q->mi.tensor) != base_of(p->mi.tensor)) continue;
+        bool behind = i > load, taken = behind && (waited <= i || rings_takes(L, p->dst, q));
+        if (accesses_cross(L, access_of(L, behind ? p : q), access_of(L, behind ? q : p), taken)) return q;
+    }
+    return NULL;
+}
+
+/* Bulk groups complete in any order: a store that may write what an earlier one writes comes behind its completion. So does a
+ * load by the working role, which is awaited at once, behind that of all stores that it may meet. */
 void plan_order(Lower *L)
 {
     Sched *s = L->sched;
     for (uint32_t i = 0; i < s->moves.n; i++) {
         Planned *p = s->moves.v[i];
+        if (p->st->move->kind == MOVE_LOAD) p->ordered = p->agent == AG_WORK && crossed(L, i, i) != NULL;
         if (p->st->move->kind != MOVE_STORE) continue;
         for (uint32_t j = 0; j < s->moves.n && !p->ordered; j++) {
             const Planned *q = s->moves.v[j];
@@ -125,6 +146,17 @@ static uint32_t *first_uses(Lower *L)
         use[i] = p->dst != RING_NONE ? next[p->dst] : UINT32_MAX;
     }
     return use;
+}
+
+/* What a load by a role of its own brings may be what the team stores, or is to store: that role does not know when. */
+void plan_crossing(Lower *L)
+{
+    Sched *s = L->sched;
+    const uint32_t *use = first_uses(L);
+    for (uint32_t i = 0; i < s->moves.n; i++) {
+        const Planned *p = s->moves.v[i], *q = p->agent == AG_LOAD && p->mi.load ? crossed(L, i, use[i]) : NULL;
+        if (q && !accesses_refused(L, access_of(L, p), access_of(L, q))) rings_keep_load(L, p, q);
+    }
 }
 
 static void take_before(Lower *L, const uint32_t *use, uint32_t store)
@@ -186,5 +218,6 @@ void plan_taken(Lower *L)
         const Planned *p = s->moves.v[a->planned];
         uint32_t use = p->agent == AG_WORK && p->mi.load ? a->planned : uses[a->planned]; /* awaited at once */
         a->taken = p->taken < use ? p->taken : use;
+        a->behind = p->ordered && !a->write;
     }
 }

@@ -811,3 +811,21 @@ done
 constant i4 4,5,256 3 a
 constant i4 5,256 12 b
 case_ $d/conditions.tile:sums x="$work/a.npy" y="s32[5,256]:$work/c.npy" && same b c
+
+# ---- steps in shared tiles ----
+s=tests/golden/threads/steps.tile
+for shape in 1,4 16,64 33,68 $(many 130,260 40,132); do
+    m=${shape%,*} h=${shape#*,}
+    make f4 "$m,$((2 * h))" a
+    case_ $s:split x="$work/a.npy" re="f32[$shape]:$work/b.npy" im="f32[$shape]:$work/c.npy" && affine a b 0 0,0 1,2 && affine a c 0 0,1 1,2
+    make f4 "$shape" b
+    make f4 "$shape" c
+    case_ $s:join x="f32[$m,$((2 * h))]:$work/a.npy" re="$work/b.npy" im="$work/c.npy" && affine a b 0 0,0 1,2 && affine a c 0 0,1 1,2
+done
+for h in 1 8 19 $(many 300 60); do
+    make u1 $((3 * h)),48 a
+    constant u1 "$h",16 9 nine
+    case_ $s:thirds x="$work/a.npy" y="u8[$h,16]:$work/b.npy" z="u8[$h,16]:$work/c.npy" && affine a b 0 2,1 3,3 && same nine c
+done
+make i4 64,64 a
+case_ $s:turned x="$work/a.npy" y="s32[64,64]:$work/b.npy" && map a b 0 0 1,64 64,64
