@@ -112,7 +112,8 @@ static const Planned *crossed(Lower *L, uint32_t load, uint32_t waited)
         const Planned *q = s->moves.v[i];
         if (q->st->move->kind != MOVE_STORE || base_of(q->mi.tensor) != base_of(p->mi.tensor)) continue;
         bool behind = i > load, taken = behind && (waited <= i || rings_takes(L, p->dst, q));
-        if (accesses_cross(L, access_of(L, behind ? p : q), access_of(L, behind ? q : p), taken)) return q;
+        const TensorAccess *first = access_of(L, behind ? p : q), *second = access_of(L, behind ? q : p);
+        if (accesses_cross(L, first, second, taken) && !accesses_refused(L, first, second)) return q;
     }
     return NULL;
 }
@@ -144,6 +145,7 @@ static uint32_t *first_uses(Lower *L)
         const Planned *p = s->moves.v[i];
         if (p->agent == AG_WORK && p->src != RING_NONE) next[p->src] = i;
         use[i] = p->dst != RING_NONE ? next[p->dst] : UINT32_MAX;
+        if (p->agent == AG_WORK && p->dst != RING_NONE) next[p->dst] = i; /* threads change what a copy brought */
     }
     return use;
 }
@@ -155,7 +157,7 @@ void plan_crossing(Lower *L)
     const uint32_t *use = first_uses(L);
     for (uint32_t i = 0; i < s->moves.n; i++) {
         const Planned *p = s->moves.v[i], *q = p->agent == AG_LOAD && p->mi.load ? crossed(L, i, use[i]) : NULL;
-        if (q && !accesses_refused(L, access_of(L, p), access_of(L, q))) rings_keep_load(L, p, q);
+        if (q) rings_keep_load(L, p, q);
     }
 }
 

@@ -48,6 +48,11 @@ for n in 0 1 $(many '5 20' 3); do
     constant i4 16,16 $((100 + 4 * n)) b
     case_ $k/stored_and_loaded.tile:counted x="$work/a.npy:$work/c.npy" y="s32[16,16]:$work/d.npy" n=$n && same b c && same b d
 done
+make i4 16,16 a
+make i4 16,16 b
+constant i4 8,16 8 eight
+case_ $k/stored_and_loaded.tile:filled_behind x="$work/a.npy:$work/c.npy" y="$work/b.npy:$work/d.npy" && same b c &&
+    block eight d 0,0 8,16 0,0 && block a d 12,0 4,16 8,0
 make f4 100,32 a
 constant i4 2 40 rows
 case_ $k/stored_and_loaded.tile:window y="$work/a.npy:$work/c.npy" rows="$work/rows.npy" && {

@@ -829,3 +829,20 @@ for h in 1 8 19 $(many 300 60); do
 done
 make i4 64,64 a
 case_ $s:turned x="$work/a.npy" y="s32[64,64]:$work/b.npy" && map a b 0 0 1,64 64,64
+
+# ---- parts that the launch places ----
+for n in 0 2 3 9; do
+    at=$(((n < 3 ? n : 3) * 2))
+    make i4 16,16 a
+    constant i4 2,16 7 seven
+    case_ tests/golden/fill/by_launch.tile:parts x="$work/a.npy" y="s32[16,16]:$work/b.npy" n=$n && {
+        block seven b 0,0 2,16 $at,0 && block seven b 0,0 2,16 $((at + 8)),0
+        block a b 0,0 $at,16 0,0 && block a b $((at + 2)),0 6,16 $((at + 2)),0
+    }
+done
+make i4 16,16 a
+constant i4 1,8 7 seven
+case_ tests/golden/fill/by_launch.tile:checked x="$work/a.npy" y="s32[16,16]:$work/b.npy" n=5 && block seven b 0,0 1,8 5,3 && block seven b 0,0 1,8 13,3 && block a b 0,0 5,16 0,0 && block a b 6,0 7,16 6,0
+make u1 1,8,32 a
+constant u1 8,32 1 one
+case_ tests/golden/fill/by_launch.tile:never x="$work/a.npy" y="u8[8,32]:$work/b.npy" n=2 && same one b

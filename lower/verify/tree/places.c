@@ -32,14 +32,78 @@ static int64_t clip(int64_t k)
     return k < -FAR ? -FAR : k > FAR ? FAR : k;
 }
 
+/* -FAR and FAR are no bounds, whatever is done with them. */
+static Range plus(Range x, Range y)
+{
+    bool lo = x.lo > -FAR && y.lo > -FAR, hi = x.hi < FAR && y.hi < FAR;
+    return (Range){lo ? clip(x.lo + y.lo) : -FAR, hi ? clip(x.hi + y.hi) : FAR};
+}
+
+static Range negative(Range x)
+{
+    return (Range){-x.hi, -x.lo};
+}
+
+static Range over(Range x, int64_t k)
+{
+    return (Range){x.lo > -FAR ? tree_floor_div(x.lo, k) : -FAR, x.hi < FAR ? tree_floor_div(x.hi, k) : FAR};
+}
+
 static Range times(Range r, int64_t k)
 {
     int64_t a = clip(clip(r.lo) * clip(k)), b = clip(clip(r.hi) * clip(k));
     return a < b ? (Range){a, b} : (Range){b, a};
 }
 
+/* What a check of the launch says of x. */
+static void by_check(const LxPool *p, Lx cond, Lx x, Range *r)
+{
+    const LxNode *n = &p->nodes.v[cond - 1];
+    int64_t k, less = n->op == LX_LT;
+    if (n->op == LX_LAND) {
+        by_check(p, n->a, x, r);
+        by_check(p, n->b, x, r);
+    } else if (n->op == LX_LE || n->op == LX_LT) {
+        if (n->b == x && lx_is_const(p, n->a, &k) && clip(k) + less > r->lo) r->lo = clip(k) + less;
+        if (n->a == x && lx_is_const(p, n->b, &k) && clip(k) - less < r->hi) r->hi = clip(k) - less;
+    }
+}
+
+/* A number of the launch, which is exact: a launch whose numbers leave 64 bits is refused. */
+static Range of_launch(const TreeFacts *f, Lx x, int depth)
+{
+    const MfKernel *mf = &f->k->mf;
+    const LxNode *n = &mf->lx.nodes.v[x - 1];
+    Range r = {-FAR, FAR}, a = r, b = r;
+    if (depth > 0 && n->op > LX_SYM) {
+        a = of_launch(f, n->a, depth - 1);
+        if (n->b) b = of_launch(f, n->b, depth - 1);
+    }
+    switch ((LxOp)n->op) {
+    case LX_CONST: return (Range){clip(n->k), clip(n->k)};
+    case LX_SYM:
+        if (mf->syms.v[n->k].kind == MF_SIZE) r.lo = 0;
+        break;
+    case LX_ADD: r = plus(a, b); break;
+    case LX_SUB: r = plus(a, negative(b)); break;
+    case LX_MUL:
+        if (b.lo == b.hi) r = times(a, b.lo);
+        else if (a.lo == a.hi) r = times(b, a.lo);
+        break;
+    case LX_MOD:
+        if (b.lo > 0 && b.hi < FAR) r = (Range){0, b.hi - 1};
+        break;
+    case LX_MIN: r = (Range){a.lo < b.lo ? a.lo : b.lo, a.hi < b.hi ? a.hi : b.hi}; break;
+    case LX_MAX: r = (Range){a.lo > b.lo ? a.lo : b.lo, a.hi > b.hi ? a.hi : b.hi}; break;
+    default: break;
+    }
+    for (uint32_t i = 0; i < mf->checks.n; i++) by_check(&mf->lx, mf->checks.v[i].cond, x, &r);
+    return r;
+}
+
 static Range of_value(const TreeFacts *f, IrVal v, int depth)
 {
+    enum { LAUNCH_DEPTH = 6 };
     const Range any = {-FAR, FAR};
     const IrOp *op = tree_definition(f, v);
     if (op == NULL || depth == 0) return any;
@@ -47,12 +111,15 @@ static Range of_value(const TreeFacts *f, IrVal v, int depth)
     Range x = a ? range_of(f, a, depth - 1) : any, y = b ? range_of(f, b, depth - 1) : any;
     switch ((IrOpcode)op->op) {
     case IR_LANES: return (Range){0, ir_find(op, IRK_N)->imm - 1};
-    case IR_LOOP: return (Range){x.lo, y.hi > -FAR && y.hi < FAR ? y.hi - 1 : y.hi};
+    case IR_PARAM: return of_launch(f, ir_find(op, IRK_EXPR)->id, LAUNCH_DEPTH);
+    case IR_LOOP: /* of one without turns any number is right */
+        if (y.hi > -FAR && y.hi < FAR) y.hi--;
+        return (Range){x.lo, y.hi > x.lo ? y.hi : x.lo};
     case IR_CVT: return x;
-    case IR_ADD: return (Range){clip(x.lo + y.lo), clip(x.hi + y.hi)};
-    case IR_SUB: return (Range){clip(x.lo - y.hi), clip(x.hi - y.lo)};
+    case IR_ADD: return plus(x, y);
+    case IR_SUB: return plus(x, negative(y));
     case IR_MUL: return b->kind == IRA_IMM ? times(x, b->imm) : any;
-    case IR_DIV: return b->kind == IRA_IMM && b->imm > 0 ? (Range){tree_floor_div(x.lo, b->imm), tree_floor_div(x.hi, b->imm)} : any;
+    case IR_DIV: return b->kind == IRA_IMM && b->imm > 0 ? over(x, b->imm) : any;
     case IR_MOD: return b->kind == IRA_IMM && b->imm > 0 ? (Range){0, clip(b->imm - 1)} : any;
     case IR_MIN: return (Range){x.lo < y.lo ? x.lo : y.lo, x.hi < y.hi ? x.hi : y.hi};
     case IR_MAX: return (Range){x.lo > y.lo ? x.lo : y.lo, x.hi > y.hi ? x.hi : y.hi};
@@ -73,7 +140,7 @@ static Range of_place(const TreeFacts *f, const TreePlace *p)
     Range r = {clip(p->at), clip(p->at)};
     for (unsigned i = 0; i < p->n; i++) {
         Range t = times(of_value(f, p->by[i].v, DEPTH), p->by[i].k);
-        r = (Range){clip(r.lo + t.lo), clip(r.hi + t.hi)};
+        r = plus(r, t);
     }
     return r;
 }
