@@ -298,5 +298,6 @@ void check_arrival(Compilation *c, const PKernel *k);
 
 /* Of the language, but refused for now: SPEC.md, Status. */
 void not_yet(Env *e, Span span, NotYet what);
+bool no_steps(Env *e, const PRegion *r); /* in a shared tile, which threads do not move; false after an error */
 
 #endif

@@ -147,7 +147,7 @@ void fill_stmt(Env *e, const Stmt *s)
     double v;
     bool ok = region(e, s->fill.dst, &m->dst);
     ok = clauses(e, &s->fill.clauses, m) && ok;
-    if (!ok || !fills(e, m)) return;
+    if (!ok || !fills(e, m) || (m->dst.peer && !no_steps(e, &m->dst))) return;
     ok = is_fraction(s->fill.value, &v) ? fraction_value(e, m, s->fill.value, v) : scalar_value(e, m, s->fill.value);
     ok = clauses_fit(e, &s->fill.clauses, m, m->dst.peer ? SHAPE_FILL_PEER : SHAPE_FILL) && ok;
     ok = ok && commit_fits(e, m) && reduce_fits(e, m, m->dst.tile->type, FORM_RED_ASYNC, "in a peer's shared memory");

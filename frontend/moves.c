@@ -276,10 +276,11 @@ void move_stmt(Env *e, const Stmt *s)
     ok = clauses(e, &s->move.clauses, m) && ok;
     if (!ok) return;
     if ((m->src.tile && m->src.tile->tensor) || (m->dst.tile && m->dst.tile->tensor)) {
-        if (tmem_move(e, s, m)) emit_stmt(e, P_MOVE, s->span)->move = m;
+        if (no_steps(e, &m->src) && no_steps(e, &m->dst) && tmem_move(e, s, m)) emit_stmt(e, P_MOVE, s->span)->move = m;
         return;
     }
     if (!direction(e, s, m)) return;
+    if (m->kind != MOVE_SHARED && !(no_steps(e, &m->src) && no_steps(e, &m->dst))) return;
     switch (m->kind) {
     case MOVE_LOAD: ok = load(e, s, m); break;
     case MOVE_STORE: ok = store(e, s, m); break;

@@ -129,10 +129,6 @@ static bool tile_bounds(Env *e, PRegion *r)
             diag_fix(e->c->diags, g, "write `start +: extent`");
             return false;
         }
-        if (dim->step != 1 && !t->tensor) {
-            not_yet(e, dim->span, NY_STEP_IN_TILE);
-            return false;
-        }
         bool known = sx_is_const(dim->start, &k);
         int64_t reach = t->tensor && d == 0 ? tmem_reach_of(dim) : (dim->extent - 1) * dim->step + 1;
         if ((known && (k < 0 || k > t->extent[d] - reach)) || reach > t->extent[d]) {
@@ -152,6 +148,16 @@ static bool tile_bounds(Env *e, PRegion *r)
         }
     }
     return !t->tensor || tmem_region(e, r);
+}
+
+bool no_steps(Env *e, const PRegion *r)
+{
+    for (int d = 0; r->tile && !r->tile->tensor && d < r->rank; d++) {
+        if (r->dim[d].step == 1) continue;
+        not_yet(e, r->dim[d].span, NY_STEP_IN_TILE);
+        return false;
+    }
+    return true;
 }
 
 static bool slot_of(Env *e, const Expr *x, int64_t slots, Name name, Span declared, const Sx **slot)

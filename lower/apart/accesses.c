@@ -62,9 +62,37 @@ static bool other_of_two(Lower *L, const Sx *x, Poly value, Poly *other)
     return true;
 }
 
+/* x <= most, or x >= least: an index may have one value left. */
+static void know_bound(Lower *L, TensorAccess *a, const Sx *x, Poly bound, bool below)
+{
+    OpenLoop atoms = index_of(L, through_lets(x));
+    Poly first, last;
+    if (!atoms.index || !domain_range(L->d, atoms.index, &first, &last)) return;
+    Poly end = below ? first : last;
+    bool left = below ? domain_le(L->d, bound, end) : domain_le(L->d, end, bound);
+    if (left && !(domain_depends(L->d, end) & ~(unsigned)DEP_LAUNCH)) know(a, atoms, 0, end);
+}
+
+/* lo + less <= hi. What variables held where the condition stands nobody knows here. */
+static void by_order(Lower *L, TensorAccess *a, const Sx *lo, const Sx *hi, int less)
+{
+    if ((scalar_uses(L, lo) | scalar_uses(L, hi)) & USE_VAR) return;
+    Poly p = poly_add(L->d, scalar_poly(L, lo), poly_const(L->d, less)), q = scalar_poly(L, hi);
+    a->never |= domain_lt(L->d, q, p);
+    if (!(scalar_uses(L, hi) & ~USE_LAUNCH)) know_bound(L, a, lo, poly_sub(L->d, q, poly_const(L->d, less)), true);
+    if (!(scalar_uses(L, lo) & ~USE_LAUNCH)) know_bound(L, a, hi, p, false);
+}
+
 static void by_condition(Lower *L, TensorAccess *a, const Sx *cond, bool holds)
 {
     cond = through_lets(cond);
+    switch ((SxOp)cond->op) {
+    case SX_LT: holds ? by_order(L, a, cond->a, cond->b, 1) : by_order(L, a, cond->b, cond->a, 0); return;
+    case SX_LE: holds ? by_order(L, a, cond->a, cond->b, 0) : by_order(L, a, cond->b, cond->a, 1); return;
+    case SX_GT: holds ? by_order(L, a, cond->b, cond->a, 1) : by_order(L, a, cond->a, cond->b, 0); return;
+    case SX_GE: holds ? by_order(L, a, cond->b, cond->a, 0) : by_order(L, a, cond->a, cond->b, 1); return;
+    default: break;
+    }
     if (cond->op == SX_NOT) {
         by_condition(L, a, cond->a, !holds);
     } else if (cond->op == (holds ? SX_LAND : SX_LOR)) {

@@ -57,6 +57,7 @@ typedef struct Known { /* what the conditions around it say: index % modulus == 
 typedef struct TensorAccess {
     MoveInfo info;
     bool write, waived;
+    bool never;          /* it touches nothing: its condition never holds, or it lies outside of the tensor */
     int reduce;          /* WORDS_REDUCE, -1: none */
     uint32_t role;       /* of the roles of the source: its number, from 1; 0: none */
     const void *pipe;    /* the across-grid pipeline around it */
@@ -66,9 +67,9 @@ typedef struct TensorAccess {
     VEC(Axis) axes;
     Known known[KNOWN_MAX];
     int nknown;
-    bool in_order;           /* a load by the role that stores, which waits for what it has stored there, and stores behind it */
     uint32_t planned, taken; /* where moves are planned: its number, and that of the first move by which the working role has
                               * waited for what it loads; UINT32_MAX: none */
+    bool behind; /* a load by the role that stores, behind all that it has stored */
 } TensorAccess;
 
 struct Accesses {
@@ -105,8 +106,10 @@ void independence_check(Lower *L);
 bool accesses_commute(const TensorAccess *a, const TensorAccess *b);
 /* May the two stores, of one turn or of different ones of a team, write the same place? */
 bool stores_meet(Lower *L, const TensorAccess *a, const TensorAccess *b);
-/* May the load read what the store has written, in the same turn or in an earlier one of a team? */
-bool reads_stored(Lower *L, const TensorAccess *store, const TensorAccess *load);
+/* A load and a store of one team, in the program's order, may meet: in one turn, where the role that stores has not waited for
+ * the load in front of it (`waited`), or in different ones. */
+bool accesses_cross(Lower *L, const TensorAccess *first, const TensorAccess *second, bool waited);
+bool accesses_refused(Lower *L, const TensorAccess *a, const TensorAccess *b); /* for what other teams do */
 /* A store behind a load in one turn, of which nothing says that they are apart. */
 bool store_overtakes(Lower *L, const TensorAccess *load, const TensorAccess *store);
 

@@ -128,10 +128,24 @@ static void stepped(Lower *L, TensorAccess *a, const Axis *e, int64_t unit, int6
     add(L, a, x);
 }
 
+/* Copies touch nothing beside the tensor: loads bring zeros from there. */
+static bool outside(Lower *L, const TensorAccess *a)
+{
+    const MoveInfo *m = &a->info;
+    const PTensor *base = base_of(m->tensor);
+    bool out = false;
+    for (int b = 0; m->has_gbox && b < m->gbox.rank && b < base->rank; b++) {
+        out |= domain_le(L->d, scalar_poly(L, base->extent[b]), m->gbox.start[b]);
+        out |= domain_le(L->d, poly_add(L->d, m->gbox.start[b], m->gbox.extent[b]), poly_const(L->d, 0));
+    }
+    return out;
+}
+
 static void base_axes(Lower *L, TensorAccess *a)
 {
     const MoveInfo *m = &a->info;
     const PTensor *t = m->tensor;
+    a->never |= outside(L, a);
     for (int b = 0; m->has_gbox && b < m->gbox.rank; b++)
         add(L, a, element(L, base_of(t), b, m->gbox.start[b], m->gbox.extent[b]));
     for (int d = 0; m->has_gbox && d < m->rank; d++) {

@@ -13,6 +13,7 @@ typedef struct Compared {
     DomPair pair;
     DomAxis axis[DOM_AXES_MAX];
     DomKnown known[2 * KNOWN_MAX];
+    DomAt at[2][2 * KNOWN_MAX];
     Atom team[TEAM_MAX + TURNS_MAX];
     Atom index[TURNS_MAX], turn[TURNS_MAX]; /* of the loops around both, whose turns differ */
     int nturns;
@@ -97,6 +98,20 @@ static void known_to_both(Compared *c, const TensorAccess *a, const TensorAccess
     }
 }
 
+/* Where the indices of one have a value. */
+static void known_to_one(Compared *c, const TensorAccess *x, int side)
+{
+    int n = 0;
+    for (int i = 0; i < x->nknown; i++) {
+        const Known *k = &x->known[i];
+        if (k->modulus != 0) continue;
+        c->at[side][n++] = (DomAt){k->index, k->value};
+        if (k->turn) c->at[side][n++] = (DomAt){k->turn, k->value};
+    }
+    c->pair.at[side] = c->at[side];
+    c->pair.nat[side] = n;
+}
+
 static uint32_t loops_around(const TensorAccess *a, const TensorAccess *b)
 {
     uint32_t n = 0;
@@ -107,6 +122,7 @@ static uint32_t loops_around(const TensorAccess *a, const TensorAccess *b)
 bool accesses_apart(Lower *L, const TensorAccess *a, const TensorAccess *b, Apart how, const char **why)
 {
     const char *unused;
+    if (a->never || b->never) return true;
     Compared *c = arena_new(L->a, Compared);
     *c = (Compared){.team_fixed = how == APART_TURNS};
     if (how == APART_TURNS || how == APART_ANY_TURN) {
@@ -127,6 +143,8 @@ bool accesses_apart(Lower *L, const TensorAccess *a, const TensorAccess *b, Apar
     axes_shared(L, c, a, b, how, false);
     axes_shared(L, c, a, b, how, true);
     known_to_both(c, a, b);
+    known_to_one(c, a, 0);
+    known_to_one(c, b, 1);
     if (why == NULL) why = &unused;
     if (how == APART_HERE) return domain_apart(L->d, &c->pair);
     if (c->pair.naxes == 0) *why = "one of them goes through a reshaped view, whose elements can't be compared with the other's";

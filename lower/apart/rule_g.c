@@ -42,11 +42,16 @@ static bool permutes(Lower *L, const TensorAccess *a, const TensorAccess *b)
            domain_disjoint_teams(L->d, L->a, y, y, a->team, a->nteam, &unused);
 }
 
+static bool teams_apart(Lower *L, const TensorAccess *a, const TensorAccess *b, const char **why)
+{
+    if (a->waived || b->waived || (a->nteam == 0 && a->pipe == b->pipe) || accesses_commute(a, b)) return true;
+    return accesses_apart(L, a, b, a->pipe == b->pipe ? APART_TEAMS : APART_PIPELINES, why);
+}
+
 static bool check_teams(Lower *L, const TensorAccess *a, const TensorAccess *b)
 {
     const char *why = "";
-    if (a->waived || b->waived || (a->nteam == 0 && a->pipe == b->pipe) || accesses_commute(a, b)) return true;
-    if (accesses_apart(L, a, b, a->pipe == b->pipe ? APART_TEAMS : APART_PIPELINES, &why)) return true;
+    if (teams_apart(L, a, b, &why)) return true;
     const TensorAccess *w = a->write ? a : b, *o = a->write ? b : a;
     if (permutes(L, a, b)) refuse_permuted(L, w, o, why);
     else refuse_unproved(L, w, o, why);
@@ -72,12 +77,6 @@ bool stores_meet(Lower *L, const TensorAccess *a, const TensorAccess *b)
     return !accesses_apart(L, a, b, APART_ANY_TURN, NULL);
 }
 
-bool reads_stored(Lower *L, const TensorAccess *store, const TensorAccess *load)
-{
-    if (base_of(store->info.tensor) != base_of(load->info.tensor) || store->pipe != load->pipe) return false;
-    return !accesses_apart(L, store, load, APART_HERE, NULL) || !accesses_apart(L, store, load, store->pipe ? APART_ANY_TURN : APART_TURNS, NULL);
-}
-
 bool store_overtakes(Lower *L, const TensorAccess *load, const TensorAccess *store)
 {
     if (base_of(load->info.tensor) != base_of(store->info.tensor) || load->pipe != store->pipe || store->waived) return false;
@@ -96,14 +95,26 @@ static bool beside(const TensorAccess *a, const TensorAccess *b)
     return a->role != b->role && a->write && b->write && !a->waived && !b->waived && !accesses_commute(a, b);
 }
 
+bool accesses_cross(Lower *L, const TensorAccess *first, const TensorAccess *second, bool waited)
+{
+    if (base_of(first->info.tensor) != base_of(second->info.tensor) || first->pipe != second->pipe) return false;
+    if (first->waived && second->waived) return false;
+    if (first != second && !waited && !accesses_apart(L, first, second, APART_HERE, NULL)) return true;
+    return !accesses_apart(L, first, second, APART_ANY_TURN, NULL);
+}
+
+bool accesses_refused(Lower *L, const TensorAccess *a, const TensorAccess *b)
+{
+    const char *why;
+    return !teams_apart(L, a, b, &why);
+}
+
 /* Loads run ahead of what the program stores: a load and a store of one team that may meet have no order, unless the store
- * puts back what was made of the load's tile. */
+ * puts back what was made of the load's tile, or one role does both. */
 static bool in_order(Lower *L, const TensorAccess *a, const TensorAccess *b)
 {
-    bool same_turn = !a->write && b->write && waited_for(a, b);
-    if (a->in_order || b->in_order || (a->waived && b->waived)) return true;
-    if (a != b && !same_turn && !accesses_apart(L, a, b, APART_HERE, NULL)) return false;
-    return accesses_apart(L, a, b, APART_ANY_TURN, NULL);
+    if (a->behind || b->behind) return true;
+    return !accesses_cross(L, a, b, !a->write && b->write && waited_for(a, b));
 }
 
 /* ---- one move ---- */

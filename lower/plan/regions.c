@@ -71,12 +71,20 @@ static Poly slice_offset(Lower *L, const MoveInfo *mi, Poly start)
     return poly_add(d, poly_mul(d, poly_div(d, x, span), poly_const(d, mi->span * mi->rows)), poly_mod(d, x, span));
 }
 
+/* Elements from the first to behind the last, in a dimension of a tile; in tensor memory steps go otherwise. */
+static int64_t reach_of(const MoveInfo *mi, int i)
+{
+    const PDim *p = &mi->s->dim[i];
+    if (p->step == 1) return p->extent;
+    return mi->tile->tensor ? mi->tile->extent[i] : (p->extent - 1) * p->step + 1;
+}
+
 static bool inside_tile(Lower *L, MoveInfo *mi, int i)
 {
     const PDim *p = &mi->s->dim[i];
     const PTile *t = mi->tile;
     Poly start = mi->sbox.start[i];
-    int64_t last = t->extent[i] - p->extent, k;
+    int64_t last = t->extent[i] - (t->tensor ? p->extent : reach_of(mi, i)), k;
     Lx cond = 0;
     if (poly_is_const(start, &k) && k >= 0 && k <= last) return true;
     Need low = need_at_least(L, start, 0, &cond), high = need_at_most(L, start, last, &cond);
@@ -104,7 +112,7 @@ static bool resolve_tile(Lower *L, MoveInfo *mi)
     for (int i = 0; i < t->rank; i++) {
         const PDim *p = &mi->s->dim[i];
         mi->sbox.start[i] = scalar_poly(L, p->start);
-        mi->sbox.extent[i] = poly_const(d, p->step == 1 ? p->extent : t->extent[i]); /* with a step: where others may lie between */
+        mi->sbox.extent[i] = poly_const(d, reach_of(mi, i)); /* with a step: others may lie between */
         mi->bytes *= p->extent;
         if (!inside_tile(L, mi, i)) return false;
         int64_t pitch = mi->pitch_bits[i], k;

@@ -14,6 +14,7 @@ bool plan_one_run(const MoveInfo *mi)
     for (int i = t->rank - 1; i >= 0; i--) {
         if (!whole && (panels || mi->s->dim[i].extent != 1)) return false; /* panels lie one behind the other */
         bool all = mi->s->dim[i].extent == t->extent[i];
+        if (mi->s->dim[i].step != 1 && mi->s->dim[i].extent > 1) return false;
         if (i == t->rank - 1 && mi->span && !all) return false;
         whole = whole && all;
     }
@@ -69,7 +70,7 @@ static void side_of(Lower *L, const MoveInfo *mi, IrPlan *q, IrSide *s)
     for (int i = 0; i < t->rank; i++) {
         if (!mi->s->dim[i].marked) continue;
         bool inner = i == t->rank - 1;
-        s->pitch[n++] = (uint32_t)((inner && mi->span ? mi->sbits : mi->pitch_bits[i]) / 8);
+        s->pitch[n++] = (uint32_t)((inner && mi->span ? mi->sbits : mi->pitch_bits[i]) / 8 * mi->s->dim[i].step);
     }
     q->rank = (uint8_t)n;
 }
@@ -106,7 +107,8 @@ static void note_banks(Lower *L, const PStmt *st, const IrPlan *q, IrPlan *one)
     }
     Diag *g = diag_at(L->c->diags, P0002, st->span, "threads of a warp meet in banks of shared memory: %u.%02u times the passes, %s",
                       worst / WAYS_ONE, worst % WAYS_ONE * 100 / WAYS_ONE, writes ? "writing" : "reading");
-    advise_banks(L, g, writes ? st->move->dst.tile : st->move->src.tile);
+    const PRegion *r = writes ? &st->move->dst : &st->move->src;
+    if (r->rank == 0 || r->dim[r->rank - 1].step == 1) advise_banks(L, g, r->tile); /* no steps in panels */
 }
 
 /* In front: from tile to tile. */

@@ -85,11 +85,13 @@ void agent_wait_readers(Lower *L, uint32_t ring)
     readers_done(s, last);
 }
 
-void agent_wait_stores(Lower *L)
+/* PTX ISA, async proxy: a fence stands between the copy that wrote and the one that reads. */
+void agent_wait_stores(Lower *L, bool reads)
 {
     Sched *s = L->sched;
     agent_commit(L);
     emit_grp_wait(L, 0, IRH_FULL);
+    if (reads) ir_ref(L->a, emit_new(L, IR_FENCE_ASYNC), IRK_SPACE, IRA_WORD, IRS_GLOBAL);
     if (s->shape[s->role] == SHAPE_LANES) emit_new(L, IR_WARP_SYNC);
     readers_done(s, s->now->groups);
 }

@@ -88,13 +88,6 @@ static void expect_fill(Lower *L, const Planned *p, Ring *r, Opnd slot)
     if (last && r->joined) ring_join(L, r, slot);
 }
 
-/* What stores have written in global memory is there to be read. */
-static void wait_written(Lower *L)
-{
-    agent_wait_stores(L);
-    ir_ref(L->a, emit_new(L, IR_FENCE_ASYNC), IRK_SPACE, IRA_WORD, IRS_GLOBAL);
-}
-
 static void load(Lower *L, Planned *p)
 {
     Sched *s = sched(L);
@@ -102,7 +95,7 @@ static void load(Lower *L, Planned *p)
     MoveInfo *mi = &p->mi;
     Opnd guard = L->guard, slot = ring_slot(L, p->dst);
     PCast cast = p->st->move->cast;
-    if (p->ordered) wait_written(L);
+    if (p->ordered) agent_wait_stores(L, true);
     if (r->kept) kept_open(L, p);
     expect_fill(L, p, r, slot);
     if (p->by_rank) remote_values(L, p);
@@ -123,7 +116,7 @@ static void store(Lower *L, Planned *p)
     kept_arrive(L, p->src);
     kept_overwritten(L, p);
     agent_store_sync(L);
-    if (p->ordered) agent_wait_stores(L);
+    if (p->ordered) agent_wait_stores(L, false);
     if (p->tensor) {
         tensor_values(L, &p->mi, &p->t);
         tensor_emit(L, &p->mi, &p->t, 0, opnd_imm(0));

@@ -98,20 +98,40 @@ void plan_threads_all(Lower *L)
     }
 }
 
-/* Bulk groups complete in any order: a store that may write what an earlier one writes comes behind its completion; so does a load
- * of it, by the same role. */
+static const TensorAccess *access_of(const Lower *L, const Planned *p)
+{
+    return L->accesses->all.v[p->access];
+}
+
+/* Does a store of the team cross the load? waited: in front of moves from that number on the working role has waited for it. */
+static const Planned *crossed(Lower *L, uint32_t load, uint32_t waited)
+{
+    Sched *s = L->sched;
+    const Planned *p = s->moves.v[load];
+    for (uint32_t i = 0; i < s->moves.n; i++) {
+        const Planned *q = s->moves.v[i];
+        if (q->st->move->kind != MOVE_STORE || base_of(q->mi.tensor) != base_of(p->mi.tensor)) continue;
+        bool behind = i > load, taken = behind && (waited <= i || rings_takes(L, p->dst, q));
+        if (taken && p->depth == 0 && q->depth == 0) continue; /* neither comes again */
+        const TensorAccess *first = access_of(L, behind ? p : q), *second = access_of(L, behind ? q : p);
+        if (accesses_cross(L, first, second, taken) && !accesses_refused(L, first, second)) return q;
+    }
+    return NULL;
+}
+
+/* Bulk groups complete in any order: a store that may write what an earlier one writes comes behind its completion. So does a
+ * load by the working role, which is awaited in front of stores that may meet it, behind that of all stores that it may meet. */
 void plan_order(Lower *L)
 {
     Sched *s = L->sched;
     for (uint32_t i = 0; i < s->moves.n; i++) {
         Planned *p = s->moves.v[i];
-        bool load = p->st->move->kind == MOVE_LOAD && p->agent == AG_WORK;
-        if (p->st->move->kind != MOVE_STORE && !load) continue;
+        if (p->st->move->kind == MOVE_LOAD) p->ordered = p->agent == AG_WORK && crossed(L, i, i) != NULL;
+        if (p->st->move->kind != MOVE_STORE) continue;
         for (uint32_t j = 0; j < s->moves.n && !p->ordered; j++) {
             const Planned *q = s->moves.v[j];
             if (q->st->move->kind != MOVE_STORE || (j > i && p->depth == 0 && q->depth == 0)) continue;
-            const TensorAccess *a = L->accesses->all.v[q->access], *b = L->accesses->all.v[p->access];
-            p->ordered = load ? reads_stored(L, a, b) : stores_meet(L, a, b);
+            p->ordered = stores_meet(L, access_of(L, q), access_of(L, p));
         }
     }
 }
@@ -126,8 +146,20 @@ static uint32_t *first_uses(Lower *L)
         const Planned *p = s->moves.v[i];
         if (p->agent == AG_WORK && p->src != RING_NONE) next[p->src] = i;
         use[i] = p->dst != RING_NONE ? next[p->dst] : UINT32_MAX;
+        if (p->agent == AG_WORK && p->dst != RING_NONE) next[p->dst] = i; /* threads change what a copy brought */
     }
     return use;
+}
+
+/* What a load by a role of its own brings may be what the team stores, or is to store: that role does not know when. */
+void plan_crossing(Lower *L)
+{
+    Sched *s = L->sched;
+    const uint32_t *use = first_uses(L);
+    for (uint32_t i = 0; i < s->moves.n; i++) {
+        const Planned *p = s->moves.v[i], *q = p->agent == AG_LOAD && p->mi.load ? crossed(L, i, use[i]) : NULL;
+        if (q) rings_keep_load(L, p, q);
+    }
 }
 
 static void take_before(Lower *L, const uint32_t *use, uint32_t store)
@@ -187,8 +219,8 @@ void plan_taken(Lower *L)
         while (a->planned < s->moves.n && s->moves.v[a->planned]->st != a->info.stmt) a->planned++;
         if (a->planned == s->moves.n) continue;
         const Planned *p = s->moves.v[a->planned];
-        uint32_t use = uses[a->planned];
-        a->in_order = p->agent == AG_WORK && p->mi.load;
+        uint32_t use = p->agent == AG_WORK && p->mi.load ? a->planned : uses[a->planned]; /* in front of stores of it: kept.c */
         a->taken = p->taken < use ? p->taken : use;
+        a->behind = p->ordered && !a->write;
     }
 }

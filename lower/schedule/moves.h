@@ -23,7 +23,7 @@ typedef struct Planned { /* a move, in the order in which the walks meet it */
     bool conditional;
     uint32_t access;    /* number in Accesses.all */
     uint32_t taken;     /* a load: number of the store that waits for it before the first use of its tile; UINT32_MAX: none */
-    bool ordered;       /* a store that may meet one that is still on its way: it waits for all of them */
+    bool ordered;       /* it may meet a store that is still on its way, and waits for all of them */
     const Pipe *across;
     MoveInfo mi, other; /* between tiles: the source, the destination */
     bool tensor;
@@ -45,7 +45,8 @@ typedef struct Planned { /* a move, in the order in which the walks meet it */
 
 /* ---- moves.c ---- */
 bool plan_move(Lower *L, const PStmt *st); /* adds it to moves */
-void plan_order(Lower *L);                 /* stores that wait for others */
+void plan_crossing(Lower *L);              /* loads that the working role does itself, in the order of its stores */
+void plan_order(Lower *L);                 /* what waits for stores */
 void plan_overtaking(Lower *L);            /* .. and for loads of what they overwrite */
 void plan_threads_all(Lower *L);           /* when the number of threads is known */
 
@@ -55,6 +56,8 @@ void plan_taken(Lower *L);
 /* ---- uses.c ---- */
 /* The working role waits for the ring's loads in front of p, if it doesn't before; false where p is in no turn of it. */
 bool rings_take(Lower *L, uint32_t ring, const Planned *p);
+bool rings_takes(const Lower *L, uint32_t ring, const Planned *p); /* may it? */
+void rings_keep_load(Lower *L, const Planned *load, const Planned *store); /* of what the store writes */
 const PStmt *rings_top(const Planned *p, const PBlock *b); /* the statement of the block that holds the move; NULL: none does */
 
 /* ---- agent_walk.c ---- */

@@ -145,13 +145,29 @@ static void add_use(Lower *L, Ring *r, const Planned *p, bool writes)
     }
 }
 
+bool rings_takes(const Lower *L, uint32_t ring, const Planned *p)
+{
+    const Ring *r = &L->sched->rings[ring];
+    if (r->turn == NULL || r->filler != AG_LOAD || r->unread || r->summed || !(r->agents & 1u << AG_WORK)) return false;
+    return stands_in(p, r->turn) != NULL;
+}
+
 bool rings_take(Lower *L, uint32_t ring, const Planned *p)
 {
     Ring *r = &L->sched->rings[ring];
-    const PStmt *at = r->turn ? stands_in(p, r->turn) : NULL;
-    if (at == NULL || r->filler != AG_LOAD || r->unread || r->summed || !(r->agents & 1u << AG_WORK)) return false;
-    r->first[AG_WORK] = at;
+    if (!rings_takes(L, ring, p)) return false;
+    r->first[AG_WORK] = stands_in(p, r->turn);
     return true;
+}
+
+void rings_keep_load(Lower *L, const Planned *load, const Planned *store)
+{
+    Ring *r = &L->sched->rings[load->dst];
+    const PTensor *t = load->mi.tensor->base ? load->mi.tensor->base : load->mi.tensor;
+    if (r->kept) return;
+    keep(r, store, arena_printf(L->a, "`%s` is written here, and what is loaded may be that", name_text(L, t->name)),
+         "keep what is written in a tile, or write to another tensor");
+    r->held_for = load->st;
 }
 
 /* Two parts of a tile that have elements in common, whatever the indices are. */
@@ -351,6 +367,7 @@ void rings_find(Lower *L)
         for (uint32_t i = 0; i < s->moves.n; i++) check_sent(L, s->moves.v[i]);
         for (int swap = 1; swap >= 0; swap--)
             for (uint32_t i = 0; i < s->nrings; i++) order_branches(L, &s->rings[i], swap);
+        plan_crossing(L);
     } while (kept(s) > n);
     for (uint32_t i = 0; i < s->nrings; i++) {
         if (s->rings[i].turn == NULL) continue;

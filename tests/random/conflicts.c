@@ -94,17 +94,36 @@ static int64_t other_size(Rng *r, int64_t v, int launch)
     }
 }
 
+static bool fits(const Program *p)
+{
+    for (int i = 0; i < p->nsizes; i++)
+        if (p->size[i].value > SIZE_MOST) return false;
+    for (int t = 0; t < p->ntensors; t++)
+        if (tensor_elements(p, &p->tensor[t]) > ELEMENTS_MOST) return false;
+    return true;
+}
+
 static bool other_launch(Program *p, Rng *r, int launch)
 {
     for (int i = 0; i < p->nsizes; i++) {
         Size *s = &p->size[i];
         if (s->scalar) s->value = rng_in(r, 0, 5);
         else if (!pinned(p, i)) s->value = other_size(r, s->value, launch);
-        if (s->value > SIZE_MOST) return false;
     }
-    for (int t = 0; t < p->ntensors; t++)
-        if (tensor_elements(p, &p->tensor[t]) > ELEMENTS_MOST) return false;
-    return true;
+    return fits(p);
+}
+
+/* All sizes together may be more than fits: each by itself. */
+static bool one_size(Program *p, int i)
+{
+    Size *s = &p->size[i];
+    int64_t was = s->value;
+    if (s->scalar || pinned(p, i)) return false;
+    for (int times = 3; times > 1; times--) {
+        s->value = times * was;
+        if (fits(p)) return true;
+    }
+    return false;
 }
 
 static void other_tables(Program *p, Rng *r)
@@ -142,10 +161,11 @@ static Standing other_launches(Program *p, const char **why)
         first[t] = x->first;
         if (x->index) x->first = memcpy(keep(p, bytes + 1), x->first, bytes);
     }
-    for (int launch = 0; launch < LAUNCHES && !conflict; launch++) {
+    for (int launch = 0; launch < LAUNCHES + p->nsizes && !conflict; launch++) {
         memcpy(p->size, size, sizeof size);
         if (launch) other_tables(p, &r);
-        if (other_launch(p, &r, launch)) *why = program_run_as(p, RUN_PLACES, &conflict);
+        bool fit = launch < LAUNCHES ? other_launch(p, &r, launch) : one_size(p, launch - LAUNCHES);
+        if (fit) *why = program_run_as(p, RUN_PLACES, &conflict);
     }
     memcpy(p->size, size, sizeof size);
     Standing found = conflict ? ST_ELSEWHERE : ST_FREE;

@@ -207,7 +207,7 @@ static bool marks(const Run *r)
 
 static void conflict(Run *r, const char *why)
 {
-    if (!why || r->bad) return;
+    if (!why || r->bad || (why == OPEN_READ && r->how == RUN_PLACES)) return; /* open, but no conflict: others may follow */
     r->bad = why;
     r->conflict = why != OPEN_READ;
 }

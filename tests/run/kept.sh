@@ -33,6 +33,32 @@ for n in 1 5 $(many 60 20); do
     case_ $k/array_in_loop.tile:swizzled y="$work/b.npy:$work/c.npy" && block three c 0,0,0,0 "$n,7,1,20" 0,0,0,0 && block b c 0,0,1,0 "$n,7,2,20" 0,0,1,0
 done
 
+# ---- stored, and loaded again ----
+for n in 1 16 41 $(many '160 200' 70); do
+    make f4 $n,32 a
+    case_ $k/stored_and_loaded.tile:second x="$work/a.npy" y="f32[$n,32]:$work/b.npy" z="f32[$n,32]:$work/c.npy" && same a b && same a c
+    case_ $k/stored_and_loaded.tile:one_turn x="$work/a.npy" y="f32[$n,32]:$work/b.npy" z="f32[$n,32]:$work/c.npy" && same a b && same a c
+done
+for n in 1 2 $(many '9 30' 5); do
+    make i4 $((n * 8)),16 a
+    case_ $k/stored_and_loaded.tile:next_turn y="$work/a.npy:$work/b.npy" && for i in $(seq 0 $((n - 1))); do block a b 0,0 8,16 $((i * 8)),0; done
+done
+for n in 0 1 $(many '5 20' 3); do
+    constant i4 16,16 100 a
+    constant i4 16,16 $((100 + 4 * n)) b
+    case_ $k/stored_and_loaded.tile:counted x="$work/a.npy:$work/c.npy" y="s32[16,16]:$work/d.npy" n=$n && same b c && same b d
+done
+make i4 16,16 a
+make i4 16,16 b
+constant i4 8,16 8 eight
+case_ $k/stored_and_loaded.tile:filled_behind x="$work/a.npy:$work/c.npy" y="$work/b.npy:$work/d.npy" && same b c &&
+    block eight d 0,0 8,16 0,0 && block a d 12,0 4,16 8,0
+make f4 100,32 a
+constant i4 2 40 rows
+case_ $k/stored_and_loaded.tile:window y="$work/a.npy:$work/c.npy" rows="$work/rows.npy" && {
+    block a c 0,0 55,32 0,0 && block a c 40,0 15,32 55,0 && block a c 40,0 10,32 70,0 && block a c 80,0 20,32 80,0
+}
+
 # ---- between CTAs ----
 for n in 4 600 1024; do
     make u4 2,$n a

@@ -813,3 +813,52 @@ done
 constant i4 4,5,256 3 a
 constant i4 5,256 12 b
 case_ $d/conditions.tile:sums x="$work/a.npy" y="s32[5,256]:$work/c.npy" && same b c
+
+# ---- steps in shared tiles ----
+steps=tests/golden/threads/steps.tile
+for shape in 1,4 16,64 33,68 $(many 130,260 40,132); do
+    tall=${shape%,*} half=${shape#*,}
+    make f4 "$tall,$((2 * half))" a
+    case_ $steps:split x="$work/a.npy" re="f32[$shape]:$work/b.npy" im="f32[$shape]:$work/c.npy" && affine a b 0 0,0 1,2 && affine a c 0 0,1 1,2
+    make f4 "$shape" b
+    make f4 "$shape" c
+    case_ $steps:join x="f32[$tall,$((2 * half))]:$work/a.npy" re="$work/b.npy" im="$work/c.npy" && affine a b 0 0,0 1,2 && affine a c 0 0,1 1,2
+done
+for third in 1 8 19 $(many 300 60); do
+    make u1 $((3 * third)),48 a
+    constant u1 "$third",16 9 nine
+    case_ $steps:thirds x="$work/a.npy" y="u8[$third,16]:$work/b.npy" z="u8[$third,16]:$work/c.npy" && affine a b 0 2,1 3,3 && same nine c
+done
+make i4 64,64 a
+case_ $steps:turned x="$work/a.npy" y="s32[64,64]:$work/b.npy" && map a b 0 0 1,64 64,64
+
+# ---- parts that the launch places ----
+for n in 0 2 3 9; do
+    at=$(((n < 3 ? n : 3) * 2))
+    make i4 16,16 a
+    constant i4 2,16 7 seven
+    case_ tests/golden/fill/by_launch.tile:parts x="$work/a.npy" y="s32[16,16]:$work/b.npy" n=$n && {
+        block seven b 0,0 2,16 $at,0 && block seven b 0,0 2,16 $((at + 8)),0
+        block a b 0,0 $at,16 0,0 && block a b $((at + 2)),0 6,16 $((at + 2)),0
+    }
+done
+make i4 16,16 a
+constant i4 1,8 7 seven
+case_ tests/golden/fill/by_launch.tile:checked x="$work/a.npy" y="s32[16,16]:$work/b.npy" n=5 && block seven b 0,0 1,8 5,3 && block seven b 0,0 1,8 13,3 && block a b 0,0 5,16 0,0 && block a b 6,0 7,16 6,0
+make u1 1,8,32 a
+constant u1 8,32 1 one
+case_ tests/golden/fill/by_launch.tile:never x="$work/a.npy" y="u8[8,32]:$work/b.npy" n=2 && same one b
+
+# ---- what parts that meet say of the indices ----
+meeting=tests/golden/independence/meeting.tile
+make u4 80,16 a
+case_ $meeting:all_digits x="$work/a.npy" y="u32[80,16]:$work/b.npy" && for i in 0 1 2 3 4 5 6 7 8 9; do block a b $((i * 8)),0 8,16 $(((i + 3) % 10 * 8)),0; done
+make f4 64,64 a
+case_ $meeting:pairs x="$work/a.npy:$work/c.npy" y="f32[64,64]:$work/b.npy" && same a c && for i in 0 1 2 3 4 5 6 7; do block a b $(((i ^ 1) * 8)),0 8,64 $((i * 8)),0; done
+case_ $meeting:fours x="$work/a.npy" y="f32[64,64]:$work/b.npy" && for i in 0 1 2 3 4 5 6 7; do block a b $(((i ^ 3) * 8)),0 8,64 $((i * 8)),0; done
+make f4 24,64 a
+case_ $meeting:rotated x="$work/a.npy:$work/c.npy" y="f32[24,64]:$work/b.npy" T=3 && same a c && for i in 0 1 2; do block a b $(((i + 2) % 3 * 8)),0 8,64 $(((i + 2) % 3 * 8)),0; done
+make f4 16,16 a
+case_ $meeting:corner x="$work/a.npy" y="f32[48,48]:$work/b.npy" G=3 && for i in 0 16 32; do block a b 0,0 16,16 $i,0 && block a b 0,0 16,16 0,$i; done
+make f4 5,60 a
+case_ $meeting:first_row x="$work/a.npy" y="f32[5,60]:$work/b.npy" && same a b

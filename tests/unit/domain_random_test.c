@@ -24,7 +24,7 @@ static Mem memory = {NULL, NULL, &out_of_memory};
 #define MOD(a, b) poly_mod(d, (a), (b))
 #define CEIL(a, b) poly_ceil(d, (a), (b))
 
-enum { NODES_MAX = 40, BASES_MAX = 6, CLAIMS_MAX = 40 };
+enum { NODES_MAX = 100, BASES_MAX = 6, CLAIMS_MAX = 40 };
 
 typedef enum Op { OP_BASE, OP_CONST, OP_ADD, OP_SUB, OP_MUL, OP_DIV, OP_MOD, OP_CEIL, OP_MIN, OP_MAX, OP_COUNT } Op;
 typedef struct Node {
@@ -425,6 +425,15 @@ static int random_start(Case *c, const int *teams, int loop, int n, int m)
     return sum < 0 ? loop : sum;
 }
 
+/* (x + k) % n, or x ^ 1 */
+static int turned(Case *c, int x, int n)
+{
+    int one = add_node(c, OP_CONST, 0, 0, 1), two = add_node(c, OP_CONST, 0, 0, 2);
+    if (pick(2)) return add_node(c, OP_MOD, add_node(c, OP_ADD, x, pick(2) ? one : two, 0), n, 0);
+    int low = add_node(c, OP_MOD, x, two, 0), rest = add_node(c, OP_SUB, x, low, 0);
+    return add_node(c, OP_ADD, rest, add_node(c, OP_SUB, one, low, 0), 0);
+}
+
 typedef struct Touched {
     int64_t team[2];
     int64_t lo[2], hi[2];
@@ -472,7 +481,9 @@ static void random_boxes_case(Arena *arena)
         atoms[i] = domain_index(d, "t", K(0), c.nodes[count].poly, i < 2 ? DEP_TEAM : DEP_LOOP);
         nodes[i] = add_base(&c, atoms[i], true, zero, count, 0, 0);
     }
-    BoxCase b[2];
+    for (int i = 0; i < 3; i++)
+        if (pick(4) == 0) nodes[i] = turned(&c, nodes[i], grid[i]);
+    BoxCase b[2] = {{{0}, {0}}, {{0}, {0}}};
     DomBox box[2];
     int rank = 1 + pick(2);
     box[0].rank = box[1].rank = rank;
@@ -484,6 +495,11 @@ static void random_boxes_case(Arena *arena)
     b[1] = b[0];
     if (pick(2)) {
         b[1].start[0] = add_node(&c, OP_ADD, b[0].start[0], pick(2) ? two : four, 0);
+    }
+    for (int k = 0; k < rank; k++) { /* in ways of their own */
+        if (pick(4)) continue;
+        int s = pick(2);
+        b[s].start[k] = pick(2) ? zero : random_start(&c, nodes, nodes[2], n, m);
     }
     for (int s = 0; s < 2; s++) {
         for (int k = 0; k < rank; k++) {

@@ -470,6 +470,16 @@ static const char *data_start(Separation *s, const DomPair *p)
     return NULL;
 }
 
+/* By what a pair that meets says of its indices: it never does, or only within one team. */
+static bool meeting_apart(Domain *d, Arena *a, const DomPair *p)
+{
+    DomPair at, aligned;
+    Separation s = {.d = d, .a = a};
+    if (!pair_meets(d, a, p, &at, &aligned)) return false;
+    return always_apart(d, &at) ||
+           (team_chains(&s, p->team, p->nteam) && separate(&s, &aligned, DEP_LAUNCH | VARIES | DEP_DATA, true));
+}
+
 bool domain_apart_teams(Domain *d, Arena *a, const DomPair *p, const char **why)
 {
     if (p->nteam == 0 || always_apart(d, p)) return true;
@@ -482,6 +492,7 @@ bool domain_apart_teams(Domain *d, Arena *a, const DomPair *p, const char **why)
     if (separate(&s, p, DEP_LAUNCH | DEP_TEAM, false)) return true;
     if (separate(&f, p, DEP_LAUNCH | DEP_TEAM | DEP_RANK | DEP_LOOP | DEP_DATA, true)) return true;
     const char *together = first_together(&s);
+    if (meeting_apart(d, a, p)) return true;
     if (s.why == NULL) s.why = data_start(&s, p);
     if (s.why == NULL) s.why = s.moves;
     if (together == NULL) *why = s.why; /* the digits themselves were not found */

@@ -117,6 +117,10 @@ typedef struct DomKnown { /* index % modulus, or the index itself (0), has one a
     Atom index;
     int64_t modulus;
 } DomKnown;
+typedef struct DomAt { /* index == value */
+    Atom index;
+    Poly value;
+} DomAt;
 typedef struct DomPair {
     const DomAxis *axis;
     int naxes;
@@ -124,6 +128,8 @@ typedef struct DomPair {
     int nteam;
     const DomKnown *known;
     int nknown;
+    const DomAt *at[2]; /* what each side is known to be at */
+    int nat[2];
 } DomPair;
 bool domain_apart_teams(Domain *d, Arena *a, const DomPair *p, const char **why);
 /* Same team, same iteration, equal indices: do they never touch the same? Also slots k % S and (k + 1) % S. */

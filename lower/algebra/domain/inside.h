@@ -5,6 +5,7 @@
  *   domain.c       atoms and facts
  *   prove.c        x >= 0, x % m == 0, extremes
  *   boxes.c        boxes that never overlap
+ *   meet.c         what two that do say of the indices
  *   loops.c        indices replaced by their values; what is made while a loop runs
  *   show.c         text and launch expressions
  *
@@ -69,6 +70,11 @@ typedef struct Multiple { /* x % divisor == 0 */
     Poly divisor, x;
 } Multiple;
 
+typedef struct Turned { /* an index that stands for num modulo den */
+    Poly num, den;
+    Atom index;
+} Turned;
+
 struct Domain {
     Arena *arena;
     uint32_t natoms, nderived, nreplaced;
@@ -79,6 +85,7 @@ struct Domain {
     Poly ge[FACTS_MAX]; /* each >= 0 */
     Multiple multiples[FACTS_MAX];
     Atom bucket[ATOM_BUCKETS];
+    VEC(Turned) turned;
 };
 
 static inline AtomInfo *atom_info(const Domain *d, Atom x)
@@ -129,5 +136,9 @@ int prove_sign(Domain *d, Poly p); /* 1: >= 0, -1: <= 0, 0: unknown */
 bool prove_multiple(Domain *d, Poly divisor, Poly x);
 /* Greatest (max) or least value over all atoms that depend on more than `keep`. */
 bool poly_extreme(Domain *d, Poly p, bool max, unsigned keep, Poly *out);
+
+/* Of a pair that meets: its axes at the values that its indices have then; and such as say more of the indices, for the
+ * digit method. False where nothing is known. */
+bool pair_meets(Domain *d, Arena *a, const DomPair *p, DomPair *at, DomPair *aligned);
 
 #endif

@@ -1,4 +1,6 @@
 /* Proofs and extremes. */
+#include <string.h>
+
 #include "lang/checked.h"
 #include "lower/algebra/domain/inside.h"
 
@@ -124,6 +126,36 @@ static bool ge0_quotient(Proof *pf, const AtomInfo *q, int sign, Poly coef, Poly
     return ge0(pf, raw_plus(d, raw_add(d, sum, s), -1));
 }
 
+/* num = n * x + m, and rest has a multiple of x: c times num - den * q, a remainder, is split off where that leaves less of q.
+ * (4 * (i / 2) - i + 1, which is i ^ 1, is 2 * (i / 2) + 1 less a remainder of at most 1.) */
+static bool split_remainder(Domain *d, const AtomInfo *q, Poly *coef, Poly *rest, Poly *rem, int64_t *c)
+{
+    Poly num = poly_now(d, q->a), den = poly_now(d, q->b);
+    int64_t k, n;
+    if (!poly_is_const(*coef, &k) || !poly_is_const(den, &n) || num.n == 0 || num.terms[0].natoms == 0 || n < 1)
+        return false;
+    const Term *lead = &num.terms[0];
+    for (uint32_t i = 0; i < rest->n; i++) {
+        const Term *t = &rest->terms[i];
+        int64_t part;
+        if (t->natoms != lead->natoms || memcmp(t->atoms, lead->atoms, t->natoms * sizeof *t->atoms) != 0) continue;
+        *c = t->coef / lead->coef;
+        if (t->coef % lead->coef || !mul_s64(*c, n, &part) || (*c < 0) == (k < 0) || (k < 0 ? part >= -k : -part >= k))
+            return false;
+        *coef = poly_const(d, k + part);
+        *rest = raw_sub(d, *rest, raw_scale(d, num, *c));
+        *rem = poly_const(d, n - 1);
+        return !rest->bad;
+    }
+    return false;
+}
+
+/* The least value, or the greatest, of c times a remainder that is at most rem. */
+static Poly remainder_bound(Domain *d, Poly rem, int64_t c, bool max)
+{
+    return (c > 0) == max ? raw_scale(d, rem, c) : POLY_ZERO;
+}
+
 static bool ge0_without(Proof *pf, Poly p, Atom x)
 {
     Domain *d = pf->d;
@@ -156,7 +188,11 @@ static bool ge0_without(Proof *pf, Poly p, Atom x)
     }
     if (info->kind != ATOM_DIV) return bounded && ge0_with(pf, coef, poly_const(d, k), rest);
     if (!info->positive) return false;
-    Poly den = poly_now(d, info->b), unused;
+    Poly den = poly_now(d, info->b), unused, q = coef, less = rest, rem;
+    int64_t c;
+    if (split_remainder(d, info, &q, &less, &rem, &c) &&
+        ge0(pf, raw_add(d, raw_add(d, raw_mul(d, q, raw_atom(d, x)), less), remainder_bound(d, rem, c, false))))
+        return true;
     bool whole = poly_exact(d, coef, den, &unused);
     if (whole && ge0_quotient(pf, info, sign, coef, rest)) return true;
     if (bounded && ge0_with(pf, coef, poly_const(d, k), rest)) return true;
@@ -318,6 +354,14 @@ static bool extreme_quotient(Search *s, const AtomInfo *q, Poly coef, Poly rest,
     Domain *d = s->d;
     Poly num = poly_now(d, q->a), den = poly_now(d, q->b), c, e, n, m;
     if (!q->positive) return false;
+    Poly left = coef, less = rest, rem;
+    int64_t times;
+    bool max = up == (prove_sign(d, coef) > 0);
+    if (split_remainder(d, q, &left, &less, &rem, &times)) { /* the quotient goes in the next step */
+        *out = raw_add(d, raw_add(d, raw_mul(d, left, raw_atom(d, q->self)), less),
+                       remainder_bound(d, rem, times, max));
+        return !out->bad;
+    }
     /* coef = c * f, den = f * e: f * q lies in [r - f + 1, r] with r = floor(num / e). */
     Poly f = poly_common(d, coef, den, &c, &e);
     int64_t one;

@@ -121,6 +121,14 @@ static Poly poly_let(Lower *L, const Sx *x)
     return scalar_uses(L, x->a) & USE_VAR ? s->poly : scalar_poly(L, x->a);
 }
 
+/* a and k = 2^n - 1: bits of k are those of a % 2^n, of numbers below 0 as well. a ^ k turns them around, a | k sets them. */
+static Poly low_bits(Lower *L, SxOp op, Poly a, int64_t k)
+{
+    Domain *d = L->d;
+    Poly low = poly_mod(d, a, poly_const(d, k + 1)), rest = poly_sub(d, a, low), all = poly_const(d, k);
+    return op == SX_AND ? low : poly_add(d, rest, op == SX_OR ? all : poly_sub(d, all, low));
+}
+
 static Poly poly_node(Lower *L, const Sx *x)
 {
     Domain *d = L->d;
@@ -161,7 +169,9 @@ static Poly poly_node(Lower *L, const Sx *x)
         if (constant && k >= 0 && k < 62) return poly_div(d, a, poly_const(d, INT64_C(1) << k));
         break;
     case SX_AND:
-        if (constant && k >= 0 && (k & (k + 1)) == 0 && k < INT64_MAX) return poly_mod(d, a, poly_const(d, k + 1));
+    case SX_OR:
+    case SX_XOR:
+        if (constant && k >= 0 && (k & (k + 1)) == 0 && k < INT64_MAX) return low_bits(L, (SxOp)x->op, a, k);
         break;
     default: break;
     }

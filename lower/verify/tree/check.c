@@ -446,9 +446,11 @@ static void together(Check *c, State *s, uint32_t a)
 }
 
 /* Behind what the agent knows to be written, or what the threads that fence have written themselves. */
-static void fence(Check *c, State *s, uint32_t a, bool one)
+static void fence(Check *c, State *s, uint32_t a, const IrOp *op)
 {
     Keys rings = {0};
+    const IrArg *space = ir_find(op, IRK_SPACE);
+    if (space && space->id == IRS_GLOBAL) return; /* it says nothing of tiles */
     keys_unite(c->a, &rings, &s->agent[a].unfenced);
     for (uint32_t i = 0; i < rings.n; i++) {
         RingState *r = state_ring(&c->f, s, rings.v[i]);
@@ -460,7 +462,7 @@ static void fence(Check *c, State *s, uint32_t a, bool one)
                     uint32_t y = (u->v[j] - 2) / 2;
                     if (u->v[j] == KEY_BEGIN || u->v[j] != key_fence(y)) continue;
                     const TreeAccess *w = &c->f.access.v[y];
-                    bool own = w->agent == a && (!one || w->one), known = !keys_have(u, key_access(y)) && (k == THE_ONE || !one || alone(c, a));
+                    bool own = w->agent == a && (!op->elect || w->one), known = !keys_have(u, key_access(y)) && (k == THE_ONE || !op->elect || alone(c, a));
                     if (own || known) keys_drop(u, key_fence(y));
                     else left = true;
                 }
@@ -507,7 +509,7 @@ static void step(Check *c, State *s, uint32_t i)
     case IR_GRP_WAIT: over(c, s, a, BY_GROUP, (int32_t)ir_find(op, IRK_N)->imm); break;
     case IR_CTA_SYNC:
     case IR_WARP_SYNC: together(c, s, a); break;
-    case IR_FENCE_ASYNC: fence(c, s, a, op->elect); break;
+    case IR_FENCE_ASYNC: fence(c, s, a, op); break;
     default: ring_op(c, s, op); break;
     }
 }

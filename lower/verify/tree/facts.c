@@ -123,7 +123,7 @@ static int64_t extent_of(const IrPlan *q, const IrSide *s, bool dst)
     for (unsigned i = 0; i < q->rank; i++) {
         bool turned = q->xform == IRX_TRANSPOSE && dst && i + 2 >= q->rank;
         uint32_t extent = q->extent[turned ? (q->rank - 1u) - (i + 2u - q->rank) : i];
-        if (i + 1 == q->rank) inner = (int64_t)extent * s->pitch[i];
+        if (i + 1 == q->rank) inner = (int64_t)(extent - 1) * s->pitch[i] + elem_info((ElemType)s->type)->shared_bits / 8;
         else n += (int64_t)(extent - 1) * s->pitch[i];
     }
     if (row == 0) return n + inner;

@@ -32,21 +32,27 @@ static int64_t clip(int64_t k)
     return k < -FAR ? -FAR : k > FAR ? FAR : k;
 }
 
-static Range times(Range r, int64_t k)
+/* -FAR and FAR are no bounds, whatever is done with them. */
+static Range plus(Range x, Range y)
 {
-    int64_t a = clip(clip(r.lo) * clip(k)), b = clip(clip(r.hi) * clip(k));
-    return a < b ? (Range){a, b} : (Range){b, a};
+    bool lo = x.lo > -FAR && y.lo > -FAR, hi = x.hi < FAR && y.hi < FAR;
+    return (Range){lo ? clip(x.lo + y.lo) : -FAR, hi ? clip(x.hi + y.hi) : FAR};
 }
 
-/* The ends of FAR are no numbers: what is added to them, or divides them, leaves them. */
-static Range sum(Range x, Range y)
+static Range negative(Range x)
 {
-    return (Range){x.lo <= -FAR || y.lo <= -FAR ? -FAR : clip(x.lo + y.lo), x.hi >= FAR || y.hi >= FAR ? FAR : clip(x.hi + y.hi)};
+    return (Range){-x.hi, -x.lo};
 }
 
 static Range over(Range x, int64_t k)
 {
-    return (Range){x.lo <= -FAR ? -FAR : tree_floor_div(x.lo, k), x.hi >= FAR ? FAR : tree_floor_div(x.hi, k)};
+    return (Range){x.lo > -FAR ? tree_floor_div(x.lo, k) : -FAR, x.hi < FAR ? tree_floor_div(x.hi, k) : FAR};
+}
+
+static Range times(Range r, int64_t k)
+{
+    int64_t a = clip(clip(r.lo) * clip(k)), b = clip(clip(r.hi) * clip(k));
+    return a < b ? (Range){a, b} : (Range){b, a};
 }
 
 static Range modulo(Range x, int64_t k)
@@ -59,8 +65,8 @@ static Range combined(IrOpcode op, Range x, Range y)
     const Range any = {-FAR, FAR};
     bool number = y.lo == y.hi && y.lo > -FAR && y.lo < FAR;
     switch (op) {
-    case IR_ADD: return sum(x, y);
-    case IR_SUB: return sum(x, times(y, -1));
+    case IR_ADD: return plus(x, y);
+    case IR_SUB: return plus(x, negative(y));
     case IR_MUL: return number ? times(x, y.lo) : any;
     case IR_DIV: return number && y.lo > 0 ? over(x, y.lo) : any;
     case IR_MOD: return number && y.lo > 0 ? modulo(x, y.lo) : any;
@@ -71,14 +77,34 @@ static Range combined(IrOpcode op, Range x, Range y)
     }
 }
 
-/* What the launch works out. */
+/* What a check of the launch says of x. */
+static void by_check(const LxPool *p, Lx cond, Lx x, Range *r)
+{
+    const LxNode *n = &p->nodes.v[cond - 1];
+    int64_t k, less = n->op == LX_LT;
+    if (n->op == LX_LAND) {
+        by_check(p, n->a, x, r);
+        by_check(p, n->b, x, r);
+    } else if (n->op == LX_LE || n->op == LX_LT) {
+        if (n->b == x && lx_is_const(p, n->a, &k) && clip(k) + less > r->lo) r->lo = clip(k) + less;
+        if (n->a == x && lx_is_const(p, n->b, &k) && clip(k) - less < r->hi) r->hi = clip(k) - less;
+    }
+}
+
+/* A number of the launch, which is exact: a launch whose numbers leave 64 bits is refused. */
 static Range of_launch(const TreeFacts *f, Lx x, int depth)
 {
-    static const uint8_t OPS[LX_OP_COUNT] = {[LX_ADD] = IR_ADD, [LX_SUB] = IR_SUB, [LX_MUL] = IR_MUL, [LX_DIV] = IR_DIV, [LX_MOD] = IR_MOD, [LX_MIN] = IR_MIN, [LX_MAX] = IR_MAX};
-    const LxNode *n = &f->k->mf.lx.nodes.v[x - 1];
+    static const uint8_t OPS[LX_OP_COUNT] = {[LX_ADD] = IR_ADD, [LX_SUB] = IR_SUB, [LX_MUL] = IR_MUL, [LX_DIV] = IR_DIV,
+                                             [LX_MOD] = IR_MOD, [LX_MIN] = IR_MIN, [LX_MAX] = IR_MAX};
+    const MfKernel *mf = &f->k->mf;
+    const LxNode *n = &mf->lx.nodes.v[x - 1];
+    Range r = {-FAR, FAR};
     if (n->op == LX_CONST) return (Range){clip(n->k), clip(n->k)};
-    if (OPS[n->op] == 0 || depth == 0) return (Range){-FAR, FAR};
-    return combined((IrOpcode)OPS[n->op], of_launch(f, n->a, depth - 1), of_launch(f, n->b, depth - 1));
+    if (n->op == LX_SYM && mf->syms.v[n->k].kind == MF_SIZE) r.lo = 0;
+    if (depth > 0 && OPS[n->op])
+        r = combined((IrOpcode)OPS[n->op], of_launch(f, n->a, depth - 1), of_launch(f, n->b, depth - 1));
+    for (uint32_t i = 0; i < mf->checks.n; i++) by_check(&mf->lx, mf->checks.v[i].cond, x, &r);
+    return r;
 }
 
 /* The grid is made of whole clusters. */
@@ -90,6 +116,7 @@ static Range of_register(const TreeFacts *f, uint32_t reg)
 
 static Range of_value(const TreeFacts *f, IrVal v, int depth)
 {
+    enum { LAUNCH_DEPTH = 6 };
     const Range any = {-FAR, FAR};
     const IrOp *op = tree_definition(f, v);
     if (op == NULL || depth == 0) return any;
@@ -97,9 +124,11 @@ static Range of_value(const TreeFacts *f, IrVal v, int depth)
     Range x = a ? range_of(f, a, depth - 1) : any, y = b ? range_of(f, b, depth - 1) : any;
     switch ((IrOpcode)op->op) {
     case IR_SREG: return of_register(f, ir_find(op, IRK_REG)->id);
-    case IR_PARAM: return of_launch(f, ir_find(op, IRK_EXPR)->id, depth);
     case IR_LANES: return (Range){0, ir_find(op, IRK_N)->imm - 1};
-    case IR_LOOP: return (Range){x.lo, y.hi > -FAR && y.hi < FAR ? y.hi - 1 : y.hi};
+    case IR_PARAM: return of_launch(f, ir_find(op, IRK_EXPR)->id, LAUNCH_DEPTH);
+    case IR_LOOP: /* of one without turns any number is right */
+        if (y.hi > -FAR && y.hi < FAR) y.hi--;
+        return (Range){x.lo, y.hi > x.lo ? y.hi : x.lo};
     case IR_CVT: return x;
     default: return combined((IrOpcode)op->op, x, y);
     }
@@ -116,7 +145,7 @@ static Range of_place(const TreeFacts *f, const TreePlace *p)
     enum { DEPTH = 12 };
     Range r = {clip(p->at), clip(p->at)};
     for (unsigned i = 0; i < p->n; i++) {
-        r = sum(r, times(of_value(f, p->by[i].v, DEPTH), p->by[i].k));
+        r = plus(r, times(of_value(f, p->by[i].v, DEPTH), p->by[i].k));
     }
     return r;
 }
