@@ -74,8 +74,9 @@ static void beside(Check *c, const Generation *g, uint32_t x)
             fail(c, TREE_BEGUN, self->ring, NULL, "touched by who has not heard that the generation has begun");
             return;
         }
-        uint32_t y = (k - 2) / 2;
-        bool fence = k == key_fence(y);
+        if (k & KEY_READS && !self->write) return;
+        uint32_t y = key_number(k);
+        bool fence = key_is_fence(k);
         if ((fence && !is_copy(self)) || !tree_conflict(&c->f, x, y)) continue;
         if (fence) fail(c, TREE_FENCE, self->ring, &c->f.access.v[y], "copied, with no fence behind what threads wrote");
         else fail(c, TREE_BESIDE, self->ring, &c->f.access.v[y], "touched beside an access that may be under way");
@@ -92,30 +93,26 @@ static void note(Check *c, State *s, Generation *g, uint32_t x)
         if (!r->used[a]) continue;
         for (int k = 0; k < KNOWERS; k++) {
             bool knows = sync && a == self->agent && self->one && (k == THE_ONE || alone(c, a));
-            if (!knows) keys_add(c->a, &g->unknown[a][k], key_access(x));
+            if (!knows) keys_add(c->a, &g->unknown[a][k], key_access(&c->f, x));
             if (writes) keys_add(c->a, &g->unknown[a][k], key_fence(x));
         }
-        keys_add(c->a, &g->unknown[a][THERE], key_access(x));
+        keys_add(c->a, &g->unknown[a][THERE], key_access(&c->f, x));
         if (writes) keys_add(c->a, &g->unknown[a][THERE], key_fence(x));
-        if (g->released & bit(a)) keys_add(c->a, &g->said[a], key_access(x));
+        if (g->released & bit(a)) keys_add(c->a, &g->said[a], key_access(&c->f, x));
         if (g->released & bit(a) && writes) keys_add(c->a, &g->said[a], key_fence(x));
         if (writes) keys_add(c->a, &s->agent[a].unfenced, self->ring);
     }
     for (uint32_t e = 0; e < r->nevents; e++) {
         if (self->how == TO_EVENT && self->event == r->event[e]) continue;
-        keys_add(c->a, &g->event[e].unheard, key_access(x));
+        keys_add(c->a, &g->event[e].unheard, key_access(&c->f, x));
         if (writes) keys_add(c->a, &g->event[e].unheard, key_fence(x));
     }
     touch(c, s, self->agent, self->ring);
     if (self->how != BY_GROUP && self->how != BY_COMMIT && self->how != TO_PEER) return;
     if (self->how != TO_PEER) keys_add(c->a, &s->agent[self->agent].out, self->ring);
     int32_t young = self->how == TO_PEER ? 0 : -1;
-    for (uint32_t i = 0; i < g->outs.n; i++) {
-        if (g->outs.v[i].key != key_access(x)) continue;
-        g->outs.v[i].age = young;
-        return;
-    }
-    vec_push(c->a, &g->outs, ((Out){key_access(x), self->agent, self->one, young}));
+    bool is_new;
+    *outs_at(&c->f, g, key_access(&c->f, x), &is_new) = (Out){key_access(&c->f, x), self->agent, self->one, young};
 }
 
 /* Bytes that have come show that their copy was issued, and what who issued it knew. */
@@ -126,7 +123,7 @@ static void shows(Check *c, Generation *g, const TreeAccess *x)
     if (c->f.k->bars.v[x->event].ring != x->ring + 1) return;
     Keys said = {0};
     for (uint32_t i = 0; i < known->n; i++) {
-        const TreeAccess *y = known->v[i] == KEY_BEGIN ? NULL : &c->f.access.v[(known->v[i] - 2) / 2];
+        const TreeAccess *y = key_of(&c->f, known->v[i]);
         if (!(y && y->how == TO_EVENT && y->event == x->event)) keys_add(c->a, &said, known->v[i]);
     }
     if (event->silent) event->unheard = said;
@@ -151,7 +148,7 @@ static void access(Check *c, State *s, uint32_t x)
 
 static const TreeAccess *destination(const Check *c, const Out *o)
 {
-    return &c->f.access.v[(o->key - 2) / 2 + 1]; /* behind its source: facts.c */
+    return key_of(&c->f, o->key) + 1; /* behind its source: facts.c */
 }
 
 /* Of the ring's destinations a generation begins: copies to earlier ones are so much older. */
@@ -163,7 +160,9 @@ static void sources_older(Check *c, State *s, uint32_t ring)
         for (uint32_t b = 0; b < slots(c, info->sources.v[i]); b++)
             for (uint32_t j = 0; j < r->gen[b].outs.n; j++) {
                 Out *o = &r->gen[b].outs.v[j];
-                if (c->f.access.v[(o->key - 2) / 2].how == TO_PEER && destination(c, o)->ring == ring && o->age < (int32_t)slots(c, ring)) o->age++;
+                if (key_of(&c->f, o->key)->how == TO_PEER && destination(c, o)->ring == ring &&
+                    o->age < (int32_t)slots(c, ring))
+                    o->age++;
             }
     }
 }
@@ -180,8 +179,8 @@ static void sources_over(Check *c, State *s, uint32_t ring, uint32_t a, bool one
             for (uint32_t j = 0; j < g->outs.n; j++) {
                 const Out *o = &g->outs.v[j];
                 const TreeAccess *to = destination(c, o);
-                if (o->agent != a || c->f.access.v[(o->key - 2) / 2].how != TO_PEER || to->ring != ring) continue;
-                bool came = o->age == 0 && unheard && !keys_have(unheard, key_access((o->key - 2) / 2 + 1));
+                if (o->agent != a || key_of(&c->f, o->key)->how != TO_PEER || to->ring != ring) continue;
+                bool came = o->age == 0 && unheard && !keys_have(unheard, key_access(&c->f, key_number(o->key) + 1));
                 if (!came && o->age < (int32_t)slots(c, ring)) continue;
                 keys_drop(&g->unknown[a][THE_ONE], o->key);
                 if (!one || alone(c, a)) keys_drop(&g->unknown[a][ALL_THREADS], o->key);
@@ -208,7 +207,7 @@ static void hears_all(Check *c, const IrOp *op, uint32_t ring, const Generation 
 static bool only_own(const Check *c, const Keys *left, uint32_t agent)
 {
     for (uint32_t i = 0; i < left->n; i++) {
-        const TreeAccess *y = left->v[i] == KEY_BEGIN || left->v[i] % 2 ? NULL : &c->f.access.v[(left->v[i] - 2) / 2];
+        const TreeAccess *y = key_is_fence(left->v[i]) ? NULL : key_of(&c->f, left->v[i]);
         if (y == NULL || y->agent != agent || is_copy(y)) return false;
     }
     return true;
@@ -231,7 +230,7 @@ static void acquire(Check *c, State *s, const IrOp *op)
         for (uint32_t b = 0; b < c->f.k->roles.n; b++)
             if (releases & bit(b)) keys_meet(&left[k], &old->said[b]);
         for (uint32_t i = left[k].n; i-- > 0 && !info->copies;)
-            if (left[k].v[i] != KEY_BEGIN && left[k].v[i] % 2) keys_drop(&left[k], left[k].v[i]);
+            if (key_is_fence(left[k].v[i])) keys_drop(&left[k], left[k].v[i]);
     }
     /* Threads that don't know it yet hear of it when they come together. */
     Keys both = {0};
@@ -242,9 +241,10 @@ static void acquire(Check *c, State *s, const IrOp *op)
     int knows = left[THE_ONE].n ? ALL_THREADS : THE_ONE;
     bool others = !one && left[!knows].n;
     for (uint32_t i = 0; i < left[knows].n; i++) {
-        const TreeAccess *y = left[knows].v[i] == KEY_BEGIN ? NULL : &c->f.access.v[(left[knows].v[i] - 2) / 2];
-        bool fence = y && left[knows].v[i] % 2;
-        fail(c, fence ? TREE_FENCE : TREE_OVER, ring, y, fence ? "begun over what threads wrote, with no fence" : "begun over an access that may be under way");
+        const TreeAccess *y = key_of(&c->f, left[knows].v[i]);
+        bool fence = key_is_fence(left[knows].v[i]);
+        fail(c, fence ? TREE_FENCE : TREE_OVER, ring, y,
+             fence ? "begun over what threads wrote, with no fence" : "begun over an access that may be under way");
     }
     if (!(releases & bit(a)) && info->waits[a] & (uint8_t)~old->awaited[a])
         fail(c, TREE_PHASES, ring, NULL, "begun by who has left out an event of generation n - S");
@@ -322,7 +322,7 @@ static void publish(Check *c, State *s, const IrOp *op)
     if (!tree_by_one(&c->f, op)) fail(c, TREE_THREADS, ring, NULL, "published by every thread");
     Keys said = {0};
     for (uint32_t i = 0; i < known->n; i++) {
-        const TreeAccess *y = known->v[i] == KEY_BEGIN ? NULL : &c->f.access.v[(known->v[i] - 2) / 2];
+        const TreeAccess *y = key_of(&c->f, known->v[i]);
         bool bound = y && y->how == TO_EVENT && y->event == bar;
         if (!bound) keys_add(c->a, &said, known->v[i]);
     }
@@ -376,7 +376,7 @@ static void over(Check *c, State *s, uint32_t a, AccessHow how, int32_t age)
             uint32_t kept = 0;
             for (uint32_t j = 0; j < g->outs.n; j++) {
                 Out *o = &g->outs.v[j];
-                bool mine = o->agent == a && c->f.access.v[(o->key - 2) / 2].how == how;
+                bool mine = o->agent == a && key_of(&c->f, o->key)->how == how;
                 if (mine && o->age >= age && (o->one || alone(c, a))) {
                     keys_drop(&g->unknown[a][THE_ONE], o->key);
                     if (alone(c, a)) keys_drop(&g->unknown[a][ALL_THREADS], o->key);
@@ -403,7 +403,7 @@ static void older(Check *c, State *s, uint32_t a, AccessHow how)
         for (uint32_t b = 0; b < slots(c, rings->v[i]); b++)
             for (uint32_t j = 0; j < r->gen[b].outs.n; j++) {
                 Out *o = &r->gen[b].outs.v[j];
-                if (o->agent == a && c->f.access.v[(o->key - 2) / 2].how == how && o->age < AGE_MAX) o->age++;
+                if (o->agent == a && key_of(&c->f, o->key)->how == how && o->age < AGE_MAX) o->age++;
             }
     }
 }
@@ -428,8 +428,8 @@ static void together(Check *c, State *s, uint32_t a)
             if (g->apart & bit(a)) keys_drop(one, KEY_BEGIN);
             g->apart &= (uint8_t)~bit(a);
             for (uint32_t j = one->n; j-- > 0;) {
-                const TreeAccess *y = one->v[j] == KEY_BEGIN ? NULL : &c->f.access.v[(one->v[j] - 2) / 2];
-                if (y && one->v[j] % 2 == 0 && y->agent == a && !is_copy(y)) keys_drop(one, one->v[j]);
+                const TreeAccess *y = key_of(&c->f, one->v[j]);
+                if (y && !key_is_fence(one->v[j]) && y->agent == a && !is_copy(y)) keys_drop(one, one->v[j]);
             }
             all->n = 0;
             keys_unite(c->a, all, one);
@@ -450,11 +450,11 @@ static void fence(Check *c, State *s, uint32_t a, bool one)
             for (int k = 0; k < KNOWERS; k++) {
                 Keys *u = &r->gen[b].unknown[a][k];
                 for (uint32_t j = u->n; j-- > 0;) {
-                    uint32_t y = (u->v[j] - 2) / 2;
-                    if (u->v[j] == KEY_BEGIN || u->v[j] != key_fence(y)) continue;
-                    const TreeAccess *w = &c->f.access.v[y];
-                    bool own = w->agent == a && (!one || w->one), known = !keys_have(u, key_access(y)) && (k == THE_ONE || !one || alone(c, a));
-                    if (own || known) keys_drop(u, key_fence(y));
+                    if (!key_is_fence(u->v[j])) continue;
+                    const TreeAccess *w = key_of(&c->f, u->v[j]);
+                    bool own = w->agent == a && (!one || w->one),
+                         known = !keys_have(u, u->v[j] - 1) && (k == THE_ONE || !one || alone(c, a));
+                    if (own || known) keys_drop(u, u->v[j]);
                     else left = true;
                 }
             }
@@ -622,8 +622,9 @@ static void at_end(Check *c, State *s)
                 first = false;
             }
             for (uint32_t j = 0; j < left.n; j++) {
-                const TreeAccess *y = left.v[j] == KEY_BEGIN ? NULL : &c->f.access.v[(left.v[j] - 2) / 2];
-                if (y && left.v[j] % 2 == 0 && is_copy(y) && y->how != TO_PEER && !waited(g, left.v[j])) fail(c, TREE_EXIT, i, y, "on its way at the end");
+                const TreeAccess *y = key_of(&c->f, left.v[j]);
+                if (y && !key_is_fence(left.v[j]) && is_copy(y) && y->how != TO_PEER && !waited(g, left.v[j]))
+                    fail(c, TREE_EXIT, i, y, "on its way at the end");
             }
         }
     }

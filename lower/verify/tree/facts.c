@@ -239,16 +239,26 @@ static void commits(TreeFacts *f)
     }
 }
 
+static void name_ring(TreeFacts *f, uint32_t i, uint32_t ring)
+{
+    TreeRing *r = &f->ring[ring];
+    if (r->ops.n && r->ops.v[r->ops.n - 1] == i) return;
+    vec_push(f->a, &r->ops, i);
+    if (tree_op(f, i)->op == IR_ACQUIRE) vec_push(f->a, &r->begun, i);
+}
+
 static void use_ring(TreeFacts *f, uint32_t i)
 {
     const IrOp *op = tree_op(f, i);
     for (uint32_t n = 0; n < op->nargs; n++) {
         const IrArg *arg = &op->args[n];
+        if (arg->key == IRK_BAR && f->k->bars.v[arg->id].ring) name_ring(f, i, f->k->bars.v[arg->id].ring - 1);
         if (arg->kind != IRA_RING && arg->kind != IRA_TURN) continue;
         if (arg->id >= f->k->rings.n || op->agent > TREE_AGENTS) {
             wrong(f, i, "a ring that is not there");
             return;
         }
+        name_ring(f, i, arg->id);
         if (op->agent == 0) continue; /* all that need it */
         TreeRing *r = &f->ring[arg->id];
         r->used[op->agent - 1] = true;
@@ -289,6 +299,7 @@ bool tree_facts(Arena *a, const IrKernel *k, TreeFacts *f)
     }
     if (f->wrong) return false;
     f->first[f->tree->ops.n] = f->access.n;
+    for (uint32_t x = 0; x < f->access.n; x++) vec_push(a, &f->ring[f->access.v[x].ring].access, x);
     for (uint32_t r = 0; r < k->rings.n; r++)
         if (tree_ctas(k) > 1) tree_backs(f, r);
     return true;

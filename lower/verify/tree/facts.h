@@ -46,6 +46,8 @@ typedef struct TreeRing {
     bool commits[TREE_EVENTS];   /* of the tensor core arrive there */
     uint32_t nevents;
     bool copies; /* something of it is asynchronous */
+    VEC(uint32_t) ops, begun;     /* that name it or one of its events; that begin a generation: in order */
+    VEC(uint32_t) access;         /* to it */
     VEC(uint32_t) sources;        /* rings from which copies to other CTAs' slots of this one are made */
     uint32_t back[TREE_AGENTS];   /* bits of events that those say to whom the agent copies; BACK_FREE: they release it */
 } TreeRing;
@@ -77,6 +79,25 @@ static inline uint8_t mask(const bool *agents)
     uint8_t m = 0;
     for (uint32_t a = 0; a < TREE_AGENTS; a++) m |= (uint8_t)(agents[a] << a);
     return m;
+}
+
+static inline uint32_t tree_not_before(const uint32_t *ops, uint32_t n, uint32_t op) /* of ops in order the first that is not before it */
+{
+    uint32_t lo = 0;
+    while (lo < n) {
+        uint32_t mid = lo + (n - lo) / 2;
+        if (ops[mid] < op) lo = mid + 1;
+        else n = mid;
+    }
+    return lo;
+}
+
+/* Does a generation of the ring begin by an op from .. to - 1? */
+static inline bool tree_begins(const TreeFacts *f, uint32_t ring, uint32_t from, uint32_t to)
+{
+    const TreeRing *r = &f->ring[ring];
+    uint32_t i = tree_not_before(r->begun.v, r->begun.n, from);
+    return i < r->begun.n && r->begun.v[i] < to;
 }
 
 bool tree_facts(Arena *a, const IrKernel *k, TreeFacts *f); /* false: f->wrong */

@@ -88,9 +88,7 @@ int64_t tree_least(const TreeFacts *f, const TreePlace *p)
 /* Is the ring's generation the same in all iterations of the loop? */
 static bool one_generation(const TreeFacts *f, uint32_t loop, uint32_t ring)
 {
-    for (uint32_t i = loop; i < f->end[loop]; i++)
-        if (tree_op(f, i)->op == IR_ACQUIRE && ir_find(tree_op(f, i), IRK_RING)->id == ring) return false;
-    return true;
+    return !tree_begins(f, ring, loop, f->end[loop]);
 }
 
 /* The loop around the op, from 1, that turns within a generation of the ring; 0: none more. */
