@@ -4,6 +4,7 @@
  * Sums of bytes are linear in values; those under a condition are summed apart. The two branches of an `if` bring the same, and so does
  * what only leaves out copies without bytes. Where several CTAs take part, each condition is decided by the rank, or is the same in
  * all of them. */
+#include "lang/map_rules.h"
 #include "lower/verify/tree/facts.h"
 
 enum { PARTS = 12, DEPTH = 16, CONJUNCTS = 6 };
@@ -206,9 +207,28 @@ static IrVal without_some(const Bytes *b, IrVal pred, const IrArg *bytes)
 
 /* ---- the tree ---- */
 
+/* Of a tensor copy the hardware counts the map's box, whatever the op says. */
+static bool counts_box(const TreeFacts *f, const IrOp *op)
+{
+    if (op->op != IR_TMA_LOAD) return true;
+    const MfMap *m = &f->k->mf.maps.v[ir_find(op, IRK_MAP)->id];
+    const IrArg *bytes = ir_find(op, IRK_BYTES), *info = ir_find(op, IRK_INFO);
+    MapDesc d = {.mode = (MapMode)m->mode, .type = m->type, .rank = m->rank, .swizzle = m->swizzle, .interleave = m->interleave, .channels = m->channels, .pixels = m->pixels};
+    bool wide = m->mode == MAP_IM2COL_W || m->mode == MAP_IM2COL_W128;
+    for (unsigned i = 0; i < MAP_RANK; i++) {
+        d.box[i] = m->box[i];
+        d.elem_stride[i] = m->elem_stride[i];
+    }
+    int64_t none = map_copy_bytes(&d, 0);
+    TreePlace left = {.at = -none};
+    if (!tree_add(f, &left, bytes, 1) || (wide && !tree_add(f, &left, info, none - map_copy_bytes(&d, 1)))) return false;
+    return is_zero(&left);
+}
+
 static void add_copy(const Bytes *b, ByteSum *s, const IrOp *op)
 {
     const IrArg *bytes = ir_find(op, IRK_BYTES);
+    if (!counts_box(b->f, op)) s->failed = true;
     IrArg cell = {.kind = IRA_IMM, .imm = op->op == IR_CLC_NEXT ? IR_ANSWER_BYTES : IR_CELL_BYTES};
     for (uint32_t from = 0; from < tree_ctas(b->f->k); from++) {
         uint32_t set;
@@ -312,13 +332,16 @@ bool tree_bytes(const TreeFacts *f, uint32_t ring)
         uint32_t bar = f->ring[ring].event[e];
         all = bytes_of_event(f, ring, bar);
         if (all || tree_ctas(f->k) == 1) continue;
+        bool named = false;
         all = true;
         for (uint32_t k = 0; k < f->ring[ring].ops.n && all; k++) {
             uint32_t i = f->ring[ring].ops.v[k];
             const IrArg *at = ir_find(tree_op(f, i), IRK_BAR);
             bool names = ir_find(tree_op(f, i), IRK_RANK) && at && at->id == bar;
+            named |= names;
             for (bool more = names && tree_turns(f, i, true); more; more = tree_turns(f, i, false)) all = all && bytes_of_event(f, ring, bar);
         }
+        all = all && named;
     }
     return all;
 }

@@ -63,11 +63,25 @@ static bool elsewhere(const Check *c, const TreeAccess *x)
     return tree_ctas(c->f.k) > 1 && x->how == TO_EVENT && x->write && (ir_find(op, IRK_RANK) || ir_find(op, IRK_MASK) || op->op == IR_CLC_NEXT);
 }
 
+/* What other CTAs have told its elected thread all its threads know when they have come together. */
+static void told(Check *c, const Generation *g, uint32_t x)
+{
+    const TreeAccess *self = &c->f.access.v[x];
+    const Keys *one = &g->unknown[self->agent][THE_ONE], *all = &g->unknown[self->agent][ALL_THREADS];
+    for (uint32_t i = 0; i < all->n && !alone(c, self->agent); i++) {
+        if (keys_have(one, all->v[i]) || key_is_fence(all->v[i])) continue;
+        const TreeAccess *y = key_of(&c->f, all->v[i]);
+        if (y == NULL) fail(c, TREE_BEGUN, self->ring, NULL, "touched by threads that have not heard that the generation has begun");
+        else if (tree_conflict(&c->f, x, key_number(all->v[i]))) fail(c, TREE_BESIDE, self->ring, y, "touched by threads that have not heard that an access is over");
+    }
+}
+
 /* Of what it writes at another CTA it knows what that has told it. */
 static void beside(Check *c, const Generation *g, uint32_t x)
 {
     const TreeAccess *self = &c->f.access.v[x];
     const Keys *known = elsewhere(c, self) ? &g->unknown[self->agent][THERE] : unknown(c, (Generation *)g, self->agent, self->one);
+    if (elsewhere(c, self) && !self->one) told(c, g, x);
     for (uint32_t i = 0; i < known->n && !c->failed; i++) {
         Key k = known->v[i];
         if (k == KEY_BEGIN) {
@@ -77,7 +91,7 @@ static void beside(Check *c, const Generation *g, uint32_t x)
         if (k & KEY_READS && !self->write) return;
         uint32_t y = key_number(k);
         bool fence = key_is_fence(k);
-        if ((fence && !is_copy(self)) || !tree_conflict(&c->f, x, y)) continue;
+        if ((fence && (!is_copy(self) || self->generic)) || !tree_conflict(&c->f, x, y)) continue;
         if (fence) fail(c, TREE_FENCE, self->ring, &c->f.access.v[y], "copied, with no fence behind what threads wrote");
         else fail(c, TREE_BESIDE, self->ring, &c->f.access.v[y], "touched beside an access that may be under way");
     }
@@ -88,7 +102,7 @@ static void note(Check *c, State *s, Generation *g, uint32_t x)
 {
     const TreeAccess *self = &c->f.access.v[x];
     const TreeRing *r = &c->f.ring[self->ring];
-    bool sync = !is_copy(self), writes = sync && self->write && self->how == BY_THREADS;
+    bool sync = !is_copy(self), writes = self->generic;
     for (uint32_t a = 0; a < c->f.k->roles.n; a++) {
         if (!r->used[a]) continue;
         for (int k = 0; k < KNOWERS; k++) {
@@ -103,8 +117,8 @@ static void note(Check *c, State *s, Generation *g, uint32_t x)
         if (writes) keys_add(c->a, &s->agent[a].unfenced, self->ring);
     }
     for (uint32_t e = 0; e < r->nevents; e++) {
-        if (self->how == TO_EVENT && self->event == r->event[e]) continue;
-        keys_add(c->a, &g->event[e].unheard, key_access(&c->f, x));
+        bool bound = self->how == TO_EVENT && self->event == r->event[e];
+        if (!bound) keys_add(c->a, &g->event[e].unheard, key_access(&c->f, x));
         if (writes) keys_add(c->a, &g->event[e].unheard, key_fence(x));
     }
     touch(c, s, self->agent, self->ring);
@@ -124,7 +138,7 @@ static void shows(Check *c, Generation *g, const TreeAccess *x)
     Keys said = {0};
     for (uint32_t i = 0; i < known->n; i++) {
         const TreeAccess *y = key_of(&c->f, known->v[i]);
-        if (!(y && y->how == TO_EVENT && y->event == x->event)) keys_add(c->a, &said, known->v[i]);
+        if (!(y && y->how == TO_EVENT && y->event == x->event) || key_is_fence(known->v[i])) keys_add(c->a, &said, known->v[i]);
     }
     if (event->silent) event->unheard = said;
     else keys_meet(&event->unheard, &said);
@@ -192,6 +206,12 @@ static void sources_over(Check *c, State *s, uint32_t ring, uint32_t a, bool one
 
 /* ---- rings ---- */
 
+static bool across_ctas(const IrOp *op)
+{
+    const IrArg *scope = ir_find(op, IRK_SCOPE);
+    return scope && scope->id != IRC_CTA;
+}
+
 /* Its free barrier counts as many as have released generation n - S. */
 static void hears_all(Check *c, const IrOp *op, uint32_t ring, const Generation *old)
 {
@@ -223,6 +243,7 @@ static void acquire(Check *c, State *s, const IrOp *op)
     bool one = tree_by_one(&c->f, op);
     if (generation(&c->f, r, ring, 0)->busy) fail(c, TREE_DONE, ring, NULL, "begun again before all are done with it");
     if (c->f.k->rings.v[ring].free != IR_NO_BAR) hears_all(c, op, ring, old);
+    if (info->remote & BACK_FREE && !across_ctas(op)) fail(c, TREE_FREE, ring, NULL, "begun in the scope of a CTA, where others release");
     if (old->held & releases) fail(c, TREE_FREE, ring, NULL, "begun where generation n - S is not released");
     Keys left[KNOWERS] = {{0}};
     for (int k = 0; k < KNOWERS; k++) {
@@ -273,6 +294,7 @@ static void await(Check *c, State *s, const IrOp *op)
     bool all = true;
     for (uint32_t t = 0; t < tree_ctas(c->f.k); t++) all = all && event->few[t] == want && event->most[t] == want;
     if (!all) fail(c, TREE_PUBLISHED, ring, NULL, "awaited where it is not published on every path");
+    if (c->f.ring[ring].remote >> e & 1 && !across_ctas(op)) fail(c, TREE_BEGUN, ring, NULL, "awaited in the scope of a CTA, where others arrive");
     if (event->expects) fail(c, TREE_BYTES, ring, NULL, "awaited where bytes are announced by who has not arrived since");
     if (g->released & bit(a)) fail(c, TREE_PHASES, ring, NULL, "awaited behind the own release");
     bool one = tree_by_one(&c->f, op);
@@ -323,7 +345,7 @@ static void publish(Check *c, State *s, const IrOp *op)
     Keys said = {0};
     for (uint32_t i = 0; i < known->n; i++) {
         const TreeAccess *y = key_of(&c->f, known->v[i]);
-        bool bound = y && y->how == TO_EVENT && y->event == bar;
+        bool bound = y && y->how == TO_EVENT && y->event == bar && !key_is_fence(known->v[i]);
         if (!bound) keys_add(c->a, &said, known->v[i]);
     }
     if (event->silent) event->unheard = said;
@@ -364,7 +386,7 @@ static void done(Check *c, State *s, const IrOp *op)
 /* ---- agents ---- */
 
 /* Its bulk groups, or what the tensor core does for it: what is at least so old is over. */
-static void over(Check *c, State *s, uint32_t a, AccessHow how, int32_t age)
+static void over(Check *c, State *s, uint32_t a, AccessHow how, int32_t age, bool one)
 {
     Keys rings = {0};
     keys_unite(c->a, &rings, &s->agent[a].out);
@@ -376,7 +398,7 @@ static void over(Check *c, State *s, uint32_t a, AccessHow how, int32_t age)
             uint32_t kept = 0;
             for (uint32_t j = 0; j < g->outs.n; j++) {
                 Out *o = &g->outs.v[j];
-                bool mine = o->agent == a && key_of(&c->f, o->key)->how == how;
+                bool mine = o->agent == a && key_of(&c->f, o->key)->how == how && (o->one || !one || how == BY_COMMIT); /* groups are their thread's */
                 if (mine && o->age >= age && (o->one || alone(c, a))) {
                     keys_drop(&g->unknown[a][THE_ONE], o->key);
                     if (alone(c, a)) keys_drop(&g->unknown[a][ALL_THREADS], o->key);
@@ -395,7 +417,7 @@ static void over(Check *c, State *s, uint32_t a, AccessHow how, int32_t age)
 
 enum { AGE_MAX = 64 };
 
-static void older(Check *c, State *s, uint32_t a, AccessHow how)
+static void older(Check *c, State *s, uint32_t a, AccessHow how, bool one)
 {
     const Keys *rings = &s->agent[a].out;
     for (uint32_t i = 0; i < rings->n; i++) {
@@ -403,7 +425,7 @@ static void older(Check *c, State *s, uint32_t a, AccessHow how)
         for (uint32_t b = 0; b < slots(c, rings->v[i]); b++)
             for (uint32_t j = 0; j < r->gen[b].outs.n; j++) {
                 Out *o = &r->gen[b].outs.v[j];
-                if (o->agent == a && key_of(&c->f, o->key)->how == how && o->age < AGE_MAX) o->age++;
+                if (o->agent == a && key_of(&c->f, o->key)->how == how && (o->one || !one || how == BY_COMMIT) && o->age < AGE_MAX) o->age++;
             }
     }
 }
@@ -439,8 +461,9 @@ static void together(Check *c, State *s, uint32_t a)
 }
 
 /* Behind what the agent knows to be written, or what the threads that fence have written themselves. */
-static void fence(Check *c, State *s, uint32_t a, bool one)
+static void fence(Check *c, State *s, uint32_t a, bool one, uint32_t space)
 {
+    if (space == IRS_GLOBAL) return;
     Keys rings = {0};
     keys_unite(c->a, &rings, &s->agent[a].unfenced);
     for (uint32_t i = 0; i < rings.n; i++) {
@@ -452,8 +475,11 @@ static void fence(Check *c, State *s, uint32_t a, bool one)
                 for (uint32_t j = u->n; j-- > 0;) {
                     if (!key_is_fence(u->v[j])) continue;
                     const TreeAccess *w = key_of(&c->f, u->v[j]);
-                    bool own = w->agent == a && (!one || w->one),
-                         known = !keys_have(u, u->v[j] - 1) && (k == THE_ONE || !one || alone(c, a));
+                    if (w->how == TO_EVENT && space != IRS_CLUSTER) { /* written by other CTAs */
+                        left = true;
+                        continue;
+                    }
+                    bool own = w->how != TO_EVENT && w->agent == a && (!one || w->one), known = !keys_have(u, u->v[j] - 1) && (k == THE_ONE || !one || alone(c, a));
                     if (own || known) keys_drop(u, u->v[j]);
                     else left = true;
                 }
@@ -483,9 +509,9 @@ static void ring_op(Check *c, State *s, const IrOp *op)
         break;
     default: break;
     }
-    if (op->op == IR_TC_COMMIT) older(c, s, op->agent - 1u, BY_COMMIT);
+    if (op->op == IR_TC_COMMIT) older(c, s, op->agent - 1u, BY_COMMIT, true);
     if (op->op == IR_AWAIT && event && c->f.ring[c->f.k->bars.v[bar->id].ring - 1].commits[c->f.event[bar->id]])
-        over(c, s, op->agent - 1u, BY_COMMIT, 0);
+        over(c, s, op->agent - 1u, BY_COMMIT, 0, true);
 }
 
 static void step(Check *c, State *s, uint32_t i)
@@ -496,11 +522,11 @@ static void step(Check *c, State *s, uint32_t i)
     if (op->agent == 0 || c->failed) return;
     uint32_t a = op->agent - 1u;
     switch ((IrOpcode)op->op) {
-    case IR_GRP_COMMIT: older(c, s, a, BY_GROUP); break;
-    case IR_GRP_WAIT: over(c, s, a, BY_GROUP, (int32_t)ir_find(op, IRK_N)->imm); break;
+    case IR_GRP_COMMIT: older(c, s, a, BY_GROUP, tree_by_one(&c->f, op)); break;
+    case IR_GRP_WAIT: over(c, s, a, BY_GROUP, (int32_t)ir_find(op, IRK_N)->imm, tree_by_one(&c->f, op)); break;
     case IR_CTA_SYNC:
     case IR_WARP_SYNC: together(c, s, a); break;
-    case IR_FENCE_ASYNC: fence(c, s, a, op->elect); break;
+    case IR_FENCE_ASYNC: fence(c, s, a, op->elect, ir_find(op, IRK_SPACE)->id); break;
     default: ring_op(c, s, op); break;
     }
 }

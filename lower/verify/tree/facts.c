@@ -161,7 +161,8 @@ static void add(TreeFacts *f, uint32_t i, IrKey key, AccessHow how, bool write, 
     uint32_t words;
     if (rop && reduction_commutes(ir_words(IRK_ROP, &words)[rop->id])) x->adds = (uint8_t)(rop->id + 1);
     place(f, x, op, object, ir_find(op, IRK_BYTES), size);
-    if (how != BY_THREADS && how != OF_MAP) f->ring[x->ring].copies = true;
+    x->generic = write && (how == BY_THREADS || op->op == IR_ST_ASYNC || op->op == IR_ST_FILL || op->op == IR_RED_ASYNC);
+    if (is_copy(x) && !x->generic) f->ring[x->ring].copies = true;
     if (op->op == IR_HAND || (op->agent == 0 && !write)) add_readers(f, f->access.n - 1);
     else if (op->agent == 0) wrong(f, i, "an access of no agent");
 }
@@ -228,6 +229,74 @@ static void accesses(TreeFacts *f, uint32_t i)
     }
 }
 
+/* ---- form ---- */
+
+static bool is_shared(const TreeFacts *f, uint32_t buf)
+{
+    return !f->k->bufs.v[buf].lanes && !f->k->bufs.v[buf].maps;
+}
+
+/* A slot is one of the ring's own buffer. */
+static void check_buffers(TreeFacts *f, uint32_t i)
+{
+    const IrOp *op = tree_op(f, i);
+    for (uint32_t n = 0; n < op->nargs; n++) {
+        const IrArg *arg = &op->args[n], *slot = arg->kind == IRA_BUF ? ir_part(op, arg, IRK_SLOT) : NULL;
+        if (arg->kind != IRA_BUF || !is_shared(f, arg->id)) continue;
+        uint32_t ring = slot && slot->kind == IRA_TURN ? slot->id + 1 : 0;
+        if (f->k->bufs.v[arg->id].ring != ring) wrong(f, i, "a slot of another ring, or a ring's with no generation");
+    }
+}
+
+static bool is_once(const IrOp *op)
+{
+    uint8_t group = ir_op_info(op->op)->group;
+    return group == IRG_RING || group == IRG_BARRIER || group == IRG_SYNC || group == IRG_GROUP || op->op == IR_FENCE_ASYNC;
+}
+
+/* The lanes of a warp go round on their own: what is counted, or done by one, does not stand there. */
+static void check_lanes(TreeFacts *f, uint32_t i)
+{
+    const IrOp *op = tree_op(f, i);
+    for (uint32_t b = f->around[i]; b; b = f->around[b - 1]) {
+        const IrOp *lanes = tree_op(f, b - 1);
+        if (lanes->op != IR_LANES) continue;
+        if (op->agent && op->agent != lanes->agent) wrong(f, i, "in lanes of another agent");
+        if (is_once(op) || op->elect) wrong(f, i, "counted in lanes");
+    }
+}
+
+/* All threads of the agent come there, and nobody else. */
+static void check_sync(TreeFacts *f, uint32_t i)
+{
+    const IrOp *op = tree_op(f, i);
+    const IrRole *r = op->agent ? &f->k->roles.v[op->agent - 1] : NULL;
+    if (op->op != IR_CTA_SYNC && op->op != IR_WARP_SYNC) return;
+    if (r == NULL || r->elect || op->elect) wrong(f, i, "threads that come together are all of an agent's");
+    else if (op->op == IR_WARP_SYNC ? r->warps != 1 : ir_find(op, IRK_THREADS)->imm != 32 * (int64_t)r->warps) wrong(f, i, "others come together than the agent's threads");
+    for (uint32_t k = 0; k < i && op->op == IR_CTA_SYNC && !f->wrong; k++) {
+        const IrOp *o = tree_op(f, k);
+        if (o->op == IR_CTA_SYNC && o->agent != op->agent && ir_find(o, IRK_ID)->imm == ir_find(op, IRK_ID)->imm) wrong(f, i, "two agents come together at one barrier");
+    }
+}
+
+/* No guard keeps an agent from what it counts on. */
+static void check_guard(TreeFacts *f, uint32_t i)
+{
+    const IrOp *op = tree_op(f, i);
+    uint8_t group = ir_op_info(op->op)->group;
+    bool always = op->op == IR_AWAIT || op->op == IR_DONE || group == IRG_SYNC || group == IRG_GROUP || op->op == IR_FENCE_ASYNC;
+    if (always && op->guard.pred) wrong(f, i, "a guard on what is done on every path");
+}
+
+static void check_form(TreeFacts *f, uint32_t i)
+{
+    check_buffers(f, i);
+    check_lanes(f, i);
+    check_sync(f, i);
+    check_guard(f, i);
+}
+
 /* ---- rings ---- */
 
 static void commits(TreeFacts *f)
@@ -252,7 +321,11 @@ static void use_ring(TreeFacts *f, uint32_t i)
     const IrOp *op = tree_op(f, i);
     for (uint32_t n = 0; n < op->nargs; n++) {
         const IrArg *arg = &op->args[n];
-        if (arg->key == IRK_BAR && f->k->bars.v[arg->id].ring) name_ring(f, i, f->k->bars.v[arg->id].ring - 1);
+        if (arg->key == IRK_BAR && f->k->bars.v[arg->id].ring) {
+            name_ring(f, i, f->k->bars.v[arg->id].ring - 1);
+            bool far = ir_op_info(op->op)->group == IRG_BARRIER && (ir_find(op, IRK_RANK) || ir_find(op, IRK_MASK));
+            if (far) f->ring[f->k->bars.v[arg->id].ring - 1].remote |= 1u << f->event[arg->id];
+        }
         if (arg->kind != IRA_RING && arg->kind != IRA_TURN) continue;
         if (arg->id >= f->k->rings.n || op->agent > TREE_AGENTS) {
             wrong(f, i, "a ring that is not there");
@@ -264,6 +337,8 @@ static void use_ring(TreeFacts *f, uint32_t i)
         r->used[op->agent - 1] = true;
         r->begins[op->agent - 1] |= op->op == IR_ACQUIRE;
         r->releases[op->agent - 1] |= op->op == IR_RELEASE;
+        bool far = ir_find(op, IRK_RANK) || ir_find(op, IRK_MASK);
+        if (far && op->op == IR_RELEASE) r->remote |= BACK_FREE;
         const IrArg *bar = op->op == IR_AWAIT ? ir_find(op, IRK_BAR) : NULL;
         if (bar) r->waits[op->agent - 1] |= (uint8_t)(1u << f->event[bar->id]);
     }
@@ -295,7 +370,8 @@ bool tree_facts(Arena *a, const IrKernel *k, TreeFacts *f)
     for (uint32_t i = 0; i < f->tree->ops.n && f->wrong == NULL; i++) use_ring(f, i);
     for (uint32_t i = 0; i < f->tree->ops.n && f->wrong == NULL; i++) {
         f->first[i] = f->access.n;
-        accesses(f, i);
+        check_form(f, i);
+        if (f->wrong == NULL) accesses(f, i);
     }
     if (f->wrong) return false;
     f->first[f->tree->ops.n] = f->access.n;

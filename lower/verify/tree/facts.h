@@ -26,6 +26,7 @@ typedef struct TreeAccess {
     uint8_t agent; /* number of the role, from 0 */
     uint8_t how;
     bool write, one; /* one: by the elected thread */
+    bool generic;    /* what it writes copies see behind a fence alone */
     uint32_t event;  /* TO_EVENT, TO_PEER: IrBar */
     uint8_t adds;    /* a reduction that commutes: IrReduce, from 1; those of one kind may come in any order */
     bool lost;  /* where it lies is not known */
@@ -45,6 +46,7 @@ typedef struct TreeRing {
     uint32_t event[TREE_EVENTS]; /* IrBar */
     bool commits[TREE_EVENTS];   /* of the tensor core arrive there */
     uint32_t nevents;
+    uint32_t remote;   /* bits of events at which other CTAs arrive; BACK_FREE: of the free barrier */
     bool copies; /* something of it is asynchronous */
     VEC(uint32_t) ops, begun;     /* that name it or one of its events; that begin a generation: in order */
     VEC(uint32_t) access;         /* to it */
