@@ -18,6 +18,7 @@
  *   --number N       that mutant only, its IR printed
  *   --list           a line per mutant that was run
  *   --classes        a table by kind of change
+ *   --trees          the trees of derived schedules are changed, the checker of trees judges; what it accepts becomes roles and runs
  *   --verdicts       only a line per mutant: what the verifier says; none runs (for comparing two verifiers)
  *   --no-verify      all count as refused: how many can be broken at all?
  *   --open FILE      holes that are known (mutate_open.h); with --all they must be there
@@ -30,7 +31,9 @@
 #include <string.h>
 
 #include "frontend/prog.h"
+#include "lower/emit/roles.h"
 #include "lower/lower.h"
+#include "lower/verify/tree/check.h"
 #include "lower/verify/verify.h"
 #include "tests/ir/mutants.h"
 #include "tests/ir/mutate_open.h"
@@ -60,7 +63,7 @@ typedef struct Tally {
 } Tally;
 
 typedef struct Judge {
-    bool all, list, classes, verdicts, no_verify;
+    bool all, list, classes, verdicts, no_verify, trees;
     uint32_t count, refused_every, random;
     int64_t number; /* -1: any */
     uint64_t seed;
@@ -88,6 +91,7 @@ typedef struct Judge {
     uint64_t state; /* of random choices */
     Tally tally[CLASSES];
     uint32_t ntally;
+    uint32_t by_condition[TREE_CONDITIONS]; /* refused trees */
 } Judge;
 
 static void give_up(const char *path, const char *what)
@@ -230,7 +234,8 @@ static bool seen_before(Judge *j, const IrKernel *k)
     IrModule m = {.target = j->bench.target};
     text_init(&t, &j->mem);
     vec_push(&j->arena, &m.kernels, (IrKernel *)(uintptr_t)k);
-    ir_print(&t, &m, NULL);
+    if (j->trees) ir_print_tree(&t, &m, NULL);
+    else ir_print(&t, &m, NULL);
     uint64_t h = hash_text(t.s, t.n);
     text_free(&t);
     for (uint64_t i = h % HASHES;; i = (i + 1) % HASHES) {
@@ -241,11 +246,33 @@ static bool seen_before(Judge *j, const IrKernel *k)
     }
 }
 
+static bool tree_verifies(Judge *j, const IrKernel *k, const char **why)
+{
+    TreeFault fault;
+    bool ok = tree_check(&j->arena, k, 0, &fault);
+    if (!ok) j->by_condition[fault.condition]++;
+    *why = ok ? "" : arena_strdup(&j->arena, fault.text, strlen(fault.text));
+    return ok;
+}
+
+/* Roles are made of the changed tree. */
+static void make_roles(Judge *j, const IrKernel *made)
+{
+    IrKernel *k = (IrKernel *)(uintptr_t)made;
+    for (uint32_t i = 0; i < k->roles.n; i++) {
+        k->roles.v[i].ops.n = k->roles.v[i].ops.cap = 0;
+        k->roles.v[i].ops.v = NULL;
+        project(&j->arena, k, i + 1, &k->roles.v[i]);
+        count_turns(&j->arena, k, &k->roles.v[i]);
+    }
+}
+
 static bool verifies(Judge *j, const IrKernel *k, const char **why)
 {
     Diags d;
     IrModule m = {.target = j->bench.target};
     if (j->no_verify) return false;
+    if (j->trees) return tree_verifies(j, k, why);
     diags_init(&d, &j->arena, &j->sources);
     vec_push(&j->arena, &m.kernels, (IrKernel *)(uintptr_t)k);
     bool ok = ir_verify_graph(&j->arena, &d, k, NULL);
@@ -262,6 +289,7 @@ static void show(const Judge *j, const char *verdict, const Mutant *m, const cha
     for (uint32_t b = 0; b < ir_bodies(j->kernel) && j->random == 0; b++)
         if (strcmp(b == 0 ? "init" : b > j->kernel->roles.n ? "exit" : j->kernel->roles.v[b - 1].name, m->body) == 0)
             r = ir_body(j->kernel, b);
+    if (j->trees) r = &j->kernel->tree;
     if (r == NULL || m->at >= r->ops.n) return;
     Text t;
     text_init(&t, (Mem *)(uintptr_t)&j->mem);
@@ -270,9 +298,17 @@ static void show(const Judge *j, const char *verdict, const Mutant *m, const cha
     text_free(&t);
 }
 
+/* Of a tree: that what is read was written, and that loops end, others see to (PROOF.md). */
+static bool is_trusted(const char *said)
+{
+    return strncmp(said, "E1305", 5) == 0 || strncmp(said, "E1319", 5) == 0;
+}
+
 static void judge_accepted(Judge *j, const Mutant *m, Tally *t)
 {
+    if (j->trees) make_roles(j, m->kernel);
     Outcome out = bench_run(&j->bench, m->kernel, true);
+    if (out == OUT_BROKEN && j->trees && m->value && is_trusted(j->bench.said)) out = OUT_BEYOND;
     bool hole = out == OUT_BROKEN || (out == OUT_DATA && !m->value);
     t->n[ACCEPTED]++;
     bool known = hole && open_has(j->name, m->kind, m->op, j->bench.said);
@@ -288,7 +324,7 @@ static void judge_accepted(Judge *j, const Mutant *m, Tally *t)
 
 static void judge_refused(Judge *j, const Mutant *m, Tally *t, const char *why)
 {
-    if (t->n[REFUSED]++ % j->refused_every) return;
+    if (t->n[REFUSED]++ % j->refused_every || j->trees) return;
     Outcome out = bench_run(&j->bench, m->kernel, true);
     if (out == OUT_BROKEN) t->n[BROKEN]++;
     else if (out == OUT_CLEAN) t->n[HARMLESS]++;
@@ -310,7 +346,8 @@ static void print_ir(const Judge *j, const IrKernel *k)
     Arena *a = (Arena *)(uintptr_t)&j->arena;
     text_init(&t, a->mem);
     vec_push(a, &m.kernels, (IrKernel *)(uintptr_t)k);
-    ir_print(&t, &m, NULL);
+    if (j->trees) ir_print_tree(&t, &m, NULL);
+    else ir_print(&t, &m, NULL);
     printf("%s", t.s);
     text_free(&t);
 }
@@ -366,7 +403,8 @@ static void takes(void *user, const Mutant *m)
 
 static uint32_t count_mutants(Judge *j, const IrKernel *k)
 {
-    return mutants_make(&j->arena, k, &(MutantUser){.wants = wants_none});
+    MutantUser nobody = {.wants = wants_none};
+    return j->trees ? mutants_of_tree(&j->arena, k, &nobody) : mutants_make(&j->arena, k, &nobody);
 }
 
 static bool wants_chosen(void *user, uint32_t number, bool value)
@@ -438,6 +476,10 @@ static void run_program(Judge *j, const Program *p, uint32_t share)
     j->program = p;
     snprintf(j->name, sizeof j->name, "%s%s%s", p->path, p->kernel ? ":" : "", p->kernel ? p->kernel : "");
     j->kernel = load(j, p);
+    if (j->trees && (j->kernel->tree.ops.n == 0 || j->kernel->tmem)) { /* nothing that the checker of trees proves */
+        arena_release(&j->program_arena, mark);
+        return;
+    }
     make_worlds(j, p, j->kernel);
     j->programs++;
     memset(j->seen, 0, HASHES * sizeof *j->seen);
@@ -446,6 +488,7 @@ static void run_program(Judge *j, const Program *p, uint32_t share)
         j->total = count_mutants(j, j->kernel);
         j->every = ((uint64_t)share << 33) / (j->total + 1);
         if (j->random) make_random(j, share);
+        else if (j->trees) mutants_of_tree(&j->arena, j->kernel, &(MutantUser){.wants = wants, .takes = takes, .user = j});
         else mutants_make(&j->arena, j->kernel, &(MutantUser){.wants = wants, .takes = takes, .user = j});
     }
     for (int i = 0; i < j->bench.nworlds; i++) world_free(&j->bench.worlds[i]);
@@ -493,6 +536,7 @@ static void read_options(Judge *j, int argc, char **argv)
         if (strcmp(o, "--all") == 0) j->all = true;
         else if (strcmp(o, "--list") == 0) j->list = true;
         else if (strcmp(o, "--classes") == 0) j->classes = true;
+        else if (strcmp(o, "--trees") == 0) j->trees = true;
         else if (strcmp(o, "--verdicts") == 0) j->verdicts = true;
         else if (strcmp(o, "--no-verify") == 0) j->no_verify = true;
         else if (value == NULL) give_up(o, "there is no such option, or it lacks its value");
@@ -528,6 +572,8 @@ static int run(Judge *j)
     printf("%u accepted: %u clean, %u other data, %u beyond, %u open (listed), %u HOLES; ", s.n[ACCEPTED], s.n[CLEAN],
            s.n[MOVED], s.n[BEYOND], s.n[OPEN], s.n[HOLES]);
     printf("%u correct programs refused or broken\n", j->wrong);
+    if (j->trees) printf("refused by condition, from the first of TreeCondition on:");
+    for (int c = 0; c < TREE_CONDITIONS && j->trees; c++) printf(" %u%s", j->by_condition[c], c + 1 < TREE_CONDITIONS ? "," : "\n");
     bool whole = j->all && !j->random && !j->only && j->number < 0;
     return (whole && open_unused()) || s.n[HOLES] || j->wrong;
 }

@@ -119,7 +119,9 @@ static void note(Check *c, State *s, Generation *g, uint32_t x)
     for (uint32_t e = 0; e < r->nevents; e++) {
         bool bound = self->how == TO_EVENT && self->event == r->event[e];
         if (!bound) keys_add(c->a, &g->event[e].unheard, key_access(&c->f, x));
+        if (!bound && g->event[e].told) keys_add(c->a, &g->event[e].part, key_access(&c->f, x));
         if (writes) keys_add(c->a, &g->event[e].unheard, key_fence(x));
+        if (writes && g->event[e].told) keys_add(c->a, &g->event[e].part, key_fence(x));
     }
     touch(c, s, self->agent, self->ring);
     if (self->how != BY_GROUP && self->how != BY_COMMIT && self->how != TO_PEER) return;
@@ -326,6 +328,22 @@ static void arrivals(Check *c, const IrOp *op, uint32_t ring, uint32_t want, uin
     }
 }
 
+/* Of what is said to some CTAs alone, each of the others hears what it is told itself: when all have been, what none of that leaves
+ * open is known. */
+static void hear(Check *c, TreeEvent *event, Keys *said, uint32_t to, uint32_t all)
+{
+    if ((to & all) != all) {
+        keys_unite(c->a, &event->part, said);
+        event->told |= to;
+        if ((event->told & all) != all) return;
+        *said = event->part;
+    }
+    if (event->silent) event->unheard.n = 0;
+    if (event->silent) keys_unite(c->a, &event->unheard, said);
+    else keys_meet(&event->unheard, said);
+    event->silent = false;
+}
+
 static void publish(Check *c, State *s, const IrOp *op)
 {
     uint32_t bar = ir_find(op, IRK_BAR)->id, ring = c->f.k->bars.v[bar].ring - 1u, e = c->f.event[bar], a = op->agent - 1u;
@@ -348,9 +366,7 @@ static void publish(Check *c, State *s, const IrOp *op)
         bool bound = y && y->how == TO_EVENT && y->event == bar && !key_is_fence(known->v[i]);
         if (!bound) keys_add(c->a, &said, known->v[i]);
     }
-    if (event->silent) event->unheard = said;
-    else keys_meet(&event->unheard, &said);
-    event->silent = false;
+    hear(c, event, &said, tree_ctas(c->f.k) > 1 ? tree_reach(&c->f, op) : 1, c->f.ring[ring].reach[e]);
     event->arrived |= bit(a);
     event->expects &= (uint8_t)~bit(a);
 }

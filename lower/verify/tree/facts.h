@@ -46,6 +46,7 @@ typedef struct TreeRing {
     uint32_t event[TREE_EVENTS]; /* IrBar */
     bool commits[TREE_EVENTS];   /* of the tensor core arrive there */
     uint32_t nevents;
+    uint32_t reach[TREE_EVENTS]; /* CTAs at which somebody arrives */
     uint32_t remote;   /* bits of events at which other CTAs arrive; BACK_FREE: of the free barrier */
     bool copies; /* something of it is asynchronous */
     VEC(uint32_t) ops, begun;     /* that name it or one of its events; that begin a generation: in order */
@@ -136,7 +137,8 @@ uint32_t tree_turning(const TreeFacts *f, uint32_t op, uint32_t ring); /* places
 bool tree_targets(const TreeFacts *f, const IrOp *op, uint32_t rank, uint32_t *set); /* CTAs at which it has its effect; false: not known */
 bool tree_same(const TreeFacts *f, IrVal v); /* alike.c: the value is the same in all CTAs of the cluster */
 bool tree_alike(const TreeFacts *f, const IrOp **where); /* alike.c: CTAs that reach into each other come there in step; else where not */
-void tree_backs(TreeFacts *f, uint32_t ring); /* sets back */
+void tree_backs(TreeFacts *f, uint32_t ring); /* sets back, and reach */
+uint32_t tree_reach(const TreeFacts *f, const IrOp *op); /* CTAs at which it may arrive */
 bool tree_starts(const TreeFacts *f); /* every thread finds the barriers initialised */
 bool tree_leaves(const TreeFacts *f); /* the cluster has all its barriers before it begins, and stays until all has come */
 /* bytes.c: for each event of the ring as many bytes are announced as come, in each CTA. */

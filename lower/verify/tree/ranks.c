@@ -252,6 +252,14 @@ static bool all_told(const TreeFacts *f, const uint32_t *fills, const uint32_t *
     return all;
 }
 
+uint32_t tree_reach(const TreeFacts *f, const IrOp *op)
+{
+    uint32_t reach = 0, all = (1u << tree_ctas(f->k)) - 1, set;
+    for (uint32_t s = 0; s < tree_ctas(f->k); s++)
+        if (tree_when(f, op, s) != WHEN_NEVER) reach |= tree_targets(f, op, s, &set) ? set : all;
+    return reach;
+}
+
 void tree_backs(TreeFacts *f, uint32_t ring)
 {
     TreeRing *r = &f->ring[ring];
@@ -261,7 +269,9 @@ void tree_backs(TreeFacts *f, uint32_t ring)
         const IrArg *bar = ir_find(op, IRK_BAR);
         if (op->op == IR_RELEASE && ir_find(op, IRK_RING)->id == ring) says(f, op, freed[op->agent - 1]);
         bool arrive = op->op == IR_BAR_ARRIVE || op->op == IR_BAR_ARRIVE_EXPECT;
-        if (arrive && bar && f->k->bars.v[bar->id].ring == ring + 1) says(f, op, told[f->event[bar->id]]);
+        if (!arrive || !bar || f->k->bars.v[bar->id].ring != ring + 1) continue;
+        says(f, op, told[f->event[bar->id]]);
+        r->reach[f->event[bar->id]] |= tree_reach(f, op);
     }
     for (uint32_t a = 0; a < f->k->roles.n; a++) {
         uint32_t fills[TREE_RANKS] = {0};

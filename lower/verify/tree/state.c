@@ -102,7 +102,10 @@ static void generation_copy(const TreeFacts *f, uint32_t ring, Generation *to, c
         for (int k = 0; k < KINDS; k++) to->unknown[a][k] = keys_copy(f->a, &from->unknown[a][k]);
         to->said[a] = keys_copy(f->a, &from->said[a]);
     }
-    for (uint32_t e = 0; e < f->ring[ring].nevents; e++) to->event[e].unheard = keys_copy(f->a, &from->event[e].unheard);
+    for (uint32_t e = 0; e < f->ring[ring].nevents; e++) {
+        to->event[e].unheard = keys_copy(f->a, &from->event[e].unheard);
+        to->event[e].part = keys_copy(f->a, &from->event[e].part);
+    }
     to->outs.v = from->outs.n ? arena_array(f->a, Out, from->outs.n) : NULL;
     to->outs.cap = from->outs.n;
     if (from->outs.n) memcpy(to->outs.v, from->outs.v, from->outs.n * sizeof *from->outs.v);
@@ -165,6 +168,8 @@ static void generation_meet(const TreeFacts *f, uint32_t ring, Generation *g, co
         const TreeEvent *y = &o->event[e];
         x->silent |= y->silent;
         keys_unite(f->a, &x->unheard, &y->unheard);
+        keys_unite(f->a, &x->part, &y->part);
+        x->told &= y->told;
         for (uint32_t r = 0; r < TREE_RANKS; r++) {
             if (y->few[r] < x->few[r]) x->few[r] = y->few[r];
             if (y->most[r] > x->most[r]) x->most[r] = y->most[r];
@@ -185,7 +190,7 @@ static bool generation_same(const TreeFacts *f, uint32_t ring, const Generation 
     for (uint32_t e = 0; e < f->ring[ring].nevents && same; e++) {
         const TreeEvent *x = &g->event[e], *y = &o->event[e];
         same = x->silent == y->silent && memcmp(x->few, y->few, sizeof x->few) == 0 && memcmp(x->most, y->most, sizeof x->most) == 0 && x->arrived == y->arrived && x->expects == y->expects &&
-               keys_same(&x->unheard, &y->unheard);
+               keys_same(&x->unheard, &y->unheard) && keys_same(&x->part, &y->part) && x->told == y->told;
     }
     for (uint32_t i = 0; i < g->outs.n && same; i++)
         same = g->outs.v[i].key == o->outs.v[i].key && g->outs.v[i].age == o->outs.v[i].age;

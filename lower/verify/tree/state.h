@@ -54,6 +54,8 @@ typedef struct Out { /* an asynchronous read that its agent waits for: groups, o
 typedef struct TreeEvent {
     bool silent;        /* nobody has said anything */
     Keys unheard;       /* what who awaits it does not hear of */
+    Keys part;          /* .. by what some CTAs alone have been told: of these who said it last */
+    uint32_t told;
     uint16_t few[TREE_RANKS], most[TREE_RANKS]; /* arrivals, by CTA */
     uint8_t arrived, expects; /* agents, on some path: have arrived; have announced bytes and not arrived since */
 } TreeEvent;
