@@ -19,6 +19,7 @@
  *   --list           a line per mutant that was run
  *   --classes        a table by kind of change
  *   --trees          the trees of derived schedules are changed, the checker of trees judges; what it accepts becomes roles and runs
+ *   --conditions     nothing runs: each condition of the checker of trees refuses mutants that no other one refuses
  *   --verdicts       only a line per mutant: what the verifier says; none runs (for comparing two verifiers)
  *   --no-verify      all count as refused: how many can be broken at all?
  *   --open FILE      holes that are known (mutate_open.h); with --all they must be there
@@ -63,7 +64,7 @@ typedef struct Tally {
 } Tally;
 
 typedef struct Judge {
-    bool all, list, classes, verdicts, no_verify, trees;
+    bool all, list, classes, verdicts, no_verify, trees, conditions;
     uint32_t count, refused_every, random;
     int64_t number; /* -1: any */
     uint64_t seed;
@@ -91,7 +92,7 @@ typedef struct Judge {
     uint64_t state; /* of random choices */
     Tally tally[CLASSES];
     uint32_t ntally;
-    uint32_t by_condition[TREE_CONDITIONS]; /* refused trees */
+    uint32_t by_condition[TREE_CONDITIONS], by_it_alone[TREE_CONDITIONS]; /* refused trees */
 } Judge;
 
 static void give_up(const char *path, const char *what)
@@ -139,7 +140,8 @@ static void show_diags(Judge *j)
     text_free(&t);
 }
 
-static const char *no_module(void *user, const char *module, const char *from, size_t *size, const char **path, const char **why)
+static const char *no_module(void *user, const char *module, const char *from, size_t *size, const char **path,
+                             const char **why)
 {
     (void)user, (void)module, (void)from, (void)size, (void)path, (void)why;
     return NULL;
@@ -250,8 +252,11 @@ static bool tree_verifies(Judge *j, const IrKernel *k, const char **why)
 {
     TreeFault fault;
     bool ok = tree_check(&j->arena, k, 0, &fault);
-    if (!ok) j->by_condition[fault.condition]++;
     *why = ok ? "" : arena_strdup(&j->arena, fault.text, strlen(fault.text));
+    if (ok) return true;
+    TreeFault other;
+    j->by_condition[fault.condition]++;
+    if (j->conditions && tree_check(&j->arena, k, 1u << fault.condition, &other)) j->by_it_alone[fault.condition]++;
     return ok;
 }
 
@@ -357,8 +362,8 @@ static void print_verdict(Judge *j, const Mutant *m, Tally *t)
     const char *why;
     bool ok = verifies(j, m->kernel, &why);
     t->n[ok ? ACCEPTED : REFUSED]++;
-    printf("%s %s #%u: %s %s in %s, op %u: %s\n", ok ? "accepted" : "refused", j->name, m->number, m->kind, m->op, m->body,
-           m->at, why);
+    printf("%s %s #%u: %s %s in %s, op %u: %s\n", ok ? "accepted" : "refused", j->name, m->number, m->kind, m->op,
+           m->body, m->at, why);
 }
 
 static void judge(Judge *j, const Mutant *m)
@@ -373,6 +378,7 @@ static void judge(Judge *j, const Mutant *m)
         t->n[ILL]++;
         if (j->number >= 0) printf("ill-formed: %s\n", ill);
     } else if (seen_before(j, m->kernel)) t->n[SAME]++;
+    else if (j->conditions) t->n[verifies(j, m->kernel, &why) ? ACCEPTED : REFUSED]++;
     else if (j->verdicts) print_verdict(j, m, t);
     else if (verifies(j, m->kernel, &why)) judge_accepted(j, m, t);
     else judge_refused(j, m, t, why);
@@ -457,7 +463,7 @@ static bool is_right(Judge *j)
         printf("ACCEPTED  %s: it is listed as refused: %s\n", j->name, j->program->refused);
         ok = false;
     }
-    if (j->verdicts) return ok;
+    if (j->verdicts || j->conditions) return ok;
     Outcome out = learns ? bench_learn(&j->bench, j->kernel) : OUT_CLEAN;
     if (out <= OUT_DATA) out = bench_run(&j->bench, j->kernel, true);
     if (out != OUT_CLEAN) printf("BROKEN    %s: %s\n", j->name, j->bench.said);
@@ -488,7 +494,8 @@ static void run_program(Judge *j, const Program *p, uint32_t share)
         j->total = count_mutants(j, j->kernel);
         j->every = ((uint64_t)share << 33) / (j->total + 1);
         if (j->random) make_random(j, share);
-        else if (j->trees) mutants_of_tree(&j->arena, j->kernel, &(MutantUser){.wants = wants, .takes = takes, .user = j});
+        else if (j->trees)
+            mutants_of_tree(&j->arena, j->kernel, &(MutantUser){.wants = wants, .takes = takes, .user = j});
         else mutants_make(&j->arena, j->kernel, &(MutantUser){.wants = wants, .takes = takes, .user = j});
     }
     for (int i = 0; i < j->bench.nworlds; i++) world_free(&j->bench.worlds[i]);
@@ -521,6 +528,22 @@ static void print_classes(const Judge *j)
     }
 }
 
+/* Does each refuse something that no other one does? What a tree is is asked first: without it there is no more to ask. */
+static bool print_conditions(const Judge *j)
+{
+    static const char *const NAMES[] = {
+        [TREE_FORM] = "form",           [TREE_BEGUN] = "begun", [TREE_FREE] = "free",       [TREE_OVER] = "over",
+        [TREE_PUBLISHED] = "published", [TREE_ONCE] = "once",   [TREE_BYTES] = "bytes",     [TREE_PHASES] = "phases",
+        [TREE_BESIDE] = "beside",       [TREE_FENCE] = "fence", [TREE_THREADS] = "threads", [TREE_INSIDE] = "inside",
+        [TREE_EXIT] = "exit",           [TREE_DONE] = "done",   [TREE_COUNT] = "count"};
+    bool all = true;
+    for (int c = 0; c < TREE_CONDITIONS; c++) {
+        printf("%-10s %6u refused by it, %6u by it alone\n", NAMES[c], j->by_condition[c], j->by_it_alone[c]);
+        all = all && (c == TREE_FORM || j->by_it_alone[c]);
+    }
+    return all;
+}
+
 static uint32_t number_option(const char *option, const char *value)
 {
     char *end;
@@ -537,6 +560,7 @@ static void read_options(Judge *j, int argc, char **argv)
         else if (strcmp(o, "--list") == 0) j->list = true;
         else if (strcmp(o, "--classes") == 0) j->classes = true;
         else if (strcmp(o, "--trees") == 0) j->trees = true;
+        else if (strcmp(o, "--conditions") == 0) j->trees = j->conditions = j->all = true;
         else if (strcmp(o, "--verdicts") == 0) j->verdicts = true;
         else if (strcmp(o, "--no-verify") == 0) j->no_verify = true;
         else if (value == NULL) give_up(o, "there is no such option, or it lacks its value");
@@ -572,10 +596,9 @@ static int run(Judge *j)
     printf("%u accepted: %u clean, %u other data, %u beyond, %u open (listed), %u HOLES; ", s.n[ACCEPTED], s.n[CLEAN],
            s.n[MOVED], s.n[BEYOND], s.n[OPEN], s.n[HOLES]);
     printf("%u correct programs refused or broken\n", j->wrong);
-    if (j->trees) printf("refused by condition, from the first of TreeCondition on:");
-    for (int c = 0; c < TREE_CONDITIONS && j->trees; c++) printf(" %u%s", j->by_condition[c], c + 1 < TREE_CONDITIONS ? "," : "\n");
     bool whole = j->all && !j->random && !j->only && j->number < 0;
-    return (whole && open_unused()) || s.n[HOLES] || j->wrong;
+    if (j->trees && !print_conditions(j) && j->conditions && whole) return 1;
+    return (whole && !j->trees && open_unused()) || s.n[HOLES] || j->wrong;
 }
 
 int main(int argc, char **argv)

@@ -33,8 +33,7 @@ typedef struct Maker {
 
 static IrRole *body_of(IrKernel *k, bool tree, uint32_t i)
 {
-    return tree     ? &k->tree
-           : i == 0 ? &k->init : i <= k->roles.n ? &k->roles.v[i - 1] : &k->exit;
+    return tree ? &k->tree : i == 0 ? &k->init : i <= k->roles.n ? &k->roles.v[i - 1] : &k->exit;
 }
 
 static void copy_body(Arena *a, IrRole *r)
@@ -87,7 +86,10 @@ static IrOp *begin(Maker *m, const char *kind, bool value)
 
 static void done(Maker *m)
 {
-    const char *body = m->tree ? "tree" : m->body == 0 ? "init" : m->body > m->k->roles.n ? "exit" : m->k->roles.v[m->body - 1].name;
+    const char *body = m->tree                   ? "tree"
+                       : m->body == 0            ? "init"
+                       : m->body > m->k->roles.n ? "exit"
+                                                 : m->k->roles.v[m->body - 1].name;
     Mutant t = {.kernel = m->made,
                 .number = m->count - 1,
                 .kind = m->kind,
