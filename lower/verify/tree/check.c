@@ -1,17 +1,6 @@
 #include "lower/verify/tree/check.h"
 
-#include "lower/verify/tree/state.h"
-
-typedef struct Check {
-    TreeFacts f;
-    Arena *a;
-    TreeFault *fault;
-    bool failed;
-    uint32_t without;
-    State **heads; /* by op: the record at the loop's head, from the last time */
-    State *out;    /* of the repeat at hand: behind its breaks */
-    uint32_t at;   /* op */
-} Check;
+#include "lower/verify/tree/walk.h"
 
 static void fail(Check *c, TreeCondition condition, uint32_t ring, const TreeAccess *other, const char *text)
 {
@@ -24,25 +13,10 @@ static void fail(Check *c, TreeCondition condition, uint32_t ring, const TreeAcc
 
 /* ---- who knows ---- */
 
-static bool alone(const Check *c, uint32_t agent) /* one thread */
-{
-    return c->f.k->roles.v[agent].elect;
-}
-
-static uint32_t slots(const Check *c, uint32_t ring)
-{
-    return c->f.k->rings.v[ring].slots;
-}
-
 /* Of agents of one thread that knows what all of them know. */
 static Keys *unknown(const Check *c, Generation *g, uint32_t agent, bool one)
 {
     return &g->unknown[agent][one || alone(c, agent) ? THE_ONE : ALL_THREADS];
-}
-
-static void touch(Check *c, State *s, uint32_t agent, uint32_t ring)
-{
-    if (!alone(c, agent)) keys_add(c->a, &s->agent[agent].touched, ring);
 }
 
 /* The generation at hand, which the agent is not done with. */
@@ -160,52 +134,6 @@ static void access(Check *c, State *s, uint32_t x)
     if (self->how == TO_EVENT && tree_op(&c->f, self->op)->guard.pred == 0) shows(c, g, self);
 }
 
-/* ---- sources of copies to other CTAs ---- */
-
-static const TreeAccess *destination(const Check *c, const Out *o)
-{
-    return key_of(&c->f, o->key) + 1; /* behind its source: facts.c */
-}
-
-/* Of the ring's destinations a generation begins: copies to earlier ones are so much older. */
-static void sources_older(Check *c, State *s, uint32_t ring)
-{
-    const TreeRing *info = &c->f.ring[ring];
-    for (uint32_t i = 0; i < info->sources.n; i++) {
-        RingState *r = state_ring(&c->f, s, info->sources.v[i]);
-        for (uint32_t b = 0; b < slots(c, info->sources.v[i]); b++)
-            for (uint32_t j = 0; j < r->gen[b].outs.n; j++) {
-                Out *o = &r->gen[b].outs.v[j];
-                if (key_of(&c->f, o->key)->how == TO_PEER && destination(c, o)->ring == ring &&
-                    o->age < (int32_t)slots(c, ring))
-                    o->age++;
-            }
-    }
-}
-
-/* The agent hears from those to whom it copies: that generation n has begun there, so that what came to n - S has arrived, or, by
- * an event of n, that its copy to n has: what they do not know then is in unheard. NULL: the former. */
-static void sources_over(Check *c, State *s, uint32_t ring, uint32_t a, bool one, const Keys *unheard)
-{
-    const TreeRing *info = &c->f.ring[ring];
-    for (uint32_t i = 0; i < info->sources.n; i++) {
-        RingState *r = state_ring(&c->f, s, info->sources.v[i]);
-        for (uint32_t b = 0; b < slots(c, info->sources.v[i]); b++) {
-            Generation *g = &r->gen[b];
-            for (uint32_t j = 0; j < g->outs.n; j++) {
-                const Out *o = &g->outs.v[j];
-                const TreeAccess *to = destination(c, o);
-                if (o->agent != a || key_of(&c->f, o->key)->how != TO_PEER || to->ring != ring) continue;
-                bool came = o->age == 0 && unheard && !keys_have(unheard, key_access(&c->f, key_number(o->key) + 1));
-                if (!came && o->age < (int32_t)slots(c, ring)) continue;
-                keys_drop(&g->unknown[a][THE_ONE], o->key);
-                if (!one || alone(c, a)) keys_drop(&g->unknown[a][ALL_THREADS], o->key);
-            }
-        }
-        touch(c, s, a, info->sources.v[i]);
-    }
-}
-
 /* ---- rings ---- */
 
 static bool across_ctas(const IrOp *op)
@@ -283,8 +211,8 @@ static void acquire(Check *c, State *s, const IrOp *op)
     for (uint32_t b = 0; b < c->f.k->roles.n; b++)
         if (b != a || !(info->back[a] & BACK_FREE)) keys_add(c->a, &g->unknown[b][THERE], KEY_BEGIN);
     touch(c, s, a, ring);
-    sources_older(c, s, ring);
-    if (info->back[a] & BACK_FREE && (op->guard.pred == 0)) sources_over(c, s, ring, a, one, NULL);
+    walk_sources_older(c, s, ring);
+    if (info->back[a] & BACK_FREE && (op->guard.pred == 0)) walk_sources_over(c, s, ring, a, one, NULL);
 }
 
 static void await(Check *c, State *s, const IrOp *op)
@@ -306,7 +234,7 @@ static void await(Check *c, State *s, const IrOp *op)
     g->awaited[a] |= (uint8_t)(1u << e);
     if (!one) g->late |= bit(a);
     touch(c, s, a, ring);
-    if (c->f.ring[ring].back[a] >> e & 1) sources_over(c, s, ring, a, one, &event->unheard);
+    if (c->f.ring[ring].back[a] >> e & 1) walk_sources_over(c, s, ring, a, one, &event->unheard);
 }
 
 /* At each CTA those that come there, from all. */
@@ -399,113 +327,6 @@ static void done(Check *c, State *s, const IrOp *op)
     g->busy &= (uint8_t)~bit(a);
 }
 
-/* ---- agents ---- */
-
-/* Its bulk groups, or what the tensor core does for it: what is at least so old is over. */
-static void over(Check *c, State *s, uint32_t a, AccessHow how, int32_t age, bool one)
-{
-    Keys rings = {0};
-    keys_unite(c->a, &rings, &s->agent[a].out);
-    for (uint32_t i = 0; i < rings.n; i++) {
-        RingState *r = state_ring(&c->f, s, rings.v[i]);
-        bool left = false;
-        for (uint32_t b = 0; b < slots(c, rings.v[i]); b++) {
-            Generation *g = &r->gen[b];
-            uint32_t kept = 0;
-            for (uint32_t j = 0; j < g->outs.n; j++) {
-                Out *o = &g->outs.v[j];
-                bool mine = o->agent == a && key_of(&c->f, o->key)->how == how && (o->one || !one || how == BY_COMMIT); /* groups are their thread's */
-                if (mine && o->age >= age && (o->one || alone(c, a))) {
-                    keys_drop(&g->unknown[a][THE_ONE], o->key);
-                    if (alone(c, a)) keys_drop(&g->unknown[a][ALL_THREADS], o->key);
-                    continue;
-                }
-                if (mine && o->age >= age) o->age = INT32_MAX; /* each thread knows it of its own: until they come together */
-                left |= o->agent == a;
-                g->outs.v[kept++] = *o;
-            }
-            g->outs.n = kept;
-        }
-        touch(c, s, a, rings.v[i]);
-        if (!left) keys_drop(&s->agent[a].out, rings.v[i]);
-    }
-}
-
-enum { AGE_MAX = 64 };
-
-static void older(Check *c, State *s, uint32_t a, AccessHow how, bool one)
-{
-    const Keys *rings = &s->agent[a].out;
-    for (uint32_t i = 0; i < rings->n; i++) {
-        RingState *r = state_ring(&c->f, s, rings->v[i]);
-        for (uint32_t b = 0; b < slots(c, rings->v[i]); b++)
-            for (uint32_t j = 0; j < r->gen[b].outs.n; j++) {
-                Out *o = &r->gen[b].outs.v[j];
-                if (o->agent == a && key_of(&c->f, o->key)->how == how && (o->one || !one || how == BY_COMMIT) && o->age < AGE_MAX) o->age++;
-            }
-    }
-}
-
-/* Its threads come together: what one knows all know, and what each has done. */
-static void together(Check *c, State *s, uint32_t a)
-{
-    Keys *rings = &s->agent[a].touched;
-    for (uint32_t i = 0; i < rings->n; i++) {
-        RingState *r = state_ring(&c->f, s, rings->v[i]);
-        for (uint32_t b = 0; b < slots(c, rings->v[i]); b++) {
-            Generation *g = &r->gen[b];
-            Keys *one = &g->unknown[a][THE_ONE], *all = &g->unknown[a][ALL_THREADS];
-            uint32_t kept = 0;
-            g->late &= (uint8_t)~bit(a);
-            for (uint32_t j = 0; j < g->outs.n; j++) {
-                if (g->outs.v[j].agent == a && g->outs.v[j].age == INT32_MAX) keys_drop(one, g->outs.v[j].key);
-                else g->outs.v[kept++] = g->outs.v[j];
-            }
-            g->outs.n = kept;
-            keys_meet(one, all);
-            if (g->apart & bit(a)) keys_drop(one, KEY_BEGIN);
-            g->apart &= (uint8_t)~bit(a);
-            for (uint32_t j = one->n; j-- > 0;) {
-                const TreeAccess *y = key_of(&c->f, one->v[j]);
-                if (y && !key_is_fence(one->v[j]) && y->agent == a && !is_copy(y)) keys_drop(one, one->v[j]);
-            }
-            all->n = 0;
-            keys_unite(c->a, all, one);
-        }
-    }
-    rings->n = 0;
-}
-
-/* Behind what the agent knows to be written, or what the threads that fence have written themselves. */
-static void fence(Check *c, State *s, uint32_t a, bool one, uint32_t space)
-{
-    if (space == IRS_GLOBAL) return;
-    Keys rings = {0};
-    keys_unite(c->a, &rings, &s->agent[a].unfenced);
-    for (uint32_t i = 0; i < rings.n; i++) {
-        RingState *r = state_ring(&c->f, s, rings.v[i]);
-        bool left = false;
-        for (uint32_t b = 0; b < slots(c, rings.v[i]); b++) {
-            for (int k = 0; k < KNOWERS; k++) {
-                Keys *u = &r->gen[b].unknown[a][k];
-                for (uint32_t j = u->n; j-- > 0;) {
-                    if (!key_is_fence(u->v[j])) continue;
-                    const TreeAccess *w = key_of(&c->f, u->v[j]);
-                    if (w->how == TO_EVENT && space != IRS_CLUSTER) { /* written by other CTAs */
-                        left = true;
-                        continue;
-                    }
-                    bool own = w->how != TO_EVENT && w->agent == a && (!one || w->one), known = !keys_have(u, u->v[j] - 1) && (k == THE_ONE || !one || alone(c, a));
-                    if (own || known) keys_drop(u, u->v[j]);
-                    else left = true;
-                }
-            }
-        }
-        touch(c, s, a, rings.v[i]);
-        if (!left) keys_drop(&s->agent[a].unfenced, rings.v[i]);
-    }
-}
-
 /* ---- the walk ---- */
 
 static void ring_op(Check *c, State *s, const IrOp *op)
@@ -525,9 +346,9 @@ static void ring_op(Check *c, State *s, const IrOp *op)
         break;
     default: break;
     }
-    if (op->op == IR_TC_COMMIT) older(c, s, op->agent - 1u, BY_COMMIT, true);
+    if (op->op == IR_TC_COMMIT) walk_older(c, s, op->agent - 1u, BY_COMMIT, true);
     if (op->op == IR_AWAIT && event && c->f.ring[c->f.k->bars.v[bar->id].ring - 1].commits[c->f.event[bar->id]])
-        over(c, s, op->agent - 1u, BY_COMMIT, 0, true);
+        walk_over(c, s, op->agent - 1u, BY_COMMIT, 0, true);
 }
 
 static void step(Check *c, State *s, uint32_t i)
@@ -538,11 +359,11 @@ static void step(Check *c, State *s, uint32_t i)
     if (op->agent == 0 || c->failed) return;
     uint32_t a = op->agent - 1u;
     switch ((IrOpcode)op->op) {
-    case IR_GRP_COMMIT: older(c, s, a, BY_GROUP, tree_by_one(&c->f, op)); break;
-    case IR_GRP_WAIT: over(c, s, a, BY_GROUP, (int32_t)ir_find(op, IRK_N)->imm, tree_by_one(&c->f, op)); break;
+    case IR_GRP_COMMIT: walk_older(c, s, a, BY_GROUP, tree_by_one(&c->f, op)); break;
+    case IR_GRP_WAIT: walk_over(c, s, a, BY_GROUP, (int32_t)ir_find(op, IRK_N)->imm, tree_by_one(&c->f, op)); break;
     case IR_CTA_SYNC:
-    case IR_WARP_SYNC: together(c, s, a); break;
-    case IR_FENCE_ASYNC: fence(c, s, a, op->elect, ir_find(op, IRK_SPACE)->id); break;
+    case IR_WARP_SYNC: walk_together(c, s, a); break;
+    case IR_FENCE_ASYNC: walk_fence(c, s, a, op->elect, ir_find(op, IRK_SPACE)->id); break;
     default: ring_op(c, s, op); break;
     }
 }
@@ -596,7 +417,8 @@ static State *block(Check *c, State *s, uint32_t from, uint32_t to)
             s = loop(c, s, i);
             i = c->f.end[i];
             break;
-        case IR_LANES:
+        case IR_LANES: /* what one does is beside what the others do */
+            s = block(c, s, i + 1, c->f.end[i]);
             s = block(c, s, i + 1, c->f.end[i]);
             i = c->f.end[i];
             break;
@@ -621,6 +443,7 @@ static void across(Check *c)
 {
     for (uint32_t x = 0; x < c->f.access.n; x++) {
         c->at = c->f.access.v[x].op;
+        if (c->f.access.v[x].write && !tree_apart_of_ctas(&c->f, x)) fail(c, TREE_BESIDE, c->f.access.v[x].ring, NULL, "several CTAs may write there at once");
         if (!tree_inside(&c->f, x)) fail(c, TREE_INSIDE, c->f.access.v[x].ring, NULL, "it is not certain that this lies within a slot");
     }
     c->at = UINT32_MAX;

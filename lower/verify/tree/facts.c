@@ -4,7 +4,7 @@
 #include "lang/map_rules.h"
 #include "lower/ir/ops.h"
 
-static void wrong(TreeFacts *f, uint32_t op, const char *what)
+void tree_wrong(TreeFacts *f, uint32_t op, const char *what)
 {
     if (f->wrong) return;
     f->wrong = what;
@@ -28,6 +28,7 @@ static void index_ops(TreeFacts *f)
     f->alike_var = arena_array(f->a, uint8_t, f->k->vars.n);
     f->turn = arena_array(f->a, int64_t, n);
     f->turning = arena_array(f->a, bool, n);
+    f->cell = arena_array(f->a, uint8_t, f->k->bufs.n);
     f->defined = arena_array(f->a, uint32_t, f->k->value_types.n);
     f->in_init = arena_array(f->a, uint32_t, f->k->value_types.n);
     for (uint32_t i = 0; i < f->k->init.ops.n; i++)
@@ -38,7 +39,7 @@ static void index_ops(TreeFacts *f)
         if (op->dst) f->defined[op->dst - 1] = i + 1;
         if (op->op == IR_END || op->op == IR_ELSE) {
             if (open == 0) {
-                wrong(f, i, "no block is open");
+                tree_wrong(f, i, "no block is open");
                 return;
             }
             f->end[open - 1] = i;
@@ -47,7 +48,7 @@ static void index_ops(TreeFacts *f)
         }
         if (ir_opens_block(op->op)) open = i + 1;
     }
-    if (open) wrong(f, open - 1, "a block is not closed");
+    if (open) tree_wrong(f, open - 1, "a block is not closed");
 }
 
 /* ---- places ---- */
@@ -164,7 +165,7 @@ static void add(TreeFacts *f, uint32_t i, IrKey key, AccessHow how, bool write, 
     x->generic = write && (how == BY_THREADS || op->op == IR_ST_ASYNC || op->op == IR_ST_FILL || op->op == IR_RED_ASYNC);
     if (is_copy(x) && !x->generic) f->ring[x->ring].copies = true;
     if (op->op == IR_HAND || (op->agent == 0 && !write)) add_readers(f, f->access.n - 1);
-    else if (op->agent == 0) wrong(f, i, "an access of no agent");
+    else if (op->agent == 0) tree_wrong(f, i, "an access of no agent");
 }
 
 /* A copy from ring to ring. */
@@ -172,7 +173,7 @@ static void send(TreeFacts *f, uint32_t i)
 {
     uint32_t n = f->access.n;
     if (n < 2 || f->access.v[n - 2].op != i || f->access.v[n - 1].op != i) {
-        wrong(f, i, "a copy to another CTA from or to what is no ring");
+        tree_wrong(f, i, "a copy to another CTA from or to what is no ring");
         return;
     }
     TreeRing *to = &f->ring[f->access.v[n - 1].ring];
@@ -229,74 +230,6 @@ static void accesses(TreeFacts *f, uint32_t i)
     }
 }
 
-/* ---- form ---- */
-
-static bool is_shared(const TreeFacts *f, uint32_t buf)
-{
-    return !f->k->bufs.v[buf].lanes && !f->k->bufs.v[buf].maps;
-}
-
-/* A slot is one of the ring's own buffer. */
-static void check_buffers(TreeFacts *f, uint32_t i)
-{
-    const IrOp *op = tree_op(f, i);
-    for (uint32_t n = 0; n < op->nargs; n++) {
-        const IrArg *arg = &op->args[n], *slot = arg->kind == IRA_BUF ? ir_part(op, arg, IRK_SLOT) : NULL;
-        if (arg->kind != IRA_BUF || !is_shared(f, arg->id)) continue;
-        uint32_t ring = slot && slot->kind == IRA_TURN ? slot->id + 1 : 0;
-        if (f->k->bufs.v[arg->id].ring != ring) wrong(f, i, "a slot of another ring, or a ring's with no generation");
-    }
-}
-
-static bool is_once(const IrOp *op)
-{
-    uint8_t group = ir_op_info(op->op)->group;
-    return group == IRG_RING || group == IRG_BARRIER || group == IRG_SYNC || group == IRG_GROUP || op->op == IR_FENCE_ASYNC;
-}
-
-/* The lanes of a warp go round on their own: what is counted, or done by one, does not stand there. */
-static void check_lanes(TreeFacts *f, uint32_t i)
-{
-    const IrOp *op = tree_op(f, i);
-    for (uint32_t b = f->around[i]; b; b = f->around[b - 1]) {
-        const IrOp *lanes = tree_op(f, b - 1);
-        if (lanes->op != IR_LANES) continue;
-        if (op->agent && op->agent != lanes->agent) wrong(f, i, "in lanes of another agent");
-        if (is_once(op) || op->elect) wrong(f, i, "counted in lanes");
-    }
-}
-
-/* All threads of the agent come there, and nobody else. */
-static void check_sync(TreeFacts *f, uint32_t i)
-{
-    const IrOp *op = tree_op(f, i);
-    const IrRole *r = op->agent ? &f->k->roles.v[op->agent - 1] : NULL;
-    if (op->op != IR_CTA_SYNC && op->op != IR_WARP_SYNC) return;
-    if (r == NULL || r->elect || op->elect) wrong(f, i, "threads that come together are all of an agent's");
-    else if (op->op == IR_WARP_SYNC ? r->warps != 1 : ir_find(op, IRK_THREADS)->imm != 32 * (int64_t)r->warps) wrong(f, i, "others come together than the agent's threads");
-    for (uint32_t k = 0; k < i && op->op == IR_CTA_SYNC && !f->wrong; k++) {
-        const IrOp *o = tree_op(f, k);
-        if (o->op == IR_CTA_SYNC && o->agent != op->agent && ir_find(o, IRK_ID)->imm == ir_find(op, IRK_ID)->imm) wrong(f, i, "two agents come together at one barrier");
-    }
-}
-
-/* No guard keeps an agent from what it counts on. */
-static void check_guard(TreeFacts *f, uint32_t i)
-{
-    const IrOp *op = tree_op(f, i);
-    uint8_t group = ir_op_info(op->op)->group;
-    bool always = op->op == IR_AWAIT || op->op == IR_DONE || group == IRG_SYNC || group == IRG_GROUP || op->op == IR_FENCE_ASYNC;
-    if (always && op->guard.pred) wrong(f, i, "a guard on what is done on every path");
-}
-
-static void check_form(TreeFacts *f, uint32_t i)
-{
-    check_buffers(f, i);
-    check_lanes(f, i);
-    check_sync(f, i);
-    check_guard(f, i);
-}
-
 /* ---- rings ---- */
 
 static void commits(TreeFacts *f)
@@ -328,7 +261,7 @@ static void use_ring(TreeFacts *f, uint32_t i)
         }
         if (arg->kind != IRA_RING && arg->kind != IRA_TURN) continue;
         if (arg->id >= f->k->rings.n || op->agent > TREE_AGENTS) {
-            wrong(f, i, "a ring that is not there");
+            tree_wrong(f, i, "a ring that is not there");
             return;
         }
         name_ring(f, i, arg->id);
@@ -352,7 +285,7 @@ static void events(TreeFacts *f)
         if (ring == 0 || ring > f->k->rings.n) continue;
         TreeRing *r = &f->ring[ring - 1];
         if (r->nevents == TREE_EVENTS) {
-            wrong(f, 0, "a ring with too many events");
+            tree_wrong(f, 0, "a ring with too many events");
             return;
         }
         f->event[b] = (uint8_t)r->nevents;
@@ -363,14 +296,14 @@ static void events(TreeFacts *f)
 bool tree_facts(Arena *a, const IrKernel *k, TreeFacts *f)
 {
     *f = (TreeFacts){.a = a, .k = k, .tree = &k->tree, .ring = arena_array(a, TreeRing, k->rings.n)};
-    if (k->roles.n > TREE_AGENTS || k->mf.cluster[0] * k->mf.cluster[1] * k->mf.cluster[2] > TREE_RANKS) wrong(f, 0, "more agents, or CTAs in a cluster, than there are");
+    if (k->roles.n > TREE_AGENTS || k->mf.cluster[0] * k->mf.cluster[1] * k->mf.cluster[2] > TREE_RANKS) tree_wrong(f, 0, "more agents, or CTAs in a cluster, than there are");
     if (f->wrong == NULL) index_ops(f);
     if (f->wrong == NULL) events(f);
     if (f->wrong == NULL) commits(f);
     for (uint32_t i = 0; i < f->tree->ops.n && f->wrong == NULL; i++) use_ring(f, i);
     for (uint32_t i = 0; i < f->tree->ops.n && f->wrong == NULL; i++) {
         f->first[i] = f->access.n;
-        check_form(f, i);
+        tree_form(f, i);
         if (f->wrong == NULL) accesses(f, i);
     }
     if (f->wrong) return false;

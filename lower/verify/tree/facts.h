@@ -3,6 +3,7 @@
 #ifndef LOWER_VERIFY_TREE_FACTS_H
 #define LOWER_VERIFY_TREE_FACTS_H
 
+#include "lang/limits.h"
 #include "lower/ir/ir.h"
 
 enum { TREE_AGENTS = 4, TREE_EVENTS = 8, TREE_RANKS = 16 };
@@ -68,6 +69,8 @@ typedef struct TreeFacts {
     uint32_t *defined, *in_init; /* by value: its op in the tree, in init, from 1; 0: elsewhere */
     int64_t *turn;    /* by op, of a loop: the index that is looked at .. */
     bool *turning;    /* .. or none is */
+    uint8_t sync[NAMED_BARRIERS]; /* by named barrier: the agent whose threads come together there */
+    uint8_t *cell;    /* by buffer: the agent whose cell it is */
     uint8_t *alike, *alike_var; /* by value, by variable: alike.c's answers */
     const char *wrong; /* a tree of no use; wrong_op */
     uint32_t wrong_op;
@@ -104,6 +107,8 @@ static inline bool tree_begins(const TreeFacts *f, uint32_t ring, uint32_t from,
 }
 
 bool tree_facts(Arena *a, const IrKernel *k, TreeFacts *f); /* false: f->wrong */
+void tree_wrong(TreeFacts *f, uint32_t op, const char *what); /* the first is told */
+void tree_form(TreeFacts *f, uint32_t op); /* form.c */
 static inline const IrOp *tree_op(const TreeFacts *f, uint32_t i)
 {
     return &f->tree->ops.v[i];
@@ -121,6 +126,7 @@ bool tree_add_term(TreePlace *p, IrVal v, int64_t k);
 bool tree_inside(const TreeFacts *f, uint32_t x);
 /* places.c: can x, which is done now, touch bytes that y touched before it in the same generation, at least one of them writing? */
 bool tree_conflict(const TreeFacts *f, uint32_t x, uint32_t y);
+bool tree_apart_of_ctas(const TreeFacts *f, uint32_t x); /* places.c: what several CTAs write by it at once lies apart */
 bool tree_by_one(const TreeFacts *f, const IrOp *op); /* the elected thread of its agent */
 
 /* ---- ranks.c: clusters ---- */
