@@ -113,7 +113,9 @@ TensorAccess *tensor_access(Lower *L, const MoveInfo *mi)
 {
     const struct Scalars *s = L->scalars;
     TensorAccess *a = arena_new(L->a, TensorAccess);
-    *a = (TensorAccess){.info = *mi, .write = !mi->load, .reduce = -1, .planned = UINT32_MAX, .taken = UINT32_MAX,
+    MoveInfo *info = arena_new(L->a, MoveInfo);
+    *info = *mi;
+    *a = (TensorAccess){.info = info, .write = !mi->load, .reduce = -1, .planned = UINT32_MAX, .taken = UINT32_MAX,
                         .pipe = L->accesses->across, .role = L->accesses->role, .nteam = s->nteam};
     if (mi->mv && !mi->load) a->reduce = mi->mv->reduce;
     a->waived = mi->mv && mi->mv->overlap_any;

@@ -3,6 +3,7 @@
  *   accesses.c  what a kernel's moves touch, and what the conditions around them say
  *   axes.c      an access as intervals: each kind of access adds its axes here
  *   compare.c   two accesses: are they apart?
+ *   hulls.c     many accesses: which are not?
  *   rule_g.c    what must be
  *   refuse.c    and what is said where it is not proved
  *
@@ -55,7 +56,7 @@ typedef struct Known { /* what the conditions around it say: index % modulus == 
 } Known;
 
 typedef struct TensorAccess {
-    MoveInfo info;
+    const MoveInfo *info;
     bool write, waived;
     bool never;          /* it touches nothing: its condition never holds, or it lies outside of the tensor */
     int reduce;          /* WORDS_REDUCE, -1: none */
@@ -68,7 +69,7 @@ typedef struct TensorAccess {
     Known known[KNOWN_MAX];
     int nknown;
     uint32_t planned, taken; /* where moves are planned: its number, and that of the first move by which the working role has
-                              * waited for what it loads; UINT32_MAX: none */
+                              * waited for what it loads; UINT32_MAX: none; of a hull the first number, the last move */
     bool behind; /* a load by the role that stores, behind all that it has stored */
 } TensorAccess;
 
@@ -100,6 +101,18 @@ typedef enum Apart {
 bool accesses_apart(Lower *L, const TensorAccess *a, const TensorAccess *b, Apart how, const char **why);
 bool subtiles_disjoint(Lower *L, const MoveInfo *a, const MoveInfo *b); /* of one tile */
 
+/* ---- hulls.c ---- */
+/* May the two meet, in the sense that is looked for? They may be hulls, of accesses that differ by constants and conditions alone: where
+ * hulls do not, nothing in them does. */
+typedef bool AccessMeet(Lower *L, const TensorAccess *a, const TensorAccess *b);
+typedef struct AccessSearch {
+    AccessMeet *meet;
+    bool (*found)(Lower *L, void *to, uint32_t a, uint32_t b); /* numbers, a <= b, in any order of pairs; false: enough */
+    void *to;
+    const bool *settled; /* by number: what two of these have in common is not looked for; NULL: none is */
+} AccessSearch;
+void accesses_meeting(Lower *L, const AccessSearch *search); /* of all that were noted, each with itself, too */
+
 /* ---- rule_g.c ---- */
 void independence_check(Lower *L);
 /* The order of two reductions changes nothing: one operation on numbers of one kind. */
@@ -110,6 +123,8 @@ bool stores_meet(Lower *L, const TensorAccess *a, const TensorAccess *b);
  * the load in front of it (`waited`), or in different ones. */
 bool accesses_cross(Lower *L, const TensorAccess *first, const TensorAccess *second, bool waited);
 bool accesses_refused(Lower *L, const TensorAccess *a, const TensorAccess *b); /* for what other teams do */
+/* A load, and a store after it, in the same turn: has the working role waited for the load by then? */
+bool load_waited_for(const TensorAccess *load, const TensorAccess *store);
 /* A store behind a load in one turn, of which nothing says that they are apart. */
 bool store_overtakes(Lower *L, const TensorAccess *load, const TensorAccess *store);
 

@@ -131,7 +131,7 @@ static void stepped(Lower *L, TensorAccess *a, const Axis *e, int64_t unit, int6
 /* Copies touch nothing beside the tensor: loads bring zeros from there. */
 static bool outside(Lower *L, const TensorAccess *a)
 {
-    const MoveInfo *m = &a->info;
+    const MoveInfo *m = a->info;
     const PTensor *base = base_of(m->tensor);
     bool out = false;
     for (int b = 0; m->has_gbox && b < m->gbox.rank && b < base->rank; b++) {
@@ -143,7 +143,7 @@ static bool outside(Lower *L, const TensorAccess *a)
 
 static void base_axes(Lower *L, TensorAccess *a)
 {
-    const MoveInfo *m = &a->info;
+    const MoveInfo *m = a->info;
     const PTensor *t = m->tensor;
     a->never |= outside(L, a);
     for (int b = 0; m->has_gbox && b < m->gbox.rank; b++)
@@ -160,7 +160,7 @@ static void base_axes(Lower *L, TensorAccess *a)
 /* A view touches nothing outside of its bounds. */
 static void bound_axes(Lower *L, TensorAccess *a)
 {
-    const PTensor *v = a->info.tensor;
+    const PTensor *v = a->info->tensor;
     for (int d = 0; v->base && !v->run_time && !v->reshaped && d < v->rank; d++) {
         int b = v->dim_of[d];
         Axis x = element(L, v->base, b, scalar_poly(L, v->start[b]), scalar_poly(L, v->extent[d]));
@@ -188,7 +188,7 @@ static void bound_axes(Lower *L, TensorAccess *a)
 /* Places counted from where a view begins. */
 static void own_axes(Lower *L, TensorAccess *a)
 {
-    const MoveInfo *m = &a->info;
+    const MoveInfo *m = a->info;
     const PTensor *v = m->tensor;
     for (int d = 0; v->base && (v->reshaped || v->run_time) && d < v->rank; d++) {
         if (m->g->dim[d].rows || m->g->dim[d].open) continue;
@@ -206,7 +206,7 @@ static bool same_for_all(Lower *L, const Sx *x)
 /* Rows that elements of a trusted tensor pick. */
 static void distinct_axes(Lower *L, TensorAccess *a)
 {
-    const MoveInfo *m = &a->info;
+    const MoveInfo *m = a->info;
     const PTensor *t = m->tensor;
     for (int d = 0; d < m->rank && !is_im2col(m->mv); d++) {
         const PDim *p = &m->g->dim[d];
@@ -239,14 +239,14 @@ static void pixel_axes(Lower *L, TensorAccess *a)
 {
     DomBox box;
     static const char *const NAMES[] = {"the numbers of pixels", "the channels"};
-    if (!im2col_numbers(L, &a->info, &box)) return;
+    if (!im2col_numbers(L, a->info, &box)) return;
     for (int i = 0; i < 2; i++)
-        add(L, a, (Axis){.kind = AXIS_PIXEL, .space = a->info.mv->map, .dim = i, .name = NAMES[i], .start = box.start[i], .extent = box.extent[i]});
+        add(L, a, (Axis){.kind = AXIS_PIXEL, .space = a->info->mv->map, .dim = i, .name = NAMES[i], .start = box.start[i], .extent = box.extent[i]});
 }
 
 void axes_of(Lower *L, TensorAccess *a)
 {
-    if (a->info.g) { /* else nothing is known but the view */
+    if (a->info->g) { /* else nothing is known but the view */
         pixel_axes(L, a);
         base_axes(L, a);
         distinct_axes(L, a);

@@ -119,11 +119,10 @@ static uint32_t loops_around(const TensorAccess *a, const TensorAccess *b)
     return n;
 }
 
-bool accesses_apart(Lower *L, const TensorAccess *a, const TensorAccess *b, Apart how, const char **why)
+static bool apart(Lower *L, Compared *c, const TensorAccess *a, const TensorAccess *b, Apart how, const char **why)
 {
     const char *unused;
     if (a->never || b->never) return true;
-    Compared *c = arena_new(L->a, Compared);
     *c = (Compared){.team_fixed = how == APART_TURNS};
     if (how == APART_TURNS || how == APART_ANY_TURN) {
         uint32_t common = loops_around(a, b);
@@ -156,4 +155,13 @@ bool accesses_apart(Lower *L, const TensorAccess *a, const TensorAccess *b, Apar
     if (domain_apart_teams(L->d, L->a, &c->pair, &told)) return true;
     if (c->pair.naxes) *why = told;
     return false;
+}
+
+bool accesses_apart(Lower *L, const TensorAccess *a, const TensorAccess *b, Apart how, const char **why)
+{
+    Compared c;
+    DomScratch scratch = domain_scratch(L->d);
+    bool proved = apart(L, &c, a, b, how, why);
+    if (why == NULL || proved) domain_release(L->d, scratch);
+    return proved;
 }

@@ -6,19 +6,19 @@
 /* The tensor whose elements pick the rows of `acc[idx[r +: 8], :]`. */
 static const PTensor *listed_by(const TensorAccess *a)
 {
-    for (int d = 0; d < a->info.rank; d++)
-        if (a->info.g->dim[d].rows) return a->info.g->dim[d].rows->tensor;
+    for (int d = 0; d < a->info->rank; d++)
+        if (a->info->g->dim[d].rows) return a->info->g->dim[d].rows->tensor;
     return NULL;
 }
 
 void refuse_permuted(Lower *L, const TensorAccess *w, const TensorAccess *o, const char *why)
 {
-    L->stmt = w->info.stmt;
-    const PTensor *t = base_of(w->info.tensor);
-    Diag *g = lower_error(L, E0707, w->info.stmt->span,
+    L->stmt = w->info->stmt;
+    const PTensor *t = base_of(w->info->tensor);
+    Diag *g = lower_error(L, E0707, w->info->stmt->span,
                           "`%s` is permuted in place: other teams may still have to read what this overwrites",
                           name_text(L, t->name));
-    diag_label(L->c->diags, g, o->info.stmt->span, "every team reads its own part here, but writes another one");
+    diag_label(L->c->diags, g, o->info->stmt->span, "every team reads its own part here, but writes another one");
     if (why && *why) diag_note(L->c->diags, g, (Span){0, 0}, "%s", why);
     diag_note(L->c->diags, g, t->span, "the tensor");
     diag_fix(L->c->diags, g, "write to another tensor");
@@ -28,12 +28,12 @@ void refuse_permuted(Lower *L, const TensorAccess *w, const TensorAccess *o, con
 static void fix_overlap(Lower *L, Diag *g, const TensorAccess *w, const TensorAccess *o)
 {
     const PTensor *index = NULL;
-    for (int d = 0; d < w->info.rank && !index; d++) index = row_numbers(w->info.g->dim[d].start, w->info.g->dim[d].rows);
+    for (int d = 0; d < w->info->rank && !index; d++) index = row_numbers(w->info->g->dim[d].start, w->info->g->dim[d].rows);
     const PTensor *offsets = NULL;
-    for (int d = 0; d < P_RANK && w->info.tensor->run_time && !offsets; d++) offsets = w->info.tensor->place[d].idx;
+    for (int d = 0; d < P_RANK && w->info->tensor->run_time && !offsets; d++) offsets = w->info->tensor->place[d].idx;
     if (w->pipe != o->pipe)
         diag_fix(L->c->diags, g, "use two kernels, or another tensor");
-    else if (offsets && !trusts(L, offsets, TRUST_SORTED) && o->info.tensor->run_time)
+    else if (offsets && !trusts(L, offsets, TRUST_SORTED) && o->info->tensor->run_time)
         diag_fix(L->c->diags, g, "state `trust sorted(%s)` if no element of it is less than the one before, or `overlap any` if any order will do",
                  name_text(L, offsets->name));
     else if (has_across(L->k) && !w->pipe && !o->pipe)
@@ -54,15 +54,15 @@ static void fix_overlap(Lower *L, Diag *g, const TensorAccess *w, const TensorAc
 
 void refuse_unproved(Lower *L, const TensorAccess *w, const TensorAccess *o, const char *why)
 {
-    L->stmt = w->info.stmt;
-    const PTensor *t = base_of(w->info.tensor);
+    L->stmt = w->info->stmt;
+    const PTensor *t = base_of(w->info->tensor);
     const char *name = name_text(L, t->name), *who = w->pipe != o->pipe ? "pipeline" : w->pipe ? "iteration" : "CTA";
-    Diag *g = w == o ? lower_error(L, E0701, w->info.stmt->span, "different %ss may write the same elements of `%s`",
+    Diag *g = w == o ? lower_error(L, E0701, w->info->stmt->span, "different %ss may write the same elements of `%s`",
                                    who, name)
-                     : lower_error(L, o->write ? E0701 : E0702, w->info.stmt->span,
+                     : lower_error(L, o->write ? E0701 : E0702, w->info->stmt->span,
                                    "this write of `%s` and the %s of it by another %s may overlap", name,
                                    o->write ? "write" : "read", who);
-    if (w != o) diag_label(L->c->diags, g, o->info.stmt->span, "the other access");
+    if (w != o) diag_label(L->c->diags, g, o->info->stmt->span, "the other access");
     const PTensor *rows = listed_by(w) ? listed_by(w) : listed_by(o);
     if (w->pipe == o->pipe && rows && !trusts(L, base_of(rows), TRUST_DISTINCT))
         diag_note(L->c->diags, g, (Span){0, 0}, "`%s` says which rows, and elements of it may be equal", name_text(L, rows->name));
@@ -74,17 +74,17 @@ void refuse_unproved(Lower *L, const TensorAccess *w, const TensorAccess *o, con
 
 void refuse_repeated(Lower *L, const TensorAccess *a, const char *op)
 {
-    L->stmt = a->info.stmt;
-    Diag *g = lower_error(L, E0701, a->info.stmt->span, "every team does this `reduce %s`, and how many there are is the launch's choice", op);
+    L->stmt = a->info->stmt;
+    Diag *g = lower_error(L, E0701, a->info->stmt->span, "every team does this `reduce %s`, and how many there are is the launch's choice", op);
     diag_fix(L->c->diags, g, "put it into the pipeline, under a condition on its index, or into a kernel of its own");
     L->stmt = NULL;
 }
 
 void refuse_scalars(Lower *L, const TensorAccess *w)
 {
-    const PTensor *t = base_of(w->info.tensor);
-    L->stmt = w->info.stmt;
-    Diag *g = lower_error(L, E0706, w->info.stmt->span, "`%s` is written here and read as a scalar",
+    const PTensor *t = base_of(w->info->tensor);
+    L->stmt = w->info->stmt;
+    Diag *g = lower_error(L, E0706, w->info->stmt->span, "`%s` is written here and read as a scalar",
                           name_text(L, t->name));
     diag_label(L->c->diags, g, L->values->scalar_reads[t->index], "read as a scalar");
     L->stmt = NULL;
@@ -92,13 +92,13 @@ void refuse_scalars(Lower *L, const TensorAccess *w)
 
 void refuse_order(Lower *L, const TensorAccess *a, const TensorAccess *b)
 {
-    const PTensor *t = base_of(a->info.tensor);
-    L->stmt = b->info.stmt;
+    const PTensor *t = base_of(a->info->tensor);
+    L->stmt = b->info->stmt;
     const char *name = name_text(L, t->name);
-    Diag *g = lower_error(L, E0749, b->info.stmt->span,
+    Diag *g = lower_error(L, E0749, b->info->stmt->span,
                           "`%s` is %s here and %s by the same team, and nothing orders the two", name,
                           b->write ? "written" : "read", a->write ? "written" : "read");
-    diag_label(L->c->diags, g, a->info.stmt->span, "the other access");
+    diag_label(L->c->diags, g, a->info->stmt->span, "the other access");
     diag_note(L->c->diags, g, t->span, "the tensor");
     diag_fix(L->c->diags, g, "keep the data in a tile, or put one of them into a second kernel");
     L->stmt = NULL;
@@ -106,7 +106,7 @@ void refuse_order(Lower *L, const TensorAccess *a, const TensorAccess *b)
 
 void refuse_rows(Lower *L, const TensorAccess *w, const PDim *p)
 {
-    L->stmt = w->info.stmt;
+    L->stmt = w->info->stmt;
     Diag *g = lower_error(L, E0701, p->span, "two of these rows may be the same, and which is written last is open");
     if (p->rows->tensor)
         diag_fix(L->c->diags, g, "state `trust distinct(%s)` if no two of its elements are equal, or `overlap any` if any order will do",

@@ -3,6 +3,7 @@
  *
  * Where roles run side by side, the same goes for the accesses of one team: nothing makes a load wait for the writes of
  * a store, or one store for those of another. A store behind a load is in order if the working role has waited for it. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "lang/lang.h"
@@ -15,8 +16,8 @@ bool accesses_commute(const TensorAccess *a, const TensorAccess *b)
     if (a->reduce < 0 || a->reduce != b->reduce) return false;
     const char *op = word_list(WORDS_REDUCE, &n)[a->reduce];
     if (!reduction_commutes(op)) return false;
-    if (a->info.tensor->type == b->info.tensor->type) return true;
-    const ElemInfo *x = elem_info(a->info.tensor->type), *y = elem_info(b->info.tensor->type);
+    if (a->info->tensor->type == b->info->tensor->type) return true;
+    const ElemInfo *x = elem_info(a->info->tensor->type), *y = elem_info(b->info->tensor->type);
     bool whole = (x->kind == ELEM_UINT || x->kind == ELEM_SINT) && (y->kind == ELEM_UINT || y->kind == ELEM_SINT);
     return whole && x->global_bits == y->global_bits && strcmp(op, "min") != 0 && strcmp(op, "max") != 0;
 }
@@ -34,8 +35,8 @@ static bool has_extent(const DomBox *b, Poly extent)
 static bool permutes(Lower *L, const TensorAccess *a, const TensorAccess *b)
 {
     const char *unused;
-    const DomBox *x = &a->info.gbox, *y = &b->info.gbox;
-    if (a->write == b->write || a->pipe != b->pipe || !a->info.has_gbox || !b->info.has_gbox) return false;
+    const DomBox *x = &a->info->gbox, *y = &b->info->gbox;
+    if (a->write == b->write || a->pipe != b->pipe || !a->info->has_gbox || !b->info->has_gbox) return false;
     for (int d = 0; d < x->rank; d++)
         if (!has_extent(y, x->extent[d]) || !has_extent(x, y->extent[d])) return false;
     return domain_disjoint_teams(L->d, L->a, x, x, a->team, a->nteam, &unused) &&
@@ -71,7 +72,7 @@ static void check_repeated(Lower *L, const TensorAccess *a)
 
 bool stores_meet(Lower *L, const TensorAccess *a, const TensorAccess *b)
 {
-    if (base_of(a->info.tensor) != base_of(b->info.tensor) || a->waived || b->waived || accesses_commute(a, b)) return false;
+    if (base_of(a->info->tensor) != base_of(b->info->tensor) || a->waived || b->waived || accesses_commute(a, b)) return false;
     if (a->pipe != b->pipe) return false; /* rule G has proved more */
     if (a != b && !accesses_apart(L, a, b, APART_HERE, NULL)) return true;
     return !accesses_apart(L, a, b, APART_ANY_TURN, NULL);
@@ -79,12 +80,11 @@ bool stores_meet(Lower *L, const TensorAccess *a, const TensorAccess *b)
 
 bool store_overtakes(Lower *L, const TensorAccess *load, const TensorAccess *store)
 {
-    if (base_of(load->info.tensor) != base_of(store->info.tensor) || load->pipe != store->pipe || store->waived) return false;
+    if (base_of(load->info->tensor) != base_of(store->info->tensor) || load->pipe != store->pipe || store->waived) return false;
     return !accesses_apart(L, load, store, APART_HERE, NULL);
 }
 
-/* A load, and a store after it, in the same turn: has the working role waited for the load by then? */
-static bool waited_for(const TensorAccess *load, const TensorAccess *store)
+bool load_waited_for(const TensorAccess *load, const TensorAccess *store)
 {
     return load->taken != UINT32_MAX && load->taken <= store->planned;
 }
@@ -97,7 +97,7 @@ static bool beside(const TensorAccess *a, const TensorAccess *b)
 
 bool accesses_cross(Lower *L, const TensorAccess *first, const TensorAccess *second, bool waited)
 {
-    if (base_of(first->info.tensor) != base_of(second->info.tensor) || first->pipe != second->pipe) return false;
+    if (base_of(first->info->tensor) != base_of(second->info->tensor) || first->pipe != second->pipe) return false;
     if (first->waived && second->waived) return false;
     if (first != second && !waited && !accesses_apart(L, first, second, APART_HERE, NULL)) return true;
     return !accesses_apart(L, first, second, APART_ANY_TURN, NULL);
@@ -113,8 +113,9 @@ bool accesses_refused(Lower *L, const TensorAccess *a, const TensorAccess *b)
  * puts back what was made of the load's tile, or one role does both. */
 static bool in_order(Lower *L, const TensorAccess *a, const TensorAccess *b)
 {
+    const TensorAccess *load = a->write ? b : a, *store = a->write ? a : b;
     if (a->behind || b->behind) return true;
-    return !accesses_cross(L, a, b, !a->write && b->write && waited_for(a, b));
+    return !accesses_cross(L, a, b, !load->write && load_waited_for(load, store));
 }
 
 /* ---- one move ---- */
@@ -139,26 +140,58 @@ static bool rows_differ(Lower *L, const PRows *r, int64_t n)
 static void check_rows(Lower *L, const TensorAccess *w)
 {
     if (!w->write || w->waived || accesses_commute(w, w)) return;
-    for (int d = 0; d < w->info.rank; d++) {
-        const PDim *p = &w->info.g->dim[d];
+    for (int d = 0; d < w->info->rank; d++) {
+        const PDim *p = &w->info->g->dim[d];
         if (p->rows == NULL || p->extent < 2 || rows_differ(L, p->rows, p->extent)) continue;
         refuse_rows(L, w, p);
         return;
     }
 }
 
+/* Roles run side by side, and nothing else orders the two. */
+static bool asks_for_order(const Lower *L, const TensorAccess *a, const TensorAccess *b)
+{
+    return (L->derived && a->pipe == b->pipe && a->write != b->write) || beside(a, b);
+}
+
+static bool is_wrong(Lower *L, const TensorAccess *a, const TensorAccess *b)
+{
+    if (!(a->write || b->write)) return false;
+    return !teams_apart(L, a, b, NULL) || (asks_for_order(L, a, b) && !in_order(L, a, b));
+}
+
+typedef struct WrongPair {
+    uint32_t a, b;
+} WrongPair;
+typedef VEC(WrongPair) WrongPairs;
+enum { WRONG_MAX = 1000 }; /* more than anybody is told */
+
+static bool add_wrong(Lower *L, void *to, uint32_t a, uint32_t b)
+{
+    WrongPairs *all = to;
+    vec_push(L->a, all, ((WrongPair){a, b}));
+    return all->n < WRONG_MAX;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const WrongPair *x = a, *y = b;
+    return x->a != y->a ? (x->a > y->a) - (x->a < y->a) : (x->b > y->b) - (x->b < y->b);
+}
+
 void independence_check(Lower *L)
 {
-    for (uint32_t i = 0; i < L->accesses->all.n; i++) {
+    WrongPairs wrong = {0};
+    accesses_meeting(L, &(AccessSearch){.meet = is_wrong, .found = add_wrong, .to = &wrong});
+    if (wrong.n) qsort(wrong.v, wrong.n, sizeof *wrong.v, by_number);
+    for (uint32_t i = 0, j = 0; i < L->accesses->all.n; i++) {
         const TensorAccess *a = L->accesses->all.v[i];
-        if (a->write && L->values->scalar_reads[base_of(a->info.tensor)->index].hi) refuse_scalars(L, a);
+        if (a->write && L->values->scalar_reads[base_of(a->info->tensor)->index].hi) refuse_scalars(L, a);
         check_rows(L, a);
         check_repeated(L, a);
-        for (uint32_t j = i; j < L->accesses->all.n; j++) {
-            const TensorAccess *b = L->accesses->all.v[j];
-            if (base_of(a->info.tensor) != base_of(b->info.tensor) || !(a->write || b->write) || !check_teams(L, a, b)) continue;
-            bool roles = (L->derived && a->pipe == b->pipe && a->write != b->write) || beside(a, b);
-            if (roles && !in_order(L, a, b)) refuse_order(L, a, b);
+        for (; j < wrong.n && wrong.v[j].a == i; j++) {
+            const TensorAccess *b = L->accesses->all.v[wrong.v[j].b];
+            if (check_teams(L, a, b)) refuse_order(L, a, b);
         }
     }
 }

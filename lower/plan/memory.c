@@ -43,19 +43,24 @@ void memory_buffers(Lower *L)
     tmem_columns(L);
 }
 
+enum { TOLD_MAX = 40 };
+
 static void too_much(Lower *L, uint64_t total)
 {
     const IrKernel *k = L->ir;
     Diag *g = lower_error(L, E0901, k->span, "kernel `%s` needs %llu bytes of shared memory per CTA, %s has %u",
                           k->mf.name, (unsigned long long)total, L->c->target->name, L->c->target->smem_per_cta);
-    for (uint32_t i = 0; i < k->bufs.n; i++) {
+    uint32_t told = 0;
+    for (uint32_t i = 0; i < k->bufs.n && told < TOLD_MAX; i++) {
         const IrBuf *b = &k->bufs.v[i];
         if (b->lanes || b->maps) continue;
+        told++;
         if (b->slots == 1) diag_note(L->c->diags, g, b->span, "%s: %u bytes", b->name, b->pitch);
         else
             diag_note(L->c->diags, g, b->span, "%s: %u slots of %u bytes, %u together", b->name, b->slots, b->pitch,
                       b->slots * b->pitch);
     }
+    if (told == TOLD_MAX) diag_note(L->c->diags, g, (Span){0, 0}, "and so on: %u tiles", L->k->tiles.n);
     uint64_t bars = 0;
     for (uint32_t i = 0; i < k->bars.n; i++) bars += UINT64_C(8) * k->bars.v[i].slots;
     if (bars) diag_note(L->c->diags, g, (Span){0, 0}, "barriers: %llu bytes", (unsigned long long)bars);
@@ -67,9 +72,8 @@ static void too_much(Lower *L, uint64_t total)
 }
 
 /* Buffers by descending alignment, so that nothing is lost between them; barriers last. */
-void memory_place(Lower *L)
+static uint64_t place(IrKernel *k)
 {
-    IrKernel *k = L->ir;
     uint64_t at = 0;
     static const uint32_t ALIGNS[] = {1024, 512, 256, 128};
     for (size_t a = 0; a < sizeof ALIGNS / sizeof *ALIGNS; a++) {
@@ -86,6 +90,17 @@ void memory_place(Lower *L)
         at += UINT64_C(8) * k->bars.v[i].slots;
         if (at > UINT32_MAX / 2) at = UINT32_MAX / 2;
     }
-    k->mf.smem = (uint32_t)at;
+    return at;
+}
+
+bool memory_fits(Lower *L)
+{
+    return place(L->ir) <= L->c->target->smem_per_cta;
+}
+
+void memory_place(Lower *L)
+{
+    uint64_t at = place(L->ir);
+    L->ir->mf.smem = (uint32_t)at;
     if (at > L->c->target->smem_per_cta) too_much(L, at);
 }

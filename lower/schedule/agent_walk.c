@@ -566,7 +566,7 @@ void walk_turn(Lower *L, Pipe *p, const BodyPart *part)
 {
     Sched *s = sched(L);
     const PBlock *b = &p->st->body;
-    const Pipe *outer = s->across;
+    Pipe *outer = s->across;
     Opnd open = s->open;
     s->open = opnd_imm(1);
     if (p->across) s->across = p;

@@ -13,6 +13,7 @@ typedef struct Pipe { /* a pipeline statement */
     int64_t batch;
     bool across;
     bool whole;                /* a batch of it goes statement by statement: batch.c */
+    bool reduces;              /* its working role reduces into global memory */
     PDeal deal;
     Lx total;                  /* iterations, where across */
     uint32_t ids;              /* ring of ids (a Ring without tile), RING_NONE: nobody passes them on */

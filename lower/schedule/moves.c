@@ -1,4 +1,6 @@
 /* The planning walk's part per move: its regions, its copies and what they need, who issues it, what it touches. */
+#include <stdlib.h>
+
 #include "lower/apart/apart.h"
 #include "lower/plan/work.h"
 #include "lower/schedule/schedule.h"
@@ -16,8 +18,11 @@ static bool plan_copy(Lower *L, Planned *p)
         return false;
     }
     if (!choose_copy(L, &p->mi, &p->tensor, &p->t, &p->b, &p->no_tensor)) return false;
-    if (!p->mi.prefetch) p->access = L->accesses->all.n;
     access_note(L, &p->mi);
+    if (!p->mi.prefetch) {
+        p->access = L->accesses->all.n - 1;
+        L->accesses->all.v[p->access]->planned = L->sched->moves.n - 1;
+    }
     p->bytes = p->tensor ? p->t.piece_bytes * p->t.npieces : p->b.run * p->b.nruns;
     if (!p->mi.prefetch) *(p->mi.load ? &p->dst : &p->src) = p->mi.tile->index;
     p->agent = p->mi.load && !L->sched->alone ? AG_LOAD : AG_WORK;
@@ -98,96 +103,153 @@ void plan_threads_all(Lower *L)
     }
 }
 
-static const TensorAccess *access_of(const Lower *L, const Planned *p)
+/* ---- order in global memory ---- */
+
+static const Planned *move_of(const Lower *L, uint32_t access)
 {
-    return L->accesses->all.v[p->access];
+    return L->sched->moves.v[L->accesses->all.v[access]->planned];
 }
 
-/* Does a store of the team cross the load? waited: in front of moves from that number on the working role has waited for it. */
-static const Planned *crossed(Lower *L, uint32_t load, uint32_t waited)
-{
-    Sched *s = L->sched;
-    const Planned *p = s->moves.v[load];
-    for (uint32_t i = 0; i < s->moves.n; i++) {
-        const Planned *q = s->moves.v[i];
-        if (q->st->move->kind != MOVE_STORE || base_of(q->mi.tensor) != base_of(p->mi.tensor)) continue;
-        bool behind = i > load, taken = behind && (waited <= i || rings_takes(L, p->dst, q));
-        if (taken && p->depth == 0 && q->depth == 0) continue; /* neither comes again */
-        const TensorAccess *first = access_of(L, behind ? p : q), *second = access_of(L, behind ? q : p);
-        if (accesses_cross(L, first, second, taken) && !accesses_refused(L, first, second)) return q;
-    }
-    return NULL;
-}
-
-/* Bulk groups complete in any order: a store that may write what an earlier one writes comes behind its completion. So does a
- * load by the working role, which is awaited in front of stores that may meet it, behind that of all stores that it may meet. */
-void plan_order(Lower *L)
-{
-    Sched *s = L->sched;
-    for (uint32_t i = 0; i < s->moves.n; i++) {
-        Planned *p = s->moves.v[i];
-        if (p->st->move->kind == MOVE_LOAD) p->ordered = p->agent == AG_WORK && crossed(L, i, i) != NULL;
-        if (p->st->move->kind != MOVE_STORE) continue;
-        for (uint32_t j = 0; j < s->moves.n && !p->ordered; j++) {
-            const Planned *q = s->moves.v[j];
-            if (q->st->move->kind != MOVE_STORE || (j > i && p->depth == 0 && q->depth == 0)) continue;
-            p->ordered = stores_meet(L, access_of(L, q), access_of(L, p));
-        }
-    }
-}
-
-/* The move by which the working role has waited for each load's tile: its first use of it. */
-static uint32_t *first_uses(Lower *L)
+/* The move by which the working role has waited for each load's tile: its first use of it; where it loads itself, in front of stores
+ * that may meet it (kept.c). */
+static void first_uses(Lower *L)
 {
     const Sched *s = L->sched;
-    uint32_t *use = arena_array(L->a, uint32_t, s->moves.n), *next = arena_array(L->a, uint32_t, s->nrings);
+    uint32_t *next = arena_array(L->a, uint32_t, s->nrings);
     for (uint32_t i = 0; i < s->nrings; i++) next[i] = UINT32_MAX;
     for (uint32_t i = s->moves.n; i-- > 0;) {
         const Planned *p = s->moves.v[i];
         if (p->agent == AG_WORK && p->src != RING_NONE) next[p->src] = i;
-        use[i] = p->dst != RING_NONE ? next[p->dst] : UINT32_MAX;
+        if (p->st->move->kind == MOVE_LOAD) L->accesses->all.v[p->access]->taken = p->agent == AG_WORK ? i : next[p->dst];
         if (p->agent == AG_WORK && p->dst != RING_NONE) next[p->dst] = i; /* threads change what a copy brought */
     }
-    return use;
+}
+
+static bool crossing(Lower *L, const TensorAccess *a, const TensorAccess *b)
+{
+    const TensorAccess *load = a->write ? b : a, *store = a->write ? a : b;
+    return !load->write && store->write && accesses_cross(L, a, b, load_waited_for(load, store));
+}
+
+static bool add_crossing(Lower *L, void *to, uint32_t a, uint32_t b)
+{
+    const TensorAccess *x = L->accesses->all.v[a], *y = L->accesses->all.v[b], *load = x->write ? y : x, *store = x->write ? x : y;
+    const Planned *p = L->sched->moves.v[load->planned], *q = L->sched->moves.v[store->planned], **crossed = to;
+    bool behind = store->planned > load->planned;
+    bool taken = behind && (load_waited_for(load, store) || rings_takes(L, p->dst, q));
+    if (taken && p->depth == 0 && q->depth == 0) return true; /* neither comes again */
+    const Planned **first = &crossed[x->write ? b : a];
+    bool sooner = *first == NULL || store->planned < L->accesses->all.v[(*first)->access]->planned;
+    if (sooner && accesses_cross(L, x, y, taken) && !accesses_refused(L, x, y)) *first = q;
+    return true;
+}
+
+/* By access, of a load: the first store of the team that crosses it; or NULL. */
+static const Planned **crossed(Lower *L)
+{
+    const Planned **found = arena_array(L->a, const Planned *, L->accesses->all.n);
+    first_uses(L);
+    accesses_meeting(L, &(AccessSearch){.meet = crossing, .found = add_crossing, .to = found});
+    return found;
 }
 
 /* What a load by a role of its own brings may be what the team stores, or is to store: that role does not know when. */
 void plan_crossing(Lower *L)
 {
     Sched *s = L->sched;
-    const uint32_t *use = first_uses(L);
+    const Planned **by = crossed(L);
     for (uint32_t i = 0; i < s->moves.n; i++) {
-        const Planned *p = s->moves.v[i], *q = p->agent == AG_LOAD && p->mi.load ? crossed(L, i, use[i]) : NULL;
-        if (q) rings_keep_load(L, p, q);
+        const Planned *p = s->moves.v[i];
+        if (p->agent == AG_LOAD && p->mi.load && !p->mi.prefetch && by[p->access]) rings_keep_load(L, p, by[p->access]);
     }
 }
 
-static void take_before(Lower *L, const uint32_t *use, uint32_t store)
+static bool both_store(Lower *L, const TensorAccess *a, const TensorAccess *b)
 {
-    Sched *s = L->sched;
-    const Planned *p = s->moves.v[store];
-    for (uint32_t j = 0; j < store; j++) {
-        Planned *q = s->moves.v[j];
-        if (q->agent != AG_LOAD || q->taken <= store || use[j] <= store) continue;
-        if (!store_overtakes(L, L->accesses->all.v[q->access], L->accesses->all.v[p->access]) || !rings_take(L, q->dst, p)) continue;
-        for (uint32_t i = 0; i < store; i++)
-            if (s->moves.v[i]->dst == q->dst && s->moves.v[i]->taken > store) s->moves.v[i]->taken = store;
+    return a->write && b->write && stores_meet(L, a, b);
+}
+
+static bool wait_for_it(Lower *L, void *to, uint32_t a, uint32_t b)
+{
+    bool *waits = to;
+    waits[b] = true;
+    waits[a] |= a == b || move_of(L, a)->depth > 0 ||
+                move_of(L, b)->depth > 0; /* else the earlier one never comes again */
+    return true;
+}
+
+/* Bulk groups complete in any order: a store that may write what an earlier one writes comes behind its completion. So does a
+ * load by the working role behind that of all stores that it may meet. */
+void plan_order(Lower *L)
+{
+    bool *waits = arena_array(L->a, bool, L->accesses->all.n);
+    const Planned **by = crossed(L);
+    accesses_meeting(L, &(AccessSearch){.meet = both_store, .found = wait_for_it, .to = waits, .settled = waits});
+    for (uint32_t i = 0; i < L->sched->moves.n; i++) {
+        Planned *p = L->sched->moves.v[i];
+        bool load = p->st->move->kind == MOVE_LOAD && p->agent == AG_WORK;
+        if (load) L->accesses->all.v[p->access]->behind = p->ordered = by[p->access] != NULL;
+        else if (p->st->move->kind == MOVE_STORE) p->ordered = waits[p->access];
+    }
+}
+
+static bool overtaken(Lower *L, const TensorAccess *a, const TensorAccess *b)
+{
+    const TensorAccess *load = a->write ? b : a, *store = a->write ? a : b;
+    return !load->write && store->write && !load_waited_for(load, store) && store_overtakes(L, load, store);
+}
+
+typedef struct Overtaking {
+    uint32_t load, store; /* accesses */
+} Overtaking;
+typedef VEC(Overtaking) Overtakings;
+
+static bool add_overtaking(Lower *L, void *to, uint32_t a, uint32_t b)
+{
+    Overtakings *all = to;
+    if (!L->accesses->all.v[a]->write) vec_push(L->a, all, ((Overtaking){a, b}));
+    return true;
+}
+
+static int by_store(const void *a, const void *b)
+{
+    const Overtaking *x = a, *y = b;
+    return x->store != y->store ? (x->store > y->store) - (x->store < y->store)
+                                : (x->load > y->load) - (x->load < y->load);
+}
+
+/* The loads of the ring are waited for there, if not before. */
+static void take(Lower *L, uint32_t ring, const TensorAccess *store)
+{
+    const Ring *r = &L->sched->rings[ring];
+    for (uint32_t i = 0; i < r->moves.n; i++) {
+        const Planned *p = r->moves.v[i];
+        if (p->st->move->kind != MOVE_LOAD || p->dst != ring) continue;
+        TensorAccess *load = L->accesses->all.v[p->access];
+        if (load->planned < store->planned && !load_waited_for(load, store)) load->taken = store->planned;
     }
 }
 
 void plan_overtaking(Lower *L)
 {
-    const uint32_t *use = first_uses(L);
-    for (uint32_t i = 0; i < L->sched->moves.n; i++)
-        if (L->sched->moves.v[i]->st->move->kind == MOVE_STORE) take_before(L, use, i);
+    Overtakings all = {0};
+    first_uses(L);
+    accesses_meeting(L, &(AccessSearch){.meet = overtaken, .found = add_overtaking, .to = &all});
+    if (all.n) qsort(all.v, all.n, sizeof *all.v, by_store);
+    for (uint32_t i = 0; i < all.n; i++) {
+        const TensorAccess *store = L->accesses->all.v[all.v[i].store];
+        const Planned *q = move_of(L, all.v[i].load);
+        if (q->agent == AG_LOAD && !load_waited_for(L->accesses->all.v[all.v[i].load], store) &&
+            rings_take(L, q->dst, move_of(L, all.v[i].store)))
+            take(L, q->dst, store);
+    }
 }
 
 bool plan_move(Lower *L, const PStmt *st)
 {
     Sched *s = L->sched;
     Planned *p = arena_new(L->a, Planned);
-    *p = (Planned){.st = st, .src = RING_NONE, .dst = RING_NONE, .shares = {.n = 1, .dim = -1}, .agent = AG_NONE,
-                    .taken = UINT32_MAX};
+    *p = (Planned){.st = st, .src = RING_NONE, .dst = RING_NONE, .shares = {.n = 1, .dim = -1}, .agent = AG_NONE};
     vec_push(L->a, &s->moves, p);
     p->chain = arena_array(L->a, Link, s->depth + 1);
     p->depth = s->depth;
@@ -207,20 +269,4 @@ bool plan_move(Lower *L, const PStmt *st)
     case MOVE_SHIFT: return plan_tmem(L, p);
     }
     return false;
-}
-
-void plan_taken(Lower *L)
-{
-    const Sched *s = L->sched;
-    const uint32_t *uses = first_uses(L);
-    for (uint32_t k = 0; k < L->accesses->all.n; k++) {
-        TensorAccess *a = L->accesses->all.v[k];
-        a->planned = 0;
-        while (a->planned < s->moves.n && s->moves.v[a->planned]->st != a->info.stmt) a->planned++;
-        if (a->planned == s->moves.n) continue;
-        const Planned *p = s->moves.v[a->planned];
-        uint32_t use = p->agent == AG_WORK && p->mi.load ? a->planned : uses[a->planned]; /* in front of stores of it: kept.c */
-        a->taken = p->taken < use ? p->taken : use;
-        a->behind = p->ordered && !a->write;
-    }
 }

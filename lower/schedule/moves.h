@@ -22,9 +22,8 @@ typedef struct Planned { /* a move, in the order in which the walks meet it */
     uint32_t depth;
     bool conditional;
     uint32_t access;    /* number in Accesses.all */
-    uint32_t taken;     /* a load: number of the store that waits for it before the first use of its tile; UINT32_MAX: none */
     bool ordered;       /* it may meet a store that is still on its way, and waits for all of them */
-    const Pipe *across;
+    Pipe *across;
     MoveInfo mi, other; /* between tiles: the source, the destination */
     bool tensor;
     TensorPlan t;
@@ -49,9 +48,6 @@ void plan_crossing(Lower *L);              /* loads that the working role does i
 void plan_order(Lower *L);                 /* what waits for stores */
 void plan_overtaking(Lower *L);            /* .. and for loads of what they overwrite */
 void plan_threads_all(Lower *L);           /* when the number of threads is known */
-
-/* For rule G: by which move the working role has waited for what a load brings. */
-void plan_taken(Lower *L);
 
 /* ---- uses.c ---- */
 /* The working role waits for the ring's loads in front of p, if it doesn't before; false where p is in no turn of it. */

@@ -185,7 +185,19 @@ int64_t rings_smem(Lower *L)
     return n;
 }
 
-/* The ring with most bytes gives a slot: depth is the compiler's choice, unless the source says it. */
+/* Depth is the compiler's choice, unless the source says it. */
+static bool may_shrink(const Ring *r)
+{
+    return r->turn && r->slots > 1 && !sent_on(r) && !(r->pipe && r->pipe->st->pipe->stages && r->filler != AG_WORK);
+}
+
+static void shrink_to(Ring *r, uint32_t slots)
+{
+    r->slots = slots;
+    if (r->lag >= r->slots) r->lag = r->slots - 1;
+}
+
+/* The ring with most bytes gives a slot. */
 static bool shrink(Lower *L)
 {
     Sched *s = L->sched;
@@ -194,14 +206,25 @@ static bool shrink(Lower *L)
     for (uint32_t i = 0; i < s->nrings; i++) {
         Ring *r = &s->rings[i];
         int64_t n = (int64_t)r->pitch * r->slots * r->inner;
-        if (r->turn == NULL || r->slots < 2 || sent_on(r) || (r->pipe && r->pipe->st->pipe->stages && r->filler != AG_WORK) || n <= best)
-            continue;
+        if (!may_shrink(r) || n <= best) continue;
         most = r;
         best = n;
     }
     if (most == NULL) return false;
-    most->slots--;
-    if (most->lag >= most->slots) most->lag = most->slots - 1;
+    shrink_to(most, most->slots - 1);
+    return true;
+}
+
+/* One slot of each is too much: then slot by slot would take as long as there are many. */
+static bool never_fits(Lower *L)
+{
+    Sched *s = L->sched;
+    int64_t n = 0;
+    for (uint32_t i = 0; i < s->nrings; i++)
+        if (s->rings[i].turn) n += (int64_t)s->rings[i].pitch * s->rings[i].inner;
+    if (n <= L->c->target->smem_per_cta) return false;
+    for (uint32_t i = 0; i < s->nrings; i++)
+        if (may_shrink(&s->rings[i])) shrink_to(&s->rings[i], 1);
     return true;
 }
 
@@ -241,11 +264,12 @@ bool rings_size(Lower *L)
     for (uint32_t i = 0; i < s->pipes.n; i++) size_pipe(L, s->pipes.v[i]);
     if (s->per_sm == 0) s->per_sm = 1;
     size_peers(L);
-    while (rings_smem(L) * s->per_sm > L->c->target->smem_per_cta) {
+    bool never = never_fits(L); /* memory_place says so */
+    while (!never && rings_smem(L) * s->per_sm > L->c->target->smem_per_cta) {
         if (s->per_sm > 1) s->per_sm--;
-        else if (!shrink(L)) break; /* memory_place says so */
+        else if (!shrink(L)) break;
     }
-    for (uint32_t i = 0; i < s->nrings; i++)
+    for (uint32_t i = 0; i < s->nrings && !never; i++)
         if (s->rings[i].turn) agree_lag(s, s->rings[i].turn);
     for (uint32_t i = 0; i < s->nrings; i++) {
         Ring *r = &s->rings[i];

@@ -2,6 +2,7 @@
 #include "lower/schedule/schedule.h"
 
 #include "lower/emit/roles.h"
+#include "lower/plan/work.h"
 #include "lower/schedule/versions/versions.h"
 
 enum { WORK_THREADS = 256 };
@@ -30,24 +31,20 @@ static void plan(Lower *L)
     s->planning = false;
 }
 
-static bool reduces(const Sched *s, const Pipe *pipe)
-{
-    for (uint32_t i = 0; i < s->moves.n; i++)
-        if (s->moves.v[i]->across == pipe && s->moves.v[i]->agent == AG_WORK && s->moves.v[i]->st->move->reduce >= 0)
-            return true;
-    return false;
-}
-
 /* Streaming: what one team loads once and stores once. Sums that reductions add to in L2 are to stay there instead. */
 static void hints(Lower *L)
 {
     Sched *s = L->sched;
     for (uint32_t i = 0; i < s->moves.n; i++) {
+        const Planned *p = s->moves.v[i];
+        if (p->across && p->agent == AG_WORK && p->st->move->reduce >= 0) p->across->reduces = true;
+    }
+    for (uint32_t i = 0; i < s->moves.n; i++) {
         Planned *p = s->moves.v[i];
         PMoveKind kind = p->st->move->kind;
         bool direct = p->across && p->chain[p->depth].block == &p->across->st->body;
         if (!direct || p->by_rank || p->st->move->cast != CAST_NONE) continue;
-        if (kind == MOVE_LOAD) p->mi.hint = reduces(s, p->across) ? HINT_FIRST : HINT_LAST;
+        if (kind == MOVE_LOAD) p->mi.hint = p->across->reduces ? HINT_FIRST : HINT_LAST;
         if (kind == MOVE_STORE && p->st->move->reduce < 0) p->mi.hint = HINT_FIRST;
     }
 }
@@ -129,7 +126,7 @@ static void roles(Lower *L)
     }
 }
 
-static void schedule(Lower *L)
+void schedule_kernel(Lower *L)
 {
     Sched *s = L->sched = arena_new(L->a, Sched);
     L->derived = true;
@@ -159,13 +156,7 @@ static void schedule(Lower *L)
     rings_barriers(L);
     tmem_barriers(L);
     device_buffers(L);
-    if (L->failed) return;
+    if (L->failed || !memory_fits(L)) return;
     tree(L);
     roles(L);
-}
-
-void schedule_kernel(Lower *L)
-{
-    schedule(L);
-    plan_taken(L);
 }

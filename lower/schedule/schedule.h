@@ -68,7 +68,7 @@ typedef struct Sched {
     Link *chain;         /* of the block that is walked; depth + 1 */
     uint32_t depth;
     VEC(Pipe *) pipes;
-    const Pipe *across;  /* open one */
+    Pipe *across;        /* open one */
     uint32_t nacross;
     VEC(struct LoopUse { const PStmt *loop; uint8_t agents; bool sets; }) loops; /* what each loop of the program holds */
     Opnd batch_index;    /* inside a batch; 0 outside */

@@ -18,6 +18,8 @@
  *   --number N       that mutant only, its IR printed
  *   --list           a line per mutant that was run
  *   --classes        a table by kind of change
+ *   --trees          the trees of derived schedules are changed, the checker of trees judges; what it accepts becomes roles and runs
+ *   --conditions     nothing runs: each condition of the checker of trees refuses mutants that no other one refuses
  *   --verdicts       only a line per mutant: what the verifier says; none runs (for comparing two verifiers)
  *   --no-verify      all count as refused: how many can be broken at all?
  *   --open FILE      holes that are known (mutate_open.h); with --all they must be there
@@ -30,7 +32,9 @@
 #include <string.h>
 
 #include "frontend/prog.h"
+#include "lower/emit/roles.h"
 #include "lower/lower.h"
+#include "lower/verify/tree/check.h"
 #include "lower/verify/verify.h"
 #include "tests/ir/mutants.h"
 #include "tests/ir/mutate_open.h"
@@ -60,7 +64,7 @@ typedef struct Tally {
 } Tally;
 
 typedef struct Judge {
-    bool all, list, classes, verdicts, no_verify;
+    bool all, list, classes, verdicts, no_verify, trees, conditions;
     uint32_t count, refused_every, random;
     int64_t number; /* -1: any */
     uint64_t seed;
@@ -88,6 +92,7 @@ typedef struct Judge {
     uint64_t state; /* of random choices */
     Tally tally[CLASSES];
     uint32_t ntally;
+    uint32_t by_condition[TREE_CONDITIONS], by_it_alone[TREE_CONDITIONS]; /* refused trees */
 } Judge;
 
 static void give_up(const char *path, const char *what)
@@ -135,7 +140,8 @@ static void show_diags(Judge *j)
     text_free(&t);
 }
 
-static const char *no_module(void *user, const char *module, const char *from, size_t *size, const char **path, const char **why)
+static const char *no_module(void *user, const char *module, const char *from, size_t *size, const char **path,
+                             const char **why)
 {
     (void)user, (void)module, (void)from, (void)size, (void)path, (void)why;
     return NULL;
@@ -230,7 +236,8 @@ static bool seen_before(Judge *j, const IrKernel *k)
     IrModule m = {.target = j->bench.target};
     text_init(&t, &j->mem);
     vec_push(&j->arena, &m.kernels, (IrKernel *)(uintptr_t)k);
-    ir_print(&t, &m, NULL);
+    if (j->trees) ir_print_tree(&t, &m, NULL);
+    else ir_print(&t, &m, NULL);
     uint64_t h = hash_text(t.s, t.n);
     text_free(&t);
     for (uint64_t i = h % HASHES;; i = (i + 1) % HASHES) {
@@ -241,11 +248,36 @@ static bool seen_before(Judge *j, const IrKernel *k)
     }
 }
 
+static bool tree_verifies(Judge *j, const IrKernel *k, const char **why)
+{
+    TreeFault fault;
+    bool ok = tree_check(&j->arena, k, 0, &fault);
+    *why = ok ? "" : arena_strdup(&j->arena, fault.text, strlen(fault.text));
+    if (ok) return true;
+    TreeFault other;
+    j->by_condition[fault.condition]++;
+    if (j->conditions && tree_check(&j->arena, k, 1u << fault.condition, &other)) j->by_it_alone[fault.condition]++;
+    return ok;
+}
+
+/* Roles are made of the changed tree. */
+static void make_roles(Judge *j, const IrKernel *made)
+{
+    IrKernel *k = (IrKernel *)(uintptr_t)made;
+    for (uint32_t i = 0; i < k->roles.n; i++) {
+        k->roles.v[i].ops.n = k->roles.v[i].ops.cap = 0;
+        k->roles.v[i].ops.v = NULL;
+        project(&j->arena, k, i + 1, &k->roles.v[i]);
+        count_turns(&j->arena, k, &k->roles.v[i]);
+    }
+}
+
 static bool verifies(Judge *j, const IrKernel *k, const char **why)
 {
     Diags d;
     IrModule m = {.target = j->bench.target};
     if (j->no_verify) return false;
+    if (j->trees) return tree_verifies(j, k, why);
     diags_init(&d, &j->arena, &j->sources);
     vec_push(&j->arena, &m.kernels, (IrKernel *)(uintptr_t)k);
     bool ok = ir_verify_graph(&j->arena, &d, k, NULL);
@@ -262,6 +294,7 @@ static void show(const Judge *j, const char *verdict, const Mutant *m, const cha
     for (uint32_t b = 0; b < ir_bodies(j->kernel) && j->random == 0; b++)
         if (strcmp(b == 0 ? "init" : b > j->kernel->roles.n ? "exit" : j->kernel->roles.v[b - 1].name, m->body) == 0)
             r = ir_body(j->kernel, b);
+    if (j->trees) r = &j->kernel->tree;
     if (r == NULL || m->at >= r->ops.n) return;
     Text t;
     text_init(&t, (Mem *)(uintptr_t)&j->mem);
@@ -270,9 +303,19 @@ static void show(const Judge *j, const char *verdict, const Mutant *m, const cha
     text_free(&t);
 }
 
+/* Of a tree: that what is read was written, and that loops end, where work is dealt, too, others see to (PROOF.md); that a phase for which nobody waits is
+ * over at the end nobody promises. */
+static bool is_trusted(const Mutant *m, const char *said)
+{
+    bool read = strncmp(said, "E1305", 5) == 0, ends = strncmp(said, "E1319", 5) == 0 || strncmp(said, "E1318", 5) == 0;
+    return ((read || ends) && m->value) || strncmp(said, "E1309", 5) == 0;
+}
+
 static void judge_accepted(Judge *j, const Mutant *m, Tally *t)
 {
+    if (j->trees) make_roles(j, m->kernel);
     Outcome out = bench_run(&j->bench, m->kernel, true);
+    if (out == OUT_BROKEN && j->trees && is_trusted(m, j->bench.said)) out = OUT_BEYOND;
     bool hole = out == OUT_BROKEN || (out == OUT_DATA && !m->value);
     t->n[ACCEPTED]++;
     bool known = hole && open_has(j->name, m->kind, m->op, j->bench.said);
@@ -288,7 +331,7 @@ static void judge_accepted(Judge *j, const Mutant *m, Tally *t)
 
 static void judge_refused(Judge *j, const Mutant *m, Tally *t, const char *why)
 {
-    if (t->n[REFUSED]++ % j->refused_every) return;
+    if (t->n[REFUSED]++ % j->refused_every || j->trees) return;
     Outcome out = bench_run(&j->bench, m->kernel, true);
     if (out == OUT_BROKEN) t->n[BROKEN]++;
     else if (out == OUT_CLEAN) t->n[HARMLESS]++;
@@ -310,7 +353,8 @@ static void print_ir(const Judge *j, const IrKernel *k)
     Arena *a = (Arena *)(uintptr_t)&j->arena;
     text_init(&t, a->mem);
     vec_push(a, &m.kernels, (IrKernel *)(uintptr_t)k);
-    ir_print(&t, &m, NULL);
+    if (j->trees) ir_print_tree(&t, &m, NULL);
+    else ir_print(&t, &m, NULL);
     printf("%s", t.s);
     text_free(&t);
 }
@@ -320,8 +364,8 @@ static void print_verdict(Judge *j, const Mutant *m, Tally *t)
     const char *why;
     bool ok = verifies(j, m->kernel, &why);
     t->n[ok ? ACCEPTED : REFUSED]++;
-    printf("%s %s #%u: %s %s in %s, op %u: %s\n", ok ? "accepted" : "refused", j->name, m->number, m->kind, m->op, m->body,
-           m->at, why);
+    printf("%s %s #%u: %s %s in %s, op %u: %s\n", ok ? "accepted" : "refused", j->name, m->number, m->kind, m->op,
+           m->body, m->at, why);
 }
 
 static void judge(Judge *j, const Mutant *m)
@@ -336,6 +380,7 @@ static void judge(Judge *j, const Mutant *m)
         t->n[ILL]++;
         if (j->number >= 0) printf("ill-formed: %s\n", ill);
     } else if (seen_before(j, m->kernel)) t->n[SAME]++;
+    else if (j->conditions) t->n[verifies(j, m->kernel, &why) ? ACCEPTED : REFUSED]++;
     else if (j->verdicts) print_verdict(j, m, t);
     else if (verifies(j, m->kernel, &why)) judge_accepted(j, m, t);
     else judge_refused(j, m, t, why);
@@ -366,7 +411,8 @@ static void takes(void *user, const Mutant *m)
 
 static uint32_t count_mutants(Judge *j, const IrKernel *k)
 {
-    return mutants_make(&j->arena, k, &(MutantUser){.wants = wants_none});
+    MutantUser nobody = {.wants = wants_none};
+    return j->trees ? mutants_of_tree(&j->arena, k, &nobody) : mutants_make(&j->arena, k, &nobody);
 }
 
 static bool wants_chosen(void *user, uint32_t number, bool value)
@@ -419,7 +465,7 @@ static bool is_right(Judge *j)
         printf("ACCEPTED  %s: it is listed as refused: %s\n", j->name, j->program->refused);
         ok = false;
     }
-    if (j->verdicts) return ok;
+    if (j->verdicts || j->conditions) return ok;
     Outcome out = learns ? bench_learn(&j->bench, j->kernel) : OUT_CLEAN;
     if (out <= OUT_DATA) out = bench_run(&j->bench, j->kernel, true);
     if (out != OUT_CLEAN) printf("BROKEN    %s: %s\n", j->name, j->bench.said);
@@ -438,6 +484,10 @@ static void run_program(Judge *j, const Program *p, uint32_t share)
     j->program = p;
     snprintf(j->name, sizeof j->name, "%s%s%s", p->path, p->kernel ? ":" : "", p->kernel ? p->kernel : "");
     j->kernel = load(j, p);
+    if (j->trees && (j->kernel->tree.ops.n == 0 || j->kernel->tmem)) { /* nothing that the checker of trees proves */
+        arena_release(&j->program_arena, mark);
+        return;
+    }
     make_worlds(j, p, j->kernel);
     j->programs++;
     memset(j->seen, 0, HASHES * sizeof *j->seen);
@@ -446,6 +496,8 @@ static void run_program(Judge *j, const Program *p, uint32_t share)
         j->total = count_mutants(j, j->kernel);
         j->every = ((uint64_t)share << 33) / (j->total + 1);
         if (j->random) make_random(j, share);
+        else if (j->trees)
+            mutants_of_tree(&j->arena, j->kernel, &(MutantUser){.wants = wants, .takes = takes, .user = j});
         else mutants_make(&j->arena, j->kernel, &(MutantUser){.wants = wants, .takes = takes, .user = j});
     }
     for (int i = 0; i < j->bench.nworlds; i++) world_free(&j->bench.worlds[i]);
@@ -478,6 +530,22 @@ static void print_classes(const Judge *j)
     }
 }
 
+/* Does each refuse something that no other one does? What a tree is is asked first: without it there is no more to ask. */
+static bool print_conditions(const Judge *j)
+{
+    static const char *const NAMES[] = {
+        [TREE_FORM] = "form",           [TREE_BEGUN] = "begun", [TREE_FREE] = "free",       [TREE_OVER] = "over",
+        [TREE_PUBLISHED] = "published", [TREE_ONCE] = "once",   [TREE_BYTES] = "bytes",     [TREE_PHASES] = "phases",
+        [TREE_BESIDE] = "beside",       [TREE_FENCE] = "fence", [TREE_THREADS] = "threads", [TREE_INSIDE] = "inside",
+        [TREE_EXIT] = "exit",           [TREE_DONE] = "done",   [TREE_COUNT] = "count"};
+    bool all = true;
+    for (int c = 0; c < TREE_CONDITIONS; c++) {
+        printf("%-10s %6u refused by it, %6u by it alone\n", NAMES[c], j->by_condition[c], j->by_it_alone[c]);
+        all = all && (c == TREE_FORM || j->by_it_alone[c]);
+    }
+    return all;
+}
+
 static uint32_t number_option(const char *option, const char *value)
 {
     char *end;
@@ -493,6 +561,8 @@ static void read_options(Judge *j, int argc, char **argv)
         if (strcmp(o, "--all") == 0) j->all = true;
         else if (strcmp(o, "--list") == 0) j->list = true;
         else if (strcmp(o, "--classes") == 0) j->classes = true;
+        else if (strcmp(o, "--trees") == 0) j->trees = true;
+        else if (strcmp(o, "--conditions") == 0) j->trees = j->conditions = j->all = true;
         else if (strcmp(o, "--verdicts") == 0) j->verdicts = true;
         else if (strcmp(o, "--no-verify") == 0) j->no_verify = true;
         else if (value == NULL) give_up(o, "there is no such option, or it lacks its value");
@@ -529,7 +599,8 @@ static int run(Judge *j)
            s.n[MOVED], s.n[BEYOND], s.n[OPEN], s.n[HOLES]);
     printf("%u correct programs refused or broken\n", j->wrong);
     bool whole = j->all && !j->random && !j->only && j->number < 0;
-    return (whole && open_unused()) || s.n[HOLES] || j->wrong;
+    if (j->trees && !print_conditions(j) && j->conditions && whole) return 1;
+    return (whole && !j->trees && open_unused()) || s.n[HOLES] || j->wrong;
 }
 
 int main(int argc, char **argv)

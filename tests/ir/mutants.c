@@ -10,6 +10,7 @@ enum { FAR = 3 }; /* an op moves past so many others */
 typedef struct Maker {
     Arena *arena;
     const IrKernel *k;
+    bool tree; /* its tree is changed, instead of its bodies */
     const MutantUser *user;
     uint32_t count;
     uint32_t body, at; /* the op at hand */
@@ -30,9 +31,9 @@ typedef struct Maker {
         (vec).cap = (vec).n + 1;                                                                                       \
     } while (0)
 
-static IrRole *body_of(IrKernel *k, uint32_t i)
+static IrRole *body_of(IrKernel *k, bool tree, uint32_t i)
 {
-    return i == 0 ? &k->init : i <= k->roles.n ? &k->roles.v[i - 1] : &k->exit;
+    return tree ? &k->tree : i == 0 ? &k->init : i <= k->roles.n ? &k->roles.v[i - 1] : &k->exit;
 }
 
 static void copy_body(Arena *a, IrRole *r)
@@ -45,16 +46,29 @@ static void copy_body(Arena *a, IrRole *r)
     }
 }
 
-static IrKernel *copy_kernel(Arena *a, const IrKernel *k)
+static uint32_t bodies(const IrKernel *k, bool tree)
+{
+    return tree ? 1 : ir_bodies(k);
+}
+
+static const IrRole *read_body(const IrKernel *k, bool tree, uint32_t i)
+{
+    return tree ? &k->tree : ir_body(k, i);
+}
+
+static IrKernel *copy_kernel(Arena *a, const IrKernel *k, bool tree)
 {
     IrKernel *c = arena_new(a, IrKernel);
     *c = *k;
     COPY_VEC(a, IrBuf, c->bufs);
     COPY_VEC(a, IrBar, c->bars);
+    COPY_VEC(a, IrRing, c->rings);
+    COPY_VEC(a, IrVar, c->vars);
     COPY_VEC(a, uint8_t, c->value_types);
     COPY_VEC(a, const char *, c->value_names);
     COPY_VEC(a, IrRole, c->roles);
-    for (uint32_t i = 0; i < ir_bodies(c); i++) copy_body(a, body_of(c, i));
+    for (uint32_t i = 0; i < bodies(c, tree); i++) copy_body(a, body_of(c, tree, i));
+    if (tree) copy_body(a, &c->init);
     return c;
 }
 
@@ -64,15 +78,18 @@ static IrOp *begin(Maker *m, const char *kind, bool value)
     uint32_t number = m->count++;
     if (!m->user->wants(m->user->user, number, value)) return NULL;
     m->mark = arena_mark(m->arena);
-    m->made = copy_kernel(m->arena, m->k);
+    m->made = copy_kernel(m->arena, m->k, m->tree);
     m->kind = kind;
     m->value = value;
-    return &body_of(m->made, m->body)->ops.v[m->at];
+    return &body_of(m->made, m->tree, m->body)->ops.v[m->at];
 }
 
 static void done(Maker *m)
 {
-    const char *body = m->body == 0 ? "init" : m->body > m->k->roles.n ? "exit" : m->k->roles.v[m->body - 1].name;
+    const char *body = m->tree                   ? "tree"
+                       : m->body == 0            ? "init"
+                       : m->body > m->k->roles.n ? "exit"
+                                                 : m->k->roles.v[m->body - 1].name;
     Mutant t = {.kernel = m->made,
                 .number = m->count - 1,
                 .kind = m->kind,
@@ -88,7 +105,7 @@ static void done(Maker *m)
 
 static IrRole *made_body(Maker *m)
 {
-    return body_of(m->made, m->body);
+    return body_of(m->made, m->tree, m->body);
 }
 
 static void remove_op(IrRole *r, uint32_t at)
@@ -247,7 +264,7 @@ static void lift(Maker *m, uint32_t to)
 static void make_moves(Maker *m)
 {
     static const char *const down[] = {"down", "down 2", "down 3"}, *const up[] = {"up", "up 2", "up 3"};
-    const IrRole *r = ir_body(m->k, m->body);
+    const IrRole *r = read_body(m->k, m->tree, m->body);
     for (int n = 1; n <= FAR; n++) {
         for (int into = 0; into < 2; into++) {
             uint32_t to = below(r, m->at, n, into);
@@ -341,7 +358,7 @@ static void make_objects(Maker *m)
         const IrArg *arg = &m->op->args[i];
         if (arg->kind != IRA_BAR && arg->kind != IRA_BUF) continue;
         make_others(m, arg);
-        make_slots(m, arg);
+        if (!m->tree) make_slots(m, arg);
         if (arg->kind == IRA_BUF) make_offsets(m, arg);
     }
 }
@@ -369,8 +386,8 @@ static void make_lie(Maker *m)
     if (m->op->op != IR_TMA_LOAD || bytes == NULL || bar == NULL) return;
     if (begin(m, "lie", false) == NULL) return;
     made_body(m)->ops.v[m->at].args[arg_index(m->op, bytes)].imm -= 128;
-    for (uint32_t b = 0; b < ir_bodies(m->made); b++) {
-        IrRole *r = body_of(m->made, b);
+    for (uint32_t b = 0; b < bodies(m->made, m->tree); b++) {
+        IrRole *r = body_of(m->made, m->tree, b);
         for (uint32_t i = 0; i < r->ops.n; i++) {
             IrOp *op = &r->ops.v[i];
             const IrArg *of = ir_find(op, IRK_BAR), *expected = ir_find(op, IRK_BYTES);
@@ -499,6 +516,48 @@ static void make_scalars(Maker *m)
     }
 }
 
+/* ---- trees: agents, rings, counts ---- */
+
+static void make_agents(Maker *m)
+{
+    for (uint32_t a = 1; a <= m->k->roles.n && m->op->agent; a++) {
+        IrOp *op = a == m->op->agent ? NULL : begin(m, "agent", is_move(m->op));
+        if (op == NULL) continue;
+        op->agent = (uint8_t)a;
+        done(m);
+    }
+}
+
+/* How many arrive, and what is initialised: alike. */
+static void make_counts(Maker *m, uint32_t bar)
+{
+    for (int by = -1; by < 2; by += 2) {
+        if (begin(m, "arrivals", false) == NULL) continue;
+        m->made->bars.v[bar].count += (uint32_t)by;
+        for (uint32_t i = 0; i < m->made->init.ops.n; i++) {
+            IrOp *op = &m->made->init.ops.v[i];
+            const IrArg *of = ir_find(op, IRK_BAR), *count = op->op == IR_BAR_INIT ? ir_find(op, IRK_COUNT_) : NULL;
+            if (count && of->id == bar) op->args[count - op->args].imm += by;
+        }
+        done(m);
+    }
+}
+
+static void make_rings(Maker *m)
+{
+    m->body = m->at = 0;
+    m->op = &m->k->tree.ops.v[0];
+    for (uint32_t i = 0; i < m->k->rings.n; i++) {
+        const IrRing *r = &m->k->rings.v[i];
+        if (r->free != IR_NO_BAR && r->lag + 1 < r->slots && begin(m, "lag", false)) {
+            m->made->rings.v[i].lag++;
+            m->made->bars.v[r->free].slots--;
+            done(m);
+        }
+    }
+    for (uint32_t b = 0; b < m->k->bars.n; b++) make_counts(m, b);
+}
+
 /* ---- buffers ---- */
 
 static void make_layout(Maker *m)
@@ -515,13 +574,15 @@ static void make_layout(Maker *m)
 
 static void make_op(Maker *m)
 {
+    bool of_ring = ir_op_info(m->op->op)->group == IRG_RING;
     if (is_scalar(m->op) || m->op->op == IR_BREAK) {
         make_scalars(m);
         return;
     }
     make_all_numbers(m);
     bool allocates = m->op->op == IR_TC_ALLOC || m->op->op == IR_TC_KEEP || m->op->op == IR_TC_FREE;
-    if (!is_sync(m->op) && !is_move(m->op) && !allocates) return;
+    if (!is_sync(m->op) && !is_move(m->op) && !allocates && !of_ring) return;
+    if (m->tree) make_agents(m);
     make_drops(m);
     make_moves(m);
     make_objects(m);
@@ -537,16 +598,26 @@ static void make_op(Maker *m)
     make_guards(m);
 }
 
-uint32_t mutants_make(Arena *a, const IrKernel *k, const MutantUser *u)
+static uint32_t make(Maker m)
 {
-    Maker m = {.arena = a, .k = k, .user = u};
-    for (m.body = 0; m.body < ir_bodies(k); m.body++) {
-        const IrRole *r = ir_body(k, m.body);
+    for (m.body = 0; m.body < bodies(m.k, m.tree); m.body++) {
+        const IrRole *r = read_body(m.k, m.tree, m.body);
         for (m.at = 0; m.at < r->ops.n; m.at++) {
             m.op = &r->ops.v[m.at];
             make_op(&m);
         }
     }
-    make_layout(&m);
+    if (m.tree) make_rings(&m);
+    else make_layout(&m);
     return m.count;
+}
+
+uint32_t mutants_make(Arena *a, const IrKernel *k, const MutantUser *u)
+{
+    return make((Maker){.arena = a, .k = k, .user = u});
+}
+
+uint32_t mutants_of_tree(Arena *a, const IrKernel *k, const MutantUser *u)
+{
+    return make((Maker){.arena = a, .k = k, .tree = true, .user = u});
 }

@@ -3,7 +3,7 @@
  * In: a well-formed kernel. Out: copies of it with one change each - an op dropped, doubled or moved, its barrier, slot,
  * rank, count, bytes, parity, offset, guard, scope or width changed, a counter or loop bound off by one, a ring too small.
  * What is made need not be well-formed: that is ir_check's to say. Mutants are numbered from 0 in an order that depends
- * on the kernel only, so that a number names a mutant.
+ * on the kernel only, so that a number names a mutant. Of a tree the same, and another agent, a lag, a barrier's arrivals.
  */
 #ifndef TESTS_IR_MUTANTS_H
 #define TESTS_IR_MUTANTS_H
@@ -27,5 +27,6 @@ typedef struct MutantUser {
 } MutantUser;
 /* Returns how many there are. */
 uint32_t mutants_make(Arena *a, const IrKernel *k, const MutantUser *u);
+uint32_t mutants_of_tree(Arena *a, const IrKernel *k, const MutantUser *u); /* of what its roles are made of */
 
 #endif

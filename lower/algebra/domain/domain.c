@@ -2,6 +2,16 @@
 #include "lang/checked.h"
 #include "lower/algebra/domain/inside.h"
 
+DomScratch domain_scratch(const Domain *d)
+{
+    return (DomScratch){arena_mark(d->arena), d->kept};
+}
+
+void domain_release(Domain *d, DomScratch s)
+{
+    if (d->kept == s.kept) arena_release(d->arena, s.mark);
+}
+
 Domain *domain_new(Arena *a)
 {
     Domain *d = arena_new(a, Domain);

@@ -84,6 +84,13 @@ bool domain_mentions(Domain *d, Poly p, Atom x); /* also inside quotients; true 
  * it has none (opaque values without bounds, a sign that depends on a symbol). */
 bool domain_max(Domain *d, Poly p, Poly *out);
 bool domain_min(Domain *d, Poly p, Poly *out);
+/* What was made in the domain's arena since then is given back, unless the domain has to keep some of it. */
+typedef struct DomScratch {
+    ArenaMark mark;
+    uint32_t kept;
+} DomScratch;
+DomScratch domain_scratch(const Domain *d);
+void domain_release(Domain *d, DomScratch s);
 /* Loops. The index's least and greatest value, where the body runs; false for other atoms. */
 bool domain_range(Domain *d, Atom index, Poly *first, Poly *last);
 Poly domain_with(Domain *d, Poly p, Atom x, Poly value); /* p with value in the place of x, inside quotients too */

@@ -251,15 +251,14 @@ bool prove_ge0(Domain *d, Poly p, uint32_t steps)
     if (lo >= 0) return true;
     /* One basic term is what its interval says, unless a fact says more. */
     if (hi < 0 || (p.n == 1 && d->nge == 0 && poly_level(d, p) == 0)) return false;
-    ArenaMark mark = arena_mark(d->arena);
-    uint32_t kept = d->kept;
+    DomScratch scratch = domain_scratch(d);
     Proof pf;
     pf.d = d;
     pf.steps = steps;
     pf.nlocal = 0;
     pf.used = 0;
     bool ok = ge0(&pf, p);
-    if (d->kept == kept) arena_release(d->arena, mark);
+    domain_release(d, scratch);
     return ok;
 }
 

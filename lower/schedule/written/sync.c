@@ -76,13 +76,13 @@ static const TensorAccess *of_turns(Lower *L, const MoveInfo *mi, uint32_t turns
  * follows no turns: what is read must be complete, unless it lies in another view. */
 static bool same_place(Lower *L, const PendingStore *p, const TensorAccess *now)
 {
-    const PTensor *a = p->info->tensor, *b = now->info.tensor;
+    const PTensor *a = p->info->tensor, *b = now->info->tensor;
     if (base_of(a) != base_of(b)) return false;
     if (p->turn == 0) return !accesses_apart(L, p->access, now, APART_HERE, NULL);
-    if (!now->info.load) return !accesses_apart(L, p->access, now, APART_TURNS, NULL);
+    if (!now->info->load) return !accesses_apart(L, p->access, now, APART_TURNS, NULL);
     if (a->run_time || b->run_time) return true;
     const TensorAccess *x = of_turns(L, &(MoveInfo){.tensor = p->info->tensor}, p->turn);
-    return !accesses_apart(L, x, of_turns(L, &(MoveInfo){.tensor = now->info.tensor}, 0), APART_TURNS, NULL);
+    return !accesses_apart(L, x, of_turns(L, &(MoveInfo){.tensor = now->info->tensor}, 0), APART_TURNS, NULL);
 }
 
 static bool same_part(Lower *L, const PendingStore *p, const MoveInfo *mi)
@@ -97,7 +97,7 @@ static bool same_part(Lower *L, const PendingStore *p, const MoveInfo *mi)
 static void before_global(Lower *L, const TensorAccess *now)
 {
     Sync *s = L->sync;
-    const MoveInfo *mi = &now->info;
+    const MoveInfo *mi = now->info;
     bool fence = false;
     for (uint32_t i = 0; i < s->stores.n; i++) {
         PendingStore *p = &s->stores.v[i];
@@ -124,11 +124,11 @@ static void before_overwrite(Lower *L, const TensorAccess *now)
     Sync *s = L->sync;
     for (uint32_t i = 0; i < s->loads.n;) {
         PendingLoad *p = &s->loads.v[i];
-        bool other = base_of(p->info.tensor) != base_of(now->info.tensor);
+        bool other = base_of(p->info.tensor) != base_of(now->info->tensor);
         if (other || accesses_apart(L, p->access, now, APART_HERE, NULL)) {
             i++;
         } else if (p->barrier) {
-            unwaited(L, &now->info, p->info.stmt, "writes", "wait for the load's barrier before it");
+            unwaited(L, now->info, p->info.stmt, "writes", "wait for the load's barrier before it");
             i++;
         } else {
             sync_wait_derived(L, p->info.tile);

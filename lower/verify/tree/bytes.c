@@ -4,6 +4,7 @@
  * Sums of bytes are linear in values; those under a condition are summed apart. The two branches of an `if` bring the same, and so does
  * what only leaves out copies without bytes. Where several CTAs take part, each condition is decided by the rank, or is the same in
  * all of them. */
+#include "lang/map_rules.h"
 #include "lower/verify/tree/facts.h"
 
 enum { PARTS = 12, DEPTH = 16, CONJUNCTS = 6 };
@@ -59,12 +60,15 @@ static bool same_when(const When *x, const When *y)
 
 static TreePlace *part_of(ByteSum *s, When when)
 {
-    for (uint32_t i = 0; i < s->n; i++)
+    uint32_t at = s->n;
+    for (uint32_t i = 0; i < s->n; i++) {
         if (same_when(&s->part[i].when, &when)) return &s->part[i].bytes;
-    uint32_t at = 0;
-    while (at < s->n && !is_zero(&s->part[at].bytes)) at++; /* what has come as announced is done with */
-    s->failed |= at == PARTS;
-    if (at == PARTS) return &s->part[0].bytes;
+        if (is_zero(&s->part[i].bytes)) at = i; /* nothing is left of it */
+    }
+    if (at == PARTS) {
+        s->failed = true;
+        return &s->part[0].bytes;
+    }
     if (at == s->n) s->n++;
     s->part[at] = (BytePart){.when = when};
     return &s->part[at].bytes;
@@ -203,9 +207,28 @@ static IrVal without_some(const Bytes *b, IrVal pred, const IrArg *bytes)
 
 /* ---- the tree ---- */
 
+/* Of a tensor copy the hardware counts the map's box, whatever the op says. */
+static bool counts_box(const TreeFacts *f, const IrOp *op)
+{
+    if (op->op != IR_TMA_LOAD) return true;
+    const MfMap *m = &f->k->mf.maps.v[ir_find(op, IRK_MAP)->id];
+    const IrArg *bytes = ir_find(op, IRK_BYTES), *info = ir_find(op, IRK_INFO);
+    MapDesc d = {.mode = (MapMode)m->mode, .type = m->type, .rank = m->rank, .swizzle = m->swizzle, .interleave = m->interleave, .channels = m->channels, .pixels = m->pixels};
+    bool wide = m->mode == MAP_IM2COL_W || m->mode == MAP_IM2COL_W128;
+    for (unsigned i = 0; i < MAP_RANK; i++) {
+        d.box[i] = m->box[i];
+        d.elem_stride[i] = m->elem_stride[i];
+    }
+    int64_t none = map_copy_bytes(&d, 0);
+    TreePlace left = {.at = -none};
+    if (!tree_add(f, &left, bytes, 1) || (wide && !tree_add(f, &left, info, none - map_copy_bytes(&d, 1)))) return false;
+    return is_zero(&left);
+}
+
 static void add_copy(const Bytes *b, ByteSum *s, const IrOp *op)
 {
     const IrArg *bytes = ir_find(op, IRK_BYTES);
+    if (!counts_box(b->f, op)) s->failed = true;
     IrArg cell = {.kind = IRA_IMM, .imm = op->op == IR_CLC_NEXT ? IR_ANSWER_BYTES : IR_CELL_BYTES};
     for (uint32_t from = 0; from < tree_ctas(b->f->k); from++) {
         uint32_t set;
@@ -245,45 +268,45 @@ static bool varies(const Bytes *b, const ByteSum *s, uint32_t loop)
     return any;
 }
 
-static bool begins(const Bytes *b, uint32_t i)
+/* The op that stands in the block, by the op that opens it, from 1, and holds this one, or is it. */
+static uint32_t in_block(const TreeFacts *f, uint32_t op, uint32_t block)
 {
-    return tree_op(b->f, i)->op == IR_ACQUIRE && ir_find(tree_op(b->f, i), IRK_RING)->id == b->ring;
+    while (f->around[op] != block) op = f->around[op] - 1;
+    return op;
 }
 
-static bool begins_in(const Bytes *b, uint32_t from, uint32_t to)
+/* What the copies of a block bring, less what is announced there: nothing is left where a generation begins. Of the ring's ops from
+ * number *at on, as far as they stand in front of op `to`. */
+static void add_block(const Bytes *b, ByteSum *s, uint32_t block, uint32_t *at, uint32_t to)
 {
-    bool any = false;
-    for (uint32_t i = from; i < to && !any; i++) any = begins(b, i);
-    return any;
-}
-
-/* What the copies of a block bring, less what is announced there: nothing is left where a generation begins. */
-static void add_block(const Bytes *b, ByteSum *s, uint32_t from, uint32_t to)
-{
-    for (uint32_t i = from; i < to && !s->failed; i++) {
-        const IrOp *op = tree_op(b->f, i);
-        const IrArg *bar = ir_find(op, IRK_BAR);
+    const TreeFacts *f = b->f;
+    const TreeRing *r = &f->ring[b->ring];
+    while (*at < r->ops.n && r->ops.v[*at] < to && !s->failed) {
+        uint32_t i = in_block(f, r->ops.v[*at], block), end = i;
+        const IrOp *op = tree_op(f, i);
         ByteSum inner = {0}, other = {0};
-        bool opens = op->op == IR_LOOP || op->op == IR_REPEAT || op->op == IR_IF, next = opens ? begins_in(b, i + 1, b->f->end[i]) : begins(b, i);
-        if (next && !b->one && !sum_is_zero(s)) s->failed = true;
-        if (op->op == IR_LOOP || op->op == IR_REPEAT || op->op == IR_LANES) {
-            add_block(b, &inner, i + 1, b->f->end[i]);
-            int64_t trips = tree_trips(op);
-            if (!sum_is_zero(&inner) && (trips < 0 || varies(b, &inner, i))) s->failed = true;
-            else if (!sum_is_zero(&inner)) add_sum(s, &inner, trips);
-            if (next && !b->one && !sum_is_zero(&inner)) s->failed = true;
-            i = b->f->end[i];
-        } else if (op->op == IR_IF) {
-            uint32_t end = b->f->end[i];
-            add_block(b, &inner, i + 1, end);
-            if (tree_op(b->f, end)->op == IR_ELSE) add_block(b, &other, end + 1, b->f->end[end]);
+        bool branches = op->op == IR_IF || op->op == IR_ELSE, opens = ir_opens_block(op->op);
+        if (op->op == IR_IF && tree_op(f, f->end[i])->op == IR_ELSE) end = f->end[f->end[i]];
+        else if (opens) end = f->end[i];
+        bool next = !b->one && tree_begins(f, b->ring, i, end + 1);
+        if (next && !sum_is_zero(s)) s->failed = true;
+        if (branches) {
+            uint32_t second = op->op == IR_ELSE ? i : f->end[i];
+            if (op->op == IR_IF) add_block(b, &inner, i + 1, at, second);
+            if (end != second || op->op == IR_ELSE) add_block(b, &other, second + 1, at, end);
             if (!same_sum(&inner, &other)) s->failed = true;
             add_sum(s, &inner, 1);
-            i = tree_op(b->f, end)->op == IR_ELSE ? b->f->end[end] : end;
-        } else if (bar && bar->id == b->bar) {
-            bool announces = op->op == IR_BAR_EXPECT || op->op == IR_BAR_ARRIVE_EXPECT;
-            if (announces && !b->one) add_announced(b, s, op);
-            else if (ir_op_info((IrOpcode)op->op)->group == IRG_COPY) add_copy(b, s, op);
+        } else if (opens) {
+            add_block(b, &inner, i + 1, at, end);
+            int64_t trips = tree_trips(op);
+            if (!sum_is_zero(&inner) && (next || trips < 0 || varies(b, &inner, i))) s->failed = true;
+            else if (!sum_is_zero(&inner)) add_sum(s, &inner, trips);
+        } else {
+            const IrArg *bar = ir_find(op, IRK_BAR);
+            bool announces = op->op == IR_BAR_EXPECT || op->op == IR_BAR_ARRIVE_EXPECT, here = bar && bar->id == b->bar;
+            if (here && announces && !b->one) add_announced(b, s, op);
+            else if (here && ir_op_info((IrOpcode)op->op)->group == IRG_COPY) add_copy(b, s, op);
+            ++*at;
         }
     }
 }
@@ -293,7 +316,8 @@ static bool bytes_of_event(const TreeFacts *f, uint32_t ring, uint32_t bar)
     for (uint32_t to = 0; to < tree_ctas(f->k); to++) {
         Bytes b = {.f = f, .bar = bar, .to = to, .ring = ring};
         ByteSum s = {0};
-        add_block(&b, &s, 0, f->tree->ops.n);
+        uint32_t at = 0;
+        add_block(&b, &s, 0, &at, f->tree->ops.n);
         if (!sum_is_zero(&s)) return false;
     }
     return true;
@@ -308,23 +332,30 @@ bool tree_bytes(const TreeFacts *f, uint32_t ring)
         uint32_t bar = f->ring[ring].event[e];
         all = bytes_of_event(f, ring, bar);
         if (all || tree_ctas(f->k) == 1) continue;
+        bool named = false;
         all = true;
-        for (uint32_t i = 0; i < f->tree->ops.n && all; i++) {
+        for (uint32_t k = 0; k < f->ring[ring].ops.n && all; k++) {
+            uint32_t i = f->ring[ring].ops.v[k];
             const IrArg *at = ir_find(tree_op(f, i), IRK_BAR);
             bool names = ir_find(tree_op(f, i), IRK_RANK) && at && at->id == bar;
+            named |= names;
             for (bool more = names && tree_turns(f, i, true); more; more = tree_turns(f, i, false)) all = all && bytes_of_event(f, ring, bar);
         }
+        all = all && named;
     }
     return all;
 }
 
-/* In the block from that op on, up to the other. */
-static bool brings_there(const TreeFacts *f, uint32_t ring, uint32_t bar, uint32_t from, uint32_t to, uint32_t first, uint32_t end)
+/* In the generation that the op begins, up to the next one in its block, or the block's end. */
+static bool brings_there(const TreeFacts *f, uint32_t ring, uint32_t bar, uint32_t from, uint32_t to, uint32_t begin,
+                         uint32_t end)
 {
+    const TreeRing *r = &f->ring[ring];
     Bytes b = {.f = f, .bar = bar, .to = to, .ring = ring, .one = true, .from = from};
     ByteSum s = {0};
     TreePlace sum = {0};
-    add_block(&b, &s, first, end);
+    uint32_t at = tree_not_before(r->ops.v, r->ops.n, begin + 1);
+    add_block(&b, &s, f->around[begin], &at, end);
     bool always = !s.failed;
     for (uint32_t i = 0; i < s.n && always; i++) {
         if (s.part[i].when.n) always = is_zero(&s.part[i].bytes);
@@ -334,23 +365,16 @@ static bool brings_there(const TreeFacts *f, uint32_t ring, uint32_t bar, uint32
     return always && tree_least(f, &sum) > 0;
 }
 
-/* The op in the same block by which the next generation begins, or the block's end. */
-static uint32_t next_begin(const TreeFacts *f, uint32_t at, uint32_t ring)
-{
-    uint32_t end = f->around[at] ? f->end[f->around[at] - 1] : f->tree->ops.n;
-    Bytes b = {.f = f, .ring = ring};
-    for (uint32_t i = at + 1; i < end; i++)
-        if (begins(&b, i)) return i;
-    return end;
-}
-
 bool tree_brings(const TreeFacts *f, uint32_t ring, uint32_t from, uint32_t to)
 {
+    const TreeRing *r = &f->ring[ring];
     bool all = true;
-    for (uint32_t i = 0; i < f->tree->ops.n && all; i++) {
-        if (!begins(&(Bytes){.f = f, .ring = ring}, i)) continue;
+    for (uint32_t i = 0; i < r->begun.n && all; i++) {
+        uint32_t begin = r->begun.v[i], block = f->around[begin], end = block ? f->end[block - 1] : f->tree->ops.n;
+        for (uint32_t k = i + 1; k < r->begun.n && r->begun.v[k] < end; k++)
+            if (f->around[r->begun.v[k]] == block) end = r->begun.v[k];
         all = false;
-        for (uint32_t e = 0; e < f->ring[ring].nevents; e++) all = all || brings_there(f, ring, f->ring[ring].event[e], from, to, i + 1, next_begin(f, i, ring));
+        for (uint32_t e = 0; e < r->nevents; e++) all = all || brings_there(f, ring, r->event[e], from, to, begin, end);
     }
     return all;
 }

@@ -1,17 +1,6 @@
 #include "lower/verify/tree/check.h"
 
-#include "lower/verify/tree/state.h"
-
-typedef struct Check {
-    TreeFacts f;
-    Arena *a;
-    TreeFault *fault;
-    bool failed;
-    uint32_t without;
-    State **heads; /* by op: the record at the loop's head, from the last time */
-    State *out;    /* of the repeat at hand: behind its breaks */
-    uint32_t at;   /* op */
-} Check;
+#include "lower/verify/tree/walk.h"
 
 enum { NO_RING = -1 };
 
@@ -31,25 +20,10 @@ static void fail_at(Check *c, const IrOp *op, TreeCondition condition, const cha
 
 /* ---- who knows ---- */
 
-static bool alone(const Check *c, uint32_t agent) /* one thread */
-{
-    return c->f.k->roles.v[agent].elect;
-}
-
-static uint32_t slots(const Check *c, uint32_t ring)
-{
-    return c->f.k->rings.v[ring].slots;
-}
-
 /* Of agents of one thread that knows what all of them know. */
 static Keys *unknown(const Check *c, Generation *g, uint32_t agent, bool one)
 {
     return &g->unknown[agent][one || alone(c, agent) ? THE_ONE : ALL_THREADS];
-}
-
-static void touch(Check *c, State *s, uint32_t agent, uint32_t ring)
-{
-    if (!alone(c, agent)) keys_add(c->a, &s->agent[agent].touched, ring);
 }
 
 /* The generation at hand, which the agent is not done with. */
@@ -70,20 +44,35 @@ static bool elsewhere(const Check *c, const TreeAccess *x)
     return tree_ctas(c->f.k) > 1 && x->how == TO_EVENT && x->write && (ir_find(op, IRK_RANK) || ir_find(op, IRK_MASK) || op->op == IR_CLC_NEXT);
 }
 
+/* What other CTAs have told its elected thread all its threads know when they have come together. */
+static void told(Check *c, const Generation *g, uint32_t x)
+{
+    const TreeAccess *self = &c->f.access.v[x];
+    const Keys *one = &g->unknown[self->agent][THE_ONE], *all = &g->unknown[self->agent][ALL_THREADS];
+    for (uint32_t i = 0; i < all->n && !alone(c, self->agent); i++) {
+        if (keys_have(one, all->v[i]) || key_is_fence(all->v[i])) continue;
+        const TreeAccess *y = key_of(&c->f, all->v[i]);
+        if (y == NULL) fail(c, TREE_BEGUN, self->ring, NULL, "touched by threads that have not heard that the generation has begun");
+        else if (tree_conflict(&c->f, x, key_number(all->v[i]))) fail(c, TREE_BESIDE, self->ring, y, "touched by threads that have not heard that an access is over");
+    }
+}
+
 /* Of what it writes at another CTA it knows what that has told it. */
 static void beside(Check *c, const Generation *g, uint32_t x)
 {
     const TreeAccess *self = &c->f.access.v[x];
     const Keys *known = elsewhere(c, self) ? &g->unknown[self->agent][THERE] : unknown(c, (Generation *)g, self->agent, self->one);
+    if (elsewhere(c, self) && !self->one) told(c, g, x);
     for (uint32_t i = 0; i < known->n && !c->failed; i++) {
         Key k = known->v[i];
         if (k == KEY_BEGIN) {
             fail(c, TREE_BEGUN, self->ring, NULL, "touched by who has not heard that the generation has begun");
             return;
         }
-        uint32_t y = (k - 2) / 2;
-        bool fence = k == key_fence(y);
-        if ((fence && !is_copy(self)) || !tree_conflict(&c->f, x, y)) continue;
+        if (k & KEY_READS && !self->write) return;
+        uint32_t y = key_number(k);
+        bool fence = key_is_fence(k);
+        if ((fence && (!is_copy(self) || self->generic)) || !tree_conflict(&c->f, x, y)) continue;
         if (fence) fail(c, TREE_FENCE, self->ring, &c->f.access.v[y], "copied, with no fence behind what threads wrote");
         else fail(c, TREE_BESIDE, self->ring, &c->f.access.v[y], "touched beside an access that may be under way");
     }
@@ -94,35 +83,33 @@ static void note(Check *c, State *s, Generation *g, uint32_t x)
 {
     const TreeAccess *self = &c->f.access.v[x];
     const TreeRing *r = &c->f.ring[self->ring];
-    bool sync = !is_copy(self), writes = sync && self->write && self->how == BY_THREADS;
+    bool sync = !is_copy(self), writes = self->generic;
     for (uint32_t a = 0; a < c->f.k->roles.n; a++) {
         if (!r->used[a]) continue;
         for (int k = 0; k < KNOWERS; k++) {
             bool knows = sync && a == self->agent && self->one && (k == THE_ONE || alone(c, a));
-            if (!knows) keys_add(c->a, &g->unknown[a][k], key_access(x));
+            if (!knows) keys_add(c->a, &g->unknown[a][k], key_access(&c->f, x));
             if (writes) keys_add(c->a, &g->unknown[a][k], key_fence(x));
         }
-        keys_add(c->a, &g->unknown[a][THERE], key_access(x));
+        keys_add(c->a, &g->unknown[a][THERE], key_access(&c->f, x));
         if (writes) keys_add(c->a, &g->unknown[a][THERE], key_fence(x));
-        if (g->released & bit(a)) keys_add(c->a, &g->said[a], key_access(x));
+        if (g->released & bit(a)) keys_add(c->a, &g->said[a], key_access(&c->f, x));
         if (g->released & bit(a) && writes) keys_add(c->a, &g->said[a], key_fence(x));
         if (writes) keys_add(c->a, &s->agent[a].unfenced, self->ring);
     }
     for (uint32_t e = 0; e < r->nevents; e++) {
-        if (self->how == TO_EVENT && self->event == r->event[e]) continue;
-        keys_add(c->a, &g->event[e].unheard, key_access(x));
+        bool bound = self->how == TO_EVENT && self->event == r->event[e];
+        if (!bound) keys_add(c->a, &g->event[e].unheard, key_access(&c->f, x));
+        if (!bound && g->event[e].told) keys_add(c->a, &g->event[e].part, key_access(&c->f, x));
         if (writes) keys_add(c->a, &g->event[e].unheard, key_fence(x));
+        if (writes && g->event[e].told) keys_add(c->a, &g->event[e].part, key_fence(x));
     }
     touch(c, s, self->agent, self->ring);
     if (self->how != BY_GROUP && self->how != BY_COMMIT && self->how != TO_PEER) return;
     if (self->how != TO_PEER) keys_add(c->a, &s->agent[self->agent].out, self->ring);
     int32_t young = self->how == TO_PEER ? 0 : -1;
-    for (uint32_t i = 0; i < g->outs.n; i++) {
-        if (g->outs.v[i].key != key_access(x)) continue;
-        g->outs.v[i].age = young;
-        return;
-    }
-    vec_push(c->a, &g->outs, ((Out){key_access(x), self->agent, self->one, young}));
+    bool is_new;
+    *outs_at(&c->f, g, key_access(&c->f, x), &is_new) = (Out){key_access(&c->f, x), self->agent, self->one, young};
 }
 
 /* Bytes that have come show that their copy was issued, and what who issued it knew. */
@@ -133,8 +120,8 @@ static void shows(Check *c, Generation *g, const TreeAccess *x)
     if (c->f.k->bars.v[x->event].ring != x->ring + 1) return;
     Keys said = {0};
     for (uint32_t i = 0; i < known->n; i++) {
-        const TreeAccess *y = known->v[i] == KEY_BEGIN ? NULL : &c->f.access.v[(known->v[i] - 2) / 2];
-        if (!(y && y->how == TO_EVENT && y->event == x->event)) keys_add(c->a, &said, known->v[i]);
+        const TreeAccess *y = key_of(&c->f, known->v[i]);
+        if (!(y && y->how == TO_EVENT && y->event == x->event) || key_is_fence(known->v[i])) keys_add(c->a, &said, known->v[i]);
     }
     if (event->silent) event->unheard = said;
     else keys_meet(&event->unheard, &said);
@@ -154,51 +141,13 @@ static void access(Check *c, State *s, uint32_t x)
     if (self->how == TO_EVENT && tree_op(&c->f, self->op)->guard.pred == 0) shows(c, g, self);
 }
 
-/* ---- sources of copies to other CTAs ---- */
-
-static const TreeAccess *destination(const Check *c, const Out *o)
-{
-    return &c->f.access.v[(o->key - 2) / 2 + 1]; /* behind its source: facts.c */
-}
-
-/* Of the ring's destinations a generation begins: copies to earlier ones are so much older. */
-static void sources_older(Check *c, State *s, uint32_t ring)
-{
-    const TreeRing *info = &c->f.ring[ring];
-    for (uint32_t i = 0; i < info->sources.n; i++) {
-        RingState *r = state_ring(&c->f, s, info->sources.v[i]);
-        for (uint32_t b = 0; b < slots(c, info->sources.v[i]); b++)
-            for (uint32_t j = 0; j < r->gen[b].outs.n; j++) {
-                Out *o = &r->gen[b].outs.v[j];
-                if (c->f.access.v[(o->key - 2) / 2].how == TO_PEER && destination(c, o)->ring == ring && o->age < (int32_t)slots(c, ring)) o->age++;
-            }
-    }
-}
-
-/* The agent hears from those to whom it copies: that generation n has begun there, so that what came to n - S has arrived, or, by
- * an event of n, that its copy to n has: what they do not know then is in unheard. NULL: the former. */
-static void sources_over(Check *c, State *s, uint32_t ring, uint32_t a, bool one, const Keys *unheard)
-{
-    const TreeRing *info = &c->f.ring[ring];
-    for (uint32_t i = 0; i < info->sources.n; i++) {
-        RingState *r = state_ring(&c->f, s, info->sources.v[i]);
-        for (uint32_t b = 0; b < slots(c, info->sources.v[i]); b++) {
-            Generation *g = &r->gen[b];
-            for (uint32_t j = 0; j < g->outs.n; j++) {
-                const Out *o = &g->outs.v[j];
-                const TreeAccess *to = destination(c, o);
-                if (o->agent != a || c->f.access.v[(o->key - 2) / 2].how != TO_PEER || to->ring != ring) continue;
-                bool came = o->age == 0 && unheard && !keys_have(unheard, key_access((o->key - 2) / 2 + 1));
-                if (!came && o->age < (int32_t)slots(c, ring)) continue;
-                keys_drop(&g->unknown[a][THE_ONE], o->key);
-                if (!one || alone(c, a)) keys_drop(&g->unknown[a][ALL_THREADS], o->key);
-            }
-        }
-        touch(c, s, a, info->sources.v[i]);
-    }
-}
-
 /* ---- rings ---- */
+
+static bool across_ctas(const IrOp *op)
+{
+    const IrArg *scope = ir_find(op, IRK_SCOPE);
+    return scope && scope->id != IRC_CTA;
+}
 
 /* Its free barrier counts as many as have released generation n - S. */
 static void hears_all(Check *c, const IrOp *op, uint32_t ring, const Generation *old)
@@ -215,7 +164,7 @@ static void hears_all(Check *c, const IrOp *op, uint32_t ring, const Generation 
 static bool only_own(const Check *c, const Keys *left, uint32_t agent)
 {
     for (uint32_t i = 0; i < left->n; i++) {
-        const TreeAccess *y = left->v[i] == KEY_BEGIN || left->v[i] % 2 ? NULL : &c->f.access.v[(left->v[i] - 2) / 2];
+        const TreeAccess *y = key_is_fence(left->v[i]) ? NULL : key_of(&c->f, left->v[i]);
         if (y == NULL || y->agent != agent || is_copy(y)) return false;
     }
     return true;
@@ -231,6 +180,7 @@ static void acquire(Check *c, State *s, const IrOp *op)
     bool one = tree_by_one(&c->f, op);
     if (generation(&c->f, r, ring, 0)->busy) fail(c, TREE_DONE, ring, NULL, "begun again before all are done with it");
     if (c->f.k->rings.v[ring].free != IR_NO_BAR) hears_all(c, op, ring, old);
+    if (info->remote & BACK_FREE && !across_ctas(op)) fail(c, TREE_FREE, ring, NULL, "begun in the scope of a CTA, where others release");
     if (old->held & releases) fail(c, TREE_FREE, ring, NULL, "begun where generation n - S is not released");
     Keys left[KNOWERS] = {{0}};
     for (int k = 0; k < KNOWERS; k++) {
@@ -238,7 +188,7 @@ static void acquire(Check *c, State *s, const IrOp *op)
         for (uint32_t b = 0; b < c->f.k->roles.n; b++)
             if (releases & bit(b)) keys_meet(&left[k], &old->said[b]);
         for (uint32_t i = left[k].n; i-- > 0 && !info->copies;)
-            if (left[k].v[i] != KEY_BEGIN && left[k].v[i] % 2) keys_drop(&left[k], left[k].v[i]);
+            if (key_is_fence(left[k].v[i])) keys_drop(&left[k], left[k].v[i]);
     }
     /* Threads that don't know it yet hear of it when they come together. */
     Keys both = {0};
@@ -249,9 +199,10 @@ static void acquire(Check *c, State *s, const IrOp *op)
     int knows = left[THE_ONE].n ? ALL_THREADS : THE_ONE;
     bool others = !one && left[!knows].n;
     for (uint32_t i = 0; i < left[knows].n; i++) {
-        const TreeAccess *y = left[knows].v[i] == KEY_BEGIN ? NULL : &c->f.access.v[(left[knows].v[i] - 2) / 2];
-        bool fence = y && left[knows].v[i] % 2;
-        fail(c, fence ? TREE_FENCE : TREE_OVER, ring, y, fence ? "begun over what threads wrote, with no fence" : "begun over an access that may be under way");
+        const TreeAccess *y = key_of(&c->f, left[knows].v[i]);
+        bool fence = key_is_fence(left[knows].v[i]);
+        fail(c, fence ? TREE_FENCE : TREE_OVER, ring, y,
+             fence ? "begun over what threads wrote, with no fence" : "begun over an access that may be under way");
     }
     if (!(releases & bit(a)) && info->waits[a] & (uint8_t)~old->awaited[a])
         fail(c, TREE_PHASES, ring, NULL, "begun by who has left out an event of generation n - S");
@@ -267,8 +218,8 @@ static void acquire(Check *c, State *s, const IrOp *op)
     for (uint32_t b = 0; b < c->f.k->roles.n; b++)
         if (b != a || !(info->back[a] & BACK_FREE)) keys_add(c->a, &g->unknown[b][THERE], KEY_BEGIN);
     touch(c, s, a, ring);
-    sources_older(c, s, ring);
-    if (info->back[a] & BACK_FREE && (op->guard.pred == 0)) sources_over(c, s, ring, a, one, NULL);
+    walk_sources_older(c, s, ring);
+    if (info->back[a] & BACK_FREE && (op->guard.pred == 0)) walk_sources_over(c, s, ring, a, one, NULL);
 }
 
 static void await(Check *c, State *s, const IrOp *op)
@@ -280,6 +231,7 @@ static void await(Check *c, State *s, const IrOp *op)
     bool all = true;
     for (uint32_t t = 0; t < tree_ctas(c->f.k); t++) all = all && event->few[t] == want && event->most[t] == want;
     if (!all) fail(c, TREE_PUBLISHED, ring, NULL, "awaited where it is not published on every path");
+    if (c->f.ring[ring].remote >> e & 1 && !across_ctas(op)) fail(c, TREE_BEGUN, ring, NULL, "awaited in the scope of a CTA, where others arrive");
     if (event->expects) fail(c, TREE_BYTES, ring, NULL, "awaited where bytes are announced by who has not arrived since");
     if (g->released & bit(a)) fail(c, TREE_PHASES, ring, NULL, "awaited behind the own release");
     bool one = tree_by_one(&c->f, op);
@@ -289,7 +241,7 @@ static void await(Check *c, State *s, const IrOp *op)
     g->awaited[a] |= (uint8_t)(1u << e);
     if (!one) g->late |= bit(a);
     touch(c, s, a, ring);
-    if (c->f.ring[ring].back[a] >> e & 1) sources_over(c, s, ring, a, one, &event->unheard);
+    if (c->f.ring[ring].back[a] >> e & 1) walk_sources_over(c, s, ring, a, one, &event->unheard);
 }
 
 /* At each CTA those that come there, from all. */
@@ -311,6 +263,22 @@ static void arrivals(Check *c, const IrOp *op, uint32_t ring, uint32_t want, uin
     }
 }
 
+/* Of what is said to some CTAs alone, each of the others hears what it is told itself: when all have been, what none of that leaves
+ * open is known. */
+static void hear(Check *c, TreeEvent *event, Keys *said, uint32_t to, uint32_t all)
+{
+    if ((to & all) != all) {
+        keys_unite(c->a, &event->part, said);
+        event->told |= to;
+        if ((event->told & all) != all) return;
+        *said = event->part;
+    }
+    if (event->silent) event->unheard.n = 0;
+    if (event->silent) keys_unite(c->a, &event->unheard, said);
+    else keys_meet(&event->unheard, said);
+    event->silent = false;
+}
+
 static void publish(Check *c, State *s, const IrOp *op)
 {
     uint32_t bar = ir_find(op, IRK_BAR)->id, ring = c->f.k->bars.v[bar].ring - 1u, e = c->f.event[bar], a = op->agent - 1u;
@@ -329,13 +297,11 @@ static void publish(Check *c, State *s, const IrOp *op)
     if (!tree_by_one(&c->f, op)) fail(c, TREE_THREADS, ring, NULL, "published by every thread");
     Keys said = {0};
     for (uint32_t i = 0; i < known->n; i++) {
-        const TreeAccess *y = known->v[i] == KEY_BEGIN ? NULL : &c->f.access.v[(known->v[i] - 2) / 2];
-        bool bound = y && y->how == TO_EVENT && y->event == bar;
+        const TreeAccess *y = key_of(&c->f, known->v[i]);
+        bool bound = y && y->how == TO_EVENT && y->event == bar && !key_is_fence(known->v[i]);
         if (!bound) keys_add(c->a, &said, known->v[i]);
     }
-    if (event->silent) event->unheard = said;
-    else keys_meet(&event->unheard, &said);
-    event->silent = false;
+    hear(c, event, &said, tree_ctas(c->f.k) > 1 ? tree_reach(&c->f, op) : 1, c->f.ring[ring].reach[e]);
     event->arrived |= bit(a);
     event->expects &= (uint8_t)~bit(a);
 }
@@ -368,111 +334,6 @@ static void done(Check *c, State *s, const IrOp *op)
     g->busy &= (uint8_t)~bit(a);
 }
 
-/* ---- agents ---- */
-
-/* Its bulk groups, or what the tensor core does for it: what is at least so old is over. */
-static void over(Check *c, State *s, uint32_t a, AccessHow how, int32_t age)
-{
-    Keys rings = {0};
-    keys_unite(c->a, &rings, &s->agent[a].out);
-    for (uint32_t i = 0; i < rings.n; i++) {
-        RingState *r = state_ring(&c->f, s, rings.v[i]);
-        bool left = false;
-        for (uint32_t b = 0; b < slots(c, rings.v[i]); b++) {
-            Generation *g = &r->gen[b];
-            uint32_t kept = 0;
-            for (uint32_t j = 0; j < g->outs.n; j++) {
-                Out *o = &g->outs.v[j];
-                bool mine = o->agent == a && c->f.access.v[(o->key - 2) / 2].how == how;
-                if (mine && o->age >= age && (o->one || alone(c, a))) {
-                    keys_drop(&g->unknown[a][THE_ONE], o->key);
-                    if (alone(c, a)) keys_drop(&g->unknown[a][ALL_THREADS], o->key);
-                    continue;
-                }
-                if (mine && o->age >= age) o->age = INT32_MAX; /* each thread knows it of its own: until they come together */
-                left |= o->agent == a;
-                g->outs.v[kept++] = *o;
-            }
-            g->outs.n = kept;
-        }
-        touch(c, s, a, rings.v[i]);
-        if (!left) keys_drop(&s->agent[a].out, rings.v[i]);
-    }
-}
-
-enum { AGE_MAX = 64 };
-
-static void older(Check *c, State *s, uint32_t a, AccessHow how)
-{
-    const Keys *rings = &s->agent[a].out;
-    for (uint32_t i = 0; i < rings->n; i++) {
-        RingState *r = state_ring(&c->f, s, rings->v[i]);
-        for (uint32_t b = 0; b < slots(c, rings->v[i]); b++)
-            for (uint32_t j = 0; j < r->gen[b].outs.n; j++) {
-                Out *o = &r->gen[b].outs.v[j];
-                if (o->agent == a && c->f.access.v[(o->key - 2) / 2].how == how && o->age < AGE_MAX) o->age++;
-            }
-    }
-}
-
-/* Its threads come together: what one knows all know, and what each has done. */
-static void together(Check *c, State *s, uint32_t a)
-{
-    Keys *rings = &s->agent[a].touched;
-    for (uint32_t i = 0; i < rings->n; i++) {
-        RingState *r = state_ring(&c->f, s, rings->v[i]);
-        for (uint32_t b = 0; b < slots(c, rings->v[i]); b++) {
-            Generation *g = &r->gen[b];
-            Keys *one = &g->unknown[a][THE_ONE], *all = &g->unknown[a][ALL_THREADS];
-            uint32_t kept = 0;
-            g->late &= (uint8_t)~bit(a);
-            for (uint32_t j = 0; j < g->outs.n; j++) {
-                if (g->outs.v[j].agent == a && g->outs.v[j].age == INT32_MAX) keys_drop(one, g->outs.v[j].key);
-                else g->outs.v[kept++] = g->outs.v[j];
-            }
-            g->outs.n = kept;
-            keys_meet(one, all);
-            if (g->apart & bit(a)) keys_drop(one, KEY_BEGIN);
-            g->apart &= (uint8_t)~bit(a);
-            for (uint32_t j = one->n; j-- > 0;) {
-                const TreeAccess *y = one->v[j] == KEY_BEGIN ? NULL : &c->f.access.v[(one->v[j] - 2) / 2];
-                if (y && one->v[j] % 2 == 0 && y->agent == a && !is_copy(y)) keys_drop(one, one->v[j]);
-            }
-            all->n = 0;
-            keys_unite(c->a, all, one);
-        }
-    }
-    rings->n = 0;
-}
-
-/* Behind what the agent knows to be written, or what the threads that fence have written themselves. */
-static void fence(Check *c, State *s, uint32_t a, const IrOp *op)
-{
-    Keys rings = {0};
-    const IrArg *space = ir_find(op, IRK_SPACE);
-    if (space && space->id == IRS_GLOBAL) return; /* it says nothing of tiles */
-    keys_unite(c->a, &rings, &s->agent[a].unfenced);
-    for (uint32_t i = 0; i < rings.n; i++) {
-        RingState *r = state_ring(&c->f, s, rings.v[i]);
-        bool left = false;
-        for (uint32_t b = 0; b < slots(c, rings.v[i]); b++) {
-            for (int k = 0; k < KNOWERS; k++) {
-                Keys *u = &r->gen[b].unknown[a][k];
-                for (uint32_t j = u->n; j-- > 0;) {
-                    uint32_t y = (u->v[j] - 2) / 2;
-                    if (u->v[j] == KEY_BEGIN || u->v[j] != key_fence(y)) continue;
-                    const TreeAccess *w = &c->f.access.v[y];
-                    bool own = w->agent == a && (!op->elect || w->one), known = !keys_have(u, key_access(y)) && (k == THE_ONE || !op->elect || alone(c, a));
-                    if (own || known) keys_drop(u, key_fence(y));
-                    else left = true;
-                }
-            }
-        }
-        touch(c, s, a, rings.v[i]);
-        if (!left) keys_drop(&s->agent[a].unfenced, rings.v[i]);
-    }
-}
-
 /* ---- the walk ---- */
 
 static void ring_op(Check *c, State *s, const IrOp *op)
@@ -492,9 +353,9 @@ static void ring_op(Check *c, State *s, const IrOp *op)
         break;
     default: break;
     }
-    if (op->op == IR_TC_COMMIT) older(c, s, op->agent - 1u, BY_COMMIT);
+    if (op->op == IR_TC_COMMIT) walk_older(c, s, op->agent - 1u, BY_COMMIT, true);
     if (op->op == IR_AWAIT && event && c->f.ring[c->f.k->bars.v[bar->id].ring - 1].commits[c->f.event[bar->id]])
-        over(c, s, op->agent - 1u, BY_COMMIT, 0);
+        walk_over(c, s, op->agent - 1u, BY_COMMIT, 0, true);
 }
 
 static void step(Check *c, State *s, uint32_t i)
@@ -505,11 +366,11 @@ static void step(Check *c, State *s, uint32_t i)
     if (op->agent == 0 || c->failed) return;
     uint32_t a = op->agent - 1u;
     switch ((IrOpcode)op->op) {
-    case IR_GRP_COMMIT: older(c, s, a, BY_GROUP); break;
-    case IR_GRP_WAIT: over(c, s, a, BY_GROUP, (int32_t)ir_find(op, IRK_N)->imm); break;
+    case IR_GRP_COMMIT: walk_older(c, s, a, BY_GROUP, tree_by_one(&c->f, op)); break;
+    case IR_GRP_WAIT: walk_over(c, s, a, BY_GROUP, (int32_t)ir_find(op, IRK_N)->imm, tree_by_one(&c->f, op)); break;
     case IR_CTA_SYNC:
-    case IR_WARP_SYNC: together(c, s, a); break;
-    case IR_FENCE_ASYNC: fence(c, s, a, op); break;
+    case IR_WARP_SYNC: walk_together(c, s, a); break;
+    case IR_FENCE_ASYNC: walk_fence(c, s, a, op->elect, ir_find(op, IRK_SPACE)->id); break;
     default: ring_op(c, s, op); break;
     }
 }
@@ -563,7 +424,8 @@ static State *block(Check *c, State *s, uint32_t from, uint32_t to)
             s = loop(c, s, i);
             i = c->f.end[i];
             break;
-        case IR_LANES:
+        case IR_LANES: /* what one does is beside what the others do */
+            s = block(c, s, i + 1, c->f.end[i]);
             s = block(c, s, i + 1, c->f.end[i]);
             i = c->f.end[i];
             break;
@@ -598,6 +460,7 @@ static void across(Check *c)
     }
     for (uint32_t x = 0; x < c->f.access.n; x++) {
         c->at = c->f.access.v[x].op;
+        if (c->f.access.v[x].write && !tree_apart_of_ctas(&c->f, x)) fail(c, TREE_BESIDE, c->f.access.v[x].ring, NULL, "several CTAs may write there at once");
         if (!tree_inside(&c->f, x)) fail(c, TREE_INSIDE, c->f.access.v[x].ring, NULL, "it is not certain that this lies within a slot");
     }
 }
@@ -627,8 +490,9 @@ static void at_end(Check *c, State *s)
                 first = false;
             }
             for (uint32_t j = 0; j < left.n; j++) {
-                const TreeAccess *y = left.v[j] == KEY_BEGIN ? NULL : &c->f.access.v[(left.v[j] - 2) / 2];
-                if (y && left.v[j] % 2 == 0 && is_copy(y) && y->how != TO_PEER && !waited(g, left.v[j])) fail(c, TREE_EXIT, i, y, "on its way at the end");
+                const TreeAccess *y = key_of(&c->f, left.v[j]);
+                if (y && !key_is_fence(left.v[j]) && is_copy(y) && y->how != TO_PEER && !waited(g, left.v[j]))
+                    fail(c, TREE_EXIT, i, y, "on its way at the end");
             }
         }
     }

@@ -4,7 +4,7 @@
 #include "lang/map_rules.h"
 #include "lower/ir/ops.h"
 
-static void wrong(TreeFacts *f, uint32_t op, const char *what)
+void tree_wrong(TreeFacts *f, uint32_t op, const char *what)
 {
     if (f->wrong) return;
     f->wrong = what;
@@ -28,6 +28,7 @@ static void index_ops(TreeFacts *f)
     f->alike_var = arena_array(f->a, uint8_t, f->k->vars.n);
     f->turn = arena_array(f->a, int64_t, n);
     f->turning = arena_array(f->a, bool, n);
+    f->cell = arena_array(f->a, uint8_t, f->k->bufs.n);
     f->defined = arena_array(f->a, uint32_t, f->k->value_types.n);
     f->in_init = arena_array(f->a, uint32_t, f->k->value_types.n);
     for (uint32_t i = 0; i < f->k->init.ops.n; i++)
@@ -38,7 +39,7 @@ static void index_ops(TreeFacts *f)
         if (op->dst) f->defined[op->dst - 1] = i + 1;
         if (op->op == IR_END || op->op == IR_ELSE) {
             if (open == 0) {
-                wrong(f, i, "no block is open");
+                tree_wrong(f, i, "no block is open");
                 return;
             }
             f->end[open - 1] = i;
@@ -47,7 +48,7 @@ static void index_ops(TreeFacts *f)
         }
         if (ir_opens_block(op->op)) open = i + 1;
     }
-    if (open) wrong(f, open - 1, "a block is not closed");
+    if (open) tree_wrong(f, open - 1, "a block is not closed");
 }
 
 /* ---- places ---- */
@@ -161,9 +162,10 @@ static void add(TreeFacts *f, uint32_t i, IrKey key, AccessHow how, bool write, 
     uint32_t words;
     if (rop && reduction_commutes(ir_words(IRK_ROP, &words)[rop->id])) x->adds = (uint8_t)(rop->id + 1);
     place(f, x, op, object, ir_find(op, IRK_BYTES), size);
-    if (how != BY_THREADS && how != OF_MAP) f->ring[x->ring].copies = true;
+    x->generic = write && (how == BY_THREADS || op->op == IR_ST_ASYNC || op->op == IR_ST_FILL || op->op == IR_RED_ASYNC);
+    if (is_copy(x) && !x->generic) f->ring[x->ring].copies = true;
     if (op->op == IR_HAND || (op->agent == 0 && !write)) add_readers(f, f->access.n - 1);
-    else if (op->agent == 0) wrong(f, i, "an access of no agent");
+    else if (op->agent == 0) tree_wrong(f, i, "an access of no agent");
 }
 
 /* A copy from ring to ring. */
@@ -171,7 +173,7 @@ static void send(TreeFacts *f, uint32_t i)
 {
     uint32_t n = f->access.n;
     if (n < 2 || f->access.v[n - 2].op != i || f->access.v[n - 1].op != i) {
-        wrong(f, i, "a copy to another CTA from or to what is no ring");
+        tree_wrong(f, i, "a copy to another CTA from or to what is no ring");
         return;
     }
     TreeRing *to = &f->ring[f->access.v[n - 1].ring];
@@ -239,21 +241,37 @@ static void commits(TreeFacts *f)
     }
 }
 
+static void name_ring(TreeFacts *f, uint32_t i, uint32_t ring)
+{
+    TreeRing *r = &f->ring[ring];
+    if (r->ops.n && r->ops.v[r->ops.n - 1] == i) return;
+    vec_push(f->a, &r->ops, i);
+    if (tree_op(f, i)->op == IR_ACQUIRE) vec_push(f->a, &r->begun, i);
+}
+
 static void use_ring(TreeFacts *f, uint32_t i)
 {
     const IrOp *op = tree_op(f, i);
     for (uint32_t n = 0; n < op->nargs; n++) {
         const IrArg *arg = &op->args[n];
+        if (arg->key == IRK_BAR && f->k->bars.v[arg->id].ring) {
+            name_ring(f, i, f->k->bars.v[arg->id].ring - 1);
+            bool far = ir_op_info(op->op)->group == IRG_BARRIER && (ir_find(op, IRK_RANK) || ir_find(op, IRK_MASK));
+            if (far) f->ring[f->k->bars.v[arg->id].ring - 1].remote |= 1u << f->event[arg->id];
+        }
         if (arg->kind != IRA_RING && arg->kind != IRA_TURN) continue;
         if (arg->id >= f->k->rings.n || op->agent > TREE_AGENTS) {
-            wrong(f, i, "a ring that is not there");
+            tree_wrong(f, i, "a ring that is not there");
             return;
         }
+        name_ring(f, i, arg->id);
         if (op->agent == 0) continue; /* all that need it */
         TreeRing *r = &f->ring[arg->id];
         r->used[op->agent - 1] = true;
         r->begins[op->agent - 1] |= op->op == IR_ACQUIRE;
         r->releases[op->agent - 1] |= op->op == IR_RELEASE;
+        bool far = ir_find(op, IRK_RANK) || ir_find(op, IRK_MASK);
+        if (far && op->op == IR_RELEASE) r->remote |= BACK_FREE;
         const IrArg *bar = op->op == IR_AWAIT ? ir_find(op, IRK_BAR) : NULL;
         if (bar) r->waits[op->agent - 1] |= (uint8_t)(1u << f->event[bar->id]);
     }
@@ -267,7 +285,7 @@ static void events(TreeFacts *f)
         if (ring == 0 || ring > f->k->rings.n) continue;
         TreeRing *r = &f->ring[ring - 1];
         if (r->nevents == TREE_EVENTS) {
-            wrong(f, 0, "a ring with too many events");
+            tree_wrong(f, 0, "a ring with too many events");
             return;
         }
         f->event[b] = (uint8_t)r->nevents;
@@ -278,17 +296,19 @@ static void events(TreeFacts *f)
 bool tree_facts(Arena *a, const IrKernel *k, TreeFacts *f)
 {
     *f = (TreeFacts){.a = a, .k = k, .tree = &k->tree, .ring = arena_array(a, TreeRing, k->rings.n)};
-    if (k->roles.n > TREE_AGENTS || k->mf.cluster[0] * k->mf.cluster[1] * k->mf.cluster[2] > TREE_RANKS) wrong(f, 0, "more agents, or CTAs in a cluster, than there are");
+    if (k->roles.n > TREE_AGENTS || k->mf.cluster[0] * k->mf.cluster[1] * k->mf.cluster[2] > TREE_RANKS) tree_wrong(f, 0, "more agents, or CTAs in a cluster, than there are");
     if (f->wrong == NULL) index_ops(f);
     if (f->wrong == NULL) events(f);
     if (f->wrong == NULL) commits(f);
     for (uint32_t i = 0; i < f->tree->ops.n && f->wrong == NULL; i++) use_ring(f, i);
     for (uint32_t i = 0; i < f->tree->ops.n && f->wrong == NULL; i++) {
         f->first[i] = f->access.n;
-        accesses(f, i);
+        tree_form(f, i);
+        if (f->wrong == NULL) accesses(f, i);
     }
     if (f->wrong) return false;
     f->first[f->tree->ops.n] = f->access.n;
+    for (uint32_t x = 0; x < f->access.n; x++) vec_push(a, &f->ring[f->access.v[x].ring].access, x);
     for (uint32_t r = 0; r < k->rings.n; r++)
         if (tree_ctas(k) > 1) tree_backs(f, r);
     return true;

@@ -3,6 +3,7 @@
 #ifndef LOWER_VERIFY_TREE_FACTS_H
 #define LOWER_VERIFY_TREE_FACTS_H
 
+#include "lang/limits.h"
 #include "lower/ir/ir.h"
 
 enum { TREE_AGENTS = 4, TREE_EVENTS = 8, TREE_RANKS = 16 };
@@ -26,6 +27,7 @@ typedef struct TreeAccess {
     uint8_t agent; /* number of the role, from 0 */
     uint8_t how;
     bool write, one; /* one: by the elected thread */
+    bool generic;    /* what it writes copies see behind a fence alone */
     uint32_t event;  /* TO_EVENT, TO_PEER: IrBar */
     uint8_t adds;    /* a reduction that commutes: IrReduce, from 1; those of one kind may come in any order */
     bool lost;  /* where it lies is not known */
@@ -45,7 +47,11 @@ typedef struct TreeRing {
     uint32_t event[TREE_EVENTS]; /* IrBar */
     bool commits[TREE_EVENTS];   /* of the tensor core arrive there */
     uint32_t nevents;
+    uint32_t reach[TREE_EVENTS]; /* CTAs at which somebody arrives */
+    uint32_t remote;   /* bits of events at which other CTAs arrive; BACK_FREE: of the free barrier */
     bool copies; /* something of it is asynchronous */
+    VEC(uint32_t) ops, begun;     /* that name it or one of its events; that begin a generation: in order */
+    VEC(uint32_t) access;         /* to it */
     VEC(uint32_t) sources;        /* rings from which copies to other CTAs' slots of this one are made */
     uint32_t back[TREE_AGENTS];   /* bits of events that those say to whom the agent copies; BACK_FREE: they release it */
 } TreeRing;
@@ -63,6 +69,8 @@ typedef struct TreeFacts {
     uint32_t *defined, *in_init; /* by value: its op in the tree, in init, from 1; 0: elsewhere */
     int64_t *turn;    /* by op, of a loop: the index that is looked at .. */
     bool *turning;    /* .. or none is */
+    uint8_t sync[NAMED_BARRIERS]; /* by named barrier: the agent whose threads come together there */
+    uint8_t *cell;    /* by buffer: the agent whose cell it is */
     uint8_t *alike, *alike_var; /* by value, by variable: alike.c's answers */
     const char *wrong; /* a tree of no use; wrong_op */
     uint32_t wrong_op;
@@ -79,7 +87,28 @@ static inline uint8_t mask(const bool *agents)
     return m;
 }
 
+static inline uint32_t tree_not_before(const uint32_t *ops, uint32_t n, uint32_t op) /* of ops in order the first that is not before it */
+{
+    uint32_t lo = 0;
+    while (lo < n) {
+        uint32_t mid = lo + (n - lo) / 2;
+        if (ops[mid] < op) lo = mid + 1;
+        else n = mid;
+    }
+    return lo;
+}
+
+/* Does a generation of the ring begin by an op from .. to - 1? */
+static inline bool tree_begins(const TreeFacts *f, uint32_t ring, uint32_t from, uint32_t to)
+{
+    const TreeRing *r = &f->ring[ring];
+    uint32_t i = tree_not_before(r->begun.v, r->begun.n, from);
+    return i < r->begun.n && r->begun.v[i] < to;
+}
+
 bool tree_facts(Arena *a, const IrKernel *k, TreeFacts *f); /* false: f->wrong */
+void tree_wrong(TreeFacts *f, uint32_t op, const char *what); /* the first is told */
+void tree_form(TreeFacts *f, uint32_t op); /* form.c */
 static inline const IrOp *tree_op(const TreeFacts *f, uint32_t i)
 {
     return &f->tree->ops.v[i];
@@ -97,6 +126,7 @@ bool tree_add_term(TreePlace *p, IrVal v, int64_t k);
 bool tree_inside(const TreeFacts *f, uint32_t x);
 /* places.c: can x, which is done now, touch bytes that y touched before it in the same generation, at least one of them writing? */
 bool tree_conflict(const TreeFacts *f, uint32_t x, uint32_t y);
+bool tree_apart_of_ctas(const TreeFacts *f, uint32_t x); /* places.c: what several CTAs write by it at once lies apart */
 bool tree_by_one(const TreeFacts *f, const IrOp *op); /* the elected thread of its agent */
 
 /* ---- ranks.c: clusters ---- */
@@ -115,7 +145,8 @@ bool tree_same(const TreeFacts *f, IrVal v); /* alike.c: the value is the same i
 bool tree_alike(const TreeFacts *f, const IrOp **where); /* alike.c: CTAs that reach into each other come there in step; else where not */
 bool tree_ends(const TreeFacts *f, const IrOp **where); /* ends.c: no trip count depends on a division by what may be 0; else which */
 bool tree_not_zero(const TreeFacts *f, const IrArg *x); /* places.c */
-void tree_backs(TreeFacts *f, uint32_t ring); /* sets back */
+void tree_backs(TreeFacts *f, uint32_t ring); /* sets back, and reach */
+uint32_t tree_reach(const TreeFacts *f, const IrOp *op); /* CTAs at which it may arrive */
 bool tree_starts(const TreeFacts *f); /* every thread finds the barriers initialised */
 bool tree_leaves(const TreeFacts *f); /* the cluster has all its barriers before it begins, and stays until all has come */
 /* bytes.c: for each event of the ring as many bytes are announced as come, in each CTA. */

@@ -167,9 +167,7 @@ bool tree_not_zero(const TreeFacts *f, const IrArg *x)
 /* Is the ring's generation the same in all iterations of the loop? */
 static bool one_generation(const TreeFacts *f, uint32_t loop, uint32_t ring)
 {
-    for (uint32_t i = loop; i < f->end[loop]; i++)
-        if (tree_op(f, i)->op == IR_ACQUIRE && ir_find(tree_op(f, i), IRK_RING)->id == ring) return false;
-    return true;
+    return !tree_begins(f, ring, loop, f->end[loop]);
 }
 
 /* The loop around the op, from 1, that turns within a generation of the ring; 0: none more. */
@@ -392,6 +390,36 @@ static bool ctas_apart(const TreeFacts *f, const TreeAccess *x, const TreeAccess
         }
     }
     return true;
+}
+
+typedef struct Instance { /* of an access: what the CTA of that rank writes in one turn, and where */
+    uint32_t rank, to;
+    Range at;
+} Instance;
+
+/* The same, turn by turn of the loops around whose trips are numbers. */
+static bool instances_apart(const TreeFacts *f, const TreeAccess *x)
+{
+    enum { INSTANCES = 2048 };
+    Instance *v = arena_array(f->a, Instance, INSTANCES);
+    uint32_t n = 0;
+    bool known = true;
+    for (bool more = tree_turns(f, x->op, true); more; more = tree_turns(f, x->op, false)) {
+        for (uint32_t s = 0; s < tree_ctas(f->k) && known; s++) {
+            Instance i = {.rank = s, .at = {at_rank(f, &x->from, s).lo, at_rank(f, &x->to, s).hi}};
+            if (tree_when(f, tree_op(f, x->op), s) == WHEN_NEVER) continue;
+            known = n < INSTANCES && !x->whole && tree_targets(f, tree_op(f, x->op), s, &i.to);
+            for (uint32_t k = 0; k < n && known; k++) known = v[k].rank == s || !(v[k].to & i.to) || v[k].at.hi <= i.at.lo || i.at.hi <= v[k].at.lo;
+            if (known) v[n++] = i;
+        }
+    }
+    return known;
+}
+
+bool tree_apart_of_ctas(const TreeFacts *f, uint32_t x)
+{
+    const TreeAccess *a = &f->access.v[x];
+    return tree_ctas(f->k) == 1 || a->how != TO_EVENT || a->adds || ctas_apart(f, a, a) || instances_apart(f, a);
 }
 
 /* One CTA never writes both to one of them. */

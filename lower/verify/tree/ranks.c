@@ -159,9 +159,9 @@ bool tree_targets(const TreeFacts *f, const IrOp *op, uint32_t rank, uint32_t *s
 /* By CTA: those that the agent writes to. */
 static bool fills_of(const TreeFacts *f, uint32_t ring, uint32_t agent, uint32_t *fills)
 {
-    for (uint32_t i = 0; i < f->access.n; i++) {
-        const TreeAccess *x = &f->access.v[i];
-        if (x->ring != ring || x->how != TO_EVENT || !x->write || x->agent != agent) continue;
+    for (uint32_t i = 0; i < f->ring[ring].access.n; i++) {
+        const TreeAccess *x = &f->access.v[f->ring[ring].access.v[i]];
+        if (x->how != TO_EVENT || !x->write || x->agent != agent) continue;
         for (uint32_t s = 0; s < tree_ctas(f->k); s++) {
             uint32_t set;
             if (tree_when(f, tree_op(f, x->op), s) == WHEN_NEVER) continue;
@@ -175,7 +175,8 @@ static bool fills_of(const TreeFacts *f, uint32_t ring, uint32_t agent, uint32_t
 /* at[s][t]: the op by which s tells t, from 1. */
 static bool says_of(const TreeFacts *f, uint32_t ring, uint8_t agent, uint32_t *to, uint32_t *hears, uint32_t at[][TREE_RANKS])
 {
-    for (uint32_t i = 0; i < f->tree->ops.n; i++) {
+    for (uint32_t k = 0; k < f->ring[ring].ops.n; k++) {
+        uint32_t i = f->ring[ring].ops.v[k];
         const IrOp *op = tree_op(f, i);
         const IrArg *bar = ir_find(op, IRK_BAR);
         bool release = op->op == IR_RELEASE && ir_find(op, IRK_RING)->id == ring && op->agent == agent + 1u;
@@ -251,16 +252,26 @@ static bool all_told(const TreeFacts *f, const uint32_t *fills, const uint32_t *
     return all;
 }
 
+uint32_t tree_reach(const TreeFacts *f, const IrOp *op)
+{
+    uint32_t reach = 0, all = (1u << tree_ctas(f->k)) - 1, set;
+    for (uint32_t s = 0; s < tree_ctas(f->k); s++)
+        if (tree_when(f, op, s) != WHEN_NEVER) reach |= tree_targets(f, op, s, &set) ? set : all;
+    return reach;
+}
+
 void tree_backs(TreeFacts *f, uint32_t ring)
 {
     TreeRing *r = &f->ring[ring];
     uint32_t told[TREE_EVENTS][TREE_RANKS] = {{0}}, freed[TREE_AGENTS][TREE_RANKS] = {{0}};
-    for (uint32_t i = 0; i < f->tree->ops.n; i++) {
-        const IrOp *op = tree_op(f, i);
+    for (uint32_t i = 0; i < r->ops.n; i++) {
+        const IrOp *op = tree_op(f, r->ops.v[i]);
         const IrArg *bar = ir_find(op, IRK_BAR);
         if (op->op == IR_RELEASE && ir_find(op, IRK_RING)->id == ring) says(f, op, freed[op->agent - 1]);
         bool arrive = op->op == IR_BAR_ARRIVE || op->op == IR_BAR_ARRIVE_EXPECT;
-        if (arrive && bar && f->k->bars.v[bar->id].ring == ring + 1) says(f, op, told[f->event[bar->id]]);
+        if (!arrive || !bar || f->k->bars.v[bar->id].ring != ring + 1) continue;
+        says(f, op, told[f->event[bar->id]]);
+        r->reach[f->event[bar->id]] |= tree_reach(f, op);
     }
     for (uint32_t a = 0; a < f->k->roles.n; a++) {
         uint32_t fills[TREE_RANKS] = {0};

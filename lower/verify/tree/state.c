@@ -42,7 +42,20 @@ bool keys_have(const Keys *s, Key k)
 
 void keys_unite(Arena *a, Keys *s, const Keys *t)
 {
-    for (uint32_t i = 0; i < t->n; i++) keys_add(a, s, t->v[i]);
+    uint32_t more = 0;
+    for (uint32_t i = 0, at = 0; i < t->n; i++) {
+        while (at < s->n && s->v[at] < t->v[i]) at++;
+        more += at == s->n || s->v[at] != t->v[i];
+    }
+    if (more == 0) return;
+    while (s->cap < s->n + more) s->v = vec_grow(a, s->v, &s->cap, sizeof *s->v);
+    uint32_t to = s->n + more;
+    for (uint32_t i = t->n, at = s->n; i-- > 0;) { /* from the end: each goes behind what is still to be looked at */
+        while (at && s->v[at - 1] > t->v[i]) s->v[--to] = s->v[--at];
+        if (at && s->v[at - 1] == t->v[i]) at--;
+        s->v[--to] = t->v[i];
+    }
+    s->n += more;
 }
 
 void keys_meet(Keys *s, const Keys *t)
@@ -89,7 +102,10 @@ static void generation_copy(const TreeFacts *f, uint32_t ring, Generation *to, c
         for (int k = 0; k < KINDS; k++) to->unknown[a][k] = keys_copy(f->a, &from->unknown[a][k]);
         to->said[a] = keys_copy(f->a, &from->said[a]);
     }
-    for (uint32_t e = 0; e < f->ring[ring].nevents; e++) to->event[e].unheard = keys_copy(f->a, &from->event[e].unheard);
+    for (uint32_t e = 0; e < f->ring[ring].nevents; e++) {
+        to->event[e].unheard = keys_copy(f->a, &from->event[e].unheard);
+        to->event[e].part = keys_copy(f->a, &from->event[e].part);
+    }
     to->outs.v = from->outs.n ? arena_array(f->a, Out, from->outs.n) : NULL;
     to->outs.cap = from->outs.n;
     if (from->outs.n) memcpy(to->outs.v, from->outs.v, from->outs.n * sizeof *from->outs.v);
@@ -107,15 +123,28 @@ RingState *state_ring(const TreeFacts *f, State *s, uint32_t ring)
     return s->ring[ring] = r;
 }
 
+Out *outs_at(const TreeFacts *f, Generation *g, Key k, bool *is_new)
+{
+    uint32_t lo = 0, hi = g->outs.n;
+    while (lo < hi) {
+        uint32_t mid = (lo + hi) / 2;
+        if (g->outs.v[mid].key < k) lo = mid + 1;
+        else hi = mid;
+    }
+    *is_new = lo == g->outs.n || g->outs.v[lo].key != k;
+    if (!*is_new) return &g->outs.v[lo];
+    vec_add(f->a, &g->outs);
+    memmove(g->outs.v + lo + 1, g->outs.v + lo, (g->outs.n - 1 - lo) * sizeof *g->outs.v);
+    return &g->outs.v[lo];
+}
+
 static void outs_meet(const TreeFacts *f, Generation *g, const Generation *o)
 {
     for (uint32_t i = 0; i < o->outs.n; i++) {
         const Out *y = &o->outs.v[i];
-        Out *x = NULL;
-        for (uint32_t j = 0; j < g->outs.n; j++)
-            if (g->outs.v[j].key == y->key && g->outs.v[j].agent == y->agent) x = &g->outs.v[j];
-        if (x == NULL) vec_push(f->a, &g->outs, *y);
-        else if (y->age < x->age) x->age = y->age;
+        bool is_new;
+        Out *x = outs_at(f, g, y->key, &is_new);
+        if (is_new || y->age < x->age) *x = *y;
     }
 }
 
@@ -139,6 +168,8 @@ static void generation_meet(const TreeFacts *f, uint32_t ring, Generation *g, co
         const TreeEvent *y = &o->event[e];
         x->silent |= y->silent;
         keys_unite(f->a, &x->unheard, &y->unheard);
+        keys_unite(f->a, &x->part, &y->part);
+        x->told &= y->told;
         for (uint32_t r = 0; r < TREE_RANKS; r++) {
             if (y->few[r] < x->few[r]) x->few[r] = y->few[r];
             if (y->most[r] > x->most[r]) x->most[r] = y->most[r];
@@ -159,14 +190,10 @@ static bool generation_same(const TreeFacts *f, uint32_t ring, const Generation 
     for (uint32_t e = 0; e < f->ring[ring].nevents && same; e++) {
         const TreeEvent *x = &g->event[e], *y = &o->event[e];
         same = x->silent == y->silent && memcmp(x->few, y->few, sizeof x->few) == 0 && memcmp(x->most, y->most, sizeof x->most) == 0 && x->arrived == y->arrived && x->expects == y->expects &&
-               keys_same(&x->unheard, &y->unheard);
+               keys_same(&x->unheard, &y->unheard) && keys_same(&x->part, &y->part) && x->told == y->told;
     }
-    for (uint32_t i = 0; i < g->outs.n && same; i++) {
-        bool found = false;
-        for (uint32_t j = 0; j < o->outs.n; j++)
-            found |= g->outs.v[i].key == o->outs.v[j].key && g->outs.v[i].agent == o->outs.v[j].agent && g->outs.v[i].age == o->outs.v[j].age;
-        same = found;
-    }
+    for (uint32_t i = 0; i < g->outs.n && same; i++)
+        same = g->outs.v[i].key == o->outs.v[i].key && g->outs.v[i].age == o->outs.v[i].age;
     return same;
 }
 

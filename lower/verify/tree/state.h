@@ -6,16 +6,30 @@
 #include "lower/verify/tree/facts.h"
 
 /* What is not known to be over: of access x 2 x + 2, that it is visible to the async proxy 2 x + 3; 0: that the generation has
- * begun. */
+ * begun. Reads come behind all that writes: they meet nothing but that. */
 typedef uint32_t Key;
-enum { KEY_BEGIN = 0 };
-static inline Key key_access(uint32_t x)
+#define KEY_BEGIN ((Key)0)
+#define KEY_READS ((Key)1 << 31)
+static inline Key key_access(const TreeFacts *f, uint32_t x)
 {
-    return 2 * x + 2;
+    return (2 * x + 2) | (f->access.v[x].write ? 0 : KEY_READS);
 }
 static inline Key key_fence(uint32_t x)
 {
     return 2 * x + 3;
+}
+static inline bool key_is_fence(Key k)
+{
+    return k & 1;
+}
+static inline uint32_t key_number(Key k) /* of the access */
+{
+    return ((k & ~KEY_READS) - 2) / 2;
+}
+/* NULL: of none. */
+static inline const TreeAccess *key_of(const TreeFacts *f, Key k)
+{
+    return k == KEY_BEGIN ? NULL : &f->access.v[key_number(k)];
 }
 
 typedef struct Keys { /* in order */
@@ -40,6 +54,8 @@ typedef struct Out { /* an asynchronous read that its agent waits for: groups, o
 typedef struct TreeEvent {
     bool silent;        /* nobody has said anything */
     Keys unheard;       /* what who awaits it does not hear of */
+    Keys part;          /* .. by what some CTAs alone have been told: of these who said it last */
+    uint32_t told;
     uint16_t few[TREE_RANKS], most[TREE_RANKS]; /* arrivals, by CTA */
     uint8_t arrived, expects; /* agents, on some path: have arrived; have announced bytes and not arrived since */
 } TreeEvent;
@@ -52,7 +68,7 @@ typedef struct Generation {
     uint8_t done, busy;     /* agents: are done with it, on some path; are not, on some path */
     uint8_t awaited[TREE_AGENTS]; /* events */
     TreeEvent event[TREE_EVENTS];
-    VEC(Out) outs;
+    VEC(Out) outs; /* by key */
 } Generation;
 typedef struct RingState {
     uint32_t users;  /* records that have it */
@@ -71,6 +87,7 @@ typedef struct State {
     AgentState agent[TREE_AGENTS];
 } State;
 
+Out *outs_at(const TreeFacts *f, Generation *g, Key k, bool *is_new); /* the one with that key */
 State *state_new(const TreeFacts *f);
 State *state_copy(const TreeFacts *f, State *s);
 void state_drop(const TreeFacts *f, State *s);

@@ -1,0 +1,89 @@
+/* What a tree is, op by op: slots of the ring's own buffer, lanes that go round on their own, threads that come together. */
+#include "lang/limits.h"
+#include "lower/ir/ops.h"
+#include "lower/verify/tree/facts.h"
+
+static bool is_shared(const TreeFacts *f, uint32_t buf)
+{
+    return !f->k->bufs.v[buf].lanes && !f->k->bufs.v[buf].maps;
+}
+
+/* A slot is one of the ring's own buffer. */
+static void check_buffers(TreeFacts *f, uint32_t i)
+{
+    const IrOp *op = tree_op(f, i);
+    for (uint32_t n = 0; n < op->nargs; n++) {
+        const IrArg *arg = &op->args[n], *slot = arg->kind == IRA_BUF ? ir_part(op, arg, IRK_SLOT) : NULL;
+        if (arg->kind != IRA_BUF || !is_shared(f, arg->id)) continue;
+        uint32_t ring = slot && slot->kind == IRA_TURN ? slot->id + 1 : 0;
+        if (f->k->bufs.v[arg->id].ring != ring) tree_wrong(f, i, "a slot of another ring, or a ring's with no generation");
+    }
+}
+
+static bool is_first(const IrArg *part)
+{
+    return part == NULL || (part->kind == IRA_IMM && part->imm == 0);
+}
+
+/* Where the numbers of a tensor map lie until they are in it: an agent's own. */
+static void check_cell(TreeFacts *f, uint32_t i)
+{
+    const IrOp *op = tree_op(f, i);
+    const IrArg *cell = op->op == IR_MAP_SET ? ir_find(op, IRK_SRC) : NULL;
+    if (cell == NULL) return;
+    bool plain = f->k->bufs.v[cell->id].ring == 0 && !f->k->bufs.v[cell->id].maps && is_first(ir_part(op, cell, IRK_SLOT)) && is_first(ir_part(op, cell, IRK_OFFSET));
+    if (!plain || f->k->bufs.v[cell->id].bytes < IR_MAP_BYTES || (f->cell[cell->id] && f->cell[cell->id] != op->agent)) tree_wrong(f, i, "a cell that is not the agent's own");
+    f->cell[cell->id] = op->agent;
+}
+
+static bool is_once(const IrOp *op)
+{
+    uint8_t group = ir_op_info(op->op)->group;
+    return group == IRG_RING || group == IRG_BARRIER || group == IRG_SYNC || group == IRG_GROUP || op->op == IR_FENCE_ASYNC;
+}
+
+/* The lanes of a warp go round on their own: what is counted, or done by one, does not stand there. */
+static void check_lanes(TreeFacts *f, uint32_t i)
+{
+    const IrOp *op = tree_op(f, i);
+    bool dealt = tree_by_one(f, op);
+    for (uint32_t b = f->around[i]; b; b = f->around[b - 1]) {
+        const IrOp *lanes = tree_op(f, b - 1);
+        if (lanes->op != IR_LANES) continue;
+        dealt = true;
+        if (op->agent && op->agent != lanes->agent) tree_wrong(f, i, "in lanes of another agent");
+        if (is_once(op) || op->elect) tree_wrong(f, i, "counted in lanes");
+    }
+    if (ir_op_info(op->op)->group == IRG_COPY && ir_find(op, IRK_BAR) && !dealt) tree_wrong(f, i, "copied by every thread");
+}
+
+/* All threads of the agent come there, and nobody else. */
+static void check_sync(TreeFacts *f, uint32_t i)
+{
+    const IrOp *op = tree_op(f, i);
+    const IrRole *r = op->agent ? &f->k->roles.v[op->agent - 1] : NULL;
+    if (op->op != IR_CTA_SYNC && op->op != IR_WARP_SYNC) return;
+    if (r == NULL || r->elect || op->elect) tree_wrong(f, i, "threads that come together are all of an agent's");
+    else if (op->op == IR_WARP_SYNC ? r->warps != 1 : ir_find(op, IRK_THREADS)->imm != 32 * (int64_t)r->warps) tree_wrong(f, i, "others come together than the agent's threads");
+    int64_t id = op->op == IR_CTA_SYNC ? ir_find(op, IRK_ID)->imm : -1;
+    if (id >= NAMED_BARRIERS || (id >= 0 && f->sync[id] && f->sync[id] != op->agent)) tree_wrong(f, i, "two agents come together at one barrier");
+    else if (id >= 0) f->sync[id] = op->agent;
+}
+
+/* No guard keeps an agent from what it counts on. */
+static void check_guard(TreeFacts *f, uint32_t i)
+{
+    const IrOp *op = tree_op(f, i);
+    uint8_t group = ir_op_info(op->op)->group;
+    bool always = op->op == IR_AWAIT || op->op == IR_DONE || group == IRG_SYNC || group == IRG_GROUP || op->op == IR_FENCE_ASYNC;
+    if (always && op->guard.pred) tree_wrong(f, i, "a guard on what is done on every path");
+}
+
+void tree_form(TreeFacts *f, uint32_t i)
+{
+    check_buffers(f, i);
+    check_cell(f, i);
+    check_lanes(f, i);
+    check_sync(f, i);
+    check_guard(f, i);
+}

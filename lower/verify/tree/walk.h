@@ -1,0 +1,43 @@
+/* Inside of the walk: what check.c and agents.c share. */
+#ifndef LOWER_VERIFY_TREE_WALK_H
+#define LOWER_VERIFY_TREE_WALK_H
+
+#include "lower/verify/tree/check.h"
+#include "lower/verify/tree/state.h"
+
+typedef struct Check {
+    TreeFacts f;
+    Arena *a;
+    TreeFault *fault;
+    bool failed;
+    uint32_t without;
+    State **heads; /* by op: the record at the loop's head, from the last time */
+    State *out;    /* of the repeat at hand: behind its breaks */
+    uint32_t at;   /* op */
+} Check;
+
+static inline bool alone(const Check *c, uint32_t agent) /* one thread */
+{
+    return c->f.k->roles.v[agent].elect;
+}
+
+static inline uint32_t slots(const Check *c, uint32_t ring)
+{
+    return c->f.k->rings.v[ring].slots;
+}
+
+static inline void touch(Check *c, State *s, uint32_t agent, uint32_t ring)
+{
+    if (!alone(c, agent)) keys_add(c->a, &s->agent[agent].touched, ring);
+}
+
+/* ---- agents.c ---- */
+/* The agent has waited for its groups, or for what the tensor core does for it: what is at least so old is over; one: its elected thread has. */
+void walk_over(Check *c, State *s, uint32_t a, AccessHow how, int32_t age, bool one);
+void walk_older(Check *c, State *s, uint32_t a, AccessHow how, bool one); /* a group is committed */
+void walk_together(Check *c, State *s, uint32_t a);
+void walk_fence(Check *c, State *s, uint32_t a, bool one, uint32_t space);
+void walk_sources_older(Check *c, State *s, uint32_t ring);
+void walk_sources_over(Check *c, State *s, uint32_t ring, uint32_t a, bool one, const Keys *unheard);
+
+#endif
