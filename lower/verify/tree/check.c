@@ -210,8 +210,9 @@ static void acquire(Check *c, State *s, const IrOp *op)
     r->now = (r->now + slots(c, ring) - 1) % slots(c, ring);
     r->begun = true;
     Generation *g = generation(&c->f, r, ring, 0);
-    *g = (Generation){.apart = apart ? bit(a) : 0, .held = releases, .busy = mask(info->used)};
-    for (uint32_t e = 0; e < info->nevents; e++) g->event[e].silent = true;
+    TreeEvent *event = g->event;
+    *g = (Generation){.event = event, .apart = apart ? bit(a) : 0, .held = releases, .busy = mask(info->used)};
+    for (uint32_t e = 0; e < info->nevents; e++) event[e] = (TreeEvent){.silent = true};
     for (uint32_t b = 0; b < c->f.k->roles.n; b++)
         for (int k = 0; k < KNOWERS; k++)
             if (b != a || (one && !alone(c, a) && k == ALL_THREADS) || (others && k != knows) || (b == a && apart)) keys_add(c->a, &g->unknown[b][k], KEY_BEGIN);

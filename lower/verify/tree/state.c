@@ -90,19 +90,25 @@ static uint32_t slots_of(const TreeFacts *f, uint32_t ring)
 
 static RingState *ring_alloc(const TreeFacts *f, uint32_t ring)
 {
-    RingState *r = arena_alloc(f->a, sizeof *r + slots_of(f, ring) * sizeof *r->gen);
+    uint32_t n = slots_of(f, ring), events = f->ring[ring].nevents;
+    RingState *r = arena_alloc(f->a, sizeof *r + n * sizeof *r->gen);
+    TreeEvent *event = arena_array(f->a, TreeEvent, (size_t)n * events);
     r->users = 1;
+    for (uint32_t i = 0; i < n; i++) r->gen[i].event = event + (size_t)i * events;
     return r;
 }
 
 static void generation_copy(const TreeFacts *f, uint32_t ring, Generation *to, const Generation *from)
 {
+    TreeEvent *event = to->event;
     *to = *from;
+    to->event = event;
     for (uint32_t a = 0; a < TREE_AGENTS; a++) {
         for (int k = 0; k < KINDS; k++) to->unknown[a][k] = keys_copy(f->a, &from->unknown[a][k]);
         to->said[a] = keys_copy(f->a, &from->said[a]);
     }
     for (uint32_t e = 0; e < f->ring[ring].nevents; e++) {
+        to->event[e] = from->event[e];
         to->event[e].unheard = keys_copy(f->a, &from->event[e].unheard);
         to->event[e].part = keys_copy(f->a, &from->event[e].part);
     }

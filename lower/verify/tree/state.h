@@ -67,7 +67,7 @@ typedef struct Generation {
     uint8_t late;           /* agents: a thread may not have passed a wait */
     uint8_t done, busy;     /* agents: are done with it, on some path; are not, on some path */
     uint8_t awaited[TREE_AGENTS]; /* events */
-    TreeEvent event[TREE_EVENTS];
+    TreeEvent *event; /* of the ring */
     VEC(Out) outs; /* by key */
 } Generation;
 typedef struct RingState {
