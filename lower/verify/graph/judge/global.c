@@ -20,14 +20,14 @@ static bool same_view(const MfMap *a, const MfMap *b)
 /* Of maps that the kernel makes the launch knows boxes and elements alone. */
 static bool same_kind(const MfMap *a, const MfMap *b)
 {
-    return a->type == b->type && a->mode == MAP_TILED && b->mode == MAP_TILED && a->interleave == 0 && b->interleave == 0;
+    return a->type == b->type && a->mode == MAP_TILED && b->mode == MAP_TILED && a->interleave == 0 &&
+           b->interleave == 0;
 }
 
 static bool comparable(const Verifier *v, const Region *a, const Region *b)
 {
     if (a == NULL || b == NULL || a->tensor != b->tensor || a->n != b->n) return false;
-    if (a->view || b->view)
-        return a->view && b->view && same_kind(&v->k->mf.maps.v[a->map], &v->k->mf.maps.v[b->map]) && views_same(a, b);
+    if (a->view || b->view) return a->view == b->view && same_kind(&v->k->mf.maps.v[a->map], &v->k->mf.maps.v[b->map]);
     if (a->map == UINT32_MAX || b->map == UINT32_MAX) return a->map == b->map;
     return same_view(&v->k->mf.maps.v[a->map], &v->k->mf.maps.v[b->map]);
 }
@@ -58,11 +58,11 @@ static bool moves(const Verifier *v, const Region *r)
 
 static bool disjoint(Verifier *v, const Region *a, const Region *b)
 {
-    if (a && b && views_apart(v, a, b)) return true;
-    if (!comparable(v, a, b)) return false;
+    if (!comparable(v, a, b) || a->view) return false; /* different coordinates of a view may be one place */
     if (regions_apart(v, a, b)) return true;
     for (unsigned i = 0; i < a->n && !moves(v, a) && !moves(v, b); i++)
-        if (form_le(&v->f, a->hi[i], b->lo[i]) || form_le(&v->f, b->hi[i], a->lo[i]) || steps(v, a, b, i) == STEPS_APART)
+        if (form_le(&v->f, a->hi[i], b->lo[i]) || form_le(&v->f, b->hi[i], a->lo[i]) ||
+            steps(v, a, b, i) == STEPS_APART)
             return true;
     return false;
 }
@@ -124,14 +124,15 @@ static void load_after_store(Verifier *v, const Transfer *s, const Transfer *l)
                 s->group ? "the store, not waited for with grp.wait full" : "the store, not even committed to a group");
 }
 
-/* a begins first. Order is looked at before places: it is cheaper. */
+/* a begins first. Order is looked at before places: it is cheaper. Of a derived schedule rule G has told which loads and stores may
+ * meet. */
 static bool fine(Verifier *v, const Transfer *a, const Transfer *b)
 {
     if (a->reduce && b->reduce && same_reduction(v, a, b)) return true;
     bool over = a->write ? a->full && event_before(v, a->full, b->start)
                          : a->phase && phase_before(v, a->phase, b->start);
     if (over && (!a->write || b->write || fence_between(v, a->full, b->start))) return true;
-    if (a->write && b->write) return a->any_order || b->any_order || !collide(v, a, b);
+    if ((a->write && b->write) || v->few) return a->any_order || b->any_order || !collide(v, a, b);
     return disjoint(v, a->region, b->region);
 }
 
@@ -249,7 +250,8 @@ void check_global(Verifier *v)
             link_kind(v, &k, i);
             ok = fine_with_kind(v, &k, i);
         }
-        for (uint64_t left = t->tensors; left && ok; left &= left - 1) ok = fine_with_all(v, &by[__builtin_ctzll(left)], i);
+        for (uint64_t left = t->tensors; left && ok; left &= left - 1)
+            ok = fine_with_all(v, &by[__builtin_ctzll(left)], i);
         for (uint64_t left = t->tensors; left; left &= left - 1) {
             int b = __builtin_ctzll(left);
             if (t->write) vec_push(&v->run, &by[b].writes, i);

@@ -136,9 +136,7 @@ static void want(Verifier *v, uint32_t loop, Form count)
 {
     Shift s;
     if (!choice_shift_for(v, count, &s) && !choice_shift_at(v, loop, count, &s)) return;
-    s.loop = loop;
-    if (!v->fixed) vec_push(v->arena, &v->wanted, s);
-    else v->afresh = v->again |= choice_shift(v, &s);
+    v->afresh = v->again |= choice_shift(v, &s);
 }
 
 /* The choice for each amount of which minima, maxima and selections make the count. */
@@ -156,18 +154,6 @@ static void shift_parts(Verifier *v, uint32_t loop, Form x, int *fuel)
         Form parts[2] = {two ? a.a : a.b, two ? a.b : a.c};
         for (int j = 0; j < 2 && rest; j++) shift_parts(v, loop, form_add(&v->f, rest, t.c, parts[j]), fuel);
     }
-}
-
-/* In turn k of a loop around there are k turns and a few: that loop gets as many more. */
-static void shift_around(Verifier *v, uint32_t loop, Form x)
-{
-    const FormData *d = form_data(&v->f, x);
-    if (v->fixed || d->n != 1 || d->t[0].c != 1 || v->again) return;
-    FormAtom a = *atom_data(&v->f, d->t[0].atom);
-    int64_t k = d->k - 1;
-    if (a.kind != ATOM_OPEN || a.sub != 1) return;
-    Form last = form_add(&v->f, a.c, k, form_const(&v->f, 1));
-    if (last) want(v, loop, last);
 }
 
 static Form count_of(Verifier *v, uint32_t op, bool here)
@@ -206,8 +192,8 @@ static void look(Verifier *v, uint32_t op, Turns *t)
     t->ranks |= UINT32_C(1) << v->now->rank;
     int fuel = PARTS_FUEL, more_fuel = PARTS_FUEL;
     shift_parts(v, op, now, &fuel);
-    if (upper <= 2 * verify_ring(v, op)) shift_parts(v, op, count, &more_fuel); /* variables in `now` hold what was chosen */
-    if (count) shift_around(v, op, count);
+    if (upper <= 2 * (int64_t)v->ring)
+        shift_parts(v, op, count, &more_fuel); /* variables in `now` hold what was chosen */
 }
 
 void turns_loop(Verifier *v, uint32_t op, int64_t turns)
@@ -254,36 +240,17 @@ static void check_reached(Verifier *v)
     }
 }
 
-static bool more_values(Verifier *v, uint32_t loop)
-{
-    bool more = false;
-    for (uint32_t i = 0; i < v->wanted.n; i++) more |= v->wanted.v[i].loop == loop && choice_shift(v, &v->wanted.v[i]);
-    return more;
-}
-
 static bool too_few(const Verifier *v, uint32_t loop, int64_t *least)
 {
     const Turns *t = &v->turns[loop];
-    int64_t all = 2 * verify_ring(v, loop) + 1;
+    int64_t all = 2 * (int64_t)v->ring + 1;
     *least = t->upper < all && t->upper >= t->left ? t->upper : all;
     return v->chosen[loop] && t->most < *least;
 }
 
-/* It never has the turns of longer ones, so those that it has in the turns before it comes to its most matter, too. */
-static bool clipped(const Verifier *v, uint32_t loop)
-{
-    const Turns *t = &v->turns[loop];
-    return v->chosen[loop] && t->ranks && t->upper <= 2 * verify_ring(v, loop);
-}
-
-bool turns_check(Verifier *v)
+void turns_check(Verifier *v)
 {
     int64_t least;
-    bool more = false;
-    for (uint32_t i = 0; i < v->nops && !v->failed; i++) more |= (too_few(v, i, &least) || clipped(v, i)) && more_values(v, i);
-    if (more || v->failed) return more;
-    for (uint32_t i = 0; i < v->nops && !v->all_indexed && v->rings < v->ring; i++) more |= too_few(v, i, &least);
-    if (more) return v->all_indexed = true;
     for (uint32_t i = 0; i < v->nops && !v->failed; i++) {
         if (!too_few(v, i, &least)) continue;
         Diag *g = verify_refuse(v, E0660, i,
@@ -291,9 +258,9 @@ bool turns_check(Verifier *v)
                                 "shows after %lld",
                                 (long long)v->turns[i].most, (long long)least);
         if (g)
-            diag_note(v->diags, g, (Span){0, 0},
-                      "its trip count is made from that of another loop, or from its turns, and no run gives it as many");
+            diag_note(
+                v->diags, g, (Span){0, 0},
+                "its trip count is made from that of another loop, or from its turns, and no run gives it as many");
     }
     if (!v->failed) check_reached(v);
-    return false;
 }

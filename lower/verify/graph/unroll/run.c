@@ -242,19 +242,6 @@ void run_forget(Verifier *v, uint32_t var)
     v->now->var_by_trip[var] = false;
 }
 
-/* What an element can be; -1 where it is not read. Only where values/views.c asks by it: elsewhere bounds make more work. */
-static void element_range(const Verifier *v, uint32_t tensor, bool read, int64_t *lo, int64_t *hi)
-{
-    const ElemInfo *e = elem_info((ElemType)v->k->mf.tensors.v[tensor].type);
-    bool sign = e->kind == ELEM_SINT;
-    *lo = INT64_MIN;
-    *hi = INT64_MAX;
-    if ((v->loaded & v->stored) == 0 || !tensor_trusted(v, "sorted", tensor)) return;
-    if (e->global_bits >= 64 || (!sign && e->kind != ELEM_UINT)) return;
-    *lo = sign ? -(INT64_C(1) << (e->global_bits - 1)) : read ? 0 : -1;
-    *hi = (INT64_C(1) << (e->global_bits - sign)) - 1;
-}
-
 static void load_scalar(Verifier *v, const IrOp *op, uint32_t index)
 {
     uint32_t tensor = ir_find(op, IRK_TENSOR)->id;
@@ -264,8 +251,6 @@ static void load_scalar(Verifier *v, const IrOp *op, uint32_t index)
     Form byte = run_value(v, ir_find(op, IRK_BYTE)), guard = run_guard(v, index);
     if (byte == 0 || guard == 0) return;
     const FormData *d = form_data(&v->f, byte), *g = form_data(&v->f, guard);
-    int64_t lo, hi;
-    element_range(v, tensor, form_is(&v->f, guard, 1), &lo, &hi);
     define(v, op->dst,
            form_atom(&v->f, (FormAtom){.kind = ATOM_LOAD,
                                        .type = op->type,
@@ -273,8 +258,8 @@ static void load_scalar(Verifier *v, const IrOp *op, uint32_t index)
                                        .b = byte,
                                        .c = guard,
                                        .depth = d->depth > g->depth ? d->depth : g->depth,
-                                       .lo = lo,
-                                       .hi = hi}),
+                                       .lo = INT64_MIN,
+                                       .hi = INT64_MAX}),
            false);
 }
 
@@ -392,8 +377,6 @@ static void run_thread(Verifier *v, Thread *t)
             if (!next_body(v)) return;
             continue;
         }
-        Stretch *s = v->stretch[b->base + t->pc];
-        if (s && counters_turn(v, b, s)) continue;
         verify_spend(v, 1);
         if (v->failed) return;
         run_step(v);

@@ -39,11 +39,6 @@ uint32_t run_act(const Verifier *v);
 bool run_shared(Verifier *v, uint32_t **clock); /* clock: what each of those threads comes after */
 bool run_agreed(Verifier *v, Form x);           /* whether x is the same for all of them */
 
-/* ---- counters.c ---- */
-typedef struct Stretch Stretch;
-void counters_prepare(Verifier *v);
-bool counters_turn(Verifier *v, const Body *b, Stretch *s); /* v->now goes through the stretch where it is; false: op by op */
-
 /* ---- blocks.c ---- */
 void block_step(Verifier *v, uint32_t op);
 
