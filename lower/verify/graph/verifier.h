@@ -90,7 +90,7 @@ typedef struct Verifier {
     Made *results;        /* of pure ops, by hash */
     uint32_t result_mask;
     Resolved resolved[RESOLVED];
-    uint32_t unrollings;  /* begun, and gone on with after another choice */
+    uint32_t unrollings;  /* begun */
     Inside *inside;       /* by number, of what opens a block */
     uint32_t nops, nvalues;
     uint32_t *def;           /* by value: its op */
@@ -152,7 +152,6 @@ typedef struct Verifier {
     VEC(Access) accesses;
     VEC(Place) places; /* of a finished graph */
     VEC(Transfer) transfers;
-    VEC(Form) unresolved; /* values that no choice made another */
     VEC(Cell) cells;
     struct Views *views; /* values/views.c */
     VEC(Break) breaks;

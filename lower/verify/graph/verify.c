@@ -420,7 +420,6 @@ void verify_clear(Verifier *v)
     CLEAR(v->threads);
     v->clocks_left = 0;
     v->events.n = v->phases.n = v->accesses.n = v->transfers.n = 0; /* these keep their memory */
-    CLEAR(v->unresolved);
     CLEAR(v->places);
     CLEAR(v->cells);
     views_clear(v);
@@ -472,7 +471,7 @@ static void try_choices(Verifier *v)
         v->again = v->afresh = false;
         run_kernel(v);
         if (v->held.text) report_held(v);
-        if (v->again || v->failed || choices_stale(v) || !alike_check(v)) continue;
+        if (v->again || v->failed || !alike_check(v)) continue;
         check_graph(v);
         if (!v->failed) turns_keep(v);
         if (++v->runs > RUNS_MAX) verify_refuse(v, E0660, v->nops, "the kernel has too many trip counts to be proved");

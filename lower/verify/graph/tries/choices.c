@@ -96,7 +96,6 @@ static Form resolve_chosen(Verifier *v, Form x, bool draws, bool *by_trip)
         int64_t scale, k;
         if ((c->drawn && !draws) || !proportional(form_data(&v->f, c->of), d, &scale)) continue;
         if (!mul_s64(scale, c->value[c->at % c->n], &k) || !add_s64(k, d->k, &k)) return 0;
-        c->used = true;
         *by_trip |= !of_condition(&v->f, form_data(&v->f, c->of)); /* of a condition both ways are tried */
         return form_const(&v->f, k);
     }
@@ -350,16 +349,11 @@ bool choice_shift(Verifier *v, const Shift *by)
 
 /* Pattern: the first n choices of the owner stand for equal turns, the others mix them: each turn takes another one. Each two
  * values come one after the other, in both orders, in the first two turns of some pattern. */
-uint32_t choice_following(const Choice *c, const Choice *owner, uint32_t at)
-{
-    uint32_t mixed = at - owner->n;
-    return at < owner->n ? at : (mixed % owner->n + c->turn * (1 + mixed / owner->n)) % c->n;
-}
-
 static void follow(const Verifier *v, Choice *c)
 {
     const Choice *owner = &v->choices.v[c->owner];
-    c->at = choice_following(c, owner, owner->at);
+    uint32_t mixed = owner->at - owner->n;
+    c->at = owner->at < owner->n ? owner->at : (mixed % owner->n + c->turn * (1 + mixed / owner->n)) % c->n;
 }
 
 static uint32_t mixed(uint32_t n)
@@ -451,19 +445,6 @@ void choice_add(Verifier *v, uint32_t op, Form x)
     add(v, op, x, v->now->id);
 }
 
-/* With the choice a run has other numbers only where it worked out a value that the choice makes a number. Without such a
- * value the run that starts again would come to where this one is. The first choice: values were not looked at before. */
-bool choice_go_on(Verifier *v)
-{
-    bool trip = false;
-    if (v->failed || v->afresh || !v->again || v->choices.n < 2) return false;
-    for (uint32_t i = 0; i < v->unresolved.n; i++)
-        if (choice_value(v, v->unresolved.v[i], &trip) != v->unresolved.v[i] || v->afresh) return false;
-    v->again = false;
-    v->unrollings++; /* what is resolved from now on */
-    return true;
-}
-
 /* Every condition is a choice of its own: all combinations are tried. */
 bool choice_guard(Verifier *v, uint32_t op, Form guard)
 {
@@ -546,18 +527,6 @@ static uint32_t positions(const Verifier *v, uint32_t i)
     return v->choices.v[i].n;
 }
 
-/* The trip counts that follow choice i come up again in the next run, most likely: a run that finds them one after the other
- * would start as often. Those that don't come up are taken back: choices_stale. */
-static void keep_followers(Verifier *v, uint32_t i, uint32_t before)
-{
-    while (v->choices.n < before && v->choices.v[v->choices.n].owner == i && v->choices.v[v->choices.n].own) {
-        Choice *c = &v->choices.v[v->choices.n++];
-        follow(v, c);
-        c->kept = true;
-        c->used = false;
-    }
-}
-
 /* Where nests have nothing in common (tries/nests.c), the turns of one are tried while the others have none. */
 static bool worth_trying(const Verifier *v, uint32_t i)
 {
@@ -571,7 +540,6 @@ static bool worth_trying(const Verifier *v, uint32_t i)
 
 bool choice_next(Verifier *v)
 {
-    uint32_t before = v->choices.n;
     for (uint32_t i = v->choices.n; i-- > 0;) {
         Choice *c = &v->choices.v[i];
         if (c->owner != UINT32_MAX) continue;
@@ -579,21 +547,9 @@ bool choice_next(Verifier *v)
         while (++c->at < all) {
             if (!worth_trying(v, i)) continue;
             v->choices.n = i + 1;
-            keep_followers(v, i, before);
             return true;
         }
         v->choices.n = i;
     }
     return false;
-}
-
-bool choices_stale(Verifier *v)
-{
-    for (uint32_t i = 0; i < v->choices.n && !v->again; i++) {
-        if (!v->choices.v[i].kept || v->choices.v[i].used) continue;
-        v->choices.n = i;
-        v->again = true;
-    }
-    for (uint32_t i = 0; i < v->choices.n; i++) v->choices.v[i].kept = false;
-    return v->again;
 }

@@ -15,7 +15,6 @@ typedef struct Choice {
     uint32_t turn;  /* how many of the owner's came before */
     bool own;       /* of the loop's nest alone: tries/nests.c */
     bool drawn;     /* made from the answer to a draw */
-    bool kept, used; /* taken over from the run before; found in this run */
 } Choice;
 typedef struct ValueList {
     const int64_t *v;

@@ -18,16 +18,10 @@ bool choice_drawn(const Verifier *v, Form x); /* made from a draw */
 void choice_picked(Verifier *v, int64_t k); /* a minimum or maximum has this number because of what was chosen in this run */
 /* Adds a choice of values for what x depends on, x counting the turns of loop `op` (or a pred), and sets again. */
 void choice_add(Verifier *v, uint32_t op, Form x);
-/* Whether the run can go on with the choice that was added: clears again. Otherwise it starts again. */
-bool choice_go_on(Verifier *v);
 /* A condition that only the launch decides: tried both ways. False for others, and nothing is chosen. */
 bool choice_guard(Verifier *v, uint32_t op, Form guard);
 bool choice_next(Verifier *v); /* false: all have been tried */
-/* Whether the run that has ended did not meet what was taken over from the one before: it is done again without. */
-bool choices_stale(Verifier *v);
 
-/* Where a choice is that follows another one, which is there. */
-uint32_t choice_following(const Choice *c, const Choice *owner, uint32_t at);
 /* A trip count without what was chosen: what its choice needs so that it, too, has the turns that matter; false: nothing. */
 bool choice_shift_for(Verifier *v, Form count, Shift *out);
 /* The same where it is not known which values the count is made from: those that were chosen for that loop. */

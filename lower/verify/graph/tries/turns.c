@@ -7,7 +7,7 @@
 #include "lower/verify/graph/tries/tries.h"
 #include "lower/verify/graph/unroll/unroll.h"
 
-enum { TURNS_FUEL = 256, PARTS_FUEL = 32, GIVEN_FUEL = 64, GIVEN_DEPTH = 3 };
+enum { TURNS_FUEL = 256, PARTS_FUEL = 32 };
 
 void turns_prepare(Verifier *v)
 {
@@ -37,7 +37,6 @@ void turns_keep(Verifier *v)
 typedef struct Way {
     int fuel;
     bool here; /* with the indices of loops around as they are; otherwise with any that they may have */
-    int depth; /* of variables that are set from variables, and cells */
 } Way;
 
 static Form unchosen(Verifier *v, const IrArg *arg, Way *w);
@@ -70,52 +69,6 @@ static Form unchosen_index(Verifier *v, uint32_t loop, Way *w)
                                        .hi = endless ? INT64_MAX : past->hi - 1});
 }
 
-/* What gives `get` a value: a set of its variable, a store into the buffer that it reads; other writes have none to tell. */
-static bool gives(const IrOp *op, const IrOp *get, bool *known)
-{
-    const IrArg *dst = ir_find(op, IRK_DST);
-    bool into = get->op == IR_LDS && dst && dst->kind == IRA_BUF && dst->id == ir_find(get, IRK_SRC)->id;
-    if (into && op->op != IR_STS && op->op != IR_ST_ASYNC) *known = false;
-    if (get->op == IR_LDS) return into;
-    return (op->op == IR_SET || op->op == IR_VAR) && ir_find(op, IRK_VAR)->id == ir_find(get, IRK_VAR)->id;
-}
-
-/* Between the least and the greatest of what any CTA gives it; false: not known. */
-static bool given_range(Verifier *v, const IrOp *get, int depth, int64_t *least, int64_t *greatest)
-{
-    const Form *mine = v->f.sreg;
-    bool known = depth < GIVEN_DEPTH;
-    for (uint32_t i = 0; i < v->nops && known; i++) {
-        if (!gives(v->ops[i], get, &known)) continue;
-        for (uint32_t r = 0; r < v->nranks && known; r++) {
-            Way w = {GIVEN_FUEL, false, depth + 1};
-            v->f.sreg = v->sreg[r];
-            Form x = unchosen(v, ir_find(v->ops[i], IRK_A), &w);
-            known = w.fuel >= 0;
-            if (known && form_data(&v->f, x)->lo < *least) *least = form_data(&v->f, x)->lo;
-            if (known && form_data(&v->f, x)->hi > *greatest) *greatest = form_data(&v->f, x)->hi;
-        }
-    }
-    v->f.sreg = mine;
-    return known && *least <= *greatest && *least != INT64_MIN && *greatest != INT64_MAX;
-}
-
-/* Whatever it may be in any turn, the same all through the count. */
-static Form unchosen_any(Verifier *v, uint32_t index, Way *w)
-{
-    const IrOp *op = v->ops[index];
-    int64_t lo = INT64_MAX, hi = INT64_MIN;
-    if (op->op == IR_TICKET) {
-        Form draws = unchosen(v, ir_find(op, IRK_B), w);
-        if (w->fuel < 0) return 0;
-        lo = -1;
-        hi = form_data(&v->f, draws)->hi < UINT32_MAX ? form_data(&v->f, draws)->hi : UINT32_MAX;
-    } else if (!given_range(v, op, w->depth, &lo, &hi)) {
-        return 0;
-    }
-    return form_atom(&v->f, (FormAtom){.kind = ATOM_OPEN, .sub = 2, .type = op->type, .a = index, .lo = lo, .hi = hi});
-}
-
 static Form unchosen(Verifier *v, const IrArg *arg, Way *w)
 {
     if (--w->fuel < 0) return 0;
@@ -126,8 +79,8 @@ static Form unchosen(Verifier *v, const IrArg *arg, Way *w)
     if (run_pure(op)) return unchosen_op(v, op, w);
     Form x = 0;
     if (op->op == IR_LOOP) x = w->here ? run_value(v, arg) : unchosen_index(v, index, w);
-    else if (!w->here && (op->op == IR_GET || op->op == IR_LDS || op->op == IR_TICKET)) x = unchosen_any(v, index, w);
-    else x = v->now->loaded[arg->id - 1];
+    else if (w->here || (op->op != IR_GET && op->op != IR_LDS && op->op != IR_TICKET))
+        x = v->now->loaded[arg->id - 1]; /* those differ */
     if (x == 0) w->fuel = -1;
     return w->fuel < 0 ? 0 : x;
 }
@@ -158,7 +111,7 @@ static void shift_parts(Verifier *v, uint32_t loop, Form x, int *fuel)
 
 static Form count_of(Verifier *v, uint32_t op, bool here)
 {
-    Way w = {TURNS_FUEL, here, 0};
+    Way w = {TURNS_FUEL, here};
     Form lo = unchosen(v, v->operands[op].a, &w), hi = unchosen(v, v->operands[op].b, &w);
     return w.fuel < 0 ? 0 : form_add(&v->f, hi, -1, lo);
 }

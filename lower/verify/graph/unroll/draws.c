@@ -95,7 +95,8 @@ static bool is_number(const Verifier *v, Lx x, int64_t k)
     return n && n->op == LX_CONST && n->k == k;
 }
 
-bool repeat_in_row(const Verifier *v)
+/* The grid has clusters along x only. */
+static bool repeat_in_row(const Verifier *v)
 {
     const MfKernel *mf = &v->k->mf;
     return is_number(v, mf->grid[1], mf->cluster[1]) && is_number(v, mf->grid[2], mf->cluster[2]);

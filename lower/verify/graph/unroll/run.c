@@ -112,7 +112,6 @@ static Form resolve(Verifier *v, Form x, bool *trip)
     if (r->x != x || r->unrolling != v->unrollings) {
         *r = (Resolved){.x = x, .unrolling = v->unrollings};
         r->y = choice_value(v, x, &r->by_trip);
-        if (r->y == x) vec_push(&v->run, &v->unresolved, x);
     }
     *trip |= r->by_trip;
     return r->y;

@@ -47,7 +47,6 @@ void repeat_draw(Verifier *v, uint32_t op, Form value, Form draws); /* v->now ge
 /* A break leaves its repeat where this pred atom is `truth`: refused unless some draw has that answer. any: it is the
  * repeat's first turn, or the pred is known, so it may be one that no draw decides. */
 bool repeat_test(Verifier *v, uint32_t op, uint32_t pred, bool truth, bool any);
-bool repeat_in_row(const Verifier *v); /* the grid has clusters along x only */
 void repeat_over(Verifier *v, uint32_t op); /* a break leaves its repeat whatever v->now has drawn */
 
 void check_draws(Verifier *v); /* of a finished graph */
