@@ -101,6 +101,9 @@ typedef struct Verifier {
     uint32_t slots;          /* most of a buffer or barrier */
     uint32_t ring;           /* S, whose 2 S + 1 turns tell of longer loops (tries/compare.c): at least */
     uint32_t base;           /* the slots and the period; */
+    bool *counter;           /* by variable: turns a ring of the compiler's */
+    bool fixed;              /* slots or conditions are not those of counters alone: rings turned by one slot are another program (tries/period.c) */
+    bool both_ends;          /* of some loop they tell its last turns, and its first or remainders */
     uint32_t joint;          /* turns after which all moduli and variables that steer come round together: tries/moduli.c */
     uint32_t front, end;     /* first and last turns of a loop that comparisons of its index tell from those between */
     Unlike *unlike;          /* by op that opens a loop */
@@ -132,7 +135,6 @@ typedef struct Verifier {
     bool *joins;        /* by op that steers: made from conditions that are looked at themselves */
     uint8_t *chosen;    /* by op: loops whose trip count is a choice, or made from one */
     bool split;         /* repeats end each at its own time */
-    uint32_t reps;      /* threads that stand for a role of several: unroll/alike.c */
     bool again, failed; /* again: a choice was added, or found to need more values */
     bool silent;        /* nothing is reported now */
     Held held;

@@ -1,8 +1,11 @@
 /* After how many turns all that steers comes round together, and so how many turns the runs must have.
  *
- * Every residue of all moduli of indices together is another state, each meets each: v->joint is the least common multiple of
- * them and of the slots of all rings, and the runs' S is at least that. Circles of variables have their part in it, too: a
- * modulus in them is an estimate here, and the runs show after how many turns they come back (tries/period.c).
+ * The compiler's own rings are turned by counters that nothing else looks at: a kernel that begins at another slot is the
+ * same kernel, so what one window of turns does, all do. Where a slot or a parity comes from an index, or a variable of the
+ * program steers, the turn itself counts, and what a loop leaves behind (v->fixed). Every residue of all moduli of indices
+ * together is another state, each meets each: v->joint is the least common multiple of them and of the slots of rings that
+ * no counter turns, and the runs' S is at least that. Circles of variables have their part in it, too: a modulus in them is
+ * an estimate here, and the runs show after how many turns they come back (tries/period.c).
  *
  * What slots, parities, ranks, masks and places in a buffer are made from has to fit into PERIOD_MAX turns. Moduli of
  * conditions and amounts that don't fit beside those are left out: such conditions are held open (tries/compare.c).
@@ -25,7 +28,7 @@ typedef struct Modulus {
 typedef struct Moduli {
     Verifier *v;
     Walked *walked;
-    bool *var; /* by variable: a slot, parity or condition is made from it */
+    bool *counter, *var; /* by variable: turns a ring of the compiler's; a slot, parity or condition is made from it */
     VEC(Modulus) all;
     bool follow; /* variables on the way */
 } Moduli;
@@ -67,7 +70,7 @@ static void walk(Moduli *m, uint32_t at, const IrArg *arg, int64_t turns);
 static void walk_variable(Moduli *m, uint32_t at, uint32_t var)
 {
     Verifier *v = m->v;
-    if (!m->follow || m->var[var] || period_parity(v, var)) return;
+    if (!m->follow || m->var[var] || m->counter[var] || period_parity(v, var)) return;
     m->var[var] = true;
     for (uint32_t i = 0; i < v->nops; i++) {
         const IrOp *op = v->ops[i];
@@ -120,11 +123,81 @@ static uint32_t slots_of(const Verifier *v, const IrArg *of)
     return of->kind == IRA_BAR ? v->k->bars.v[of->id].slots : v->k->bufs.v[of->id].slots;
 }
 
+/* The variable that the operand is, or its other parity; UINT32_MAX: none. */
+static uint32_t variable_of(const Verifier *v, const IrArg *arg)
+{
+    const IrOp *op = arg && arg->kind == IRA_VAL ? v->ops[v->def[arg->id - 1]] : NULL;
+    if (op && op->op == IR_XOR) return variable_of(v, ir_find(op, IRK_A));
+    return op && op->op == IR_GET ? ir_find(op, IRK_VAR)->id : UINT32_MAX;
+}
+
+/* x + 1 == n ? 0 : x + 1 of variable x; stepped: its x + 1 */
+static bool steps_round(const Verifier *v, const IrOp *set, const IrOp **stepped, int64_t *n)
+{
+    const IrOp *pick = verify_def(v, ir_find(set, IRK_A)), *by = pick ? verify_def(v, ir_find(pick, IRK_COND)) : NULL;
+    int64_t k;
+    if (set->guard.pred || by == NULL || pick->op != IR_SEL || by->op != IR_CMP || ir_find(by, IRK_REL)->id != IRL_EQ)
+        return false;
+    const IrOp *next = *stepped = verify_def(v, ir_find(pick, IRK_B));
+    return next && next->op == IR_ADD && verify_def(v, ir_find(by, IRK_A)) == next && verify_number(v, ir_find(by, IRK_B), n) &&
+           verify_number(v, ir_find(pick, IRK_A), &k) && k == 0 && verify_number(v, ir_find(next, IRK_B), &k) && k == 1 &&
+           variable_of(v, ir_find(next, IRK_A)) == ir_find(set, IRK_VAR)->id;
+}
+
+/* Wherever it is a slot, it is one of so many. */
+static bool only_slots(const Verifier *v, const IrOp *op, uint32_t var, int64_t n)
+{
+    for (uint32_t i = 0; i < op->nargs; i++) {
+        const IrArg *a = &op->args[i];
+        if (a->kind != IRA_BAR && a->kind != IRA_BUF) continue;
+        if (variable_of(v, ir_part(op, a, IRK_SLOT)) == var && slots_of(v, a) != n) return false;
+    }
+    return true;
+}
+
+/* Each time that the variable is set it goes on by one of so many slots, and it is a slot of so many wherever it is one. Two
+ * that turn one ring and come round at different places would drift apart slowly, in more turns than the runs have. */
+static bool steps_slots(const Verifier *v, uint32_t var, uint32_t slots)
+{
+    const IrOp *stepped;
+    int64_t n;
+    for (uint32_t i = 0; i < v->nops; i++) {
+        const IrOp *op = v->ops[i];
+        bool set = op->op == IR_SET && v->operands[i].var == var;
+        if (set && !(steps_round(v, op, &stepped, &n) && n == slots)) return false;
+        if (!only_slots(v, op, var, slots)) return false;
+    }
+    return true;
+}
+
+/* Only the compiler uses its barriers: by counters. */
+static void find_counters(Moduli *m, const IrOp *op)
+{
+    const Verifier *v = m->v;
+    for (uint32_t i = 0; i < op->nargs; i++) {
+        const IrArg *a = &op->args[i];
+        if (a->kind != IRA_BAR || !v->k->bars.v[a->id].derived) continue;
+        uint32_t slot = variable_of(v, ir_part(op, a, IRK_SLOT)), phase = variable_of(v, ir_find(op, IRK_PHASE));
+        if (slot != UINT32_MAX && steps_slots(v, slot, slots_of(v, a))) m->counter[slot] = true;
+        if (phase != UINT32_MAX) m->counter[phase] = true;
+    }
+}
+
 static void find_rings(Moduli *m, uint32_t at)
 {
-    const IrOp *op = m->v->ops[at];
-    for (uint32_t i = 0; op->op != IR_BAR_INIT && i < op->nargs; i++)
-        if (op->args[i].kind == IRA_BAR || op->args[i].kind == IRA_BUF) add(m, slots_of(m->v, &op->args[i]), at, true);
+    Verifier *v = m->v;
+    const IrOp *op = v->ops[at];
+    for (uint32_t i = 0; op->op != IR_BAR_INIT && i < op->nargs; i++) {
+        const IrArg *a = &op->args[i];
+        bool bar = a->kind == IRA_BAR;
+        if (!bar && a->kind != IRA_BUF) continue;
+        uint32_t slots = slots_of(v, a), var = variable_of(v, ir_part(op, a, IRK_SLOT));
+        bool made = bar && !v->k->bars.v[a->id].derived, turned = var != UINT32_MAX && m->counter[var];
+        v->fixed |= made;
+        if (slots == 1 || (turned && !made)) continue;
+        v->fixed = true;
+        add(m, slots, at, true);
+    }
 }
 
 /* ---- all of a kernel ---- */
@@ -223,15 +296,18 @@ void moduli_prepare(Verifier *v)
 {
     Moduli m = {.v = v, .follow = true};
     m.walked = arena_array(v->arena, Walked, v->nvalues);
+    m.counter = v->counter = arena_array(v->arena, bool, v->k->vars.n);
     m.var = arena_array(v->arena, bool, v->k->vars.n);
     v->unlike = arena_array(v->arena, Unlike, v->nops + 1);
     v->joint = 1;
+    for (uint32_t i = 0; i < v->nops; i++) find_counters(&m, v->ops[i]);
     for (uint32_t i = 0; i < v->nops; i++) find_rings(&m, i);
     for (uint32_t i = 0; i < v->nops; i++) walk_numbers(&m, i);
     for (uint32_t i = 0; i < v->nops; i++) walk_sync(&m, i);
     uint32_t musts = m.all.n;
     m.follow = false;
     for (uint32_t i = 0; i < v->nops; i++) walk_conditions(&m, i);
+    for (uint32_t i = 0; i < v->k->vars.n; i++) v->fixed |= m.var[i];
     join_all(&m, musts);
     fit_ring(v);
 }

@@ -280,10 +280,12 @@ void nests_together(Verifier *v)
 {
     uint32_t *depth = arena_array(v->arena, uint32_t, v->nops + 1);
     v->together = arena_array(v->arena, uint32_t, v->nops + 1);
+    v->both_ends = false;
     for (uint32_t i = 0; i < v->nops; i++) depth[i] = depth_of(v, i);
     for (uint32_t i = 0; i < v->nops; i++) {
         if (depth[i] == 0) continue;
         Unlike u = unlike_beside(v, depth, i);
+        v->both_ends |= u.end && (u.front || u.rounds);
         if ((u.front || u.end || u.rounds) && has_deeper(v, depth, i))
             v->together[i] = u.front + u.end + (u.rounds ? v->joint : 1);
     }

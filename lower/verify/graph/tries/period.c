@@ -1,7 +1,7 @@
 /* From the trip counts that were tried to all of them.
  *
- * Tried are 0 .. 2 S + 1 turns, S the most slots of a ring, and at least the turns after which all that steers comes round
- * together (tries/moduli.c). What makes longer loops nothing new:
+ * Tried are 0, 1, 2, S - 1, S, S + 1 and 2 S + 1 turns, or all up to that where slots are fixed, S the most slots of a ring, and at least
+ * the turns after which all that steers comes round together (tries/moduli.c). What makes longer loops nothing new:
  * - Slots and parities are periodic. They are made from variables that the turns set and from the loop's index. A
  *   variable's next value depends on such variables alone (or on the index modulo a constant that comes round within
  *   2 S turns). Those that are made from
@@ -202,7 +202,7 @@ static void find_circles(Verifier *v)
         if (!p->relevant[i]) continue;
         if (number[r] == 0) number[r] = count < CIRCLES ? ++count : CIRCLES; /* the last takes all that are left */
         p->circle[i] = (uint8_t)(number[r] - 1);
-        if (!p->counted[i]) p->program |= UINT64_C(1) << p->circle[i];
+        if (v->fixed && !v->counter[i] && !p->counted[i]) p->program |= UINT64_C(1) << p->circle[i];
     }
 }
 

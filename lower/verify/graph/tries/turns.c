@@ -109,6 +109,18 @@ static void shift_parts(Verifier *v, uint32_t loop, Form x, int *fuel)
     }
 }
 
+/* In turn k of a loop around there are k turns and a few: that loop gets as many more. */
+static void shift_around(Verifier *v, uint32_t loop, Form x)
+{
+    const FormData *d = form_data(&v->f, x);
+    if (v->fixed || d->n != 1 || d->t[0].c != 1 || v->again) return;
+    FormAtom a = *atom_data(&v->f, d->t[0].atom);
+    int64_t k = d->k - 1;
+    if (a.kind != ATOM_OPEN || a.sub != 1) return;
+    Form last = form_add(&v->f, a.c, k, form_const(&v->f, 1));
+    if (last) want(v, loop, last);
+}
+
 static Form count_of(Verifier *v, uint32_t op, bool here)
 {
     Way w = {TURNS_FUEL, here};
@@ -147,6 +159,7 @@ static void look(Verifier *v, uint32_t op, Turns *t)
     shift_parts(v, op, now, &fuel);
     if (upper <= 2 * (int64_t)v->ring)
         shift_parts(v, op, count, &more_fuel); /* variables in `now` hold what was chosen */
+    if (count) shift_around(v, op, count);
 }
 
 void turns_loop(Verifier *v, uint32_t op, int64_t turns)

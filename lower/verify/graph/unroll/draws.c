@@ -17,7 +17,6 @@ static bool alike(const Draw *d, const Thread *t)
 void repeat_draw(Verifier *v, uint32_t op, Form value, Form draws)
 {
     const Thread *t = v->now;
-    alike_note(v, op, draws);
     for (uint32_t i = v->draws.n; i-- > 0;) {
         const Draw *d = &v->draws.v[i];
         if (!alike(d, t) || d->seen) continue;

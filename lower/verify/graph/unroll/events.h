@@ -1,7 +1,7 @@
 /* What happens in one unrolling.
  *
  * Glossary: thread - one that runs a body; a role of one thread has one, others are stood for by three: the elected one
- * and any two others, or one where that is enough (unroll/alike.c). event - an op as done by a thread. clock - of each
+ * and any two others. event - an op as done by a thread. clock - of each
  * thread, how many of its events come before. phase - of a barrier slot of a CTA. access - bytes of a buffer that a copy or
  * a thread reads or writes. turn - of a loop. burst - copies of a thread with no synchronisation between them: one event.
  */

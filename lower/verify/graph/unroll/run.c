@@ -9,7 +9,7 @@
 #include "lower/verify/graph/unroll/unroll.h"
 #include "lower/verify/graph/values/values.h"
 
-enum { VALUE_DEPTH = 200, LOADS_PLAIN = 64 };
+enum { VALUE_DEPTH = 200, REPS = 3 /* threads that stand for a role of several */ };
 
 uint32_t run_op(const Verifier *v)
 {
@@ -59,7 +59,7 @@ bool run_shared(Verifier *v, uint32_t **clock)
     for (uint32_t i = 0; i < v->threads.n; i++)
         if (t->clock[i] < s->clock[i]) s->clock[i] = t->clock[i];
     *clock = s->clock;
-    return ++s->n == v->reps;
+    return ++s->n == REPS;
 }
 
 bool run_agreed(Verifier *v, Form x)
@@ -386,7 +386,7 @@ static void run_thread(Verifier *v, Thread *t)
 static uint32_t count_threads(const Verifier *v)
 {
     uint32_t n = 0;
-    for (uint32_t i = 0; i < v->k->roles.n; i++) n += v->k->roles.v[i].elect ? 1 : v->reps;
+    for (uint32_t i = 0; i < v->k->roles.n; i++) n += v->k->roles.v[i].elect ? 1 : REPS;
     return n * v->nranks;
 }
 
@@ -403,12 +403,11 @@ static void make_threads(Verifier *v)
     for (uint32_t rank = 0; rank < v->nranks; rank++) {
         for (uint32_t role = 0; role < k->roles.n; role++) {
             const IrRole *r = &k->roles.v[role];
-            uint32_t reps = r->elect ? 1 : v->reps, all = r->elect ? 1 : r->warps * 32;
+            uint32_t reps = r->elect ? 1 : REPS, all = r->elect ? 1 : r->warps * 32;
             for (uint32_t rep = 0; rep < reps; rep++) {
                 Thread *t = vec_add(&v->run, &v->threads);
                 *t = (Thread){.id = v->threads.n - 1, .rank = rank, .role = role, .rep = rep};
                 t->copies = rep && rep + 1 == reps ? all - rep : 1;
-                t->traced = reps == 2;
                 t->guard = form_const(&v->f, 1);
             }
         }

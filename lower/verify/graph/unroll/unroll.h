@@ -51,16 +51,6 @@ void repeat_over(Verifier *v, uint32_t op); /* a break leaves its repeat whateve
 
 void check_draws(Verifier *v); /* of a finished graph */
 
-/* ---- alike.c ---- */
-void alike_prepare(Verifier *v);
-/* Of a run that has ended: whether the threads of each role did the same. Otherwise more of them have to stand for it: again. */
-bool alike_check(Verifier *v);
-static inline void alike_note(Verifier *v, uint32_t op, uint32_t x)
-{
-    if (v->now->traced && !(op < v->nops && v->ops[op]->elect)) vec_push(&v->run, &v->now->trace, x);
-}
-void alike_note_access(Verifier *v, const Access *a);
-
 /* ---- events.c ---- */
 EventId event_new(Verifier *v, uint32_t op);          /* of v->now */
 EventId event_burst(Verifier *v, uint32_t op);        /* the same as the last one if that was a copy, too */

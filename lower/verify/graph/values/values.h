@@ -31,6 +31,5 @@ bool regions_apart(const Verifier *v, const Region *a, const Region *b); /* of o
 void views_clear(Verifier *v); /* for another run */
 void view_set(Verifier *v, uint32_t op, const Bytes *at); /* map.set */
 View *view_at(const Verifier *v, const Bytes *at);        /* the map there; NULL: none, or it is not known where it lies */
-void view_note(Verifier *v, uint32_t op, const View *w);
 
 #endif

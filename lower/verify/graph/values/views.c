@@ -84,12 +84,3 @@ void view_set(Verifier *v, uint32_t op, const Bytes *at)
     if (slot) *slot = w;
     else vec_push(&v->run, &v->views->slots, ((Placed){at->rank, at->buf, at->slot, w}));
 }
-
-void view_note(Verifier *v, uint32_t op, const View *w)
-{
-    alike_note(v, op, w->from);
-    for (uint32_t i = 0; i < w->n; i++) {
-        alike_note(v, op, w->dim[i]);
-        alike_note(v, op, w->pitch[i]);
-    }
-}
