@@ -4,7 +4,7 @@
 #include "lower/verify/tree/check.h"
 
 /* Order in tensor memory, and between the CTAs of a pair, only the graph knows. */
-static bool by_tree(const IrKernel *k)
+bool ir_has_tree_proof(const IrKernel *k)
 {
     return k->tree.ops.n > 0 && k->tmem == 0;
 }
@@ -29,13 +29,13 @@ static void second_opinion(Arena *a, Sources *sources, const IrKernel *k, Text *
 {
     Diags quiet;
     diags_init(&quiet, a, sources);
-    if (!ir_verify_graph(a, &quiet, k, certificate)) text_printf(certificate, "; the graph of events can't prove it: %s\n", quiet.first ? quiet.first->text : "");
+    if (!ir_verify_graph(a, &quiet, k, true, certificate)) text_printf(certificate, "; the graph of events can't prove it: %s\n", quiet.first ? quiet.first->text : "");
 }
 
 bool ir_verify(Arena *a, Diags *d, const IrModule *m, const IrKernel *k, Text *certificate)
 {
     (void)m;
-    if (!by_tree(k)) return ir_verify_graph(a, d, k, certificate);
+    if (!ir_has_tree_proof(k)) return ir_verify_graph(a, d, k, false, certificate);
     const char *malformed = ir_check(a, k);
     TreeFault fault;
     if (malformed) {

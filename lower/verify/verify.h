@@ -9,7 +9,9 @@
  * proved, or, of a derived schedule, why it could not; NULL: not wanted. Returns whether all was proved. */
 bool ir_verify(Arena *a, Diags *d, const IrModule *m, const IrKernel *k, Text *certificate);
 
-/* The graph of events alone, from the final IR; trusts nothing else. */
-bool ir_verify_graph(Arena *a, Diags *d, const IrKernel *k, Text *certificate);
+/* The graph of events alone, from the final IR; trusts nothing else. few: it looks at a few trip counts of each loop and says
+ * nothing of others, which is enough for a second opinion. */
+bool ir_verify_graph(Arena *a, Diags *d, const IrKernel *k, bool few, Text *certificate);
+bool ir_has_tree_proof(const IrKernel *k); /* its tree proves it */
 
 #endif

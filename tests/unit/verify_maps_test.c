@@ -280,41 +280,8 @@ static void changed(void **state)
     }
 }
 
-/* The rows go back to where they came from, to groups of a sorted tensor. */
-static const Change TO_IN_PLACE[] = {
-    {"map xg.map = x ", "map xg.map = y ", NULL, NULL},
-    {"gaddr x", "gaddr y", NULL, NULL},
-    {"%xg.end = add.i64 %xg.first, 8", "%901 = add.i64 %15, 4\n      %xg.end = ld.scalar offs, %901", NULL, NULL},
-    {"%yg.end = add.i64 %yg.first, 8", "%902 = add.i64 %51, 4\n      %yg.end = ld.scalar offs, %902", NULL, NULL},
-    {"  deal static", "  trust sorted offs\n  deal static", NULL, NULL},
-};
-static const Change OF_IN_PLACE[] = {
-    {"", "", NULL, NULL},
-    {"  trust sorted offs\n", "", "E06", ""},
-    {"%901 = add.i64 %15, 4", "%901 = add.i64 %15, 8", "E06", ""},   /* up to the group after next */
-    {"%902 = add.i64 %51, 4", "%902 = add.i64 %51, 8", "E06", ""},
-    {"mul.i64 %xg.start, 32", "mul.i64 %xg.start, 28", "E06", ""},
-    {"%29 = sel.i64 %22, 128, 16", "%29 = sel.i64 %22, 64, 16", "E06", ""}, /* rows that overlap */
-    {"%30 = sel.i64 %22, 32, 1", "%30 = sel.i64 %22, 36, 1", "E06", ""},
-    {"sel.i32 %22, %37, 2147450880", "add.i32 %37, 0", "E06", ""}, /* of an empty view, too */
-    {"%72 = mul.i32 %67, 4", "%903 = mul.i32 %67, 4\n        %72 = add.i32 %903, 1", "E06", ""}, /* into the next rows */
-    {"@%58 elect tma.store", "elect tma.store", "E06", ""},
-};
-
-static void in_place(void **state)
-{
-    (void)state;
-    for (size_t i = 0; i < sizeof OF_IN_PLACE / sizeof *OF_IN_PLACE; i++) {
-        char *text = whole(400);
-        for (size_t j = 0; j < sizeof TO_IN_PLACE / sizeof *TO_IN_PLACE; j++) replace(text, &TO_IN_PLACE[j]);
-        replace(text, &OF_IN_PLACE[i]);
-        expect(text, &OF_IN_PLACE[i]);
-        free(text);
-    }
-}
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(accepted), cmocka_unit_test(changed), cmocka_unit_test(in_place)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(accepted), cmocka_unit_test(changed)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,14 +3,15 @@
  * A kernel is unrolled, for one choice of trip counts after the other, into a graph of events: unroll/run.c runs the
  * bodies of all roles of all CTAs of a cluster by values that are linear forms (values/forms.c, values/ops.c), in one
  * schedule; unroll/events.c gives each event its clock: what has certainly happened before it, in every schedule.
- * unroll/inside.c finds the blocks of a body, unroll/counters.c what turns counters alone; unroll/blocks.c,
- * unroll/barriers.c, unroll/copies.c and unroll/threads.c are the steps of ops, unroll/bursts.c that of loops over copies;
+ * unroll/inside.c finds the blocks of a body, the steps of ops are in unroll/blocks.c,
+ * unroll/barriers.c, unroll/copies.c and unroll/threads.c, those of loops over copies in unroll/bursts.c;
  * values/bytes.c knows which bytes of a buffer are the same, unroll/tensor_memory.c what the tensor core does and what of tensor memory
  * is in order.
  * judge/races.c, judge/coverage.c, judge/global.c and judge/end.c prove properties of a finished graph, whose accesses
- * judge/places.c sorts; values/regions.c, values/views.c and values/unequal.c tell parts of tensors apart. tries/choices.c enumerates the
+ * judge/places.c sorts; values/regions.c and values/views.c tell parts of tensors apart. tries/choices.c enumerates the
  * trip counts, for nests that tries/nests.c tells apart one by one; tries/period.c, tries/moduli.c, tries/steer.c,
- * tries/open.c, tries/turns.c and judge/cycles.c extend the result to all of them; unroll/draws.c
+ * tries/open.c, tries/turns.c and judge/cycles.c extend the result to all of them, tries/constants.c long constant ones
+ * to what they stand for; of a kernel that is proved elsewhere a few are looked at, and nothing is extended (few); unroll/draws.c
  * shows that loops which tickets end do end, values/divided.c that no loop's bound comes from a division by 0.
  * unroll/stuck.c reports a run that can't go on, judge/tell.c what would order two accesses. verify.c drives.
  */
@@ -76,6 +77,8 @@ typedef struct Verifier {
     Arena *arena;
     Diags *diags;
     const IrKernel *k;
+    bool few;          /* trip counts: nothing is said of others */
+    const Family *family; /* tries/constants.c; NULL: each number is what it is */
     Text *certificate; /* NULL: none wanted */
     Forms f;
     VEC(Body) bodies; /* init, roles, exit */
@@ -84,11 +87,10 @@ typedef struct Verifier {
     Operands *operands;   /* by number */
     uint16_t (*args)[IRK_KEYS]; /* by number: the first operand with a key, + 1; 0: none */
     uint8_t *box;         /* by number: the map's box has the bytes that the copy counts */
-    struct Stretch **stretch; /* by number: unroll/counters.c */
     Made *results;        /* of pure ops, by hash */
     uint32_t result_mask;
     Resolved resolved[RESOLVED];
-    uint32_t unrollings;  /* begun, and gone on with after another choice */
+    uint32_t unrollings;  /* begun */
     Inside *inside;       /* by number, of what opens a block */
     uint32_t nops, nvalues;
     uint32_t *def;           /* by value: its op */
@@ -97,18 +99,15 @@ typedef struct Verifier {
     uint32_t *place_base;    /* by buffer: number of its slot 0 */
     uint32_t nplaces;        /* slots of buffers, of one CTA */
     uint32_t slots;          /* most of a buffer or barrier */
-    uint32_t rings;          /* the same, twice that where barriers are used under conditions */
     uint32_t ring;           /* S, whose 2 S + 1 turns tell of longer loops (tries/compare.c): at least */
     uint32_t base;           /* the slots and the period; */
+    bool *counter;           /* by variable: turns a ring of the compiler's */
+    bool fixed;              /* slots or conditions are not those of counters alone: rings turned by one slot are another program (tries/period.c) */
+    bool both_ends;          /* of some loop they tell its last turns, and its first or remainders */
     uint32_t joint;          /* turns after which all moduli and variables that steer come round together: tries/moduli.c */
     uint32_t front, end;     /* first and last turns of a loop that comparisons of its index tell from those between */
     Unlike *unlike;          /* by op that opens a loop */
-    bool both_ends;          /* of some loop they tell its last turns, and its first or remainders */
-    bool any_together;       /* for some loop: */
     uint32_t *together;      /* by op: how many turns of a loop with loops inside may all be unlike each other; 0: all are alike */
-    bool *counter;           /* by variable: turns a ring of the compiler's */
-    bool *indexed;           /* by op: something that steers is made from the loop's index */
-    bool all_indexed;        /* loops whose turns are chosen together differ in that: all count as those */
     bool conditional;        /* barriers are used under conditions that differ from turn to turn: twice that */
     bool dealt;              /* work is drawn: by tickets, or clusters of the grid */
     bool uneven;             /* what turns order depends on the turn */
@@ -117,15 +116,12 @@ typedef struct Verifier {
     VEC(uint8_t) divided;    /* values/divided.c: by atom, - 1; 0: not looked at */
     uint8_t by_zero;         /* the same of all divisors */
     LaunchDivisors *launch_divisors;
-    uint32_t *nest[NEST_LEVELS]; /* by op: of loops, the nest it is part of; 0: none */
+    uint32_t *nest; /* by op: the nest it is part of; 0: none */
 
     VEC(Choice) choices;
-    VEC(Tried) tried;    /* the last ones, round and round: */
-    uint32_t remembered; /* how many there were */
     VEC(int64_t) limits; /* numbers that clip trip counts */
     VEC(int64_t) picked;     /* of a run: numbers in minima and maxima that were chosen */
     VEC(Shift) shifts;
-    VEC(Shift) wanted; /* of loops that may turn out to have too few turns */
     VEC(ValueList) lists; /* values of choices */
     Turns *turns;         /* by op */
     uint8_t *reached;     /* by op: REACHED_NOW, REACHED */
@@ -138,9 +134,7 @@ typedef struct Verifier {
     uint8_t opened_seen; /* how it came out before */
     bool *joins;        /* by op that steers: made from conditions that are looked at themselves */
     uint8_t *chosen;    /* by op: loops whose trip count is a choice, or made from one */
-    bool fixed;         /* slots or conditions are not those of counters alone: rings turned by one slot are another program (tries/period.c) */
     bool split;         /* repeats end each at its own time */
-    uint32_t reps;      /* threads that stand for a role of several: unroll/alike.c */
     bool again, failed; /* again: a choice was added, or found to need more values */
     bool silent;        /* nothing is reported now */
     Held held;
@@ -160,8 +154,6 @@ typedef struct Verifier {
     VEC(Access) accesses;
     VEC(Place) places; /* of a finished graph */
     VEC(Transfer) transfers;
-    VEC(Form) unresolved; /* values that no choice made another */
-    VEC(Form) positive; /* of a finished graph: what is known to be above 0, by exact sums */
     VEC(Cell) cells;
     struct Views *views; /* values/views.c */
     VEC(Break) breaks;
@@ -180,9 +172,6 @@ typedef struct Verifier {
     uint8_t *told;               /* by barrier slot: printed, too */
     struct Period *period;       /* tries/period.c */
     Race race;                   /* b NULL: none was found */
-    struct Regions *regions;     /* values/regions.c */
-    struct Unequal *unequal;     /* values/unequal.c */
-    bool by_known;               /* what is known in this graph went into what these two worked out */
 } Verifier;
 
 /* ---- verify.c ---- */
@@ -230,12 +219,6 @@ static inline bool verify_stopped(const Verifier *v)
 {
     return v->failed || v->again;
 }
-/* Counters alone turn the rings, and no loop's turns differ but by moduli of its own. */
-static inline bool verify_plain(const Verifier *v)
-{
-    return !v->fixed && !v->any_together && v->front + v->end == 0;
-}
-int64_t verify_ring(const Verifier *v, uint32_t op); /* S of the loop: tries/period.c */
 /* The body of an op. */
 const Body *verify_body(const Verifier *v, uint32_t op);
 

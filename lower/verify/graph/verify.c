@@ -11,7 +11,7 @@
 #include "lower/verify/graph/values/values.h"
 #include "lower/verify/verify.h"
 
-enum { BUDGET = 32000000, RUNS_MAX = 4000, RANKS_MAX = 16 };
+enum { BUDGET = 32000000, RUNS_MAX = 4000, RUNS_FEW = 60, RANKS_MAX = 16 };
 
 /* ---- reports ---- */
 
@@ -44,7 +44,8 @@ static void note_open(Verifier *v, Diag *g)
     diag_label(v->diags, g, verify_place(v, by ? by - 1 : op),
                "a condition or trip count here is taken to come out either way in each turn");
     diag_note(v->diags, g, (Span){0, 0},
-              "what a few turns tell of longer loops are comparisons like `k < c`, `k + c < n` (n the loop's end) and `k %% c`, c "
+              "what a few turns tell of longer loops are comparisons like `k < c`, `k + c < n` (n the loop's end) and "
+              "`k %% c`, c "
               "a small number; others are taken to come out either way");
 }
 
@@ -58,8 +59,8 @@ Diag *verify_refuse(Verifier *v, ErrorCode code, uint32_t op, const char *fmt, .
     if (v->opened) { /* what happens under a condition that perhaps never comes about */
         code = E0660;
         op = v->steers[v->opened - 1] - 1;
-        text_printf(&t, "the condition of this %s was always %s in the trip counts that were tried", verify_op_text(v, op),
-                    v->opened_seen & SEEN_TRUE ? "true" : "false");
+        text_printf(&t, "the condition of this %s was always %s in the trip counts that were tried",
+                    verify_op_text(v, op), v->opened_seen & SEEN_TRUE ? "true" : "false");
     } else {
         va_list ap;
         va_start(ap, fmt);
@@ -216,13 +217,14 @@ static void certify_dependences(Verifier *v)
 {
     for (uint32_t i = 0; i < v->dependences.n; i++) {
         const Dependence *d = &v->dependences.v[i];
-        const char *after = d->elsewhere     ? ", in another loop"
-                            : !d->counted    ? ""
-                            : d->turns == 0  ? ", in the same turn"
+        const char *after = d->elsewhere    ? ", in another loop"
+                            : !d->counted   ? ""
+                            : d->turns == 0 ? ", in the same turn"
                             : d->turns == 1 ? ", 1 turn later"
-                                             : arena_printf(v->arena, ", %lld turns later", (long long)d->turns);
-        verify_proved(v, d->reuse ? "%s: read by %s (%s), over before %s (%s) writes it again%s"
-                                  : "%s: written by %s (%s), arrived before %s (%s) reads it%s",
+                                            : arena_printf(v->arena, ", %lld turns later", (long long)d->turns);
+        verify_proved(v,
+                      d->reuse ? "%s: read by %s (%s), over before %s (%s) writes it again%s"
+                               : "%s: written by %s (%s), arrived before %s (%s) reads it%s",
                       v->k->bufs.v[d->buf].name, verify_op_text(v, d->from), verify_line(v, d->from),
                       verify_op_text(v, d->to), verify_line(v, d->to), after);
     }
@@ -315,8 +317,10 @@ static void registers(Verifier *v)
     for (uint32_t r = 0; r < v->nranks; r++) {
         uint32_t at[3] = {r % c[0], r / c[0] % c[1], r / c[0] / c[1]};
         for (uint32_t i = 0; i < 3; i++) {
-            Form cluster = form_atom(f, (FormAtom){.kind = ATOM_SREG, .a = IRR_CTAID_X + i, .lo = 0, .hi = INT32_MAX / 16});
-            Form whole = form_atom(f, (FormAtom){.kind = ATOM_SREG, .sub = 1, .a = i, .lo = 0, .hi = most_clusters(v, i) - 1});
+            Form cluster = form_atom(
+                f, (FormAtom){.kind = ATOM_SREG, .a = IRR_CTAID_X + i, .lo = 0, .hi = INT32_MAX / 16});
+            Form whole = form_atom(
+                f, (FormAtom){.kind = ATOM_SREG, .sub = 1, .a = i, .lo = 0, .hi = most_clusters(v, i) - 1});
             v->sreg[r][IRR_CTAID_X + i] = c[i] > 1 ? form_add(f, form_const(f, at[i]), c[i], cluster) : whole;
             Form clusters = form_atom(
                 f, (FormAtom){.kind = ATOM_SREG, .a = IRR_NCTAID_X + i, .lo = 1, .hi = most_clusters(v, i)});
@@ -327,14 +331,6 @@ static void registers(Verifier *v)
         v->sreg[r][IRR_CLUSTER_CTARANK] = form_const(f, r);
         v->sreg[r][IRR_CLUSTER_NCTARANK] = form_const(f, v->nranks);
     }
-}
-
-/* Where counters alone turn the rings and nothing that steers is made from the loop's index, moduli and comparisons are of
- * other loops: more turns than the rings have slots tell nothing. */
-int64_t verify_ring(const Verifier *v, uint32_t op)
-{
-    bool own = op < v->nops && verify_plain(v) && !v->all_indexed && !v->indexed[op];
-    return own ? v->rings : v->ring;
 }
 
 enum { GUARD_DEPTH = 24 };
@@ -398,19 +394,17 @@ static void prepare(Verifier *v)
         v->dealt |= v->ops[i]->op == IR_TICKET || v->ops[i]->op == IR_CLC_NEXT;
         v->uneven |= differs(v, i);
     }
-    v->rings = v->conditional ? 2 * v->slots : v->slots;
     moduli_prepare(v);
     if (v->failed) return;
     if (v->nslots == 0) v->nslots = 1;
     for (uint32_t i = 0; i < v->nops; i++) tensors_of(v, v->ops[i]);
+    family_prepare(v);
     v->seen = arena_array(v->arena, uint8_t, v->nops + 1);
     v->chosen = arena_array(v->arena, uint8_t, v->nops + 1);
     registers(v);
-    alike_prepare(v);
     nests_find(v);
     period_prepare(v);
     steer_prepare(v);
-    counters_prepare(v);
     turns_prepare(v);
     v->told = arena_array(v->arena, uint8_t, (size_t)v->nslots * v->nranks);
 }
@@ -425,9 +419,7 @@ void verify_clear(Verifier *v)
     CLEAR(v->threads);
     v->clocks_left = 0;
     v->events.n = v->phases.n = v->accesses.n = v->transfers.n = 0; /* these keep their memory */
-    CLEAR(v->unresolved);
     CLEAR(v->places);
-    CLEAR(v->positive);
     CLEAR(v->cells);
     views_clear(v);
     CLEAR(v->breaks);
@@ -475,28 +467,29 @@ static void try_choices(Verifier *v)
     v->choices.n = 0;
     do {
         if (v->afresh) v->choices.n = 0;
-        if (v->choices.n == 0) tried_forget(v);
         v->again = v->afresh = false;
         run_kernel(v);
         if (v->held.text) report_held(v);
-        if (v->again || v->failed || choices_stale(v) || !alike_check(v)) continue;
+        if (v->again || v->failed) continue;
         check_graph(v);
-        tried_remember(v);
         if (!v->failed) turns_keep(v);
         if (++v->runs > RUNS_MAX) verify_refuse(v, E0660, v->nops, "the kernel has too many trip counts to be proved");
-    } while (!v->failed && (v->again || choice_next(v)));
+    } while (!v->failed && (v->again || ((!v->few || v->runs < RUNS_FEW) && choice_next(v))));
 }
 
 static void try_all(Verifier *v)
 {
     do {
         try_choices(v);
-        if (!v->failed) period_check(v);
-    } while (!v->failed && (period_longer(v) || steer_check(v) || turns_check(v) || period_wider(v)));
+        if (!v->failed && !v->few) period_check(v);
+    } while (!v->failed && !v->few && (period_longer(v) || steer_check(v) || period_wider(v)));
+    if (!v->failed && !v->few) turns_check(v);
     if (v->failed) return;
     certify_dependences(v);
     verify_proved(v, "no copy is in flight at the end of the kernel");
-    verify_proved(v, "%u graphs of at most %u events: all choices of trip counts and conditions that were tried",
+    verify_proved(v,
+                  v->few ? "%u graphs of at most %u events: a few trip counts and conditions; of others the tree tells"
+                         : "%u graphs of at most %u events: all choices of trip counts and conditions that were tried",
                   v->runs, v->events_max);
 }
 
@@ -543,14 +536,50 @@ static void run(Job *j)
     arena_free(&v->run);
 }
 
-bool ir_verify_graph(Arena *a, Diags *d, const IrKernel *k, Text *certificate)
+static bool prove(Arena *a, Diags *d, const IrKernel *k, bool few, const Family *family, Text *certificate)
 {
-    ArenaMark mark = arena_mark(a);
     Verifier *v = arena_new(a, Verifier);
-    *v = (Verifier){.arena = a, .diags = d, .k = k, .certificate = certificate, .budget = BUDGET};
+    *v = (Verifier){
+        .arena = a, .diags = d, .k = k, .few = few, .family = family, .certificate = certificate, .budget = BUDGET};
     Job j = {.v = v};
     run(&j);
-    bool ok = !v->failed;
+    return !v->failed;
+}
+
+/* What it reports is lost but for its code, and the certificate is written where it is proved. */
+static bool prove_quietly(Arena *a, const Diags *d, const IrKernel *k, const Family *family, Text *certificate,
+                          ErrorCode *code)
+{
+    Diags quiet;
+    Text text;
+    diags_init(&quiet, a, d->sources);
+    text_init(&text, a->mem);
+    bool ok = prove(a, &quiet, k, false, family, certificate ? &text : NULL);
+    if (ok && certificate) text_put(certificate, text.s, text.n);
+    if (!ok) *code = quiet.first->code;
+    text_free(&text);
+    return ok;
+}
+
+/* As one of a family, or as it stands: of the two refusals the one that names a fault. */
+static bool prove_member(Arena *a, Diags *d, const IrKernel *k, const IrKernel *general, const Family *family,
+                         Text *certificate)
+{
+    ErrorCode code, own;
+    if (prove_quietly(a, d, general, family, certificate, &code)) return true;
+    if (code == E0660) return prove(a, d, k, false, NULL, certificate);
+    if (prove_quietly(a, d, k, NULL, certificate, &own)) return true;
+    return own == E0660 || own == code ? prove(a, d, general, false, family, NULL) : prove(a, d, k, false, NULL, NULL);
+}
+
+bool ir_verify_graph(Arena *a, Diags *d, const IrKernel *k, bool few, Text *certificate)
+{
+    ArenaMark mark = arena_mark(a);
+    Family family = {.counts = {0}};
+    const IrKernel *general = ir_check(a, k) ? NULL : family_of(a, k, &family);
+    bool ok = general == NULL ? prove(a, d, k, few, NULL, certificate)
+              : few           ? prove(a, d, general, few, &family, certificate)
+                              : prove_member(a, d, k, general, &family, certificate);
     /* The line table, too, may have been made in `a` meanwhile. */
     if (d->arena != a && (d->sources == NULL || d->sources->arena != a)) arena_release(a, mark);
     return ok;

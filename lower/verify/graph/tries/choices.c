@@ -10,7 +10,7 @@
 #include "lower/verify/graph/tries/tries.h"
 #include "lower/verify/graph/unroll/unroll.h"
 
-enum { CHOICES_FULL = 3, CHOICES_MAX = 9, MIXED = 6, OFFSET_CLIP = 16, CHOICES_ALL = 4096 };
+enum { CHOICES_MAX = 9, MIXED = 6, OFFSET_CLIP = 16, CHOICES_ALL = 4096 };
 enum { VALUES_MAX = 512, COUNTS_MAX = 256 };
 
 typedef struct Values { /* to be tried */
@@ -63,8 +63,8 @@ static void limit(Verifier *v, int64_t k)
     if (among(v->limits.v, v->limits.n, k) || among(v->picked.v, v->picked.n, k)) return;
     if (k < 1 || k >= INT32_MAX || v->again) return;
     if (k > LIMIT_MAX) {
-        verify_refuse(v, E0660, run_op(v), "a trip count is clipped to %lld: counts beyond %d are not tried", (long long)k,
-                      LIMIT_MAX);
+        verify_refuse(v, E0660, run_op(v), "a trip count is clipped to %lld: counts beyond %d are not tried",
+                      (long long)k, LIMIT_MAX);
         return;
     }
     vec_push(v->arena, &v->limits, k);
@@ -96,7 +96,6 @@ static Form resolve_chosen(Verifier *v, Form x, bool draws, bool *by_trip)
         int64_t scale, k;
         if ((c->drawn && !draws) || !proportional(form_data(&v->f, c->of), d, &scale)) continue;
         if (!mul_s64(scale, c->value[c->at % c->n], &k) || !add_s64(k, d->k, &k)) return 0;
-        c->used = true;
         *by_trip |= !of_condition(&v->f, form_data(&v->f, c->of)); /* of a condition both ways are tried */
         return form_const(&v->f, k);
     }
@@ -185,7 +184,8 @@ static void keep_values(Verifier *v, Choice *c, const Values *l)
 {
     c->n = l->n;
     for (uint32_t i = 0; i < v->lists.n && c->value == NULL; i++)
-        if (v->lists.v[i].n == l->n && memcmp(v->lists.v[i].v, l->v, l->n * sizeof *l->v) == 0) c->value = v->lists.v[i].v;
+        if (v->lists.v[i].n == l->n && memcmp(v->lists.v[i].v, l->v, l->n * sizeof *l->v) == 0)
+            c->value = v->lists.v[i].v;
     if (c->value) return;
     int64_t *all = arena_array(v->arena, int64_t, l->n);
     memcpy(all, l->v, l->n * sizeof *all);
@@ -219,21 +219,21 @@ static int64_t value_for(int64_t t, int64_t constant, int64_t scale)
     return scale > 0 && far > 0 && far % by ? q + 1 : scale < 0 && far < 0 && far % by ? q - 1 : q;
 }
 
-/* Turns 0, 1, 2, S - 1, S, S + 1, 2 S + 1. Where slots are fixed, what a loop leaves behind may be another state for each
- * remainder of its turns, and where conditions tell of its first and its last turns these meet in some way in each short
- * one: all up to 2 S + 1. */
-static uint32_t counts_of(Verifier *v, uint32_t op, uint32_t rank, int64_t *counts)
+/* Where slots are fixed, what a loop leaves behind may be another state for each remainder of its turns, and conditions that
+ * tell of its first and its last turns meet in some way in each short one: all up to 2 S + 1. */
+static uint32_t counts_of(Verifier *v, uint32_t op, int64_t *counts)
 {
-    int64_t S = verify_ring(v, op);
-    int64_t some[] = {0, 1, 2, S - 1, S, S + 1, 2 * S + 1}, few[] = {0, 1, 2 * S + 1};
-    uint32_t n = rank < CHOICES_FULL ? 7 : 3;
-    memcpy(counts, n == 7 ? some : few, n * sizeof *counts);
+    int64_t S = v->ring, few[] = {2 * S + 1, 1, 0}, some[] = {0, 1, 2, S - 1, S, S + 1, 2 * S + 1};
+    uint32_t n = v->few ? 3 : 7;
+    memcpy(counts, v->few ? few : some, n * sizeof *counts);
+    if (v->few) return n;
     if (v->together[op]) counts[n++] = v->together[op] + 2;
     if (!v->fixed && !v->both_ends) return n;
     if (2 * S + 2 > COUNTS_MAX) {
-        verify_refuse(v, E0660, op, "slots of this kernel come round after %lld turns: loops of more than %d are not tried",
+        verify_refuse(v, E0660, op,
+                      "slots of this kernel come round after %lld turns: loops of more than %d are not tried",
                       (long long)S, COUNTS_MAX);
-        return n;
+        return 0;
     }
     for (n = 0; n < 2 * S + 2; n++) counts[n] = n;
     return n;
@@ -242,7 +242,7 @@ static uint32_t counts_of(Verifier *v, uint32_t op, uint32_t rank, int64_t *coun
 /* A loop in a loop: what matters lies within 2 S + 1 of its turns, and these go through many turns of the loop around only
  * where it has few itself; turns that differ (tries/compare.c) don't count. Where they differ by copies alone, what matters
  * is pairs of accesses: S + 1 turns in each of them. */
-static bool fits_around(const Verifier *v, int64_t S, int64_t count)
+static bool fits(const Verifier *v, int64_t S, int64_t count)
 {
     int64_t all = turns_around(v, false) - 2, alike = turns_around(v, true) - 2;
     if (all < 0) all = 0;
@@ -250,34 +250,22 @@ static bool fits_around(const Verifier *v, int64_t S, int64_t count)
     return count <= 1 || count * all <= 2 * S || (count * alike <= 2 * S && (v->uneven || count == S + 1));
 }
 
-/* Where counters alone turn the rings and no loop's turns differ but by moduli of its own: a window of as many turns as there
- * are slots lies within two turns of the loop around, else, and if S is that of moduli, S + 1 and 2 S + 1 turns end alike. */
-static bool fits_around_alike(const Verifier *v, int64_t S, int64_t count)
+static void add_counts(Verifier *v, Values *l, const Choice *c, int64_t scale, int64_t constant, int64_t offset)
 {
-    int64_t window = 2 * (int64_t)v->rings, around = turns_around(v, false);
-    int64_t most = around > 2 ? window / (around - 2) : around == 2 && S >= window ? S + 1 : 2 * S + 1;
-    return count <= 1 || count <= most;
-}
-
-static bool fits(const Verifier *v, int64_t S, int64_t count)
-{
-    return verify_plain(v) ? fits_around_alike(v, S, count) : fits_around(v, S, count);
-}
-
-static void add_counts(Verifier *v, Values *l, const Choice *c, int64_t scale, int64_t constant, int64_t offset, uint32_t rank)
-{
-    int64_t S = verify_ring(v, c->op), counts[COUNTS_MAX];
-    uint32_t all = counts_of(v, c->op, rank, counts), n = 0;
+    int64_t S = v->ring, counts[COUNTS_MAX];
+    uint32_t all = counts_of(v, c->op, counts), n = 0;
     for (uint32_t i = 0; i < all; i++)
         if (fits(v, S, counts[i])) counts[n++] = counts[i];
     for (uint32_t i = 0; i < n; i++)
         add_value(l, scale == 1 || scale == -1 ? (counts[i] - constant) * scale : counts[i]);
     const FormData *of = form_data(&v->f, c->of);
     int64_t last = scale > 0 ? of->hi : of->lo, upper; /* as many as any launch has */
-    if (mul_s64(last, scale, &upper) && add_s64(upper, constant, &upper) && upper > 1 && upper <= 2 * S + 1 && fits(v, S, upper)) add_value(l, last);
+    if (mul_s64(last, scale, &upper) && add_s64(upper, constant, &upper) && upper > 1 && upper <= 2 * S + 1 &&
+        fits(v, S, upper))
+        add_value(l, last);
     for (uint32_t i = 0; i < v->limits.n; i++) {
         add_value(l, v->limits.v[i] + 1);
-        for (uint32_t j = 0; v->fixed && j < n; j++) add_value(l, v->limits.v[i] + counts[j]);
+        for (uint32_t j = 0; j < n; j++) add_value(l, v->limits.v[i] + counts[j]);
         add_value(l, v->limits.v[i] + 2 * S + 1);
     }
     for (uint32_t i = 0; i < v->shifts.n; i++) {
@@ -288,6 +276,23 @@ static void add_counts(Verifier *v, Values *l, const Choice *c, int64_t scale, i
     if (offset < 1 || offset > 4096) return;
     bool small = offset <= 2 * S + 1;
     for (uint32_t i = 0; i < (small ? n : n < 2 ? n : 2); i++) add_value(l, offset + counts[i]);
+}
+
+/* Of a family only the members that tell of the kernel, which may have no more turns itself. */
+static void only_long(const Verifier *v, Values *l, const Choice *c)
+{
+    int64_t k = family_count(v, c->of), S = v->ring, by = c->scale < 0 ? -1 : 1, joint = v->joint;
+    uint32_t n = 0;
+    if (k == 0) return;
+    for (uint32_t i = 0; i < l->n; i++)
+        if (c->scale * l->v[i] + c->constant > S && (v->few || (k - l->v[i]) % joint == 0)) l->v[n++] = l->v[i];
+    l->n = n;
+    if (v->few) return;
+    int64_t least = value_for(2 * S + 1, c->constant, c->scale), far = (k - least) * by % joint;
+    least += by * (far < 0 ? far + joint : far);
+    if (c->scale * k + c->constant <= 2 * S + 1) l->n = 0;
+    add_value(l, l->n ? least : k);
+    if (l->n > 1) add_value(l, least + by * joint);
 }
 
 /* What no launch has is left out, unless nothing else is small enough to be tried. */
@@ -321,7 +326,8 @@ bool choice_shift_for(Verifier *v, Form count, Shift *out)
 bool choice_shift_at(Verifier *v, uint32_t loop, Form count, Shift *out)
 {
     const FormData *d = count ? form_data(&v->f, count) : NULL;
-    if (d == NULL || d->n != 1 || d->k > SHIFT_MAX || d->k < -SHIFT_MAX || (d->t[0].c != 1 && d->t[0].c != -1)) return false;
+    if (d == NULL || d->n != 1 || d->k > SHIFT_MAX || d->k < -SHIFT_MAX || (d->t[0].c != 1 && d->t[0].c != -1))
+        return false;
     for (uint32_t i = 0; i < v->choices.n; i++) {
         const Choice *c = &v->choices.v[i];
         if (c->op != loop || of_condition(&v->f, form_data(&v->f, c->of))) continue;
@@ -342,23 +348,13 @@ bool choice_shift(Verifier *v, const Shift *by)
     return true;
 }
 
-/* Pattern: the first n choices of the owner stand for equal turns, the others mix them: each turn takes another one. Where
- * slots are fixed, each two values come one after the other, in both orders, in the first two turns of some pattern. */
-uint32_t choice_following(const Verifier *v, const Choice *c, const Choice *owner, uint32_t at)
-{
-    if (v->fixed && at >= owner->n) {
-        uint32_t mixed = at - owner->n, stride = 1 + mixed / owner->n;
-        return (mixed % owner->n + c->turn * stride) % c->n;
-    }
-    uint32_t step = 3;
-    while (gcd_s64(step, c->n) > 1) step++;
-    return at < c->n ? at : (at + c->turn * step) % c->n;
-}
-
+/* Pattern: the first n choices of the owner stand for equal turns, the others mix them: each turn takes another one. Each two
+ * values come one after the other, in both orders, in the first two turns of some pattern. */
 static void follow(const Verifier *v, Choice *c)
 {
     const Choice *owner = &v->choices.v[c->owner];
-    c->at = choice_following(v, c, owner, owner->at);
+    uint32_t mixed = owner->at - owner->n;
+    c->at = owner->at < owner->n ? owner->at : (mixed % owner->n + c->turn * (1 + mixed / owner->n)) % c->n;
 }
 
 static uint32_t mixed(const Verifier *v, uint32_t n)
@@ -410,8 +406,7 @@ static uint32_t family_of_atom(const Forms *f, uint32_t atom, int fuel)
     case ATOM_OP: return h + 3 * family(f, a->a, fuel - 1) + family(f, a->b, fuel - 1);
     case ATOM_GT0:
     case ATOM_EQ0: return h + family(f, a->a, fuel - 1);
-    case ATOM_SEL:
-        return h + 5 * family(f, a->a, fuel - 1) + 3 * family(f, a->b, fuel - 1) + family(f, a->c, fuel - 1);
+    case ATOM_SEL: return h + 5 * family(f, a->a, fuel - 1) + 3 * family(f, a->b, fuel - 1) + family(f, a->c, fuel - 1);
     default: return h;
     }
 }
@@ -422,7 +417,8 @@ static uint32_t family(const Forms *f, Form x, int fuel)
     const FormData *d = form_data(f, x);
     uint32_t h = (uint32_t)d->k + 7;
     for (uint32_t i = 0; i < d->n; i++) /* in any order */
-        h += (uint32_t)d->t[i].c * (family_of_atom(f, d->t[i].atom, fuel) ^ UINT32_C(0x27D4EB2F)) * UINT32_C(0x165667B1);
+        h += (uint32_t)d->t[i].c * (family_of_atom(f, d->t[i].atom, fuel) ^ UINT32_C(0x27D4EB2F)) *
+             UINT32_C(0x165667B1);
     return h;
 }
 
@@ -448,19 +444,6 @@ bool choice_drawn(const Verifier *v, Form x)
 void choice_add(Verifier *v, uint32_t op, Form x)
 {
     add(v, op, x, v->now->id);
-}
-
-/* With the choice a run has other numbers only where it worked out a value that the choice makes a number. Without such a
- * value the run that starts again would come to where this one is. The first choice: values were not looked at before. */
-bool choice_go_on(Verifier *v)
-{
-    bool trip = false;
-    if (v->failed || v->afresh || !v->again || v->choices.n < 2) return false;
-    for (uint32_t i = 0; i < v->unresolved.n; i++)
-        if (choice_value(v, v->unresolved.v[i], &trip) != v->unresolved.v[i] || v->afresh) return false;
-    v->again = false;
-    v->unrollings++; /* what is resolved from now on */
-    return true;
 }
 
 /* Every condition is a choice of its own: all combinations are tried. */
@@ -510,7 +493,7 @@ static void add(Verifier *v, uint32_t op, Form x, uint32_t key)
     uint32_t digits = 0;
     for (uint32_t i = 0; i < v->choices.n; i++) {
         const Choice *other = &v->choices.v[i];
-        digits += other->owner == UINT32_MAX && nests_apart(v, &c, other) == APART_NO;
+        digits += other->owner == UINT32_MAX && !nests_apart(v, &c, other);
         if (other->key[0] != c.key[0] || other->key[1] != c.key[1]) continue;
         if (other->owner == UINT32_MAX) c.owner = i;
         c.turn++;
@@ -522,7 +505,8 @@ static void add(Verifier *v, uint32_t op, Form x, uint32_t key)
         add_value(&l, 1);
         add_value(&l, 0);
     } else {
-        add_counts(v, &l, &c, scale, constant, offset, digits);
+        add_counts(v, &l, &c, scale, constant, offset);
+        only_long(v, &l, &c);
     }
     if (l.full) verify_refuse(v, E0660, op, "this loop is clipped and shifted in too many ways to be proved");
     drop_impossible(f, c.of, &l);
@@ -544,34 +528,19 @@ static uint32_t positions(const Verifier *v, uint32_t i)
     return v->choices.v[i].n;
 }
 
-/* The trip counts that follow choice i come up again in the next run, most likely: a run that finds them one after the other
- * would start as often. Those that don't come up are taken back: choices_stale. */
-static void keep_followers(Verifier *v, uint32_t i, uint32_t before)
-{
-    while (v->choices.n < before && v->choices.v[v->choices.n].owner == i && v->choices.v[v->choices.n].own) {
-        Choice *c = &v->choices.v[v->choices.n++];
-        follow(v, c);
-        c->kept = true;
-        c->used = false;
-    }
-}
-
-/* Where nests have nothing in common (tries/nests.c), the turns of one are tried while the others have none; in the turns
- * of loops around, also while the others have as many. */
+/* Where nests have nothing in common (tries/nests.c), the turns of one are tried while the others have none. */
 static bool worth_trying(const Verifier *v, uint32_t i)
 {
     const Choice *c = &v->choices.v[i];
     for (uint32_t j = 0; j < i && c->at > 0; j++) {
         const Choice *o = &v->choices.v[j];
-        Apart apart = o->owner == UINT32_MAX && o->at > 0 ? nests_apart(v, c, o) : APART_NO;
-        if (apart == APART_ALWAYS || (apart == APART_IN_TURNS && c->at != o->at)) return false;
+        if (o->owner == UINT32_MAX && o->at > 0 && nests_apart(v, c, o)) return false;
     }
     return true;
 }
 
 bool choice_next(Verifier *v)
 {
-    uint32_t before = v->choices.n;
     for (uint32_t i = v->choices.n; i-- > 0;) {
         Choice *c = &v->choices.v[i];
         if (c->owner != UINT32_MAX) continue;
@@ -579,21 +548,9 @@ bool choice_next(Verifier *v)
         while (++c->at < all) {
             if (!worth_trying(v, i)) continue;
             v->choices.n = i + 1;
-            keep_followers(v, i, before);
-            if (!tried_before(v)) return true;
+            return true;
         }
         v->choices.n = i;
     }
     return false;
-}
-
-bool choices_stale(Verifier *v)
-{
-    for (uint32_t i = 0; i < v->choices.n && !v->again; i++) {
-        if (!v->choices.v[i].kept || v->choices.v[i].used) continue;
-        v->choices.n = i;
-        v->again = true;
-    }
-    for (uint32_t i = 0; i < v->choices.n; i++) v->choices.v[i].kept = false;
-    return v->again;
 }

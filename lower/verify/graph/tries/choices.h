@@ -15,7 +15,6 @@ typedef struct Choice {
     uint32_t turn;  /* how many of the owner's came before */
     bool own;       /* of the loop's nest alone: tries/nests.c */
     bool drawn;     /* made from the answer to a draw */
-    bool kept, used; /* taken over from the run before; found in this run */
 } Choice;
 typedef struct ValueList {
     const int64_t *v;
@@ -25,7 +24,6 @@ typedef struct Shift { /* another trip count, scale * value + constant, that dep
     Form of;
     uint32_t op; /* the loop that the choice was made for */
     int64_t constant, scale;
-    uint32_t loop; /* with that count */
 } Shift;
 typedef struct Turns { /* of a loop whose trip count is chosen, or made from what is */
     int64_t most, now; /* in the runs that are over; in this one */
@@ -33,15 +31,23 @@ typedef struct Turns { /* of a loop whose trip count is chosen, or made from wha
     int64_t left;      /* a repeat was left after so many because it was chosen so: more may be possible */
     uint32_t ranks;    /* where it was looked at, one bit each */
 } Turns;
-typedef struct Tried { /* choices of a run that has ended */
-    Choice *all;
-    uint32_t n, room;
-} Tried;
+typedef struct Count { /* a number of turns, and the launch expression that stands for it */
+    int64_t k;
+    uint32_t expr;
+} Count;
+typedef struct Member { /* a number, and the value that stands for it */
+    int64_t number;
+    IrType type;
+    IrVal value;
+} Member;
+typedef struct Family {
+    VEC(Count) counts;
+    VEC(Member) members;
+} Family;
 typedef struct Unlike { /* turns of a loop that conditions on its index tell apart: the first and last ones, by remainders */
     uint32_t front, end;
     bool rounds;
 } Unlike;
-enum { NEST_LEVELS = 3 };
 enum { OPEN_NUMBERS = 1, /* of two numbers */ OPEN_ALWAYS }; /* wherever trip counts decide it */
 enum { REACHED_NOW = 1, REACHED = 2 };
 enum { SEEN_TRUE = 1, SEEN_FALSE = 2, SEEN_TRIP = 4 };

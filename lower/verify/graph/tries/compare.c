@@ -320,5 +320,5 @@ void compare_fit(Verifier *v)
     uint32_t plain = 2 * least + 1, reach = 2 * v->slots + v->joint;
     uint32_t between = !v->uneven ? v->slots + v->joint : plain > reach ? plain : reach;
     uint32_t all = v->front + v->end + between;
-    if (v->front + v->end && v->ring < all / 2) v->ring = all / 2;
+    if (!v->few && v->front + v->end && v->ring < all / 2) v->ring = all / 2;
 }

@@ -83,7 +83,6 @@ static void walk_variable(Moduli *m, uint32_t at, uint32_t var)
 static void walk_leaf(Moduli *m, uint32_t at, const IrOp *op, uint32_t index, int64_t turns)
 {
     Verifier *v = m->v;
-    v->indexed[index] = true;
     if (op->op == IR_LOOP) {
         const Body *b = verify_body(v, index);
         if (loop_fixed(op) || !(b->block[index - b->base] & BLOCK_EVENTS)) return;
@@ -184,37 +183,6 @@ static void find_counters(Moduli *m, const IrOp *op)
     }
 }
 
-/* A variable that goes round by one step, set at one place, and nothing but a slot of as many is made from it: it turns a
- * ring that needs no barrier. */
-static bool turns_ring(const Verifier *v, uint32_t var)
-{
-    const IrOp *stepped = NULL;
-    uint32_t sets = 0;
-    int64_t n = 0;
-    for (uint32_t i = 0; i < v->nops; i++) {
-        const IrOp *op = v->ops[i];
-        if (op->op == IR_SET && ir_find(op, IRK_VAR)->id == var && (sets++ || !steps_round(v, op, &stepped, &n)))
-            return false;
-    }
-    for (uint32_t i = 0; i < v->nops && sets; i++) {
-        const IrOp *op = v->ops[i];
-        if (!only_slots(v, op, var, n)) return false;
-        for (uint32_t j = 0; j < op->nargs; j++) {
-            const IrArg *a = &op->args[j];
-            if (op != stepped && a->key != IRK_SLOT && a->kind == IRA_VAL && variable_of(v, a) == var) return false;
-        }
-    }
-    return sets == 1;
-}
-
-static void find_more_counters(Moduli *m)
-{
-    const Verifier *v = m->v;
-    for (uint32_t i = 0; i < v->k->bars.n; i++)
-        if (!v->k->bars.v[i].derived) return;
-    for (uint32_t i = 0; i < v->k->vars.n; i++) m->counter[i] |= turns_ring(v, i);
-}
-
 static void find_rings(Moduli *m, uint32_t at)
 {
     Verifier *v = m->v;
@@ -292,7 +260,7 @@ static void join_all(Moduli *m, uint32_t musts)
     for (uint32_t i = 0; i < m->all.n; i++) {
         int64_t joint = modulus_joint(v->joint, m->all.v[i].turns);
         if (joint <= PERIOD_MAX) v->joint = (uint32_t)joint;
-        if (joint <= PERIOD_MAX || i >= musts) continue;
+        if (joint <= PERIOD_MAX || i >= musts || v->few) continue;
         verify_refuse(v, E0660, m->all.v[i].op,
                       "slots, parities and conditions come round after %s turns, all together after %lld: more than %d "
                       "are not tried",
@@ -305,7 +273,7 @@ static void join_all(Moduli *m, uint32_t musts)
 static void fit_ring(Verifier *v)
 {
     uint32_t least = v->slots > v->joint ? v->slots : v->joint;
-    v->ring = v->base = v->conditional ? 2 * least : least;
+    v->ring = v->base = v->few ? v->slots : v->conditional ? 2 * least : least;
 }
 
 bool moduli_longer(Verifier *v, int64_t turns)
@@ -324,29 +292,15 @@ bool moduli_longer(Verifier *v, int64_t turns)
     return true;
 }
 
-/* A loop of the program is one in all roles: a number is chosen for its turns. */
-static void index_alike(Verifier *v)
-{
-    for (uint32_t i = 0; i < v->nops; i++) {
-        if (!v->indexed[i]) continue;
-        for (uint32_t j = 0; j < v->nops; j++) {
-            const IrOp *a = v->ops[i], *b = v->ops[j];
-            v->indexed[j] |= a->op == IR_LOOP && b->op == IR_LOOP && a->span.lo == b->span.lo && a->span.hi == b->span.hi;
-        }
-    }
-}
-
 void moduli_prepare(Verifier *v)
 {
     Moduli m = {.v = v, .follow = true};
     m.walked = arena_array(v->arena, Walked, v->nvalues);
     m.counter = v->counter = arena_array(v->arena, bool, v->k->vars.n);
     m.var = arena_array(v->arena, bool, v->k->vars.n);
-    v->indexed = arena_array(v->arena, bool, v->nops + 1);
     v->unlike = arena_array(v->arena, Unlike, v->nops + 1);
     v->joint = 1;
     for (uint32_t i = 0; i < v->nops; i++) find_counters(&m, v->ops[i]);
-    find_more_counters(&m);
     for (uint32_t i = 0; i < v->nops; i++) find_rings(&m, i);
     for (uint32_t i = 0; i < v->nops; i++) walk_numbers(&m, i);
     for (uint32_t i = 0; i < v->nops; i++) walk_sync(&m, i);
@@ -356,5 +310,4 @@ void moduli_prepare(Verifier *v)
     for (uint32_t i = 0; i < v->k->vars.n; i++) v->fixed |= m.var[i];
     join_all(&m, musts);
     fit_ring(v);
-    index_alike(v);
 }

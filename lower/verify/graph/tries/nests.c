@@ -1,6 +1,6 @@
 /* Nests of loops that have nothing in common: which of the trip counts need to be tried together.
  *
- * An item is an op or block of a body that stands in no other block, or in loops alone that are looked into. Items have
+ * An item is an op or block of a body that stands in no other block. Items have
  * something in common where they name the same barrier, buffer or variable, draw tickets, arrive at the cluster's barrier or
  * at one of threads of several roles, touch a tensor that the kernel stores to, are left by what is known at run time alone,
  * or use a value of which a trip count may be made. A nest is what hangs together so; nests that one body has in another
@@ -13,9 +13,7 @@
  *   the kernel's end, and more order harms none of it. Accesses of A and B never meet, nor do their copies in global memory.
  * - Nobody waits in A for what happens in B, and all bodies come through A before B or all after: each of them gets to its
  *   end if it does without the other.
- * So the graphs (a, 0) and (0, b) tell all that those of (a, b) would. Of nests within the turns of loops around the last
- * point holds only if nobody waits in A for what a later turn does: the turns of B come in between. Were it so, then
- * with as many turns of both the roles would be stuck: these graphs (a, a) are tried as well.
+ * So the graphs (a, 0) and (0, b) tell all that those of (a, b) would.
  */
 #include <string.h>
 
@@ -26,9 +24,8 @@ typedef struct Nests {
     uint32_t *parent; /* of things that items may have in common, and of items behind them */
     uint32_t *seen;   /* by value: the item that was last found to use it, + 1 */
     uint8_t *counts;  /* by launch expression: part of a trip count */
-    uint8_t *steers;  /* by value: trip counts, slots, parities or conditions are made from it */
     uint32_t bufs, bars, vars, exprs, tensors, shared, first, item; /* first of each kind; then the item at hand */
-    enum { MARKS_NONE, MARKS_COUNTS, MARKS_VALUES } marking;        /* fills counts and steers, or only steers */
+    bool marking;                                                   /* fills counts */
 } Nests;
 enum { SHARED_REPEAT, SHARED_CLUSTER, SHARED_SYNC, SHARED_GLOBAL, SHARED_THINGS = SHARED_GLOBAL + 64 };
 
@@ -47,7 +44,7 @@ static void has(Nests *n, uint32_t thing)
 static void has_expression(const Verifier *v, Nests *n, uint32_t x)
 {
     const LxNode *e = &v->k->mf.lx.nodes.v[x - 1];
-    if (n->marking == MARKS_VALUES || (n->marking && n->counts[x - 1])) return;
+    if (n->marking && n->counts[x - 1]) return;
     if (n->marking) n->counts[x - 1] = 1;
     else if (n->counts[x - 1]) has(n, n->exprs + x - 1);
     if (e->op != LX_MIN && e->op != LX_MAX && e->op != LX_ADD && e->op != LX_SUB) return;
@@ -61,9 +58,7 @@ static void has_value(const Verifier *v, Nests *n, IrVal x)
 {
     if (n->seen[x - 1] == n->item + 1) return;
     n->seen[x - 1] = n->item + 1;
-    if (n->marking) n->steers[x - 1] = 1;
     const IrOp *op = v->ops[v->def[x - 1]];
-    if (!run_pure(op) && op->op != IR_GET && !n->steers[x - 1]) return;
     if (op->op == IR_TICKET) has(n, n->shared + SHARED_REPEAT);
     if (op->op == IR_LOADS) has(n, n->tensors + ir_find(op, IRK_TENSOR)->id);
     has_operands(v, n, op);
@@ -119,28 +114,13 @@ static bool steers(const IrOp *op)
     return op->op == IR_LOOP || op->op == IR_BREAK || op->op == IR_VAR || op->op == IR_SET;
 }
 
-/* Where a copy goes in global memory decides nothing else. */
-static bool decides(const IrArg *a)
+static void mark_counts(const Verifier *v, Nests *n)
 {
-    return a->kind == IRA_VAL && a->key != IRK_COORDS && a->key != IRK_INFO && a->key != IRK_FROM && a->key != IRK_TO;
-}
-
-static void mark_steering(const Verifier *v, Nests *n)
-{
-    n->marking = MARKS_COUNTS;
+    n->marking = true;
     n->item = n->first + v->nops; /* no item */
     for (uint32_t i = 0; i < v->nops; i++)
         if (steers(v->ops[i])) has_operands(v, n, v->ops[i]);
-    n->marking = MARKS_VALUES;
-    n->item++;
-    for (uint32_t i = 0; i < v->nops; i++) {
-        const IrOp *op = v->ops[i];
-        if (op->guard.pred) has_value(v, n, op->guard.pred);
-        if (v->group[i] == IRG_SCALAR) continue; /* counts where it is used */
-        for (uint32_t j = 0; j < op->nargs; j++)
-            if (decides(&op->args[j])) has_value(v, n, op->args[j].id);
-    }
-    n->marking = MARKS_NONE;
+    n->marking = false;
 }
 
 static void find_item(Verifier *v, Nests *n, const Body *b, uint32_t from, uint32_t end, uint32_t *nest)
@@ -186,27 +166,12 @@ static void unite_unordered(const Verifier *v, Nests *n, const uint32_t *nest)
     for (uint32_t i = 0; i < count; i++) n->parent[root(n->parent, steps[i].from)] = root(n->parent, steps[i].to);
 }
 
-/* The items within `level` loops, and those that stand in fewer. */
-static void find_items(Verifier *v, Nests *n, uint32_t level, uint32_t *nest)
+static void find_items(Verifier *v, Nests *n, uint32_t *nest)
 {
     for (uint32_t i = 0; i < n->first + v->nops; i++) n->parent[i] = i;
     for (uint32_t i = 0; i < v->bodies.n; i++) {
         const Body *b = &v->bodies.v[i];
-        for (uint32_t j = 0, depth = 0, end; j < b->role->ops.n; j = end) {
-            const IrOp *op = &b->role->ops.v[j];
-            bool loop = (op->op == IR_LOOP || op->op == IR_REPEAT) && b->block[j] & BLOCK_EVENTS;
-            end = item_end(b, j);
-            if (op->op == IR_END) { /* of a loop that was gone into */
-                depth--;
-            } else if (loop && depth < level) {
-                end = j + 1;
-                depth++;
-                find_item(v, n, b, j, end, nest);
-                nest[b->base + j] = 0;
-            } else {
-                find_item(v, n, b, j, end, nest);
-            }
-        }
+        for (uint32_t j = 0, end; j < b->role->ops.n; j = end) find_item(v, n, b, j, end = item_end(b, j), nest);
     }
     for (uint32_t i = 0; i < v->nops; i++)
         if (nest[i]) nest[i] = root(n->parent, nest[i]);
@@ -238,27 +203,20 @@ void nests_find(Verifier *v)
     n.tensors = n.exprs + k->mf.lx.nodes.n;
     n.shared = n.tensors + k->mf.tensors.n;
     n.first = n.shared + SHARED_THINGS;
-    for (uint32_t i = 0; i < NEST_LEVELS; i++) v->nest[i] = arena_array(v->arena, uint32_t, v->nops);
+    v->nest = arena_array(v->arena, uint32_t, v->nops);
     if (!several(v)) return;
     n.parent = arena_array(v->arena, uint32_t, n.first + v->nops);
     n.counts = arena_array(v->arena, uint8_t, k->mf.lx.nodes.n);
-    n.steers = arena_array(v->arena, uint8_t, v->nvalues);
     n.seen = arena_array(v->arena, uint32_t, v->nvalues);
-    mark_steering(v, &n);
-    for (uint32_t i = 0; i < NEST_LEVELS; i++) {
-        memset(n.seen, 0, v->nvalues * sizeof *n.seen);
-        find_items(v, &n, i, v->nest[i]);
-    }
+    mark_counts(v, &n);
+    memset(n.seen, 0, v->nvalues * sizeof *n.seen);
+    find_items(v, &n, v->nest);
 }
 
-Apart nests_apart(const Verifier *v, const Choice *a, const Choice *b)
+bool nests_apart(const Verifier *v, const Choice *a, const Choice *b)
 {
-    for (uint32_t i = 0; i < NEST_LEVELS && a->own && b->own; i++) {
-        uint32_t x = v->nest[i][a->op], y = v->nest[i][b->op];
-        if (x == 0 || y == 0) return APART_NO;
-        if (x != y) return i == 0 ? APART_ALWAYS : APART_IN_TURNS;
-    }
-    return APART_NO;
+    uint32_t x = v->nest[a->op], y = v->nest[b->op];
+    return a->own && b->own && x && y && x != y;
 }
 
 /* What depends on the CTA alone may be found anywhere. */
@@ -284,7 +242,7 @@ static uint32_t depth_of(const Verifier *v, uint32_t loop)
 
 static bool one_nest(const Verifier *v, uint32_t a, uint32_t b)
 {
-    return v->nest[0][a] == 0 || v->nest[0][b] == 0 || v->nest[0][a] == v->nest[0][b];
+    return v->nest[a] == 0 || v->nest[b] == 0 || v->nest[a] == v->nest[b];
 }
 
 /* Both may be in a turn at the same time. Roles of the compiler are one program: there it is the same loop of that. */
@@ -322,7 +280,7 @@ void nests_together(Verifier *v)
 {
     uint32_t *depth = arena_array(v->arena, uint32_t, v->nops + 1);
     v->together = arena_array(v->arena, uint32_t, v->nops + 1);
-    v->both_ends = v->any_together = false;
+    v->both_ends = false;
     for (uint32_t i = 0; i < v->nops; i++) depth[i] = depth_of(v, i);
     for (uint32_t i = 0; i < v->nops; i++) {
         if (depth[i] == 0) continue;
@@ -330,6 +288,5 @@ void nests_together(Verifier *v)
         v->both_ends |= u.end && (u.front || u.rounds);
         if ((u.front || u.end || u.rounds) && has_deeper(v, depth, i))
             v->together[i] = u.front + u.end + (u.rounds ? v->joint : 1);
-        v->any_together |= v->together[i] > 0;
     }
 }

@@ -1,7 +1,7 @@
 /* From the trip counts that were tried to all of them.
  *
- * Tried are 0, 1, 2, S - 1, S, S + 1 and 2 S + 1 turns, S the most slots of a ring, and at least the turns after which all
- * that steers comes round together (tries/moduli.c). What makes longer loops nothing new:
+ * Tried are 0, 1, 2, S - 1, S, S + 1 and 2 S + 1 turns, or all up to that where slots are fixed, S the most slots of a ring, and at least
+ * the turns after which all that steers comes round together (tries/moduli.c). What makes longer loops nothing new:
  * - Slots and parities are periodic. They are made from variables that the turns set and from the loop's index. A
  *   variable's next value depends on such variables alone (or on the index modulo a constant that comes round within
  *   2 S turns). Those that are made from
@@ -61,8 +61,9 @@ struct Period {
 
 enum { CIRCLES = 64 };
 /* How an index gets into a value: as it is, through % or & by a constant, as a slot (as it is it leaves the ring, so
- * the runs see it), in a condition (both ways have to come up in the runs). */
-enum Use { USE_PLAIN = 1, USE_BOUNDED = 2, USE_SLOT = 4, USE_GUARD = 8 };
+ * the runs see it), in a condition (both ways have to come up in the runs); of a family in a place or number of bytes, which
+ * minima and maxima clip. */
+enum Use { USE_PLAIN = 1, USE_BOUNDED = 2, USE_SLOT = 4, USE_GUARD = 8, USE_AMOUNT = 16 };
 
 static void use(Verifier *v, uint32_t at, const IrArg *arg, enum Use how, int64_t turns);
 
@@ -101,7 +102,7 @@ static void use_index(Verifier *v, uint32_t at, uint32_t loop, enum Use how, int
     if (loop_fixed(op) || !(b->block[loop - b->base] & BLOCK_EVENTS)) return;
     if (how == USE_BOUNDED && !mul_s64(p->joint / gcd_s64(p->joint, turns), turns, &p->joint)) p->joint = INT64_MAX;
     int64_t most = v->conditional ? v->ring : 2 * (int64_t)v->ring;
-    if (how == USE_PLAIN || (how == USE_BOUNDED && p->joint > most)) p->raw = at + 1;
+    if (how == USE_PLAIN || how == USE_AMOUNT || (how == USE_BOUNDED && p->joint > most)) p->raw = at + 1;
 }
 
 /* turns: after which the value that is made from this one comes round. */
@@ -122,6 +123,7 @@ static void use(Verifier *v, uint32_t at, const IrArg *arg, enum Use how, int64_
         return;
     }
     const IrArg *a = ir_find(op, IRK_A), *b = ir_find(op, IRK_B);
+    if (how == USE_AMOUNT && (op->op == IR_MIN || op->op == IR_MAX || op->type == IR_PRED)) return; /* held open: tries/steer.c */
     int64_t k = 0;
     bool constant = verify_number(v, b, &k);
     enum Use in = how;
@@ -138,7 +140,7 @@ static void use(Verifier *v, uint32_t at, const IrArg *arg, enum Use how, int64_
     }
     use(v, at, a, in, turns);
     use(v, at, b, in, turns);
-    use(v, at, ir_find(op, IRK_COND), how == USE_GUARD ? USE_GUARD : USE_PLAIN, 0);
+    use(v, at, ir_find(op, IRK_COND), how & (USE_GUARD | USE_AMOUNT) ? USE_GUARD : USE_PLAIN, 0);
 }
 
 static void use_operands(Verifier *v, uint32_t i)
@@ -149,6 +151,8 @@ static void use_operands(Verifier *v, uint32_t i)
     for (uint32_t j = 0; sync && j < op->nargs; j++) {
         const IrArg *a = &op->args[j];
         if (a->key == IRK_SLOT) use_root(v, i, a, USE_SLOT);
+        bool amount = a->key == IRK_OFFSET || a->key == IRK_ALONG || a->key == IRK_BYTES;
+        if (v->family && amount) use_root(v, i, a, USE_AMOUNT);
         if (a->key == IRK_PHASE || a->key == IRK_RANK || a->key == IRK_MASK || a->key == IRK_BAR_RANK) use_root(v, i, a, USE_PLAIN);
     }
     if (op->guard.pred && ((sync && group != IRG_COPY && group != IRG_THREAD) || group == IRG_GROUP || group == IRG_FENCE || group == IRG_SYNC))
@@ -377,7 +381,7 @@ void period_turn(Verifier *v, const Frame *fr)
         s->joint = false;
         return;
     }
-    bool last = fr->at == 2 * verify_ring(v, fr->op), due = sets & p->program && !s->joint && fr->at % (int64_t)v->joint == 0;
+    bool last = fr->at == 2 * (int64_t)v->ring, due = sets & p->program && !s->joint && fr->at % (int64_t)v->joint == 0;
     if ((sets & ~s->returned) == 0 && !due && !last) return;
     for (uint32_t i = 0; i < n; i++)
         if (p->relevant[i] && !p->counted[i] && s->vars[i] != v->now->vars[i]) moved |= UINT64_C(1) << p->circle[i];
@@ -432,7 +436,7 @@ bool period_wider(Verifier *v)
     struct Period *p = v->period;
     bool more = false;
     for (uint32_t i = 0; i < v->nops && !v->failed; i++) {
-        bool judged = v->turns[i].most > 2 * verify_ring(v, i);
+        bool judged = v->turns[i].most > 2 * (int64_t)v->ring;
         if (!(p->sets[i] & p->program) || judged || p->within[i] || !loop_own_count(v->ops[i])) continue;
         more = p->within[i] = true;
     }

@@ -18,21 +18,20 @@ bool choice_drawn(const Verifier *v, Form x); /* made from a draw */
 void choice_picked(Verifier *v, int64_t k); /* a minimum or maximum has this number because of what was chosen in this run */
 /* Adds a choice of values for what x depends on, x counting the turns of loop `op` (or a pred), and sets again. */
 void choice_add(Verifier *v, uint32_t op, Form x);
-/* Whether the run can go on with the choice that was added: clears again. Otherwise it starts again. */
-bool choice_go_on(Verifier *v);
 /* A condition that only the launch decides: tried both ways. False for others, and nothing is chosen. */
 bool choice_guard(Verifier *v, uint32_t op, Form guard);
 bool choice_next(Verifier *v); /* false: all have been tried */
-/* Whether the run that has ended did not meet what was taken over from the one before: it is done again without. */
-bool choices_stale(Verifier *v);
 
-/* Where a choice is that follows another one, which is there. */
-uint32_t choice_following(const Verifier *v, const Choice *c, const Choice *owner, uint32_t at);
 /* A trip count without what was chosen: what its choice needs so that it, too, has the turns that matter; false: nothing. */
 bool choice_shift_for(Verifier *v, Form count, Shift *out);
 /* The same where it is not known which values the count is made from: those that were chosen for that loop. */
 bool choice_shift_at(Verifier *v, uint32_t loop, Form count, Shift *out);
 bool choice_shift(Verifier *v, const Shift *by); /* choices from now on have it; false: they had */
+
+/* ---- constants.c ---- */
+const IrKernel *family_of(Arena *a, const IrKernel *k, Family *y); /* the kernel with n for long constant counts; NULL: it has none */
+void family_prepare(Verifier *v); /* refuses families whose few turns don't tell of many */
+int64_t family_count(const Verifier *v, Form of); /* what n is; 0: of is none */
 
 /* ---- turns.c ---- */
 void turns_prepare(Verifier *v);
@@ -41,19 +40,11 @@ void turns_loop(Verifier *v, uint32_t op, int64_t turns); /* v->now enters a loo
 /* v->now leaves a repeat after so many turns. certain: whatever is chosen. */
 void turns_repeat(Verifier *v, uint32_t op, int64_t turns, bool certain);
 void turns_keep(Verifier *v);  /* the run is proved */
-/* After all runs: refuses what they left out; true if they are to be done again, with more trip counts. */
-bool turns_check(Verifier *v);
-
-/* ---- tried.c ---- */
-void tried_remember(Verifier *v); /* the choices of a run that has ended */
-void tried_forget(Verifier *v);
-bool tried_before(Verifier *v); /* the choices as they are now, and what follows from them */
+void turns_check(Verifier *v); /* after all runs: refuses what they left out */
 
 /* ---- nests.c ---- */
 void nests_find(Verifier *v);
-/* Whether the loops of the two choices have nothing in common: in all of the kernel, or in the turns of loops around both. */
-typedef enum Apart { APART_NO, APART_ALWAYS, APART_IN_TURNS } Apart;
-Apart nests_apart(const Verifier *v, const Choice *a, const Choice *b);
+bool nests_apart(const Verifier *v, const Choice *a, const Choice *b); /* the loops of the two choices have nothing in common */
 void nests_together(Verifier *v); /* together */
 bool nests_own(const Verifier *v, Form of); /* a trip count that is made from values of its nest */
 

@@ -7,7 +7,7 @@
 #include "lower/verify/graph/tries/tries.h"
 #include "lower/verify/graph/unroll/unroll.h"
 
-enum { TURNS_FUEL = 256, PARTS_FUEL = 32, GIVEN_FUEL = 64, GIVEN_DEPTH = 3 };
+enum { TURNS_FUEL = 256, PARTS_FUEL = 32 };
 
 void turns_prepare(Verifier *v)
 {
@@ -37,7 +37,6 @@ void turns_keep(Verifier *v)
 typedef struct Way {
     int fuel;
     bool here; /* with the indices of loops around as they are; otherwise with any that they may have */
-    int depth; /* of variables that are set from variables, and cells */
 } Way;
 
 static Form unchosen(Verifier *v, const IrArg *arg, Way *w);
@@ -70,52 +69,6 @@ static Form unchosen_index(Verifier *v, uint32_t loop, Way *w)
                                        .hi = endless ? INT64_MAX : past->hi - 1});
 }
 
-/* What gives `get` a value: a set of its variable, a store into the buffer that it reads; other writes have none to tell. */
-static bool gives(const IrOp *op, const IrOp *get, bool *known)
-{
-    const IrArg *dst = ir_find(op, IRK_DST);
-    bool into = get->op == IR_LDS && dst && dst->kind == IRA_BUF && dst->id == ir_find(get, IRK_SRC)->id;
-    if (into && op->op != IR_STS && op->op != IR_ST_ASYNC) *known = false;
-    if (get->op == IR_LDS) return into;
-    return (op->op == IR_SET || op->op == IR_VAR) && ir_find(op, IRK_VAR)->id == ir_find(get, IRK_VAR)->id;
-}
-
-/* Between the least and the greatest of what any CTA gives it; false: not known. */
-static bool given_range(Verifier *v, const IrOp *get, int depth, int64_t *least, int64_t *greatest)
-{
-    const Form *mine = v->f.sreg;
-    bool known = depth < GIVEN_DEPTH;
-    for (uint32_t i = 0; i < v->nops && known; i++) {
-        if (!gives(v->ops[i], get, &known)) continue;
-        for (uint32_t r = 0; r < v->nranks && known; r++) {
-            Way w = {GIVEN_FUEL, false, depth + 1};
-            v->f.sreg = v->sreg[r];
-            Form x = unchosen(v, ir_find(v->ops[i], IRK_A), &w);
-            known = w.fuel >= 0;
-            if (known && form_data(&v->f, x)->lo < *least) *least = form_data(&v->f, x)->lo;
-            if (known && form_data(&v->f, x)->hi > *greatest) *greatest = form_data(&v->f, x)->hi;
-        }
-    }
-    v->f.sreg = mine;
-    return known && *least <= *greatest && *least != INT64_MIN && *greatest != INT64_MAX;
-}
-
-/* Whatever it may be in any turn, the same all through the count. */
-static Form unchosen_any(Verifier *v, uint32_t index, Way *w)
-{
-    const IrOp *op = v->ops[index];
-    int64_t lo = INT64_MAX, hi = INT64_MIN;
-    if (op->op == IR_TICKET) {
-        Form draws = unchosen(v, ir_find(op, IRK_B), w);
-        if (w->fuel < 0) return 0;
-        lo = -1;
-        hi = form_data(&v->f, draws)->hi < UINT32_MAX ? form_data(&v->f, draws)->hi : UINT32_MAX;
-    } else if (!given_range(v, op, w->depth, &lo, &hi)) {
-        return 0;
-    }
-    return form_atom(&v->f, (FormAtom){.kind = ATOM_OPEN, .sub = 2, .type = op->type, .a = index, .lo = lo, .hi = hi});
-}
-
 static Form unchosen(Verifier *v, const IrArg *arg, Way *w)
 {
     if (--w->fuel < 0) return 0;
@@ -126,8 +79,8 @@ static Form unchosen(Verifier *v, const IrArg *arg, Way *w)
     if (run_pure(op)) return unchosen_op(v, op, w);
     Form x = 0;
     if (op->op == IR_LOOP) x = w->here ? run_value(v, arg) : unchosen_index(v, index, w);
-    else if (!w->here && (op->op == IR_GET || op->op == IR_LDS || op->op == IR_TICKET)) x = unchosen_any(v, index, w);
-    else x = v->now->loaded[arg->id - 1];
+    else if (w->here || (op->op != IR_GET && op->op != IR_LDS && op->op != IR_TICKET))
+        x = v->now->loaded[arg->id - 1]; /* those differ */
     if (x == 0) w->fuel = -1;
     return w->fuel < 0 ? 0 : x;
 }
@@ -136,9 +89,7 @@ static void want(Verifier *v, uint32_t loop, Form count)
 {
     Shift s;
     if (!choice_shift_for(v, count, &s) && !choice_shift_at(v, loop, count, &s)) return;
-    s.loop = loop;
-    if (!v->fixed) vec_push(v->arena, &v->wanted, s);
-    else v->afresh = v->again |= choice_shift(v, &s);
+    v->afresh = v->again |= choice_shift(v, &s);
 }
 
 /* The choice for each amount of which minima, maxima and selections make the count. */
@@ -172,7 +123,7 @@ static void shift_around(Verifier *v, uint32_t loop, Form x)
 
 static Form count_of(Verifier *v, uint32_t op, bool here)
 {
-    Way w = {TURNS_FUEL, here, 0};
+    Way w = {TURNS_FUEL, here};
     Form lo = unchosen(v, v->operands[op].a, &w), hi = unchosen(v, v->operands[op].b, &w);
     return w.fuel < 0 ? 0 : form_add(&v->f, hi, -1, lo);
 }
@@ -206,7 +157,8 @@ static void look(Verifier *v, uint32_t op, Turns *t)
     t->ranks |= UINT32_C(1) << v->now->rank;
     int fuel = PARTS_FUEL, more_fuel = PARTS_FUEL;
     shift_parts(v, op, now, &fuel);
-    if (upper <= 2 * verify_ring(v, op)) shift_parts(v, op, count, &more_fuel); /* variables in `now` hold what was chosen */
+    if (upper <= 2 * (int64_t)v->ring)
+        shift_parts(v, op, count, &more_fuel); /* variables in `now` hold what was chosen */
     if (count) shift_around(v, op, count);
 }
 
@@ -254,36 +206,17 @@ static void check_reached(Verifier *v)
     }
 }
 
-static bool more_values(Verifier *v, uint32_t loop)
-{
-    bool more = false;
-    for (uint32_t i = 0; i < v->wanted.n; i++) more |= v->wanted.v[i].loop == loop && choice_shift(v, &v->wanted.v[i]);
-    return more;
-}
-
 static bool too_few(const Verifier *v, uint32_t loop, int64_t *least)
 {
     const Turns *t = &v->turns[loop];
-    int64_t all = 2 * verify_ring(v, loop) + 1;
+    int64_t all = 2 * (int64_t)v->ring + 1;
     *least = t->upper < all && t->upper >= t->left ? t->upper : all;
     return v->chosen[loop] && t->most < *least;
 }
 
-/* It never has the turns of longer ones, so those that it has in the turns before it comes to its most matter, too. */
-static bool clipped(const Verifier *v, uint32_t loop)
-{
-    const Turns *t = &v->turns[loop];
-    return v->chosen[loop] && t->ranks && t->upper <= 2 * verify_ring(v, loop);
-}
-
-bool turns_check(Verifier *v)
+void turns_check(Verifier *v)
 {
     int64_t least;
-    bool more = false;
-    for (uint32_t i = 0; i < v->nops && !v->failed; i++) more |= (too_few(v, i, &least) || clipped(v, i)) && more_values(v, i);
-    if (more || v->failed) return more;
-    for (uint32_t i = 0; i < v->nops && !v->all_indexed && v->rings < v->ring; i++) more |= too_few(v, i, &least);
-    if (more) return v->all_indexed = true;
     for (uint32_t i = 0; i < v->nops && !v->failed; i++) {
         if (!too_few(v, i, &least)) continue;
         Diag *g = verify_refuse(v, E0660, i,
@@ -291,9 +224,9 @@ bool turns_check(Verifier *v)
                                 "shows after %lld",
                                 (long long)v->turns[i].most, (long long)least);
         if (g)
-            diag_note(v->diags, g, (Span){0, 0},
-                      "its trip count is made from that of another loop, or from its turns, and no run gives it as many");
+            diag_note(
+                v->diags, g, (Span){0, 0},
+                "its trip count is made from that of another loop, or from its turns, and no run gives it as many");
     }
     if (!v->failed) check_reached(v);
-    return false;
 }

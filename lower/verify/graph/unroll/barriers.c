@@ -114,12 +114,6 @@ static bool ready(Verifier *v, uint32_t slot, uint32_t op, bool copies)
     return *seen & how;
 }
 
-static void note(Verifier *v, uint32_t op, uint32_t slot, const Phase *p)
-{
-    alike_note(v, op, slot);
-    alike_note(v, op, p ? p->number : UINT32_MAX);
-}
-
 static bool complete_now(Verifier *v, const Phase *p)
 {
     const BarSlot *b = &v->bars[p->slot];
@@ -207,7 +201,6 @@ bool barrier_part(Verifier *v, uint32_t slot, Part part)
             verify_bar_name(v, slot));
     }
     vec_push(&v->run, &p->parts, part);
-    note(v, part.op, slot, p);
     p->op = part.op;
     return true;
 }
@@ -269,7 +262,6 @@ static void step_init(Verifier *v, uint32_t op, uint32_t slot)
 static void step_expect(Verifier *v, uint32_t op, uint32_t slot, Phase *p)
 {
     Form bytes = run_value(v, verify_arg(v, op, IRK_BYTES));
-    alike_note(v, op, bytes);
     if (p->arrivals == v->bars[slot].count) {
         Diag *g = verify_refuse(v, E0655, op,
                                 "barrier %s is told to expect bytes when all arrivals are made: its phase may be over",
@@ -309,7 +301,6 @@ static void step_count(Verifier *v, uint32_t op, uint32_t slot, bool remote)
         .event = e, .op = op, .arrives = code != IR_BAR_EXPECT, .expects = code != IR_BAR_ARRIVE, .remote = remote};
     Phase *last = v->bars[slot].phases.n ? v->bars[slot].phases.v[v->bars[slot].phases.n - 1] : NULL;
     bool full = last && !last->complete && last->arrivals == v->bars[slot].count;
-    if (full) note(v, op, slot, last);
     if (full && code != IR_BAR_EXPECT) { /* all arrivals are there, bytes are not */
         step_arrive(v, op, slot, last);
         return;
@@ -360,7 +351,6 @@ static void waited(Verifier *v, uint32_t op, uint32_t slot, Phase *p)
     }
     if (p) event_after(v, p->clock);
     EventId e = event_new(v, op);
-    note(v, op, slot, p);
     if (p == NULL) {
         vec_push(&v->run, &v->bars[slot].early, e);
         return;

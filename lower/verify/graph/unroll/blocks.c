@@ -54,9 +54,7 @@ static bool turns_of(Verifier *v, uint32_t op, Form lo, Form hi, int64_t *turns)
     }
     if (!form_is_const(&v->f, count, &n)) {
         choice_add(v, op, count);
-        if (!choice_go_on(v)) return false;
-        v->again = !form_is_const(&v->f, choice_resolve(v, count, &trip), &n); /* a part of it was chosen */
-        if (v->again) return false;
+        return false;
     }
     if (trip) v->chosen[op] = 1;
     *turns = n > 0 ? n : 0;
@@ -112,9 +110,7 @@ static bool repeat_turns(Verifier *v, uint32_t op, uint32_t brk, uint32_t pass, 
     bool trip = false;
     if (form_is_const(&v->f, choice_resolve(v, turns, &trip), k)) return true;
     choice_add(v, op, turns);
-    if (!choice_go_on(v)) return false;
-    v->again = !form_is_const(&v->f, choice_resolve(v, turns, &trip), k);
-    return !v->again;
+    return false;
 }
 
 /* The choice comes before those of loops inside, also where the break stands behind them: those depend on it. */

@@ -48,7 +48,6 @@ enum { JOINS = 8 };
 
 void access_add(Verifier *v, Access a)
 {
-    if (v->now->traced) alike_note_access(v, &a);
     const Frame *fr = burst_frame(v);
     uint32_t from = fr ? fr->accesses : 0;
     for (bool joined = true; joined;) { /* what was joined may close the gap to another one */

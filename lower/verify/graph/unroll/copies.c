@@ -105,8 +105,8 @@ static bool check_box(Verifier *v, uint32_t op, const MfMap *m, Form halo, Form 
     int64_t k;
     bool same = box && (box == bytes || (form_le(&v->f, box, bytes) && form_le(&v->f, bytes, box)));
     if (!same)
-        verify_refuse(v, E0659, op, "the box of map %s has %s bytes; the copy counts %s", m->name, verify_form_text(v, box),
-                      verify_form_text(v, bytes));
+        verify_refuse(v, E0659, op, "the box of map %s has %s bytes; the copy counts %s", m->name,
+                      verify_form_text(v, box), verify_form_text(v, bytes));
     v->box[op] = same && form_is_const(&v->f, box, &k); /* other numbers may have others the next time */
     return same;
 }
@@ -199,7 +199,7 @@ typedef struct Copy {
     Form value;                 /* for ld.shared and clc.id */
     bool by_trip;               /* it depends on chosen trip counts */
     Form cond;                  /* under which its bytes are written */
-    bool certain, lanes; /* lanes: each issues its own, or none */
+    bool certain, lanes;        /* lanes: each issues its own, or none */
     EventId event;
     const MfMap *map;
 } Copy;
@@ -230,11 +230,9 @@ static void transfer(Verifier *v, const Copy *c, bool write, Phase *phase)
     t.region = placed && !view ? NULL
                : c->map        ? map_region(v, c->op, verify_arg(v, c->op, IRK_MAP)->id)
                                : address_region(v, address, c->bytes);
-    if (t.region) alike_note(v, c->op, t.region->cond = c->guard);
-    if (t.region && view) view_note(v, c->op, t.region->view = view);
-    for (uint32_t i = 0; t.region && i < t.region->n; i++) {
-        alike_note(v, c->op, t.region->lo[i]);
-        alike_note(v, c->op, t.region->hi[i]);
+    if (t.region) {
+        t.region->cond = c->guard;
+        t.region->view = view;
     }
     vec_push(v->arena, &v->transfers, t);
 }
@@ -256,7 +254,8 @@ static bool barrier_at(Verifier *v, const Copy *c, uint32_t rank, uint32_t *bar)
     if (!run_number(v, c->op, arg, "the barrier's CTA", &k)) return false;
     uint32_t of = verify_arg(v, c->op, IRK_RANK) ? rank : v->now->rank;
     if (k < 0 || k >= v->nranks || (k ^ of) & ~INT64_C(1)) {
-        verify_refuse(v, E0658, c->op, "the barrier of CTA %lld: CTA %u and the other one of its pair are meant", (long long)k, of);
+        verify_refuse(v, E0658, c->op, "the barrier of CTA %lld: CTA %u and the other one of its pair are meant",
+                      (long long)k, of);
         return false;
     }
     *bar = (rank & ~1u) | (uint32_t)(k & 1);
@@ -269,7 +268,8 @@ static Phase *load_at(Verifier *v, const Copy *c, uint32_t rank)
     uint32_t slot, bar;
     Bytes at;
     if (!barrier_at(v, c, rank, &bar)) return NULL;
-    if (!copy_bytes(v, c->op, IRK_DST, rank, c->room, c->guard, &at) || !barrier_slot(v, c->op, bar, &slot)) return NULL;
+    if (!copy_bytes(v, c->op, IRK_DST, rank, c->room, c->guard, &at) || !barrier_slot(v, c->op, bar, &slot))
+        return NULL;
     Part part = {.event = c->event, .op = c->op, .copies = true};
     if (!barrier_part(v, slot, part)) return NULL;
     Phase *p = barrier_open(v, slot);
@@ -364,7 +364,8 @@ static Phase *load_named(Verifier *v, const Copy *c, const Targets *to, uint32_t
     Forms *f = &v->f;
     Copy one = *c;
     uint32_t known = f->known.n;
-    IrOp ne = {.op = IR_CMP, .type = IR_PRED, .nargs = 1, .args = &(IrArg){.key = IRK_REL, .kind = IRA_WORD, .id = IRL_EQ}};
+    IrOp ne = {
+        .op = IR_CMP, .type = IR_PRED, .nargs = 1, .args = &(IrArg){.key = IRK_REL, .kind = IRA_WORD, .id = IRL_EQ}};
     Form none = form_of_op(f, v->k, &ne, 0, to->mask, form_const(f, 0));
     if (form_data(f, none)->n == 1 && form_data(f, none)->k == 0)
         vec_push(f->arena, &f->known, ((Known){form_data(f, none)->t[0].atom, false}));
@@ -435,13 +436,13 @@ static bool mine(const Verifier *v, EventId start)
 static void commit(Verifier *v)
 {
     Thread *t = v->now;
-    alike_note(v, run_op(v), run_op(v));
     t->groups++;
     t->burst = 0;
     verify_spend(v, (v->accesses.n - t->stores + v->transfers.n - t->sent) / 16);
     for (uint32_t i = v->accesses.n; i-- > t->stores;) {
         Access *a = &v->accesses.v[i];
-        if (a->async && a->phase == NULL && a->group == 0 && mine(v, a->start) && !by_tensor_core(v, a)) a->group = t->groups;
+        if (a->async && a->phase == NULL && a->group == 0 && mine(v, a->start) && !by_tensor_core(v, a))
+            a->group = t->groups;
     }
     for (uint32_t i = v->transfers.n; i-- > t->sent;) {
         Transfer *x = &v->transfers.v[i];

@@ -17,7 +17,6 @@ static bool alike(const Draw *d, const Thread *t)
 void repeat_draw(Verifier *v, uint32_t op, Form value, Form draws)
 {
     const Thread *t = v->now;
-    alike_note(v, op, draws);
     for (uint32_t i = v->draws.n; i-- > 0;) {
         const Draw *d = &v->draws.v[i];
         if (!alike(d, t) || d->seen) continue;
@@ -95,7 +94,8 @@ static bool is_number(const Verifier *v, Lx x, int64_t k)
     return n && n->op == LX_CONST && n->k == k;
 }
 
-bool repeat_in_row(const Verifier *v)
+/* The grid has clusters along x only. */
+static bool repeat_in_row(const Verifier *v)
 {
     const MfKernel *mf = &v->k->mf;
     return is_number(v, mf->grid[1], mf->cluster[1]) && is_number(v, mf->grid[2], mf->cluster[2]);

@@ -1,7 +1,7 @@
 /* What happens in one unrolling.
  *
  * Glossary: thread - one that runs a body; a role of one thread has one, others are stood for by three: the elected one
- * and any two others, or one where that is enough (unroll/alike.c). event - an op as done by a thread. clock - of each
+ * and any two others. event - an op as done by a thread. clock - of each
  * thread, how many of its events come before. phase - of a barrier slot of a CTA. access - bytes of a buffer that a copy or
  * a thread reads or writes. turn - of a loop. burst - copies of a thread with no synchronisation between them: one event.
  */
@@ -48,30 +48,19 @@ typedef struct BarSlot {
     EventId init;
 } BarSlot;
 
-typedef struct Row { /* it begins at scale * element + k, the element one of a tensor that has no two equal ones */
-    uint32_t tensor; /* UINT32_MAX: it does not */
-    int64_t scale, k;
-    Form byte;  /* of the element */
-    bool whole; /* the region is no wider than the scale */
-    bool read;  /* where the copy happens the element is in the tensor */
-} Row;
 typedef struct View { /* where a map that the kernel makes lies */
-    uint32_t id, tensor, n; /* n dimensions; 0: not known */
-    Form some;              /* pred: it is not empty */
+    uint32_t tensor, n; /* n dimensions; 0: not known */
+    Form some;          /* pred: it is not empty */
     Form from, dim[MAP_RANK], pitch[MAP_RANK]; /* in bytes, but dim; pitch of the innermost, too */
-    bool chain; /* different coordinates within it are different bytes */
 } View;
 typedef struct Region { /* the part of a tensor that a copy touches; NULL where it is not known */
-    uint32_t id;        /* equal ones have the same; set when the graph is finished */
     uint32_t map;       /* UINT32_MAX: bytes lo[0] .. hi[0] of the tensor */
     uint32_t tensor, n;
     Form lo[MAP_RANK], hi[MAP_RANK];
     Form exact[MAP_RANK];   /* lo by exact sums; set when the graph is finished */
     int64_t wide[MAP_RANK]; /* hi - lo; INT64_MAX: no constant */
     Form cond;              /* pred under which the copy happens */
-    Row *row;               /* by dimension; NULL: all begin elsewhere */
     View *view;             /* whose map says where it lies; NULL: known at launch */
-    bool within;            /* nothing where its view is empty; set when the graph is finished */
 } Region;
 typedef struct Bytes { /* bytes lo .. hi of a buffer's slot in a CTA */
     uint32_t rank, buf;

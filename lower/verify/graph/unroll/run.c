@@ -9,7 +9,7 @@
 #include "lower/verify/graph/unroll/unroll.h"
 #include "lower/verify/graph/values/values.h"
 
-enum { VALUE_DEPTH = 200, LOADS_PLAIN = 64 };
+enum { VALUE_DEPTH = 200, REPS = 3 /* threads that stand for a role of several */ };
 
 uint32_t run_op(const Verifier *v)
 {
@@ -59,7 +59,7 @@ bool run_shared(Verifier *v, uint32_t **clock)
     for (uint32_t i = 0; i < v->threads.n; i++)
         if (t->clock[i] < s->clock[i]) s->clock[i] = t->clock[i];
     *clock = s->clock;
-    return ++s->n == v->reps;
+    return ++s->n == REPS;
 }
 
 bool run_agreed(Verifier *v, Form x)
@@ -112,7 +112,6 @@ static Form resolve(Verifier *v, Form x, bool *trip)
     if (r->x != x || r->unrolling != v->unrollings) {
         *r = (Resolved){.x = x, .unrolling = v->unrollings};
         r->y = choice_value(v, x, &r->by_trip);
-        if (r->y == x) vec_push(&v->run, &v->unresolved, x);
     }
     *trip |= r->by_trip;
     return r->y;
@@ -242,19 +241,6 @@ void run_forget(Verifier *v, uint32_t var)
     v->now->var_by_trip[var] = false;
 }
 
-/* What an element can be; -1 where it is not read. Only where values/views.c asks by it: elsewhere bounds make more work. */
-static void element_range(const Verifier *v, uint32_t tensor, bool read, int64_t *lo, int64_t *hi)
-{
-    const ElemInfo *e = elem_info((ElemType)v->k->mf.tensors.v[tensor].type);
-    bool sign = e->kind == ELEM_SINT;
-    *lo = INT64_MIN;
-    *hi = INT64_MAX;
-    if ((v->loaded & v->stored) == 0 || !tensor_trusted(v, TRUST_SORTED, tensor)) return;
-    if (e->global_bits >= 64 || (!sign && e->kind != ELEM_UINT)) return;
-    *lo = sign ? -(INT64_C(1) << (e->global_bits - 1)) : read ? 0 : -1;
-    *hi = (INT64_C(1) << (e->global_bits - sign)) - 1;
-}
-
 static void load_scalar(Verifier *v, const IrOp *op, uint32_t index)
 {
     uint32_t tensor = ir_find(op, IRK_TENSOR)->id;
@@ -264,8 +250,6 @@ static void load_scalar(Verifier *v, const IrOp *op, uint32_t index)
     Form byte = run_value(v, ir_find(op, IRK_BYTE)), guard = run_guard(v, index);
     if (byte == 0 || guard == 0) return;
     const FormData *d = form_data(&v->f, byte), *g = form_data(&v->f, guard);
-    int64_t lo, hi;
-    element_range(v, tensor, form_is(&v->f, guard, 1), &lo, &hi);
     define(v, op->dst,
            form_atom(&v->f, (FormAtom){.kind = ATOM_LOAD,
                                        .type = op->type,
@@ -273,8 +257,8 @@ static void load_scalar(Verifier *v, const IrOp *op, uint32_t index)
                                        .b = byte,
                                        .c = guard,
                                        .depth = d->depth > g->depth ? d->depth : g->depth,
-                                       .lo = lo,
-                                       .hi = hi}),
+                                       .lo = INT64_MIN,
+                                       .hi = INT64_MAX}),
            false);
 }
 
@@ -392,8 +376,6 @@ static void run_thread(Verifier *v, Thread *t)
             if (!next_body(v)) return;
             continue;
         }
-        Stretch *s = v->stretch[b->base + t->pc];
-        if (s && counters_turn(v, b, s)) continue;
         verify_spend(v, 1);
         if (v->failed) return;
         run_step(v);
@@ -404,7 +386,7 @@ static void run_thread(Verifier *v, Thread *t)
 static uint32_t count_threads(const Verifier *v)
 {
     uint32_t n = 0;
-    for (uint32_t i = 0; i < v->k->roles.n; i++) n += v->k->roles.v[i].elect ? 1 : v->reps;
+    for (uint32_t i = 0; i < v->k->roles.n; i++) n += v->k->roles.v[i].elect ? 1 : REPS;
     return n * v->nranks;
 }
 
@@ -421,12 +403,11 @@ static void make_threads(Verifier *v)
     for (uint32_t rank = 0; rank < v->nranks; rank++) {
         for (uint32_t role = 0; role < k->roles.n; role++) {
             const IrRole *r = &k->roles.v[role];
-            uint32_t reps = r->elect ? 1 : v->reps, all = r->elect ? 1 : r->warps * 32;
+            uint32_t reps = r->elect ? 1 : REPS, all = r->elect ? 1 : r->warps * 32;
             for (uint32_t rep = 0; rep < reps; rep++) {
                 Thread *t = vec_add(&v->run, &v->threads);
                 *t = (Thread){.id = v->threads.n - 1, .rank = rank, .role = role, .rep = rep};
                 t->copies = rep && rep + 1 == reps ? all - rep : 1;
-                t->traced = reps == 2;
                 t->guard = form_const(&v->f, 1);
             }
         }

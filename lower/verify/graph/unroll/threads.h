@@ -54,8 +54,6 @@ typedef struct Thread {
     VEC(EventId) tensor_before, tensor_after; /* its tc.fences */
     uint32_t tensor_from;     /* accesses before this one are none of its uncommitted operations of the tensor core */
     uint8_t *ready; /* by barrier slot: it comes after its initialisation */
-    bool traced;
-    VEC(uint32_t) trace; /* what it does in ops that all threads of the role do: unroll/alike.c */
 } Thread;
 
 typedef struct SyncPoint {   /* one use of cta.sync or warp.sync */

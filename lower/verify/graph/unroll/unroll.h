@@ -39,11 +39,6 @@ uint32_t run_act(const Verifier *v);
 bool run_shared(Verifier *v, uint32_t **clock); /* clock: what each of those threads comes after */
 bool run_agreed(Verifier *v, Form x);           /* whether x is the same for all of them */
 
-/* ---- counters.c ---- */
-typedef struct Stretch Stretch;
-void counters_prepare(Verifier *v);
-bool counters_turn(Verifier *v, const Body *b, Stretch *s); /* v->now goes through the stretch where it is; false: op by op */
-
 /* ---- blocks.c ---- */
 void block_step(Verifier *v, uint32_t op);
 
@@ -52,20 +47,9 @@ void repeat_draw(Verifier *v, uint32_t op, Form value, Form draws); /* v->now ge
 /* A break leaves its repeat where this pred atom is `truth`: refused unless some draw has that answer. any: it is the
  * repeat's first turn, or the pred is known, so it may be one that no draw decides. */
 bool repeat_test(Verifier *v, uint32_t op, uint32_t pred, bool truth, bool any);
-bool repeat_in_row(const Verifier *v); /* the grid has clusters along x only */
 void repeat_over(Verifier *v, uint32_t op); /* a break leaves its repeat whatever v->now has drawn */
 
 void check_draws(Verifier *v); /* of a finished graph */
-
-/* ---- alike.c ---- */
-void alike_prepare(Verifier *v);
-/* Of a run that has ended: whether the threads of each role did the same. Otherwise more of them have to stand for it: again. */
-bool alike_check(Verifier *v);
-static inline void alike_note(Verifier *v, uint32_t op, uint32_t x)
-{
-    if (v->now->traced && !(op < v->nops && v->ops[op]->elect)) vec_push(&v->run, &v->now->trace, x);
-}
-void alike_note_access(Verifier *v, const Access *a);
 
 /* ---- events.c ---- */
 EventId event_new(Verifier *v, uint32_t op);          /* of v->now */

@@ -193,29 +193,6 @@ Form form_add(Forms *f, Form x, int64_t c, Form y)
     return s->z;
 }
 
-Form form_divided(Forms *f, Form x, int64_t g, int64_t k)
-{
-    const FormData *d = form_data(f, x);
-    if (g == 1 && d->k == k) return x;
-    Lin l;
-    l.k = k;
-    l.n = d->n;
-    for (uint32_t i = 0; i < d->n; i++) l.t[i] = (FormTerm){d->t[i].c / g, d->t[i].atom};
-    return intern(f, &l);
-}
-
-Form form_shallow(Forms *f, Form x)
-{
-    const FormData *d = form_data(f, x);
-    if (d->depth == 0) return x;
-    Lin l;
-    l.k = d->k;
-    l.n = 0;
-    for (uint32_t i = 0; i < d->n; i++)
-        if (atom_data(f, d->t[i].atom)->depth == 0) l.t[l.n++] = d->t[i];
-    return intern(f, &l);
-}
-
 bool form_uses(const Forms *f, Form x, uint32_t atom)
 {
     const FormData *d = form_data(f, x);

@@ -116,9 +116,6 @@ Form form_pick(Forms *f, Form pred, Form x, Form y); /* pred ? x : y, with the b
 Form form_not(Forms *f, Form pred);
 /* Holds if pred does for some turn of the loops over copies from that depth on; 0 if that is not known. */
 Form form_ever(Forms *f, Form pred, uint32_t depth);
-/* The terms of x, which are multiples of g, by g, and k. */
-Form form_divided(Forms *f, Form x, int64_t g, int64_t k);
-Form form_shallow(Forms *f, Form x); /* without the terms that depend on the turn of a loop over copies */
 Form form_where_positive(Forms *f, Form x, Form y); /* what x is where y > 0; x if y may be below 0 */
 Form form_subst(Forms *f, Form x, uint32_t atom, Form y); /* 0 if the atom may stand inside another one */
 static inline bool form_is_const(const Forms *f, Form x, int64_t *k)
