@@ -538,7 +538,8 @@ static bool print_conditions(const Judge *j)
         [TREE_FORM] = "form",           [TREE_BEGUN] = "begun", [TREE_FREE] = "free",       [TREE_OVER] = "over",
         [TREE_PUBLISHED] = "published", [TREE_ONCE] = "once",   [TREE_BYTES] = "bytes",     [TREE_PHASES] = "phases",
         [TREE_BESIDE] = "beside",       [TREE_FENCE] = "fence", [TREE_THREADS] = "threads", [TREE_INSIDE] = "inside",
-        [TREE_EXIT] = "exit",           [TREE_DONE] = "done",   [TREE_COUNT] = "count"};
+        [TREE_EXIT] = "exit",           [TREE_DONE] = "done",   [TREE_ENDS] = "ends",
+        [TREE_COUNT] = "count"};
     bool all = true;
     for (int c = 0; c < TREE_CONDITIONS; c++) {
         printf("%-10s %6u refused by it, %6u by it alone\n", NAMES[c], j->by_condition[c], j->by_it_alone[c]);

@@ -64,6 +64,7 @@ const Program PROGRAMS[] = {
     {"golden/cluster/by_rank.tile", "gathered", {NULL}, {"M=16", "M=150", "M=300"}, NULL},
     {"golden/cluster/rank_sends.tile", "collect", {NULL}, {"L=64", "L=1400", "L=3000"}, NULL},
     {"golden/cluster/rank_sums.tile", "sums", {NULL}, {"L=64 n=0", "L=1400 n=1", "L=3000 n=3"}, NULL},
+    {"golden/pipeline/counted_by_data.tile", "parts", {NULL}, {"R=1 M=16 P=16", "R=40 M=16 P=640"}, NULL},
     {"golden/cluster/tickets.tile", "one", {NULL}, {"M=64 N=64", "M=300 N=520"}, NULL},
     {"golden/cluster/tickets.tile", "lanes", {NULL}, {"M=16 N=64", "M=300 N=320"}, NULL},
     {"golden/cluster/tickets_threads.tile", "by_threads", {NULL}, {"M=64", "M=600"}, NULL},
