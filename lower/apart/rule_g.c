@@ -80,7 +80,7 @@ bool stores_meet(Lower *L, const TensorAccess *a, const TensorAccess *b)
 
 bool store_overtakes(Lower *L, const TensorAccess *load, const TensorAccess *store)
 {
-    if (base_of(load->info->tensor) != base_of(store->info->tensor) || load->pipe != store->pipe || store->waived) return false;
+    if (base_of(load->info->tensor) != base_of(store->info->tensor) || load->pipe != store->pipe) return false;
     return !accesses_apart(L, load, store, APART_HERE, NULL);
 }
 

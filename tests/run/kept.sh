@@ -33,6 +33,19 @@ for n in 1 5 $(many 60 20); do
     case_ $k/array_in_loop.tile:swizzled y="$work/b.npy:$work/c.npy" && block three c 0,0,0,0 "$n,7,1,20" 0,0,0,0 && block b c 0,0,1,0 "$n,7,2,20" 0,0,1,0
 done
 
+# ---- loaded, and overwritten in any order ----
+for n in 8 32 40; do
+    make u2 5,17,$n a
+    case_ $k/overlapping_store.tile:straight x="$work/a.npy:$work/b.npy" && {
+        w=$((n < 32 ? n : 32))
+        block a b 0,0,0 "1,16,$w" 1,0,0 && block a b 1,0,0 "1,16,$w" 2,0,0 && block a b 3,0,0 "2,17,$n" 3,0,0
+    }
+done
+for n in 16 64 $(many 320 160); do
+    make u2 5,$n,32 a
+    case_ $k/overlapping_store.tile:turns x="$work/a.npy:$work/b.npy" && block a b 0,0,0 "1,$n,32" 1,0,0 && block a b 1,0,0 "1,$n,32" 2,0,0
+done
+
 # ---- stored, and loaded again ----
 for n in 1 16 41 $(many '160 200' 70); do
     make f4 $n,32 a
