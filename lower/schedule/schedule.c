@@ -1,4 +1,4 @@
-/* Kernels with pipelines, clusters or work by threads: the table of contents of schedule.h's files. */
+/* Derived schedules: the table of contents of schedule.h's files. */
 #include "lower/schedule/schedule.h"
 
 #include "lower/emit/roles.h"

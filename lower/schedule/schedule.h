@@ -1,4 +1,4 @@
-/* Pipelines, clusters and work by threads: the sequential program becomes one tree of what several agents do, each in its order.
+/* The sequential program becomes one tree of what several agents do, each in its order; of one agent where nothing wants more.
  *
  * Every move has one agent: loads belong to the role `load`, copies between CTAs to `send`, stores and work by threads
  * to `work`. The program is walked once; each op says whose it is, and what binds the agents are the tiles. A tile is a ring

@@ -1,4 +1,4 @@
-/* Synchronisation where the program is no derived schedule: one thread, or roles of the source that run side by side.
+/* Synchronisation where the program writes it: barriers and groups of one thread, or roles that run side by side.
  *
  *   sync.c           moves, bulk groups, blocks: what must be over before a move
  *   begin.c          barriers there are, their phases in each role
