@@ -26,23 +26,12 @@ static bool by_hand(const PBlock *b)
     return false;
 }
 
-/* A view that is made at run time: maps for it are made by a warp. */
-static const PStmt *makes_view(const PBlock *b)
+static const PStmt *first_of(const PBlock *b, PStmtKind kind)
 {
     const PStmt *found = NULL;
     for (const PStmt *s = b->first; s && !found; s = s->next) {
-        found = s->kind == P_VIEW ? s : makes_view(&s->body);
-        if (!found) found = makes_view(&s->other);
-    }
-    return found;
-}
-
-static const PStmt *first_move(const PBlock *b)
-{
-    const PStmt *found = NULL;
-    for (const PStmt *s = b->first; s && !found; s = s->next) {
-        found = s->kind == P_MOVE ? s : first_move(&s->body);
-        if (!found) found = first_move(&s->other);
+        found = s->kind == kind ? s : first_of(&s->body, kind);
+        if (!found) found = first_of(&s->other, kind);
     }
     return found;
 }
@@ -50,11 +39,11 @@ static const PStmt *first_move(const PBlock *b)
 const PStmt *agents_wanted(const PKernel *k)
 {
     const PStmt *s = block_wants(&k->body); /* bodies of `roles` are no part of it: their protocol is written by hand */
-    return s || by_hand(&k->body) ? s : makes_view(&k->body);
+    return s || by_hand(&k->body) ? s : first_of(&k->body, P_VIEW); /* made at run time: maps for it are made by a warp */
 }
 
 const PStmt *derived_wanted(const PKernel *k)
 {
     const PStmt *s = agents_wanted(k);
-    return s || by_hand(&k->body) ? s : first_move(&k->body);
+    return s || by_hand(&k->body) ? s : first_of(&k->body, P_MOVE);
 }

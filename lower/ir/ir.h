@@ -237,6 +237,12 @@ void ir_print_op(Text *out, const IrKernel *k, const IrOp *op);
 /* Reads the text form. Errors go to d (E0662, E069x); returns NULL after an error. print(read(print(m))) == print(m). */
 IrModule *ir_read(Arena *a, Names *names, Diags *d, Source *src);
 
+/* ---- numbers of the launch: launch.c ---- */
+/* By expression: does the launch divide by it? It is refused where a check fails, or what it needs can't be worked out. */
+bool *ir_launch_divisors(Arena *a, const MfKernel *mf);
+/* Where x is 0 the number of iterations or CTAs is, and nothing is launched. */
+bool ir_launch_of_none(const MfKernel *mf, Lx x);
+
 /* ---- well-formedness: check.c ---- */
 /* Every operand present and of its kind and type, values defined before use and in scope, blocks closed, slots and
  * offsets within their object, one BAR_INIT per barrier slot. NULL, or what is wrong (an internal error). */

@@ -122,12 +122,17 @@ void agent_readers_end(Lower *L, const PBlock *b)
     if (outer) agent_wait_readers(L, RING_NONE);
 }
 
+void agent_free(Lower *L, uint32_t ring)
+{
+    if (L->sched->rings[ring].reading) agent_wait_readers(L, ring);
+    if (tmem_reads(L, ring)) tmem_settle(L);
+}
+
 /* What threads are about to overwrite nobody reads any more, and what they are about to read is there. */
 void agent_before_work(Lower *L, uint32_t dst)
 {
     Sched *s = L->sched;
-    if (dst != RING_NONE && s->rings[dst].reading) agent_wait_readers(L, dst);
-    if (dst != RING_NONE && tmem_reads(L, dst)) tmem_settle(L);
+    if (dst != RING_NONE) agent_free(L, dst);
     if (!s->now->dirty) return;
     agent_fence(L);
     cta_sync(L);

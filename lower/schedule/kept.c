@@ -13,14 +13,6 @@ static Ring *kept(Lower *L, uint32_t ring)
     return &L->sched->rings[ring];
 }
 
-/* Nobody of this CTA is at the tile. */
-static void settle(Lower *L, uint32_t ring)
-{
-    if (kept(L, ring)->reading) agent_wait_readers(L, ring);
-    if (tmem_reads(L, ring)) tmem_settle(L);
-    agent_store_sync(L);
-}
-
 static void await(Lower *L, uint32_t ring)
 {
     Ring *r = kept(L, ring);
@@ -46,7 +38,8 @@ void kept_open(Lower *L, const Planned *p)
         agent_store_sync(L);
     } else {
         kept_arrive(L, p->dst);
-        settle(L, p->dst);
+        agent_free(L, p->dst); /* nobody of this CTA is at it */
+        agent_store_sync(L);
         ring_release(L, p->dst);
         ring_advance(L, p->dst);
         ring_acquire(L, p->dst);

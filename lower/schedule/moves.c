@@ -134,7 +134,7 @@ static bool crossing(Lower *L, const TensorAccess *a, const TensorAccess *b)
 static bool add_crossing(Lower *L, void *to, uint32_t a, uint32_t b)
 {
     const TensorAccess *x = L->accesses->all.v[a], *y = L->accesses->all.v[b], *load = x->write ? y : x, *store = x->write ? x : y;
-    const Planned *p = L->sched->moves.v[load->planned], *q = L->sched->moves.v[store->planned], **crossed = to;
+    const Planned *p = move_of(L, x->write ? b : a), *q = move_of(L, x->write ? a : b), **crossed = to;
     bool behind = store->planned > load->planned;
     bool taken = behind && (load_waited_for(load, store) || rings_takes(L, p->dst, q));
     if (taken && p->depth == 0 && q->depth == 0) return true; /* neither comes again */

@@ -45,7 +45,7 @@ typedef struct Ring {
     bool generic;                 /* other CTAs fill it, or add to it, by st.async, red.async: who waited for that fences */
     bool handed;                  /* ids that arrive as bytes: from the team's first CTA, or from the grid's launch */
     uint32_t ir;                  /* IrRing */
-    bool kept;                    /* by the working role for itself, in one slot; each copy into it is a generation, and awaited at once */
+    bool kept;                    /* by the working role for itself, in one slot: kept.c */
     const char *why, *fix;        /* kept: what holds it back; what would let it overlap, or NULL */
     const PStmt *held_by, *held_for; /* where that is found; what it is beside, or NULL */
     bool filled_by_copies, across; /* kept: it has a full barrier; other CTAs fill it: */

@@ -109,6 +109,7 @@ void agent_fence(Lower *L);                      /* where they wrote since the l
 void agent_commit(Lower *L);                     /* the stores that are in no group */
 void agent_reads(Lower *L, uint32_t ring);        /* a store */
 void agent_wait_readers(Lower *L, uint32_t ring); /* nobody's stores read its tile any more; RING_NONE: any tile */
+void agent_free(Lower *L, uint32_t ring);         /* neither stores nor the tensor core read its tile any more */
 void agent_wait_stores(Lower *L, bool reads);    /* .. and all that they write is written; reads: by a load that comes now */
 void agent_readers_youngest(Lower *L);           /* of the groups that are counted at a loop's border, theirs are the last */
 void agent_readers_end(Lower *L, const PBlock *b); /* the turn ends: tiles of outer blocks are not read any more */

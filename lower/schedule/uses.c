@@ -1,5 +1,5 @@
 /* Tiles as rings: which block is a turn, who fills a slot and who uses it; and which tiles have no ring that would let copies
- * overlap with other work: those the working role keeps for itself, one slot, each copy into it awaited at once. */
+ * overlap with other work: those the working role keeps for itself, one slot. */
 #include "lower/apart/apart.h"
 #include "lower/schedule/schedule.h"
 

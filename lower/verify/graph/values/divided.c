@@ -7,47 +7,13 @@ enum { WELL = 1, BADLY, FUEL = 200 };
 
 /* ---- what is not 0 ---- */
 
-/* x is 0 where y is. */
-static bool zero_with(const LxPool *p, Lx x, Lx y)
-{
-    if (x == y) return true; /* equal expressions are one node */
-    const LxNode *n = &p->nodes.v[x - 1];
-    const LxNode *b = n->b ? &p->nodes.v[n->b - 1] : NULL;
-    if (n->op == LX_MUL) return zero_with(p, n->a, y) || zero_with(p, n->b, y);
-    if (b == NULL || b->op != LX_CONST) return false;
-    if (n->op == LX_MAX) return b->k == 0 && zero_with(p, n->a, y);
-    return (n->op == LX_CEIL || n->op == LX_DIV) && b->k > 0 && zero_with(p, n->a, y);
-}
-
-enum { NEEDED = 1, HOLDS = 2, DIVISOR = 4 };
-
-/* Expressions that the launch divides by: it is refused where a check fails, or what it needs can't be worked out. Operands
- * come before what uses them. */
-static uint8_t *launch_divisors(Verifier *v)
-{
-    const MfKernel *mf = &v->k->mf;
-    uint8_t *mark = arena_array(v->arena, uint8_t, mf->lx.nodes.n + 1);
-    for (uint32_t i = 0; i < mf->checks.n; i++) mark[mf->checks.v[i].cond] |= NEEDED | HOLDS;
-    for (uint32_t i = 0; i < mf->params.n; i++)
-        if (mf->params.v[i].kind == MF_PARAM_VALUE) mark[mf->params.v[i].index] |= NEEDED;
-    for (uint32_t i = mf->lx.nodes.n; i > 0; i--) {
-        const LxNode *n = &mf->lx.nodes.v[i - 1];
-        if (!(mark[i] & NEEDED) || n->op == LX_CONST || n->op == LX_SYM) continue;
-        bool both = n->op == LX_LAND && mark[i] & HOLDS;
-        mark[n->a] |= both ? NEEDED | HOLDS : NEEDED;
-        if (n->b && (both || (n->op != LX_LAND && n->op != LX_LOR))) mark[n->b] |= both ? NEEDED | HOLDS : NEEDED;
-        if (n->op == LX_DIV || n->op == LX_MOD || n->op == LX_CEIL) mark[n->b] |= DIVISOR;
-    }
-    return mark;
-}
-
 static bool launch_divides(Verifier *v, Form x)
 {
     if (v->launch_divisors == NULL) {
         v->launch_divisors = arena_new(v->arena, LaunchDivisors);
-        const uint8_t *mark = launch_divisors(v);
+        const bool *divisor = ir_launch_divisors(v->arena, &v->k->mf);
         for (uint32_t i = 0; i < v->nops; i++)
-            if (v->ops[i]->op == IR_PARAM && mark[ir_find(v->ops[i], IRK_EXPR)->id] & DIVISOR)
+            if (v->ops[i]->op == IR_PARAM && divisor[ir_find(v->ops[i], IRK_EXPR)->id])
                 vec_push(v->arena, v->launch_divisors, run_result(v, i, 0, 0, 0));
     }
     for (uint32_t i = 0; i < v->launch_divisors->n; i++)
@@ -55,14 +21,12 @@ static bool launch_divides(Verifier *v, Form x)
     return false;
 }
 
-/* Where the number of iterations or CTAs is 0, nothing is launched. */
 bool divisor_not_zero(Verifier *v, Form n)
 {
-    const MfKernel *mf = &v->k->mf;
     const FormData *d = form_data(&v->f, n);
     if (d->lo > 0 || d->hi < 0) return true;
     const FormAtom *a = d->n == 1 && d->k == 0 ? atom_data(&v->f, d->t[0].atom) : NULL;
-    if (a && a->kind == ATOM_PARAM && zero_with(&mf->lx, mf->deal != MF_DEAL_NONE ? mf->teams : mf->grid[0], a->a)) return true;
+    if (a && a->kind == ATOM_PARAM && ir_launch_of_none(&v->k->mf, a->a)) return true;
     return launch_divides(v, n);
 }
 
