@@ -7,7 +7,7 @@
  * unroll/barriers.c, unroll/copies.c and unroll/threads.c, those of loops over copies in unroll/bursts.c;
  * values/bytes.c knows which bytes of a buffer are the same, unroll/tensor_memory.c what the tensor core does and what of tensor memory
  * is in order.
- * judge/races.c, judge/coverage.c, judge/global.c and judge/end.c prove properties of a finished graph, whose accesses
+ * judge/races.c, judge/coverage.c, judge/global.c (judge/always.c, values/polys.c) and judge/end.c prove properties of a finished graph, whose accesses
  * judge/places.c sorts; values/regions.c and values/views.c tell parts of tensors apart. tries/choices.c enumerates the
  * trip counts, for nests that tries/nests.c tells apart one by one; tries/period.c, tries/moduli.c, tries/steer.c,
  * tries/open.c, tries/turns.c and judge/cycles.c extend the result to all of them, tries/constants.c long constant ones
@@ -154,6 +154,8 @@ typedef struct Verifier {
     VEC(Access) accesses;
     VEC(Place) places; /* of a finished graph */
     VEC(Transfer) transfers;
+    VEC(Asked) asked;    /* judge/always.c, of all runs */
+    struct Polys *polys; /* values/polys.c; NULL: not asked for */
     VEC(Cell) cells;
     struct Views *views; /* values/views.c */
     VEC(Break) breaks;
@@ -219,6 +221,7 @@ static inline bool verify_stopped(const Verifier *v)
 {
     return v->failed || v->again;
 }
+bool verify_side_by_side(const Verifier *v, uint32_t a, uint32_t b); /* one loop, or loops of two roles that pass their turns together */
 /* The body of an op. */
 const Body *verify_body(const Verifier *v, uint32_t op);
 

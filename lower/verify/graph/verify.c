@@ -186,12 +186,12 @@ static uint32_t loops_before(const Verifier *v, uint32_t loop)
 }
 
 /* Loops of two roles run side by side, turn by turn, where they are one loop of the program, or the n-th of each. */
-static bool same_loop(const Verifier *v, const Event *x, const Event *y)
+bool verify_side_by_side(const Verifier *v, uint32_t a, uint32_t b)
 {
-    Span a = v->ops[x->loop]->span, b = v->ops[y->loop]->span;
-    if (x->loop == y->loop) return true;
-    if (verify_body(v, x->loop) == verify_body(v, y->loop)) return false;
-    return (a.hi && a.lo == b.lo && a.hi == b.hi) || loops_before(v, x->loop) == loops_before(v, y->loop);
+    Span x = v->ops[a]->span, y = v->ops[b]->span;
+    if (a == b) return true;
+    if (verify_body(v, a) == verify_body(v, b)) return false;
+    return (x.hi && x.lo == y.lo && x.hi == y.hi) || loops_before(v, a) == loops_before(v, b);
 }
 
 void verify_depends(Verifier *v, const Access *from, const Access *to, bool reuse)
@@ -207,7 +207,7 @@ void verify_depends(Verifier *v, const Access *from, const Access *to, bool reus
     }
     int64_t turns = (int64_t)y->turn - x->turn;
     if (x->level == 0 || x->level != y->level) return;
-    d->elsewhere |= !same_loop(v, x, y) || (x->pass == y->pass && turns < 0);
+    d->elsewhere |= !verify_side_by_side(v, x->loop, y->loop) || (x->pass == y->pass && turns < 0);
     if (d->elsewhere || x->pass != y->pass || (d->counted && d->turns <= turns)) return;
     d->counted = true;
     d->turns = turns;

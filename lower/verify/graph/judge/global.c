@@ -110,6 +110,15 @@ static bool fence_between(const Verifier *v, EventId a, EventId b)
     return false;
 }
 
+/* It is not the places of the turns that were tried. */
+static void farther_away(Verifier *v, Diag *g, const Transfer *a, const Transfer *b)
+{
+    if (g && disjoint(v, a->region, b->region))
+        diag_note(v->diags, g, (Span){0, 0},
+                  "a few turns of the loops keep them apart; that all do is not known: what is read in one turn may be what is written many "
+                  "turns away");
+}
+
 static void load_after_store(Verifier *v, const Transfer *s, const Transfer *l)
 {
     if (s->full && event_before(v, s->full, l->start)) {
@@ -117,11 +126,13 @@ static void load_after_store(Verifier *v, const Transfer *s, const Transfer *l)
             v, E0654, l->op,
             "this copy reads global memory written by a finished store, with no fence.async global in between");
         verify_also(v, g, s->op, "the store");
+        farther_away(v, g, s, l);
         return;
     }
     Diag *g = verify_refuse(v, E0654, l->op, "this copy reads global memory that a store may still be writing");
     verify_also(v, g, s->op,
                 s->group ? "the store, not waited for with grp.wait full" : "the store, not even committed to a group");
+    farther_away(v, g, s, l);
 }
 
 /* a begins first. Order is looked at before places: it is cheaper. In derived schedules rule G has told which loads and stores may
@@ -133,7 +144,7 @@ static bool fine(Verifier *v, const Transfer *a, const Transfer *b)
                          : a->phase && phase_before(v, a->phase, b->start);
     if (over && (!a->write || b->write || fence_between(v, a->full, b->start))) return true;
     if ((a->write && b->write) || v->k->tree.ops.n) return a->any_order || b->any_order || !collide(v, a, b);
-    return disjoint(v, a->region, b->region);
+    return disjoint(v, a->region, b->region) && always_apart(v, a, b);
 }
 
 static void report(Verifier *v, const Transfer *a, const Transfer *b)
@@ -148,6 +159,7 @@ static void report(Verifier *v, const Transfer *a, const Transfer *b)
     } else {
         g = verify_refuse(v, E0661, b->op, "this store writes global memory that a load in flight may still read");
         verify_also(v, g, a->op, "the load");
+        farther_away(v, g, a, b);
     }
 }
 

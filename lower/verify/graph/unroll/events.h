@@ -117,15 +117,30 @@ typedef struct Place { /* a slot of a buffer in a CTA: its accesses in the order
     uint32_t *range; /* by access */
     VEC(ByteRange) ranges;
 } Place;
+typedef struct TurnAt { /* turn `at`, from 0, of so many of a loop; a repeat's number is not known */
+    uint32_t op;
+    int64_t at, turns;
+} TurnAt;
 typedef struct Transfer { /* a copy's other side: global memory */
     uint64_t tensors;     /* one bit each */
     Region *region;
+    const TurnAt *around; /* the unrolled loops around it, outermost first */
+    uint32_t naround;
     uint32_t rank, op;
     bool write, reduce, any_order;
     EventId start, full; /* full: the grp.wait full for it */
     Phase *phase;
     uint32_t group;
 } Transfer;
+/* judge/always.c: how far apart, in turns of a loop around both, two copies are */
+typedef enum Farther { OF_ONE_TURN, SO_MANY, OR_MORE, ANY } Farther;
+typedef struct Asked {
+    const Transfer *a, *b;
+    uint32_t level; /* the loop of both in which they are apart: those around it are in one turn */
+    int64_t by;     /* turns that b is later */
+    Farther how;
+    bool apart;
+} Asked;
 typedef struct Cell { /* what st.shared and st.async have left for ld.shared */
     uint32_t rank, buf;
     int64_t slot;

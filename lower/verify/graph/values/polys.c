@@ -1,0 +1,219 @@
+/* Values as polynomials: see polys.h. */
+#include "lower/verify/graph/values/polys.h"
+
+#include "lower/ir/ops.h"
+#include "lower/verify/graph/unroll/unroll.h"
+
+enum { DEPTH = 64, AWAY = INT32_MAX - INT16_MAX };
+
+typedef struct Named { /* what has one value in the whole kernel */
+    uint32_t kind, of, type;
+    Poly x; /* what it is made from */
+    Atom atom;
+} Named;
+enum { OF_EXPR, OF_REGISTER, OF_ELEMENT };
+struct Polys {
+    Domain *d;
+    Atom *syms; /* by symbol; 0: not asked for */
+    VEC(Named) named;
+};
+
+Polys *polys_new(Verifier *v)
+{
+    Polys *p = arena_new(v->arena, Polys);
+    p->d = domain_new(v->arena);
+    p->syms = arena_array(v->arena, Atom, v->k->mf.syms.n);
+    return p;
+}
+
+Domain *polys_domain(const Polys *p)
+{
+    return p->d;
+}
+
+PolyPlace poly_place(Verifier *v, Polys *p, const Transfer *t)
+{
+    return (PolyPlace){.v = v,
+                       .p = p,
+                       .rank = t->rank,
+                       .op = t->op,
+                       .around = t->around,
+                       .naround = t->naround,
+                       .turn = arena_array(&v->run, Poly, t->naround + 1),
+                       .value = arena_array(&v->run, Poly, v->nvalues),
+                       .known = arena_array(&v->run, bool, v->nvalues)};
+}
+
+static Poly number(const PolyPlace *w, int64_t k)
+{
+    return poly_const(w->p->d, k);
+}
+
+static Poly anything(const PolyPlace *w)
+{
+    return poly_atom(w->p->d, domain_opaque(w->p->d, "a value", INT64_MIN, INT64_MAX, 1, 0, DEP_LOOP | DEP_DATA));
+}
+
+static Poly named(const PolyPlace *w, Named what, int64_t lo, int64_t hi, unsigned depends)
+{
+    Polys *p = w->p;
+    for (uint32_t i = 0; i < p->named.n; i++) {
+        const Named *n = &p->named.v[i];
+        if (n->kind == what.kind && n->of == what.of && n->type == what.type && poly_same(n->x, what.x))
+            return poly_atom(p->d, n->atom);
+    }
+    what.atom = domain_opaque(p->d, "a value", lo, hi, 1, 0, depends);
+    vec_push(w->v->arena, &p->named, what);
+    return poly_atom(p->d, what.atom);
+}
+
+/* ---- the launch ---- */
+
+static Poly of_symbol(const PolyPlace *w, uint32_t sym)
+{
+    Polys *p = w->p;
+    const int64_t *size = w->v->f.sizes[sym];
+    if (p->syms[sym] == 0)
+        p->syms[sym] = size[0] >= 1 ? domain_size(p->d, "a size", sym) : domain_param(p->d, "a size", sym, size[0], size[1]);
+    return poly_atom(p->d, p->syms[sym]);
+}
+
+static Poly of_launch(const PolyPlace *w, Lx x, int depth)
+{
+    typedef Poly Combine(Domain *, Poly, Poly);
+    static Combine *const OPS[LX_OP_COUNT] = {
+        [LX_ADD] = poly_add, [LX_SUB] = poly_sub,   [LX_MUL] = poly_mul, [LX_DIV] = poly_div,
+        [LX_MOD] = poly_mod, [LX_CEIL] = poly_ceil, [LX_MIN] = poly_min, [LX_MAX] = poly_max,
+    };
+    const LxNode *n = &w->v->k->mf.lx.nodes.v[x - 1];
+    if (n->op == LX_CONST) return number(w, n->k);
+    if (n->op == LX_SYM) return of_symbol(w, (uint32_t)n->k);
+    if (depth > 0 && OPS[n->op]) return OPS[n->op](w->p->d, of_launch(w, n->a, depth - 1), of_launch(w, n->b, depth - 1));
+    return named(w, (Named){.kind = OF_EXPR, .of = x}, INT64_MIN, INT64_MAX, DEP_LAUNCH);
+}
+
+/* Both of two copies are of one cluster, so its place in the grid is one number. */
+static Poly of_register(const PolyPlace *w, uint32_t reg)
+{
+    Form x = w->v->sreg[w->rank][reg];
+    if (x == 0) return anything(w);
+    const FormData *f = form_data(&w->v->f, x);
+    Poly sum = number(w, f->k);
+    for (uint32_t i = 0; i < f->n; i++) {
+        const FormAtom *a = atom_data(&w->v->f, f->t[i].atom);
+        Poly atom = named(w, (Named){.kind = OF_REGISTER, .of = f->t[i].atom}, a->lo, a->hi, DEP_LAUNCH);
+        sum = poly_add(w->p->d, sum, poly_mul(w->p->d, number(w, f->t[i].c), atom));
+    }
+    return sum;
+}
+
+/* ---- ops ---- */
+
+static Poly of_arg(PolyPlace *w, const IrArg *arg, int depth);
+
+static Poly of_bounds(PolyPlace *w, const IrOp *op, int depth, Poly *count)
+{
+    Domain *d = w->p->d;
+    if (op->op == IR_LANES) {
+        *count = number(w, ir_find(op, IRK_N)->imm);
+        return number(w, 0);
+    }
+    Poly lo = of_arg(w, ir_find(op, IRK_A), depth);
+    *count = poly_sub(d, of_arg(w, ir_find(op, IRK_B), depth), lo);
+    return lo;
+}
+
+Poly poly_turns(PolyPlace *w, uint32_t op)
+{
+    Poly count;
+    of_bounds(w, w->v->ops[op], DEPTH, &count);
+    return count;
+}
+
+/* Of a loop that is no turn of the run's, but passed once for all of its turns: any of them. */
+static Poly of_index(PolyPlace *w, uint32_t loop, int depth)
+{
+    Poly count, lo = of_bounds(w, w->v->ops[loop], depth, &count);
+    for (uint32_t i = 0; i < w->naround; i++)
+        if (w->around[i].op == loop) return poly_add(w->p->d, lo, w->turn[i]);
+    return poly_atom(w->p->d, domain_index(w->p->d, "an index", lo, count, DEP_LOOP));
+}
+
+/* Of a tensor that no copy writes (E0706). Under a condition it may be another value. */
+static Poly of_element(PolyPlace *w, const IrOp *op, int depth)
+{
+    if (op->guard.pred) return anything(w);
+    Named what = {.kind = OF_ELEMENT, .of = ir_find(op, IRK_TENSOR)->id, .type = op->type};
+    what.x = of_arg(w, ir_find(op, IRK_BYTE), depth);
+    return named(w, what, INT64_MIN, INT64_MAX, DEP_LOOP | DEP_DATA);
+}
+
+/* x, or where there is nothing to load: coordinates from AWAY on name no place. */
+static Poly of_choice(PolyPlace *w, const IrOp *op, int depth)
+{
+    int64_t k;
+    Poly other = of_arg(w, ir_find(op, IRK_B), depth);
+    bool away = poly_is_const(other, &k) && k >= AWAY && verify_arg(w->v, w->op, IRK_MAP);
+    return away ? of_arg(w, ir_find(op, IRK_A), depth) : anything(w);
+}
+
+static Poly of_shift(PolyPlace *w, const IrOp *op, int depth)
+{
+    int64_t k;
+    if (!verify_number(w->v, ir_find(op, IRK_B), &k) || k < 0 || k > 62) return anything(w);
+    Poly x = of_arg(w, ir_find(op, IRK_A), depth), power = number(w, INT64_C(1) << k);
+    return op->op == IR_SHL ? poly_mul(w->p->d, x, power) : poly_div(w->p->d, x, power);
+}
+
+/* The last bits. */
+static Poly of_mask(PolyPlace *w, const IrOp *op, int depth)
+{
+    int64_t k;
+    if (!verify_number(w->v, ir_find(op, IRK_B), &k) || k < 0 || k == INT64_MAX || (k & (k + 1))) return anything(w);
+    return poly_mod(w->p->d, of_arg(w, ir_find(op, IRK_A), depth), number(w, k + 1));
+}
+
+static Poly of_op(PolyPlace *w, uint32_t def, int depth)
+{
+    const IrOp *op = w->v->ops[def];
+    const IrArg *a = ir_find(op, IRK_A), *b = ir_find(op, IRK_B);
+    Domain *d = w->p->d;
+    int64_t k;
+    switch ((IrOpcode)op->op) {
+    case IR_CONST: return verify_number(w->v, &(IrArg){.kind = IRA_VAL, .id = op->dst}, &k) ? number(w, k) : anything(w);
+    case IR_PARAM: return of_launch(w, ir_find(op, IRK_EXPR)->id, depth);
+    case IR_SREG: return of_register(w, ir_find(op, IRK_REG)->id);
+    case IR_CVT: return of_arg(w, a, depth);
+    case IR_ADD: return poly_add(d, of_arg(w, a, depth), of_arg(w, b, depth));
+    case IR_SUB: return poly_sub(d, of_arg(w, a, depth), of_arg(w, b, depth));
+    case IR_MUL: return poly_mul(d, of_arg(w, a, depth), of_arg(w, b, depth));
+    case IR_DIV: return poly_div(d, of_arg(w, a, depth), of_arg(w, b, depth));
+    case IR_MOD: return poly_mod(d, of_arg(w, a, depth), of_arg(w, b, depth));
+    case IR_MIN: return poly_min(d, of_arg(w, a, depth), of_arg(w, b, depth));
+    case IR_MAX: return poly_max(d, of_arg(w, a, depth), of_arg(w, b, depth));
+    case IR_SHL:
+    case IR_SHR: return of_shift(w, op, depth);
+    case IR_AND: return of_mask(w, op, depth);
+    case IR_SEL: return of_choice(w, op, depth);
+    case IR_LOOP:
+    case IR_LANES: return of_index(w, def, depth);
+    case IR_LOADS: return of_element(w, op, depth);
+    default: return anything(w);
+    }
+}
+
+static Poly of_arg(PolyPlace *w, const IrArg *arg, int depth)
+{
+    if (arg->kind != IRA_VAL) return number(w, arg->imm);
+    uint32_t value = arg->id - 1;
+    if (!w->known[value]) {
+        w->value[value] = depth > 0 ? of_op(w, w->v->def[value], depth - 1) : anything(w);
+        w->known[value] = true;
+    }
+    return w->value[value];
+}
+
+Poly poly_of(PolyPlace *w, const IrArg *arg)
+{
+    return of_arg(w, arg, DEPTH);
+}
