@@ -7,8 +7,8 @@
  * unroll/barriers.c, unroll/copies.c and unroll/threads.c, those of loops over copies in unroll/bursts.c;
  * values/bytes.c knows which bytes of a buffer are the same, unroll/tensor_memory.c what the tensor core does and what of tensor memory
  * is in order.
- * judge/races.c, judge/coverage.c, judge/global.c (judge/always.c, values/polys.c) and judge/end.c prove properties of a finished graph, whose accesses
- * judge/places.c sorts; values/regions.c and values/views.c tell parts of tensors apart. tries/choices.c enumerates the
+ * judge/races.c, judge/coverage.c, judge/global.c, judge/always.c and judge/end.c prove properties of a finished graph, whose accesses
+ * judge/places.c sorts; values/polys.c says where they lie, values/views.c where maps do. tries/choices.c enumerates the
  * trip counts, for nests that tries/nests.c tells apart one by one; tries/period.c, tries/moduli.c, tries/steer.c,
  * tries/open.c, tries/turns.c and judge/cycles.c extend the result to all of them, tries/constants.c long constant ones
  * to what they stand for; of a kernel that is proved elsewhere a few are looked at, and nothing is extended (few); unroll/draws.c
@@ -154,7 +154,7 @@ typedef struct Verifier {
     VEC(Access) accesses;
     VEC(Place) places; /* of a finished graph */
     VEC(Transfer) transfers;
-    VEC(Asked) asked;    /* judge/always.c, of all runs */
+    Asked **asked_of;    /* by op: judge/always.c, of all runs */
     struct Polys *polys; /* values/polys.c; NULL: not asked for */
     VEC(Cell) cells;
     struct Views *views; /* values/views.c */

@@ -7,6 +7,8 @@
  * two that are not in order this is asked, of their places as polynomials over the turns (values/polys.c): so many turns apart,
  * whichever turns these are, or at least so many, do they never meet? Where loops have nothing to do with each other: in
  * any two of their turns. */
+#include <string.h>
+
 #include "lower/ir/ops.h"
 #include "lower/verify/graph/judge/judge.h"
 #include "lower/verify/graph/tries/tries.h"
@@ -123,13 +125,22 @@ static Two places(Verifier *v, const Asked *q, bool differ)
     return two;
 }
 
+/* Of maps that take every n-th element, equally, what a start leaves over, too. */
+static uint32_t number_of_axes(const Verifier *v, const Asked *q)
+{
+    const Region *a = q->a->region, *b = q->b->region;
+    if (a->map == UINT32_MAX) return 1;
+    const MfMap *x = &v->k->mf.maps.v[a->map], *y = &v->k->mf.maps.v[b->map];
+    return a->n * (memcmp(x->elem_stride, y->elem_stride, sizeof x->elem_stride) ? 1 : 2);
+}
+
 static bool apart_as(Verifier *v, const Asked *q, bool differ)
 {
     Two two = places(v, q, differ);
     Domain *d = polys_domain(v->polys);
-    DomAxis axis[MAP_RANK] = {0};
+    DomAxis axis[2 * MAP_RANK] = {0};
     DomKnown known[FRAMES];
-    DomPair pair = {.axis = axis, .naxes = (int)q->a->region->n, .known = known};
+    DomPair pair = {.axis = axis, .naxes = (int)number_of_axes(v, q), .known = known};
     const Transfer *side[2] = {q->a, q->b};
     for (int k = 0; k < 2; k++) {
         const IrArg *at;
@@ -140,11 +151,14 @@ static bool apart_as(Verifier *v, const Asked *q, bool differ)
             axis[0].extent[k] = poly_of(&two.w[k], verify_arg(v, op, IRK_BYTES));
             continue;
         }
+        const MfMap *map = &v->k->mf.maps.v[side[k]->region->map];
         ir_list(v->ops[op], IRK_COORDS, &at);
-        for (int i = 0; i < pair.naxes; i++) {
-            axis[i].name = "a coordinate";
+        for (uint32_t i = 0; i < map->rank; i++) {
+            Poly step = poly_const(d, map->elem_stride[i]); /* every step-th element of the box */
             axis[i].start[k] = poly_of(&two.w[k], &at[i]);
-            axis[i].extent[k] = poly_const(d, side[k]->region->wide[i]);
+            axis[i].extent[k] = poly_const(d, (map->box[i] - 1) / map->elem_stride[i] * map->elem_stride[i] + 1);
+            axis[map->rank + i].start[k] = poly_mod(d, axis[i].start[k], step);
+            axis[map->rank + i].extent[k] = poly_const(d, 1);
         }
     }
     if (!differ) return domain_apart(d, &pair);
@@ -175,14 +189,15 @@ static const Transfer *kept(Verifier *v, const Transfer *t)
 
 bool always_apart(Verifier *v, const Transfer *a, const Transfer *b)
 {
-    if (v->few || (a->naround == 0 && b->naround == 0)) return true; /* the run has shown all there is */
-    Asked q = question(v, a, b);
-    for (uint32_t i = 0; i < v->asked.n; i++)
-        if (asked_before(v, &v->asked.v[i], &q)) return v->asked.v[i].apart;
-    q.apart = answer(v, &q);
-    Asked answered = q;
-    answered.a = kept(v, a);
-    answered.b = kept(v, b);
-    vec_push(v->arena, &v->asked, answered);
-    return q.apart;
+    if (v->asked_of == NULL) v->asked_of = arena_array(v->arena, Asked *, v->nops);
+    Asked q = question(v, a, b), **of = &v->asked_of[a->op];
+    for (const Asked *x = *of; x; x = x->next)
+        if (asked_before(v, x, &q)) return x->apart;
+    Asked *x = arena_new(v->arena, Asked);
+    *x = q;
+    x->apart = answer(v, &q);
+    x->a = kept(v, a);
+    x->b = kept(v, b);
+    x->next = *of;
+    return (*of = x)->apart;
 }

@@ -38,14 +38,11 @@ static int64_t step_of(const Verifier *v, const Region *r, unsigned dim)
 }
 
 /* Both take every n-th element of the dimension, and from the same one. */
-enum Steps { STEPS_OPEN, STEPS_SAME, STEPS_APART };
-static enum Steps steps(Verifier *v, const Region *a, const Region *b, unsigned dim)
+static bool same_steps(Verifier *v, const Region *a, const Region *b, unsigned dim)
 {
     int64_t step = step_of(v, a, dim), far;
-    if (step != step_of(v, b, dim)) return STEPS_OPEN;
-    if (step == 1) return STEPS_SAME;
-    if (!form_is_const(&v->f, form_add(&v->f, b->lo[dim], -1, a->lo[dim]), &far)) return STEPS_OPEN;
-    return far % step ? STEPS_APART : STEPS_SAME;
+    if (step != step_of(v, b, dim)) return false;
+    return step == 1 || (form_is_const(&v->f, form_add(&v->f, b->lo[dim], -1, a->lo[dim]), &far) && far % step == 0);
 }
 
 /* It depends on the turn of a loop over copies: one region stands for those of all turns. */
@@ -56,15 +53,21 @@ static bool moves(const Verifier *v, const Region *r)
     return false;
 }
 
-static bool disjoint(Verifier *v, const Region *a, const Region *b)
+/* In this run, which is all there is of copies in no loop. */
+static bool disjoint(Verifier *v, const Transfer *a, const Transfer *b)
 {
-    if (!comparable(v, a, b) || a->view) return false; /* different coordinates of a view may be one place */
-    if (regions_apart(v, a, b)) return true;
-    for (unsigned i = 0; i < a->n && !moves(v, a) && !moves(v, b); i++)
-        if (form_le(&v->f, a->hi[i], b->lo[i]) || form_le(&v->f, b->hi[i], a->lo[i]) ||
-            steps(v, a, b, i) == STEPS_APART)
-            return true;
+    const Region *x = a->region, *y = b->region;
+    if (a->naround || b->naround || moves(v, x) || moves(v, y)) return false;
+    for (unsigned i = 0; i < x->n; i++)
+        if (form_le(&v->f, x->hi[i], y->lo[i]) || form_le(&v->f, y->hi[i], x->lo[i])) return true;
     return false;
+}
+
+/* Different coordinates of a view may be one place. */
+static bool apart(Verifier *v, const Transfer *a, const Transfer *b)
+{
+    if (!comparable(v, a->region, b->region) || a->region->view) return false;
+    return disjoint(v, a, b) || always_apart(v, a, b);
 }
 
 static bool same_thread(const Verifier *v, const Transfer *a, const Transfer *b)
@@ -83,7 +86,7 @@ static bool collide(Verifier *v, const Transfer *first, const Transfer *second)
     for (unsigned i = 0; i < a->n; i++) {
         int64_t x, y;
         if (turns && (a->lo[i] != b->lo[i] || a->hi[i] != b->hi[i])) return false;
-        if (steps(v, a, b, i) != STEPS_SAME) return false;
+        if (!same_steps(v, a, b, i)) return false;
         if (!form_is_const(&v->f, form_add(&v->f, a->hi[i], -1, b->lo[i]), &x) || x <= 0) return false;
         if (!form_is_const(&v->f, form_add(&v->f, b->hi[i], -1, a->lo[i]), &y) || y <= 0) return false;
     }
@@ -110,13 +113,10 @@ static bool fence_between(const Verifier *v, EventId a, EventId b)
     return false;
 }
 
-/* It is not the places of the turns that were tried. */
 static void farther_away(Verifier *v, Diag *g, const Transfer *a, const Transfer *b)
 {
-    if (g && disjoint(v, a->region, b->region))
-        diag_note(v->diags, g, (Span){0, 0},
-                  "a few turns of the loops keep them apart; that all do is not known: what is read in one turn may be what is written many "
-                  "turns away");
+    if (g && a->naround && b->naround && !collide(v, a, b))
+        diag_note(v->diags, g, (Span){0, 0}, "what is read in one turn of the loops may be what is written in another, many turns away");
 }
 
 static void load_after_store(Verifier *v, const Transfer *s, const Transfer *l)
@@ -144,7 +144,7 @@ static bool fine(Verifier *v, const Transfer *a, const Transfer *b)
                          : a->phase && phase_before(v, a->phase, b->start);
     if (over && (!a->write || b->write || fence_between(v, a->full, b->start))) return true;
     if ((a->write && b->write) || v->k->tree.ops.n) return a->any_order || b->any_order || !collide(v, a, b);
-    return disjoint(v, a->region, b->region) && always_apart(v, a, b);
+    return apart(v, a, b);
 }
 
 static void report(Verifier *v, const Transfer *a, const Transfer *b)
@@ -171,7 +171,6 @@ static bool in_order(const Verifier *v, const Transfer *a, const Transfer *b)
 /* Each pair. */
 void check_global(Verifier *v)
 {
-    regions_prepare(v);
     for (uint32_t i = 0; i < v->transfers.n && !v->failed; i++) {
         for (uint32_t j = 0; j < i && !v->failed; j++) {
             const Transfer *a = &v->transfers.v[j], *b = &v->transfers.v[i];

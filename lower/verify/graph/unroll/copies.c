@@ -70,8 +70,7 @@ static Region *map_region(Verifier *v, uint32_t op, uint32_t map)
     for (unsigned i = 0; i < n; i++) {
         r->lo[i] = run_value(v, &at[i]);
         int64_t step = m->elem_stride[i]; /* every step-th element of the box */
-        r->wide[i] = ((int64_t)m->box[i] - 1) / step * step + 1;
-        r->hi[i] = form_add(&v->f, r->lo[i], 1, form_const(&v->f, r->wide[i]));
+        r->hi[i] = form_add(&v->f, r->lo[i], 1, form_const(&v->f, ((int64_t)m->box[i] - 1) / step * step + 1));
         if (r->hi[i] == 0) return NULL;
     }
     return r;
@@ -85,7 +84,6 @@ static Region *address_region(Verifier *v, const IrArg *arg, Form bytes)
     *r = (Region){.map = UINT32_MAX, .tensor = ir_find(op, IRK_TENSOR)->id, .n = 1};
     r->lo[0] = run_value(v, ir_find(op, IRK_BYTE));
     r->hi[0] = form_add(&v->f, r->lo[0], 1, bytes);
-    if (!form_is_const(&v->f, bytes, &r->wide[0])) r->wide[0] = INT64_MAX;
     return r->hi[0] ? r : NULL;
 }
 

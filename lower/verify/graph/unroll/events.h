@@ -57,8 +57,6 @@ typedef struct Region { /* the part of a tensor that a copy touches; NULL where 
     uint32_t map;       /* UINT32_MAX: bytes lo[0] .. hi[0] of the tensor */
     uint32_t tensor, n;
     Form lo[MAP_RANK], hi[MAP_RANK];
-    Form exact[MAP_RANK];   /* lo by exact sums; set when the graph is finished */
-    int64_t wide[MAP_RANK]; /* hi - lo; INT64_MAX: no constant */
     Form cond;              /* pred under which the copy happens */
     View *view;             /* whose map says where it lies; NULL: known at launch */
 } Region;
@@ -135,6 +133,7 @@ typedef struct Transfer { /* a copy's other side: global memory */
 /* judge/always.c: how far apart, in turns of a loop around both, two copies are */
 typedef enum Farther { OF_ONE_TURN, SO_MANY, OR_MORE, ANY } Farther;
 typedef struct Asked {
+    struct Asked *next;
     const Transfer *a, *b;
     uint32_t level; /* the loop of both in which they are apart: those around it are in one turn */
     int64_t by;     /* turns that b is later */

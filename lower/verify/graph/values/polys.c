@@ -39,9 +39,7 @@ PolyPlace poly_place(Verifier *v, Polys *p, const Transfer *t)
                        .op = t->op,
                        .around = t->around,
                        .naround = t->naround,
-                       .turn = arena_array(&v->run, Poly, t->naround + 1),
-                       .value = arena_array(&v->run, Poly, v->nvalues),
-                       .known = arena_array(&v->run, bool, v->nvalues)};
+                       .turn = arena_array(&v->run, Poly, t->naround + 1)};
 }
 
 static Poly number(const PolyPlace *w, int64_t k)
@@ -205,12 +203,11 @@ static Poly of_op(PolyPlace *w, uint32_t def, int depth)
 static Poly of_arg(PolyPlace *w, const IrArg *arg, int depth)
 {
     if (arg->kind != IRA_VAL) return number(w, arg->imm);
-    uint32_t value = arg->id - 1;
-    if (!w->known[value]) {
-        w->value[value] = depth > 0 ? of_op(w, w->v->def[value], depth - 1) : anything(w);
-        w->known[value] = true;
-    }
-    return w->value[value];
+    for (uint32_t i = 0; i < w->values.n; i++)
+        if (w->values.v[i].value == arg->id) return w->values.v[i].x;
+    Poly x = depth > 0 ? of_op(w, w->v->def[arg->id - 1], depth - 1) : anything(w);
+    vec_push(&w->v->run, &w->values, ((Valued){arg->id, x}));
+    return x;
 }
 
 Poly poly_of(PolyPlace *w, const IrArg *arg)

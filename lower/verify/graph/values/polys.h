@@ -11,6 +11,10 @@ typedef struct Polys Polys; /* of one kernel: what has one value wherever it is 
 Polys *polys_new(Verifier *v);
 Domain *polys_domain(const Polys *p);
 
+typedef struct Valued {
+    IrVal value;
+    Poly x;
+} Valued;
 /* Where an op is looked at: in a CTA, in turns of the loops around it that are open. */
 typedef struct PolyPlace {
     Verifier *v;
@@ -18,9 +22,8 @@ typedef struct PolyPlace {
     uint32_t rank, op;
     const TurnAt *around; /* of the op, outermost first */
     uint32_t naround;
-    Poly *turn;  /* by number in `around`: which turn it is, from 0 */
-    Poly *value; /* by value; memory of a run, as all else here */
-    bool *known;
+    Poly *turn; /* by number in `around`: which turn it is, from 0 */
+    VEC(Valued) values; /* that have been looked at */
 } PolyPlace;
 PolyPlace poly_place(Verifier *v, Polys *p, const Transfer *t);
 Poly poly_of(PolyPlace *w, const IrArg *arg);

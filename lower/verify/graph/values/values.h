@@ -23,10 +23,6 @@ void sizes_prepare(Verifier *v); /* f.sizes */
 bool divisor_not_zero(Verifier *v, Form n); /* in every launch */
 bool bounds_divided_well(Verifier *v, uint32_t op, Form lo, Form hi); /* a loop's bounds are numbers in every launch */
 
-/* ---- regions.c ---- */
-void regions_prepare(Verifier *v); /* of a finished graph */
-bool regions_apart(const Verifier *v, const Region *a, const Region *b); /* of one map, or bytes */
-
 /* ---- views.c ---- */
 void views_clear(Verifier *v); /* for another run */
 void view_set(Verifier *v, uint32_t op, const Bytes *at); /* map.set */
