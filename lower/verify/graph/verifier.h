@@ -98,6 +98,7 @@ typedef struct Verifier {
     uint32_t *bar_base;      /* by barrier: number of its slot 0 */
     uint32_t *place_base;    /* by buffer: number of its slot 0 */
     uint32_t nplaces;        /* slots of buffers, of one CTA */
+    bool *moving;            /* by buffer: turns of loops that the launch bounds decide which bytes are meant */
     uint32_t slots;          /* most of a buffer or barrier */
     uint32_t ring;           /* S, whose 2 S + 1 turns tell of longer loops (tries/compare.c): at least */
     uint32_t base;           /* the slots and the period; */

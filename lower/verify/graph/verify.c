@@ -368,6 +368,24 @@ static bool differs(const Verifier *v, uint32_t op)
     return orders && guard_differs(v, o);
 }
 
+/* Numbers that come round, k % c, do so in the runs, too (tries/moduli.c). */
+static void find_moving(Verifier *v)
+{
+    bool *turns = arena_array(v->arena, bool, v->nvalues + 1); /* by value: another one in each turn */
+    v->moving = arena_array(v->arena, bool, v->k->bufs.n);
+    for (uint32_t i = 0; i < v->nops && !v->few; i++) {
+        const IrOp *op = v->ops[i];
+        int64_t k;
+        bool any = loop_own_count(op) || op->op == IR_GET, round = op->op == IR_MOD && verify_number(v, ir_find(op, IRK_B), &k);
+        for (uint32_t j = 0; j < op->nargs; j++) {
+            const IrArg *arg = &op->args[j], *byte = arg->kind == IRA_BUF ? ir_part(op, arg, IRK_OFFSET) : NULL;
+            any |= arg->kind == IRA_VAL && turns[arg->id - 1] && !round;
+            if (byte && byte->kind == IRA_VAL) v->moving[arg->id] |= turns[byte->id - 1];
+        }
+        if (op->dst) turns[op->dst - 1] = any;
+    }
+}
+
 static void prepare(Verifier *v)
 {
     const IrKernel *k = v->k;
@@ -376,6 +394,7 @@ static void prepare(Verifier *v)
     for (uint32_t i = 0; i < v->bodies.n; i++) blocks_match(v, &v->bodies.v[i]);
     find_operands(v);
     run_prepare(v);
+    find_moving(v);
     v->bar_base = arena_array(v->arena, uint32_t, k->bars.n);
     v->slots = 1;
     for (uint32_t i = 0; i < k->bars.n; i++) {

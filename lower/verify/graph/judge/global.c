@@ -57,7 +57,7 @@ static bool moves(const Verifier *v, const Region *r)
 static bool disjoint(Verifier *v, const Transfer *a, const Transfer *b)
 {
     const Region *x = a->region, *y = b->region;
-    if (a->naround || b->naround || moves(v, x) || moves(v, y)) return false;
+    if (a->site.naround || b->site.naround || moves(v, x) || moves(v, y)) return false;
     for (unsigned i = 0; i < x->n; i++)
         if (form_le(&v->f, x->hi[i], y->lo[i]) || form_le(&v->f, y->hi[i], x->lo[i])) return true;
     return false;
@@ -67,7 +67,7 @@ static bool disjoint(Verifier *v, const Transfer *a, const Transfer *b)
 static bool apart(Verifier *v, const Transfer *a, const Transfer *b)
 {
     if (!comparable(v, a->region, b->region) || a->region->view) return false;
-    return disjoint(v, a, b) || always_apart(v, a, b);
+    return disjoint(v, a, b) || transfers_apart(v, a, b);
 }
 
 static bool same_thread(const Verifier *v, const Transfer *a, const Transfer *b)
@@ -115,7 +115,7 @@ static bool fence_between(const Verifier *v, EventId a, EventId b)
 
 static void farther_away(Verifier *v, Diag *g, const Transfer *a, const Transfer *b)
 {
-    if (g && a->naround && b->naround && !collide(v, a, b))
+    if (g && a->site.naround && b->site.naround && !collide(v, a, b))
         diag_note(v->diags, g, (Span){0, 0}, "what is read in one turn of the loops may be what is written in another, many turns away");
 }
 

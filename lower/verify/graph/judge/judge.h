@@ -10,8 +10,9 @@ void check_races(Verifier *v);
 bool find_race(Verifier *v); /* of a graph that need not be finished: sets race, reports nothing */
 void check_coverage(Verifier *v);
 void check_global(Verifier *v);
-/* Two copies that nothing orders, and that touch different places in this run, do so in all turns. */
-bool always_apart(Verifier *v, const Transfer *a, const Transfer *b);
+/* always.c: two that nothing orders touch different places in all turns of the loops around them: of one tensor, of one slot. */
+bool transfers_apart(Verifier *v, const Transfer *a, const Transfer *b);
+bool parts_apart(Verifier *v, const Access *a, const Access *b);
 bool verify_commutes(const Verifier *v, uint32_t op); /* a reduction, with others of its kind */
 void check_end(Verifier *v);
 void check_cycles(Verifier *v);

@@ -173,6 +173,17 @@ static bool place_fine(Verifier *v, Place *p)
     return true;
 }
 
+/* Parts of a tile that loops move through: those which are apart in this run are so in all turns, or in order. */
+static void check_moving(Verifier *v, const Place *p)
+{
+    if (!v->moving[p->all->at.buf]) return;
+    for (uint32_t i = 0; i < p->n && !v->failed; i++) {
+        verify_spend(v, i / 4);
+        for (uint32_t j = 0; j < i; j++)
+            if (!fine(v, &p->all[j], &p->all[i]) && !parts_apart(v, &p->all[j], &p->all[i])) found(v, &p->all[j], &p->all[i]);
+    }
+}
+
 bool find_race(Verifier *v)
 {
     v->race = (Race){0};
@@ -198,6 +209,7 @@ void check_races(Verifier *v)
     v->race = (Race){0};
     for (uint32_t i = 0; i < v->places.n && !v->failed; i++) {
         if (listed(v, &v->places.v[i]) || !place_fine(v, &v->places.v[i])) check_pairs(v, &v->places.v[i]);
+        if (v->race.b == NULL) check_moving(v, &v->places.v[i]);
         if (v->race.b && !v->failed) tell_race(v, &v->race);
     }
 }

@@ -46,8 +46,24 @@ static const Frame *burst_frame(const Verifier *v)
 
 enum { JOINS = 8 };
 
+Site site_here(Verifier *v, uint32_t op, bool write)
+{
+    const Thread *t = v->now;
+    Site s = {.op = op, .rank = t->rank, .write = write};
+    TurnAt *all = arena_array(&v->run, TurnAt, t->depth + 1);
+    for (uint32_t i = 0; i < t->depth; i++) {
+        const Frame *fr = &t->frames[i];
+        if (v->ops[fr->op]->op == IR_IF) continue;
+        if (!fr->burst) all[s.naround++] = (TurnAt){fr->op, fr->at};
+        else s.vague |= !loop_fixed(v->ops[fr->op]);
+    }
+    s.around = all;
+    return s;
+}
+
 void access_add(Verifier *v, Access a)
 {
+    if (v->moving[a.at.buf]) a.site = site_here(v, a.op, a.write);
     const Frame *fr = burst_frame(v);
     uint32_t from = fr ? fr->accesses : 0;
     for (bool joined = true; joined;) { /* what was joined may close the gap to another one */
@@ -59,6 +75,7 @@ void access_add(Verifier *v, Access a)
             Access x = *old;
             if (x.op < verify_body(v, a.op)->base || !join(v, &x, &a)) continue;
             joined = true;
+            x.site.vague |= a.op != x.op || a.site.vague;
             a = x;
             v->accesses.v[i] = v->accesses.v[--v->accesses.n];
         }

@@ -209,18 +209,6 @@ static View *map_view(Verifier *v, uint32_t op)
     return copy_bytes(v, op, IRK_DESC, v->now->rank, all, always, &at) ? view_at(v, &at) : NULL;
 }
 
-static const TurnAt *turns_around(Verifier *v, uint32_t *n)
-{
-    const Thread *t = v->now;
-    TurnAt *all = arena_array(&v->run, TurnAt, t->depth + 1);
-    *n = 0;
-    for (uint32_t i = 0; i < t->depth; i++) {
-        const Frame *fr = &t->frames[i];
-        if (!fr->burst && v->ops[fr->op]->op != IR_IF) all[(*n)++] = (TurnAt){fr->op, fr->at, fr->past};
-    }
-    return all;
-}
-
 static void transfer(Verifier *v, const Copy *c, bool write, Phase *phase)
 {
     const IrOp *o = v->ops[c->op];
@@ -235,7 +223,7 @@ static void transfer(Verifier *v, const Copy *c, bool write, Phase *phase)
                   .any_order = o->any_order,
                   .start = c->event,
                   .phase = phase};
-    t.around = turns_around(v, &t.naround);
+    t.site = site_here(v, c->op, write);
     bool placed = verify_arg(v, c->op, IRK_DESC) != NULL; /* where its map begins is known at run time */
     View *view = placed ? map_view(v, c->op) : NULL;
     t.region = placed && !view ? NULL

@@ -67,6 +67,17 @@ typedef struct Bytes { /* bytes lo .. hi of a buffer's slot in a CTA */
     int64_t step, width; /* pieces of so many bytes begin at lo, lo + step, .. and the last one ends at hi; step 0: all bytes */
 } Bytes;
 enum { GAP_UNIT = 16 };
+typedef struct TurnAt { /* of a loop; at: from 0 */
+    uint32_t op;
+    int64_t at;
+} TurnAt;
+typedef struct Site { /* of an access, in one run */
+    uint32_t op, rank;
+    const TurnAt *around; /* the unrolled loops around it, outermost first */
+    uint32_t naround;
+    bool write;
+    bool vague; /* it stands for several ops, or for all turns of a loop that the launch bounds */
+} Site;
 typedef struct Access {
     Bytes at;
     Form cond; /* pred under which it happens to all of the bytes; 0: not known */
@@ -77,6 +88,7 @@ typedef struct Access {
     uint8_t gap;     /* of each 16 bytes the last ones that a write leaves without a value, or a read does not look at */
     uint32_t shape; /* of bytes with gaps: equal where the gaps are; 0: all bytes */
     uint32_t op;
+    Site site;       /* of a buffer whose parts loops move through; else empty */
     EventId start, end; /* end of a thread's access: start; of a store's: the grp.wait for it, 0: none */
     Phase *phase;       /* tells the end of a copy that counts on a barrier */
     Phase *also;        /* so does this one, in another CTA: of what a pair's commit completes; or NULL */
@@ -115,28 +127,24 @@ typedef struct Place { /* a slot of a buffer in a CTA: its accesses in the order
     uint32_t *range; /* by access */
     VEC(ByteRange) ranges;
 } Place;
-typedef struct TurnAt { /* turn `at`, from 0, of so many of a loop; a repeat's number is not known */
-    uint32_t op;
-    int64_t at, turns;
-} TurnAt;
 typedef struct Transfer { /* a copy's other side: global memory */
     uint64_t tensors;     /* one bit each */
     Region *region;
-    const TurnAt *around; /* the unrolled loops around it, outermost first */
-    uint32_t naround;
+    Site site;
     uint32_t rank, op;
     bool write, reduce, any_order;
     EventId start, full; /* full: the grp.wait full for it */
     Phase *phase;
     uint32_t group;
 } Transfer;
-/* judge/always.c: how far apart, in turns of a loop around both, two copies are */
+/* judge/always.c: two sites, and how far apart they are in turns of a loop around both */
 typedef enum Farther { OF_ONE_TURN, SO_MANY, OR_MORE, ANY } Farther;
 typedef struct Asked {
     struct Asked *next;
-    const Transfer *a, *b;
-    uint32_t level; /* the loop of both in which they are apart: those around it are in one turn */
-    int64_t by;     /* turns that b is later */
+    Site a, b;
+    int64_t room[2]; /* bytes of each; 0: in global memory */
+    uint32_t level;  /* the loop of both in which they are apart: those around it are in one turn */
+    int64_t by;      /* turns that b is later */
     Farther how;
     bool apart;
 } Asked;

@@ -116,6 +116,7 @@ void tensor_kernel_step(Verifier *v, uint32_t op);
 void check_tensor(Verifier *v); /* of a finished graph */
 
 /* ---- bursts.c ---- */
+Site site_here(Verifier *v, uint32_t op, bool write);
 void access_add(Verifier *v, Access a); /* appends, or joins to what it continues */
 void burst_count(Verifier *v, Sum s);
 void burst_flush(Verifier *v); /* counts all sums of v->now */

@@ -31,15 +31,9 @@ Domain *polys_domain(const Polys *p)
     return p->d;
 }
 
-PolyPlace poly_place(Verifier *v, Polys *p, const Transfer *t)
+PolyPlace poly_place(Verifier *v, Polys *p, const Site *site)
 {
-    return (PolyPlace){.v = v,
-                       .p = p,
-                       .rank = t->rank,
-                       .op = t->op,
-                       .around = t->around,
-                       .naround = t->naround,
-                       .turn = arena_array(&v->run, Poly, t->naround + 1)};
+    return (PolyPlace){.v = v, .p = p, .site = site, .turn = arena_array(&v->run, Poly, site->naround + 1)};
 }
 
 static Poly number(const PolyPlace *w, int64_t k)
@@ -93,7 +87,7 @@ static Poly of_launch(const PolyPlace *w, Lx x, int depth)
 /* Both of two copies are of one cluster, so its place in the grid is one number. */
 static Poly of_register(const PolyPlace *w, uint32_t reg)
 {
-    Form x = w->v->sreg[w->rank][reg];
+    Form x = w->v->sreg[w->site->rank][reg];
     if (x == 0) return anything(w);
     const FormData *f = form_data(&w->v->f, x);
     Poly sum = number(w, f->k);
@@ -132,8 +126,8 @@ Poly poly_turns(PolyPlace *w, uint32_t op)
 static Poly of_index(PolyPlace *w, uint32_t loop, int depth)
 {
     Poly count, lo = of_bounds(w, w->v->ops[loop], depth, &count);
-    for (uint32_t i = 0; i < w->naround; i++)
-        if (w->around[i].op == loop) return poly_add(w->p->d, lo, w->turn[i]);
+    for (uint32_t i = 0; i < w->site->naround; i++)
+        if (w->site->around[i].op == loop) return poly_add(w->p->d, lo, w->turn[i]);
     return poly_atom(w->p->d, domain_index(w->p->d, "an index", lo, count, DEP_LOOP));
 }
 
@@ -151,7 +145,7 @@ static Poly of_choice(PolyPlace *w, const IrOp *op, int depth)
 {
     int64_t k;
     Poly other = of_arg(w, ir_find(op, IRK_B), depth);
-    bool away = poly_is_const(other, &k) && k >= AWAY && verify_arg(w->v, w->op, IRK_MAP);
+    bool away = poly_is_const(other, &k) && k >= AWAY && verify_arg(w->v, w->site->op, IRK_MAP);
     return away ? of_arg(w, ir_find(op, IRK_A), depth) : anything(w);
 }
 

@@ -15,17 +15,15 @@ typedef struct Valued {
     IrVal value;
     Poly x;
 } Valued;
-/* Where an op is looked at: in a CTA, in turns of the loops around it that are open. */
+/* Where a site is looked at: in a CTA, in turns of the loops around it that are open. */
 typedef struct PolyPlace {
     Verifier *v;
     Polys *p;
-    uint32_t rank, op;
-    const TurnAt *around; /* of the op, outermost first */
-    uint32_t naround;
-    Poly *turn; /* by number in `around`: which turn it is, from 0 */
+    const Site *site;
+    Poly *turn; /* by number in site->around: which turn it is, from 0 */
     VEC(Valued) values; /* that have been looked at */
 } PolyPlace;
-PolyPlace poly_place(Verifier *v, Polys *p, const Transfer *t);
+PolyPlace poly_place(Verifier *v, Polys *p, const Site *site);
 Poly poly_of(PolyPlace *w, const IrArg *arg);
 Poly poly_turns(PolyPlace *w, uint32_t op); /* how many turns the loop has */
 
