@@ -52,7 +52,8 @@ static bool same_numbers(const Verifier *v, const Site *a, const Site *b)
 {
     if (a->op != b->op || a->rank != b->rank || a->write != b->write || a->naround != b->naround) return false;
     for (uint32_t i = 0; i < a->naround; i++)
-        if (a->around[i].op != b->around[i].op || (in_full(v, &a->around[i]) && a->around[i].at != b->around[i].at)) return false;
+        if (a->around[i].op != b->around[i].op || (in_full(v, &a->around[i]) && a->around[i].at != b->around[i].at))
+            return false;
     return true;
 }
 
@@ -90,7 +91,10 @@ static void set_apart(PolyPlace *later, uint32_t i, PolyPlace *earlier, uint32_t
 {
     Domain *d = polys_domain(later->p);
     Poly turns = poly_turns(later, later->site->around[i].op), far = poly_const(d, by);
-    if (more) far = poly_add(d, far, poly_atom(d, domain_index(d, "turns between", poly_const(d, 0), poly_sub(d, turns, far), DEP_LOOP)));
+    if (more)
+        far = poly_add(
+            d, far,
+            poly_atom(d, domain_index(d, "turns between", poly_const(d, 0), poly_sub(d, turns, far), DEP_LOOP)));
     later->turn[i] = poly_atom(d, any_turn(later, i, DEP_LOOP));
     earlier->turn[j] = poly_sub(d, later->turn[i], far);
 }

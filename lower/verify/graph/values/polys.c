@@ -66,7 +66,8 @@ static Poly of_symbol(const PolyPlace *w, uint32_t sym)
     Polys *p = w->p;
     const int64_t *size = w->v->f.sizes[sym];
     if (p->syms[sym] == 0)
-        p->syms[sym] = size[0] >= 1 ? domain_size(p->d, "a size", sym) : domain_param(p->d, "a size", sym, size[0], size[1]);
+        p->syms[sym] = size[0] >= 1 ? domain_size(p->d, "a size", sym)
+                                    : domain_param(p->d, "a size", sym, size[0], size[1]);
     return poly_atom(p->d, p->syms[sym]);
 }
 
@@ -80,7 +81,8 @@ static Poly of_launch(const PolyPlace *w, Lx x, int depth)
     const LxNode *n = &w->v->k->mf.lx.nodes.v[x - 1];
     if (n->op == LX_CONST) return number(w, n->k);
     if (n->op == LX_SYM) return of_symbol(w, (uint32_t)n->k);
-    if (depth > 0 && OPS[n->op]) return OPS[n->op](w->p->d, of_launch(w, n->a, depth - 1), of_launch(w, n->b, depth - 1));
+    if (depth > 0 && OPS[n->op])
+        return OPS[n->op](w->p->d, of_launch(w, n->a, depth - 1), of_launch(w, n->b, depth - 1));
     return named(w, (Named){.kind = OF_EXPR, .of = x}, INT64_MIN, INT64_MAX, DEP_LAUNCH);
 }
 
@@ -172,7 +174,8 @@ static Poly of_op(PolyPlace *w, uint32_t def, int depth)
     Domain *d = w->p->d;
     int64_t k;
     switch ((IrOpcode)op->op) {
-    case IR_CONST: return verify_number(w->v, &(IrArg){.kind = IRA_VAL, .id = op->dst}, &k) ? number(w, k) : anything(w);
+    case IR_CONST:
+        return verify_number(w->v, &(IrArg){.kind = IRA_VAL, .id = op->dst}, &k) ? number(w, k) : anything(w);
     case IR_PARAM: return of_launch(w, ir_find(op, IRK_EXPR)->id, depth);
     case IR_SREG: return of_register(w, ir_find(op, IRK_REG)->id);
     case IR_CVT: return of_arg(w, a, depth);

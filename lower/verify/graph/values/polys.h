@@ -20,7 +20,7 @@ typedef struct PolyPlace {
     Verifier *v;
     Polys *p;
     const Site *site;
-    Poly *turn; /* by number in site->around: which turn it is, from 0 */
+    Poly *turn;         /* by number in site->around: which turn it is, from 0 */
     VEC(Valued) values; /* that have been looked at */
 } PolyPlace;
 PolyPlace poly_place(Verifier *v, Polys *p, const Site *site);
