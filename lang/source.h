@@ -13,7 +13,8 @@ typedef struct Span {
 } Span;
 
 typedef struct Source {
-    const char *path; /* as shown to the user */
+    const char *path;     /* as shown to the user */
+    const char *recorded; /* as it stands in what is made from it; NULL: as path */
     const char *text; /* 0-terminated; may contain 0 bytes and any others */
     uint32_t len;
     uint32_t base;   /* position of text[0]; >= 1 */
@@ -34,6 +35,10 @@ Source *sources_add(Sources *s, const char *path, const char *text, size_t len);
 Source *sources_file(const Sources *s, uint32_t pos); /* NULL if pos is in no file */
 /* 1-based line; column in bytes, 1-based. */
 void source_place(Sources *s, uint32_t pos, const char **path, uint32_t *line, uint32_t *col);
+static inline const char *source_recorded(const Source *f)
+{
+    return f->recorded ? f->recorded : f->path;
+}
 /* The line's text without its end (CR LF and LF both end a line). */
 const char *source_line(Sources *s, Source *f, uint32_t line, uint32_t *len);
 

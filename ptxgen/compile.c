@@ -11,6 +11,7 @@
 #include "lang/file.h"
 #include "lower/lower.h"
 #include "lower/verify/verify.h"
+#include "ptxgen/paths.h"
 #include "ptxgen/ptxgen.h"
 
 typedef struct Job {
@@ -189,7 +190,7 @@ static void emit_ptx(Job *j, Checked *ch, PtxLines *lines)
     PtxOptions po = {.lineinfo = j->opt->lineinfo != 0,
                      .comments = true,
                      .sources = &j->sources,
-                     .source_path = j->main->path,
+                     .source_path = source_recorded(j->main),
                      .source_hash = XXH64(j->main->text, j->main->len, 0)};
     PtxWriter *w = j->writer = ptx_begin(&j->arena, &j->mem, &m, &po);
     for (size_t i = 0; i < check_kernel_count(ch); i++) {
@@ -226,6 +227,17 @@ static const char *emit_cubin(Job *j, const PtxLines *lines)
     return NULL;
 }
 
+/* Files that were read; those of the built-in library have one name everywhere. */
+static void record_paths(Job *j)
+{
+    PathMaps maps = {j->opt->path_maps, j->opt->npath_maps};
+    for (uint32_t i = 0; i < j->sources.files.n; i++) {
+        Source *f = j->sources.files.v[i];
+        for (uint32_t k = 0; k < j->dependencies.n; k++)
+            if (strcmp(j->dependencies.v[k], f->path) == 0) f->recorded = path_recorded(&j->arena, maps, j->main->path, f->path);
+    }
+}
+
 /* ---- the whole way ---- */
 
 static const char *compile(Job *j)
@@ -244,6 +256,7 @@ static const char *compile(Job *j)
     Define *d = defines(j);
     ImportReader reader = {.read = read_module, .user = j};
     Checked *ch = check_unit(&j->c, unit, d, o->ndefines, &reader, o->arch);
+    record_paths(j);
     PtxLines lines = {NULL, 0, 0};
     if (o->emit == TILECC_EMIT_IR || o->emit == TILECC_EMIT_TREE) emit_ir(j, ch);
     else if (o->emit == TILECC_EMIT_PLAN) emit_plan(j, ch);
@@ -296,11 +309,13 @@ static void *libc_realloc(void *user, void *p, size_t n)
 
 static const char *bad_option(Job *j, const tilecc_options *o)
 {
-    if ((o->ndefines && !o->defines) || (o->nimport_dirs && !o->import_dirs)) return "a list of options is NULL and has a length";
+    if ((o->ndefines && !o->defines) || (o->nimport_dirs && !o->import_dirs) || (o->npath_maps && !o->path_maps)) return "a list of options is NULL and has a length";
     for (size_t i = 0; i < o->ndefines; i++)
         if (!o->defines[i].name || !o->defines[i].value) return "a definition is NULL";
     for (size_t i = 0; i < o->nimport_dirs; i++)
         if (!o->import_dirs[i]) return "an import folder is NULL";
+    for (size_t i = 0; i < o->npath_maps; i++)
+        if (!o->path_maps[i] || !strchr(o->path_maps[i], '=')) return "a map of paths is OLD=NEW";
     if (o->arch && older_target_find(o->arch) && !target_find(o->arch))
         return arena_printf(&j->arena, "there is no PTX for %s, which has none of the asynchronous copies; the least target is %s",
                             o->arch, target_at(0)->name);

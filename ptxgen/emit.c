@@ -280,7 +280,8 @@ static void put_header(PtxWriter *w, Text *t)
 static void put_files(PtxWriter *w)
 {
     for (uint32_t i = 0; i < w->files.n; i++) {
-        const char *path = w->files.v[i]->path ? w->files.v[i]->path : "";
+        const char *path = source_recorded(w->files.v[i]);
+        if (path == NULL) path = "";
         text_lit(&w->out, ".file ");
         text_uint(&w->out, i + 1);
         text_lit(&w->out, " \"");

@@ -40,7 +40,7 @@ typedef struct CommandLine {
     RunOptions run;
     bool json;
     tilecc_define *defines; /* room for one per argument */
-    const char **import_dirs;
+    const char **import_dirs, **path_maps;
     const char *explain;
     const char *sim[OPT_SIM_SECONDS - OPT_SIM + 1]; /* values of --sim .. --sim-seconds */
     int information;                                /* id of --help, --man, ..: done instead of compiling */
@@ -155,6 +155,7 @@ static bool take(CommandLine *c, int id, char *arg)
     case OPT_DEPENDENCY_FILE: o->dependency_file = arg; return true;
     case OPT_DEFINE: return add_define(c, arg);
     case OPT_IMPORT_DIR: c->import_dirs[o->lib.nimport_dirs++] = arg; return true;
+    case OPT_PATH_MAP: c->path_maps[o->lib.npath_maps++] = arg; return true;
     case OPT_TARGET:
     case OPT_ARCH: o->lib.arch = arg; return true;
     case OPT_JSON: c->json = true; return true;
@@ -421,7 +422,9 @@ int run_command_line(int argc, char **argv)
     CommandLine c = {.o = {.lib = {.struct_size = sizeof(tilecc_options), .emit = TILECC_EMIT_CUBIN}}};
     c.defines = must_alloc((size_t)argc * sizeof *c.defines + 1);
     c.import_dirs = must_alloc((size_t)argc * sizeof *c.import_dirs + 1);
+    c.path_maps = must_alloc((size_t)argc * sizeof *c.path_maps + 1);
     c.o.lib.defines = c.defines;
+    c.o.lib.path_maps = c.path_maps;
     c.o.lib.import_dirs = c.import_dirs;
     c.o.lib.colour = want_colour(0);
     c.o.lib.ptxas = getenv("TILECC_PTXAS");
@@ -433,5 +436,6 @@ int run_command_line(int argc, char **argv)
     free(p.longs);
     free(c.defines);
     free(c.import_dirs);
+    free(c.path_maps);
     return code;
 }

@@ -34,6 +34,17 @@ const char *place_text(Lower *L, Span s)
     return arena_printf(L->a, "%s:%u:%u", path, line, col);
 }
 
+/* As launches say it, wherever the compiler was called. */
+static const char *recorded_place(Lower *L, Span s)
+{
+    const Source *f = s.hi ? sources_file(L->c->sources, s.lo) : NULL;
+    const char *path;
+    uint32_t line, col;
+    if (f == NULL) return "";
+    source_place(L->c->sources, s.lo, &path, &line, &col);
+    return arena_printf(L->a, "%s:%u:%u", source_recorded(f), line, col);
+}
+
 const char *name_text(Lower *L, Name n)
 {
     return names_text(L->c->names, n);
@@ -137,7 +148,7 @@ bool launch_check(Lower *L, ErrorCode code, Lx cond, Span span, const char *text
     check->cond = cond;
     check->text = text;
     check->why = why;
-    check->place = place_text(L, span);
+    check->place = recorded_place(L, span);
     return true;
 }
 

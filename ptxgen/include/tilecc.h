@@ -74,6 +74,9 @@ typedef struct tilecc_options {
     void *user;
     int hints;                          /* cache hints where no clause says: 1 always, -1 never, 0: where the launch moves
                                            more than 8 times what the device's L2 holds */
+    const char *const *path_maps; /* "OLD=NEW": in PTX and cubins NEW for the folder OLD, of several maps the last; other paths there
+                                     are relative to the folder of the main source. Messages show paths as they were given */
+    size_t npath_maps;
 } tilecc_options;
 
 /* All pointers belong to the result and live until tilecc_free. Text is 0-terminated. */
