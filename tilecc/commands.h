@@ -14,6 +14,7 @@ typedef struct RunOptions {
     size_t nargs;
     const char *device; /* NULL: cuda if there is a GPU, else sim; "sim:.." with the options of tile.h */
     bool check_trust;   /* also what takes a while to look at: distinct(..), and stores under `overlap any` */
+    const char *save;   /* NULL, or a folder for all that is written and has no file of its own */
     bool time;          /* print the median time of `repeats` launches */
     int repeats;        /* 0: 20 */
     bool verbose;
@@ -22,6 +23,20 @@ typedef struct RunOptions {
 
 /* Returns an exit code. Output files appear all or none, after a launch that succeeded. */
 int command_run(const RunOptions *opt);
+
+/* tilecc test [PATH..] */
+typedef struct TestOptions {
+    const char *const *paths; /* folders and .tile files; none: the folder at hand */
+    size_t npaths;
+    bool update;        /* write expected files anew */
+    int jobs;           /* files at a time; 0: as many as there are cores */
+    const char *junit;  /* NULL, or a file for a report in JUnit's format */
+    const char *device; /* of `// run:` lines; NULL: as tilecc run */
+    tilecc_options lib; /* import folders alone */
+} TestOptions;
+
+/* Returns an exit code: 1 if a check failed. */
+int command_test(const TestOptions *opt);
 
 /* tilecc check-ptx x.ptx */
 typedef struct CheckPtxOptions {

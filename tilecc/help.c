@@ -8,6 +8,7 @@ enum { INDENT = 30, WIDTH = 100 };
 static const char *const SYNOPSIS[] = {
     "tilecc [options] FILE.tile",
     "tilecc run [options] FILE[:KERNEL] NAME=ARGUMENT...",
+    "tilecc test [--update] [-j N] [--junit=FILE] [FOLDER | FILE.tile]...",
     "tilecc check-ptx [--target=TARGET] [--ptx-version=N.N] [--json] FILE.ptx",
     "tilecc --explain CODE | --list-targets | --help | --man | --version",
 };
@@ -21,6 +22,8 @@ static const Row ARGUMENTS[] = {
     {"a=in.npy", "a tensor from a file"},
     {"b=bf16[M,64]:out.npy", "a tensor of this type and shape (bytes 0xA5 at first; 0 where the kernel adds to it), written "
                              "to a file afterwards; sizes by name come from the other arguments"},
+    {"d=s32[64]~7%100", "a tensor made here: `~7` numbers by that seed, `~7%100` whole ones below 100, `~zeros`, `~iota` (0, 1, ..), `~perm` "
+                        "(each of 0 to n - 1 once); `:out.npy` may follow"},
     {"c=in.npy:out.npy", "from a file, and written to a file afterwards"},
     {"n=5", "a scalar"},
 };

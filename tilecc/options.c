@@ -31,13 +31,14 @@ const OptionInfo option_table[] = {
 };
 const size_t option_count = sizeof option_table / sizeof option_table[0];
 
-static const char *const COMMANDS[] = {"run", "check-ptx"};
+static const char *const COMMANDS[] = {"run", "test", "check-ptx"};
 
 /* ---- what the options say ---- */
 
 typedef struct CommandLine {
     CompileOptions o;
     RunOptions run;
+    TestOptions test;
     bool json;
     tilecc_define *defines; /* room for one per argument */
     const char **import_dirs, **path_maps;
@@ -93,12 +94,13 @@ static bool read_ptx_version(CommandLine *c, const char *text)
     return false;
 }
 
-static bool read_repeats(CommandLine *c, const char *text)
+/* 1 to 999999. */
+static bool read_count(const char *option, const char *text, int *out)
 {
     size_t digits = strspn(text, "0123456789");
-    if (digits > 0 && digits < 7 && !text[digits]) c->run.repeats = (int)strtol(text, NULL, 10);
-    if (c->run.repeats > 0) return true;
-    complain("--repeats needs a number from 1 to 999999, not '%s'", text);
+    if (digits > 0 && digits < 7 && !text[digits]) *out = (int)strtol(text, NULL, 10);
+    if (*out > 0) return true;
+    complain("%s needs a number from 1 to 999999, not '%s'", option, text);
     return false;
 }
 
@@ -193,9 +195,13 @@ static bool take(CommandLine *c, int id, char *arg)
     case OPT_SIM_STEPS:
     case OPT_SIM_BYTES:
     case OPT_SIM_SECONDS: return take_number(c, id, arg);
+    case OPT_UPDATE: c->test.update = true; return true;
+    case OPT_JOBS: return read_count("--jobs", arg, &c->test.jobs);
+    case OPT_JUNIT: c->test.junit = arg; return true;
+    case OPT_SAVE: c->run.save = arg; return true;
     case OPT_CHECK_TRUST: c->run.check_trust = true; return true;
     case OPT_TIME: c->run.time = true; return true;
-    case OPT_REPEATS: return read_repeats(c, arg);
+    case OPT_REPEATS: return read_count("--repeats", arg, &c->run.repeats);
     case OPT_EXPLAIN:
         c->explain = arg;
         c->information = id;
@@ -256,10 +262,10 @@ static void complain_option(const Parser *p, int result, const char *text)
         const OptionInfo *o = &option_table[i];
         bool letter = name[0] && !name[1] && o->letter == name[0];
         if (!o->name || (strcmp(o->name, name) != 0 && !letter)) continue; /* one of the other command */
-        if (o->commands == CHECK)
-            complain("unknown option '%.*s': it goes only with `tilecc check-ptx`", (int)length, text);
-        else if (p->command == CHECK)
-            complain("unknown option '%.*s': it does not go with `tilecc check-ptx`", (int)length, text);
+        if (o->commands == CHECK || o->commands == TEST)
+            complain("unknown option '%.*s': it goes only with `tilecc %s`", (int)length, text, o->commands == CHECK ? "check-ptx" : "test");
+        else if (p->command == CHECK || p->command == TEST)
+            complain("unknown option '%.*s': it does not go with `tilecc %s`", (int)length, text, p->command == CHECK ? "check-ptx" : "test");
         else
             complain("unknown option '%.*s': it goes %s `tilecc run`", (int)length, text,
                      o->commands & RUN ? "only with" : "without");
@@ -392,9 +398,19 @@ static int check_ptx(const CommandLine *c, int n, char **inputs)
     return command_check_ptx(&(CheckPtxOptions){inputs[0], c->o.lib.arch, c->o.lib.ptx_version, c->json});
 }
 
+static int test(CommandLine *c, int n, char **paths)
+{
+    c->test.paths = (const char *const *)paths;
+    c->test.npaths = (size_t)n;
+    c->test.device = c->run.device;
+    c->test.lib = c->o.lib;
+    return command_test(&c->test);
+}
+
 static int parse_and_run(CommandLine *c, Parser *p, unsigned command, int argc, char **argv)
 {
     opterr = 0;
+    optind = 0; /* tests read command lines in processes that have read one */
     for (;;) {
         int result = getopt_long_only(argc, argv, p->letters, p->longs, NULL);
         if (result == -1) break;
@@ -407,6 +423,7 @@ static int parse_and_run(CommandLine *c, Parser *p, unsigned command, int argc, 
     }
     if (c->information) return information(c);
     if (command == RUN) return run(c, argc - optind, argv + optind);
+    if (command == TEST) return test(c, argc - optind, argv + optind);
     if (command == CHECK) return check_ptx(c, argc - optind, argv + optind);
     return compile(c, argc - optind, argv + optind);
 }
@@ -414,10 +431,10 @@ static int parse_and_run(CommandLine *c, Parser *p, unsigned command, int argc, 
 int run_command_line(int argc, char **argv)
 {
     unsigned command = COMPILE;
-    if (argc > 1 && (strcmp(argv[1], "run") == 0 || strcmp(argv[1], "check-ptx") == 0)) {
-        command = argv[1][0] == 'r' ? RUN : CHECK;
-        argv++;
-        argc--;
+    if (argc > 1) {
+        command = strcmp(argv[1], "run") == 0 ? RUN : strcmp(argv[1], "test") == 0 ? TEST : strcmp(argv[1], "check-ptx") == 0 ? CHECK : COMPILE;
+        argv += command != COMPILE;
+        argc -= command != COMPILE;
     }
     CommandLine c = {.o = {.lib = {.struct_size = sizeof(tilecc_options), .emit = TILECC_EMIT_CUBIN}}};
     c.defines = must_alloc((size_t)argc * sizeof *c.defines + 1);

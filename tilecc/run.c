@@ -299,7 +299,11 @@ static int run(Run *r)
     if (code == EXIT_OK) code = open_device(r);
     if (code == EXIT_OK) code = load(r);
     if (code == EXIT_OK) code = choose_kernel(r);
-    if (code == EXIT_OK) code = run_args_match(&r->typed, r->kernel);
+    if (code == EXIT_OK) code = run_args_match(&r->typed, r->kernel, r->opt->save != NULL);
+    if (code == EXIT_OK && r->opt->save) {
+        run_args_save(&r->typed, r->opt->save);
+        code = check_outputs(r, (const char *const[]){r->path}, 1);
+    }
     if (code == EXIT_OK) code = make_args(r);
     if (code == EXIT_OK && r->opt->verbose) say_what_runs(r);
     if (code == EXIT_OK) code = run_args_bind(&r->typed, r->device, r->args);

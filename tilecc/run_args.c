@@ -60,7 +60,7 @@ static char *take_extent(const char **at)
     return n && (*p == ',' || *p == ']') ? copy_text(from, n) : NULL;
 }
 
-/* "bf16[M, 64]" with ":out.npy" or nothing behind it. */
+/* "bf16[M, 64]" with "~7" and ":out.npy" or nothing behind it. */
 static int parse_typed(RunArg *a, const char *extents)
 {
     const char *p = extents;
@@ -79,10 +79,21 @@ static int parse_typed(RunArg *a, const char *extents)
         a->nextents++;
     } while (*p == ',');
     p++;
+    if (*p == '~') {
+        size_t n = strcspn(++p, ":");
+        a->made = contents_parse(p, n, &a->contents);
+        if (!a->made) {
+            complain("%s: behind `~` stand the contents: a seed for any numbers (7), for whole numbers below 100 (7%%100), zeros, iota "
+                     "or perm",
+                     a->text);
+            return EXIT_USAGE;
+        }
+        p += n;
+    }
     if (*p == ':' && p[1]) {
         a->out = copy_text(p + 1, strlen(p + 1));
     } else if (*p) {
-        complain("%s: after the extents comes `:` and the output file", a->text);
+        complain("%s: after the extents come `~` and contents, or `:` and the output file", a->text);
         return EXIT_USAGE;
     }
     return EXIT_OK;
@@ -173,7 +184,7 @@ static int suit_scalar(RunArg *a)
     return EXIT_OK;
 }
 
-static int suit_tensor(const RunArg *a)
+static int suit_tensor(const RunArg *a, bool saved)
 {
     const char *type = tile_type_name(a->param.type);
     const tile_param *p = &a->param;
@@ -182,7 +193,7 @@ static int suit_tensor(const RunArg *a)
         complain("%s: '%s' is a tensor (%s%s), not a number: %s=in.npy", a->text, a->name, type, p->extents, a->name);
     else if (a->out && !p->written)
         complain("%s: the kernel does not write '%s', so there is no output: %s=in.npy", a->text, a->name, a->name);
-    else if (!a->typed && p->written && !a->out)
+    else if (!a->typed && p->written && !a->out && !saved)
         complain("%s: '%s' is written: %s=%s%s:out.npy makes a new one, %s=in.npy:out.npy starts from a file", a->text,
                  a->name, a->name, type, p->extents, a->name);
     else if (a->typed && a->type != p->type)
@@ -229,7 +240,7 @@ static void complain_missing(const tile_kernel *k, const tile_param *p)
                  tile_type_name(p->type), p->extents);
 }
 
-int run_args_match(RunArgs *a, const tile_kernel *k)
+int run_args_match(RunArgs *a, const tile_kernel *k, bool saved)
 {
     size_t params = tile_param_count(k);
     int code = EXIT_OK;
@@ -240,7 +251,7 @@ int run_args_match(RunArgs *a, const tile_kernel *k)
             tile_param_info(k, p, &r->param);
             found = strcmp(r->param.name, r->name) == 0;
         }
-        int one = !found ? unknown_argument(r, k) : r->param.is_scalar ? suit_scalar(r) : suit_tensor(r);
+        int one = !found ? unknown_argument(r, k) : r->param.is_scalar ? suit_scalar(r) : suit_tensor(r, saved);
         if (one != EXIT_OK) code = one;
     }
     for (size_t p = 0; p < params; p++) {
@@ -253,6 +264,17 @@ int run_args_match(RunArgs *a, const tile_kernel *k)
         code = EXIT_USAGE;
     }
     return code;
+}
+
+void run_args_save(RunArgs *a, const char *folder)
+{
+    for (size_t i = 0; i < a->n; i++) {
+        RunArg *r = &a->v[i];
+        if (r->out || r->param.is_scalar || !r->param.written) continue;
+        size_t n = strlen(folder) + strlen(r->name) + sizeof "/.npy";
+        r->out = must_alloc(n);
+        snprintf(r->out, n, "%s/%s.npy", folder, r->name);
+    }
 }
 
 /* ---- in memory ---- */
@@ -281,9 +303,12 @@ static int bind_memory(RunArg *a, tile_device *d, tile_args *args, const void *c
     void *made = NULL;
     if (!contents && a->bytes) {
         bool zero = a->param.written && a->param.read;
+        size_t elements = 1;
+        for (int i = 0; i < a->param.rank; i++) elements *= (size_t)a->shape[i];
         contents = made = must_alloc(a->bytes);
         memset(made, zero ? 0 : POISON, a->bytes);
-        if (zero)
+        if (a->made) contents_fill(&a->contents, a->param.type, made, elements, a->bytes);
+        else if (zero)
             complain("'%s' starts at 0: the kernel adds to it, or reads it; %s=in.npy:%s starts from a file", a->name, a->name,
                      a->out ? a->out : "out.npy");
     }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "tile.h"
+#include "tilecc/contents.h"
 #include "tilecc/npy.h"
 
 enum { RUN_RANK = 5 };
@@ -17,6 +18,8 @@ typedef struct RunArg {
     char *name, *in, *out;    /* in, out: files or NULL */
     bool typed;               /* type[extents] stands for the input */
     tile_type type;
+    bool made;        /* with contents by a word; else it starts with a pattern, or 0 */
+    Contents contents;
     char *extents[RUN_RANK]; /* numbers or symbols, as typed */
     int nextents;
     /* with its parameter */
@@ -37,7 +40,9 @@ typedef struct RunArgs {
 /* Each returns an exit code, after a complaint if it is not EXIT_OK. */
 int run_args_parse(RunArgs *a, const char *const *texts, size_t n);
 /* Unknown, missing and duplicate arguments; forms that do not suit the parameter. */
-int run_args_match(RunArgs *a, const tile_kernel *k);
+int run_args_match(RunArgs *a, const tile_kernel *k, bool saved); /* saved: what is written is written to files */
+/* Each tensor that is written and has no file to go to gets FOLDER/NAME.npy. */
+void run_args_save(RunArgs *a, const char *folder);
 /* Reads input files, makes device memory and binds everything. Memory without contents is filled with 0xA5,
  * with zeros where the kernel adds to it or reads what it wrote. */
 int run_args_bind(RunArgs *a, tile_device *d, tile_args *args);

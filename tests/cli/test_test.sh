@@ -1,0 +1,117 @@
+# tilecc test: what is found, what passes, what fails and how that is shown, --update, the report, exit codes.
+. ./common.sh
+cd "$work" || exit 3
+mkdir -p t/sub t/.hidden
+
+cat >t/copy.tile <<'END'
+// run: fast src=bf16[70,512]~1 dst=bf16[M,N] == simple
+// run: fast src=bf16[70,512]~1 dst=bf16[M,N] dst==want.npy
+// run: simple src=bf16[70,511]~1 dst=bf16[M,N] expect E1124
+kernel simple(src: global bf16[M, N], dst: global bf16[M, N]) grid (ceil(N, 64), ceil(M, 32)) {
+    shared t: bf16[32, 64];
+    move src[cta.y * 32, cta.x * 64] -> t;
+    move t -> dst[cta.y * 32, cta.x * 64];
+}
+kernel fast(src: global bf16[M, N], dst: global bf16[M, N]) {
+    pipeline (i, j) in (ceil(M, 64), ceil(N, 256)) across grid {
+        shared t: bf16[64, 256];
+        move src[i * 64, j * 256] -> t;
+        move t -> dst[i * 64, j * 256];
+    }
+}
+END
+cat >t/sub/bad.tile <<'END'
+kernel k(x: global f32[N]) {
+    fill zz = 1; // expect E0201
+    // expect E0201
+    fill yy = 2;
+}
+END
+echo 'kernel nothing() { }' >t/library.tile
+echo 'kernel k() { move }  // expect E9999' >t/.hidden/not.tile
+: >t/copy.ptx
+: >t/copy.ir
+: >t/sub/bad.err
+
+code() { # expected exit code, then the words
+    expected=$1
+    shift
+    "$TILECC" test "$@" >out 2>err
+    got=$?
+    [ $got = "$expected" ] || { cat out err; fail "tilecc test $*: exit code $got, expected $expected"; }
+}
+has() { grep -q -- "$1" out || { cat out; fail "the output does not say: $1"; }; }
+hasnt() { if grep -q -- "$1" out; then cat out; fail "the output says: $1"; fi; }
+
+code 3 nowhere
+code 2 t/library.tile
+grep -q 'expects nothing' err || fail "a file without expectations is not explained"
+mkdir empty
+code 2 empty
+grep -q 'there is nothing to test' err || fail "an empty folder is not explained"
+
+code 1 t -j 1
+has '^2 files, 7 checks: 3 passed, 4 failed'
+has '^    +.visible .entry simple('
+has 'there is no want.npy yet'
+has '^ok     t/sub/bad.tile: err (failed)\|^FAILED t/sub/bad.tile: err (failed), expect$'
+hasnt hidden
+[ ! -s t/copy.ptx ] || fail "written without --update"
+
+code 0 --update t
+has '4 written anew'
+code 0 t
+has '^2 files, 7 checks: 7 passed, 0 failed$'
+(cd t/sub && "$TILECC" test .. >"$work/out" 2>&1) || fail "from another folder"
+has '7 passed'
+
+# PTX that is another one; arrays that are others; an error that comes no more, one that is new.
+sed -i 's/\[32, 64\]/[32, 32]/' t/copy.tile
+code 1 t
+has '^    -    cp.async.bulk.tensor.2d'
+has 'elements of dst differ'
+has '^    dst\[0, 32\] is 0x.*, expected 0xa5a5$'
+cp t/copy.tile t/other.tile
+sed -i 's/fill zz/let zz/; s/fill yy = 2;/&\n    fill vv = 3;/' t/sub/bad.tile
+code 1 t/sub
+has 'bad.tile:2: E0201 is expected, and not said'
+has 'not expected: bad.tile:5:'
+
+# What can't be read as a line; a kernel that there is not; the report.
+cat >t/other.tile <<'END'
+// run: k x=f32[64]~1 y=f32[64] y = 1
+// run: nobody x=f32[64]~1 y=f32[64]
+// run: k x=f32[64]~1%7 y=f32[64] expect E1124
+// run: k x=f32[64]~1%7 y=f32[64] x==y.npy
+kernel k(x: global f32[64], y: global f32[64]) { shared t: f32[64]; move x[0] -> t; move t -> y[0]; }
+END
+code 1 t/other.tile --junit=report.xml
+has "\`y\` can't stand here"
+has "no kernel 'nobody'"
+has 'E1124 is expected, and nothing is wrong'
+has '^    x is not written'
+[ "$(grep -c '<testcase' report.xml)" = 4 ] || fail "not every check is in the report"
+[ "$(grep -c '<failure' report.xml)" = 4 ] || fail "not every failure is in the report"
+if command -v python3 >/dev/null; then
+    python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' report.xml || fail "the report is no XML"
+fi
+
+# Contents are the same everywhere.
+cat >t/contents.tile <<'END'
+kernel k(x: global T[32], y: global T[32]) { shared t: T[32]; move x[0] -> t via bulk; move t -> y[0] via bulk; }
+END
+value() { # type, contents, offset, bytes
+    sed "s/T\[/$1[/g" t/contents.tile >t/c.tile
+    "$TILECC" run t/c.tile "x=$1[32]~$2" "y=$1[32]:y.npy" --device=sim 2>/dev/null || { fail "contents $2 of $1"; return; }
+    tail -c $(((32 - $3) * $4)) y.npy | od -An -tx1 -N"$4" | tr -d ' \n'
+}
+[ "$(value s32 iota 5 4)" = 05000000 ] || fail "iota of s32"
+[ "$(value f32 iota 5 4)" = 0000a040 ] || fail "iota of f32" # 5.0
+[ "$(value bf16 iota 3 2)" = 4040 ] || fail "iota of bf16" # 3.0
+[ "$(value f16 iota 3 2)" = 0042 ] || fail "iota of f16"
+[ "$(value e4m3 iota 3 1)" = 44 ] || fail "iota of e4m3"
+[ "$(value u8 zeros 3 1)" = 00 ] || fail "zeros"
+[ "$(value u64 7 0 8)" = "$(value u64 7 0 8)" ] || fail "a seed is not a seed"
+"$TILECC" run t/c.tile 'x=u64[32]~some' 'y=u64[32]:y.npy' 2>err
+grep -q 'behind `~` stand the contents' err || fail "unknown contents"
+finish
