@@ -174,6 +174,10 @@ bool next_piece(const char **at, Piece *out)
 
 static const char *operations(InstrForm f)
 {
+#define REDUCTION(op, ...) " " op
+    static const char REDUCTIONS[] =
+#include "lang/reductions.def"
+        ;
     switch (f) {
     case FORM_POLICY_CREATE:
     case FORM_POLICY_CREATE_ALL:
@@ -183,7 +187,7 @@ static const char *operations(InstrForm f)
     case FORM_TC_LD_PACK:
     case FORM_TC_ST_UNPACK: return "32x32b 16x64b 16x128b 16x256b";
     case FORM_CLC_FIRST_CTA_DIM: return "x y z";
-    default: return "add min max inc dec and or xor";
+    default: return REDUCTIONS + 1;
     }
 }
 
