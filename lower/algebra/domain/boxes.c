@@ -353,7 +353,7 @@ static Atom quotient_of(Domain *d, Atom x, Poly m, bool *below)
     return same ? q.terms[0].atoms[0] : 0;
 }
 
-/* x % m is the same: so are all digits below m. */
+/* x % m is the same: so are all digits below m. Of x / m those from m on. */
 static void same_digits(Separation *s, const DomKnown *k)
 {
     Domain *d = s->d;
@@ -363,8 +363,11 @@ static void same_digits(Separation *s, const DomKnown *k)
     bool all = k->modulus == 0;
     if (c == NULL) return;
     if (!all && (q = quotient_of(d, x, m, &all)) != 0) chain_add(d, c, q, m);
-    for (int i = 0; i < c->n; i++)
-        if (all || (i + 1 < c->n && poly_exact(d, m, c->divisor[i + 1], &e))) c->separated[i] = true;
+    if (k->over && all) return; /* it lies below m */
+    for (int i = 0; i < c->n; i++) {
+        bool same = k->over ? poly_exact(d, c->divisor[i], m, &e) : i + 1 < c->n && poly_exact(d, m, c->divisor[i + 1], &e);
+        if (all || same) c->separated[i] = true;
+    }
 }
 
 /* Only where both boxes follow the digits in the same way. */
