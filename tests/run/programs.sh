@@ -857,6 +857,32 @@ make u1 1,8,32 a
 constant u1 8,32 1 one
 case_ tests/golden/fill/by_launch.tile:never x="$work/a.npy" y="u8[8,32]:$work/b.npy" n=2 && same one b
 
+# ---- a loop runs where its index is used ----
+tied=tests/golden/independence/tied.tile
+make f4 8,64 x
+make f4 120,64 y
+for n in 0 1 4; do
+    case_ $tied:beyond x="$work/x.npy" y="$work/y.npy:$work/b.npy" z="f32[8,64]:$work/c.npy" k="u8[$n]" && {
+        block y c 0,0 8,64 0,0 && block y b 0,0 $((8 * n)),64 0,0
+        i=$n
+        while [ $i -lt $((3 * n)) ]; do
+            block x b 0,0 8,64 $((8 * i)),0
+            i=$((i + 1))
+        done
+    }
+done
+constant f4 7,64 1065353216 one
+for m in 1 3; do
+    case_ $tied:beside_another x="$work/x.npy" z="f32[8,64]:$work/c.npy" y="f32[$((2 * m)),64]:$work/b.npy" m=$m n=2 && same x c && block one b 0,0 $((2 * m)),64 0,0
+    case_ $tied:one_value x="$work/x.npy" y="f32[20,64]:$work/b.npy" n=$m && {
+        i=0
+        while [ $i -lt $m ]; do
+            block x b $i,0 1,64 $((2 * m + 2 * i)),0
+            i=$((i + 1))
+        done
+    }
+done
+
 # ---- what parts that meet say of the indices ----
 meeting=tests/golden/independence/meeting.tile
 make u4 80,16 a
