@@ -91,7 +91,8 @@ const PTensor *row_numbers(const Sx *start, const PRows *rows);
 
 /* ---- compare.c ---- */
 typedef enum Apart {
-    APART_TEAMS,     /* of different teams, whatever their turns */
+    APART_TEAMS,     /* of different teams, whatever their turns; of different CTAs of a cluster, too */
+    APART_CTAS,      /* of different CTAs of a cluster, whatever their turns */
     APART_PIPELINES, /* of different pipelines, or beside one: they have no index in common */
     APART_HERE,      /* of one team, in one turn of the loops around both */
     APART_TURNS,     /* of one CTA, in different turns of the loops around both */

@@ -45,7 +45,11 @@ static bool permutes(Lower *L, const TensorAccess *a, const TensorAccess *b)
 
 static bool teams_apart(Lower *L, const TensorAccess *a, const TensorAccess *b, const char **why)
 {
-    if (a->waived || b->waived || (a->nteam == 0 && a->pipe == b->pipe) || accesses_commute(a, b)) return true;
+    if ((a->nteam == 0 && a->pipe == b->pipe) || accesses_commute(a, b)) return true;
+    if (a->waived || b->waived) { /* between teams; the CTAs of a cluster are one */
+        bool ordered = L->cluster_size > 1 && a->write != b->write && a->pipe == b->pipe;
+        return !ordered || accesses_apart(L, a, b, APART_CTAS, why);
+    }
     return accesses_apart(L, a, b, a->pipe == b->pipe ? APART_TEAMS : APART_PIPELINES, why);
 }
 
@@ -54,7 +58,7 @@ static bool check_teams(Lower *L, const TensorAccess *a, const TensorAccess *b)
     const char *why = "";
     if (teams_apart(L, a, b, &why)) return true;
     const TensorAccess *w = a->write ? a : b, *o = a->write ? b : a;
-    if (permutes(L, a, b)) refuse_permuted(L, w, o, why);
+    if (!w->waived && permutes(L, a, b)) refuse_permuted(L, w, o, why);
     else refuse_unproved(L, w, o, why);
     return false;
 }
@@ -100,7 +104,7 @@ bool accesses_cross(Lower *L, const TensorAccess *first, const TensorAccess *sec
     if (base_of(first->info->tensor) != base_of(second->info->tensor) || first->pipe != second->pipe) return false;
     if (first->waived && second->waived) return false;
     if (first != second && !waited && !accesses_apart(L, first, second, APART_HERE, NULL)) return true;
-    return !accesses_apart(L, first, second, APART_ANY_TURN, NULL);
+    return !accesses_apart(L, first, second, first->waived || second->waived ? APART_TURNS : APART_ANY_TURN, NULL);
 }
 
 bool accesses_refused(Lower *L, const TensorAccess *a, const TensorAccess *b)

@@ -211,6 +211,14 @@ for r in 1 9 70; do
     case_ $h/rows/listed.tile:twice table="$work/a.npy" idx="$work/i.npy" to="$work/j.npy" out="$work/b.npy:$work/c.npy" &&
         gather_scatter a i j b c
 done
+for m in 8 5; do # rows that are there, and such that are 0
+    make u1 4,$m,64 a
+    constant u1 32,$((8 - m + 1)),64 0 zero
+    case_ $h/cluster/multicast_array.tile x="$work/a.npy" y="u8[32,8,64]:$work/b.npy" G=2 && {
+        for g in 0 1 2 3 4 5 6 7; do block a b 0,0,0 4,$m,64 $((4 * g)),0,0; done
+        [ $m = 8 ] || block zero b 0,0,0 32,$((8 - m)),64 0,$m,0
+    }
+done
 for r in 1 7 8 9 $(many 500 70); do # shares of a multicast
     m=$h/cluster/multicast_rows
     make u4 37,64 a
@@ -849,6 +857,32 @@ make u1 1,8,32 a
 constant u1 8,32 1 one
 case_ tests/golden/fill/by_launch.tile:never x="$work/a.npy" y="u8[8,32]:$work/b.npy" n=2 && same one b
 
+# ---- a loop runs where its index is used ----
+tied=tests/golden/independence/tied.tile
+make f4 8,64 x
+make f4 120,64 y
+for n in 0 1 4; do
+    case_ $tied:beyond x="$work/x.npy" y="$work/y.npy:$work/b.npy" z="f32[8,64]:$work/c.npy" k="u8[$n]" && {
+        block y c 0,0 8,64 0,0 && block y b 0,0 $((8 * n)),64 0,0
+        i=$n
+        while [ $i -lt $((3 * n)) ]; do
+            block x b 0,0 8,64 $((8 * i)),0
+            i=$((i + 1))
+        done
+    }
+done
+constant f4 7,64 1065353216 one
+for m in 1 3; do
+    case_ $tied:beside_another x="$work/x.npy" z="f32[8,64]:$work/c.npy" y="f32[$((2 * m)),64]:$work/b.npy" m=$m n=2 && same x c && block one b 0,0 $((2 * m)),64 0,0
+    case_ $tied:one_value x="$work/x.npy" y="f32[20,64]:$work/b.npy" n=$m && {
+        i=0
+        while [ $i -lt $m ]; do
+            block x b $i,0 1,64 $((2 * m + 2 * i)),0
+            i=$((i + 1))
+        done
+    }
+done
+
 # ---- what parts that meet say of the indices ----
 meeting=tests/golden/independence/meeting.tile
 make u4 80,16 a
@@ -860,5 +894,18 @@ make f4 24,64 a
 case_ $meeting:rotated x="$work/a.npy:$work/c.npy" y="f32[24,64]:$work/b.npy" T=3 && same a c && for i in 0 1 2; do block a b $(((i + 2) % 3 * 8)),0 8,64 $(((i + 2) % 3 * 8)),0; done
 make f4 16,16 a
 case_ $meeting:corner x="$work/a.npy" y="f32[48,48]:$work/b.npy" G=3 && for i in 0 16 32; do block a b 0,0 16,16 $i,0 && block a b 0,0 16,16 0,$i; done
+for n in 2 3 5; do
+    make i4 $n,4,24 a
+    constant i4 4,24 9 nine
+    constant i4 1,4,24 9 plane
+    case_ $meeting:comes_round x="$work/a.npy" z="$work/nine.npy" y="s32[$n,$((4 * n)),24]:$work/b.npy" && {
+        i=0
+        while [ $i -lt $n ]; do
+            block a b $i,0,0 1,4,24 $(((i + 1) % n)),0,0
+            [ $i = 0 ] || block plane b 0,0,0 1,4,24 1,$((4 * i)),0
+            i=$((i + 1))
+        done
+    }
+done
 make f4 5,60 a
 case_ $meeting:first_row x="$work/a.npy" y="f32[5,60]:$work/b.npy" && same a b

@@ -305,14 +305,15 @@ static bool apart_at_once(const TreeFacts *f, const TreeAccess *x, const TreeAcc
     return not_before(f, &y->from, &x->to) || not_before(f, &x->from, &y->to);
 }
 
-/* A value that is the same in all iterations, so often in all four places: it shifts both alike. */
-static void drop_shared(const TreeFacts *f, TreeAccess *x, TreeAccess *y)
+/* A value that is the same in all iterations, so often in all four places: it shifts both alike. Where they are of different CTAs,
+ * it is the same in those, too: they count the generation in step. */
+static void drop_shared(const TreeFacts *f, TreeAccess *x, TreeAccess *y, bool ctas)
 {
     for (unsigned i = x->from.n; i-- > 0;) {
         IrVal v = x->from.by[i].v;
         int64_t k = x->from.by[i].k;
         TreePlace *p[] = {&x->from, &x->to, &y->from, &y->to};
-        bool shared = true;
+        bool shared = !ctas || tree_same(f, v);
         for (int j = 0; j < 4; j++) {
             int at = term_of(p[j], v);
             shared = shared && at >= 0 && p[j]->by[at].k == k;
@@ -447,12 +448,13 @@ bool tree_conflict(const TreeFacts *f, uint32_t i, uint32_t j)
     TreeAccess x = f->access.v[i], y = f->access.v[j];
     if (x.buf != y.buf || (!x.write && !y.write) || (x.adds && x.adds == y.adds)) return false;
     if (tree_ctas(f->k) > 1 && x.how == TO_EVENT && y.how == TO_EVENT) {
+        drop_shared(f, &x, &y, true);
         if (!ctas_apart(f, &x, &y)) return true;
         if (other_targets(f, &x, &y) || (i != j && apart_by_rank(f, &x, &y))) return false;
     }
     if (x.whole || y.whole) return true;
     if (is_empty(f, &x) || is_empty(f, &y)) return false;
-    drop_shared(f, &x, &y);
+    drop_shared(f, &x, &y, false);
     if (of_place(f, &x.to).hi <= of_place(f, &y.from).lo || of_place(f, &y.to).hi <= of_place(f, &x.from).lo) return false;
     bool earlier = y.op >= x.op && common_loop(f, &x, &y); /* y was done before x: in another iteration, then */
     return !(in_windows(f, x, y) && (earlier || apart_at_once(f, &x, &y)));
