@@ -124,17 +124,24 @@ static void tell(Lower *L, const PBlock *b, const Flight *f, int64_t ctas)
     else diag_fix(L->c->diags, g, "%s", first ? first : larger);
 }
 
+static bool loaded_before(Lower *L, uint32_t ring)
+{
+    const Ring *rings = L->sched->rings;
+    RingList in = rings_at(L, rings[ring].turn, AG_NONE);
+    for (uint32_t i = 0; i < in.n && in.v[i].ring < ring; i++)
+        if (loaded(&rings[in.v[i].ring])) return true;
+    return false;
+}
+
 void flight_tell(Lower *L)
 {
     Sched *s = L->sched;
     int64_t ctas = ctas_of(L);
     for (uint32_t i = 0; i < s->nrings; i++) {
         const Ring *r = &s->rings[i];
-        bool again = false;
-        if (!loaded(r) || (r->pipe && r->pipe->deal == DEAL_LAUNCH)) continue;
-        for (uint32_t k = 0; k < i; k++) again |= loaded(&s->rings[k]) && s->rings[k].turn == r->turn;
+        if (!loaded(r) || (r->pipe && r->pipe->deal == DEAL_LAUNCH) || loaded_before(L, i)) continue;
         Flight f = flight_of(s, r->turn);
-        if (again || f.inner || f.bytes * ctas / (f.one ? 2 : 1) >= FLIGHT_BYTES / 2) continue;
+        if (f.inner || f.bytes * ctas / (f.one ? 2 : 1) >= FLIGHT_BYTES / 2) continue;
         tell(L, r->turn, &f, ctas);
     }
 }
