@@ -337,7 +337,7 @@ static void begin(Sched *s)
 /* P0004: said once per tile, where it is found out. */
 static void tell_kept(Lower *L, const Ring *r)
 {
-    Diag *g = diag_at(L->c->diags, P0004, r->held_by->span, "each copy into `%s` is waited for at once: %s", name_text(L, r->tile->name), r->why);
+    Diag *g = diag_at(L->c->diags, P0004, r->held_by->span, "each copy into `%s` is waited for where it is used next: %s", name_text(L, r->tile->name), r->why);
     if (r->held_for && r->held_for != r->held_by) diag_label(L->c->diags, g, r->held_for->span, "filled here");
     diag_label(L->c->diags, g, r->tile->span, "the tile");
     if (r->fix) diag_fix(L->c->diags, g, "%s", r->fix);
