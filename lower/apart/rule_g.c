@@ -67,7 +67,7 @@ static bool check_teams(Lower *L, const TensorAccess *a, const TensorAccess *b)
 static void check_repeated(Lower *L, const TensorAccess *a)
 {
     size_t n;
-    if (!has_across(L->k) || a->pipe || a->waived || a->reduce < 0) return;
+    if (a->pipe || a->waived || a->reduce < 0) return;
     const char *op = word_list(WORDS_REDUCE, &n)[a->reduce];
     if (!reduction_repeats(op)) refuse_repeated(L, a, op);
 }
@@ -186,13 +186,14 @@ static int by_number(const void *a, const void *b)
 void independence_check(Lower *L)
 {
     WrongPairs wrong = {0};
-    accesses_meeting(L, &(AccessSearch){.meet = is_wrong, .found = add_wrong, .to = &wrong});
+    bool across = has_across(L->k);
+    accesses_meeting(L, &(AccessSearch){.pairs = PAIRS_MIXED | PAIRS_STORES, .meet = is_wrong, .found = add_wrong, .to = &wrong});
     if (wrong.n) qsort(wrong.v, wrong.n, sizeof *wrong.v, by_number);
     for (uint32_t i = 0, j = 0; i < L->accesses->all.n; i++) {
         const TensorAccess *a = L->accesses->all.v[i];
         if (a->write && L->values->scalar_reads[base_of(a->info->tensor)->index].hi) refuse_scalars(L, a);
         check_rows(L, a);
-        check_repeated(L, a);
+        if (across) check_repeated(L, a);
         for (; j < wrong.n && wrong.v[j].a == i; j++) {
             const TensorAccess *b = L->accesses->all.v[wrong.v[j].b];
             if (check_teams(L, a, b)) refuse_order(L, a, b);

@@ -82,6 +82,9 @@ for shape in 1,4 33,100 $(many 500,516 66,100); do
         case_ $h/pipeline/consecutive.tile:across a="$work/a.npy" b="$work/b.npy" y="f32[$shape]:$work/c.npy" \
             z="f32[$other,$columns]:$work/d.npy" && same a c && same b d
     done
+    make u2 "$other,$((columns / 4 * 8))" e
+    case_ $h/pipeline/shared_slots.tile:passes a="$work/e.npy" b="bf16[$other,$((columns / 4 * 8))]:$work/f.npy" c="$work/a.npy" \
+        d="f32[$shape]:$work/c.npy" e="f32[$shape]:$work/d.npy" && same e f && same a c && same a d
     make u4 "$shape" a
     make u4 "$shape" b
     case_ $h/pipeline/two_tiles.tile:two_tiles a="$work/a.npy" b="$work/b.npy" y="u32[$shape]:$work/c.npy" z="u32[$shape]:$work/d.npy" \
@@ -102,6 +105,9 @@ for shape in 1,8,8 33,72,64 $(many 300,264,1032 70,136,72); do
     done
 done
 for rows in 1 64 65 $(many 1000 260); do
+    make f4 "$rows,512" a
+    case_ $h/pipeline/shared_slots.tile:loops x="$work/a.npy" y="f32[$rows,512]:$work/b.npy" z="f32[$rows,512]:$work/c.npy" n=1 && same a b && same a c
+    case_ $h/pipeline/shared_slots.tile:loops x="$work/a.npy" y="f32[$rows,512]:$work/b.npy" z="f32[$rows,512]:$work/c.npy" n=0 && same a b
     make u2 64,64 a
     make u2 "$rows,64" b
     k=$(((rows + 63) / 64))

@@ -385,6 +385,7 @@ static State *loop(Check *c, State *s, uint32_t i)
     State *outer = c->out, *last = NULL;
     bool once = tree_trips(tree_op(&c->f, i)) > 0 && !repeat; /* it surely runs */
     if (c->heads[i]) state_meet(&c->f, s, state_copy(&c->f, c->heads[i]));
+    c->loops++;
     while (!c->failed) {
         c->out = NULL;
         State *back = block(c, state_copy(&c->f, s), i + 1, end);
@@ -396,10 +397,12 @@ static State *loop(Check *c, State *s, uint32_t i)
         s = back;
         if (same) break;
     }
+    c->loops--;
     State *leaves = repeat ? c->out : once ? last : NULL;
     c->out = outer;
     if (c->failed) return s;
-    c->heads[i] = state_copy(&c->f, s);
+    if (c->loops) c->heads[i] = state_copy(&c->f, s); /* those around it come here again */
+    if (last && leaves != last) state_drop(&c->f, last);
     if (leaves == NULL) return s;
     state_drop(&c->f, s);
     return leaves;

@@ -52,6 +52,7 @@ typedef struct TreeRing {
     bool copies; /* something of it is asynchronous */
     VEC(uint32_t) ops, begun;     /* that name it or one of its events; that begin a generation: in order */
     VEC(uint32_t) access;         /* to it */
+    VEC(struct RingState *) idle; /* in no record any more */
     VEC(uint32_t) sources;        /* rings from which copies to other CTAs' slots of this one are made */
     uint32_t back[TREE_AGENTS];   /* bits of events that those say to whom the agent copies; BACK_FREE: they release it */
 } TreeRing;

@@ -81,6 +81,15 @@ static Keys keys_copy(Arena *a, const Keys *s)
     return t;
 }
 
+/* The same, in the room that s had. */
+static Keys keys_copy_into(Arena *a, Keys s, const Keys *from)
+{
+    if (s.cap < from->n) return keys_copy(a, from);
+    if (from->n) memcpy(s.v, from->v, from->n * sizeof *s.v);
+    s.n = from->n;
+    return s;
+}
+
 /* ---- rings ---- */
 
 static uint32_t slots_of(const TreeFacts *f, uint32_t ring)
@@ -91,6 +100,12 @@ static uint32_t slots_of(const TreeFacts *f, uint32_t ring)
 static RingState *ring_alloc(const TreeFacts *f, uint32_t ring)
 {
     uint32_t n = slots_of(f, ring), events = f->ring[ring].nevents;
+    TreeRing *info = &f->ring[ring];
+    if (info->idle.n) {
+        RingState *r = info->idle.v[--info->idle.n];
+        r->users = 1;
+        return r;
+    }
     RingState *r = arena_alloc(f->a, sizeof *r + n * sizeof *r->gen);
     TreeEvent *event = arena_array(f->a, TreeEvent, (size_t)n * events);
     r->users = 1;
@@ -100,20 +115,22 @@ static RingState *ring_alloc(const TreeFacts *f, uint32_t ring)
 
 static void generation_copy(const TreeFacts *f, uint32_t ring, Generation *to, const Generation *from)
 {
-    TreeEvent *event = to->event;
+    Generation had = *to;
     *to = *from;
-    to->event = event;
+    to->event = had.event;
     for (uint32_t a = 0; a < TREE_AGENTS; a++) {
-        for (int k = 0; k < KINDS; k++) to->unknown[a][k] = keys_copy(f->a, &from->unknown[a][k]);
-        to->said[a] = keys_copy(f->a, &from->said[a]);
+        for (int k = 0; k < KINDS; k++) to->unknown[a][k] = keys_copy_into(f->a, had.unknown[a][k], &from->unknown[a][k]);
+        to->said[a] = keys_copy_into(f->a, had.said[a], &from->said[a]);
     }
     for (uint32_t e = 0; e < f->ring[ring].nevents; e++) {
+        TreeEvent event = to->event[e];
         to->event[e] = from->event[e];
-        to->event[e].unheard = keys_copy(f->a, &from->event[e].unheard);
-        to->event[e].part = keys_copy(f->a, &from->event[e].part);
+        to->event[e].unheard = keys_copy_into(f->a, event.unheard, &from->event[e].unheard);
+        to->event[e].part = keys_copy_into(f->a, event.part, &from->event[e].part);
     }
-    to->outs.v = from->outs.n ? arena_array(f->a, Out, from->outs.n) : NULL;
-    to->outs.cap = from->outs.n;
+    bool room = had.outs.cap >= from->outs.n;
+    to->outs.v = room ? had.outs.v : arena_array(f->a, Out, from->outs.n);
+    to->outs.cap = room ? had.outs.cap : from->outs.n;
     if (from->outs.n) memcpy(to->outs.v, from->outs.v, from->outs.n * sizeof *from->outs.v);
 }
 
@@ -239,7 +256,8 @@ State *state_copy(const TreeFacts *f, State *s)
 
 void state_drop(const TreeFacts *f, State *s)
 {
-    for (uint32_t i = 0; i < f->k->rings.n; i++) s->ring[i]->users--;
+    for (uint32_t i = 0; i < f->k->rings.n; i++)
+        if (--s->ring[i]->users == 0) vec_push(f->a, &f->ring[i].idle, s->ring[i]);
 }
 
 void state_meet(const TreeFacts *f, State *s, State *t)

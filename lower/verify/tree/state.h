@@ -45,6 +45,7 @@ bool keys_same(const Keys *s, const Keys *t);
 
 enum { THE_ONE, ALL_THREADS, KNOWERS, THERE = KNOWERS, KINDS }; /* of an agent: its elected thread, every thread of it; of those CTAs to which it copies */
 
+typedef struct RingState RingState;
 typedef struct Out { /* an asynchronous read that its agent waits for: groups, or tc.commits, since */
     Key key;
     uint8_t agent;
@@ -70,12 +71,12 @@ typedef struct Generation {
     TreeEvent *event; /* of the ring */
     VEC(Out) outs; /* by key */
 } Generation;
-typedef struct RingState {
+struct RingState {
     uint32_t users;  /* records that have it */
     bool begun;
     uint32_t now;    /* of gen: generation n; n - k is (now + k) mod slots */
     Generation gen[];
-} RingState;
+};
 
 typedef struct AgentState {
     Keys touched;  /* rings: by its threads, since they last came together */
