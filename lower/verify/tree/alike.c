@@ -122,11 +122,6 @@ bool tree_same(const TreeFacts *f, IrVal v)
     return alike;
 }
 
-static bool reaches_others(const IrOp *op)
-{
-    return ir_find(op, IRK_RANK) || ir_find(op, IRK_MASK) || op->op == IR_CLC_NEXT;
-}
-
 static uint32_t ring_of(const TreeFacts *f, const IrArg *arg) /* from 1; 0: none */
 {
     if (arg->kind == IRA_RING || arg->kind == IRA_TURN) return arg->id + 1;
@@ -139,7 +134,7 @@ bool tree_alike(const TreeFacts *f, const IrOp **where)
     bool *across = arena_array(f->a, bool, f->k->rings.n + 1);
     uint32_t n = f->tree->ops.n, asked = 0;
     for (uint32_t i = 0; i < n; i++)
-        for (uint32_t k = 0; k < tree_op(f, i)->nargs && reaches_others(tree_op(f, i)); k++) across[ring_of(f, &tree_op(f, i)->args[k])] = true;
+        for (uint32_t k = 0; k < tree_op(f, i)->nargs && tree_reaches_others(tree_op(f, i)); k++) across[ring_of(f, &tree_op(f, i)->args[k])] = true;
     for (uint32_t i = 0; i < n; i++) {
         bool of_ring = false;
         for (uint32_t k = 0; k < tree_op(f, i)->nargs; k++) {

@@ -3,7 +3,7 @@
  * Loops within a generation give an access many instances. Two of them lie apart if they do so whatever the indices are; or if, index
  * by index, each keeps to a window of its own, as wide as the step from iteration to iteration, and within one window, where all
  * indices are equal, the one ends before the other begins, or only one of them happens. */
-#include "lower/verify/tree/facts.h"
+#include "lower/verify/tree/state.h"
 
 typedef struct Range {
     int64_t lo, hi;
@@ -416,9 +416,8 @@ static bool instances_apart(const TreeFacts *f, const TreeAccess *x)
     return known;
 }
 
-bool tree_apart_of_ctas(const TreeFacts *f, uint32_t x)
+bool tree_apart_of_ctas(const TreeFacts *f, const TreeAccess *a)
 {
-    const TreeAccess *a = &f->access.v[x];
     return tree_ctas(f->k) == 1 || a->how != TO_EVENT || a->adds || ctas_apart(f, a, a) || instances_apart(f, a);
 }
 
@@ -442,9 +441,9 @@ static bool apart_by_rank(const TreeFacts *f, const TreeAccess *x, const TreeAcc
     return apart;
 }
 
-bool tree_conflict(const TreeFacts *f, uint32_t i, uint32_t j)
+static bool conflict(const TreeFacts *f, const TreeAccess *i, const TreeAccess *j)
 {
-    TreeAccess x = f->access.v[i], y = f->access.v[j];
+    TreeAccess x = *i, y = *j;
     if (x.buf != y.buf || (!x.write && !y.write) || (x.adds && x.adds == y.adds)) return false;
     if (tree_ctas(f->k) > 1 && x.how == TO_EVENT && y.how == TO_EVENT) {
         if (!ctas_apart(f, &x, &y)) return true;
@@ -458,9 +457,21 @@ bool tree_conflict(const TreeFacts *f, uint32_t i, uint32_t j)
     return !(in_windows(f, x, y) && (earlier || apart_at_once(f, &x, &y)));
 }
 
-bool tree_inside(const TreeFacts *f, uint32_t x)
+/* The walk asks for the same pairs again and again. */
+bool tree_conflict(const TreeFacts *f, const TreeAccess *x, const TreeAccess *y)
 {
-    const TreeAccess *a = &f->access.v[x];
+    uint64_t **meets = &f->meets[x - f->access.v];
+    uint32_t at = over_bit(y);
+    if (*meets == NULL) *meets = arena_array(f->a, uint64_t, f->ring[x->ring].words);
+    if (!set_has(*meets, at)) {
+        set_add(*meets, at);
+        if (conflict(f, x, y)) set_add(*meets, at + 1);
+    }
+    return set_has(*meets, at + 1);
+}
+
+bool tree_inside(const TreeFacts *f, const TreeAccess *a)
+{
     bool inside = !a->lost && (!a->whole || a->how == BY_COMMIT); /* where the tensor core's descriptor leads is not asked here */
     for (uint32_t s = 0; s < tree_ctas(f->k) && inside; s++) {
         if (tree_when(f, tree_op(f, a->op), s) == WHEN_NEVER) continue;

@@ -9,6 +9,11 @@ uint32_t tree_ctas(const IrKernel *k)
     return k->mf.cluster[0] * k->mf.cluster[1] * k->mf.cluster[2];
 }
 
+bool tree_reaches_others(const IrOp *op)
+{
+    return ir_find(op, IRK_RANK) || ir_find(op, IRK_MASK) || op->op == IR_CLC_NEXT;
+}
+
 static bool sreg(const TreeFacts *f, uint32_t reg, uint32_t rank, int64_t *out)
 {
     const uint32_t *n = f->k->mf.cluster;
@@ -161,7 +166,7 @@ static bool fills_of(const TreeFacts *f, uint32_t ring, uint32_t agent, uint32_t
 {
     for (uint32_t i = 0; i < f->ring[ring].access.n; i++) {
         const TreeAccess *x = &f->access.v[f->ring[ring].access.v[i]];
-        if (x->how != TO_EVENT || !x->write || x->agent != agent) continue;
+        if (!x->far || x->agent != agent) continue;
         for (uint32_t s = 0; s < tree_ctas(f->k); s++) {
             uint32_t set;
             if (tree_when(f, tree_op(f, x->op), s) == WHEN_NEVER) continue;
@@ -206,6 +211,54 @@ static bool by_another(uint32_t n, uint32_t at[][TREE_RANKS], const uint32_t *su
     return false;
 }
 
+/* All that is written to other CTAs is so by that agent, behind its await of the event. */
+static bool fills_behind(const TreeFacts *f, uint32_t ring, uint32_t bar, uint32_t agent)
+{
+    const TreeRing *r = &f->ring[ring];
+    bool all = true;
+    for (uint32_t i = 0; i < r->access.n && all; i++) {
+        const TreeAccess *x = &f->access.v[r->access.v[i]];
+        if (!x->far) continue;
+        bool behind = false;
+        for (uint32_t k = 0; k < r->ops.n && r->ops.v[k] < x->op; k++) {
+            const IrOp *op = tree_op(f, r->ops.v[k]);
+            behind |= op->op == IR_AWAIT && op->agent == agent + 1u && ir_find(op, IRK_BAR)->id == bar && !tree_begins(f, ring, r->ops.v[k], x->op);
+        }
+        all = x->agent == agent && behind;
+    }
+    return all;
+}
+
+/* Who arrives at another CTA's event has heard, since its own last turn, from all that await it there: by their release, or by their bytes. */
+static bool heard_of(const TreeFacts *f, uint32_t ring, uint32_t e, const uint32_t *sure)
+{
+    const TreeRing *r = &f->ring[ring];
+    Pairs from = {{0}};
+    for (uint32_t k = 0; k < r->ops.n; k++) {
+        const IrArg *bar = ir_find(tree_op(f, r->ops.v[k]), IRK_BAR);
+        if (bar && bar->id == r->event[e] && ir_op_info((IrOpcode)tree_op(f, r->ops.v[k])->op)->group == IRG_BARRIER) pairs_unite(&from, &tree_tells(f, r->ops.v[k])->from);
+    }
+    for (uint8_t a = 0; a < f->k->roles.n; a++) {
+        uint32_t to[TREE_RANKS] = {0}, hears[TREE_RANKS] = {0}, at[TREE_RANKS][TREE_RANKS] = {{0}};
+        if (!(r->waits[a] >> e & 1)) continue;
+        bool known = says_of(f, ring, a, to, hears, at), behind = fills_behind(f, ring, r->event[e], a);
+        for (uint32_t s = 0; s < tree_ctas(f->k); s++)
+            for (uint32_t t = 0; t < tree_ctas(f->k); t++)
+                if (s != t && pairs_row(&from, t) >> s & 1 && !(known && to[t] >> s & 1) && !(behind && sure[t] >> s & 1)) return false;
+    }
+    return true;
+}
+
+/* No slot is used twice. */
+static bool once(const TreeFacts *f, uint32_t ring)
+{
+    const TreeRing *r = &f->ring[ring];
+    bool inside = r->begun.n > r->slots;
+    for (uint32_t i = 0; i < r->begun.n; i++)
+        for (uint32_t b = f->around[r->begun.v[i]]; b; b = f->around[b - 1]) inside |= tree_op(f, b - 1)->op != IR_IF && tree_op(f, b - 1)->op != IR_ELSE;
+    return !inside;
+}
+
 const char *tree_across(const TreeFacts *f, uint32_t ring)
 {
     uint32_t n = tree_ctas(f->k);
@@ -213,6 +266,8 @@ const char *tree_across(const TreeFacts *f, uint32_t ring)
     uint32_t sure[TREE_RANKS] = {0};
     for (uint32_t s = 0; s < n && n > 1; s++)
         for (uint32_t t = 0; t < n; t++) sure[s] |= (uint32_t)tree_brings(f, ring, s, t) << t;
+    for (uint32_t e = 0; e < r->nevents && n > 1; e++)
+        if (r->remote >> e & 1 && !once(f, ring) && !heard_of(f, ring, e, sure)) return "a CTA arrives at another one and may not hear of that one's last turn";
     for (uint8_t b = 0; b < f->k->roles.n && n > 1; b++) { /* who fills */
         uint32_t fills[TREE_RANKS] = {0};
         if (!fills_of(f, ring, b, fills)) return "which CTA is filled is not known";
@@ -233,54 +288,46 @@ const char *tree_across(const TreeFacts *f, uint32_t ring)
     return NULL;
 }
 
-/* ---- sources of copies to other CTAs ---- */
+/* ---- who tells whom ---- */
 
-/* From CTA to CTA: those that say it there. */
-static void says(const TreeFacts *f, const IrOp *op, uint32_t *told)
+const TreeTells *tree_tells(const TreeFacts *f, uint32_t at)
 {
-    for (uint32_t t = 0; t < tree_ctas(f->k); t++) {
+    if (f->tells[at]) return f->tells[at];
+    const IrOp *op = tree_op(f, at);
+    TreeTells *t = f->tells[at] = arena_new(f->a, TreeTells);
+    *t = (TreeTells){.known = true};
+    for (uint32_t s = 0; s < tree_ctas(f->k); s++) {
         uint32_t set;
-        if (tree_when(f, op, t) != WHEN_ALWAYS || !tree_targets(f, op, t, &set)) continue;
-        for (uint32_t s = 0; s < tree_ctas(f->k); s++) told[s] |= (set >> s & 1) << t;
+        TreeWhen when = tree_when(f, op, s);
+        if (when == WHEN_NEVER) continue;
+        if (when == WHEN_OPEN || !tree_targets(f, op, s, &set)) {
+            *t = (TreeTells){.known = false};
+            return t;
+        }
+        for (uint32_t to = 0; to < tree_ctas(f->k); to++) pairs_add(&t->from, to, (set >> to & 1) << s);
     }
+    const IrArg *bar = ir_find(op, IRK_BAR);
+    const TreeRing *r = bar && op->agent && f->k->bars.v[bar->id].ring ? &f->ring[f->k->bars.v[bar->id].ring - 1] : NULL;
+    for (uint32_t to = 0; to < tree_ctas(f->k); to++) {
+        bool back = false;
+        for (uint32_t s = 0; s < tree_ctas(f->k) && r; s++) back = back || (pairs_row(&t->from, to) >> s & pairs_row(&r->by[op->agent - 1], s) >> to & 1);
+        pairs_add(&t->itself, 0, pairs_row(&t->from, to) & 1u << to);
+        pairs_add(&t->back, 0, (uint32_t)back << to);
+    }
+    if (!pairs_within(&f->all, &t->itself)) pairs_drop(&t->itself, &t->back); /* once is enough */
+    return t;
 }
 
-static bool all_told(const TreeFacts *f, const uint32_t *fills, const uint32_t *told)
-{
-    bool all = true;
-    for (uint32_t s = 0; s < tree_ctas(f->k); s++) all = all && (fills[s] & ~told[s]) == 0;
-    return all;
-}
-
-uint32_t tree_reach(const TreeFacts *f, const IrOp *op)
-{
-    uint32_t reach = 0, all = (1u << tree_ctas(f->k)) - 1, set;
-    for (uint32_t s = 0; s < tree_ctas(f->k); s++)
-        if (tree_when(f, op, s) != WHEN_NEVER) reach |= tree_targets(f, op, s, &set) ? set : all;
-    return reach;
-}
-
-void tree_backs(TreeFacts *f, uint32_t ring)
+void tree_fills(TreeFacts *f, uint32_t ring)
 {
     TreeRing *r = &f->ring[ring];
-    uint32_t told[TREE_EVENTS][TREE_RANKS] = {{0}}, freed[TREE_AGENTS][TREE_RANKS] = {{0}};
-    for (uint32_t i = 0; i < r->ops.n; i++) {
-        const IrOp *op = tree_op(f, r->ops.v[i]);
-        const IrArg *bar = ir_find(op, IRK_BAR);
-        if (op->op == IR_RELEASE && ir_find(op, IRK_RING)->id == ring) says(f, op, freed[op->agent - 1]);
-        bool arrive = op->op == IR_BAR_ARRIVE || op->op == IR_BAR_ARRIVE_EXPECT;
-        if (!arrive || !bar || f->k->bars.v[bar->id].ring != ring + 1) continue;
-        says(f, op, told[f->event[bar->id]]);
-        r->reach[f->event[bar->id]] |= tree_reach(f, op);
-    }
     for (uint32_t a = 0; a < f->k->roles.n; a++) {
-        uint32_t fills[TREE_RANKS] = {0};
-        if (!fills_of(f, ring, a, fills)) continue;
-        bool free = true;
-        for (uint32_t b = 0; b < f->k->roles.n; b++) free = free && (!r->releases[b] || all_told(f, fills, freed[b]));
-        if (free) r->back[a] |= BACK_FREE;
-        for (uint32_t e = 0; e < r->nevents; e++)
-            if (all_told(f, fills, told[e])) r->back[a] |= 1u << e;
+        uint32_t fills[TREE_RANKS] = {0}, all = (1u << tree_ctas(f->k)) - 1;
+        bool known = fills_of(f, ring, a, fills);
+        for (uint32_t s = 0; s < tree_ctas(f->k); s++) {
+            pairs_add(&r->by[a], s, known ? fills[s] : all);
+            pairs_add(&r->fills, s, known ? fills[s] : all);
+        }
     }
 }
 
@@ -315,7 +362,7 @@ bool tree_leaves(const TreeFacts *f)
     bool others = false;
     for (uint32_t i = 0; i < f->tree->ops.n && tree_ctas(f->k) > 1; i++) {
         const IrOp *op = tree_op(f, i);
-        others |= ir_find(op, IRK_RANK) || ir_find(op, IRK_MASK) || op->op == IR_CLC_NEXT;
+        others |= tree_reaches_others(op);
     }
     return !others || (has_barrier(&f->k->init) && has_barrier(&f->k->exit));
 }
