@@ -68,6 +68,7 @@ static void say(Generation g, uint32_t e, int slots, const uint64_t *said, const
 static void hear(Check *c, Generation g, uint32_t e, uint32_t agent, const uint64_t *said, const TreeTells *tells)
 {
     say(g, e, OWN, said, &tells->itself, &c->f.all);
+    if (g.r->ctas == 1) return;
     say(g, e, OWN, unknown_of(g, agent, THERE), &tells->back, &c->f.all);
     say(g, e, OTHERS, said, &tells->from, &g.r->fills);
 }
@@ -98,7 +99,7 @@ static void note(Check *c, State *s, Generation g, const TreeAccess *x)
     uint32_t over = over_bit(x), fence = over + 1;
     for (uint32_t a = 0; a < c->f.k->roles.n; a++) {
         if (!g.r->used[a]) continue;
-        for (int k = 0; k < KINDS; k++) {
+        for (int k = 0; k < (int)g.r->kinds; k++) {
             bool knows = !is_copy(x) && a == x->agent && x->one && (k == THE_ONE || (k == ALL_THREADS && alone(c, a)));
             if (!knows) set_add(unknown_of(g, a, k), over);
             if (x->generic) set_add(unknown_of(g, a, k), fence);
@@ -108,10 +109,12 @@ static void note(Check *c, State *s, Generation g, const TreeAccess *x)
         if (x->generic) set_add(rings_of(&c->p, s, a, UNFENCED), x->ring);
     }
     for (uint32_t e = 0; e < g.r->nevents; e++) {
-        Set sets[] = {unheard_of(g, e, OWN), unheard_of(g, e, OTHERS), part_of(g, e, OWN), part_of(g, e, OTHERS)};
-        for (int i = 0; i < 4; i++) {
-            set_add(sets[i], over);
-            if (x->generic) set_add(sets[i], fence);
+        for (int i = 0; i < (int)g.r->hears; i++) {
+            Set sets[] = {unheard_of(g, e, i), part_of(g, e, i)};
+            for (int j = 0; j < 2; j++) {
+                set_add(sets[j], over);
+                if (x->generic) set_add(sets[j], fence);
+            }
         }
     }
     touch(c, s, x->agent, x->ring);
@@ -215,14 +218,14 @@ static void acquire(Check *c, State *s, const IrOp *op)
     Generation g = generation(&c->p, s, ring, 0);
     *marks(g) = (Marks){.apart = apart ? bit(a) : 0, .held = releases, .busy = mask(info->used)};
     memcpy(marks(g)->missed, info->waits, sizeof info->waits);
-    memset(unheard_of(g, 0, OWN), UINT8_MAX, info->nevents * SLOTS * info->words * sizeof *g.w);
-    memset(untold_of(g, 0, OWN), UINT8_MAX, (info->nevents * SLOTS + c->f.k->roles.n) * sizeof(Pairs));
-    for (uint32_t e = 0; e < info->nevents; e++) memset(few_of(g, e), FEW_MAX, TREE_RANKS);
-    memset(freed_of(g), FEW_MAX, TREE_RANKS);
+    memset(unheard_of(g, 0, OWN), UINT8_MAX, info->nevents * info->hears * info->words * sizeof *g.w);
+    memset(untold_of(g, 0, OWN), UINT8_MAX, (info->nevents * info->hears + c->f.k->roles.n) * sizeof(Pairs));
+    for (uint32_t e = 0; e < info->nevents; e++) memset(few_of(g, e), FEW_MAX, info->ctas);
+    memset(freed_of(g), FEW_MAX, info->ctas);
     for (uint32_t b = 0; b < c->f.k->roles.n; b++) {
         for (int k = 0; k < KNOWERS; k++)
             if (b != a || apart || !here || (one && !alone(c, a) && k == ALL_THREADS) || (others && k != knows)) set_add(unknown_of(g, b, k), BEGUN);
-        if (b != a || !there) set_add(unknown_of(g, b, THERE), BEGUN);
+        if (far && (b != a || !there)) set_add(unknown_of(g, b, THERE), BEGUN);
     }
     touch(c, s, a, ring);
     walk_sources_older(c, s, ring);
@@ -244,11 +247,11 @@ static void await(Check *c, State *s, const IrOp *op)
         Set u = unknown_of(g, a, k);
         for (uint32_t w = 0; w < g.r->words && (k == THE_ONE || !one || alone(c, a)); w++) u[w] &= unheard_of(g, e, OWN)[w] & ~g.r->bound[e][w];
     }
-    meet(g, unknown_of(g, a, THERE), unheard_of(g, e, OTHERS));
+    if (g.r->ctas > 1) meet(g, unknown_of(g, a, THERE), unheard_of(g, e, OTHERS));
     marks(g)->missed[a] &= (uint8_t)~(1u << e);
     if (!one) marks(g)->late |= bit(a);
     touch(c, s, a, ring);
-    if (tree_ctas(c->f.k) > 1) walk_sources_over(c, s, ring, a, one, unheard_of(g, e, OTHERS));
+    if (g.r->ctas > 1) walk_sources_over(c, s, ring, a, one, unheard_of(g, e, OTHERS));
 }
 
 /* At each CTA those that come there, from all. */
@@ -372,7 +375,7 @@ static State *loop(Check *c, State *s, uint32_t i)
         c->out = NULL;
         State *back = block(c, state_copy(&c->p, s), i + 1, end);
         if (last) state_drop(&c->p, last);
-        last = state_copy(&c->p, back);
+        last = once ? state_copy(&c->p, back) : NULL;
         state_meet(&c->p, back, state_copy(&c->p, s));
         bool same = state_same(&c->p, back, s);
         state_drop(&c->p, s);

@@ -24,10 +24,10 @@ static void index_ops(TreeFacts *f)
     f->around = arena_array(f->a, uint32_t, n);
     f->end = arena_array(f->a, uint32_t, n);
     f->first = arena_array(f->a, uint32_t, n + 1);
-    f->alike = arena_array(f->a, uint8_t, f->k->value_types.n);
-    f->alike_var = arena_array(f->a, uint8_t, f->k->vars.n);
     f->turn = arena_array(f->a, int64_t, n);
     f->turning = arena_array(f->a, bool, n);
+    f->turns = arena_new(f->a, uint32_t);
+    for (uint32_t s = 0; s < tree_ctas(f->k); s++) f->number[s] = arena_array(f->a, TreeNumber, f->k->value_types.n);
     f->cell = arena_array(f->a, uint8_t, f->k->bufs.n);
     f->defined = arena_array(f->a, uint32_t, f->k->value_types.n);
     f->in_init = arena_array(f->a, uint32_t, f->k->value_types.n);
@@ -299,6 +299,9 @@ static void lay_out(TreeFacts *f, uint32_t ring)
 {
     TreeRing *r = &f->ring[ring];
     uint32_t agents = f->k->roles.n;
+    r->ctas = tree_ctas(f->k);
+    r->kinds = r->ctas > 1 ? KINDS : KNOWERS;
+    r->hears = r->ctas > 1 ? HEARS : 1;
     r->slots = f->k->rings.v[ring].slots;
     r->words = (2 * r->access.n + 2 + WORD - 1) / WORD;
     if (r->words > f->words) f->words = r->words;
@@ -329,12 +332,12 @@ static void lay_out(TreeFacts *f, uint32_t ring)
         }
     }
     r->at_unknown = MARKS;
-    r->at_said = r->at_unknown + agents * KINDS * r->words;
+    r->at_said = r->at_unknown + agents * r->kinds * r->words;
     r->at_unheard = r->at_said + agents * r->words;
-    r->at_part = r->at_unheard + r->nevents * SLOTS * r->words;
-    r->at_untold = r->at_part + r->nevents * SLOTS * r->words;
-    r->size = r->at_untold + (r->nevents * SLOTS + agents) * (uint32_t)(sizeof(Pairs) / sizeof(uint64_t));
-    r->bytes = (2 * r->nevents + 1) * TREE_RANKS + r->outs.n;
+    r->at_part = r->at_unheard + r->nevents * r->hears * r->words;
+    r->at_untold = r->at_part + r->nevents * r->hears * r->words;
+    r->size = r->at_untold + (r->nevents * r->hears + agents) * (uint32_t)(sizeof(Pairs) / sizeof(uint64_t));
+    r->bytes = (2 * r->nevents + 1) * r->ctas + r->outs.n;
 }
 
 bool tree_facts(Arena *a, const IrKernel *k, TreeFacts *f)
@@ -342,6 +345,7 @@ bool tree_facts(Arena *a, const IrKernel *k, TreeFacts *f)
     *f = (TreeFacts){.a = a, .k = k, .tree = &k->tree, .ring = arena_array(a, TreeRing, k->rings.n)};
     if (k->roles.n > TREE_AGENTS || k->mf.cluster[0] * k->mf.cluster[1] * k->mf.cluster[2] > TREE_RANKS) tree_wrong(f, 0, "more agents, or CTAs in a cluster, than there are");
     if (f->wrong == NULL) index_ops(f);
+    if (f->wrong == NULL) tree_ranges(f);
     if (f->wrong == NULL) events(f);
     if (f->wrong == NULL) commits(f);
     for (uint32_t i = 0; i < f->tree->ops.n && f->wrong == NULL; i++) use_ring(f, i);

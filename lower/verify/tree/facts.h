@@ -105,9 +105,16 @@ typedef struct TreeRing {
     uint64_t *own[TREE_AGENTS], *own_fences[TREE_AGENTS][2]; /* what the agent's threads did synchronously; fences of what they wrote, or its elected thread alone */
     uint64_t *bound[TREE_EVENTS];           /* completes with the event */
     /* a generation's record, in words: state.h; and in bytes behind all of those */
-    uint32_t slots, words, at_unknown, at_said, at_unheard, at_part, at_untold, size, bytes;
+    uint32_t slots, words, kinds, hears, ctas; /* kinds, hears: state.h; of one CTA there is less to know */
+    uint32_t at_unknown, at_said, at_unheard, at_part, at_untold, size, bytes;
 } TreeRing;
 enum { REMOTE_FREE = 1u << TREE_EVENTS };
+
+typedef struct TreeNumber { /* what a value is in a CTA; turn: from 1, when it was found */
+    uint32_t turn;
+    bool known;
+    int32_t value;
+} TreeNumber;
 
 typedef struct TreeFacts {
     Arena *a;
@@ -127,7 +134,11 @@ typedef struct TreeFacts {
     bool *turning;    /* .. or none is */
     uint8_t sync[NAMED_BARRIERS]; /* by named barrier: the agent whose threads come together there */
     uint8_t *cell;    /* by buffer: the agent whose cell it is */
-    uint8_t *alike, *alike_var; /* by value, by variable: alike.c's answers */
+    const bool *divisors; /* by expression of the launch: it divides by it (tree_ends) */
+    const bool *unlike; /* by value: may not be the same in all CTAs of the cluster (tree_alike) */
+    struct TreeRange { int64_t lo, hi; } *range; /* by value: places.c */
+    TreeNumber *number[TREE_RANKS]; /* by CTA, by value: ranks.c */
+    uint32_t *turns; /* so often another index has been looked at */
     const char *wrong; /* a tree of no use; wrong_op */
     uint32_t wrong_op;
 } TreeFacts;
@@ -183,6 +194,7 @@ const IrOp *tree_definition(const TreeFacts *f, IrVal v); /* in the tree or in i
 bool tree_add(const TreeFacts *f, TreePlace *p, const IrArg *arg, int64_t k);
 /* Adds k times the value, as it is. */
 bool tree_add_term(TreePlace *p, IrVal v, int64_t k);
+void tree_ranges(TreeFacts *f); /* places.c */
 /* places.c: surely within its slot. */
 bool tree_inside(const TreeFacts *f, const TreeAccess *x);
 /* places.c: can x, which is done now, touch bytes that y touched before it in the same generation, at least one of them writing? */
@@ -203,9 +215,8 @@ int64_t tree_trips(const IrOp *op); /* of a loop, where it is known */
 int64_t tree_least(const TreeFacts *f, const TreePlace *p); /* places.c: no less, for all that is known */
 uint32_t tree_turning(const TreeFacts *f, uint32_t op, uint32_t ring); /* places.c: the loop around it, from 1, that turns within a generation; 0: none */
 bool tree_targets(const TreeFacts *f, const IrOp *op, uint32_t rank, uint32_t *set); /* CTAs at which it has its effect; false: not known */
-bool tree_same(const TreeFacts *f, IrVal v); /* alike.c: the value is the same in all CTAs of the cluster */
-bool tree_alike(const TreeFacts *f, const IrOp **where); /* alike.c: CTAs that reach into each other come there in step; else where not */
-bool tree_ends(const TreeFacts *f, const IrOp **where); /* ends.c: no trip count depends on a division by what may be 0; else which */
+bool tree_alike(TreeFacts *f, const IrOp **where); /* values.c: CTAs that reach into each other come there in step; else where not */
+bool tree_ends(TreeFacts *f, const IrOp **where); /* values.c: no trip count depends on a division by what may be 0; else which */
 bool tree_not_zero(const TreeFacts *f, const IrArg *x); /* places.c */
 const TreeTells *tree_tells(const TreeFacts *f, uint32_t op);
 void tree_fills(TreeFacts *f, uint32_t ring); /* sets fills and by */

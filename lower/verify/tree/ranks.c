@@ -38,7 +38,11 @@ static bool compare(uint32_t rel, int64_t a, int64_t b)
 
 static bool operand(const TreeFacts *f, const IrArg *arg, uint32_t rank, int64_t *out, int depth);
 
-static bool value(const TreeFacts *f, IrVal v, uint32_t rank, int64_t *out, int depth)
+/* What the ops are called where the launch works them out. */
+static const uint8_t LAUNCH_OPS[IR_OP_COUNT] = {[IR_ADD] = LX_ADD, [IR_SUB] = LX_SUB, [IR_MUL] = LX_MUL, [IR_DIV] = LX_DIV, [IR_MOD] = LX_MOD, [IR_MIN] = LX_MIN,
+                                                [IR_MAX] = LX_MAX, [IR_SHL] = LX_SHL, [IR_SHR] = LX_SHR, [IR_AND] = LX_AND, [IR_OR] = LX_OR, [IR_XOR] = LX_XOR};
+
+static bool work_out(const TreeFacts *f, IrVal v, uint32_t rank, int64_t *out, int depth)
 {
     const IrOp *op = tree_definition(f, v);
     int64_t a = 0, b = 0, c = 0;
@@ -51,44 +55,39 @@ static bool value(const TreeFacts *f, IrVal v, uint32_t rank, int64_t *out, int 
     if (op->guard.pred || (op->op != IR_CONST && (op->op < IR_ADD || op->op > IR_CVT))) return false;
     const IrArg *x = ir_find(op, IRK_A), *y = ir_find(op, IRK_B), *cond = ir_find(op, IRK_COND);
     if (!operand(f, x, rank, &a, depth - 1) || (y && !operand(f, y, rank, &b, depth - 1)) || (cond && !operand(f, cond, rank, &c, depth - 1))) return false;
-    bool shifts = op->op == IR_SHL || op->op == IR_SHR;
-    if (((op->op == IR_DIV || op->op == IR_MOD) && b == 0) || (shifts && (b < 0 || b > 31))) return false;
-    switch ((IrOpcode)op->op) {
-    case IR_CONST:
-    case IR_CVT: *out = a; return true;
-    case IR_ADD: *out = a + b; return true;
-    case IR_SUB: *out = a - b; return true;
-    case IR_MUL: *out = a * b; return true;
-    case IR_DIV: *out = tree_floor_div(a, b); return true;
-    case IR_MOD: *out = a - tree_floor_div(a, b) * b; return true;
-    case IR_MIN: *out = a < b ? a : b; return true;
-    case IR_MAX: *out = a > b ? a : b; return true;
-    case IR_SHL: *out = a * (INT64_C(1) << b); return true;
-    case IR_SHR: *out = tree_floor_div(a, INT64_C(1) << b); return true;
-    case IR_AND: *out = a & b; return true;
-    case IR_OR: *out = a | b; return true;
-    case IR_XOR: *out = a ^ b; return true;
-    case IR_NOT: *out = op->type == IR_PRED ? !a : ~a; return true;
-    case IR_CMP: *out = compare(ir_find(op, IRK_REL)->id, a, b); return true;
-    case IR_SEL: *out = c ? a : b; return true;
-    default: return false;
+    *out = op->op == IR_SEL && !c ? b : a;
+    if (op->op == IR_CONST || op->op == IR_CVT || op->op == IR_SEL) return true;
+    if (op->op == IR_CMP) *out = compare(ir_find(op, IRK_REL)->id, a, b);
+    if (op->op == IR_NOT) *out = op->type == IR_PRED ? !a : ~a;
+    if (op->op == IR_CMP || op->op == IR_NOT) return true;
+    if ((op->op == IR_SHL || op->op == IR_SHR) && (b < 0 || b > 31)) return false;
+    return LAUNCH_OPS[op->op] && lx_apply((LxOp)LAUNCH_OPS[op->op], a, b, out) == LX_OK;
+}
+
+/* What was found holds until the next turn. */
+static bool value(const TreeFacts *f, IrVal v, uint32_t rank, int64_t *out, int depth)
+{
+    TreeNumber *n = &f->number[rank][v - 1];
+    if (n->turn != *f->turns + 1) {
+        bool known = work_out(f, v, rank, out, depth) && *out >= INT32_MIN && *out <= INT32_MAX;
+        *n = (TreeNumber){*f->turns + 1, known, known ? (int32_t)*out : 0};
     }
+    *out = n->value;
+    return n->known;
 }
 
 static bool operand(const TreeFacts *f, const IrArg *arg, uint32_t rank, int64_t *out, int depth)
 {
-    if (arg->kind == IRA_IMM) {
-        *out = arg->imm;
-        return *out >= INT32_MIN && *out <= INT32_MAX;
-    }
-    return arg->kind == IRA_VAL && value(f, arg->id, rank, out, depth) && *out >= INT32_MIN && *out <= INT32_MAX;
+    *out = arg->imm;
+    if (arg->kind == IRA_IMM) return *out >= INT32_MIN && *out <= INT32_MAX;
+    return arg->kind == IRA_VAL && value(f, arg->id, rank, out, depth);
 }
 
 enum { DEPTH = 24 };
 
 bool tree_value(const TreeFacts *f, IrVal v, uint32_t rank, int64_t *out)
 {
-    return value(f, v, rank, out, DEPTH) && *out >= INT32_MIN && *out <= INT32_MAX;
+    return value(f, v, rank, out, DEPTH);
 }
 
 static TreeWhen when_holds(const TreeFacts *f, IrVal pred, uint32_t rank, int depth)
@@ -120,6 +119,7 @@ static bool may_turn(const TreeFacts *f, uint32_t at)
 
 bool tree_turns(const TreeFacts *f, uint32_t at, bool first)
 {
+    ++*f->turns;
     for (uint32_t b = f->around[at]; b; b = f->around[b - 1]) {
         if (!may_turn(f, b - 1)) continue;
         int64_t from = ir_find(tree_op(f, b - 1), IRK_A)->imm;

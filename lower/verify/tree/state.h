@@ -28,7 +28,7 @@ static inline void set_drop(Set s, uint32_t bit)
 uint32_t set_next(const uint64_t *s, uint32_t words, uint32_t bit);
 
 enum { THE_ONE, ALL_THREADS, KNOWERS, THERE = KNOWERS, KINDS }; /* of an agent: its elected thread, every thread of it; of those CTAs to which it copies */
-enum { OWN, OTHERS, SLOTS }; /* of the slot of the CTA that hears it; of those of others */
+enum { OWN, OTHERS, HEARS }; /* of the slot of the CTA that hears it; of those of others */
 
 /* Agents and events, on some path. All uint8_t: sets like the others. */
 typedef struct Marks {
@@ -58,7 +58,7 @@ static inline Marks *marks(Generation g)
 }
 static inline Set unknown_of(Generation g, uint32_t agent, int kind)
 {
-    return g.w + g.r->at_unknown + (agent * KINDS + (uint32_t)kind) * g.r->words;
+    return g.w + g.r->at_unknown + (agent * g.r->kinds + (uint32_t)kind) * g.r->words;
 }
 static inline Set said_of(Generation g, uint32_t agent) /* what it did not know when it released */
 {
@@ -66,28 +66,28 @@ static inline Set said_of(Generation g, uint32_t agent) /* what it did not know 
 }
 static inline Set unheard_of(Generation g, uint32_t event, int slots) /* what who awaits the event does not hear of */
 {
-    return g.w + g.r->at_unheard + (event * SLOTS + (uint32_t)slots) * g.r->words;
+    return g.w + g.r->at_unheard + (event * g.r->hears + (uint32_t)slots) * g.r->words;
 }
 static inline Set part_of(Generation g, uint32_t event, int slots) /* .. by what some CTAs alone have been told: of all who said it */
 {
-    return g.w + g.r->at_part + (event * SLOTS + (uint32_t)slots) * g.r->words;
+    return g.w + g.r->at_part + (event * g.r->hears + (uint32_t)slots) * g.r->words;
 }
 static inline Pairs *untold_of(Generation g, uint32_t event, int slots) /* those whom nobody has told */
 {
-    return (Pairs *)(g.w + g.r->at_untold) + event * SLOTS + slots;
+    return (Pairs *)(g.w + g.r->at_untold) + event * g.r->hears + slots;
 }
 static inline Pairs *unfreed_of(Generation g, uint32_t agent) /* .. that it has released the generation */
 {
-    return (Pairs *)(g.w + g.r->at_untold) + g.r->nevents * SLOTS + agent;
+    return (Pairs *)(g.w + g.r->at_untold) + g.r->nevents * g.r->hears + agent;
 }
 /* Arrivals by CTA: FEW_MAX less the fewest, and the most. */
 static inline uint8_t *few_of(Generation g, uint32_t event)
 {
-    return g.b + event * 2 * TREE_RANKS;
+    return g.b + event * 2 * g.r->ctas;
 }
 static inline uint8_t *most_of(Generation g, uint32_t event)
 {
-    return few_of(g, event) + TREE_RANKS;
+    return few_of(g, event) + g.r->ctas;
 }
 static inline uint8_t *freed_of(Generation g) /* at the free barrier: FEW_MAX less the fewest */
 {
@@ -95,7 +95,7 @@ static inline uint8_t *freed_of(Generation g) /* at the free barrier: FEW_MAX le
 }
 static inline uint8_t *outs_of(Generation g) /* by access that is waited for */
 {
-    return freed_of(g) + TREE_RANKS;
+    return freed_of(g) + g.r->ctas;
 }
 
 typedef struct RingState {
