@@ -266,7 +266,7 @@ const char *tree_across(const TreeFacts *f, uint32_t ring)
     uint32_t sure[TREE_RANKS] = {0};
     for (uint32_t s = 0; s < n && n > 1; s++)
         for (uint32_t t = 0; t < n; t++) sure[s] |= (uint32_t)tree_brings(f, ring, s, t) << t;
-    for (uint32_t e = 0; e < r->nevents && n > 1; e++)
+    for (uint32_t e = 0; e < r->nevents && n > 1 && !f->k->tmem; e++) /* a pair's order is the graph's to prove */
         if (r->remote >> e & 1 && !once(f, ring) && !heard_of(f, ring, e, sure)) return "a CTA arrives at another one and may not hear of that one's last turn";
     for (uint8_t b = 0; b < f->k->roles.n && n > 1; b++) { /* who fills */
         uint32_t fills[TREE_RANKS] = {0};
