@@ -380,7 +380,7 @@ static uint32_t ring_at_from(const Sched *s, const RingAt *key)
 RingList rings_at(const Lower *L, const void *at, Agent a)
 {
     uint32_t lo = ring_at_from(L->sched, &(RingAt){at, a, 0}), hi = ring_at_from(L->sched, &(RingAt){at, a, UINT32_MAX});
-    return (RingList){L->sched->ring_at.v + lo, hi - lo};
+    return (RingList){hi > lo ? L->sched->ring_at.v + lo : NULL, hi - lo};
 }
 
 /* ---- the whole ---- */
