@@ -341,7 +341,7 @@ static void compare_kernels(TestFile *t, const RunLine *r, const char *folder)
     }
     int n = 0;
     for (int i = 0; i < r->args.n; i++) {
-        char label[PATH_ROOM], a[PATH_ROOM], b[PATH_ROOM];
+        char label[256], a[2 * PATH_ROOM], b[2 * PATH_ROOM];
         int name = (int)strcspn(r->args.v[i], "=");
         snprintf(label, sizeof label, "%.*s", name, r->args.v[i]);
         snprintf(a, sizeof a, "%s/%s.npy", other, label);

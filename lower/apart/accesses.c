@@ -121,6 +121,7 @@ TensorAccess *tensor_access(Lower *L, const MoveInfo *mi)
     a->waived = mi->mv && mi->mv->overlap_any;
     memcpy(a->team, s->team, sizeof a->team);
     for (uint32_t i = 0; i < s->open_loops.n; i++) vec_push(L->a, &a->loops, s->open_loops.v[i]);
+    a->common = a->loops.n;
     for (uint32_t i = 0; i < s->conditions.n; i++) by_condition(L, a, s->conditions.v[i].cond, !s->conditions.v[i].otherwise);
     axes_of(L, a);
     return a;

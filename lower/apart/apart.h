@@ -65,6 +65,7 @@ typedef struct TensorAccess {
     Atom team[TEAM_MAX]; /* indices by which different CTAs or iterations differ */
     int nteam;
     VEC(OpenLoop) loops; /* around it */
+    uint32_t common;     /* so many of them, the outermost; of a hull: around all in it */
     VEC(Axis) axes;
     Known known[KNOWN_MAX];
     int nknown;
@@ -91,7 +92,8 @@ const PTensor *row_numbers(const Sx *start, const PRows *rows);
 
 /* ---- compare.c ---- */
 typedef enum Apart {
-    APART_TEAMS,     /* of different teams, whatever their turns */
+    APART_TEAMS,     /* of different teams, whatever their turns; of different CTAs of a cluster, too */
+    APART_CTAS,      /* of different CTAs of a cluster, whatever their turns */
     APART_PIPELINES, /* of different pipelines, or beside one: they have no index in common */
     APART_HERE,      /* of one team, in one turn of the loops around both */
     APART_TURNS,     /* of one CTA, in different turns of the loops around both */
@@ -105,7 +107,9 @@ bool subtiles_disjoint(Lower *L, const MoveInfo *a, const MoveInfo *b); /* of on
 /* May the two meet, in the sense that is looked for? They may be hulls, of accesses that differ by constants and conditions alone: where
  * hulls do not, nothing in them does. */
 typedef bool AccessMeet(Lower *L, const TensorAccess *a, const TensorAccess *b);
+enum { PAIRS_MIXED = 1, PAIRS_STORES = 2 }; /* a load and a store; two stores */
 typedef struct AccessSearch {
+    unsigned pairs; /* which are looked for */
     AccessMeet *meet;
     bool (*found)(Lower *L, void *to, uint32_t a, uint32_t b); /* numbers, a <= b, in any order of pairs; false: enough */
     void *to;

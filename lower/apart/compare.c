@@ -12,7 +12,7 @@ bool subtiles_disjoint(Lower *L, const MoveInfo *a, const MoveInfo *b)
 typedef struct Compared {
     DomPair pair;
     DomAxis axis[DOM_AXES_MAX];
-    DomKnown known[2 * KNOWN_MAX];
+    DomKnown known[2 * KNOWN_MAX + TEAM_MAX];
     DomAt at[2][2 * KNOWN_MAX];
     Atom team[TEAM_MAX + TURNS_MAX];
     Atom index[TURNS_MAX], turn[TURNS_MAX]; /* of the loops around both, whose turns differ */
@@ -85,6 +85,24 @@ static void axes_shared(Lower *L, Compared *c, const TensorAccess *a, const Tens
     }
 }
 
+/* All that tells clusters from each other, and iterations. */
+static void of_one_cluster(Lower *L, Compared *c, const TensorAccess *a)
+{
+    const struct Scalars *s = L->scalars;
+    for (int i = 0; i < a->nteam; i++) {
+        bool rank = false;
+        DomKnown same = {.index = a->team[i]};
+        for (int k = 0; k < 3; k++) {
+            Poly p = s->cta[k];
+            rank |= s->cluster_atom[k] == same.index;
+            if (L->k->cluster[k] == 1 || s->cluster_atom[k] || p.n == 0 || p.terms[0].atoms[0] != same.index) continue;
+            same.modulus = L->k->cluster[k];
+            same.over = true;
+        }
+        if (!rank) c->known[c->pair.nknown++] = same;
+    }
+}
+
 static void known_to_both(Compared *c, const TensorAccess *a, const TensorAccess *b)
 {
     for (int i = 0; i < a->nknown; i++) {
@@ -92,8 +110,8 @@ static void known_to_both(Compared *c, const TensorAccess *a, const TensorAccess
             const Known *x = &a->known[i], *y = &b->known[j];
             if (x->index != y->index || x->modulus != y->modulus || !poly_same(x->value, y->value)) continue;
             if (c->pair.nknown + 2 > 2 * KNOWN_MAX) return;
-            c->known[c->pair.nknown++] = (DomKnown){x->index, x->modulus};
-            if (x->turn) c->known[c->pair.nknown++] = (DomKnown){x->turn, x->modulus};
+            c->known[c->pair.nknown++] = (DomKnown){.index = x->index, .modulus = x->modulus};
+            if (x->turn) c->known[c->pair.nknown++] = (DomKnown){.index = x->turn, .modulus = x->modulus};
         }
     }
 }
@@ -132,7 +150,7 @@ static bool apart(Lower *L, Compared *c, const TensorAccess *a, const TensorAcce
             c->turn[c->nturns++] = a->loops.v[i].turn;
         }
     }
-    for (int i = 0; i < a->nteam && (how == APART_TEAMS || how == APART_ANY_TURN); i++) c->team[c->pair.nteam++] = a->team[i];
+    for (int i = 0; i < a->nteam && (how == APART_TEAMS || how == APART_CTAS || how == APART_ANY_TURN); i++) c->team[c->pair.nteam++] = a->team[i];
     for (int i = 0; i < 3 && how == APART_PIPELINES; i++)
         if (L->scalars->cluster_atom[i]) c->team[c->pair.nteam++] = L->scalars->cluster_atom[i];
     for (int i = 0; i < c->nturns; i++) c->team[c->pair.nteam++] = c->turn[i];
@@ -142,6 +160,7 @@ static bool apart(Lower *L, Compared *c, const TensorAccess *a, const TensorAcce
     axes_shared(L, c, a, b, how, false);
     axes_shared(L, c, a, b, how, true);
     known_to_both(c, a, b);
+    if (how == APART_CTAS) of_one_cluster(L, c, a);
     known_to_one(c, a, 0);
     known_to_one(c, b, 1);
     if (why == NULL) why = &unused;

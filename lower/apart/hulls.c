@@ -1,8 +1,14 @@
 /* Which of many accesses may meet, without looking at each two: accesses that differ by constants alone are put in order, and what is
- * proved of the hull of a half of them is proved of each in it. Where they lie side by side this takes n log n. */
+ * proved of the hull of a half of them is proved of each in it. Where they lie side by side this takes n log n.
+ *
+ * Those that stand in different loops of one range are alike, too: a hull of them has the indices of the first one's loops, and where
+ * two hulls are compared, one of which is of several loops, the other one's indices are renamed, beyond the loops around all of both. So each
+ * index of one is compared with each of the other: with more than ever come together. */
 #include <stdlib.h>
 
 #include "lower/apart/apart.h"
+
+enum { LOOPS_MAX = 32 };
 
 typedef struct Hulls {
     Lower *L;
@@ -14,6 +20,7 @@ typedef struct Hulls {
     /* By the place where the second half of a part begins: */
     const TensorAccess **of; /* its hull, where it was made */
     bool *settled;           /* all of it is */
+    VEC(struct Renamed { Atom from; uint32_t n; OpenLoop to; }) renamed;
 } Hulls;
 typedef struct Part { /* of sorted: lo <= place < hi */
     uint32_t lo, hi;
@@ -38,6 +45,21 @@ static int order_atoms(const Atom *a, const Atom *b, int n)
     return o;
 }
 
+/* An access in an order: its loops, and their ranges. */
+typedef struct Ordered {
+    const TensorAccess *access;
+    uint32_t number;
+    struct Range { Poly first, last; } *ranges; /* by loop */
+} Ordered;
+
+/* Indices of loops by their depth, the others behind. */
+static int64_t rank_of(const Ordered *x, Atom a)
+{
+    for (uint32_t i = 0; i < x->access->loops.n; i++)
+        if (x->access->loops.v[i].index == a) return (int64_t)i - INT32_MAX;
+    return a;
+}
+
 static bool ends_in_constant(Poly p)
 {
     return p.n && p.terms[p.n - 1].natoms == 0;
@@ -49,7 +71,7 @@ static int64_t constant_of(Poly p)
 }
 
 /* But for their constants. */
-static int order_forms(Poly a, Poly b)
+static int order_forms(const Ordered *of_a, Poly a, const Ordered *of_b, Poly b)
 {
     uint32_t n = a.n - ends_in_constant(a);
     int o = order(n, b.n - ends_in_constant(b));
@@ -57,7 +79,7 @@ static int order_forms(Poly a, Poly b)
         const Term *x = &a.terms[i], *y = &b.terms[i];
         o = order(x->coef, y->coef);
         if (o == 0) o = order(x->natoms, y->natoms);
-        if (o == 0) o = order_atoms(x->atoms, y->atoms, x->natoms);
+        for (int k = 0; k < x->natoms && o == 0; k++) o = order(rank_of(of_a, x->atoms[k]), rank_of(of_b, y->atoms[k]));
     }
     return o ? o : order(a.bad, b.bad);
 }
@@ -70,28 +92,33 @@ static int order_agree(const Agree *a, const Agree *b)
     return o ? o : order_atoms(a->index, b->index, a->n);
 }
 
-static int order_axes(const Axis *a, const Axis *b)
+static int order_whole(const Ordered *of_a, Poly a, const Ordered *of_b, Poly b)
+{
+    int o = order_forms(of_a, a, of_b, b);
+    return o ? o : order(constant_of(a), constant_of(b));
+}
+
+static int order_axes(const Ordered *x, const Axis *a, const Ordered *y, const Axis *b)
 {
     int o = order(a->kind, b->kind);
     if (o == 0) o = order_addresses(a->space, b->space);
     if (o == 0) o = order_addresses(a->of, b->of);
     if (o == 0) o = order(a->dim, b->dim);
     if (o == 0) o = order(a->bound, b->bound);
-    if (o == 0) o = order_forms(a->unit, b->unit);
-    if (o == 0) o = order(constant_of(a->unit), constant_of(b->unit));
-    if (o == 0) o = order_forms(a->from, b->from);
-    if (o == 0) o = order(constant_of(a->from), constant_of(b->from));
-    if (o == 0) o = order_forms(a->start, b->start);
-    if (o == 0) o = order_forms(a->extent, b->extent);
+    if (o == 0) o = order_whole(x, a->unit, y, b->unit);
+    if (o == 0) o = order_whole(x, a->from, y, b->from);
+    if (o == 0) o = order_forms(x, a->start, y, b->start);
+    if (o == 0) o = order_forms(x, a->extent, y, b->extent);
     return o ? o : order_agree(a->agree, b->agree);
 }
 
-/* 0: they differ by constants alone, and by what the conditions around them say. */
-static int order_kinds(const TensorAccess *a, const TensorAccess *b)
+/* 0: they differ by constants alone, by what the conditions around them say, and by which loops of the same ranges they are in. */
+static int order_kinds(const Ordered *x, const Ordered *y)
 {
+    const TensorAccess *a = x->access, *b = y->access;
     int o = order(base_of(a->info->tensor)->index, base_of(b->info->tensor)->index);
-    if (o == 0) o = order(a->info->tensor->type, b->info->tensor->type);
     if (o == 0) o = order(a->write, b->write);
+    if (o == 0) o = order(a->info->tensor->type, b->info->tensor->type);
     if (o == 0) o = order(a->waived, b->waived);
     if (o == 0) o = order(a->never, b->never);
     if (o == 0) o = order(a->behind, b->behind);
@@ -101,25 +128,31 @@ static int order_kinds(const TensorAccess *a, const TensorAccess *b)
     if (o == 0) o = order(a->nteam, b->nteam);
     if (o == 0) o = order_atoms(a->team, b->team, a->nteam);
     if (o == 0) o = order(a->loops.n, b->loops.n);
-    for (uint32_t i = 0; i < a->loops.n && o == 0; i++) o = order(a->loops.v[i].index, b->loops.v[i].index);
+    for (uint32_t i = 0; i < a->loops.n && o == 0; i++) {
+        o = order_whole(x, x->ranges[i].first, y, y->ranges[i].first);
+        if (o == 0) o = order_whole(x, x->ranges[i].last, y, y->ranges[i].last);
+    }
     if (o == 0) o = order(a->axes.n, b->axes.n);
-    for (uint32_t i = 0; i < a->axes.n && o == 0; i++) o = order_axes(&a->axes.v[i], &b->axes.v[i]);
+    for (uint32_t i = 0; i < a->axes.n && o == 0; i++) o = order_axes(x, &a->axes.v[i], y, &b->axes.v[i]);
     return o;
 }
 
-typedef struct Numbered {
-    const TensorAccess *access;
-    uint32_t number;
-} Numbered;
-
-static int order_numbered(const void *a, const void *b)
+static int order_items(const void *a, const void *b)
 {
-    const Numbered *s = a, *t = b;
+    const Ordered *s = a, *t = b;
     const TensorAccess *x = s->access, *y = t->access;
-    int o = order_kinds(x, y);
+    int o = order_kinds(s, t);
     for (uint32_t i = 0; i < x->axes.n && o == 0; i++)
         o = order(constant_of(x->axes.v[i].start), constant_of(y->axes.v[i].start));
     return o ? o : order(s->number, t->number);
+}
+
+static Ordered ordered(Lower *L, const TensorAccess *a, uint32_t number)
+{
+    Ordered x = {a, number, arena_array(L->a, struct Range, a->loops.n)};
+    for (uint32_t i = 0; i < a->loops.n; i++)
+        if (!domain_range(L->d, a->loops.v[i].index, &x.ranges[i].first, &x.ranges[i].last)) x.ranges[i] = (struct Range){0};
+    return x;
 }
 
 /* ---- hulls ---- */
@@ -129,11 +162,72 @@ static bool same_known(const Known *x, const Known *y)
     return x->index == y->index && x->turn == y->turn && x->modulus == y->modulus && poly_same(x->value, y->value);
 }
 
-/* What goes for both of them goes for what lies in either. */
-static const TensorAccess *unite(Lower *L, const TensorAccess *a, const TensorAccess *b)
+/* How many loops around both, outermost first. */
+static uint32_t same_loops(const TensorAccess *a, const TensorAccess *b)
 {
-    TensorAccess *h = arena_new(L->a, TensorAccess);
+    uint32_t n = 0;
+    while (n < a->loops.n && n < b->loops.n && a->loops.v[n].index == b->loops.v[n].index) n++;
+    return n;
+}
+
+static bool agrees_in(const Axis *x, const Atom *index, uint32_t n)
+{
+    bool any = false;
+    for (int i = 0; x->agree && i < x->agree->n; i++)
+        for (uint32_t l = 0; l < n; l++) any |= x->agree->index[i] == index[l];
+    return any;
+}
+
+/* With those of `to` in the place of its loops from the n-th on. Nothing is known of their indices. */
+static bool with_loops(Lower *L, TensorAccess *x, uint32_t n, const OpenLoop *to)
+{
+    Atom from[LOOPS_MAX], other[LOOPS_MAX];
+    uint32_t renamed = x->loops.n - n;
+    bool ok = renamed <= LOOPS_MAX;
+    if (!ok || renamed == 0) return ok;
+    OpenLoop *loops = arena_array(L->a, OpenLoop, x->loops.n);
+    Axis *axes = arena_array(L->a, Axis, x->axes.n);
+    uint32_t naxes = 0;
+    for (uint32_t i = 0; i < x->loops.n; i++) {
+        loops[i] = i < n ? x->loops.v[i] : to[i - n];
+        if (i < n) continue;
+        from[i - n] = x->loops.v[i].index;
+        other[i - n] = to[i - n].index;
+    }
+    for (uint32_t i = 0; i < x->axes.n; i++) {
+        Axis *at = &axes[naxes];
+        *at = x->axes.v[i];
+        if (agrees_in(at, from, renamed)) continue; /* that means nothing where they differ */
+        naxes++;
+        Poly *of[] = {&at->unit, &at->from, &at->start, &at->extent};
+        for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
+            *of[k] = domain_rename(L->d, *of[k], from, other, (int)renamed);
+            for (uint32_t l = 0; l < renamed; l++) ok &= !domain_mentions(L->d, *of[k], from[l]);
+        }
+    }
+    int known = 0;
+    for (int i = 0; i < x->nknown; i++) {
+        bool of_them = false;
+        for (uint32_t l = n; l < x->loops.n; l++) of_them |= x->known[i].index == x->loops.v[l].index;
+        if (!of_them) x->known[known++] = x->known[i];
+    }
+    x->nknown = known;
+    x->loops.v = loops;
+    x->axes.v = axes;
+    x->axes.n = naxes;
+    return ok;
+}
+
+/* What goes for both of them goes for what lies in either. */
+static const TensorAccess *unite(Lower *L, const TensorAccess *a, const TensorAccess *second)
+{
+    TensorAccess *h = arena_new(L->a, TensorAccess), renamed = *second;
+    const TensorAccess *b = &renamed;
+    uint32_t same = same_loops(a, b);
+    if (!with_loops(L, &renamed, same, a->loops.v + same) || a->axes.n != b->axes.n) return NULL;
     *h = *a;
+    if (h->common > same) h->common = same;
+    if (h->common > b->common) h->common = b->common;
     h->axes.v = arena_array(L->a, Axis, a->axes.n);
     for (uint32_t i = 0; i < a->axes.n; i++) {
         const Axis *x = &a->axes.v[i], *y = &b->axes.v[i];
@@ -198,6 +292,43 @@ static void look_at(Hulls *h, uint32_t i, uint32_t j)
     else if (s->meet(h->L, all[i], all[j])) h->stopped = !s->found(h->L, s->to, i, j);
 }
 
+/* The loop's index once more, where loops around it have others from the n-th on. */
+static OpenLoop again(Hulls *h, OpenLoop loop, uint32_t n, Poly first, Poly last)
+{
+    for (uint32_t i = 0; i < h->renamed.n; i++)
+        if (h->renamed.v[i].from == loop.index && h->renamed.v[i].n == n) return h->renamed.v[i].to;
+    Lower *L = h->L;
+    Poly count = poly_add(L->d, poly_sub(L->d, last, first), poly_const(L->d, 1));
+    OpenLoop to = {.index = domain_index(L->d, "other", first, count, DEP_LOOP), .turn = domain_index(L->d, "other", first, count, DEP_LOOP)};
+    vec_push(L->a, &h->renamed, ((struct Renamed){loop.index, n, to}));
+    return to;
+}
+
+/* Two parts by their hulls. Where one is of several loops, what both have in common are the loops around all of both: in one turn of
+ * those each turn of the others meets each, so nothing has been waited for. */
+static bool may_meet(Hulls *h, const TensorAccess *a, const TensorAccess *b)
+{
+    OpenLoop to[LOOPS_MAX];
+    Atom from[LOOPS_MAX], other[LOOPS_MAX];
+    TensorAccess x = *a, y = *b; /* two of one part are not the same access */
+    Lower *L = h->L;
+    uint32_t n = same_loops(a, b);
+    if (a->common == a->loops.n && b->common == b->loops.n) return h->search->meet(L, &x, &y);
+    if (n > a->common) n = a->common;
+    if (n > b->common) n = b->common;
+    if (b->loops.n - n > LOOPS_MAX) return true;
+    for (uint32_t i = n; i < b->loops.n; i++) {
+        Poly first, last;
+        int before = (int)(i - n);
+        if (!domain_range(L->d, b->loops.v[i].index, &first, &last)) return true;
+        from[before] = b->loops.v[i].index;
+        to[before] = again(h, b->loops.v[i], n, domain_rename(L->d, first, from, other, before), domain_rename(L->d, last, from, other, before));
+        other[before] = to[before].index;
+    }
+    x.taken = y.taken = UINT32_MAX;
+    return !with_loops(L, &y, n, to) || h->search->meet(L, &x, &y);
+}
+
 static void join(Hulls *h, Part p, Part q)
 {
     if (h->stopped || (is_settled(h, p) && is_settled(h, q))) return;
@@ -206,9 +337,12 @@ static void join(Hulls *h, Part p, Part q)
         return;
     }
     const TensorAccess *a = hull(h, p), *b = hull(h, q);
-    TensorAccess other; /* two of one part are not the same access */
-    if (a && b) other = *b;
-    if (a && b && !h->search->meet(h->L, a, &other)) return;
+    if (a && b) {
+        DomScratch scratch = domain_scratch(h->L->d);
+        bool meet = may_meet(h, a, b);
+        domain_release(h->L->d, scratch);
+        if (!meet) return;
+    }
     if (p.lo == q.lo && p.hi == q.hi) {
         join(h, half(p, false), half(p, false));
         join(h, half(p, false), half(p, true));
@@ -229,24 +363,31 @@ static bool has_bad(const TensorAccess *a)
     return bad;
 }
 
+static bool of_tensor(const TensorAccess *a, const TensorAccess *b)
+{
+    return base_of(a->info->tensor) == base_of(b->info->tensor);
+}
+
 void accesses_meeting(Lower *L, const AccessSearch *search)
 {
     uint32_t n = L->accesses->all.n;
-    Numbered *items = arena_array(L->a, Numbered, n);
+    Ordered *items = arena_array(L->a, Ordered, n);
     const TensorAccess **sorted = arena_array(L->a, const TensorAccess *, n);
     uint32_t *number = arena_array(L->a, uint32_t, n), *like = arena_array(L->a, uint32_t, n);
-    for (uint32_t i = 0; i < n; i++) items[i] = (Numbered){L->accesses->all.v[i], i};
-    if (n) qsort(items, n, sizeof *items, order_numbered);
+    for (uint32_t i = 0; i < n; i++) items[i] = ordered(L, L->accesses->all.v[i], i);
+    if (n) qsort(items, n, sizeof *items, order_items);
     for (uint32_t i = 0; i < n; i++) {
         sorted[i] = items[i].access;
         number[i] = items[i].number;
-        like[i] = i == 0 ? 0 : like[i - 1] + (has_bad(sorted[i]) || order_kinds(sorted[i - 1], sorted[i]) != 0);
+        like[i] = i == 0 ? 0 : like[i - 1] + (has_bad(sorted[i]) || order_kinds(&items[i - 1], &items[i]) != 0);
     }
     Hulls h = {.L = L, .search = search, .sorted = sorted, .number = number, .like = like};
     h.of = arena_array(L->a, const TensorAccess *, n);
     h.settled = arena_array(L->a, bool, n);
-    for (uint32_t lo = 0, hi; lo < n; lo = hi) { /* of one tensor */
-        for (hi = lo + 1; hi < n && base_of(sorted[hi]->info->tensor) == base_of(sorted[lo]->info->tensor);) hi++;
-        join(&h, (Part){lo, hi}, (Part){lo, hi});
+    for (uint32_t lo = 0, mid, hi; lo < n; lo = hi) { /* of one tensor: loads, then stores */
+        for (mid = lo; mid < n && of_tensor(sorted[mid], sorted[lo]) && !sorted[mid]->write;) mid++;
+        for (hi = mid; hi < n && of_tensor(sorted[hi], sorted[lo]);) hi++;
+        if (search->pairs & PAIRS_MIXED && lo < mid && mid < hi) join(&h, (Part){lo, mid}, (Part){mid, hi});
+        if (search->pairs & PAIRS_STORES && mid < hi) join(&h, (Part){mid, hi}, (Part){mid, hi});
     }
 }

@@ -31,7 +31,9 @@ static void fix_overlap(Lower *L, Diag *g, const TensorAccess *w, const TensorAc
     for (int d = 0; d < w->info->rank && !index; d++) index = row_numbers(w->info->g->dim[d].start, w->info->g->dim[d].rows);
     const PTensor *offsets = NULL;
     for (int d = 0; d < P_RANK && w->info->tensor->run_time && !offsets; d++) offsets = w->info->tensor->place[d].idx;
-    if (w->pipe != o->pipe)
+    if (w->waived)
+        diag_fix(L->c->diags, g, "`overlap any` is about teams, and the CTAs of a cluster are one: use two kernels, or another tensor");
+    else if (w->pipe != o->pipe)
         diag_fix(L->c->diags, g, "use two kernels, or another tensor");
     else if (offsets && !trusts(L, offsets, TRUST_SORTED) && o->info->tensor->run_time)
         diag_fix(L->c->diags, g, "state `trust sorted(%s)` if no element of it is less than the one before, or `overlap any` if any order will do",
@@ -56,7 +58,7 @@ void refuse_unproved(Lower *L, const TensorAccess *w, const TensorAccess *o, con
 {
     L->stmt = w->info->stmt;
     const PTensor *t = base_of(w->info->tensor);
-    const char *name = name_text(L, t->name), *who = w->pipe != o->pipe ? "pipeline" : w->pipe ? "iteration" : "CTA";
+    const char *name = name_text(L, t->name), *who = w->pipe != o->pipe ? "pipeline" : w->pipe && !w->waived ? "iteration" : "CTA";
     Diag *g = w == o ? lower_error(L, E0701, w->info->stmt->span, "different %ss may write the same elements of `%s`",
                                    who, name)
                      : lower_error(L, o->write ? E0701 : E0702, w->info->stmt->span,

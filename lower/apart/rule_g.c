@@ -45,7 +45,11 @@ static bool permutes(Lower *L, const TensorAccess *a, const TensorAccess *b)
 
 static bool teams_apart(Lower *L, const TensorAccess *a, const TensorAccess *b, const char **why)
 {
-    if (a->waived || b->waived || (a->nteam == 0 && a->pipe == b->pipe) || accesses_commute(a, b)) return true;
+    if ((a->nteam == 0 && a->pipe == b->pipe) || accesses_commute(a, b)) return true;
+    if (a->waived || b->waived) { /* between teams; the CTAs of a cluster are one */
+        bool ordered = L->cluster_size > 1 && a->write != b->write && a->pipe == b->pipe;
+        return !ordered || accesses_apart(L, a, b, APART_CTAS, why);
+    }
     return accesses_apart(L, a, b, a->pipe == b->pipe ? APART_TEAMS : APART_PIPELINES, why);
 }
 
@@ -54,7 +58,7 @@ static bool check_teams(Lower *L, const TensorAccess *a, const TensorAccess *b)
     const char *why = "";
     if (teams_apart(L, a, b, &why)) return true;
     const TensorAccess *w = a->write ? a : b, *o = a->write ? b : a;
-    if (permutes(L, a, b)) refuse_permuted(L, w, o, why);
+    if (!w->waived && permutes(L, a, b)) refuse_permuted(L, w, o, why);
     else refuse_unproved(L, w, o, why);
     return false;
 }
@@ -63,7 +67,7 @@ static bool check_teams(Lower *L, const TensorAccess *a, const TensorAccess *b)
 static void check_repeated(Lower *L, const TensorAccess *a)
 {
     size_t n;
-    if (!has_across(L->k) || a->pipe || a->waived || a->reduce < 0) return;
+    if (a->pipe || a->waived || a->reduce < 0) return;
     const char *op = word_list(WORDS_REDUCE, &n)[a->reduce];
     if (!reduction_repeats(op)) refuse_repeated(L, a, op);
 }
@@ -100,7 +104,7 @@ bool accesses_cross(Lower *L, const TensorAccess *first, const TensorAccess *sec
     if (base_of(first->info->tensor) != base_of(second->info->tensor) || first->pipe != second->pipe) return false;
     if (first->waived && second->waived) return false;
     if (first != second && !waited && !accesses_apart(L, first, second, APART_HERE, NULL)) return true;
-    return !accesses_apart(L, first, second, APART_ANY_TURN, NULL);
+    return !accesses_apart(L, first, second, first->waived || second->waived ? APART_TURNS : APART_ANY_TURN, NULL);
 }
 
 bool accesses_refused(Lower *L, const TensorAccess *a, const TensorAccess *b)
@@ -182,13 +186,14 @@ static int by_number(const void *a, const void *b)
 void independence_check(Lower *L)
 {
     WrongPairs wrong = {0};
-    accesses_meeting(L, &(AccessSearch){.meet = is_wrong, .found = add_wrong, .to = &wrong});
+    bool across = has_across(L->k);
+    accesses_meeting(L, &(AccessSearch){.pairs = PAIRS_MIXED | PAIRS_STORES, .meet = is_wrong, .found = add_wrong, .to = &wrong});
     if (wrong.n) qsort(wrong.v, wrong.n, sizeof *wrong.v, by_number);
     for (uint32_t i = 0, j = 0; i < L->accesses->all.n; i++) {
         const TensorAccess *a = L->accesses->all.v[i];
         if (a->write && L->values->scalar_reads[base_of(a->info->tensor)->index].hi) refuse_scalars(L, a);
         check_rows(L, a);
-        check_repeated(L, a);
+        if (across) check_repeated(L, a);
         for (; j < wrong.n && wrong.v[j].a == i; j++) {
             const TensorAccess *b = L->accesses->all.v[wrong.v[j].b];
             if (check_teams(L, a, b)) refuse_order(L, a, b);

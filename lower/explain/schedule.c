@@ -80,7 +80,10 @@ static void ring(Lower *L, const Ring *r)
 {
     Text *t = L->plan;
     const IrBuf *b = &L->ir->bufs.v[r->buf];
-    text_printf(t, "    %s: %u slot%s", b->name, r->slots, r->slots == 1 ? "" : "s");
+    const Ring *home = &L->sched->rings[r->home];
+    text_printf(t, "    %s: ", r->tile ? name_text(L, r->tile->name) : b->name);
+    if (r != home) text_printf(t, "in the %u slot%s of %s", r->slots, r->slots == 1 ? "" : "s", b->name);
+    else text_printf(t, "%u slot%s", r->slots, r->slots == 1 ? "" : "s");
     if (r->inner > 1) text_printf(t, " of %u tiles", r->inner);
     text_printf(t, ", filled by %s", AGENTS[r->filler]);
     for (int a = 0; a < AG_COUNT; a++)

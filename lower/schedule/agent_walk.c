@@ -238,10 +238,10 @@ static bool in_turn(const Sched *s, const Ring *r, const PBlock *b)
 
 void walk_begin(Lower *L, const PBlock *b)
 {
-    Sched *s = sched(L);
+    RingList in = rings_at(L, b, AG_NONE);
     FOR_AGENTS(L, a)
-        for (uint32_t i = 0; i < s->nrings; i++)
-            if (in_turn(s, &s->rings[i], b)) ring_begin(L, i);
+        for (uint32_t i = 0; i < in.n; i++)
+            if (in_turn(sched(L), &sched(L)->rings[in.v[i].ring], b)) ring_begin(L, in.v[i].ring);
 }
 
 /* Stores of a turn are one group, however many of them loops in it have: those are committed with the turn's own. Unless
@@ -249,7 +249,7 @@ void walk_begin(Lower *L, const PBlock *b)
 static bool ordered_within(const Sched *s, const PBlock *b)
 {
     bool ordered = false;
-    for (uint32_t i = 0; i < s->moves.n; i++) ordered |= s->moves.v[i]->ordered && rings_top(s->moves.v[i], b) != NULL;
+    for (uint32_t i = s->at - walk_moves(b); i < s->at; i++) ordered |= s->moves.v[i]->ordered;
     return ordered;
 }
 
@@ -257,7 +257,7 @@ static bool ordered_within(const Sched *s, const PBlock *b)
 static bool stored_in_loops(const Sched *s, const PBlock *b)
 {
     bool in_loops = false;
-    for (uint32_t i = 0; i < s->moves.n; i++) {
+    for (uint32_t i = s->at - walk_moves(b); i < s->at; i++) {
         const Planned *p = s->moves.v[i];
         bool of_turn = p->agent == AG_WORK && p->src != RING_NONE && s->rings[p->src].stored && s->rings[p->src].turn == b;
         in_loops |= of_turn && p->chain[p->depth].block != b;
@@ -273,9 +273,10 @@ static void agent_end(Lower *L, const PBlock *b)
     L->stmt = NULL;
     if (s->role == AG_WORK) kept_arrive(L, RING_NONE);
     tmem_settle(L);
-    for (uint32_t i = 0; i < s->nrings; i++) {
-        const Ring *r = &s->rings[i];
-        if (r->turn == b && !r->tile && ring_uses(r, s->role) && r->filler != s->role) released = true; /* ids, by deal.c */
+    RingList in = rings_at(L, b, AG_NONE);
+    for (uint32_t i = 0; i < in.n; i++) {
+        const Ring *r = &s->rings[in.v[i].ring];
+        if (!r->tile && ring_uses(r, s->role) && r->filler != s->role) released = true; /* ids, by deal.c */
         if (!in_turn(s, r, b)) continue;
         looped |= r->looped;
         if (r->stored && s->role == AG_WORK) {
@@ -291,11 +292,11 @@ static void agent_end(Lower *L, const PBlock *b)
     if (s->shape[s->role] == SHAPE_LANES) s->now->dirty = true;
     if (released) agent_store_sync(L);
     agent_fence(L); /* the next turn, and what stands behind the loop, take it for done */
-    for (uint32_t i = 0; i < s->nrings; i++) {
-        Ring *r = &s->rings[i];
+    for (uint32_t i = 0; i < in.n; i++) {
+        Ring *r = &s->rings[in.v[i].ring];
         if (!in_turn(s, r, b)) continue;
-        if (r->filler != s->role || (r->across && r->looped)) ring_release(L, i);
-        ring_advance(L, i);
+        if (r->filler != s->role || (r->across && r->looped)) ring_release(L, in.v[i].ring);
+        ring_advance(L, in.v[i].ring);
     }
     s->now->dirty = s->shape[s->role] == SHAPE_THREADS;
 }
@@ -430,6 +431,16 @@ static bool enter(Lower *L, const PStmt *st)
     return false;
 }
 
+static void walk_pipe(Lower *L, const PStmt *st)
+{
+    Sched *s = sched(L);
+    Pipe *p = pipe_of(L, st);
+    if (st->pipe->deal != DEAL_NONE && s->planning) s->nacross++;
+    p->from = s->at;
+    deal_walk(L, p);
+    p->end = s->at;
+}
+
 static void statement(Lower *L, const PStmt *st)
 {
     Sched *s = sched(L);
@@ -454,8 +465,7 @@ static void statement(Lower *L, const PStmt *st)
         else s->at = s->moves.n;
         break;
     case P_PIPELINE:
-        if (st->pipe->deal != DEAL_NONE && s->planning) s->nacross++;
-        deal_walk(L, pipe_of(L, st));
+        walk_pipe(L, st);
         break;
     case P_GROUP:
         refuse(L, st, "an explicit group");
@@ -482,11 +492,12 @@ static void take_slots(Lower *L, const PStmt *st, bool behind)
     s->around.n = 0;
     FOR_AGENTS(L, a)
     {
-        for (uint32_t i = 0; i < s->nrings; i++) {
-            if (!in_turn(s, &s->rings[i], s->chain[s->depth].block) || s->rings[i].first[a] != st) continue;
-            if (behind != (s->rings[i].unread && a == AG_WORK)) continue;
+        RingList in = rings_at(L, st, a);
+        for (uint32_t i = 0; i < in.n; i++) {
+            const Ring *r = &s->rings[in.v[i].ring];
+            if (r->turn != s->chain[s->depth].block || behind != (r->unread && a == AG_WORK)) continue;
             L->stmt = st;
-            ring_begin(L, i);
+            ring_begin(L, in.v[i].ring);
         }
     }
     L->guard = guard;

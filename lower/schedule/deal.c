@@ -72,10 +72,10 @@ static void choose_order(Lower *L, Pipe *p)
 {
     const Planned *best = NULL;
     int64_t least = INT64_MAX;
-    for (uint32_t i = 0; i < L->sched->moves.n; i++) {
+    for (uint32_t i = p->from; i < p->end; i++) {
         const Planned *m = L->sched->moves.v[i];
         PMoveKind kind = m->st->move->kind;
-        if (m->across != p || (kind != MOVE_LOAD && kind != MOVE_STORE)) continue;
+        if (kind != MOVE_LOAD && kind != MOVE_STORE) continue;
         int64_t n = run_of(L, &m->mi);
         if (n > least || (n == least && (kind == MOVE_LOAD || !best->mi.load))) continue;
         best = m;
@@ -157,13 +157,14 @@ static Lx traffic(Lower *L)
     for (uint32_t i = 0; i < s->pipes.n; i++) {
         const Pipe *p = s->pipes.v[i];
         int64_t bytes = 0;
-        for (uint32_t k = 0; k < s->moves.n; k++) {
+        if (!p->across) continue;
+        for (uint32_t k = p->from; k < p->end; k++) {
             const Planned *m = s->moves.v[k];
-            bool direct = m->across == p && m->chain[m->depth].block == &p->st->body && !m->conditional;
+            bool direct = m->chain[m->depth].block == &p->st->body && !m->conditional;
             PMoveKind kind = m->st->move->kind;
             if (direct && (kind == MOVE_LOAD || kind == MOVE_STORE)) bytes += m->bytes * m->shares.n;
         }
-        if (!p->across || bytes == 0) continue;
+        if (bytes == 0) continue;
         Lx n = lx_op(L->a, pool, LX_MUL, p->total, lx_const(L->a, pool, bytes));
         sum = sum ? lx_op(L->a, pool, LX_ADD, sum, n) : n;
     }

@@ -12,6 +12,7 @@ typedef struct Pipe { /* a pipeline statement */
     uint8_t order[PIPE_INDICES]; /* in which iterations are dealt: slowest index first */
     int64_t batch;
     bool across;
+    uint32_t from, end;        /* its moves */
     bool whole;                /* a batch of it goes statement by statement: batch.c */
     bool reduces;              /* its working role reduces into global memory */
     PDeal deal;

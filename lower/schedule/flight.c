@@ -12,21 +12,10 @@ enum {
     AHEAD_MOST = 8
 };
 
-static bool loaded(const Ring *r)
+/* By a role of its own; or by the one thread that does all. */
+static bool loaded(const Sched *s, const Ring *r)
 {
-    return r->tile && r->turn && r->looped && !r->kept && r->filler == AG_LOAD;
-}
-
-/* Is the ring's turn within the block, or the block itself? */
-static bool within(const Ring *r, const PBlock *b)
-{
-    const Planned *p = r->moves.v[0];
-    bool in = false;
-    for (uint32_t i = 0; i <= p->depth; i++) {
-        in |= p->chain[i].block == b;
-        if (p->chain[i].block == r->turn) return in;
-    }
-    return false;
+    return r->tile && r->turn && r->looped && (s->alone ? r->filled_by_copies : !r->kept && r->filler == AG_LOAD);
 }
 
 static int64_t turn_of(const Ring *r)
@@ -48,28 +37,37 @@ static int64_t ctas_of(Lower *L)
     return most > 0 ? most : 1;
 }
 
-typedef struct Flight {
+typedef struct Flight { /* of a block and those within it */
     int64_t bytes; /* of a CTA: on their way at most; .. */
     int64_t turn;  /* .. of one iteration */
-    bool one;      /* slot */
-    bool inner;    /* a loop within has loads of its own, or copies that are waited for at once */
+    bool several;  /* slots */
+    bool inner;    /* a loop within has loads of its own, or copies that are waited for where their tile is used */
     const Ring *most;
 } Flight;
 
-static Flight flight_of(const Sched *s, const PBlock *b)
+static void add(const Sched *s, Flight *f, const PBlock *b, const Ring *r)
 {
-    Flight f = {.one = true};
+    f->inner |= (r->turn != b && loaded(s, r)) || (r->kept && r->filled_by_copies && !s->alone);
+    if (!loaded(s, r)) return;
+    f->bytes += turn_of(r) * r->lead;
+    f->turn += turn_of(r);
+    f->several |= r->slots > 1;
+    if (f->most == NULL || turn_of(r) > turn_of(f->most)) f->most = r;
+}
+
+/* By the place of a turn's first ring among those that are found by their turns. */
+static Flight *flights(Lower *L)
+{
+    const Sched *s = L->sched;
+    Flight *all = arena_array(L->a, Flight, s->ring_at.n);
     for (uint32_t i = 0; i < s->nrings; i++) {
         const Ring *r = &s->rings[i];
-        if (r->turn == NULL || r->tile == NULL || !within(r, b)) continue;
-        f.inner |= (r->turn != b && loaded(r)) || (r->kept && r->filled_by_copies);
-        if (!loaded(r)) continue;
-        f.bytes += turn_of(r) * r->lead;
-        f.turn += turn_of(r);
-        f.one &= r->slots == 1;
-        if (f.most == NULL || turn_of(r) > turn_of(f.most)) f.most = r;
+        for (const Link *at = r->turn && r->tile ? r->moves.v[0]->chain : NULL; at; at = at->block == r->turn ? NULL : at + 1) {
+            RingList in = rings_at(L, at->block, AG_NONE);
+            if (in.n) add(s, &all[in.v - s->ring_at.v], at->block, r);
+        }
     }
-    return f;
+    return all;
 }
 
 /* The statement whose body it is. */
@@ -126,15 +124,17 @@ static void tell(Lower *L, const PBlock *b, const Flight *f, int64_t ctas)
 
 void flight_tell(Lower *L)
 {
-    Sched *s = L->sched;
+    const Sched *s = L->sched;
+    const Flight *all = flights(L);
     int64_t ctas = ctas_of(L);
     for (uint32_t i = 0; i < s->nrings; i++) {
         const Ring *r = &s->rings[i];
-        bool again = false;
-        if (!loaded(r) || (r->pipe && r->pipe->deal == DEAL_LAUNCH)) continue;
-        for (uint32_t k = 0; k < i; k++) again |= loaded(&s->rings[k]) && s->rings[k].turn == r->turn;
-        Flight f = flight_of(s, r->turn);
-        if (again || f.inner || f.bytes * ctas / (f.one ? 2 : 1) >= FLIGHT_BYTES / 2) continue;
-        tell(L, r->turn, &f, ctas);
+        if (!loaded(s, r) || (r->pipe && r->pipe->deal == DEAL_LAUNCH)) continue;
+        RingList in = rings_at(L, r->turn, AG_NONE);
+        const Flight *f = &all[in.v - s->ring_at.v];
+        uint32_t first = 0;
+        while (!loaded(s, &s->rings[in.v[first].ring])) first++;
+        if (in.v[first].ring != i || f->inner || f->bytes * ctas / (f->several ? 1 : 2) >= FLIGHT_BYTES / 2) continue;
+        tell(L, r->turn, f, ctas);
     }
 }

@@ -149,7 +149,7 @@ static const Planned **crossed(Lower *L)
 {
     const Planned **found = arena_array(L->a, const Planned *, L->accesses->all.n);
     first_uses(L);
-    accesses_meeting(L, &(AccessSearch){.meet = crossing, .found = add_crossing, .to = found});
+    accesses_meeting(L, &(AccessSearch){.pairs = PAIRS_MIXED, .meet = crossing, .found = add_crossing, .to = found});
     return found;
 }
 
@@ -184,7 +184,7 @@ void plan_order(Lower *L)
 {
     bool *waits = arena_array(L->a, bool, L->accesses->all.n);
     const Planned **by = crossed(L);
-    accesses_meeting(L, &(AccessSearch){.meet = both_store, .found = wait_for_it, .to = waits, .settled = waits});
+    accesses_meeting(L, &(AccessSearch){.pairs = PAIRS_STORES, .meet = both_store, .found = wait_for_it, .to = waits, .settled = waits});
     for (uint32_t i = 0; i < L->sched->moves.n; i++) {
         Planned *p = L->sched->moves.v[i];
         bool load = p->st->move->kind == MOVE_LOAD && p->agent == AG_WORK;
@@ -234,7 +234,7 @@ void plan_overtaking(Lower *L)
 {
     Overtakings all = {0};
     first_uses(L);
-    accesses_meeting(L, &(AccessSearch){.meet = overtaken, .found = add_overtaking, .to = &all});
+    accesses_meeting(L, &(AccessSearch){.pairs = PAIRS_MIXED, .meet = overtaken, .found = add_overtaking, .to = &all});
     if (all.n) qsort(all.v, all.n, sizeof *all.v, by_store);
     for (uint32_t i = 0; i < all.n; i++) {
         const TensorAccess *store = L->accesses->all.v[all.v[i].store];

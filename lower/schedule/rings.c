@@ -14,27 +14,31 @@ enum {
 
 /* ---- sizes ---- */
 
-static int64_t turn_bytes(const Sched *s, const PBlock *b)
+static int64_t turn_bytes(Lower *L, const PBlock *b)
 {
     int64_t n = 0;
-    for (uint32_t i = 0; i < s->nrings; i++)
-        if (s->rings[i].turn == b && s->rings[i].filler == AG_LOAD) n += s->rings[i].bytes;
+    RingList in = rings_at(L, b, AG_NONE);
+    for (uint32_t i = 0; i < in.n; i++) {
+        const Ring *r = &L->sched->rings[in.v[i].ring];
+        if (r->filler == AG_LOAD) n += r->bytes;
+    }
     return n;
 }
 
-static bool batchable(const Sched *s, const Pipe *p)
+static bool batchable(Lower *L, const Pipe *p)
 {
+    const Sched *s = L->sched;
     if (!p->across || p->deal == DEAL_LAUNCH) return false;
-    for (uint32_t i = 0; i < s->moves.n; i++) {
+    for (uint32_t i = p->from; i < p->end; i++) {
         const Planned *m = s->moves.v[i];
-        if (m->across != p) continue;
         bool direct = m->chain[m->depth].block == &p->st->body;
         if (is_rows4(m->st->move) && m->t.npieces >= GROUPS_DEALT) return false;
         if (m->dst != RING_NONE && s->rings[m->dst].kept) return false;
         if (m->tm || !direct || m->conditional || m->ordered || (m->tensor && m->t.device) || m->agent == AG_SEND || m->by_rank || is_im2col(m->st->move) || m->st->move->cast != CAST_NONE || m->st->move->ahead > 0) return false;
     }
-    for (uint32_t i = 0; i < s->nrings; i++)
-        if (s->rings[i].turn == &p->st->body && s->rings[i].tile->is_array) return false;
+    RingList in = rings_at(L, &p->st->body, AG_NONE);
+    for (uint32_t i = 0; i < in.n; i++)
+        if (s->rings[in.v[i].ring].tile->is_array) return false;
     return true;
 }
 
@@ -42,9 +46,9 @@ static bool batchable(const Sched *s, const Pipe *p)
 static bool streams(Lower *L, const Pipe *p, bool *tensor)
 {
     *tensor = false;
-    for (uint32_t i = 0; i < L->sched->moves.n; i++) {
+    for (uint32_t i = p->from; i < p->end; i++) {
         const Planned *m = L->sched->moves.v[i];
-        if (m->across != p || m->st->move->kind != MOVE_LOAD) continue;
+        if (m->st->move->kind != MOVE_LOAD) continue;
         *tensor |= m->tensor;
         for (int d = 0; d < m->mi.rank; d++)
             if (m->mi.g->dim[d].rows || scalar_uses(L, m->mi.g->dim[d].start) & USE_LOAD) return false;
@@ -55,10 +59,9 @@ static bool streams(Lower *L, const Pipe *p, bool *tensor)
 /* Neither work by threads nor reductions. */
 static bool only_copies(const Sched *s, const Pipe *p)
 {
-    for (uint32_t i = 0; i < s->moves.n; i++) {
+    for (uint32_t i = p->from; i < p->end; i++) {
         const PMove *m = s->moves.v[i]->st->move;
-        bool other = move_by_threads(m) || move_by_tensor_core(m) || m->reduce >= 0;
-        if (s->moves.v[i]->across == p && other) return false;
+        if (move_by_threads(m) || move_by_tensor_core(m) || m->reduce >= 0) return false;
     }
     return true;
 }
@@ -97,18 +100,18 @@ static void size_ring(Ring *r, int64_t lead, int64_t stages, int64_t batch)
 static int64_t batch_room(Lower *L, const Pipe *p)
 {
     int64_t n = 0;
-    for (uint32_t i = 0; i < L->k->tiles.n; i++)
-        if (L->sched->rings[i].turn == &p->st->body) n += (int64_t)L->ir->bufs.v[i].pitch;
+    RingList in = rings_at(L, &p->st->body, AG_NONE);
+    for (uint32_t i = 0; i < in.n; i++) n += (int64_t)L->ir->bufs.v[in.v[i].ring].pitch;
     return n > 0 ? L->c->target->smem_per_cta / (4 * n * L->sched->nacross) : BATCH_MAX;
 }
 
 static void size_pipe(Lower *L, Pipe *p)
 {
     Sched *s = L->sched;
-    int64_t bytes = turn_bytes(s, &p->st->body), stages = p->st->pipe->stages, least = INT32_MAX;
+    int64_t bytes = turn_bytes(L, &p->st->body), stages = p->st->pipe->stages, least = INT32_MAX;
     if (bytes == 0 || p->deal == DEAL_LAUNCH) return; /* a team has one turn */
     int64_t turn = wanted_turn(L, p, bytes);
-    if (batchable(s, p) && bytes < turn) {
+    if (batchable(L, p) && bytes < turn) {
         int64_t room = batch_room(L, p);
         p->batch = ceil_div(turn, bytes);
         while (p->batch > 1 && (p->batch > BATCH_MAX || p->batch > room || p->batch * bytes > TX_LIMIT)) p->batch--;
@@ -117,9 +120,10 @@ static void size_pipe(Lower *L, Pipe *p)
     int64_t ctas = !p->across || bytes >= WIDE_TURN || L->cluster_size > 1 ? 1 : 2;
     int64_t lead = ceil_div(FLIGHT_BYTES, bytes * ctas);
     if (lead > SLOTS_MAX / 2) lead = SLOTS_MAX / 2;
-    for (uint32_t i = 0; i < s->nrings; i++) {
-        Ring *r = &s->rings[i];
-        if (r->turn != &p->st->body || r->kept) continue;
+    RingList in = rings_at(L, &p->st->body, AG_NONE);
+    for (uint32_t i = 0; i < in.n; i++) {
+        Ring *r = &s->rings[in.v[i].ring];
+        if (r->kept) continue;
         r->inner = r->tile->is_array ? (uint32_t)r->tile->slots : (uint32_t)p->batch;
         if (r->filler == AG_WORK) {
             r->slots = THREAD_SLOTS;
@@ -143,32 +147,61 @@ static bool sent_on(const Ring *r)
 }
 
 /* One group per turn of a block: what it stores is waited for together, so late by the same number of turns, or more. */
-static void agree_lag(Sched *s, const PBlock *b)
+static bool agree_lag(Lower *L, const PBlock *b, bool again)
 {
+    Sched *s = L->sched;
     uint32_t lag = UINT32_MAX;
-    for (uint32_t i = 0; i < s->nrings; i++) {
-        const Ring *r = &s->rings[i];
-        if (r->turn != b || !r->stored) continue;
-        uint32_t mine = r->kept ? 0 : r->filler == AG_WORK ? r->slots - 1 : r->lag;
+    bool changed = false;
+    RingList in = rings_at(L, b, AG_NONE);
+    for (uint32_t i = 0; i < in.n; i++) {
+        const Ring *r = &s->rings[in.v[i].ring];
+        if (!r->stored) continue;
+        uint32_t mine = r->kept ? 0 : r->filler == AG_WORK && (!again || sent_on(r)) ? r->slots - 1 : r->lag;
         if (mine < lag) lag = mine;
     }
-    for (uint32_t i = 0; i < s->nrings; i++)
-        if (s->rings[i].turn == b && s->rings[i].stored && !sent_on(&s->rings[i])) s->rings[i].lag = lag;
+    for (uint32_t i = 0; i < in.n; i++) {
+        Ring *r = &s->rings[in.v[i].ring];
+        if (!r->stored || sent_on(r)) continue;
+        changed |= r->lag != lag;
+        r->lag = lag;
+    }
+    return changed;
+}
+
+static void agree_lags(Lower *L)
+{
+    const Sched *s = L->sched;
+    bool changed = true;
+    for (bool again = false; changed; again = true) {
+        changed = false;
+        for (uint32_t i = 0; i < s->ring_at.n; i++) {
+            bool first = i == 0 || s->ring_at.v[i].at != s->ring_at.v[i - 1].at;
+            if (first && s->ring_at.v[i].a == AG_NONE) changed |= agree_lag(L, s->ring_at.v[i].at, again);
+        }
+        changed = rings_share_lags(L) && changed;
+    }
+}
+
+static bool at_home(const Sched *s, uint32_t ring)
+{
+    return s->rings[ring].turn && s->rings[ring].home == ring;
 }
 
 /* What barriers and ids (add_ids) take at most beside the tiles. */
-static int64_t smem_beside(const Sched *s)
+static int64_t smem_beside(Lower *L)
 {
+    const Sched *s = L->sched;
     enum { USUAL = 1024, BAR_BYTES = 8 };
     int64_t n = 0;
     for (uint32_t i = 0; i < s->nrings; i++)
-        if (s->rings[i].turn) n += (s->rings[i].summed ? 4 : 2) * BAR_BYTES * (int64_t)s->rings[i].slots;
+        if (at_home(s, i)) n += (s->rings[i].summed ? 4 : 2) * BAR_BYTES * (int64_t)s->rings[i].slots;
     for (uint32_t k = 0; k < s->pipes.n; k++) {
         const Pipe *p = s->pipes.v[k];
         int64_t lead = 1;
         if (!p->across || p->deal == DEAL_STATIC || p->deal == DEAL_LAUNCH) continue;
-        for (uint32_t i = 0; i < s->nrings; i++)
-            if (s->rings[i].turn == &p->st->body && s->rings[i].slots > lead) lead = s->rings[i].slots;
+        RingList in = rings_at(L, &p->st->body, AG_NONE);
+        for (uint32_t i = 0; i < in.n; i++)
+            if (s->rings[in.v[i].ring].slots > lead) lead = s->rings[in.v[i].ring].slots;
         n += (lead + IDS_MIN) * (IDS_PITCH + 2 * BAR_BYTES);
     }
     return n > USUAL ? n : USUAL;
@@ -177,10 +210,10 @@ static int64_t smem_beside(const Sched *s)
 int64_t rings_smem(Lower *L)
 {
     Sched *s = L->sched;
-    int64_t n = smem_beside(s);
+    int64_t n = smem_beside(L);
     for (uint32_t i = 0; i < s->nrings; i++) {
         const Ring *r = &s->rings[i];
-        if (r->turn) n += (int64_t)r->pitch * r->slots * r->inner;
+        if (at_home(s, i)) n += r->room * r->slots;
     }
     return n;
 }
@@ -205,8 +238,8 @@ static bool shrink(Lower *L)
     int64_t best = 0;
     for (uint32_t i = 0; i < s->nrings; i++) {
         Ring *r = &s->rings[i];
-        int64_t n = (int64_t)r->pitch * r->slots * r->inner;
-        if (!may_shrink(r) || n <= best) continue;
+        int64_t n = r->room * r->slots;
+        if (!at_home(s, i) || !may_shrink(r) || n <= best) continue;
         most = r;
         best = n;
     }
@@ -221,7 +254,7 @@ static bool never_fits(Lower *L)
     Sched *s = L->sched;
     int64_t n = 0;
     for (uint32_t i = 0; i < s->nrings; i++)
-        if (s->rings[i].turn) n += (int64_t)s->rings[i].pitch * s->rings[i].inner;
+        if (at_home(s, i)) n += s->rings[i].room;
     if (n <= L->c->target->smem_per_cta) return false;
     for (uint32_t i = 0; i < s->nrings; i++)
         if (may_shrink(&s->rings[i])) shrink_to(&s->rings[i], 1);
@@ -258,19 +291,21 @@ bool rings_size(Lower *L)
         Ring *r = &s->rings[i];
         r->slots = 1;
         r->inner = (uint32_t)r->tile->slots;
-        r->buf = i;
+        r->buf = r->home = i;
         r->pitch = L->ir->bufs.v[i].pitch;
     }
     for (uint32_t i = 0; i < s->pipes.n; i++) size_pipe(L, s->pipes.v[i]);
     if (s->per_sm == 0) s->per_sm = 1;
     size_peers(L);
+    for (uint32_t i = 0; i < s->nrings; i++) s->rings[i].room = (int64_t)s->rings[i].pitch * s->rings[i].inner;
+    if (rings_smem(L) * s->per_sm > L->c->target->smem_per_cta) rings_share(L);
     bool never = never_fits(L); /* memory_place says so */
     while (!never && rings_smem(L) * s->per_sm > L->c->target->smem_per_cta) {
         if (s->per_sm > 1) s->per_sm--;
         else if (!shrink(L)) break;
     }
-    for (uint32_t i = 0; i < s->nrings && !never; i++)
-        if (s->rings[i].turn) agree_lag(s, s->rings[i].turn);
+    rings_share_slots(L);
+    if (!never) agree_lags(L);
     for (uint32_t i = 0; i < s->nrings; i++) {
         Ring *r = &s->rings[i];
         if (r->lag >= r->slots) r->lag = r->slots - 1;
@@ -356,12 +391,13 @@ static void add_ids(Lower *L, Pipe *p)
 {
     Sched *s = L->sched;
     uint32_t lead = 1;
-    for (uint32_t i = 0; i < L->k->tiles.n; i++)
-        if (s->rings[i].turn == &p->st->body && s->rings[i].lead > lead) lead = s->rings[i].lead;
+    RingList in = rings_at(L, &p->st->body, AG_NONE);
+    for (uint32_t i = 0; i < in.n; i++)
+        if (s->rings[in.v[i].ring].lead > lead) lead = s->rings[in.v[i].ring].lead;
     p->ids = s->nrings++;
     s->used[AG_LOAD] = true; /* that role draws, even if it loads nothing */
     Ring *r = &s->rings[p->ids];
-    *r = (Ring){.turn = &p->st->body, .pipe = p, .looped = true, .agents = (uint8_t)(entering(L, p) | 1u << AG_LOAD), .filler = AG_LOAD};
+    *r = (Ring){.turn = &p->st->body, .pipe = p, .home = p->ids, .looped = true, .agents = (uint8_t)(entering(L, p) | 1u << AG_LOAD), .filler = AG_LOAD};
     r->handed = p->deal == DEAL_CLC || L->cluster_size > 1;
     if (L->cluster_size > 1) L->remote = true;
     r->bytes = p->deal == DEAL_CLC ? (int64_t)IR_ANSWER_BYTES : (int64_t)IR_CELL_BYTES;
@@ -387,12 +423,13 @@ void rings_barriers(Lower *L)
         Ring *r = &s->rings[i];
         if (r->turn == NULL) continue;
         IrBuf *b = &L->ir->bufs.v[i];
-        r->pitch = b->pitch;
-        b->slots = r->slots;
-        b->bytes += b->pitch * (r->inner - 1);
-        b->pitch *= r->inner;
-        barriers(L, r, name_text(L, r->tile->name));
+        bool home = at_home(s, i);
+        b->slots = home ? r->slots : 0;
+        b->bytes = home && r->room > (int64_t)b->pitch * r->inner ? (uint32_t)r->room : b->bytes + b->pitch * (r->inner - 1);
+        b->pitch = (uint32_t)r->room;
+        if (home) barriers(L, r, name_text(L, r->tile->name));
     }
+    rings_share_barriers(L);
     for (uint32_t i = 0; i < s->pipes.n; i++) {
         Pipe *p = s->pipes.v[i];
         if (p->across && (p->deal == DEAL_TICKET || p->deal == DEAL_CLC) && !draws_for_itself(L, p)) add_ids(L, p);

@@ -29,6 +29,8 @@ typedef struct Ring {
     uint32_t slots, lead, lag, inner; /* inner: tiles per slot: those of an array, or of a batch */
     uint32_t full, empty;         /* IrBar, RING_NONE: none */
     uint32_t buf;                 /* IrBuf */
+    uint32_t home;                /* the ring of whose turns its turns are: itself, or one of a loop before (share.c) */
+    int64_t room;                 /* bytes from slot to slot, for all whose home it is */
     uint32_t waits;               /* arrivals on empty: by how many CTAs and roles */
     int target[SCHED_RANKS];      /* peered: whose tile each CTA fills */
     const struct Planned *fill;   /* the (first) move that fills it */
@@ -56,13 +58,32 @@ typedef struct Ring {
     uint32_t group;               /* stores that read it: the number of their group */
 } Ring;
 
+typedef struct RingAt { /* a ring whose turn is the block, with AG_NONE; or whose first use by the agent is the statement */
+    const void *at;
+    Agent a;
+    uint32_t ring;
+} RingAt;
+typedef struct RingList {
+    const RingAt *v;
+    uint32_t n;
+} RingList;
+
 /* ---- uses.c ---- */
 void rings_find(Lower *L);     /* who uses which tile, where: after planning */
+void rings_index(Lower *L);    /* .. so that rings_at() finds it: again when that has changed */
+RingList rings_at(const Lower *L, const void *at, Agent a); /* in the order of their numbers */
 
 /* ---- rings.c ---- */
 bool rings_size(Lower *L);     /* slots, batches, per_sm; false after an error */
 void rings_barriers(Lower *L); /* IrBuf slots and IrBar */
 int64_t rings_smem(Lower *L);  /* bytes of a CTA */
+
+/* ---- share.c ---- */
+void rings_share(Lower *L);      /* rings of loops that follow one another become one, where they find no room beside each other */
+void rings_share_slots(Lower *L); /* .. and have as many slots, */
+bool rings_share_lags(Lower *L);  /* given back as early; false: they were, */
+void rings_share_barriers(Lower *L); /* the same barriers, */
+void rings_share_buffers(Lower *L); /* .. and one buffer: in the tree */
 
 /* ---- flight.c ---- */
 void flight_tell(Lower *L); /* P0005: when slots, shapes and dealing are known */

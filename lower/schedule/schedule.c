@@ -110,6 +110,7 @@ static void tree(Lower *L)
     scope_close(L);
     body_set(L, &L->ir->tree, &L->body);
     L->body.ops.n = 0;
+    rings_share_buffers(L);
     for (int a = 0, n = 0; a < AG_COUNT; a++)
         if (s->used[a] && (n++, s->shape[a] != SHAPE_ELECT)) body_elect(&L->ir->tree, (uint8_t)n, s->shape[a]);
 }
@@ -154,6 +155,7 @@ void schedule_kernel(Lower *L)
     shapes(L);                   /* threads of the roles */
     plan_threads_all(L);
     rings_barriers(L);
+    rings_index(L);              /* with the rings of ids, and first uses as they are now */
     tmem_barriers(L);
     device_buffers(L);
     if (L->failed || !memory_fits(L)) return;

@@ -10,6 +10,7 @@
  *   versions        what is read surely has a value                           versions/
  *   uses            turn block and agents of every tile; which are kept       uses.c
  *   rings           slots, barriers                                           rings.c, ring_ops.c
+ *   sharing         rings of loops that follow one another                    share.c
  *   flight          what is said where they keep too little on its way        flight.c
  *   kept tiles      that overlap with nothing                                 kept.c
  *   the walk        the tree: ops of all agents                               agent_walk.c, agent_sync.c
@@ -65,6 +66,7 @@ typedef struct Sched {
     uint32_t at;         /* next move of the walk */
     Ring *rings;         /* by tile, then the rings of ids */
     uint32_t nrings;
+    VEC(RingAt) ring_at; /* sorted */
     Link *chain;         /* of the block that is walked; depth + 1 */
     uint32_t depth;
     VEC(Pipe *) pipes;

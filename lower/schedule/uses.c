@@ -1,5 +1,7 @@
 /* Tiles as rings: which block is a turn, who fills a slot and who uses it; and which tiles have no ring that would let copies
  * overlap with other work: those the working role keeps for itself, one slot. */
+#include <stdlib.h>
+
 #include "lower/apart/apart.h"
 #include "lower/schedule/schedule.h"
 
@@ -335,10 +337,50 @@ static void begin(Sched *s)
 /* P0004: said once per tile, where it is found out. */
 static void tell_kept(Lower *L, const Ring *r)
 {
-    Diag *g = diag_at(L->c->diags, P0004, r->held_by->span, "each copy into `%s` is waited for at once: %s", name_text(L, r->tile->name), r->why);
+    Diag *g = diag_at(L->c->diags, P0004, r->held_by->span, "each copy into `%s` is waited for where it is used next: %s", name_text(L, r->tile->name), r->why);
     if (r->held_for && r->held_for != r->held_by) diag_label(L->c->diags, g, r->held_for->span, "filled here");
     diag_label(L->c->diags, g, r->tile->span, "the tile");
     if (r->fix) diag_fix(L->c->diags, g, "%s", r->fix);
+}
+
+/* ---- by block and statement ---- */
+
+static int by_place(const void *a, const void *b)
+{
+    const RingAt *x = a, *y = b;
+    if (x->at != y->at) return (uintptr_t)x->at < (uintptr_t)y->at ? -1 : 1;
+    if (x->a != y->a) return x->a < y->a ? -1 : 1;
+    return (x->ring > y->ring) - (x->ring < y->ring);
+}
+
+void rings_index(Lower *L)
+{
+    Sched *s = L->sched;
+    s->ring_at.n = 0;
+    for (uint32_t i = 0; i < s->nrings; i++) {
+        const Ring *r = &s->rings[i];
+        if (r->turn) vec_push(L->a, &s->ring_at, ((RingAt){r->turn, AG_NONE, i}));
+        for (Agent a = AG_LOAD; a < AG_COUNT && r->turn && r->tile; a++)
+            if (ring_uses(r, a)) vec_push(L->a, &s->ring_at, ((RingAt){r->first[a], a, i}));
+    }
+    if (s->ring_at.n) qsort(s->ring_at.v, s->ring_at.n, sizeof *s->ring_at.v, by_place);
+}
+
+static uint32_t ring_at_from(const Sched *s, const RingAt *key)
+{
+    uint32_t lo = 0, hi = s->ring_at.n;
+    while (lo < hi) {
+        uint32_t mid = lo + (hi - lo) / 2;
+        if (by_place(&s->ring_at.v[mid], key) < 0) lo = mid + 1;
+        else hi = mid;
+    }
+    return lo;
+}
+
+RingList rings_at(const Lower *L, const void *at, Agent a)
+{
+    uint32_t lo = ring_at_from(L->sched, &(RingAt){at, a, 0}), hi = ring_at_from(L->sched, &(RingAt){at, a, UINT32_MAX});
+    return (RingList){L->sched->ring_at.v + lo, hi - lo};
 }
 
 /* ---- the whole ---- */
@@ -375,4 +417,5 @@ void rings_find(Lower *L)
         await_unread(s, &s->rings[i]);
         if (s->rings[i].kept && !s->alone) tell_kept(L, &s->rings[i]);
     }
+    rings_index(L);
 }

@@ -315,11 +315,15 @@ static bool is_trusted(const Mutant *m, const char *said)
 static void judge_accepted(Judge *j, const Mutant *m, Tally *t)
 {
     if (j->trees) make_roles(j, m->kernel);
+    if (j->trees && ir_check(&j->arena, m->kernel)) { /* of the roles it asks more than of the tree */
+        t->n[REFUSED]++;
+        return;
+    }
     Outcome out = bench_run(&j->bench, m->kernel, true);
     if (out == OUT_BROKEN && j->trees && is_trusted(m, j->bench.said)) out = OUT_BEYOND;
     bool hole = out == OUT_BROKEN || (out == OUT_DATA && !m->value);
     t->n[ACCEPTED]++;
-    bool known = hole && (ir_has_tree_proof(m->kernel) || open_has(j->name, m->kind, m->op, j->bench.said));
+    bool known = hole && ((!j->trees && ir_has_tree_proof(m->kernel)) || open_has(j->name, m->kind, m->op, j->bench.said));
     if (known) t->n[OPEN]++;
     else if (hole) t->n[HOLES]++;
     else if (out == OUT_CLEAN) t->n[CLEAN]++;

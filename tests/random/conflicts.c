@@ -10,7 +10,7 @@
 
 #include "program.h"
 
-enum { NOBODY = 0, SEVERAL = -1, LAUNCHES = 10, SIZE_MOST = 4096, ELEMENTS_MOST = 1 << 18 };
+enum { NOBODY = 0, SEVERAL = -1, LAUNCHES = 10, ONE_SIZE = 3, SIZE_MOST = 4096, ELEMENTS_MOST = 1 << 20 };
 
 const char OPEN_READ[] = "what `overlap any` leaves open is read";
 
@@ -114,16 +114,13 @@ static bool other_launch(Program *p, Rng *r, int launch)
 }
 
 /* All sizes together may be more than fits: each by itself. */
-static bool one_size(Program *p, int i)
+static bool one_size(Program *p, int i, int launch)
 {
+    static const int64_t times[ONE_SIZE] = {2, 3, 5};
     Size *s = &p->size[i];
-    int64_t was = s->value;
-    if (s->scalar || pinned(p, i)) return false;
-    for (int times = 3; times > 1; times--) {
-        s->value = times * was;
-        if (fits(p)) return true;
-    }
-    return false;
+    if (!s->scalar && pinned(p, i)) return false;
+    s->value = s->scalar ? s->value + times[launch] : s->value * times[launch];
+    return fits(p);
 }
 
 static void other_tables(Program *p, Rng *r)
@@ -147,11 +144,35 @@ static void force(Stmt *s, bool on)
     }
 }
 
+static void forget_times(Stmt *s)
+{
+    for (; s; s = s->next) {
+        memset(s->times, 0, sizeof s->times);
+        forget_times(s->body);
+        forget_times(s->other);
+    }
+}
+
+/* Does the program conflict at another launch? size: those of its own. */
+static bool conflicts_elsewhere(Program *p, const Size *size, const char **why)
+{
+    Rng r = {UINT64_C(0x9e3779b97f4a7c15)};
+    bool conflict = false;
+    for (int launch = 0; launch < LAUNCHES + ONE_SIZE * p->nsizes && !conflict; launch++) {
+        int one = launch - LAUNCHES;
+        memcpy(p->size, size, sizeof p->size);
+        if (launch) other_tables(p, &r);
+        bool fit = one < 0 ? other_launch(p, &r, launch) : one_size(p, one / ONE_SIZE, one % ONE_SIZE);
+        if (fit) *why = program_run_as(p, RUN_PLACES, &conflict);
+    }
+    memcpy(p->size, size, sizeof p->size);
+    return conflict;
+}
+
 static Standing other_launches(Program *p, const char **why)
 {
     Size size[SIZES_MAX];
     uint8_t *first[TENSORS_MAX];
-    Rng r = {UINT64_C(0x9e3779b97f4a7c15)};
     bool conflict = false;
     if (p->where) return ST_FREE; /* facts are text */
     memcpy(size, p->size, sizeof size);
@@ -161,17 +182,10 @@ static Standing other_launches(Program *p, const char **why)
         first[t] = x->first;
         if (x->index) x->first = memcpy(keep(p, bytes + 1), x->first, bytes);
     }
-    for (int launch = 0; launch < LAUNCHES + p->nsizes && !conflict; launch++) {
-        memcpy(p->size, size, sizeof size);
-        if (launch) other_tables(p, &r);
-        bool fit = launch < LAUNCHES ? other_launch(p, &r, launch) : one_size(p, launch - LAUNCHES);
-        if (fit) *why = program_run_as(p, RUN_PLACES, &conflict);
-    }
-    memcpy(p->size, size, sizeof size);
-    Standing found = conflict ? ST_ELSEWHERE : ST_FREE;
+    Standing found = conflicts_elsewhere(p, size, why) ? ST_ELSEWHERE : ST_FREE;
     force(p->body, true);
-    if (!conflict) *why = program_run_as(p, RUN_PLACES, &conflict);
-    if (conflict && !found) found = ST_DOUBTFUL;
+    if (!found) *why = program_run_as(p, RUN_PLACES, &conflict);
+    if (!found && (conflict || conflicts_elsewhere(p, size, why))) found = ST_DOUBTFUL;
     force(p->body, false);
     for (int t = 0; t < p->ntensors; t++) p->tensor[t].first = first[t];
     return found;
@@ -180,6 +194,7 @@ static Standing other_launches(Program *p, const char **why)
 Standing program_standing(Program *p, const char **why)
 {
     bool conflict;
+    forget_times(p->body);
     *why = program_run_as(p, RUN_DEFINITE, &conflict);
     if (*why) return ST_WRONG;
     *why = program_run_as(p, RUN_WHOLE, &conflict);

@@ -11,7 +11,7 @@ static const Expr *leaf(Gen *g)
     if (kind == 6 && g->p->grid[0] && !g->p->cluster) return x_ref(g, X_CTA, 0);
     if (kind == 7 && g->p->nsizes < SIZES_MAX - 16)
         return x_ref(g, X_SIZE, new_size(g, rng_in(&g->rng, 0, 4), true));
-    if (kind == 8 && a >= 0 && rng_odds(&g->rng, 40)) return table(g, a, -2, 5);
+    if (kind == 8 && a >= 0 && g->axis[a].uniform && rng_odds(&g->rng, 40)) return table(g, a, -2, 5);
     return x_num(g, rng_in(&g->rng, rng_odds(&g->rng, 20) ? -3 : 0, 9));
 }
 

@@ -297,7 +297,7 @@ static void variable_unit(Gen *g)
         return;
     }
     Stmt *v = emit(g, S_VAR);
-    v->ref = new_var(g, "s");
+    v->ref = new_var(g, "z");
     v->e = x_num(g, rng_in(&g->rng, -1, 2));
     Stmt **tail = open_loop(g, !g->plain && rng_odds(&g->rng, 50) ? S_PIPELINE : S_FOR, 4);
     Shape s;

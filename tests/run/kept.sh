@@ -45,6 +45,22 @@ for n in 16 64 $(many 320 160); do
     make u2 5,$n,32 a
     case_ $k/overlapping_store.tile:turns x="$work/a.npy:$work/b.npy" && block a b 0,0,0 "1,$n,32" 1,0,0 && block a b 1,0,0 "1,$n,32" 2,0,0
 done
+make u2 3,17,32 a
+for g in 1 2; do # a third team would load what the second one stores
+    case_ $k/overlapping_store.tile:teams x="$work/a.npy:$work/b.npy" G=$g && {
+        i=0
+        while [ $i -lt $g ]; do
+            block a b $i,0,0 1,16,32 $((2 * i)),1,0
+            i=$((i + 1))
+        done
+        block a b 1,0,0 1,17,32 1,0,0
+    }
+done
+make u2 1,34,32 a
+for kernel in halves pairs; do
+    case_ $k/overlapping_store.tile:$kernel x="$work/a.npy:$work/b.npy" $([ $kernel = halves ] || echo G=1) &&
+        block a b 0,0,0 1,16,32 0,1,0 && block a b 0,17,0 1,16,32 0,18,0
+done
 
 # ---- stored, and loaded again ----
 for n in 1 16 41 $(many '160 200' 70); do

@@ -82,6 +82,9 @@ for shape in 1,4 33,100 $(many 500,516 66,100); do
         case_ $h/pipeline/consecutive.tile:across a="$work/a.npy" b="$work/b.npy" y="f32[$shape]:$work/c.npy" \
             z="f32[$other,$columns]:$work/d.npy" && same a c && same b d
     done
+    make u2 "$other,$((columns / 4 * 8))" e
+    case_ $h/pipeline/shared_slots.tile:passes a="$work/e.npy" b="bf16[$other,$((columns / 4 * 8))]:$work/f.npy" c="$work/a.npy" \
+        d="f32[$shape]:$work/c.npy" e="f32[$shape]:$work/d.npy" && same e f && same a c && same a d
     make u4 "$shape" a
     make u4 "$shape" b
     case_ $h/pipeline/two_tiles.tile:two_tiles a="$work/a.npy" b="$work/b.npy" y="u32[$shape]:$work/c.npy" z="u32[$shape]:$work/d.npy" \
@@ -102,6 +105,9 @@ for shape in 1,8,8 33,72,64 $(many 300,264,1032 70,136,72); do
     done
 done
 for rows in 1 64 65 $(many 1000 260); do
+    make f4 "$rows,512" a
+    case_ $h/pipeline/shared_slots.tile:loops x="$work/a.npy" y="f32[$rows,512]:$work/b.npy" z="f32[$rows,512]:$work/c.npy" n=1 && same a b && same a c
+    case_ $h/pipeline/shared_slots.tile:loops x="$work/a.npy" y="f32[$rows,512]:$work/b.npy" z="f32[$rows,512]:$work/c.npy" n=0 && same a b
     make u2 64,64 a
     make u2 "$rows,64" b
     k=$(((rows + 63) / 64))
@@ -210,6 +216,14 @@ for r in 1 9 70; do
     "$REFERENCE" distinct 120 $r $seed "$work/j.npy"
     case_ $h/rows/listed.tile:twice table="$work/a.npy" idx="$work/i.npy" to="$work/j.npy" out="$work/b.npy:$work/c.npy" &&
         gather_scatter a i j b c
+done
+for m in 8 5; do # rows that are there, and such that are 0
+    make u1 4,$m,64 a
+    constant u1 32,$((8 - m + 1)),64 0 zero
+    case_ $h/cluster/multicast_array.tile x="$work/a.npy" y="u8[32,8,64]:$work/b.npy" G=2 && {
+        for g in 0 1 2 3 4 5 6 7; do block a b 0,0,0 4,$m,64 $((4 * g)),0,0; done
+        [ $m = 8 ] || block zero b 0,0,0 32,$((8 - m)),64 0,$m,0
+    }
 done
 for r in 1 7 8 9 $(many 500 70); do # shares of a multicast
     m=$h/cluster/multicast_rows
@@ -849,6 +863,32 @@ make u1 1,8,32 a
 constant u1 8,32 1 one
 case_ tests/golden/fill/by_launch.tile:never x="$work/a.npy" y="u8[8,32]:$work/b.npy" n=2 && same one b
 
+# ---- a loop runs where its index is used ----
+tied=tests/golden/independence/tied.tile
+make f4 8,64 x
+make f4 120,64 y
+for n in 0 1 4; do
+    case_ $tied:beyond x="$work/x.npy" y="$work/y.npy:$work/b.npy" z="f32[8,64]:$work/c.npy" k="u8[$n]" && {
+        block y c 0,0 8,64 0,0 && block y b 0,0 $((8 * n)),64 0,0
+        i=$n
+        while [ $i -lt $((3 * n)) ]; do
+            block x b 0,0 8,64 $((8 * i)),0
+            i=$((i + 1))
+        done
+    }
+done
+constant f4 7,64 1065353216 one
+for m in 1 3; do
+    case_ $tied:beside_another x="$work/x.npy" z="f32[8,64]:$work/c.npy" y="f32[$((2 * m)),64]:$work/b.npy" m=$m n=2 && same x c && block one b 0,0 $((2 * m)),64 0,0
+    case_ $tied:one_value x="$work/x.npy" y="f32[20,64]:$work/b.npy" n=$m && {
+        i=0
+        while [ $i -lt $m ]; do
+            block x b $i,0 1,64 $((2 * m + 2 * i)),0
+            i=$((i + 1))
+        done
+    }
+done
+
 # ---- what parts that meet say of the indices ----
 meeting=tests/golden/independence/meeting.tile
 make u4 80,16 a
@@ -860,5 +900,18 @@ make f4 24,64 a
 case_ $meeting:rotated x="$work/a.npy:$work/c.npy" y="f32[24,64]:$work/b.npy" T=3 && same a c && for i in 0 1 2; do block a b $(((i + 2) % 3 * 8)),0 8,64 $(((i + 2) % 3 * 8)),0; done
 make f4 16,16 a
 case_ $meeting:corner x="$work/a.npy" y="f32[48,48]:$work/b.npy" G=3 && for i in 0 16 32; do block a b 0,0 16,16 $i,0 && block a b 0,0 16,16 0,$i; done
+for n in 2 3 5; do
+    make i4 $n,4,24 a
+    constant i4 4,24 9 nine
+    constant i4 1,4,24 9 plane
+    case_ $meeting:comes_round x="$work/a.npy" z="$work/nine.npy" y="s32[$n,$((4 * n)),24]:$work/b.npy" && {
+        i=0
+        while [ $i -lt $n ]; do
+            block a b $i,0,0 1,4,24 $(((i + 1) % n)),0,0
+            [ $i = 0 ] || block plane b 0,0,0 1,4,24 1,$((4 * i)),0
+            i=$((i + 1))
+        done
+    }
+done
 make f4 5,60 a
 case_ $meeting:first_row x="$work/a.npy" y="f32[5,60]:$work/b.npy" && same a b

@@ -19,7 +19,7 @@
 #include "lang/checked.h"
 #include "lower/algebra/domain/inside.h"
 
-enum { TEAMS_MAX = 8, FREE_MAX = 8, CHAIN_MAX = 6, DIGITS_MAX = 24, VARIES = DEP_TEAM | DEP_RANK | DEP_LOOP };
+enum { TEAMS_MAX = 8, FREE_MAX = 8, CHAIN_MAX = 6, DIGITS_MAX = 24, RUNS_MAX = LOCAL_FACTS_MAX / 2, VARIES = DEP_TEAM | DEP_RANK | DEP_LOOP };
 
 typedef struct Chain { /* one team index and its quotients, by increasing divisor */
     Atom atom[CHAIN_MAX];
@@ -48,6 +48,8 @@ typedef struct Separation {
     Arena *a;
     Chain chains[TEAMS_MAX + FREE_MAX];
     int nchains;
+    Poly runs[RUNS_MAX]; /* >= 0, since the loops around both run */
+    uint32_t nruns;
     const char *why, *moves; /* moves: why an axis that some have to agree on was left out */
 } Separation;
 
@@ -157,7 +159,18 @@ static void split_team(Domain *d, Poly p, Poly *team, Poly *rest)
     }
 }
 
-/* The team part as steps of digits; false where it is something else. */
+static bool le(const Separation *s, Poly a, Poly b)
+{
+    return prove_ge0_where(s->d, s->runs, s->nruns, raw_sub(s->d, b, a), PROOF_STEPS);
+}
+
+static bool still_together(const Chain *c, int i)
+{
+    int64_t w;
+    return !c->separated[i] && !(poly_is_const(c->width[i], &w) && w <= 0);
+}
+
+/* The team part as steps of digits that may differ; false where it is something else. */
 static bool digits_of(Separation *s, Poly team, Digit *digits, int *n)
 {
     Domain *d = s->d;
@@ -171,26 +184,21 @@ static bool digits_of(Separation *s, Poly team, Digit *digits, int *n)
             if (poly_depends(d, coef) & ~(unsigned)DEP_LAUNCH) return false;
             Poly step = raw_add(d, coef, carried);
             if (i + 1 < chain->n) carried = raw_mul(d, step, chain->factor[i]);
-            if (step.n == 0 && !step.bad) continue;
-            int sign = step.bad || carried.bad ? 0 : prove_sign(d, step);
-            if (sign == 0 || *n == DIGITS_MAX) return false;
-            digits[(*n)++] = (Digit){chain, i, sign < 0 ? raw_neg(d, step) : step};
+            if ((step.n == 0 && !step.bad) || !still_together(chain, i)) continue;
+            bool bad = step.bad || carried.bad, up = !bad && le(s, POLY_ZERO, step), down = !bad && !up && le(s, step, POLY_ZERO);
+            if (!(up || down) || *n == DIGITS_MAX) return false;
+            digits[(*n)++] = (Digit){chain, i, down ? raw_neg(d, step) : step};
         }
     }
     return team.n == 0 && !team.bad;
 }
 
-static bool le(Domain *d, Poly a, Poly b)
-{
-    return prove_ge0(d, raw_sub(d, b, a), PROOF_STEPS);
-}
-
 /* The digit to be dealt with next: one whose step is at most every other's. */
-static int least_digit(Domain *d, const Digit *digits, int n)
+static int least_digit(const Separation *s, const Digit *digits, int n)
 {
     for (int i = 0; i < n; i++) {
         bool least = true;
-        for (int j = 0; j < n && least; j++) least = j == i || le(d, digits[i].step, digits[j].step);
+        for (int j = 0; j < n && least; j++) least = j == i || le(s, digits[i].step, digits[j].step);
         if (least) return i;
     }
     return -1;
@@ -212,7 +220,7 @@ static bool separate_dimension(Separation *s, const Dimension *dim)
         return false;
     }
     while (n > 0) {
-        int i = least_digit(d, digits, n);
+        int i = least_digit(s, digits, n);
         if (i < 0) {
             if (s->why == NULL) {
                 s->why = arena_printf(s->a, "the steps %s and %s in %s can't be compared",
@@ -224,11 +232,9 @@ static bool separate_dimension(Separation *s, const Dimension *dim)
         Digit g = digits[i];
         digits[i] = digits[--n];
         Poly width = g.chain->width[g.at];
-        int64_t w;
-        if (g.chain->separated[g.at] || (poly_is_const(width, &w) && w <= 0)) continue;
         order[m++] = g;
-        bool over_ab = le(d, ab, g.step);
-        if (!over_ab || !le(d, ba, g.step)) {
+        bool over_ab = le(s, ab, g.step);
+        if (!over_ab || !le(s, ba, g.step)) {
             run = m;
             Poly span = over_ab ? ba : ab;
             if (s->why == NULL && !span.bad) {
@@ -257,36 +263,31 @@ static Span span_of(Domain *d, const DomAxis *x, int side, unsigned keep)
 }
 
 /* x behind y, whatever the indices of either: x.lo >= y.hi + y.extent */
-static bool behind(Domain *d, const Span *x, const Span *y)
+static bool behind(const Separation *s, const Span *x, const Span *y)
 {
-    return x->known && y->known && le(d, raw_add(d, y->hi, y->extent), x->lo);
+    return x->known && y->known && le(s, raw_add(s->d, y->hi, y->extent), x->lo);
 }
 
 /* Do x and y lie in different residues of a common modulus? `diff`: x.start - y.start with every part whose
  * coefficients are multiples of g left out. */
-static bool residues_apart(Domain *d, int64_t g, int64_t diff, Poly xe, Poly ye)
+static bool residues_apart(const Separation *s, int64_t g, int64_t diff, Poly xe, Poly ye)
 {
     if (g < 2) return false;
     diff -= floor_div_by(diff, g) * g;
-    return le(d, ye, poly_const(d, diff)) && le(d, raw_plus(d, xe, diff), poly_const(d, g));
+    return le(s, ye, poly_const(s->d, diff)) && le(s, raw_plus(s->d, xe, diff), poly_const(s->d, g));
 }
 
 /* As above for starts whose indices differ: only what is the same for all cancels. */
-static bool apart_by_residue(Domain *d, const DomAxis *x)
+static bool apart_by_residue(const Separation *s, const DomAxis *x)
 {
+    Domain *d = s->d;
     Poly ta, ra, tb, rb;
     split_team(d, poly_now(d, x->start[0]), &ta, &ra);
     split_team(d, poly_now(d, x->start[1]), &tb, &rb);
     Poly diff = raw_sub(d, ra, rb);
     if (ta.bad || tb.bad || diff.bad) return false;
     int64_t g = gcd_s64(gcd_s64(poly_content(ta, true), poly_content(tb, true)), poly_content(diff, false));
-    return residues_apart(d, g, poly_constant_term(diff), poly_now(d, x->extent[0]), poly_now(d, x->extent[1]));
-}
-
-static bool still_together(const Chain *c, int i)
-{
-    int64_t w;
-    return !c->separated[i] && !(poly_is_const(c->width[i], &w) && w <= 0);
+    return residues_apart(s, g, poly_constant_term(diff), poly_now(d, x->extent[0]), poly_now(d, x->extent[1]));
 }
 
 static const char *first_together(Separation *s)
@@ -353,7 +354,7 @@ static Atom quotient_of(Domain *d, Atom x, Poly m, bool *below)
     return same ? q.terms[0].atoms[0] : 0;
 }
 
-/* x % m is the same: so are all digits below m. */
+/* x % m is the same: so are all digits below m. Of x / m those from m on. */
 static void same_digits(Separation *s, const DomKnown *k)
 {
     Domain *d = s->d;
@@ -363,8 +364,11 @@ static void same_digits(Separation *s, const DomKnown *k)
     bool all = k->modulus == 0;
     if (c == NULL) return;
     if (!all && (q = quotient_of(d, x, m, &all)) != 0) chain_add(d, c, q, m);
-    for (int i = 0; i < c->n; i++)
-        if (all || (i + 1 < c->n && poly_exact(d, m, c->divisor[i + 1], &e))) c->separated[i] = true;
+    if (k->over && all) return; /* it lies below m */
+    for (int i = 0; i < c->n; i++) {
+        bool same = k->over ? poly_exact(d, c->divisor[i], m, &e) : i + 1 < c->n && poly_exact(d, m, c->divisor[i + 1], &e);
+        if (all || same) c->separated[i] = true;
+    }
 }
 
 /* Only where both boxes follow the digits in the same way. */
@@ -449,13 +453,14 @@ static bool separate(Separation *s, const DomPair *p, unsigned keep, bool free)
 }
 
 /* On some axis all of one box lies behind all of the other, or in other residues, whatever the indices are. */
-static bool always_apart(Domain *d, const DomPair *p)
+static bool always_apart(const Separation *s, const DomPair *p)
 {
+    Domain *d = s->d;
     for (int i = 0; i < p->naxes; i++) {
         const DomAxis *x = &p->axis[i];
         if (x->nagree || (poly_same(x->start[0], x->start[1]) && poly_same(x->extent[0], x->extent[1]))) continue;
         Span a = span_of(d, x, 0, DEP_LAUNCH), b = span_of(d, x, 1, DEP_LAUNCH);
-        if (behind(d, &a, &b) || behind(d, &b, &a) || apart_by_residue(d, x)) return true;
+        if (behind(s, &a, &b) || behind(s, &b, &a) || apart_by_residue(s, x)) return true;
     }
     return false;
 }
@@ -470,20 +475,42 @@ static const char *data_start(Separation *s, const DomPair *p)
     return NULL;
 }
 
+/* Both are in loops, whose indices have values: a number of the launch is at least 1. */
+static Separation separation(Domain *d, Arena *a, const DomPair *p)
+{
+    Separation s = {.d = d, .a = a};
+    for (int i = 0; i < 2 * p->naxes; i++) {
+        Poly start = poly_now(d, p->axis[i / 2].start[i % 2]);
+        for (uint32_t t = 0; t < start.n; t++) {
+            for (uint8_t k = 0; k < start.terms[t].natoms && s.nruns < RUNS_MAX; k++) {
+                const AtomInfo *info = atom_info(d, start.terms[t].atoms[k]);
+                if (info->kind != ATOM_INDEX) continue;
+                Poly more = raw_sub(d, poly_now(d, info->b), poly_now(d, info->a));
+                int64_t lo, hi;
+                bool is_new = !more.bad && !(poly_depends(d, more) & ~(unsigned)DEP_LAUNCH);
+                poly_interval(d, more, &lo, &hi);
+                for (uint32_t n = 0; n < s.nruns; n++) is_new = is_new && !poly_same(s.runs[n], more);
+                if (is_new && lo < 0) s.runs[s.nruns++] = more;
+            }
+        }
+    }
+    return s;
+}
+
 /* By what a pair that meets says of its indices: it never does, or only within one team. */
 static bool meeting_apart(Domain *d, Arena *a, const DomPair *p)
 {
     DomPair at, aligned;
-    Separation s = {.d = d, .a = a};
+    Separation s = separation(d, a, p);
     if (!pair_meets(d, a, p, &at, &aligned)) return false;
-    return always_apart(d, &at) ||
+    return always_apart(&s, &at) ||
            (team_chains(&s, p->team, p->nteam) && separate(&s, &aligned, DEP_LAUNCH | VARIES | DEP_DATA, true));
 }
 
 bool domain_apart_teams(Domain *d, Arena *a, const DomPair *p, const char **why)
 {
-    if (p->nteam == 0 || always_apart(d, p)) return true;
-    Separation s = {.d = d, .a = a}, f;
+    Separation s = separation(d, a, p), f;
+    if (p->nteam == 0 || always_apart(&s, p)) return true;
     if (!team_chains(&s, p->team, p->nteam)) {
         *why = s.why;
         return false;
@@ -510,7 +537,7 @@ bool domain_apart(Domain *d, const DomPair *p)
         if (prove_ge0(d, raw_sub(d, diff, be), PROOF_STEPS)) return true;
         if (prove_ge0(d, raw_sub(d, raw_neg(d, diff), ae), PROOF_STEPS)) return true;
         if (diff.bad) continue;
-        if (residues_apart(d, poly_content(diff, false), poly_constant_term(diff), ae, be)) return true;
+        if (residues_apart(&(Separation){.d = d}, poly_content(diff, false), poly_constant_term(diff), ae, be)) return true;
     }
     return false;
 }

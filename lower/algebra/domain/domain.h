@@ -120,9 +120,10 @@ typedef struct DomAxis {
     int nagree;
     bool quiet;                /* that it doesn't fit is no reason to name */
 } DomAxis;
-typedef struct DomKnown { /* index % modulus, or the index itself (0), has one and the same value on both sides */
+typedef struct DomKnown { /* index % modulus, index / modulus (over), or the index itself (0), has one and the same value on both sides */
     Atom index;
     int64_t modulus;
+    bool over;
 } DomKnown;
 typedef struct DomAt { /* index == value */
     Atom index;

@@ -132,6 +132,8 @@ unsigned poly_level(Domain *d, Poly p);
 void poly_interval(Domain *d, Poly p, int64_t *lo, int64_t *hi);
 /* p >= 0 in at most so many steps; p current. */
 bool prove_ge0(Domain *d, Poly p, uint32_t steps);
+/* .. where these are >= 0, too; fewer than LOCAL_FACTS_MAX. */
+bool prove_ge0_where(Domain *d, const Poly *fact, uint32_t nfacts, Poly p, uint32_t steps);
 int prove_sign(Domain *d, Poly p); /* 1: >= 0, -1: <= 0, 0: unknown */
 bool prove_multiple(Domain *d, Poly divisor, Poly x);
 /* Greatest (max) or least value over all atoms that depend on more than `keep`. */

@@ -5,7 +5,8 @@
  * the way of the other side: then the digit method (boxes.c) compares them.
  *
  * Rotations: c + k modulo n, where the values of c lie within n of each other, is a number r < n of its own; boxes that agree in r
- * agree in c. So starts count by r, and c is one axis more, which means something where r is the same.
+ * agree in c. So starts count by r, and c is one axis more, which means something where r is the same. Where r has one value left,
+ * so has c.
  */
 #include "lower/algebra/domain/inside.h"
 
@@ -35,108 +36,6 @@ static bool le(Domain *d, Poly a, Poly b)
 static bool of_launch(Domain *d, Poly p)
 {
     return (poly_depends(d, p) & ~(unsigned)DEP_LAUNCH) == 0;
-}
-
-/* ---- values ---- */
-
-static const DomAt *value_of(const Meet *m, int side, Atom x)
-{
-    for (int i = 0; i < m->nforced[side]; i++)
-        if (m->forced[side][i].index == x) return &m->forced[side][i];
-    return NULL;
-}
-
-static bool force(Meet *m, int side, Atom x, Poly value)
-{
-    if (m->nforced[side] == FORCED_MAX || value.bad || value_of(m, side, x)) return false;
-    m->forced[side][m->nforced[side]++] = (DomAt){x, value};
-    for (int i = 0; i < m->naxes; i++) {
-        m->axis[i].start[side] = domain_with(m->d, m->axis[i].start[side], x, value);
-        m->axis[i].extent[side] = domain_with(m->d, m->axis[i].extent[side], x, value);
-    }
-    return true;
-}
-
-/* from <= step * x + rest <= to, step >= 1: the one value of x that is left. */
-static bool only_value(Domain *d, Atom x, Poly step, Poly rest, Poly from, Poly to, Poly *value)
-{
-    const AtomInfo *info = atom_info(d, x);
-    Poly least = poly_now(d, info->a), most = poly_now(d, info->b), lo, hi;
-    if (!poly_extreme(d, rest, false, DEP_LAUNCH, &lo) || !poly_extreme(d, rest, true, DEP_LAUNCH, &hi)) return false;
-    Poly below = poly_div(d, raw_sub(d, to, lo), step), above = poly_ceil(d, raw_sub(d, from, hi), step);
-    if (of_launch(d, least) && le(d, below, least)) *value = least;
-    else if (of_launch(d, most) && le(d, most, above)) *value = most;
-    else if (poly_same(below, above)) *value = below;
-    else return false;
-    return !value->bad;
-}
-
-/* The indices of one side, on one axis. */
-static bool values_on(Meet *m, const DomAxis *x, int side)
-{
-    Domain *d = m->d;
-    Poly p = poly_now(d, x->start[side]), other = poly_now(d, x->start[!side]), lo, hi, own, its;
-    if (x->nagree || p.bad || !poly_extreme(d, other, false, DEP_LAUNCH, &lo) ||
-        !poly_extreme(d, other, true, DEP_LAUNCH, &hi))
-        return false;
-    if (!domain_max(d, x->extent[side], &own) || !domain_max(d, x->extent[!side], &its)) return false;
-    Poly from = raw_plus(d, raw_sub(d, lo, own), 1), to = raw_plus(d, raw_add(d, hi, its), -1);
-    for (uint32_t i = 0; i < p.n; i++) {
-        for (uint8_t k = 0; k < p.terms[i].natoms; k++) {
-            Atom t = p.terms[i].atoms[k];
-            Poly step, rest, value;
-            if (atom_info(d, t)->kind != ATOM_INDEX) continue;
-            poly_split(d, p, t, &step, &rest);
-            if (!of_launch(d, step) || poly_mentions(d, rest, t)) continue;
-            bool up = prove_ge0(d, raw_plus(d, step, -1), PROOF_STEPS),
-                 down = !up && prove_ge0(d, raw_plus(d, raw_neg(d, step), -1), PROOF_STEPS);
-            bool one = up ? only_value(d, t, step, rest, from, to, &value)
-                          : down && only_value(d, t, raw_neg(d, step), raw_neg(d, rest), raw_neg(d, to),
-                                               raw_neg(d, from), &value);
-            if (one) return force(m, side, t, value);
-        }
-    }
-    return false;
-}
-
-/* x moves the one side as it does the other: it has one value. */
-static void align(Domain *d, DomAxis *axis, int side, const DomAt *at)
-{
-    Poly own, its, rest, p = poly_now(d, axis->start[side]);
-    poly_split(d, p, at->index, &own, &rest);
-    poly_split(d, poly_now(d, axis->start[!side]), at->index, &its, &rest);
-    if (poly_same(own, its) || !of_launch(d, its)) return;
-    axis->start[side] = raw_add(d, p, raw_mul(d, raw_sub(d, its, own), raw_sub(d, raw_atom(d, at->index), at->value)));
-}
-
-static bool values(Domain *d, Arena *a, const DomPair *p, DomPair *at, DomPair *aligned)
-{
-    Meet *m = arena_new(a, Meet);
-    *m = (Meet){.d = d, .a = a, .axis = axes_copy(a, p), .naxes = p->naxes};
-    for (int side = 0; side < 2; side++)
-        for (int i = 0; i < p->nat[side]; i++) force(m, side, p->at[side][i].index, poly_now(d, p->at[side][i].value));
-    bool more = true;
-    for (int round = 0; round < ROUNDS && more; round++) {
-        more = false;
-        for (int i = 0; i < p->naxes; i++)
-            for (int side = 0; side < 2; side++) more = values_on(m, &m->axis[i], side) || more;
-    }
-    *at = *aligned = *p;
-    at->axis = m->axis;
-    if (m->nforced[0] + m->nforced[1] == 0) return false;
-    DomAxis *axis = axes_copy(a, p);
-    DomKnown *known = arena_array(a, DomKnown, (size_t)p->nknown + FORCED_MAX);
-    for (int i = 0; i < p->nknown; i++) known[i] = p->known[i];
-    for (int side = 0; side < 2; side++)
-        for (int k = 0; k < m->nforced[side]; k++)
-            for (int i = 0; i < p->naxes; i++) align(d, &axis[i], side, &m->forced[side][k]);
-    aligned->axis = axis;
-    aligned->known = known;
-    for (int k = 0; k < m->nforced[0]; k++) {
-        const DomAt *its = value_of(m, 1, m->forced[0][k].index);
-        if (its && poly_same(its->value, m->forced[0][k].value)) known[aligned->nknown++] = (DomKnown){its->index, 0};
-    }
-    return true;
 }
 
 /* ---- rotations ---- */
@@ -182,6 +81,143 @@ static Atom turn(Domain *d, Poly *p, Poly *num)
     }
     return 0;
 }
+
+/* ---- values ---- */
+
+static const DomAt *value_of(const Meet *m, int side, Atom x)
+{
+    for (int i = 0; i < m->nforced[side]; i++)
+        if (m->forced[side][i].index == x) return &m->forced[side][i];
+    return NULL;
+}
+
+static bool force(Meet *m, int side, Atom x, Poly value)
+{
+    if (m->nforced[side] == FORCED_MAX || value.bad || value_of(m, side, x)) return false;
+    m->forced[side][m->nforced[side]++] = (DomAt){x, value};
+    for (int i = 0; i < m->naxes; i++) {
+        m->axis[i].start[side] = domain_with(m->d, m->axis[i].start[side], x, value);
+        m->axis[i].extent[side] = domain_with(m->d, m->axis[i].extent[side], x, value);
+    }
+    return true;
+}
+
+/* from <= step * x + rest <= to, step >= 1: the one value of x that is left. */
+static bool only_value(Domain *d, Atom x, Poly step, Poly rest, Poly from, Poly to, Poly *value)
+{
+    const AtomInfo *info = atom_info(d, x);
+    Poly least = poly_now(d, info->a), most = poly_now(d, info->b), lo, hi;
+    if (!poly_extreme(d, rest, false, DEP_LAUNCH, &lo) || !poly_extreme(d, rest, true, DEP_LAUNCH, &hi)) return false;
+    Poly below = poly_div(d, raw_sub(d, to, lo), step), above = poly_ceil(d, raw_sub(d, from, hi), step);
+    if (of_launch(d, least) && le(d, below, least)) *value = least;
+    else if (of_launch(d, most) && le(d, most, above)) *value = most;
+    else if (poly_same(below, above)) *value = below;
+    else return false;
+    return !value->bad;
+}
+
+/* num is value modulo den, where it stands for an index and what the launch knows: then that has one value, too. */
+static bool force_turned(Meet *m, int side, const Turned *t, Poly value)
+{
+    Domain *d = m->d;
+    Poly num = poly_now(d, t->num), lo, step, rest;
+    if (!poly_extreme(d, num, false, DEP_LAUNCH, &lo)) return false;
+    Poly at = raw_add(d, lo, poly_mod(d, raw_sub(d, value, lo), t->den));
+    for (uint32_t i = 0; i < num.n; i++) {
+        if (num.terms[i].natoms != 1 || atom_info(d, num.terms[i].atoms[0])->kind != ATOM_INDEX) continue;
+        Atom x = num.terms[i].atoms[0];
+        int64_t sign;
+        poly_split(d, num, x, &step, &rest);
+        if (!of_launch(d, rest) || !poly_is_const(step, &sign) || (sign != 1 && sign != -1)) continue;
+        return force(m, side, x, raw_scale(d, raw_sub(d, at, rest), sign));
+    }
+    return false;
+}
+
+static const Turned *turned_by(Domain *d, Atom x)
+{
+    for (uint32_t i = 0; i < d->turned.n; i++)
+        if (d->turned.v[i].index == x) return &d->turned.v[i];
+    return NULL;
+}
+
+static Poly with_turns(Domain *d, Poly p)
+{
+    Poly num;
+    while (!p.bad && turn(d, &p, &num)) continue;
+    return p;
+}
+
+/* The indices of one side, on one axis. */
+static bool values_on(Meet *m, const DomAxis *x, int side)
+{
+    Domain *d = m->d;
+    Poly p = with_turns(d, poly_now(d, x->start[side])), other = with_turns(d, poly_now(d, x->start[!side])), lo, hi, own, its;
+    if (x->nagree || p.bad || !poly_extreme(d, other, false, DEP_LAUNCH, &lo) ||
+        !poly_extreme(d, other, true, DEP_LAUNCH, &hi))
+        return false;
+    if (!domain_max(d, x->extent[side], &own) || !domain_max(d, x->extent[!side], &its)) return false;
+    Poly from = raw_plus(d, raw_sub(d, lo, own), 1), to = raw_plus(d, raw_add(d, hi, its), -1);
+    for (uint32_t i = 0; i < p.n; i++) {
+        for (uint8_t k = 0; k < p.terms[i].natoms; k++) {
+            Atom t = p.terms[i].atoms[k];
+            Poly step, rest, value;
+            if (atom_info(d, t)->kind != ATOM_INDEX) continue;
+            poly_split(d, p, t, &step, &rest);
+            if (!of_launch(d, step) || poly_mentions(d, rest, t)) continue;
+            bool up = prove_ge0(d, raw_plus(d, step, -1), PROOF_STEPS),
+                 down = !up && prove_ge0(d, raw_plus(d, raw_neg(d, step), -1), PROOF_STEPS);
+            bool one = up ? only_value(d, t, step, rest, from, to, &value)
+                          : down && only_value(d, t, raw_neg(d, step), raw_neg(d, rest), raw_neg(d, to),
+                                               raw_neg(d, from), &value);
+            const Turned *of = one ? turned_by(d, t) : NULL;
+            if (one && (of ? force_turned(m, side, of, value) : force(m, side, t, value))) return true;
+        }
+    }
+    return false;
+}
+
+/* x moves the one side as it does the other: it has one value. */
+static void align(Domain *d, DomAxis *axis, int side, const DomAt *at)
+{
+    Poly own, its, rest, p = poly_now(d, axis->start[side]);
+    poly_split(d, p, at->index, &own, &rest);
+    poly_split(d, poly_now(d, axis->start[!side]), at->index, &its, &rest);
+    if (poly_same(own, its) || !of_launch(d, its)) return;
+    axis->start[side] = raw_add(d, p, raw_mul(d, raw_sub(d, its, own), raw_sub(d, raw_atom(d, at->index), at->value)));
+}
+
+static bool values(Domain *d, Arena *a, const DomPair *p, DomPair *at, DomPair *aligned)
+{
+    Meet *m = arena_new(a, Meet);
+    *m = (Meet){.d = d, .a = a, .axis = axes_copy(a, p), .naxes = p->naxes};
+    for (int side = 0; side < 2; side++)
+        for (int i = 0; i < p->nat[side]; i++) force(m, side, p->at[side][i].index, poly_now(d, p->at[side][i].value));
+    bool more = true;
+    for (int round = 0; round < ROUNDS && more; round++) {
+        more = false;
+        for (int i = 0; i < p->naxes; i++)
+            for (int side = 0; side < 2; side++) more = values_on(m, &m->axis[i], side) || more;
+    }
+    *at = *aligned = *p;
+    at->axis = m->axis;
+    if (m->nforced[0] + m->nforced[1] == 0) return false;
+    DomAxis *axis = axes_copy(a, p);
+    DomKnown *known = arena_array(a, DomKnown, (size_t)p->nknown + FORCED_MAX);
+    for (int i = 0; i < p->nknown; i++) known[i] = p->known[i];
+    for (int side = 0; side < 2; side++)
+        for (int k = 0; k < m->nforced[side]; k++)
+            for (int i = 0; i < p->naxes; i++) align(d, &axis[i], side, &m->forced[side][k]);
+    aligned->axis = axis;
+    aligned->known = known;
+    for (int k = 0; k < m->nforced[0]; k++) {
+        const DomAt *its = value_of(m, 1, m->forced[0][k].index);
+        if (its && poly_same(its->value, m->forced[0][k].value)) known[aligned->nknown++] = (DomKnown){.index = its->index};
+    }
+    return true;
+}
+
+/* ---- rotations as axes ---- */
 
 static bool rotations(Domain *d, Arena *a, DomPair *p)
 {

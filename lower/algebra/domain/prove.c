@@ -245,18 +245,24 @@ static bool ge0(Proof *pf, Poly p)
 
 bool prove_ge0(Domain *d, Poly p, uint32_t steps)
 {
+    return prove_ge0_where(d, NULL, 0, p, steps);
+}
+
+bool prove_ge0_where(Domain *d, const Poly *fact, uint32_t nfacts, Poly p, uint32_t steps)
+{
     int64_t lo, hi;
     if (p.bad) return false;
     poly_interval(d, p, &lo, &hi);
     if (lo >= 0) return true;
     /* One basic term is what its interval says, unless a fact says more. */
-    if (hi < 0 || (p.n == 1 && d->nge == 0 && poly_level(d, p) == 0)) return false;
+    if (hi < 0 || (p.n == 1 && d->nge + nfacts == 0 && poly_level(d, p) == 0)) return false;
     DomScratch scratch = domain_scratch(d);
     Proof pf;
     pf.d = d;
     pf.steps = steps;
-    pf.nlocal = 0;
+    pf.nlocal = nfacts;
     pf.used = 0;
+    for (uint32_t i = 0; i < nfacts; i++) pf.local[i] = fact[i];
     bool ok = ge0(&pf, p);
     domain_release(d, scratch);
     return ok;

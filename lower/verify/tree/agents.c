@@ -3,9 +3,9 @@
 
 /* ---- sources of copies to other CTAs ---- */
 
-static const TreeAccess *destination(const Check *c, const Out *o)
+static const TreeAccess *destination(const TreeAccess *source)
 {
-    return key_of(&c->f, o->key) + 1; /* behind its source: facts.c */
+    return source + 1; /* facts.c */
 }
 
 /* Of the ring's destinations a generation begins: copies to earlier ones are so much older. */
@@ -13,143 +13,140 @@ void walk_sources_older(Check *c, State *s, uint32_t ring)
 {
     const TreeRing *info = &c->f.ring[ring];
     for (uint32_t i = 0; i < info->sources.n; i++) {
-        RingState *r = state_ring(&c->f, s, info->sources.v[i]);
-        for (uint32_t b = 0; b < slots(c, info->sources.v[i]); b++)
-            for (uint32_t j = 0; j < r->gen[b].outs.n; j++) {
-                Out *o = &r->gen[b].outs.v[j];
-                if (key_of(&c->f, o->key)->how == TO_PEER && destination(c, o)->ring == ring &&
-                    o->age < (int32_t)slots(c, ring))
-                    o->age++;
+        uint32_t source = info->sources.v[i];
+        const TreeRing *r = &c->f.ring[source];
+        state_own(&c->p, s, source);
+        for (uint32_t b = 0; b < r->slots; b++) {
+            uint8_t *out = outs_of(generation(&c->p, s, source, b));
+            for (uint32_t j = 0; j < r->outs.n; j++) {
+                const TreeAccess *x = &c->f.access.v[r->outs.v[j]];
+                if (x->how == TO_PEER && destination(x)->ring == ring && out[j] > OUT_OLD) out[j]--;
             }
+        }
     }
 }
 
 /* The agent hears from those to whom it copies: that generation n has begun there, so that what came to n - S has arrived, or, by
  * an event of n, that its copy to n has: what they do not know then is in unheard. NULL: the former. */
-void walk_sources_over(Check *c, State *s, uint32_t ring, uint32_t a, bool one, const Keys *unheard)
+void walk_sources_over(Check *c, State *s, uint32_t ring, uint32_t a, bool one, const uint64_t *unheard)
 {
     const TreeRing *info = &c->f.ring[ring];
     for (uint32_t i = 0; i < info->sources.n; i++) {
-        RingState *r = state_ring(&c->f, s, info->sources.v[i]);
-        for (uint32_t b = 0; b < slots(c, info->sources.v[i]); b++) {
-            Generation *g = &r->gen[b];
-            for (uint32_t j = 0; j < g->outs.n; j++) {
-                const Out *o = &g->outs.v[j];
-                const TreeAccess *to = destination(c, o);
-                if (o->agent != a || key_of(&c->f, o->key)->how != TO_PEER || to->ring != ring) continue;
-                bool came = o->age == 0 && unheard && !keys_have(unheard, key_access(&c->f, key_number(o->key) + 1));
-                if (!came && o->age < (int32_t)slots(c, ring)) continue;
-                keys_drop(&g->unknown[a][THE_ONE], o->key);
-                if (!one || alone(c, a)) keys_drop(&g->unknown[a][ALL_THREADS], o->key);
+        uint32_t source = info->sources.v[i];
+        const TreeRing *r = &c->f.ring[source];
+        state_own(&c->p, s, source);
+        for (uint32_t b = 0; b < r->slots; b++) {
+            Generation g = generation(&c->p, s, source, b);
+            const uint8_t *out = outs_of(g);
+            for (uint32_t j = 0; j < r->outs.n; j++) {
+                const TreeAccess *x = &c->f.access.v[r->outs.v[j]];
+                if (out[j] == 0 || x->agent != a || x->how != TO_PEER || destination(x)->ring != ring) continue;
+                bool this = unheard && out[j] == OUT_NEW && !set_has(unheard, over_bit(destination(x)));
+                bool older = (unheard == NULL || !set_has(unheard, BEGUN)) && (uint32_t)(OUT_NEW - out[j]) >= info->slots;
+                if (!this && !older) continue;
+                set_drop(unknown_of(g, a, THE_ONE), over_bit(x));
+                if (!one || alone(c, a)) set_drop(unknown_of(g, a, ALL_THREADS), over_bit(x));
             }
         }
-        touch(c, s, a, info->sources.v[i]);
+        touch(c, s, a, source);
     }
 }
 
 /* ---- agents ---- */
 
-/* Its bulk groups, or what the tensor core does for it: what is at least so old is over. */
-void walk_over(Check *c, State *s, uint32_t a, AccessHow how, int32_t age, bool one)
+/* Groups are their thread's; what the tensor core does is the agent's. */
+static bool is_its(const TreeAccess *x, uint32_t a, AccessHow how, bool one)
 {
-    Keys rings = {0};
-    keys_unite(c->a, &rings, &s->agent[a].out);
-    for (uint32_t i = 0; i < rings.n; i++) {
-        RingState *r = state_ring(&c->f, s, rings.v[i]);
+    return x->agent == a && x->how == how && (x->one || !one || how == BY_COMMIT);
+}
+
+void walk_over(Check *c, State *s, uint32_t a, AccessHow how, int64_t age, bool one)
+{
+    Set rings = rings_of(&c->p, s, a, OUT);
+    for (uint32_t i = 0; (i = set_next(rings, c->p.words, i)) != UINT32_MAX; i++) {
+        const TreeRing *r = &c->f.ring[i];
         bool left = false;
-        for (uint32_t b = 0; b < slots(c, rings.v[i]); b++) {
-            Generation *g = &r->gen[b];
-            uint32_t kept = 0;
-            for (uint32_t j = 0; j < g->outs.n; j++) {
-                Out *o = &g->outs.v[j];
-                bool mine = o->agent == a && key_of(&c->f, o->key)->how == how && (o->one || !one || how == BY_COMMIT); /* groups are their thread's */
-                if (mine && o->age >= age && (o->one || alone(c, a))) {
-                    keys_drop(&g->unknown[a][THE_ONE], o->key);
-                    if (alone(c, a)) keys_drop(&g->unknown[a][ALL_THREADS], o->key);
-                    continue;
+        state_own(&c->p, s, i);
+        for (uint32_t b = 0; b < r->slots; b++) {
+            Generation g = generation(&c->p, s, i, b);
+            uint8_t *out = outs_of(g);
+            for (uint32_t j = 0; j < r->outs.n; j++) {
+                const TreeAccess *x = &c->f.access.v[r->outs.v[j]];
+                if (out[j] && is_its(x, a, how, one) && OUT_NEW - out[j] >= age) {
+                    bool thread = x->one || alone(c, a);
+                    if (thread) set_drop(unknown_of(g, a, THE_ONE), over_bit(x));
+                    if (alone(c, a)) set_drop(unknown_of(g, a, ALL_THREADS), over_bit(x));
+                    out[j] = thread ? 0 : OUT_WAITED; /* each thread knows it of its own: until they come together */
                 }
-                if (mine && o->age >= age) o->age = INT32_MAX; /* each thread knows it of its own: until they come together */
-                left |= o->agent == a;
-                g->outs.v[kept++] = *o;
+                left |= out[j] && x->agent == a;
             }
-            g->outs.n = kept;
         }
-        touch(c, s, a, rings.v[i]);
-        if (!left) keys_drop(&s->agent[a].out, rings.v[i]);
+        touch(c, s, a, i);
+        if (!left) set_drop(rings, i);
     }
 }
 
-enum { AGE_MAX = 64 };
-
 void walk_older(Check *c, State *s, uint32_t a, AccessHow how, bool one)
 {
-    const Keys *rings = &s->agent[a].out;
-    for (uint32_t i = 0; i < rings->n; i++) {
-        RingState *r = state_ring(&c->f, s, rings->v[i]);
-        for (uint32_t b = 0; b < slots(c, rings->v[i]); b++)
-            for (uint32_t j = 0; j < r->gen[b].outs.n; j++) {
-                Out *o = &r->gen[b].outs.v[j];
-                if (o->agent == a && key_of(&c->f, o->key)->how == how && (o->one || !one || how == BY_COMMIT) && o->age < AGE_MAX) o->age++;
-            }
+    Set rings = rings_of(&c->p, s, a, OUT);
+    for (uint32_t i = 0; (i = set_next(rings, c->p.words, i)) != UINT32_MAX; i++) {
+        const TreeRing *r = &c->f.ring[i];
+        state_own(&c->p, s, i);
+        for (uint32_t b = 0; b < r->slots; b++) {
+            uint8_t *out = outs_of(generation(&c->p, s, i, b));
+            for (uint32_t j = 0; j < r->outs.n; j++)
+                if (out[j] > OUT_OLD && is_its(&c->f.access.v[r->outs.v[j]], a, how, one)) out[j]--;
+        }
     }
 }
 
 /* Its threads come together: what one knows all know, and what each has done. */
 void walk_together(Check *c, State *s, uint32_t a)
 {
-    Keys *rings = &s->agent[a].touched;
-    for (uint32_t i = 0; i < rings->n; i++) {
-        RingState *r = state_ring(&c->f, s, rings->v[i]);
-        for (uint32_t b = 0; b < slots(c, rings->v[i]); b++) {
-            Generation *g = &r->gen[b];
-            Keys *one = &g->unknown[a][THE_ONE], *all = &g->unknown[a][ALL_THREADS];
-            uint32_t kept = 0;
-            g->late &= (uint8_t)~bit(a);
-            for (uint32_t j = 0; j < g->outs.n; j++) {
-                if (g->outs.v[j].agent == a && g->outs.v[j].age == INT32_MAX) keys_drop(one, g->outs.v[j].key);
-                else g->outs.v[kept++] = g->outs.v[j];
+    Set rings = rings_of(&c->p, s, a, TOUCHED);
+    for (uint32_t i = 0; (i = set_next(rings, c->p.words, i)) != UINT32_MAX; i++) {
+        const TreeRing *r = &c->f.ring[i];
+        state_own(&c->p, s, i);
+        for (uint32_t b = 0; b < r->slots; b++) {
+            Generation g = generation(&c->p, s, i, b);
+            Set one = unknown_of(g, a, THE_ONE), all = unknown_of(g, a, ALL_THREADS);
+            uint8_t *out = outs_of(g);
+            for (uint32_t j = 0; j < r->outs.n; j++) {
+                const TreeAccess *x = &c->f.access.v[r->outs.v[j]];
+                if (x->agent != a || out[j] != OUT_WAITED) continue;
+                set_drop(one, over_bit(x));
+                out[j] = 0;
             }
-            g->outs.n = kept;
-            keys_meet(one, all);
-            if (g->apart & bit(a)) keys_drop(one, KEY_BEGIN);
-            g->apart &= (uint8_t)~bit(a);
-            for (uint32_t j = one->n; j-- > 0;) {
-                const TreeAccess *y = key_of(&c->f, one->v[j]);
-                if (y && !key_is_fence(one->v[j]) && y->agent == a && !is_copy(y)) keys_drop(one, one->v[j]);
-            }
-            all->n = 0;
-            keys_unite(c->a, all, one);
+            for (uint32_t w = 0; w < r->words; w++) all[w] = one[w] &= all[w] & ~r->own[a][w];
+            if (marks(g)->apart & bit(a)) set_drop(one, BEGUN), set_drop(all, BEGUN);
+            marks(g)->apart &= (uint8_t)~bit(a);
+            marks(g)->late &= (uint8_t)~bit(a);
         }
+        set_drop(rings, i);
     }
-    rings->n = 0;
 }
 
 /* Behind what the agent knows to be written, or what the threads that fence have written themselves. */
 void walk_fence(Check *c, State *s, uint32_t a, bool one, uint32_t space)
 {
-    if (space == IRS_GLOBAL) return;
-    Keys rings = {0};
-    keys_unite(c->a, &rings, &s->agent[a].unfenced);
-    for (uint32_t i = 0; i < rings.n; i++) {
-        RingState *r = state_ring(&c->f, s, rings.v[i]);
-        bool left = false;
-        for (uint32_t b = 0; b < slots(c, rings.v[i]); b++) {
+    Set rings = rings_of(&c->p, s, a, UNFENCED);
+    for (uint32_t i = 0; space != IRS_GLOBAL && (i = set_next(rings, c->p.words, i)) != UINT32_MAX; i++) {
+        const TreeRing *r = &c->f.ring[i];
+        uint64_t left = 0;
+        state_own(&c->p, s, i);
+        for (uint32_t b = 0; b < r->slots; b++) {
             for (int k = 0; k < KNOWERS; k++) {
-                Keys *u = &r->gen[b].unknown[a][k];
-                for (uint32_t j = u->n; j-- > 0;) {
-                    if (!key_is_fence(u->v[j])) continue;
-                    const TreeAccess *w = key_of(&c->f, u->v[j]);
-                    if (w->how == TO_EVENT && space != IRS_CLUSTER) { /* written by other CTAs */
-                        left = true;
-                        continue;
-                    }
-                    bool own = w->how != TO_EVENT && w->agent == a && (!one || w->one), known = !keys_have(u, u->v[j] - 1) && (k == THE_ONE || !one || alone(c, a));
-                    if (own || known) keys_drop(u, u->v[j]);
-                    else left = true;
+                Set u = unknown_of(generation(&c->p, s, i, b), a, k);
+                bool knows = k == THE_ONE || !one || alone(c, a);
+                for (uint32_t w = 0; w < r->words; w++) {
+                    uint64_t behind = r->own_fences[a][one][w] | (knows ? ~(u[w] << 1) : 0);
+                    if (space != IRS_CLUSTER) behind &= ~r->far_fences[w]; /* written by other CTAs */
+                    u[w] &= ~(behind & r->fences[w]);
+                    left |= u[w] & r->fences[w];
                 }
             }
         }
-        touch(c, s, a, rings.v[i]);
-        if (!left) keys_drop(&s->agent[a].unfenced, rings.v[i]);
+        touch(c, s, a, i);
+        if (left == 0) set_drop(rings, i);
     }
 }

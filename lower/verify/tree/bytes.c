@@ -36,7 +36,7 @@ typedef struct Bytes {
 /* The value as that CTA has it: those that are not the same in all are numbered anew. */
 static IrVal of_rank(const Bytes *b, IrVal v, uint32_t rank)
 {
-    return tree_ctas(b->f->k) == 1 || tree_same(b->f, v) ? v : v + (rank + 1) * b->f->k->value_types.n;
+    return tree_ctas(b->f->k) == 1 || !b->f->unlike[v - 1] ? v : v + (rank + 1) * b->f->k->value_types.n;
 }
 
 static IrVal plain(const Bytes *b, IrVal v)
@@ -275,6 +275,28 @@ static uint32_t in_block(const TreeFacts *f, uint32_t op, uint32_t block)
     return op;
 }
 
+static void add_block(const Bytes *b, ByteSum *s, uint32_t block, uint32_t *at, uint32_t to);
+
+/* The two branches of an `if` bring the same; `split`: the `else`, or its end where there is none. Of the second one, where that is all. */
+static void add_branches(const Bytes *b, ByteSum *s, uint32_t at_if, uint32_t split, uint32_t *at, uint32_t end)
+{
+    ByteSum first = {0}, second = {0};
+    if (at_if != split) add_block(b, &first, at_if + 1, at, split);
+    if (split != end) add_block(b, &second, split + 1, at, end);
+    if (!same_sum(&first, &second)) s->failed = true;
+    add_sum(s, &first, 1);
+}
+
+static void add_loop(const Bytes *b, ByteSum *s, uint32_t loop, bool next, uint32_t *at)
+{
+    ByteSum inner = {0};
+    int64_t trips = tree_trips(tree_op(b->f, loop));
+    add_block(b, &inner, loop + 1, at, b->f->end[loop]);
+    if (sum_is_zero(&inner)) return;
+    if (next || trips < 0 || varies(b, &inner, loop)) s->failed = true;
+    else add_sum(s, &inner, trips);
+}
+
 /* What the copies of a block bring, less what is announced there: nothing is left where a generation begins. Of the ring's ops from
  * number *at on, as far as they stand in front of op `to`. */
 static void add_block(const Bytes *b, ByteSum *s, uint32_t block, uint32_t *at, uint32_t to)
@@ -282,25 +304,17 @@ static void add_block(const Bytes *b, ByteSum *s, uint32_t block, uint32_t *at, 
     const TreeFacts *f = b->f;
     const TreeRing *r = &f->ring[b->ring];
     while (*at < r->ops.n && r->ops.v[*at] < to && !s->failed) {
-        uint32_t i = in_block(f, r->ops.v[*at], block), end = i;
+        uint32_t i = in_block(f, r->ops.v[*at], block), split = i, end = i;
         const IrOp *op = tree_op(f, i);
-        ByteSum inner = {0}, other = {0};
-        bool branches = op->op == IR_IF || op->op == IR_ELSE, opens = ir_opens_block(op->op);
-        if (op->op == IR_IF && tree_op(f, f->end[i])->op == IR_ELSE) end = f->end[f->end[i]];
-        else if (opens) end = f->end[i];
+        if (ir_opens_block(op->op)) end = f->end[i];
+        if (op->op == IR_IF) split = end;
+        if (op->op == IR_IF && tree_op(f, end)->op == IR_ELSE) end = f->end[end];
         bool next = !b->one && tree_begins(f, b->ring, i, end + 1);
         if (next && !sum_is_zero(s)) s->failed = true;
-        if (branches) {
-            uint32_t second = op->op == IR_ELSE ? i : f->end[i];
-            if (op->op == IR_IF) add_block(b, &inner, i + 1, at, second);
-            if (end != second || op->op == IR_ELSE) add_block(b, &other, second + 1, at, end);
-            if (!same_sum(&inner, &other)) s->failed = true;
-            add_sum(s, &inner, 1);
-        } else if (opens) {
-            add_block(b, &inner, i + 1, at, end);
-            int64_t trips = tree_trips(op);
-            if (!sum_is_zero(&inner) && (next || trips < 0 || varies(b, &inner, i))) s->failed = true;
-            else if (!sum_is_zero(&inner)) add_sum(s, &inner, trips);
+        if (op->op == IR_IF || op->op == IR_ELSE) {
+            add_branches(b, s, i, split, at, end);
+        } else if (end != i) {
+            add_loop(b, s, i, next, at);
         } else {
             const IrArg *bar = ir_find(op, IRK_BAR);
             bool announces = op->op == IR_BAR_EXPECT || op->op == IR_BAR_ARRIVE_EXPECT, here = bar && bar->id == b->bar;

@@ -1,4 +1,4 @@
-#include "lower/verify/tree/facts.h"
+#include "lower/verify/tree/state.h"
 
 #include "lang/lang.h"
 #include "lang/map_rules.h"
@@ -24,10 +24,10 @@ static void index_ops(TreeFacts *f)
     f->around = arena_array(f->a, uint32_t, n);
     f->end = arena_array(f->a, uint32_t, n);
     f->first = arena_array(f->a, uint32_t, n + 1);
-    f->alike = arena_array(f->a, uint8_t, f->k->value_types.n);
-    f->alike_var = arena_array(f->a, uint8_t, f->k->vars.n);
     f->turn = arena_array(f->a, int64_t, n);
     f->turning = arena_array(f->a, bool, n);
+    f->turns = arena_new(f->a, uint32_t);
+    for (uint32_t s = 0; s < tree_ctas(f->k); s++) f->number[s] = arena_array(f->a, TreeNumber, f->k->value_types.n);
     f->cell = arena_array(f->a, uint8_t, f->k->bufs.n);
     f->defined = arena_array(f->a, uint32_t, f->k->value_types.n);
     f->in_init = arena_array(f->a, uint32_t, f->k->value_types.n);
@@ -163,7 +163,8 @@ static void add(TreeFacts *f, uint32_t i, IrKey key, AccessHow how, bool write, 
     if (rop && reduction_commutes(ir_words(IRK_ROP, &words)[rop->id])) x->adds = (uint8_t)(rop->id + 1);
     place(f, x, op, object, ir_find(op, IRK_BYTES), size);
     x->generic = write && (how == BY_THREADS || op->op == IR_ST_ASYNC || op->op == IR_ST_FILL || op->op == IR_RED_ASYNC);
-    if (is_copy(x) && !x->generic) f->ring[x->ring].copies = true;
+    x->far = tree_ctas(f->k) > 1 && how == TO_EVENT && write && tree_reaches_others(op);
+    if (is_copy(x) && !x->generic) f->ring[x->ring].has_copies = true;
     if (op->op == IR_HAND || (op->agent == 0 && !write)) add_readers(f, f->access.n - 1);
     else if (op->agent == 0) tree_wrong(f, i, "an access of no agent");
 }
@@ -271,7 +272,7 @@ static void use_ring(TreeFacts *f, uint32_t i)
         r->begins[op->agent - 1] |= op->op == IR_ACQUIRE;
         r->releases[op->agent - 1] |= op->op == IR_RELEASE;
         bool far = ir_find(op, IRK_RANK) || ir_find(op, IRK_MASK);
-        if (far && op->op == IR_RELEASE) r->remote |= BACK_FREE;
+        if (far && op->op == IR_RELEASE) r->remote |= REMOTE_FREE;
         const IrArg *bar = op->op == IR_AWAIT ? ir_find(op, IRK_BAR) : NULL;
         if (bar) r->waits[op->agent - 1] |= (uint8_t)(1u << f->event[bar->id]);
     }
@@ -293,11 +294,58 @@ static void events(TreeFacts *f)
     }
 }
 
+/* What of its accesses is asked for as sets, and where what stands in the record of one of its generations. */
+static void lay_out(TreeFacts *f, uint32_t ring)
+{
+    TreeRing *r = &f->ring[ring];
+    uint32_t agents = f->k->roles.n;
+    r->ctas = tree_ctas(f->k);
+    r->kinds = r->ctas > 1 ? KINDS : KNOWERS;
+    r->hears = r->ctas > 1 ? HEARS : 1;
+    r->slots = f->k->rings.v[ring].slots;
+    r->words = (2 * r->access.n + 2 + WORD - 1) / WORD;
+    if (r->words > f->words) f->words = r->words;
+    uint64_t *sets = arena_array(f->a, uint64_t, (size_t)r->words * (4 + 3 * TREE_AGENTS + TREE_EVENTS));
+    uint64_t **all[] = {&r->writes, &r->fences, &r->far_fences, &r->copies};
+    for (int i = 0; i < 4; i++, sets += r->words) *all[i] = sets;
+    for (uint32_t a = 0; a < TREE_AGENTS; a++, sets += 3 * r->words) {
+        r->own[a] = sets;
+        for (uint32_t one = 0; one < 2; one++) r->own_fences[a][one] = sets + (1 + one) * r->words;
+    }
+    for (uint32_t e = 0; e < TREE_EVENTS; e++) r->bound[e] = sets + e * r->words;
+    for (uint32_t i = 0; i < r->access.n; i++) {
+        TreeAccess *x = &f->access.v[r->access.v[i]];
+        uint32_t over, fence;
+        x->number = i;
+        over = over_bit(x), fence = over + 1;
+        if (x->write) set_add(r->writes, over), set_add(r->writes, fence);
+        set_add(r->fences, fence);
+        if (x->how == TO_EVENT) set_add(r->far_fences, fence);
+        if (is_copy(x) && x->how != TO_PEER) set_add(r->copies, over);
+        if (!is_copy(x)) set_add(r->own[x->agent], over);
+        if (x->how != TO_EVENT) set_add(r->own_fences[x->agent][0], fence);
+        if (x->how != TO_EVENT && x->one) set_add(r->own_fences[x->agent][1], fence);
+        if (x->how == TO_EVENT && f->k->bars.v[x->event].ring == ring + 1) set_add(r->bound[f->event[x->event]], over);
+        if (x->how == BY_GROUP || x->how == BY_COMMIT || x->how == TO_PEER) {
+            vec_push(f->a, &r->outs, r->access.v[i]);
+            x->out = r->outs.n;
+        }
+    }
+    r->at_unknown = MARKS;
+    r->at_said = r->at_unknown + agents * r->kinds * r->words;
+    r->at_unheard = r->at_said + agents * r->words;
+    r->at_part = r->at_unheard + r->nevents * r->hears * r->words;
+    r->at_untold = r->at_part + r->nevents * r->hears * r->words;
+    r->size = r->at_untold + (r->nevents * r->hears + agents) * (uint32_t)(sizeof(Pairs) / sizeof(uint64_t));
+    r->bytes = (2 * r->nevents + 1) * r->ctas + r->outs.n;
+}
+
 bool tree_facts(Arena *a, const IrKernel *k, TreeFacts *f)
 {
     *f = (TreeFacts){.a = a, .k = k, .tree = &k->tree, .ring = arena_array(a, TreeRing, k->rings.n)};
     if (k->roles.n > TREE_AGENTS || k->mf.cluster[0] * k->mf.cluster[1] * k->mf.cluster[2] > TREE_RANKS) tree_wrong(f, 0, "more agents, or CTAs in a cluster, than there are");
     if (f->wrong == NULL) index_ops(f);
+    if (f->wrong == NULL) tree_ranges(f);
     if (f->wrong == NULL) events(f);
     if (f->wrong == NULL) commits(f);
     for (uint32_t i = 0; i < f->tree->ops.n && f->wrong == NULL; i++) use_ring(f, i);
@@ -309,7 +357,15 @@ bool tree_facts(Arena *a, const IrKernel *k, TreeFacts *f)
     if (f->wrong) return false;
     f->first[f->tree->ops.n] = f->access.n;
     for (uint32_t x = 0; x < f->access.n; x++) vec_push(a, &f->ring[f->access.v[x].ring].access, x);
-    for (uint32_t r = 0; r < k->rings.n; r++)
-        if (tree_ctas(k) > 1) tree_backs(f, r);
+    for (uint32_t s = 0; s < tree_ctas(k); s++) {
+        pairs_add(&f->itself, s, 1u << s);
+        pairs_add(&f->all, 0, 1u << s);
+    }
+    f->tells = arena_array(a, TreeTells *, k->tree.ops.n);
+    f->meets = arena_array(a, uint64_t *, f->access.n);
+    for (uint32_t r = 0; r < k->rings.n; r++) {
+        if (tree_ctas(k) > 1) tree_fills(f, r);
+        lay_out(f, r);
+    }
     return true;
 }

@@ -26,8 +26,10 @@ typedef struct TreeAccess {
     uint32_t op, ring, buf;
     uint8_t agent; /* number of the role, from 0 */
     uint8_t how;
+    uint32_t number, out; /* of the ring's; of those that are waited for, from 1 */
     bool write, one; /* one: by the elected thread */
     bool generic;    /* what it writes copies see behind a fence alone */
+    bool far;        /* it writes to slots of other CTAs */
     uint32_t event;  /* TO_EVENT, TO_PEER: IrBar */
     uint8_t adds;    /* a reduction that commutes: IrReduce, from 1; those of one kind may come in any order */
     bool lost;  /* where it lies is not known */
@@ -40,6 +42,49 @@ static inline bool is_copy(const TreeAccess *x)
     return x->how != BY_THREADS && x->how != OF_MAP;
 }
 
+static inline uint32_t over_bit(const TreeAccess *x) /* in sets of what is not known: state.h */
+{
+    return 2 * x->number + 2;
+}
+
+/* From CTA to CTA: of each the set of those that tell it something, or that it copies to. */
+typedef struct Pairs {
+    uint64_t w[4];
+} Pairs;
+static inline uint32_t pairs_row(const Pairs *p, uint32_t cta)
+{
+    return p->w[cta / 4] >> cta % 4 * TREE_RANKS & UINT16_MAX;
+}
+static inline void pairs_add(Pairs *p, uint32_t cta, uint32_t set)
+{
+    p->w[cta / 4] |= (uint64_t)set << cta % 4 * TREE_RANKS;
+}
+static inline void pairs_unite(Pairs *p, const Pairs *q)
+{
+    for (int i = 0; i < 4; i++) p->w[i] |= q->w[i];
+}
+static inline void pairs_drop(Pairs *p, const Pairs *q)
+{
+    for (int i = 0; i < 4; i++) p->w[i] &= ~q->w[i];
+}
+static inline bool pairs_apart(const Pairs *p, const Pairs *q)
+{
+    return !((p->w[0] & q->w[0]) | (p->w[1] & q->w[1]) | (p->w[2] & q->w[2]) | (p->w[3] & q->w[3]));
+}
+static inline bool pairs_within(const Pairs *p, const Pairs *q)
+{
+    return !((p->w[0] & ~q->w[0]) | (p->w[1] & ~q->w[1]) | (p->w[2] & ~q->w[2]) | (p->w[3] & ~q->w[3]));
+}
+static inline bool pairs_full(const Pairs *p)
+{
+    return !(~p->w[0] | ~p->w[1] | ~p->w[2] | ~p->w[3]);
+}
+typedef struct TreeTells { /* an op: its effect is at that CTA, from those */
+    Pairs from;
+    bool known; /* else not all is known */
+    Pairs itself, back; /* in the first row, CTAs: that tell themselves; that who copies there tells */
+} TreeTells;
+
 typedef struct TreeRing {
     bool used[TREE_AGENTS];     /* by agent */
     bool begins[TREE_AGENTS], releases[TREE_AGENTS];
@@ -47,15 +92,29 @@ typedef struct TreeRing {
     uint32_t event[TREE_EVENTS]; /* IrBar */
     bool commits[TREE_EVENTS];   /* of the tensor core arrive there */
     uint32_t nevents;
-    uint32_t reach[TREE_EVENTS]; /* CTAs at which somebody arrives */
-    uint32_t remote;   /* bits of events at which other CTAs arrive; BACK_FREE: of the free barrier */
-    bool copies; /* something of it is asynchronous */
+    uint32_t remote;   /* bits of events at which other CTAs arrive; REMOTE_FREE: of the free barrier */
+    bool has_copies; /* something of it is asynchronous */
     VEC(uint32_t) ops, begun;     /* that name it or one of its events; that begin a generation: in order */
     VEC(uint32_t) access;         /* to it */
     VEC(uint32_t) sources;        /* rings from which copies to other CTAs' slots of this one are made */
-    uint32_t back[TREE_AGENTS];   /* bits of events that those say to whom the agent copies; BACK_FREE: they release it */
+    VEC(uint32_t) outs;           /* accesses that their agent waits for */
+    Pairs fills, by[TREE_AGENTS]; /* the CTAs that each writes to; by agent */
+    /* sets of its accesses: state.h */
+    uint64_t *writes, *fences, *far_fences; /* of what writes; that it is visible; .. what other CTAs wrote */
+    uint64_t *copies;                       /* asynchronous, and known to be over by who made them */
+    uint64_t *own[TREE_AGENTS], *own_fences[TREE_AGENTS][2]; /* what the agent's threads did synchronously; fences of what they wrote, or its elected thread alone */
+    uint64_t *bound[TREE_EVENTS];           /* completes with the event */
+    /* a generation's record, in words: state.h; and in bytes behind all of those */
+    uint32_t slots, words, kinds, hears, ctas; /* kinds, hears: state.h; of one CTA there is less to know */
+    uint32_t at_unknown, at_said, at_unheard, at_part, at_untold, size, bytes;
 } TreeRing;
-enum { BACK_FREE = 1u << TREE_EVENTS };
+enum { REMOTE_FREE = 1u << TREE_EVENTS };
+
+typedef struct TreeNumber { /* what a value is in a CTA; turn: from 1, when it was found */
+    uint32_t turn;
+    bool known;
+    int32_t value;
+} TreeNumber;
 
 typedef struct TreeFacts {
     Arena *a;
@@ -64,6 +123,10 @@ typedef struct TreeFacts {
     VEC(TreeAccess) access;
     uint32_t *first;  /* by op: its first access; those of the next op begin at first[op + 1] */
     TreeRing *ring;
+    uint32_t words;   /* of a ring's set, at most */
+    Pairs itself, all; /* each CTA tells itself; in the first row, all CTAs */
+    TreeTells **tells; /* by op: ranks.c's answers */
+    uint64_t **meets; /* by access: of those of its ring that were asked for (over_bit), that they meet (the bit behind): places.c */
     uint8_t *event;   /* by IrBar: number among the events of its ring */
     uint32_t *around, *end; /* by op: the op that opens the block around it, from 1; of what opens a block, its `end` or `else` */
     uint32_t *defined, *in_init; /* by value: its op in the tree, in init, from 1; 0: elsewhere */
@@ -71,7 +134,11 @@ typedef struct TreeFacts {
     bool *turning;    /* .. or none is */
     uint8_t sync[NAMED_BARRIERS]; /* by named barrier: the agent whose threads come together there */
     uint8_t *cell;    /* by buffer: the agent whose cell it is */
-    uint8_t *alike, *alike_var; /* by value, by variable: alike.c's answers */
+    const bool *divisors; /* by expression of the launch: it divides by it (tree_ends) */
+    const bool *unlike; /* by value: may not be the same in all CTAs of the cluster (tree_alike) */
+    struct TreeRange { int64_t lo, hi; } *range; /* by value: places.c */
+    TreeNumber *number[TREE_RANKS]; /* by CTA, by value: ranks.c */
+    uint32_t *turns; /* so often another index has been looked at */
     const char *wrong; /* a tree of no use; wrong_op */
     uint32_t wrong_op;
 } TreeFacts;
@@ -106,6 +173,11 @@ static inline bool tree_begins(const TreeFacts *f, uint32_t ring, uint32_t from,
     return i < r->begun.n && r->begun.v[i] < to;
 }
 
+static inline const TreeAccess *tree_access_of(const TreeFacts *f, const TreeRing *r, uint32_t bit_) /* of a set: over_bit, or the one behind */
+{
+    return bit_ < 2 ? NULL : &f->access.v[r->access.v[bit_ / 2 - 1]];
+}
+
 bool tree_facts(Arena *a, const IrKernel *k, TreeFacts *f); /* false: f->wrong */
 void tree_wrong(TreeFacts *f, uint32_t op, const char *what); /* the first is told */
 void tree_form(TreeFacts *f, uint32_t op); /* form.c */
@@ -122,16 +194,18 @@ const IrOp *tree_definition(const TreeFacts *f, IrVal v); /* in the tree or in i
 bool tree_add(const TreeFacts *f, TreePlace *p, const IrArg *arg, int64_t k);
 /* Adds k times the value, as it is. */
 bool tree_add_term(TreePlace *p, IrVal v, int64_t k);
+void tree_ranges(TreeFacts *f); /* places.c */
 /* places.c: surely within its slot. */
-bool tree_inside(const TreeFacts *f, uint32_t x);
+bool tree_inside(const TreeFacts *f, const TreeAccess *x);
 /* places.c: can x, which is done now, touch bytes that y touched before it in the same generation, at least one of them writing? */
-bool tree_conflict(const TreeFacts *f, uint32_t x, uint32_t y);
-bool tree_apart_of_ctas(const TreeFacts *f, uint32_t x); /* places.c: what several CTAs write by it at once lies apart */
+bool tree_conflict(const TreeFacts *f, const TreeAccess *x, const TreeAccess *y);
+bool tree_apart_of_ctas(const TreeFacts *f, const TreeAccess *x); /* places.c: what several CTAs write by it at once lies apart */
 bool tree_by_one(const TreeFacts *f, const IrOp *op); /* the elected thread of its agent */
 
 /* ---- ranks.c: clusters ---- */
 typedef enum TreeWhen { WHEN_NEVER, WHEN_ALWAYS, WHEN_OPEN } TreeWhen;
 uint32_t tree_ctas(const IrKernel *k);
+bool tree_reaches_others(const IrOp *op);
 TreeWhen tree_when(const TreeFacts *f, const IrOp *op, uint32_t rank);                   /* by its guard, in the CTA of that rank */
 bool tree_value(const TreeFacts *f, IrVal v, uint32_t rank, int64_t *out);                /* false: not made of the rank */
 /* Of the loops around the op whose trips are numbers, one turn after the other; first: none is set yet. False: no more, and none is set. */
@@ -141,12 +215,12 @@ int64_t tree_trips(const IrOp *op); /* of a loop, where it is known */
 int64_t tree_least(const TreeFacts *f, const TreePlace *p); /* places.c: no less, for all that is known */
 uint32_t tree_turning(const TreeFacts *f, uint32_t op, uint32_t ring); /* places.c: the loop around it, from 1, that turns within a generation; 0: none */
 bool tree_targets(const TreeFacts *f, const IrOp *op, uint32_t rank, uint32_t *set); /* CTAs at which it has its effect; false: not known */
-bool tree_same(const TreeFacts *f, IrVal v); /* alike.c: the value is the same in all CTAs of the cluster */
-bool tree_alike(const TreeFacts *f, const IrOp **where); /* alike.c: CTAs that reach into each other come there in step; else where not */
-bool tree_ends(const TreeFacts *f, const IrOp **where); /* ends.c: no trip count depends on a division by what may be 0; else which */
+bool tree_alike(TreeFacts *f, const IrOp **where); /* values.c: CTAs that reach into each other come there in step; else where not */
+bool tree_ends(TreeFacts *f, const IrOp **where); /* values.c: no trip count depends on a division by what may be 0; else which */
+bool tree_same(const TreeFacts *f, IrVal v); /* values.c, behind tree_alike: the value is the same in all CTAs of the cluster */
 bool tree_not_zero(const TreeFacts *f, const IrArg *x); /* places.c */
-void tree_backs(TreeFacts *f, uint32_t ring); /* sets back, and reach */
-uint32_t tree_reach(const TreeFacts *f, const IrOp *op); /* CTAs at which it may arrive */
+const TreeTells *tree_tells(const TreeFacts *f, uint32_t op);
+void tree_fills(TreeFacts *f, uint32_t ring); /* sets fills and by */
 bool tree_starts(const TreeFacts *f); /* every thread finds the barriers initialised */
 bool tree_leaves(const TreeFacts *f); /* the cluster has all its barriers before it begins, and stays until all has come */
 /* bytes.c: for each event of the ring as many bytes are announced as come, in each CTA. */

@@ -3,11 +3,9 @@
  * Loops within a generation give an access many instances. Two of them lie apart if they do so whatever the indices are; or if, index
  * by index, each keeps to a window of its own, as wide as the step from iteration to iteration, and within one window, where all
  * indices are equal, the one ends before the other begins, or only one of them happens. */
-#include "lower/verify/tree/facts.h"
+#include "lower/verify/tree/state.h"
 
-typedef struct Range {
-    int64_t lo, hi;
-} Range;
+typedef struct TreeRange Range;
 enum { FAR = 1 << 30 }; /* beyond every slot */
 
 static bool is_loop(const IrOp *op)
@@ -24,8 +22,6 @@ int64_t tree_trips(const IrOp *op)
 }
 
 /* ---- how great values are ---- */
-
-static Range range_of(const TreeFacts *f, const IrArg *arg, int depth);
 
 static int64_t clip(int64_t k)
 {
@@ -77,33 +73,40 @@ static Range combined(IrOpcode op, Range x, Range y)
     }
 }
 
-/* What a check of the launch says of x. */
-static void by_check(const LxPool *p, Lx cond, Lx x, Range *r)
+/* What a check of the launch says of the numbers that it compares, by expression. */
+static void by_check(const LxPool *p, Lx cond, Range *r)
 {
     const LxNode *n = &p->nodes.v[cond - 1];
     int64_t k, less = n->op == LX_LT;
     if (n->op == LX_LAND) {
-        by_check(p, n->a, x, r);
-        by_check(p, n->b, x, r);
+        by_check(p, n->a, r);
+        by_check(p, n->b, r);
     } else if (n->op == LX_LE || n->op == LX_LT) {
-        if (n->b == x && lx_is_const(p, n->a, &k) && clip(k) + less > r->lo) r->lo = clip(k) + less;
-        if (n->a == x && lx_is_const(p, n->b, &k) && clip(k) - less < r->hi) r->hi = clip(k) - less;
+        Range *a = &r[n->a - 1], *b = &r[n->b - 1];
+        if (lx_is_const(p, n->a, &k) && clip(k) + less > b->lo) b->lo = clip(k) + less;
+        if (lx_is_const(p, n->b, &k) && clip(k) - less < a->hi) a->hi = clip(k) - less;
     }
 }
 
-/* A number of the launch, which is exact: a launch whose numbers leave 64 bits is refused. */
-static Range of_launch(const TreeFacts *f, Lx x, int depth)
+/* Numbers of the launch, which are exact: a launch whose numbers leave 64 bits is refused. */
+static Range *of_launch(const TreeFacts *f)
 {
     static const uint8_t OPS[LX_OP_COUNT] = {[LX_ADD] = IR_ADD, [LX_SUB] = IR_SUB, [LX_MUL] = IR_MUL, [LX_DIV] = IR_DIV,
                                              [LX_MOD] = IR_MOD, [LX_MIN] = IR_MIN, [LX_MAX] = IR_MAX};
     const MfKernel *mf = &f->k->mf;
-    const LxNode *n = &mf->lx.nodes.v[x - 1];
-    Range r = {-FAR, FAR};
-    if (n->op == LX_CONST) return (Range){clip(n->k), clip(n->k)};
-    if (n->op == LX_SYM && mf->syms.v[n->k].kind == MF_SIZE) r.lo = 0;
-    if (depth > 0 && OPS[n->op])
-        r = combined((IrOpcode)OPS[n->op], of_launch(f, n->a, depth - 1), of_launch(f, n->b, depth - 1));
-    for (uint32_t i = 0; i < mf->checks.n; i++) by_check(&mf->lx, mf->checks.v[i].cond, x, &r);
+    uint32_t n = mf->lx.nodes.n;
+    Range *r = arena_array(f->a, Range, n);
+    for (uint32_t i = 0; i < n; i++) r[i] = (Range){-FAR, FAR};
+    for (uint32_t i = 0; i < mf->checks.n; i++) by_check(&mf->lx, mf->checks.v[i].cond, r);
+    for (uint32_t i = 0; i < n; i++) {
+        const LxNode *x = &mf->lx.nodes.v[i];
+        Range is = {-FAR, FAR};
+        if (x->op == LX_CONST) is = (Range){clip(x->k), clip(x->k)};
+        if (x->op == LX_SYM && mf->syms.v[x->k].kind == MF_SIZE) is.lo = 0;
+        if (OPS[x->op]) is = combined((IrOpcode)OPS[x->op], r[x->a - 1], r[x->b - 1]);
+        if (is.lo > r[i].lo) r[i].lo = is.lo;
+        if (is.hi < r[i].hi) r[i].hi = is.hi;
+    }
     return r;
 }
 
@@ -114,18 +117,19 @@ static Range of_register(const TreeFacts *f, uint32_t reg)
     return (Range){ctas ? f->k->mf.cluster[reg - IRR_NCTAID_X] : 0, FAR};
 }
 
-static Range of_value(const TreeFacts *f, IrVal v, int depth)
+static Range range_of(const TreeFacts *f, const IrArg *arg)
 {
-    enum { LAUNCH_DEPTH = 6 };
-    const Range any = {-FAR, FAR};
-    const IrOp *op = tree_definition(f, v);
-    if (op == NULL || depth == 0) return any;
-    const IrArg *a = ir_find(op, IRK_A), *b = ir_find(op, IRK_B);
-    Range x = a ? range_of(f, a, depth - 1) : any, y = b ? range_of(f, b, depth - 1) : any;
+    if (arg && arg->kind == IRA_IMM) return (Range){clip(arg->imm), clip(arg->imm)};
+    return arg && arg->kind == IRA_VAL ? f->range[arg->id - 1] : (Range){-FAR, FAR};
+}
+
+static Range of_op(const TreeFacts *f, const IrOp *op, const Range *launch)
+{
+    Range x = range_of(f, ir_find(op, IRK_A)), y = range_of(f, ir_find(op, IRK_B));
     switch ((IrOpcode)op->op) {
     case IR_SREG: return of_register(f, ir_find(op, IRK_REG)->id);
     case IR_LANES: return (Range){0, ir_find(op, IRK_N)->imm - 1};
-    case IR_PARAM: return of_launch(f, ir_find(op, IRK_EXPR)->id, LAUNCH_DEPTH);
+    case IR_PARAM: return launch[ir_find(op, IRK_EXPR)->id - 1];
     case IR_LOOP: /* of one without turns any number is right */
         if (y.hi > -FAR && y.hi < FAR) y.hi--;
         return (Range){x.lo, y.hi > x.lo ? y.hi : x.lo};
@@ -134,19 +138,25 @@ static Range of_value(const TreeFacts *f, IrVal v, int depth)
     }
 }
 
-static Range range_of(const TreeFacts *f, const IrArg *arg, int depth)
+/* Values are defined before they are used. */
+void tree_ranges(TreeFacts *f)
 {
-    if (arg->kind == IRA_IMM) return (Range){clip(arg->imm), clip(arg->imm)};
-    return arg->kind == IRA_VAL ? of_value(f, arg->id, depth) : (Range){-FAR, FAR};
+    const Range *launch = of_launch(f);
+    const IrRole *bodies[] = {&f->k->init, f->tree};
+    f->range = arena_array(f->a, Range, f->k->value_types.n);
+    for (uint32_t v = 0; v < f->k->value_types.n; v++) f->range[v] = (Range){-FAR, FAR};
+    for (int b = 0; b < 2; b++) {
+        for (uint32_t i = 0; i < bodies[b]->ops.n; i++) {
+            const IrOp *op = &bodies[b]->ops.v[i];
+            if (op->dst) f->range[op->dst - 1] = of_op(f, op, launch);
+        }
+    }
 }
 
 static Range of_place(const TreeFacts *f, const TreePlace *p)
 {
-    enum { DEPTH = 12 };
     Range r = {clip(p->at), clip(p->at)};
-    for (unsigned i = 0; i < p->n; i++) {
-        r = plus(r, times(of_value(f, p->by[i].v, DEPTH), p->by[i].k));
-    }
+    for (unsigned i = 0; i < p->n; i++) r = plus(r, times(f->range[p->by[i].v - 1], p->by[i].k));
     return r;
 }
 
@@ -157,8 +167,7 @@ int64_t tree_least(const TreeFacts *f, const TreePlace *p)
 
 bool tree_not_zero(const TreeFacts *f, const IrArg *x)
 {
-    enum { DEPTH = 12 };
-    Range r = range_of(f, x, DEPTH);
+    Range r = range_of(f, x);
     return r.lo > 0 || r.hi < 0;
 }
 
@@ -220,7 +229,6 @@ static bool other_branch(const TreeFacts *f, uint32_t a, uint32_t b)
 /* min(max(.., b), c) is, where b is at most c. */
 static bool value_not_below(const TreeFacts *f, IrVal a, IrVal b, int depth)
 {
-    enum { DEPTH = 12 };
     a = tree_uncast(f, a);
     b = tree_uncast(f, b);
     const IrOp *op = tree_definition(f, a);
@@ -229,7 +237,7 @@ static bool value_not_below(const TreeFacts *f, IrVal a, IrVal b, int depth)
     const IrArg *p[] = {ir_find(op, IRK_A), ir_find(op, IRK_B)};
     bool holds[2];
     for (int i = 0; i < 2; i++)
-        holds[i] = p[i]->kind == IRA_IMM ? of_value(f, b, DEPTH).hi <= p[i]->imm : value_not_below(f, p[i]->id, b, depth - 1);
+        holds[i] = p[i]->kind == IRA_IMM ? f->range[b - 1].hi <= p[i]->imm : value_not_below(f, p[i]->id, b, depth - 1);
     return op->op == IR_MIN ? holds[0] && holds[1] : holds[0] || holds[1];
 }
 
@@ -305,14 +313,15 @@ static bool apart_at_once(const TreeFacts *f, const TreeAccess *x, const TreeAcc
     return not_before(f, &y->from, &x->to) || not_before(f, &x->from, &y->to);
 }
 
-/* A value that is the same in all iterations, so often in all four places: it shifts both alike. */
-static void drop_shared(const TreeFacts *f, TreeAccess *x, TreeAccess *y)
+/* A value that is the same in all iterations, so often in all four places: it shifts both alike. Where they are of different CTAs,
+ * it is the same in those, too: they count the generation in step. */
+static void drop_shared(const TreeFacts *f, TreeAccess *x, TreeAccess *y, bool ctas)
 {
     for (unsigned i = x->from.n; i-- > 0;) {
         IrVal v = x->from.by[i].v;
         int64_t k = x->from.by[i].k;
         TreePlace *p[] = {&x->from, &x->to, &y->from, &y->to};
-        bool shared = true;
+        bool shared = !ctas || tree_same(f, v);
         for (int j = 0; j < 4; j++) {
             int at = term_of(p[j], v);
             shared = shared && at >= 0 && p[j]->by[at].k == k;
@@ -416,9 +425,8 @@ static bool instances_apart(const TreeFacts *f, const TreeAccess *x)
     return known;
 }
 
-bool tree_apart_of_ctas(const TreeFacts *f, uint32_t x)
+bool tree_apart_of_ctas(const TreeFacts *f, const TreeAccess *a)
 {
-    const TreeAccess *a = &f->access.v[x];
     return tree_ctas(f->k) == 1 || a->how != TO_EVENT || a->adds || ctas_apart(f, a, a) || instances_apart(f, a);
 }
 
@@ -442,25 +450,38 @@ static bool apart_by_rank(const TreeFacts *f, const TreeAccess *x, const TreeAcc
     return apart;
 }
 
-bool tree_conflict(const TreeFacts *f, uint32_t i, uint32_t j)
+static bool conflict(const TreeFacts *f, const TreeAccess *i, const TreeAccess *j)
 {
-    TreeAccess x = f->access.v[i], y = f->access.v[j];
+    TreeAccess x = *i, y = *j;
     if (x.buf != y.buf || (!x.write && !y.write) || (x.adds && x.adds == y.adds)) return false;
     if (tree_ctas(f->k) > 1 && x.how == TO_EVENT && y.how == TO_EVENT) {
+        drop_shared(f, &x, &y, true);
         if (!ctas_apart(f, &x, &y)) return true;
         if (other_targets(f, &x, &y) || (i != j && apart_by_rank(f, &x, &y))) return false;
     }
     if (x.whole || y.whole) return true;
     if (is_empty(f, &x) || is_empty(f, &y)) return false;
-    drop_shared(f, &x, &y);
+    drop_shared(f, &x, &y, false);
     if (of_place(f, &x.to).hi <= of_place(f, &y.from).lo || of_place(f, &y.to).hi <= of_place(f, &x.from).lo) return false;
     bool earlier = y.op >= x.op && common_loop(f, &x, &y); /* y was done before x: in another iteration, then */
     return !(in_windows(f, x, y) && (earlier || apart_at_once(f, &x, &y)));
 }
 
-bool tree_inside(const TreeFacts *f, uint32_t x)
+/* The walk asks for the same pairs again and again. */
+bool tree_conflict(const TreeFacts *f, const TreeAccess *x, const TreeAccess *y)
 {
-    const TreeAccess *a = &f->access.v[x];
+    uint64_t **meets = &f->meets[x - f->access.v];
+    uint32_t at = over_bit(y);
+    if (*meets == NULL) *meets = arena_array(f->a, uint64_t, f->ring[x->ring].words);
+    if (!set_has(*meets, at)) {
+        set_add(*meets, at);
+        if (conflict(f, x, y)) set_add(*meets, at + 1);
+    }
+    return set_has(*meets, at + 1);
+}
+
+bool tree_inside(const TreeFacts *f, const TreeAccess *a)
+{
     bool inside = !a->lost && (!a->whole || a->how == BY_COMMIT); /* where the tensor core's descriptor leads is not asked here */
     for (uint32_t s = 0; s < tree_ctas(f->k) && inside; s++) {
         if (tree_when(f, tree_op(f, a->op), s) == WHEN_NEVER) continue;

@@ -9,6 +9,11 @@ uint32_t tree_ctas(const IrKernel *k)
     return k->mf.cluster[0] * k->mf.cluster[1] * k->mf.cluster[2];
 }
 
+bool tree_reaches_others(const IrOp *op)
+{
+    return ir_find(op, IRK_RANK) || ir_find(op, IRK_MASK) || op->op == IR_CLC_NEXT;
+}
+
 static bool sreg(const TreeFacts *f, uint32_t reg, uint32_t rank, int64_t *out)
 {
     const uint32_t *n = f->k->mf.cluster;
@@ -33,7 +38,11 @@ static bool compare(uint32_t rel, int64_t a, int64_t b)
 
 static bool operand(const TreeFacts *f, const IrArg *arg, uint32_t rank, int64_t *out, int depth);
 
-static bool value(const TreeFacts *f, IrVal v, uint32_t rank, int64_t *out, int depth)
+/* What the ops are called where the launch works them out. */
+static const uint8_t LAUNCH_OPS[IR_OP_COUNT] = {[IR_ADD] = LX_ADD, [IR_SUB] = LX_SUB, [IR_MUL] = LX_MUL, [IR_DIV] = LX_DIV, [IR_MOD] = LX_MOD, [IR_MIN] = LX_MIN,
+                                                [IR_MAX] = LX_MAX, [IR_SHL] = LX_SHL, [IR_SHR] = LX_SHR, [IR_AND] = LX_AND, [IR_OR] = LX_OR, [IR_XOR] = LX_XOR};
+
+static bool work_out(const TreeFacts *f, IrVal v, uint32_t rank, int64_t *out, int depth)
 {
     const IrOp *op = tree_definition(f, v);
     int64_t a = 0, b = 0, c = 0;
@@ -46,44 +55,39 @@ static bool value(const TreeFacts *f, IrVal v, uint32_t rank, int64_t *out, int 
     if (op->guard.pred || (op->op != IR_CONST && (op->op < IR_ADD || op->op > IR_CVT))) return false;
     const IrArg *x = ir_find(op, IRK_A), *y = ir_find(op, IRK_B), *cond = ir_find(op, IRK_COND);
     if (!operand(f, x, rank, &a, depth - 1) || (y && !operand(f, y, rank, &b, depth - 1)) || (cond && !operand(f, cond, rank, &c, depth - 1))) return false;
-    bool shifts = op->op == IR_SHL || op->op == IR_SHR;
-    if (((op->op == IR_DIV || op->op == IR_MOD) && b == 0) || (shifts && (b < 0 || b > 31))) return false;
-    switch ((IrOpcode)op->op) {
-    case IR_CONST:
-    case IR_CVT: *out = a; return true;
-    case IR_ADD: *out = a + b; return true;
-    case IR_SUB: *out = a - b; return true;
-    case IR_MUL: *out = a * b; return true;
-    case IR_DIV: *out = tree_floor_div(a, b); return true;
-    case IR_MOD: *out = a - tree_floor_div(a, b) * b; return true;
-    case IR_MIN: *out = a < b ? a : b; return true;
-    case IR_MAX: *out = a > b ? a : b; return true;
-    case IR_SHL: *out = a * (INT64_C(1) << b); return true;
-    case IR_SHR: *out = tree_floor_div(a, INT64_C(1) << b); return true;
-    case IR_AND: *out = a & b; return true;
-    case IR_OR: *out = a | b; return true;
-    case IR_XOR: *out = a ^ b; return true;
-    case IR_NOT: *out = op->type == IR_PRED ? !a : ~a; return true;
-    case IR_CMP: *out = compare(ir_find(op, IRK_REL)->id, a, b); return true;
-    case IR_SEL: *out = c ? a : b; return true;
-    default: return false;
+    *out = op->op == IR_SEL && !c ? b : a;
+    if (op->op == IR_CONST || op->op == IR_CVT || op->op == IR_SEL) return true;
+    if (op->op == IR_CMP) *out = compare(ir_find(op, IRK_REL)->id, a, b);
+    if (op->op == IR_NOT) *out = op->type == IR_PRED ? !a : ~a;
+    if (op->op == IR_CMP || op->op == IR_NOT) return true;
+    if ((op->op == IR_SHL || op->op == IR_SHR) && (b < 0 || b > 31)) return false;
+    return LAUNCH_OPS[op->op] && lx_apply((LxOp)LAUNCH_OPS[op->op], a, b, out) == LX_OK;
+}
+
+/* What was found holds until the next turn. */
+static bool value(const TreeFacts *f, IrVal v, uint32_t rank, int64_t *out, int depth)
+{
+    TreeNumber *n = &f->number[rank][v - 1];
+    if (n->turn != *f->turns + 1) {
+        bool known = work_out(f, v, rank, out, depth) && *out >= INT32_MIN && *out <= INT32_MAX;
+        *n = (TreeNumber){*f->turns + 1, known, known ? (int32_t)*out : 0};
     }
+    *out = n->value;
+    return n->known;
 }
 
 static bool operand(const TreeFacts *f, const IrArg *arg, uint32_t rank, int64_t *out, int depth)
 {
-    if (arg->kind == IRA_IMM) {
-        *out = arg->imm;
-        return *out >= INT32_MIN && *out <= INT32_MAX;
-    }
-    return arg->kind == IRA_VAL && value(f, arg->id, rank, out, depth) && *out >= INT32_MIN && *out <= INT32_MAX;
+    *out = arg->imm;
+    if (arg->kind == IRA_IMM) return *out >= INT32_MIN && *out <= INT32_MAX;
+    return arg->kind == IRA_VAL && value(f, arg->id, rank, out, depth);
 }
 
 enum { DEPTH = 24 };
 
 bool tree_value(const TreeFacts *f, IrVal v, uint32_t rank, int64_t *out)
 {
-    return value(f, v, rank, out, DEPTH) && *out >= INT32_MIN && *out <= INT32_MAX;
+    return value(f, v, rank, out, DEPTH);
 }
 
 static TreeWhen when_holds(const TreeFacts *f, IrVal pred, uint32_t rank, int depth)
@@ -115,6 +119,7 @@ static bool may_turn(const TreeFacts *f, uint32_t at)
 
 bool tree_turns(const TreeFacts *f, uint32_t at, bool first)
 {
+    ++*f->turns;
     for (uint32_t b = f->around[at]; b; b = f->around[b - 1]) {
         if (!may_turn(f, b - 1)) continue;
         int64_t from = ir_find(tree_op(f, b - 1), IRK_A)->imm;
@@ -161,7 +166,7 @@ static bool fills_of(const TreeFacts *f, uint32_t ring, uint32_t agent, uint32_t
 {
     for (uint32_t i = 0; i < f->ring[ring].access.n; i++) {
         const TreeAccess *x = &f->access.v[f->ring[ring].access.v[i]];
-        if (x->how != TO_EVENT || !x->write || x->agent != agent) continue;
+        if (!x->far || x->agent != agent) continue;
         for (uint32_t s = 0; s < tree_ctas(f->k); s++) {
             uint32_t set;
             if (tree_when(f, tree_op(f, x->op), s) == WHEN_NEVER) continue;
@@ -206,6 +211,54 @@ static bool by_another(uint32_t n, uint32_t at[][TREE_RANKS], const uint32_t *su
     return false;
 }
 
+/* All that is written to other CTAs is so by that agent, behind its await of the event. */
+static bool fills_behind(const TreeFacts *f, uint32_t ring, uint32_t bar, uint32_t agent)
+{
+    const TreeRing *r = &f->ring[ring];
+    bool all = true;
+    for (uint32_t i = 0; i < r->access.n && all; i++) {
+        const TreeAccess *x = &f->access.v[r->access.v[i]];
+        if (!x->far) continue;
+        bool behind = false;
+        for (uint32_t k = 0; k < r->ops.n && r->ops.v[k] < x->op; k++) {
+            const IrOp *op = tree_op(f, r->ops.v[k]);
+            behind |= op->op == IR_AWAIT && op->agent == agent + 1u && ir_find(op, IRK_BAR)->id == bar && !tree_begins(f, ring, r->ops.v[k], x->op);
+        }
+        all = x->agent == agent && behind;
+    }
+    return all;
+}
+
+/* Who arrives at another CTA's event has heard, since its own last turn, from all that await it there: by their release, or by their bytes. */
+static bool heard_of(const TreeFacts *f, uint32_t ring, uint32_t e, const uint32_t *sure)
+{
+    const TreeRing *r = &f->ring[ring];
+    Pairs from = {{0}};
+    for (uint32_t k = 0; k < r->ops.n; k++) {
+        const IrArg *bar = ir_find(tree_op(f, r->ops.v[k]), IRK_BAR);
+        if (bar && bar->id == r->event[e] && ir_op_info((IrOpcode)tree_op(f, r->ops.v[k])->op)->group == IRG_BARRIER) pairs_unite(&from, &tree_tells(f, r->ops.v[k])->from);
+    }
+    for (uint8_t a = 0; a < f->k->roles.n; a++) {
+        uint32_t to[TREE_RANKS] = {0}, hears[TREE_RANKS] = {0}, at[TREE_RANKS][TREE_RANKS] = {{0}};
+        if (!(r->waits[a] >> e & 1)) continue;
+        bool known = says_of(f, ring, a, to, hears, at), behind = fills_behind(f, ring, r->event[e], a);
+        for (uint32_t s = 0; s < tree_ctas(f->k); s++)
+            for (uint32_t t = 0; t < tree_ctas(f->k); t++)
+                if (s != t && pairs_row(&from, t) >> s & 1 && !(known && to[t] >> s & 1) && !(behind && sure[t] >> s & 1)) return false;
+    }
+    return true;
+}
+
+/* No slot is used twice. */
+static bool once(const TreeFacts *f, uint32_t ring)
+{
+    const TreeRing *r = &f->ring[ring];
+    bool inside = r->begun.n > r->slots;
+    for (uint32_t i = 0; i < r->begun.n; i++)
+        for (uint32_t b = f->around[r->begun.v[i]]; b; b = f->around[b - 1]) inside |= tree_op(f, b - 1)->op != IR_IF && tree_op(f, b - 1)->op != IR_ELSE;
+    return !inside;
+}
+
 const char *tree_across(const TreeFacts *f, uint32_t ring)
 {
     uint32_t n = tree_ctas(f->k);
@@ -213,6 +266,8 @@ const char *tree_across(const TreeFacts *f, uint32_t ring)
     uint32_t sure[TREE_RANKS] = {0};
     for (uint32_t s = 0; s < n && n > 1; s++)
         for (uint32_t t = 0; t < n; t++) sure[s] |= (uint32_t)tree_brings(f, ring, s, t) << t;
+    for (uint32_t e = 0; e < r->nevents && n > 1 && !f->k->tmem; e++) /* a pair's order is the graph's to prove */
+        if (r->remote >> e & 1 && !once(f, ring) && !heard_of(f, ring, e, sure)) return "a CTA arrives at another one and may not hear of that one's last turn";
     for (uint8_t b = 0; b < f->k->roles.n && n > 1; b++) { /* who fills */
         uint32_t fills[TREE_RANKS] = {0};
         if (!fills_of(f, ring, b, fills)) return "which CTA is filled is not known";
@@ -233,54 +288,46 @@ const char *tree_across(const TreeFacts *f, uint32_t ring)
     return NULL;
 }
 
-/* ---- sources of copies to other CTAs ---- */
+/* ---- who tells whom ---- */
 
-/* From CTA to CTA: those that say it there. */
-static void says(const TreeFacts *f, const IrOp *op, uint32_t *told)
+const TreeTells *tree_tells(const TreeFacts *f, uint32_t at)
 {
-    for (uint32_t t = 0; t < tree_ctas(f->k); t++) {
+    if (f->tells[at]) return f->tells[at];
+    const IrOp *op = tree_op(f, at);
+    TreeTells *t = f->tells[at] = arena_new(f->a, TreeTells);
+    *t = (TreeTells){.known = true};
+    for (uint32_t s = 0; s < tree_ctas(f->k); s++) {
         uint32_t set;
-        if (tree_when(f, op, t) != WHEN_ALWAYS || !tree_targets(f, op, t, &set)) continue;
-        for (uint32_t s = 0; s < tree_ctas(f->k); s++) told[s] |= (set >> s & 1) << t;
+        TreeWhen when = tree_when(f, op, s);
+        if (when == WHEN_NEVER) continue;
+        if (when == WHEN_OPEN || !tree_targets(f, op, s, &set)) {
+            *t = (TreeTells){.known = false};
+            return t;
+        }
+        for (uint32_t to = 0; to < tree_ctas(f->k); to++) pairs_add(&t->from, to, (set >> to & 1) << s);
     }
+    const IrArg *bar = ir_find(op, IRK_BAR);
+    const TreeRing *r = bar && op->agent && f->k->bars.v[bar->id].ring ? &f->ring[f->k->bars.v[bar->id].ring - 1] : NULL;
+    for (uint32_t to = 0; to < tree_ctas(f->k); to++) {
+        bool back = false;
+        for (uint32_t s = 0; s < tree_ctas(f->k) && r; s++) back = back || (pairs_row(&t->from, to) >> s & pairs_row(&r->by[op->agent - 1], s) >> to & 1);
+        pairs_add(&t->itself, 0, pairs_row(&t->from, to) & 1u << to);
+        pairs_add(&t->back, 0, (uint32_t)back << to);
+    }
+    if (!pairs_within(&f->all, &t->itself)) pairs_drop(&t->itself, &t->back); /* once is enough */
+    return t;
 }
 
-static bool all_told(const TreeFacts *f, const uint32_t *fills, const uint32_t *told)
-{
-    bool all = true;
-    for (uint32_t s = 0; s < tree_ctas(f->k); s++) all = all && (fills[s] & ~told[s]) == 0;
-    return all;
-}
-
-uint32_t tree_reach(const TreeFacts *f, const IrOp *op)
-{
-    uint32_t reach = 0, all = (1u << tree_ctas(f->k)) - 1, set;
-    for (uint32_t s = 0; s < tree_ctas(f->k); s++)
-        if (tree_when(f, op, s) != WHEN_NEVER) reach |= tree_targets(f, op, s, &set) ? set : all;
-    return reach;
-}
-
-void tree_backs(TreeFacts *f, uint32_t ring)
+void tree_fills(TreeFacts *f, uint32_t ring)
 {
     TreeRing *r = &f->ring[ring];
-    uint32_t told[TREE_EVENTS][TREE_RANKS] = {{0}}, freed[TREE_AGENTS][TREE_RANKS] = {{0}};
-    for (uint32_t i = 0; i < r->ops.n; i++) {
-        const IrOp *op = tree_op(f, r->ops.v[i]);
-        const IrArg *bar = ir_find(op, IRK_BAR);
-        if (op->op == IR_RELEASE && ir_find(op, IRK_RING)->id == ring) says(f, op, freed[op->agent - 1]);
-        bool arrive = op->op == IR_BAR_ARRIVE || op->op == IR_BAR_ARRIVE_EXPECT;
-        if (!arrive || !bar || f->k->bars.v[bar->id].ring != ring + 1) continue;
-        says(f, op, told[f->event[bar->id]]);
-        r->reach[f->event[bar->id]] |= tree_reach(f, op);
-    }
     for (uint32_t a = 0; a < f->k->roles.n; a++) {
-        uint32_t fills[TREE_RANKS] = {0};
-        if (!fills_of(f, ring, a, fills)) continue;
-        bool free = true;
-        for (uint32_t b = 0; b < f->k->roles.n; b++) free = free && (!r->releases[b] || all_told(f, fills, freed[b]));
-        if (free) r->back[a] |= BACK_FREE;
-        for (uint32_t e = 0; e < r->nevents; e++)
-            if (all_told(f, fills, told[e])) r->back[a] |= 1u << e;
+        uint32_t fills[TREE_RANKS] = {0}, all = (1u << tree_ctas(f->k)) - 1;
+        bool known = fills_of(f, ring, a, fills);
+        for (uint32_t s = 0; s < tree_ctas(f->k); s++) {
+            pairs_add(&r->by[a], s, known ? fills[s] : all);
+            pairs_add(&r->fills, s, known ? fills[s] : all);
+        }
     }
 }
 
@@ -315,7 +362,7 @@ bool tree_leaves(const TreeFacts *f)
     bool others = false;
     for (uint32_t i = 0; i < f->tree->ops.n && tree_ctas(f->k) > 1; i++) {
         const IrOp *op = tree_op(f, i);
-        others |= ir_find(op, IRK_RANK) || ir_find(op, IRK_MASK) || op->op == IR_CLC_NEXT;
+        others |= tree_reaches_others(op);
     }
     return !others || (has_barrier(&f->k->init) && has_barrier(&f->k->exit));
 }

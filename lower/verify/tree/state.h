@@ -1,102 +1,139 @@
 /* The record that the checker of trees carries from op to op: for each ring the last S generations, for each agent what it does
- * not know to be over there. Rings are shared between records until one of them changes. */
+ * not know to be over there. It is bits and numbers of which more say that less is known: where paths meet, the union and the greatest;
+ * zero: of a generation that never was all is known. Rings are shared between records until one of them changes. */
 #ifndef LOWER_VERIFY_TREE_STATE_H
 #define LOWER_VERIFY_TREE_STATE_H
 
+#include <string.h>
+
 #include "lower/verify/tree/facts.h"
 
-/* What is not known to be over: of access x 2 x + 2, that it is visible to the async proxy 2 x + 3; 0: that the generation has
- * begun. Reads come behind all that writes: they meet nothing but that. */
-typedef uint32_t Key;
-#define KEY_BEGIN ((Key)0)
-#define KEY_READS ((Key)1 << 31)
-static inline Key key_access(const TreeFacts *f, uint32_t x)
+/* What an agent does not know is a set: bit 0: that the generation has begun; of the ring's x-th access, from 1, 2 x: that it is over,
+ * 2 x + 1: that what it wrote is visible to the async proxy. */
+enum { BEGUN = 0, WORD = 64 };
+typedef uint64_t *Set;
+static inline bool set_has(const uint64_t *s, uint32_t bit)
 {
-    return (2 * x + 2) | (f->access.v[x].write ? 0 : KEY_READS);
+    return s[bit / WORD] >> bit % WORD & 1;
 }
-static inline Key key_fence(uint32_t x)
+static inline void set_add(Set s, uint32_t bit)
 {
-    return 2 * x + 3;
+    s[bit / WORD] |= UINT64_C(1) << bit % WORD;
 }
-static inline bool key_is_fence(Key k)
+static inline void set_drop(Set s, uint32_t bit)
 {
-    return k & 1;
+    s[bit / WORD] &= ~(UINT64_C(1) << bit % WORD);
 }
-static inline uint32_t key_number(Key k) /* of the access */
-{
-    return ((k & ~KEY_READS) - 2) / 2;
-}
-/* NULL: of none. */
-static inline const TreeAccess *key_of(const TreeFacts *f, Key k)
-{
-    return k == KEY_BEGIN ? NULL : &f->access.v[key_number(k)];
-}
-
-typedef struct Keys { /* in order */
-    Key *v;
-    uint32_t n, cap;
-} Keys;
-void keys_add(Arena *a, Keys *s, Key k);
-void keys_drop(Keys *s, Key k);
-bool keys_have(const Keys *s, Key k);
-void keys_unite(Arena *a, Keys *s, const Keys *t);
-void keys_meet(Keys *s, const Keys *t); /* what both have */
-bool keys_same(const Keys *s, const Keys *t);
+/* The next member from `bit` on; UINT32_MAX: none. */
+uint32_t set_next(const uint64_t *s, uint32_t words, uint32_t bit);
 
 enum { THE_ONE, ALL_THREADS, KNOWERS, THERE = KNOWERS, KINDS }; /* of an agent: its elected thread, every thread of it; of those CTAs to which it copies */
+enum { OWN, OTHERS, HEARS }; /* of the slot of the CTA that hears it; of those of others */
 
-typedef struct Out { /* an asynchronous read that its agent waits for: groups, or tc.commits, since */
-    Key key;
-    uint8_t agent;
-    bool one;
-    int32_t age; /* -1: none */
-} Out;
-typedef struct TreeEvent {
-    bool silent;        /* nobody has said anything */
-    Keys unheard;       /* what who awaits it does not hear of */
-    Keys part;          /* .. by what some CTAs alone have been told: of these who said it last */
-    uint32_t told;
-    uint16_t few[TREE_RANKS], most[TREE_RANKS]; /* arrivals, by CTA */
-    uint8_t arrived, expects; /* agents, on some path: have arrived; have announced bytes and not arrived since */
-} TreeEvent;
+/* Agents and events, on some path. All uint8_t: sets like the others. */
+typedef struct Marks {
+    uint8_t never;           /* no generation has begun */
+    uint8_t released, held;  /* agents: have released it, have not */
+    uint8_t apart;           /* agents: it has begun for them when their threads have come together */
+    uint8_t late;            /* agents: a thread may not have passed a wait */
+    uint8_t done, busy;      /* agents: are done with it, are not */
+    uint8_t expects[TREE_EVENTS], arrived[TREE_EVENTS]; /* agents: have announced bytes and not arrived since; have arrived */
+    uint8_t missed[TREE_AGENTS]; /* events that the agent has not awaited */
+    uint8_t pad[5];
+} Marks;
+enum { MARKS = sizeof(Marks) / sizeof(uint64_t), FEW_MAX = UINT8_MAX };
+_Static_assert(MARKS * sizeof(uint64_t) == sizeof(Marks), "whole words");
+
+/* How old an asynchronous read is that its agent waits for. The younger the greater; 0: there is none. */
+enum { OUT_WAITED = 1 /* each thread for its own */, OUT_OLD, OUT_NEW = UINT8_MAX - 1 /* groups, or tc.commits, since: none */, OUT_OPEN = UINT8_MAX /* not committed */ };
+
 typedef struct Generation {
-    Keys unknown[TREE_AGENTS][KINDS], said[TREE_AGENTS];
-    uint16_t freed[TREE_RANKS]; /* arrivals at the free barrier, by CTA: the fewest */
-    uint8_t released, held; /* agents: on some path, not on some path */
-    uint8_t apart;          /* agents: it has begun for them when their threads have come together */
-    uint8_t late;           /* agents: a thread may not have passed a wait */
-    uint8_t done, busy;     /* agents: are done with it, on some path; are not, on some path */
-    uint8_t awaited[TREE_AGENTS]; /* events */
-    TreeEvent *event; /* of the ring */
-    VEC(Out) outs; /* by key */
+    const TreeRing *r;
+    uint64_t *w;
+    uint8_t *b;
 } Generation;
-typedef struct RingState {
-    uint32_t users;  /* records that have it */
-    bool begun;
-    uint32_t now;    /* of gen: generation n; n - k is (now + k) mod slots */
-    Generation gen[];
-} RingState;
+static inline Marks *marks(Generation g)
+{
+    return (Marks *)g.w;
+}
+static inline Set unknown_of(Generation g, uint32_t agent, int kind)
+{
+    return g.w + g.r->at_unknown + (agent * g.r->kinds + (uint32_t)kind) * g.r->words;
+}
+static inline Set said_of(Generation g, uint32_t agent) /* what it did not know when it released */
+{
+    return g.w + g.r->at_said + agent * g.r->words;
+}
+static inline Set unheard_of(Generation g, uint32_t event, int slots) /* what who awaits the event does not hear of */
+{
+    return g.w + g.r->at_unheard + (event * g.r->hears + (uint32_t)slots) * g.r->words;
+}
+static inline Set part_of(Generation g, uint32_t event, int slots) /* .. by what some CTAs alone have been told: of all who said it */
+{
+    return g.w + g.r->at_part + (event * g.r->hears + (uint32_t)slots) * g.r->words;
+}
+static inline Pairs *untold_of(Generation g, uint32_t event, int slots) /* those whom nobody has told */
+{
+    return (Pairs *)(g.w + g.r->at_untold) + event * g.r->hears + slots;
+}
+static inline Pairs *unfreed_of(Generation g, uint32_t agent) /* .. that it has released the generation */
+{
+    return (Pairs *)(g.w + g.r->at_untold) + g.r->nevents * g.r->hears + agent;
+}
+/* Arrivals by CTA: FEW_MAX less the fewest, and the most. */
+static inline uint8_t *few_of(Generation g, uint32_t event)
+{
+    return g.b + event * 2 * g.r->ctas;
+}
+static inline uint8_t *most_of(Generation g, uint32_t event)
+{
+    return few_of(g, event) + g.r->ctas;
+}
+static inline uint8_t *freed_of(Generation g) /* at the free barrier: FEW_MAX less the fewest */
+{
+    return few_of(g, g.r->nevents);
+}
+static inline uint8_t *outs_of(Generation g) /* by access that is waited for */
+{
+    return freed_of(g) + g.r->ctas;
+}
 
-typedef struct AgentState {
-    Keys touched;  /* rings: by its threads, since they last came together */
-    Keys unfenced; /* rings: where threads wrote, for all that it has fenced */
-    Keys out;      /* rings: with asynchronous reads of its */
-} AgentState;
+typedef struct RingState {
+    uint32_t users; /* records that have it */
+    struct RingState *next; /* of those that nobody has */
+    uint64_t v[];
+} RingState;
+enum { TOUCHED /* by its threads, since they last came together */, UNFENCED /* where threads wrote, for all that it has fenced */, OUT /* with asynchronous reads of its */, AGENT_SETS };
 typedef struct State {
     RingState **ring;
-    AgentState agent[TREE_AGENTS];
+    uint64_t *agents; /* sets of rings */
+    struct State *next;
 } State;
+typedef struct States { /* memory to be used again */
+    const TreeFacts *f;
+    uint32_t words; /* of a set of rings */
+    RingState **spare;
+    State *spares;
+} States;
 
-Out *outs_at(const TreeFacts *f, Generation *g, Key k, bool *is_new); /* the one with that key */
-State *state_new(const TreeFacts *f);
-State *state_copy(const TreeFacts *f, State *s);
-void state_drop(const TreeFacts *f, State *s);
-void state_meet(const TreeFacts *f, State *s, State *t); /* s: on either way; t is given up */
-bool state_same(const TreeFacts *f, const State *s, const State *t);
-RingState *state_ring(const TreeFacts *f, State *s, uint32_t ring); /* to be changed */
-static inline Generation *generation(const TreeFacts *f, RingState *r, uint32_t ring, uint32_t back)
+void states_init(States *p, const TreeFacts *f);
+State *state_new(States *p);
+State *state_copy(States *p, State *s);
+void state_drop(States *p, State *s);
+void state_meet(States *p, State *s, State *t); /* s: on either way; t is given up */
+bool state_same(const States *p, const State *s, const State *t);
+void state_own(States *p, State *s, uint32_t ring); /* it is to be changed */
+void state_begin(States *p, State *s, uint32_t ring); /* a generation, of which nothing is known to have been; n - S is gone */
+static inline Set rings_of(const States *p, State *s, uint32_t agent, int kind)
 {
-    return &r->gen[(r->now + back) % f->k->rings.v[ring].slots];
+    return s->agents + (agent * AGENT_SETS + (uint32_t)kind) * p->words;
+}
+/* Generation n - back. */
+static inline Generation generation(const States *p, const State *s, uint32_t ring, uint32_t back)
+{
+    const TreeRing *r = &p->f->ring[ring];
+    uint64_t *v = s->ring[ring]->v;
+    return (Generation){r, v + (size_t)back * r->size, (uint8_t *)(v + (size_t)r->slots * r->size) + (size_t)back * r->bytes};
 }
 
 #endif

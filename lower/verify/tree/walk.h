@@ -7,12 +7,14 @@
 
 typedef struct Check {
     TreeFacts f;
-    Arena *a;
+    States p;
     TreeFault *fault;
     bool failed;
     uint32_t without;
+    Set left[KINDS]; /* at hand */
     State **heads; /* by op: the record at the loop's head, from the last time */
     State *out;    /* of the repeat at hand: behind its breaks */
+    uint32_t loops; /* around the op at hand */
     uint32_t at;   /* op */
 } Check;
 
@@ -21,23 +23,18 @@ static inline bool alone(const Check *c, uint32_t agent) /* one thread */
     return c->f.k->roles.v[agent].elect;
 }
 
-static inline uint32_t slots(const Check *c, uint32_t ring)
-{
-    return c->f.k->rings.v[ring].slots;
-}
-
 static inline void touch(Check *c, State *s, uint32_t agent, uint32_t ring)
 {
-    if (!alone(c, agent)) keys_add(c->a, &s->agent[agent].touched, ring);
+    if (!alone(c, agent)) set_add(rings_of(&c->p, s, agent, TOUCHED), ring);
 }
 
 /* ---- agents.c ---- */
 /* The agent has waited for its groups, or for what the tensor core does for it: what is at least so old is over; one: its elected thread has. */
-void walk_over(Check *c, State *s, uint32_t a, AccessHow how, int32_t age, bool one);
+void walk_over(Check *c, State *s, uint32_t a, AccessHow how, int64_t age, bool one);
 void walk_older(Check *c, State *s, uint32_t a, AccessHow how, bool one); /* a group is committed */
 void walk_together(Check *c, State *s, uint32_t a);
 void walk_fence(Check *c, State *s, uint32_t a, bool one, uint32_t space);
 void walk_sources_older(Check *c, State *s, uint32_t ring);
-void walk_sources_over(Check *c, State *s, uint32_t ring, uint32_t a, bool one, const Keys *unheard);
+void walk_sources_over(Check *c, State *s, uint32_t ring, uint32_t a, bool one, const uint64_t *unheard);
 
 #endif

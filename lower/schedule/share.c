@@ -1,0 +1,142 @@
+/* Rings that share storage are one ring: the turns of a loop go on where those of the loop before have ended. So the first tiles of the
+ * second loop are loaded while the last ones of the first are still used, nothing is drained in between, and what makes one loop safe
+ * makes both.
+ *
+ * Rings become one where the sum of them finds no room: their loops are different statements of the kernel's body, so their tiles
+ * are never alive together but for the ring's own turns; the same roles fill and use them in the same way, so as many arrivals
+ * free a slot, and what stores read is given back as late. A slot has room for the larger tile. */
+#include "lower/plan/device_maps.h"
+#include "lower/schedule/schedule.h"
+
+/* The statement of the kernel's body that holds the ring's turn. */
+static const PStmt *loop_of(const Lower *L, const Ring *r)
+{
+    return rings_top(r->moves.v[0], &L->k->body);
+}
+
+static bool may_share(const Ring *r)
+{
+    bool own = r->peered || r->by_rank || r->summed || r->generic || r->across || r->cast != CAST_NONE;
+    return r->tile && r->turn && r->looped && !r->kept && !own && !r->tile->tensor && !ring_uses(r, AG_SEND);
+}
+
+static int64_t stages(const Ring *r)
+{
+    return r->pipe ? r->pipe->st->pipe->stages : 0;
+}
+
+static bool alike(const Ring *a, const Ring *b)
+{
+    return a->filler == b->filler && a->agents == b->agents && a->stored == b->stored && stages(a) == stages(b) && a->unread == b->unread;
+}
+
+static int64_t slot_bytes(const Ring *r)
+{
+    return (int64_t)r->pitch * r->inner;
+}
+
+static int64_t distance(int64_t a, int64_t b)
+{
+    return a < b ? b - a : a - b;
+}
+
+/* In slots of the larger tile the smaller one has at most half of the bytes on its way that it could have. */
+static bool near(int64_t a, int64_t b)
+{
+    return a <= 2 * b && b <= 2 * a;
+}
+
+static void share(Lower *L, Ring *r, uint32_t home)
+{
+    Ring *h = &L->sched->rings[home];
+    uint32_t align = L->ir->bufs.v[h->buf].align, other = L->ir->bufs.v[r->buf].align;
+    r->home = home;
+    if (r->slots > h->slots) h->slots = r->slots;
+    if (slot_bytes(r) > h->room) h->room = slot_bytes(r);
+    if (other > align) L->ir->bufs.v[h->buf].align = align = other;
+    h->room = (h->room + align - 1) / align * align;
+}
+
+/* Loop by loop, in the program's order: each ring goes to the one that is nearest to it in size, of those of loops before. */
+void rings_share(Lower *L)
+{
+    Sched *s = L->sched;
+    VEC(uint32_t) homes = {0};
+    const PStmt **last = arena_array(L->a, const PStmt *, s->nrings); /* by home: the last loop that uses it */
+    bool *seen = arena_array(L->a, bool, s->nrings);
+    if (L->device->maps.n) return; /* made for a slot of a tile */
+    for (uint32_t i = 0; i < s->moves.n; i++) {
+        const Planned *p = s->moves.v[i];
+        uint32_t ring = p->dst;
+        if (ring == RING_NONE || seen[ring] || !may_share(&s->rings[ring])) continue;
+        seen[ring] = true;
+        Ring *r = &s->rings[ring];
+        const PStmt *loop = loop_of(L, r);
+        uint32_t best = RING_NONE;
+        for (uint32_t k = 0; k < homes.n; k++) {
+            const Ring *h = &s->rings[homes.v[k]];
+            if (last[homes.v[k]] == loop || !alike(h, r) || !near(h->room, slot_bytes(r))) continue;
+            if (best == RING_NONE || distance(h->room, slot_bytes(r)) < distance(s->rings[best].room, slot_bytes(r))) best = homes.v[k];
+        }
+        if (best == RING_NONE) vec_push(L->a, &homes, best = ring);
+        else share(L, r, best);
+        last[best] = loop;
+    }
+}
+
+void rings_share_slots(Lower *L)
+{
+    Sched *s = L->sched;
+    for (uint32_t i = 0; i < s->nrings; i++) s->rings[i].slots = s->rings[s->rings[i].home].slots;
+}
+
+bool rings_share_lags(Lower *L)
+{
+    Sched *s = L->sched;
+    bool changed = false;
+    for (int pass = 0; pass < 2; pass++) { /* the least to the home, and from there to all */
+        for (uint32_t i = 0; i < s->nrings; i++) {
+            Ring *r = &s->rings[i], *h = &s->rings[r->home];
+            Ring *from = pass ? h : r, *to = pass ? r : h;
+            changed |= from->lag < to->lag;
+            if (from->lag < to->lag) to->lag = from->lag;
+        }
+    }
+    return changed;
+}
+
+void rings_share_barriers(Lower *L)
+{
+    Sched *s = L->sched;
+    for (uint32_t i = 0; i < s->nrings; i++) {
+        Ring *r = &s->rings[i];
+        const Ring *h = &s->rings[r->home];
+        if (r == h) continue;
+        r->ir = h->ir;
+        r->full = h->full;
+        r->empty = h->empty;
+        r->done = h->done;
+    }
+}
+
+void rings_share_buffers(Lower *L)
+{
+    Sched *s = L->sched;
+    IrKernel *k = L->ir;
+    uint32_t *becomes = arena_array(L->a, uint32_t, k->bufs.n), n = 0;
+    for (uint32_t i = 0; i < k->bufs.n; i++) {
+        bool shares = i < L->k->tiles.n && s->rings[i].turn && s->rings[i].home != i;
+        becomes[i] = shares ? UINT32_MAX : n;
+        if (!shares) k->bufs.v[n++] = k->bufs.v[i];
+    }
+    if (n == k->bufs.n) return;
+    k->bufs.n = n;
+    for (uint32_t i = 0; i < L->k->tiles.n; i++)
+        if (becomes[i] == UINT32_MAX) becomes[i] = becomes[s->rings[i].home];
+    for (uint32_t i = 0; i < s->nrings; i++) s->rings[i].buf = becomes[s->rings[i].buf];
+    for (uint32_t i = 0; i < k->tree.ops.n; i++) {
+        const IrOp *op = &k->tree.ops.v[i];
+        for (uint32_t j = 0; j < op->nargs; j++)
+            if (op->args[j].kind == IRA_BUF) op->args[j].id = becomes[op->args[j].id];
+    }
+}
