@@ -21,9 +21,9 @@ kernel rows<D = 64>(src: global f32[M, D], idx: global s32[K], out: global f32[K
         move t -> out[i, 0];
     }
 }
-kernel shifted(src: global f32[N], dst: global f32[N], by: s32) grid (ceil(N, 256)) {
+kernel shifted(src: global f32[N], dst: global f32[N], steps: s32) grid (ceil(N, 256)) {
     shared t: f32[256];
-    move src[cta.x * 256 + by * 4] -> t;
+    move src[cta.x * 256 + steps * 4] -> t;
     move t -> dst[cta.x * 256];
 }
 """
@@ -57,7 +57,7 @@ def test_rows():
 
 def test_scalar():
     x = torch.arange(1024, device=device, dtype=torch.float32)
-    y = module().shifted(x, by=3, dst=torch.empty)
+    y = module().shifted(x, steps=3, dst=torch.empty)
     assert torch.equal(y[:1012], x[12:]) and not y[1012:].any()
 
 

@@ -73,11 +73,14 @@ def _device(where):
     return handle
 
 
-def _stream(device):
+def _raw_stream(torch, device):
+    """The stream that torch works on there now; None: the default stream."""
+    return torch._C._cuda_getCurrentRawStream(device[1]) or None
+
+
+def _stream(where):
     torch = sys.modules.get("torch")
-    if torch is not None and torch.cuda.is_available():
-        return torch.cuda.current_stream(device).cuda_stream
-    return 0
+    return _raw_stream(torch, where) if torch is not None and torch.cuda.is_initialized() else None
 
 
 # ---- kernels ----
@@ -143,7 +146,7 @@ class _Bound:
     """A call's arguments, bound: of one thread, for the time of the call."""
 
     def __init__(self, kernel, arguments, keywords):
-        self.kernel, self.values, self.copies = kernel, {}, []
+        self.kernel, self.values, self.copies, self.binds = kernel, {}, [], {}
         self.results = []
         given = dict(keywords)
         names = kernel._names_for(arguments, given)
@@ -159,7 +162,7 @@ class _Bound:
             else:
                 self.values[name] = x
         self.where = self._place(arrays, makers)
-        compiled = kernel._module._on(self.where)
+        compiled = self.compiled = kernel._module._on(self.where)
         if kernel.name not in compiled.kernels:
             raise Error(f"'{kernel._module._path}' has no kernel '{kernel.name}'; it has {', '.join(compiled.kernels)}")
         self.handle, self.parameters = compiled.kernels[kernel.name]
@@ -236,10 +239,9 @@ class _Bound:
 
     def _bind(self, p, address, size, shape, strides):
         n = len(shape)
-        status = native.bind(
-            self.args, p.key, address, size, p.type, n, (c_int64 * n)(*shape), (c_int64 * n)(*strides) if strides else None, byref(self.error)
-        )
-        _check(status, self.error)
+        how = (p.key, size, p.type, n, (c_int64 * n)(*shape), (c_int64 * n)(*strides) if strides else None)
+        self.binds[p.key] = how
+        _check(native.bind(self.args, how[0], address, *how[1:], byref(self.error)), self.error)
 
     def _to_simulator(self, p, address, size):
         at = c_uint64()
@@ -314,6 +316,54 @@ def _made(maker, shape, p, beside):
     return maker(shape, dtype=dtype)
 
 
+class _Ready:
+    """Arguments that were bound once, of one thread: a call with tensors of the same kind only says where they lie now."""
+
+    def __init__(self, bound, order):
+        self.args, bound.args = bound.args, c_void_p()
+        self.where, self.error, self.compiled = bound.where, native.TileError(), bound.compiled
+        by_name = {p.name: p for p in bound.parameters}
+        self.binds = [bound.binds.get(by_name[name].key, (by_name[name].key,)) for name in order]
+        self.at = [None] * len(order)
+
+    def launch(self, arguments, stream):
+        args, error, at = self.args, byref(self.error), self.at
+        for i, x in enumerate(arguments):
+            where = x if type(x) is int else x.data_ptr()
+            if where == at[i]:
+                continue
+            at[i] = None
+            how = self.binds[i]
+            status = native.bind_scalar(args, how[0], x, error) if len(how) == 1 else native.bind(args, how[0], where, *how[1:], error)
+            if status:
+                _check(status, self.error)
+            at[i] = where
+        status = native.launch(args, stream, error)
+        if status:
+            _check(status, self.error)
+
+    def __del__(self):
+        native.args_free(self.args)
+
+
+_READY_MOST = 64  # kinds of arguments of one kernel that a thread remembers
+
+
+def _kind(torch, arguments):
+    """What of the arguments decides how they are bound; None: not only tensors on a GPU, and integers."""
+    kind = []
+    for x in arguments:
+        if type(x) is torch.Tensor:
+            if not x.is_cuda or x.requires_grad:
+                return None
+            kind.append((x.dtype, x.shape, x.stride(), x.device))
+        elif type(x) is int and -(2**63) <= x < 2**63:
+            kind.append(int)
+        else:
+            return None
+    return tuple(kind)
+
+
 class Kernel:
     """A kernel of a module. Called with the parameters of the source in their order, or by name: arrays, integers for scalars, and for what is
     written and has no array yet a function such as torch.empty, called with shape and dtype; what it made is returned."""
@@ -321,6 +371,7 @@ class Kernel:
     def __init__(self, module, name):
         self._module, self.name = module, name
         self.__name__ = self.__qualname__ = name
+        self._ready = threading.local()
 
     def __repr__(self):
         return f"<kernel {self.name} of {self._module._path}>"
@@ -339,11 +390,24 @@ class Kernel:
         return out
 
     def __call__(self, *arguments, stream=None, **keywords):
+        torch = sys.modules.get("torch")
+        given = (*arguments, *keywords.values())
+        kind = torch and _kind(torch, given)
+        if kind:
+            kind = (len(arguments), *keywords, *kind)
+            ready = self._ready.__dict__.get(kind)
+            if ready is not None:
+                ready.launch(given, _raw_stream(torch, ready.where) if stream is None else stream or None)
+                return None
         with _Bound(self, arguments, keywords) as b:
             if stream is None and b.where[0] == CUDA:
-                stream = _stream(b.where[1])
+                stream = _stream(b.where)
             _check(native.launch(b.args, stream or None, byref(b.error)), b.error)
             b.fetch()
+            if kind:
+                if len(self._ready.__dict__) >= _READY_MOST:
+                    self._ready.__dict__.clear()
+                self._ready.__dict__[kind] = _Ready(b, [*self._module._parameter_names(self.name)[: len(arguments)], *keywords])
             return None if not b.results else b.results[0] if len(b.results) == 1 else tuple(b.results)
 
     def launch_info(self, *arguments, **keywords):
@@ -360,7 +424,7 @@ class Kernel:
         """Milliseconds that a launch takes on the GPU, the mean of `repeats` in a row."""
         with _Bound(self, arguments, keywords) as b:
             ms = c_double()
-            stream = _stream(b.where[1]) if b.where[0] == CUDA else 0
+            stream = _stream(b.where) if b.where[0] == CUDA else 0
             _check(native.time(b.args, stream or None, repeats, byref(ms), byref(b.error)), b.error)
             return ms.value / repeats
 
