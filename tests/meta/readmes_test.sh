@@ -5,7 +5,7 @@ cd .. || exit 3
 lines_most=60
 
 # Words of all sources, and those that a bracket follows.
-sources=$(find lang frontend lower ptxgen runtime tilecc tests bench stdlib -name '*.[chy]' -o -name '*.re' -o -name '*.def' -o -name '*.sh' |
+sources=$(find lang frontend lower ptxgen runtime tilecc tests bench stdlib -name '*.[chy]' -o -name '*.re' -o -name '*.def' -o -name '*.sh' -o -name '*.py' |
     grep -v readmes_test)
 # shellcheck disable=SC2086
 cat $sources | grep -oE '[A-Za-z_][A-Za-z0-9_]*' | sort -u >"$work/words"
@@ -27,7 +27,7 @@ check() { # README.md, its folder: a line for each thing that is not there
         *'()')
             grep -qx "${name%()}" "$work/functions" || echo "$1: no function $name"
             ;;
-        */* | *.[chy] | *.re | *.def | *.md | *.sh | *.txt | *.tile | *.ir | *.ptx)
+        */* | *.[chy] | *.re | *.def | *.md | *.py | *.sh | *.txt | *.tile | *.ir | *.ptx)
             there "$name" "$2" || there "include/$name" "$2" || there "ptxgen/include/$name" . || there "runtime/include/$name" . ||
                 echo "$1: no file $name"
             ;;
@@ -40,7 +40,7 @@ check() { # README.md, its folder: a line for each thing that is not there
 
 rooms() {
     for folder in */; do echo "${folder%/}"; done | grep -vx build
-    find lower runtime -mindepth 1 -type d | grep -vE '^lower/verify/graph/|^runtime/include$' # folders of one room
+    find lower runtime -mindepth 1 -type d | grep -vE '^lower/verify/graph/|^runtime/include$|^runtime/python/' # folders of one room
 }
 
 rooms | while read -r room; do

@@ -1,0 +1,121 @@
+"""The package with NumPy, on the simulator. Run with pytest, or as a program."""
+
+import os
+import sys
+import tempfile
+import threading
+
+import numpy as np
+
+import tilecc
+
+COPY = """
+kernel copy(src: global T[M, N], dst: global T[M, N]) grid (ceil(N, 32), ceil(M, 16)) {
+    shared t: T[16, 32];
+    move src[cta.y * 16, cta.x * 32] -> t;
+    move t -> dst[cta.y * 16, cta.x * 32];
+}
+"""
+STRIDED = """
+kernel copy(src: global f32[M, N] stride [S, 1], dst: global f32[M, N]) grid (ceil(N, 32), ceil(M, 16)) {
+    shared t: f32[16, 32];
+    move src[cta.y * 16, cta.x * 32] -> t;
+    move t -> dst[cta.y * 16, cta.x * 32];
+}
+"""
+
+
+def of(type_):
+    return tilecc.loads(COPY.replace(" T[", f" {type_}["), name=f"{type_}.tile")
+
+
+def test_types():
+    for type_, dtype in {
+        "u8": "u1", "u16": "u2", "u32": "u4", "u64": "u8", "s8": "i1", "s16": "i2", "s32": "i4", "s64": "i8", "f16": "f2", "f32": "f4",
+        "f64": "f8", "bf16": "u2", "e4m3": "u1", "e5m2": "u1",
+    }.items():
+        x = np.random.randint(0, 100, (20, 48)).astype(dtype)
+        y = of(type_).copy(x, dst=np.empty)
+        assert y.dtype == x.dtype and np.array_equal(x, y), type_
+
+
+def test_strides():
+    x = np.random.rand(20, 64).astype("f4")
+    y = np.zeros((20, 32), "f4")
+    tilecc.loads(STRIDED).copy(x[:, :32], y)
+    assert np.array_equal(y, x[:, :32])
+    tilecc.loads(STRIDED).copy(x[:, 16:48], y)
+    assert np.array_equal(y, x[:, 16:48])
+
+
+def test_folder():
+    with tempfile.TemporaryDirectory() as folder:
+        with open(os.path.join(folder, "lib.tile"), "w") as f:
+            f.write("fn one(x: global f32[N], y: global f32[N]) { shared t: f32[64]; move x[0] -> t; move t -> y[0]; }")
+        path = os.path.join(folder, "k.tile")
+        with open(path, "w") as f:
+            f.write("import lib;\nkernel k<W = 64>(x: global f32[N], y: global f32[N]) { lib.one(x, y); }")
+        x = np.random.rand(64).astype("f4")
+        assert np.array_equal(tilecc.load(path, W=32).k(x, y=np.empty), x)
+        try:
+            tilecc.load(os.path.join(folder, "none.tile"))
+        except FileNotFoundError:
+            pass
+        else:
+            raise AssertionError("a file that there is not")
+
+
+def test_errors():
+    k, x = of("f32"), np.zeros((16, 32), "f4")
+    for words, f in {
+        "argument 'dst' is written, and this array is read-only": lambda: k.copy(x, np.frombuffer(bytes(2048), "f4").reshape(16, 32)),
+        "elements of s32": lambda: k.copy(x.astype("i4"), x),
+        "big-endian": lambda: k.copy(x.astype(">f4"), x),
+        "negative stride": lambda: k.copy(x[::-1], x),
+        "complex": lambda: k.copy(x.astype("c8"), x),
+        "a list is no array": lambda: k.copy(x, dst=[1]),
+        "at least one argument is an array": lambda: k.copy(1, 2),
+    }.items():
+        try:
+            f()
+        except TypeError as e:
+            assert words in str(e) or words == "complex" and "c8" in str(e) or "is an array" in str(e), str(e)
+        else:
+            raise AssertionError(words)
+
+
+def test_simulator_finds():
+    k = tilecc.loads(COPY.replace(" T[", " f32["), simulator="sim:fuzz,schedules=3")
+    x = np.random.rand(40, 96).astype("f4")
+    assert np.array_equal(k.copy(x, dst=np.empty), x)
+    assert k.copy.launch_info(x, np.empty_like(x))["grid"] == (3, 3, 1)
+
+
+def test_threads():
+    k, wrong = of("f32"), []
+
+    def work(seed):
+        x = np.random.default_rng(seed).random((30, 40)).astype("f4")
+        for _ in range(5):
+            if not np.array_equal(k.copy(x, dst=np.empty), x):
+                wrong.append(seed)
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert not wrong
+
+
+if __name__ == "__main__":
+    failed = 0
+    for name, f in sorted(globals().items()):
+        if name.startswith("test_"):
+            try:
+                f()
+                print("passed", name)
+            except Exception as e:  # all are to be seen
+                failed += 1
+                print("FAILED", name, type(e).__name__, e)
+    sys.exit(failed > 0)

@@ -1,0 +1,65 @@
+"""The package with nothing but the standard library: an array is whatever has an array interface."""
+
+import ctypes
+import sys
+
+import tilecc
+
+SOURCE = """
+kernel copy<BM = 8>(src: global s32[M, N], dst: global s32[M, N]) grid (ceil(N, 32), ceil(M, BM)) {
+    shared t: s32[BM, 32];
+    move src[cta.y * BM, cta.x * 32] -> t;
+    move t -> dst[cta.y * BM, cta.x * 32];
+}
+"""
+
+
+class Ints:
+    def __init__(self, rows, columns, values=None):
+        self.data = (ctypes.c_int32 * (rows * columns))(*(values or ()))
+        self.shape = (rows, columns)
+
+    @property
+    def __array_interface__(self):
+        return {"version": 3, "shape": self.shape, "typestr": "<i4", "data": (ctypes.addressof(self.data), False), "strides": None}
+
+
+def test_copy():
+    k = tilecc.loads(SOURCE, BM=4)
+    x, y = Ints(20, 36, range(720)), Ints(20, 36)
+    k.copy(x, y)
+    assert list(y.data) == list(range(720))
+    made = k.copy(src=x, dst=lambda shape, dtype: Ints(*shape))
+    assert list(made.data) == list(range(720))
+    assert "copy" in dir(k) and "move src" in k.copy.plan() and ".visible .entry copy" in k.ptx("sm_100a")
+
+
+def test_errors():
+    x = Ints(20, 36)
+    for kind, words, f in (
+        (TypeError, "argument 'dst' is missing", lambda: tilecc.loads(SOURCE).copy(x)),
+        (tilecc.LaunchError, "N is 36 from `src`", lambda: tilecc.loads(SOURCE).copy(x, Ints(20, 32))),
+        (tilecc.LaunchError, "E1", lambda: tilecc.loads(SOURCE).copy(Ints(20, 3), Ints(20, 3))),
+        (tilecc.CompileError, "E0", lambda: tilecc.loads(SOURCE, BM="none").copy(x, x)),
+        (tilecc.CompileError, "E0201", lambda: tilecc.loads("kernel k(x: global s32[N]) { fill zz = 1; }").plan()),
+        (AttributeError, "has no kernel 'cop'", lambda: tilecc.loads(SOURCE).cop(x, x)),
+    ):
+        try:
+            f()
+        except kind as e:
+            assert words in str(e), str(e)
+        else:
+            raise AssertionError(words)
+
+
+if __name__ == "__main__":
+    failed = 0
+    for name, f in sorted(globals().items()):
+        if name.startswith("test_"):
+            try:
+                f()
+                print("passed", name)
+            except Exception as e:  # all are to be seen
+                failed += 1
+                print("FAILED", name, type(e).__name__, e)
+    sys.exit(failed > 0)

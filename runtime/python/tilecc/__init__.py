@@ -1,0 +1,515 @@
+"""tilecc: kernels that move tiles of data, written in .tile, called with the arrays of PyTorch, NumPy, CuPy or JAX.
+
+    import tilecc, torch
+
+    k = tilecc.load("moe.tile", D=4096)          # compiled at the first call, for the GPU of its arrays
+    k.permute(x, src, out)                       # on torch's current stream
+    y = k.permute(x, src, out=torch.empty)       # made as the signature says
+    print(k.permute.plan())                      # which instruction each move became, and why
+
+Arrays on the CPU run on the simulator, which finds races and missing waits as well. What a launch checks and finds wrong, and what the compiler
+says, comes as an exception with the text that `tilecc` prints.
+"""
+
+import ctypes
+import os
+import re
+import sys
+import threading
+from ctypes import byref, c_double, c_int64, c_size_t, c_uint64, c_void_p
+
+from . import _native as native
+from ._arrays import CPU, CUDA, Array, array, is_array
+
+__all__ = ["load", "loads", "Module", "Kernel", "Error", "CompileError", "LaunchError", "__version__"]
+__version__ = native.version().decode()
+
+
+class Error(Exception):
+    """What is wrong, as one sentence or several lines. code: "E1124" where the text has one, else None."""
+
+    def __init__(self, text):
+        super().__init__(text)
+        found = re.search(r"\b[EP]\d{4}\b", text)
+        self.code = found.group() if found else None
+
+
+class CompileError(Error):
+    """The source is wrong: the text holds the compiler's messages."""
+
+
+class LaunchError(Error):
+    """A launch check failed, or the simulator found a fault while the kernel ran."""
+
+
+_ARGUMENT, _CHECK, _SOURCE, _KERNEL = 1, 2, 4, 9  # tile_status
+
+
+def _check(status, error):
+    if status == 0:
+        return
+    text = error.text.decode(errors="replace")
+    raise (CompileError if status == _SOURCE else LaunchError if status in (_ARGUMENT, _CHECK, _KERNEL) else Error)(text)
+
+
+# ---- devices ----
+
+_devices = {}
+_lock = threading.Lock()
+
+
+def _device(where):
+    """The tile_device of ("cuda", 1) or ("sim", options); each is opened once and lives as long as the process."""
+    handle = _devices.get(where)
+    if handle is None:
+        with _lock:
+            handle = _devices.get(where)
+            if handle is None:
+                name = f"cuda:{where[1]}" if where[0] == CUDA else where[1]
+                handle, error = c_void_p(), native.TileError()
+                _check(native.device_open(name.encode(), byref(handle), byref(error)), error)
+                native.use_compiler(handle)
+                _devices[where] = handle
+    return handle
+
+
+def _raw_stream(torch, device):
+    """The stream that torch works on there now; None: the default stream."""
+    return torch._C._cuda_getCurrentRawStream(device[1]) or None
+
+
+def _stream(where):
+    torch = sys.modules.get("torch")
+    return _raw_stream(torch, where) if torch is not None and torch.cuda.is_initialized() else None
+
+
+# ---- kernels ----
+
+
+class _Parameter:
+    __slots__ = ("name", "key", "scalar", "type", "type_name", "rank", "extents", "written", "read", "bits")
+
+    def __init__(self, p):
+        self.key = p.name
+        self.name = p.name.decode()
+        self.scalar = bool(p.is_scalar)
+        self.type = p.type
+        self.type_name = native.type_name(p.type).decode()
+        self.bits = native.type_bits(p.type)
+        self.rank = p.rank
+        self.extents = [e.strip() for e in p.extents.decode().strip("[]").split(",")] if p.rank else []
+        self.written, self.read = bool(p.written), bool(p.read)
+
+    def __str__(self):
+        return f"{self.name}: {self.type_name}" + (f"[{', '.join(self.extents)}]" if self.rank else "")
+
+
+class _Compiled:
+    """The module on one device."""
+
+    def __init__(self, module, device):
+        self.device, self.handle = device, c_void_p()
+        defines = [f"{n}={v}".encode() for n, v in module._defines.items()]
+        list_ = (ctypes.c_char_p * max(len(defines), 1))(*defines)
+        error = native.TileError()
+        text = module._text
+        status = native.module_load_source(
+            device, module._path.encode(), text, len(text), list_, len(defines), byref(self.handle), byref(error)
+        )
+        _check(status, error)
+        self.kernels = {}
+        for i in range(native.kernel_count(self.handle)):
+            k = native.kernel_at(self.handle, i)
+            self.kernels[native.kernel_name(k).decode()] = (k, self._parameters(k))
+
+    @staticmethod
+    def _parameters(k):
+        out = []
+        for i in range(native.param_count(k)):
+            p = native.Param()
+            native.param_info(k, i, byref(p))
+            out.append(_Parameter(p))
+        return out
+
+
+def _fits(p, a):
+    """Do elements of the array stand for those of the parameter?"""
+    if a.dtype == p.type_name or (p.type_name == "tf32" and a.dtype == "f32"):
+        return True
+    width = int("".join(c for c in a.dtype if c.isdigit()) or 0) if a.dtype[0] in "us" else 0
+    if p.bits % 8:  # packed: bytes
+        return a.dtype == "u8"
+    return a.raw and p.type_name in ("bf16", "e4m3", "e5m2", "f16") and width == p.bits
+
+
+class _Bound:
+    """A call's arguments, bound: of one thread, for the time of the call."""
+
+    def __init__(self, kernel, arguments, keywords):
+        self.kernel, self.values, self.copies, self.binds = kernel, {}, [], {}
+        self.results = []
+        given = dict(keywords)
+        names = kernel._names_for(arguments, given)
+        arrays, makers = {}, {}
+        for name, x in names.items():
+            if is_array(x):
+                try:
+                    arrays[name] = array(x)
+                except TypeError as e:
+                    raise TypeError(f"{kernel.name}: argument '{name}': {e}") from None
+            elif callable(x):
+                makers[name] = x
+            else:
+                self.values[name] = x
+        self.where = self._place(arrays, makers)
+        compiled = self.compiled = kernel._module._on(self.where)
+        if kernel.name not in compiled.kernels:
+            raise Error(f"'{kernel._module._path}' has no kernel '{kernel.name}'; it has {', '.join(compiled.kernels)}")
+        self.handle, self.parameters = compiled.kernels[kernel.name]
+        self.device, self.args, self.error = compiled.device, c_void_p(), native.TileError()
+        self.keep = arrays
+        try:
+            self._check_names(names)
+            _check(native.args_new(self.handle, byref(self.args), byref(self.error)), self.error)
+            for p in self.parameters:
+                if p.name in self.values:
+                    self._bind_value(p)
+                elif p.name in arrays:
+                    self._bind_array(p, arrays[p.name])
+            for p in self.parameters:
+                if p.name in makers:
+                    self._make(p, makers[p.name])
+        except BaseException:
+            self.close()
+            raise
+
+    def _place(self, arrays, makers):
+        where = None
+        for name, a in arrays.items():
+            if where is not None and a.device != where[1]:
+                raise TypeError(f"{self.kernel.name}: '{name}' is on another device than '{where[0]}'")
+            where = where or (name, a.device)
+        if where is None:
+            raise TypeError(f"{self.kernel.name}: at least one argument is an array: where it lies the kernel runs")
+        return where[1] if where[1][0] == CUDA else (CPU, self.kernel._module._simulator)
+
+    def _check_names(self, names):
+        known = [p.name for p in self.parameters]
+        for name in names:
+            if name not in known:
+                raise TypeError(f"{self.kernel.name} has no parameter '{name}'; it has {', '.join(map(str, self.parameters))}")
+        for p in self.parameters:
+            if p.name not in names:
+                raise TypeError(f"{self.kernel.name}: argument '{p.name}' is missing ({p})")
+
+    def _bind_value(self, p):
+        x = self.values[p.name]
+        if not p.scalar:
+            raise TypeError(f"{self.kernel.name}: argument '{p.name}' is an array ({p}), not {x!r}")
+        try:
+            x = x.__index__()
+        except AttributeError:
+            raise TypeError(f"{self.kernel.name}: argument '{p.name}' is an integer ({p}), not {x!r}") from None
+        if not -(2**63) <= x < 2**63:
+            raise OverflowError(f"{self.kernel.name}: argument '{p.name}' does not fit 64 bits: {x}")
+        _check(native.bind_scalar(self.args, p.key, x, byref(self.error)), self.error)
+
+    def _bind_array(self, p, a):
+        if p.scalar:
+            raise TypeError(f"{self.kernel.name}: argument '{p.name}' is an integer ({p}), not an array")
+        if not _fits(p, a):
+            raise TypeError(f"{self.kernel.name}: argument '{p.name}' has elements of {a.dtype}; it takes {p}")
+        if p.written and a.readonly:
+            raise TypeError(f"{self.kernel.name}: argument '{p.name}' is written, and this array is read-only")
+        shape, strides = a.shape, a.strides
+        if len(shape) != p.rank:
+            raise TypeError(f"{self.kernel.name}: argument '{p.name}' has {len(shape)} dimensions; it takes {p}")
+        if p.bits % 8:
+            if strides is not None:
+                raise TypeError(f"{self.kernel.name}: argument '{p.name}' holds packed elements, which must be contiguous")
+            shape = (*shape[:-1], shape[-1] * 8 // p.bits)
+        if strides is not None and any(s < 0 for s in strides):
+            raise TypeError(f"{self.kernel.name}: argument '{p.name}' has a negative stride")
+        size = 0 if 0 in a.shape else 1 + sum((n - 1) * s for n, s in zip(a.shape, strides or _row_major(a.shape)))
+        size *= max(p.bits // 8, 1)
+        address = a.address
+        if self.where[0] == CPU:
+            address = self._to_simulator(p, a.address, size)
+        self._bind(p, address, size, shape, strides)
+
+    def _bind(self, p, address, size, shape, strides):
+        n = len(shape)
+        how = (p.key, size, p.type, n, (c_int64 * n)(*shape), (c_int64 * n)(*strides) if strides else None)
+        self.binds[p.key] = how
+        _check(native.bind(self.args, how[0], address, *how[1:], byref(self.error)), self.error)
+
+    def _to_simulator(self, p, address, size):
+        at = c_uint64()
+        _check(native.alloc(self.device, size, byref(at), byref(self.error)), self.error)
+        self.copies.append((p, address, at.value, size))
+        if size:
+            _check(native.write(self.device, at.value, address, size, byref(self.error)), self.error)
+        return at.value
+
+    def _make(self, p, maker):
+        if not p.written:
+            raise TypeError(f"{self.kernel.name}: argument '{p.name}' is not written, so it can't be made")
+        shape = [self._extent(p, e) for e in p.extents]
+        a = _made(maker, tuple(shape), p, next(iter(self.keep.values())))
+        self.results.append(a)
+        self.keep[p.name] = array(a)
+        self._bind_array(p, self.keep[p.name])
+
+    def _extent(self, p, text):
+        if text.isdigit():
+            return int(text)
+        value = c_int64()
+        if native.symbol(self.args, text.encode(), byref(value), byref(self.error)) != 0:
+            raise TypeError(
+                f"{self.kernel.name}: the extent {text} of '{p.name}' follows from no other argument: pass an array, or a function that "
+                f"makes one ({self.error.text.decode()})"
+            )
+        return value.value
+
+    def fetch(self):
+        for p, address, at, size in self.copies:
+            if p.written and size:
+                _check(native.read(self.device, address, at, size, byref(self.error)), self.error)
+
+    def close(self):
+        for _, _, at, _ in self.copies:
+            native.release(self.device, at, None)
+        self.copies = []
+        if self.args:
+            native.args_free(self.args)
+            self.args = c_void_p()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
+def _row_major(shape):
+    strides, n = [], 1
+    for extent in reversed(shape):
+        strides.append(n)
+        n *= extent
+    return tuple(reversed(strides))
+
+
+def _made(maker, shape, p, beside):
+    """By torch.empty and its like, numpy.empty and its like, or any function of a shape."""
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(beside.keep, torch.Tensor):
+        names = {
+            "u8": "uint8", "u16": "uint16", "u32": "uint32", "u64": "uint64", "s8": "int8", "s16": "int16", "s32": "int32", "s64": "int64",
+            "f16": "float16", "bf16": "bfloat16", "f32": "float32", "tf32": "float32", "f64": "float64", "e4m3": "float8_e4m3fn",
+            "e5m2": "float8_e5m2",
+        }
+        return maker(shape, dtype=getattr(torch, names.get(p.type_name, "uint8")), device=beside.keep.device)
+    names = {"bf16": "uint16", "e4m3": "uint8", "e5m2": "uint8", "f16": "float16", "f32": "float32", "tf32": "float32", "f64": "float64"}
+    dtype = names.get(p.type_name) or {"u": "uint", "s": "int"}.get(p.type_name[0], "uint") + str(max(p.bits, 8))
+    if p.bits % 8:
+        shape, dtype = (*shape[:-1], shape[-1] * p.bits // 8), "uint8"
+    return maker(shape, dtype=dtype)
+
+
+class _Ready:
+    """Arguments that were bound once, of one thread: a call with tensors of the same kind only says where they lie now."""
+
+    def __init__(self, bound, order):
+        self.args, bound.args = bound.args, c_void_p()
+        self.where, self.error, self.compiled = bound.where, native.TileError(), bound.compiled
+        by_name = {p.name: p for p in bound.parameters}
+        self.binds = [bound.binds.get(by_name[name].key, (by_name[name].key,)) for name in order]
+        self.at = [None] * len(order)
+
+    def launch(self, arguments, stream):
+        args, error, at = self.args, byref(self.error), self.at
+        for i, x in enumerate(arguments):
+            where = x if type(x) is int else x.data_ptr()
+            if where == at[i]:
+                continue
+            at[i] = None
+            how = self.binds[i]
+            status = native.bind_scalar(args, how[0], x, error) if len(how) == 1 else native.bind(args, how[0], where, *how[1:], error)
+            if status:
+                _check(status, self.error)
+            at[i] = where
+        status = native.launch(args, stream, error)
+        if status:
+            _check(status, self.error)
+
+    def __del__(self):
+        native.args_free(self.args)
+
+
+_READY_MOST = 64  # kinds of arguments of one kernel that a thread remembers
+
+
+def _kind(torch, arguments):
+    """What of the arguments decides how they are bound; None: not only tensors on a GPU, and integers."""
+    kind = []
+    for x in arguments:
+        if type(x) is torch.Tensor:
+            if not x.is_cuda or x.requires_grad:
+                return None
+            kind.append((x.dtype, x.shape, x.stride(), x.device))
+        elif type(x) is int and -(2**63) <= x < 2**63:
+            kind.append(int)
+        else:
+            return None
+    return tuple(kind)
+
+
+class Kernel:
+    """A kernel of a module. Called with the parameters of the source in their order, or by name: arrays, integers for scalars, and for what is
+    written and has no array yet a function such as torch.empty, called with shape and dtype; what it made is returned."""
+
+    def __init__(self, module, name):
+        self._module, self.name = module, name
+        self.__name__ = self.__qualname__ = name
+        self._ready = threading.local()
+
+    def __repr__(self):
+        return f"<kernel {self.name} of {self._module._path}>"
+
+    def _names_for(self, arguments, keywords):
+        if not arguments:
+            return keywords
+        names = self._module._parameter_names(self.name)
+        if len(arguments) > len(names):
+            raise TypeError(f"{self.name} takes {len(names)} arguments ({', '.join(names)}), not {len(arguments)}")
+        out = dict(zip(names, arguments))
+        for name, x in keywords.items():
+            if name in out:
+                raise TypeError(f"{self.name}: argument '{name}' is given twice")
+            out[name] = x
+        return out
+
+    def __call__(self, *arguments, stream=None, **keywords):
+        torch = sys.modules.get("torch")
+        given = (*arguments, *keywords.values())
+        kind = torch and _kind(torch, given)
+        if kind:
+            kind = (len(arguments), *keywords, *kind)
+            ready = self._ready.__dict__.get(kind)
+            if ready is not None:
+                ready.launch(given, _raw_stream(torch, ready.where) if stream is None else stream or None)
+                return None
+        with _Bound(self, arguments, keywords) as b:
+            if stream is None and b.where[0] == CUDA:
+                stream = _stream(b.where)
+            _check(native.launch(b.args, stream or None, byref(b.error)), b.error)
+            b.fetch()
+            if kind:
+                if len(self._ready.__dict__) >= _READY_MOST:
+                    self._ready.__dict__.clear()
+                self._ready.__dict__[kind] = _Ready(b, [*self._module._parameter_names(self.name)[: len(arguments)], *keywords])
+            return None if not b.results else b.results[0] if len(b.results) == 1 else tuple(b.results)
+
+    def launch_info(self, *arguments, **keywords):
+        """What a call with these arguments would launch, as a dict: grid, how work is dealt, cache hints. Nothing is launched."""
+        with _Bound(self, arguments, keywords) as b:
+            f = native.LaunchFacts()
+            _check(native.launch_info(b.args, byref(f), byref(b.error)), b.error)
+            return {
+                "grid": tuple(f.grid), "deal": f.deal.decode() if f.deal else None, "iterations": f.iterations, "teams": f.teams,
+                "per_sm": f.per_sm, "hints": None if f.hints < 0 else bool(f.hints), "traffic": f.traffic, "l2": f.l2,
+            }
+
+    def time(self, *arguments, repeats=20, **keywords):
+        """Milliseconds that a launch takes on the GPU, the mean of `repeats` in a row."""
+        with _Bound(self, arguments, keywords) as b:
+            ms = c_double()
+            stream = _stream(b.where) if b.where[0] == CUDA else 0
+            _check(native.time(b.args, stream or None, repeats, byref(ms), byref(b.error)), b.error)
+            return ms.value / repeats
+
+    def plan(self, arch=None):
+        """Which instruction each move became, and why: what `tilecc --explain-plan` prints of this kernel."""
+        text = self._module.plan(arch)
+        parts = re.split(r"(?m)^(?=kernel )", text)
+        own = [t for t in parts if re.match(rf"kernel {re.escape(self.name)}\b", t)]
+        return own[0] if own else text
+
+
+class Module:
+    """A .tile source with its compile-time parameters; kernels are attributes. It is compiled for a device at the first call there."""
+
+    def __init__(self, path, text, defines, simulator):
+        self._path, self._text, self._defines, self._simulator = path, text, defines, simulator
+        self._compiled, self._own_lock, self._names = {}, threading.Lock(), {}
+
+    def __repr__(self):
+        return f"<module {self._path}>"
+
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        kernel = Kernel(self, name)
+        setattr(self, name, kernel)
+        return kernel
+
+    def __dir__(self):
+        return sorted({*super().__dir__(), *self._on((CPU, self._simulator)).kernels})
+
+    def _on(self, where):
+        compiled = self._compiled.get(where)
+        if compiled is None:
+            device = _device(where)
+            with self._own_lock:
+                compiled = self._compiled.get(where)
+                if compiled is None:
+                    compiled = self._compiled[where] = _Compiled(self, device)
+        return compiled
+
+    def _parameter_names(self, kernel):
+        names = self._names.get(kernel)
+        if names is None:
+            some = next(iter(self._compiled.values()), None) or self._on((CPU, self._simulator))
+            if kernel not in some.kernels:
+                raise AttributeError(f"'{self._path}' has no kernel '{kernel}'; it has {', '.join(some.kernels)}")
+            names = self._names[kernel] = [p.name for p in some.kernels[kernel][1]]
+        return names
+
+    def plan(self, arch=None):
+        """--explain-plan of the source."""
+        return _emit(self, 5, arch)
+
+    def ptx(self, arch=None):
+        """The PTX of the source, as `tilecc -S` writes it."""
+        return _emit(self, 3, arch)
+
+
+def _emit(module, what, arch):
+    o = native.Options()
+    o.struct_size, o.emit = ctypes.sizeof(o), what
+    o.arch = arch.encode() if arch else None
+    names = [(n.encode(), str(v).encode()) for n, v in module._defines.items()]
+    o.defines = (native.Define * max(len(names), 1))(*[native.Define(*n) for n in names])
+    o.ndefines = len(names)
+    r = native.compile(byref(o), module._path.encode(), module._text, len(module._text))
+    if not r:
+        raise MemoryError("tilecc")
+    try:
+        if r.contents.status != 0:
+            raise CompileError((r.contents.diagnostics or r.contents.message).decode())
+        return ctypes.string_at(r.contents.output, r.contents.output_size).decode()
+    finally:
+        native.free_result(r)
+
+
+def load(path, *, simulator="sim", **defines):
+    """The kernels of a .tile file. defines: compile-time parameters, D=4096, or a kernel's own as **{"copy.BM": 32}. simulator: where calls with
+    arrays on the CPU run ("sim:fast", "sim:fuzz,seed=7": tile.h, tile_device_open). Errors of the source come at the first call."""
+    path = os.fspath(path)
+    with open(path, "rb") as f:
+        return Module(path, f.read(), defines, simulator)
+
+
+def loads(text, *, name="<source>", simulator="sim", **defines):
+    """The same of a source in memory; name: for messages, and where imports are looked for."""
+    return Module(name, text.encode(), defines, simulator)

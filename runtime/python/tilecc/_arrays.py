@@ -1,0 +1,133 @@
+"""Arrays of other packages, as addresses with shapes: PyTorch by its own attributes, NumPy and CuPy by their array interfaces, all
+others by DLPack. Nothing is copied."""
+
+import ctypes
+import sys
+from ctypes import POINTER, Structure, c_int32, c_int64, c_uint8, c_uint16, c_uint64, c_void_p
+
+CPU, CUDA = 1, 2  # DLDeviceType; CUDA memory that is pinned or managed counts as what it is used as
+_CUDA_LIKE = {2: CUDA, 3: CPU, 13: CUDA}  # kDLCUDA, kDLCUDAHost, kDLCUDAManaged
+
+
+class Array:
+    """Where an array lies. strides: in elements, or None if it is contiguous. raw: its dtype stands for bits of that width, too."""
+
+    __slots__ = ("address", "shape", "strides", "dtype", "raw", "device", "keep", "readonly")
+
+    def __init__(self, address, shape, strides, dtype, device, keep, raw=False, readonly=False):
+        self.address, self.shape, self.strides, self.dtype = address, shape, strides, dtype
+        self.device, self.keep, self.raw, self.readonly = device, keep, raw, readonly
+
+
+# ---- PyTorch ----
+
+_torch_types = {}
+
+
+def _from_torch(torch, x):
+    if not _torch_types:
+        for name, type_ in {
+            "uint8": "u8", "uint16": "u16", "uint32": "u32", "uint64": "u64", "int8": "s8", "int16": "s16", "int32": "s32",
+            "int64": "s64", "float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64", "float8_e4m3fn": "e4m3",
+            "float8_e5m2": "e5m2", "bool": "u8",
+        }.items():
+            if hasattr(torch, name):
+                _torch_types[getattr(torch, name)] = type_
+    dtype = _torch_types.get(x.dtype)
+    if dtype is None:
+        raise TypeError(f"elements of {x.dtype} have no type in .tile")
+    if x.requires_grad and torch.is_grad_enabled():
+        raise TypeError("it requires grad, and kernels record no gradients: pass x.detach()")
+    device = x.device
+    if device.type not in ("cpu", "cuda"):
+        raise TypeError(f"it lies on {device}")
+    where = (CPU, 0) if device.type == "cpu" else (CUDA, device.index or 0)
+    return Array(x.data_ptr(), tuple(x.shape), None if x.is_contiguous() else x.stride(), dtype, where, x)
+
+
+# ---- array interfaces ----
+
+_KINDS = {"i": "s", "u": "u", "f": "f", "b": "u"}
+
+
+def _from_interface(x, interface, device):
+    shape, text = tuple(interface["shape"]), interface["typestr"]
+    size = int(text[2:])
+    if text[0] == ">":
+        raise TypeError("its bytes are in big-endian order")
+    raw = text[1] == "V" or (text[1] in "iu" and size <= 2)
+    if text[1] == "V":
+        dtype = f"u{8 * size}"
+    elif text[1] in _KINDS:
+        dtype = _KINDS[text[1]] + str(8 * size)
+    else:
+        raise TypeError(f"elements of type {text} have no type in .tile")
+    name = getattr(getattr(x, "dtype", None), "name", "")  # ml_dtypes
+    dtype = {"bfloat16": "bf16", "float8_e4m3fn": "e4m3", "float8_e5m2": "e5m2"}.get(name, dtype)
+    strides = interface.get("strides")
+    if strides is not None:
+        if any(s % size for s in strides):
+            raise TypeError("its strides are no multiples of its elements")
+        strides = tuple(s // size for s in strides)
+    address, readonly = interface["data"]
+    return Array(address or 0, shape, strides, dtype, device, x, raw, readonly)
+
+
+# ---- DLPack ----
+
+
+class _DLDevice(Structure):
+    _fields_ = [("type", c_int32), ("id", c_int32)]
+
+
+class _DLTensor(Structure):
+    _fields_ = [
+        ("data", c_void_p), ("device", _DLDevice), ("ndim", c_int32), ("code", c_uint8), ("bits", c_uint8), ("lanes", c_uint16),
+        ("shape", POINTER(c_int64)), ("strides", POINTER(c_int64)), ("byte_offset", c_uint64),
+    ]
+
+
+_DL_TYPES = {
+    (0, 8): "s8", (0, 16): "s16", (0, 32): "s32", (0, 64): "s64", (1, 8): "u8", (1, 16): "u16", (1, 32): "u32", (1, 64): "u64",
+    (2, 16): "f16", (2, 32): "f32", (2, 64): "f64", (4, 16): "bf16", (6, 8): "u8", (10, 8): "e4m3", (12, 8): "e5m2",
+}
+
+_capsule_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+_capsule_pointer.restype = c_void_p
+_capsule_pointer.argtypes = (ctypes.py_object, ctypes.c_char_p)
+
+
+def _from_dlpack(x):
+    kind, number = x.__dlpack_device__()
+    kind = _CUDA_LIKE.get(int(kind), int(kind))
+    if kind not in (CPU, CUDA):
+        raise TypeError("it is neither in memory of the CPU nor of a CUDA device")
+    capsule = x.__dlpack__(stream=-1) if kind == CUDA else x.__dlpack__()  # -1: no synchronisation, the launch is on the same stream
+    t = ctypes.cast(_capsule_pointer(capsule, b"dltensor"), POINTER(_DLTensor)).contents
+    dtype = _DL_TYPES.get((t.code, t.bits)) if t.lanes == 1 else None
+    if dtype is None:
+        raise TypeError(f"elements of DLPack type ({t.code}, {t.bits} bits, {t.lanes} lanes) have no type in .tile")
+    shape = tuple(t.shape[i] for i in range(t.ndim))
+    strides = tuple(t.strides[i] for i in range(t.ndim)) if t.strides else None
+    return Array((t.data or 0) + t.byte_offset, shape, strides, dtype, (kind, int(number) if kind == CUDA else 0), (x, capsule))
+
+
+def array(x):
+    """Array of x; TypeError with a clause that goes behind its name."""
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(x, torch.Tensor):
+        return _from_torch(torch, x)
+    interface = getattr(x, "__cuda_array_interface__", None)
+    if interface is not None:
+        number = getattr(getattr(x, "device", None), "id", 0)
+        return _from_interface(x, interface, (CUDA, number))
+    interface = getattr(x, "__array_interface__", None)
+    if interface is not None:
+        return _from_interface(x, interface, (CPU, 0))
+    if hasattr(x, "__dlpack__"):
+        return _from_dlpack(x)
+    raise TypeError(f"a {type(x).__name__} is no array: PyTorch, NumPy, CuPy, or any that speaks DLPack")
+
+
+def is_array(x):
+    return hasattr(x, "__dlpack__") or hasattr(x, "__array_interface__") or hasattr(x, "__cuda_array_interface__")
