@@ -224,7 +224,7 @@ static const TensorAccess *unite(Lower *L, const TensorAccess *a, const TensorAc
     TensorAccess *h = arena_new(L->a, TensorAccess), renamed = *second;
     const TensorAccess *b = &renamed;
     uint32_t same = same_loops(a, b);
-    if (!with_loops(L, &renamed, same, a->loops.v + same) || a->axes.n != b->axes.n) return NULL;
+    if (!with_loops(L, &renamed, same, same < a->loops.n ? &a->loops.v[same] : NULL) || a->axes.n != b->axes.n) return NULL;
     *h = *a;
     if (h->common > same) h->common = same;
     if (h->common > b->common) h->common = b->common;
