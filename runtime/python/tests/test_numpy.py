@@ -7,6 +7,7 @@ import threading
 
 import numpy as np
 
+import all_tests
 import tilecc
 
 COPY = """
@@ -109,13 +110,4 @@ def test_threads():
 
 
 if __name__ == "__main__":
-    failed = 0
-    for name, f in sorted(globals().items()):
-        if name.startswith("test_"):
-            try:
-                f()
-                print("passed", name)
-            except Exception as e:  # all are to be seen
-                failed += 1
-                print("FAILED", name, type(e).__name__, e)
-    sys.exit(failed > 0)
+    sys.exit(all_tests.run(globals()) > 0)

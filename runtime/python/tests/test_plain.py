@@ -3,6 +3,7 @@
 import ctypes
 import sys
 
+import all_tests
 import tilecc
 
 SOURCE = """
@@ -53,13 +54,4 @@ def test_errors():
 
 
 if __name__ == "__main__":
-    failed = 0
-    for name, f in sorted(globals().items()):
-        if name.startswith("test_"):
-            try:
-                f()
-                print("passed", name)
-            except Exception as e:  # all are to be seen
-                failed += 1
-                print("FAILED", name, type(e).__name__, e)
-    sys.exit(failed > 0)
+    sys.exit(all_tests.run(globals()) > 0)

@@ -4,6 +4,7 @@ import sys
 
 import torch
 
+import all_tests
 import tilecc
 
 SOURCE = """
@@ -145,15 +146,7 @@ def host_time():
 
 
 if __name__ == "__main__":
-    failed = 0
-    for name, f in sorted(globals().items()):
-        if name.startswith("test_"):
-            try:
-                f()
-                print("passed", name)
-            except Exception as e:  # all are to be seen
-                failed += 1
-                print("FAILED", name, type(e).__name__, e)
+    failed = all_tests.run(globals())
     if device == "cuda":
         print("host time of a call, of torch's copy_, and time on the GPU: %.2f, %.2f, %.2f us" % host_time())
     sys.exit(failed > 0)
