@@ -91,7 +91,7 @@ struct Checked {
     uint32_t errors;  /* in what all kernels use, modules and constants: uses of it are silent, so no kernel is lowered then */
     uint32_t inlined; /* statements and operations that the calls of this kernel have made */
     /* Words looked up often. */
-    Name n_cta, n_grid, n_cluster, n_bulk, n_ceil, n_min, n_max, n_group;
+    Name n_cta, n_grid, n_cluster, n_bulk, n_ceil, n_min, n_max, n_sizeof, n_group;
 };
 
 /* Where something is being elaborated. */
@@ -160,6 +160,7 @@ const Sx *condition(Env *e, const Expr *x);
 bool constant(Env *e, const Expr *x, int64_t lo, int64_t hi, const char *what, int64_t *out);
 const Sx *builtin_member(Env *e, const Expr *x); /* cta.x, grid.x, cluster.rank .. */
 bool is_builtin_base(const Checked *ch, Name n); /* cta, grid, cluster */
+bool is_builtin_function(const Checked *ch, Name n); /* ceil, min, max, sizeof */
 /* Adds the levels of an expression that is worked out inside others; false after an error. */
 bool deeper(Env *e, const Expr *x, Span at);
 /* A comparison of constants: its value. */

@@ -24,6 +24,7 @@ static Checked *begin(Compilation *c, Unit *unit)
     ch->n_cluster = word(ch, "cluster");
     ch->n_bulk = word(ch, "bulk");
     ch->n_ceil = word(ch, "ceil");
+    ch->n_sizeof = word(ch, "sizeof");
     ch->n_min = word(ch, "min");
     ch->n_max = word(ch, "max");
     ch->main = ch->modules = arena_new(c->arena, Module);

@@ -74,8 +74,7 @@ static void index_items(Checked *ch, Module *m)
         }
         ElemType t;
         const char *text = names_text(c->names, it->name.name);
-        bool word = is_builtin_base(ch, it->name.name) || it->name.name == ch->n_ceil || it->name.name == ch->n_min ||
-                    it->name.name == ch->n_max;
+        bool word = is_builtin_base(ch, it->name.name) || is_builtin_function(ch, it->name.name);
         if (it->kind != IT_KERNEL && (word || elem_find(text, &t)))
             diag_at(c->diags, E0108, it->name.span, "`%s` is %s and can't name a %s", text,
                     word ? "a word of the language" : "an element type", item_kind(it));

@@ -79,8 +79,8 @@ static const char *nearest_name(Env *e, const char *text)
     for (const Item *it = e->module->unit->first; it && n < 250; it = it->next)
         if ((it->kind == IT_CONST || it->kind == IT_FN) && it->name.name) names[n++] = name_of(e, it->name.name);
     for (const Import *i = e->module->imports; i && n < 250; i = i->next) names[n++] = name_of(e, i->path->id.name);
-    static const char *const builtin[] = {"cta", "grid", "cluster", "ceil", "min", "max"};
-    for (size_t i = 0; i < 6; i++) names[n++] = builtin[i];
+    static const char *const builtin[] = {"cta", "grid", "cluster", "ceil", "min", "max", "sizeof"};
+    for (size_t i = 0; i < sizeof builtin / sizeof *builtin; i++) names[n++] = builtin[i];
     return spelling_nearest(text, names, n);
 }
 
@@ -162,7 +162,7 @@ static bool is_known(const Walk *w, Ident id)
     const Checked *ch = e->ch;
     ElemType t;
     if (!id.name || env_find(e, id.name) || module_item(e->module, id.name) || elem_find(name_of(e, id.name), &t)) return true;
-    if (is_builtin_base(ch, id.name) || id.name == ch->n_ceil || id.name == ch->n_min || id.name == ch->n_max) return true;
+    if (is_builtin_base(ch, id.name) || is_builtin_function(ch, id.name)) return true;
     for (const Import *i = e->module->imports; i; i = i->next)
         if (i->path->id.name == id.name) return true;
     return false;

@@ -285,6 +285,22 @@ static const Sx *builtin_call(Env *e, const Expr *x, SxOp op)
     return r;
 }
 
+/* The bytes of an element in global memory. */
+static const Sx *size_of(Env *e, const Expr *x)
+{
+    const Expr *of = x->args.first;
+    ElemType type;
+    if (x->args.n != 1 || of->kind != EX_NAME) {
+        diag_at(e->c->diags, E0207, x->span, "`sizeof` takes one element type");
+        return NULL;
+    }
+    if (!elem_type(e, of->id, &type)) return NULL;
+    int bits = elem_info(type)->global_bits;
+    if (bits % 8 == 0) return sx_const(e, bits / 8, x->span);
+    diag_at(e->c->diags, E0306, x->span, "an element of type %s has %d bits, no whole number of bytes", elem_info(type)->name, bits);
+    return NULL;
+}
+
 static const Sx *call(Env *e, const Expr *x)
 {
     Checked *ch = e->ch;
@@ -293,6 +309,7 @@ static const Sx *call(Env *e, const Expr *x)
     if (x->id.name == ch->n_ceil) return builtin_call(e, x, SX_CEIL);
     if (x->id.name == ch->n_min) return builtin_call(e, x, SX_MIN);
     if (x->id.name == ch->n_max) return builtin_call(e, x, SX_MAX);
+    if (x->id.name == ch->n_sizeof) return size_of(e, x);
     const Entity *ent = env_find(e, x->id.name);
     if (ent && ent->kind == ENT_BAD) return NULL;
     if (it || ent) {
@@ -478,6 +495,11 @@ static const Sx *any_scalar(Env *e, const Expr *x)
 /* ---- cta, grid, cluster ---- */
 
 bool is_builtin_base(const Checked *ch, Name n) { return n == ch->n_cta || n == ch->n_grid || n == ch->n_cluster; }
+
+bool is_builtin_function(const Checked *ch, Name n)
+{
+    return n == ch->n_ceil || n == ch->n_min || n == ch->n_max || n == ch->n_sizeof;
+}
 
 const Sx *builtin_member(Env *e, const Expr *x)
 {

@@ -87,15 +87,7 @@ static const char *read_module(void *user, const char *module, const char *from,
     }
     const char *slash = strrchr(from, '/');
     if ((text = module_file(j, from, slash ? (size_t)(slash - from) : 0, module, size, path, why)) || *why) return text;
-    size_t n;
-    const StdlibFile *lib = stdlib_files(&n);
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(lib[i].module, module) == 0) {
-            *size = lib[i].size;
-            *path = lib[i].path;
-            return lib[i].text;
-        }
-    return NULL;
+    return tilecc_library(module, size, path);
 }
 
 /* ---- stages ---- */
@@ -426,4 +418,24 @@ const char *tilecc_target(size_t i)
         if (!target_at(k)->today[0] && i-- == 0) return target_at(k)->name;
     return NULL;
 }
+const char *tilecc_library(const char *module, size_t *size, const char **path)
+{
+    size_t n;
+    const StdlibFile *lib = stdlib_files(&n);
+    for (size_t i = 0; module && i < n; i++) {
+        if (strcmp(lib[i].module, module) != 0) continue;
+        if (size) *size = lib[i].size;
+        if (path) *path = lib[i].path;
+        return lib[i].text;
+    }
+    return NULL;
+}
+
+const char *tilecc_library_module(size_t i)
+{
+    size_t n;
+    const StdlibFile *lib = stdlib_files(&n);
+    return i < n ? lib[i].module : NULL;
+}
+
 const char *tilecc_version(void) { return TILECC_VERSION; }

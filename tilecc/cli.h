@@ -32,6 +32,7 @@ typedef struct CompileOptions {
 int command_compile(const CompileOptions *o);
 int command_explain(const char *code);
 int command_list_targets(void);
+int command_list_library(void);
 
 /* ---- help.c: texts from options.def ---- */
 void print_help(void);
@@ -46,6 +47,10 @@ void complain(const char *fmt, ...); /* "tilecc: ..." and a newline on stderr */
 /* The file's bytes and a 0 behind them, from malloc; "-" is standard input. NULL after a complaint: a program has at most
  * 1 GiB, and devices have no end. */
 char *read_file(const char *path, size_t *size);
+
+/* The same of a program: a file or, where there is none of that name, a module of the library that is built in, `std.rows`. */
+char *read_program(const char *path, size_t *size);
+const char *program_name(const char *path); /* what messages call it, and outputs are named by: of a module std/rows.tile */
 
 /* The same, no further than needed: `needs` says how many bytes there must be, seeing those that there are (first none);
  * when that is no more than there are, or when the file ends, all is read. */

@@ -32,7 +32,7 @@ static char *output_path(const CompileOptions *o)
             complain("standard input has no name to make the output's from: say where to write with -o");
             return NULL;
         }
-        return with_suffix(base_name(o->input), binary ? ".cubin" : ".ptx");
+        return with_suffix(base_name(program_name(o->input)), binary ? ".cubin" : ".ptx");
     }
     if (!path) path = "-";
     if (binary && strcmp(path, "-") == 0 && isatty(STDOUT_FILENO)) {
@@ -135,7 +135,7 @@ static int write_result(const CompileOptions *o, const tilecc_result *r, const c
     char *rule = NULL, *rule_path = NULL;
     if (o->dependencies) {
         bool binary = o->lib.emit == TILECC_EMIT_CUBIN;
-        const char *input = strcmp(o->input, "-") == 0 ? "stdin" : base_name(o->input);
+        const char *input = strcmp(o->input, "-") == 0 ? "stdin" : base_name(program_name(o->input));
         char *target = with_suffix(strcmp(path, "-") != 0 ? path : input, binary ? ".cubin" : ".ptx");
         rule_path = with_suffix(target, ".d");
         files[1].path = o->dependency_file ? o->dependency_file : rule_path;
@@ -176,7 +176,7 @@ static int compile_text(const CompileOptions *o, const char *text, size_t size, 
                  cubin ? " on a GPU" : ", `tilecc check-ptx ", cubin ? "" : o->input, cubin ? "" : "` judges it");
         return EXIT_USAGE;
     }
-    const char *name = strcmp(o->input, "-") == 0 ? "<stdin>" : o->input;
+    const char *name = strcmp(o->input, "-") == 0 ? "<stdin>" : program_name(o->input);
     tilecc_result *r = tilecc_compile(&o->lib, name, text, size);
     if (!r) {
         complain("out of memory");
@@ -196,7 +196,7 @@ int command_compile(const CompileOptions *o)
 
     int code = EXIT_ENVIRONMENT;
     size_t size = 0;
-    char *text = read_file(o->input, &size);
+    char *text = read_program(o->input, &size);
     if (text) code = compile_text(o, text, size, path);
     free(text);
     free(path);

@@ -59,6 +59,13 @@ int command_explain(const char *code)
     return finish_stdout() ? EXIT_OK : EXIT_ENVIRONMENT;
 }
 
+int command_list_library(void)
+{
+    const char *name;
+    for (size_t i = 0; (name = tilecc_library_module(i)) != NULL; i++) puts(name);
+    return finish_stdout() ? EXIT_OK : EXIT_ENVIRONMENT;
+}
+
 int command_list_targets(void)
 {
     const char *name;

@@ -10,7 +10,7 @@ static const char *const SYNOPSIS[] = {
     "tilecc run [options] FILE[:KERNEL] NAME=ARGUMENT...",
     "tilecc test [--update] [-j N] [--junit=FILE] [FOLDER | FILE.tile]...",
     "tilecc check-ptx [--target=TARGET] [--ptx-version=N.N] [--json] FILE.ptx",
-    "tilecc --explain CODE | --list-targets | --help | --man | --version",
+    "tilecc --explain CODE | --list-targets | --list-library | --help | --man | --version",
 };
 
 typedef struct Row {
@@ -18,7 +18,7 @@ typedef struct Row {
 } Row;
 
 static const Row ARGUMENTS[] = {
-    {"FILE[:KERNEL]", "a .tile, .ptx or .cubin file, and which of its kernels where there are several"},
+    {"FILE[:KERNEL]", "a .tile, .ptx or .cubin file, or a module of the library that is built in (std.rows); and which of its kernels where there are several"},
     {"a=in.npy", "a tensor from a file"},
     {"b=bf16[M,64]:out.npy", "a tensor of this type and shape (bytes 0xA5 at first; 0 where the kernel adds to it), written "
                              "to a file afterwards; sizes by name come from the other arguments"},

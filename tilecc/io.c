@@ -117,6 +117,26 @@ char *read_file(const char *path, size_t *size)
     return text;
 }
 
+static const char *library(const char *path, size_t *size, const char **name)
+{
+    return access(path, F_OK) == 0 ? NULL : tilecc_library(path, size, name);
+}
+
+char *read_program(const char *path, size_t *size)
+{
+    const char *module = library(path, size, NULL);
+    if (!module) return read_file(path, size);
+    char *text = must_alloc(*size + 1);
+    memcpy(text, module, *size + 1);
+    return text;
+}
+
+const char *program_name(const char *path)
+{
+    const char *name = path;
+    return library(path, NULL, &name) ? name : path;
+}
+
 /* Behind white space and comments. */
 static const char *first_word(const char *p)
 {

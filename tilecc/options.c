@@ -285,6 +285,7 @@ static int information(const CommandLine *c)
 {
     switch (c->information) {
     case OPT_EXPLAIN: return command_explain(c->explain);
+    case OPT_LIST_LIBRARY: return command_list_library();
     case OPT_LIST_TARGETS: return command_list_targets();
     case OPT_MAN: print_man(); break;
     case OPT_VERSION: printf("tilecc %s\n", tilecc_version()); break;

@@ -32,9 +32,17 @@ static bool ends_in(const char *s, size_t n, const char *suffix)
     return n > m && memcmp(s + n - m, suffix, m) == 0;
 }
 
+static bool in_library(const char *s, size_t n)
+{
+    const char *module;
+    for (size_t i = 0; (module = tilecc_library_module(i)); i++)
+        if (strlen(module) == n && memcmp(module, s, n) == 0) return true;
+    return false;
+}
+
 static bool is_program(const char *s, size_t n)
 {
-    return ends_in(s, n, ".tile") || ends_in(s, n, ".ptx") || ends_in(s, n, ".cubin");
+    return ends_in(s, n, ".tile") || ends_in(s, n, ".ptx") || ends_in(s, n, ".cubin") || in_library(s, n);
 }
 
 static char *copy_text(const char *s, size_t n)
@@ -56,8 +64,9 @@ static int split_program(Run *r)
     }
     r->path = copy_text(p, path);
     if (path < n) r->kernel_name = copy_text(colon + 1, n - path - 1);
-    r->from_source = ends_in(p, path, ".tile");
-    if (access(r->path, R_OK) != 0) { /* before the GPU is looked for */
+    bool library = in_library(p, path);
+    r->from_source = library || ends_in(p, path, ".tile");
+    if (!library && access(r->path, R_OK) != 0) { /* before the GPU is looked for */
         complain("can't read '%s': %s", r->path, strerror(errno));
         return EXIT_ENVIRONMENT;
     }
@@ -78,12 +87,12 @@ static tilecc_result *compile_text(const Run *r, const char *text, size_t size)
     o.emit = simulates ? TILECC_EMIT_PTX : TILECC_EMIT_CUBIN;
     if (simulates) o.lineinfo = 1;
     o.default_arch = tile_device_arch(r->device);
-    tilecc_result *c = tilecc_compile(&o, r->path, text, size);
+    tilecc_result *c = tilecc_compile(&o, program_name(r->path), text, size);
     if (c && c->status == TILECC_ERROR_TOOL && o.assembler == TILECC_ASM_AUTO) {
         if (r->opt->verbose) complain("%s; the driver compiles the PTX instead", c->message);
         tilecc_free(c);
         o.emit = TILECC_EMIT_PTX;
-        c = tilecc_compile(&o, r->path, text, size);
+        c = tilecc_compile(&o, program_name(r->path), text, size);
     }
     return c;
 }
@@ -124,7 +133,7 @@ static int check_outputs(const Run *r, const char *const *inputs, size_t n)
 static int load_source(Run *r)
 {
     size_t size;
-    char *text = read_file(r->path, &size);
+    char *text = read_program(r->path, &size);
     if (!text) return EXIT_ENVIRONMENT;
     const char *kind = compiled_kind(text, size);
     if (kind) {

@@ -107,6 +107,10 @@ TILECC_API void tilecc_free(tilecc_result *r); /* NULL: nothing */
 TILECC_API const char *tilecc_explain(const char *code, const char **rule, const char **source);
 /* Targets, from 0 on; NULL past the end. Static. */
 TILECC_API const char *tilecc_target(size_t i);
+/* A module of the library that is built in, by its name, "std.rows": *size bytes of text and a 0 behind them; *path is what
+ * messages call it, to be given to tilecc_compile. NULL, as for NULL: there is none of that name. size and path may be NULL. Static. */
+TILECC_API const char *tilecc_library(const char *module, size_t *size, const char **path);
+TILECC_API const char *tilecc_library_module(size_t i); /* their names, from 0 on; NULL past the end. Static. */
 TILECC_API const char *tilecc_version(void);
 
 #ifdef __cplusplus

@@ -50,7 +50,7 @@ case_() {
     current="$*"
     mine || return 1
     # shellcheck disable=SC2086
-    options=$(sed -n '1s|^// options: *||p' "${1%%:*}")
+    options=$([ ! -e "${1%%:*}" ] || sed -n '1s|^// options: *||p' "${1%%:*}")
     # shellcheck disable=SC2086
     timeout "$limit" ${tool:-} "$TILECC" run $verbose --device="$device" ${options:-} "$@" >"$work/said" 2>&1
     status=$?

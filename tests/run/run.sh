@@ -24,6 +24,8 @@ need_device
 # shellcheck source=/dev/null
 . tests/run/device_maps.sh
 # shellcheck source=/dev/null
+. tests/run/std.sh
+# shellcheck source=/dev/null
 case $device in sim*) . tests/run/tmem.sh ;; esac
 [ -n "${LIST:-}" ] || printf '%s passed, %s failed\n' $passed $failed
 [ $failed = 0 ]
