@@ -21,7 +21,7 @@ from ctypes import byref, c_double, c_int64, c_size_t, c_uint64, c_void_p
 from . import _native as native
 from ._arrays import CPU, CUDA, Array, array, is_array
 
-__all__ = ["load", "loads", "Module", "Kernel", "Error", "CompileError", "LaunchError", "__version__"]
+__all__ = ["load", "loads", "std", "Module", "Kernel", "Error", "CompileError", "LaunchError", "__version__"]
 __version__ = native.version().decode()
 
 
@@ -503,9 +503,13 @@ def _emit(module, what, arch):
 
 
 def load(path, *, simulator="sim", **defines):
-    """The kernels of a .tile file. defines: compile-time parameters, D=4096, or a kernel's own as **{"copy.BM": 32}. simulator: where calls with
+    """The kernels of a .tile file, or of a module of the library that is built in ("std.rows"). defines: compile-time parameters, D=4096, or a kernel's own as **{"copy.BM": 32}. simulator: where calls with
     arrays on the CPU run ("sim:fast", "sim:fuzz,seed=7": tile.h, tile_device_open). Errors of the source come at the first call."""
     path = os.fspath(path)
+    size, name = c_size_t(), ctypes.c_char_p()
+    text = None if os.path.exists(path) else native.library(path.encode(), byref(size), byref(name))
+    if text:
+        return Module(name.value.decode(), ctypes.string_at(text, size.value), defines, simulator)
     with open(path, "rb") as f:
         return Module(path, f.read(), defines, simulator)
 
@@ -513,3 +517,11 @@ def load(path, *, simulator="sim", **defines):
 def loads(text, *, name="<source>", simulator="sim", **defines):
     """The same of a source in memory; name: for messages, and where imports are looked for."""
     return Module(name, text.encode(), defines, simulator)
+
+
+def __getattr__(name):
+    if name == "std":
+        import importlib
+
+        return importlib.import_module(".std", __name__)
+    raise AttributeError(f"module 'tilecc' has no attribute {name!r}")

@@ -1,6 +1,8 @@
 from os import PathLike
 from typing import Any, Optional, Tuple, Union
 
+from . import std as std
+
 __version__: str
 
 class Error(Exception):

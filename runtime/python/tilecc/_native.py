@@ -140,4 +140,5 @@ time = _declare(tile, "tile_time", c_int, c_void_p, c_void_p, c_int, POINTER(c_d
 use_compiler = _declare(source, "tile_use_compiler", None, c_void_p)
 compile = _declare(compiler, "tilecc_compile", POINTER(Result), POINTER(Options), c_char_p, c_char_p, c_size_t)
 free_result = _declare(compiler, "tilecc_free", None, POINTER(Result))
+library = _declare(compiler, "tilecc_library", c_void_p, c_char_p, POINTER(c_size_t), POINTER(c_char_p))
 version = _declare(compiler, "tilecc_version", c_char_p)
