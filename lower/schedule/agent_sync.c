@@ -26,7 +26,8 @@ void agent_fence(Lower *L)
 {
     Sched *s = L->sched;
     if (s->now->unfenced) ir_ref(L->a, emit_new(L, IR_FENCE_ASYNC), IRK_SPACE, IRA_WORD, IRS_SHARED);
-    s->now->unfenced = false;
+    if (s->now->stored) ir_ref(L->a, emit_new(L, IR_FENCE_ASYNC), IRK_SPACE, IRA_WORD, IRS_GLOBAL);
+    s->now->unfenced = s->now->stored = false;
 }
 
 /* The elected thread's ops come behind what all threads did (PTX ISA, async proxy: writers fence, then synchronise). */

@@ -60,6 +60,21 @@ static void work(Lower *L, Planned *p)
     s->now->dirty = s->now->unfenced = true;
 }
 
+/* Between a tensor and a tile. What is still on its way of what it touches, there or here, is waited for. */
+static void global_work(Lower *L, Planned *p)
+{
+    Sched *s = sched(L);
+    bool load = p->mi.load;
+    kept_arrive(L, load ? p->dst : p->src);
+    if (!load) kept_overwritten(L, p);
+    if (p->ordered) agent_wait_stores(L, false);
+    agent_before_work(L, p->dst);
+    global_emit(L, &p->mi, &p->g, p->plan);
+    s->now->dirty = true;
+    s->now->unfenced |= load;
+    s->now->stored |= !load;
+}
+
 /* ---- copies ---- */
 
 static void expect(Lower *L, const Ring *r, IrOpcode code, Opnd slot, Opnd bytes)
@@ -185,8 +200,14 @@ static void move(Lower *L)
     ring_place(L, &p->mi);
     ring_place(L, &p->other);
     switch (p->st->move->kind) {
-    case MOVE_LOAD: load(L, p); break;
-    case MOVE_STORE: store(L, p); break;
+    case MOVE_LOAD:
+        if (p->global) global_work(L, p);
+        else load(L, p);
+        break;
+    case MOVE_STORE:
+        if (p->global) global_work(L, p);
+        else store(L, p);
+        break;
     case MOVE_PREFETCH: prefetch(L, p); break;
     case MOVE_PEER: send(L, p); break;
     case MOVE_SHARED: work(L, p); break;
@@ -570,6 +591,7 @@ static void close_turn(Lower *L, const Before *before, bool ids)
         if (!(s->active >> a & 1)) continue;
         s->state[a].id_read |= ids && before->agent[a].id_read;
         s->state[a].unfenced |= before->agent[a].unfenced;
+        s->state[a].stored |= before->agent[a].stored;
     }
 }
 

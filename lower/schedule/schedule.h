@@ -50,6 +50,7 @@ typedef struct AgentState { /* while the program is walked: what an agent's thre
     bool dirty;    /* work: threads may have touched tiles since the last cta.sync */
     bool id_read;  /* the number of the iteration, by all threads, since the last synchronisation of the agent's */
     bool unfenced; /* work: written since the last fence */
+    bool stored;   /* work: the same, to global memory */
     bool pending;  /* stores issued since the last commit */
     uint32_t groups; /* committed so far; of loops that may not have run, as in one turn */
 } AgentState;
