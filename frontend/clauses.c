@@ -338,6 +338,7 @@ static bool in_no_role(Env *e, const PMove *m)
 
 bool clauses_fit(Env *e, const ClauseList *l, const PMove *m, MoveShape shape)
 {
+    MoveShape copied = shape;
     if (shape == SHAPE_STORE && !bytes_fit(e, m)) return false;
     if (m->in_group && shape != SHAPE_STORE) {
         Diag *g = diag_at(e->c->diags, E0111, m->src.span, "%s completes %s, not a bulk group", SHAPES[shape].text,
@@ -352,7 +353,8 @@ bool clauses_fit(Env *e, const ClauseList *l, const PMove *m, MoveShape shape)
     if (!multicast_fits(e, m, shape)) return false;
     for (const Clause *c = l->first; c; c = c->next) {
         if (SHAPES[shape].takes & BIT(c->kind)) continue;
-        if ((c->kind != CL_COMMIT && c->kind != CL_COMMIT_GROUP) || !wrong_commit(e, c, shape)) no_use(e, c, shape);
+        if ((c->kind != CL_COMMIT && c->kind != CL_COMMIT_GROUP) || !wrong_commit(e, c, shape))
+            no_use(e, c, c->kind == CL_CONVERT || c->kind == CL_TRANSPOSE ? copied : shape);
         return false;
     }
     return true;

@@ -32,7 +32,7 @@ static void no_instruction(Lower *L, const MoveInfo *mi, const Refusal *tensor, 
     ErrorCode code = tensor->code == E0801 ? E0801 : E0520; /* what the target lacks counts more */
     Diag *g = lower_error(L, code, mi->stmt->span, "no copy instruction fits this move");
     tell_why(L, g, tensor, bulk);
-    if (threads->text) diag_note(L->c->diags, g, threads->span, "threads: %s", threads->text);
+    if (threads->text) diag_note(L->c->diags, g, threads->span, "%s", threads->text);
 }
 
 static void tell_threads(Lower *L, const MoveInfo *mi, const GlobalPart *by, const Refusal *tensor, const Refusal *bulk)
@@ -130,6 +130,8 @@ bool choose_copy(Lower *L, MoveInfo *mi, CopyWay *way, TensorPlan *t, BulkPlan *
     }
     restore(L, before);
     *way = COPY_THREADS;
+    if (g == NULL && !mi->prefetch)
+        no_threads = (Refusal){.code = E0520, .span = mi->stmt->span, .text = "threads do it where the schedule is derived, not beside explicit synchronisation"};
     if (via != VIA_BULK && g && global_plan(L, mi, g, &no_threads)) {
         if (via == VIA_INFERRED) tell_threads(L, mi, g, no_tensor, &no_bulk);
         return true;

@@ -52,6 +52,7 @@ static bool does(Lower *L, const MoveInfo *mi, Refusal *why)
     const PMove *mv = mi->mv;
     if (mi->bits != mi->sbits || mi->bits < 8 || mi->bits % 8) return refuse(why, mi->stmt->span, "threads move whole bytes, packed elements need a tensor map");
     if (mi->tile->swizzle > MAP_SWIZZLE_128B) return refuse(why, mi->tile->span, "threads can't follow a swizzle whose atom is larger than 16 bytes");
+    if (mi->tile->interleave && mv->via == VIA_INFERRED) return refuse(why, mi->tile->span, "an interleaved tile asks for a tensor map; `via threads` does without");
     if (mi->prefetch || mv->via == VIA_MAP || mv->via == VIA_BULK) return refuse(why, mi->stmt->span, "threads come where no copy is asked for");
     if (mv->dst.peer) return refuse(why, mv->dst.span, "threads reach tiles of their own CTA only");
     if (mv->cast != CAST_NONE) return refuse(why, mv->cast_span, "threads load for their own CTA only");
@@ -61,7 +62,7 @@ static bool does(Lower *L, const MoveInfo *mi, Refusal *why)
         if (mi->g->dim[d].rows) return refuse(why, mi->g->dim[d].span, "threads don't pick rows by index");
         if (mi->g->dim[d].open) return refuse(why, mi->g->dim[d].span, "threads don't go on from a pixel");
     }
-    return mi->load || !map_overlaps(L, mi, why);
+    return mi->load || !map_overlaps(L, mi, why) || refuse(why, mi->stmt->span, "threads don't store to rows that overlap");
 }
 
 bool global_plan(Lower *L, const MoveInfo *mi, GlobalPart *g, Refusal *why)

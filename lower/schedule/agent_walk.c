@@ -1,4 +1,5 @@
 /* The walk over the program: each move by its agent, and what hands slots from agent to agent. */
+#include "lower/apart/apart.h"
 #include "lower/schedule/schedule.h"
 
 enum { CHAIN_MAX = SCHED_CHAIN - 1 };
@@ -60,6 +61,16 @@ static void work(Lower *L, Planned *p)
     s->now->dirty = s->now->unfenced = true;
 }
 
+/* Copies of the kernel may touch what threads store. */
+static bool copied_too(const Sched *s, const PTensor *t)
+{
+    for (uint32_t i = 0; i < s->moves.n; i++) {
+        const Planned *p = s->moves.v[i];
+        if (!p->global && p->mi.tensor && base_of(p->mi.tensor) == base_of(t)) return true;
+    }
+    return false;
+}
+
 /* Between a tensor and a tile. What is still on its way of what it touches, there or here, is waited for. */
 static void global_work(Lower *L, Planned *p)
 {
@@ -72,7 +83,7 @@ static void global_work(Lower *L, Planned *p)
     global_emit(L, &p->mi, &p->g, p->plan);
     s->now->dirty = true;
     s->now->unfenced |= load;
-    s->now->stored |= !load;
+    s->now->stored |= !load && copied_too(s, p->mi.tensor);
 }
 
 /* ---- copies ---- */
