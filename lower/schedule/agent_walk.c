@@ -1,5 +1,4 @@
 /* The walk over the program: each move by its agent, and what hands slots from agent to agent. */
-#include "lower/apart/apart.h"
 #include "lower/schedule/schedule.h"
 
 enum { CHAIN_MAX = SCHED_CHAIN - 1 };
@@ -59,31 +58,6 @@ static void work(Lower *L, Planned *p)
     if (p->zeros) ir_imm(L->a, op, IRK_BYTES, p->zeros);
     emit_if(op, L->guard);
     s->now->dirty = s->now->unfenced = true;
-}
-
-/* Copies of the kernel may touch what threads store. */
-static bool copied_too(const Sched *s, const PTensor *t)
-{
-    for (uint32_t i = 0; i < s->moves.n; i++) {
-        const Planned *p = s->moves.v[i];
-        if (!p->global && p->mi.tensor && base_of(p->mi.tensor) == base_of(t)) return true;
-    }
-    return false;
-}
-
-/* Between a tensor and a tile. What is still on its way of what it touches, there or here, is waited for. */
-static void global_work(Lower *L, Planned *p)
-{
-    Sched *s = sched(L);
-    bool load = p->mi.load;
-    kept_arrive(L, load ? p->dst : p->src);
-    if (!load) kept_overwritten(L, p);
-    if (p->ordered) agent_wait_stores(L, false);
-    agent_before_work(L, p->dst);
-    global_emit(L, &p->mi, &p->g, p->plan);
-    s->now->dirty = true;
-    s->now->unfenced |= load;
-    s->now->stored |= !load && copied_too(s, p->mi.tensor);
 }
 
 /* ---- copies ---- */
@@ -212,11 +186,11 @@ static void move(Lower *L)
     ring_place(L, &p->other);
     switch (p->st->move->kind) {
     case MOVE_LOAD:
-        if (p->global) global_work(L, p);
+        if (p->global) agent_global(L, p);
         else load(L, p);
         break;
     case MOVE_STORE:
-        if (p->global) global_work(L, p);
+        if (p->global) agent_global(L, p);
         else store(L, p);
         break;
     case MOVE_PREFETCH: prefetch(L, p); break;
