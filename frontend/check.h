@@ -219,7 +219,7 @@ bool tmem_kernel(Env *e); /* attributes against what the kernel has */
 /* clauses.c */
 typedef enum MoveShape { /* kinds of moves, as far as their clauses differ */
     SHAPE_LOAD, SHAPE_LOAD_PEER, SHAPE_STORE, SHAPE_SHARED, SHAPE_PEER, SHAPE_PREFETCH, SHAPE_FILL, SHAPE_FILL_PEER,
-    SHAPE_TMEM_CP, SHAPE_TMEM_THREADS, SHAPE_SHIFT
+    SHAPE_TMEM_CP, SHAPE_TMEM_THREADS, SHAPE_THREADS, SHAPE_SHIFT
 } MoveShape;
 /* The clauses that it has a use for, a bit per ClauseKind, and the names of both. */
 unsigned clauses_taken(MoveShape shape);

@@ -257,6 +257,7 @@ static const struct {
     [SHAPE_FILL_PEER] = {BIT(CL_REDUCE) | BIT(CL_COMMIT), "`fill` of a peer's tile"},
     [SHAPE_TMEM_CP] = {BIT(CL_MULTICAST) | BIT(CL_CONVERT) | BIT(CL_COMMIT), "a copy into tensor memory"},
     [SHAPE_TMEM_THREADS] = {BIT(CL_VIA_THREADS), "a move by threads into or out of tensor memory"},
+    [SHAPE_THREADS] = {BIT(CL_VIA_THREADS) | BIT(CL_OVERLAP), "a move by threads between a tensor and a tile"},
     [SHAPE_SHIFT] = {BIT(CL_COMMIT), "`shift`"},
 };
 
@@ -281,7 +282,7 @@ static bool wrong_commit(Env *e, const Clause *c, MoveShape shape)
     } else if ((tensor_core || (shape <= SHAPE_PEER && shape != SHAPE_SHARED)) && c->kind == CL_COMMIT_GROUP) {
         g = diag_at(e->c->diags, E0111, c->span, "%s completes a barrier, not a bulk group", SHAPES[shape].text);
         diag_fix(e->c->diags, g, "commit a barrier, and later wait for it");
-    } else if (shape == SHAPE_SHARED || shape == SHAPE_FILL || shape == SHAPE_TMEM_THREADS) {
+    } else if (shape == SHAPE_SHARED || shape == SHAPE_FILL || shape == SHAPE_TMEM_THREADS || shape == SHAPE_THREADS) {
         g = diag_at(e->c->diags, E0111, c->span, "threads do this themselves: nothing completes later");
         diag_fix(e->c->diags, g, "leave `commit` out: what comes after finds it done");
     } else {
@@ -306,8 +307,6 @@ static void no_use(Env *e, const Clause *c, MoveShape shape)
         diag_fix(e->c->diags, g,
                  in ? "load into a tile, then `move a -> b transpose via threads;`"
                     : "`move a -> b transpose via threads;`, then move `b`");
-    } else if (c->kind == CL_VIA_THREADS && shape == SHAPE_LOAD) {
-        not_yet(e, c->span, NY_LOAD_BY_THREADS);
     } else if (c->kind == CL_VIA_THREADS && (in || out)) {
         g = diag_at(e->c->diags, E0506, c->span, "threads move between tiles of their CTA only");
         diag_fix(e->c->diags, g, "leave `via threads` out");
@@ -329,8 +328,17 @@ static bool multicast_fits(Env *e, const PMove *m, MoveShape shape)
     return false;
 }
 
+/* Which accesses to global memory come before which is not followed there. */
+static bool in_no_role(Env *e, const PMove *m)
+{
+    Diag *g = diag_at(e->c->diags, E0506, m->via_span, "in `roles` threads move between tiles only, not from or to tensors");
+    diag_fix(e->c->diags, g, "leave `via threads` out where a copy does it, or leave out `roles`: then the schedule is derived");
+    return false;
+}
+
 bool clauses_fit(Env *e, const ClauseList *l, const PMove *m, MoveShape shape)
 {
+    MoveShape copied = shape;
     if (shape == SHAPE_STORE && !bytes_fit(e, m)) return false;
     if (m->in_group && shape != SHAPE_STORE) {
         Diag *g = diag_at(e->c->diags, E0111, m->src.span, "%s completes %s, not a bulk group", SHAPES[shape].text,
@@ -338,10 +346,15 @@ bool clauses_fit(Env *e, const ClauseList *l, const PMove *m, MoveShape shape)
         diag_fix(e->c->diags, g, "move it out of `group { }`");
         return false;
     }
+    if (m->via == VIA_THREADS && (shape == SHAPE_LOAD || shape == SHAPE_STORE)) {
+        shape = SHAPE_THREADS;
+        if (e->role) return in_no_role(e, m);
+    }
     if (!multicast_fits(e, m, shape)) return false;
     for (const Clause *c = l->first; c; c = c->next) {
         if (SHAPES[shape].takes & BIT(c->kind)) continue;
-        if ((c->kind != CL_COMMIT && c->kind != CL_COMMIT_GROUP) || !wrong_commit(e, c, shape)) no_use(e, c, shape);
+        if ((c->kind != CL_COMMIT && c->kind != CL_COMMIT_GROUP) || !wrong_commit(e, c, shape))
+            no_use(e, c, c->kind == CL_CONVERT || c->kind == CL_TRANSPOSE ? copied : shape);
         return false;
     }
     return true;

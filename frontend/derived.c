@@ -7,7 +7,7 @@ static const PStmt *block_wants(const PBlock *b)
     for (const PStmt *s = b->first; s; s = s->next) {
         const PMove *m = s->kind == P_MOVE ? s->move : NULL;
         if (s->kind == P_PIPELINE) return s;
-        if (m && (m->kind == MOVE_SHARED || m->kind == MOVE_PEER || m->kind == MOVE_FILL || m->kind >= MOVE_TMEM_CP || m->dst.peer || m->cast))
+        if (m && (m->kind == MOVE_SHARED || m->kind == MOVE_PEER || m->kind == MOVE_FILL || m->kind >= MOVE_TMEM_CP || m->via == VIA_THREADS || m->dst.peer || m->cast))
             return s;
         const PStmt *inside = block_wants(&s->body);
         if (inside == NULL) inside = block_wants(&s->other);

@@ -280,7 +280,7 @@ void move_stmt(Env *e, const Stmt *s)
         return;
     }
     if (!direction(e, s, m)) return;
-    if (m->kind != MOVE_SHARED && !(no_steps(e, &m->src) && no_steps(e, &m->dst))) return;
+    if ((m->kind == MOVE_PEER || m->dst.peer) && !(no_steps(e, &m->src) && no_steps(e, &m->dst))) return;
     switch (m->kind) {
     case MOVE_LOAD: ok = load(e, s, m); break;
     case MOVE_STORE: ok = store(e, s, m); break;

@@ -205,7 +205,7 @@ typedef struct PMove {
 /* Threads do it, not an engine. */
 static inline bool move_by_threads(const PMove *m)
 {
-    return m->kind == MOVE_SHARED || (m->kind == MOVE_FILL && m->dst.peer == NULL) || m->kind == MOVE_TMEM_LD ||
+    return m->kind == MOVE_SHARED || m->via == VIA_THREADS || (m->kind == MOVE_FILL && m->dst.peer == NULL) || m->kind == MOVE_TMEM_LD ||
            m->kind == MOVE_TMEM_ST;
 }
 /* The tensor core does it: asynchronous, and told by a commit. */

@@ -124,13 +124,14 @@ static void copy(Lower *L, const PStmt *st)
     TensorPlan t;
     BulkPlan b;
     Refusal no_tensor = {0};
-    bool tensor;
+    CopyWay way;
     uint32_t bar = 0;
     Opnd slot = opnd_imm(0), guard = L->guard, brings = opnd_imm(1);
     Shares shares = {.n = 1, .dim = -1};
     if (!region_resolve(L, st, &mi)) return;
     whole = mi;
-    if (!beyond(L, &mi, &shares) || !choose_copy(L, &mi, &tensor, &t, &b, &no_tensor)) return;
+    if (!beyond(L, &mi, &shares) || !choose_copy(L, &mi, &way, &t, &b, NULL, &no_tensor)) return;
+    bool tensor = way == COPY_TENSOR;
     if (mi.in_pair && !tensor) {
         Diag *g = lower_error(L, E0541, st->move->commit_span, "no tensor copy fits this move, and bulk copies have no .cta_group");
         diag_note(L->c->diags, g, no_tensor.span, "tensor copy: %s", no_tensor.text);

@@ -22,8 +22,7 @@ static const char LEAVE[] = "leave"; /* label behind the roles */
 /* Ops that all threads do together. */
 static bool is_collective(const IrOp *op)
 {
-    return ir_op_info(op->op)->group == IRG_SYNC || op->op == IR_THR_COPY || op->op == IR_THR_FILL || op->op == IR_TC_LD ||
-           op->op == IR_TC_ST || op->op == IR_TC_BASE;
+    return ir_op_info(op->op)->group == IRG_SYNC || ir_by_plan(op->op) || op->op == IR_TC_BASE;
 }
 
 static bool has_collective(const IrRole *r)
@@ -38,8 +37,7 @@ static bool divides(const IrRole *r)
 {
     for (uint32_t i = 0; i < r->ops.n; i++) {
         IrOpcode op = (IrOpcode)r->ops.v[i].op;
-        if (op == IR_BAR_WAIT || op == IR_MAP_SET || op == IR_IF || op == IR_LANES || op == IR_THR_COPY || op == IR_THR_FILL || op == IR_TC_LD ||
-            op == IR_TC_ST || op == IR_TC_ALLOC)
+        if (op == IR_BAR_WAIT || op == IR_MAP_SET || op == IR_IF || op == IR_LANES || ir_by_plan(op) || op == IR_TC_ALLOC)
             return true;
     }
     return false;

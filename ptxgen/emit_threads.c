@@ -34,6 +34,7 @@ typedef struct Work {
     Opnd fill[2];           /* the value as words */
     Opnd select[2];         /* of prmt, for matrices of bytes */
     uint32_t threads;       /* that have units: the step of a thread from turn to turn */
+    ThrBox box;             /* of the side that lies in global memory */
     Side side[THR_SIDES];
     Turn turn[UNROLL];
 } Work;
@@ -135,6 +136,17 @@ static Opnd in_brackets(Opnd at)
     return at;
 }
 
+static const char *global_mnemonic(uint32_t bytes, bool store)
+{
+    switch (bytes) {
+    case 1: return store ? "st.global.b8" : "ld.global.b8";
+    case 2: return store ? "st.global.b16" : "ld.global.b16";
+    case 4: return store ? "st.global.b32" : "ld.global.b32";
+    case 8: return store ? "st.global.v2.b32" : "ld.global.v2.b32";
+    default: return store ? "st.global.v4.b32" : "ld.global.v4.b32";
+    }
+}
+
 static const char *mnemonic(uint32_t bytes, bool store)
 {
     switch (bytes) {
@@ -154,10 +166,17 @@ static void move_rows(Work *k, int side, const Turn *t, ThrData *d, bool store)
     d->words = each * q->access[side];
     for (uint32_t r = 0; r < d->rows; r++) {
         for (uint32_t a = 0; a < q->access[side]; a++) {
-            Opnd at = in_brackets(address(k, side, t->lin[side], t->off[side] + r * q->row_step[side] + a * bytes));
+            int64_t off = t->off[side] + r * q->row_step[side] + a * bytes;
+            bool global = k->side[side].layout->global;
+            Opnd inside = NONE;
+            Opnd at = global ? ptx_thr_place(k->w, &k->box, plus(k, t->lin[side], off), &inside) : in_brackets(address(k, side, t->lin[side], off));
             Opnd *v = &d->v[r * d->words + a * each];
             for (uint32_t i = 0; i < each && !store; i++) v[i] = reg32(k);
             Opnd data = words_opnd(k->w, v, each, false);
+            if (global) {
+                ptx_thr_global(k->w, inside, global_mnemonic(bytes, store), store, at, data, v, each);
+                continue;
+            }
             if (store) PTX_INS(k->w, mnemonic(bytes, true), at, data);
             else PTX_INS(k->w, mnemonic(bytes, false), data, at);
         }
@@ -464,6 +483,15 @@ static void side_init(Work *k, int side, const IrSide *layout, Opnd at)
     s->part = plus(k, reg, at.u.k);
 }
 
+/* Places in the box are counted from 0. */
+static void box_init(Work *k, int side, const IrOp *op, const IrSide *layout)
+{
+    Opnd zero = reg32(k);
+    ptx_thr_box(k->w, op, k->p, &k->box);
+    PTX_INS(k->w, "mov.b32", zero, opnd_int(0));
+    k->side[side] = (Side){.layout = layout, .pattern = 1, .part = zero};
+}
+
 static void fill_words(Work *k)
 {
     uint32_t bytes = elem_info((ElemType)k->p->dst.type)->shared_bits / 8u;
@@ -490,8 +518,10 @@ void ptx_op_threads(PtxWriter *w, const IrOp *op, Opnd guard)
     PTX_INS(w, "mov.u32", k->thread, opnd_lit("%tid.x"));
     if (first) PTX_INS(w, "sub.s32", k->thread, k->thread, opnd_int(first));
     if (k->p->xform == IRX_FILL) fill_words(k);
+    else if (k->p->src.global) box_init(k, THR_SRC, op, &k->p->src);
     else side_init(k, THR_SRC, &k->p->src, ptx_shared_address(w, op, IRK_SRC));
-    side_init(k, THR_DST, &k->p->dst, ptx_shared_address(w, op, IRK_DST));
+    if (k->p->dst.global) box_init(k, THR_DST, op, &k->p->dst);
+    else side_init(k, THR_DST, &k->p->dst, ptx_shared_address(w, op, IRK_DST));
     for (int matrices = 1; matrices >= 0;
          matrices--) { /* first what whole warps do: the others may leave lanes behind */
         for (uint32_t i = 0; i < work->n; i++) {

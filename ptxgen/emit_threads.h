@@ -1,6 +1,7 @@
 /* Work by threads as PTX.
  *
  * emit_threads.c   loops over units, addresses, loads and stores
+ * emit_global.c    the side of a plan that lies in global memory
  * emit_convert.c   what happens in registers: transposing words, converting elements, adding
  *
  * Data is held in 32-bit words as it lies in shared memory; elements of less than 4 bytes that are moved alone stand in
@@ -21,5 +22,17 @@ typedef struct ThrData {  /* rows of words */
 void ptx_thr_convert(PtxWriter *w, const IrPlan *p, const ThrPiece *q, const ThrData *in, ThrData *out);
 /* value += what was there before. */
 void ptx_thr_add(PtxWriter *w, ElemType type, ThrData *value, const ThrData *before);
+
+typedef struct ThrBox { /* what of a tensor is moved */
+    const IrPlan *p;
+    const IrSide *s;
+    Opnd from, pitch[MAP_RANK];         /* b64; pitches may be numbers */
+    Opnd low[MAP_RANK], high[MAP_RANK]; /* empty: nothing lies outside there */
+} ThrBox;
+void ptx_thr_box(PtxWriter *w, const IrOp *op, const IrPlan *p, ThrBox *out);
+/* The address that a place in the box stands for; inside: a predicate, empty: it surely is. */
+Opnd ptx_thr_place(PtxWriter *w, const ThrBox *b, Opnd place, Opnd *inside);
+/* One access; what a load does not find are zeros. */
+void ptx_thr_global(PtxWriter *w, Opnd inside, const char *mnemonic, bool store, Opnd at, Opnd data, const Opnd *words, uint32_t n);
 
 #endif

@@ -10,6 +10,7 @@
 /* ---- kernel.c ---- */
 void explain_tensor(Lower *L, const MoveInfo *mi, const TensorPlan *p);
 void explain_bulk(Lower *L, const MoveInfo *mi, const BulkPlan *p, const Refusal *tensor);
+void explain_global(Lower *L, const MoveInfo *mi, const GlobalPart *g, const IrPlan *q);
 void explain_kernel(Lower *L);
 
 /* ---- schedule.c ---- */

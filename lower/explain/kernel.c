@@ -1,6 +1,7 @@
 /* --explain-plan: what was decided, per move and for the kernel. */
 #include "lower/algebra/scalars/scalars.h"
 #include "lower/explain/explain.h"
+#include "lower/plan/threads.h"
 #include "lower/plan/maps.h"
 #include "lower/schedule/written/sync.h"
 
@@ -132,6 +133,19 @@ void explain_bulk(Lower *L, const MoveInfo *mi, const BulkPlan *p, const Refusal
     if (mi->mv->bytes) text_printf(&t, "      of each 16 bytes those of the mask %s\n", source_text(L, mi->mv->bytes->span));
     policy_line(L, &t, mi);
     if (tensor) text_printf(&t, "      rejected: tensor copy, %s\n", tensor->text);
+    explain_move(L, mi->stmt, arena_strdup(L->a, t.s, t.n));
+    text_free(&t);
+}
+
+void explain_global(Lower *L, const MoveInfo *mi, const GlobalPart *g, const IrPlan *q)
+{
+    Text t;
+    text_init(&t, L->plan->mem);
+    text_printf(&t, "    threads, %s: %s\n      role work\n", mi->load ? "global -> shared" : "shared -> global", threads_text(L->a, q));
+    for (int d = 0; d < mi->rank; d++)
+        if (g->low[d] || g->high[d])
+            text_printf(&t, "      guard: what lies %s the tensor in dimension %d %s\n", !g->low[d] ? "beyond" : !g->high[d] ? "below" : "outside of", d,
+                        mi->load ? "is zeros" : "is left out");
     explain_move(L, mi->stmt, arena_strdup(L->a, t.s, t.n));
     text_free(&t);
 }

@@ -125,6 +125,8 @@ static void moves(Lower *L)
         } else if (p->tm) {
             explain_move(L, p->st, arena_printf(L->a, "    threads: %s\n      role work\n",
                                                 tmem_threads_text(L->a, L->ir, p->plan, kind == MOVE_TMEM_LD)));
+        } else if (p->global) {
+            explain_global(L, &p->mi, &p->g, &L->ir->plans.v[p->plan]);
         } else if (move_by_threads(p->st->move)) {
             const IrPlan *q = &L->ir->plans.v[p->plan];
             explain_move(L, p->st, arena_printf(L->a, "    threads: %s\n      role work%s\n", threads_text(L->a, q),

@@ -78,7 +78,7 @@ static void check_parts(Checker *c, const IrOp *op, const IrArg *obj, uint32_t *
 static void check_value(Checker *c, const IrOp *op, IrKey key, const IrArg *arg)
 {
     IrType want = IR_NONE; /* any integer */
-    if (key == IRK_COORDS || key == IRK_RANK || key == IRK_MASK || key == IRK_BYTES_OF) want = IR_I32;
+    if (key == IRK_COORDS || key == IRK_LOW || key == IRK_HIGH || key == IRK_RANK || key == IRK_MASK || key == IRK_BYTES_OF) want = IR_I32;
     if (key == IRK_A && (op->op == IR_ST_ASYNC || op->op == IR_STS)) want = IR_I64;
     if (key == IRK_A && (op->op == IR_ST_FILL || op->op == IR_RED_ASYNC))
         want = elem_info((ElemType)ir_find(op, IRK_ELEM)->id)->shared_bits == 64 ? IR_I64 : IR_I32;

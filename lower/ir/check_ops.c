@@ -21,8 +21,7 @@ static bool by_one(const Checker *c, const IrOp *op)
 
 static bool by_all(const IrOp *op)
 {
-    return ir_op_info(op->op)->group == IRG_SYNC || op->op == IR_THR_COPY || op->op == IR_THR_FILL || op->op == IR_TC_LD ||
-           op->op == IR_TC_ST || op->op == IR_TC_BASE;
+    return ir_op_info(op->op)->group == IRG_SYNC || ir_by_plan(op->op) || op->op == IR_TC_BASE;
 }
 
 static void check_elect(Checker *c, const IrOp *op)
@@ -186,6 +185,20 @@ static void check_values(Checker *c, const IrOp *op)
     else if (byte && byte->kind == IRA_IMM && byte->imm % bytes) check_fail_operand(c, IRK_DST, "is not aligned to what is written");
 }
 
+/* A plan has a side in global memory where its op says what that is. */
+static void check_plan(Checker *c, const IrOp *op)
+{
+    const IrArg *plan = ir_find(op, IRK_PLAN), *first;
+    if (plan == NULL) return;
+    const IrPlan *q = &c->k->plans.v[plan->id];
+    bool load = op->op == IR_THR_LOAD, store = op->op == IR_THR_STORE;
+    if (q->src.global != load || q->dst.global != store) check_fail_operand(c, IRK_PLAN, "is not for the memory that the op names");
+    if (!load && !store) return;
+    unsigned low = ir_list(op, IRK_LOW, &first), high = ir_list(op, IRK_HIGH, &first);
+    if (ir_list(op, IRK_PITCHES, &first) != q->rank) check_fail_operand(c, IRK_PITCHES, "are not as many as the plan has dimensions");
+    if ((low || high) && (low != q->rank || high != q->rank)) check_fail_operand(c, IRK_LOW, "and what is below which are not as many as the plan has dimensions");
+}
+
 /* ---- clusters ---- */
 
 /* The barrier of the other CTA of the destination's pair. */
@@ -281,6 +294,7 @@ void check_rules(Checker *c, const IrOp *op)
     check_numbers(c, op);
     check_ranges(c, op);
     check_values(c, op);
+    check_plan(c, op);
     check_cluster(c, op);
     check_reduction(c, op);
     check_map(c, op);

@@ -40,7 +40,7 @@ static const char *const KEYS[IRK_KEYS] = {
     [IRK_ELEM] = "type",     [IRK_PLAN] = "plan",         [IRK_INFO] = "info",
     [IRK_BAR_RANK] = "bar_rank", [IRK_BYTES_OF] = "bytes_of", [IRK_SHAPE] = "shape",  [IRK_FORMAT] = "format",
     [IRK_LEAD] = "lead",     [IRK_STRIDE] = "stride", [IRK_LAYOUT] = "layout", [IRK_STEP] = "step",
-    [IRK_ORDER] = "order",  [IRK_DIMS] = "dim",     [IRK_PITCHES] = "pitch",
+    [IRK_ORDER] = "order",  [IRK_DIMS] = "dim",     [IRK_PITCHES] = "pitch",    [IRK_LOW] = "low",       [IRK_HIGH] = "high",
     [IRK_DESC] = "by",      [IRK_ALONG] = "along",   [IRK_RING] = "ring",
 };
 
@@ -134,6 +134,11 @@ const char *const *ir_map_words(IrMapWord w, uint32_t *n)
     }
 }
 
+bool ir_by_plan(IrOpcode op)
+{
+    return op == IR_THR_COPY || op == IR_THR_LOAD || op == IR_THR_STORE || op == IR_THR_FILL || op == IR_TC_LD || op == IR_TC_ST;
+}
+
 const IrSignature *ir_signature(IrOpcode op)
 {
     return &SIGNATURES[op];
@@ -159,8 +164,11 @@ const char *ir_separator(const IrOpInfo *info, const IrSignature *sig, unsigned 
     if (key == IRK_SCOPE && i) return ", scope ";
     if (key == IRK_DESC) return ", by ";
     if (key == IRK_ALONG) return ", along ";
+    if (key == IRK_LOW) return ", low ";
+    if (key == IRK_HIGH) return ", high ";
+    if (key == IRK_PITCHES) return ", pitch ";
     if (info == &OPS[IR_MAP_SET])
-        return key == IRK_SRC ? ", cell " : key == IRK_VAR ? ", fresh " : key == IRK_FROM ? ", at " : key == IRK_DIMS ? ", dim " : ", pitch ";
+        return key == IRK_SRC ? ", cell " : key == IRK_VAR ? ", fresh " : key == IRK_FROM ? ", at " : ", dim ";
     if (sig->v[i - 1].key == IRK_ROP) return " ";
     if (sig->v[i - 1].key == IRK_REL) return " ";
     if (sig->v[i - 1].key == IRK_VAR) return " = ";

@@ -33,7 +33,7 @@ typedef enum IrKey {
     IRK_RANK, IRK_MASK, IRK_BYTES_OF, IRK_SCOPE, IRK_SEM, IRK_ID, IRK_THREADS, IRK_ROP, IRK_ELEM, IRK_PLAN,
     IRK_INFO, IRK_BAR_RANK,
     IRK_SHAPE, IRK_FORMAT, IRK_LEAD, IRK_STRIDE, IRK_LAYOUT, IRK_STEP, IRK_ORDER,
-    IRK_DIMS, IRK_PITCHES, IRK_DESC, IRK_ALONG, IRK_RING,
+    IRK_DIMS, IRK_PITCHES, IRK_LOW, IRK_HIGH, IRK_DESC, IRK_ALONG, IRK_RING,
     IRK_SLOT,      /* follows DST, SRC or BAR: value or immediate */
     IRK_OFFSET,    /* follows DST's or SRC's slot: byte offset in the slot */
     IRK_KEYS
@@ -49,6 +49,9 @@ typedef struct IrGuard {
     IrWhen when;
     IrVal pred; /* of IRW_IF; 0 otherwise */
 } IrGuard;
+/* Of thread work: all threads of the role do it, by a plan. */
+bool ir_by_plan(IrOpcode op);
+
 static inline IrGuard ir_if(IrVal pred) /* 0: always */
 {
     return (IrGuard){pred ? IRW_IF : IRW_ALWAYS, pred};
@@ -150,6 +153,8 @@ typedef struct IrSide {   /* where element (x0, .., xn-1) of the part lies, from
     uint8_t swizzle;      /* MapSwizzle: XOR of the absolute address's bits, as the hardware does it */
     uint32_t pitch[MAP_RANK]; /* bytes from neighbour to neighbour; the innermost within a panel */
     uint32_t span, panel; /* panels: bytes of a panel's row, and from panel to panel; 0: none */
+    bool global;          /* it lies in global memory: pitches are those of a box that stands for it, powers of two; of the
+                           * places in that box the coordinates are taken, and only they count (thr.load, thr.store) */
     uint16_t align;       /* the part starts at multiples of it; 0: where the swizzle's pattern does (128 without) */
 } IrSide;
 typedef struct IrPlan {

@@ -183,7 +183,7 @@ static void put_pitches(Text *t, const char *word, const uint32_t *v, unsigned n
 static void print_side(Printer *p, const char *word, const IrSide *s, unsigned rank)
 {
     Text *t = p->out;
-    text_printf(t, " %s %s", word, elem_name(s->type));
+    text_printf(t, " %s %s%s", word, elem_name(s->type), s->global ? " global" : "");
     put_pitches(t, "pitch", s->pitch, rank);
     if (s->span) text_printf(t, " span %u panel %u", s->span, s->panel);
     if (s->swizzle) text_printf(t, " swizzle %s", map_word(IRM_SWIZZLE, s->swizzle));

@@ -337,6 +337,7 @@ static void read_side(Reader *r, const char *word, IrSide *s, unsigned rank)
 {
     reader_expect(r, word);
     s->type = expect_elem(r);
+    s->global = reader_accept(r, "global");
     if (expect_u32_list(r, "pitch", s->pitch) != rank) reader_error(r, E0690, "a pitch per dimension is due");
     if (reader_accept(r, "span")) {
         s->span = expect_u32(r);

@@ -4,7 +4,7 @@
 #include "lang/limits.h"
 #include "lower/ir/thread_work.h"
 
-enum { LEVELS = 2, RUN_DIGITS = 6, RUNS = 8, NO_GRID = 1, UNITS_MAX = 1 << 24 };
+enum { LEVELS = 2, RUN_DIGITS = 6, RUNS = 8, NO_GRID = 1, UNITS_MAX = 1 << 24, BOX_BYTES = 1 << 30 };
 
 /* One dimension: what it is cut into by the panels of both sides, larger ones first. */
 typedef struct Axis {
@@ -222,6 +222,7 @@ static IrPlan flatten(const IrPlan *plan)
 {
     IrPlan p = *plan;
     IrSide *side[THR_SIDES] = {&p.src, &p.dst};
+    if (p.src.global || p.dst.global) return p; /* how its rows lie there is not known */
     for (;; p.rank--) {
         uint32_t last = p.rank - 1u;
         for (int s = p.xform == IRX_FILL ? THR_DST : THR_SRC; s < THR_SIDES; s++) {
@@ -350,9 +351,21 @@ static bool block_fits(const IrPlan *p)
     return !same || one || (p->wide >= least && p->tall >= least) || (size == 1 && p->wide == 2 && p->tall == 2);
 }
 
+/* Each dimension has bits of its own in the places of the box. */
+static bool box_sane(const IrPlan *p, const IrSide *s)
+{
+    uint32_t least = size_of(s);
+    if (s->span || s->swizzle || s->align == 0 || p->xform != IRX_COPY || p->add) return false;
+    for (uint32_t d = p->rank; d-- > 0; least = s->pitch[d] * p->extent[d]) {
+        if (!power_of_two(s->pitch[d]) || s->pitch[d] < least || p->extent[d] > BOX_BYTES / s->pitch[d]) return false;
+    }
+    return true;
+}
+
 static bool side_sane(const IrPlan *p, const IrSide *s, uint32_t row)
 {
     uint32_t pitch = s->pitch[p->rank - 1];
+    if (s->global && !box_sane(p, s)) return false;
     if (s->type >= TYPE_COUNT || size_of(s) == 0 || s->swizzle > MAP_SWIZZLE_128B) return false;
     if (pitch != size_of(s) && (s->span || row > 1)) return false;
     return s->span == 0 || (s->span % pitch == 0 && s->span >= pitch);

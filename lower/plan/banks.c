@@ -25,10 +25,25 @@ static void access(const uint32_t *address, uint32_t active, uint32_t bytes, uin
     }
 }
 
+/* Of global memory: the lines that the lanes ask for, of a box in which each row begins a line of its own or shares one. */
+static void lines(const uint32_t *address, uint32_t active, uint32_t bytes, uint64_t *waves, uint64_t *least)
+{
+    enum { LINE = 128 };
+    uint32_t seen[WARP], n = 0;
+    for (uint32_t l = 0; l < active; l++) {
+        uint32_t i = 0;
+        while (i < n && seen[i] != address[l] / LINE) i++;
+        if (i == n) seen[n++] = address[l] / LINE;
+    }
+    *waves += n;
+    *least += (active * bytes + LINE - 1) / LINE;
+}
+
 static void count_side(const IrPlan *p, const ThrPiece *q, int side, uint32_t start, const uint32_t *unit, uint32_t n,
                        int kind, ThrWaves *out)
 {
-    uint32_t mask = thr_swizzle_mask(side == THR_SRC ? p->src.swizzle : p->dst.swizzle);
+    const IrSide *s = side == THR_SRC ? &p->src : &p->dst;
+    uint32_t mask = thr_swizzle_mask(s->swizzle);
     int64_t at[WARP];
     for (uint32_t l = 0; l < n; l++) at[l] = start + thr_offset(q, unit[l], side);
     for (uint32_t r = 0; r < q->rows[side]; r++) {
@@ -37,7 +52,8 @@ static void count_side(const IrPlan *p, const ThrPiece *q, int side, uint32_t st
             for (uint32_t l = 0; l < n; l++) {
                 address[l] = (uint32_t)thr_swizzled(at[l] + r * q->row_step[side] + a * q->bytes[side], mask);
             }
-            access(address, n, q->bytes[side], &out->waves[kind], &out->least[kind]);
+            if (s->global) lines(address, n, q->bytes[side], &out->waves[kind], &out->least[kind]);
+            else access(address, n, q->bytes[side], &out->waves[kind], &out->least[kind]);
             out->instructions++;
         }
     }

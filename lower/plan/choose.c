@@ -18,15 +18,28 @@ static void restore(Lower *L, Saved s)
     L->ir->mf.checks.n = s.checks;
 }
 
-static void no_instruction(Lower *L, const MoveInfo *mi, const Refusal *tensor, const Refusal *bulk)
+static void tell_why(Lower *L, Diag *g, const Refusal *tensor, const Refusal *bulk)
 {
-    ErrorCode code = tensor->code == E0801 ? E0801 : E0520; /* what the target lacks counts more */
-    Diag *g = lower_error(L, code, mi->stmt->span, "no copy instruction fits this move");
     diag_note(L->c->diags, g, tensor->span, "tensor copy: %s", tensor->text);
     diag_note(L->c->diags, g, bulk->span, "bulk copy: %s", bulk->text);
     const char *other = tensor->by_bulk || !tensor->fix ? bulk->fix : NULL;
     if (tensor->fix && other) diag_fix(L->c->diags, g, "%s, or %s", tensor->fix, other);
     else if (tensor->fix || other) diag_fix(L->c->diags, g, "%s", tensor->fix ? tensor->fix : other);
+}
+
+static void no_instruction(Lower *L, const MoveInfo *mi, const Refusal *tensor, const Refusal *bulk, const Refusal *threads)
+{
+    ErrorCode code = tensor->code == E0801 ? E0801 : E0520; /* what the target lacks counts more */
+    Diag *g = lower_error(L, code, mi->stmt->span, "no copy instruction fits this move");
+    tell_why(L, g, tensor, bulk);
+    if (threads->text) diag_note(L->c->diags, g, threads->span, "%s", threads->text);
+}
+
+static void tell_threads(Lower *L, const MoveInfo *mi, const GlobalPart *by, const Refusal *tensor, const Refusal *bulk)
+{
+    Diag *g = diag_at(L->c->diags, P0007, mi->stmt->span, "threads %s this, %u byte%s at a time: no copy instruction fits",
+                      mi->load ? "load" : "store", (unsigned)by->align, by->align == 1 ? "" : "s");
+    tell_why(L, g, tensor, bulk);
 }
 
 /* ---- P0006: copies too small ---- */
@@ -80,14 +93,27 @@ static void tell_runs(Lower *L, const MoveInfo *mi, const BulkPlan *b, const Ref
                    no_tensor->fix);
 }
 
-/* `via` pins the instruction; otherwise the first that fits in the order tensor, bulk. */
-bool choose_copy(Lower *L, MoveInfo *mi, bool *tensor, TensorPlan *t, BulkPlan *b, Refusal *no_tensor)
+/* Maps and runs of bytes have every element of a tile's part. */
+static bool steps_in_tile(const MoveInfo *mi, Refusal *why)
+{
+    for (int d = 0; d < mi->s->rank; d++) {
+        const PDim *p = &mi->s->dim[d];
+        if (p->step == 1) continue;
+        *why = (Refusal){.code = E0520, .span = p->span, .text = "copies take no steps in a shared tile", .fix = "a step in the tensor, and a tile of the part"};
+        return true;
+    }
+    return false;
+}
+
+/* `via` pins the way; otherwise the first that fits in the order tensor, bulk, threads. */
+bool choose_copy(Lower *L, MoveInfo *mi, CopyWay *way, TensorPlan *t, BulkPlan *b, GlobalPart *g, Refusal *no_tensor)
 {
     Saved before = save(L);
-    Refusal no_bulk;
+    Refusal no_bulk, no_threads = {0};
     PVia via = mi->mv->via;
-    *tensor = via != VIA_BULK;
-    if (*tensor && tensor_plan(L, mi, t, no_tensor)) {
+    bool copies = via != VIA_THREADS && !steps_in_tile(mi, no_tensor);
+    *way = COPY_TENSOR;
+    if (copies && via != VIA_BULK && tensor_plan(L, mi, t, no_tensor)) {
         tell_pieces(L, mi, t);
         return true;
     }
@@ -96,13 +122,21 @@ bool choose_copy(Lower *L, MoveInfo *mi, bool *tensor, TensorPlan *t, BulkPlan *
         return false;
     }
     restore(L, before);
-    *tensor = false;
-    if (bulk_plan(L, mi, b, &no_bulk)) {
+    *way = COPY_BULK;
+    if (!copies) no_bulk = *no_tensor;
+    if (copies && bulk_plan(L, mi, b, &no_bulk)) {
         tell_runs(L, mi, b, no_tensor);
         return true;
     }
     restore(L, before);
-    if (via == VIA_BULK) lower_refuse(L, &no_bulk);
-    else no_instruction(L, mi, no_tensor, &no_bulk);
+    *way = COPY_THREADS;
+    if (g == NULL && !mi->prefetch)
+        no_threads = (Refusal){.code = E0520, .span = mi->stmt->span, .text = "threads do it where the schedule is derived, not beside explicit synchronisation"};
+    if (via != VIA_BULK && g && global_plan(L, mi, g, &no_threads)) {
+        if (via == VIA_INFERRED) tell_threads(L, mi, g, no_tensor, &no_bulk);
+        return true;
+    }
+    if (via == VIA_INFERRED) no_instruction(L, mi, no_tensor, &no_bulk, &no_threads);
+    else lower_refuse(L, via == VIA_BULK ? &no_bulk : &no_threads);
     return false;
 }

@@ -2,7 +2,7 @@
  *
  *   choose.c     which kind a move becomes          multicast.c  the part that each CTA of a set brings
  *   tensor.c     boxes; im2col.c, gather.c          modes.c      what only some targets have
- *   bulk.c       runs of bytes
+ *   bulk.c       runs of bytes                      global.c     what threads do instead
  */
 #ifndef LOWER_PLAN_COPIES_H
 #define LOWER_PLAN_COPIES_H
@@ -54,8 +54,16 @@ typedef struct BulkPlan {
     Opnd lo, hi;                       /* i32: bytes of the run that lie in the tensor */
 } BulkPlan;
 
+typedef struct GlobalPart { /* what threads move between a tensor and a tile */
+    int row;                          /* dimension of the tensor whose neighbours a vector takes */
+    uint32_t align;                   /* bytes of the widest access */
+    bool low[P_RANK], high[P_RANK];   /* by dimension: some may lie below, beyond the tensor */
+} GlobalPart;
+
 /* ---- choose.c ---- */
-bool choose_copy(Lower *L, MoveInfo *mi, bool *tensor, TensorPlan *t, BulkPlan *b, Refusal *no_tensor);
+typedef enum CopyWay { COPY_TENSOR, COPY_BULK, COPY_THREADS } CopyWay;
+/* g: NULL where threads may not do what no copy does. False after an error. */
+bool choose_copy(Lower *L, MoveInfo *mi, CopyWay *way, TensorPlan *t, BulkPlan *b, GlobalPart *g, Refusal *no_tensor);
 
 /* ---- multicast.c ---- */
 /* Each CTA of a multicast brings a part where the layout's pattern stays whole: mi becomes that part. False after an
@@ -95,6 +103,11 @@ bool mode_known_view(Lower *L, const MoveInfo *mi, Refusal *why);
 bool target_copies(Lower *L, const MoveInfo *mi, Refusal *why); /* the target has the map's mode for this move */
 /* Then why says so; instead: what would do on this target. */
 bool mode_lacks(Lower *L, Feature f, Span at, const char *what, const char *instead, Refusal *why);
+
+/* ---- global.c: by threads ---- */
+bool global_plan(Lower *L, const MoveInfo *mi, GlobalPart *g, Refusal *why);
+void global_side(const MoveInfo *mi, const GlobalPart *g, const IrPlan *q, IrSide *s); /* q: its shape is known */
+void global_emit(Lower *L, MoveInfo *mi, const GlobalPart *g, uint32_t plan);
 
 /* ---- bulk.c ---- */
 bool bulk_plan(Lower *L, MoveInfo *mi, BulkPlan *out, Refusal *why);

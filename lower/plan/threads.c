@@ -128,6 +128,7 @@ static uint16_t ways(uint64_t waves, uint64_t least)
 /* Starts of a side that meet the banks differently: the swizzle's pattern, or a word. */
 static uint32_t start_step(const IrSide *s, uint32_t *end)
 {
+    if (s->global) return *end = 128;
     bool swizzled = thr_swizzle_mask(s->swizzle) != 0;
     uint32_t pattern = (uint32_t)swizzle_align(s->swizzle), align = s->align ? s->align : pattern;
     *end = swizzled ? pattern : 4;
@@ -190,6 +191,9 @@ const char *threads_text(Arena *a, const IrPlan *p)
     if (p->xform == IRX_TRANSPOSE)
         how = p->method == THR_MATRIX ? "ldmatrix and stmatrix"
                                       : arena_printf(a, "blocks of %u x %u in registers", p->wide, p->tall);
+    if (p->src.global || p->dst.global)
+        return arena_printf(a, "%u-byte accesses, bank conflicts x%u.%02u in the tile", p->vector, (p->src.global ? p->write_ways : p->read_ways) / 16u,
+                            (p->src.global ? p->write_ways : p->read_ways) % 16u * 100 / 16);
     if (p->xform != IRX_FILL)
         reads = arena_printf(a, " x%u.%02u reading,", p->read_ways / 16u, p->read_ways % 16u * 100 / 16);
     return arena_printf(a, "%s, %u-byte accesses, bank conflicts%s x%u.%02u writing", how, p->vector, reads,

@@ -149,6 +149,22 @@ bool plan_work(Lower *L, const PStmt *st, const MoveInfo *from, const MoveInfo *
     return true;
 }
 
+bool plan_global_work(Lower *L, const MoveInfo *mi, const GlobalPart *g, uint32_t threads, uint32_t *plan)
+{
+    const char *why = "";
+    IrPlan q = {.name = arena_printf(L->a, "work%u", L->ir->plans.n), .xform = IRX_COPY, .threads = threads};
+    side_of(L, mi, &q, mi->load ? &q.dst : &q.src);
+    extents_of(mi, &q);
+    global_side(mi, g, &q, mi->load ? &q.src : &q.dst);
+    *plan = L->ir->plans.n;
+    if (threads_plan(L->a, &q, &why)) {
+        vec_push(L->a, &L->ir->plans, q);
+        return true;
+    }
+    lower_error(L, E0520, mi->stmt->span, "threads can't do this move: %s", why);
+    return false;
+}
+
 enum { ZEROS_MIN = 1024, ZEROS_MAX = 1 << 24, ZEROS_UNIT = 8 };
 
 /* st.bulk is one instruction of one thread for any number of bytes; small tiles are as soon done by threads that are there

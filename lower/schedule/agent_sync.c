@@ -26,7 +26,8 @@ void agent_fence(Lower *L)
 {
     Sched *s = L->sched;
     if (s->now->unfenced) ir_ref(L->a, emit_new(L, IR_FENCE_ASYNC), IRK_SPACE, IRA_WORD, IRS_SHARED);
-    s->now->unfenced = false;
+    if (s->now->stored) ir_ref(L->a, emit_new(L, IR_FENCE_ASYNC), IRK_SPACE, IRA_WORD, IRS_GLOBAL);
+    s->now->unfenced = s->now->stored = false;
 }
 
 /* The elected thread's ops come behind what all threads did (PTX ISA, async proxy: writers fence, then synchronise). */
@@ -92,6 +93,7 @@ void agent_wait_stores(Lower *L, bool reads)
     agent_commit(L);
     emit_grp_wait(L, 0, IRH_FULL);
     if (reads) ir_ref(L->a, emit_new(L, IR_FENCE_ASYNC), IRK_SPACE, IRA_WORD, IRS_GLOBAL);
+    if (reads) s->now->stored = false;
     if (s->shape[s->role] == SHAPE_LANES) emit_new(L, IR_WARP_SYNC);
     readers_done(s, s->now->groups);
 }

@@ -185,8 +185,14 @@ static void move(Lower *L)
     ring_place(L, &p->mi);
     ring_place(L, &p->other);
     switch (p->st->move->kind) {
-    case MOVE_LOAD: load(L, p); break;
-    case MOVE_STORE: store(L, p); break;
+    case MOVE_LOAD:
+        if (p->global) agent_global(L, p);
+        else load(L, p);
+        break;
+    case MOVE_STORE:
+        if (p->global) agent_global(L, p);
+        else store(L, p);
+        break;
     case MOVE_PREFETCH: prefetch(L, p); break;
     case MOVE_PEER: send(L, p); break;
     case MOVE_SHARED: work(L, p); break;
@@ -570,6 +576,7 @@ static void close_turn(Lower *L, const Before *before, bool ids)
         if (!(s->active >> a & 1)) continue;
         s->state[a].id_read |= ids && before->agent[a].id_read;
         s->state[a].unfenced |= before->agent[a].unfenced;
+        s->state[a].stored |= before->agent[a].stored;
     }
 }
 

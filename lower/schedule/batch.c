@@ -7,7 +7,7 @@
 
 static bool works(const PStmt *st)
 {
-    return st->kind == P_MOVE && move_by_threads(st->move);
+    return st->kind == P_MOVE && move_by_threads(st->move); /* none moves to or from a tensor: rings.c */
 }
 
 static bool declares(const PBlock *b, uint32_t id)

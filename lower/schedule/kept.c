@@ -89,7 +89,9 @@ void kept_overwritten(Lower *L, const Planned *store)
 
 static bool copies_into(const PStmt *st, const Ring *r)
 {
-    return st->kind == P_MOVE && !move_by_threads(st->move) && st->move->dst.tile == r->tile;
+    for (uint32_t i = 0; i < r->moves.n; i++)
+        if (r->moves.v[i]->st == st) return !planned_by_threads(r->moves.v[i]) && st->move->dst.tile == r->tile;
+    return false;
 }
 
 /* What comes first may be no copy: then the generation is one of nothing. */

@@ -17,15 +17,18 @@ static bool plan_copy(Lower *L, Planned *p)
     } else if (mv->kind == MOVE_LOAD && !plan_multicast(L, &p->mi, &p->shares)) {
         return false;
     }
-    if (!choose_copy(L, &p->mi, &p->tensor, &p->t, &p->b, &p->no_tensor)) return false;
+    CopyWay way;
+    if (!choose_copy(L, &p->mi, &way, &p->t, &p->b, p->mi.prefetch ? NULL : &p->g, &p->no_tensor)) return false;
+    p->tensor = way == COPY_TENSOR;
+    p->global = way == COPY_THREADS;
     access_note(L, &p->mi);
     if (!p->mi.prefetch) {
         p->access = L->accesses->all.n - 1;
         L->accesses->all.v[p->access]->planned = L->sched->moves.n - 1;
     }
-    p->bytes = p->tensor ? p->t.piece_bytes * p->t.npieces : p->b.run * p->b.nruns;
+    p->bytes = p->global ? 0 : p->tensor ? p->t.piece_bytes * p->t.npieces : p->b.run * p->b.nruns;
     if (!p->mi.prefetch) *(p->mi.load ? &p->dst : &p->src) = p->mi.tile->index;
-    p->agent = p->mi.load && !L->sched->alone ? AG_LOAD : AG_WORK;
+    p->agent = p->mi.load && !p->global ? AG_LOAD : AG_WORK;
     return true;
 }
 
@@ -87,7 +90,9 @@ static void finish_threads(Lower *L, Planned *p)
         by.pitch_from = batch_pitch(L, p->across, p->mi.tile);
         by.pitch_to = batch_pitch(L, p->across, p->other.tile);
     }
-    if (p->tm) {
+    if (p->global) {
+        plan_global_work(L, &p->mi, &p->g, by.threads, &p->plan);
+    } else if (p->tm) {
         tmem_threads(L, p->tm, by.threads, &p->plan);
     } else {
         p->zeros = plan_zeros(L, p->st, &p->other, by);
@@ -99,7 +104,7 @@ void plan_threads_all(Lower *L)
 {
     for (uint32_t i = 0; i < L->sched->moves.n; i++) {
         Planned *p = L->sched->moves.v[i];
-        if (move_by_threads(p->st->move)) finish_threads(L, p);
+        if (planned_by_threads(p)) finish_threads(L, p);
     }
 }
 

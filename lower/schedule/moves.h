@@ -29,6 +29,8 @@ typedef struct Planned { /* a move, in the order in which the walks meet it */
     TensorPlan t;
     BulkPlan b;
     Refusal no_tensor;
+    bool global;        /* threads do what no copy does: */
+    GlobalPart g;
     Agent agent;
     uint32_t src, dst;  /* rings */
     Shares shares;
@@ -41,6 +43,12 @@ typedef struct Planned { /* a move, in the order in which the walks meet it */
     TmemPlan *tm;       /* one side is in tensor memory: src and dst are the other one's ring */
     int64_t bytes;      /* that one copy of the move adds to a barrier at each destination */
 } Planned;
+
+/* Threads do it, not an engine. */
+static inline bool planned_by_threads(const Planned *p)
+{
+    return p->global || move_by_threads(p->st->move);
+}
 
 /* ---- moves.c ---- */
 bool plan_move(Lower *L, const PStmt *st); /* adds it to moves */

@@ -279,7 +279,7 @@ static void kept_ring(Lower *L, Ring *r, uint32_t index)
         Planned *p = r->moves.v[i];
         PCast cast = p->st->move->cast;
         bool others = p->by_rank || (cast != CAST_NONE && cluster_size_of(L, cast) > 1);
-        if (p->dst != index || move_by_threads(p->st->move)) continue;
+        if (p->dst != index || planned_by_threads(p)) continue;
         r->across |= others;
         fills(L, r, p);
     }

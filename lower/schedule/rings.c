@@ -34,7 +34,7 @@ static bool batchable(Lower *L, const Pipe *p)
         bool direct = m->chain[m->depth].block == &p->st->body;
         if (is_rows4(m->st->move) && m->t.npieces >= GROUPS_DEALT) return false;
         if (m->dst != RING_NONE && s->rings[m->dst].kept) return false;
-        if (m->tm || !direct || m->conditional || m->ordered || (m->tensor && m->t.device) || m->agent == AG_SEND || m->by_rank || is_im2col(m->st->move) || m->st->move->cast != CAST_NONE || m->st->move->ahead > 0) return false;
+        if (m->tm || m->global || !direct || m->conditional || m->ordered || (m->tensor && m->t.device) || m->agent == AG_SEND || m->by_rank || is_im2col(m->st->move) || m->st->move->cast != CAST_NONE || m->st->move->ahead > 0) return false;
     }
     RingList in = rings_at(L, &p->st->body, AG_NONE);
     for (uint32_t i = 0; i < in.n; i++)
@@ -61,7 +61,7 @@ static bool only_copies(const Sched *s, const Pipe *p)
 {
     for (uint32_t i = p->from; i < p->end; i++) {
         const PMove *m = s->moves.v[i]->st->move;
-        if (move_by_threads(m) || move_by_tensor_core(m) || m->reduce >= 0) return false;
+        if (planned_by_threads(s->moves.v[i]) || move_by_tensor_core(m) || m->reduce >= 0) return false;
     }
     return true;
 }

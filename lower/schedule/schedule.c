@@ -49,13 +49,22 @@ static void hints(Lower *L)
     }
 }
 
+/* One thread does all, unless there is something that only threads do. */
+static void alone(Lower *L)
+{
+    Sched *s = L->sched;
+    for (uint32_t i = 0; i < s->moves.n; i++) s->alone &= !s->moves.v[i]->global;
+    for (uint32_t i = 0; i < s->nrings; i++) s->rings[i].kept = s->alone;
+    for (uint32_t i = 0; i < s->moves.n && s->alone; i++) s->moves.v[i]->agent = AG_WORK;
+}
+
 /* ---- roles ---- */
 
 static bool dealt_to_lanes(const Planned *p)
 {
     if (p->across && p->across->batch > 1) return true;
     if (p->agent != AG_NONE && p->tensor) return p->t.device || (is_rows4(p->st->move) && p->t.npieces > 1); /* a warp makes maps */
-    return p->agent != AG_NONE && !p->tensor && p->b.loop;
+    return p->agent != AG_NONE && !p->tensor && !p->global && p->b.loop;
 }
 
 static void shapes(Lower *L)
@@ -67,7 +76,7 @@ static void shapes(Lower *L)
     for (int a = 0; a < AG_COUNT; a++) s->warps[a] = 1;
     for (uint32_t i = 0; i < s->moves.n; i++) {
         const Planned *p = s->moves.v[i];
-        if (move_by_threads(p->st->move)) {
+        if (planned_by_threads(p)) {
             s->shape[AG_WORK] = SHAPE_THREADS;
             s->warps[AG_WORK] = (uint32_t)threads / 32;
         } else if (s->shape[p->agent] == SHAPE_ELECT && dealt_to_lanes(p)) {
@@ -137,13 +146,11 @@ void schedule_kernel(Lower *L)
     s->nrings = tiles;
     s->chain = arena_array(L->a, Link, SCHED_CHAIN);
     s->batch_index = opnd_imm(0);
-    for (uint32_t i = 0; i < tiles; i++) {
-        s->rings[i].tile = L->k->tiles.v[i];
-        s->rings[i].kept = s->alone;
-    }
+    for (uint32_t i = 0; i < tiles; i++) s->rings[i].tile = L->k->tiles.v[i];
 
     plan(L);                     /* regions, copies, checks */
     if (L->failed || !versions_check(L)) return; /* all that is read has a value */
+    alone(L);
     rings_find(L);               /* who uses which tile */
     if (!device_find(L)) return;
     plan_order(L);               /* stores that wait for others */

@@ -19,6 +19,7 @@
  *   batches         several iterations in one turn                        batch.c
  *   teams           CTAs of a cluster: multicast, peers, per rank             peers.c, remote.c
  *   tensor memory   copies into it and waits for them, all by `work`          tensor_memory.c
+ *   global          what threads move from and to tensors                     global.c
  *   device maps     tensor maps for views that are made at run time           device_maps.c
  *
  * Where the program has no such schedule, or writes its roles out: written/sync.h.
@@ -50,6 +51,7 @@ typedef struct AgentState { /* while the program is walked: what an agent's thre
     bool dirty;    /* work: threads may have touched tiles since the last cta.sync */
     bool id_read;  /* the number of the iteration, by all threads, since the last synchronisation of the agent's */
     bool unfenced; /* work: written since the last fence */
+    bool stored;   /* work: the same, to global memory */
     bool pending;  /* stores issued since the last commit */
     uint32_t groups; /* committed so far; of loops that may not have run, as in one turn */
 } AgentState;
@@ -116,6 +118,9 @@ void agent_wait_stores(Lower *L, bool reads);    /* .. and all that they write i
 void agent_readers_youngest(Lower *L);           /* of the groups that are counted at a loop's border, theirs are the last */
 void agent_readers_end(Lower *L, const PBlock *b); /* the turn ends: tiles of outer blocks are not read any more */
 void agent_before_work(Lower *L, uint32_t dst);  /* threads read, and write that ring or RING_NONE */
+
+/* ---- global.c ---- */
+void agent_global(Lower *L, Planned *p); /* threads move between a tensor and a tile */
 
 /* ---- uses.c ---- */
 bool uses_swapped(const Sched *s, const PStmt *st); /* the ops of the branch's second part stand first */

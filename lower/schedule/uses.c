@@ -112,7 +112,7 @@ static void add_use(Lower *L, Ring *r, const Planned *p, bool writes)
 {
     const PStmt *at = stands_in(p, r->turn);
     uint8_t bit = (uint8_t)(1u << p->agent);
-    bool threads = move_by_threads(p->st->move), copies = !threads && !move_by_tensor_core(p->st->move);
+    bool threads = planned_by_threads(p), copies = !threads && !move_by_tensor_core(p->st->move);
     bool stores = !writes && copies && p->agent == AG_WORK && !p->st->move->dst.peer;
     if (r->agents == 0) {
         r->fill = writes && !r->kept ? other_branch(r, p) : p;

@@ -18,6 +18,8 @@ need_device
 # shellcheck source=/dev/null
 . tests/run/kept.sh
 # shellcheck source=/dev/null
+. tests/run/global.sh
+# shellcheck source=/dev/null
 . tests/run/numbers.sh
 # shellcheck source=/dev/null
 . tests/run/modes.sh

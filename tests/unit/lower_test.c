@@ -212,7 +212,7 @@ static void values_fit_64_bits(void **state)
 static void refusals(void **state)
 {
     refuses(state,
-            COPY_HEAD "shared t: bf16[64, 256]; move src[cta.y * 64, cta.x * 256 + 1] -> t; move t -> dst[cta.y * 64, "
+            COPY_HEAD "barrier f; shared t: bf16[64, 256]; move src[cta.y * 64, cta.x * 256 + 1] -> t commit f; wait f; move t -> dst[cta.y * 64, "
                       "cta.x * 256]; }\n",
             "E0520", "no copy instruction fits");
     refuses(

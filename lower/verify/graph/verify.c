@@ -290,12 +290,12 @@ static void find_operands(Verifier *v)
 static void tensors_of(Verifier *v, const IrOp *op)
 {
     const IrArg *map = ir_find(op, IRK_MAP), *from = ir_find(op, IRK_FROM), *to = ir_find(op, IRK_TO);
-    if (ir_op_info(op->op)->group != IRG_COPY) return;
+    if (ir_op_info(op->op)->group != IRG_COPY && op->op != IR_THR_LOAD && op->op != IR_THR_STORE) return;
     uint32_t tensor = map ? v->k->mf.maps.v[map->id].tensor : 0;
     uint64_t bit = UINT64_C(1) << (tensor < 63 ? tensor : 63);
     if (op->op == IR_TMA_LOAD) v->loaded |= bit;
     if (op->op == IR_TMA_STORE || op->op == IR_TMA_REDUCE) v->stored |= bit;
-    if (op->op == IR_BLK_LOAD && from) v->loaded |= UINT64_MAX;
+    if ((op->op == IR_BLK_LOAD || op->op == IR_THR_LOAD) && from) v->loaded |= UINT64_MAX;
     if (to) v->stored |= copy_address(v, to, 8);
 }
 

@@ -222,6 +222,8 @@ static void accesses(TreeFacts *f, uint32_t i)
         add(f, i, IRK_SRC, BY_THREADS, false, extent_of(q, &q->src, false));
         add(f, i, IRK_DST, BY_THREADS, true, extent_of(q, &q->dst, true));
         break;
+    case IR_THR_LOAD: add(f, i, IRK_DST, BY_THREADS, true, extent_of(q, &q->dst, true)); break;
+    case IR_THR_STORE: add(f, i, IRK_SRC, BY_THREADS, false, extent_of(q, &q->src, false)); break;
     case IR_THR_FILL: add(f, i, IRK_DST, BY_THREADS, true, extent_of(q, &q->dst, false)); break;
     case IR_TC_CP: add(f, i, IRK_SRC, BY_COMMIT, false, 0); break;
     case IR_TC_LD: add(f, i, IRK_DST, BY_THREADS, true, extent_of(q, &q->dst, false)); break;

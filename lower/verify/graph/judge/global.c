@@ -140,9 +140,10 @@ static void load_after_store(Verifier *v, const Transfer *s, const Transfer *l)
 static bool fine(Verifier *v, const Transfer *a, const Transfer *b)
 {
     if (a->reduce && b->reduce && same_reduction(v, a, b)) return true;
-    bool over = a->write ? a->full && event_before(v, a->full, b->start)
-                         : a->phase && phase_before(v, a->phase, b->start);
-    if (over && (!a->write || b->write || fence_between(v, a->full, b->start))) return true;
+    EventId full = a->at_once ? a->start : a->full;
+    bool over = a->write || a->at_once ? full && event_before(v, full, b->start)
+                                       : a->phase && phase_before(v, a->phase, b->start);
+    if (over && (!a->write || b->write || b->at_once || fence_between(v, full, b->start))) return true;
     if ((a->write && b->write) || v->k->tree.ops.n) return a->any_order || b->any_order || !collide(v, a, b);
     return apart(v, a, b);
 }

@@ -143,7 +143,7 @@ static bool reads_what_it_writes(const Verifier *v)
     for (uint32_t i = 0; i < v->nops; i++) {
         const IrArg *map = verify_arg(v, i, IRK_MAP), *from = verify_arg(v, i, IRK_FROM);
         uint32_t tensor = map ? v->k->mf.maps.v[map->id].tensor : 0;
-        if (v->group[i] != IRG_COPY) continue;
+        if (v->group[i] != IRG_COPY && v->ops[i]->op != IR_THR_LOAD) continue;
         if (map && v->ops[i]->op == IR_TMA_LOAD) read |= UINT64_C(1) << (tensor < 63 ? tensor : 63);
         if (from) read |= copy_address(v, from, 8);
     }

@@ -96,7 +96,7 @@ static void has_op(const Verifier *v, Nests *n, const Body *b, const IrOp *op)
     if (op->op == IR_CLUSTER_ARRIVE || op->op == IR_CLUSTER_WAIT) has(n, n->shared + SHARED_CLUSTER);
     if (op->op == IR_CTA_SYNC && ir_find(op, IRK_THREADS)->imm != (int64_t)b->role->warps * 32)
         has(n, n->shared + SHARED_SYNC);
-    if (ir_op_info(op->op)->group == IRG_COPY) has_tensors(v, n, op);
+    if (ir_op_info(op->op)->group == IRG_COPY || op->op == IR_THR_LOAD || op->op == IR_THR_STORE) has_tensors(v, n, op);
 }
 
 /* The op behind the item that begins at op i. */

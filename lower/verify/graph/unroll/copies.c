@@ -221,12 +221,13 @@ static void transfer(Verifier *v, const Copy *c, bool write, Phase *phase)
                   .write = write,
                   .reduce = o->op == IR_TMA_REDUCE || o->op == IR_BLK_REDUCE,
                   .any_order = o->any_order,
+                  .at_once = ir_by_plan((IrOpcode)o->op),
                   .start = c->event,
                   .phase = phase};
     t.site = site_here(v, c->op, write);
     bool placed = verify_arg(v, c->op, IRK_DESC) != NULL; /* where its map begins is known at run time */
     View *view = placed ? map_view(v, c->op) : NULL;
-    t.region = placed && !view ? NULL
+    t.region = (placed && !view) || t.at_once ? NULL
                : c->map        ? map_region(v, c->op, verify_arg(v, c->op, IRK_MAP)->id)
                                : address_region(v, address, c->bytes);
     if (t.region) {
@@ -234,6 +235,12 @@ static void transfer(Verifier *v, const Copy *c, bool write, Phase *phase)
         t.region->view = view;
     }
     vec_push(v->arena, &v->transfers, t);
+}
+
+void copy_by_threads(Verifier *v, uint32_t op, Form guard, EventId e)
+{
+    bool write = v->ops[op]->op == IR_THR_STORE;
+    transfer(v, &(Copy){.op = op, .guard = guard, .event = e}, write, NULL);
 }
 
 /* PTX ISA, st.async: a weak store; async proxy: it is none of the operations of that proxy. */

@@ -132,7 +132,7 @@ typedef struct Transfer { /* a copy's other side: global memory */
     Region *region;
     Site site;
     uint32_t rank, op;
-    bool write, reduce, any_order;
+    bool write, reduce, any_order, at_once; /* at_once: by threads, of any part: over when it is done */
     EventId start, full; /* full: the grp.wait full for it */
     Phase *phase;
     uint32_t group;

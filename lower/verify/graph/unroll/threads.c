@@ -170,20 +170,20 @@ static void plan(Verifier *v, uint32_t op, Form guard)
 {
     const IrOp *o = v->ops[op];
     const IrPlan *p = &v->k->plans.v[ir_find(o, IRK_PLAN)->id];
-    const IrArg *src = ir_find(o, IRK_SRC);
-    Bytes from = {0}, to;
+    const IrArg *src = ir_find(o, IRK_SRC), *dst = ir_find(o, IRK_DST);
+    Bytes from = {0}, to = {0};
     uint32_t threads = v->k->roles.v[v->now->role].warps * 32;
     if (p->threads != threads) {
         verify_refuse(v, E0673, op, "plan %s is for %u threads, the role has %u", p->name, p->threads, threads);
         return;
     }
-    if (!copy_bytes(v, op, IRK_DST, v->now->rank, form_const(&v->f, side_bytes(p, &p->dst, false)), guard, &to)) return;
+    if (dst && !copy_bytes(v, op, IRK_DST, v->now->rank, form_const(&v->f, side_bytes(p, &p->dst, false)), guard, &to)) return;
     if (src && !copy_bytes(v, op, IRK_SRC, v->now->rank, form_const(&v->f, side_bytes(p, &p->src, true)), guard, &from))
         return;
     Bytes whole = to, source = from;
-    round_out(v, &p->dst, &whole);
+    if (dst) round_out(v, &p->dst, &whole);
     if (src) round_out(v, &p->src, &source);
-    if (src && bytes_overlap(v, &source, &whole)) {
+    if (src && dst && bytes_overlap(v, &source, &whole)) {
         verify_refuse(v, E0612, op, "threads read and write overlapping bytes of %s in one move",
                       v->k->bufs.v[to.buf].name);
         return;
@@ -191,7 +191,8 @@ static void plan(Verifier *v, uint32_t op, Form guard)
     Act e = {event_new(v, op), guard};
     if (src) side_access(v, op, p, &p->src, true, from, false, e);
     if (p->add) side_access(v, op, p, &p->dst, false, to, false, e);
-    side_access(v, op, p, &p->dst, false, to, true, e);
+    if (dst) side_access(v, op, p, &p->dst, false, to, true, e);
+    if (o->op == IR_THR_LOAD || o->op == IR_THR_STORE) copy_by_threads(v, op, guard, e.event);
 }
 
 /* A condition holds for all threads of the role or for none: otherwise some would do their part alone. */
@@ -224,7 +225,7 @@ void thread_step(Verifier *v, uint32_t op)
     const IrOp *o = v->ops[op];
     Form guard = run_guard(v, op);
     Bytes at;
-    bool plans = o->op == IR_THR_COPY || o->op == IR_THR_FILL || o->op == IR_TC_LD || o->op == IR_TC_ST, zeros = o->op == IR_ST_BULK;
+    bool plans = ir_by_plan((IrOpcode)o->op), zeros = o->op == IR_ST_BULK;
     if (!by_all(v, op, guard) || form_is(&v->f, guard, 0)) return;
     if (guard == 0 || (!plans && !zeros && !form_is(&v->f, guard, 1))) {
         verify_refuse(v, E0608, op, "%s happens under a condition: what follows would depend on it",

@@ -101,6 +101,7 @@ void group_step(Verifier *v, uint32_t op);
 
 /* ---- threads.c: by threads in shared memory ---- */
 void thread_step(Verifier *v, uint32_t op);
+void copy_by_threads(Verifier *v, uint32_t op, Form guard, EventId e); /* copies.c: the side in global memory */
 void thread_store(Verifier *v, const Bytes *at, Form value, bool by_trip); /* for ld.shared */
 
 /* ---- tensor_memory.c ---- */
