@@ -17,15 +17,10 @@
 
 /* ---- what is asked ---- */
 
-static bool in_full(const Verifier *v, const TurnAt *x)
-{
-    return loop_fixed(v->ops[x->op]);
-}
-
 /* The next loop around it, from number i on, that the runs don't pass in full. */
 static uint32_t next_open(const Verifier *v, const Site *t, uint32_t i)
 {
-    while (i < t->naround && in_full(v, &t->around[i])) i++;
+    while (i < t->naround && loop_fixed(v->ops[t->around[i].op])) i++;
     return i;
 }
 
@@ -52,7 +47,7 @@ static bool same_numbers(const Verifier *v, const Site *a, const Site *b)
 {
     if (a->op != b->op || a->rank != b->rank || a->write != b->write || a->naround != b->naround) return false;
     for (uint32_t i = 0; i < a->naround; i++)
-        if (a->around[i].op != b->around[i].op || (in_full(v, &a->around[i]) && a->around[i].at != b->around[i].at))
+        if (a->around[i].op != b->around[i].op || (loop_fixed(v->ops[a->around[i].op]) && a->around[i].at != b->around[i].at))
             return false;
     return true;
 }
@@ -60,7 +55,7 @@ static bool same_numbers(const Verifier *v, const Site *a, const Site *b)
 static bool asked_before(const Verifier *v, const Asked *x, const Asked *y)
 {
     return x->level == y->level && x->by == y->by && x->how == y->how && x->room[0] == y->room[0] &&
-           x->room[1] == y->room[1] && same_numbers(v, &x->a, &y->a) && same_numbers(v, &x->b, &y->b);
+           x->room[1] == y->room[1] && x->buf[0] == y->buf[0] && x->buf[1] == y->buf[1] && same_numbers(v, &x->a, &y->a) && same_numbers(v, &x->b, &y->b);
 }
 
 /* ---- the answer ---- */
@@ -128,22 +123,16 @@ static Two places(Verifier *v, const Asked *q, bool differ)
     return two;
 }
 
-static const IrArg *buffer_of(const Verifier *v, const Site *t)
-{
-    const IrArg *to = verify_arg(v, t->op, IRK_DST), *from = verify_arg(v, t->op, IRK_SRC);
-    return t->write ? to : from;
-}
-
 /* Side k of each axis; how many axes there are. */
-static int axes_of(Verifier *v, PolyPlace *w, int64_t room, int k, DomAxis *axis)
+static int axes_of(Verifier *v, PolyPlace *w, const Asked *q, int k, DomAxis *axis)
 {
     Domain *d = polys_domain(v->polys);
     const Site *t = w->site;
     const IrArg *map = verify_arg(v, t->op, IRK_MAP), *at;
-    if (room) {
-        const IrArg *byte = ir_part(v->ops[t->op], buffer_of(v, t), IRK_OFFSET);
+    if (q->buf[k]) {
+        const IrArg *byte = ir_part(v->ops[t->op], q->buf[k], IRK_OFFSET);
         axis->start[k] = byte ? poly_of(w, byte) : poly_const(d, 0);
-        axis->extent[k] = poly_const(d, room);
+        axis->extent[k] = poly_const(d, q->room[k]);
         return 1;
     }
     if (map == NULL) {
@@ -165,7 +154,7 @@ static int axes_of(Verifier *v, PolyPlace *w, int64_t room, int k, DomAxis *axis
 }
 
 /* Maps that take every n-th element have another remainder each only where n is the same. */
-static bool same_steps(const Verifier *v, const Site *a, const Site *b)
+static bool equal_steps(const Verifier *v, const Site *a, const Site *b)
 {
     const IrArg *x = verify_arg(v, a->op, IRK_MAP), *y = verify_arg(v, b->op, IRK_MAP);
     const MfMap *maps = v->k->mf.maps.v;
@@ -178,8 +167,8 @@ static bool apart_as(Verifier *v, const Asked *q, bool differ)
     DomAxis axis[2 * MAP_RANK] = {0};
     DomKnown known[FRAMES];
     DomPair pair = {.axis = axis, .known = known};
-    for (int k = 0; k < 2; k++) pair.naxes = axes_of(v, &two.w[k], q->room[k], k, axis);
-    if (q->room[0] == 0 && !same_steps(v, &q->a, &q->b)) pair.naxes /= 2;
+    for (int k = 0; k < 2; k++) pair.naxes = axes_of(v, &two.w[k], q, k, axis);
+    if (q->buf[0] == NULL && !equal_steps(v, &q->a, &q->b)) pair.naxes /= 2;
     if (!differ) return domain_apart(polys_domain(v->polys), &pair);
     const char *why;
     for (uint32_t i = 0; i < q->level; i++) known[pair.nknown++] = (DomKnown){.index = two.turn[i]};
@@ -224,18 +213,35 @@ bool transfers_apart(Verifier *v, const Transfer *a, const Transfer *b)
     return ask(v, question(v, &a->site, &b->site));
 }
 
-/* How many bytes in each turn: false where that is not one number. */
-static bool room_of(Verifier *v, const Access *a, int64_t *room)
+/* The operand that says where the bytes of an access lie: a reduction reads those that it writes, too. NULL: not known, of two
+ * that are of one buffer. */
+static const IrArg *operand_of(const Verifier *v, const Access *a)
+{
+    const IrOp *op = v->ops[a->op];
+    const IrArg *of = NULL;
+    for (uint32_t i = 0; i < op->nargs; i++) {
+        const IrArg *x = &op->args[i];
+        bool to = x->key == IRK_DST;
+        if (x->kind != IRA_BUF || x->id != a->at.buf || (a->write ? !to : to && !a->reduce)) continue;
+        if (of) return NULL;
+        of = x;
+    }
+    return of;
+}
+
+/* Which bytes of which operand: false where it is not one number of them in each turn. */
+static bool bytes_of(Verifier *v, const Access *a, Asked *q, int k)
 {
     const IrArg *bytes = verify_arg(v, a->op, IRK_BYTES);
-    int64_t k;
-    if (a->site.vague || a->site.around == NULL || buffer_of(v, &a->site) == NULL) return false;
-    if (bytes && bytes->kind == IRA_VAL && !verify_number(v, bytes, &k)) return false;
-    return form_is_const(&v->f, form_add(&v->f, a->at.hi, -1, a->at.lo), room) && *room > 0;
+    int64_t n;
+    q->buf[k] = operand_of(v, a);
+    if (a->site.vague || a->site.around == NULL || q->buf[k] == NULL) return false;
+    if (bytes && bytes->kind == IRA_VAL && !verify_number(v, bytes, &n)) return false;
+    return form_is_const(&v->f, form_add(&v->f, a->at.hi, -1, a->at.lo), &q->room[k]) && q->room[k] > 0;
 }
 
 bool parts_apart(Verifier *v, const Access *a, const Access *b)
 {
     Asked q = question(v, &a->site, &b->site);
-    return room_of(v, a, &q.room[0]) && room_of(v, b, &q.room[1]) && ask(v, q);
+    return bytes_of(v, a, &q, 0) && bytes_of(v, b, &q, 1) && ask(v, q);
 }

@@ -102,8 +102,8 @@ bool verify_commutes(const Verifier *v, uint32_t op)
 static bool same_reduction(const Verifier *v, const Transfer *a, const Transfer *b)
 {
     if (!a->reduce || !b->reduce) return false;
-    const IrArg *x = ir_find(v->ops[a->op], IRK_ROP), *y = ir_find(v->ops[b->op], IRK_ROP);
-    return x->id == y->id && verify_commutes(v, a->op);
+    const IrArg *x = ir_find(v->ops[a->site.op], IRK_ROP), *y = ir_find(v->ops[b->site.op], IRK_ROP);
+    return x->id == y->id && verify_commutes(v, a->site.op);
 }
 
 static bool fence_between(const Verifier *v, EventId a, EventId b)
@@ -123,14 +123,14 @@ static void load_after_store(Verifier *v, const Transfer *s, const Transfer *l)
 {
     if (s->full && event_before(v, s->full, l->start)) {
         Diag *g = verify_refuse(
-            v, E0654, l->op,
+            v, E0654, l->site.op,
             "this copy reads global memory written by a finished store, with no fence.async global in between");
-        verify_also(v, g, s->op, "the store");
+        verify_also(v, g, s->site.op, "the store");
         farther_away(v, g, s, l);
         return;
     }
-    Diag *g = verify_refuse(v, E0654, l->op, "this copy reads global memory that a store may still be writing");
-    verify_also(v, g, s->op,
+    Diag *g = verify_refuse(v, E0654, l->site.op, "this copy reads global memory that a store may still be writing");
+    verify_also(v, g, s->site.op,
                 s->group ? "the store, not waited for with grp.wait full" : "the store, not even committed to a group");
     farther_away(v, g, s, l);
 }
@@ -141,25 +141,25 @@ static bool fine(Verifier *v, const Transfer *a, const Transfer *b)
 {
     if (a->reduce && b->reduce && same_reduction(v, a, b)) return true;
     EventId full = a->at_once ? a->start : a->full;
-    bool over = a->write || a->at_once ? full && event_before(v, full, b->start)
-                                       : a->phase && phase_before(v, a->phase, b->start);
-    if (over && (!a->write || b->write || b->at_once || fence_between(v, full, b->start))) return true;
-    if ((a->write && b->write) || v->k->tree.ops.n) return a->any_order || b->any_order || !collide(v, a, b);
+    bool over = a->site.write || a->at_once ? full && event_before(v, full, b->start)
+                                            : a->phase && phase_before(v, a->phase, b->start);
+    if (over && (!a->site.write || b->site.write || b->at_once || fence_between(v, full, b->start))) return true;
+    if ((a->site.write && b->site.write) || v->k->tree.ops.n) return a->any_order || b->any_order || !collide(v, a, b);
     return apart(v, a, b);
 }
 
 static void report(Verifier *v, const Transfer *a, const Transfer *b)
 {
     Diag *g;
-    if (a->write && b->write) {
-        g = verify_refuse(v, E0661, b->op,
+    if (a->site.write && b->site.write) {
+        g = verify_refuse(v, E0661, b->site.op,
                           "this store writes the place that another store in flight writes: which comes last is open");
-        verify_also(v, g, a->op, "the other store, not waited for with grp.wait full");
-    } else if (a->write) {
+        verify_also(v, g, a->site.op, "the other store, not waited for with grp.wait full");
+    } else if (a->site.write) {
         load_after_store(v, a, b);
     } else {
-        g = verify_refuse(v, E0661, b->op, "this store writes global memory that a load in flight may still read");
-        verify_also(v, g, a->op, "the load");
+        g = verify_refuse(v, E0661, b->site.op, "this store writes global memory that a load in flight may still read");
+        verify_also(v, g, a->site.op, "the load");
         farther_away(v, g, a, b);
     }
 }
@@ -175,7 +175,7 @@ void check_global(Verifier *v)
     for (uint32_t i = 0; i < v->transfers.n && !v->failed; i++) {
         for (uint32_t j = 0; j < i && !v->failed; j++) {
             const Transfer *a = &v->transfers.v[j], *b = &v->transfers.v[i];
-            if ((a->tensors & b->tensors) == 0 || !(a->write || b->write)) continue;
+            if ((a->tensors & b->tensors) == 0 || !(a->site.write || b->site.write)) continue;
             if (!in_order(v, a, b)) {
                 a = b;
                 b = &v->transfers.v[j];

@@ -216,15 +216,12 @@ static void transfer(Verifier *v, const Copy *c, bool write, Phase *phase)
     uint64_t tensors = c->map ? tensor_bit(c->map->tensor) : address ? copy_address(v, address, 8) : 0;
     if ((tensors & v->loaded & v->stored) == 0) return;
     Transfer t = {.tensors = tensors,
-                  .rank = v->now->rank,
-                  .op = c->op,
-                  .write = write,
+                  .site = site_here(v, c->op, write),
                   .reduce = o->op == IR_TMA_REDUCE || o->op == IR_BLK_REDUCE,
                   .any_order = o->any_order,
                   .at_once = ir_by_plan((IrOpcode)o->op),
                   .start = c->event,
                   .phase = phase};
-    t.site = site_here(v, c->op, write);
     bool placed = verify_arg(v, c->op, IRK_DESC) != NULL; /* where its map begins is known at run time */
     View *view = placed ? map_view(v, c->op) : NULL;
     t.region = (placed && !view) || t.at_once ? NULL
@@ -452,7 +449,7 @@ static void commit(Verifier *v)
     }
     for (uint32_t i = v->transfers.n; i-- > t->sent;) {
         Transfer *x = &v->transfers.v[i];
-        if (x->write && x->group == 0 && mine(v, x->start)) x->group = t->groups;
+        if (x->site.write && x->group == 0 && mine(v, x->start)) x->group = t->groups;
     }
     t->sent = v->transfers.n;
 }
@@ -480,7 +477,7 @@ static void wait_groups(Verifier *v, uint32_t op)
     bool on_way = false;
     for (uint32_t i = v->now->on_way; full && i < v->transfers.n; i++) {
         Transfer *x = &v->transfers.v[i];
-        if (!x->write || x->full || !mine(v, x->start)) continue;
+        if (!x->site.write || x->full || !mine(v, x->start)) continue;
         if (x->group && x->group <= past) x->full = e;
         else if (!on_way) v->now->on_way = i;
         on_way |= x->full == 0;

@@ -131,8 +131,7 @@ typedef struct Transfer { /* a copy's other side: global memory */
     uint64_t tensors;     /* one bit each */
     Region *region;
     Site site;
-    uint32_t rank, op;
-    bool write, reduce, any_order, at_once; /* at_once: by threads, of any part: over when it is done */
+    bool reduce, any_order, at_once; /* at_once: by threads, of any part: over when it is done */
     EventId start, full; /* full: the grp.wait full for it */
     Phase *phase;
     uint32_t group;
@@ -142,7 +141,8 @@ typedef enum Farther { OF_ONE_TURN, SO_MANY, OR_MORE, ANY } Farther;
 typedef struct Asked {
     struct Asked *next;
     Site a, b;
-    int64_t room[2]; /* bytes of each; 0: in global memory */
+    const IrArg *buf[2]; /* the operand that names the bytes of each; NULL: in global memory */
+    int64_t room[2];     /* how many there are */
     uint32_t level;  /* the loop of both in which they are apart: those around it are in one turn */
     int64_t by;      /* turns that b is later */
     Farther how;
