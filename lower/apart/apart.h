@@ -62,6 +62,7 @@ typedef struct TensorAccess {
     int reduce;          /* WORDS_REDUCE, -1: none */
     uint32_t role;       /* of the roles of the source: its number, from 1; 0: none */
     const void *pipe;    /* the across-grid pipeline around it */
+    bool pipes;          /* of a hull: they are several */
     Atom team[TEAM_MAX]; /* indices by which different CTAs or iterations differ */
     int nteam;
     VEC(OpenLoop) loops; /* around it */
@@ -118,6 +119,10 @@ typedef struct AccessSearch {
 void accesses_meeting(Lower *L, const AccessSearch *search); /* of all that were noted, each with itself, too */
 
 /* ---- rule_g.c ---- */
+static inline bool one_pipe(const TensorAccess *a, const TensorAccess *b) /* perhaps, of hulls */
+{
+    return a->pipes || b->pipes || a->pipe == b->pipe;
+}
 void independence_check(Lower *L);
 /* The order of two reductions changes nothing: one operation on numbers of one kind. */
 bool accesses_commute(const TensorAccess *a, const TensorAccess *b);

@@ -179,6 +179,7 @@ static bool apart(Lower *L, Compared *c, const TensorAccess *a, const TensorAcce
 bool accesses_apart(Lower *L, const TensorAccess *a, const TensorAccess *b, Apart how, const char **why)
 {
     Compared c;
+    if (a->pipes || b->pipes) how = APART_PIPELINES; /* which asks most */
     DomScratch scratch = domain_scratch(L->d);
     bool proved = apart(L, &c, a, b, how, why);
     if (why == NULL || proved) domain_release(L->d, scratch);
