@@ -68,8 +68,7 @@ typedef struct TensorAccess {
     VEC(OpenLoop) loops; /* around it */
     uint32_t common;     /* so many of them, the outermost; of a hull: around all in it */
     VEC(Axis) axes;
-    Known known[KNOWN_MAX];
-    int nknown;
+    VEC(Known) known;    /* at most KNOWN_MAX */
     uint32_t planned, taken; /* where moves are planned: its number, and that of the first move by which the working role has
                               * waited for what it loads; UINT32_MAX: none; of a hull the first number, the last move */
     bool behind; /* a load by the role that stores, behind all that it has stored */
@@ -82,7 +81,8 @@ struct Accesses {
 };
 
 /* ---- accesses.c ---- */
-TensorAccess *tensor_access(Lower *L, const MoveInfo *mi); /* as it is where the walk stands */
+/* As it is where the walk stands. It keeps mi. */
+TensorAccess *tensor_access(Lower *L, const MoveInfo *mi);
 void access_note(Lower *L, const MoveInfo *mi);
 
 /* ---- axes.c ---- */

@@ -235,13 +235,13 @@ static bool with_loops(Lower *L, TensorAccess *x, uint32_t n, const OpenLoop *to
             for (uint32_t l = 0; l < renamed; l++) ok &= !domain_mentions(L->d, *of[k], from[l]);
         }
     }
-    int known = 0;
-    for (int i = 0; i < x->nknown; i++) {
+    TensorAccess all = *x;
+    memset(&x->known, 0, sizeof x->known);
+    for (uint32_t i = 0; i < all.known.n; i++) {
         bool of_them = false;
-        for (uint32_t l = 0; l < renamed; l++) of_them |= x->known[i].index == from[l];
-        if (!of_them) x->known[known++] = x->known[i];
+        for (uint32_t l = 0; l < renamed; l++) of_them |= all.known.v[i].index == from[l];
+        if (!of_them) vec_push(L->a, &x->known, all.known.v[i]);
     }
-    x->nknown = known;
     x->loops.v = loops;
     x->axes.v = axes;
     x->axes.n = naxes;
@@ -274,11 +274,11 @@ static const TensorAccess *unite(Lower *L, const TensorAccess *a, const TensorAc
                                        poly_const(L->d, (longer > 0 ? longer : 0) - (by < 0 ? by : 0)));
         if (!known) return NULL;
     }
-    h->nknown = 0;
-    for (int i = 0; i < a->nknown; i++) {
+    memset(&h->known, 0, sizeof h->known);
+    for (uint32_t i = 0; i < a->known.n; i++) {
         bool both = false;
-        for (int j = 0; j < b->nknown; j++) both = both || same_known(&a->known[i], &b->known[j]);
-        if (both) h->known[h->nknown++] = a->known[i];
+        for (uint32_t j = 0; j < b->known.n; j++) both = both || same_known(&a->known.v[i], &b->known.v[j]);
+        if (both) vec_push(L->a, &h->known, a->known.v[i]);
     }
     if (b->planned < h->planned) h->planned = b->planned;
     if (b->taken > h->taken) h->taken = b->taken;

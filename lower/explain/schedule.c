@@ -107,7 +107,7 @@ static void moves(Lower *L)
             explain_move(L, p->st, "    left out: its condition holds at no rank\n");
         } else if (kind == MOVE_FILL && p->agent == AG_SEND) {
             const Ring *to = &s->rings[p->dst];
-            explain_move(L, p->st, arena_printf(L->a, "%s, role send, barrier %s there\n", fill_peer_text(L, p->st, &p->other),
+            explain_move(L, p->st, arena_printf(L->a, "%s, role send, barrier %s there\n", fill_peer_text(L, p->st, p->other),
                                                 L->ir->bars.v[p->st->move->reduce >= 0 ? to->sum : to->full].name));
         } else if (kind == MOVE_PEER) {
             const Ring *to = &s->rings[p->dst];
@@ -129,10 +129,8 @@ static void moves(Lower *L)
             const IrPlan *q = &L->ir->plans.v[p->plan];
             explain_move(L, p->st, arena_printf(L->a, "    threads: %s\n      role work%s\n", threads_text(L->a, q),
                                                 p->across && p->across->whole ? ", all iterations of a batch at once" : ""));
-        } else if (p->tensor) {
-            explain_tensor(L, &p->mi, &p->t);
         } else {
-            explain_bulk(L, &p->mi, &p->b, p->st->move->via == VIA_INFERRED ? &p->no_tensor : NULL);
+            explain_copy(L, &p->mi, &p->copies);
         }
     }
 }

@@ -80,29 +80,56 @@ static void tell_runs(Lower *L, const MoveInfo *mi, const BulkPlan *b, const Ref
                    no_tensor->fix);
 }
 
+static bool tensor_copy(Lower *L, MoveInfo *mi, Copies *out)
+{
+    TensorPlan t;
+    if (!tensor_plan(L, mi, &t, &out->no_tensor)) return false;
+    out->t = arena_new(L->a, TensorPlan);
+    *out->t = t;
+    out->bytes = t.piece_bytes * t.npieces;
+    tell_pieces(L, mi, &t);
+    return true;
+}
+
+static bool bulk_copy(Lower *L, MoveInfo *mi, Copies *out, Refusal *why)
+{
+    BulkPlan b;
+    if (!bulk_plan(L, mi, &b, why)) return false;
+    out->b = arena_new(L->a, BulkPlan);
+    *out->b = b;
+    out->bytes = b.run * b.nruns;
+    tell_runs(L, mi, &b, &out->no_tensor);
+    return true;
+}
+
 /* `via` pins the instruction; otherwise the first that fits in the order tensor, bulk. */
-bool choose_copy(Lower *L, MoveInfo *mi, bool *tensor, TensorPlan *t, BulkPlan *b, Refusal *no_tensor)
+bool choose_copy(Lower *L, MoveInfo *mi, Copies *out)
 {
     Saved before = save(L);
     Refusal no_bulk;
     PVia via = mi->mv->via;
-    *tensor = via != VIA_BULK;
-    if (*tensor && tensor_plan(L, mi, t, no_tensor)) {
-        tell_pieces(L, mi, t);
-        return true;
-    }
+    *out = (Copies){0};
+    if (via != VIA_BULK && tensor_copy(L, mi, out)) return true;
     if (via == VIA_MAP) {
-        if (no_tensor->text) lower_refuse(L, no_tensor);
+        if (out->no_tensor.text) lower_refuse(L, &out->no_tensor);
         return false;
     }
     restore(L, before);
-    *tensor = false;
-    if (bulk_plan(L, mi, b, &no_bulk)) {
-        tell_runs(L, mi, b, no_tensor);
-        return true;
-    }
+    if (bulk_copy(L, mi, out, &no_bulk)) return true;
     restore(L, before);
     if (via == VIA_BULK) lower_refuse(L, &no_bulk);
-    else no_instruction(L, mi, no_tensor, &no_bulk);
+    else no_instruction(L, mi, &out->no_tensor, &no_bulk);
     return false;
+}
+
+void copies_values(Lower *L, MoveInfo *mi, const Copies *c)
+{
+    if (c->t) tensor_values(L, mi, c->t);
+    else bulk_values(L, mi, c->b);
+}
+
+void copies_emit(Lower *L, const MoveInfo *mi, const Copies *c, uint32_t bar, Opnd bar_slot)
+{
+    if (c->t) tensor_emit(L, mi, c->t, bar, bar_slot);
+    else bulk_emit(L, mi, c->b, bar, bar_slot);
 }

@@ -53,9 +53,17 @@ typedef struct BulkPlan {
     Opnd slot, offset;                 /* in the tile */
     Opnd lo, hi;                       /* i32: bytes of the run that lie in the tensor */
 } BulkPlan;
+typedef struct Copies { /* what a move becomes: one of the two */
+    TensorPlan *t;
+    BulkPlan *b;
+    Refusal no_tensor; /* why it is not the first */
+    int64_t bytes;     /* of all copies */
+} Copies;
 
 /* ---- choose.c ---- */
-bool choose_copy(Lower *L, MoveInfo *mi, bool *tensor, TensorPlan *t, BulkPlan *b, Refusal *no_tensor);
+bool choose_copy(Lower *L, MoveInfo *mi, Copies *out);
+void copies_values(Lower *L, MoveInfo *mi, const Copies *c); /* before the arrival */
+void copies_emit(Lower *L, const MoveInfo *mi, const Copies *c, uint32_t bar, Opnd bar_slot);
 
 /* ---- multicast.c ---- */
 /* Each CTA of a multicast brings a part where the layout's pattern stays whole: mi becomes that part. False after an

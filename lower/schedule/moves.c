@@ -17,27 +17,36 @@ static bool plan_copy(Lower *L, Planned *p)
     } else if (mv->kind == MOVE_LOAD && !plan_multicast(L, &p->mi, &p->shares)) {
         return false;
     }
-    if (!choose_copy(L, &p->mi, &p->tensor, &p->t, &p->b, &p->no_tensor)) return false;
+    if (!choose_copy(L, &p->mi, &p->copies)) return false;
     access_note(L, &p->mi);
     if (!p->mi.prefetch) {
         p->access = L->accesses->all.n - 1;
         L->accesses->all.v[p->access]->planned = L->sched->moves.n - 1;
     }
-    p->bytes = p->tensor ? p->t.piece_bytes * p->t.npieces : p->b.run * p->b.nruns;
+    p->bytes = p->copies.bytes;
     if (!p->mi.prefetch) *(p->mi.load ? &p->dst : &p->src) = p->mi.tile->index;
     p->agent = p->mi.load && !L->sched->alone ? AG_LOAD : AG_WORK;
     return true;
 }
 
-/* A copy, or a fill: that has no source. */
+static bool two_tiles(Lower *L, Planned *p)
+{
+    const PMove *mv = p->st->move;
+    bool fill = mv->kind == MOVE_FILL; /* it has no source */
+    p->other = arena_new(L->a, MoveInfo);
+    if (!fill && !region_tile(L, p->st, &mv->src, &p->mi)) return false;
+    if (!region_tile(L, p->st, &mv->dst, p->other)) return false;
+    if (fill) p->mi = *p->other;
+    return true;
+}
+
+/* A copy, or a fill. */
 static bool plan_peer(Lower *L, Planned *p)
 {
     const PMove *mv = p->st->move;
     bool fill = mv->kind == MOVE_FILL;
-    if (!fill && !region_tile(L, p->st, &mv->src, &p->mi)) return false;
-    if (!region_tile(L, p->st, &mv->dst, &p->other)) return false;
-    if (fill) p->mi = p->other;
-    const MoveInfo *a = &p->mi, *b = &p->other;
+    if (!two_tiles(L, p)) return false;
+    const MoveInfo *a = &p->mi, *b = p->other;
     if (!remote_plan(L, p)) return false;
     bool any = false;
     for (int r = 0; r < L->cluster_size; r++) any |= p->to[r] != 0;
@@ -54,13 +63,10 @@ static bool plan_peer(Lower *L, Planned *p)
 /* ---- work by threads ---- */
 static bool plan_threads(Lower *L, Planned *p)
 {
-    const PMove *mv = p->st->move;
-    if (mv->kind == MOVE_SHARED && !region_tile(L, p->st, &mv->src, &p->mi)) return false;
-    if (!region_tile(L, p->st, &mv->dst, &p->other)) return false;
+    if (!two_tiles(L, p)) return false;
     p->agent = AG_WORK;
-    p->dst = p->other.tile->index;
-    if (mv->kind == MOVE_SHARED) p->src = p->mi.tile->index;
-    else p->mi = p->other;
+    p->dst = p->other->tile->index;
+    if (p->st->move->kind == MOVE_SHARED) p->src = p->mi.tile->index;
     return true;
 }
 
@@ -85,13 +91,13 @@ static void finish_threads(Lower *L, Planned *p)
     if (p->across && p->across->whole) {
         by.batch = p->across->batch;
         by.pitch_from = batch_pitch(L, p->across, p->mi.tile);
-        by.pitch_to = batch_pitch(L, p->across, p->other.tile);
+        by.pitch_to = batch_pitch(L, p->across, p->other->tile);
     }
     if (p->tm) {
         tmem_threads(L, p->tm, by.threads, &p->plan);
     } else {
-        p->zeros = plan_zeros(L, p->st, &p->other, by);
-        if (p->zeros == 0) plan_work(L, p->st, &p->mi, &p->other, by, &p->plan);
+        p->zeros = plan_zeros(L, p->st, p->other, by);
+        if (p->zeros == 0) plan_work(L, p->st, &p->mi, p->other, by, &p->plan);
     }
 }
 

@@ -12,8 +12,8 @@
 
 typedef struct Link { /* a block around a move whose iteration is a turn, and the statement of it that holds the move */
     const PBlock *block;
-    const PStmt *top;
-    const Pipe *pipe; /* whose body the block is, or NULL */
+    const PStmt *top, *loop; /* loop: whose body the block is, or NULL */
+    const Pipe *pipe; /* that that is, or NULL */
     bool looped;
 } Link;
 typedef struct Planned { /* a move, in the order in which the walks meet it */
@@ -24,11 +24,8 @@ typedef struct Planned { /* a move, in the order in which the walks meet it */
     uint32_t access;    /* number in Accesses.all */
     bool ordered;       /* it may meet a store that is still on its way, and waits for all of them */
     Pipe *across;
-    MoveInfo mi, other; /* between tiles: the source, the destination */
-    bool tensor;
-    TensorPlan t;
-    BulkPlan b;
-    Refusal no_tensor;
+    MoveInfo mi, *other; /* between tiles: the source, the destination; or NULL */
+    Copies copies;
     Agent agent;
     uint32_t src, dst;  /* rings */
     Shares shares;

@@ -54,6 +54,7 @@ static void find_turn(Ring *r)
         depth = same;
     }
     r->turn = first->chain[depth].block;
+    r->loop = first->chain[depth].loop;
     r->pipe = first->chain[depth].pipe;
     r->looped = first->chain[depth].looped;
 }
@@ -330,7 +331,7 @@ static void begin(Sched *s)
     s->swapped.n = 0;
     for (uint32_t i = 0; i < s->nrings; i++) {
         Ring *r = &s->rings[i];
-        *r = (Ring){.tile = r->tile, .turn = r->turn, .pipe = r->pipe, .looped = r->looped, .moves = r->moves, .kept = r->kept, .why = r->why, .fix = r->fix, .held_by = r->held_by, .held_for = r->held_for};
+        *r = (Ring){.tile = r->tile, .turn = r->turn, .loop = r->loop, .pipe = r->pipe, .looped = r->looped, .moves = r->moves, .kept = r->kept, .why = r->why, .fix = r->fix, .held_by = r->held_by, .held_for = r->held_for};
     }
 }
 

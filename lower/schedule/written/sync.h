@@ -20,7 +20,7 @@
 #include "lower/schedule/peers.h"
 
 typedef struct PendingLoad { /* a load that nobody waited for yet */
-    MoveInfo info;
+    const MoveInfo *info;
     const struct TensorAccess *access;
     const PBarrier *barrier; /* NULL: derived, of the tile */
     int64_t slot;
@@ -102,7 +102,7 @@ void sync_before_read(Lower *L, const MoveInfo *mi); /* of a tile, by a copy wit
 /* The arrival on which a load's copies complete; says where they add their bytes. each: what it announces, at most
  * `bytes`. False after an error. */
 bool sync_arrive(Lower *L, const MoveInfo *mi, Opnd each, int64_t bytes, uint32_t *bar, Opnd *slot);
-void sync_after(Lower *L, const MoveInfo *mi);
+void sync_after(Lower *L, const MoveInfo *mi); /* it keeps mi */
 void sync_wait(Lower *L, const PStmt *st);
 void sync_arrive_stmt(Lower *L, const PStmt *st);
 void sync_expect(Lower *L, const PStmt *st);

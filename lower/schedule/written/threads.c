@@ -84,7 +84,7 @@ void role_before_work(Lower *L, const MoveInfo *from, const MoveInfo *to)
     Sync *s = L->sync;
     for (uint32_t i = 0; i < s->loads.n;) {
         const PendingLoad *p = &s->loads.v[i];
-        const PTile *tile = p->info.tile;
+        const PTile *tile = p->info->tile;
         if (p->barrier || ((to == NULL || tile != to->tile) && (from == NULL || tile != from->tile))) {
             i++;
         } else {
