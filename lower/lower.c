@@ -167,7 +167,7 @@ static void move(Lower *L, const PStmt *st)
     case MOVE_PEER: role_send(L, st); break;
     case MOVE_SHARED: role_work(L, st); break;
     case MOVE_FILL:
-        if (st->move->dst.peer) role_fill_peer(L, st);
+        if (st->move->dst.peer) role_send(L, st);
         else role_work(L, st);
         break;
     case MOVE_TMEM_CP:

@@ -105,17 +105,10 @@ static void moves(Lower *L)
         PMoveKind kind = p->st->move->kind;
         if (p->agent == AG_NONE) {
             explain_move(L, p->st, "    left out: its condition holds at no rank\n");
-        } else if (kind == MOVE_FILL && p->agent == AG_SEND) {
+        } else if (kind == MOVE_PEER || (kind == MOVE_FILL && p->agent == AG_SEND)) {
             const Ring *to = &s->rings[p->dst];
-            explain_move(L, p->st, arena_printf(L->a, "%s, role send, barrier %s there\n", fill_peer_text(L, p->st, p->other),
+            explain_move(L, p->st, arena_printf(L->a, "%s, role send, barrier %s there\n", between_text(L, p->st, p->other),
                                                 L->ir->bars.v[p->st->move->reduce >= 0 ? to->sum : to->full].name));
-        } else if (kind == MOVE_PEER) {
-            const Ring *to = &s->rings[p->dst];
-            bool adds = p->st->move->reduce >= 0;
-            explain_move(L, p->st,
-                         arena_printf(L->a, "    cp%s.async.bulk, shared -> shared of another CTA\n      %lld bytes, role send, "
-                                            "barrier %s there\n",
-                                      adds ? ".reduce" : "", (long long)p->bytes, L->ir->bars.v[adds ? to->sum : to->full].name));
         } else if (p->zeros) {
             explain_move(L, p->st, arena_printf(L->a, "    st.bulk: %lld bytes of zeros\n      one thread of role work%s\n",
                                                 (long long)p->zeros, p->across && p->across->whole ? ", all iterations of a batch at once" : ""));

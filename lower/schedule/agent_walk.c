@@ -40,23 +40,11 @@ static void tmem(Lower *L, Planned *p)
 static void work(Lower *L, Planned *p)
 {
     Sched *s = sched(L);
-    bool fill = p->st->move->kind == MOVE_FILL;
-    Opnd from_slot = opnd_imm(0), from = opnd_imm(0), to_slot = region_slot(L, p->other), to = region_offset(L, p->other);
-    if (!fill) {
-        from_slot = region_slot(L, &p->mi);
-        from = region_offset(L, &p->mi);
-    }
+    Between b = between_values(L, p->st, &p->mi, p->other);
     if (p->src != RING_NONE) kept_arrive(L, p->src);
     kept_arrive(L, p->dst);
     agent_before_work(L, p->dst);
-    IrOp *op = emit_new(L, p->zeros ? IR_ST_BULK : fill ? IR_THR_FILL : IR_THR_COPY);
-    if (p->zeros == 0) ir_ref(L->a, op, IRK_PLAN, IRA_PLAN, p->plan);
-    if (!fill) {
-        put_buf(L, op, IRK_SRC, p->mi.tile->index, from_slot, from);
-    }
-    put_buf(L, op, IRK_DST, p->other->tile->index, to_slot, to);
-    if (p->zeros) ir_imm(L->a, op, IRK_BYTES, p->zeros);
-    emit_if(op, L->guard);
+    between_work(L, &b, p->plan, p->zeros);
     s->now->dirty = s->now->unfenced = true;
 }
 
@@ -130,33 +118,14 @@ static void prefetch(Lower *L, Planned *p)
 
 static void send(Lower *L, Planned *p)
 {
-    const PMove *mv = p->st->move;
     Ring *to = &sched(L)->rings[p->dst];
-    bool fill = mv->kind == MOVE_FILL;
-    Opnd from_slot = fill ? opnd_imm(0) : region_slot(L, &p->mi), from = fill ? opnd_imm(0) : region_offset(L, &p->mi);
-    Opnd rank = value_low(L, mv->dst.peer);
-    Opnd to_slot = region_slot(L, p->other), at = region_offset(L, p->other), bar_slot = ring_slot(L, p->dst);
-    bool adds = mv->reduce >= 0;
-    uint32_t bar = adds && !to->kept ? to->sum : to->full;
+    Between b = between_values(L, p->st, &p->mi, p->other);
+    Opnd slot = ring_slot(L, p->dst);
+    bool sums = p->st->move->reduce >= 0 && !to->kept;
     if (p->src != RING_NONE) kept_arrive(L, p->src);
     if (to->kept) kept_open(L, p);
-    if (p->by_rank && (!adds || to->kept)) expect_fill(L, p, to, bar_slot);
-    if (fill) {
-        FillPeer f = {p->other, to_slot, at, rank, bar_slot, L->guard, bar};
-        fill_peer_emit(L, p->st, &f);
-    } else {
-        IrOp *op = emit_new(L, adds ? IR_BLK_REDUCE_PEER : IR_BLK_PEER);
-        emit_if(op, L->guard);
-        if (adds) {
-            ir_ref(L->a, op, IRK_ROP, IRA_WORD, (uint32_t)mv->reduce);
-            ir_ref(L->a, op, IRK_ELEM, IRA_WORD, p->other->tile->type);
-        }
-        put_buf(L, op, IRK_SRC, p->mi.tile->index, from_slot, from);
-        put_buf(L, op, IRK_DST, p->other->tile->index, to_slot, at);
-        ir_imm(L->a, op, IRK_BYTES, p->bytes);
-        put_bar(L, op, bar, bar_slot);
-        put_opnd(L, op, IRK_RANK, rank);
-    }
+    if (p->by_rank && !sums) expect_fill(L, p, to, slot);
+    between_send(L, &b, sums ? to->sum : to->full, slot);
     if (to->kept) kept_issued(L, p);
 }
 

@@ -29,33 +29,21 @@ static bool plan_copy(Lower *L, Planned *p)
     return true;
 }
 
-static bool two_tiles(Lower *L, Planned *p)
-{
-    const PMove *mv = p->st->move;
-    bool fill = mv->kind == MOVE_FILL; /* it has no source */
-    p->other = arena_new(L->a, MoveInfo);
-    if (!fill && !region_tile(L, p->st, &mv->src, &p->mi)) return false;
-    if (!region_tile(L, p->st, &mv->dst, p->other)) return false;
-    if (fill) p->mi = *p->other;
-    return true;
-}
-
 /* A copy, or a fill. */
 static bool plan_peer(Lower *L, Planned *p)
 {
     const PMove *mv = p->st->move;
-    bool fill = mv->kind == MOVE_FILL;
-    if (!two_tiles(L, p)) return false;
-    const MoveInfo *a = &p->mi, *b = p->other;
+    p->other = arena_new(L->a, MoveInfo);
+    if (!between_tiles(L, p->st, &p->mi, p->other)) return false;
     if (!remote_plan(L, p)) return false;
     bool any = false;
     for (int r = 0; r < L->cluster_size; r++) any |= p->to[r] != 0;
     if (!any) return true; /* the condition holds at no rank */
     p->by_rank = mv->reduce >= 0;
-    if (fill ? !fill_peer_plan(L, p->st, b) : !plan_runs(L, p->st, a, b)) return false;
-    p->bytes = b->bytes;
-    if (!fill) p->src = a->tile->index;
-    p->dst = b->tile->index;
+    if (!between_plan(L, p->st, &p->mi, p->other)) return false;
+    p->bytes = p->other->bytes;
+    if (mv->kind != MOVE_FILL) p->src = p->mi.tile->index;
+    p->dst = p->other->tile->index;
     p->agent = AG_SEND;
     return true;
 }
@@ -63,7 +51,8 @@ static bool plan_peer(Lower *L, Planned *p)
 /* ---- work by threads ---- */
 static bool plan_threads(Lower *L, Planned *p)
 {
-    if (!two_tiles(L, p)) return false;
+    p->other = arena_new(L->a, MoveInfo);
+    if (!between_tiles(L, p->st, &p->mi, p->other)) return false;
     p->agent = AG_WORK;
     p->dst = p->other->tile->index;
     if (p->st->move->kind == MOVE_SHARED) p->src = p->mi.tile->index;

@@ -7,6 +7,7 @@
 #include "lower/plan/copies.h"
 #include "lower/plan/move.h"
 #include "lower/plan/tensor_memory.h"
+#include "lower/schedule/between.h"
 #include "lower/schedule/deal.h"
 #include "lower/schedule/rings.h"
 
@@ -55,16 +56,6 @@ const PStmt *rings_top(const Planned *p, const PBlock *b); /* the statement of t
 
 /* ---- agent_walk.c ---- */
 Opnd planned_bytes(Lower *L, const Planned *p); /* that a load brings, with those of all CTAs of its multicast */
-
-/* ---- fill_peer.c ---- */
-typedef struct FillPeer { /* where a fill of another CTA's tile goes, and what tells that it has arrived */
-    const MoveInfo *to;
-    Opnd slot, at, rank, bar_slot, guard;
-    uint32_t bar;
-} FillPeer;
-bool fill_peer_plan(Lower *L, const PStmt *st, const MoveInfo *to); /* false after an error */
-void fill_peer_emit(Lower *L, const PStmt *st, const FillPeer *f);
-const char *fill_peer_text(Lower *L, const PStmt *st, const MoveInfo *to); /* --explain-plan: without the line's end */
 
 /* ---- remote.c ---- */
 void remote_enter(Lower *L, const PStmt *st, bool other); /* a branch */

@@ -130,7 +130,6 @@ void sync_branch_end(Lower *L, const SyncBranch *b);
 /* ---- peers.c ---- */
 bool role_committed(Lower *L, const PStmt *st); /* to a barrier of the program; false after an error */
 void role_send(Lower *L, const PStmt *st);
-void role_fill_peer(Lower *L, const PStmt *st); /* ../fill_peer.c */
 /* multicast (mask): to whom, at each rank; false after an error. What reaches the own tile, of copies of so many bytes. */
 bool role_mask(Lower *L, MoveInfo *mi);
 Opnd role_mask_bytes(Lower *L, const MoveInfo *mi, Opnd bytes);
