@@ -207,27 +207,27 @@ static void loop(Lower *L, const PStmt *st)
 
 /* No branch: what the condition excludes is left out copy by copy, so that barriers, groups and phases never depend on
  * data (schedule/written/conditions.c: on what they do). Scalars are pure and made either way. */
+static void way(Lower *L, const PStmt *st, Opnd outer, Opnd holds, bool other)
+{
+    Opnd guard = L->sync->guard;
+    const PBlock *b = other ? &st->other : &st->body;
+    sync_branch(L, st, other, holds);
+    L->guard = emit_logic(L, IR_AND, outer, holds);
+    condition_open(L, st, other);
+    block(L, b);
+    condition_close(L);
+    around_leave(L);
+    L->stmt = st;
+    L->guard = outer;
+    L->sync->guard = guard;
+    vars_forget(L, b);
+}
+
 static void branch(Lower *L, const PStmt *st)
 {
     Opnd outer = L->guard, cond = value_pred(L, st->value);
-    SyncBranch sync = sync_branch(L, st, cond);
-    L->guard = emit_logic(L, IR_AND, outer, cond);
-    condition_open(L, st, false);
-    block(L, &st->body);
-    condition_close(L);
-    L->stmt = st;
-    vars_forget(L, &st->body);
-    if (st->has_else) {
-        sync_branch_else(L, st, cond, &sync);
-        L->guard = emit_logic(L, IR_AND, outer, emit_not(L, cond));
-        condition_open(L, st, true);
-        block(L, &st->other);
-        condition_close(L);
-        L->stmt = st;
-        vars_forget(L, &st->other);
-    }
-    L->guard = outer;
-    sync_branch_end(L, &sync);
+    way(L, st, outer, cond, false);
+    if (st->has_else) way(L, st, outer, emit_not(L, cond), true);
 }
 
 static void group(Lower *L, const PStmt *st)

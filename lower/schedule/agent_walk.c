@@ -1,5 +1,6 @@
 /* The walk over the program: each move by its agent, and what hands slots from agent to agent. */
 #include "lower/schedule/schedule.h"
+#include "lower/schedule/written/sync.h"
 
 enum { CHAIN_MAX = SCHED_CHAIN - 1 };
 
@@ -286,13 +287,14 @@ static void branch_body(Lower *L, const PStmt *st, Opnd outer, Opnd cond, bool o
 {
     Sched *s = sched(L);
     Opnd open = s->open, holds = other ? emit_not(L, cond) : cond;
-    remote_enter(L, st, other);
+    bool followed = remote_decides(L, st->value);
+    around_enter(L, st, other, followed);
     L->guard = emit_logic(L, IR_AND, outer, holds);
-    if (!remote_followed(L)) s->open = emit_logic(L, IR_AND, open, holds);
+    if (!followed) s->open = emit_logic(L, IR_AND, open, holds);
     condition_open(L, st, other);
     statements(L, other ? &st->other : &st->body);
     condition_close(L);
-    remote_leave(L);
+    around_leave(L);
     s->open = open;
     vars_forget(L, other ? &st->other : &st->body);
 }
@@ -439,9 +441,9 @@ static void take_slots(Lower *L, const PStmt *st, bool behind)
 {
     Sched *s = sched(L);
     Opnd guard = L->guard;
-    uint32_t around = s->around.n;
+    uint32_t around = L->sync->around.n;
     L->guard = opnd_imm(1);
-    s->around.n = 0;
+    L->sync->around.n = 0;
     FOR_AGENTS(L, a)
     {
         RingList in = rings_at(L, st, a);
@@ -453,7 +455,7 @@ static void take_slots(Lower *L, const PStmt *st, bool behind)
         }
     }
     L->guard = guard;
-    s->around.n = around;
+    L->sync->around.n = around;
 }
 
 /* Of a branch, or a group. */

@@ -58,9 +58,7 @@ const PStmt *rings_top(const Planned *p, const PBlock *b); /* the statement of t
 Opnd planned_bytes(Lower *L, const Planned *p); /* that a load brings, with those of all CTAs of its multicast */
 
 /* ---- remote.c ---- */
-void remote_enter(Lower *L, const PStmt *st, bool other); /* a branch */
-void remote_leave(Lower *L);
-bool remote_followed(const Lower *L);         /* of the innermost branch: the rank decides */
+bool remote_decides(Lower *L, const Sx *cond); /* the rank says at each whether it holds */
 bool remote_plan(Lower *L, Planned *p);       /* a load by mask, or into a peer's tile; false after an error */
 void remote_values(Lower *L, Planned *p);     /* where it goes */
 bool remote_apart(Lower *L, const Planned *a, const Planned *b); /* what they write, in each CTA that both fill */

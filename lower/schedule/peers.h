@@ -15,8 +15,9 @@ typedef struct Around { /* an `if` around a statement */
 bool cluster_named(Lower *L, const Sx *peer, Span at, int target[16]); /* by rank; perhaps the own */
 bool cluster_peers(Lower *L, const Sx *peer, Span at, int target[16]); /* by rank; never the own; -1: left out */
 
+void around_enter(Lower *L, const PStmt *branch, bool other, bool followed);
+void around_leave(Lower *L);
 /* Surely not done at this rank: a condition around the statement, which synchronisation follows, is false there. */
-bool sync_left_out(Lower *L, int rank);
-bool remote_left_out(Lower *L, int rank); /* the same, in derived schedules */
+bool left_out_at(Lower *L, int rank);
 
 #endif

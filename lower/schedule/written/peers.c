@@ -76,7 +76,7 @@ bool role_mask(Lower *L, MoveInfo *mi)
     const PMove *mv = mi->mv;
     int64_t mask;
     for (int r = 0; r < L->cluster_size; r++) {
-        if (sync_left_out(L, r)) continue;
+        if (left_out_at(L, r)) continue;
         Poly p = mask_at(L, mv, r);
         if (!poly_is_const(p, &mask)) {
             if (mv->commit == COMMIT_BARRIER) return open_mask(L, mi);

@@ -77,7 +77,7 @@ typedef struct Sync {
     bool *far;       /* by PBarrier.index: other CTAs arrive or write there */
     bool *generic;   /* by PBarrier.index: fills by other CTAs complete there */
     Opnd guard;      /* the conditions that synchronisation follows, inside the innermost loop */
-    VEC(Around) around;
+    VEC(Around) around; /* of the statement at hand; in derived schedules the rank decides those that are followed */
     uint32_t threads, id; /* of a role whose threads work together: how many, their cta.sync; 0: one thread */
     bool worked, waited, unfenced; /* since the last cta.sync: threads wrote or read tiles, passed a wait; wrote since a fence */
     VEC(Commit) commits;
@@ -120,12 +120,7 @@ void sync_wait_store(Lower *L, uint32_t i, IrHow how);
 void sync_close_commits(Lower *L, const PBarrier *b); /* NULL: all */
 
 /* ---- conditions.c ---- */
-typedef struct SyncBranch { /* what was before an `if` */
-    Opnd guard;
-} SyncBranch;
-SyncBranch sync_branch(Lower *L, const PStmt *st, Opnd cond);
-void sync_branch_else(Lower *L, const PStmt *st, Opnd cond, const SyncBranch *b);
-void sync_branch_end(Lower *L, const SyncBranch *b);
+void sync_branch(Lower *L, const PStmt *st, bool other, Opnd holds); /* one way of an `if`: until around_leave() */
 
 /* ---- peers.c ---- */
 bool role_committed(Lower *L, const PStmt *st); /* to a barrier of the program; false after an error */

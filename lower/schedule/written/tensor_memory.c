@@ -12,7 +12,7 @@ void role_tensor_fence(Lower *L, IrOrder o)
 static bool by_even(Lower *L, const PStmt *st)
 {
     for (int r = 1; L->ir->pair && r < L->cluster_size; r += 2) {
-        if (sync_left_out(L, r)) continue;
+        if (left_out_at(L, r)) continue;
         Diag *g = lower_error(L, E0570, st->span, "rank %d would begin this, too", r);
         diag_label(L->c->diags, g, L->k->pair_span, "CTAs in pairs");
         diag_fix(L->c->diags, g, "if cluster.rank %% 2 == 0 { .. }");
