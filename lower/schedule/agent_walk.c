@@ -288,6 +288,7 @@ static void branch_body(Lower *L, const PStmt *st, Opnd outer, Opnd cond, bool o
     Sched *s = sched(L);
     Opnd open = s->open, holds = other ? emit_not(L, cond) : cond;
     bool followed = remote_decides(L, st->value);
+    L->sync->block = s->depth;
     around_enter(L, st, other, followed);
     L->guard = emit_logic(L, IR_AND, outer, holds);
     if (!followed) s->open = emit_logic(L, IR_AND, open, holds);
@@ -305,7 +306,6 @@ static void branch(Lower *L, const PStmt *st)
     Opnd outer = L->guard, cond = value_pred(L, st->value);
     uint32_t at = s->at, first = walk_moves(&st->body);
     bool swapped = uses_swapped(s, st);
-    s->conditions++;
     if (swapped) {
         s->at = at + first;
         branch_body(L, st, outer, cond, true);
@@ -315,7 +315,6 @@ static void branch(Lower *L, const PStmt *st)
     if (st->has_else && !swapped) branch_body(L, st, outer, cond, true);
     if (swapped) s->at = at + first + walk_moves(&st->other);
     L->guard = outer;
-    s->conditions--;
 }
 
 static void refuse(Lower *L, const PStmt *st, const char *what)
@@ -461,7 +460,9 @@ static void take_slots(Lower *L, const PStmt *st, bool behind)
 /* Of a branch, or a group. */
 static void statements(Lower *L, const PBlock *b)
 {
+    const Sync *s = L->sync;
     for (const PStmt *st = b->first; st; st = st->next) {
+        if (s->around.n) s->around.v[s->around.n - 1].top = st;
         if (!sched(L)->planning) take_slots(L, st, false);
         statement(L, st);
         if (!sched(L)->planning) take_slots(L, st, true);

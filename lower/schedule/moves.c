@@ -4,6 +4,7 @@
 #include "lower/apart/apart.h"
 #include "lower/plan/work.h"
 #include "lower/schedule/schedule.h"
+#include "lower/schedule/written/sync.h"
 
 /* ---- copies ---- */
 
@@ -249,7 +250,10 @@ bool plan_move(Lower *L, const PStmt *st)
     p->chain = arena_array(L->a, Link, s->depth + 1);
     p->depth = s->depth;
     p->across = s->across;
-    p->conditional = s->conditions > 0;
+    p->around = arena_array(L->a, Around, L->sync->around.n);
+    p->naround = L->sync->around.n;
+    p->conditional = p->naround > 0;
+    if (p->naround) memcpy(p->around, L->sync->around.v, p->naround * sizeof *p->around);
     memcpy(p->chain, s->chain, (s->depth + 1) * sizeof *p->chain);
     switch (st->move->kind) {
     case MOVE_LOAD:

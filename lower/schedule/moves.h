@@ -9,6 +9,7 @@
 #include "lower/plan/tensor_memory.h"
 #include "lower/schedule/between.h"
 #include "lower/schedule/deal.h"
+#include "lower/schedule/peers.h"
 #include "lower/schedule/rings.h"
 
 typedef struct Link { /* a block around a move whose iteration is a turn, and the statement of it that holds the move */
@@ -21,6 +22,8 @@ typedef struct Planned { /* a move, in the order in which the walks meet it */
     const PStmt *st;
     Link *chain; /* outermost first, depth + 1 of them */
     uint32_t depth;
+    Around *around;     /* the branches around it, outermost first */
+    uint32_t naround;
     bool conditional;
     uint32_t access;    /* number in Accesses.all */
     bool ordered;       /* it may meet a store that is still on its way, and waits for all of them */
@@ -52,7 +55,6 @@ void plan_threads_all(Lower *L);           /* when the number of threads is know
 bool rings_take(Lower *L, uint32_t ring, const Planned *p);
 bool rings_takes(const Lower *L, uint32_t ring, const Planned *p); /* may it? */
 void rings_keep_load(Lower *L, const Planned *load, const Planned *store); /* of what the store writes */
-const PStmt *rings_top(const Planned *p, const PBlock *b); /* the statement of the block that holds the move; NULL: none does */
 
 /* ---- agent_walk.c ---- */
 Opnd planned_bytes(Lower *L, const Planned *p); /* that a load brings, with those of all CTAs of its multicast */

@@ -8,7 +8,8 @@ typedef struct Around { /* an `if` around a statement */
     const PStmt *branch;
     bool other;     /* in its else */
     bool followed;  /* synchronisation in it happens where the condition holds; otherwise always */
-    uint32_t block; /* in which it stands */
+    uint32_t block; /* in which it stands; in derived schedules how many loops are around it */
+    const PStmt *top; /* derived: the statement of this branch that is at hand */
 } Around;
 
 /* ---- peers.c ---- */

@@ -16,6 +16,7 @@ typedef struct Ring {
     PTile *tile;
     VEC(struct Planned *) moves;  /* that read or fill it, in order */
     const PBlock *turn;           /* NULL: the tile is not used */
+    uint32_t depth;               /* loops around that */
     const PStmt *loop;            /* whose body that is, or NULL */
     const struct Pipe *pipe;      /* that that is, or NULL */
     bool looped;                  /* more than one turn in a kernel */

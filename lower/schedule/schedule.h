@@ -87,7 +87,6 @@ typedef struct Sched {
     VEC(const PStmt *) swapped; /* branches of which the second one's ops stand first */
     VEC(uint32_t) readers; /* rings: Ring.reading */
     VEC(uint32_t) arriving; /* rings: Ring.arriving */
-    uint32_t conditions; /* around the statement at hand */
     Opnd open;           /* whether the others of them, within the innermost loop, hold */
     int64_t threads;     /* asked for by `threads` */
     uint32_t per_sm;
