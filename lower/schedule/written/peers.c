@@ -29,7 +29,10 @@ void role_send(Lower *L, const PStmt *st)
     if (!role_committed(L, st) || !between_tiles(L, st, &from, &to)) return;
     if (!cluster_peers(L, mv->dst.peer, mv->dst.span, target) || !between_plan(L, st, &from, &to)) return;
     Between b = between_values(L, st, &from, &to);
-    if (b.from) sync_before_read(L, &from);
+    if (b.from) {
+        sync_arrived(L, &from);
+        role_sync(L, false);
+    }
     if (!sync_arrive(L, &to, opnd_imm(to.bytes), to.bytes, &bar, &slot)) return;
     between_send(L, &b, bar, slot);
     if (L->plan) explain_move(L, st, arena_printf(L->a, "%s, barrier %s there\n", between_text(L, st, &to), L->ir->bars.v[bar].name));

@@ -137,15 +137,21 @@ static void before_overwrite(Lower *L, const TensorAccess *now)
     }
 }
 
+void sync_arrived(Lower *L, const MoveInfo *mi)
+{
+    const Sync *s = L->sync;
+    for (uint32_t i = 0; i < s->loads.n; i++) {
+        const PendingLoad *p = &s->loads.v[i];
+        if (p->barrier || p->info->tile != mi->tile || subtiles_disjoint(L, p->info, mi)) continue;
+        sync_wait_derived(L, mi->tile);
+        return;
+    }
+}
+
 void sync_before(Lower *L, const MoveInfo *mi)
 {
     Sync *s = L->sync;
-    for (uint32_t i = 0; i < s->loads.n; i++) { /* what arrives in the tile is used or overwritten */
-        PendingLoad *p = &s->loads.v[i];
-        if (p->barrier || p->info->tile != mi->tile || subtiles_disjoint(L, p->info, mi)) continue;
-        sync_wait_derived(L, mi->tile);
-        break;
-    }
+    sync_arrived(L, mi);
     const TensorAccess *now = tensor_access(L, mi);
     before_global(L, now);
     if (!mi->load) before_overwrite(L, now);
@@ -153,18 +159,6 @@ void sync_before(Lower *L, const MoveInfo *mi)
         PendingStore *p = &s->stores.v[i];
         if (p->is_explicit || p->read_done || !same_part(L, p, mi)) continue;
         sync_wait_store(L, i, IRH_READ);
-    }
-    role_sync(L, false);
-}
-
-void sync_before_read(Lower *L, const MoveInfo *mi)
-{
-    Sync *s = L->sync;
-    for (uint32_t i = 0; i < s->loads.n; i++) {
-        const PendingLoad *p = &s->loads.v[i];
-        if (p->barrier || p->info->tile != mi->tile || subtiles_disjoint(L, p->info, mi)) continue;
-        sync_wait_derived(L, mi->tile);
-        break;
     }
     role_sync(L, false);
 }

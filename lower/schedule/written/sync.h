@@ -98,7 +98,7 @@ void sync_begin(Lower *L);
 /* State and variables of one role's body; the same for the only one. */
 void sync_role(Lower *L, const PBlock *body, bool many);
 void sync_before(Lower *L, const MoveInfo *mi);
-void sync_before_read(Lower *L, const MoveInfo *mi); /* of a tile, by a copy within the cluster */
+void sync_arrived(Lower *L, const MoveInfo *mi); /* what loads without a commit bring to the part is there */
 /* The arrival on which a load's copies complete; says where they add their bytes. each: what it announces, at most
  * `bytes`. False after an error. */
 bool sync_arrive(Lower *L, const MoveInfo *mi, Opnd each, int64_t bytes, uint32_t *bar, Opnd *slot);

@@ -28,7 +28,8 @@ static void by_tensor_core(Lower *L, const PStmt *st, TmemPlan *p)
     if (p->piece) {
         slot = region_slot(L, &p->shared);
         from = region_offset(L, &p->shared);
-        sync_before_read(L, &p->shared);
+        sync_arrived(L, &p->shared);
+        role_sync(L, false);
     }
     if (!sync_commit_slot(L, st, &at)) return;
     tmem_emit(L, p, slot, from, L->guard);

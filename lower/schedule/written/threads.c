@@ -83,16 +83,8 @@ void role_loop(Lower *L)
 void role_before_work(Lower *L, const MoveInfo *from, const MoveInfo *to)
 {
     Sync *s = L->sync;
-    for (uint32_t i = 0; i < s->loads.n;) {
-        const PendingLoad *p = &s->loads.v[i];
-        const PTile *tile = p->info->tile;
-        if (p->barrier || ((to == NULL || tile != to->tile) && (from == NULL || tile != from->tile))) {
-            i++;
-        } else {
-            sync_wait_derived(L, tile);
-            i = 0;
-        }
-    }
+    if (from) sync_arrived(L, from);
+    if (to) sync_arrived(L, to);
     for (uint32_t i = 0; to && i < s->stores.n; i++) {
         const PendingStore *p = &s->stores.v[i];
         if (!p->is_explicit && !p->read_done && p->tile == to->tile) sync_wait_store(L, i, IRH_READ);
