@@ -120,21 +120,17 @@ static bool beyond(Lower *L, MoveInfo *mi, Shares *shares)
 
 static void copy(Lower *L, const PStmt *st)
 {
-    MoveInfo mi, whole;
-    TensorPlan t;
-    BulkPlan b;
-    Refusal no_tensor = {0};
-    CopyWay way;
+    MoveInfo mi, *whole = arena_new(L->a, MoveInfo);
+    Copies c;
     uint32_t bar = 0;
     Opnd slot = opnd_imm(0), guard = L->guard, brings = opnd_imm(1);
     Shares shares = {.n = 1, .dim = -1};
     if (!region_resolve(L, st, &mi)) return;
-    whole = mi;
-    if (!beyond(L, &mi, &shares) || !choose_copy(L, &mi, &way, &t, &b, NULL, &no_tensor)) return;
-    bool tensor = way == COPY_TENSOR;
-    if (mi.in_pair && !tensor) {
+    *whole = mi;
+    if (!beyond(L, &mi, &shares) || !choose_copy(L, &mi, false, &c)) return;
+    if (mi.in_pair && !c.t) {
         Diag *g = lower_error(L, E0541, st->move->commit_span, "no tensor copy fits this move, and bulk copies have no .cta_group");
-        diag_note(L->c->diags, g, no_tensor.span, "tensor copy: %s", no_tensor.text);
+        diag_note(L->c->diags, g, c.no_tensor.span, "tensor copy: %s", c.no_tensor.text);
         return;
     }
     if (mi.in_pair) mi.bar_rank = mi.mv->barrier_peer ? value_low(L, mi.mv->barrier_peer) : emit_sreg(L, IRR_CLUSTER_CTARANK);
@@ -144,12 +140,11 @@ static void copy(Lower *L, const PStmt *st)
         mi.to_peer = true;
         mi.peer = value_low(L, mi.mv->dst.peer);
     }
-    if (tensor) tensor_values(L, &mi, &t);
-    else bulk_values(L, &mi, &b);
-    if (!mi.prefetch) sync_before(L, &whole);
-    if (tensor && t.device) device_copy(L, &mi, &t);
-    int64_t bytes = (tensor ? t.piece_bytes * t.npieces : b.run * b.nruns) * shares.n;
-    Opnd each = tensor && !mi.prefetch && shares.n == 1 ? tensor_bytes(L, &mi, &t) : opnd_imm(bytes);
+    copies_values(L, &mi, &c);
+    if (!mi.prefetch) sync_before(L, whole);
+    if (c.t && c.t->device) device_copy(L, &mi, c.t);
+    int64_t bytes = c.bytes * shares.n;
+    Opnd each = c.t && !mi.prefetch && shares.n == 1 ? tensor_bytes(L, &mi, c.t) : opnd_imm(bytes);
     if (mi.open_mask) {
         each = opnd_imm(bytes = 0); /* `expect` announces them */
         brings = emit_cmp(L, IRL_NE, mi.mask, opnd_imm(0));
@@ -158,15 +153,12 @@ static void copy(Lower *L, const PStmt *st)
     }
     if (mi.load && !mi.prefetch && !sync_arrive(L, &mi, each, bytes, &bar, &slot)) return;
     L->guard = emit_logic(L, IR_AND, guard, brings);
-    if (tensor) t.ok = emit_logic(L, IR_AND, t.ok, brings);
-    if (tensor) tensor_emit(L, &mi, &t, bar, slot);
-    else bulk_emit(L, &mi, &b, bar, slot);
+    if (c.t) c.t->ok = emit_logic(L, IR_AND, c.t->ok, brings);
+    copies_emit(L, &mi, &c, bar, slot);
     L->guard = guard;
-    if (!mi.prefetch) sync_after(L, &whole);
-    access_note(L, &whole);
-    if (L->plan == NULL) return;
-    if (tensor) explain_tensor(L, &mi, &t);
-    else explain_bulk(L, &mi, &b, mi.mv->via == VIA_INFERRED ? &no_tensor : NULL);
+    if (!mi.prefetch) sync_after(L, whole);
+    access_note(L, whole);
+    if (L->plan) explain_copy(L, &mi, &c);
 }
 
 static void move(Lower *L, const PStmt *st)
@@ -175,7 +167,7 @@ static void move(Lower *L, const PStmt *st)
     case MOVE_PEER: role_send(L, st); break;
     case MOVE_SHARED: role_work(L, st); break;
     case MOVE_FILL:
-        if (st->move->dst.peer) role_fill_peer(L, st);
+        if (st->move->dst.peer) role_send(L, st);
         else role_work(L, st);
         break;
     case MOVE_TMEM_CP:
@@ -215,27 +207,27 @@ static void loop(Lower *L, const PStmt *st)
 
 /* No branch: what the condition excludes is left out copy by copy, so that barriers, groups and phases never depend on
  * data (schedule/written/conditions.c: on what they do). Scalars are pure and made either way. */
+static void way(Lower *L, const PStmt *st, Opnd outer, Opnd holds, bool other)
+{
+    Opnd guard = L->sync->guard;
+    const PBlock *b = other ? &st->other : &st->body;
+    sync_branch(L, st, other, holds);
+    L->guard = emit_logic(L, IR_AND, outer, holds);
+    condition_open(L, st, other);
+    block(L, b);
+    condition_close(L);
+    around_leave(L);
+    L->stmt = st;
+    L->guard = outer;
+    L->sync->guard = guard;
+    vars_forget(L, b);
+}
+
 static void branch(Lower *L, const PStmt *st)
 {
     Opnd outer = L->guard, cond = value_pred(L, st->value);
-    SyncBranch sync = sync_branch(L, st, cond);
-    L->guard = emit_logic(L, IR_AND, outer, cond);
-    condition_open(L, st, false);
-    block(L, &st->body);
-    condition_close(L);
-    L->stmt = st;
-    vars_forget(L, &st->body);
-    if (st->has_else) {
-        sync_branch_else(L, st, cond, &sync);
-        L->guard = emit_logic(L, IR_AND, outer, emit_not(L, cond));
-        condition_open(L, st, true);
-        block(L, &st->other);
-        condition_close(L);
-        L->stmt = st;
-        vars_forget(L, &st->other);
-    }
-    L->guard = outer;
-    sync_branch_end(L, &sync);
+    way(L, st, outer, cond, false);
+    if (st->has_else) way(L, st, outer, emit_not(L, cond), true);
 }
 
 static void group(Lower *L, const PStmt *st)

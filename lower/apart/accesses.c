@@ -10,9 +10,9 @@ static const Sx *through_lets(const Sx *x)
     return x;
 }
 
-static void know(TensorAccess *a, OpenLoop atoms, int64_t modulus, Poly value)
+static void know(Lower *L, TensorAccess *a, OpenLoop atoms, int64_t modulus, Poly value)
 {
-    if (atoms.index && a->nknown < KNOWN_MAX) a->known[a->nknown++] = (Known){atoms.index, atoms.turn, modulus, value};
+    if (atoms.index && a->known.n < KNOWN_MAX) vec_push(L->a, &a->known, ((Known){atoms.index, atoms.turn, modulus, value}));
 }
 
 /* The atom of a plain index; none of anything else. */
@@ -29,8 +29,8 @@ static void know_cluster(Lower *L, TensorAccess *a, int axis, Poly value)
 {
     if (L->k->cluster[axis] == 1) return;
     OpenLoop own = {.index = L->scalars->cluster_atom[axis]};
-    if (own.index) know(a, own, 0, value);
-    else know(a, index_of(L, &(Sx){.op = SX_CTA, .k = axis}), L->k->cluster[axis], value);
+    if (own.index) know(L, a, own, 0, value);
+    else know(L, a, index_of(L, &(Sx){.op = SX_CTA, .k = axis}), L->k->cluster[axis], value);
 }
 
 /* x == value */
@@ -44,9 +44,9 @@ static void know_equal(Lower *L, TensorAccess *a, const Sx *x, Poly value)
         for (int i = 0; i < 3 && r >= 0; r /= L->k->cluster[i], i++)
             know_cluster(L, a, i, poly_const(L->d, r % L->k->cluster[i]));
     } else if (x->op == SX_MOD && through_lets(x->b)->op == SX_CONST && through_lets(x->b)->k >= 2) {
-        know(a, index_of(L, through_lets(x->a)), through_lets(x->b)->k, value);
+        know(L, a, index_of(L, through_lets(x->a)), through_lets(x->b)->k, value);
     } else {
-        know(a, index_of(L, x), 0, value);
+        know(L, a, index_of(L, x), 0, value);
     }
 }
 
@@ -70,7 +70,7 @@ static void know_bound(Lower *L, TensorAccess *a, const Sx *x, Poly bound, bool 
     if (!atoms.index || !domain_range(L->d, atoms.index, &first, &last)) return;
     Poly end = below ? first : last;
     bool left = below ? domain_le(L->d, bound, end) : domain_le(L->d, end, bound);
-    if (left && !(domain_depends(L->d, end) & ~(unsigned)DEP_LAUNCH)) know(a, atoms, 0, end);
+    if (left && !(domain_depends(L->d, end) & ~(unsigned)DEP_LAUNCH)) know(L, a, atoms, 0, end);
 }
 
 /* lo + less <= hi. What variables held where the condition stands nobody knows here. */
@@ -113,9 +113,7 @@ TensorAccess *tensor_access(Lower *L, const MoveInfo *mi)
 {
     const struct Scalars *s = L->scalars;
     TensorAccess *a = arena_new(L->a, TensorAccess);
-    MoveInfo *info = arena_new(L->a, MoveInfo);
-    *info = *mi;
-    *a = (TensorAccess){.info = info, .write = !mi->load, .reduce = -1, .planned = UINT32_MAX, .taken = UINT32_MAX,
+    *a = (TensorAccess){.info = mi, .write = !mi->load, .reduce = -1, .planned = UINT32_MAX, .taken = UINT32_MAX,
                         .pipe = L->accesses->across, .role = L->accesses->role, .nteam = s->nteam};
     if (mi->mv && !mi->load) a->reduce = mi->mv->reduce;
     a->waived = mi->mv && mi->mv->overlap_any;

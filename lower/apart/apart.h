@@ -62,13 +62,13 @@ typedef struct TensorAccess {
     int reduce;          /* WORDS_REDUCE, -1: none */
     uint32_t role;       /* of the roles of the source: its number, from 1; 0: none */
     const void *pipe;    /* the across-grid pipeline around it */
+    bool pipes;          /* of a hull: they are several */
     Atom team[TEAM_MAX]; /* indices by which different CTAs or iterations differ */
     int nteam;
     VEC(OpenLoop) loops; /* around it */
     uint32_t common;     /* so many of them, the outermost; of a hull: around all in it */
     VEC(Axis) axes;
-    Known known[KNOWN_MAX];
-    int nknown;
+    VEC(Known) known;    /* at most KNOWN_MAX */
     uint32_t planned, taken; /* where moves are planned: its number, and that of the first move by which the working role has
                               * waited for what it loads; UINT32_MAX: none; of a hull the first number, the last move */
     bool behind; /* a load by the role that stores, behind all that it has stored */
@@ -81,7 +81,8 @@ struct Accesses {
 };
 
 /* ---- accesses.c ---- */
-TensorAccess *tensor_access(Lower *L, const MoveInfo *mi); /* as it is where the walk stands */
+/* As it is where the walk stands. It keeps mi. */
+TensorAccess *tensor_access(Lower *L, const MoveInfo *mi);
 void access_note(Lower *L, const MoveInfo *mi);
 
 /* ---- axes.c ---- */
@@ -118,6 +119,10 @@ typedef struct AccessSearch {
 void accesses_meeting(Lower *L, const AccessSearch *search); /* of all that were noted, each with itself, too */
 
 /* ---- rule_g.c ---- */
+static inline bool one_pipe(const TensorAccess *a, const TensorAccess *b) /* perhaps, of hulls */
+{
+    return a->pipes || b->pipes || a->pipe == b->pipe;
+}
 void independence_check(Lower *L);
 /* The order of two reductions changes nothing: one operation on numbers of one kind. */
 bool accesses_commute(const TensorAccess *a, const TensorAccess *b);

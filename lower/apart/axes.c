@@ -246,6 +246,9 @@ static void pixel_axes(Lower *L, TensorAccess *a)
 
 void axes_of(Lower *L, TensorAccess *a)
 {
+    Axis all[AXES_MAX];
+    a->axes.v = all;
+    a->axes.cap = AXES_MAX;
     if (a->info->g) { /* else nothing is known but the view */
         pixel_axes(L, a);
         base_axes(L, a);
@@ -253,4 +256,6 @@ void axes_of(Lower *L, TensorAccess *a)
         own_axes(L, a);
     }
     bound_axes(L, a);
+    a->axes.v = arena_array(L->a, Axis, a->axes.cap = a->axes.n);
+    memcpy(a->axes.v, all, a->axes.n * sizeof *all);
 }

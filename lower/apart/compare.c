@@ -105,9 +105,9 @@ static void of_one_cluster(Lower *L, Compared *c, const TensorAccess *a)
 
 static void known_to_both(Compared *c, const TensorAccess *a, const TensorAccess *b)
 {
-    for (int i = 0; i < a->nknown; i++) {
-        for (int j = 0; j < b->nknown; j++) {
-            const Known *x = &a->known[i], *y = &b->known[j];
+    for (uint32_t i = 0; i < a->known.n; i++) {
+        for (uint32_t j = 0; j < b->known.n; j++) {
+            const Known *x = &a->known.v[i], *y = &b->known.v[j];
             if (x->index != y->index || x->modulus != y->modulus || !poly_same(x->value, y->value)) continue;
             if (c->pair.nknown + 2 > 2 * KNOWN_MAX) return;
             c->known[c->pair.nknown++] = (DomKnown){.index = x->index, .modulus = x->modulus};
@@ -120,8 +120,8 @@ static void known_to_both(Compared *c, const TensorAccess *a, const TensorAccess
 static void known_to_one(Compared *c, const TensorAccess *x, int side)
 {
     int n = 0;
-    for (int i = 0; i < x->nknown; i++) {
-        const Known *k = &x->known[i];
+    for (uint32_t i = 0; i < x->known.n; i++) {
+        const Known *k = &x->known.v[i];
         if (k->modulus != 0) continue;
         c->at[side][n++] = (DomAt){k->index, k->value};
         if (k->turn) c->at[side][n++] = (DomAt){k->turn, k->value};
@@ -179,6 +179,7 @@ static bool apart(Lower *L, Compared *c, const TensorAccess *a, const TensorAcce
 bool accesses_apart(Lower *L, const TensorAccess *a, const TensorAccess *b, Apart how, const char **why)
 {
     Compared c;
+    if (a->pipes || b->pipes) how = APART_PIPELINES; /* which asks most */
     DomScratch scratch = domain_scratch(L->d);
     bool proved = apart(L, &c, a, b, how, why);
     if (why == NULL || proved) domain_release(L->d, scratch);

@@ -3,7 +3,8 @@
  *
  * Those that stand in different loops of one range are alike, too: a hull of them has the indices of the first one's loops, and where
  * two hulls are compared, one of which is of several loops, the other one's indices are renamed, beyond the loops around all of both. So each
- * index of one is compared with each of the other: with more than ever come together. */
+ * index of one is compared with each of the other: with more than ever come together. So are those in different pipelines across the grid:
+ * what is proved of all of their iterations goes for those of one, too. */
 #include <stdlib.h>
 
 #include "lower/apart/apart.h"
@@ -48,8 +49,8 @@ static int order_atoms(const Atom *a, const Atom *b, int n)
 /* An access in an order: its loops, and their ranges. */
 typedef struct Ordered {
     const TensorAccess *access;
-    uint32_t number;
-    struct Range { Poly first, last; } *ranges; /* by loop */
+    uint32_t number, pipe;
+    struct Range { Poly first, last; } *ranges; /* by loop, then by index of the team */
 } Ordered;
 
 /* Indices of loops by their depth, the others behind. */
@@ -57,6 +58,8 @@ static int64_t rank_of(const Ordered *x, Atom a)
 {
     for (uint32_t i = 0; i < x->access->loops.n; i++)
         if (x->access->loops.v[i].index == a) return (int64_t)i - INT32_MAX;
+    for (int i = 0; x->access->pipe && i < x->access->nteam; i++)
+        if (x->access->team[i] == a) return i - 2 * (int64_t)INT32_MAX;
     return a;
 }
 
@@ -112,7 +115,13 @@ static int order_axes(const Ordered *x, const Axis *a, const Ordered *y, const A
     return o ? o : order_agree(a->agree, b->agree);
 }
 
-/* 0: they differ by constants alone, by what the conditions around them say, and by which loops of the same ranges they are in. */
+static uint32_t nranges(const TensorAccess *a)
+{
+    return a->loops.n + (a->pipe ? (uint32_t)a->nteam : 0);
+}
+
+/* 0: they differ by constants alone, by what the conditions around them say, and by which loops and pipelines of the same ranges they
+ * are in. */
 static int order_kinds(const Ordered *x, const Ordered *y)
 {
     const TensorAccess *a = x->access, *b = y->access;
@@ -124,11 +133,11 @@ static int order_kinds(const Ordered *x, const Ordered *y)
     if (o == 0) o = order(a->behind, b->behind);
     if (o == 0) o = order(a->reduce, b->reduce);
     if (o == 0) o = order(a->role, b->role);
-    if (o == 0) o = order_addresses(a->pipe, b->pipe);
+    if (o == 0) o = order(a->pipe != NULL, b->pipe != NULL);
     if (o == 0) o = order(a->nteam, b->nteam);
-    if (o == 0) o = order_atoms(a->team, b->team, a->nteam);
+    if (o == 0 && a->pipe == NULL) o = order_atoms(a->team, b->team, a->nteam);
     if (o == 0) o = order(a->loops.n, b->loops.n);
-    for (uint32_t i = 0; i < a->loops.n && o == 0; i++) {
+    for (uint32_t i = 0; i < nranges(a) && o == 0; i++) {
         o = order_whole(x, x->ranges[i].first, y, y->ranges[i].first);
         if (o == 0) o = order_whole(x, x->ranges[i].last, y, y->ranges[i].last);
     }
@@ -142,6 +151,7 @@ static int order_items(const void *a, const void *b)
     const Ordered *s = a, *t = b;
     const TensorAccess *x = s->access, *y = t->access;
     int o = order_kinds(s, t);
+    if (o == 0) o = order(s->pipe, t->pipe);
     for (uint32_t i = 0; i < x->axes.n && o == 0; i++)
         o = order(constant_of(x->axes.v[i].start), constant_of(y->axes.v[i].start));
     return o ? o : order(s->number, t->number);
@@ -149,9 +159,11 @@ static int order_items(const void *a, const void *b)
 
 static Ordered ordered(Lower *L, const TensorAccess *a, uint32_t number)
 {
-    Ordered x = {a, number, arena_array(L->a, struct Range, a->loops.n)};
-    for (uint32_t i = 0; i < a->loops.n; i++)
-        if (!domain_range(L->d, a->loops.v[i].index, &x.ranges[i].first, &x.ranges[i].last)) x.ranges[i] = (struct Range){0};
+    Ordered x = {a, number, 0, arena_array(L->a, struct Range, nranges(a))};
+    for (uint32_t i = 0; i < nranges(a); i++) {
+        Atom index = i < a->loops.n ? a->loops.v[i].index : a->team[i - a->loops.n];
+        if (!domain_range(L->d, index, &x.ranges[i].first, &x.ranges[i].last)) x.ranges[i] = (struct Range){0};
+    }
     return x;
 }
 
@@ -170,6 +182,17 @@ static uint32_t same_loops(const TensorAccess *a, const TensorAccess *b)
     return n;
 }
 
+/* Nothing but indices moves it, and what a launch knows: then other indices in their place say what other iterations do. */
+static bool by_indices(Lower *L, const TensorAccess *a)
+{
+    unsigned depends = 0;
+    for (uint32_t i = 0; i < a->axes.n; i++) {
+        const Axis *x = &a->axes.v[i];
+        depends |= domain_depends(L->d, x->unit) | domain_depends(L->d, x->from) | domain_depends(L->d, x->start) | domain_depends(L->d, x->extent);
+    }
+    return !(depends & DEP_DATA);
+}
+
 static bool agrees_in(const Axis *x, const Atom *index, uint32_t n)
 {
     bool any = false;
@@ -178,22 +201,29 @@ static bool agrees_in(const Axis *x, const Atom *index, uint32_t n)
     return any;
 }
 
-/* With those of `to` in the place of its loops from the n-th on. Nothing is known of their indices. */
-static bool with_loops(Lower *L, TensorAccess *x, uint32_t n, const OpenLoop *to)
+/* With those of `to` in the place of its loops from the n-th on, and of `team` in the place of its team's indices (NULL: they stay).
+ * Nothing is known of them. */
+static bool with_loops(Lower *L, TensorAccess *x, uint32_t n, const OpenLoop *to, const Atom *team)
 {
-    Atom from[LOOPS_MAX], other[LOOPS_MAX];
+    Atom from[LOOPS_MAX + TEAM_MAX], other[LOOPS_MAX + TEAM_MAX];
     uint32_t renamed = x->loops.n - n;
     bool ok = renamed <= LOOPS_MAX;
-    if (!ok || renamed == 0) return ok;
+    if (!ok) return false;
     OpenLoop *loops = arena_array(L->a, OpenLoop, x->loops.n);
-    Axis *axes = arena_array(L->a, Axis, x->axes.n);
-    uint32_t naxes = 0;
     for (uint32_t i = 0; i < x->loops.n; i++) {
         loops[i] = i < n ? x->loops.v[i] : to[i - n];
         if (i < n) continue;
         from[i - n] = x->loops.v[i].index;
         other[i - n] = to[i - n].index;
     }
+    for (int i = 0; team && i < x->nteam; i++) {
+        if (x->team[i] == team[i]) continue;
+        from[renamed] = x->team[i];
+        other[renamed++] = x->team[i] = team[i];
+    }
+    if (renamed == 0) return true;
+    Axis *axes = arena_array(L->a, Axis, x->axes.n);
+    uint32_t naxes = 0;
     for (uint32_t i = 0; i < x->axes.n; i++) {
         Axis *at = &axes[naxes];
         *at = x->axes.v[i];
@@ -205,13 +235,13 @@ static bool with_loops(Lower *L, TensorAccess *x, uint32_t n, const OpenLoop *to
             for (uint32_t l = 0; l < renamed; l++) ok &= !domain_mentions(L->d, *of[k], from[l]);
         }
     }
-    int known = 0;
-    for (int i = 0; i < x->nknown; i++) {
+    TensorAccess all = *x;
+    memset(&x->known, 0, sizeof x->known);
+    for (uint32_t i = 0; i < all.known.n; i++) {
         bool of_them = false;
-        for (uint32_t l = n; l < x->loops.n; l++) of_them |= x->known[i].index == x->loops.v[l].index;
-        if (!of_them) x->known[known++] = x->known[i];
+        for (uint32_t l = 0; l < renamed; l++) of_them |= all.known.v[i].index == from[l];
+        if (!of_them) vec_push(L->a, &x->known, all.known.v[i]);
     }
-    x->nknown = known;
     x->loops.v = loops;
     x->axes.v = axes;
     x->axes.n = naxes;
@@ -224,8 +254,11 @@ static const TensorAccess *unite(Lower *L, const TensorAccess *a, const TensorAc
     TensorAccess *h = arena_new(L->a, TensorAccess), renamed = *second;
     const TensorAccess *b = &renamed;
     uint32_t same = same_loops(a, b);
-    if (!with_loops(L, &renamed, same, same < a->loops.n ? &a->loops.v[same] : NULL) || a->axes.n != b->axes.n) return NULL;
+    bool pipes = one_pipe(a, b) ? a->pipes || b->pipes : true;
+    if (pipes && !(by_indices(L, a) && by_indices(L, b))) return NULL;
+    if (!with_loops(L, &renamed, same, same < a->loops.n ? &a->loops.v[same] : NULL, pipes ? a->team : NULL) || a->axes.n != b->axes.n) return NULL;
     *h = *a;
+    h->pipes = pipes;
     if (h->common > same) h->common = same;
     if (h->common > b->common) h->common = b->common;
     h->axes.v = arena_array(L->a, Axis, a->axes.n);
@@ -241,11 +274,11 @@ static const TensorAccess *unite(Lower *L, const TensorAccess *a, const TensorAc
                                        poly_const(L->d, (longer > 0 ? longer : 0) - (by < 0 ? by : 0)));
         if (!known) return NULL;
     }
-    h->nknown = 0;
-    for (int i = 0; i < a->nknown; i++) {
+    memset(&h->known, 0, sizeof h->known);
+    for (uint32_t i = 0; i < a->known.n; i++) {
         bool both = false;
-        for (int j = 0; j < b->nknown; j++) both = both || same_known(&a->known[i], &b->known[j]);
-        if (both) h->known[h->nknown++] = a->known[i];
+        for (uint32_t j = 0; j < b->known.n; j++) both = both || same_known(&a->known.v[i], &b->known.v[j]);
+        if (both) vec_push(L->a, &h->known, a->known.v[i]);
     }
     if (b->planned < h->planned) h->planned = b->planned;
     if (b->taken > h->taken) h->taken = b->taken;
@@ -292,41 +325,60 @@ static void look_at(Hulls *h, uint32_t i, uint32_t j)
     else if (s->meet(h->L, all[i], all[j])) h->stopped = !s->found(h->L, s->to, i, j);
 }
 
-/* The loop's index once more, where loops around it have others from the n-th on. */
-static OpenLoop again(Hulls *h, OpenLoop loop, uint32_t n, Poly first, Poly last)
+/* The index once more, where loops around its own have others from the n-th on. False: nothing is known of its range. */
+static bool again(Hulls *h, OpenLoop loop, uint32_t n, const Atom *from, const Atom *other, uint32_t nother, OpenLoop *to)
 {
-    for (uint32_t i = 0; i < h->renamed.n; i++)
-        if (h->renamed.v[i].from == loop.index && h->renamed.v[i].n == n) return h->renamed.v[i].to;
     Lower *L = h->L;
+    Poly first, last;
+    for (uint32_t i = 0; i < h->renamed.n; i++) {
+        if (h->renamed.v[i].from != loop.index || h->renamed.v[i].n != n) continue;
+        *to = h->renamed.v[i].to;
+        return true;
+    }
+    if (!domain_range(L->d, loop.index, &first, &last)) return false;
+    first = domain_rename(L->d, first, from, other, (int)nother);
+    last = domain_rename(L->d, last, from, other, (int)nother);
     Poly count = poly_add(L->d, poly_sub(L->d, last, first), poly_const(L->d, 1));
-    OpenLoop to = {.index = domain_index(L->d, "other", first, count, DEP_LOOP), .turn = domain_index(L->d, "other", first, count, DEP_LOOP)};
-    vec_push(L->a, &h->renamed, ((struct Renamed){loop.index, n, to}));
-    return to;
+    *to = (OpenLoop){.index = domain_index(L->d, "other", first, count, DEP_LOOP), .turn = domain_index(L->d, "other", first, count, DEP_LOOP)};
+    vec_push(L->a, &h->renamed, ((struct Renamed){loop.index, n, *to}));
+    return true;
+}
+
+static bool of_cluster(const Lower *L, Atom index)
+{
+    bool is = false;
+    for (int i = 0; i < 3; i++) is |= L->scalars->cluster_atom[i] == index;
+    return is;
 }
 
 /* Two parts by their hulls. Where one is of several loops, what both have in common are the loops around all of both: in one turn of
- * those each turn of the others meets each, so nothing has been waited for. */
+ * those each turn of the others meets each, so nothing has been waited for. Of several pipelines each iteration meets each. */
 static bool may_meet(Hulls *h, const TensorAccess *a, const TensorAccess *b)
 {
     OpenLoop to[LOOPS_MAX];
-    Atom from[LOOPS_MAX], other[LOOPS_MAX];
+    Atom from[LOOPS_MAX + TEAM_MAX], other[LOOPS_MAX + TEAM_MAX], team[TEAM_MAX];
     TensorAccess x = *a, y = *b; /* two of one part are not the same access */
     Lower *L = h->L;
-    uint32_t n = same_loops(a, b);
-    if (a->common == a->loops.n && b->common == b->loops.n) return h->search->meet(L, &x, &y);
+    bool pipes = a->pipes || b->pipes;
+    uint32_t n = pipes ? 0 : same_loops(a, b), renamed = 0;
+    if (!pipes && a->common == a->loops.n && b->common == b->loops.n) return h->search->meet(L, &x, &y);
+    if (pipes && !(by_indices(L, a) && by_indices(L, b))) return true;
     if (n > a->common) n = a->common;
     if (n > b->common) n = b->common;
     if (b->loops.n - n > LOOPS_MAX) return true;
+    for (int i = 0; pipes && i < b->nteam; i++) {
+        OpenLoop one = {.index = b->team[i]};
+        if (!of_cluster(L, one.index) && !again(h, one, n, from, other, renamed, &one)) return true;
+        from[renamed] = b->team[i];
+        other[renamed++] = team[i] = one.index;
+    }
     for (uint32_t i = n; i < b->loops.n; i++) {
-        Poly first, last;
-        int before = (int)(i - n);
-        if (!domain_range(L->d, b->loops.v[i].index, &first, &last)) return true;
-        from[before] = b->loops.v[i].index;
-        to[before] = again(h, b->loops.v[i], n, domain_rename(L->d, first, from, other, before), domain_rename(L->d, last, from, other, before));
-        other[before] = to[before].index;
+        if (!again(h, b->loops.v[i], n, from, other, renamed, &to[i - n])) return true;
+        from[renamed] = b->loops.v[i].index;
+        other[renamed++] = to[i - n].index;
     }
     x.taken = y.taken = UINT32_MAX;
-    return !with_loops(L, &y, n, to) || h->search->meet(L, &x, &y);
+    return !with_loops(L, &y, n, to, pipes ? team : NULL) || h->search->meet(L, &x, &y);
 }
 
 static void join(Hulls *h, Part p, Part q)
@@ -374,7 +426,10 @@ void accesses_meeting(Lower *L, const AccessSearch *search)
     Ordered *items = arena_array(L->a, Ordered, n);
     const TensorAccess **sorted = arena_array(L->a, const TensorAccess *, n);
     uint32_t *number = arena_array(L->a, uint32_t, n), *like = arena_array(L->a, uint32_t, n);
-    for (uint32_t i = 0; i < n; i++) items[i] = ordered(L, L->accesses->all.v[i], i);
+    for (uint32_t i = 0; i < n; i++) {
+        items[i] = ordered(L, L->accesses->all.v[i], i);
+        if (i) items[i].pipe = items[i - 1].pipe + (items[i].access->pipe != items[i - 1].access->pipe);
+    }
     if (n) qsort(items, n, sizeof *items, order_items);
     for (uint32_t i = 0; i < n; i++) {
         sorted[i] = items[i].access;

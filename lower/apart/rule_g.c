@@ -45,12 +45,12 @@ static bool permutes(Lower *L, const TensorAccess *a, const TensorAccess *b)
 
 static bool teams_apart(Lower *L, const TensorAccess *a, const TensorAccess *b, const char **why)
 {
-    if ((a->nteam == 0 && a->pipe == b->pipe) || accesses_commute(a, b)) return true;
+    if ((a->nteam == 0 && one_pipe(a, b)) || accesses_commute(a, b)) return true;
     if (a->waived || b->waived) { /* between teams; the CTAs of a cluster are one */
-        bool ordered = L->cluster_size > 1 && a->write != b->write && a->pipe == b->pipe;
+        bool ordered = L->cluster_size > 1 && a->write != b->write && one_pipe(a, b);
         return !ordered || accesses_apart(L, a, b, APART_CTAS, why);
     }
-    return accesses_apart(L, a, b, a->pipe == b->pipe ? APART_TEAMS : APART_PIPELINES, why);
+    return accesses_apart(L, a, b, one_pipe(a, b) ? APART_TEAMS : APART_PIPELINES, why);
 }
 
 static bool check_teams(Lower *L, const TensorAccess *a, const TensorAccess *b)
@@ -77,14 +77,14 @@ static void check_repeated(Lower *L, const TensorAccess *a)
 bool stores_meet(Lower *L, const TensorAccess *a, const TensorAccess *b)
 {
     if (base_of(a->info->tensor) != base_of(b->info->tensor) || a->waived || b->waived || accesses_commute(a, b)) return false;
-    if (a->pipe != b->pipe) return false; /* rule G has proved more */
+    if (!one_pipe(a, b)) return false; /* rule G has proved more */
     if (a != b && !accesses_apart(L, a, b, APART_HERE, NULL)) return true;
     return !accesses_apart(L, a, b, APART_ANY_TURN, NULL);
 }
 
 bool store_overtakes(Lower *L, const TensorAccess *load, const TensorAccess *store)
 {
-    if (base_of(load->info->tensor) != base_of(store->info->tensor) || load->pipe != store->pipe) return false;
+    if (base_of(load->info->tensor) != base_of(store->info->tensor) || !one_pipe(load, store)) return false;
     return !accesses_apart(L, load, store, APART_HERE, NULL);
 }
 
@@ -101,7 +101,7 @@ static bool beside(const TensorAccess *a, const TensorAccess *b)
 
 bool accesses_cross(Lower *L, const TensorAccess *first, const TensorAccess *second, bool waited)
 {
-    if (base_of(first->info->tensor) != base_of(second->info->tensor) || first->pipe != second->pipe) return false;
+    if (base_of(first->info->tensor) != base_of(second->info->tensor) || !one_pipe(first, second)) return false;
     if (first->waived && second->waived) return false;
     if (first != second && !waited && !accesses_apart(L, first, second, APART_HERE, NULL)) return true;
     return !accesses_apart(L, first, second, first->waived || second->waived ? APART_TURNS : APART_ANY_TURN, NULL);
@@ -155,7 +155,7 @@ static void check_rows(Lower *L, const TensorAccess *w)
 /* Roles run side by side, and nothing else orders the two. */
 static bool asks_for_order(const Lower *L, const TensorAccess *a, const TensorAccess *b)
 {
-    return (L->derived && a->pipe == b->pipe && a->write != b->write) || beside(a, b);
+    return (L->derived && one_pipe(a, b) && a->write != b->write) || beside(a, b);
 }
 
 static bool is_wrong(Lower *L, const TensorAccess *a, const TensorAccess *b)

@@ -8,8 +8,7 @@
 #include "lower/plan/move.h"
 
 /* ---- kernel.c ---- */
-void explain_tensor(Lower *L, const MoveInfo *mi, const TensorPlan *p);
-void explain_bulk(Lower *L, const MoveInfo *mi, const BulkPlan *p, const Refusal *tensor);
+void explain_copy(Lower *L, const MoveInfo *mi, const Copies *c);
 void explain_global(Lower *L, const MoveInfo *mi, const GlobalPart *g, const IrPlan *q);
 void explain_kernel(Lower *L);
 

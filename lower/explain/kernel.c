@@ -83,7 +83,7 @@ static void mode_lines(Lower *L, Text *t, const MoveInfo *mi, const TensorPlan *
     if (mi->in_pair) text_lit(t, "      .cta_group::2: the barrier may be that of the other CTA of the pair\n");
 }
 
-void explain_tensor(Lower *L, const MoveInfo *mi, const TensorPlan *p)
+static void explain_tensor(Lower *L, const MoveInfo *mi, const TensorPlan *p)
 {
     const MfMap *m = &L->ir->mf.maps.v[p->map];
     Text t;
@@ -111,7 +111,7 @@ void explain_tensor(Lower *L, const MoveInfo *mi, const TensorPlan *p)
     text_free(&t);
 }
 
-void explain_bulk(Lower *L, const MoveInfo *mi, const BulkPlan *p, const Refusal *tensor)
+static void explain_bulk(Lower *L, const MoveInfo *mi, const BulkPlan *p, const Refusal *tensor)
 {
     Text t;
     text_init(&t, L->plan->mem);
@@ -148,6 +148,12 @@ void explain_global(Lower *L, const MoveInfo *mi, const GlobalPart *g, const IrP
                         mi->load ? "is zeros" : "is left out");
     explain_move(L, mi->stmt, arena_strdup(L->a, t.s, t.n));
     text_free(&t);
+}
+
+void explain_copy(Lower *L, const MoveInfo *mi, const Copies *c)
+{
+    if (c->t) explain_tensor(L, mi, c->t);
+    else explain_bulk(L, mi, c->b, mi->mv->via == VIA_INFERRED ? &c->no_tensor : NULL);
 }
 
 static void print_memory(Lower *L)

@@ -105,17 +105,10 @@ static void moves(Lower *L)
         PMoveKind kind = p->st->move->kind;
         if (p->agent == AG_NONE) {
             explain_move(L, p->st, "    left out: its condition holds at no rank\n");
-        } else if (kind == MOVE_FILL && p->agent == AG_SEND) {
+        } else if (kind == MOVE_PEER || (kind == MOVE_FILL && p->agent == AG_SEND)) {
             const Ring *to = &s->rings[p->dst];
-            explain_move(L, p->st, arena_printf(L->a, "%s, role send, barrier %s there\n", fill_peer_text(L, p->st, &p->other),
+            explain_move(L, p->st, arena_printf(L->a, "%s, role send, barrier %s there\n", between_text(L, p->st, p->other),
                                                 L->ir->bars.v[p->st->move->reduce >= 0 ? to->sum : to->full].name));
-        } else if (kind == MOVE_PEER) {
-            const Ring *to = &s->rings[p->dst];
-            bool adds = p->st->move->reduce >= 0;
-            explain_move(L, p->st,
-                         arena_printf(L->a, "    cp%s.async.bulk, shared -> shared of another CTA\n      %lld bytes, role send, "
-                                            "barrier %s there\n",
-                                      adds ? ".reduce" : "", (long long)p->bytes, L->ir->bars.v[adds ? to->sum : to->full].name));
         } else if (p->zeros) {
             explain_move(L, p->st, arena_printf(L->a, "    st.bulk: %lld bytes of zeros\n      one thread of role work%s\n",
                                                 (long long)p->zeros, p->across && p->across->whole ? ", all iterations of a batch at once" : ""));
@@ -125,16 +118,14 @@ static void moves(Lower *L)
         } else if (p->tm) {
             explain_move(L, p->st, arena_printf(L->a, "    threads: %s\n      role work\n",
                                                 tmem_threads_text(L->a, L->ir, p->plan, kind == MOVE_TMEM_LD)));
-        } else if (p->global) {
-            explain_global(L, &p->mi, &p->g, &L->ir->plans.v[p->plan]);
+        } else if (p->copies.g) {
+            explain_global(L, &p->mi, p->copies.g, &L->ir->plans.v[p->plan]);
         } else if (move_by_threads(p->st->move)) {
             const IrPlan *q = &L->ir->plans.v[p->plan];
             explain_move(L, p->st, arena_printf(L->a, "    threads: %s\n      role work%s\n", threads_text(L->a, q),
                                                 p->across && p->across->whole ? ", all iterations of a batch at once" : ""));
-        } else if (p->tensor) {
-            explain_tensor(L, &p->mi, &p->t);
         } else {
-            explain_bulk(L, &p->mi, &p->b, p->st->move->via == VIA_INFERRED ? &p->no_tensor : NULL);
+            explain_copy(L, &p->mi, &p->copies);
         }
     }
 }

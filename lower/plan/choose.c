@@ -105,38 +105,73 @@ static bool steps_in_tile(const MoveInfo *mi, Refusal *why)
     return false;
 }
 
+static bool tensor_copy(Lower *L, MoveInfo *mi, Copies *out)
+{
+    TensorPlan t;
+    if (!tensor_plan(L, mi, &t, &out->no_tensor)) return false;
+    out->t = arena_new(L->a, TensorPlan);
+    *out->t = t;
+    out->bytes = t.piece_bytes * t.npieces;
+    tell_pieces(L, mi, &t);
+    return true;
+}
+
+static bool bulk_copy(Lower *L, MoveInfo *mi, Copies *out, Refusal *why)
+{
+    BulkPlan b;
+    if (!bulk_plan(L, mi, &b, why)) return false;
+    out->b = arena_new(L->a, BulkPlan);
+    *out->b = b;
+    out->bytes = b.run * b.nruns;
+    tell_runs(L, mi, &b, &out->no_tensor);
+    return true;
+}
+
+static bool by_threads(Lower *L, MoveInfo *mi, Copies *out, Refusal *why)
+{
+    GlobalPart g = {0};
+    if (!global_plan(L, mi, &g, why)) return false;
+    out->g = arena_new(L->a, GlobalPart);
+    *out->g = g;
+    return true;
+}
+
 /* `via` pins the way; otherwise the first that fits in the order tensor, bulk, threads. */
-bool choose_copy(Lower *L, MoveInfo *mi, CopyWay *way, TensorPlan *t, BulkPlan *b, GlobalPart *g, Refusal *no_tensor)
+bool choose_copy(Lower *L, MoveInfo *mi, bool threads, Copies *out)
 {
     Saved before = save(L);
     Refusal no_bulk, no_threads = {0};
     PVia via = mi->mv->via;
-    bool copies = via != VIA_THREADS && !steps_in_tile(mi, no_tensor);
-    *way = COPY_TENSOR;
-    if (copies && via != VIA_BULK && tensor_plan(L, mi, t, no_tensor)) {
-        tell_pieces(L, mi, t);
-        return true;
-    }
+    *out = (Copies){0};
+    bool copies = via != VIA_THREADS && !steps_in_tile(mi, &out->no_tensor);
+    if (copies && via != VIA_BULK && tensor_copy(L, mi, out)) return true;
     if (via == VIA_MAP) {
-        if (no_tensor->text) lower_refuse(L, no_tensor);
+        if (out->no_tensor.text) lower_refuse(L, &out->no_tensor);
         return false;
     }
     restore(L, before);
-    *way = COPY_BULK;
-    if (!copies) no_bulk = *no_tensor;
-    if (copies && bulk_plan(L, mi, b, &no_bulk)) {
-        tell_runs(L, mi, b, no_tensor);
-        return true;
-    }
+    if (!copies) no_bulk = out->no_tensor;
+    if (copies && bulk_copy(L, mi, out, &no_bulk)) return true;
     restore(L, before);
-    *way = COPY_THREADS;
-    if (g == NULL && !mi->prefetch)
+    if (!threads && !mi->prefetch)
         no_threads = (Refusal){.code = E0520, .span = mi->stmt->span, .text = "threads do it where the schedule is derived, not beside explicit synchronisation"};
-    if (via != VIA_BULK && g && global_plan(L, mi, g, &no_threads)) {
-        if (via == VIA_INFERRED) tell_threads(L, mi, g, no_tensor, &no_bulk);
+    if (via != VIA_BULK && threads && by_threads(L, mi, out, &no_threads)) {
+        if (via == VIA_INFERRED) tell_threads(L, mi, out->g, &out->no_tensor, &no_bulk);
         return true;
     }
-    if (via == VIA_INFERRED) no_instruction(L, mi, no_tensor, &no_bulk, &no_threads);
+    if (via == VIA_INFERRED) no_instruction(L, mi, &out->no_tensor, &no_bulk, &no_threads);
     else lower_refuse(L, via == VIA_BULK ? &no_bulk : &no_threads);
     return false;
+}
+
+void copies_values(Lower *L, MoveInfo *mi, const Copies *c)
+{
+    if (c->t) tensor_values(L, mi, c->t);
+    else bulk_values(L, mi, c->b);
+}
+
+void copies_emit(Lower *L, const MoveInfo *mi, const Copies *c, uint32_t bar, Opnd bar_slot)
+{
+    if (c->t) tensor_emit(L, mi, c->t, bar, bar_slot);
+    else bulk_emit(L, mi, c->b, bar, bar_slot);
 }

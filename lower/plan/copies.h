@@ -53,17 +53,24 @@ typedef struct BulkPlan {
     Opnd slot, offset;                 /* in the tile */
     Opnd lo, hi;                       /* i32: bytes of the run that lie in the tensor */
 } BulkPlan;
-
 typedef struct GlobalPart { /* what threads move between a tensor and a tile */
     int row;                          /* dimension of the tensor whose neighbours a vector takes */
     uint32_t align;                   /* bytes of the widest access */
     bool low[P_RANK], high[P_RANK];   /* by dimension: some may lie below, beyond the tensor */
 } GlobalPart;
+typedef struct Copies { /* what a move becomes: one of the three */
+    TensorPlan *t;
+    BulkPlan *b;
+    GlobalPart *g;     /* threads do it */
+    Refusal no_tensor; /* why it is not the first */
+    int64_t bytes;     /* of all copies; of threads none */
+} Copies;
 
 /* ---- choose.c ---- */
-typedef enum CopyWay { COPY_TENSOR, COPY_BULK, COPY_THREADS } CopyWay;
-/* g: NULL where threads may not do what no copy does. False after an error. */
-bool choose_copy(Lower *L, MoveInfo *mi, CopyWay *way, TensorPlan *t, BulkPlan *b, GlobalPart *g, Refusal *no_tensor);
+/* threads: they may do what no copy does. False after an error. */
+bool choose_copy(Lower *L, MoveInfo *mi, bool threads, Copies *out);
+void copies_values(Lower *L, MoveInfo *mi, const Copies *c); /* of copies, before the arrival */
+void copies_emit(Lower *L, const MoveInfo *mi, const Copies *c, uint32_t bar, Opnd bar_slot);
 
 /* ---- multicast.c ---- */
 /* Each CTA of a multicast brings a part where the layout's pattern stays whole: mi becomes that part. False after an

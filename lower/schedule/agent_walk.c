@@ -1,9 +1,10 @@
 /* The walk over the program: each move by its agent, and what hands slots from agent to agent. */
 #include "lower/schedule/schedule.h"
+#include "lower/schedule/written/sync.h"
 
 enum { CHAIN_MAX = SCHED_CHAIN - 1 };
 
-static void walk(Lower *L, const PBlock *b);
+static void walk(Lower *L, const PStmt *st);
 
 static Sched *sched(Lower *L)
 {
@@ -40,23 +41,11 @@ static void tmem(Lower *L, Planned *p)
 static void work(Lower *L, Planned *p)
 {
     Sched *s = sched(L);
-    bool fill = p->st->move->kind == MOVE_FILL;
-    Opnd from_slot = opnd_imm(0), from = opnd_imm(0), to_slot = region_slot(L, &p->other), to = region_offset(L, &p->other);
-    if (!fill) {
-        from_slot = region_slot(L, &p->mi);
-        from = region_offset(L, &p->mi);
-    }
+    Between b = between_values(L, p->st, &p->mi, p->other);
     if (p->src != RING_NONE) kept_arrive(L, p->src);
     kept_arrive(L, p->dst);
     agent_before_work(L, p->dst);
-    IrOp *op = emit_new(L, p->zeros ? IR_ST_BULK : fill ? IR_THR_FILL : IR_THR_COPY);
-    if (p->zeros == 0) ir_ref(L->a, op, IRK_PLAN, IRA_PLAN, p->plan);
-    if (!fill) {
-        put_buf(L, op, IRK_SRC, p->mi.tile->index, from_slot, from);
-    }
-    put_buf(L, op, IRK_DST, p->other.tile->index, to_slot, to);
-    if (p->zeros) ir_imm(L->a, op, IRK_BYTES, p->zeros);
-    emit_if(op, L->guard);
+    between_work(L, &b, p->plan, p->zeros);
     s->now->dirty = s->now->unfenced = true;
 }
 
@@ -71,8 +60,8 @@ static void expect(Lower *L, const Ring *r, IrOpcode code, Opnd slot, Opnd bytes
 
 Opnd planned_bytes(Lower *L, const Planned *p)
 {
-    bool varies = p->tensor && p->t.halo_bytes;
-    return varies ? tensor_bytes(L, &p->mi, &p->t) : opnd_imm(p->bytes * p->shares.n);
+    bool varies = p->copies.t && p->copies.t->halo_bytes;
+    return varies ? tensor_bytes(L, &p->mi, p->copies.t) : opnd_imm(p->bytes * p->shares.n);
 }
 
 /* Every fill of a turn but the last only expects its bytes, where its condition holds; the last one arrives, too. In a
@@ -100,13 +89,8 @@ static void load(Lower *L, Planned *p)
     expect_fill(L, p, r, slot);
     if (p->by_rank) remote_values(L, p);
     else if (cast != CAST_NONE && cluster_size_of(L, cast) > 1) L->guard = emit_logic(L, IR_AND, guard, multicast_values(L, mi, cast, &p->shares));
-    if (p->tensor) {
-        tensor_values(L, mi, &p->t);
-        tensor_emit(L, mi, &p->t, r->full, slot);
-    } else {
-        bulk_values(L, mi, &p->b);
-        bulk_emit(L, mi, &p->b, r->full, slot);
-    }
+    copies_values(L, mi, &p->copies);
+    copies_emit(L, mi, &p->copies, r->full, slot);
     L->guard = guard;
     if (r->kept) kept_issued(L, p);
 }
@@ -117,13 +101,8 @@ static void store(Lower *L, Planned *p)
     kept_overwritten(L, p);
     agent_store_sync(L);
     if (p->ordered) agent_wait_stores(L, false);
-    if (p->tensor) {
-        tensor_values(L, &p->mi, &p->t);
-        tensor_emit(L, &p->mi, &p->t, 0, opnd_imm(0));
-    } else {
-        bulk_values(L, &p->mi, &p->b);
-        bulk_emit(L, &p->mi, &p->b, 0, opnd_imm(0));
-    }
+    copies_values(L, &p->mi, &p->copies);
+    copies_emit(L, &p->mi, &p->copies, 0, opnd_imm(0));
     sched(L)->now->pending = true;
     agent_reads(L, p->src);
     if (sched(L)->alone) agent_commit(L); /* so that the tile is free before what is stored next */
@@ -133,45 +112,21 @@ static void prefetch(Lower *L, Planned *p)
 {
     int64_t ahead = p->st->move->ahead;
     if (ahead > 0 && !deal_ahead(L, p, ahead)) return;
-    if (p->tensor) {
-        tensor_values(L, &p->mi, &p->t);
-        tensor_emit(L, &p->mi, &p->t, 0, opnd_imm(0));
-    } else {
-        bulk_values(L, &p->mi, &p->b);
-        bulk_emit(L, &p->mi, &p->b, 0, opnd_imm(0));
-    }
+    copies_values(L, &p->mi, &p->copies);
+    copies_emit(L, &p->mi, &p->copies, 0, opnd_imm(0));
     if (ahead > 0) deal_now(L);
 }
 
 static void send(Lower *L, Planned *p)
 {
-    const PMove *mv = p->st->move;
     Ring *to = &sched(L)->rings[p->dst];
-    bool fill = mv->kind == MOVE_FILL;
-    Opnd from_slot = fill ? opnd_imm(0) : region_slot(L, &p->mi), from = fill ? opnd_imm(0) : region_offset(L, &p->mi);
-    Opnd rank = value_low(L, mv->dst.peer);
-    Opnd to_slot = region_slot(L, &p->other), at = region_offset(L, &p->other), bar_slot = ring_slot(L, p->dst);
-    bool adds = mv->reduce >= 0;
-    uint32_t bar = adds && !to->kept ? to->sum : to->full;
+    Between b = between_values(L, p->st, &p->mi, p->other);
+    Opnd slot = ring_slot(L, p->dst);
+    bool sums = p->st->move->reduce >= 0 && !to->kept;
     if (p->src != RING_NONE) kept_arrive(L, p->src);
     if (to->kept) kept_open(L, p);
-    if (p->by_rank && (!adds || to->kept)) expect_fill(L, p, to, bar_slot);
-    if (fill) {
-        FillPeer f = {&p->other, to_slot, at, rank, bar_slot, L->guard, bar};
-        fill_peer_emit(L, p->st, &f);
-    } else {
-        IrOp *op = emit_new(L, adds ? IR_BLK_REDUCE_PEER : IR_BLK_PEER);
-        emit_if(op, L->guard);
-        if (adds) {
-            ir_ref(L->a, op, IRK_ROP, IRA_WORD, (uint32_t)mv->reduce);
-            ir_ref(L->a, op, IRK_ELEM, IRA_WORD, p->other.tile->type);
-        }
-        put_buf(L, op, IRK_SRC, p->mi.tile->index, from_slot, from);
-        put_buf(L, op, IRK_DST, p->other.tile->index, to_slot, at);
-        ir_imm(L->a, op, IRK_BYTES, p->bytes);
-        put_bar(L, op, bar, bar_slot);
-        put_opnd(L, op, IRK_RANK, rank);
-    }
+    if (p->by_rank && !sums) expect_fill(L, p, to, slot);
+    between_send(L, &b, sums ? to->sum : to->full, slot);
     if (to->kept) kept_issued(L, p);
 }
 
@@ -183,14 +138,14 @@ static void move(Lower *L)
     if (!(s->active >> p->agent & 1)) return;
     sched_as(L, p->agent);
     ring_place(L, &p->mi);
-    ring_place(L, &p->other);
+    if (p->other) ring_place(L, p->other);
     switch (p->st->move->kind) {
     case MOVE_LOAD:
-        if (p->global) agent_global(L, p);
+        if (p->copies.g) agent_global(L, p);
         else load(L, p);
         break;
     case MOVE_STORE:
-        if (p->global) agent_global(L, p);
+        if (p->copies.g) agent_global(L, p);
         else store(L, p);
         break;
     case MOVE_PREFETCH: prefetch(L, p); break;
@@ -325,7 +280,7 @@ static void loop(Lower *L, const PStmt *st)
     L->guard = opnd_imm(1);
     s->value = emit_loop(L, t, a, b);
     vars_forget(L, &st->body);
-    walk(L, &st->body);
+    walk(L, st);
     emit_end(L);
     vars_forget(L, &st->body);
     L->guard = guard;
@@ -338,13 +293,15 @@ static void branch_body(Lower *L, const PStmt *st, Opnd outer, Opnd cond, bool o
 {
     Sched *s = sched(L);
     Opnd open = s->open, holds = other ? emit_not(L, cond) : cond;
-    remote_enter(L, st, other);
+    bool followed = remote_decides(L, st->value);
+    L->sync->block = s->depth;
+    around_enter(L, st, other, followed);
     L->guard = emit_logic(L, IR_AND, outer, holds);
-    if (!remote_followed(L)) s->open = emit_logic(L, IR_AND, open, holds);
+    if (!followed) s->open = emit_logic(L, IR_AND, open, holds);
     condition_open(L, st, other);
     statements(L, other ? &st->other : &st->body);
     condition_close(L);
-    remote_leave(L);
+    around_leave(L);
     s->open = open;
     vars_forget(L, other ? &st->other : &st->body);
 }
@@ -355,7 +312,6 @@ static void branch(Lower *L, const PStmt *st)
     Opnd outer = L->guard, cond = value_pred(L, st->value);
     uint32_t at = s->at, first = walk_moves(&st->body);
     bool swapped = uses_swapped(s, st);
-    s->conditions++;
     if (swapped) {
         s->at = at + first;
         branch_body(L, st, outer, cond, true);
@@ -365,7 +321,6 @@ static void branch(Lower *L, const PStmt *st)
     if (st->has_else && !swapped) branch_body(L, st, outer, cond, true);
     if (swapped) s->at = at + first + walk_moves(&st->other);
     L->guard = outer;
-    s->conditions--;
 }
 
 static void refuse(Lower *L, const PStmt *st, const char *what)
@@ -385,10 +340,8 @@ static bool vars_set_in(const PBlock *b)
 
 bool walk_enter(const Lower *L, const PStmt *st, int agent)
 {
-    const Sched *s = L->sched;
-    for (uint32_t i = 0; i < s->loops.n; i++)
-        if (s->loops.v[i].loop == st) return s->loops.v[i].sets || s->loops.v[i].agents >> agent & 1;
-    return true;
+    const LoopUse *use = loop_use(L, st);
+    return use->sets || use->agents >> agent & 1;
 }
 
 static uint32_t moves_of(const PStmt *s)
@@ -406,15 +359,15 @@ uint32_t walk_moves(const PBlock *b)
 static void note_loop(Lower *L, const PStmt *st, uint32_t from)
 {
     Sched *s = sched(L);
-    struct LoopUse in = {.loop = st, .sets = vars_set_in(&st->body)};
-    if (st->kind == P_PIPELINE && st->pipe->deal != DEAL_NONE) in.agents |= 1u << AG_LOAD; /* tickets are drawn there */
+    LoopUse *in = loop_use(L, st);
+    in->sets = vars_set_in(&st->body);
+    if (st->kind == P_PIPELINE && st->pipe->deal != DEAL_NONE) in->agents |= 1u << AG_LOAD; /* tickets are drawn there */
     for (uint32_t i = from; i < s->moves.n; i++) {
         const Planned *p = s->moves.v[i];
-        in.agents |= (uint8_t)(1u << p->agent);
+        in->agents |= (uint8_t)(1u << p->agent);
         /* A loaded tile that nobody reads is still waited for by the working role. */
-        if (p->dst != RING_NONE && p->agent != AG_WORK) in.agents |= 1u << AG_WORK;
+        if (p->dst != RING_NONE && p->agent != AG_WORK) in->agents |= 1u << AG_WORK;
     }
-    vec_push(L->a, &s->loops, in);
 }
 
 /* A loop: its body may run never, or again. False: for nobody. */
@@ -493,9 +446,9 @@ static void take_slots(Lower *L, const PStmt *st, bool behind)
 {
     Sched *s = sched(L);
     Opnd guard = L->guard;
-    uint32_t around = s->around.n;
+    uint32_t around = L->sync->around.n;
     L->guard = opnd_imm(1);
-    s->around.n = 0;
+    L->sync->around.n = 0;
     FOR_AGENTS(L, a)
     {
         RingList in = rings_at(L, st, a);
@@ -507,13 +460,15 @@ static void take_slots(Lower *L, const PStmt *st, bool behind)
         }
     }
     L->guard = guard;
-    s->around.n = around;
+    L->sync->around.n = around;
 }
 
 /* Of a branch, or a group. */
 static void statements(Lower *L, const PBlock *b)
 {
+    const Sync *s = L->sync;
     for (const PStmt *st = b->first; st; st = st->next) {
+        if (s->around.n) s->around.v[s->around.n - 1].top = st;
         if (!sched(L)->planning) take_slots(L, st, false);
         statement(L, st);
         if (!sched(L)->planning) take_slots(L, st, true);
@@ -538,7 +493,7 @@ static void turn_statements(Lower *L, const PBlock *b, const BodyPart *part)
     }
 }
 
-static void open_turn(Lower *L, const PBlock *b, const Pipe *pipe, bool looped)
+static void open_turn(Lower *L, const PStmt *loop, const Pipe *pipe, bool looped)
 {
     Sched *s = sched(L);
     s->depth++;
@@ -546,7 +501,7 @@ static void open_turn(Lower *L, const PBlock *b, const Pipe *pipe, bool looped)
         lower_error(L, E0106, L->stmt->span, "loops and pipelines nest more than %d deep", CHAIN_MAX);
         s->depth--;
     }
-    s->chain[s->depth] = (Link){.block = b, .pipe = pipe, .looped = looped || s->chain[s->depth - 1].looped};
+    s->chain[s->depth] = (Link){.block = &loop->body, .loop = loop, .pipe = pipe, .looped = looped || s->chain[s->depth - 1].looped};
     for (int a = 0; a < AG_COUNT; a++)
         if (s->active >> a & 1) s->state[a].dirty = s->shape[a] == SHAPE_THREADS;
 }
@@ -589,7 +544,7 @@ void walk_turn(Lower *L, Pipe *p, const BodyPart *part)
     s->open = opnd_imm(1);
     if (p->across) s->across = p;
     Before before = before_turn(L);
-    open_turn(L, b, p, !p->across || p->deal != DEAL_LAUNCH);
+    open_turn(L, p->st, p, !p->across || p->deal != DEAL_LAUNCH);
     for (int a = 0; a < AG_COUNT; a++) /* no turn but a piece of one */
         if (part && p->whole && s->active >> a & 1) s->state[a].dirty = before.agent[a].dirty;
     turn_statements(L, b, part);
@@ -599,15 +554,15 @@ void walk_turn(Lower *L, Pipe *p, const BodyPart *part)
     s->across = outer;
 }
 
-static void walk(Lower *L, const PBlock *b)
+static void walk(Lower *L, const PStmt *st) /* a `for` */
 {
     Sched *s = sched(L);
     Before before = before_turn(L);
     Opnd open = sched(L)->open;
     sched(L)->open = opnd_imm(1);
-    open_turn(L, b, NULL, true);
-    turn_statements(L, b, NULL);
-    if (!s->planning) walk_end(L, b);
+    open_turn(L, st, NULL, true);
+    turn_statements(L, &st->body, NULL);
+    if (!s->planning) walk_end(L, &st->body);
     close_turn(L, &before, true);
     sched(L)->open = open;
 }

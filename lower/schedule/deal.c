@@ -11,9 +11,9 @@
 Pipe *pipe_of(Lower *L, const PStmt *st)
 {
     Sched *s = L->sched;
-    for (uint32_t i = 0; i < s->pipes.n; i++)
-        if (s->pipes.v[i]->st == st) return s->pipes.v[i];
-    Pipe *p = arena_new(L->a, Pipe);
+    Pipe *p = loop_use(L, st)->pipe;
+    if (p) return p;
+    p = loop_use(L, st)->pipe = arena_new(L->a, Pipe);
     *p = (Pipe){.st = st, .batch = 1, .deal = st->pipe->deal, .across = st->pipe->deal != DEAL_NONE, .ids = RING_NONE};
     for (int i = 0; i < st->pipe->n; i++) {
         p->order[i] = (uint8_t)i;

@@ -39,17 +39,17 @@ bool device_find(Lower *L)
     bool ok = true;
     for (uint32_t i = 0; i < L->sched->moves.n; i++) {
         Planned *p = L->sched->moves.v[i];
-        if (p->agent == AG_NONE || !p->tensor || !p->t.device) continue;
+        if (p->agent == AG_NONE || !p->copies.t || !p->copies.t->device) continue;
         uint32_t k = 0;
         for (; k < L->device->maps.n; k++) {
             const DeviceMap *m = &L->device->maps.v[k];
-            if (m->map == p->t.map && m->tile == ring_of(p) && m->agent == p->agent) break;
+            if (m->map == p->copies.t->map && m->tile == ring_of(p) && m->agent == p->agent) break;
         }
-        p->t.device = k + 1;
+        p->copies.t->device = k + 1;
         if (k < L->device->maps.n) continue;
         ok &= same_in_turn(L, p, p->mi.tensor);
         vec_push(L->a, &L->device->maps,
-                 ((DeviceMap){.map = p->t.map, .view = p->mi.tensor, .tile = ring_of(p), .agent = p->agent}));
+                 ((DeviceMap){.map = p->copies.t->map, .view = p->mi.tensor, .tile = ring_of(p), .agent = p->agent}));
     }
     return ok;
 }

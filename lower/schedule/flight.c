@@ -70,18 +70,6 @@ static Flight *flights(Lower *L)
     return all;
 }
 
-/* The statement whose body it is. */
-static const PStmt *loop_of(const PBlock *in, const PBlock *body)
-{
-    for (const PStmt *s = in->first; s; s = s->next) {
-        if (&s->body == body) return s;
-        const PStmt *inside = loop_of(&s->body, body);
-        if (inside == NULL) inside = loop_of(&s->other, body);
-        if (inside) return inside;
-    }
-    return NULL;
-}
-
 /* Could the `for` be dealt with the pipeline that it is all of? */
 static bool deals(Lower *L, const Ring *r, const PStmt *loop)
 {
@@ -91,10 +79,9 @@ static bool deals(Lower *L, const Ring *r, const PStmt *loop)
     return all && ((scalar_uses(L, loop->lo) | scalar_uses(L, loop->value)) & (USE_LOAD | USE_INDEX | USE_VAR)) == 0;
 }
 
-static void tell(Lower *L, const PBlock *b, const Flight *f, int64_t ctas)
+static void tell(Lower *L, const PStmt *loop, const Flight *f, int64_t ctas)
 {
     const Ring *r = f->most;
-    const PStmt *loop = loop_of(&L->k->body, b);
     int64_t stages = r->pipe ? r->pipe->st->pipe->stages : 0;
     bool sequential = loop && loop->kind == P_FOR, pinned = stages && stages < AHEAD_MOST;
     int64_t chosen = pinned && ctas > 2 ? 2 : ctas; /* more of them make up for few stages: rings.c */
@@ -135,6 +122,6 @@ void flight_tell(Lower *L)
         uint32_t first = 0;
         while (!loaded(s, &s->rings[in.v[first].ring])) first++;
         if (in.v[first].ring != i || f->inner || f->bytes * ctas / (f->several ? 1 : 2) >= FLIGHT_BYTES / 2) continue;
-        tell(L, r->turn, f, ctas);
+        tell(L, r->loop, f, ctas);
     }
 }

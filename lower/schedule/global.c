@@ -7,7 +7,7 @@ static bool copied_too(const Sched *s, const PTensor *t)
 {
     for (uint32_t i = 0; i < s->moves.n; i++) {
         const Planned *p = s->moves.v[i];
-        if (!p->global && p->mi.tensor && base_of(p->mi.tensor) == base_of(t)) return true;
+        if (!p->copies.g && p->mi.tensor && base_of(p->mi.tensor) == base_of(t)) return true;
     }
     return false;
 }
@@ -21,7 +21,7 @@ void agent_global(Lower *L, Planned *p)
     if (!load) kept_overwritten(L, p);
     if (p->ordered) agent_wait_stores(L, false);
     agent_before_work(L, p->dst);
-    global_emit(L, &p->mi, &p->g, p->plan);
+    global_emit(L, &p->mi, p->copies.g, p->plan);
     s->now->dirty = true;
     s->now->unfenced |= load;
     s->now->stored |= !load && copied_too(s, p->mi.tensor);

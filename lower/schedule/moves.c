@@ -4,6 +4,7 @@
 #include "lower/apart/apart.h"
 #include "lower/plan/work.h"
 #include "lower/schedule/schedule.h"
+#include "lower/schedule/written/sync.h"
 
 /* ---- copies ---- */
 
@@ -17,39 +18,33 @@ static bool plan_copy(Lower *L, Planned *p)
     } else if (mv->kind == MOVE_LOAD && !plan_multicast(L, &p->mi, &p->shares)) {
         return false;
     }
-    CopyWay way;
-    if (!choose_copy(L, &p->mi, &way, &p->t, &p->b, p->mi.prefetch ? NULL : &p->g, &p->no_tensor)) return false;
-    p->tensor = way == COPY_TENSOR;
-    p->global = way == COPY_THREADS;
+    if (!choose_copy(L, &p->mi, !p->mi.prefetch, &p->copies)) return false;
     access_note(L, &p->mi);
     if (!p->mi.prefetch) {
         p->access = L->accesses->all.n - 1;
         L->accesses->all.v[p->access]->planned = L->sched->moves.n - 1;
     }
-    p->bytes = p->global ? 0 : p->tensor ? p->t.piece_bytes * p->t.npieces : p->b.run * p->b.nruns;
+    p->bytes = p->copies.bytes;
     if (!p->mi.prefetch) *(p->mi.load ? &p->dst : &p->src) = p->mi.tile->index;
-    p->agent = p->mi.load && !p->global ? AG_LOAD : AG_WORK;
+    p->agent = p->mi.load && !p->copies.g ? AG_LOAD : AG_WORK;
     return true;
 }
 
-/* A copy, or a fill: that has no source. */
+/* A copy, or a fill. */
 static bool plan_peer(Lower *L, Planned *p)
 {
     const PMove *mv = p->st->move;
-    bool fill = mv->kind == MOVE_FILL;
-    if (!fill && !region_tile(L, p->st, &mv->src, &p->mi)) return false;
-    if (!region_tile(L, p->st, &mv->dst, &p->other)) return false;
-    if (fill) p->mi = p->other;
-    const MoveInfo *a = &p->mi, *b = &p->other;
+    p->other = arena_new(L->a, MoveInfo);
+    if (!between_tiles(L, p->st, &p->mi, p->other)) return false;
     if (!remote_plan(L, p)) return false;
     bool any = false;
     for (int r = 0; r < L->cluster_size; r++) any |= p->to[r] != 0;
     if (!any) return true; /* the condition holds at no rank */
     p->by_rank = mv->reduce >= 0;
-    if (fill ? !fill_peer_plan(L, p->st, b) : !plan_runs(L, p->st, a, b)) return false;
-    p->bytes = b->bytes;
-    if (!fill) p->src = a->tile->index;
-    p->dst = b->tile->index;
+    if (!between_plan(L, p->st, &p->mi, p->other)) return false;
+    p->bytes = p->other->bytes;
+    if (mv->kind != MOVE_FILL) p->src = p->mi.tile->index;
+    p->dst = p->other->tile->index;
     p->agent = AG_SEND;
     return true;
 }
@@ -57,13 +52,11 @@ static bool plan_peer(Lower *L, Planned *p)
 /* ---- work by threads ---- */
 static bool plan_threads(Lower *L, Planned *p)
 {
-    const PMove *mv = p->st->move;
-    if (mv->kind == MOVE_SHARED && !region_tile(L, p->st, &mv->src, &p->mi)) return false;
-    if (!region_tile(L, p->st, &mv->dst, &p->other)) return false;
+    p->other = arena_new(L->a, MoveInfo);
+    if (!between_tiles(L, p->st, &p->mi, p->other)) return false;
     p->agent = AG_WORK;
-    p->dst = p->other.tile->index;
-    if (mv->kind == MOVE_SHARED) p->src = p->mi.tile->index;
-    else p->mi = p->other;
+    p->dst = p->other->tile->index;
+    if (p->st->move->kind == MOVE_SHARED) p->src = p->mi.tile->index;
     return true;
 }
 
@@ -88,15 +81,15 @@ static void finish_threads(Lower *L, Planned *p)
     if (p->across && p->across->whole) {
         by.batch = p->across->batch;
         by.pitch_from = batch_pitch(L, p->across, p->mi.tile);
-        by.pitch_to = batch_pitch(L, p->across, p->other.tile);
+        by.pitch_to = batch_pitch(L, p->across, p->other->tile);
     }
-    if (p->global) {
-        plan_global_work(L, &p->mi, &p->g, by.threads, &p->plan);
+    if (p->copies.g) {
+        plan_global_work(L, &p->mi, p->copies.g, by.threads, &p->plan);
     } else if (p->tm) {
         tmem_threads(L, p->tm, by.threads, &p->plan);
     } else {
-        p->zeros = plan_zeros(L, p->st, &p->other, by);
-        if (p->zeros == 0) plan_work(L, p->st, &p->mi, &p->other, by, &p->plan);
+        p->zeros = plan_zeros(L, p->st, p->other, by);
+        if (p->zeros == 0) plan_work(L, p->st, &p->mi, p->other, by, &p->plan);
     }
 }
 
@@ -259,7 +252,10 @@ bool plan_move(Lower *L, const PStmt *st)
     p->chain = arena_array(L->a, Link, s->depth + 1);
     p->depth = s->depth;
     p->across = s->across;
-    p->conditional = s->conditions > 0;
+    p->around = arena_array(L->a, Around, L->sync->around.n);
+    p->naround = L->sync->around.n;
+    p->conditional = p->naround > 0;
+    if (p->naround) memcpy(p->around, L->sync->around.v, p->naround * sizeof *p->around);
     memcpy(p->chain, s->chain, (s->depth + 1) * sizeof *p->chain);
     switch (st->move->kind) {
     case MOVE_LOAD:

@@ -7,30 +7,29 @@
 #include "lower/plan/copies.h"
 #include "lower/plan/move.h"
 #include "lower/plan/tensor_memory.h"
+#include "lower/schedule/between.h"
 #include "lower/schedule/deal.h"
+#include "lower/schedule/peers.h"
 #include "lower/schedule/rings.h"
 
 typedef struct Link { /* a block around a move whose iteration is a turn, and the statement of it that holds the move */
     const PBlock *block;
-    const PStmt *top;
-    const Pipe *pipe; /* whose body the block is, or NULL */
+    const PStmt *top, *loop; /* loop: whose body the block is, or NULL */
+    const Pipe *pipe; /* that that is, or NULL */
     bool looped;
 } Link;
 typedef struct Planned { /* a move, in the order in which the walks meet it */
     const PStmt *st;
     Link *chain; /* outermost first, depth + 1 of them */
     uint32_t depth;
+    Around *around;     /* the branches around it, outermost first */
+    uint32_t naround;
     bool conditional;
     uint32_t access;    /* number in Accesses.all */
     bool ordered;       /* it may meet a store that is still on its way, and waits for all of them */
     Pipe *across;
-    MoveInfo mi, other; /* between tiles: the source, the destination */
-    bool tensor;
-    TensorPlan t;
-    BulkPlan b;
-    Refusal no_tensor;
-    bool global;        /* threads do what no copy does: */
-    GlobalPart g;
+    MoveInfo mi, *other; /* between tiles: the source, the destination; or NULL */
+    Copies copies;
     Agent agent;
     uint32_t src, dst;  /* rings */
     Shares shares;
@@ -47,7 +46,7 @@ typedef struct Planned { /* a move, in the order in which the walks meet it */
 /* Threads do it, not an engine. */
 static inline bool planned_by_threads(const Planned *p)
 {
-    return p->global || move_by_threads(p->st->move);
+    return p->copies.g || move_by_threads(p->st->move);
 }
 
 /* ---- moves.c ---- */
@@ -62,25 +61,12 @@ void plan_threads_all(Lower *L);           /* when the number of threads is know
 bool rings_take(Lower *L, uint32_t ring, const Planned *p);
 bool rings_takes(const Lower *L, uint32_t ring, const Planned *p); /* may it? */
 void rings_keep_load(Lower *L, const Planned *load, const Planned *store); /* of what the store writes */
-const PStmt *rings_top(const Planned *p, const PBlock *b); /* the statement of the block that holds the move; NULL: none does */
 
 /* ---- agent_walk.c ---- */
 Opnd planned_bytes(Lower *L, const Planned *p); /* that a load brings, with those of all CTAs of its multicast */
 
-/* ---- fill_peer.c ---- */
-typedef struct FillPeer { /* where a fill of another CTA's tile goes, and what tells that it has arrived */
-    const MoveInfo *to;
-    Opnd slot, at, rank, bar_slot, guard;
-    uint32_t bar;
-} FillPeer;
-bool fill_peer_plan(Lower *L, const PStmt *st, const MoveInfo *to); /* false after an error */
-void fill_peer_emit(Lower *L, const PStmt *st, const FillPeer *f);
-const char *fill_peer_text(Lower *L, const PStmt *st, const MoveInfo *to); /* --explain-plan: without the line's end */
-
 /* ---- remote.c ---- */
-void remote_enter(Lower *L, const PStmt *st, bool other); /* a branch */
-void remote_leave(Lower *L);
-bool remote_followed(const Lower *L);         /* of the innermost branch: the rank decides */
+bool remote_decides(Lower *L, const Sx *cond); /* the rank says at each whether it holds */
 bool remote_plan(Lower *L, Planned *p);       /* a load by mask, or into a peer's tile; false after an error */
 void remote_values(Lower *L, Planned *p);     /* where it goes */
 bool remote_apart(Lower *L, const Planned *a, const Planned *b); /* what they write, in each CTA that both fill */

@@ -8,15 +8,17 @@ typedef struct Around { /* an `if` around a statement */
     const PStmt *branch;
     bool other;     /* in its else */
     bool followed;  /* synchronisation in it happens where the condition holds; otherwise always */
-    uint32_t block; /* in which it stands */
+    uint32_t block; /* in which it stands; in derived schedules how many loops are around it */
+    const PStmt *top; /* derived: the statement of this branch that is at hand */
 } Around;
 
 /* ---- peers.c ---- */
 bool cluster_named(Lower *L, const Sx *peer, Span at, int target[16]); /* by rank; perhaps the own */
 bool cluster_peers(Lower *L, const Sx *peer, Span at, int target[16]); /* by rank; never the own; -1: left out */
 
+void around_enter(Lower *L, const PStmt *branch, bool other, bool followed);
+void around_leave(Lower *L);
 /* Surely not done at this rank: a condition around the statement, which synchronisation follows, is false there. */
-bool sync_left_out(Lower *L, int rank);
-bool remote_left_out(Lower *L, int rank); /* the same, in derived schedules */
+bool left_out_at(Lower *L, int rank);
 
 #endif

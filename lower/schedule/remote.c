@@ -10,7 +10,7 @@
 #include "lower/schedule/schedule.h"
 #include "lower/schedule/written/sync.h"
 
-static bool rank_decides(Lower *L, const Sx *cond)
+bool remote_decides(Lower *L, const Sx *cond)
 {
     bool all = L->cluster_size > 1;
     for (int r = 0; r < L->cluster_size && all; r++) {
@@ -21,35 +21,7 @@ static bool rank_decides(Lower *L, const Sx *cond)
     return all;
 }
 
-void remote_enter(Lower *L, const PStmt *st, bool other)
-{
-    Sched *s = L->sched;
-    vec_push(L->a, &s->around, ((Around){.branch = st, .other = other, .followed = rank_decides(L, st->value)}));
-}
-
-void remote_leave(Lower *L)
-{
-    L->sched->around.n--;
-}
-
-bool remote_followed(const Lower *L)
-{
-    const Sched *s = L->sched;
-    return s->around.v[s->around.n - 1].followed;
-}
-
-bool remote_left_out(Lower *L, int rank)
-{
-    const Sched *s = L->sched;
-    bool out = false;
-    cluster_rank(L, rank);
-    for (uint32_t i = 0; i < s->around.n && !out; i++)
-        out = s->around.v[i].followed && (cond_now(L, s->around.v[i].branch->value) != 0) == s->around.v[i].other;
-    cluster_rank(L, -1);
-    return out;
-}
-
-static bool under_other_conditions(const Sched *s)
+static bool under_other_conditions(const Sync *s)
 {
     for (uint32_t i = 0; i < s->around.n; i++)
         if (!s->around.v[i].followed) return true;
@@ -61,7 +33,7 @@ static bool masks_of(Lower *L, Planned *p)
     int64_t mask = 0;
     if (!role_mask(L, &p->mi)) return false;
     for (int r = 0; r < L->cluster_size; r++) {
-        if (remote_left_out(L, r)) continue;
+        if (left_out_at(L, r)) continue;
         if (poly_is_const(scalar_at_rank(L, p->st->move->mask, r), &mask)) p->to[r] = (uint16_t)mask;
     }
     return true;
@@ -192,7 +164,7 @@ static bool peers_by_turn(Lower *L, Planned *p)
         uint8_t from[SCHED_RANKS] = {0};
         for (int r = 0; r < L->cluster_size; r++) {
             int64_t k;
-            if (remote_left_out(L, r)) continue;
+            if (left_out_at(L, r)) continue;
             if (!rank_in_turn(L, &t, r, p->st->move->dst.peer, &k) || k < 0 || k >= L->cluster_size || k == r) return false;
             to[r] |= (uint16_t)(1u << k);
             from[k]++;
@@ -211,7 +183,7 @@ static bool rank_named(Lower *L, const Sx *peer)
 {
     int64_t k;
     bool named = true;
-    for (int r = 0; r < L->cluster_size && named; r++) named = remote_left_out(L, r) || poly_is_const(scalar_at_rank(L, peer, r), &k);
+    for (int r = 0; r < L->cluster_size && named; r++) named = left_out_at(L, r) || poly_is_const(scalar_at_rank(L, peer, r), &k);
     return named;
 }
 
@@ -220,7 +192,7 @@ bool remote_plan(Lower *L, Planned *p)
     const PMove *mv = p->st->move;
     int target[SCHED_RANKS];
     L->remote = true;
-    p->open = under_other_conditions(L->sched);
+    p->open = under_other_conditions(L->sync);
     if (mv->cast == CAST_MASK) return masks_of(L, p) && places_apart(L, p);
     if (!rank_named(L, mv->dst.peer) && peers_by_turn(L, p)) return counts_alone(L, p) && places_apart(L, p);
     if (!cluster_peers(L, mv->dst.peer, mv->dst.span, target)) return false;

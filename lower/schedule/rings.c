@@ -32,9 +32,9 @@ static bool batchable(Lower *L, const Pipe *p)
     for (uint32_t i = p->from; i < p->end; i++) {
         const Planned *m = s->moves.v[i];
         bool direct = m->chain[m->depth].block == &p->st->body;
-        if (is_rows4(m->st->move) && m->t.npieces >= GROUPS_DEALT) return false;
+        if (is_rows4(m->st->move) && m->copies.t && m->copies.t->npieces >= GROUPS_DEALT) return false;
         if (m->dst != RING_NONE && s->rings[m->dst].kept) return false;
-        if (m->tm || m->global || !direct || m->conditional || m->ordered || (m->tensor && m->t.device) || m->agent == AG_SEND || m->by_rank || is_im2col(m->st->move) || m->st->move->cast != CAST_NONE || m->st->move->ahead > 0) return false;
+        if (m->tm || m->copies.g || !direct || m->conditional || m->ordered || (m->copies.t && m->copies.t->device) || m->agent == AG_SEND || m->by_rank || is_im2col(m->st->move) || m->st->move->cast != CAST_NONE || m->st->move->ahead > 0) return false;
     }
     RingList in = rings_at(L, &p->st->body, AG_NONE);
     for (uint32_t i = 0; i < in.n; i++)
@@ -49,7 +49,7 @@ static bool streams(Lower *L, const Pipe *p, bool *tensor)
     for (uint32_t i = p->from; i < p->end; i++) {
         const Planned *m = L->sched->moves.v[i];
         if (m->st->move->kind != MOVE_LOAD) continue;
-        *tensor |= m->tensor;
+        *tensor |= m->copies.t != NULL;
         for (int d = 0; d < m->mi.rank; d++)
             if (m->mi.g->dim[d].rows || scalar_uses(L, m->mi.g->dim[d].start) & USE_LOAD) return false;
     }

@@ -16,7 +16,9 @@ typedef struct Ring {
     PTile *tile;
     VEC(struct Planned *) moves;  /* that read or fill it, in order */
     const PBlock *turn;           /* NULL: the tile is not used */
-    const struct Pipe *pipe;      /* whose body that is, or NULL */
+    uint32_t depth;               /* loops around that */
+    const PStmt *loop;            /* whose body that is, or NULL */
+    const struct Pipe *pipe;      /* that that is, or NULL */
     bool looped;                  /* more than one turn in a kernel */
     uint8_t agents, writers;      /* bits of Agent */
     bool reading;                 /* while the program is walked: stores of this turn may still read it */

@@ -53,7 +53,7 @@ static void hints(Lower *L)
 static void alone(Lower *L)
 {
     Sched *s = L->sched;
-    for (uint32_t i = 0; i < s->moves.n; i++) s->alone &= !s->moves.v[i]->global;
+    for (uint32_t i = 0; i < s->moves.n; i++) s->alone &= !s->moves.v[i]->copies.g;
     for (uint32_t i = 0; i < s->nrings; i++) s->rings[i].kept = s->alone;
     for (uint32_t i = 0; i < s->moves.n && s->alone; i++) s->moves.v[i]->agent = AG_WORK;
 }
@@ -63,8 +63,9 @@ static void alone(Lower *L)
 static bool dealt_to_lanes(const Planned *p)
 {
     if (p->across && p->across->batch > 1) return true;
-    if (p->agent != AG_NONE && p->tensor) return p->t.device || (is_rows4(p->st->move) && p->t.npieces > 1); /* a warp makes maps */
-    return p->agent != AG_NONE && !p->tensor && !p->global && p->b.loop;
+    const TensorPlan *t = p->copies.t;
+    if (p->agent != AG_NONE && t) return t->device || (is_rows4(p->st->move) && t->npieces > 1); /* a warp makes maps */
+    return p->agent != AG_NONE && p->copies.b && p->copies.b->loop;
 }
 
 static void shapes(Lower *L)
@@ -144,6 +145,7 @@ void schedule_kernel(Lower *L)
     uint32_t tiles = L->k->tiles.n;
     s->rings = arena_array(L->a, Ring, tiles + L->k->nloops + 1);
     s->nrings = tiles;
+    s->loops = arena_array(L->a, LoopUse, L->k->nloops);
     s->chain = arena_array(L->a, Link, SCHED_CHAIN);
     s->batch_index = opnd_imm(0);
     for (uint32_t i = 0; i < tiles; i++) s->rings[i].tile = L->k->tiles.v[i];

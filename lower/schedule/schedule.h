@@ -55,6 +55,11 @@ typedef struct AgentState { /* while the program is walked: what an agent's thre
     bool pending;  /* stores issued since the last commit */
     uint32_t groups; /* committed so far; of loops that may not have run, as in one turn */
 } AgentState;
+typedef struct LoopUse { /* what a loop holds */
+    uint8_t agents; /* bits of Agent */
+    bool sets;      /* variables */
+    Pipe *pipe;     /* that it is, once it was walked through */
+} LoopUse;
 typedef struct Sched {
     bool planning;
     bool alone;          /* one thread does all: every tile is kept */
@@ -74,7 +79,7 @@ typedef struct Sched {
     VEC(Pipe *) pipes;
     Pipe *across;        /* open one */
     uint32_t nacross;
-    VEC(struct LoopUse { const PStmt *loop; uint8_t agents; bool sets; }) loops; /* what each loop of the program holds */
+    LoopUse *loops;      /* loop_use() */
     Opnd batch_index;    /* inside a batch; 0 outside */
     Opnd team_step;      /* static dealing: from iteration to iteration of this team */
     Opnd id;             /* the iteration's number in an across-grid pipeline */
@@ -84,13 +89,16 @@ typedef struct Sched {
     VEC(const PStmt *) swapped; /* branches of which the second one's ops stand first */
     VEC(uint32_t) readers; /* rings: Ring.reading */
     VEC(uint32_t) arriving; /* rings: Ring.arriving */
-    uint32_t conditions; /* around the statement at hand */
-    VEC(Around) around;  /* the same; followed: the rank decides */
     Opnd open;           /* whether the others of them, within the innermost loop, hold */
     int64_t threads;     /* asked for by `threads` */
     uint32_t per_sm;
     TmemSched tmem;
 } Sched;
+
+static inline LoopUse *loop_use(const Lower *L, const PStmt *st)
+{
+    return &L->sched->loops[st->kind == P_FOR ? st->id : st->pipe->v[0].loop];
+}
 
 /* ---- agent_walk.c ---- */
 void sched_as(Lower *L, Agent a);            /* ops are a's from here on; AG_NONE: of all agents that need them */

@@ -8,12 +8,6 @@
 #include "lower/plan/device_maps.h"
 #include "lower/schedule/schedule.h"
 
-/* The statement of the kernel's body that holds the ring's turn. */
-static const PStmt *loop_of(const Lower *L, const Ring *r)
-{
-    return rings_top(r->moves.v[0], &L->k->body);
-}
-
 static bool may_share(const Ring *r)
 {
     bool own = r->peered || r->by_rank || r->summed || r->generic || r->across || r->cast != CAST_NONE;
@@ -71,7 +65,7 @@ void rings_share(Lower *L)
         if (ring == RING_NONE || seen[ring] || !may_share(&s->rings[ring])) continue;
         seen[ring] = true;
         Ring *r = &s->rings[ring];
-        const PStmt *loop = loop_of(L, r);
+        const PStmt *loop = r->moves.v[0]->chain[0].top;
         uint32_t best = RING_NONE;
         for (uint32_t k = 0; k < homes.n; k++) {
             const Ring *h = &s->rings[homes.v[k]];

@@ -5,29 +5,21 @@
 #include "lower/apart/apart.h"
 #include "lower/schedule/schedule.h"
 
-const PStmt *rings_top(const Planned *p, const PBlock *b)
+/* The branch of an `if` of the turn that holds the move: the outermost; NULL: none does. */
+static const Around *branch_of(const Ring *r, const Planned *p)
 {
-    for (uint32_t i = 0; i <= p->depth; i++)
-        if (p->chain[i].block == b) return p->chain[i].top;
+    for (uint32_t i = 0; i < p->naround; i++)
+        if (p->around[i].block == r->depth) return &p->around[i];
     return NULL;
 }
 
-static bool holds(const PBlock *b, const PStmt *st)
+/* The statement that has the move, in no loop within the turn: of a branch, the one in it. NULL: the move is in no turn of the ring. */
+static const PStmt *stands_in(const Ring *r, const Planned *p)
 {
-    for (const PStmt *s = b->first; s; s = s->next)
-        if (s == st || holds(&s->body, st) || holds(&s->other, st)) return true;
-    return false;
-}
-
-/* The statement that has the move, in no loop within the turn: of a branch, the one in it. */
-static const PStmt *stands_in(const Planned *p, const PBlock *turn)
-{
-    const PStmt *top = rings_top(p, turn);
-    while (top && top->kind == P_IF) {
-        const PStmt *s = holds(&top->body, p->st) ? top->body.first : top->other.first;
-        while (s != p->st && !holds(&s->body, p->st) && !holds(&s->other, p->st)) s = s->next;
-        top = s;
-    }
+    if (p->depth < r->depth || p->chain[r->depth].block != r->turn) return NULL;
+    const PStmt *top = p->chain[r->depth].top;
+    for (uint32_t i = 0; i < p->naround; i++)
+        if (p->around[i].block == r->depth) top = p->around[i].top;
     return top;
 }
 
@@ -53,7 +45,9 @@ static void find_turn(Ring *r)
         while (same < depth && same < p->depth && p->chain[same + 1].block == first->chain[same + 1].block) same++;
         depth = same;
     }
+    r->depth = depth;
     r->turn = first->chain[depth].block;
+    r->loop = first->chain[depth].loop;
     r->pipe = first->chain[depth].pipe;
     r->looped = first->chain[depth].looped;
 }
@@ -72,9 +66,8 @@ static void keep(Ring *r, const Planned *p, const char *why, const char *fix)
 /* In different branches of one `if` of the turn: of the two moves only one comes in a turn. */
 static bool exclusive(const Ring *r, const Planned *a, const Planned *b)
 {
-    const PStmt *top = rings_top(a, r->turn);
-    if (top == NULL || top->kind != P_IF || top != rings_top(b, r->turn)) return false;
-    return (holds(&top->body, a->st) && holds(&top->other, b->st)) || (holds(&top->other, a->st) && holds(&top->body, b->st));
+    const Around *x = branch_of(r, a), *y = branch_of(r, b);
+    return x && y && x->branch == y->branch && x->other != y->other;
 }
 
 /* The load that fills the tile in the other branch where threads fill it in the first one: the loading role fills the ring. */
@@ -110,7 +103,7 @@ static bool fills_again(Lower *L, const Ring *r, const Planned *p)
 
 static void add_use(Lower *L, Ring *r, const Planned *p, bool writes)
 {
-    const PStmt *at = stands_in(p, r->turn);
+    const PStmt *at = stands_in(r, p);
     uint8_t bit = (uint8_t)(1u << p->agent);
     bool threads = planned_by_threads(p), copies = !threads && !move_by_tensor_core(p->st->move);
     bool stores = !writes && copies && p->agent == AG_WORK && !p->st->move->dst.peer;
@@ -151,14 +144,14 @@ bool rings_takes(const Lower *L, uint32_t ring, const Planned *p)
 {
     const Ring *r = &L->sched->rings[ring];
     if (r->turn == NULL || r->filler != AG_LOAD || r->unread || r->summed || !(r->agents & 1u << AG_WORK)) return false;
-    return stands_in(p, r->turn) != NULL;
+    return stands_in(r, p) != NULL;
 }
 
 bool rings_take(Lower *L, uint32_t ring, const Planned *p)
 {
     Ring *r = &L->sched->rings[ring];
     if (!rings_takes(L, ring, p)) return false;
-    r->first[AG_WORK] = stands_in(p, r->turn);
+    r->first[AG_WORK] = stands_in(r, p);
     return true;
 }
 
@@ -208,7 +201,7 @@ static bool order_is_free(int reduce)
 /* Other CTAs reduce into the tile, between its load and its uses. */
 static void add_sum(Lower *L, Ring *r, const Planned *p)
 {
-    const PStmt *at = stands_in(p, r->turn);
+    const PStmt *at = stands_in(r, p);
     if (r->agents == 0 || r->filler != AG_LOAD) keep(r, p, "other CTAs reduce into what was not loaded", NULL);
     else if (r->agents & 1u << AG_WORK) keep(r, p, "it is used before other CTAs reduce into it in the same iteration", "use a second tile");
     else if (p->chain[p->depth].block != r->turn) keep(r, p, "it is reduced into in a loop, and used outside of it", "load and use it in the loop, too");
@@ -264,16 +257,6 @@ static void add_move(Lower *L, const Planned *p)
 
 /* ---- order of branches ---- */
 
-/* The `if` of which one branch holds a, the other b. */
-static const PStmt *divides(const PStmt *st, const Planned *a, const Planned *b)
-{
-    for (;;) {
-        const PBlock *in = holds(&st->body, a->st) ? &st->body : &st->other;
-        if (!holds(in, b->st)) return st;
-        for (st = in->first; st->kind != P_IF || !(holds(&st->body, a->st) || holds(&st->other, a->st));) st = st->next;
-    }
-}
-
 bool uses_swapped(const Sched *s, const PStmt *st)
 {
     for (uint32_t i = 0; i < s->swapped.n; i++)
@@ -291,7 +274,7 @@ static void order_branches(Lower *L, Ring *r, bool swap)
         for (uint32_t j = 0; j < r->moves.n; j++) {
             const Planned *q = r->moves.v[j];
             if (q->agent != AG_LOAD || !exclusive(r, p, q)) continue;
-            const PStmt *at = divides(rings_top(p, r->turn), p, q);
+            const PStmt *at = branch_of(r, p)->branch;
             bool behind = j > i; /* the load stands in the other branch */
             if (swap && behind && !uses_swapped(s, at)) vec_push(L->a, &s->swapped, at);
             if (!swap && !behind && uses_swapped(s, at))
@@ -330,7 +313,7 @@ static void begin(Sched *s)
     s->swapped.n = 0;
     for (uint32_t i = 0; i < s->nrings; i++) {
         Ring *r = &s->rings[i];
-        *r = (Ring){.tile = r->tile, .turn = r->turn, .pipe = r->pipe, .looped = r->looped, .moves = r->moves, .kept = r->kept, .why = r->why, .fix = r->fix, .held_by = r->held_by, .held_for = r->held_for};
+        *r = (Ring){.tile = r->tile, .turn = r->turn, .depth = r->depth, .loop = r->loop, .pipe = r->pipe, .looped = r->looped, .moves = r->moves, .kept = r->kept, .why = r->why, .fix = r->fix, .held_by = r->held_by, .held_for = r->held_for};
     }
 }
 

@@ -15,8 +15,8 @@ many() { # status, what is said, program, n
 }
 for program in pairs piped_pairs loop_pairs loop_stores ifs piped_ifs loops nest peers threads; do many 0 '' $program $n; done
 # Tiles of pipelines in sequence lie in the same slots; those of one pipeline find no room.
-many 0 '' pipelines 1500
-for program in piped_loops across piped_tiles; do many 0 '' $program 700; done
+for program in pipelines across; do many 0 '' $program 1500; done
+for program in piped_loops piped_tiles; do many 0 '' $program 700; done
 many 1 'E0901' piped_tiles $n
 
 # Constant trip counts are no harder than others.

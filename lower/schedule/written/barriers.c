@@ -49,7 +49,7 @@ void sync_wait_derived(Lower *L, const PTile *tile)
     TileSync *t = &s->tiles[tile->index];
     uint32_t kept = 0;
     for (uint32_t i = 0; i < s->loads.n; i++)
-        if (s->loads.v[i].barrier || s->loads.v[i].info.tile != tile) s->loads.v[kept++] = s->loads.v[i];
+        if (s->loads.v[i].barrier || s->loads.v[i].info->tile != tile) s->loads.v[kept++] = s->loads.v[i];
     s->loads.n = kept;
     s->waited = true;
     if (!t->in_block) {
@@ -72,7 +72,7 @@ void sync_flush_loads(Lower *L)
     Sync *s = L->sync;
     for (uint32_t i = 0; i < s->loads.n;) {
         if (s->loads.v[i].barrier) i++;
-        else sync_wait_derived(L, s->loads.v[i].info.tile), i = 0;
+        else sync_wait_derived(L, s->loads.v[i].info->tile), i = 0;
     }
 }
 

@@ -73,47 +73,10 @@ static bool followed(Lower *L, const Sx *x)
 
 /* ---- branches ---- */
 
-static void enter(Lower *L, const PStmt *st, bool other, Opnd cond)
+void sync_branch(Lower *L, const PStmt *st, bool other, Opnd holds)
 {
     Sync *s = L->sync;
-    Around a = {.branch = st, .other = other, .block = s->block};
-    a.followed = s->many && followed(L, st->value);
-    vec_push(L->a, &s->around, a);
-    if (a.followed) s->guard = emit_logic(L, IR_AND, s->guard, cond);
-}
-
-SyncBranch sync_branch(Lower *L, const PStmt *st, Opnd cond)
-{
-    SyncBranch b = {L->sync->guard};
-    enter(L, st, false, cond);
-    return b;
-}
-
-void sync_branch_else(Lower *L, const PStmt *st, Opnd cond, const SyncBranch *b)
-{
-    L->sync->around.n--;
-    L->sync->guard = b->guard;
-    enter(L, st, true, L->sync->many ? emit_not(L, cond) : cond);
-}
-
-void sync_branch_end(Lower *L, const SyncBranch *b)
-{
-    L->sync->around.n--;
-    L->sync->guard = b->guard;
-}
-
-/* ---- at a rank ---- */
-bool sync_left_out(Lower *L, int rank)
-{
-    const Sync *s = L->sync;
-    bool out = false;
-    if (L->derived) return remote_left_out(L, rank);
-    if (!s->many || s->around.n == 0) return false;
-    cluster_rank(L, rank);
-    for (uint32_t i = 0; i < s->around.n && !out; i++) {
-        int holds = s->around.v[i].followed ? cond_now(L, s->around.v[i].branch->value) : -1;
-        out = holds >= 0 && (holds != 0) == s->around.v[i].other;
-    }
-    cluster_rank(L, -1);
-    return out;
+    bool follows = s->many && followed(L, st->value);
+    around_enter(L, st, other, follows);
+    if (follows) s->guard = emit_logic(L, IR_AND, s->guard, holds);
 }

@@ -19,7 +19,7 @@ static void weigh_ranks(Lower *L, Note *n, const Sx *peer)
     }
     if (peer && !cluster_named(L, peer, n->span, target)) return;
     for (int r = 0; r < L->cluster_size; r++)
-        if (!sync_left_out(L, r)) n->weight[peer ? target[r] : r]++;
+        if (!left_out_at(L, r)) n->weight[peer ? target[r] : r]++;
 }
 
 void counts_note(Lower *L, uint32_t bar, Opnd slot, bool wait, const Sx *peer)

@@ -4,7 +4,7 @@
  * peer(b, r)` announces and arrives at CTA r, like the own one does for a load.
  */
 #include "lower/emit/values.h"
-#include "lower/plan/work.h"
+#include "lower/schedule/between.h"
 #include "lower/schedule/written/sync.h"
 
 /* What other CTAs write needs a barrier that both sides know. */
@@ -18,7 +18,7 @@ bool role_committed(Lower *L, const PStmt *st)
     return false;
 }
 
-/* shared -> peer(shared), with `reduce` too. */
+/* shared -> peer(shared), or a value; with `reduce` too. */
 void role_send(Lower *L, const PStmt *st)
 {
     MoveInfo from, to;
@@ -26,27 +26,16 @@ void role_send(Lower *L, const PStmt *st)
     int target[RANKS_MAX];
     uint32_t bar = 0;
     Opnd slot = opnd_imm(0);
-    if (!role_committed(L, st)) return;
-    if (!region_tile(L, st, &mv->src, &from) || !region_tile(L, st, &mv->dst, &to)) return;
-    if (!cluster_peers(L, mv->dst.peer, mv->dst.span, target) || !plan_runs(L, st, &from, &to)) return;
-    Opnd from_slot = region_slot(L, &from), from_at = region_offset(L, &from), to_slot = region_slot(L, &to),
-         to_at = region_offset(L, &to), rank = value_low(L, mv->dst.peer);
-    sync_before_read(L, &from);
-    if (!sync_arrive(L, &to, opnd_imm(from.bytes), from.bytes, &bar, &slot)) return;
-    IrOp *op = emit_new(L, mv->reduce >= 0 ? IR_BLK_REDUCE_PEER : IR_BLK_PEER);
-    emit_if(op, L->guard);
-    if (mv->reduce >= 0) {
-        ir_ref(L->a, op, IRK_ROP, IRA_WORD, (uint32_t)mv->reduce);
-        ir_ref(L->a, op, IRK_ELEM, IRA_WORD, to.tile->type);
+    if (!role_committed(L, st) || !between_tiles(L, st, &from, &to)) return;
+    if (!cluster_peers(L, mv->dst.peer, mv->dst.span, target) || !between_plan(L, st, &from, &to)) return;
+    Between b = between_values(L, st, &from, &to);
+    if (b.from) {
+        sync_arrived(L, &from);
+        role_sync(L, false);
     }
-    put_buf(L, op, IRK_SRC, from.tile->index, from_slot, from_at);
-    put_buf(L, op, IRK_DST, to.tile->index, to_slot, to_at);
-    ir_imm(L->a, op, IRK_BYTES, from.bytes);
-    put_bar(L, op, bar, slot);
-    put_opnd(L, op, IRK_RANK, rank);
-    if (L->plan == NULL) return;
-    explain_move(L, st, arena_printf(L->a, "    cp%s.async.bulk, shared -> shared of another CTA\n      %lld bytes, barrier %s there\n",
-                                     mv->reduce >= 0 ? ".reduce" : "", (long long)from.bytes, L->ir->bars.v[bar].name));
+    if (!sync_arrive(L, &to, opnd_imm(to.bytes), to.bytes, &bar, &slot)) return;
+    between_send(L, &b, bar, slot);
+    if (L->plan) explain_move(L, st, arena_printf(L->a, "%s, barrier %s there\n", between_text(L, st, &to), L->ir->bars.v[bar].name));
 }
 
 /* ---- multicast (mask) ---- */
@@ -90,7 +79,7 @@ bool role_mask(Lower *L, MoveInfo *mi)
     const PMove *mv = mi->mv;
     int64_t mask;
     for (int r = 0; r < L->cluster_size; r++) {
-        if (sync_left_out(L, r)) continue;
+        if (left_out_at(L, r)) continue;
         Poly p = mask_at(L, mv, r);
         if (!poly_is_const(p, &mask)) {
             if (mv->commit == COMMIT_BARRIER) return open_mask(L, mi);

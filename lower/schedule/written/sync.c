@@ -124,28 +124,34 @@ static void before_overwrite(Lower *L, const TensorAccess *now)
     Sync *s = L->sync;
     for (uint32_t i = 0; i < s->loads.n;) {
         PendingLoad *p = &s->loads.v[i];
-        bool other = base_of(p->info.tensor) != base_of(now->info->tensor);
+        bool other = base_of(p->info->tensor) != base_of(now->info->tensor);
         if (other || accesses_apart(L, p->access, now, APART_HERE, NULL)) {
             i++;
         } else if (p->barrier) {
-            unwaited(L, now->info, p->info.stmt, "writes", "wait for the load's barrier before it");
+            unwaited(L, now->info, p->info->stmt, "writes", "wait for the load's barrier before it");
             i++;
         } else {
-            sync_wait_derived(L, p->info.tile);
+            sync_wait_derived(L, p->info->tile);
             i = 0;
         }
+    }
+}
+
+void sync_arrived(Lower *L, const MoveInfo *mi)
+{
+    const Sync *s = L->sync;
+    for (uint32_t i = 0; i < s->loads.n; i++) {
+        const PendingLoad *p = &s->loads.v[i];
+        if (p->barrier || p->info->tile != mi->tile || subtiles_disjoint(L, p->info, mi)) continue;
+        sync_wait_derived(L, mi->tile);
+        return;
     }
 }
 
 void sync_before(Lower *L, const MoveInfo *mi)
 {
     Sync *s = L->sync;
-    for (uint32_t i = 0; i < s->loads.n; i++) { /* what arrives in the tile is used or overwritten */
-        PendingLoad *p = &s->loads.v[i];
-        if (p->barrier || p->info.tile != mi->tile || subtiles_disjoint(L, &p->info, mi)) continue;
-        sync_wait_derived(L, mi->tile);
-        break;
-    }
+    sync_arrived(L, mi);
     const TensorAccess *now = tensor_access(L, mi);
     before_global(L, now);
     if (!mi->load) before_overwrite(L, now);
@@ -157,35 +163,21 @@ void sync_before(Lower *L, const MoveInfo *mi)
     role_sync(L, false);
 }
 
-void sync_before_read(Lower *L, const MoveInfo *mi)
-{
-    Sync *s = L->sync;
-    for (uint32_t i = 0; i < s->loads.n; i++) {
-        const PendingLoad *p = &s->loads.v[i];
-        if (p->barrier || p->info.tile != mi->tile || subtiles_disjoint(L, &p->info, mi)) continue;
-        sync_wait_derived(L, mi->tile);
-        break;
-    }
-    role_sync(L, false);
-}
-
 void sync_after(Lower *L, const MoveInfo *mi)
 {
     Sync *s = L->sync;
     if (mi->load) {
         PendingLoad *p = vec_add(L->a, &s->loads);
-        *p = (PendingLoad){.info = *mi, .access = tensor_access(L, mi)};
+        *p = (PendingLoad){.info = mi, .access = tensor_access(L, mi)};
         if (mi->mv->commit != COMMIT_BARRIER) return;
         p->barrier = mi->mv->barrier;
         if (mi->mv->barrier_slot && !poly_is_const(scalar_poly(L, mi->mv->barrier_slot), &p->slot)) p->slot = -1;
         return;
     }
-    MoveInfo *info = arena_new(L->a, MoveInfo);
-    *info = *mi;
     PendingStore *p = vec_add(L->a, &s->stores);
     *p = (PendingStore){.stmt = mi->stmt,
                         .tile = mi->tile,
-                        .info = info,
+                        .info = mi,
                         .access = tensor_access(L, mi),
                         .known = true,
                         .is_explicit = mi->mv->commit == COMMIT_GROUP || mi->mv->in_group};
@@ -218,7 +210,8 @@ static void carry_store(Lower *L, const PStmt *st, uint32_t turn)
               region_resolve(L, st, info);
     L->stmt = now;
     info->tensor = st->move->dst.tensor;
-    p.access = of_turns(L, p.known ? info : &(MoveInfo){.tensor = info->tensor}, turn);
+    if (!p.known) *info = (MoveInfo){.tensor = info->tensor};
+    p.access = of_turns(L, info, turn);
     vec_push(L->a, &s->stores, p);
 }
 

@@ -20,7 +20,7 @@
 #include "lower/schedule/peers.h"
 
 typedef struct PendingLoad { /* a load that nobody waited for yet */
-    MoveInfo info;
+    const MoveInfo *info;
     const struct TensorAccess *access;
     const PBarrier *barrier; /* NULL: derived, of the tile */
     int64_t slot;
@@ -77,7 +77,7 @@ typedef struct Sync {
     bool *far;       /* by PBarrier.index: other CTAs arrive or write there */
     bool *generic;   /* by PBarrier.index: fills by other CTAs complete there */
     Opnd guard;      /* the conditions that synchronisation follows, inside the innermost loop */
-    VEC(Around) around;
+    VEC(Around) around; /* of the statement at hand; in derived schedules the rank decides those that are followed */
     uint32_t threads, id; /* of a role whose threads work together: how many, their cta.sync; 0: one thread */
     bool worked, waited, unfenced; /* since the last cta.sync: threads wrote or read tiles, passed a wait; wrote since a fence */
     VEC(Commit) commits;
@@ -98,11 +98,11 @@ void sync_begin(Lower *L);
 /* State and variables of one role's body; the same for the only one. */
 void sync_role(Lower *L, const PBlock *body, bool many);
 void sync_before(Lower *L, const MoveInfo *mi);
-void sync_before_read(Lower *L, const MoveInfo *mi); /* of a tile, by a copy within the cluster */
+void sync_arrived(Lower *L, const MoveInfo *mi); /* what loads without a commit bring to the part is there */
 /* The arrival on which a load's copies complete; says where they add their bytes. each: what it announces, at most
  * `bytes`. False after an error. */
 bool sync_arrive(Lower *L, const MoveInfo *mi, Opnd each, int64_t bytes, uint32_t *bar, Opnd *slot);
-void sync_after(Lower *L, const MoveInfo *mi);
+void sync_after(Lower *L, const MoveInfo *mi); /* it keeps mi */
 void sync_wait(Lower *L, const PStmt *st);
 void sync_arrive_stmt(Lower *L, const PStmt *st);
 void sync_expect(Lower *L, const PStmt *st);
@@ -120,17 +120,11 @@ void sync_wait_store(Lower *L, uint32_t i, IrHow how);
 void sync_close_commits(Lower *L, const PBarrier *b); /* NULL: all */
 
 /* ---- conditions.c ---- */
-typedef struct SyncBranch { /* what was before an `if` */
-    Opnd guard;
-} SyncBranch;
-SyncBranch sync_branch(Lower *L, const PStmt *st, Opnd cond);
-void sync_branch_else(Lower *L, const PStmt *st, Opnd cond, const SyncBranch *b);
-void sync_branch_end(Lower *L, const SyncBranch *b);
+void sync_branch(Lower *L, const PStmt *st, bool other, Opnd holds); /* one way of an `if`: until around_leave() */
 
 /* ---- peers.c ---- */
 bool role_committed(Lower *L, const PStmt *st); /* to a barrier of the program; false after an error */
 void role_send(Lower *L, const PStmt *st);
-void role_fill_peer(Lower *L, const PStmt *st); /* ../fill_peer.c */
 /* multicast (mask): to whom, at each rank; false after an error. What reaches the own tile, of copies of so many bytes. */
 bool role_mask(Lower *L, MoveInfo *mi);
 Opnd role_mask_bytes(Lower *L, const MoveInfo *mi, Opnd bytes);

@@ -12,7 +12,7 @@ void role_tensor_fence(Lower *L, IrOrder o)
 static bool by_even(Lower *L, const PStmt *st)
 {
     for (int r = 1; L->ir->pair && r < L->cluster_size; r += 2) {
-        if (sync_left_out(L, r)) continue;
+        if (left_out_at(L, r)) continue;
         Diag *g = lower_error(L, E0570, st->span, "rank %d would begin this, too", r);
         diag_label(L->c->diags, g, L->k->pair_span, "CTAs in pairs");
         diag_fix(L->c->diags, g, "if cluster.rank %% 2 == 0 { .. }");
@@ -28,7 +28,8 @@ static void by_tensor_core(Lower *L, const PStmt *st, TmemPlan *p)
     if (p->piece) {
         slot = region_slot(L, &p->shared);
         from = region_offset(L, &p->shared);
-        sync_before_read(L, &p->shared);
+        sync_arrived(L, &p->shared);
+        role_sync(L, false);
     }
     if (!sync_commit_slot(L, st, &at)) return;
     tmem_emit(L, p, slot, from, L->guard);

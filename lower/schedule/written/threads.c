@@ -10,6 +10,7 @@
 #include "lower/emit/values.h"
 #include "lower/plan/threads.h"
 #include "lower/plan/work.h"
+#include "lower/schedule/between.h"
 #include "lower/schedule/written/sync.h"
 
 enum { NAMED_BARRIERS = 16 }; /* PTX ISA, barrier: of a CTA; number 0 is for all of its threads */
@@ -82,16 +83,8 @@ void role_loop(Lower *L)
 void role_before_work(Lower *L, const MoveInfo *from, const MoveInfo *to)
 {
     Sync *s = L->sync;
-    for (uint32_t i = 0; i < s->loads.n;) {
-        const PendingLoad *p = &s->loads.v[i];
-        const PTile *tile = p->info.tile;
-        if (p->barrier || ((to == NULL || tile != to->tile) && (from == NULL || tile != from->tile))) {
-            i++;
-        } else {
-            sync_wait_derived(L, tile);
-            i = 0;
-        }
-    }
+    if (from) sync_arrived(L, from);
+    if (to) sync_arrived(L, to);
     for (uint32_t i = 0; to && i < s->stores.n; i++) {
         const PendingStore *p = &s->stores.v[i];
         if (!p->is_explicit && !p->read_done && p->tile == to->tile) sync_wait_store(L, i, IRH_READ);
@@ -104,26 +97,12 @@ void role_work(Lower *L, const PStmt *st)
     MoveInfo from, to;
     uint32_t plan = 0;
     Workers by = {.threads = L->sync->threads, .batch = 1};
-    const PMove *mv = st->move;
-    bool fill = mv->kind == MOVE_FILL;
-    Opnd from_slot = opnd_imm(0), from_at = opnd_imm(0), to_slot, to_at;
-    if (!fill && !region_tile(L, st, &mv->src, &from)) return;
-    if (!region_tile(L, st, &mv->dst, &to)) return;
+    if (!between_tiles(L, st, &from, &to)) return;
     int64_t zeros = plan_zeros(L, st, &to, by);
-    if (zeros == 0 && !plan_work(L, st, fill ? &to : &from, &to, by, &plan)) return;
-    if (!fill) {
-        from_slot = region_slot(L, &from);
-        from_at = region_offset(L, &from);
-    }
-    to_slot = region_slot(L, &to);
-    to_at = region_offset(L, &to);
-    role_before_work(L, fill ? NULL : &from, &to);
-    IrOp *op = emit_new(L, zeros ? IR_ST_BULK : fill ? IR_THR_FILL : IR_THR_COPY);
-    emit_if(op, L->guard);
-    if (zeros == 0) ir_ref(L->a, op, IRK_PLAN, IRA_PLAN, plan);
-    if (!fill) put_buf(L, op, IRK_SRC, from.tile->index, from_slot, from_at);
-    put_buf(L, op, IRK_DST, to.tile->index, to_slot, to_at);
-    if (zeros) ir_imm(L->a, op, IRK_BYTES, zeros);
+    if (zeros == 0 && !plan_work(L, st, &from, &to, by, &plan)) return;
+    Between b = between_values(L, st, &from, &to);
+    role_before_work(L, b.from, &to);
+    between_work(L, &b, plan, zeros);
     L->sync->worked = L->sync->unfenced = true;
     if (L->plan == NULL) return;
     if (zeros) {
