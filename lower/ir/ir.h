@@ -247,6 +247,7 @@ IrModule *ir_read(Arena *a, Names *names, Diags *d, Source *src);
 bool *ir_launch_divisors(Arena *a, const MfKernel *mf);
 /* Where x is 0 the number of iterations or CTAs is, and nothing is launched. */
 bool ir_launch_of_none(const MfKernel *mf, Lx x);
+bool ir_launch_zero_with(const LxPool *p, Lx x, Lx y); /* x is 0 where y is */
 
 /* ---- well-formedness: check.c ---- */
 /* Every operand present and of its kind and type, values defined before use and in scope, blocks closed, slots and

@@ -23,19 +23,18 @@ bool *ir_launch_divisors(Arena *a, const MfKernel *mf)
     return divisor;
 }
 
-/* x is 0 where y is. */
-static bool zero_with(const LxPool *p, Lx x, Lx y)
+bool ir_launch_zero_with(const LxPool *p, Lx x, Lx y)
 {
     if (x == y) return true; /* equal expressions are one node */
     const LxNode *n = &p->nodes.v[x - 1];
     const LxNode *b = n->b ? &p->nodes.v[n->b - 1] : NULL;
-    if (n->op == LX_MUL) return zero_with(p, n->a, y) || zero_with(p, n->b, y);
+    if (n->op == LX_MUL) return ir_launch_zero_with(p, n->a, y) || ir_launch_zero_with(p, n->b, y);
     if (b == NULL || b->op != LX_CONST) return false;
-    if (n->op == LX_MAX) return b->k == 0 && zero_with(p, n->a, y);
-    return (n->op == LX_CEIL || n->op == LX_DIV) && b->k > 0 && zero_with(p, n->a, y);
+    if (n->op == LX_MAX) return b->k <= 0 && ir_launch_zero_with(p, n->a, y);
+    return (n->op == LX_CEIL || n->op == LX_DIV) && b->k > 0 && ir_launch_zero_with(p, n->a, y);
 }
 
 bool ir_launch_of_none(const MfKernel *mf, Lx x)
 {
-    return zero_with(&mf->lx, mf->deal != MF_DEAL_NONE ? mf->teams : mf->grid[0], x);
+    return ir_launch_zero_with(&mf->lx, mf->deal != MF_DEAL_NONE ? mf->teams : mf->grid[0], x);
 }

@@ -12,7 +12,7 @@
  * trip counts, for nests that tries/nests.c tells apart one by one; tries/period.c, tries/moduli.c, tries/steer.c,
  * tries/open.c, tries/turns.c and judge/cycles.c extend the result to all of them, tries/constants.c long constant ones
  * to what they stand for; of a kernel that is proved elsewhere a few are looked at, and nothing is extended (few); unroll/draws.c
- * shows that loops which tickets end do end, values/divided.c that no loop's bound comes from a division by 0.
+ * shows that loops which tickets end do end.
  * unroll/stuck.c reports a run that can't go on, judge/tell.c what would order two accesses. verify.c drives.
  */
 #ifndef LOWER_VERIFY_GRAPH_VERIFIER_H
@@ -33,10 +33,6 @@ typedef struct Operands { /* of a scalar op; NULL: none */
     uint32_t var;
     bool pure; /* run_pure */
 } Operands;
-typedef struct Made { /* a result that was worked out; op 0: none */
-    uint32_t op; /* + 1 */
-    Form cond, a, b, x;
-} Made;
 typedef struct Resolved { /* y: x, or the number that was chosen for it; of one unrolling. x 0: none */
     Form x, y;
     uint32_t unrolling;
@@ -72,7 +68,6 @@ typedef struct Race { /* two accesses that nothing orders; a comes first in the 
 } Race;
 enum { RACE_PLAIN = 2 };
 
-typedef VEC(Form) LaunchDivisors; /* values that the launch, too, divides by */
 typedef struct Verifier {
     Arena *arena;
     Diags *diags;
@@ -87,8 +82,6 @@ typedef struct Verifier {
     Operands *operands;   /* by number */
     uint16_t (*args)[IRK_KEYS]; /* by number: the first operand with a key, + 1; 0: none */
     uint8_t *box;         /* by number: the map's box has the bytes that the copy counts */
-    Made *results;        /* of pure ops, by hash */
-    uint32_t result_mask;
     Resolved resolved[RESOLVED];
     uint32_t unrollings;  /* begun */
     Inside *inside;       /* by number, of what opens a block */
@@ -114,9 +107,6 @@ typedef struct Verifier {
     bool uneven;             /* what turns order depends on the turn */
     uint64_t loaded, stored; /* tensors that copies read and write */
     Form (*sreg)[IRR_COUNT]; /* by rank */
-    VEC(uint8_t) divided;    /* values/divided.c: by atom, - 1; 0: not looked at */
-    uint8_t by_zero;         /* the same of all divisors */
-    LaunchDivisors *launch_divisors;
     uint32_t *nest; /* by op: the nest it is part of; 0: none */
 
     VEC(Choice) choices;

@@ -178,15 +178,15 @@ static int in_order(const void *x, const void *y)
     return *a < *b ? -1 : *a > *b;
 }
 
-/* Of equal writes the first one that is over. */
-static void gather(Verifier *v, const Place *p, const Access *read, const ByteRange *at, Writes *ws)
+/* Of equal writes in these ranges the first one that is over. */
+static void gather(Verifier *v, const Place *p, const Access *read, const uint32_t *ranges, uint32_t n, Writes *ws)
 {
     ws->n = 0;
     ws->pieces = false;
     ws->shape = read->shape;
     ws->cond = read->cond;
-    for (uint32_t m = 0; m < at->meets.n; m++) {
-        const ByteRange *r = &p->ranges.v[at->meets.v[m].range];
+    for (uint32_t m = 0; m < n; m++) {
+        const ByteRange *r = &p->ranges.v[ranges[m]];
         verify_spend(v, r->writings.n / 16 + 1);
         for (uint32_t i = 0; i < r->writings.n; i++) {
             Writing *of = &r->writings.v[i];
@@ -197,6 +197,20 @@ static void gather(Verifier *v, const Place *p, const Access *read, const ByteRa
         }
     }
     if (ws->n > 1) qsort(ws->v, ws->n, sizeof *ws->v, in_order);
+}
+
+enum { LATEST = 4, BACK = 32 };
+
+/* The ranges that were written last before access number `at`. */
+static uint32_t latest(const Place *p, uint32_t at, uint32_t ranges[LATEST])
+{
+    uint32_t n = 0;
+    for (uint32_t i = at; i-- > 0 && at - i <= BACK && n < LATEST;) {
+        bool other = p->all[i].write;
+        for (uint32_t j = 0; j < n; j++) other &= ranges[j] != p->range[i];
+        if (other) ranges[n++] = p->range[i];
+    }
+    return n;
 }
 
 static bool same_write(const Access *a, const Access *b)
@@ -221,10 +235,12 @@ static void remember(Verifier *v, ByteRange *at, const Access *r, const Writes *
 
 /* Packed elements lie in shared memory with gaps behind them, which have no value: not even that of a write before
  * (PTX ISA, Sub-byte Types). What reads those may read the bytes at no time. */
-static bool reads_gaps(Verifier *v, const Place *p, const Access *r, const ByteRange *at)
+static bool reads_gaps(Verifier *v, const Place *p, const Access *r, ByteRange *at)
 {
+    if (!p->gaps) return false;
+    range_meetings(v, p, at);
     for (uint32_t i = 0; i < at->meets.n; i++) {
-        const Access *w = p->ranges.v[at->meets.v[i].range].gaps;
+        const Access *w = p->ranges.v[at->meets.v[i]].gaps;
         if (w == NULL || w->gap <= r->gap) continue;
         Diag *g = verify_refuse(v, E0610, r->op,
                                 "the elements of %s lie packed with gaps between them, which have no value: this reads those, too",
@@ -236,20 +252,35 @@ static bool reads_gaps(Verifier *v, const Place *p, const Access *r, const ByteR
     return false;
 }
 
-static void check_read(Verifier *v, const Place *p, const Access *r, ByteRange *at, Writes *ws)
+static bool covered(Verifier *v, const Place *p, const Access *r, const uint32_t *ranges, uint32_t n, ByteRange *at, Writes *ws)
 {
-    if (reads_gaps(v, p, r, at)) return;
     uint32_t known = v->f.known.n, facts = v->f.facts.n;
-    gather(v, p, r, at, ws);
-    bool ok = as_before(at, r, ws);
-    if (!ok) {
-        if (r->cond) form_assume(&v->f, r->cond);
-        ok = covered_in_cases(v, &r->at, ws, SPLITS);
-        v->f.known.n = known;
-        v->f.facts.n = facts;
-        if (ok) remember(v, at, r, ws);
-    }
-    if (ok) {
+    gather(v, p, r, ranges, n, ws);
+    if (as_before(at, r, ws)) return true;
+    if (r->cond) form_assume(&v->f, r->cond);
+    bool ok = covered_in_cases(v, &r->at, ws, SPLITS);
+    v->f.known.n = known;
+    v->f.facts.n = facts;
+    if (ok) remember(v, at, r, ws);
+    return ok;
+}
+
+/* Mostly by what was written last; the certificate names all that was. */
+static bool covered_by_any(Verifier *v, const Place *p, uint32_t j, ByteRange *at, Writes *ws)
+{
+    uint32_t ranges[LATEST];
+    const Access *r = &p->all[j];
+    if (v->certificate == NULL && covered(v, p, r, ranges, latest(p, j, ranges), at, ws)) return true;
+    range_meetings(v, p, at);
+    return covered(v, p, r, at->meets.v, at->meets.n, at, ws);
+}
+
+static void check_read(Verifier *v, const Place *p, uint32_t j, Writes *ws)
+{
+    const Access *r = &p->all[j];
+    ByteRange *at = &p->ranges.v[p->range[j]];
+    if (reads_gaps(v, p, r, at)) return;
+    if (covered_by_any(v, p, j, at, ws)) {
         for (uint32_t i = 0; i < ws->n; i++) verify_depends(v, ws->v[i], r, false);
         return;
     }
@@ -270,7 +301,7 @@ static void find_writings(Verifier *v, Place *p)
     for (uint32_t i = 0; i < p->n; i++) {
         const Access *w = &p->all[i];
         ByteRange *r = &p->ranges.v[p->range[i]];
-        if (w->write && w->gap > (r->gaps ? r->gaps->gap : 0)) r->gaps = w;
+        if (w->write && w->gap > (r->gaps ? r->gaps->gap : 0)) r->gaps = w, p->gaps = true;
         if (!w->write || w->cond == 0) continue;
         uint32_t j = r->writings.n;
         while (j > 0 && !same_write(r->writings.v[j - 1].all.v[0], w)) j--;
@@ -289,6 +320,6 @@ void check_coverage(Verifier *v)
         Place *p = &v->places.v[i];
         find_writings(v, p);
         for (uint32_t j = 0; j < p->n && !v->failed; j++)
-            if (!p->all[j].write) check_read(v, p, &p->all[j], &p->ranges.v[p->range[j]], &ws);
+            if (!p->all[j].write) check_read(v, p, j, &ws);
     }
 }

@@ -6,6 +6,8 @@
 #include "lower/verify/graph/verifier.h"
 
 void places_find(Verifier *v); /* sorts the accesses: comes first */
+bool ranges_meet(Verifier *v, const Place *p, uint32_t i, uint32_t j); /* of accesses i and j */
+void range_meetings(Verifier *v, const Place *p, ByteRange *at); /* at->meets: as long as nobody asks they are not looked for */
 void check_races(Verifier *v);
 bool find_race(Verifier *v); /* of a graph that need not be finished: sets race, reports nothing */
 void check_coverage(Verifier *v);

@@ -1,8 +1,6 @@
 /* The accesses of a finished graph, sorted by place (slot of a buffer in a CTA) and, within one, in the order of the run.
- * Those of a place fall into ranges of equal bytes: which ranges meet is worked out once for each two of them, not for
- * each two accesses.
+ * Those of a place fall into ranges of equal bytes. Which ranges meet is worked out where order does not settle it.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "lower/verify/graph/judge/judge.h"
@@ -37,66 +35,25 @@ static void sort(Verifier *v, uint32_t *first, uint32_t nplaces)
 
 /* ---- ranges of one place ---- */
 
-typedef struct Overlap {      /* of ranges x and y */
-    bool any, covers, within; /* x has all bytes of y; y those of x */
-} Overlap;
-
-static bool covers(Verifier *v, const ByteRange *x, const ByteRange *y)
+static bool overlap(Verifier *v, const ByteRange *x, const ByteRange *y)
 {
-    if (x->at.step) return false; /* another one's bytes may lie in its gaps */
-    if (x->fixed && y->fixed) return x->from <= y->from && y->to <= x->to;
-    return form_le(&v->f, x->at.lo, y->at.lo) && form_le(&v->f, y->at.hi, x->at.hi);
+    if (x == y) return !form_le(&v->f, x->at.hi, x->at.lo);
+    if (x->to <= y->from || y->to <= x->from) return false;
+    return (x->fixed && y->fixed) || bytes_overlap(v, &x->at, &y->at);
 }
 
-static Overlap overlap(Verifier *v, const ByteRange *x, const ByteRange *y)
+bool ranges_meet(Verifier *v, const Place *p, uint32_t i, uint32_t j)
 {
-    Overlap o = {true, true, true};
-    if (x == y) {
-        o.any = !form_le(&v->f, x->at.hi, x->at.lo);
-        return o;
-    }
-    if (x->fixed && y->fixed && x->at.step == 0 && y->at.step == 0) o.any = x->to > y->from && y->to > x->from;
-    else o.any = bytes_overlap(v, &x->at, &y->at);
-    o.covers = o.any && covers(v, x, y);
-    o.within = o.any && covers(v, y, x);
-    return o;
+    return overlap(v, &p->ranges.v[p->range[i]], &p->ranges.v[p->range[j]]);
 }
 
-static void meet(Verifier *v, Place *p, uint32_t i, uint32_t j)
+void range_meetings(Verifier *v, const Place *p, ByteRange *at)
 {
-    ByteRange *x = &p->ranges.v[i], *y = &p->ranges.v[j];
-    Overlap o = overlap(v, x, y);
-    verify_spend(v, x->fixed && y->fixed ? 0 : 1);
-    if (!o.any) return;
-    vec_push(&v->run, &x->meets, ((Meeting){.range = j, .covers = o.covers}));
-    if (i != j) vec_push(&v->run, &y->meets, ((Meeting){.range = i, .covers = o.within}));
-}
-
-typedef struct Begin { /* a range lies within at .. to in every launch */
-    int64_t at, to;
-    uint32_t range;
-} Begin;
-
-static int by_begin(const void *x, const void *y)
-{
-    const Begin *a = x, *b = y;
-    if (a->at != b->at) return a->at < b->at ? -1 : 1;
-    return a->range < b->range ? -1 : a->range > b->range;
-}
-
-/* Only ranges that begin before another one's end can meet it. */
-static void find_meetings(Verifier *v, Place *p)
-{
-    uint32_t n = p->ranges.n;
-    Begin *begin = arena_array(&v->run, Begin, n);
-    for (uint32_t i = 0; i < n; i++) {
-        const Bytes *at = &p->ranges.v[i].at;
-        begin[i] = (Begin){form_data(&v->f, at->lo)->lo, form_data(&v->f, at->hi)->hi, i};
-    }
-    if (n) qsort(begin, n, sizeof *begin, by_begin);
-    for (uint32_t i = 0; i < n; i++)
-        for (uint32_t j = i; j < n && (j == i || begin[j].at < begin[i].to); j++)
-            meet(v, p, begin[i].range, begin[j].range);
+    if (at->met) return;
+    at->met = true;
+    verify_spend(v, p->ranges.n / 16);
+    for (uint32_t i = 0; i < p->ranges.n; i++)
+        if (overlap(v, at, &p->ranges.v[i])) vec_push(&v->run, &at->meets, i);
 }
 
 static uint32_t range_of(Verifier *v, Place *p, uint32_t *slots, uint32_t mask, const Bytes *at)
@@ -104,8 +61,8 @@ static uint32_t range_of(Verifier *v, Place *p, uint32_t *slots, uint32_t mask, 
     uint32_t h = (at->lo * UINT32_C(0x9E3779B1) + at->hi) * UINT32_C(0x85EBCA6B), i = (h ^ h >> 16) & mask;
     for (; slots[i]; i = (i + 1) & mask)
         if (bytes_equal(&p->ranges.v[slots[i] - 1].at, at)) return slots[i] - 1;
-    ByteRange r = {.at = *at};
-    r.fixed = form_is_const(&v->f, at->lo, &r.from) && form_is_const(&v->f, at->hi, &r.to);
+    const FormData *lo = form_data(&v->f, at->lo), *hi = form_data(&v->f, at->hi);
+    ByteRange r = {.at = *at, .from = lo->lo, .to = hi->hi, .fixed = lo->n + hi->n == 0 && at->step == 0};
     vec_push(&v->run, &p->ranges, r);
     slots[i] = p->ranges.n;
     return p->ranges.n - 1;
@@ -118,7 +75,6 @@ static void find_ranges(Verifier *v, Place *p)
     uint32_t *slots = arena_array(&v->run, uint32_t, mask + 1);
     p->range = arena_array(&v->run, uint32_t, p->n);
     for (uint32_t i = 0; i < p->n; i++) p->range[i] = range_of(v, p, slots, mask, &p->all[i].at);
-    find_meetings(v, p);
 }
 
 void places_find(Verifier *v)

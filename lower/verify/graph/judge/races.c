@@ -97,20 +97,18 @@ static void check_pair(Verifier *v, const Access *a, const Access *b)
 
 /* ---- places ---- */
 
-static bool ranges_meet(const Place *p, uint32_t i, uint32_t j)
-{
-    const ByteRange *x = &p->ranges.v[p->range[i]];
-    for (uint32_t m = 0; m < x->meets.n; m++)
-        if (x->meets.v[m].range == p->range[j]) return true;
-    return false;
-}
-
 /* Each pair: to report the first one that is wrong, and for the certificate. */
 static void check_pairs(Verifier *v, const Place *p)
 {
     for (uint32_t i = 0; i < p->n; i++)
         for (uint32_t j = i + 1; j < p->n && !v->failed && v->race.plain < RACE_PLAIN; j++)
-            if (ranges_meet(p, i, j)) check_pair(v, &p->all[i], &p->all[j]);
+            if (ranges_meet(v, p, i, j)) check_pair(v, &p->all[i], &p->all[j]);
+}
+
+/* What threads wrote, and copies may touch only behind a fence. */
+static bool wants_fence(const Verifier *v, const Access *a)
+{
+    return a->write && !by_proxy(a) && !tensor_memory(v, a);
 }
 
 /* Nothing is wrong with two accesses whose bytes may meet; a comes first in the run. */
@@ -121,54 +119,48 @@ static bool fine(Verifier *v, const Access *a, const Access *b)
     if (tensor_in_order(v, a, b)) return true;
     if (!access_before(v, a, b->start)) return conds_exclusive(v, a->only, b->only);
     if (!tensor_fenced(v, a, b)) return false;
-    return !a->write || by_proxy(a) || !by_proxy(b) || tensor_memory(v, a) || fenced(v, a, b->start);
+    return !wants_fence(v, a) || !by_proxy(b) || fenced(v, a, b->start);
 }
 
-/* Whether what is proved of b and a later access c proves the same of x->a and c. Then x->a needs no comparison any more:
- * b has all of its bytes and is a write or it is none; it ends before b starts, and whoever comes after b comes after
- * b's start; c can't be excused from b by its condition unless it is from x->a; and where fences matter, b is of the
- * async proxy, so that the fence came before it, or of the same thread. Accesses of b's own act are excused from b: x->a
- * stays to be compared with them, until an access of another act stands in, too. Behind a fill by another CTA it is any
- * fence of one who has waited for it, and so for x->a if that is one, too; not if a thread wrote x->a. */
-static bool settled(Verifier *v, Recent *x, const Access *b)
-{
-    const Access *a = x->a;
-    if ((a->write && !b->write) || (a->act && a->act == b->act)) return false;
-    if (a->only != b->only && !form_is(&v->f, b->only, 1)) return false;
-    if (a->write && !a->async && b->generic) return false;
-    if (a->write && !a->async && !b->async && v->events.v[a->start - 1].thread != v->events.v[b->start - 1].thread)
-        return false;
-    if (b->phase && !event_in(v, b->start, b->phase->clock)) return false;
-    if (b->also && !event_in(v, b->start, b->also->clock)) return false;
-    if (!access_before(v, a, b->start)) return false;
-    if (b->act == 0 || (x->act && x->act != b->act)) return true;
-    x->act = b->act;
-    return false;
-}
+typedef VEC(uint32_t) Numbers; /* of accesses of a place */
+typedef struct Pending {       /* for what a thread does next */
+    uint32_t next;    /* it has not been compared with accesses from here on */
+    Numbers open[2];  /* reads and writes that may still go on */
+    Numbers unfenced; /* over, but copies may not touch what they wrote */
+} Pending;
 
-static bool compare(Verifier *v, Place *p, const ByteRange *at, const Access *b)
+/* What a thread comes after once, all that it does later comes after, too: so each access is looked at by each thread until it is
+ * over, and no more. */
+static bool compare(Verifier *v, const Place *p, Pending *t, Numbers *list, uint32_t at)
 {
-    for (uint32_t m = 0; m < at->meets.n; m++) {
-        ByteRange *other = &p->ranges.v[at->meets.v[m].range];
-        bool covers = at->meets.v[m].covers;
-        uint32_t kept = 0;
-        verify_spend(v, other->recent.n / 16);
-        for (uint32_t i = 0; i < other->recent.n; i++) {
-            Recent x = other->recent.v[i];
-            if ((x.act == 0 || x.act == b->act) && !fine(v, x.a, b)) return false;
-            if (!covers || !settled(v, &x, b)) other->recent.v[kept++] = x;
-        }
-        other->recent.n = kept;
+    const Access *b = &p->all[at];
+    uint32_t n = list->n, kept = 0;
+    verify_spend(v, n / 16);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t x = list->v[i];
+        const Access *a = &p->all[x];
+        bool over = list == &t->unfenced
+                        ? fenced(v, a, b->start)
+                        : access_before(v, a, b->start) && tensor_fenced(v, a, b) && !tensor_in_order(v, a, b);
+        if (over && list != &t->unfenced && wants_fence(v, a) && !fenced(v, a, b->start))
+            vec_push(&v->run, &t->unfenced, x);
+        if (over) continue;
+        if (!fine(v, a, b) && ranges_meet(v, p, x, at)) return false;
+        list->v[kept++] = x;
     }
+    list->n = kept;
     return true;
 }
 
-static bool place_fine(Verifier *v, Place *p)
+static bool place_fine(Verifier *v, const Place *p)
 {
+    Pending *of = arena_array(&v->run, Pending, v->threads.n);
     for (uint32_t i = 0; i < p->n && !v->failed; i++) {
-        ByteRange *at = &p->ranges.v[p->range[i]];
-        if (!compare(v, p, at, &p->all[i])) return false;
-        vec_push(&v->run, &at->recent, ((Recent){.a = &p->all[i]}));
+        const Access *b = &p->all[i];
+        Pending *t = &of[v->events.v[b->start - 1].thread];
+        for (; t->next < i; t->next++) vec_push(&v->run, &t->open[p->all[t->next].write], t->next);
+        if (!compare(v, p, t, &t->open[1], i) || (b->write && !compare(v, p, t, &t->open[0], i))) return false;
+        if (by_proxy(b) && !compare(v, p, t, &t->unfenced, i)) return false;
     }
     return true;
 }

@@ -72,7 +72,11 @@ static void enter_loop(Verifier *v, uint32_t op, const Body *b, uint32_t at)
         verify_refuse(v, E0660, op, "synchronisation inside `lanes`: only some lanes would take part");
         return;
     }
-    if (!lanes && !bounds_divided_well(v, op, lo, hi)) return;
+    if ((lo && form_data(&v->f, lo)->wild) || (hi && form_data(&v->f, hi)->wild)) {
+        Diag *g = verify_refuse(v, E0660, op, "how often this loop runs depends on a division by what may be 0: nothing shows that it ends");
+        if (g) diag_fix(v->diags, g, "divide by the maximum of that and 1");
+        return;
+    }
     if (!(b->block[at] & BLOCK_EVENTS)) {
         forget_values(v, op);
         burst_enter(v, op, lo, hi);

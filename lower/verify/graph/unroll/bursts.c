@@ -279,6 +279,7 @@ static Form sum_of(Verifier *v, const Frame *fr, Form x)
     if (!form_is_const(f, count, &n) || d->hi == INT64_MAX || !mul_s64(d->hi, n, &hi)) hi = INT64_MAX;
     return form_atom(f, (FormAtom){.kind = ATOM_SUM,
                                    .type = IR_I64,
+                                   .wild = d->wild,
                                    .a = x,
                                    .b = fr->first,
                                    .c = fr->end,

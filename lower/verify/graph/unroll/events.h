@@ -95,14 +95,6 @@ typedef struct Access {
     uint32_t act;       /* equal where several threads share one op, or turns of a loop over copies */
     uint32_t group;     /* of a store: its bulk group, 0: not committed */
 } Access;
-typedef struct Meeting { /* two ranges that may have bytes in common, as one of them sees it */
-    uint32_t range; /* the other one */
-    bool covers;    /* which lies within this one */
-} Meeting;
-typedef struct Recent { /* an access that later ones are compared with */
-    const Access *a;
-    uint32_t act; /* not 0: only accesses of this act */
-} Recent;
 typedef struct Over { /* from event pos of a thread on: write `at` is over there, + 1 */
     uint32_t pos, at;
 } Over;
@@ -112,10 +104,9 @@ typedef struct Writing { /* writes under equal conditions */
 } Writing;
 typedef struct ByteRange { /* equal bytes of a place */
     Bytes at;
-    bool fixed; /* from and to are numbers; there may be gaps */
-    int64_t from, to;
-    VEC(Meeting) meets;
-    VEC(Recent) recent;
+    bool fixed, met; /* all of from .. to, which are numbers; meets has been filled */
+    int64_t from, to; /* in every launch within these */
+    VEC(uint32_t) meets; /* ranges that may have bytes in common */
     VEC(Writing) writings; /* those that perhaps write no byte left out */
     const Access *gaps;    /* the write that leaves the largest ones; NULL: none does */
     const Access *read;    /* the last one that was found to be covered */
@@ -126,6 +117,7 @@ typedef struct Place { /* a slot of a buffer in a CTA: its accesses in the order
     uint32_t n;
     uint32_t *range; /* by access */
     VEC(ByteRange) ranges;
+    bool gaps; /* some range has them */
 } Place;
 typedef struct Transfer { /* a copy's other side: global memory */
     uint64_t tensors;     /* one bit each */

@@ -117,14 +117,22 @@ static Form resolve(Verifier *v, Form x, bool *trip)
     return r->y;
 }
 
-enum { RESULTS_LEAST = 64, RESULTS_MOST = 4096 };
+/* The operand, from its op alone, is not 0. */
+static bool known_not_zero(Verifier *v, const IrArg *x)
+{
+    if (x->kind != IRA_VAL) return x->imm != 0;
+    uint32_t def = v->def[x->id - 1];
+    const IrOp *op = v->ops[def];
+    if (op->op == IR_CONST) return ir_find(op, IRK_A)->imm != 0;
+    if (op->op == IR_CVT) return known_not_zero(v, v->operands[def].a);
+    return op->op == IR_PARAM && form_not_zero(&v->f, v->k, run_result(v, def, 0, 0, 0));
+}
 
 void run_prepare(Verifier *v)
 {
-    uint32_t n = RESULTS_LEAST;
-    while (n < RESULTS_MOST && n < 8 * v->nops) n *= 2;
-    v->results = arena_array(v->arena, Made, n);
-    v->result_mask = n - 1;
+    v->f.divisors = ir_launch_divisors(v->arena, &v->k->mf);
+    for (uint32_t i = 0; i < v->nops && !v->f.wild; i++)
+        v->f.wild = (v->ops[i]->op == IR_DIV || v->ops[i]->op == IR_MOD) && !known_not_zero(v, v->operands[i].b);
 }
 
 /* Equal forms give equal results, but for new values and what differs from CTA to CTA. */
@@ -132,13 +140,11 @@ Form run_result(Verifier *v, uint32_t index, Form cond, Form a, Form b)
 {
     const IrOp *op = v->ops[index];
     if (op->op == IR_SREG || (a == 0 && op->op != IR_PARAM)) return form_of_op(&v->f, v->k, op, cond, a, b);
-    uint32_t h = (((index * UINT32_C(0x9E3779B1) + a) * UINT32_C(0x85EBCA6B) + b) ^ cond) * UINT32_C(0xC2B2AE35);
-    Made *m = &v->results[(h >> 16 ^ h) & v->result_mask];
-    if (m->op == index + 1 && m->a == a && m->b == b && m->cond == cond) return m->x;
+    Memo m = {WORK_OP + index, a, b, cond, 0};
+    if (form_recall(&v->f, &m)) return m.z;
     uint32_t leaves = v->f.leaves;
     Form x = form_of_op(&v->f, v->k, op, cond, a, b);
-    if (leaves == v->f.leaves) *m = (Made){index + 1, cond, a, b, x};
-    return x;
+    return leaves == v->f.leaves ? form_keep(&v->f, m, x) : x;
 }
 
 /* How many draws there are is compared with as it is, whatever was chosen for loops of as many turns. */
@@ -163,8 +169,11 @@ static Form value_of_op(Verifier *v, uint32_t index, int depth, bool *trip)
     const Operands *o = &v->operands[index];
     Form x;
     if (!o->pure || depth == 0) {
+        bool wild = v->f.wild;
         place_leaf(v, index);
+        v->f.wild = wild && o->pure;
         x = form_leaf(&v->f, (IrType)op->type);
+        v->f.wild = wild;
     } else {
         const IrArg *cond = o->cond, *a = o->a, *b = o->b;
         Form fc = cond ? value_at(v, cond, depth - 1) : 0, fa = a ? value_at(v, a, depth - 1) : 0,
@@ -249,17 +258,8 @@ static void load_scalar(Verifier *v, const IrOp *op, uint32_t index)
                       v->k->mf.tensors.v[tensor].name);
     Form byte = run_value(v, ir_find(op, IRK_BYTE)), guard = run_guard(v, index);
     if (byte == 0 || guard == 0) return;
-    const FormData *d = form_data(&v->f, byte), *g = form_data(&v->f, guard);
-    define(v, op->dst,
-           form_atom(&v->f, (FormAtom){.kind = ATOM_LOAD,
-                                       .type = op->type,
-                                       .a = tensor,
-                                       .b = byte,
-                                       .c = guard,
-                                       .depth = d->depth > g->depth ? d->depth : g->depth,
-                                       .lo = INT64_MIN,
-                                       .hi = INT64_MAX}),
-           false);
+    FormAtom x = {.kind = ATOM_LOAD, .type = op->type, .a = tensor, .b = byte, .c = guard, .lo = INT64_MIN, .hi = INT64_MAX};
+    define(v, op->dst, form_atom(&v->f, x), false);
 }
 
 Form run_answer(Verifier *v, IrType type, uint32_t index, int64_t lo, int64_t hi)

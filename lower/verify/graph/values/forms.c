@@ -55,12 +55,39 @@ static void grow_atoms(Forms *f)
     }
 }
 
+/* Which of a, b and c of an atom are forms, and which atoms. */
+static const char *parts_of(const FormAtom *a)
+{
+    switch ((FormAtomKind)a->kind) {
+    case ATOM_OP: return "ff-";
+    case ATOM_LOAD: return "-ff";
+    case ATOM_GT0:
+    case ATOM_EQ0: return "f--";
+    case ATOM_PROD: return "aa-";
+    case ATOM_SEL: return "fff";
+    default: return "---";
+    }
+}
+
+static FormAtom with_parts(const Forms *f, FormAtom a)
+{
+    const char *parts = parts_of(&a);
+    for (int i = 0; i < 3; i++) {
+        uint32_t x = i == 0 ? a.a : i == 1 ? a.b : a.c;
+        bool atom = parts[i] == 'a', form = parts[i] == 'f' && x;
+        uint32_t depth = atom ? atom_data(f, x)->depth : form ? form_data(f, x)->depth : 0;
+        if (depth > a.depth) a.depth = depth;
+        a.wild |= atom ? atom_data(f, x)->wild : form && form_data(f, x)->wild;
+    }
+    return a;
+}
+
 static uint32_t intern_atom(Forms *f, const FormAtom *a)
 {
     uint32_t i = hash_atom(a) & f->atom_mask;
     for (; f->atom_slots[i]; i = (i + 1) & f->atom_mask)
         if (same_atom(a, &f->atoms.v[f->atom_slots[i] - 1])) return f->atom_slots[i];
-    vec_push(f->arena, &f->atoms, *a);
+    vec_push(f->arena, &f->atoms, with_parts(f, *a));
     f->atom_slots[i] = f->atoms.n;
     if (f->atoms.n > f->atom_mask / 2) grow_atoms(f);
     return f->atoms.n;
@@ -105,6 +132,7 @@ static Form intern(Forms *f, const Lin *l)
         d->lo = bound_add(d->lo, bound_scale(c > 0 ? a->lo : a->hi, c, INT64_MIN), INT64_MIN);
         d->hi = bound_add(d->hi, bound_scale(c > 0 ? a->hi : a->lo, c, INT64_MAX), INT64_MAX);
         if (a->depth > d->depth) d->depth = a->depth;
+        d->wild |= a->wild;
     }
     f->work += WORK_NEW;
     vec_push(f->arena, &f->forms, d);
@@ -136,6 +164,31 @@ Form form_of_atom(Forms *f, uint32_t atom)
 Form form_atom(Forms *f, FormAtom a)
 {
     return form_of_atom(f, intern_atom(f, &a));
+}
+
+static Memo *memo_at(const Forms *f, const Memo *m)
+{
+    uint32_t h = mix(mix(m->what, (uint64_t)m->a << 32 | m->b), (uint64_t)m->c);
+    return (Memo *)&f->memos[(h ^ h >> 16) & (FORM_MEMOS - 1)];
+}
+
+bool form_recall(const Forms *f, Memo *m)
+{
+    const Memo *kept = memo_at(f, m);
+    m->z = kept->z;
+    return kept->what == m->what && kept->a == m->a && kept->b == m->b && kept->c == m->c;
+}
+
+Form form_keep(Forms *f, Memo m, Form z)
+{
+    m.z = z;
+    *memo_at(f, &m) = m;
+    return z;
+}
+
+Form form_pred(Forms *f, FormAtomKind kind, uint32_t sub, Form a, Form b)
+{
+    return form_atom(f, (FormAtom){.kind = (uint8_t)kind, .sub = (uint8_t)sub, .type = kind == ATOM_OP ? IR_PRED : 0, .boolean = true, .a = a, .b = b, .lo = 0, .hi = 1});
 }
 
 /* ---- sums ---- */
@@ -181,24 +234,12 @@ Form form_add(Forms *f, Form x, int64_t c, Form y)
     int64_t k;
     if (dx->n + dy->n == 0) return mul_s64(c, dy->k, &k) && add_s64(dx->k, k, &k) ? form_const(f, k) : 0;
     if (dy->n == 0 && dy->k == 0) return x;
-    uint32_t h = (x * UINT32_C(0x9E3779B1) + y + (uint32_t)c * UINT32_C(0xC2B2AE35)) * UINT32_C(0x85EBCA6B);
-    Summed *s = &f->summed[h >> 16 & (FORM_SUMMED - 1)];
-    if (s->x == x && s->y == y && s->c == c) {
-        f->work += WORK_FOUND;
-        return s->z;
-    }
+    f->work += WORK_FOUND;
+    Memo m = {WORK_SUM, x, y, c, 0};
+    if (form_recall(f, &m)) return m.z;
     Lin l;
     lin_of(f, x, &l);
-    *s = (Summed){x, y, lin_add(f, &l, c, y) ? intern(f, &l) : 0, c};
-    return s->z;
-}
-
-bool form_uses(const Forms *f, Form x, uint32_t atom)
-{
-    const FormData *d = form_data(f, x);
-    for (uint32_t i = 0; i < d->n; i++)
-        if (d->t[i].atom == atom) return true;
-    return false;
+    return form_keep(f, m, lin_add(f, &l, c, y) ? intern(f, &l) : 0);
 }
 
 Form form_subst(Forms *f, Form x, uint32_t atom, Form y)
@@ -257,7 +298,6 @@ static uint32_t product(Forms *f, uint32_t p, uint32_t x)
         x = swap;
     }
     y = atom_data(f, x);
-    const FormAtom *b = atom_data(f, p);
     unsigned preds = y->kind == ATOM_PROD ? y->sub + 1u : 1;
     if (preds > PREDS_MAX) return 0;
     return intern_atom(f, &(FormAtom){.kind = ATOM_PROD,
@@ -265,7 +305,6 @@ static uint32_t product(Forms *f, uint32_t p, uint32_t x)
                                       .boolean = y->boolean,
                                       .a = p,
                                       .b = x,
-                                      .depth = b->depth > y->depth ? b->depth : y->depth,
                                       .lo = y->lo < 0 ? y->lo : 0,
                                       .hi = y->hi > 0 ? y->hi : 0});
 }
@@ -306,23 +345,12 @@ static Form guard_sum(Forms *f, Form pred, Form x)
     return sum;
 }
 
-static Guarded *guarded_at(Guarded *all, Form pred, Form x)
-{
-    return &all[(pred * UINT32_C(0x9E3779B1) + x) % FORM_GUARDED];
-}
-
 Form form_guard(Forms *f, Form pred, Form x)
 {
     if (pred == 0 || x == 0) return 0;
     if (form_is(f, pred, 1)) return x;
-    Guarded *g = guarded_at(f->guarded, pred, x);
-    if (g->pred == pred && g->x == x) {
-        f->work += WORK_FOUND;
-        return g->z;
-    }
-    Form z = guard_sum(f, pred, x);
-    *g = (Guarded){pred, x, z};
-    return z;
+    Memo m = {WORK_GUARD, pred, x, 0, 0};
+    return form_recall(f, &m) ? m.z : form_keep(f, m, guard_sum(f, pred, x));
 }
 
 Form form_pick(Forms *f, Form pred, Form x, Form y)
@@ -331,13 +359,11 @@ Form form_pick(Forms *f, Form pred, Form x, Form y)
     if (x == y || pred == 0 || x == 0 || y == 0) return x == y ? x : 0;
     if (form_is_const(f, pred, &p)) return p ? x : y;
     if (form_is_const(f, x, &a) && form_is_const(f, y, &b) && sub_s64(a, b, &p)) return form_add(f, y, p, pred);
-    const FormData *dx = form_data(f, x), *dy = form_data(f, y), *dp = form_data(f, pred);
-    uint32_t depth = dx->depth > dy->depth ? dx->depth : dy->depth;
+    const FormData *dx = form_data(f, x), *dy = form_data(f, y);
     return form_atom(f, (FormAtom){.kind = ATOM_SEL,
                                    .a = pred,
                                    .b = x,
                                    .c = y,
-                                   .depth = dp->depth > depth ? dp->depth : depth,
                                    .lo = dx->lo < dy->lo ? dx->lo : dy->lo,
                                    .hi = dx->hi > dy->hi ? dx->hi : dy->hi});
 }
@@ -444,19 +470,10 @@ void form_assume(Forms *f, Form pred)
 Form form_where_positive(Forms *f, Form x, Form y)
 {
     if (x == 0 || y == 0 || form_data(f, y)->n == 0) return x;
-    Guarded *g = guarded_at(f->positive, x, y);
-    if (g->pred == x && g->x == y) {
-        f->work += WORK_FOUND;
-        return g->z;
-    }
-    Form z = x;
-    if (nonneg(f, y, FUEL, false)) {
-        Form above = form_atom(
-            f, (FormAtom){.kind = ATOM_GT0, .boolean = true, .a = y, .depth = form_data(f, y)->depth, .lo = 0, .hi = 1});
-        z = with(f, x, form_data(f, above)->t[0].atom, true);
-    }
-    *g = (Guarded){x, y, z};
-    return z;
+    Memo m = {WORK_POSITIVE, x, y, 0, 0};
+    if (form_recall(f, &m)) return m.z;
+    bool sure = nonneg(f, y, FUEL, false);
+    return form_keep(f, m, sure ? with(f, x, form_data(f, form_pred(f, ATOM_GT0, 0, y, 0))->t[0].atom, true) : x);
 }
 
 static uint32_t deep_pred(const Forms *f, Form x, uint32_t depth)
@@ -564,8 +581,6 @@ bool form_le(Forms *f, Form x, Form y)
     if (x == y || (a->hi <= b->lo && a->hi != INT64_MAX && b->lo != INT64_MIN)) return true;
     if (a->lo > b->hi && a->lo != INT64_MIN && b->hi != INT64_MAX) return false;
     if (f->facts.n) return nonneg(f, form_add(f, y, -1, x), FUEL, true);
-    uint32_t h = (x * UINT32_C(0x9E3779B1) + y) * UINT32_C(0x85EBCA6B);
-    Compared *c = &f->compared[(h ^ h >> 16) & (FORM_COMPARED - 1)];
-    if (c->x != x || c->y != y) *c = (Compared){x, y, nonneg(f, form_add(f, y, -1, x), FUEL, false)};
-    return c->le;
+    Memo m = {WORK_LE, x, y, 0, 0};
+    return form_recall(f, &m) ? m.z : form_keep(f, m, nonneg(f, form_add(f, y, -1, x), FUEL, false));
 }

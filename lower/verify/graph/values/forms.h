@@ -17,6 +17,7 @@ typedef struct FormData {
     int64_t k, lo, hi; /* lo .. hi: bounds; INT64_MIN, INT64_MAX: none */
     uint32_t hash;
     uint32_t depth; /* of the innermost loop over copies on whose turn the form depends; 0: none */
+    bool wild;      /* it may come from a division by 0, and so be anything */
     uint32_t n;
     FormTerm t[]; /* sorted by atom */
 } FormData;
@@ -38,9 +39,9 @@ typedef enum FormAtomKind {
 } FormAtomKind;
 typedef struct FormAtom {
     uint8_t kind, sub, type;
-    bool boolean;
+    bool boolean, wild;
     uint32_t a, b, c;
-    uint32_t depth;
+    uint32_t depth; /* that of its parts is added */
     int64_t lo, hi;
 } FormAtom;
 static inline bool atom_extreme(const FormAtom *a) /* a minimum or maximum */
@@ -53,19 +54,14 @@ typedef struct Known { /* a pred atom whose value is fixed where we are */
     bool value;
 } Known;
 
-typedef struct Compared { /* whether x <= y without facts; x 0: none */
-    Form x, y;
-    bool le;
-} Compared;
-enum { FORM_COMPARED = 1024 };
-typedef struct Summed { /* z = x + c * y; x 0: none */
-    Form x, y, z;
+typedef enum Work { WORK_SUM, WORK_GUARD, WORK_POSITIVE, WORK_LE, WORK_OP /* of op number what - WORK_OP */ } Work;
+typedef struct Memo { /* what was worked out from forms a and b and c is z; a 0: none */
+    uint32_t what;
+    Form a, b;
     int64_t c;
-} Summed;
-typedef struct Guarded { /* z: what is left of x by pred, as it was made; pred 0: none */
-    Form pred, x, z;
-} Guarded;
-enum { FORM_SUMMED = 512, FORM_GUARDED = 64 };
+    Form z;
+} Memo;
+enum { FORM_MEMOS = 2048 };
 
 typedef struct Forms {
     Arena *arena;
@@ -76,14 +72,14 @@ typedef struct Forms {
     uint32_t form_mask, atom_mask;
     Form small[FORM_SMALL]; /* constants from 0, once made */
     Form large[FORM_SMALL]; /* others, by their last bits but the last four */
-    Compared compared[FORM_COMPARED];
-    Summed summed[FORM_SUMMED];
-    Guarded guarded[FORM_GUARDED], positive[FORM_GUARDED]; /* of form_guard; of form_where_positive */
+    Memo memos[FORM_MEMOS];
     VEC(Known) known;
     uint32_t known_from;    /* those before it don't count */
     VEC(Form) facts;  /* forms that are >= 0 where we are */
     const Form *sreg; /* by IrReg: where we are */
     const int64_t (*sizes)[2]; /* by symbol: least and greatest where a CTA runs */
+    const bool *divisors;      /* by launch expression: the launch, too, divides by it */
+    bool wild; /* a value that is not taken apart may come from a division by 0 */
     uint32_t here[3]; /* where a value is made that is not taken apart */
     uint32_t depth;   /* of loops over copies */
     uint32_t leaves;  /* values made that are not taken apart */
@@ -100,6 +96,8 @@ static inline const FormAtom *atom_data(const Forms *f, uint32_t x)
 {
     return &f->atoms.v[x - 1];
 }
+bool form_recall(const Forms *f, Memo *m); /* m->z, if it was worked out before and is still kept */
+Form form_keep(Forms *f, Memo m, Form z);  /* z */
 Form form_const_new(Forms *f, int64_t k);
 static inline Form form_const(Forms *f, int64_t k)
 {
@@ -134,6 +132,7 @@ static inline Form form_simplify(Forms *f, Form x)
 {
     return x == 0 || f->known.n == 0 || form_data(f, x)->n == 0 ? x : form_simplify_atoms(f, x);
 }
+Form form_pred(Forms *f, FormAtomKind kind, uint32_t sub, Form a, Form b); /* an atom; b 0: none */
 Form form_positive(Forms *f, Form x); /* the pred x > 0 */
 /* Where pred holds, these atoms have these values: adds to known and facts. */
 void form_assume(Forms *f, Form pred);
@@ -144,6 +143,7 @@ bool form_nonneg_in_cases(Forms *f, Form x, int splits);
 bool form_le(Forms *f, Form x, Form y);
 /* The result of a pure op; operands may be 0. Never 0. */
 Form form_of_op(Forms *f, const IrKernel *k, const IrOp *op, Form cond, Form a, Form b);
+bool form_not_zero(Forms *f, const IrKernel *k, Form x);
 Form form_leaf(Forms *f, IrType type); /* a new value at f->here */
 Form form_bit(Forms *f, const IrKernel *k, Form x, int64_t bit); /* of x, as a pred; 0: not known */
 

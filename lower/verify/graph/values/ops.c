@@ -25,12 +25,6 @@ static bool fits(Range r, IrType t)
     return r.lo >= limit.lo && r.hi <= limit.hi;
 }
 
-static uint32_t later(const Forms *f, Form a, Form b)
-{
-    uint32_t x = a ? form_data(f, a)->depth : 0, y = b ? form_data(f, b)->depth : 0;
-    return x > y ? x : y;
-}
-
 Form form_leaf(Forms *f, IrType type)
 {
     Range r = type_range(type);
@@ -38,12 +32,20 @@ Form form_leaf(Forms *f, IrType type)
     return form_atom(f, (FormAtom){.kind = ATOM_LEAF,
                                    .type = (uint8_t)type,
                                    .boolean = type == IR_PRED,
+                                   .wild = f->wild,
                                    .a = f->here[0],
                                    .b = f->here[1],
                                    .c = f->here[2],
                                    .depth = f->depth,
                                    .lo = r.lo,
                                    .hi = r.hi});
+}
+
+/* The one atom that a form is. */
+static const FormAtom *only_atom(const Forms *f, Form x)
+{
+    const FormData *d = x ? form_data(f, x) : NULL;
+    return d && d->n == 1 && d->k == 0 && d->t[0].c == 1 ? atom_data(f, d->t[0].atom) : NULL;
 }
 
 /* The op's result as a value of its own, equal where the operands are. */
@@ -57,7 +59,6 @@ static Form opaque(Forms *f, const IrOp *op, Form a, Form b, Range r)
                                    .boolean = op->type == IR_PRED,
                                    .a = a,
                                    .b = b,
-                                   .depth = later(f, a, b),
                                    .lo = r.lo,
                                    .hi = r.hi});
 }
@@ -82,10 +83,30 @@ static Form multiply(Forms *f, const IrOp *op, Form a, Form b)
     return opaque(f, op, a, b, r);
 }
 
-/* a = q * b + r: terms that b divides go to q. */
-static Form divide(Forms *f, const IrOp *op, Form a, Form b)
+static Form launch_form(Forms *f, const IrKernel *k, const IrOp *op, uint32_t x, int fuel);
+enum { PARAM_DEPTH = 8 };
+
+/* In every launch. */
+bool form_not_zero(Forms *f, const IrKernel *k, Form x)
+{
+    const FormAtom *a = only_atom(f, x);
+    Range r = range_of(f, x);
+    if (r.lo > 0 || r.hi < 0) return true;
+    if (a && a->kind == ATOM_PARAM && (f->divisors[a->a] || ir_launch_of_none(&k->mf, a->a))) return true;
+    for (uint32_t i = 1; i <= k->mf.lx.nodes.n; i++)
+        if (f->divisors[i] && launch_form(f, k, &(IrOp){.op = IR_PARAM, .type = IR_I64}, i, PARAM_DEPTH) == x) return true;
+    return false;
+}
+
+/* a = q * b + r: terms that b divides go to q. PTX ISA, div, rem: what a division by 0 gives is not said, nor that it is the same
+ * everywhere. */
+static Form divide(Forms *f, const IrKernel *k, const IrOp *op, Form a, Form b)
 {
     int64_t d, q;
+    if (a && b && !form_not_zero(f, k, b)) {
+        Range all = type_range(op->type);
+        return form_atom(f, (FormAtom){.kind = ATOM_OP, .sub = op->op, .type = op->type, .wild = true, .a = a, .b = b, .lo = all.lo, .hi = all.hi});
+    }
     if (!form_is_const(f, b, &d) || d <= 0 || a == 0) return opaque(f, op, a, b, type_range(op->type));
     const FormData *x = form_data(f, a);
     Form rest = form_const(f, floor_mod_s64(x->k, d)), quotient = form_const(f, (x->k - floor_mod_s64(x->k, d)) / d);
@@ -104,8 +125,6 @@ static Form divide(Forms *f, const IrOp *op, Form a, Form b)
     return opaque(f, op, a, b, r);
 }
 
-enum { PARAM_DEPTH = 8 };
-
 static Form extreme(Forms *f, const IrOp *op, Form a, Form b)
 {
     if (a == 0 || b == 0) return opaque(f, op, a, b, type_range(op->type));
@@ -117,13 +136,11 @@ static Form extreme(Forms *f, const IrOp *op, Form a, Form b)
                      : (Range){x.lo > y.lo ? x.lo : y.lo, x.hi > y.hi ? x.hi : y.hi};
     /* A missing bound is the type's own, so the result is within the type in any case. */
     Form lesser = a < b ? a : b, greater = a < b ? b : a;
-    uint32_t depth = later(f, a, b);
     return form_atom(f, (FormAtom){.kind = ATOM_OP,
                                    .sub = op->op,
                                    .type = op->type,
                                    .a = lesser,
                                    .b = greater,
-                                   .depth = depth,
                                    .lo = r.lo,
                                    .hi = r.hi});
 }
@@ -149,8 +166,7 @@ Form form_positive(Forms *f, Form x)
     if (r.hi <= 0) return form_const(f, 0);
     Form choice = gt0_of_choice(f, x);
     if (choice) return choice;
-    return form_atom(
-        f, (FormAtom){.kind = ATOM_GT0, .boolean = true, .a = x, .depth = form_data(f, x)->depth, .lo = 0, .hi = 1});
+    return form_pred(f, ATOM_GT0, 0, x, 0);
 }
 
 /* x == 0 where x is made of one pred: that, or its contrary. 0: it is not so. */
@@ -175,8 +191,7 @@ static Form eq0(Forms *f, Form x)
         Form minus = form_add(f, form_const(f, 0), -1, x);
         if (minus) x = minus;
     }
-    return form_atom(
-        f, (FormAtom){.kind = ATOM_EQ0, .boolean = true, .a = x, .depth = form_data(f, x)->depth, .lo = 0, .hi = 1});
+    return form_pred(f, ATOM_EQ0, 0, x, 0);
 }
 
 static Form compare(Forms *f, const IrOp *op, Form a, Form b)
@@ -202,15 +217,7 @@ static Form abbreviate(Forms *f, Form pred)
     bool contrary = d->k != 0;
     Form x = contrary ? form_not(f, pred) : pred;
     if (x == 0) return pred;
-    Form atom = form_atom(f, (FormAtom){.kind = ATOM_OP,
-                                        .sub = IR_AND,
-                                        .type = IR_PRED,
-                                        .boolean = true,
-                                        .a = x,
-                                        .b = x,
-                                        .depth = form_data(f, x)->depth,
-                                        .lo = 0,
-                                        .hi = 1});
+    Form atom = form_pred(f, ATOM_OP, IR_AND, x, x);
     return contrary ? form_not(f, atom) : atom;
 }
 
@@ -243,13 +250,6 @@ static Range launch_range(const Forms *f, const IrKernel *k, uint32_t x, int fue
 }
 
 enum { BITS_FUEL = 16 };
-
-/* The one atom that a form is. */
-static const FormAtom *only_atom(const Forms *f, Form x)
-{
-    const FormData *d = x ? form_data(f, x) : NULL;
-    return d && d->n == 1 && d->k == 0 && d->t[0].c == 1 ? atom_data(f, d->t[0].atom) : NULL;
-}
 
 /* What has bit *bit of x as its bit *bit, without shifts and masks with numbers; *known: 0 or 1 where those decide it. */
 static Form bit_source(Forms *f, Form x, int64_t *bit, int *known)
@@ -288,15 +288,7 @@ Form form_bit(Forms *f, const IrKernel *k, Form x, int64_t bit)
         Range r = launch_range(f, k, a->a, PARAM_DEPTH);
         x = form_atom(f, (FormAtom){.kind = ATOM_PARAM, .type = IR_I64, .a = a->a, .lo = r.lo, .hi = r.hi});
     }
-    return form_atom(f, (FormAtom){.kind = ATOM_OP,
-                                   .sub = IR_AND,
-                                   .type = IR_PRED,
-                                   .boolean = true,
-                                   .a = x,
-                                   .b = form_const(f, INT64_C(1) << bit),
-                                   .depth = form_data(f, x)->depth,
-                                   .lo = 0,
-                                   .hi = 1});
+    return form_pred(f, ATOM_OP, IR_AND, x, form_const(f, INT64_C(1) << bit));
 }
 
 static Form bits(Forms *f, const IrKernel *kernel, const IrOp *op, Form a, Form b)
@@ -315,7 +307,7 @@ static Form bits(Forms *f, const IrKernel *kernel, const IrOp *op, Form a, Form 
     if (op->op == IR_AND && kb && j == 1 && !truth) { /* the lowest bit */
         IrOp mod = *op;
         mod.op = IR_MOD;
-        return divide(f, &mod, a, form_const(f, 2));
+        return divide(f, kernel, &mod, a, form_const(f, 2));
     }
     Form both = truth && op->op != IR_XOR ? join_preds(f, op, a, b) : 0;
     if (both) return both;
@@ -398,7 +390,7 @@ Form form_of_op(Forms *f, const IrKernel *k, const IrOp *op, Form cond, Form a, 
     case IR_SUB: return or_opaque(f, form_add(f, a, -1, b), op, a, b);
     case IR_MUL: return multiply(f, op, a, b);
     case IR_DIV:
-    case IR_MOD: return divide(f, op, a, b);
+    case IR_MOD: return divide(f, k, op, a, b);
     case IR_MIN:
     case IR_MAX: return extreme(f, op, a, b);
     case IR_SHL:
@@ -409,7 +401,7 @@ Form form_of_op(Forms *f, const IrKernel *k, const IrOp *op, Form cond, Form a, 
         if (form_is_const(f, b, &n) && n >= 0 && n < 31) {
             IrOp div = *op;
             div.op = IR_DIV;
-            return divide(f, &div, a, form_const(f, INT64_C(1) << n));
+            return divide(f, k, &div, a, form_const(f, INT64_C(1) << n));
         }
         break;
     case IR_AND:

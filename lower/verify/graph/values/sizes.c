@@ -2,79 +2,32 @@
  * else nothing is launched: a grid has an extent of 0, or all written tensors are empty (SPEC.md, Launch checks). A launch
  * check that compares one with a number refuses all others.
  */
-#include <string.h>
-
 #include "lower/verify/graph/values/values.h"
 
-enum { DEPTH = 16 };
-
-/* At least 0 in every launch. */
-static bool nonneg(const MfKernel *mf, Lx x, int fuel)
+/* x is at most 0 where y is 0. */
+static bool none_with(const LxPool *p, Lx x, Lx y)
 {
-    const LxNode *n = &mf->lx.nodes.v[x - 1];
-    if (fuel == 0) return false;
-    switch ((LxOp)n->op) {
-    case LX_CONST: return n->k >= 0;
-    case LX_SYM: return mf->syms.v[n->k].kind == MF_SIZE;
-    case LX_ADD:
-    case LX_MUL:
-    case LX_MIN: return nonneg(mf, n->a, fuel - 1) && nonneg(mf, n->b, fuel - 1);
-    case LX_MAX: return nonneg(mf, n->a, fuel - 1) || nonneg(mf, n->b, fuel - 1);
-    case LX_DIV:
-    case LX_CEIL: {
-        const LxNode *d = &mf->lx.nodes.v[n->b - 1];
-        return d->op == LX_CONST && d->k >= 1 && nonneg(mf, n->a, fuel - 1);
-    }
-    default: return false;
-    }
+    const LxNode *n = &p->nodes.v[x - 1];
+    if (n->op == LX_MIN) return none_with(p, n->a, y) || none_with(p, n->b, y);
+    bool part = (n->op == LX_CEIL || n->op == LX_DIV) && p->nodes.v[n->b - 1].op == LX_CONST && p->nodes.v[n->b - 1].k > 0;
+    return part ? none_with(p, n->a, y) : ir_launch_zero_with(p, x, y);
 }
 
-/* Marks the sizes that are at least 1 where x is. */
-static void factors(const MfKernel *mf, Lx x, uint8_t *mark, int fuel)
+/* Nothing is launched where y is 0: it makes the grid empty, or all that is written. */
+static bool of_none(const MfKernel *mf, Lx y)
 {
-    const LxNode *n = &mf->lx.nodes.v[x - 1];
-    if (fuel == 0) return;
-    switch ((LxOp)n->op) {
-    case LX_SYM: mark[n->k] |= mf->syms.v[n->k].kind == MF_SIZE; return;
-    case LX_MUL:
-        if (!nonneg(mf, n->a, DEPTH) || !nonneg(mf, n->b, DEPTH)) return;
-        factors(mf, n->a, mark, fuel - 1);
-        factors(mf, n->b, mark, fuel - 1);
-        return;
-    case LX_MIN:
-        factors(mf, n->a, mark, fuel - 1);
-        factors(mf, n->b, mark, fuel - 1);
-        return;
-    case LX_MAX: { /* of 0 and something: that something */
-        const LxNode *b = &mf->lx.nodes.v[n->b - 1];
-        if (b->op == LX_CONST && b->k <= 0) factors(mf, n->a, mark, fuel - 1);
-        return;
-    }
-    case LX_DIV:
-    case LX_CEIL: {
-        const LxNode *d = &mf->lx.nodes.v[n->b - 1];
-        if (d->op == LX_CONST && d->k >= 1) factors(mf, n->a, mark, fuel - 1);
-        return;
-    }
-    default: return;
-    }
-}
-
-static void at_least_one(const MfKernel *mf, Arena *a, uint8_t *positive)
-{
-    uint32_t n = mf->syms.n, written = 0;
-    uint8_t *all = arena_array(a, uint8_t, n + 1), *mark = arena_array(a, uint8_t, n + 1);
-    if (mf->deal != MF_DEAL_NONE) factors(mf, mf->teams, positive, DEPTH);
-    for (unsigned i = 0; i < 3 && mf->deal == MF_DEAL_NONE; i++) factors(mf, mf->grid[i], positive, DEPTH);
+    uint32_t written = 0, empty = 0;
+    if (mf->deal != MF_DEAL_NONE && none_with(&mf->lx, mf->teams, y)) return true;
+    for (unsigned i = 0; i < 3 && mf->deal == MF_DEAL_NONE; i++)
+        if (none_with(&mf->lx, mf->grid[i], y)) return true;
     for (uint32_t t = 0; t < mf->tensors.n; t++) {
         const MfTensor *x = &mf->tensors.v[t];
-        if (!x->written) continue;
-        memset(mark, 0, n + 1);
-        for (unsigned d = 0; d < x->rank; d++) factors(mf, x->extent[d], mark, DEPTH);
-        for (uint32_t i = 0; i < n; i++) all[i] = mark[i] && (written == 0 || all[i]);
-        written++;
+        bool none = false;
+        for (unsigned d = 0; d < x->rank; d++) none |= none_with(&mf->lx, x->extent[d], y);
+        written += x->written;
+        empty += x->written && none;
     }
-    for (uint32_t i = 0; i < n; i++) positive[i] |= all[i];
+    return written && empty == written;
 }
 
 /* A check `symbol <= number`, or the other way round. */
@@ -93,14 +46,15 @@ static void checked(const MfKernel *mf, Lx cond, int64_t (*sizes)[2])
 void sizes_prepare(Verifier *v)
 {
     const MfKernel *mf = &v->k->mf;
-    uint32_t n = mf->syms.n;
-    uint8_t *positive = arena_array(v->arena, uint8_t, n + 1);
-    int64_t(*sizes)[2] = arena_alloc(v->arena, (n + 1) * sizeof *sizes);
-    at_least_one(mf, v->arena, positive);
-    for (uint32_t i = 0; i < n; i++) {
+    int64_t(*sizes)[2] = arena_alloc(v->arena, (mf->syms.n + 1) * sizeof *sizes);
+    for (uint32_t i = 0; i < mf->syms.n; i++) {
         bool scalar = mf->syms.v[i].kind == MF_SCALAR;
-        sizes[i][0] = scalar ? INT64_MIN : positive[i];
+        sizes[i][0] = scalar ? INT64_MIN : 0;
         sizes[i][1] = scalar ? INT64_MAX : MF_EXTENT_MAX;
+    }
+    for (uint32_t x = 1; x <= mf->lx.nodes.n; x++) {
+        const LxNode *n = &mf->lx.nodes.v[x - 1];
+        if (n->op == LX_SYM && mf->syms.v[n->k].kind == MF_SIZE && of_none(mf, x)) sizes[n->k][0] = 1;
     }
     for (uint32_t i = 0; i < mf->checks.n; i++) checked(mf, mf->checks.v[i].cond, sizes);
     v->f.sizes = (const int64_t(*)[2])sizes;

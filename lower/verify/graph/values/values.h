@@ -19,10 +19,6 @@ bool conds_exclusive(Verifier *v, Form a, Form b);
 /* ---- sizes.c ---- */
 void sizes_prepare(Verifier *v); /* f.sizes */
 
-/* ---- divided.c ---- */
-bool divisor_not_zero(Verifier *v, Form n); /* in every launch */
-bool bounds_divided_well(Verifier *v, uint32_t op, Form lo, Form hi); /* a loop's bounds are numbers in every launch */
-
 /* ---- views.c ---- */
 void views_clear(Verifier *v); /* for another run */
 void view_set(Verifier *v, uint32_t op, const Bytes *at); /* map.set */
