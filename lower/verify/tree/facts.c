@@ -28,6 +28,7 @@ static void index_ops(TreeFacts *f)
     f->turning = arena_array(f->a, bool, n);
     f->turns = arena_new(f->a, uint32_t);
     for (uint32_t s = 0; s < tree_ctas(f->k); s++) f->number[s] = arena_array(f->a, TreeNumber, f->k->value_types.n);
+    f->owner = arena_array(f->a, uint8_t, f->k->vars.n);
     f->cell = arena_array(f->a, uint8_t, f->k->bufs.n);
     f->defined = arena_array(f->a, uint32_t, f->k->value_types.n);
     f->in_init = arena_array(f->a, uint32_t, f->k->value_types.n);

@@ -133,6 +133,7 @@ typedef struct TreeFacts {
     int64_t *turn;    /* by op, of a loop: the index that is looked at .. */
     bool *turning;    /* .. or none is */
     uint8_t sync[NAMED_BARRIERS]; /* by named barrier: the agent whose threads come together there */
+    uint8_t *owner;   /* by variable: the agent that has it, 0: all */
     uint8_t *cell;    /* by buffer: the agent whose cell it is */
     const bool *divisors; /* by expression of the launch: it divides by it (tree_ends) */
     const bool *unlike; /* by value: may not be the same in all CTAs of the cluster (tree_alike) */
@@ -213,7 +214,6 @@ bool tree_turns(const TreeFacts *f, uint32_t op, bool first);
 enum { TREE_TRIPS_OPEN = -1 };
 int64_t tree_trips(const IrOp *op); /* of a loop, where it is known */
 int64_t tree_least(const TreeFacts *f, const TreePlace *p); /* places.c: no less, for all that is known */
-uint32_t tree_turning(const TreeFacts *f, uint32_t op, uint32_t ring); /* places.c: the loop around it, from 1, that turns within a generation; 0: none */
 bool tree_targets(const TreeFacts *f, const IrOp *op, uint32_t rank, uint32_t *set); /* CTAs at which it has its effect; false: not known */
 bool tree_alike(TreeFacts *f, const IrOp **where); /* values.c: CTAs that reach into each other come there in step; else where not */
 bool tree_ends(TreeFacts *f, const IrOp **where); /* values.c: no trip count depends on a division by what may be 0; else which */

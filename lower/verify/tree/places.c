@@ -123,6 +123,13 @@ static Range range_of(const TreeFacts *f, const IrArg *arg)
     return arg && arg->kind == IRA_VAL ? f->range[arg->id - 1] : (Range){-FAR, FAR};
 }
 
+/* Of an i32 of which one side alone is known nothing is: it may have wrapped round. */
+static Range in_its_type(const IrOp *op, Range r)
+{
+    bool wraps = op->type == IR_I32 && (op->op == IR_ADD || op->op == IR_SUB || op->op == IR_MUL || op->op == IR_CVT || op->op == IR_PARAM);
+    return wraps && (r.lo <= -FAR || r.hi >= FAR) ? (Range){-FAR, FAR} : r;
+}
+
 static Range of_op(const TreeFacts *f, const IrOp *op, const Range *launch)
 {
     Range x = range_of(f, ir_find(op, IRK_A)), y = range_of(f, ir_find(op, IRK_B));
@@ -148,7 +155,7 @@ void tree_ranges(TreeFacts *f)
     for (int b = 0; b < 2; b++) {
         for (uint32_t i = 0; i < bodies[b]->ops.n; i++) {
             const IrOp *op = &bodies[b]->ops.v[i];
-            if (op->dst) f->range[op->dst - 1] = of_op(f, op, launch);
+            if (op->dst) f->range[op->dst - 1] = in_its_type(op, of_op(f, op, launch));
         }
     }
 }
@@ -173,18 +180,35 @@ bool tree_not_zero(const TreeFacts *f, const IrArg *x)
 
 /* ---- loops within the generation ---- */
 
-/* Is the ring's generation the same in all iterations of the loop? */
-static bool one_generation(const TreeFacts *f, uint32_t loop, uint32_t ring)
-{
-    return !tree_begins(f, ring, loop, f->end[loop]);
-}
-
-/* The loop around the op, from 1, that turns within a generation of the ring; 0: none more. */
-uint32_t tree_turning(const TreeFacts *f, uint32_t op, uint32_t ring)
+/* The loop around the op, from 1; 0: none more. */
+static uint32_t loop_around(const TreeFacts *f, uint32_t op)
 {
     uint32_t b = f->around[op];
     while (b && !is_loop(tree_op(f, b - 1))) b = f->around[b - 1];
-    return b && one_generation(f, b - 1, ring) ? b : 0;
+    return b;
+}
+
+/* Can op `to` meet the generation that op `from` has met in an earlier iteration of that loop, which is around both? Not if one surely
+ * begins on the way: behind `from` in a block that is left at its end, or in front of `to` in one around it. A repeat is left before. */
+static bool turns_within(const TreeFacts *f, uint32_t ring, uint32_t from, uint32_t to, uint32_t loop)
+{
+    const TreeRing *r = &f->ring[ring];
+    uint32_t end = f->end[loop - 1];
+    for (uint32_t i = tree_not_before(r->begun.v, r->begun.n, loop); i < r->begun.n && r->begun.v[i] < end; i++) {
+        uint32_t at = r->begun.v[i], in = f->around[at] - 1;
+        bool left = in == loop - 1 || tree_op(f, in)->op != IR_REPEAT;
+        if (at > from && in < from && left && from < f->end[in]) return false;
+        if (at < to && to < f->end[in]) return false;
+    }
+    return true;
+}
+
+/* The innermost loop around both, from 1, outside of `inner`, that turns within a generation from the one to the other; 0: none more. */
+static uint32_t turning(const TreeFacts *f, uint32_t ring, uint32_t from, uint32_t to, uint32_t inner)
+{
+    uint32_t b = loop_around(f, inner ? inner - 1 : from);
+    while (b && (b > to || f->end[b - 1] < to || !turns_within(f, ring, from, to, b))) b = loop_around(f, b - 1);
+    return b;
 }
 
 static int term_of(const TreePlace *p, IrVal v)
@@ -326,21 +350,13 @@ static void drop_shared(const TreeFacts *f, TreeAccess *x, TreeAccess *y, bool c
             int at = term_of(p[j], v);
             shared = shared && at >= 0 && p[j]->by[at].k == k;
         }
-        for (uint32_t b = tree_turning(f, x->op, x->ring); b && shared; b = tree_turning(f, b - 1, x->ring))
-            shared = f->defined[v - 1] < b || f->defined[v - 1] > f->end[b - 1];
+        for (int way = 0; way < 2; way++) {
+            uint32_t from = way ? x->op : y->op, to = way ? y->op : x->op;
+            for (uint32_t b = turning(f, x->ring, from, to, 0); b && shared; b = turning(f, x->ring, from, to, b))
+                shared = f->defined[v - 1] < b || f->defined[v - 1] > f->end[b - 1];
+        }
         for (int j = 0; j < 4 && shared; j++) drop(p[j], v);
     }
-}
-
-/* The innermost loop that turns around both, from 1; 0: none. */
-static uint32_t common_loop(const TreeFacts *f, const TreeAccess *x, const TreeAccess *y)
-{
-    uint32_t a = tree_turning(f, x->op, x->ring), b = tree_turning(f, y->op, y->ring);
-    while (a != b) {
-        if (a > b) a = tree_turning(f, a - 1, x->ring);
-        else b = tree_turning(f, b - 1, y->ring);
-    }
-    return a;
 }
 
 /* Different iterations of the loops around both lie in different windows: the widest first, and the others within one of its. */
@@ -349,8 +365,7 @@ static bool in_windows(const TreeFacts *f, TreeAccess x, TreeAccess y)
     enum { LOOPS = 8 };
     IrVal index[LOOPS];
     unsigned n = 0;
-    uint32_t a = common_loop(f, &x, &y);
-    for (; a; a = tree_turning(f, a - 1, x.ring)) {
+    for (uint32_t a = turning(f, x.ring, y.op, x.op, 0); a; a = turning(f, x.ring, y.op, x.op, a)) {
         if (tree_trips(tree_op(f, a - 1)) == 0 || tree_trips(tree_op(f, a - 1)) == 1) continue;
         if (tree_op(f, a - 1)->dst == 0 || n == LOOPS) return false;
         index[n++] = tree_op(f, a - 1)->dst;
@@ -463,7 +478,7 @@ static bool conflict(const TreeFacts *f, const TreeAccess *i, const TreeAccess *
     if (is_empty(f, &x) || is_empty(f, &y)) return false;
     drop_shared(f, &x, &y, false);
     if (of_place(f, &x.to).hi <= of_place(f, &y.from).lo || of_place(f, &y.to).hi <= of_place(f, &x.from).lo) return false;
-    bool earlier = y.op >= x.op && common_loop(f, &x, &y); /* y was done before x: in another iteration, then */
+    bool earlier = y.op >= x.op && turning(f, x.ring, y.op, x.op, 0); /* y was done before x: in another iteration, then */
     return !(in_windows(f, x, y) && (earlier || apart_at_once(f, &x, &y)));
 }
 

@@ -90,7 +90,8 @@ bool tree_ends(TreeFacts *f, const IrOp **where)
     Tainted t = spread(f, divides_by_zero);
     for (uint32_t i = 0; i < f->tree->ops.n; i++) {
         const IrOp *op = tree_op(f, i);
-        if ((op->op != IR_LOOP && op->op != IR_BREAK) || !operands_tainted(&t, op)) continue;
+        bool counts = op->op == IR_LOOP || op->op == IR_BREAK || (op->op == IR_IF && !only_copies(f, i));
+        if (!counts || !operands_tainted(&t, op)) continue;
         *where = op;
         return false;
     }
