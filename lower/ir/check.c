@@ -160,10 +160,12 @@ static IrType arg_type(Checker *c, const IrOp *op, IrKey key)
 
 static void check_types(Checker *c, const IrOp *op)
 {
-    IrType a = arg_type(c, op, IRK_A), b = arg_type(c, op, IRK_B);
     bool integer = op->type == IR_I32 || op->type == IR_I64;
-    if (op->op == IR_CMP && (a && b ? a != b : (a | b) == IR_PRED)) check_fail(c, "operands of different types");
-    if (op->op == IR_CVT && (a == IR_NONE || !integer)) check_fail(c, "cvt is from a value to an integer");
+    if (op->op == IR_CMP) {
+        IrType a = arg_type(c, op, IRK_A), b = arg_type(c, op, IRK_B);
+        if (a && b ? a != b : (a | b) == IR_PRED) check_fail(c, "operands of different types");
+    }
+    if (op->op == IR_CVT && (arg_type(c, op, IRK_A) == IR_NONE || !integer)) check_fail(c, "cvt is from a value to an integer");
     if (op->op >= IR_ADD && op->op <= IR_SHR && !integer) check_fail(c, "arithmetic on what is no integer");
     if (op->op == IR_LOOP && !integer) check_fail(c, "a loop's index is an integer");
     if (op->op == IR_PARAM && !integer) check_fail(c, "a launch expression is an integer");
@@ -316,6 +318,7 @@ static void check_layout(Checker *c)
 
 static void check_plans(Checker *c)
 {
+    if (c->k->plans.n == 0) return;
     ThrWork *work = arena_new(c->arena, ThrWork);
     for (uint32_t i = 0; i < c->k->plans.n && c->error == NULL; i++)
         if (!threads_work(&c->k->plans.v[i], work))

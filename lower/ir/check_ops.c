@@ -26,12 +26,12 @@ static bool by_all(const IrOp *op)
 
 static void check_elect(Checker *c, const IrOp *op)
 {
+    if (!op->elect) return;
     uint8_t group = ir_op_info(op->op)->group;
     bool takes = group == IRG_BARRIER || group == IRG_GROUP || group == IRG_FENCE || group == IRG_COPY ||
                  op->op == IR_TC_ALLOC || op->op == IR_TC_KEEP || op->op == IR_TC_FREE || group == IRG_SCALAR ||
                  op->op == IR_MAP_PREFETCH || op->op == IR_STS || op->op == IR_ST_BULK || op->op == IR_LDS || op->op == IR_CLC_ID ||
                  op->op == IR_MAP_SET;
-    if (!op->elect) return;
     if (c->role->elect) check_fail(c, "one thread runs the whole role, so there is none to elect");
     else if (!takes) check_fail(c, "an op that no single thread can do for the others");
 }
@@ -76,6 +76,7 @@ static bool same_elected(const Checker *c, uint32_t a, uint32_t b)
  * yet. */
 static uint32_t owner_of(const Checker *c, const IrOp *op)
 {
+    if (!c->any_of_one) return 0;
     const IrArg *var = op->op == IR_GET ? ir_find(op, IRK_VAR) : NULL;
     if (op->elect && op->dst) return c->body + 1;
     if (var && var->id < c->k->vars.n && c->var_of_one[var->id]) return c->body + 1;
@@ -91,7 +92,11 @@ static uint32_t owner_of(const Checker *c, const IrOp *op)
 void check_body_rules(Checker *c)
 {
     for (uint32_t i = 0; i < c->k->vars.n; i++) c->var_of_one[i] = false;
-    for (bool changed = true; changed;) {
+    for (uint32_t i = 0; i < c->role->ops.n && !c->any_of_one; i++) {
+        const IrOp *op = &c->role->ops.v[i];
+        c->any_of_one = op->elect && (op->dst || op->op == IR_VAR || op->op == IR_SET);
+    }
+    for (bool changed = c->any_of_one; changed;) {
         changed = false;
         for (uint32_t i = 0; i < c->role->ops.n; i++) {
             const IrOp *op = &c->role->ops.v[i];
@@ -290,6 +295,9 @@ void check_rules(Checker *c, const IrOp *op)
     check_elect(c, op);
     check_place(c, op);
     check_uniform(c, op);
+    if (c->error == NULL) check_map_use(c, op);
+    bool plain = ir_op_info(op->op)->group == IRG_SCALAR && op->op != IR_TICKET && op->op != IR_TC_DESC;
+    if (plain) return; /* it has nothing that is asked about below */
     if (op->op == IR_BAR_INIT) check_init(c, op);
     check_numbers(c, op);
     check_ranges(c, op);
@@ -303,7 +311,6 @@ void check_rules(Checker *c, const IrOp *op)
     if (tensor) check_fail(c, tensor);
     if (op->op == IR_TICKET && !has_param(c->k, MF_PARAM_COUNTER)) check_fail(c, "the kernel has no counter");
     if (op->op == IR_MAP_SET && c->error == NULL) check_map_set(c, op);
-    if (c->error == NULL) check_map_use(c, op);
 }
 
 void check_kernel_rules(Checker *c)

@@ -21,6 +21,7 @@ typedef struct Checker {
     bool *created;      /* by policy: by init, or so far in this body */
     uint32_t *of_one;   /* by value: 1 + the body whose elected thread alone has it; 0: all have it */
     bool *var_of_one;   /* by variable: the same, in this body */
+    bool any_of_one;    /* an elected thread alone has some value or variable, of this body or one before */
     bool *fresh;        /* by variable: of map.set */
     VEC(IrVal) scope;   /* values and (0x80000000 |) variables in scope, oldest first */
     struct {

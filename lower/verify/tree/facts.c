@@ -26,8 +26,7 @@ static void index_ops(TreeFacts *f)
     f->first = arena_array(f->a, uint32_t, n + 1);
     f->turn = arena_array(f->a, int64_t, n);
     f->turning = arena_array(f->a, bool, n);
-    f->turns = arena_new(f->a, uint32_t);
-    for (uint32_t s = 0; s < tree_ctas(f->k); s++) f->number[s] = arena_array(f->a, TreeNumber, f->k->value_types.n);
+    f->owner = arena_array(f->a, uint8_t, f->k->vars.n);
     f->cell = arena_array(f->a, uint8_t, f->k->bufs.n);
     f->defined = arena_array(f->a, uint32_t, f->k->value_types.n);
     f->in_init = arena_array(f->a, uint32_t, f->k->value_types.n);
@@ -53,66 +52,20 @@ static void index_ops(TreeFacts *f)
 
 /* ---- places ---- */
 
-const IrOp *tree_definition(const TreeFacts *f, IrVal v)
-{
-    if (f->defined[v - 1]) return tree_op(f, f->defined[v - 1] - 1);
-    return f->in_init[v - 1] ? &f->k->init.ops.v[f->in_init[v - 1] - 1] : NULL;
-}
-
-IrVal tree_uncast(const TreeFacts *f, IrVal v)
-{
-    const IrOp *op = tree_definition(f, v);
-    while (op && op->op == IR_CVT && f->k->value_types.v[ir_find(op, IRK_A)->id - 1] != IR_PRED) {
-        v = ir_find(op, IRK_A)->id;
-        op = tree_definition(f, v);
-    }
-    return v;
-}
-
-bool tree_add_term(TreePlace *p, IrVal v, int64_t k)
-{
-    for (unsigned i = 0; i < p->n; i++) {
-        if (p->by[i].v != v) continue;
-        p->by[i].k += k;
-        if (p->by[i].k == 0) p->by[i] = p->by[--p->n];
-        return true;
-    }
-    if (p->n == PLACE_TERMS) return false;
-    p->by[p->n].v = v;
-    p->by[p->n++].k = k;
-    return true;
-}
-
-static bool add_operand(const TreeFacts *f, TreePlace *p, const IrArg *arg, int64_t k, int depth)
-{
-    int64_t n;
-    if (arg->kind == IRA_IMM) return !__builtin_mul_overflow(arg->imm, k, &n) && !__builtin_add_overflow(p->at, n, &p->at);
-    if (arg->kind != IRA_VAL) return false;
-    const IrOp *op = tree_definition(f, arg->id);
-    const IrArg *a = op ? ir_find(op, IRK_A) : NULL, *b = op ? ir_find(op, IRK_B) : NULL;
-    if (op && depth) {
-        if (op->op == IR_CVT && f->k->value_types.v[a->id - 1] != IR_PRED) return add_operand(f, p, a, k, depth - 1);
-        if (op->op == IR_ADD) return add_operand(f, p, a, k, depth - 1) && add_operand(f, p, b, k, depth - 1);
-        if (op->op == IR_SUB) return add_operand(f, p, a, k, depth - 1) && add_operand(f, p, b, -k, depth - 1);
-        if (op->op == IR_MUL && b->kind == IRA_IMM && !__builtin_mul_overflow(b->imm, k, &n)) return add_operand(f, p, a, n, depth - 1);
-    }
-    return tree_add_term(p, arg->id, k);
-}
-
-bool tree_add(const TreeFacts *f, TreePlace *p, const IrArg *arg, int64_t k)
-{
-    enum { DEPTH = 16 };
-    return add_operand(f, p, arg, k, DEPTH);
-}
-
 static void place(const TreeFacts *f, TreeAccess *x, const IrOp *op, const IrArg *object, const IrArg *bytes, int64_t size)
 {
     const IrArg *byte = ir_part(op, object, IRK_OFFSET);
-    x->lost = byte && !tree_add(f, &x->from, byte, 1);
-    x->whole = x->lost || (size <= 0 && bytes == NULL);
-    x->to = x->from;
-    x->to.at += size > 0 ? size : 0;
-    if (size <= 0 && bytes && !tree_add(f, &x->to, bytes, 1)) x->whole = x->lost = true;
+    const TreePoly one = tree_poly(1), behind = tree_poly(size > 0 ? size : 0);
+    TreePoly *from = arena_new(f->a, TreePoly), *to = arena_new(f->a, TreePoly);
+    if (byte) tree_add(f, from, &one, byte, tree_ctas(f->k));
+    *to = *from;
+    tree_poly_add(to, &behind, 1);
+    x->whole = from->lost || (size <= 0 && bytes == NULL);
+    if (size <= 0 && bytes) tree_add(f, to, &one, bytes, tree_ctas(f->k));
+    x->lost = to->lost;
+    x->whole |= x->lost;
+    x->from = from;
+    x->to = to;
 }
 
 /* Bytes from the first to the last that threads touch on one side of their plan; 0: not known. A swizzle exchanges bytes within a
@@ -347,7 +300,7 @@ bool tree_facts(Arena *a, const IrKernel *k, TreeFacts *f)
     *f = (TreeFacts){.a = a, .k = k, .tree = &k->tree, .ring = arena_array(a, TreeRing, k->rings.n)};
     if (k->roles.n > TREE_AGENTS || k->mf.cluster[0] * k->mf.cluster[1] * k->mf.cluster[2] > TREE_RANKS) tree_wrong(f, 0, "more agents, or CTAs in a cluster, than there are");
     if (f->wrong == NULL) index_ops(f);
-    if (f->wrong == NULL) tree_ranges(f);
+    if (f->wrong == NULL) tree_values(f);
     if (f->wrong == NULL) events(f);
     if (f->wrong == NULL) commits(f);
     for (uint32_t i = 0; i < f->tree->ops.n && f->wrong == NULL; i++) use_ring(f, i);

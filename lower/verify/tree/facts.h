@@ -3,6 +3,8 @@
 #ifndef LOWER_VERIFY_TREE_FACTS_H
 #define LOWER_VERIFY_TREE_FACTS_H
 
+#include <string.h>
+
 #include "lang/limits.h"
 #include "lower/ir/ir.h"
 
@@ -16,12 +18,26 @@ typedef enum AccessHow {
     TO_PEER,    /* an asynchronous read, over when the write at the peer is */
     OF_MAP      /* map.set, which fences what it writes */
 } AccessHow;
-enum { PLACE_TERMS = 8 };
-typedef struct TreePlace { /* at, and each value so often */
-    int64_t at;
-    uint8_t n;
-    struct { IrVal v; int64_t k; } by[PLACE_TERMS];
-} TreePlace;
+/* Of values and conditions, which are 1 where they hold: values.c. */
+enum { TREE_TERMS = 16, TREE_FACTORS = 6 };
+typedef struct TreeTerm { /* so often the product of those, in order */
+    int64_t k;
+    uint32_t n;
+    IrVal v[TREE_FACTORS];
+} TreeTerm;
+typedef struct TreePoly {
+    uint32_t n;
+    bool lost; /* it had too many */
+    TreeTerm t[TREE_TERMS];
+} TreePoly;
+#define TREE_FAR (INT64_C(1) << 31) /* beyond every slot, and every number of 32 bits */
+typedef struct TreeRange {
+    int64_t lo, hi; /* -TREE_FAR, TREE_FAR: none */
+} TreeRange;
+typedef struct TreeNumber { /* a value in a CTA; turn: from 1, when it was found */
+    uint32_t turn;
+    TreeRange is;
+} TreeNumber;
 typedef struct TreeAccess {
     uint32_t op, ring, buf;
     uint8_t agent; /* number of the role, from 0 */
@@ -34,7 +50,7 @@ typedef struct TreeAccess {
     uint8_t adds;    /* a reduction that commutes: IrReduce, from 1; those of one kind may come in any order */
     bool lost;  /* where it lies is not known */
     bool whole; /* anywhere in the slot; otherwise from `from` on, below `to` */
-    TreePlace from, to;
+    const TreePoly *from, *to;
 } TreeAccess;
 
 static inline bool is_copy(const TreeAccess *x)
@@ -110,12 +126,6 @@ typedef struct TreeRing {
 } TreeRing;
 enum { REMOTE_FREE = 1u << TREE_EVENTS };
 
-typedef struct TreeNumber { /* what a value is in a CTA; turn: from 1, when it was found */
-    uint32_t turn;
-    bool known;
-    int32_t value;
-} TreeNumber;
-
 typedef struct TreeFacts {
     Arena *a;
     const IrKernel *k;
@@ -133,11 +143,12 @@ typedef struct TreeFacts {
     int64_t *turn;    /* by op, of a loop: the index that is looked at .. */
     bool *turning;    /* .. or none is */
     uint8_t sync[NAMED_BARRIERS]; /* by named barrier: the agent whose threads come together there */
+    uint8_t *owner;   /* by variable: the agent that has it, 0: all */
     uint8_t *cell;    /* by buffer: the agent whose cell it is */
     const bool *divisors; /* by expression of the launch: it divides by it (tree_ends) */
     const bool *unlike; /* by value: may not be the same in all CTAs of the cluster (tree_alike) */
-    struct TreeRange { int64_t lo, hi; } *range; /* by value: places.c */
-    TreeNumber *number[TREE_RANKS]; /* by CTA, by value: ranks.c */
+    const TreeRange *launch; /* by expression of the launch: values.c */
+    TreeNumber *number[TREE_RANKS + 1]; /* by CTA, by value; the last: in any CTA */
     uint32_t *turns; /* so often another index has been looked at */
     const char *wrong; /* a tree of no use; wrong_op */
     uint32_t wrong_op;
@@ -185,16 +196,23 @@ static inline const IrOp *tree_op(const TreeFacts *f, uint32_t i)
 {
     return &f->tree->ops.v[i];
 }
-static inline int64_t tree_floor_div(int64_t a, int64_t b)
-{
-    return a / b - (a % b != 0 && (a < 0) != (b < 0));
-}
+
+/* ---- values.c: values and polynomials, in the CTA of that rank; rank tree_ctas(): in any ---- */
+typedef enum TreeWhen { WHEN_NEVER, WHEN_ALWAYS, WHEN_OPEN } TreeWhen;
+void tree_values(TreeFacts *f);
 const IrOp *tree_definition(const TreeFacts *f, IrVal v); /* in the tree or in init; NULL: elsewhere */
-/* Adds k times the operand to the place, taken apart into sums; false where that has too many parts. */
-bool tree_add(const TreeFacts *f, TreePlace *p, const IrArg *arg, int64_t k);
-/* Adds k times the value, as it is. */
-bool tree_add_term(TreePlace *p, IrVal v, int64_t k);
-void tree_ranges(TreeFacts *f); /* places.c */
+IrVal tree_uncast(const TreeFacts *f, IrVal v);           /* the number that it was before conversions */
+TreeRange tree_range(const TreeFacts *f, IrVal v, uint32_t rank);
+bool tree_number(const TreeFacts *f, const IrArg *arg, uint32_t rank, int64_t *out); /* false: not one number */
+bool tree_not_zero(const TreeFacts *f, const IrArg *x);
+TreeWhen tree_when(const TreeFacts *f, const IrOp *op, uint32_t rank); /* by its guard */
+TreePoly tree_poly(int64_t k);
+void tree_poly_add(TreePoly *p, const TreePoly *q, int64_t k); /* k times q */
+TreePoly tree_where(const TreeFacts *f, const TreePoly *p, IrVal pred, const IrArg *bytes, uint32_t rank); /* p where the pred holds, 0 elsewhere; of so many bytes */
+void tree_add(const TreeFacts *f, TreePoly *sum, const TreePoly *p, const IrArg *arg, uint32_t rank);      /* adds p times the operand */
+TreeRange tree_poly_range(const TreeFacts *f, const TreePoly *p, uint32_t rank);
+IrVal tree_plain(const TreeFacts *f, IrVal v); /* of a polynomial: as the tree has it */
+
 /* places.c: surely within its slot. */
 bool tree_inside(const TreeFacts *f, const TreeAccess *x);
 /* places.c: can x, which is done now, touch bytes that y touched before it in the same generation, at least one of them writing? */
@@ -203,22 +221,16 @@ bool tree_apart_of_ctas(const TreeFacts *f, const TreeAccess *x); /* places.c: w
 bool tree_by_one(const TreeFacts *f, const IrOp *op); /* the elected thread of its agent */
 
 /* ---- ranks.c: clusters ---- */
-typedef enum TreeWhen { WHEN_NEVER, WHEN_ALWAYS, WHEN_OPEN } TreeWhen;
 uint32_t tree_ctas(const IrKernel *k);
 bool tree_reaches_others(const IrOp *op);
-TreeWhen tree_when(const TreeFacts *f, const IrOp *op, uint32_t rank);                   /* by its guard, in the CTA of that rank */
-bool tree_value(const TreeFacts *f, IrVal v, uint32_t rank, int64_t *out);                /* false: not made of the rank */
 /* Of the loops around the op whose trips are numbers, one turn after the other; first: none is set yet. False: no more, and none is set. */
 bool tree_turns(const TreeFacts *f, uint32_t op, bool first);
 enum { TREE_TRIPS_OPEN = -1 };
 int64_t tree_trips(const IrOp *op); /* of a loop, where it is known */
-int64_t tree_least(const TreeFacts *f, const TreePlace *p); /* places.c: no less, for all that is known */
-uint32_t tree_turning(const TreeFacts *f, uint32_t op, uint32_t ring); /* places.c: the loop around it, from 1, that turns within a generation; 0: none */
 bool tree_targets(const TreeFacts *f, const IrOp *op, uint32_t rank, uint32_t *set); /* CTAs at which it has its effect; false: not known */
-bool tree_alike(TreeFacts *f, const IrOp **where); /* values.c: CTAs that reach into each other come there in step; else where not */
-bool tree_ends(TreeFacts *f, const IrOp **where); /* values.c: no trip count depends on a division by what may be 0; else which */
-bool tree_same(const TreeFacts *f, IrVal v); /* values.c, behind tree_alike: the value is the same in all CTAs of the cluster */
-bool tree_not_zero(const TreeFacts *f, const IrArg *x); /* places.c */
+bool tree_alike(TreeFacts *f, const IrOp **where); /* depends.c: CTAs that reach into each other come there in step; else where not */
+bool tree_ends(TreeFacts *f, const IrOp **where); /* depends.c: no trip count depends on a division by what may be 0; else which */
+bool tree_same(const TreeFacts *f, IrVal v); /* depends.c, behind tree_alike: the value is the same in all CTAs of the cluster */
 const TreeTells *tree_tells(const TreeFacts *f, uint32_t op);
 void tree_fills(TreeFacts *f, uint32_t ring); /* sets fills and by */
 bool tree_starts(const TreeFacts *f); /* every thread finds the barriers initialised */
@@ -226,7 +238,6 @@ bool tree_leaves(const TreeFacts *f); /* the cluster has all its barriers before
 /* bytes.c: for each event of the ring as many bytes are announced as come, in each CTA. */
 bool tree_bytes(const TreeFacts *f, uint32_t ring);
 bool tree_brings(const TreeFacts *f, uint32_t ring, uint32_t from, uint32_t to); /* bytes.c: surely some in each generation, from CTA to CTA */
-IrVal tree_uncast(const TreeFacts *f, IrVal v); /* the number that it was before conversions */
 /* Who fills a slot hears when it is free, and who says so hears that the last turn is over; else what is missing. */
 const char *tree_across(const TreeFacts *f, uint32_t ring);
 

@@ -42,6 +42,18 @@ static bool is_once(const IrOp *op)
     return group == IRG_RING || group == IRG_BARRIER || group == IRG_SYNC || group == IRG_GROUP || op->op == IR_FENCE_ASYNC;
 }
 
+/* What a variable is all agents know that have it; a block that is one agent's has nothing of others. */
+static void check_owner(TreeFacts *f, uint32_t i)
+{
+    const IrOp *op = tree_op(f, i);
+    if (op->op == IR_VAR) f->owner[ir_find(op, IRK_VAR)->id] = op->agent;
+    if (op->op == IR_SET && f->owner[ir_find(op, IRK_VAR)->id] != op->agent) tree_wrong(f, i, "a variable that is set by others than have it");
+    for (uint32_t b = f->around[i]; b; b = f->around[b - 1]) {
+        uint8_t agent = tree_op(f, b - 1)->agent;
+        if (op->agent && agent && op->agent != agent) tree_wrong(f, i, "in a block of another agent");
+    }
+}
+
 /* The lanes of a warp go round on their own: what is counted, or done by one, does not stand there. */
 static void check_lanes(TreeFacts *f, uint32_t i)
 {
@@ -51,7 +63,6 @@ static void check_lanes(TreeFacts *f, uint32_t i)
         const IrOp *lanes = tree_op(f, b - 1);
         if (lanes->op != IR_LANES) continue;
         dealt = true;
-        if (op->agent && op->agent != lanes->agent) tree_wrong(f, i, "in lanes of another agent");
         if (is_once(op) || op->elect) tree_wrong(f, i, "counted in lanes");
     }
     if (ir_op_info(op->op)->group == IRG_COPY && ir_find(op, IRK_BAR) && !dealt) tree_wrong(f, i, "copied by every thread");
@@ -83,6 +94,7 @@ void tree_form(TreeFacts *f, uint32_t i)
 {
     check_buffers(f, i);
     check_cell(f, i);
+    check_owner(f, i);
     check_lanes(f, i);
     check_sync(f, i);
     check_guard(f, i);

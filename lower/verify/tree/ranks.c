@@ -14,100 +14,6 @@ bool tree_reaches_others(const IrOp *op)
     return ir_find(op, IRK_RANK) || ir_find(op, IRK_MASK) || op->op == IR_CLC_NEXT;
 }
 
-static bool sreg(const TreeFacts *f, uint32_t reg, uint32_t rank, int64_t *out)
-{
-    const uint32_t *n = f->k->mf.cluster;
-    switch ((IrReg)reg) {
-    case IRR_CLUSTER_CTARANK: *out = rank; return true;
-    case IRR_CLUSTER_NCTARANK: *out = tree_ctas(f->k); return true;
-    case IRR_CLUSTER_CTAID_X: *out = rank % n[0]; return true;
-    case IRR_CLUSTER_CTAID_Y: *out = rank / n[0] % n[1]; return true;
-    case IRR_CLUSTER_CTAID_Z: *out = rank / n[0] / n[1]; return true;
-    case IRR_CLUSTER_NCTAID_X: *out = n[0]; return true;
-    case IRR_CLUSTER_NCTAID_Y: *out = n[1]; return true;
-    case IRR_CLUSTER_NCTAID_Z: *out = n[2]; return true;
-    default: return false;
-    }
-}
-
-static bool compare(uint32_t rel, int64_t a, int64_t b)
-{
-    bool r[] = {a == b, a != b, a < b, a <= b, a > b, a >= b};
-    return r[rel];
-}
-
-static bool operand(const TreeFacts *f, const IrArg *arg, uint32_t rank, int64_t *out, int depth);
-
-/* What the ops are called where the launch works them out. */
-static const uint8_t LAUNCH_OPS[IR_OP_COUNT] = {[IR_ADD] = LX_ADD, [IR_SUB] = LX_SUB, [IR_MUL] = LX_MUL, [IR_DIV] = LX_DIV, [IR_MOD] = LX_MOD, [IR_MIN] = LX_MIN,
-                                                [IR_MAX] = LX_MAX, [IR_SHL] = LX_SHL, [IR_SHR] = LX_SHR, [IR_AND] = LX_AND, [IR_OR] = LX_OR, [IR_XOR] = LX_XOR};
-
-static bool work_out(const TreeFacts *f, IrVal v, uint32_t rank, int64_t *out, int depth)
-{
-    const IrOp *op = tree_definition(f, v);
-    int64_t a = 0, b = 0, c = 0;
-    if (op == NULL || depth == 0) return false;
-    if (op->op == IR_SREG) return sreg(f, ir_find(op, IRK_REG)->id, rank, out);
-    if (op->op == IR_LOOP && f->defined[v - 1] && f->turning[f->defined[v - 1] - 1]) {
-        *out = f->turn[f->defined[v - 1] - 1];
-        return true;
-    }
-    if (op->guard.pred || (op->op != IR_CONST && (op->op < IR_ADD || op->op > IR_CVT))) return false;
-    const IrArg *x = ir_find(op, IRK_A), *y = ir_find(op, IRK_B), *cond = ir_find(op, IRK_COND);
-    if (!operand(f, x, rank, &a, depth - 1) || (y && !operand(f, y, rank, &b, depth - 1)) || (cond && !operand(f, cond, rank, &c, depth - 1))) return false;
-    *out = op->op == IR_SEL && !c ? b : a;
-    if (op->op == IR_CONST || op->op == IR_CVT || op->op == IR_SEL) return true;
-    if (op->op == IR_CMP) *out = compare(ir_find(op, IRK_REL)->id, a, b);
-    if (op->op == IR_NOT) *out = op->type == IR_PRED ? !a : ~a;
-    if (op->op == IR_CMP || op->op == IR_NOT) return true;
-    if ((op->op == IR_SHL || op->op == IR_SHR) && (b < 0 || b > 31)) return false;
-    return LAUNCH_OPS[op->op] && lx_apply((LxOp)LAUNCH_OPS[op->op], a, b, out) == LX_OK;
-}
-
-/* What was found holds until the next turn. */
-static bool value(const TreeFacts *f, IrVal v, uint32_t rank, int64_t *out, int depth)
-{
-    TreeNumber *n = &f->number[rank][v - 1];
-    if (n->turn != *f->turns + 1) {
-        bool known = work_out(f, v, rank, out, depth) && *out >= INT32_MIN && *out <= INT32_MAX;
-        *n = (TreeNumber){*f->turns + 1, known, known ? (int32_t)*out : 0};
-    }
-    *out = n->value;
-    return n->known;
-}
-
-static bool operand(const TreeFacts *f, const IrArg *arg, uint32_t rank, int64_t *out, int depth)
-{
-    *out = arg->imm;
-    if (arg->kind == IRA_IMM) return *out >= INT32_MIN && *out <= INT32_MAX;
-    return arg->kind == IRA_VAL && value(f, arg->id, rank, out, depth);
-}
-
-enum { DEPTH = 24 };
-
-bool tree_value(const TreeFacts *f, IrVal v, uint32_t rank, int64_t *out)
-{
-    return value(f, v, rank, out, DEPTH);
-}
-
-static TreeWhen when_holds(const TreeFacts *f, IrVal pred, uint32_t rank, int depth)
-{
-    int64_t holds;
-    const IrOp *op = tree_definition(f, pred);
-    if (value(f, pred, rank, &holds, DEPTH)) return holds ? WHEN_ALWAYS : WHEN_NEVER;
-    if (op == NULL || op->op != IR_AND || depth == 0) return WHEN_OPEN;
-    for (int i = 0; i < 2; i++) {
-        const IrArg *part = ir_find(op, i ? IRK_B : IRK_A);
-        if (part->kind == IRA_VAL && when_holds(f, part->id, rank, depth - 1) == WHEN_NEVER) return WHEN_NEVER;
-    }
-    return WHEN_OPEN;
-}
-
-TreeWhen tree_when(const TreeFacts *f, const IrOp *op, uint32_t rank)
-{
-    return op->guard.pred ? when_holds(f, op->guard.pred, rank, DEPTH) : WHEN_ALWAYS;
-}
-
 enum { TURNS = 64 }; /* of a loop whose index names CTAs */
 
 static bool may_turn(const TreeFacts *f, uint32_t at)
@@ -136,7 +42,7 @@ static bool targets(const TreeFacts *f, const IrArg *to, const IrArg *mask, uint
 {
     int64_t n = 0;
     uint32_t all = tree_ctas(f->k);
-    if (!operand(f, to ? to : mask, rank, &n, DEPTH)) return false;
+    if (!tree_number(f, to ? to : mask, rank, &n)) return false;
     if (to && (n < 0 || n >= all)) return false;
     if (mask && (n < 0 || n >> all)) return false;
     *set |= to ? 1u << n : (uint32_t)n;

@@ -1,184 +1,368 @@
-/* What values, and all that is made of them, must not depend on: found from the program's order, again until nothing is added.
+/* What values are: ranges, of one number where a CTA has one number; and polynomials, sums of products of values and conditions.
  *
- * Loops end: how often they run is a number. PTX ISA, div, rem: what a division by 0 gives is not said, nor that it is the same
- * everywhere; so no trip count, and nothing that it is made from, depends on one.
- *
- * Clusters: CTAs that reach into each other's slots go through the blocks around that alike, as often and in step. So the loops and
- * conditions there come from numbers that are the same in all of them. */
+ * Of a value either holds in every CTA, or in that of a rank, where the index of a loop whose turns are looked at one by one is a
+ * number, too (tree_turns). */
 #include "lower/verify/tree/facts.h"
 
-typedef struct Tainted {
-    const TreeFacts *f;
-    bool *value, *var, *block; /* by value, by variable; by op that opens a block: whether it is gone through depends on it */
-    bool changed;
-} Tainted;
-typedef bool Taints(Tainted *t, uint32_t at, const IrOp *op, bool operands); /* is what the op makes so? at: in the tree, from 1 */
+typedef TreeRange Range;
+enum { DEPTH = 64 };
+static const Range ANY = {-TREE_FAR, TREE_FAR}, BIT = {0, 1};
 
-static void taint(Tainted *t, bool *what, bool so)
+const IrOp *tree_definition(const TreeFacts *f, IrVal v)
 {
-    t->changed |= so && !*what;
-    *what |= so;
+    if (f->defined[v - 1]) return tree_op(f, f->defined[v - 1] - 1);
+    return f->in_init[v - 1] ? &f->k->init.ops.v[f->in_init[v - 1] - 1] : NULL;
 }
 
-static bool operands_tainted(const Tainted *t, const IrOp *op)
+IrVal tree_uncast(const TreeFacts *f, IrVal v)
 {
-    bool so = op->guard.pred && t->value[op->guard.pred - 1];
-    for (uint32_t i = 0; i < op->nargs && !so; i++)
-        so = (op->args[i].kind == IRA_VAL && t->value[op->args[i].id - 1]) || (op->op == IR_GET && op->args[i].kind == IRA_VAR && t->var[op->args[i].id]);
-    return so;
-}
-
-/* An `if` that synchronises nothing: bytes.c looks at both ways. */
-static bool only_copies(const TreeFacts *f, uint32_t at)
-{
-    bool only = tree_op(f, at)->op == IR_IF;
-    uint32_t end = f->end[at];
-    if (only && tree_op(f, end)->op == IR_ELSE) end = f->end[end];
-    for (uint32_t i = at + 1; only && i < end; i++) {
-        IrGroup group = ir_op_info((IrOpcode)tree_op(f, i)->op)->group;
-        only = group == IRG_COPY || tree_op(f, i)->op == IR_ELSE || (group == IRG_SCALAR && tree_op(f, i)->op != IR_SET);
+    const IrOp *op = tree_definition(f, v);
+    while (op && op->op == IR_CVT && f->k->value_types.v[ir_find(op, IRK_A)->id - 1] != IR_PRED) {
+        v = ir_find(op, IRK_A)->id;
+        op = tree_definition(f, v);
     }
-    return only;
+    return v;
 }
 
-static void look_at(Tainted *t, uint32_t at, const IrOp *op, Taints *source)
+/* ---- ranges ---- */
+
+static int64_t clip(int64_t k)
 {
-    const TreeFacts *f = t->f;
-    uint32_t around = at ? f->around[at - 1] : 0;
-    bool inside = around && t->block[around - 1], so = operands_tainted(t, op);
-    if (op->op == IR_VAR || op->op == IR_SET) taint(t, &t->var[ir_find(op, IRK_VAR)->id], so || inside);
-    if (op->op == IR_BREAK && around) taint(t, &t->block[around - 1], so);
-    if (at && ir_opens_block(op->op) && op->op != IR_ELSE) {
-        bool through = inside || (so && !only_copies(f, at - 1));
-        taint(t, &t->block[at - 1], through);
-        if (op->op == IR_IF && tree_op(f, f->end[at - 1])->op == IR_ELSE) taint(t, &t->block[f->end[at - 1]], through);
+    return k < -TREE_FAR ? -TREE_FAR : k > TREE_FAR ? TREE_FAR : k;
+}
+
+static Range point(int64_t k)
+{
+    return (Range){clip(k), clip(k)};
+}
+
+static bool is_number(Range r)
+{
+    return r.lo == r.hi && r.lo > -TREE_FAR && r.lo < TREE_FAR;
+}
+
+/* -TREE_FAR and TREE_FAR are no bounds, whatever is done with them. */
+static Range plus(Range x, Range y)
+{
+    bool lo = x.lo > -TREE_FAR && y.lo > -TREE_FAR, hi = x.hi < TREE_FAR && y.hi < TREE_FAR;
+    return (Range){lo ? clip(x.lo + y.lo) : -TREE_FAR, hi ? clip(x.hi + y.hi) : TREE_FAR};
+}
+
+static Range times(Range r, int64_t k)
+{
+    int64_t a = clip(clip(r.lo) * clip(k)), b = clip(clip(r.hi) * clip(k));
+    return a < b ? (Range){a, b} : (Range){b, a};
+}
+
+static int64_t floor_div(int64_t a, int64_t b)
+{
+    return a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
+
+static Range over(Range x, int64_t k)
+{
+    return (Range){x.lo > -TREE_FAR ? floor_div(x.lo, k) : -TREE_FAR, x.hi < TREE_FAR ? floor_div(x.hi, k) : TREE_FAR};
+}
+
+static Range least(Range x, Range y)
+{
+    return (Range){x.lo < y.lo ? x.lo : y.lo, x.hi < y.hi ? x.hi : y.hi};
+}
+
+static Range greatest(Range x, Range y)
+{
+    return (Range){x.lo > y.lo ? x.lo : y.lo, x.hi > y.hi ? x.hi : y.hi};
+}
+
+/* By what the ops are called where the launch works them out. */
+static Range combined(LxOp op, Range x, Range y)
+{
+    int64_t k;
+    bool shifts = op == LX_SHL || op == LX_SHR, number = is_number(y);
+    if (is_number(x) && number && (!shifts || (y.lo >= 0 && y.lo < 32)) && lx_apply(op, x.lo, y.lo, &k) == LX_OK) return point(k);
+    switch (op) {
+    case LX_ADD: return plus(x, y);
+    case LX_SUB: return plus(x, times(y, -1));
+    case LX_MUL: return number ? times(x, y.lo) : ANY;
+    case LX_DIV: return number && y.lo > 0 ? over(x, y.lo) : ANY;
+    case LX_MOD: return !number || y.lo <= 0 ? ANY : x.lo >= 0 && x.hi < y.lo ? x : (Range){0, y.lo - 1};
+    case LX_MIN: return least(x, y);
+    case LX_MAX: return greatest(x, y);
+    default: return ANY;
     }
-    if (op->dst && !t->value[op->dst - 1]) taint(t, &t->value[op->dst - 1], source(t, at, op, so));
 }
 
-static Tainted spread(const TreeFacts *f, Taints *source)
+/* What a check of the launch says of the numbers that it compares, by expression. */
+static void by_check(const LxPool *p, Lx cond, Range *r)
 {
-    Tainted t = {f, arena_array(f->a, bool, f->k->value_types.n), arena_array(f->a, bool, f->k->vars.n), arena_array(f->a, bool, f->tree->ops.n), true};
-    while (t.changed) {
-        t.changed = false;
-        for (uint32_t i = 0; i < f->k->init.ops.n; i++) look_at(&t, 0, &f->k->init.ops.v[i], source);
-        for (uint32_t i = 0; i < f->tree->ops.n; i++) look_at(&t, i + 1, tree_op(f, i), source);
+    const LxNode *n = &p->nodes.v[cond - 1];
+    int64_t k, less = n->op == LX_LT;
+    if (n->op == LX_LAND) {
+        by_check(p, n->a, r);
+        by_check(p, n->b, r);
+    } else if (n->op == LX_LE || n->op == LX_LT) {
+        Range *a = &r[n->a - 1], *b = &r[n->b - 1];
+        if (lx_is_const(p, n->a, &k) && clip(k) + less > b->lo) b->lo = clip(k) + less;
+        if (lx_is_const(p, n->b, &k) && clip(k) - less < a->hi) a->hi = clip(k) - less;
     }
-    return t;
 }
 
-/* ---- loops end ---- */
-
-static bool not_zero(const TreeFacts *f, const IrArg *x)
+/* Numbers of the launch, which are exact: a launch whose numbers leave 64 bits is refused. */
+static Range *of_launch(const TreeFacts *f)
 {
-    if (tree_not_zero(f, x)) return true;
-    const IrOp *op = x->kind == IRA_VAL ? tree_definition(f, tree_uncast(f, x->id)) : NULL;
-    if (op == NULL || op->op != IR_PARAM) return false;
-    Lx launch = ir_find(op, IRK_EXPR)->id;
-    return f->divisors[launch] || ir_launch_of_none(&f->k->mf, launch);
-}
-
-static bool divides_by_zero(Tainted *t, uint32_t at, const IrOp *op, bool operands)
-{
-    (void)at;
-    return operands || ((op->op == IR_DIV || op->op == IR_MOD) && !not_zero(t->f, ir_find(op, IRK_B)));
-}
-
-bool tree_ends(TreeFacts *f, const IrOp **where)
-{
-    f->divisors = ir_launch_divisors(f->a, &f->k->mf);
-    Tainted t = spread(f, divides_by_zero);
-    for (uint32_t i = 0; i < f->tree->ops.n; i++) {
-        const IrOp *op = tree_op(f, i);
-        if ((op->op != IR_LOOP && op->op != IR_BREAK) || !operands_tainted(&t, op)) continue;
-        *where = op;
-        return false;
+    const MfKernel *mf = &f->k->mf;
+    uint32_t n = mf->lx.nodes.n;
+    Range *r = arena_array(f->a, Range, n);
+    for (uint32_t i = 0; i < n; i++) r[i] = ANY;
+    for (uint32_t i = 0; i < mf->checks.n; i++) by_check(&mf->lx, mf->checks.v[i].cond, r);
+    for (uint32_t i = 0; i < n; i++) {
+        const LxNode *x = &mf->lx.nodes.v[i];
+        Range is = ANY;
+        if (x->op == LX_CONST) is = point(x->k);
+        if (x->op == LX_SYM && mf->syms.v[x->k].kind == MF_SIZE) is.lo = 0;
+        if (x->op >= LX_ADD && x->op <= LX_XOR) is = combined((LxOp)x->op, r[x->a - 1], r[x->b - 1]);
+        if (is.lo > r[i].lo) r[i].lo = is.lo;
+        if (is.hi < r[i].hi) r[i].hi = is.hi;
     }
-    return true;
+    return r;
 }
 
-/* ---- in step ---- */
-
-/* Of the CTAs of a cluster the same: ctaid.x / 4 where its CTAs are 4 in x. */
-static bool of_the_cluster(const TreeFacts *f, const IrOp *op)
+/* The grid is made of whole clusters. */
+static Range of_register(const TreeFacts *f, uint32_t reg, uint32_t rank)
 {
-    const IrArg *a = ir_find(op, IRK_A), *b = ir_find(op, IRK_B);
-    if (op->op != IR_DIV || a->kind != IRA_VAL || b->kind != IRA_IMM || b->imm <= 0) return false;
-    const IrOp *from = tree_definition(f, tree_uncast(f, a->id));
-    if (from == NULL || from->op != IR_SREG) return false;
-    uint32_t reg = ir_find(from, IRK_REG)->id, d = reg; /* x, y, z are first */
-    return reg <= IRR_CTAID_Z && b->imm % f->k->mf.cluster[d] == 0;
+    const uint32_t *n = f->k->mf.cluster;
+    uint32_t d = reg % 3, part = d == 0 ? rank % n[0] : d == 1 ? rank / n[0] % n[1] : rank / n[0] / n[1]; /* x, y, z follow one another */
+    bool all = rank == tree_ctas(f->k);
+    if (reg == IRR_CLUSTER_NCTARANK) return point(tree_ctas(f->k));
+    if (reg == IRR_CLUSTER_CTARANK) return all ? (Range){0, tree_ctas(f->k) - 1} : point(rank);
+    if (reg >= IRR_CLUSTER_NCTAID_X) return point(n[d]);
+    if (reg >= IRR_CLUSTER_CTAID_X) return all ? (Range){0, n[d] - 1} : point(part);
+    return (Range){reg >= IRR_NCTAID_X ? n[d] : 0, TREE_FAR};
 }
 
-/* What one CTA sends to all, or the hardware answers to all. */
-static bool sent_to_all(const TreeFacts *f, uint32_t ring)
+static Range range_of(const TreeFacts *f, IrVal v, uint32_t rank, int depth);
+
+static Range operand(const TreeFacts *f, const IrArg *arg, uint32_t rank, int depth)
 {
-    const TreeRing *r = &f->ring[ring];
-    uint32_t sent = 0;
-    for (uint32_t i = 0; i < r->access.n; i++) {
-        const TreeAccess *y = &f->access.v[r->access.v[i]];
-        uint32_t set;
-        if (!y->write) continue;
-        if (y->how != TO_EVENT) return false;
-        for (uint32_t s = 0; s < tree_ctas(f->k); s++)
-            if (tree_when(f, tree_op(f, y->op), s) != WHEN_NEVER && tree_targets(f, tree_op(f, y->op), s, &set)) sent |= set;
-    }
-    return sent == (1u << tree_ctas(f->k)) - 1;
+    if (arg && arg->kind == IRA_IMM) return point(arg->imm);
+    return arg && arg->kind == IRA_VAL ? range_of(f, arg->id, rank, depth) : ANY;
 }
 
-static bool same_by_rank(const TreeFacts *f, IrVal v)
+static Range compared(uint32_t rel, Range x, Range y)
 {
-    int64_t first = 0, other;
-    bool same = tree_value(f, v, 0, &first);
-    for (uint32_t s = 1; s < tree_ctas(f->k) && same; s++) same = tree_value(f, v, s, &other) && other == first;
-    return same;
+    bool holds[] = {x.lo == y.lo, x.lo != y.lo, x.lo < y.lo, x.lo <= y.lo, x.lo > y.lo, x.lo >= y.lo};
+    return is_number(x) && is_number(y) ? point(holds[rel]) : BIT;
 }
 
-static bool differs(Tainted *t, uint32_t at, const IrOp *op, bool operands)
+static Range of_op(const TreeFacts *f, const IrOp *op, uint32_t rank, int depth)
 {
-    const TreeFacts *f = t->f;
-    const IrArg *src = ir_find(op, IRK_SRC), *turn = src ? ir_part(op, src, IRK_SLOT) : NULL;
-    if (same_by_rank(f, op->dst) || of_the_cluster(f, op)) return false;
+    static const uint8_t OPS[IR_OP_COUNT] = {[IR_ADD] = LX_ADD, [IR_SUB] = LX_SUB, [IR_MUL] = LX_MUL, [IR_DIV] = LX_DIV, [IR_MOD] = LX_MOD, [IR_MIN] = LX_MIN,
+                                             [IR_MAX] = LX_MAX, [IR_SHL] = LX_SHL, [IR_SHR] = LX_SHR, [IR_AND] = LX_AND, [IR_OR] = LX_OR, [IR_XOR] = LX_XOR};
+    if (op->op == IR_SREG) return of_register(f, ir_find(op, IRK_REG)->id, rank);
+    if (op->op == IR_PARAM) return f->launch[ir_find(op, IRK_EXPR)->id - 1];
+    if (op->op == IR_LANES) return (Range){0, ir_find(op, IRK_N)->imm - 1};
+    if (op->op != IR_LOOP && op->op != IR_CONST && (op->op < IR_ADD || op->op > IR_CVT)) return ANY;
+    Range x = operand(f, ir_find(op, IRK_A), rank, depth), y = operand(f, ir_find(op, IRK_B), rank, depth), when;
     switch ((IrOpcode)op->op) {
-    case IR_SREG: {
-        uint32_t reg = ir_find(op, IRK_REG)->id;
-        if (reg <= IRR_CTAID_Z) return f->k->mf.cluster[reg] > 1;
-        return !(reg >= IRR_NCTAID_X && reg <= IRR_NCTAID_Z) && reg != IRR_CLUSTER_NCTARANK;
+    case IR_LOOP: /* of one without turns any number is right */
+        if (y.hi > -TREE_FAR && y.hi < TREE_FAR) y.hi--;
+        return (Range){x.lo, y.hi > x.lo ? y.hi : x.lo};
+    case IR_CONST:
+    case IR_CVT: return x;
+    case IR_CMP: return compared(ir_find(op, IRK_REL)->id, x, y);
+    case IR_NOT: return op->type == IR_PRED ? plus(point(1), times(x, -1)) : is_number(x) ? point(~x.lo) : ANY;
+    case IR_SEL:
+        when = operand(f, ir_find(op, IRK_COND), rank, depth);
+        return is_number(when) ? (when.lo ? x : y) : (Range){least(x, y).lo, greatest(x, y).hi};
+    default: break;
     }
-    case IR_HAND:
-    case IR_LDS:
-    case IR_CLC_ID: return !(turn && turn->kind == IRA_TURN && sent_to_all(f, turn->id));
-    case IR_LOOP: return at == 0 || operands || (f->around[at - 1] && t->block[f->around[at - 1] - 1]);
-    case IR_LANES: return false; /* each lane is in all of them */
-    case IR_TICKET: return true;
-    default: return operands || ir_op_info(op->op)->group != IRG_SCALAR;
+    if (op->type == IR_PRED) return op->op == IR_AND ? least(x, y) : op->op == IR_OR ? greatest(x, y) : BIT;
+    return combined((LxOp)OPS[op->op], x, y);
+}
+
+/* Of an i32 of which one side alone is known nothing is: it may have wrapped round. */
+static Range in_its_type(const IrOp *op, Range r)
+{
+    bool wraps = op->op == IR_ADD || op->op == IR_SUB || op->op == IR_MUL || op->op == IR_SHL || op->op == IR_CVT || op->op == IR_PARAM;
+    if (op->type == IR_PRED) return (Range){r.lo > 0, r.hi > 0};
+    return wraps && op->type == IR_I32 && (r.lo <= -TREE_FAR || r.hi >= TREE_FAR) ? ANY : r;
+}
+
+/* What was found holds until the next turn. */
+static Range range_of(const TreeFacts *f, IrVal v, uint32_t rank, int depth)
+{
+    TreeNumber *n = &f->number[rank][v - 1];
+    uint32_t turn = rank == tree_ctas(f->k) ? 1 : *f->turns + 1, at = f->defined[v - 1];
+    if (n->turn == turn) return n->is;
+    const IrOp *op = tree_definition(f, v);
+    n->turn = turn;
+    if (at && f->turning[at - 1] && rank < tree_ctas(f->k)) n->is = point(f->turn[at - 1]);
+    else n->is = op && depth ? in_its_type(op, of_op(f, op, rank, depth - 1)) : ANY;
+    return n->is;
+}
+
+TreeRange tree_range(const TreeFacts *f, IrVal v, uint32_t rank)
+{
+    return range_of(f, v, rank, DEPTH);
+}
+
+bool tree_number(const TreeFacts *f, const IrArg *arg, uint32_t rank, int64_t *out)
+{
+    Range r = operand(f, arg, rank, DEPTH);
+    *out = r.lo;
+    return is_number(r);
+}
+
+bool tree_not_zero(const TreeFacts *f, const IrArg *x)
+{
+    Range r = operand(f, x, tree_ctas(f->k), DEPTH);
+    return r.lo > 0 || r.hi < 0;
+}
+
+TreeWhen tree_when(const TreeFacts *f, const IrOp *op, uint32_t rank)
+{
+    Range r = op->guard.pred ? tree_range(f, op->guard.pred, rank) : point(1);
+    return r.hi <= 0 ? WHEN_NEVER : r.lo > 0 ? WHEN_ALWAYS : WHEN_OPEN;
+}
+
+void tree_values(TreeFacts *f)
+{
+    f->launch = of_launch(f);
+    f->turns = arena_new(f->a, uint32_t);
+    for (uint32_t s = 0; s <= tree_ctas(f->k); s++) f->number[s] = arena_array(f->a, TreeNumber, f->k->value_types.n);
+}
+
+/* ---- polynomials ---- */
+
+/* The value as that CTA has it: those that are not the same in all are numbered anew. */
+static IrVal named(const TreeFacts *f, IrVal v, uint32_t rank)
+{
+    return rank == tree_ctas(f->k) || tree_ctas(f->k) == 1 || tree_same(f, v) ? v : v + (rank + 1) * f->k->value_types.n;
+}
+
+IrVal tree_plain(const TreeFacts *f, IrVal v)
+{
+    return (v - 1) % f->k->value_types.n + 1;
+}
+
+static void add_term(TreePoly *p, const TreeTerm *t, int64_t k)
+{
+    uint32_t i = 0;
+    while (i < p->n && (p->t[i].n != t->n || memcmp(p->t[i].v, t->v, t->n * sizeof *t->v) != 0)) i++;
+    if (i == TREE_TERMS || __builtin_mul_overflow(t->k, k, &k)) {
+        p->lost = true;
+        return;
+    }
+    if (i == p->n) p->t[p->n++] = *t, p->t[i].k = 0;
+    p->lost |= __builtin_add_overflow(p->t[i].k, k, &p->t[i].k);
+    if (p->t[i].k == 0) p->t[i] = p->t[--p->n];
+}
+
+void tree_poly_add(TreePoly *p, const TreePoly *q, int64_t k)
+{
+    p->lost |= q->lost;
+    for (uint32_t i = 0; i < q->n; i++) add_term(p, &q->t[i], k);
+}
+
+TreePoly tree_poly(int64_t k)
+{
+    TreePoly p = {.n = k != 0};
+    p.t[0] = (TreeTerm){.k = k};
+    return p;
+}
+
+/* p times a value; a condition counts once in a product. */
+static TreePoly times_value(const TreeFacts *f, const TreePoly *p, IrVal v)
+{
+    TreePoly r = {.lost = p->lost};
+    for (uint32_t i = 0; i < p->n; i++) {
+        TreeTerm t = p->t[i];
+        uint32_t at = 0;
+        while (at < t.n && t.v[at] < v) at++;
+        if (at < t.n && t.v[at] == v) {
+            r.lost |= f->k->value_types.v[tree_plain(f, v) - 1] != IR_PRED;
+        } else if (t.n == TREE_FACTORS) {
+            r.lost = true;
+        } else {
+            memmove(&t.v[at + 1], &t.v[at], (t.n++ - at) * sizeof *t.v);
+            t.v[at] = v;
+        }
+        add_term(&r, &t, 1);
+    }
+    return r;
+}
+
+/* p where the condition holds, 0 elsewhere. Of what is nothing where it has no bytes "it has bytes" always holds. */
+static TreePoly where(const TreeFacts *f, const TreePoly *p, const IrArg *pred, IrVal bytes, uint32_t rank, int depth)
+{
+    int64_t k;
+    const IrOp *op = pred->kind == IRA_VAL ? tree_definition(f, pred->id) : NULL;
+    const IrArg *a = op ? ir_find(op, IRK_A) : NULL, *b = op ? ir_find(op, IRK_B) : NULL;
+    if (tree_number(f, pred, rank, &k)) return k ? *p : (TreePoly){.lost = p->lost};
+    if (op && bytes && op->op == IR_CMP && ir_find(op, IRK_REL)->id == IRL_GT && a->kind == IRA_VAL && a->id == bytes && b->kind == IRA_IMM && b->imm == 0) return *p;
+    if (op && depth && op->op == IR_AND) {
+        TreePoly q = where(f, p, a, bytes, rank, depth - 1);
+        return where(f, &q, b, bytes, rank, depth - 1);
+    }
+    if (op && depth && op->op == IR_NOT) {
+        TreePoly q = *p, r = where(f, p, a, bytes, rank, depth - 1);
+        tree_poly_add(&q, &r, -1);
+        return q;
+    }
+    return times_value(f, p, named(f, pred->id, rank));
+}
+
+TreePoly tree_where(const TreeFacts *f, const TreePoly *p, IrVal pred, const IrArg *bytes, uint32_t rank)
+{
+    if (pred == 0) return *p;
+    return where(f, p, &(IrArg){.kind = IRA_VAL, .id = pred}, bytes && bytes->kind == IRA_VAL ? bytes->id : 0, rank, DEPTH);
+}
+
+static void add(const TreeFacts *f, TreePoly *sum, const TreePoly *p, const IrArg *arg, uint32_t rank, int depth)
+{
+    int64_t k;
+    if (tree_number(f, arg, rank, &k) || arg->kind != IRA_VAL) {
+        if (arg->kind != IRA_VAL) k = arg->imm, sum->lost |= arg->kind != IRA_IMM;
+        tree_poly_add(sum, p, k);
+        return;
+    }
+    const IrOp *op = tree_definition(f, arg->id);
+    const IrArg *a = op ? ir_find(op, IRK_A) : NULL, *b = op ? ir_find(op, IRK_B) : NULL;
+    TreePoly q = {.lost = p->lost};
+    if (op && depth && op->op == IR_CVT && f->k->value_types.v[a->id - 1] != IR_PRED) {
+        add(f, sum, p, a, rank, depth - 1);
+    } else if (op && depth && (op->op == IR_ADD || op->op == IR_SUB)) {
+        add(f, sum, p, a, rank, depth - 1);
+        tree_poly_add(&q, p, op->op == IR_ADD ? 1 : -1);
+        add(f, sum, &q, b, rank, depth - 1);
+    } else if (op && depth && op->op == IR_MUL && b->kind == IRA_IMM) {
+        tree_poly_add(&q, p, b->imm);
+        add(f, sum, &q, a, rank, depth - 1);
+    } else if (op && depth && rank < tree_ctas(f->k) && op->op == IR_SEL) { /* b, and where the condition holds a instead of it */
+        q = tree_where(f, p, ir_find(op, IRK_COND)->id, NULL, rank);
+        add(f, sum, p, b, rank, depth - 1);
+        add(f, sum, &q, a, rank, depth - 1);
+        TreePoly r = tree_poly(0);
+        tree_poly_add(&r, &q, -1);
+        add(f, sum, &r, b, rank, depth - 1);
+    } else if (op && depth && rank < tree_ctas(f->k) && op->op == IR_CVT) {
+        q = tree_where(f, p, a->id, NULL, rank);
+        tree_poly_add(sum, &q, 1);
+    } else {
+        q = times_value(f, p, named(f, tree_uncast(f, arg->id), rank));
+        tree_poly_add(sum, &q, 1);
     }
 }
 
-bool tree_same(const TreeFacts *f, IrVal v)
+void tree_add(const TreeFacts *f, TreePoly *sum, const TreePoly *p, const IrArg *arg, uint32_t rank)
 {
-    return f->unlike && !f->unlike[v - 1];
+    add(f, sum, p, arg, rank, DEPTH);
 }
 
-static uint32_t ring_of(const TreeFacts *f, const IrArg *arg) /* from 1; 0: none */
+TreeRange tree_poly_range(const TreeFacts *f, const TreePoly *p, uint32_t rank)
 {
-    if (arg->kind == IRA_RING || arg->kind == IRA_TURN) return arg->id + 1;
-    return arg->kind == IRA_BAR ? f->k->bars.v[arg->id].ring : 0;
-}
-
-bool tree_alike(TreeFacts *f, const IrOp **where)
-{
-    if (tree_ctas(f->k) == 1) return true;
-    Tainted t = spread(f, differs);
-    f->unlike = t.value;
-    bool *across = arena_array(f->a, bool, f->k->rings.n + 1);
-    for (uint32_t i = 0; i < f->tree->ops.n; i++)
-        for (uint32_t k = 0; k < tree_op(f, i)->nargs && tree_reaches_others(tree_op(f, i)); k++) across[ring_of(f, &tree_op(f, i)->args[k])] = true;
-    across[0] = false;
-    for (uint32_t i = 0; i < f->tree->ops.n; i++) {
-        *where = tree_op(f, i);
-        for (uint32_t k = 0; k < (*where)->nargs; k++)
-            if (across[ring_of(f, &(*where)->args[k])] && f->around[i] && t.block[f->around[i] - 1]) return false;
-    }
-    return true;
+    Range r = point(0);
+    for (uint32_t i = 0; i < p->n; i++)
+        r = p->t[i].n > 1 ? ANY : plus(r, times(p->t[i].n ? tree_range(f, tree_plain(f, p->t[i].v[0]), rank) : point(1), p->t[i].k));
+    return p->lost ? ANY : r;
 }

@@ -1,0 +1,186 @@
+/* What values, and all that is made of them, must not depend on: found from the program's order, again until nothing is added.
+ *
+ * Loops end: how often they run is a number. PTX ISA, div, rem: what a division by 0 gives is not said, nor that it is the same
+ * everywhere; so no trip count, and nothing that it is made from, depends on one.
+ *
+ * Clusters: CTAs that reach into each other's slots go through the blocks around that alike, as often and in step. So the loops and
+ * conditions there come from numbers that are the same in all of them. */
+#include "lower/verify/tree/facts.h"
+
+typedef struct Tainted {
+    const TreeFacts *f;
+    bool *value, *var, *block; /* by value, by variable; by op that opens a block: whether it is gone through depends on it */
+    bool changed;
+} Tainted;
+typedef bool Taints(Tainted *t, uint32_t at, const IrOp *op, bool operands); /* is what the op makes so? at: in the tree, from 1 */
+
+static void taint(Tainted *t, bool *what, bool so)
+{
+    t->changed |= so && !*what;
+    *what |= so;
+}
+
+static bool operands_tainted(const Tainted *t, const IrOp *op)
+{
+    bool so = op->guard.pred && t->value[op->guard.pred - 1];
+    for (uint32_t i = 0; i < op->nargs && !so; i++)
+        so = (op->args[i].kind == IRA_VAL && t->value[op->args[i].id - 1]) || (op->op == IR_GET && op->args[i].kind == IRA_VAR && t->var[op->args[i].id]);
+    return so;
+}
+
+/* An `if` that synchronises nothing: bytes.c looks at both ways. */
+static bool only_copies(const TreeFacts *f, uint32_t at)
+{
+    bool only = tree_op(f, at)->op == IR_IF;
+    uint32_t end = f->end[at];
+    if (only && tree_op(f, end)->op == IR_ELSE) end = f->end[end];
+    for (uint32_t i = at + 1; only && i < end; i++) {
+        IrGroup group = ir_op_info((IrOpcode)tree_op(f, i)->op)->group;
+        only = group == IRG_COPY || tree_op(f, i)->op == IR_ELSE || (group == IRG_SCALAR && tree_op(f, i)->op != IR_SET);
+    }
+    return only;
+}
+
+static void look_at(Tainted *t, uint32_t at, const IrOp *op, Taints *source)
+{
+    const TreeFacts *f = t->f;
+    uint32_t around = at ? f->around[at - 1] : 0;
+    bool inside = around && t->block[around - 1], so = operands_tainted(t, op);
+    if (op->op == IR_VAR || op->op == IR_SET) taint(t, &t->var[ir_find(op, IRK_VAR)->id], so || inside);
+    if (op->op == IR_BREAK && around) taint(t, &t->block[around - 1], so);
+    if (at && ir_opens_block(op->op) && op->op != IR_ELSE) {
+        bool through = inside || (so && !only_copies(f, at - 1));
+        taint(t, &t->block[at - 1], through);
+        if (op->op == IR_IF && tree_op(f, f->end[at - 1])->op == IR_ELSE) taint(t, &t->block[f->end[at - 1]], through);
+    }
+    if (op->dst && !t->value[op->dst - 1]) taint(t, &t->value[op->dst - 1], source(t, at, op, so));
+}
+
+static Tainted spread(const TreeFacts *f, Taints *source)
+{
+    Tainted t = {f, arena_array(f->a, bool, f->k->value_types.n), arena_array(f->a, bool, f->k->vars.n), arena_array(f->a, bool, f->tree->ops.n), true};
+    while (t.changed) {
+        t.changed = false;
+        for (uint32_t i = 0; i < f->k->init.ops.n; i++) look_at(&t, 0, &f->k->init.ops.v[i], source);
+        for (uint32_t i = 0; i < f->tree->ops.n; i++) look_at(&t, i + 1, tree_op(f, i), source);
+    }
+    return t;
+}
+
+/* ---- loops end ---- */
+
+static bool not_zero(const TreeFacts *f, const IrArg *x)
+{
+    if (tree_not_zero(f, x)) return true;
+    const IrOp *op = x->kind == IRA_VAL ? tree_definition(f, tree_uncast(f, x->id)) : NULL;
+    if (op == NULL || op->op != IR_PARAM) return false;
+    Lx launch = ir_find(op, IRK_EXPR)->id;
+    return f->divisors[launch] || ir_launch_of_none(&f->k->mf, launch);
+}
+
+static bool divides_by_zero(Tainted *t, uint32_t at, const IrOp *op, bool operands)
+{
+    (void)at;
+    return operands || ((op->op == IR_DIV || op->op == IR_MOD) && !not_zero(t->f, ir_find(op, IRK_B)));
+}
+
+bool tree_ends(TreeFacts *f, const IrOp **where)
+{
+    f->divisors = ir_launch_divisors(f->a, &f->k->mf);
+    Tainted t = spread(f, divides_by_zero);
+    for (uint32_t i = 0; i < f->tree->ops.n; i++) {
+        const IrOp *op = tree_op(f, i);
+        bool counts = op->op == IR_LOOP || op->op == IR_BREAK || (op->op == IR_IF && !only_copies(f, i));
+        if (!counts || !operands_tainted(&t, op)) continue;
+        *where = op;
+        return false;
+    }
+    return true;
+}
+
+/* ---- in step ---- */
+
+/* Of the CTAs of a cluster the same: ctaid.x / 4 where its CTAs are 4 in x. */
+static bool of_the_cluster(const TreeFacts *f, const IrOp *op)
+{
+    const IrArg *a = ir_find(op, IRK_A), *b = ir_find(op, IRK_B);
+    if (op->op != IR_DIV || a->kind != IRA_VAL || b->kind != IRA_IMM || b->imm <= 0) return false;
+    const IrOp *from = tree_definition(f, tree_uncast(f, a->id));
+    if (from == NULL || from->op != IR_SREG) return false;
+    uint32_t reg = ir_find(from, IRK_REG)->id, d = reg; /* x, y, z are first */
+    return reg <= IRR_CTAID_Z && b->imm % f->k->mf.cluster[d] == 0;
+}
+
+/* What one CTA sends to all, or the hardware answers to all. */
+static bool sent_to_all(const TreeFacts *f, uint32_t ring)
+{
+    const TreeRing *r = &f->ring[ring];
+    uint32_t sent = 0;
+    for (uint32_t i = 0; i < r->access.n; i++) {
+        const TreeAccess *y = &f->access.v[r->access.v[i]];
+        uint32_t set;
+        if (!y->write) continue;
+        if (y->how != TO_EVENT) return false;
+        for (uint32_t s = 0; s < tree_ctas(f->k); s++)
+            if (tree_when(f, tree_op(f, y->op), s) != WHEN_NEVER && tree_targets(f, tree_op(f, y->op), s, &set)) sent |= set;
+    }
+    return sent == (1u << tree_ctas(f->k)) - 1;
+}
+
+static bool same_by_rank(const TreeFacts *f, IrVal v)
+{
+    const IrArg arg = {.kind = IRA_VAL, .id = v};
+    int64_t first = 0, other;
+    bool same = tree_number(f, &arg, 0, &first);
+    for (uint32_t s = 1; s < tree_ctas(f->k) && same; s++) same = tree_number(f, &arg, s, &other) && other == first;
+    return same;
+}
+
+static bool differs(Tainted *t, uint32_t at, const IrOp *op, bool operands)
+{
+    const TreeFacts *f = t->f;
+    const IrArg *src = ir_find(op, IRK_SRC), *turn = src ? ir_part(op, src, IRK_SLOT) : NULL;
+    if (same_by_rank(f, op->dst) || of_the_cluster(f, op)) return false;
+    switch ((IrOpcode)op->op) {
+    case IR_SREG: {
+        uint32_t reg = ir_find(op, IRK_REG)->id;
+        if (reg <= IRR_CTAID_Z) return f->k->mf.cluster[reg] > 1;
+        return !(reg >= IRR_NCTAID_X && reg <= IRR_NCTAID_Z) && reg != IRR_CLUSTER_NCTARANK;
+    }
+    case IR_HAND:
+    case IR_LDS:
+    case IR_CLC_ID: return !(turn && turn->kind == IRA_TURN && sent_to_all(f, turn->id));
+    case IR_LOOP: return at == 0 || operands || (f->around[at - 1] && t->block[f->around[at - 1] - 1]);
+    case IR_LANES: return false; /* each lane is in all of them */
+    case IR_TICKET: return true;
+    default: return operands || ir_op_info(op->op)->group != IRG_SCALAR;
+    }
+}
+
+bool tree_same(const TreeFacts *f, IrVal v)
+{
+    return f->unlike && !f->unlike[v - 1];
+}
+
+static uint32_t ring_of(const TreeFacts *f, const IrArg *arg) /* from 1; 0: none */
+{
+    if (arg->kind == IRA_RING || arg->kind == IRA_TURN) return arg->id + 1;
+    return arg->kind == IRA_BAR ? f->k->bars.v[arg->id].ring : 0;
+}
+
+bool tree_alike(TreeFacts *f, const IrOp **where)
+{
+    if (tree_ctas(f->k) == 1) return true;
+    Tainted t = spread(f, differs);
+    f->unlike = t.value;
+    bool *across = arena_array(f->a, bool, f->k->rings.n + 1);
+    for (uint32_t i = 0; i < f->tree->ops.n; i++)
+        for (uint32_t k = 0; k < tree_op(f, i)->nargs && tree_reaches_others(tree_op(f, i)); k++) across[ring_of(f, &tree_op(f, i)->args[k])] = true;
+    across[0] = false;
+    for (uint32_t i = 0; i < f->tree->ops.n; i++) {
+        *where = tree_op(f, i);
+        for (uint32_t k = 0; k < (*where)->nargs; k++)
+            if (across[ring_of(f, &(*where)->args[k])] && f->around[i] && t.block[f->around[i] - 1]) return false;
+    }
+    return true;
+}
