@@ -431,7 +431,7 @@ const char *tilecc_library(const char *module, size_t *size, const char **path)
     return NULL;
 }
 
-const char *tilecc_library_module(size_t i)
+const char *tilecc_library_at(size_t i)
 {
     size_t n;
     const StdlibFile *lib = stdlib_files(&n);

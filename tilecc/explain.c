@@ -62,7 +62,7 @@ int command_explain(const char *code)
 int command_list_library(void)
 {
     const char *name;
-    for (size_t i = 0; (name = tilecc_library_module(i)) != NULL; i++) puts(name);
+    for (size_t i = 0; (name = tilecc_library_at(i)) != NULL; i++) puts(name);
     return finish_stdout() ? EXIT_OK : EXIT_ENVIRONMENT;
 }
 

@@ -35,7 +35,7 @@ static bool ends_in(const char *s, size_t n, const char *suffix)
 static bool in_library(const char *s, size_t n)
 {
     const char *module;
-    for (size_t i = 0; (module = tilecc_library_module(i)); i++)
+    for (size_t i = 0; (module = tilecc_library_at(i)); i++)
         if (strlen(module) == n && memcmp(module, s, n) == 0) return true;
     return false;
 }

@@ -110,7 +110,7 @@ TILECC_API const char *tilecc_target(size_t i);
 /* A module of the library that is built in, by its name, "std.rows": *size bytes of text and a 0 behind them; *path is what
  * messages call it, to be given to tilecc_compile. NULL, as for NULL: there is none of that name. size and path may be NULL. Static. */
 TILECC_API const char *tilecc_library(const char *module, size_t *size, const char **path);
-TILECC_API const char *tilecc_library_module(size_t i); /* their names, from 0 on; NULL past the end. Static. */
+TILECC_API const char *tilecc_library_at(size_t i); /* their names, from 0 on; NULL past the end. Static. */
 TILECC_API const char *tilecc_version(void);
 
 #ifdef __cplusplus

@@ -539,7 +539,7 @@ static const Bad BAD[] = {
     {"by lm[%s]", "by sm", "of another role"},
     {"by lm[%s]", "by t", "a tile is no map"},
     {"by rm", "by sm", "by another map"},
-    {"cell lc", "cell lm", "is made in a cell"},
+    {"cell lc", "cell lm", "a buffer of maps is no tile"},
     {"cell lc", "cell cell", "is made in a cell"},
     {"map.set f -> rm", "map.set f -> big", "for a buffer of maps"},
     {"blk.load %n -> t[0]", "blk.load %n -> lm[0]", "no tile"},

@@ -202,7 +202,10 @@ static tilecc_status without(bool dirs, const char *name, const char *value, boo
     ROW(tilecc_free, r, tilecc_free(NULL))                                                                               \
     ROW(tilecc_explain, code, const char *rule; is(tilecc_explain(NULL, &rule, &rule) == NULL))                          \
     ROW(tilecc_explain, rule, const char *from; is(tilecc_explain("E0201", NULL, &from) && from))                        \
-    ROW(tilecc_explain, source, const char *rule; is(tilecc_explain("E0201", &rule, NULL) && rule))
+    ROW(tilecc_explain, source, const char *rule; is(tilecc_explain("E0201", &rule, NULL) && rule))                      \
+    ROW(tilecc_library, module, size_t size; const char *path; is(tilecc_library(NULL, &size, &path) == NULL))           \
+    ROW(tilecc_library, size, const char *path; is(tilecc_library("std.copy", NULL, &path) && path))                     \
+    ROW(tilecc_library, path, size_t size; is(tilecc_library("std.copy", &size, NULL) && size > 0))
 
 #define ROW(function, pointer, ...) static void function##_##pointer(World *w) { (void)w; __VA_ARGS__; }
 ROWS(ROW)
