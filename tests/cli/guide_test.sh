@@ -10,8 +10,7 @@ cd guide || exit 3
 env -u DESTDIR cmake --install "$BUILD" --prefix "$PWD/prefix" >log 2>&1 || fail "cmake --install: $(cat log)"
 sanitize=$(sed -n 's/^TILECC_SANITIZE:BOOL=ON$/-fsanitize=address,undefined/p' "$BUILD/CMakeCache.txt")
 printf '#!/bin/sh\nexec "%s" "$@"\n' "$TILECC" >bin/tilecc
-# shellcheck disable=SC2016
-printf '#!/bin/sh\nexec %s %s "$@"\n' "$(command -v cc)" "$sanitize" >bin/cc
+printf '#!/bin/sh\nPATH="%s" exec cc %s "$@"\n' "$PATH" "$sanitize" >bin/cc # ccache would find this one
 chmod +x bin/*
 PATH=$PWD/bin:$PATH
 PKG_CONFIG_PATH=$(dirname "$(find "$PWD/prefix" -name tile.pc)")
