@@ -305,7 +305,7 @@ static TreePoly where(const TreeFacts *f, const TreePoly *p, const IrArg *pred, 
         return where(f, &q, b, bytes, rank, depth - 1);
     }
     if (op && depth && op->op == IR_NOT) {
-        TreePoly q = *p, r = where(f, p, a, bytes, rank, depth - 1);
+        TreePoly q = *p, r = where(f, p, a, 0, rank, depth - 1);
         tree_poly_add(&q, &r, -1);
         return q;
     }
