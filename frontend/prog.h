@@ -342,6 +342,7 @@ typedef struct Compilation {
     const char *default_arch; /* for files without target line, or that list it; NULL: sm_90a, or the first of the list */
     unsigned ptx_version; /* 0: the least that is needed */
     int hints;            /* derived cache policies: 0: where the launch moves much more than L2 holds, 1 always, -1 never */
+    bool no_dependent;    /* kernels are launched when those before them are over */
 } Compilation;
 
 /* ---- frontend/check: tree -> checked program ---- */

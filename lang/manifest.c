@@ -218,7 +218,7 @@ void manifest_kernel(MfWriter *w, const MfKernel *k)
     PUT_LIST(w, k->trusts, put_trust);
     for (unsigned i = 0; i < 3; i++) put(w, pack(k->grid[i], 32, k->cluster[i]));
     put(w, pack(k->threads, 32, k->smem));
-    put(w, pack(k->deal, 32, k->per_sm));
+    put(w, pack(k->deal | (uint32_t)k->dependent << 8, 32, k->per_sm));
     put(w, pack(k->teams, 32, k->traffic));
 }
 

@@ -12,7 +12,7 @@
 
 #define MANIFEST_SYMBOL "tile_manifest"
 #define MANIFEST_MAGIC UINT64_C(0x314e414d454c4954) /* "TILEMAN1" */
-#define MANIFEST_VERSION 2
+#define MANIFEST_VERSION 3
 /* Extents and strides (elements) of arguments are at most this: proofs that values stay in 64 bits rely on it. */
 #define MF_EXTENT_MAX (INT64_C(1) << 40)
 #define MF_COUNTERS 8
@@ -108,6 +108,7 @@ typedef struct MfKernel {
     uint32_t per_sm;              /* with `deal`: CTAs per SM that the schedule wants */
     Lx traffic;                   /* bytes of global memory read and written; 0: not known */
     uint32_t cluster[3];          /* 1, 1, 1 without clusters */
+    bool dependent;               /* may begin while launches before it run: it waits for them before it touches global memory */
     uint32_t threads;             /* per CTA */
     uint32_t smem;                /* dynamic shared memory in bytes */
 } MfKernel;

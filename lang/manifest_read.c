@@ -273,8 +273,9 @@ static void read_shape(Reader *r, MfKernel *k)
     k->smem = high32(v);
     demand(r, k->threads >= 1 && k->threads <= 1024, "a CTA does not have 1 to 1024 threads");
     v = next(r);
-    demand(r, low32(v) <= MF_DEAL_TICKET, "the work is dealt in an unknown way");
+    demand(r, low32(v) >> 9 == 0 && (uint8_t)low32(v) <= MF_DEAL_TICKET, "the work is dealt in an unknown way");
     k->deal = (uint8_t)low32(v);
+    k->dependent = low32(v) >> 8;
     k->per_sm = high32(v);
     demand(r, k->deal == MF_DEAL_NONE || (k->per_sm >= 1 && k->per_sm <= 32), "an SM does not run 1 to 32 CTAs");
     v = next(r);

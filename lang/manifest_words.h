@@ -1,4 +1,4 @@
-/* Layout of the manifest's words, version 2. Private to manifest*.c.
+/* Layout of the manifest's words, version 3. Private to manifest*.c.
  *
  *   0  MANIFEST_MAGIC
  *   1  MANIFEST_VERSION

@@ -366,6 +366,7 @@ static void whole(Lower *L)
     if (L->ir->mf.threads < warps * 32) L->ir->mf.threads = warps * 32;
     init_ops(L, warps > 1 ? L->ir->mf.threads : 32); /* `threads` may ask for more than the roles have */
     body_set(L, &L->ir->init, &L->pre);
+    if (!L->c->no_dependent) body_depend(L);
     body_set(L, &L->ir->exit, &L->post);
 }
 

@@ -347,7 +347,8 @@ static bool begin(Job *j, const char *path, const char *text, size_t size)
                          .diags = &j->diags,
                          .default_arch = j->opt->default_arch,
                          .ptx_version = j->opt->ptx_version,
-                         .hints = j->opt->hints};
+                         .hints = j->opt->hints,
+                         .no_dependent = j->opt->no_dependent_launch};
     return j->main != NULL;
 }
 

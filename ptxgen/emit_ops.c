@@ -211,6 +211,11 @@ static void op_group_wait(PtxWriter *w, const IrOp *op, Opnd guard)
     ptx_form(w, guard, how && how->id == IRH_READ ? FORM_GROUP_WAIT_READ : FORM_GROUP_WAIT);
 }
 
+static void op_dependent(PtxWriter *w, const IrOp *op, Opnd guard)
+{
+    ptx_form(w, guard, op->op == IR_DEP_WAIT ? FORM_GRIDDEP_WAIT : FORM_GRIDDEP_LAUNCH);
+}
+
 static void op_fence(PtxWriter *w, const IrOp *op, Opnd guard)
 {
     static const InstrForm spaces[] = {[IRS_SHARED] = FORM_FENCE_ASYNC_SHARED,
@@ -289,6 +294,8 @@ static PtxOp *const OPS[IR_OP_COUNT] = {
     [IR_CLC_ID] = ptx_op_clc_id,
     [IR_LDS] = ptx_op_lds,
     [IR_STS] = ptx_op_sts,
+    [IR_DEP_LAUNCH] = op_dependent,
+    [IR_DEP_WAIT] = op_dependent,
     [IR_POL_CREATE] = ptx_op_policy,
     [IR_MAP_PREFETCH] = ptx_op_map_prefetch,
     [IR_THR_COPY] = ptx_op_threads,

@@ -38,6 +38,7 @@ static bool build_args(tile_args *a)
         .cluster = {mf->cluster[0], mf->cluster[1], mf->cluster[2]},
         .threads = mf->threads,
         .smem = mf->smem,
+        .dependent = mf->dependent,
         .params = arena_array(ar, void *, mf->params.n),
     };
     a->heap->mem.fail = NULL;

@@ -335,8 +335,9 @@ static tile_status cuda_launch(tile_device *d, const Launch *l, void *stream, ti
         leave(c, pushed);
         return s;
     }
-    CuLaunchAttribute cluster;
-    CuLaunchConfig config = configure(l, stream, &cluster);
+    CuLaunchAttribute attr[2];
+    CuLaunchConfig config = configure(l, stream, attr);
+    if (l->dependent) attr[config.nattrs++] = (CuLaunchAttribute){.id = CU_LAUNCH_DEPENDENT, .value.dependent = 1};
     CuResult r = c->api.LaunchKernelEx(&config, (CuFunction)l->function, l->params, NULL);
     leave(c, pushed);
     return r == CU_OK ? TILE_OK : cuda_failed(&c->api, err, r, "cuLaunchKernelEx");

@@ -51,7 +51,7 @@ enum { /* CUjit_option */
        CU_JIT_ERROR_LOG = 5,
        CU_JIT_ERROR_LOG_SIZE = 6
 };
-enum { CU_LAUNCH_CLUSTER_DIMENSION = 4 };                  /* CUlaunchAttributeID */
+enum { CU_LAUNCH_CLUSTER_DIMENSION = 4, CU_LAUNCH_DEPENDENT = 6 }; /* CUlaunchAttributeID; ..PROGRAMMATIC_STREAM_SERIALIZATION */
 enum { CU_STREAM_OF_DEVICE = 1, CU_STREAM_OF_THREAD = 2 }; /* handles of the default streams: legacy, per thread */
 enum { CU_NON_BLOCKING_STREAM = 1 };                       /* CUstream_flags */
 enum { CU_CAPTURE_ACTIVE = 1 };                            /* CUstreamCaptureStatus */
@@ -69,6 +69,7 @@ typedef struct CuLaunchAttribute {
         struct {
             unsigned x, y, z;
         } cluster;
+        int dependent;
         void *align; /* cuda.h's union holds pointers */
     } value;
 } CuLaunchAttribute;

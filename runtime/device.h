@@ -32,6 +32,7 @@ typedef struct Launch {
     const MfKernel *kernel; /* for messages */
     uint32_t grid[3], cluster[3]; /* x, y, z */
     uint32_t threads, smem;
+    bool dependent; /* it may begin while launches before it run, for which the kernel waits: MfKernel */
     void **params; /* addresses of the kernel's parameters, in order */
     /* Those of them that the device fills with the address of a 32-bit counter each (runtime/counters.h). */
     uint64_t *counters[MF_COUNTERS];

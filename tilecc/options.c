@@ -170,6 +170,10 @@ static bool take(CommandLine *c, int id, char *arg)
         k = CHOOSE("--hints", arg, "auto", "on", "off");
         if (k >= 0) o->lib.hints = k == 2 ? -1 : k;
         return k >= 0;
+    case OPT_DEPENDENT:
+        k = CHOOSE("--dependent-launch", arg, "on", "off");
+        o->lib.no_dependent_launch = k == 1;
+        return k >= 0;
     case OPT_WARN:
         k = CHOOSE("-W", arg, "error", "no-performance");
         if (k == 0) o->lib.warnings_are_errors = 1;

@@ -71,8 +71,8 @@ static int split_program(Run *r)
         return EXIT_ENVIRONMENT;
     }
     const tilecc_options *o = &r->opt->lib;
-    if (!r->from_source && (o->ndefines || o->arch || o->ptx_version || o->lineinfo || o->hints)) {
-        complain("'%s' is compiled already: -D, -arch, --ptx-version, --hints and -lineinfo can't change it", r->path);
+    if (!r->from_source && (o->ndefines || o->arch || o->ptx_version || o->lineinfo || o->hints || o->no_dependent_launch)) {
+        complain("'%s' is compiled already: -D, -arch, --ptx-version, --hints, --dependent-launch and -lineinfo can't change it", r->path);
         return EXIT_USAGE;
     }
     return EXIT_OK;

@@ -91,4 +91,7 @@ IrRole *role_end(Lower *L, const char *name, uint32_t warps, bool elect); /* the
 void body_elect(IrRole *r, uint8_t agent, Shape shape); /* which of the agent's ops one thread does; 0: the whole body is a role's */
 void body_set(Lower *L, IrRole *to, const IrRole *from); /* without what never happens */
 
+/* ---- dependent.c ---- */
+void body_depend(Lower *L); /* init is whole: the kernel waits there for launches before it */
+
 #endif

@@ -382,6 +382,7 @@ const char *ir_check(Arena *a, const IrKernel *k)
         check_body(c, &k->tree);
     }
     if (c->error == NULL) check_inits(c);
+    if (c->error == NULL && k->mf.dependent && !(c->waited && c->next_launched)) fail_kernel(c, "it is dependent, and init has no dep.launch or no dep.wait");
     if (c->error == NULL) fail_kernel(c, tmem_check_kernel(a, k));
     return c->error;
 }

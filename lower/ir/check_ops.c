@@ -290,8 +290,24 @@ static void check_policy(Checker *c, const IrOp *op)
     else if (!c->created[pol->id]) check_fail_operand(c, IRK_POL, "is not created in init, nor before this");
 }
 
+/* dependent.c says why. Init comes first, of all threads; so what stands there is said of all bodies. */
+static void check_dependent(Checker *c, const IrOp *op)
+{
+    if (!c->k->mf.dependent) {
+        if (op->op == IR_DEP_LAUNCH || op->op == IR_DEP_WAIT) check_fail(c, "the kernel is launched behind all before it");
+        return;
+    }
+    if (ir_touches_global(op) && !c->waited) check_fail(c, "touches global memory in front of dep.wait");
+    if (op->op == IR_TC_ALLOC && c->next_launched) check_fail(c, "allocates tensor memory behind dep.launch");
+    if (op->op != IR_DEP_LAUNCH && op->op != IR_DEP_WAIT) return;
+    bool *once = op->op == IR_DEP_WAIT ? &c->waited : &c->next_launched;
+    if (c->body != 0 || c->depth || op->guard.pred || *once) check_fail(c, "stands in init, once and unconditionally");
+    *once = true;
+}
+
 void check_rules(Checker *c, const IrOp *op)
 {
+    check_dependent(c, op);
     check_elect(c, op);
     check_place(c, op);
     check_uniform(c, op);

@@ -23,6 +23,7 @@ typedef struct Checker {
     bool *var_of_one;   /* by variable: the same, in this body */
     bool any_of_one;    /* an elected thread alone has some value or variable, of this body or one before */
     bool *fresh;        /* by variable: of map.set */
+    bool next_launched, waited; /* dep.launch, dep.wait: so far */
     VEC(IrVal) scope;   /* values and (0x80000000 |) variables in scope, oldest first */
     struct {
         uint8_t op;

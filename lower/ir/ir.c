@@ -134,6 +134,18 @@ const char *const *ir_map_words(IrMapWord w, uint32_t *n)
     }
 }
 
+bool ir_touches_global(const IrOp *op)
+{
+    switch ((IrOpcode)op->op) {
+    case IR_LOADS:
+    case IR_TICKET:
+    case IR_THR_LOAD:
+    case IR_THR_STORE:
+    case IR_MAP_SET: return true;
+    default: return ir_op_info((IrOpcode)op->op)->group == IRG_COPY;
+    }
+}
+
 bool ir_by_plan(IrOpcode op)
 {
     return op == IR_THR_COPY || op == IR_THR_LOAD || op == IR_THR_STORE || op == IR_THR_FILL || op == IR_TC_LD || op == IR_TC_ST;

@@ -228,6 +228,7 @@ const IrOpInfo *ir_op_info(IrOpcode op);
 const char *ir_key_text(IrKey k);
 const char *ir_type_text(IrType t);
 
+bool ir_touches_global(const IrOp *op); /* itself, or by a copy that it issues */
 bool ir_opens_block(IrOpcode op); /* closed by `end` (an if's first branch by `else`) */
 /* The bodies in the order in which the text has them and values are defined: init, the roles, exit. */
 uint32_t ir_bodies(const IrKernel *k);

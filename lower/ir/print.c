@@ -155,6 +155,7 @@ static void print_launch(Printer *p)
         print_lx(p, mf->traffic);
         text_char(t, '\n');
     }
+    if (mf->dependent) text_lit(t, "  dependent\n");
     text_lit(t, "  grid ");
     for (int i = 0; i < 3; i++) {
         if (i) text_lit(t, ", ");

@@ -208,6 +208,11 @@ static void read_traffic(Reader *r)
     r->k->mf.traffic = reader_lx(r);
 }
 
+static void read_dependent(Reader *r)
+{
+    r->k->mf.dependent = true;
+}
+
 static void read_grid(Reader *r)
 {
     for (int i = 0; i < 3; i++) {
@@ -466,7 +471,7 @@ static void read_part(Reader *r)
                  {"grid", read_grid},   {"cluster", read_cluster}, {"threads", read_threads}, {"smem", read_smem},
                  {"zeros", read_zeros}, {"buf", read_buf},         {"bar", read_bar},         {"policy", read_policy},
                  {"var", read_var},     {"role", read_role},       {"init", read_init},       {"exit", read_exit},
-                 {"deal", read_deal},   {"traffic", read_traffic}, {"plan", read_plan},
+                 {"deal", read_deal},   {"traffic", read_traffic}, {"plan", read_plan},         {"dependent", read_dependent},
                  {"tmem", read_tmem},   {"tmem_columns", read_columns}, {"ring", read_ring}, {"free", read_free},
                  {"agent", read_agent_line}, {"tree", read_tree}};
     for (size_t i = 0; i < sizeof PARTS / sizeof *PARTS; i++) {

@@ -77,6 +77,8 @@ typedef struct tilecc_options {
     const char *const *path_maps; /* "OLD=NEW": in PTX and cubins NEW for the folder OLD, of several maps the last; other paths there
                                      are relative to the folder of the main source. Messages show paths as they were given */
     size_t npath_maps;
+    int no_dependent_launch; /* 0: a kernel may be launched while those before it in its stream still run, and waits for them before it
+                                touches global memory (programmatic dependent launch: PTX ISA, griddepcontrol) */
 } tilecc_options;
 
 /* All pointers belong to the result and live until tilecc_free. Text is 0-terminated. */

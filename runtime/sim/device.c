@@ -384,6 +384,7 @@ static tile_status run(SimDevice *s, const Launch *l, uint8_t *params, tile_erro
                         .program = p,
                         .threads = l->threads,
                         .smem = l->smem,
+                        .dependent = l->dependent,
                         .params = params,
                         .kernel = l->kernel,
                         .globals = f->loaded->globals};

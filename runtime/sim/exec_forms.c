@@ -380,8 +380,8 @@ static ExecResult exec_other(SimMachine *m, SimThread *t, const FormOp *f)
     case FORM_GETCTARANK_GENERIC: return getctarank(m, t, f);
     case FORM_SETMAXNREG_INC:
     case FORM_SETMAXNREG_DEC:
-    case FORM_GRIDDEP_WAIT: /* the launch before is over */
-    case FORM_GRIDDEP_LAUNCH: return EXEC_BUDGET;
+    case FORM_GRIDDEP_LAUNCH: return EXEC_BUDGET; /* one launch after the other */
+    case FORM_GRIDDEP_WAIT: watch_launches_over(m, t); return EXEC_BUDGET;
     case FORM_POLICY_CREATE:
     case FORM_POLICY_CREATE_ALL:
     case FORM_POLICY_RANGE:

@@ -179,6 +179,7 @@ typedef struct SimLaunch {
     const SimModule *module;
     const SimProgram *program;
     uint32_t grid[3], cluster[3], threads, smem; /* smem: dynamic bytes */
+    bool dependent;                              /* launches before it may still run */
     const uint8_t *params;                       /* program->param_bytes */
     SimBlock **globals;                          /* of the module's variables */
     const MfKernel *kernel;                      /* its names, for messages; NULL: no manifest */

@@ -88,8 +88,9 @@ void watch_cluster_start(SimMachine *m, SimCluster *cluster)
     uint32_t threads = 0;
     for (uint32_t i = 0; i < cluster->nctas; i++) threads += cluster->ctas[i]->nthreads;
     ClusterWatch *c = pool_take(&w->clocks, sizeof *c);
-    *c = (ClusterWatch){.cluster = cluster, .capagents = threads + 32};
+    *c = (ClusterWatch){.cluster = cluster, .capagents = threads + 33};
     c->agent = pool_take(&w->clocks, arena_bytes(c->capagents, sizeof *c->agent));
+    agent_new(w, c, (Agent){.kind = AGENT_LAUNCHES});
     for (uint32_t i = 0; i < cluster->nctas; i++) {
         SimCta *a = cluster->ctas[i];
         CtaWatch *cta = pool_take(&w->clocks, sizeof *cta);
@@ -317,9 +318,18 @@ static bool report_const(const Access *a, uint64_t failed)
                              : "read by ld.global.nc, which the same kernel has written");
 }
 
+/* Launched before others are over: has the thread seen that they are? What it has heard from a thread that waited will do. */
+static bool launches_over(const Access *a)
+{
+    if (!a->m->launch.dependent || clock_get(a->t->k[KNOW_C], LAUNCHES)) return true;
+    return sim_fail_at(a->m, E1331, &a->who, NULL, "global memory is touched while launches before this one may still run: nothing that this thread has waited for is "
+                                                   "behind griddepcontrol.wait");
+}
+
 bool access_run(Access *a, const SimLoc *at, uint32_t bytes, ShadowMemo *memo)
 {
     Shadow *s;
+    if (a->cta == NULL && !launches_over(a)) return false;
     if (a->cta) {
         CtaWatch *cta = a->cta->shadow;
         if (cta == NULL) return true;

@@ -81,6 +81,7 @@ void watch_map_acquire(SimMachine *m, SimThread *t, const SimLoc *at, uint32_t s
 bool watch_map_use(SimMachine *m, SimThread *t, const SimLoc *at, bool async);
 
 /* ---- synchronisation ---- */
+void watch_launches_over(SimMachine *m, SimThread *t); /* griddepcontrol.wait */
 void watch_group_commit(SimMachine *m, SimThread *t);
 void watch_group_wait(SimMachine *m, SimThread *t, uint64_t group, bool read); /* all groups up to this one */
 bool watch_mbar_init(SimMachine *m, SimThread *t, SimCta *cta, SimBarrier *b, const SimLoc *at);

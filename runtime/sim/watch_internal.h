@@ -44,6 +44,7 @@ typedef struct Watch {
 } Watch;
 
 typedef enum AgentKind {
+    AGENT_LAUNCHES, /* those before this one: at time 1 they are over. The first agent of each cluster */
     AGENT_THREAD,
     AGENT_MBAR,
     AGENT_READS,
@@ -186,6 +187,8 @@ typedef struct ThreadWatch {
     TensorTime tensor_time[TENSOR_AGENTS];
     Clock *tensor; /* watch_tmem.h */
 } ThreadWatch;
+
+enum { LAUNCHES = 0 }; /* the number of that agent */
 
 /* ---- watch.c ---- */
 static inline Watch *watch_of(SimMachine *m)

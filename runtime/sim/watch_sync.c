@@ -415,6 +415,12 @@ void watch_fence_proxy(SimMachine *m, SimThread *t, InstrForm form)
     tick(tw);
 }
 
+void watch_launches_over(SimMachine *m, SimThread *t)
+{
+    Watch *w = watch_of(m);
+    if (w) clock_set(&w->clocks, &((ThreadWatch *)t->watch)->k[KNOW_C], LAUNCHES, 1);
+}
+
 void watch_fence_init(SimMachine *m, SimThread *t)
 {
     ThreadWatch *tw = t->watch;

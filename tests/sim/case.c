@@ -169,6 +169,7 @@ static void read_kernel(Reader *r)
     while (r->at < r->n) {
         if (take_if(r, "grid")) dimensions(r, l->grid);
         else if (take_if(r, "cluster")) dimensions(r, l->cluster);
+        else if (take_if(r, "dependent")) l->dependent = true;
         else if (take_if(r, "threads")) l->threads = size_word(r, 1024);
         else if (take_if(r, "smem")) l->smem = size_word(r, 1 << 20);
         else bad(r, "unknown word", r->word[r->at]);
@@ -491,7 +492,7 @@ static bool launch(Run *r, void *module, const CaseLaunch *cl)
         params[i] = p->kind == PARAM_MAP ? (void *)maps[p->index] : (void *)&words[i];
     }
     tile_error err;
-    Launch l = {.threads = cl->threads, .smem = cl->smem, .params = params};
+    Launch l = {.threads = cl->threads, .smem = cl->smem, .dependent = cl->dependent, .params = params};
     memcpy(l.grid, cl->grid, sizeof l.grid);
     memcpy(l.cluster, cl->cluster, sizeof l.cluster);
     uint32_t size = l.cluster[0] * l.cluster[1] * l.cluster[2];

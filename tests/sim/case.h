@@ -61,6 +61,7 @@ typedef struct CaseParam {
 typedef struct CaseLaunch {
     char kernel[128];
     uint32_t grid[3], cluster[3], threads, smem;
+    bool dependent;
     CaseParam params[CASE_PARAMS];
     int nparams;
 } CaseLaunch;

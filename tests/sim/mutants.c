@@ -260,6 +260,7 @@ static const struct {
     {"no_tensor_copy", "tcgen05.cp", ""},
     {"no_tensor_commit", "tcgen05.commit", ""},
     {"no_dealloc", "tcgen05.dealloc", ""},
+    {"no_launches_wait", "griddepcontrol.", "wait"},
 };
 static const struct {
     const char *kind, *op, *has;

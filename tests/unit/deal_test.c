@@ -59,6 +59,8 @@ static void as_many_teams_as_run_at_once(void **state)
         {{.deal = MF_DEAL_STATIC, .per_sm = 1, .cluster = 4}, 0, 99, 1000, 132}, /* at most one CTA per SM */
         {{.deal = MF_DEAL_STATIC, .per_sm = 1, .cluster = 4}, 0, 99, 5, 20},
         {{.deal = MF_DEAL_STATIC, .per_sm = 1, .cluster = 16}, 0, 3, 1000, 48},
+        {{.deal = MF_DEAL_STATIC, .per_sm = 1, .dependent = true}, 2, 0, 131, 131},
+        {{.deal = MF_DEAL_STATIC, .per_sm = 1, .cluster = 4, .dependent = true}, 0, 99, 5, 20},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         fake_reset();
@@ -70,7 +72,7 @@ static void as_many_teams_as_run_at_once(void **state)
         if (fake.config.grid_x != cases[i].grid_x) fail_msg("case %zu: grid.x is %u", i, fake.config.grid_x);
         assert_int_equal(fake.config.grid_y, 1);
         assert_int_equal(fake.config.grid_z, 1);
-        assert_int_equal(fake.config.nattrs, cases[i].v.cluster > 1);
+        assert_int_equal(fake.config.nattrs, (cases[i].v.cluster > 1) + cases[i].v.dependent);
         assert_int_equal(fake.non_portable, cases[i].v.cluster > 8);
         assert_int_equal(launch_n(w, cases[i].n + 1), TILE_OK);
         assert_int_equal(fake.occupancies, 1); /* once for the kernel, not per launch */

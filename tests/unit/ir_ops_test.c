@@ -27,7 +27,7 @@ static const char HEAD[] =
     "  map w = b im2col_w bf16 offset 0 dim [2, N, 8, 64] pitch [64, 64, 64, 2] box [0, 0, 0, 0] channels 64 pixels 4 load\n"
     "  param map m\n  param address a\n  param address b\n  param address idx\n  param counter\n  param hints\n"
     "  param value N\n  param map g\n  param map f\n  param map c\n  param map w\n  param maps 512\n"
-    "  deal ticket N per_sm 2\n  traffic N * 8\n"
+    "  deal ticket N per_sm 2\n  traffic N * 8\n  dependent\n"
     "  grid 4, 1, 1\n  cluster 4, 1, 1\n  threads 224\n  smem 8192\n  zeros 1024\n  tmem_columns 64 pair\n"
     "  buf t bytes 1024 align 128 slots 2 pitch 1024 at 0\n"
     "  buf cell bytes 8 align 128 slots 2 pitch 128 at 2048\n"
@@ -58,6 +58,7 @@ static const char HEAD[] =
 static const char BODIES[] =
     "  init {\n"
     "    %n = param.i64 N\n"
+    "    dep.wait\n"
     "    %rank = sreg cluster_ctarank\n"
     "    elect bar.init full[0], 1\n    elect bar.init full[1], 1\n    elect bar.init free, 128\n"
     "    elect fence.mbar_init\n"
@@ -66,6 +67,7 @@ static const char BODIES[] =
     "    elect tc.alloc cell[0], n 64\n    elect tc.relinquish\n"
     "    cluster.arrive relaxed\n    cluster.wait\n    cta.sync 0, 224\n"
     "    tc.base cell[0]\n"
+    "    dep.launch\n"
     "    %dbig = tc.desc big, lead 16, stride 128, swizzle none\n    %dt = tc.desc t[0], lead 16, stride 256, swizzle none\n"
     "  }\n"
     "  role load warps 1 {\n"
@@ -493,6 +495,12 @@ static const Bad BAD[] = {
     {"    elect tc.free 64\n", "    %l = loop.i32 0 .. 2\n    elect tc.free 64\n    end\n", "once and unconditionally"},
     {"    elect tc.relinquish\n", "    tc.relinquish\n", "by one warp, once"},
     {"    tc.base cell[0]\n", "    tc.base t[0]\n", "was not written"},
+    {"    dep.launch\n", "", "no dep.launch or no dep.wait"},
+    {"    dep.wait\n", "", "touches global memory in front of dep.wait"},
+    {"    dep.wait\n", "    dep.wait\n    dep.wait\n", "once and unconditionally"},
+    {"    dep.wait\n", "    dep.wait\n    dep.launch\n", "allocates tensor memory behind dep.launch"},
+    {"      %s = get.i32 slot\n", "      %s = get.i32 slot\n      dep.wait\n", "stands in init"},
+    {"  dependent\n", "", "launched behind all before it"},
     {"    elect tc.alloc cell[0], n 64\n    elect tc.relinquish\n", "    elect tc.relinquish\n    elect tc.alloc cell[0], n 64\n", "before all else"},
     {"elect tc.cp 128x128b", "tc.cp 128x128b", "by one thread"},
     {"big, by %dbig", "u[0](0, 0), by %dbig", "from shared memory"},

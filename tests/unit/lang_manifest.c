@@ -264,7 +264,7 @@ static void another_version_is_named(void **state)
     MfWords w = manifest_encode(&m, &r->arena);
     w.w[1] = 7;
     assert_string_equal(manifest_decode(w.w, w.n, &r->arena, &out),
-                        "the manifest has version 7, this library reads version 2");
+                        "the manifest has version 7, this library reads version 3");
 }
 
 /* ---- PTX ---- */

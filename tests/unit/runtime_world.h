@@ -15,6 +15,7 @@ typedef struct Variant { /* what differs from the plain kernel */
     uint8_t
         deal; /* n * factor iterations (factor 0: n), in a kernel with `counters` counters and a parameter for hints */
     uint32_t per_sm, counters, maps; /* maps: bytes of each CTA for those that it makes */
+    bool dependent;
     int64_t factor;
     bool hints; /* traffic is that of M x N elements copied */
 } Variant;
@@ -94,6 +95,7 @@ static void build_kernel(Arena *a, MfKernel *k, const Variant *v)
 {
     k->name = "copy";
     k->entry = v->entry ? v->entry : "copy";
+    k->dependent = v->dependent;
     vec_push(a, &k->syms, ((MfSym){"M", MF_SIZE}));
     vec_push(a, &k->syms, ((MfSym){"N", MF_SIZE}));
     vec_push(a, &k->syms, ((MfSym){"n", MF_SCALAR}));
