@@ -29,8 +29,8 @@ kernel static(src: global bf16[M, N], dst: global bf16[M, N]) {
 kernel rows8(src: global bf16[M, N], dst: global bf16[M, N]) grid (ceil(N, 256), ceil(M, 8)) {
     shared t: bf16[8, 256]; move src[cta.y * 8, cta.x * 256] -> t; move t -> dst[cta.y * 8, cta.x * 256];
 }
-kernel bulk4k(src: global bf16[M, N], dst: global bf16[M, N]) grid (ceil(N, 2048), M) {
-    shared t: bf16[2048]; move src[cta.y, cta.x * 2048] -> t via bulk; move t -> dst[cta.y, cta.x * 2048] via bulk;
+kernel row1(src: global bf16[M, N], dst: global bf16[M, N]) grid (ceil(N, 2048), M) {
+    shared t: bf16[2048]; move src[cta.y, cta.x * 2048 +: 2048] -> t via bulk; move t -> dst[cta.y, cta.x * 2048 +: 2048] via bulk;
 }
 """
 TRANSPOSE = """
@@ -151,6 +151,11 @@ def main():
                     modules[text, dependent] = library.module(text, dependent)
                 launch = library.kernel(modules[text, dependent], kernel.encode(), tensors)
                 tensors["dst"].zero_()
+                try:
+                    launch()
+                except SystemExit:  # it does not take this size
+                    cells.append("-")
+                    continue
                 us = graph_us(launch)
                 right = torch.equal(tensors["dst"], want())
                 cells.append(f"{us:.2f}{'' if right else ' WRONG'}")
