@@ -20,6 +20,9 @@ LAUNCHES, GRAPHS = 20, 30
 TYPES = {torch.bfloat16: b"bf16", torch.float32: b"f32", torch.int32: b"s32"}
 
 COPY = """
+kernel both<BM = 64 | 8>(src: global bf16[M, N], dst: global bf16[M, N]) {
+    pipeline (i, j) in (ceil(M, BM), ceil(N, 256)) across grid { shared t: bf16[BM, 256]; move src[i * BM, j * 256] -> t; move t -> dst[i * BM, j * 256]; }
+}
 kernel tickets(src: global bf16[M, N], dst: global bf16[M, N]) {
     pipeline (i, j) in (ceil(M, 64), ceil(N, 256)) across grid { shared t: bf16[64, 256]; move src[i * 64, j * 256] -> t; move t -> dst[i * 64, j * 256]; }
 }
@@ -34,6 +37,10 @@ kernel row1(src: global bf16[M, N], dst: global bf16[M, N]) grid (ceil(N, 2048),
 }
 """
 TRANSPOSE = """
+kernel both<B = 128 | 64>(src: global bf16[M, N], dst: global bf16[N, M]) {
+    pipeline (i, j) in (ceil(M, B), ceil(N, B)) across grid { shared a: bf16[B, B] swizzle 128; shared b: bf16[B, B] swizzle 128;
+        move src[i * B, j * B] -> a; move a -> b transpose via threads; move b -> dst[j * B, i * B]; }
+}
 kernel tickets<B = 128>(src: global bf16[M, N], dst: global bf16[N, M]) {
     pipeline (i, j) in (ceil(M, B), ceil(N, B)) across grid { shared a: bf16[B, B] swizzle 128; shared b: bf16[B, B] swizzle 128;
         move src[i * B, j * B] -> a; move a -> b transpose via threads; move b -> dst[j * B, i * B]; }
@@ -44,6 +51,9 @@ kernel tile64(src: global bf16[M, N], dst: global bf16[N, M]) grid (ceil(N, 64),
 }
 """
 GATHER = """
+kernel both<P = 1 | 2>(src: global bf16[V, D], idx: global s32[R], dst: global bf16[R, D]) where D == 4096 {
+    pipeline r in R across grid { shared row: bf16[4096]; move src[idx[r], :] -> row via bulk; move row -> dst[r, :] via bulk; }
+}
 kernel tickets(src: global bf16[V, D], idx: global s32[R], dst: global bf16[R, D]) where D == 4096 {
     pipeline r in R across grid { shared row: bf16[4096]; move src[idx[r], :] -> row via bulk; move row -> dst[r, :] via bulk; }
 }

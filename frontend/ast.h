@@ -230,7 +230,7 @@ struct Stmt {
 /* ---- items ---- */
 typedef struct TParam {
     Ident name;
-    Expr *value; /* default: a number, or an EX_NAME that is an element type; NULL: must be given */
+    Expr *value; /* default: a number, or an EX_NAME that is an element type, and behind it its alternatives; NULL: must be given */
     struct TParam *next;
 } TParam;
 

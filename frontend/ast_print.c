@@ -350,9 +350,9 @@ static void item_lines(Printer *p, const Item *it)
     for (const TParam *t = it->tparams; t; t = t->next) {
         begin(p, "tparam");
         put_ident(p, t->name);
-        if (t->value) {
-            put_word(p, "=");
-            put_expr(p, t->value);
+        for (const Expr *x = t->value; x; x = x->next) {
+            put_word(p, x == t->value ? "=" : "|");
+            put_expr(p, x);
         }
         end(p, t->name.span);
     }

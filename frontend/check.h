@@ -14,6 +14,7 @@
  *   moves.c      `move` and `prefetch`: directions, shapes, types
  *   fill.c       `fill`, values as bits
  *   tmem.c       tiles in tensor memory, moves into and out of them, `shift`
+ *   alternatives.c  how many schedules each kernel has
  *   kernels.c    heads of kernels: parameters, attributes
  *   statements.c bodies
  *   loops.c      `for`, `pipeline`, `roles`
@@ -78,6 +79,11 @@ struct Module {
     Module *next;
 };
 
+typedef struct Schedule { /* of a kernel of the source: the number-th of them */
+    const Item *kernel;
+    uint32_t number, count;
+} Schedule;
+
 struct Checked {
     Compilation *c;
     Define *defines;
@@ -86,6 +92,7 @@ struct Checked {
     Module *modules; /* main first */
     Module *main;
     VEC(Item *) kernels;
+    VEC(Schedule) schedules;
     Entity **newest;  /* by Name: what was declared last, in any environment */
     uint32_t nenvs;
     uint32_t errors;  /* in what all kernels use, modules and constants: uses of it are silent, so no kernel is lowered then */
@@ -270,8 +277,13 @@ Module *called_module(Env *e, const Stmt *call); /* NULL after an error */
 #define CALL_DEPTH 64
 #define INLINED_MAX (1u << 18) /* a fn that calls another twice, and so on, grows by powers of two */
 
+/* alternatives.c */
+uint32_t alternatives_of(const TParam *t);
+void alternatives(Checked *ch); /* all schedules of all kernels, in the order of the source */
+
 /* kernels.c */
-PKernel *kernel_new(Env *e, const Item *item);
+const char *define_value(Checked *ch, const Item *k, const TParam *t); /* NULL: no -D gives it one */
+PKernel *kernel_new(Env *e, const Schedule *schedule);
 bool kernel_head(Env *e, const Item *item); /* compile-time parameters, parameters, attributes */
 bool kernel_whole(Env *e);                  /* rules that its statements decide */
 

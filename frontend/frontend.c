@@ -64,21 +64,25 @@ Checked *check_unit(Compilation *c, Unit *unit, Define *defines, size_t ndefines
     for (Module *m = ch->modules; m; m = m->next)
         if (!m->broken) constants(ch, m); /* scalars.c: each has a value */
     some_kernel(ch);
+    alternatives(ch); /* alternatives.c: which schedules each kernel has */
     ch->errors = c->diags->errors;
     return ch;
 }
 
-size_t check_kernel_count(const Checked *ch) { return ch->kernels.n; }
+bool check_last_schedule(const Checked *ch, size_t i) { return ch->schedules.v[i].number + 1 == ch->schedules.v[i].count; }
+
+size_t check_kernel_count(const Checked *ch) { return ch->schedules.n; }
 
 /* ---- once a kernel ---- */
 
 PKernel *check_kernel(Checked *ch, size_t i)
 {
     Compilation *c = ch->c;
-    const Item *item = ch->kernels.v[i];
+    const Schedule *schedule = &ch->schedules.v[i];
+    const Item *item = schedule->kernel;
     uint32_t errors = c->diags->errors;
     Env e = {.ch = ch, .c = c, .module = ch->main};
-    PKernel *k = kernel_new(&e, item);
+    PKernel *k = kernel_new(&e, schedule);
     ch->inlined = 0;
     env_begin(&e);
     bool ok = kernel_head(&e, item);       /* kernels.c: parameters, attributes; types in types.c */

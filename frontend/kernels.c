@@ -6,12 +6,12 @@
 
 /* ---- compile-time parameters ---- */
 
-static const char *define_value(Env *e, const Item *k, const TParam *t)
+const char *define_value(Checked *ch, const Item *k, const TParam *t)
 {
-    const char *value = NULL, *kernel = name_of(e, k->name.name), *param = name_of(e, t->name.name);
+    const char *value = NULL, *kernel = names_text(ch->c->names, k->name.name), *param = names_text(ch->c->names, t->name.name);
     size_t n = strlen(kernel);
-    for (size_t i = 0; i < e->ch->ndefines; i++) {
-        Define *d = &e->ch->defines[i];
+    for (size_t i = 0; i < ch->ndefines; i++) {
+        Define *d = &ch->defines[i];
         const char *dot = strchr(d->name, '.');
         bool match = dot ? (size_t)(dot - d->name) == n && strncmp(d->name, kernel, n) == 0 && strcmp(dot + 1, param) == 0
                          : strcmp(d->name, param) == 0;
@@ -44,22 +44,24 @@ static bool tparams(Env *e, const Item *k)
     bool ok = true;
     for (const TParam *t = k->tparams; t; t = t->next) {
         Entity ent = {.kind = ENT_BAD, .name = t->name.name, .span = t->name.span};
-        const char *value = define_value(e, k, t);
+        const char *value = define_value(e->ch, k, t);
+        const Expr *given = t->value;
         int64_t n;
+        for (uint32_t i = 0; given && given->next && i < e->kernel->schedule; i++) given = given->next;
         if (value) {
             ok = define_entity(e, t, value, &ent) && ok;
-        } else if (!t->value) {
+        } else if (!given) {
             Diag *g = diag_at(e->c->diags, E0212, t->name.span, "the compile-time parameter `%s` has no value",
                               name_of(e, t->name.name));
             diag_fix(e->c->diags, g, "give it a default here, or -D %s.%s=..", name_of(e, k->name.name),
                      name_of(e, t->name.name));
             ok = false;
-        } else if (t->value->kind == EX_NAME && !env_find(e, t->value->id.name) &&
-                   !module_item(e->module, t->value->id.name) && elem_find(name_of(e, t->value->id.name), &ent.type)) {
+        } else if (given->kind == EX_NAME && !env_find(e, given->id.name) &&
+                   !module_item(e->module, given->id.name) && elem_find(name_of(e, given->id.name), &ent.type)) {
             ent.kind = ENT_TYPE;
-        } else if (constant(e, t->value, INT64_MIN, INT64_MAX, "a compile-time parameter", &n)) {
+        } else if (constant(e, given, INT64_MIN, INT64_MAX, "a compile-time parameter", &n)) {
             ent.kind = ENT_SCALAR;
-            ent.sx = sx_const(e, n, t->value->span);
+            ent.sx = sx_const(e, n, given->span);
         } else {
             ok = false;
         }
@@ -306,14 +308,17 @@ static bool attributes(Env *e, const Item *item)
 
 /* ---- the kernel ---- */
 
-PKernel *kernel_new(Env *e, const Item *item)
+PKernel *kernel_new(Env *e, const Schedule *schedule)
 {
+    const Item *item = schedule->kernel;
     PKernel *k = e->kernel = arena_new(e->c->scratch, PKernel);
     k->name = item->name.name;
     k->span = item->name.span;
     k->entry = names_text(e->c->names, k->name);
     k->cluster[0] = k->cluster[1] = k->cluster[2] = 1;
     k->threads = 32;
+    k->schedule = schedule->number;
+    k->schedules = schedule->count;
     return k;
 }
 

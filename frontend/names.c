@@ -342,7 +342,7 @@ void check_names(Checked *ch, Module *m)
         Walk w = {.env = {.ch = ch, .c = ch->c, .module = m}};
         env_begin(&w.env);
         for (const TParam *t = it->tparams; t; t = t->next) {
-            if (t->value) walk_expr(&w, t->value);
+            for (const Expr *x = t->value; x; x = x->next) walk_expr(&w, x);
             declare(&w, t->name);
         }
         for (const Param *p = it->params; p; p = p->next) {

@@ -121,7 +121,7 @@ static void yyerror(Span *at, Parse *ps, const char *msg);
 %type <ident> name opt_by opt_word
 %type <idents> names path index
 %type <expr> expr sum prim bdim
-%type <exprs> exprs sums targs tuple
+%type <exprs> exprs sums targs tuple alternatives
 %type <sub> sub
 %type <subs> subs
 %type <dims> dims
@@ -177,10 +177,13 @@ tparams: %empty                         { $$ = (TParamList){0}; }
        ;
 /* A default is a sum, so that `>` closes the list. */
 tplist: name                            { $$ = tparam_list(TREE, (TParamList){0}, $1, NULL); }
-      | name "=" sum                    { $$ = tparam_list(TREE, (TParamList){0}, $1, $3); }
+      | name "=" alternatives           { $$ = tparam_list(TREE, (TParamList){0}, $1, $3.first); }
       | tplist "," name                 { $$ = tparam_list(TREE, $1, $3, NULL); }
-      | tplist "," name "=" sum         { $$ = tparam_list(TREE, $1, $3, $5); }
+      | tplist "," name "=" alternatives { $$ = tparam_list(TREE, $1, $3, $5.first); }
       ;
+alternatives: sum                       { $$ = expr_list((ExprList){0}, $1); }
+            | alternatives "|" sum      { $$ = expr_list($1, $3); }
+            ;
 
 params: %empty                          { $$ = (ParamList){0}; }
       | plist

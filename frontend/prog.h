@@ -303,6 +303,7 @@ typedef struct PName {
 
 typedef struct PKernel {
     Name name;
+    uint32_t schedule, schedules; /* which of how many: compile-time parameters have alternatives */
     const char *entry; /* PTX name */
     Span span;
     VEC(PSym) syms;
@@ -360,6 +361,7 @@ typedef struct Checked Checked; /* resolved items: modules, constants, functions
 /* Resolves imports, targets, constants and all names; type-independent checks of every item, used or not. */
 Checked *check_unit(Compilation *c, Unit *unit, Define *defines, size_t ndefines, const ImportReader *reader,
                     const char *arch);
+bool check_last_schedule(const Checked *ch, size_t i); /* .. of its kernel of the source: the next one is of another */
 size_t check_kernel_count(const Checked *ch);
 /* The imported module that has this constant, `name` or `module.name`; NULL: none. */
 const char *module_of_const(const Checked *ch, const char *name);

@@ -202,6 +202,34 @@ void manifest_begin(MfWriter *w, Arena *a, const Manifest *head)
     put(w, 0);
 }
 
+static bool same_lx(const MfKernel *a, Lx x, const MfKernel *b, Lx y)
+{
+    if (x == 0 || y == 0) return x == y;
+    const LxNode *p = &a->lx.nodes.v[x - 1], *q = &b->lx.nodes.v[y - 1];
+    return p->op == q->op && p->k == q->k && same_lx(a, p->a, b, q->a) && same_lx(a, p->b, b, q->b);
+}
+
+static bool same_tensor(const MfKernel *a, const MfTensor *x, const MfKernel *b, const MfTensor *y)
+{
+    bool same = strcmp(x->name, y->name) == 0 && x->type == y->type && x->rank == y->rank && x->read == y->read && x->written == y->written && x->strided == y->strided;
+    for (int d = 0; same && d < x->rank; d++) same = same_lx(a, x->extent[d], b, y->extent[d]) && same_lx(a, x->stride[d], b, y->stride[d]);
+    return same;
+}
+
+bool manifest_same_signature(const MfKernel *a, const MfKernel *b)
+{
+    bool same = a->args.n == b->args.n && a->syms.n == b->syms.n && a->scalars.n == b->scalars.n && a->tensors.n == b->tensors.n && a->trusts.n == b->trusts.n;
+    for (uint32_t i = 0; same && i < a->args.n; i++) same = a->args.v[i].is_scalar == b->args.v[i].is_scalar && a->args.v[i].index == b->args.v[i].index;
+    for (uint32_t i = 0; same && i < a->syms.n; i++) same = strcmp(a->syms.v[i].name, b->syms.v[i].name) == 0 && a->syms.v[i].kind == b->syms.v[i].kind;
+    for (uint32_t i = 0; same && i < a->scalars.n; i++) {
+        const MfScalar *x = &a->scalars.v[i], *y = &b->scalars.v[i];
+        same = strcmp(x->name, y->name) == 0 && x->type == y->type && x->sym == y->sym;
+    }
+    for (uint32_t i = 0; same && i < a->tensors.n; i++) same = same_tensor(a, &a->tensors.v[i], b, &b->tensors.v[i]);
+    for (uint32_t i = 0; same && i < a->trusts.n; i++) same = a->trusts.v[i].fact == b->trusts.v[i].fact && a->trusts.v[i].tensor == b->trusts.v[i].tensor;
+    return same;
+}
+
 void manifest_kernel(MfWriter *w, const MfKernel *k)
 {
     w->first->w[KERNELS_AT]++;
@@ -220,6 +248,7 @@ void manifest_kernel(MfWriter *w, const MfKernel *k)
     put(w, pack(k->threads, 32, k->smem));
     put(w, pack(k->deal | (uint32_t)k->dependent << 8, 32, k->per_sm));
     put(w, pack(k->teams, 32, k->traffic));
+    put(w, k->schedule | (uint64_t)k->schedules << 8 | (uint64_t)k->more_l2 << 16 | (uint64_t)k->more_ctas << 24);
 }
 
 const MfBlock *manifest_end(MfWriter *w)

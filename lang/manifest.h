@@ -56,7 +56,7 @@ typedef struct MfMap { /* one CUtensorMap kernel parameter */
 
 MapDesc manifest_map(const MfMap *m); /* what is known without arguments: dim, pitch and address are not */
 
-enum { MF_HINTS_L2 = 8 };
+enum { MF_HINTS_L2 = 8, MF_SCHEDULES_MAX = 8 };
 
 typedef enum MfParamKind {
     MF_PARAM_MAP,     /* 128 bytes, aligned 64: map `index` */
@@ -108,6 +108,11 @@ typedef struct MfKernel {
     uint32_t per_sm;              /* with `deal`: CTAs per SM that the schedule wants */
     Lx traffic;                   /* bytes of global memory read and written; 0: not known */
     uint32_t cluster[3];          /* 1, 1, 1 without clusters */
+    /* The schedules of one kernel of the source stand one behind the other, with one name and one signature. A launch takes the first that it is
+     * large enough for; the last one is for all. */
+    uint8_t schedule, schedules;  /* which of how many; 0 of 0 where there is one */
+    uint8_t more_l2;              /* for launches that move more than so many times the device's L2 (`traffic`); 0: whatever they move */
+    uint8_t more_ctas;            /* for grids of at least so many CTAs per SM; 0: of any size */
     bool dependent;               /* may begin while launches before it run: it waits for them before it touches global memory */
     uint32_t threads;             /* per CTA */
     uint32_t smem;                /* dynamic shared memory in bytes */
@@ -120,6 +125,9 @@ typedef struct Manifest {
     uint64_t source_hash; /* xxh64 of the main source's text */
     VEC(MfKernel) kernels;
 } Manifest;
+
+/* Called alike: the same parameters in the same order, of the same types, extents, strides and directions. */
+bool manifest_same_signature(const MfKernel *a, const MfKernel *b);
 
 /* Words for the array. Deterministic. */
 typedef struct MfWords {

@@ -2,6 +2,7 @@
 #include "lang/manifest_words.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* The words come from a file that anybody can have made: every count is bounded by the words that are left, every
  * index by the list that it points into. After the first fault the reader stands at the end and gives zeros, so
@@ -281,6 +282,13 @@ static void read_shape(Reader *r, MfKernel *k)
     v = next(r);
     k->teams = check_lx(r, k, low32(v), k->deal == MF_DEAL_NONE);
     k->traffic = check_lx(r, k, high32(v), true);
+    v = next(r);
+    k->schedule = (uint8_t)v;
+    k->schedules = (uint8_t)(v >> 8);
+    k->more_l2 = (uint8_t)(v >> 16);
+    k->more_ctas = (uint8_t)(v >> 24);
+    bool one = k->schedules == 0 && k->schedule == 0;
+    demand(r, v >> 32 == 0 && (one || (k->schedules >= 2 && k->schedules <= MF_SCHEDULES_MAX && k->schedule < k->schedules)), "a kernel has no such schedule");
 }
 
 static void read_kernel(Reader *r, MfKernel *k)
@@ -298,6 +306,21 @@ static void read_kernel(Reader *r, MfKernel *k)
     READ_LIST(r, k, read_check);
     READ_LIST(r, k, read_trust);
     read_shape(r, k);
+}
+
+/* Those of one kernel are all there, in order. */
+static bool schedules_whole(const Manifest *m)
+{
+    for (uint32_t i = 0, n; i < m->kernels.n; i += n) {
+        const MfKernel *first = &m->kernels.v[i];
+        n = first->schedules ? first->schedules : 1;
+        if (first->schedule != 0 || m->kernels.n - i < n) return false;
+        for (uint32_t s = 1; s < n; s++) {
+            const MfKernel *k = &m->kernels.v[i + s];
+            if (k->schedule != s || k->schedules != n || strcmp(k->name, first->name) != 0 || !manifest_same_signature(first, k)) return false;
+        }
+    }
+    return true;
 }
 
 static void read_text(Reader *r)
@@ -342,6 +365,7 @@ const char *manifest_decode(const uint64_t *w, size_t n, Arena *a, Manifest *out
         MfKernel *k = vec_add(a, &out->kernels);
         read_kernel(&r, k);
     }
+    if (r.fault == NULL && !schedules_whole(out)) fail(&r, "the schedules of a kernel are not together, or not alike");
     if (r.fault == NULL) return r.at == r.n ? NULL : "the manifest has words behind its last kernel";
     const char *text = arena_printf(a, "the manifest is damaged at word %zu: %s", r.fault_at, r.fault);
     *out = (Manifest){.compiler = "", .target = "", .source = ""};

@@ -25,6 +25,7 @@ typedef struct Job {
     Text out, rendered;
     Text certificate; /* of the IR that is printed */
     PtxWriter *writer;
+    const MfKernel *first; /* of the kernel at hand its first schedule */
     VEC(const char *) dependencies;
     const tilecc_options *opt;
     Source *main;
@@ -128,10 +129,16 @@ static void unused_defines(Job *j, const Checked *ch, const Define *d)
 /* One kernel from the tree to proved IR (the verifier checks first that it is well formed); NULL after an error. */
 static IrKernel *build_kernel(Job *j, Checked *ch, size_t i, const IrModule *m, Text *plan, Text *certificate)
 {
+    if (i == 0 || check_last_schedule(ch, i - 1)) j->first = NULL;
     PKernel *p = check_kernel(ch, i);
     IrKernel *k = p ? lower_kernel(&j->c, p, plan) : NULL;
     if (!k) return NULL;
     if (!ir_verify(&j->scratch, &j->diags, m, k, certificate)) return NULL;
+    if (p->schedule == 0) j->first = &k->mf;
+    if (j->first && !manifest_same_signature(j->first, &k->mf)) {
+        diag_at(&j->diags, E0220, p->span, "the parameters of `%s` depend on what has alternatives", names_text(j->names, p->name));
+        return NULL;
+    }
     check_unused(&j->c, p);
     return k;
 }
@@ -185,10 +192,11 @@ static void emit_ptx(Job *j, Checked *ch, PtxLines *lines)
                      .source_path = source_recorded(j->main),
                      .source_hash = XXH64(j->main->text, j->main->len, 0)};
     PtxWriter *w = j->writer = ptx_begin(&j->arena, &j->mem, &m, &po);
+    ArenaMark mark = arena_mark(&j->scratch);
     for (size_t i = 0; i < check_kernel_count(ch); i++) {
-        ArenaMark mark = arena_mark(&j->scratch);
         IrKernel *k = build_kernel(j, ch, i, &m, NULL, NULL);
         if (k && !j->diags.errors) ptx_kernel(w, k);
+        if (!check_last_schedule(ch, i)) continue;
         arena_release(&j->scratch, mark);
     }
     check_legal(j, w);

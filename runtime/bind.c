@@ -50,23 +50,30 @@ tile_status tile_args_new(tile_kernel *k, tile_args **out, tile_error *err)
     if (!out) return fail_null(err, "out");
     *out = NULL;
     if (!k) return fail_null(err, "the kernel");
-    tile_args *a = calloc(1, sizeof *a);
-    if (a) *a = (tile_args){.kernel = k, .heap = heap_new()};
-    if (!a || !a->heap || !build_args(a)) {
-        tile_args_free(a);
-        return fail(err, TILE_ERROR_MEMORY, "out of memory");
+    tile_args *first = NULL, **link = &first;
+    for (uint32_t i = 0; i == 0 || i < k->mf->schedules; i++) {
+        tile_args *a = *link = calloc(1, sizeof *a);
+        if (a) *a = (tile_args){.kernel = k + i, .heap = heap_new()};
+        if (!a || !a->heap || !build_args(a)) {
+            tile_args_free(first);
+            return fail(err, TILE_ERROR_MEMORY, "out of memory");
+        }
+        link = &a->next;
     }
-    *out = a;
+    *out = first;
     return succeed(err);
 }
 
 void tile_args_free(tile_args *a)
 {
-    if (!a) return;
-    tile_device *d = a->kernel->module->device;
-    if (a->dummy) d->ops->release(d, a->dummy, NULL);
-    heap_free(a->heap);
-    free(a);
+    while (a) {
+        tile_args *next = a->next;
+        tile_device *d = a->kernel->module->device;
+        if (a->dummy) d->ops->release(d, a->dummy, NULL);
+        heap_free(a->heap);
+        free(a);
+        a = next;
+    }
 }
 
 static void list_params(const tile_kernel *k, char *buf, size_t size)
@@ -159,11 +166,9 @@ static bool same_tensor(const TensorArg *x, const TensorArg *y, int rank, bool *
     return *same_shape && x->address == y->address && x->bytes == y->bytes;
 }
 
-tile_status tile_bind(tile_args *a, const char *param, uint64_t address, size_t bytes, tile_type type, int rank,
-                      const int64_t *shape, const int64_t *strides, tile_error *err)
+static tile_status bind_tensor(tile_args *a, const char *param, uint64_t address, size_t bytes, tile_type type, int rank,
+                               const int64_t *shape, const int64_t *strides, tile_error *err)
 {
-    if (!a) return fail_null(err, "the tile_args");
-    if (!param) return fail_null(err, "the parameter's name");
     const struct MfArg *arg = find_param(a, param, err);
     if (!arg) return TILE_ERROR_ARGUMENT;
     if (arg->is_scalar)
@@ -198,6 +203,17 @@ tile_status tile_bind(tile_args *a, const char *param, uint64_t address, size_t 
     return TILE_OK;
 }
 
+/* What one schedule takes all do: they have one signature. */
+tile_status tile_bind(tile_args *a, const char *param, uint64_t address, size_t bytes, tile_type type, int rank,
+                      const int64_t *shape, const int64_t *strides, tile_error *err)
+{
+    if (!a) return fail_null(err, "the tile_args");
+    if (!param) return fail_null(err, "the parameter's name");
+    tile_status s = TILE_OK;
+    for (; a && s == TILE_OK; a = a->next) s = bind_tensor(a, param, address, bytes, type, rank, shape, strides, err);
+    return s;
+}
+
 static bool scalar_fits(unsigned type, int64_t v)
 {
     const ElemInfo *e = elem_info((ElemType)type);
@@ -219,9 +235,11 @@ tile_status tile_bind_scalar(tile_args *a, const char *param, int64_t value, til
     if (!scalar_fits(type, value))
         return fail_rule(err, TILE_ERROR_ARGUMENT, E1109, "`%s` is %" PRId64 ", which does not fit %s", param, value,
                          tile_type_name((tile_type)type));
-    ScalarArg *s = &a->scalars[arg->index];
-    if (!s->bound || s->value != value) a->sized = a->ready = false;
-    *s = (ScalarArg){true, value};
+    for (; a; a = a->next) {
+        ScalarArg *s = &a->scalars[arg->index];
+        if (!s->bound || s->value != value) a->sized = a->ready = false;
+        *s = (ScalarArg){true, value};
+    }
     return succeed(err);
 }
 

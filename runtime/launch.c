@@ -85,6 +85,13 @@ static tile_status prepare(tile_args *a, tile_error *err)
     return s;
 }
 
+/* *a becomes what is launched: the arguments of the schedule that this launch takes. */
+static tile_status make_ready(tile_args **a, tile_error *err)
+{
+    tile_status s = args_take(*a, a, err);
+    return s != TILE_OK || (*a)->ready ? s : prepare(*a, err);
+}
+
 static tile_status launch(tile_args *a, void *stream, tile_error *err)
 {
     tile_device *d = a->kernel->module->device;
@@ -94,11 +101,8 @@ static tile_status launch(tile_args *a, void *stream, tile_error *err)
 tile_status tile_launch(tile_args *a, void *stream, tile_error *err)
 {
     if (!a) return fail_null(err, "the tile_args");
-    if (!a->ready) {
-        tile_status s = prepare(a, err);
-        if (s != TILE_OK) return s;
-    }
-    tile_status s = launch(a, stream, err);
+    tile_status s = make_ready(&a, err);
+    if (s == TILE_OK) s = launch(a, stream, err);
     return s == TILE_OK ? succeed(err) : s;
 }
 
@@ -107,13 +111,13 @@ tile_status tile_launch_info(tile_args *a, tile_launch_facts *out, tile_error *e
     if (!out) return fail_null(err, "out");
     *out = (tile_launch_facts){.hints = -1};
     if (!a) return fail_null(err, "the tile_args");
-    if (!a->ready) {
-        tile_status s = prepare(a, err);
-        if (s != TILE_OK) return s;
-    }
+    tile_status s = make_ready(&a, err);
+    if (s != TILE_OK) return s;
     const MfKernel *mf = a->kernel->mf;
     if (a->nothing) return succeed(err);
     memcpy(out->grid, a->launch.grid, sizeof out->grid);
+    out->schedule = mf->schedule;
+    out->schedules = mf->schedules ? mf->schedules : 1;
     if (mf->deal != MF_DEAL_NONE) {
         out->deal = mf->deal == MF_DEAL_TICKET ? "ticket" : "static";
         out->iterations = a->values[mf->teams - 1];
@@ -133,14 +137,12 @@ tile_status tile_time(tile_args *a, void *stream, int repeats, double *milliseco
     if (!milliseconds) return fail_null(err, "milliseconds");
     *milliseconds = 0;
     if (!a) return fail_null(err, "the tile_args");
-    if (!a->ready) {
-        tile_status s = prepare(a, err);
-        if (s != TILE_OK) return s;
-    }
+    tile_status s = make_ready(&a, err);
+    if (s != TILE_OK) return s;
     if (a->nothing || repeats <= 0) return succeed(err);
     tile_device *d = a->kernel->module->device;
     void *timer;
-    tile_status s = d->ops->timer_start(d, stream, &timer, err);
+    s = d->ops->timer_start(d, stream, &timer, err);
     if (s != TILE_OK) return s;
     for (int i = 0; s == TILE_OK && i < repeats; i++) s = launch(a, stream, err);
     double ms = 0;

@@ -270,14 +270,19 @@ void tile_module_free(tile_module *m)
     free(m);
 }
 
+/* The first schedules of kernels are what callers see. */
 size_t tile_kernel_count(const tile_module *m)
 {
-    return !m ? 0 : m->manifest.kernels.n;
+    size_t n = 0;
+    for (uint32_t i = 0; m && i < m->manifest.kernels.n; i++) n += m->kernels[i].mf->schedule == 0;
+    return n;
 }
 
 tile_kernel *tile_kernel_at(tile_module *m, size_t i)
 {
-    return m && i < m->manifest.kernels.n ? &m->kernels[i] : NULL;
+    for (uint32_t k = 0; m && k < m->manifest.kernels.n; k++)
+        if (m->kernels[k].mf->schedule == 0 && i-- == 0) return &m->kernels[k];
+    return NULL;
 }
 
 tile_kernel *tile_kernel_find(tile_module *m, const char *name)

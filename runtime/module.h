@@ -76,6 +76,8 @@ enum { DUMMY_ZEROS = 256, DUMMY_BYTES = 512 };
 
 struct tile_args {
     tile_kernel *kernel;
+    tile_args *next;      /* the same arguments for the kernel's next schedule */
+    tile_args *taken;     /* of the first one: whose schedule the launch takes, as far as that one is sized */
     Heap *heap;
     TensorArg *tensors;
     ScalarArg *scalars;
@@ -96,6 +98,10 @@ struct tile_args {
     bool ready;   /* `launch` stands for all that is bound */
     bool nothing; /* nothing to launch */
 };
+
+/* ---- schedules.c ---- */
+/* Of a kernel with several schedules the arguments of the one that the launch takes. */
+tile_status args_take(tile_args *a, tile_args **taken, tile_error *err);
 
 /* ---- bind.c ---- */
 /* Symbols from what is bound so far; conflicts are reported. r == NULL: quietly. */

@@ -235,6 +235,7 @@ static int say_how(const Run *r)
         fputs("nothing to launch\n", stderr);
         return EXIT_OK;
     }
+    if (f.schedules > 1) fprintf(stderr, "schedule %d of %d\n", f.schedule + 1, f.schedules);
     fprintf(stderr, "grid of %u x %u x %u CTAs", f.grid[0], f.grid[1], f.grid[2]);
     if (f.deal) say_deal(&f);
     fputc('\n', stderr);

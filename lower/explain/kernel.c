@@ -232,6 +232,16 @@ static void print_map_rules(Lower *L, const MfMap *m)
     text_char(L->plan, '\n');
 }
 
+static void print_schedule(Lower *L)
+{
+    const MfKernel *mf = &L->ir->mf;
+    if (mf->schedules == 0) return;
+    text_printf(L->plan, "  schedule %u of %u, for ", mf->schedule + 1, mf->schedules);
+    if (mf->more_l2) text_printf(L->plan, "launches that move more than %u times what L2 holds\n", mf->more_l2);
+    else if (mf->more_ctas) text_printf(L->plan, "%slaunches of at least %u CTAs per SM\n", mf->schedule ? "other " : "", mf->more_ctas);
+    else text_lit(L->plan, "all other launches\n");
+}
+
 void explain_kernel(Lower *L)
 {
     static const char *const L2[] = {"none", "64 bytes", "128 bytes", "256 bytes"};
@@ -248,6 +258,7 @@ void explain_kernel(Lower *L)
                         k->roles.v[i].elect ? "1 elected thread of" : "all threads work, one issues copies:",
                         k->roles.v[i].warps, k->roles.v[i].warps == 1 ? "" : "s");
     }
+    print_schedule(L);
     print_grid(L);
     print_memory(L);
     print_columns(L);

@@ -155,6 +155,7 @@ static void print_launch(Printer *p)
         print_lx(p, mf->traffic);
         text_char(t, '\n');
     }
+    if (mf->schedules) text_printf(t, "  schedule %u of %u more_l2 %u more_ctas %u\n", mf->schedule, mf->schedules, mf->more_l2, mf->more_ctas);
     if (mf->dependent) text_lit(t, "  dependent\n");
     text_lit(t, "  grid ");
     for (int i = 0; i < 3; i++) {

@@ -208,6 +208,23 @@ static void read_traffic(Reader *r)
     r->k->mf.traffic = reader_lx(r);
 }
 
+static void read_schedule(Reader *r)
+{
+    MfKernel *mf = &r->k->mf;
+    uint32_t number = expect_u32(r);
+    reader_expect(r, "of");
+    uint32_t count = expect_u32(r);
+    reader_expect(r, "more_l2");
+    uint32_t l2 = expect_u32(r);
+    reader_expect(r, "more_ctas");
+    uint32_t ctas = expect_u32(r);
+    if (count < 2 || count > MF_SCHEDULES_MAX || number >= count || l2 > UINT8_MAX || ctas > UINT8_MAX) reader_error(r, E0690, "a kernel has no such schedule");
+    mf->schedule = (uint8_t)number;
+    mf->schedules = (uint8_t)count;
+    mf->more_l2 = (uint8_t)l2;
+    mf->more_ctas = (uint8_t)ctas;
+}
+
 static void read_dependent(Reader *r)
 {
     r->k->mf.dependent = true;
@@ -472,6 +489,7 @@ static void read_part(Reader *r)
                  {"zeros", read_zeros}, {"buf", read_buf},         {"bar", read_bar},         {"policy", read_policy},
                  {"var", read_var},     {"role", read_role},       {"init", read_init},       {"exit", read_exit},
                  {"deal", read_deal},   {"traffic", read_traffic}, {"plan", read_plan},         {"dependent", read_dependent},
+                 {"schedule", read_schedule},
                  {"tmem", read_tmem},   {"tmem_columns", read_columns}, {"ring", read_ring}, {"free", read_free},
                  {"agent", read_agent_line}, {"tree", read_tree}};
     for (size_t i = 0; i < sizeof PARTS / sizeof *PARTS; i++) {

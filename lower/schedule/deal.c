@@ -8,13 +8,20 @@
 #include "lower/plan/device_maps.h"
 #include "lower/schedule/schedule.h"
 
+/* Of several schedules of a kernel all but the first are for less work: a team for each iteration. */
+static PDeal deal_asked(const Lower *L, const PStmt *st)
+{
+    bool less = L->k->schedule > 0 && st->pipe->deal == DEAL_ANY && only_across(L->k) == st;
+    return less ? DEAL_LAUNCH : st->pipe->deal;
+}
+
 Pipe *pipe_of(Lower *L, const PStmt *st)
 {
     Sched *s = L->sched;
     Pipe *p = loop_use(L, st)->pipe;
     if (p) return p;
     p = loop_use(L, st)->pipe = arena_new(L->a, Pipe);
-    *p = (Pipe){.st = st, .batch = 1, .deal = st->pipe->deal, .across = st->pipe->deal != DEAL_NONE, .ids = RING_NONE};
+    *p = (Pipe){.st = st, .batch = 1, .deal = deal_asked(L, st), .across = st->pipe->deal != DEAL_NONE, .ids = RING_NONE};
     for (int i = 0; i < st->pipe->n; i++) {
         p->order[i] = (uint8_t)i;
         p->index[i] = pipe_index(st->pipe, i);

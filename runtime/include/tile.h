@@ -187,6 +187,8 @@ typedef struct tile_launch_facts { /* texts are static */
     int hints;          /* cache hints of a kernel that leaves them to the launch: 1 on, 0 off; -1: it does not */
     int64_t traffic;    /* bytes of global memory that the launch reads and writes; 0: not known */
     int64_t l2;         /* bytes of the device's L2; hints are on where traffic is more than 8 times that */
+    int schedule;       /* which of the kernel's schedules the launch takes, from 0, and how many it has: 1 where no compile-time */
+    int schedules;      /* parameter has alternatives. Chosen anew when a shape or a scalar has changed */
 } tile_launch_facts;
 /* What tile_launch would launch. Makes the same checks and launches nothing. */
 TILE_API tile_status tile_launch_info(tile_args *a, tile_launch_facts *out, tile_error *err);

@@ -178,3 +178,15 @@ for n in 1 16 $(many 37 20); do # y[r, s] = x[s]
     make f4 4,"$n",64 a
     case_ $k/peers_in_loop.tile x="$work/a.npy" y="f32[4,4,$n,64]:$work/b.npy" && map a b 0 0 0,$((n * 64)),64,1 "4,4,$n,64"
 done
+
+# Kernels of several schedules: sizes at which each is taken, on the simulator's small machine and on a GPU.
+g=tests/golden/pipeline/alternatives.tile
+for shape in 1,8 8,264 70,136 $(many '259,520 515,1032 4099,8200' 131,264); do
+    make u2 "$shape" a
+    case_ $g:copy src="$work/a.npy" dst="bf16[$shape]:$work/b.npy" && same a b
+    case_ $g:copy -D copy.BM=24 src="$work/a.npy" dst="bf16[$shape]:$work/b.npy" && same a b
+done
+for n in 1 16 191 400 $(many 20000 900); do
+    make u2 "$n,64" a
+    case_ $g:each src="$work/a.npy" dst="bf16[$n,64]:$work/b.npy" && same a b
+done

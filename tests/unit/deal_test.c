@@ -331,6 +331,44 @@ static void hints_follow_the_traffic(void **state)
     close_world(w);
 }
 
+/* 132 SMs, 50 MB of L2; CTAs of 64 columns and 32 rows. */
+static void the_launch_takes_a_schedule(void **state)
+{
+    (void)state;
+    const struct {
+        int64_t m, n;
+        unsigned threads;
+    } cases[] = {{32, 64, 32}, {32, 64 * 263, 32}, {32, 64 * 264, 64}, {64, 64 * 263, 64}, {64, 64 * 264, 128}, {32, 64, 32}, {960, 64 * 200, 128}};
+    World *w = open_world(&(Variant){.schedules = 3});
+    tile_launch_facts f;
+    assert_int_equal(tile_kernel_count(w->module), 1);
+    assert_null(tile_kernel_at(w->module, 1));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        bind_all(w, cases[i].m, cases[i].n, 1);
+        for (int again = 0; again < 2; again++) {
+            if (tile_launch(w->args, NULL, &w->err) != TILE_OK) fail_msg("case %zu: %s", i, w->err.text);
+            if (fake.config.block_x != cases[i].threads) fail_msg("case %zu: %u threads", i, fake.config.block_x);
+        }
+        assert_int_equal(tile_launch_info(w->args, &f, &w->err), TILE_OK);
+        assert_int_equal(128 >> f.schedule, cases[i].threads);
+        assert_int_equal(f.schedules, 3);
+    }
+    bind_all(w, 32, 63, 1); /* a check fails, and the next launch is chosen anew */
+    assert_int_equal(tile_launch(w->args, NULL, &w->err), TILE_ERROR_CHECK);
+    assert_int_equal(launch_n(w, 1), TILE_OK);
+    close_world(w);
+
+    fake_reset();
+    w = open_world(&(Variant){.schedules = 2, .hints = true}); /* moves M * N * 4 bytes */
+    bind_all(w, 1000, 26208, 1);
+    assert_int_equal(tile_launch(w->args, NULL, &w->err), TILE_OK);
+    assert_int_equal(fake.config.block_x, 64);
+    bind_all(w, 1000, 26216, 1);
+    assert_int_equal(tile_launch(w->args, NULL, &w->err), TILE_OK);
+    assert_int_equal(fake.config.block_x, 128);
+    close_world(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -344,6 +382,7 @@ int main(void)
         cmocka_unit_test_setup(threads_have_default_streams, setup),
         cmocka_unit_test_setup(old_drivers_deal_statically, setup),
         cmocka_unit_test_setup(hints_follow_the_traffic, setup),
+        cmocka_unit_test_setup(the_launch_takes_a_schedule, setup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,6 +16,7 @@ typedef struct Variant { /* what differs from the plain kernel */
         deal; /* n * factor iterations (factor 0: n), in a kernel with `counters` counters and a parameter for hints */
     uint32_t per_sm, counters, maps; /* maps: bytes of each CTA for those that it makes */
     bool dependent;
+    int schedules; /* of 128, 64, 32 .. threads */
     int64_t factor;
     bool hints; /* traffic is that of M x N elements copied */
 } Variant;
@@ -130,7 +131,17 @@ static void build_kernel(Arena *a, MfKernel *k, const Variant *v)
 static void build_ptx(World *w, const Variant *v)
 {
     Manifest m = {.compiler = "tilecc test", .target = v->target ? v->target : "sm_90a", .source = "copy.tile"};
-    build_kernel(&w->arena, vec_add(&w->arena, &m.kernels), v);
+    for (int i = 0; i == 0 || i < v->schedules; i++) {
+        MfKernel *k = vec_add(&w->arena, &m.kernels);
+        build_kernel(&w->arena, k, v);
+        if (v->schedules) {
+            k->schedule = (uint8_t)i;
+            k->schedules = (uint8_t)v->schedules;
+            k->threads = 128u >> i; /* to see which it is */
+            if (i + 1 < v->schedules) k->more_ctas = (uint8_t)(4 >> i);
+            if (i == 0 && v->hints) k->more_l2 = 2, k->more_ctas = 0;
+        }
+    }
     MfWords words = manifest_encode(&m, &w->arena);
     text_printf(&w->ptx, ".version 8.6\n.target %s\n.global .align 8 .b64 %s[%zu] = {", m.target, MANIFEST_SYMBOL,
                 words.n);

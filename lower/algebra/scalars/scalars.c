@@ -352,8 +352,7 @@ bool has_across(const PKernel *k)
     return false;
 }
 
-/* The kernel's across-grid pipeline, where it has just one. */
-static const PStmt *only_across(const PKernel *k)
+const PStmt *only_across(const PKernel *k)
 {
     const PStmt *found = NULL;
     for (const PStmt *s = k->body.first; s; s = s->next) {

@@ -113,6 +113,7 @@ struct Scalars {
 /* ---- scalars.c ---- */
 void scalars_forget(Lower *L, uint8_t uses); /* normal forms of what has such uses (0: all) are made anew */
 bool has_across(const PKernel *k); /* pipelines dealt across the grid: such a kernel has no cta.x, y, z */
+const PStmt *only_across(const PKernel *k); /* the one, where there is just one; else NULL */
 void scalars_begin(Lower *L); /* symbols, facts, grid, variables */
 void teams_beside(Lower *L);  /* rule G, beside pipelines across the grid */
 Poly scalar_poly(Lower *L, const Sx *x);

@@ -418,6 +418,7 @@ class Kernel:
             return {
                 "grid": tuple(f.grid), "deal": f.deal.decode() if f.deal else None, "iterations": f.iterations, "teams": f.teams,
                 "per_sm": f.per_sm, "hints": None if f.hints < 0 else bool(f.hints), "traffic": f.traffic, "l2": f.l2,
+                "schedule": f.schedule, "schedules": f.schedules,
             }
 
     def time(self, *arguments, repeats=20, **keywords):

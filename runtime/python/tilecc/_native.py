@@ -41,6 +41,8 @@ class LaunchFacts(Structure):
         ("hints", c_int),
         ("traffic", c_int64),
         ("l2", c_int64),
+        ("schedule", c_int),
+        ("schedules", c_int),
     ]
 
 
