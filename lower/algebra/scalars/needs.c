@@ -121,3 +121,35 @@ Need need_equal(Lower *L, Poly x, int64_t k, Lx *cond)
     also(L, cond, lx_op(L->a, pool, LX_EQ, e, lx_const(L->a, pool, k)));
     return NEED_CHECK;
 }
+
+static bool says(Lower *L, const Sx *cond, bool holds, Poly x);
+
+/* lo + less <= hi is known. What variables held where the condition stands nobody knows here. */
+static bool order_says(Lower *L, const Sx *lo, const Sx *hi, int less, Poly x)
+{
+    if ((scalar_uses(L, lo) | scalar_uses(L, hi)) & USE_VAR) return false;
+    Poly known = poly_sub(L->d, scalar_poly(L, hi), poly_add(L->d, scalar_poly(L, lo), poly_const(L->d, less)));
+    return !known.bad && !x.bad && domain_le(L->d, known, x);
+}
+
+static bool says(Lower *L, const Sx *cond, bool holds, Poly x)
+{
+    while (cond->op == SX_LET) cond = cond->a;
+    switch ((SxOp)cond->op) {
+    case SX_LT: return holds ? order_says(L, cond->a, cond->b, 1, x) : order_says(L, cond->b, cond->a, 0, x);
+    case SX_LE: return holds ? order_says(L, cond->a, cond->b, 0, x) : order_says(L, cond->b, cond->a, 1, x);
+    case SX_GT: return holds ? order_says(L, cond->b, cond->a, 1, x) : order_says(L, cond->a, cond->b, 0, x);
+    case SX_GE: return holds ? order_says(L, cond->b, cond->a, 0, x) : order_says(L, cond->a, cond->b, 1, x);
+    case SX_NOT: return says(L, cond->a, !holds, x);
+    case SX_LAND: return holds && (says(L, cond->a, true, x) || says(L, cond->b, true, x));
+    case SX_LOR: return !holds && (says(L, cond->a, false, x) || says(L, cond->b, false, x));
+    default: return false;
+    }
+}
+
+bool condition_says(Lower *L, Poly x)
+{
+    for (uint32_t i = 0; i < L->scalars->conditions.n; i++)
+        if (says(L, L->scalars->conditions.v[i].cond, !L->scalars->conditions.v[i].otherwise, x)) return true;
+    return false;
+}
