@@ -1,4 +1,6 @@
 /* What a move needs of its scalars: proved, or a condition that the launch checks, or neither. */
+#include <string.h>
+
 #include "lower/algebra/scalars/scalars.h"
 
 static void also(Lower *L, Lx *cond, Lx more)
@@ -124,12 +126,23 @@ Need need_equal(Lower *L, Poly x, int64_t k, Lx *cond)
 
 static bool says(Lower *L, const Sx *cond, bool holds, Poly x);
 
+/* How many times `known` x is, by its last term; 1 where it has no such term. */
+static int64_t times(Poly known, Poly x)
+{
+    for (uint32_t i = 0; known.n && i < x.n; i++) {
+        const Term *a = &known.terms[known.n - 1], *b = &x.terms[i];
+        if (a->natoms == b->natoms && memcmp(a->atoms, b->atoms, a->natoms * sizeof *a->atoms) == 0 && b->coef % a->coef == 0 && b->coef / a->coef > 0)
+            return b->coef / a->coef;
+    }
+    return 1;
+}
+
 /* lo + less <= hi is known. What variables held where the condition stands nobody knows here. */
 static bool order_says(Lower *L, const Sx *lo, const Sx *hi, int less, Poly x)
 {
     if ((scalar_uses(L, lo) | scalar_uses(L, hi)) & USE_VAR) return false;
     Poly known = poly_sub(L->d, scalar_poly(L, hi), poly_add(L->d, scalar_poly(L, lo), poly_const(L->d, less)));
-    return !known.bad && !x.bad && domain_le(L->d, known, x);
+    return !known.bad && !x.bad && domain_le(L->d, poly_mul(L->d, known, poly_const(L->d, times(known, x))), x);
 }
 
 static bool says(Lower *L, const Sx *cond, bool holds, Poly x)
