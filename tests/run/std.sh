@@ -53,6 +53,12 @@ for t in u8:u1 bf16:u2 f32:f4 s64:i8; do
     case_ std.rows:scatter -D scatter.T=$of x="$work/a.npy" idx="$work/i.npy" out="$work/c.npy:$work/b.npy" && scatter a i c b
     case_ std.rows:roll -D roll.T=$of x="$work/a.npy" out="$of[50,1040]:$work/b.npy" first=13 &&
         rows a b 13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31,32,33,34,35,36,37,38,39,40,41,42,43,44,45,46,47,48,49,0,1,2,3,4,5,6,7,8,9,10,11,12
+    for by in 0 13 1040; do
+        case $of in u8) unsigned=u8 ;; bf16) unsigned=u16 ;; f32) unsigned=u32 ;; *) unsigned=u64 ;; esac
+        make "u$(echo "$t" | tail -c 2)" 50,1040 c
+        case_ std.rows:roll_columns -D roll_columns.T=$unsigned x="$work/c.npy" out="$unsigned[50,1040]:$work/b.npy" right=$by &&
+            block c b 0,0 50,$((1040 - by)) 0,$by && block c b 0,$((1040 - by)) 50,$by 0,0
+    done
     make "${t#*:}" 5,1040 a
     case_ std.rows:roll -D roll.T=$of x="$work/a.npy" out="$of[5,1040]:$work/b.npy" first=5 && same a b
     case_ std.rows:flip -D flip.T=$of x="$work/a.npy" out="$of[5,1040]:$work/b.npy" && rows a b 4,3,2,1,0
@@ -218,3 +224,18 @@ for k in shared_loads own_loads; do
     case_ $g/gemm_cluster.tile:$k A="$work/a.npy" B="$work/c.npy" oa="f32[2,136,68]:$work/b.npy" ob="f32[3,72,68]:$work/d.npy" && map a b 0 0 0,68,1 2,136,68 && map c d 0 0 0,68,1 3,72,68
 done
 case_ $g/gemm_cluster.tile:one A="$work/a.npy" out="f32[136,68]:$work/b.npy" && same a b
+make u2 70,136 a
+make u2 70,136 c
+index 70 45 i
+case_ $g/tiles.tile:copy x="$work/a.npy" y="bf16[70,136]:$work/b.npy" && same a b
+case_ $g/tiles.tile:gather table="$work/a.npy" idx="$work/i.npy" y="bf16[45,136]:$work/b.npy" && gather a i b
+edges f16 70,136 a
+case_ $g/tiles.tile:convert x="$work/a.npy" y="f32[70,136]:$work/b.npy" && converted f16 f32 a b 0
+make f4 70,136 a
+make f4 136,72 c
+case_ $g/tiles.tile:transpose x="$work/c.npy" y="f32[72,136]:$work/b.npy" && map c b 0 0 1,72 72,136
+small f32 1,70,136 100 a
+small f32 70,136 100 c
+reshape a 70,136 d
+case_ $g/tiles.tile:add x="$work/d.npy" y="$work/c.npy:$work/b.npy" && sum a c b
+case_ $g/tiles.tile:filled y="s32[70,136]:$work/b.npy" && constant i4 70,136 7 a && same a b
