@@ -200,8 +200,7 @@ def fill(out, value):
     if a.strides is not None and list(a.strides) != list(_row_major(a.shape)):
         raise ValueError("an array that is not contiguous")
     if n:
-        k = getattr(load("std.copy", **{"constant.T": a.dtype, "constant.V": int(value)}), "constant")
-        k(_view(out, (n // last, last), (last, 1)))
+        _kernel("copy", "constant", T=a.dtype, V=int(value))(_view(out, (n // last, last), (last, 1)))
     return out
 
 
