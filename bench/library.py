@@ -151,6 +151,12 @@ def flip(m, n):
     return Case(std.flip, lambda x: x.flip(0), (x,), 2 * x.nbytes)
 
 
+@case("flip of columns, bf16 {} x {}", (65536, 8192), (70, 264))
+def flip_columns(m, n):
+    x = bits((m, n), torch.bfloat16)
+    return Case(lambda x: std.flip(x, 1), lambda x: x.flip(1), (x,), 2 * x.nbytes)
+
+
 @case("roll of rows, bf16 {} x {}", (65536, 8192), (70, 256))
 def roll(m, n):
     x = bits((m, n), torch.bfloat16)

@@ -62,6 +62,7 @@ for t in u8:u1 bf16:u2 f32:f4 s64:i8; do
     make "${t#*:}" 5,1040 a
     case_ std.rows:roll -D roll.T=$of x="$work/a.npy" out="$of[5,1040]:$work/b.npy" first=5 && same a b
     case_ std.rows:flip -D flip.T=$of x="$work/a.npy" out="$of[5,1040]:$work/b.npy" && rows a b 4,3,2,1,0
+    case_ std.rows:flip_columns -D flip_columns.T=$of x="$work/a.npy" out="$of[5,1040]:$work/b.npy" && map a b 0 1039 1040,-1 5,1040
 
     numbers_of i4 3,-1,0 i
     make "${t#*:}" 4,8,528 a

@@ -35,6 +35,7 @@ def test_movements():
         equal(std.roll(m, 5), np.roll(m, 5, 0))
         equal(std.roll(m, -70), np.roll(m, -70, 0))
         equal(std.flip(m), m[::-1])
+        equal(std.flip(m, 1), m[:, ::-1])
 
 
         equal(std.roll(m, 5, 1), np.roll(m, 5, 1))
@@ -291,7 +292,8 @@ def one_random():
         want = [padded[a, r : r + bh + 2 * hh, c : c + bw + 2 * hw] for a in range(n) for r in range(0, h, bh) for c in range(0, w, bw)]
         return lambda: std.halo_nhwc(i, (bh, bw), (hh, hw)), np.stack(want)
     if what == "flip":
-        return lambda: std.flip(m), m[::-1]
+        d = int(random.integers(2))
+        return lambda: std.flip(m, d), np.flip(m, d)
     p = [int(v) for v in random.integers(0, 9, 4)]
     p[2] *= unit
     p[3] *= unit

@@ -331,10 +331,10 @@ def roll(x, shift, dim=0):
     return y
 
 
-def flip(x):
-    """The rows in the opposite order."""
+def flip(x, dim=0):
+    """The rows in the opposite order, or the columns."""
     y = _empty(x, x.shape)
-    _launch(_kernel("rows", "flip", T=_rows(x)), x, y)
+    _launch(_kernel("rows", "flip_columns" if dim % 2 else "flip", T=_rows(x)), x, y)
     return y
 
 
