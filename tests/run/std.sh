@@ -101,6 +101,15 @@ for t in u8:u1 bf16:u2 f32:f4 s64:i8; do
     case_ std.copy:concat3 "$d" a="$work/a.npy" b="$work/c.npy" c="$work/d.npy" out="$of[70,352]:$work/b.npy" && block c b 0,0 70,272 0,64
     case_ std.copy:concat3 "$d" a="$work/a.npy" b="$work/c.npy" c="$work/d.npy" out="$of[70,352]:$work/b.npy" && block d b 0,0 70,16 0,336
 
+    make "${t#*:}" 4,4,1040 a
+    case_ std.cluster:all_to_all "$d" x="$work/a.npy" out="$of[4,4,1040]:$work/b.npy" && map a b 0 0 1040,4160,1 4,4,1040
+    make "${t#*:}" 50,80 a
+    case_ std.cluster:broadcast "$d" w="$work/a.npy" out="$of[4,50,80]:$work/b.npy" && map a b 0 0 0,80,1 4,50,80
+    make "${t#*:}" 4,1040 a
+    case_ std.cluster:all_gather "$d" x="$work/a.npy" out="$of[4,4,1040]:$work/b.npy" && map a b 0 0 0,1040,1 4,4,1040
+    case_ std.cluster:ring "$d" x="$work/a.npy" out="$of[4,1040]:$work/b.npy" && rows a b 3,0,1,2
+
+    case $of in bf16 | s64) continue ;; esac # the rest is alike for all types
     make "${t#*:}" 70,272 c
     case_ std.copy:split2 "$d" x="$work/c.npy" a="$of[70,48]:$work/b.npy" b="$of[70,224]:$work/e.npy" && block c b 0,0 70,48 0,0 && block c e 0,48 70,224 0,0
     case_ std.copy:split3 "$d" x="$work/c.npy" a="$of[70,16]:$work/b.npy" b="$of[70,32]:$work/e.npy" c="$of[70,224]:$work/f.npy" &&
@@ -109,13 +118,16 @@ for t in u8:u1 bf16:u2 f32:f4 s64:i8; do
     case_ std.copy:slide "$d" x="$work/c.npy" y="$of[70,224]:$work/b.npy" left=-3 && affine c b 0 0,3 1,1
 
     make "${t#*:}" 2,70,7,16 a
-    case_ std.heads:split -Dsplit.T=$of -Dsplit.D=16 x="$work/a.npy" y="$of[2,7,70,16]:$work/b.npy" && map a b 0 0 7840,16,112,1 2,7,70,16 &&
-        case_ std.heads:merge -Dmerge.T=$of -Dmerge.D=16 x="$work/b.npy" y="$of[2,70,7,16]:$work/c.npy" && same a c
-    if case_ std.heads:split_qkv -Dsplit_qkv.T=$of -Dsplit_qkv.D=16 qkv="$work/a.npy" q="$of[2,3,70,16]:$work/q.npy" k="$of[2,2,70,16]:$work/k.npy" \
-        v="$of[2,2,70,16]:$work/v.npy"; then
-        map a q 0 0 7840,16,112,1 2,3,70,16 && map a k 0 48 7840,16,112,1 2,2,70,16 && map a v 0 80 7840,16,112,1 2,2,70,16
-        case_ std.heads:merge_qkv -Dmerge_qkv.T=$of -Dmerge_qkv.D=16 q="$work/q.npy" k="$work/k.npy" v="$work/v.npy" qkv="$of[2,70,7,16]:$work/b.npy" && same a b
-    fi
+    case_ std.heads:split -Dsplit.T=$of -Dsplit.D=16 x="$work/a.npy" y="$of[2,7,70,16]:$work/b.npy" && map a b 0 0 7840,16,112,1 2,7,70,16
+    case_ std.heads:split_qkv -Dsplit_qkv.T=$of -Dsplit_qkv.D=16 qkv="$work/a.npy" q="$of[2,3,70,16]:$work/q.npy" k="$of[2,2,70,16]:$work/k.npy" \
+        v="$of[2,2,70,16]:$work/v.npy" && map a q 0 0 7840,16,112,1 2,3,70,16 && map a k 0 48 7840,16,112,1 2,2,70,16 && map a v 0 80 7840,16,112,1 2,2,70,16
+    make "${t#*:}" 2,7,70,16 a
+    case_ std.heads:merge -Dmerge.T=$of -Dmerge.D=16 x="$work/a.npy" y="$of[2,70,7,16]:$work/b.npy" && map a b 0 0 7840,16,1120,1 2,70,7,16
+    make "${t#*:}" 2,3,70,16 q
+    make "${t#*:}" 2,2,70,16 k
+    make "${t#*:}" 2,2,70,16 v
+    case_ std.heads:merge_qkv -Dmerge_qkv.T=$of -Dmerge_qkv.D=16 q="$work/q.npy" k="$work/k.npy" v="$work/v.npy" qkv="$of[2,70,7,16]:$work/b.npy" &&
+        map b q 0 0 7840,16,112,1 2,3,70,16 && map b k 0 48 7840,16,112,1 2,2,70,16 && map b v 0 80 7840,16,112,1 2,2,70,16
 
     make "${t#*:}" 2,144,3,16 a
     case_ std.layout:nchw_to_nhwc "$d" x="$work/a.npy" y="$of[2,3,16,144]:$work/b.npy" && map a b 0 0 6912,16,1,48 2,3,16,144
@@ -123,9 +135,10 @@ for t in u8:u1 bf16:u2 f32:f4 s64:i8; do
     case_ std.layout:nhwc_to_nchw "$d" x="$work/a.npy" y="$of[2,144,3,16]:$work/b.npy" && map a b 0 0 6912,1,2304,144 2,144,3,16
     for k in 2 3; do
         make "${t#*:}" $k,40,144 a
-        case_ std.layout:interleave "$d" -D interleave.K=$k x="$work/a.npy" y="$of[40,$((144 * k))]:$work/b.npy" || continue
-        reshape b 40,144,$k c && map a c 0 0 144,1,5760 40,144,$k
-        case_ std.layout:deinterleave "$d" -D deinterleave.K=$k x="$work/b.npy" y="$of[$k,40,144]:$work/c.npy" && same a c
+        case_ std.layout:interleave "$d" -D interleave.K=$k x="$work/a.npy" y="$of[40,$((144 * k))]:$work/b.npy" &&
+            reshape b 40,144,$k c && map a c 0 0 144,1,5760 40,144,$k
+        make "${t#*:}" 40,$((144 * k)) a
+        case_ std.layout:deinterleave "$d" -D deinterleave.K=$k x="$work/a.npy" y="$of[$k,40,144]:$work/b.npy" && map a b 0 0 1,$((144 * k)),$k $k,40,144
     done
 
     make "${t#*:}" 2,5,6,48 a
@@ -133,14 +146,6 @@ for t in u8:u1 bf16:u2 f32:f4 s64:i8; do
     for mode in zero edge reflect wrap; do
         case_ std.pad:$mode "$d" x="$work/a.npy" y="$of[2,9,13,48]:$work/b.npy" top=2 left=3 && reshape b 234,48 e && rows c e "$(around $mode)"
     done
-
-    make "${t#*:}" 4,4,1040 a
-    case_ std.cluster:all_to_all "$d" x="$work/a.npy" out="$of[4,4,1040]:$work/b.npy" && map a b 0 0 1040,4160,1 4,4,1040
-    make "${t#*:}" 50,80 a
-    case_ std.cluster:broadcast "$d" w="$work/a.npy" out="$of[4,50,80]:$work/b.npy" && map a b 0 0 0,80,1 4,50,80
-    make "${t#*:}" 4,1040 a
-    case_ std.cluster:all_gather "$d" x="$work/a.npy" out="$of[4,4,1040]:$work/b.npy" && map a b 0 0 0,1040,1 4,4,1040
-    case_ std.cluster:ring "$d" x="$work/a.npy" out="$of[4,1040]:$work/b.npy" && rows a b 3,0,1,2
 done
 
 make f4 77,1040 a
