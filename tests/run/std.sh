@@ -211,7 +211,7 @@ index 50 63 i
 reshape i 21,3 j
 constant f4 21,144 0 c
 "$REFERENCE" take "$work/a.npy" "$work/i.npy" 63 "$work/d.npy"
-case_ std.sums:unpermute -D unpermute.T=f32 -D unpermute.U=f32 y="$work/a.npy" row="$work/j.npy" out="f32[21,144]:$work/b.npy" && {
+case_ std.sums:unpermute -D unpermute.K=3 -D unpermute.T=f32 -D unpermute.U=f32 y="$work/a.npy" row="$work/j.npy" out="f32[21,144]:$work/b.npy" && {
     numbers_of i4 0,0,0,1,1,1,2,2,2,3,3,3,4,4,4,5,5,5,6,6,6,7,7,7,8,8,8,9,9,9,10,10,10,11,11,11,12,12,12,13,13,13,14,14,14,15,15,15,16,16,16,17,17,17,18,18,18,19,19,19,20,20,20 k
     scatter_add d k c b
 }

@@ -310,7 +310,7 @@ def unpermute(y, row, dtype=None):
     """out[t, :] = the sum of y[row[t, k], :] over k, in f32, a row -1 counting nothing: the K rows that experts made of a token. dtype: of out, that of y if left out."""
     t = _rows(y)
     out = _empty(y, (row.shape[0], y.shape[1]), dtype)
-    k = _kernel("sums", "unpermute", T=t, U=array(out).dtype, I=_numbers(row, row.shape[:2], "row"))
+    k = _kernel("sums", "unpermute", T=t, U=array(out).dtype, I=_numbers(row, row.shape[:2], "row"), K=max(row.shape[1], 1))
     if y.shape[0] == 0 or row.shape[1] == 0:
         return fill(out, 0)
     _launch(k, y, row, out)
@@ -497,7 +497,7 @@ def col2im(cols, shape, size, stride=1, padding=0, dilation=1):
         raise ValueError(f"columns {tuple(cols.shape)} are not those of images {tuple(shape)}, {(n, *made, size[0] * size[1] * c)}")
     y = _empty(cols, shape)
     acc = t if t[0] in "us" or t == "f64" else "f32"
-    k = _kernel("conv", "col2im2", T=t, A=acc, BC=min(64, _channels(c, _size(cols))), **_defines(2, size, stride, padding, dilation))
+    k = _kernel("conv", "col2im2", T=t, A=acc, BC=_channels(c, _size(cols)), **_defines(2, size, stride, padding, dilation))
     _launch(k, cols, y)
     return y
 
