@@ -183,7 +183,7 @@ static void sweep_conversions(Gen *g, int first)
     TEXT(g, "}");
 }
 
-/* A copy, a transpose, a fill or a sum of every type. */
+/* A copy, a transpose, a fill or a sum, of reversed rows, of every type. */
 static void sweep_types(Gen *g, int what)
 {
     int from[32], to[32];
@@ -199,7 +199,7 @@ static void sweep_types(Gen *g, int what)
         if (what == 1) TEXT(g, "shared b%d: %s[%d, %d];", k, tensor_type(g, y), SWEEP_COLUMNS, SWEEP_ROWS);
         else TEXT(g, "shared b%d: %s[%d, %d];", k, tensor_type(g, y), SWEEP_ROWS, SWEEP_COLUMNS);
         if (what > 1) TEXT(g, "fill b%d = %d;", k, v);
-        if (what != 2) TEXT(g, "move a%d -> b%d%s via threads;", k, k, what == 1 ? " transpose" : what == 3 ? " reduce add" : "");
+        if (what != 2) TEXT(g, "move a%d -> b%d%s via threads;", k, k, what == 1 ? " transpose" : what == 3 ? " reverse reduce add" : "");
         if (what == 1) TEXT(g, "shared c%d: %s[%d, %d]; move b%d -> c%d transpose via threads;", k, tensor_type(g, y), SWEEP_ROWS, SWEEP_COLUMNS, k, k);
         for (int r = 0; r < SWEEP_ROWS; r++)
             TEXT(g, "move %c%d[%d, :] -> %s[i, %d +: %d] via bulk;", what == 1 ? 'c' : 'b', k, r, tensor_name(g, y), r * SWEEP_COLUMNS, SWEEP_COLUMNS);
@@ -208,7 +208,7 @@ static void sweep_types(Gen *g, int what)
         if (s) s->reduce = what == 3 ? R_ADD : R_NONE;
         for (int64_t i = 0; i < m * SWEEP_EACH; i++) {
             if (start) pair(g, start, -1, i);
-            if (s) pair(g, s, i, i);
+            if (s) pair(g, s, i, what == 3 ? i - i % SWEEP_COLUMNS + SWEEP_COLUMNS - 1 - i % SWEEP_COLUMNS : i);
         }
     }
     TEXT(g, "}");
