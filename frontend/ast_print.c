@@ -109,6 +109,7 @@ const char *clause_text(ClauseKind k)
                                        [CL_OVERLAP] = "overlap any",
                                        [CL_CONVERT] = "convert",
                                        [CL_TRANSPOSE] = "transpose",
+                                       [CL_REVERSE] = "reverse",
                                        [CL_COMMIT] = "commit",
                                        [CL_COMMIT_GROUP] = "commit group"};
     return text[k];

@@ -228,6 +228,10 @@ bool clauses(Env *e, const ClauseList *l, PMove *m)
             work(m, c->span);
             m->transpose = true;
             break;
+        case CL_REVERSE:
+            work(m, c->span);
+            m->reverse = true;
+            break;
         case CL_AHEAD: ok = ahead_clause(e, c, m) && ok; break;
         case CL_BYTES: ok = bytes_clause(e, c, m) && ok; break;
         case CL_OFFSET: ok = offset_clause(e, c, m) && ok; break;
@@ -249,7 +253,7 @@ static const struct {
                          "a load into a peer's tile"},
     [SHAPE_STORE] = {BIT(CL_VIA) | BIT(CL_REDUCE) | BIT(CL_CACHE) | BIT(CL_OVERLAP) | BIT(CL_CONVERT) | BIT(CL_BYTES) |
                          BIT(CL_COMMIT_GROUP), "a store"},
-    [SHAPE_SHARED] = {BIT(CL_VIA_THREADS) | BIT(CL_REDUCE) | BIT(CL_CONVERT) | BIT(CL_TRANSPOSE),
+    [SHAPE_SHARED] = {BIT(CL_VIA_THREADS) | BIT(CL_REDUCE) | BIT(CL_CONVERT) | BIT(CL_TRANSPOSE) | BIT(CL_REVERSE),
                       "a move between tiles"},
     [SHAPE_PEER] = {BIT(CL_VIA) | BIT(CL_REDUCE) | BIT(CL_COMMIT), "a copy to a peer"},
     [SHAPE_PREFETCH] = {BIT(CL_VIA) | BIT(CL_CACHE) | BIT(CL_AHEAD) | BIT(CL_OFFSET) | BIT(CL_HALO), "`prefetch`"},
@@ -302,11 +306,12 @@ static void no_use(Env *e, const Clause *c, MoveShape shape)
         diag_fix(e->c->diags, g,
                  in ? "load into a tile of the tensor's type, then `move a -> b convert via threads;`"
                     : "`move a -> b convert via threads;`, then move `b`");
-    } else if (c->kind == CL_TRANSPOSE && (in || out)) {
-        g = diag_at(e->c->diags, E0520, c->span, "no copy instruction transposes; threads do, from tile to tile");
+    } else if ((c->kind == CL_TRANSPOSE || c->kind == CL_REVERSE) && (in || out)) {
+        const char *word = clause_text(c->kind);
+        g = diag_at(e->c->diags, E0520, c->span, "no copy instruction %ss; threads do, from tile to tile", word);
         diag_fix(e->c->diags, g,
-                 in ? "load into a tile, then `move a -> b transpose via threads;`"
-                    : "`move a -> b transpose via threads;`, then move `b`");
+                 in ? arena_printf(e->c->arena, "load into a tile, then `move a -> b %s via threads;`", word)
+                    : arena_printf(e->c->arena, "`move a -> b %s via threads;`, then move `b`", word));
     } else if (c->kind == CL_VIA_THREADS && (in || out)) {
         g = diag_at(e->c->diags, E0506, c->span, "threads move between tiles of their CTA only");
         diag_fix(e->c->diags, g, "leave `via threads` out");
@@ -354,7 +359,7 @@ bool clauses_fit(Env *e, const ClauseList *l, const PMove *m, MoveShape shape)
     for (const Clause *c = l->first; c; c = c->next) {
         if (SHAPES[shape].takes & BIT(c->kind)) continue;
         if ((c->kind != CL_COMMIT && c->kind != CL_COMMIT_GROUP) || !wrong_commit(e, c, shape))
-            no_use(e, c, c->kind == CL_CONVERT || c->kind == CL_TRANSPOSE ? copied : shape);
+            no_use(e, c, c->kind == CL_CONVERT || c->kind == CL_TRANSPOSE || c->kind == CL_REVERSE ? copied : shape);
         return false;
     }
     return true;

@@ -95,7 +95,7 @@ static bool match_tile_types(Env *e, const PMove *m)
     if (m->convert && packed) {
         g = diag_at(e->c->diags, E0314, m->work_span, "threads don't convert %s to %s", elem_info(a->type)->name,
                     elem_info(b->type)->name);
-    } else if (packed && (m->transpose || m->reduce >= 0)) {
+    } else if (packed && (m->transpose || m->reverse || m->reduce >= 0)) {
         g = diag_at(e->c->diags, E0317, m->work_span, "single values of %s have no address", elem_info(a->type)->name);
     } else if (!m->convert && a->type != b->type) {
         g = diag_at(e->c->diags, E0305, m->dst.span, "the source holds %s, the destination %s",
@@ -106,6 +106,15 @@ static bool match_tile_types(Env *e, const PMove *m)
     }
     diag_label(e->c->diags, g, a->span, "`%s` is declared here", name_of(e, a->name));
     if (a != b) diag_label(e->c->diags, g, b->span, "`%s` is declared here", name_of(e, b->name));
+    return false;
+}
+
+/* Rows in the opposite order are a work of its own. */
+static bool reverse_alone(Env *e, const PMove *m)
+{
+    if (!m->reverse || (!m->transpose && !m->convert)) return true;
+    Diag *g = diag_at(e->c->diags, E0520, m->work_span, "`reverse` and `%s` in one move", m->transpose ? "transpose" : "convert");
+    diag_fix(e->c->diags, g, "two moves, with a tile in between");
     return false;
 }
 
@@ -140,6 +149,7 @@ static bool threads_asked(Env *e, const Stmt *s, const PMove *m)
                       "%s is done by threads, and they never come unasked",
                       m->convert       ? "a conversion"
                       : m->transpose   ? "a transposition"
+                      : m->reverse     ? "a reversal"
                       : m->reduce >= 0 ? "a sum of tiles"
                                        : "a move between tiles of a CTA");
     diag_fix(e->c->diags, g, "add `via threads`");
@@ -171,7 +181,7 @@ static bool without_gaps(Env *e, const PMove *m)
 static bool shared_move(Env *e, const Stmt *s, PMove *m)
 {
     if (!clauses_fit(e, &s->move.clauses, m, SHAPE_SHARED) || !threads_asked(e, s, m)) return false;
-    if (!match_tile_types(e, m) || !without_gaps(e, m) || !match_tile_shapes(e, m) || !add_only(e, m)) return false;
+    if (!reverse_alone(e, m) || !match_tile_types(e, m) || !without_gaps(e, m) || !match_tile_shapes(e, m) || !add_only(e, m)) return false;
     if (tiles_apart(&m->src, &m->dst)) return true;
     Diag *g = diag_at(e->c->diags, E0534, m->dst.span, "the destination may overlap the source");
     diag_label(e->c->diags, g, m->src.span, "the source");

@@ -403,9 +403,25 @@ static void cross_rows(PtxWriter *w, ElemType t, const ThrPiece *q, const ThrDat
                 memcpy(&out->v[j * out->words + i * each], &in->v[i * in->words + j * each], each * sizeof(Opnd));
 }
 
+/* The elements of a unit in the opposite order: those of a word, and the words. */
+static void reverse_unit(PtxWriter *w, uint32_t size, const ThrPiece *q, const ThrData *in, ThrData *out)
+{
+    uint32_t each = size == 8 ? 2 : 1;
+    *out = *in;
+    if (q->wide == 1) return;
+    for (uint32_t i = 0; i < in->words; i++) {
+        Opnd from = in->v[in->words - each - i / each * each + i % each];
+        out->v[i] = from;
+        if (size >= 4) continue;
+        out->v[i] = reg(w, RC_B32);
+        PTX_INS(w, "prmt.b32", out->v[i], from, opnd_int(0), opnd_int(size == 2 ? 0x1032 : 0x0123));
+    }
+}
+
 void ptx_thr_convert(PtxWriter *w, const IrPlan *p, const ThrPiece *q, const ThrData *in, ThrData *out)
 {
     if (p->src.type != p->dst.type) convert_rows(w, p, q, in, out);
+    else if (p->xform == IRX_REVERSE) reverse_unit(w, size_of((ElemType)p->src.type), q, in, out);
     else if (q->method == THR_BLOCK) cross_rows(w, (ElemType)p->src.type, q, in, out);
     else *out = *in;
 }

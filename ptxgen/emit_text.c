@@ -144,8 +144,9 @@ static void put_reg(Text *t, uint8_t cls, uint32_t reg)
 static void put_sum(Text *t, const Opnd *o)
 {
     put_reg(t, o->cls, o->reg);
-    if (o->u.k > 0) text_char(t, '+');
-    if (o->u.k != 0) text_int(t, o->u.k);
+    if (o->u.k == 0) return;
+    text_char(t, '+'); /* in front of a minus, too */
+    text_int(t, o->u.k);
 }
 
 static void put_opnd(PtxWriter *w, const Opnd *o);

@@ -147,7 +147,7 @@ typedef struct IrVar {
 } IrVar;
 
 /* How threads move a tile, or part of one, within shared memory: lower/plan/threads.c makes it, ptxgen writes it. */
-typedef enum IrXform { IRX_COPY, IRX_TRANSPOSE, IRX_FILL } IrXform;
+typedef enum IrXform { IRX_COPY, IRX_TRANSPOSE, IRX_FILL, IRX_REVERSE /* the last dimension of the source backwards */ } IrXform;
 typedef struct IrSide {   /* where element (x0, .., xn-1) of the part lies, from the part's first byte */
     uint8_t type;         /* ElemType as it lies in shared memory */
     uint8_t swizzle;      /* MapSwizzle: XOR of the absolute address's bits, as the hardware does it */

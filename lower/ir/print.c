@@ -194,10 +194,10 @@ static void print_side(Printer *p, const char *word, const IrSide *s, unsigned r
 
 static void print_plan(Printer *p, uint32_t index)
 {
-    static const char *const XFORMS[] = {[IRX_COPY] = "copy", [IRX_TRANSPOSE] = "transpose", [IRX_FILL] = "fill"};
+    static const char *const XFORMS[] = {[IRX_COPY] = "copy", [IRX_TRANSPOSE] = "transpose", [IRX_FILL] = "fill", [IRX_REVERSE] = "reverse"};
     const IrPlan *q = &p->k->plans.v[index];
     Text *t = p->out;
-    text_printf(t, "  plan %s = %s", p->names.plans[index], q->xform <= IRX_FILL ? XFORMS[q->xform] : "?");
+    text_printf(t, "  plan %s = %s", p->names.plans[index], q->xform <= IRX_REVERSE ? XFORMS[q->xform] : "?");
     put_pitches(t, "extent", q->extent, q->rank);
     if (q->xform == IRX_FILL) text_printf(t, " value %lld", (long long)q->value);
     else print_side(p, "src", &q->src, q->rank);

@@ -371,10 +371,10 @@ static void read_side(Reader *r, const char *word, IrSide *s, unsigned rank)
 
 static void read_plan(Reader *r)
 {
-    static const char *const XFORMS[] = {[IRX_COPY] = "copy", [IRX_TRANSPOSE] = "transpose", [IRX_FILL] = "fill"};
+    static const char *const XFORMS[] = {[IRX_COPY] = "copy", [IRX_TRANSPOSE] = "transpose", [IRX_FILL] = "fill", [IRX_REVERSE] = "reverse"};
     IrPlan q = {.name = reader_name(r)};
     reader_expect(r, "=");
-    q.xform = reader_word_of(r, XFORMS, 3, "work of threads");
+    q.xform = reader_word_of(r, XFORMS, 4, "work of threads");
     q.rank = (uint8_t)expect_u32_list(r, "extent", q.extent);
     if (reader_accept(r, "value")) q.value = (uint64_t)reader_int(r, INT64_MIN, INT64_MAX);
     if (q.xform != IRX_FILL) read_side(r, "src", &q.src, q.rank);

@@ -223,6 +223,7 @@ static IrPlan flatten(const IrPlan *plan)
     IrPlan p = *plan;
     IrSide *side[THR_SIDES] = {&p.src, &p.dst};
     if (p.src.global || p.dst.global) return p; /* how its rows lie there is not known */
+    if (p.xform == IRX_REVERSE) return p;
     for (;; p.rank--) {
         uint32_t last = p.rank - 1u;
         for (int s = p.xform == IRX_FILL ? THR_DST : THR_SRC; s < THR_SIDES; s++) {
@@ -242,12 +243,16 @@ static bool vector_pieces(const IrPlan *plan, ThrWork *out)
     IrPlan flat = flatten(plan);
     const IrPlan *p = &flat;
     axis_init(&x, p, p->rank - 1u, p->rank - 1u);
+    int64_t back = p->xform == IRX_REVERSE ? x.pitch[THR_SRC] : 0; /* the source's units come from the end of its row */
+    if (back) x.pitch[THR_SRC] = -back;
+    if (back && x.cut[THR_SRC]) return false;
     axis_runs(&x, 0, x.extent, p->wide, NO_GRID, (Run){.n = 0}, &runs);
     if (runs.full) return false;
     for (uint32_t i = 0; i < runs.n; i++) {
         ThrPiece *q = &out->piece[out->n++];
         *q = (ThrPiece){.method = THR_VECTOR, .wide = (uint8_t)runs.v[i].width, .tall = 1, .skew_by = -1, .skewed = -1};
         memcpy(q->start, runs.v[i].start, sizeof q->start);
+        q->start[THR_SRC] += (x.extent - runs.v[i].width) * back;
         add_run(q, &runs.v[i], 0);
         outer_digits(p, q, 1);
         if (q->ndigits > THR_DIGITS) return false;
@@ -383,6 +388,8 @@ static bool sane(const IrPlan *p)
         elements *= p->extent[d];
         if (elements > UNITS_MAX) return false;
     }
+    if (p->xform == IRX_REVERSE && (p->src.global || p->dst.global || p->src.type != p->dst.type)) return false;
+    if (p->xform == IRX_REVERSE && p->wide > 1 && p->wide * size_of(&p->src) < 4) return false; /* words are turned */
     if (!fill && !side_sane(p, &p->src, p->wide)) return false;
     if (!side_sane(p, &p->dst, crossed ? p->tall : p->wide)) return false;
     return crossed ? block_fits(p) : p->method == THR_VECTOR && p->tall == 1 && p->wide <= 2 * THR_WORDS;

@@ -16,7 +16,7 @@
 #include "lower/ir/ir.h"
 
 typedef enum ThrMethod {
-    THR_VECTOR, /* rows as they lie: `wide` elements at a time */
+    THR_VECTOR, /* rows as they lie, or reversed: `wide` elements at a time */
     THR_BLOCK,  /* transposes a block of wide x tall elements in registers */
     THR_MATRIX  /* transposes with ldmatrix and stmatrix: 8 x 8 elements of 2 bytes, 16 x 16 of 1 byte */
 } ThrMethod;

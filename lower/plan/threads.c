@@ -62,6 +62,8 @@ static const char *plan_fits(Arena *a, const IrPlan *p)
     const char *why = side_fits(a, p, &p->dst, "destination");
     if (why || p->xform == IRX_FILL) return why;
     why = side_fits(a, p, &p->src, "source");
+    if (!why && p->xform == IRX_REVERSE && p->src.span && p->extent[p->rank - 1] * p->src.pitch[p->rank - 1] > p->src.span)
+        why = arena_printf(a, "threads can't reverse rows that lie in several panels of %u bytes", p->src.span);
     return why ? why : types_fit(a, p);
 }
 
@@ -187,7 +189,7 @@ bool threads_plan(Arena *a, IrPlan *p, const char **why)
 
 const char *threads_text(Arena *a, const IrPlan *p)
 {
-    const char *how = "rows", *reads = "";
+    const char *how = p->xform == IRX_REVERSE ? "rows, reversed" : "rows", *reads = "";
     if (p->xform == IRX_TRANSPOSE)
         how = p->method == THR_MATRIX ? "ldmatrix and stmatrix"
                                       : arena_printf(a, "blocks of %u x %u in registers", p->wide, p->tall);

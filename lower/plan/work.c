@@ -129,7 +129,7 @@ bool plan_work(Lower *L, const PStmt *st, const MoveInfo *from, const MoveInfo *
     const char *why = "";
     bool fill = mv->kind == MOVE_FILL;
     IrPlan q = {.name = arena_printf(L->a, "work%u", L->ir->plans.n),
-                .xform = fill ? IRX_FILL : mv->transpose ? IRX_TRANSPOSE : IRX_COPY,
+                .xform = fill ? IRX_FILL : mv->transpose ? IRX_TRANSPOSE : mv->reverse ? IRX_REVERSE : IRX_COPY,
                 .add = !fill && mv->reduce >= 0,
                 .sat = mv->sat,
                 .value = mv->value,

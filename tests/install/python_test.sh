@@ -8,16 +8,17 @@ if ldd "$BUILD/lib/libtile.so" 2>/dev/null | grep -q libasan; then
     export LD_PRELOAD="$(cc -print-file-name=libasan.so):$(cc -print-file-name=libubsan.so)"
     export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0" # python's own
 fi
-runs() { # test, what it needs
+runs() { # test, what it needs, an argument
     if [ "$2" ] && ! python3 -c "import $2" 2>/dev/null; then
         echo "no $2 here: $1 is left out"
         return
     fi
-    python3 "$root/tests/$1" || fail "$1"
+    python3 "$root/tests/$1" ${3:-} || fail "$1"
 }
 runs test_plain.py ''
 runs test_numpy.py numpy
 runs test_std.py numpy
 runs test_torch.py torch
+runs ../../../bench/library.py torch --small
 python3 -c 'import sys; import tilecc; sys.exit(not {"torch", "numpy"}.isdisjoint(sys.modules))' || fail "it imports what it need not"
 finish

@@ -66,6 +66,7 @@ static void convert(Gen *g, tile_type a, tile_type b, bool matrix)
     Turn t = turns(g, a, b);
     if (matrix) t.rows = t.columns = 16; /* units of ldmatrix */
     bool sat = a != b && draw(g, 0, 1), transpose = matrix || draw(g, 0, 2) == 0, add = a == b ? false : draw(g, 0, 9) == 0;
+    bool reverse = a == b && !transpose && draw(g, 0, 1);
     int64_t r = t.rows, c = t.columns;
     add &= b != TILE_E4M3 && b != TILE_E5M2 && b != TILE_TF32;
     int x = TENSOR(g, a, add, t.m, r, c), y = TENSOR(g, b, true, t.m, transpose ? c : r, transpose ? r : c);
@@ -73,12 +74,12 @@ static void convert(Gen *g, tile_type a, tile_type b, bool matrix)
     for (int64_t i = 0; !add && i < t.m * r * c; i++) special(g, a, in->first + i * type_size(a));
     g->p->tensor[y].any_nan = a != b;
     const char *end = open_turns(g, &t);
-    TEXT(g, "shared a: %s[%d, %d]%s;", tensor_type(g, x), (int)r, (int)c, swizzle_text(g, c * type_size(a)));
+    TEXT(g, "shared a: %s[%d, %d]%s;", tensor_type(g, x), (int)r, (int)c, reverse ? "" : swizzle_text(g, c * type_size(a)));
     TEXT(g, "shared b: %s[%d, %d]%s;", tensor_type(g, y), (int)(transpose ? c : r), (int)(transpose ? r : c),
          swizzle_text(g, (transpose ? r : c) * type_size(b)));
     TEXT(g, "move %s[i, :, :] -> a;", tensor_name(g, x));
     if (add) TEXT(g, "fill b = 3;");
-    TEXT(g, "move a -> b%s%s%s via threads;", a == b ? "" : sat ? " convert sat" : " convert", transpose ? " transpose" : "",
+    TEXT(g, "move a -> b%s%s%s via threads;", a == b ? "" : sat ? " convert sat" : " convert", transpose ? " transpose" : reverse ? " reverse" : "",
          add ? " reduce add" : "");
     TEXT(g, "move b -> %s[i, :, :];%s", tensor_name(g, y), end);
     int64_t n = t.m * r * c;
@@ -93,7 +94,7 @@ static void convert(Gen *g, tile_type a, tile_type b, bool matrix)
     s->reduce = add ? R_ADD : R_NONE;
     for (int64_t i = 0; i < n; i++) {
         int64_t m = i / (r * c), row = i / c % r, column = i % c;
-        pair(g, s, i, transpose ? m * r * c + column * r + row : i);
+        pair(g, s, i, transpose ? m * r * c + column * r + row : reverse ? i - column + c - 1 - column : i);
     }
 }
 
@@ -182,7 +183,7 @@ static void sweep_conversions(Gen *g, int first)
     TEXT(g, "}");
 }
 
-/* A copy, a transpose, a fill or a sum of every type. */
+/* A copy, a transpose, a fill or a sum, of reversed rows, of every type. */
 static void sweep_types(Gen *g, int what)
 {
     int from[32], to[32];
@@ -198,7 +199,7 @@ static void sweep_types(Gen *g, int what)
         if (what == 1) TEXT(g, "shared b%d: %s[%d, %d];", k, tensor_type(g, y), SWEEP_COLUMNS, SWEEP_ROWS);
         else TEXT(g, "shared b%d: %s[%d, %d];", k, tensor_type(g, y), SWEEP_ROWS, SWEEP_COLUMNS);
         if (what > 1) TEXT(g, "fill b%d = %d;", k, v);
-        if (what != 2) TEXT(g, "move a%d -> b%d%s via threads;", k, k, what == 1 ? " transpose" : what == 3 ? " reduce add" : "");
+        if (what != 2) TEXT(g, "move a%d -> b%d%s via threads;", k, k, what == 1 ? " transpose" : what == 3 ? " reverse reduce add" : "");
         if (what == 1) TEXT(g, "shared c%d: %s[%d, %d]; move b%d -> c%d transpose via threads;", k, tensor_type(g, y), SWEEP_ROWS, SWEEP_COLUMNS, k, k);
         for (int r = 0; r < SWEEP_ROWS; r++)
             TEXT(g, "move %c%d[%d, :] -> %s[i, %d +: %d] via bulk;", what == 1 ? 'c' : 'b', k, r, tensor_name(g, y), r * SWEEP_COLUMNS, SWEEP_COLUMNS);
@@ -207,7 +208,7 @@ static void sweep_types(Gen *g, int what)
         if (s) s->reduce = what == 3 ? R_ADD : R_NONE;
         for (int64_t i = 0; i < m * SWEEP_EACH; i++) {
             if (start) pair(g, start, -1, i);
-            if (s) pair(g, s, i, i);
+            if (s) pair(g, s, i, what == 3 ? i - i % SWEEP_COLUMNS + SWEEP_COLUMNS - 1 - i % SWEEP_COLUMNS : i);
         }
     }
     TEXT(g, "}");

@@ -26,6 +26,10 @@ floats() {
     seed=$((seed + 1))
     "$REFERENCE" floats "$1" "$2" $seed "$work/$3.npy"
 }
+edges() {
+    seed=$((seed + 1))
+    "$REFERENCE" edges "$1" "$2" $seed "$work/$3.npy"
+}
 constant() { "$REFERENCE" constant "$1" "$2" "$3" "$work/$4.npy"; }
 index() {
     seed=$((seed + 1))
@@ -39,6 +43,9 @@ offsets() {
     seed=$((seed + 1))
     "$REFERENCE" offsets "$1" "$2" $seed "$work/$3.npy"
 }
+
+numbers_of() { "$REFERENCE" numbers "$1" "$2" "$work/$3.npy"; }
+reshape() { "$REFERENCE" reshape "$work/$1.npy" "$2" "$work/$3.npy"; }
 
 # Is it the turn of this batch?
 mine() {
@@ -110,8 +117,11 @@ gather_scatter() {
     judge $? "$said"
 }
 convert() { said=$("$REFERENCE" convert "$1" "$2" "$work/$3.npy" "$work/$4.npy" "$5" 2>&1); judge $? "$said"; }
+converted() { said=$("$REFERENCE" converted "$1" "$2" "$work/$3.npy" "$work/$4.npy" "$5" 2>&1); judge $? "$said"; }
 blocks() { said=$("$REFERENCE" blocks "$work/$1.npy" "$work/$2.npy" "$3" 2>&1); judge $? "$said"; }
 columns() { said=$("$REFERENCE" columns "$work/$1.npy" "$work/$2.npy" "$3" "$4" "$5" "$6" 2>&1); judge $? "$said"; }
+folded() { said=$("$REFERENCE" folded "$work/$1.npy" "$work/$2.npy" "$3" "$4" "$5" "$6" 2>&1); judge $? "$said"; }
+tiled() { said=$("$REFERENCE" tiled "$work/$1.npy" "$work/$2.npy" "$3" "$4" 2>&1); judge $? "$said"; }
 im2col3x3() { columns "$1" "$2" 3,3 1,1 1,1 1,1; }
 of_fills() { # COMMAND ARGUMENTS..: of reference_fills.c, with names of files in $work
     said=$("$REFERENCE" "$@" 2>&1)

@@ -1,14 +1,9 @@
 # More programs for run.sh, in the terms of cases.sh: numbers at the ends of their ranges.
-#   edges  TYPE SHAPE NAME       converted  FROM TO IN OUT SAT      quotients  A B D SIZE OUT     (reference_numbers.c)
+#   quotients  A B D SIZE OUT     (reference_numbers.c)
 
 # shellcheck source=/dev/null
 . tests/run/conversions.sh
 
-edges() {
-    seed=$((seed + 1))
-    "$REFERENCE" edges "$1" "$2" $seed "$work/$3.npy"
-}
-converted() { said=$("$REFERENCE" converted "$1" "$2" "$work/$3.npy" "$work/$4.npy" "$5" 2>&1); judge $? "$said"; }
 quotients() { said=$("$REFERENCE" quotients "$work/$1.npy" "$work/$2.npy" "$3" "$4" "$work/$5.npy" 2>&1); judge $? "$said"; }
 
 # ---- every type to every other ----

@@ -36,7 +36,7 @@ int some_bytes(char **v), six_bits(char **v), a_byte_each(char **v), masks(char 
 int framed(char **v), first(char **v), striped(char **v), bordered(char **v), halves(char **v), biased(char **v), more(char **v), topped(char **v), exchanged(char **v);
 
 /* ---- reference_columns.c ---- */
-int columns(char **v);
+int columns(char **v), folded(char **v), tiled(char **v);
 
 /* ---- reference_numbers.c ---- */
 int edges(char **v);

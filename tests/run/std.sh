@@ -1,6 +1,20 @@
 # The kernels of the library that is built in, for run.sh, in the terms of cases.sh and numbers.sh.
-reshape() { "$REFERENCE" reshape "$work/$1.npy" "$2" "$work/$3.npy"; }
-numbers_of() { "$REFERENCE" numbers "$1" "$2" "$work/$3.npy"; }
+# around MODE: of each pixel of two padded images of 5 x 6 (two rows above, three pixels to the left, 9 x 13 in all) the one that it comes from; -1: none.
+around() {
+    awk -v mode="$1" 'function at(i, n) {
+        if (mode == "zero") return i
+        if (mode == "edge") return i < 0 ? 0 : i < n ? i : n - 1
+        if (mode == "wrap") return (i + 10 * n) % n
+        return i < 0 ? -i : i < n ? i : 2 * n - 2 - i
+    }
+    BEGIN {
+        for (b = 0; b < 2; b++) for (p = 0; p < 9; p++) for (q = 0; q < 13; q++) {
+            i = at(p - 2, 5); j = at(q - 3, 6)
+            printf("%s%d", sep, i < 0 || i >= 5 || j < 0 || j >= 6 ? -1 : (b * 5 + i) * 6 + j)
+            sep = ","
+        }
+    }'
+}
 
 for t in u8:u1 bf16:u2 f32:f4 s64:i8; do
     of=${t%:*} d=-DT=${t%:*}
@@ -39,9 +53,16 @@ for t in u8:u1 bf16:u2 f32:f4 s64:i8; do
     case_ std.rows:scatter -D scatter.T=$of x="$work/a.npy" idx="$work/i.npy" out="$work/c.npy:$work/b.npy" && scatter a i c b
     case_ std.rows:roll -D roll.T=$of x="$work/a.npy" out="$of[50,1040]:$work/b.npy" first=13 &&
         rows a b 13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31,32,33,34,35,36,37,38,39,40,41,42,43,44,45,46,47,48,49,0,1,2,3,4,5,6,7,8,9,10,11,12
+    for by in 0 13 1040; do
+        case $of in u8) unsigned=u8 ;; bf16) unsigned=u16 ;; f32) unsigned=u32 ;; *) unsigned=u64 ;; esac
+        make "u$(echo "$t" | tail -c 2)" 50,1040 c
+        case_ std.rows:roll_columns -D roll_columns.T=$unsigned x="$work/c.npy" out="$unsigned[50,1040]:$work/b.npy" right=$by &&
+            block c b 0,0 50,$((1040 - by)) 0,$by && block c b 0,$((1040 - by)) 50,$by 0,0
+    done
     make "${t#*:}" 5,1040 a
     case_ std.rows:roll -D roll.T=$of x="$work/a.npy" out="$of[5,1040]:$work/b.npy" first=5 && same a b
     case_ std.rows:flip -D flip.T=$of x="$work/a.npy" out="$of[5,1040]:$work/b.npy" && rows a b 4,3,2,1,0
+    case_ std.rows:flip_columns -D flip_columns.T=$of x="$work/a.npy" out="$of[5,1040]:$work/b.npy" && map a b 0 1039 1040,-1 5,1040
 
     numbers_of i4 3,-1,0 i
     make "${t#*:}" 4,8,528 a
@@ -80,11 +101,51 @@ for t in u8:u1 bf16:u2 f32:f4 s64:i8; do
     case_ std.copy:concat3 "$d" a="$work/a.npy" b="$work/c.npy" c="$work/d.npy" out="$of[70,352]:$work/b.npy" && block c b 0,0 70,272 0,64
     case_ std.copy:concat3 "$d" a="$work/a.npy" b="$work/c.npy" c="$work/d.npy" out="$of[70,352]:$work/b.npy" && block d b 0,0 70,16 0,336
 
+    make "${t#*:}" 4,4,1040 a
+    case_ std.cluster:all_to_all "$d" x="$work/a.npy" out="$of[4,4,1040]:$work/b.npy" && map a b 0 0 1040,4160,1 4,4,1040
     make "${t#*:}" 50,80 a
     case_ std.cluster:broadcast "$d" w="$work/a.npy" out="$of[4,50,80]:$work/b.npy" && map a b 0 0 0,80,1 4,50,80
     make "${t#*:}" 4,1040 a
     case_ std.cluster:all_gather "$d" x="$work/a.npy" out="$of[4,4,1040]:$work/b.npy" && map a b 0 0 0,1040,1 4,4,1040
     case_ std.cluster:ring "$d" x="$work/a.npy" out="$of[4,1040]:$work/b.npy" && rows a b 3,0,1,2
+
+    case $of in bf16 | s64) continue ;; esac # the rest is alike for all types
+    make "${t#*:}" 70,272 c
+    case_ std.copy:split2 "$d" x="$work/c.npy" a="$of[70,48]:$work/b.npy" b="$of[70,224]:$work/e.npy" && block c b 0,0 70,48 0,0 && block c e 0,48 70,224 0,0
+    case_ std.copy:split3 "$d" x="$work/c.npy" a="$of[70,16]:$work/b.npy" b="$of[70,32]:$work/e.npy" c="$of[70,224]:$work/f.npy" &&
+        block c b 0,0 70,16 0,0 && block c e 0,16 70,32 0,0 && block c f 0,48 70,224 0,0
+    case_ std.copy:slide "$d" x="$work/c.npy" y="$of[70,464]:$work/b.npy" left=21 && affine c b 0 0,-21 1,1
+    case_ std.copy:slide "$d" x="$work/c.npy" y="$of[70,224]:$work/b.npy" left=-3 && affine c b 0 0,3 1,1
+
+    make "${t#*:}" 2,70,7,16 a
+    case_ std.heads:split -Dsplit.T=$of -Dsplit.D=16 x="$work/a.npy" y="$of[2,7,70,16]:$work/b.npy" && map a b 0 0 7840,16,112,1 2,7,70,16
+    case_ std.heads:split_qkv -Dsplit_qkv.T=$of -Dsplit_qkv.D=16 qkv="$work/a.npy" q="$of[2,3,70,16]:$work/q.npy" k="$of[2,2,70,16]:$work/k.npy" \
+        v="$of[2,2,70,16]:$work/v.npy" && map a q 0 0 7840,16,112,1 2,3,70,16 && map a k 0 48 7840,16,112,1 2,2,70,16 && map a v 0 80 7840,16,112,1 2,2,70,16
+    make "${t#*:}" 2,7,70,16 a
+    case_ std.heads:merge -Dmerge.T=$of -Dmerge.D=16 x="$work/a.npy" y="$of[2,70,7,16]:$work/b.npy" && map a b 0 0 7840,16,1120,1 2,70,7,16
+    make "${t#*:}" 2,3,70,16 q
+    make "${t#*:}" 2,2,70,16 k
+    make "${t#*:}" 2,2,70,16 v
+    case_ std.heads:merge_qkv -Dmerge_qkv.T=$of -Dmerge_qkv.D=16 q="$work/q.npy" k="$work/k.npy" v="$work/v.npy" qkv="$of[2,70,7,16]:$work/b.npy" &&
+        map b q 0 0 7840,16,112,1 2,3,70,16 && map b k 0 48 7840,16,112,1 2,2,70,16 && map b v 0 80 7840,16,112,1 2,2,70,16
+
+    make "${t#*:}" 2,144,3,16 a
+    case_ std.layout:nchw_to_nhwc "$d" x="$work/a.npy" y="$of[2,3,16,144]:$work/b.npy" && map a b 0 0 6912,16,1,48 2,3,16,144
+    make "${t#*:}" 2,3,16,144 a
+    case_ std.layout:nhwc_to_nchw "$d" x="$work/a.npy" y="$of[2,144,3,16]:$work/b.npy" && map a b 0 0 6912,1,2304,144 2,144,3,16
+    for k in 2 3; do
+        make "${t#*:}" $k,40,144 a
+        case_ std.layout:interleave "$d" -D interleave.K=$k x="$work/a.npy" y="$of[40,$((144 * k))]:$work/b.npy" &&
+            reshape b 40,144,$k c && map a c 0 0 144,1,5760 40,144,$k
+        make "${t#*:}" 40,$((144 * k)) a
+        case_ std.layout:deinterleave "$d" -D deinterleave.K=$k x="$work/a.npy" y="$of[$k,40,144]:$work/b.npy" && map a b 0 0 1,$((144 * k)),$k $k,40,144
+    done
+
+    make "${t#*:}" 2,5,6,48 a
+    reshape a 60,48 c
+    for mode in zero edge reflect wrap; do
+        case_ std.pad:$mode "$d" x="$work/a.npy" y="$of[2,9,13,48]:$work/b.npy" top=2 left=3 && reshape b 234,48 e && rows c e "$(around $mode)"
+    done
 done
 
 make f4 77,1040 a
@@ -103,3 +164,84 @@ for t in f32:e4m3 f16:s8 s32:f64 f64:bf16; do
     case_ std.convert:convert "-Dconvert.T=${t%:*}" "-Dconvert.U=${t#*:}" x="$work/a.npy" y="${t#*:}[70,144]:$work/b.npy" && converted "${t%:*}" "${t#*:}" a b 0
     case_ std.convert:saturate "-Dsaturate.T=${t%:*}" "-Dsaturate.U=${t#*:}" x="$work/a.npy" y="${t#*:}[70,144]:$work/b.npy" && converted "${t%:*}" "${t#*:}" a b 1
 done
+
+# Filters: size, padding, stride, dilation
+while read -r size padding stride dilation; do
+    p=$(((13 + 2 * ${padding%,*} - ${dilation%,*} * (${size%,*} - 1) - 1) / ${stride%,*} + 1))
+    q=$(((11 + 2 * ${padding#*,} - ${dilation#*,} * (${size#*,} - 1) - 1) / ${stride#*,} + 1)) taps=$((${size%,*} * ${size#*,}))
+    filter() {
+        echo "-D $1.R=${size%,*} -D $1.S=${size#*,} -D $1.PH=${padding%,*} -D $1.PW=${padding#*,} -D $1.SH=${stride%,*} -D $1.SW=${stride#*,}" \
+            "-D $1.DH=${dilation%,*} -D $1.DW=${dilation#*,}"
+    }
+    make u2 2,13,11,72 a
+    # shellcheck disable=SC2046
+    case_ std.conv:im2col2 $(filter im2col2) -D im2col2.BC=32 x="$work/a.npy" cols="bf16[2,$p,$q,$((taps * 72))]:$work/b.npy" &&
+        reshape b $((2 * p * q)),$((taps * 72)) c && columns a c $size $padding $stride $dilation
+    small f32 $((2 * p * q)),$((taps * 16)) 100 a
+    reshape a 2,$p,$q,$((taps * 16)) c
+    # shellcheck disable=SC2046
+    case_ std.conv:col2im2 -D col2im2.T=f32 $(filter col2im2) cols="$work/c.npy" y="f32[2,13,11,16]:$work/b.npy" && folded a b $size $padding $stride $dilation
+done <<END
+3,3 1,1 1,1 1,1
+3,3 1,1 2,2 1,1
+2,3 0,2 1,2 2,1
+5,5 2,2 3,3 1,1
+END
+make f4 3,29,24 a
+case_ std.conv:im2col1 -D im2col1.T=f32 -D im2col1.S=4 -D im2col1.SW=2 -D im2col1.PW=3 x="$work/a.npy" cols="f32[3,16,96]:$work/b.npy" &&
+    reshape b 48,96 c && columns a c 4 3 2 1
+make f4 2,5,7,6,24 a
+case_ std.conv:im2col3 -D im2col3.T=f32 x="$work/a.npy" cols="f32[2,5,7,6,648]:$work/b.npy" && reshape b 420,648 c && columns a c 3,3,3 1,1,1 1,1,1 1,1,1
+
+make f4 50,72 a
+case_ std.halo:halo2 -D halo2.BH=16 -D halo2.BW=32 x="$work/a.npy" y="f32[4,3,18,40]:$work/b.npy" && tiled a b 16,32 1,4
+make f4 9,10,40 a
+case_ std.halo:halo3 -D halo3.BW=32 x="$work/a.npy" y="f32[8,10,10,40]:$work/b.npy" && tiled a b 8,8,32 1,1,4
+make f4 2,9,17,24 a
+case_ std.halo:halo_nhwc -D halo_nhwc.T=f32 -D halo_nhwc.BC=16 x="$work/a.npy" y="f32[12,10,10,24]:$work/b.npy" && tiled a b 1,8,8,24 0,1,1,0
+
+small f32 5,40,144 100 a
+constant f4 40,144 0 c
+case_ std.sums:split_k part="$work/a.npy" out="f32[40,144]:$work/b.npy" && sum a c b
+small f32 40,144 100 c
+case_ std.sums:accumulate part="$work/a.npy" out="$work/c.npy:$work/b.npy" && sum a c b
+# Tokens of three rows each: to the sums of the rows what gathering them and summing up gives.
+small f32 50,144 100 a
+index 50 63 i
+reshape i 21,3 j
+constant f4 21,144 0 c
+"$REFERENCE" take "$work/a.npy" "$work/i.npy" 63 "$work/d.npy"
+case_ std.sums:unpermute -D unpermute.K=3 -D unpermute.T=f32 -D unpermute.U=f32 y="$work/a.npy" row="$work/j.npy" out="f32[21,144]:$work/b.npy" && {
+    numbers_of i4 0,0,0,1,1,1,2,2,2,3,3,3,4,4,4,5,5,5,6,6,6,7,7,7,8,8,8,9,9,9,10,10,10,11,11,11,12,12,12,13,13,13,14,14,14,15,15,15,16,16,16,17,17,17,18,18,18,19,19,19,20,20,20 k
+    scatter_add d k c b
+}
+small f32 4,4,1040 100 a
+constant f4 4,1040 0 c
+case_ std.cluster:reduce_scatter x="$work/a.npy" out="f32[4,1040]:$work/b.npy" && sum a c b
+
+# Functions
+g=tests/golden/std
+make u2 200,136 a
+make u2 72,136 c
+case_ $g/gemm_roles.tile A="$work/a.npy" B="$work/c.npy" oa="bf16[2,200,136]:$work/b.npy" ob="bf16[2,72,136]:$work/d.npy" && map a b 0 0 0,136,1 2,200,136 && map c d 0 0 0,136,1 2,72,136
+make f4 136,68 a
+make f4 72,68 c
+for k in shared_loads own_loads; do
+    case_ $g/gemm_cluster.tile:$k A="$work/a.npy" B="$work/c.npy" oa="f32[2,136,68]:$work/b.npy" ob="f32[3,72,68]:$work/d.npy" && map a b 0 0 0,68,1 2,136,68 && map c d 0 0 0,68,1 3,72,68
+done
+case_ $g/gemm_cluster.tile:one A="$work/a.npy" out="f32[136,68]:$work/b.npy" && same a b
+make u2 70,136 a
+make u2 70,136 c
+index 70 45 i
+case_ $g/tiles.tile:copy x="$work/a.npy" y="bf16[70,136]:$work/b.npy" && same a b
+case_ $g/tiles.tile:gather table="$work/a.npy" idx="$work/i.npy" y="bf16[45,136]:$work/b.npy" && gather a i b
+edges f16 70,136 a
+case_ $g/tiles.tile:convert x="$work/a.npy" y="f32[70,136]:$work/b.npy" && converted f16 f32 a b 0
+make f4 70,136 a
+make f4 136,72 c
+case_ $g/tiles.tile:transpose x="$work/c.npy" y="f32[72,136]:$work/b.npy" && map c b 0 0 1,72 72,136
+small f32 1,70,136 100 a
+small f32 70,136 100 c
+reshape a 70,136 d
+case_ $g/tiles.tile:add x="$work/d.npy" y="$work/c.npy:$work/b.npy" && sum a c b
+case_ $g/tiles.tile:filled y="s32[70,136]:$work/b.npy" && constant i4 70,136 7 a && same a b

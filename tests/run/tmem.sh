@@ -144,3 +144,21 @@ make u1 384,16 a
 case_ $t/arrays.tile:copied src="$work/a.npy" out="u8[384,16]:$work/b.npy" && same a b
 make u1 128,32 a
 case_ $t/arrays.tile:slide src="$work/a.npy" next="$work/n.npy" out="u8[128,32]:$work/b.npy" && slide a n b
+
+# The library's
+make u2 50,264 a
+index 50 77 i
+case_ std.sm100:gather4 -arch=sm_100a table="$work/a.npy" idx="$work/i.npy" out="bf16[77,264]:$work/b.npy" && gather a i b
+"$REFERENCE" distinct 90 50 $seed "$work/i.npy"
+make u2 90,264 c
+case_ std.sm100:scatter4 -arch=sm_100a x="$work/a.npy" idx="$work/i.npy" out="$work/c.npy:$work/b.npy" && scatter a i c b
+make u1 1,32,16 a
+if case_ std.sm100:scales -arch=sm_100a s="$work/a.npy" out="u8[1,128,16]:$work/b.npy"; then
+    reshape a 32,16 c && reshape b 128,16 d && lanes c d 32x128b 0 8
+fi
+make u1 7,32,16 a
+case_ std.sm100:scales -arch=sm_100a s="$work/a.npy" out="u8[7,128,16]:$work/b.npy" && reshape b 7,4,32,16 c && map a c 0 0 512,0,16,1 7,4,32,16
+for bits in 4 6; do
+    make u1 128,$((16 * bits)) a
+    case_ std.sm100:decompress -arch=sm_100a -D decompress.T=b${bits}a16 w="$work/a.npy" out="u8[128,128]:$work/b.npy" && lanes a b 128x256b 31 $bits
+done

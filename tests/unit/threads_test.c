@@ -35,6 +35,7 @@ static void run_shapes(World *w, IrXform xform)
                 int from = SWIZZLES[roll(w) % 4], to = SWIZZLES[roll(w) % 4];
                 if (turn == 0) from = to = MAP_SWIZZLE_NONE;
                 if (turn == 1) from = to = MAP_SWIZZLE_128B;
+                if (xform == IRX_REVERSE && e[2] * elem_info((ElemType)SIZES[t])->shared_bits / 8 > 32) from = MAP_SWIZZLE_NONE; /* one panel */
                 Job j = job(xform, e[0], e[1], e[2], SIZES[t], from, SIZES[t], to, THREADS[roll(w) % 5]);
                 if (place(&j)) check_job(w, &j, false);
             }
@@ -52,12 +53,17 @@ static void test_transposes(void **state)
     run_shapes(*state, IRX_TRANSPOSE);
 }
 
+static void test_reversals(void **state)
+{
+    run_shapes(*state, IRX_REVERSE);
+}
+
 /* Parts that start anywhere in a slot, in tiles with other pitches, of one to five dimensions. */
 static void test_parts(void **state)
 {
     World *w = *state;
     for (int turn = 0; turn < 120; turn++) {
-        int type = SIZES[roll(w) % 4], xform = roll(w) % 2 ? IRX_COPY : IRX_TRANSPOSE;
+        int type = SIZES[roll(w) % 4], xform = (int[]){IRX_COPY, IRX_TRANSPOSE, IRX_REVERSE}[roll(w) % 3];
         uint32_t rows = 1 + (uint32_t)(roll(w) % 40), cols = 1 + (uint32_t)(roll(w) % 40), size = bytes_of(type);
         Job j = job((IrXform)xform, roll(w) % 2 ? 2 : 0, rows, cols, type, 0, type, 0, THREADS[roll(w) % 5]);
         for (int s = 0; s < 2; s++) {
@@ -395,7 +401,7 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        in_world(test_copies), in_world(test_transposes), in_world(test_parts),    in_world(test_methods),
+        in_world(test_copies), in_world(test_transposes), in_world(test_reversals), in_world(test_parts),    in_world(test_methods),
         in_world(test_ranks),  in_world(test_roles),      in_world(test_text),     in_world(test_fills),
         in_world(test_banks),  in_world(test_assembles),  in_world(test_refusals),
     };

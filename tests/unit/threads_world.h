@@ -177,7 +177,10 @@ static inline void each_element(World *w, const Job *j, EachElement *what)
         uint32_t y[MAP_RANK];
         memcpy(y, x, sizeof y);
         if (j->p.xform == IRX_TRANSPOSE) y[rank - 1] = x[rank - 2], y[rank - 2] = x[rank - 1];
-        what(w, j, j->p.xform == IRX_FILL ? 0 : element_at(&j->p.src, j->at[0], x, rank),
+        uint32_t from[MAP_RANK];
+        memcpy(from, x, sizeof from);
+        if (j->p.xform == IRX_REVERSE) from[rank - 1] = j->p.extent[rank - 1] - 1 - x[rank - 1];
+        what(w, j, j->p.xform == IRX_FILL ? 0 : element_at(&j->p.src, j->at[0], from, rank),
              element_at(&j->p.dst, j->at[1], y, rank));
         uint32_t d = rank;
         while (d > 0 && ++x[d - 1] == j->p.extent[d - 1]) x[--d] = 0;
@@ -328,7 +331,7 @@ static inline void bind(World *w, tile_args *a, const char *name, uint64_t at, i
 static inline void show_job(const Job *j)
 {
     const IrPlan *p = &j->p;
-    static const char *const xforms[] = {"copy", "transpose", "fill"};
+    static const char *const xforms[] = {"copy", "transpose", "fill", "reverse"};
     print_error("%s [%u", xforms[p->xform], p->extent[0]);
     for (uint32_t d = 1; d < p->rank; d++) print_error(", %u", p->extent[d]);
     print_error(

@@ -1,4 +1,6 @@
 /* What a move needs of its scalars: proved, or a condition that the launch checks, or neither. */
+#include <string.h>
+
 #include "lower/algebra/scalars/scalars.h"
 
 static void also(Lower *L, Lx *cond, Lx more)
@@ -120,4 +122,47 @@ Need need_equal(Lower *L, Poly x, int64_t k, Lx *cond)
     if (!domain_lx(d, L->a, pool, x, &e)) return NEED_UNKNOWN;
     also(L, cond, lx_op(L->a, pool, LX_EQ, e, lx_const(L->a, pool, k)));
     return NEED_CHECK;
+}
+
+static bool says(Lower *L, const Sx *cond, bool holds, Poly x);
+
+/* How many times `known` x is, by its last term; 1 where it has no such term. */
+static int64_t times(Poly known, Poly x)
+{
+    for (uint32_t i = 0; known.n && i < x.n; i++) {
+        const Term *a = &known.terms[known.n - 1], *b = &x.terms[i];
+        if (a->natoms == b->natoms && memcmp(a->atoms, b->atoms, a->natoms * sizeof *a->atoms) == 0 && b->coef % a->coef == 0 && b->coef / a->coef > 0)
+            return b->coef / a->coef;
+    }
+    return 1;
+}
+
+/* lo + less <= hi is known. What variables held where the condition stands nobody knows here. */
+static bool order_says(Lower *L, const Sx *lo, const Sx *hi, int less, Poly x)
+{
+    if ((scalar_uses(L, lo) | scalar_uses(L, hi)) & USE_VAR) return false;
+    Poly known = poly_sub(L->d, scalar_poly(L, hi), poly_add(L->d, scalar_poly(L, lo), poly_const(L->d, less)));
+    return !known.bad && !x.bad && domain_le(L->d, poly_mul(L->d, known, poly_const(L->d, times(known, x))), x);
+}
+
+static bool says(Lower *L, const Sx *cond, bool holds, Poly x)
+{
+    while (cond->op == SX_LET) cond = cond->a;
+    switch ((SxOp)cond->op) {
+    case SX_LT: return holds ? order_says(L, cond->a, cond->b, 1, x) : order_says(L, cond->b, cond->a, 0, x);
+    case SX_LE: return holds ? order_says(L, cond->a, cond->b, 0, x) : order_says(L, cond->b, cond->a, 1, x);
+    case SX_GT: return holds ? order_says(L, cond->b, cond->a, 1, x) : order_says(L, cond->a, cond->b, 0, x);
+    case SX_GE: return holds ? order_says(L, cond->b, cond->a, 0, x) : order_says(L, cond->a, cond->b, 1, x);
+    case SX_NOT: return says(L, cond->a, !holds, x);
+    case SX_LAND: return holds && (says(L, cond->a, true, x) || says(L, cond->b, true, x));
+    case SX_LOR: return !holds && (says(L, cond->a, false, x) || says(L, cond->b, false, x));
+    default: return false;
+    }
+}
+
+bool condition_says(Lower *L, Poly x)
+{
+    for (uint32_t i = 0; i < L->scalars->conditions.n; i++)
+        if (says(L, L->scalars->conditions.v[i].cond, !L->scalars->conditions.v[i].otherwise, x)) return true;
+    return false;
 }

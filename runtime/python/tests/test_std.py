@@ -35,6 +35,96 @@ def test_movements():
         equal(std.roll(m, 5), np.roll(m, 5, 0))
         equal(std.roll(m, -70), np.roll(m, -70, 0))
         equal(std.flip(m), m[::-1])
+        equal(std.flip(m, 1), m[:, ::-1])
+
+
+        equal(std.roll(m, 5, 1), np.roll(m, 5, 1))
+        equal(std.roll(m, -70, 1), np.roll(m, -70, 1))
+        equal(np.concatenate(std.split(m, (16, 0, 48), 1), 1), m)
+        equal(np.concatenate(std.split(m, (30, 3))), m)
+        equal(std.slide(m, 3)[:, 3:], m[:, :-3])
+        equal(std.slide(m, -5, 48), m[:, 5:53])
+        equal(std.fill(some((3, 32), t), 7), np.full((3, 32), 7, t))
+        p = some((3, 20, 48), t)
+        equal(std.interleave(p), p.transpose(1, 2, 0).reshape(20, -1))
+        equal(std.deinterleave(std.interleave(p), 3), p)
+
+
+def test_heads():
+    for t in TYPES:
+        x = some((2, 40, 7, 32), t)
+        h = x.transpose(0, 2, 1, 3)
+        equal(std.split_heads(x), np.ascontiguousarray(h))
+        equal(std.merge_heads(std.split_heads(x)), x)
+        for g, at in ((2, (3, 5)), (3, (1, 4)), (0, (7, 7))):
+            q, k, v = std.split_qkv(x, g)
+            for part, want in zip((q, k, v), np.split(h, at, 1)):
+                equal(part, np.ascontiguousarray(want))
+            equal(std.merge_qkv(q, k, v), x)
+        for part, want in zip(std.split_qkv(x[:, :, :6].copy()), np.split(h[:, :6], 3, 1)):
+            equal(part, np.ascontiguousarray(want))
+
+
+def columns_of(x, size, stride, padding, dilation):
+    x = np.pad(x, [(0, 0), *((p, p) for p in padding), (0, 0)])
+    made = [(n - d * (k - 1) - 1) // s + 1 for n, k, s, d in zip(x.shape[1:], size, stride, dilation)]
+    taps = []
+    for tap in np.ndindex(*size):
+        taps.append(x[(slice(None), *(slice(t * d, t * d + (n - 1) * s + 1, s) for t, d, n, s in zip(tap, dilation, made, stride)))])
+    return np.concatenate(taps, -1)
+
+
+def images_of(cols, shape, size, stride, padding, dilation):
+    n, h, w, c = shape
+    y = np.zeros((n, h + 2 * padding[0] + 20, w + 2 * padding[1] + 20, c), cols.dtype)
+    p, q = cols.shape[1:3]
+    for i, (r, s) in enumerate(np.ndindex(*size)):
+        r, s = r * dilation[0], s * dilation[1]
+        y[:, r : r + (p - 1) * stride[0] + 1 : stride[0], s : s + (q - 1) * stride[1] + 1 : stride[1]] += cols[..., i * c : i * c + c]
+    return y[:, padding[0] : padding[0] + h, padding[1] : padding[1] + w]
+
+
+def test_images():
+    for t in TYPES:
+        x = some((2, 13, 11, 24 if t != np.uint8 else 48), t)
+        f = ((3, 2), (2, 1), (1, 2), (1, 2))
+        cols = columns_of(x, *f)
+        equal(std.im2col(x, *f), cols)
+        if t != np.int16:
+            cols //= 4
+            equal(std.col2im(cols, x.shape, *f), images_of(cols, x.shape, *f))
+        for mode in ("constant", "edge", "reflect", "wrap"):
+            equal(std.pad_nhwc(x, 2, 1, 3, 4, mode), np.pad(x, ((0, 0), (2, 1), (3, 4), (0, 0)), mode=mode))
+        equal(std.pad_nhwc(x, -2, 1, 3, -4), np.pad(x, ((0, 0), (0, 1), (3, 0), (0, 0)))[:, 2:, :-4])
+    x = some((2, 19, 8))
+    equal(std.im2col(x, 4, 3, 2), columns_of(x, (4,), (3,), (2,), (1,)))
+    x = some((2, 5, 7, 6, 8))
+    equal(std.im2col(x, 2, 1, (0, 1, 1)), columns_of(x, (2, 2, 2), (1, 1, 1), (0, 1, 1), (1, 1, 1)))
+    x = np.pad(m := some((50, 72)), ((1, 65), (4, 65)))
+    equal(std.halo(m, (16, 32), (1, 4)), np.stack([np.stack([x[i : i + 18, j : j + 40] for j in (0, 32, 64)]) for i in (0, 16, 32, 48)]))
+    x = np.pad(m := some((9, 10, 40)), ((1, 65), (2, 65), (4, 65)))
+    want = [x[k : k + 10, i : i + 12, j : j + 40] for k in (0, 8) for i in (0, 8) for j in (0, 32)]
+    equal(std.halo(m, (8, 8, 32), (1, 2, 4)), np.stack(want))
+    x = np.pad(m := some((2, 9, 17, 8)), ((0, 0), (1, 65), (2, 65), (0, 0)))
+    want = [x[n, i : i + 10, j : j + 12] for n in range(2) for i in (0, 8) for j in (0, 8, 16)]
+    equal(std.halo_nhwc(m, 8, (1, 2)), np.stack(want))
+
+
+def test_sums():
+    for t in (np.float32, np.float64, np.float16, np.int32):
+        x = some((5, 20, 48), t)
+        equal(std.split_k(x), x.sum(0, dtype=t))
+    equal(std.split_k(x.astype(np.float16), np.float32), x.sum(0).astype(np.float32))
+    equal(std.accumulate(x, x[0] + 0), x.sum(0, dtype=np.int32) + x[0])
+    y = some((30, 64), np.float16)
+    row = random.integers(-1, 31, (21, 3)).astype(np.int32)
+    want = np.where(((row >= 0) & (row < 30))[..., None], y[row % 30], 0).astype(np.float32).sum(1)
+    equal(std.unpermute(y, row, np.float32), want)
+    equal(std.unpermute(y, row), want.astype(np.float16))
+    idx = np.array([3, 0, 3, 8, -1], np.int64)
+    for t in (np.float16, np.float32):
+        g = some((5, 64), t)
+        equal(std.embedding_gradient(g, idx, 5), np.stack([g[1], 0 * g[0], 0 * g[0], g[0] + g[2], 0 * g[0]]).astype(np.float32))
 
 
 def test_rows():
@@ -85,6 +175,8 @@ def test_empty():
     x = np.empty((0, 64), np.float32)
     for y, shape in (
         (std.copy(x), (0, 64)), (std.transpose(x), (64, 0)), (std.concat([x, x]), (0, 64)), (std.roll(x, 1), (0, 64)), (std.flip(x), (0, 64)),
+        (std.pad_nhwc(np.empty((0, 3, 3, 8), np.float32), 1, 1), (0, 5, 3, 8)), (std.im2col(np.empty((0, 3, 3, 8), np.float32), 3), (0, 1, 1, 72)),
+        (std.split_heads(np.empty((0, 3, 2, 8), np.float32)), (0, 2, 3, 8)), (std.slide(x, 3), (0, 64)), (std.roll(x, 3, 1), (0, 64)),
         (std.gather(some((3, 64)), np.empty(0, np.int32)), (0, 64)), (std.convert(x, np.float16), (0, 64)), (std.pad(x, 1, 1), (2, 64)),
     ):
         assert y.shape == shape, (y.shape, shape)
@@ -98,6 +190,20 @@ def test_errors():
         (ValueError, "innermost stride", lambda: std.copy(some((20, 64))[:, ::2])),
         (ValueError, "differ elsewhere", lambda: std.concat([x, x[:, :3]])),
         (ValueError, "a matrix is wanted", lambda: std.gather(some(64), np.zeros(3, np.int32))),
+        (ValueError, "a matrix is wanted", lambda: std.pad(some(64))),
+        (ValueError, "cut off", lambda: std.pad(x, -30)),
+        (ValueError, "out has shape", lambda: std.gather(x, np.zeros(3, np.int32), out=np.zeros((4, 63), np.float32))),
+        (ValueError, "out has shape", lambda: std.scatter(x, np.zeros(20, np.int32), np.zeros((4, 64), np.float32))),
+        (ValueError, "idx has shape", lambda: std.scatter_add(x, np.zeros(19, np.int32), np.zeros((4, 63), np.float32))),
+        (ValueError, "are not the 20", lambda: std.split(x, (3, 4))),
+        (ValueError, "does not fit", lambda: std.im2col(some((1, 3, 3, 8)), 5)),
+        (ValueError, "size has 2 numbers", lambda: std.im2col(some((1, 3, 8)), (3, 3))),
+        (ValueError, "are not those of images", lambda: std.col2im(some((1, 3, 3, 8)), (1, 3, 3, 8), 3)),
+        (ValueError, "is none of", lambda: std.pad_nhwc(some((1, 3, 3, 8)), 1, mode="mirror")),
+        (ValueError, "smaller than what is reflected", lambda: std.pad_nhwc(some((1, 3, 3, 8)), 3, mode="reflect")),
+        (ValueError, "are not those of queries", lambda: std.split_qkv(some((1, 3, 4, 8)))),
+        (ValueError, "do not go with", lambda: std.merge_qkv(*(some((1, h, 4, 8)) for h in (2, 1, 2)))),
+        (ValueError, "not contiguous", lambda: std.fill(x[:, :32], 1)),
         (TypeError, "convert does that", lambda: std.copy(x, out=np.empty((20, 63), np.int32))),
     ):
         try:
@@ -123,7 +229,8 @@ def one_random():
             cut.append(slice(a * step, b * step))
         x = x[tuple(cut)]
     dims = tuple(int(d) for d in random.permutation(rank))
-    what = str(random.choice(["copy", "permute", "concat", "gather", "roll", "pad", "flip"]))
+    what = str(random.choice(["copy", "permute", "concat", "gather", "roll", "pad", "flip", "split", "slide", "interleave", "heads", "pad_nhwc", "im2col", "col2im",
+                              "halo_nhwc", "split_k"]))
     if what == "copy":
         return lambda: std.copy(x), np.ascontiguousarray(x)
     if what == "permute":
@@ -139,10 +246,54 @@ def one_random():
         want[inside] = m[i[inside]]
         return lambda: std.gather(m, i), want
     if what == "roll":
-        by = int(random.integers(-30, 30))
-        return lambda: std.roll(m, by), np.roll(m, by, 0)
+        by, d = int(random.integers(-30, 30)), int(random.integers(2))
+        return lambda: std.roll(m, by, d), np.roll(m, by, d)
+    if what == "split":
+        at = unit * int(random.integers(0, x.shape[-1] // unit + 1))
+        return lambda: np.concatenate(std.split(x, (at, x.shape[-1] - at), -1), -1), np.ascontiguousarray(x)
+    if what == "slide":
+        by, n = int(random.integers(-30, 30)), unit * int(random.integers(1, 9))
+        want = np.pad(m, ((0, 0), (40, 40 + n)))[:, 40 - by : 40 - by + n]
+        return lambda: std.slide(m, by, n), want
+    if what == "interleave":
+        k = int(random.integers(2, 9))
+        planes = some((k, *m.shape), t)
+        return lambda: std.interleave(planes), planes.transpose(1, 2, 0).reshape(m.shape[0], m.shape[1] * k)
+    if what == "split_k":
+        parts = some((int(random.integers(1, 6)), *m.shape), t) // 8
+        if t == np.uint8:
+            parts = parts.astype(np.int32).repeat(4, -1)
+        if t == np.int16:
+            parts = parts.astype(np.float16)
+        return lambda: std.split_k(parts), parts.sum(0, dtype=parts.dtype)
+    i = some([int(random.integers(1, 12)) for _ in range(3)] + [unit * int(random.integers(1, 9))], t)
+    if what == "heads":
+        return lambda: std.split_heads(i), np.ascontiguousarray(i.transpose(0, 2, 1, 3))
+    if what == "pad_nhwc":
+        mode = str(random.choice(["constant", "edge", "reflect", "wrap"]))
+        most = [n if mode == "reflect" else 15 for n in i.shape[1:3]]
+        b = [int(random.integers(0, n)) for n in (most[0], most[0], most[1], most[1])]
+        return lambda: std.pad_nhwc(i, *b, mode), np.pad(i, ((0, 0), b[:2], b[2:], (0, 0)), mode=mode)
+    if what in ("im2col", "col2im"):
+        f = [[int(v) for v in random.integers(a, b, 2)] for a, b in ((1, 4), (1, 4), (0, 3), (1, 3))]
+        if any(n + 2 * p < d * (k - 1) + 1 for n, k, p, d in zip(i.shape[1:3], f[0], f[2], f[3])):
+            return lambda: std.copy(i), i
+        cols = columns_of(i, *f)
+        if what == "im2col":
+            return lambda: std.im2col(i, *f), cols
+        cols = (cols // 16).astype(np.float32 if t in (np.uint8, np.int16) else t)
+        if cols.shape[-1] % 4:
+            return lambda: std.copy(i), i
+        return lambda: std.col2im(cols, i.shape, *f), images_of(cols, i.shape, *f)
+    if what == "halo_nhwc":
+        (bh, bw), (hh, hw) = (int(v) for v in random.integers(1, 9, 2)), (int(v) for v in random.integers(0, 3, 2))
+        n, h, w, _ = i.shape
+        padded = np.pad(i, ((0, 0), (hh, hh + 16), (hw, hw + 16), (0, 0)))
+        want = [padded[a, r : r + bh + 2 * hh, c : c + bw + 2 * hw] for a in range(n) for r in range(0, h, bh) for c in range(0, w, bw)]
+        return lambda: std.halo_nhwc(i, (bh, bw), (hh, hw)), np.stack(want)
     if what == "flip":
-        return lambda: std.flip(m), m[::-1]
+        d = int(random.integers(2))
+        return lambda: std.flip(m, d), np.flip(m, d)
     p = [int(v) for v in random.integers(0, 9, 4)]
     p[2] *= unit
     p[3] *= unit

@@ -5,12 +5,13 @@ bytes. Rows, strides and addresses are multiples of 16 bytes: what is not comes 
 
 import sys
 
-from . import load
+from . import _row_major, load
 from ._arrays import array
 
 __all__ = [
-    "combine", "concat", "convert", "copy", "flip", "gather", "pack", "pad", "pages_append", "pages_gather", "permute", "roll", "scatter",
-    "scatter_add", "transpose", "unpack",
+    "accumulate", "col2im", "combine", "concat", "convert", "copy", "deinterleave", "embedding_gradient", "fill", "flip", "gather", "halo", "halo_nhwc",
+    "im2col", "interleave", "merge_heads", "merge_qkv", "pack", "pad", "pad_nhwc", "pages_append", "pages_gather", "permute", "roll", "scatter",
+    "scatter_add", "slide", "split", "split_heads", "split_k", "split_qkv", "transpose", "unpack", "unpermute",
 ]
 
 _kernels = {}
@@ -52,13 +53,48 @@ def _view(x, shape, strides):
 
 
 def _strides(a):
-    if a.strides is not None:
-        return list(a.strides)
-    strides, n = [], 1
-    for extent in reversed(a.shape):
-        strides.insert(0, n)
-        n *= extent
-    return strides
+    return list(a.strides or _row_major(a.shape))
+
+
+def _shaped(x, rank, what):
+    """The element type of x, which has this many dimensions."""
+    if len(x.shape) != rank:
+        raise ValueError(f"{what} is wanted, this has {len(x.shape)} dimensions")
+    return array(x).dtype
+
+
+def _rows(x):
+    return _shaped(x, 2, "a matrix")
+
+
+def _same(out, shape):
+    if tuple(out.shape) != tuple(shape):
+        raise ValueError(f"out has shape {tuple(out.shape)}, wanted is {tuple(shape)}")
+    return out
+
+
+def _size(x):
+    return x.element_size() if _is_torch(x) else x.itemsize
+
+
+def _numbers(x, shape, what):
+    """The type of integers that say where rows go or come from."""
+    if tuple(x.shape) != tuple(shape):
+        raise ValueError(f"{what} has shape {tuple(x.shape)}, wanted is {tuple(shape)}")
+    return array(x).dtype
+
+
+def _bits(x):
+    """The same elements as integers of their size: what only moves may be of any type."""
+    n = 8 * _size(x)
+    name = "uint8" if n == 8 else f"int{n}"
+    return x.view(getattr(_package(x), name))
+
+
+def _launch(k, *arguments):
+    """Nothing is moved, and nothing launched, where an array has no elements."""
+    if all(0 not in x.shape for x in arguments if hasattr(x, "shape")):
+        k(*arguments)
 
 
 # ---- copies and permutations ----
@@ -108,12 +144,6 @@ def copy(x, out=None):
     return _move(x, _empty(x, x.shape) if out is None else _same(out, x.shape))
 
 
-def _same(out, shape):
-    if tuple(out.shape) != tuple(shape):
-        raise ValueError(f"out has shape {tuple(out.shape)}, wanted is {tuple(shape)}")
-    return out
-
-
 def permute(x, dims, out=None):
     """out[i, j, ..] = x with its dimensions in the order dims, contiguous: x.permute(dims).contiguous()."""
     if sorted(d % len(x.shape) for d in dims) != list(range(len(x.shape))):
@@ -149,12 +179,75 @@ def concat(xs, dim=0, out=None):
     return out
 
 
+def split(x, sizes, dim=0):
+    """The parts of these sizes along dim, one behind the other, as arrays of their own."""
+    dim %= len(x.shape)
+    if sum(sizes) != x.shape[dim] or min(sizes, default=0) < 0:
+        raise ValueError(f"parts of {tuple(sizes)} are not the {x.shape[dim]} of dimension {dim}")
+    out, at = [], 0
+    for n in sizes:
+        out.append(copy(x[(slice(None),) * dim + (slice(at, at + n),)]))
+        at += n
+    return out
+
+
+def fill(out, value):
+    """out = a whole number in all elements; out is contiguous. Returns out."""
+    a = array(out)
+    n, last = 1, a.shape[-1] if a.shape else 1
+    for extent in a.shape:
+        n *= extent
+    if a.strides is not None and list(a.strides) != list(_row_major(a.shape)):
+        raise ValueError("an array that is not contiguous")
+    if n:
+        _kernel("copy", "constant", T=a.dtype, V=int(value))(_view(out, (n // last, last), (last, 1)))
+    return out
+
+
 def pad(x, top=0, bottom=0, left=0, right=0):
-    """A matrix with rows and columns of zeros around it; negative numbers cut them off. left is a multiple of 16 bytes."""
+    """A matrix with rows and columns of zeros around it; negative numbers cut them off. left is a multiple of 16 bytes: slide takes any."""
+    k = _kernel("copy", "pad", T=_rows(x))
     m, n = x.shape
+    if m + top + bottom < 0 or n + left + right < 0:
+        raise ValueError("more is cut off than there is")
     y = _empty(x, (m + top + bottom, n + left + right))
-    if 0 not in y.shape:
-        _kernel("copy", "pad", T=array(x).dtype)(x, y, top, left)
+    _pads(k, x, y, top, left)
+    return y
+
+
+def _pads(k, x, y, top, left):
+    """Of an x without elements zeros are left."""
+    if 0 in x.shape and 0 not in y.shape:
+        fill(y, 0)
+    else:
+        _launch(k, x, y, top, left)
+
+
+def slide(x, left, columns=None):
+    """A matrix moved to the right by `left` columns, any number of either sign, zeros where nothing comes from; `columns` wide, as x if that is left out."""
+    k = _kernel("copy", "slide", T=_rows(x))
+    y = _empty(x, (x.shape[0], x.shape[1] if columns is None else columns))
+    if 0 in x.shape and 0 not in y.shape:
+        return fill(y, 0)
+    _launch(k, x, y, left)
+    return y
+
+
+def interleave(x):
+    """out[m, n * K + k] = x[k, m, n] for K = 2 to 8: planes to pixels."""
+    t = _shaped(x, 3, "K matrices of one shape")
+    y = _empty(x, (x.shape[1], x.shape[2] * x.shape[0]))
+    _launch(_kernel("layout", "interleave", T=t, K=x.shape[0]), x, y)
+    return y
+
+
+def deinterleave(x, k):
+    """out[i, m, n] = x[m, n * k + i] for k = 2 to 8."""
+    t = _rows(x)
+    if x.shape[1] % k:
+        raise ValueError(f"{x.shape[1]} columns are not times {k}")
+    y = _empty(x, (k, x.shape[0], x.shape[1] // k))
+    _launch(_kernel("layout", "deinterleave", T=t, K=k), x, y)
     return y
 
 
@@ -174,57 +267,270 @@ def convert(x, dtype, saturate=False):
 # ---- rows ----
 
 
-def _rows(x):
-    if len(x.shape) != 2:
-        raise ValueError(f"a matrix is wanted, this has {len(x.shape)} dimensions")
-    return array(x).dtype
-
-
 def gather(table, idx, out=None):
-    """out[r, :] = table[idx[r], :]; a number outside of the table gives zeros."""
-    k = _kernel("rows", "gather", T=_rows(table), I=array(idx).dtype)
-    out = _empty(table, (idx.shape[0], table.shape[1])) if out is None else out
-    if 0 not in out.shape:
-        k(table, idx, out)
+    """out[r, :] = table[idx[r], :]; a number outside of the table gives zeros. An embedding."""
+    k = _kernel("rows", "gather", T=_rows(table), I=_numbers(idx, idx.shape[:1], "idx"))
+    shape = (idx.shape[0], table.shape[1])
+    out = _empty(table, shape) if out is None else _same(out, shape)
+    if table.shape[0] == 0:
+        return fill(out, 0)
+    _launch(k, table, idx, out)
+    return out
+
+
+def _to(name, x, idx, out):
+    k = _kernel("rows", name, T=_rows(x), I=_numbers(idx, x.shape[:1], "idx"))
+    _launch(k, x, idx, _same(out, (out.shape[0], x.shape[1])))
     return out
 
 
 def scatter(x, idx, out):
     """out[idx[r], :] = x[r, :]; the numbers are all different, those outside are left out. Returns out."""
-    if 0 not in x.shape:
-        _kernel("rows", "scatter", T=_rows(x), I=array(idx).dtype)(x, idx, out)
-    return out
+    return _to("scatter", x, idx, out)
 
 
 def scatter_add(x, idx, out):
     """out[idx[r], :] += x[r, :]; types that the copy engine adds: u32, s32, u64, f16, bf16, f32, f64. Returns out."""
-    if 0 not in x.shape:
-        _kernel("rows", "scatter_add", T=_rows(x), I=array(idx).dtype)(x, idx, out)
-    return out
+    return _to("scatter_add", x, idx, out)
 
 
 def combine(x, idx, out):
     """out[idx[r], :] += x[r, :], out of f32, x of another number type. Returns out."""
-    if 0 not in x.shape:
-        _kernel("rows", "combine", T=_rows(x), I=array(idx).dtype)(x, idx, out)
+    return _to("combine", x, idx, out)
+
+
+def embedding_gradient(gradient, idx, rows):
+    """What gather adds up to backwards: the sum of gradient[r, :] over idx[r] == v for each v below rows, as f32."""
+    t = _rows(gradient)
+    out = _empty(gradient, (rows, gradient.shape[1]), _package(gradient).float32, zero=True)
+    return (scatter_add if t == "f32" else combine)(gradient, idx, out)
+
+
+def unpermute(y, row, dtype=None):
+    """out[t, :] = the sum of y[row[t, k], :] over k, in f32, a row -1 counting nothing: the K rows that experts made of a token. dtype: of out, that of y if left out."""
+    t = _rows(y)
+    out = _empty(y, (row.shape[0], y.shape[1]), dtype)
+    k = _kernel("sums", "unpermute", T=t, U=array(out).dtype, I=_numbers(row, row.shape[:2], "row"), K=max(row.shape[1], 1))
+    if y.shape[0] == 0 or row.shape[1] == 0:
+        return fill(out, 0)
+    _launch(k, y, row, out)
     return out
 
 
-def roll(x, shift):
-    """out[(r + shift) mod R, :] = x[r, :]."""
+def roll(x, shift, dim=0):
+    """out[(r + shift) mod R, :] = x[r, :], or along the other dimension."""
+    t = _rows(x)
     y = _empty(x, x.shape)
-    k = _kernel("rows", "roll", T=_rows(x))
-    if 0 not in x.shape:
-        k(x, y, -shift % x.shape[0])
+    if 0 in x.shape:
+        return y
+    if dim % 2:
+        a, b = _bits(x), _bits(y)
+        _kernel("rows", "roll_columns", T=array(a).dtype)(a, b, shift % x.shape[1])
+    else:
+        _kernel("rows", "roll", T=t)(x, y, -shift % x.shape[0])
     return y
 
 
-def flip(x):
-    """The rows in the opposite order."""
+def flip(x, dim=0):
+    """The rows in the opposite order, or the columns."""
     y = _empty(x, x.shape)
-    k = _kernel("rows", "flip", T=_rows(x))
-    if 0 not in x.shape:
-        k(x, y)
+    _launch(_kernel("rows", "flip_columns" if dim % 2 else "flip", T=_rows(x)), x, y)
+    return y
+
+
+# ---- sums ----
+
+
+def split_k(parts, dtype=None):
+    """The sum of parts[s, :, :] over s, in order, in f32 (integers and f64 in their own type), rounded to dtype (that of parts) once."""
+    t = _shaped(parts, 3, "a stack of matrices")
+    out = _empty(parts, parts.shape[1:], dtype)
+    k = _kernel("sums", "split_k", T=t, U=array(out).dtype, A=t if t[0] in "us" or t == "f64" else "f32")
+    if parts.shape[0] == 0:
+        return fill(out, 0)
+    _launch(k, parts, out)
+    return out
+
+
+def accumulate(parts, out):
+    """out += parts[s, :, :] for all s, in any order; types that the copy engine adds. Returns out."""
+    k = _kernel("sums", "accumulate", T=_shaped(parts, 3, "a stack of matrices"))
+    _launch(k, parts, _same(out, parts.shape[1:]))
+    return out
+
+
+# ---- heads of attention ----
+
+
+def split_heads(x):
+    """out[b, h, s, :] = x[b, s, h, :]"""
+    t = _shaped(x, 4, "an array [B, S, H, D]")
+    b, s, h, d = x.shape
+    y = _empty(x, (b, h, s, d))
+    _launch(_kernel("heads", "split", T=t, D=d), x, y)
+    return y
+
+
+def merge_heads(x):
+    """out[b, s, h, :] = x[b, h, s, :]"""
+    t = _shaped(x, 4, "an array [B, H, S, D]")
+    b, h, s, d = x.shape
+    y = _empty(x, (b, s, h, d))
+    _launch(_kernel("heads", "merge", T=t, D=d), x, y)
+    return y
+
+
+def split_qkv(qkv, kv_heads=None):
+    """Queries, keys and values [B, heads, S, D] of qkv [B, S, N, D], whose N heads are those of queries, then kv_heads each of keys and values; a third of N if left out."""
+    t = _shaped(qkv, 4, "an array [B, S, N, D]")
+    b, s, n, d = qkv.shape
+    if kv_heads is None and n % 3 or kv_heads is not None and not 0 <= 2 * kv_heads <= n:
+        raise ValueError(f"{n} heads are not those of queries, keys and values")
+    g = n // 3 if kv_heads is None else kv_heads
+    out = tuple(_empty(qkv, (b, heads, s, d)) for heads in (n - 2 * g, g, g))
+    if g and n > 2 * g:
+        _launch(_kernel("heads", "split_qkv", T=t, D=d), qkv, *out)
+    else:
+        for part, at in zip(out, (0, n - 2 * g, n - g)):
+            _move((qkv[:, :, at : at + part.shape[1]]).swapaxes(1, 2), part)
+    return out
+
+
+def merge_qkv(q, k, v):
+    """The way back: qkv [B, S, N, D]."""
+    t = _shaped(q, 4, "an array [B, H, S, D]")
+    b, h, s, d = q.shape
+    g = k.shape[1] if len(k.shape) == 4 else -1
+    if tuple(k.shape) != (b, g, s, d) or tuple(v.shape) != (b, g, s, d):
+        raise ValueError(f"keys {tuple(k.shape)} and values {tuple(v.shape)} do not go with queries {tuple(q.shape)}")
+    out = _empty(q, (b, s, h + 2 * g, d))
+    if g and h:
+        _launch(_kernel("heads", "merge_qkv", T=t, D=d), q, k, v, out)
+    else:
+        for part, at in zip((q, k, v), (0, h, h + g)):
+            _move(part.swapaxes(1, 2), out[:, :, at : at + part.shape[1]])
+    return out
+
+
+# ---- images with channels innermost, convolutions ----
+
+
+def pad_nhwc(x, top=0, bottom=0, left=0, right=0, mode="constant"):
+    """Images [N, H, W, C] with a border: zeros ("constant"), the pixel at the edge ("edge"), reflected there ("reflect"), or from the other side ("wrap"), the modes of numpy.pad.
+    Negative numbers, with "constant" only, cut off."""
+    name = {"constant": "zero", "edge": "edge", "reflect": "reflect", "wrap": "wrap"}.get(mode)
+    if name is None:
+        raise ValueError(f"mode {mode!r} is none of constant, edge, reflect, wrap")
+    t = _shaped(x, 4, "an array [N, H, W, C]")
+    n, h, w, c = x.shape
+    if mode != "constant" and min(top, bottom, left, right) < 0:
+        raise ValueError(f"a border of mode {mode} is not negative")
+    if mode == "reflect" and n * c and (max(top, bottom) >= h or max(left, right) >= w):
+        raise ValueError("a reflection is smaller than what is reflected")
+    if h + top + bottom < 0 or w + left + right < 0:
+        raise ValueError("more is cut off than there is")
+    y = _empty(x, (n, h + top + bottom, w + left + right, c))
+    _pads(_kernel("pad", name, T=t), x, y, top, left)
+    return y
+
+
+def _each(value, n, what):
+    values = (value,) * n if isinstance(value, int) else tuple(value)
+    if len(values) != n:
+        raise ValueError(f"{what} has {len(values)} numbers, wanted are {n}")
+    return values
+
+
+def _filter(x_space, size, stride, padding, dilation):
+    """The numbers of a filter by dimension of space, and the pixels of what it makes."""
+    n = len(x_space)
+    size, stride = _each(size, n, "size"), _each(stride, n, "stride")
+    padding, dilation = _each(padding, n, "padding"), _each(dilation, n, "dilation")
+    if min(size) < 1 or min(stride) < 1 or min(padding) < 0 or min(dilation) < 1:
+        raise ValueError("a size, stride or dilation below 1, or a padding below 0")
+    made = [(x + 2 * p - d * (k - 1) - 1) // s + 1 for x, k, s, p, d in zip(x_space, size, stride, padding, dilation)]
+    if min(made) < 1:
+        raise ValueError(f"a filter of {size} does not fit into {tuple(x_space)} with {padding} around")
+    return size, stride, padding, dilation, made
+
+
+_SPACE = {1: ("W",), 2: ("H", "W"), 3: ("D", "H", "W")}
+_TAPS = {1: ("S",), 2: ("R", "S"), 3: ("F", "R", "S")}
+
+
+def _defines(n, size, stride, padding, dilation):
+    out = dict(zip(_TAPS[n], size))
+    for letter, values in (("S", stride), ("P", padding), ("D", dilation)):
+        out.update((letter + axis, v) for axis, v in zip(_SPACE[n], values))
+    return out
+
+
+def _channels(c, itemsize):
+    """Channels of a tile: rows of 256 bytes at most, and not many more than there are."""
+    unit, most = max(16 // itemsize, 1), 256 // itemsize
+    return min(most, -(-c // unit) * unit)
+
+
+def im2col(x, size, stride=1, padding=0, dilation=1):
+    """Columns of a convolution of x [N, (D, H,) W, C]: out [N, .., pixels, taps * C], tap by tap in the filter's order, zeros around. Numbers, or one per dimension of space."""
+    n = len(x.shape) - 2
+    if n not in _SPACE:
+        raise ValueError(f"an array [N, (D, H,) W, C] is wanted, this has {len(x.shape)} dimensions")
+    a = array(x)
+    size, stride, padding, dilation, made = _filter(x.shape[1:-1], size, stride, padding, dilation)
+    taps = 1
+    for k in size:
+        taps *= k
+    y = _empty(x, (x.shape[0], *made, taps * x.shape[-1]))
+    bc = _channels(x.shape[-1], _size(x))
+    k = _kernel("conv", f"im2col{n}", T=a.dtype, BC=bc, BP=min(256, 16384 // _size(x) // bc), **_defines(n, size, stride, padding, dilation))
+    _launch(k, x, y)
+    return y
+
+
+def col2im(cols, shape, size, stride=1, padding=0, dilation=1):
+    """The gradient of im2col in two dimensions of space: cols [N, P, Q, taps * C] summed, in f32 and rounded once, to images of `shape` [N, H, W, C]."""
+    t = _shaped(cols, 4, "an array [N, P, Q, taps * C]")
+    n, h, w, c = shape
+    size, stride, padding, dilation, made = _filter((h, w), size, stride, padding, dilation)
+    if tuple(cols.shape) != (n, *made, size[0] * size[1] * c):
+        raise ValueError(f"columns {tuple(cols.shape)} are not those of images {tuple(shape)}, {(n, *made, size[0] * size[1] * c)}")
+    y = _empty(cols, shape)
+    acc = t if t[0] in "us" or t == "f64" else "f32"
+    k = _kernel("conv", "col2im2", T=t, A=acc, BC=_channels(c, _size(cols)), **_defines(2, size, stride, padding, dilation))
+    _launch(k, cols, y)
+    return y
+
+
+def halo(x, tile, border):
+    """Tiles of a matrix, or of an array of three dimensions, with a border of what lies around them, zeros outside. Of a matrix out [I, J, ..] by rows and columns of tiles, else
+    [number, ..] row-major. Along the last dimension tile and border are multiples of 16 bytes."""
+    n = len(x.shape)
+    if n not in (2, 3):
+        raise ValueError(f"an array of 2 or 3 dimensions is wanted, this has {n}")
+    tile, border = _each(tile, n, "tile"), _each(border, n, "border")
+    if min(tile) < 1 or min(border) < 0:
+        raise ValueError("a tile below 1, or a border below 0")
+    counts = [-(-e // t) for e, t in zip(x.shape, tile)]
+    with_border = [t + 2 * b for t, b in zip(tile, border)]
+    if n == 3:
+        counts = [counts[0] * counts[1] * counts[2]]
+    y = _empty(x, (*counts, *with_border))
+    axes = "DHW"[3 - n :]
+    sizes = {f"B{a}": t for a, t in zip(axes, tile)} | {f"H{a}": b for a, b in zip(axes, border)}
+    _launch(_kernel("halo", f"halo{n}", T=array(x).dtype, **sizes), x, y)
+    return y
+
+
+def halo_nhwc(x, tile, border):
+    """Tiles of images [N, H, W, C] with a border of what lies around them, zeros outside: out [number, rows, columns, C], image by image, row-major."""
+    t = _shaped(x, 4, "an array [N, H, W, C]")
+    n, h, w, c = x.shape
+    (bh, bw), (hh, hw) = _each(tile, 2, "tile"), _each(border, 2, "border")
+    if min(bh, bw) < 1 or min(hh, hw) < 0:
+        raise ValueError("a tile below 1, or a border below 0")
+    y = _empty(x, (n * -(-h // bh) * -(-w // bw), bh + 2 * hh, bw + 2 * hw, c))
+    _launch(_kernel("halo", "halo_nhwc", T=t, BH=bh, BW=bw, HH=hh, HW=hw, BC=_channels(c, _size(x))), x, y)
     return y
 
 
@@ -233,31 +539,33 @@ def flip(x):
 
 def unpack(x, offs, rows):
     """out[g, i, :] = x[offs[g] + i, :] for i below `rows`, zeros behind a group's end; offs has a number more than there are groups."""
+    k = _kernel("ragged", "unpack", T=_rows(x), I=_numbers(offs, offs.shape[:1], "offs"))
     y = _empty(x, (offs.shape[0] - 1, rows, x.shape[1]))
-    k = _kernel("ragged", "unpack", T=_rows(x), I=array(offs).dtype)
-    if 0 not in y.shape:
-        k(x, offs, y)
+    if 0 in x.shape:
+        return fill(y, 0)
+    _launch(k, x, offs, y)
     return y
 
 
 def pack(x, offs, rows):
     """out[offs[g] + i, :] = x[g, i, :] for the rows that group g has; out has `rows` rows, those of no group are zeros."""
+    k = _kernel("ragged", "pack", T=_shaped(x, 3, "a padded batch"), I=_numbers(offs, (x.shape[0] + 1,), "offs"))
     y = _empty(x, (rows, x.shape[2]), zero=True)
-    if 0 not in y.shape and 0 not in x.shape:
-        _kernel("ragged", "pack", T=array(x).dtype, I=array(offs).dtype)(x, offs, y)
+    _launch(k, x, offs, y)
     return y
 
 
 def pages_gather(cache, table, rows):
     """out[t, :] = cache[table[t // P], t % P, :] for t below `rows`; cache has pages of P rows, a page -1 gives zeros."""
+    k = _kernel("pages", "gather", T=_shaped(cache, 3, "a cache of pages"), I=_numbers(table, table.shape[:1], "table"))
     y = _empty(cache, (rows, cache.shape[2]))
-    if 0 not in y.shape:
-        _kernel("pages", "gather", T=array(cache).dtype, I=array(table).dtype)(cache, table, y)
+    _launch(k, cache, table, y)
     return y
 
 
 def pages_append(x, slot, cache):
     """cache[slot[t] // P, slot[t] % P, :] = x[t, :]; slots are all different, -1 is left out. Returns cache."""
-    if 0 not in x.shape:
-        _kernel("pages", "append", T=_rows(x), I=array(slot).dtype)(x, slot, cache)
+    k = _kernel("pages", "append", T=_rows(x), I=_numbers(slot, x.shape[:1], "slot"))
+    _shaped(cache, 3, "a cache of pages")
+    _launch(k, x, slot, cache)
     return cache
