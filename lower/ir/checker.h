@@ -21,14 +21,16 @@ typedef struct Checker {
     bool *created;      /* by policy: by init, or so far in this body */
     uint32_t *of_one;   /* by value: 1 + the body whose elected thread alone has it; 0: all have it */
     bool *var_of_one;   /* by variable: the same, in this body */
-    bool any_of_one;    /* an elected thread alone has some value or variable, of this body or one before */
+    bool any_of_one, init_of_one; /* an elected thread alone has some value or variable of this body or of init, of init */
     bool *fresh;        /* by variable: of map.set */
+    bool any_maps;      /* there are such variables, or buffers of maps */
     VEC(IrVal) scope;   /* values and (0x80000000 |) variables in scope, oldest first */
     struct {
         uint8_t op;
         uint32_t scope;
     } blocks[IR_DEPTH_MAX];
     uint32_t depth;
+    uint8_t open[IR_OP_COUNT]; /* by op: blocks that it has opened */
     const char *error;
 } Checker;
 

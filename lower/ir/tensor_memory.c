@@ -201,8 +201,10 @@ const char *tmem_check_kernel(Arena *a, const IrKernel *k)
 {
     uint32_t at[4] = {0};
     bool used = false;
-    for (uint32_t i = 0; i < ir_bodies(k); i++)
-        for (uint32_t j = 0; j < ir_body(k, i)->ops.n; j++) used |= tmem_op((IrOpcode)ir_body(k, i)->ops.v[j].op);
+    for (uint32_t i = 0; i < ir_bodies(k); i++) {
+        const IrRole *body = ir_body(k, i);
+        for (uint32_t j = 0; j < body->ops.n; j++) used |= tmem_op((IrOpcode)body->ops.v[j].op);
+    }
     if (k->tmem == 0) return used ? "tensor memory is used, and the kernel allocates none" : NULL;
     if (!power_of_two(k->tmem) || k->tmem < TMEM_UNIT || k->tmem > TMEM_COLUMNS)
         return arena_printf(a, "%u columns of tensor memory: a power of two from %d to %d is allocated", k->tmem, TMEM_UNIT, TMEM_COLUMNS);

@@ -26,6 +26,8 @@ static void index_ops(TreeFacts *f)
     f->first = arena_array(f->a, uint32_t, n + 1);
     f->turn = arena_array(f->a, int64_t, n);
     f->turning = arena_array(f->a, bool, n);
+    f->of_agent = arena_array(f->a, uint8_t, n);
+    f->in_lanes = arena_array(f->a, bool, n);
     f->owner = arena_array(f->a, uint8_t, f->k->vars.n);
     f->cell = arena_array(f->a, uint8_t, f->k->bufs.n);
     f->defined = arena_array(f->a, uint32_t, f->k->value_types.n);
@@ -52,20 +54,28 @@ static void index_ops(TreeFacts *f)
 
 /* ---- places ---- */
 
+static const TreePoly *keep(const TreeFacts *f, const TreePoly *p)
+{
+    TreePoly *kept = arena_alloc(f->a, offsetof(TreePoly, t) + p->n * sizeof *p->t);
+    tree_copy(kept, p);
+    return kept;
+}
+
 static void place(const TreeFacts *f, TreeAccess *x, const IrOp *op, const IrArg *object, const IrArg *bytes, int64_t size)
 {
     const IrArg *byte = ir_part(op, object, IRK_OFFSET);
-    const TreePoly one = tree_poly(1), behind = tree_poly(size > 0 ? size : 0);
-    TreePoly *from = arena_new(f->a, TreePoly), *to = arena_new(f->a, TreePoly);
-    if (byte) tree_add(f, from, &one, byte, tree_ctas(f->k));
-    *to = *from;
-    tree_poly_add(to, &behind, 1);
-    x->whole = from->lost || (size <= 0 && bytes == NULL);
-    if (size <= 0 && bytes) tree_add(f, to, &one, bytes, tree_ctas(f->k));
-    x->lost = to->lost;
+    TreePoly from, to;
+    tree_poly(&from, 0);
+    if (byte) tree_add(f, &from, &TREE_ONE, byte, tree_ctas(f->k));
+    tree_copy(&to, &from);
+    x->whole = from.lost || (size <= 0 && bytes == NULL);
+    if (size > 0) tree_poly_add(&to, &TREE_ONE, size);
+    else if (bytes) tree_add(f, &to, &TREE_ONE, bytes, tree_ctas(f->k));
+    x->lost = to.lost;
     x->whole |= x->lost;
-    x->from = from;
-    x->to = to;
+    x->from = keep(f, &from);
+    x->to = keep(f, &to);
+    x->none = tree_of_none(f, x);
 }
 
 /* Bytes from the first to the last that threads touch on one side of their plan; 0: not known. A swizzle exchanges bytes within a

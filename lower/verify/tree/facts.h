@@ -3,6 +3,7 @@
 #ifndef LOWER_VERIFY_TREE_FACTS_H
 #define LOWER_VERIFY_TREE_FACTS_H
 
+#include <stddef.h>
 #include <string.h>
 
 #include "lang/limits.h"
@@ -28,7 +29,7 @@ typedef struct TreeTerm { /* so often the product of those, in order */
 typedef struct TreePoly {
     uint32_t n;
     bool lost; /* it had too many */
-    TreeTerm t[TREE_TERMS];
+    TreeTerm t[TREE_TERMS]; /* n of them; copied are those (tree_copy) */
 } TreePoly;
 #define TREE_FAR (INT64_C(1) << 31) /* beyond every slot, and every number of 32 bits */
 typedef struct TreeRange {
@@ -50,6 +51,7 @@ typedef struct TreeAccess {
     uint8_t adds;    /* a reduction that commutes: IrReduce, from 1; those of one kind may come in any order */
     bool lost;  /* where it lies is not known */
     bool whole; /* anywhere in the slot; otherwise from `from` on, below `to` */
+    bool none;  /* surely no bytes */
     const TreePoly *from, *to;
 } TreeAccess;
 
@@ -139,6 +141,8 @@ typedef struct TreeFacts {
     uint64_t **meets; /* by access: of those of its ring that were asked for (over_bit), that they meet (the bit behind): places.c */
     uint8_t *event;   /* by IrBar: number among the events of its ring */
     uint32_t *around, *end; /* by op: the op that opens the block around it, from 1; of what opens a block, its `end` or `else` */
+    uint8_t *of_agent; /* by op: the agent that has it, or a block around it; 0: all */
+    bool *in_lanes;    /* by op: it is `lanes`, or stands inside */
     uint32_t *defined, *in_init; /* by value: its op in the tree, in init, from 1; 0: elsewhere */
     int64_t *turn;    /* by op, of a loop: the index that is looked at .. */
     bool *turning;    /* .. or none is */
@@ -206,13 +210,26 @@ TreeRange tree_range(const TreeFacts *f, IrVal v, uint32_t rank);
 bool tree_number(const TreeFacts *f, const IrArg *arg, uint32_t rank, int64_t *out); /* false: not one number */
 bool tree_not_zero(const TreeFacts *f, const IrArg *x);
 TreeWhen tree_when(const TreeFacts *f, const IrOp *op, uint32_t rank); /* by its guard */
-TreePoly tree_poly(int64_t k);
+extern const TreePoly TREE_ONE;
+static inline void tree_poly(TreePoly *p, int64_t k) /* k, of no value */
+{
+    p->n = k != 0;
+    p->lost = false;
+    p->t[0].k = k;
+    p->t[0].n = 0;
+}
+static inline void tree_copy(TreePoly *p, const TreePoly *q)
+{
+    memcpy(p, q, offsetof(TreePoly, t) + q->n * sizeof *q->t);
+}
 void tree_poly_add(TreePoly *p, const TreePoly *q, int64_t k); /* k times q */
-TreePoly tree_where(const TreeFacts *f, const TreePoly *p, IrVal pred, const IrArg *bytes, uint32_t rank); /* p where the pred holds, 0 elsewhere; of so many bytes */
+void tree_where(const TreeFacts *f, TreePoly *r, const TreePoly *p, IrVal pred, const IrArg *bytes, uint32_t rank); /* r: p where the pred holds, 0 elsewhere; of so many bytes */
 void tree_add(const TreeFacts *f, TreePoly *sum, const TreePoly *p, const IrArg *arg, uint32_t rank);      /* adds p times the operand */
 TreeRange tree_poly_range(const TreeFacts *f, const TreePoly *p, uint32_t rank);
 IrVal tree_plain(const TreeFacts *f, IrVal v); /* of a polynomial: as the tree has it */
 
+/* places.c: of no bytes. */
+bool tree_of_none(const TreeFacts *f, const TreeAccess *x);
 /* places.c: surely within its slot. */
 bool tree_inside(const TreeFacts *f, const TreeAccess *x);
 /* places.c: can x, which is done now, touch bytes that y touched before it in the same generation, at least one of them writing? */
