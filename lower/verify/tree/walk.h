@@ -11,6 +11,7 @@ typedef struct Check {
     TreeFault *fault;
     bool failed;
     uint32_t without;
+    bool brief;    /* with fewer slots than there are: walk() */
     Set left[KINDS]; /* at hand */
     State **heads; /* by op: the record at the loop's head, from the last time */
     State *out;    /* of the repeat at hand: behind its breaks */
