@@ -7,8 +7,6 @@
 
 enum { SLOTS_MAX = 1 << 16 };
 
-#define VAR_MARK UINT32_C(0x80000000)
-
 void check_fail(Checker *c, const char *what)
 {
     if (c->error) return;
@@ -25,12 +23,17 @@ void check_fail_operand(Checker *c, IrKey key, const char *what)
     if (c->error == NULL) check_fail(c, arena_printf(c->arena, "operand %s %s", ir_key_text(key), what));
 }
 
-static IrType type_of(Checker *c, IrVal v)
+static IrType type_fails(Checker *c, IrVal v)
 {
     bool there = v - 1 < c->k->value_types.n;
-    if (there && c->live[v - 1] == 1) return c->k->value_types.v[v - 1];
-    check_fail(c, !there ? "a value that the kernel does not have" : c->live[v - 1] ? "a value is used outside its block" : "a value is used before its definition");
+    check_fail(c, !there ? "a value that the kernel does not have" : c->defined[v - 1] ? "a value is used outside its block" : "a value is used before its definition");
     return there ? c->k->value_types.v[v - 1] : IR_NONE;
+}
+
+static inline IrType type_of(Checker *c, IrVal v)
+{
+    bool known = v - 1 < c->k->value_types.n && !c->closed.v[c->defined[v - 1]];
+    return known ? c->k->value_types.v[v - 1] : type_fails(c, v);
 }
 
 /* ---- operands by kind ---- */
@@ -153,8 +156,12 @@ static void check_operands(Checker *c, const IrOp *op)
     const IrSignature *sig = ir_signature(op->op);
     const IrArg *at = op->args, *end = at + op->nargs;
     for (const IrOperand *o = sig->v; o < sig->v + sig->n && c->error == NULL; o++) {
-        if ((at == end || at->key != o->key) && !o->optional && !o->list) check_fail_operand(c, o->key, "is missing");
-        for (bool more = true; more && at < end && at->key == o->key; more = o->list) at += check_operand(c, op, o, at);
+        if (at < end && at->key == o->key) {
+            do at += check_operand(c, op, o, at);
+            while (o->list && at < end && at->key == o->key);
+        } else if (!o->optional && !o->list) {
+            check_fail_operand(c, o->key, "is missing");
+        }
     }
     if (at < end) check_fail(c, "operands that the op does not have");
 }
@@ -182,12 +189,16 @@ static void check_types(Checker *c, const IrOp *op)
         check_fail(c, "the variable has another type");
 }
 
-static void define(Checker *c, IrVal v, uint32_t mark)
+static void define(Checker *c, uint32_t *block, const char *twice)
 {
-    uint8_t *state = mark ? &c->declared[v] : &c->live[v - 1];
-    if (*state) check_fail(c, mark ? "the variable is declared twice" : "the value is defined twice");
-    *state = 1;
-    vec_push(c->arena, &c->scope, v | mark);
+    if (*block) check_fail(c, twice);
+    *block = c->inner;
+}
+
+static void begin_block(Checker *c)
+{
+    c->inner = c->closed.n;
+    vec_push(c->arena, &c->closed, false);
 }
 
 static void open_block(Checker *c, const IrOp *op)
@@ -198,7 +209,8 @@ static void open_block(Checker *c, const IrOp *op)
     }
     c->open[op->op]++;
     c->blocks[c->depth].op = op->op;
-    c->blocks[c->depth++].scope = c->scope.n;
+    c->blocks[c->depth++].outer = c->inner;
+    begin_block(c);
 }
 
 static void close_block(Checker *c, const IrOp *op)
@@ -207,14 +219,9 @@ static void close_block(Checker *c, const IrOp *op)
         check_fail(c, "no block is open that this belongs to");
         return;
     }
-    uint32_t from = c->blocks[--c->depth].scope;
+    c->closed.v[c->inner] = true;
+    c->inner = c->blocks[--c->depth].outer;
     c->open[c->blocks[c->depth].op]--;
-    for (uint32_t i = from; i < c->scope.n; i++) {
-        uint32_t v = c->scope.v[i];
-        if (v & VAR_MARK) c->declared[v & ~VAR_MARK] = 2;
-        else c->live[v - 1] = 2;
-    }
-    c->scope.n = from;
 }
 
 /* What the roles that are made of it ask for is asked of them. */
@@ -249,7 +256,7 @@ static void check_op(Checker *c, const IrOp *op)
         check_fail(c, "the result has another type");
     if (c->error) return;
     const IrArg *var = ir_find(op, IRK_VAR);
-    if (var && op->op != IR_VAR && c->declared[var->id] != 1) check_fail(c, "the variable is not in scope");
+    if (var && op->op != IR_VAR && c->closed.v[c->declared[var->id]]) check_fail(c, "the variable is not in scope");
     check_types(c, op);
     if (c->tree) check_tree_op(c, op);
     else if (info->group == IRG_RING) check_fail(c, "rings are of trees");
@@ -257,10 +264,10 @@ static void check_op(Checker *c, const IrOp *op)
     if (ir_opens_block(op->op)) open_block(c, op);
     if (c->error) return;
     if (op->op == IR_VAR) {
-        define(c, var->id, VAR_MARK);
+        define(c, &c->declared[var->id], "the variable is declared twice");
         c->depth_of[var->id] = c->depth;
     }
-    if (op->dst) define(c, op->dst, 0);
+    if (op->dst) define(c, &c->defined[op->dst - 1], "the value is defined twice");
 }
 
 static void check_inits(Checker *c)
@@ -318,6 +325,7 @@ static void check_layout(Checker *c)
     for (uint32_t i = 0; i < k->bufs.n && c->error == NULL; i++) {
         const IrBuf *b = &k->bufs.v[i];
         const char *name = b->name ? b->name : "";
+        c->any_tensor |= b->lanes > 0;
         if (b->lanes) continue; /* tmem_check_kernel */
         if (b->slots == 0 || (b->slots > 1 && b->pitch < b->bytes) || b->align == 0 || b->offset % b->align ||
             b->pitch % b->align)
@@ -346,19 +354,12 @@ static void check_plans(Checker *c)
                                     c->k->mf.name ? c->k->mf.name : "", i);
 }
 
-/* What a body defines is out of scope behind it; but the values of init, outside its blocks, the others see. */
-static void leave_body(Checker *c)
-{
-    for (uint32_t i = 0; i < c->scope.n && c->body; i++)
-        if (!(c->scope.v[i] & VAR_MARK)) c->live[c->scope.v[i] - 1] = 2;
-    c->scope.n = 0;
-}
-
 static void check_body(Checker *c, const IrRole *body)
 {
     bool *by_init = c->created;
     c->role = body;
-    c->declared = arena_array(c->arena, uint8_t, c->k->vars.n);
+    c->declared = arena_array(c->arena, uint32_t, c->k->vars.n);
+    begin_block(c);
     c->created = arena_array(c->arena, bool, c->k->pols.n);
     for (uint32_t i = 0; i < c->k->pols.n; i++) c->created[i] = by_init[i];
     c->depth = 0;
@@ -369,8 +370,9 @@ static void check_body(Checker *c, const IrRole *body)
         c->at = c->role->ops.n - 1;
         check_fail(c, "a block is not closed");
     }
-    leave_body(c);
-    if (c->body) c->created = by_init;
+    if (c->body == 0) return; /* what init defines outside of its blocks the other bodies see */
+    c->closed.v[c->inner] = true;
+    c->created = by_init;
 }
 
 static void fail_kernel(Checker *c, const char *wrong)
@@ -383,7 +385,8 @@ const char *ir_check(Arena *a, const IrKernel *k)
     Checker *c = arena_new(a, Checker);
     c->arena = a;
     c->k = k;
-    c->live = arena_array(a, uint8_t, k->value_types.n);
+    c->defined = arena_array(a, uint32_t, k->value_types.n);
+    vec_push(a, &c->closed, true);
     c->created = arena_array(a, bool, k->pols.n);
     c->depth_of = arena_array(a, uint32_t, k->vars.n);
     c->of_one = arena_array(a, uint32_t, k->value_types.n);

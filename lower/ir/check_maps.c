@@ -121,7 +121,6 @@ void check_map_set(Checker *c, const IrOp *op)
 
 void check_map_use(Checker *c, const IrOp *op)
 {
-    if (!c->any_maps && ir_find(op, IRK_DESC) == NULL) return;
     for (uint32_t i = 0; i < op->nargs; i++) {
         const IrArg *arg = &op->args[i];
         if (arg->kind == IRA_BUF && c->k->bufs.v[arg->id].maps) {

@@ -311,11 +311,12 @@ static void check_policy(Checker *c, const IrOp *op)
 void check_rules(Checker *c, const IrOp *op)
 {
     bool plain = ir_op_info(op->op)->group == IRG_SCALAR && op->op != IR_TICKET && op->op != IR_TC_DESC;
+    bool maps = c->any_maps || IR_OP_KEYS[op->op] >> IRK_DESC & 1;
     check_elect(c, op);
     if (!plain) check_place(c, op);
     if (c->open[IR_LANES]) check_lanes(c, op);
     if (!plain) check_uniform(c, op);
-    if (c->error == NULL) check_map_use(c, op);
+    if (maps && c->error == NULL) check_map_use(c, op);
     if (plain) return; /* it has nothing that is asked about below */
     if (op->op == IR_BAR_INIT) check_init(c, op);
     check_numbers(c, op);
@@ -326,7 +327,7 @@ void check_rules(Checker *c, const IrOp *op)
     check_reduction(c, op);
     check_map(c, op);
     check_policy(c, op);
-    const char *tensor = tmem_check_op(c->k, op);
+    const char *tensor = c->any_tensor || tmem_op((IrOpcode)op->op) ? tmem_check_op(c->k, op) : NULL;
     if (tensor) check_fail(c, tensor);
     if (op->op == IR_TICKET && !has_param(c->k, MF_PARAM_COUNTER)) check_fail(c, "the kernel has no counter");
     if (op->op == IR_MAP_SET && c->error == NULL) check_map_set(c, op);
