@@ -23,7 +23,7 @@ void check_fail_operand(Checker *c, IrKey key, const char *what)
     if (c->error == NULL) check_fail(c, arena_printf(c->arena, "operand %s %s", ir_key_text(key), what));
 }
 
-static IrType type_fails(Checker *c, IrVal v)
+COLD static IrType type_fails(Checker *c, IrVal v)
 {
     bool there = v - 1 < c->k->value_types.n;
     check_fail(c, !there ? "a value that the kernel does not have" : c->defined[v - 1] ? "a value is used outside its block" : "a value is used before its definition");

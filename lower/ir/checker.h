@@ -36,8 +36,8 @@ typedef struct Checker {
     const char *error;
 } Checker;
 
-void check_fail(Checker *c, const char *what);
-void check_fail_operand(Checker *c, IrKey key, const char *what);
+COLD void check_fail(Checker *c, const char *what);
+COLD void check_fail_operand(Checker *c, IrKey key, const char *what);
 
 /* The operands are there and of their kinds. */
 void check_rules(Checker *c, const IrOp *op);

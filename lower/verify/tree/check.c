@@ -4,7 +4,7 @@
 
 enum { NO_RING = -1 };
 
-static void fail(Check *c, TreeCondition condition, int64_t ring, const TreeAccess *other, const char *text)
+COLD static void fail(Check *c, TreeCondition condition, int64_t ring, const TreeAccess *other, const char *text)
 {
     if (c->failed || c->without >> condition & 1) return;
     c->failed = true;
@@ -12,7 +12,7 @@ static void fail(Check *c, TreeCondition condition, int64_t ring, const TreeAcce
     *c->fault = (TreeFault){condition, c->at < c->f.tree->ops.n ? tree_op(&c->f, c->at) : NULL, other ? tree_op(&c->f, other->op) : NULL, text};
 }
 
-static void fail_at(Check *c, const IrOp *op, TreeCondition condition, const char *text)
+COLD static void fail_at(Check *c, const IrOp *op, TreeCondition condition, const char *text)
 {
     c->at = (uint32_t)(op - c->f.tree->ops.v);
     fail(c, condition, NO_RING, NULL, text);
@@ -407,7 +407,7 @@ static State *branch(Check *c, State *s, uint32_t i)
 
 static State *block(Check *c, State *s, uint32_t from, uint32_t to)
 {
-    for (uint32_t i = from; i < to && !c->failed; i++) {
+    for (uint32_t i = c->f.next[from]; i < to && !c->failed; i = c->f.next[i + 1]) {
         const IrOp *op = tree_op(&c->f, i);
         switch ((IrOpcode)op->op) {
         case IR_LOOP:

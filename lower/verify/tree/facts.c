@@ -24,6 +24,7 @@ static void index_ops(TreeFacts *f)
     f->around = arena_array(f->a, uint32_t, n);
     f->end = arena_array(f->a, uint32_t, n);
     f->first = arena_array(f->a, uint32_t, n + 1);
+    f->next = arena_array(f->a, uint32_t, n + 1);
     f->turn = arena_array(f->a, int64_t, n);
     f->turning = arena_array(f->a, bool, n);
     f->of_agent = arena_array(f->a, uint8_t, n);
@@ -50,6 +51,8 @@ static void index_ops(TreeFacts *f)
         if (ir_opens_block(op->op)) open = i + 1;
     }
     if (open) tree_wrong(f, open - 1, "a block is not closed");
+    f->next[n] = n;
+    for (uint32_t i = n; i-- > 0;) f->next[i] = ir_op_info(tree_op(f, i)->op)->group == IRG_SCALAR ? f->next[i + 1] : i;
 }
 
 /* ---- places ---- */
@@ -313,11 +316,11 @@ bool tree_facts(Arena *a, const IrKernel *k, TreeFacts *f)
     if (f->wrong == NULL) tree_values(f);
     if (f->wrong == NULL) events(f);
     if (f->wrong == NULL) commits(f);
-    for (uint32_t i = 0; i < f->tree->ops.n && f->wrong == NULL; i++) use_ring(f, i);
+    for (uint32_t i = f->next[0]; i < f->tree->ops.n && f->wrong == NULL; i = f->next[i + 1]) use_ring(f, i);
     for (uint32_t i = 0; i < f->tree->ops.n && f->wrong == NULL; i++) {
         f->first[i] = f->access.n;
         tree_form(f, i);
-        if (f->wrong == NULL) accesses(f, i);
+        if (f->wrong == NULL && f->next[i] == i) accesses(f, i);
     }
     if (f->wrong) return false;
     f->first[f->tree->ops.n] = f->access.n;

@@ -140,6 +140,7 @@ typedef struct TreeFacts {
     TreeTells **tells; /* by op: ranks.c's answers */
     uint64_t **meets; /* by access: of those of its ring that were asked for (over_bit), that they meet (the bit behind): places.c */
     uint8_t *event;   /* by IrBar: number among the events of its ring */
+    uint32_t *next; /* by op: itself, or the first behind it that is no scalar; those have nothing to do with rings */
     uint32_t *around, *end; /* by op: the op that opens the block around it, from 1; of what opens a block, its `end` or `else` */
     uint8_t *of_agent; /* by op: the agent that has it, or a block around it; 0: all */
     bool *in_lanes;    /* by op: it is `lanes`, or stands inside */
@@ -194,7 +195,7 @@ static inline const TreeAccess *tree_access_of(const TreeFacts *f, const TreeRin
 }
 
 bool tree_facts(Arena *a, const IrKernel *k, TreeFacts *f); /* false: f->wrong */
-void tree_wrong(TreeFacts *f, uint32_t op, const char *what); /* the first is told */
+COLD void tree_wrong(TreeFacts *f, uint32_t op, const char *what); /* the first is told */
 void tree_form(TreeFacts *f, uint32_t op); /* form.c */
 static inline const IrOp *tree_op(const TreeFacts *f, uint32_t i)
 {

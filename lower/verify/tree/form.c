@@ -87,10 +87,11 @@ static void check_guard(TreeFacts *f, uint32_t i)
 
 void tree_form(TreeFacts *f, uint32_t i)
 {
-    check_buffers(f, i);
-    check_cell(f, i);
     check_owner(f, i);
     check_lanes(f, i);
+    if (f->next[i] != i) return;
+    check_buffers(f, i);
+    check_cell(f, i);
     check_sync(f, i);
     check_guard(f, i);
 }
