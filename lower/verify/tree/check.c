@@ -216,6 +216,7 @@ static void acquire(Check *c, State *s, const IrOp *op)
     if (!releaser && marks(old)->missed[a]) fail(c, TREE_PHASES, ring, NULL, "begun by who has left out an event of generation n - S");
     if (!releaser && info->waits[a] && marks(last)->late & bit(a)) fail(c, TREE_THREADS, ring, NULL, "begun where threads may not have passed a wait");
     state_begin(&c->p, s, ring);
+    if (c->f.around[c->at] == 0) tree_now(&c->f, ring, ++c->begun[ring]);
     Generation g = generation(&c->p, s, ring, 0);
     *marks(g) = (Marks){.apart = apart ? bit(a) : 0, .held = releases, .busy = mask(info->used)};
     memcpy(marks(g)->missed, info->waits, sizeof info->waits);
@@ -469,7 +470,7 @@ static void at_end(Check *c, State *s)
                 for (int k = 0; k < (alone(c, a) ? ALL_THREADS : KNOWERS) && r->used[a]; k++) meet(g, left, unknown_of(g, a, k));
             }
             for (uint32_t j = 0; j < r->outs.n; j++) /* each thread for its own */
-                if (outs_of(g)[j] == OUT_WAITED) set_drop(left, over_bit(&c->f.access.v[r->outs.v[j]]));
+                if (outs_of(g)[j] == OUT_WAITED) set_drop(left, over_bit(tree_out(&c->f, r, j)));
             uint32_t at = set_next(left, r->words, 0);
             if (at != UINT32_MAX) fail(c, TREE_EXIT, i, tree_access_of(&c->f, r, at), "on its way at the end");
         }
@@ -485,6 +486,8 @@ static bool walk(Check *c, bool brief)
         const IrRing *r = &c->f.k->rings.v[i];
         c->f.ring[i].slots = brief && r->free != IR_NO_BAR && r->lag < r->slots ? r->lag + 1 : r->slots;
     }
+    c->begun = arena_array(c->f.a, uint32_t, c->f.k->rings.n);
+    for (uint32_t i = 0; i < c->f.k->rings.n; i++) tree_now(&c->f, i, 0);
     c->heads = arena_array(c->f.a, State *, c->f.tree->ops.n);
     states_init(&c->p, &c->f);
     State *s = block(c, state_new(&c->p), 0, c->f.tree->ops.n);

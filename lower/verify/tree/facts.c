@@ -262,6 +262,56 @@ static void events(TreeFacts *f)
     }
 }
 
+/* Numbers of accesses in a ring's records, which are of its last generations: what has surely left them gives its number to one
+ * that is of its kind, so that long programs have short records. */
+typedef struct Kind {
+    uint64_t is;
+    VEC(uint32_t) numbers, begun; /* and when each was given away last */
+    uint32_t oldest;
+} Kind;
+
+static uint64_t kind_of(const TreeAccess *x)
+{
+    return (uint64_t)x->event << 32 | (uint64_t)x->agent << 8 | (uint64_t)x->how << 4 | (uint64_t)x->write << 1 | x->one;
+}
+
+static uint32_t number_of(TreeFacts *f, TreeRing *r, Kind *k, uint32_t begun)
+{
+    if (k->numbers.n && begun - k->begun.v[k->oldest] >= r->slots) {
+        uint32_t at = k->oldest;
+        k->oldest = (at + 1) % k->numbers.n;
+        k->begun.v[at] = begun;
+        return k->numbers.v[at];
+    }
+    vec_push(f->a, &k->numbers, r->numbers);
+    vec_push(f->a, &k->begun, begun);
+    return r->numbers++;
+}
+
+static void number_accesses(TreeFacts *f, TreeRing *r)
+{
+    VEC(Kind) kinds = {NULL, 0, 0};
+    uint32_t begun = 0;
+    for (uint32_t i = 0, next = 0; i < r->access.n; i++) {
+        TreeAccess *x = &f->access.v[r->access.v[i]];
+        uint32_t at = 0;
+        for (; next < r->begun.n && r->begun.v[next] < x->op; next++) begun += f->around[r->begun.v[next]] == 0;
+        while (at < kinds.n && kinds.v[at].is != kind_of(x)) at++;
+        if (at == kinds.n) vec_push(f->a, &kinds, (Kind){.is = kind_of(x)});
+        x->begun = begun;
+        x->number = number_of(f, r, &kinds.v[at], begun);
+    }
+    r->now = arena_array(f->a, uint32_t, r->numbers);
+}
+
+void tree_now(TreeFacts *f, uint32_t ring, uint32_t begun)
+{
+    TreeRing *r = &f->ring[ring];
+    if (begun == 0) r->nnow = 0;
+    for (; r->nnow < r->access.n && f->access.v[r->access.v[r->nnow]].begun <= begun; r->nnow++)
+        r->now[f->access.v[r->access.v[r->nnow]].number] = r->access.v[r->nnow];
+}
+
 /* What of its accesses is asked for as sets, and where what stands in the record of one of its generations. */
 static void lay_out(TreeFacts *f, uint32_t ring)
 {
@@ -271,7 +321,9 @@ static void lay_out(TreeFacts *f, uint32_t ring)
     r->kinds = r->ctas > 1 ? KINDS : KNOWERS;
     r->hears = r->ctas > 1 ? HEARS : 1;
     r->slots = f->k->rings.v[ring].slots;
-    r->words = (2 * r->access.n + 2 + WORD - 1) / WORD;
+    number_accesses(f, r);
+    uint32_t *out = arena_array(f->a, uint32_t, r->numbers);
+    r->words = (2 * r->numbers + 2 + WORD - 1) / WORD;
     if (r->words > f->words) f->words = r->words;
     uint64_t *sets = arena_array(f->a, uint64_t, (size_t)r->words * (4 + 3 * TREE_AGENTS + TREE_EVENTS));
     uint64_t **all[] = {&r->writes, &r->fences, &r->far_fences, &r->copies};
@@ -283,9 +335,7 @@ static void lay_out(TreeFacts *f, uint32_t ring)
     for (uint32_t e = 0; e < TREE_EVENTS; e++) r->bound[e] = sets + e * r->words;
     for (uint32_t i = 0; i < r->access.n; i++) {
         TreeAccess *x = &f->access.v[r->access.v[i]];
-        uint32_t over, fence;
-        x->number = i;
-        over = over_bit(x), fence = over + 1;
+        uint32_t over = over_bit(x), fence = over + 1;
         if (x->write) set_add(r->writes, over), set_add(r->writes, fence);
         set_add(r->fences, fence);
         if (x->how == TO_EVENT) set_add(r->far_fences, fence);
@@ -295,8 +345,11 @@ static void lay_out(TreeFacts *f, uint32_t ring)
         if (x->how != TO_EVENT && x->one) set_add(r->own_fences[x->agent][1], fence);
         if (x->how == TO_EVENT && f->k->bars.v[x->event].ring == ring + 1) set_add(r->bound[f->event[x->event]], over);
         if (x->how == BY_GROUP || x->how == BY_COMMIT || x->how == TO_PEER) {
-            vec_push(f->a, &r->outs, r->access.v[i]);
-            x->out = r->outs.n;
+            if (out[x->number] == 0) {
+                vec_push(f->a, &r->outs, x->number);
+                out[x->number] = r->outs.n;
+            }
+            x->out = out[x->number];
         }
     }
     r->at_unknown = MARKS;

@@ -43,7 +43,8 @@ typedef struct TreeAccess {
     uint32_t op, ring, buf;
     uint8_t agent; /* number of the role, from 0 */
     uint8_t how;
-    uint32_t number, out; /* of the ring's; of those that are waited for, from 1 */
+    uint32_t number, out; /* among those that the ring's records tell apart (facts.c); of those that are waited for, from 1 */
+    uint32_t begun; /* so many generations have begun before it, outside of all blocks */
     bool write, one; /* one: by the elected thread */
     bool generic;    /* what it writes copies see behind a fence alone */
     bool far;        /* it writes to slots of other CTAs */
@@ -115,7 +116,8 @@ typedef struct TreeRing {
     VEC(uint32_t) ops, begun;     /* that name it or one of its events; that begin a generation: in order */
     VEC(uint32_t) access;         /* to it */
     VEC(uint32_t) sources;        /* rings from which copies to other CTAs' slots of this one are made */
-    VEC(uint32_t) outs;           /* accesses that their agent waits for */
+    VEC(uint32_t) outs;           /* numbers of accesses that their agent waits for */
+    uint32_t numbers, *now, nnow; /* by number: the access that has it now; of so many of `access` it has been told */
     Pairs fills, by[TREE_AGENTS]; /* the CTAs that each writes to; by agent */
     /* sets of its accesses: state.h */
     uint64_t *writes, *fences, *far_fences; /* of what writes; that it is visible; .. what other CTAs wrote */
@@ -191,8 +193,13 @@ static inline bool tree_begins(const TreeFacts *f, uint32_t ring, uint32_t from,
 
 static inline const TreeAccess *tree_access_of(const TreeFacts *f, const TreeRing *r, uint32_t bit_) /* of a set: over_bit, or the one behind */
 {
-    return bit_ < 2 ? NULL : &f->access.v[r->access.v[bit_ / 2 - 1]];
+    return bit_ < 2 ? NULL : &f->access.v[r->now[bit_ / 2 - 1]];
 }
+static inline const TreeAccess *tree_out(const TreeFacts *f, const TreeRing *r, uint32_t out) /* of those that are waited for */
+{
+    return &f->access.v[r->now[r->outs.v[out]]];
+}
+void tree_now(TreeFacts *f, uint32_t ring, uint32_t begun); /* so many generations have begun outside of all blocks */
 
 bool tree_facts(Arena *a, const IrKernel *k, TreeFacts *f); /* false: f->wrong */
 COLD void tree_wrong(TreeFacts *f, uint32_t op, const char *what); /* the first is told */
