@@ -216,7 +216,6 @@ static void acquire(Check *c, State *s, const IrOp *op)
     if (!releaser && marks(old)->missed[a]) fail(c, TREE_PHASES, ring, NULL, "begun by who has left out an event of generation n - S");
     if (!releaser && info->waits[a] && marks(last)->late & bit(a)) fail(c, TREE_THREADS, ring, NULL, "begun where threads may not have passed a wait");
     state_begin(&c->p, s, ring);
-    if (c->f.around[c->at] == 0) tree_now(&c->f, ring, ++c->begun[ring]);
     Generation g = generation(&c->p, s, ring, 0);
     *marks(g) = (Marks){.apart = apart ? bit(a) : 0, .held = releases, .busy = mask(info->used)};
     memcpy(marks(g)->missed, info->waits, sizeof info->waits);
@@ -410,6 +409,7 @@ static State *block(Check *c, State *s, uint32_t from, uint32_t to)
 {
     for (uint32_t i = c->f.next[from]; i < to && !c->failed; i = c->f.next[i + 1]) {
         const IrOp *op = tree_op(&c->f, i);
+        if (c->f.around[i] == 0) c->numbered = tree_now(&c->f, i, c->numbered);
         switch ((IrOpcode)op->op) {
         case IR_LOOP:
         case IR_REPEAT:
@@ -486,8 +486,7 @@ static bool walk(Check *c, bool brief)
         const IrRing *r = &c->f.k->rings.v[i];
         c->f.ring[i].slots = brief && r->free != IR_NO_BAR && r->lag < r->slots ? r->lag + 1 : r->slots;
     }
-    c->begun = arena_array(c->f.a, uint32_t, c->f.k->rings.n);
-    for (uint32_t i = 0; i < c->f.k->rings.n; i++) tree_now(&c->f, i, 0);
+    c->numbered = 0;
     c->heads = arena_array(c->f.a, State *, c->f.tree->ops.n);
     states_init(&c->p, &c->f);
     State *s = block(c, state_new(&c->p), 0, c->f.tree->ops.n);

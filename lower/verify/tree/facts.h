@@ -44,7 +44,6 @@ typedef struct TreeAccess {
     uint8_t agent; /* number of the role, from 0 */
     uint8_t how;
     uint32_t number, out; /* among those that the ring's records tell apart (facts.c); of those that are waited for, from 1 */
-    uint32_t begun; /* so many generations have begun before it, outside of all blocks */
     bool write, one; /* one: by the elected thread */
     bool generic;    /* what it writes copies see behind a fence alone */
     bool far;        /* it writes to slots of other CTAs */
@@ -117,7 +116,7 @@ typedef struct TreeRing {
     VEC(uint32_t) access;         /* to it */
     VEC(uint32_t) sources;        /* rings from which copies to other CTAs' slots of this one are made */
     VEC(uint32_t) outs;           /* numbers of accesses that their agent waits for */
-    uint32_t numbers, *now, nnow; /* by number: the access that has it now; of so many of `access` it has been told */
+    uint32_t numbers, *now;       /* by number: the access that has it where the walk is (tree_now) */
     Pairs fills, by[TREE_AGENTS]; /* the CTAs that each writes to; by agent */
     /* sets of its accesses: state.h */
     uint64_t *writes, *fences, *far_fences; /* of what writes; that it is visible; .. what other CTAs wrote */
@@ -199,7 +198,8 @@ static inline const TreeAccess *tree_out(const TreeFacts *f, const TreeRing *r, 
 {
     return &f->access.v[r->now[r->outs.v[out]]];
 }
-void tree_now(TreeFacts *f, uint32_t ring, uint32_t begun); /* so many generations have begun outside of all blocks */
+/* The walk comes to that op, which stands in no block: accesses in it have their numbers. From access `from` on; returns the first one behind. */
+uint32_t tree_now(TreeFacts *f, uint32_t op, uint32_t from);
 
 bool tree_facts(Arena *a, const IrKernel *k, TreeFacts *f); /* false: f->wrong */
 COLD void tree_wrong(TreeFacts *f, uint32_t op, const char *what); /* the first is told */

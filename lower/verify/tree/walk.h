@@ -17,7 +17,7 @@ typedef struct Check {
     State *out;    /* of the repeat at hand: behind its breaks */
     uint32_t loops; /* around the op at hand */
     uint32_t at;   /* op */
-    uint32_t *begun; /* by ring: generations, outside of all blocks */
+    uint32_t numbered; /* accesses that have had their numbers: tree_now */
 } Check;
 
 static inline bool alone(const Check *c, uint32_t agent) /* one thread */
