@@ -317,7 +317,7 @@ void check_rules(Checker *c, const IrOp *op)
     if (c->open[IR_LANES]) check_lanes(c, op);
     if (!plain) check_uniform(c, op);
     if (maps && c->error == NULL) check_map_use(c, op);
-    if (plain) return; /* it has nothing that is asked about below */
+    if (plain || (op->nargs == 0 && !tmem_op((IrOpcode)op->op))) return; /* it has nothing that is asked about below */
     if (op->op == IR_BAR_INIT) check_init(c, op);
     check_numbers(c, op);
     check_ranges(c, op);
