@@ -106,48 +106,40 @@ static void check_value(Checker *c, const IrOp *op, IrKey key, const IrArg *arg)
     if (want != IR_NONE ? t != want : t != IR_I32 && t != IR_I64) check_fail_operand(c, key, "has the wrong type");
 }
 
-static bool is_object(const IrArg *arg, IrArgKind kind, uint32_t n)
+static void count_objects(Checker *c)
 {
-    return arg->kind == kind && arg->id < n;
+    const IrKernel *k = c->k;
+    for (int i = 0; i < IRA_TURN; i++) c->count[i] = UINT32_MAX;
+    c->count[IRA_MAP] = k->mf.maps.n;
+    c->count[IRA_BUF] = k->bufs.n;
+    c->count[IRA_BAR] = k->bars.n;
+    c->count[IRA_TENSOR] = k->mf.tensors.n;
+    c->count[IRA_POL] = k->pols.n;
+    c->count[IRA_VAR] = k->vars.n;
+    c->count[IRA_LX] = k->mf.lx.nodes.n;
+    c->count[IRA_PLAN] = k->plans.n;
+    c->count[IRA_RING] = k->rings.n;
 }
 
 /* Returns how many it is: with its parts. */
 static uint32_t check_operand(Checker *c, const IrOp *op, const IrOperand *o, const IrArg *arg)
 {
-    const IrKernel *k = c->k;
-    uint32_t words, parts = 0;
-    bool ok = true;
-    switch (o->kind) {
-    case 'v': check_value(c, op, o->key, arg); return 1;
-    case 'p':
+    uint32_t id = arg->id - (o->arg == IRA_LX), words; /* launch expressions count from 1 */
+    if (o->kind == 'v') {
+        check_value(c, op, o->key, arg);
+    } else if (o->kind == 'p') {
         if (arg->kind != IRA_VAL || type_of(c, arg->id) != IR_PRED) check_fail_operand(c, o->key, "is no pred");
-        return 1;
-    case 'i':
-        if (arg->kind != IRA_IMM) check_fail_operand(c, o->key, "is no number");
-        return 1;
-    case 'w':
+    } else if (arg->kind != o->arg || id >= c->count[o->arg]) {
+        check_fail_operand(c, o->key, o->kind == 'i' ? "is no number" : o->kind == 'w' ? "is no word of its list" : "is not what it must be");
+    } else if (o->arg == IRA_WORD) {
         ir_words(o->key, &words);
-        if (arg->kind != IRA_WORD || arg->id >= words) check_fail_operand(c, o->key, "is no word of its list");
-        return 1;
-    case 'b':
-        ok = is_object(arg, IRA_BUF, k->bufs.n);
-        if (ok) parts = check_parts(c, op, arg, k->bufs.v[arg->id].slots, k->bufs.v[arg->id].bytes);
-        break;
-    case 'r':
-        ok = is_object(arg, IRA_BAR, k->bars.n);
-        if (ok) parts = check_parts(c, op, arg, k->bars.v[arg->id].slots, 0);
-        break;
-    case 'm': ok = is_object(arg, IRA_MAP, k->mf.maps.n); break;
-    case 't': ok = is_object(arg, IRA_TENSOR, k->mf.tensors.n); break;
-    case 'l': ok = is_object(arg, IRA_POL, k->pols.n); break;
-    case 'x': ok = is_object(arg, IRA_VAR, k->vars.n); break;
-    case 'q': ok = is_object(arg, IRA_PLAN, k->plans.n); break;
-    case 'g': ok = is_object(arg, IRA_RING, k->rings.n); break;
-    case 'L': ok = arg->kind == IRA_LX && arg->id - 1 < k->mf.lx.nodes.n; break; /* they count from 1 */
-    default: break;
+        if (id >= words) check_fail_operand(c, o->key, "is no word of its list");
+    } else if (o->arg == IRA_BUF) {
+        return 1 + check_parts(c, op, arg, c->k->bufs.v[id].slots, c->k->bufs.v[id].bytes);
+    } else if (o->arg == IRA_BAR) {
+        return 1 + check_parts(c, op, arg, c->k->bars.v[id].slots, 0);
     }
-    if (!ok) check_fail_operand(c, o->key, "is not what it must be");
-    return 1 + parts;
+    return 1;
 }
 
 /* They stand in the order of the op's row. */
@@ -392,6 +384,7 @@ const char *ir_check(Arena *a, const IrKernel *k)
     c->of_one = arena_array(a, uint32_t, k->value_types.n);
     c->var_of_one = arena_array(a, bool, k->vars.n);
     if (k->value_names.n != k->value_types.n) return "values and their names differ in number";
+    count_objects(c);
     check_layout(c);
     check_plans(c);
     c->inits = arena_array(a, bool *, k->bars.n);

@@ -13,6 +13,7 @@ typedef struct Checker {
     const IrRole *role; /* the body at hand */
     bool tree;          /* it is the tree */
     uint32_t body;      /* its number: ir_body */
+    uint32_t count[IRA_TURN]; /* by IrArgKind, of what the kernel has a list of: how many; UINT32_MAX elsewhere */
     uint32_t at;        /* op in the body */
     uint32_t *defined;  /* by value: the block that it is defined in, which is its scope, from 1; 0: not yet */
     uint32_t *declared; /* by variable: the same */

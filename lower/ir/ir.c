@@ -29,10 +29,14 @@ const uint64_t IR_OP_KEYS[UINT8_MAX + 1] = {
 _Static_assert(IRK_KEYS <= 64, "a bit for each key");
 
 static const IrSignature SIGNATURES[IR_OP_COUNT] = {
-#define ARG(key, kind) {IRK_##key, kind, false, false},
-#define MAY(key, kind) {IRK_##key, kind, false, true},
-#define LIST(key, kind) {IRK_##key, kind, true, false},
-#define SOME(key, kind) {IRK_##key, kind, true, true},
+#define IS(kind)                                                                                                       \
+    (kind == 'm' ? IRA_MAP : kind == 'b' ? IRA_BUF : kind == 'r' ? IRA_BAR : kind == 't' ? IRA_TENSOR                    \
+     : kind == 'l' ? IRA_POL : kind == 'x' ? IRA_VAR : kind == 'L' ? IRA_LX : kind == 'w' ? IRA_WORD                     \
+     : kind == 'q' ? IRA_PLAN : kind == 'g' ? IRA_RING : IRA_IMM)
+#define ARG(key, kind) {IRK_##key, kind, IS(kind), false, false},
+#define MAY(key, kind) {IRK_##key, kind, IS(kind), false, true},
+#define LIST(key, kind) {IRK_##key, kind, IS(kind), true, false},
+#define SOME(key, kind) {IRK_##key, kind, IS(kind), true, true},
 #define OP(id, text, result, group, operands)                                                                          \
     [IR_##id] = {sizeof((IrOperand[]){operands{0}}) / sizeof(IrOperand) - 1, {operands{0}}},
 #include "lower/ir/ops.def"
@@ -41,6 +45,7 @@ static const IrSignature SIGNATURES[IR_OP_COUNT] = {
 #undef LIST
 #undef MAY
 #undef ARG
+#undef IS
 };
 
 static const char *const KEYS[IRK_KEYS] = {

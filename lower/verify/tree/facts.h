@@ -198,6 +198,7 @@ static inline const TreeAccess *tree_out(const TreeFacts *f, const TreeRing *r, 
 {
     return &f->access.v[r->now[r->outs.v[out]]];
 }
+void tree_numbers(TreeFacts *f, TreeRing *r); /* numbers.c: those of the ring's accesses */
 /* The walk comes to that op, which stands in no block: accesses in it have their numbers. From access `from` on; returns the first one behind. */
 uint32_t tree_now(TreeFacts *f, uint32_t op, uint32_t from);
 
