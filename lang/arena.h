@@ -12,6 +12,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Of functions that report what is wrong: what leads to them is kept out of the way of what is right. */
+#if defined(__GNUC__)
+#define COLD __attribute__((cold))
+#else
+#define COLD
+#endif
+
 /* realloc-like: n == 0 frees p; returns NULL on failure (p stays valid). */
 typedef void *(*MemRealloc)(void *user, void *p, size_t n);
 

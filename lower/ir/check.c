@@ -1,3 +1,4 @@
+#include <stdlib.h>
 #include <string.h>
 
 #include "lower/ir/checker.h"
@@ -5,8 +6,6 @@
 #include "lower/ir/tensor_memory.h"
 
 enum { SLOTS_MAX = 1 << 16 };
-
-#define VAR_MARK UINT32_C(0x80000000)
 
 void check_fail(Checker *c, const char *what)
 {
@@ -24,70 +23,68 @@ void check_fail_operand(Checker *c, IrKey key, const char *what)
     if (c->error == NULL) check_fail(c, arena_printf(c->arena, "operand %s %s", ir_key_text(key), what));
 }
 
-static IrType type_of(Checker *c, IrVal v)
+COLD static IrType type_fails(Checker *c, IrVal v)
 {
-    if (v == 0 || v > c->k->value_types.n) {
-        check_fail(c, "a value that the kernel does not have");
-        return IR_NONE;
-    }
-    if (c->live[v - 1] != 1)
-        check_fail(c, c->live[v - 1] ? "a value is used outside its block" : "a value is used before its definition");
-    return c->k->value_types.v[v - 1];
+    bool there = v - 1 < c->k->value_types.n;
+    check_fail(c, !there ? "a value that the kernel does not have" : c->defined[v - 1] ? "a value is used outside its block" : "a value is used before its definition");
+    return there ? c->k->value_types.v[v - 1] : IR_NONE;
+}
+
+static inline IrType type_of(Checker *c, IrVal v)
+{
+    bool known = v - 1 < c->k->value_types.n && !c->closed.v[c->defined[v - 1]];
+    return known ? c->k->value_types.v[v - 1] : type_fails(c, v);
 }
 
 /* ---- operands by kind ---- */
 
-static uint32_t object_count(const IrKernel *k, IrArgKind kind)
+static void check_part(Checker *c, const IrArg *part)
 {
-    switch (kind) {
-    case IRA_MAP: return k->mf.maps.n;
-    case IRA_BUF: return k->bufs.n;
-    case IRA_BAR: return k->bars.n;
-    case IRA_TENSOR: return k->mf.tensors.n;
-    case IRA_POL: return k->pols.n;
-    case IRA_VAR: return k->vars.n;
-    case IRA_LX: return k->mf.lx.nodes.n;
-    case IRA_PLAN: return k->plans.n;
-    case IRA_RING: return k->rings.n;
-    default: return 0;
-    }
+    if (part->kind == IRA_VAL ? type_of(c, part->id) == IR_PRED : part->kind != IRA_IMM)
+        check_fail_operand(c, part->key, part->kind == IRA_VAL ? "is a pred" : "is no value");
 }
 
-static void check_parts(Checker *c, const IrOp *op, const IrArg *obj, uint32_t *seen)
+/* Its slot and byte offset, which stand behind it; returns how many they are. */
+static uint32_t check_parts(Checker *c, const IrOp *op, const IrArg *obj, uint32_t slots, uint32_t bytes)
 {
-    const IrArg *slot = ir_part(op, obj, IRK_SLOT), *byte = ir_part(op, obj, IRK_OFFSET);
-    bool is_buf = obj->kind == IRA_BUF;
-    uint32_t slots = is_buf ? c->k->bufs.v[obj->id].slots : c->k->bars.v[obj->id].slots;
-    *seen += (slot ? 1u : 0u) + (byte ? 1u : 0u);
-    for (int i = 0; i < 2; i++) {
-        const IrArg *part = i ? byte : slot;
-        if (part && part->kind == IRA_VAL && type_of(c, part->id) == IR_PRED)
-            check_fail_operand(c, part->key, "is a pred");
-        else if (c->tree && part && part->kind == IRA_TURN && part->key == IRK_SLOT && part->id < c->k->rings.n)
-            continue;
-        else if (part && part->kind != IRA_VAL && part->kind != IRA_IMM)
-            check_fail_operand(c, part->key, "is no value");
+    const IrArg *end = op->args + op->nargs, *at = obj + 1;
+    if (at < end && at->key == IRK_SLOT) {
+        if (!c->tree || at->kind != IRA_TURN || at->id >= c->k->rings.n) check_part(c, at);
+        if (at->kind == IRA_IMM && (at->imm < 0 || at->imm >= slots)) check_fail_operand(c, obj->key, "names a slot that it does not have");
+        at++;
     }
-    if (slot && slot->kind == IRA_IMM && (slot->imm < 0 || slot->imm >= slots))
-        check_fail_operand(c, obj->key, "names a slot that it does not have");
-    if (byte && !is_buf) check_fail_operand(c, obj->key, "is a barrier and has a byte offset");
-    if (byte && byte->kind == IRA_IMM && is_buf && (byte->imm < 0 || byte->imm > c->k->bufs.v[obj->id].bytes))
-        check_fail_operand(c, obj->key, "starts outside its slot");
+    if (at < end && at->key == IRK_OFFSET) {
+        check_part(c, at);
+        if (obj->kind != IRA_BUF) check_fail_operand(c, obj->key, "is a barrier and has a byte offset");
+        if (at->kind == IRA_IMM && (at->imm < 0 || at->imm > bytes)) check_fail_operand(c, obj->key, "starts outside its slot");
+        at++;
+    }
+    return (uint32_t)(at - obj) - 1;
+}
+
+/* IR_NONE: any integer. */
+static IrType wanted(const Checker *c, const IrOp *op, IrKey key)
+{
+    static const uint8_t BY_KEY[IRK_KEYS] = {[IRK_COORDS] = IR_I32, [IRK_LOW] = IR_I32, [IRK_HIGH] = IR_I32, [IRK_RANK] = IR_I32, [IRK_MASK] = IR_I32, [IRK_BYTES_OF] = IR_I32,
+                                             [IRK_FROM] = IR_I64, [IRK_TO] = IR_I64, [IRK_BYTE] = IR_I64, [IRK_DIMS] = IR_I64, [IRK_PITCHES] = IR_I64};
+    const IrArg *var;
+    if (op->op == IR_LOOP || (op->op >= IR_ADD && op->op <= IR_SEL && op->op != IR_CMP)) return op->type;
+    switch ((IrOpcode)op->op) {
+    case IR_VAR:
+    case IR_SET:
+        var = ir_find(op, IRK_VAR);
+        return var && var->id < c->k->vars.n ? c->k->vars.v[var->id].type : IR_NONE;
+    case IR_ST_ASYNC:
+    case IR_STS: return key == IRK_A ? IR_I64 : BY_KEY[key];
+    case IR_ST_FILL:
+    case IR_RED_ASYNC: return key != IRK_A ? BY_KEY[key] : elem_info((ElemType)ir_find(op, IRK_ELEM)->id)->shared_bits == 64 ? IR_I64 : IR_I32;
+    default: return BY_KEY[key];
+    }
 }
 
 static void check_value(Checker *c, const IrOp *op, IrKey key, const IrArg *arg)
 {
-    IrType want = IR_NONE; /* any integer */
-    if (key == IRK_COORDS || key == IRK_LOW || key == IRK_HIGH || key == IRK_RANK || key == IRK_MASK || key == IRK_BYTES_OF) want = IR_I32;
-    if (key == IRK_A && (op->op == IR_ST_ASYNC || op->op == IR_STS)) want = IR_I64;
-    if (key == IRK_A && (op->op == IR_ST_FILL || op->op == IR_RED_ASYNC))
-        want = elem_info((ElemType)ir_find(op, IRK_ELEM)->id)->shared_bits == 64 ? IR_I64 : IR_I32;
-    if (key == IRK_FROM || key == IRK_TO || key == IRK_BYTE || key == IRK_DIMS || key == IRK_PITCHES) want = IR_I64;
-    if (op->op == IR_LOOP || (op->op >= IR_ADD && op->op <= IR_SEL && op->op != IR_CMP)) want = op->type;
-    if (op->op == IR_VAR || op->op == IR_SET) {
-        const IrArg *var = ir_find(op, IRK_VAR);
-        if (var && var->id < c->k->vars.n) want = c->k->vars.v[var->id].type;
-    }
+    IrType want = wanted(c, op, key);
     if (arg->kind == IRA_IMM) {
         if (op->op == IR_CMP) {
             const IrArg *other = ir_find(op, key == IRK_A ? IRK_B : IRK_A);
@@ -109,63 +106,74 @@ static void check_value(Checker *c, const IrOp *op, IrKey key, const IrArg *arg)
     if (want != IR_NONE ? t != want : t != IR_I32 && t != IR_I64) check_fail_operand(c, key, "has the wrong type");
 }
 
-static void check_operand(Checker *c, const IrOp *op, const IrOperand *o, uint32_t *seen)
+static void count_objects(Checker *c)
 {
-    static const struct {
-        char kind;
-        uint8_t arg;
-    } KINDS[] = {{'m', IRA_MAP}, {'b', IRA_BUF}, {'r', IRA_BAR}, {'t', IRA_TENSOR},
-                 {'l', IRA_POL}, {'x', IRA_VAR}, {'L', IRA_LX},  {'q', IRA_PLAN}, {'g', IRA_RING}};
-    const IrArg *arg;
-    unsigned n = ir_list(op, o->key, &arg);
-    uint32_t words;
-    if (n == 0) {
-        if (!o->optional && !o->list) check_fail_operand(c, o->key, "is missing");
-        return;
-    }
-    *seen += n;
-    if (n > 1 && !o->list) check_fail_operand(c, o->key, "stands twice");
-    switch (o->kind) {
-    case 'v':
-        for (unsigned i = 0; i < n; i++) check_value(c, op, o->key, &arg[i]);
-        return;
-    case 'p':
+    const IrKernel *k = c->k;
+    for (int i = 0; i < IRA_TURN; i++) c->count[i] = UINT32_MAX;
+    c->count[IRA_MAP] = k->mf.maps.n;
+    c->count[IRA_BUF] = k->bufs.n;
+    c->count[IRA_BAR] = k->bars.n;
+    c->count[IRA_TENSOR] = k->mf.tensors.n;
+    c->count[IRA_POL] = k->pols.n;
+    c->count[IRA_VAR] = k->vars.n;
+    c->count[IRA_LX] = k->mf.lx.nodes.n;
+    c->count[IRA_PLAN] = k->plans.n;
+    c->count[IRA_RING] = k->rings.n;
+}
+
+/* Returns how many it is: with its parts. */
+static uint32_t check_operand(Checker *c, const IrOp *op, const IrOperand *o, const IrArg *arg)
+{
+    uint32_t id = arg->id - (o->arg == IRA_LX), words; /* launch expressions count from 1 */
+    if (o->kind == 'v') {
+        check_value(c, op, o->key, arg);
+    } else if (o->kind == 'p') {
         if (arg->kind != IRA_VAL || type_of(c, arg->id) != IR_PRED) check_fail_operand(c, o->key, "is no pred");
-        return;
-    case 'i':
-        if (arg->kind != IRA_IMM) check_fail_operand(c, o->key, "is no number");
-        return;
-    case 'w':
+    } else if (arg->kind != o->arg || id >= c->count[o->arg]) {
+        check_fail_operand(c, o->key, o->kind == 'i' ? "is no number" : o->kind == 'w' ? "is no word of its list" : "is not what it must be");
+    } else if (o->arg == IRA_WORD) {
         ir_words(o->key, &words);
-        if (arg->kind != IRA_WORD || arg->id >= words) check_fail_operand(c, o->key, "is no word of its list");
-        return;
-    default: break;
+        if (id >= words) check_fail_operand(c, o->key, "is no word of its list");
+    } else if (o->arg == IRA_BUF) {
+        return 1 + check_parts(c, op, arg, c->k->bufs.v[id].slots, c->k->bufs.v[id].bytes);
+    } else if (o->arg == IRA_BAR) {
+        return 1 + check_parts(c, op, arg, c->k->bars.v[id].slots, 0);
     }
-    for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++) {
-        if (KINDS[i].kind != o->kind) continue;
-        uint32_t id = arg->kind == IRA_LX ? arg->id - 1 : arg->id; /* launch expressions count from 1 */
-        if (arg->kind != KINDS[i].arg || id >= object_count(c->k, arg->kind))
-            check_fail_operand(c, o->key, "is not what it must be");
-        else if (arg->kind == IRA_BUF || arg->kind == IRA_BAR) check_parts(c, op, arg, seen);
+    return 1;
+}
+
+/* They stand in the order of the op's row. */
+static void check_operands(Checker *c, const IrOp *op)
+{
+    const IrSignature *sig = ir_signature(op->op);
+    const IrArg *at = op->args, *end = at + op->nargs;
+    for (const IrOperand *o = sig->v; o < sig->v + sig->n && c->error == NULL; o++) {
+        if (at < end && at->key == o->key) {
+            do at += check_operand(c, op, o, at);
+            while (o->list && at < end && at->key == o->key);
+        } else if (!o->optional && !o->list) {
+            check_fail_operand(c, o->key, "is missing");
+        }
     }
+    if (at < end) check_fail(c, "operands that the op does not have");
 }
 
 /* ---- ops ---- */
 
-static IrType arg_type(Checker *c, const IrOp *op, IrKey key)
+static IrType arg_type(Checker *c, const IrArg *arg)
 {
-    const IrArg *arg = ir_find(op, key);
-    return arg && arg->kind == IRA_VAL ? type_of(c, arg->id) : IR_NONE;
+    return arg->kind == IRA_VAL ? type_of(c, arg->id) : IR_NONE;
 }
 
 static void check_types(Checker *c, const IrOp *op)
 {
+    if (ir_op_info(op->op)->group != IRG_SCALAR && op->op != IR_LOOP) return;
     bool integer = op->type == IR_I32 || op->type == IR_I64;
     if (op->op == IR_CMP) {
-        IrType a = arg_type(c, op, IRK_A), b = arg_type(c, op, IRK_B);
+        IrType a = arg_type(c, &op->args[1]), b = arg_type(c, &op->args[2]);
         if (a && b ? a != b : (a | b) == IR_PRED) check_fail(c, "operands of different types");
     }
-    if (op->op == IR_CVT && (arg_type(c, op, IRK_A) == IR_NONE || !integer)) check_fail(c, "cvt is from a value to an integer");
+    if (op->op == IR_CVT && (arg_type(c, &op->args[0]) == IR_NONE || !integer)) check_fail(c, "cvt is from a value to an integer");
     if (op->op >= IR_ADD && op->op <= IR_SHR && !integer) check_fail(c, "arithmetic on what is no integer");
     if (op->op == IR_LOOP && !integer) check_fail(c, "a loop's index is an integer");
     if (op->op == IR_PARAM && !integer) check_fail(c, "a launch expression is an integer");
@@ -173,12 +181,16 @@ static void check_types(Checker *c, const IrOp *op)
         check_fail(c, "the variable has another type");
 }
 
-static void define(Checker *c, IrVal v, uint32_t mark)
+static void define(Checker *c, uint32_t *block, const char *twice)
 {
-    uint8_t *state = mark ? &c->declared[v] : &c->live[v - 1];
-    if (*state) check_fail(c, mark ? "the variable is declared twice" : "the value is defined twice");
-    *state = 1;
-    vec_push(c->arena, &c->scope, v | mark);
+    if (*block) check_fail(c, twice);
+    *block = c->inner;
+}
+
+static void begin_block(Checker *c)
+{
+    c->inner = c->closed.n;
+    vec_push(c->arena, &c->closed, false);
 }
 
 static void open_block(Checker *c, const IrOp *op)
@@ -187,8 +199,10 @@ static void open_block(Checker *c, const IrOp *op)
         check_fail(c, "blocks nested too deeply");
         return;
     }
+    c->open[op->op]++;
     c->blocks[c->depth].op = op->op;
-    c->blocks[c->depth++].scope = c->scope.n;
+    c->blocks[c->depth++].outer = c->inner;
+    begin_block(c);
 }
 
 static void close_block(Checker *c, const IrOp *op)
@@ -197,13 +211,9 @@ static void close_block(Checker *c, const IrOp *op)
         check_fail(c, "no block is open that this belongs to");
         return;
     }
-    uint32_t from = c->blocks[--c->depth].scope;
-    for (uint32_t i = from; i < c->scope.n; i++) {
-        uint32_t v = c->scope.v[i];
-        if (v & VAR_MARK) c->declared[v & ~VAR_MARK] = 2;
-        else c->live[v - 1] = 2;
-    }
-    c->scope.n = from;
+    c->closed.v[c->inner] = true;
+    c->inner = c->blocks[--c->depth].outer;
+    c->open[c->blocks[c->depth].op]--;
 }
 
 /* What the roles that are made of it ask for is asked of them. */
@@ -223,35 +233,33 @@ static void check_op(Checker *c, const IrOp *op)
         check_fail(c, "no such op");
         return;
     }
-    const IrSignature *sig = ir_signature(op->op);
+    const IrOpInfo *info = ir_op_info(op->op);
     if (op->op == IR_ELSE || op->op == IR_END) close_block(c, op);
-    uint32_t seen = 0;
-    for (unsigned i = 0; i < sig->n && c->error == NULL; i++) check_operand(c, op, &sig->v[i], &seen);
+    check_operands(c, op);
     if (c->error) return;
-    if (seen != op->nargs) check_fail(c, "operands that the op does not have");
     if (op->guard.when == IRW_NEVER) check_fail(c, "an op that never happens");
     if (op->guard.pred && type_of(c, op->guard.pred) != IR_PRED) check_fail(c, "the guard is no pred");
-    if (op->guard.pred && (ir_op_info(op->op)->group == IRG_CONTROL || (op->dst && op->op != IR_LOADS && op->op != IR_TICKET)))
+    if (op->guard.pred && (info->group == IRG_CONTROL || (op->dst && op->op != IR_LOADS && op->op != IR_TICKET)))
         check_fail(c, "an op that can't have a guard");
-    uint8_t result = ir_op_info(op->op)->result;
+    uint8_t result = info->result;
     if ((result == IR_NONE) != (op->dst == 0)) check_fail(c, op->dst ? "defines a value" : "defines no value");
     if (op->dst && (op->dst > c->k->value_types.n || op->type != c->k->value_types.v[op->dst - 1] ||
                     op->type == IR_NONE || op->type > IR_PRED || (result != IR_RESULT_ANY && result != op->type)))
         check_fail(c, "the result has another type");
     if (c->error) return;
     const IrArg *var = ir_find(op, IRK_VAR);
-    if (var && op->op != IR_VAR && c->declared[var->id] != 1) check_fail(c, "the variable is not in scope");
+    if (var && op->op != IR_VAR && c->closed.v[c->declared[var->id]]) check_fail(c, "the variable is not in scope");
     check_types(c, op);
     if (c->tree) check_tree_op(c, op);
-    else if (ir_op_info(op->op)->group == IRG_RING) check_fail(c, "rings are of trees");
+    else if (info->group == IRG_RING) check_fail(c, "rings are of trees");
     else check_rules(c, op);
     if (ir_opens_block(op->op)) open_block(c, op);
     if (c->error) return;
     if (op->op == IR_VAR) {
-        define(c, var->id, VAR_MARK);
+        define(c, &c->declared[var->id], "the variable is declared twice");
         c->depth_of[var->id] = c->depth;
     }
-    if (op->dst) define(c, op->dst, 0);
+    if (op->dst) define(c, &c->defined[op->dst - 1], "the value is defined twice");
 }
 
 static void check_inits(Checker *c)
@@ -271,39 +279,51 @@ static void check_inits(Checker *c)
 typedef struct Place {
     uint64_t lo, hi;
     const char *name;
+    uint32_t number;
 } Place;
+typedef VEC(Place) Places;
 
-static void add_place(Checker *c, Place *all, uint32_t n, Place p)
+static void add_place(Checker *c, Places *all, const char *name, uint64_t lo, uint64_t bytes)
 {
-    const char *kernel = c->k->mf.name ? c->k->mf.name : "";
-    if (p.hi > c->k->mf.smem && c->error == NULL)
-        c->error = arena_printf(c->arena, "kernel %s: %s lies outside the %u bytes of shared memory", kernel, p.name,
-                                c->k->mf.smem);
-    for (uint32_t i = 0; i < n && c->error == NULL; i++) {
-        if (p.lo < all[i].hi && all[i].lo < p.hi)
-            c->error = arena_printf(c->arena, "kernel %s: %s and %s overlap in shared memory", kernel, p.name,
-                                    all[i].name);
+    Place p = {lo, lo + bytes, name, all->n};
+    if (p.hi > c->k->mf.smem)
+        c->error = arena_printf(c->arena, "kernel %s: %s lies outside the %u bytes of shared memory", c->k->mf.name ? c->k->mf.name : "", name, c->k->mf.smem);
+    if (bytes) vec_push(c->arena, all, p);
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const Place *x = a, *y = b;
+    return x->lo != y->lo ? (x->lo > y->lo) - (x->lo < y->lo) : (x->number > y->number) - (x->number < y->number);
+}
+
+/* Of places in order neighbours overlap if any do. */
+static void check_overlaps(Checker *c, Places *all)
+{
+    if (all->n) qsort(all->v, all->n, sizeof *all->v, by_place);
+    for (uint32_t i = 1; i < all->n && c->error == NULL; i++) {
+        const Place *p = &all->v[i - 1], *q = &all->v[i];
+        bool later = p->number > q->number;
+        if (q->lo < p->hi)
+            c->error = arena_printf(c->arena, "kernel %s: %s and %s overlap in shared memory", c->k->mf.name ? c->k->mf.name : "", later ? p->name : q->name,
+                                    later ? q->name : p->name);
     }
-    all[n] = p;
 }
 
 static void check_layout(Checker *c)
 {
     const IrKernel *k = c->k;
-    Place *all = arena_array(c->arena, Place, k->bufs.n + k->bars.n);
+    Places all = {NULL, 0, 0};
     for (uint32_t i = 0; i < k->bufs.n && c->error == NULL; i++) {
         const IrBuf *b = &k->bufs.v[i];
         const char *name = b->name ? b->name : "";
-        if (b->lanes) { /* tmem_check_kernel */
-            all[i] = (Place){0};
-            continue;
-        }
+        c->any_tensor |= b->lanes > 0;
+        if (b->lanes) continue; /* tmem_check_kernel */
         if (b->slots == 0 || (b->slots > 1 && b->pitch < b->bytes) || b->align == 0 || b->offset % b->align ||
             b->pitch % b->align)
             c->error = arena_printf(c->arena, "kernel %s: buffer %s is misaligned or has slots that overlap",
                                     k->mf.name ? k->mf.name : "", name);
-        else if (k->mf.smem)
-            add_place(c, all, i, b->maps ? (Place){0} : (Place){b->offset, b->offset + (uint64_t)b->pitch * (b->slots - 1) + b->bytes, name});
+        else if (k->mf.smem && !b->maps) add_place(c, &all, name, b->offset, (uint64_t)b->pitch * (b->slots - 1) + b->bytes);
     }
     for (uint32_t i = 0; i < k->bars.n && c->error == NULL; i++) {
         const IrBar *b = &k->bars.v[i];
@@ -311,9 +331,9 @@ static void check_layout(Checker *c)
         if (b->slots == 0 || b->slots > SLOTS_MAX || b->offset % 8)
             c->error = arena_printf(c->arena, "kernel %s: barrier %s is misaligned or has too few or too many slots",
                                     k->mf.name ? k->mf.name : "", name);
-        else if (k->mf.smem)
-            add_place(c, all, k->bufs.n + i, (Place){b->offset, b->offset + (uint64_t)8 * b->slots, name});
+        else if (k->mf.smem) add_place(c, &all, name, b->offset, (uint64_t)8 * b->slots);
     }
+    if (c->error == NULL) check_overlaps(c, &all);
 }
 
 static void check_plans(Checker *c)
@@ -326,30 +346,25 @@ static void check_plans(Checker *c)
                                     c->k->mf.name ? c->k->mf.name : "", i);
 }
 
-/* What a body defines is out of scope behind it; but the values of init, outside its blocks, the others see. */
-static void leave_body(Checker *c)
-{
-    for (uint32_t i = 0; i < c->scope.n && c->body; i++)
-        if (!(c->scope.v[i] & VAR_MARK)) c->live[c->scope.v[i] - 1] = 2;
-    c->scope.n = 0;
-}
-
 static void check_body(Checker *c, const IrRole *body)
 {
     bool *by_init = c->created;
     c->role = body;
-    c->declared = arena_array(c->arena, uint8_t, c->k->vars.n);
+    c->declared = arena_array(c->arena, uint32_t, c->k->vars.n);
+    begin_block(c);
     c->created = arena_array(c->arena, bool, c->k->pols.n);
     for (uint32_t i = 0; i < c->k->pols.n; i++) c->created[i] = by_init[i];
     c->depth = 0;
-    check_body_rules(c);
+    memset(c->open, 0, sizeof c->open);
+    if (!c->tree) check_body_rules(c);
     for (c->at = 0; c->at < c->role->ops.n && c->error == NULL; c->at++) check_op(c, &c->role->ops.v[c->at]);
     if (c->depth && c->error == NULL) {
         c->at = c->role->ops.n - 1;
         check_fail(c, "a block is not closed");
     }
-    leave_body(c);
-    if (c->body) c->created = by_init;
+    if (c->body == 0) return; /* what init defines outside of its blocks the other bodies see */
+    c->closed.v[c->inner] = true;
+    c->created = by_init;
 }
 
 static void fail_kernel(Checker *c, const char *wrong)
@@ -362,12 +377,14 @@ const char *ir_check(Arena *a, const IrKernel *k)
     Checker *c = arena_new(a, Checker);
     c->arena = a;
     c->k = k;
-    c->live = arena_array(a, uint8_t, k->value_types.n);
+    c->defined = arena_array(a, uint32_t, k->value_types.n);
+    vec_push(a, &c->closed, true);
     c->created = arena_array(a, bool, k->pols.n);
     c->depth_of = arena_array(a, uint32_t, k->vars.n);
     c->of_one = arena_array(a, uint32_t, k->value_types.n);
     c->var_of_one = arena_array(a, bool, k->vars.n);
     if (k->value_names.n != k->value_types.n) return "values and their names differ in number";
+    count_objects(c);
     check_layout(c);
     check_plans(c);
     c->inits = arena_array(a, bool *, k->bars.n);

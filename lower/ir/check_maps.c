@@ -20,7 +20,7 @@ static void find_fresh(Checker *c)
         const IrRole *r = ir_body(c->k, b);
         for (uint32_t i = 0; i < r->ops.n; i++) {
             const IrArg *x = r->ops.v[i].op == IR_MAP_SET ? ir_find(&r->ops.v[i], IRK_VAR) : NULL;
-            if (x && x->kind == IRA_VAR && x->id < c->k->vars.n) c->fresh[x->id] = true;
+            if (x && x->kind == IRA_VAR && x->id < c->k->vars.n) c->fresh[x->id] = c->any_maps = true;
         }
     }
 }
@@ -36,6 +36,7 @@ void check_map_buffers(Checker *c)
     for (uint32_t i = 0; i < k->bufs.n; i++) {
         const IrBuf *b = &k->bufs.v[i];
         if (!b->maps) continue;
+        c->any_maps = true;
         if (b->bytes != IR_MAP_BYTES || b->pitch != IR_MAP_BYTES || b->align != IR_MAP_BYTES || b->slots > 64)
             c->error = arena_printf(c->arena, "kernel %s: %s holds maps: up to 64 slots of 128 bytes", name, b->name);
         else if (b->offset < at || b->offset + (uint64_t)b->slots * IR_MAP_BYTES > room)

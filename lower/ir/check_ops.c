@@ -7,13 +7,6 @@
 
 /* ---- who does it ---- */
 
-static bool inside(const Checker *c, IrOpcode op)
-{
-    for (uint32_t i = 0; i < c->depth; i++)
-        if (c->blocks[i].op == op) return true;
-    return false;
-}
-
 static bool by_one(const Checker *c, const IrOp *op)
 {
     return c->role->elect || op->elect;
@@ -36,32 +29,55 @@ static void check_elect(Checker *c, const IrOp *op)
     else if (!takes) check_fail(c, "an op that no single thread can do for the others");
 }
 
-/* Where threads are not all there, or each with values of its own. */
+/* Where threads are not all there. */
 static void check_place(Checker *c, const IrOp *op)
 {
     uint8_t group = ir_op_info(op->op)->group;
     if (by_all(op) && c->role->elect) check_fail(c, "is done by all threads of the role, which has one");
-    if (group == IRG_SYNC && (inside(c, IR_IF) || inside(c, IR_ELSE)))
+    if (group == IRG_SYNC && (c->open[IR_IF] || c->open[IR_ELSE]))
         check_fail(c, "synchronisation of threads under a condition");
-    if (op->op == IR_LANES && (c->role->elect || c->role->warps != 1))
-        check_fail(c, "lanes are of a role of one warp that is not elect");
-    bool allocates = op->op == IR_TC_ALLOC || op->op == IR_TC_KEEP || op->op == IR_TC_FREE;
-    if (allocates && (!op->elect || c->depth || op->guard.pred)) check_fail(c, "is done by one warp, once and unconditionally");
-    if ((op->op == IR_TC_CP || op->op == IR_TC_SHIFT || op->op == IR_TC_COMMIT) && !by_one(c, op)) check_fail(c, "is done by one thread");
-    if (op->op == IR_TC_BASE && c->body != 0) check_fail(c, "stands in init");
-    if (op->op == IR_TC_DESC && (c->body != 0 || c->depth || op->elect)) check_fail(c, "stands in init, for all threads");
-    if (op->op == IR_BREAK && (c->depth == 0 || c->blocks[c->depth - 1].op != IR_REPEAT))
-        check_fail(c, "a break is a direct statement of a repeat");
-    if ((op->op == IR_ST_BULK || op->op == IR_MAP_PREFETCH) && !by_one(c, op)) check_fail(c, "is done by one thread");
-    if (op->op == IR_TICKET && !by_one(c, op)) check_fail(c, "a ticket is drawn by one thread");
-    if (!inside(c, IR_LANES)) return;
+    switch ((IrOpcode)op->op) {
+    case IR_LANES:
+        if (c->role->elect || c->role->warps != 1) check_fail(c, "lanes are of a role of one warp that is not elect");
+        break;
+    case IR_TC_ALLOC:
+    case IR_TC_KEEP:
+    case IR_TC_FREE:
+        if (!op->elect || c->depth || op->guard.pred) check_fail(c, "is done by one warp, once and unconditionally");
+        break;
+    case IR_TC_CP:
+    case IR_TC_SHIFT:
+    case IR_TC_COMMIT:
+    case IR_ST_BULK:
+    case IR_MAP_PREFETCH:
+        if (!by_one(c, op)) check_fail(c, "is done by one thread");
+        break;
+    case IR_TICKET:
+        if (!by_one(c, op)) check_fail(c, "a ticket is drawn by one thread");
+        break;
+    case IR_TC_BASE:
+        if (c->body != 0) check_fail(c, "stands in init");
+        break;
+    case IR_TC_DESC:
+        if (c->body != 0 || c->depth || op->elect) check_fail(c, "stands in init, for all threads");
+        break;
+    case IR_BREAK:
+        if (c->depth == 0 || c->blocks[c->depth - 1].op != IR_REPEAT) check_fail(c, "a break is a direct statement of a repeat");
+        break;
+    default: break;
+    }
+}
+
+/* .. each with values of its own. */
+static void check_lanes(Checker *c, const IrOp *op)
+{
+    uint8_t group = ir_op_info(op->op)->group;
     bool copies = (group == IRG_COPY && op->op != IR_CLC_NEXT) || group == IRG_FENCE || op->op == IR_LDS || op->op == IR_STS;
     bool scalars = (group == IRG_SCALAR && op->op != IR_TICKET) || op->op == IR_LOOP || op->op == IR_IF ||
                    op->op == IR_ELSE || op->op == IR_END;
     if (op->elect || !(copies || scalars)) check_fail(c, "within lanes there are copies and scalars only");
-    const IrArg *var = ir_find(op, IRK_VAR);
     if (op->op != IR_SET) return;
-    for (uint32_t i = c->depth_of[var->id]; i < c->depth; i++)
+    for (uint32_t i = c->depth_of[ir_find(op, IRK_VAR)->id]; i < c->depth; i++)
         if (c->blocks[i].op == IR_LANES) check_fail(c, "within lanes a variable of all of them is set");
 }
 
@@ -88,25 +104,27 @@ static uint32_t owner_of(const Checker *c, const IrOp *op)
     return 0;
 }
 
-/* Follows what elected threads draw, load or make through values and variables, round loops too. */
+/* Follows what elected threads draw, load or make through values and variables. A value is defined in front of its uses, so only
+ * what a variable is found to be behind them is told again, to those before it in a loop. */
 void check_body_rules(Checker *c)
 {
     for (uint32_t i = 0; i < c->k->vars.n; i++) c->var_of_one[i] = false;
+    c->any_of_one = c->init_of_one; /* what other bodies define is out of scope */
     for (uint32_t i = 0; i < c->role->ops.n && !c->any_of_one; i++) {
         const IrOp *op = &c->role->ops.v[i];
         c->any_of_one = op->elect && (op->dst || op->op == IR_VAR || op->op == IR_SET);
     }
+    if (c->body == 0) c->init_of_one = c->any_of_one;
     for (bool changed = c->any_of_one; changed;) {
         changed = false;
         for (uint32_t i = 0; i < c->role->ops.n; i++) {
             const IrOp *op = &c->role->ops.v[i];
             const IrArg *var = op->op == IR_VAR || op->op == IR_SET ? ir_find(op, IRK_VAR) : NULL;
+            if (var == NULL && op->dst == 0) continue;
             uint32_t owner = owner_of(c, op);
             if (var && var->id < c->k->vars.n && !c->var_of_one[var->id] && (owner || op->elect))
                 changed = c->var_of_one[var->id] = true;
-            if (owner == 0 || op->dst == 0 || op->dst > c->k->value_types.n || c->of_one[op->dst - 1]) continue;
-            c->of_one[op->dst - 1] = owner;
-            changed = true;
+            if (owner && op->dst && op->dst <= c->k->value_types.n && c->of_one[op->dst - 1] == 0) c->of_one[op->dst - 1] = owner;
         }
     }
 }
@@ -114,8 +132,8 @@ void check_body_rules(Checker *c)
 /* Scalars are made of it by all, which is harmless where it is none; all else is the elected thread's. */
 static void check_uniform(Checker *c, const IrOp *op)
 {
-    uint32_t owner = owner_of(c, op);
-    if (owner == 0 || ir_op_info(op->op)->group == IRG_SCALAR) return;
+    uint32_t owner = ir_op_info(op->op)->group == IRG_SCALAR ? 0 : owner_of(c, op);
+    if (owner == 0) return;
     if (!by_one(c, op) || !same_elected(c, owner - 1, c->body))
         check_fail(c, "uses a value that only an elected thread has");
 }
@@ -308,12 +326,14 @@ static void check_dependent(Checker *c, const IrOp *op)
 void check_rules(Checker *c, const IrOp *op)
 {
     check_dependent(c, op);
-    check_elect(c, op);
-    check_place(c, op);
-    check_uniform(c, op);
-    if (c->error == NULL) check_map_use(c, op);
     bool plain = ir_op_info(op->op)->group == IRG_SCALAR && op->op != IR_TICKET && op->op != IR_TC_DESC;
-    if (plain) return; /* it has nothing that is asked about below */
+    bool maps = c->any_maps || IR_OP_KEYS[op->op] >> IRK_DESC & 1;
+    check_elect(c, op);
+    if (!plain) check_place(c, op);
+    if (c->open[IR_LANES]) check_lanes(c, op);
+    if (!plain) check_uniform(c, op);
+    if (maps && c->error == NULL) check_map_use(c, op);
+    if (plain || (op->nargs == 0 && !tmem_op((IrOpcode)op->op))) return; /* it has nothing that is asked about below */
     if (op->op == IR_BAR_INIT) check_init(c, op);
     check_numbers(c, op);
     check_ranges(c, op);
@@ -323,7 +343,7 @@ void check_rules(Checker *c, const IrOp *op)
     check_reduction(c, op);
     check_map(c, op);
     check_policy(c, op);
-    const char *tensor = tmem_check_op(c->k, op);
+    const char *tensor = c->any_tensor || tmem_op((IrOpcode)op->op) ? tmem_check_op(c->k, op) : NULL;
     if (tensor) check_fail(c, tensor);
     if (op->op == IR_TICKET && !has_param(c->k, MF_PARAM_COUNTER)) check_fail(c, "the kernel has no counter");
     if (op->op == IR_MAP_SET && c->error == NULL) check_map_set(c, op);

@@ -13,28 +13,33 @@ typedef struct Checker {
     const IrRole *role; /* the body at hand */
     bool tree;          /* it is the tree */
     uint32_t body;      /* its number: ir_body */
+    uint32_t count[IRA_TURN]; /* by IrArgKind, of what the kernel has a list of: how many; UINT32_MAX elsewhere */
     uint32_t at;        /* op in the body */
-    uint8_t *live;      /* by value: 1 while it is in scope, 2 after */
-    uint8_t *declared;  /* by variable: the same */
+    uint32_t *defined;  /* by value: the block that it is defined in, which is its scope, from 1; 0: not yet */
+    uint32_t *declared; /* by variable: the same */
+    VEC(bool) closed;   /* by block, the bodies themselves among them; [0] is */
+    uint32_t inner;     /* the innermost block at hand */
     uint32_t *depth_of; /* by variable: blocks that were open at its declaration */
     bool **inits;       /* by barrier and slot: has its bar.init */
     bool *created;      /* by policy: by init, or so far in this body */
     uint32_t *of_one;   /* by value: 1 + the body whose elected thread alone has it; 0: all have it */
     bool *var_of_one;   /* by variable: the same, in this body */
-    bool any_of_one;    /* an elected thread alone has some value or variable, of this body or one before */
+    bool any_of_one, init_of_one; /* an elected thread alone has some value or variable of this body or of init, of init */
     bool *fresh;        /* by variable: of map.set */
     bool next_launched, waited; /* dep.launch, dep.wait: so far */
-    VEC(IrVal) scope;   /* values and (0x80000000 |) variables in scope, oldest first */
+    bool any_maps;      /* there are such variables, or buffers of maps */
+    bool any_tensor;    /* there are buffers in tensor memory */
     struct {
         uint8_t op;
-        uint32_t scope;
+        uint32_t outer; /* the block around it */
     } blocks[IR_DEPTH_MAX];
     uint32_t depth;
+    uint8_t open[IR_OP_COUNT]; /* by op: blocks that it has opened */
     const char *error;
 } Checker;
 
-void check_fail(Checker *c, const char *what);
-void check_fail_operand(Checker *c, IrKey key, const char *what);
+COLD void check_fail(Checker *c, const char *what);
+COLD void check_fail_operand(Checker *c, IrKey key, const char *what);
 
 /* The operands are there and of their kinds. */
 void check_rules(Checker *c, const IrOp *op);

@@ -7,17 +7,36 @@
 /* The result column of ops.def: these names, or a minus sign, which `-+0` makes IR_NONE. */
 enum { i32 = IR_I32, i64 = IR_I64, pred = IR_PRED, any = IR_RESULT_ANY };
 
-static const IrOpInfo OPS[IR_OP_COUNT] = {
+const IrOpInfo IR_OPS[IR_OP_COUNT] = {
 #define OP(id, text, result, group, operands) [IR_##id] = {text, (uint8_t)(result + 0), IRG_##group},
 #include "lower/ir/ops.def"
 #undef OP
 };
 
+const uint64_t IR_OP_KEYS[UINT8_MAX + 1] = {
+#define ARG(key, kind) | UINT64_C(1) << IRK_##key
+#define MAY ARG
+#define LIST ARG
+#define SOME ARG
+#define OP(id, text, result, group, operands) [IR_##id] = 0 operands,
+#include "lower/ir/ops.def"
+#undef OP
+#undef SOME
+#undef LIST
+#undef MAY
+#undef ARG
+};
+_Static_assert(IRK_KEYS <= 64, "a bit for each key");
+
 static const IrSignature SIGNATURES[IR_OP_COUNT] = {
-#define ARG(key, kind) {IRK_##key, kind, false, false},
-#define MAY(key, kind) {IRK_##key, kind, false, true},
-#define LIST(key, kind) {IRK_##key, kind, true, false},
-#define SOME(key, kind) {IRK_##key, kind, true, true},
+#define IS(kind)                                                                                                       \
+    (kind == 'm' ? IRA_MAP : kind == 'b' ? IRA_BUF : kind == 'r' ? IRA_BAR : kind == 't' ? IRA_TENSOR                    \
+     : kind == 'l' ? IRA_POL : kind == 'x' ? IRA_VAR : kind == 'L' ? IRA_LX : kind == 'w' ? IRA_WORD                     \
+     : kind == 'q' ? IRA_PLAN : kind == 'g' ? IRA_RING : IRA_IMM)
+#define ARG(key, kind) {IRK_##key, kind, IS(kind), false, false},
+#define MAY(key, kind) {IRK_##key, kind, IS(kind), false, true},
+#define LIST(key, kind) {IRK_##key, kind, IS(kind), true, false},
+#define SOME(key, kind) {IRK_##key, kind, IS(kind), true, true},
 #define OP(id, text, result, group, operands)                                                                          \
     [IR_##id] = {sizeof((IrOperand[]){operands{0}}) / sizeof(IrOperand) - 1, {operands{0}}},
 #include "lower/ir/ops.def"
@@ -26,6 +45,7 @@ static const IrSignature SIGNATURES[IR_OP_COUNT] = {
 #undef LIST
 #undef MAY
 #undef ARG
+#undef IS
 };
 
 static const char *const KEYS[IRK_KEYS] = {
@@ -79,11 +99,6 @@ static const char *const MAP_SWIZZLES[] = {
 static const char *const MAP_L2S[] = {"none", "64B", "128B", "256B"};
 
 #define COUNT(table) (uint32_t)(sizeof(table) / sizeof *(table))
-
-const IrOpInfo *ir_op_info(IrOpcode op)
-{
-    return &OPS[op];
-}
 
 const char *ir_key_text(IrKey k)
 {
@@ -161,7 +176,7 @@ const char *ir_separator(const IrOpInfo *info, const IrSignature *sig, unsigned 
     IrKey key = sig->v[i].key;
     if (key == IRK_COORDS || key == IRK_HOW || i == 0) return " ";
     if (key == IRK_DST || key == IRK_TO) return " -> ";
-    if (key == IRK_BYTES && (info->group == IRG_COPY || info == &OPS[IR_ST_BULK])) return ", bytes ";
+    if (key == IRK_BYTES && (info->group == IRG_COPY || info == &IR_OPS[IR_ST_BULK])) return ", bytes ";
     if (key == IRK_POL) return ", pol ";
     if (key == IRK_RANK) return ", rank ";
     if (key == IRK_MASK) return ", mask ";
@@ -179,12 +194,12 @@ const char *ir_separator(const IrOpInfo *info, const IrSignature *sig, unsigned 
     if (key == IRK_LOW) return ", low ";
     if (key == IRK_HIGH) return ", high ";
     if (key == IRK_PITCHES) return ", pitch ";
-    if (info == &OPS[IR_MAP_SET])
+    if (info == &IR_OPS[IR_MAP_SET])
         return key == IRK_SRC ? ", cell " : key == IRK_VAR ? ", fresh " : key == IRK_FROM ? ", at " : ", dim ";
     if (sig->v[i - 1].key == IRK_ROP) return " ";
     if (sig->v[i - 1].key == IRK_REL) return " ";
     if (sig->v[i - 1].key == IRK_VAR) return " = ";
-    if (info == &OPS[IR_LOOP]) return " .. ";
+    if (info == &IR_OPS[IR_LOOP]) return " .. ";
     return ", ";
 }
 
@@ -229,13 +244,6 @@ void ir_ref(Arena *a, IrOp *op, IrKey key, IrArgKind kind, uint32_t id)
     ir_put(a, op, (IrArg){.key = (uint8_t)key, .kind = (uint8_t)kind, .id = id});
 }
 
-const IrArg *ir_find(const IrOp *op, IrKey key)
-{
-    for (uint32_t i = 0; i < op->nargs; i++)
-        if (op->args[i].key == key) return &op->args[i];
-    return NULL;
-}
-
 const IrArg *ir_part(const IrOp *op, const IrArg *object, IrKey key)
 {
     for (const IrArg *p = object + 1; p < op->args + op->nargs && p->key >= IRK_SLOT; p++)
@@ -250,11 +258,6 @@ unsigned ir_list(const IrOp *op, IrKey key, const IrArg **first)
     *first = p;
     while (p && p + n < end && p[n].key == key) n++;
     return n;
-}
-
-bool ir_opens_block(IrOpcode op)
-{
-    return op == IR_LOOP || op == IR_REPEAT || op == IR_LANES || op == IR_IF || op == IR_ELSE;
 }
 
 uint32_t ir_bodies(const IrKernel *k)

@@ -213,8 +213,14 @@ IrOp *ir_op(Arena *a, IrRole *r, IrOpcode op, Span span);
 void ir_imm(Arena *a, IrOp *op, IrKey key, int64_t imm);
 void ir_ref(Arena *a, IrOp *op, IrKey key, IrArgKind kind, uint32_t id);
 void ir_put(Arena *a, IrOp *op, IrArg arg);
+extern const uint64_t IR_OP_KEYS[]; /* by op: bits of the keys in its row of ops.def; no other is looked for */
 /* The first operand with that key, or NULL; lists (coords) stand one after the other. */
-const IrArg *ir_find(const IrOp *op, IrKey key);
+static inline const IrArg *ir_find(const IrOp *op, IrKey key)
+{
+    for (uint32_t i = 0; i < op->nargs && IR_OP_KEYS[op->op] >> key & 1; i++)
+        if (op->args[i].key == key) return &op->args[i];
+    return NULL;
+}
 unsigned ir_list(const IrOp *op, IrKey key, const IrArg **first);
 /* The slot or byte offset of a buffer or barrier operand; NULL stands for 0. */
 const IrArg *ir_part(const IrOp *op, const IrArg *object, IrKey key);
@@ -224,12 +230,19 @@ typedef struct IrOpInfo {
     uint8_t result; /* IrType; IR_NONE, or 255 for "any" */
     uint8_t group;
 } IrOpInfo;
-const IrOpInfo *ir_op_info(IrOpcode op);
+extern const IrOpInfo IR_OPS[];
+static inline const IrOpInfo *ir_op_info(IrOpcode op)
+{
+    return &IR_OPS[op];
+}
 const char *ir_key_text(IrKey k);
 const char *ir_type_text(IrType t);
 
 bool ir_touches_global(const IrOp *op); /* itself, or by a copy that it issues */
-bool ir_opens_block(IrOpcode op); /* closed by `end` (an if's first branch by `else`) */
+static inline bool ir_opens_block(IrOpcode op) /* closed by `end` (an if's first branch by `else`) */
+{
+    return op == IR_LOOP || op == IR_REPEAT || op == IR_LANES || op == IR_IF || op == IR_ELSE;
+}
 /* The bodies in the order in which the text has them and values are defined: init, the roles, exit. */
 uint32_t ir_bodies(const IrKernel *k);
 const IrRole *ir_body(const IrKernel *k, uint32_t i);

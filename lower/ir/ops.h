@@ -9,6 +9,7 @@ enum { IR_OPERANDS_MAX = 12, IR_RESULT_ANY = 255 };
 typedef struct IrOperand {
     uint8_t key; /* IrKey */
     char kind;   /* v p m b r t l x L i w: head of ops.def */
+    uint8_t arg; /* IrArgKind of what is neither v nor p */
     bool list, optional;
 } IrOperand;
 typedef struct IrSignature {

@@ -200,10 +200,7 @@ static const IrOp *only(const IrKernel *k, const IrRole *body, IrOpcode code, ui
 const char *tmem_check_kernel(Arena *a, const IrKernel *k)
 {
     uint32_t at[4] = {0};
-    bool used = false;
-    for (uint32_t i = 0; i < ir_bodies(k); i++)
-        for (uint32_t j = 0; j < ir_body(k, i)->ops.n; j++) used |= tmem_op((IrOpcode)ir_body(k, i)->ops.v[j].op);
-    if (k->tmem == 0) return used ? "tensor memory is used, and the kernel allocates none" : NULL;
+    if (k->tmem == 0) return NULL; /* nor is it used: tmem_check_op */
     if (!power_of_two(k->tmem) || k->tmem < TMEM_UNIT || k->tmem > TMEM_COLUMNS)
         return arena_printf(a, "%u columns of tensor memory: a power of two from %d to %d is allocated", k->tmem, TMEM_UNIT, TMEM_COLUMNS);
     if (k->pair && k->mf.cluster[0] * k->mf.cluster[1] * k->mf.cluster[2] % 2) return "pairs of CTAs in a cluster that has an odd number";
@@ -317,6 +314,7 @@ const char *tmem_check_op(const IrKernel *k, const IrOp *op)
 {
     int64_t at;
     const IrBuf *b;
+    if (k->tmem == 0 && tmem_op((IrOpcode)op->op)) return "tensor memory is used, and the kernel allocates none";
     switch ((IrOpcode)op->op) {
     case IR_TC_ALLOC:
     case IR_TC_BASE:

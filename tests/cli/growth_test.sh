@@ -14,6 +14,7 @@ many() { # status, what is said, program, n
     compiles "$1" "$2" "$3.tile"
 }
 for program in pairs piped_pairs loop_pairs loop_stores ifs piped_ifs loops nest peers threads waits; do many 0 '' $program $n; done
+many 0 '' pairs 20000
 # Tiles of pipelines in sequence lie in the same slots; those of one pipeline find no room.
 for program in pipelines across; do many 0 '' $program 1500; done
 for program in piped_loops piped_tiles roles; do many 0 '' $program 700; done

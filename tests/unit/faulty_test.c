@@ -138,9 +138,10 @@ typedef struct Place {
 static const Place PLACES[] = {
     {"\"const\" name \"=\" expr \";\"", 1, "const C = @; kernel k() { if C > 1 { } }"},
     {"\"fn\" name tparams \"(\" params \")\" \"=\" expr \";\"", 1, "fn f(a) = a + @; kernel k() { let w = f(1); if w > 1 { } }"},
-    {"name \"=\" sum", 1, "kernel k<A = @>() { if A > 1 { } }"},
-    {"name \"=\" sum", 1, "fn f<A = @>() { if A > 1 { } } kernel k() { f(); }"},
-    {"tplist \",\" name \"=\" sum", 1, "kernel k<B = 1, A = @>() { if A > 1 { } }"},
+    {"sum", 1, "kernel k<A = @>() { if A > 1 { } }"},
+    {"sum", 1, "fn f<A = @>() { if A > 1 { } } kernel k() { f(); }"},
+    {"sum", 1, "kernel k<B = 1, A = @>() { if A > 1 { } }"},
+    {"alternatives \"|\" sum", 1, "kernel k<A = 1 | @>() { if A > 1 { } }"},
     {"name \":\" \"barrier\" bdim", 1, "fn f(b: barrier[@]) { wait b[0]; } kernel k() { barrier a[2]; f(a); }"},
     {"\"[\" exprs \"]\"", 1, "kernel k(x: global f32[$]) { shared t: f32[4]; move x[0] -> t; }"},
     {"\"[\" exprs \"]\"", 1, "kernel k(x: global f32[4, $]) { shared t: f32[4, 4]; move x[0, 0] -> t; }"},

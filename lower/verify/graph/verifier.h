@@ -164,6 +164,7 @@ typedef struct Verifier {
     uint64_t listed;             /* pairs of accesses that were looked at for them */
     uint8_t *told;               /* by barrier slot: printed, too */
     struct Period *period;       /* tries/period.c */
+    bool *parity;                /* by variable: its bits are the parities of waits */
     Race race;                   /* b NULL: none was found */
 } Verifier;
 

@@ -413,6 +413,7 @@ static void prepare(Verifier *v)
         v->dealt |= v->ops[i]->op == IR_TICKET || v->ops[i]->op == IR_CLC_NEXT;
         v->uneven |= differs(v, i);
     }
+    period_parities(v);
     moduli_prepare(v);
     if (v->failed) return;
     if (v->nslots == 0) v->nslots = 1;

@@ -19,7 +19,7 @@ void walk_sources_older(Check *c, State *s, uint32_t ring)
         for (uint32_t b = 0; b < r->slots; b++) {
             uint8_t *out = outs_of(generation(&c->p, s, source, b));
             for (uint32_t j = 0; j < r->outs.n; j++) {
-                const TreeAccess *x = &c->f.access.v[r->outs.v[j]];
+                const TreeAccess *x = tree_out(&c->f, r, j);
                 if (x->how == TO_PEER && destination(x)->ring == ring && out[j] > OUT_OLD) out[j]--;
             }
         }
@@ -39,7 +39,7 @@ void walk_sources_over(Check *c, State *s, uint32_t ring, uint32_t a, bool one, 
             Generation g = generation(&c->p, s, source, b);
             const uint8_t *out = outs_of(g);
             for (uint32_t j = 0; j < r->outs.n; j++) {
-                const TreeAccess *x = &c->f.access.v[r->outs.v[j]];
+                const TreeAccess *x = tree_out(&c->f, r, j);
                 if (out[j] == 0 || x->agent != a || x->how != TO_PEER || destination(x)->ring != ring) continue;
                 bool this = unheard && out[j] == OUT_NEW && !set_has(unheard, over_bit(destination(x)));
                 bool older = (unheard == NULL || !set_has(unheard, BEGUN)) && (uint32_t)(OUT_NEW - out[j]) >= info->slots;
@@ -71,7 +71,7 @@ void walk_over(Check *c, State *s, uint32_t a, AccessHow how, int64_t age, bool 
             Generation g = generation(&c->p, s, i, b);
             uint8_t *out = outs_of(g);
             for (uint32_t j = 0; j < r->outs.n; j++) {
-                const TreeAccess *x = &c->f.access.v[r->outs.v[j]];
+                const TreeAccess *x = tree_out(&c->f, r, j);
                 if (out[j] && is_its(x, a, how, one) && OUT_NEW - out[j] >= age) {
                     bool thread = x->one || alone(c, a);
                     if (thread) set_drop(unknown_of(g, a, THE_ONE), over_bit(x));
@@ -95,7 +95,7 @@ void walk_older(Check *c, State *s, uint32_t a, AccessHow how, bool one)
         for (uint32_t b = 0; b < r->slots; b++) {
             uint8_t *out = outs_of(generation(&c->p, s, i, b));
             for (uint32_t j = 0; j < r->outs.n; j++)
-                if (out[j] > OUT_OLD && is_its(&c->f.access.v[r->outs.v[j]], a, how, one)) out[j]--;
+                if (out[j] > OUT_OLD && is_its(tree_out(&c->f, r, j), a, how, one)) out[j]--;
         }
     }
 }
@@ -112,7 +112,7 @@ void walk_together(Check *c, State *s, uint32_t a)
             Set one = unknown_of(g, a, THE_ONE), all = unknown_of(g, a, ALL_THREADS);
             uint8_t *out = outs_of(g);
             for (uint32_t j = 0; j < r->outs.n; j++) {
-                const TreeAccess *x = &c->f.access.v[r->outs.v[j]];
+                const TreeAccess *x = tree_out(&c->f, r, j);
                 if (x->agent != a || out[j] != OUT_WAITED) continue;
                 set_drop(one, over_bit(x));
                 out[j] = 0;

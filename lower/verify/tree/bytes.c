@@ -34,8 +34,10 @@ static bool counts_box(const TreeFacts *f, const IrOp *op)
         d.elem_stride[i] = m->elem_stride[i];
     }
     int64_t none = map_copy_bytes(&d, 0);
-    TreePoly left = tree_poly(-none), one = tree_poly(1), wider = tree_poly(wide ? none - map_copy_bytes(&d, 1) : 0);
-    tree_add(f, &left, &one, bytes, tree_ctas(f->k));
+    TreePoly left, wider;
+    tree_poly(&left, -none);
+    tree_poly(&wider, wide ? none - map_copy_bytes(&d, 1) : 0);
+    tree_add(f, &left, &TREE_ONE, bytes, tree_ctas(f->k));
     if (wide) tree_add(f, &left, &wider, info, tree_ctas(f->k));
     return is_zero(&left);
 }
@@ -44,11 +46,11 @@ static void add_copy(const Bytes *b, TreePoly *s, const IrOp *op)
 {
     const IrArg *bytes = ir_find(op, IRK_BYTES);
     IrArg cell = {.kind = IRA_IMM, .imm = op->op == IR_CLC_NEXT ? IR_ANSWER_BYTES : IR_CELL_BYTES};
-    const TreePoly one = tree_poly(1);
     if (!counts_box(b->f, op)) s->lost = true;
     for (uint32_t from = b->one ? b->from : 0; from < (b->one ? b->from + 1 : tree_ctas(b->f->k)); from++) {
         uint32_t set;
-        TreePoly when = tree_where(b->f, &one, op->guard.pred, bytes, from);
+        TreePoly when;
+        tree_where(b->f, &when, &TREE_ONE, op->guard.pred, bytes, from);
         if (is_zero(&when)) continue;
         if (!tree_targets(b->f, op, from, &set)) s->lost = true;
         else if (set >> b->to & 1) tree_add(b->f, s, &when, bytes ? bytes : &cell, from);
@@ -57,8 +59,9 @@ static void add_copy(const Bytes *b, TreePoly *s, const IrOp *op)
 
 static void add_announced(const Bytes *b, TreePoly *s, const IrOp *op)
 {
-    const TreePoly less = tree_poly(-1);
-    TreePoly when = tree_where(b->f, &less, op->guard.pred, NULL, b->to);
+    TreePoly less, when;
+    tree_poly(&less, -1);
+    tree_where(b->f, &when, &less, op->guard.pred, NULL, b->to);
     if (ir_find(op, IRK_RANK)) s->lost = true;
     tree_add(b->f, s, &when, ir_find(op, IRK_BYTES), b->to);
 }
@@ -88,7 +91,9 @@ static void add_block(const Bytes *b, TreePoly *s, uint32_t block, uint32_t *at,
 /* The two branches of an `if` bring the same; `split`: the `else`, or its end where there is none. Of the second one, where that is all. */
 static void add_branches(const Bytes *b, TreePoly *s, uint32_t at_if, uint32_t split, uint32_t *at, uint32_t end)
 {
-    TreePoly first = tree_poly(0), second = tree_poly(0);
+    TreePoly first, second;
+    tree_poly(&first, 0);
+    tree_poly(&second, 0);
     if (at_if != split) add_block(b, &first, at_if + 1, at, split);
     if (split != end) add_block(b, &second, split + 1, at, end);
     tree_poly_add(s, &first, 1);
@@ -98,8 +103,9 @@ static void add_branches(const Bytes *b, TreePoly *s, uint32_t at_if, uint32_t s
 
 static void add_loop(const Bytes *b, TreePoly *s, uint32_t loop, bool next, uint32_t *at)
 {
-    TreePoly inner = tree_poly(0);
+    TreePoly inner;
     int64_t trips = tree_trips(tree_op(b->f, loop));
+    tree_poly(&inner, 0);
     add_block(b, &inner, loop + 1, at, b->f->end[loop]);
     if (is_zero(&inner)) return;
     tree_poly_add(s, &inner, trips);
@@ -138,8 +144,9 @@ static bool bytes_of_event(const TreeFacts *f, uint32_t ring, uint32_t bar)
 {
     for (uint32_t to = 0; to < tree_ctas(f->k); to++) {
         Bytes b = {.f = f, .bar = bar, .to = to, .ring = ring};
-        TreePoly s = tree_poly(0);
+        TreePoly s;
         uint32_t at = 0;
+        tree_poly(&s, 0);
         add_block(&b, &s, 0, &at, f->tree->ops.n);
         if (!is_zero(&s)) return false;
     }
@@ -175,7 +182,8 @@ static bool brings_there(const TreeFacts *f, uint32_t ring, uint32_t bar, uint32
 {
     const TreeRing *r = &f->ring[ring];
     Bytes b = {.f = f, .bar = bar, .to = to, .ring = ring, .one = true, .from = from};
-    TreePoly s = tree_poly(0);
+    TreePoly s;
+    tree_poly(&s, 0);
     uint32_t at = tree_not_before(r->ops.v, r->ops.n, begin + 1);
     add_block(&b, &s, f->around[begin], &at, end);
     return tree_poly_range(f, &s, tree_ctas(f->k)).lo > 0;

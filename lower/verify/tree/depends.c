@@ -84,9 +84,21 @@ static bool divides_by_zero(Tainted *t, uint32_t at, const IrOp *op, bool operan
     return operands || ((op->op == IR_DIV || op->op == IR_MOD) && !not_zero(t->f, ir_find(op, IRK_B)));
 }
 
+static bool any_division_by_zero(TreeFacts *f, const IrRole *body)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < body->ops.n && !any; i++) {
+        const IrOp *op = &body->ops.v[i];
+        if (op->op != IR_DIV && op->op != IR_MOD) continue;
+        if (f->divisors == NULL) f->divisors = ir_launch_divisors(f->a, &f->k->mf);
+        any = !not_zero(f, ir_find(op, IRK_B));
+    }
+    return any;
+}
+
 bool tree_ends(TreeFacts *f, const IrOp **where)
 {
-    f->divisors = ir_launch_divisors(f->a, &f->k->mf);
+    if (!any_division_by_zero(f, &f->k->init) && !any_division_by_zero(f, f->tree)) return true;
     Tainted t = spread(f, divides_by_zero);
     for (uint32_t i = 0; i < f->tree->ops.n; i++) {
         const IrOp *op = tree_op(f, i);
@@ -136,11 +148,10 @@ static bool same_by_rank(const TreeFacts *f, IrVal v)
     return same;
 }
 
-static bool differs(Tainted *t, uint32_t at, const IrOp *op, bool operands)
+static bool may_differ(const Tainted *t, uint32_t at, const IrOp *op, bool operands)
 {
     const TreeFacts *f = t->f;
     const IrArg *src = ir_find(op, IRK_SRC), *turn = src ? ir_part(op, src, IRK_SLOT) : NULL;
-    if (same_by_rank(f, op->dst) || of_the_cluster(f, op)) return false;
     switch ((IrOpcode)op->op) {
     case IR_SREG: {
         uint32_t reg = ir_find(op, IRK_REG)->id;
@@ -155,6 +166,11 @@ static bool differs(Tainted *t, uint32_t at, const IrOp *op, bool operands)
     case IR_TICKET: return true;
     default: return operands || ir_op_info(op->op)->group != IRG_SCALAR;
     }
+}
+
+static bool differs(Tainted *t, uint32_t at, const IrOp *op, bool operands)
+{
+    return may_differ(t, at, op, operands) && !same_by_rank(t->f, op->dst) && !of_the_cluster(t->f, op);
 }
 
 bool tree_same(const TreeFacts *f, IrVal v)

@@ -24,8 +24,11 @@ static void index_ops(TreeFacts *f)
     f->around = arena_array(f->a, uint32_t, n);
     f->end = arena_array(f->a, uint32_t, n);
     f->first = arena_array(f->a, uint32_t, n + 1);
+    f->next = arena_array(f->a, uint32_t, n + 1);
     f->turn = arena_array(f->a, int64_t, n);
     f->turning = arena_array(f->a, bool, n);
+    f->of_agent = arena_array(f->a, uint8_t, n);
+    f->in_lanes = arena_array(f->a, bool, n);
     f->owner = arena_array(f->a, uint8_t, f->k->vars.n);
     f->cell = arena_array(f->a, uint8_t, f->k->bufs.n);
     f->defined = arena_array(f->a, uint32_t, f->k->value_types.n);
@@ -48,24 +51,34 @@ static void index_ops(TreeFacts *f)
         if (ir_opens_block(op->op)) open = i + 1;
     }
     if (open) tree_wrong(f, open - 1, "a block is not closed");
+    f->next[n] = n;
+    for (uint32_t i = n; i-- > 0;) f->next[i] = ir_op_info(tree_op(f, i)->op)->group == IRG_SCALAR ? f->next[i + 1] : i;
 }
 
 /* ---- places ---- */
 
+static const TreePoly *keep(const TreeFacts *f, const TreePoly *p)
+{
+    TreePoly *kept = arena_alloc(f->a, offsetof(TreePoly, t) + p->n * sizeof *p->t);
+    tree_copy(kept, p);
+    return kept;
+}
+
 static void place(const TreeFacts *f, TreeAccess *x, const IrOp *op, const IrArg *object, const IrArg *bytes, int64_t size)
 {
     const IrArg *byte = ir_part(op, object, IRK_OFFSET);
-    const TreePoly one = tree_poly(1), behind = tree_poly(size > 0 ? size : 0);
-    TreePoly *from = arena_new(f->a, TreePoly), *to = arena_new(f->a, TreePoly);
-    if (byte) tree_add(f, from, &one, byte, tree_ctas(f->k));
-    *to = *from;
-    tree_poly_add(to, &behind, 1);
-    x->whole = from->lost || (size <= 0 && bytes == NULL);
-    if (size <= 0 && bytes) tree_add(f, to, &one, bytes, tree_ctas(f->k));
-    x->lost = to->lost;
+    TreePoly from, to;
+    tree_poly(&from, 0);
+    if (byte) tree_add(f, &from, &TREE_ONE, byte, tree_ctas(f->k));
+    tree_copy(&to, &from);
+    x->whole = from.lost || (size <= 0 && bytes == NULL);
+    if (size > 0) tree_poly_add(&to, &TREE_ONE, size);
+    else if (bytes) tree_add(f, &to, &TREE_ONE, bytes, tree_ctas(f->k));
+    x->lost = to.lost;
     x->whole |= x->lost;
-    x->from = from;
-    x->to = to;
+    x->from = keep(f, &from);
+    x->to = keep(f, &to);
+    x->none = tree_of_none(f, x);
 }
 
 /* Bytes from the first to the last that threads touch on one side of their plan; 0: not known. A swizzle exchanges bytes within a
@@ -258,7 +271,9 @@ static void lay_out(TreeFacts *f, uint32_t ring)
     r->kinds = r->ctas > 1 ? KINDS : KNOWERS;
     r->hears = r->ctas > 1 ? HEARS : 1;
     r->slots = f->k->rings.v[ring].slots;
-    r->words = (2 * r->access.n + 2 + WORD - 1) / WORD;
+    tree_numbers(f, r);
+    uint32_t *out = arena_array(f->a, uint32_t, r->numbers);
+    r->words = (2 * r->numbers + 2 + WORD - 1) / WORD;
     if (r->words > f->words) f->words = r->words;
     uint64_t *sets = arena_array(f->a, uint64_t, (size_t)r->words * (4 + 3 * TREE_AGENTS + TREE_EVENTS));
     uint64_t **all[] = {&r->writes, &r->fences, &r->far_fences, &r->copies};
@@ -270,9 +285,7 @@ static void lay_out(TreeFacts *f, uint32_t ring)
     for (uint32_t e = 0; e < TREE_EVENTS; e++) r->bound[e] = sets + e * r->words;
     for (uint32_t i = 0; i < r->access.n; i++) {
         TreeAccess *x = &f->access.v[r->access.v[i]];
-        uint32_t over, fence;
-        x->number = i;
-        over = over_bit(x), fence = over + 1;
+        uint32_t over = over_bit(x), fence = over + 1;
         if (x->write) set_add(r->writes, over), set_add(r->writes, fence);
         set_add(r->fences, fence);
         if (x->how == TO_EVENT) set_add(r->far_fences, fence);
@@ -282,8 +295,11 @@ static void lay_out(TreeFacts *f, uint32_t ring)
         if (x->how != TO_EVENT && x->one) set_add(r->own_fences[x->agent][1], fence);
         if (x->how == TO_EVENT && f->k->bars.v[x->event].ring == ring + 1) set_add(r->bound[f->event[x->event]], over);
         if (x->how == BY_GROUP || x->how == BY_COMMIT || x->how == TO_PEER) {
-            vec_push(f->a, &r->outs, r->access.v[i]);
-            x->out = r->outs.n;
+            if (out[x->number] == 0) {
+                vec_push(f->a, &r->outs, x->number);
+                out[x->number] = r->outs.n;
+            }
+            x->out = out[x->number];
         }
     }
     r->at_unknown = MARKS;
@@ -303,11 +319,11 @@ bool tree_facts(Arena *a, const IrKernel *k, TreeFacts *f)
     if (f->wrong == NULL) tree_values(f);
     if (f->wrong == NULL) events(f);
     if (f->wrong == NULL) commits(f);
-    for (uint32_t i = 0; i < f->tree->ops.n && f->wrong == NULL; i++) use_ring(f, i);
+    for (uint32_t i = f->next[0]; i < f->tree->ops.n && f->wrong == NULL; i = f->next[i + 1]) use_ring(f, i);
     for (uint32_t i = 0; i < f->tree->ops.n && f->wrong == NULL; i++) {
         f->first[i] = f->access.n;
         tree_form(f, i);
-        if (f->wrong == NULL) accesses(f, i);
+        if (f->wrong == NULL && f->next[i] == i) accesses(f, i);
     }
     if (f->wrong) return false;
     f->first[f->tree->ops.n] = f->access.n;

@@ -3,6 +3,7 @@
 #ifndef LOWER_VERIFY_TREE_FACTS_H
 #define LOWER_VERIFY_TREE_FACTS_H
 
+#include <stddef.h>
 #include <string.h>
 
 #include "lang/limits.h"
@@ -28,7 +29,7 @@ typedef struct TreeTerm { /* so often the product of those, in order */
 typedef struct TreePoly {
     uint32_t n;
     bool lost; /* it had too many */
-    TreeTerm t[TREE_TERMS];
+    TreeTerm t[TREE_TERMS]; /* n of them; copied are those (tree_copy) */
 } TreePoly;
 #define TREE_FAR (INT64_C(1) << 31) /* beyond every slot, and every number of 32 bits */
 typedef struct TreeRange {
@@ -42,7 +43,7 @@ typedef struct TreeAccess {
     uint32_t op, ring, buf;
     uint8_t agent; /* number of the role, from 0 */
     uint8_t how;
-    uint32_t number, out; /* of the ring's; of those that are waited for, from 1 */
+    uint32_t number, out; /* among those that the ring's records tell apart (facts.c); of those that are waited for, from 1 */
     bool write, one; /* one: by the elected thread */
     bool generic;    /* what it writes copies see behind a fence alone */
     bool far;        /* it writes to slots of other CTAs */
@@ -50,6 +51,7 @@ typedef struct TreeAccess {
     uint8_t adds;    /* a reduction that commutes: IrReduce, from 1; those of one kind may come in any order */
     bool lost;  /* where it lies is not known */
     bool whole; /* anywhere in the slot; otherwise from `from` on, below `to` */
+    bool none;  /* surely no bytes */
     const TreePoly *from, *to;
 } TreeAccess;
 
@@ -113,7 +115,8 @@ typedef struct TreeRing {
     VEC(uint32_t) ops, begun;     /* that name it or one of its events; that begin a generation: in order */
     VEC(uint32_t) access;         /* to it */
     VEC(uint32_t) sources;        /* rings from which copies to other CTAs' slots of this one are made */
-    VEC(uint32_t) outs;           /* accesses that their agent waits for */
+    VEC(uint32_t) outs;           /* numbers of accesses that their agent waits for */
+    uint32_t numbers, *now;       /* by number: the access that has it where the walk is (tree_now) */
     Pairs fills, by[TREE_AGENTS]; /* the CTAs that each writes to; by agent */
     /* sets of its accesses: state.h */
     uint64_t *writes, *fences, *far_fences; /* of what writes; that it is visible; .. what other CTAs wrote */
@@ -138,7 +141,10 @@ typedef struct TreeFacts {
     TreeTells **tells; /* by op: ranks.c's answers */
     uint64_t **meets; /* by access: of those of its ring that were asked for (over_bit), that they meet (the bit behind): places.c */
     uint8_t *event;   /* by IrBar: number among the events of its ring */
+    uint32_t *next; /* by op: itself, or the first behind it that is no scalar; those have nothing to do with rings */
     uint32_t *around, *end; /* by op: the op that opens the block around it, from 1; of what opens a block, its `end` or `else` */
+    uint8_t *of_agent; /* by op: the agent that has it, or a block around it; 0: all */
+    bool *in_lanes;    /* by op: it is `lanes`, or stands inside */
     uint32_t *defined, *in_init; /* by value: its op in the tree, in init, from 1; 0: elsewhere */
     int64_t *turn;    /* by op, of a loop: the index that is looked at .. */
     bool *turning;    /* .. or none is */
@@ -186,11 +192,18 @@ static inline bool tree_begins(const TreeFacts *f, uint32_t ring, uint32_t from,
 
 static inline const TreeAccess *tree_access_of(const TreeFacts *f, const TreeRing *r, uint32_t bit_) /* of a set: over_bit, or the one behind */
 {
-    return bit_ < 2 ? NULL : &f->access.v[r->access.v[bit_ / 2 - 1]];
+    return bit_ < 2 ? NULL : &f->access.v[r->now[bit_ / 2 - 1]];
 }
+static inline const TreeAccess *tree_out(const TreeFacts *f, const TreeRing *r, uint32_t out) /* of those that are waited for */
+{
+    return &f->access.v[r->now[r->outs.v[out]]];
+}
+void tree_numbers(TreeFacts *f, TreeRing *r); /* numbers.c: those of the ring's accesses */
+/* The walk comes to that op, which stands in no block: accesses in it have their numbers. From access `from` on; returns the first one behind. */
+uint32_t tree_now(TreeFacts *f, uint32_t op, uint32_t from);
 
 bool tree_facts(Arena *a, const IrKernel *k, TreeFacts *f); /* false: f->wrong */
-void tree_wrong(TreeFacts *f, uint32_t op, const char *what); /* the first is told */
+COLD void tree_wrong(TreeFacts *f, uint32_t op, const char *what); /* the first is told */
 void tree_form(TreeFacts *f, uint32_t op); /* form.c */
 static inline const IrOp *tree_op(const TreeFacts *f, uint32_t i)
 {
@@ -206,13 +219,26 @@ TreeRange tree_range(const TreeFacts *f, IrVal v, uint32_t rank);
 bool tree_number(const TreeFacts *f, const IrArg *arg, uint32_t rank, int64_t *out); /* false: not one number */
 bool tree_not_zero(const TreeFacts *f, const IrArg *x);
 TreeWhen tree_when(const TreeFacts *f, const IrOp *op, uint32_t rank); /* by its guard */
-TreePoly tree_poly(int64_t k);
+extern const TreePoly TREE_ONE;
+static inline void tree_poly(TreePoly *p, int64_t k) /* k, of no value */
+{
+    p->n = k != 0;
+    p->lost = false;
+    p->t[0].k = k;
+    p->t[0].n = 0;
+}
+static inline void tree_copy(TreePoly *p, const TreePoly *q)
+{
+    memcpy(p, q, offsetof(TreePoly, t) + q->n * sizeof *q->t);
+}
 void tree_poly_add(TreePoly *p, const TreePoly *q, int64_t k); /* k times q */
-TreePoly tree_where(const TreeFacts *f, const TreePoly *p, IrVal pred, const IrArg *bytes, uint32_t rank); /* p where the pred holds, 0 elsewhere; of so many bytes */
+void tree_where(const TreeFacts *f, TreePoly *r, const TreePoly *p, IrVal pred, const IrArg *bytes, uint32_t rank); /* r: p where the pred holds, 0 elsewhere; of so many bytes */
 void tree_add(const TreeFacts *f, TreePoly *sum, const TreePoly *p, const IrArg *arg, uint32_t rank);      /* adds p times the operand */
 TreeRange tree_poly_range(const TreeFacts *f, const TreePoly *p, uint32_t rank);
 IrVal tree_plain(const TreeFacts *f, IrVal v); /* of a polynomial: as the tree has it */
 
+/* places.c: of no bytes. */
+bool tree_of_none(const TreeFacts *f, const TreeAccess *x);
 /* places.c: surely within its slot. */
 bool tree_inside(const TreeFacts *f, const TreeAccess *x);
 /* places.c: can x, which is done now, touch bytes that y touched before it in the same generation, at least one of them writing? */

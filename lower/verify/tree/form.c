@@ -48,24 +48,19 @@ static void check_owner(TreeFacts *f, uint32_t i)
     const IrOp *op = tree_op(f, i);
     if (op->op == IR_VAR) f->owner[ir_find(op, IRK_VAR)->id] = op->agent;
     if (op->op == IR_SET && f->owner[ir_find(op, IRK_VAR)->id] != op->agent) tree_wrong(f, i, "a variable that is set by others than have it");
-    for (uint32_t b = f->around[i]; b; b = f->around[b - 1]) {
-        uint8_t agent = tree_op(f, b - 1)->agent;
-        if (op->agent && agent && op->agent != agent) tree_wrong(f, i, "in a block of another agent");
-    }
+    uint8_t agent = f->around[i] ? f->of_agent[f->around[i] - 1] : 0;
+    if (op->agent && agent && op->agent != agent) tree_wrong(f, i, "in a block of another agent");
+    f->of_agent[i] = op->agent ? op->agent : agent;
 }
 
 /* The lanes of a warp go round on their own: what is counted, or done by one, does not stand there. */
 static void check_lanes(TreeFacts *f, uint32_t i)
 {
     const IrOp *op = tree_op(f, i);
-    bool dealt = tree_by_one(f, op);
-    for (uint32_t b = f->around[i]; b; b = f->around[b - 1]) {
-        const IrOp *lanes = tree_op(f, b - 1);
-        if (lanes->op != IR_LANES) continue;
-        dealt = true;
-        if (is_once(op) || op->elect) tree_wrong(f, i, "counted in lanes");
-    }
-    if (ir_op_info(op->op)->group == IRG_COPY && ir_find(op, IRK_BAR) && !dealt) tree_wrong(f, i, "copied by every thread");
+    bool inside = f->around[i] && f->in_lanes[f->around[i] - 1];
+    f->in_lanes[i] = inside || op->op == IR_LANES;
+    if (inside && (is_once(op) || op->elect)) tree_wrong(f, i, "counted in lanes");
+    if (!inside && !tree_by_one(f, op) && ir_op_info(op->op)->group == IRG_COPY && ir_find(op, IRK_BAR)) tree_wrong(f, i, "copied by every thread");
 }
 
 /* All threads of the agent come there, and nobody else. */
@@ -92,10 +87,11 @@ static void check_guard(TreeFacts *f, uint32_t i)
 
 void tree_form(TreeFacts *f, uint32_t i)
 {
-    check_buffers(f, i);
-    check_cell(f, i);
     check_owner(f, i);
     check_lanes(f, i);
+    if (f->next[i] != i) return;
+    check_buffers(f, i);
+    check_cell(f, i);
     check_sync(f, i);
     check_guard(f, i);
 }

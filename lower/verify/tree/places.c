@@ -117,7 +117,8 @@ static bool drop_pair(const TreeFacts *f, TreePoly *d)
 
 static bool not_before(const TreeFacts *f, const TreePoly *a, const TreePoly *b)
 {
-    TreePoly d = *a;
+    TreePoly d;
+    tree_copy(&d, a);
     tree_poly_add(&d, b, -1);
     while (drop_pair(f, &d)) continue;
     return range(f, &d).lo >= 0;
@@ -197,18 +198,29 @@ static void drop_shared(const TreeFacts *f, Spot *x, Spot *y, bool ctas)
     }
 }
 
+static void copy_spot(Spot *s, const Spot *x)
+{
+    s->of = x->of;
+    tree_copy(&s->from, &x->from);
+    tree_copy(&s->to, &x->to);
+}
+
 /* Different iterations of the loops around both lie in different windows: the widest first, and the others within one of its. */
-static bool in_windows(const TreeFacts *f, Spot x, Spot y)
+static bool in_windows(const TreeFacts *f, const Spot *now, const Spot *before)
 {
     enum { LOOPS = 8 };
     IrVal index[LOOPS];
     unsigned n = 0;
-    uint32_t ring = x.of->ring, from = y.of->op, to = x.of->op;
+    uint32_t ring = now->of->ring, from = before->of->op, to = now->of->op;
     for (uint32_t a = turning(f, ring, from, to, 0); a; a = turning(f, ring, from, to, a)) {
         if (tree_trips(tree_op(f, a - 1)) == 0 || tree_trips(tree_op(f, a - 1)) == 1) continue;
         if (tree_op(f, a - 1)->dst == 0 || n == LOOPS) return false;
         index[n++] = tree_op(f, a - 1)->dst;
     }
+    if (n == 0) return true;
+    Spot x, y;
+    copy_spot(&x, now);
+    copy_spot(&y, before);
     while (n) {
         unsigned widest = 0;
         int64_t u, v;
@@ -264,15 +276,18 @@ static bool ctas_apart(const TreeFacts *f, const Spot *x, const Spot *y, bool tu
     return apart;
 }
 
-static Spot spot_of(const TreeAccess *x)
+static void spot_of(Spot *s, const TreeAccess *x)
 {
-    return (Spot){x, *x->from, *x->to};
+    s->of = x;
+    tree_copy(&s->from, x->from);
+    tree_copy(&s->to, x->to);
 }
 
 bool tree_apart_of_ctas(const TreeFacts *f, const TreeAccess *a)
 {
     if (tree_ctas(f->k) == 1 || a->how != TO_EVENT || a->adds) return true;
-    Spot x = spot_of(a);
+    Spot x;
+    spot_of(&x, a);
     return ctas_apart(f, &x, &x, false) || ctas_apart(f, &x, &x, true);
 }
 
@@ -290,18 +305,22 @@ static bool apart_by_rank(const TreeFacts *f, const Spot *x, const Spot *y)
 static bool conflict(const TreeFacts *f, const TreeAccess *i, const TreeAccess *j)
 {
     if (i->buf != j->buf || (!i->write && !j->write) || (i->adds && i->adds == j->adds)) return false;
-    Spot x = spot_of(i), y = spot_of(j);
-    if (tree_ctas(f->k) > 1 && i->how == TO_EVENT && j->how == TO_EVENT) {
+    bool far = tree_ctas(f->k) > 1 && i->how == TO_EVENT && j->how == TO_EVENT;
+    Spot x, y;
+    if (!far && (i->whole || j->whole)) return true;
+    spot_of(&x, i);
+    spot_of(&y, j);
+    if (far) {
         drop_shared(f, &x, &y, true);
         if (!ctas_apart(f, &x, &y, false)) return true;
         if (apart_by_rank(f, &x, &y)) return false;
     }
     if (i->whole || j->whole) return true;
-    if (not_before(f, &x.from, &x.to) || not_before(f, &y.from, &y.to)) return false; /* of no bytes */
+    if (i->none || j->none) return false;
     drop_shared(f, &x, &y, false);
     if (is_before(range(f, &x.to), range(f, &y.from)) || is_before(range(f, &y.to), range(f, &x.from))) return false;
     bool earlier = j->op >= i->op && turning(f, i->ring, j->op, i->op, 0); /* y was done before x: in another iteration, then */
-    return !(in_windows(f, x, y) && (earlier || apart_at_once(f, &x, &y)));
+    return !(in_windows(f, &x, &y) && (earlier || apart_at_once(f, &x, &y)));
 }
 
 /* The walk asks for the same pairs again and again. */
@@ -315,6 +334,11 @@ bool tree_conflict(const TreeFacts *f, const TreeAccess *x, const TreeAccess *y)
         if (conflict(f, x, y)) set_add(*meets, at + 1);
     }
     return set_has(*meets, at + 1);
+}
+
+bool tree_of_none(const TreeFacts *f, const TreeAccess *a)
+{
+    return not_before(f, a->from, a->to);
 }
 
 bool tree_inside(const TreeFacts *f, const TreeAccess *a)

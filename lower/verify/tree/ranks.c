@@ -106,11 +106,24 @@ static bool says_of(const TreeFacts *f, uint32_t ring, uint8_t agent, uint32_t *
     return true;
 }
 
+/* Which CTA surely brings bytes to which in each generation, as far as that has been asked for. */
+typedef struct Sure {
+    const TreeFacts *f;
+    uint32_t ring, asked[TREE_RANKS], brings[TREE_RANKS];
+} Sure;
+
+static bool surely(Sure *u, uint32_t from, uint32_t to)
+{
+    if (!(u->asked[from] >> to & 1)) u->brings[from] |= (uint32_t)tree_brings(u->f, u->ring, from, to) << to;
+    u->asked[from] |= 1u << to;
+    return u->brings[from] >> to & 1;
+}
+
 /* Somebody else surely fills t, and does so only when all have told him that his own slot is free, which they tell s before. */
-static bool by_another(uint32_t n, uint32_t at[][TREE_RANKS], const uint32_t *sure, uint32_t s, uint32_t t)
+static bool by_another(uint32_t n, uint32_t at[][TREE_RANKS], Sure *sure, uint32_t s, uint32_t t)
 {
     for (uint32_t q = 0; q < n; q++) {
-        bool first = sure[q] >> t & 1;
+        bool first = surely(sure, q, t);
         for (uint32_t u = 0; u < n && first; u++) first = at[u][s] == 0 || at[u][s] < at[u][q];
         if (first) return true;
     }
@@ -136,7 +149,7 @@ static bool fills_behind(const TreeFacts *f, uint32_t ring, uint32_t bar, uint32
 }
 
 /* Who arrives at another CTA's event has heard, since its own last turn, from all that await it there: by their release, or by their bytes. */
-static bool heard_of(const TreeFacts *f, uint32_t ring, uint32_t e, const uint32_t *sure)
+static bool heard_of(const TreeFacts *f, uint32_t ring, uint32_t e, Sure *sure)
 {
     const TreeRing *r = &f->ring[ring];
     Pairs from = {{0}};
@@ -150,7 +163,7 @@ static bool heard_of(const TreeFacts *f, uint32_t ring, uint32_t e, const uint32
         bool known = says_of(f, ring, a, to, hears, at), behind = fills_behind(f, ring, r->event[e], a);
         for (uint32_t s = 0; s < tree_ctas(f->k); s++)
             for (uint32_t t = 0; t < tree_ctas(f->k); t++)
-                if (s != t && pairs_row(&from, t) >> s & 1 && !(known && to[t] >> s & 1) && !(behind && sure[t] >> s & 1)) return false;
+                if (s != t && pairs_row(&from, t) >> s & 1 && !(known && to[t] >> s & 1) && !(behind && surely(sure, t, s))) return false;
     }
     return true;
 }
@@ -169,11 +182,9 @@ const char *tree_across(const TreeFacts *f, uint32_t ring)
 {
     uint32_t n = tree_ctas(f->k);
     const TreeRing *r = &f->ring[ring];
-    uint32_t sure[TREE_RANKS] = {0};
-    for (uint32_t s = 0; s < n && n > 1; s++)
-        for (uint32_t t = 0; t < n; t++) sure[s] |= (uint32_t)tree_brings(f, ring, s, t) << t;
+    Sure sure = {.f = f, .ring = ring};
     for (uint32_t e = 0; e < r->nevents && n > 1 && !f->k->tmem; e++) /* a pair's order is the graph's to prove */
-        if (r->remote >> e & 1 && !once(f, ring) && !heard_of(f, ring, e, sure)) return "a CTA arrives at another one and may not hear of that one's last turn";
+        if (r->remote >> e & 1 && !once(f, ring) && !heard_of(f, ring, e, &sure)) return "a CTA arrives at another one and may not hear of that one's last turn";
     for (uint8_t b = 0; b < f->k->roles.n && n > 1; b++) { /* who fills */
         uint32_t fills[TREE_RANKS] = {0};
         if (!fills_of(f, ring, b, fills)) return "which CTA is filled is not known";
@@ -185,7 +196,7 @@ const char *tree_across(const TreeFacts *f, uint32_t ring)
                 for (uint32_t t = 0; t < n; t++) {
                     bool free = to[t] >> s & 1 && r->begins[b], told = hears[s] >> t & 1 && r->waits[b]; /* that it has begun there */
                     if (fills[s] >> t & 1 && s != t && !free && !told) return "a CTA fills another one's slot and does not hear when that is free";
-                    if (s != t && to[t] >> s & 1 && !(sure[s] >> t & 1) && !(hears[t] >> s & 1) && !by_another(n, at, sure, s, t))
+                    if (s != t && to[t] >> s & 1 && !(hears[t] >> s & 1) && !surely(&sure, s, t) && !by_another(n, at, &sure, s, t))
                         return "a CTA tells another one that its slot is free and may not hear of that one's last turn";
                 }
             }

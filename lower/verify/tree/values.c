@@ -264,58 +264,58 @@ void tree_poly_add(TreePoly *p, const TreePoly *q, int64_t k)
     for (uint32_t i = 0; i < q->n; i++) add_term(p, &q->t[i], k);
 }
 
-TreePoly tree_poly(int64_t k)
-{
-    TreePoly p = {.n = k != 0};
-    p.t[0] = (TreeTerm){.k = k};
-    return p;
-}
+const TreePoly TREE_ONE = {.n = 1, .t = {{.k = 1}}};
 
 /* p times a value; a condition counts once in a product. */
-static TreePoly times_value(const TreeFacts *f, const TreePoly *p, IrVal v)
+static void times_value(const TreeFacts *f, TreePoly *r, const TreePoly *p, IrVal v)
 {
-    TreePoly r = {.lost = p->lost};
+    tree_poly(r, 0);
+    r->lost = p->lost;
     for (uint32_t i = 0; i < p->n; i++) {
         TreeTerm t = p->t[i];
         uint32_t at = 0;
         while (at < t.n && t.v[at] < v) at++;
         if (at < t.n && t.v[at] == v) {
-            r.lost |= f->k->value_types.v[tree_plain(f, v) - 1] != IR_PRED;
+            r->lost |= f->k->value_types.v[tree_plain(f, v) - 1] != IR_PRED;
         } else if (t.n == TREE_FACTORS) {
-            r.lost = true;
+            r->lost = true;
         } else {
             memmove(&t.v[at + 1], &t.v[at], (t.n++ - at) * sizeof *t.v);
             t.v[at] = v;
         }
-        add_term(&r, &t, 1);
+        add_term(r, &t, 1);
     }
-    return r;
 }
 
 /* p where the condition holds, 0 elsewhere. Of what is nothing where it has no bytes "it has bytes" always holds. */
-static TreePoly where(const TreeFacts *f, const TreePoly *p, const IrArg *pred, IrVal bytes, uint32_t rank, int depth)
+static void where(const TreeFacts *f, TreePoly *r, const TreePoly *p, const IrArg *pred, IrVal bytes, uint32_t rank, int depth)
 {
     int64_t k;
+    TreePoly q;
     const IrOp *op = pred->kind == IRA_VAL ? tree_definition(f, pred->id) : NULL;
     const IrArg *a = op ? ir_find(op, IRK_A) : NULL, *b = op ? ir_find(op, IRK_B) : NULL;
-    if (tree_number(f, pred, rank, &k)) return k ? *p : (TreePoly){.lost = p->lost};
-    if (op && bytes && op->op == IR_CMP && ir_find(op, IRK_REL)->id == IRL_GT && a->kind == IRA_VAL && a->id == bytes && b->kind == IRA_IMM && b->imm == 0) return *p;
-    if (op && depth && op->op == IR_AND) {
-        TreePoly q = where(f, p, a, bytes, rank, depth - 1);
-        return where(f, &q, b, bytes, rank, depth - 1);
+    bool has_bytes = op && bytes && op->op == IR_CMP && ir_find(op, IRK_REL)->id == IRL_GT && a->kind == IRA_VAL && a->id == bytes && b->kind == IRA_IMM && b->imm == 0;
+    if (tree_number(f, pred, rank, &k)) {
+        tree_copy(r, p);
+        if (k == 0) r->n = 0;
+    } else if (has_bytes) {
+        tree_copy(r, p);
+    } else if (op && depth && op->op == IR_AND) {
+        where(f, &q, p, a, bytes, rank, depth - 1);
+        where(f, r, &q, b, bytes, rank, depth - 1);
+    } else if (op && depth && op->op == IR_NOT) {
+        where(f, &q, p, a, 0, rank, depth - 1);
+        tree_copy(r, p);
+        tree_poly_add(r, &q, -1);
+    } else {
+        times_value(f, r, p, named(f, pred->id, rank));
     }
-    if (op && depth && op->op == IR_NOT) {
-        TreePoly q = *p, r = where(f, p, a, 0, rank, depth - 1);
-        tree_poly_add(&q, &r, -1);
-        return q;
-    }
-    return times_value(f, p, named(f, pred->id, rank));
 }
 
-TreePoly tree_where(const TreeFacts *f, const TreePoly *p, IrVal pred, const IrArg *bytes, uint32_t rank)
+void tree_where(const TreeFacts *f, TreePoly *r, const TreePoly *p, IrVal pred, const IrArg *bytes, uint32_t rank)
 {
-    if (pred == 0) return *p;
-    return where(f, p, &(IrArg){.kind = IRA_VAL, .id = pred}, bytes && bytes->kind == IRA_VAL ? bytes->id : 0, rank, DEPTH);
+    if (pred == 0) tree_copy(r, p);
+    else where(f, r, p, &(IrArg){.kind = IRA_VAL, .id = pred}, bytes && bytes->kind == IRA_VAL ? bytes->id : 0, rank, DEPTH);
 }
 
 static void add(const TreeFacts *f, TreePoly *sum, const TreePoly *p, const IrArg *arg, uint32_t rank, int depth)
@@ -328,7 +328,8 @@ static void add(const TreeFacts *f, TreePoly *sum, const TreePoly *p, const IrAr
     }
     const IrOp *op = tree_definition(f, arg->id);
     const IrArg *a = op ? ir_find(op, IRK_A) : NULL, *b = op ? ir_find(op, IRK_B) : NULL;
-    TreePoly q = {.lost = p->lost};
+    TreePoly q;
+    tree_poly(&q, 0);
     if (op && depth && op->op == IR_CVT && f->k->value_types.v[a->id - 1] != IR_PRED) {
         add(f, sum, p, a, rank, depth - 1);
     } else if (op && depth && (op->op == IR_ADD || op->op == IR_SUB)) {
@@ -339,17 +340,18 @@ static void add(const TreeFacts *f, TreePoly *sum, const TreePoly *p, const IrAr
         tree_poly_add(&q, p, b->imm);
         add(f, sum, &q, a, rank, depth - 1);
     } else if (op && depth && rank < tree_ctas(f->k) && op->op == IR_SEL) { /* b, and where the condition holds a instead of it */
-        q = tree_where(f, p, ir_find(op, IRK_COND)->id, NULL, rank);
+        tree_where(f, &q, p, ir_find(op, IRK_COND)->id, NULL, rank);
         add(f, sum, p, b, rank, depth - 1);
         add(f, sum, &q, a, rank, depth - 1);
-        TreePoly r = tree_poly(0);
+        TreePoly r;
+        tree_poly(&r, 0);
         tree_poly_add(&r, &q, -1);
         add(f, sum, &r, b, rank, depth - 1);
     } else if (op && depth && rank < tree_ctas(f->k) && op->op == IR_CVT) {
-        q = tree_where(f, p, a->id, NULL, rank);
+        tree_where(f, &q, p, a->id, NULL, rank);
         tree_poly_add(sum, &q, 1);
     } else {
-        q = times_value(f, p, named(f, tree_uncast(f, arg->id), rank));
+        times_value(f, &q, p, named(f, tree_uncast(f, arg->id), rank));
         tree_poly_add(sum, &q, 1);
     }
 }

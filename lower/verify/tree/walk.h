@@ -11,11 +11,13 @@ typedef struct Check {
     TreeFault *fault;
     bool failed;
     uint32_t without;
+    bool brief;    /* with fewer slots than there are: walk() */
     Set left[KINDS]; /* at hand */
     State **heads; /* by op: the record at the loop's head, from the last time */
     State *out;    /* of the repeat at hand: behind its breaks */
     uint32_t loops; /* around the op at hand */
     uint32_t at;   /* op */
+    uint32_t numbered; /* accesses that have had their numbers: tree_now */
 } Check;
 
 static inline bool alone(const Check *c, uint32_t agent) /* one thread */

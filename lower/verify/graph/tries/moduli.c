@@ -70,7 +70,7 @@ static void walk(Moduli *m, uint32_t at, const IrArg *arg, int64_t turns);
 static void walk_variable(Moduli *m, uint32_t at, uint32_t var)
 {
     Verifier *v = m->v;
-    if (!m->follow || m->var[var] || m->counter[var] || period_parity(v, var)) return;
+    if (!m->follow || m->var[var] || m->counter[var] || v->parity[var]) return;
     m->var[var] = true;
     for (uint32_t i = 0; i < v->nops; i++) {
         const IrOp *op = v->ops[i];

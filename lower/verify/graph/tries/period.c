@@ -41,7 +41,6 @@ typedef struct Seen { /* a value, on the way from an operand */
 } Seen;
 struct Period {
     uint8_t *relevant; /* by variable: slots, parities or conditions of synchronisation depend on it */
-    uint8_t *counted;  /* by variable: its bits are the parities of waits */
     Seen *seen;        /* by value */
     uint32_t root, roots;
     int64_t joint;   /* turns after which all that the operand was made from comes round */
@@ -84,7 +83,7 @@ static void use_variable(Verifier *v, uint32_t var)
     struct Period *p = v->period;
     if (p->relevant[var]) return;
     p->relevant[var] = 1;
-    if (p->counted[var]) return;
+    if (v->parity[var]) return;
     for (uint32_t i = 0; i < v->nops; i++) {
         const IrOp *op = v->ops[i];
         if ((op->op != IR_SET && op->op != IR_VAR) || ir_find(op, IRK_VAR)->id != var) continue;
@@ -193,7 +192,7 @@ static void find_circles(Verifier *v)
         const IrOp *op = v->ops[i];
         if (op->op != IR_SET || !p->relevant[ir_find(op, IRK_VAR)->id]) continue;
         uint32_t var = ir_find(op, IRK_VAR)->id;
-        if (p->counted[var]) continue;
+        if (v->parity[var]) continue;
         join_value(v, parent, stamp, var, ir_find(op, IRK_A));
         if (op->guard.pred) join_value(v, parent, stamp, var, &(IrArg){.kind = IRA_VAL, .id = op->guard.pred});
     }
@@ -202,7 +201,7 @@ static void find_circles(Verifier *v)
         if (!p->relevant[i]) continue;
         if (number[r] == 0) number[r] = count < CIRCLES ? ++count : CIRCLES; /* the last takes all that are left */
         p->circle[i] = (uint8_t)(number[r] - 1);
-        if (v->fixed && !v->counter[i] && !p->counted[i]) p->program |= UINT64_C(1) << p->circle[i];
+        if (v->fixed && !v->counter[i] && !v->parity[i]) p->program |= UINT64_C(1) << p->circle[i];
     }
 }
 
@@ -263,34 +262,38 @@ static bool counts_wait(const Verifier *v, uint32_t at, uint32_t var, int64_t *b
     return bit_of(v, ir_find(next, IRK_B), slot) && parity_of(v, ir_find(v->ops[wait], IRK_PHASE), old->id, slot);
 }
 
-/* All waits of a role for a barrier are counted in it. */
-static bool counts_waits(const Verifier *v, uint32_t var)
+/* Of each variable whether all waits of a role for a barrier are counted in it. */
+void period_parities(Verifier *v)
 {
-    int64_t bar = -1;
-    uint32_t sets = 0, waits = 0;
-    const Body *body = NULL;
+    typedef struct Counted {
+        int64_t bar;
+        uint32_t sets;
+        const Body *body; /* of the last of them */
+        bool otherwise;
+    } Counted;
+    uint32_t nvars = v->k->vars.n, nbars = v->k->bars.n;
+    Counted *by = arena_array(v->arena, Counted, nvars);
+    uint32_t *waits = arena_array(v->arena, uint32_t, arena_bytes(v->bodies.n, nbars)); /* by body and barrier */
+    v->parity = arena_array(v->arena, bool, nvars);
+    for (uint32_t i = 0; i < nvars; i++) by[i].bar = -1;
     for (uint32_t i = 0; i < v->nops; i++) {
         const IrOp *op = v->ops[i];
-        if (op->op != IR_SET || ir_find(op, IRK_VAR)->id != var) continue;
-        if (!counts_wait(v, i, var, &bar)) return false;
-        body = verify_body(v, i);
-        sets++;
+        const Body *body = verify_body(v, i);
+        if (op->op == IR_BAR_WAIT) waits[(size_t)(body - v->bodies.v) * nbars + ir_find(op, IRK_BAR)->id]++;
+        if (op->op != IR_SET) continue;
+        uint32_t var = ir_find(op, IRK_VAR)->id;
+        Counted *c = &by[var];
+        if (!c->otherwise && !counts_wait(v, i, var, &c->bar)) c->otherwise = true;
+        c->body = body;
+        c->sets++;
     }
-    for (uint32_t i = 0; body && i < body->role->ops.n; i++) {
-        const IrOp *op = &body->role->ops.v[i];
-        waits += op->op == IR_BAR_WAIT && ir_find(op, IRK_BAR)->id == bar;
-    }
-    return sets && sets == waits;
+    for (uint32_t i = 0; i < nvars; i++)
+        v->parity[i] = by[i].sets && !by[i].otherwise && by[i].sets == waits[(size_t)(by[i].body - v->bodies.v) * nbars + (size_t)by[i].bar];
 }
 
 bool period_steps(const Verifier *v, uint32_t loop)
 {
     return v->period->sets[loop] & v->period->program;
-}
-
-bool period_parity(const Verifier *v, uint32_t var)
-{
-    return counts_waits(v, var);
 }
 
 /* ---- preparation ---- */
@@ -320,8 +323,6 @@ void period_prepare(Verifier *v)
     p->within = within;
     p->needed = v->joint;
     p->relevant = arena_array(v->arena, uint8_t, v->k->vars.n);
-    p->counted = arena_array(v->arena, uint8_t, v->k->vars.n);
-    for (uint32_t i = 0; i < v->k->vars.n; i++) p->counted[i] = counts_waits(v, i);
     p->seen = arena_array(v->arena, Seen, v->nvalues);
     p->circle = arena_array(v->arena, uint8_t, v->k->vars.n);
     p->sets = arena_array(v->arena, uint64_t, v->nops);
@@ -336,7 +337,7 @@ void period_prepare(Verifier *v)
         for (uint32_t j = i - b->base + 1; j < b->partner[i - b->base]; j++) {
             const IrOp *op = &b->role->ops.v[j];
             uint32_t var = op->op == IR_SET ? ir_find(op, IRK_VAR)->id : 0;
-            if (op->op == IR_SET && p->relevant[var] && !p->counted[var]) p->sets[i] |= UINT64_C(1) << p->circle[var];
+            if (op->op == IR_SET && p->relevant[var] && !v->parity[var]) p->sets[i] |= UINT64_C(1) << p->circle[var];
             if (loop_own_count(op) && !p->within[b->base + j])
                 j = b->partner[j]; /* each of its turns is a step on the circle: it comes back by itself */
         }
@@ -384,7 +385,7 @@ void period_turn(Verifier *v, const Frame *fr)
     bool last = fr->at == 2 * (int64_t)v->ring, due = sets & p->program && !s->joint && fr->at % (int64_t)v->joint == 0;
     if ((sets & ~s->returned) == 0 && !due && !last) return;
     for (uint32_t i = 0; i < n; i++)
-        if (p->relevant[i] && !p->counted[i] && s->vars[i] != v->now->vars[i]) moved |= UINT64_C(1) << p->circle[i];
+        if (p->relevant[i] && !v->parity[i] && s->vars[i] != v->now->vars[i]) moved |= UINT64_C(1) << p->circle[i];
     s->returned |= sets & ~moved;
     if (due && !(moved & sets & p->program)) {
         s->joint = true;

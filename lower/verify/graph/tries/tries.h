@@ -76,7 +76,7 @@ int64_t modulus_joint(int64_t a, int64_t b); /* the least common multiple; INT64
 bool moduli_longer(Verifier *v, int64_t turns);
 
 /* ---- period.c ---- */
-bool period_parity(const Verifier *v, uint32_t var); /* its bits are the parities of waits */
+void period_parities(Verifier *v); /* finds parity */
 bool period_steps(const Verifier *v, uint32_t loop); /* its turns move variables of the program that steer */
 bool period_longer(Verifier *v); /* after all runs: whether they are to be done again, with more turns */
 /* Whether they are to be done again since a loop never has the turns after which variables come back to values that they had: the

@@ -1,0 +1,72 @@
+/* Numbers of accesses in a ring's records, which are of its last generations: what has surely left them gives its number to one
+ * that is of its kind, so that long programs have short records. For that so many generations as there are slots begin in the walk
+ * between the two, from the end of the outermost block around the one to the beginning of the other's. */
+#include "lower/verify/tree/facts.h"
+
+typedef struct Kind {
+    uint64_t is;
+    VEC(uint32_t) numbers, begun; /* and how many had begun behind the last that has it */
+    uint32_t oldest;
+} Kind;
+
+static uint64_t kind_of(const TreeAccess *x)
+{
+    return (uint64_t)x->event << 32 | (uint64_t)x->agent << 8 | (uint64_t)x->how << 4 | (uint64_t)x->write << 1 | x->one;
+}
+
+static uint32_t number_of(TreeFacts *f, TreeRing *r, Kind *k, uint32_t before, uint32_t behind)
+{
+    if (k->numbers.n && before >= k->begun.v[k->oldest] && before - k->begun.v[k->oldest] >= r->slots) {
+        uint32_t at = k->oldest;
+        k->oldest = (at + 1) % k->numbers.n;
+        k->begun.v[at] = behind;
+        return k->numbers.v[at];
+    }
+    vec_push(f->a, &k->numbers, r->numbers);
+    vec_push(f->a, &k->begun, behind);
+    return r->numbers++;
+}
+
+/* On each way that the walk takes: of loops one turn. */
+static bool surely_begins(const TreeFacts *f, uint32_t op)
+{
+    uint32_t b = f->around[op];
+    while (b && tree_op(f, b - 1)->op == IR_LOOP && tree_trips(tree_op(f, b - 1)) > 0) b = f->around[b - 1];
+    return b == 0;
+}
+
+/* The last op of what stands in no block and begins with that one. */
+static uint32_t last_of(const TreeFacts *f, uint32_t op)
+{
+    if (!ir_opens_block(tree_op(f, op)->op)) return op;
+    uint32_t end = f->end[op];
+    return tree_op(f, end)->op == IR_ELSE ? f->end[end] : end;
+}
+
+void tree_numbers(TreeFacts *f, TreeRing *r)
+{
+    VEC(Kind) kinds = {NULL, 0, 0};
+    uint32_t next = 0, before = 0, behind = 0, last = 0;
+    for (uint32_t i = 0; i < r->access.n; i++) {
+        TreeAccess *x = &f->access.v[r->access.v[i]];
+        uint32_t at = 0, outer = x->op;
+        if (i == 0 || x->op > last) {
+            while (f->around[outer]) outer = f->around[outer] - 1;
+            if (tree_op(f, outer)->op == IR_ELSE) outer = x->op; /* of its `if` it is part of what was looked at before, if that has accesses */
+            for (before = behind; next < r->begun.n && r->begun.v[next] < outer; next++) before += surely_begins(f, r->begun.v[next]);
+            last = last_of(f, outer);
+            for (behind = before; next < r->begun.n && r->begun.v[next] <= last; next++) behind += surely_begins(f, r->begun.v[next]);
+        }
+        while (at < kinds.n && kinds.v[at].is != kind_of(x)) at++;
+        if (at == kinds.n) vec_push(f->a, &kinds, (Kind){.is = kind_of(x)});
+        x->number = number_of(f, r, &kinds.v[at], before, behind);
+    }
+    r->now = arena_array(f->a, uint32_t, r->numbers);
+}
+
+uint32_t tree_now(TreeFacts *f, uint32_t op, uint32_t from)
+{
+    for (uint32_t last = last_of(f, op); from < f->access.n && f->access.v[from].op <= last; from++)
+        f->ring[f->access.v[from].ring].now[f->access.v[from].number] = from;
+    return from;
+}
