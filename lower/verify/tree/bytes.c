@@ -59,8 +59,9 @@ static void add_announced(const Bytes *b, TreePoly *s, const IrOp *op)
 {
     const TreePoly less = tree_poly(-1);
     TreePoly when = tree_where(b->f, &less, op->guard.pred, NULL, b->to);
-    if (ir_find(op, IRK_RANK)) s->lost = true;
-    tree_add(b->f, s, &when, ir_find(op, IRK_BYTES), b->to);
+    const IrArg *bytes = ir_find(op, IRK_BYTES);
+    if (ir_find(op, IRK_RANK) || !tree_not_negative(b->f, bytes, b->to)) s->lost = true;
+    tree_add(b->f, s, &when, bytes, b->to);
 }
 
 /* A value of the sum that the loop makes anew in each iteration. */

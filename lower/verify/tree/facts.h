@@ -205,6 +205,7 @@ IrVal tree_uncast(const TreeFacts *f, IrVal v);           /* the number that it 
 TreeRange tree_range(const TreeFacts *f, IrVal v, uint32_t rank);
 bool tree_number(const TreeFacts *f, const IrArg *arg, uint32_t rank, int64_t *out); /* false: not one number */
 bool tree_not_zero(const TreeFacts *f, const IrArg *x);
+bool tree_not_negative(const TreeFacts *f, const IrArg *x, uint32_t rank);
 TreeWhen tree_when(const TreeFacts *f, const IrOp *op, uint32_t rank); /* by its guard */
 TreePoly tree_poly(int64_t k);
 void tree_poly_add(TreePoly *p, const TreePoly *q, int64_t k); /* k times q */
