@@ -42,7 +42,6 @@ typedef struct MoveInfo {
     int64_t rows;               /* of a panel */
     int64_t pitch_bits[P_RANK]; /* from neighbour to neighbour per dimension of the tile */
     Poly offset;                /* bytes from the slot's start */
-    Opnd offset_value, slot_value;
     RingPlace ring;
     int64_t slot_const; /* -1: not a constant */
     bool sliced;        /* begins within a panel's row, at a multiple of 16 bytes: tcgen05.cp alone reads that */

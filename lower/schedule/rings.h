@@ -20,7 +20,7 @@ typedef struct Ring {
     const PStmt *loop;            /* whose body that is, or NULL */
     const struct Pipe *pipe;      /* that that is, or NULL */
     bool looped;                  /* more than one turn in a kernel */
-    uint8_t agents, writers;      /* bits of Agent */
+    uint8_t agents;               /* bits of Agent */
     bool reading;                 /* while the program is walked: stores of this turn may still read it */
     bool thread_writes, thread_reads, stored, stored_always, peered; /* peered: filled by other CTAs */
     Agent filler;
@@ -33,7 +33,6 @@ typedef struct Ring {
     uint32_t buf;                 /* IrBuf */
     uint32_t home;                /* the ring of whose turns its turns are: itself, or one of a loop before (share.c) */
     int64_t room;                 /* bytes from slot to slot, for all whose home it is */
-    uint32_t waits;               /* arrivals on empty: by how many CTAs and roles */
     int target[SCHED_RANKS];      /* peered: whose tile each CTA fills */
     const struct Planned *fill;   /* the (first) move that fills it */
     PCast cast;                   /* multicast: the CTAs that fill it are those it is sent to */

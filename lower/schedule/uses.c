@@ -128,7 +128,6 @@ static void add_use(Lower *L, Ring *r, const Planned *p, bool writes)
     if (!(r->agents & bit)) r->first[p->agent] = at;
     r->last[p->agent] = at;
     r->agents |= bit;
-    if (writes) r->writers |= bit;
     r->thread_writes |= writes && threads;
     r->thread_reads |= !writes && !copies;
     r->stored |= stores;

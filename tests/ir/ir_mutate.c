@@ -414,16 +414,21 @@ static void takes(void *user, const Mutant *m)
     judge(user, m);
 }
 
+static uint32_t make_mutants(Judge *j, const IrKernel *k, const MutantUser *user)
+{
+    return j->trees ? mutants_of_tree(&j->arena, k, user) : mutants_make(&j->arena, k, user);
+}
+
 static uint32_t count_mutants(Judge *j, const IrKernel *k)
 {
-    MutantUser nobody = {.wants = wants_none};
-    return j->trees ? mutants_of_tree(&j->arena, k, &nobody) : mutants_make(&j->arena, k, &nobody);
+    return make_mutants(j, k, &(MutantUser){.wants = wants_none});
 }
 
 static bool wants_chosen(void *user, uint32_t number, bool value)
 {
     (void)value;
-    return number == ((Judge *)user)->chosen;
+    const Judge *j = user;
+    return j->depth > 0 && number == j->chosen;
 }
 
 static uint32_t draw(Judge *j, uint32_t below)
@@ -442,7 +447,7 @@ static void takes_change(void *user, const Mutant *m)
     last.value = true; /* several changes may well move other bytes */
     if (more) {
         j->chosen = draw(j, count_mutants(j, m->kernel));
-        mutants_make(&j->arena, m->kernel, &(MutantUser){.wants = wants_chosen, .takes = takes_change, .user = j});
+        make_mutants(j, m->kernel, &(MutantUser){.wants = wants_chosen, .takes = takes_change, .user = j});
     } else {
         judge(j, &last);
     }
@@ -454,7 +459,7 @@ static void make_random(Judge *j, uint32_t n)
     for (uint32_t i = 0; i < n; i++) {
         j->depth = 1 + draw(j, 3);
         j->chosen = draw(j, j->total);
-        mutants_make(&j->arena, j->kernel, &(MutantUser){.wants = wants_chosen, .takes = takes_change, .user = j});
+        make_mutants(j, j->kernel, &(MutantUser){.wants = wants_chosen, .takes = takes_change, .user = j});
     }
 }
 

@@ -60,10 +60,11 @@ static void add_copy(const Bytes *b, TreePoly *s, const IrOp *op)
 static void add_announced(const Bytes *b, TreePoly *s, const IrOp *op)
 {
     TreePoly less, when;
+    const IrArg *bytes = ir_find(op, IRK_BYTES);
     tree_poly(&less, -1);
     tree_where(b->f, &when, &less, op->guard.pred, NULL, b->to);
-    if (ir_find(op, IRK_RANK)) s->lost = true;
-    tree_add(b->f, s, &when, ir_find(op, IRK_BYTES), b->to);
+    if (ir_find(op, IRK_RANK) || !tree_not_negative(b->f, bytes, b->to)) s->lost = true;
+    tree_add(b->f, s, &when, bytes, b->to);
 }
 
 /* A value of the sum that the loop makes anew in each iteration. */

@@ -442,6 +442,7 @@ static void across(Check *c)
 {
     const IrOp *at;
     if (!tree_ends(&c->f, &at)) fail_at(c, at, TREE_ENDS, "how often this loop runs depends on a division by what may be 0: nothing shows that it ends");
+    if (!tree_draws(&c->f, &at)) fail_at(c, at, TREE_ENDS, "nothing shows that what is drawn ends this loop, or that it is drawn as often as it says");
     if (!tree_alike(&c->f, &at)) fail_at(c, at, TREE_COUNT, "CTAs of a cluster may not come here as often as those that they reach");
     if (!tree_starts(&c->f)) fail(c, TREE_FORM, NO_RING, NULL, "a thread may use a barrier before it is initialised");
     if (!tree_leaves(&c->f)) fail(c, TREE_EXIT, NO_RING, NULL, "a CTA may begin, or leave, while others reach into it");

@@ -21,7 +21,7 @@ typedef enum TreeCondition {
     TREE_INSIDE,    /* an access lies within its slot */
     TREE_EXIT,      /* at the end no copy is on its way */
     TREE_DONE,      /* each agent counts each generation once */
-    TREE_ENDS,      /* how often a loop runs is a number */
+    TREE_ENDS,      /* how often a loop runs is a number, or what is drawn says it */
     TREE_COUNT,     /* barriers count those that arrive */
     TREE_CONDITIONS
 } TreeCondition;

@@ -218,6 +218,7 @@ IrVal tree_uncast(const TreeFacts *f, IrVal v);           /* the number that it 
 TreeRange tree_range(const TreeFacts *f, IrVal v, uint32_t rank);
 bool tree_number(const TreeFacts *f, const IrArg *arg, uint32_t rank, int64_t *out); /* false: not one number */
 bool tree_not_zero(const TreeFacts *f, const IrArg *x);
+bool tree_not_negative(const TreeFacts *f, const IrArg *x, uint32_t rank);
 TreeWhen tree_when(const TreeFacts *f, const IrOp *op, uint32_t rank); /* by its guard */
 extern const TreePoly TREE_ONE;
 static inline void tree_poly(TreePoly *p, int64_t k) /* k, of no value */
@@ -256,6 +257,7 @@ int64_t tree_trips(const IrOp *op); /* of a loop, where it is known */
 bool tree_targets(const TreeFacts *f, const IrOp *op, uint32_t rank, uint32_t *set); /* CTAs at which it has its effect; false: not known */
 bool tree_alike(TreeFacts *f, const IrOp **where); /* depends.c: CTAs that reach into each other come there in step; else where not */
 bool tree_ends(TreeFacts *f, const IrOp **where); /* depends.c: no trip count depends on a division by what may be 0; else which */
+bool tree_draws(const TreeFacts *f, const IrOp **where); /* draws.c: each loop that a draw ends does end, and as much is drawn as is said; else where not */
 bool tree_same(const TreeFacts *f, IrVal v); /* depends.c, behind tree_alike: the value is the same in all CTAs of the cluster */
 const TreeTells *tree_tells(const TreeFacts *f, uint32_t op);
 void tree_fills(TreeFacts *f, uint32_t ring); /* sets fills and by */

@@ -341,9 +341,11 @@ bool tree_of_none(const TreeFacts *f, const TreeAccess *a)
     return not_before(f, a->from, a->to);
 }
 
+/* It ends behind where it begins, under its conditions or not: what is announced counts on that, too (bytes.c). */
 bool tree_inside(const TreeFacts *f, const TreeAccess *a)
 {
     bool inside = !a->lost && (!a->whole || a->how == BY_COMMIT); /* where the tensor core's descriptor leads is not asked here */
+    inside = inside && (a->whole || not_before(f, a->to, a->from));
     for (uint32_t s = 0; s < tree_ctas(f->k) && inside; s++) {
         if (tree_when(f, tree_op(f, a->op), s) == WHEN_NEVER) continue;
         inside = tree_poly_range(f, a->from, s).lo >= 0 && tree_poly_range(f, a->to, s).hi <= f->k->bufs.v[a->buf].bytes;

@@ -219,6 +219,11 @@ bool tree_not_zero(const TreeFacts *f, const IrArg *x)
     return r.lo > 0 || r.hi < 0;
 }
 
+bool tree_not_negative(const TreeFacts *f, const IrArg *x, uint32_t rank)
+{
+    return operand(f, x, rank, DEPTH).lo >= 0;
+}
+
 TreeWhen tree_when(const TreeFacts *f, const IrOp *op, uint32_t rank)
 {
     Range r = op->guard.pred ? tree_range(f, op->guard.pred, rank) : point(1);

@@ -158,10 +158,10 @@ static void made_from(const Verifier *v, const IrArg *arg, int64_t turns, int de
         m->index = true;
         return;
     }
-    turns = op->type == IR_PRED ? turns : modulus_within(v, op, turns);
+    turns = modulus_within(v, op, turns);
     made_from(v, ir_find(op, IRK_A), turns, depth - 1, m);
     made_from(v, ir_find(op, IRK_B), turns, depth - 1, m);
-    made_from(v, ir_find(op, IRK_COND), turns, depth - 1, m);
+    made_from(v, ir_find(op, IRK_COND), 0, depth - 1, m);
 }
 
 static Origin made(const Verifier *v, uint32_t value)

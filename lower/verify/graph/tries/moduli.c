@@ -33,27 +33,45 @@ typedef struct Moduli {
     bool follow; /* variables on the way */
 } Moduli;
 
-int64_t modulus_within(const Verifier *v, const IrOp *op, int64_t turns)
-{
-    int64_t k, r = 1;
-    bool known = verify_number(v, ir_find(op, IRK_B), &k);
-    switch ((IrOpcode)op->op) {
-    case IR_MOD: return known && k > 0 ? k : turns;
-    case IR_AND:
-        if (op->type == IR_PRED || !known || k < 0 || k >= INT32_MAX) return turns;
-        while (r <= k) r *= 2;
-        return r;
-    case IR_DIV: return known && k > 0 && mul_s64(turns, k, &r) ? r : 0;
-    case IR_SHR: return known && k >= 0 && k < 31 && mul_s64(turns, INT64_C(1) << k, &r) ? r : 0;
-    case IR_SHL: return known ? turns : 0;
-    default: return turns;
-    }
-}
-
 int64_t modulus_joint(int64_t a, int64_t b)
 {
     int64_t r;
     return mul_s64(a / gcd_s64(a, b), b, &r) ? r : INT64_MAX;
+}
+
+/* Of a, and of b, a constant: the bits above the constant's come through as they are, or are all alike. */
+static int64_t masked(const IrOp *op, int64_t mask, int64_t turns)
+{
+    int64_t below = mask < 0 ? ~mask : mask, low = 1;
+    if (below >= INT32_MAX) return 0;
+    while (low <= below) low *= 2;
+    bool alike = op->op == IR_AND ? mask >= 0 : op->op == IR_OR && mask < 0;
+    return alike ? low : turns ? modulus_joint(turns, low) : 0;
+}
+
+int64_t modulus_within(const Verifier *v, const IrOp *op, int64_t turns)
+{
+    int64_t k = 0, r = 0;
+    bool known = verify_number(v, ir_find(op, IRK_B), &k);
+    if (op->type == IR_PRED) return 0;
+    switch ((IrOpcode)op->op) {
+    case IR_MOD: return known && k > 0 ? k : 0;
+    case IR_AND:
+    case IR_OR:
+    case IR_XOR:
+        if (known || verify_number(v, ir_find(op, IRK_A), &k)) return masked(op, k, turns);
+        return (turns & (turns - 1)) == 0 ? turns : 0; /* each bit is made from those at its place */
+    case IR_DIV: return known && k > 0 && mul_s64(turns, k, &r) ? r : 0;
+    case IR_SHR: return known && k >= 0 && k < 31 && mul_s64(turns, INT64_C(1) << k, &r) ? r : 0;
+    case IR_SHL: return known ? turns : 0;
+    case IR_ADD:
+    case IR_SUB:
+    case IR_MUL:
+    case IR_NOT:
+    case IR_SEL:
+    case IR_CVT: return turns;
+    default: return 0;
+    }
 }
 
 /* ---- which moduli there are ---- */

@@ -111,9 +111,9 @@ static void use(Verifier *v, uint32_t at, const IrArg *arg, enum Use how, int64_
     if (arg == NULL || arg->kind != IRA_VAL) return;
     Seen *s = &p->seen[arg->id - 1];
     if (s->root != p->root) *s = (Seen){.root = p->root};
-    if (s->how & how && s->turns >= turns) return;
+    if (s->how & how && (turns == 0 || (s->turns && s->turns % turns == 0))) return;
     s->how |= (uint8_t)how;
-    if (turns > s->turns) s->turns = turns;
+    if (turns) s->turns = turns = s->turns ? modulus_joint(s->turns, turns) : turns;
     uint32_t index = v->def[arg->id - 1];
     const IrOp *op = v->ops[index];
     if (op->op == IR_GET) use_variable(v, ir_find(op, IRK_VAR)->id);
@@ -123,20 +123,11 @@ static void use(Verifier *v, uint32_t at, const IrArg *arg, enum Use how, int64_
     }
     const IrArg *a = ir_find(op, IRK_A), *b = ir_find(op, IRK_B);
     if (how == USE_AMOUNT && (op->op == IR_MIN || op->op == IR_MAX || op->type == IR_PRED)) return; /* held open: tries/steer.c */
-    int64_t k = 0;
-    bool constant = verify_number(v, b, &k);
+    bool linear = op->op == IR_ADD || op->op == IR_SUB || op->op == IR_MUL || op->op == IR_CVT || op->op == IR_SHL;
     enum Use in = how;
-    if ((op->op == IR_MOD && constant && k > 0) || (op->op == IR_AND && constant && k >= 0 && k < INT32_MAX)) {
-        in = USE_BOUNDED;
-        turns = op->op == IR_MOD ? k : k + 1;
-    } else if (how == USE_BOUNDED && (op->op == IR_DIV || op->op == IR_SHR)) {
-        int64_t d = op->op == IR_DIV ? k : k >= 0 && k < 31 ? INT64_C(1) << k : 0;
-        if (d <= 0 || !mul_s64(turns, d, &turns)) in = USE_PLAIN;
-    } else if (how == USE_BOUNDED || how == USE_SLOT) {
-        bool linear = op->op == IR_ADD || op->op == IR_SUB || op->op == IR_MUL || op->op == IR_CVT || op->op == IR_SHL;
-        if (!linear && op->op != IR_XOR && op->op != IR_GET) in = USE_PLAIN;
-        if (op->op == IR_XOR && how == USE_SLOT) in = USE_PLAIN;
-    }
+    turns = modulus_within(v, op, turns);
+    if (turns) in = USE_BOUNDED;
+    else if (how == USE_BOUNDED || (how == USE_SLOT && !linear)) in = USE_PLAIN;
     use(v, at, a, in, turns);
     use(v, at, b, in, turns);
     use(v, at, ir_find(op, IRK_COND), how & (USE_GUARD | USE_AMOUNT) ? USE_GUARD : USE_PLAIN, 0);
