@@ -121,3 +121,43 @@ Need need_equal(Lower *L, Poly x, int64_t k, Lx *cond)
     also(L, cond, lx_op(L->a, pool, LX_EQ, e, lx_const(L->a, pool, k)));
     return NEED_CHECK;
 }
+
+/* ---- what the conditions around say ---- */
+
+/* x >= limit, since lo + less <= hi: it is so for x - c * (hi - lo - less), of some c >= 0. What variables held where the condition
+ * stands nobody knows here. */
+static bool by_order(Lower *L, const Sx *lo, const Sx *hi, int less, Poly x, int64_t limit)
+{
+    Domain *d = L->d;
+    if ((scalar_uses(L, lo) | scalar_uses(L, hi)) & (USE_VAR | USE_LOAD)) return false;
+    Poly room = poly_sub(d, poly_sub(d, scalar_poly(L, hi), scalar_poly(L, lo)), poly_const(d, less)), edge = poly_const(d, limit);
+    if (room.bad) return false;
+    for (uint32_t i = 0; i < x.n; i++)
+        if (x.terms[i].coef > 0 && domain_le(d, poly_add(d, edge, poly_mul(d, room, poly_const(d, x.terms[i].coef))), x)) return true;
+    return false;
+}
+
+static bool by_condition(Lower *L, const Sx *cond, bool holds, Poly x, int64_t limit)
+{
+    const Sx *a = cond->a, *b = cond->b;
+    switch ((SxOp)cond->op) {
+    case SX_LET: return by_condition(L, a, holds, x, limit);
+    case SX_NOT: return by_condition(L, a, !holds, x, limit);
+    case SX_LT: return holds ? by_order(L, a, b, 1, x, limit) : by_order(L, b, a, 0, x, limit);
+    case SX_LE: return holds ? by_order(L, a, b, 0, x, limit) : by_order(L, b, a, 1, x, limit);
+    case SX_GT: return holds ? by_order(L, b, a, 1, x, limit) : by_order(L, a, b, 0, x, limit);
+    case SX_GE: return holds ? by_order(L, b, a, 0, x, limit) : by_order(L, a, b, 1, x, limit);
+    case SX_LAND: case SX_LOR:
+        return holds == (cond->op == SX_LAND) && (by_condition(L, a, holds, x, limit) || by_condition(L, b, holds, x, limit));
+    default: return false;
+    }
+}
+
+bool conditions_at_least(Lower *L, Poly x, int64_t limit)
+{
+    for (uint32_t i = 0; i < L->scalars->conditions.n && !x.bad; i++) {
+        const Condition *c = &L->scalars->conditions.v[i];
+        if (by_condition(L, c->cond, !c->otherwise, x, limit)) return true;
+    }
+    return false;
+}

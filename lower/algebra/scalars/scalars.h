@@ -181,5 +181,7 @@ Need need_multiple(Lower *L, Poly x, int64_t m, Lx *cond);
 Need need_at_least(Lower *L, Poly x, int64_t limit, Lx *cond);
 Need need_at_most(Lower *L, Poly x, int64_t limit, Lx *cond);
 Need need_equal(Lower *L, Poly x, int64_t k, Lx *cond);
+/* x >= limit wherever the conditions around the statement at hand hold: enough for what is done under them alone. */
+bool conditions_at_least(Lower *L, Poly x, int64_t limit);
 
 #endif
