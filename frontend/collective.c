@@ -299,7 +299,8 @@ static void sent_and_received(Collective *a, const PStmt *s, const int64_t *to, 
     if (!meets || m->kind != MOVE_PEER || tiles_apart(&m->src, &m->dst)) return;
     Diag *g = report(a, E0617, s, m->dst.span, "this CTA's tile is sent while another CTA writes it");
     diag_label(a->c->diags, g, m->src.span, "sent here");
-    diag_fix(a->c->diags, g, "receive into a second tile");
+    diag_fix(a->c->diags, g, m->src.slot ? "receive into a tile with a name of its own; a loop of two moves sends there and back"
+                                         : "receive into a second tile");
 }
 
 static void peer_move(Collective *a, const PStmt *s)

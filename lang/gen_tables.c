@@ -1,13 +1,4 @@
-/* Writes the tables of SPEC.md and README.md from the .def files, so that the text can't disagree with what the compiler does.
- *
- *   gen_tables                     the tables, as Markdown
- *   gen_tables lang/SPEC.md        that file, with what stands between marker lines made new:
- *
- *   <!-- tables:begin -->          all but what is refused for now
- *   <!-- notyet:begin -->          that, up to <!-- notyet:end -->
- *
- * Exit status 0, or 3 if a file can't be read or has no markers.
- */
+/* Writes lang/TABLES.md to standard output, from the .def files, so that the text can't disagree with what the compiler does. */
 #include <stdio.h>
 #include <string.h>
 
@@ -27,7 +18,7 @@ static void cell(const char *s)
 static void types_table(void)
 {
     static const char *const kinds[] = {"unsigned", "signed", "float", "packed"};
-    puts("### Element types\n\n| type | kind | bits, global | bits, shared | tensor map type | .npy | register |");
+    puts("\n## Element types\n\n| type | kind | bits, global | bits, shared | tensor map type | .npy | register |");
     puts("| --- | --- | --- | --- | --- | --- | --- |");
     for (int t = 0; t < TYPE_COUNT; t++) {
         const ElemInfo *e = elem_info((ElemType)t);
@@ -39,9 +30,10 @@ static void types_table(void)
 
 static void targets_table(void)
 {
-    puts(
-        "\n### Targets\n\nLeast PTX ISA of the target, shared memory per CTA, CTAs of a cluster: everywhere and where more fit, tensor memory.\n"
-        "BLK is .cta_group, gather4 and im2col::w to .shared::cluster, im2col::w::128, scatter4, and tensor memory (tcgen05).\n");
+    puts("\n## Targets\n\nLeast PTX ISA of the target, shared memory per CTA, CTAs of a cluster: everywhere and where "
+         "more fit, tensor memory.\n"
+         "BLK is .cta_group, gather4 and im2col::w to .shared::cluster, im2col::w::128, scatter4, and tensor memory "
+         "(tcgen05).\n");
     puts("| target | name since PTX 9.0 | PTX ISA | shared memory | cluster | tmem columns | has |");
     puts("| --- | --- | --- | --- | --- | --- | --- |");
     for (size_t i = 0; i < target_count(); i++) {
@@ -76,7 +68,7 @@ static void instructions_table(void)
     static const char *const completions[] = {"", "mbarrier", "bulk group", "tcgen05.commit"};
     static const char *const spaces[] = {"", "global", "shared::cta", "shared::cluster", "tmem"};
     static const char *const proxies[] = {"", "generic", "async"};
-    puts("\n### Instruction forms\n\nEach form with what the target must have, the least PTX ISA, and how it behaves. "
+    puts("\n## Instruction forms\n\nEach form with what the target must have, the least PTX ISA, and how it behaves. "
          "Names in "
          "braces are\noperands and modifiers (instructions.def says which).\n");
     puts("| form | instruction | needs | PTX ISA | completion | from | to | proxy | traps | section |");
@@ -95,7 +87,7 @@ static void instructions_table(void)
 
 static void coverage_table(void)
 {
-    puts("\n### Coverage\n\nWhat reaches each form, and tests that show it: in a golden file, run on the simulator, on "
+    puts("\n## Coverage\n\nWhat reaches each form, and tests that show it: in a golden file, run on the simulator, on "
          "a GPU.\n"
          "Names from tests/ on, without suffix; examples/ from the root.\n");
     puts("| form | statement | golden | simulator | GPU |\n| --- | --- | --- | --- | --- |");
@@ -111,7 +103,7 @@ static void coverage_table(void)
 static void errors_table(void)
 {
     static const char *const classes[] = {"error", "warning", "performance"};
-    puts("\n### Messages\n\n`tilecc --explain CODE` prints more. Of branches that constants exclude live errors and "
+    puts("\n## Messages\n\n`tilecc --explain CODE` prints more. Of branches that constants exclude live errors and "
          "warnings\nare not reported (Control).\n\n| code | class | rule | source |\n| --- | --- | "
          "--- | --- |");
     for (int i = 0; i < ERROR_COUNT; i++) {
@@ -124,18 +116,11 @@ static void errors_table(void)
     }
 }
 
-static void tables(void)
-{
-    types_table();
-    targets_table();
-    instructions_table();
-    coverage_table();
-    errors_table();
-}
-
 static void not_yet_table(void)
 {
-    puts("| code | refused for now | what does it |\n| --- | --- | --- |");
+    puts("\n## Refused for now\n\nWhat the language has and this compiler does not lower yet, and what does the same "
+         "today.\n\n"
+         "| code | refused for now | what does it |\n| --- | --- | --- |");
     for (int i = 0; i < NY_COUNT; i++) {
         const NotYetInfo *n = not_yet_info((NotYet)i);
         printf("| %s | ", error_info(n->code)->code);
@@ -146,50 +131,20 @@ static void not_yet_table(void)
     }
 }
 
-typedef struct Part {
-    const char *begin, *end;
-    void (*write)(void);
-} Part;
-static const Part PARTS[] = {{"<!-- tables:begin -->", "<!-- tables:end -->", tables},
-                             {"<!-- notyet:begin -->", "<!-- notyet:end -->", not_yet_table}};
-
-static int starts_with(const char *line, const char *word)
+int main(void)
 {
-    return strncmp(line, word, strlen(word)) == 0;
-}
-
-/* Copies the file; what stands between markers is replaced. */
-static int renew(FILE *f)
-{
-    char line[4096];
-    const Part *inside = NULL;
-    int seen = 0;
-    while (fgets(line, sizeof line, f)) {
-        if (inside && starts_with(line, inside->end)) inside = NULL;
-        if (inside) continue;
-        fputs(line, stdout);
-        for (size_t i = 0; i < sizeof PARTS / sizeof *PARTS; i++)
-            if (starts_with(line, PARTS[i].begin)) inside = &PARTS[i];
-        if (inside == NULL) continue;
-        inside->write();
-        seen++;
-    }
-    return seen > 0 && !inside ? 0 : 3;
-}
-
-int main(int argc, char **argv)
-{
-    if (argc < 2) {
-        tables();
-        return 0;
-    }
-    FILE *f = fopen(argv[1], "r");
-    if (f == NULL) {
-        perror(argv[1]);
-        return 3;
-    }
-    int status = renew(f);
-    fclose(f);
-    if (status) fprintf(stderr, "%s: it has no marker lines, or one without its end\n", argv[1]);
-    return status;
+    puts("# Tables of the .tile language\n\n"
+         "What the compiler works by, written by `./dev update` from the `.def` files of this folder. "
+         "[SPEC.md](SPEC.md) is the text.\n\n"
+         "- [Refused for now](#refused-for-now)\n- [Element types](#element-types)\n- [Targets](#targets)\n"
+         "- [Instruction forms](#instruction-forms): what each copy needs and how it behaves\n"
+         "- [Coverage](#coverage): which statement reaches which form, and the tests that show it\n"
+         "- [Messages](#messages): every code and its rule");
+    not_yet_table();
+    types_table();
+    targets_table();
+    instructions_table();
+    coverage_table();
+    errors_table();
+    return 0;
 }

@@ -394,7 +394,7 @@ static int resolve_extent(const RunArg *a, tile_args *args, int i, int64_t *out)
     if (st == TILE_OK && *out >= 0) return EXIT_OK;
     if (st == TILE_OK) complain("%s: %s is %" PRId64, a->text, s, *out);
     else
-        complain("%s: %s; '%s' is %s%s: compile-time names stand for numbers there, and sizes come from other arguments", a->text,
+        complain("%s: %s; '%s' is %s%s: compile-time names stand for numbers there, and sizes come from other arguments; one that comes from none is said as a number", a->text,
                  e.text, a->name, tile_type_name(a->param.type), a->param.extents);
     return EXIT_USAGE;
 }

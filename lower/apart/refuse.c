@@ -25,8 +25,17 @@ void refuse_permuted(Lower *L, const TensorAccess *w, const TensorAccess *o, con
     L->stmt = NULL;
 }
 
+/* Or from a variable. */
+static bool start_from_data(Lower *L, const MoveInfo *mi)
+{
+    bool data = false;
+    for (int d = 0; d < mi->rank; d++) data |= !mi->g->dim[d].rows && (domain_depends(L->d, mi->start[d]) & DEP_DATA) != 0;
+    return data;
+}
+
 static void fix_overlap(Lower *L, Diag *g, const TensorAccess *w, const TensorAccess *o)
 {
+    const char *dealt = !w->pipe ? "grid" : L->cluster_size > 1 ? "pipeline and on `cluster.rank`" : "pipeline";
     const PTensor *index = NULL;
     for (int d = 0; d < w->info->rank && !index; d++) index = row_numbers(w->info->g->dim[d].start, w->info->g->dim[d].rows);
     const PTensor *offsets = NULL;
@@ -47,9 +56,13 @@ static void fix_overlap(Lower *L, Diag *g, const TensorAccess *w, const TensorAc
         diag_fix(L->c->diags, g,
                  "state `trust distinct(%s)` if no two of its elements are equal, or `overlap any` if any order will do",
                  name_text(L, index->name));
+    else if (o->write && !index && !w->info->tensor->run_time && start_from_data(L, w->info))
+        diag_fix(L->c->diags, g,
+                 "let the start depend on every index of the %s; where memory says it, store through a view `%s[offs[i] +: n, ..]` with "
+                 "`trust sorted(offs)`; or write `overlap any` if any order will do",
+                 dealt, name_text(L, base_of(w->info->tensor)->name));
     else if (o->write)
-        diag_fix(L->c->diags, g, "let the start depend on every index of the %s, or write `overlap any` if any order will do",
-                 !w->pipe ? "grid" : L->cluster_size > 1 ? "pipeline and on `cluster.rank`" : "pipeline");
+        diag_fix(L->c->diags, g, "let the start depend on every index of the %s, or write `overlap any` if any order will do", dealt);
     else
         diag_fix(L->c->diags, g, "write to another tensor, or write `overlap any` if any order will do");
 }

@@ -86,7 +86,7 @@ static void tell(Lower *L, const PStmt *loop, const Flight *f, int64_t ctas)
     bool sequential = loop && loop->kind == P_FOR, pinned = stages && stages < AHEAD_MOST;
     int64_t chosen = pinned && ctas > 2 ? 2 : ctas; /* more of them make up for few stages: rings.c */
     int64_t ahead = (sequential || pinned || r->lead > AHEAD_MOST ? AHEAD_MOST : r->lead) * chosen,
-            least = (FLIGHT_BYTES / 2 + ahead - 1) / ahead;
+            least = (FLIGHT_BYTES / 2 + ahead - 1) / ahead, all = (FLIGHT_BYTES + ahead - 1) / ahead;
     bool small = f->turn < least;
     if (loop == NULL || !(sequential || pinned || small)) return; /* shared memory is full */
     Diag *g = diag_at(L->c->diags, P0005, r->fill->st->span,
@@ -102,7 +102,8 @@ static void tell(Lower *L, const PStmt *loop, const Flight *f, int64_t ctas)
         diag_fix(L->c->diags, g, "make `%s` an index of the pipeline across the grid, too", name_text(L, loop->name));
         return;
     }
-    const char *larger = small ? arena_printf(L->a, "load more in an iteration: %lld bytes or more", (long long)least)
+    const char *larger = small ? arena_printf(L->a, "load more in an iteration: %lld bytes for half of that, %lld for all",
+                                              (long long)least, (long long)all)
                                : NULL;
     const char *first = sequential ? "make the loop a `pipeline`" : pinned ? "leave `stages` out" : NULL;
     if (first && larger) diag_fix(L->c->diags, g, "%s, and %s", first, larger);

@@ -20,6 +20,7 @@ static Span place_of(const IrKernel *k, const IrOp *op)
 static void tell(Diags *d, const IrKernel *k, const TreeFault *f)
 {
     Diag *g = diag_at(d, f->condition == TREE_INSIDE ? E0658 : E0660, place_of(k, f->op), "%s", f->text);
+    if (f->condition == TREE_INSIDE) diag_fix(d, g, "keep the start between the ends of the tile: `min(max(start, 0), last)`, also under a condition that says so");
     if (f->condition == TREE_ENDS) diag_fix(d, g, "divide by the maximum of that and 1");
     if (f->other && f->other->span.hi) diag_label(d, g, f->other->span, "the other access");
 }

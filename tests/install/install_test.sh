@@ -56,10 +56,6 @@ status=$?
 "$prefix/bin/tilecc" -S "$root/examples/embed/copy.tile" -o "$work/copy.ptx" &&
     "$work/embed/load" "$work/copy.ptx" sim >"$work/log" 2>&1 && grep -q 'load: the same on' "$work/log" ||
     fail "examples/embed/load: $(cat "$work/log")"
-sed -n '/^    #include <stdint.h>/,/^    }$/p' "$root/README.md" | sed 's/^    //' >"$work/readme.c"
-sed -n '/^#include <stdint.h>/,$p' "$root/examples/embed/load.c" | diff -u - "$work/readme.c" ||
-    fail "the README shows another examples/embed/load.c"
-
 "$prefix/bin/tilecc" --version || fail "the installed tilecc does not start"
 
 # Only names with the libraries' prefixes leave them.

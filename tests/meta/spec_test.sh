@@ -1,9 +1,15 @@
-# The tables in SPEC.md and README.md are those that the compiler works by. UPDATE=1 writes them anew.
+# The tables in TABLES.md are those that the compiler works by. UPDATE=1 writes them anew.
 . ./common.sh
-for text in lang/SPEC.md README.md; do
-    "$BUILD/bin/gen_tables" "$ROOT/$text" >"$work/text" || fail "gen_tables $text"
-    same "$ROOT/$text" "$work/text"
-done
+"$BUILD/bin/gen_tables" >"$work/tables" || fail "gen_tables"
+same "$ROOT/lang/TABLES.md" "$work/tables"
+
+# SPEC.md can be read beside a program, and has each section that a message names.
+long=$(awk 'length > 140 { print FNR ": " length " characters" }' "$ROOT/lang/SPEC.md")
+[ -z "$long" ] || fail "lines of SPEC.md have at most 140 characters: $long"
+sed -nE 's/^#+ (.*)$/\1/p; s/^\*\*(Meaning [0-9]+)\.\*\*.*/\1/p' "$ROOT/lang/SPEC.md" >"$work/sections"
+grep -oE '"SPEC\.md, [^"]*"' "$ROOT/lang/errors.def" | sed 's/^"SPEC\.md, //; s/"$//' | sort -u >"$work/named"
+absent=$(grep -vxFf "$work/sections" "$work/named")
+[ -s "$work/named" ] && [ -z "$absent" ] || fail "errors.def names sections that SPEC.md has not: $absent"
 
 # The whole kernels that SPEC.md shows compile as they stand.
 awk -v to="$work/shown" '/^```/ { inside = !inside; whole = 0; next }

@@ -424,6 +424,35 @@ for shape in 1,4 32,64 33,68 $(many 300,516 70,196); do
     make f4 "$shape" a
     case_ examples/halo.tile x="$work/a.npy" y="f32[$tiles,34,72]:$work/b.npy" && patches a b 32,64 -1,-4
 done
+# Pages of three sequences of 5, 0 and 33 rows; a page is 16.
+make u2 4,16,128 a
+"$REFERENCE" reshape "$work/a.npy" 64,128 "$work/c.npy"
+"$REFERENCE" numbers i4 3,0,0,0,0,0,2,1,-1 "$work/i.npy"
+"$REFERENCE" reshape "$work/i.npy" 3,3 "$work/j.npy"
+"$REFERENCE" numbers i4 0,5,5,38 "$work/k.npy"
+case_ examples/paged.tile cache="$work/a.npy" table="$work/j.npy" offs="$work/k.npy" out="bf16[38,128]:$work/b.npy" &&
+    rows c b "$(seq -s , 48 52),$(seq -s , 32 47),$(seq -s , 16 31),-1"
+for widths in 4,8,12 68,4,200 64,128,64; do
+    a=${widths%%,*} b=${widths#*,} c=${widths##*,}
+    b=${b%,*}
+    make f4 "70,$a" a
+    make f4 "70,$b" b
+    make f4 "70,$c" c
+    case_ examples/concat.tile a="$work/a.npy" b="$work/b.npy" c="$work/c.npy" out="f32[70,$((a + b + c))]:$work/d.npy" &&
+        block a d 0,0 "70,$a" 0,0 && block b d 0,0 "70,$b" "0,$a" && block c d 0,0 "70,$c" "0,$((a + b))"
+done
+# An image of 9 x 33 with its halo of 2, reflected, and tiles of that.
+make f4 9,33 a
+"$REFERENCE" numbers i4 "2,1,$(seq -s , 0 8),7,6" "$work/i.npy"
+"$REFERENCE" numbers i4 "2,1,$(seq -s , 0 32),31,30" "$work/j.npy"
+"$REFERENCE" take "$work/a.npy" "$work/i.npy" 13 "$work/b.npy" && "$REFERENCE" turn "$work/b.npy" "$work/c.npy" &&
+    "$REFERENCE" take "$work/c.npy" "$work/j.npy" 37 "$work/b.npy" && "$REFERENCE" turn "$work/b.npy" "$work/c.npy"
+case_ examples/reflect.tile -D R=2 img="$work/a.npy" out="f32[2,2,12,36]:$work/b.npy" && patches c b 8,32 0,0
+for n in 4,20 2,1024 8,3000; do
+    make u4 "$n" a
+    case_ examples/all_gather.tile -D "C=${n%,*}" x="$work/a.npy" out="u32[${n%,*},$n]:$work/b.npy" &&
+        map a b 0 0 "0,${n#*,},1" "${n%,*},$n"
+done
 for shape in 1,8 64,128 130,264 $(many 500,1032 130,264); do
     rows=${shape%,*} columns=${shape#*,}
     make u2 "$shape" a

@@ -124,45 +124,42 @@ Need need_equal(Lower *L, Poly x, int64_t k, Lx *cond)
     return NEED_CHECK;
 }
 
-static bool says(Lower *L, const Sx *cond, bool holds, Poly x);
+/* ---- what the conditions around say ---- */
 
-/* How many times `known` x is, by its last term; 1 where it has no such term. */
-static int64_t times(Poly known, Poly x)
+/* x >= limit, since lo + less <= hi: it is so for x - c * (hi - lo - less), of some c >= 0. What variables held where the condition
+ * stands nobody knows here. */
+static bool by_order(Lower *L, const Sx *lo, const Sx *hi, int less, Poly x, int64_t limit)
 {
-    for (uint32_t i = 0; known.n && i < x.n; i++) {
-        const Term *a = &known.terms[known.n - 1], *b = &x.terms[i];
-        if (a->natoms == b->natoms && memcmp(a->atoms, b->atoms, a->natoms * sizeof *a->atoms) == 0 && b->coef % a->coef == 0 && b->coef / a->coef > 0)
-            return b->coef / a->coef;
-    }
-    return 1;
+    Domain *d = L->d;
+    if ((scalar_uses(L, lo) | scalar_uses(L, hi)) & (USE_VAR | USE_LOAD)) return false;
+    Poly room = poly_sub(d, poly_sub(d, scalar_poly(L, hi), scalar_poly(L, lo)), poly_const(d, less)), edge = poly_const(d, limit);
+    if (room.bad) return false;
+    for (uint32_t i = 0; i < x.n; i++)
+        if (x.terms[i].coef > 0 && domain_le(d, poly_add(d, edge, poly_mul(d, room, poly_const(d, x.terms[i].coef))), x)) return true;
+    return false;
 }
 
-/* lo + less <= hi is known. What variables held where the condition stands nobody knows here. */
-static bool order_says(Lower *L, const Sx *lo, const Sx *hi, int less, Poly x)
+static bool by_condition(Lower *L, const Sx *cond, bool holds, Poly x, int64_t limit)
 {
-    if ((scalar_uses(L, lo) | scalar_uses(L, hi)) & USE_VAR) return false;
-    Poly known = poly_sub(L->d, scalar_poly(L, hi), poly_add(L->d, scalar_poly(L, lo), poly_const(L->d, less)));
-    return !known.bad && !x.bad && domain_le(L->d, poly_mul(L->d, known, poly_const(L->d, times(known, x))), x);
-}
-
-static bool says(Lower *L, const Sx *cond, bool holds, Poly x)
-{
-    while (cond->op == SX_LET) cond = cond->a;
+    const Sx *a = cond->a, *b = cond->b;
     switch ((SxOp)cond->op) {
-    case SX_LT: return holds ? order_says(L, cond->a, cond->b, 1, x) : order_says(L, cond->b, cond->a, 0, x);
-    case SX_LE: return holds ? order_says(L, cond->a, cond->b, 0, x) : order_says(L, cond->b, cond->a, 1, x);
-    case SX_GT: return holds ? order_says(L, cond->b, cond->a, 1, x) : order_says(L, cond->a, cond->b, 0, x);
-    case SX_GE: return holds ? order_says(L, cond->b, cond->a, 0, x) : order_says(L, cond->a, cond->b, 1, x);
-    case SX_NOT: return says(L, cond->a, !holds, x);
-    case SX_LAND: return holds && (says(L, cond->a, true, x) || says(L, cond->b, true, x));
-    case SX_LOR: return !holds && (says(L, cond->a, false, x) || says(L, cond->b, false, x));
+    case SX_LET: return by_condition(L, a, holds, x, limit);
+    case SX_NOT: return by_condition(L, a, !holds, x, limit);
+    case SX_LT: return holds ? by_order(L, a, b, 1, x, limit) : by_order(L, b, a, 0, x, limit);
+    case SX_LE: return holds ? by_order(L, a, b, 0, x, limit) : by_order(L, b, a, 1, x, limit);
+    case SX_GT: return holds ? by_order(L, b, a, 1, x, limit) : by_order(L, a, b, 0, x, limit);
+    case SX_GE: return holds ? by_order(L, b, a, 0, x, limit) : by_order(L, a, b, 1, x, limit);
+    case SX_LAND: case SX_LOR:
+        return holds == (cond->op == SX_LAND) && (by_condition(L, a, holds, x, limit) || by_condition(L, b, holds, x, limit));
     default: return false;
     }
 }
 
-bool condition_says(Lower *L, Poly x)
+bool conditions_at_least(Lower *L, Poly x, int64_t limit)
 {
-    for (uint32_t i = 0; i < L->scalars->conditions.n; i++)
-        if (says(L, L->scalars->conditions.v[i].cond, !L->scalars->conditions.v[i].otherwise, x)) return true;
+    for (uint32_t i = 0; i < L->scalars->conditions.n && !x.bad; i++) {
+        const Condition *c = &L->scalars->conditions.v[i];
+        if (by_condition(L, c->cond, !c->otherwise, x, limit)) return true;
+    }
     return false;
 }

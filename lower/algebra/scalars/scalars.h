@@ -181,7 +181,8 @@ typedef enum Need { NEED_PROVED, NEED_CHECK, NEED_NEVER, NEED_UNKNOWN } Need;
 Need need_multiple(Lower *L, Poly x, int64_t m, Lx *cond);
 Need need_at_least(Lower *L, Poly x, int64_t limit, Lx *cond);
 Need need_at_most(Lower *L, Poly x, int64_t limit, Lx *cond);
-bool condition_says(Lower *L, Poly x); /* x >= 0 follows from one of the conditions around the statement at hand */
 Need need_equal(Lower *L, Poly x, int64_t k, Lx *cond);
+/* x >= limit wherever the conditions around the statement at hand hold: enough for what is done under them alone. */
+bool conditions_at_least(Lower *L, Poly x, int64_t limit);
 
 #endif

@@ -438,6 +438,20 @@ static State *block(Check *c, State *s, uint32_t from, uint32_t to)
 
 /* ---- before and behind ---- */
 
+/* Which end of a slot it may leave. */
+static const char *outside(const Check *c, const TreeAccess *a)
+{
+    bool below = false, above = false;
+    for (uint32_t r = 0; r < tree_ctas(c->f.k) && !a->lost; r++) {
+        below |= tree_poly_range(&c->f, a->from, r).lo < 0;
+        above |= tree_poly_range(&c->f, a->to, r).hi > c->f.k->bufs.v[a->buf].bytes;
+    }
+    return below && above ? "nothing shows that this part begins and ends within the tile"
+         : below          ? "nothing shows that this part begins within the tile"
+         : above          ? "nothing shows that this part ends within the tile"
+                          : "it is not certain that this lies within a slot";
+}
+
 static void across(Check *c)
 {
     const IrOp *at;
@@ -454,7 +468,7 @@ static void across(Check *c)
     for (uint32_t x = 0; x < c->f.access.n; x++) {
         c->at = c->f.access.v[x].op;
         if (c->f.access.v[x].write && !tree_apart_of_ctas(&c->f, &c->f.access.v[x])) fail(c, TREE_BESIDE, c->f.access.v[x].ring, NULL, "several CTAs may write there at once");
-        if (!tree_inside(&c->f, &c->f.access.v[x])) fail(c, TREE_INSIDE, c->f.access.v[x].ring, NULL, "it is not certain that this lies within a slot");
+        if (!tree_inside(&c->f, &c->f.access.v[x])) fail(c, TREE_INSIDE, c->f.access.v[x].ring, NULL, outside(c, &c->f.access.v[x]));
     }
 }
 
