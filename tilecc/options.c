@@ -141,15 +141,18 @@ static bool take(CommandLine *c, int id, char *arg)
         return arg[0] != 0;
     case OPT_ASM_TEXT:
         o->lib.emit = TILECC_EMIT_PTX;
+        o->c = NO_C;
         o->to_file = true;
         return true;
     case OPT_EMIT:
-        k = CHOOSE("--emit", arg, "tokens", "ast", "ir", "ptx", "cubin", "plan", "tree");
-        if (k >= 0) o->lib.emit = (tilecc_emit)k;
+        k = CHOOSE("--emit", arg, "tokens", "ast", "ir", "ptx", "cubin", "plan", "tree", "c");
+        o->c = k == 7 ? C_FOR_LIBTILE : NO_C;
+        if (k >= 0) o->lib.emit = o->c ? TILECC_EMIT_CUBIN : (tilecc_emit)k;
         o->to_file = false;
         return k >= 0;
     case OPT_PLAN:
         o->lib.emit = TILECC_EMIT_PLAN;
+        o->c = NO_C;
         o->to_file = false;
         return true;
     case OPT_LINEINFO: o->lib.lineinfo = 1; return true;
