@@ -94,7 +94,7 @@ static bool all_nameable(const tilecc_result *r, const char *target, size_t firs
 }
 
 /* "out: main.tile import.tile", and for each import an empty rule, so that make goes on when one was deleted (not for
- * names that would be patterns there). NULL after a complaint. first: 1 where the main source is standard input. */
+ * names that would be patterns there). NULL after a complaint. first: 1 where the main source is no file. */
 static char *make_rule(const tilecc_result *r, const char *target, size_t first, size_t *size)
 {
     if (!all_nameable(r, target, first)) return NULL;
@@ -134,11 +134,12 @@ int write_compiled(const CompileOptions *o, const tilecc_result *r, const OutFil
     char *rule = NULL, *rule_path = NULL;
     if (o->dependencies) {
         const char *path = files[0].path;
-        const char *input = strcmp(o->input, "-") == 0 ? "stdin" : file_base_name(program_name(o->input));
+        bool standard = strcmp(o->input, "-") == 0, built_in = program_name(o->input) != o->input;
+        const char *input = standard ? "stdin" : file_base_name(program_name(o->input));
         char *target = with_suffix(strcmp(path, "-") != 0 ? path : input, suffix);
         rule_path = with_suffix(target, ".d");
         files[n].path = o->dependency_file ? o->dependency_file : rule_path;
-        files[n].data = rule = make_rule(r, strcmp(path, "-") != 0 ? path : target, strcmp(o->input, "-") == 0, &files[n].size);
+        files[n].data = rule = make_rule(r, strcmp(path, "-") != 0 ? path : target, standard || built_in, &files[n].size);
         free(target);
         n++;
         if (!rule) {
