@@ -55,6 +55,7 @@ int compile_to_c(const CompileOptions *o); /* returns an exit code */
 /* ---- help.c: texts from options.def ---- */
 void print_help(void);
 void print_man(void);
+void print_completion(const char *shell); /* completion.c: "bash", "zsh", "fish" */
 
 /* ---- io.c ---- */
 #if defined(__GNUC__)

@@ -18,6 +18,9 @@ typedef struct OptionInfo {
 extern const OptionInfo option_table[];
 extern const size_t option_count;
 
+/* The values that an option takes, and a NULL behind them; NULL: others go, too, or none. */
+const char *const *option_words(int id);
+
 /* Reads the command line and runs what it asks for. Returns the exit code. */
 int run_command_line(int argc, char **argv);
 
