@@ -285,6 +285,10 @@ static void complain_option(const Parser *p, int result, const char *text)
         const OptionInfo *o = &option_table[i];
         bool letter = name[0] && !name[1] && o->letter == name[0];
         if (!o->name || (strcmp(o->name, name) != 0 && !letter)) continue; /* one of the other command */
+        if (p->command == NEW) {
+            complain("unknown option '%.*s': it does not go with `tilecc new`", (int)length, text);
+            return;
+        }
         if (o->commands == CHECK || o->commands == TEST)
             complain("unknown option '%.*s': it goes only with `tilecc %s`", (int)length, text, o->commands == CHECK ? "check-ptx" : "test");
         else if (p->command == CHECK || p->command == TEST)
@@ -434,6 +438,13 @@ static int test(CommandLine *c, int n, char **paths)
     return command_test(&c->test);
 }
 
+static int make_new(int n, char **names)
+{
+    if (n == 1) return command_new(names[0]);
+    complain(n == 0 ? "new: the name of the folder is missing" : "new: one folder at a time");
+    return usage_error();
+}
+
 static int parse_and_run(CommandLine *c, Parser *p, unsigned command, int argc, char **argv)
 {
     opterr = 0;
@@ -451,6 +462,7 @@ static int parse_and_run(CommandLine *c, Parser *p, unsigned command, int argc, 
     if (c->information) return information(c);
     if (command == RUN) return run(c, argc - optind, argv + optind);
     if (command == TEST) return test(c, argc - optind, argv + optind);
+    if (command == NEW) return make_new(argc - optind, argv + optind);
     if (command == CHECK) return check_ptx(c, argc - optind, argv + optind);
     return compile(c, argc - optind, argv + optind);
 }
