@@ -1,4 +1,4 @@
-# cmake -D ROOT=folder -D FILES="a,b" -D OUT=embedded.c -P EmbedFiles.cmake
+# cmake -D FILES="folder/a,folder/b" -D OUT=embedded.c -P EmbedFiles.cmake
 #
 # Writes files as one C file, for tilecc/embedded.h. Bytes, not string literals: C11 promises only 4095 characters.
 string(REPLACE "," ";" FILES "${FILES}")
@@ -6,7 +6,8 @@ set(arrays "")
 set(rows "")
 set(n 0)
 foreach(file IN LISTS FILES)
-    file(READ ${ROOT}/${file} hex HEX)
+    file(READ ${file} hex HEX)
+    get_filename_component(file ${file} NAME)
     string(LENGTH "${hex}" size)
     math(EXPR size "${size} / 2")
     string(REGEX REPLACE "(................................)" "\\1\n    " hex "${hex}")

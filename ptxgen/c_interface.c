@@ -318,6 +318,28 @@ static void print_open(const CInterface *c, Text *out)
                 c->name);
 }
 
+/* What a header needs of tile.h that can't include it; the same text, which ../tests/cli/emit_c_test.sh makes sure of. */
+static const char STATUS[] =
+    "\n#ifndef TILE_STATUS /* tile.h has the same two types */\n"
+    "#define TILE_STATUS\n"
+    "typedef enum tile_status {\n"
+    "    TILE_OK = 0,\n"
+    "    TILE_ERROR_ARGUMENT,\n"
+    "    TILE_ERROR_CHECK,\n"
+    "    TILE_ERROR_MODULE,\n"
+    "    TILE_ERROR_SOURCE,\n"
+    "    TILE_ERROR_NO_DEVICE,\n"
+    "    TILE_ERROR_DRIVER,\n"
+    "    TILE_ERROR_MEMORY,\n"
+    "    TILE_ERROR_UNSUPPORTED,\n"
+    "    TILE_ERROR_KERNEL\n"
+    "} tile_status;\n"
+    "typedef struct tile_error {\n"
+    "    tile_status status;\n"
+    "    char text[4096];\n"
+    "} tile_error;\n"
+    "#endif\n";
+
 void c_interface_header(const CInterface *c, Text *out)
 {
     const CKernel *kernels = kernels_of(c);
@@ -342,7 +364,7 @@ void c_interface_header(const CInterface *c, Text *out)
                 c->driver ? "Nothing but the CUDA driver is needed, which is loaded by %s_open: link with -ldl where the C library asks for it."
                           : "Link with libtile (CMake: tilecc::tile; pkg-config tile).",
                 c->name, c->driver ? "" : " It is closed before its device is.", c->name, c->name);
-    text_str(out, c->driver ? "" : "\n#include \"tile.h\"\n");
+    text_str(out, c->driver ? STATUS : "\n#include \"tile.h\"\n");
     text_str(out, "\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
     text_printf(out, "typedef struct %s_module %s_module;\n", c->name, c->name);
     text_str(out, c->driver ? "/* device: its number; -1: that of the thread's current context, whose memory the tensors are in, else the first. */\n"

@@ -1,4 +1,4 @@
-/* Texts that the program carries along: the files of `new/`. */
+/* Texts that the program carries along: the files of `new/`, and libtile as one C file, `driver.c`. */
 #ifndef TILECC_EMBEDDED_H
 #define TILECC_EMBEDDED_H
 
@@ -10,5 +10,6 @@ typedef struct Embedded {
     size_t size;
 } Embedded;
 extern const Embedded embedded_files[]; /* ends with a NULL name */
+const Embedded *embedded_find(const char *name); /* of those that there are */
 
 #endif

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tilecc/embedded.h"
+
 typedef struct Targets { /* one result each */
     char *names;          /* NULL: the program's own target; else each ends with a 0 */
     size_t n;
@@ -85,6 +87,17 @@ static void list_images(Targets *t)
     for (size_t i = 0; i < t->n; i++) t->images[t->nimages++] = (tilecc_image){t->results[i]->ptx, t->results[i]->ptx_size};
 }
 
+/* libtile's text in front of the kernels'; from malloc. */
+static char *with_libtile(const tilecc_result *kernels, size_t *size)
+{
+    const Embedded *e = embedded_find("driver.c");
+    *size = e->size + kernels->output_size;
+    char *text = must_alloc(*size);
+    memcpy(text, e->text, e->size);
+    memcpy(text + e->size, kernels->output, kernels->output_size);
+    return text;
+}
+
 static int write_pair(const CompileOptions *o, const Targets *t, const char *source, const char *header)
 {
     char *name = with_suffix(file_base_name(source), "");
@@ -97,8 +110,11 @@ static int write_pair(const CompileOptions *o, const Targets *t, const char *sou
         complain("%s", h->status != TILECC_OK ? h->message : c->message);
         code = (int)(h->status != TILECC_OK ? h->status : c->status);
     } else {
-        const OutFile files[2] = {{source, c->output, c->output_size}, {header, h->output, h->output_size}};
+        OutFile files[2] = {{source, c->output, c->output_size}, {header, h->output, h->output_size}};
+        char *whole = driver ? with_libtile(c, &files[0].size) : NULL;
+        if (driver) files[0].data = whole;
         code = write_compiled(o, t->results[0], files, 2, ".c");
+        free(whole);
     }
     tilecc_free(h);
     tilecc_free(c);

@@ -21,6 +21,13 @@ static const struct {
 };
 enum { NFILES = sizeof FILES / sizeof FILES[0], NAME_MOST = 64 };
 
+const Embedded *embedded_find(const char *name)
+{
+    const Embedded *e = embedded_files;
+    while (strcmp(e->name, name) != 0) e++;
+    return e;
+}
+
 /* `text` with `name` for each `mark`, from malloc. */
 static char *fill_in(const char *text, const char *mark, const char *name, size_t *size)
 {
@@ -62,8 +69,7 @@ static bool fill_folder(const char *folder, const char *path, const char *name)
     OutFile files[NFILES];
     char *paths[NFILES], *texts[NFILES];
     for (size_t i = 0; i < NFILES; i++) {
-        const Embedded *e = embedded_files;
-        while (strcmp(e->name, FILES[i].from) != 0) e++;
+        const Embedded *e = embedded_find(FILES[i].from);
         size_t size;
         char *file = fill_in(FILES[i].to, "@", name, &size);
         size_t room = strlen(folder) + size + 2;

@@ -162,7 +162,7 @@ static bool take(CommandLine *c, int id, char *arg)
         return true;
     case OPT_EMIT:
         k = choose(id, "--emit", arg);
-        o->c = k == 7 ? C_FOR_LIBTILE : NO_C;
+        o->c = k == 7 ? C_FOR_LIBTILE : k == 8 ? C_FOR_DRIVER : NO_C;
         if (k >= 0) o->lib.emit = o->c ? TILECC_EMIT_CUBIN : (tilecc_emit)k;
         o->to_file = false;
         return k >= 0;

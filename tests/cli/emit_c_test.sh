@@ -29,8 +29,33 @@ runs cc -std=c99 $strict
 [ -z "$cxx" ] || runs "$cxx" -x c++ -std=c++17 $strict
 [ "$(nm -g --defined-only calls | grep -c ' T kernels_')" = 6 ] || fail "names that leave the object: $(nm -g --defined-only calls | grep kernels)"
 
+# Nothing but the driver: C99, what it is for to C++ is the header. Without a driver it says so; with one that prints what it gets, the launches
+# are what libtile's are.
+expect 0 '' --emit=c-driver kernels.tile -arch sm_90a,sm_100a
+sed -n '/^#ifndef TILE_STATUS/,/^#endif/p' kernels.h | grep -oE '(TILE_|tile_)[A-Za-z_]+( = 0)?|char text.*' >status.made
+sed -n '/^#ifndef TILE_STATUS/,/^#endif/p' "$root/runtime/include/tile.h" | sed 's|/\*.*||' | grep -oE '(TILE_|tile_)[A-Za-z_]+( = 0)?|char text.*' | sed 's/; *$/;/' >status
+same status status.made
+for standard in c99 c11; do
+    # shellcheck disable=SC2086
+    cc -std=$standard -Wall -Wextra -Wpedantic -Werror -c kernels.c -o kernels.o >log 2>&1 || fail "c-driver as $standard: $(head -5 log)"
+done
+[ "$(nm -g --defined-only kernels.o | grep -vc ' T kernels_')" = 0 ] || fail "names that leave the object: $(nm -g --defined-only kernels.o)"
+if [ -n "$cxx" ]; then
+    printf '#include "kernels.h"\n#include "tile.h"\n#include "kernels.h"\nint used;\n' >both.cpp
+    # shellcheck disable=SC2086
+    "$cxx" -std=c++17 $strict $includes -c both.cpp -o both.o >log 2>&1 || fail "the header beside tile.h: $(head -5 log)"
+fi
+cc -std=c99 -Wall -Wextra -Wpedantic -Werror "$tests/driver_calls.c" kernels.o -I . -ldl -pthread -o driver_calls && mkdir driver &&
+    cc -std=c99 -shared -fPIC "$tests/fake_cuda.c" -o driver/libcuda.so.1 || fail 'linking'
+[ -n "$(ldconfig -p 2>/dev/null | grep libcuda.so.1)" ] || { ./driver_calls >log && grep -q 'no NVIDIA driver' log; } || fail "without a driver: $(cat log)"
+LD_LIBRARY_PATH=driver ./driver_calls >log || fail "with a driver that prints: $(cat log)"
+sed -i 's/^load .*/load/' log
+same "$tests/driver_calls.txt" log
+rm -rf driver driver_calls kernels.o both.* status status.made
+
 # The same text wherever it is made, and by whatever name of the two files it is asked for.
 mkdir elsewhere
+expect 0 '' --emit=c kernels.tile -arch sm_90a,sm_100a
 (cd elsewhere && "$TILECC" --emit=c ../kernels.tile -arch=sm_90a,sm_100a -o kernels.h) || fail 'from another folder'
 cmp kernels.c elsewhere/kernels.c && cmp kernels.h elsewhere/kernels.h || fail 'it depends on the folder'
 rm -r elsewhere
