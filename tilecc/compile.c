@@ -154,7 +154,7 @@ int write_compiled(const CompileOptions *o, const tilecc_result *r, const OutFil
     return code;
 }
 
-void print_message(const tilecc_result *r, bool json)
+void say_result(const tilecc_result *r, bool json)
 {
     fwrite(r->diagnostics, 1, r->diagnostics_size, stderr);
     switch (r->status) {
@@ -186,7 +186,7 @@ static int compile_text(const CompileOptions *o, const char *text, size_t size, 
         complain("out of memory");
         return EXIT_ENVIRONMENT;
     }
-    print_message(r, o->lib.error_format == TILECC_JSON);
+    say_result(r, o->lib.error_format == TILECC_JSON);
     if (o->verbose && r->status == TILECC_OK && r->assembler) complain("assembled by %s", r->assembler);
     const OutFile file = {path, r->output, r->output_size};
     int code = (int)r->status;

@@ -74,7 +74,7 @@ static int compile_target(const CompileOptions *o, Targets *t, size_t i, const c
         if (o->verbose) complain("%s: PTX alone, %s", arch ? arch : "no cubin", r->message);
         return EXIT_OK;
     }
-    if (!again) print_message(r, lib.error_format == TILECC_JSON);
+    if (!again) say_result(r, lib.error_format == TILECC_JSON);
     if (o->verbose && r->status == TILECC_OK) complain("%s%sassembled by %s", arch ? arch : "", arch ? ": " : "", r->assembler);
     return (int)r->status;
 }
