@@ -36,7 +36,7 @@ enum { CHUNK_FIRST = 16 * 1024, CHUNK_MAX = 1024 * 1024 };
 struct ArenaChunk {
     ArenaChunk *older;
     size_t size; /* bytes behind the header */
-    _Alignas(max_align_t) char data[];
+    _Alignas(ALIGN) char data[];
 };
 
 static void *std_realloc(void *user, void *p, size_t n)

@@ -11,6 +11,7 @@
 #include "lang/file.h"
 #include "lower/lower.h"
 #include "lower/verify/verify.h"
+#include "ptxgen/c_interface.h"
 #include "ptxgen/paths.h"
 #include "ptxgen/ptxgen.h"
 
@@ -342,9 +343,6 @@ static bool begin(Job *j, const char *path, const char *text, size_t size)
     sources_init(&j->sources, &j->arena);
     diags_init(&j->diags, &j->arena, &j->sources);
     j->diags.no_performance = j->opt->no_performance_warnings != 0;
-    text_init(&j->out, &j->mem);
-    text_init(&j->rendered, &j->mem);
-    text_init(&j->certificate, &j->mem);
     path = arena_strdup(&j->arena, path ? path : "<source>", strlen(path ? path : "<source>"));
     j->main = sources_add(&j->sources, path, arena_strdup(&j->arena, text ? text : "", size), size);
     vec_push(&j->arena, &j->dependencies, path);
@@ -360,31 +358,39 @@ static bool begin(Job *j, const char *path, const char *text, size_t size)
     return j->main != NULL;
 }
 
+static Job *new_job(const tilecc_options *o, jmp_buf *fail)
+{
+    MemRealloc alloc = o->realloc ? o->realloc : libc_realloc;
+    Job *j = alloc(o->user, NULL, sizeof *j + sizeof *o);
+    if (!j) return NULL;
+    memset(j, 0, sizeof *j);
+    j->opt = memcpy(j + 1, o, sizeof *o);
+    j->mem = (Mem){.realloc = alloc, .user = o->user, .fail = fail};
+    arena_init(&j->arena, &j->mem);
+    arena_init(&j->scratch, &j->mem);
+    text_init(&j->out, &j->mem);
+    text_init(&j->rendered, &j->mem);
+    text_init(&j->certificate, &j->mem);
+    j->result.message = j->result.diagnostics = "";
+    return j;
+}
+
 tilecc_result *tilecc_compile(const tilecc_options *opt, const char *path, const char *text, size_t size)
 {
     tilecc_options o;
     memset(&o, 0, sizeof o);
     o.struct_size = sizeof o;
     if (opt) memcpy(&o, opt, opt->struct_size < sizeof o ? opt->struct_size : sizeof o);
-    MemRealloc alloc = o.realloc ? o.realloc : libc_realloc;
-    Job *j = alloc(o.user, NULL, sizeof *j + sizeof o);
-    if (!j) return NULL;
-    memset(j, 0, sizeof *j);
-    tilecc_options *own = (tilecc_options *)(j + 1);
-    memcpy(own, &o, sizeof o);
     jmp_buf fail;
-    j->opt = own;
-    j->mem = (Mem){.realloc = alloc, .user = o.user, .fail = &fail};
-    arena_init(&j->arena, &j->mem);
-    arena_init(&j->scratch, &j->mem);
-    j->result.message = j->result.diagnostics = "";
+    Job *j = new_job(&o, &fail);
+    if (!j) return NULL;
     if (setjmp(fail)) {
         j->mem.fail = NULL;
         j->result.output = NULL;
         j->result.output_size = 0;
         return finish(j, TILECC_ERROR_ENVIRONMENT, "memory ran out");
     }
-    const char *wrong = text || !size ? bad_option(j, own) : "the text is NULL";
+    const char *wrong = text || !size ? bad_option(j, j->opt) : "the text is NULL";
     if (wrong) return finish(j, TILECC_ERROR_USAGE, wrong);
     if (!begin(j, path, text, size)) return finish(j, TILECC_ERROR_ENVIRONMENT, "the source is larger than 1 GiB");
     const char *message = compile(j);
@@ -395,6 +401,58 @@ tilecc_result *tilecc_compile(const tilecc_options *opt, const char *path, const
     arena_free(&j->scratch);
     j->mem.fail = NULL;
     return &j->result;
+}
+
+/* Names of libtile and its headers, which a pair of that name would hide. */
+static bool is_of_libtile(const char *name)
+{
+    static const char *const NAMES[] = {"tile", "tilecc", "tile_source", "tile_device", "tile_module", "tile_kernel", "tile_args"};
+    for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++)
+        if (strcmp(NAMES[i], name) == 0) return true;
+    return false;
+}
+
+static const char *write_c(Job *j, CInterface *c, tilecc_c_part part)
+{
+    if (!c->file || !c->file[0]) return "the pair of files has no name";
+    if (!c->images || !c->nimages) return "there is no image";
+    if (is_of_libtile(c->file)) return arena_printf(&j->arena, "`%s` is a name of libtile's: another one is needed for the kernels", c->file);
+    bool digit = c->file[0] >= '0' && c->file[0] <= '9';
+    char *name = arena_printf(&j->arena, "%s%s", digit ? "_" : "", c->file);
+    for (char *p = name; *p; p++)
+        if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_", *p)) *p = '_';
+    c->name = name;
+    Manifest *m = arena_array(&j->arena, Manifest, c->nimages);
+    for (size_t i = 0; i < c->nimages; i++) {
+        const char *wrong = c->images[i].data ? manifest_find(c->images[i].data, c->images[i].size, &j->arena, &m[i]) : "it is NULL";
+        if (wrong) return arena_printf(&j->arena, "image %zu: %s", i, wrong);
+    }
+    c->manifests = m;
+    if (m[0].kernels.n == 0) return arena_printf(&j->arena, "%s has no kernel", m[0].source);
+    const char *wrong = c_interface_differs(c);
+    if (wrong) return wrong;
+    if (part == TILECC_C_HEADER) c_interface_header(c, &j->out);
+    else c_interface_source(c, &j->out);
+    j->result.output = j->out.s;
+    j->result.output_size = j->out.n;
+    return NULL;
+}
+
+tilecc_result *tilecc_write_c(const char *name, const tilecc_image *images, size_t nimages, int driver, tilecc_c_part part)
+{
+    const tilecc_options none = {.struct_size = sizeof none};
+    jmp_buf fail;
+    Job *j = new_job(&none, &fail);
+    if (!j) return NULL;
+    if (setjmp(fail)) {
+        j->mem.fail = NULL;
+        j->result.output = NULL;
+        return finish(j, TILECC_ERROR_ENVIRONMENT, "memory ran out");
+    }
+    CInterface c = {.arena = &j->arena, .file = name, .driver = driver != 0, .images = images, .nimages = nimages};
+    const char *wrong = write_c(j, &c, part);
+    j->mem.fail = NULL;
+    return wrong ? finish(j, TILECC_ERROR_USAGE, wrong) : &j->result;
 }
 
 void tilecc_free(tilecc_result *r)

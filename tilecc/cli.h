@@ -25,8 +25,15 @@ typedef struct CompileOptions {
     bool dependencies;           /* -MD */
     const char *dependency_file; /* NULL: the output's name with .d */
     bool verbose;
+    enum { NO_C, C_FOR_LIBTILE, C_FOR_DRIVER } c; /* a pair of .c and .h; lib.arch: may have several targets, "sm_90a,sm_100a" */
     tilecc_options lib;
 } CompileOptions;
+
+typedef struct OutFile {
+    const char *path; /* "-": standard output */
+    const void *data;
+    size_t size;
+} OutFile;
 
 /* Each returns an exit code. */
 int command_compile(const CompileOptions *o);
@@ -34,9 +41,21 @@ int command_explain(const char *code);
 int command_list_targets(void);
 int command_list_library(void);
 
+/* ---- compile.c: what emit_c.c needs, too ---- */
+const char *file_base_name(const char *path);
+char *with_suffix(const char *path, const char *suffix); /* `path` with its last suffix replaced; from malloc */
+bool is_source(const CompileOptions *o, const char *text, size_t size); /* false after a complaint: compiled already */
+void say_result(const tilecc_result *r, bool json);
+/* Writes one or two files, and the make rule of -MD, to the first one's name with `suffix` where that is standard output. Returns an exit code. */
+int write_compiled(const CompileOptions *o, const tilecc_result *r, const OutFile *made, size_t n, const char *suffix);
+
+/* ---- emit_c.c ---- */
+int compile_to_c(const CompileOptions *o); /* returns an exit code */
+
 /* ---- help.c: texts from options.def ---- */
 void print_help(void);
 void print_man(void);
+void print_completion(const char *shell); /* completion.c: "bash", "zsh", "fish" */
 
 /* ---- io.c ---- */
 #if defined(__GNUC__)
@@ -59,11 +78,6 @@ char *read_file_as(const char *path, size_t *size, size_t (*needs)(const char *t
 /* What a file holds that is compiled already: "PTX", "a cubin"; NULL: neither. */
 const char *compiled_kind(const char *text, size_t size);
 
-typedef struct OutFile {
-    const char *path; /* "-": standard output */
-    const void *data;
-    size_t size;
-} OutFile;
 /* All or nothing: each file appears under its name complete, or not at all. false after a complaint. */
 bool write_files(const OutFile *files, size_t n);
 /* false after a complaint: an output is also an input, or two outputs are one file. "-" is standard input or output. */

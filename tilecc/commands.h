@@ -49,4 +49,7 @@ typedef struct CheckPtxOptions {
 /* Returns an exit code: 1 if there are errors. */
 int command_check_ptx(const CheckPtxOptions *opt);
 
+/* tilecc new NAME: makes the folder NAME, which must not be there, with a program and its callers. Returns an exit code. */
+int command_new(const char *where);
+
 #endif

@@ -5,17 +5,16 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *base_name(const char *path)
+const char *file_base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
 }
 
-/* `path` with its last suffix replaced; from malloc. */
-static char *with_suffix(const char *path, const char *suffix)
+char *with_suffix(const char *path, const char *suffix)
 {
-    const char *dot = strrchr(base_name(path), '.');
-    size_t stem = dot && dot != base_name(path) ? (size_t)(dot - path) : strlen(path);
+    const char *dot = strrchr(file_base_name(path), '.');
+    size_t stem = dot && dot != file_base_name(path) ? (size_t)(dot - path) : strlen(path);
     size_t n = stem + strlen(suffix) + 1;
     char *out = must_alloc(n);
     snprintf(out, n, "%.*s%s", (int)stem, path, suffix);
@@ -32,7 +31,7 @@ static char *output_path(const CompileOptions *o)
             complain("standard input has no name to make the output's from: say where to write with -o");
             return NULL;
         }
-        return with_suffix(base_name(program_name(o->input)), binary ? ".cubin" : ".ptx");
+        return with_suffix(file_base_name(program_name(o->input)), binary ? ".cubin" : ".ptx");
     }
     if (!path) path = "-";
     if (binary && strcmp(path, "-") == 0 && isatty(STDOUT_FILENO)) {
@@ -95,7 +94,7 @@ static bool all_nameable(const tilecc_result *r, const char *target, size_t firs
 }
 
 /* "out: main.tile import.tile", and for each import an empty rule, so that make goes on when one was deleted (not for
- * names that would be patterns there). NULL after a complaint. first: 1 where the main source is standard input. */
+ * names that would be patterns there). NULL after a complaint. first: 1 where the main source is no file. */
 static char *make_rule(const tilecc_result *r, const char *target, size_t first, size_t *size)
 {
     if (!all_nameable(r, target, first)) return NULL;
@@ -123,25 +122,26 @@ static char *make_rule(const tilecc_result *r, const char *target, size_t first,
 /* Imports are known only now. */
 static bool may_write(const CompileOptions *o, const tilecc_result *r, const OutFile *files, size_t n)
 {
-    const char *outputs[2] = {files[0].path, n > 1 ? files[1].path : NULL};
+    const char *outputs[3] = {files[0].path, n > 1 ? files[1].path : NULL, n > 2 ? files[2].path : NULL};
     if (strcmp(o->input, "-") == 0 && !outputs_are_apart(outputs, n, &o->input, 1)) return false;
     return outputs_are_apart(outputs, n, r->dependencies, r->ndependencies);
 }
 
-static int write_result(const CompileOptions *o, const tilecc_result *r, const char *path)
+int write_compiled(const CompileOptions *o, const tilecc_result *r, const OutFile *made, size_t n, const char *suffix)
 {
-    OutFile files[2] = {{path, r->output, r->output_size}, {NULL, NULL, 0}};
-    size_t n = 1;
+    OutFile files[3];
+    memcpy(files, made, n * sizeof *made);
     char *rule = NULL, *rule_path = NULL;
     if (o->dependencies) {
-        bool binary = o->lib.emit == TILECC_EMIT_CUBIN;
-        const char *input = strcmp(o->input, "-") == 0 ? "stdin" : base_name(program_name(o->input));
-        char *target = with_suffix(strcmp(path, "-") != 0 ? path : input, binary ? ".cubin" : ".ptx");
+        const char *path = files[0].path;
+        bool standard = strcmp(o->input, "-") == 0, built_in = program_name(o->input) != o->input;
+        const char *input = standard ? "stdin" : file_base_name(program_name(o->input));
+        char *target = with_suffix(strcmp(path, "-") != 0 ? path : input, suffix);
         rule_path = with_suffix(target, ".d");
-        files[1].path = o->dependency_file ? o->dependency_file : rule_path;
-        files[1].data = rule = make_rule(r, strcmp(path, "-") != 0 ? path : target, strcmp(o->input, "-") == 0, &files[1].size);
+        files[n].path = o->dependency_file ? o->dependency_file : rule_path;
+        files[n].data = rule = make_rule(r, strcmp(path, "-") != 0 ? path : target, standard || built_in, &files[n].size);
         free(target);
-        n = 2;
+        n++;
         if (!rule) {
             free(rule_path);
             return EXIT_USAGE;
@@ -154,7 +154,7 @@ static int write_result(const CompileOptions *o, const tilecc_result *r, const c
     return code;
 }
 
-static void print_message(const tilecc_result *r, bool json)
+void say_result(const tilecc_result *r, bool json)
 {
     fwrite(r->diagnostics, 1, r->diagnostics_size, stderr);
     switch (r->status) {
@@ -167,30 +167,41 @@ static void print_message(const tilecc_result *r, bool json)
     }
 }
 
-static int compile_text(const CompileOptions *o, const char *text, size_t size, const char *path)
+bool is_source(const CompileOptions *o, const char *text, size_t size)
 {
     const char *kind = compiled_kind(text, size);
-    if (kind) {
-        bool cubin = strcmp(kind, "PTX") != 0;
-        complain("'%s' is %s, compiled already: `tilecc run %s` runs it%s%s%s", o->input, kind, o->input,
-                 cubin ? " on a GPU" : ", `tilecc check-ptx ", cubin ? "" : o->input, cubin ? "" : "` judges it");
-        return EXIT_USAGE;
-    }
+    if (!kind) return true;
+    bool cubin = strcmp(kind, "PTX") != 0;
+    complain("'%s' is %s, compiled already: `tilecc run %s` runs it%s%s%s", o->input, kind, o->input, cubin ? " on a GPU" : ", `tilecc check-ptx ",
+             cubin ? "" : o->input, cubin ? "" : "` judges it");
+    return false;
+}
+
+static int compile_text(const CompileOptions *o, const char *text, size_t size, const char *path)
+{
+    if (!is_source(o, text, size)) return EXIT_USAGE;
     const char *name = strcmp(o->input, "-") == 0 ? "<stdin>" : program_name(o->input);
     tilecc_result *r = tilecc_compile(&o->lib, name, text, size);
     if (!r) {
         complain("out of memory");
         return EXIT_ENVIRONMENT;
     }
-    print_message(r, o->lib.error_format == TILECC_JSON);
+    say_result(r, o->lib.error_format == TILECC_JSON);
     if (o->verbose && r->status == TILECC_OK && r->assembler) complain("assembled by %s", r->assembler);
-    int code = r->status == TILECC_OK ? write_result(o, r, path) : (int)r->status;
+    const OutFile file = {path, r->output, r->output_size};
+    int code = (int)r->status;
+    if (r->status == TILECC_OK) code = write_compiled(o, r, &file, 1, o->lib.emit == TILECC_EMIT_CUBIN ? ".cubin" : ".ptx");
     tilecc_free(r);
     return code;
 }
 
 int command_compile(const CompileOptions *o)
 {
+    if (o->c) return compile_to_c(o);
+    if (o->lib.arch && strchr(o->lib.arch, ',')) {
+        complain("several targets, '%s', go only into --emit=c and --emit=c-driver", o->lib.arch);
+        return EXIT_USAGE;
+    }
     char *path = output_path(o);
     if (!path) return EXIT_USAGE;
 

@@ -9,6 +9,7 @@ static const char *const SYNOPSIS[] = {
     "tilecc [options] FILE.tile",
     "tilecc run [options] FILE[:KERNEL] NAME=ARGUMENT...",
     "tilecc test [--update] [-j N] [--junit=FILE] [FOLDER | FILE.tile]...",
+    "tilecc new NAME",
     "tilecc check-ptx [--target=TARGET] [--ptx-version=N.N] [--json] FILE.ptx",
     "tilecc --explain CODE | --list-targets | --list-library | --help | --man | --version",
 };

@@ -13,11 +13,8 @@ enum { NONE, NEEDED };
 
 enum OptionId {
     FIRST_ID = 256, /* above all letters */
-#define GROUP(title)
 #define OPTION(id, name, letter, arg, metavar, commands, help) OPT_##id,
 #include "tilecc/options.def"
-#undef OPTION
-#undef GROUP
     END_ID
 };
 
@@ -26,12 +23,32 @@ const OptionInfo option_table[] = {
 #define OPTION(id, name, letter, arg, metavar, commands, help)                                                         \
     {NULL, OPT_##id, name, letter, (arg) == NEEDED ? (metavar) : NULL, commands, help},
 #include "tilecc/options.def"
-#undef OPTION
-#undef GROUP
 };
 const size_t option_count = sizeof option_table / sizeof option_table[0];
 
-static const char *const COMMANDS[] = {"run", "test", "check-ptx"};
+static const struct {
+    int id;
+    const char *words[12]; /* and a NULL */
+} WORDS_TABLE[] = {
+#define WORDS(id, ...) {OPT_##id, {__VA_ARGS__, NULL}},
+#include "tilecc/options.def"
+};
+
+const char *const *option_words(int id)
+{
+    for (size_t i = 0; i < sizeof WORDS_TABLE / sizeof WORDS_TABLE[0]; i++)
+        if (WORDS_TABLE[i].id == id) return WORDS_TABLE[i].words;
+    return NULL;
+}
+
+static const struct {
+    unsigned command;
+    const char *name;
+} COMMANDS[] = {
+#define COMMAND(id, name, text) {id, name},
+#include "tilecc/options.def"
+};
+enum { NCOMMANDS = sizeof COMMANDS / sizeof COMMANDS[0] - 1 }; /* without the last row, which has no name */
 
 /* ---- what the options say ---- */
 
@@ -42,7 +59,7 @@ typedef struct CommandLine {
     bool json;
     tilecc_define *defines; /* room for one per argument */
     const char **import_dirs, **path_maps;
-    const char *explain;
+    const char *explain, *shell;
     const char *sim[OPT_SIM_SECONDS - OPT_SIM + 1]; /* values of --sim .. --sim-seconds */
     int information;                                /* id of --help, --man, ..: done instead of compiling */
 } CommandLine;
@@ -53,11 +70,13 @@ static int usage_error(void)
     return EXIT_USAGE;
 }
 
-/* The place of `value` among `words`, or -1 after a complaint. */
-static int choose(const char *option, const char *value, const char *const *words, size_t n)
+/* The place of `value` among the words of the option, or -1 after a complaint. */
+static int choose(int id, const char *option, const char *value)
 {
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(words[i], value) == 0) return (int)i;
+    const char *const *words = option_words(id);
+    size_t n = 0;
+    for (; words[n]; n++)
+        if (strcmp(words[n], value) == 0) return (int)n;
     const char *near = nearest_word(value, words, n);
     fprintf(stderr, "tilecc: %s does not take '%s'", option, value);
     if (near) {
@@ -68,9 +87,6 @@ static int choose(const char *option, const char *value, const char *const *word
     }
     return -1;
 }
-#define CHOOSE(option, value, ...)                                                                                     \
-    choose(option, value, (const char *const[]){__VA_ARGS__},                                                          \
-           sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
 
 static bool add_define(CommandLine *c, char *text)
 {
@@ -141,15 +157,18 @@ static bool take(CommandLine *c, int id, char *arg)
         return arg[0] != 0;
     case OPT_ASM_TEXT:
         o->lib.emit = TILECC_EMIT_PTX;
+        o->c = NO_C;
         o->to_file = true;
         return true;
     case OPT_EMIT:
-        k = CHOOSE("--emit", arg, "tokens", "ast", "ir", "ptx", "cubin", "plan", "tree");
-        if (k >= 0) o->lib.emit = (tilecc_emit)k;
+        k = choose(id, "--emit", arg);
+        o->c = k == 7 ? C_FOR_LIBTILE : k == 8 ? C_FOR_DRIVER : NO_C;
+        if (k >= 0) o->lib.emit = o->c ? TILECC_EMIT_CUBIN : (tilecc_emit)k;
         o->to_file = false;
         return k >= 0;
     case OPT_PLAN:
         o->lib.emit = TILECC_EMIT_PLAN;
+        o->c = NO_C;
         o->to_file = false;
         return true;
     case OPT_LINEINFO: o->lib.lineinfo = 1; return true;
@@ -163,11 +182,11 @@ static bool take(CommandLine *c, int id, char *arg)
     case OPT_JSON: c->json = true; return true;
     case OPT_PTX_VERSION: return read_ptx_version(c, arg);
     case OPT_ASSEMBLER:
-        k = CHOOSE("--assembler", arg, "auto", "nvjitlink", "ptxas");
+        k = choose(id, "--assembler", arg);
         if (k >= 0) o->lib.assembler = (tilecc_assembler)k;
         return k >= 0;
     case OPT_HINTS:
-        k = CHOOSE("--hints", arg, "auto", "on", "off");
+        k = choose(id, "--hints", arg);
         if (k >= 0) o->lib.hints = k == 2 ? -1 : k;
         return k >= 0;
     case OPT_DEPENDENT:
@@ -175,21 +194,21 @@ static bool take(CommandLine *c, int id, char *arg)
         o->lib.no_dependent_launch = k == 1;
         return k >= 0;
     case OPT_WARN:
-        k = CHOOSE("-W", arg, "error", "no-performance");
+        k = choose(id, "-W", arg);
         if (k == 0) o->lib.warnings_are_errors = 1;
         if (k == 1) o->lib.no_performance_warnings = 1;
         return k >= 0;
     case OPT_ERROR_FORMAT:
-        k = CHOOSE("--error-format", arg, "human", "short", "json");
+        k = choose(id, "--error-format", arg);
         if (k >= 0) o->lib.error_format = (tilecc_error_format)k;
         return k >= 0;
     case OPT_COLOR:
-        k = CHOOSE("--color", arg, "auto", "always", "never");
+        k = choose(id, "--color", arg);
         o->lib.colour = want_colour(k);
         return k >= 0;
     case OPT_VERBOSE: o->verbose = true; return true;
     case OPT_DEVICE: c->run.device = arg; return true;
-    case OPT_SIM: c->sim[0] = arg; return CHOOSE("--sim", arg, "fast", "check", "fuzz") >= 0;
+    case OPT_SIM: c->sim[0] = arg; return choose(id, "--sim", arg) >= 0;
     case OPT_TRACE:
         c->sim[id - OPT_SIM] = arg;
         if (!arg[0]) complain("--trace needs a file name");
@@ -206,6 +225,10 @@ static bool take(CommandLine *c, int id, char *arg)
     case OPT_CHECK_TRUST: c->run.check_trust = true; return true;
     case OPT_TIME: c->run.time = true; return true;
     case OPT_REPEATS: return read_count("--repeats", arg, &c->run.repeats);
+    case OPT_COMPLETION:
+        c->shell = arg;
+        c->information = id;
+        return choose(id, "--completion", arg) >= 0;
     case OPT_EXPLAIN:
         c->explain = arg;
         c->information = id;
@@ -266,6 +289,10 @@ static void complain_option(const Parser *p, int result, const char *text)
         const OptionInfo *o = &option_table[i];
         bool letter = name[0] && !name[1] && o->letter == name[0];
         if (!o->name || (strcmp(o->name, name) != 0 && !letter)) continue; /* one of the other command */
+        if (p->command == NEW) {
+            complain("unknown option '%.*s': it does not go with `tilecc new`", (int)length, text);
+            return;
+        }
         if (o->commands == CHECK || o->commands == TEST)
             complain("unknown option '%.*s': it goes only with `tilecc %s`", (int)length, text, o->commands == CHECK ? "check-ptx" : "test");
         else if (p->command == CHECK || p->command == TEST)
@@ -292,6 +319,7 @@ static int information(const CommandLine *c)
     case OPT_LIST_LIBRARY: return command_list_library();
     case OPT_LIST_TARGETS: return command_list_targets();
     case OPT_MAN: print_man(); break;
+    case OPT_COMPLETION: print_completion(c->shell); break;
     case OPT_VERSION: printf("tilecc %s\n", tilecc_version()); break;
     default: print_help(); break;
     }
@@ -302,7 +330,9 @@ static int information(const CommandLine *c)
 static bool is_misspelt_command(const char *word)
 {
     if (strpbrk(word, "./") || word[0] == '-' || access(word, F_OK) == 0) return false;
-    const char *near = nearest_word(word, COMMANDS, sizeof COMMANDS / sizeof COMMANDS[0]);
+    const char *names[NCOMMANDS];
+    for (size_t i = 0; i < NCOMMANDS; i++) names[i] = COMMANDS[i].name;
+    const char *near = nearest_word(word, names, NCOMMANDS);
     if (near) complain("unknown command '%s'; did you mean '%s'?", word, near);
     else complain("there is no command and no file '%s'", word);
     return true;
@@ -412,6 +442,13 @@ static int test(CommandLine *c, int n, char **paths)
     return command_test(&c->test);
 }
 
+static int make_new(int n, char **names)
+{
+    if (n == 1) return command_new(names[0]);
+    complain(n == 0 ? "new: the name of the folder is missing" : "new: one folder at a time");
+    return usage_error();
+}
+
 static int parse_and_run(CommandLine *c, Parser *p, unsigned command, int argc, char **argv)
 {
     opterr = 0;
@@ -429,6 +466,7 @@ static int parse_and_run(CommandLine *c, Parser *p, unsigned command, int argc, 
     if (c->information) return information(c);
     if (command == RUN) return run(c, argc - optind, argv + optind);
     if (command == TEST) return test(c, argc - optind, argv + optind);
+    if (command == NEW) return make_new(argc - optind, argv + optind);
     if (command == CHECK) return check_ptx(c, argc - optind, argv + optind);
     return compile(c, argc - optind, argv + optind);
 }
@@ -437,7 +475,8 @@ int run_command_line(int argc, char **argv)
 {
     unsigned command = COMPILE;
     if (argc > 1) {
-        command = strcmp(argv[1], "run") == 0 ? RUN : strcmp(argv[1], "test") == 0 ? TEST : strcmp(argv[1], "check-ptx") == 0 ? CHECK : COMPILE;
+        for (size_t i = 0; i < NCOMMANDS; i++)
+            if (strcmp(argv[1], COMMANDS[i].name) == 0) command = COMMANDS[i].command;
         argv += command != COMPILE;
         argc -= command != COMPILE;
     }

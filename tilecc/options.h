@@ -4,7 +4,7 @@
 
 #include "tilecc/cli.h"
 
-enum { COMPILE = 1, RUN = 2, CHECK = 4, TEST = 8 }; /* commands that take an option */
+enum { COMPILE = 1, RUN = 2, CHECK = 4, TEST = 8, NEW = 16 }; /* commands that take an option */
 
 typedef struct OptionInfo {
     const char *group; /* a heading: nothing else is set */
@@ -17,6 +17,9 @@ typedef struct OptionInfo {
 } OptionInfo;
 extern const OptionInfo option_table[];
 extern const size_t option_count;
+
+/* The values that an option takes, and a NULL behind them; NULL: others go, too, or none. */
+const char *const *option_words(int id);
 
 /* Reads the command line and runs what it asks for. Returns the exit code. */
 int run_command_line(int argc, char **argv);

@@ -104,6 +104,20 @@ typedef struct tilecc_result {
 TILECC_API tilecc_result *tilecc_compile(const tilecc_options *opt, const char *path, const char *text, size_t size);
 TILECC_API void tilecc_free(tilecc_result *r); /* NULL: nothing */
 
+/* PTX or a cubin that tilecc made. */
+typedef struct tilecc_image {
+    const void *data;
+    size_t size;
+} tilecc_image;
+typedef enum tilecc_c_part { TILECC_C_HEADER, TILECC_C_SOURCE } tilecc_c_part;
+/* Kernels as functions of C: text of NAME.h or of NAME.c in `output`, C99 and C++17. The images are of one program, for one or
+ * several targets, and are tried in this order (those for the device's own target first); they are read during the call only. name:
+ * the two files' without suffix, and, where it is no identifier with _ for what can't stand in one, what all names begin with. driver:
+ * the text takes no device of libtile's but opens one itself, and libtile's source is to stand in front of it (--emit=c-driver).
+ * TILECC_ERROR_USAGE: an image of something else, images that differ in what they take, or a name that libtile has. To be freed; NULL
+ * when no memory is left for the result itself. */
+TILECC_API tilecc_result *tilecc_write_c(const char *name, const tilecc_image *images, size_t nimages, int driver, tilecc_c_part part);
+
 /* The --explain text of an error code ("E0412"), or NULL, as for NULL; *rule and *source, which may be NULL, are set
  * with it. Static. */
 TILECC_API const char *tilecc_explain(const char *code, const char **rule, const char **source);

@@ -35,6 +35,8 @@ extern "C" {
 #define TILE_API
 #endif
 
+#ifndef TILE_STATUS /* what --emit=c-driver makes has these two types, too */
+#define TILE_STATUS
 typedef enum tile_status {
     TILE_OK = 0,
     TILE_ERROR_ARGUMENT,  /* a wrong call: unknown name, missing argument, wrong type or rank; an unreadable file */
@@ -52,6 +54,7 @@ typedef struct tile_error {
     tile_status status;
     char text[4096]; /* one sentence, one line per failed check ("... and N more"), or diagnostics, cut off to fit */
 } tile_error;
+#endif
 TILE_API const char *tile_status_text(tile_status s);
 
 typedef enum tile_type { /* element types; the names are those of the language */

@@ -30,6 +30,8 @@ contains 'uses it.d' '^uses\\ it\.ptx:'
 # import is newer. `%` would make a pattern of the output's name, not of a dependency's.
 expect 0 '' -MD - --emit=ptx -o in.ptx <good.tile
 [ "$(cat in.d)" = in.ptx: ] || fail "standard input has no name: $(cat in.d)"
+expect 0 '' -MD --emit=ptx std.rows -o in.ptx
+[ "$(cat in.d)" = in.ptx: ] || fail "a module that is built in is no file: $(cat in.d)"
 has() { command -v "$1" >/dev/null 2>&1; }
 built() { # output, source, folder
     rm -rf tree && mkdir tree && cd tree || exit 3

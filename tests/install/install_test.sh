@@ -9,22 +9,26 @@ env -u DESTDIR cmake --install "$BUILD" --prefix "$prefix" >"$work/log" 2>&1 || 
     fail "cmake --install"
     finish
 }
-for file in bin/tilecc include/tilecc.h include/tile.h; do
-    [ -e "$prefix/$file" ] || fail "$file is not installed"
+for file in bin/tilecc include/tilecc.h include/tile.h share/man/man1/tilecc.1 share/bash-completion/completions/tilecc \
+    share/zsh/site-functions/_tilecc share/fish/vendor_completions.d/tilecc.fish share/doc/tilecc/GUIDE.md share/doc/tilecc/SPEC.md \
+    share/doc/tilecc/examples/copy.tile share/doc/tilecc/examples/embed/load.c; do
+    [ -s "$prefix/$file" ] || fail "$file is not installed"
 done
 
 flags='-Wall -Wextra -Wpedantic -Wstrict-prototypes -Wconversion -Werror'
 for header in "$prefix"/include/*.h; do
     name=$(basename "$header")
     printf '#include <%s>\n#include <%s>\nint used;\n' "$name" "$name" >"$work/one.c"
-    for standard in c11 c17; do
+    for standard in c99 c11 c17; do
         # shellcheck disable=SC2086
         cc -std=$standard $flags -I "$prefix/include" -c "$work/one.c" -o "$work/one.o" || fail "$name as $standard"
     done
     for cxx in c++ g++ clang++; do
         command -v $cxx >/dev/null 2>&1 || continue
-        $cxx -x c++ -std=c++11 -Wall -Wextra -Wpedantic -Werror -I "$prefix/include" -c "$work/one.c" -o "$work/one.o" ||
-            fail "$name as C++11 by $cxx"
+        for standard in c++11 c++17; do
+            $cxx -x c++ -std=$standard -Wall -Wextra -Wpedantic -Werror -I "$prefix/include" -c "$work/one.c" -o "$work/one.o" ||
+                fail "$name as $standard by $cxx"
+        done
         break
     done
 done

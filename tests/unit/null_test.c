@@ -86,6 +86,14 @@ static tilecc_status without(bool dirs, const char *name, const char *value, boo
     return compiled(&o, "t.tile", PROGRAM, sizeof PROGRAM - 1);
 }
 
+static tilecc_status written(const char *name, const tilecc_image *images, size_t n)
+{
+    tilecc_result *r = tilecc_write_c(name, images, n, 0, TILECC_C_HEADER);
+    tilecc_status s = r ? r->status : TILECC_ERROR_INTERNAL;
+    tilecc_free(r);
+    return s;
+}
+
 #define IMAGE w->compiled->output, w->compiled->output_size
 #define SOURCE PROGRAM, sizeof PROGRAM - 1
 
@@ -199,6 +207,10 @@ static tilecc_status without(bool dirs, const char *name, const char *value, boo
         is(compiled(&o, "t", NULL, 0) == TILECC_ERROR_SOURCE); is(without(false, NULL, "1", true) == TILECC_ERROR_USAGE); \
         is(without(false, "A", NULL, true) == TILECC_ERROR_USAGE); is(without(false, NULL, NULL, false) == TILECC_ERROR_USAGE); \
         is(without(true, NULL, NULL, true) == TILECC_ERROR_USAGE); is(without(true, NULL, NULL, false) == TILECC_ERROR_USAGE)) \
+    ROW(tilecc_write_c, name, const tilecc_image image = {IMAGE}; is(written(NULL, &image, 1) == TILECC_ERROR_USAGE);    \
+        is(written("", &image, 1) == TILECC_ERROR_USAGE); is(written("k", &image, 1) == TILECC_OK))                      \
+    ROW(tilecc_write_c, images, const tilecc_image no = {NULL, 0}; is(written("k", NULL, 0) == TILECC_ERROR_USAGE);      \
+        is(written("k", NULL, 1) == TILECC_ERROR_USAGE); is(written("k", &no, 1) == TILECC_ERROR_USAGE))                 \
     ROW(tilecc_free, r, tilecc_free(NULL))                                                                               \
     ROW(tilecc_explain, code, const char *rule; is(tilecc_explain(NULL, &rule, &rule) == NULL))                          \
     ROW(tilecc_explain, rule, const char *from; is(tilecc_explain("E0201", NULL, &from) && from))                        \

@@ -1,0 +1,99 @@
+# --emit=c: what is made compiles as C99 and as C++17 and runs on the simulator; every example and every kernel of the library compiles.
+. cli/cli.sh
+[ ! -x "$BUILD/quick/bin/tilecc" ] || TILECC=$BUILD/quick/bin/tilecc
+tests=$root/tests/cli/emit_c
+strict='-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror'
+includes="-I $root/runtime/include -I $work"
+sanitize=$(sed -n 's/^TILECC_SANITIZE:BOOL=ON$/-fsanitize=address,undefined/p' "$BUILD/CMakeCache.txt")
+cxx=$(command -v c++ || command -v g++ || command -v clang++) || echo "there is no C++ compiler: C alone"
+compiles() { # files without suffix
+    # shellcheck disable=SC2086
+    cc -std=c99 $strict -Wstrict-prototypes $includes -fsyntax-only "$1.c" >log 2>&1 || fail "$1.c as C99: $(head -5 log)"
+    # shellcheck disable=SC2086
+    [ -z "$cxx" ] || "$cxx" -x c++ -std=c++17 $strict $includes -fsyntax-only "$1.c" >log 2>&1 || fail "$1.c as C++17: $(head -5 log)"
+}
+
+# Called.
+cp "$tests/kernels.tile" kernels.tile
+expect 0 '' --emit=c kernels.tile -arch sm_90a,sm_100a
+only_files kernels.tile kernels.c kernels.h
+compiles kernels
+# shellcheck disable=SC2086
+runs() { # compiler ..
+    "$@" $includes $sanitize "$tests/calls.c" kernels.c -L "$BUILD/lib" -Wl,-rpath,"$BUILD/lib" -ltile -o calls >log 2>&1 && ./calls >>log 2>&1 ||
+        fail "$*: $(tail -5 log)"
+}
+# shellcheck disable=SC2086
+runs cc -std=c99 $strict
+# shellcheck disable=SC2086
+[ -z "$cxx" ] || runs "$cxx" -x c++ -std=c++17 $strict
+[ "$(nm -g --defined-only calls | grep -c ' T kernels_')" = 6 ] || fail "names that leave the object: $(nm -g --defined-only calls | grep kernels)"
+
+# Nothing but the driver: C99, what it is for to C++ is the header. Without a driver it says so; with one that prints what it gets, the launches
+# are what libtile's are.
+expect 0 '' --emit=c-driver kernels.tile -arch sm_90a,sm_100a
+sed -n '/^#ifndef TILE_STATUS/,/^#endif/p' kernels.h | grep -oE '(TILE_|tile_)[A-Za-z_]+( = 0)?|char text.*' >status.made
+sed -n '/^#ifndef TILE_STATUS/,/^#endif/p' "$root/runtime/include/tile.h" | sed 's|/\*.*||' | grep -oE '(TILE_|tile_)[A-Za-z_]+( = 0)?|char text.*' | sed 's/; *$/;/' >status
+same status status.made
+for standard in c99 c11; do
+    # shellcheck disable=SC2086
+    cc -std=$standard -Wall -Wextra -Wpedantic -Werror -c kernels.c -o kernels.o >log 2>&1 || fail "c-driver as $standard: $(head -5 log)"
+done
+[ "$(nm -g --defined-only kernels.o | grep -vc ' T kernels_')" = 0 ] || fail "names that leave the object: $(nm -g --defined-only kernels.o)"
+if [ -n "$cxx" ]; then
+    printf '#include "kernels.h"\n#include "tile.h"\n#include "kernels.h"\nint used;\n' >both.cpp
+    # shellcheck disable=SC2086
+    "$cxx" -std=c++17 $strict $includes -c both.cpp -o both.o >log 2>&1 || fail "the header beside tile.h: $(head -5 log)"
+fi
+cc -std=c99 -Wall -Wextra -Wpedantic -Werror "$tests/driver_calls.c" kernels.o -I . -ldl -pthread -o driver_calls && mkdir driver &&
+    cc -std=c99 -shared -fPIC "$tests/fake_cuda.c" -o driver/libcuda.so.1 || fail 'linking'
+[ -n "$(ldconfig -p 2>/dev/null | grep libcuda.so.1)" ] || { ./driver_calls >log && grep -q 'no NVIDIA driver' log; } || fail "without a driver: $(cat log)"
+LD_LIBRARY_PATH=driver ./driver_calls >log || fail "with a driver that prints: $(cat log)"
+sed -i 's/^load .*/load/' log
+same "$tests/driver_calls.txt" log
+rm -rf driver driver_calls kernels.o both.* status status.made
+
+# The same text wherever it is made, and by whatever name of the two files it is asked for.
+mkdir elsewhere
+expect 0 '' --emit=c kernels.tile -arch sm_90a,sm_100a
+(cd elsewhere && "$TILECC" --emit=c ../kernels.tile -arch=sm_90a,sm_100a -o kernels.h) || fail 'from another folder'
+cmp kernels.c elsewhere/kernels.c && cmp kernels.h elsewhere/kernels.h || fail 'it depends on the folder'
+rm -r elsewhere
+
+# PTX alone where there is no assembler; a file whose name is no name in C; -MD.
+expect 0 '' --emit=c good.tile -o 2-good.files.c
+contains 2-good.files.h '_2_good_files_open'
+compiles 2-good.files
+mkdir none
+# shellcheck disable=SC2016
+CUDA_HOME=/nonexistent TILECC_NVJITLINK=/nonexistent TILECC_PTXAS=/nonexistent expect 0 'PTX alone' -v --emit=c -MD good.tile -o none/good
+contains none/good.d '^none/good\.c: good\.tile'
+[ "$(grep -c 'sizeof image' none/good.c)" = 1 ] || fail "an image without an assembler: $(grep 'sizeof image' none/good.c)"
+rm -r none 2-good.files.*
+
+# What can't be.
+expect 2 "sm_90a,sm_100a" -S good.tile -arch sm_90a,sm_100a
+expect 2 'stands there twice' --emit=c good.tile -arch sm_90a,sm_90a
+expect 2 'without a name' --emit=c good.tile -arch sm_90a,
+expect 2 'unknown target .sm_9' --emit=c good.tile -arch sm_90a,sm_9
+expect 2 'writes two files' --emit=c good.tile -o -
+expect 2 'no name' --emit=c good.tile -o ./.c
+expect 2 "a name of libtile's" --emit=c good.tile -o tile
+expect 1 'E0' --emit=c bad.tile
+rm -f kernels.c kernels.h calls log
+only_files kernels.tile
+
+# Every example and every module of the library that has kernels; not assembled, which tests/assemble does.
+export CUDA_HOME=/nonexistent TILECC_NVJITLINK=/nonexistent TILECC_PTXAS=/nonexistent
+n=0
+for program in "$root"/examples/*.tile $("$TILECC" --list-library); do
+    # shellcheck disable=SC2046
+    "$TILECC" $(options_of "$program") --emit=c "$program" -o kernels >log 2>&1 || {
+        grep -q 'has no kernel' log || fail "$program: $(head -3 log)"
+        continue
+    }
+    compiles kernels
+    n=$((n + 1))
+done
+[ $n -ge 30 ] || fail "only $n programs were compiled"
+finish
