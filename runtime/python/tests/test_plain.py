@@ -45,12 +45,7 @@ def test_errors():
         (tilecc.CompileError, "E0201", lambda: tilecc.loads("kernel k(x: global s32[N]) { fill zz = 1; }").plan()),
         (AttributeError, "has no kernel 'cop'", lambda: tilecc.loads(SOURCE).cop(x, x)),
     ):
-        try:
-            f()
-        except kind as e:
-            assert words in str(e), str(e)
-        else:
-            raise AssertionError(words)
+        all_tests.raises(kind, words, f)
 
 
 if __name__ == "__main__":

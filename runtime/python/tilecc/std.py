@@ -7,6 +7,7 @@ import sys
 
 from . import load
 from ._arrays import array
+from ._torch import function_operator
 
 __all__ = [
     "combine", "concat", "convert", "copy", "flip", "gather", "pack", "pad", "pages_append", "pages_gather", "permute", "roll", "scatter",
@@ -261,3 +262,7 @@ def pages_append(x, slot, cache):
     if 0 not in x.shape:
         _kernel("pages", "append", T=_rows(x), I=array(slot).dtype)(x, slot, cache)
     return cache
+
+
+for _name in __all__:
+    globals()[_name] = function_operator(globals()[_name])
