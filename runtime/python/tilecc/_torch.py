@@ -1,11 +1,9 @@
-"""Kernels, and the functions of tilecc.std, as operators of torch.library: what torch.compile, torch.export and fake tensors see of a call.
+"""Operators of torch.library: what torch.compile, torch.export and fake tensors see of a call of a kernel, or of a function of tilecc.std.
 
 An operator changes the arguments that its kernel writes and returns nothing; what `out=torch.empty` makes is allocated before it, by operations that
 they follow as well. Nothing here imports torch: whoever calls has tensors of it."""
 
-import functools
 import hashlib
-import inspect
 import keyword
 import os
 import re
@@ -13,10 +11,10 @@ import sys
 
 from ._arrays import torch_type
 
-_operators = {}  # their names: what keeps them alive
+operators = {}  # their names: what keeps them alive
 
 
-def _define(name, parameters, returns, function, fake):
+def define(name, parameters, returns, function, fake):
     """An operator "namespace::name" of (name, type, is it written). function works on tensors that are there, fake on those that have only shapes."""
     import torch
 
@@ -32,7 +30,7 @@ def _define(name, parameters, returns, function, fake):
 
     made = torch.library.custom_op(name, run, mutates_args=written, schema=f"({', '.join(texts)}) -> {returns}")
     made.register_fake(fake)
-    _operators[name] = made
+    operators[name] = made
 
 
 def find(name):
@@ -53,11 +51,11 @@ def kernel_operator(kernel, parameters, name=None):
         digest = hashlib.sha256(repr(what).encode()).hexdigest()[:12]
         stem = re.sub(r"\W+", "_", os.path.splitext(os.path.basename(module._path))[0]).strip("_")
         name = f"tilecc::{stem or 'source'}_{kernel.name}_{digest}"
-        if name in _operators:
+        if name in operators:
             return name
     elif not re.fullmatch(r"[A-Za-z_]\w*::[A-Za-z_]\w*", name):
         raise ValueError(f"an operator is called 'namespace::name', not {name!r}")
-    elif name in _operators:
+    elif name in operators:
         raise ValueError(f"there is an operator {name} already")
 
     def fake(*arguments):
@@ -66,76 +64,8 @@ def kernel_operator(kernel, parameters, name=None):
                 p.check(kernel.name, torch_type(x), len(x.shape))
 
     types = [(p.name, "SymInt" if p.scalar else "Tensor", p.written) for p in parameters]
-    _define(name, types, "()", lambda *arguments: kernel(*arguments), fake)
+    define(name, types, "()", lambda *arguments: kernel(*arguments), fake)
     return name
-
-
-# ---- functions ----
-
-_WRITTEN = {"pages_append": "cache"}  # the parameter that a function of tilecc.std writes and returns; where none is named, `out`
-_SEVERAL = ("split", "split_qkv")  # those that return several tensors
-_KINDS = {"t": "Tensor", "l": "Tensor[]", "i": "SymInt", "n": "SymInt[]", "f": "float", "b": "bool", "s": "str", "d": "ScalarType"}
-
-
-def _kind(torch, x):
-    """A letter of _KINDS; "o": nothing is given."""
-    if x is None:
-        return "o"
-    if isinstance(x, torch.Tensor):
-        return "t"
-    if isinstance(x, (list, tuple)):
-        return "l" if len(x) > 0 and isinstance(x[0], torch.Tensor) else "n"
-    if isinstance(x, bool):
-        return "b"
-    if isinstance(x, (int, torch.SymInt)):
-        return "i"
-    if isinstance(x, float):
-        return "f"
-    if isinstance(x, str):
-        return "s"
-    if isinstance(x, torch.dtype):
-        return "d"
-    raise TypeError(f"a {type(x).__name__} is no argument of an operator")
-
-
-def function_operator(f):
-    """f of tilecc.std as a function that torch.compile takes for one operator, and f itself elsewhere. There is an operator for each choice of what
-    kinds of arguments are given, tilecc::permute_tno for permute(tensor, numbers, out=None)."""
-    parameters = inspect.signature(f).parameters
-    names = tuple(parameters)
-    defaults = {n: p.default for n, p in parameters.items() if p.default is not p.empty}
-    written = _WRITTEN.get(f.__name__, "out")
-
-    @constant
-    def operator(kinds):
-        name = f"tilecc::{f.__name__}_{kinds}"
-        if name not in _operators:
-            given = [n for n, k in zip(names, kinds) if k != "o"]
-            writes = written in given
-
-            def run(*arguments):
-                y = f(**dict(zip(given, arguments)))
-                return None if writes else list(y) if f.__name__ in _SEVERAL else y
-
-            types = [(n, _KINDS[k], n == written) for n, k in zip(names, kinds) if k != "o"]
-            _define(name, types, "()" if writes else "Tensor[]" if f.__name__ in _SEVERAL else "Tensor", run, run)
-        return name
-
-    @functools.wraps(f)
-    def call(*arguments, **keywords):
-        torch = sys.modules.get("torch")
-        if torch is None or not torch.compiler.is_dynamo_compiling():
-            return f(*arguments, **keywords)
-        given = dict(defaults)
-        given.update(zip(names, arguments))
-        given.update(keywords)
-        if len(arguments) > len(names) or len(given) != len(names):
-            raise TypeError(f"{f.__name__} takes {', '.join(names)}")
-        kinds = "".join([_kind(torch, given[n]) for n in names])
-        y = find(operator(kinds))(*[given[n] for n in names if given[n] is not None])
-        return given[written] if given.get(written) is not None else y
-
-    return call
 
 
 def constant(f):

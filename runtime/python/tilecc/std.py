@@ -7,7 +7,7 @@ import sys
 
 from . import load
 from ._arrays import array
-from ._torch import function_operator
+from ._functions import public
 
 __all__ = [
     "combine", "concat", "convert", "copy", "flip", "gather", "pack", "pad", "pages_append", "pages_gather", "permute", "roll", "scatter",
@@ -19,6 +19,7 @@ _kernels = {}
 
 def _kernel(module, name, **types):
     """The kernel with these element types; compiled once for each."""
+    types = {t: v if isinstance(v, str) else int(v) for t, v in types.items()}  # sizes may be symbols of torch.compile
     key = (module, name, *types.values())
     k = _kernels.get(key)
     if k is None:
@@ -265,4 +266,4 @@ def pages_append(x, slot, cache):
 
 
 for _name in __all__:
-    globals()[_name] = function_operator(globals()[_name])
+    globals()[_name] = public(globals()[_name])
