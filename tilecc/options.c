@@ -156,6 +156,7 @@ static bool take(CommandLine *c, int id, char *arg)
     case OPT_DEPENDENCIES: o->dependencies = true; return true;
     case OPT_DEPENDENCY_FILE: o->dependency_file = arg; return true;
     case OPT_DEFINE: return add_define(c, arg);
+    case OPT_KERNEL: c->defines[c->o.lib.ndefines++] = (tilecc_define){"kernel", arg}; return true;
     case OPT_IMPORT_DIR: c->import_dirs[o->lib.nimport_dirs++] = arg; return true;
     case OPT_PATH_MAP: c->path_maps[o->lib.npath_maps++] = arg; return true;
     case OPT_TARGET:

@@ -578,8 +578,8 @@ def _emit(module, what, arch):
 
 def load(path, *, simulator="sim", **defines):
     """The kernels of a .tile file, or of a module of the library that is built in ("std.rows"). defines: compile-time parameters, D=4096, or a
-    kernel's own as **{"copy.BM": 32}. simulator: where calls with arrays on the CPU run ("sim:fast", "sim:fuzz,seed=7": tile.h,
-    tile_device_open). Errors of the source come at the first call."""
+    kernel's own as **{"copy.BM": 32}; kernel="copy" compiles that kernel alone. simulator: where calls with arrays on the
+    CPU run ("sim:fast", "sim:fuzz,seed=7": tile.h, tile_device_open). Errors of the source come at the first call."""
     path = os.fspath(path)
     size, name = c_size_t(), ctypes.c_char_p()
     text = None if os.path.exists(path) else native.library(path.encode(), byref(size), byref(name))

@@ -23,7 +23,7 @@ def _kernel(module, name, **types):
     key = (module, name, *types.values())
     k = _kernels.get(key)
     if k is None:
-        k = _kernels[key] = getattr(load(f"std.{module}", **{f"{name}.{t}": v for t, v in types.items()}), name)
+        k = _kernels[key] = getattr(load(f"std.{module}", kernel=name, **{f"{name}.{t}": v for t, v in types.items()}), name)
     return k
 
 
