@@ -47,6 +47,30 @@ static void some_kernel(Checked *ch)
     if (!ch->kernels.n && !ch->c->diags->errors) diag_at(ch->c->diags, E0216, (Span){start, start}, "the program has no kernel");
 }
 
+/* -D kernel=NAME: the others are looked at for their names only. Nothing else can be meant: `kernel` is a keyword. */
+static void one_kernel(Checked *ch)
+{
+    const Define *one = NULL;
+    for (size_t i = 0; i < ch->ndefines; i++) {
+        if (strcmp(ch->defines[i].name, "kernel") != 0) continue;
+        ch->defines[i].used = true;
+        one = &ch->defines[i];
+    }
+    if (!one || !ch->kernels.n) return;
+    const char *known = "";
+    for (uint32_t i = 0; i < ch->kernels.n; i++) {
+        Item *it = ch->kernels.v[i];
+        const char *name = names_text(ch->c->names, it->name.name);
+        known = arena_printf(ch->c->scratch, "%s%s`%s`", known, i ? ", " : "", name);
+        if (strcmp(name, one->value) != 0) continue;
+        ch->kernels.v[0] = it;
+        ch->kernels.n = 1;
+        return;
+    }
+    diag_at(ch->c->diags, E0213, (Span){0, 0}, "the program has no kernel `%s`; it has %s", one->value, known);
+    ch->kernels.n = 0;
+}
+
 /* ---- once a program ---- */
 
 Checked *check_unit(Compilation *c, Unit *unit, Define *defines, size_t ndefines, const ImportReader *reader,
@@ -64,6 +88,7 @@ Checked *check_unit(Compilation *c, Unit *unit, Define *defines, size_t ndefines
     for (Module *m = ch->modules; m; m = m->next)
         if (!m->broken) constants(ch, m); /* scalars.c: each has a value */
     some_kernel(ch);
+    one_kernel(ch);
     alternatives(ch); /* alternatives.c: which schedules each kernel has */
     ch->errors = c->diags->errors;
     return ch;

@@ -175,6 +175,7 @@ static bool take(CommandLine *c, int id, char *arg)
     case OPT_DEPENDENCIES: o->dependencies = true; return true;
     case OPT_DEPENDENCY_FILE: o->dependency_file = arg; return true;
     case OPT_DEFINE: return add_define(c, arg);
+    case OPT_KERNEL: c->defines[c->o.lib.ndefines++] = (tilecc_define){"kernel", arg}; return true;
     case OPT_IMPORT_DIR: c->import_dirs[o->lib.nimport_dirs++] = arg; return true;
     case OPT_PATH_MAP: c->path_maps[o->lib.npath_maps++] = arg; return true;
     case OPT_TARGET:
@@ -190,7 +191,7 @@ static bool take(CommandLine *c, int id, char *arg)
         if (k >= 0) o->lib.hints = k == 2 ? -1 : k;
         return k >= 0;
     case OPT_DEPENDENT:
-        k = CHOOSE("--dependent-launch", arg, "on", "off");
+        k = choose(id, "--dependent-launch", arg);
         o->lib.no_dependent_launch = k == 1;
         return k >= 0;
     case OPT_WARN:

@@ -314,6 +314,7 @@ static int run(Run *r)
         run_args_save(&r->typed, r->opt->save);
         code = check_outputs(r, (const char *const[]){r->path}, 1);
     }
+    if (code == EXIT_OK) run_args_define(&r->typed, r->kernel, &r->opt->lib);
     if (code == EXIT_OK) code = make_args(r);
     if (code == EXIT_OK && r->opt->verbose) say_what_runs(r);
     if (code == EXIT_OK) code = run_args_bind(&r->typed, r->device, r->args);

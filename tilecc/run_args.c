@@ -394,7 +394,8 @@ static int resolve_extent(const RunArg *a, tile_args *args, int i, int64_t *out)
     if (st == TILE_OK && *out >= 0) return EXIT_OK;
     if (st == TILE_OK) complain("%s: %s is %" PRId64, a->text, s, *out);
     else
-        complain("%s: %s; '%s' is %s%s: compile-time names stand for numbers there, and sizes come from other arguments; one that comes from none is said as a number", a->text,
+        complain("%s: %s; '%s' is %s%s: compile-time names that no -D gives stand for numbers there, and sizes come from other arguments; one that comes from none is said as a number",
+                 a->text,
                  e.text, a->name, tile_type_name(a->param.type), a->param.extents);
     return EXIT_USAGE;
 }
@@ -404,6 +405,38 @@ static bool has_symbols(const RunArg *a)
     for (int i = 0; i < a->nextents; i++)
         if (!is_number(a->extents[i])) return true;
     return false;
+}
+
+/* Is it a size of the kernel, which arguments bind? */
+static bool is_size(const RunArgs *a, const char *name)
+{
+    size_t n = strlen(name);
+    for (size_t i = 0; i < a->n; i++) {
+        const char *p = a->v[i].param.extents;
+        for (; p && (p = strpbrk(p, LETTERS)); p += strspn(p, LETTERS))
+            if (strspn(p, LETTERS) == n && strncmp(p, name, n) == 0) return true;
+    }
+    return false;
+}
+
+void run_args_define(RunArgs *a, const tile_kernel *k, const tilecc_options *o)
+{
+    const char *kernel = tile_kernel_name(k);
+    size_t n = strlen(kernel);
+    for (size_t i = 0; i < a->n; i++)
+        for (int e = 0; e < a->v[i].nextents; e++) {
+            char **extent = &a->v[i].extents[e];
+            const char *value = NULL;
+            if (is_number(*extent) || is_size(a, *extent)) continue;
+            for (size_t j = 0; j < o->ndefines; j++) {
+                const char *name = o->defines[j].name;
+                if (strncmp(name, kernel, n) == 0 && name[n] == '.') name += n + 1;
+                if (strcmp(name, *extent) == 0 && is_number(o->defines[j].value)) value = o->defines[j].value;
+            }
+            if (!value) continue;
+            free(*extent);
+            *extent = copy_text(value, strlen(value));
+        }
 }
 
 static int bind_typed(RunArg *a, tile_device *d, tile_args *args)

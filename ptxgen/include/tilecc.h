@@ -44,7 +44,8 @@ typedef enum tilecc_emit {
 typedef enum tilecc_error_format { TILECC_HUMAN, TILECC_SHORT, TILECC_JSON } tilecc_error_format;
 typedef enum tilecc_assembler { TILECC_ASM_AUTO, TILECC_ASM_NVJITLINK, TILECC_ASM_PTXAS } tilecc_assembler;
 
-typedef struct tilecc_define { /* -D kernel.name=value or name=value */
+/* -D kernel.name=value or name=value; the name "kernel", a keyword of the language, stands for the one kernel to compile. */
+typedef struct tilecc_define {
     const char *name;
     const char *value;
 } tilecc_define;

@@ -120,7 +120,7 @@ typedef struct tile_compiler {
 TILE_API void tile_device_use_compiler(tile_device *d, const tile_compiler *compiler);
 /* Compiles for the device's GPU, unless the source's `target` line names others. text (size bytes) NULL: the file `path`
  * is read; else path, which may be NULL, names the text in messages and is where imports are looked for. defines are
- * "name=value"; NULL where ndefines is 0. Needs libtilecc in the program (tile_source.h's tile_use_compiler). */
+ * "name=value", "kernel=name" for one kernel of several; NULL where ndefines is 0. Needs libtilecc in the program (tile_source.h's tile_use_compiler). */
 TILE_API tile_status tile_module_load_source(tile_device *d, const char *path, const char *text, size_t size,
                                              const char *const *defines, size_t ndefines, tile_module **out,
                                              tile_error *err);

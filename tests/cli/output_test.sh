@@ -17,6 +17,19 @@ cmp -s kept.plan out || fail "--explain-plan is not --emit=plan"
 rm kept.* x.*
 only_files
 
+# One kernel of several.
+printf 'kernel one(x: global f32[N]) {\n    shared t: f32[4];\n    move x[0] -> t;\n    move t -> x[4];\n}\n' >both.tile
+printf 'kernel two<B = 4>(x: global f32[N]) {\n    shared t: f32[B];\n    move x[16] -> t;\n    move t -> x[32];\n}\n' >>both.tile
+expect 0 '' -S --kernel=one both.tile -o -
+contains out 'entry one'
+! grep -q 'entry two' out || fail '--kernel=one makes two, too'
+expect 0 '' -S --kernel=two -D B=8 both.tile -o -
+contains out 'entry two'
+! grep -q 'entry one' out || fail '--kernel=two makes one, too'
+expect 1 'no kernel has this compile-time parameter' -S --kernel=one -D B=8 both.tile -o -
+rm -f both.tile
+only_files
+
 # -S: a file of the source's name in the current folder, wherever the source is.
 mkdir sub
 cp good.tile sub/there.tile

@@ -74,6 +74,12 @@ kernel named<C = 4>(x: global u32[C, L], y: global u32[C, L], k: s64) where L % 
 END
 expect 2 "E1104: .* no size, stride or scalar named C; 'y' is u32\[4, L\]: compile-time names" \
     run --device=sim named.tile x=u32[4,64] y=u32[C,L]:out.npy k=0
+for define in C=8 named.C=8; do # but with -D, in any order of the arguments
+    expect 0 '' run --device=sim named.tile -D $define 'y=u32[C,L]:out.npy' 'x=u32[C,64]~iota' k=0
+    [ "$(tail -c 2048 out.npy | od -A n -t u4 -v -w4 | awk '$1 != NR - 1' | wc -l)" = 0 ] || fail "-D $define: other contents"
+done
+expect 2 'no size, stride or scalar named C' run --device=sim named.tile -D C=8 x=u32[8,64] y=u32[CC,L]:out.npy k=0
+expect 2 'no size, stride or scalar named Q' run --device=sim named.tile -D C=8 x=u32[8,64] y=u32[Q,L]:out.npy k=0
 # A view may be empty at the tensor's end, too; then it reads as zeros.
 expect 0 '' run --device=sim named.tile x=u32[4,64] y=u32[4,L]:out.npy k=60
 [ "$(tail -c 1024 out.npy | tr -d '\000' | wc -c)" = 64 ] || fail "a view of 4 columns"

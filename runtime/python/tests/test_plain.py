@@ -1,7 +1,9 @@
 """The package with nothing but the standard library: an array is whatever has an array interface."""
 
 import ctypes
+import os
 import sys
+import tempfile
 
 import all_tests
 import tilecc
@@ -45,12 +47,22 @@ def test_errors():
         (tilecc.CompileError, "E0201", lambda: tilecc.loads("kernel k(x: global s32[N]) { fill zz = 1; }").plan()),
         (AttributeError, "has no kernel 'cop'", lambda: tilecc.loads(SOURCE).cop(x, x)),
     ):
-        try:
-            f()
-        except kind as e:
-            assert words in str(e), str(e)
-        else:
-            raise AssertionError(words)
+        all_tests.raises(kind, words, f)
+
+
+def test_testing():
+    """What `tilecc test` finds comes as an AssertionError; needs the compiler's program."""
+    from tilecc import testing
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "copy.tile")
+        for other in ("copy", "none"):
+            with open(path, "w") as f:
+                f.write(f"// run: copy src=s32[8,32]~1 dst=s32[M,N] == {other}\n{SOURCE}")
+            if other == "copy":
+                testing.check(path, "--device=sim")
+            else:
+                all_tests.raises(AssertionError, "no kernel 'none'", lambda: testing.check(path, "--device=sim"))
 
 
 if __name__ == "__main__":

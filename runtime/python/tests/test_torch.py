@@ -6,6 +6,7 @@ import torch
 
 import all_tests
 import tilecc
+from all_tests import raises
 
 SOURCE = """
 kernel copy(src: global bf16[M, N], dst: global bf16[M, N]) {
@@ -60,15 +61,6 @@ def test_scalar():
     x = torch.arange(1024, device=device, dtype=torch.float32)
     y = module().shifted(x, steps=3, dst=torch.empty)
     assert torch.equal(y[:1012], x[12:]) and not y[1012:].any()
-
-
-def raises(kind, words, f):
-    try:
-        f()
-    except kind as e:
-        assert words in str(e), str(e)
-        return e
-    raise AssertionError(f"nothing was raised: {words}")
 
 
 def test_errors():

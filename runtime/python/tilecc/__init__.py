@@ -18,8 +18,10 @@ import sys
 import threading
 from ctypes import byref, c_double, c_int64, c_size_t, c_uint64, c_void_p
 
+from . import _extents as extents
 from . import _native as native
-from ._arrays import CPU, CUDA, Array, array, is_array
+from . import _torch
+from ._arrays import CPU, CUDA, TORCH_NAMES, array, is_array, is_traced
 
 __all__ = ["load", "loads", "std", "Module", "Kernel", "Error", "CompileError", "LaunchError", "__version__"]
 __version__ = native.version().decode()
@@ -97,11 +99,20 @@ class _Parameter:
         self.type_name = native.type_name(p.type).decode()
         self.bits = native.type_bits(p.type)
         self.rank = p.rank
-        self.extents = [e.strip() for e in p.extents.decode().strip("[]").split(",")] if p.rank else []
+        self.extents = extents.split(p.extents.decode()) if p.rank else ()
         self.written, self.read = bool(p.written), bool(p.read)
 
     def __str__(self):
         return f"{self.name}: {self.type_name}" + (f"[{', '.join(self.extents)}]" if self.rank else "")
+
+    def check(self, kernel, dtype, rank, raw=False):
+        """TypeError unless it takes an array of these elements and as many dimensions."""
+        if self.scalar:
+            raise TypeError(f"{kernel}: argument '{self.name}' is an integer ({self}), not an array")
+        if not _fits(self, dtype, raw):
+            raise TypeError(f"{kernel}: argument '{self.name}' has elements of {dtype}; it takes {self}")
+        if rank != self.rank:
+            raise TypeError(f"{kernel}: argument '{self.name}' has {rank} dimensions; it takes {self}")
 
 
 class _Compiled:
@@ -132,14 +143,13 @@ class _Compiled:
         return out
 
 
-def _fits(p, a):
-    """Do elements of the array stand for those of the parameter?"""
-    if a.dtype == p.type_name or (p.type_name == "tf32" and a.dtype == "f32"):
+def _fits(p, dtype, raw):
+    """Do such elements stand for those of the parameter? raw: they may be any that are as wide."""
+    if dtype == p.type_name or (p.type_name == "tf32" and dtype == "f32"):
         return True
-    width = int("".join(c for c in a.dtype if c.isdigit()) or 0) if a.dtype[0] in "us" else 0
     if p.bits % 8:  # packed: bytes
-        return a.dtype == "u8"
-    return a.raw and p.type_name in ("bf16", "e4m3", "e5m2", "f16") and width == p.bits
+        return dtype == "u8"
+    return raw and p.type_name in ("bf16", "e4m3", "e5m2", "f16") and dtype in (f"u{p.bits}", f"s{p.bits}")
 
 
 class _Bound:
@@ -215,15 +225,10 @@ class _Bound:
         _check(native.bind_scalar(self.args, p.key, x, byref(self.error)), self.error)
 
     def _bind_array(self, p, a):
-        if p.scalar:
-            raise TypeError(f"{self.kernel.name}: argument '{p.name}' is an integer ({p}), not an array")
-        if not _fits(p, a):
-            raise TypeError(f"{self.kernel.name}: argument '{p.name}' has elements of {a.dtype}; it takes {p}")
+        shape, strides = a.shape, a.strides
+        p.check(self.kernel.name, a.dtype, len(shape), a.raw)
         if p.written and a.readonly:
             raise TypeError(f"{self.kernel.name}: argument '{p.name}' is written, and this array is read-only")
-        shape, strides = a.shape, a.strides
-        if len(shape) != p.rank:
-            raise TypeError(f"{self.kernel.name}: argument '{p.name}' has {len(shape)} dimensions; it takes {p}")
         if p.bits % 8:
             if strides is not None:
                 raise TypeError(f"{self.kernel.name}: argument '{p.name}' holds packed elements, which must be contiguous")
@@ -261,15 +266,16 @@ class _Bound:
         self._bind_array(p, self.keep[p.name])
 
     def _extent(self, p, text):
-        if text.isdigit():
-            return int(text)
-        value = c_int64()
-        if native.symbol(self.args, text.encode(), byref(value), byref(self.error)) != 0:
-            raise TypeError(
-                f"{self.kernel.name}: the extent {text} of '{p.name}' follows from no other argument: pass an array, or a function that "
-                f"makes one ({self.error.text.decode()})"
-            )
-        return value.value
+        sizes, value = {}, c_int64()
+        try:
+            parsed = extents.parse(text)
+            for name in extents.names(parsed):
+                if native.symbol(self.args, name.encode(), byref(value), byref(self.error)) != 0:
+                    raise ValueError(self.error.text.decode())
+                sizes[name] = value.value
+            return extents.value(parsed, sizes)
+        except (ValueError, ZeroDivisionError) as e:
+            raise TypeError(f"{self.kernel.name}: the extent {text} of '{p.name}' follows from no other argument: pass an array ({e})") from None
 
     def fetch(self):
         for p, address, at, size in self.copies:
@@ -301,19 +307,14 @@ def _row_major(shape):
 
 def _made(maker, shape, p, beside):
     """By torch.empty and its like, numpy.empty and its like, or any function of a shape."""
+    if p.bits % 8:  # packed
+        shape = (*shape[:-1], shape[-1] * p.bits // 8)
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(beside.keep, torch.Tensor):
-        names = {
-            "u8": "uint8", "u16": "uint16", "u32": "uint32", "u64": "uint64", "s8": "int8", "s16": "int16", "s32": "int32", "s64": "int64",
-            "f16": "float16", "bf16": "bfloat16", "f32": "float32", "tf32": "float32", "f64": "float64", "e4m3": "float8_e4m3fn",
-            "e5m2": "float8_e5m2",
-        }
-        return maker(shape, dtype=getattr(torch, names.get(p.type_name, "uint8")), device=beside.keep.device)
+        return maker(shape, dtype=getattr(torch, TORCH_NAMES.get(p.type_name, "uint8")), device=beside.keep.device)
     names = {"bf16": "uint16", "e4m3": "uint8", "e5m2": "uint8", "f16": "float16", "f32": "float32", "tf32": "float32", "f64": "float64"}
     dtype = names.get(p.type_name) or {"u": "uint", "s": "int"}.get(p.type_name[0], "uint") + str(max(p.bits, 8))
-    if p.bits % 8:
-        shape, dtype = (*shape[:-1], shape[-1] * p.bits // 8), "uint8"
-    return maker(shape, dtype=dtype)
+    return maker(shape, dtype="uint8" if p.bits % 8 else dtype)
 
 
 class _Ready:
@@ -346,7 +347,7 @@ class _Ready:
         native.args_free(self.args)
 
 
-_READY_MOST = 64  # kinds of arguments of one kernel that a thread remembers
+_READY_MOST = 256  # kinds of arguments of a module's kernels that a thread remembers
 
 
 def _kind(torch, arguments):
@@ -354,7 +355,7 @@ def _kind(torch, arguments):
     kind = []
     for x in arguments:
         if type(x) is torch.Tensor:
-            if not x.is_cuda or x.requires_grad:
+            if not x.is_cuda or (x.requires_grad and torch.is_grad_enabled()):
                 return None
             kind.append((x.dtype, x.shape, x.stride(), x.device))
         elif type(x) is int and -(2**63) <= x < 2**63:
@@ -371,7 +372,6 @@ class Kernel:
     def __init__(self, module, name):
         self._module, self.name = module, name
         self.__name__ = self.__qualname__ = name
-        self._ready = threading.local()
 
     def __repr__(self):
         return f"<kernel {self.name} of {self._module._path}>"
@@ -390,25 +390,81 @@ class Kernel:
         return out
 
     def __call__(self, *arguments, stream=None, **keywords):
-        torch = sys.modules.get("torch")
-        given = (*arguments, *keywords.values())
-        kind = torch and _kind(torch, given)
-        if kind:
-            kind = (len(arguments), *keywords, *kind)
-            ready = self._ready.__dict__.get(kind)
-            if ready is not None:
-                ready.launch(given, _raw_stream(torch, ready.where) if stream is None else stream or None)
-                return None
+        torch, kind = sys.modules.get("torch"), None
+        if torch is not None:
+            if torch.compiler.is_dynamo_compiling():
+                return self._traced(torch, arguments, keywords, stream)
+            given = (*arguments, *keywords.values())
+            kind = _kind(torch, given)
+            if kind:
+                remembered = self._module._ready.__dict__
+                kind = (self.name, len(arguments), *keywords, *kind)
+                ready = remembered.get(kind)
+                if ready is not None:
+                    ready.launch(given, _raw_stream(torch, ready.where) if stream is None else stream or None)
+                    return None
+            elif any(is_traced(torch, x) for x in given):
+                return self._traced(torch, arguments, keywords, stream)
         with _Bound(self, arguments, keywords) as b:
             if stream is None and b.where[0] == CUDA:
                 stream = _stream(b.where)
             _check(native.launch(b.args, stream or None, byref(b.error)), b.error)
             b.fetch()
             if kind:
-                if len(self._ready.__dict__) >= _READY_MOST:
-                    self._ready.__dict__.clear()
-                self._ready.__dict__[kind] = _Ready(b, [*self._module._parameter_names(self.name)[: len(arguments)], *keywords])
+                if len(remembered) >= _READY_MOST:
+                    remembered.clear()
+                remembered[kind] = _Ready(b, [*self._module._parameter_names(self.name)[: len(arguments)], *keywords])
             return None if not b.results else b.results[0] if len(b.results) == 1 else tuple(b.results)
+
+    def _traced(self, torch, arguments, keywords, stream):
+        """The call where torch.compile, or another that traces, follows it: it becomes the kernel's operator. What is not written in Python stands in
+        _operator(), which is called while it compiles."""
+        operator, parameters = self._module._operator(self.name)
+        given = self._names_for(arguments, keywords)
+        known = [p[0] for p in parameters]
+        for name in given:
+            if name not in known:
+                raise TypeError(f"{self.name} has no parameter '{name}'; it has {', '.join(known)}")
+        if stream is not None:
+            raise TypeError(f"{self.name}: what is traced runs on PyTorch's current stream; `stream` can't be given")
+        sizes, makers, like, made = {}, [], None, []
+        for name, scalar, extents_, dtype, packed in parameters:
+            if name not in given:
+                raise TypeError(f"{self.name}: argument '{name}' is missing")
+            x = given[name]
+            if scalar:
+                sizes[name] = x
+            elif isinstance(x, torch.Tensor):
+                if x.requires_grad and torch.is_grad_enabled():
+                    raise TypeError(f"{self.name}: argument '{name}': it requires grad, and kernels record no gradients: pass x.detach()")
+                like = x if like is None else like
+                for e, n in zip(extents_, x.shape):
+                    if len(e) == 1 and isinstance(e[0], str):
+                        sizes[e[0]] = n
+            elif callable(x):
+                makers.append((name, x, extents_, dtype, packed))
+            else:
+                raise TypeError(f"{self.name}: argument '{name}' is a tensor")
+        if like is None:
+            raise TypeError(f"{self.name}: at least one argument is an array")
+        for name, maker, extents_, dtype, packed in makers:
+            shape = []
+            for e in extents_:
+                for n in extents.names(e):
+                    if n not in sizes:
+                        raise TypeError(f"{self.name}: the extent {n} of '{name}' follows from no other argument: pass a tensor")
+                shape.append(extents.value(e, sizes))
+            if packed:
+                shape[-1] = shape[-1] * packed // 8
+            given[name] = maker(tuple(shape), dtype=getattr(torch, dtype), device=like.device)
+            made.append(given[name])
+        _torch.find(operator)(*[given[name] for name in known])
+        return None if not made else made[0] if len(made) == 1 else tuple(made)
+
+    def register(self, name):
+        """Makes the kernel an operator of PyTorch called "namespace::name" and returns it: torch.ops.namespace.name.default, which takes all parameters
+        in their order. For programs that are exported, or where a graph shall show this name; torch.compile needs no registering."""
+        return _torch.find(self._module._operator(self.name, name)[0])
 
     def launch_info(self, *arguments, **keywords):
         """What a call with these arguments would launch, as a dict: grid, how work is dealt, cache hints. Nothing is launched."""
@@ -443,6 +499,7 @@ class Module:
     def __init__(self, path, text, defines, simulator):
         self._path, self._text, self._defines, self._simulator = path, text, defines, simulator
         self._compiled, self._own_lock, self._names = {}, threading.Lock(), {}
+        self._operators, self._ready = {}, threading.local()
 
     def __repr__(self):
         return f"<module {self._path}>"
@@ -450,8 +507,9 @@ class Module:
     def __getattr__(self, name):
         if name.startswith("_"):
             raise AttributeError(name)
-        kernel = Kernel(self, name)
-        setattr(self, name, kernel)
+        kernel, torch = Kernel(self, name), sys.modules.get("torch")
+        if torch is None or not torch.compiler.is_dynamo_compiling():
+            setattr(self, name, kernel)
         return kernel
 
     def __dir__(self):
@@ -467,14 +525,30 @@ class Module:
                     compiled = self._compiled[where] = _Compiled(self, device)
         return compiled
 
+    def _parameters(self, kernel):
+        some = next(iter(self._compiled.values()), None) or self._on((CPU, self._simulator))
+        if kernel not in some.kernels:
+            raise AttributeError(f"'{self._path}' has no kernel '{kernel}'; it has {', '.join(some.kernels)}")
+        return some.kernels[kernel][1]
+
+    @_torch.constant
     def _parameter_names(self, kernel):
         names = self._names.get(kernel)
         if names is None:
-            some = next(iter(self._compiled.values()), None) or self._on((CPU, self._simulator))
-            if kernel not in some.kernels:
-                raise AttributeError(f"'{self._path}' has no kernel '{kernel}'; it has {', '.join(some.kernels)}")
-            names = self._names[kernel] = [p.name for p in some.kernels[kernel][1]]
+            names = self._names[kernel] = tuple(p.name for p in self._parameters(kernel))
         return names
+
+    @_torch.constant
+    def _operator(self, kernel, name=None):
+        """The kernel's operator of torch.library by its name, made if there is none; and of its parameters name, whether it is a scalar, the
+        extents, the element type for torch, the bits of elements that are packed."""
+        parameters = self._parameters(kernel)
+        if name is not None or kernel not in self._operators:
+            self._operators[kernel] = _torch.kernel_operator(getattr(self, kernel), parameters, name)
+        return self._operators[kernel], tuple(
+            (p.name, p.scalar, tuple(map(extents.parse, p.extents)), TORCH_NAMES.get(p.type_name, "uint8"), p.bits if p.bits % 8 else 0)
+            for p in parameters
+        )
 
     def plan(self, arch=None):
         """--explain-plan of the source."""
@@ -504,8 +578,9 @@ def _emit(module, what, arch):
 
 
 def load(path, *, simulator="sim", **defines):
-    """The kernels of a .tile file, or of a module of the library that is built in ("std.rows"). defines: compile-time parameters, D=4096, or a kernel's own as **{"copy.BM": 32}. simulator: where calls with
-    arrays on the CPU run ("sim:fast", "sim:fuzz,seed=7": tile.h, tile_device_open). Errors of the source come at the first call."""
+    """The kernels of a .tile file, or of a module of the library that is built in ("std.rows"). defines: compile-time parameters, D=4096, or a
+    kernel's own as **{"copy.BM": 32}; kernel="copy" compiles that kernel alone. simulator: where calls with arrays on the
+    CPU run ("sim:fast", "sim:fuzz,seed=7": tile.h, tile_device_open). Errors of the source come at the first call."""
     path = os.fspath(path)
     size, name = c_size_t(), ctypes.c_char_p()
     text = None if os.path.exists(path) else native.library(path.encode(), byref(size), byref(name))

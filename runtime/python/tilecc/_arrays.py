@@ -21,28 +21,44 @@ class Array:
 
 # ---- PyTorch ----
 
+TORCH_NAMES = {
+    "u8": "uint8", "u16": "uint16", "u32": "uint32", "u64": "uint64", "s8": "int8", "s16": "int16", "s32": "int32", "s64": "int64",
+    "f16": "float16", "bf16": "bfloat16", "f32": "float32", "tf32": "float32", "f64": "float64", "e4m3": "float8_e4m3fn", "e5m2": "float8_e5m2",
+}
 _torch_types = {}
 
 
-def _from_torch(torch, x):
+def is_traced(torch, x):
+    """Is x a tensor that stands for one that comes later, or wraps others: which only operators take."""
+    kind = type(x)
+    return (
+        kind is not torch.Tensor and isinstance(x, torch.Tensor)
+        and kind.__torch_dispatch__ is not torch._C._disabled_torch_dispatch_impl
+    )
+
+
+def torch_type(x):
+    """Our name of the element type of a tensor."""
+    torch = sys.modules["torch"]
     if not _torch_types:
-        for name, type_ in {
-            "uint8": "u8", "uint16": "u16", "uint32": "u32", "uint64": "u64", "int8": "s8", "int16": "s16", "int32": "s32",
-            "int64": "s64", "float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64", "float8_e4m3fn": "e4m3",
-            "float8_e5m2": "e5m2", "bool": "u8",
-        }.items():
-            if hasattr(torch, name):
-                _torch_types[getattr(torch, name)] = type_
+        names = {**{name: type_ for type_, name in TORCH_NAMES.items() if type_ != "tf32"}, "bool": "u8"}
+        _torch_types.update((getattr(torch, name), type_) for name, type_ in names.items() if hasattr(torch, name))
     dtype = _torch_types.get(x.dtype)
     if dtype is None:
         raise TypeError(f"elements of {x.dtype} have no type in .tile")
+    return dtype
+
+
+def _from_torch(torch, x):
+    dtype = torch_type(x)
     if x.requires_grad and torch.is_grad_enabled():
         raise TypeError("it requires grad, and kernels record no gradients: pass x.detach()")
     device = x.device
     if device.type not in ("cpu", "cuda"):
         raise TypeError(f"it lies on {device}")
     where = (CPU, 0) if device.type == "cpu" else (CUDA, device.index or 0)
-    return Array(x.data_ptr(), tuple(x.shape), None if x.is_contiguous() else x.stride(), dtype, where, x)
+    address = 0 if is_traced(torch, x) else x.data_ptr()
+    return Array(address, tuple(x.shape), None if x.is_contiguous() else x.stride(), dtype, where, x)
 
 
 # ---- array interfaces ----

@@ -7,6 +7,7 @@ import sys
 
 from . import _row_major, load
 from ._arrays import array
+from ._functions import public
 
 __all__ = [
     "accumulate", "col2im", "combine", "concat", "convert", "copy", "deinterleave", "embedding_gradient", "fill", "flip", "gather", "halo", "halo_nhwc",
@@ -19,10 +20,11 @@ _kernels = {}
 
 def _kernel(module, name, **types):
     """The kernel with these element types; compiled once for each."""
+    types = {t: v if isinstance(v, str) else int(v) for t, v in types.items()}  # sizes may be symbols of torch.compile
     key = (module, name, *types.values())
     k = _kernels.get(key)
     if k is None:
-        k = _kernels[key] = getattr(load(f"std.{module}", **{f"{name}.{t}": v for t, v in types.items()}), name)
+        k = _kernels[key] = getattr(load(f"std.{module}", kernel=name, **{f"{name}.{t}": v for t, v in types.items()}), name)
     return k
 
 
@@ -569,3 +571,7 @@ def pages_append(x, slot, cache):
     _shaped(cache, 3, "a cache of pages")
     _launch(k, x, slot, cache)
     return cache
+
+
+for _name in __all__:
+    globals()[_name] = public(globals()[_name])

@@ -1,0 +1,113 @@
+"""What a function of tilecc.std is besides its body: its errors begin with the call, and torch.compile takes it for one operator."""
+
+import functools
+import inspect
+import sys
+
+from . import Error, _row_major
+from ._arrays import array
+from ._torch import constant, define, find, operators
+
+
+def public(f):
+    """f as users see it."""
+    return _operator(_named(f))
+
+
+# ---- what is wrong with which call ----
+
+
+def _shown(x):
+    if hasattr(x, "shape"):
+        text = f"{str(x.dtype).rpartition('.')[2]}{list(x.shape)}"
+        try:
+            strides = array(x).strides
+        except TypeError:
+            return text
+        return text if strides is None or tuple(strides) == _row_major(x.shape) else f"{text} with strides {list(strides)}"
+    return f"[{', '.join(map(_shown, x))}]" if isinstance(x, list) else repr(x)
+
+
+def _named(f):
+    """f, whose errors begin with the call: its arguments by name, with their shapes."""
+    names = tuple(inspect.signature(f).parameters)
+
+    @functools.wraps(f)
+    def call(*arguments, **keywords):
+        try:
+            return f(*arguments, **keywords)
+        except (Error, TypeError, ValueError) as e:
+            given = {**dict(zip(names, arguments)), **keywords}
+            e.plain = getattr(e, "plain", str(e))  # where one calls another here, the outer call is shown
+            e.args = (f"std.{f.__name__}({', '.join(f'{n}={_shown(x)}' for n, x in given.items())}): {e.plain}",)
+            raise
+
+    return call
+
+
+# ---- operators ----
+
+_WRITTEN = {"pages_append": "cache"}  # the parameter that a function of tilecc.std writes and returns; where none is named, `out`
+_SEVERAL = ("split", "split_qkv")  # those that return several tensors
+_KINDS = {"t": "Tensor", "l": "Tensor[]", "i": "SymInt", "n": "SymInt[]", "f": "float", "b": "bool", "s": "str", "d": "ScalarType"}
+
+
+def _kind(torch, x):
+    """A letter of _KINDS; "o": nothing is given."""
+    if x is None:
+        return "o"
+    if isinstance(x, torch.Tensor):
+        return "t"
+    if isinstance(x, (list, tuple)):
+        return "l" if len(x) > 0 and isinstance(x[0], torch.Tensor) else "n"
+    if isinstance(x, bool):
+        return "b"
+    if isinstance(x, (int, torch.SymInt)):
+        return "i"
+    if isinstance(x, float):
+        return "f"
+    if isinstance(x, str):
+        return "s"
+    if isinstance(x, torch.dtype):
+        return "d"
+    raise TypeError(f"a {type(x).__name__} is no argument of an operator")
+
+
+def _operator(f):
+    """f of tilecc.std as a function that torch.compile takes for one operator, and f itself elsewhere. There is an operator for each choice of what
+    kinds of arguments are given, tilecc::permute_tno for permute(tensor, numbers, out=None)."""
+    parameters = inspect.signature(f).parameters
+    names = tuple(parameters)
+    defaults = {n: p.default for n, p in parameters.items() if p.default is not p.empty}
+    written = _WRITTEN.get(f.__name__, "out")
+
+    @constant
+    def operator(kinds):
+        name = f"tilecc::{f.__name__}_{kinds}"
+        if name not in operators:
+            given = [n for n, k in zip(names, kinds) if k != "o"]
+            writes = written in given
+
+            def run(*arguments):
+                y = f(**dict(zip(given, arguments)))
+                return None if writes else list(y) if f.__name__ in _SEVERAL else y
+
+            types = [(n, _KINDS[k], n == written) for n, k in zip(names, kinds) if k != "o"]
+            define(name, types, "()" if writes else "Tensor[]" if f.__name__ in _SEVERAL else "Tensor", run, run)
+        return name
+
+    @functools.wraps(f)
+    def call(*arguments, **keywords):
+        torch = sys.modules.get("torch")
+        if torch is None or not torch.compiler.is_dynamo_compiling():
+            return f(*arguments, **keywords)
+        given = dict(defaults)
+        given.update(zip(names, arguments))
+        given.update(keywords)
+        if len(arguments) > len(names) or len(given) != len(names):
+            raise TypeError(f"{f.__name__} takes {', '.join(names)}")
+        kinds = "".join([_kind(torch, given[n]) for n in names])
+        y = find(operator(kinds))(*[given[n] for n in names if given[n] is not None])
+        return given[written] if given.get(written) is not None else y
+
+    return call

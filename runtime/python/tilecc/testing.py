@@ -1,0 +1,38 @@
+"""For pytest: what `tilecc test` checks of .tile files, as tests.
+
+    # test_kernels.py
+    from tilecc.testing import kernels
+
+    test_kernels = kernels("kernels")          # a folder or a file beside this one: one test for each .tile file
+"""
+
+import os
+import subprocess
+import sys
+
+from .__main__ import program
+
+__all__ = ["check", "kernels"]
+
+
+def check(file, *options):
+    """Runs `tilecc test` on a .tile file, with options such as "--device=sim"; AssertionError with its report if something differs."""
+    run = subprocess.run([program(), "test", *options, os.fspath(file)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    assert run.returncode == 0, run.stdout
+
+
+def kernels(path, *options):
+    """A test function for pytest, parametrized by the .tile files of a folder, subfolders too, or by one file. path: relative to the file that
+    calls this. ValueError where there are none."""
+    import pytest
+
+    path = os.path.join(os.path.dirname(os.path.abspath(sys._getframe(1).f_globals["__file__"])), os.fspath(path))
+    files = [path] if os.path.isfile(path) else sorted(os.path.join(f, n) for f, _, names in os.walk(path) for n in names if n.endswith(".tile"))
+    if not files:
+        raise ValueError(f"no .tile file in '{path}'")
+
+    @pytest.mark.parametrize("file", files, ids=[os.path.relpath(f, os.path.dirname(path)) for f in files])
+    def test(file):
+        check(file, *options)
+
+    return test
