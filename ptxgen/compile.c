@@ -412,6 +412,15 @@ static bool is_of_libtile(const char *name)
     return false;
 }
 
+/* Of each kernel the first schedule: the others are called as it is, by libtile. */
+static void keep_callable(Manifest *m)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < m->kernels.n; i++)
+        if (m->kernels.v[i].schedule == 0) m->kernels.v[n++] = m->kernels.v[i];
+    m->kernels.n = n;
+}
+
 static const char *write_c(Job *j, CInterface *c, tilecc_c_part part)
 {
     if (!c->file || !c->file[0]) return "the pair of files has no name";
@@ -426,6 +435,7 @@ static const char *write_c(Job *j, CInterface *c, tilecc_c_part part)
     for (size_t i = 0; i < c->nimages; i++) {
         const char *wrong = c->images[i].data ? manifest_find(c->images[i].data, c->images[i].size, &j->arena, &m[i]) : "it is NULL";
         if (wrong) return arena_printf(&j->arena, "image %zu: %s", i, wrong);
+        keep_callable(&m[i]);
     }
     c->manifests = m;
     if (m[0].kernels.n == 0) return arena_printf(&j->arena, "%s has no kernel", m[0].source);

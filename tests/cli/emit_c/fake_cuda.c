@@ -99,7 +99,11 @@ int cuLaunchKernelEx(const Config *c, void *f, void **params, void **extra)
 {
     (void)params, (void)extra;
     printf("launch %s grid %u %u %u threads %u", (const char *)f, c->grid[0], c->grid[1], c->grid[2], c->block[0]);
-    if (c->nattrs) printf(" cluster %u %u %u", c->attrs->value.cluster[0], c->attrs->value.cluster[1], c->attrs->value.cluster[2]);
+    for (unsigned i = 0; i < c->nattrs; i++) { /* CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, .._PROGRAMMATIC_STREAM_SERIALIZATION */
+        const unsigned *v = c->attrs[i].value.cluster;
+        if (c->attrs[i].id == 4) printf(" cluster %u %u %u", v[0], v[1], v[2]);
+        if (c->attrs[i].id == 6) printf(" dependent %u", v[0]);
+    }
     printf("%s\n", c->stream ? " on a stream" : "");
     return 0;
 }
