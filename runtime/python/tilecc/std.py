@@ -470,7 +470,7 @@ def _defines(n, size, stride, padding, dilation):
 def _channels(c, itemsize):
     """Channels of a tile: rows of 256 bytes at most, and not many more than there are."""
     unit, most = max(16 // itemsize, 1), 256 // itemsize
-    return min(most, -(-c // unit) * unit)
+    return min(most, max(-(-c // unit), 1) * unit)
 
 
 def im2col(x, size, stride=1, padding=0, dilation=1):
