@@ -146,7 +146,7 @@ static uint32_t check_operand(Checker *c, const IrOp *op, const IrOperand *o, co
 static void check_operands(Checker *c, const IrOp *op)
 {
     const IrSignature *sig = ir_signature(op->op);
-    const IrArg *at = op->args, *end = at + op->nargs;
+    const IrArg *at = op->args, *end = op->nargs ? at + op->nargs : at;
     for (const IrOperand *o = sig->v; o < sig->v + sig->n && c->error == NULL; o++) {
         if (at < end && at->key == o->key) {
             do at += check_operand(c, op, o, at);
