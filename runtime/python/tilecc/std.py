@@ -79,6 +79,14 @@ def _size(x):
     return x.element_size() if _is_torch(x) else x.itemsize
 
 
+def _row_part(x):
+    """Elements of a row that are moved at a time: 8 KB at most, and of shorter rows the next power of two, so that several rows go together."""
+    part = 8192 // _size(x)
+    while part // 2 >= max(x.shape[-1], 256 // _size(x)):
+        part //= 2
+    return part
+
+
 def _numbers(x, shape, what):
     """The type of integers that say where rows go or come from."""
     if tuple(x.shape) != tuple(shape):
@@ -271,7 +279,7 @@ def convert(x, dtype, saturate=False):
 
 def gather(table, idx, out=None):
     """out[r, :] = table[idx[r], :]; a number outside of the table gives zeros. An embedding."""
-    k = _kernel("rows", "gather", T=_rows(table), I=_numbers(idx, idx.shape[:1], "idx"))
+    k = _kernel("rows", "gather", T=_rows(table), I=_numbers(idx, idx.shape[:1], "idx"), C=_row_part(table))
     shape = (idx.shape[0], table.shape[1])
     out = _empty(table, shape) if out is None else _same(out, shape)
     if table.shape[0] == 0:
@@ -281,7 +289,8 @@ def gather(table, idx, out=None):
 
 
 def _to(name, x, idx, out):
-    k = _kernel("rows", name, T=_rows(x), I=_numbers(idx, x.shape[:1], "idx"))
+    part = {} if name == "combine" else {"C": _row_part(x)}
+    k = _kernel("rows", name, T=_rows(x), I=_numbers(idx, x.shape[:1], "idx"), **part)
     _launch(k, x, idx, _same(out, (out.shape[0], x.shape[1])))
     return out
 
@@ -559,7 +568,7 @@ def pack(x, offs, rows):
 
 def pages_gather(cache, table, rows):
     """out[t, :] = cache[table[t // P], t % P, :] for t below `rows`; cache has pages of P rows, a page -1 gives zeros."""
-    k = _kernel("pages", "gather", T=_shaped(cache, 3, "a cache of pages"), I=_numbers(table, table.shape[:1], "table"))
+    k = _kernel("pages", "gather", T=_shaped(cache, 3, "a cache of pages"), I=_numbers(table, table.shape[:1], "table"), C=_row_part(cache))
     y = _empty(cache, (rows, cache.shape[2]))
     _launch(k, cache, table, y)
     return y
@@ -567,7 +576,7 @@ def pages_gather(cache, table, rows):
 
 def pages_append(x, slot, cache):
     """cache[slot[t] // P, slot[t] % P, :] = x[t, :]; slots are all different, -1 is left out. Returns cache."""
-    k = _kernel("pages", "append", T=_rows(x), I=_numbers(slot, x.shape[:1], "slot"))
+    k = _kernel("pages", "append", T=_rows(x), I=_numbers(slot, x.shape[:1], "slot"), C=_row_part(x))
     _shaped(cache, 3, "a cache of pages")
     _launch(k, x, slot, cache)
     return cache
