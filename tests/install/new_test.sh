@@ -26,6 +26,7 @@ if command -v make >/dev/null && command -v pkg-config >/dev/null; then
     runs make -C ring clean
     diff -r ring kept || fail 'make clean leaves something'
 fi
+command -v make >/dev/null || export CMAKE_GENERATOR=Ninja
 runs cmake -S ring -B b -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_FLAGS="-Wall -Wextra -Wpedantic -Werror $sanitize"
 runs cmake --build b
 runs ctest --test-dir b
