@@ -1,6 +1,6 @@
 /* Compile-time parameters with alternatives, `BM = 64 | 8`: each makes one more schedule of the kernel, and the launch takes one of them. Where several
- * parameters have alternatives the first of each go together, the second of each, and so on, largest first. -D pins a parameter: then
- * there is one schedule, with the first of the others. */
+ * parameters have alternatives the first of each go together, the second of each, and so on, largest first. -D pins a parameter in all schedules;
+ * where it pins all that have alternatives there is one. */
 #include "frontend/check.h"
 
 uint32_t alternatives_of(const TParam *t)
@@ -10,19 +10,14 @@ uint32_t alternatives_of(const TParam *t)
     return n;
 }
 
-static bool pinned(Checked *ch, const Item *k)
-{
-    bool any = false;
-    for (const TParam *t = k->tparams; t; t = t->next) any |= alternatives_of(t) > 1 && define_value(ch, k, t) != NULL;
-    return any;
-}
-
 static uint32_t schedules_of(Checked *ch, const Item *k)
 {
     const TParam *first = NULL;
+    bool pinned = true;
     for (const TParam *t = k->tparams; t; t = t->next) {
         uint32_t n = alternatives_of(t);
         if (n == 1) continue;
+        if (define_value(ch, k, t) == NULL) pinned = false;
         if (first == NULL) first = t;
         if (alternatives_of(first) == n) continue;
         Diag *g = diag_at(ch->c->diags, E0220, t->name.span, "`%s` has %u alternatives, `%s` %u", names_text(ch->c->names, t->name.name), n,
@@ -31,7 +26,7 @@ static uint32_t schedules_of(Checked *ch, const Item *k)
     }
     if (first && alternatives_of(first) > MF_SCHEDULES_MAX)
         diag_at(ch->c->diags, E0220, first->name.span, "%u alternatives; a kernel has at most %d", alternatives_of(first), MF_SCHEDULES_MAX);
-    return first && !pinned(ch, k) ? alternatives_of(first) : 1;
+    return pinned ? 1 : alternatives_of(first);
 }
 
 static void only_of_kernels(Checked *ch, const Item *fn)
