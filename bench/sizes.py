@@ -1,178 +1,267 @@
 #!/usr/bin/env python3
-"""What a movement costs by its size: microseconds per kernel in a CUDA graph of 20 launches, and in a stream.
+"""What a movement costs by its size: the library's kernels beside PyTorch's eager operation, torch.compile and the driver's copy, in CUDA graphs
+and in a stream.
 
-    python3 bench/sizes.py BIN LIB [movement..]
+    python3 bench/sizes.py [--csv FILE] [--seconds N] [WORD ..]    movements whose name has one of the words; without words all
 
-BIN: the folder of `tilecc`, LIB: that of libtile. Needs a GPU and PyTorch. A row is a movement of a size; the columns are schedules of ours (launched one
-after the other, and dependent: `--dependent-launch`), PyTorch's own operation, and the driver's copy of as many bytes. Buffers are the same for all
-launches of a row, so small ones stay in the L2, for all alike. Each number is the median of 30 graphs of 20 launches.
+Needs a GPU, PyTorch and the package in runtime/python. A row is a movement of a size (bytes that it reads, or of the tensor that it makes): 4 KB to 2 GB,
+a factor of 4 apart. Numbers are microseconds per launch. Graph: the median of replays of a graph of LAUNCHES launches (fewer where they are long), so that
+the host does not count and neighbours overlap as they may; buffers are the same for all launches of a row: small ones stay in the L2, for all alike.
+Stream: the same launches one by one from Python, host time included. `best by ours` compares with the fastest of eager and compiled; the driver's copy
+moves as many bytes as the movement reads and writes, by 2. What ours gives is compared with what eager gives, all elements. --csv writes the
+rows to a file that bench/sizes_plot.py draws. Beyond --seconds nothing is compiled by torch.compile.
 """
-import ctypes
-import os
+import argparse
+import csv
+import math
 import statistics
-import subprocess
 import sys
-import tempfile
+import time
 
 import torch
 
-LAUNCHES, GRAPHS = 20, 30
-TYPES = {torch.bfloat16: b"bf16", torch.float32: b"f32", torch.int32: b"s32"}
+import library
+from library import bits, indices, memcpy, numbers, same, shuffled
+from tilecc import std
 
-COPY = """
-kernel both<BM = 64 | 8>(src: global bf16[M, N], dst: global bf16[M, N]) {
-    pipeline (i, j) in (ceil(M, BM), ceil(N, 256)) across grid { shared t: bf16[BM, 256]; move src[i * BM, j * 256] -> t; move t -> dst[i * BM, j * 256]; }
-}
-kernel tickets(src: global bf16[M, N], dst: global bf16[M, N]) {
-    pipeline (i, j) in (ceil(M, 64), ceil(N, 256)) across grid { shared t: bf16[64, 256]; move src[i * 64, j * 256] -> t; move t -> dst[i * 64, j * 256]; }
-}
-kernel static(src: global bf16[M, N], dst: global bf16[M, N]) {
-    pipeline (i, j) in (ceil(M, 64), ceil(N, 256)) across grid by static { shared t: bf16[64, 256]; move src[i * 64, j * 256] -> t; move t -> dst[i * 64, j * 256]; }
-}
-kernel rows8(src: global bf16[M, N], dst: global bf16[M, N]) grid (ceil(N, 256), ceil(M, 8)) {
-    shared t: bf16[8, 256]; move src[cta.y * 8, cta.x * 256] -> t; move t -> dst[cta.y * 8, cta.x * 256];
-}
-kernel row1(src: global bf16[M, N], dst: global bf16[M, N]) grid (ceil(N, 2048), M) {
-    shared t: bf16[2048]; move src[cta.y, cta.x * 2048 +: 2048] -> t via bulk; move t -> dst[cta.y, cta.x * 2048 +: 2048] via bulk;
-}
-"""
-TRANSPOSE = """
-kernel both<B = 128 | 64>(src: global bf16[M, N], dst: global bf16[N, M]) {
-    pipeline (i, j) in (ceil(M, B), ceil(N, B)) across grid { shared a: bf16[B, B] swizzle 128; shared b: bf16[B, B] swizzle 128;
-        move src[i * B, j * B] -> a; move a -> b transpose via threads; move b -> dst[j * B, i * B]; }
-}
-kernel tickets<B = 128>(src: global bf16[M, N], dst: global bf16[N, M]) {
-    pipeline (i, j) in (ceil(M, B), ceil(N, B)) across grid { shared a: bf16[B, B] swizzle 128; shared b: bf16[B, B] swizzle 128;
-        move src[i * B, j * B] -> a; move a -> b transpose via threads; move b -> dst[j * B, i * B]; }
-}
-kernel tile64(src: global bf16[M, N], dst: global bf16[N, M]) grid (ceil(N, 64), ceil(M, 64)) {
-    shared a: bf16[64, 64] swizzle 128; shared b: bf16[64, 64] swizzle 128;
-    move src[cta.y * 64, cta.x * 64] -> a; move a -> b transpose via threads; move b -> dst[cta.x * 64, cta.y * 64];
-}
-"""
-GATHER = """
-kernel both<P = 1 | 2>(src: global bf16[V, D], idx: global s32[R], dst: global bf16[R, D]) where D == 4096 {
-    pipeline r in R across grid { shared row: bf16[4096]; move src[idx[r], :] -> row via bulk; move row -> dst[r, :] via bulk; }
-}
-kernel tickets(src: global bf16[V, D], idx: global s32[R], dst: global bf16[R, D]) where D == 4096 {
-    pipeline r in R across grid { shared row: bf16[4096]; move src[idx[r], :] -> row via bulk; move row -> dst[r, :] via bulk; }
-}
-kernel one(src: global bf16[V, D], idx: global s32[R], dst: global bf16[R, D]) grid (R) where D == 4096 {
-    shared row: bf16[4096]; move src[idx[cta.x], :] -> row via bulk; move row -> dst[cta.x, :] via bulk;
-}
-"""
+KB, MB, GB = 1 << 10, 1 << 20, 1 << 30
+SIZES = [4 * KB << 2 * i for i in range(10)] + [2 * GB]
+COLUMNS = ("movement", "shape", "bytes", "ours", "eager", "compiled", "memcpy", "ours_stream", "eager_stream", "compiled_stream", "memcpy_stream")
+bf16, f32 = torch.bfloat16, torch.float32
+TABLE = []
+MOVEMENTS = []
 
 
-class Facts(ctypes.Structure):
-    _fields_ = [("status", ctypes.c_int), ("text", ctypes.c_char * 4096)]
+def movement(name, moved=2.0):
+    """make(n) gives ours, eager, their arguments and the shape for n bytes; moved: bytes read and written for each of them."""
+
+    def add(make):
+        MOVEMENTS.append((name, make, moved))
+        return make
+
+    return add
 
 
-class Library:
-    def __init__(self, bin_, lib):
-        self.tilecc = os.path.join(bin_, "tilecc")
-        self.tile = ctypes.CDLL(os.path.join(lib, "libtile.so.0"))
-        self.error = ctypes.create_string_buffer(1 << 16)
-        self.device = ctypes.c_void_p()
-        self.tile.tile_kernel_find.restype = ctypes.c_void_p
-        self.tile.tile_kernel_find.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
-        self.call("tile_device_open", b"cuda", ctypes.byref(self.device))
-
-    def call(self, name, *arguments):
-        if getattr(self.tile, name)(*arguments, self.error) != 0:
-            raise SystemExit(f"{name}: {self.error.raw[:600]}")
-
-    def module(self, text, dependent):
-        with tempfile.TemporaryDirectory() as folder:
-            source, cubin = os.path.join(folder, "x.tile"), os.path.join(folder, "x.cubin")
-            with open(source, "w") as f:
-                f.write(text)
-            subprocess.run([self.tilecc, "-Wno-performance", f"--dependent-launch={dependent}", source, "-o", cubin], check=True)
-            module = ctypes.c_void_p()
-            self.call("tile_module_load_file", self.device, cubin.encode(), ctypes.byref(module))
-        return module
-
-    def kernel(self, module, name, tensors):
-        args = ctypes.c_void_p()
-        self.call("tile_args_new", ctypes.c_void_p(self.tile.tile_kernel_find(module, name)), ctypes.byref(args))
-        for key, x in tensors.items():
-            shape = (ctypes.c_int64 * x.dim())(*x.shape)
-            kind = ctypes.c_int()
-            self.tile.tile_type_find(TYPES[x.dtype], ctypes.byref(kind))
-            self.call("tile_bind", args, key.encode(), ctypes.c_uint64(x.data_ptr()), ctypes.c_size_t(x.nbytes), kind, x.dim(), shape, None)
-
-        def launch():
-            self.call("tile_launch", args, ctypes.c_void_p(torch.cuda.current_stream().cuda_stream))
-
-        return launch
+def matrix_of(n, dtype, least=64):
+    """Rows and columns of a matrix of n bytes, about square, at most 8192 columns."""
+    elements = n // torch.empty((), dtype=dtype).element_size()
+    columns = max(least, min(8192, 1 << int(math.log2(elements)) // 2))
+    return elements // columns, columns
 
 
-def graph_us(launch):
+@movement("copy")
+def copy(n):
+    x = bits(matrix_of(n, bf16), bf16)
+    y, z = torch.empty_like(x), torch.empty_like(x)
+    return lambda x, y, z: std.copy(x, y), lambda x, y, z: z.copy_(x), (x, y, z), x.shape
+
+
+@movement("strided slice")
+def slices(n):
+    m, k = matrix_of(n, bf16)
+    x = bits((m, 2 * k), bf16)[:, k // 2 : k // 2 + k]
+    return lambda x: std.copy(x), lambda x: x.clone(memory_format=torch.contiguous_format), (x,), x.shape
+
+
+@movement("transpose")
+def transpose(n):
+    x = bits(matrix_of(n, bf16), bf16)
+    return lambda x: std.transpose(x), lambda x: x.t().contiguous(), (x,), x.shape
+
+
+@movement("batched transpose")
+def batched(n):
+    m, k = (32, 64) if n < 64 * KB else (256, 128)
+    x = bits((n // (2 * m * k), m, k), bf16)
+    return lambda x: std.transpose(x), lambda x: x.mT.contiguous(), (x,), x.shape
+
+
+@movement("NCHW to NHWC")
+def nhwc(n):
+    c, h, w = (32, 8, 8) if n < 64 * KB else (64, 16, 32) if n < 16 * MB else (256, 64, 64)
+    x = bits((n // (2 * c * h * w), c, h, w), bf16)
+    return lambda x: std.permute(x, (0, 2, 3, 1)), lambda x: x.permute(0, 2, 3, 1).contiguous(), (x,), x.shape
+
+
+@movement("heads (B, S, H, D) to (B, H, S, D)")
+def heads(n):
+    h, d = (4, 64) if n < 32 * KB else (32, 128)
+    x = bits((1, n // (2 * h * d), h, d), bf16)
+    return lambda x: std.split_heads(x), lambda x: x.transpose(1, 2).contiguous(), (x,), x.shape
+
+
+@movement("convert bf16 to f32", 3.0)
+def convert(n):
+    x = bits(matrix_of(n, bf16), bf16)
+    return lambda x: std.convert(x, f32), lambda x: x.float(), (x,), x.shape
+
+
+@movement("gather rows")
+def gather(n):
+    d = 512 if n < 32 * KB else 4096
+    if not TABLE:
+        TABLE.append(bits((1 << 28,), bf16))
+    table, rows = TABLE[0].view(-1, d), n // (2 * d)
+    idx = indices(rows, table.shape[0])
+    return lambda t, i: std.gather(t, i), lambda t, i: torch.index_select(t, 0, i), (table, idx), (rows, d)
+
+
+@movement("scatter-add of rows", 3.0)
+def scatter_add(n):
+    rows = n // 4096
+    x, idx = numbers((rows, 1024)), indices(rows, max(rows, 64))
+    a, b = torch.zeros((max(rows, 64), 1024), device="cuda"), torch.zeros((max(rows, 64), 1024), device="cuda")
+    return lambda x, i, a, b: std.scatter_add(x, i, a), lambda x, i, a, b: b.index_add_(0, i, x), (x, idx, a, b), x.shape
+
+
+@movement("concat of two, columns")
+def concat(n):
+    m, k = matrix_of(n, bf16, 128)
+    a, b = bits((m, k // 2), bf16), bits((m, k // 2), bf16)
+    return lambda a, b: std.concat([a, b], 1), lambda a, b: torch.cat([a, b], 1), (a, b), (m, k)
+
+
+@movement("pad by zeros, NHWC")
+def pad(n):
+    h, w, c = (8, 8, 32) if n < 64 * KB else (16, 16, 64) if n < 16 * MB else (64, 64, 128)
+    x = bits((n // (2 * c * h * w), h, w, c), bf16)
+    F = torch.nn.functional
+    return lambda x: std.pad_nhwc(x, 1, 1, 1, 1, "constant"), lambda x: F.pad(x, (0, 0, 1, 1, 1, 1)), (x,), x.shape
+
+
+@movement("roll of rows")
+def roll(n):
+    x = bits(matrix_of(n, bf16), bf16)
+    return lambda x: std.roll(x, 5), lambda x: x.roll(5, 0), (x,), x.shape
+
+
+@movement("de-interleave by 2")
+def deinterleave(n):
+    x = bits(matrix_of(n, f32), f32)
+    m, k = x.shape
+    return lambda x: std.deinterleave(x, 2), lambda x: x.view(m, k // 2, 2).permute(2, 0, 1).contiguous(), (x,), x.shape
+
+
+@movement("pages of 32 KB")
+def pages(n):
+    p = 1024 if n >= 64 * KB else 64
+    cache = bits((max(2, 2 * n // (32 * p)), 16, p), bf16)
+    table = shuffled(cache.shape[0])[: max(1, n // (32 * p))].contiguous()
+    rows = table.shape[0] * 16
+    return lambda c, t: std.pages_gather(c, t, rows), lambda c, t: torch.index_select(c, 0, t).view(rows, -1), (cache, table), (rows, p)
+
+
+# ---- measuring ----
+
+
+def graph_us(run, launches):
     side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(side):
-        launch()
-    side.synchronize()
+        run()
+        run()
+    torch.cuda.synchronize()
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph, stream=side):
-        for _ in range(LAUNCHES):
-            launch()
+        for _ in range(launches):
+            run()
     times = []
-    for i in range(GRAPHS + 5):
+    for i in range(20 if launches > 4 else 8):
         start, stop = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
         start.record()
         graph.replay()
         stop.record()
         stop.synchronize()
-        if i >= 5:
-            times.append(start.elapsed_time(stop) * 1e3 / LAUNCHES)
+        if i >= 3:
+            times.append(start.elapsed_time(stop) * 1e3 / launches)
+    del graph
     return statistics.median(times)
 
 
-def matrix(*shape):
-    return torch.randint(-1000, 1000, shape, device="cuda").to(torch.bfloat16)
+def stream_us(run, launches):
+    best = []
+    for _ in range(5):
+        torch.cuda.synchronize()
+        began = time.perf_counter()
+        for _ in range(launches):
+            run()
+        torch.cuda.synchronize()
+        best.append((time.perf_counter() - began) * 1e6 / launches)
+    return statistics.median(best)
 
 
-def movements():
-    for m, n in ((64, 32), (64, 256), (256, 1024), (1024, 1024), (2048, 4096), (4096, 8192), (16384, 8192)):
-        src = matrix(m, n)
-        dst = torch.empty_like(src)
-        yield "copy", f"{m} x {n}", COPY, {"src": src, "dst": dst}, lambda s=src, d=dst: d.copy_(s), lambda s=src: s, src.nbytes
-    for m, n in ((64, 256), (1024, 1024), (2048, 4096), (8192, 8192)):
-        src = matrix(m, n)
-        dst = torch.empty(n, m, dtype=src.dtype, device="cuda")
-        yield "transpose", f"{m} x {n}", TRANSPOSE, {"src": src, "dst": dst}, lambda s=src, d=dst: d.copy_(s.t()), lambda s=src: s.t(), src.nbytes
-    for rows in (32, 256, 2048, 16384):
-        src, idx = matrix(16384, 4096), torch.randint(0, 16384, (rows,), dtype=torch.int32, device="cuda")
-        dst = torch.empty(rows, 4096, dtype=src.dtype, device="cuda")
-        yield ("gather", f"{rows} rows", GATHER, {"src": src, "idx": idx, "dst": dst},
-               lambda s=src, i=idx, d=dst: torch.index_select(s, 0, i, out=d), lambda s=src, i=idx: s[i.long()], dst.nbytes)
+def both(run, n):
+    launches = 20 if n <= 16 * MB else 8 if n <= 256 * MB else 3
+    return graph_us(run, launches), stream_us(run, max(launches, 3) * (5 if n <= 4 * MB else 1))
+
+
+def measure(make, n, moved, compile_too):
+    ours, eager, args, shape = make(n)
+    wrong = same(ours(*args), eager(*args))
+    if wrong:
+        return None, wrong
+    row = [both(lambda: ours(*args), n), both(lambda: eager(*args), n), (math.nan, math.nan)]
+    if compile_too:
+        try:
+            f = torch.compile(eager, dynamic=False)
+            row[2] = both(lambda: f(*args), n)
+        except Exception as e:  # what torch.compile can't do is its own affair
+            print("sizes.py: torch.compile:", str(e).splitlines()[0], file=sys.stderr)
+        torch.compiler.reset()
+    row.append(both(memcpy(int(n * moved) // 2), n))
+    return [x[0] for x in row] + [x[1] for x in row], "x".join(map(str, shape))
+
+
+def short(n):
+    return f"{n // GB} GB" if n >= GB else f"{n // MB} MB" if n >= MB else f"{n // KB} KB"
+
+
+def best(eager, compiled):
+    return min(eager, compiled) if compiled == compiled else eager
 
 
 def main():
-    library, wanted = Library(sys.argv[1], sys.argv[2]), sys.argv[3:]
-    modules = {}
-    for name, size, text, tensors, peer, want, nbytes in movements():
-        if wanted and name not in wanted:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("words", nargs="*")
+    parser.add_argument("--csv")
+    parser.add_argument("--seconds", type=float, default=400)
+    args = parser.parse_args()
+    if not torch.cuda.is_available():
+        sys.exit("sizes.py: PyTorch finds no GPU")
+    library.device = "cuda"
+    torch.manual_seed(1)
+    began, failed, ratios, small = time.monotonic(), 0, [], []
+    print(f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}, us per launch\n")
+    print("| movement | shape | bytes | ours | eager | compiled | memcpy | best by ours | ours in a stream | best there |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    out = csv.writer(open(args.csv, "w", newline="")) if args.csv else None
+    if out:
+        out.writerow(["gpu", *COLUMNS])
+    for name, make, moved in MOVEMENTS:
+        if args.words and not any(w in name for w in args.words):
             continue
-        cells = []
-        kernels = [line.split("(")[0].split("<")[0].split()[1] for line in text.splitlines() if line.startswith("kernel")]
-        for kernel in kernels:
-            for dependent in ("off", "on"):
-                if (text, dependent) not in modules:
-                    modules[text, dependent] = library.module(text, dependent)
-                launch = library.kernel(modules[text, dependent], kernel.encode(), tensors)
-                tensors["dst"].zero_()
-                try:
-                    launch()
-                except SystemExit:  # it does not take this size
-                    cells.append("-")
-                    continue
-                us = graph_us(launch)
-                right = torch.equal(tensors["dst"], want())
-                cells.append(f"{us:.2f}{'' if right else ' WRONG'}")
-        a = torch.empty(nbytes, dtype=torch.uint8, device="cuda")
-        b = torch.empty_like(a)
-        cells += [f"{graph_us(peer):.2f}", f"{graph_us(lambda: b.copy_(a)):.2f}"]
-        print(f"| {name} {size} | " + " | ".join(f"{k} {x}" for k, x in zip([f"{k}{d}" for k in kernels for d in ("", "+")] + ["torch", "memcpy"], cells)) + " |", flush=True)
+        for n in SIZES:
+            try:
+                t, shape = measure(make, n, moved, time.monotonic() - began < args.seconds)
+            except Exception as e:
+                t, shape = None, f"{type(e).__name__}: {str(e).splitlines()[0][:300]}"
+            torch.cuda.empty_cache()
+            if t is None:
+                failed += 1
+                print(f"sizes.py: {name} of {short(n)}: {shape}", file=sys.stderr, flush=True)
+                continue
+            ratio = best(t[1], t[2]) / t[0]
+            ratios.append(ratio)
+            small += [ratio] if n < MB else []
+            print(f"| {name} | {shape} | {short(n)} | {t[0]:.2f} | {t[1]:.2f} | {t[2]:.2f} | {t[3]:.2f} | {ratio:.2f} | {t[4]:.1f} | {best(t[5], t[6]):.1f} |", flush=True)
+            if out:
+                out.writerow([torch.cuda.get_device_name(), name, shape, n, *(f"{x:.3f}" for x in t)])
+        TABLE.clear()
+    geometric = lambda r: math.exp(statistics.mean(map(math.log, r))) if r else math.nan
+    print(f"\n{len(ratios)} rows; best by ours: least {min(ratios, default=math.nan):.2f}, geometric mean {geometric(ratios):.2f}, below 1 MB {geometric(small):.2f}")
+    print(f"{time.monotonic() - began:.0f} s, {failed} wrong", file=sys.stderr)
+    return failed > 0
 
 
-main()
+if __name__ == "__main__":
+    sys.exit(main())

@@ -278,7 +278,7 @@ Module *called_module(Env *e, const Stmt *call); /* NULL after an error */
 #define INLINED_MAX (1u << 18) /* a fn that calls another twice, and so on, grows by powers of two */
 
 /* alternatives.c */
-uint32_t alternatives_of(const TParam *t);
+const char *alternative_of(Arena *a, const char *given, uint32_t i); /* of what -D gives to a parameter: its i-th, or the last */
 void alternatives(Checked *ch); /* all schedules of all kernels, in the order of the source */
 
 /* kernels.c */

@@ -49,7 +49,7 @@ static bool tparams(Env *e, const Item *k)
         int64_t n;
         for (uint32_t i = 0; given && given->next && i < e->kernel->schedule; i++) given = given->next;
         if (value) {
-            ok = define_entity(e, t, value, &ent) && ok;
+            ok = define_entity(e, t, alternative_of(e->c->arena, value, e->kernel->schedule), &ent) && ok;
         } else if (!given) {
             Diag *g = diag_at(e->c->diags, E0212, t->name.span, "the compile-time parameter `%s` has no value",
                               name_of(e, t->name.name));

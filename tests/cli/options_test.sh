@@ -31,4 +31,31 @@ expect 2 'there is no PTX for sm_80, which has none of the asynchronous copies; 
 expect 2 'there is no PTX version 8.9; the newest is ' --ptx-version=8.9 good.tile
 expect 2 'standard input has no name' - <good.tile
 only_files
+# Alternatives of compile-time parameters, of the source and by -D: one schedule each; what is wrong with them.
+cat >alternatives.tile <<'END'
+kernel copy<BM = 64 | 8, BN = 256>(src: global bf16[M, N], dst: global bf16[M, N]) {
+    pipeline (i, j) in (ceil(M, BM), ceil(N, BN)) across grid {
+        shared tile: bf16[BM, BN];
+        move src[i * BM, j * BN] -> tile;
+        move tile -> dst[i * BM, j * BN];
+    }
+}
+END
+schedules() { # how many, -D options ..
+    wanted=$1
+    shift
+    expect 0 '' -Wno-performance --emit=ir "$@" alternatives.tile -o alternatives.ir
+    [ "$(grep -c '^kernel copy' alternatives.ir)" = "$wanted" ] || fail "$*: $(grep -c '^kernel copy' alternatives.ir) schedules for $wanted"
+}
+schedules 2
+schedules 1 -D BM=16
+schedules 3 -D 'copy.BM=64 | 32|8'
+schedules 2 -D BM=32 -D 'BN=256|128'
+schedules 2 -D 'BN=256|128'
+grep -q 'box \[8, 128\]' alternatives.ir || fail 'the second of each do not go together'
+expect 1 E0220 -S -D 'BN=256|128|64' alternatives.tile
+expect 1 'E0213.*`x`' -S -D 'BM=64|x' alternatives.tile
+expect 1 E0213 -S -D 'BM=64|' alternatives.tile
+expect 1 E0220 -S -D 'BM=9|8|7|6|5|4|3|2|1' alternatives.tile
+rm -f alternatives.tile alternatives.ir
 finish

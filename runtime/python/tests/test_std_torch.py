@@ -474,14 +474,32 @@ def is_even(x):
     return x.is_contiguous() and x.data_ptr() % 16 == 0 and (x.dim() == 0 or x.shape[-1] * x.dtype.itemsize % 16 == 0)
 
 
+def twin(x):
+    """The same elements at the same place of a memory of their own."""
+    if isinstance(x, (list, tuple)):
+        return type(x)(map(twin, x)) if any(isinstance(y, torch.Tensor) for y in x) else x
+    if not isinstance(x, torch.Tensor):
+        return x
+    return torch.empty(0, dtype=x.dtype, device=x.device).set_(x.untyped_storage().clone(), x.storage_offset(), x.shape, x.stride())
+
+
+def scribble(x):
+    if isinstance(x, (list, tuple)):
+        for y in x:
+            scribble(y)
+    elif isinstance(x, torch.Tensor) and x.untyped_storage().nbytes():
+        torch.empty(0, dtype=torch.uint8, device=x.device).set_(x.untyped_storage()).fill_(0x5A)
+
+
 def one_call(r, name):
     """The text with which the call was refused, or None; AssertionError if it is neither equal nor refused well."""
     arguments, want = CASES[name](r)
     arguments = {n: x for n, x in arguments.items() if n in inspect.signature(getattr(std, name)).parameters}
     call = f"std.{name}({', '.join(f'{n}={shown(x)}' for n, x in arguments.items())})"
-    wanted = want if isinstance(want, list) else [want]
+    wanted = [w if w is None else w.clone() for w in (want if isinstance(want, list) else [want])]  # it may be a part of an argument
     moved = [x for n, x in arguments.items() if isinstance(x, torch.Tensor) and n not in ("idx", "offs", "slot", "row") and (name, n) != ("pages_gather", "table")]
     even = want is not None and all(map(is_even, (*moved, *wanted, *arguments.get("xs", ()))))
+    twins = {n: twin(x) for n, x in arguments.items()}
     try:
         got = getattr(std, name)(**arguments)
     except (tilecc.Error, ValueError, TypeError) as e:
@@ -494,6 +512,11 @@ def one_call(r, name):
         raise AssertionError(f"{call}: {type(e).__name__}: {e}") from e
     got = list(got) if isinstance(got, (list, tuple)) else [got]
     assert len(got) == len(wanted) and all(map(equal, got, wanted)), f"{call} is {shown(got)}, not {shown(want)}"
+    for x in (*arguments.values(), *got):  # and again, elsewhere: as a call of the same kind
+        scribble(x)
+    again = getattr(std, name)(**twins)
+    again = list(again) if isinstance(again, (list, tuple)) else [again]
+    assert len(again) == len(wanted) and all(map(equal, again, wanted)), f"{call} is at its second call {shown(again)}, not {shown(want)}"
     return None
 
 

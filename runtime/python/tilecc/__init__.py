@@ -20,7 +20,7 @@ from ctypes import byref, c_double, c_int64, c_size_t, c_uint64, c_void_p
 
 from . import _extents as extents
 from . import _native as native
-from . import _torch
+from . import _remember, _torch
 from ._arrays import CPU, CUDA, TORCH_NAMES, array, is_array, is_traced
 
 __all__ = ["load", "loads", "std", "Module", "Kernel", "Error", "CompileError", "LaunchError", "__version__"]
@@ -157,7 +157,7 @@ class _Bound:
 
     def __init__(self, kernel, arguments, keywords):
         self.kernel, self.values, self.copies, self.binds = kernel, {}, [], {}
-        self.results = []
+        self.results, self.made = [], []
         given = dict(keywords)
         names = kernel._names_for(arguments, given)
         arrays, makers = {}, {}
@@ -262,6 +262,7 @@ class _Bound:
         shape = [self._extent(p, e) for e in p.extents]
         a = _made(maker, tuple(shape), p, next(iter(self.keep.values())))
         self.results.append(a)
+        self.made.append((p.name, (maker, tuple(shape), getattr(a, "dtype", None), getattr(a, "device", None))))
         self.keep[p.name] = array(a)
         self._bind_array(p, self.keep[p.name])
 
@@ -326,6 +327,15 @@ class _Ready:
         by_name = {p.name: p for p in bound.parameters}
         self.binds = [bound.binds.get(by_name[name].key, (by_name[name].key,)) for name in order]
         self.at = [None] * len(order)
+        self.makers = [(order.index(name), *how) for name, how in bound.made]
+
+    def make(self, arguments):
+        """The arguments with new tensors for those that are made, and these."""
+        arguments, made = list(arguments), []
+        for i, maker, shape, dtype, device in self.makers:
+            arguments[i] = maker(shape, dtype=dtype, device=device)
+            made.append(arguments[i])
+        return arguments, made[0] if len(made) == 1 else tuple(made)
 
     def launch(self, arguments, stream):
         args, error, at = self.args, byref(self.error), self.at
@@ -360,6 +370,8 @@ def _kind(torch, arguments):
             kind.append((x.dtype, x.shape, x.stride(), x.device))
         elif type(x) is int and -(2**63) <= x < 2**63:
             kind.append(int)
+        elif x is torch.empty or x is torch.zeros:
+            kind.append(x)
         else:
             return None
     return tuple(kind)
@@ -401,8 +413,12 @@ class Kernel:
                 kind = (self.name, len(arguments), *keywords, *kind)
                 ready = remembered.get(kind)
                 if ready is not None:
+                    result = None
+                    if ready.makers:
+                        given, result = ready.make(given)
                     ready.launch(given, _raw_stream(torch, ready.where) if stream is None else stream or None)
-                    return None
+                    _remember.launched(ready, given)
+                    return result
             elif any(is_traced(torch, x) for x in given):
                 return self._traced(torch, arguments, keywords, stream)
         with _Bound(self, arguments, keywords) as b:
@@ -410,10 +426,12 @@ class Kernel:
                 stream = _stream(b.where)
             _check(native.launch(b.args, stream or None, byref(b.error)), b.error)
             b.fetch()
+            ready = None
             if kind:
                 if len(remembered) >= _READY_MOST:
                     remembered.clear()
-                remembered[kind] = _Ready(b, [*self._module._parameter_names(self.name)[: len(arguments)], *keywords])
+                ready = remembered[kind] = _Ready(b, [*self._module._parameter_names(self.name)[: len(arguments)], *keywords])
+            _remember.launched(ready, (*arguments, *keywords.values()))
             return None if not b.results else b.results[0] if len(b.results) == 1 else tuple(b.results)
 
     def _traced(self, torch, arguments, keywords, stream):

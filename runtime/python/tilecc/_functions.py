@@ -4,14 +4,15 @@ import functools
 import inspect
 import sys
 
-from . import Error, _row_major
+from . import Error, _raw_stream, _row_major
 from ._arrays import array
+from ._remember import remembered
 from ._torch import constant, define, find, operators
 
 
 def public(f):
     """f as users see it."""
-    return _operator(_named(f))
+    return _operator(_named(remembered(f, lambda: sys.modules.get("torch"), _raw_stream)))
 
 
 # ---- what is wrong with which call ----

@@ -3,11 +3,13 @@
 What is returned is made by the package of the first array, on its device, unless `out` is given. Movements take elements of any type of 1, 2, 4 or 8
 bytes. Rows, strides and addresses are multiples of 16 bytes: what is not comes as tilecc.LaunchError, with the text of the launch check."""
 
+import math
 import sys
 
 from . import _row_major, load
 from ._arrays import array
 from ._functions import public
+from ._remember import made
 
 __all__ = [
     "accumulate", "col2im", "combine", "concat", "convert", "copy", "deinterleave", "embedding_gradient", "fill", "flip", "gather", "halo", "halo_nhwc",
@@ -41,9 +43,12 @@ def _is_torch(x):
 
 
 def _empty(like, shape, dtype=None, zero=False):
-    make = getattr(_package(like), "zeros" if zero else "empty")
-    more = {"device": like.device} if _is_torch(like) else {}
-    return make(tuple(shape), dtype=dtype or like.dtype, **more)
+    make, shape, more = getattr(_package(like), "zeros" if zero else "empty"), tuple(shape), {"dtype": dtype or like.dtype}
+    if _is_torch(like):
+        more["device"] = like.device
+    x = make(shape, **more)
+    made(make, shape, more, x)
+    return x
 
 
 def _view(x, shape, strides):
@@ -79,12 +84,13 @@ def _size(x):
     return x.element_size() if _is_torch(x) else x.itemsize
 
 
-def _row_part(x):
-    """Elements of a row that are moved at a time: 8 KB at most, and of shorter rows the next power of two, so that several rows go together."""
+def _row_part(x, halves=True):
+    """Elements of a row that are moved at a time, in large launches | in small ones: 8 KB at most, and of shorter rows the next power of two, so that
+    several rows go together. halves: whether small launches win by two teams for 8 KB."""
     part = 8192 // _size(x)
     while part // 2 >= max(x.shape[-1], 256 // _size(x)):
         part //= 2
-    return part
+    return f"{part}|{part // 2 if halves and part == 8192 // _size(x) else part}"
 
 
 def _numbers(x, shape, what):
@@ -182,11 +188,26 @@ def concat(xs, dim=0, out=None):
             raise ValueError(f"shapes {tuple(xs[0].shape)} and {tuple(x.shape)} differ elsewhere than in dimension {dim}")
     shape[dim] = sum(x.shape[dim] for x in xs)
     out = _empty(xs[0], shape) if out is None else _same(out, shape)
+    if _beside(xs, shape, dim, out):
+        return out
     at = 0
     for x in xs:
         _move(x, out[(slice(None),) * dim + (slice(at, at + x.shape[dim]),)])
         at += x.shape[dim]
     return out
+
+
+def _beside(xs, shape, dim, out):
+    """Two or three that lie beside each other as matrices do go in one launch; False: it is not so."""
+    types = {array(x).dtype for x in (*xs, out)}
+    contiguous = all(_strides(array(x)) == list(_row_major(x.shape)) for x in (*xs, out))
+    rows, inner = math.prod(shape[:dim]), math.prod(shape[dim + 1 :])
+    widths = [x.shape[dim] * inner for x in xs]
+    if len(xs) not in (2, 3) or rows < 16 or len(types) > 1 or not contiguous or any(n == 0 or n * _size(out) % 16 for n in widths):
+        return False
+    parts = [_view(x, (rows, n), (n, 1)) for x, n in zip(xs, widths)]
+    _kernel("copy", f"concat{len(xs)}", T=types.pop())(*parts, _view(out, (rows, sum(widths)), (sum(widths), 1)))
+    return True
 
 
 def split(x, sizes, dim=0):
@@ -289,7 +310,7 @@ def gather(table, idx, out=None):
 
 
 def _to(name, x, idx, out):
-    part = {} if name == "combine" else {"C": _row_part(x)}
+    part = {} if name == "combine" else {"C": _row_part(x, name != "scatter_add")}
     k = _kernel("rows", name, T=_rows(x), I=_numbers(idx, x.shape[:1], "idx"), **part)
     _launch(k, x, idx, _same(out, (out.shape[0], x.shape[1])))
     return out
@@ -494,7 +515,7 @@ def im2col(x, size, stride=1, padding=0, dilation=1):
         taps *= k
     y = _empty(x, (x.shape[0], *made, taps * x.shape[-1]))
     bc = _channels(x.shape[-1], _size(x))
-    k = _kernel("conv", f"im2col{n}", T=a.dtype, BC=bc, BP=min(256, 16384 // _size(x) // bc), **_defines(n, size, stride, padding, dilation))
+    k = _kernel("conv", f"im2col{n}", T=a.dtype, BC=bc, BP=f"{min(256, 16384 // _size(x) // bc)}|{min(64, 4096 // _size(x) // bc)}", **_defines(n, size, stride, padding, dilation))
     _launch(k, x, y)
     return y
 
@@ -570,6 +591,8 @@ def pages_gather(cache, table, rows):
     """out[t, :] = cache[table[t // P], t % P, :] for t below `rows`; cache has pages of P rows, a page -1 gives zeros."""
     k = _kernel("pages", "gather", T=_shaped(cache, 3, "a cache of pages"), I=_numbers(table, table.shape[:1], "table"), C=_row_part(cache))
     y = _empty(cache, (rows, cache.shape[2]))
+    if 0 in cache.shape:
+        return fill(y, 0)
     _launch(k, cache, table, y)
     return y
 
