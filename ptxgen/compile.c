@@ -239,8 +239,10 @@ static bool take_ptx(Job *j, CacheKey *k)
 {
     if (!j->opt->cache || j->diags.errors) return false;
     cache_open(&j->cache, true);
-    if (j->cache.folder < 0) j->result.cache = arena_strdup(&j->arena, j->cache.said, strlen(j->cache.said));
-    if (j->cache.folder < 0) return false;
+    if (j->cache.folder < 0) {
+        if (j->cache.said[0]) j->result.cache = arena_strdup(&j->arena, j->cache.said, strlen(j->cache.said));
+        return false;
+    }
     key_ptx(k, j->opt, j->c.target->name, &j->sources);
     if (!cache_get(&j->cache, &j->mem, k, &j->ptx)) return false;
     cache_said(j, "PTX", "taken");

@@ -52,7 +52,8 @@ typedef struct CacheEntry {
     uint64_t output_size, note_size, number;
 } CacheEntry;
 
-/* compiles: TILECC_CACHE may switch it off, and where there is no folder one is made. Where it can't be used `folder` is -1. */
+/* compiles: TILECC_CACHE may switch it off, and where there is no folder one is made. Where it can't be used `folder`
+ * is -1, and said has why, or is "" where nobody wants it. */
 void cache_open(Cache *c, bool compiles);
 void cache_close(Cache *c);
 /* false: there is none that is whole. The entry's block is the caller's, to be freed by mem_free(). Jumps nowhere. */

@@ -71,7 +71,7 @@ void cache_open(Cache *c, bool compiles)
     *c = (Cache){.folder = -1};
     const char *wanted = getenv("TILECC_CACHE");
     if (compiles && wanted && *wanted && strcmp(wanted, "on") != 0) {
-        no_cache(c, "TILECC_CACHE is '%.60s'", wanted);
+        if (strcmp(wanted, "off") != 0) no_cache(c, "TILECC_CACHE is '%.60s', and neither on nor off", wanted);
         return;
     }
     if (!read_limit(c)) return;

@@ -98,7 +98,7 @@ typedef struct tilecc_result {
                                  NULL or "" if there was none */
     const char *const *dependencies; /* files read, main source (`path`) first, for -MD */
     size_t ndependencies;
-    const char *cache; /* with the option of that name: what was taken and kept, or why not, in a few words; else NULL */
+    const char *cache; /* with the option of that name: what was taken and kept, or why not, in a few words; NULL without it, and where it is off */
 } tilecc_result;
 
 /* Compiles `text` (size bytes, any bytes; may be NULL where size is 0). `path` names it in messages and is the base for

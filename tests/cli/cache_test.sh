@@ -46,7 +46,9 @@ count() { # of entries, as --stats has it
 }
 
 # ---- what is taken, and what is not ----
-TILECC_CACHE=off cached "cache: TILECC_CACHE is 'off'"
+TILECC_CACHE=off cached '^copy: for'
+! grep -q 'cache:' err || fail "off, and said: $(cat err)"
+TILECC_CACHE=no cached "cache: TILECC_CACHE is 'no', and neither on nor off"
 [ ! -e c ] || fail 'off, and there is a folder'
 cached 'cache: .*/c: PTX kept'
 cached 'PTX taken'
