@@ -94,7 +94,7 @@ damage() {
         sleep 0.02
         pick "$1" || continue
         size=$(stat -c %s "$file" 2>/dev/null || echo 1)
-        [ ! -d "$file" ] || rm -rf "$file" # what would be copied into it nobody may remove
+        [ ! -d "$file" ] || rm -rf "$file" 2>/dev/null # what would be copied into it nobody may remove
         random 12
         what=$value
         random $((size + 1))
