@@ -130,3 +130,14 @@ AsmOutcome asm_nvjitlink(AsmRun *r)
     l->Destroy(&l->handle);
     return o;
 }
+
+bool asm_nvjitlink_key(AsmRun *r, CacheKey *k)
+{
+    Link *l = arena_new(r->arena, Link);
+    if (!find_library(r, l)) return false;
+    const void *code;
+    memcpy(&code, &l->Create, sizeof code);
+    key_text(k, r->assembler);
+    key_program_of(k, code);
+    return true;
+}

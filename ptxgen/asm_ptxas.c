@@ -219,3 +219,12 @@ AsmOutcome asm_ptxas(AsmRun *r)
     j->fd = -1;
     return run_and_clean(r, j, ptxas);
 }
+
+bool asm_ptxas_key(AsmRun *r, CacheKey *k)
+{
+    const char *ptxas = find_ptxas(r);
+    if (ptxas == NULL) return false;
+    key_text(k, ptxas);
+    key_program(k, ptxas);
+    return true;
+}

@@ -133,3 +133,18 @@ AsmResult assemble(Arena *a, const AsmOptions *opt, const char *ptx, size_t size
     }
     return res;
 }
+
+/* With AUTO both: which one is taken depends on what the first one says to the target. */
+void assemble_key(Arena *a, const AsmOptions *opt, const char *ptx, size_t size, CacheKey *k)
+{
+    AsmRun r = {.arena = a, .opt = opt, .tried = ""};
+    key_begin(k, "cubin");
+    key_text(k, opt->arch);
+    key_number(k, opt->lineinfo);
+    bool linked = opt->which != TILECC_ASM_PTXAS && asm_nvjitlink_key(&r, k);
+    bool program = opt->which != TILECC_ASM_NVJITLINK && asm_ptxas_key(&r, k);
+    key_number(k, linked);
+    key_number(k, program);
+    if (!linked && !program) k->unknown = "there is no assembler";
+    key_bytes(k, ptx, size);
+}

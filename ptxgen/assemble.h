@@ -2,6 +2,7 @@
 #ifndef PTXGEN_ASSEMBLE_H
 #define PTXGEN_ASSEMBLE_H
 
+#include "ptxgen/cache/cache.h"
 #include "ptxgen/ptxgen.h"
 
 typedef enum AsmOutcome {
@@ -26,6 +27,9 @@ typedef struct AsmRun {
 
 AsmOutcome asm_nvjitlink(AsmRun *r);
 AsmOutcome asm_ptxas(AsmRun *r);
+/* Which they would be; false: there is none. */
+bool asm_nvjitlink_key(AsmRun *r, CacheKey *k);
+bool asm_ptxas_key(AsmRun *r, CacheKey *k);
 
 void asm_tried(AsmRun *r, const char *place);
 /* dir + "/" + rest, or NULL where the environment has no such variable. */

@@ -361,7 +361,7 @@ void c_interface_header(const CInterface *c, Text *out)
                 " * A %s_module is used by one thread at a time: open one for each.%s\n"
                 " */\n"
                 "#ifndef %s_KERNELS_H\n#define %s_KERNELS_H\n\n#include <stdint.h>\n",
-                c->driver ? "Nothing but the CUDA driver is needed, which is loaded by %s_open: link with -ldl where the C library asks for it."
+                c->driver ? arena_printf(c->arena, "Nothing but the CUDA driver is needed, which is loaded by %s_open: link with -ldl where the C library asks for it.", c->name)
                           : "Link with libtile (CMake: tilecc::tile; pkg-config tile).",
                 c->name, c->driver ? "" : " It is closed before its device is.", c->name, c->name);
     text_str(out, c->driver ? STATUS : "\n#include \"tile.h\"\n");

@@ -12,6 +12,7 @@
 #include "lower/lower.h"
 #include "lower/verify/verify.h"
 #include "ptxgen/c_interface.h"
+#include "ptxgen/cache/cache.h"
 #include "ptxgen/paths.h"
 #include "ptxgen/ptxgen.h"
 
@@ -30,6 +31,8 @@ typedef struct Job {
     VEC(const char *) dependencies;
     const tilecc_options *opt;
     Source *main;
+    Cache cache;
+    CacheEntry ptx, cubin; /* from the cache */
 } Job;
 
 static tilecc_result *finish(Job *j, tilecc_status s, const char *message)
@@ -210,14 +213,79 @@ static void emit_ptx(Job *j, Checked *ch, PtxLines *lines)
     }
 }
 
-static const char *emit_cubin(Job *j, const PtxLines *lines)
+static void render(Job *j)
+{
+    const tilecc_options *o = j->opt;
+    diags_render(&j->diags, o->error_format == TILECC_JSON ? DIAG_JSON : o->error_format == TILECC_SHORT ? DIAG_SHORT : DIAG_HUMAN,
+                 o->colour != 0, &j->rendered);
+}
+
+/* ---- the disk cache ---- */
+
+static void cache_said(Job *j, const char *what, const char *became)
+{
+    const char *before = j->result.cache ? j->result.cache : j->cache.path;
+    j->result.cache = arena_printf(&j->arena, "%s%s%s %s", before, j->result.cache ? ", " : ": ", what, became);
+}
+
+static void keep(Job *j, const char *what, const CacheKey *k, const CacheEntry *e)
+{
+    if (cache_put(&j->cache, k, e)) cache_said(j, what, "kept");
+    else cache_said(j, what, arena_printf(&j->arena, "not kept: %s", j->cache.said));
+}
+
+/* The modules are read, and all is as if it were compiled now: only what makes the PTX is left out. */
+static bool take_ptx(Job *j, CacheKey *k)
+{
+    if (!j->opt->cache || j->diags.errors) return false;
+    cache_open(&j->cache, true);
+    if (j->cache.folder < 0) {
+        if (j->cache.said[0]) j->result.cache = arena_strdup(&j->arena, j->cache.said, strlen(j->cache.said));
+        return false;
+    }
+    key_ptx(k, j->opt, j->c.target->name, &j->sources);
+    if (!cache_get(&j->cache, &j->mem, k, &j->ptx)) return false;
+    cache_said(j, "PTX", "taken");
+    j->result.ptx = j->ptx.output;
+    j->result.ptx_size = (size_t)j->ptx.output_size;
+    j->diags.warnings = (uint32_t)j->ptx.number;
+    text_put(&j->rendered, j->ptx.note, (size_t)j->ptx.note_size);
+    return true;
+}
+
+static void keep_ptx(Job *j, const CacheKey *k)
+{
+    render(j);
+    const char *said = j->rendered.s ? j->rendered.s : "";
+    keep(j, "PTX", k, &(CacheEntry){.output = j->result.ptx, .output_size = j->result.ptx_size, .note = said, .note_size = j->rendered.n, .number = j->diags.warnings});
+}
+
+static bool take_cubin(Job *j, const CacheKey *k)
+{
+    if (!cache_get(&j->cache, &j->mem, k, &j->cubin)) return false;
+    cache_said(j, "cubin", "taken");
+    j->result.output = j->cubin.output;
+    j->result.output_size = (size_t)j->cubin.output_size;
+    j->result.assembler = j->cubin.note;
+    return true;
+}
+
+static const char *emit_cubin(Job *j, Checked *ch, PtxLines *lines)
 {
     AsmOptions ao = {.arch = target_today(j->c.target)->name,
                      .lineinfo = j->opt->lineinfo != 0,
                      .which = j->opt->assembler,
                      .ptxas = j->opt->ptxas,
                      .nvjitlink = j->opt->nvjitlink};
+    CacheKey key;
+    bool cached = j->cache.folder >= 0;
+    if (cached) assemble_key(&j->arena, &ao, j->result.ptx, j->result.ptx_size, &key);
+    if (cached && take_cubin(j, &key)) return NULL;
     AsmResult r = assemble(&j->arena, &ao, j->result.ptx, j->result.ptx_size, lines, &j->sources);
+    if (r.status != TILECC_OK && j->ptx.block && *r.log) { /* which places of the source the assembler speaks of */
+        emit_ptx(j, ch, lines);
+        r = assemble(&j->arena, &ao, j->result.ptx, j->result.ptx_size, lines, &j->sources);
+    }
     j->result.assembler = r.assembler;
     if (r.status != TILECC_OK) {
         j->result.status = r.status;
@@ -225,6 +293,7 @@ static const char *emit_cubin(Job *j, const PtxLines *lines)
     }
     j->result.output = r.cubin;
     j->result.output_size = r.size;
+    if (cached) keep(j, "cubin", &key, &(CacheEntry){.output = r.cubin, .output_size = r.size, .note = r.assembler, .note_size = strlen(r.assembler)});
     return NULL;
 }
 
@@ -259,20 +328,22 @@ static const char *compile(Job *j)
     Checked *ch = check_unit(&j->c, unit, d, o->ndefines, &reader, o->arch);
     record_paths(j);
     PtxLines lines = {NULL, 0, 0};
+    CacheKey key;
     if (o->emit == TILECC_EMIT_IR || o->emit == TILECC_EMIT_TREE) emit_ir(j, ch);
     else if (o->emit == TILECC_EMIT_PLAN) emit_plan(j, ch);
+    else if (take_ptx(j, &key)) return o->emit == TILECC_EMIT_CUBIN ? emit_cubin(j, ch, &lines) : NULL;
     else emit_ptx(j, ch, &lines);
     unused_defines(j, ch, d);
-    if (j->diags.errors || o->emit != TILECC_EMIT_CUBIN) return NULL;
-    return emit_cubin(j, &lines);
+    if (j->diags.errors) return NULL;
+    if (j->cache.folder >= 0) keep_ptx(j, &key);
+    return o->emit == TILECC_EMIT_CUBIN ? emit_cubin(j, ch, &lines) : NULL;
 }
 
 static void deliver(Job *j)
 {
     tilecc_result *r = &j->result;
     const tilecc_options *o = j->opt;
-    diags_render(&j->diags, o->error_format == TILECC_JSON ? DIAG_JSON : o->error_format == TILECC_SHORT ? DIAG_SHORT : DIAG_HUMAN,
-                 o->colour != 0, &j->rendered);
+    if (!j->rendered.n && !j->ptx.block) render(j);
     r->diagnostics = j->rendered.s ? j->rendered.s : "";
     r->diagnostics_size = j->rendered.n;
     r->errors = j->diags.errors;
@@ -371,6 +442,7 @@ static Job *new_job(const tilecc_options *o, jmp_buf *fail)
     text_init(&j->out, &j->mem);
     text_init(&j->rendered, &j->mem);
     text_init(&j->certificate, &j->mem);
+    j->cache.folder = -1;
     j->result.message = j->result.diagnostics = "";
     return j;
 }
@@ -386,6 +458,7 @@ tilecc_result *tilecc_compile(const tilecc_options *opt, const char *path, const
     if (!j) return NULL;
     if (setjmp(fail)) {
         j->mem.fail = NULL;
+        cache_close(&j->cache);
         j->result.output = NULL;
         j->result.output_size = 0;
         return finish(j, TILECC_ERROR_ENVIRONMENT, "memory ran out");
@@ -394,6 +467,7 @@ tilecc_result *tilecc_compile(const tilecc_options *opt, const char *path, const
     if (wrong) return finish(j, TILECC_ERROR_USAGE, wrong);
     if (!begin(j, path, text, size)) return finish(j, TILECC_ERROR_ENVIRONMENT, "the source is larger than 1 GiB");
     const char *message = compile(j);
+    cache_close(&j->cache);
     if (message) j->result.message = message;
     deliver(j);
     j->result.dependencies = j->dependencies.v;
@@ -474,6 +548,8 @@ void tilecc_free(tilecc_result *r)
     text_free(&j->rendered);
     text_free(&j->certificate);
     if (j->writer) ptx_free(j->writer);
+    if (j->ptx.block) mem.realloc(mem.user, j->ptx.block, 0);
+    if (j->cubin.block) mem.realloc(mem.user, j->cubin.block, 0);
     arena_free(&j->scratch);
     arena_free(&j->arena);
     mem.realloc(mem.user, j, 0);

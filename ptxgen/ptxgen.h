@@ -2,6 +2,7 @@
  *
  * emit*.c     one function per IR op, instructions from the templates of lang/instructions.def (see emit.h)
  * assemble.c  nvJitLink in process (asm_nvjitlink.c), else ptxas (asm_ptxas.c); messages mapped back to .tile lines
+ * cache/      what was compiled before, on the disk
  * compile.c   the table of contents of the whole compiler (tilecc.h)
  */
 #ifndef PTXGEN_PTXGEN_H
@@ -60,5 +61,7 @@ typedef struct AsmResult {
     const char *assembler;  /* "nvJitLink 13.0", "ptxas (path)" */
 } AsmResult;
 AsmResult assemble(Arena *a, const AsmOptions *opt, const char *ptx, size_t size, const PtxLines *lines, Sources *sources);
+typedef struct CacheKey CacheKey;
+void assemble_key(Arena *a, const AsmOptions *opt, const char *ptx, size_t size, CacheKey *k); /* all that the cubin depends on */
 
 #endif

@@ -80,7 +80,8 @@ static tile_status compile(void *user, const char *arch, int ptx, const char *pa
                           .default_arch = arch,
                           .defines = pairs,
                           .ndefines = ndefines,
-                          .no_performance_warnings = 1};
+                          .no_performance_warnings = 1,
+                          .cache = 1};
     tilecc_result *r = compile_some_way(&opt, path, text, size);
     free(pairs);
     tile_status s = TILE_OK;

@@ -52,4 +52,7 @@ int command_check_ptx(const CheckPtxOptions *opt);
 /* tilecc new NAME: makes the folder NAME, which must not be there, with a program and its callers. Returns an exit code. */
 int command_new(const char *where);
 
+/* tilecc cache --stats | --verify | --clear. Returns an exit code. */
+int command_cache(tilecc_cache_work work);
+
 #endif

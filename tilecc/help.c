@@ -10,6 +10,7 @@ static const char *const SYNOPSIS[] = {
     "tilecc run [options] FILE[:KERNEL] NAME=ARGUMENT...",
     "tilecc test [--update] [-j N] [--junit=FILE] [FOLDER | FILE.tile]...",
     "tilecc new NAME",
+    "tilecc cache --stats | --verify | --clear",
     "tilecc check-ptx [--target=TARGET] [--ptx-version=N.N] [--json] FILE.ptx",
     "tilecc --explain CODE | --list-targets | --list-library | --help | --man | --version",
 };
@@ -32,6 +33,9 @@ static const Row ARGUMENTS[] = {
 static const Row ENVIRONMENT[] = {
     {"TILECC_PTXAS", "the ptxas program to use; otherwise CUDA_HOME, CUDA_PATH, /usr/local/cuda and PATH are searched"},
     {"TILECC_NVJITLINK", "the libnvJitLink library to use; otherwise its usual names and the CUDA toolkit are tried"},
+    {"TILECC_CACHE", "`off`: `tilecc run`, `tilecc test` and programs that compile when they run keep nothing on the disk, and take nothing from it"},
+    {"TILECC_CACHE_DIR", "where they keep what they have compiled; otherwise $XDG_CACHE_HOME/tilecc, else ~/.cache/tilecc"},
+    {"TILECC_CACHE_SIZE", "how much they keep, 64M or 2G, by default 256M; what was not used for longest goes first"},
     {"NO_COLOR, CLICOLOR_FORCE", "switch colours off or on where --color does not say"},
 };
 

@@ -57,6 +57,7 @@ typedef struct CommandLine {
     RunOptions run;
     TestOptions test;
     bool json;
+    int cache; /* id of what `tilecc cache` does */
     tilecc_define *defines; /* room for one per argument */
     const char **import_dirs, **path_maps;
     const char *explain, *shell;
@@ -226,6 +227,13 @@ static bool take(CommandLine *c, int id, char *arg)
     case OPT_CHECK_TRUST: c->run.check_trust = true; return true;
     case OPT_TIME: c->run.time = true; return true;
     case OPT_REPEATS: return read_count("--repeats", arg, &c->run.repeats);
+    case OPT_CACHE_STATS:
+    case OPT_CACHE_VERIFY:
+    case OPT_CACHE_CLEAR:
+        if (c->cache && c->cache != id) complain("cache: one of --stats, --verify and --clear at a time");
+        if (c->cache && c->cache != id) return false;
+        c->cache = id;
+        return true;
     case OPT_COMPLETION:
         c->shell = arg;
         c->information = id;
@@ -267,6 +275,14 @@ static void parser_init(Parser *p, unsigned command)
     p->longs[p->n] = (struct option){NULL, 0, NULL, 0};
 }
 
+/* NULL: several, or none that has a name. */
+static const char *command_name(unsigned command)
+{
+    for (size_t i = 0; i < NCOMMANDS; i++)
+        if (COMMANDS[i].command == command) return COMMANDS[i].name;
+    return NULL;
+}
+
 /* getopt's '?' and ':' in words. */
 static void complain_option(const Parser *p, int result, const char *text)
 {
@@ -290,14 +306,9 @@ static void complain_option(const Parser *p, int result, const char *text)
         const OptionInfo *o = &option_table[i];
         bool letter = name[0] && !name[1] && o->letter == name[0];
         if (!o->name || (strcmp(o->name, name) != 0 && !letter)) continue; /* one of the other command */
-        if (p->command == NEW) {
-            complain("unknown option '%.*s': it does not go with `tilecc new`", (int)length, text);
-            return;
-        }
-        if (o->commands == CHECK || o->commands == TEST)
-            complain("unknown option '%.*s': it goes only with `tilecc %s`", (int)length, text, o->commands == CHECK ? "check-ptx" : "test");
-        else if (p->command == CHECK || p->command == TEST)
-            complain("unknown option '%.*s': it does not go with `tilecc %s`", (int)length, text, p->command == CHECK ? "check-ptx" : "test");
+        const char *only = command_name(o->commands), *own = command_name(p->command);
+        if (only && p->command != NEW) complain("unknown option '%.*s': it goes only with `tilecc %s`", (int)length, text, only);
+        else if (own && p->command != RUN) complain("unknown option '%.*s': it does not go with `tilecc %s`", (int)length, text, own);
         else
             complain("unknown option '%.*s': it goes %s `tilecc run`", (int)length, text,
                      o->commands & RUN ? "only with" : "without");
@@ -450,6 +461,20 @@ static int make_new(int n, char **names)
     return usage_error();
 }
 
+static int cache(const CommandLine *c, int n, char **words)
+{
+    if (n) {
+        complain("cache: '%s' can't stand here", words[0]);
+        return usage_error();
+    }
+    switch (c->cache) {
+    case OPT_CACHE_STATS: return command_cache(TILECC_CACHE_COUNT);
+    case OPT_CACHE_VERIFY: return command_cache(TILECC_CACHE_VERIFY);
+    case OPT_CACHE_CLEAR: return command_cache(TILECC_CACHE_CLEAR);
+    default: complain("cache: say what to do: --stats, --verify or --clear"); return usage_error();
+    }
+}
+
 static int parse_and_run(CommandLine *c, Parser *p, unsigned command, int argc, char **argv)
 {
     opterr = 0;
@@ -469,6 +494,7 @@ static int parse_and_run(CommandLine *c, Parser *p, unsigned command, int argc, 
     if (command == TEST) return test(c, argc - optind, argv + optind);
     if (command == NEW) return make_new(argc - optind, argv + optind);
     if (command == CHECK) return check_ptx(c, argc - optind, argv + optind);
+    if (command == CACHE) return cache(c, argc - optind, argv + optind);
     return compile(c, argc - optind, argv + optind);
 }
 

@@ -87,6 +87,7 @@ static tilecc_result *compile_text(const Run *r, const char *text, size_t size)
     o.emit = simulates ? TILECC_EMIT_PTX : TILECC_EMIT_CUBIN;
     if (simulates) o.lineinfo = 1;
     o.default_arch = tile_device_arch(r->device);
+    o.cache = 1;
     tilecc_result *c = tilecc_compile(&o, program_name(r->path), text, size);
     if (c && c->status == TILECC_ERROR_TOOL && o.assembler == TILECC_ASM_AUTO) {
         if (r->opt->verbose) complain("%s; the driver compiles the PTX instead", c->message);
@@ -159,6 +160,7 @@ static int load_source(Run *r)
         tile_status s = tile_module_load(r->device, c->output, c->output_size, &r->module, &e);
         if (s != TILE_OK) code = failed(s, &e);
         else if (r->opt->verbose && c->assembler) complain("assembled by %s", c->assembler);
+        if (s == TILE_OK && r->opt->verbose && c->cache) complain("cache: %s", c->cache);
     }
     tilecc_free(c);
     return code;

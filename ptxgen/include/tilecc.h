@@ -80,6 +80,7 @@ typedef struct tilecc_options {
     size_t npath_maps;
     int no_dependent_launch; /* 0: a kernel may be launched while those before it in its stream still run, and waits for them before it
                                 touches global memory (programmatic dependent launch: PTX ISA, griddepcontrol) */
+    int cache; /* 1: PTX and cubins that were made before are taken from the disk, and others kept there: see tilecc_cache() */
 } tilecc_options;
 
 /* All pointers belong to the result and live until tilecc_free. Text is 0-terminated. */
@@ -97,6 +98,7 @@ typedef struct tilecc_result {
                                  NULL or "" if there was none */
     const char *const *dependencies; /* files read, main source (`path`) first, for -MD */
     size_t ndependencies;
+    const char *cache; /* with the option of that name: what was taken and kept, or why not, in a few words; NULL without it, and where it is off */
 } tilecc_result;
 
 /* Compiles `text` (size bytes, any bytes; may be NULL where size is 0). `path` names it in messages and is the base for
@@ -104,6 +106,29 @@ typedef struct tilecc_result {
  * TILECC_ERROR_USAGE. Returns NULL only when no memory is left for the result itself. */
 TILECC_API tilecc_result *tilecc_compile(const tilecc_options *opt, const char *path, const char *text, size_t size);
 TILECC_API void tilecc_free(tilecc_result *r); /* NULL: nothing */
+
+/* The disk cache of tilecc_options.cache. It changes nothing but the time that a compilation takes: keys are SHA-256 of all that an
+ * output depends on (sources, options, this very compiler, the assembler), entries are checked before they are used, and where
+ * something can't be read or written, or is damaged, it is compiled as without a cache. Any number of processes may share it. From
+ * the environment:
+ *   TILECC_CACHE       `off`: no cache
+ *   TILECC_CACHE_DIR   the folder; else $XDG_CACHE_HOME/tilecc, else ~/.cache/tilecc. Made with mode 0700; one of another user's, or one
+ *                      that others may write to, is not used
+ *   TILECC_CACHE_SIZE  bytes, or 64M (K, M, G), by default 256M: what was not used for longest goes first */
+typedef enum tilecc_cache_work {
+    TILECC_CACHE_COUNT,
+    TILECC_CACHE_VERIFY, /* every entry is checked, and what is damaged removed */
+    TILECC_CACHE_CLEAR   /* all entries are removed; other files of the folder are never touched */
+} tilecc_cache_work;
+typedef struct tilecc_cache_facts {
+    size_t struct_size;    /* to be set: sizeof(tilecc_cache_facts); nothing beyond it is written */
+    uint64_t entries, bytes, limit; /* that are there, afterwards; bytes there may be */
+    uint64_t removed, left; /* files that were removed, and that should have been and can't be */
+    char folder[4096];
+    char why[256];         /* where the status is not TILECC_OK: a clause; else "" */
+} tilecc_cache_facts;
+/* TILECC_ERROR_ENVIRONMENT: the folder can't be used, or not all can be removed. A folder that is not there has no entries. */
+TILECC_API tilecc_status tilecc_cache(tilecc_cache_work work, tilecc_cache_facts *out);
 
 /* PTX or a cubin that tilecc made. */
 typedef struct tilecc_image {

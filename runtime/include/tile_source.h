@@ -13,7 +13,8 @@ extern "C" {
 
 /* From now on the device compiles .tile source with tilecc_compile. Once per device, before the first
  * tile_module_load_source. Where no assembler is found, PTX is handed to the driver's own compiler. Assemblers are
- * looked for as tilecc.h says for NULL. d NULL: nothing. */
+ * looked for as tilecc.h says for NULL. What was compiled before comes from the disk cache (tilecc.h, tilecc_cache; TILECC_CACHE=off in
+ * the environment switches it off). d NULL: nothing. */
 TILE_API void tile_use_compiler(tile_device *d);
 
 #ifdef __cplusplus

@@ -19,6 +19,8 @@ for fuzzer in $fuzzers; do
     case $name in
     ptx_*) set -- -max_len=16384 -dict="$tests/fuzz/ptx.dict" "$corpus" "$tests/fuzz/ptx_corpus" "$tests/sim" \
         "$tests/golden/examples" ;;
+    manifest_*) set -- -max_len=16384 "$corpus" "$tests/fuzz/manifest_corpus" ;;
+    npy_*) set -- -max_len=1024 "$corpus" "$tests/fuzz/npy_corpus" ;;
     *) set -- -max_len=8192 -dict="$tests/fuzz/tile.dict" "$corpus" "$tests/fuzz/corpus" "$tests/golden" \
         "$tests/reject" "$tests/../examples" ;;
     esac

@@ -65,7 +65,7 @@ status=$?
 # Only names with the libraries' prefixes leave them.
 for library in "$prefix"/lib*/*.so "$prefix"/lib/*/*.so; do
     [ -e "$library" ] || continue
-    names=$(nm -D --defined-only "$library" | awk '{ print $3 }' | grep -vE '^(tile_|tilecc_|__|_init$|_fini$)')
+    names=$(nm -D --defined-only "$library" | awk '{ print $3 }' | grep -vE '^(tile_|tilecc_|TILE_1$|TILE_SOURCE_1$|TILECC_1$|__|_init$|_fini$)')
     [ -z "$names" ] || fail "$(basename "$library") exports $names"
 done
 finish

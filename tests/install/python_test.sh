@@ -16,6 +16,12 @@ runs() { # test, what it needs, an argument
     python3 "$root/tests/$1" ${3:-} || fail "$1"
 }
 runs test_plain.py ''
+# With the disk cache the same; the second time nothing is compiled anew.
+TILECC_CACHE=on TILECC_CACHE_DIR="$work/c" runs test_plain.py ''
+ls "$work/c" >"$work/first"
+TILECC_CACHE=on TILECC_CACHE_DIR="$work/c" runs test_plain.py ''
+ls "$work/c" >"$work/second"
+[ -s "$work/first" ] && cmp -s "$work/first" "$work/second" || fail "with the cache: $(wc -l "$work/first" "$work/second")"
 runs test_numpy.py numpy
 runs test_std.py numpy
 runs test_torch.py torch

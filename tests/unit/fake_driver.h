@@ -33,9 +33,9 @@ typedef struct FakeDriver {
     CuLaunchConfig config;
     CuLaunchAttribute attr;
     void **params;
-    CuContext current;
 } FakeDriver;
 static FakeDriver fake;
+static _Thread_local CuContext fake_current;
 
 static int primary; /* its address stands for the primary context */
 
@@ -47,6 +47,7 @@ static CuContext primary_context(void)
 /* To an H200 with driver 13.0. */
 static void fake_reset(void)
 {
+    fake_current = NULL;
     fake = (FakeDriver){.cc = 90,
                         .version = 13000,
                         .max_smem = 232448,
@@ -126,25 +127,25 @@ static CuResult PrimaryCtxRelease(CuDevice d)
 }
 static CuResult CtxGetCurrent(CuContext *ctx)
 {
-    *ctx = fake.current;
+    *ctx = fake_current;
     return CU_OK;
 }
 static CuResult CtxGetDevice(CuDevice *d)
 {
     *d = 0;
-    return fake.current ? CU_OK : 201;
+    return fake_current ? CU_OK : 201;
 }
 static CuResult CtxPushCurrent(CuContext ctx)
 {
     fake.pushes++;
-    fake.current = ctx;
+    fake_current = ctx;
     return CU_OK;
 }
 static CuResult CtxPopCurrent(CuContext *ctx)
 {
     fake.pops++;
-    *ctx = fake.current;
-    fake.current = NULL;
+    *ctx = fake_current;
+    fake_current = NULL;
     return CU_OK;
 }
 static CuResult ModuleLoadDataEx(CuModule *m, const void *image, unsigned n, int *options, void **values)
@@ -154,7 +155,7 @@ static CuResult ModuleLoadDataEx(CuModule *m, const void *image, unsigned n, int
     for (unsigned i = 0; i + 1 < n; i++)
         if (options[i] == CU_JIT_ERROR_LOG) snprintf(values[i], (size_t)(uintptr_t)values[i + 1], "%s", fake.jit_log);
     *m = (CuModule)(void *)&fake;
-    return fake.current ? fake.load_result : 201;
+    return fake_current ? fake.load_result : 201;
 }
 static CuResult ModuleUnload(CuModule m)
 {
@@ -183,7 +184,7 @@ static CuResult LaunchKernelEx(const CuLaunchConfig *config, CuFunction f, void 
     fake.config = *config;
     if (config->nattrs) fake.attr = config->attrs[0];
     fake.params = params;
-    return fake.current ? fake.launch_result : 201;
+    return fake_current ? fake.launch_result : 201;
 }
 static CuResult OccupancyMaxActiveBlocks(int *n, CuFunction f, int threads, size_t smem)
 {
@@ -191,7 +192,7 @@ static CuResult OccupancyMaxActiveBlocks(int *n, CuFunction f, int threads, size
     fake.occupancies++;
     *n = fake.blocks;
     if (threads <= 0 || smem > (size_t)fake.max_smem) return CU_INVALID_VALUE;
-    return fake.current ? fake.occupancy_result : 201;
+    return fake_current ? fake.occupancy_result : 201;
 }
 static CuResult OccupancyMaxActiveClusters(int *n, CuFunction f, const CuLaunchConfig *config)
 {
@@ -200,7 +201,7 @@ static CuResult OccupancyMaxActiveClusters(int *n, CuFunction f, const CuLaunchC
     *n = fake.clusters;
     if (config->nattrs != 1 || config->attrs[0].id != CU_LAUNCH_CLUSTER_DIMENSION) return CU_INVALID_VALUE;
     if (config->grid_x % config->attrs[0].value.cluster.x != 0 || config->grid_x == 0) return CU_INVALID_VALUE;
-    return fake.current ? fake.occupancy_result : 201;
+    return fake_current ? fake.occupancy_result : 201;
 }
 /* As the driver: while a stream is captured, calls that are no part of a graph need the relaxed mode. */
 static bool forbidden(void)
@@ -211,11 +212,11 @@ enum { FAKE_CAPTURE_UNSUPPORTED = 900, FAKE_STREAM = 0x5000 };
 static CuResult StreamIsCapturing(CuStream s, int *status)
 {
     *status = fake.capture_status;
-    return s && fake.current ? CU_OK : CU_INVALID_VALUE;
+    return s && fake_current ? CU_OK : CU_INVALID_VALUE;
 }
 static CuResult StreamGetId(CuStream s, unsigned long long *id)
 {
-    if (!s || !fake.current) return CU_INVALID_VALUE;
+    if (!s || !fake_current) return CU_INVALID_VALUE;
     if (fake.capturing) return FAKE_CAPTURE_UNSUPPORTED;
     *id = (uintptr_t)s <= CU_STREAM_OF_THREAD ? (uintptr_t)s : (uintptr_t)s + fake.generation;
     return CU_OK;
@@ -326,7 +327,7 @@ static CuResult TensorMapEncodeTiled(CuTensorMap *map, int type, uint32_t rank, 
     memset(map, fake.mark_maps ? 0xFF : 0, sizeof *map);
     if (!fake.mark_maps) map->opaque[0] = e->address;
     if ((uintptr_t)map % 64 != 0) return CU_INVALID_VALUE;
-    return fake.current ? fake.encode_result : 201;
+    return fake_current ? fake.encode_result : 201;
 }
 
 static CudaApi fake_api(void)

@@ -179,7 +179,7 @@ static World *open_world(const Variant *v)
     return w;
 }
 
-static void close_world(World *w)
+static inline void close_world(World *w)
 {
     tile_args_free(w->args);
     tile_module_free(w->module);
