@@ -171,19 +171,19 @@ Lx lx_op(Arena *ar, LxPool *p, LxOp op, Lx a, Lx b)
 
 enum { DEPTH_MAX = 64, LENGTH_MAX = 4096 };
 
-/* Levels of the grammar of expressions, loosest first; 0: written as a call. */
-enum { CALL, LOR, LAND, COMPARE, BITS, SHIFT, SUM, TERM, UNARY, PRIMARY };
-static const struct OpText {
-    const char *text;
-    int level;
-} OP_TEXT[LX_OP_COUNT] = {
-    [LX_CONST] = {"", PRIMARY},  [LX_SYM] = {"", PRIMARY},   [LX_ADD] = {" + ", SUM},     [LX_SUB] = {" - ", SUM},
-    [LX_MUL] = {" * ", TERM},    [LX_DIV] = {" / ", TERM},   [LX_MOD] = {" % ", TERM},    [LX_CEIL] = {"ceil", CALL},
-    [LX_MIN] = {"min", CALL},    [LX_MAX] = {"max", CALL},   [LX_SHL] = {" << ", SHIFT},  [LX_SHR] = {" >> ", SHIFT},
-    [LX_AND] = {" & ", BITS},    [LX_OR] = {" | ", BITS},    [LX_XOR] = {" ^ ", BITS},    [LX_EQ] = {" == ", COMPARE},
-    [LX_NE] = {" != ", COMPARE}, [LX_LT] = {" < ", COMPARE}, [LX_LE] = {" <= ", COMPARE}, [LX_LAND] = {" && ", LAND},
-    [LX_LOR] = {" || ", LOR},    [LX_NOT] = {"!", UNARY},
+static const LxText TEXTS[LX_OP_COUNT] = {
+    [LX_CONST] = {"", LX_PRIMARY}, [LX_SYM] = {"", LX_PRIMARY}, [LX_ADD] = {"+", LX_SUM},           [LX_SUB] = {"-", LX_SUM},
+    [LX_MUL] = {"*", LX_TERM},     [LX_DIV] = {"/", LX_TERM},   [LX_MOD] = {"%", LX_TERM},          [LX_CEIL] = {"ceil", LX_CALL},
+    [LX_MIN] = {"min", LX_CALL},   [LX_MAX] = {"max", LX_CALL}, [LX_SHL] = {"<<", LX_SHIFT},        [LX_SHR] = {">>", LX_SHIFT},
+    [LX_AND] = {"&", LX_BITS},     [LX_OR] = {"|", LX_BITS},    [LX_XOR] = {"^", LX_BITS},          [LX_EQ] = {"==", LX_COMPARE},
+    [LX_NE] = {"!=", LX_COMPARE},  [LX_LT] = {"<", LX_COMPARE}, [LX_LE] = {"<=", LX_COMPARE},       [LX_LAND] = {"&&", LX_LEVEL_LAND},
+    [LX_LOR] = {"||", LX_LEVEL_LOR}, [LX_NOT] = {"!", LX_UNARY},
 };
+
+const LxText *lx_op_text(LxOp op)
+{
+    return &TEXTS[op];
+}
 
 typedef struct Printer {
     Text *out;
@@ -192,42 +192,43 @@ typedef struct Printer {
     const char *const *names;
 } Printer;
 
-static void print(const Printer *pr, Lx x, int level, int depth);
+static void print(const Printer *pr, Lx x, LxLevel level, int depth);
 
 static void print_binary(const Printer *pr, const LxNode *n, int depth)
 {
-    struct OpText op = OP_TEXT[n->op];
-    if (op.level == CALL) {
+    LxText op = TEXTS[n->op];
+    if (op.level == LX_CALL) {
         text_str(pr->out, op.text);
         text_char(pr->out, '(');
-        print(pr, n->a, LOR, depth);
+        print(pr, n->a, LX_LEVEL_LOR, depth);
         text_lit(pr->out, ", ");
-        print(pr, n->b, LOR, depth);
+        print(pr, n->b, LX_LEVEL_LOR, depth);
         text_char(pr->out, ')');
         return;
     }
-    /* All operators associate to the left, comparisons not at all. */
-    print(pr, n->a, op.level == COMPARE ? op.level + 1 : op.level, depth);
+    print(pr, n->a, op.level == LX_COMPARE ? LX_BITS : op.level, depth);
+    text_char(pr->out, ' ');
     text_str(pr->out, op.text);
+    text_char(pr->out, ' ');
     print(pr, n->b, op.level + 1, depth);
 }
 
-static void print(const Printer *pr, Lx x, int level, int depth)
+static void print(const Printer *pr, Lx x, LxLevel level, int depth)
 {
     if (depth > DEPTH_MAX || pr->out->n > pr->end) {
         text_lit(pr->out, "...");
         return;
     }
     const LxNode *n = &pr->p->nodes.v[x - 1];
-    int own = OP_TEXT[n->op].level;
-    if (n->op == LX_CONST && n->k < 0) own = UNARY;
-    bool parens = own != CALL && own < level;
+    LxLevel own = TEXTS[n->op].level;
+    if (n->op == LX_CONST && n->k < 0) own = LX_UNARY;
+    bool parens = own != LX_CALL && own < level;
     if (parens) text_char(pr->out, '(');
     if (n->op == LX_CONST) text_int(pr->out, n->k);
     else if (n->op == LX_SYM) text_str(pr->out, pr->names[n->k]);
     else if (n->op == LX_NOT) {
         text_char(pr->out, '!');
-        print(pr, n->a, UNARY, depth + 1);
+        print(pr, n->a, LX_UNARY, depth + 1);
     } else {
         print_binary(pr, n, depth + 1);
     }
@@ -237,5 +238,5 @@ static void print(const Printer *pr, Lx x, int level, int depth)
 void lx_print(Text *out, const LxPool *p, Lx x, const char *const *names)
 {
     Printer pr = {out, out->n + LENGTH_MAX, p, names};
-    print(&pr, x, LOR, 0);
+    print(&pr, x, LX_LEVEL_LOR, 0);
 }

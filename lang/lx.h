@@ -53,6 +53,14 @@ LxStatus lx_apply(LxOp op, int64_t a, int64_t b, int64_t *r);
  * The shift, division and comparison meaning is that of .tile scalars (s64). */
 void lx_eval(const LxNode *nodes, uint32_t n, const int64_t *syms, int64_t *values, uint8_t *status);
 
+/* How operations are written: by level of the grammar, loosest first. All operators associate to the left, comparisons not at all. */
+typedef enum LxLevel { LX_CALL, LX_LEVEL_LOR, LX_LEVEL_LAND, LX_COMPARE, LX_BITS, LX_SHIFT, LX_SUM, LX_TERM, LX_UNARY, LX_PRIMARY } LxLevel;
+typedef struct LxText {
+    const char *text;
+    LxLevel level;
+} LxText;
+const LxText *lx_op_text(LxOp op);
+
 /* Infix with the least parentheses; names[k] is symbol k. What is too long or too deep to read ends in "...". */
 void lx_print(Text *out, const LxPool *p, Lx x, const char *const *names);
 

@@ -18,9 +18,11 @@ const uint64_t IR_OP_KEYS[UINT8_MAX + 1] = {
 #define MAY ARG
 #define LIST ARG
 #define SOME ARG
+#define AS(before, key, kind) ARG(key, kind)
 #define OP(id, text, result, group, operands) [IR_##id] = 0 operands,
 #include "lower/ir/ops.def"
 #undef OP
+#undef AS
 #undef SOME
 #undef LIST
 #undef MAY
@@ -33,14 +35,16 @@ static const IrSignature SIGNATURES[IR_OP_COUNT] = {
     (kind == 'm' ? IRA_MAP : kind == 'b' ? IRA_BUF : kind == 'r' ? IRA_BAR : kind == 't' ? IRA_TENSOR                    \
      : kind == 'l' ? IRA_POL : kind == 'x' ? IRA_VAR : kind == 'L' ? IRA_LX : kind == 'w' ? IRA_WORD                     \
      : kind == 'q' ? IRA_PLAN : kind == 'g' ? IRA_RING : IRA_IMM)
-#define ARG(key, kind) {IRK_##key, kind, IS(kind), false, false},
-#define MAY(key, kind) {IRK_##key, kind, IS(kind), false, true},
-#define LIST(key, kind) {IRK_##key, kind, IS(kind), true, false},
-#define SOME(key, kind) {IRK_##key, kind, IS(kind), true, true},
+#define ARG(key, kind) {IRK_##key, kind, IS(kind), false, false, NULL},
+#define MAY(key, kind) {IRK_##key, kind, IS(kind), false, true, NULL},
+#define LIST(key, kind) {IRK_##key, kind, IS(kind), true, false, NULL},
+#define SOME(key, kind) {IRK_##key, kind, IS(kind), true, true, NULL},
+#define AS(before, key, kind) {IRK_##key, kind, IS(kind), false, false, before},
 #define OP(id, text, result, group, operands)                                                                          \
     [IR_##id] = {sizeof((IrOperand[]){operands{0}}) / sizeof(IrOperand) - 1, {operands{0}}},
 #include "lower/ir/ops.def"
 #undef OP
+#undef AS
 #undef SOME
 #undef LIST
 #undef MAY
@@ -48,20 +52,12 @@ static const IrSignature SIGNATURES[IR_OP_COUNT] = {
 #undef IS
 };
 
-static const char *const KEYS[IRK_KEYS] = {
-    [IRK_A] = "a",           [IRK_B] = "b",           [IRK_COND] = "cond",    [IRK_EXPR] = "expr",
-    [IRK_REG] = "reg",       [IRK_REL] = "rel",       [IRK_VAR] = "var",      [IRK_TENSOR] = "tensor",
-    [IRK_BYTE] = "byte",     [IRK_BAR] = "bar",       [IRK_COUNT_] = "count", [IRK_BYTES] = "bytes",
-    [IRK_PHASE] = "phase",   [IRK_N] = "n",           [IRK_HOW] = "how",      [IRK_SPACE] = "space",
-    [IRK_MAP] = "map",       [IRK_COORDS] = "coords", [IRK_DST] = "dst",      [IRK_SRC] = "src",
-    [IRK_FROM] = "from",     [IRK_TO] = "to",         [IRK_POL] = "pol",      [IRK_SLOT] = "slot",
-    [IRK_OFFSET] = "offset", [IRK_RANK] = "rank",     [IRK_MASK] = "mask",    [IRK_SCOPE] = "scope",
-    [IRK_SEM] = "sem",       [IRK_ID] = "id",         [IRK_THREADS] = "threads", [IRK_ROP] = "op",
-    [IRK_ELEM] = "type",     [IRK_PLAN] = "plan",         [IRK_INFO] = "info",
-    [IRK_BAR_RANK] = "bar_rank", [IRK_BYTES_OF] = "bytes_of", [IRK_SHAPE] = "shape",  [IRK_FORMAT] = "format",
-    [IRK_LEAD] = "lead",     [IRK_STRIDE] = "stride", [IRK_LAYOUT] = "layout", [IRK_STEP] = "step",
-    [IRK_ORDER] = "order",  [IRK_DIMS] = "dim",     [IRK_PITCHES] = "pitch",    [IRK_LOW] = "low",       [IRK_HIGH] = "high",
-    [IRK_DESC] = "by",      [IRK_ALONG] = "along",   [IRK_RING] = "ring",
+static const struct {
+    const char *text, *before;
+} KEYS[] = {
+#define KEY(id, text, before) {text, before},
+#include "lower/ir/keys.def"
+#undef KEY
 };
 
 static const char *const TYPES[] = {[IR_NONE] = "-", [IR_I32] = "i32", [IR_I64] = "i64", [IR_PRED] = "pred"};
@@ -102,12 +98,19 @@ static const char *const MAP_L2S[] = {"none", "64B", "128B", "256B"};
 
 const char *ir_key_text(IrKey k)
 {
-    return KEYS[k];
+    return KEYS[k].text;
 }
 
 const char *ir_type_text(IrType t)
 {
     return TYPES[t];
+}
+
+IrType ir_type_named(const char *s)
+{
+    IrType t = IR_PRED;
+    while (t != IR_NONE && strcmp(TYPES[t], s) != 0) t--;
+    return t;
 }
 
 static const char *const *words_of(WordList list, uint32_t *n)
@@ -171,36 +174,9 @@ const IrSignature *ir_signature(IrOpcode op)
     return &SIGNATURES[op];
 }
 
-const char *ir_separator(const IrOpInfo *info, const IrSignature *sig, unsigned i)
+const char *ir_before(const IrSignature *sig, unsigned i)
 {
-    IrKey key = sig->v[i].key;
-    if (key == IRK_COORDS || key == IRK_HOW || i == 0) return " ";
-    if (key == IRK_DST || key == IRK_TO) return " -> ";
-    if (key == IRK_BYTES && (info->group == IRG_COPY || info == &IR_OPS[IR_ST_BULK])) return ", bytes ";
-    if (key == IRK_POL) return ", pol ";
-    if (key == IRK_RANK) return ", rank ";
-    if (key == IRK_MASK) return ", mask ";
-    if (key == IRK_BYTES_OF) return ", bytes_of ";
-    if (key == IRK_BAR_RANK) return ", bar_rank ";
-    if (key == IRK_INFO) return ", info ";
-    if (key == IRK_LEAD) return ", lead ";
-    if (key == IRK_STRIDE) return ", stride ";
-    if (key == IRK_STEP) return ", step ";
-    if (key == IRK_LAYOUT) return ", swizzle ";
-    if (key == IRK_N && info->group != IRG_GROUP) return ", n ";
-    if (key == IRK_SCOPE && i) return ", scope ";
-    if (key == IRK_DESC) return ", by ";
-    if (key == IRK_ALONG) return ", along ";
-    if (key == IRK_LOW) return ", low ";
-    if (key == IRK_HIGH) return ", high ";
-    if (key == IRK_PITCHES) return ", pitch ";
-    if (info == &IR_OPS[IR_MAP_SET])
-        return key == IRK_SRC ? ", cell " : key == IRK_VAR ? ", fresh " : key == IRK_FROM ? ", at " : ", dim ";
-    if (sig->v[i - 1].key == IRK_ROP) return " ";
-    if (sig->v[i - 1].key == IRK_REL) return " ";
-    if (sig->v[i - 1].key == IRK_VAR) return " = ";
-    if (info == &IR_OPS[IR_LOOP]) return " .. ";
-    return ", ";
+    return i == 0 ? " " : sig->v[i].before ? sig->v[i].before : KEYS[sig->v[i].key].before;
 }
 
 IrVal ir_value(Arena *a, IrKernel *k, IrType t, const char *name_hint)

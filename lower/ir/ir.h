@@ -26,19 +26,14 @@ typedef enum IrOpcode {
 typedef enum IrType { IR_NONE, IR_I32, IR_I64, IR_PRED } IrType;
 typedef enum IrGroup { IRG_CONTROL, IRG_SCALAR, IRG_RING, IRG_BARRIER, IRG_SYNC, IRG_GROUP, IRG_FENCE, IRG_COPY, IRG_THREAD, IRG_KERNEL } IrGroup;
 
-/* Operand keys, as named in ops.def, plus the parts of buffer and barrier operands. */
+/* Operand keys; SLOT and OFFSET, the parts of buffer and barrier operands, are the last. */
 typedef enum IrKey {
-    IRK_A, IRK_B, IRK_COND, IRK_EXPR, IRK_REG, IRK_REL, IRK_VAR, IRK_TENSOR, IRK_BYTE, IRK_BAR, IRK_COUNT_,
-    IRK_BYTES, IRK_PHASE, IRK_N, IRK_HOW, IRK_SPACE, IRK_MAP, IRK_COORDS, IRK_DST, IRK_SRC, IRK_FROM, IRK_TO, IRK_POL,
-    IRK_RANK, IRK_MASK, IRK_BYTES_OF, IRK_SCOPE, IRK_SEM, IRK_ID, IRK_THREADS, IRK_ROP, IRK_ELEM, IRK_PLAN,
-    IRK_INFO, IRK_BAR_RANK,
-    IRK_SHAPE, IRK_FORMAT, IRK_LEAD, IRK_STRIDE, IRK_LAYOUT, IRK_STEP, IRK_ORDER,
-    IRK_DIMS, IRK_PITCHES, IRK_LOW, IRK_HIGH, IRK_DESC, IRK_ALONG, IRK_RING,
-    IRK_SLOT,      /* follows DST, SRC or BAR: value or immediate */
-    IRK_OFFSET,    /* follows DST's or SRC's slot: byte offset in the slot */
+#define KEY(id, ...) IRK_##id,
+#include "lower/ir/keys.def"
+#undef KEY
     IRK_KEYS
 } IrKey;
-typedef enum IrArgKind { IRA_IMM, IRA_VAL, IRA_MAP, IRA_BUF, IRA_BAR, IRA_TENSOR, IRA_POL, IRA_VAR, IRA_LX, IRA_WORD, IRA_PLAN, IRA_RING, IRA_TURN } IrArgKind;
+typedef enum IrArgKind { IRA_IMM, IRA_VAL, IRA_MAP, IRA_BUF, IRA_BAR, IRA_TENSOR, IRA_POL, IRA_VAR, IRA_LX, IRA_WORD, IRA_PLAN, IRA_RING, IRA_TURN, IRA_KINDS } IrArgKind;
 
 typedef uint32_t IrVal; /* 1-based; 0: none */
 
@@ -237,6 +232,7 @@ static inline const IrOpInfo *ir_op_info(IrOpcode op)
 }
 const char *ir_key_text(IrKey k);
 const char *ir_type_text(IrType t);
+IrType ir_type_named(const char *s); /* IR_NONE: none */
 
 bool ir_touches_global(const IrOp *op); /* itself, or by a copy that it issues */
 static inline bool ir_opens_block(IrOpcode op) /* closed by `end` (an if's first branch by `else`) */
@@ -247,7 +243,7 @@ static inline bool ir_opens_block(IrOpcode op) /* closed by `end` (an if's first
 uint32_t ir_bodies(const IrKernel *k);
 const IrRole *ir_body(const IrKernel *k, uint32_t i);
 
-/* ---- text form: print.c, read.c ---- */
+/* ---- text form: text.c ---- */
 /* With sources, the source line stands as a comment above the ops of each statement. */
 void ir_print(Text *out, const IrModule *m, Sources *sources);
 /* The same with the trees of derived schedules in the place of the roles' bodies; other kernels are left out. */

@@ -11,6 +11,7 @@ typedef struct IrOperand {
     char kind;   /* v p m b r t l x L i w: head of ops.def */
     uint8_t arg; /* IrArgKind of what is neither v nor p */
     bool list, optional;
+    const char *before; /* NULL: as keys.def has it */
 } IrOperand;
 typedef struct IrSignature {
     uint8_t n;
@@ -18,8 +19,7 @@ typedef struct IrSignature {
 } IrSignature;
 const IrSignature *ir_signature(IrOpcode op);
 
-/* What stands before operand i in the text form; the reader expects the same tokens. */
-const char *ir_separator(const IrOpInfo *info, const IrSignature *sig, unsigned i);
+const char *ir_before(const IrSignature *sig, unsigned i); /* what stands before operand i in the text form */
 
 /* The words of a `w` operand; NULL where the key has none. */
 const char *const *ir_words(IrKey key, uint32_t *n);
