@@ -1,11 +1,8 @@
 /* Forms as text and as launch expressions. Both put back what the normal form took apart: remainders (x - q * d),
  * and atoms that a known multiple has replaced by scale * child + offset. */
-#include <inttypes.h>
-#include <stdio.h>
-
 #include "lower/algebra/domain/inside.h"
 
-enum { SHOW_DEPTH = 2 * LEVEL_MAX, TEXT_MAX = 4096, LX_STEPS = 4096 };
+enum { LX_STEPS = 4096 };
 
 /* p = k * (num % den) + rest with fewer terms than p, for a quotient atom of p. */
 static const AtomInfo *peel_remainder(Domain *d, Poly p, Poly *k, Poly *rest)
@@ -64,214 +61,109 @@ static bool as_ceil(Domain *d, Poly num, Poly den, Poly *x)
     return true;
 }
 
-/* ---- Text ---- */
-
 typedef struct Out {
     Domain *d;
     Arena *a;
-    VEC(char) text;
-    unsigned depth;
+    LxPool *pool;
+    bool all;       /* every atom is a symbol, by its own number; otherwise what the launch knows, by the launch's */
+    uint32_t steps; /* left: shared operands are walked once per use */
 } Out;
 
-static void put(Out *o, const char *s)
-{
-    for (; *s && o->text.n < TEXT_MAX; s++) vec_push(o->a, &o->text, *s);
-}
+static bool put_poly(Out *o, Poly p, Lx *out);
 
-static void put_poly(Out *o, Poly p, bool factor);
-
-static void put_call(Out *o, const char *name, Poly a, Poly b)
-{
-    put(o, name);
-    put(o, "(");
-    put_poly(o, a, false);
-    put(o, ", ");
-    put_poly(o, b, false);
-    put(o, ")");
-}
-
-static void put_binary(Out *o, Poly a, const char *op, Poly b)
-{
-    put(o, "(");
-    put_poly(o, a, true);
-    put(o, op);
-    put_poly(o, b, true);
-    put(o, ")");
-}
-
-static void put_atom(Out *o, Atom x)
-{
-    Domain *d = o->d;
-    const AtomInfo *info = atom_info(d, x);
-    Poly c;
-    switch ((AtomKind)info->kind) {
-    case ATOM_MIN: put_call(o, "min", info->a, info->b); return;
-    case ATOM_MAX: put_call(o, "max", info->a, info->b); return;
-    case ATOM_DIV:
-        if (as_ceil(d, info->a, info->b, &c)) put_call(o, "ceil", c, info->b);
-        else put_binary(o, info->a, " / ", info->b);
-        return;
-    default: break;
-    }
-    if (info->parent) put_binary(o, raw_sub(d, raw_atom(d, info->parent), info->b), " / ", info->a);
-    else put(o, info->name ? info->name : "?");
-}
-
-/* `first`: nothing stands before it. */
-static void put_term(Out *o, const Term *t, bool first)
-{
-    bool minus = t->coef < 0;
-    int64_t k = minus ? -t->coef : t->coef;
-    char digits[24];
-    put(o, first ? (minus ? "-" : "") : (minus ? " - " : " + "));
-    snprintf(digits, sizeof digits, "%" PRId64, k);
-    if (k != 1 || t->natoms == 0) put(o, digits);
-    for (uint8_t i = 0; i < t->natoms; i++) {
-        if (i || k != 1) put(o, " * ");
-        put_atom(o, t->atoms[i]);
-    }
-}
-
-/* `factor`: an operand, which needs parentheses if it is more than one name or number. */
-static void put_poly(Out *o, Poly p, bool factor)
-{
-    Domain *d = o->d;
-    if (o->depth == SHOW_DEPTH || o->text.n >= TEXT_MAX) {
-        put(o, "..");
-        return;
-    }
-    o->depth++;
-    Poly k, rest = p;
-    const AtomInfo *remainders[TERMS_MAX];
-    Poly times[TERMS_MAX];
-    uint32_t n = 0;
-    for (const AtomInfo *q; n < TERMS_MAX && (q = peel_remainder(d, rest, &k, &rest)) != NULL; n++) {
-        remainders[n] = q;
-        times[n] = k;
-    }
-    rest = with_parents(d, rest);
-    int64_t one;
-    bool simple = n + rest.n <= 1 && (n ? poly_is_const(times[0], &one) && one == 1
-                                        : rest.n == 0 || rest.terms[0].natoms == 0 ||
-                                              (rest.terms[0].natoms == 1 && rest.terms[0].coef == 1));
-    bool parens = factor && !simple;
-    if (parens) put(o, "(");
-    bool first = true;
-    for (uint32_t i = 0; i < rest.n && rest.terms[i].natoms; i++, first = false) put_term(o, &rest.terms[i], first);
-    for (uint32_t i = 0; i < n; i++, first = false) {
-        bool unit = times[i].terms[0].natoms == 0 && (times[i].terms[0].coef == 1 || times[i].terms[0].coef == -1);
-        if (unit) {
-            put(o, times[i].terms[0].coef < 0 ? (first ? "-" : " - ") : (first ? "" : " + "));
-        } else {
-            put_term(o, &times[i].terms[0], first);
-            put(o, " * ");
-        }
-        put_binary(o, remainders[i]->a, " % ", remainders[i]->b);
-    }
-    int64_t c = poly_constant_term(rest);
-    if (c || first) put_term(o, &(Term){.coef = c}, first);
-    if (parens) put(o, ")");
-    o->depth--;
-}
-
-const char *domain_text(Domain *d, Arena *a, Poly p)
-{
-    Out o = {.d = d, .a = a};
-    p = poly_now(d, p);
-    if (p.bad) return "(too large to follow)";
-    put_poly(&o, p, false);
-    vec_push(a, &o.text, '\0');
-    return o.text.v;
-}
-
-/* ---- Launch expressions ---- */
-
-typedef struct LxOut {
-    Domain *d;
-    Arena *a;
-    LxPool *pool;
-    uint32_t steps; /* left: shared operands are walked once per use */
-} LxOut;
-
-static bool lx_poly(LxOut *o, Poly p, Lx *out);
-
-static bool lx_binary(LxOut *o, LxOp op, Poly a, Poly b, Lx *out)
+static bool put_binary(Out *o, LxOp op, Poly a, Poly b, Lx *out)
 {
     Lx x, y;
-    if (!lx_poly(o, a, &x) || !lx_poly(o, b, &y)) return false;
+    if (!put_poly(o, a, &x) || !put_poly(o, b, &y)) return false;
     *out = lx_op(o->a, o->pool, op, x, y);
     return true;
 }
 
-static bool lx_atom(LxOut *o, Atom x, Lx *out)
+static bool put_atom(Out *o, Atom x, Lx *out)
 {
     Domain *d = o->d;
     const AtomInfo *info = atom_info(d, x);
     Poly c;
     switch ((AtomKind)info->kind) {
-    case ATOM_MIN: return lx_binary(o, LX_MIN, info->a, info->b, out);
-    case ATOM_MAX: return lx_binary(o, LX_MAX, info->a, info->b, out);
+    case ATOM_MIN: return put_binary(o, LX_MIN, info->a, info->b, out);
+    case ATOM_MAX: return put_binary(o, LX_MAX, info->a, info->b, out);
     case ATOM_DIV:
-        if (as_ceil(d, info->a, info->b, &c)) return lx_binary(o, LX_CEIL, c, info->b, out);
-        return lx_binary(o, LX_DIV, info->a, info->b, out);
-    case ATOM_SIZE:
-    case ATOM_PARAM:
-        if (info->parent) {
-            return lx_binary(o, LX_DIV, raw_sub(d, raw_atom(d, info->parent), info->b), info->a, out);
-        }
-        *out = lx_sym(o->a, o->pool, info->sym);
-        return true;
-    default: return false;
+        if (as_ceil(d, info->a, info->b, &c)) return put_binary(o, LX_CEIL, c, info->b, out);
+        return put_binary(o, LX_DIV, info->a, info->b, out);
+    case ATOM_INDEX: break;
+    default:
+        if (info->parent) return put_binary(o, LX_DIV, raw_sub(d, raw_atom(d, info->parent), info->b), info->a, out);
     }
-}
-
-static Lx lx_sum(LxOut *o, Lx sum, bool minus, Lx x)
-{
-    if (sum) return lx_op(o->a, o->pool, minus ? LX_SUB : LX_ADD, sum, x);
-    return minus ? lx_op(o->a, o->pool, LX_SUB, lx_const(o->a, o->pool, 0), x) : x;
+    if (!o->all && info->kind > ATOM_PARAM) return false;
+    *out = lx_sym(o->a, o->pool, o->all ? x : info->sym);
+    return true;
 }
 
 /* |t|, times x if there is one */
-static bool lx_term(LxOut *o, const Term *t, Lx x, Lx *out)
+static bool put_term(Out *o, const Term *t, Lx x, Lx *out)
 {
     int64_t k = t->coef < 0 ? -t->coef : t->coef;
     Lx product = k == 1 && (t->natoms || x) ? 0 : lx_const(o->a, o->pool, k), y = 0;
     for (uint8_t i = 0; i <= t->natoms; i++) {
         if (i == t->natoms) y = x;
-        else if (!lx_atom(o, t->atoms[i], &y)) return false;
+        else if (!put_atom(o, t->atoms[i], &y)) return false;
         if (y) product = product ? lx_op(o->a, o->pool, LX_MUL, product, y) : y;
     }
     *out = product;
     return true;
 }
 
-static bool lx_poly(LxOut *o, Poly p, Lx *out)
+static Lx put_sum(Out *o, Lx sum, bool minus, Lx x)
+{
+    if (sum == 0 && minus) sum = lx_const(o->a, o->pool, 0);
+    return sum ? lx_op(o->a, o->pool, minus ? LX_SUB : LX_ADD, sum, x) : x;
+}
+
+/* What is added first: no node for the sign. */
+static bool put_poly(Out *o, Poly p, Lx *out)
 {
     Domain *d = o->d;
     Poly k, rest = p;
-    Lx sum = 0, x, y;
+    Lx sum = 0, x, less[TERMS_MAX];
+    uint32_t nless = 0;
     if (p.bad || o->steps == 0) return false;
     o->steps--;
-    for (const AtomInfo *q; (q = peel_remainder(d, rest, &k, &rest)) != NULL;) {
-        if (!lx_binary(o, LX_MOD, q->a, q->b, &x) || !lx_term(o, &k.terms[0], x, &y)) return false;
-        sum = lx_sum(o, sum, k.terms[0].coef < 0, y);
+    for (const AtomInfo *q; nless < TERMS_MAX && (q = peel_remainder(d, rest, &k, &rest)) != NULL;) {
+        if (!put_binary(o, LX_MOD, q->a, q->b, &x) || !put_term(o, &k.terms[0], x, &x)) return false;
+        if (k.terms[0].coef < 0) less[nless++] = x;
+        else sum = put_sum(o, sum, false, x);
     }
     rest = with_parents(d, rest);
-    for (int minus = 0; minus < 2; minus++) { /* what is added first: no node for the sign */
+    for (int minus = 0; minus < 2; minus++) {
         for (uint32_t i = 0; i < rest.n; i++) {
             if ((rest.terms[i].coef < 0) != (minus == 1)) continue;
-            if (!lx_term(o, &rest.terms[i], 0, &x)) return false;
-            sum = lx_sum(o, sum, minus == 1, x);
+            if (!put_term(o, &rest.terms[i], 0, &x)) return false;
+            sum = put_sum(o, sum, minus == 1, x);
         }
     }
+    for (uint32_t i = 0; i < nless; i++) sum = put_sum(o, sum, true, less[i]);
     *out = sum ? sum : lx_const(o->a, o->pool, 0);
     return true;
 }
 
 bool domain_lx(Domain *d, Arena *a, LxPool *pool, Poly p, Lx *out)
 {
-    LxOut o = {d, a, pool, LX_STEPS};
     p = poly_now(d, p);
     if (p.bad || (poly_depends(d, p) & ~(unsigned)DEP_LAUNCH)) return false;
-    return lx_poly(&o, p, out);
+    return put_poly(&(Out){d, a, pool, false, LX_STEPS}, p, out);
+}
+
+const char *domain_text(Domain *d, Arena *a, Poly p)
+{
+    LxPool pool = {0};
+    Lx x;
+    Text t;
+    if (!put_poly(&(Out){d, a, &pool, true, LX_STEPS}, poly_now(d, p), &x)) return "(too large to follow)";
+    const char **names = arena_array(a, const char *, d->natoms + 1);
+    for (Atom i = 1; i <= d->natoms; i++) names[i] = atom_info(d, i)->name ? atom_info(d, i)->name : "?";
+    text_init(&t, a->mem);
+    lx_print(&t, &pool, x, names);
+    const char *text = arena_strdup(a, t.s, t.n);
+    text_free(&t);
+    return text;
 }
