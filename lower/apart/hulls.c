@@ -232,7 +232,7 @@ static bool with_loops(Lower *L, TensorAccess *x, uint32_t n, const OpenLoop *to
         Poly *of[] = {&at->unit, &at->from, &at->start, &at->extent};
         for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
             *of[k] = domain_rename(L->d, *of[k], from, other, (int)renamed);
-            for (uint32_t l = 0; l < renamed; l++) ok &= !domain_mentions(L->d, *of[k], from[l]);
+            ok &= !of[k]->bad;
         }
     }
     TensorAccess all = *x;

@@ -75,7 +75,7 @@ bool domain_le(Domain *d, Poly a, Poly b);
 bool domain_lt(Domain *d, Poly a, Poly b);
 bool domain_eq(Domain *d, Poly a, Poly b);
 bool domain_divides(Domain *d, int64_t m, Poly x); /* x % m == 0, m >= 1 */
-/* p with to[i] instead of from[i], inside quotients, minima and maxima as well; where that took too long the old ones stay. */
+/* p with to[i] instead of from[i], inside quotients, minima and maxima as well; bad where that took too long. */
 Poly domain_rename(Domain *d, Poly p, const Atom *from, const Atom *to, int n);
 
 unsigned domain_depends(Domain *d, Poly p);

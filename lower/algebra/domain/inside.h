@@ -1,12 +1,12 @@
 /* Inside of the domain (domain.h): atoms, monomials, and what its files share.
  *
- *   poly.c         arithmetic of normal forms, substitution of what facts have replaced
+ *   poly.c         arithmetic of normal forms, atoms replaced: by what facts say, by values
  *   quotients.c    quotients, remainders, minima, maxima: folding, and the atoms where nothing folds
  *   domain.c       atoms and facts
  *   prove.c        x >= 0, x % m == 0, extremes
  *   boxes.c        boxes that never overlap
  *   meet.c         what two that do say of the indices
- *   loops.c        indices replaced by their values; what is made while a loop runs
+ *   loops.c        forms of an index; what is made while a loop runs
  *   show.c         text and launch expressions
  *
  * Glossary
@@ -37,6 +37,7 @@ enum {
     PROOF_STEPS = 96, /* atoms removed in one proof, all branches together */
     FOLD_STEPS = 24,  /* in the proofs by which quotients and minima fold */
     EXTREME_STEPS = 48,
+    LOOK_MAX = 256, /* atoms looked into in one form */
     ATOM_BLOCK = 8,
     ATOM_BUCKETS = 64
 };

@@ -323,8 +323,29 @@ static bool mentions(Domain *d, Poly p, Atom x, uint32_t *budget)
 
 bool poly_mentions(Domain *d, Poly p, Atom x)
 {
-    uint32_t budget = 256;
+    uint32_t budget = LOOK_MAX;
     return mentions(d, p, x, &budget);
+}
+
+/* ---- atoms replaced ---- */
+
+typedef Poly AtomValue(Domain *d, Atom x, void *context);
+
+static Poly with_values(Domain *d, Poly p, AtomValue *of, void *context)
+{
+    Poly sum = p.bad ? POLY_BAD : POLY_ZERO;
+    for (uint32_t i = 0; i < p.n && !sum.bad; i++) {
+        Poly product = poly_const(d, p.terms[i].coef);
+        for (uint8_t k = 0; k < p.terms[i].natoms && !product.bad; k++) product = raw_mul(d, product, of(d, p.terms[i].atoms[k], context));
+        sum = raw_add(d, sum, product);
+    }
+    return sum;
+}
+
+static Poly derived(Domain *d, AtomKind kind, Poly a, Poly b)
+{
+    if (kind == ATOM_DIV) return poly_div(d, a, b);
+    return kind == ATOM_MIN ? poly_min(d, a, b) : poly_max(d, a, b);
 }
 
 /* Brings `changed` and `now` up to date. */
@@ -341,12 +362,18 @@ static const AtomInfo *atom_now(Domain *d, Atom x)
         info->changed = !poly_same(a, info->a) || !poly_same(b, info->b);
         if (info->changed) {
             info->now = POLY_BAD; /* what folding it asks of facts that mention it */
-            if (info->kind == ATOM_DIV) info->now = poly_div(d, a, b);
-            else info->now = info->kind == ATOM_MIN ? poly_min(d, a, b) : poly_max(d, a, b);
+            info->now = derived(d, (AtomKind)info->kind, a, b);
         }
     }
     d->kept++;
     return info;
+}
+
+static Poly value_now(Domain *d, Atom x, void *unused)
+{
+    (void)unused;
+    const AtomInfo *info = atom_now(d, x);
+    return info->changed ? info->now : raw_atom(d, x);
 }
 
 Poly poly_now(Domain *d, Poly p)
@@ -356,57 +383,42 @@ Poly poly_now(Domain *d, Poly p)
     for (uint32_t i = 0; i < p.n && !changed; i++) {
         for (uint8_t k = 0; k < p.terms[i].natoms && !changed; k++) changed = atom_now(d, p.terms[i].atoms[k])->changed;
     }
-    if (!changed) return p;
-    Poly sum = POLY_ZERO;
-    for (uint32_t i = 0; i < p.n; i++) {
-        Poly product = poly_const(d, p.terms[i].coef);
-        for (uint8_t k = 0; k < p.terms[i].natoms; k++) {
-            const AtomInfo *info = atom_now(d, p.terms[i].atoms[k]);
-            product = raw_mul(d, product, info->changed ? info->now : raw_atom(d, p.terms[i].atoms[k]));
-        }
-        sum = raw_add(d, sum, product);
-    }
-    return sum;
+    return changed ? with_values(d, p, value_now, NULL) : p;
 }
 
-typedef struct Renaming {
-    const Atom *from, *to;
+typedef struct Values {
+    const Atom *of;
+    const Poly *value;
     int n;
-    uint32_t fuel;
-} Renaming;
+    uint32_t budget; /* derived atoms looked into */
+} Values;
 
-static Poly rename_in(Domain *d, Poly p, Renaming *r);
-
-static Poly renamed(Domain *d, Atom x, Renaming *r)
+static Poly value_given(Domain *d, Atom x, void *context)
 {
-    for (int i = 0; i < r->n; i++)
-        if (r->from[i] == x) return raw_atom(d, r->to[i]);
+    Values *v = context;
+    for (int i = 0; i < v->n; i++)
+        if (v->of[i] == x) return v->value[i];
     const AtomInfo *info = atom_info(d, x);
-    bool any = false;
-    for (int i = 0; i < r->n && info->kind > ATOM_INDEX && !any; i++)
-        any = poly_mentions(d, info->a, r->from[i]) || poly_mentions(d, info->b, r->from[i]);
-    if (!any || r->fuel == 0) return raw_atom(d, x);
-    r->fuel--;
     AtomKind kind = (AtomKind)info->kind;
-    Poly a = rename_in(d, poly_now(d, info->a), r), b = rename_in(d, poly_now(d, info->b), r);
-    if (kind == ATOM_DIV) return poly_div(d, a, b);
-    return kind == ATOM_MIN ? poly_min(d, a, b) : poly_max(d, a, b);
+    if (kind < ATOM_DIV) return raw_atom(d, x);
+    if (v->budget == 0) return POLY_BAD;
+    v->budget--;
+    Poly was_a = poly_now(d, info->a), was_b = poly_now(d, info->b);
+    Poly a = with_values(d, was_a, value_given, v), b = with_values(d, was_b, value_given, v);
+    if (a.bad || b.bad) return POLY_BAD;
+    return poly_same(a, was_a) && poly_same(b, was_b) ? raw_atom(d, x) : derived(d, kind, a, b);
 }
 
-static Poly rename_in(Domain *d, Poly p, Renaming *r)
+Poly domain_with(Domain *d, Poly p, Atom x, Poly value)
 {
-    Poly sum = POLY_ZERO;
-    for (uint32_t i = 0; i < p.n; i++) {
-        Poly product = poly_const(d, p.terms[i].coef);
-        for (uint8_t k = 0; k < p.terms[i].natoms; k++) product = raw_mul(d, product, renamed(d, p.terms[i].atoms[k], r));
-        sum = raw_add(d, sum, product);
-    }
-    sum.bad |= p.bad;
-    return sum;
+    p = poly_now(d, p);
+    value = poly_now(d, value);
+    return poly_mentions(d, p, x) ? with_values(d, p, value_given, &(Values){&x, &value, 1, LOOK_MAX}) : p;
 }
 
 Poly domain_rename(Domain *d, Poly p, const Atom *from, const Atom *to, int n)
 {
-    Renaming r = {from, to, n, 64};
-    return n ? rename_in(d, poly_now(d, p), &r) : p;
+    Poly *value = arena_array(d->arena, Poly, (size_t)n);
+    for (int i = 0; i < n; i++) value[i] = raw_atom(d, to[i]);
+    return n ? with_values(d, poly_now(d, p), value_given, &(Values){from, value, n, LOOK_MAX}) : p;
 }
