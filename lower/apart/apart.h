@@ -102,6 +102,7 @@ typedef enum Apart {
 } Apart;
 /* Of one tensor. why: in one sentence, where they are not; or NULL. */
 bool accesses_apart(Lower *L, const TensorAccess *a, const TensorAccess *b, Apart how, const char **why);
+uint32_t loops_around(const TensorAccess *a, const TensorAccess *b); /* how many are around both, outermost first */
 bool subtiles_disjoint(Lower *L, const MoveInfo *a, const MoveInfo *b); /* of one tile */
 
 /* ---- hulls.c ---- */

@@ -130,7 +130,7 @@ static void known_to_one(Compared *c, const TensorAccess *x, int side)
     c->pair.nat[side] = n;
 }
 
-static uint32_t loops_around(const TensorAccess *a, const TensorAccess *b)
+uint32_t loops_around(const TensorAccess *a, const TensorAccess *b)
 {
     uint32_t n = 0;
     while (n < a->loops.n && n < b->loops.n && a->loops.v[n].index == b->loops.v[n].index) n++;

@@ -6,6 +6,7 @@
  * index of one is compared with each of the other: with more than ever come together. So are those in different pipelines across the grid:
  * what is proved of all of their iterations goes for those of one, too. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "lower/apart/apart.h"
 
@@ -29,142 +30,111 @@ typedef struct Part { /* of sorted: lo <= place < hi */
 
 /* ---- order ---- */
 
-static int order(int64_t a, int64_t b)
-{
-    return (a > b) - (a < b);
-}
-
-static int order_addresses(const void *a, const void *b) /* any order will do: what is found is sorted by numbers */
-{
-    return ((uintptr_t)a > (uintptr_t)b) - ((uintptr_t)a < (uintptr_t)b);
-}
-
-static int order_atoms(const Atom *a, const Atom *b, int n)
-{
-    int o = 0;
-    for (int i = 0; i < n && o == 0; i++) o = order(a[i], b[i]);
-    return o;
-}
-
-/* An access in an order: its loops, and their ranges. */
-typedef struct Ordered {
+/* An access as words: by them those that differ by constants alone stand side by side. */
+typedef struct Key {
+    Lower *L;
     const TensorAccess *access;
-    uint32_t number, pipe;
-    struct Range { Poly first, last; } *ranges; /* by loop, then by index of the team */
-} Ordered;
+    uint32_t number;
+    uint32_t like; /* so many words are equal for those; behind them stand its pipeline, its constants, its number */
+    VEC(int64_t) words;
+} Key;
 
-/* Indices of loops by their depth, the others behind. */
-static int64_t rank_of(const Ordered *x, Atom a)
+static void put(Key *k, int64_t word)
 {
-    for (uint32_t i = 0; i < x->access->loops.n; i++)
-        if (x->access->loops.v[i].index == a) return (int64_t)i - INT32_MAX;
-    for (int i = 0; x->access->pipe && i < x->access->nteam; i++)
-        if (x->access->team[i] == a) return i - 2 * (int64_t)INT32_MAX;
-    return a;
+    vec_push(k->L->a, &k->words, word);
 }
 
-static bool ends_in_constant(Poly p)
+/* Indices of loops by their depth, those of the team of a pipeline by their place: as if all were in one loop. */
+static void put_atom(Key *k, Atom x)
 {
-    return p.n && p.terms[p.n - 1].natoms == 0;
+    const TensorAccess *a = k->access;
+    for (uint32_t i = 0; i < a->loops.n; i++)
+        if (a->loops.v[i].index == x) {
+            put(k, (int64_t)i - INT32_MAX);
+            return;
+        }
+    int i = a->pipe ? 0 : a->nteam;
+    while (i < a->nteam && a->team[i] != x) i++;
+    put(k, i < a->nteam ? i - 2 * (int64_t)INT32_MAX : (int64_t)x);
 }
 
 static int64_t constant_of(Poly p)
 {
-    return ends_in_constant(p) ? p.terms[p.n - 1].coef : 0;
+    return p.n && p.terms[p.n - 1].natoms == 0 ? p.terms[p.n - 1].coef : 0;
 }
 
-/* But for their constants. */
-static int order_forms(const Ordered *of_a, Poly a, const Ordered *of_b, Poly b)
+static void put_form(Key *k, Poly p, bool constant)
 {
-    uint32_t n = a.n - ends_in_constant(a);
-    int o = order(n, b.n - ends_in_constant(b));
-    for (uint32_t i = 0; i < n && o == 0; i++) {
-        const Term *x = &a.terms[i], *y = &b.terms[i];
-        o = order(x->coef, y->coef);
-        if (o == 0) o = order(x->natoms, y->natoms);
-        for (int k = 0; k < x->natoms && o == 0; k++) o = order(rank_of(of_a, x->atoms[k]), rank_of(of_b, y->atoms[k]));
+    uint32_t n = p.n - (constant_of(p) != 0);
+    put(k, p.bad);
+    put(k, n);
+    for (const Term *t = p.terms; t < p.terms + n; t++) {
+        put(k, t->coef);
+        put(k, t->natoms);
+        for (int i = 0; i < t->natoms; i++) put_atom(k, t->atoms[i]);
     }
-    return o ? o : order(a.bad, b.bad);
+    if (constant) put(k, constant_of(p));
 }
 
-static int order_agree(const Agree *a, const Agree *b)
+static void put_range(Key *k, Atom index)
 {
-    if (a == NULL || b == NULL) return order(a != NULL, b != NULL);
-    int o = order(a->unknown, b->unknown);
-    if (o == 0) o = order(a->n, b->n);
-    return o ? o : order_atoms(a->index, b->index, a->n);
+    Poly first, last;
+    bool known = domain_range(k->L->d, index, &first, &last);
+    put(k, known);
+    if (!known) return;
+    put_form(k, first, true);
+    put_form(k, last, true);
 }
 
-static int order_whole(const Ordered *of_a, Poly a, const Ordered *of_b, Poly b)
+static void put_axis(Key *k, const Axis *x)
 {
-    int o = order_forms(of_a, a, of_b, b);
-    return o ? o : order(constant_of(a), constant_of(b));
+    put(k, x->kind);
+    put(k, (int64_t)(uintptr_t)x->space);
+    put(k, (int64_t)(uintptr_t)x->of);
+    put(k, x->dim);
+    put(k, x->bound);
+    put_form(k, x->unit, true);
+    put_form(k, x->from, true);
+    put_form(k, x->start, false);
+    put_form(k, x->extent, false);
+    put(k, x->agree ? x->agree->n : -1);
+    put(k, x->agree && x->agree->unknown);
+    for (int i = 0; x->agree && i < x->agree->n; i++) put(k, x->agree->index[i]);
 }
 
-static int order_axes(const Ordered *x, const Axis *a, const Ordered *y, const Axis *b)
+/* What the conditions around it say is left out, and which of loops and pipelines of the same ranges it is in. */
+static Key key_of(Lower *L, const TensorAccess *a, uint32_t number, uint32_t pipe)
 {
-    int o = order(a->kind, b->kind);
-    if (o == 0) o = order_addresses(a->space, b->space);
-    if (o == 0) o = order_addresses(a->of, b->of);
-    if (o == 0) o = order(a->dim, b->dim);
-    if (o == 0) o = order(a->bound, b->bound);
-    if (o == 0) o = order_whole(x, a->unit, y, b->unit);
-    if (o == 0) o = order_whole(x, a->from, y, b->from);
-    if (o == 0) o = order_forms(x, a->start, y, b->start);
-    if (o == 0) o = order_forms(x, a->extent, y, b->extent);
-    return o ? o : order_agree(a->agree, b->agree);
+    Key k = {.L = L, .access = a, .number = number};
+    put(&k, base_of(a->info->tensor)->index);
+    put(&k, a->write);
+    put(&k, a->info->tensor->type);
+    put(&k, a->waived | a->never << 1 | a->behind << 2 | (a->pipe != NULL) << 3);
+    put(&k, a->reduce);
+    put(&k, a->role);
+    put(&k, a->nteam);
+    put(&k, a->loops.n);
+    for (uint32_t i = 0; i < a->loops.n; i++) put_range(&k, a->loops.v[i].index);
+    for (int i = 0; i < a->nteam; i++) a->pipe ? put_range(&k, a->team[i]) : put(&k, a->team[i]);
+    for (uint32_t i = 0; i < a->axes.n; i++) put_axis(&k, &a->axes.v[i]);
+    k.like = k.words.n;
+    put(&k, pipe);
+    for (uint32_t i = 0; i < a->axes.n; i++) put(&k, constant_of(a->axes.v[i].start));
+    put(&k, number);
+    return k;
 }
 
-static uint32_t nranges(const TensorAccess *a)
+static int order_keys(const void *a, const void *b)
 {
-    return a->loops.n + (a->pipe ? (uint32_t)a->nteam : 0);
+    const Key *x = a, *y = b;
+    for (uint32_t i = 0; i < x->words.n && i < y->words.n; i++)
+        if (x->words.v[i] != y->words.v[i]) return x->words.v[i] < y->words.v[i] ? -1 : 1;
+    return (x->words.n > y->words.n) - (x->words.n < y->words.n);
 }
 
-/* 0: they differ by constants alone, by what the conditions around them say, and by which loops and pipelines of the same ranges they
- * are in. */
-static int order_kinds(const Ordered *x, const Ordered *y)
+static bool alike(const Key *x, const Key *y)
 {
-    const TensorAccess *a = x->access, *b = y->access;
-    int o = order(base_of(a->info->tensor)->index, base_of(b->info->tensor)->index);
-    if (o == 0) o = order(a->write, b->write);
-    if (o == 0) o = order(a->info->tensor->type, b->info->tensor->type);
-    if (o == 0) o = order(a->waived, b->waived);
-    if (o == 0) o = order(a->never, b->never);
-    if (o == 0) o = order(a->behind, b->behind);
-    if (o == 0) o = order(a->reduce, b->reduce);
-    if (o == 0) o = order(a->role, b->role);
-    if (o == 0) o = order(a->pipe != NULL, b->pipe != NULL);
-    if (o == 0) o = order(a->nteam, b->nteam);
-    if (o == 0 && a->pipe == NULL) o = order_atoms(a->team, b->team, a->nteam);
-    if (o == 0) o = order(a->loops.n, b->loops.n);
-    for (uint32_t i = 0; i < nranges(a) && o == 0; i++) {
-        o = order_whole(x, x->ranges[i].first, y, y->ranges[i].first);
-        if (o == 0) o = order_whole(x, x->ranges[i].last, y, y->ranges[i].last);
-    }
-    if (o == 0) o = order(a->axes.n, b->axes.n);
-    for (uint32_t i = 0; i < a->axes.n && o == 0; i++) o = order_axes(x, &a->axes.v[i], y, &b->axes.v[i]);
-    return o;
-}
-
-static int order_items(const void *a, const void *b)
-{
-    const Ordered *s = a, *t = b;
-    const TensorAccess *x = s->access, *y = t->access;
-    int o = order_kinds(s, t);
-    if (o == 0) o = order(s->pipe, t->pipe);
-    for (uint32_t i = 0; i < x->axes.n && o == 0; i++)
-        o = order(constant_of(x->axes.v[i].start), constant_of(y->axes.v[i].start));
-    return o ? o : order(s->number, t->number);
-}
-
-static Ordered ordered(Lower *L, const TensorAccess *a, uint32_t number)
-{
-    Ordered x = {a, number, 0, arena_array(L->a, struct Range, nranges(a))};
-    for (uint32_t i = 0; i < nranges(a); i++) {
-        Atom index = i < a->loops.n ? a->loops.v[i].index : a->team[i - a->loops.n];
-        if (!domain_range(L->d, index, &x.ranges[i].first, &x.ranges[i].last)) x.ranges[i] = (struct Range){0};
-    }
-    return x;
+    return x->like == y->like && memcmp(x->words.v, y->words.v, x->like * sizeof *x->words.v) == 0;
 }
 
 /* ---- hulls ---- */
@@ -172,14 +142,6 @@ static Ordered ordered(Lower *L, const TensorAccess *a, uint32_t number)
 static bool same_known(const Known *x, const Known *y)
 {
     return x->index == y->index && x->turn == y->turn && x->modulus == y->modulus && poly_same(x->value, y->value);
-}
-
-/* How many loops around both, outermost first. */
-static uint32_t same_loops(const TensorAccess *a, const TensorAccess *b)
-{
-    uint32_t n = 0;
-    while (n < a->loops.n && n < b->loops.n && a->loops.v[n].index == b->loops.v[n].index) n++;
-    return n;
 }
 
 /* Nothing but indices moves it, and what a launch knows: then other indices in their place say what other iterations do. */
@@ -253,7 +215,7 @@ static const TensorAccess *unite(Lower *L, const TensorAccess *a, const TensorAc
 {
     TensorAccess *h = arena_new(L->a, TensorAccess), renamed = *second;
     const TensorAccess *b = &renamed;
-    uint32_t same = same_loops(a, b);
+    uint32_t same = loops_around(a, b);
     bool pipes = one_pipe(a, b) ? a->pipes || b->pipes : true;
     if (pipes && !(by_indices(L, a) && by_indices(L, b))) return NULL;
     if (!with_loops(L, &renamed, same, same < a->loops.n ? &a->loops.v[same] : NULL, pipes ? a->team : NULL) || a->axes.n != b->axes.n) return NULL;
@@ -360,7 +322,7 @@ static bool may_meet(Hulls *h, const TensorAccess *a, const TensorAccess *b)
     TensorAccess x = *a, y = *b; /* two of one part are not the same access */
     Lower *L = h->L;
     bool pipes = a->pipes || b->pipes;
-    uint32_t n = pipes ? 0 : same_loops(a, b), renamed = 0;
+    uint32_t n = pipes ? 0 : loops_around(a, b), renamed = 0;
     if (!pipes && a->common == a->loops.n && b->common == b->loops.n) return h->search->meet(L, &x, &y);
     if (pipes && !(by_indices(L, a) && by_indices(L, b))) return true;
     if (n > a->common) n = a->common;
@@ -423,18 +385,19 @@ static bool of_tensor(const TensorAccess *a, const TensorAccess *b)
 void accesses_meeting(Lower *L, const AccessSearch *search)
 {
     uint32_t n = L->accesses->all.n;
-    Ordered *items = arena_array(L->a, Ordered, n);
+    Key *keys = arena_array(L->a, Key, n);
     const TensorAccess **sorted = arena_array(L->a, const TensorAccess *, n);
     uint32_t *number = arena_array(L->a, uint32_t, n), *like = arena_array(L->a, uint32_t, n);
-    for (uint32_t i = 0; i < n; i++) {
-        items[i] = ordered(L, L->accesses->all.v[i], i);
-        if (i) items[i].pipe = items[i - 1].pipe + (items[i].access->pipe != items[i - 1].access->pipe);
+    for (uint32_t i = 0, pipe = 0; i < n; i++) {
+        const TensorAccess *a = L->accesses->all.v[i];
+        pipe += i && a->pipe != L->accesses->all.v[i - 1]->pipe;
+        keys[i] = key_of(L, a, i, pipe);
     }
-    if (n) qsort(items, n, sizeof *items, order_items);
+    if (n) qsort(keys, n, sizeof *keys, order_keys);
     for (uint32_t i = 0; i < n; i++) {
-        sorted[i] = items[i].access;
-        number[i] = items[i].number;
-        like[i] = i == 0 ? 0 : like[i - 1] + (has_bad(sorted[i]) || order_kinds(&items[i - 1], &items[i]) != 0);
+        sorted[i] = keys[i].access;
+        number[i] = keys[i].number;
+        like[i] = i == 0 ? 0 : like[i - 1] + (has_bad(sorted[i]) || !alike(&keys[i - 1], &keys[i]));
     }
     Hulls h = {.L = L, .search = search, .sorted = sorted, .number = number, .like = like};
     h.of = arena_array(L->a, const TensorAccess *, n);
