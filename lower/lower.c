@@ -215,9 +215,9 @@ static void way(Lower *L, const PStmt *st, Opnd outer, Opnd holds, bool other)
     const PBlock *b = other ? &st->other : &st->body;
     sync_branch(L, st, other, holds);
     L->guard = emit_logic(L, IR_AND, outer, holds);
-    condition_open(L, st, other);
+    uint32_t around = conditions_open(L, st->value, !other);
     block(L, b);
-    condition_close(L);
+    L->scalars->conditions.n = around;
     around_leave(L);
     L->stmt = st;
     L->guard = outer;

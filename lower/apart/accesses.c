@@ -73,38 +73,27 @@ static void know_bound(Lower *L, TensorAccess *a, const Sx *x, Poly bound, bool 
     if (left && !(domain_depends(L->d, end) & ~(unsigned)DEP_LAUNCH)) know(L, a, atoms, 0, end);
 }
 
-/* lo + less <= hi. What variables held where the condition stands nobody knows here. */
-static void by_order(Lower *L, TensorAccess *a, const Sx *lo, const Sx *hi, int less)
+/* What variables held where the condition stands nobody knows here. */
+static void know_order(Lower *L, TensorAccess *a, const Condition *c)
 {
-    if ((scalar_uses(L, lo) | scalar_uses(L, hi)) & USE_VAR) return;
-    Poly p = poly_add(L->d, scalar_poly(L, lo), poly_const(L->d, less)), q = scalar_poly(L, hi);
-    a->never |= domain_lt(L->d, q, p);
-    if (!(scalar_uses(L, hi) & ~USE_LAUNCH)) know_bound(L, a, lo, poly_sub(L->d, q, poly_const(L->d, less)), true);
-    if (!(scalar_uses(L, lo) & ~USE_LAUNCH)) know_bound(L, a, hi, p, false);
+    if ((scalar_uses(L, c->a) | scalar_uses(L, c->b)) & USE_VAR) return;
+    Poly less = poly_const(L->d, c->less), lo = scalar_poly(L, c->a), hi = scalar_poly(L, c->b);
+    a->never |= domain_lt(L->d, hi, poly_add(L->d, lo, less));
+    if (!(scalar_uses(L, c->b) & ~USE_LAUNCH)) know_bound(L, a, c->a, poly_sub(L->d, hi, less), true);
+    if (!(scalar_uses(L, c->a) & ~USE_LAUNCH)) know_bound(L, a, c->b, poly_add(L->d, lo, less), false);
 }
 
-static void by_condition(Lower *L, TensorAccess *a, const Sx *cond, bool holds)
+static void know_condition(Lower *L, TensorAccess *a, const Condition *c)
 {
-    cond = through_lets(cond);
-    switch ((SxOp)cond->op) {
-    case SX_LT: holds ? by_order(L, a, cond->a, cond->b, 1) : by_order(L, a, cond->b, cond->a, 0); return;
-    case SX_LE: holds ? by_order(L, a, cond->a, cond->b, 0) : by_order(L, a, cond->b, cond->a, 1); return;
-    case SX_GT: holds ? by_order(L, a, cond->b, cond->a, 1) : by_order(L, a, cond->a, cond->b, 0); return;
-    case SX_GE: holds ? by_order(L, a, cond->b, cond->a, 0) : by_order(L, a, cond->a, cond->b, 1); return;
-    default: break;
+    if (c->kind == COND_ORDER) {
+        know_order(L, a, c);
+        return;
     }
-    if (cond->op == SX_NOT) {
-        by_condition(L, a, cond->a, !holds);
-    } else if (cond->op == (holds ? SX_LAND : SX_LOR)) {
-        by_condition(L, a, cond->a, holds);
-        by_condition(L, a, cond->b, holds);
-    } else if (cond->op == SX_EQ || cond->op == SX_NE) {
-        bool right = !(scalar_uses(L, cond->b) & ~USE_LAUNCH);
-        const Sx *x = right ? cond->a : cond->b, *of = right ? cond->b : cond->a;
-        if (scalar_uses(L, of) & ~USE_LAUNCH) return;
-        Poly value = scalar_poly(L, of);
-        if (holds == (cond->op == SX_EQ) || other_of_two(L, x, value, &value)) know_equal(L, a, x, value);
-    }
+    bool right = !(scalar_uses(L, c->b) & ~USE_LAUNCH);
+    const Sx *x = right ? c->a : c->b, *of = right ? c->b : c->a;
+    if (scalar_uses(L, of) & ~USE_LAUNCH) return;
+    Poly value = scalar_poly(L, of);
+    if (c->kind == COND_EQUAL || other_of_two(L, x, value, &value)) know_equal(L, a, x, value);
 }
 
 /* ---- accesses ---- */
@@ -120,7 +109,7 @@ TensorAccess *tensor_access(Lower *L, const MoveInfo *mi)
     memcpy(a->team, s->team, sizeof a->team);
     for (uint32_t i = 0; i < s->open_loops.n; i++) vec_push(L->a, &a->loops, s->open_loops.v[i]);
     a->common = a->loops.n;
-    for (uint32_t i = 0; i < s->conditions.n; i++) by_condition(L, a, s->conditions.v[i].cond, !s->conditions.v[i].otherwise);
+    for (uint32_t i = 0; i < s->conditions.n; i++) know_condition(L, a, &s->conditions.v[i]);
     axes_of(L, a);
     return a;
 }

@@ -27,16 +27,6 @@ void lower_assign(Lower *L, const PStmt *st)
     scalar_assign(L, st);
 }
 
-void condition_open(Lower *L, const PStmt *st, bool otherwise)
-{
-    vec_push(L->a, &L->scalars->conditions, ((Condition){st->value, otherwise}));
-}
-
-void condition_close(Lower *L)
-{
-    L->scalars->conditions.n--;
-}
-
 void loop_atoms(Lower *L, const PStmt *st, LoopState *s)
 {
     Domain *d = L->d;

@@ -80,8 +80,6 @@ void lower_let(Lower *L, const PStmt *st);
 void lower_assign(Lower *L, const PStmt *st);
 Opnd lower_bound(Lower *L, const Sx *x, bool wide);
 void loop_atoms(Lower *L, const PStmt *st, LoopState *s);
-void condition_open(Lower *L, const PStmt *st, bool otherwise);
-void condition_close(Lower *L);
 void loop_open(Lower *L, const PStmt *st); /* its index may be used from here on */
 void loop_close(Lower *L, const PStmt *st);
 

@@ -298,9 +298,9 @@ static void branch_body(Lower *L, const PStmt *st, Opnd outer, Opnd cond, bool o
     around_enter(L, st, other, followed);
     L->guard = emit_logic(L, IR_AND, outer, holds);
     if (!followed) s->open = emit_logic(L, IR_AND, open, holds);
-    condition_open(L, st, other);
+    uint32_t around = conditions_open(L, st->value, !other);
     statements(L, other ? &st->other : &st->body);
-    condition_close(L);
+    L->scalars->conditions.n = around;
     around_leave(L);
     s->open = open;
     vars_forget(L, other ? &st->other : &st->body);

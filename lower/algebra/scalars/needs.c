@@ -126,40 +126,54 @@ Need need_equal(Lower *L, Poly x, int64_t k, Lx *cond)
 
 /* ---- what the conditions around say ---- */
 
-/* x >= limit, since lo + less <= hi: it is so for x - c * (hi - lo - less), of some c >= 0. What variables held where the condition
+static void order(Lower *L, const Sx *a, const Sx *b, int less)
+{
+    vec_push(L->a, &L->scalars->conditions, ((Condition){COND_ORDER, a, b, less}));
+}
+
+uint32_t conditions_open(Lower *L, const Sx *x, bool holds)
+{
+    uint32_t around = L->scalars->conditions.n;
+    switch ((SxOp)x->op) {
+    case SX_LET: conditions_open(L, x->a, holds); break;
+    case SX_NOT: conditions_open(L, x->a, !holds); break;
+    case SX_LAND:
+    case SX_LOR:
+        if (holds != (x->op == SX_LAND)) break;
+        conditions_open(L, x->a, holds);
+        conditions_open(L, x->b, holds);
+        break;
+    case SX_EQ:
+    case SX_NE:
+        vec_push(L->a, &L->scalars->conditions, ((Condition){holds == (x->op == SX_EQ) ? COND_EQUAL : COND_UNEQUAL, x->a, x->b, 0}));
+        break;
+    case SX_LT: holds ? order(L, x->a, x->b, 1) : order(L, x->b, x->a, 0); break;
+    case SX_LE: holds ? order(L, x->a, x->b, 0) : order(L, x->b, x->a, 1); break;
+    case SX_GT: holds ? order(L, x->b, x->a, 1) : order(L, x->a, x->b, 0); break;
+    case SX_GE: holds ? order(L, x->b, x->a, 0) : order(L, x->a, x->b, 1); break;
+    default: break;
+    }
+    return around;
+}
+
+/* Of a + less <= b: x >= limit is so for x - c * (b - a - less), of some c >= 0. What variables held where the condition
  * stands nobody knows here. */
-static bool by_order(Lower *L, const Sx *lo, const Sx *hi, int less, Poly x, int64_t limit)
+static bool by_order(Lower *L, const Condition *c, Poly x, int64_t limit)
 {
     Domain *d = L->d;
-    if ((scalar_uses(L, lo) | scalar_uses(L, hi)) & (USE_VAR | USE_LOAD)) return false;
-    Poly room = poly_sub(d, poly_sub(d, scalar_poly(L, hi), scalar_poly(L, lo)), poly_const(d, less)), edge = poly_const(d, limit);
+    if ((scalar_uses(L, c->a) | scalar_uses(L, c->b)) & (USE_VAR | USE_LOAD)) return false;
+    Poly room = poly_sub(d, poly_sub(d, scalar_poly(L, c->b), scalar_poly(L, c->a)), poly_const(d, c->less)), edge = poly_const(d, limit);
     if (room.bad) return false;
     for (uint32_t i = 0; i < x.n; i++)
         if (x.terms[i].coef > 0 && domain_le(d, poly_add(d, edge, poly_mul(d, room, poly_const(d, x.terms[i].coef))), x)) return true;
     return false;
 }
 
-static bool by_condition(Lower *L, const Sx *cond, bool holds, Poly x, int64_t limit)
-{
-    const Sx *a = cond->a, *b = cond->b;
-    switch ((SxOp)cond->op) {
-    case SX_LET: return by_condition(L, a, holds, x, limit);
-    case SX_NOT: return by_condition(L, a, !holds, x, limit);
-    case SX_LT: return holds ? by_order(L, a, b, 1, x, limit) : by_order(L, b, a, 0, x, limit);
-    case SX_LE: return holds ? by_order(L, a, b, 0, x, limit) : by_order(L, b, a, 1, x, limit);
-    case SX_GT: return holds ? by_order(L, b, a, 1, x, limit) : by_order(L, a, b, 0, x, limit);
-    case SX_GE: return holds ? by_order(L, b, a, 0, x, limit) : by_order(L, a, b, 1, x, limit);
-    case SX_LAND: case SX_LOR:
-        return holds == (cond->op == SX_LAND) && (by_condition(L, a, holds, x, limit) || by_condition(L, b, holds, x, limit));
-    default: return false;
-    }
-}
-
 bool conditions_at_least(Lower *L, Poly x, int64_t limit)
 {
     for (uint32_t i = 0; i < L->scalars->conditions.n && !x.bad; i++) {
         const Condition *c = &L->scalars->conditions.v[i];
-        if (by_condition(L, c->cond, !c->otherwise, x, limit)) return true;
+        if (c->kind == COND_ORDER && by_order(L, c, x, limit)) return true;
     }
     return false;
 }

@@ -239,27 +239,17 @@ Lx scalar_lx(Lower *L, const Sx *x)
 static void assume(Lower *L, const Sx *x)
 {
     Domain *d = L->d;
-    int64_t zero;
-    switch ((SxOp)x->op) {
-    case SX_LAND:
-        assume(L, x->a);
-        assume(L, x->b);
-        return;
-    case SX_LET: assume(L, x->a); return;
-    case SX_EQ:
-        if (x->a->op == SX_MOD && poly_is_const(scalar_poly(L, x->b), &zero) && zero == 0) {
-            Poly of = scalar_poly(L, x->a->a), by = scalar_poly(L, x->a->b);
-            domain_assume_divides(d, by, of);
-        } else {
-            domain_assume_eq(d, scalar_poly(L, x->a), scalar_poly(L, x->b));
-        }
-        return;
-    case SX_LE: domain_assume_le(d, scalar_poly(L, x->a), scalar_poly(L, x->b)); return;
-    case SX_GE: domain_assume_le(d, scalar_poly(L, x->b), scalar_poly(L, x->a)); return;
-    case SX_LT: domain_assume_le(d, poly_add(d, scalar_poly(L, x->a), poly_const(d, 1)), scalar_poly(L, x->b)); return;
-    case SX_GT: domain_assume_le(d, poly_add(d, scalar_poly(L, x->b), poly_const(d, 1)), scalar_poly(L, x->a)); return;
-    default: return;
+    uint32_t around = conditions_open(L, x, true);
+    for (uint32_t i = around; i < L->scalars->conditions.n; i++) {
+        const Condition *c = &L->scalars->conditions.v[i];
+        Poly a = scalar_poly(L, c->a), b = scalar_poly(L, c->b);
+        int64_t zero;
+        if (c->kind == COND_ORDER) domain_assume_le(d, poly_add(d, a, poly_const(d, c->less)), b);
+        else if (c->kind == COND_EQUAL && c->a->op == SX_MOD && poly_is_const(b, &zero) && zero == 0)
+            domain_assume_divides(d, scalar_poly(L, c->a->b), scalar_poly(L, c->a->a));
+        else if (c->kind == COND_EQUAL) domain_assume_eq(d, a, b);
     }
+    L->scalars->conditions.n = around;
 }
 
 static bool holds(Lower *L, const Sx *x)
