@@ -11,7 +11,7 @@
 static bool same_act(const Access *a, const Access *b)
 {
     return bytes_same_place(&a->at, &b->at) && a->write == b->write && a->async == b->async && a->generic == b->generic && a->reduce == b->reduce &&
-           a->gap == b->gap && a->start == b->start && a->phase == b->phase && a->also == b->also && a->end == b->end && a->group == b->group;
+           a->gap == b->gap && a->start == b->start && a->phase == b->phase && a->end == b->end;
 }
 
 /* Only then can they be one: mostly they can't. */

@@ -431,58 +431,25 @@ void copy_step(Verifier *v, uint32_t op)
 
 /* ---- groups and fences ---- */
 
-static bool mine(const Verifier *v, EventId start)
-{
-    return v->events.v[start - 1].thread == v->now->id;
-}
-
 static void commit(Verifier *v)
 {
     Thread *t = v->now;
-    t->groups++;
     t->burst = 0;
-    verify_spend(v, (v->accesses.n - t->stores + v->transfers.n - t->sent) / 16);
-    for (uint32_t i = v->accesses.n; i-- > t->stores;) {
-        Access *a = &v->accesses.v[i];
-        if (a->async && a->phase == NULL && a->group == 0 && mine(v, a->start) && !by_tensor_core(v, a))
-            a->group = t->groups;
-    }
-    for (uint32_t i = v->transfers.n; i-- > t->sent;) {
-        Transfer *x = &v->transfers.v[i];
-        if (x->site.write && x->group == 0 && mine(v, x->start)) x->group = t->groups;
-    }
-    t->sent = v->transfers.n;
+    vec_push(&v->run, &t->groups, (Commit){.pos = t->pos});
 }
 
 static void wait_groups(Verifier *v, uint32_t op)
 {
-    int64_t newest = verify_arg(v, op, IRK_N)->imm, past = (int64_t)v->now->groups - newest;
+    Thread *t = v->now;
+    int64_t newest = verify_arg(v, op, IRK_N)->imm, past = (int64_t)t->groups.n - newest;
     bool full = verify_arg(v, op, IRK_HOW)->id == IRH_FULL;
     if (newest < 0) {
         verify_refuse(v, E0614, op, "a wait for all but %lld groups", (long long)newest);
         return;
     }
     EventId e = event_new(v, op);
-    bool open = false;
-    verify_spend(v, (v->accesses.n - v->now->stores + (full ? v->transfers.n - v->now->on_way : 0)) / 16);
-    for (uint32_t i = v->now->stores; i < v->accesses.n; i++) {
-        Access *a = &v->accesses.v[i];
-        if (!a->async || a->phase || a->end || by_tensor_core(v, a) || !mine(v, a->start)) {
-            if (!open) v->now->stores = i + 1;
-            continue;
-        }
-        if (a->group && a->group <= past) a->end = e;
-        open |= a->end == 0;
-    }
-    bool on_way = false;
-    for (uint32_t i = v->now->on_way; full && i < v->transfers.n; i++) {
-        Transfer *x = &v->transfers.v[i];
-        if (!x->site.write || x->full || !mine(v, x->start)) continue;
-        if (x->group && x->group <= past) x->full = e;
-        else if (!on_way) v->now->on_way = i;
-        on_way |= x->full == 0;
-    }
-    if (full && !on_way) v->now->on_way = v->transfers.n;
+    for (; t->read < past; t->read++) t->groups.v[t->read].read = e;
+    for (; full && t->full < past; t->full++) t->groups.v[t->full].full = e;
 }
 
 static void fence(Verifier *v, uint32_t op)

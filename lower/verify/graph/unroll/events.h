@@ -93,7 +93,7 @@ typedef struct Access {
     Phase *phase;       /* tells the end of a copy that counts on a barrier */
     Phase *also;        /* so does this one, in another CTA: of what a pair's commit completes; or NULL */
     uint32_t act;       /* equal where several threads share one op, or turns of a loop over copies */
-    uint32_t group;     /* of a store: its bulk group, 0: not committed */
+    bool group;         /* of a store: it is committed to a bulk group */
 } Access;
 typedef struct Over { /* from event pos of a thread on: write `at` is over there, + 1 */
     uint32_t pos, at;
@@ -126,7 +126,7 @@ typedef struct Transfer { /* a copy's other side: global memory */
     bool reduce, any_order, at_once; /* at_once: by threads, of any part: over when it is done */
     EventId start, full; /* full: the grp.wait full for it */
     Phase *phase;
-    uint32_t group;
+    bool group;
 } Transfer;
 /* judge/always.c: two sites, and how far apart they are in turns of a loop around both */
 typedef enum Farther { OF_ONE_TURN, SO_MANY, OR_MORE, ANY } Farther;

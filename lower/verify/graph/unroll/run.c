@@ -438,9 +438,10 @@ void run_kernel(Verifier *v)
     make_threads(v);
     period_begin(v);
     turns_begin(v);
-    for (bool on = true; on && !verify_stopped(v);) {
-        bool ended = true;
+    bool on = true, ended = false;
+    while (on && !verify_stopped(v)) {
         on = false;
+        ended = true;
         for (uint32_t i = 0; i < v->threads.n && !verify_stopped(v); i++) {
             Thread *t = &v->threads.v[i];
             v->now = t;
@@ -451,6 +452,7 @@ void run_kernel(Verifier *v)
             if (t->block == RUNS && !verify_stopped(v)) run_thread(v, t);
             ended &= t->block == ENDED;
         }
-        if (!on && !ended && !verify_stopped(v)) report_stuck(v);
     }
+    find_ends(v);
+    if (!ended && !verify_stopped(v)) report_stuck(v);
 }

@@ -210,25 +210,10 @@ void tensor_copy_step(Verifier *v, uint32_t op)
 
 /* ---- commits ---- */
 
-/* All that the thread began before arrives with this commit: those of a CTA where it counts, others where the first one does. Of a
- * pair either CTA's barrier tells of both. */
-static void complete(Verifier *v, Phase *const phase[], uint32_t first)
-{
-    Thread *t = v->now;
-    verify_spend(v, (v->accesses.n - t->tensor_from) / 16);
-    for (uint32_t i = t->tensor_from; i < v->accesses.n; i++) {
-        Access *a = &v->accesses.v[i];
-        if (a->phase || !by_tensor_core(v, a) || v->events.v[a->start - 1].thread != t->id) continue;
-        a->phase = phase[a->at.rank] ? phase[a->at.rank] : phase[first];
-        if (v->k->pair && a->phase != phase[a->at.rank ^ 1]) a->also = phase[a->at.rank ^ 1];
-    }
-    t->tensor_from = v->accesses.n;
-}
-
+/* Of all that the thread began before. */
 void tensor_commit_step(Verifier *v, uint32_t op)
 {
-    enum { RANKS = 16 };
-    Phase *phase[RANKS] = {0};
+    Phase **phase = arena_array(&v->run, Phase *, v->nranks + 1);
     const IrArg *mask = verify_arg(v, op, IRK_MASK);
     int64_t k = INT64_C(1) << v->now->rank;
     if (mask && !run_number(v, op, mask, "the mask", &k)) return;
@@ -237,13 +222,12 @@ void tensor_commit_step(Verifier *v, uint32_t op)
         return;
     }
     EventId e = event_new(v, op);
-    uint32_t first = RANKS;
     for (uint32_t r = 0; r < v->nranks && !verify_stopped(v); r++) {
         if (!(k >> r & 1)) continue;
         phase[r] = barrier_commit(v, op, r, e);
-        if (first == RANKS) first = r;
+        if (phase[v->nranks] == NULL) phase[v->nranks] = phase[r];
     }
-    if (!verify_stopped(v)) complete(v, phase, first);
+    vec_push(&v->run, &v->now->tensor, ((Commit){.pos = v->now->pos, .phase = phase}));
 }
 
 /* ---- allocation ---- */

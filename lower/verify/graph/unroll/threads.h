@@ -25,6 +25,12 @@ typedef struct Sum { /* bytes of copies not yet counted on their barrier */
 } Sum;
 typedef enum Block { RUNS, WAITS_PHASE, WAITS_SYNC, WAITS_CLUSTER, ENDED } Block;
 
+typedef struct Commit { /* of what a thread began before: to a bulk group, or (phase) to barriers */
+    uint32_t pos;       /* its last event by then */
+    EventId read, full; /* the first grp.wait, and the first full one, that waits for the group; 0: none */
+    Phase **phase;      /* by rank: where the tc.commit counts, NULL: not there; then the first of them */
+} Commit;
+
 typedef struct Thread {
     uint32_t id, rank, role, rep; /* rep 0: the elected one */
     uint32_t copies;              /* how many threads it stands for */
@@ -44,15 +50,13 @@ typedef struct Thread {
     uint32_t *clock;
     EventId last, burst; /* burst: the event of copies with nothing in between, 0: none */
     VEC(Sum) sums;
-    uint32_t groups;          /* committed */
-    uint32_t stores;          /* accesses before this one are none of its stores, or over */
-    uint32_t sent, on_way;    /* transfers before these are none of its stores, or committed; or waited for in full */
+    VEC(Commit) groups, tensor;
+    uint32_t read, full;      /* so many groups have been waited for */
     uint32_t *times;          /* by op: loops entered */
     uint32_t *made;           /* by op, then by variable: values that are not taken apart */
     uint32_t arrived, waited; /* on the cluster's barrier */
     VEC(EventId) async_fences, init_fences;
     VEC(EventId) tensor_before, tensor_after; /* its tc.fences */
-    uint32_t tensor_from;     /* accesses before this one are none of its uncommitted operations of the tensor core */
     uint8_t *ready; /* by barrier slot: it comes after its initialisation */
 } Thread;
 

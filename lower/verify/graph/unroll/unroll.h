@@ -70,6 +70,7 @@ static inline bool event_before(const Verifier *v, EventId a, EventId b)
 }
 bool phase_before(const Verifier *v, const Phase *p, EventId b);
 bool access_before(const Verifier *v, const Access *a, EventId b); /* a's end */
+void find_ends(Verifier *v); /* of a run: when copies end of which no barrier tells */
 
 /* ---- barriers.c ---- */
 void barrier_step(Verifier *v, uint32_t op);
