@@ -154,11 +154,8 @@ typedef struct Verifier {
     VEC(Bound) bounds;
     VEC(SyncPoint) syncs;
     VEC(EventId) global_fences;
-    VEC(Shared) shared;
-    uint32_t *shared_slots, shared_mask; /* by hash of their act: number, + 1 */
-    uint32_t sync_ids[16];   /* role + 1 that uses it, UINT32_MAX: the CTA; 0: nobody yet */
-    VEC(uint32_t *) cluster; /* clocks of its barrier's phases */
-    VEC(uint32_t) cluster_arrived;
+    Acts *acts; /* by rank and role, by number */
+    uint32_t sync_ids[16]; /* role + 1 that uses it, UINT32_MAX: the CTA; 0: nobody yet */
     uint32_t runs, events_max;
     VEC(Dependence) dependences; /* printed in the certificate */
     uint64_t listed;             /* pairs of accesses that were looked at for them */

@@ -449,10 +449,6 @@ void verify_clear(Verifier *v)
     CLEAR(v->bounds);
     CLEAR(v->syncs);
     CLEAR(v->global_fences);
-    CLEAR(v->shared);
-    v->shared_slots = NULL;
-    CLEAR(v->cluster);
-    CLEAR(v->cluster_arrived);
 }
 
 static void certify_phases(Verifier *v)

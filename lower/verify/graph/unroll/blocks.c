@@ -21,24 +21,24 @@ static void set_index(Verifier *v, const Frame *fr)
 {
     const IrOp *op = v->ops[fr->op];
     if (op->dst == 0) return;
-    v->now->value[op->dst - 1] = form_add(&v->f, fr->first, 1, form_const(&v->f, fr->at));
-    v->now->by_trip[op->dst - 1] = v->chosen[fr->op]; /* otherwise each run has all turns */
+    Form at = form_add(&v->f, fr->first, 1, form_const(&v->f, fr->at));
+    v->now->value[op->dst - 1] = (Value){at, v->chosen[fr->op]}; /* if it is not chosen each run has all turns */
 }
 
 /* Nothing of the time before is kept when the block is entered again, */
 static void forget_values(Verifier *v, uint32_t op)
 {
     const Inside *in = &v->inside[op];
-    Form *value = v->now->value;
-    for (uint32_t i = 0; i < in->n; i++) value[in->value[i]] = 0;
+    Value *value = v->now->value;
+    for (uint32_t i = 0; i < in->n; i++) value[in->value[i]].x = 0;
 }
 
 /* and of the turn before only what it can't make another. */
 static void forget_turn(Verifier *v, uint32_t op)
 {
     const Inside *in = &v->inside[op];
-    Form *value = v->now->value;
-    for (uint32_t i = 0; i < in->nvarying; i++) value[in->varying[i]] = 0;
+    Value *value = v->now->value;
+    for (uint32_t i = 0; i < in->nvarying; i++) value[in->varying[i]].x = 0;
 }
 
 /* How many turns: the index is lo + turn, also where lo is no number. */

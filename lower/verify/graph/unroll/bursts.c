@@ -152,8 +152,7 @@ void burst_enter(Verifier *v, uint32_t op, Form first, Form end)
                                          .lo = lo->lo,
                                          .hi = hi->hi == INT64_MAX || hi->hi == INT64_MIN ? hi->hi : hi->hi - 1});
     fr->index = form_data(f, index)->t[0].atom;
-    t->value[v->ops[op]->dst - 1] = index;
-    t->by_trip[v->ops[op]->dst - 1] = false;
+    t->value[v->ops[op]->dst - 1] = (Value){index, false};
     Form up = form_add(f, index, -1, first), down = form_add(f, form_add(f, end, -1, index), -1, form_const(f, 1));
     if (up) vec_push(v->arena, &f->facts, up);
     if (down) vec_push(v->arena, &f->facts, down);

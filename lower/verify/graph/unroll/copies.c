@@ -194,8 +194,7 @@ typedef struct Copy {
     Form bytes, guard, counted; /* counted: what it adds to a barrier */
     Form room;                  /* what its bytes take in shared memory */
     uint8_t gap;                /* of a load: what of each 16 bytes of those has no value */
-    Form value;                 /* for ld.shared and clc.id */
-    bool by_trip;               /* it depends on chosen trip counts */
+    Value value;                /* for ld.shared and clc.id */
     Form cond;                  /* under which its bytes are written */
     bool certain, lanes;        /* lanes: each issues its own, or none */
     EventId event;
@@ -296,7 +295,7 @@ static Phase *load_at(Verifier *v, const Copy *c, uint32_t rank)
     }
     access_add(v, a);
     burst_count(v, (Sum){.slot = slot, .bytes = c->counted, .clock = v->events.v[c->event - 1].clock, .op = c->op});
-    if (c->value) thread_store(v, &at, c->value, c->by_trip);
+    if (c->value.x) thread_store(v, &at, c->value);
     return p;
 }
 
@@ -340,13 +339,9 @@ static bool by_one(Verifier *v, uint32_t op, bool *lanes)
 /* A request for work: each answer is a new value. */
 static bool ask(Verifier *v, Copy *c)
 {
-    if (!form_is(&v->f, c->guard, 1)) {
-        verify_refuse(v, E0608, c->op, "%s happens under a condition: what follows would depend on it",
-                      verify_op_text(v, c->op));
-        return false;
-    }
-    c->value = run_answer(v, IR_I64, c->op, -1, INT32_MAX);
-    repeat_draw(v, c->op, c->value, 0);
+    if (!run_happens(v, c->op)) return false;
+    c->value.x = run_answer(v, IR_I64, c->op, -1, INT32_MAX);
+    repeat_draw(v, c->op, c->value.x, 0);
     return !v->failed;
 }
 
@@ -397,10 +392,7 @@ void copy_step(Verifier *v, uint32_t op)
               .guard = run_guard(v, op)};
     c.room = c.bytes;
     if (form_is(f, c.guard, 0) || (!map && form_is(f, c.bytes, 0))) return;
-    if (o->op == IR_ST_ASYNC) {
-        c.value = run_value(v, verify_arg(v, op, IRK_A));
-        c.by_trip = run_by_trip(v, verify_arg(v, op, IRK_A));
-    }
+    if (o->op == IR_ST_ASYNC) c.value = (Value){run_value(v, verify_arg(v, op, IRK_A)), run_by_trip(v, verify_arg(v, op, IRK_A))};
     if (o->op == IR_CLC_NEXT && !ask(v, &c)) return;
     if (map) {
         c.map = &v->k->mf.maps.v[map->id];
@@ -425,7 +417,7 @@ void copy_step(Verifier *v, uint32_t op)
     if (verify_stopped(v)) return;
     read_map(v, &c, p);
     if (verify_arg(v, op, IRK_SRC)) read_source(v, &c, p);
-    else if (c.value == 0) transfer(v, &c, false, p);
+    else if (c.value.x == 0) transfer(v, &c, false, p);
     if (!v->failed) burst_flush(v);
 }
 
@@ -467,13 +459,7 @@ static void fence(Verifier *v, uint32_t op)
 
 void group_step(Verifier *v, uint32_t op)
 {
-    Form guard = run_guard(v, op);
-    if (form_is(&v->f, guard, 0)) return;
-    if (!form_is(&v->f, guard, 1)) {
-        verify_refuse(v, E0608, op, "%s happens under a condition: what follows would depend on it",
-                      verify_op_text(v, op));
-        return;
-    }
+    if (!run_happens(v, op)) return;
     if (v->ops[op]->op == IR_GRP_COMMIT) commit(v);
     else if (v->ops[op]->op == IR_GRP_WAIT) wait_groups(v, op);
     else fence(v, op);

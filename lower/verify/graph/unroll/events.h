@@ -10,6 +10,10 @@
 
 #include "lower/verify/graph/values/forms.h"
 
+typedef struct Value {
+    Form x;       /* 0: not worked out */
+    bool by_trip; /* it depends on chosen trip counts */
+} Value;
 typedef struct Event {
     uint32_t thread, pos; /* pos: 1 for the thread's first */
     uint32_t op;
@@ -143,8 +147,8 @@ typedef struct Asked {
 typedef struct Cell { /* what st.shared and st.async have left for ld.shared */
     uint32_t rank, buf;
     int64_t slot;
-    Form offset, value;
-    bool by_trip;
+    Form offset;
+    Value value;
 } Cell;
 
 #endif

@@ -224,7 +224,8 @@ void tensor_commit_step(Verifier *v, uint32_t op)
     EventId e = event_new(v, op);
     for (uint32_t r = 0; r < v->nranks && !verify_stopped(v); r++) {
         if (!(k >> r & 1)) continue;
-        phase[r] = barrier_commit(v, op, r, e);
+        /* It arrives later, like a copy's bytes: that it was begun does not say that the phase is over. */
+        phase[r] = barrier_count(v, r, (Part){.event = e, .op = op, .arrives = true, .copies = true});
         if (phase[v->nranks] == NULL) phase[v->nranks] = phase[r];
     }
     vec_push(&v->run, &v->now->tensor, ((Commit){.pos = v->now->pos, .phase = phase}));

@@ -4,16 +4,15 @@
 #include "lower/verify/graph/unroll/unroll.h"
 #include "lower/verify/graph/values/values.h"
 
-void thread_store(Verifier *v, const Bytes *at, Form value, bool by_trip)
+void thread_store(Verifier *v, const Bytes *at, Value value)
 {
     for (uint32_t i = 0; i < v->cells.n; i++) {
         Cell *c = &v->cells.v[i];
         if (c->rank != at->rank || c->buf != at->buf || c->slot != at->slot || c->offset != at->lo) continue;
         c->value = value;
-        c->by_trip = by_trip;
         return;
     }
-    vec_push(&v->run, &v->cells, ((Cell){at->rank, at->buf, at->slot, at->lo, value, by_trip}));
+    vec_push(&v->run, &v->cells, ((Cell){at->rank, at->buf, at->slot, at->lo, value}));
 }
 
 /* The value that was stored there last: the run's order is that of all schedules, or check_races refuses the kernel. */
@@ -24,10 +23,9 @@ static void load(Verifier *v, const IrOp *o, const Bytes *at)
         const Cell *c = &v->cells.v[i];
         if (c->rank != at->rank || c->buf != at->buf || c->slot != at->slot || c->offset != at->lo) continue;
         t->value[o->dst - 1] = c->value;
-        t->by_trip[o->dst - 1] = c->by_trip;
         return;
     }
-    t->value[o->dst - 1] = 0;
+    t->value[o->dst - 1].x = 0;
 }
 
 typedef struct Act { /* what all threads of the role do: an event, and under which condition */
@@ -227,11 +225,7 @@ void thread_step(Verifier *v, uint32_t op)
     Bytes at;
     bool plans = ir_by_plan((IrOpcode)o->op), zeros = o->op == IR_ST_BULK;
     if (!by_all(v, op, guard) || form_is(&v->f, guard, 0)) return;
-    if (guard == 0 || (!plans && !zeros && !form_is(&v->f, guard, 1))) {
-        verify_refuse(v, E0608, op, "%s happens under a condition: what follows would depend on it",
-                      verify_op_text(v, op));
-        return;
-    }
+    if ((guard == 0 || (!plans && !zeros)) && !run_happens(v, op)) return;
     if (plans) {
         plan(v, op, guard);
         return;
@@ -250,7 +244,6 @@ void thread_step(Verifier *v, uint32_t op)
     access(v, op, at, write, e, 0);
     if (zeros) return;
     const IrArg *a = ir_find(o, IRK_A);
-    Form value = write ? run_value(v, a) : 0;
-    if (write) thread_store(v, &at, value, run_by_trip(v, a));
+    if (write) thread_store(v, &at, (Value){run_value(v, a), run_by_trip(v, a)});
     else if (o->dst) load(v, o, &at);
 }

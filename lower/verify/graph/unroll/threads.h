@@ -23,6 +23,7 @@ typedef struct Sum { /* bytes of copies not yet counted on their barrier */
     uint32_t *clock; /* what has happened before any of them */
     uint32_t op;
 } Sum;
+typedef enum Meeting { OF_THREADS, OF_CLUSTER, MEETINGS } Meeting; /* barriers of threads */
 typedef enum Block { RUNS, WAITS_PHASE, WAITS_SYNC, WAITS_CLUSTER, ENDED } Block;
 
 typedef struct Commit { /* of what a thread began before: to a bulk group, or (phase) to barriers */
@@ -37,12 +38,10 @@ typedef struct Thread {
     uint32_t body, pc;
     Block block;
     uint32_t slot; /* WAITS_PHASE */
-    uint32_t sync; /* WAITS_SYNC: the point */
-    Form *value;   /* by value: 0: not worked out */
+    uint32_t at[MEETINGS]; /* number of the SyncPoint where it has arrived and for which it has not waited, + 1 */
+    Value *value;  /* by value */
     Form *loaded;  /* by value that an op brings from elsewhere: before anything was chosen for it */
-    bool *by_trip; /* by value: depends on chosen trip counts */
-    Form *vars;
-    bool *var_by_trip;
+    Value *vars;
     Frame *frames;
     uint32_t depth;
     Form guard; /* of the block where it is */
@@ -54,24 +53,24 @@ typedef struct Thread {
     uint32_t read, full;      /* so many groups have been waited for */
     uint32_t *times;          /* by op: loops entered */
     uint32_t *made;           /* by op, then by variable: values that are not taken apart */
-    uint32_t arrived, waited; /* on the cluster's barrier */
     VEC(EventId) async_fences, init_fences;
     VEC(EventId) tensor_before, tensor_after; /* its tc.fences */
     uint8_t *ready; /* by barrier slot: it comes after its initialisation */
 } Thread;
 
-typedef struct SyncPoint {   /* one use of cta.sync or warp.sync */
-    uint32_t rank, id, role; /* role UINT32_MAX: all of the CTA */
+typedef struct SyncPoint {   /* one use of cta.sync, warp.sync or the cluster's barrier */
+    uint32_t rank, id, role; /* UINT32_MAX: any */
     uint32_t members, arrived;
     uint32_t *clock;
     uint32_t op;
 } SyncPoint;
 
-typedef struct Shared {
-    uint32_t act, n; /* how many of the role's threads have done it */
+typedef struct Shared { /* an act of a role's threads */
+    uint32_t n; /* how many of them have done it */
     Form agreed;
     uint32_t *clock; /* what each of them comes after */
 } Shared;
+typedef VEC(Shared) Acts;
 
 typedef struct Break { /* a condition that run time decides ends a repeat, or not */
     uint32_t pass;

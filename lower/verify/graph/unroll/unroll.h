@@ -25,6 +25,8 @@ bool run_by_trip(const Verifier *v, const IrArg *arg);
 bool run_number(Verifier *v, uint32_t op, const IrArg *arg, const char *what, int64_t *k);
 /* A new value, lo .. hi, that op `index` of v->now gets from elsewhere. */
 Form run_answer(Verifier *v, IrType type, uint32_t index, int64_t lo, int64_t hi);
+/* Whether the op happens, which no condition may leave open: what follows would depend on it. */
+bool run_happens(Verifier *v, uint32_t op);
 /* Guard of the op and of the blocks around: 1 if it has none. */
 Form run_guarded(Verifier *v, uint32_t op); /* of an op that has one */
 static inline Form run_guard(Verifier *v, uint32_t op)
@@ -80,13 +82,10 @@ Phase *barrier_open(Verifier *v, uint32_t slot);
 /* The op's event counts on the slot's open phase: refused if that may not have begun, or the barrier may not be ready. */
 bool barrier_part(Verifier *v, uint32_t slot, Part p);
 void barrier_deliver(Verifier *v, const Sum *s); /* what the part above brings */
-void barrier_retry(Verifier *v); /* v->now waits for a phase: goes on if it is over */
-/* A tc.commit, with event e, counts on the slot in that CTA: the phase. */
-Phase *barrier_commit(Verifier *v, uint32_t op, uint32_t rank, EventId e);
+Phase *barrier_count(Verifier *v, uint32_t rank, Part part); /* on the op's barrier in that CTA; NULL: it is refused */
 
 /* ---- thread_barriers.c: barriers of threads and of the cluster ---- */
 void sync_step(Verifier *v, uint32_t op);
-void sync_retry(Verifier *v);
 bool sync_lacks(const Verifier *v, const Thread *waiting,
                 const Thread *other); /* whether it is other that is missing */
 
@@ -103,7 +102,7 @@ void group_step(Verifier *v, uint32_t op);
 /* ---- threads.c: by threads in shared memory ---- */
 void thread_step(Verifier *v, uint32_t op);
 void copy_by_threads(Verifier *v, uint32_t op, Form guard, EventId e); /* copies.c: the side in global memory */
-void thread_store(Verifier *v, const Bytes *at, Form value, bool by_trip); /* for ld.shared */
+void thread_store(Verifier *v, const Bytes *at, Value value); /* for ld.shared */
 
 /* ---- tensor_memory.c ---- */
 bool by_tensor_core(const Verifier *v, const Access *a); /* by the tensor core: it ends with a commit */
