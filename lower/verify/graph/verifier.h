@@ -148,7 +148,7 @@ typedef struct Verifier {
     Asked **asked_of;    /* by op: judge/always.c, of all runs */
     struct Polys *polys; /* values/polys.c; NULL: not asked for */
     VEC(Cell) cells;
-    struct Views *views; /* values/views.c */
+    VEC(const View *) views; /* of all runs */
     VEC(Break) breaks;
     VEC(Draw) draws;
     VEC(Bound) bounds;

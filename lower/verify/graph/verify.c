@@ -441,7 +441,6 @@ void verify_clear(Verifier *v)
     v->events.n = v->phases.n = v->accesses.n = v->transfers.n = 0; /* these keep their memory */
     CLEAR(v->places);
     CLEAR(v->cells);
-    views_clear(v);
     CLEAR(v->breaks);
     CLEAR(v->picked);
     v->met_open = 0;

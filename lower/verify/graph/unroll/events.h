@@ -62,7 +62,7 @@ typedef struct Region { /* the part of a tensor that a copy touches; NULL where 
     uint32_t tensor, n;
     Form lo[MAP_RANK], hi[MAP_RANK];
     Form cond;              /* pred under which the copy happens */
-    View *view;             /* whose map says where it lies; NULL: known at launch */
+    const View *view;       /* whose map says where it lies; NULL: known at launch */
 } Region;
 typedef struct Bytes { /* bytes lo .. hi of a buffer's slot in a CTA */
     uint32_t rank, buf;
@@ -144,11 +144,10 @@ typedef struct Asked {
     Farther how;
     bool apart;
 } Asked;
-typedef struct Cell { /* what st.shared and st.async have left for ld.shared */
-    uint32_t rank, buf;
-    int64_t slot;
-    Form offset;
+typedef struct Cell { /* what was put there last: for ld.shared by st.shared and st.async, for copies by map.set */
+    Bytes at;
     Value value;
+    const View *view;
 } Cell;
 
 #endif

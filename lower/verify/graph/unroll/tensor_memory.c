@@ -82,9 +82,18 @@ void tensor_fence_step(Verifier *v, uint32_t op, EventId e)
 
 /* ---- copies and shifts ---- */
 
+/* What decompression does not look at. */
+static uint8_t skipped(uint32_t format)
+{
+    return format == IRF_B4 ? 8 : format == IRF_B6 ? 4 : 0;
+}
+
 static void access(Verifier *v, uint32_t op, Bytes at, bool write, EventId e, Form guard)
 {
-    access_add(v, (Access){.at = at, .cond = guard, .only = guard, .write = write, .async = true, .op = op, .start = e});
+    Access a = access_new(op, at, write, guard, e);
+    a.async = true;
+    if (verify_arg(v, op, IRK_FORMAT) && !write) a.gap = skipped(verify_arg(v, op, IRK_FORMAT)->id);
+    access_add(v, a);
 }
 
 static bool multiple(const Verifier *v, Form x, int64_t m)
@@ -108,24 +117,13 @@ bool tensor_along(Verifier *v, uint32_t op, const IrBuf *b, Form guard, Bytes *o
     TmemUse use = tmem_use(v->k, v->ops[op]);
     form_is_const(f, out->lo, &at);
     int64_t last = pitch - at % pitch - CELL * (int64_t)use.columns;
-    uint32_t known = f->known.n, facts = f->facts.n;
-    form_assume(f, guard);
-    bool inside = form_le(f, form_const(f, 0), along) && form_le(f, along, form_const(f, last));
-    f->known.n = known;
-    f->facts.n = facts;
-    if (inside && multiple(v, along, CELL * (int64_t)use.unit)) {
+    if (bytes_within(v, guard, along, along, last) && multiple(v, along, CELL * (int64_t)use.unit)) {
         out->lo = form_add(f, out->lo, 1, along);
         return out->lo != 0;
     }
     verify_refuse(v, E0658, op, "%u bytes of each lane of %s, from %s on, are not certain to lie within its %lld, from a multiple of %u on", CELL * use.columns,
                   b->name, verify_form_text(v, along), (long long)pitch, CELL * use.unit);
     return false;
-}
-
-/* What decompression does not look at. */
-static uint8_t skipped(uint8_t format)
-{
-    return format == IRF_B4 ? 8 : format == IRF_B6 ? 4 : 0;
 }
 
 /* From somewhere within the pattern: it reads within the buffer, and which bytes of that nobody knows. */
@@ -190,7 +188,7 @@ static void start_at(Verifier *v, uint32_t op, uint32_t rank, EventId e, Form gu
     }
     TmemCp c = tmem_cp(v->k, o);
     if (!source(v, op, &c, rank, guard, &from) || !tensor_part(v, op, rank, guard, tmem_written(&c, b, at), at, &to)) return;
-    access_add(v, (Access){.at = from, .cond = guard, .only = guard, .async = true, .gap = skipped(c.format), .op = op, .start = e});
+    access(v, op, from, false, e, guard);
     access(v, op, to, true, e, guard);
 }
 
@@ -243,7 +241,9 @@ void tensor_kernel_step(Verifier *v, uint32_t op)
     if (o->op != IR_TC_ALLOC) return;
     v->tensor_alloc[v->now->rank] = e;
     if (!copy_bytes(v, op, IRK_DST, v->now->rank, form_const(&v->f, TMEM_CELL_BYTES), form_const(&v->f, 1), &at)) return;
-    access_add(v, (Access){.at = at, .cond = form_const(&v->f, 1), .only = form_const(&v->f, 1), .write = true, .op = op, .start = e, .end = e});
+    Access a = access_new(op, at, true, form_const(&v->f, 1), e);
+    a.end = e;
+    access_add(v, a);
 }
 
 static void check_life(Verifier *v, const Access *a)

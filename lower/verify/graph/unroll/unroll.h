@@ -95,6 +95,8 @@ void report_stuck(Verifier *v); /* nobody can go on */
 /* ---- copies.c ---- */
 void copy_step(Verifier *v, uint32_t op);
 uint64_t copy_address(const Verifier *v, const IrArg *address, int depth); /* tensors that it may point into */
+/* 0 <= lo <= hi <= room where the guard holds. */
+bool bytes_within(Verifier *v, Form guard, Form lo, Form hi, int64_t room);
 /* The bytes of a buffer operand; false, and refused, if they are not certain to lie in it. */
 bool copy_bytes(Verifier *v, uint32_t op, IrKey key, uint32_t rank, Form bytes, Form guard, Bytes *out);
 void group_step(Verifier *v, uint32_t op);
@@ -102,7 +104,7 @@ void group_step(Verifier *v, uint32_t op);
 /* ---- threads.c: by threads in shared memory ---- */
 void thread_step(Verifier *v, uint32_t op);
 void copy_by_threads(Verifier *v, uint32_t op, Form guard, EventId e); /* copies.c: the side in global memory */
-void thread_store(Verifier *v, const Bytes *at, Value value); /* for ld.shared */
+Cell *cell_at(Verifier *v, const Bytes *at, bool make); /* what begins there; NULL: nothing */
 
 /* ---- tensor_memory.c ---- */
 bool by_tensor_core(const Verifier *v, const Access *a); /* by the tensor core: it ends with a commit */
@@ -118,6 +120,11 @@ void check_tensor(Verifier *v); /* of a finished graph */
 
 /* ---- bursts.c ---- */
 Site site_here(Verifier *v, uint32_t op, bool write);
+/* Of those bytes, from that event on, where the guard holds. */
+static inline Access access_new(uint32_t op, Bytes at, bool write, Form guard, EventId start)
+{
+    return (Access){.at = at, .cond = guard, .only = guard, .write = write, .op = op, .start = start};
+}
 void access_add(Verifier *v, Access a); /* appends, or joins to what it continues */
 void burst_count(Verifier *v, Sum s);
 void burst_flush(Verifier *v); /* counts all sums of v->now */
