@@ -242,23 +242,6 @@ void barrier_deliver(Verifier *v, const Sum *s)
 
 /* ---- steps ---- */
 
-static void step_init(Verifier *v, uint32_t op, uint32_t slot)
-{
-    BarSlot *b = &v->bars[slot];
-    int64_t count = verify_arg(v, op, IRK_COUNT_)->imm;
-    if (count < 1 || count > (1 << 20) - 1) {
-        verify_refuse(v, E0604, op, "barrier %s is initialised for %lld arrivals; a phase has 1 to 1048575",
-                      verify_bar_name(v, slot), (long long)count);
-        return;
-    }
-    if (b->init) {
-        Diag *g = verify_refuse(v, E0653, op, "barrier %s is initialised twice", verify_bar_name(v, slot));
-        verify_also(v, g, v->events.v[b->init - 1].op, "the first bar.init");
-        return;
-    }
-    *b = (BarSlot){.count = (uint32_t)count, .init = event_new(v, op)};
-}
-
 static void step_expect(Verifier *v, uint32_t op, uint32_t slot, Phase *p)
 {
     Form bytes = run_value(v, verify_arg(v, op, IRK_BYTES));
@@ -376,7 +359,7 @@ void barrier_step(Verifier *v, uint32_t op)
         Part part = {.event = event_new(v, op), .op = op, .arrives = code != IR_BAR_EXPECT, .expects = code != IR_BAR_ARRIVE};
         barrier_count(v, (uint32_t)rank, part);
     } else if (barrier_slot(v, op, (uint32_t)rank, &slot)) {
-        if (code == IR_BAR_INIT) step_init(v, op, slot);
+        if (code == IR_BAR_INIT) v->bars[slot] = (BarSlot){.count = (uint32_t)verify_arg(v, op, IRK_COUNT_)->imm, .init = event_new(v, op)};
         else if (initialised(v, op, slot)) step_wait(v, op, slot);
     }
 }

@@ -8,10 +8,6 @@
 static Frame *push(Verifier *v, uint32_t op)
 {
     Thread *t = v->now;
-    if (t->depth == FRAMES) {
-        verify_refuse(v, E0660, op, "blocks are nested more than %d deep", FRAMES);
-        return NULL;
-    }
     Frame *fr = &t->frames[t->depth++];
     *fr = (Frame){.op = op, .guard = t->guard, .known = v->f.known.n, .facts = v->f.facts.n};
     return fr;
@@ -87,7 +83,6 @@ static void enter_loop(Verifier *v, uint32_t op, const Body *b, uint32_t at)
     if (v->chosen[op]) turns_loop(v, op, turns);
     if (v->again) return;
     Frame *fr = push(v, op);
-    if (fr == NULL) return;
     fr->first = lo;
     fr->past = turns;
     fr->pass = v->now->times[op]++;
@@ -123,7 +118,6 @@ static void enter_repeat(Verifier *v, uint32_t op)
     int64_t turns;
     if (!v->split && !repeat_turns(v, op, v->nops, v->now->times[op], &turns)) return;
     Frame *fr = push(v, op);
-    if (fr == NULL) return;
     fr->pass = v->now->times[op]++;
     v->chosen[op] = 1;
     forget_values(v, op);
@@ -164,7 +158,6 @@ static void enter_if(Verifier *v, uint32_t op, const Body *b, uint32_t at)
         return;
     }
     Frame *fr = push(v, op);
-    if (fr == NULL) return;
     fr->burst = true; /* both ways */
     fr->first = x;
     form_assume(&v->f, x);

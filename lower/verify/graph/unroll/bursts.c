@@ -126,7 +126,7 @@ void burst_enter(Verifier *v, uint32_t op, Form first, Form end)
             return;
         }
     }
-    if (t->depth == FRAMES || first == 0 || end == 0) {
+    if (first == 0 || end == 0) {
         verify_refuse(v, E0660, op, "the bounds of this loop can't be followed");
         return;
     }

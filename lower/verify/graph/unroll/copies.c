@@ -61,7 +61,7 @@ static Region *map_region(Verifier *v, uint32_t op, uint32_t map)
     const MfMap *m = &v->k->mf.maps.v[map];
     const IrArg *at;
     unsigned n = ir_list(v->ops[op], IRK_COORDS, &at);
-    if (m->mode != MAP_TILED || n != m->rank || n > MAP_RANK) return NULL;
+    if (m->mode != MAP_TILED) return NULL;
     Region *r = arena_new(&v->run, Region);
     *r = (Region){.map = map, .tensor = m->tensor, .n = n};
     for (unsigned i = 0; i < n; i++) {
@@ -423,12 +423,8 @@ static void commit(Verifier *v)
 static void wait_groups(Verifier *v, uint32_t op)
 {
     Thread *t = v->now;
-    int64_t newest = verify_arg(v, op, IRK_N)->imm, past = (int64_t)t->groups.n - newest;
+    int64_t past = (int64_t)t->groups.n - verify_arg(v, op, IRK_N)->imm;
     bool full = verify_arg(v, op, IRK_HOW)->id == IRH_FULL;
-    if (newest < 0) {
-        verify_refuse(v, E0614, op, "a wait for all but %lld groups", (long long)newest);
-        return;
-    }
     EventId e = event_new(v, op);
     for (; t->read < past; t->read++) t->groups.v[t->read].read = e;
     for (; full && t->full < past; t->full++) t->groups.v[t->full].full = e;

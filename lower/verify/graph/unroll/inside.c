@@ -60,7 +60,7 @@ static void match_blocks(Verifier *v, const Body *b)
             if (few && picks_slot(v, b, begin, i)) b->block[begin] |= BLOCK_EVENTS;
         }
         if (ir_opens_block((IrOpcode)op->op) || op->op == IR_ELSE) open[depth++] = i;
-        if (depth > v->deepest) v->deepest = depth < FRAMES ? depth : FRAMES;
+        if (depth > v->deepest) v->deepest = depth;
     }
     for (uint32_t i = b->role->ops.n; i-- > 0;) { /* an else leads on to its end; synchronisation in it is the if's, too */
         const IrOp *op = &b->role->ops.v[i];

@@ -250,11 +250,9 @@ static void check_life(Verifier *v, const Access *a)
 {
     const char *name = v->k->bufs.v[a->at.buf].name;
     EventId begin = v->tensor_alloc[a->at.rank], end = v->tensor_free[a->at.rank];
-    if (begin == 0 || !event_before(v, begin, a->start)) {
+    if (!event_before(v, begin, a->start)) {
         Diag *g = verify_refuse(v, E0674, a->op, "%s may be used before tensor memory is allocated", name);
-        if (begin) verify_also(v, g, v->events.v[begin - 1].op, "the allocation");
-    } else if (end == 0) {
-        verify_refuse(v, E0674, a->op, "the tensor memory of %s is never freed", name);
+        verify_also(v, g, v->events.v[begin - 1].op, "the allocation");
     } else if (!access_before(v, a, end) || !fenced_at(v, a, end)) {
         Diag *g = verify_refuse(v, E0674, a->op, "tensor memory may be freed while this still works on %s", name);
         verify_also(v, g, v->events.v[end - 1].op, "freed here");

@@ -4,11 +4,6 @@
 
 enum { WARP = NAMED_BARRIERS, CLUSTER };
 
-static bool in_role(const Verifier *v, const Thread *t)
-{
-    return t->body > 0 && t->body + 1 < v->bodies.n;
-}
-
 static bool belongs(const SyncPoint *s, const Thread *t)
 {
     return (s->rank == UINT32_MAX || s->rank == t->rank) && (s->role == UINT32_MAX || s->role == t->role);
@@ -43,34 +38,27 @@ static void meet(Verifier *v, uint32_t op, Meeting meeting)
     event_new(v, op);
 }
 
+/* Of the CTA, or of the role. */
 static void step_cta(Verifier *v, uint32_t op)
 {
     const Thread *t = v->now;
-    int64_t threads = ir_find(v->ops[op], IRK_THREADS)->imm, id = ir_find(v->ops[op], IRK_ID)->imm;
-    const IrRole *r = &v->k->roles.v[t->role];
-    bool role = in_role(v, t), own = role && threads == (int64_t)r->warps * 32 && v->k->roles.n > 1,
-         all = threads == v->k->mf.threads;
-    if (v->ops[op]->elect || (role && r->elect) || (!own && !all) || id < 0 || id >= NAMED_BARRIERS) {
-        verify_refuse(v, E0671, op, "cta.sync %lld of %lld threads by %s: the role has %u threads, the CTA %u",
-                      (long long)id, (long long)threads, v->ops[op]->elect || (role && r->elect) ? "one thread" : "all",
-                      role ? r->warps * 32 : v->k->mf.threads, v->k->mf.threads);
-        return;
-    }
-    uint32_t *user = &v->sync_ids[id], now = own ? t->role + 1 : UINT32_MAX;
+    bool all = ir_find(v->ops[op], IRK_THREADS)->imm == v->k->mf.threads;
+    uint32_t id = (uint32_t)ir_find(v->ops[op], IRK_ID)->imm, *user = &v->sync_ids[id], now = all ? UINT32_MAX : t->role + 1;
     if (*user && *user != now) {
-        verify_refuse(v, E0671, op, "cta.sync %lld is used by two different sets of threads", (long long)id);
+        verify_refuse(v, E0671, op, "cta.sync %u is used by two different sets of threads", id);
         return;
     }
     *user = now;
-    arrive(v, op, OF_THREADS, (SyncPoint){.rank = t->rank, .id = (uint32_t)id, .role = own ? t->role : UINT32_MAX, .op = op});
+    arrive(v, op, OF_THREADS, (SyncPoint){.rank = t->rank, .id = id, .role = all ? UINT32_MAX : t->role, .op = op});
 }
 
 /* Of several warps each its own threads: orders nothing between any two. */
 static void step_warp(Verifier *v, uint32_t op)
 {
     const Thread *t = v->now;
+    bool role = t->body > 0 && t->body + 1 < v->bodies.n;
     const IrRole *r = &v->k->roles.v[t->role];
-    if ((in_role(v, t) || v->k->roles.n == 1) && !r->elect && r->warps == 1)
+    if ((role || v->k->roles.n == 1) && !r->elect && r->warps == 1)
         arrive(v, op, OF_THREADS, (SyncPoint){.rank = t->rank, .id = WARP, .role = t->role, .op = op});
 }
 
@@ -78,9 +66,7 @@ static void step_cluster(Verifier *v, uint32_t op)
 {
     Thread *t = v->now;
     bool waits = v->ops[op]->op == IR_CLUSTER_WAIT;
-    if (v->ops[op]->elect || (in_role(v, t) && v->k->roles.v[t->role].elect))
-        verify_refuse(v, E0671, op, "%s by one thread: it is for all threads of the cluster", verify_op_text(v, op));
-    else if (waits && t->at[OF_CLUSTER] == 0)
+    if (waits && t->at[OF_CLUSTER] == 0)
         verify_refuse(v, E0671, op, "cluster.wait without a cluster.arrive before it");
     else if (waits) t->block = WAITS_CLUSTER;
     else if (t->at[OF_CLUSTER])

@@ -30,10 +30,10 @@ const View *view_of_map(Verifier *v, uint32_t op)
     const MfMap *m = &v->k->mf.maps.v[verify_arg(v, op, IRK_MAP)->id];
     const IrOp *from = verify_def(v, verify_arg(v, op, IRK_FROM));
     const IrArg *dim, *pitch;
-    unsigned n = ir_list(v->ops[op], IRK_DIMS, &dim), pitches = ir_list(v->ops[op], IRK_PITCHES, &pitch);
+    unsigned n = ir_list(v->ops[op], IRK_DIMS, &dim);
+    ir_list(v->ops[op], IRK_PITCHES, &pitch);
     View w = {.tensor = m->tensor};
-    if (from && from->op == IR_GADDR && ir_find(from, IRK_TENSOR)->id == m->tensor && n <= MAP_RANK &&
-        pitches + 1 == n) {
+    if (from && from->op == IR_GADDR && ir_find(from, IRK_TENSOR)->id == m->tensor) {
         const IrArg *byte = ir_find(from, IRK_BYTE);
         const IrOp *sel = verify_def(v, byte);
         w.from = run_value(v, byte);
