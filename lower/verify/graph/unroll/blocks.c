@@ -5,7 +5,7 @@
 #include "lower/verify/graph/unroll/unroll.h"
 #include "lower/verify/graph/values/values.h"
 
-static Frame *push(Verifier *v, uint32_t op)
+Frame *block_push(Verifier *v, uint32_t op)
 {
     Thread *t = v->now;
     Frame *fr = &t->frames[t->depth++];
@@ -82,7 +82,7 @@ static void enter_loop(Verifier *v, uint32_t op, const Body *b, uint32_t at)
     if (!lanes && (run_by_trip(v, v->operands[op].a) || run_by_trip(v, v->operands[op].b))) v->chosen[op] = 1;
     if (v->chosen[op]) turns_loop(v, op, turns);
     if (v->again) return;
-    Frame *fr = push(v, op);
+    Frame *fr = block_push(v, op);
     fr->first = lo;
     fr->past = turns;
     fr->pass = v->now->times[op]++;
@@ -117,7 +117,7 @@ static void enter_repeat(Verifier *v, uint32_t op)
 {
     int64_t turns;
     if (!v->split && !repeat_turns(v, op, v->nops, v->now->times[op], &turns)) return;
-    Frame *fr = push(v, op);
+    Frame *fr = block_push(v, op);
     fr->pass = v->now->times[op]++;
     v->chosen[op] = 1;
     forget_values(v, op);
@@ -153,11 +153,11 @@ static void enter_if(Verifier *v, uint32_t op, const Body *b, uint32_t at)
     Form x = run_value(v, cond);
     int64_t k;
     if (form_is_const(&v->f, x, &k)) {
-        if (k || has_else) push(v, op);
+        if (k || has_else) block_push(v, op);
         if (!k) v->now->pc = middle;
         return;
     }
-    Frame *fr = push(v, op);
+    Frame *fr = block_push(v, op);
     fr->burst = true; /* both ways */
     fr->first = x;
     form_assume(&v->f, x);

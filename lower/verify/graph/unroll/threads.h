@@ -10,8 +10,9 @@ typedef struct Frame {
     int64_t at, past; /* unrolled: this turn, and the first one that is none; repeat: this turn alone */
     bool burst;       /* a loop over copies: its body is passed once */
     Form first, end;  /* its bounds */
+    Form turns;       /* as many as lie between */
     uint32_t index;   /* its atom */
-    uint32_t accesses, sums, transfers, known, facts; /* counts where the block begins */
+    uint32_t accesses, sums, known, facts; /* counts where the block begins */
     Form guard;                                       /* of the block around */
     uint32_t pass;                                    /* how many times the thread came to it before */
 } Frame;

@@ -43,6 +43,7 @@ bool run_agreed(Verifier *v, Form x);           /* whether x is the same for all
 
 /* ---- blocks.c ---- */
 void block_step(Verifier *v, uint32_t op);
+Frame *block_push(Verifier *v, uint32_t op); /* v->now enters a block */
 
 /* ---- draws.c ---- */
 void repeat_draw(Verifier *v, uint32_t op, Form value, Form draws); /* v->now gets a new answer; draws 0: of a cluster */
