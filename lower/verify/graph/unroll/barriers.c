@@ -35,33 +35,13 @@ bool barrier_slot(Verifier *v, uint32_t op, uint32_t rank, uint32_t *slot)
 }
 
 enum { READY_THREAD = 1, READY_COPIES = 2 };
-enum { PARTS_FIRST = 4, WAITS_FIRST = 4, BRINGERS_FIRST = 2 };
-
-/* With room for what most phases have, in one piece. */
-typedef struct NewPhase {
-    Phase phase;
-    Part parts[PARTS_FIRST];
-    Bringer bringers[BRINGERS_FIRST];
-    EventId waits[WAITS_FIRST];
-    uint32_t clocks[];
-} NewPhase;
-
 static Phase *phase_new(Verifier *v, uint32_t slot, uint32_t number)
 {
-    NewPhase *room = arena_alloc(&v->run, sizeof *room + 2 * v->threads.n * sizeof *room->clocks);
-    Phase *p = &room->phase;
-    p->slot = slot;
-    p->number = number;
-    p->op = v->nops;
-    p->expected = p->delivered = form_const(&v->f, 0);
-    p->clock = room->clocks;
-    p->arrived = room->clocks + v->threads.n;
-    p->parts.v = room->parts;
-    p->parts.cap = PARTS_FIRST;
-    p->bringers.v = room->bringers;
-    p->bringers.cap = BRINGERS_FIRST;
-    p->waits.v = room->waits;
-    p->waits.cap = WAITS_FIRST;
+    Phase *p = arena_new(&v->run, Phase);
+    *p = (Phase){.slot = slot, .number = number, .op = v->nops, .expected = form_const(&v->f, 0)};
+    p->delivered = p->expected;
+    p->clock = verify_clock_copy(v, NULL);
+    p->arrived = verify_clock_copy(v, NULL);
     return p;
 }
 
