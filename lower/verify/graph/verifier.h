@@ -39,8 +39,9 @@ typedef struct Resolved { /* y: x, or the number that was chosen for it; of one 
     bool by_trip;
 } Resolved;
 enum { RESOLVED = 256 };
-typedef struct Inside { /* the values that a block defines, and those that may differ from turn to turn */
+typedef struct Inside { /* the values that a block defines, and those that may differ from turn to turn; the variables that it sets */
     uint32_t *value, *varying, n, nvarying;
+    VEC(uint32_t) sets;
 } Inside;
 typedef struct Body {
     const IrRole *role;
@@ -148,17 +149,14 @@ typedef struct Verifier {
     Asked **asked_of;    /* by op: judge/always.c, of all runs */
     struct Polys *polys; /* values/polys.c; NULL: not asked for */
     VEC(Cell) cells;
-    struct Views *views; /* values/views.c */
+    VEC(const View *) views; /* of all runs */
     VEC(Break) breaks;
     VEC(Draw) draws;
     VEC(Bound) bounds;
     VEC(SyncPoint) syncs;
     VEC(EventId) global_fences;
-    VEC(Shared) shared;
-    uint32_t *shared_slots, shared_mask; /* by hash of their act: number, + 1 */
-    uint32_t sync_ids[16];   /* role + 1 that uses it, UINT32_MAX: the CTA; 0: nobody yet */
-    VEC(uint32_t *) cluster; /* clocks of its barrier's phases */
-    VEC(uint32_t) cluster_arrived;
+    Acts *acts; /* by rank and role, by number */
+    uint32_t sync_ids[16]; /* role + 1 that uses it, UINT32_MAX: the CTA; 0: nobody yet */
     uint32_t runs, events_max;
     VEC(Dependence) dependences; /* printed in the certificate */
     uint64_t listed;             /* pairs of accesses that were looked at for them */

@@ -272,7 +272,7 @@ static void find_operands(Verifier *v)
     v->group = arena_array(v->arena, uint8_t, v->nops);
     v->box = arena_array(v->arena, uint8_t, v->nops);
     v->args = arena_alloc(v->arena, arena_bytes(v->nops, sizeof *v->args));
-    uint32_t *in = arena_array(v->arena, uint32_t, v->nvalues);
+    uint32_t *in = arena_array(v->arena, uint32_t, v->nvalues + v->k->vars.n);
     for (uint32_t i = 0; i < v->bodies.n; i++) {
         Body *b = &v->bodies.v[i];
         uint32_t n = b->role->ops.n;
@@ -441,7 +441,6 @@ void verify_clear(Verifier *v)
     v->events.n = v->phases.n = v->accesses.n = v->transfers.n = 0; /* these keep their memory */
     CLEAR(v->places);
     CLEAR(v->cells);
-    views_clear(v);
     CLEAR(v->breaks);
     CLEAR(v->picked);
     v->met_open = 0;
@@ -449,10 +448,6 @@ void verify_clear(Verifier *v)
     CLEAR(v->bounds);
     CLEAR(v->syncs);
     CLEAR(v->global_fences);
-    CLEAR(v->shared);
-    v->shared_slots = NULL;
-    CLEAR(v->cluster);
-    CLEAR(v->cluster_arrived);
 }
 
 static void certify_phases(Verifier *v)

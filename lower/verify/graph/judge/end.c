@@ -66,6 +66,6 @@ void check_end(Verifier *v)
         }
     }
     for (uint32_t i = 0; i < v->threads.n && !v->failed; i++)
-        if (v->threads.v[i].waited != v->threads.v[i].arrived)
+        if (v->threads.v[i].at[OF_CLUSTER])
             verify_refuse(v, E0671, v->nops, "the kernel ends after a cluster.arrive without its cluster.wait");
 }

@@ -343,7 +343,7 @@ static void forget_sums(Verifier *v, uint32_t loop)
     if (p->sums[loop] == 0 || (v->ops[loop]->op != IR_REPEAT && !v->chosen[loop])) return;
     for (const uint32_t *var = &p->sum.v[p->sums[loop] - 1]; *var != UINT32_MAX; var++) {
         int64_t k;
-        if (form_is_const(&v->f, v->now->vars[*var], &k)) run_forget(v, *var);
+        if (form_is_const(&v->f, v->now->vars[*var].x, &k)) run_forget(v, *var);
     }
 }
 
@@ -368,7 +368,7 @@ void period_turn(Verifier *v, const Frame *fr)
     uint64_t sets = p->sets[fr->op], moved = 0;
     if (fr->at == 0) {
         if (s->vars == NULL) s->vars = arena_array(&v->run, Form, n);
-        if (n) memcpy(s->vars, v->now->vars, n * sizeof *s->vars);
+        for (uint32_t i = 0; i < n; i++) s->vars[i] = v->now->vars[i].x;
         s->returned = 0;
         s->joint = false;
         return;
@@ -376,7 +376,7 @@ void period_turn(Verifier *v, const Frame *fr)
     bool last = fr->at == 2 * (int64_t)v->ring, due = sets & p->program && !s->joint && fr->at % (int64_t)v->joint == 0;
     if ((sets & ~s->returned) == 0 && !due && !last) return;
     for (uint32_t i = 0; i < n; i++)
-        if (p->relevant[i] && !v->parity[i] && s->vars[i] != v->now->vars[i]) moved |= UINT64_C(1) << p->circle[i];
+        if (p->relevant[i] && !v->parity[i] && s->vars[i] != v->now->vars[i].x) moved |= UINT64_C(1) << p->circle[i];
     s->returned |= sets & ~moved;
     if (due && !(moved & sets & p->program)) {
         s->joint = true;

@@ -35,33 +35,13 @@ bool barrier_slot(Verifier *v, uint32_t op, uint32_t rank, uint32_t *slot)
 }
 
 enum { READY_THREAD = 1, READY_COPIES = 2 };
-enum { PARTS_FIRST = 4, WAITS_FIRST = 4, BRINGERS_FIRST = 2 };
-
-/* With room for what most phases have, in one piece. */
-typedef struct NewPhase {
-    Phase phase;
-    Part parts[PARTS_FIRST];
-    Bringer bringers[BRINGERS_FIRST];
-    EventId waits[WAITS_FIRST];
-    uint32_t clocks[];
-} NewPhase;
-
 static Phase *phase_new(Verifier *v, uint32_t slot, uint32_t number)
 {
-    NewPhase *room = arena_alloc(&v->run, sizeof *room + 2 * v->threads.n * sizeof *room->clocks);
-    Phase *p = &room->phase;
-    p->slot = slot;
-    p->number = number;
-    p->op = v->nops;
-    p->expected = p->delivered = form_const(&v->f, 0);
-    p->clock = room->clocks;
-    p->arrived = room->clocks + v->threads.n;
-    p->parts.v = room->parts;
-    p->parts.cap = PARTS_FIRST;
-    p->bringers.v = room->bringers;
-    p->bringers.cap = BRINGERS_FIRST;
-    p->waits.v = room->waits;
-    p->waits.cap = WAITS_FIRST;
+    Phase *p = arena_new(&v->run, Phase);
+    *p = (Phase){.slot = slot, .number = number, .op = v->nops, .expected = form_const(&v->f, 0)};
+    p->delivered = p->expected;
+    p->clock = verify_clock_copy(v, NULL);
+    p->arrived = verify_clock_copy(v, NULL);
     return p;
 }
 
@@ -242,23 +222,6 @@ void barrier_deliver(Verifier *v, const Sum *s)
 
 /* ---- steps ---- */
 
-static void step_init(Verifier *v, uint32_t op, uint32_t slot)
-{
-    BarSlot *b = &v->bars[slot];
-    int64_t count = verify_arg(v, op, IRK_COUNT_)->imm;
-    if (count < 1 || count > (1 << 20) - 1) {
-        verify_refuse(v, E0604, op, "barrier %s is initialised for %lld arrivals; a phase has 1 to 1048575",
-                      verify_bar_name(v, slot), (long long)count);
-        return;
-    }
-    if (b->init) {
-        Diag *g = verify_refuse(v, E0653, op, "barrier %s is initialised twice", verify_bar_name(v, slot));
-        verify_also(v, g, v->events.v[b->init - 1].op, "the first bar.init");
-        return;
-    }
-    *b = (BarSlot){.count = (uint32_t)count, .init = event_new(v, op)};
-}
-
 static void step_expect(Verifier *v, uint32_t op, uint32_t slot, Phase *p)
 {
     Form bytes = run_value(v, verify_arg(v, op, IRK_BYTES));
@@ -293,45 +256,26 @@ static void step_arrive(Verifier *v, uint32_t op, uint32_t slot, Phase *p)
     v->failed = true;
 }
 
-static void step_count(Verifier *v, uint32_t op, uint32_t slot, bool remote)
+static bool initialised(Verifier *v, uint32_t op, uint32_t slot)
 {
-    IrOpcode code = (IrOpcode)v->ops[op]->op;
-    EventId e = event_new(v, op);
-    Part part = {
-        .event = e, .op = op, .arrives = code != IR_BAR_EXPECT, .expects = code != IR_BAR_ARRIVE, .remote = remote};
-    Phase *last = v->bars[slot].phases.n ? v->bars[slot].phases.v[v->bars[slot].phases.n - 1] : NULL;
-    bool full = last && !last->complete && last->arrivals == v->bars[slot].count;
-    if (full && code != IR_BAR_EXPECT) { /* all arrivals are there, bytes are not */
-        step_arrive(v, op, slot, last);
-        return;
-    }
-    if (full) {
-        step_expect(v, op, slot, last);
-        return;
-    }
-    if (!barrier_part(v, slot, part)) return;
-    Phase *p = barrier_open(v, slot);
-    /* PTX ISA, mbarrier.arrive.expect_tx: the expect comes first, then the arrival. */
-    if (part.expects) step_expect(v, op, slot, p);
-    if (part.arrives && !v->failed) step_arrive(v, op, slot, p);
-    if (!v->failed) try_complete(v, p);
+    if (v->bars[slot].init) return true;
+    verify_refuse(v, E0653, op, "barrier %s is used before its bar.init", verify_bar_name(v, slot));
+    return false;
 }
 
-Phase *barrier_commit(Verifier *v, uint32_t op, uint32_t rank, EventId e)
+Phase *barrier_count(Verifier *v, uint32_t rank, Part part)
 {
     uint32_t slot;
-    if (!barrier_slot(v, op, rank, &slot)) return NULL;
-    if (v->bars[slot].init == 0) {
-        verify_refuse(v, E0653, op, "barrier %s is used before its bar.init", verify_bar_name(v, slot));
-        return NULL;
-    }
-    /* It arrives later, like a copy's bytes: that it was begun does not say that the phase is over. */
-    Part part = {.event = e, .op = op, .arrives = true, .copies = true, .remote = rank != v->now->rank};
-    Phase *last = v->bars[slot].phases.n ? v->bars[slot].phases.v[v->bars[slot].phases.n - 1] : NULL;
-    bool full = last && !last->complete && last->arrivals == v->bars[slot].count;
+    part.remote = rank != v->now->rank;
+    if (!barrier_slot(v, part.op, rank, &slot) || !initialised(v, part.op, slot)) return NULL;
+    const BarSlot *b = &v->bars[slot];
+    const Phase *last = b->phases.n ? b->phases.v[b->phases.n - 1] : NULL;
+    bool full = last && !last->complete && last->arrivals == b->count; /* all arrivals are there, bytes are not */
     if (!full && !barrier_part(v, slot, part)) return NULL;
     Phase *p = barrier_open(v, slot);
-    step_arrive(v, op, slot, p);
+    /* PTX ISA, mbarrier.arrive.expect_tx: the expect comes first, then the arrival. */
+    if (part.expects && !(full && part.arrives)) step_expect(v, part.op, slot, p);
+    if (part.arrives && !v->failed) step_arrive(v, part.op, slot, p);
     if (!v->failed) try_complete(v, p);
     return p;
 }
@@ -372,39 +316,18 @@ static void step_wait(Verifier *v, uint32_t op, uint32_t slot)
     int64_t parity;
     if (!run_number(v, op, verify_arg(v, op, IRK_PHASE), "the parity", &parity)) return;
     Phase *p = completed(v, slot);
-    int64_t passes = p ? p->number & 1 : 1;
     v->now->slot = slot;
-    if (parity == passes) waited(v, op, slot, p);
-    else v->now->block = WAITS_PHASE;
-}
-
-void barrier_retry(Verifier *v)
-{
-    int64_t parity = 0;
-    uint32_t op = run_op(v);
-    Phase *p = completed(v, v->now->slot);
-    if (!form_is_const(&v->f, run_value(v, verify_arg(v, op, IRK_PHASE)), &parity)) return;
-    if (p == NULL || parity != (p->number & 1)) return;
-    v->now->block = RUNS;
-    waited(v, op, v->now->slot, p);
-    v->now->pc++;
+    v->now->block = parity == (p ? p->number & 1 : 1) ? RUNS : WAITS_PHASE;
+    if (v->now->block == RUNS) waited(v, op, slot, p);
 }
 
 void barrier_step(Verifier *v, uint32_t op)
 {
     uint32_t slot;
-    const IrOp *o = v->ops[op];
-    IrOpcode code = (IrOpcode)o->op;
+    IrOpcode code = (IrOpcode)v->ops[op]->op;
     int64_t rank = v->now->rank;
     const IrArg *to = verify_arg(v, op, IRK_RANK);
-    Form guard = run_guard(v, op);
-    if (form_is(&v->f, guard, 0)) return;
-    if (code != IR_BAR_EXPECT && !form_is(&v->f, guard, 1)) {
-        if (choice_guard(v, op, guard)) return;
-        verify_refuse(v, E0608, op, "%s happens under a condition: what follows would depend on it",
-                      verify_op_text(v, op));
-        return;
-    }
+    if (code == IR_BAR_EXPECT ? form_is(&v->f, run_guard(v, op), 0) : !run_happens(v, op)) return;
     if (code == IR_TC_COMMIT) {
         tensor_commit_step(v, op);
         return;
@@ -412,15 +335,11 @@ void barrier_step(Verifier *v, uint32_t op)
     if (to && !run_number(v, op, to, "the CTA", &rank)) return;
     if (rank < 0 || rank >= v->nranks) {
         verify_refuse(v, E0658, op, "CTA %lld of a cluster of %u", (long long)rank, v->nranks);
-        return;
-    }
-    if (!barrier_slot(v, op, (uint32_t)rank, &slot)) return;
-    if (code == IR_BAR_INIT) step_init(v, op, slot);
-    else if (v->bars[slot].init == 0) {
-        verify_refuse(v, E0653, op, "barrier %s is used before its bar.init", verify_bar_name(v, slot));
-    } else if (code == IR_BAR_WAIT) {
-        step_wait(v, op, slot);
-    } else {
-        step_count(v, op, slot, rank != v->now->rank);
+    } else if (code != IR_BAR_INIT && code != IR_BAR_WAIT) {
+        Part part = {.event = event_new(v, op), .op = op, .arrives = code != IR_BAR_EXPECT, .expects = code != IR_BAR_ARRIVE};
+        barrier_count(v, (uint32_t)rank, part);
+    } else if (barrier_slot(v, op, (uint32_t)rank, &slot)) {
+        if (code == IR_BAR_INIT) v->bars[slot] = (BarSlot){.count = (uint32_t)verify_arg(v, op, IRK_COUNT_)->imm, .init = event_new(v, op)};
+        else if (initialised(v, op, slot)) step_wait(v, op, slot);
     }
 }

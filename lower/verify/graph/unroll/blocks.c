@@ -5,13 +5,9 @@
 #include "lower/verify/graph/unroll/unroll.h"
 #include "lower/verify/graph/values/values.h"
 
-static Frame *push(Verifier *v, uint32_t op)
+Frame *block_push(Verifier *v, uint32_t op)
 {
     Thread *t = v->now;
-    if (t->depth == FRAMES) {
-        verify_refuse(v, E0660, op, "blocks are nested more than %d deep", FRAMES);
-        return NULL;
-    }
     Frame *fr = &t->frames[t->depth++];
     *fr = (Frame){.op = op, .guard = t->guard, .known = v->f.known.n, .facts = v->f.facts.n};
     return fr;
@@ -21,24 +17,24 @@ static void set_index(Verifier *v, const Frame *fr)
 {
     const IrOp *op = v->ops[fr->op];
     if (op->dst == 0) return;
-    v->now->value[op->dst - 1] = form_add(&v->f, fr->first, 1, form_const(&v->f, fr->at));
-    v->now->by_trip[op->dst - 1] = v->chosen[fr->op]; /* otherwise each run has all turns */
+    Form at = form_add(&v->f, fr->first, 1, form_const(&v->f, fr->at));
+    v->now->value[op->dst - 1] = (Value){at, v->chosen[fr->op]}; /* if it is not chosen each run has all turns */
 }
 
 /* Nothing of the time before is kept when the block is entered again, */
 static void forget_values(Verifier *v, uint32_t op)
 {
     const Inside *in = &v->inside[op];
-    Form *value = v->now->value;
-    for (uint32_t i = 0; i < in->n; i++) value[in->value[i]] = 0;
+    Value *value = v->now->value;
+    for (uint32_t i = 0; i < in->n; i++) value[in->value[i]].x = 0;
 }
 
 /* and of the turn before only what it can't make another. */
 static void forget_turn(Verifier *v, uint32_t op)
 {
     const Inside *in = &v->inside[op];
-    Form *value = v->now->value;
-    for (uint32_t i = 0; i < in->nvarying; i++) value[in->varying[i]] = 0;
+    Value *value = v->now->value;
+    for (uint32_t i = 0; i < in->nvarying; i++) value[in->varying[i]].x = 0;
 }
 
 /* How many turns: the index is lo + turn, also where lo is no number. */
@@ -86,8 +82,7 @@ static void enter_loop(Verifier *v, uint32_t op, const Body *b, uint32_t at)
     if (!lanes && (run_by_trip(v, v->operands[op].a) || run_by_trip(v, v->operands[op].b))) v->chosen[op] = 1;
     if (v->chosen[op]) turns_loop(v, op, turns);
     if (v->again) return;
-    Frame *fr = push(v, op);
-    if (fr == NULL) return;
+    Frame *fr = block_push(v, op);
     fr->first = lo;
     fr->past = turns;
     fr->pass = v->now->times[op]++;
@@ -122,8 +117,7 @@ static void enter_repeat(Verifier *v, uint32_t op)
 {
     int64_t turns;
     if (!v->split && !repeat_turns(v, op, v->nops, v->now->times[op], &turns)) return;
-    Frame *fr = push(v, op);
-    if (fr == NULL) return;
+    Frame *fr = block_push(v, op);
     fr->pass = v->now->times[op]++;
     v->chosen[op] = 1;
     forget_values(v, op);
@@ -159,12 +153,11 @@ static void enter_if(Verifier *v, uint32_t op, const Body *b, uint32_t at)
     Form x = run_value(v, cond);
     int64_t k;
     if (form_is_const(&v->f, x, &k)) {
-        if (k || has_else) push(v, op);
+        if (k || has_else) block_push(v, op);
         if (!k) v->now->pc = middle;
         return;
     }
-    Frame *fr = push(v, op);
-    if (fr == NULL) return;
+    Frame *fr = block_push(v, op);
     fr->burst = true; /* both ways */
     fr->first = x;
     form_assume(&v->f, x);

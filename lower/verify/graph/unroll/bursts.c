@@ -11,13 +11,7 @@
 static bool same_act(const Access *a, const Access *b)
 {
     return bytes_same_place(&a->at, &b->at) && a->write == b->write && a->async == b->async && a->generic == b->generic && a->reduce == b->reduce &&
-           a->gap == b->gap && a->start == b->start && a->phase == b->phase && a->also == b->also && a->end == b->end && a->group == b->group;
-}
-
-/* Only then can they be one: mostly they can't. */
-static bool touch(const Bytes *a, const Bytes *b)
-{
-    return a->hi == b->lo || b->hi == a->lo || (a->lo == b->lo && a->hi == b->hi);
+           a->gap == b->gap && a->start == b->start && a->phase == b->phase && a->end == b->end;
 }
 
 /* Of one act. The pieces of a tile, one behind the other, count as one; so do the same bytes under opposite conditions. */
@@ -71,7 +65,7 @@ void access_add(Verifier *v, Access a)
         for (uint32_t i = v->accesses.n, n = 0; i-- > from && n < JOINS && !joined; n++) {
             const Access *old = &v->accesses.v[i];
             if (old->start != a.start) break; /* those of one event stand together */
-            if (!touch(&old->at, &a.at) || !same_act(old, &a)) continue;
+            if (!same_act(old, &a)) continue;
             Access x = *old;
             if (x.op < verify_body(v, a.op)->base || !join(v, &x, &a)) continue;
             joined = true;
@@ -111,57 +105,51 @@ void burst_flush(Verifier *v)
 
 /* ---- the loop ---- */
 
+static void forget_sets(Verifier *v, uint32_t op)
+{
+    const Inside *in = &v->inside[op];
+    for (uint32_t i = 0; i < in->sets.n; i++) run_forget(v, in->sets.v[i]);
+}
+
 void burst_enter(Verifier *v, uint32_t op, Form first, Form end)
 {
     Forms *f = &v->f;
     Thread *t = v->now;
     const Body *b = verify_body(v, op);
+    Form one = form_const(f, 1), turns = form_add(f, end, -1, first);
     int64_t n;
-    if (!(b->block[op - b->base] & BLOCK_COPIES) || form_is_const(f, form_add(f, end, -1, first), &n)) {
-        bool none = form_is_const(f, form_add(f, end, -1, first), &n) && n <= 0;
-        bool sets = false;
-        for (uint32_t i = op - b->base + 1; i < b->partner[op - b->base]; i++) sets |= b->role->ops.v[i].op == IR_SET;
-        if (none || (!(b->block[op - b->base] & BLOCK_COPIES) && !sets)) {
-            t->pc = b->partner[op - b->base];
-            return;
-        }
+    bool nothing = !(b->block[op - b->base] & BLOCK_COPIES) && v->inside[op].sets.n == 0;
+    if (nothing || (form_is_const(f, turns, &n) && n <= 0)) {
+        t->pc = b->partner[op - b->base];
+        return;
     }
-    if (t->depth == FRAMES || first == 0 || end == 0) {
+    if (first == 0 || end == 0) {
         verify_refuse(v, E0660, op, "the bounds of this loop can't be followed");
         return;
     }
-    Frame *fr = &t->frames[t->depth++];
-    *fr = (Frame){.op = op,
-                  .burst = true,
-                  .first = first,
-                  .end = end,
-                  .accesses = v->accesses.n,
-                  .sums = t->sums.n,
-                  .transfers = v->transfers.n,
-                  .known = f->known.n,
-                  .facts = f->facts.n,
-                  .guard = t->guard};
-    const FormData *lo = form_data(f, first), *hi = form_data(f, end);
+    Frame *fr = block_push(v, op);
+    fr->burst = true;
+    fr->first = first;
+    fr->end = end;
+    fr->turns = turns;
+    fr->accesses = v->accesses.n;
+    fr->sums = t->sums.n;
     f->depth++;
+    int64_t below = form_data(f, end)->hi;
     Form index = form_atom(f, (FormAtom){.kind = ATOM_INDEX,
                                          .type = v->ops[op]->type,
                                          .a = first,
                                          .b = end,
                                          .depth = f->depth,
                                          .c = f->depth,
-                                         .lo = lo->lo,
-                                         .hi = hi->hi == INT64_MAX || hi->hi == INT64_MIN ? hi->hi : hi->hi - 1});
+                                         .lo = form_data(f, first)->lo,
+                                         .hi = below == INT64_MAX || below == INT64_MIN ? below : below - 1});
     fr->index = form_data(f, index)->t[0].atom;
-    t->value[v->ops[op]->dst - 1] = index;
-    t->by_trip[v->ops[op]->dst - 1] = false;
-    Form up = form_add(f, index, -1, first), down = form_add(f, form_add(f, end, -1, index), -1, form_const(f, 1));
+    t->value[v->ops[op]->dst - 1] = (Value){index, false};
+    Form up = form_add(f, index, -1, first), down = form_add(f, form_add(f, end, -1, index), -1, one);
     if (up) vec_push(v->arena, &f->facts, up);
     if (down) vec_push(v->arena, &f->facts, down);
-    for (uint32_t i = op - b->base + 1; i < b->partner[op - b->base]; i++) { /* what earlier turns made of them */
-        const IrOp *o = &b->role->ops.v[i];
-        if (o->op != IR_SET) continue;
-        run_forget(v, ir_find(o, IRK_VAR)->id);
-    }
+    forget_sets(v, op); /* to what earlier turns made of them */
 }
 
 static int64_t coefficient(const Forms *f, Form x, uint32_t atom)
@@ -170,6 +158,13 @@ static int64_t coefficient(const Forms *f, Form x, uint32_t atom)
     for (uint32_t i = 0; i < d->n; i++)
         if (d->t[i].atom == atom) return d->t[i].c;
     return 0;
+}
+
+/* How far a turn's bytes are from those of the one before; 0: they are not moved, or not all alike. */
+static int64_t moved(const Forms *f, const Frame *fr, const Bytes *at)
+{
+    int64_t c = coefficient(f, at->lo, fr->index);
+    return c == coefficient(f, at->hi, fr->index) ? c : 0;
 }
 
 /* x at the first turn (last == false) or the last one. */
@@ -188,7 +183,7 @@ static bool apart(Verifier *v, const Frame *fr, uint32_t i)
     Forms *f = &v->f;
     Access a = v->accesses.v[i];
     int64_t n;
-    if (!form_is_const(f, form_add(f, fr->end, -1, fr->first), &n) || n < 1 || n > APART) return false;
+    if (!form_is_const(f, fr->turns, &n) || n < 1 || n > APART) return false;
     for (int64_t k = 0; k < n; k++) {
         Access one = a;
         Form turn = form_add(f, fr->first, k, form_const(f, 1));
@@ -244,18 +239,17 @@ static void widen(Verifier *v, const Frame *fr, uint32_t i)
     Forms *f = &v->f;
     Access *a = &v->accesses.v[i];
     uint32_t depth = f->depth;
-    int64_t width, c = coefficient(f, a->at.lo, fr->index);
+    int64_t width, c = moved(f, fr, &a->at);
     bool varies = form_data(f, a->at.lo)->depth >= depth || form_data(f, a->at.hi)->depth >= depth;
     if (a->cond && form_data(f, a->cond)->depth >= depth) a->cond = a->write ? 0 : form_ever(f, a->cond, depth);
     if (a->only) a->only = form_ever(f, a->only, depth);
     if (!varies) return;
-    if (coefficient(f, a->at.hi, fr->index) == c) read_most(v, fr, a, c);
+    read_most(v, fr, a, c);
     if (form_data(f, a->at.lo)->depth < depth && form_data(f, a->at.hi)->depth < depth) return;
     at_most(v, a);
-    bool even = c != 0 && coefficient(f, a->at.hi, fr->index) == c &&
-                form_is_const(f, form_add(f, a->at.hi, -1, a->at.lo), &width);
+    bool even = (c = moved(f, fr, &a->at)) != 0 && form_is_const(f, form_add(f, a->at.hi, -1, a->at.lo), &width);
     Form lo = even ? at_turn(v, fr, a->at.lo, c < 0) : 0, hi = even ? at_turn(v, fr, a->at.hi, c > 0) : 0;
-    if (lo && hi && bytes_repeat(v, &a->at, lo, hi, c, form_add(f, fr->end, -1, fr->first))) return;
+    if (lo && hi && bytes_repeat(v, &a->at, lo, hi, c, fr->turns)) return;
     if (even && (c > width || -c > width) && apart(v, fr, i)) return;
     bool known = lo && hi;
     a->at.lo = known ? lo : form_const(f, 0);
@@ -268,7 +262,7 @@ static Form sum_of(Verifier *v, const Frame *fr, Form x)
 {
     Forms *f = &v->f;
     int64_t n, k;
-    Form count = form_add(f, fr->end, -1, fr->first);
+    Form count = fr->turns;
     if (x == 0 || count == 0) return 0;
     if (form_data(f, x)->depth < f->depth) {
         if (form_is_const(f, count, &n)) return form_add(f, form_const(f, 0), n > 0 ? n : 0, x);
@@ -292,10 +286,9 @@ static Form sum_of(Verifier *v, const Frame *fr, Form x)
 static void check_turns(Verifier *v, const Frame *fr, const Access *a)
 {
     Forms *f = &v->f;
-    int64_t c = coefficient(f, a->at.lo, fr->index), n;
-    Form turns = form_add(f, fr->end, -1, fr->first);
-    if (!a->write || (form_is_const(f, turns, &n) && n <= 1)) return;
-    if (c != 0 && coefficient(f, a->at.hi, fr->index) == c && bytes_apart_by(v, &a->at, c, turns)) return;
+    int64_t c = moved(f, fr, &a->at), n;
+    if (!a->write || (form_is_const(f, fr->turns, &n) && n <= 1)) return;
+    if (c != 0 && bytes_apart_by(v, &a->at, c, fr->turns)) return;
     Diag *g = verify_refuse(v, E0657, a->op,
                             "turns of this loop may write the same bytes of %s, and nothing waits in between",
                             v->k->bufs.v[a->at.buf].name);
@@ -306,24 +299,17 @@ static void check_turns(Verifier *v, const Frame *fr, const Access *a)
 static void check_pair(Verifier *v, const Frame *fr, const Access *a, const Access *b)
 {
     Forms *f = &v->f;
-    int64_t far, width_a, width_b, c = coefficient(f, a->at.lo, fr->index), n;
+    int64_t far, width_a, width_b, n, c = moved(f, fr, &a->at);
     if (!a->write || !b->write || !bytes_same_place(&a->at, &b->at)) return;
-    if (conds_exclusive(v, a->only, b->only) && form_is_const(f, form_add(f, fr->end, -1, fr->first), &n) && n <= 1)
-        return;
-    bool even = c == coefficient(f, b->at.lo, fr->index) &&
-                form_is_const(f, form_add(f, b->at.lo, -1, a->at.lo), &far) &&
+    bool exclusive = conds_exclusive(v, a->only, b->only);
+    if (exclusive && form_is_const(f, fr->turns, &n) && n <= 1) return;
+    bool even = c == moved(f, fr, &b->at) && form_is_const(f, form_add(f, b->at.lo, -1, a->at.lo), &far) &&
                 form_is_const(f, form_add(f, a->at.hi, -1, a->at.lo), &width_a) &&
                 form_is_const(f, form_add(f, b->at.hi, -1, b->at.lo), &width_b);
-    if (even && far < 0) {
-        far = -far;
-        int64_t swap = width_a;
-        width_a = width_b;
-        width_b = swap;
+    if (even && (exclusive || far >= width_a || -far >= width_b || !bytes_overlap(v, &a->at, &b->at))) {
+        int64_t all = (far + width_b > width_a ? far + width_b : width_a) - (far < 0 ? far : 0);
+        if (c == 0 || all <= (c < 0 ? -c : c)) return;
     }
-    if (c < 0) c = -c;
-    bool meet = even && width_a > far && !conds_exclusive(v, a->only, b->only) && bytes_overlap(v, &a->at, &b->at);
-    int64_t both = even ? (far + width_b > width_a ? far + width_b : width_a) : 0;
-    if (even && !meet && (c == 0 || both <= c)) return;
     Diag *g = verify_refuse(v, E0657, b->op, "%s is written while another copy into it may be on its way",
                             v->k->bufs.v[a->at.buf].name);
     verify_also(v, g, a->op, "the other copy of the same loop");
@@ -343,9 +329,7 @@ static void lanes_count(Verifier *v, const Frame *fr)
 
 void burst_leave(Verifier *v, const Frame *fr)
 {
-    Forms *f = &v->f;
     Thread *t = v->now;
-    const Body *b = verify_body(v, fr->op);
     for (uint32_t i = fr->accesses; i < v->accesses.n && !v->failed; i++) {
         check_turns(v, fr, &v->accesses.v[i]);
         for (uint32_t j = fr->accesses; j < i && !v->failed; j++)
@@ -356,9 +340,6 @@ void burst_leave(Verifier *v, const Frame *fr)
     for (uint32_t i = fr->accesses; i < v->accesses.n; i++) v->accesses.v[i].act = run_act(v);
     if (v->ops[fr->op]->op == IR_LANES) lanes_count(v, fr);
     for (uint32_t i = fr->sums; i < t->sums.n; i++) t->sums.v[i].bytes = sum_of(v, fr, t->sums.v[i].bytes);
-    f->depth--;
-    for (uint32_t i = fr->op - b->base + 1; i < b->partner[fr->op - b->base]; i++) {
-        const IrOp *o = &b->role->ops.v[i];
-        if (o->op == IR_SET) run_forget(v, ir_find(o, IRK_VAR)->id);
-    }
+    v->f.depth--;
+    forget_sets(v, fr->op);
 }

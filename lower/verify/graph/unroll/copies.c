@@ -4,37 +4,34 @@
 #include "lower/verify/graph/unroll/unroll.h"
 #include "lower/verify/graph/values/values.h"
 
+bool bytes_within(Verifier *v, Form guard, Form lo, Form hi, int64_t room)
+{
+    Forms *f = &v->f;
+    uint32_t known = f->known.n, facts = f->facts.n;
+    form_assume(f, guard);
+    bool inside = form_le(f, form_const(f, 0), lo) && form_le(f, lo, hi) && form_le(f, hi, form_const(f, room));
+    f->known.n = known;
+    f->facts.n = facts;
+    return inside;
+}
+
 bool copy_bytes(Verifier *v, uint32_t op, IrKey key, uint32_t rank, Form bytes, Form guard, Bytes *out)
 {
     Forms *f = &v->f;
     const IrArg *obj = verify_arg(v, op, key), *slot = ir_part(v->ops[op], obj, IRK_SLOT),
                 *byte = ir_part(v->ops[op], obj, IRK_OFFSET);
     const IrBuf *b = &v->k->bufs.v[obj->id];
-    Form zero = form_const(f, 0);
-    *out = (Bytes){.rank = rank, .buf = obj->id, .lo = byte ? run_value(v, byte) : zero};
+    *out = (Bytes){.rank = rank, .buf = obj->id, .lo = byte ? run_value(v, byte) : form_const(f, 0)};
     if (b->lanes && !tensor_along(v, op, b, guard, out)) return false;
     if (slot && !form_is_const(f, run_value(v, slot), &out->slot)) {
         verify_refuse(v, E0660, op, "which slot of %s this is, is known only at run time", b->name);
         return false;
     }
     out->hi = form_add(f, out->lo, 1, bytes);
-    int64_t lo, hi;
-    if (form_is_const(f, out->lo, &lo) && form_is_const(f, out->hi, &hi) && lo >= 0 && lo <= hi && hi <= b->bytes &&
-        out->slot >= 0 && out->slot < b->slots)
-        return true;
-    uint32_t known = f->known.n, facts = f->facts.n;
-    form_assume(f, guard);
-    bool inside = out->slot >= 0 && out->slot < b->slots && form_le(f, zero, out->lo) && form_le(f, out->lo, out->hi) &&
-                  form_le(f, out->hi, form_const(f, b->bytes));
-    f->known.n = known;
-    f->facts.n = facts;
-    if (!inside)
-        verify_refuse(
-            v, E0658, op,
-            "bytes %s .. %s of slot %lld of %s, which has %u slots of %u bytes, are not certain to lie within",
-            verify_form_text(v, out->lo), verify_form_text(v, out->hi), (long long)out->slot, b->name, b->slots,
-            b->bytes);
-    return inside;
+    if (out->slot >= 0 && out->slot < b->slots && bytes_within(v, guard, out->lo, out->hi, b->bytes)) return true;
+    verify_refuse(v, E0658, op, "bytes %s .. %s of slot %lld of %s, which has %u slots of %u bytes, are not certain to lie within",
+                  verify_form_text(v, out->lo), verify_form_text(v, out->hi), (long long)out->slot, b->name, b->slots, b->bytes);
+    return false;
 }
 
 /* ---- tensors ---- */
@@ -64,7 +61,7 @@ static Region *map_region(Verifier *v, uint32_t op, uint32_t map)
     const MfMap *m = &v->k->mf.maps.v[map];
     const IrArg *at;
     unsigned n = ir_list(v->ops[op], IRK_COORDS, &at);
-    if (m->mode != MAP_TILED || n != m->rank || n > MAP_RANK) return NULL;
+    if (m->mode != MAP_TILED) return NULL;
     Region *r = arena_new(&v->run, Region);
     *r = (Region){.map = map, .tensor = m->tensor, .n = n};
     for (unsigned i = 0; i < n; i++) {
@@ -127,15 +124,22 @@ static int64_t spread(const MfMap *m, int64_t halo, uint8_t *gap)
 
 typedef struct Targets {
     uint32_t n, rank[32];
-    Form mask, when[32]; /* of a mask that is known only at run time: whether it names that CTA */
+    Form mask, when[32]; /* of a mask: whether it names that CTA. mask 0: it does */
 } Targets;
 
+static void add_target(Targets *to, uint32_t rank, Form when)
+{
+    to->when[to->n] = when;
+    to->rank[to->n++] = rank;
+}
+
 /* Each CTA whose bit may be set. */
-static bool open_mask(Verifier *v, uint32_t op, Form mask, Targets *out)
+static bool mask_targets(Verifier *v, uint32_t op, Form mask, Targets *out)
 {
     Forms *f = &v->f;
-    out->mask = mask;
-    if (form_data(f, mask)->lo < 0 || form_data(f, mask)->hi >= INT64_C(1) << v->nranks) {
+    int64_t k;
+    out->mask = form_is_const(f, mask, &k) ? 0 : mask;
+    if (form_is(f, mask, 0) || form_data(f, mask)->lo < 0 || form_data(f, mask)->hi >= INT64_C(1) << v->nranks) {
         verify_refuse(v, E0658, op, "mask %s for a cluster of %u", verify_form_text(v, mask), v->nranks);
         return false;
     }
@@ -145,9 +149,7 @@ static bool open_mask(Verifier *v, uint32_t op, Form mask, Targets *out)
             verify_refuse(v, E0660, op, "whether the mask names CTA %u is not known", r);
             return false;
         }
-        if (form_is(f, when, 0)) continue;
-        out->when[out->n] = when;
-        out->rank[out->n++] = r;
+        if (!form_is(f, when, 0)) add_target(out, r, when);
     }
     return true;
 }
@@ -156,22 +158,13 @@ static bool targets_of(Verifier *v, uint32_t op, Targets *out)
 {
     const IrOp *o = v->ops[op];
     const IrArg *rank = verify_arg(v, op, IRK_RANK), *mask = verify_arg(v, op, IRK_MASK);
+    Form always = form_const(&v->f, 1), named = mask ? run_value(v, mask) : 0;
     int64_t k = v->now->rank;
     *out = (Targets){0};
-    if (o->op == IR_CLC_NEXT) {
-        while (out->n < v->nranks) out->rank[out->n] = out->n, out->n++;
-        return true;
-    }
-    if (mask) {
-        Form x = run_value(v, mask);
-        if (x && !form_is_const(&v->f, x, &k)) return open_mask(v, op, x, out);
-        if (!run_number(v, op, mask, "the mask", &k)) return false;
-        for (uint32_t r = 0; r < v->nranks; r++)
-            if (k >> r & 1) out->rank[out->n++] = r;
-        if (out->n && k >> v->nranks == 0) return true;
-        verify_refuse(v, E0658, op, "mask %lld for a cluster of %u", (long long)k, v->nranks);
-        return false;
-    }
+    if (named) return mask_targets(v, op, named, out);
+    for (uint32_t r = 0; r < v->nranks && o->op == IR_CLC_NEXT; r++) add_target(out, r, always);
+    if (out->n) return true;
+    if (mask && !run_number(v, op, mask, "the mask", &k)) return false;
     if (rank && !run_number(v, op, rank, "the CTA", &k)) return false;
     if (k < 0 || k >= v->nranks) {
         verify_refuse(v, E0658, op, "CTA %lld of a cluster of %u", (long long)k, v->nranks);
@@ -182,8 +175,7 @@ static bool targets_of(Verifier *v, uint32_t op, Targets *out)
         verify_refuse(v, E0618, op, "CTA %lld copies to itself through the cluster", (long long)k);
         return false;
     }
-    out->n = 1;
-    out->rank[0] = (uint32_t)k;
+    add_target(out, (uint32_t)k, always);
     return true;
 }
 
@@ -194,19 +186,20 @@ typedef struct Copy {
     Form bytes, guard, counted; /* counted: what it adds to a barrier */
     Form room;                  /* what its bytes take in shared memory */
     uint8_t gap;                /* of a load: what of each 16 bytes of those has no value */
-    Form value;                 /* for ld.shared and clc.id */
-    bool by_trip;               /* it depends on chosen trip counts */
+    Value value;                /* for ld.shared and clc.id */
     Form cond;                  /* under which its bytes are written */
     bool certain, lanes;        /* lanes: each issues its own, or none */
     EventId event;
     const MfMap *map;
 } Copy;
 
-static View *map_view(Verifier *v, uint32_t op)
+/* The map in memory; NULL: none, or it is not known where it lies. */
+static const View *map_view(Verifier *v, uint32_t op)
 {
     Bytes at;
     Form all = form_const(&v->f, IR_MAP_BYTES), always = form_const(&v->f, 1);
-    return copy_bytes(v, op, IRK_DESC, v->now->rank, all, always, &at) ? view_at(v, &at) : NULL;
+    const Cell *c = copy_bytes(v, op, IRK_DESC, v->now->rank, all, always, &at) ? cell_at(v, &at, false) : NULL;
+    return c && c->view && c->view->n ? c->view : NULL;
 }
 
 static void transfer(Verifier *v, const Copy *c, bool write, Phase *phase)
@@ -223,7 +216,7 @@ static void transfer(Verifier *v, const Copy *c, bool write, Phase *phase)
                   .start = c->event,
                   .phase = phase};
     bool placed = verify_arg(v, c->op, IRK_DESC) != NULL; /* where its map begins is known at run time */
-    View *view = placed ? map_view(v, c->op) : NULL;
+    const View *view = placed ? map_view(v, c->op) : NULL;
     t.region = (placed && !view) || t.at_once ? NULL
                : c->map        ? map_region(v, c->op, verify_arg(v, c->op, IRK_MAP)->id)
                                : address_region(v, address, c->bytes);
@@ -277,16 +270,11 @@ static Phase *load_at(Verifier *v, const Copy *c, uint32_t rank)
     if (!barrier_part(v, slot, part)) return NULL;
     Phase *p = barrier_open(v, slot);
     if (c->certain && !c->lanes) verify_clock_join(v, p->clock, v->events.v[c->event - 1].clock);
-    Access a = {.at = at,
-                .cond = c->cond,
-                .only = c->cond,
-                .write = true,
-                .async = true,
-                .generic = generic_copy(v->ops[c->op]),
-                .gap = c->gap,
-                .op = c->op,
-                .start = c->event,
-                .phase = p};
+    Access a = access_new(c->op, at, true, c->cond, c->event);
+    a.async = true;
+    a.generic = generic_copy(v->ops[c->op]);
+    a.gap = c->gap;
+    a.phase = p;
     if (verify_arg(v, c->op, IRK_ROP)) {
         a.reduce = (uint16_t)(1 + verify_arg(v, c->op, IRK_ROP)->id * TYPE_COUNT + verify_arg(v, c->op, IRK_ELEM)->id);
         if (a.generic) a.reduce |= 0x8000; /* not one engine's: each is atomic to its own kind */
@@ -296,7 +284,7 @@ static Phase *load_at(Verifier *v, const Copy *c, uint32_t rank)
     }
     access_add(v, a);
     burst_count(v, (Sum){.slot = slot, .bytes = c->counted, .clock = v->events.v[c->event - 1].clock, .op = c->op});
-    if (c->value) thread_store(v, &at, c->value, c->by_trip);
+    if (c->value.x) cell_at(v, &at, true)->value = c->value;
     return p;
 }
 
@@ -305,13 +293,10 @@ static void read_by(Verifier *v, const Copy *c, IrKey key, Form bytes, Form guar
 {
     Bytes at;
     if (!copy_bytes(v, c->op, key, v->now->rank, bytes, guard, &at)) return;
-    access_add(v, (Access){.at = at,
-                           .cond = c->guard,
-                           .only = c->guard,
-                           .async = true,
-                           .op = c->op,
-                           .start = c->event,
-                           .phase = phase});
+    Access a = access_new(c->op, at, false, c->guard, c->event);
+    a.async = true;
+    a.phase = phase;
+    access_add(v, a);
 }
 
 static void read_source(Verifier *v, const Copy *c, Phase *phase)
@@ -340,13 +325,9 @@ static bool by_one(Verifier *v, uint32_t op, bool *lanes)
 /* A request for work: each answer is a new value. */
 static bool ask(Verifier *v, Copy *c)
 {
-    if (!form_is(&v->f, c->guard, 1)) {
-        verify_refuse(v, E0608, c->op, "%s happens under a condition: what follows would depend on it",
-                      verify_op_text(v, c->op));
-        return false;
-    }
-    c->value = run_answer(v, IR_I64, c->op, -1, INT32_MAX);
-    repeat_draw(v, c->op, c->value, 0);
+    if (!run_happens(v, c->op)) return false;
+    c->value.x = run_answer(v, IR_I64, c->op, -1, INT32_MAX);
+    repeat_draw(v, c->op, c->value.x, 0);
     return !v->failed;
 }
 
@@ -361,21 +342,27 @@ static void under(Verifier *v, Copy *c, Form guard)
     c->certain = form_is(f, guard, 1) && form_data(f, c->bytes)->lo > 0;
 }
 
-/* To one of the CTAs of a mask that is known only at run time; where it names that, it is not 0. */
-static Phase *load_named(Verifier *v, const Copy *c, const Targets *to, uint32_t i)
+/* What the guard comes to where the mask is not 0. */
+static Form where_named(Verifier *v, Form guard, Form mask)
 {
     Forms *f = &v->f;
-    Copy one = *c;
     uint32_t known = f->known.n;
-    IrOp ne = {
-        .op = IR_CMP, .type = IR_PRED, .nargs = 1, .args = &(IrArg){.key = IRK_REL, .kind = IRA_WORD, .id = IRL_EQ}};
-    Form none = form_of_op(f, v->k, &ne, 0, to->mask, form_const(f, 0));
-    if (form_data(f, none)->n == 1 && form_data(f, none)->k == 0)
-        vec_push(f->arena, &f->known, ((Known){form_data(f, none)->t[0].atom, false}));
-    Form guard = form_simplify(f, c->guard);
+    form_assume(f, form_not(f, form_zero(f, mask)));
+    guard = form_simplify(f, guard);
     f->known.n = known;
-    under(v, &one, form_guard(f, to->when[i], guard));
-    return one.cond && one.counted ? load_at(v, &one, to->rank[i]) : NULL;
+    return guard;
+}
+
+static Phase *load(Verifier *v, const Copy *c, const Targets *to)
+{
+    Phase *p = NULL;
+    Form guard = to->mask ? where_named(v, c->guard, to->mask) : 0;
+    for (uint32_t i = 0; i < to->n && !verify_stopped(v); i++) {
+        Copy one = *c;
+        if (to->mask) under(v, &one, form_guard(&v->f, to->when[i], guard));
+        if (one.cond && one.counted) p = load_at(v, &one, to->rank[i]);
+    }
+    return p;
 }
 
 void copy_step(Verifier *v, uint32_t op)
@@ -397,10 +384,7 @@ void copy_step(Verifier *v, uint32_t op)
               .guard = run_guard(v, op)};
     c.room = c.bytes;
     if (form_is(f, c.guard, 0) || (!map && form_is(f, c.bytes, 0))) return;
-    if (o->op == IR_ST_ASYNC) {
-        c.value = run_value(v, verify_arg(v, op, IRK_A));
-        c.by_trip = run_by_trip(v, verify_arg(v, op, IRK_A));
-    }
+    if (o->op == IR_ST_ASYNC) c.value = (Value){run_value(v, verify_arg(v, op, IRK_A)), run_by_trip(v, verify_arg(v, op, IRK_A))};
     if (o->op == IR_CLC_NEXT && !ask(v, &c)) return;
     if (map) {
         c.map = &v->k->mf.maps.v[map->id];
@@ -419,70 +403,31 @@ void copy_step(Verifier *v, uint32_t op)
         return;
     }
     if (!targets_of(v, op, &to)) return;
-    Phase *p = NULL;
-    for (uint32_t i = 0; i < to.n && !verify_stopped(v); i++)
-        p = to.mask ? load_named(v, &c, &to, i) : load_at(v, &c, to.rank[i]);
+    Phase *p = load(v, &c, &to);
     if (verify_stopped(v)) return;
     read_map(v, &c, p);
     if (verify_arg(v, op, IRK_SRC)) read_source(v, &c, p);
-    else if (c.value == 0) transfer(v, &c, false, p);
+    else if (c.value.x == 0) transfer(v, &c, false, p);
     if (!v->failed) burst_flush(v);
 }
 
 /* ---- groups and fences ---- */
 
-static bool mine(const Verifier *v, EventId start)
-{
-    return v->events.v[start - 1].thread == v->now->id;
-}
-
 static void commit(Verifier *v)
 {
     Thread *t = v->now;
-    t->groups++;
     t->burst = 0;
-    verify_spend(v, (v->accesses.n - t->stores + v->transfers.n - t->sent) / 16);
-    for (uint32_t i = v->accesses.n; i-- > t->stores;) {
-        Access *a = &v->accesses.v[i];
-        if (a->async && a->phase == NULL && a->group == 0 && mine(v, a->start) && !by_tensor_core(v, a))
-            a->group = t->groups;
-    }
-    for (uint32_t i = v->transfers.n; i-- > t->sent;) {
-        Transfer *x = &v->transfers.v[i];
-        if (x->site.write && x->group == 0 && mine(v, x->start)) x->group = t->groups;
-    }
-    t->sent = v->transfers.n;
+    vec_push(&v->run, &t->groups, (Commit){.pos = t->pos});
 }
 
 static void wait_groups(Verifier *v, uint32_t op)
 {
-    int64_t newest = verify_arg(v, op, IRK_N)->imm, past = (int64_t)v->now->groups - newest;
+    Thread *t = v->now;
+    int64_t past = (int64_t)t->groups.n - verify_arg(v, op, IRK_N)->imm;
     bool full = verify_arg(v, op, IRK_HOW)->id == IRH_FULL;
-    if (newest < 0) {
-        verify_refuse(v, E0614, op, "a wait for all but %lld groups", (long long)newest);
-        return;
-    }
     EventId e = event_new(v, op);
-    bool open = false;
-    verify_spend(v, (v->accesses.n - v->now->stores + (full ? v->transfers.n - v->now->on_way : 0)) / 16);
-    for (uint32_t i = v->now->stores; i < v->accesses.n; i++) {
-        Access *a = &v->accesses.v[i];
-        if (!a->async || a->phase || a->end || by_tensor_core(v, a) || !mine(v, a->start)) {
-            if (!open) v->now->stores = i + 1;
-            continue;
-        }
-        if (a->group && a->group <= past) a->end = e;
-        open |= a->end == 0;
-    }
-    bool on_way = false;
-    for (uint32_t i = v->now->on_way; full && i < v->transfers.n; i++) {
-        Transfer *x = &v->transfers.v[i];
-        if (!x->site.write || x->full || !mine(v, x->start)) continue;
-        if (x->group && x->group <= past) x->full = e;
-        else if (!on_way) v->now->on_way = i;
-        on_way |= x->full == 0;
-    }
-    if (full && !on_way) v->now->on_way = v->transfers.n;
+    for (; t->read < past; t->read++) t->groups.v[t->read].read = e;
+    for (; full && t->full < past; t->full++) t->groups.v[t->full].full = e;
 }
 
 static void fence(Verifier *v, uint32_t op)
@@ -500,13 +445,7 @@ static void fence(Verifier *v, uint32_t op)
 
 void group_step(Verifier *v, uint32_t op)
 {
-    Form guard = run_guard(v, op);
-    if (form_is(&v->f, guard, 0)) return;
-    if (!form_is(&v->f, guard, 1)) {
-        verify_refuse(v, E0608, op, "%s happens under a condition: what follows would depend on it",
-                      verify_op_text(v, op));
-        return;
-    }
+    if (!run_happens(v, op)) return;
     if (v->ops[op]->op == IR_GRP_COMMIT) commit(v);
     else if (v->ops[op]->op == IR_GRP_WAIT) wait_groups(v, op);
     else fence(v, op);

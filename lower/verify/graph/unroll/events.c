@@ -82,3 +82,39 @@ bool access_before(const Verifier *v, const Access *a, EventId b)
     if (a->phase) return phase_before(v, a->phase, b) || (a->also && phase_before(v, a->also, b));
     return a->end && event_before(v, a->end, b) && (a->async || a->end != b);
 }
+
+/* ---- ends ---- */
+
+/* By which what began at `start` was committed. */
+static const Commit *commit_behind(const Verifier *v, EventId start, bool tensor)
+{
+    const Event *e = &v->events.v[start - 1];
+    const Thread *t = &v->threads.v[e->thread];
+    const Commit *c = tensor ? t->tensor.v : t->groups.v, *end = c + (tensor ? t->tensor.n : t->groups.n);
+    for (size_t n = (size_t)(end - c); n; n /= 2)
+        if (c[n / 2].pos < e->pos) c += n / 2 + 1, n--;
+    return c < end ? c : NULL;
+}
+
+/* Operations of the tensor core arrive with the commit in their CTA, others where its first one does. Of a pair either CTA's barrier
+ * tells of both. */
+void find_ends(Verifier *v)
+{
+    for (uint32_t i = 0; i < v->accesses.n; i++) {
+        Access *a = &v->accesses.v[i];
+        bool tensor = by_tensor_core(v, a);
+        const Commit *c = a->async && a->phase == NULL ? commit_behind(v, a->start, tensor) : NULL;
+        if (c == NULL) continue;
+        a->group = !tensor;
+        if (!tensor && a->end == 0) a->end = c->read;
+        if (!tensor) continue;
+        a->phase = c->phase[a->at.rank] ? c->phase[a->at.rank] : c->phase[v->nranks];
+        if (v->k->pair && a->phase != c->phase[a->at.rank ^ 1]) a->also = c->phase[a->at.rank ^ 1];
+    }
+    for (uint32_t i = 0; i < v->transfers.n; i++) {
+        Transfer *x = &v->transfers.v[i];
+        const Commit *c = x->site.write ? commit_behind(v, x->start, false) : NULL;
+        x->group = c != NULL;
+        if (c) x->full = c->full;
+    }
+}

@@ -10,6 +10,10 @@
 
 #include "lower/verify/graph/values/forms.h"
 
+typedef struct Value {
+    Form x;       /* 0: not worked out */
+    bool by_trip; /* it depends on chosen trip counts */
+} Value;
 typedef struct Event {
     uint32_t thread, pos; /* pos: 1 for the thread's first */
     uint32_t op;
@@ -58,7 +62,7 @@ typedef struct Region { /* the part of a tensor that a copy touches; NULL where 
     uint32_t tensor, n;
     Form lo[MAP_RANK], hi[MAP_RANK];
     Form cond;              /* pred under which the copy happens */
-    View *view;             /* whose map says where it lies; NULL: known at launch */
+    const View *view;       /* whose map says where it lies; NULL: known at launch */
 } Region;
 typedef struct Bytes { /* bytes lo .. hi of a buffer's slot in a CTA */
     uint32_t rank, buf;
@@ -93,7 +97,7 @@ typedef struct Access {
     Phase *phase;       /* tells the end of a copy that counts on a barrier */
     Phase *also;        /* so does this one, in another CTA: of what a pair's commit completes; or NULL */
     uint32_t act;       /* equal where several threads share one op, or turns of a loop over copies */
-    uint32_t group;     /* of a store: its bulk group, 0: not committed */
+    bool group;         /* of a store: it is committed to a bulk group */
 } Access;
 typedef struct Over { /* from event pos of a thread on: write `at` is over there, + 1 */
     uint32_t pos, at;
@@ -126,7 +130,7 @@ typedef struct Transfer { /* a copy's other side: global memory */
     bool reduce, any_order, at_once; /* at_once: by threads, of any part: over when it is done */
     EventId start, full; /* full: the grp.wait full for it */
     Phase *phase;
-    uint32_t group;
+    bool group;
 } Transfer;
 /* judge/always.c: two sites, and how far apart they are in turns of a loop around both */
 typedef enum Farther { OF_ONE_TURN, SO_MANY, OR_MORE, ANY } Farther;
@@ -140,11 +144,10 @@ typedef struct Asked {
     Farther how;
     bool apart;
 } Asked;
-typedef struct Cell { /* what st.shared and st.async have left for ld.shared */
-    uint32_t rank, buf;
-    int64_t slot;
-    Form offset, value;
-    bool by_trip;
+typedef struct Cell { /* what was put there last: for ld.shared by st.shared and st.async, for copies by map.set */
+    Bytes at;
+    Value value;
+    const View *view;
 } Cell;
 
 #endif

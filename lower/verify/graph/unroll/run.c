@@ -22,31 +22,12 @@ uint32_t run_act(const Verifier *v)
     return ((t->rank * v->k->roles.n + t->role) << 22 | (t->acts & 0x3fffff)) + 1;
 }
 
-static uint32_t *shared_slot(const Verifier *v, uint32_t act)
-{
-    uint32_t h = act * UINT32_C(0x9E3779B1), i = (h ^ h >> 15) & v->shared_mask;
-    while (v->shared_slots[i] && v->shared.v[v->shared_slots[i] - 1].act != act) i = (i + 1) & v->shared_mask;
-    return &v->shared_slots[i];
-}
-
-enum { SHARED_FIRST = 64 };
-
-static void grow_shared(Verifier *v)
-{
-    v->shared_mask = v->shared_slots ? v->shared_mask * 2 + 1 : SHARED_FIRST - 1;
-    v->shared_slots = arena_array(&v->run, uint32_t, v->shared_mask + 1);
-    for (uint32_t i = 0; i < v->shared.n; i++) *shared_slot(v, v->shared.v[i].act) = i + 1;
-}
-
 static Shared *shared_act(Verifier *v)
 {
-    if (v->shared_slots == NULL || v->shared.n > v->shared_mask / 2) grow_shared(v);
-    uint32_t act = run_act(v), *slot = shared_slot(v, act);
-    if (*slot == 0) {
-        vec_push(&v->run, &v->shared, ((Shared){.act = act}));
-        *slot = v->shared.n;
-    }
-    return &v->shared.v[*slot - 1];
+    const Thread *t = v->now;
+    Acts *acts = &v->acts[t->rank * v->k->roles.n + t->role];
+    while (acts->n <= t->acts) vec_push(&v->run, acts, (Shared){0});
+    return &acts->v[t->acts];
 }
 
 bool run_shared(Verifier *v, uint32_t **clock)
@@ -71,23 +52,19 @@ bool run_agreed(Verifier *v, Form x)
 
 /* ---- values ---- */
 
-static Form worked_out(Verifier *v, uint32_t value, int depth);
+static Value worked_out(Verifier *v, uint32_t value, int depth);
 
-static inline Form value_at(Verifier *v, const IrArg *arg, int depth)
+static inline Value value_at(Verifier *v, const IrArg *arg, int depth)
 {
-    if (arg->kind != IRA_VAL) return form_const(&v->f, arg->imm);
-    Form x = v->now->value[arg->id - 1];
-    return x ? x : worked_out(v, arg->id, depth);
-}
-
-static bool by_trip(const Verifier *v, const IrArg *arg)
-{
-    return arg && arg->kind == IRA_VAL && v->now->by_trip[arg->id - 1];
+    if (arg == NULL) return (Value){0};
+    if (arg->kind != IRA_VAL) return (Value){form_const(&v->f, arg->imm), false};
+    Value x = v->now->value[arg->id - 1];
+    return x.x ? x : worked_out(v, arg->id, depth);
 }
 
 bool run_by_trip(const Verifier *v, const IrArg *arg)
 {
-    return by_trip(v, arg);
+    return arg && arg->kind == IRA_VAL && v->now->value[arg->id - 1].by_trip;
 }
 
 /* The n-th value that the op (or, from nops on, a loop that forgets a variable) makes. In runs that differ in the turns of
@@ -97,6 +74,15 @@ static void place_leaf(Verifier *v, uint32_t op)
     v->f.here[0] = op;
     v->f.here[1] = v->now->id;
     v->f.here[2] = v->now->made[op]++;
+}
+
+bool run_happens(Verifier *v, uint32_t op)
+{
+    Form guard = run_guard(v, op);
+    if (form_is(&v->f, guard, 1)) return true;
+    if (form_is(&v->f, guard, 0) || (v->group[op] == IRG_BARRIER && choice_guard(v, op, guard))) return false;
+    verify_refuse(v, E0608, op, "%s happens under a condition: what follows would depend on it", verify_op_text(v, op));
+    return false;
 }
 
 bool run_pure(const IrOp *op)
@@ -148,85 +134,89 @@ Form run_result(Verifier *v, uint32_t index, Form cond, Form a, Form b)
 }
 
 /* How many draws there are is compared with as it is, whatever was chosen for loops of as many turns. */
-static Form undecided(Verifier *v, const IrArg *arg, Form x, bool *trip)
+static bool undecided(Verifier *v, const IrArg *arg, Form *x)
 {
-    const IrOp *op = arg && arg->kind == IRA_VAL ? v->ops[v->def[arg->id - 1]] : NULL;
-    if (op == NULL || op->op != IR_PARAM) return x;
-    *trip = false;
-    return form_of_op(&v->f, v->k, op, 0, 0, 0);
+    const IrOp *op = verify_def(v, arg);
+    if (op == NULL || op->op != IR_PARAM) return false;
+    *x = form_of_op(&v->f, v->k, op, 0, 0, 0);
+    return true;
 }
 
 /* A number in a minimum or maximum that is one because of what was chosen. */
-static void picked(Verifier *v, const IrArg *arg, Form x)
+static void picked(Verifier *v, Value x)
 {
     int64_t k;
-    if (by_trip(v, arg) && form_is_const(&v->f, x, &k)) choice_picked(v, k);
+    if (x.by_trip && form_is_const(&v->f, x.x, &k)) choice_picked(v, k);
 }
 
-static Form value_of_op(Verifier *v, uint32_t index, int depth, bool *trip)
+static bool never(const Verifier *v, Value x) /* whatever is chosen */
+{
+    return form_is(&v->f, x.x, 0) && !x.by_trip;
+}
+
+static Form result_of(Verifier *v, uint32_t index, int depth, bool *trip)
 {
     const IrOp *op = v->ops[index];
     const Operands *o = &v->operands[index];
-    Form x;
-    if (!o->pure || depth == 0) {
-        bool wild = v->f.wild;
-        place_leaf(v, index);
-        v->f.wild = wild && o->pure;
-        x = form_leaf(&v->f, (IrType)op->type);
-        v->f.wild = wild;
-    } else {
-        const IrArg *cond = o->cond, *a = o->a, *b = o->b;
-        Form fc = cond ? value_at(v, cond, depth - 1) : 0, fa = a ? value_at(v, a, depth - 1) : 0,
-             fb = b ? value_at(v, b, depth - 1) : 0;
-        place_leaf(v, index);
-        *trip = by_trip(v, cond) || by_trip(v, a) || by_trip(v, b);
-        if (op->op == IR_MIN || op->op == IR_MAX) {
-            picked(v, a, fa);
-            picked(v, b, fb);
-        }
-        if (op->op == IR_AND && ((form_is(&v->f, fa, 0) && !by_trip(v, a)) || (form_is(&v->f, fb, 0) && !by_trip(v, b))))
-            *trip = false; /* whatever the other one is */
-        if (op->op == IR_CMP && v->draws.n && choice_drawn(v, fa)) fb = undecided(v, b, fb, trip);
-        else if (op->op == IR_CMP && v->draws.n && choice_drawn(v, fb)) fa = undecided(v, a, fa, trip);
-        x = run_result(v, index, fc, fa, fb);
-        if (v->open[index] && *trip && open_decided(v, index, x, fa, fb)) {
-            x = open_form(v, index);
-            if (form_data(&v->f, x)->n == 0) *trip = false; /* it is so in all turns */
-            else v->met_open = index + 1;
-        }
+    Value c = value_at(v, o->cond, depth - 1), a = value_at(v, o->a, depth - 1), b = value_at(v, o->b, depth - 1);
+    place_leaf(v, index);
+    *trip = c.by_trip || a.by_trip || b.by_trip;
+    if (op->op == IR_MIN || op->op == IR_MAX) {
+        picked(v, a);
+        picked(v, b);
     }
-    x = resolve(v, x, trip);
-    if (v->steers[index]) steer_see(v, index, x, *trip);
+    if (op->op == IR_AND && (never(v, a) || never(v, b))) *trip = false;
+    if (op->op == IR_CMP && v->draws.n &&
+        (choice_drawn(v, a.x) ? undecided(v, o->b, &b.x) : choice_drawn(v, b.x) && undecided(v, o->a, &a.x)))
+        *trip = false;
+    Form x = run_result(v, index, c.x, a.x, b.x);
+    if (!v->open[index] || !*trip || !open_decided(v, index, x, a.x, b.x)) return x;
+    x = open_form(v, index);
+    if (form_data(&v->f, x)->n == 0) *trip = false; /* it is so in all turns */
+    else v->met_open = index + 1;
     return x;
 }
 
-static inline void define(Verifier *v, IrVal value, Form x, bool trip)
+/* A new value at the place of the op. wild: it may come from a division by 0, where the kernel has any. */
+static Form new_value(Verifier *v, uint32_t index, bool wild)
 {
-    uint32_t index = v->def[value - 1];
-    v->now->loaded[value - 1] = x;
+    bool any = v->f.wild;
+    place_leaf(v, index);
+    v->f.wild = any && wild;
+    Form x = form_leaf(&v->f, (IrType)v->ops[index]->type);
+    v->f.wild = any;
+    return x;
+}
+
+static Value value_of(Verifier *v, uint32_t op, Form x, bool trip)
+{
     x = resolve(v, x, &trip);
-    v->now->value[value - 1] = x;
-    v->now->by_trip[value - 1] = trip;
-    if (v->steers[index]) steer_see(v, index, x, trip);
+    if (v->steers[op]) steer_see(v, op, x, trip);
+    return (Value){x, trip};
 }
 
-static Form worked_out(Verifier *v, uint32_t value, int depth)
+static void define(Verifier *v, IrVal value, Form x, bool trip)
 {
-    bool trip = false;
-    Form x = value_of_op(v, v->def[value - 1], depth, &trip);
-    v->now->value[value - 1] = x;
-    v->now->by_trip[value - 1] = trip;
-    return x;
+    v->now->loaded[value - 1] = x;
+    v->now->value[value - 1] = value_of(v, v->def[value - 1], x, trip);
+}
+
+static Value worked_out(Verifier *v, uint32_t value, int depth)
+{
+    uint32_t op = v->def[value - 1];
+    bool trip = false, pure = v->operands[op].pure;
+    Form x = pure && depth ? result_of(v, op, depth, &trip) : new_value(v, op, pure);
+    return v->now->value[value - 1] = value_of(v, op, x, trip);
 }
 
 Form run_whole(Verifier *v, const IrArg *arg)
 {
-    return value_at(v, arg, VALUE_DEPTH);
+    return value_at(v, arg, VALUE_DEPTH).x;
 }
 
 Form run_value(Verifier *v, const IrArg *arg)
 {
-    return form_simplify(&v->f, value_at(v, arg, VALUE_DEPTH));
+    return form_simplify(&v->f, value_at(v, arg, VALUE_DEPTH).x);
 }
 
 bool run_number(Verifier *v, uint32_t op, const IrArg *arg, const char *what, int64_t *k)
@@ -246,8 +236,7 @@ Form run_guarded(Verifier *v, uint32_t op)
 void run_forget(Verifier *v, uint32_t var)
 {
     place_leaf(v, v->nops + var);
-    v->now->vars[var] = form_leaf(&v->f, (IrType)v->k->vars.v[var].type);
-    v->now->var_by_trip[var] = false;
+    v->now->vars[var] = (Value){form_leaf(&v->f, (IrType)v->k->vars.v[var].type), false};
 }
 
 static void load_scalar(Verifier *v, const IrOp *op, uint32_t index)
@@ -275,8 +264,8 @@ Form run_answer(Verifier *v, IrType type, uint32_t index, int64_t lo, int64_t hi
 static void step_ticket(Verifier *v, const IrOp *op, uint32_t index)
 {
     const IrArg *count = ir_find(op, IRK_B);
-    bool trip = false;
-    Form n = undecided(v, count, run_value(v, count), &trip), guard = run_guard(v, index);
+    Form n = run_value(v, count), guard = run_guard(v, index);
+    undecided(v, count, &n);
     if (form_is(&v->f, guard, 0)) {
         define(v, op->dst, form_const(&v->f, -1), false);
         return;
@@ -300,21 +289,20 @@ static void step_scalar(Verifier *v, uint32_t index)
     if (op->op == IR_GET) {
         uint32_t var = v->operands[index].var;
         place_leaf(v, index);
-        define(v, op->dst, t->vars[var] ? t->vars[var] : form_leaf(&v->f, (IrType)op->type), t->var_by_trip[var]);
+        define(v, op->dst, t->vars[var].x ? t->vars[var].x : form_leaf(&v->f, (IrType)op->type), t->vars[var].by_trip);
     } else if (op->op == IR_VAR || op->op == IR_SET) {
         uint32_t var = v->operands[index].var;
         const IrArg *a = v->operands[index].a;
         Form now = run_value(v, a), guard = run_guard(v, index);
-        bool trip = by_trip(v, a);
-        if (op->guard.pred) trip |= by_trip(v, &(IrArg){.kind = IRA_VAL, .id = op->guard.pred});
-        t->vars[var] = form_is(&v->f, guard, 1) ? now : form_pick(&v->f, guard, now, t->vars[var]);
-        t->var_by_trip[var] = trip || (t->var_by_trip[var] && !form_is(&v->f, guard, 1));
+        bool trip = run_by_trip(v, a), always = form_is(&v->f, guard, 1);
+        if (op->guard.pred) trip |= run_by_trip(v, &(IrArg){.kind = IRA_VAL, .id = op->guard.pred});
+        t->vars[var] = always ? (Value){now, trip} : (Value){form_pick(&v->f, guard, now, t->vars[var].x), trip || t->vars[var].by_trip};
     } else if (op->op == IR_LOADS) {
         load_scalar(v, op, index);
     } else if (op->op == IR_TICKET) {
         step_ticket(v, op, index);
     } else if (op->dst) {
-        t->value[op->dst - 1] = 0; /* worked out when needed */
+        t->value[op->dst - 1].x = 0; /* worked out when needed */
     }
 }
 
@@ -334,7 +322,7 @@ void run_step(Verifier *v)
     const IrOp *o = v->ops[op];
     v->reached[op] |= REACHED_NOW;
     if (!takes_part(v, o)) {
-        if (o->dst) v->now->value[o->dst - 1] = 0;
+        if (o->dst) v->now->value[o->dst - 1].x = 0;
         return;
     }
     switch ((IrGroup)v->group[op]) {
@@ -351,36 +339,40 @@ void run_step(Verifier *v)
     }
 }
 
-/* The next body of the thread, if this one is at its end. */
-static bool next_body(Verifier *v)
+/* The next body of the thread, which is at the end of this one. */
+static void next_body(Verifier *v)
 {
     Thread *t = v->now;
     if (t->body + 1 == v->bodies.n) {
         event_new(v, v->nops);
         t->block = ENDED;
-        return false;
+        return;
     }
     t->body = t->body == 0 ? 1 + t->role : v->bodies.n - 1;
     t->pc = 0;
-    return true;
 }
 
-static void run_thread(Verifier *v, Thread *t)
+/* Until it has to wait: then its op is tried again the next time. Whether it has done anything. */
+static bool run_thread(Verifier *v, Thread *t)
 {
+    bool on = t->block == RUNS;
     v->now = t;
     v->f.sreg = v->sreg[t->rank];
-    while (t->block == RUNS && !verify_stopped(v)) {
+    while (t->block != ENDED && !verify_stopped(v)) {
         const Body *b = &v->bodies.v[t->body];
         t->pc = b->next[t->pc];
         if (t->pc >= b->role->ops.n) {
-            if (!next_body(v)) return;
+            next_body(v);
             continue;
         }
-        verify_spend(v, 1);
-        if (v->failed) return;
+        if (t->block == RUNS) verify_spend(v, 1);
+        if (v->failed) break;
         run_step(v);
-        if (t->block == RUNS && !verify_stopped(v)) t->pc++;
+        if (t->block != RUNS || verify_stopped(v)) break;
+        t->pc++;
+        on = true;
     }
+    return on;
 }
 
 static uint32_t count_threads(const Verifier *v)
@@ -415,11 +407,9 @@ static void make_threads(Verifier *v)
     for (uint32_t i = 0; i < v->threads.n; i++) {
         Thread *t = &v->threads.v[i];
         t->frames = v->frames + (size_t)i * v->deepest;
-        t->value = arena_array(&v->run, Form, v->nvalues);
+        t->value = arena_array(&v->run, Value, v->nvalues);
         t->loaded = arena_array(&v->run, Form, v->nvalues);
-        t->by_trip = arena_array(&v->run, bool, v->nvalues);
-        t->vars = arena_array(&v->run, Form, k->vars.n);
-        t->var_by_trip = arena_array(&v->run, bool, k->vars.n);
+        t->vars = arena_array(&v->run, Value, k->vars.n);
         t->times = arena_array(&v->run, uint32_t, v->nops);
         t->made = arena_array(&v->run, uint32_t, v->nops + k->vars.n);
         t->clock = arena_array(&v->run, uint32_t, v->threads.n);
@@ -433,24 +423,21 @@ void run_kernel(Verifier *v)
     v->unrollings++;
     v->f.known.n = v->f.facts.n = 0;
     v->bars = arena_array(&v->run, BarSlot, (size_t)v->nslots * v->nranks);
+    v->acts = arena_array(&v->run, Acts, (size_t)v->k->roles.n * v->nranks);
     v->tensor_alloc = arena_array(&v->run, EventId, v->nranks);
     v->tensor_free = arena_array(&v->run, EventId, v->nranks);
     make_threads(v);
     period_begin(v);
     turns_begin(v);
-    for (bool on = true; on && !verify_stopped(v);) {
-        bool ended = true;
+    bool on = true, ended = false;
+    while (on && !verify_stopped(v)) {
         on = false;
+        ended = true;
         for (uint32_t i = 0; i < v->threads.n && !verify_stopped(v); i++) {
-            Thread *t = &v->threads.v[i];
-            v->now = t;
-            v->f.sreg = v->sreg[t->rank];
-            if (t->block == WAITS_PHASE) barrier_retry(v);
-            else if (t->block == WAITS_SYNC || t->block == WAITS_CLUSTER) sync_retry(v);
-            on |= t->block == RUNS;
-            if (t->block == RUNS && !verify_stopped(v)) run_thread(v, t);
-            ended &= t->block == ENDED;
+            on |= run_thread(v, &v->threads.v[i]);
+            ended &= v->threads.v[i].block == ENDED;
         }
-        if (!on && !ended && !verify_stopped(v)) report_stuck(v);
     }
+    find_ends(v);
+    if (!ended && !verify_stopped(v)) report_stuck(v);
 }

@@ -82,9 +82,18 @@ void tensor_fence_step(Verifier *v, uint32_t op, EventId e)
 
 /* ---- copies and shifts ---- */
 
+/* What decompression does not look at. */
+static uint8_t skipped(uint32_t format)
+{
+    return format == IRF_B4 ? 8 : format == IRF_B6 ? 4 : 0;
+}
+
 static void access(Verifier *v, uint32_t op, Bytes at, bool write, EventId e, Form guard)
 {
-    access_add(v, (Access){.at = at, .cond = guard, .only = guard, .write = write, .async = true, .op = op, .start = e});
+    Access a = access_new(op, at, write, guard, e);
+    a.async = true;
+    if (verify_arg(v, op, IRK_FORMAT) && !write) a.gap = skipped(verify_arg(v, op, IRK_FORMAT)->id);
+    access_add(v, a);
 }
 
 static bool multiple(const Verifier *v, Form x, int64_t m)
@@ -108,24 +117,13 @@ bool tensor_along(Verifier *v, uint32_t op, const IrBuf *b, Form guard, Bytes *o
     TmemUse use = tmem_use(v->k, v->ops[op]);
     form_is_const(f, out->lo, &at);
     int64_t last = pitch - at % pitch - CELL * (int64_t)use.columns;
-    uint32_t known = f->known.n, facts = f->facts.n;
-    form_assume(f, guard);
-    bool inside = form_le(f, form_const(f, 0), along) && form_le(f, along, form_const(f, last));
-    f->known.n = known;
-    f->facts.n = facts;
-    if (inside && multiple(v, along, CELL * (int64_t)use.unit)) {
+    if (bytes_within(v, guard, along, along, last) && multiple(v, along, CELL * (int64_t)use.unit)) {
         out->lo = form_add(f, out->lo, 1, along);
         return out->lo != 0;
     }
     verify_refuse(v, E0658, op, "%u bytes of each lane of %s, from %s on, are not certain to lie within its %lld, from a multiple of %u on", CELL * use.columns,
                   b->name, verify_form_text(v, along), (long long)pitch, CELL * use.unit);
     return false;
-}
-
-/* What decompression does not look at. */
-static uint8_t skipped(uint8_t format)
-{
-    return format == IRF_B4 ? 8 : format == IRF_B6 ? 4 : 0;
 }
 
 /* From somewhere within the pattern: it reads within the buffer, and which bytes of that nobody knows. */
@@ -190,7 +188,7 @@ static void start_at(Verifier *v, uint32_t op, uint32_t rank, EventId e, Form gu
     }
     TmemCp c = tmem_cp(v->k, o);
     if (!source(v, op, &c, rank, guard, &from) || !tensor_part(v, op, rank, guard, tmem_written(&c, b, at), at, &to)) return;
-    access_add(v, (Access){.at = from, .cond = guard, .only = guard, .async = true, .gap = skipped(c.format), .op = op, .start = e});
+    access(v, op, from, false, e, guard);
     access(v, op, to, true, e, guard);
 }
 
@@ -210,25 +208,10 @@ void tensor_copy_step(Verifier *v, uint32_t op)
 
 /* ---- commits ---- */
 
-/* All that the thread began before arrives with this commit: those of a CTA where it counts, others where the first one does. Of a
- * pair either CTA's barrier tells of both. */
-static void complete(Verifier *v, Phase *const phase[], uint32_t first)
-{
-    Thread *t = v->now;
-    verify_spend(v, (v->accesses.n - t->tensor_from) / 16);
-    for (uint32_t i = t->tensor_from; i < v->accesses.n; i++) {
-        Access *a = &v->accesses.v[i];
-        if (a->phase || !by_tensor_core(v, a) || v->events.v[a->start - 1].thread != t->id) continue;
-        a->phase = phase[a->at.rank] ? phase[a->at.rank] : phase[first];
-        if (v->k->pair && a->phase != phase[a->at.rank ^ 1]) a->also = phase[a->at.rank ^ 1];
-    }
-    t->tensor_from = v->accesses.n;
-}
-
+/* Of all that the thread began before. */
 void tensor_commit_step(Verifier *v, uint32_t op)
 {
-    enum { RANKS = 16 };
-    Phase *phase[RANKS] = {0};
+    Phase **phase = arena_array(&v->run, Phase *, v->nranks + 1);
     const IrArg *mask = verify_arg(v, op, IRK_MASK);
     int64_t k = INT64_C(1) << v->now->rank;
     if (mask && !run_number(v, op, mask, "the mask", &k)) return;
@@ -237,13 +220,13 @@ void tensor_commit_step(Verifier *v, uint32_t op)
         return;
     }
     EventId e = event_new(v, op);
-    uint32_t first = RANKS;
     for (uint32_t r = 0; r < v->nranks && !verify_stopped(v); r++) {
         if (!(k >> r & 1)) continue;
-        phase[r] = barrier_commit(v, op, r, e);
-        if (first == RANKS) first = r;
+        /* It arrives later, like a copy's bytes: that it was begun does not say that the phase is over. */
+        phase[r] = barrier_count(v, r, (Part){.event = e, .op = op, .arrives = true, .copies = true});
+        if (phase[v->nranks] == NULL) phase[v->nranks] = phase[r];
     }
-    if (!verify_stopped(v)) complete(v, phase, first);
+    vec_push(&v->run, &v->now->tensor, ((Commit){.pos = v->now->pos, .phase = phase}));
 }
 
 /* ---- allocation ---- */
@@ -258,18 +241,18 @@ void tensor_kernel_step(Verifier *v, uint32_t op)
     if (o->op != IR_TC_ALLOC) return;
     v->tensor_alloc[v->now->rank] = e;
     if (!copy_bytes(v, op, IRK_DST, v->now->rank, form_const(&v->f, TMEM_CELL_BYTES), form_const(&v->f, 1), &at)) return;
-    access_add(v, (Access){.at = at, .cond = form_const(&v->f, 1), .only = form_const(&v->f, 1), .write = true, .op = op, .start = e, .end = e});
+    Access a = access_new(op, at, true, form_const(&v->f, 1), e);
+    a.end = e;
+    access_add(v, a);
 }
 
 static void check_life(Verifier *v, const Access *a)
 {
     const char *name = v->k->bufs.v[a->at.buf].name;
     EventId begin = v->tensor_alloc[a->at.rank], end = v->tensor_free[a->at.rank];
-    if (begin == 0 || !event_before(v, begin, a->start)) {
+    if (!event_before(v, begin, a->start)) {
         Diag *g = verify_refuse(v, E0674, a->op, "%s may be used before tensor memory is allocated", name);
-        if (begin) verify_also(v, g, v->events.v[begin - 1].op, "the allocation");
-    } else if (end == 0) {
-        verify_refuse(v, E0674, a->op, "the tensor memory of %s is never freed", name);
+        verify_also(v, g, v->events.v[begin - 1].op, "the allocation");
     } else if (!access_before(v, a, end) || !fenced_at(v, a, end)) {
         Diag *g = verify_refuse(v, E0674, a->op, "tensor memory may be freed while this still works on %s", name);
         verify_also(v, g, v->events.v[end - 1].op, "freed here");

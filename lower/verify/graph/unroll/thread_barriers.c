@@ -1,136 +1,92 @@
 /* Barriers of threads: cta.sync, warp.sync, and that of the cluster. */
+#include "lang/limits.h"
 #include "lower/verify/graph/unroll/unroll.h"
 
-enum { WARP = -1 };
-
-static bool in_role(const Verifier *v, const Thread *t)
-{
-    return t->body > 0 && t->body + 1 < v->bodies.n;
-}
+enum { WARP = NAMED_BARRIERS, CLUSTER };
 
 static bool belongs(const SyncPoint *s, const Thread *t)
 {
-    return t->rank == s->rank && (s->role == UINT32_MAX || s->role == t->role);
+    return (s->rank == UINT32_MAX || s->rank == t->rank) && (s->role == UINT32_MAX || s->role == t->role);
 }
 
-static uint32_t members(const Verifier *v, const SyncPoint *s)
+/* v->now arrives at a use of the barrier that is not over, or begins a new one. */
+static void arrive(Verifier *v, uint32_t op, Meeting meeting, SyncPoint use)
 {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < v->threads.n; i++) n += belongs(s, &v->threads.v[i]);
-    return n;
-}
-
-/* The use of the barrier that v->now arrives at: one that waits for it, or a new one. */
-static SyncPoint *point_of(Verifier *v, uint32_t op, uint32_t id, uint32_t role)
-{
-    for (uint32_t i = v->syncs.n; i-- > 0;) {
-        SyncPoint *s = &v->syncs.v[i];
-        if (s->rank != v->now->rank || s->id != id || s->role != role) continue;
-        if (s->arrived < s->members) return s;
-        break;
-    }
-    SyncPoint *s = vec_add(&v->run, &v->syncs);
-    *s = (SyncPoint){.rank = v->now->rank, .id = id, .role = role, .op = op, .clock = verify_clock_copy(v, NULL)};
-    s->members = members(v, s);
-    return s;
-}
-
-static void arrive(Verifier *v, uint32_t op, uint32_t id, uint32_t role)
-{
-    SyncPoint *s = point_of(v, op, id, role);
+    uint32_t i = v->syncs.n;
     event_new(v, op);
-    verify_clock_join(v, s->clock, v->now->clock);
-    s->arrived++;
-    v->now->sync = (uint32_t)(s - v->syncs.v);
-    v->now->block = WAITS_SYNC;
+    while (i > 0 && (v->syncs.v[i - 1].rank != use.rank || v->syncs.v[i - 1].id != use.id || v->syncs.v[i - 1].role != use.role)) i--;
+    if (i == 0 || v->syncs.v[i - 1].arrived == v->syncs.v[i - 1].members) {
+        for (uint32_t x = 0; x < v->threads.n; x++) use.members += belongs(&use, &v->threads.v[x]);
+        use.clock = verify_clock_copy(v, NULL);
+        vec_push(&v->run, &v->syncs, use);
+        i = v->syncs.n;
+    }
+    verify_clock_join(v, v->syncs.v[i - 1].clock, v->now->clock);
+    v->syncs.v[i - 1].arrived++;
+    v->now->at[meeting] = i;
 }
 
+/* Goes on if all have arrived. */
+static void meet(Verifier *v, uint32_t op, Meeting meeting)
+{
+    Thread *t = v->now;
+    const SyncPoint *s = &v->syncs.v[t->at[meeting] - 1];
+    if (s->arrived < s->members) return;
+    t->at[meeting] = 0;
+    t->block = RUNS;
+    event_after(v, s->clock);
+    event_new(v, op);
+}
+
+/* Of the CTA, or of the role. */
 static void step_cta(Verifier *v, uint32_t op)
 {
     const Thread *t = v->now;
-    int64_t threads = ir_find(v->ops[op], IRK_THREADS)->imm, id = ir_find(v->ops[op], IRK_ID)->imm;
-    const IrRole *r = &v->k->roles.v[t->role];
-    bool role = in_role(v, t), own = role && threads == (int64_t)r->warps * 32 && v->k->roles.n > 1,
-         all = threads == v->k->mf.threads;
-    if (v->ops[op]->elect || (role && r->elect) || (!own && !all) || id < 0 || id > 15) {
-        verify_refuse(v, E0671, op, "cta.sync %lld of %lld threads by %s: the role has %u threads, the CTA %u",
-                      (long long)id, (long long)threads, v->ops[op]->elect || (role && r->elect) ? "one thread" : "all",
-                      role ? r->warps * 32 : v->k->mf.threads, v->k->mf.threads);
-        return;
-    }
-    uint32_t *user = &v->sync_ids[id], now = own ? t->role + 1 : UINT32_MAX;
+    bool all = ir_find(v->ops[op], IRK_THREADS)->imm == v->k->mf.threads;
+    uint32_t id = (uint32_t)ir_find(v->ops[op], IRK_ID)->imm, *user = &v->sync_ids[id], now = all ? UINT32_MAX : t->role + 1;
     if (*user && *user != now) {
-        verify_refuse(v, E0671, op, "cta.sync %lld is used by two different sets of threads", (long long)id);
+        verify_refuse(v, E0671, op, "cta.sync %u is used by two different sets of threads", id);
         return;
     }
     *user = now;
-    arrive(v, op, (uint32_t)id, own ? t->role : UINT32_MAX);
+    arrive(v, op, OF_THREADS, (SyncPoint){.rank = t->rank, .id = id, .role = all ? UINT32_MAX : t->role, .op = op});
+}
+
+/* Of several warps each its own threads: orders nothing between any two. */
+static void step_warp(Verifier *v, uint32_t op)
+{
+    const Thread *t = v->now;
+    bool role = t->body > 0 && t->body + 1 < v->bodies.n;
+    const IrRole *r = &v->k->roles.v[t->role];
+    if ((role || v->k->roles.n == 1) && !r->elect && r->warps == 1)
+        arrive(v, op, OF_THREADS, (SyncPoint){.rank = t->rank, .id = WARP, .role = t->role, .op = op});
 }
 
 static void step_cluster(Verifier *v, uint32_t op)
 {
     Thread *t = v->now;
-    if (v->ops[op]->elect || (in_role(v, t) && v->k->roles.v[t->role].elect)) {
-        verify_refuse(v, E0671, op, "%s by one thread: it is for all threads of the cluster", verify_op_text(v, op));
-        return;
-    }
-    if (v->ops[op]->op == IR_CLUSTER_WAIT) {
-        if (t->waited == t->arrived) verify_refuse(v, E0671, op, "cluster.wait without a cluster.arrive before it");
-        t->block = WAITS_CLUSTER;
-        return;
-    }
-    if (t->waited != t->arrived) {
+    bool waits = v->ops[op]->op == IR_CLUSTER_WAIT;
+    if (waits && t->at[OF_CLUSTER] == 0)
+        verify_refuse(v, E0671, op, "cluster.wait without a cluster.arrive before it");
+    else if (waits) t->block = WAITS_CLUSTER;
+    else if (t->at[OF_CLUSTER])
         verify_refuse(v, E0671, op, "cluster.arrive twice with no cluster.wait in between");
-        return;
-    }
-    event_new(v, op);
-    if (t->arrived == v->cluster.n) {
-        vec_push(&v->run, &v->cluster, verify_clock_copy(v, NULL));
-        vec_push(&v->run, &v->cluster_arrived, 0);
-    }
-    verify_clock_join(v, v->cluster.v[t->arrived], t->clock);
-    v->cluster_arrived.v[t->arrived++]++;
+    else arrive(v, op, OF_CLUSTER, (SyncPoint){.rank = UINT32_MAX, .id = CLUSTER, .role = UINT32_MAX, .op = op});
 }
 
 void sync_step(Verifier *v, uint32_t op)
 {
-    const IrOp *o = v->ops[op];
-    Form guard = run_guard(v, op);
-    if (form_is(&v->f, guard, 0)) return;
-    if (!form_is(&v->f, guard, 1)) {
-        verify_refuse(v, E0608, op, "%s happens under a condition: what follows would depend on it",
-                      verify_op_text(v, op));
-        return;
-    }
-    if (o->op == IR_CTA_SYNC) {
-        step_cta(v, op);
-    } else if (o->op == IR_WARP_SYNC) { /* of several warps each its own threads: orders nothing between any two */
-        if ((in_role(v, v->now) || v->k->roles.n == 1) && !v->k->roles.v[v->now->role].elect && v->k->roles.v[v->now->role].warps == 1)
-            arrive(v, op, (uint32_t)WARP, v->now->role);
-    } else {
-        step_cluster(v, op);
-    }
-}
-
-void sync_retry(Verifier *v)
-{
     Thread *t = v->now;
-    if (t->block == WAITS_SYNC) {
-        const SyncPoint *s = &v->syncs.v[t->sync];
-        if (s->arrived < s->members) return;
-        event_after(v, s->clock);
-    } else {
-        if (v->cluster_arrived.v[t->waited] < v->threads.n) return;
-        event_after(v, v->cluster.v[t->waited++]);
-    }
-    event_new(v, run_op(v));
-    t->block = RUNS;
-    t->pc++;
+    if (t->block != RUNS) meet(v, op, t->block == WAITS_CLUSTER ? OF_CLUSTER : OF_THREADS);
+    else if (!run_happens(v, op)) return;
+    else if (v->ops[op]->op == IR_CTA_SYNC) step_cta(v, op);
+    else if (v->ops[op]->op == IR_WARP_SYNC) step_warp(v, op);
+    else step_cluster(v, op);
+    if (t->at[OF_THREADS]) t->block = WAITS_SYNC;
 }
 
 bool sync_lacks(const Verifier *v, const Thread *waiting, const Thread *other)
 {
-    if (waiting->block == WAITS_CLUSTER) return other->arrived <= waiting->waited;
-    const SyncPoint *s = &v->syncs.v[waiting->sync];
-    return belongs(s, other) && !(other->block == WAITS_SYNC && other->sync == waiting->sync);
+    Meeting meeting = waiting->block == WAITS_CLUSTER ? OF_CLUSTER : OF_THREADS;
+    return belongs(&v->syncs.v[waiting->at[meeting] - 1], other) && other->at[meeting] != waiting->at[meeting];
 }

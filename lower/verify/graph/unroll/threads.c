@@ -4,48 +4,23 @@
 #include "lower/verify/graph/unroll/unroll.h"
 #include "lower/verify/graph/values/values.h"
 
-void thread_store(Verifier *v, const Bytes *at, Form value, bool by_trip)
+Cell *cell_at(Verifier *v, const Bytes *at, bool make)
 {
-    for (uint32_t i = 0; i < v->cells.n; i++) {
-        Cell *c = &v->cells.v[i];
-        if (c->rank != at->rank || c->buf != at->buf || c->slot != at->slot || c->offset != at->lo) continue;
-        c->value = value;
-        c->by_trip = by_trip;
-        return;
-    }
-    vec_push(&v->run, &v->cells, ((Cell){at->rank, at->buf, at->slot, at->lo, value, by_trip}));
+    for (uint32_t i = 0; i < v->cells.n; i++)
+        if (bytes_same_place(&v->cells.v[i].at, at) && v->cells.v[i].at.lo == at->lo) return &v->cells.v[i];
+    if (!make) return NULL;
+    Cell *c = vec_add(&v->run, &v->cells);
+    *c = (Cell){.at = *at};
+    return c;
 }
 
-/* The value that was stored there last: the run's order is that of all schedules, or check_races refuses the kernel. */
-static void load(Verifier *v, const IrOp *o, const Bytes *at)
+static void access(Verifier *v, uint32_t op, Bytes at, bool write, Form guard, EventId e, uint32_t shape)
 {
-    Thread *t = v->now;
-    for (uint32_t i = 0; i < v->cells.n; i++) {
-        const Cell *c = &v->cells.v[i];
-        if (c->rank != at->rank || c->buf != at->buf || c->slot != at->slot || c->offset != at->lo) continue;
-        t->value[o->dst - 1] = c->value;
-        t->by_trip[o->dst - 1] = c->by_trip;
-        return;
-    }
-    t->value[o->dst - 1] = 0;
-}
-
-typedef struct Act { /* what all threads of the role do: an event, and under which condition */
-    EventId event;
-    Form guard;
-} Act;
-
-static void access(Verifier *v, uint32_t op, Bytes at, bool write, Act e, uint32_t shape)
-{
-    access_add(v, (Access){.at = at,
-                           .cond = e.guard,
-                           .only = e.guard,
-                           .write = write,
-                           .shape = shape,
-                           .op = op,
-                           .start = e.event,
-                           .end = e.event,
-                           .act = v->ops[op]->elect || v->k->roles.v[v->now->role].elect ? 0 : run_act(v)});
+    Access a = access_new(op, at, write, guard, e);
+    a.end = e;
+    a.shape = shape;
+    if (!v->ops[op]->elect && !v->k->roles.v[v->now->role].elect) a.act = run_act(v);
+    access_add(v, a);
 }
 
 static uint32_t elem_bytes(uint32_t type)
@@ -132,7 +107,7 @@ enum { ROWS_APART = 512 };
 
 /* Elements that do not fill their range: piece by piece, so that parts side by side cover a tile. */
 static void side_access(Verifier *v, uint32_t op, const IrPlan *p, const IrSide *s, bool source, Bytes at, bool write,
-                        Act e)
+                        Form guard, EventId e)
 {
     uint32_t shape = side_shape(p, s, source), extent[MAP_RANK];
     int64_t outer = 1;
@@ -147,7 +122,7 @@ static void side_access(Verifier *v, uint32_t op, const IrPlan *p, const IrSide 
     Rows r = dense ? rows_of(p, s, extent) : (Rows){0};
     for (uint32_t d = 0; d < r.outer; d++) outer *= extent[d];
     if (shape == 0 || !dense || outer > ROWS_APART) {
-        access(v, op, at, write, e, shape);
+        access(v, op, at, write, guard, e, shape);
         return;
     }
     for (int64_t i = 0; i < outer; i++) {
@@ -157,12 +132,12 @@ static void side_access(Verifier *v, uint32_t op, const IrPlan *p, const IrSide 
         one.lo = form_add(&v->f, at.lo, 1, form_const(&v->f, far));
         one.hi = one.lo ? form_add(&v->f, one.lo, 1, form_const(&v->f, (r.n - 1) * r.step + r.piece)) : 0;
         if (one.lo == 0 || one.hi == 0) {
-            access(v, op, at, write, e, shape);
+            access(v, op, at, write, guard, e, shape);
             return;
         }
         one.step = r.n > 1 ? r.step : 0;
         one.width = r.n > 1 ? r.piece : 0;
-        access(v, op, one, write, e, 0);
+        access(v, op, one, write, guard, e, 0);
     }
 }
 
@@ -188,11 +163,11 @@ static void plan(Verifier *v, uint32_t op, Form guard)
                       v->k->bufs.v[to.buf].name);
         return;
     }
-    Act e = {event_new(v, op), guard};
-    if (src) side_access(v, op, p, &p->src, true, from, false, e);
-    if (p->add) side_access(v, op, p, &p->dst, false, to, false, e);
-    if (dst) side_access(v, op, p, &p->dst, false, to, true, e);
-    if (o->op == IR_THR_LOAD || o->op == IR_THR_STORE) copy_by_threads(v, op, guard, e.event);
+    EventId e = event_new(v, op);
+    if (src) side_access(v, op, p, &p->src, true, from, false, guard, e);
+    if (p->add) side_access(v, op, p, &p->dst, false, to, false, guard, e);
+    if (dst) side_access(v, op, p, &p->dst, false, to, true, guard, e);
+    if (o->op == IR_THR_LOAD || o->op == IR_THR_STORE) copy_by_threads(v, op, guard, e);
 }
 
 /* A condition holds for all threads of the role or for none: otherwise some would do their part alone. */
@@ -214,10 +189,13 @@ static void map_set(Verifier *v, uint32_t op)
     Bytes at, cell;
     if (!copy_bytes(v, op, IRK_DST, v->now->rank, all, always, &at) || !copy_bytes(v, op, IRK_SRC, v->now->rank, all, always, &cell))
         return;
-    Act e = {event_new(v, op), always};
-    view_set(v, op, &at);
-    access(v, op, cell, true, e, 0);
-    access_add(v, (Access){.at = at, .cond = always, .only = always, .write = true, .async = true, .op = op, .start = e.event, .end = e.event});
+    EventId e = event_new(v, op);
+    Access a = access_new(op, at, true, always, e);
+    a.async = true;
+    a.end = e;
+    cell_at(v, &at, true)->view = view_of_map(v, op);
+    access(v, op, cell, true, always, e, 0);
+    access_add(v, a);
 }
 
 void thread_step(Verifier *v, uint32_t op)
@@ -227,11 +205,7 @@ void thread_step(Verifier *v, uint32_t op)
     Bytes at;
     bool plans = ir_by_plan((IrOpcode)o->op), zeros = o->op == IR_ST_BULK;
     if (!by_all(v, op, guard) || form_is(&v->f, guard, 0)) return;
-    if (guard == 0 || (!plans && !zeros && !form_is(&v->f, guard, 1))) {
-        verify_refuse(v, E0608, op, "%s happens under a condition: what follows would depend on it",
-                      verify_op_text(v, op));
-        return;
-    }
+    if ((guard == 0 || (!plans && !zeros)) && !run_happens(v, op)) return;
     if (plans) {
         plan(v, op, guard);
         return;
@@ -246,11 +220,11 @@ void thread_step(Verifier *v, uint32_t op)
                    : o->op == IR_TC_BASE ? TMEM_CELL_BYTES
                                          : IR_CELL_BYTES;
     if (!copy_bytes(v, op, write ? IRK_DST : IRK_SRC, v->now->rank, form_const(&v->f, size), guard, &at)) return;
-    Act e = {event_new(v, op), guard};
-    access(v, op, at, write, e, 0);
-    if (zeros) return;
+    access(v, op, at, write, guard, event_new(v, op), 0);
     const IrArg *a = ir_find(o, IRK_A);
-    Form value = write ? run_value(v, a) : 0;
-    if (write) thread_store(v, &at, value, run_by_trip(v, a));
-    else if (o->dst) load(v, o, &at);
+    if (o->op == IR_STS) cell_at(v, &at, true)->value = (Value){run_value(v, a), run_by_trip(v, a)};
+    if (o->dst == 0) return;
+    /* What was stored there last: the run's order is that of all schedules, or check_races refuses the kernel. */
+    const Cell *c = cell_at(v, &at, false);
+    v->now->value[o->dst - 1] = c ? c->value : (Value){0};
 }

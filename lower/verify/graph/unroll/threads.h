@@ -10,8 +10,9 @@ typedef struct Frame {
     int64_t at, past; /* unrolled: this turn, and the first one that is none; repeat: this turn alone */
     bool burst;       /* a loop over copies: its body is passed once */
     Form first, end;  /* its bounds */
+    Form turns;       /* as many as lie between */
     uint32_t index;   /* its atom */
-    uint32_t accesses, sums, transfers, known, facts; /* counts where the block begins */
+    uint32_t accesses, sums, known, facts; /* counts where the block begins */
     Form guard;                                       /* of the block around */
     uint32_t pass;                                    /* how many times the thread came to it before */
 } Frame;
@@ -23,7 +24,14 @@ typedef struct Sum { /* bytes of copies not yet counted on their barrier */
     uint32_t *clock; /* what has happened before any of them */
     uint32_t op;
 } Sum;
+typedef enum Meeting { OF_THREADS, OF_CLUSTER, MEETINGS } Meeting; /* barriers of threads */
 typedef enum Block { RUNS, WAITS_PHASE, WAITS_SYNC, WAITS_CLUSTER, ENDED } Block;
+
+typedef struct Commit { /* of what a thread began before: to a bulk group, or (phase) to barriers */
+    uint32_t pos;       /* its last event by then */
+    EventId read, full; /* the first grp.wait, and the first full one, that waits for the group; 0: none */
+    Phase **phase;      /* by rank: where the tc.commit counts, NULL: not there; then the first of them */
+} Commit;
 
 typedef struct Thread {
     uint32_t id, rank, role, rep; /* rep 0: the elected one */
@@ -31,12 +39,10 @@ typedef struct Thread {
     uint32_t body, pc;
     Block block;
     uint32_t slot; /* WAITS_PHASE */
-    uint32_t sync; /* WAITS_SYNC: the point */
-    Form *value;   /* by value: 0: not worked out */
+    uint32_t at[MEETINGS]; /* number of the SyncPoint where it has arrived and for which it has not waited, + 1 */
+    Value *value;  /* by value */
     Form *loaded;  /* by value that an op brings from elsewhere: before anything was chosen for it */
-    bool *by_trip; /* by value: depends on chosen trip counts */
-    Form *vars;
-    bool *var_by_trip;
+    Value *vars;
     Frame *frames;
     uint32_t depth;
     Form guard; /* of the block where it is */
@@ -44,30 +50,28 @@ typedef struct Thread {
     uint32_t *clock;
     EventId last, burst; /* burst: the event of copies with nothing in between, 0: none */
     VEC(Sum) sums;
-    uint32_t groups;          /* committed */
-    uint32_t stores;          /* accesses before this one are none of its stores, or over */
-    uint32_t sent, on_way;    /* transfers before these are none of its stores, or committed; or waited for in full */
+    VEC(Commit) groups, tensor;
+    uint32_t read, full;      /* so many groups have been waited for */
     uint32_t *times;          /* by op: loops entered */
     uint32_t *made;           /* by op, then by variable: values that are not taken apart */
-    uint32_t arrived, waited; /* on the cluster's barrier */
     VEC(EventId) async_fences, init_fences;
     VEC(EventId) tensor_before, tensor_after; /* its tc.fences */
-    uint32_t tensor_from;     /* accesses before this one are none of its uncommitted operations of the tensor core */
     uint8_t *ready; /* by barrier slot: it comes after its initialisation */
 } Thread;
 
-typedef struct SyncPoint {   /* one use of cta.sync or warp.sync */
-    uint32_t rank, id, role; /* role UINT32_MAX: all of the CTA */
+typedef struct SyncPoint {   /* one use of cta.sync, warp.sync or the cluster's barrier */
+    uint32_t rank, id, role; /* UINT32_MAX: any */
     uint32_t members, arrived;
     uint32_t *clock;
     uint32_t op;
 } SyncPoint;
 
-typedef struct Shared {
-    uint32_t act, n; /* how many of the role's threads have done it */
+typedef struct Shared { /* an act of a role's threads */
+    uint32_t n; /* how many of them have done it */
     Form agreed;
     uint32_t *clock; /* what each of them comes after */
 } Shared;
+typedef VEC(Shared) Acts;
 
 typedef struct Break { /* a condition that run time decides ends a repeat, or not */
     uint32_t pass;

@@ -25,6 +25,8 @@ bool run_by_trip(const Verifier *v, const IrArg *arg);
 bool run_number(Verifier *v, uint32_t op, const IrArg *arg, const char *what, int64_t *k);
 /* A new value, lo .. hi, that op `index` of v->now gets from elsewhere. */
 Form run_answer(Verifier *v, IrType type, uint32_t index, int64_t lo, int64_t hi);
+/* Whether the op happens, which no condition may leave open: what follows would depend on it. */
+bool run_happens(Verifier *v, uint32_t op);
 /* Guard of the op and of the blocks around: 1 if it has none. */
 Form run_guarded(Verifier *v, uint32_t op); /* of an op that has one */
 static inline Form run_guard(Verifier *v, uint32_t op)
@@ -41,6 +43,7 @@ bool run_agreed(Verifier *v, Form x);           /* whether x is the same for all
 
 /* ---- blocks.c ---- */
 void block_step(Verifier *v, uint32_t op);
+Frame *block_push(Verifier *v, uint32_t op); /* v->now enters a block */
 
 /* ---- draws.c ---- */
 void repeat_draw(Verifier *v, uint32_t op, Form value, Form draws); /* v->now gets a new answer; draws 0: of a cluster */
@@ -70,6 +73,7 @@ static inline bool event_before(const Verifier *v, EventId a, EventId b)
 }
 bool phase_before(const Verifier *v, const Phase *p, EventId b);
 bool access_before(const Verifier *v, const Access *a, EventId b); /* a's end */
+void find_ends(Verifier *v); /* of a run: when copies end of which no barrier tells */
 
 /* ---- barriers.c ---- */
 void barrier_step(Verifier *v, uint32_t op);
@@ -79,13 +83,10 @@ Phase *barrier_open(Verifier *v, uint32_t slot);
 /* The op's event counts on the slot's open phase: refused if that may not have begun, or the barrier may not be ready. */
 bool barrier_part(Verifier *v, uint32_t slot, Part p);
 void barrier_deliver(Verifier *v, const Sum *s); /* what the part above brings */
-void barrier_retry(Verifier *v); /* v->now waits for a phase: goes on if it is over */
-/* A tc.commit, with event e, counts on the slot in that CTA: the phase. */
-Phase *barrier_commit(Verifier *v, uint32_t op, uint32_t rank, EventId e);
+Phase *barrier_count(Verifier *v, uint32_t rank, Part part); /* on the op's barrier in that CTA; NULL: it is refused */
 
 /* ---- thread_barriers.c: barriers of threads and of the cluster ---- */
 void sync_step(Verifier *v, uint32_t op);
-void sync_retry(Verifier *v);
 bool sync_lacks(const Verifier *v, const Thread *waiting,
                 const Thread *other); /* whether it is other that is missing */
 
@@ -95,6 +96,8 @@ void report_stuck(Verifier *v); /* nobody can go on */
 /* ---- copies.c ---- */
 void copy_step(Verifier *v, uint32_t op);
 uint64_t copy_address(const Verifier *v, const IrArg *address, int depth); /* tensors that it may point into */
+/* 0 <= lo <= hi <= room where the guard holds. */
+bool bytes_within(Verifier *v, Form guard, Form lo, Form hi, int64_t room);
 /* The bytes of a buffer operand; false, and refused, if they are not certain to lie in it. */
 bool copy_bytes(Verifier *v, uint32_t op, IrKey key, uint32_t rank, Form bytes, Form guard, Bytes *out);
 void group_step(Verifier *v, uint32_t op);
@@ -102,7 +105,7 @@ void group_step(Verifier *v, uint32_t op);
 /* ---- threads.c: by threads in shared memory ---- */
 void thread_step(Verifier *v, uint32_t op);
 void copy_by_threads(Verifier *v, uint32_t op, Form guard, EventId e); /* copies.c: the side in global memory */
-void thread_store(Verifier *v, const Bytes *at, Form value, bool by_trip); /* for ld.shared */
+Cell *cell_at(Verifier *v, const Bytes *at, bool make); /* what begins there; NULL: nothing */
 
 /* ---- tensor_memory.c ---- */
 bool by_tensor_core(const Verifier *v, const Access *a); /* by the tensor core: it ends with a commit */
@@ -118,6 +121,11 @@ void check_tensor(Verifier *v); /* of a finished graph */
 
 /* ---- bursts.c ---- */
 Site site_here(Verifier *v, uint32_t op, bool write);
+/* Of those bytes, from that event on, where the guard holds. */
+static inline Access access_new(uint32_t op, Bytes at, bool write, Form guard, EventId start)
+{
+    return (Access){.at = at, .cond = guard, .only = guard, .write = write, .op = op, .start = start};
+}
 void access_add(Verifier *v, Access a); /* appends, or joins to what it continues */
 void burst_count(Verifier *v, Sum s);
 void burst_flush(Verifier *v); /* counts all sums of v->now */

@@ -27,11 +27,32 @@ static uint32_t mix(uint32_t h, uint64_t x)
     return (uint32_t)(x >> 32 ^ x >> 15);
 }
 
+static void table_add(Arena *a, FormTable *t, uint32_t hash, uint32_t number)
+{
+    if (t->n >= t->mask / 2) {
+        FormTable old = *t;
+        *t = (FormTable){.mask = old.mask ? old.mask * 2 + 1 : SLOTS_FIRST - 1};
+        t->slot = arena_array(a, struct FormSlot, (size_t)t->mask + 1);
+        for (uint32_t i = 0; i <= old.mask && old.slot; i++)
+            if (old.slot[i].number) table_add(a, t, old.slot[i].hash, old.slot[i].number);
+    }
+    uint32_t i = hash & t->mask;
+    while (t->slot[i].number) i = (i + 1) & t->mask;
+    t->slot[i] = (struct FormSlot){hash, number};
+    t->n++;
+}
+
+/* The next number from slot *i on that has the hash; 0: there is no more. */
+static uint32_t table_next(const FormTable *t, uint32_t hash, uint32_t *i)
+{
+    for (; t->slot && t->slot[*i & t->mask].number; ++*i)
+        if (t->slot[*i & t->mask].hash == hash) return t->slot[(*i)++ & t->mask].number;
+    return 0;
+}
+
 void forms_init(Forms *f, Arena *a)
 {
-    *f = (Forms){.arena = a, .form_mask = SLOTS_FIRST - 1, .atom_mask = SLOTS_FIRST - 1};
-    f->form_slots = arena_array(a, Form, SLOTS_FIRST);
-    f->atom_slots = arena_array(a, uint32_t, SLOTS_FIRST);
+    *f = (Forms){.arena = a};
 }
 
 static uint32_t hash_atom(const FormAtom *a)
@@ -42,17 +63,6 @@ static uint32_t hash_atom(const FormAtom *a)
 static bool same_atom(const FormAtom *x, const FormAtom *y)
 {
     return x->kind == y->kind && x->sub == y->sub && x->type == y->type && x->a == y->a && x->b == y->b && x->c == y->c;
-}
-
-static void grow_atoms(Forms *f)
-{
-    f->atom_mask = f->atom_mask * 2 + 1;
-    f->atom_slots = arena_array(f->arena, uint32_t, (size_t)f->atom_mask + 1);
-    for (uint32_t x = 1; x <= f->atoms.n; x++) {
-        uint32_t i = hash_atom(&f->atoms.v[x - 1]) & f->atom_mask;
-        while (f->atom_slots[i]) i = (i + 1) & f->atom_mask;
-        f->atom_slots[i] = x;
-    }
 }
 
 /* Which of a, b and c of an atom are forms, and which atoms. */
@@ -84,12 +94,11 @@ static FormAtom with_parts(const Forms *f, FormAtom a)
 
 static uint32_t intern_atom(Forms *f, const FormAtom *a)
 {
-    uint32_t i = hash_atom(a) & f->atom_mask;
-    for (; f->atom_slots[i]; i = (i + 1) & f->atom_mask)
-        if (same_atom(a, &f->atoms.v[f->atom_slots[i] - 1])) return f->atom_slots[i];
+    uint32_t hash = hash_atom(a), i = hash, x;
+    while ((x = table_next(&f->atom_table, hash, &i)) != 0)
+        if (same_atom(a, &f->atoms.v[x - 1])) return x;
     vec_push(f->arena, &f->atoms, with_parts(f, *a));
-    f->atom_slots[i] = f->atoms.n;
-    if (f->atoms.n > f->atom_mask / 2) grow_atoms(f);
+    table_add(f->arena, &f->atom_table, hash, f->atoms.n);
     return f->atoms.n;
 }
 
@@ -99,15 +108,11 @@ typedef struct Lin { /* a form being made */
     FormTerm t[FORM_TERMS];
 } Lin;
 
-static void grow_forms(Forms *f)
+static bool same_form(const FormData *d, const Lin *l)
 {
-    f->form_mask = f->form_mask * 2 + 1;
-    f->form_slots = arena_array(f->arena, Form, (size_t)f->form_mask + 1);
-    for (Form x = 1; x <= f->forms.n; x++) {
-        uint32_t i = f->forms.v[x - 1]->hash & f->form_mask;
-        while (f->form_slots[i]) i = (i + 1) & f->form_mask;
-        f->form_slots[i] = x;
-    }
+    uint32_t i = 0;
+    while (i < l->n && i < d->n && d->t[i].c == l->t[i].c && d->t[i].atom == l->t[i].atom) i++;
+    return d->k == l->k && i == l->n && i == d->n;
 }
 
 static Form intern(Forms *f, const Lin *l)
@@ -115,16 +120,11 @@ static Form intern(Forms *f, const Lin *l)
     f->work += WORK_FOUND;
     uint32_t h = mix(l->n, (uint64_t)l->k);
     for (uint32_t i = 0; i < l->n; i++) h = mix(h, (uint64_t)l->t[i].c * UINT64_C(0x100000001B3) + l->t[i].atom);
-    uint32_t i = h & f->form_mask;
-    for (; f->form_slots[i]; i = (i + 1) & f->form_mask) {
-        const FormData *d = f->forms.v[f->form_slots[i] - 1];
-        if (d->hash != h || d->k != l->k || d->n != l->n) continue;
-        uint32_t j = 0;
-        while (j < l->n && d->t[j].c == l->t[j].c && d->t[j].atom == l->t[j].atom) j++;
-        if (j == l->n) return f->form_slots[i];
-    }
+    Form x;
+    for (uint32_t i = h; (x = table_next(&f->form_table, h, &i)) != 0;)
+        if (same_form(f->forms.v[x - 1], l)) return x;
     FormData *d = arena_alloc(f->arena, sizeof *d + l->n * sizeof *d->t);
-    *d = (FormData){.k = l->k, .lo = l->k, .hi = l->k, .hash = h, .n = l->n};
+    *d = (FormData){.k = l->k, .lo = l->k, .hi = l->k, .n = l->n};
     for (uint32_t j = 0; j < l->n; j++) {
         const FormAtom *a = &f->atoms.v[l->t[j].atom - 1];
         int64_t c = l->t[j].c;
@@ -136,8 +136,7 @@ static Form intern(Forms *f, const Lin *l)
     }
     f->work += WORK_NEW;
     vec_push(f->arena, &f->forms, d);
-    f->form_slots[i] = f->forms.n;
-    if (f->forms.n > f->form_mask / 2) grow_forms(f);
+    table_add(f->arena, &f->form_table, h, f->forms.n);
     return f->forms.n;
 }
 
@@ -146,10 +145,7 @@ Form form_const_new(Forms *f, int64_t k)
     Lin l;
     l.k = k;
     l.n = 0;
-    Form x = intern(f, &l);
-    if (k >= 0 && k < FORM_SMALL) f->small[k] = x;
-    else f->large[(uint64_t)k >> 4 & (FORM_SMALL - 1)] = x;
-    return x;
+    return f->consts[(uint64_t)(k ^ k >> 8) & (FORM_CONSTS - 1)] = intern(f, &l);
 }
 
 Form form_of_atom(Forms *f, uint32_t atom)

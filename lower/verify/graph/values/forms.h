@@ -12,10 +12,9 @@ typedef struct FormTerm {
     int64_t c;
     uint32_t atom;
 } FormTerm;
-enum { FORM_TERMS = 16, FORM_SMALL = 64 };
+enum { FORM_TERMS = 16, FORM_CONSTS = 256 };
 typedef struct FormData {
     int64_t k, lo, hi; /* lo .. hi: bounds; INT64_MIN, INT64_MAX: none */
-    uint32_t hash;
     uint32_t depth; /* of the innermost loop over copies on whose turn the form depends; 0: none */
     bool wild;      /* it may come from a division by 0, and so be anything */
     uint32_t n;
@@ -63,15 +62,19 @@ typedef struct Memo { /* what was worked out from forms a and b and c is z; a 0:
 } Memo;
 enum { FORM_MEMOS = 2048 };
 
+typedef struct FormTable { /* numbers by hash: open addressing, at most half full */
+    struct FormSlot {
+        uint32_t hash, number; /* number 0: none */
+    } *slot;
+    uint32_t n, mask;
+} FormTable;
+
 typedef struct Forms {
     Arena *arena;
     VEC(FormData *) forms; /* form f is forms.v[f - 1] */
     VEC(FormAtom) atoms;       /* atom x is atoms.v[x - 1] */
-    Form *form_slots;
-    uint32_t *atom_slots;
-    uint32_t form_mask, atom_mask;
-    Form small[FORM_SMALL]; /* constants from 0, once made */
-    Form large[FORM_SMALL]; /* others, by their last bits but the last four */
+    FormTable form_table, atom_table;
+    Form consts[FORM_CONSTS]; /* the last ones, by their last bits */
     Memo memos[FORM_MEMOS];
     VEC(Known) known;
     uint32_t known_from;    /* those before it don't count */
@@ -101,8 +104,7 @@ Form form_keep(Forms *f, Memo m, Form z);  /* z */
 Form form_const_new(Forms *f, int64_t k);
 static inline Form form_const(Forms *f, int64_t k)
 {
-    if (k >= 0 && k < FORM_SMALL && f->small[k]) return f->small[k];
-    Form x = f->large[(uint64_t)k >> 4 & (FORM_SMALL - 1)];
+    Form x = f->consts[(uint64_t)(k ^ k >> 8) & (FORM_CONSTS - 1)];
     return x && form_data(f, x)->k == k ? x : form_const_new(f, k);
 }
 Form form_atom(Forms *f, FormAtom a); /* depth and bounds of a as given; a known atom keeps its own */
@@ -134,6 +136,7 @@ static inline Form form_simplify(Forms *f, Form x)
 }
 Form form_pred(Forms *f, FormAtomKind kind, uint32_t sub, Form a, Form b); /* an atom; b 0: none */
 Form form_positive(Forms *f, Form x); /* the pred x > 0 */
+Form form_zero(Forms *f, Form x);     /* the pred x == 0 */
 /* Where pred holds, these atoms have these values: adds to known and facts. */
 void form_assume(Forms *f, Form pred);
 /* Whether x >= 0 is certain. */

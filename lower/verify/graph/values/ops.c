@@ -179,7 +179,7 @@ static Form eq0_of_pred(Forms *f, Form x)
     return with ? pred : without ? form_not(f, pred) : form_const(f, 0);
 }
 
-static Form eq0(Forms *f, Form x)
+Form form_zero(Forms *f, Form x)
 {
     Range r = range_of(f, x);
     const FormData *d = form_data(f, x);
@@ -204,8 +204,8 @@ static Form compare(Forms *f, const IrOp *op, Form a, Form b)
     case IRL_LT: return form_positive(f, back);
     case IRL_LE: r = form_positive(f, diff); return form_not(f, r);
     case IRL_GE: r = form_positive(f, back); return form_not(f, r);
-    case IRL_EQ: return eq0(f, diff);
-    default: r = eq0(f, diff); return form_not(f, r);
+    case IRL_EQ: return form_zero(f, diff);
+    default: r = form_zero(f, diff); return form_not(f, r);
     }
 }
 
@@ -277,15 +277,17 @@ static Form bit_source(Forms *f, Form x, int64_t *bit, int *known)
 }
 
 /* One bit of what the launch or data gives: the same pred however it was shifted and masked. 0: it is of something else. */
-Form form_bit(Forms *f, const IrKernel *k, Form x, int64_t bit)
+Form form_bit(Forms *f, const IrKernel *kernel, Form x, int64_t bit)
 {
     int known;
+    int64_t k;
+    if (form_is_const(f, x, &k)) return form_const(f, k >> bit & 1);
     x = bit_source(f, x, &bit, &known);
     if (known >= 0) return form_const(f, known);
     const FormAtom *a = only_atom(f, x);
     if (a == NULL || bit < 0 || bit > 31 || (a->kind != ATOM_PARAM && a->kind != ATOM_LOAD)) return 0;
     if (a->kind == ATOM_PARAM && a->type == IR_I32) {
-        Range r = launch_range(f, k, a->a, PARAM_DEPTH);
+        Range r = launch_range(f, kernel, a->a, PARAM_DEPTH);
         x = form_atom(f, (FormAtom){.kind = ATOM_PARAM, .type = IR_I64, .a = a->a, .lo = r.lo, .hi = r.hi});
     }
     return form_pred(f, ATOM_OP, IR_AND, x, form_const(f, INT64_C(1) << bit));

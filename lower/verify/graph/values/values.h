@@ -20,8 +20,6 @@ bool conds_exclusive(Verifier *v, Form a, Form b);
 void sizes_prepare(Verifier *v); /* f.sizes */
 
 /* ---- views.c ---- */
-void views_clear(Verifier *v); /* for another run */
-void view_set(Verifier *v, uint32_t op, const Bytes *at); /* map.set */
-View *view_at(const Verifier *v, const Bytes *at);        /* the map there; NULL: none, or it is not known where it lies */
+const View *view_of_map(Verifier *v, uint32_t op); /* the map that map.set makes */
 
 #endif
