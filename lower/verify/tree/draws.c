@@ -149,6 +149,7 @@ static bool ends(const TreeFacts *f, uint32_t at)
 bool tree_draws(const TreeFacts *f, const IrOp **where)
 {
     uint32_t drawn = 0;
+    if (!f->has[IR_TICKET] && !f->has[IR_CLC_NEXT] && !f->has[IR_BREAK] && !f->has[IR_REPEAT]) return true;
     for (uint32_t i = 0; i < f->tree->ops.n; i++) {
         const IrOp *op = *where = tree_op(f, i);
         uint32_t block = f->at[i].around;

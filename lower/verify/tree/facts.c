@@ -26,10 +26,14 @@ static void index_ops(TreeFacts *f)
     f->cell = arena_array(f->a, uint8_t, f->k->bufs.n);
     f->defined = arena_array(f->a, uint32_t, f->k->value_types.n);
     f->in_init = arena_array(f->a, uint32_t, f->k->value_types.n);
-    for (uint32_t i = 0; i < f->k->init.ops.n; i++)
-        if (f->k->init.ops.v[i].dst) f->in_init[f->k->init.ops.v[i].dst - 1] = i + 1;
+    for (uint32_t i = 0; i < f->k->init.ops.n; i++) {
+        const IrOp *op = &f->k->init.ops.v[i];
+        f->has[op->op] = true;
+        if (op->dst) f->in_init[op->dst - 1] = i + 1;
+    }
     for (uint32_t i = 0; i < n; i++) {
         const IrOp *op = tree_op(f, i);
+        f->has[op->op] = true;
         f->at[i].around = open;
         if (op->dst) f->defined[op->dst - 1] = i + 1;
         if (op->op == IR_END || op->op == IR_ELSE) {
@@ -50,13 +54,6 @@ static void index_ops(TreeFacts *f)
 
 /* ---- places ---- */
 
-static const TreePoly *keep(const TreeFacts *f, const TreePoly *p)
-{
-    TreePoly *kept = arena_alloc(f->a, offsetof(TreePoly, t) + p->n * sizeof *p->t);
-    tree_copy(kept, p);
-    return kept;
-}
-
 static void place(const TreeFacts *f, TreeAccess *x, const IrOp *op, const IrArg *object, const IrArg *bytes, int64_t size)
 {
     const IrArg *byte = ir_part(op, object, IRK_OFFSET);
@@ -69,9 +66,7 @@ static void place(const TreeFacts *f, TreeAccess *x, const IrOp *op, const IrArg
     else if (bytes) tree_add(f, &to, &TREE_ONE, bytes, f->ctas);
     x->lost = to.lost;
     x->whole |= x->lost;
-    x->from = keep(f, &from);
-    x->to = keep(f, &to);
-    x->none = tree_of_none(f, x);
+    tree_place(f, x, &from, &to);
 }
 
 /* Bytes from the first to the last that threads touch on one side of their plan; 0: not known. A swizzle exchanges bytes within a

@@ -53,6 +53,7 @@ typedef struct TreeAccess {
     bool whole; /* anywhere in the slot; otherwise from `from` on, below `to` */
     bool none;  /* surely no bytes */
     const TreePoly *from, *to;
+    TreeRange begins, ends; /* what those are, in any CTA */
 } TreeAccess;
 
 static inline bool is_copy(const TreeAccess *x)
@@ -146,6 +147,7 @@ typedef struct TreeFacts {
     const IrKernel *k;
     const IrRole *tree;
     uint32_t ctas; /* of a cluster */
+    bool has[IR_OP_COUNT]; /* in the tree or in init */
     VEC(TreeAccess) access;
     TreeOp *at; /* by op */
     TreeRing *ring;
@@ -243,9 +245,13 @@ static inline void tree_poly(TreePoly *p, int64_t k) /* k, of no value */
     p->t[0].k = k;
     p->t[0].n = 0;
 }
+static inline size_t tree_size(const TreePoly *p)
+{
+    return offsetof(TreePoly, t) + p->n * sizeof *p->t;
+}
 static inline void tree_copy(TreePoly *p, const TreePoly *q)
 {
-    memcpy(p, q, offsetof(TreePoly, t) + q->n * sizeof *q->t);
+    memcpy(p, q, tree_size(q));
 }
 void tree_poly_add(TreePoly *p, const TreePoly *q, int64_t k); /* k times q */
 void tree_where(const TreeFacts *f, TreePoly *r, const TreePoly *p, IrVal pred, const IrArg *bytes, uint32_t rank); /* r: p where the pred holds, 0 elsewhere; of so many bytes */
@@ -253,8 +259,7 @@ void tree_add(const TreeFacts *f, TreePoly *sum, const TreePoly *p, const IrArg 
 TreeRange tree_poly_range(const TreeFacts *f, const TreePoly *p, uint32_t rank);
 IrVal tree_plain(const TreeFacts *f, IrVal v); /* of a polynomial: as the tree has it */
 
-/* places.c: of no bytes. */
-bool tree_of_none(const TreeFacts *f, const TreeAccess *x);
+void tree_place(const TreeFacts *f, TreeAccess *x, const TreePoly *from, const TreePoly *to); /* places.c: they are kept */
 /* places.c: surely within its slot. */
 bool tree_inside(const TreeFacts *f, const TreeAccess *x);
 /* places.c: can x, which is done now, touch bytes that y touched before it in the same generation, at least one of them writing? */

@@ -3,9 +3,12 @@
  * between the two, from the end of the outermost block around the one to the beginning of the other's. */
 #include "lower/verify/tree/facts.h"
 
+typedef struct Number {
+    uint32_t number, behind; /* of accesses; how many have begun behind the last that has it */
+} Number;
 typedef struct Kind {
     uint64_t is;
-    VEC(uint32_t) numbers, begun; /* and how many had begun behind the last that has it */
+    VEC(Number) numbers;
     uint32_t oldest;
 } Kind;
 
@@ -16,14 +19,13 @@ static uint64_t kind_of(const TreeAccess *x)
 
 static uint32_t number_of(TreeFacts *f, TreeRing *r, Kind *k, uint32_t before, uint32_t behind)
 {
-    if (k->numbers.n && before >= k->begun.v[k->oldest] && before - k->begun.v[k->oldest] >= r->slots) {
-        uint32_t at = k->oldest;
-        k->oldest = (at + 1) % k->numbers.n;
-        k->begun.v[at] = behind;
-        return k->numbers.v[at];
+    Number *n = k->numbers.n ? &k->numbers.v[k->oldest] : NULL;
+    if (n && before >= n->behind && before - n->behind >= r->slots) {
+        k->oldest = (k->oldest + 1) % k->numbers.n;
+        n->behind = behind;
+        return n->number;
     }
-    vec_push(f->a, &k->numbers, r->numbers);
-    vec_push(f->a, &k->begun, behind);
+    vec_push(f->a, &k->numbers, ((Number){r->numbers, behind}));
     return r->numbers++;
 }
 

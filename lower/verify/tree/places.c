@@ -308,6 +308,7 @@ static bool conflict(const TreeFacts *f, const TreeAccess *i, const TreeAccess *
     bool far = f->ctas > 1 && i->how == TO_EVENT && j->how == TO_EVENT;
     Spot x, y;
     if (!far && (i->whole || j->whole)) return true;
+    if (!far && (is_before(i->ends, j->begins) || is_before(j->ends, i->begins))) return false;
     spot_of(&x, i);
     spot_of(&y, j);
     if (far) {
@@ -336,18 +337,23 @@ bool tree_conflict(const TreeFacts *f, const TreeAccess *x, const TreeAccess *y)
     return set_has(*meets, at + 1);
 }
 
-bool tree_of_none(const TreeFacts *f, const TreeAccess *a)
+void tree_place(const TreeFacts *f, TreeAccess *x, const TreePoly *from, const TreePoly *to)
 {
-    return not_before(f, a->from, a->to);
+    char *kept = arena_alloc(f->a, tree_size(from) + tree_size(to));
+    x->from = memcpy(kept, from, tree_size(from));
+    x->to = memcpy(kept + tree_size(from), to, tree_size(to));
+    x->begins = range(f, from);
+    x->ends = range(f, to);
+    x->none = x->begins.hi >= x->ends.lo && not_before(f, from, to);
 }
 
 /* It ends behind where it begins, under its conditions or not: what is announced counts on that, too (bytes.c). */
 bool tree_inside(const TreeFacts *f, const TreeAccess *a)
 {
     bool inside = !a->lost && (!a->whole || a->how == BY_COMMIT); /* where the tensor core's descriptor leads is not asked here */
-    inside = inside && (a->whole || not_before(f, a->to, a->from));
+    inside = inside && (a->whole || is_before(a->begins, a->ends) || not_before(f, a->to, a->from));
     for (uint32_t s = 0; s < f->ctas && inside; s++) {
-        if (tree_when(f, tree_op(f, a->op), s) == WHEN_NEVER) continue;
+        if (tree_when(f, tree_op(f, a->op), s) == WHEN_NEVER || (a->begins.lo >= 0 && a->ends.hi <= f->k->bufs.v[a->buf].bytes)) continue;
         inside = tree_poly_range(f, a->from, s).lo >= 0 && tree_poly_range(f, a->to, s).hi <= f->k->bufs.v[a->buf].bytes;
     }
     return inside;

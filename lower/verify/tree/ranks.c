@@ -53,6 +53,7 @@ bool tree_targets(const TreeFacts *f, const IrOp *op, uint32_t rank, uint32_t *s
     if (to == NULL && mask == NULL) return true;
     *set = 0;
     if (targets(f, to, mask, rank, set)) return true;
+    if (f->ctas == 1) return false;
     for (uint32_t b = f->at[at].around; b; b = f->at[b - 1].around)
         if (f->at[b - 1].turning) return false;
     bool known = true;

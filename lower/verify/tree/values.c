@@ -234,7 +234,8 @@ void tree_values(TreeFacts *f)
 {
     f->launch = of_launch(f);
     f->turns = arena_new(f->a, uint32_t);
-    for (uint32_t s = 0; s <= f->ctas; s++) f->number[s] = arena_array(f->a, TreeNumber, f->k->value_types.n);
+    for (uint32_t s = 0; s <= f->ctas; s++) /* a CTA that is alone is any */
+        f->number[s] = s == 1 && f->ctas == 1 ? f->number[0] : arena_array(f->a, TreeNumber, f->k->value_types.n);
 }
 
 /* ---- polynomials ---- */
