@@ -148,7 +148,7 @@ typedef struct PRegion {
     const Sx *peer;  /* peer(tile, rank): whose tile of the cluster; NULL: the own */
     const Sx *slot;  /* of an array of tiles; NULL: slot 0 */
     int rank;        /* of the tensor or tile */
-    PDim dim[P_RANK];
+    PDim *dim;       /* so many */
 } PRegion;
 
 /* ---- statements ---- */

@@ -81,6 +81,7 @@ static bool subscripts(Env *e, const Expr *x, int rank, Name name, Span declared
     }
     bool ok = true, marked = false;
     const Sub *rows = NULL;
+    r->dim = arena_array(e->c->scratch, PDim, (size_t)rank);
     for (const Sub *s = x->subs.first; s; s = s->next) {
         PDim *d = &r->dim[r->rank++];
         ok = subscript(e, s, d) && ok;
@@ -104,6 +105,7 @@ static bool subscripts(Env *e, const Expr *x, int rank, Name name, Span declared
 static void whole(Env *e, int rank, Span span, PRegion *r)
 {
     r->rank = rank;
+    r->dim = arena_array(e->c->scratch, PDim, (size_t)rank);
     for (int d = 0; d < rank; d++)
         r->dim[d] = (PDim){.start = sx_const(e, 0, span), .step = 1, .marked = true, .whole = true, .span = span};
 }

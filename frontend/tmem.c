@@ -142,6 +142,8 @@ static bool pieces_of(Env *e, const PRegion *r, int64_t *pieces, int64_t extent[
 {
     PRegion last = *r;
     int n = 0;
+    last.dim = arena_array(e->c->scratch, PDim, (size_t)r->rank);
+    memcpy(last.dim, r->dim, (size_t)r->rank * sizeof *r->dim);
     *pieces = 1;
     for (int d = 0; d < r->rank; d++) n += r->dim[d].marked;
     for (int d = 0; d < r->rank && n > 2; d++) {

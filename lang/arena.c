@@ -1,6 +1,7 @@
 #include "lang/arena.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +27,7 @@
 #define unpoison(p, n) ((void)(p), (void)(n))
 #endif
 
-enum { CHUNK_FIRST = 16 * 1024, CHUNK_MAX = 1024 * 1024 };
+enum { CHUNK_FIRST = 16 * 1024, CHUNK_MAX = 1024 * 1024, LARGE = 128 * 1024 };
 
 /* Nothing in a compilation is as large: such a size comes from an overflow or a damaged file. */
 #define MEM_MAX (UINT64_C(1) << 38)
@@ -93,6 +94,15 @@ void arena_borrow(Arena *a, Arena *from)
     *a = (Arena){.mem = from->mem, .lender = from};
 }
 
+static void drop_large(Arena *a, uint32_t down_to)
+{
+    for (; a->nlarge > down_to; a->nlarge--) {
+        ArenaChunk *c = a->large;
+        a->large = c->older;
+        mem_free(a->mem, c);
+    }
+}
+
 static void keep(Arena *a, ArenaChunk *c)
 {
     poison(c->data, c->size);
@@ -109,6 +119,7 @@ static void keep_newest(Arena *a, Arena *by)
 
 void arena_free(Arena *a)
 {
+    drop_large(a, 0);
     for (int i = 0; i < 2; i++) {
         while (a->chunk && a->lender) keep_newest(a, a->lender);
         while (a->chunk) drop_newest(a);
@@ -150,17 +161,38 @@ static void add_chunk(Arena *a, size_t need)
     poison(a->at, c->size);
 }
 
-/* Room for n bytes that are not zeroed. */
-static char *take(Arena *a, size_t n)
+/* What n bytes take: whole units, so that the next one is aligned. */
+static size_t step_of(size_t n)
 {
     if (n > PTRDIFF_MAX - 2 * ALIGN - RED_ZONE) n = PTRDIFF_MAX - 2 * ALIGN - RED_ZONE;
     size_t step = ((n + ALIGN - 1) & ~(size_t)(ALIGN - 1)) + RED_ZONE;
-    if (step == 0) step = ALIGN; /* distinct addresses also for empty objects */
+    return step ? step : ALIGN; /* distinct addresses also for empty objects */
+}
+
+/* Room for n bytes that are not zeroed. */
+static char *take(Arena *a, size_t n)
+{
+    size_t step = step_of(n);
     if ((size_t)(a->end - a->at) < step) add_chunk(a, step);
     char *p = a->at;
     a->at += step;
     unpoison(p, n);
     return p;
+}
+
+void *arena_grow(Arena *a, void *p, size_t was, size_t n)
+{
+    char *from = p;
+    size_t step = step_of(n);
+    if (p && from + step_of(was) == a->at && (size_t)(a->end - from) >= step) {
+        a->at = from + step;
+        poison(from, was);
+        unpoison(from, n);
+        return p;
+    }
+    char *q = take(a, n);
+    size_t both = was < n ? was : n;
+    return both ? memcpy(q, p, both) : q;
 }
 
 void *arena_alloc(Arena *a, size_t n)
@@ -197,11 +229,12 @@ char *arena_printf(Arena *a, const char *fmt, ...)
 
 ArenaMark arena_mark(const Arena *a)
 {
-    return (ArenaMark){a->chunk, a->at};
+    return (ArenaMark){a->chunk, a->at, a->nlarge};
 }
 
 void arena_release(Arena *a, ArenaMark m)
 {
+    drop_large(a, m.nlarge);
     while (a->chunk != m.chunk) keep_newest(a, a);
     a->at = m.at;
     a->end = m.chunk ? m.chunk->data + m.chunk->size : NULL;
@@ -211,6 +244,7 @@ void arena_release(Arena *a, ArenaMark m)
 void arena_clear(Arena *a)
 {
     ArenaChunk *kept = a->chunk;
+    drop_large(a, 0);
     if (kept == NULL) return;
     while (kept->older) {
         ArenaChunk *c = kept->older;
@@ -222,14 +256,33 @@ void arena_clear(Arena *a)
     poison(a->at, kept->size);
 }
 
+/* In a chunk of its own: as it goes on growing it leaves nothing behind. */
+static void *large_grow(Arena *a, void *v, size_t was, size_t n)
+{
+    ArenaChunk **at = &a->large;
+    while (*at && (void *)(*at)->data != v) at = &(*at)->older;
+    bool own = *at != NULL;
+    if (n > MEM_MAX) n = MEM_MAX; /* mem_resize refuses the sum below */
+    ArenaChunk *c = mem_resize(a->mem, *at, sizeof *c + n);
+    c->size = n;
+    if (own) {
+        *at = c;
+    } else {
+        memcpy(c->data, v, was);
+        c->older = a->large;
+        a->large = c;
+        a->nlarge++;
+    }
+    return c->data;
+}
+
 void *vec_grow(Arena *a, void *v, uint32_t *cap, size_t size)
 {
     uint32_t old = *cap;
     if (old > UINT32_MAX / 2) take(a, SIZE_MAX); /* jumps */
     uint32_t now = old ? old * 2 : size <= 32 ? 8 : size <= 256 ? 4 : 1;
-    char *p = take(a, arena_bytes(now, size));
-    if (old) memcpy(p, v, (size_t)old * size);
-    memset(p + (size_t)old * size, 0, (size_t)(now - old) * size);
+    size_t was = old * size, n = arena_bytes(now, size);
+    v = was < LARGE ? arena_grow(a, v, was, n) : large_grow(a, v, was, n);
     *cap = now;
-    return p;
+    return v;
 }

@@ -11,6 +11,7 @@
 #include <setjmp.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* Of functions that report what is wrong: what leads to them is kept out of the way of what is right. */
 #if defined(__GNUC__)
@@ -41,10 +42,13 @@ typedef struct Arena {
     ArenaChunk *spare; /* kept by arena_clear and arena_release */
     struct Arena *lender; /* NULL: the Mem */
     char *at, *end;    /* free room in the newest chunk */
+    ArenaChunk *large; /* large arrays, each in a chunk of its own (vec_grow): newest first */
+    uint32_t nlarge;
 } Arena;
 typedef struct ArenaMark {
     ArenaChunk *chunk;
     char *at;
+    uint32_t nlarge;
 } ArenaMark;
 
 void arena_init(Arena *a, Mem *mem);
@@ -53,6 +57,8 @@ void arena_borrow(Arena *a, Arena *from);
 void arena_free(Arena *a);
 /* Zeroed, aligned for any type. n == 0 is allowed. */
 void *arena_alloc(Arena *a, size_t n);
+/* p, of `was` bytes, with n, more or fewer: where it stands if it is the newest, else elsewhere. What is added is not zeroed. */
+void *arena_grow(Arena *a, void *p, size_t was, size_t n);
 char *arena_strdup(Arena *a, const char *s, size_t n); /* adds the terminating 0 */
 #if defined(__GNUC__)
 __attribute__((format(printf, 2, 3)))
@@ -70,7 +76,8 @@ static inline size_t arena_bytes(size_t n, size_t size)
     return size && n > SIZE_MAX / size ? SIZE_MAX : n * size;
 }
 
-/* A growing array whose storage comes from an arena: struct { T *v; uint32_t n, cap; }. */
+/* A growing array whose storage comes from an arena: struct { T *v; uint32_t n, cap; }. It moves when it grows: what points into
+ * it, or is a copy of it, then points nowhere. */
 #define VEC(T)                                                                                                         \
     struct {                                                                                                           \
         T *v;                                                                                                          \
@@ -78,9 +85,8 @@ static inline size_t arena_bytes(size_t n, size_t size)
     }
 /* Makes room for one more and returns its address (zeroed). */
 #define vec_add(a, vec)                                                                                                \
-    ((vec)->n == (vec)->cap                                                                                            \
-         ? ((vec)->v = vec_grow((a), (vec)->v, &(vec)->cap, sizeof *(vec)->v), &(vec)->v[(vec)->n++])                  \
-         : &(vec)->v[(vec)->n++])
+    ((vec)->n == (vec)->cap ? (void)((vec)->v = vec_grow((a), (vec)->v, &(vec)->cap, sizeof *(vec)->v)) : (void)0,     \
+     memset(&(vec)->v[(vec)->n], 0, sizeof *(vec)->v), &(vec)->v[(vec)->n++])
 #define vec_push(a, vec, item) (*vec_add(a, vec) = (item))
 void *vec_grow(Arena *a, void *v, uint32_t *cap, size_t size);
 

@@ -9,19 +9,20 @@ static void instead(Lower *L, IrOp *op)
     *op = none;
 }
 
-/* Without what never happens. */
-void body_set(Lower *L, IrRole *to, const IrRole *from)
+void body_set(Lower *L, IrRole *to, IrRole *from)
 {
-    to->ops.n = 0;
-    to->ops.cap = from->ops.n;
-    to->ops.v = arena_array(L->a, IrOp, from->ops.n);
+    uint32_t n = 0;
     for (uint32_t i = 0; i < from->ops.n; i++) {
-        IrOp *op = &to->ops.v[to->ops.n];
-        *op = from->ops.v[i];
+        IrOp *op = &from->ops.v[i];
         bool never = op->guard.when == IRW_NEVER;
         if (never && op->dst) instead(L, op);
-        if (!never || op->dst) to->ops.n++;
+        if (!never || op->dst) from->ops.v[n++] = *op;
     }
+    to->ops.v = from->ops.v;
+    to->ops.n = n;
+    to->ops.cap = from->ops.cap;
+    from->ops.v = NULL;
+    from->ops.n = from->ops.cap = 0;
 }
 
 IrRole *role_end(Lower *L, const char *name, uint32_t warps, bool elect)
@@ -29,7 +30,6 @@ IrRole *role_end(Lower *L, const char *name, uint32_t warps, bool elect)
     IrRole *r = vec_add(L->a, &L->ir->roles);
     *r = (IrRole){.name = name, .warps = warps, .elect = elect};
     body_set(L, r, &L->body);
-    L->body.ops.n = 0;
     return r;
 }
 

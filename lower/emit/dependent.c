@@ -5,6 +5,8 @@
  * Every kernel waits, in each CTA, also one that touches nothing: whoever waits for it relies on all before it being over, too. It says so at
  * once: its own CTAs are all there then, and those of the next launch take no place from them. With tensor memory it says so when that is allocated:
  * else a CTA of the next launch might take the columns and wait for the end of one that waits for them. */
+#include <string.h>
+
 #include "lower/emit/values.h"
 
 static uint32_t wait_at(const IrRole *init)
@@ -26,15 +28,19 @@ static bool allocates(const IrRole *init)
     return false;
 }
 
+static void put_at(Lower *L, IrRole *r, uint32_t at, IrOpcode op)
+{
+    ir_op(L->a, r, op, (Span){0, 0});
+    IrOp added = r->ops.v[r->ops.n - 1];
+    memmove(&r->ops.v[at + 1], &r->ops.v[at], (r->ops.n - 1 - at) * sizeof added);
+    r->ops.v[at] = added;
+}
+
 void body_depend(Lower *L)
 {
-    IrRole was = L->ir->init, *init = &L->ir->init;
-    uint32_t wait = wait_at(&was), launch = allocates(&was) ? was.ops.n : 0;
-    *init = (IrRole){0};
-    for (uint32_t i = 0; i <= was.ops.n; i++) {
-        if (i == launch) ir_op(L->a, init, IR_DEP_LAUNCH, (Span){0, 0});
-        if (i == wait) ir_op(L->a, init, IR_DEP_WAIT, (Span){0, 0});
-        if (i < was.ops.n) vec_push(L->a, &init->ops, was.ops.v[i]);
-    }
+    IrRole *init = &L->ir->init;
+    uint32_t wait = wait_at(init), launch = allocates(init) ? init->ops.n : 0;
+    put_at(L, init, launch, IR_DEP_LAUNCH);
+    put_at(L, init, wait + (launch <= wait), IR_DEP_WAIT);
     L->ir->mf.dependent = true;
 }

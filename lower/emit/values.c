@@ -3,6 +3,8 @@
  *
  * Scalars are s64 by meaning. Ring ops wanted for their low half only, and everything whose operands are proved to
  * fit, are computed in 32 bits. */
+#include <string.h>
+
 #include "lower/emit/values.h"
 #include "lower/kernel/report.h"
 
@@ -83,35 +85,41 @@ static uint32_t key_hash(const uint64_t key[4])
     return (uint32_t)(h >> 29);
 }
 
+/* Those that may still be used stay; there is room for as many again. */
 static void numbers_grow(Lower *L)
 {
-    uint32_t cap = L->values->cap_numbers ? L->values->cap_numbers * 2 : 64;
-    Numbered *table = arena_array(L->a, Numbered, cap);
-    L->values->nnumbers = 0;
-    for (uint32_t i = 0; i < L->values->cap_numbers; i++) {
-        if (L->values->numbers[i].value == 0 || !L->values->live.v[L->values->numbers[i].scope]) continue;
-        uint32_t h = key_hash(L->values->numbers[i].key) & (cap - 1);
-        while (table[h].value) h = (h + 1) & (cap - 1);
-        table[h] = L->values->numbers[i];
-        L->values->nnumbers++;
+    struct Values *v = L->values;
+    uint32_t n = 0, cap = v->cap_numbers ? v->cap_numbers : 64;
+    for (uint32_t i = 0; i < v->numbers.n; i++)
+        if (v->live.v[v->numbers.v[i].scope]) v->numbers.v[n++] = v->numbers.v[i];
+    v->numbers.n = n;
+    while (cap < n * 4) cap *= 2;
+    if (cap > v->cap_numbers) v->number_at = arena_array(L->a, uint32_t, cap);
+    else memset(v->number_at, 0, cap * sizeof *v->number_at);
+    v->cap_numbers = cap;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t h = key_hash(v->numbers.v[i].key) & (cap - 1);
+        while (v->number_at[h]) h = (h + 1) & (cap - 1);
+        v->number_at[h] = i + 1;
     }
-    L->values->numbers = table;
-    L->values->cap_numbers = cap;
 }
 
-/* The entry of an op with these operands: value 0 where there is none that may be used here. */
+/* The entry of an op with these operands: value 0 where there is none that may be used here, which is filled at once. */
 static Numbered *number(Lower *L, const uint64_t key[4])
 {
-    if (L->values->nnumbers * 2 >= L->values->cap_numbers) numbers_grow(L);
-    uint32_t mask = L->values->cap_numbers - 1, h = key_hash(key) & mask;
-    for (; L->values->numbers[h].value; h = (h + 1) & mask) {
-        Numbered *n = &L->values->numbers[h];
-        if (n->key[0] != key[0] || n->key[1] != key[1] || n->key[2] != key[2] || n->key[3] != key[3])
-            continue;
-        if (!L->values->live.v[n->scope]) n->value = 0, L->values->nnumbers--; /* filled again at once */
+    struct Values *v = L->values;
+    if (v->numbers.n * 2 >= v->cap_numbers) numbers_grow(L);
+    uint32_t mask = v->cap_numbers - 1, h = key_hash(key) & mask;
+    for (; v->number_at[h]; h = (h + 1) & mask) {
+        Numbered *n = &v->numbers.v[v->number_at[h] - 1];
+        if (memcmp(n->key, key, sizeof n->key) != 0) continue;
+        if (!v->live.v[n->scope]) n->value = 0;
         return n;
     }
-    return &L->values->numbers[h];
+    Numbered *n = vec_add(L->a, &v->numbers);
+    memcpy(n->key, key, sizeof n->key);
+    v->number_at[h] = v->numbers.n;
+    return n;
 }
 
 static IrArg opnd_arg(IrKey key, Opnd o)
@@ -136,8 +144,8 @@ static Opnd pure_op(Lower *L, IrOpcode op, IrType t, const IrArg *args, unsigned
     hoist = hoist && L->values->scopes.n > 1 && !L->values->no_hoist;
     if (at->value) return (Opnd){.v = at->value};
     IrVal v = new_value(L, t, hoist, name);
-    *at = (Numbered){{key[0], key[1], key[2], key[3]}, v, hoist ? 0 : scope_now(L)};
-    L->values->nnumbers++;
+    at->value = v;
+    at->scope = hoist ? 0 : scope_now(L);
     IrOp *o = ir_op(L->a, hoist ? &L->pre : &L->body, op, L->stmt ? L->stmt->span : (Span){0, 0});
     o->type = (uint8_t)t;
     o->dst = v;

@@ -19,8 +19,8 @@ typedef struct Numbered { /* one op already emitted, by its operands */
 } Numbered;
 
 struct Values {
-    Numbered *numbers; /* open addressing by op and operands */
-    uint32_t nnumbers, cap_numbers;
+    VEC(Numbered) numbers;
+    uint32_t *number_at, cap_numbers; /* open addressing by op and operands: which of them, from 1; 0: none */
     VEC(uint8_t) live;    /* by scope: still open */
     VEC(uint8_t) hoisted; /* by value: defined in the prologue */
     VEC(uint32_t) scopes; /* open, innermost last; number 0 is the whole kernel */
@@ -87,7 +87,7 @@ void loop_close(Lower *L, const PStmt *st);
 typedef enum Shape { SHAPE_ELECT, SHAPE_LANES, SHAPE_THREADS } Shape; /* who runs a role's body */
 IrRole *role_end(Lower *L, const char *name, uint32_t warps, bool elect); /* the ops so far are its body */
 void body_elect(IrRole *r, uint8_t agent, Shape shape); /* which of the agent's ops one thread does; 0: the whole body is a role's */
-void body_set(Lower *L, IrRole *to, const IrRole *from); /* without what never happens */
+void body_set(Lower *L, IrRole *to, IrRole *from); /* without what never happens; `from` is empty then */
 
 /* ---- dependent.c ---- */
 void body_depend(Lower *L); /* init is whole: the kernel waits there for launches before it */

@@ -315,7 +315,7 @@ static void check_dependent(Checker *c, const IrOp *op)
         if (op->op == IR_DEP_LAUNCH || op->op == IR_DEP_WAIT) check_fail(c, "the kernel is launched behind all before it");
         return;
     }
-    if (ir_touches_global(op) && !c->waited) check_fail(c, "touches global memory in front of dep.wait");
+    if (!c->waited && ir_touches_global(op)) check_fail(c, "touches global memory in front of dep.wait");
     if (op->op == IR_TC_ALLOC && c->next_launched) check_fail(c, "allocates tensor memory behind dep.launch");
     if (op->op != IR_DEP_LAUNCH && op->op != IR_DEP_WAIT) return;
     bool *once = op->op == IR_DEP_WAIT ? &c->waited : &c->next_launched;
@@ -328,6 +328,7 @@ void check_rules(Checker *c, const IrOp *op)
     check_dependent(c, op);
     bool plain = ir_op_info(op->op)->group == IRG_SCALAR && op->op != IR_TICKET && op->op != IR_TC_DESC;
     bool maps = c->any_maps || IR_OP_KEYS[op->op] >> IRK_DESC & 1;
+    if (plain && !op->elect && !c->open[IR_LANES] && !maps) return;
     check_elect(c, op);
     if (!plain) check_place(c, op);
     if (c->open[IR_LANES]) check_lanes(c, op);

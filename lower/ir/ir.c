@@ -193,19 +193,10 @@ IrOp *ir_op(Arena *a, IrRole *r, IrOpcode op, Span span)
     return o;
 }
 
-enum { ARGS_FIRST = 4 };
-
-/* Capacity follows from the number of operands: 4, 8, 16 .. */
 void ir_put(Arena *a, IrOp *op, IrArg arg)
 {
     uint32_t n = op->nargs;
-    if (n == 0) {
-        op->args = arena_array(a, IrArg, ARGS_FIRST);
-    } else if (n >= ARGS_FIRST && (n & (n - 1)) == 0) {
-        IrArg *more = arena_array(a, IrArg, (size_t)n * 2);
-        memcpy(more, op->args, n * sizeof *more);
-        op->args = more;
-    }
+    op->args = arena_grow(a, op->args, n * sizeof arg, (n + 1) * sizeof arg);
     op->args[n] = arg;
     op->nargs = (uint16_t)(n + 1);
 }

@@ -151,6 +151,7 @@ bool bulk_plan(Lower *L, MoveInfo *mi, BulkPlan *out, Refusal *why)
     out->low = !domain_le(m, poly_const(m, 0), mi->start[d]);
     Poly end = poly_add(m, mi->start[d], poly_const(m, mi->extent[d] + mi->past[d]));
     out->high = !(mi->g->dim[d].whole) && !domain_le(m, end, scalar_poly(L, mi->tensor->extent[d]));
+    out->row = arena_array(L->a, BulkRow, (size_t)d);
     for (int i = 0; i < d; i++) {
         BulkRow *r = &out->row[out->nrows++];
         *r = (BulkRow){.dim = i, .extent = mi->extent[i], .pitch = tile_pitch(mi, i)};
@@ -344,6 +345,8 @@ void bulk_values(Lower *L, MoveInfo *mi, BulkPlan *p)
 {
     const PTensor *t = mi->tensor, *base = t->base ? t->base : t;
     int64_t size = mi->bits / 8;
+    p->start = arena_array(L->a, Opnd, (size_t)mi->rank);
+    p->pitch = arena_array(L->a, Opnd, (size_t)mi->rank);
     for (int d = 0; d <= p->fold; d++) {
         p->start[d] = row_start(L, mi, p, d);
         p->pitch[d] = d == p->fold ? opnd_imm(p->unit)

@@ -45,10 +45,10 @@ typedef struct BulkPlan {
     int64_t unit, run; /* bytes of one element of `fold` with all inside it, and of the run */
     int64_t nruns;
     bool loop;           /* over the rows */
-    BulkRow row[P_RANK]; /* outermost first */
+    BulkRow *row; /* outermost first */
     int nrows;
     bool low, high;                    /* the run may begin before, end after the tensor: clipped */
-    Opnd start[P_RANK], pitch[P_RANK]; /* made by bulk_values, i64; pitch in bytes */
+    Opnd *start, *pitch;               /* by dimension: made by bulk_values, i64; pitch in bytes */
     Opnd byte;                         /* i64: from the tensor's address */
     Opnd slot, offset;                 /* in the tile */
     Opnd lo, hi;                       /* i32: bytes of the run that lie in the tensor */

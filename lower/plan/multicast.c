@@ -14,12 +14,19 @@ static bool splits(Lower *L, const MoveInfo *mi, PCast cast, int64_t *n)
            mi->step[p->tensor_dim] == 1 && (mi->tile->rank > 1 || mi->span == 0);
 }
 
+static PRegion *copy_of(Lower *L, const PRegion *r)
+{
+    PRegion *copy = arena_new(L->a, PRegion);
+    *copy = *r;
+    copy->dim = arena_array(L->a, PDim, (size_t)r->rank);
+    memcpy(copy->dim, r->dim, (size_t)r->rank * sizeof *r->dim);
+    return copy;
+}
+
 static void split(Lower *L, MoveInfo *mi, Shares *p, int64_t n)
 {
     Pair *pair = &mi->pair[0];
-    PRegion *g = arena_new(L->a, PRegion), *s = arena_new(L->a, PRegion);
-    *g = *mi->g;
-    *s = *mi->s;
+    PRegion *g = copy_of(L, mi->g), *s = copy_of(L, mi->s);
     p->n = n;
     p->dim = pair->tensor_dim;
     pair->extent /= n;

@@ -244,7 +244,7 @@ static const PRegion *no_tile(Lower *L, const PMove *mv)
     PRegion *s = arena_new(L->a, PRegion);
     *t = (PTile){.name = g->tensor->name, .span = g->span, .type = g->tensor->type, .slots = 1};
     if (mv->map) t->interleave = mv->map->interleave;
-    *s = (PRegion){.span = g->span, .tile = t};
+    *s = (PRegion){.span = g->span, .tile = t, .dim = arena_array(L->a, PDim, P_RANK)};
     for (int d = 0; d < g->rank; d++) {
         if (!g->dim[d].marked) continue;
         t->extent[t->rank++] = g->dim[d].extent;

@@ -119,7 +119,6 @@ static void tree(Lower *L)
         if (stores(L)) emit_grp_wait(L, 0, IRH_READ);
     scope_close(L);
     body_set(L, &L->ir->tree, &L->body);
-    L->body.ops.n = 0;
     rings_share_buffers(L);
     for (int a = 0, n = 0; a < AG_COUNT; a++)
         if (s->used[a] && (n++, s->shape[a] != SHAPE_ELECT)) body_elect(&L->ir->tree, (uint8_t)n, s->shape[a]);

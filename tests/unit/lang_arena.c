@@ -114,6 +114,61 @@ static void vectors_keep_their_items_while_growing(void **state)
     assert_int_equal(*vec_add(&r->arena, &v), 0);
 }
 
+static void what_is_newest_grows_where_it_is(void **state)
+{
+    Room *r = *state;
+    uint32_t *p = arena_grow(&r->arena, NULL, 0, 8), *q = p;
+    p[0] = 1, p[1] = 2;
+    q = arena_grow(&r->arena, p, 8, 400);
+    assert_ptr_equal(p, q);
+    arena_alloc(&r->arena, 1);
+    q = arena_grow(&r->arena, p, 400, 800);
+    assert_ptr_not_equal(p, q);
+    assert_true(q[0] == 1 && q[1] == 2);
+}
+
+typedef struct Used {
+    size_t now, most;
+} Used;
+
+static void *measured(void *user, void *p, size_t n)
+{
+    Used *u = user;
+    size_t *from = p ? (size_t *)p - 2 : NULL;
+    u->now += n - (from ? *from : 0);
+    if (u->now > u->most) u->most = u->now;
+    from = n ? realloc(from, n + 2 * sizeof *from) : (free(from), NULL);
+    if (from) *from = n;
+    return from ? from + 2 : NULL;
+}
+
+static void large_vectors_leave_nothing_behind(void **state)
+{
+    (void)state;
+    enum { N = 1 << 20 };
+    Used used = {0, 0};
+    Mem mem = {.realloc = measured, .user = &used};
+    Arena a;
+    VEC(uint64_t) before = {0}, behind = {0};
+    arena_init(&a, &mem);
+    for (uint32_t i = 0; i < N; i++) vec_push(&a, &before, i);
+    assert_true(used.most < sizeof(uint64_t) * N + (2 << 20));
+    ArenaMark m = arena_mark(&a);
+    size_t then = used.now;
+    for (uint32_t i = 0; i < N; i++) {
+        vec_push(&a, &behind, i);
+        if (i % 2) vec_push(&a, &before, i);
+    }
+    for (uint32_t i = 0; i < N; i++) assert_true(before.v[i] == i && behind.v[i] == i);
+    arena_release(&a, m);
+    assert_int_equal(before.v[N + N / 2 - 1], N - 1);
+    assert_true(used.now < then + sizeof(uint64_t) * N + (2 << 20));
+    arena_clear(&a);
+    assert_null(a.large);
+    arena_free(&a);
+    assert_int_equal(used.now, 0);
+}
+
 static void printf_and_strdup(void **state)
 {
     Room *r = *state;
@@ -187,6 +242,7 @@ int main(void)
         cmocka_unit_test(clear_keeps_memory_for_what_comes_next),
         cmocka_unit_test(a_borrower_gives_back_what_it_took),
         in_room(vectors_keep_their_items_while_growing),           in_room(printf_and_strdup),
+        in_room(what_is_newest_grows_where_it_is),                 cmocka_unit_test(large_vectors_leave_nothing_behind),
         in_room(bytes_of_an_array_overflow_to_a_size_that_fails),  in_room(running_out_jumps_to_the_point_of_failure),
         in_room(every_chunk_goes_back_after_the_allocator_failed),
     };

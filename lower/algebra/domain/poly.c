@@ -138,6 +138,7 @@ static Poly merge(Domain *d, Poly a, Poly b, int64_t sign)
         if (sum[n].coef) n++;
     }
     if (n > TERMS_MAX) return POLY_BAD;
+    sum = arena_grow(d->arena, sum, (a.n + b.n) * sizeof *sum, n * sizeof *sum); /* it has become shorter */
     return n ? (Poly){sum, n, false} : POLY_ZERO;
 }
 

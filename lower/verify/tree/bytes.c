@@ -37,8 +37,8 @@ static bool counts_box(const TreeFacts *f, const IrOp *op)
     TreePoly left, wider;
     tree_poly(&left, -none);
     tree_poly(&wider, wide ? none - map_copy_bytes(&d, 1) : 0);
-    tree_add(f, &left, &TREE_ONE, bytes, tree_ctas(f->k));
-    if (wide) tree_add(f, &left, &wider, info, tree_ctas(f->k));
+    tree_add(f, &left, &TREE_ONE, bytes, f->ctas);
+    if (wide) tree_add(f, &left, &wider, info, f->ctas);
     return is_zero(&left);
 }
 
@@ -47,7 +47,7 @@ static void add_copy(const Bytes *b, TreePoly *s, const IrOp *op)
     const IrArg *bytes = ir_find(op, IRK_BYTES);
     IrArg cell = {.kind = IRA_IMM, .imm = op->op == IR_CLC_NEXT ? IR_ANSWER_BYTES : IR_CELL_BYTES};
     if (!counts_box(b->f, op)) s->lost = true;
-    for (uint32_t from = b->one ? b->from : 0; from < (b->one ? b->from + 1 : tree_ctas(b->f->k)); from++) {
+    for (uint32_t from = b->one ? b->from : 0; from < (b->one ? b->from + 1 : b->f->ctas); from++) {
         uint32_t set;
         TreePoly when;
         tree_where(b->f, &when, &TREE_ONE, op->guard.pred, bytes, from);
@@ -74,7 +74,7 @@ static bool varies(const Bytes *b, const TreePoly *s, uint32_t loop)
     for (uint32_t i = 0; i < s->n; i++) {
         for (uint32_t j = 0; j < s->t[i].n; j++) {
             uint32_t at = b->f->defined[tree_plain(b->f, s->t[i].v[j]) - 1];
-            any |= at > loop && at <= b->f->end[loop];
+            any |= at > loop && at <= b->f->at[loop].end;
         }
     }
     return any;
@@ -83,7 +83,7 @@ static bool varies(const Bytes *b, const TreePoly *s, uint32_t loop)
 /* The op that stands in the block, by the op that opens it, from 1, and holds this one, or is it. */
 static uint32_t in_block(const TreeFacts *f, uint32_t op, uint32_t block)
 {
-    while (f->around[op] != block) op = f->around[op] - 1;
+    while (f->at[op].around != block) op = f->at[op].around - 1;
     return op;
 }
 
@@ -107,7 +107,7 @@ static void add_loop(const Bytes *b, TreePoly *s, uint32_t loop, bool next, uint
     TreePoly inner;
     int64_t trips = tree_trips(tree_op(b->f, loop));
     tree_poly(&inner, 0);
-    add_block(b, &inner, loop + 1, at, b->f->end[loop]);
+    add_block(b, &inner, loop + 1, at, b->f->at[loop].end);
     if (is_zero(&inner)) return;
     tree_poly_add(s, &inner, trips);
     s->lost |= next || trips < 0 || varies(b, &inner, loop);
@@ -120,11 +120,9 @@ static void add_block(const Bytes *b, TreePoly *s, uint32_t block, uint32_t *at,
     const TreeFacts *f = b->f;
     const TreeRing *r = &f->ring[b->ring];
     while (*at < r->ops.n && r->ops.v[*at] < to && !s->lost) {
-        uint32_t i = in_block(f, r->ops.v[*at], block), split = i, end = i;
+        uint32_t i = in_block(f, r->ops.v[*at], block), end = tree_last(f, i), split = i;
         const IrOp *op = tree_op(f, i);
-        if (ir_opens_block(op->op)) end = f->end[i];
-        if (op->op == IR_IF) split = end;
-        if (op->op == IR_IF && tree_op(f, end)->op == IR_ELSE) end = f->end[end];
+        if (op->op == IR_IF) split = f->at[i].end;
         bool next = !b->one && tree_begins(f, b->ring, i, end + 1);
         if (next && !is_zero(s)) s->lost = true;
         if (op->op == IR_IF || op->op == IR_ELSE) {
@@ -143,7 +141,7 @@ static void add_block(const Bytes *b, TreePoly *s, uint32_t block, uint32_t *at,
 
 static bool bytes_of_event(const TreeFacts *f, uint32_t ring, uint32_t bar)
 {
-    for (uint32_t to = 0; to < tree_ctas(f->k); to++) {
+    for (uint32_t to = 0; to < f->ctas; to++) {
         Bytes b = {.f = f, .bar = bar, .to = to, .ring = ring};
         TreePoly s;
         uint32_t at = 0;
@@ -162,7 +160,7 @@ bool tree_bytes(const TreeFacts *f, uint32_t ring)
     for (uint32_t e = 0; e < f->ring[ring].nevents && all; e++) {
         uint32_t bar = f->ring[ring].event[e];
         all = bytes_of_event(f, ring, bar);
-        if (all || tree_ctas(f->k) == 1) continue;
+        if (all || f->ctas == 1) continue;
         bool named = false;
         all = true;
         for (uint32_t k = 0; k < f->ring[ring].ops.n && all; k++) {
@@ -186,8 +184,8 @@ static bool brings_there(const TreeFacts *f, uint32_t ring, uint32_t bar, uint32
     TreePoly s;
     tree_poly(&s, 0);
     uint32_t at = tree_not_before(r->ops.v, r->ops.n, begin + 1);
-    add_block(&b, &s, f->around[begin], &at, end);
-    return tree_poly_range(f, &s, tree_ctas(f->k)).lo > 0;
+    add_block(&b, &s, f->at[begin].around, &at, end);
+    return tree_poly_range(f, &s, f->ctas).lo > 0;
 }
 
 bool tree_brings(const TreeFacts *f, uint32_t ring, uint32_t from, uint32_t to)
@@ -195,9 +193,9 @@ bool tree_brings(const TreeFacts *f, uint32_t ring, uint32_t from, uint32_t to)
     const TreeRing *r = &f->ring[ring];
     bool all = true;
     for (uint32_t i = 0; i < r->begun.n && all; i++) {
-        uint32_t begin = r->begun.v[i], block = f->around[begin], end = block ? f->end[block - 1] : f->tree->ops.n;
+        uint32_t begin = r->begun.v[i], block = f->at[begin].around, end = block ? f->at[block - 1].end : f->tree->ops.n;
         for (uint32_t k = i + 1; k < r->begun.n && r->begun.v[k] < end; k++)
-            if (f->around[r->begun.v[k]] == block) end = r->begun.v[k];
+            if (f->at[r->begun.v[k]].around == block) end = r->begun.v[k];
         all = false;
         for (uint32_t e = 0; e < r->nevents; e++) all = all || brings_there(f, ring, r->event[e], from, to, begin, end);
     }

@@ -158,7 +158,7 @@ static void hears_all(Check *c, const IrOp *op, uint32_t ring, Generation old)
 {
     uint32_t want = c->f.k->bars.v[c->f.k->rings.v[ring].free].count;
     const uint8_t *freed = freed_of(old);
-    for (uint32_t s = 0; s < tree_ctas(c->f.k); s++) {
+    for (uint32_t s = 0; s < c->f.ctas; s++) {
         TreeWhen when = tree_when(&c->f, op, s);
         if (when == WHEN_OPEN) fail(c, TREE_COUNT, ring, NULL, "whether it waits is not known");
         if (when == WHEN_ALWAYS && freed[s] && (uint32_t)(FEW_MAX - freed[s]) != want) fail(c, TREE_COUNT, ring, NULL, "its free barrier counts others than release it");
@@ -187,7 +187,7 @@ static void acquire(Check *c, State *s, const IrOp *op)
     state_own(&c->p, s, ring);
     Generation old = generation(&c->p, s, ring, info->slots - 1), last = generation(&c->p, s, ring, 0);
     uint8_t releases = mask(info->releases);
-    bool one = tree_by_one(&c->f, op), releaser = releases & bit(a), far = tree_ctas(c->f.k) > 1;
+    bool one = tree_by_one(&c->f, op), releaser = releases & bit(a), far = c->f.ctas > 1;
     Set *left = c->left;
     if (marks(last)->busy) fail(c, TREE_DONE, ring, NULL, "begun again before all are done with it");
     if (c->f.k->rings.v[ring].free != IR_NO_BAR) hears_all(c, op, ring, old);
@@ -195,7 +195,7 @@ static void acquire(Check *c, State *s, const IrOp *op)
     if (marks(old)->held & releases) fail(c, TREE_FREE, ring, NULL, "begun where generation n - S is not released");
     const TreeTells *waits = tree_tells(&c->f, c->at);
     bool here = pairs_within(&c->f.itself, &waits->from), there = far;
-    for (uint32_t t = 0; t < tree_ctas(c->f.k); t++) there = there && (pairs_row(&waits->from, t) || !pairs_row(&info->fills, t));
+    for (uint32_t t = 0; t < c->f.ctas; t++) there = there && (pairs_row(&waits->from, t) || !pairs_row(&info->fills, t));
     for (int k = 0; k < KNOWERS; k++) here &= left_over(c, old, a, k, &c->f.itself);
     there = there && left_over(c, old, a, THERE, &info->fills) && none(old, left[THERE]);
     /* Where no CTA says it to itself its agent hears by an event that it has begun. */
@@ -239,7 +239,7 @@ static void await(Check *c, State *s, const IrOp *op)
     Generation g = now(c, s, ring, a);
     uint32_t want = c->f.k->bars.v[bar].count;
     bool all = true, one = tree_by_one(&c->f, op);
-    for (uint32_t t = 0; t < tree_ctas(c->f.k); t++) all = all && (uint32_t)(FEW_MAX - few_of(g, e)[t]) == want && most_of(g, e)[t] == want;
+    for (uint32_t t = 0; t < c->f.ctas; t++) all = all && (uint32_t)(FEW_MAX - few_of(g, e)[t]) == want && most_of(g, e)[t] == want;
     if (!all) fail(c, TREE_PUBLISHED, ring, NULL, "awaited where it is not published on every path");
     if (g.r->remote >> e & 1 && !across_ctas(op)) fail(c, TREE_BEGUN, ring, NULL, "awaited in the scope of a CTA, where others arrive");
     if (marks(g)->expects[e]) fail(c, TREE_BYTES, ring, NULL, "awaited where bytes are announced by who has not arrived since");
@@ -259,7 +259,7 @@ static void await(Check *c, State *s, const IrOp *op)
 static bool arrivals(Check *c, const TreeTells *tells, uint32_t ring, uint32_t want, uint8_t *few, uint8_t *most)
 {
     if (!tells->known) fail(c, TREE_COUNT, ring, NULL, "whether it arrives, or where, is not known");
-    for (uint32_t t = 0; t < tree_ctas(c->f.k) && tells->known; t++) {
+    for (uint32_t t = 0; t < c->f.ctas && tells->known; t++) {
         for (uint32_t n = (uint32_t)__builtin_popcount(pairs_row(&tells->from, t)); n && few[t]; n--) {
             if (most && most[t] >= want) fail(c, TREE_ONCE, ring, NULL, "published again");
             if (most && most[t] < want) most[t]++;
@@ -350,7 +350,7 @@ static void step(Check *c, State *s, uint32_t i)
 {
     const IrOp *op = tree_op(&c->f, i);
     c->at = i;
-    for (uint32_t x = c->f.first[i]; x < c->f.first[i + 1] && !c->failed; x++) access(c, s, &c->f.access.v[x]);
+    for (uint32_t x = c->f.at[i].first; x < c->f.at[i + 1].first && !c->failed; x++) access(c, s, &c->f.access.v[x]);
     if (op->agent == 0 || c->failed) return;
     uint32_t a = op->agent - 1u;
     switch ((IrOpcode)op->op) {
@@ -367,7 +367,7 @@ static State *block(Check *c, State *s, uint32_t from, uint32_t to);
 
 static State *loop(Check *c, State *s, uint32_t i)
 {
-    uint32_t end = c->f.end[i];
+    uint32_t end = c->f.at[i].end;
     bool repeat = tree_op(&c->f, i)->op == IR_REPEAT;
     State *outer = c->out, *last = NULL;
     bool once = tree_trips(tree_op(&c->f, i)) > 0 && !repeat; /* it surely runs */
@@ -397,34 +397,33 @@ static State *loop(Check *c, State *s, uint32_t i)
 
 static State *branch(Check *c, State *s, uint32_t i)
 {
-    uint32_t end = c->f.end[i];
+    uint32_t end = c->f.at[i].end;
     State *other = state_copy(&c->p, s);
     s = block(c, s, i + 1, end);
-    if (tree_op(&c->f, end)->op == IR_ELSE) other = block(c, other, end + 1, c->f.end[end]);
+    if (tree_op(&c->f, end)->op == IR_ELSE) other = block(c, other, end + 1, c->f.at[end].end);
     if (!c->failed) state_meet(&c->p, s, other);
     return s;
 }
 
 static State *block(Check *c, State *s, uint32_t from, uint32_t to)
 {
-    for (uint32_t i = c->f.next[from]; i < to && !c->failed; i = c->f.next[i + 1]) {
+    for (uint32_t i = c->f.at[from].next; i < to && !c->failed; i = c->f.at[i + 1].next) {
         const IrOp *op = tree_op(&c->f, i);
-        if (c->f.around[i] == 0) c->numbered = tree_now(&c->f, i, c->numbered);
+        if (c->f.at[i].around == 0) c->numbered = tree_now(&c->f, i, c->numbered);
         switch ((IrOpcode)op->op) {
         case IR_LOOP:
         case IR_REPEAT:
             s = loop(c, s, i);
-            i = c->f.end[i];
+            i = c->f.at[i].end;
             break;
         case IR_LANES: /* what one does is beside what the others do */
-            s = block(c, s, i + 1, c->f.end[i]);
-            s = block(c, s, i + 1, c->f.end[i]);
-            i = c->f.end[i];
+            s = block(c, s, i + 1, c->f.at[i].end);
+            s = block(c, s, i + 1, c->f.at[i].end);
+            i = c->f.at[i].end;
             break;
         case IR_IF:
             s = branch(c, s, i);
-            i = c->f.end[i];
-            if (tree_op(&c->f, i)->op == IR_ELSE) i = c->f.end[i];
+            i = tree_last(&c->f, i);
             break;
         case IR_BREAK:
             if (c->out == NULL) c->out = state_copy(&c->p, s);
@@ -442,7 +441,7 @@ static State *block(Check *c, State *s, uint32_t from, uint32_t to)
 static const char *outside(const Check *c, const TreeAccess *a)
 {
     bool below = false, above = false;
-    for (uint32_t r = 0; r < tree_ctas(c->f.k) && !a->lost; r++) {
+    for (uint32_t r = 0; r < c->f.ctas && !a->lost; r++) {
         below |= tree_poly_range(&c->f, a->from, r).lo < 0;
         above |= tree_poly_range(&c->f, a->to, r).hi > c->f.k->bufs.v[a->buf].bytes;
     }
@@ -521,7 +520,7 @@ bool tree_check(Arena *a, const IrKernel *k, uint32_t without, TreeFault *fault)
     across(c);
     if (c->failed) return false;
     for (int i = 0; i < KINDS; i++) c->left[i] = arena_array(a, uint64_t, c->f.words);
-    if (without == 0 && tree_ctas(k) == 1 && walk(c, true)) return true;
+    if (without == 0 && c->f.ctas == 1 && walk(c, true)) return true;
     *fault = (TreeFault){0};
     c->failed = false;
     return walk(c, false);

@@ -32,8 +32,7 @@ static bool operands_tainted(const Tainted *t, const IrOp *op)
 static bool only_copies(const TreeFacts *f, uint32_t at)
 {
     bool only = tree_op(f, at)->op == IR_IF;
-    uint32_t end = f->end[at];
-    if (only && tree_op(f, end)->op == IR_ELSE) end = f->end[end];
+    uint32_t end = tree_last(f, at);
     for (uint32_t i = at + 1; only && i < end; i++) {
         IrGroup group = ir_op_info((IrOpcode)tree_op(f, i)->op)->group;
         only = group == IRG_COPY || tree_op(f, i)->op == IR_ELSE || (group == IRG_SCALAR && tree_op(f, i)->op != IR_SET);
@@ -44,14 +43,14 @@ static bool only_copies(const TreeFacts *f, uint32_t at)
 static void look_at(Tainted *t, uint32_t at, const IrOp *op, Taints *source)
 {
     const TreeFacts *f = t->f;
-    uint32_t around = at ? f->around[at - 1] : 0;
+    uint32_t around = at ? f->at[at - 1].around : 0;
     bool inside = around && t->block[around - 1], so = operands_tainted(t, op);
     if (op->op == IR_VAR || op->op == IR_SET) taint(t, &t->var[ir_find(op, IRK_VAR)->id], so || inside);
     if (op->op == IR_BREAK && around) taint(t, &t->block[around - 1], so);
     if (at && ir_opens_block(op->op) && op->op != IR_ELSE) {
         bool through = inside || (so && !only_copies(f, at - 1));
         taint(t, &t->block[at - 1], through);
-        if (op->op == IR_IF && tree_op(f, f->end[at - 1])->op == IR_ELSE) taint(t, &t->block[f->end[at - 1]], through);
+        if (op->op == IR_IF && tree_op(f, f->at[at - 1].end)->op == IR_ELSE) taint(t, &t->block[f->at[at - 1].end], through);
     }
     if (op->dst && !t->value[op->dst - 1]) taint(t, &t->value[op->dst - 1], source(t, at, op, so));
 }
@@ -98,6 +97,7 @@ static bool any_division_by_zero(TreeFacts *f, const IrRole *body)
 
 bool tree_ends(TreeFacts *f, const IrOp **where)
 {
+    if (!f->has[IR_DIV] && !f->has[IR_MOD]) return true;
     if (!any_division_by_zero(f, &f->k->init) && !any_division_by_zero(f, f->tree)) return true;
     Tainted t = spread(f, divides_by_zero);
     for (uint32_t i = 0; i < f->tree->ops.n; i++) {
@@ -133,10 +133,10 @@ static bool sent_to_all(const TreeFacts *f, uint32_t ring)
         uint32_t set;
         if (!y->write) continue;
         if (y->how != TO_EVENT) return false;
-        for (uint32_t s = 0; s < tree_ctas(f->k); s++)
+        for (uint32_t s = 0; s < f->ctas; s++)
             if (tree_when(f, tree_op(f, y->op), s) != WHEN_NEVER && tree_targets(f, tree_op(f, y->op), s, &set)) sent |= set;
     }
-    return sent == (1u << tree_ctas(f->k)) - 1;
+    return sent == (1u << f->ctas) - 1;
 }
 
 static bool same_by_rank(const TreeFacts *f, IrVal v)
@@ -144,7 +144,7 @@ static bool same_by_rank(const TreeFacts *f, IrVal v)
     const IrArg arg = {.kind = IRA_VAL, .id = v};
     int64_t first = 0, other;
     bool same = tree_number(f, &arg, 0, &first);
-    for (uint32_t s = 1; s < tree_ctas(f->k) && same; s++) same = tree_number(f, &arg, s, &other) && other == first;
+    for (uint32_t s = 1; s < f->ctas && same; s++) same = tree_number(f, &arg, s, &other) && other == first;
     return same;
 }
 
@@ -161,7 +161,7 @@ static bool may_differ(const Tainted *t, uint32_t at, const IrOp *op, bool opera
     case IR_HAND:
     case IR_LDS:
     case IR_CLC_ID: return !(turn && turn->kind == IRA_TURN && sent_to_all(f, turn->id));
-    case IR_LOOP: return at == 0 || operands || (f->around[at - 1] && t->block[f->around[at - 1] - 1]);
+    case IR_LOOP: return at == 0 || operands || (f->at[at - 1].around && t->block[f->at[at - 1].around - 1]);
     case IR_LANES: return false; /* each lane is in all of them */
     case IR_TICKET: return true;
     default: return operands || ir_op_info(op->op)->group != IRG_SCALAR;
@@ -186,7 +186,7 @@ static uint32_t ring_of(const TreeFacts *f, const IrArg *arg) /* from 1; 0: none
 
 bool tree_alike(TreeFacts *f, const IrOp **where)
 {
-    if (tree_ctas(f->k) == 1) return true;
+    if (f->ctas == 1) return true;
     Tainted t = spread(f, differs);
     f->unlike = t.value;
     bool *across = arena_array(f->a, bool, f->k->rings.n + 1);
@@ -196,7 +196,7 @@ bool tree_alike(TreeFacts *f, const IrOp **where)
     for (uint32_t i = 0; i < f->tree->ops.n; i++) {
         *where = tree_op(f, i);
         for (uint32_t k = 0; k < (*where)->nargs; k++)
-            if (across[ring_of(f, &(*where)->args[k])] && f->around[i] && t.block[f->around[i] - 1]) return false;
+            if (across[ring_of(f, &(*where)->args[k])] && f->at[i].around && t.block[f->at[i].around - 1]) return false;
     }
     return true;
 }

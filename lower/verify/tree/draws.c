@@ -56,7 +56,7 @@ static bool in_a_row(const MfKernel *mf)
 static bool by_one_of_team(const TreeFacts *f, const IrOp *op)
 {
     uint32_t ranks = 0;
-    for (uint32_t s = 0; s < tree_ctas(f->k); s++) {
+    for (uint32_t s = 0; s < f->ctas; s++) {
         TreeWhen when = tree_when(f, op, s);
         ranks += when == WHEN_NEVER ? 0 : when == WHEN_ALWAYS ? 1 : 2;
     }
@@ -89,7 +89,7 @@ static bool is_number(const TreeFacts *f, const Loop *l, const IrArg *arg, uint3
     if (get == NULL || !same(f, number, ir_find(pick, IRK_A)) || !same(f, ir_find(below, IRK_B), ir_find(tree_op(f, l->draw), IRK_B))) return false;
     *var = ir_find(get, IRK_VAR)->id;
     uint32_t at = f->defined[get->dst - 1];
-    return at && f->around[at - 1] == l->at + 1 && at - 1 < l->leave;
+    return at && f->at[at - 1].around == l->at + 1 && at - 1 < l->leave;
 }
 
 /* Before the loop the team's own number, and behind each draw the next one. */
@@ -102,7 +102,7 @@ static bool goes_on(const TreeFacts *f, const Loop *l, uint32_t var)
         const IrOp *sum = op->op == IR_SET ? made_by(f, ir_find(op, IRK_A), IR_ADD) : NULL;
         if (op->guard.pred) return false;
         if (op->op == IR_VAR && i < l->at && of_teams(f, ir_find(op, IRK_A), IRR_CTAID_X)) begins++;
-        else if (sum && i > l->draw && f->around[i] == l->at + 1 && made_by(f, ir_find(sum, IRK_A), IR_TICKET) && of_teams(f, ir_find(sum, IRK_B), IRR_NCTAID_X)) sets++;
+        else if (sum && i > l->draw && f->at[i].around == l->at + 1 && made_by(f, ir_find(sum, IRK_A), IR_TICKET) && of_teams(f, ir_find(sum, IRK_B), IRR_NCTAID_X)) sets++;
         else return false;
     }
     return sets == 1 && begins == 1;
@@ -134,10 +134,10 @@ static bool ends(const TreeFacts *f, uint32_t at)
 {
     Loop l = {.at = at};
     uint32_t left = 0, drawn = 0;
-    for (uint32_t i = at + 1; i < f->end[at]; i++) {
+    for (uint32_t i = at + 1; i < f->at[at].end; i++) {
         const IrOp *op = tree_op(f, i);
-        if (f->around[i] == at + 1 && op->op == IR_BREAK) l.leave = i, left++;
-        if (f->around[i] == at + 1 && draws(op)) l.draw = i, drawn++;
+        if (f->at[i].around == at + 1 && op->op == IR_BREAK) l.leave = i, left++;
+        if (f->at[i].around == at + 1 && draws(op)) l.draw = i, drawn++;
     }
     if (left != 1 || drawn != 1 || !by_one_of_team(f, tree_op(f, l.draw))) return false;
     const IrOp *cond = made_by(f, ir_find(tree_op(f, l.leave), IRK_COND), IR_CMP);
@@ -149,9 +149,10 @@ static bool ends(const TreeFacts *f, uint32_t at)
 bool tree_draws(const TreeFacts *f, const IrOp **where)
 {
     uint32_t drawn = 0;
+    if (!f->has[IR_TICKET] && !f->has[IR_CLC_NEXT] && !f->has[IR_BREAK] && !f->has[IR_REPEAT]) return true;
     for (uint32_t i = 0; i < f->tree->ops.n; i++) {
         const IrOp *op = *where = tree_op(f, i);
-        uint32_t block = f->around[i];
+        uint32_t block = f->at[i].around;
         bool repeated = block && tree_op(f, block - 1)->op == IR_REPEAT;
         if ((draws(op) || op->op == IR_BREAK) && !repeated) return false;
         if (draws(op) && ++drawn > 1) return false;

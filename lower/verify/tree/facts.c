@@ -21,64 +21,52 @@ bool tree_by_one(const TreeFacts *f, const IrOp *op)
 static void index_ops(TreeFacts *f)
 {
     uint32_t n = f->tree->ops.n, open = 0;
-    f->around = arena_array(f->a, uint32_t, n);
-    f->end = arena_array(f->a, uint32_t, n);
-    f->first = arena_array(f->a, uint32_t, n + 1);
-    f->next = arena_array(f->a, uint32_t, n + 1);
-    f->turn = arena_array(f->a, int64_t, n);
-    f->turning = arena_array(f->a, bool, n);
-    f->of_agent = arena_array(f->a, uint8_t, n);
-    f->in_lanes = arena_array(f->a, bool, n);
+    f->at = arena_array(f->a, TreeOp, n + 1);
     f->owner = arena_array(f->a, uint8_t, f->k->vars.n);
     f->cell = arena_array(f->a, uint8_t, f->k->bufs.n);
     f->defined = arena_array(f->a, uint32_t, f->k->value_types.n);
     f->in_init = arena_array(f->a, uint32_t, f->k->value_types.n);
-    for (uint32_t i = 0; i < f->k->init.ops.n; i++)
-        if (f->k->init.ops.v[i].dst) f->in_init[f->k->init.ops.v[i].dst - 1] = i + 1;
+    for (uint32_t i = 0; i < f->k->init.ops.n; i++) {
+        const IrOp *op = &f->k->init.ops.v[i];
+        f->has[op->op] = true;
+        if (op->dst) f->in_init[op->dst - 1] = i + 1;
+    }
     for (uint32_t i = 0; i < n; i++) {
         const IrOp *op = tree_op(f, i);
-        f->around[i] = open;
+        f->has[op->op] = true;
+        f->at[i].around = open;
         if (op->dst) f->defined[op->dst - 1] = i + 1;
         if (op->op == IR_END || op->op == IR_ELSE) {
             if (open == 0) {
                 tree_wrong(f, i, "no block is open");
                 return;
             }
-            f->end[open - 1] = i;
-            f->around[i] = f->around[open - 1];
-            open = f->around[i];
+            f->at[open - 1].end = i;
+            f->at[i].around = f->at[open - 1].around;
+            open = f->at[i].around;
         }
         if (ir_opens_block(op->op)) open = i + 1;
     }
     if (open) tree_wrong(f, open - 1, "a block is not closed");
-    f->next[n] = n;
-    for (uint32_t i = n; i-- > 0;) f->next[i] = ir_op_info(tree_op(f, i)->op)->group == IRG_SCALAR ? f->next[i + 1] : i;
+    f->at[n].next = n;
+    for (uint32_t i = n; i-- > 0;) f->at[i].next = ir_op_info(tree_op(f, i)->op)->group == IRG_SCALAR ? f->at[i + 1].next : i;
 }
 
 /* ---- places ---- */
-
-static const TreePoly *keep(const TreeFacts *f, const TreePoly *p)
-{
-    TreePoly *kept = arena_alloc(f->a, offsetof(TreePoly, t) + p->n * sizeof *p->t);
-    tree_copy(kept, p);
-    return kept;
-}
 
 static void place(const TreeFacts *f, TreeAccess *x, const IrOp *op, const IrArg *object, const IrArg *bytes, int64_t size)
 {
     const IrArg *byte = ir_part(op, object, IRK_OFFSET);
     TreePoly from, to;
     tree_poly(&from, 0);
-    if (byte) tree_add(f, &from, &TREE_ONE, byte, tree_ctas(f->k));
+    if (byte) tree_add(f, &from, &TREE_ONE, byte, f->ctas);
     tree_copy(&to, &from);
     x->whole = from.lost || (size <= 0 && bytes == NULL);
     if (size > 0) tree_poly_add(&to, &TREE_ONE, size);
-    else if (bytes) tree_add(f, &to, &TREE_ONE, bytes, tree_ctas(f->k));
+    else if (bytes) tree_add(f, &to, &TREE_ONE, bytes, f->ctas);
     x->lost = to.lost;
     x->whole |= x->lost;
-    x->from = keep(f, &from);
-    x->to = keep(f, &to);
-    x->none = tree_of_none(f, x);
+    tree_place(f, x, &from, &to);
 }
 
 /* Bytes from the first to the last that threads touch on one side of their plan; 0: not known. A swizzle exchanges bytes within a
@@ -129,7 +117,7 @@ static void add(TreeFacts *f, uint32_t i, IrKey key, AccessHow how, bool write, 
     if (rop && reduction_commutes(ir_words(IRK_ROP, &words)[rop->id])) x->adds = (uint8_t)(rop->id + 1);
     place(f, x, op, object, ir_find(op, IRK_BYTES), size);
     x->generic = write && (how == BY_THREADS || op->op == IR_ST_ASYNC || op->op == IR_ST_FILL || op->op == IR_RED_ASYNC);
-    x->far = tree_ctas(f->k) > 1 && how == TO_EVENT && write && tree_reaches_others(op);
+    x->far = f->ctas > 1 && how == TO_EVENT && write && tree_reaches_others(op);
     if (is_copy(x) && !x->generic) f->ring[x->ring].has_copies = true;
     if (op->op == IR_HAND || (op->agent == 0 && !write)) add_readers(f, f->access.n - 1);
     else if (op->agent == 0) tree_wrong(f, i, "an access of no agent");
@@ -267,7 +255,7 @@ static void lay_out(TreeFacts *f, uint32_t ring)
 {
     TreeRing *r = &f->ring[ring];
     uint32_t agents = f->k->roles.n;
-    r->ctas = tree_ctas(f->k);
+    r->ctas = f->ctas;
     r->kinds = r->ctas > 1 ? KINDS : KNOWERS;
     r->hears = r->ctas > 1 ? HEARS : 1;
     r->slots = f->k->rings.v[ring].slots;
@@ -313,29 +301,29 @@ static void lay_out(TreeFacts *f, uint32_t ring)
 
 bool tree_facts(Arena *a, const IrKernel *k, TreeFacts *f)
 {
-    *f = (TreeFacts){.a = a, .k = k, .tree = &k->tree, .ring = arena_array(a, TreeRing, k->rings.n)};
-    if (k->roles.n > TREE_AGENTS || k->mf.cluster[0] * k->mf.cluster[1] * k->mf.cluster[2] > TREE_RANKS) tree_wrong(f, 0, "more agents, or CTAs in a cluster, than there are");
+    *f = (TreeFacts){.a = a, .k = k, .tree = &k->tree, .ring = arena_array(a, TreeRing, k->rings.n), .ctas = k->mf.cluster[0] * k->mf.cluster[1] * k->mf.cluster[2]};
+    if (k->roles.n > TREE_AGENTS || f->ctas > TREE_RANKS) tree_wrong(f, 0, "more agents, or CTAs in a cluster, than there are");
     if (f->wrong == NULL) index_ops(f);
     if (f->wrong == NULL) tree_values(f);
     if (f->wrong == NULL) events(f);
     if (f->wrong == NULL) commits(f);
-    for (uint32_t i = f->next[0]; i < f->tree->ops.n && f->wrong == NULL; i = f->next[i + 1]) use_ring(f, i);
+    for (uint32_t i = f->at[0].next; i < f->tree->ops.n && f->wrong == NULL; i = f->at[i + 1].next) use_ring(f, i);
     for (uint32_t i = 0; i < f->tree->ops.n && f->wrong == NULL; i++) {
-        f->first[i] = f->access.n;
+        f->at[i].first = f->access.n;
         tree_form(f, i);
-        if (f->wrong == NULL && f->next[i] == i) accesses(f, i);
+        if (f->wrong == NULL && f->at[i].next == i) accesses(f, i);
     }
     if (f->wrong) return false;
-    f->first[f->tree->ops.n] = f->access.n;
+    f->at[f->tree->ops.n].first = f->access.n;
     for (uint32_t x = 0; x < f->access.n; x++) vec_push(a, &f->ring[f->access.v[x].ring].access, x);
-    for (uint32_t s = 0; s < tree_ctas(k); s++) {
+    for (uint32_t s = 0; s < f->ctas; s++) {
         pairs_add(&f->itself, s, 1u << s);
         pairs_add(&f->all, 0, 1u << s);
     }
-    f->tells = arena_array(a, TreeTells *, k->tree.ops.n);
+    f->plain = arena_array(a, TreeTells *, WHENS);
     f->meets = arena_array(a, uint64_t *, f->access.n);
     for (uint32_t r = 0; r < k->rings.n; r++) {
-        if (tree_ctas(k) > 1) tree_fills(f, r);
+        if (f->ctas > 1) tree_fills(f, r);
         lay_out(f, r);
     }
     return true;

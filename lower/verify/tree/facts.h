@@ -53,6 +53,7 @@ typedef struct TreeAccess {
     bool whole; /* anywhere in the slot; otherwise from `from` on, below `to` */
     bool none;  /* surely no bytes */
     const TreePoly *from, *to;
+    TreeRange begins, ends; /* what those are, in any CTA */
 } TreeAccess;
 
 static inline bool is_copy(const TreeAccess *x)
@@ -117,7 +118,8 @@ typedef struct TreeRing {
     VEC(uint32_t) sources;        /* rings from which copies to other CTAs' slots of this one are made */
     VEC(uint32_t) outs;           /* numbers of accesses that their agent waits for */
     uint32_t numbers, *now;       /* by number: the access that has it where the walk is (tree_now) */
-    Pairs fills, by[TREE_AGENTS]; /* the CTAs that each writes to; by agent */
+    Pairs fills, by[TREE_AGENTS]; /* the CTAs that each writes to; by agent: */
+    bool lost[TREE_AGENTS];       /* not known, so all */
     /* sets of its accesses: state.h */
     uint64_t *writes, *fences, *far_fences; /* of what writes; that it is visible; .. what other CTAs wrote */
     uint64_t *copies;                       /* asynchronous, and known to be over by who made them */
@@ -129,25 +131,32 @@ typedef struct TreeRing {
 } TreeRing;
 enum { REMOTE_FREE = 1u << TREE_EVENTS };
 
+typedef struct TreeOp {
+    uint32_t first;       /* its first access; those of the next op begin at that one's */
+    uint32_t next;        /* itself, or the first behind it that is no scalar; those have nothing to do with rings */
+    uint32_t around, end; /* the op that opens the block around it, from 1; of what opens a block, its `end` or `else` */
+    uint8_t agent;        /* the agent that has it, or a block around it; 0: all */
+    bool in_lanes;        /* it is `lanes`, or stands inside */
+    bool turning;         /* of a loop: the index that is looked at is .. */
+    int64_t turn;
+    TreeTells *tells;     /* whom, where others are told than the own CTA (tree_tells) */
+} TreeOp;
+
 typedef struct TreeFacts {
     Arena *a;
     const IrKernel *k;
     const IrRole *tree;
+    uint32_t ctas; /* of a cluster */
+    bool has[IR_OP_COUNT]; /* in the tree or in init */
     VEC(TreeAccess) access;
-    uint32_t *first;  /* by op: its first access; those of the next op begin at first[op + 1] */
+    TreeOp *at; /* by op */
     TreeRing *ring;
     uint32_t words;   /* of a ring's set, at most */
     Pairs itself, all; /* each CTA tells itself; in the first row, all CTAs */
-    TreeTells **tells; /* by op: ranks.c's answers */
+    TreeTells **plain; /* by when: of ops of one CTA that name no other (tree_tells) */
     uint64_t **meets; /* by access: of those of its ring that were asked for (over_bit), that they meet (the bit behind): places.c */
     uint8_t *event;   /* by IrBar: number among the events of its ring */
-    uint32_t *next; /* by op: itself, or the first behind it that is no scalar; those have nothing to do with rings */
-    uint32_t *around, *end; /* by op: the op that opens the block around it, from 1; of what opens a block, its `end` or `else` */
-    uint8_t *of_agent; /* by op: the agent that has it, or a block around it; 0: all */
-    bool *in_lanes;    /* by op: it is `lanes`, or stands inside */
     uint32_t *defined, *in_init; /* by value: its op in the tree, in init, from 1; 0: elsewhere */
-    int64_t *turn;    /* by op, of a loop: the index that is looked at .. */
-    bool *turning;    /* .. or none is */
     uint8_t sync[NAMED_BARRIERS]; /* by named barrier: the agent whose threads come together there */
     uint8_t *owner;   /* by variable: the agent that has it, 0: all */
     uint8_t *cell;    /* by buffer: the agent whose cell it is */
@@ -169,6 +178,14 @@ static inline uint8_t mask(const bool *agents)
     uint8_t m = 0;
     for (uint32_t a = 0; a < TREE_AGENTS; a++) m |= (uint8_t)(agents[a] << a);
     return m;
+}
+
+/* Where what stands in a block of its own ends, with its `else`. */
+static inline uint32_t tree_last(const TreeFacts *f, uint32_t op)
+{
+    if (!ir_opens_block(f->tree->ops.v[op].op)) return op;
+    uint32_t end = f->at[op].end;
+    return f->tree->ops.v[end].op == IR_ELSE ? f->at[end].end : end;
 }
 
 static inline uint32_t tree_not_before(const uint32_t *ops, uint32_t n, uint32_t op) /* of ops in order the first that is not before it */
@@ -210,8 +227,8 @@ static inline const IrOp *tree_op(const TreeFacts *f, uint32_t i)
     return &f->tree->ops.v[i];
 }
 
-/* ---- values.c: values and polynomials, in the CTA of that rank; rank tree_ctas(): in any ---- */
-typedef enum TreeWhen { WHEN_NEVER, WHEN_ALWAYS, WHEN_OPEN } TreeWhen;
+/* ---- values.c: values and polynomials, in the CTA of that rank; rank `ctas`: in any ---- */
+typedef enum TreeWhen { WHEN_NEVER, WHEN_ALWAYS, WHEN_OPEN, WHENS } TreeWhen;
 void tree_values(TreeFacts *f);
 const IrOp *tree_definition(const TreeFacts *f, IrVal v); /* in the tree or in init; NULL: elsewhere */
 IrVal tree_uncast(const TreeFacts *f, IrVal v);           /* the number that it was before conversions */
@@ -228,9 +245,13 @@ static inline void tree_poly(TreePoly *p, int64_t k) /* k, of no value */
     p->t[0].k = k;
     p->t[0].n = 0;
 }
+static inline size_t tree_size(const TreePoly *p)
+{
+    return offsetof(TreePoly, t) + p->n * sizeof *p->t;
+}
 static inline void tree_copy(TreePoly *p, const TreePoly *q)
 {
-    memcpy(p, q, offsetof(TreePoly, t) + q->n * sizeof *q->t);
+    memcpy(p, q, tree_size(q));
 }
 void tree_poly_add(TreePoly *p, const TreePoly *q, int64_t k); /* k times q */
 void tree_where(const TreeFacts *f, TreePoly *r, const TreePoly *p, IrVal pred, const IrArg *bytes, uint32_t rank); /* r: p where the pred holds, 0 elsewhere; of so many bytes */
@@ -238,8 +259,7 @@ void tree_add(const TreeFacts *f, TreePoly *sum, const TreePoly *p, const IrArg 
 TreeRange tree_poly_range(const TreeFacts *f, const TreePoly *p, uint32_t rank);
 IrVal tree_plain(const TreeFacts *f, IrVal v); /* of a polynomial: as the tree has it */
 
-/* places.c: of no bytes. */
-bool tree_of_none(const TreeFacts *f, const TreeAccess *x);
+void tree_place(const TreeFacts *f, TreeAccess *x, const TreePoly *from, const TreePoly *to); /* places.c: they are kept */
 /* places.c: surely within its slot. */
 bool tree_inside(const TreeFacts *f, const TreeAccess *x);
 /* places.c: can x, which is done now, touch bytes that y touched before it in the same generation, at least one of them writing? */
@@ -248,7 +268,6 @@ bool tree_apart_of_ctas(const TreeFacts *f, const TreeAccess *x); /* places.c: w
 bool tree_by_one(const TreeFacts *f, const IrOp *op); /* the elected thread of its agent */
 
 /* ---- ranks.c: clusters ---- */
-uint32_t tree_ctas(const IrKernel *k);
 bool tree_reaches_others(const IrOp *op);
 /* Of the loops around the op whose trips are numbers, one turn after the other; first: none is set yet. False: no more, and none is set. */
 bool tree_turns(const TreeFacts *f, uint32_t op, bool first);

@@ -48,17 +48,17 @@ static void check_owner(TreeFacts *f, uint32_t i)
     const IrOp *op = tree_op(f, i);
     if (op->op == IR_VAR) f->owner[ir_find(op, IRK_VAR)->id] = op->agent;
     if (op->op == IR_SET && f->owner[ir_find(op, IRK_VAR)->id] != op->agent) tree_wrong(f, i, "a variable that is set by others than have it");
-    uint8_t agent = f->around[i] ? f->of_agent[f->around[i] - 1] : 0;
+    uint8_t agent = f->at[i].around ? f->at[f->at[i].around - 1].agent : 0;
     if (op->agent && agent && op->agent != agent) tree_wrong(f, i, "in a block of another agent");
-    f->of_agent[i] = op->agent ? op->agent : agent;
+    f->at[i].agent = op->agent ? op->agent : agent;
 }
 
 /* The lanes of a warp go round on their own: what is counted, or done by one, does not stand there. */
 static void check_lanes(TreeFacts *f, uint32_t i)
 {
     const IrOp *op = tree_op(f, i);
-    bool inside = f->around[i] && f->in_lanes[f->around[i] - 1];
-    f->in_lanes[i] = inside || op->op == IR_LANES;
+    bool inside = f->at[i].around && f->at[f->at[i].around - 1].in_lanes;
+    f->at[i].in_lanes = inside || op->op == IR_LANES;
     if (inside && (is_once(op) || op->elect)) tree_wrong(f, i, "counted in lanes");
     if (!inside && !tree_by_one(f, op) && ir_op_info(op->op)->group == IRG_COPY && ir_find(op, IRK_BAR)) tree_wrong(f, i, "copied by every thread");
 }
@@ -89,7 +89,7 @@ void tree_form(TreeFacts *f, uint32_t i)
 {
     check_owner(f, i);
     check_lanes(f, i);
-    if (f->next[i] != i) return;
+    if (f->at[i].next != i) return;
     check_buffers(f, i);
     check_cell(f, i);
     check_sync(f, i);

@@ -3,9 +3,12 @@
  * between the two, from the end of the outermost block around the one to the beginning of the other's. */
 #include "lower/verify/tree/facts.h"
 
+typedef struct Number {
+    uint32_t number, behind; /* of accesses; how many have begun behind the last that has it */
+} Number;
 typedef struct Kind {
     uint64_t is;
-    VEC(uint32_t) numbers, begun; /* and how many had begun behind the last that has it */
+    VEC(Number) numbers;
     uint32_t oldest;
 } Kind;
 
@@ -16,31 +19,22 @@ static uint64_t kind_of(const TreeAccess *x)
 
 static uint32_t number_of(TreeFacts *f, TreeRing *r, Kind *k, uint32_t before, uint32_t behind)
 {
-    if (k->numbers.n && before >= k->begun.v[k->oldest] && before - k->begun.v[k->oldest] >= r->slots) {
-        uint32_t at = k->oldest;
-        k->oldest = (at + 1) % k->numbers.n;
-        k->begun.v[at] = behind;
-        return k->numbers.v[at];
+    Number *n = k->numbers.n ? &k->numbers.v[k->oldest] : NULL;
+    if (n && before >= n->behind && before - n->behind >= r->slots) {
+        k->oldest = (k->oldest + 1) % k->numbers.n;
+        n->behind = behind;
+        return n->number;
     }
-    vec_push(f->a, &k->numbers, r->numbers);
-    vec_push(f->a, &k->begun, behind);
+    vec_push(f->a, &k->numbers, ((Number){r->numbers, behind}));
     return r->numbers++;
 }
 
 /* On each way that the walk takes: of loops one turn. */
 static bool surely_begins(const TreeFacts *f, uint32_t op)
 {
-    uint32_t b = f->around[op];
-    while (b && tree_op(f, b - 1)->op == IR_LOOP && tree_trips(tree_op(f, b - 1)) > 0) b = f->around[b - 1];
+    uint32_t b = f->at[op].around;
+    while (b && tree_op(f, b - 1)->op == IR_LOOP && tree_trips(tree_op(f, b - 1)) > 0) b = f->at[b - 1].around;
     return b == 0;
-}
-
-/* The last op of what stands in no block and begins with that one. */
-static uint32_t last_of(const TreeFacts *f, uint32_t op)
-{
-    if (!ir_opens_block(tree_op(f, op)->op)) return op;
-    uint32_t end = f->end[op];
-    return tree_op(f, end)->op == IR_ELSE ? f->end[end] : end;
 }
 
 void tree_numbers(TreeFacts *f, TreeRing *r)
@@ -51,10 +45,10 @@ void tree_numbers(TreeFacts *f, TreeRing *r)
         TreeAccess *x = &f->access.v[r->access.v[i]];
         uint32_t at = 0, outer = x->op;
         if (i == 0 || x->op > last) {
-            while (f->around[outer]) outer = f->around[outer] - 1;
+            while (f->at[outer].around) outer = f->at[outer].around - 1;
             if (tree_op(f, outer)->op == IR_ELSE) outer = x->op; /* of its `if` it is part of what was looked at before, if that has accesses */
             for (before = behind; next < r->begun.n && r->begun.v[next] < outer; next++) before += surely_begins(f, r->begun.v[next]);
-            last = last_of(f, outer);
+            last = tree_last(f, outer);
             for (behind = before; next < r->begun.n && r->begun.v[next] <= last; next++) behind += surely_begins(f, r->begun.v[next]);
         }
         while (at < kinds.n && kinds.v[at].is != kind_of(x)) at++;
@@ -66,7 +60,7 @@ void tree_numbers(TreeFacts *f, TreeRing *r)
 
 uint32_t tree_now(TreeFacts *f, uint32_t op, uint32_t from)
 {
-    for (uint32_t last = last_of(f, op); from < f->access.n && f->access.v[from].op <= last; from++)
+    for (uint32_t last = tree_last(f, op); from < f->access.n && f->access.v[from].op <= last; from++)
         f->ring[f->access.v[from].ring].now[f->access.v[from].number] = from;
     return from;
 }

@@ -25,8 +25,8 @@ int64_t tree_trips(const IrOp *op)
 /* The loop around the op, from 1; 0: none more. */
 static uint32_t loop_around(const TreeFacts *f, uint32_t op)
 {
-    uint32_t b = f->around[op];
-    while (b && (tree_op(f, b - 1)->op == IR_IF || tree_op(f, b - 1)->op == IR_ELSE)) b = f->around[b - 1];
+    uint32_t b = f->at[op].around;
+    while (b && (tree_op(f, b - 1)->op == IR_IF || tree_op(f, b - 1)->op == IR_ELSE)) b = f->at[b - 1].around;
     return b;
 }
 
@@ -35,12 +35,12 @@ static uint32_t loop_around(const TreeFacts *f, uint32_t op)
 static bool turns_within(const TreeFacts *f, uint32_t ring, uint32_t from, uint32_t to, uint32_t loop)
 {
     const TreeRing *r = &f->ring[ring];
-    uint32_t end = f->end[loop - 1];
+    uint32_t end = f->at[loop - 1].end;
     for (uint32_t i = tree_not_before(r->begun.v, r->begun.n, loop); i < r->begun.n && r->begun.v[i] < end; i++) {
-        uint32_t at = r->begun.v[i], in = f->around[at] - 1;
+        uint32_t at = r->begun.v[i], in = f->at[at].around - 1;
         bool left = in == loop - 1 || tree_op(f, in)->op != IR_REPEAT;
-        if (at > from && in < from && left && from < f->end[in]) return false;
-        if (at < to && to < f->end[in]) return false;
+        if (at > from && in < from && left && from < f->at[in].end) return false;
+        if (at < to && to < f->at[in].end) return false;
     }
     return true;
 }
@@ -49,7 +49,7 @@ static bool turns_within(const TreeFacts *f, uint32_t ring, uint32_t from, uint3
 static uint32_t turning(const TreeFacts *f, uint32_t ring, uint32_t from, uint32_t to, uint32_t inner)
 {
     uint32_t b = loop_around(f, inner ? inner - 1 : from);
-    while (b && (b > to || f->end[b - 1] < to || !turns_within(f, ring, from, to, b))) b = loop_around(f, b - 1);
+    while (b && (b > to || f->at[b - 1].end < to || !turns_within(f, ring, from, to, b))) b = loop_around(f, b - 1);
     return b;
 }
 
@@ -57,7 +57,7 @@ static uint32_t turning(const TreeFacts *f, uint32_t ring, uint32_t from, uint32
 
 static Range range(const TreeFacts *f, const TreePoly *p)
 {
-    return tree_poly_range(f, p, tree_ctas(f->k));
+    return tree_poly_range(f, p, f->ctas);
 }
 
 static bool is_before(Range x, Range y)
@@ -95,7 +95,7 @@ static bool value_not_below(const TreeFacts *f, IrVal a, IrVal b, int depth)
     const IrArg *p[] = {ir_find(op, IRK_A), ir_find(op, IRK_B)};
     bool holds[2];
     for (int i = 0; i < 2; i++)
-        holds[i] = p[i]->kind == IRA_IMM ? tree_range(f, b, tree_ctas(f->k)).hi <= p[i]->imm : value_not_below(f, p[i]->id, b, depth - 1);
+        holds[i] = p[i]->kind == IRA_IMM ? tree_range(f, b, f->ctas).hi <= p[i]->imm : value_not_below(f, p[i]->id, b, depth - 1);
     return op->op == IR_MIN ? holds[0] && holds[1] : holds[0] || holds[1];
 }
 
@@ -150,9 +150,9 @@ static bool exclusive(const TreeFacts *f, IrVal a, IrVal b, int depth)
 /* In the two branches of one `if`. */
 static bool other_branch(const TreeFacts *f, uint32_t a, uint32_t b)
 {
-    for (uint32_t x = f->around[a]; x; x = f->around[x - 1])
-        for (uint32_t y = f->around[b]; y; y = f->around[y - 1])
-            if ((tree_op(f, x - 1)->op == IR_IF && f->end[x - 1] == y - 1) || (tree_op(f, y - 1)->op == IR_IF && f->end[y - 1] == x - 1)) return true;
+    for (uint32_t x = f->at[a].around; x; x = f->at[x - 1].around)
+        for (uint32_t y = f->at[b].around; y; y = f->at[y - 1].around)
+            if ((tree_op(f, x - 1)->op == IR_IF && f->at[x - 1].end == y - 1) || (tree_op(f, y - 1)->op == IR_IF && f->at[y - 1].end == x - 1)) return true;
     return false;
 }
 
@@ -192,7 +192,7 @@ static void drop_shared(const TreeFacts *f, Spot *x, Spot *y, bool ctas)
         for (int j = 0; j < 4 && shared; j++) shared = times_of(p[j], t.v[0]) == t.k;
         for (int way = 0; way < 2 && shared; way++) {
             uint32_t from = way ? x->of->op : y->of->op, to = way ? y->of->op : x->of->op, at = f->defined[t.v[0] - 1];
-            for (uint32_t b = turning(f, x->of->ring, from, to, 0); b && shared; b = turning(f, x->of->ring, from, to, b)) shared = at < b || at > f->end[b - 1];
+            for (uint32_t b = turning(f, x->of->ring, from, to, 0); b && shared; b = turning(f, x->of->ring, from, to, b)) shared = at < b || at > f->at[b - 1].end;
         }
         for (int j = 0; j < 4 && shared; j++) drop(p[j], t.v[0]);
     }
@@ -261,7 +261,7 @@ static bool reaches_apart(const Reach *x, const Reach *y)
 static bool ctas_apart(const TreeFacts *f, const Spot *x, const Spot *y, bool turns)
 {
     Reach by_y[TREE_RANKS], *others = turns ? arena_array(f->a, Reach, REACHES) : by_y;
-    uint32_t n = 0, ctas = tree_ctas(f->k);
+    uint32_t n = 0, ctas = f->ctas;
     bool apart = true;
     for (; n < ctas && !turns; n++) by_y[n] = reach(f, y, n);
     for (bool more = !turns || tree_turns(f, x->of->op, true); more; more = turns && tree_turns(f, x->of->op, false)) {
@@ -285,7 +285,7 @@ static void spot_of(Spot *s, const TreeAccess *x)
 
 bool tree_apart_of_ctas(const TreeFacts *f, const TreeAccess *a)
 {
-    if (tree_ctas(f->k) == 1 || a->how != TO_EVENT || a->adds) return true;
+    if (f->ctas == 1 || a->how != TO_EVENT || a->adds) return true;
     Spot x;
     spot_of(&x, a);
     return ctas_apart(f, &x, &x, false) || ctas_apart(f, &x, &x, true);
@@ -295,7 +295,7 @@ bool tree_apart_of_ctas(const TreeFacts *f, const TreeAccess *a)
 static bool apart_by_rank(const TreeFacts *f, const Spot *x, const Spot *y)
 {
     bool apart = x->of != y->of;
-    for (uint32_t s = 0; s < tree_ctas(f->k) && apart; s++) {
+    for (uint32_t s = 0; s < f->ctas && apart; s++) {
         Reach a = reach(f, x, s), b = reach(f, y, s);
         apart = reaches_apart(&a, &b);
     }
@@ -305,9 +305,10 @@ static bool apart_by_rank(const TreeFacts *f, const Spot *x, const Spot *y)
 static bool conflict(const TreeFacts *f, const TreeAccess *i, const TreeAccess *j)
 {
     if (i->buf != j->buf || (!i->write && !j->write) || (i->adds && i->adds == j->adds)) return false;
-    bool far = tree_ctas(f->k) > 1 && i->how == TO_EVENT && j->how == TO_EVENT;
+    bool far = f->ctas > 1 && i->how == TO_EVENT && j->how == TO_EVENT;
     Spot x, y;
     if (!far && (i->whole || j->whole)) return true;
+    if (!far && (is_before(i->ends, j->begins) || is_before(j->ends, i->begins))) return false;
     spot_of(&x, i);
     spot_of(&y, j);
     if (far) {
@@ -336,18 +337,23 @@ bool tree_conflict(const TreeFacts *f, const TreeAccess *x, const TreeAccess *y)
     return set_has(*meets, at + 1);
 }
 
-bool tree_of_none(const TreeFacts *f, const TreeAccess *a)
+void tree_place(const TreeFacts *f, TreeAccess *x, const TreePoly *from, const TreePoly *to)
 {
-    return not_before(f, a->from, a->to);
+    char *kept = arena_alloc(f->a, tree_size(from) + tree_size(to));
+    x->from = memcpy(kept, from, tree_size(from));
+    x->to = memcpy(kept + tree_size(from), to, tree_size(to));
+    x->begins = range(f, from);
+    x->ends = range(f, to);
+    x->none = x->begins.hi >= x->ends.lo && not_before(f, from, to);
 }
 
 /* It ends behind where it begins, under its conditions or not: what is announced counts on that, too (bytes.c). */
 bool tree_inside(const TreeFacts *f, const TreeAccess *a)
 {
     bool inside = !a->lost && (!a->whole || a->how == BY_COMMIT); /* where the tensor core's descriptor leads is not asked here */
-    inside = inside && (a->whole || not_before(f, a->to, a->from));
-    for (uint32_t s = 0; s < tree_ctas(f->k) && inside; s++) {
-        if (tree_when(f, tree_op(f, a->op), s) == WHEN_NEVER) continue;
+    inside = inside && (a->whole || is_before(a->begins, a->ends) || not_before(f, a->to, a->from));
+    for (uint32_t s = 0; s < f->ctas && inside; s++) {
+        if (tree_when(f, tree_op(f, a->op), s) == WHEN_NEVER || (a->begins.lo >= 0 && a->ends.hi <= f->k->bufs.v[a->buf].bytes)) continue;
         inside = tree_poly_range(f, a->from, s).lo >= 0 && tree_poly_range(f, a->to, s).hi <= f->k->bufs.v[a->buf].bytes;
     }
     return inside;

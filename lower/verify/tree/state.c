@@ -52,9 +52,9 @@ static State *state_alloc(States *p)
         p->spares = s->next;
         return s;
     }
-    s = arena_new(p->f->a, State);
-    s->ring = arena_array(p->f->a, RingState *, p->f->k->rings.n);
-    s->agents = arena_array(p->f->a, uint64_t, agent_words(p));
+    size_t rings = p->f->k->rings.n * sizeof *s->ring;
+    s = arena_alloc(p->f->a, sizeof *s + rings + agent_words(p) * sizeof *s->agents);
+    s->agents = (uint64_t *)(void *)((char *)s->ring + rings);
     return s;
 }
 

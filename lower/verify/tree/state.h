@@ -105,9 +105,9 @@ typedef struct RingState {
 } RingState;
 enum { TOUCHED /* by its threads, since they last came together */, UNFENCED /* where threads wrote, for all that it has fenced */, OUT /* with asynchronous reads of its */, AGENT_SETS };
 typedef struct State {
-    RingState **ring;
-    uint64_t *agents; /* sets of rings */
     struct State *next;
+    uint64_t *agents; /* sets of rings: behind the rings */
+    RingState *ring[];
 } State;
 typedef struct States { /* memory to be used again */
     const TreeFacts *f;

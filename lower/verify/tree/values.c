@@ -132,9 +132,9 @@ static Range of_register(const TreeFacts *f, uint32_t reg, uint32_t rank)
 {
     const uint32_t *n = f->k->mf.cluster;
     uint32_t d = reg % 3, part = d == 0 ? rank % n[0] : d == 1 ? rank / n[0] % n[1] : rank / n[0] / n[1]; /* x, y, z follow one another */
-    bool all = rank == tree_ctas(f->k);
-    if (reg == IRR_CLUSTER_NCTARANK) return point(tree_ctas(f->k));
-    if (reg == IRR_CLUSTER_CTARANK) return all ? (Range){0, tree_ctas(f->k) - 1} : point(rank);
+    bool all = rank == f->ctas;
+    if (reg == IRR_CLUSTER_NCTARANK) return point(f->ctas);
+    if (reg == IRR_CLUSTER_CTARANK) return all ? (Range){0, f->ctas - 1} : point(rank);
     if (reg >= IRR_CLUSTER_NCTAID_X) return point(n[d]);
     if (reg >= IRR_CLUSTER_CTAID_X) return all ? (Range){0, n[d] - 1} : point(part);
     return (Range){reg >= IRR_NCTAID_X ? n[d] : 0, TREE_FAR};
@@ -192,11 +192,11 @@ static Range in_its_type(const IrOp *op, Range r)
 static Range range_of(const TreeFacts *f, IrVal v, uint32_t rank, int depth)
 {
     TreeNumber *n = &f->number[rank][v - 1];
-    uint32_t turn = rank == tree_ctas(f->k) ? 1 : *f->turns + 1, at = f->defined[v - 1];
+    uint32_t turn = rank == f->ctas ? 1 : *f->turns + 1, at = f->defined[v - 1];
     if (n->turn == turn) return n->is;
     const IrOp *op = tree_definition(f, v);
     n->turn = turn;
-    if (at && f->turning[at - 1] && rank < tree_ctas(f->k)) n->is = point(f->turn[at - 1]);
+    if (at && f->at[at - 1].turning && rank < f->ctas) n->is = point(f->at[at - 1].turn);
     else n->is = op && depth ? in_its_type(op, of_op(f, op, rank, depth - 1)) : ANY;
     return n->is;
 }
@@ -215,7 +215,7 @@ bool tree_number(const TreeFacts *f, const IrArg *arg, uint32_t rank, int64_t *o
 
 bool tree_not_zero(const TreeFacts *f, const IrArg *x)
 {
-    Range r = operand(f, x, tree_ctas(f->k), DEPTH);
+    Range r = operand(f, x, f->ctas, DEPTH);
     return r.lo > 0 || r.hi < 0;
 }
 
@@ -234,7 +234,8 @@ void tree_values(TreeFacts *f)
 {
     f->launch = of_launch(f);
     f->turns = arena_new(f->a, uint32_t);
-    for (uint32_t s = 0; s <= tree_ctas(f->k); s++) f->number[s] = arena_array(f->a, TreeNumber, f->k->value_types.n);
+    for (uint32_t s = 0; s <= f->ctas; s++) /* a CTA that is alone is any */
+        f->number[s] = s == 1 && f->ctas == 1 ? f->number[0] : arena_array(f->a, TreeNumber, f->k->value_types.n);
 }
 
 /* ---- polynomials ---- */
@@ -242,7 +243,7 @@ void tree_values(TreeFacts *f)
 /* The value as that CTA has it: those that are not the same in all are numbered anew. */
 static IrVal named(const TreeFacts *f, IrVal v, uint32_t rank)
 {
-    return rank == tree_ctas(f->k) || tree_ctas(f->k) == 1 || tree_same(f, v) ? v : v + (rank + 1) * f->k->value_types.n;
+    return rank == f->ctas || f->ctas == 1 || tree_same(f, v) ? v : v + (rank + 1) * f->k->value_types.n;
 }
 
 IrVal tree_plain(const TreeFacts *f, IrVal v)
@@ -344,7 +345,7 @@ static void add(const TreeFacts *f, TreePoly *sum, const TreePoly *p, const IrAr
     } else if (op && depth && op->op == IR_MUL && b->kind == IRA_IMM) {
         tree_poly_add(&q, p, b->imm);
         add(f, sum, &q, a, rank, depth - 1);
-    } else if (op && depth && rank < tree_ctas(f->k) && op->op == IR_SEL) { /* b, and where the condition holds a instead of it */
+    } else if (op && depth && rank < f->ctas && op->op == IR_SEL) { /* b, and where the condition holds a instead of it */
         tree_where(f, &q, p, ir_find(op, IRK_COND)->id, NULL, rank);
         add(f, sum, p, b, rank, depth - 1);
         add(f, sum, &q, a, rank, depth - 1);
@@ -352,7 +353,7 @@ static void add(const TreeFacts *f, TreePoly *sum, const TreePoly *p, const IrAr
         tree_poly(&r, 0);
         tree_poly_add(&r, &q, -1);
         add(f, sum, &r, b, rank, depth - 1);
-    } else if (op && depth && rank < tree_ctas(f->k) && op->op == IR_CVT) {
+    } else if (op && depth && rank < f->ctas && op->op == IR_CVT) {
         tree_where(f, &q, p, a->id, NULL, rank);
         tree_poly_add(sum, &q, 1);
     } else {
