@@ -168,6 +168,7 @@ static Form value_of_op(Verifier *v, uint32_t index, int depth, bool *trip)
     const IrOp *op = v->ops[index];
     const Operands *o = &v->operands[index];
     Form x;
+    int64_t k;
     if (!o->pure || depth == 0) {
         bool wild = v->f.wild;
         place_leaf(v, index);
@@ -189,25 +190,21 @@ static Form value_of_op(Verifier *v, uint32_t index, int depth, bool *trip)
         if (op->op == IR_CMP && v->draws.n && choice_drawn(v, fa)) fb = undecided(v, b, fb, trip);
         else if (op->op == IR_CMP && v->draws.n && choice_drawn(v, fb)) fa = undecided(v, a, fa, trip);
         x = run_result(v, index, fc, fa, fb);
-        if (v->open[index] && *trip && open_decided(v, index, x, fa, fb)) {
+        if (v->open[index] && *trip && form_is_const(&v->f, fa, &k) && form_is_const(&v->f, fb, &k)) {
             x = open_form(v, index);
             if (form_data(&v->f, x)->n == 0) *trip = false; /* it is so in all turns */
             else v->met_open = index + 1;
         }
     }
-    x = resolve(v, x, trip);
-    if (v->steers[index]) steer_see(v, index, x, *trip);
-    return x;
+    return resolve(v, x, trip);
 }
 
 static inline void define(Verifier *v, IrVal value, Form x, bool trip)
 {
-    uint32_t index = v->def[value - 1];
     v->now->loaded[value - 1] = x;
     x = resolve(v, x, &trip);
     v->now->value[value - 1] = x;
     v->now->by_trip[value - 1] = trip;
-    if (v->steers[index]) steer_see(v, index, x, trip);
 }
 
 static Form worked_out(Verifier *v, uint32_t value, int depth)
