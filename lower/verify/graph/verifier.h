@@ -9,7 +9,7 @@
  * is in order.
  * judge/races.c, judge/coverage.c, judge/global.c, judge/always.c and judge/end.c prove properties of a finished graph, whose accesses
  * judge/places.c sorts; values/polys.c says where they lie, values/views.c where maps do. tries/choices.c enumerates the
- * trip counts, for nests that tries/nests.c tells apart one by one; tries/period.c, tries/moduli.c, tries/steer.c,
+ * trip counts, for nests that tries/nests.c tells apart one by one; tries/period.c, tries/rounds.c, tries/moduli.c, tries/compare.c,
  * tries/open.c, tries/turns.c and judge/cycles.c extend the result to all of them, tries/constants.c long constant ones
  * to what they stand for; of a kernel that is proved elsewhere a few are looked at, and nothing is extended (few); unroll/draws.c
  * shows that loops which tickets end do end.
@@ -118,13 +118,13 @@ typedef struct Verifier {
     Turns *turns;         /* by op */
     uint8_t *reached;     /* by op: REACHED_NOW, REACHED */
     bool afresh;         /* another one was met: the choices are made anew */
-    uint8_t *seen;      /* by op that steers: how it came out */
-    uint32_t *steers;   /* by op: a condition of that op, + 1 */
-    uint8_t *open;      /* by op that steers: whether it is a comparison that is held open */
+    Round *rounds;      /* by value */
+    uint64_t *loop_bit, *variable_bit, turning; /* by op, by variable: which bit it is in those; loops that are unrolled */
+    bool *given;        /* by variable: as Round */
+    uint8_t *cone, *cone_of_variable; /* by op, by variable: CONE_SYNC .. */
+    uint32_t *steers;   /* by op in CONE_STEERS: the op that uses it, + 1 */
+    bool *open;         /* by op: held open */
     uint32_t met_open;  /* one that is and came up in this run, + 1; 0: none */
-    uint32_t opened;    /* the first that is, + 1; 0: none */
-    uint8_t opened_seen; /* how it came out before */
-    bool *joins;        /* by op that steers: made from conditions that are looked at themselves */
     uint8_t *chosen;    /* by op: loops whose trip count is a choice, or made from one */
     bool split;         /* repeats end each at its own time */
     bool again, failed; /* again: a choice was added, or found to need more values */

@@ -56,21 +56,13 @@ Diag *verify_refuse(Verifier *v, ErrorCode code, uint32_t op, const char *fmt, .
     if (v->silent || v->held.text) return NULL;
     Text t;
     text_init(&t, v->arena->mem);
-    if (v->opened) { /* what happens under a condition that perhaps never comes about */
-        code = E0660;
-        op = v->steers[v->opened - 1] - 1;
-        text_printf(&t, "the condition of this %s was always %s in the trip counts that were tried",
-                    verify_op_text(v, op), v->opened_seen & SEEN_TRUE ? "true" : "false");
-    } else {
-        va_list ap;
-        va_start(ap, fmt);
-        text_vprintf(&t, fmt, ap);
-        va_end(ap);
-    }
+    va_list ap;
+    va_start(ap, fmt);
+    text_vprintf(&t, fmt, ap);
+    va_end(ap);
     const char *kept = arena_strdup(v->arena, t.s, t.n);
     text_free(&t);
     Diag *g = diag_at(v->diags, code, verify_place(v, op), "%s", kept);
-    if (v->opened) return NULL;
     if (op < v->nops && v->ops[op]->span.hi == 0)
         diag_note(v->diags, g, (Span){0, 0}, "at an op that the compiler added near here: %s", verify_op_text(v, op));
     if (code != E0660) note_open(v, g);
@@ -89,7 +81,6 @@ void verify_hold(Verifier *v, ErrorCode code, uint32_t op, uint32_t also, const 
     const char *kept = arena_strdup(v->arena, t.s, t.n);
     text_free(&t);
     v->held = (Held){.code = code, .op = op, .also = also, .text = kept, .label = label};
-    if (v->opened) v->failed = true;
 }
 
 /* The run is over: what was held is reported, or the race that it comes to. */
@@ -100,7 +91,7 @@ static void report_held(Verifier *v)
     v->silent = true;
     v->failed = v->again = false;
     v->budget = BUDGET;
-    bool race = v->opened == 0 && find_race(v);
+    bool race = find_race(v);
     v->silent = v->failed = false;
     if (race) {
         tell_race(v, &v->race);
@@ -113,7 +104,6 @@ static void report_held(Verifier *v)
 
 void verify_spent(Verifier *v)
 {
-    v->opened = 0; /* it is not the condition's fault */
     verify_refuse(v, E0660, v->now ? run_op(v) : v->nops,
                   "the kernel has too many loops in loops, or too long ones, to be proved");
 }
@@ -413,18 +403,18 @@ static void prepare(Verifier *v)
         v->dealt |= v->ops[i]->op == IR_TICKET || v->ops[i]->op == IR_CLC_NEXT;
         v->uneven |= differs(v, i);
     }
+    for (uint32_t i = 0; i < v->nops; i++) tensors_of(v, v->ops[i]);
     period_parities(v);
+    cones_find(v);
     moduli_prepare(v);
     if (v->failed) return;
     if (v->nslots == 0) v->nslots = 1;
-    for (uint32_t i = 0; i < v->nops; i++) tensors_of(v, v->ops[i]);
     family_prepare(v);
-    v->seen = arena_array(v->arena, uint8_t, v->nops + 1);
     v->chosen = arena_array(v->arena, uint8_t, v->nops + 1);
     registers(v);
     nests_find(v);
     period_prepare(v);
-    steer_prepare(v);
+    compare_prepare(v);
     turns_prepare(v);
     v->told = arena_array(v->arena, uint8_t, (size_t)v->nslots * v->nranks);
 }
@@ -497,7 +487,7 @@ static void try_all(Verifier *v)
     do {
         try_choices(v);
         if (!v->failed && !v->few) period_check(v);
-    } while (!v->failed && !v->few && (period_longer(v) || steer_check(v) || period_wider(v)));
+    } while (!v->failed && !v->few && (period_longer(v) || period_wider(v)));
     if (!v->failed && !v->few) turns_check(v);
     if (v->failed) return;
     certify_dependences(v);

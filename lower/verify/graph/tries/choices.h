@@ -48,8 +48,24 @@ typedef struct Unlike { /* turns of a loop that conditions on its index tell apa
     uint32_t front, end;
     bool rounds;
 } Unlike;
-enum { OPEN_NUMBERS = 1, /* of two numbers */ OPEN_ALWAYS }; /* wherever trip counts decide it */
 enum { REACHED_NOW = 1, REACHED = 2 };
-enum { SEEN_TRUE = 1, SEEN_FALSE = 2, SEEN_TRIP = 4 };
+typedef struct Round { /* of a value: tries/rounds.c */
+    int64_t turns, step;  /* m times so many turns of any loop later it is a multiple of m * step more; turns 0: not known */
+    bool bits;            /* for m that are powers of 2 */
+    uint64_t loops, vars; /* whose index, or what they hold, it is made from: a bit each */
+    bool given;           /* made from launch values, or others that chosen trip counts may make a number */
+} Round;
+static inline bool round_returns(const Round *r)
+{
+    return r->turns && r->step == 0;
+}
+/* What a value or variable takes part in. */
+enum {
+    CONE_SYNC = 1,   /* numbers of synchronisation, and conditions of it: through variables */
+    CONE_PLACE = 2,  /* places in a buffer: so, too */
+    CONE_LOADS = 4,  /* loads are followed here: all that is not of scalars alone */
+    CONE_STEERS = 8, /* conditions, trip counts and amounts: as far as it is worked out from values */
+    CONE_ENDS = 16   /* when repeats are left */
+};
 
 #endif

@@ -18,199 +18,7 @@
  */
 #include "lang/checked.h"
 #include "lower/verify/graph/tries/tries.h"
-#include "lower/verify/graph/unroll/unroll.h"
-
-enum { TERMS = 8, DEPTH = 24 };
-
-typedef struct Term { /* c times: a value, or what a launch expression says */
-    uint32_t value, expr;
-    int64_t c;
-} Term;
-typedef struct Linear {
-    bool ok;
-    uint32_t n;
-    Term t[TERMS];
-    int64_t k;
-} Linear;
-
-static Linear number(int64_t k)
-{
-    return (Linear){.ok = true, .k = k};
-}
-
-static Linear single(uint32_t value, uint32_t expr)
-{
-    return (Linear){.ok = true, .n = 1, .t = {{value, expr, 1}}};
-}
-
-static void add_term(Linear *x, Term t)
-{
-    for (uint32_t i = 0; i < x->n; i++) {
-        if (x->t[i].value != t.value || x->t[i].expr != t.expr) continue;
-        x->ok &= add_s64(x->t[i].c, t.c, &x->t[i].c);
-        if (x->t[i].c == 0) x->t[i] = x->t[--x->n];
-        return;
-    }
-    if (x->n == TERMS) x->ok = false;
-    else x->t[x->n++] = t;
-}
-
-static Linear sum(Linear a, Linear b, int64_t c)
-{
-    int64_t k;
-    a.ok &= b.ok && mul_s64(b.k, c, &k) && add_s64(a.k, k, &a.k);
-    for (uint32_t i = 0; i < b.n && a.ok; i++) {
-        Term t = b.t[i];
-        a.ok &= mul_s64(t.c, c, &t.c);
-        if (a.ok) add_term(&a, t);
-    }
-    return a;
-}
-
-static Linear product(Linear a, Linear b)
-{
-    return a.n == 0 ? sum(number(0), b, a.k) : b.n == 0 ? sum(number(0), a, b.k) : (Linear){0};
-}
-
-static Linear of_expr(const Verifier *v, uint32_t x, int depth)
-{
-    const LxNode *e = &v->k->mf.lx.nodes.v[x - 1];
-    Linear r = {0};
-    if (e->op == LX_CONST) return number(e->k);
-    if (depth && (e->op == LX_ADD || e->op == LX_SUB))
-        r = sum(of_expr(v, e->a, depth - 1), of_expr(v, e->b, depth - 1), e->op == LX_ADD ? 1 : -1);
-    if (depth && e->op == LX_MUL) r = product(of_expr(v, e->a, depth - 1), of_expr(v, e->b, depth - 1));
-    return r.ok ? r : single(0, x);
-}
-
-static Linear of_arg(const Verifier *v, const IrArg *arg, int depth);
-
-/* A bound that is clipped to the range of its type is the bound. */
-static bool clips(const IrOp *op, const Linear *limit)
-{
-    return limit->n == 0 && (op->op == IR_MAX ? limit->k == INT32_MIN : op->op == IR_MIN && limit->k == INT32_MAX);
-}
-
-static Linear of_op(const Verifier *v, const IrOp *op, int depth)
-{
-    const IrArg *x = ir_find(op, IRK_A), *y = ir_find(op, IRK_B);
-    if (op->op == IR_CONST) return number(x->imm);
-    if (op->op == IR_CVT) return of_arg(v, x, depth);
-    Linear a = of_arg(v, x, depth), b = of_arg(v, y, depth);
-    switch ((IrOpcode)op->op) {
-    case IR_ADD: return sum(a, b, 1);
-    case IR_SUB: return sum(a, b, -1);
-    case IR_MUL: return product(a, b);
-    case IR_SHL: return b.n == 0 && b.k >= 0 && b.k < 31 ? sum(number(0), a, INT64_C(1) << b.k) : (Linear){0};
-    case IR_MIN:
-    case IR_MAX: return clips(op, &b) ? a : (Linear){0};
-    default: return (Linear){0};
-    }
-}
-
-static bool taken_apart(const IrOp *op)
-{
-    switch ((IrOpcode)op->op) {
-    case IR_CONST:
-    case IR_CVT:
-    case IR_ADD:
-    case IR_SUB:
-    case IR_MUL:
-    case IR_SHL:
-    case IR_MIN:
-    case IR_MAX: return true;
-    default: return false;
-    }
-}
-
-static Linear of_arg(const Verifier *v, const IrArg *arg, int depth)
-{
-    if (arg == NULL) return (Linear){0};
-    if (arg->kind != IRA_VAL) return number(arg->imm);
-    const IrOp *op = v->ops[v->def[arg->id - 1]];
-    if (op->op == IR_PARAM && depth) return of_expr(v, ir_find(op, IRK_EXPR)->id, depth - 1);
-    Linear r = depth && taken_apart(op) ? of_op(v, op, depth - 1) : (Linear){0};
-    return r.ok ? r : single(arg->id, 0);
-}
-
-/* ---- what a term is made from ---- */
-
-typedef struct Origin {
-    bool index;     /* of a loop whose trip count is chosen, as it is */
-    bool period;    /* of one modulo a constant */
-    int64_t joint;  /* turns after which all of those come round together */
-} Origin;
-
-/* turns: after which what is made from it comes round; 0: it is used as it is. */
-static void made_from(const Verifier *v, const IrArg *arg, int64_t turns, int depth, Origin *m)
-{
-    if (arg == NULL || arg->kind != IRA_VAL) return;
-    const IrOp *op = v->ops[v->def[arg->id - 1]];
-    if (op->op == IR_LOOP || op->op == IR_LANES) {
-        if (loop_fixed(op)) return;
-        if (turns) m->joint = modulus_joint(m->joint, turns);
-        if (turns) m->period = true;
-        else m->index = true;
-        return;
-    }
-    if (!run_pure(op)) return;
-    if (depth == 0) {
-        m->index = true;
-        return;
-    }
-    turns = modulus_within(v, op, turns);
-    made_from(v, ir_find(op, IRK_A), turns, depth - 1, m);
-    made_from(v, ir_find(op, IRK_B), turns, depth - 1, m);
-    made_from(v, ir_find(op, IRK_COND), 0, depth - 1, m);
-}
-
-static Origin made(const Verifier *v, uint32_t value)
-{
-    Origin m = {.joint = 1};
-    if (value) made_from(v, &(IrArg){.kind = IRA_VAL, .id = value}, 0, DEPTH, &m);
-    return m;
-}
-
-/* It comes round with all else that the runs have in numbers. */
-static bool comes_round(const Verifier *v, const Origin *m)
-{
-    return !m->period || v->joint % m->joint == 0;
-}
-
-bool index_followed(const Verifier *v, uint32_t at)
-{
-    Origin m = made(v, v->ops[at]->dst);
-    return !m.index && comes_round(v, &m);
-}
-
-static const IrOp *loop_of(const Verifier *v, uint32_t value)
-{
-    const IrOp *op = value ? v->ops[v->def[value - 1]] : NULL;
-    return op && op->op == IR_LOOP && !loop_fixed(op) ? op : NULL;
-}
-
-/* How far the constant and the indices of loops with a fixed number of turns go to either side. */
-static bool widest(const Verifier *v, const Linear *d, int64_t *most)
-{
-    int64_t all = d->k < 0 ? -d->k : d->k;
-    for (uint32_t i = 0; i < d->n; i++) {
-        const IrOp *op = d->t[i].value ? v->ops[v->def[d->t[i].value - 1]] : NULL;
-        if (op == NULL || !loop_fixed(op)) return false;
-        const IrArg *lo = ir_find(op, IRK_A), *hi = ir_find(op, IRK_B);
-        int64_t far = op->op == IR_LANES ? 32 : hi->imm > -lo->imm ? hi->imm : -lo->imm, x;
-        if (!mul_s64(d->t[i].c < 0 ? -d->t[i].c : d->t[i].c, far, &x) || !add_s64(all, x, &all)) return false;
-    }
-    *most = all;
-    return true;
-}
-
-/* ---- how far it reaches ---- */
-
-void compare_begin(Verifier *v)
-{
-    v->front = v->end = 0;
-    for (uint32_t i = 0; i < v->nops; i++) v->unlike[i].front = v->unlike[i].end = 0;
-}
+#include "lower/verify/graph/values/polys.h"
 
 static void reaches(uint32_t *far, int64_t turns)
 {
@@ -234,91 +42,128 @@ static int64_t turns_before(const IrOp *op, int64_t c, int64_t far)
     return far / by + (far % by || !from_there);
 }
 
-/* d is c times the index of a loop and what does not depend on other indices. */
-static bool against(Verifier *v, const IrOp *op, Linear d, uint32_t index)
+/* How far it goes to either side, whatever the indices of loops with a fixed number of turns are. */
+static bool widest(Domain *d, Poly x, int64_t *most)
 {
-    uint32_t at = v->def[d.t[index].value - 1];
-    const IrOp *loop = loop_of(v, d.t[index].value);
-    const IrArg *from = ir_find(loop, IRK_A);
-    int64_t c = d.t[index].c, far;
-    Linear rest = d, lo = of_arg(v, from, DEPTH), end = of_arg(v, ir_find(loop, IRK_B), DEPTH);
-    rest.t[index] = rest.t[--rest.n];
-    bool first = lo.ok && lo.n == 0;
-    Linear front = first ? sum(rest, lo, c) : rest;
-    if (front.ok && widest(v, &front, &far) && (first || steer_not_negative(v, from))) {
+    Poly lo, hi;
+    int64_t least, greatest;
+    if (!domain_min(d, x, &lo) || !domain_max(d, x, &hi) || !poly_is_const(lo, &least) || !poly_is_const(hi, &greatest)) return false;
+    *most = -least > greatest ? -least : greatest;
+    return least > INT32_MIN && greatest < INT32_MAX;
+}
+
+/* What is compared is c times the loop's index and the rest, in which there is no other one. */
+static bool against(Verifier *v, PolyPlace *w, uint32_t at, uint32_t loop, int64_t c, Poly rest)
+{
+    Domain *d = polys_domain(v->polys);
+    Poly by = poly_const(d, c), lo = poly_of(w, v->operands[loop].a), end = poly_of(w, v->operands[loop].b);
+    int64_t k, far;
+    bool first = poly_is_const(lo, &k);
+    Poly front = first ? poly_add(d, rest, poly_mul(d, by, lo)) : rest;
+    if (widest(d, front, &far) && (first || domain_le(d, poly_const(d, 0), lo))) {
         if (far / (c < 0 ? -c : c) > v->base) return false;
-        tells_apart(v, at, turns_before(op, c, far), 0);
+        tells_apart(v, loop, turns_before(v->ops[at], c, far), 0);
         return true;
     }
-    if ((c != 1 && c != -1) || !end.ok || end.n == 0) return false;
-    rest = sum(rest, end, c);
-    if (!rest.ok || !widest(v, &rest, &far) || far > (int64_t)v->base + 1) return false;
-    tells_apart(v, at, 0, far);
+    if ((c != 1 && c != -1) || poly_is_const(end, &k)) return false;
+    if (!widest(d, poly_add(d, rest, poly_mul(d, by, end)), &far) || far > (int64_t)v->base + 1) return false;
+    tells_apart(v, loop, 0, far);
     return true;
 }
 
-/* A launch value that a loop's number of turns is made from; more: what that number has besides. */
-static bool counts_turns(const Verifier *v, const Term *t, int64_t *more)
+static int64_t constant_of(Poly p)
 {
+    for (uint32_t i = 0; i < p.n; i++)
+        if (p.terms[i].natoms == 0) return p.terms[i].coef;
+    return 0;
+}
+
+/* Numbers of turns, and a number: chosen trip counts may decide it. far: how far those are from what they are made from. */
+static bool of_counts(Verifier *v, PolyPlace *w, Poly x, int64_t far)
+{
+    Domain *d = polys_domain(v->polys);
+    int64_t k;
+    if (poly_is_const(x, &k)) {
+        if (!add_s64(far, k < 0 ? -k : k, &far) || far > v->base) return false;
+        reaches(&v->end, far + 1);
+        return true;
+    }
     for (uint32_t i = 0; i < v->nops; i++) {
         if (v->ops[i]->op != IR_LOOP || loop_fixed(v->ops[i])) continue;
-        const IrArg *lo = ir_find(v->ops[i], IRK_A), *hi = ir_find(v->ops[i], IRK_B);
-        Linear count = sum(of_arg(v, hi, DEPTH), of_arg(v, lo, DEPTH), -1);
-        for (uint32_t j = 0; count.ok && j < count.n; j++) {
-            if (count.t[j].expr != t->expr || (count.t[j].c != 1 && count.t[j].c != -1)) continue;
-            *more = count.k < 0 ? -count.k : count.k;
-            return true;
-        }
+        Poly turns = poly_turns(w, i), less = poly_sub(d, x, turns), more = poly_add(d, x, turns), rest = less.n < more.n ? less : more;
+        int64_t own = constant_of(turns);
+        rest = poly_add(d, rest, poly_const(d, less.n < more.n ? own : -own));
+        if (!rest.bad && rest.n < x.n && add_s64(far, own < 0 ? -own : own, &own)) return of_counts(v, w, rest, own);
     }
     return false;
 }
 
-/* Launch values alone: chosen trip counts may decide it. */
-static bool of_launch(Verifier *v, const IrOp *op, const Linear *d)
-{
-    int64_t far = d->k < 0 ? -d->k : d->k, more = 0;
-    uint32_t exprs = 0;
-    for (uint32_t i = 0; i < d->n; i++) exprs += d->t[i].expr != 0;
-    if (op->op != IR_CMP || exprs == 0) return true;
-    for (uint32_t i = 0; i < d->n; i++) {
-        if (d->t[i].expr == 0) continue;
-        if ((d->t[i].c != 1 && d->t[i].c != -1) || !counts_turns(v, &d->t[i], &more)) return false;
-        if (!add_s64(far, more, &far)) return false;
-    }
-    if (far > v->base) return false;
-    reaches(&v->end, far + 1);
-    return true;
-}
-
-bool compare_followed(Verifier *v, uint32_t at)
+static bool compare_followed(Verifier *v, uint32_t at)
 {
     const IrOp *op = v->ops[at];
-    Linear d = sum(of_arg(v, ir_find(op, IRK_A), DEPTH), of_arg(v, ir_find(op, IRK_B), DEPTH), -1);
-    uint32_t indices = 0, periods = 0, index = 0;
-    for (uint32_t i = 0; d.ok && i < d.n; i++) {
-        Origin m = made(v, d.t[i].value);
-        if (loop_of(v, d.t[i].value)) {
-            index = i;
-            indices++;
-        } else if (m.index || !comes_round(v, &m)) {
-            return false;
-        } else {
-            periods += m.period;
-        }
+    const Round *r = &v->rounds[op->dst - 1];
+    if (r->loops == 0 && (!r->given || op->op != IR_CMP)) return true;
+    if (r->loops && !r->given && round_returns(r)) return v->joint % r->turns == 0;
+    Site here = {.op = at};
+    if (v->polys == NULL) v->polys = polys_new(v);
+    Domain *d = polys_domain(v->polys);
+    PolyPlace w = poly_place(v, v->polys, &here);
+    Poly x = poly_sub(d, poly_of(&w, v->operands[at].a), poly_of(&w, v->operands[at].b)), rest;
+    uint32_t loop = v->nops, loops = 0;
+    Atom index = 0;
+    int64_t c;
+    for (uint32_t i = 0; i < v->nops; i++) {
+        if (v->ops[i]->op != IR_LOOP || !(r->loops & v->loop_bit[i])) continue;
+        Poly turn = poly_of(&w, &(IrArg){.kind = IRA_VAL, .id = v->ops[i]->dst});
+        if (poly_is_const(turn, &c) || !domain_mentions(d, x, turn.terms[0].atoms[0])) continue;
+        index = turn.terms[0].atoms[0];
+        loop = i;
+        loops++;
     }
-    if (!d.ok) return false;
-    if (indices == 0) return of_launch(v, op, &d);
-    return indices == 1 && periods == 0 && against(v, op, d, index);
+    if (loops == 0) return poly_is_const(x, &c) || of_counts(v, &w, x, 0);
+    return loops == 1 && domain_linear(d, x, index, &c, &rest) && against(v, &w, at, loop, c, rest);
+}
+
+static bool index_followed(const Verifier *v, uint32_t at)
+{
+    const Round *r = &v->rounds[v->ops[at]->dst - 1];
+    return r->loops == 0 || (round_returns(r) && v->joint % r->turns == 0);
+}
+
+static bool followed(Verifier *v, uint32_t at)
+{
+    switch ((IrOpcode)v->ops[at]->op) {
+    case IR_CMP:
+    case IR_MIN:
+    case IR_MAX: return compare_followed(v, at);
+    case IR_DIV:
+    case IR_MOD:
+    case IR_SHR:
+    case IR_AND:
+    case IR_OR:
+    case IR_XOR: return v->ops[at]->type == IR_PRED || index_followed(v, at);
+    default: return true;
+    }
 }
 
 /* 2 S + 1 turns are at least the first F, the last E, and what loops without ends have between them. Where the order of
  * events is the same in all turns, only the copies and their bytes being under conditions, it is proved by any of
  * them: it is enough that both accesses of each pair lie between the ends. */
-void compare_fit(Verifier *v)
+static void fit(Verifier *v)
 {
     uint32_t least = v->slots > v->joint ? v->slots : v->joint;
     uint32_t plain = 2 * least + 1, reach = 2 * v->slots + v->joint;
     uint32_t between = !v->uneven ? v->slots + v->joint : plain > reach ? plain : reach;
     uint32_t all = v->front + v->end + between;
     if (!v->few && v->front + v->end && v->ring < all / 2) v->ring = all / 2;
+}
+
+void compare_prepare(Verifier *v)
+{
+    v->open = arena_array(v->arena, bool, v->nops + 1);
+    v->front = v->end = 0;
+    for (uint32_t i = 0; i < v->nops; i++) v->unlike[i].front = v->unlike[i].end = 0;
+    for (uint32_t i = 0; i < v->nops; i++) v->open[i] = v->cone[i] & CONE_STEERS && !followed(v, i);
+    fit(v);
+    nests_together(v);
 }

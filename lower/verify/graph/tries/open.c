@@ -1,5 +1,5 @@
-/* Comparisons, minima and maxima that are held open: chosen trip counts decide them, and what the runs make of them does not
- * tell of longer loops (tries/compare.c), or was the same in all runs. Longer loops may have them otherwise, in any of
+/* Comparisons, minima and maxima that are held open: chosen trip counts make them of two numbers, and what the runs make of them does not
+ * tell of longer loops (tries/compare.c). Longer loops may have them otherwise, in any of
  * their turns, so they are worked out anew from the indices of loops as values of which nothing is known but that they are
  * within their bounds, and from the launch values as these stand.
  *
@@ -58,12 +58,6 @@ static Form open_value(Verifier *v, const IrArg *arg, int *fuel)
     if (x == 0 || op->op == IR_GET || (op->op != IR_LOADS && run_by_trip(v, arg)))
         *fuel = -1; /* variables may be equal by chance */
     return *fuel < 0 ? 0 : x;
-}
-
-bool open_decided(const Verifier *v, uint32_t op, Form x, Form a, Form b)
-{
-    if (x == 0 || form_data(&v->f, x)->n) return false;
-    return v->open[op] == OPEN_ALWAYS || (form_data(&v->f, a)->n == 0 && form_data(&v->f, b)->n == 0);
 }
 
 Form open_form(Verifier *v, uint32_t op)

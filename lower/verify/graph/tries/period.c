@@ -8,7 +8,7 @@
  *   each other are a circle; in a run each circle comes back to values that it had, so it goes round for ever. Those of the
  *   program come back all at once, where the moduli of indices do: the runs are made again with as many turns. Index and parity meet only under % or & by a constant;
  *   an index that is a slot as it is would leave the ring in the longer runs and was refused there.
- * - A condition on an index that steers synchronisation or copies was seen to hold and to fail (tries/steer.c), or the runs
+ * - A condition on an index that steers synchronisation or copies was seen to hold and to fail (tries/compare.c), or the runs
  *   leave open whether it holds (tries/open.c). It compares a turn with an end of the loop (`k + c < n`), or with a
  *   constant that the runs reach.
  * - A variable whose bit s is the parity of the waits so far on slot s of a barrier, also of waits under conditions, says
@@ -34,17 +34,9 @@ typedef struct Start { /* of a loop, by a thread: what variables held at its fir
     uint64_t returned; /* circles whose variables came back */
     bool joint;        /* those of the program have, all at once, with the moduli of indices */
 } Start;
-typedef struct Seen { /* a value, on the way from an operand */
-    uint32_t root;
-    uint8_t how;
-    int64_t turns;
-} Seen;
 struct Period {
     uint8_t *relevant; /* by variable: slots, parities or conditions of synchronisation depend on it */
-    Seen *seen;        /* by value */
-    uint32_t root, roots;
-    int64_t joint;   /* turns after which all that the operand was made from comes round */
-    uint8_t *circle; /* by relevant variable: those that are made from each other go round together */
+    uint64_t *circle; /* by relevant variable: those that are made from each other go round together: a bit of each */
     uint32_t *sums;  /* by op that opens a loop: where the other variables that it sets begin in sum, + 1; 0: there are none */
     VEC(uint32_t) sum; /* each loop's end with UINT32_MAX */
     uint64_t *sets;  /* by op that opens a loop: circles with a variable that it sets */
@@ -58,142 +50,60 @@ struct Period {
     uint32_t raw;  /* op that uses an index as it is where that is not periodic, + 1 */
 };
 
-enum { CIRCLES = 64 };
-/* How an index gets into a value: as it is, through % or & by a constant, as a slot (as it is it leaves the ring, so
- * the runs see it), in a condition (both ways have to come up in the runs); of a family in a place or number of bytes, which
- * minima and maxima clip. */
-enum Use { USE_PLAIN = 1, USE_BOUNDED = 2, USE_SLOT = 4, USE_GUARD = 8, USE_AMOUNT = 16 };
+/* ---- indices as they are ---- */
 
-static void use(Verifier *v, uint32_t at, const IrArg *arg, enum Use how, int64_t turns);
-
-static void use_root(Verifier *v, uint32_t at, const IrArg *arg, enum Use how)
+/* With what it meets in the operand an index has to come round within the turns that the runs have. As a slot it may be as it is: it
+ * leaves the ring, and the runs see that. Of a family in a place or number of bytes, which minima and maxima clip: those are held open. */
+static void use(Verifier *v, uint32_t at, const IrArg *arg, IrKey key)
 {
-    struct Period *p = v->period;
-    uint32_t root = p->root;
-    int64_t joint = p->joint;
-    p->root = ++p->roots;
-    p->joint = 1;
-    use(v, at, arg, how, 0);
-    p->root = root;
-    p->joint = joint;
-}
-
-static void use_variable(Verifier *v, uint32_t var)
-{
-    struct Period *p = v->period;
-    if (p->relevant[var]) return;
-    p->relevant[var] = 1;
-    if (v->parity[var]) return;
-    for (uint32_t i = 0; i < v->nops; i++) {
-        const IrOp *op = v->ops[i];
-        if ((op->op != IR_SET && op->op != IR_VAR) || ir_find(op, IRK_VAR)->id != var) continue;
-        use_root(v, i, ir_find(op, IRK_A), USE_PLAIN);
-        if (op->guard.pred) use_root(v, i, &(IrArg){.kind = IRA_VAL, .id = op->guard.pred}, USE_PLAIN);
-    }
-}
-
-/* An index: with what it meets in the same operand it has to come round within the turns that the runs have. */
-static void use_index(Verifier *v, uint32_t at, uint32_t loop, enum Use how, int64_t turns)
-{
-    struct Period *p = v->period;
-    const IrOp *op = v->ops[loop];
-    const Body *b = verify_body(v, loop);
-    if (loop_fixed(op) || !(b->block[loop - b->base] & BLOCK_EVENTS)) return;
-    if (how == USE_BOUNDED && !mul_s64(p->joint / gcd_s64(p->joint, turns), turns, &p->joint)) p->joint = INT64_MAX;
-    int64_t most = v->conditional ? v->ring : 2 * (int64_t)v->ring;
-    if (how == USE_PLAIN || how == USE_AMOUNT || (how == USE_BOUNDED && p->joint > most)) p->raw = at + 1;
-}
-
-/* turns: after which the value that is made from this one comes round. */
-static void use(Verifier *v, uint32_t at, const IrArg *arg, enum Use how, int64_t turns)
-{
-    struct Period *p = v->period;
     if (arg == NULL || arg->kind != IRA_VAL) return;
-    Seen *s = &p->seen[arg->id - 1];
-    if (s->root != p->root) *s = (Seen){.root = p->root};
-    if (s->how & how && (turns == 0 || (s->turns && s->turns % turns == 0))) return;
-    s->how |= (uint8_t)how;
-    if (turns) s->turns = turns = s->turns ? modulus_joint(s->turns, turns) : turns;
-    uint32_t index = v->def[arg->id - 1];
-    const IrOp *op = v->ops[index];
-    if (op->op == IR_GET) use_variable(v, ir_find(op, IRK_VAR)->id);
-    if (op->op == IR_LOOP || op->op == IR_LANES) {
-        use_index(v, at, index, how, turns);
-        return;
+    const Round *r = &v->rounds[arg->id - 1];
+    const Operands *o = &v->operands[v->def[arg->id - 1]];
+    const IrOp *op = verify_def(v, arg);
+    bool within = round_returns(r) && r->turns <= (v->conditional ? 1 : 2) * (int64_t)v->ring;
+    if (within || !(r->loops & v->turning) || (key == IRK_SLOT && r->turns == 1)) return;
+    bool amount = key == IRK_OFFSET || key == IRK_ALONG || key == IRK_BYTES;
+    if (amount && (op->op == IR_MIN || op->op == IR_MAX || op->type == IR_PRED)) return;
+    if (amount && o->pure) {
+        use(v, at, o->a, key);
+        use(v, at, o->b, key);
+    } else {
+        v->period->raw = at + 1;
     }
-    const IrArg *a = ir_find(op, IRK_A), *b = ir_find(op, IRK_B);
-    if (how == USE_AMOUNT && (op->op == IR_MIN || op->op == IR_MAX || op->type == IR_PRED)) return; /* held open: tries/steer.c */
-    bool linear = op->op == IR_ADD || op->op == IR_SUB || op->op == IR_MUL || op->op == IR_CVT || op->op == IR_SHL;
-    enum Use in = how;
-    turns = modulus_within(v, op, turns);
-    if (turns) in = USE_BOUNDED;
-    else if (how == USE_BOUNDED || (how == USE_SLOT && !linear)) in = USE_PLAIN;
-    use(v, at, a, in, turns);
-    use(v, at, b, in, turns);
-    use(v, at, ir_find(op, IRK_COND), how & (USE_GUARD | USE_AMOUNT) ? USE_GUARD : USE_PLAIN, 0);
 }
 
-static void use_operands(Verifier *v, uint32_t i)
+static void use_operands(Verifier *v, uint32_t at)
 {
-    const IrOp *op = v->ops[i];
-    uint8_t group = ir_op_info(op->op)->group;
-    bool sync = group == IRG_BARRIER || group == IRG_COPY || group == IRG_THREAD;
-    for (uint32_t j = 0; sync && j < op->nargs; j++) {
-        const IrArg *a = &op->args[j];
-        if (a->key == IRK_SLOT) use_root(v, i, a, USE_SLOT);
-        bool amount = a->key == IRK_OFFSET || a->key == IRK_ALONG || a->key == IRK_BYTES;
-        if (v->family && amount) use_root(v, i, a, USE_AMOUNT);
-        if (a->key == IRK_PHASE || a->key == IRK_RANK || a->key == IRK_MASK || a->key == IRK_BAR_RANK) use_root(v, i, a, USE_PLAIN);
-    }
-    if (op->guard.pred && ((sync && group != IRG_COPY && group != IRG_THREAD) || group == IRG_GROUP || group == IRG_FENCE || group == IRG_SYNC))
-        use_root(v, i, &(IrArg){.kind = IRA_VAL, .id = op->guard.pred}, USE_GUARD);
+    const IrOp *op = v->ops[at];
+    bool set = op->op == IR_SET || op->op == IR_VAR;
+    for (uint32_t i = 0; i < op->nargs; i++)
+        if (cones_number(v, at, (IrKey)op->args[i].key)) use(v, at, &op->args[i], (IrKey)op->args[i].key);
+    if (!set || !v->period->relevant[v->operands[at].var] || v->parity[v->operands[at].var]) return;
+    use(v, at, v->operands[at].a, IRK_A);
+    if (op->guard.pred) use(v, at, &(IrArg){.kind = IRA_VAL, .id = op->guard.pred}, IRK_A);
 }
 
 /* ---- circles: variables that are made from each other ---- */
 
-static uint32_t root(uint32_t *parent, uint32_t x)
-{
-    while (parent[x] != x) x = parent[x] = parent[parent[x]];
-    return x;
-}
-
-static void join_value(Verifier *v, uint32_t *parent, uint32_t *stamp, uint32_t var, const IrArg *arg)
-{
-    if (arg == NULL || arg->kind != IRA_VAL || stamp[arg->id - 1] == var + 1) return;
-    stamp[arg->id - 1] = var + 1;
-    const IrOp *op = v->ops[v->def[arg->id - 1]];
-    if (op->op == IR_GET) {
-        uint32_t other = ir_find(op, IRK_VAR)->id;
-        if (v->period->relevant[other]) parent[root(parent, other)] = root(parent, var);
-    }
-    if (op->op == IR_LOOP) return;
-    join_value(v, parent, stamp, var, ir_find(op, IRK_A));
-    join_value(v, parent, stamp, var, ir_find(op, IRK_B));
-    join_value(v, parent, stamp, var, ir_find(op, IRK_COND));
-}
-
 static void find_circles(Verifier *v)
 {
     struct Period *p = v->period;
-    uint32_t n = v->k->vars.n, count = 0;
-    uint32_t *parent = arena_array(v->arena, uint32_t, n), *stamp = arena_array(v->arena, uint32_t, v->nvalues);
-    uint32_t *number = arena_array(v->arena, uint32_t, n);
-    for (uint32_t i = 0; i < n; i++) parent[i] = i;
+    uint32_t n = v->k->vars.n;
+    for (uint32_t i = 0; i < n; i++)
+        if (p->relevant[i] && !v->parity[i]) p->circle[i] = v->variable_bit[i];
     for (uint32_t i = 0; i < v->nops; i++) {
         const IrOp *op = v->ops[i];
-        if (op->op != IR_SET || !p->relevant[ir_find(op, IRK_VAR)->id]) continue;
-        uint32_t var = ir_find(op, IRK_VAR)->id;
-        if (v->parity[var]) continue;
-        join_value(v, parent, stamp, var, ir_find(op, IRK_A));
-        if (op->guard.pred) join_value(v, parent, stamp, var, &(IrArg){.kind = IRA_VAL, .id = op->guard.pred});
+        uint64_t all = op->op == IR_SET ? p->circle[v->operands[i].var] : 0;
+        if (all == 0) continue;
+        if (v->operands[i].a->kind == IRA_VAL) all |= v->rounds[v->operands[i].a->id - 1].vars;
+        if (op->guard.pred) all |= v->rounds[op->guard.pred - 1].vars;
+        for (uint32_t j = 0; j < n; j++)
+            if (p->circle[j] & all) all |= p->circle[j];
+        for (uint32_t j = 0; j < n; j++)
+            if (p->circle[j] & all) p->circle[j] = all;
     }
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t r = root(parent, i);
-        if (!p->relevant[i]) continue;
-        if (number[r] == 0) number[r] = count < CIRCLES ? ++count : CIRCLES; /* the last takes all that are left */
-        p->circle[i] = (uint8_t)(number[r] - 1);
-        if (v->fixed && !v->counter[i] && !v->parity[i]) p->program |= UINT64_C(1) << p->circle[i];
-    }
+    for (uint32_t i = 0; i < n; i++)
+        if (v->fixed && !v->counter[i]) p->program |= p->circle[i];
 }
 
 /* ---- variables that count waits ---- */
@@ -314,11 +224,11 @@ void period_prepare(Verifier *v)
     p->within = within;
     p->needed = v->joint;
     p->relevant = arena_array(v->arena, uint8_t, v->k->vars.n);
-    p->seen = arena_array(v->arena, Seen, v->nvalues);
-    p->circle = arena_array(v->arena, uint8_t, v->k->vars.n);
+    p->circle = arena_array(v->arena, uint64_t, v->k->vars.n);
     p->sets = arena_array(v->arena, uint64_t, v->nops);
     p->stray = arena_array(v->arena, uint8_t, v->nops);
     p->loop = arena_array(v->arena, uint32_t, v->nops);
+    for (uint32_t i = 0; i < v->k->vars.n; i++) p->relevant[i] = v->cone_of_variable[i] & CONE_SYNC;
     for (uint32_t i = 0; i < v->nops; i++) use_operands(v, i);
     find_circles(v);
     find_sums(v);
@@ -328,7 +238,7 @@ void period_prepare(Verifier *v)
         for (uint32_t j = i - b->base + 1; j < b->partner[i - b->base]; j++) {
             const IrOp *op = &b->role->ops.v[j];
             uint32_t var = op->op == IR_SET ? ir_find(op, IRK_VAR)->id : 0;
-            if (op->op == IR_SET && p->relevant[var] && !v->parity[var]) p->sets[i] |= UINT64_C(1) << p->circle[var];
+            if (op->op == IR_SET && p->relevant[var] && !v->parity[var]) p->sets[i] |= p->circle[var];
             if (loop_own_count(op) && !p->within[b->base + j])
                 j = b->partner[j]; /* each of its turns is a step on the circle: it comes back by itself */
         }
@@ -376,11 +286,11 @@ void period_turn(Verifier *v, const Frame *fr)
     bool last = fr->at == 2 * (int64_t)v->ring, due = sets & p->program && !s->joint && fr->at % (int64_t)v->joint == 0;
     if ((sets & ~s->returned) == 0 && !due && !last) return;
     for (uint32_t i = 0; i < n; i++)
-        if (p->relevant[i] && !v->parity[i] && s->vars[i] != v->now->vars[i].x) moved |= UINT64_C(1) << p->circle[i];
+        if (p->relevant[i] && !v->parity[i] && s->vars[i] != v->now->vars[i].x) moved |= p->circle[i];
     s->returned |= sets & ~moved;
     if (due && !(moved & sets & p->program)) {
         s->joint = true;
-        p->needed = modulus_joint(p->needed, fr->at);
+        p->needed = rounds_joint(p->needed, fr->at);
     }
     bool strays = sets & ~s->returned || (sets & p->program && !s->joint);
     if (last && strays && !uneven(v, fr->op)) p->stray[fr->op] = 1;
@@ -410,10 +320,8 @@ void period_check(Verifier *v)
 
 static void prepare_again(Verifier *v)
 {
-    v->opened = 0;
-    memset(v->seen, 0, v->nops);
     period_prepare(v);
-    steer_prepare(v);
+    compare_prepare(v);
 }
 
 bool period_longer(Verifier *v)

@@ -48,30 +48,21 @@ bool nests_apart(const Verifier *v, const Choice *a, const Choice *b); /* the lo
 void nests_together(Verifier *v); /* together */
 bool nests_own(const Verifier *v, Form of); /* a trip count that is made from values of its nest */
 
-/* ---- steer.c ---- */
-void steer_prepare(Verifier *v);
-bool steer_not_negative(Verifier *v, const IrArg *arg); /* in every turn of every launch */
-void steer_see(Verifier *v, uint32_t at, Form x, bool trip); /* trip: made from chosen trip counts */
-/* After all runs: refuses what came out one way only; true if the runs are to be done again, with that held open. */
-bool steer_check(Verifier *v);
-
 /* ---- compare.c ---- */
-/* What few turns make of it tells of longer loops: of a comparison, minimum or maximum; of what comes round with the index. */
-bool compare_followed(Verifier *v, uint32_t op); /* notes how far from the ends of loops it is */
-void compare_begin(Verifier *v);
-void compare_fit(Verifier *v); /* ring, to what was noted */
-bool index_followed(const Verifier *v, uint32_t op);
+void compare_prepare(Verifier *v); /* what is held open, and ring, so that the runs tell of the rest */
 
 /* ---- open.c ---- */
-/* Whether the op on a and b, held open, came out as x here: then another form stands for it. */
-bool open_decided(const Verifier *v, uint32_t op, Form x, Form a, Form b);
-Form open_form(Verifier *v, uint32_t op); /* the form that stands for it where v->now is */
+Form open_form(Verifier *v, uint32_t op); /* the form that stands for an op that is held open, where v->now is */
+
+/* ---- rounds.c ---- */
+void cones_find(Verifier *v); /* what something is made from */
+bool cones_number(const Verifier *v, uint32_t op, IrKey key); /* the op's operand has to be a number in the runs; of a family places and amounts, too */
+void rounds_find(Verifier *v, int64_t step); /* step: by how much a variable is more in each turn */
+Round round_of_op(const Verifier *v, const IrOp *op); /* a pure one */
+int64_t rounds_joint(int64_t a, int64_t b); /* the least common multiple; INT64_MAX: too large */
 
 /* ---- moduli.c ---- */
 void moduli_prepare(Verifier *v); /* fixed, joint, and ring */
-/* The value of a pure op comes round after `turns` turns (0: it is used as it is) if its operands do after as many as this. */
-int64_t modulus_within(const Verifier *v, const IrOp *op, int64_t turns);
-int64_t modulus_joint(int64_t a, int64_t b); /* the least common multiple; INT64_MAX: too large */
 /* What steers was seen to come round after so many turns: whether the period gets longer by that, and the ring with it. */
 bool moduli_longer(Verifier *v, int64_t turns);
 

@@ -185,7 +185,7 @@ static bool does_something(const Verifier *v, uint32_t op)
 }
 
 /* A block that was come to is left out where its condition says so in all turns of every launch: those that trip counts decide
- * came out both ways, alone and joined, or are held open (tries/steer.c). */
+ * tell of longer loops or are held open (tries/compare.c). */
 static bool left_out(const Verifier *v, const Body *b, uint32_t at)
 {
     for (uint32_t i = 0; i < at; i++) {

@@ -170,7 +170,8 @@ static Form result_of(Verifier *v, uint32_t index, int depth, bool *trip)
         (choice_drawn(v, a.x) ? undecided(v, o->b, &b.x) : choice_drawn(v, b.x) && undecided(v, o->a, &a.x)))
         *trip = false;
     Form x = run_result(v, index, c.x, a.x, b.x);
-    if (!v->open[index] || !*trip || !open_decided(v, index, x, a.x, b.x)) return x;
+    int64_t k;
+    if (!v->open[index] || !*trip || !form_is_const(&v->f, a.x, &k) || !form_is_const(&v->f, b.x, &k)) return x;
     x = open_form(v, index);
     if (form_data(&v->f, x)->n == 0) *trip = false; /* it is so in all turns */
     else v->met_open = index + 1;
@@ -188,17 +189,11 @@ static Form new_value(Verifier *v, uint32_t index, bool wild)
     return x;
 }
 
-static Value value_of(Verifier *v, uint32_t op, Form x, bool trip)
-{
-    x = resolve(v, x, &trip);
-    if (v->steers[op]) steer_see(v, op, x, trip);
-    return (Value){x, trip};
-}
-
 static void define(Verifier *v, IrVal value, Form x, bool trip)
 {
     v->now->loaded[value - 1] = x;
-    v->now->value[value - 1] = value_of(v, v->def[value - 1], x, trip);
+    x = resolve(v, x, &trip);
+    v->now->value[value - 1] = (Value){x, trip};
 }
 
 static Value worked_out(Verifier *v, uint32_t value, int depth)
@@ -206,7 +201,8 @@ static Value worked_out(Verifier *v, uint32_t value, int depth)
     uint32_t op = v->def[value - 1];
     bool trip = false, pure = v->operands[op].pure;
     Form x = pure && depth ? result_of(v, op, depth, &trip) : new_value(v, op, pure);
-    return v->now->value[value - 1] = value_of(v, op, x, trip);
+    x = resolve(v, x, &trip);
+    return v->now->value[value - 1] = (Value){x, trip};
 }
 
 Form run_whole(Verifier *v, const IrArg *arg)

@@ -1,0 +1,269 @@
+/* What becomes of values from turn to turn, in one pass over the ops: how they come round, and what they are made from. Also which
+ * values and variables something is made from.
+ *
+ * m times `turns` turns of any loop later a value is a multiple of m times `step` more, for each m; step 0: it is the same. So an index
+ * (1, 1), k / 2 (2, 1), k / 2 % 3 (6, 0). When a variable comes back to what it held the runs show (tries/period.c): here it counts as if it stayed.
+ */
+#include "lang/checked.h"
+#include "lower/verify/graph/tries/tries.h"
+#include "lower/verify/graph/unroll/unroll.h"
+
+int64_t rounds_joint(int64_t a, int64_t b)
+{
+    int64_t r;
+    return mul_s64(a / gcd_s64(a, b), b, &r) ? r : INT64_MAX;
+}
+
+static Round unknown(Round x)
+{
+    x.turns = x.step = 0;
+    return x;
+}
+
+static bool scales(const Round *x, int64_t by)
+{
+    return !x->bits || (by & (by - 1)) == 0;
+}
+
+/* After so many times the turns. */
+static Round later(Round x, int64_t by)
+{
+    if (!scales(&x, by)) return mul_s64(x.turns, by, &x.turns) ? x : unknown(x); /* a multiple of step still */
+    return mul_s64(x.turns, by, &x.turns) && mul_s64(x.step, by, &x.step) ? x : unknown(x);
+}
+
+static Round both(Round a, Round b)
+{
+    Round r = {.loops = a.loops | b.loops, .vars = a.vars | b.vars, .given = a.given || b.given, .bits = a.bits || b.bits};
+    int64_t turns = a.turns && b.turns ? rounds_joint(a.turns, b.turns) : INT64_MAX;
+    if (turns == INT64_MAX) return r;
+    a = later(a, turns / a.turns);
+    b = later(b, turns / b.turns);
+    r.turns = a.turns && b.turns ? turns : 0;
+    r.step = r.turns ? gcd_s64(a.step, b.step) : 0;
+    return r;
+}
+
+static Round times(Round x, int64_t k)
+{
+    return mul_s64(x.step, k < 0 ? -k : k, &x.step) ? x : unknown(x);
+}
+
+/* After as many turns as it takes to be a multiple of m more. */
+static Round until(Round x, int64_t m)
+{
+    int64_t by = m / gcd_s64(m, x.step);
+    return scales(&x, by) ? later(x, by) : unknown(x);
+}
+
+static Round quotient(Round x, int64_t by)
+{
+    x = until(x, by);
+    x.step /= by;
+    return x;
+}
+
+static Round rest_of(Round x, int64_t by)
+{
+    x = until(x, by);
+    x.step = 0;
+    return x;
+}
+
+/* With a constant: the bits above the constant's come through as they are, or are all alike. */
+static Round masked(const IrOp *op, Round x, int64_t mask)
+{
+    int64_t below = mask < 0 ? ~mask : mask, low = 1;
+    if (below >= INT32_MAX) return unknown(x);
+    while (low <= below) low *= 2;
+    bool alike = op->op == IR_AND ? mask >= 0 : op->op == IR_OR && mask < 0;
+    return alike ? rest_of(x, low) : until(x, low);
+}
+
+static Round of_arg(const Verifier *v, const IrArg *arg)
+{
+    return arg && arg->kind == IRA_VAL ? v->rounds[arg->id - 1] : (Round){.turns = 1};
+}
+
+Round round_of_op(const Verifier *v, const IrOp *op)
+{
+    const IrArg *a = ir_find(op, IRK_A), *b = ir_find(op, IRK_B);
+    Round x = of_arg(v, a), y = of_arg(v, b), all = both(both(x, y), of_arg(v, ir_find(op, IRK_COND)));
+    int64_t k = 0;
+    bool known = b && verify_number(v, b, &k), first = !known && a && verify_number(v, a, &k);
+    switch ((IrOpcode)op->op) {
+    case IR_ADD:
+    case IR_SUB:
+    case IR_SEL:
+    case IR_NOT:
+    case IR_CVT: return all;
+    case IR_MUL: return known ? times(x, k) : first ? times(y, k) : all;
+    case IR_SHL:
+        if (known && k >= 0 && k < 31) return times(x, INT64_C(1) << k);
+        break;
+    case IR_SHR:
+        if (known && k >= 0 && k < 31) return quotient(x, INT64_C(1) << k);
+        break;
+    case IR_DIV:
+        if (known && k > 0) return quotient(x, k);
+        break;
+    case IR_MOD:
+        if (known && k > 0) return rest_of(x, k);
+        break;
+    case IR_AND:
+    case IR_OR:
+    case IR_XOR:
+        if (known || first) return masked(op, known ? x : y, k);
+        all.step &= -all.step; /* each bit is made from those at its place */
+        all.bits = all.step != 0;
+        return all;
+    default: break;
+    }
+    return all.step ? unknown(all) : all;
+}
+
+/* What is no result of other values: given is what chosen trip counts may be a number for. */
+static Round of_leaf(const Verifier *v, uint32_t at, int64_t step)
+{
+    const IrOp *op = v->ops[at];
+    if (op->op == IR_GET)
+        return (Round){.turns = 1, .step = step, .vars = v->variable_bit[v->operands[at].var], .given = v->given[v->operands[at].var]};
+    if (loop_fixed(op)) return (Round){.turns = 1};
+    return op->op == IR_LOOP ? (Round){.turns = 1, .step = 1, .loops = v->loop_bit[at]} : (Round){.given = true};
+}
+
+static bool sets(const IrOp *op)
+{
+    return op->op == IR_SET || op->op == IR_VAR;
+}
+
+/* A variable that holds what is not numbers of the program or of turns that come round. */
+static bool gives(const Verifier *v, uint32_t at)
+{
+    const IrOp *op = v->ops[at];
+    Round x = of_arg(v, ir_find(op, IRK_A));
+    return sets(op) && !v->given[v->operands[at].var] && (x.given || x.turns == 0 || (x.loops && x.step));
+}
+
+void rounds_find(Verifier *v, int64_t step)
+{
+    v->given = arena_array(v->arena, bool, v->k->vars.n);
+    v->rounds = arena_array(v->arena, Round, v->nvalues);
+    for (bool more = true; more;) {
+        more = false;
+        for (uint32_t i = 0; i < v->nops; i++) {
+            const IrOp *op = v->ops[i];
+            bool launch = op->op == IR_PARAM || op->op == IR_SREG;
+            if (op->dst == 0) continue;
+            v->rounds[op->dst - 1] = launch ? (Round){.turns = 1, .given = true} : v->operands[i].pure ? round_of_op(v, op) : of_leaf(v, i, step);
+        }
+        for (uint32_t i = 0; i < v->nops; i++) {
+            if (!gives(v, i)) continue;
+            v->given[v->operands[i].var] = more = true;
+        }
+    }
+}
+
+/* ---- what something is made from ---- */
+
+enum { BITS = 64 };
+
+static void add(Verifier *v, uint32_t by, const IrArg *arg, uint8_t bit);
+
+static void add_pred(Verifier *v, uint32_t by, IrVal pred, uint8_t bit)
+{
+    if (pred) add(v, by, &(IrArg){.kind = IRA_VAL, .id = pred}, bit);
+}
+
+static void add_variable(Verifier *v, uint32_t by, uint32_t var, uint8_t bit)
+{
+    if (v->cone_of_variable[var] & bit) return;
+    v->cone_of_variable[var] |= bit;
+    if (v->parity[var] && bit != CONE_LOADS) return;
+    for (uint32_t i = 0; i < v->nops; i++) {
+        const IrOp *op = v->ops[i];
+        if (!sets(op) || v->operands[i].var != var) continue;
+        add(v, by, v->operands[i].a, bit);
+        add_pred(v, by, op->guard.pred, bit);
+    }
+}
+
+static void add(Verifier *v, uint32_t by, const IrArg *arg, uint8_t bit)
+{
+    if (arg == NULL || arg->kind != IRA_VAL) return;
+    uint32_t at = v->def[arg->id - 1];
+    const IrOp *op = v->ops[at];
+    if (v->cone[at] & bit) return;
+    v->cone[at] |= bit;
+    if (bit == CONE_STEERS && v->steers[at] == 0) v->steers[at] = by + 1;
+    if (op->op == IR_GET && bit != CONE_STEERS) add_variable(v, by, v->operands[at].var, bit);
+    if (bit != CONE_LOADS && !v->operands[at].pure) return;
+    for (uint32_t i = 0; i < op->nargs; i++) add(v, by, &op->args[i], bit);
+    add_pred(v, by, op->guard.pred, bit);
+}
+
+bool cones_number(const Verifier *v, uint32_t at, IrKey key)
+{
+    IrGroup group = (IrGroup)v->group[at];
+    if (group != IRG_BARRIER && group != IRG_COPY && group != IRG_THREAD) return false;
+    if (key == IRK_OFFSET || key == IRK_ALONG || key == IRK_BYTES) return v->family != NULL;
+    return key == IRK_SLOT || key == IRK_PHASE || key == IRK_RANK || key == IRK_MASK || key == IRK_BAR_RANK;
+}
+
+/* Coordinates and addresses only tell places of tensors: they count where copies read what others write. */
+static bool counts(const Verifier *v, IrKey key)
+{
+    return (v->loaded & v->stored) != 0 || (key != IRK_COORDS && key != IRK_INFO && key != IRK_FROM && key != IRK_TO);
+}
+
+static void add_operand(Verifier *v, uint32_t at, const IrArg *arg)
+{
+    IrOpcode op = (IrOpcode)v->ops[at]->op;
+    IrKey key = (IrKey)arg->key;
+    bool scalar = v->group[at] == IRG_SCALAR;
+    if (cones_number(v, at, key)) add(v, at, arg, CONE_SYNC);
+    if (!scalar && key == IRK_OFFSET) add(v, at, arg, CONE_PLACE);
+    if (!scalar && counts(v, key)) add(v, at, arg, CONE_LOADS);
+    if (op == IR_BREAK) add(v, at, arg, CONE_ENDS);
+    bool steers = op == IR_IF || op == IR_LOOP || key == IRK_BYTES || key == IRK_OFFSET;
+    if (!v->operands[at].pure && steers) add(v, at, arg, CONE_STEERS);
+}
+
+/* A load that is left out gives another value than the element: where that counts, its condition steers. */
+static void add_roots(Verifier *v)
+{
+    for (uint32_t i = 0; i < v->nops; i++) {
+        const IrOp *op = v->ops[i];
+        IrGroup group = (IrGroup)v->group[i];
+        for (uint32_t j = 0; j < op->nargs; j++) add_operand(v, i, &op->args[j]);
+        if (group == IRG_BARRIER || group == IRG_SYNC || group == IRG_GROUP || group == IRG_FENCE) add_pred(v, i, op->guard.pred, CONE_SYNC);
+        if (op->op != IR_LOADS) add_pred(v, i, op->guard.pred, CONE_LOADS);
+    }
+    for (uint32_t i = 0; i < v->nops; i++)
+        if (v->ops[i]->op != IR_LOADS || v->cone[i] & CONE_LOADS) add_pred(v, i, v->ops[i]->guard.pred, CONE_STEERS);
+}
+
+/* Of those that are too many the last ones share a bit. */
+static void number_bits(Verifier *v)
+{
+    uint32_t loops = 0, vars = 0;
+    for (uint32_t i = 0; i < v->nops; i++) {
+        const Body *b = verify_body(v, i);
+        if (!loop_own_count(v->ops[i])) continue;
+        v->loop_bit[i] = UINT64_C(1) << (loops < BITS - 1 ? loops++ : loops);
+        if (b->block[i - b->base] & BLOCK_EVENTS) v->turning |= v->loop_bit[i];
+    }
+    for (uint32_t i = 0; i < v->k->vars.n; i++)
+        if (v->cone_of_variable[i] & (CONE_SYNC | CONE_PLACE)) v->variable_bit[i] = UINT64_C(1) << (vars < BITS - 1 ? vars++ : vars);
+}
+
+void cones_find(Verifier *v)
+{
+    v->cone = arena_array(v->arena, uint8_t, v->nops + 1);
+    v->cone_of_variable = arena_array(v->arena, uint8_t, v->k->vars.n);
+    v->steers = arena_array(v->arena, uint32_t, v->nops + 1);
+    v->loop_bit = arena_array(v->arena, uint64_t, v->nops + 1);
+    v->variable_bit = arena_array(v->arena, uint64_t, v->k->vars.n);
+    add_roots(v);
+    number_bits(v);
+}
