@@ -511,7 +511,7 @@ static void name_device(SimDevice *s)
     else snprintf(name, room, "simulator (fuzz, %" PRIu32 " schedules from seed %" PRIu64 ")", o->schedules, o->seed);
 }
 
-tile_status sim_device_open(const char *words, tile_device **out, tile_error *err)
+TILE_API tile_status sim_device_open(const char *words, tile_device **out, tile_error *err) /* what libtile looks for in libtile_sim */
 {
     *out = NULL;
     SimDevice *s = calloc(1, sizeof *s);
