@@ -19,11 +19,11 @@ static tile_status load(const char *name, void *function, tile_error *err)
     return TILE_OK;
 }
 
-tile_status sim_device_open(const char *words, tile_device **out, tile_error *err)
+tile_status sim_device_open(const char *words, const Host *host, tile_device **out, tile_error *err)
 {
-    tile_status (*open)(const char *, tile_device **, tile_error *);
+    tile_status (*open)(const char *, const Host *, tile_device **, tile_error *);
     tile_status s = load("sim_device_open", (void *)&open, err);
-    return s == TILE_OK ? open(words, out, err) : s;
+    return s == TILE_OK ? open(words, host, out, err) : s;
 }
 
 tile_status tile_check_ptx(const char *text, size_t size, const char *target, const char *version,
