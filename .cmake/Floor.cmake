@@ -28,10 +28,10 @@ function(tile_view target)
 endfunction()
 
 # tile_symbols(TARGET VERSION PATTERN): the shared library shows what its public headers declare, each name with the version of the
-# interface that it is of, and nothing else, whatever is linked into it.
+# interface that it is of, and nothing else, whatever is linked into it; and it holds what these need, nothing else.
 function(tile_symbols target version pattern)
     set(map ${CMAKE_CURRENT_BINARY_DIR}/${target}.map)
     file(CONFIGURE OUTPUT ${map} CONTENT "${version} { global: ${pattern}; local: *; };\n")
-    target_link_options(${target} PRIVATE LINKER:--version-script=${map})
+    target_link_options(${target} PRIVATE LINKER:--version-script=${map} LINKER:--gc-sections)
     set_target_properties(${target} PROPERTIES LINK_DEPENDS ${map})
 endfunction()

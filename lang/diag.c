@@ -31,16 +31,6 @@ const ErrorInfo *error_info(ErrorCode c)
     return &ERRORS[c];
 }
 
-bool error_find(const char *code, ErrorCode *out)
-{
-    for (int i = 0; i < ERROR_COUNT; i++) {
-        if (strcmp(ERRORS[i].code, code) != 0) continue;
-        *out = (ErrorCode)i;
-        return true;
-    }
-    return false;
-}
-
 /* ---- the set of (code, span) already reported ---- */
 
 typedef struct SeenKey {

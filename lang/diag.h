@@ -29,6 +29,8 @@ typedef struct ErrorInfo {
     const char *explain; /* more, for tilecc --explain */
 } ErrorInfo;
 const ErrorInfo *error_info(ErrorCode c);
+const char *error_code(ErrorCode c); /* "E0412" */
+bool error_find(const char *code, ErrorCode *out);
 
 /* notyet.def: what is refused, and no rule of the hardware's or the language's */
 typedef enum NotYet {
@@ -42,7 +44,6 @@ typedef struct NotYetInfo {
     const char *what, *verb, *instead;
 } NotYetInfo;
 const NotYetInfo *not_yet_info(NotYet n);
-bool error_find(const char *code, ErrorCode *out);
 
 typedef struct DiagLabel {
     Span span;

@@ -139,7 +139,7 @@ static void put_map(MfWriter *w, const MfMap *m)
 
 static uint64_t code_word(ErrorCode c)
 {
-    const char *s = error_info(c)->code;
+    const char *s = error_code(c);
     uint64_t number = 0;
     for (unsigned i = 1; s[i]; i++) number = number * 10 + (uint64_t)(s[i] - '0');
     return pack(number, 32, (unsigned char)s[0]);

@@ -1,7 +1,6 @@
 /* Arguments by name, and what they say about the symbols. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "lang/names.h"
@@ -52,8 +51,9 @@ tile_status tile_args_new(tile_kernel *k, tile_args **out, tile_error *err)
     if (!k) return fail_null(err, "the kernel");
     tile_args *first = NULL, **link = &first;
     for (uint32_t i = 0; i == 0 || i < k->mf->schedules; i++) {
-        tile_args *a = *link = calloc(1, sizeof *a);
-        if (a) *a = (tile_args){.kernel = k + i, .heap = heap_new()};
+        const Host *host = &k->module->device->host;
+        tile_args *a = *link = host_zeros(host, 1, sizeof *a);
+        if (a) *a = (tile_args){.kernel = k + i, .heap = heap_new(host)};
         if (!a || !a->heap || !build_args(a)) {
             tile_args_free(first);
             return fail(err, TILE_ERROR_MEMORY, "out of memory");
@@ -71,7 +71,7 @@ void tile_args_free(tile_args *a)
         tile_device *d = a->kernel->module->device;
         if (a->dummy) d->ops->release(d, a->dummy, NULL);
         heap_free(a->heap);
-        free(a);
+        host_free(&d->host, a);
         a = next;
     }
 }

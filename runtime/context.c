@@ -52,7 +52,7 @@ const char *tile_type_npy(tile_type t)
     return (unsigned)t < TYPE_COUNT ? elem_info((ElemType)t)->npy : "";
 }
 
-static tile_status open_cuda(const char *name, tile_device **out, tile_error *err)
+static tile_status open_cuda(const char *name, const Host *host, tile_device **out, tile_error *err)
 {
     int ordinal = -1;
     if (strncmp(name, "cuda", 4) != 0 || (name[4] && name[4] != ':'))
@@ -69,22 +69,41 @@ static tile_status open_cuda(const char *name, tile_device **out, tile_error *er
     void *library = NULL;
     tile_status s = cuda_api_load(&api, &library, err);
     if (s != TILE_OK) return s;
-    s = cuda_device_open(&api, library, ordinal, out, err);
+    s = cuda_device_open(&api, library, ordinal, host, out, err);
     if (s != TILE_OK) cuda_api_unload(library);
+    return s;
+}
+
+static tile_status open_named(const char *name, const Host *host, tile_device **out, tile_error *err)
+{
+    if (!name) {
+        tile_status s = open_cuda("cuda", host, out, err);
+        if (s != TILE_ERROR_NO_DEVICE) return s;
+        if (err) host_log(host, "%s", err->text);
+        return sim_device_open(NULL, host, out, err);
+    }
+    if (strcmp(name, "sim") == 0) return sim_device_open(NULL, host, out, err);
+    if (strncmp(name, "sim:", 4) == 0) return sim_device_open(name + 4, host, out, err);
+    return open_cuda(name, host, out, err);
+}
+
+tile_status tile_device_open_with(const char *name, const tile_options *opt, tile_device **out, tile_error *err)
+{
+    tile_options o = {.struct_size = 0};
+    if (!out) return fail_null(err, "out");
+    *out = NULL;
+    if (opt && opt->struct_size < sizeof opt->struct_size)
+        return fail(err, TILE_ERROR_ARGUMENT, "struct_size of the options is %zu: set it to sizeof(tile_options)", opt->struct_size);
+    if (opt) memcpy(&o, opt, opt->struct_size < sizeof o ? opt->struct_size : sizeof o);
+    const Host host = {o.realloc, o.log, o.user};
+    tile_status s = open_named(name, &host, out, err);
+    if (s == TILE_OK) host_log(&host, "opened %s", (*out)->name);
     return s;
 }
 
 tile_status tile_device_open(const char *name, tile_device **out, tile_error *err)
 {
-    if (!out) return fail_null(err, "out");
-    *out = NULL;
-    if (!name) {
-        tile_status s = open_cuda("cuda", out, err);
-        return s == TILE_ERROR_NO_DEVICE ? sim_device_open(NULL, out, err) : s;
-    }
-    if (strcmp(name, "sim") == 0) return sim_device_open(NULL, out, err);
-    if (strncmp(name, "sim:", 4) == 0) return sim_device_open(name + 4, out, err);
-    return open_cuda(name, out, err);
+    return tile_device_open_with(name, NULL, out, err);
 }
 
 void tile_device_close(tile_device *d)

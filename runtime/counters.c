@@ -1,7 +1,5 @@
 #include "runtime/counters.h"
 
-#include <stdlib.h>
-
 #include "runtime/report.h"
 
 static tile_status no_memory(tile_error *err)
@@ -9,9 +7,9 @@ static tile_status no_memory(tile_error *err)
     return fail(err, TILE_ERROR_MEMORY, "out of memory");
 }
 
-bool counters_open(Counters *c)
+bool counters_open(Counters *c, const Host *host)
 {
-    *c = (Counters){0};
+    *c = (Counters){.host = host};
     if (pthread_mutex_init(&c->lock, NULL) != 0) return false;
     if (pthread_key_create(&c->thread_key, NULL) == 0) return true;
     pthread_mutex_destroy(&c->lock);
@@ -23,8 +21,8 @@ void counters_close(Counters *c, const CudaApi *api)
     for (uint32_t i = 0; api && i < c->npages; i++) api->MemFree(c->pages[i]);
     pthread_key_delete(c->thread_key);
     pthread_mutex_destroy(&c->lock);
-    free(c->pages);
-    free(c->streams);
+    host_free(c->host, c->pages);
+    host_free(c->host, c->streams);
 }
 
 /* ---- places ---- */
@@ -66,7 +64,7 @@ static CuResult make_page(const CudaApi *api, CuAddress *page, const char **call
 static tile_status new_place(Counters *c, const CudaApi *api, CuAddress *place, tile_error *err)
 {
     if (c->npages == 0 || c->used == PAGE_PLACES) {
-        CuAddress *pages = realloc(c->pages, (c->npages + (size_t)1) * sizeof *pages);
+        CuAddress *pages = host_resize(c->host, c->pages, (c->npages + (size_t)1) * sizeof *pages);
         if (!pages) return no_memory(err);
         c->pages = pages;
         const char *call;
@@ -94,11 +92,11 @@ static StreamPlace *find_row(StreamPlace *rows, uint32_t nrows, uint64_t stream,
 static bool grow_table(Counters *c)
 {
     uint32_t n = c->nrows ? c->nrows * 2 : 16;
-    StreamPlace *rows = calloc(n, sizeof *rows);
+    StreamPlace *rows = host_zeros(c->host, n, sizeof *rows);
     if (!rows) return false;
     for (uint32_t i = 0; i < c->nrows; i++)
         if (c->streams[i].place) *find_row(rows, n, c->streams[i].stream, c->streams[i].thread) = c->streams[i];
-    free(c->streams);
+    host_free(c->host, c->streams);
     c->streams = rows;
     c->nrows = n;
     return true;

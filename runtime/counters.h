@@ -18,6 +18,7 @@
 
 #include "lang/manifest.h"
 #include "runtime/cuda_api.h"
+#include "runtime/host.h"
 
 enum { PLACE_BYTES = 4 * MF_COUNTERS, PAGE_PLACES = 2048 };
 
@@ -28,6 +29,7 @@ typedef struct StreamPlace {
 } StreamPlace;
 
 typedef struct Counters {
+    const Host *host;
     pthread_mutex_t lock;
     pthread_key_t thread_key; /* the thread's number; threads that end don't give theirs back */
     uintptr_t nthreads;
@@ -37,7 +39,7 @@ typedef struct Counters {
     uint32_t nrows, nstreams;
 } Counters;
 
-bool counters_open(Counters *c); /* false: out of memory */
+bool counters_open(Counters *c, const Host *host); /* false: out of memory */
 /* Several threads may call it at once, each in the device's context. Fills n words with the addresses of cells. */
 tile_status counters_take(Counters *c, const CudaApi *api, CuStream stream, uint64_t *const *words, uint32_t n,
                           tile_error *err);

@@ -1,6 +1,5 @@
 /* The device behind the CUDA driver API. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/workspace.h"
@@ -99,6 +98,8 @@ static tile_status cuda_load(tile_device *d, const void *image, bool is_ptx, voi
     CuResult r = c->api.ModuleLoadDataEx(&m, image, 4, options, values);
     leave(c, pushed);
     if (r == CU_OK) {
+        info[sizeof info - 1] = 0;
+        if (info[0]) host_log(&d->host, "the driver's compiler: %s", info);
         *module = m;
         return TILE_OK;
     }
@@ -369,13 +370,13 @@ static void free_timer(CudaDevice *c, CudaTimer *t)
 {
     if (t->start) c->api.EventDestroy(t->start);
     if (t->stop) c->api.EventDestroy(t->stop);
-    free(t);
+    host_free(&c->base.host, t);
 }
 
 static tile_status cuda_timer_start(tile_device *d, void *stream, void **timer, tile_error *err)
 {
     CudaDevice *c = (CudaDevice *)d;
-    CudaTimer *t = calloc(1, sizeof *t);
+    CudaTimer *t = host_zeros(&d->host, 1, sizeof *t);
     if (!t) return fail(err, TILE_ERROR_MEMORY, "out of memory");
     bool pushed = false;
     tile_status s = enter(c, &pushed, err);
@@ -407,7 +408,8 @@ static void cuda_close(tile_device *d)
     if (alive) leave(c, pushed);
     if (c->retained) c->api.PrimaryCtxRelease(c->device);
     cuda_api_unload(c->library);
-    free(c);
+    const Host host = d->host;
+    host_free(&host, c);
 }
 
 static const DeviceOps CUDA_OPS = {
@@ -488,24 +490,25 @@ static tile_status open_device(CudaDevice *c, int ordinal, tile_error *err)
     return s;
 }
 
-tile_status cuda_device_open(const CudaApi *api, void *library, int ordinal, tile_device **out, tile_error *err)
+tile_status cuda_device_open(const CudaApi *api, void *library, int ordinal, const Host *host, tile_device **out, tile_error *err)
 {
     *out = NULL;
-    CudaDevice *c = calloc(1, sizeof *c);
+    CudaDevice *c = host_zeros(host, 1, sizeof *c);
     if (!c) return fail(err, TILE_ERROR_MEMORY, "out of memory");
     c->base.ops = &CUDA_OPS;
+    if (host) c->base.host = *host;
     c->api = *api;
-    bool counters = counters_open(&c->counters);
-    if (!counters || !workspace_open(&c->workspace)) {
+    bool counters = counters_open(&c->counters, &c->base.host);
+    if (!counters || !workspace_open(&c->workspace, &c->base.host)) {
         if (counters) counters_close(&c->counters, NULL);
-        free(c);
+        host_free(host, c);
         return fail(err, TILE_ERROR_MEMORY, "out of memory");
     }
     tile_status s = open_device(c, ordinal, err);
     if (s != TILE_OK) {
         workspace_close(&c->workspace, NULL);
         counters_close(&c->counters, NULL);
-        free(c);
+        host_free(host, c);
         return s;
     }
     c->library = library;

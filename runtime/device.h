@@ -15,6 +15,7 @@
 #include <stdbool.h>
 
 #include "lang/manifest.h"
+#include "runtime/host.h"
 #include "tile.h"
 
 enum { MAP_BYTES = 128, MAP_ALIGN = 128 }; /* CUtensorMap: T01 asks for 64; cuda.h 13 declares 128 */
@@ -82,15 +83,16 @@ struct tile_device { /* first member of every device */
     bool simulates;   /* takes PTX for any target, not cubins */
     char name[320];   /* "NVIDIA H200 (sm_90)" */
     tile_compiler compiler;
+    Host host;
 };
 
 struct CudaApi;
 /* ordinal -1: the device of the current context, else device 0. The table is copied; `library` is closed with the
  * device (NULL: nothing to close). Takes the current context if it is of that device, else retains the primary one. */
-tile_status cuda_device_open(const struct CudaApi *api, void *library, int ordinal, tile_device **out, tile_error *err);
+tile_status cuda_device_open(const struct CudaApi *api, void *library, int ordinal, const Host *host, tile_device **out, tile_error *err);
 
 /* words: what stands behind "sim:" in the name, or NULL (sim/device_options.h). */
-tile_status sim_device_open(const char *words, tile_device **out, tile_error *err);
+tile_status sim_device_open(const char *words, const Host *host, tile_device **out, tile_error *err);
 
 /* Best target for a compute capability: with suffix 'a' where it has one, else the newest base target not above it. */
 const char *device_best_arch(int sm);

@@ -63,6 +63,11 @@ static tile_status size_up(tile_args *a, Report *r, tile_error *err)
             a->nothing = true;
     }
     a->sized = r->lines == 0;
+    const uint32_t *grid = a->launch.grid;
+    if (a->sized && a->nothing) host_log(&a->kernel->module->device->host, "%s: nothing to launch", a->kernel->mf->name);
+    else if (a->sized)
+        host_log(&a->kernel->module->device->host, "%s: %u x %u x %u CTAs of %u threads and %u bytes of shared memory", a->kernel->mf->name,
+                 (unsigned)grid[0], (unsigned)grid[1], (unsigned)grid[2], (unsigned)a->launch.threads, (unsigned)a->launch.smem);
     return TILE_OK;
 }
 

@@ -4,13 +4,15 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-Heap *heap_new(void)
+Heap *heap_new(const Host *host)
 {
-    Heap *h = calloc(1, sizeof *h);
-    if (h) arena_init(&h->arena, &h->mem);
+    Heap *h = host_zeros(host, 1, sizeof *h);
+    if (!h) return NULL;
+    h->host = host;
+    h->mem = host_mem(host);
+    arena_init(&h->arena, &h->mem);
     return h;
 }
 
@@ -19,7 +21,7 @@ void heap_free(Heap *h)
     if (!h) return;
     h->mem.fail = NULL;
     arena_free(&h->arena);
-    free(h);
+    host_free(h->host, h);
 }
 
 static void print_extents(Text *t, const MfKernel *mf, const MfTensor *tensor, const char *const *sym_names)
@@ -133,12 +135,12 @@ static tile_status load_image(tile_module *m, const char *from, const void *imag
     const char *refused = device_refuses(m->device, target, is_ptx, buf, sizeof buf);
     if (refused) return fail_rule(err, TILE_ERROR_MODULE, E1111, "%s: %s", from, refused);
 
-    char *copy = malloc(size + 1); /* PTX must end with a 0 byte */
+    char *copy = host_resize(&m->device->host, NULL, size + 1); /* PTX must end with a 0 byte */
     if (!copy) return fail(err, TILE_ERROR_MEMORY, "out of memory");
     memcpy(copy, image, size);
     copy[size] = 0;
     tile_status s = m->device->ops->load(m->device, copy, is_ptx, &m->handle, err);
-    free(copy);
+    host_free(&m->device->host, copy);
     return s == TILE_OK ? load_functions(m, err) : s;
 }
 
@@ -150,10 +152,10 @@ static tile_status module_load(tile_device *d, const char *from, const void *ima
     if (!image && size) return fail_null(err, "the image");
     if (size == 0) return fail_rule(err, TILE_ERROR_MODULE, E1112, "%s is empty: no module", from);
     if (size > SIZE_MAX - 1) return fail(err, TILE_ERROR_ARGUMENT, "%s is too large", from);
-    tile_module *m = calloc(1, sizeof *m);
-    Heap *h = heap_new();
+    tile_module *m = host_zeros(&d->host, 1, sizeof *m);
+    Heap *h = heap_new(&d->host);
     if (!m || !h) {
-        free(m);
+        host_free(&d->host, m);
         heap_free(h);
         return fail(err, TILE_ERROR_MEMORY, "out of memory");
     }
@@ -164,6 +166,8 @@ static tile_status module_load(tile_device *d, const char *from, const void *ima
         tile_module_free(m);
         return s;
     }
+    host_log(&d->host, "loaded %s: %s for %s by %s, %u kernels", from, looks_like_elf(image, size) ? "a cubin" : "PTX", m->manifest.target,
+             m->manifest.compiler, (unsigned)tile_kernel_count(m));
     *out = m;
     return succeed(err);
 }
@@ -180,19 +184,19 @@ tile_status tile_module_load(tile_device *d, const void *image, size_t size, til
 }
 
 /* Grows with what is read: the file may be a pipe. */
-static tile_status read_file(const char *path, char **text, size_t *size, tile_error *err)
+static tile_status read_file(const Host *host, const char *path, char **text, size_t *size, tile_error *err)
 {
     const char *refused = file_refused(path, true);
     if (refused) return fail_rule(err, TILE_ERROR_ARGUMENT, E1201, "%s %s", path, refused);
     FILE *f = fopen(path, "rb");
     if (!f) return fail_rule(err, TILE_ERROR_ARGUMENT, E1201, "%s can't be opened: %s", path, strerror(errno));
     size_t n = 0, cap = 1 << 16;
-    char *s = malloc(cap);
+    char *s = host_resize(host, NULL, cap);
     while (s) {
         n += fread(s + n, 1, cap - n, f);
         if (n < cap || n > FILE_MOST) break;
-        char *bigger = realloc(s, cap * 2);
-        if (!bigger) free(s);
+        char *bigger = host_resize(host, s, cap * 2);
+        if (!bigger) host_free(host, s);
         s = bigger;
         cap *= 2;
     }
@@ -200,11 +204,11 @@ static tile_status read_file(const char *path, char **text, size_t *size, tile_e
     fclose(f);
     if (!s) return fail(err, TILE_ERROR_MEMORY, "out of memory reading %s", path);
     if (wrong) {
-        free(s);
+        host_free(host, s);
         return fail_rule(err, TILE_ERROR_ARGUMENT, E1201, "%s can't be read: %s", path, strerror(wrong));
     }
     if (n > FILE_MOST) {
-        free(s);
+        host_free(host, s);
         return fail_rule(err, TILE_ERROR_ARGUMENT, E1201, "%s " FILE_TOO_LARGE, path);
     }
     *text = s;
@@ -220,10 +224,10 @@ tile_status tile_module_load_file(tile_device *d, const char *path, tile_module 
     *out = NULL;
     if (!d) return fail_null(err, "the device");
     if (!path) return fail_null(err, "the path");
-    tile_status s = read_file(path, &text, &size, err);
+    tile_status s = read_file(&d->host, path, &text, &size, err);
     if (s != TILE_OK) return s;
     s = module_load(d, path, text, size, out, err);
-    free(text);
+    host_free(&d->host, text);
     return s;
 }
 
@@ -255,10 +259,10 @@ tile_status tile_module_load_source(tile_device *d, const char *path, const char
     if (text) return compile_and_load(d, path, text, size, defines, ndefines, out, err);
     if (!path) return fail(err, TILE_ERROR_ARGUMENT, "neither a path nor a source text was given");
     char *file;
-    tile_status s = read_file(path, &file, &size, err);
+    tile_status s = read_file(&d->host, path, &file, &size, err);
     if (s != TILE_OK) return s;
     s = compile_and_load(d, path, file, size, defines, ndefines, out, err);
-    free(file);
+    host_free(&d->host, file);
     return s;
 }
 
@@ -267,7 +271,7 @@ void tile_module_free(tile_module *m)
     if (!m) return;
     if (m->handle) m->device->ops->unload(m->device, m->handle);
     heap_free(m->heap);
-    free(m);
+    host_free(&m->device->host, m);
 }
 
 /* The first schedules of kernels are what callers see. */

@@ -21,11 +21,12 @@
 #include "runtime/report.h"
 
 typedef struct Heap { /* an arena, and where to go when its memory runs out: mem.fail is &fail only while it is used */
+    const Host *host;
     Mem mem;
     jmp_buf fail;
     Arena arena;
 } Heap;
-Heap *heap_new(void);
+Heap *heap_new(const Host *host); /* which lives longer */
 void heap_free(Heap *h);
 
 struct tile_kernel {

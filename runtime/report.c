@@ -23,7 +23,7 @@ tile_status fail_rule(tile_error *err, tile_status s, ErrorCode rule, const char
         va_list ap;
         va_start(ap, fmt);
         err->status = s;
-        int n = snprintf(err->text, sizeof err->text, "%s: ", error_info(rule)->code);
+        int n = snprintf(err->text, sizeof err->text, "%s: ", error_code(rule));
         if (n > 0) vsnprintf(err->text + n, sizeof err->text - (size_t)n, fmt, ap);
         va_end(ap);
     }
@@ -60,7 +60,7 @@ void report_rule(Report *r, ErrorCode rule, const char *fmt, ...)
     }
     char *at = r->err->text + r->n;
     size_t left = sizeof r->err->text - TAIL - r->n;
-    int head = snprintf(at, left, "%s%s: ", r->n ? "\n" : "", error_info(rule)->code);
+    int head = snprintf(at, left, "%s%s: ", r->n ? "\n" : "", error_code(rule));
     int body = -1;
     if (head > 0 && (size_t)head < left) {
         va_list ap;

@@ -1,12 +1,10 @@
 #include "runtime/workspace.h"
 
-#include <stdlib.h>
-
 #include "runtime/report.h"
 
-bool workspace_open(Workspace *w)
+bool workspace_open(Workspace *w, const Host *host)
 {
-    *w = (Workspace){0};
+    *w = (Workspace){.host = host};
     return pthread_mutex_init(&w->lock, NULL) == 0;
 }
 
@@ -14,8 +12,8 @@ void workspace_close(Workspace *w, const CudaApi *api)
 {
     for (uint32_t i = 0; api && i < w->nall; i++) api->MemFree(w->all[i]);
     pthread_mutex_destroy(&w->lock);
-    free(w->rooms);
-    free(w->all);
+    host_free(w->host, w->rooms);
+    host_free(w->host, w->all);
 }
 
 static tile_status no_memory(tile_error *err)
@@ -36,11 +34,11 @@ static Room *find_row(Room *rows, uint32_t nrows, CuAddress place)
 static bool grow_table(Workspace *w)
 {
     uint32_t n = w->nrows ? w->nrows * 2 : 16;
-    Room *rows = calloc(n, sizeof *rows);
+    Room *rows = host_zeros(w->host, n, sizeof *rows);
     if (!rows) return false;
     for (uint32_t i = 0; i < w->nrows; i++)
         if (w->rooms[i].place) *find_row(rows, n, w->rooms[i].place) = w->rooms[i];
-    free(w->rooms);
+    host_free(w->host, w->rooms);
     w->rooms = rows;
     w->nrows = n;
     return true;
@@ -59,7 +57,7 @@ static CuResult allocate(const CudaApi *api, uint64_t bytes, CuAddress *at)
 
 static tile_status larger(Workspace *w, const CudaApi *api, Room *room, uint64_t bytes, tile_error *err)
 {
-    CuAddress *all = realloc(w->all, (w->nall + (size_t)1) * sizeof *all);
+    CuAddress *all = host_resize(w->host, w->all, (w->nall + (size_t)1) * sizeof *all);
     if (!all) return no_memory(err);
     w->all = all;
     uint64_t twice = 2 * room->bytes; /* so that all that were too small are no more than this one */

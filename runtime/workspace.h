@@ -16,6 +16,7 @@ typedef struct Room {
 } Room;
 
 typedef struct Workspace {
+    const Host *host;
     pthread_mutex_t lock;
     Room *rooms; /* hash table with open addressing; `nrows` is a power of two or 0 */
     uint32_t nrows, nrooms;
@@ -23,7 +24,7 @@ typedef struct Workspace {
     uint32_t nall;
 } Workspace;
 
-bool workspace_open(Workspace *w); /* false: out of memory */
+bool workspace_open(Workspace *w, const Host *host); /* false: out of memory */
 /* Several threads may call it at once, each in the device's context. */
 tile_status workspace_take(Workspace *w, Counters *c, const CudaApi *api, CuStream stream, uint64_t bytes,
                            uint64_t *address, tile_error *err);

@@ -85,6 +85,19 @@ typedef struct tile_args tile_args;
  *
  * NULL: "cuda" if there is a GPU, else "sim". */
 TILE_API tile_status tile_device_open(const char *name, tile_device **out, tile_error *err);
+/* Zero the struct, set struct_size = sizeof(tile_options); every other zero is the default. Fields beyond struct_size count as zero. */
+typedef struct tile_options {
+    size_t struct_size;
+    /* The memory of the device and of all that is made on it; NULL: the C library's. n == 0 frees p; NULL says that there is none, and p
+     * stays. From several threads at once where the device is used so. Not that of the driver, nor of a compiler. */
+    void *(*realloc)(void *user, void *p, size_t n);
+    /* What happens, for people: a device is opened, a module loaded, what the driver's compiler remarks, the launch that follows from new
+     * shapes. One line without its end. Unchanged launches say nothing. */
+    void (*log)(void *user, const char *text);
+    void *user; /* of both */
+} tile_options;
+/* opt, which is copied, may be NULL. */
+TILE_API tile_status tile_device_open_with(const char *name, const tile_options *opt, tile_device **out, tile_error *err);
 TILE_API void tile_device_close(tile_device *d);
 TILE_API const char *tile_device_name(const tile_device *d); /* "NVIDIA H200 (sm_90)", "simulator (check, seed 1)" */
 TILE_API int tile_device_simulates(const tile_device *d);    /* takes PTX, for any target, and no cubins */

@@ -1,7 +1,5 @@
 #include "runtime/sim/budget.h"
 
-#include <stdlib.h>
-
 union BudgetHead { /* in front of each allocation */
     struct {
         size_t bytes;
@@ -32,12 +30,12 @@ void *budget_realloc(void *user, void *p, size_t n)
     if (n == 0) {
         if (h) unlink_head(h);
         b->left += old;
-        free(h);
+        host_free(b->host, h);
         return NULL;
     }
     if (n > old && n - old > b->left) return NULL;
     if (h) unlink_head(h);
-    BudgetHead *moved = realloc(h, n + sizeof *h);
+    BudgetHead *moved = host_resize(b->host, h, n + sizeof *h);
     if (moved) {
         b->left = b->left + old - n;
         moved->s.bytes = n;
@@ -52,6 +50,6 @@ void budget_drop(Budget *b)
     while (b->first) {
         BudgetHead *h = b->first;
         unlink_head(h);
-        free(h);
+        host_free(b->host, h);
     }
 }

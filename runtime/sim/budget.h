@@ -5,10 +5,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "runtime/host.h"
+
 typedef union BudgetHead BudgetHead;
 typedef struct Budget {
     uint64_t left; /* bytes */
     BudgetHead *first;
+    const Host *host; /* NULL: the C library's memory */
 } Budget;
 
 /* A MemRealloc; user is the Budget. */

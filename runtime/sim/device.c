@@ -2,7 +2,6 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -137,8 +136,8 @@ static void unload(SimDevice *s, Loaded *l)
         if (l->globals[i]) sim_release(&s->memory, l->globals[i]->address);
     l->mem.fail = NULL;
     arena_free(&l->arena);
-    free(l->text);
-    free(l);
+    host_free(&s->base.host, l->text);
+    host_free(&s->base.host, l);
 }
 
 static bool place_globals(SimDevice *s, Loaded *l)
@@ -188,13 +187,14 @@ static tile_status sim_device_load(tile_device *d, const void *image, bool is_pt
         return fail_rule(err, TILE_ERROR_MODULE, E1418,
                          "the simulator runs PTX, and this is machine code: give it the .tile source or the .ptx");
     size_t size = strlen(image);
-    Loaded *l = calloc(1, sizeof *l);
-    if (l) l->text = malloc(size + 1);
+    Loaded *l = host_zeros(&d->host, 1, sizeof *l);
+    if (l) l->text = host_resize(&d->host, NULL, size + 1);
     if (!l || !l->text) {
-        free(l);
+        host_free(&d->host, l);
         return no_memory(err);
     }
     memcpy(l->text, image, size + 1);
+    l->mem = host_mem(&d->host);
     pthread_mutex_lock(&s->lock);
     tile_status status = read_module(s, l, size, err);
     if (status == TILE_OK) *module = l;
@@ -300,22 +300,22 @@ typedef struct Snapshot { /* contents of all allocations, for schedules that sta
     uint32_t n;
 } Snapshot;
 
-static void snapshot_free(Snapshot *s)
+static void snapshot_free(Snapshot *s, const Host *host)
 {
-    for (uint32_t i = 0; s->bytes && i < s->n; i++) free(s->bytes[i]);
-    free(s->bytes);
+    for (uint32_t i = 0; s->bytes && i < s->n; i++) host_free(host, s->bytes[i]);
+    host_free(host, s->bytes);
     *s = (Snapshot){0};
 }
 
 static bool snapshot_take(Snapshot *s, const SimMemory *m)
 {
     s->n = m->n;
-    s->bytes = calloc(m->n + (size_t)1, sizeof *s->bytes);
+    s->bytes = host_zeros(m->host, m->n + (size_t)1, sizeof *s->bytes);
     for (uint32_t i = 0; s->bytes && i < m->n; i++) {
         if (m->blocks[i]->read_only) continue;
-        s->bytes[i] = malloc(m->blocks[i]->bytes);
+        s->bytes[i] = host_resize(m->host, NULL, m->blocks[i]->bytes);
         if (!s->bytes[i]) {
-            snapshot_free(s);
+            snapshot_free(s, m->host);
             return false;
         }
         memcpy(s->bytes[i], m->blocks[i]->data, m->blocks[i]->bytes);
@@ -371,7 +371,7 @@ static tile_status fuzz(SimDevice *s, const SimLaunch *l, tile_error *err)
                                " than under --seed=%" PRIu64,
                                sim_kernel_name(l), seed, s->options.seed);
     }
-    snapshot_free(&before);
+    snapshot_free(&before, &s->base.host);
     return status;
 }
 
@@ -437,7 +437,7 @@ static tile_status sim_device_launch(tile_device *d, const Launch *l, void *stre
     SimDevice *s = (SimDevice *)d;
     const Function *f = l->function;
     (void)stream;
-    uint8_t *params = calloc(1, f->program->param_bytes + (size_t)1);
+    uint8_t *params = host_zeros(&d->host, 1, f->program->param_bytes + (size_t)1);
     if (!params) return no_memory(err);
     pthread_mutex_lock(&s->lock);
     tile_status status = l->ncounters ? give_counters(s, l, err) : TILE_OK;
@@ -445,7 +445,7 @@ static tile_status sim_device_launch(tile_device *d, const Launch *l, void *stre
     if (status == TILE_OK) status = run(s, l, params, err);
     if (status == TILE_OK) status = check_counters(s, l, err);
     pthread_mutex_unlock(&s->lock);
-    free(params);
+    host_free(&d->host, params);
     return status;
 }
 
@@ -453,9 +453,8 @@ static tile_status sim_device_launch(tile_device *d, const Launch *l, void *stre
 
 static tile_status sim_timer_start(tile_device *d, void *stream, void **timer, tile_error *err)
 {
-    (void)d;
     (void)stream;
-    struct timespec *t = malloc(sizeof *t);
+    struct timespec *t = host_resize(&d->host, NULL, sizeof *t);
     if (!t) return no_memory(err);
     clock_gettime(CLOCK_MONOTONIC, t);
     *timer = t;
@@ -464,12 +463,11 @@ static tile_status sim_timer_start(tile_device *d, void *stream, void **timer, t
 
 static tile_status sim_timer_stop(tile_device *d, void *stream, void *timer, double *milliseconds, tile_error *err)
 {
-    (void)d;
     (void)stream;
     struct timespec now, *start = timer;
     clock_gettime(CLOCK_MONOTONIC, &now);
     *milliseconds = (double)(now.tv_sec - start->tv_sec) * 1e3 + (double)(now.tv_nsec - start->tv_nsec) * 1e-6;
-    free(start);
+    host_free(&d->host, start);
     return succeed(err);
 }
 
@@ -478,8 +476,9 @@ static void sim_device_close(tile_device *d)
     SimDevice *s = (SimDevice *)d;
     sim_memory_free(&s->memory);
     pthread_mutex_destroy(&s->lock);
-    free(s->trace);
-    free(s);
+    const Host host = d->host;
+    host_free(&host, s->trace);
+    host_free(&host, s);
 }
 
 static const DeviceOps SIM_OPS = {
@@ -511,21 +510,25 @@ static void name_device(SimDevice *s)
     else snprintf(name, room, "simulator (fuzz, %" PRIu32 " schedules from seed %" PRIu64 ")", o->schedules, o->seed);
 }
 
-tile_status sim_device_open(const char *words, tile_device **out, tile_error *err)
+/* What libtile looks for in libtile_sim. */
+TILE_API tile_status sim_device_open(const char *words, const Host *host, tile_device **out, tile_error *err)
 {
     *out = NULL;
-    SimDevice *s = calloc(1, sizeof *s);
+    SimDevice *s = host_zeros(host, 1, sizeof *s);
     if (!s) return no_memory(err);
+    if (host) s->base.host = *host;
     DeviceWords w;
-    tile_status status = sim_read_options(words, &w, &s->trace, err);
+    tile_status status = sim_read_options(words, host, &w, &s->trace, err);
     if (status != TILE_OK || pthread_mutex_init(&s->lock, NULL) != 0) {
-        free(s->trace);
-        free(s);
+        host_free(host, s->trace);
+        host_free(host, s);
         return status != TILE_OK ? status : no_memory(err);
     }
     s->options = w.options;
     s->options.trace = s->trace;
+    s->options.host = &s->base.host;
     sim_memory_init(&s->memory, s->options.max_bytes);
+    s->memory.host = &s->base.host;
     s->base.ops = &SIM_OPS;
     s->base.simulates = true;
     s->base.arch = w.target->name;

@@ -89,7 +89,7 @@ static tile_status read_word(Word w, uint64_t numbers[NUMBERS], DeviceWords *out
                 shown, w.s);
 }
 
-tile_status sim_read_options(const char *words, DeviceWords *out, char **trace, tile_error *err)
+tile_status sim_read_options(const char *words, const Host *host, DeviceWords *out, char **trace, tile_error *err)
 {
     uint64_t numbers[NUMBERS];
     for (int i = 0; i < NUMBERS; i++) numbers[i] = LIMITS[i].value;
@@ -97,7 +97,7 @@ tile_status sim_read_options(const char *words, DeviceWords *out, char **trace, 
     *trace = NULL;
     for (const char *p = words ? words : ""; *p;) {
         if (strncmp(p, "trace=", 6) == 0 && p[6]) { /* takes the rest: paths have commas */
-            *trace = malloc(strlen(p + 6) + 1);
+            *trace = host_resize(host, NULL, strlen(p + 6) + 1);
             if (!*trace) return fail(err, TILE_ERROR_MEMORY, "out of memory");
             memcpy(*trace, p + 6, strlen(p + 6) + 1);
             break;

@@ -3,6 +3,7 @@
 #define SIM_DEVICE_OPTIONS_H
 
 #include "lang/lang.h"
+#include "runtime/host.h"
 #include "runtime/sim/machine.h"
 #include "tile.h"
 
@@ -12,7 +13,7 @@ typedef struct DeviceWords {
     int sms;
     int64_t l2; /* bytes */
 } DeviceWords;
-/* words may be NULL or "". *trace is from malloc, or NULL. */
-tile_status sim_read_options(const char *words, DeviceWords *out, char **trace, tile_error *err);
+/* words may be NULL or "". *trace is of the host's memory, or NULL. */
+tile_status sim_read_options(const char *words, const Host *host, DeviceWords *out, char **trace, tile_error *err);
 
 #endif

@@ -579,7 +579,7 @@ static void outcome(const SimMachine *m, bool memory, SimOutcome *out)
 void sim_run(const SimLaunch *launch, SimMemory *memory, const SimOptions *opt, uint64_t seed, SimOutcome *out)
 {
     *out = (SimOutcome){0};
-    Budget budget = {.left = STATE_BYTES};
+    Budget budget = {.left = STATE_BYTES, .host = opt->host};
     SimMachine m = {.mem = {.realloc = budget_realloc, .user = &budget},
                     .opt = opt,
                     .launch = *launch,

@@ -39,6 +39,7 @@ typedef struct SimOptions {
     double max_seconds; /* of one launch's schedule */
     const char *trace;  /* path, or NULL */
     bool check_trust;   /* the order of writes is open nowhere */
+    const Host *host;   /* whose memory it is; NULL: the C library's */
 } SimOptions;
 
 typedef struct Rng {

@@ -1,6 +1,5 @@
 #include "runtime/sim/memory.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Addresses are never given twice, so that a pointer to released memory leads nowhere; the gap lets an access that
@@ -14,16 +13,16 @@ void sim_memory_init(SimMemory *m, uint64_t limit)
     *m = (SimMemory){.limit = limit, .next = SIM_GLOBAL_BASE};
 }
 
-static void block_free(SimBlock *b)
+static void block_free(const SimMemory *m, SimBlock *b)
 {
-    free(b->data);
-    free(b);
+    host_free(m->host, b->data);
+    host_free(m->host, b);
 }
 
 void sim_memory_free(SimMemory *m)
 {
-    for (uint32_t i = 0; i < m->n; i++) block_free(m->blocks[i]);
-    free(m->blocks);
+    for (uint32_t i = 0; i < m->n; i++) block_free(m, m->blocks[i]);
+    host_free(m->host, m->blocks);
     *m = (SimMemory){0};
 }
 
@@ -32,7 +31,7 @@ static bool make_room(SimMemory *m)
     if (m->n < m->cap) return true;
     if (m->cap > UINT32_MAX / 4) return false;
     uint32_t cap = m->cap ? m->cap * 2 : 16;
-    SimBlock **v = realloc(m->blocks, cap * sizeof *v);
+    SimBlock **v = host_resize(m->host, m->blocks, cap * sizeof *v);
     if (v == NULL) return false;
     m->blocks = v;
     m->cap = cap;
@@ -43,11 +42,11 @@ SimBlock *sim_alloc(SimMemory *m, uint64_t bytes)
 {
     if (bytes > m->limit - m->used || m->next >= LAST || bytes > LAST - m->next || bytes > PTRDIFF_MAX || !make_room(m))
         return NULL;
-    SimBlock *b = calloc(1, sizeof *b);
+    SimBlock *b = host_zeros(m->host, 1, sizeof *b);
     if (b == NULL) return NULL;
-    b->data = calloc(1, bytes ? (size_t)bytes : 1);
+    b->data = host_zeros(m->host, 1, bytes ? (size_t)bytes : 1);
     if (b->data == NULL) {
-        free(b);
+        host_free(m->host, b);
         return NULL;
     }
     b->address = m->next;
@@ -79,7 +78,7 @@ bool sim_release(SimMemory *m, uint64_t address)
     m->used -= b->bytes;
     memmove(&m->blocks[n - 1], &m->blocks[n], (m->n - n) * sizeof *m->blocks);
     m->n--;
-    block_free(b);
+    block_free(m, b);
     return true;
 }
 

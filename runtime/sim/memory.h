@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "runtime/host.h"
+
 #define SIM_GLOBAL_BASE UINT64_C(0x100000000000) /* generic addresses: below are no others of the spaces */
 /* Generic windows of the other spaces (PTX ISA, "Generic Addressing"). */
 #define SIM_SHARED_BASE UINT64_C(0x010000000000) /* + the 32-bit shared address */
@@ -29,6 +31,7 @@ typedef struct SimBlock {
     uint64_t unread; /* from this byte on: writes need no order; 0: everything is watched */
 } SimBlock;
 typedef struct SimMemory {
+    const Host *host;  /* NULL: the C library's memory */
     SimBlock **blocks; /* by address */
     uint32_t n, cap;
     uint64_t used, limit; /* bytes */

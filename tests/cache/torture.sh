@@ -111,7 +111,7 @@ damage() {
             case $value in
             0) "$TILECC" cache --clear ;;
             1 | 2) [ -z "$mounted" ] || { mount -o remount,ro "$cache" && sleep 0.5; mount -o remount,rw "$cache"; } ;;
-            3) chmod 770 "$cache" && sleep 0.3; chmod 700 "$cache" ;;
+            3) chmod 770 "$cache" && sleep 0.3; until chmod 700 "$cache"; do sleep 0.1; done ;; # it may be read-only just now
             *) head -c 65536 /dev/zero >"$cache/foreign" && sleep 0.3; rm -f "$cache/foreign" ;;
             esac
             ;;

@@ -11,6 +11,12 @@ if [ -z "$fuzzers" ]; then
 fi
 count=$(echo "$fuzzers" | wc -l)
 seconds=$((($2 + count - 1) / count))
+# Sources to start from: reading one takes the compiler a tenth of a second, so as many as half of the time is enough for.
+seeds=$build/seeds
+rm -rf "$seeds"
+mkdir -p "$seeds"
+find "$tests/golden" "$tests/reject" "$tests/run" "$tests/../examples" "$tests/../stdlib" -name '*.tile' | sort -R | head -n $((5 * seconds)) |
+    while read -r source; do cp "$source" "$seeds/$(echo "${source#"$tests"/}" | tr / -)"; done
 export ASAN_OPTIONS=exitcode=99 UBSAN_OPTIONS=exitcode=99:print_stacktrace=1
 for fuzzer in $fuzzers; do
     name=$(basename "$fuzzer")
@@ -21,8 +27,7 @@ for fuzzer in $fuzzers; do
         "$tests/golden/examples" ;;
     manifest_*) set -- -max_len=16384 "$corpus" "$tests/fuzz/manifest_corpus" ;;
     npy_*) set -- -max_len=1024 "$corpus" "$tests/fuzz/npy_corpus" ;;
-    *) set -- -max_len=8192 -dict="$tests/fuzz/tile.dict" "$corpus" "$tests/fuzz/corpus" "$tests/golden" \
-        "$tests/reject" "$tests/../examples" ;;
+    *) set -- -max_len=8192 -dict="$tests/fuzz/tile.dict" "$corpus" "$tests/fuzz/corpus" "$seeds" ;;
     esac
     "$fuzzer" -max_total_time=$seconds -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 \
         -artifact_prefix="$build/$name-" "$@" >"$build/$name.log" 2>&1

@@ -10,7 +10,7 @@ env -u DESTDIR cmake --install "$BUILD" --prefix "$prefix" >"$work/log" 2>&1 || 
     finish
 }
 for file in bin/tilecc include/tilecc.h include/tile.h share/man/man1/tilecc.1 share/bash-completion/completions/tilecc \
-    share/zsh/site-functions/_tilecc share/fish/vendor_completions.d/tilecc.fish share/doc/tilecc/GUIDE.md share/doc/tilecc/SPEC.md \
+    share/zsh/site-functions/_tilecc share/fish/vendor_completions.d/tilecc.fish share/doc/tilecc/GUIDE.md share/doc/tilecc/SPEC.md share/doc/tilecc/TABLES.md share/doc/tilecc/stdlib/README.md \
     share/doc/tilecc/examples/copy.tile share/doc/tilecc/examples/embed/load.c; do
     [ -s "$prefix/$file" ] || fail "$file is not installed"
 done
@@ -60,12 +60,25 @@ status=$?
 "$prefix/bin/tilecc" -S "$root/examples/embed/copy.tile" -o "$work/copy.ptx" &&
     "$work/embed/load" "$work/copy.ptx" sim >"$work/log" 2>&1 && grep -q 'load: the same on' "$work/log" ||
     fail "examples/embed/load: $(cat "$work/log")"
+# The simulator is loaded when it is wanted: without it there is an error, and what needs none goes on.
+simulator=$(find "$prefix" -name 'libtile_sim.so*')
+mv "$simulator" "$work/away"
+if "$work/embed/load" "$work/copy.ptx" sim >"$work/log" 2>&1; then fail 'a simulator without its library'; fi
+grep -q "the simulator, which belongs beside libtile, can't be loaded: $(basename "$simulator")" "$work/log" || fail "without libtile_sim: $(cat "$work/log")"
+"$prefix/bin/tilecc" -S "$root/examples/embed/copy.tile" -o "$work/again.ptx" && cmp "$work/again.ptx" "$work/copy.ptx" || fail 'tilecc -S without libtile_sim'
+if "$prefix/bin/tilecc" check-ptx "$work/copy.ptx" >"$work/log" 2>&1; then fail 'check-ptx without libtile_sim'; fi
+mv "$work/away" "$simulator"
+"$prefix/bin/tilecc" check-ptx "$work/copy.ptx" >"$work/log" 2>&1 || fail "check-ptx: $(cat "$work/log")"
 "$prefix/bin/tilecc" --version || fail "the installed tilecc does not start"
+
+if grep -q '^CMAKE_BUILD_TYPE:STRING=Release$' "$BUILD/CMakeCache.txt"; then # libtile is small
+    strip -o "$work/small" "$(find "$prefix" -name libtile.so)" && [ "$(wc -c <"$work/small")" -lt 160000 ] || fail "libtile has $(wc -c <"$work/small") bytes"
+fi
 
 # Only names with the libraries' prefixes leave them.
 for library in "$prefix"/lib*/*.so "$prefix"/lib/*/*.so; do
     [ -e "$library" ] || continue
-    names=$(nm -D --defined-only "$library" | awk '{ print $3 }' | grep -vE '^(tile_|tilecc_|TILE_1$|TILE_SOURCE_1$|TILECC_1$|__|_init$|_fini$)')
+    names=$(nm -D --defined-only "$library" | awk '{ print $3 }' | grep -vE '^(tile_|tilecc_|TILE_1$|TILE_SOURCE_1$|TILECC_1$|TILE_SIM_|sim_device_open$|__|_init$|_fini$)')
     [ -z "$names" ] || fail "$(basename "$library") exports $names"
 done
 finish

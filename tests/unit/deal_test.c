@@ -283,7 +283,7 @@ static void old_drivers_deal_statically(void **state)
     text_init(&w->ptx, &w->mem);
     CudaApi api = fake_api();
     api.StreamGetId = NULL;
-    assert_int_equal(cuda_device_open(&api, NULL, -1, &w->device, &w->err), TILE_OK);
+    assert_int_equal(cuda_device_open(&api, NULL, -1, NULL, &w->device, &w->err), TILE_OK);
     assert_int_equal(world_load(w, TICKETS), TILE_OK);
     assert_int_equal(launch_n(w, 500), TILE_ERROR_NO_DEVICE);
     assert_says(w, "E1116: the driver has no cuStreamGetId: CUDA 12.0 is needed");

@@ -3,6 +3,7 @@
 #ifndef TESTS_UNIT_FAKE_DRIVER_H
 #define TESTS_UNIT_FAKE_DRIVER_H
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +26,9 @@ typedef struct FakeDriver {
     CuResult load_result, encode_result, launch_result, alloc_result;
     const char *jit_log;
     int mark_maps; /* sets all bits of encoded maps */
+    long fail_at;  /* the call of this number, from 1 on, fails; 0: none. Those that give something back do it all the same */
     /* what was asked */
+    const char *failed; /* in which function */
     unsigned loads, unloads, encodes, launches, allocs, frees, pushes, pops, retains, releases, smem_set;
     unsigned occupancies, streams, streams_freed, non_portable;
     int mode;             /* of capturing, of all threads */
@@ -36,6 +39,7 @@ typedef struct FakeDriver {
 } FakeDriver;
 static FakeDriver fake;
 static _Thread_local CuContext fake_current;
+static _Atomic long fake_calls; /* since fake_reset() */
 
 static int primary; /* its address stands for the primary context */
 
@@ -48,6 +52,7 @@ static CuContext primary_context(void)
 static void fake_reset(void)
 {
     fake_current = NULL;
+    fake_calls = 0;
     fake = (FakeDriver){.cc = 90,
                         .version = 13000,
                         .max_smem = 232448,
@@ -64,12 +69,22 @@ static inline const FakeEncode *fake_encode(unsigned back)
     return &fake.encode[(fake.encodes - 1 - back) % 8];
 }
 
+enum { FAKE_FAILURE = 999 };
+static bool fake_fails(const char *function)
+{
+    if (++fake_calls != fake.fail_at) return false;
+    fake.failed = function;
+    return true;
+}
+
 static CuResult Init(unsigned flags)
 {
+    if (fake_fails("Init")) return FAKE_FAILURE;
     return flags ? CU_INVALID_VALUE : CU_OK;
 }
 static CuResult DriverGetVersion(int *version)
 {
+    if (fake_fails("DriverGetVersion")) return FAKE_FAILURE;
     *version = fake.version;
     return CU_OK;
 }
@@ -85,21 +100,25 @@ static CuResult GetErrorString(CuResult r, const char **text)
 }
 static CuResult DeviceGetCount(int *n)
 {
+    if (fake_fails("DeviceGetCount")) return FAKE_FAILURE;
     *n = 1;
     return CU_OK;
 }
 static CuResult DeviceGet(CuDevice *d, int ordinal)
 {
+    if (fake_fails("DeviceGet")) return FAKE_FAILURE;
     *d = ordinal;
     return CU_OK;
 }
 static CuResult DeviceGetName(char *name, int size, CuDevice d)
 {
+    if (fake_fails("DeviceGetName")) return FAKE_FAILURE;
     snprintf(name, (size_t)size, "Fake %d", d);
     return CU_OK;
 }
 static CuResult DeviceGetAttribute(int *value, int attribute, CuDevice d)
 {
+    if (fake_fails("DeviceGetAttribute")) return FAKE_FAILURE;
     (void)d;
     switch (attribute) {
     case CU_ATTR_CC_MAJOR: *value = fake.cc / 10; break;
@@ -114,6 +133,7 @@ static CuResult DeviceGetAttribute(int *value, int attribute, CuDevice d)
 }
 static CuResult PrimaryCtxRetain(CuContext *ctx, CuDevice d)
 {
+    if (fake_fails("PrimaryCtxRetain")) return FAKE_FAILURE;
     (void)d;
     fake.retains++;
     *ctx = primary_context();
@@ -123,20 +143,23 @@ static CuResult PrimaryCtxRelease(CuDevice d)
 {
     (void)d;
     fake.releases++;
-    return CU_OK;
+    return fake_fails("PrimaryCtxRelease") ? FAKE_FAILURE : CU_OK;
 }
 static CuResult CtxGetCurrent(CuContext *ctx)
 {
+    if (fake_fails("CtxGetCurrent")) return FAKE_FAILURE;
     *ctx = fake_current;
     return CU_OK;
 }
 static CuResult CtxGetDevice(CuDevice *d)
 {
+    if (fake_fails("CtxGetDevice")) return FAKE_FAILURE;
     *d = 0;
     return fake_current ? CU_OK : 201;
 }
 static CuResult CtxPushCurrent(CuContext ctx)
 {
+    if (fake_fails("CtxPushCurrent")) return FAKE_FAILURE;
     fake.pushes++;
     fake_current = ctx;
     return CU_OK;
@@ -146,10 +169,11 @@ static CuResult CtxPopCurrent(CuContext *ctx)
     fake.pops++;
     *ctx = fake_current;
     fake_current = NULL;
-    return CU_OK;
+    return fake_fails("CtxPopCurrent") ? FAKE_FAILURE : CU_OK;
 }
 static CuResult ModuleLoadDataEx(CuModule *m, const void *image, unsigned n, int *options, void **values)
 {
+    if (fake_fails("ModuleLoadDataEx")) return FAKE_FAILURE;
     fake.loads++;
     (void)image;
     for (unsigned i = 0; i + 1 < n; i++)
@@ -161,16 +185,18 @@ static CuResult ModuleUnload(CuModule m)
 {
     (void)m;
     fake.unloads++;
-    return CU_OK;
+    return fake_fails("ModuleUnload") ? FAKE_FAILURE : CU_OK;
 }
 static CuResult ModuleGetFunction(CuFunction *f, CuModule m, const char *name)
 {
+    if (fake_fails("ModuleGetFunction")) return FAKE_FAILURE;
     (void)m;
     *f = (CuFunction)(void *)&fake.config;
     return strcmp(name, "missing") == 0 ? 500 : CU_OK;
 }
 static CuResult FuncSetAttribute(CuFunction f, int attribute, int value)
 {
+    if (fake_fails("FuncSetAttribute")) return FAKE_FAILURE;
     (void)f;
     if (attribute == CU_FUNC_MAX_DYNAMIC_SMEM) fake.smem_set = (unsigned)value;
     if (attribute == CU_FUNC_NON_PORTABLE_CLUSTER) fake.non_portable++;
@@ -178,6 +204,7 @@ static CuResult FuncSetAttribute(CuFunction f, int attribute, int value)
 }
 static CuResult LaunchKernelEx(const CuLaunchConfig *config, CuFunction f, void **params, void **extra)
 {
+    if (fake_fails("LaunchKernelEx")) return FAKE_FAILURE;
     (void)f;
     (void)extra;
     fake.launches++;
@@ -188,6 +215,7 @@ static CuResult LaunchKernelEx(const CuLaunchConfig *config, CuFunction f, void 
 }
 static CuResult OccupancyMaxActiveBlocks(int *n, CuFunction f, int threads, size_t smem)
 {
+    if (fake_fails("OccupancyMaxActiveBlocks")) return FAKE_FAILURE;
     (void)f;
     fake.occupancies++;
     *n = fake.blocks;
@@ -196,6 +224,7 @@ static CuResult OccupancyMaxActiveBlocks(int *n, CuFunction f, int threads, size
 }
 static CuResult OccupancyMaxActiveClusters(int *n, CuFunction f, const CuLaunchConfig *config)
 {
+    if (fake_fails("OccupancyMaxActiveClusters")) return FAKE_FAILURE;
     (void)f;
     fake.occupancies++;
     *n = fake.clusters;
@@ -211,11 +240,13 @@ static bool forbidden(void)
 enum { FAKE_CAPTURE_UNSUPPORTED = 900, FAKE_STREAM = 0x5000 };
 static CuResult StreamIsCapturing(CuStream s, int *status)
 {
+    if (fake_fails("StreamIsCapturing")) return FAKE_FAILURE;
     *status = fake.capture_status;
     return s && fake_current ? CU_OK : CU_INVALID_VALUE;
 }
 static CuResult StreamGetId(CuStream s, unsigned long long *id)
 {
+    if (fake_fails("StreamGetId")) return FAKE_FAILURE;
     if (!s || !fake_current) return CU_INVALID_VALUE;
     if (fake.capturing) return FAKE_CAPTURE_UNSUPPORTED;
     *id = (uintptr_t)s <= CU_STREAM_OF_THREAD ? (uintptr_t)s : (uintptr_t)s + fake.generation;
@@ -223,6 +254,7 @@ static CuResult StreamGetId(CuStream s, unsigned long long *id)
 }
 static CuResult ThreadExchangeStreamCaptureMode(int *mode)
 {
+    if (fake_fails("ThreadExchangeStreamCaptureMode")) return FAKE_FAILURE;
     int was = fake.mode;
     fake.mode = *mode;
     *mode = was;
@@ -230,6 +262,7 @@ static CuResult ThreadExchangeStreamCaptureMode(int *mode)
 }
 static CuResult StreamCreate(CuStream *s, unsigned flags)
 {
+    if (fake_fails("StreamCreate")) return FAKE_FAILURE;
     if (forbidden() || flags != CU_NON_BLOCKING_STREAM) return FAKE_CAPTURE_UNSUPPORTED;
     *s = (CuStream)(uintptr_t)(FAKE_STREAM + fake.streams++);
     return CU_OK;
@@ -238,16 +271,18 @@ static CuResult StreamDestroy(CuStream s)
 {
     (void)s;
     fake.streams_freed++;
-    return CU_OK;
+    return fake_fails("StreamDestroy") ? FAKE_FAILURE : CU_OK;
 }
 static CuResult MemsetD32Async(CuAddress p, unsigned value, size_t n, CuStream s)
 {
+    if (fake_fails("MemsetD32Async")) return FAKE_FAILURE;
     if ((uintptr_t)s < FAKE_STREAM) return FAKE_CAPTURE_UNSUPPORTED;
     for (size_t i = 0; i < n; i++) ((uint32_t *)(uintptr_t)p)[i] = value;
     return CU_OK;
 }
 static CuResult MemAlloc(CuAddress *p, size_t bytes)
 {
+    if (fake_fails("MemAlloc")) return FAKE_FAILURE;
     if (forbidden()) return FAKE_CAPTURE_UNSUPPORTED;
     if (fake.alloc_result != CU_OK) return fake.alloc_result;
     fake.allocs++;
@@ -260,25 +295,29 @@ static CuResult MemFree(CuAddress p)
 {
     fake.frees++;
     free((void *)(uintptr_t)p);
-    return CU_OK;
+    return fake_fails("MemFree") ? FAKE_FAILURE : CU_OK;
 }
 static CuResult MemcpyHtoD(CuAddress to, const void *from, size_t bytes)
 {
+    if (fake_fails("MemcpyHtoD")) return FAKE_FAILURE;
     memcpy((void *)(uintptr_t)to, from, bytes);
     return CU_OK;
 }
 static CuResult MemcpyDtoH(void *to, CuAddress from, size_t bytes)
 {
+    if (fake_fails("MemcpyDtoH")) return FAKE_FAILURE;
     memcpy(to, (void *)(uintptr_t)from, bytes);
     return CU_OK;
 }
 static CuResult StreamSynchronize(CuStream s)
 {
+    if (fake_fails("StreamSynchronize")) return FAKE_FAILURE;
     (void)s;
     return CU_OK;
 }
 static CuResult EventCreate(CuEvent *e, unsigned flags)
 {
+    if (fake_fails("EventCreate")) return FAKE_FAILURE;
     (void)flags;
     *e = (CuEvent)(void *)&fake.attr;
     return CU_OK;
@@ -286,21 +325,24 @@ static CuResult EventCreate(CuEvent *e, unsigned flags)
 static CuResult EventDestroy(CuEvent e)
 {
     (void)e;
-    return CU_OK;
+    return fake_fails("EventDestroy") ? FAKE_FAILURE : CU_OK;
 }
 static CuResult EventRecord(CuEvent e, CuStream s)
 {
+    if (fake_fails("EventRecord")) return FAKE_FAILURE;
     (void)e;
     (void)s;
     return CU_OK;
 }
 static CuResult EventSynchronize(CuEvent e)
 {
+    if (fake_fails("EventSynchronize")) return FAKE_FAILURE;
     (void)e;
     return CU_OK;
 }
 static CuResult EventElapsedTime(float *ms, CuEvent a, CuEvent b)
 {
+    if (fake_fails("EventElapsedTime")) return FAKE_FAILURE;
     (void)a;
     (void)b;
     *ms = 2.0f;
@@ -310,6 +352,7 @@ static CuResult TensorMapEncodeTiled(CuTensorMap *map, int type, uint32_t rank, 
                                      const uint64_t *pitches, const uint32_t *box, const uint32_t *elem_strides,
                                      int interleave, int swizzle, int l2, int fill)
 {
+    if (fake_fails("TensorMapEncodeTiled")) return FAKE_FAILURE;
     FakeEncode *e = &fake.encode[fake.encodes++ % 8];
     *e = (FakeEncode){.type = type,
                       .interleave = interleave,

@@ -104,6 +104,10 @@ static tilecc_status written(const char *name, const tilecc_image *images, size_
     ROW(tile_device_open, name, fine(tile_device_open(NULL, &w->d, &w->err)); tile_device_close(w->d))                   \
     ROW(tile_device_open, out, refused(w, tile_device_open("sim", NULL, &w->err)))                                       \
     ROW(tile_device_open, err, fine(tile_device_open("sim", &w->d, NULL)); tile_device_close(w->d))                      \
+    ROW(tile_device_open_with, name, fine(tile_device_open_with(NULL, NULL, &w->d, &w->err)); tile_device_close(w->d))   \
+    ROW(tile_device_open_with, opt, fine(tile_device_open_with("sim", NULL, &w->d, &w->err)); tile_device_close(w->d))   \
+    ROW(tile_device_open_with, out, refused(w, tile_device_open_with("sim", NULL, NULL, &w->err)))                       \
+    ROW(tile_device_open_with, err, fine(tile_device_open_with("sim", NULL, &w->d, NULL)); tile_device_close(w->d))      \
     ROW(tile_device_close, d, tile_device_close(NULL))                                                                   \
     ROW(tile_device_name, d, text(tile_device_name(NULL), ""))                                                           \
     ROW(tile_device_simulates, d, is(tile_device_simulates(NULL) == 0))                                                  \

@@ -158,7 +158,7 @@ static World *world_new(void)
     arena_init(&w->arena, &w->mem);
     text_init(&w->ptx, &w->mem);
     CudaApi api = fake_api();
-    assert_int_equal(cuda_device_open(&api, NULL, -1, &w->device, &w->err), TILE_OK);
+    assert_int_equal(cuda_device_open(&api, NULL, -1, NULL, &w->device, &w->err), TILE_OK);
     return w;
 }
 
@@ -172,7 +172,7 @@ static tile_status world_load(World *w, const Variant *v)
     return tile_args_new(w->kernel, &w->args, &w->err);
 }
 
-static World *open_world(const Variant *v)
+static inline World *open_world(const Variant *v)
 {
     World *w = world_new();
     if (world_load(w, v) != TILE_OK) fail_msg("%s", w->err.text);

@@ -21,7 +21,7 @@ from ctypes import byref, c_double, c_int64, c_size_t, c_uint64, c_void_p
 from . import _extents as extents
 from . import _native as native
 from . import _remember, _torch
-from ._arrays import CPU, CUDA, TORCH_NAMES, array, is_array, is_traced
+from ._arrays import CPU, CUDA, TORCH_NAMES, array, is_array, is_traced, package
 
 __all__ = ["load", "loads", "std", "Module", "Kernel", "Error", "CompileError", "LaunchError", "__version__"]
 __version__ = native.version().decode()
@@ -80,9 +80,15 @@ def _raw_stream(torch, device):
     return torch._C._cuda_getCurrentRawStream(device[1]) or None
 
 
-def _stream(where):
-    torch = sys.modules.get("torch")
-    return _raw_stream(torch, where) if torch is not None and torch.cuda.is_initialized() else None
+def _stream(where, arrays):
+    """The stream that the package of these arrays works on there now, and whether that package knows of nothing that is launched there: then a
+    call waits for its kernel."""
+    packages = {package(a.keep) for a in arrays}
+    if packages == {"torch"}:
+        return _raw_stream(sys.modules["torch"], where), False
+    if packages == {"cupy"}:
+        return sys.modules["cupy"].cuda.get_current_stream().ptr or None, False
+    return None, True
 
 
 # ---- kernels ----
@@ -228,7 +234,8 @@ class _Bound:
         shape, strides = a.shape, a.strides
         p.check(self.kernel.name, a.dtype, len(shape), a.raw)
         if p.written and a.readonly:
-            raise TypeError(f"{self.kernel.name}: argument '{p.name}' is written, and this array is read-only")
+            new = f": {p.name}=jax.numpy.empty makes a new one" if package(a.keep) == "jax" else ""
+            raise TypeError(f"{self.kernel.name}: argument '{p.name}' is written, and this array is read-only{new}")
         if p.bits % 8:
             if strides is not None:
                 raise TypeError(f"{self.kernel.name}: argument '{p.name}' holds packed elements, which must be contiguous")
@@ -263,8 +270,9 @@ class _Bound:
         a = _made(maker, tuple(shape), p, next(iter(self.keep.values())))
         self.results.append(a)
         self.made.append((p.name, (maker, tuple(shape), getattr(a, "dtype", None), getattr(a, "device", None))))
-        self.keep[p.name] = array(a)
-        self._bind_array(p, self.keep[p.name])
+        self.keep[p.name] = made = array(a)
+        made.readonly = False  # nobody has seen it yet
+        self._bind_array(p, made)
 
     def _extent(self, p, text):
         sizes, value = {}, c_int64()
@@ -313,6 +321,8 @@ def _made(maker, shape, p, beside):
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(beside.keep, torch.Tensor):
         return maker(shape, dtype=getattr(torch, TORCH_NAMES.get(p.type_name, "uint8")), device=beside.keep.device)
+    if package(beside.keep) == "jax":
+        return maker(shape, dtype=TORCH_NAMES.get(p.type_name, "uint8"))
     names = {"bf16": "uint16", "e4m3": "uint8", "e5m2": "uint8", "f16": "float16", "f32": "float32", "tf32": "float32", "f64": "float64"}
     dtype = names.get(p.type_name) or {"u": "uint", "s": "int"}.get(p.type_name[0], "uint") + str(max(p.bits, 8))
     return maker(shape, dtype="uint8" if p.bits % 8 else dtype)
@@ -422,9 +432,12 @@ class Kernel:
             elif any(is_traced(torch, x) for x in given):
                 return self._traced(torch, arguments, keywords, stream)
         with _Bound(self, arguments, keywords) as b:
+            wait = False
             if stream is None and b.where[0] == CUDA:
-                stream = _stream(b.where)
+                stream, wait = _stream(b.where, b.keep.values())
             _check(native.launch(b.args, stream or None, byref(b.error)), b.error)
+            if wait:
+                _check(native.synchronize(b.device, None, byref(b.error)), b.error)
             b.fetch()
             ready = None
             if kind:
@@ -499,7 +512,7 @@ class Kernel:
         """Milliseconds that a launch takes on the GPU, the mean of `repeats` in a row."""
         with _Bound(self, arguments, keywords) as b:
             ms = c_double()
-            stream = _stream(b.where) if b.where[0] == CUDA else 0
+            stream = _stream(b.where, b.keep.values())[0] if b.where[0] == CUDA else 0
             _check(native.time(b.args, stream or None, repeats, byref(ms), byref(b.error)), b.error)
             return ms.value / repeats
 

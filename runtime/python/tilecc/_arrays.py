@@ -19,6 +19,15 @@ class Array:
         self.device, self.keep, self.raw, self.readonly = device, keep, raw, readonly
 
 
+def package(x):
+    """The name of the package that x, an array or what Array keeps of one, is of."""
+    torch, x = sys.modules.get("torch"), x[0] if type(x) is tuple else x
+    if torch is not None and isinstance(x, torch.Tensor):
+        return "torch"
+    name = type(x).__module__.partition(".")[0]
+    return "jax" if name == "jaxlib" else name
+
+
 # ---- PyTorch ----
 
 TORCH_NAMES = {
@@ -66,7 +75,7 @@ def _from_torch(torch, x):
 _KINDS = {"i": "s", "u": "u", "f": "f", "b": "u"}
 
 
-def _from_interface(x, interface, device):
+def _from_interface(x, interface, device, readonly=False):
     shape, text = tuple(interface["shape"]), interface["typestr"]
     size = int(text[2:])
     if text[0] == ">":
@@ -85,8 +94,8 @@ def _from_interface(x, interface, device):
         if any(s % size for s in strides):
             raise TypeError("its strides are no multiples of its elements")
         strides = tuple(s // size for s in strides)
-    address, readonly = interface["data"]
-    return Array(address or 0, shape, strides, dtype, device, x, raw, readonly)
+    address, is_readonly = interface["data"]
+    return Array(address or 0, shape, strides, dtype, device, x, raw, readonly or is_readonly)
 
 
 # ---- DLPack ----
@@ -118,14 +127,14 @@ def _from_dlpack(x):
     kind = _CUDA_LIKE.get(int(kind), int(kind))
     if kind not in (CPU, CUDA):
         raise TypeError("it is neither in memory of the CPU nor of a CUDA device")
-    capsule = x.__dlpack__(stream=-1) if kind == CUDA else x.__dlpack__()  # -1: no synchronisation, the launch is on the same stream
+    capsule = x.__dlpack__(stream=1) if kind == CUDA else x.__dlpack__()  # 1: what is in the array is there for the default stream
     t = ctypes.cast(_capsule_pointer(capsule, b"dltensor"), POINTER(_DLTensor)).contents
     dtype = _DL_TYPES.get((t.code, t.bits)) if t.lanes == 1 else None
     if dtype is None:
         raise TypeError(f"elements of DLPack type ({t.code}, {t.bits} bits, {t.lanes} lanes) have no type in .tile")
     shape = tuple(t.shape[i] for i in range(t.ndim))
     strides = tuple(t.strides[i] for i in range(t.ndim)) if t.strides else None
-    return Array((t.data or 0) + t.byte_offset, shape, strides, dtype, (kind, int(number) if kind == CUDA else 0), (x, capsule))
+    return Array((t.data or 0) + t.byte_offset, shape, strides, dtype, (kind, int(number) if kind == CUDA else 0), (x, capsule), readonly=package(x) == "jax")
 
 
 def array(x):
@@ -136,7 +145,7 @@ def array(x):
     interface = getattr(x, "__cuda_array_interface__", None)
     if interface is not None:
         number = getattr(getattr(x, "device", None), "id", 0)
-        return _from_interface(x, interface, (CUDA, number))
+        return _from_interface(x, interface, (CUDA, number), package(x) == "jax")
     interface = getattr(x, "__array_interface__", None)
     if interface is not None:
         return _from_interface(x, interface, (CPU, 0))

@@ -118,6 +118,7 @@ device_name = _declare(tile, "tile_device_name", c_char_p, c_void_p)
 device_arch = _declare(tile, "tile_device_arch", c_char_p, c_void_p)
 alloc = _declare(tile, "tile_alloc", c_int, c_void_p, c_size_t, POINTER(c_uint64), _error)
 release = _declare(tile, "tile_release", c_int, c_void_p, c_uint64, _error)
+synchronize = _declare(tile, "tile_synchronize", c_int, c_void_p, c_void_p, _error)
 write = _declare(tile, "tile_write", c_int, c_void_p, c_uint64, c_void_p, c_size_t, _error)
 read = _declare(tile, "tile_read", c_int, c_void_p, c_void_p, c_uint64, c_size_t, _error)
 module_load_source = _declare(

@@ -7,7 +7,7 @@ import math
 import sys
 
 from . import _row_major, load
-from ._arrays import array
+from ._arrays import array, package
 from ._functions import public
 from ._remember import made
 
@@ -34,7 +34,10 @@ def _kernel(module, name, **types):
 
 
 def _package(x):
-    return sys.modules[type(x).__module__.partition(".")[0]]
+    name = package(x)
+    if name == "jax":
+        raise TypeError("an array of JAX, which has no views: tilecc.load has the kernels of the library, too")
+    return sys.modules[name]
 
 
 def _is_torch(x):
