@@ -1,4 +1,4 @@
-/* One kernel, statement by statement: this file is the table of contents of the rooms. */
+/* One kernel: this file is the table of contents of the rooms. */
 #include "lang/limits.h"
 #include "lower/apart/apart.h"
 #include "lower/explain/explain.h"
@@ -8,9 +8,6 @@
 #include "lower/plan/work.h"
 #include "lower/schedule/schedule.h"
 #include "lower/schedule/written/sync.h"
-
-static void block(Lower *L, const PBlock *b);
-static void roles(Lower *L, const PStmt *st);
 
 /* ---- the manifest's head ---- */
 
@@ -106,209 +103,7 @@ static void manifest_head(Lower *L)
     launch_shape(L);
 }
 
-/* ---- moves ---- */
-/* A multicast whose parts this CTA brings, or a load into another one's tile. */
-static bool beyond(Lower *L, MoveInfo *mi, Shares *shares)
-{
-    const PMove *mv = mi->mv;
-    int target[RANKS_MAX];
-    if (mv->commit == COMMIT_BARRIER && (mv->barrier_peer || mv->dst.peer) && !pair_plan(L, mi)) return false;
-    if (mv->cast == CAST_NONE && !mv->dst.peer) return true;
-    if (!role_committed(L, mi->stmt)) return false;
-    if (mv->cast == CAST_MASK) return role_mask(L, mi);
-    if (mv->cast != CAST_NONE) return plan_multicast(L, mi, shares);
-    return cluster_peers(L, mv->dst.peer, mv->dst.span, target);
-}
-
-static void copy(Lower *L, const PStmt *st)
-{
-    MoveInfo mi, *whole = arena_new(L->a, MoveInfo);
-    Copies c;
-    uint32_t bar = 0;
-    Opnd slot = opnd_imm(0), guard = L->guard, brings = opnd_imm(1);
-    Shares shares = {.n = 1, .dim = -1};
-    if (!region_resolve(L, st, &mi)) return;
-    *whole = mi;
-    if (!beyond(L, &mi, &shares) || !choose_copy(L, &mi, false, &c)) return;
-    if (mi.in_pair && !c.t) {
-        Diag *g = lower_error(L, E0541, st->move->commit_span, "no tensor copy fits this move, and bulk copies have no .cta_group");
-        diag_note(L->c->diags, g, c.no_tensor.span, "tensor copy: %s", c.no_tensor.text);
-        return;
-    }
-    if (mi.in_pair) mi.bar_rank = mi.mv->barrier_peer ? value_low(L, mi.mv->barrier_peer) : emit_sreg(L, IRR_CLUSTER_CTARANK);
-    if (st->move->cast != CAST_NONE && st->move->cast != CAST_MASK && cluster_size_of(L, st->move->cast) > 1)
-        brings = multicast_values(L, &mi, st->move->cast, &shares);
-    if (mi.mv->dst.peer) {
-        mi.to_peer = true;
-        mi.peer = value_low(L, mi.mv->dst.peer);
-    }
-    copies_values(L, &mi, &c);
-    if (!mi.prefetch) sync_before(L, whole);
-    if (c.t && c.t->device) device_copy(L, &mi, c.t);
-    int64_t bytes = c.bytes * shares.n;
-    Opnd each = c.t && !mi.prefetch && shares.n == 1 ? tensor_bytes(L, &mi, c.t) : opnd_imm(bytes);
-    if (mi.open_mask) {
-        each = opnd_imm(bytes = 0); /* `expect` announces them */
-        brings = emit_cmp(L, IRL_NE, mi.mask, opnd_imm(0));
-    } else if (st->move->cast == CAST_MASK) {
-        each = role_mask_bytes(L, &mi, each);
-    }
-    if (mi.load && !mi.prefetch && !sync_arrive(L, &mi, each, bytes, &bar, &slot)) return;
-    L->guard = emit_logic(L, IR_AND, guard, brings);
-    if (c.t) c.t->ok = emit_logic(L, IR_AND, c.t->ok, brings);
-    copies_emit(L, &mi, &c, bar, slot);
-    L->guard = guard;
-    if (!mi.prefetch) sync_after(L, whole);
-    access_note(L, whole);
-    if (L->plan) explain_copy(L, &mi, &c);
-}
-
-static void move(Lower *L, const PStmt *st)
-{
-    switch (st->move->kind) {
-    case MOVE_PEER: role_send(L, st); break;
-    case MOVE_SHARED: role_work(L, st); break;
-    case MOVE_FILL:
-        if (st->move->dst.peer) role_send(L, st);
-        else role_work(L, st);
-        break;
-    case MOVE_TMEM_CP:
-    case MOVE_TMEM_LD:
-    case MOVE_TMEM_ST:
-    case MOVE_SHIFT: tmem_role_move(L, st); break;
-    default: copy(L, st); break;
-    }
-}
-
-/* ---- blocks ---- */
-static void loop(Lower *L, const PStmt *st)
-{
-    LoopState *s = &L->scalars->loops[st->id];
-    sync_flush_loads(L);
-    loop_open(L, st);
-    Opnd a = lower_bound(L, st->lo, s->wide), b = lower_bound(L, st->value, s->wide);
-    IrType t = s->wide ? IR_I64 : IR_I32;
-    Opnd guard = L->guard, sync_guard = L->sync->guard;
-    b = emit_sel(L, t, guard, b, a);
-    L->guard = L->sync->guard = opnd_imm(1);
-    SyncMark mark = sync_enter(L, &st->body);
-    role_loop(L);
-    s->value = emit_loop(L, t, a, b);
-    vars_forget(L, &st->body);
-    block(L, &st->body);
-    L->stmt = st;
-    sync_flush_loads(L);
-    role_loop(L);
-    emit_end(L);
-    L->guard = guard;
-    L->sync->guard = sync_guard;
-    vars_forget(L, &st->body);
-    sync_leave(L, &mark);
-    loop_close(L, st);
-}
-
-/* No branch: what the condition excludes is left out copy by copy, so that barriers, groups and phases never depend on
- * data (schedule/written/conditions.c: on what they do). Scalars are pure and made either way. */
-static void way(Lower *L, const PStmt *st, Opnd outer, Opnd holds, bool other)
-{
-    Opnd guard = L->sync->guard;
-    const PBlock *b = other ? &st->other : &st->body;
-    sync_branch(L, st, other, holds);
-    L->guard = emit_logic(L, IR_AND, outer, holds);
-    uint32_t around = conditions_open(L, st->value, !other);
-    block(L, b);
-    L->scalars->conditions.n = around;
-    around_leave(L);
-    L->stmt = st;
-    L->guard = outer;
-    L->sync->guard = guard;
-    vars_forget(L, b);
-}
-
-static void branch(Lower *L, const PStmt *st)
-{
-    Opnd outer = L->guard, cond = value_pred(L, st->value);
-    way(L, st, outer, cond, false);
-    if (st->has_else) way(L, st, outer, emit_not(L, cond), true);
-}
-
-static void group(Lower *L, const PStmt *st)
-{
-    block(L, &st->body);
-    L->stmt = st;
-    sync_group_end(L);
-}
-
-static void block(Lower *L, const PBlock *b)
-{
-    bool beside = b == &L->k->body && L->k->roles_span.hi; /* roles: their scalars are made in each of them */
-    for (const PStmt *st = b->first; st; st = st->next) {
-        L->stmt = st;
-        if (beside && st->kind != P_ROLES) continue;
-        switch (st->kind) {
-        case P_LET: lower_let(L, st); break;
-        case P_VAR:
-        case P_SET: lower_assign(L, st); break;
-        case P_FOR: loop(L, st); break;
-        case P_IF: branch(L, st); break;
-        case P_GROUP: group(L, st); break;
-        case P_MOVE: move(L, st); break;
-        case P_WAIT: sync_wait(L, st); break;
-        case P_WAIT_GROUP: sync_wait_group(L, st); break;
-        case P_ARRIVE: sync_arrive_stmt(L, st); break;
-        case P_EXPECT: sync_expect(L, st); break;
-        case P_ROLES: roles(L, st); break;
-        case P_VIEW: device_declare(L, st); break;
-        case P_PIPELINE: break; /* schedule/ */
-        }
-    }
-}
-
 /* ---- the whole ---- */
-/* Roles of the source: what stands in front of them is scalars, made by all. */
-static void roles(Lower *L, const PStmt *st)
-{
-    for (uint32_t i = 0; i < st->roles.n; i++) {
-        const PRole *r = &st->roles.v[i];
-        scope_open(L);
-        role_begin(L, r, i);
-        L->accesses->role = i + 1;
-        L->scalars->epoch++;
-        sync_role(L, &r->body, true);
-        for (const PStmt *v = L->k->body.first; v != st; v = v->next) { /* a role uses no value of another one */
-            L->stmt = v;
-            if (v->kind == P_LET) lower_let(L, v);
-            else if (v->kind == P_VAR || v->kind == P_SET) lower_assign(L, v);
-        }
-        L->stmt = st;
-        L->device->body = device_wanted(L, &r->body) ? &r->body : NULL;
-        L->device->cell = 0;
-        for (const PStmt *v = L->k->body.first; v; v = v->next) /* views beside the roles: each makes its own maps */
-            if (v->kind == P_VIEW) device_declare(L, v);
-        block(L, &r->body);
-        L->stmt = NULL;
-        sync_end(L);
-        role_finish(L, r);
-        scope_close(L);
-    }
-    L->accesses->role = 0;
-    L->device->body = NULL;
-    device_place(L);
-}
-
-static void sequential(Lower *L)
-{
-    sync_begin(L); /* barriers */
-    if (L->k->roles_span.hi == 0) sync_role(L, &L->k->body, false);
-    L->sync->guard = opnd_imm(1);
-    block(L, &L->k->body);
-    L->stmt = NULL;
-    if (L->ir->roles.n == 0) {
-        sync_end(L);
-        role_end(L, "main", 1, true);
-    }
-    counts_set(L);
-}
 
 /* The descriptors that the program wants early: in front of the barriers, whose initialisation they overlap with. */
 static void prefetch_maps(Lower *L)
@@ -411,8 +206,8 @@ IrKernel *lower_kernel(Compilation *c, const PKernel *k, Text *plan)
     scalars_begin(L); /* symbols, facts, grid, variables */
     manifest_head(L); /* parameters, launch shape */
     memory_buffers(L);
-    if (derived_wanted(k)) schedule_kernel(L);
-    else sequential(L);
+    L->derived = derived_wanted(k) != NULL;
+    schedule_kernel(L);
     independence_check(L);
     exact_check(L);
     whole(L); /* init, roles, exit */

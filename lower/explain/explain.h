@@ -14,6 +14,7 @@ void explain_kernel(Lower *L);
 
 /* ---- schedule.c ---- */
 void explain_schedule(Lower *L); /* head of a scheduled kernel */
+void explain_moves(Lower *L);    /* what they became */
 const char *explain_completes(Lower *L, const MoveInfo *mi);
 void explain_device_map(Lower *L, uint32_t map);
 

@@ -3,7 +3,7 @@
 #include "lower/explain/explain.h"
 #include "lower/plan/threads.h"
 #include "lower/plan/maps.h"
-#include "lower/schedule/written/sync.h"
+#include "lower/schedule/schedule.h"
 
 static const char *how_it_completes(Lower *L, const MoveInfo *mi)
 {
@@ -13,9 +13,8 @@ static const char *how_it_completes(Lower *L, const MoveInfo *mi)
     if (mv->is_load && mv->commit == COMMIT_BARRIER)
         return arena_printf(L->a, "barrier %s", name_text(L, mv->barrier->name));
     if (mi->load) {
-        TileSync *t = &L->sync->tiles[mi->tile->index];
-        return arena_printf(L->a, "barrier %s (derived), %s", L->ir->bars.v[t->bar].name,
-                            t->in_block ? "phase in a variable" : "constant phases");
+        const Ring *r = &L->sched->rings[mi->tile->index];
+        return arena_printf(L->a, "barrier %s (derived)", L->ir->bars.v[r->full].name);
     }
     if (mv->in_group) return "bulk group of the `group` block";
     return mv->commit == COMMIT_GROUP ? "bulk group" : "bulk group (derived)";
@@ -258,6 +257,7 @@ void explain_kernel(Lower *L)
                         k->roles.v[i].elect ? "1 elected thread of" : "all threads work, one issues copies:",
                         k->roles.v[i].warps, k->roles.v[i].warps == 1 ? "" : "s");
     }
+    explain_moves(L);
     print_schedule(L);
     print_grid(L);
     print_memory(L);

@@ -4,7 +4,7 @@
 #include "lower/plan/threads.h"
 #include "lower/schedule/schedule.h"
 
-static const char *const AGENTS[] = {[AG_LOAD] = "load", [AG_SEND] = "send", [AG_WORK] = "work"};
+static const char *const AGENTS[] = {[AG_LOAD] = "load", [AG_SEND] = "send", [AG_WORK] = "work", [AG_NONE] = ""};
 
 const char *explain_completes(Lower *L, const MoveInfo *mi)
 {
@@ -97,33 +97,37 @@ static void ring(Lower *L, const Ring *r)
     text_char(t, '\n');
 }
 
-static void moves(Lower *L)
+/* The barrier on which a move between tiles completes. */
+static const char *barrier_of(const Lower *L, const Planned *p)
+{
+    const Sched *s = L->sched;
+    uint32_t bar = p->tm ? s->tmem.bar : 0;
+    if (!L->derived) bar = p->st->move->barrier->index;
+    else if (!p->tm) bar = p->st->move->reduce >= 0 ? s->rings[p->dst].sum : s->rings[p->dst].full;
+    return L->ir->bars.v[bar].name;
+}
+
+void explain_moves(Lower *L)
 {
     const Sched *s = L->sched;
     for (uint32_t i = 0; i < s->moves.n; i++) {
         Planned *p = s->moves.v[i];
         PMoveKind kind = p->st->move->kind;
+        const char *whole = p->across && p->across->whole ? ", all iterations of a batch at once" : "", *role = p->role ? p->role : AGENTS[p->agent];
         if (p->agent == AG_NONE) {
             explain_move(L, p->st, "    left out: its condition holds at no rank\n");
-        } else if (kind == MOVE_PEER || (kind == MOVE_FILL && p->agent == AG_SEND)) {
-            const Ring *to = &s->rings[p->dst];
-            explain_move(L, p->st, arena_printf(L->a, "%s, role send, barrier %s there\n", between_text(L, p->st, p->other),
-                                                L->ir->bars.v[p->st->move->reduce >= 0 ? to->sum : to->full].name));
+        } else if ((kind == MOVE_PEER || kind == MOVE_FILL) && p->st->move->dst.peer) {
+            explain_move(L, p->st, arena_printf(L->a, "%s, role %s, barrier %s there\n", between_text(L, p->st, p->other), L->derived ? "send" : role, barrier_of(L, p)));
         } else if (p->zeros) {
-            explain_move(L, p->st, arena_printf(L->a, "    st.bulk: %lld bytes of zeros\n      one thread of role work%s\n",
-                                                (long long)p->zeros, p->across && p->across->whole ? ", all iterations of a batch at once" : ""));
+            explain_move(L, p->st, arena_printf(L->a, "    st.bulk: %lld bytes of zeros\n      one thread of role %s%s\n", (long long)p->zeros, role, whole));
         } else if (p->tm && move_by_tensor_core(p->st->move)) {
-            explain_move(L, p->st, arena_printf(L->a, "%s      role work, barrier %s\n",
-                                                tmem_text(L, p->tm), L->ir->bars.v[s->tmem.bar].name));
+            explain_move(L, p->st, arena_printf(L->a, "%s      role %s, barrier %s\n", tmem_text(L, p->tm), role, barrier_of(L, p)));
         } else if (p->tm) {
-            explain_move(L, p->st, arena_printf(L->a, "    threads: %s\n      role work\n",
-                                                tmem_threads_text(L->a, L->ir, p->plan, kind == MOVE_TMEM_LD)));
+            explain_move(L, p->st, arena_printf(L->a, "    threads: %s\n      role %s\n", tmem_threads_text(L->a, L->ir, p->plan, kind == MOVE_TMEM_LD), role));
         } else if (p->copies.g) {
             explain_global(L, &p->mi, p->copies.g, &L->ir->plans.v[p->plan]);
         } else if (move_by_threads(p->st->move)) {
-            const IrPlan *q = &L->ir->plans.v[p->plan];
-            explain_move(L, p->st, arena_printf(L->a, "    threads: %s\n      role work%s\n", threads_text(L->a, q),
-                                                p->across && p->across->whole ? ", all iterations of a batch at once" : ""));
+            explain_move(L, p->st, arena_printf(L->a, "    threads: %s\n      role %s%s\n", threads_text(L->a, &L->ir->plans.v[p->plan]), role, whole));
         } else {
             explain_copy(L, &p->mi, &p->copies);
         }
@@ -140,7 +144,6 @@ void explain_schedule(Lower *L)
     text_lit(L->plan, "  rings\n");
     for (uint32_t i = 0; i < s->nrings; i++)
         if (s->rings[i].turn) ring(L, &s->rings[i]);
-    moves(L);
 }
 
 /* ---- maps that the kernel makes ---- */

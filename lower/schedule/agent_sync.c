@@ -1,15 +1,16 @@
 /* What an agent's threads do to see what the others of them did: synchronisation, fences, groups. */
 #include "lower/schedule/schedule.h"
+#include "lower/schedule/written/sync.h"
 
 static void cta_sync(Lower *L)
 {
     Sched *s = L->sched;
-    if (s->role == AG_WORK) tmem_fence(L, IRD_BEFORE);
+    if (s->role == AG_WORK && s->tensor) tmem_fence(L, IRD_BEFORE);
     IrOp *op = emit_new(L, IR_CTA_SYNC);
-    ir_imm(L->a, op, IRK_ID, (int64_t)s->role + 1);
+    ir_imm(L->a, op, IRK_ID, L->derived ? (int64_t)s->role + 1 : L->sync->id);
     ir_imm(L->a, op, IRK_THREADS, (int64_t)s->warps[s->role] * 32);
-    if (s->role == AG_WORK) tmem_fence(L, IRD_AFTER);
-    s->now->dirty = s->now->id_read = false;
+    if (s->role == AG_WORK && s->tensor) tmem_fence(L, IRD_AFTER);
+    s->now->dirty = s->now->waited = s->now->id_read = false;
 }
 
 /* All threads of the role have read the iteration's number: its slot may be given back. */
@@ -43,12 +44,19 @@ void agent_store_sync(Lower *L)
     cta_sync(L);
 }
 
+void agent_arrive_sync(Lower *L)
+{
+    L->sched->now->dirty |= L->sched->now->waited;
+    agent_store_sync(L);
+}
+
 void agent_commit(Lower *L)
 {
     Sched *s = L->sched;
     if (s->now->pending) {
         emit_new(L, IR_GRP_COMMIT);
         s->now->groups++;
+        s->now->unread = true;
     }
     s->now->pending = false;
 }
@@ -74,6 +82,14 @@ static void readers_done(Sched *s, uint32_t groups)
     }
     s->readers.n = left;
     s->now->dirty = true;
+    s->now->unread &= groups < s->now->groups;
+}
+
+void agent_wait_group(Lower *L, int64_t n, IrHow how)
+{
+    Sched *s = L->sched;
+    emit_grp_wait(L, n, how);
+    readers_done(s, n < s->now->groups ? s->now->groups - (uint32_t)n : 0);
 }
 
 /* What stores read is read before it is overwritten. Groups complete in order. */
@@ -82,8 +98,7 @@ void agent_wait_readers(Lower *L, uint32_t ring)
     Sched *s = L->sched;
     if (ring == RING_NONE || s->rings[ring].group > s->now->groups) agent_commit(L);
     uint32_t last = ring == RING_NONE ? s->now->groups : s->rings[ring].group;
-    emit_grp_wait(L, s->now->groups - last, IRH_READ);
-    readers_done(s, last);
+    agent_wait_group(L, s->now->groups - last, IRH_READ);
 }
 
 /* PTX ISA, async proxy: a fence stands between the copy that wrote and the one that reads. */
@@ -113,7 +128,7 @@ void agent_readers_end(Lower *L, const PBlock *b)
     Sched *s = L->sched;
     bool outer = false;
     uint32_t left = 0;
-    if (s->role != AG_WORK) return;
+    if (s->role != AG_WORK || !L->derived) return; /* in roles of the source the next turn waits for them where it overwrites: written_turn */
     for (uint32_t i = 0; i < s->readers.n; i++) {
         Ring *r = &s->rings[s->readers.v[i]];
         outer |= r->reading && (r->thread_writes || r->kept) && r->turn != b;

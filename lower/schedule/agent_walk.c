@@ -28,7 +28,8 @@ static void tmem(Lower *L, Planned *p)
     if (p->src != RING_NONE) kept_arrive(L, p->src);
     if (p->dst != RING_NONE) kept_arrive(L, p->dst);
     if (move_by_tensor_core(p->st->move)) {
-        tmem_start(L, p);
+        if (L->derived) tmem_start(L, p);
+        else written_tmem(L, p);
         return;
     }
     tmem_settle(L);
@@ -66,8 +67,9 @@ Opnd planned_bytes(Lower *L, const Planned *p)
 
 /* Every fill of a turn but the last only expects its bytes, where its condition holds; the last one arrives, too. In a
  * batch all is expected at once, before it. */
-static void expect_fill(Lower *L, const Planned *p, Ring *r, Opnd slot)
+void ring_expect(Lower *L, const Planned *p, Opnd slot)
 {
+    Ring *r = &L->sched->rings[p->dst];
     if (r->pipe && r->pipe->batch > 1) return;
     Opnd bytes = p->by_rank ? remote_bytes(L, p)
                             : emit_sel(L, IR_I32, L->guard, planned_bytes(L, p), opnd_imm(0));
@@ -86,7 +88,7 @@ static void load(Lower *L, Planned *p)
     PCast cast = p->st->move->cast;
     if (p->ordered) agent_wait_stores(L, true);
     if (r->kept) kept_open(L, p);
-    expect_fill(L, p, r, slot);
+    ring_expect(L, p, slot);
     if (p->by_rank) remote_values(L, p);
     else if (cast != CAST_NONE && cluster_size_of(L, cast) > 1) L->guard = emit_logic(L, IR_AND, guard, multicast_values(L, mi, cast, &p->shares));
     copies_values(L, mi, &p->copies);
@@ -117,6 +119,15 @@ static void prefetch(Lower *L, Planned *p)
     if (ahead > 0) deal_now(L);
 }
 
+static void copy(Lower *L, Planned *p)
+{
+    PMoveKind kind = p->st->move->kind;
+    if (p->copies.g) agent_global(L, p);
+    else if (kind == MOVE_LOAD) load(L, p);
+    else if (kind == MOVE_STORE) store(L, p);
+    else prefetch(L, p);
+}
+
 static void send(Lower *L, Planned *p)
 {
     Ring *to = &sched(L)->rings[p->dst];
@@ -125,7 +136,7 @@ static void send(Lower *L, Planned *p)
     bool sums = p->st->move->reduce >= 0 && !to->kept;
     if (p->src != RING_NONE) kept_arrive(L, p->src);
     if (to->kept) kept_open(L, p);
-    if (p->by_rank && !sums) expect_fill(L, p, to, slot);
+    if (p->by_rank && !sums) ring_expect(L, p, slot);
     between_send(L, &b, sums ? to->sum : to->full, slot);
     if (to->kept) kept_issued(L, p);
 }
@@ -137,22 +148,16 @@ static void move(Lower *L)
     Agent before = s->role;
     if (!(s->active >> p->agent & 1)) return;
     sched_as(L, p->agent);
-    ring_place(L, &p->mi);
-    if (p->other) ring_place(L, p->other);
+    if (L->derived) ring_place(L, &p->mi);
+    if (L->derived && p->other) ring_place(L, p->other);
     switch (p->st->move->kind) {
     case MOVE_LOAD:
-        if (p->copies.g) agent_global(L, p);
-        else load(L, p);
-        break;
     case MOVE_STORE:
-        if (p->copies.g) agent_global(L, p);
-        else store(L, p);
-        break;
-    case MOVE_PREFETCH: prefetch(L, p); break;
-    case MOVE_PEER: send(L, p); break;
-    case MOVE_SHARED: work(L, p); break;
+    case MOVE_PREFETCH: (L->derived ? copy : written_copy)(L, p); break;
+    case MOVE_PEER:
+    case MOVE_SHARED:
     case MOVE_FILL:
-        if (p->st->move->dst.peer) send(L, p);
+        if (p->st->move->dst.peer) (L->derived ? send : written_send)(L, p);
         else work(L, p);
         break;
     case MOVE_TMEM_CP:
@@ -272,19 +277,22 @@ void walk_end(Lower *L, const PBlock *b)
 static void loop(Lower *L, const PStmt *st)
 {
     LoopState *s = &L->scalars->loops[st->id];
-    Opnd guard = L->guard;
+    Opnd guard = L->guard, followed = L->sync->guard;
+    SyncMark around = sync_enter(L);
     loop_open(L, st);
     Opnd a = lower_bound(L, st->lo, s->wide), b = lower_bound(L, st->value, s->wide);
     IrType t = s->wide ? IR_I64 : IR_I32;
     b = emit_sel(L, t, guard, b, a);
-    L->guard = opnd_imm(1);
+    L->guard = L->sync->guard = opnd_imm(1);
     s->value = emit_loop(L, t, a, b);
     vars_forget(L, &st->body);
     walk(L, st);
     emit_end(L);
     vars_forget(L, &st->body);
     L->guard = guard;
+    L->sync->guard = followed;
     loop_close(L, st);
+    sync_leave(L, around);
 }
 
 static void statements(Lower *L, const PBlock *b);
@@ -292,17 +300,20 @@ static void statements(Lower *L, const PBlock *b);
 static void branch_body(Lower *L, const PStmt *st, Opnd outer, Opnd cond, bool other)
 {
     Sched *s = sched(L);
-    Opnd open = s->open, holds = other ? emit_not(L, cond) : cond;
-    bool followed = remote_decides(L, st->value);
-    L->sync->block = s->depth;
+    Opnd open = s->open, sync = L->sync->guard, holds = other ? emit_not(L, cond) : cond;
+    bool followed = L->derived ? remote_decides(L, st->value) : L->sync->many && sync_follows(L, st->value);
+    if (L->derived) L->sync->block = s->depth;
     around_enter(L, st, other, followed);
+    if (!L->derived && followed) L->sync->guard = emit_logic(L, IR_AND, sync, holds);
     L->guard = emit_logic(L, IR_AND, outer, holds);
-    if (!followed) s->open = emit_logic(L, IR_AND, open, holds);
+    if (L->derived && !followed) s->open = emit_logic(L, IR_AND, open, holds);
     uint32_t around = conditions_open(L, st->value, !other);
     statements(L, other ? &st->other : &st->body);
     L->scalars->conditions.n = around;
     around_leave(L);
     s->open = open;
+    L->sync->guard = sync;
+    L->guard = outer;
     vars_forget(L, other ? &st->other : &st->body);
 }
 
@@ -320,12 +331,11 @@ static void branch(Lower *L, const PStmt *st)
     branch_body(L, st, outer, cond, false);
     if (st->has_else && !swapped) branch_body(L, st, outer, cond, true);
     if (swapped) s->at = at + first + walk_moves(&st->other);
-    L->guard = outer;
 }
 
 static void refuse(Lower *L, const PStmt *st, const char *what)
 {
-    if (!sched(L)->planning) return;
+    if (!sched(L)->planning || !L->derived) return;
     Diag *g = lower_error(L, E0748, st->span, "%s in a kernel whose schedule is derived", what);
     diag_label(L->c->diags, g, agents_wanted(L->k)->span, "because of this");
     diag_fix(L->c->diags, g, "leave it out: what it orders is ordered; or write the whole protocol by hand in `roles`");
@@ -362,6 +372,7 @@ static void note_loop(Lower *L, const PStmt *st, uint32_t from)
     LoopUse *in = loop_use(L, st);
     in->sets = vars_set_in(&st->body);
     if (st->kind == P_PIPELINE && st->pipe->deal != DEAL_NONE) in->agents |= 1u << AG_LOAD; /* tickets are drawn there */
+    if (!L->derived) in->agents |= 1u << AG_WORK; /* what the program waits for */
     for (uint32_t i = from; i < s->moves.n; i++) {
         const Planned *p = s->moves.v[i];
         in->agents |= (uint8_t)(1u << p->agent);
@@ -411,6 +422,7 @@ static void statement(Lower *L, const PStmt *st)
     case P_LET: lower_let(L, st); break;
     case P_VIEW:
         if (s->planning) device_view(L, st);
+        else if (!L->derived) device_declare(L, st);
         else FOR_AGENTS(L, a) device_view(L, st);
         break;
     case P_VAR:
@@ -429,12 +441,17 @@ static void statement(Lower *L, const PStmt *st)
     case P_GROUP:
         refuse(L, st, "an explicit group");
         statements(L, &st->body);
+        L->stmt = st;
+        if (!L->derived) written_sync(L, st);
         break;
     case P_WAIT:
     case P_WAIT_GROUP:
     case P_ARRIVE:
-    case P_EXPECT: refuse(L, st, "an explicit wait or arrival"); break;
-    case P_ROLES: break; /* stands alone: the front end refuses pipelines and moves beside it */
+    case P_EXPECT:
+        refuse(L, st, "an explicit wait or arrival");
+        if (!L->derived) written_sync(L, st);
+        break;
+    case P_ROLES: written_roles(L, st); break; /* stands alone: the front end refuses pipelines and moves beside it */
     }
     if (s->planning && (st->kind == P_FOR || st->kind == P_PIPELINE)) note_loop(L, st, from);
     s->active = outer;
@@ -486,6 +503,7 @@ static void turn_statements(Lower *L, const PBlock *b, const BodyPart *part)
             s->at += moves_of(st);
             continue;
         }
+        if (b == &L->k->body && L->k->roles_span.hi && st->kind != P_ROLES) continue; /* their scalars are made in each of them */
         s->chain[s->depth].top = st;
         if (!s->planning && !part) take_slots(L, st, false);
         statement(L, st);
@@ -511,14 +529,15 @@ typedef struct Before { /* a loop, which may not run */
     uint32_t *readers, n;
 } Before;
 
-static Before before_turn(Lower *L)
+static Before before_turn(Lower *L, const PBlock *b)
 {
     Sched *s = sched(L);
-    Before b = {.readers = arena_array(L->a, uint32_t, s->readers.n), .n = s->readers.n};
-    memcpy(b.agent, s->state, sizeof b.agent);
+    Before before = {.readers = arena_array(L->a, uint32_t, s->readers.n), .n = s->readers.n};
+    memcpy(before.agent, s->state, sizeof before.agent);
+    for (uint32_t i = 0; i < before.n; i++) before.readers[i] = s->readers.v[i];
+    if (!L->derived && !s->planning) written_turn(L, b);
     agent_readers_youngest(L);
-    for (uint32_t i = 0; i < b.n; i++) b.readers[i] = s->readers.v[i];
-    return b;
+    return before;
 }
 
 static void close_turn(Lower *L, const Before *before, bool ids)
@@ -532,6 +551,7 @@ static void close_turn(Lower *L, const Before *before, bool ids)
         s->state[a].id_read |= ids && before->agent[a].id_read;
         s->state[a].unfenced |= before->agent[a].unfenced;
         s->state[a].stored |= before->agent[a].stored;
+        s->state[a].unread |= before->agent[a].unread;
     }
 }
 
@@ -543,7 +563,7 @@ void walk_turn(Lower *L, Pipe *p, const BodyPart *part)
     Opnd open = s->open;
     s->open = opnd_imm(1);
     if (p->across) s->across = p;
-    Before before = before_turn(L);
+    Before before = before_turn(L, b);
     open_turn(L, p->st, p, !p->across || p->deal != DEAL_LAUNCH);
     for (int a = 0; a < AG_COUNT; a++) /* no turn but a piece of one */
         if (part && p->whole && s->active >> a & 1) s->state[a].dirty = before.agent[a].dirty;
@@ -557,7 +577,7 @@ void walk_turn(Lower *L, Pipe *p, const BodyPart *part)
 static void walk(Lower *L, const PStmt *st) /* a `for` */
 {
     Sched *s = sched(L);
-    Before before = before_turn(L);
+    Before before = before_turn(L, &st->body);
     Opnd open = sched(L)->open;
     sched(L)->open = opnd_imm(1);
     open_turn(L, st, NULL, true);
@@ -567,15 +587,19 @@ static void walk(Lower *L, const PStmt *st) /* a `for` */
     sched(L)->open = open;
 }
 
-void walk_body(Lower *L)
+void walk_block(Lower *L, const PBlock *b)
 {
     Sched *s = sched(L);
-    const PBlock *b = &L->k->body;
-    s->at = 0;
     s->depth = 0;
     s->open = opnd_imm(1);
     s->chain[0] = (Link){.block = b};
-    for (int a = 0; a < AG_COUNT; a++) s->state[a] = (AgentState){.dirty = s->shape[a] == SHAPE_THREADS};
+    for (int a = 0; a < AG_COUNT; a++) s->state[a] = (AgentState){.dirty = L->derived && s->shape[a] == SHAPE_THREADS};
     turn_statements(L, b, NULL);
     if (!s->planning) walk_end(L, b);
+}
+
+void walk_body(Lower *L)
+{
+    sched(L)->at = 0;
+    walk_block(L, &L->k->body);
 }

@@ -19,6 +19,7 @@ static void await(Lower *L, uint32_t ring)
     ring_await(L, ring, r->full, r->across);
     if (r->generic) ir_ref(L->a, emit_new(L, IR_FENCE_ASYNC), IRK_SPACE, IRA_WORD, IRS_CLUSTER);
     if (r->across) remote_done(L, ring);
+    if (!L->derived) ring_advance(L, ring); /* what the program's own barriers order is no matter of generations */
 }
 
 static bool joins(Lower *L, const Ring *r, const Planned *p)
@@ -34,12 +35,10 @@ void kept_open(Lower *L, const Planned *p)
     bool opened = r->opened, more = !opened && joins(L, r, p);
     r->opened = false;
     if (more) L->body.ops.v[r->announced - 1].op = IR_BAR_EXPECT;
-    if (opened || more) { /* what is copied may be of threads */
-        agent_store_sync(L);
-    } else {
-        kept_arrive(L, p->dst);
-        agent_free(L, p->dst); /* nobody of this CTA is at it */
-        agent_store_sync(L);
+    if (!opened && !more) kept_arrive(L, p->dst);
+    if (!opened && (!more || !L->derived)) agent_free(L, p->dst); /* nobody of this CTA is at it */
+    agent_store_sync(L); /* what is copied may be of threads */
+    if (!opened && !more && L->derived) {
         ring_release(L, p->dst);
         ring_advance(L, p->dst);
         ring_acquire(L, p->dst);

@@ -8,17 +8,27 @@
 
 /* ---- copies ---- */
 
+static bool copies_in_pair(Lower *L, const Planned *p)
+{
+    if (!p->mi.in_pair || p->copies.t) return true;
+    Diag *g = lower_error(L, E0541, p->st->move->commit_span, "no tensor copy fits this move, and bulk copies have no .cta_group");
+    diag_note(L->c->diags, g, p->copies.no_tensor.span, "tensor copy: %s", p->copies.no_tensor.text);
+    return false;
+}
+
 static bool plan_copy(Lower *L, Planned *p)
 {
     const PMove *mv = p->st->move;
     if (!region_resolve(L, p->st, &p->mi)) return false;
-    if (mv->dst.peer || (mv->cast == CAST_MASK && L->cluster_size > 1)) {
+    if (!L->derived) {
+        if (!written_plan(L, p)) return false;
+    } else if (mv->dst.peer || (mv->cast == CAST_MASK && L->cluster_size > 1)) {
         p->by_rank = true;
         if (!remote_plan(L, p)) return false;
     } else if (mv->kind == MOVE_LOAD && !plan_multicast(L, &p->mi, &p->shares)) {
         return false;
     }
-    if (!choose_copy(L, &p->mi, !p->mi.prefetch, &p->copies)) return false;
+    if (!choose_copy(L, &p->mi, L->derived && !p->mi.prefetch, &p->copies) || !copies_in_pair(L, p)) return false;
     access_note(L, &p->mi);
     if (!p->mi.prefetch) {
         p->access = L->accesses->all.n - 1;
@@ -26,7 +36,7 @@ static bool plan_copy(Lower *L, Planned *p)
     }
     p->bytes = p->copies.bytes;
     if (!p->mi.prefetch) *(p->mi.load ? &p->dst : &p->src) = p->mi.tile->index;
-    p->agent = p->mi.load && !p->copies.g ? AG_LOAD : AG_WORK;
+    p->agent = L->derived && p->mi.load && !p->copies.g ? AG_LOAD : AG_WORK;
     return true;
 }
 
@@ -34,18 +44,20 @@ static bool plan_copy(Lower *L, Planned *p)
 static bool plan_peer(Lower *L, Planned *p)
 {
     const PMove *mv = p->st->move;
+    int target[RANKS_MAX];
     p->other = arena_new(L->a, MoveInfo);
+    if (!L->derived && !role_committed(L, p->st)) return false;
     if (!between_tiles(L, p->st, &p->mi, p->other)) return false;
-    if (!remote_plan(L, p)) return false;
-    bool any = false;
+    if (!(L->derived ? remote_plan(L, p) : cluster_peers(L, mv->dst.peer, mv->dst.span, target))) return false;
+    bool any = !L->derived;
     for (int r = 0; r < L->cluster_size; r++) any |= p->to[r] != 0;
     if (!any) return true; /* the condition holds at no rank */
     p->by_rank = mv->reduce >= 0;
     if (!between_plan(L, p->st, &p->mi, p->other)) return false;
     p->bytes = p->other->bytes;
     if (mv->kind != MOVE_FILL) p->src = p->mi.tile->index;
-    p->dst = p->other->tile->index;
-    p->agent = AG_SEND;
+    p->agent = L->derived ? AG_SEND : AG_WORK;
+    if (L->derived) p->dst = p->other->tile->index;
     return true;
 }
 
@@ -65,7 +77,7 @@ static bool plan_tmem(Lower *L, Planned *p)
     const PMove *mv = p->st->move;
     p->tm = arena_new(L->a, TmemPlan);
     p->agent = AG_WORK;
-    if (L->ir->pair && move_by_tensor_core(mv) && !tmem_paired(L, p)) return false;
+    if (L->ir->pair && move_by_tensor_core(mv) && !(L->derived ? tmem_paired(L, p) : written_tmem_plan(L, p->st))) return false;
     if (!tmem_plan(L, p->st, p->tm)) return false;
     p->mi = mv->kind == MOVE_SHIFT ? p->tm->tensor : p->tm->shared;
     if (mv->kind == MOVE_TMEM_LD) p->dst = p->mi.tile->index;
@@ -243,7 +255,7 @@ void plan_overtaking(Lower *L)
     }
 }
 
-bool plan_move(Lower *L, const PStmt *st)
+static Planned *plan_new(Lower *L, const PStmt *st)
 {
     Sched *s = L->sched;
     Planned *p = arena_new(L->a, Planned);
@@ -252,22 +264,37 @@ bool plan_move(Lower *L, const PStmt *st)
     p->chain = arena_array(L->a, Link, s->depth + 1);
     p->depth = s->depth;
     p->across = s->across;
+    p->role = s->source;
     p->around = arena_array(L->a, Around, L->sync->around.n);
     p->naround = L->sync->around.n;
     p->conditional = p->naround > 0;
     if (p->naround) memcpy(p->around, L->sync->around.v, p->naround * sizeof *p->around);
     memcpy(p->chain, s->chain, (s->depth + 1) * sizeof *p->chain);
+    return p;
+}
+
+static bool plan_kind(Lower *L, Planned *p)
+{
+    const PStmt *st = p->st;
     switch (st->move->kind) {
     case MOVE_LOAD:
     case MOVE_STORE:
     case MOVE_PREFETCH: return plan_copy(L, p);
-    case MOVE_SHARED: return plan_threads(L, p);
-    case MOVE_FILL: return st->move->dst.peer ? plan_peer(L, p) : plan_threads(L, p);
-    case MOVE_PEER: return plan_peer(L, p);
+    case MOVE_SHARED:
+    case MOVE_FILL:
+    case MOVE_PEER: return st->move->dst.peer ? plan_peer(L, p) : plan_threads(L, p);
     case MOVE_TMEM_CP:
     case MOVE_TMEM_LD:
     case MOVE_TMEM_ST:
     case MOVE_SHIFT: return plan_tmem(L, p);
     }
     return false;
+}
+
+bool plan_move(Lower *L, const PStmt *st)
+{
+    Planned *p = plan_new(L, st);
+    if (!plan_kind(L, p)) return false;
+    if (!L->derived && planned_by_threads(p)) finish_threads(L, p); /* a role of the source says how many they are */
+    return true;
 }

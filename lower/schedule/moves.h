@@ -31,6 +31,7 @@ typedef struct Planned { /* a move, in the order in which the walks meet it */
     MoveInfo mi, *other; /* between tiles: the source, the destination; or NULL */
     Copies copies;
     Agent agent;
+    const char *role;   /* of the source; NULL: its schedule is derived */
     uint32_t src, dst;  /* rings */
     Shares shares;
     bool by_turn;       /* between CTAs: the index of a loop says whose tile it is */

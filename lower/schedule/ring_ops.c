@@ -53,7 +53,7 @@ Opnd ring_leader(Lower *L)
 static void come_together(Lower *L, IrOp *op)
 {
     Sched *s = L->sched;
-    if (s->shape[s->role] == SHAPE_THREADS) s->now->dirty = true; /* before the slot is given back */
+    if (s->shape[s->role] == SHAPE_THREADS) *(L->derived ? &s->now->dirty : &s->now->waited) = true; /* before the slot is given back */
     if (s->shape[s->role] != SHAPE_LANES) return;
     op->elect = true; /* one lane waits for all */
     emit_new(L, IR_WARP_SYNC);

@@ -4,13 +4,14 @@
 #include "lower/emit/roles.h"
 #include "lower/plan/work.h"
 #include "lower/schedule/versions/versions.h"
+#include "lower/schedule/written/sync.h"
 
 enum { WORK_THREADS = 256 };
 
 /* ---- planning ---- */
 
 /* The planning walk makes normal forms, maps and checks; the ops that it emits on the way are thrown away. */
-static void plan(Lower *L)
+void schedule_plan(Lower *L)
 {
     Sched *s = L->sched;
     MfKernel *mf = &L->ir->mf;
@@ -139,8 +140,8 @@ static void roles(Lower *L)
 void schedule_kernel(Lower *L)
 {
     Sched *s = L->sched = arena_new(L->a, Sched);
-    L->derived = true;
-    s->alone = agents_wanted(L->k) == NULL;
+    s->alone = L->derived && agents_wanted(L->k) == NULL;
+    s->tensor = true;
     uint32_t tiles = L->k->tiles.n;
     s->rings = arena_array(L->a, Ring, tiles + L->k->nloops + 1);
     s->nrings = tiles;
@@ -149,7 +150,11 @@ void schedule_kernel(Lower *L)
     s->batch_index = opnd_imm(0);
     for (uint32_t i = 0; i < tiles; i++) s->rings[i].tile = L->k->tiles.v[i];
 
-    plan(L);                     /* regions, copies, checks */
+    if (!L->derived) {
+        written_kernel(L);
+        return;
+    }
+    schedule_plan(L);            /* regions, copies, checks */
     if (L->failed || !versions_check(L)) return; /* all that is read has a value */
     alone(L);
     rings_find(L);               /* who uses which tile */

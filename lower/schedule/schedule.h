@@ -22,7 +22,8 @@
  *   global          what threads move from and to tensors                     global.c
  *   device maps     tensor maps for views that are made at run time           device_maps.c
  *
- * Where the program has no such schedule, or writes its roles out: written/sync.h.
+ * Where the program synchronises by itself, or writes its roles out, the walk goes through each of them as the working agent:
+ * written/sync.h.
  *
  * Glossary
  *   turn      one run of the block whose tiles are taken from the ring's next slot
@@ -53,6 +54,8 @@ typedef struct AgentState { /* while the program is walked: what an agent's thre
     bool unfenced; /* work: written since the last fence */
     bool stored;   /* work: the same, to global memory */
     bool pending;  /* stores issued since the last commit */
+    bool waited;   /* roles of the source: passed a wait since the last cta.sync */
+    bool unread;   /* the same: groups may still read tiles */
     uint32_t groups; /* committed so far; of loops that may not have run, as in one turn */
 } AgentState;
 typedef struct LoopUse { /* what a loop holds */
@@ -63,7 +66,9 @@ typedef struct LoopUse { /* what a loop holds */
 typedef struct Sched {
     bool planning;
     bool alone;          /* one thread does all: every tile is kept */
+    bool tensor;         /* the working role may be at tensor memory */
     Agent role;          /* whose ops are emitted, AG_NONE: of all */
+    const char *source;  /* the role of the source; NULL: the schedule is derived */
     uint8_t active;      /* bits of Agent: those that go through the block at hand */
     AgentState state[AG_COUNT + 1], *now; /* now: of role */
     Shape shape[AG_COUNT + 1]; /* the last: of the planning walk */
@@ -107,6 +112,7 @@ void sched_as(Lower *L, Agent a);            /* ops are a's from here on; AG_NON
     for (Agent a = AG_LOAD, before_ = (L)->sched->role; a < AG_COUNT || (sched_as(L, before_), false); a++)           \
         if ((L)->sched->active >> a & 1 && (sched_as(L, a), true))
 void walk_body(Lower *L);                   /* the whole program */
+void walk_block(Lower *L, const PBlock *b); /* .. or a role of the source */
 void walk_begin(Lower *L, const PBlock *b); /* the role's part of a turn begins: slots are taken */
 /* The body. part: of a batch, around which the slots are taken and given back; or NULL. */
 void walk_turn(Lower *L, Pipe *p, const BodyPart *part);
@@ -119,6 +125,8 @@ void agent_id_sync(Lower *L);
 void agent_store_sync(Lower *L);                  /* what threads did is visible to the elected thread's copies */
 void agent_fence(Lower *L);                      /* where they wrote since the last fence */
 void agent_commit(Lower *L);                     /* the stores that are in no group */
+void agent_wait_group(Lower *L, int64_t n, IrHow how); /* all but the last n have read, or written */
+void agent_arrive_sync(Lower *L);                /* in front of an arrival by one thread for all: they passed their waits, too */
 void agent_reads(Lower *L, uint32_t ring);        /* a store */
 void agent_wait_readers(Lower *L, uint32_t ring); /* nobody's stores read its tile any more; RING_NONE: any tile */
 void agent_free(Lower *L, uint32_t ring);         /* neither stores nor the tensor core read its tile any more */
@@ -135,5 +143,6 @@ bool uses_swapped(const Sched *s, const PStmt *st); /* the ops of the branch's s
 
 /* ---- schedule.c ---- */
 void schedule_kernel(Lower *L);
+void schedule_plan(Lower *L); /* all moves of the kernel */
 
 #endif

@@ -1,12 +1,6 @@
-/* Barriers of the source and those of derived loads: what arrives there, and who waits. */
-#include "lower/emit/values.h"
+/* Barriers of the source: what arrives there, and who waits. */
+#include "lower/schedule/schedule.h"
 #include "lower/schedule/written/sync.h"
-
-static void bar_operand(Lower *L, IrOp *op, uint32_t bar, int64_t slot)
-{
-    ir_ref(L->a, op, IRK_BAR, IRA_BAR, bar);
-    if (slot) ir_imm(L->a, op, IRK_SLOT, slot);
-}
 
 /* Where an arrival of this move is made. */
 typedef struct At {
@@ -41,39 +35,6 @@ static bool arrive(Lower *L, SlotPhase *p, const At *at, Opnd each, int64_t byte
                           (long long)p->bytes, L->ir->bars.v[bar].name, (long long)TX_LIMIT);
     diag_label(L->c->diags, g, L->ir->bars.v[bar].span, "the barrier");
     return false;
-}
-
-void sync_wait_derived(Lower *L, const PTile *tile)
-{
-    Sync *s = L->sync;
-    TileSync *t = &s->tiles[tile->index];
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < s->loads.n; i++)
-        if (s->loads.v[i].barrier || s->loads.v[i].info->tile != tile) s->loads.v[kept++] = s->loads.v[i];
-    s->loads.n = kept;
-    s->waited = true;
-    if (!t->in_block) {
-        IrOp *op = emit_new(L, IR_BAR_WAIT);
-        bar_operand(L, op, t->bar, 0);
-        ir_imm(L->a, op, IRK_PHASE, t->phase.waits & 1);
-        t->phase = (SlotPhase){.waits = t->phase.waits + 1};
-        return;
-    }
-    Opnd now = emit_get(L, t->phase_var);
-    IrOp *op = emit_new(L, IR_BAR_WAIT);
-    bar_operand(L, op, t->bar, 0);
-    put_opnd(L, op, IRK_PHASE, now);
-    emit_set(L, IR_SET, t->phase_var, emit_op(L, IR_XOR, IR_I32, now, opnd_imm(1)));
-    t->phase = (SlotPhase){0};
-}
-
-void sync_flush_loads(Lower *L)
-{
-    Sync *s = L->sync;
-    for (uint32_t i = 0; i < s->loads.n;) {
-        if (s->loads.v[i].barrier) i++;
-        else sync_wait_derived(L, s->loads.v[i].info->tile), i = 0;
-    }
 }
 
 /* The slot: a constant in range, or a value that is proved to be. */
@@ -112,13 +73,30 @@ static Commit *open_commit(Lower *L, const PBarrier *b, Poly slot, const Sx *pee
     return c;
 }
 
-void sync_close_commits(Lower *L, const PBarrier *b)
+/* NULL: of all. */
+static void close_commits(Lower *L, const PBarrier *b)
 {
     Sync *s = L->sync;
     uint32_t kept = 0;
     for (uint32_t i = 0; b && i < s->commits.n; i++)
         if (s->commits.v[i].barrier != b) s->commits.v[kept++] = s->commits.v[i];
     s->commits.n = kept;
+}
+
+SyncMark sync_enter(Lower *L)
+{
+    SyncMark m = {L->sync->block, L->sync->turn};
+    L->sync->block = ++L->sync->nblocks;
+    L->sync->turn = 0;
+    close_commits(L, NULL);
+    return m;
+}
+
+void sync_leave(Lower *L, SyncMark m)
+{
+    L->sync->block = m.block;
+    L->sync->turn = m.turn;
+    close_commits(L, NULL);
 }
 
 /* The arrival of a block's copies to one phase: where one of them happens. */
@@ -132,29 +110,18 @@ static bool arrive_together(Lower *L, const PBarrier *b, Poly p, At *at, Opnd ea
     return arrive(L, &c->phase, at, each, bytes);
 }
 
-bool sync_arrive(Lower *L, const MoveInfo *mi, Opnd each, int64_t bytes, uint32_t *bar, Opnd *slot)
+bool sync_arrive(Lower *L, const PMove *mv, Opnd each, int64_t bytes, Opnd *slot)
 {
-    const PMove *mv = mi->mv;
-    *slot = opnd_imm(0);
-    role_sync(L, true);
-    At at = {.guard = opnd_imm(1)};
-    if (mv->commit == COMMIT_BARRIER) {
-        int64_t k;
-        const PBarrier *b = mv->barrier;
-        if (!explicit_slot(L, b, mv->barrier_slot, mv->commit_span, &k, slot)) return false;
-        *bar = at.bar = b->index;
-        at.slot = *slot;
-        at.peer = mv->barrier_peer;
-        Explicit *e = &L->sync->bars[b->index];
-        Poly p = mv->barrier_slot ? scalar_poly(L, mv->barrier_slot) : poly_const(L->d, 0);
-        if (e->looped) return arrive_together(L, b, p, &at, each, bytes);
-        if (e->slot[k].arrive_op == 0) counts_note(L, *bar, *slot, false, NULL);
-        return arrive(L, &e->slot[k], &at, each, bytes);
-    }
-    TileSync *t = &L->sync->tiles[mi->tile->index];
-    *bar = at.bar = t->bar;
-    at.slot = opnd_imm(0);
-    return arrive(L, &t->phase, &at, each, bytes);
+    int64_t k;
+    const PBarrier *b = mv->barrier;
+    Explicit *e = &L->sync->bars[b->index];
+    agent_arrive_sync(L);
+    if (!explicit_slot(L, b, mv->barrier_slot, mv->commit_span, &k, slot)) return false;
+    At at = {.bar = b->index, .slot = *slot, .peer = mv->barrier_peer, .guard = opnd_imm(1)};
+    Poly p = mv->barrier_slot ? scalar_poly(L, mv->barrier_slot) : poly_const(L->d, 0);
+    if (e->looped) return arrive_together(L, b, p, &at, each, bytes);
+    if (e->slot[k].arrive_op == 0) counts_note(L, b->index, *slot, false, NULL);
+    return arrive(L, &e->slot[k], &at, each, bytes);
 }
 
 bool sync_commit_slot(Lower *L, const PStmt *st, Opnd *slot)
@@ -162,10 +129,10 @@ bool sync_commit_slot(Lower *L, const PStmt *st, Opnd *slot)
     int64_t k;
     const PMove *mv = st->move;
     if (!explicit_slot(L, mv->barrier, mv->barrier_slot, mv->commit_span, &k, slot)) return false;
-    role_sync(L, true);
+    agent_arrive_sync(L);
     counts_note(L, mv->barrier->index, *slot, false, NULL);
     if (L->ir->pair) counts_pair(L);
-    sync_close_commits(L, mv->barrier);
+    close_commits(L, mv->barrier);
     if (!L->sync->bars[mv->barrier->index].looped) L->sync->bars[mv->barrier->index].slot[k].arrive_op = 0;
     return true;
 }
@@ -197,14 +164,10 @@ void sync_wait(Lower *L, const PStmt *st)
     if (s->far[b->index]) ir_ref(L->a, op, IRK_SCOPE, IRA_WORD, IRC_CLUSTER);
     if (s->generic[b->index]) ir_ref(L->a, emit_new(L, IR_FENCE_ASYNC), IRK_SPACE, IRA_WORD, IRS_CLUSTER);
     role_tensor_fence(L, IRD_AFTER);
-    s->waited = true;
+    L->sched->now->waited = true;
     counts_note(L, b->index, slot, true, NULL);
     if (!e->looped) e->slot[k] = (SlotPhase){.waits = e->slot[k].waits + 1};
-    sync_close_commits(L, b);
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < s->loads.n; i++)
-        if (s->loads.v[i].barrier != b || (s->loads.v[i].slot != k && k >= 0)) s->loads.v[kept++] = s->loads.v[i];
-    s->loads.n = kept;
+    close_commits(L, b);
 }
 
 /* One arrival for the role, whatever its number of threads. */
@@ -215,14 +178,14 @@ void sync_arrive_stmt(Lower *L, const PStmt *st)
     const PBarrier *b = st->barrier;
     if (!explicit_slot(L, b, st->value, st->span, &k, &slot)) return;
     Opnd rank = st->peer ? value_low(L, st->peer) : opnd_imm(0);
-    role_sync(L, true);
+    agent_arrive_sync(L);
     role_tensor_fence(L, IRD_BEFORE);
     IrOp *op = emit_new(L, IR_BAR_ARRIVE);
     emit_if(op, L->sync->guard);
     put_bar(L, op, b->index, slot);
     if (st->peer) put_opnd(L, op, IRK_RANK, rank);
     counts_note(L, b->index, slot, false, st->peer);
-    sync_close_commits(L, b);
+    close_commits(L, b);
     if (!L->sync->bars[b->index].looped) L->sync->bars[b->index].slot[k].arrive_op = 0;
 }
 

@@ -1,15 +1,10 @@
 /* Where synchronisation starts: which barriers there are, what each role keeps of their phases. */
 #include "lower/schedule/written/sync.h"
 
-/* Loads whose barriers are derived, and barriers at which other CTAs arrive. */
-static void find_derived(Lower *L, const PBlock *b, bool inside)
+/* Barriers at which other CTAs arrive. */
+static void find_far(Lower *L, const PBlock *b)
 {
     for (const PStmt *s = b->first; s; s = s->next) {
-        if (s->kind == P_MOVE && s->move->is_load && s->move->commit == COMMIT_DERIVED) {
-            TileSync *t = &L->sync->tiles[s->move->dst.tile->index];
-            t->derived = true;
-            t->in_block |= inside;
-        }
         if (s->kind == P_ARRIVE && s->peer) L->remote = L->sync->far[s->barrier->index] = true;
         if (s->kind == P_MOVE && s->move->barrier && L->cluster_size > 1 && (s->move->cast || s->move->barrier_peer))
             L->remote = L->sync->far[s->move->barrier->index] = true;
@@ -17,28 +12,18 @@ static void find_derived(Lower *L, const PBlock *b, bool inside)
             L->remote = L->sync->far[s->move->barrier->index] = true;
         if (s->kind == P_MOVE && s->move->kind == MOVE_FILL && s->move->dst.peer && s->move->barrier)
             L->sync->generic[s->move->barrier->index] = true;
-        find_derived(L, &s->body, inside || s->kind == P_FOR);
-        find_derived(L, &s->other, inside);
-        for (uint32_t i = 0; i < s->roles.n; i++) find_derived(L, &s->roles.v[i].body, inside);
+        find_far(L, &s->body);
+        find_far(L, &s->other);
+        for (uint32_t i = 0; i < s->roles.n; i++) find_far(L, &s->roles.v[i].body);
     }
-}
-
-static uint32_t derived_bar(Lower *L, const PTile *tile)
-{
-    IrBar *b = vec_add(L->a, &L->ir->bars);
-    *b = (IrBar){.name = arena_printf(L->a, "%s.full", name_text(L, tile->name)),
-                 .slots = 1,
-                 .count = 1,
-                 .derived = true,
-                 .span = tile->span};
-    return L->ir->bars.n - 1;
 }
 
 void sync_begin(Lower *L)
 {
     const PKernel *k = L->k;
     Sync *s = L->sync;
-    s->tiles = arena_array(L->a, TileSync, k->tiles.n);
+    s->guard = opnd_imm(1);
+    s->many = k->roles_span.hi != 0;
     s->bars = arena_array(L->a, Explicit, k->barriers.n);
     s->far = arena_array(L->a, bool, k->barriers.n);
     s->generic = arena_array(L->a, bool, k->barriers.n);
@@ -47,9 +32,7 @@ void sync_begin(Lower *L)
         IrBar *b = vec_add(L->a, &L->ir->bars);
         *b = (IrBar){.name = name_text(L, p->name), .slots = (uint32_t)p->slots, .count = 1, .span = p->span};
     }
-    find_derived(L, &k->body, false);
-    for (uint32_t i = 0; i < k->tiles.n; i++)
-        if (s->tiles[i].derived) s->tiles[i].bar = derived_bar(L, k->tiles.v[i]);
+    find_far(L, &k->body);
 }
 
 static uint32_t phase_var(Lower *L, const char *name, int64_t first, Span span)
@@ -78,23 +61,15 @@ static void find_looped(Lower *L, const PBlock *b, bool inside)
 }
 
 /* One variable holds the phases of all slots of a barrier, a bit each: it is right for any order of the slots. */
-void sync_role(Lower *L, const PBlock *body, bool many)
+void sync_role(Lower *L, const PBlock *body)
 {
     Sync *s = L->sync;
-    s->loads.n = s->stores.n = s->commits.n = s->groups = s->depth = s->around.n = 0;
-    s->guard = opnd_imm(1);
-    s->many = many;
+    s->commits.n = s->around.n = 0;
     for (uint32_t i = 0; i < L->k->barriers.n; i++) {
         s->bars[i] = (Explicit){.slot = arena_array(L->a, SlotPhase, (size_t)L->k->barriers.v[i]->slots)};
-        s->bars[i].looped = many;
+        s->bars[i].looped = s->many;
     }
     find_looped(L, body, false);
-    for (uint32_t i = 0; i < L->k->tiles.n; i++) {
-        TileSync *t = &s->tiles[i];
-        if (!t->derived || !t->in_block) continue;
-        t->phase_var = phase_var(L, arena_printf(L->a, "%s.phase", name_text(L, L->k->tiles.v[i]->name)), 0,
-                                 L->k->tiles.v[i]->span);
-    }
     for (uint32_t i = 0; i < L->k->barriers.n; i++) {
         const PBarrier *b = L->k->barriers.v[i];
         if (!s->bars[i].looped) continue;

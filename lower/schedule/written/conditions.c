@@ -10,8 +10,6 @@
 
 enum { FUEL = 256 };
 
-/* ---- what can be followed ---- */
-
 static bool counted(const Sx *x, int *fuel)
 {
     if (x == NULL) return true;
@@ -57,26 +55,16 @@ static bool against_end(Lower *L, const Sx *x)
     return false;
 }
 
-static bool followed(Lower *L, const Sx *x)
+bool sync_follows(Lower *L, const Sx *x)
 {
     int fuel = FUEL;
     switch ((SxOp)x->op) {
-    case SX_LET: return followed(L, x->a);
+    case SX_LET: return sync_follows(L, x->a);
     case SX_LAND:
-    case SX_LOR: return followed(L, x->a) && followed(L, x->b);
-    case SX_NOT: return followed(L, x->a);
+    case SX_LOR: return sync_follows(L, x->a) && sync_follows(L, x->b);
+    case SX_NOT: return sync_follows(L, x->a);
     default: break;
     }
     if (x->launch || counted(x, &fuel)) return true;
     return x->op >= SX_EQ && x->op <= SX_GE && against_end(L, x);
-}
-
-/* ---- branches ---- */
-
-void sync_branch(Lower *L, const PStmt *st, bool other, Opnd holds)
-{
-    Sync *s = L->sync;
-    bool follows = s->many && followed(L, st->value);
-    around_enter(L, st, other, follows);
-    if (follows) s->guard = emit_logic(L, IR_AND, s->guard, holds);
 }

@@ -4,7 +4,6 @@
  * peer(b, r)` announces and arrives at CTA r, like the own one does for a load.
  */
 #include "lower/emit/values.h"
-#include "lower/schedule/between.h"
 #include "lower/schedule/written/sync.h"
 
 /* What other CTAs write needs a barrier that both sides know. */
@@ -18,26 +17,6 @@ bool role_committed(Lower *L, const PStmt *st)
     return false;
 }
 
-/* shared -> peer(shared), or a value; with `reduce` too. */
-void role_send(Lower *L, const PStmt *st)
-{
-    MoveInfo from, to;
-    const PMove *mv = st->move;
-    int target[RANKS_MAX];
-    uint32_t bar = 0;
-    Opnd slot = opnd_imm(0);
-    if (!role_committed(L, st) || !between_tiles(L, st, &from, &to)) return;
-    if (!cluster_peers(L, mv->dst.peer, mv->dst.span, target) || !between_plan(L, st, &from, &to)) return;
-    Between b = between_values(L, st, &from, &to);
-    if (b.from) {
-        sync_arrived(L, &from);
-        role_sync(L, false);
-    }
-    if (!sync_arrive(L, &to, opnd_imm(to.bytes), to.bytes, &bar, &slot)) return;
-    between_send(L, &b, bar, slot);
-    if (L->plan) explain_move(L, st, arena_printf(L->a, "%s, barrier %s there\n", between_text(L, st, &to), L->ir->bars.v[bar].name));
-}
-
 /* ---- multicast (mask) ---- */
 
 /* Known only at run time: `expect` says what arrives, and here no more than that it names CTAs of the cluster. */
@@ -48,30 +27,27 @@ static bool open_mask(Lower *L, MoveInfo *mi)
     Lx cond = 0;
     mi->open_mask = true;
     L->remote = true;
-    mi->mask = value_low(L, x);
     scalar_range(L, x, &lo, &hi);
     if (lo >= 0 && hi <= most) return true;
     Poly p = scalar_poly(L, x);
     Need low = need_at_least(L, p, 0, &cond), high = need_at_most(L, p, most, &cond);
     const char *text = arena_printf(L->a, "0 <= %s <= %lld", poly_text(L, p), (long long)most);
     if (low <= NEED_CHECK && high <= NEED_CHECK &&
-        (cond == 0 || launch_check(L, E1142, cond, mi->mv->cast_span, text, "the mask names CTAs of the cluster"))) {
-        mi->mask = emit_op(L, IR_AND, IR_I32, mi->mask, opnd_imm(most)); /* to be seen in the value itself */
+        (cond == 0 || launch_check(L, E1142, cond, mi->mv->cast_span, text, "the mask names CTAs of the cluster")))
         return true;
-    }
     Diag *g = lower_error(L, E0532, mi->mv->cast_span, "the mask `%s` is not proved to be 0 to %lld",
                           source_text(L, x->span), (long long)most);
     diag_fix(L->c->diags, g, "multicast ((%s) & %lld)", source_text(L, x->span), (long long)most);
     return false;
 }
 
-/* Poly of the mask at a rank. */
-static Poly mask_at(Lower *L, const PMove *mv, int rank)
+void role_mask_value(Lower *L, MoveInfo *mi)
 {
-    cluster_rank(L, rank);
-    Poly p = scalar_poly(L, mv->mask);
-    cluster_rank(L, -1);
-    return p;
+    int64_t lo, hi, most = (INT64_C(1) << L->cluster_size) - 1;
+    mi->mask = value_low(L, mi->mv->mask);
+    if (!mi->open_mask) return;
+    scalar_range(L, mi->mv->mask, &lo, &hi);
+    if (lo < 0 || hi > most) mi->mask = emit_op(L, IR_AND, IR_I32, mi->mask, opnd_imm(most)); /* to be seen in the value itself */
 }
 
 bool role_mask(Lower *L, MoveInfo *mi)
@@ -80,7 +56,7 @@ bool role_mask(Lower *L, MoveInfo *mi)
     int64_t mask;
     for (int r = 0; r < L->cluster_size; r++) {
         if (left_out_at(L, r)) continue;
-        Poly p = mask_at(L, mv, r);
+        Poly p = scalar_at_rank(L, mv->mask, r);
         if (!poly_is_const(p, &mask)) {
             if (mv->commit == COMMIT_BARRIER) return open_mask(L, mi);
             Diag *g = lower_error(L, E0772, mv->cast_span, "the mask %s is not known at rank %d", poly_text(L, p), r);
@@ -95,7 +71,6 @@ bool role_mask(Lower *L, MoveInfo *mi)
         for (int to = 0; to < L->cluster_size; to++) mi->from[to] += (uint8_t)(mask >> to & 1);
     }
     L->remote = true;
-    mi->mask = value_low(L, mv->mask);
     return true;
 }
 

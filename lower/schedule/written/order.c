@@ -1,0 +1,82 @@
+/* What comes behind stores of the same role. A store without a commit is waited for by whatever may meet it; one that is committed to a group by
+ * a `wait group` of the program: across turns of loops there has to be one between the two. (In one turn the front end and the verifier
+ * see that.) */
+#include "lower/apart/apart.h"
+#include "lower/schedule/schedule.h"
+#include "lower/schedule/written/sync.h"
+
+static bool any_view(const TensorAccess *a)
+{
+    return a->info->tensor->run_time;
+}
+
+/* In different turns. The verifier follows no turns: what is read must be complete, unless it lies in another view. */
+static bool meet_in_turns(Lower *L, const TensorAccess *store, const TensorAccess *then)
+{
+    if (then->write) return !(store->waived || then->waived) && !accesses_apart(L, store, then, APART_TURNS, NULL);
+    if (any_view(store) || any_view(then)) return true;
+    TensorAccess a = *store, b = *then;
+    memset(&a.axes, 0, sizeof a.axes);
+    memset(&b.axes, 0, sizeof b.axes);
+    MoveInfo of[2] = {{.tensor = store->info->tensor}, {.tensor = then->info->tensor}};
+    a.info = &of[0];
+    b.info = &of[1];
+    axes_of(L, &a);
+    axes_of(L, &b);
+    return !accesses_apart(L, &a, &b, APART_TURNS, NULL);
+}
+
+/* A wait after the store in each turn of a loop around it, or in front of the other one; within the n-th loop, which is around both. */
+static bool waited_for(const Sync *s, const Planned *store, uint32_t at_store, const Planned *then, uint32_t at_then, uint32_t n)
+{
+    for (uint32_t i = 0; i < s->waits.n; i++) {
+        const GroupWait *w = &s->waits.v[i];
+        for (uint32_t k = n; k <= store->depth; k++)
+            if (store->chain[k].block == w->block && w->at > at_store && w->newer == 0) return true;
+        for (uint32_t k = n; k <= then->depth; k++)
+            if (then->chain[k].block == w->block && w->at <= at_then && w->newer <= w->turn) return true;
+    }
+    return false;
+}
+
+static void unwaited(Lower *L, const Planned *p, const Planned *store)
+{
+    L->stmt = p->st;
+    Diag *g = lower_error(L, E0711, p->st->span, "this move %s the same elements of `%s` as one that nobody waited for",
+                          p->mi.load ? "reads" : "writes", name_text(L, p->mi.tensor->name));
+    diag_label(L->c->diags, g, store->st->span, "may still be on its way");
+    diag_fix(L->c->diags, g, "write `wait group;` before it");
+    L->stmt = NULL;
+}
+
+/* False: nothing else is said of p. */
+static bool behind(Lower *L, Planned *p, const Planned *store)
+{
+    const TensorAccess *a = L->accesses->all.v[store->access], *b = L->accesses->all.v[p->access];
+    bool written = store->st->move->commit == COMMIT_GROUP || store->st->move->in_group, first = a->planned < b->planned;
+    uint32_t n = loops_around(a, b);
+    if (!a->write || a->role != b->role || base_of(a->info->tensor) != base_of(b->info->tensor)) return true;
+    if (!written) {
+        bool here = first && !((a->waived || b->waived) && b->write) && !accesses_apart(L, a, b, APART_HERE, NULL);
+        p->ordered = p->ordered || here || (n > 0 && meet_in_turns(L, a, b));
+        return true;
+    }
+    if (n == 0 || !meet_in_turns(L, a, b) || waited_for(L->sync, store, a->planned, p, b->planned, n)) return true;
+    unwaited(L, p, store);
+    return false;
+}
+
+static bool of_tensor(const Planned *p)
+{
+    return (p->st->move->kind == MOVE_LOAD || p->st->move->kind == MOVE_STORE) && p->agent != AG_NONE;
+}
+
+void written_order(Lower *L)
+{
+    const Sched *s = L->sched;
+    for (uint32_t i = 0; i < s->moves.n; i++) {
+        bool more = of_tensor(s->moves.v[i]);
+        for (uint32_t j = 0; j < s->moves.n && more; j++)
+            if (s->moves.v[j]->st->move->kind == MOVE_STORE && of_tensor(s->moves.v[j])) more = behind(L, s->moves.v[i], s->moves.v[j]);
+    }
+}

@@ -1,0 +1,286 @@
+/* Roles of the source, or its one thread; and moves for which they name barriers. */
+#include "lower/apart/apart.h"
+#include "lower/emit/roles.h"
+#include "lower/emit/values.h"
+#include "lower/plan/device_maps.h"
+#include "lower/schedule/schedule.h"
+#include "lower/schedule/written/sync.h"
+
+enum { NAMED_BARRIERS = 16 }; /* PTX ISA, barrier: of a CTA; number 0 is for all of its threads */
+
+/* ---- roles ---- */
+
+/* Something in the block that threads do together; of tensor memory: anything. */
+static bool works(const PBlock *b, bool tensor)
+{
+    for (const PStmt *s = b->first; s; s = s->next) {
+        const PMove *m = s->kind == P_MOVE ? s->move : NULL;
+        if (m && (tensor ? m->kind >= MOVE_TMEM_CP : move_by_threads(m) && !m->dst.peer)) return true;
+        if (works(&s->body, tensor) || works(&s->other, tensor)) return true;
+    }
+    return false;
+}
+
+void role_tensor_fence(Lower *L, IrOrder o)
+{
+    if (L->sched->tensor) tmem_fence(L, o);
+}
+
+/* Stores of the turn before may still read their tiles; their groups are the youngest. */
+void written_turn(Lower *L, const PBlock *body)
+{
+    const Sched *s = L->sched;
+    for (uint32_t i = s->at, end = s->at + walk_moves(body); i < end; i++) {
+        const PMove *mv = s->moves.v[i]->st->move;
+        if (mv->kind == MOVE_STORE && mv->commit == COMMIT_DERIVED && !mv->in_group) agent_reads(L, s->moves.v[i]->src);
+    }
+}
+
+static void walk_role(Lower *L, const PBlock *body, uint32_t warps, bool many)
+{
+    Sched *s = L->sched;
+    for (uint32_t i = 0; i < s->nrings; i++) s->rings[i].reading = false; /* by a role before */
+    s->readers.n = 0;
+    walk_block(L, body);
+    L->stmt = NULL;
+    if (s->planning) return;
+    if (s->now->unread) emit_grp_wait(L, 0, IRH_READ);
+    if (many) body_elect(&L->body, 0, SHAPE_THREADS);
+    count_turns(L->a, L->ir, role_end(L, s->source, warps, !many));
+}
+
+/* All threads of a role in which they work together run it: they pass its waits, make its scalars and do its work; copies, arrivals and
+ * groups are those of one of them, the elected one. */
+static bool begin_role(Lower *L, const PRole *r, uint32_t number)
+{
+    Sched *s = L->sched;
+    bool many = works(&r->body, false) || device_wanted(L, &r->body);
+    s->source = name_text(L, r->name);
+    L->sync->role = number;
+    L->accesses->role = number + 1;
+    L->device->body = device_wanted(L, &r->body) ? &r->body : NULL;
+    L->device->cell = 0;
+    s->tensor = works(&r->body, true);
+    s->shape[AG_WORK] = many ? SHAPE_THREADS : SHAPE_ELECT;
+    s->warps[AG_WORK] = (uint32_t)r->threads / 32;
+    if (many && !s->planning && ++L->sync->id == NAMED_BARRIERS) {
+        lower_error(L, E0907, r->span, "more than %d roles whose threads work together: each has a barrier of threads", NAMED_BARRIERS - 1);
+        L->sync->id = 1;
+    }
+    return many;
+}
+
+/* What stands in front of them is scalars, made by all; a role uses no value of another one. */
+void written_roles(Lower *L, const PStmt *st)
+{
+    for (uint32_t i = 0; i < st->roles.n; i++) {
+        const PRole *r = &st->roles.v[i];
+        scope_open(L);
+        bool many = begin_role(L, r, i);
+        L->scalars->epoch++;
+        if (!L->sched->planning) sync_role(L, &r->body);
+        for (const PStmt *v = L->k->body.first; v != st; v = v->next) {
+            L->stmt = v;
+            if (v->kind == P_LET) lower_let(L, v);
+            else if (v->kind == P_VAR || v->kind == P_SET) lower_assign(L, v);
+        }
+        L->stmt = st;
+        for (const PStmt *v = L->k->body.first; v && !L->sched->planning; v = v->next) /* views beside the roles: each makes its own maps */
+            if (v->kind == P_VIEW) device_declare(L, v);
+        walk_role(L, &r->body, (uint32_t)r->threads / 32, many);
+        scope_close(L);
+    }
+    L->accesses->role = 0;
+    L->device->body = NULL;
+    if (!L->sched->planning) device_place(L);
+}
+
+/* A tile into which something is loaded without a commit. */
+static void derived_ring(Lower *L, Ring *r)
+{
+    const char *name = name_text(L, r->tile->name);
+    r->kept = r->filled_by_copies = true;
+    r->ir = L->ir->rings.n;
+    r->full = L->ir->bars.n;
+    vec_push(L->a, &L->ir->rings, ((IrRing){.name = name, .slots = 1, .free = IR_NO_BAR}));
+    vec_push(L->a, &L->ir->bars, ((IrBar){.name = arena_printf(L->a, "%s.full", name), .slots = 1, .count = 1, .derived = true, .span = r->tile->span}));
+}
+
+void written_kernel(Lower *L)
+{
+    Sched *s = L->sched;
+    s->source = "main";
+    sync_begin(L);
+    schedule_plan(L);
+    if (L->failed) return;
+    for (uint32_t i = 0; i < s->nrings; i++) s->rings[i].full = s->rings[i].empty = s->rings[i].done = RING_NONE;
+    for (uint32_t i = 0; i < s->moves.n; i++) {
+        const Planned *p = s->moves.v[i];
+        if (p->mi.load && p->st->move->commit == COMMIT_DERIVED && p->dst != RING_NONE && !s->rings[p->dst].kept) derived_ring(L, &s->rings[p->dst]);
+    }
+    written_order(L);
+    s->active = 1u << AG_WORK;
+    sched_as(L, AG_WORK);
+    L->scalars->epoch++;
+    s->at = 0;
+    if (L->k->roles_span.hi) {
+        walk_block(L, &L->k->body);
+    } else {
+        sync_role(L, &L->k->body);
+        walk_role(L, &L->k->body, 1, false);
+    }
+    counts_set(L);
+}
+
+/* ---- statements ---- */
+
+/* Groups are noted when moves are planned, what comes behind them is to know of all of them. */
+static void group(Lower *L, const PStmt *st)
+{
+    Sched *s = L->sched;
+    Sync *y = L->sync;
+    if (!s->planning && st->kind == P_WAIT_GROUP) {
+        agent_wait_group(L, st->n, st->read ? IRH_READ : IRH_FULL);
+    } else if (!s->planning) {
+        s->now->pending = true;
+        agent_commit(L);
+    } else if (st->kind == P_GROUP) {
+        y->turn++;
+    } else if (!st->read) {
+        vec_push(L->a, &y->waits, ((GroupWait){s->moves.n, (uint32_t)st->n, y->turn, s->chain[s->depth].block}));
+    }
+}
+
+void written_sync(Lower *L, const PStmt *st)
+{
+    if (st->kind == P_GROUP || st->kind == P_WAIT_GROUP) group(L, st);
+    else if (L->sched->planning) return;
+    else if (st->kind == P_WAIT) sync_wait(L, st);
+    else if (st->kind == P_ARRIVE) sync_arrive_stmt(L, st);
+    else sync_expect(L, st);
+}
+
+/* ---- copies from and to tensors ---- */
+
+/* A multicast whose parts this CTA brings, or a load into another one's tile. */
+bool written_plan(Lower *L, Planned *p)
+{
+    MoveInfo *mi = &p->mi;
+    const PMove *mv = mi->mv;
+    int target[RANKS_MAX];
+    L->sync->turn += mv->kind == MOVE_STORE && !mv->in_group;
+    if (mv->commit == COMMIT_BARRIER && (mv->barrier_peer || mv->dst.peer) && !pair_plan(L, mi)) return false;
+    if (mv->cast == CAST_NONE && !mv->dst.peer) return true;
+    if (!role_committed(L, p->st)) return false;
+    if (mv->cast == CAST_MASK) return role_mask(L, mi);
+    if (mv->cast != CAST_NONE) return plan_multicast(L, mi, &p->shares);
+    return cluster_peers(L, mv->dst.peer, mv->dst.span, target);
+}
+
+/* A pred: does this CTA bring anything? */
+static Opnd values(Lower *L, Planned *p)
+{
+    MoveInfo *mi = &p->mi;
+    const PMove *mv = mi->mv;
+    Opnd brings = opnd_imm(1);
+    if (mi->in_pair) mi->bar_rank = mv->barrier_peer ? value_low(L, mv->barrier_peer) : emit_sreg(L, IRR_CLUSTER_CTARANK);
+    if (mv->cast == CAST_MASK) role_mask_value(L, mi);
+    else if (mv->cast != CAST_NONE && cluster_size_of(L, mv->cast) > 1) brings = multicast_values(L, mi, mv->cast, &p->shares);
+    if (mv->dst.peer) {
+        mi->to_peer = true;
+        mi->peer = value_low(L, mv->dst.peer);
+    }
+    if (mi->open_mask) brings = emit_cmp(L, IRL_NE, mi->mask, opnd_imm(0));
+    copies_values(L, mi, &p->copies);
+    return brings;
+}
+
+/* The arrival at a barrier of the program that announces its bytes; of a mask that only the run knows `expect` does. */
+static bool arrive(Lower *L, const Planned *p, Opnd *slot)
+{
+    const PMove *mv = p->st->move;
+    int64_t most = p->bytes * p->shares.n;
+    Opnd each = planned_bytes(L, p);
+    if (p->mi.open_mask) each = opnd_imm(most = 0);
+    else if (mv->cast == CAST_MASK) each = role_mask_bytes(L, &p->mi, each);
+    return sync_arrive(L, mv, each, most, slot);
+}
+
+void written_copy(Lower *L, Planned *p)
+{
+    const PMove *mv = p->st->move;
+    TensorPlan *t = p->copies.t;
+    Opnd slot = opnd_imm(0), guard = L->guard, brings = values(L, p);
+    bool load = p->mi.load && !p->mi.prefetch, committed = mv->commit == COMMIT_BARRIER;
+    uint32_t bar = 0;
+    if (load && !committed) {
+        kept_open(L, p);
+    } else if (!p->mi.prefetch) {
+        kept_arrive(L, load ? p->dst : p->src);
+        if (load) agent_free(L, p->dst);
+        else kept_overwritten(L, p);
+        agent_store_sync(L);
+    }
+    if (p->ordered) agent_wait_stores(L, load);
+    if (t && t->device) device_copy(L, &p->mi, t);
+    if (load && committed) {
+        bar = mv->barrier->index;
+        if (!arrive(L, p, &slot)) return;
+    } else if (load) {
+        bar = L->sched->rings[p->dst].full;
+        slot = ring_slot(L, p->dst);
+        ring_expect(L, p, slot);
+    }
+    L->guard = emit_logic(L, IR_AND, guard, brings);
+    if (t) t->ok = emit_logic(L, IR_AND, t->ok, brings);
+    copies_emit(L, &p->mi, &p->copies, bar, slot);
+    L->guard = guard;
+    if (load && !committed) kept_issued(L, p);
+    if (load || p->mi.prefetch || mv->in_group) return;
+    L->sched->now->pending = true;
+    if (mv->commit == COMMIT_DERIVED) agent_reads(L, p->src);
+    agent_commit(L);
+}
+
+/* ---- to other CTAs ---- */
+
+/* shared -> peer(shared), or a value; with `reduce` too. */
+void written_send(Lower *L, Planned *p)
+{
+    Between b = between_values(L, p->st, &p->mi, p->other);
+    Opnd slot;
+    if (b.from) {
+        kept_arrive(L, p->src);
+        agent_store_sync(L);
+    }
+    if (sync_arrive(L, p->st->move, opnd_imm(p->bytes), p->bytes, &slot)) between_send(L, &b, p->st->move->barrier->index, slot);
+}
+
+/* ---- tensor memory ---- */
+
+/* Of each pair the even CTA begins it, for both. */
+bool written_tmem_plan(Lower *L, const PStmt *st)
+{
+    for (int r = 1; L->ir->pair && r < L->cluster_size; r += 2) {
+        if (left_out_at(L, r)) continue;
+        Diag *g = lower_error(L, E0570, st->span, "rank %d would begin this, too", r);
+        diag_label(L->c->diags, g, L->k->pair_span, "CTAs in pairs");
+        diag_fix(L->c->diags, g, "if cluster.rank %% 2 == 0 { .. }");
+        return false;
+    }
+    return true;
+}
+
+void written_tmem(Lower *L, Planned *p)
+{
+    bool copy = p->tm->piece != NULL;
+    Opnd slot = copy ? region_slot(L, &p->mi) : opnd_imm(0), from = copy ? region_offset(L, &p->mi) : opnd_imm(0), at;
+    agent_store_sync(L);
+    if (!sync_commit_slot(L, p->st, &at)) return;
+    tmem_emit(L, p->tm, slot, from, L->guard);
+    Opnd both = L->ir->pair ? emit_op(L, IR_SHL, IR_I32, opnd_imm(3), emit_sreg(L, IRR_CLUSTER_CTARANK)) : opnd_imm(0);
+    IrOp *op = emit_new(L, IR_TC_COMMIT);
+    emit_if(op, L->sync->guard);
+    put_bar(L, op, p->st->move->barrier->index, at);
+    if (L->ir->pair) put_opnd(L, op, IRK_MASK, both);
+}
