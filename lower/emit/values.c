@@ -558,7 +558,7 @@ static Opnd keep(Lower *L, Cached *c, Opnd o)
 void values_forget(Lower *L, uint8_t uses)
 {
     for (uint32_t i = 0; i < L->scalars->cap_scalars; i++) {
-        Scalar *s = L->scalars->nodes[i];
+        Scalar *s = L->scalars->forms[i];
         if (s && s->uses & uses) s->low.set = s->wide.set = s->pred.set = false;
     }
 }

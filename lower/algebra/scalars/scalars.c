@@ -4,23 +4,51 @@
 
 /* ---- the table of nodes ---- */
 
-static uint32_t node_hash(const Sx *x)
+static uint32_t hash(uint32_t h, const void *p)
 {
-    return (uint32_t)(((uint64_t)(uintptr_t)x * UINT64_C(0x9E3779B97F4A7C15)) >> 32);
+    return (h ^ (uint32_t)(((uint64_t)(uintptr_t)p * UINT64_C(0x9E3779B97F4A7C15)) >> 32)) * 0x85ebca6bu;
 }
 
+static int places(const Sx *x)
+{
+    return x->op == SX_LOAD ? x->tensor->rank : 0;
+}
+
+static const Scalar *part(Lower *L, const Sx *x)
+{
+    return x ? scalar_of(L, x) : NULL;
+}
+
+static uint32_t hash_form(Lower *L, const Sx *x)
+{
+    uint32_t h = hash(hash(x->op * 0x9e3779b1u + (uint32_t)x->k + 1, part(L, x->a)), part(L, x->b));
+    for (int i = 0; i < places(x); i++) h = hash(h, part(L, x->idx[i]));
+    return h ^ (h >> 15);
+}
+
+static bool equal(Lower *L, const Sx *x, const Sx *y)
+{
+    bool same = x->op == y->op && x->k == y->k && x->tensor == y->tensor && part(L, x->a) == part(L, y->a) && part(L, x->b) == part(L, y->b);
+    for (int i = 0; same && i < places(x); i++) same = part(L, x->idx[i]) == part(L, y->idx[i]);
+    return same;
+}
+
+/* Places for one more: in both tables there are as many. */
 static void scalars_grow(Lower *L)
 {
-    uint32_t cap = L->scalars->cap_scalars ? L->scalars->cap_scalars * 2 : 64;
-    Scalar **table = arena_array(L->a, Scalar *, cap);
-    for (uint32_t i = 0; i < L->scalars->cap_scalars; i++) {
-        if (L->scalars->nodes[i] == NULL) continue;
-        uint32_t h = node_hash(L->scalars->nodes[i]->x) & (cap - 1);
-        while (table[h]) h = (h + 1) & (cap - 1);
-        table[h] = L->scalars->nodes[i];
+    struct Scalars *s = L->scalars;
+    uint32_t from = s->cap_scalars, cap = s->cap_scalars = from ? from * 2 : 64;
+    ScalarAt *at = s->at;
+    Scalar **forms = s->forms;
+    s->at = arena_array(L->a, ScalarAt, cap);
+    s->forms = arena_array(L->a, Scalar *, cap);
+    for (uint32_t i = 0; i < from; i++) {
+        uint32_t h = at[i].x ? hash(1, at[i].x) & (cap - 1) : 0, f = forms[i] ? forms[i]->hash & (cap - 1) : 0;
+        while (at[i].x && s->at[h].x) h = (h + 1) & (cap - 1);
+        while (forms[i] && s->forms[f]) f = (f + 1) & (cap - 1);
+        if (at[i].x) s->at[h] = at[i];
+        if (forms[i]) s->forms[f] = forms[i];
     }
-    L->scalars->nodes = table;
-    L->scalars->cap_scalars = cap;
 }
 
 uint64_t loop_bit(int64_t k)
@@ -61,18 +89,34 @@ static void find_uses(Lower *L, Scalar *s)
     }
 }
 
+static ScalarAt *place_of(const struct Scalars *s, const Sx *x)
+{
+    uint32_t mask = s->cap_scalars - 1, h = hash(1, x) & mask;
+    while (s->at[h].x && s->at[h].x != x) h = (h + 1) & mask;
+    return &s->at[h];
+}
+
+/* Equal nodes are one: a value of which nothing is known, `idx[i]` or `i ^ 1`, is then the same wherever it is written out. (A tensor that is
+ * read as a scalar is not written; what reads a variable is made anew when that changes.) */
 Scalar *scalar_of(Lower *L, const Sx *x)
 {
-    if (L->scalars->nscalars * 2 >= L->scalars->cap_scalars) scalars_grow(L);
-    uint32_t mask = L->scalars->cap_scalars - 1, h = node_hash(x) & mask;
-    for (; L->scalars->nodes[h]; h = (h + 1) & mask)
-        if (L->scalars->nodes[h]->x == x) return L->scalars->nodes[h];
-    Scalar *s = arena_new(L->a, Scalar);
-    s->x = x;
-    L->scalars->nodes[h] = s;
-    L->scalars->nscalars++;
-    find_uses(L, s); /* may grow the table: s stays where it is */
-    return s;
+    struct Scalars *s = L->scalars;
+    Scalar *is = s->cap_scalars ? place_of(s, x)->is : NULL;
+    if (is) return is;
+    uint32_t form = hash_form(L, x); /* its parts are there from here on */
+    if (s->nscalars * 2 >= s->cap_scalars) scalars_grow(L);
+    s->nscalars++;
+    uint32_t mask = s->cap_scalars - 1, f = form & mask;
+    while (s->forms[f] && !(s->forms[f]->hash == form && equal(L, s->forms[f]->x, x))) f = (f + 1) & mask;
+    bool is_new = s->forms[f] == NULL;
+    if (is_new) {
+        s->forms[f] = arena_new(L->a, Scalar);
+        *s->forms[f] = (Scalar){.x = x, .hash = form};
+    }
+    is = s->forms[f];
+    *place_of(s, x) = (ScalarAt){x, is};
+    if (is_new) find_uses(L, is); /* may grow the tables: it stays where it is */
+    return is;
 }
 
 uint8_t scalar_uses(Lower *L, const Sx *x)
@@ -270,7 +314,7 @@ static bool holds(Lower *L, const Sx *x)
 void scalars_forget(Lower *L, uint8_t uses)
 {
     for (uint32_t i = 0; i < L->scalars->cap_scalars; i++)
-        if (L->scalars->nodes[i] && (uses == 0 || L->scalars->nodes[i]->uses & uses)) L->scalars->nodes[i]->has_poly = false;
+        if (L->scalars->forms[i] && (uses == 0 || L->scalars->forms[i]->uses & uses)) L->scalars->forms[i]->has_poly = false;
 }
 
 static void facts(Lower *L)

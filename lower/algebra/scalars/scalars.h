@@ -23,7 +23,8 @@ typedef struct Cached { /* a value of a node, reusable while its scope is open a
     bool set;
 } Cached;
 typedef struct Scalar { /* what is known of one node of an expression graph */
-    const Sx *x;
+    const Sx *x; /* the first of those that are equal */
+    uint32_t hash;
     uint8_t uses;
     uint64_t loops; /* whose indices it uses; bit 63: some with a higher number */
     bool has_range, has_extremes;
@@ -39,6 +40,10 @@ typedef struct Scalar { /* what is known of one node of an expression graph */
     Lx lx;
     Cached low, wide, pred;
 } Scalar;
+typedef struct ScalarAt {
+    const Sx *x;
+    Scalar *is;
+} ScalarAt;
 typedef struct LetState { /* defined: a value of its own, because it reads a variable or memory */
     const char *name;
     Poly poly;
@@ -84,7 +89,8 @@ typedef struct NeedAnswer { /* an answer of needs.c: starts are asked about by e
 } NeedAnswer;
 
 struct Scalars {
-    Scalar **nodes; /* open addressing by node */
+    ScalarAt *at;   /* open addressing, by where a node is, */
+    Scalar **forms; /* .. and by what it is */
     uint32_t nscalars, cap_scalars;
     uint32_t epoch;       /* counts changes of variables */
     uint32_t ranks;       /* counts changes of at_rank */

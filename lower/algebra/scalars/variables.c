@@ -235,7 +235,7 @@ static void walk(Walk *w, const PBlock *b)
 static void forget_ranges(Lower *L)
 {
     for (uint32_t i = 0; i < L->scalars->cap_scalars; i++) {
-        Scalar *s = L->scalars->nodes[i];
+        Scalar *s = L->scalars->forms[i];
         if (s && (s->uses & (USE_VAR | USE_INDEX))) s->has_range = s->has_extremes = false;
     }
 }

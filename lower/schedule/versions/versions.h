@@ -7,7 +7,6 @@
  *   walk.c      statements: who takes part, what is read and written
  *   record.c    boxes, and what becomes of them where a branch or a loop ends
  *   cover.c     conditions that hold, parts that are covered
- *   same.c      scalars that are written out alike
  *   tell.c      what is said of a part that is not
  *
  * A loop's body is walked once, with the index as a number of which only the range is known, from what has a value in front of
@@ -75,13 +74,6 @@ typedef struct Scope {
     Boxes *taken; /* when it is closed: what it wrote, as touched */
     struct Scope *outer;
 } Scope;
-typedef struct SameNode {
-    const Sx *of, *is;
-} SameNode;
-typedef struct SameTable { /* open addressing */
-    SameNode *node;
-    uint32_t n, cap;
-} SameTable;
 typedef struct Versions {
     Lower *L;
     Domain *d;
@@ -93,7 +85,6 @@ typedef struct Versions {
     VEC(Lit) known;  /* that hold there */
     const PStmt *across; /* the across-grid pipeline around it */
     Atom planned;    /* newest when planning was over */
-    SameTable nodes, places; /* same.c */
     VEC(const Box *) sure; /* cover.c: of the question at hand */
     VEC(Cells) cells;
     struct Missing { /* the part that the last question found nowhere */
@@ -120,9 +111,6 @@ bool le_forms(Versions *v, Poly a, Poly b);
 bool part_inside(Versions *v, const Part *part, const Part *of);
 /* Does all of the part surely have a value in the tile of this CTA? Else v->missing says what has not. */
 bool part_covered(Versions *v, const TileRecord *t, const Part *part, int rank);
-
-/* ---- same.c ---- */
-const Sx *same_node(Versions *v, const Sx *x); /* the one that stands for all that are equal to x */
 
 /* ---- tell.c ---- */
 void version_tell(Versions *v, const PStmt *st, const PRegion *r, int rank, bool adds);

@@ -7,7 +7,7 @@ static void walk(Versions *v, const PBlock *b);
 
 static Poly form(Versions *v, const Sx *x)
 {
-    return scalar_poly(v->L, same_node(v, x));
+    return scalar_poly(v->L, x);
 }
 
 static uint16_t all_ranks(const Lower *L)
