@@ -2,41 +2,6 @@
 #include "lower/schedule/schedule.h"
 #include "lower/schedule/written/sync.h"
 
-/* Where an arrival of this move is made. */
-typedef struct At {
-    uint32_t bar;
-    Opnd slot;
-    const Sx *peer; /* of another CTA */
-    Opnd guard;     /* of the arrival */
-} At;
-
-/* Bytes that this move brings: none where its condition does not hold. */
-static uint32_t arrive_op(Lower *L, const At *at, Opnd bytes)
-{
-    Opnd guarded = emit_sel(L, IR_I32, L->guard, bytes, opnd_imm(0));
-    Opnd rank = at->peer ? value_low(L, at->peer) : opnd_imm(0);
-    IrOp *op = emit_new(L, IR_BAR_ARRIVE_EXPECT);
-    emit_if(op, at->guard);
-    put_bar(L, op, at->bar, at->slot);
-    put_opnd(L, op, IRK_BYTES, guarded);
-    if (at->peer) put_opnd(L, op, IRK_RANK, rank);
-    return L->body.ops.n;
-}
-
-/* All arrivals of a phase but the last become expectations: one arrival for all copies of a role. */
-static bool arrive(Lower *L, SlotPhase *p, const At *at, Opnd each, int64_t bytes)
-{
-    uint32_t bar = at->bar;
-    if (p->arrive_op) L->body.ops.v[p->arrive_op - 1].op = IR_BAR_EXPECT;
-    p->arrive_op = arrive_op(L, at, each);
-    p->bytes += bytes;
-    if (p->bytes <= TX_LIMIT) return true;
-    Diag *g = lower_error(L, E0623, L->stmt->span, "%lld bytes complete on one phase of `%s`, a barrier counts %lld",
-                          (long long)p->bytes, L->ir->bars.v[bar].name, (long long)TX_LIMIT);
-    diag_label(L->c->diags, g, L->ir->bars.v[bar].span, "the barrier");
-    return false;
-}
-
 /* The slot: a constant in range, or a value that is proved to be. */
 static bool explicit_slot(Lower *L, const PBarrier *b, const Sx *slot, Span at, int64_t *k, Opnd *value)
 {
@@ -58,28 +23,31 @@ static bool explicit_slot(Lower *L, const PBarrier *b, const Sx *slot, Span at, 
     return false;
 }
 
-/* The commit before in the same block that goes to the same phase, as far as can be seen: its number in `commits`. */
-static Commit *open_commit(Lower *L, const PBarrier *b, Poly slot, const Sx *peer)
+/* Commits of one block to one phase, as far as can be seen, are one arrival. */
+static Commit *open_commit(Lower *L, const PMove *mv, Poly slot, int64_t k)
 {
     Sync *s = L->sync;
+    const Sx *peer = mv->barrier_peer;
     for (uint32_t i = 0; i < s->commits.n; i++) {
         const Commit *c = &s->commits.v[i];
-        bool same = (c->peer == NULL) == (peer == NULL) &&
-                    (peer == NULL || poly_same(scalar_poly(L, c->peer), scalar_poly(L, peer)));
-        if (c->barrier == b && same && poly_same(c->slot, slot)) return &s->commits.v[i];
+        bool same = (c->peer == NULL) == (peer == NULL) && (peer == NULL || poly_same(scalar_poly(L, c->peer), scalar_poly(L, peer)));
+        if (c->barrier == mv->barrier && same && poly_same(c->slot, slot)) return &s->commits.v[i];
     }
     Commit *c = vec_add(L->a, &s->commits);
-    *c = (Commit){.barrier = b, .slot = slot, .peer = peer, .guard = opnd_imm(0)};
+    *c = (Commit){.barrier = mv->barrier, .slot = slot, .k = k, .peer = peer, .guard = opnd_imm(0)};
     return c;
 }
 
-/* NULL: of all. */
-static void close_commits(Lower *L, const PBarrier *b)
+/* What comes is of another phase of the barrier, at slot k where no loop uses it; NULL: of all that loops use. */
+static void close_commits(Lower *L, const PBarrier *b, int64_t k)
 {
     Sync *s = L->sync;
     uint32_t kept = 0;
-    for (uint32_t i = 0; b && i < s->commits.n; i++)
-        if (s->commits.v[i].barrier != b) s->commits.v[kept++] = s->commits.v[i];
+    for (uint32_t i = 0; i < s->commits.n; i++) {
+        const Commit *c = &s->commits.v[i];
+        bool looped = s->bars[c->barrier->index].looped, stays = b ? c->barrier != b || (!looped && c->k != k) : !looped;
+        if (stays) s->commits.v[kept++] = *c;
+    }
     s->commits.n = kept;
 }
 
@@ -88,7 +56,7 @@ SyncMark sync_enter(Lower *L)
     SyncMark m = {L->sync->block, L->sync->turn};
     L->sync->block = ++L->sync->nblocks;
     L->sync->turn = 0;
-    close_commits(L, NULL);
+    close_commits(L, NULL, 0);
     return m;
 }
 
@@ -96,32 +64,34 @@ void sync_leave(Lower *L, SyncMark m)
 {
     L->sync->block = m.block;
     L->sync->turn = m.turn;
-    close_commits(L, NULL);
+    close_commits(L, NULL, 0);
 }
 
-/* The arrival of a block's copies to one phase: where one of them happens. */
-static bool arrive_together(Lower *L, const PBarrier *b, Poly p, At *at, Opnd each, int64_t bytes)
-{
-    Commit *c = open_commit(L, b, p, at->peer);
-    bool first = c->phase.arrive_op == 0;
-    Opnd whole = c->guard = emit_logic(L, IR_OR, c->guard, L->sync->guard);
-    if (first || !opnd_is(L->sync->guard, 1)) counts_commit(L, at->bar, at->slot, first, at->peer);
-    at->guard = whole;
-    return arrive(L, &c->phase, at, each, bytes);
-}
-
+/* All but the last become expectations. It happens where one of them does; of bytes each brings none where its condition does not hold. */
 bool sync_arrive(Lower *L, const PMove *mv, Opnd each, int64_t bytes, Opnd *slot)
 {
     int64_t k;
     const PBarrier *b = mv->barrier;
-    Explicit *e = &L->sync->bars[b->index];
     agent_arrive_sync(L);
     if (!explicit_slot(L, b, mv->barrier_slot, mv->commit_span, &k, slot)) return false;
-    At at = {.bar = b->index, .slot = *slot, .peer = mv->barrier_peer, .guard = opnd_imm(1)};
-    Poly p = mv->barrier_slot ? scalar_poly(L, mv->barrier_slot) : poly_const(L->d, 0);
-    if (e->looped) return arrive_together(L, b, p, &at, each, bytes);
-    if (e->slot[k].arrive_op == 0) counts_note(L, b->index, *slot, false, NULL);
-    return arrive(L, &e->slot[k], &at, each, bytes);
+    Commit *c = open_commit(L, mv, mv->barrier_slot ? scalar_poly(L, mv->barrier_slot) : poly_const(L->d, 0), k);
+    bool first = c->arrival == 0;
+    c->guard = emit_logic(L, IR_OR, c->guard, L->sync->guard);
+    if (first || !opnd_is(L->sync->guard, 1)) counts_commit(L, b->index, *slot, first, mv->barrier_peer);
+    Opnd guarded = emit_sel(L, IR_I32, L->guard, each, opnd_imm(0)), rank = mv->barrier_peer ? value_low(L, mv->barrier_peer) : opnd_imm(0);
+    if (!first) L->body.ops.v[c->arrival - 1].op = IR_BAR_EXPECT;
+    IrOp *op = emit_new(L, IR_BAR_ARRIVE_EXPECT);
+    emit_if(op, c->guard);
+    put_bar(L, op, b->index, *slot);
+    put_opnd(L, op, IRK_BYTES, guarded);
+    if (mv->barrier_peer) put_opnd(L, op, IRK_RANK, rank);
+    c->arrival = L->body.ops.n;
+    c->bytes += bytes;
+    if (c->bytes <= TX_LIMIT) return true;
+    Diag *g = lower_error(L, E0623, L->stmt->span, "%lld bytes complete on one phase of `%s`, a barrier counts %lld",
+                          (long long)c->bytes, L->ir->bars.v[b->index].name, (long long)TX_LIMIT);
+    diag_label(L->c->diags, g, b->span, "the barrier");
+    return false;
 }
 
 bool sync_commit_slot(Lower *L, const PStmt *st, Opnd *slot)
@@ -132,8 +102,7 @@ bool sync_commit_slot(Lower *L, const PStmt *st, Opnd *slot)
     agent_arrive_sync(L);
     counts_note(L, mv->barrier->index, *slot, false, NULL);
     if (L->ir->pair) counts_pair(L);
-    close_commits(L, mv->barrier);
-    if (!L->sync->bars[mv->barrier->index].looped) L->sync->bars[mv->barrier->index].slot[k].arrive_op = 0;
+    close_commits(L, mv->barrier, k);
     return true;
 }
 
@@ -156,7 +125,7 @@ void sync_wait(Lower *L, const PStmt *st)
     Explicit *e = &s->bars[b->index];
     if (!explicit_slot(L, b, st->value, st->span, &k, &slot)) return;
     if (e->looped) parity = looped_parity(L, e, slot);
-    else parity = opnd_imm((e->slot[k].waits + (b->is_free ? 1 : 0)) & 1);
+    else parity = opnd_imm((e->waits[k]++ + (b->is_free ? 1 : 0)) & 1);
     IrOp *op = emit_new(L, IR_BAR_WAIT);
     if (e->looped) emit_if(op, s->guard);
     put_bar(L, op, b->index, slot);
@@ -166,8 +135,7 @@ void sync_wait(Lower *L, const PStmt *st)
     role_tensor_fence(L, IRD_AFTER);
     L->sched->now->waited = true;
     counts_note(L, b->index, slot, true, NULL);
-    if (!e->looped) e->slot[k] = (SlotPhase){.waits = e->slot[k].waits + 1};
-    close_commits(L, b);
+    close_commits(L, b, k);
 }
 
 /* One arrival for the role, whatever its number of threads. */
@@ -185,8 +153,7 @@ void sync_arrive_stmt(Lower *L, const PStmt *st)
     put_bar(L, op, b->index, slot);
     if (st->peer) put_opnd(L, op, IRK_RANK, rank);
     counts_note(L, b->index, slot, false, st->peer);
-    close_commits(L, b);
-    if (!L->sync->bars[b->index].looped) L->sync->bars[b->index].slot[k].arrive_op = 0;
+    close_commits(L, b, k);
 }
 
 void sync_expect(Lower *L, const PStmt *st)

@@ -66,7 +66,7 @@ void sync_role(Lower *L, const PBlock *body)
     Sync *s = L->sync;
     s->commits.n = s->around.n = 0;
     for (uint32_t i = 0; i < L->k->barriers.n; i++) {
-        s->bars[i] = (Explicit){.slot = arena_array(L->a, SlotPhase, (size_t)L->k->barriers.v[i]->slots)};
+        s->bars[i] = (Explicit){.waits = arena_array(L->a, uint32_t, (size_t)L->k->barriers.v[i]->slots)};
         s->bars[i].looped = s->many;
     }
     find_looped(L, body, false);

@@ -25,21 +25,18 @@
 
 struct Planned; /* moves.h */
 
-typedef struct SlotPhase {  /* of a barrier slot */
-    uint32_t arrive_op; /* op number + 1 of the last arrival in this phase, 0: none */
-    uint32_t waits;     /* phases that were waited for */
-    int64_t bytes;
-} SlotPhase;
 typedef struct Explicit { /* a barrier of the source, in the role at hand */
-    bool looped;   /* used in loops, or at slots picked at run time: then */
-    uint32_t bits; /* this IrVar has the phase of each slot; otherwise */
-    SlotPhase *slot; /* phases are counted here */
+    bool looped;     /* used in loops, or at slots picked at run time: then */
+    uint32_t bits;   /* this IrVar has the phase of each slot; otherwise */
+    uint32_t *waits; /* phases that were waited for are counted, by slot */
 } Explicit;
-typedef struct Commit { /* commits of one block to one phase of a looped barrier */
+typedef struct Commit { /* commits of one block to one phase */
     const PBarrier *barrier;
     const Sx *peer; /* of another CTA */
     Poly slot;
-    SlotPhase phase;
+    int64_t k;      /* that, if it is a number */
+    uint32_t arrival; /* op number + 1 of the last one, 0: none */
+    int64_t bytes;
     Opnd guard; /* of the arrival */
 } Commit;
 typedef struct Note { /* counts.c: arrivals, or a wait, of one statement */
