@@ -32,14 +32,6 @@ static void dealing(Lower *L, const Pipe *p)
                     L->sched->per_sm == 1 ? "" : "s", (long long)L->cluster_size, L->cluster_size == 1 ? "" : "s");
 }
 
-/* Does it make maps? */
-static bool device_makes(const Lower *L, uint32_t agent)
-{
-    for (uint32_t i = 0; i < L->device->maps.n; i++)
-        if (L->device->maps.v[i].agent == agent) return true;
-    return false;
-}
-
 static void roles(Lower *L)
 {
     static const char *const SHAPES[] = {[SHAPE_ELECT] = "one elected thread",
@@ -50,7 +42,7 @@ static void roles(Lower *L)
     for (int a = 0; a < AG_COUNT; a++)
         if (s->used[a])
             text_printf(L->plan, "    %s: %u warp%s, %s\n", AGENTS[a], s->warps[a], s->warps[a] == 1 ? "" : "s",
-                        s->shape[a] == SHAPE_LANES && device_makes(L, (uint32_t)a) ? "a warp that makes tensor maps" : SHAPES[s->shape[a]]);
+                        s->shape[a] == SHAPE_LANES && device_makes(L, (uint32_t)a, NULL) ? "a warp that makes tensor maps" : SHAPES[s->shape[a]]);
 }
 
 /* To how many CTAs one copy goes, where the rank says to which. */

@@ -116,7 +116,7 @@ bool device_allowed(Lower *L, const MoveInfo *mi, Refusal *why)
             why, E0801, mi,
             arena_printf(L->a, "%s can't make tensor maps (tensormap.replace) for this view", L->c->target->name),
             "made at run time", arena_printf(L->a, "compile for %sa", L->c->target->name), true);
-    if (!L->derived && L->device->body == NULL)
+    if (!L->derived && !L->device->roles)
         return refuse(why, E0493, mi, "a map for a view that is made at run time needs a role whose warp makes it",
                       "the view", "leave the explicit synchronisation out, write `roles`", true);
     if (mi->prefetch)

@@ -11,7 +11,8 @@ typedef struct DeviceMap { /* copies of a map that a role makes anew for each ru
     uint32_t map;              /* MfMap: box and layout */
     const PTensor *view;
     uint32_t tile, agent;      /* whose ring has the slots; which role */
-    const PStmt *move;         /* in roles of the source: it alone copies by them */
+    const char *source;        /* the role of the source, in which .. */
+    const PStmt *move;         /* .. it alone copies by them; NULL: of a derived agent */
     uint32_t buf, cell, fresh; /* IrBuf of maps, IrBuf where they are made, IrVar: slots that need not be made */
     bool made, begun;          /* in the walk: its values are there; the turn of the ring has begun */
     Opnd from, dim[P_RANK], pitch[P_RANK];
@@ -19,8 +20,7 @@ typedef struct DeviceMap { /* copies of a map that a role makes anew for each ru
 
 struct DeviceMaps {
     VEC(DeviceMap) maps;
-    const PBlock *body; /* of the role of the source whose warp makes maps; NULL: none does */
-    uint32_t cell;      /* of that role: IrBuf, 0: not there yet (a tile has number 0) */
+    bool roles; /* of the source: the warp of one may make maps */
     VEC(struct Declared { const PTensor *view; uint32_t depth; Span span; }) views; /* made at run time: blocks around it that are turns */
 };
 

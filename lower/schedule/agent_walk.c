@@ -422,7 +422,6 @@ static void statement(Lower *L, const PStmt *st)
     case P_LET: lower_let(L, st); break;
     case P_VIEW:
         if (s->planning) device_view(L, st);
-        else if (!L->derived) device_declare(L, st);
         else FOR_AGENTS(L, a) device_view(L, st);
         break;
     case P_VAR:

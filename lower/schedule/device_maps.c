@@ -1,4 +1,6 @@
-/* Maps that derived agents make: which rings have them, when a slot's map is made. */
+/* Maps that agents make: which rings have them, when a slot's map is made. In roles of the source nobody knows here which of its waits say
+ * that a slot is free: there it is made in front of each copy, where what is waited for has been waited for; what that leaves open
+ * the verifier finds. */
 #include "lower/plan/device_maps.h"
 #include "lower/schedule/schedule.h"
 
@@ -43,26 +45,47 @@ bool device_find(Lower *L)
         uint32_t k = 0;
         for (; k < L->device->maps.n; k++) {
             const DeviceMap *m = &L->device->maps.v[k];
-            if (m->map == p->copies.t->map && m->tile == ring_of(p) && m->agent == p->agent) break;
+            if (L->derived && m->map == p->copies.t->map && m->tile == ring_of(p) && m->agent == p->agent) break;
         }
         p->copies.t->device = k + 1;
         if (k < L->device->maps.n) continue;
-        ok &= same_in_turn(L, p, p->mi.tensor);
+        ok &= !L->derived || same_in_turn(L, p, p->mi.tensor);
         vec_push(L->a, &L->device->maps,
-                 ((DeviceMap){.map = p->copies.t->map, .view = p->mi.tensor, .tile = ring_of(p), .agent = p->agent}));
+                 ((DeviceMap){.map = p->copies.t->map, .view = p->mi.tensor, .tile = ring_of(p), .agent = p->agent, .source = p->role, .move = L->derived ? NULL : p->st}));
     }
     return ok;
 }
 
+static bool of_role(const DeviceMap *m, uint32_t agent, const char *source)
+{
+    return m->agent == agent && m->source == source;
+}
+
+static bool is_own(const Lower *L, const DeviceMap *m)
+{
+    return of_role(m, L->sched->role, L->sched->source);
+}
+
+bool device_makes(const Lower *L, uint32_t agent, const char *source)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < L->device->maps.n; i++) any |= of_role(&L->device->maps.v[i], agent, source);
+    return any;
+}
+
 void device_buffers(Lower *L)
 {
-    uint32_t cell[AG_COUNT] = {0};
     for (uint32_t i = 0; i < L->device->maps.n; i++) {
-        DeviceMap *m = &L->device->maps.v[i];
-        m->buf = device_buffer(L, m, L->sched->rings[m->tile].slots);
-        L->ir->bufs.v[m->buf].ring = (uint16_t)(L->sched->rings[m->tile].ir + 1);
-        if (cell[m->agent] == 0) cell[m->agent] = 1 + device_cell(L, ROLES[m->agent]);
-        m->cell = cell[m->agent] - 1;
+        DeviceMap *m = &L->device->maps.v[i], *of = m;
+        const Ring *r = &L->sched->rings[m->tile];
+        uint32_t slots = L->derived ? r->slots : r->tile->slots < 64 ? (uint32_t)r->tile->slots : 64;
+        for (uint32_t k = 0; k < i && of == m; k++)
+            if (of_role(&L->device->maps.v[k], m->agent, m->source)) of = &L->device->maps.v[k];
+        m->buf = device_buffer(L, m, slots);
+        if (L->derived) L->ir->bufs.v[m->buf].ring = (uint16_t)(r->ir + 1);
+        m->fresh = L->ir->vars.n;
+        vec_push(L->a, &L->ir->vars, ((IrVar){arena_printf(L->a, "%s.fresh", name_text(L, m->view->name)), IR_I64}));
+        m->cell = of == m ? device_cell(L, L->derived ? ROLES[m->agent] : "role") : of->cell;
     }
     device_place(L);
 }
@@ -70,12 +93,8 @@ void device_buffers(Lower *L)
 void device_role(Lower *L)
 {
     for (uint32_t i = 0; i < L->device->maps.n; i++) {
-        DeviceMap *m = &L->device->maps.v[i];
-        if (m->agent != L->sched->role) continue;
-        m->made = m->begun = false;
-        m->fresh = L->ir->vars.n;
-        vec_push(L->a, &L->ir->vars, ((IrVar){arena_printf(L->a, "%s.fresh", name_text(L, m->view->name)), IR_I64}));
-        emit_set(L, IR_VAR, m->fresh, opnd_imm(0));
+        const DeviceMap *m = &L->device->maps.v[i];
+        if (is_own(L, m)) emit_set(L, IR_VAR, m->fresh, opnd_imm(0));
     }
 }
 
@@ -87,8 +106,8 @@ void device_view(Lower *L, const PStmt *st)
     }
     for (uint32_t i = 0; i < L->device->maps.n; i++) {
         DeviceMap *m = &L->device->maps.v[i];
-        if (m->agent != L->sched->role || m->view != st->view) continue;
-        emit_set(L, IR_SET, m->fresh, opnd_imm(0));
+        if (!is_own(L, m) || m->view != st->view) continue;
+        emit_set(L, L->derived ? IR_SET : IR_VAR, m->fresh, opnd_imm(0));
         device_values(L, m);
         m->made = true;
         if (m->begun) device_make(L, m, ring_slot(L, m->tile));
@@ -99,7 +118,7 @@ void device_ring(Lower *L, uint32_t ring)
 {
     for (uint32_t i = 0; i < L->device->maps.n; i++) {
         DeviceMap *m = &L->device->maps.v[i];
-        if (m->agent != L->sched->role || m->tile != ring) continue;
+        if (!is_own(L, m) || m->tile != ring) continue;
         m->begun = true;
         if (m->made) device_make(L, m, ring_slot(L, m->tile));
     }

@@ -122,6 +122,7 @@ void kept_overwritten(Lower *L, const struct Planned *store); /* what copies sti
 /* ---- device_maps.c ---- */
 bool device_find(Lower *L);    /* when rings are known; false after an error */
 void device_buffers(Lower *L); /* when their slots are */
+bool device_makes(const Lower *L, uint32_t agent, const char *source); /* does the agent, or role of the source, make maps? */
 void device_role(Lower *L);
 void device_view(Lower *L, const PStmt *st);
 void device_ring(Lower *L, uint32_t ring); /* its slot is free, or full */

@@ -54,12 +54,11 @@ static void walk_role(Lower *L, const PBlock *body, uint32_t warps, bool many)
 static bool begin_role(Lower *L, const PRole *r, uint32_t number)
 {
     Sched *s = L->sched;
-    bool many = works(&r->body, false) || device_wanted(L, &r->body);
     s->source = name_text(L, r->name);
+    bool many = works(&r->body, false) || device_makes(L, AG_WORK, s->source);
     L->sync->role = number;
     L->accesses->role = number + 1;
-    L->device->body = device_wanted(L, &r->body) ? &r->body : NULL;
-    L->device->cell = 0;
+    L->device->roles = true;
     s->tensor = works(&r->body, true);
     s->shape[AG_WORK] = many ? SHAPE_THREADS : SHAPE_ELECT;
     s->warps[AG_WORK] = (uint32_t)r->threads / 32;
@@ -86,13 +85,11 @@ void written_roles(Lower *L, const PStmt *st)
         }
         L->stmt = st;
         for (const PStmt *v = L->k->body.first; v && !L->sched->planning; v = v->next) /* views beside the roles: each makes its own maps */
-            if (v->kind == P_VIEW) device_declare(L, v);
+            if (v->kind == P_VIEW) device_view(L, v);
         walk_role(L, &r->body, (uint32_t)r->threads / 32, many);
         scope_close(L);
     }
     L->accesses->role = 0;
-    L->device->body = NULL;
-    if (!L->sched->planning) device_place(L);
 }
 
 /* A tile into which something is loaded without a commit. */
@@ -118,6 +115,8 @@ void written_kernel(Lower *L)
         const Planned *p = s->moves.v[i];
         if (p->mi.load && p->st->move->commit == COMMIT_DERIVED && p->dst != RING_NONE && !s->rings[p->dst].kept) derived_ring(L, &s->rings[p->dst]);
     }
+    device_find(L);
+    device_buffers(L);
     written_order(L);
     s->active = 1u << AG_WORK;
     sched_as(L, AG_WORK);
@@ -222,7 +221,7 @@ void written_copy(Lower *L, Planned *p)
         agent_store_sync(L);
     }
     if (p->ordered) agent_wait_stores(L, load);
-    if (t && t->device) device_copy(L, &p->mi, t);
+    if (t && t->device) device_make(L, &L->device->maps.v[t->device - 1], t->slot);
     if (load && committed) {
         bar = mv->barrier->index;
         if (!arrive(L, p, &slot)) return;

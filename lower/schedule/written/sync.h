@@ -11,7 +11,6 @@
  *   conditions.c     conditions around them
  *   counts.c         arrivals per phase
  *   peers.c          copies to other CTAs; pairs.c: barriers of the other CTA of a pair
- *   device_maps.c    maps that the role makes
  */
 #ifndef LOWER_SCHEDULE_WRITTEN_SYNC_H
 #define LOWER_SCHEDULE_WRITTEN_SYNC_H
@@ -114,11 +113,6 @@ Opnd role_mask_bytes(Lower *L, const MoveInfo *mi, Opnd bytes);
 
 /* ---- pairs.c ---- */
 bool pair_plan(Lower *L, MoveInfo *mi); /* a barrier of another CTA than the tile: the other one of its pair; false after an error */
-
-/* ---- device_maps.c ---- */
-bool device_wanted(const Lower *L, const PBlock *b);
-void device_declare(Lower *L, const PStmt *st);
-void device_copy(Lower *L, const MoveInfo *mi, TensorPlan *t); /* before its arrival */
 
 /* ---- counts.c ---- */
 /* peer: the rank whose barrier it is; NULL: the own. */
