@@ -85,12 +85,10 @@ static void load(Lower *L, Planned *p)
     Ring *r = &s->rings[p->dst];
     MoveInfo *mi = &p->mi;
     Opnd guard = L->guard, slot = ring_slot(L, p->dst);
-    PCast cast = p->st->move->cast;
     if (p->ordered) agent_wait_stores(L, true);
     if (r->kept) kept_open(L, p);
     ring_expect(L, p, slot);
-    if (p->by_rank) remote_values(L, p);
-    else if (cast != CAST_NONE && cluster_size_of(L, cast) > 1) L->guard = emit_logic(L, IR_AND, guard, multicast_values(L, mi, cast, &p->shares));
+    L->guard = emit_logic(L, IR_AND, guard, remote_values(L, p));
     copies_values(L, mi, &p->copies);
     copies_emit(L, mi, &p->copies, r->full, slot);
     L->guard = guard;

@@ -69,7 +69,7 @@ Opnd planned_bytes(Lower *L, const Planned *p); /* that a load brings, with thos
 /* ---- remote.c ---- */
 bool remote_decides(Lower *L, const Sx *cond); /* the rank says at each whether it holds */
 bool remote_plan(Lower *L, Planned *p);       /* a load by mask, or into a peer's tile; false after an error */
-void remote_values(Lower *L, Planned *p);     /* where it goes */
+Opnd remote_values(Lower *L, Planned *p);     /* where a load goes; a pred: does this CTA bring anything? */
 bool remote_apart(Lower *L, const Planned *a, const Planned *b); /* what they write, in each CTA that both fill */
 int64_t remote_most(const Lower *L, const Planned *p); /* bytes that it brings to one CTA */
 Opnd remote_bytes(Lower *L, const Planned *p); /* that it brings to this CTA */

@@ -3,6 +3,7 @@
 #define LOWER_SCHEDULE_PEERS_H
 
 #include "lower/kernel/kernel.h"
+#include "lower/plan/move.h"
 
 typedef struct Around { /* an `if` around a statement */
     const PStmt *branch;
@@ -18,6 +19,12 @@ bool cluster_peers(Lower *L, const Sx *peer, Span at, int target[16]); /* by ran
 
 void around_enter(Lower *L, const PStmt *branch, bool other, bool followed);
 void around_leave(Lower *L);
+
+/* multicast (mask): to whom, from each rank; false after an error. What reaches the own tile, of copies of so many bytes. */
+bool mask_plan(Lower *L, MoveInfo *mi, uint16_t to[16]);
+void mask_value(Lower *L, MoveInfo *mi);
+Opnd mask_bytes(Lower *L, const MoveInfo *mi, Opnd bytes);
+
 /* Surely not done at this rank: a condition around the statement, which synchronisation follows, is false there. */
 bool left_out_at(Lower *L, int rank);
 

@@ -28,17 +28,6 @@ static bool under_other_conditions(const Sync *s)
     return false;
 }
 
-static bool masks_of(Lower *L, Planned *p)
-{
-    int64_t mask = 0;
-    if (!role_mask(L, &p->mi)) return false;
-    for (int r = 0; r < L->cluster_size; r++) {
-        if (left_out_at(L, r)) continue;
-        if (poly_is_const(scalar_at_rank(L, p->st->move->mask, r), &mask)) p->to[r] = (uint16_t)mask;
-    }
-    return true;
-}
-
 /* ---- several CTAs write one tile ---- */
 
 static bool far_apart(Lower *L, const Sx *x, int r, const Sx *y, int q, int64_t before, int64_t behind)
@@ -193,7 +182,7 @@ bool remote_plan(Lower *L, Planned *p)
     int target[SCHED_RANKS];
     L->remote = true;
     p->open = under_other_conditions(L->sync);
-    if (mv->cast == CAST_MASK) return masks_of(L, p) && places_apart(L, p);
+    if (mv->cast == CAST_MASK) return mask_plan(L, &p->mi, p->to) && places_apart(L, p);
     if (!rank_named(L, mv->dst.peer) && peers_by_turn(L, p)) return counts_alone(L, p) && places_apart(L, p);
     if (!cluster_peers(L, mv->dst.peer, mv->dst.span, target)) return false;
     for (int r = 0; r < L->cluster_size; r++) {
@@ -214,18 +203,23 @@ int64_t remote_most(const Lower *L, const Planned *p)
 
 Opnd remote_bytes(Lower *L, const Planned *p)
 {
-    return emit_sel(L, IR_I32, L->sched->open, role_mask_bytes(L, &p->mi, planned_bytes(L, p)), opnd_imm(0));
+    return emit_sel(L, IR_I32, L->sched->open, mask_bytes(L, &p->mi, planned_bytes(L, p)), opnd_imm(0));
 }
 
-void remote_values(Lower *L, Planned *p)
+Opnd remote_values(Lower *L, Planned *p)
 {
     const PMove *mv = p->st->move;
-    if (mv->cast == CAST_MASK) {
-        p->mi.mask = value_low(L, mv->mask);
-        return;
+    Opnd brings = opnd_imm(1);
+    if (mv->dst.peer) {
+        p->mi.to_peer = true;
+        p->mi.peer = value_low(L, mv->dst.peer);
+    } else if (mv->cast == CAST_MASK && L->cluster_size > 1) {
+        mask_value(L, &p->mi);
+        if (p->mi.open_mask) brings = emit_cmp(L, IRL_NE, p->mi.mask, opnd_imm(0));
+    } else if (mv->cast != CAST_NONE && cluster_size_of(L, mv->cast) > 1) {
+        brings = multicast_values(L, &p->mi, mv->cast, &p->shares);
     }
-    p->mi.to_peer = true;
-    p->mi.peer = value_low(L, mv->dst.peer);
+    return brings;
 }
 
 /* ---- rings ---- */

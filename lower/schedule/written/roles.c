@@ -159,7 +159,21 @@ void written_sync(Lower *L, const PStmt *st)
     else sync_expect(L, st);
 }
 
-/* ---- copies from and to tensors ---- */
+/* ---- copies from and to tensors ----
+ *
+ * `commit b` announces a multicast's bytes on the own b, on which the parts that the CTAs bring all complete; `commit
+ * peer(b, r)` announces and arrives at CTA r, like the own one does for a load. */
+
+/* What other CTAs write needs a barrier that both sides know. */
+bool role_committed(Lower *L, const PStmt *st)
+{
+    const PMove *mv = st->move;
+    if (mv->commit == COMMIT_BARRIER) return true;
+    Diag *g = lower_error(L, E0771, st->span, "in `roles` nothing says when this has arrived in the other CTAs");
+    diag_fix(L->c->diags, g, mv->cast != CAST_NONE ? "`commit` a barrier, and `wait` for it in every CTA that it reaches"
+                                                   : "`commit peer(b, rank)`, and `wait b` in the CTA that it reaches");
+    return false;
+}
 
 /* A multicast whose parts this CTA brings, or a load into another one's tile. */
 bool written_plan(Lower *L, Planned *p)
@@ -171,7 +185,7 @@ bool written_plan(Lower *L, Planned *p)
     if (mv->commit == COMMIT_BARRIER && (mv->barrier_peer || mv->dst.peer) && !pair_plan(L, mi)) return false;
     if (mv->cast == CAST_NONE && !mv->dst.peer) return true;
     if (!role_committed(L, p->st)) return false;
-    if (mv->cast == CAST_MASK) return role_mask(L, mi);
+    if (mv->cast == CAST_MASK) return mask_plan(L, mi, p->to);
     if (mv->cast != CAST_NONE) return plan_multicast(L, mi, &p->shares);
     return cluster_peers(L, mv->dst.peer, mv->dst.span, target);
 }
@@ -181,15 +195,8 @@ static Opnd values(Lower *L, Planned *p)
 {
     MoveInfo *mi = &p->mi;
     const PMove *mv = mi->mv;
-    Opnd brings = opnd_imm(1);
     if (mi->in_pair) mi->bar_rank = mv->barrier_peer ? value_low(L, mv->barrier_peer) : emit_sreg(L, IRR_CLUSTER_CTARANK);
-    if (mv->cast == CAST_MASK) role_mask_value(L, mi);
-    else if (mv->cast != CAST_NONE && cluster_size_of(L, mv->cast) > 1) brings = multicast_values(L, mi, mv->cast, &p->shares);
-    if (mv->dst.peer) {
-        mi->to_peer = true;
-        mi->peer = value_low(L, mv->dst.peer);
-    }
-    if (mi->open_mask) brings = emit_cmp(L, IRL_NE, mi->mask, opnd_imm(0));
+    Opnd brings = remote_values(L, p);
     copies_values(L, mi, &p->copies);
     return brings;
 }
@@ -201,7 +208,7 @@ static bool arrive(Lower *L, const Planned *p, Opnd *slot)
     int64_t most = p->bytes * p->shares.n;
     Opnd each = planned_bytes(L, p);
     if (p->mi.open_mask) each = opnd_imm(most = 0);
-    else if (mv->cast == CAST_MASK) each = role_mask_bytes(L, &p->mi, each);
+    else if (mv->cast == CAST_MASK) each = mask_bytes(L, &p->mi, each);
     return sync_arrive(L, mv, each, most, slot);
 }
 

@@ -10,7 +10,7 @@
  *   barriers.c       arrivals and waits
  *   conditions.c     conditions around them
  *   counts.c         arrivals per phase
- *   peers.c          copies to other CTAs; pairs.c: barriers of the other CTA of a pair
+ *   pairs.c          barriers of the other CTA of a pair
  */
 #ifndef LOWER_SCHEDULE_WRITTEN_SYNC_H
 #define LOWER_SCHEDULE_WRITTEN_SYNC_H
@@ -81,6 +81,7 @@ void written_copy(Lower *L, struct Planned *p); /* from or to a tensor */
 void written_send(Lower *L, struct Planned *p);
 void written_tmem(Lower *L, struct Planned *p); /* by the tensor core */
 bool written_tmem_plan(Lower *L, const PStmt *st); /* .. false after an error */
+bool role_committed(Lower *L, const PStmt *st); /* to a barrier of the program; false after an error */
 void role_tensor_fence(Lower *L, IrOrder o);    /* where the role at hand works on tensor memory */
 
 /* ---- order.c ---- */
@@ -103,13 +104,6 @@ void sync_leave(Lower *L, SyncMark m);
 
 /* ---- conditions.c ---- */
 bool sync_follows(Lower *L, const Sx *cond); /* arrivals and waits under the condition happen where it holds */
-
-/* ---- peers.c ---- */
-bool role_committed(Lower *L, const PStmt *st); /* to a barrier of the program; false after an error */
-/* multicast (mask): to whom, at each rank; false after an error. What reaches the own tile, of copies of so many bytes. */
-bool role_mask(Lower *L, MoveInfo *mi);
-void role_mask_value(Lower *L, MoveInfo *mi);
-Opnd role_mask_bytes(Lower *L, const MoveInfo *mi, Opnd bytes);
 
 /* ---- pairs.c ---- */
 bool pair_plan(Lower *L, MoveInfo *mi); /* a barrier of another CTA than the tile: the other one of its pair; false after an error */
