@@ -1,4 +1,5 @@
 /* The walk over the program: each move by its agent, and what hands slots from agent to agent. */
+#include "lower/plan/device_maps.h"
 #include "lower/schedule/schedule.h"
 #include "lower/schedule/written/sync.h"
 
@@ -79,33 +80,45 @@ void ring_expect(Lower *L, const Planned *p, Opnd slot)
     if (last && r->joined) ring_join(L, r, slot);
 }
 
+/* In roles of the source: see device_maps.c. */
+static void make_map(Lower *L, const Planned *p)
+{
+    const TensorPlan *t = p->copies.t;
+    if (!L->derived && t && t->device) device_make(L, &L->device->maps.v[t->device - 1], t->slot);
+}
+
 static void load(Lower *L, Planned *p)
 {
-    Sched *s = sched(L);
-    Ring *r = &s->rings[p->dst];
-    MoveInfo *mi = &p->mi;
+    Ring *r = &sched(L)->rings[p->dst];
+    const PMove *mv = p->st->move;
+    bool committed = mv->commit == COMMIT_BARRIER, kept = r->kept && !committed;
     Opnd guard = L->guard, slot = ring_slot(L, p->dst);
     if (p->ordered) agent_wait_stores(L, true);
-    if (r->kept) kept_open(L, p);
-    ring_expect(L, p, slot);
+    if (kept) kept_open(L, p);
+    if (!committed) ring_expect(L, p, slot);
+    else if (!written_arrive(L, p, &slot)) return;
     L->guard = emit_logic(L, IR_AND, guard, remote_values(L, p));
-    copies_values(L, mi, &p->copies);
-    copies_emit(L, mi, &p->copies, r->full, slot);
+    copies_values(L, &p->mi, &p->copies);
+    make_map(L, p);
+    copies_emit(L, &p->mi, &p->copies, committed ? mv->barrier->index : r->full, slot);
     L->guard = guard;
-    if (r->kept) kept_issued(L, p);
+    if (kept) kept_issued(L, p);
 }
 
 static void store(Lower *L, Planned *p)
 {
+    const PMove *mv = p->st->move;
     kept_arrive(L, p->src);
     kept_overwritten(L, p);
     agent_store_sync(L);
     if (p->ordered) agent_wait_stores(L, false);
     copies_values(L, &p->mi, &p->copies);
+    make_map(L, p);
     copies_emit(L, &p->mi, &p->copies, 0, opnd_imm(0));
+    if (mv->in_group) return;
     sched(L)->now->pending = true;
-    agent_reads(L, p->src);
-    if (sched(L)->alone) agent_commit(L); /* so that the tile is free before what is stored next */
+    if (mv->commit == COMMIT_DERIVED) agent_reads(L, p->src);
+    if (sched(L)->alone || !L->derived) agent_commit(L); /* so that the tile is free before what is stored next */
 }
 
 static void prefetch(Lower *L, Planned *p)
@@ -128,11 +141,17 @@ static void copy(Lower *L, Planned *p)
 
 static void send(Lower *L, Planned *p)
 {
-    Ring *to = &sched(L)->rings[p->dst];
     Between b = between_values(L, p->st, &p->mi, p->other);
+    if (p->src != RING_NONE) kept_arrive(L, p->src);
+    if (!L->derived) {
+        Opnd slot;
+        if (b.from) agent_store_sync(L);
+        if (written_arrive(L, p, &slot)) between_send(L, &b, p->st->move->barrier->index, slot);
+        return;
+    }
+    Ring *to = &sched(L)->rings[p->dst];
     Opnd slot = ring_slot(L, p->dst);
     bool sums = p->st->move->reduce >= 0 && !to->kept;
-    if (p->src != RING_NONE) kept_arrive(L, p->src);
     if (to->kept) kept_open(L, p);
     if (p->by_rank && !sums) ring_expect(L, p, slot);
     between_send(L, &b, sums ? to->sum : to->full, slot);
@@ -151,11 +170,11 @@ static void move(Lower *L)
     switch (p->st->move->kind) {
     case MOVE_LOAD:
     case MOVE_STORE:
-    case MOVE_PREFETCH: (L->derived ? copy : written_copy)(L, p); break;
+    case MOVE_PREFETCH: copy(L, p); break;
     case MOVE_PEER:
     case MOVE_SHARED:
     case MOVE_FILL:
-        if (p->st->move->dst.peer) (L->derived ? send : written_send)(L, p);
+        if (p->st->move->dst.peer) send(L, p);
         else work(L, p);
         break;
     case MOVE_TMEM_CP:

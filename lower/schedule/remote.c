@@ -210,6 +210,7 @@ Opnd remote_values(Lower *L, Planned *p)
 {
     const PMove *mv = p->st->move;
     Opnd brings = opnd_imm(1);
+    if (p->mi.in_pair) p->mi.bar_rank = mv->barrier_peer ? value_low(L, mv->barrier_peer) : emit_sreg(L, IRR_CLUSTER_CTARANK);
     if (mv->dst.peer) {
         p->mi.to_peer = true;
         p->mi.peer = value_low(L, mv->dst.peer);

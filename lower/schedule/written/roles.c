@@ -190,76 +190,19 @@ bool written_plan(Lower *L, Planned *p)
     return cluster_peers(L, mv->dst.peer, mv->dst.span, target);
 }
 
-/* A pred: does this CTA bring anything? */
-static Opnd values(Lower *L, Planned *p)
-{
-    MoveInfo *mi = &p->mi;
-    const PMove *mv = mi->mv;
-    if (mi->in_pair) mi->bar_rank = mv->barrier_peer ? value_low(L, mv->barrier_peer) : emit_sreg(L, IRR_CLUSTER_CTARANK);
-    Opnd brings = remote_values(L, p);
-    copies_values(L, mi, &p->copies);
-    return brings;
-}
-
-/* The arrival at a barrier of the program that announces its bytes; of a mask that only the run knows `expect` does. */
-static bool arrive(Lower *L, const Planned *p, Opnd *slot)
+bool written_arrive(Lower *L, const Planned *p, Opnd *slot)
 {
     const PMove *mv = p->st->move;
     int64_t most = p->bytes * p->shares.n;
+    if (p->dst != RING_NONE) { /* what the program leaves to the compiler is over with the tile */
+        kept_arrive(L, p->dst);
+        agent_free(L, p->dst);
+    }
+    agent_store_sync(L);
     Opnd each = planned_bytes(L, p);
-    if (p->mi.open_mask) each = opnd_imm(most = 0);
+    if (p->mi.open_mask) each = opnd_imm(most = 0); /* `expect` announces them */
     else if (mv->cast == CAST_MASK) each = mask_bytes(L, &p->mi, each);
     return sync_arrive(L, mv, each, most, slot);
-}
-
-void written_copy(Lower *L, Planned *p)
-{
-    const PMove *mv = p->st->move;
-    TensorPlan *t = p->copies.t;
-    Opnd slot = opnd_imm(0), guard = L->guard, brings = values(L, p);
-    bool load = p->mi.load && !p->mi.prefetch, committed = mv->commit == COMMIT_BARRIER;
-    uint32_t bar = 0;
-    if (load && !committed) {
-        kept_open(L, p);
-    } else if (!p->mi.prefetch) {
-        kept_arrive(L, load ? p->dst : p->src);
-        if (load) agent_free(L, p->dst);
-        else kept_overwritten(L, p);
-        agent_store_sync(L);
-    }
-    if (p->ordered) agent_wait_stores(L, load);
-    if (t && t->device) device_make(L, &L->device->maps.v[t->device - 1], t->slot);
-    if (load && committed) {
-        bar = mv->barrier->index;
-        if (!arrive(L, p, &slot)) return;
-    } else if (load) {
-        bar = L->sched->rings[p->dst].full;
-        slot = ring_slot(L, p->dst);
-        ring_expect(L, p, slot);
-    }
-    L->guard = emit_logic(L, IR_AND, guard, brings);
-    if (t) t->ok = emit_logic(L, IR_AND, t->ok, brings);
-    copies_emit(L, &p->mi, &p->copies, bar, slot);
-    L->guard = guard;
-    if (load && !committed) kept_issued(L, p);
-    if (load || p->mi.prefetch || mv->in_group) return;
-    L->sched->now->pending = true;
-    if (mv->commit == COMMIT_DERIVED) agent_reads(L, p->src);
-    agent_commit(L);
-}
-
-/* ---- to other CTAs ---- */
-
-/* shared -> peer(shared), or a value; with `reduce` too. */
-void written_send(Lower *L, Planned *p)
-{
-    Between b = between_values(L, p->st, &p->mi, p->other);
-    Opnd slot;
-    if (b.from) {
-        kept_arrive(L, p->src);
-        agent_store_sync(L);
-    }
-    if (sync_arrive(L, p->st->move, opnd_imm(p->bytes), p->bytes, &slot)) between_send(L, &b, p->st->move->barrier->index, slot);
 }
 
 /* ---- tensor memory ---- */

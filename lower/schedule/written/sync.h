@@ -77,8 +77,8 @@ void written_roles(Lower *L, const PStmt *st);
 void written_turn(Lower *L, const PBlock *body); /* a loop's body begins */
 void written_sync(Lower *L, const PStmt *st);   /* a wait, an arrival, the end of a group */
 bool written_plan(Lower *L, struct Planned *p); /* a copy from or to a tensor that other CTAs have to do with; false after an error */
-void written_copy(Lower *L, struct Planned *p); /* from or to a tensor */
-void written_send(Lower *L, struct Planned *p);
+/* In front of a move: it arrives at a barrier of the program and announces its bytes. False after an error. */
+bool written_arrive(Lower *L, const struct Planned *p, Opnd *slot);
 void written_tmem(Lower *L, struct Planned *p); /* by the tensor core */
 bool written_tmem_plan(Lower *L, const PStmt *st); /* .. false after an error */
 bool role_committed(Lower *L, const PStmt *st); /* to a barrier of the program; false after an error */
