@@ -252,8 +252,7 @@ static bool in_cases(Versions *v, const TileRecord *t, const Part *part, int ran
     const Guard *of = NULL;
     bool whole = false;
     v->sure.n = 0;
-    for (uint32_t i = t->boxes.n; i-- > 0;) {
-        const Box *b = &t->boxes.v[i];
+    FOR_BOXES(v, t, b) {
         const Guard *g = NULL;
         if (!(b->ranks >> rank & 1) || surely_apart(part, &b->part)) continue;
         Happened how = happened(v, b, &g);

@@ -1,13 +1,13 @@
-/* Boxes that have a value, by tile. Those of a scope, a branch or a loop's body, stand behind those of the scopes around it and
+/* Boxes that have a value: a log, in which those of a scope, a branch or a loop's body, stand behind those of the scopes around it and
  * never change them; at its end they are taken out and go to the outer one, with the condition, or for all turns. */
 #include "lower/schedule/versions/versions.h"
 
-enum { RECENT = 8, GUARDED_MAX = 256, TURNS_MAX = 256 };
+enum { RECENT = 8, NEAR = 16, GUARDED_MAX = 256, TURNS_MAX = 256 };
 
 void record_begin(Versions *v, Scope *s)
 {
-    *s = (Scope){.id = ++v->nscopes, .outer = v->scope};
-    v->scope = s;
+    *s = (Scope){.outer = v->scope};
+    v->scope = v->log.n;
 }
 
 static void lose(TileRecord *t, const Box *b, Lost why)
@@ -61,67 +61,65 @@ static bool all_of_tile(const TileRecord *t, const Box *b)
     return b->nguards == 0;
 }
 
-static void drop_box(TileRecord *t, uint32_t i)
+static void drop(Box *b, uint32_t *link)
 {
-    memmove(&t->boxes.v[i], &t->boxes.v[i + 1], (t->boxes.n - i - 1) * sizeof *t->boxes.v);
-    t->boxes.n--;
+    b->ranks = 0;
+    *link = b->before;
 }
 
 /* Of writes under conditions that nothing undid the latest ones are kept. */
-static void drop_guarded(TileRecord *t)
+static void drop_guarded(Versions *v, TileRecord *t)
 {
-    uint32_t n = 0, kept = t->from;
-    for (uint32_t i = t->from; i < t->boxes.n; i++) n += t->boxes.v[i].nguards > 0;
-    if (n <= GUARDED_MAX) return;
-    uint32_t drop = n / 2;
-    for (uint32_t i = t->from; i < t->boxes.n; i++) {
-        bool out = t->boxes.v[i].nguards > 0 && drop > 0;
-        if (out) {
-            drop--;
-            lose(t, &t->boxes.v[i], LOST_GUARDS);
-        } else {
-            t->boxes.v[kept++] = t->boxes.v[i];
+    t->guarded = 0;
+    for (uint32_t *link = &t->last; *link > v->scope;) {
+        Box *b = box_at(v, *link);
+        t->guarded += b->nguards > 0;
+        if (b->nguards == 0 || t->guarded <= GUARDED_MAX / 2) {
+            link = &b->before;
+            continue;
         }
+        lose(t, b, LOST_GUARDS);
+        drop(b, link);
     }
-    t->boxes.n = kept;
 }
 
 void version_add(Versions *v, uint32_t tile, const Box *add)
 {
     TileRecord *t = &v->tiles[tile];
     Box b = *add;
+    uint32_t *link = &t->last, looked = 0;
     if (b.ranks == 0) return;
     for (uint32_t i = 0; i < b.part.n; i++)
         if (b.part.lo[i].bad || b.part.hi[i].bad) return;
-    if (t->scope != v->scope->id) {
-        vec_push(v->L->a, &v->scope->touched, ((Touched){tile, t->from, t->scope}));
-        t->from = t->boxes.n;
-        t->scope = v->scope->id;
-    }
-    if (all_of_tile(t, &b) && b.ranks == (1u << v->L->cluster_size) - 1) t->boxes.n = t->from;
-    for (uint32_t i = t->boxes.n, looked = 0; i-- > t->from && looked < RECENT; looked++) {
-        Box *o = &t->boxes.v[i];
-        if (!same_guards(o, &b) || o->remote != b.remote) continue;
-        if ((o->ranks & b.ranks) == b.ranks && part_inside(v, &b.part, &o->part)) return;
-        bool outdone = (o->ranks & b.ranks) == o->ranks && part_inside(v, &o->part, &b.part);
-        if (!outdone && (o->ranks != b.ranks || !merge(v, &b, o))) continue;
-        drop_box(t, i);
-        i = t->boxes.n; /* the greater one may go on from others */
+    if (all_of_tile(t, &b) && b.ranks == (1u << v->L->cluster_size) - 1)
+        while (t->last > v->scope) drop(box_at(v, t->last), &t->last);
+    while (*link > v->scope && looked++ < RECENT) {
+        Box *o = box_at(v, *link);
+        bool alike = same_guards(o, &b) && o->remote == b.remote;
+        if (alike && (o->ranks & b.ranks) == b.ranks && part_inside(v, &b.part, &o->part)) return;
+        bool outdone = alike && (o->ranks & b.ranks) == o->ranks && part_inside(v, &o->part, &b.part);
+        if (!outdone && !(alike && o->ranks == b.ranks && merge(v, &b, o))) {
+            link = &o->before;
+            continue;
+        }
+        drop(o, link);
+        link = &t->last; /* the greater one may go on from others */
         looked = 0;
     }
-    vec_push(v->L->a, &t->boxes, b);
-    if (b.nguards && t->boxes.n - t->from > GUARDED_MAX) drop_guarded(t);
+    b.tile = tile;
+    b.before = t->last;
+    vec_push(v->L->a, &v->log, b);
+    t->last = v->log.n;
+    if (b.nguards && ++t->guarded > GUARDED_MAX) drop_guarded(v, t);
 }
 
 void record_close(Versions *v, Scope *s)
 {
-    s->taken = arena_array(v->L->a, Boxes, s->touched.n);
-    for (uint32_t i = 0; i < s->touched.n; i++) {
-        TileRecord *t = &v->tiles[s->touched.v[i].tile];
-        for (uint32_t k = t->from; k < t->boxes.n; k++) vec_push(v->L->a, &s->taken[i], t->boxes.v[k]);
-        t->boxes.n = t->from;
-        t->from = s->touched.v[i].from;
-        t->scope = s->touched.v[i].scope;
+    for (uint32_t i = v->scope; i < v->log.n; i++)
+        if (v->log.v[i].ranks) vec_push(v->L->a, &s->taken, v->log.v[i]);
+    for (; v->log.n > v->scope; v->log.n--) {
+        TileRecord *t = &v->tiles[v->log.v[v->log.n - 1].tile];
+        if (t->last == v->log.n) t->last = v->log.v[v->log.n - 1].before;
     }
     v->scope = s->outer;
 }
@@ -141,41 +139,27 @@ static void add_guarded(Versions *v, uint32_t tile, const Box *b, const Guard *g
 }
 
 /* The other branch has written it, too. */
-static bool in_both(Versions *v, const Box *b, const Boxes *other, uint32_t near)
+static bool in_both(Versions *v, const Box *b, const Boxes *other, uint32_t at)
 {
-    uint32_t from = near > RECENT / 2 ? near - RECENT / 2 : 0;
-    for (uint32_t i = from; other && i < other->n && i < from + RECENT; i++) {
+    for (uint32_t i = at > NEAR ? at - NEAR : 0; i < other->n && i < at + NEAR; i++) {
         const Box *o = &other->v[i];
-        bool same = o->remote == b->remote && (o->ranks & b->ranks) == b->ranks && same_guards(o, b);
+        bool same = o->tile == b->tile && o->remote == b->remote && (o->ranks & b->ranks) == b->ranks && same_guards(o, b);
         if (same && part_inside(v, &b->part, &o->part)) return true;
     }
     return false;
 }
 
-static const Boxes *of_tile(const Scope *s, uint32_t tile, uint32_t near)
-{
-    for (uint32_t i = 0; i < s->touched.n && i < RECENT; i++) {
-        uint32_t at = (near + i) % s->touched.n;
-        if (s->touched.v[at].tile == tile) return &s->taken[at];
-    }
-    return NULL;
-}
-
 /* sure: where this way was taken without a condition, or not at all. */
 static void join(Versions *v, const Scope *way, const Scope *other, const Guard *g, uint16_t sure)
 {
-    for (uint32_t i = 0; i < way->touched.n; i++) {
-        uint32_t tile = way->touched.v[i].tile;
-        const Boxes *o = g ? of_tile(other, tile, i) : NULL;
-        for (uint32_t k = 0; k < way->taken[i].n; k++) {
-            Box b = way->taken[i].v[k];
-            bool both = in_both(v, &b, o, k);
-            uint16_t ranks = b.ranks;
-            b.ranks &= both ? UINT16_MAX : sure;
-            add_guarded(v, tile, &b, NULL);
-            b.ranks = ranks & (uint16_t)~b.ranks;
-            add_guarded(v, tile, &b, g);
-        }
+    for (uint32_t i = 0; i < way->taken.n; i++) {
+        Box b = way->taken.v[i];
+        bool both = g && in_both(v, &b, &other->taken, i);
+        uint16_t ranks = b.ranks;
+        b.ranks &= both ? UINT16_MAX : sure;
+        add_guarded(v, b.tile, &b, NULL);
+        b.ranks = ranks & (uint16_t)~b.ranks;
+        add_guarded(v, b.tile, &b, g);
     }
 }
 
@@ -258,12 +242,11 @@ static bool guard_with(Versions *v, Box *b, Atom x, Poly value)
     return true;
 }
 
-static bool each_turn(Versions *v, uint32_t tile, const LoopFrame *f, const Box *b, uint32_t *left)
+static bool each_turn(Versions *v, const LoopFrame *f, const Box *b)
 {
     Domain *d = v->d;
     int64_t more;
-    if (!poly_is_const(poly_sub(d, f->last, f->first), &more) || more < 0 || more >= *left) return false;
-    *left -= (uint32_t)more + 1;
+    if (!poly_is_const(poly_sub(d, f->last, f->first), &more) || more < 0 || more >= TURNS_MAX) return false;
     for (int64_t i = 0; i <= more; i++) {
         Box c = *b;
         Poly at = poly_add(d, f->first, poly_const(d, i));
@@ -272,24 +255,21 @@ static bool each_turn(Versions *v, uint32_t tile, const LoopFrame *f, const Box 
             c.part.lo[k] = domain_with(d, c.part.lo[k], f->index, at);
             c.part.hi[k] = domain_with(d, c.part.hi[k], f->index, at);
         }
-        version_add(v, tile, &c);
+        version_add(v, c.tile, &c);
     }
     return true;
 }
 
 void record_turns(Versions *v, const Scope *s, const LoopFrame *f)
 {
-    for (uint32_t i = 0; i < s->touched.n; i++) {
-        uint32_t tile = s->touched.v[i].tile, left = TURNS_MAX;
-        TileRecord *t = &v->tiles[tile];
-        for (uint32_t k = 0; k < s->taken[i].n; k++) {
-            Box b = s->taken[i].v[k];
-            bool empty_too;
-            Lost lost = lasts(v, f, &b);
-            if (lost != LOST_NOT) lose(t, &b, lost);
-            else if (!guards_mention(v, &b, f->index) && swept(v, f, &b, &empty_too))
-                add_guarded(v, tile, &b, empty_too || lit_holds(v, f->runs.whole) ? NULL : &f->runs);
-            else if (!each_turn(v, tile, f, &s->taken[i].v[k], &left)) lose(t, &b, LOST_INDEX);
-        }
+    for (uint32_t i = 0; i < s->taken.n; i++) {
+        Box b = s->taken.v[i];
+        TileRecord *t = &v->tiles[b.tile];
+        bool empty_too;
+        Lost lost = lasts(v, f, &b);
+        if (lost != LOST_NOT) lose(t, &b, lost);
+        else if (!guards_mention(v, &b, f->index) && swept(v, f, &b, &empty_too))
+            add_guarded(v, b.tile, &b, empty_too || lit_holds(v, f->runs.whole) ? NULL : &f->runs);
+        else if (!each_turn(v, f, &s->taken.v[i])) lose(t, &b, LOST_INDEX);
     }
 }

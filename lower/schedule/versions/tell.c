@@ -74,10 +74,10 @@ static bool of_other_iteration(Versions *v, const PRegion *r)
     return true;
 }
 
-static const Box *of_rank(const TileRecord *t, int rank)
+static const Box *of_rank(const Versions *v, const TileRecord *t, int rank)
 {
-    for (uint32_t i = t->boxes.n; i-- > 0;)
-        if (t->boxes.v[i].ranks >> rank & 1) return &t->boxes.v[i];
+    FOR_BOXES(v, t, b)
+        if (b->ranks >> rank & 1) return b;
     return NULL;
 }
 
@@ -116,11 +116,11 @@ void version_tell(Versions *v, const PStmt *st, const PRegion *r, int rank, bool
     Diags *diags = L->c->diags;
     const TileRecord *t = &v->tiles[r->tile->index];
     const char *name = name_text(L, r->tile->name);
-    const Box *some = of_rank(t, rank);
+    const Box *some = of_rank(v, t, rank);
     L->stmt = st;
-    if (t->boxes.n == 0 && of_other_iteration(v, r)) return;
+    if (t->last == 0 && of_other_iteration(v, r)) return;
     Diag *g;
-    if (some == NULL && t->boxes.n) {
+    if (some == NULL && t->last) {
         g = lower_error(L, E0610, r->span, "`%s` has no value at rank %d", name, rank);
         diag_label(diags, g, r->tile->span, "nothing writes it there");
         diag_fix(diags, g, "read it under a condition that leaves this rank out, or write it there, too");

@@ -44,6 +44,7 @@ typedef struct Box {
     uint8_t nguards;
     const Guard *guard[GUARDS_MAX];
     const PRegion *at; /* the write */
+    uint32_t tile, before; /* the box before it of the same tile: number from 1 in the log */
 } Box;
 typedef VEC(Box) Boxes;
 typedef enum Lost { LOST_NOT, LOST_INDEX, LOST_VALUE, LOST_GUARDS } Lost;
@@ -52,8 +53,8 @@ typedef struct Cells { /* in numbers */
 } Cells;
 typedef struct TileRecord {
     PTile *tile;
-    Boxes boxes;
-    uint32_t from, scope; /* boxes from `from` on are those of this scope */
+    uint32_t last; /* its latest box: number from 1 in the log; 0: none */
+    uint32_t guarded; /* under conditions, since some were forgotten */
     Lost lost;            /* why the last box that was forgotten was: */
     const PRegion *lost_at;
     const PStmt *across;  /* the across-grid pipeline, around this or in front, that writes it though it stands outside */
@@ -65,21 +66,16 @@ typedef struct LoopFrame { /* one index */
     bool ranged;
     Guard runs, never;
 } LoopFrame;
-typedef struct Touched { /* a tile that a scope writes, and what its record said of the scope around it */
-    uint32_t tile, from, scope;
-} Touched;
-typedef struct Scope {
-    uint32_t id;
-    VEC(Touched) touched;
-    Boxes *taken; /* when it is closed: what it wrote, as touched */
-    struct Scope *outer;
+typedef struct Scope { /* a branch, or a loop's body */
+    uint32_t outer; /* where the scope around it begins in the log */
+    Boxes taken;    /* when it is closed: what it wrote */
 } Scope;
 typedef struct Versions {
     Lower *L;
     Domain *d;
     TileRecord *tiles;
-    Scope *scope;
-    uint32_t nscopes;
+    Boxes log;       /* of all tiles, those of scopes that are open */
+    uint32_t scope;  /* those of the innermost one begin here */
     uint32_t at;     /* next move */
     uint16_t ranks;  /* that do the statement at hand; 0: nobody ever does */
     VEC(Lit) known;  /* that hold there */
@@ -94,6 +90,13 @@ typedef struct Versions {
         const Guard *guard;
     } missing;
 } Versions;
+
+/* The boxes of a tile, latest first. */
+#define FOR_BOXES(v, t, b) for (const Box *b = box_at(v, (t)->last); b; b = box_at(v, b->before))
+static inline Box *box_at(const Versions *v, uint32_t number)
+{
+    return number ? &v->log.v[number - 1] : NULL;
+}
 
 /* ---- record.c ---- */
 void record_begin(Versions *v, Scope *s);

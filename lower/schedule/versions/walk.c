@@ -363,7 +363,7 @@ static void forget_outer(Versions *v, const PStmt *across, const PBlock *b)
         if (tile && !tile->pipe) {
             TileRecord *t = &v->tiles[tile->index];
             t->across = across;
-            t->boxes.n = t->from = 0;
+            t->last = 0;
         }
         forget_outer(v, across, &s->body);
         forget_outer(v, across, &s->other);
