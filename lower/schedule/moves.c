@@ -77,7 +77,7 @@ static bool plan_tmem(Lower *L, Planned *p)
     const PMove *mv = p->st->move;
     p->tm = arena_new(L->a, TmemPlan);
     p->agent = AG_WORK;
-    if (L->ir->pair && move_by_tensor_core(mv) && !(L->derived ? tmem_paired(L, p) : written_tmem_plan(L, p->st))) return false;
+    if (L->ir->pair && move_by_tensor_core(mv) && !(L->derived ? tmem_paired(L, p) : written_tmem(L, p->st))) return false;
     if (!tmem_plan(L, p->st, p->tm)) return false;
     p->mi = mv->kind == MOVE_SHIFT ? p->tm->tensor : p->tm->shared;
     if (mv->kind == MOVE_TMEM_LD) p->dst = p->mi.tile->index;

@@ -63,7 +63,7 @@ bool rings_take(Lower *L, uint32_t ring, const Planned *p);
 bool rings_takes(const Lower *L, uint32_t ring, const Planned *p); /* may it? */
 void rings_keep_load(Lower *L, const Planned *load, const Planned *store); /* of what the store writes */
 
-/* ---- agent_walk.c ---- */
+/* ---- ring_ops.c ---- */
 Opnd planned_bytes(Lower *L, const Planned *p); /* that a load brings, with those of all CTAs of its multicast */
 
 /* ---- remote.c ---- */

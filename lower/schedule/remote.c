@@ -356,9 +356,7 @@ void remote_ready(Lower *L, uint32_t ring)
 {
     const Ring *r = &L->sched->rings[ring];
     Opnd slot = ring_slot(L, ring), bytes = sum_bytes(L, ring);
-    IrOp *op = emit_new(L, IR_BAR_ARRIVE_EXPECT);
-    put_bar(L, op, r->sum, slot);
-    put_opnd(L, op, IRK_BYTES, bytes);
+    ring_announce(L, IR_BAR_ARRIVE_EXPECT, r->sum, slot, bytes);
     tell(L, r, r->ready, r->adds_to);
     ring_await(L, ring, r->ready, true);
 }

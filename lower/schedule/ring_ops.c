@@ -79,15 +79,39 @@ void ring_acquire(Lower *L, uint32_t ring)
     come_together(L, op);
 }
 
+void ring_announce(Lower *L, IrOpcode code, uint32_t bar, Opnd slot, Opnd bytes)
+{
+    IrOp *op = emit_new(L, code);
+    put_bar(L, op, bar, slot);
+    put_opnd(L, op, IRK_BYTES, bytes);
+}
+
+Opnd planned_bytes(Lower *L, const Planned *p)
+{
+    bool varies = p->copies.t && p->copies.t->halo_bytes;
+    return varies ? tensor_bytes(L, &p->mi, p->copies.t) : opnd_imm(p->bytes * p->shares.n);
+}
+
+/* Every fill of a turn but the last only expects its bytes, where its condition holds; the last one arrives, too. In a
+ * batch all is expected at once, before it. */
+void ring_expect(Lower *L, const Planned *p, Opnd slot)
+{
+    Ring *r = &L->sched->rings[p->dst];
+    if (r->pipe && r->pipe->batch > 1) return;
+    Opnd bytes = p->by_rank ? remote_bytes(L, p)
+                            : emit_sel(L, IR_I32, L->guard, planned_bytes(L, p), opnd_imm(0));
+    bool last = r->kept || ++r->filled == r->nfills;
+    r->announced = L->body.ops.n + 1;
+    ring_announce(L, last ? IR_BAR_ARRIVE_EXPECT : IR_BAR_EXPECT, r->full, slot, bytes);
+    if (last && r->joined) ring_join(L, r, slot);
+}
+
 void ring_wait_full(Lower *L, uint32_t ring)
 {
     Ring *r = ring_at(L, ring);
     if (r->full == RING_NONE) return;
-    if (r->peered || (r->handed && r->filler == L->sched->role)) { /* nobody else of this CTA counts the bytes that come */
-        IrOp *op = emit_new(L, IR_BAR_ARRIVE_EXPECT);
-        put_bar(L, op, r->full, ring_slot(L, ring));
-        ir_imm(L->a, op, IRK_BYTES, r->bytes);
-    }
+    if (r->peered || (r->handed && r->filler == L->sched->role)) /* nobody else of this CTA counts the bytes that come */
+        ring_announce(L, IR_BAR_ARRIVE_EXPECT, r->full, ring_slot(L, ring), opnd_imm(r->bytes));
     ring_await(L, ring, r->full, from_others(L, r));
 }
 

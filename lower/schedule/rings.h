@@ -93,6 +93,7 @@ void flight_tell(Lower *L); /* P0005: when slots, shapes and dealing are known *
 void ring_wait_full(Lower *L, uint32_t ring);
 void ring_acquire(Lower *L, uint32_t ring);
 void ring_await(Lower *L, uint32_t ring, uint32_t bar, bool cluster); /* one of its events */
+void ring_announce(Lower *L, IrOpcode code, uint32_t bar, Opnd slot, Opnd bytes); /* bytes that complete on a barrier, perhaps with an arrival */
 void ring_expect(Lower *L, const struct Planned *p, Opnd slot); /* a fill's bytes; the last one's arrival, too */
 void ring_arrive_full(Lower *L, uint32_t ring);
 void ring_join(Lower *L, const Ring *r, Opnd slot);

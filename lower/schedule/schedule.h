@@ -13,7 +13,7 @@
  *   sharing         rings of loops that follow one another                    share.c
  *   flight          what is said where they keep too little on its way        flight.c
  *   kept tiles      that overlap with nothing                                 kept.c
- *   the walk        the tree: ops of all agents                               agent_walk.c, agent_sync.c
+ *   the walk        the tree: ops of all agents                               agent_walk.c, agent_moves.c, agent_sync.c
  *   dealing         which iterations a team runs                              deal.c
  *   ways of dealing static, ticket, launch, clc                           deal_ways.c
  *   batches         several iterations in one turn                        batch.c
@@ -119,6 +119,9 @@ void walk_turn(Lower *L, Pipe *p, const BodyPart *part);
 bool walk_enter(const Lower *L, const PStmt *st, int agent); /* a loop without moves of the role is nothing to it, unless it changes variables */
 uint32_t walk_moves(const PBlock *b);       /* how many there are in it */
 void walk_end(Lower *L, const PBlock *b);   /* stores are committed, slots given back, counters go on */
+
+/* ---- agent_moves.c ---- */
+void agent_move(Lower *L); /* the next one, by whom it is */
 
 /* ---- agent_sync.c: of the agent whose ops are emitted ---- */
 void agent_id_sync(Lower *L);

@@ -10,6 +10,7 @@
  */
 #include "lower/apart/apart.h"
 #include "lower/schedule/schedule.h"
+#include "lower/schedule/written/sync.h"
 
 /* ---- conditions of a pair ---- */
 
@@ -106,17 +107,23 @@ static void both_ready(Lower *L)
 
 /* ---- operations of the tensor core ---- */
 
+/* By the elected thread, of the CTA that acts for its pair. */
+static void commit(Lower *L, uint32_t bar, Opnd slot, Opnd guard, Opnd rank)
+{
+    Opnd both = L->ir->pair ? emit_op(L, IR_SHL, IR_I32, opnd_imm(3), rank) : opnd_imm(0);
+    IrOp *op = emit_new(L, IR_TC_COMMIT);
+    emit_if(op, guard);
+    put_bar(L, op, bar, slot);
+    if (L->ir->pair) put_opnd(L, op, IRK_MASK, both);
+}
+
 void tmem_settle(Lower *L)
 {
     Sched *s = L->sched;
     if (s->planning || s->role != AG_WORK || s->tmem.pending.n == 0) return;
-    Opnd even = is_even(L);
-    Opnd mask = L->ir->pair ? emit_op(L, IR_SHL, IR_I32, opnd_imm(3), even_rank(L)) : opnd_imm(0);
+    Opnd even = is_even(L), rank = L->ir->pair ? even_rank(L) : opnd_imm(0);
     ir_ref(L->a, emit_new(L, IR_ACQUIRE), IRK_RING, IRA_RING, s->tmem.done_ring);
-    IrOp *op = emit_new(L, IR_TC_COMMIT);
-    emit_if(op, even);
-    put_bar(L, op, s->tmem.bar, opnd_turn(s->tmem.done_ring));
-    if (L->ir->pair) put_opnd(L, op, IRK_MASK, mask);
+    commit(L, s->tmem.bar, opnd_turn(s->tmem.done_ring), even, rank);
     wait(L, s->tmem.bar, s->tmem.done_ring);
     s->tmem.pending.n = 0;
 }
@@ -152,6 +159,13 @@ void tmem_start(Lower *L, Planned *p)
     if (must_settle(L, p)) tmem_settle(L);
     Opnd slot = shift ? opnd_imm(0) : region_slot(L, &p->mi), from = shift ? opnd_imm(0) : region_offset(L, &p->mi);
     agent_store_sync(L); /* also passes on the waits: nobody is late for the phase before */
+    if (!L->derived) { /* to a barrier of the program; an `if` of it says who of a pair does it */
+        Opnd at;
+        if (!sync_commit_slot(L, p->st, &at)) return;
+        tmem_emit(L, p->tm, slot, from, L->guard);
+        commit(L, p->st->move->barrier->index, at, L->sync->guard, L->ir->pair ? emit_sreg(L, IRR_CLUSTER_CTARANK) : opnd_imm(0));
+        return;
+    }
     Opnd even = is_even(L);
     if (L->ir->pair) both_ready(L);
     tmem_emit(L, p->tm, slot, from, emit_logic(L, IR_AND, even, L->guard));

@@ -208,7 +208,7 @@ bool written_arrive(Lower *L, const Planned *p, Opnd *slot)
 /* ---- tensor memory ---- */
 
 /* Of each pair the even CTA begins it, for both. */
-bool written_tmem_plan(Lower *L, const PStmt *st)
+bool written_tmem(Lower *L, const PStmt *st)
 {
     for (int r = 1; L->ir->pair && r < L->cluster_size; r += 2) {
         if (left_out_at(L, r)) continue;
@@ -218,18 +218,4 @@ bool written_tmem_plan(Lower *L, const PStmt *st)
         return false;
     }
     return true;
-}
-
-void written_tmem(Lower *L, Planned *p)
-{
-    bool copy = p->tm->piece != NULL;
-    Opnd slot = copy ? region_slot(L, &p->mi) : opnd_imm(0), from = copy ? region_offset(L, &p->mi) : opnd_imm(0), at;
-    agent_store_sync(L);
-    if (!sync_commit_slot(L, p->st, &at)) return;
-    tmem_emit(L, p->tm, slot, from, L->guard);
-    Opnd both = L->ir->pair ? emit_op(L, IR_SHL, IR_I32, opnd_imm(3), emit_sreg(L, IRR_CLUSTER_CTARANK)) : opnd_imm(0);
-    IrOp *op = emit_new(L, IR_TC_COMMIT);
-    emit_if(op, L->sync->guard);
-    put_bar(L, op, p->st->move->barrier->index, at);
-    if (L->ir->pair) put_opnd(L, op, IRK_MASK, both);
 }

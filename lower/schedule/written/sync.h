@@ -79,8 +79,7 @@ void written_sync(Lower *L, const PStmt *st);   /* a wait, an arrival, the end o
 bool written_plan(Lower *L, struct Planned *p); /* a copy from or to a tensor that other CTAs have to do with; false after an error */
 /* In front of a move: it arrives at a barrier of the program and announces its bytes. False after an error. */
 bool written_arrive(Lower *L, const struct Planned *p, Opnd *slot);
-void written_tmem(Lower *L, struct Planned *p); /* by the tensor core */
-bool written_tmem_plan(Lower *L, const PStmt *st); /* .. false after an error */
+bool written_tmem(Lower *L, const PStmt *st);   /* by the tensor core; false after an error */
 bool role_committed(Lower *L, const PStmt *st); /* to a barrier of the program; false after an error */
 void role_tensor_fence(Lower *L, IrOrder o);    /* where the role at hand works on tensor memory */
 

@@ -1,0 +1,138 @@
+/* Moves by the agent, or the role of the source, whose they are. */
+#include "lower/plan/device_maps.h"
+#include "lower/schedule/schedule.h"
+#include "lower/schedule/written/sync.h"
+
+static void tmem(Lower *L, Planned *p)
+{
+    Sched *s = L->sched;
+    if (p->src != RING_NONE) kept_arrive(L, p->src);
+    if (p->dst != RING_NONE) kept_arrive(L, p->dst);
+    if (move_by_tensor_core(p->st->move)) {
+        tmem_start(L, p);
+        return;
+    }
+    tmem_settle(L);
+    agent_before_work(L, p->dst);
+    tmem_work(L, p);
+    s->now->dirty = true;
+    s->now->unfenced |= p->dst != RING_NONE;
+}
+
+static void work(Lower *L, Planned *p)
+{
+    Sched *s = L->sched;
+    Between b = between_values(L, p->st, &p->mi, p->other);
+    if (p->src != RING_NONE) kept_arrive(L, p->src);
+    kept_arrive(L, p->dst);
+    agent_before_work(L, p->dst);
+    between_work(L, &b, p->plan, p->zeros);
+    s->now->dirty = s->now->unfenced = true;
+}
+
+/* ---- copies ---- */
+
+/* In roles of the source: see device_maps.c. */
+static void make_map(Lower *L, const Planned *p)
+{
+    const TensorPlan *t = p->copies.t;
+    if (!L->derived && t && t->device) device_make(L, &L->device->maps.v[t->device - 1], t->slot);
+}
+
+static void load(Lower *L, Planned *p)
+{
+    Ring *r = &L->sched->rings[p->dst];
+    const PMove *mv = p->st->move;
+    bool committed = mv->commit == COMMIT_BARRIER, kept = r->kept && !committed;
+    Opnd guard = L->guard, slot = ring_slot(L, p->dst);
+    if (p->ordered) agent_wait_stores(L, true);
+    if (kept) kept_open(L, p);
+    if (!committed) ring_expect(L, p, slot);
+    else if (!written_arrive(L, p, &slot)) return;
+    L->guard = emit_logic(L, IR_AND, guard, remote_values(L, p));
+    copies_values(L, &p->mi, &p->copies);
+    make_map(L, p);
+    copies_emit(L, &p->mi, &p->copies, committed ? mv->barrier->index : r->full, slot);
+    L->guard = guard;
+    if (kept) kept_issued(L, p);
+}
+
+static void store(Lower *L, Planned *p)
+{
+    const PMove *mv = p->st->move;
+    kept_arrive(L, p->src);
+    kept_overwritten(L, p);
+    agent_store_sync(L);
+    if (p->ordered) agent_wait_stores(L, false);
+    copies_values(L, &p->mi, &p->copies);
+    make_map(L, p);
+    copies_emit(L, &p->mi, &p->copies, 0, opnd_imm(0));
+    if (mv->in_group) return;
+    L->sched->now->pending = true;
+    if (mv->commit == COMMIT_DERIVED) agent_reads(L, p->src);
+    if (L->sched->alone || !L->derived) agent_commit(L); /* so that the tile is free before what is stored next */
+}
+
+static void prefetch(Lower *L, Planned *p)
+{
+    int64_t ahead = p->st->move->ahead;
+    if (ahead > 0 && !deal_ahead(L, p, ahead)) return;
+    copies_values(L, &p->mi, &p->copies);
+    copies_emit(L, &p->mi, &p->copies, 0, opnd_imm(0));
+    if (ahead > 0) deal_now(L);
+}
+
+static void copy(Lower *L, Planned *p)
+{
+    PMoveKind kind = p->st->move->kind;
+    if (p->copies.g) agent_global(L, p);
+    else if (kind == MOVE_LOAD) load(L, p);
+    else if (kind == MOVE_STORE) store(L, p);
+    else prefetch(L, p);
+}
+
+static void send(Lower *L, Planned *p)
+{
+    Between b = between_values(L, p->st, &p->mi, p->other);
+    if (p->src != RING_NONE) kept_arrive(L, p->src);
+    if (!L->derived) {
+        Opnd slot;
+        if (b.from) agent_store_sync(L);
+        if (written_arrive(L, p, &slot)) between_send(L, &b, p->st->move->barrier->index, slot);
+        return;
+    }
+    Ring *to = &L->sched->rings[p->dst];
+    Opnd slot = ring_slot(L, p->dst);
+    bool sums = p->st->move->reduce >= 0 && !to->kept;
+    if (to->kept) kept_open(L, p);
+    if (p->by_rank && !sums) ring_expect(L, p, slot);
+    between_send(L, &b, sums ? to->sum : to->full, slot);
+    if (to->kept) kept_issued(L, p);
+}
+
+void agent_move(Lower *L)
+{
+    Sched *s = L->sched;
+    Planned *p = s->moves.v[s->at++];
+    Agent before = s->role;
+    if (!(s->active >> p->agent & 1)) return;
+    sched_as(L, p->agent);
+    if (L->derived) ring_place(L, &p->mi);
+    if (L->derived && p->other) ring_place(L, p->other);
+    switch (p->st->move->kind) {
+    case MOVE_LOAD:
+    case MOVE_STORE:
+    case MOVE_PREFETCH: copy(L, p); break;
+    case MOVE_PEER:
+    case MOVE_SHARED:
+    case MOVE_FILL:
+        if (p->st->move->dst.peer) send(L, p);
+        else work(L, p);
+        break;
+    case MOVE_TMEM_CP:
+    case MOVE_TMEM_LD:
+    case MOVE_TMEM_ST:
+    case MOVE_SHIFT: tmem(L, p); break;
+    }
+    sched_as(L, before);
+}
