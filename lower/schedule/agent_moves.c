@@ -1,4 +1,5 @@
 /* Moves by the agent, or the role of the source, whose they are. */
+#include "lower/apart/apart.h"
 #include "lower/plan/device_maps.h"
 #include "lower/schedule/schedule.h"
 #include "lower/schedule/written/sync.h"
@@ -28,6 +29,33 @@ static void work(Lower *L, Planned *p)
     agent_before_work(L, p->dst);
     between_work(L, &b, p->plan, p->zeros);
     s->now->dirty = s->now->unfenced = true;
+}
+
+/* ---- work between a tensor and a tile ---- */
+
+/* Copies of the kernel may touch what threads store. */
+static bool copied_too(const Sched *s, const PTensor *t)
+{
+    for (uint32_t i = 0; i < s->moves.n; i++) {
+        const Planned *p = s->moves.v[i];
+        if (!p->copies.g && p->mi.tensor && base_of(p->mi.tensor) == base_of(t)) return true;
+    }
+    return false;
+}
+
+/* Between a tensor and a tile. What is still on its way of what it touches, there or here, is waited for. */
+static void global(Lower *L, Planned *p)
+{
+    Sched *s = L->sched;
+    bool load = p->mi.load;
+    kept_arrive(L, load ? p->dst : p->src);
+    if (!load) kept_overwritten(L, p);
+    if (p->ordered) agent_wait_stores(L, false);
+    agent_before_work(L, p->dst);
+    global_emit(L, &p->mi, p->copies.g, p->plan);
+    s->now->dirty = true;
+    s->now->unfenced |= load;
+    s->now->stored |= !load && copied_too(s, p->mi.tensor);
 }
 
 /* ---- copies ---- */
@@ -85,7 +113,7 @@ static void prefetch(Lower *L, Planned *p)
 static void copy(Lower *L, Planned *p)
 {
     PMoveKind kind = p->st->move->kind;
-    if (p->copies.g) agent_global(L, p);
+    if (p->copies.g) global(L, p);
     else if (kind == MOVE_LOAD) load(L, p);
     else if (kind == MOVE_STORE) store(L, p);
     else prefetch(L, p);

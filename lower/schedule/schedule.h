@@ -19,7 +19,6 @@
  *   batches         several iterations in one turn                        batch.c
  *   teams           CTAs of a cluster: multicast, peers, per rank             peers.c, remote.c
  *   tensor memory   copies into it and waits for them, all by `work`          tensor_memory.c
- *   global          what threads move from and to tensors                     global.c
  *   device maps     tensor maps for views that are made at run time           device_maps.c
  *
  * Where the program synchronises by itself, or writes its roles out, the walk goes through each of them as the working agent:
@@ -137,9 +136,6 @@ void agent_wait_stores(Lower *L, bool reads);    /* .. and all that they write i
 void agent_readers_youngest(Lower *L);           /* of the groups that are counted at a loop's border, theirs are the last */
 void agent_readers_end(Lower *L, const PBlock *b); /* the turn ends: tiles of outer blocks are not read any more */
 void agent_before_work(Lower *L, uint32_t dst);  /* threads read, and write that ring or RING_NONE */
-
-/* ---- global.c ---- */
-void agent_global(Lower *L, Planned *p); /* threads move between a tensor and a tile */
 
 /* ---- uses.c ---- */
 bool uses_swapped(const Sched *s, const PStmt *st); /* the ops of the branch's second part stand first */

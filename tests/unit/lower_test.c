@@ -96,7 +96,7 @@ static void explicit_copy(void **state)
                       "move src[row, col] -> tile via in commit full; wait full;\n"
                       "move tile -> dst[row, col] via out commit group; wait group; }\n",
             "map in = src tiled bf16", "check E1124 N % 8 == 0", "smem 32776", "bar.init full, 1", "fence.mbar_init",
-            "%row = mul.i32 %ctaid.y, 64", "%col = mul.i32 %ctaid.x, 256", "bar.arrive_expect full, 32768",
+            "bar.arrive_expect full, 32768", "%row = mul.i32 %ctaid.y, 64", "%col = mul.i32 %ctaid.x, 256",
             "tma.load in [%row, %col] -> tile, full, bytes 32768", "bar.wait full, 0",
             "tma.store out [%row, %col], tile, bytes 32768", "grp.commit", "grp.wait 0 full\n  }");
 }
