@@ -89,6 +89,7 @@ static void know_condition(Lower *L, TensorAccess *a, const Condition *c)
         know_order(L, a, c);
         return;
     }
+    if (c->b == NULL) return;
     bool right = !(scalar_uses(L, c->b) & ~USE_LAUNCH);
     const Sx *x = right ? c->a : c->b, *of = right ? c->b : c->a;
     if (scalar_uses(L, of) & ~USE_LAUNCH) return;

@@ -126,33 +126,48 @@ Need need_equal(Lower *L, Poly x, int64_t k, Lx *cond)
 
 /* ---- what the conditions around say ---- */
 
-static void order(Lower *L, const Sx *a, const Sx *b, int less)
+typedef struct Opened { /* a condition that is taken apart */
+    Lower *L;
+    uint32_t most; /* graphs share nodes: no more is looked at */
+    bool held;
+} Opened;
+
+static void say(const Opened *o, Condition c)
 {
-    vec_push(L->a, &L->scalars->conditions, ((Condition){COND_ORDER, a, b, less}));
+    c.held = o->held;
+    vec_push(o->L->a, &o->L->scalars->conditions, c);
+}
+
+static void take_apart(Opened o, const Sx *x, bool holds)
+{
+    const Sx *a = x->a, *b = x->b;
+    bool both = x->op == (holds ? SX_LAND : SX_LOR) && o.L->scalars->conditions.n < o.most;
+    if (both) {
+        take_apart(o, a, holds);
+        take_apart(o, b, holds);
+        return;
+    }
+    switch ((SxOp)x->op) {
+    case SX_LET:
+        o.held |= (scalar_uses(o.L, a) & USE_VAR) != 0;
+        take_apart(o, a, holds);
+        break;
+    case SX_NOT: take_apart(o, a, !holds); break;
+    case SX_EQ:
+    case SX_NE: say(&o, (Condition){.kind = holds == (x->op == SX_EQ) ? COND_EQUAL : COND_UNEQUAL, .a = a, .b = b}); break;
+    case SX_LT: say(&o, (Condition){.kind = COND_ORDER, .a = holds ? a : b, .b = holds ? b : a, .less = holds}); break;
+    case SX_LE: say(&o, (Condition){.kind = COND_ORDER, .a = holds ? a : b, .b = holds ? b : a, .less = !holds}); break;
+    case SX_GT: say(&o, (Condition){.kind = COND_ORDER, .a = holds ? b : a, .b = holds ? a : b, .less = holds}); break;
+    case SX_GE: say(&o, (Condition){.kind = COND_ORDER, .a = holds ? b : a, .b = holds ? a : b, .less = !holds}); break;
+    default: say(&o, (Condition){.kind = holds ? COND_HOLDS : COND_FAILS, .a = x}); break;
+    }
 }
 
 uint32_t conditions_open(Lower *L, const Sx *x, bool holds)
 {
+    enum { MOST = 64 };
     uint32_t around = L->scalars->conditions.n;
-    switch ((SxOp)x->op) {
-    case SX_LET: conditions_open(L, x->a, holds); break;
-    case SX_NOT: conditions_open(L, x->a, !holds); break;
-    case SX_LAND:
-    case SX_LOR:
-        if (holds != (x->op == SX_LAND)) break;
-        conditions_open(L, x->a, holds);
-        conditions_open(L, x->b, holds);
-        break;
-    case SX_EQ:
-    case SX_NE:
-        vec_push(L->a, &L->scalars->conditions, ((Condition){holds == (x->op == SX_EQ) ? COND_EQUAL : COND_UNEQUAL, x->a, x->b, 0}));
-        break;
-    case SX_LT: holds ? order(L, x->a, x->b, 1) : order(L, x->b, x->a, 0); break;
-    case SX_LE: holds ? order(L, x->a, x->b, 0) : order(L, x->b, x->a, 1); break;
-    case SX_GT: holds ? order(L, x->b, x->a, 1) : order(L, x->a, x->b, 0); break;
-    case SX_GE: holds ? order(L, x->b, x->a, 0) : order(L, x->a, x->b, 1); break;
-    default: break;
-    }
+    take_apart((Opened){.L = L, .most = around + MOST}, x, holds);
     return around;
 }
 

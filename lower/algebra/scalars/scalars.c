@@ -286,6 +286,7 @@ static void assume(Lower *L, const Sx *x)
     uint32_t around = conditions_open(L, x, true);
     for (uint32_t i = around; i < L->scalars->conditions.n; i++) {
         const Condition *c = &L->scalars->conditions.v[i];
+        if (c->b == NULL) continue;
         Poly a = scalar_poly(L, c->a), b = scalar_poly(L, c->b);
         int64_t zero;
         if (c->kind == COND_ORDER) domain_assume_le(d, poly_add(d, a, poly_const(d, c->less)), b);

@@ -66,9 +66,10 @@ typedef struct OpenLoop {
     Atom turn; /* the same, where turns of the loop are told apart as if they were teams */
 } OpenLoop;
 typedef struct Condition { /* a comparison that holds */
-    enum { COND_ORDER, COND_EQUAL, COND_UNEQUAL } kind;
+    enum { COND_ORDER, COND_EQUAL, COND_UNEQUAL, COND_HOLDS, COND_FAILS } kind; /* the last two: a, which is no comparison, does, or does not */
     const Sx *a, *b;
     int less; /* COND_ORDER: a + less <= b */
+    bool held; /* by a `let` that reads variables: they may have changed since */
 } Condition;
 typedef struct LoopState {
     const PStmt *stmt;
@@ -189,7 +190,7 @@ Need need_multiple(Lower *L, Poly x, int64_t m, Lx *cond);
 Need need_at_least(Lower *L, Poly x, int64_t limit, Lx *cond);
 Need need_at_most(Lower *L, Poly x, int64_t limit, Lx *cond);
 Need need_equal(Lower *L, Poly x, int64_t k, Lx *cond);
-/* The comparisons that say that cond holds, or does not, are put behind those around; how many those are. */
+/* The comparisons that together say that cond holds, or does not, are put behind those around; how many those are. */
 uint32_t conditions_open(Lower *L, const Sx *cond, bool holds);
 /* x >= limit wherever the conditions around the statement at hand hold: enough for what is done under them alone. */
 bool conditions_at_least(Lower *L, Poly x, int64_t limit);

@@ -203,67 +203,44 @@ static void move(Versions *v, const PStmt *st)
 
 /* ---- conditions ---- */
 
-static Lit at_least(Versions *v, const Sx *a, const Sx *b, int64_t more) /* a - b >= more */
+static Lit lit_of(Versions *v, const Condition *c)
 {
-    Poly p = poly_sub(v->d, form(v, a), form(v, b));
-    return (Lit){.p = poly_sub(v->d, p, poly_const(v->d, more))};
-}
-
-/* What a `let` reads of variables it has read where it stands. */
-static bool seen_through(Versions *v, const Sx *x)
-{
-    return x->op == SX_LET && !(scalar_uses(v->L, x->a) & USE_VAR);
-}
-
-static Lit lit_of(Versions *v, const Sx *x)
-{
-    while (seen_through(v, x)) x = x->a;
-    switch ((SxOp)x->op) {
-    case SX_EQ:
-    case SX_NE: return (Lit){.p = at_least(v, x->a, x->b, 0).p, .eq = true, .not = x->op == SX_NE};
-    case SX_LT: return at_least(v, x->b, x->a, 1);
-    case SX_LE: return at_least(v, x->b, x->a, 0);
-    case SX_GT: return at_least(v, x->a, x->b, 1);
-    case SX_GE: return at_least(v, x->a, x->b, 0);
-    case SX_NOT: return lit_not(v, lit_of(v, x->a));
-    default: return (Lit){.p = poly_sub(v->d, form(v, x), poly_const(v->d, 1))};
+    Domain *d = v->d;
+    if (c->b == NULL) {
+        Lit l = {.p = poly_sub(d, form(v, c->a), poly_const(d, 1))};
+        return c->kind == COND_HOLDS ? l : lit_not(v, l);
     }
+    Poly p = poly_sub(d, form(v, c->b), form(v, c->a));
+    if (c->kind == COND_ORDER) return (Lit){.p = poly_sub(d, p, poly_const(d, c->less))};
+    return (Lit){.p = p, .eq = true, .not = c->kind == COND_UNEQUAL};
 }
 
-/* Graphs share nodes: no more is looked at than there is room for. */
-static void parts_of(Versions *v, const Sx *x, bool no, Lit *out, uint32_t *n)
+/* One way of an `if`. What a `let` has read of variables nobody knows here but as that `let`'s value. */
+static void guard_parts(Versions *v, Guard *g, const Sx *x, bool holds)
 {
-    if (*n > PARTS_MAX) return;
-    while (seen_through(v, x) || x->op == SX_NOT) {
-        no ^= x->op == SX_NOT;
-        x = x->a;
+    Lower *L = v->L;
+    uint32_t around = conditions_open(L, x, holds), n = L->scalars->conditions.n - around;
+    const Condition *c = &L->scalars->conditions.v[around];
+    Lit *out = arena_array(L->a, Lit, PARTS_MAX);
+    bool all = n <= PARTS_MAX;
+    for (uint32_t i = 0; i < n && all; i++) {
+        all = !c[i].held || !((scalar_uses(L, c[i].a) | (c[i].b ? scalar_uses(L, c[i].b) : 0u)) & USE_VAR);
+        out[i] = lit_of(v, &c[i]);
     }
-    if (x->op == (no ? SX_LOR : SX_LAND)) {
-        parts_of(v, x->a, no, out, n);
-        parts_of(v, x->b, no, out, n);
-        return;
-    }
-    if (*n < PARTS_MAX) out[*n] = no ? lit_not(v, lit_of(v, x)) : lit_of(v, x);
-    ++*n;
-}
-
-static void guard_parts(Versions *v, Guard *g, const Sx *x, bool no)
-{
-    Lit *out = arena_array(v->L->a, Lit, PARTS_MAX);
-    uint32_t n = 0;
-    parts_of(v, x, no, out, &n);
+    L->scalars->conditions.n = around;
     g->parts = out;
-    g->nparts = n <= PARTS_MAX ? n : 0;
+    g->nparts = all ? n : 0;
+    g->whole = all && n == 1 ? out[0] : lit_of(v, &(Condition){.kind = holds ? COND_HOLDS : COND_FAILS, .a = x});
 }
 
 static const Guard *guard_of(Versions *v, const PStmt *st)
 {
     Guard *yes = arena_new(v->L->a, Guard), *no = arena_new(v->L->a, Guard);
-    Lit l = lit_of(v, st->value);
-    *yes = (Guard){.whole = l, .otherwise = no, .st = st};
-    *no = (Guard){.whole = lit_not(v, l), .otherwise = yes, .st = st, .other = true};
-    guard_parts(v, yes, st->value, false);
-    guard_parts(v, no, st->value, true);
+    *yes = (Guard){.otherwise = no, .st = st};
+    *no = (Guard){.otherwise = yes, .st = st, .other = true};
+    guard_parts(v, yes, st->value, true);
+    guard_parts(v, no, st->value, false);
+    no->whole = lit_not(v, yes->whole);
     return yes;
 }
 
