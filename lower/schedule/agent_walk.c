@@ -4,8 +4,6 @@
 
 enum { CHAIN_MAX = SCHED_CHAIN - 1 };
 
-static void walk(Lower *L, const PStmt *st);
-
 static Sched *sched(Lower *L)
 {
     return L->sched;
@@ -140,7 +138,7 @@ static void loop(Lower *L, const PStmt *st)
     L->guard = L->sync->guard = opnd_imm(1);
     s->value = emit_loop(L, t, a, b);
     vars_forget(L, &st->body);
-    walk(L, st);
+    walk_turn(L, st, NULL, NULL);
     emit_end(L);
     vars_forget(L, &st->body);
     L->guard = guard;
@@ -408,36 +406,23 @@ static void close_turn(Lower *L, const Before *before, bool ids)
     }
 }
 
-void walk_turn(Lower *L, Pipe *p, const BodyPart *part)
+void walk_turn(Lower *L, const PStmt *st, Pipe *p, const BodyPart *part)
 {
     Sched *s = sched(L);
-    const PBlock *b = &p->st->body;
     Pipe *outer = s->across;
     Opnd open = s->open;
+    bool across = p && p->across;
     s->open = opnd_imm(1);
-    if (p->across) s->across = p;
-    Before before = before_turn(L, b);
-    open_turn(L, p->st, p, !p->across || p->deal != DEAL_LAUNCH);
+    if (across) s->across = p;
+    Before before = before_turn(L, &st->body);
+    open_turn(L, st, p, !across || p->deal != DEAL_LAUNCH);
     for (int a = 0; a < AG_COUNT; a++) /* no turn but a piece of one */
         if (part && p->whole && s->active >> a & 1) s->state[a].dirty = before.agent[a].dirty;
-    turn_statements(L, b, part);
-    if (!s->planning && !part) walk_end(L, b);
-    close_turn(L, &before, !p->across);
+    turn_statements(L, &st->body, part);
+    if (!s->planning && !part) walk_end(L, &st->body);
+    close_turn(L, &before, !across);
     s->open = open;
     s->across = outer;
-}
-
-static void walk(Lower *L, const PStmt *st) /* a `for` */
-{
-    Sched *s = sched(L);
-    Before before = before_turn(L, &st->body);
-    Opnd open = sched(L)->open;
-    sched(L)->open = opnd_imm(1);
-    open_turn(L, st, NULL, true);
-    turn_statements(L, &st->body, NULL);
-    if (!s->planning) walk_end(L, &st->body);
-    close_turn(L, &before, true);
-    sched(L)->open = open;
 }
 
 void walk_block(Lower *L, const PBlock *b)

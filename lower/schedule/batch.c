@@ -76,7 +76,7 @@ static void singly(Lower *L, Pipe *p, const BodyPart *part)
     L->inside = emit_cmp(L, IRL_LT, at, emit_param(L, p->total));
     L->sched->batch_index = g;
     deal_indices(L, p, at);
-    walk_turn(L, p, part);
+    walk_turn(L, p->st, p, part);
     L->inside = opnd_imm(1);
     L->sched->batch_index = opnd_imm(0);
     emit_end(L);
@@ -109,7 +109,7 @@ static void in_parts(Lower *L, Pipe *p)
     while (part.end && next_part(s, part.end, &part)) {
         s->at = at;
         if (part.together) {
-            walk_turn(L, p, &part);
+            walk_turn(L, p->st, p, &part);
         } else {
             agent_store_sync(L);
             singly(L, p, &part);

@@ -287,13 +287,13 @@ void deal_turn(Lower *L, Pipe *p, Opnd id)
         return;
     }
     deal_indices(L, p, id);
-    walk_turn(L, p, NULL);
+    walk_turn(L, p->st, p, NULL);
 }
 
 static void nested(Lower *L, Pipe *p, int i, const Opnd *from, const Opnd *to)
 {
     if (i == p->st->pipe->n) {
-        walk_turn(L, p, NULL);
+        walk_turn(L, p->st, p, NULL);
         return;
     }
     const PStmt *x = &p->index[i];
@@ -358,7 +358,7 @@ void deal_walk(Lower *L, Pipe *p)
     if (L->sched->planning) {
         vec_push(L->a, &L->values->hoisted, 0);
         deal_indices(L, p, (Opnd){.v = ir_value(L->a, L->ir, IR_I64, NULL)}); /* no number: what is made of one is kept */
-        walk_turn(L, p, NULL);
+        walk_turn(L, p->st, p, NULL);
     } else {
         LxPool *pool = &L->ir->mf.lx;
         Opnd teams = emit_param(L, lx_op(L->a, pool, LX_CEIL, p->total, lx_const(L->a, pool, p->batch)));

@@ -113,8 +113,8 @@ void sched_as(Lower *L, Agent a);            /* ops are a's from here on; AG_NON
 void walk_body(Lower *L);                   /* the whole program */
 void walk_block(Lower *L, const PBlock *b); /* .. or a role of the source */
 void walk_begin(Lower *L, const PBlock *b); /* the role's part of a turn begins: slots are taken */
-/* The body. part: of a batch, around which the slots are taken and given back; or NULL. */
-void walk_turn(Lower *L, Pipe *p, const BodyPart *part);
+/* The body of a loop; p: of a pipeline, or NULL. part: of a batch, around which the slots are taken and given back; or NULL. */
+void walk_turn(Lower *L, const PStmt *st, Pipe *p, const BodyPart *part);
 bool walk_enter(const Lower *L, const PStmt *st, int agent); /* a loop without moves of the role is nothing to it, unless it changes variables */
 uint32_t walk_moves(const PBlock *b);       /* how many there are in it */
 void walk_end(Lower *L, const PBlock *b);   /* stores are committed, slots given back, counters go on */
