@@ -126,24 +126,35 @@ void walk_end(Lower *L, const PBlock *b)
 
 /* ---- statements ---- */
 
-static void loop(Lower *L, const PStmt *st)
+/* Bounds are worked out once, in front: the body may change variables in them. */
+void walk_loop(Lower *L, const PStmt *st, Pipe *p)
 {
-    LoopState *s = &L->scalars->loops[st->id];
-    Opnd guard = L->guard, followed = L->sync->guard;
+    const PStmt *index = p ? p->index : st;
+    int n = p ? st->pipe->n : 1;
+    Opnd from[PIPE_INDICES], to[PIPE_INDICES], guard = L->guard, followed = L->sync->guard;
     SyncMark around = sync_enter(L);
-    loop_open(L, st);
-    Opnd a = lower_bound(L, st->lo, s->wide), b = lower_bound(L, st->value, s->wide);
-    IrType t = s->wide ? IR_I64 : IR_I32;
-    b = emit_sel(L, t, guard, b, a);
+    for (int i = 0; i < n; i++) {
+        LoopState *s = &L->scalars->loops[index[i].id];
+        if (s->atoms.index == 0) loop_atoms(L, &index[i], s);
+        from[i] = lower_bound(L, index[i].lo, s->wide);
+        to[i] = lower_bound(L, index[i].value, s->wide);
+        to[i] = emit_sel(L, s->wide ? IR_I64 : IR_I32, guard, to[i], from[i]);
+    }
     L->guard = L->sync->guard = opnd_imm(1);
-    s->value = emit_loop(L, t, a, b);
-    vars_forget(L, &st->body);
-    walk_turn(L, st, NULL, NULL);
-    emit_end(L);
-    vars_forget(L, &st->body);
+    for (int i = 0; i < n; i++) {
+        LoopState *s = &L->scalars->loops[index[i].id];
+        loop_open(L, &index[i]);
+        s->value = emit_loop(L, s->wide ? IR_I64 : IR_I32, from[i], to[i]);
+        vars_forget(L, &st->body);
+    }
+    walk_turn(L, st, p, NULL);
+    for (int i = n; i-- > 0;) {
+        emit_end(L);
+        vars_forget(L, &st->body);
+        loop_close(L, &index[i]);
+    }
     L->guard = guard;
     L->sync->guard = followed;
-    loop_close(L, st);
     sync_leave(L, around);
 }
 
@@ -278,7 +289,7 @@ static void statement(Lower *L, const PStmt *st)
         break;
     case P_VAR:
     case P_SET: lower_assign(L, st); break;
-    case P_FOR: loop(L, st); break;
+    case P_FOR: walk_loop(L, st, NULL); break;
     case P_IF: branch(L, st); break;
     case P_MOVE:
         if (st->move->commit != COMMIT_DERIVED) refuse(L, st, "an explicit commit");

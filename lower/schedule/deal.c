@@ -290,35 +290,6 @@ void deal_turn(Lower *L, Pipe *p, Opnd id)
     walk_turn(L, p->st, p, NULL);
 }
 
-static void nested(Lower *L, Pipe *p, int i, const Opnd *from, const Opnd *to)
-{
-    if (i == p->st->pipe->n) {
-        walk_turn(L, p->st, p, NULL);
-        return;
-    }
-    const PStmt *x = &p->index[i];
-    LoopState *s = &L->scalars->loops[x->id];
-    loop_open(L, x);
-    s->value = emit_loop(L, s->wide ? IR_I64 : IR_I32, from[i], to[i]);
-    vars_forget(L, &p->st->body);
-    nested(L, p, i + 1, from, to);
-    emit_end(L);
-    vars_forget(L, &p->st->body);
-    loop_close(L, x);
-}
-
-/* Bounds are worked out once, in front: the body may change variables in them. */
-static void bounds(Lower *L, Pipe *p, Opnd *from, Opnd *to)
-{
-    for (int i = 0; i < p->st->pipe->n; i++) {
-        const PStmt *x = &p->index[i];
-        LoopState *s = &L->scalars->loops[x->id];
-        if (s->atoms.index == 0) loop_atoms(L, x, s);
-        from[i] = lower_bound(L, x->lo, s->wide);
-        to[i] = lower_bound(L, x->value, s->wide);
-    }
-}
-
 /* Rule G: iterations differ in their indices, CTAs of a team in their ranks. */
 static void across_open(Lower *L, Pipe *p)
 {
@@ -348,9 +319,7 @@ static void across_close(Lower *L, Pipe *p)
 void deal_walk(Lower *L, Pipe *p)
 {
     if (!p->across) {
-        Opnd from[PIPE_INDICES], to[PIPE_INDICES];
-        bounds(L, p, from, to);
-        nested(L, p, 0, from, to);
+        walk_loop(L, p->st, p);
         return;
     }
     across_open(L, p);

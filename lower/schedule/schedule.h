@@ -113,6 +113,7 @@ void sched_as(Lower *L, Agent a);            /* ops are a's from here on; AG_NON
 void walk_body(Lower *L);                   /* the whole program */
 void walk_block(Lower *L, const PBlock *b); /* .. or a role of the source */
 void walk_begin(Lower *L, const PBlock *b); /* the role's part of a turn begins: slots are taken */
+void walk_loop(Lower *L, const PStmt *st, Pipe *p); /* a `for`, or (p) a pipeline that is not dealt */
 /* The body of a loop; p: of a pipeline, or NULL. part: of a batch, around which the slots are taken and given back; or NULL. */
 void walk_turn(Lower *L, const PStmt *st, Pipe *p, const BodyPart *part);
 bool walk_enter(const Lower *L, const PStmt *st, int agent); /* a loop without moves of the role is nothing to it, unless it changes variables */
