@@ -265,6 +265,7 @@ static Planned *plan_new(Lower *L, const PStmt *st)
     p->depth = s->depth;
     p->across = s->across;
     p->role = s->source;
+    if (!L->derived) sync_note(L, st);
     p->around = arena_array(L->a, Around, L->sync->around.n);
     p->naround = L->sync->around.n;
     p->conditional = p->naround > 0;

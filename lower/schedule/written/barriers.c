@@ -1,6 +1,71 @@
-/* Barriers of the source: what arrives there, and who waits. */
+/* Barriers of the source: which there are, what each role keeps of their phases, what arrives there, and who waits. */
 #include "lower/schedule/schedule.h"
 #include "lower/schedule/written/sync.h"
+
+/* ---- which there are ---- */
+
+void sync_begin(Lower *L)
+{
+    const PKernel *k = L->k;
+    Sync *s = L->sync;
+    s->guard = opnd_imm(1);
+    s->many = k->roles_span.hi != 0;
+    s->bars = arena_array(L->a, Explicit, k->barriers.n);
+    for (uint32_t i = 0; i < k->barriers.n; i++) {
+        const PBarrier *p = k->barriers.v[i];
+        s->bars[i].looped = s->many;
+        vec_push(L->a, &L->ir->bars, ((IrBar){.name = name_text(L, p->name), .slots = (uint32_t)p->slots, .count = 1, .span = p->span}));
+    }
+}
+
+void sync_note(Lower *L, const PStmt *st)
+{
+    const PMove *mv = st->kind == P_MOVE ? st->move : NULL;
+    const PBarrier *b = mv ? mv->barrier : st->barrier;
+    const Sx *slot = mv ? mv->barrier_slot : st->value;
+    if (b == NULL || st->kind == P_EXPECT) return;
+    Explicit *e = &L->sync->bars[b->index];
+    bool far = mv ? (L->cluster_size > 1 && (mv->cast || mv->barrier_peer)) || (L->k->pair && move_by_tensor_core(mv)) : st->peer != NULL;
+    e->looped |= L->sched->depth > 0 || (slot && slot->op != SX_CONST);
+    e->generic |= mv && mv->kind == MOVE_FILL && mv->dst.peer;
+    e->far |= far;
+    L->remote |= far;
+}
+
+static uint32_t phase_var(Lower *L, const char *name, int64_t first, Span span)
+{
+    uint32_t v = L->ir->vars.n;
+    IrVar *var = vec_add(L->a, &L->ir->vars);
+    *var = (IrVar){name, IR_I32};
+    IrOp *op = ir_op(L->a, &L->body, IR_VAR, span);
+    ir_ref(L->a, op, IRK_VAR, IRA_VAR, v);
+    ir_imm(L->a, op, IRK_A, first);
+    return v;
+}
+
+/* One variable holds the phases of all slots of a barrier, a bit each: it is right for any order of the slots. */
+void sync_role(Lower *L)
+{
+    Sync *s = L->sync;
+    s->commits.n = s->around.n = 0;
+    for (uint32_t i = 0; i < L->k->barriers.n; i++) {
+        const PBarrier *b = L->k->barriers.v[i];
+        if (!s->bars[i].looped) {
+            s->bars[i].waits = arena_array(L->a, uint32_t, (size_t)b->slots);
+            continue;
+        }
+        if (b->slots > 32) {
+            Diag *g = lower_error(L, E0712, b->span, "barrier `%s` has %lld slots; in loops and roles it has at most 32",
+                                  name_text(L, b->name), (long long)b->slots);
+            diag_fix(L->c->diags, g, "use several barriers, or a shorter ring");
+        }
+        int64_t all = b->slots >= 32 ? -1 : (INT64_C(1) << b->slots) - 1;
+        s->bars[i].bits = phase_var(L, arena_printf(L->a, "%s.phase", name_text(L, b->name)), b->is_free ? all : 0,
+                                    b->span);
+    }
+}
+
+/* ---- arrivals and waits ---- */
 
 /* The slot: a constant in range, or a value that is proved to be. */
 static bool explicit_slot(Lower *L, const PBarrier *b, const Sx *slot, Span at, int64_t *k, Opnd *value)
@@ -130,8 +195,8 @@ void sync_wait(Lower *L, const PStmt *st)
     if (e->looped) emit_if(op, s->guard);
     put_bar(L, op, b->index, slot);
     put_opnd(L, op, IRK_PHASE, parity);
-    if (s->far[b->index]) ir_ref(L->a, op, IRK_SCOPE, IRA_WORD, IRC_CLUSTER);
-    if (s->generic[b->index]) ir_ref(L->a, emit_new(L, IR_FENCE_ASYNC), IRK_SPACE, IRA_WORD, IRS_CLUSTER);
+    if (e->far) ir_ref(L->a, op, IRK_SCOPE, IRA_WORD, IRC_CLUSTER);
+    if (e->generic) ir_ref(L->a, emit_new(L, IR_FENCE_ASYNC), IRK_SPACE, IRA_WORD, IRS_CLUSTER);
     role_tensor_fence(L, IRD_AFTER);
     L->sched->now->waited = true;
     counts_note(L, b->index, slot, true, NULL);

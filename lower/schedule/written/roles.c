@@ -77,7 +77,7 @@ void written_roles(Lower *L, const PStmt *st)
         scope_open(L);
         bool many = begin_role(L, r, i);
         L->scalars->epoch++;
-        if (!L->sched->planning) sync_role(L, &r->body);
+        if (!L->sched->planning) sync_role(L);
         for (const PStmt *v = L->k->body.first; v != st; v = v->next) {
             L->stmt = v;
             if (v->kind == P_LET) lower_let(L, v);
@@ -125,7 +125,7 @@ void written_kernel(Lower *L)
     if (L->k->roles_span.hi) {
         walk_block(L, &L->k->body);
     } else {
-        sync_role(L, &L->k->body);
+        sync_role(L);
         walk_role(L, &L->k->body, 1, false);
     }
     counts_set(L);
@@ -153,7 +153,7 @@ static void group(Lower *L, const PStmt *st)
 void written_sync(Lower *L, const PStmt *st)
 {
     if (st->kind == P_GROUP || st->kind == P_WAIT_GROUP) group(L, st);
-    else if (L->sched->planning) return;
+    else if (L->sched->planning) sync_note(L, st);
     else if (st->kind == P_WAIT) sync_wait(L, st);
     else if (st->kind == P_ARRIVE) sync_arrive_stmt(L, st);
     else sync_expect(L, st);

@@ -6,8 +6,7 @@
  *
  *   roles.c          who they are; moves that they name barriers for
  *   order.c          what comes behind stores
- *   begin.c          barriers there are, their phases in each role
- *   barriers.c       arrivals and waits
+ *   barriers.c       which there are, their phases in each role, arrivals and waits
  *   conditions.c     conditions around them
  *   counts.c         arrivals per phase
  *   pairs.c          barriers of the other CTA of a pair
@@ -24,9 +23,11 @@
 
 struct Planned; /* moves.h */
 
-typedef struct Explicit { /* a barrier of the source, in the role at hand */
+typedef struct Explicit { /* a barrier of the source */
+    bool far;        /* other CTAs arrive or write there */
+    bool generic;    /* fills by other CTAs complete there */
     bool looped;     /* used in loops, or at slots picked at run time: then */
-    uint32_t bits;   /* this IrVar has the phase of each slot; otherwise */
+    uint32_t bits;   /* in the role at hand: this IrVar has the phase of each slot; otherwise */
     uint32_t *waits; /* phases that were waited for are counted, by slot */
 } Explicit;
 typedef struct Commit { /* commits of one block to one phase */
@@ -57,8 +58,6 @@ typedef struct Sync {
     VEC(Note) notes;
     uint32_t role, block, nblocks; /* at hand; nblocks: opened so far */
     Explicit *bars;  /* by PBarrier.index */
-    bool *far;       /* by PBarrier.index: other CTAs arrive or write there */
-    bool *generic;   /* by PBarrier.index: fills by other CTAs complete there */
     Opnd guard;      /* the conditions that synchronisation follows, inside the innermost loop */
     VEC(Around) around; /* of the statement at hand; in derived schedules the rank decides those that are followed */
     uint32_t id;     /* of roles whose threads work together: the last one's cta.sync */
@@ -86,10 +85,11 @@ void role_tensor_fence(Lower *L, IrOrder o);    /* where the role at hand works 
 /* ---- order.c ---- */
 void written_order(Lower *L); /* when all moves are planned: which of them wait for stores */
 
-/* ---- begin.c, barriers.c ---- */
+/* ---- barriers.c ---- */
 void sync_begin(Lower *L);
+void sync_note(Lower *L, const PStmt *st); /* while moves are planned: how it uses its barrier, if it has one */
 /* State and variables of one role's body; the same for the only one. */
-void sync_role(Lower *L, const PBlock *body);
+void sync_role(Lower *L);
 /* The arrival on which a load's copies complete; says where they add their bytes. each: what it announces, at most
  * `bytes`. False after an error. */
 bool sync_arrive(Lower *L, const PMove *mv, Opnd each, int64_t bytes, Opnd *slot);
