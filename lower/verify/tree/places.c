@@ -337,11 +337,25 @@ bool tree_conflict(const TreeFacts *f, const TreeAccess *x, const TreeAccess *y)
     return set_has(*meets, at + 1);
 }
 
+static bool is_number(const TreePoly *p, int64_t *k)
+{
+    *k = p->n ? p->t[0].k : 0;
+    return !p->lost && (p->n == 0 || (p->n == 1 && p->t[0].n == 0));
+}
+
+/* Often it is the number that it was there. */
+static const TreePoly *keep(const TreeFacts *f, const TreePoly *p, const TreePoly *before)
+{
+    int64_t k, last;
+    if (before && is_number(p, &k) && is_number(before, &last) && k == last) return before;
+    return memcpy(arena_alloc(f->a, tree_size(p)), p, tree_size(p));
+}
+
 void tree_place(const TreeFacts *f, TreeAccess *x, const TreePoly *from, const TreePoly *to)
 {
-    char *kept = arena_alloc(f->a, tree_size(from) + tree_size(to));
-    x->from = memcpy(kept, from, tree_size(from));
-    x->to = memcpy(kept + tree_size(from), to, tree_size(to));
+    const TreeAccess *before = f->access.n > 1 ? &f->access.v[f->access.n - 2] : NULL;
+    x->from = keep(f, from, before ? before->from : NULL);
+    x->to = keep(f, to, before ? before->to : NULL);
     x->begins = range(f, from);
     x->ends = range(f, to);
     x->none = x->begins.hi >= x->ends.lo && not_before(f, from, to);
