@@ -96,7 +96,7 @@ static void add_branches(const Bytes *b, TreePoly *s, uint32_t at_if, uint32_t s
     tree_poly(&first, 0);
     tree_poly(&second, 0);
     if (at_if != split) add_block(b, &first, at_if + 1, at, split);
-    if (split != end) add_block(b, &second, split + 1, at, end);
+    if (split != end && !first.lost) add_block(b, &second, split + 1, at, end); /* *at stands there, then */
     tree_poly_add(s, &first, 1);
     tree_poly_add(&second, &first, -1);
     s->lost |= !is_zero(&second);

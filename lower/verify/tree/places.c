@@ -126,25 +126,13 @@ static bool not_before(const TreeFacts *f, const TreePoly *a, const TreePoly *b)
 
 /* ---- apart ---- */
 
-static bool holds_not(const TreeFacts *f, IrVal a, IrVal b)
+/* Never both: their product is nothing. */
+static bool exclusive(const TreeFacts *f, IrVal a, IrVal b)
 {
-    const IrOp *x = a ? tree_definition(f, a) : NULL;
-    return x && x->op == IR_NOT && ir_find(x, IRK_A)->kind == IRA_VAL && ir_find(x, IRK_A)->id == b;
-}
-
-/* Of the two conditions, and those that they are made of, two never hold together. */
-static bool exclusive(const TreeFacts *f, IrVal a, IrVal b, int depth)
-{
-    if (a == 0 || b == 0 || depth == 0) return false;
-    if (holds_not(f, a, b) || holds_not(f, b, a)) return true;
-    for (int side = 0; side < 2; side++) {
-        const IrOp *x = tree_definition(f, side ? b : a);
-        if (x == NULL || x->op != IR_AND) continue;
-        const IrArg *p[] = {ir_find(x, IRK_A), ir_find(x, IRK_B)};
-        for (int i = 0; i < 2; i++)
-            if (p[i]->kind == IRA_VAL && (side ? exclusive(f, a, p[i]->id, depth - 1) : exclusive(f, p[i]->id, b, depth - 1))) return true;
-    }
-    return false;
+    TreePoly one, both;
+    tree_where(f, &one, &TREE_ONE, a, NULL, f->ctas);
+    tree_where(f, &both, &one, b, NULL, f->ctas);
+    return both.n == 0 && !both.lost;
 }
 
 /* In the two branches of one `if`. */
@@ -176,8 +164,7 @@ static bool keeps_to(const TreeFacts *f, Spot *x, IrVal index, int64_t step, int
 /* Both in the same iteration of all loops that turn within the generation, and one of them in no others than the other. */
 static bool apart_at_once(const TreeFacts *f, const Spot *x, const Spot *y)
 {
-    enum { DEPTH = 8 };
-    if (other_branch(f, x->of->op, y->of->op) || exclusive(f, tree_op(f, x->of->op)->guard.pred, tree_op(f, y->of->op)->guard.pred, DEPTH)) return true;
+    if (other_branch(f, x->of->op, y->of->op) || exclusive(f, tree_op(f, x->of->op)->guard.pred, tree_op(f, y->of->op)->guard.pred)) return true;
     return not_before(f, &y->from, &x->to) || not_before(f, &x->from, &y->to);
 }
 

@@ -180,7 +180,7 @@ static bool heard_of(const TreeFacts *f, uint32_t ring, uint32_t e, Sure *sure)
 {
     const TreeRing *r = &f->ring[ring];
     Pairs from = {{0}};
-    if (!arrivals_at(f, ring, 1u << e, &from)) return false;
+    arrivals_at(f, ring, 1u << e, &from);
     for (uint8_t a = 0; a < f->k->roles.n; a++) {
         Pairs to = {{0}};
         if (!(r->waits[a] >> e & 1)) continue;
@@ -208,15 +208,15 @@ const char *tree_across(const TreeFacts *f, uint32_t ring)
     Sure sure = {.f = f, .ring = ring};
     Pairs from = {{0}};
     if (f->ctas == 1) return NULL;
+    if (!arrivals_at(f, ring, UINT32_MAX, &from)) return "whether a CTA arrives at another one, or where, is not known";
     for (uint32_t e = 0; e < r->nevents && !f->k->tmem; e++) /* a pair's order is the graph's to prove */
         if (r->remote >> e & 1 && !once(f, ring) && !heard_of(f, ring, e, &sure)) return "a CTA arrives at another one and may not hear of that one's last turn";
-    bool known = arrivals_at(f, ring, UINT32_MAX, &from);
     for (uint8_t b = 0; b < f->k->roles.n; b++) { /* who fills */
         if (r->lost[b]) return "which CTA is filled is not known";
         for (uint8_t a = 0; a < f->k->roles.n; a++) { /* who releases */
             Pairs to = {{0}};
             if (!r->releases[a]) continue;
-            if (!known || !releases_of(f, ring, a, &to)) return "which CTA hears of a release is not known";
+            if (!releases_of(f, ring, a, &to)) return "which CTA hears of a release is not known";
             for (uint32_t s = 0; s < f->ctas; s++) {
                 for (uint32_t t = 0; t < f->ctas; t++) {
                     bool says = pairs_row(&to, s) >> t & 1, free = says && r->begins[b], told = pairs_row(&from, s) >> t & 1 && r->waits[b]; /* that it has begun there */
