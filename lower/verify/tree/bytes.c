@@ -63,7 +63,7 @@ static void add_announced(const Bytes *b, TreePoly *s, const IrOp *op)
     const IrArg *bytes = ir_find(op, IRK_BYTES);
     tree_poly(&less, -1);
     tree_where(b->f, &when, &less, op->guard.pred, NULL, b->to);
-    if (ir_find(op, IRK_RANK) || !tree_not_negative(b->f, bytes, b->to)) s->lost = true;
+    if (ir_find(op, IRK_RANK) || tree_range(b->f, bytes, b->to).lo < 0) s->lost = true;
     tree_add(b->f, s, &when, bytes, b->to);
 }
 

@@ -95,7 +95,7 @@ static bool value_not_below(const TreeFacts *f, IrVal a, IrVal b, int depth)
     const IrArg *p[] = {ir_find(op, IRK_A), ir_find(op, IRK_B)};
     bool holds[2];
     for (int i = 0; i < 2; i++)
-        holds[i] = p[i]->kind == IRA_IMM ? tree_range(f, b, f->ctas).hi <= p[i]->imm : value_not_below(f, p[i]->id, b, depth - 1);
+        holds[i] = p[i]->kind == IRA_IMM ? tree_range(f, &(IrArg){.kind = IRA_VAL, .id = b}, f->ctas).hi <= p[i]->imm : value_not_below(f, p[i]->id, b, depth - 1);
     return op->op == IR_MIN ? holds[0] && holds[1] : holds[0] || holds[1];
 }
 
