@@ -49,6 +49,15 @@ void text_put(Text *t, const char *s, size_t n)
     t->n += n;
 }
 
+void text_put_front(Text *t, const char *s, size_t n)
+{
+    size_t was = t->n;
+    if (n == 0) return;
+    text_put(t, s, n);
+    memmove(t->s + n, t->s, was);
+    memcpy(t->s, s, n);
+}
+
 void text_str(Text *t, const char *s)
 {
     text_put(t, s, strlen(s));

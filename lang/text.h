@@ -16,6 +16,7 @@ void text_init(Text *t, Mem *mem);
 void text_free(Text *t);
 void text_clear(Text *t);
 void text_put(Text *t, const char *s, size_t n);
+void text_put_front(Text *t, const char *s, size_t n); /* in front of all that is there; s is none of it */
 void text_str(Text *t, const char *s);
 void text_char(Text *t, char c);
 void text_int(Text *t, int64_t v); /* decimal, fast */

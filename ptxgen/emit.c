@@ -227,6 +227,19 @@ static void put_registers(PtxWriter *w)
     }
 }
 
+/* A body may be long, alone and behind little: the shorter one goes to the longer one. */
+static void add_body(PtxWriter *w)
+{
+    Text out = w->out;
+    if (w->body.n <= out.n) {
+        text_put(&w->out, w->body.s ? w->body.s : "", w->body.n);
+        return;
+    }
+    text_put_front(&w->body, out.s, out.n);
+    w->out = w->body;
+    w->body = out;
+}
+
 void ptx_kernel(PtxWriter *w, const IrKernel *k)
 {
     MfKernel mf = k->mf;
@@ -247,7 +260,7 @@ void ptx_kernel(PtxWriter *w, const IrKernel *k)
     out_line(w);
     put_registers(w);
     for (uint32_t i = w->first_line_entry + 1; i < w->lines.n; i++) w->lines.v[i].line += w->line + 1;
-    text_put(&w->out, w->body.s ? w->body.s : "", w->body.n);
+    add_body(w);
     w->line += w->body_line;
     text_lit(&w->out, "    ret;");
     out_line(w);

@@ -17,8 +17,8 @@ enum { RANKS_MAX = 16 };
 
 typedef struct Opnd { /* an operand: a value, or an immediate where v == 0 */
     IrVal v;
-    int64_t k;
     bool turn; /* the slot of ring k's generation at hand: of operands alone, nothing is made of it */
+    int64_t k;
 } Opnd;
 static inline Opnd opnd_imm(int64_t k)
 {

@@ -42,6 +42,19 @@ static void pieces_join_and_are_terminated(void **state)
     assert_null(t.s);
 }
 
+static void what_comes_in_front(void **state)
+{
+    Room *r = *state;
+    Text t;
+    text_init(&t, &r->mem);
+    text_put_front(&t, "", 0);
+    text_put_front(&t, "end", 3);
+    text_put_front(&t, "the ", 4);
+    assert_int_equal(t.n, 7);
+    assert_string_equal(t.s, "the end");
+    text_free(&t);
+}
+
 static void text_longer_than_any_buffer(void **state)
 {
     Room *r = *state;
@@ -94,6 +107,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         in_room(numbers_are_written_like_printf_does),
         in_room(pieces_join_and_are_terminated),
+        in_room(what_comes_in_front),
         in_room(text_longer_than_any_buffer),
         in_room(json_strings_are_escaped),
         in_room(invalid_utf8_becomes_the_replacement_character),

@@ -63,7 +63,7 @@ static void add_announced(const Bytes *b, TreePoly *s, const IrOp *op)
     const IrArg *bytes = ir_find(op, IRK_BYTES);
     tree_poly(&less, -1);
     tree_where(b->f, &when, &less, op->guard.pred, NULL, b->to);
-    if (ir_find(op, IRK_RANK) || !tree_not_negative(b->f, bytes, b->to)) s->lost = true;
+    if (ir_find(op, IRK_RANK) || tree_range(b->f, bytes, b->to).lo < 0) s->lost = true;
     tree_add(b->f, s, &when, bytes, b->to);
 }
 
@@ -96,7 +96,7 @@ static void add_branches(const Bytes *b, TreePoly *s, uint32_t at_if, uint32_t s
     tree_poly(&first, 0);
     tree_poly(&second, 0);
     if (at_if != split) add_block(b, &first, at_if + 1, at, split);
-    if (split != end) add_block(b, &second, split + 1, at, end);
+    if (split != end && !first.lost) add_block(b, &second, split + 1, at, end); /* *at stands there, then */
     tree_poly_add(s, &first, 1);
     tree_poly_add(&second, &first, -1);
     s->lost |= !is_zero(&second);

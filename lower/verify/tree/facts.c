@@ -189,15 +189,6 @@ static void accesses(TreeFacts *f, uint32_t i)
 
 /* ---- rings ---- */
 
-static void commits(TreeFacts *f)
-{
-    for (uint32_t i = 0; i < f->tree->ops.n; i++) {
-        const IrOp *op = tree_op(f, i);
-        const IrArg *bar = op->op == IR_TC_COMMIT ? ir_find(op, IRK_BAR) : NULL;
-        if (bar && f->k->bars.v[bar->id].ring) f->ring[f->k->bars.v[bar->id].ring - 1].commits[f->event[bar->id]] = true;
-    }
-}
-
 static void name_ring(TreeFacts *f, uint32_t i, uint32_t ring)
 {
     TreeRing *r = &f->ring[ring];
@@ -212,9 +203,11 @@ static void use_ring(TreeFacts *f, uint32_t i)
     for (uint32_t n = 0; n < op->nargs; n++) {
         const IrArg *arg = &op->args[n];
         if (arg->key == IRK_BAR && f->k->bars.v[arg->id].ring) {
+            TreeRing *r = &f->ring[f->k->bars.v[arg->id].ring - 1];
             name_ring(f, i, f->k->bars.v[arg->id].ring - 1);
             bool far = ir_op_info(op->op)->group == IRG_BARRIER && (ir_find(op, IRK_RANK) || ir_find(op, IRK_MASK));
-            if (far) f->ring[f->k->bars.v[arg->id].ring - 1].remote |= 1u << f->event[arg->id];
+            if (far) r->remote |= 1u << f->event[arg->id];
+            r->commits[f->event[arg->id]] |= op->op == IR_TC_COMMIT;
         }
         if (arg->kind != IRA_RING && arg->kind != IRA_TURN) continue;
         if (arg->id >= f->k->rings.n || op->agent > TREE_AGENTS) {
@@ -306,7 +299,6 @@ bool tree_facts(Arena *a, const IrKernel *k, TreeFacts *f)
     if (f->wrong == NULL) index_ops(f);
     if (f->wrong == NULL) tree_values(f);
     if (f->wrong == NULL) events(f);
-    if (f->wrong == NULL) commits(f);
     for (uint32_t i = f->at[0].next; i < f->tree->ops.n && f->wrong == NULL; i = f->at[i + 1].next) use_ring(f, i);
     for (uint32_t i = 0; i < f->tree->ops.n && f->wrong == NULL; i++) {
         f->at[i].first = f->access.n;

@@ -232,10 +232,8 @@ typedef enum TreeWhen { WHEN_NEVER, WHEN_ALWAYS, WHEN_OPEN, WHENS } TreeWhen;
 void tree_values(TreeFacts *f);
 const IrOp *tree_definition(const TreeFacts *f, IrVal v); /* in the tree or in init; NULL: elsewhere */
 IrVal tree_uncast(const TreeFacts *f, IrVal v);           /* the number that it was before conversions */
-TreeRange tree_range(const TreeFacts *f, IrVal v, uint32_t rank);
+TreeRange tree_range(const TreeFacts *f, const IrArg *x, uint32_t rank);
 bool tree_number(const TreeFacts *f, const IrArg *arg, uint32_t rank, int64_t *out); /* false: not one number */
-bool tree_not_zero(const TreeFacts *f, const IrArg *x);
-bool tree_not_negative(const TreeFacts *f, const IrArg *x, uint32_t rank);
 TreeWhen tree_when(const TreeFacts *f, const IrOp *op, uint32_t rank); /* by its guard */
 extern const TreePoly TREE_ONE;
 static inline void tree_poly(TreePoly *p, int64_t k) /* k, of no value */

@@ -95,7 +95,7 @@ static bool value_not_below(const TreeFacts *f, IrVal a, IrVal b, int depth)
     const IrArg *p[] = {ir_find(op, IRK_A), ir_find(op, IRK_B)};
     bool holds[2];
     for (int i = 0; i < 2; i++)
-        holds[i] = p[i]->kind == IRA_IMM ? tree_range(f, b, f->ctas).hi <= p[i]->imm : value_not_below(f, p[i]->id, b, depth - 1);
+        holds[i] = p[i]->kind == IRA_IMM ? tree_range(f, &(IrArg){.kind = IRA_VAL, .id = b}, f->ctas).hi <= p[i]->imm : value_not_below(f, p[i]->id, b, depth - 1);
     return op->op == IR_MIN ? holds[0] && holds[1] : holds[0] || holds[1];
 }
 
@@ -126,25 +126,13 @@ static bool not_before(const TreeFacts *f, const TreePoly *a, const TreePoly *b)
 
 /* ---- apart ---- */
 
-static bool holds_not(const TreeFacts *f, IrVal a, IrVal b)
+/* Never both: their product is nothing. */
+static bool exclusive(const TreeFacts *f, IrVal a, IrVal b)
 {
-    const IrOp *x = a ? tree_definition(f, a) : NULL;
-    return x && x->op == IR_NOT && ir_find(x, IRK_A)->kind == IRA_VAL && ir_find(x, IRK_A)->id == b;
-}
-
-/* Of the two conditions, and those that they are made of, two never hold together. */
-static bool exclusive(const TreeFacts *f, IrVal a, IrVal b, int depth)
-{
-    if (a == 0 || b == 0 || depth == 0) return false;
-    if (holds_not(f, a, b) || holds_not(f, b, a)) return true;
-    for (int side = 0; side < 2; side++) {
-        const IrOp *x = tree_definition(f, side ? b : a);
-        if (x == NULL || x->op != IR_AND) continue;
-        const IrArg *p[] = {ir_find(x, IRK_A), ir_find(x, IRK_B)};
-        for (int i = 0; i < 2; i++)
-            if (p[i]->kind == IRA_VAL && (side ? exclusive(f, a, p[i]->id, depth - 1) : exclusive(f, p[i]->id, b, depth - 1))) return true;
-    }
-    return false;
+    TreePoly one, both;
+    tree_where(f, &one, &TREE_ONE, a, NULL, f->ctas);
+    tree_where(f, &both, &one, b, NULL, f->ctas);
+    return both.n == 0 && !both.lost;
 }
 
 /* In the two branches of one `if`. */
@@ -176,8 +164,7 @@ static bool keeps_to(const TreeFacts *f, Spot *x, IrVal index, int64_t step, int
 /* Both in the same iteration of all loops that turn within the generation, and one of them in no others than the other. */
 static bool apart_at_once(const TreeFacts *f, const Spot *x, const Spot *y)
 {
-    enum { DEPTH = 8 };
-    if (other_branch(f, x->of->op, y->of->op) || exclusive(f, tree_op(f, x->of->op)->guard.pred, tree_op(f, y->of->op)->guard.pred, DEPTH)) return true;
+    if (other_branch(f, x->of->op, y->of->op) || exclusive(f, tree_op(f, x->of->op)->guard.pred, tree_op(f, y->of->op)->guard.pred)) return true;
     return not_before(f, &y->from, &x->to) || not_before(f, &x->from, &y->to);
 }
 
@@ -337,11 +324,25 @@ bool tree_conflict(const TreeFacts *f, const TreeAccess *x, const TreeAccess *y)
     return set_has(*meets, at + 1);
 }
 
+static bool is_number(const TreePoly *p, int64_t *k)
+{
+    *k = p->n ? p->t[0].k : 0;
+    return !p->lost && (p->n == 0 || (p->n == 1 && p->t[0].n == 0));
+}
+
+/* Often it is the number that it was there. */
+static const TreePoly *keep(const TreeFacts *f, const TreePoly *p, const TreePoly *before)
+{
+    int64_t k, last;
+    if (before && is_number(p, &k) && is_number(before, &last) && k == last) return before;
+    return memcpy(arena_alloc(f->a, tree_size(p)), p, tree_size(p));
+}
+
 void tree_place(const TreeFacts *f, TreeAccess *x, const TreePoly *from, const TreePoly *to)
 {
-    char *kept = arena_alloc(f->a, tree_size(from) + tree_size(to));
-    x->from = memcpy(kept, from, tree_size(from));
-    x->to = memcpy(kept + tree_size(from), to, tree_size(to));
+    const TreeAccess *before = f->access.n > 1 ? &f->access.v[f->access.n - 2] : NULL;
+    x->from = keep(f, from, before ? before->from : NULL);
+    x->to = keep(f, to, before ? before->to : NULL);
     x->begins = range(f, from);
     x->ends = range(f, to);
     x->none = x->begins.hi >= x->ends.lo && not_before(f, from, to);

@@ -89,20 +89,24 @@ void tree_fills(TreeFacts *f, uint32_t ring)
     }
 }
 
-static bool is_release(const TreeFacts *f, uint32_t ring, uint32_t agent, uint32_t i)
-{
-    const IrOp *op = tree_op(f, i);
-    return op->op == IR_RELEASE && ir_find(op, IRK_RING)->id == ring && op->agent == agent + 1;
-}
+typedef struct Releases { /* by an agent */
+    Pairs to;
+    uint32_t last[TREE_RANKS][TREE_RANKS]; /* the last op by which the one CTA tells the other, from 1 */
+} Releases;
 
 /* Whom the agent's releases of the ring tell. False: not known. */
-static bool releases_of(const TreeFacts *f, uint32_t ring, uint32_t agent, Pairs *to)
+static bool releases_of(const TreeFacts *f, uint32_t ring, uint32_t agent, Releases *rel)
 {
     const TreeRing *r = &f->ring[ring];
     for (uint32_t k = 0; k < r->ops.n; k++) {
-        if (!is_release(f, ring, agent, r->ops.v[k])) continue;
-        if (!tree_tells(f, r->ops.v[k])->known) return false;
-        pairs_unite(to, &tree_tells(f, r->ops.v[k])->from);
+        const IrOp *op = tree_op(f, r->ops.v[k]);
+        if (op->op != IR_RELEASE || ir_find(op, IRK_RING)->id != ring || op->agent != agent + 1) continue;
+        const TreeTells *tells = tree_tells(f, r->ops.v[k]);
+        if (!tells->known) return false;
+        pairs_unite(&rel->to, &tells->from);
+        for (uint32_t t = 0; t < f->ctas; t++)
+            for (uint32_t s = 0; s < f->ctas; s++)
+                if (pairs_row(&tells->from, t) >> s & 1) rel->last[s][t] = r->ops.v[k] + 1;
     }
     return true;
 }
@@ -134,24 +138,12 @@ static bool surely(Sure *u, uint32_t from, uint32_t to)
     return u->brings[from] >> to & 1;
 }
 
-/* The last op by which the agent in CTA u tells s that the ring is free, from 1. */
-static uint32_t last_told(const TreeFacts *f, uint32_t ring, uint32_t agent, uint32_t u, uint32_t s)
-{
-    const TreeRing *r = &f->ring[ring];
-    for (uint32_t k = r->ops.n; k-- > 0;)
-        if (is_release(f, ring, agent, r->ops.v[k]) && pairs_row(&tree_tells(f, r->ops.v[k])->from, s) >> u & 1) return r->ops.v[k] + 1;
-    return 0;
-}
-
 /* Somebody else surely fills t, and does so only when all have told him that his own slot is free, which they tell s before. */
-static bool by_another(const TreeFacts *f, uint32_t agent, Sure *sure, uint32_t s, uint32_t t)
+static bool by_another(const TreeFacts *f, const Releases *rel, Sure *sure, uint32_t s, uint32_t t)
 {
     for (uint32_t q = 0; q < f->ctas; q++) {
         bool first = surely(sure, q, t);
-        for (uint32_t u = 0; u < f->ctas && first; u++) {
-            uint32_t told = last_told(f, sure->ring, agent, u, s);
-            first = told == 0 || told < last_told(f, sure->ring, agent, u, q);
-        }
+        for (uint32_t u = 0; u < f->ctas && first; u++) first = rel->last[u][s] == 0 || rel->last[u][s] < rel->last[u][q];
         if (first) return true;
     }
     return false;
@@ -180,14 +172,14 @@ static bool heard_of(const TreeFacts *f, uint32_t ring, uint32_t e, Sure *sure)
 {
     const TreeRing *r = &f->ring[ring];
     Pairs from = {{0}};
-    if (!arrivals_at(f, ring, 1u << e, &from)) return false;
+    arrivals_at(f, ring, 1u << e, &from);
     for (uint8_t a = 0; a < f->k->roles.n; a++) {
-        Pairs to = {{0}};
+        Releases rel = {.to = {{0}}};
         if (!(r->waits[a] >> e & 1)) continue;
-        bool known = releases_of(f, ring, a, &to), behind = fills_behind(f, ring, r->event[e], a);
+        bool known = releases_of(f, ring, a, &rel), behind = fills_behind(f, ring, r->event[e], a);
         for (uint32_t s = 0; s < f->ctas; s++)
             for (uint32_t t = 0; t < f->ctas; t++)
-                if (s != t && pairs_row(&from, t) >> s & 1 && !(known && pairs_row(&to, s) >> t & 1) && !(behind && surely(sure, t, s))) return false;
+                if (s != t && pairs_row(&from, t) >> s & 1 && !(known && pairs_row(&rel.to, s) >> t & 1) && !(behind && surely(sure, t, s))) return false;
     }
     return true;
 }
@@ -208,21 +200,21 @@ const char *tree_across(const TreeFacts *f, uint32_t ring)
     Sure sure = {.f = f, .ring = ring};
     Pairs from = {{0}};
     if (f->ctas == 1) return NULL;
+    if (!arrivals_at(f, ring, UINT32_MAX, &from)) return "whether a CTA arrives at another one, or where, is not known";
     for (uint32_t e = 0; e < r->nevents && !f->k->tmem; e++) /* a pair's order is the graph's to prove */
         if (r->remote >> e & 1 && !once(f, ring) && !heard_of(f, ring, e, &sure)) return "a CTA arrives at another one and may not hear of that one's last turn";
-    bool known = arrivals_at(f, ring, UINT32_MAX, &from);
     for (uint8_t b = 0; b < f->k->roles.n; b++) { /* who fills */
         if (r->lost[b]) return "which CTA is filled is not known";
         for (uint8_t a = 0; a < f->k->roles.n; a++) { /* who releases */
-            Pairs to = {{0}};
+            Releases rel = {.to = {{0}}};
             if (!r->releases[a]) continue;
-            if (!known || !releases_of(f, ring, a, &to)) return "which CTA hears of a release is not known";
+            if (!releases_of(f, ring, a, &rel)) return "which CTA hears of a release is not known";
             for (uint32_t s = 0; s < f->ctas; s++) {
                 for (uint32_t t = 0; t < f->ctas; t++) {
-                    bool says = pairs_row(&to, s) >> t & 1, free = says && r->begins[b], told = pairs_row(&from, s) >> t & 1 && r->waits[b]; /* that it has begun there */
+                    bool says = pairs_row(&rel.to, s) >> t & 1, free = says && r->begins[b], told = pairs_row(&from, s) >> t & 1 && r->waits[b]; /* that it has begun there */
                     if (s == t) continue;
                     if (pairs_row(&r->by[b], s) >> t & 1 && !free && !told) return "a CTA fills another one's slot and does not hear when that is free";
-                    if (says && !(pairs_row(&from, t) >> s & 1) && !surely(&sure, s, t) && !by_another(f, a, &sure, s, t))
+                    if (says && !(pairs_row(&from, t) >> s & 1) && !surely(&sure, s, t) && !by_another(f, &rel, &sure, s, t))
                         return "a CTA tells another one that its slot is free and may not hear of that one's last turn";
                 }
             }

@@ -201,9 +201,9 @@ static Range range_of(const TreeFacts *f, IrVal v, uint32_t rank, int depth)
     return n->is;
 }
 
-TreeRange tree_range(const TreeFacts *f, IrVal v, uint32_t rank)
+TreeRange tree_range(const TreeFacts *f, const IrArg *x, uint32_t rank)
 {
-    return range_of(f, v, rank, DEPTH);
+    return operand(f, x, rank, DEPTH);
 }
 
 bool tree_number(const TreeFacts *f, const IrArg *arg, uint32_t rank, int64_t *out)
@@ -213,20 +213,9 @@ bool tree_number(const TreeFacts *f, const IrArg *arg, uint32_t rank, int64_t *o
     return is_number(r);
 }
 
-bool tree_not_zero(const TreeFacts *f, const IrArg *x)
-{
-    Range r = operand(f, x, f->ctas, DEPTH);
-    return r.lo > 0 || r.hi < 0;
-}
-
-bool tree_not_negative(const TreeFacts *f, const IrArg *x, uint32_t rank)
-{
-    return operand(f, x, rank, DEPTH).lo >= 0;
-}
-
 TreeWhen tree_when(const TreeFacts *f, const IrOp *op, uint32_t rank)
 {
-    Range r = op->guard.pred ? tree_range(f, op->guard.pred, rank) : point(1);
+    Range r = op->guard.pred ? range_of(f, op->guard.pred, rank, DEPTH) : point(1);
     return r.hi <= 0 ? WHEN_NEVER : r.lo > 0 ? WHEN_ALWAYS : WHEN_OPEN;
 }
 
@@ -371,6 +360,6 @@ TreeRange tree_poly_range(const TreeFacts *f, const TreePoly *p, uint32_t rank)
 {
     Range r = point(0);
     for (uint32_t i = 0; i < p->n; i++)
-        r = p->t[i].n > 1 ? ANY : plus(r, times(p->t[i].n ? tree_range(f, tree_plain(f, p->t[i].v[0]), rank) : point(1), p->t[i].k));
+        r = p->t[i].n > 1 ? ANY : plus(r, times(p->t[i].n ? range_of(f, tree_plain(f, p->t[i].v[0]), rank, DEPTH) : point(1), p->t[i].k));
     return p->lost ? ANY : r;
 }
