@@ -111,8 +111,8 @@ typedef struct Verifier {
 
     VEC(Choice) choices;
     VEC(int64_t) limits; /* numbers that clip trip counts */
+    int64_t more;        /* by so much values are greater, too, since a loop that is made from them had too few turns */
     VEC(int64_t) picked;     /* of a run: numbers in minima and maxima that were chosen */
-    VEC(Shift) shifts;
     VEC(ValueList) lists; /* values of choices */
     Turns *turns;         /* by op */
     uint8_t *reached;     /* by op: REACHED_NOW, REACHED */
