@@ -50,6 +50,7 @@ void compare_prepare(Verifier *v); /* what is held open, and ring, so that the r
 
 /* ---- open.c ---- */
 Form open_form(Verifier *v, uint32_t op); /* the form that stands for an op that is held open, where v->now is */
+Form open_count(Verifier *v, uint32_t loop); /* how many turns it has, without what was chosen; 0: not known */
 
 /* ---- rounds.c ---- */
 void cones_find(Verifier *v); /* what something is made from */

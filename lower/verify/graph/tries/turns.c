@@ -7,7 +7,7 @@
 #include "lower/verify/graph/tries/tries.h"
 #include "lower/verify/graph/unroll/unroll.h"
 
-enum { TURNS_FUEL = 256, PARTS_FUEL = 32 };
+enum { PARTS_FUEL = 32 };
 
 void turns_prepare(Verifier *v)
 {
@@ -32,53 +32,7 @@ void turns_keep(Verifier *v)
     }
 }
 
-/* ---- a trip count without what was chosen ---- */
-
-static Form unchosen(Verifier *v, const IrArg *arg, int *fuel);
-
-static Form unchosen_op(Verifier *v, const IrOp *op, int *fuel)
-{
-    const IrArg *a = ir_find(op, IRK_A), *b = ir_find(op, IRK_B), *c = ir_find(op, IRK_COND);
-    uint32_t leaves = v->f.leaves;
-    Form fc = c ? unchosen(v, c, fuel) : 0, fa = a ? unchosen(v, a, fuel) : 0, fb = b ? unchosen(v, b, fuel) : 0;
-    Form x = *fuel < 0 ? 0 : form_of_op(&v->f, v->k, op, fc, fa, fb);
-    if (leaves != v->f.leaves) *fuel = -1; /* a new value */
-    return *fuel < 0 ? 0 : x;
-}
-
-/* Any turn of the loop, the same all through the count. */
-static Form unchosen_index(Verifier *v, uint32_t loop, int *fuel)
-{
-    const IrOp *op = v->ops[loop];
-    Form lo = unchosen(v, ir_find(op, IRK_A), fuel), hi = unchosen(v, ir_find(op, IRK_B), fuel);
-    if (*fuel < 0) return 0;
-    const FormData *first = form_data(&v->f, lo), *past = form_data(&v->f, hi);
-    bool endless = past->hi == INT64_MAX || past->hi == INT64_MIN;
-    return form_atom(&v->f, (FormAtom){.kind = ATOM_OPEN,
-                                       .sub = 1,
-                                       .type = op->type,
-                                       .a = loop,
-                                       .b = lo,
-                                       .c = hi,
-                                       .lo = first->lo,
-                                       .hi = endless ? INT64_MAX : past->hi - 1});
-}
-
-static Form unchosen(Verifier *v, const IrArg *arg, int *fuel)
-{
-    if (--*fuel < 0) return 0;
-    if (arg->kind != IRA_VAL) return form_const(&v->f, arg->imm);
-    uint32_t index = v->def[arg->id - 1];
-    const IrOp *op = v->ops[index];
-    if (op->op == IR_SREG) return form_of_op(&v->f, v->k, op, 0, 0, 0);
-    if (run_pure(op)) return unchosen_op(v, op, fuel);
-    Form x = 0;
-    if (op->op == IR_LOOP) x = unchosen_index(v, index, fuel);
-    else if (op->op != IR_GET && op->op != IR_LDS && op->op != IR_TICKET)
-        x = v->now->loaded[arg->id - 1]; /* those differ */
-    if (x == 0) *fuel = -1;
-    return *fuel < 0 ? 0 : x;
-}
+/* ---- the most turns ---- */
 
 /* No value of x is greater: `k + 1 - max(0, k - 3)` is at most k + 1 and at most 4. */
 static int64_t upper_of(Verifier *v, Form x, int *fuel)
@@ -102,9 +56,8 @@ static int64_t upper_of(Verifier *v, Form x, int *fuel)
 
 static void look(Verifier *v, uint32_t op, Turns *t)
 {
-    int fuel = TURNS_FUEL, parts = PARTS_FUEL;
-    Form lo = unchosen(v, v->operands[op].a, &fuel), hi = unchosen(v, v->operands[op].b, &fuel);
-    int64_t upper = upper_of(v, fuel < 0 ? 0 : form_add(&v->f, hi, -1, lo), &parts);
+    int fuel = PARTS_FUEL;
+    int64_t upper = upper_of(v, open_count(v, op), &fuel);
     if (t->ranks == 0 || upper > t->upper) t->upper = upper;
     t->ranks |= UINT32_C(1) << v->now->rank;
 }
