@@ -118,6 +118,7 @@ typedef struct Verifier {
     uint8_t *reached;     /* by op: REACHED_NOW, REACHED */
     bool afresh;         /* another one was met: the choices are made anew */
     Round *rounds;      /* by value */
+    VEC(uint32_t) own;  /* loops whose trip count is not a number */
     uint64_t *loop_bit, *variable_bit, turning; /* by op, by variable: which bit it is in those; loops that are unrolled */
     bool *given;        /* by variable: as Round */
     uint8_t *cone, *cone_of_variable; /* by op, by variable: CONE_SYNC .. */
