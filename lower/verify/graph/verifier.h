@@ -112,13 +112,14 @@ typedef struct Verifier {
 
     VEC(Choice) choices;
     VEC(int64_t) limits; /* numbers that clip trip counts */
+    int64_t more;        /* by so much values are greater, too, since a loop that is made from them had too few turns */
     VEC(int64_t) picked;     /* of a run: numbers in minima and maxima that were chosen */
-    VEC(Shift) shifts;
     VEC(ValueList) lists; /* values of choices */
     Turns *turns;         /* by op */
     uint8_t *reached;     /* by op: REACHED_NOW, REACHED */
     bool afresh;         /* another one was met: the choices are made anew */
     Round *rounds;      /* by value */
+    VEC(uint32_t) own;  /* loops whose trip count is not a number */
     uint64_t *loop_bit, *variable_bit, turning; /* by op, by variable: which bit it is in those; loops that are unrolled */
     bool *given;        /* by variable: as Round */
     uint8_t *cone, *cone_of_variable; /* by op, by variable: CONE_SYNC .. */

@@ -487,7 +487,7 @@ static void try_all(Verifier *v)
     do {
         try_choices(v);
         if (!v->failed && !v->few) period_check(v);
-    } while (!v->failed && !v->few && (period_longer(v) || period_wider(v)));
+    } while (!v->failed && !v->few && (period_longer(v) || period_wider(v) || turns_more(v)));
     if (!v->failed && !v->few) turns_check(v);
     if (v->failed) return;
     certify_dependences(v);

@@ -68,27 +68,11 @@ static bool chain_from(Verifier *v, Form pos, const Want *want, const Bytes *at,
     return false;
 }
 
-/* The same where all ends are numbers: each pass goes on from where the last write ended. */
-static bool chain_fixed(Verifier *v, const Bytes *at, const Writes *ws)
-{
-    int64_t pos, end, lo, hi;
-    if (!form_is_const(&v->f, at->lo, &pos) || !form_is_const(&v->f, at->hi, &end)) return false;
-    for (int64_t from = pos - 1; from < pos && pos < end;) {
-        from = pos;
-        for (uint32_t i = 0; i < ws->n; i++) {
-            const Access *w = ws->v[i];
-            if (w->at.step || !form_is_const(&v->f, w->at.lo, &lo) || !form_is_const(&v->f, w->at.hi, &hi)) continue;
-            if (lo <= pos && pos < hi && in_chain(v, w, at, ws)) pos = hi;
-        }
-    }
-    return pos >= end;
-}
-
 /* Where a write ends within at, at a place known only at run time, the chain begins further in front. */
 static bool chain_all(Verifier *v, const Bytes *at, const Writes *ws)
 {
     Want want = {.lo = at->lo, .hi = at->hi, .more = form_const(&v->f, 0)};
-    if (chain_fixed(v, at, ws) || chain_from(v, at->lo, &want, at, ws)) return true;
+    if (chain_from(v, at->lo, &want, at, ws)) return true;
     uint32_t tried = 0;
     for (uint32_t i = 0; i < ws->n && tried < EARLIER; i++) {
         const Access *w = ws->v[i];
@@ -218,21 +202,6 @@ static bool same_write(const Access *a, const Access *b)
     return bytes_equal(&a->at, &b->at) && a->cond == b->cond && a->shape == b->shape;
 }
 
-/* An equal read before was covered by equal writes. */
-static bool as_before(const ByteRange *at, const Access *r, const Writes *ws)
-{
-    bool same = at->read && at->read->cond == r->cond && at->read->shape == r->shape && at->covered.n == ws->n;
-    for (uint32_t i = 0; same && i < ws->n; i++) same = same_write(at->covered.v[i], ws->v[i]);
-    return same;
-}
-
-static void remember(Verifier *v, ByteRange *at, const Access *r, const Writes *ws)
-{
-    at->read = r;
-    at->covered.n = 0;
-    for (uint32_t i = 0; i < ws->n; i++) vec_push(&v->run, &at->covered, ws->v[i]);
-}
-
 /* Packed elements lie in shared memory with gaps behind them, which have no value: not even that of a write before
  * (PTX ISA, Sub-byte Types). What reads those may read the bytes at no time. */
 static bool reads_gaps(Verifier *v, const Place *p, const Access *r, ByteRange *at)
@@ -252,16 +221,14 @@ static bool reads_gaps(Verifier *v, const Place *p, const Access *r, ByteRange *
     return false;
 }
 
-static bool covered(Verifier *v, const Place *p, const Access *r, const uint32_t *ranges, uint32_t n, ByteRange *at, Writes *ws)
+static bool covered(Verifier *v, const Place *p, const Access *r, const uint32_t *ranges, uint32_t n, Writes *ws)
 {
     uint32_t known = v->f.known.n, facts = v->f.facts.n;
     gather(v, p, r, ranges, n, ws);
-    if (as_before(at, r, ws)) return true;
     if (r->cond) form_assume(&v->f, r->cond);
     bool ok = covered_in_cases(v, &r->at, ws, SPLITS);
     v->f.known.n = known;
     v->f.facts.n = facts;
-    if (ok) remember(v, at, r, ws);
     return ok;
 }
 
@@ -270,9 +237,9 @@ static bool covered_by_any(Verifier *v, const Place *p, uint32_t j, ByteRange *a
 {
     uint32_t ranges[LATEST];
     const Access *r = &p->all[j];
-    if (v->certificate == NULL && covered(v, p, r, ranges, latest(p, j, ranges), at, ws)) return true;
+    if (v->certificate == NULL && covered(v, p, r, ranges, latest(p, j, ranges), ws)) return true;
     range_meetings(v, p, at);
-    return covered(v, p, r, at->meets.v, at->meets.n, at, ws);
+    return covered(v, p, r, at->meets.v, at->meets.n, ws);
 }
 
 static void check_read(Verifier *v, const Place *p, uint32_t j, Writes *ws)

@@ -74,25 +74,23 @@ static void found(Verifier *v, const Access *a, const Access *b)
     v->race = (Race){a, b, plain};
 }
 
-static void ordered(Verifier *v, const Access *a, const Access *b)
+/* In any order. */
+static bool harmless(const Verifier *v, const Access *a, const Access *b)
 {
-    check_proxy(v, a, b);
-    if (!a->write) verify_depends(v, a, b, true);
+    if (!(a->write || b->write) || (a->act && a->act == b->act) || (a->op == b->op && a->start == b->start)) return true;
+    return a->reduce && a->reduce == b->reduce && verify_commutes(v, a->op);
 }
 
-/* Their bytes may meet. */
+/* Their bytes may meet; a comes first in the run. */
 static void check_pair(Verifier *v, const Access *a, const Access *b)
 {
-    if (!(a->write || b->write) || (a->act && a->act == b->act)) return;
-    if (a->reduce && a->reduce == b->reduce && verify_commutes(v, a->op)) return;
-    if (a->op == b->op && a->start == b->start) return;
-    bool forth = access_before(v, a, b->start) || tensor_in_order(v, a, b);
-    bool back = !forth && (access_before(v, b, a->start) || tensor_in_order(v, b, a));
-    if (!forth && !back && conds_exclusive(v, a->only, b->only)) return;
-    if (forth) ordered(v, a, b);
-    else if (back) ordered(v, b, a);
-    else if (a->start <= b->start) found(v, a, b);
-    else found(v, b, a);
+    if (harmless(v, a, b)) return;
+    if (access_before(v, a, b->start) || tensor_in_order(v, a, b)) {
+        check_proxy(v, a, b);
+        if (!a->write) verify_depends(v, a, b, true);
+    } else if (!conds_exclusive(v, a->only, b->only)) {
+        found(v, a, b);
+    }
 }
 
 /* ---- places ---- */
@@ -111,12 +109,10 @@ static bool wants_fence(const Verifier *v, const Access *a)
     return a->write && !by_proxy(a) && !tensor_memory(v, a);
 }
 
-/* Nothing is wrong with two accesses whose bytes may meet; a comes first in the run. */
+/* Nothing is wrong with two accesses whose bytes may meet: as check_pair, which says what is. */
 static bool fine(Verifier *v, const Access *a, const Access *b)
 {
-    if (!(a->write || b->write) || (a->act && a->act == b->act)) return true;
-    if (a->op == b->op && a->start == b->start) return true;
-    if (tensor_in_order(v, a, b)) return true;
+    if (harmless(v, a, b) || tensor_in_order(v, a, b)) return true;
     if (!access_before(v, a, b->start)) return conds_exclusive(v, a->only, b->only);
     if (!tensor_fenced(v, a, b)) return false;
     return !wants_fence(v, a) || !by_proxy(b) || fenced(v, a, b->start);

@@ -10,7 +10,7 @@
 #include "lower/verify/graph/tries/tries.h"
 #include "lower/verify/graph/unroll/unroll.h"
 
-enum { CHOICES_MAX = 9, MIXED = 6, OFFSET_CLIP = 16, CHOICES_ALL = 4096 };
+enum { CHOICES_MAX = 9, MIXED = 6, CHOICES_ALL = 4096 };
 enum { VALUES_MAX = 512, COUNTS_MAX = 256 };
 
 typedef struct Values { /* to be tried */
@@ -42,7 +42,7 @@ static bool proportional(const FormData *of, const FormData *d, int64_t *scale)
     return true;
 }
 
-enum { PARTS_MAX = 256, PART_SHIFT = 24, LIMIT_MAX = 128, SHIFT_MAX = 128, SHIFTS_MAX = 16 };
+enum { PARTS_MAX = 256, PART_SHIFT = 24, LIMIT_MAX = 128 };
 
 static bool among(const int64_t *v, uint32_t n, int64_t k)
 {
@@ -69,6 +69,12 @@ static void limit(Verifier *v, int64_t k)
     }
     vec_push(v->arena, &v->limits, k);
     v->afresh = v->again = true;
+}
+
+bool choice_longer(Verifier *v, int64_t by)
+{
+    v->more += by;
+    return v->more <= LIMIT_MAX;
 }
 
 static Form resolve(Verifier *v, Form x, bool draws, bool *by_trip);
@@ -138,8 +144,8 @@ static bool chosen_already(Verifier *v, Form x)
 }
 
 /* The value within x that decides it: through min, max, selections and products of conditions; of a minimum of two sizes first the
- * one, then the other; part tells them apart. offset: of constants on the way, by which the interesting values may be shifted. */
-static Form deciding(Verifier *v, Form x, int64_t *offset, uint32_t *part)
+ * one, then the other; part tells them apart. */
+static Form deciding(Verifier *v, Form x, uint32_t *part)
 {
     Forms *f = &v->f;
     for (int depth = 0; depth < 32; depth++) {
@@ -154,8 +160,6 @@ static Form deciding(Verifier *v, Form x, int64_t *offset, uint32_t *part)
                 bool two = !form_is_const(f, a.a, &k) && !form_is_const(f, a.b, &k);
                 if (two) *part = 2 * *part + (inner == a.b);
                 if (*part >= PARTS_MAX) return 0;
-                bool clipped = form_is_const(f, a.a, &k) || form_is_const(f, a.b, &k);
-                if (clipped && (d->n > 1 || k <= OFFSET_CLIP)) *offset = k; /* n - min(n, k): what comes after it */
             } else if (a.kind == ATOM_SEL) {
                 inner = form_is_const(f, a.a, &k) ? (form_is_const(f, a.b, &k) ? a.c : a.b) : a.a;
             } else if (a.kind == ATOM_OP && a.sub == IR_AND && a.boolean && a.a == a.b) {
@@ -250,7 +254,7 @@ static bool fits(const Verifier *v, int64_t S, int64_t count)
     return count <= 1 || count * all <= 2 * S || (count * alike <= 2 * S && (v->uneven || count == S + 1));
 }
 
-static void add_counts(Verifier *v, Values *l, const Choice *c, int64_t scale, int64_t constant, int64_t offset)
+static void add_counts(Verifier *v, Values *l, const Choice *c, int64_t scale, int64_t constant)
 {
     int64_t S = v->ring, counts[COUNTS_MAX];
     uint32_t all = counts_of(v, c->op, counts), n = 0;
@@ -268,14 +272,7 @@ static void add_counts(Verifier *v, Values *l, const Choice *c, int64_t scale, i
         for (uint32_t j = 0; j < n; j++) add_value(l, v->limits.v[i] + counts[j]);
         add_value(l, v->limits.v[i] + 2 * S + 1);
     }
-    for (uint32_t i = 0; i < v->shifts.n; i++) {
-        const Shift *s = &v->shifts.v[i];
-        if (s->of != c->of && s->op != c->key[0]) continue;
-        for (uint32_t j = 0; j < n; j++) add_value(l, value_for(counts[j], s->constant, s->scale));
-    }
-    if (offset < 1 || offset > 4096) return;
-    bool small = offset <= 2 * S + 1;
-    for (uint32_t i = 0; i < (small ? n : n < 2 ? n : 2); i++) add_value(l, offset + counts[i]);
+    for (uint32_t i = 0; i < n && v->more; i++) add_value(l, v->more + counts[i]);
 }
 
 /* Of a family only the members that tell of the kernel, which may have no more turns itself. */
@@ -306,46 +303,6 @@ static void drop_impossible(const Forms *f, Form of, Values *l)
     for (uint32_t i = 0; i < l->n; i++)
         if (l->v[i] >= d->lo && l->v[i] <= d->hi) l->v[n++] = l->v[i];
     l->n = n;
-}
-
-bool choice_shift_for(Verifier *v, Form count, Shift *out)
-{
-    const FormData *d = count ? form_data(&v->f, count) : NULL;
-    for (uint32_t i = 0; d && d->n && i < v->choices.n; i++) {
-        const Choice *c = &v->choices.v[i];
-        int64_t scale;
-        if (!proportional(form_data(&v->f, c->of), d, &scale)) continue;
-        bool unit = scale == 1 || scale == -1;
-        if (c->scale == scale && c->constant == d->k && unit) return false;
-        *out = (Shift){.of = c->of, .op = c->key[0], .constant = d->k, .scale = scale};
-        return (unit || d->k < 0) && d->k <= SHIFT_MAX && d->k >= -SHIFT_MAX;
-    }
-    return false;
-}
-
-bool choice_shift_at(Verifier *v, uint32_t loop, Form count, Shift *out)
-{
-    const FormData *d = count ? form_data(&v->f, count) : NULL;
-    if (d == NULL || d->n != 1 || d->k > SHIFT_MAX || d->k < -SHIFT_MAX || (d->t[0].c != 1 && d->t[0].c != -1))
-        return false;
-    for (uint32_t i = 0; i < v->choices.n; i++) {
-        const Choice *c = &v->choices.v[i];
-        if (c->op != loop || of_condition(&v->f, form_data(&v->f, c->of))) continue;
-        *out = (Shift){.of = c->of, .op = c->key[0], .constant = d->k, .scale = d->t[0].c};
-        return c->scale != d->t[0].c || c->constant != d->k;
-    }
-    return false;
-}
-
-bool choice_shift(Verifier *v, const Shift *by)
-{
-    for (uint32_t i = 0; i < v->shifts.n; i++) {
-        const Shift *s = &v->shifts.v[i];
-        if (s->constant == by->constant && s->scale == by->scale && (s->of == by->of || s->op == by->op)) return false;
-    }
-    if (v->shifts.n >= SHIFTS_MAX) return false;
-    vec_push(v->arena, &v->shifts, *by);
-    return true;
 }
 
 /* Pattern: the first n choices of the owner stand for equal turns, the others mix them: each turn takes another one. Each two
@@ -459,9 +416,9 @@ bool choice_guard(Verifier *v, uint32_t op, Form guard)
 static void add(Verifier *v, uint32_t op, Form x, uint32_t key)
 {
     Forms *f = &v->f;
-    int64_t offset = 0, scale;
+    int64_t scale;
     uint32_t part = 1;
-    Form leaf = deciding(v, x, &offset, &part);
+    Form leaf = deciding(v, x, &part);
     if (leaf == 0 || v->choices.n >= CHOICES_ALL) {
         verify_refuse(v, E0660, op, "how often this happens has a form that can't be followed");
         return;
@@ -505,7 +462,7 @@ static void add(Verifier *v, uint32_t op, Form x, uint32_t key)
         add_value(&l, 1);
         add_value(&l, 0);
     } else {
-        add_counts(v, &l, &c, scale, constant, offset);
+        add_counts(v, &l, &c, scale, constant);
         only_long(v, &l, &c);
     }
     if (l.full) verify_refuse(v, E0660, op, "this loop is clipped and shifted in too many ways to be proved");

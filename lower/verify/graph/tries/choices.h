@@ -20,11 +20,6 @@ typedef struct ValueList {
     const int64_t *v;
     uint32_t n;
 } ValueList;
-typedef struct Shift { /* another trip count, scale * value + constant, that depends on the same choice */
-    Form of;
-    uint32_t op; /* the loop that the choice was made for */
-    int64_t constant, scale;
-} Shift;
 typedef struct Turns { /* of a loop whose trip count is chosen, or made from what is */
     int64_t most, now; /* in the runs that are over; in this one */
     int64_t upper;     /* no launch has more */

@@ -88,9 +88,9 @@ static bool of_counts(Verifier *v, PolyPlace *w, Poly x, int64_t far)
         reaches(&v->end, far + 1);
         return true;
     }
-    for (uint32_t i = 0; i < v->nops; i++) {
-        if (v->ops[i]->op != IR_LOOP || loop_fixed(v->ops[i])) continue;
-        Poly turns = poly_turns(w, i), less = poly_sub(d, x, turns), more = poly_add(d, x, turns), rest = less.n < more.n ? less : more;
+    for (uint32_t i = 0; i < v->own.n; i++) {
+        if (v->ops[v->own.v[i]]->op != IR_LOOP) continue;
+        Poly turns = poly_turns(w, v->own.v[i]), less = poly_sub(d, x, turns), more = poly_add(d, x, turns), rest = less.n < more.n ? less : more;
         int64_t own = constant_of(turns);
         rest = poly_add(d, rest, poly_const(d, less.n < more.n ? own : -own));
         if (!rest.bad && rest.n < x.n && add_s64(far, own < 0 ? -own : own, &own)) return of_counts(v, w, rest, own);
@@ -112,12 +112,13 @@ static bool compare_followed(Verifier *v, uint32_t at)
     uint32_t loop = v->nops, loops = 0;
     Atom index = 0;
     int64_t c;
-    for (uint32_t i = 0; i < v->nops; i++) {
-        if (v->ops[i]->op != IR_LOOP || !(r->loops & v->loop_bit[i])) continue;
-        Poly turn = poly_of(&w, &(IrArg){.kind = IRA_VAL, .id = v->ops[i]->dst});
+    for (uint32_t i = 0; i < v->own.n; i++) {
+        uint32_t one = v->own.v[i];
+        if (v->ops[one]->op != IR_LOOP || !(r->loops & v->loop_bit[one])) continue;
+        Poly turn = poly_of(&w, &(IrArg){.kind = IRA_VAL, .id = v->ops[one]->dst});
         if (poly_is_const(turn, &c) || !domain_mentions(d, x, turn.terms[0].atoms[0])) continue;
         index = turn.terms[0].atoms[0];
-        loop = i;
+        loop = one;
         loops++;
     }
     if (loops == 0) return poly_is_const(x, &c) || of_counts(v, &w, x, 0);

@@ -4,6 +4,8 @@
  * m times `turns` turns of any loop later a value is a multiple of m times `step` more, for each m; step 0: it is the same. So an index
  * (1, 1), k / 2 (2, 1), k / 2 % 3 (6, 0). When a variable comes back to what it held the runs show (tries/period.c): here it counts as if it stayed.
  */
+#include <string.h>
+
 #include "lang/checked.h"
 #include "lower/verify/graph/tries/tries.h"
 #include "lower/verify/graph/unroll/unroll.h"
@@ -147,8 +149,7 @@ static bool gives(const Verifier *v, uint32_t at)
 
 void rounds_find(Verifier *v, int64_t step)
 {
-    v->given = arena_array(v->arena, bool, v->k->vars.n);
-    v->rounds = arena_array(v->arena, Round, v->nvalues);
+    memset(v->given, 0, v->k->vars.n * sizeof *v->given);
     for (bool more = true; more;) {
         more = false;
         for (uint32_t i = 0; i < v->nops; i++) {
@@ -250,6 +251,7 @@ static void number_bits(Verifier *v)
     for (uint32_t i = 0; i < v->nops; i++) {
         const Body *b = verify_body(v, i);
         if (!loop_own_count(v->ops[i])) continue;
+        vec_push(v->arena, &v->own, i);
         v->loop_bit[i] = UINT64_C(1) << (loops < BITS - 1 ? loops++ : loops);
         if (b->block[i - b->base] & BLOCK_EVENTS) v->turning |= v->loop_bit[i];
     }
@@ -264,6 +266,8 @@ void cones_find(Verifier *v)
     v->steers = arena_array(v->arena, uint32_t, v->nops + 1);
     v->loop_bit = arena_array(v->arena, uint64_t, v->nops + 1);
     v->variable_bit = arena_array(v->arena, uint64_t, v->k->vars.n);
+    v->given = arena_array(v->arena, bool, v->k->vars.n);
+    v->rounds = arena_array(v->arena, Round, v->nvalues);
     add_roots(v);
     number_bits(v);
 }

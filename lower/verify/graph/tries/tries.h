@@ -22,11 +22,7 @@ void choice_add(Verifier *v, uint32_t op, Form x);
 bool choice_guard(Verifier *v, uint32_t op, Form guard);
 bool choice_next(Verifier *v); /* false: all have been tried */
 
-/* A trip count without what was chosen: what its choice needs so that it, too, has the turns that matter; false: nothing. */
-bool choice_shift_for(Verifier *v, Form count, Shift *out);
-/* The same where it is not known which values the count is made from: those that were chosen for that loop. */
-bool choice_shift_at(Verifier *v, uint32_t loop, Form count, Shift *out);
-bool choice_shift(Verifier *v, const Shift *by); /* choices from now on have it; false: they had */
+bool choice_longer(Verifier *v, int64_t by); /* choices from now on have greater values, too; false: too great ones */
 
 /* ---- constants.c ---- */
 const IrKernel *family_of(Arena *a, const IrKernel *k, Family *y); /* the kernel with n for long constant counts; NULL: it has none */
@@ -40,7 +36,8 @@ void turns_loop(Verifier *v, uint32_t op, int64_t turns); /* v->now enters a loo
 /* v->now leaves a repeat after so many turns. certain: whatever is chosen. */
 void turns_repeat(Verifier *v, uint32_t op, int64_t turns, bool certain);
 void turns_keep(Verifier *v);  /* the run is proved */
-void turns_check(Verifier *v); /* after all runs: refuses what they left out */
+bool turns_more(Verifier *v);  /* after all runs: whether they are to be done again, as loops had too few turns */
+void turns_check(Verifier *v); /* refuses what they left out */
 
 /* ---- nests.c ---- */
 void nests_find(Verifier *v);
@@ -53,6 +50,7 @@ void compare_prepare(Verifier *v); /* what is held open, and ring, so that the r
 
 /* ---- open.c ---- */
 Form open_form(Verifier *v, uint32_t op); /* the form that stands for an op that is held open, where v->now is */
+Form open_count(Verifier *v, uint32_t loop); /* how many turns it has, without what was chosen; 0: not known */
 
 /* ---- rounds.c ---- */
 void cones_find(Verifier *v); /* what something is made from */

@@ -1,13 +1,13 @@
 /* Whether the runs gave each loop the turns that tell of longer ones. What one loop chooses decides the trip counts of
- * others, too: `n - 4` turns where `n` were chosen, or 2 .. k in turn k of a loop around. Such a count is written down here
- * without what was chosen; the choice gets more values where they help (choice_shift). After all runs every loop has had
- * 2 S + 1 turns in one of them, or as many as any launch has; and every op that does something has been reached.
+ * others, too: `n - 4` turns where `n` were chosen, or 2 .. k in turn k of a loop around. Where such a loop had too few, all choices get
+ * values that are as much greater, and the runs are done again. After all of them every loop has had
+ * 2 S + 1 turns in one, or as many as any launch has; and every op that does something has been reached.
  */
 #include "lang/checked.h"
 #include "lower/verify/graph/tries/tries.h"
 #include "lower/verify/graph/unroll/unroll.h"
 
-enum { TURNS_FUEL = 256, PARTS_FUEL = 32 };
+enum { PARTS_FUEL = 32 };
 
 void turns_prepare(Verifier *v)
 {
@@ -32,101 +32,7 @@ void turns_keep(Verifier *v)
     }
 }
 
-/* ---- a trip count without what was chosen ---- */
-
-typedef struct Way {
-    int fuel;
-    bool here; /* with the indices of loops around as they are; otherwise with any that they may have */
-} Way;
-
-static Form unchosen(Verifier *v, const IrArg *arg, Way *w);
-
-static Form unchosen_op(Verifier *v, const IrOp *op, Way *w)
-{
-    const IrArg *a = ir_find(op, IRK_A), *b = ir_find(op, IRK_B), *c = ir_find(op, IRK_COND);
-    uint32_t leaves = v->f.leaves;
-    Form fc = c ? unchosen(v, c, w) : 0, fa = a ? unchosen(v, a, w) : 0, fb = b ? unchosen(v, b, w) : 0;
-    Form x = w->fuel < 0 ? 0 : form_of_op(&v->f, v->k, op, fc, fa, fb);
-    if (leaves != v->f.leaves) w->fuel = -1; /* a new value */
-    return w->fuel < 0 ? 0 : x;
-}
-
-/* Any turn of the loop, the same all through the count. */
-static Form unchosen_index(Verifier *v, uint32_t loop, Way *w)
-{
-    const IrOp *op = v->ops[loop];
-    Form lo = unchosen(v, ir_find(op, IRK_A), w), hi = unchosen(v, ir_find(op, IRK_B), w);
-    if (w->fuel < 0) return 0;
-    const FormData *first = form_data(&v->f, lo), *past = form_data(&v->f, hi);
-    bool endless = past->hi == INT64_MAX || past->hi == INT64_MIN;
-    return form_atom(&v->f, (FormAtom){.kind = ATOM_OPEN,
-                                       .sub = 1,
-                                       .type = op->type,
-                                       .a = loop,
-                                       .b = lo,
-                                       .c = hi,
-                                       .lo = first->lo,
-                                       .hi = endless ? INT64_MAX : past->hi - 1});
-}
-
-static Form unchosen(Verifier *v, const IrArg *arg, Way *w)
-{
-    if (--w->fuel < 0) return 0;
-    if (arg->kind != IRA_VAL) return form_const(&v->f, arg->imm);
-    uint32_t index = v->def[arg->id - 1];
-    const IrOp *op = v->ops[index];
-    if (op->op == IR_SREG) return form_of_op(&v->f, v->k, op, 0, 0, 0);
-    if (run_pure(op)) return unchosen_op(v, op, w);
-    Form x = 0;
-    if (op->op == IR_LOOP) x = w->here ? run_value(v, arg) : unchosen_index(v, index, w);
-    else if (w->here || (op->op != IR_GET && op->op != IR_LDS && op->op != IR_TICKET))
-        x = v->now->loaded[arg->id - 1]; /* those differ */
-    if (x == 0) w->fuel = -1;
-    return w->fuel < 0 ? 0 : x;
-}
-
-static void want(Verifier *v, uint32_t loop, Form count)
-{
-    Shift s;
-    if (!choice_shift_for(v, count, &s) && !choice_shift_at(v, loop, count, &s)) return;
-    v->afresh = v->again |= choice_shift(v, &s);
-}
-
-/* The choice for each amount of which minima, maxima and selections make the count. */
-static void shift_parts(Verifier *v, uint32_t loop, Form x, int *fuel)
-{
-    if (x == 0 || --*fuel < 0 || v->again) return;
-    want(v, loop, x);
-    uint32_t n = form_data(&v->f, x)->n;
-    for (uint32_t i = 0; i < n && !v->again; i++) {
-        FormTerm t = form_data(&v->f, x)->t[i];
-        FormAtom a = *atom_data(&v->f, t.atom);
-        bool two = atom_extreme(&a);
-        if (!two && a.kind != ATOM_SEL) continue;
-        Form rest = form_add(&v->f, x, -t.c, form_of_atom(&v->f, t.atom));
-        Form parts[2] = {two ? a.a : a.b, two ? a.b : a.c};
-        for (int j = 0; j < 2 && rest; j++) shift_parts(v, loop, form_add(&v->f, rest, t.c, parts[j]), fuel);
-    }
-}
-
-/* In turn k of a loop around there are k turns and a few: that loop gets as many more. */
-static void shift_around(Verifier *v, uint32_t loop, Form x)
-{
-    const FormData *d = form_data(&v->f, x);
-    if (v->fixed || d->n != 1 || d->t[0].c != 1 || v->again) return;
-    FormAtom a = *atom_data(&v->f, d->t[0].atom);
-    int64_t k = d->k - 1;
-    if (a.kind != ATOM_OPEN || a.sub != 1) return;
-    Form last = form_add(&v->f, a.c, k, form_const(&v->f, 1));
-    if (last) want(v, loop, last);
-}
-
-static Form count_of(Verifier *v, uint32_t op, bool here)
-{
-    Way w = {TURNS_FUEL, here};
-    Form lo = unchosen(v, v->operands[op].a, &w), hi = unchosen(v, v->operands[op].b, &w);
-    return w.fuel < 0 ? 0 : form_add(&v->f, hi, -1, lo);
-}
+/* ---- the most turns ---- */
 
 /* No value of x is greater: `k + 1 - max(0, k - 3)` is at most k + 1 and at most 4. */
 static int64_t upper_of(Verifier *v, Form x, int *fuel)
@@ -150,16 +56,10 @@ static int64_t upper_of(Verifier *v, Form x, int *fuel)
 
 static void look(Verifier *v, uint32_t op, Turns *t)
 {
-    Form count = count_of(v, op, false), now = count_of(v, op, true);
-    int part_fuel = PARTS_FUEL;
-    int64_t upper = upper_of(v, count, &part_fuel);
+    int fuel = PARTS_FUEL;
+    int64_t upper = upper_of(v, open_count(v, op), &fuel);
     if (t->ranks == 0 || upper > t->upper) t->upper = upper;
     t->ranks |= UINT32_C(1) << v->now->rank;
-    int fuel = PARTS_FUEL, more_fuel = PARTS_FUEL;
-    shift_parts(v, op, now, &fuel);
-    if (upper <= 2 * (int64_t)v->ring)
-        shift_parts(v, op, count, &more_fuel); /* variables in `now` hold what was chosen */
-    if (count) shift_around(v, op, count);
 }
 
 void turns_loop(Verifier *v, uint32_t op, int64_t turns)
@@ -212,6 +112,14 @@ static bool too_few(const Verifier *v, uint32_t loop, int64_t *least)
     int64_t all = 2 * (int64_t)v->ring + 1;
     *least = t->upper < all && t->upper >= t->left ? t->upper : all;
     return v->chosen[loop] && t->most < *least;
+}
+
+bool turns_more(Verifier *v)
+{
+    int64_t least, lack = 0;
+    for (uint32_t i = 0; i < v->nops && !v->failed; i++)
+        if (too_few(v, i, &least) && least - v->turns[i].most > lack) lack = least - v->turns[i].most;
+    return lack && choice_longer(v, lack);
 }
 
 void turns_check(Verifier *v)

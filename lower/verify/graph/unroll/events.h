@@ -113,8 +113,6 @@ typedef struct ByteRange { /* equal bytes of a place */
     VEC(uint32_t) meets; /* ranges that may have bytes in common */
     VEC(Writing) writings; /* those that perhaps write no byte left out */
     const Access *gaps;    /* the write that leaves the largest ones; NULL: none does */
-    const Access *read;    /* the last one that was found to be covered */
-    VEC(const Access *) covered; /* by these */
 } ByteRange;
 typedef struct Place { /* a slot of a buffer in a CTA: its accesses in the order of the run */
     const Access *all;
