@@ -154,8 +154,11 @@ static bool over_before(const Verifier *v, const Phase *p, const Part *part)
     return true;
 }
 
-static void fix_expect(const Verifier *v, Diag *g)
+static void expects_late(Verifier *v, uint32_t op, uint32_t slot, const Phase *p)
 {
+    Diag *g = verify_refuse(v, E0655, op, "barrier %s is told to expect bytes when all arrivals are made: its phase may be over",
+                            verify_bar_name(v, slot));
+    verify_also(v, g, p->op, "the last arrival");
     if (g) diag_fix(v->diags, g, "leave it out if `commit` makes that arrival, which announces its copies' bytes; else put it before");
 }
 
@@ -166,11 +169,7 @@ bool barrier_part(Verifier *v, uint32_t slot, Part part)
     const Phase *before = p->number ? v->bars[slot].phases.v[p->number - 1] : NULL;
     bool early = before && !over_before(v, before, &part);
     if (early && part.expects && !part.arrives) {
-        Diag *g = verify_refuse(v, E0655, part.op,
-                                "barrier %s is told to expect bytes when all arrivals are made: its phase may be over",
-                                verify_bar_name(v, slot));
-        verify_also(v, g, before->op, "the last arrival");
-        fix_expect(v, g);
+        expects_late(v, part.op, slot, before);
         return false;
     }
     if (early) {
@@ -226,11 +225,7 @@ static void step_expect(Verifier *v, uint32_t op, uint32_t slot, Phase *p)
 {
     Form bytes = run_value(v, verify_arg(v, op, IRK_BYTES));
     if (p->arrivals == v->bars[slot].count) {
-        Diag *g = verify_refuse(v, E0655, op,
-                                "barrier %s is told to expect bytes when all arrivals are made: its phase may be over",
-                                verify_bar_name(v, slot));
-        verify_also(v, g, p->op, "the last arrival");
-        fix_expect(v, g);
+        expects_late(v, op, slot, p);
         return;
     }
     if (!form_nonneg_in_cases(&v->f, bytes, SPLITS)) {

@@ -367,23 +367,9 @@ static Form launch_form(Forms *f, const IrKernel *k, const IrOp *op, uint32_t x,
     return form_atom(f, (FormAtom){.kind = ATOM_PARAM, .type = op->type, .a = x, .lo = r.lo, .hi = r.hi});
 }
 
-/* Of two numbers. */
-static bool fold(Forms *f, const IrOp *op, Form a, Form b, int64_t *r)
-{
-    int64_t x, y;
-    if (!form_is_const(f, a, &x) || !form_is_const(f, b, &y)) return false;
-    bool ok = op->op == IR_ADD   ? add_s64(x, y, r)
-              : op->op == IR_SUB ? sub_s64(x, y, r)
-              : op->op == IR_MUL ? mul_s64(x, y, r)
-                                 : op->op == IR_XOR;
-    if (op->op == IR_XOR) *r = x ^ y;
-    return ok && fits((Range){*r, *r}, (IrType)op->type);
-}
-
 Form form_of_op(Forms *f, const IrKernel *k, const IrOp *op, Form cond, Form a, Form b)
 {
     int64_t n;
-    if (fold(f, op, a, b, &n)) return form_const(f, n);
     switch ((IrOpcode)op->op) {
     case IR_CONST: return constant(f, op);
     case IR_PARAM: return launch_form(f, k, op, ir_find(op, IRK_EXPR)->id, PARAM_DEPTH);
