@@ -56,34 +56,6 @@ uint64_t copy_address(const Verifier *v, const IrArg *arg, int depth)
     return all;
 }
 
-static Region *map_region(Verifier *v, uint32_t op, uint32_t map)
-{
-    const MfMap *m = &v->k->mf.maps.v[map];
-    const IrArg *at;
-    unsigned n = ir_list(v->ops[op], IRK_COORDS, &at);
-    if (m->mode != MAP_TILED) return NULL;
-    Region *r = arena_new(&v->run, Region);
-    *r = (Region){.map = map, .tensor = m->tensor, .n = n};
-    for (unsigned i = 0; i < n; i++) {
-        r->lo[i] = run_value(v, &at[i]);
-        int64_t step = m->elem_stride[i]; /* every step-th element of the box */
-        r->hi[i] = form_add(&v->f, r->lo[i], 1, form_const(&v->f, ((int64_t)m->box[i] - 1) / step * step + 1));
-        if (r->hi[i] == 0) return NULL;
-    }
-    return r;
-}
-
-static Region *address_region(Verifier *v, const IrArg *arg, Form bytes)
-{
-    const IrOp *op = arg->kind == IRA_VAL ? v->ops[v->def[arg->id - 1]] : NULL;
-    if (op == NULL || op->op != IR_GADDR) return NULL;
-    Region *r = arena_new(&v->run, Region);
-    *r = (Region){.map = UINT32_MAX, .tensor = ir_find(op, IRK_TENSOR)->id, .n = 1};
-    r->lo[0] = run_value(v, ir_find(op, IRK_BYTE));
-    r->hi[0] = form_add(&v->f, r->lo[0], 1, bytes);
-    return r->hi[0] ? r : NULL;
-}
-
 /* The box, with so much for each pixel of a halo. */
 static Form with_halo(Verifier *v, Form halo, int64_t none, int64_t one)
 {
@@ -202,6 +174,36 @@ static const View *map_view(Verifier *v, uint32_t op)
     return c && c->view && c->view->n ? c->view : NULL;
 }
 
+/* The part of the tensor; NULL: not known. */
+static Region *region_of(Verifier *v, const Copy *c, const IrArg *address)
+{
+    const IrOp *from = verify_def(v, address);
+    bool placed = verify_arg(v, c->op, IRK_DESC) != NULL; /* where its map begins is known at run time */
+    const View *view = placed ? map_view(v, c->op) : NULL;
+    Region r = {.map = UINT32_MAX, .n = 1, .cond = c->guard, .view = view};
+    if (c->map ? c->map->mode != MAP_TILED || (placed && !view) : from == NULL || from->op != IR_GADDR) return NULL;
+    if (c->map) {
+        const IrArg *at;
+        r.n = ir_list(v->ops[c->op], IRK_COORDS, &at);
+        r.map = verify_arg(v, c->op, IRK_MAP)->id;
+        r.tensor = c->map->tensor;
+        for (unsigned i = 0; i < r.n; i++) {
+            int64_t step = c->map->elem_stride[i]; /* every step-th element of the box */
+            r.lo[i] = run_value(v, &at[i]);
+            r.hi[i] = form_add(&v->f, r.lo[i], 1, form_const(&v->f, ((int64_t)c->map->box[i] - 1) / step * step + 1));
+            if (r.hi[i] == 0) return NULL;
+        }
+    } else {
+        r.tensor = ir_find(from, IRK_TENSOR)->id;
+        r.lo[0] = run_value(v, ir_find(from, IRK_BYTE));
+        r.hi[0] = form_add(&v->f, r.lo[0], 1, c->bytes);
+        if (r.hi[0] == 0) return NULL;
+    }
+    Region *kept = arena_new(&v->run, Region);
+    *kept = r;
+    return kept;
+}
+
 static void transfer(Verifier *v, const Copy *c, bool write, Phase *phase)
 {
     const IrOp *o = v->ops[c->op];
@@ -215,15 +217,7 @@ static void transfer(Verifier *v, const Copy *c, bool write, Phase *phase)
                   .at_once = ir_by_plan((IrOpcode)o->op),
                   .start = c->event,
                   .phase = phase};
-    bool placed = verify_arg(v, c->op, IRK_DESC) != NULL; /* where its map begins is known at run time */
-    const View *view = placed ? map_view(v, c->op) : NULL;
-    t.region = (placed && !view) || t.at_once ? NULL
-               : c->map        ? map_region(v, c->op, verify_arg(v, c->op, IRK_MAP)->id)
-                               : address_region(v, address, c->bytes);
-    if (t.region) {
-        t.region->cond = c->guard;
-        t.region->view = view;
-    }
+    if (!t.at_once) t.region = region_of(v, c, address);
     vec_push(v->arena, &v->transfers, t);
 }
 
@@ -288,27 +282,17 @@ static Phase *load_at(Verifier *v, const Copy *c, uint32_t rank)
     return p;
 }
 
-/* Bytes that are read until the copy is over. */
-static void read_by(Verifier *v, const Copy *c, IrKey key, Form bytes, Form guard, Phase *phase)
+/* Bytes that are read until the copy is over. Of a map in memory, too: PTX ISA, cp.async.bulk.wait_group, counts that among the reads. */
+static void reads(Verifier *v, const Copy *c, IrKey key, Phase *phase)
 {
     Bytes at;
-    if (!copy_bytes(v, c->op, key, v->now->rank, bytes, guard, &at)) return;
+    bool map = key == IRK_DESC;
+    Form bytes = map ? form_const(&v->f, IR_MAP_BYTES) : c->room, guard = map ? form_const(&v->f, 1) : c->guard;
+    if (verify_arg(v, c->op, key) == NULL || v->failed || !copy_bytes(v, c->op, key, v->now->rank, bytes, guard, &at)) return;
     Access a = access_new(c->op, at, false, c->guard, c->event);
     a.async = true;
     a.phase = phase;
     access_add(v, a);
-}
-
-static void read_source(Verifier *v, const Copy *c, Phase *phase)
-{
-    read_by(v, c, IRK_SRC, c->room, c->guard, phase);
-}
-
-/* A map in memory is read until the copy is over: PTX ISA, cp.async.bulk.wait_group, counts that among the reads. */
-static void read_map(Verifier *v, const Copy *c, Phase *phase)
-{
-    if (verify_arg(v, c->op, IRK_DESC) == NULL || v->failed) return;
-    read_by(v, c, IRK_DESC, form_const(&v->f, IR_MAP_BYTES), form_const(&v->f, 1), phase);
 }
 
 /* One thread issues a copy, or each lane its own. */
@@ -396,19 +380,14 @@ void copy_step(Verifier *v, uint32_t op)
     }
     under(v, &c, c.guard);
     c.event = event_burst(v, op);
-    if (verify_arg(v, op, IRK_BAR) == NULL) {
-        read_source(v, &c, NULL);
-        read_map(v, &c, NULL);
-        if (!v->failed) transfer(v, &c, true, NULL);
-        return;
-    }
-    if (!targets_of(v, op, &to)) return;
-    Phase *p = load(v, &c, &to);
+    bool write = verify_arg(v, op, IRK_BAR) == NULL;
+    if (!write && !targets_of(v, op, &to)) return;
+    Phase *p = write ? NULL : load(v, &c, &to);
     if (verify_stopped(v)) return;
-    read_map(v, &c, p);
-    if (verify_arg(v, op, IRK_SRC)) read_source(v, &c, p);
-    else if (c.value.x == 0) transfer(v, &c, false, p);
-    if (!v->failed) burst_flush(v);
+    reads(v, &c, IRK_DESC, p);
+    reads(v, &c, IRK_SRC, p);
+    if (!v->failed && c.value.x == 0 && (write || !verify_arg(v, op, IRK_SRC))) transfer(v, &c, write, p);
+    if (!v->failed && !write) burst_flush(v);
 }
 
 /* ---- groups and fences ---- */
