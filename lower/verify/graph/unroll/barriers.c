@@ -34,7 +34,6 @@ bool barrier_slot(Verifier *v, uint32_t op, uint32_t rank, uint32_t *slot)
     return true;
 }
 
-enum { READY_THREAD = 1, READY_COPIES = 2 };
 static Phase *phase_new(Verifier *v, uint32_t slot, uint32_t number)
 {
     Phase *p = arena_new(&v->run, Phase);
@@ -64,7 +63,7 @@ static Phase *completed(const Verifier *v, uint32_t slot)
 }
 
 /* The initialisation has happened, and whoever uses the barrier sees it. */
-static bool find_ready(Verifier *v, uint32_t slot, uint32_t op, bool copies)
+static bool ready(Verifier *v, uint32_t slot, uint32_t op, bool copies)
 {
     const BarSlot *b = &v->bars[slot];
     const uint32_t *clock = v->now->clock;
@@ -84,14 +83,6 @@ static bool find_ready(Verifier *v, uint32_t slot, uint32_t op, bool copies)
                             verify_bar_name(v, slot), copies ? "by an asynchronous copy" : "by another thread");
     verify_also(v, g, init->op, "the bar.init");
     return false;
-}
-
-/* What a thread has come after once, all that it does later comes after, too. */
-static bool ready(Verifier *v, uint32_t slot, uint32_t op, bool copies)
-{
-    uint8_t *seen = &v->now->ready[slot], how = copies ? READY_COPIES : READY_THREAD;
-    if (!(*seen & how) && find_ready(v, slot, op, copies)) *seen |= how;
-    return *seen & how;
 }
 
 static bool complete_now(Verifier *v, const Phase *p)

@@ -56,40 +56,29 @@ uint64_t copy_address(const Verifier *v, const IrArg *arg, int depth)
     return all;
 }
 
-/* The box, with so much for each pixel of a halo. */
-static Form with_halo(Verifier *v, Form halo, int64_t none, int64_t one)
+/* Of a box with so many pixels of a halo. */
+static Form with_halo(Verifier *v, const MapDesc *d, int64_t (*bytes)(const MapDesc *, int64_t halo), Form halo)
 {
-    Form box = form_const(&v->f, none);
-    return halo ? form_add(&v->f, box, one - none, halo) : box;
-}
-
-/* What the hardware counts is the map's box, whatever the op says. */
-static bool check_box(Verifier *v, uint32_t op, const MfMap *m, Form halo, Form bytes)
-{
-    if (v->box[op]) return true;
-    MapDesc d = manifest_map(m);
-    Form box = with_halo(v, halo, map_copy_bytes(&d, 0), map_copy_bytes(&d, 1));
-    int64_t k;
-    bool same = box && (box == bytes || (form_le(&v->f, box, bytes) && form_le(&v->f, bytes, box)));
-    if (!same)
-        verify_refuse(v, E0659, op, "the box of map %s has %s bytes; the copy counts %s", m->name,
-                      verify_form_text(v, box), verify_form_text(v, bytes));
-    v->box[op] = same && form_is_const(&v->f, box, &k); /* other numbers may have others the next time */
-    return same;
+    Form box = form_const(&v->f, bytes(d, 0));
+    return halo ? form_add(&v->f, box, bytes(d, 1) - bytes(d, 0), halo) : box;
 }
 
 /* Packed elements, and rows narrower than the swizzle's span, lie spread out in shared memory: a box takes more there than the
- * copy counts. What lies between them a load leaves without a value: of each 16 bytes so many, the last ones; all 16: no telling. */
-static int64_t spread(const MfMap *m, int64_t halo, uint8_t *gap)
+ * copy counts. */
+static int64_t spread(const MapDesc *d, int64_t halo)
 {
-    MapDesc d = manifest_map(m);
-    int64_t bytes = map_copy_bytes(&d, halo), box = map_tx_bytes(&d), room = map_smem_bytes(&d), all;
-    *gap = 0;
+    int64_t bytes = map_copy_bytes(d, halo), box = map_tx_bytes(d), room = map_smem_bytes(d), all;
     if (box <= 0 || room <= box) return bytes;
-    int64_t unit = GAP_UNIT * map_global_bits(d.type) / 8;
-    bool whole = room / GAP_UNIT == box / unit && d.swizzle != MAP_SWIZZLE_128B_ATOM_32B_FLIP_8B;
-    *gap = (uint8_t)(whole ? GAP_UNIT - unit : GAP_UNIT);
     return mul_s64(bytes / box, room, &all) && add_s64(all, bytes % box * room / box, &all) ? all : INT64_MAX;
+}
+
+/* What lies between them a load leaves without a value: of each 16 bytes so many, the last ones; all 16: no telling. */
+static uint8_t gap_of(const MapDesc *d)
+{
+    int64_t box = map_tx_bytes(d), room = map_smem_bytes(d), unit = GAP_UNIT * map_global_bits(d->type) / 8;
+    if (box <= 0 || room <= box) return 0;
+    bool whole = room / GAP_UNIT == box / unit && d->swizzle != MAP_SWIZZLE_128B_ATOM_32B_FLIP_8B;
+    return (uint8_t)(whole ? GAP_UNIT - unit : GAP_UNIT);
 }
 
 /* ---- targets ---- */
@@ -306,6 +295,20 @@ static bool by_one(Verifier *v, uint32_t op, bool *lanes)
     return false;
 }
 
+/* What the hardware counts is the map's box, whatever the op says. */
+static bool in_box(Verifier *v, Copy *c)
+{
+    MapDesc d = manifest_map(c->map);
+    const IrArg *info = map_is_wide(c->map->mode) ? verify_arg(v, c->op, IRK_INFO) : NULL; /* wHalo comes first */
+    Form halo = info ? run_value(v, info) : 0, box = with_halo(v, &d, map_copy_bytes, halo);
+    c->room = with_halo(v, &d, spread, halo);
+    c->gap = gap_of(&d);
+    if (box && (box == c->bytes || (form_le(&v->f, box, c->bytes) && form_le(&v->f, c->bytes, box)))) return true;
+    verify_refuse(v, E0659, c->op, "the box of map %s has %s bytes; the copy counts %s", c->map->name,
+                  verify_form_text(v, box), verify_form_text(v, c->bytes));
+    return false;
+}
+
 /* A request for work: each answer is a new value. */
 static bool ask(Verifier *v, Copy *c)
 {
@@ -372,11 +375,7 @@ void copy_step(Verifier *v, uint32_t op)
     if (o->op == IR_CLC_NEXT && !ask(v, &c)) return;
     if (map) {
         c.map = &v->k->mf.maps.v[map->id];
-        bool wide = c.map->mode == MAP_IM2COL_W || c.map->mode == MAP_IM2COL_W128;
-        const IrArg *info = wide ? verify_arg(v, op, IRK_INFO) : NULL; /* wHalo comes first */
-        Form halo = info ? run_value(v, info) : 0;
-        if (!check_box(v, op, c.map, halo, c.bytes)) return;
-        c.room = with_halo(v, halo, spread(c.map, 0, &c.gap), spread(c.map, 1, &c.gap));
+        if (!in_box(v, &c)) return;
     }
     under(v, &c, c.guard);
     c.event = event_burst(v, op);

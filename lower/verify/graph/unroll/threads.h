@@ -56,7 +56,6 @@ typedef struct Thread {
     uint32_t *made;           /* by op, then by variable: values that are not taken apart */
     VEC(EventId) async_fences, init_fences;
     VEC(EventId) tensor_before, tensor_after; /* its tc.fences */
-    uint8_t *ready; /* by barrier slot: it comes after its initialisation */
 } Thread;
 
 typedef struct SyncPoint {   /* one use of cta.sync, warp.sync or the cluster's barrier */

@@ -43,7 +43,7 @@ static void table_add(Arena *a, FormTable *t, uint32_t hash, uint32_t number)
 }
 
 /* The next number from slot *i on that has the hash; 0: there is no more. */
-static uint32_t table_next(const FormTable *t, uint32_t hash, uint32_t *i)
+static inline uint32_t table_next(const FormTable *t, uint32_t hash, uint32_t *i)
 {
     for (; t->slot && t->slot[*i & t->mask].number; ++*i)
         if (t->slot[*i & t->mask].hash == hash) return t->slot[(*i)++ & t->mask].number;
