@@ -73,12 +73,8 @@ static bool ready(Verifier *v, uint32_t slot, uint32_t op, bool copies)
         return false;
     }
     const Event *init = &v->events.v[b->init - 1];
-    const Thread *t = &v->threads.v[init->thread];
-    if (!copies && init->thread == v->now->id) return true;
-    for (uint32_t i = 0; i < t->init_fences.n; i++) {
-        EventId f = t->init_fences.v[i];
-        if (v->events.v[f - 1].pos > init->pos && event_in(v, f, clock)) return true;
-    }
+    EventId fence = fence_behind(v, b->init, FENCE_INITS);
+    if ((!copies && init->thread == v->now->id) || (fence && event_in(v, fence, clock))) return true;
     Diag *g = verify_refuse(v, E0653, op, "barrier %s is used %s without fence.mbar_init after its bar.init",
                             verify_bar_name(v, slot), copies ? "by an asynchronous copy" : "by another thread");
     verify_also(v, g, init->op, "the bar.init");

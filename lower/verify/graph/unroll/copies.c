@@ -411,14 +411,12 @@ static void wait_groups(Verifier *v, uint32_t op)
 static void fence(Verifier *v, uint32_t op)
 {
     EventId e = event_new(v, op);
-    if (v->ops[op]->op == IR_TC_FENCE) {
-        tensor_fence_step(v, op, e);
-    } else if (v->ops[op]->op == IR_FENCE_MBAR_INIT) {
-        vec_push(&v->run, &v->now->init_fences, e);
-    } else if (v->ops[op]->op == IR_FENCE_ASYNC) {
-        if (verify_arg(v, op, IRK_SPACE)->id == IRS_GLOBAL) vec_push(&v->run, &v->global_fences, e);
-        else vec_push(&v->run, &v->now->async_fences, e);
-    }
+    IrOpcode code = (IrOpcode)v->ops[op]->op;
+    const IrArg *order = verify_arg(v, op, IRK_ORDER);
+    Fence fence = code == IR_FENCE_MBAR_INIT ? FENCE_INITS : FENCE_ASYNC;
+    if (order) fence = order->id == IRD_BEFORE ? FENCE_BEFORE : FENCE_AFTER;
+    if (code == IR_FENCE_ASYNC && verify_arg(v, op, IRK_SPACE)->id == IRS_GLOBAL) vec_push(&v->run, &v->global_fences, e);
+    else if (code != IR_FENCE_ACQREL) vec_push(&v->run, &v->now->fences[fence], e);
 }
 
 void group_step(Verifier *v, uint32_t op)

@@ -30,33 +30,13 @@ bool tensor_in_order(const Verifier *v, const Access *a, const Access *b)
            verify_arg(v, b->op, IRK_SHAPE)->id == IRP_4X256B;
 }
 
-/* The newest ::after_thread_sync of b's thread that is in front of b. */
-static EventId last_after(const Verifier *v, EventId b)
-{
-    const Event *e = &v->events.v[b - 1];
-    const Thread *t = &v->threads.v[e->thread];
-    for (uint32_t i = t->tensor_after.n; i-- > 0;)
-        if (v->events.v[t->tensor_after.v[i] - 1].pos <= e->pos) return t->tensor_after.v[i];
-    return 0;
-}
-
-/* The first ::before_thread_sync of a's thread that is behind a. */
-static EventId first_before(const Verifier *v, EventId a)
-{
-    const Event *e = &v->events.v[a - 1];
-    const Thread *t = &v->threads.v[e->thread];
-    for (uint32_t i = 0; i < t->tensor_before.n; i++)
-        if (v->events.v[t->tensor_before.v[i] - 1].pos > e->pos) return t->tensor_before.v[i];
-    return 0;
-}
-
 /* a is over when b begins. */
 static bool fenced_at(const Verifier *v, const Access *a, EventId b)
 {
-    EventId after = last_after(v, b);
+    EventId after = fence_before(v, b, FENCE_AFTER);
     if (by_tensor_core(v, a)) return after && a->phase && access_before(v, a, after);
     if (v->events.v[a->start - 1].thread == v->events.v[b - 1].thread) return true;
-    EventId before = first_before(v, a->start);
+    EventId before = fence_behind(v, a->start, FENCE_BEFORE);
     return before && after && event_before(v, before, after);
 }
 
@@ -71,13 +51,6 @@ void check_tensor_fence(Verifier *v, const Access *a, const Access *b)
     Diag *g = verify_refuse(v, E0675, b->op, "this comes after another thread's access to %s with no tc.fence before and after between them",
                             v->k->bufs.v[a->at.buf].name);
     verify_also(v, g, a->op, by_tensor_core(v, a) ? "begun here, and waited for" : "the other access");
-}
-
-void tensor_fence_step(Verifier *v, uint32_t op, EventId e)
-{
-    Thread *t = v->now;
-    if (verify_arg(v, op, IRK_ORDER)->id == IRD_BEFORE) vec_push(&v->run, &t->tensor_before, e);
-    else vec_push(&v->run, &t->tensor_after, e);
 }
 
 /* ---- copies and shifts ---- */
