@@ -380,14 +380,15 @@ static void test_findings(void **state)
 
 /* All write a tile twice. In between the elected thread knows that all have written once, and the others that it has; of
  * each other those know nothing, unless all meet. */
-#define OTHERS(meeting)                                                                                                \
-    "module sm_90a\nkernel k entry k {\n  grid 1, 1, 1\n  cluster 1, 1, 1\n  threads 64\n  smem 2304\n"                  \
+#define OTHERS(meeting) OTHERS_OF("64", meeting)
+#define OTHERS_OF(threads, meeting)                                                                                    \
+    "module sm_90a\nkernel k entry k {\n  grid 1, 1, 1\n  cluster 1, 1, 1\n  threads " threads "\n  smem 2304\n"         \
     "  buf t bytes 2048 align 128 slots 1 pitch 2048 at 0\n"                                                           \
     "  bar all slots 1 count 64 at 2048\n  bar one slots 1 count 1 at 2056\n"                                          \
     "  plan p = fill extent [16, 32] value 0 dst f32 pitch [128, 4] threads 64 vector 16 method 0 block 4, 1 deal 0 "  \
     "ways 0, 16\n"                                                                                                     \
-    "  init {\n    elect bar.init all, 64\n    elect bar.init one, 1\n    elect fence.mbar_init\n    cta.sync 0, 64\n"  \
-    "  }\n"                                                                                                            \
+    "  init {\n    elect bar.init all, 64\n    elect bar.init one, 1\n    elect fence.mbar_init\n    cta.sync 0, " threads \
+    "\n  }\n"                                                                                                         \
     "  role work warps 2 {\n    thr.fill p -> t\n    bar.arrive all\n    elect bar.arrive one\n    bar.wait one, 0\n"     \
     "    elect bar.wait all, 0\n" meeting "    thr.fill p -> t\n  }\n}\n"
 
@@ -395,8 +396,34 @@ static void test_others_of_a_role(void **state)
 {
     (void)state;
     assert_true(found("a meeting", OTHERS("    cta.sync 1, 64\n"), "accepted"));
+    assert_true(found("a meeting in a larger CTA", OTHERS_OF("128", "    cta.sync 1, 64\n"), "accepted"));
     assert_true(found("no meeting", OTHERS(""), "E0612"));
     assert_true(found("a meeting that is too late", OTHERS("    thr.fill p -> t\n    cta.sync 1, 64\n"), "E0612"));
+}
+
+/* Lanes within a loop: four pieces of 128 bytes, 256 apart, in each turn, whose pieces begin `step` bytes further. */
+#define GRIDS(step, read)                                                                                              \
+    "module sm_90a\nkernel k entry k {\n  tensor x u8 [8192] stride [1] read align 16\n"                                \
+    "  tensor y u8 [8192] stride [1] written align 16\n  arg tensor x\n  arg tensor y\n  param address x\n"              \
+    "  param address y\n  grid 1, 1, 1\n  cluster 1, 1, 1\n  threads 32\n  smem 8200\n"                                 \
+    "  buf t bytes 8192 align 128 slots 1 pitch 8192 at 0\n  bar full slots 1 count 1 at 8192\n"                       \
+    "  init {\n    elect bar.init full, 1\n    elect fence.mbar_init\n    warp.sync\n  }\n"                             \
+    "  role main warps 1 {\n    elect bar.arrive_expect full, 2048\n    %i = loop.i64 0 .. 4\n"                         \
+    "      %a = mul.i64 %i, " step "\n      %l = lanes 4\n        %l64 = cvt.i64 %l\n        %b = mul.i64 %l64, 256\n" \
+    "        %at = add.i64 %a, %b\n        %from = gaddr x, %at\n"                                                      \
+    "        blk.load %from -> t+%at, bytes 128, full\n      end\n    end\n    bar.wait full, 0\n"                      \
+    "    %j = loop.i64 0 .. 4\n      %c = mul.i64 %j, " step "\n      %m = lanes 4\n        %m64 = cvt.i64 %m\n"       \
+    "        %d = mul.i64 %m64, 256\n        %e = add.i64 %c, %d\n        %f = add.i64 %e, " read "\n"                \
+    "        %to = gaddr y, %f\n        blk.store t+%f -> %to, bytes 64\n      end\n    end\n"                         \
+    "    grp.commit\n    grp.wait 0 read\n  }\n}\n"
+
+static void test_grids_of_pieces(void **state)
+{
+    (void)state;
+    assert_true(found("turns that go on", GRIDS("1024", "64"), "accepted"));
+    assert_true(found("turns with gaps between them", GRIDS("2048", "64"), "accepted"));
+    assert_true(found("turns that fill the gaps", GRIDS("128", "64"), "E0657"));
+    assert_true(found("what lies in the gaps", GRIDS("2048", "128"), "E0610"));
 }
 
 /* A loop of as many turns as M has parts; the divisor is made from %c, the number of CTAs. */
@@ -426,6 +453,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_correct_kernels), cmocka_unit_test(test_findings),
                                        cmocka_unit_test(test_mutants), cmocka_unit_test(test_others_of_a_role),
-                                       cmocka_unit_test(test_divisors)};
+                                       cmocka_unit_test(test_grids_of_pieces), cmocka_unit_test(test_divisors)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -82,7 +82,6 @@ typedef struct Verifier {
     uint8_t *group;       /* by number: IrGroup */
     Operands *operands;   /* by number */
     uint16_t (*args)[IRK_KEYS]; /* by number: the first operand with a key, + 1; 0: none */
-    uint8_t *box;         /* by number: the map's box has the bytes that the copy counts */
     Resolved resolved[RESOLVED];
     uint32_t unrollings;  /* begun */
     Inside *inside;       /* by number, of what opens a block */

@@ -260,7 +260,6 @@ static void find_operands(Verifier *v)
     v->operands = arena_array(v->arena, Operands, v->nops);
     v->inside = arena_array(v->arena, Inside, v->nops);
     v->group = arena_array(v->arena, uint8_t, v->nops);
-    v->box = arena_array(v->arena, uint8_t, v->nops);
     v->args = arena_alloc(v->arena, arena_bytes(v->nops, sizeof *v->args));
     uint32_t *in = arena_array(v->arena, uint32_t, v->nvalues + v->k->vars.n);
     for (uint32_t i = 0; i < v->bodies.n; i++) {

@@ -21,14 +21,14 @@ static bool fenced_after(const Verifier *v, const Access *a, EventId b)
 {
     for (uint32_t k = 0; k < v->threads.n; k++) {
         const Thread *t = &v->threads.v[k];
-        uint32_t lo = 0, hi = t->async_fences.n; /* as below */
+        uint32_t lo = 0, hi = t->fences[FENCE_ASYNC].n; /* from the first one on */
         while (lo < hi) {
             uint32_t middle = lo + (hi - lo) / 2;
-            if (access_before(v, a, t->async_fences.v[middle])) hi = middle;
+            if (access_before(v, a, t->fences[FENCE_ASYNC].v[middle])) hi = middle;
             else lo = middle + 1;
         }
-        while (lo < t->async_fences.n && !of_cluster(v, t->async_fences.v[lo])) lo++;
-        if (lo < t->async_fences.n && event_before(v, t->async_fences.v[lo], b)) return true;
+        while (lo < t->fences[FENCE_ASYNC].n && !of_cluster(v, t->fences[FENCE_ASYNC].v[lo])) lo++;
+        if (lo < t->fences[FENCE_ASYNC].n && event_before(v, t->fences[FENCE_ASYNC].v[lo], b)) return true;
     }
     return false;
 }
@@ -37,15 +37,8 @@ static bool fenced_after(const Verifier *v, const Access *a, EventId b)
 static bool fenced(const Verifier *v, const Access *a, EventId b)
 {
     if (a->generic) return fenced_after(v, a, b);
-    const Event *e = &v->events.v[a->start - 1];
-    const Thread *t = &v->threads.v[e->thread];
-    uint32_t lo = 0, hi = t->async_fences.n; /* the first one behind it comes before what any other one comes before */
-    while (lo < hi) {
-        uint32_t middle = lo + (hi - lo) / 2;
-        if (v->events.v[t->async_fences.v[middle] - 1].pos > e->pos) hi = middle;
-        else lo = middle + 1;
-    }
-    return lo < t->async_fences.n && event_before(v, t->async_fences.v[lo], b);
+    EventId fence = fence_behind(v, a->start, FENCE_ASYNC); /* it comes before what any other one comes before */
+    return fence && event_before(v, fence, b);
 }
 
 static bool tensor_memory(const Verifier *v, const Access *a)

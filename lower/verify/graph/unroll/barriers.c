@@ -34,7 +34,6 @@ bool barrier_slot(Verifier *v, uint32_t op, uint32_t rank, uint32_t *slot)
     return true;
 }
 
-enum { READY_THREAD = 1, READY_COPIES = 2 };
 static Phase *phase_new(Verifier *v, uint32_t slot, uint32_t number)
 {
     Phase *p = arena_new(&v->run, Phase);
@@ -64,7 +63,7 @@ static Phase *completed(const Verifier *v, uint32_t slot)
 }
 
 /* The initialisation has happened, and whoever uses the barrier sees it. */
-static bool find_ready(Verifier *v, uint32_t slot, uint32_t op, bool copies)
+static bool ready(Verifier *v, uint32_t slot, uint32_t op, bool copies)
 {
     const BarSlot *b = &v->bars[slot];
     const uint32_t *clock = v->now->clock;
@@ -74,24 +73,12 @@ static bool find_ready(Verifier *v, uint32_t slot, uint32_t op, bool copies)
         return false;
     }
     const Event *init = &v->events.v[b->init - 1];
-    const Thread *t = &v->threads.v[init->thread];
-    if (!copies && init->thread == v->now->id) return true;
-    for (uint32_t i = 0; i < t->init_fences.n; i++) {
-        EventId f = t->init_fences.v[i];
-        if (v->events.v[f - 1].pos > init->pos && event_in(v, f, clock)) return true;
-    }
+    EventId fence = fence_behind(v, b->init, FENCE_INITS);
+    if ((!copies && init->thread == v->now->id) || (fence && event_in(v, fence, clock))) return true;
     Diag *g = verify_refuse(v, E0653, op, "barrier %s is used %s without fence.mbar_init after its bar.init",
                             verify_bar_name(v, slot), copies ? "by an asynchronous copy" : "by another thread");
     verify_also(v, g, init->op, "the bar.init");
     return false;
-}
-
-/* What a thread has come after once, all that it does later comes after, too. */
-static bool ready(Verifier *v, uint32_t slot, uint32_t op, bool copies)
-{
-    uint8_t *seen = &v->now->ready[slot], how = copies ? READY_COPIES : READY_THREAD;
-    if (!(*seen & how) && find_ready(v, slot, op, copies)) *seen |= how;
-    return *seen & how;
 }
 
 static bool complete_now(Verifier *v, const Phase *p)
@@ -154,8 +141,11 @@ static bool over_before(const Verifier *v, const Phase *p, const Part *part)
     return true;
 }
 
-static void fix_expect(const Verifier *v, Diag *g)
+static void expects_late(Verifier *v, uint32_t op, uint32_t slot, const Phase *p)
 {
+    Diag *g = verify_refuse(v, E0655, op, "barrier %s is told to expect bytes when all arrivals are made: its phase may be over",
+                            verify_bar_name(v, slot));
+    verify_also(v, g, p->op, "the last arrival");
     if (g) diag_fix(v->diags, g, "leave it out if `commit` makes that arrival, which announces its copies' bytes; else put it before");
 }
 
@@ -166,11 +156,7 @@ bool barrier_part(Verifier *v, uint32_t slot, Part part)
     const Phase *before = p->number ? v->bars[slot].phases.v[p->number - 1] : NULL;
     bool early = before && !over_before(v, before, &part);
     if (early && part.expects && !part.arrives) {
-        Diag *g = verify_refuse(v, E0655, part.op,
-                                "barrier %s is told to expect bytes when all arrivals are made: its phase may be over",
-                                verify_bar_name(v, slot));
-        verify_also(v, g, before->op, "the last arrival");
-        fix_expect(v, g);
+        expects_late(v, part.op, slot, before);
         return false;
     }
     if (early) {
@@ -226,11 +212,7 @@ static void step_expect(Verifier *v, uint32_t op, uint32_t slot, Phase *p)
 {
     Form bytes = run_value(v, verify_arg(v, op, IRK_BYTES));
     if (p->arrivals == v->bars[slot].count) {
-        Diag *g = verify_refuse(v, E0655, op,
-                                "barrier %s is told to expect bytes when all arrivals are made: its phase may be over",
-                                verify_bar_name(v, slot));
-        verify_also(v, g, p->op, "the last arrival");
-        fix_expect(v, g);
+        expects_late(v, op, slot, p);
         return;
     }
     if (!form_nonneg_in_cases(&v->f, bytes, SPLITS)) {

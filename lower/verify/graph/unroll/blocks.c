@@ -73,8 +73,8 @@ static void enter_loop(Verifier *v, uint32_t op, const Body *b, uint32_t at)
         if (g) diag_fix(v->diags, g, "divide by the maximum of that and 1");
         return;
     }
+    forget_values(v, op);
     if (!(b->block[at] & BLOCK_EVENTS)) {
-        forget_values(v, op);
         burst_enter(v, op, lo, hi);
         return;
     }
@@ -82,16 +82,15 @@ static void enter_loop(Verifier *v, uint32_t op, const Body *b, uint32_t at)
     if (!lanes && (run_by_trip(v, v->operands[op].a) || run_by_trip(v, v->operands[op].b))) v->chosen[op] = 1;
     if (v->chosen[op]) turns_loop(v, op, turns);
     if (v->again) return;
-    Frame *fr = block_push(v, op);
-    fr->first = lo;
-    fr->past = turns;
-    fr->pass = v->now->times[op]++;
+    uint32_t pass = v->now->times[op]++;
     if (turns == 0) {
-        v->now->depth--;
         v->now->pc = b->partner[at];
         return;
     }
-    forget_values(v, op);
+    Frame *fr = block_push(v, op);
+    fr->first = lo;
+    fr->past = turns;
+    fr->pass = pass;
     set_index(v, fr);
     period_turn(v, fr);
 }
@@ -143,38 +142,40 @@ static bool chosen_turns(Verifier *v, uint32_t op, const Frame *fr, uint32_t ato
 
 static void enter_if(Verifier *v, uint32_t op, const Body *b, uint32_t at)
 {
-    const IrArg *cond = ir_find(v->ops[op], IRK_COND);
-    uint32_t middle = b->partner[at];
-    bool has_else = b->role->ops.v[middle].op == IR_ELSE;
     if (b->block[at] & BLOCK_EVENTS) {
         verify_refuse(v, E0660, op, "synchronisation inside an `if`: it takes a guard of its own");
         return;
     }
-    Form x = run_value(v, cond);
+    Form x = run_value(v, ir_find(v->ops[op], IRK_COND));
     int64_t k;
-    if (form_is_const(&v->f, x, &k)) {
-        if (k || has_else) block_push(v, op);
-        if (!k) v->now->pc = middle;
-        return;
-    }
+    bool known = form_is_const(&v->f, x, &k), has_else = b->role->ops.v[b->partner[at]].op == IR_ELSE;
+    if (known && !k) v->now->pc = b->partner[at];
+    if (known && !k && !has_else) return;
     Frame *fr = block_push(v, op);
+    if (known) return;
     fr->burst = true; /* both ways */
     fr->first = x;
     form_assume(&v->f, x);
     v->now->guard = form_guard(&v->f, fr->guard, x);
 }
 
+/* What is known since the block began is not any more. */
+static void forget_known(Verifier *v, const Frame *fr)
+{
+    v->f.known.n = fr->known;
+    v->f.facts.n = fr->facts;
+}
+
 static void at_else(Verifier *v, const Body *b, uint32_t at)
 {
     Thread *t = v->now;
-    Frame *fr = &t->frames[t->depth - 1];
+    const Frame *fr = &t->frames[t->depth - 1];
     if (!fr->burst) { /* the condition held */
         t->depth--;
-        t->pc = b->partner[at + 0];
+        t->pc = b->partner[at];
         return;
     }
-    v->f.known.n = fr->known;
-    v->f.facts.n = fr->facts;
+    forget_known(v, fr);
     Form other = form_not(&v->f, fr->first);
     form_assume(&v->f, other);
     t->guard = form_guard(&v->f, fr->guard, other);
@@ -185,29 +186,20 @@ static void at_end(Verifier *v)
     Thread *t = v->now;
     Frame *fr = &t->frames[t->depth - 1];
     IrOpcode op = (IrOpcode)v->ops[fr->op]->op;
-    bool again = false;
-    if (op == IR_IF || fr->burst) {
-        if (fr->burst && op != IR_IF) burst_leave(v, fr);
-        if (fr->burst) {
-            v->f.known.n = fr->known;
-            v->f.facts.n = fr->facts;
-            t->guard = fr->guard;
-        }
-    } else if (op == IR_REPEAT) {
-        fr->at++;
-        again = true;
-    } else {
-        again = ++fr->at < fr->past;
-    }
-    if (!again) {
-        t->depth--;
-        if (t->sums.n) burst_flush(v);
+    if (op != IR_IF && !fr->burst && (++fr->at < fr->past || op == IR_REPEAT)) {
+        forget_turn(v, fr->op);
+        set_index(v, fr);
+        period_turn(v, fr);
+        t->pc = fr->op - v->bodies.v[t->body].base;
         return;
     }
-    forget_turn(v, fr->op);
-    set_index(v, fr);
-    period_turn(v, fr);
-    t->pc = fr->op - v->bodies.v[t->body].base;
+    if (fr->burst && op != IR_IF) burst_leave(v, fr);
+    if (fr->burst) {
+        forget_known(v, fr);
+        t->guard = fr->guard;
+    }
+    t->depth--;
+    if (t->sums.n) burst_flush(v);
 }
 
 /* A condition that is one atom, or its contrary. */

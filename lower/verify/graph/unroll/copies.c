@@ -56,68 +56,29 @@ uint64_t copy_address(const Verifier *v, const IrArg *arg, int depth)
     return all;
 }
 
-static Region *map_region(Verifier *v, uint32_t op, uint32_t map)
+/* Of a box with so many pixels of a halo. */
+static Form with_halo(Verifier *v, const MapDesc *d, int64_t (*bytes)(const MapDesc *, int64_t halo), Form halo)
 {
-    const MfMap *m = &v->k->mf.maps.v[map];
-    const IrArg *at;
-    unsigned n = ir_list(v->ops[op], IRK_COORDS, &at);
-    if (m->mode != MAP_TILED) return NULL;
-    Region *r = arena_new(&v->run, Region);
-    *r = (Region){.map = map, .tensor = m->tensor, .n = n};
-    for (unsigned i = 0; i < n; i++) {
-        r->lo[i] = run_value(v, &at[i]);
-        int64_t step = m->elem_stride[i]; /* every step-th element of the box */
-        r->hi[i] = form_add(&v->f, r->lo[i], 1, form_const(&v->f, ((int64_t)m->box[i] - 1) / step * step + 1));
-        if (r->hi[i] == 0) return NULL;
-    }
-    return r;
-}
-
-static Region *address_region(Verifier *v, const IrArg *arg, Form bytes)
-{
-    const IrOp *op = arg->kind == IRA_VAL ? v->ops[v->def[arg->id - 1]] : NULL;
-    if (op == NULL || op->op != IR_GADDR) return NULL;
-    Region *r = arena_new(&v->run, Region);
-    *r = (Region){.map = UINT32_MAX, .tensor = ir_find(op, IRK_TENSOR)->id, .n = 1};
-    r->lo[0] = run_value(v, ir_find(op, IRK_BYTE));
-    r->hi[0] = form_add(&v->f, r->lo[0], 1, bytes);
-    return r->hi[0] ? r : NULL;
-}
-
-/* The box, with so much for each pixel of a halo. */
-static Form with_halo(Verifier *v, Form halo, int64_t none, int64_t one)
-{
-    Form box = form_const(&v->f, none);
-    return halo ? form_add(&v->f, box, one - none, halo) : box;
-}
-
-/* What the hardware counts is the map's box, whatever the op says. */
-static bool check_box(Verifier *v, uint32_t op, const MfMap *m, Form halo, Form bytes)
-{
-    if (v->box[op]) return true;
-    MapDesc d = manifest_map(m);
-    Form box = with_halo(v, halo, map_copy_bytes(&d, 0), map_copy_bytes(&d, 1));
-    int64_t k;
-    bool same = box && (box == bytes || (form_le(&v->f, box, bytes) && form_le(&v->f, bytes, box)));
-    if (!same)
-        verify_refuse(v, E0659, op, "the box of map %s has %s bytes; the copy counts %s", m->name,
-                      verify_form_text(v, box), verify_form_text(v, bytes));
-    v->box[op] = same && form_is_const(&v->f, box, &k); /* other numbers may have others the next time */
-    return same;
+    Form box = form_const(&v->f, bytes(d, 0));
+    return halo ? form_add(&v->f, box, bytes(d, 1) - bytes(d, 0), halo) : box;
 }
 
 /* Packed elements, and rows narrower than the swizzle's span, lie spread out in shared memory: a box takes more there than the
- * copy counts. What lies between them a load leaves without a value: of each 16 bytes so many, the last ones; all 16: no telling. */
-static int64_t spread(const MfMap *m, int64_t halo, uint8_t *gap)
+ * copy counts. */
+static int64_t spread(const MapDesc *d, int64_t halo)
 {
-    MapDesc d = manifest_map(m);
-    int64_t bytes = map_copy_bytes(&d, halo), box = map_tx_bytes(&d), room = map_smem_bytes(&d), all;
-    *gap = 0;
+    int64_t bytes = map_copy_bytes(d, halo), box = map_tx_bytes(d), room = map_smem_bytes(d), all;
     if (box <= 0 || room <= box) return bytes;
-    int64_t unit = GAP_UNIT * map_global_bits(d.type) / 8;
-    bool whole = room / GAP_UNIT == box / unit && d.swizzle != MAP_SWIZZLE_128B_ATOM_32B_FLIP_8B;
-    *gap = (uint8_t)(whole ? GAP_UNIT - unit : GAP_UNIT);
     return mul_s64(bytes / box, room, &all) && add_s64(all, bytes % box * room / box, &all) ? all : INT64_MAX;
+}
+
+/* What lies between them a load leaves without a value: of each 16 bytes so many, the last ones; all 16: no telling. */
+static uint8_t gap_of(const MapDesc *d)
+{
+    int64_t box = map_tx_bytes(d), room = map_smem_bytes(d), unit = GAP_UNIT * map_global_bits(d->type) / 8;
+    if (box <= 0 || room <= box) return 0;
+    bool whole = room / GAP_UNIT == box / unit && d->swizzle != MAP_SWIZZLE_128B_ATOM_32B_FLIP_8B;
+    return (uint8_t)(whole ? GAP_UNIT - unit : GAP_UNIT);
 }
 
 /* ---- targets ---- */
@@ -202,6 +163,36 @@ static const View *map_view(Verifier *v, uint32_t op)
     return c && c->view && c->view->n ? c->view : NULL;
 }
 
+/* The part of the tensor; NULL: not known. */
+static Region *region_of(Verifier *v, const Copy *c, const IrArg *address)
+{
+    const IrOp *from = verify_def(v, address);
+    bool placed = verify_arg(v, c->op, IRK_DESC) != NULL; /* where its map begins is known at run time */
+    const View *view = placed ? map_view(v, c->op) : NULL;
+    Region r = {.map = UINT32_MAX, .n = 1, .cond = c->guard, .view = view};
+    if (c->map ? c->map->mode != MAP_TILED || (placed && !view) : from == NULL || from->op != IR_GADDR) return NULL;
+    if (c->map) {
+        const IrArg *at;
+        r.n = ir_list(v->ops[c->op], IRK_COORDS, &at);
+        r.map = verify_arg(v, c->op, IRK_MAP)->id;
+        r.tensor = c->map->tensor;
+        for (unsigned i = 0; i < r.n; i++) {
+            int64_t step = c->map->elem_stride[i]; /* every step-th element of the box */
+            r.lo[i] = run_value(v, &at[i]);
+            r.hi[i] = form_add(&v->f, r.lo[i], 1, form_const(&v->f, ((int64_t)c->map->box[i] - 1) / step * step + 1));
+            if (r.hi[i] == 0) return NULL;
+        }
+    } else {
+        r.tensor = ir_find(from, IRK_TENSOR)->id;
+        r.lo[0] = run_value(v, ir_find(from, IRK_BYTE));
+        r.hi[0] = form_add(&v->f, r.lo[0], 1, c->bytes);
+        if (r.hi[0] == 0) return NULL;
+    }
+    Region *kept = arena_new(&v->run, Region);
+    *kept = r;
+    return kept;
+}
+
 static void transfer(Verifier *v, const Copy *c, bool write, Phase *phase)
 {
     const IrOp *o = v->ops[c->op];
@@ -215,15 +206,7 @@ static void transfer(Verifier *v, const Copy *c, bool write, Phase *phase)
                   .at_once = ir_by_plan((IrOpcode)o->op),
                   .start = c->event,
                   .phase = phase};
-    bool placed = verify_arg(v, c->op, IRK_DESC) != NULL; /* where its map begins is known at run time */
-    const View *view = placed ? map_view(v, c->op) : NULL;
-    t.region = (placed && !view) || t.at_once ? NULL
-               : c->map        ? map_region(v, c->op, verify_arg(v, c->op, IRK_MAP)->id)
-                               : address_region(v, address, c->bytes);
-    if (t.region) {
-        t.region->cond = c->guard;
-        t.region->view = view;
-    }
+    if (!t.at_once) t.region = region_of(v, c, address);
     vec_push(v->arena, &v->transfers, t);
 }
 
@@ -288,27 +271,17 @@ static Phase *load_at(Verifier *v, const Copy *c, uint32_t rank)
     return p;
 }
 
-/* Bytes that are read until the copy is over. */
-static void read_by(Verifier *v, const Copy *c, IrKey key, Form bytes, Form guard, Phase *phase)
+/* Bytes that are read until the copy is over. Of a map in memory, too: PTX ISA, cp.async.bulk.wait_group, counts that among the reads. */
+static void reads(Verifier *v, const Copy *c, IrKey key, Phase *phase)
 {
     Bytes at;
-    if (!copy_bytes(v, c->op, key, v->now->rank, bytes, guard, &at)) return;
+    bool map = key == IRK_DESC;
+    Form bytes = map ? form_const(&v->f, IR_MAP_BYTES) : c->room, guard = map ? form_const(&v->f, 1) : c->guard;
+    if (verify_arg(v, c->op, key) == NULL || v->failed || !copy_bytes(v, c->op, key, v->now->rank, bytes, guard, &at)) return;
     Access a = access_new(c->op, at, false, c->guard, c->event);
     a.async = true;
     a.phase = phase;
     access_add(v, a);
-}
-
-static void read_source(Verifier *v, const Copy *c, Phase *phase)
-{
-    read_by(v, c, IRK_SRC, c->room, c->guard, phase);
-}
-
-/* A map in memory is read until the copy is over: PTX ISA, cp.async.bulk.wait_group, counts that among the reads. */
-static void read_map(Verifier *v, const Copy *c, Phase *phase)
-{
-    if (verify_arg(v, c->op, IRK_DESC) == NULL || v->failed) return;
-    read_by(v, c, IRK_DESC, form_const(&v->f, IR_MAP_BYTES), form_const(&v->f, 1), phase);
 }
 
 /* One thread issues a copy, or each lane its own. */
@@ -319,6 +292,20 @@ static bool by_one(Verifier *v, uint32_t op, bool *lanes)
     for (uint32_t i = 0; i < v->now->depth && !*lanes; i++) *lanes = v->ops[v->now->frames[i].op]->op == IR_LANES;
     if (*lanes) return true;
     verify_refuse(v, E0672, op, "%s by all threads of the role", verify_op_text(v, op));
+    return false;
+}
+
+/* What the hardware counts is the map's box, whatever the op says. */
+static bool in_box(Verifier *v, Copy *c)
+{
+    MapDesc d = manifest_map(c->map);
+    const IrArg *info = map_is_wide(c->map->mode) ? verify_arg(v, c->op, IRK_INFO) : NULL; /* wHalo comes first */
+    Form halo = info ? run_value(v, info) : 0, box = with_halo(v, &d, map_copy_bytes, halo);
+    c->room = with_halo(v, &d, spread, halo);
+    c->gap = gap_of(&d);
+    if (box && (box == c->bytes || (form_le(&v->f, box, c->bytes) && form_le(&v->f, c->bytes, box)))) return true;
+    verify_refuse(v, E0659, c->op, "the box of map %s has %s bytes; the copy counts %s", c->map->name,
+                  verify_form_text(v, box), verify_form_text(v, c->bytes));
     return false;
 }
 
@@ -388,27 +375,18 @@ void copy_step(Verifier *v, uint32_t op)
     if (o->op == IR_CLC_NEXT && !ask(v, &c)) return;
     if (map) {
         c.map = &v->k->mf.maps.v[map->id];
-        bool wide = c.map->mode == MAP_IM2COL_W || c.map->mode == MAP_IM2COL_W128;
-        const IrArg *info = wide ? verify_arg(v, op, IRK_INFO) : NULL; /* wHalo comes first */
-        Form halo = info ? run_value(v, info) : 0;
-        if (!check_box(v, op, c.map, halo, c.bytes)) return;
-        c.room = with_halo(v, halo, spread(c.map, 0, &c.gap), spread(c.map, 1, &c.gap));
+        if (!in_box(v, &c)) return;
     }
     under(v, &c, c.guard);
     c.event = event_burst(v, op);
-    if (verify_arg(v, op, IRK_BAR) == NULL) {
-        read_source(v, &c, NULL);
-        read_map(v, &c, NULL);
-        if (!v->failed) transfer(v, &c, true, NULL);
-        return;
-    }
-    if (!targets_of(v, op, &to)) return;
-    Phase *p = load(v, &c, &to);
+    bool write = verify_arg(v, op, IRK_BAR) == NULL;
+    if (!write && !targets_of(v, op, &to)) return;
+    Phase *p = write ? NULL : load(v, &c, &to);
     if (verify_stopped(v)) return;
-    read_map(v, &c, p);
-    if (verify_arg(v, op, IRK_SRC)) read_source(v, &c, p);
-    else if (c.value.x == 0) transfer(v, &c, false, p);
-    if (!v->failed) burst_flush(v);
+    reads(v, &c, IRK_DESC, p);
+    reads(v, &c, IRK_SRC, p);
+    if (!v->failed && c.value.x == 0 && (write || !verify_arg(v, op, IRK_SRC))) transfer(v, &c, write, p);
+    if (!v->failed && !write) burst_flush(v);
 }
 
 /* ---- groups and fences ---- */
@@ -433,14 +411,12 @@ static void wait_groups(Verifier *v, uint32_t op)
 static void fence(Verifier *v, uint32_t op)
 {
     EventId e = event_new(v, op);
-    if (v->ops[op]->op == IR_TC_FENCE) {
-        tensor_fence_step(v, op, e);
-    } else if (v->ops[op]->op == IR_FENCE_MBAR_INIT) {
-        vec_push(&v->run, &v->now->init_fences, e);
-    } else if (v->ops[op]->op == IR_FENCE_ASYNC) {
-        if (verify_arg(v, op, IRK_SPACE)->id == IRS_GLOBAL) vec_push(&v->run, &v->global_fences, e);
-        else vec_push(&v->run, &v->now->async_fences, e);
-    }
+    IrOpcode code = (IrOpcode)v->ops[op]->op;
+    const IrArg *order = verify_arg(v, op, IRK_ORDER);
+    Fence fence = code == IR_FENCE_MBAR_INIT ? FENCE_INITS : FENCE_ASYNC;
+    if (order) fence = order->id == IRD_BEFORE ? FENCE_BEFORE : FENCE_AFTER;
+    if (code == IR_FENCE_ASYNC && verify_arg(v, op, IRK_SPACE)->id == IRS_GLOBAL) vec_push(&v->run, &v->global_fences, e);
+    else if (code != IR_FENCE_ACQREL) vec_push(&v->run, &v->now->fences[fence], e);
 }
 
 void group_step(Verifier *v, uint32_t op)

@@ -9,17 +9,12 @@
  */
 #include "lower/verify/graph/unroll/unroll.h"
 
-static bool alike(const Draw *d, const Thread *t)
-{
-    return d->thread == t->id;
-}
-
 void repeat_draw(Verifier *v, uint32_t op, Form value, Form draws)
 {
     const Thread *t = v->now;
     for (uint32_t i = v->draws.n; i-- > 0;) {
         const Draw *d = &v->draws.v[i];
-        if (!alike(d, t) || d->seen) continue;
+        if (d->thread != t->id || d->seen) continue;
         Diag *g = verify_refuse(v, E0780, op, "this %s comes before a break has looked at the answer to the last one",
                                 verify_op_text(v, op));
         verify_also(v, g, d->op, "the last one");
@@ -63,10 +58,10 @@ bool repeat_test(Verifier *v, uint32_t op, uint32_t pred, bool truth, bool any)
     if (d == NULL && any) return true;
     if (d && d->draws == 0 && !upward) { /* up to -1 */
         Form last = sign == 1 ? form_add(&v->f, form_const(&v->f, 0), -1, rest) : form_add(&v->f, rest, -1, one);
-        d->seen |= alike(d, v->now);
+        d->seen |= d->thread == v->now->id;
         if (form_is(&v->f, last, -1)) return true;
     } else if (d && d->draws && upward) {
-        d->seen |= alike(d, v->now);
+        d->seen |= d->thread == v->now->id;
         Form bound = sign == 1 ? form_add(&v->f, one, -1, rest) : rest;
         if (bound) vec_push(&v->run, &v->bounds, ((Bound){op, bound, d->draws}));
         if (bound) return true;
@@ -82,7 +77,7 @@ void repeat_over(Verifier *v, uint32_t op)
 {
     for (uint32_t i = 0; i < v->draws.n; i++) {
         Draw *d = &v->draws.v[i];
-        if (!alike(d, v->now) || d->seen) continue;
+        if (d->thread != v->now->id || d->seen) continue;
         d->seen = true;
         if (d->draws) vec_push(&v->run, &v->bounds, ((Bound){op, form_const(&v->f, 0), d->draws}));
     }

@@ -83,6 +83,34 @@ bool access_before(const Verifier *v, const Access *a, EventId b)
     return a->end && event_before(v, a->end, b) && (a->async || a->end != b);
 }
 
+/* How many of the thread's fences come before its event. */
+static uint32_t fences_by(const Verifier *v, const Event *e, Fence fence)
+{
+    const Thread *t = &v->threads.v[e->thread];
+    uint32_t lo = 0, hi = t->fences[fence].n;
+    while (lo < hi) {
+        uint32_t middle = lo + (hi - lo) / 2;
+        if (v->events.v[t->fences[fence].v[middle] - 1].pos > e->pos) hi = middle;
+        else lo = middle + 1;
+    }
+    return lo;
+}
+
+EventId fence_before(const Verifier *v, EventId e, Fence fence)
+{
+    const Event *at = &v->events.v[e - 1];
+    uint32_t n = fences_by(v, at, fence);
+    return n ? v->threads.v[at->thread].fences[fence].v[n - 1] : 0;
+}
+
+EventId fence_behind(const Verifier *v, EventId e, Fence fence)
+{
+    const Event *at = &v->events.v[e - 1];
+    const Thread *t = &v->threads.v[at->thread];
+    uint32_t n = fences_by(v, at, fence);
+    return n < t->fences[fence].n ? t->fences[fence].v[n] : 0;
+}
+
 /* ---- ends ---- */
 
 /* By which what began at `start` was committed. */

@@ -409,7 +409,6 @@ static void make_threads(Verifier *v)
         t->times = arena_array(&v->run, uint32_t, v->nops);
         t->made = arena_array(&v->run, uint32_t, v->nops + k->vars.n);
         t->clock = arena_array(&v->run, uint32_t, v->threads.n);
-        t->ready = arena_array(&v->run, uint8_t, (size_t)v->nslots * v->nranks);
     }
 }
 

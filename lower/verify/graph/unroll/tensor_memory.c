@@ -30,33 +30,13 @@ bool tensor_in_order(const Verifier *v, const Access *a, const Access *b)
            verify_arg(v, b->op, IRK_SHAPE)->id == IRP_4X256B;
 }
 
-/* The newest ::after_thread_sync of b's thread that is in front of b. */
-static EventId last_after(const Verifier *v, EventId b)
-{
-    const Event *e = &v->events.v[b - 1];
-    const Thread *t = &v->threads.v[e->thread];
-    for (uint32_t i = t->tensor_after.n; i-- > 0;)
-        if (v->events.v[t->tensor_after.v[i] - 1].pos <= e->pos) return t->tensor_after.v[i];
-    return 0;
-}
-
-/* The first ::before_thread_sync of a's thread that is behind a. */
-static EventId first_before(const Verifier *v, EventId a)
-{
-    const Event *e = &v->events.v[a - 1];
-    const Thread *t = &v->threads.v[e->thread];
-    for (uint32_t i = 0; i < t->tensor_before.n; i++)
-        if (v->events.v[t->tensor_before.v[i] - 1].pos > e->pos) return t->tensor_before.v[i];
-    return 0;
-}
-
 /* a is over when b begins. */
 static bool fenced_at(const Verifier *v, const Access *a, EventId b)
 {
-    EventId after = last_after(v, b);
+    EventId after = fence_before(v, b, FENCE_AFTER);
     if (by_tensor_core(v, a)) return after && a->phase && access_before(v, a, after);
     if (v->events.v[a->start - 1].thread == v->events.v[b - 1].thread) return true;
-    EventId before = first_before(v, a->start);
+    EventId before = fence_behind(v, a->start, FENCE_BEFORE);
     return before && after && event_before(v, before, after);
 }
 
@@ -71,13 +51,6 @@ void check_tensor_fence(Verifier *v, const Access *a, const Access *b)
     Diag *g = verify_refuse(v, E0675, b->op, "this comes after another thread's access to %s with no tc.fence before and after between them",
                             v->k->bufs.v[a->at.buf].name);
     verify_also(v, g, a->op, by_tensor_core(v, a) ? "begun here, and waited for" : "the other access");
-}
-
-void tensor_fence_step(Verifier *v, uint32_t op, EventId e)
-{
-    Thread *t = v->now;
-    if (verify_arg(v, op, IRK_ORDER)->id == IRD_BEFORE) vec_push(&v->run, &t->tensor_before, e);
-    else vec_push(&v->run, &t->tensor_after, e);
 }
 
 /* ---- copies and shifts ---- */
@@ -126,37 +99,27 @@ bool tensor_along(Verifier *v, uint32_t op, const IrBuf *b, Form guard, Bytes *o
     return false;
 }
 
-/* From somewhere within the pattern: it reads within the buffer, and which bytes of that nobody knows. */
-static bool anywhere(Verifier *v, uint32_t op, const TmemCp *c, uint32_t rank, Form guard, Bytes *out)
-{
-    int64_t far = 0;
-    const TmemShape *s = tmem_shape(c->shape);
-    for (unsigned i = 0; i < c->n; i++)
-        for (unsigned row = 0; row < s->rows; row++) {
-            int64_t x = tmem_linear(c, i, row, s->columns / 4u - 1) + TMEM_CHUNK;
-            if (x > far) far = x;
-        }
-    if (!copy_bytes(v, op, IRK_SRC, rank, form_const(&v->f, far), guard, out)) return false;
-    out->lo = form_const(&v->f, 0);
-    out->hi = form_const(&v->f, v->k->bufs.v[out->buf].bytes);
-    return true;
-}
-
 /* What the descriptor's walk reads: exact where the source's place in the pattern is known. */
 static bool source(Verifier *v, uint32_t op, const TmemCp *c, uint32_t rank, Form guard, Bytes *out)
 {
     Forms *f = &v->f;
     const IrArg *src = verify_arg(v, op, IRK_SRC), *byte = ir_part(v->ops[op], src, IRK_OFFSET);
     Form start = byte ? run_value(v, byte) : form_const(f, 0);
+    const TmemShape *s = tmem_shape(c->shape);
     int64_t at, lo, hi, pattern = c->swizzle ? 1024 : TMEM_CHUNK;
-    bool known = form_is_const(f, start, &at) || multiple(v, start, pattern);
-    if (!known && !multiple(v, start, TMEM_CHUNK)) {
+    bool number = form_is_const(f, start, &at);
+    if (!number && !multiple(v, start, TMEM_CHUNK)) {
         verify_refuse(v, E0658, op, "the source in %s is not certain to begin at a multiple of 16 bytes", v->k->bufs.v[src->id].name);
         return false;
     }
-    if (!form_is_const(f, start, &at)) at = 0;
-    if (!known) return anywhere(v, op, c, rank, guard, out);
-    tmem_reach(c, at, &lo, &hi);
+    if (!number && !multiple(v, start, pattern)) { /* somewhere within the pattern: which bytes of the buffer it reads nobody knows */
+        int64_t far = tmem_linear(c, c->n - 1, s->rows - 1u, s->columns / 4u - 1) + TMEM_CHUNK;
+        if (!copy_bytes(v, op, IRK_SRC, rank, form_const(f, far), guard, out)) return false;
+        out->lo = form_const(f, 0);
+        out->hi = form_const(f, v->k->bufs.v[out->buf].bytes);
+        return true;
+    }
+    tmem_reach(c, number ? at : 0, &lo, &hi);
     if (!copy_bytes(v, op, IRK_SRC, rank, form_const(f, hi), guard, out)) return false;
     Form first = form_add(f, out->lo, 1, form_const(f, lo < 0 ? 0 : lo));
     if (lo < 0) first = form_const(f, 0); /* the rest of the pattern in front */

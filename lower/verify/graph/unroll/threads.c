@@ -28,36 +28,45 @@ static uint32_t elem_bytes(uint32_t type)
     return (elem_info((ElemType)type)->shared_bits + 7u) / 8u;
 }
 
-/* The bytes from the first element of a side to behind its last one, as far as the pitches tell. */
-static int64_t side_bytes(const IrPlan *p, const IrSide *s, bool source)
+typedef struct Side { /* of a plan, with its own extents */
+    const IrSide *s;
+    uint32_t rank, extent[MAP_RANK];
+} Side;
+
+static Side side_of(const IrPlan *p, bool source)
 {
-    int64_t end = 0, size = elem_bytes(s->type);
-    for (uint32_t d = 0; d < p->rank; d++) {
-        uint32_t from = d;
-        if (p->xform == IRX_TRANSPOSE && !source && p->rank >= 2 && d + 2 >= p->rank)
-            from = d + 1 == p->rank ? d - 1 : d + 1;
-        int64_t last = (int64_t)p->extent[from] - 1;
-        if (d + 1 == p->rank && s->span) {
-            int64_t per = s->span / (s->pitch[d] ? s->pitch[d] : 1);
-            if (per < 1) per = 1;
-            end += last / per * s->panel + (last < per ? last : per - 1) * s->pitch[d];
-        } else {
-            end += last * s->pitch[d];
-        }
+    Side x = {.s = source ? &p->src : &p->dst, .rank = p->rank};
+    for (uint32_t d = 0; d < p->rank; d++) x.extent[d] = p->extent[d];
+    if (p->xform != IRX_TRANSPOSE || source || p->rank < 2) return x;
+    x.extent[p->rank - 2] = p->extent[p->rank - 1];
+    x.extent[p->rank - 1] = p->extent[p->rank - 2];
+    return x;
+}
+
+/* The bytes from the first element of a side to behind its last one, as far as the pitches tell. */
+static int64_t side_bytes(const Side *x)
+{
+    const IrSide *s = x->s;
+    int64_t end = elem_bytes(s->type);
+    for (uint32_t d = 0; d < x->rank; d++) {
+        int64_t last = (int64_t)x->extent[d] - 1, per = INT64_MAX;
+        if (d + 1 == x->rank && s->span) per = s->span / (s->pitch[d] ? s->pitch[d] : 1);
+        if (per < 1) per = 1;
+        end += last / per * s->panel + (last < per ? last : per - 1) * s->pitch[d];
     }
-    return end + size;
+    return end;
 }
 
 /* 0 if the elements fill their range. */
-static uint32_t side_shape(const IrPlan *p, const IrSide *s, bool source)
+static uint32_t side_shape(const Side *x)
 {
-    int64_t bytes = elem_bytes(s->type);
-    uint32_t h = s->type + 1u;
-    for (uint32_t d = 0; d < p->rank; d++) {
-        bytes *= p->extent[d];
-        h = (h ^ s->pitch[d]) * UINT32_C(0x9E3779B1) + p->extent[d];
+    int64_t bytes = elem_bytes(x->s->type);
+    uint32_t h = x->s->type + 1u;
+    for (uint32_t d = 0; d < x->rank; d++) {
+        bytes *= x->extent[d];
+        h = (h ^ x->s->pitch[d]) * UINT32_C(0x9E3779B1) + x->extent[d];
     }
-    return bytes == side_bytes(p, s, source) ? 0 : h | 1;
+    return bytes == side_bytes(x) ? 0 : h | 1;
 }
 
 /* A swizzle moves elements within the bytes of its span: which of them, is where the part begins (0: all). */
@@ -83,11 +92,11 @@ typedef struct Rows {
     uint32_t outer; /* how many dimensions */
 } Rows;
 
-static Rows rows_of(const IrPlan *p, const IrSide *s, const uint32_t *extent)
+static Rows rows_of(const Side *x)
 {
-    Rows r = {.piece = (int64_t)elem_bytes(s->type) * extent[p->rank - 1], .n = 1, .outer = p->rank - 1};
+    Rows r = {.piece = (int64_t)elem_bytes(x->s->type) * x->extent[x->rank - 1], .n = 1, .outer = x->rank - 1};
     for (; r.outer > 0; r.outer--) {
-        int64_t n = extent[r.outer - 1], pitch = s->pitch[r.outer - 1];
+        int64_t n = x->extent[r.outer - 1], pitch = x->s->pitch[r.outer - 1];
         if (n == 1 || pitch == 0) continue; /* the same bytes each time */
         if (r.n == 1 && pitch == r.piece) {
             r.piece *= n;
@@ -106,31 +115,26 @@ static Rows rows_of(const IrPlan *p, const IrSide *s, const uint32_t *extent)
 enum { ROWS_APART = 512 };
 
 /* Elements that do not fill their range: piece by piece, so that parts side by side cover a tile. */
-static void side_access(Verifier *v, uint32_t op, const IrPlan *p, const IrSide *s, bool source, Bytes at, bool write,
-                        Form guard, EventId e)
+static void side_access(Verifier *v, uint32_t op, const Side *x, Bytes at, bool write, Form guard, EventId e)
 {
-    uint32_t shape = side_shape(p, s, source), extent[MAP_RANK];
+    const IrSide *s = x->s;
+    uint32_t shape = side_shape(x);
     int64_t outer = 1;
     Form part = round_out(v, s, &at);
     if (part) shape = (shape ^ part) * UINT32_C(0x9E3779B1) | 1;
-    for (uint32_t d = 0; d < p->rank; d++) extent[d] = p->extent[d];
-    if (p->xform == IRX_TRANSPOSE && !source && p->rank >= 2) {
-        extent[p->rank - 2] = p->extent[p->rank - 1];
-        extent[p->rank - 1] = p->extent[p->rank - 2];
-    }
-    bool dense = p->rank && s->pitch[p->rank - 1] == elem_bytes(s->type) && s->swizzle == MAP_SWIZZLE_NONE && s->span == 0;
-    Rows r = dense ? rows_of(p, s, extent) : (Rows){0};
-    for (uint32_t d = 0; d < r.outer; d++) outer *= extent[d];
+    bool dense = x->rank && s->pitch[x->rank - 1] == elem_bytes(s->type) && s->swizzle == MAP_SWIZZLE_NONE && s->span == 0;
+    Rows r = dense ? rows_of(x) : (Rows){0};
+    for (uint32_t d = 0; d < r.outer; d++) outer *= x->extent[d];
     if (shape == 0 || !dense || outer > ROWS_APART) {
         access(v, op, at, write, guard, e, shape);
         return;
     }
     for (int64_t i = 0; i < outer; i++) {
         int64_t far = 0, rest = i;
-        for (uint32_t d = r.outer; d-- > 0; rest /= extent[d]) far += rest % extent[d] * s->pitch[d];
+        for (uint32_t d = r.outer; d-- > 0; rest /= x->extent[d]) far += rest % x->extent[d] * s->pitch[d];
         Bytes one = at;
         one.lo = form_add(&v->f, at.lo, 1, form_const(&v->f, far));
-        one.hi = one.lo ? form_add(&v->f, one.lo, 1, form_const(&v->f, (r.n - 1) * r.step + r.piece)) : 0;
+        one.hi = form_add(&v->f, one.lo, 1, form_const(&v->f, (r.n - 1) * r.step + r.piece));
         if (one.lo == 0 || one.hi == 0) {
             access(v, op, at, write, guard, e, shape);
             return;
@@ -141,20 +145,24 @@ static void side_access(Verifier *v, uint32_t op, const IrPlan *p, const IrSide 
     }
 }
 
+static bool side_at(Verifier *v, uint32_t op, IrKey key, const Side *x, Form guard, Bytes *at)
+{
+    return verify_arg(v, op, key) == NULL || copy_bytes(v, op, key, v->now->rank, form_const(&v->f, side_bytes(x)), guard, at);
+}
+
 static void plan(Verifier *v, uint32_t op, Form guard)
 {
     const IrOp *o = v->ops[op];
     const IrPlan *p = &v->k->plans.v[ir_find(o, IRK_PLAN)->id];
-    const IrArg *src = ir_find(o, IRK_SRC), *dst = ir_find(o, IRK_DST);
+    bool src = ir_find(o, IRK_SRC) != NULL, dst = ir_find(o, IRK_DST) != NULL;
+    Side in = side_of(p, true), out = side_of(p, false);
     Bytes from = {0}, to = {0};
     uint32_t threads = v->k->roles.v[v->now->role].warps * 32;
     if (p->threads != threads) {
         verify_refuse(v, E0673, op, "plan %s is for %u threads, the role has %u", p->name, p->threads, threads);
         return;
     }
-    if (dst && !copy_bytes(v, op, IRK_DST, v->now->rank, form_const(&v->f, side_bytes(p, &p->dst, false)), guard, &to)) return;
-    if (src && !copy_bytes(v, op, IRK_SRC, v->now->rank, form_const(&v->f, side_bytes(p, &p->src, true)), guard, &from))
-        return;
+    if (!side_at(v, op, IRK_DST, &out, guard, &to) || !side_at(v, op, IRK_SRC, &in, guard, &from)) return;
     Bytes whole = to, source = from;
     if (dst) round_out(v, &p->dst, &whole);
     if (src) round_out(v, &p->src, &source);
@@ -164,9 +172,9 @@ static void plan(Verifier *v, uint32_t op, Form guard)
         return;
     }
     EventId e = event_new(v, op);
-    if (src) side_access(v, op, p, &p->src, true, from, false, guard, e);
-    if (p->add) side_access(v, op, p, &p->dst, false, to, false, guard, e);
-    if (dst) side_access(v, op, p, &p->dst, false, to, true, guard, e);
+    if (src) side_access(v, op, &in, from, false, guard, e);
+    if (p->add) side_access(v, op, &out, to, false, guard, e);
+    if (dst) side_access(v, op, &out, to, true, guard, e);
     if (o->op == IR_THR_LOAD || o->op == IR_THR_STORE) copy_by_threads(v, op, guard, e);
 }
 

@@ -27,6 +27,8 @@ typedef struct Sum { /* bytes of copies not yet counted on their barrier */
 typedef enum Meeting { OF_THREADS, OF_CLUSTER, MEETINGS } Meeting; /* barriers of threads */
 typedef enum Block { RUNS, WAITS_PHASE, WAITS_SYNC, WAITS_CLUSTER, ENDED } Block;
 
+typedef enum Fence { FENCE_INITS, FENCE_ASYNC, FENCE_BEFORE, FENCE_AFTER, FENCES } Fence; /* BEFORE, AFTER: tc.fence */
+
 typedef struct Commit { /* of what a thread began before: to a bulk group, or (phase) to barriers */
     uint32_t pos;       /* its last event by then */
     EventId read, full; /* the first grp.wait, and the first full one, that waits for the group; 0: none */
@@ -54,9 +56,7 @@ typedef struct Thread {
     uint32_t read, full;      /* so many groups have been waited for */
     uint32_t *times;          /* by op: loops entered */
     uint32_t *made;           /* by op, then by variable: values that are not taken apart */
-    VEC(EventId) async_fences, init_fences;
-    VEC(EventId) tensor_before, tensor_after; /* its tc.fences */
-    uint8_t *ready; /* by barrier slot: it comes after its initialisation */
+    VEC(EventId) fences[FENCES];
 } Thread;
 
 typedef struct SyncPoint {   /* one use of cta.sync, warp.sync or the cluster's barrier */

@@ -73,6 +73,8 @@ static inline bool event_before(const Verifier *v, EventId a, EventId b)
 }
 bool phase_before(const Verifier *v, const Phase *p, EventId b);
 bool access_before(const Verifier *v, const Access *a, EventId b); /* a's end */
+EventId fence_before(const Verifier *v, EventId e, Fence fence); /* the last of e's thread before e; 0: none */
+EventId fence_behind(const Verifier *v, EventId e, Fence fence); /* the first behind it */
 void find_ends(Verifier *v); /* of a run: when copies end of which no barrier tells */
 
 /* ---- barriers.c ---- */
@@ -112,7 +114,6 @@ bool by_tensor_core(const Verifier *v, const Access *a); /* by the tensor core: 
 bool tensor_in_order(const Verifier *v, const Access *a, const Access *b); /* b behind a, without a wait */
 bool tensor_fenced(const Verifier *v, const Access *a, const Access *b);   /* b begins when a is over */
 void check_tensor_fence(Verifier *v, const Access *a, const Access *b);
-void tensor_fence_step(Verifier *v, uint32_t op, EventId e);
 void tensor_copy_step(Verifier *v, uint32_t op);
 bool tensor_along(Verifier *v, uint32_t op, const IrBuf *b, Form guard, Bytes *out); /* what the run adds to out->lo */
 void tensor_commit_step(Verifier *v, uint32_t op);

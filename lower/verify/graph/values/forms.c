@@ -43,7 +43,7 @@ static void table_add(Arena *a, FormTable *t, uint32_t hash, uint32_t number)
 }
 
 /* The next number from slot *i on that has the hash; 0: there is no more. */
-static uint32_t table_next(const FormTable *t, uint32_t hash, uint32_t *i)
+static inline uint32_t table_next(const FormTable *t, uint32_t hash, uint32_t *i)
 {
     for (; t->slot && t->slot[*i & t->mask].number; ++*i)
         if (t->slot[*i & t->mask].hash == hash) return t->slot[(*i)++ & t->mask].number;
@@ -472,18 +472,17 @@ Form form_where_positive(Forms *f, Form x, Form y)
     return form_keep(f, m, sure ? with(f, x, form_data(f, form_pred(f, ATOM_GT0, 0, y, 0))->t[0].atom, true) : x);
 }
 
-static uint32_t deep_pred(const Forms *f, Form x, uint32_t depth)
+/* The first pred in x that depends on the turn of a loop over copies from that depth on. */
+static uint32_t pred_in(const Forms *f, Form x, uint32_t depth)
 {
     const FormData *d = form_data(f, x);
     for (uint32_t i = 0; i < d->n; i++) {
-        uint32_t atom = d->t[i].atom;
-        const FormAtom *a = atom_data(f, atom);
-        if (a->depth < depth) continue;
-        for (; a->kind == ATOM_PROD; a = atom_data(f, atom)) {
-            if (atom_data(f, a->a)->depth >= depth) return a->a;
-            atom = a->b;
+        for (uint32_t atom = d->t[i].atom, next; atom; atom = next) {
+            const FormAtom *a = atom_data(f, atom);
+            uint32_t head = a->kind == ATOM_PROD ? a->a : atom;
+            next = a->kind == ATOM_PROD ? a->b : 0;
+            if (atom_data(f, head)->boolean && atom_data(f, head)->depth >= depth) return head;
         }
-        return atom;
     }
     return 0;
 }
@@ -493,7 +492,7 @@ enum { PREDS_DEEP = 8 };
 Form form_ever(Forms *f, Form pred, uint32_t depth)
 {
     for (int i = 0; i < PREDS_DEEP && pred && form_data(f, pred)->depth >= depth; i++) {
-        uint32_t atom = deep_pred(f, pred, depth);
+        uint32_t atom = pred_in(f, pred, depth);
         Form yes = with(f, pred, atom, true), no = with(f, pred, atom, false);
         pred = form_add(f, form_add(f, yes, 1, no), -1, form_guard(f, yes, no));
     }
@@ -544,22 +543,10 @@ bool form_nonneg(Forms *f, Form x)
     return nonneg(f, x, FUEL, true);
 }
 
-/* The first pred within x that is not decided. */
-static uint32_t open_pred(const Forms *f, Form x)
-{
-    const FormData *d = form_data(f, x);
-    for (uint32_t i = 0; i < d->n; i++) {
-        const FormAtom *a = atom_data(f, d->t[i].atom);
-        if (a->kind == ATOM_PROD) return a->a;
-        if (a->boolean) return d->t[i].atom;
-    }
-    return 0;
-}
-
 bool form_nonneg_in_cases(Forms *f, Form x, int splits)
 {
     if (form_nonneg(f, x)) return true;
-    uint32_t atom = x && splits ? open_pred(f, x) : 0;
+    uint32_t atom = x && splits ? pred_in(f, x, 0) : 0;
     bool all = atom != 0;
     for (int value = 0; value < 2 && all; value++) {
         vec_push(f->arena, &f->known, ((Known){atom, value == 1}));

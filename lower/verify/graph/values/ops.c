@@ -251,41 +251,20 @@ static Range launch_range(const Forms *f, const IrKernel *k, uint32_t x, int fue
 
 enum { BITS_FUEL = 16 };
 
-/* What has bit *bit of x as its bit *bit, without shifts and masks with numbers; *known: 0 or 1 where those decide it. */
-static Form bit_source(Forms *f, Form x, int64_t *bit, int *known)
+/* One bit of what the launch or data gives: the same pred however it was shifted and masked by numbers. 0: it is of something else. */
+Form form_bit(Forms *f, const IrKernel *kernel, Form x, int64_t bit)
 {
     const FormAtom *a;
     int64_t k;
-    int fuel = BITS_FUEL;
-    for (*known = -1; (a = only_atom(f, x)) != NULL && a->kind == ATOM_OP && fuel-- > 0;) {
-        bool number = form_is_const(f, a->b, &k);
-        if (a->sub == IR_CVT && *bit < 31) {
-            x = a->a;
-        } else if (a->sub == IR_DIV && number && k > 0 && (k & (k - 1)) == 0) {
-            while (k >>= 1) ++*bit;
-            x = a->a;
-        } else if ((a->sub == IR_AND || a->sub == IR_OR) && number && *bit < 63) {
-            bool set = k >> *bit & 1;
-            if (set == (a->sub == IR_OR)) *known = set;
-            if (*known >= 0) return x;
-            x = a->a;
-        } else {
-            break;
-        }
-    }
-    return x;
-}
-
-/* One bit of what the launch or data gives: the same pred however it was shifted and masked. 0: it is of something else. */
-Form form_bit(Forms *f, const IrKernel *kernel, Form x, int64_t bit)
-{
-    int known;
-    int64_t k;
     if (form_is_const(f, x, &k)) return form_const(f, k >> bit & 1);
-    x = bit_source(f, x, &bit, &known);
-    if (known >= 0) return form_const(f, known);
-    const FormAtom *a = only_atom(f, x);
-    if (a == NULL || bit < 0 || bit > 31 || (a->kind != ATOM_PARAM && a->kind != ATOM_LOAD)) return 0;
+    for (int fuel = BITS_FUEL; (a = only_atom(f, x)) != NULL && a->kind == ATOM_OP && fuel > 0; fuel--, x = a->a) {
+        bool number = form_is_const(f, a->b, &k), mask = number && bit < 63 && (a->sub == IR_AND || a->sub == IR_OR);
+        bool shift = number && a->sub == IR_DIV && k > 0 && (k & (k - 1)) == 0;
+        if (mask && (k >> bit & 1) == (a->sub == IR_OR)) return form_const(f, a->sub == IR_OR);
+        if (!mask && !shift && !(a->sub == IR_CVT && bit < 31)) break;
+        while (shift && (k >>= 1)) bit++;
+    }
+    if (a == NULL || bit > 31 || (a->kind != ATOM_PARAM && a->kind != ATOM_LOAD)) return 0;
     if (a->kind == ATOM_PARAM && a->type == IR_I32) {
         Range r = launch_range(f, kernel, a->a, PARAM_DEPTH);
         x = form_atom(f, (FormAtom){.kind = ATOM_PARAM, .type = IR_I64, .a = a->a, .lo = r.lo, .hi = r.hi});
@@ -367,23 +346,9 @@ static Form launch_form(Forms *f, const IrKernel *k, const IrOp *op, uint32_t x,
     return form_atom(f, (FormAtom){.kind = ATOM_PARAM, .type = op->type, .a = x, .lo = r.lo, .hi = r.hi});
 }
 
-/* Of two numbers. */
-static bool fold(Forms *f, const IrOp *op, Form a, Form b, int64_t *r)
-{
-    int64_t x, y;
-    if (!form_is_const(f, a, &x) || !form_is_const(f, b, &y)) return false;
-    bool ok = op->op == IR_ADD   ? add_s64(x, y, r)
-              : op->op == IR_SUB ? sub_s64(x, y, r)
-              : op->op == IR_MUL ? mul_s64(x, y, r)
-                                 : op->op == IR_XOR;
-    if (op->op == IR_XOR) *r = x ^ y;
-    return ok && fits((Range){*r, *r}, (IrType)op->type);
-}
-
 Form form_of_op(Forms *f, const IrKernel *k, const IrOp *op, Form cond, Form a, Form b)
 {
     int64_t n;
-    if (fold(f, op, a, b, &n)) return form_const(f, n);
     switch ((IrOpcode)op->op) {
     case IR_CONST: return constant(f, op);
     case IR_PARAM: return launch_form(f, k, op, ir_find(op, IRK_EXPR)->id, PARAM_DEPTH);

@@ -71,9 +71,10 @@ static Poly of_symbol(const PolyPlace *w, uint32_t sym)
     return poly_atom(p->d, p->syms[sym]);
 }
 
+typedef Poly Combine(Domain *, Poly, Poly);
+
 static Poly of_launch(const PolyPlace *w, Lx x, int depth)
 {
-    typedef Poly Combine(Domain *, Poly, Poly);
     static Combine *const OPS[LX_OP_COUNT] = {
         [LX_ADD] = poly_add, [LX_SUB] = poly_sub,   [LX_MUL] = poly_mul, [LX_DIV] = poly_div,
         [LX_MOD] = poly_mod, [LX_CEIL] = poly_ceil, [LX_MIN] = poly_min, [LX_MAX] = poly_max,
@@ -169,23 +170,18 @@ static Poly of_mask(PolyPlace *w, const IrOp *op, int depth)
 
 static Poly of_op(PolyPlace *w, uint32_t def, int depth)
 {
+    static Combine *const OPS[IR_OP_COUNT] = {
+        [IR_ADD] = poly_add, [IR_SUB] = poly_sub, [IR_MUL] = poly_mul, [IR_DIV] = poly_div,
+        [IR_MOD] = poly_mod, [IR_MIN] = poly_min, [IR_MAX] = poly_max,
+    };
     const IrOp *op = w->v->ops[def];
-    const IrArg *a = ir_find(op, IRK_A), *b = ir_find(op, IRK_B);
-    Domain *d = w->p->d;
-    int64_t k;
+    const IrArg *a = ir_find(op, IRK_A);
+    if (OPS[op->op]) return OPS[op->op](w->p->d, of_arg(w, a, depth), of_arg(w, ir_find(op, IRK_B), depth));
     switch ((IrOpcode)op->op) {
-    case IR_CONST:
-        return verify_number(w->v, &(IrArg){.kind = IRA_VAL, .id = op->dst}, &k) ? number(w, k) : anything(w);
+    case IR_CONST: return number(w, a->imm);
     case IR_PARAM: return of_launch(w, ir_find(op, IRK_EXPR)->id, depth);
     case IR_SREG: return of_register(w, ir_find(op, IRK_REG)->id);
     case IR_CVT: return of_arg(w, a, depth);
-    case IR_ADD: return poly_add(d, of_arg(w, a, depth), of_arg(w, b, depth));
-    case IR_SUB: return poly_sub(d, of_arg(w, a, depth), of_arg(w, b, depth));
-    case IR_MUL: return poly_mul(d, of_arg(w, a, depth), of_arg(w, b, depth));
-    case IR_DIV: return poly_div(d, of_arg(w, a, depth), of_arg(w, b, depth));
-    case IR_MOD: return poly_mod(d, of_arg(w, a, depth), of_arg(w, b, depth));
-    case IR_MIN: return poly_min(d, of_arg(w, a, depth), of_arg(w, b, depth));
-    case IR_MAX: return poly_max(d, of_arg(w, a, depth), of_arg(w, b, depth));
     case IR_SHL:
     case IR_SHR: return of_shift(w, op, depth);
     case IR_AND: return of_mask(w, op, depth);
