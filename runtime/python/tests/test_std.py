@@ -45,6 +45,18 @@ def test_movements():
         equal(std.slide(m, 3)[:, 3:], m[:, :-3])
         equal(std.slide(m, -5, 48), m[:, 5:53])
         equal(std.fill(some((3, 32), t), 7), np.full((3, 32), 7, t))
+        if t in (np.float32, np.float64):
+            equal(std.fill(some((3, 32), t), -0.1), np.full((3, 32), -0.1, t))
+            equal(std.fill(some((3, 32), t), np.inf), np.full((3, 32), np.inf, t))
+        equal(std.broadcast(m, 6), np.stack([m] * 6))
+        equal(std.broadcast(m, 4), np.stack([m] * 4))
+        c = some((3, 64), t)
+        equal(std.all_gather(c), np.stack([c] * 3))
+        equal(std.ring(c), np.roll(c, 1, 0))
+        c = some((5, 5, 96), t) // 8
+        equal(std.all_to_all(c), np.ascontiguousarray(c.swapaxes(0, 1)))
+        if t != np.uint8 and t != np.int16:
+            equal(std.reduce_scatter(c), c.sum(0, dtype=t))
         p = some((3, 20, 48), t)
         equal(std.interleave(p), p.transpose(1, 2, 0).reshape(20, -1))
         equal(std.deinterleave(std.interleave(p), 3), p)
@@ -143,6 +155,11 @@ def test_rows():
             want[i[r]] += x[r]
         equal(std.scatter_add(x[:4], i, out), want)
         o = np.array([0, 3, 3, 10], t)
+        to = np.array([0, 2, 2, 9], t)
+        out, want = np.zeros((12, x.shape[1]), x.dtype), np.zeros((12, x.shape[1]), x.dtype)
+        for a, b, first, room in zip(o, o[1:], to, np.diff(to)):
+            want[first : first + min(b - a, room)] = x[a : a + min(b - a, room)]
+        equal(std.ragged_copy(x, o, out, to), want)
         y = std.unpack(x, o, 4)
         for g in range(3):
             n = min(4, o[g + 1] - o[g])

@@ -4,6 +4,7 @@ says which argument or size is at fault.
 
     python3 test_std_torch.py 500 7        # 500 calls from seed 7; what fails prints the call
     python3 test_std_torch.py 500 7 roll   # of one function; -v shows the refusals
+    python3 test_std_torch.py 80 7 --compile    # the second call of each in torch.compile; else, on a GPU, every other one in a CUDA graph
 
 A new function of tilecc.std wants a row in CASES: a function of a Random that returns the arguments by name, and what PyTorch makes of them.
 """
@@ -229,7 +230,8 @@ def split(r):
 
 @case
 def fill(r):
-    out, value = of_rank(r, r.choice((*INTEGERS, *FLOATS)), r.randint(1, 4)), r.randint(0, 100)
+    out = of_rank(r, r.choice((*INTEGERS, *FLOATS, *EIGHTHS)), r.randint(1, 4))
+    value = r.choice((0, 1, r.randint(0, 100), -2.75, 0.1)) if out.dtype in FLOATS else r.randint(0, 100)
     return {"out": out, "value": value}, torch.full(out.shape, value, dtype=out.dtype, device=device)
 
 
@@ -291,6 +293,41 @@ def unpermute(r):
         at = inside(row[:, k], y.shape[0])
         want[at] += y[row[at, k].long()].float()
     return {"y": y, "row": row}, want.to(y.dtype)
+
+
+@case
+def broadcast(r):
+    x, copies = matrix(r, r.choice(ANY)), r.randint(0, 9)
+    return {"x": x, "copies": copies}, x.expand(copies, *x.shape).contiguous()
+
+
+def parts_of(r, dtypes, rank):
+    t, c = r.choice(dtypes), r.randint(2, 8)
+    return view(r, (*[c] * (rank - 1), unit(r, t) * extent(r, 40)), t)
+
+
+@case
+def all_gather(r):
+    x = parts_of(r, ANY, 2)
+    return {"x": x}, x.expand(x.shape[0], *x.shape).contiguous()
+
+
+@case
+def ring(r):
+    x = parts_of(r, ANY, 2)
+    return {"x": x}, torch.roll(bits(x.contiguous()), 1, 0).view(x.dtype)
+
+
+@case
+def all_to_all(r):
+    x = parts_of(r, ANY, 3)
+    return {"x": x}, x.transpose(0, 1).contiguous()
+
+
+@case
+def reduce_scatter(r):
+    x = parts_of(r, (torch.int32, torch.int64, *FLOATS), 3)
+    return {"x": x}, x.sum(0, dtype=x.dtype)
 
 
 def heads(r, heads=None):
@@ -433,6 +470,19 @@ def pack(r):
 
 
 @case
+def ragged_copy(r):
+    x, rows, groups = matrix(r, r.choice(ANY)), r.randint(1, 60), extent(r, 5)
+    offs = offsets(r, x.shape[0], groups)
+    at = offsets(r, rows, groups).to(offs.dtype)
+    out = filled(r, (rows, x.shape[1]), x.dtype)
+    want = out.clone()
+    for g in range(groups):
+        n = min(int(offs[g + 1] - offs[g]), int(at[g + 1] - at[g]))
+        bits(want)[int(at[g]) :][:n] = bits(x.contiguous())[int(offs[g]) :][:n]
+    return {"x": x, "offs": offs, "out": out, "at": at}, want
+
+
+@case
 def pages_gather(r):
     cache = of_rank(r, r.choice(ANY), 3)
     pages, size, _ = cache.shape
@@ -491,13 +541,34 @@ def scribble(x):
         torch.empty(0, dtype=torch.uint8, device=x.device).set_(x.untyped_storage()).fill_(0x5A)
 
 
+def captured(f, arguments):
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        got = f(**arguments)
+    graph.replay()
+    torch.cuda.synchronize()
+    return got
+
+
+def compiled(f, arguments):
+    torch._dynamo.reset()
+    return torch.compile(lambda given: f(**given), fullgraph=True, backend="aot_eager")(arguments)
+
+
+def again_in(r):
+    """How the second call is made."""
+    if "--compile" in sys.argv:
+        return compiled
+    return captured if device == "cuda" and r.random() < 0.5 else lambda f, arguments: f(**arguments)
+
+
 def one_call(r, name):
     """The text with which the call was refused, or None; AssertionError if it is neither equal nor refused well."""
     arguments, want = CASES[name](r)
     arguments = {n: x for n, x in arguments.items() if n in inspect.signature(getattr(std, name)).parameters}
     call = f"std.{name}({', '.join(f'{n}={shown(x)}' for n, x in arguments.items())})"
     wanted = [w if w is None else w.clone() for w in (want if isinstance(want, list) else [want])]  # it may be a part of an argument
-    moved = [x for n, x in arguments.items() if isinstance(x, torch.Tensor) and n not in ("idx", "offs", "slot", "row") and (name, n) != ("pages_gather", "table")]
+    moved = [x for n, x in arguments.items() if isinstance(x, torch.Tensor) and n not in ("idx", "offs", "at", "slot", "row") and (name, n) != ("pages_gather", "table")]
     even = want is not None and all(map(is_even, (*moved, *wanted, *arguments.get("xs", ()))))
     twins = {n: twin(x) for n, x in arguments.items()}
     try:
@@ -514,9 +585,10 @@ def one_call(r, name):
     assert len(got) == len(wanted) and all(map(equal, got, wanted)), f"{call} is {shown(got)}, not {shown(want)}"
     for x in (*arguments.values(), *got):  # and again, elsewhere: as a call of the same kind
         scribble(x)
-    again = getattr(std, name)(**twins)
+    how = again_in(r)
+    again = how(getattr(std, name), twins)
     again = list(again) if isinstance(again, (list, tuple)) else [again]
-    assert len(again) == len(wanted) and all(map(equal, again, wanted)), f"{call} is at its second call {shown(again)}, not {shown(want)}"
+    assert len(again) == len(wanted) and all(map(equal, again, wanted)), f"{call} is at its second call ({how.__name__}) {shown(again)}, not {shown(want)}"
     return None
 
 
@@ -547,7 +619,7 @@ if __name__ == "__main__":
     if len(sys.argv) == 1:
         sys.exit(all_tests.run(globals()) > 0)
     count, seed = int(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else "1"
-    refused = random_calls(count, seed, [n for n in sys.argv[3:] if n != "-v"] or list(CASES))
+    refused = random_calls(count, seed, [n for n in sys.argv[3:] if n[0] != "-"] or list(CASES))
     print(f"{count} random calls on {device}, {sum(map(len, refused.values()))} refused with a reason, the others as PyTorch does them")
     if "-v" in sys.argv:
         for name, texts in refused.items():

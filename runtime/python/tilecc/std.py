@@ -4,6 +4,7 @@ What is returned is made by the package of the first array, on its device, unles
 bytes. Rows, strides and addresses are multiples of 16 bytes: what is not comes as tilecc.LaunchError, with the text of the launch check."""
 
 import math
+import struct
 import sys
 
 from . import _row_major, load
@@ -12,8 +13,8 @@ from ._functions import public
 from ._remember import made
 
 __all__ = [
-    "accumulate", "col2im", "combine", "concat", "convert", "copy", "deinterleave", "embedding_gradient", "fill", "flip", "gather", "halo", "halo_nhwc",
-    "im2col", "interleave", "merge_heads", "merge_qkv", "pack", "pad", "pad_nhwc", "pages_append", "pages_gather", "permute", "roll", "scatter",
+    "accumulate", "all_gather", "all_to_all", "broadcast", "col2im", "combine", "concat", "convert", "copy", "deinterleave", "embedding_gradient", "fill", "flip", "gather", "halo", "halo_nhwc",
+    "im2col", "interleave", "merge_heads", "merge_qkv", "pack", "pad", "pad_nhwc", "pages_append", "pages_gather", "permute", "ragged_copy", "reduce_scatter", "ring", "roll", "scatter",
     "scatter_add", "slide", "split", "split_heads", "split_k", "split_qkv", "transpose", "unpack", "unpermute",
 ]
 
@@ -225,8 +226,27 @@ def split(x, sizes, dim=0):
     return out
 
 
+def _pattern(x, value):
+    """x and value, or the same elements as integers with the bits of value: kernels are filled with whole numbers."""
+    letters = {"f16": "eH", "bf16": "fI", "f32": "fI", "f64": "dQ"}.get(array(x).dtype)
+    if letters is None:
+        if value % 1:
+            raise ValueError(f"elements of {array(x).dtype} are filled with whole numbers")
+        return x, int(value)
+    try:
+        (bits,) = struct.unpack(letters[1], struct.pack(letters[0], value))
+    except OverflowError as e:
+        raise ValueError(str(e)) from None
+    if array(x).dtype == "bf16":
+        bits = bits + 0x7FFF + (bits >> 16 & 1) >> 16
+    signed = 8 * _size(x)
+    return _bits(x), bits - (1 << signed) if bits >> signed - 1 else bits
+
+
 def fill(out, value):
-    """out = a whole number in all elements; out is contiguous. Returns out."""
+    """out = a number in all elements; out is contiguous. Compiled once for each number. Returns out."""
+    given = out
+    out, value = _pattern(out, value)
     a = array(out)
     n, last = 1, a.shape[-1] if a.shape else 1
     for extent in a.shape:
@@ -234,8 +254,8 @@ def fill(out, value):
     if a.strides is not None and list(a.strides) != list(_row_major(a.shape)):
         raise ValueError("an array that is not contiguous")
     if n:
-        _kernel("copy", "constant", T=a.dtype, V=int(value))(_view(out, (n // last, last), (last, 1)))
-    return out
+        _kernel("copy", "constant", T=a.dtype, V=value)(_view(out, (n // last, last), (last, 1)))
+    return given
 
 
 def pad(x, top=0, bottom=0, left=0, right=0):
@@ -392,6 +412,58 @@ def accumulate(parts, out):
     k = _kernel("sums", "accumulate", T=_shaped(parts, 3, "a stack of matrices"))
     _launch(k, parts, _same(out, parts.shape[1:]))
     return out
+
+
+# ---- what the CTAs of a cluster give each other ----
+
+
+def _cluster(x, rank):
+    """The number of CTAs, each of which has a part x[r]."""
+    _shaped(x, rank, "an array [C, L]" if rank == 2 else "an array [C, C, L]")
+    c = x.shape[0]
+    if not 2 <= c <= 8 or x.shape[rank - 2] != c:
+        raise ValueError(f"a cluster of 2 to 8 has a part for each, this has {tuple(x.shape)}")
+    return {"T": array(x).dtype, "C": c}
+
+
+def broadcast(x, copies):
+    """out[r, :, :] = x for r below `copies`: a matrix crosses L2 once for a cluster of 4, or 2."""
+    t = _rows(x)
+    y = _empty(x, (copies, *x.shape))
+    _launch(_kernel("cluster", "broadcast", T=t, C=next(c for c in (4, 2, 1) if copies % c == 0)), x, y)
+    return y
+
+
+def all_gather(x):
+    """out[r, k, :] = x[k, :]: each of the C CTAs of a cluster has all parts."""
+    k = _kernel("cluster", "all_gather", **_cluster(x, 2))
+    y = _empty(x, (x.shape[0], *x.shape))
+    _launch(k, x, y)
+    return y
+
+
+def ring(x):
+    """out[r, :] = x[(r - 1) mod C, :]: each hands its part to the next."""
+    k = _kernel("cluster", "ring", **_cluster(x, 2))
+    y = _empty(x, x.shape)
+    _launch(k, x, y)
+    return y
+
+
+def all_to_all(x):
+    """out[r, k, :] = x[k, r, :]: each hands a part to every other."""
+    k = _kernel("cluster", "all_to_all", **_cluster(x, 3))
+    y = _empty(x, x.shape)
+    _launch(k, x, y)
+    return y
+
+
+def reduce_scatter(x):
+    """out[r, :] = the sum of x[k, r, :] over k, in the order k = r, r - 1, .. round about; types that threads add."""
+    k = _kernel("cluster", "reduce_scatter", **_cluster(x, 3))
+    y = _empty(x, x.shape[1:])
+    _launch(k, x, y)
+    return y
 
 
 # ---- heads of attention ----
@@ -588,6 +660,16 @@ def pack(x, offs, rows):
     y = _empty(x, (rows, x.shape[2]), zero=True)
     _launch(k, x, offs, y)
     return y
+
+
+def ragged_copy(x, offs, out, at):
+    """out[at[g] + i, :] = x[offs[g] + i, :] for the rows that group g has in x, and out has room for. Returns out."""
+    k = _kernel("ragged", "copy", T=_rows(x), I=_numbers(offs, offs.shape[:1], "offs"))
+    _same(out, (out.shape[0], x.shape[1]))
+    if _numbers(at, offs.shape, "at") != array(offs).dtype:
+        raise TypeError("offs and at are numbers of one type")
+    _launch(k, x, offs, out, at)
+    return out
 
 
 def pages_gather(cache, table, rows):
