@@ -16,7 +16,6 @@
  */
 #include <string.h>
 
-#include "lang/checked.h"
 #include "lower/algebra/domain/inside.h"
 
 enum { TEAMS_MAX = 8, FREE_MAX = 8, CHAIN_MAX = 6, DIGITS_MAX = 24, RUNS_MAX = LOCAL_FACTS_MAX / 2, VARIES = DEP_TEAM | DEP_RANK | DEP_LOOP };

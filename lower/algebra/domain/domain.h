@@ -9,10 +9,13 @@
 #ifndef LOWER_ALGEBRA_DOMAIN_DOMAIN_H
 #define LOWER_ALGEBRA_DOMAIN_DOMAIN_H
 
+#include "lang/checked.h"
 #include "lang/lx.h"
 #include "lang/names.h"
 
 #define MAP_RANK_MAX 5
+#define NO_LO INT64_MIN /* bounds of an interval of constants: none */
+#define NO_HI INT64_MAX
 
 typedef uint32_t Atom; /* 1-based; 0: none */
 
@@ -69,6 +72,20 @@ Atom domain_opaque(Domain *d, const char *name, int64_t lo, int64_t hi, int64_t 
 bool domain_assume_eq(Domain *d, Poly a, Poly b);
 bool domain_assume_divides(Domain *d, Poly divisor, Poly x); /* x % divisor == 0 */
 bool domain_assume_le(Domain *d, Poly a, Poly b);
+
+/* Intervals of constants: none absorbs. What overflows is none, or in the other direction the last number. */
+static inline int64_t bound_neg(int64_t a)
+{
+    return a == NO_LO ? NO_HI : a == NO_HI ? NO_LO : -a;
+}
+static inline int64_t bound_add(int64_t a, int64_t b, bool up) /* up: of upper bounds */
+{
+    int64_t none = up ? NO_HI : NO_LO, r;
+    return a == none || b == none || !add_s64(a, b, &r) ? none : r;
+}
+int64_t bound_mul(int64_t a, int64_t b, bool up);
+void interval_mul(int64_t *lo, int64_t *hi, int64_t l, int64_t h);
+void interval_div(int64_t *lo, int64_t *hi, int64_t l, int64_t h); /* by what is at least 1 */
 
 /* Proofs: true = proved. */
 bool domain_le(Domain *d, Poly a, Poly b);

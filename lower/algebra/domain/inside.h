@@ -42,8 +42,6 @@ enum {
     ATOM_BUCKETS = 64
 };
 #define COEF_MAX ((int64_t)1 << 61) /* sums of two coefficients never overflow */
-#define NO_LO INT64_MIN
-#define NO_HI INT64_MAX
 
 typedef enum AtomKind { ATOM_SIZE, ATOM_PARAM, ATOM_OPAQUE, ATOM_INDEX, ATOM_DIV, ATOM_MIN, ATOM_MAX } AtomKind;
 

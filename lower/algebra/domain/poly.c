@@ -1,7 +1,6 @@
 /* Polynomials: arithmetic, and bringing forms up to date with the facts. */
 #include <string.h>
 
-#include "lang/checked.h"
 #include "lower/algebra/domain/inside.h"
 
 static bool coef_fits(int64_t k)

@@ -1,7 +1,6 @@
 /* Quotients, remainders, minima and maxima. */
 #include <string.h>
 
-#include "lang/checked.h"
 #include "lower/algebra/domain/inside.h"
 
 /* The multiple of m nearest to k, over m. */
