@@ -101,16 +101,11 @@ static void call_chain(Lower *L, Diag *g)
 
 Diag *lower_error(Lower *L, ErrorCode code, Span span, const char *fmt, ...)
 {
-    Text t;
     va_list ap;
-    text_init(&t, L->a->mem);
     va_start(ap, fmt);
-    text_vprintf(&t, fmt, ap);
+    Diag *g = diag_vat(L->c->diags, code, span, fmt, ap);
     va_end(ap);
-    const char *text = arena_strdup(L->a, t.s, t.n);
-    text_free(&t);
     L->failed = true;
-    Diag *g = diag_at(L->c->diags, code, span, "%s", text);
     call_chain(L, g);
     return g;
 }
