@@ -75,6 +75,17 @@ unsigned domain_depends(Domain *d, Poly p)
     return p.bad ? DEP_LAUNCH | DEP_TEAM | DEP_RANK | DEP_LOOP | DEP_DATA : poly_depends(d, p);
 }
 
+void domain_split(Domain *d, Poly p, unsigned depends, Poly *on, Poly *rest)
+{
+    p = poly_now(d, p);
+    *on = *rest = p.bad ? POLY_BAD : POLY_ZERO;
+    for (uint32_t i = 0; i < p.n && !p.bad; i++) {
+        Poly one = {&p.terms[i], 1, false};
+        Poly *to = poly_depends(d, one) & depends ? on : rest;
+        *to = raw_add(d, *to, one);
+    }
+}
+
 unsigned poly_level(Domain *d, Poly p)
 {
     unsigned level = 0;

@@ -56,6 +56,7 @@ Poly poly_min(Domain *d, Poly a, Poly b);
 Poly poly_max(Domain *d, Poly a, Poly b);
 bool poly_is_const(Poly p, int64_t *k);
 bool poly_same(Poly a, Poly b); /* equal normal forms */
+Atom poly_plain(Poly p);        /* the atom that it is; 0: none */
 
 /* Atoms. `sym` is the launch symbol's number (for domain_lx). */
 Atom domain_size(Domain *d, const char *name, uint32_t sym);               /* >= 1 */
@@ -96,6 +97,8 @@ bool domain_divides(Domain *d, int64_t m, Poly x); /* x % m == 0, m >= 1 */
 Poly domain_rename(Domain *d, Poly p, const Atom *from, const Atom *to, int n);
 
 unsigned domain_depends(Domain *d, Poly p);
+/* Its terms that depend on any of these, and the others. */
+void domain_split(Domain *d, Poly p, unsigned depends, Poly *on, Poly *rest);
 bool domain_mentions(Domain *d, Poly p, Atom x); /* also inside quotients; true as well where looking took too long */
 /* Greatest and least value over all indices (not launch symbols): a polynomial over launch atoms only. False where
  * it has none (opaque values without bounds, a sign that depends on a symbol). */

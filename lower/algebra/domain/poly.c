@@ -89,6 +89,11 @@ bool poly_is_const(Poly p, int64_t *k)
     return true;
 }
 
+Atom poly_plain(Poly p)
+{
+    return !p.bad && p.n == 1 && p.terms[0].natoms == 1 && p.terms[0].coef == 1 ? p.terms[0].atoms[0] : 0;
+}
+
 int64_t poly_constant_term(Poly p)
 {
     return p.n && p.terms[p.n - 1].natoms == 0 ? p.terms[p.n - 1].coef : 0;
