@@ -110,6 +110,15 @@ Diag *lower_error(Lower *L, ErrorCode code, Span span, const char *fmt, ...)
     return g;
 }
 
+bool refused(Lower *L, Refusal *why, ErrorCode code, Span at, Span cause, const char *label, const char *fix, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    *why = (Refusal){.code = code, .span = at, .text = arena_vprintf(L->a, fmt, ap), .label_span = cause, .label = label, .fix = fix};
+    va_end(ap);
+    return false;
+}
+
 Diag *lower_not_yet(Lower *L, Span span, NotYet what)
 {
     const NotYetInfo *n = not_yet_info(what);
