@@ -41,12 +41,11 @@ __attribute__((format(printf, 4, 5)))
 static Diag *report(Lexer *lx, ErrorCode code, Span s, const char *fmt, ...)
 {
     va_list ap;
-    char text[160];
     va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
+    Diag *g = diag_vat(lx->diags, code, s, fmt, ap);
     va_end(ap);
     lx->errors++;
-    return diag_at(lx->diags, code, s, "%s", text);
+    return g;
 }
 
 /* ---- bytes that begin no token ---- */

@@ -60,13 +60,9 @@ static Diag *
 say(Slip *s, ErrorCode code, Span at, const char *fmt, ...)
 {
     va_list ap;
-    Text out;
-    text_init(&out, s->ps->tree.arena->mem);
     va_start(ap, fmt);
-    text_vprintf(&out, fmt, ap);
+    Diag *g = diag_vat(s->ps->tree.diags, code, at, fmt, ap);
     va_end(ap);
-    Diag *g = diag_at(s->ps->tree.diags, code, at, "%s", out.s);
-    text_free(&out);
     return g;
 }
 

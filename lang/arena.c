@@ -208,14 +208,12 @@ char *arena_strdup(Arena *a, const char *s, size_t n)
     return p;
 }
 
-char *arena_printf(Arena *a, const char *fmt, ...)
+char *arena_vprintf(Arena *a, const char *fmt, va_list ap)
 {
     char shown[256]; /* most texts are written once */
-    va_list ap, again;
-    va_start(ap, fmt);
+    va_list again;
     va_copy(again, ap);
     int n = vsnprintf(shown, sizeof shown, fmt, ap);
-    va_end(ap);
     char *p;
     if (n < (int)sizeof shown) {
         p = arena_strdup(a, shown, n < 0 ? 0 : (size_t)n);
@@ -224,6 +222,15 @@ char *arena_printf(Arena *a, const char *fmt, ...)
         vsnprintf(p, (size_t)n + 1, fmt, again);
     }
     va_end(again);
+    return p;
+}
+
+char *arena_printf(Arena *a, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    char *p = arena_vprintf(a, fmt, ap);
+    va_end(ap);
     return p;
 }
 

@@ -9,6 +9,7 @@
 #define LANG_ARENA_H
 
 #include <setjmp.h>
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -64,6 +65,7 @@ char *arena_strdup(Arena *a, const char *s, size_t n); /* adds the terminating 0
 __attribute__((format(printf, 2, 3)))
 #endif
 char *arena_printf(Arena *a, const char *fmt, ...);
+char *arena_vprintf(Arena *a, const char *fmt, va_list ap);
 ArenaMark arena_mark(const Arena *a);
 void arena_release(Arena *a, ArenaMark m); /* keeps the memory, too */
 void arena_clear(Arena *a); /* empty again; its memory is kept for what comes next */

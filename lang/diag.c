@@ -83,20 +83,7 @@ void diags_init(Diags *d, Arena *a, Sources *s)
     d->seen = seen;
 }
 
-static const char *format(Arena *a, const char *fmt, va_list ap)
-{
-    char small[256];
-    va_list again;
-    va_copy(again, ap);
-    int n = vsnprintf(small, sizeof small, fmt, ap);
-    char *s = arena_alloc(a, n < 0 ? 1 : (size_t)n + 1);
-    if (n >= 0 && (size_t)n < sizeof small) memcpy(s, small, (size_t)n + 1);
-    else if (n >= 0) vsnprintf(s, (size_t)n + 1, fmt, again);
-    va_end(again);
-    return s;
-}
-
-Diag *diag_at(Diags *d, ErrorCode c, Span s, const char *fmt, ...)
+Diag *diag_vat(Diags *d, ErrorCode c, Span s, const char *fmt, va_list ap)
 {
     Diag *g = arena_new(d->arena, Diag);
     g->code = c;
@@ -108,12 +95,18 @@ Diag *diag_at(Diags *d, ErrorCode c, Span s, const char *fmt, ...)
     if (dropped || (s.hi && !seen_add(d, c, s))) return g;
     if (cls == DIAG_WARNING) d->warnings++;
     if (cls == DIAG_ERROR && d->errors++ >= d->max_errors) return g;
-    va_list ap;
-    va_start(ap, fmt);
-    g->text = format(d->arena, fmt, ap);
-    va_end(ap);
+    g->text = arena_vprintf(d->arena, fmt, ap);
     *d->last = g;
     d->last = &g->next;
+    return g;
+}
+
+Diag *diag_at(Diags *d, ErrorCode c, Span s, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    Diag *g = diag_vat(d, c, s, fmt, ap);
+    va_end(ap);
     return g;
 }
 
@@ -121,7 +114,7 @@ static void add_label(Diags *d, DiagLabel **list, Span s, const char *fmt, va_li
 {
     while (*list) list = &(*list)->next;
     *list = arena_new(d->arena, DiagLabel);
-    **list = (DiagLabel){.span = s, .text = format(d->arena, fmt, ap)};
+    **list = (DiagLabel){.span = s, .text = arena_vprintf(d->arena, fmt, ap)};
 }
 
 void diag_label(Diags *d, Diag *g, Span s, const char *fmt, ...)
@@ -144,7 +137,7 @@ void diag_fix(Diags *d, Diag *g, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
-    g->fix = format(d->arena, fmt, ap);
+    g->fix = arena_vprintf(d->arena, fmt, ap);
     va_end(ap);
 }
 

@@ -79,6 +79,7 @@ void diags_init(Diags *d, Arena *a, Sources *s);
 __attribute__((format(printf, 4, 5)))
 #endif
 Diag *diag_at(Diags *d, ErrorCode c, Span s, const char *fmt, ...);
+Diag *diag_vat(Diags *d, ErrorCode c, Span s, const char *fmt, va_list ap);
 #if defined(__GNUC__)
 __attribute__((format(printf, 4, 5)))
 #endif

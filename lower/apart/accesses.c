@@ -21,8 +21,7 @@ static OpenLoop index_of(Lower *L, const Sx *x)
     const struct Scalars *s = L->scalars;
     if (x->op == SX_INDEX) return loop_state(L, x->k)->atoms;
     Poly p = x->op == SX_CTA ? s->cta[x->k] : (Poly){0};
-    bool plain = p.n == 1 && p.terms[0].natoms == 1 && p.terms[0].coef == 1;
-    return (OpenLoop){.index = plain ? p.terms[0].atoms[0] : 0};
+    return (OpenLoop){.index = poly_plain(p)};
 }
 
 static void know_cluster(Lower *L, TensorAccess *a, int axis, Poly value)

@@ -44,16 +44,9 @@ static void agree_of(Lower *L, const Compared *c, const Axis *x, const Axis *y, 
 /* What no turn changes is the same in one CTA: data that is read at one place, and where the CTA is. It is left out. */
 static void without_fixed(Lower *L, Poly *a, Poly *b)
 {
-    Poly *of[2] = {a, b}, rest[2], fixed[2];
-    for (int k = 0; k < 2; k++) {
-        rest[k] = fixed[k] = poly_const(L->d, 0);
-        rest[k].bad = of[k]->bad;
-        for (uint32_t t = 0; t < of[k]->n; t++) {
-            Poly term = {&of[k]->terms[t], 1, false};
-            Poly *to = domain_depends(L->d, term) & DEP_LOOP ? &rest[k] : &fixed[k];
-            *to = poly_add(L->d, *to, term);
-        }
-    }
+    Poly rest[2], fixed[2];
+    domain_split(L->d, *a, DEP_LOOP, &rest[0], &fixed[0]);
+    domain_split(L->d, *b, DEP_LOOP, &rest[1], &fixed[1]);
     if (!poly_same(fixed[0], fixed[1])) return;
     *a = rest[0];
     *b = rest[1];

@@ -16,9 +16,7 @@ typedef struct Hulls {
     Lower *L;
     const AccessSearch *search;
     bool stopped;
-    const TensorAccess **sorted;
-    const uint32_t *number; /* by place in sorted: number in Accesses.all */
-    const uint32_t *like;   /* .. equal for those that differ by constants alone */
+    const struct Key *sorted;
     /* By the place where the second half of a part begins: */
     const TensorAccess **of; /* its hull, where it was made */
     bool *settled;           /* all of it is */
@@ -34,8 +32,9 @@ typedef struct Part { /* of sorted: lo <= place < hi */
 typedef struct Key {
     Lower *L;
     const TensorAccess *access;
-    uint32_t number;
-    uint32_t like; /* so many words are equal for those; behind them stand its pipeline, its constants, its number */
+    uint32_t number; /* in Accesses.all */
+    uint32_t nlike;  /* so many words are equal for those; behind them stand its pipeline, its constants, its number */
+    uint32_t like;   /* equal for them */
     VEC(int64_t) words;
 } Key;
 
@@ -117,7 +116,7 @@ static Key key_of(Lower *L, const TensorAccess *a, uint32_t number, uint32_t pip
     for (uint32_t i = 0; i < a->loops.n; i++) put_range(&k, a->loops.v[i].index);
     for (int i = 0; i < a->nteam; i++) a->pipe ? put_range(&k, a->team[i]) : put(&k, a->team[i]);
     for (uint32_t i = 0; i < a->axes.n; i++) put_axis(&k, &a->axes.v[i]);
-    k.like = k.words.n;
+    k.nlike = k.words.n;
     put(&k, pipe);
     for (uint32_t i = 0; i < a->axes.n; i++) put(&k, constant_of(a->axes.v[i].start));
     put(&k, number);
@@ -134,7 +133,7 @@ static int order_keys(const void *a, const void *b)
 
 static bool alike(const Key *x, const Key *y)
 {
-    return x->like == y->like && memcmp(x->words.v, y->words.v, x->like * sizeof *x->words.v) == 0;
+    return x->nlike == y->nlike && memcmp(x->words.v, y->words.v, x->nlike * sizeof *x->words.v) == 0;
 }
 
 /* ---- hulls ---- */
@@ -261,8 +260,8 @@ static Part half(Part p, bool second)
 /* NULL: they have none. */
 static const TensorAccess *hull(Hulls *h, Part p)
 {
-    if (single(p)) return h->sorted[p.lo];
-    if (h->like[p.lo] != h->like[p.hi - 1]) return NULL;
+    if (single(p)) return h->sorted[p.lo].access;
+    if (h->sorted[p.lo].like != h->sorted[p.hi - 1].like) return NULL;
     const TensorAccess **made = &h->of[half(p, true).lo];
     if (*made) return *made;
     const TensorAccess *a = hull(h, half(p, false)), *b = hull(h, half(p, true));
@@ -274,7 +273,7 @@ static const TensorAccess *hull(Hulls *h, Part p)
 static bool is_settled(Hulls *h, Part p)
 {
     if (h->search->settled == NULL) return false;
-    if (single(p)) return h->search->settled[h->number[p.lo]];
+    if (single(p)) return h->search->settled[h->sorted[p.lo].number];
     bool *all = &h->settled[half(p, true).lo];
     return *all = *all || (is_settled(h, half(p, false)) && is_settled(h, half(p, true)));
 }
@@ -347,7 +346,7 @@ static void join(Hulls *h, Part p, Part q)
 {
     if (h->stopped || (is_settled(h, p) && is_settled(h, q))) return;
     if (single(p) && single(q)) {
-        look_at(h, h->number[p.lo], h->number[q.lo]);
+        look_at(h, h->sorted[p.lo].number, h->sorted[q.lo].number);
         return;
     }
     const TensorAccess *a = hull(h, p), *b = hull(h, q);
@@ -386,25 +385,19 @@ void accesses_meeting(Lower *L, const AccessSearch *search)
 {
     uint32_t n = L->accesses->all.n;
     Key *keys = arena_array(L->a, Key, n);
-    const TensorAccess **sorted = arena_array(L->a, const TensorAccess *, n);
-    uint32_t *number = arena_array(L->a, uint32_t, n), *like = arena_array(L->a, uint32_t, n);
     for (uint32_t i = 0, pipe = 0; i < n; i++) {
         const TensorAccess *a = L->accesses->all.v[i];
         pipe += i && a->pipe != L->accesses->all.v[i - 1]->pipe;
         keys[i] = key_of(L, a, i, pipe);
     }
     if (n) qsort(keys, n, sizeof *keys, order_keys);
-    for (uint32_t i = 0; i < n; i++) {
-        sorted[i] = keys[i].access;
-        number[i] = keys[i].number;
-        like[i] = i == 0 ? 0 : like[i - 1] + (has_bad(sorted[i]) || !alike(&keys[i - 1], &keys[i]));
-    }
-    Hulls h = {.L = L, .search = search, .sorted = sorted, .number = number, .like = like};
+    for (uint32_t i = 1; i < n; i++) keys[i].like = keys[i - 1].like + (has_bad(keys[i].access) || !alike(&keys[i - 1], &keys[i]));
+    Hulls h = {.L = L, .search = search, .sorted = keys};
     h.of = arena_array(L->a, const TensorAccess *, n);
     h.settled = arena_array(L->a, bool, n);
     for (uint32_t lo = 0, mid, hi; lo < n; lo = hi) { /* of one tensor: loads, then stores */
-        for (mid = lo; mid < n && of_tensor(sorted[mid], sorted[lo]) && !sorted[mid]->write;) mid++;
-        for (hi = mid; hi < n && of_tensor(sorted[hi], sorted[lo]);) hi++;
+        for (mid = lo; mid < n && of_tensor(keys[mid].access, keys[lo].access) && !keys[mid].access->write;) mid++;
+        for (hi = mid; hi < n && of_tensor(keys[hi].access, keys[lo].access);) hi++;
         if (search->pairs & PAIRS_MIXED && lo < mid && mid < hi) join(&h, (Part){lo, mid}, (Part){mid, hi});
         if (search->pairs & PAIRS_STORES && mid < hi) join(&h, (Part){mid, hi}, (Part){mid, hi});
     }

@@ -14,13 +14,9 @@ void filter_error(Filter *f, ErrorCode code, const char *fmt, ...)
     if (f->failed || !f->reading) return;
     f->failed = true;
     va_list ap;
-    Text t;
-    text_init(&t, f->arena->mem);
     va_start(ap, fmt);
-    text_vprintf(&t, fmt, ap);
+    diag_vat(f->diags, code, f->tok.span, fmt, ap);
     va_end(ap);
-    diag_at(f->diags, code, f->tok.span, "%s", arena_strdup(f->arena, t.s, t.n));
-    text_free(&t);
     f->tok = (Token){.kind = TOK_END, .text = "", .span = f->tok.span};
 }
 

@@ -52,34 +52,25 @@ static const IrSignature SIGNATURES[IR_OP_COUNT] = {
 #undef IS
 };
 
+#define W(word) word,
+#define KEY(id, text, before, words) static const char *const WORDS_OF_##id[] = {words NULL};
+#include "lower/ir/keys.def"
+#undef KEY
+_Static_assert(sizeof WORDS_OF_REG / sizeof *WORDS_OF_REG == IRR_COUNT + 1 && sizeof WORDS_OF_SHAPE / sizeof *WORDS_OF_SHAPE == IRP_SHAPES + 1,
+               "a word for each");
 static const struct {
     const char *text, *before;
+    const char *const *words;
+    uint32_t nwords;
 } KEYS[] = {
-#define KEY(id, text, before) {text, before},
+#define KEY(id, text, before, words) {text, before, WORDS_OF_##id, sizeof WORDS_OF_##id / sizeof *WORDS_OF_##id - 1},
 #include "lower/ir/keys.def"
 #undef KEY
 };
+#undef W
 
 static const char *const TYPES[] = {[IR_NONE] = "-", [IR_I32] = "i32", [IR_I64] = "i64", [IR_PRED] = "pred"};
 
-static const char *const REGS[IRR_COUNT] = {
-    "ctaid.x",          "ctaid.y",          "ctaid.z",         "nctaid.x",         "nctaid.y",
-    "nctaid.z",         "cluster_ctaid.x",  "cluster_ctaid.y", "cluster_ctaid.z",  "cluster_nctaid.x",
-    "cluster_nctaid.y", "cluster_nctaid.z", "cluster_ctarank", "cluster_nctarank",
-};
-static const char *const RELS[] = {
-    [IRL_EQ] = "eq", [IRL_NE] = "ne", [IRL_LT] = "lt", [IRL_LE] = "le", [IRL_GT] = "gt", [IRL_GE] = "ge"};
-static const char *const HOWS[] = {[IRH_READ] = "read", [IRH_FULL] = "full"};
-static const char *const SPACES[] = {[IRS_SHARED] = "shared", [IRS_CLUSTER] = "cluster", [IRS_GLOBAL] = "global"};
-
-static const char *const SCOPES[] = {[IRC_CTA] = "cta", [IRC_CLUSTER] = "cluster", [IRC_GPU] = "gpu"};
-static const char *const SEMS[] = {[IRS_RELAXED] = "relaxed", [IRS_RELEASE] = "release"};
-static const char *const CP_SHAPES[IRP_SHAPES] = {
-    [IRP_128X256B] = "128x256b",           [IRP_4X256B] = "4x256b",
-    [IRP_128X128B] = "128x128b",           [IRP_64X128B_02_13] = "64x128b.warpx2_02_13",
-    [IRP_64X128B_01_23] = "64x128b.warpx2_01_23", [IRP_32X128B_X4] = "32x128b.warpx4"};
-static const char *const CP_FORMATS[] = {[IRF_PLAIN] = "plain", [IRF_B6] = "b6x16_p32", [IRF_B4] = "b4x16_p64"};
-static const char *const ORDERS[] = {[IRD_BEFORE] = "before", [IRD_AFTER] = "after"};
 static const char *const ELEMS[TYPE_COUNT] = {
 #define TYPE(id, name, ...) [TYPE_##id] = name,
 #include "lang/types.def"
@@ -124,19 +115,10 @@ static const char *const *words_of(WordList list, uint32_t *n)
 const char *const *ir_words(IrKey key, uint32_t *n)
 {
     switch (key) {
-    case IRK_REG: *n = COUNT(REGS); return REGS;
-    case IRK_REL: *n = COUNT(RELS); return RELS;
-    case IRK_HOW: *n = COUNT(HOWS); return HOWS;
-    case IRK_SPACE: *n = COUNT(SPACES); return SPACES;
-    case IRK_SCOPE: *n = COUNT(SCOPES); return SCOPES;
-    case IRK_SEM: *n = COUNT(SEMS); return SEMS;
     case IRK_ROP: return words_of(WORDS_REDUCE, n);
     case IRK_ELEM: *n = COUNT(ELEMS); return ELEMS;
-    case IRK_SHAPE: *n = COUNT(CP_SHAPES); return CP_SHAPES;
-    case IRK_FORMAT: *n = COUNT(CP_FORMATS); return CP_FORMATS;
     case IRK_LAYOUT: *n = COUNT(MAP_SWIZZLES); return MAP_SWIZZLES;
-    case IRK_ORDER: *n = COUNT(ORDERS); return ORDERS;
-    default: *n = 0; return NULL;
+    default: *n = KEYS[key].nwords; return *n ? KEYS[key].words : NULL;
     }
 }
 

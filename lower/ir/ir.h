@@ -61,7 +61,7 @@ typedef struct IrArg {
     int64_t imm;
 } IrArg;
 
-/* Words of `w` operands. */
+/* Words of `w` operands, in the order of keys.def. */
 typedef enum IrReg {
     IRR_CTAID_X, IRR_CTAID_Y, IRR_CTAID_Z, IRR_NCTAID_X, IRR_NCTAID_Y, IRR_NCTAID_Z,
     IRR_CLUSTER_CTAID_X, IRR_CLUSTER_CTAID_Y, IRR_CLUSTER_CTAID_Z,

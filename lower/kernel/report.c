@@ -101,18 +101,22 @@ static void call_chain(Lower *L, Diag *g)
 
 Diag *lower_error(Lower *L, ErrorCode code, Span span, const char *fmt, ...)
 {
-    Text t;
     va_list ap;
-    text_init(&t, L->a->mem);
     va_start(ap, fmt);
-    text_vprintf(&t, fmt, ap);
+    Diag *g = diag_vat(L->c->diags, code, span, fmt, ap);
     va_end(ap);
-    const char *text = arena_strdup(L->a, t.s, t.n);
-    text_free(&t);
     L->failed = true;
-    Diag *g = diag_at(L->c->diags, code, span, "%s", text);
     call_chain(L, g);
     return g;
+}
+
+bool refused(Lower *L, Refusal *why, ErrorCode code, Span at, Span cause, const char *label, const char *fix, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    *why = (Refusal){.code = code, .span = at, .text = arena_vprintf(L->a, fmt, ap), .label_span = cause, .label = label, .fix = fix};
+    va_end(ap);
+    return false;
 }
 
 Diag *lower_not_yet(Lower *L, Span span, NotYet what)

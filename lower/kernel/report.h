@@ -24,6 +24,13 @@ struct Explained {
     VEC(MoveLines) moves;
 };
 
+/* Says why; false. label: what stands at `cause`, NULL: nothing. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 8, 9)))
+#endif
+bool
+refused(Lower *L, Refusal *why, ErrorCode code, Span at, Span cause, const char *label, const char *fix, const char *fmt, ...);
+
 const char *source_text(Lower *L, Span s); /* the program's words, on one line */
 const char *place_text(Lower *L, Span s);  /* "copy.tile:12:5" */
 const char *name_text(Lower *L, Name n);

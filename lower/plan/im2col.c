@@ -102,16 +102,12 @@ static bool base_inside(Lower *L, const MoveInfo *mi, int d, Refusal *why)
         return true;
     int64_t k;
     bool never = poly_is_const(start, &k) && (low == NEED_NEVER || high == NEED_NEVER);
-    *why = (Refusal){E0471,
-                     at,
-                     arena_printf(L->a, "the base pixel is %s in the box of map `%s`, dimension %d: %s",
-                                  never ? "not" : "not proved to be", name_text(L, mi->mv->map->name), d, text),
-                     .label_span = mi->mv->map->span,
-                     .label = d == 0                       ? "its images are 0 .. extent - 1"
-                              : is_slice(mi->mv->map, d) ? "its slices are 0 .. extent - 1"
-                                                         : "its box is lower .. extent - 1 + upper",
-                     .fix = never || is_wide(mi->mv) ? NULL : base_fix(L, mi, d)};
-    return false;
+    const char *box = d == 0                       ? "its images are 0 .. extent - 1"
+                      : is_slice(mi->mv->map, d) ? "its slices are 0 .. extent - 1"
+                                                 : "its box is lower .. extent - 1 + upper";
+    return refused(L, why, E0471, at, mi->mv->map->span, box, never || is_wide(mi->mv) ? NULL : base_fix(L, mi, d),
+                   "the base pixel is %s in the box of map `%s`, dimension %d: %s", never ? "not" : "not proved to be",
+                   name_text(L, mi->mv->map->name), d, text);
 }
 
 /* ---- offsets, halo ---- */
@@ -159,13 +155,8 @@ static bool few_inside(Lower *L, const MoveInfo *mi, const Few *f, Refusal *why)
     const char *text = arena_printf(L->a, "0 <= %s <= %lld", poly_text(L, p), (long long)f->most);
     if (low <= NEED_CHECK && high <= NEED_CHECK && (cond == 0 || launch_check(L, f->launch, cond, f->at, text, f->rule)))
         return true;
-    *why = (Refusal){f->never,
-                     f->at,
-                     arena_printf(L->a, "%s `%s` is not proved to be 0 .. %lld, %s", f->name, source_text(L, f->at), (long long)f->most, f->why),
-                     .label_span = mi->mv->map->span,
-                     .label = "the map",
-                     .fix = f->fix};
-    return false;
+    return refused(L, why, f->never, f->at, mi->mv->map->span, "the map", f->fix, "%s `%s` is not proved to be 0 .. %lld, %s", f->name,
+                   source_text(L, f->at), (long long)f->most, f->why);
 }
 
 static bool offset_inside(Lower *L, const MoveInfo *mi, int i, Refusal *why)
@@ -212,14 +203,9 @@ static bool bytes_told(Lower *L, const MoveInfo *mi, Refusal *why)
     const PMove *mv = mi->mv;
     int64_t k;
     if ((mv->dst.peer == NULL && mv->cast != CAST_MASK) || halo_known(L, mv, &k) || cluster_same(L, mv->halo[0])) return true;
-    *why = (Refusal){E0473,
-                     mv->halo_at[0],
-                     arena_printf(L->a, "wHalo, %s, is not proved to be the same in all CTAs of the cluster",
-                                  poly_text(L, scalar_poly(L, mv->halo[0]))),
-                     .label_span = mv->dst.peer ? mv->dst.span : mv->cast_span,
-                     .label = "the bytes that arrive there depend on it",
-                     .fix = "let wHalo depend on nothing that differs between them"};
-    return false;
+    return refused(L, why, E0473, mv->halo_at[0], mv->dst.peer ? mv->dst.span : mv->cast_span, "the bytes that arrive there depend on it",
+                   "let wHalo depend on nothing that differs between them", "wHalo, %s, is not proved to be the same in all CTAs of the cluster",
+                   poly_text(L, scalar_poly(L, mv->halo[0])));
 }
 
 bool im2col_plan(Lower *L, const MoveInfo *mi, TensorPlan *out, Refusal *why)

@@ -16,7 +16,6 @@
  */
 #include <string.h>
 
-#include "lang/checked.h"
 #include "lower/algebra/domain/inside.h"
 
 enum { TEAMS_MAX = 8, FREE_MAX = 8, CHAIN_MAX = 6, DIGITS_MAX = 24, RUNS_MAX = LOCAL_FACTS_MAX / 2, VARIES = DEP_TEAM | DEP_RANK | DEP_LOOP };
@@ -93,12 +92,8 @@ static bool collect_free(Separation *s, Poly p)
         for (uint8_t k = 0; k < p.terms[i].natoms; k++) {
             Atom x = p.terms[i].atoms[k];
             const AtomInfo *info = atom_info(d, x);
-            if (info->kind == ATOM_DIV) {
-                Poly num = poly_now(d, info->a);
-                if (num.n != 1 || num.terms[0].natoms != 1 || num.terms[0].coef != 1) continue;
-                x = num.terms[0].atoms[0];
-            }
-            if (atom_info(d, x)->kind != ATOM_INDEX) continue;
+            if (info->kind == ATOM_DIV) x = poly_plain(poly_now(d, info->a));
+            if (x == 0 || atom_info(d, x)->kind != ATOM_INDEX) continue;
             int c = 0;
             while (c < s->nchains && s->chains[c].atom[0] != x) c++;
             if (c < s->nchains) continue;
@@ -151,12 +146,7 @@ static void chain_widths(Domain *d, Chain *c)
 /* p = team part + the rest, which is the same for all. */
 static void split_team(Domain *d, Poly p, Poly *team, Poly *rest)
 {
-    *team = *rest = p.bad ? POLY_BAD : POLY_ZERO;
-    for (uint32_t i = 0; i < p.n; i++) {
-        Poly one = {&p.terms[i], 1, false};
-        Poly *to = poly_depends(d, one) & VARIES ? team : rest;
-        *to = raw_add(d, *to, one);
-    }
+    domain_split(d, p, VARIES, team, rest);
 }
 
 static bool le(const Separation *s, Poly a, Poly b)
@@ -303,11 +293,8 @@ static bool plain_index(Domain *d, Atom x, Atom *out)
 {
     Poly p = poly_atom(d, x);
     int64_t k;
-    *out = 0;
-    if (poly_is_const(p, &k)) return true;
-    if (p.n != 1 || p.terms[0].natoms != 1 || p.terms[0].coef != 1) return false;
-    *out = p.terms[0].atoms[0];
-    return true;
+    *out = poly_plain(p);
+    return *out || poly_is_const(p, &k);
 }
 
 static Chain *chain_of(Separation *s, Atom x)
@@ -348,10 +335,10 @@ static Atom quotient_of(Domain *d, Atom x, Poly m, bool *below)
 {
     Poly q = poly_div(d, raw_atom(d, x), m);
     *below = q.n == 0 && !q.bad; /* 0 <= x < m */
-    if (q.n != 1 || q.terms[0].natoms != 1 || q.terms[0].coef != 1) return 0;
-    const AtomInfo *info = atom_info(d, q.terms[0].atoms[0]);
-    bool same = info->kind == ATOM_DIV && info->positive && poly_same(info->b, m) && poly_same(info->a, raw_atom(d, x));
-    return same ? q.terms[0].atoms[0] : 0;
+    Atom at = poly_plain(q);
+    const AtomInfo *info = at ? atom_info(d, at) : NULL;
+    bool same = info && info->kind == ATOM_DIV && info->positive && poly_same(info->b, m) && poly_same(info->a, raw_atom(d, x));
+    return same ? at : 0;
 }
 
 /* x % m is the same: so are all digits below m. Of x / m those from m on. */

@@ -1,5 +1,4 @@
 /* Atoms and facts. */
-#include "lang/checked.h"
 #include "lower/algebra/domain/inside.h"
 
 DomScratch domain_scratch(const Domain *d)
@@ -74,6 +73,17 @@ unsigned domain_depends(Domain *d, Poly p)
 {
     p = poly_now(d, p);
     return p.bad ? DEP_LAUNCH | DEP_TEAM | DEP_RANK | DEP_LOOP | DEP_DATA : poly_depends(d, p);
+}
+
+void domain_split(Domain *d, Poly p, unsigned depends, Poly *on, Poly *rest)
+{
+    p = poly_now(d, p);
+    *on = *rest = p.bad ? POLY_BAD : POLY_ZERO;
+    for (uint32_t i = 0; i < p.n && !p.bad; i++) {
+        Poly one = {&p.terms[i], 1, false};
+        Poly *to = poly_depends(d, one) & depends ? on : rest;
+        *to = raw_add(d, *to, one);
+    }
 }
 
 unsigned poly_level(Domain *d, Poly p)
@@ -177,17 +187,11 @@ static uint32_t hash_poly(uint32_t h, Poly p)
 
 static void quotient_bounds(Domain *d, AtomInfo *info)
 {
-    int64_t al, ah, bl, bh;
-    poly_interval(d, info->a, &al, &ah);
-    poly_interval(d, info->b, &bl, &bh);
+    int64_t bl, bh;
     if (!info->positive) return;
-    if (bl < 1) bl = 1;
-    if (bh < bl) bh = bl; /* the range of an index that never runs */
-    if (al >= 0) info->lo = bh == NO_HI ? 0 : floor_div_by(al, bh);
-    else if (al != NO_LO) info->lo = floor_div_by(al, bl);
-    if (ah == NO_HI) return;
-    if (ah >= 0) info->hi = floor_div_by(ah, bl);
-    else info->hi = bh == NO_HI ? -1 : floor_div_by(ah, bh);
+    poly_interval(d, info->a, &info->lo, &info->hi);
+    poly_interval(d, info->b, &bl, &bh);
+    interval_div(&info->lo, &info->hi, bl, bh);
 }
 
 Atom atom_derived(Domain *d, AtomKind kind, Poly a, Poly b, bool positive)

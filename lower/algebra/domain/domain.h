@@ -9,10 +9,13 @@
 #ifndef LOWER_ALGEBRA_DOMAIN_DOMAIN_H
 #define LOWER_ALGEBRA_DOMAIN_DOMAIN_H
 
+#include "lang/checked.h"
 #include "lang/lx.h"
 #include "lang/names.h"
 
 #define MAP_RANK_MAX 5
+#define NO_LO INT64_MIN /* bounds of an interval of constants: none */
+#define NO_HI INT64_MAX
 
 typedef uint32_t Atom; /* 1-based; 0: none */
 
@@ -53,6 +56,7 @@ Poly poly_min(Domain *d, Poly a, Poly b);
 Poly poly_max(Domain *d, Poly a, Poly b);
 bool poly_is_const(Poly p, int64_t *k);
 bool poly_same(Poly a, Poly b); /* equal normal forms */
+Atom poly_plain(Poly p);        /* the atom that it is; 0: none */
 
 /* Atoms. `sym` is the launch symbol's number (for domain_lx). */
 Atom domain_size(Domain *d, const char *name, uint32_t sym);               /* >= 1 */
@@ -70,6 +74,20 @@ bool domain_assume_eq(Domain *d, Poly a, Poly b);
 bool domain_assume_divides(Domain *d, Poly divisor, Poly x); /* x % divisor == 0 */
 bool domain_assume_le(Domain *d, Poly a, Poly b);
 
+/* Intervals of constants: none absorbs. What overflows is none, or in the other direction the last number. */
+static inline int64_t bound_neg(int64_t a)
+{
+    return a == NO_LO ? NO_HI : a == NO_HI ? NO_LO : -a;
+}
+static inline int64_t bound_add(int64_t a, int64_t b, bool up) /* up: of upper bounds */
+{
+    int64_t none = up ? NO_HI : NO_LO, r;
+    return a == none || b == none || !add_s64(a, b, &r) ? none : r;
+}
+int64_t bound_mul(int64_t a, int64_t b, bool up);
+void interval_mul(int64_t *lo, int64_t *hi, int64_t l, int64_t h);
+void interval_div(int64_t *lo, int64_t *hi, int64_t l, int64_t h); /* by what is at least 1 */
+
 /* Proofs: true = proved. */
 bool domain_le(Domain *d, Poly a, Poly b);
 bool domain_lt(Domain *d, Poly a, Poly b);
@@ -79,6 +97,8 @@ bool domain_divides(Domain *d, int64_t m, Poly x); /* x % m == 0, m >= 1 */
 Poly domain_rename(Domain *d, Poly p, const Atom *from, const Atom *to, int n);
 
 unsigned domain_depends(Domain *d, Poly p);
+/* Its terms that depend on any of these, and the others. */
+void domain_split(Domain *d, Poly p, unsigned depends, Poly *on, Poly *rest);
 bool domain_mentions(Domain *d, Poly p, Atom x); /* also inside quotients; true as well where looking took too long */
 /* Greatest and least value over all indices (not launch symbols): a polynomial over launch atoms only. False where
  * it has none (opaque values without bounds, a sign that depends on a symbol). */

@@ -42,8 +42,6 @@ enum {
     ATOM_BUCKETS = 64
 };
 #define COEF_MAX ((int64_t)1 << 61) /* sums of two coefficients never overflow */
-#define NO_LO INT64_MIN
-#define NO_HI INT64_MAX
 
 typedef enum AtomKind { ATOM_SIZE, ATOM_PARAM, ATOM_OPAQUE, ATOM_INDEX, ATOM_DIV, ATOM_MIN, ATOM_MAX } AtomKind;
 
@@ -101,7 +99,8 @@ static inline AtomInfo *atom_info(const Domain *d, Atom x)
 /* < 0: x comes first. A lexicographic monomial order: kept by multiplication; the constant term is last. */
 int mono_cmp(const Term *x, const Term *y);
 bool mono_divides(const Term *m, const Term *by, Term *quotient, Atom *room); /* room[DEGREE_MAX] for quotient->atoms */
-uint8_t mono_gcd(const Atom *a, uint8_t na, const Term *t, Atom *room);
+/* The monomial that all terms of both have in common, of atoms that are at least lo; m[DEGREE_MAX]. */
+uint8_t mono_common(Domain *d, Poly a, Poly b, int64_t lo, Atom *m);
 Poly raw_add(Domain *d, Poly a, Poly b);
 Poly raw_sub(Domain *d, Poly a, Poly b);
 Poly raw_neg(Domain *d, Poly a);

@@ -1,7 +1,6 @@
 /* Polynomials: arithmetic, and bringing forms up to date with the facts. */
 #include <string.h>
 
-#include "lang/checked.h"
 #include "lower/algebra/domain/inside.h"
 
 static bool coef_fits(int64_t k)
@@ -32,19 +31,25 @@ bool mono_divides(const Term *m, const Term *by, Term *quotient, Atom *room)
     return j == by->natoms;
 }
 
-uint8_t mono_gcd(const Atom *a, uint8_t na, const Term *t, Atom *room)
+/* What m has in common with t, in its place. */
+static uint8_t mono_gcd(Atom *m, uint8_t nm, const Term *t)
 {
     uint8_t n = 0;
-    for (uint8_t i = 0, j = 0; i < na && j < t->natoms;) {
-        if (a[i] == t->atoms[j]) {
-            room[n++] = a[i++];
-            j++;
-        } else if (a[i] < t->atoms[j]) {
-            i++;
-        } else {
-            j++;
-        }
+    for (uint8_t i = 0, j = 0; i < nm && j < t->natoms;) {
+        if (m[i] == t->atoms[j]) j++, m[n++] = m[i++];
+        else if (m[i] < t->atoms[j]) i++;
+        else j++;
     }
+    return n;
+}
+
+uint8_t mono_common(Domain *d, Poly a, Poly b, int64_t lo, Atom *m)
+{
+    uint8_t n = 0;
+    for (uint8_t i = 0; a.n && b.n && i < a.terms[0].natoms; i++)
+        if (atom_info(d, a.terms[0].atoms[i])->lo >= lo) m[n++] = a.terms[0].atoms[i];
+    for (uint32_t i = 1; i < a.n && n; i++) n = mono_gcd(m, n, &a.terms[i]);
+    for (uint32_t i = 0; i < b.n && n; i++) n = mono_gcd(m, n, &b.terms[i]);
     return n;
 }
 
@@ -82,6 +87,11 @@ bool poly_is_const(Poly p, int64_t *k)
     if (p.bad || p.n > 1 || (p.n == 1 && p.terms[0].natoms)) return false;
     *k = p.n ? p.terms[0].coef : 0;
     return true;
+}
+
+Atom poly_plain(Poly p)
+{
+    return !p.bad && p.n == 1 && p.terms[0].natoms == 1 && p.terms[0].coef == 1 ? p.terms[0].atoms[0] : 0;
 }
 
 int64_t poly_constant_term(Poly p)
@@ -284,22 +294,9 @@ Poly poly_common(Domain *d, Poly c, Poly den, Poly *cq, Poly *dq)
         *dq = poly_const(d, 1);
         return den;
     }
-    Atom m[DEGREE_MAX], next[DEGREE_MAX];
-    uint8_t n = 0;
+    Atom m[DEGREE_MAX];
+    uint8_t n = mono_common(d, den, c, 0, m);
     int64_t g = gcd_s64(poly_content(c, true), poly_content(den, true));
-    if (den.n && c.n) {
-        for (uint8_t i = 0; i < den.terms[0].natoms; i++) {
-            if (atom_info(d, den.terms[0].atoms[i])->lo >= 0) m[n++] = den.terms[0].atoms[i];
-        }
-        for (uint32_t i = 1; i < den.n && n; i++) {
-            n = mono_gcd(m, n, &den.terms[i], next);
-            memcpy(m, next, n * sizeof *m);
-        }
-        for (uint32_t i = 0; i < c.n && n; i++) {
-            n = mono_gcd(m, n, &c.terms[i], next);
-            memcpy(m, next, n * sizeof *m);
-        }
-    }
     Poly f = term_poly(d, g ? g : 1, m, n);
     if (!poly_exact(d, c, f, cq) || !poly_exact(d, den, f, dq)) {
         *cq = c;

@@ -1,13 +1,11 @@
 /* Proofs and extremes. */
 #include <string.h>
 
-#include "lang/checked.h"
 #include "lower/algebra/domain/inside.h"
 
 /* ---- Intervals of constants ---- */
 
-/* Sums and products of bounds; "none" absorbs. An overflow gives "none" in its own direction, which is a bound. */
-static int64_t bound_mul(int64_t a, int64_t b, bool up)
+int64_t bound_mul(int64_t a, int64_t b, bool up)
 {
     int64_t r;
     if (a == 0 || b == 0) return 0;
@@ -18,7 +16,7 @@ static int64_t bound_mul(int64_t a, int64_t b, bool up)
     return positive ? INT64_MAX - 1 : INT64_MIN + 1;
 }
 
-static void mul_interval(int64_t *lo, int64_t *hi, int64_t l, int64_t h)
+void interval_mul(int64_t *lo, int64_t *hi, int64_t l, int64_t h)
 {
     if (*lo == *hi || (*lo >= 0 && l >= 0)) { /* a coefficient, or both >= 0: no corners to compare */
         bool swap = *lo < 0;
@@ -38,6 +36,17 @@ static void mul_interval(int64_t *lo, int64_t *hi, int64_t l, int64_t h)
     }
 }
 
+void interval_div(int64_t *lo, int64_t *hi, int64_t l, int64_t h)
+{
+    if (l < 1) l = 1;
+    if (h < l) h = l; /* the range of an index that never runs */
+    if (*lo >= 0) *lo = h == NO_HI ? 0 : floor_div_by(*lo, h);
+    else if (*lo != NO_LO) *lo = floor_div_by(*lo, l);
+    if (*hi == NO_HI) return;
+    if (*hi >= 0) *hi = floor_div_by(*hi, l);
+    else *hi = h == NO_HI ? -1 : floor_div_by(*hi, h);
+}
+
 void poly_interval(Domain *d, Poly p, int64_t *lo, int64_t *hi)
 {
     int64_t sum_lo = 0, sum_hi = 0;
@@ -46,10 +55,10 @@ void poly_interval(Domain *d, Poly p, int64_t *lo, int64_t *hi)
         int64_t l = t->coef, h = t->coef;
         for (uint8_t k = 0; k < t->natoms; k++) {
             const AtomInfo *info = atom_info(d, t->atoms[k]);
-            mul_interval(&l, &h, info->lo, info->hi);
+            interval_mul(&l, &h, info->lo, info->hi);
         }
-        if (l == NO_LO || sum_lo == NO_LO || !add_s64(sum_lo, l, &sum_lo)) sum_lo = NO_LO;
-        if (h == NO_HI || sum_hi == NO_HI || !add_s64(sum_hi, h, &sum_hi)) sum_hi = NO_HI;
+        sum_lo = bound_add(sum_lo, l, false);
+        sum_hi = bound_add(sum_hi, h, true);
     }
     *lo = p.bad ? NO_LO : sum_lo;
     *hi = p.bad ? NO_HI : sum_hi;

@@ -1,7 +1,6 @@
 /* Quotients, remainders, minima and maxima. */
 #include <string.h>
 
-#include "lang/checked.h"
 #include "lower/algebra/domain/inside.h"
 
 /* The multiple of m nearest to k, over m. */
@@ -45,27 +44,6 @@ static void divide(Domain *d, Poly a, Poly b, Poly *quotient, Poly *rest)
     *rest = a;
 }
 
-/* The monomial that all terms of both have in common; only atoms >= 1. *least: a lower bound of its value. */
-static uint8_t common_atoms(Domain *d, Poly a, Poly b, Atom *m, int64_t *least)
-{
-    Atom next[DEGREE_MAX];
-    uint8_t n = b.terms[0].natoms;
-    if (n) memcpy(m, b.terms[0].atoms, n * sizeof *m);
-    for (int pass = 0; pass < 2; pass++) {
-        Poly p = pass ? a : b;
-        for (uint32_t i = 0; i < p.n && n; i++) {
-            n = mono_gcd(m, n, &p.terms[i], next);
-            memcpy(m, next, n * sizeof *m);
-        }
-    }
-    for (uint8_t i = 0; i < n; i++) {
-        int64_t lo = atom_info(d, m[i])->lo;
-        if (lo < 1) return 0;
-        if (!mul_s64(*least, lo, least)) *least = INT64_MAX;
-    }
-    return n;
-}
-
 /* floor((f * x + k) / (f * y)) = floor((x + floor(k / f)) / y) for f >= 1. */
 static void cancel(Domain *d, Poly *rest, Poly *b)
 {
@@ -74,8 +52,10 @@ static void cancel(Domain *d, Poly *rest, Poly *b)
     Poly body = raw_plus(d, *rest, -k);
     if (body.n == 0 || body.bad) return;
     Atom m[DEGREE_MAX];
-    int64_t least = g;
-    uint8_t n = common_atoms(d, body, *b, m, &least);
+    int64_t least = g; /* value of f */
+    uint8_t n = mono_common(d, *b, body, 1, m);
+    for (uint8_t i = 0; i < n; i++)
+        if (!mul_s64(least, atom_info(d, m[i])->lo, &least)) least = INT64_MAX;
     if (k >= least || -k > least) n = 0; /* floor(k / f) would depend on the atoms */
     if (g == 1 && n == 0) return;
     Poly f = term_poly(d, g, m, n), x, y;

@@ -1,33 +1,5 @@
 /* The ranges of scalars, by constants. INT64_MIN and INT64_MAX stand for "none". */
-#include "lang/checked.h"
 #include "lower/algebra/scalars/scalars.h"
-
-static int64_t bound_op(SxOp op, int64_t a, int64_t b, bool upper)
-{
-    int64_t none = upper ? INT64_MAX : INT64_MIN, r;
-    bool bad = a == INT64_MIN || a == INT64_MAX || b == INT64_MIN || b == INT64_MAX;
-    if (op == SX_ADD) bad = bad || !add_s64(a, b, &r);
-    else if (op == SX_SUB) bad = bad || !sub_s64(a, b, &r);
-    else bad = bad || !mul_s64(a, b, &r);
-    return bad ? none : r;
-}
-
-static void range_mul(int64_t alo, int64_t ahi, int64_t blo, int64_t bhi, int64_t *lo, int64_t *hi)
-{
-    int64_t a[2] = {alo, ahi}, b[2] = {blo, bhi};
-    if (alo >= 0 && blo >= 0) {
-        *lo = bound_op(SX_MUL, alo, blo, false);
-        *hi = bound_op(SX_MUL, ahi, bhi, true);
-        return;
-    }
-    *lo = INT64_MAX;
-    *hi = INT64_MIN;
-    for (int i = 0; i < 4; i++) {
-        int64_t l = bound_op(SX_MUL, a[i & 1], b[i >> 1], false), h = bound_op(SX_MUL, a[i & 1], b[i >> 1], true);
-        if (l < *lo) *lo = l;
-        if (h > *hi) *hi = h;
-    }
-}
 
 /* Sizes and strides: what the runtime lets through. */
 void sym_range(const Lower *L, uint32_t i, int64_t *lo, int64_t *hi)
@@ -122,25 +94,30 @@ static void range_of(Lower *L, const Sx *x, int64_t *lo, int64_t *hi)
     if (bl < 1 && x->b && scalar_positive(L, x->b)) bl = 1;
     switch ((SxOp)x->op) {
     case SX_ADD:
-        *lo = bound_op(SX_ADD, al, bl, false);
-        *hi = bound_op(SX_ADD, ah, bh, true);
+        *lo = bound_add(al, bl, false);
+        *hi = bound_add(ah, bh, true);
         break;
     case SX_SUB:
-        *lo = bound_op(SX_SUB, al, bh, false);
-        *hi = bound_op(SX_SUB, ah, bl, true);
+        *lo = bound_add(al, bound_neg(bh), false);
+        *hi = bound_add(ah, bound_neg(bl), true);
         break;
     case SX_NEG:
-        *lo = bound_op(SX_SUB, 0, ah, false);
-        *hi = bound_op(SX_SUB, 0, al, true);
+        *lo = bound_neg(ah);
+        *hi = bound_neg(al);
         break;
-    case SX_MUL: range_mul(al, ah, bl, bh, lo, hi); break;
+    case SX_MUL:
+        *lo = al;
+        *hi = ah;
+        interval_mul(lo, hi, bl, bh);
+        break;
     case SX_DIV:
-        if (bl >= 1) { /* towards zero never grows */
-            *lo = al == INT64_MIN ? al : al < 0 ? floor_div_by(al, bl) : bh == INT64_MAX ? 0 : al / bh;
-            *hi = ah == INT64_MAX ? ah : ah < 0 ? -1 : ah / bl;
-        } else {
+        if (bl < 1) {
             range_div(al, ah, lo, hi);
+            break;
         }
+        *lo = al;
+        *hi = ah;
+        interval_div(lo, hi, bl, bh);
         break;
     case SX_CEIL:
         if (bl >= 1) { /* what has no bound is still a number of 64 bits */
@@ -166,7 +143,10 @@ static void range_of(Lower *L, const Sx *x, int64_t *lo, int64_t *hi)
         *hi = ah > bh ? ah : bh;
         break;
     case SX_SHL:
-        if (bl == bh && bl >= 0 && bl < 62) range_mul(al, ah, INT64_C(1) << bl, INT64_C(1) << bl, lo, hi);
+        if (bl != bh || bl < 0 || bl >= 62) break;
+        *lo = al;
+        *hi = ah;
+        interval_mul(lo, hi, INT64_C(1) << bl, INT64_C(1) << bl);
         break;
     case SX_SHR:
         if (bl >= 0 && bh < 64) {
@@ -206,7 +186,7 @@ static bool inner_fits(Lower *L, const Sx *x)
     scalar_range(L, x->a, &al, &ah);
     scalar_range(L, x->b, &bl, &bh);
     if (bl < 1 && !scalar_positive(L, x->b)) return bh < 0 && al > INT64_MIN;
-    return x->op != SX_CEIL || bound_op(SX_ADD, ah, bh, true) < INT64_MAX;
+    return x->op != SX_CEIL || bound_add(ah, bh, true) < INT64_MAX;
 }
 
 /* Of an operation: may its value leave 64 bits? (exact.c) And how a ceil is made: a sum needs a divisor of at least 1. */

@@ -237,12 +237,7 @@ int cond_now(Lower *L, const Sx *x)
     if (x->op == SX_CONST) return x->k != 0;
     if (x->op < SX_EQ || x->op > SX_GE) return -1;
     if (!poly_is_const(poly_sub(L->d, scalar_poly(L, x->a), scalar_poly(L, x->b)), &k)) return -1;
-    switch ((SxOp)x->op) {
-    case SX_EQ: return k == 0;
-    case SX_NE: return k != 0;
-    case SX_LT: return k < 0;
-    case SX_LE: return k <= 0;
-    case SX_GT: return k > 0;
-    default: return k >= 0;
-    }
+    bool swap = x->op == SX_GT || x->op == SX_GE;
+    lx_apply(sx_launch_op(x->op), swap ? 0 : k, swap ? k : 0, &k);
+    return (int)k;
 }

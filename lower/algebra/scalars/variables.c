@@ -2,7 +2,6 @@
  * after a loop or if that assigns it, it is an unknown value of which only what all assignments keep is known: its
  * residue (`off = 0; off = off + 64` stays a multiple of 64), and bounds: those of the values assigned, and of the steps
  * as often as the loops around them turn. All are found from the graphs. */
-#include "lang/checked.h"
 #include "lower/algebra/scalars/scalars.h"
 #include "lower/kernel/report.h"
 
@@ -119,16 +118,10 @@ static Bounds bounds_of(Lower *L, const Sx *x)
     return b;
 }
 
-static int64_t sum_bound(int64_t a, int64_t b, bool upper)
-{
-    int64_t none = upper ? INT64_MAX : INT64_MIN, r;
-    return a == none || b == none || !add_s64(a, b, &r) ? none : r;
-}
-
 static Bounds sum(Lower *L, Bounds a, Bounds b)
 {
-    return (Bounds){sum_bound(a.lo, b.lo, false),
-                    sum_bound(a.hi, b.hi, true),
+    return (Bounds){bound_add(a.lo, b.lo, false),
+                    bound_add(a.hi, b.hi, true),
                     {lx_known(L, LX_ADD, a.at_launch.lo, b.at_launch.lo), lx_known(L, LX_ADD, a.at_launch.hi, b.at_launch.hi)}};
 }
 
@@ -154,15 +147,10 @@ static void repeat(Walk *w, uint32_t outer, int64_t *n, Lx *at_launch)
 static Bounds repeated(Lower *L, Bounds step, bool minus, int64_t n, Lx at_launch)
 {
     Lx zero = lx_const(L->a, &L->ir->mf.lx, 0);
-    int64_t lo = minus ? step.hi : step.lo, hi = minus ? step.lo : step.hi; /* INT64_MIN - 1 of a -step: none anyway */
-    if (minus) {
-        lo = lo == INT64_MAX ? INT64_MIN : -lo;
-        hi = hi == INT64_MIN ? INT64_MAX : -hi;
-        step.at_launch = (Extremes){lx_known(L, LX_SUB, zero, step.at_launch.hi), lx_known(L, LX_SUB, zero, step.at_launch.lo)};
-    }
-    Bounds b = {0, 0, {0, 0}};
-    if (lo < 0 && (n == INT64_MAX || lo == INT64_MIN || !mul_s64(lo, n, &b.lo))) b.lo = INT64_MIN;
-    if (hi > 0 && (n == INT64_MAX || hi == INT64_MAX || !mul_s64(hi, n, &b.hi))) b.hi = INT64_MAX;
+    if (minus)
+        step = (Bounds){bound_neg(step.hi), bound_neg(step.lo),
+                        {lx_known(L, LX_SUB, zero, step.at_launch.hi), lx_known(L, LX_SUB, zero, step.at_launch.lo)}};
+    Bounds b = {step.lo < 0 ? bound_mul(step.lo, n, false) : 0, step.hi > 0 ? bound_mul(step.hi, n, true) : 0, {0, 0}};
     b.at_launch.lo = lx_known(L, LX_MUL, at_launch, lx_known(L, LX_MIN, zero, step.at_launch.lo));
     b.at_launch.hi = lx_known(L, LX_MUL, at_launch, lx_known(L, LX_MAX, zero, step.at_launch.hi));
     return b;
