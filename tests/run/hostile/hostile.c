@@ -63,9 +63,9 @@ static void start_outside(World *w)
     bind_tensor(w, "src", src, U8, 1, SHAPE(8192), NULL);
     bind_tensor(w, "dst", dst, U8, 1, SHAPE(8192), NULL);
     bind_scalar(w, "at", INT64_MAX - 15); /* at + 2 * 4096 is no number of 64 bits */
-    refused(w, "E1117");
+    launch_refused(w, "E1117");
     bind_scalar(w, "at", 8);
-    refused(w, "E1101");
+    launch_refused(w, "E1101");
 }
 
 enum { ROWS = 80, ROW = 64 }; /* rows that `rows` moves, their bytes */
@@ -104,19 +104,19 @@ static void extent_too_large(World *w)
     bind_tensor(w, "y", y, U8, 2, SHAPE(ROWS, ROW), SHAPE(ROW, 1));
     bind_scalar(w, "from", 0);
     bind_scalar(w, "to", 0);
-    refused(w, "E0412");
+    launch_refused(w, "E0412");
     bind_tensor(w, "x", x, U8, 2, SHAPE(INT64_C(1) << 31, ROW), SHAPE(0, 1));
     bind_scalar(w, "from", INT32_MAX - 63);
-    refused(w, "E1122");
+    launch_refused(w, "E1122");
     bind_scalar(w, "from", (int64_t)INT32_MIN - 1);
-    refused(w, "E1122");
+    launch_refused(w, "E1122");
     bind_scalar(w, "from", INT64_MAX);
-    refused(w, "E11");
+    launch_refused(w, "E11");
     bind_scalar(w, "from", 0);
     bind_scalar(w, "to", -1);
-    refused(w, "E1101");
+    launch_refused(w, "E1101");
     bind_scalar(w, "to", INT64_C(1) << 40);
-    refused(w, "E1122");
+    launch_refused(w, "E1122");
     tensor_refused(w, "E1104", "x", x, 0, U8, 2, SHAPE((INT64_C(1) << 40) + 1, ROW), SHAPE(0, 1));
     tensor_refused(w, "E1104", "x", x, 0, U8, 2, SHAPE(INT64_MAX, ROW), SHAPE(0, 1));
     tensor_refused(w, "E1104", "x", x, 0, U8, 2, SHAPE(-1, ROW), SHAPE(0, 1));
@@ -190,7 +190,7 @@ static void rows_2_31(World *w)
     for (uint32_t i = 0; i < 3; i++) expect_pattern(w, y + at[i], 8192, i, 0);
     bind_tensor(w, "x", x, U8, 2, SHAPE(n + 16, 16), SHAPE(0, 1)); /* refused before memory matters */
     bind_tensor(w, "y", y, U8, 2, SHAPE(n + 16, 16), SHAPE(16, 1));
-    refused(w, "E1122");
+    launch_refused(w, "E1122");
 }
 
 /* ---- memory: overlaps, addresses, strides ---- */
@@ -216,14 +216,14 @@ static void overlap(World *w)
             for (uint64_t r = 0; r < 64; r++) expect_pattern(w, y + r * 128, 64, 1, 16384 + r * 128);
             fill(w, m, 65536, 1);
         } else {
-            refused(w, "E1107");
+            launch_refused(w, "E1107");
         }
     }
     columns_of(w, m, 64, m + 64 * 64, 64, 64, 64); /* side by side */
     launch(w);
     expect_pattern(w, m + 64 * 64, 64 * 64, 1, 0);
     columns_of(w, m, 128, m + 64, 192, 64, 64); /* other pitches */
-    refused(w, "E1107");
+    launch_refused(w, "E1107");
     expect_pattern(w, m + 8192, 4096, 1, 8192);
 }
 
@@ -233,7 +233,7 @@ static void own_overlap(World *w)
     static const int64_t ys[] = {0, 16, 32, 48};
     for (size_t k = 0; k < 4; k++) {
         columns_of(w, x, 64, y, ys[k], 64, 64);
-        refused(w, "E0418");
+        launch_refused(w, "E0418");
     }
     fill(w, x, 64, 1);
     columns_of(w, x, 0, y, 64, 64, 64); /* a row that is read again and again */
@@ -254,17 +254,17 @@ static void addresses(World *w)
     fill(w, x, 65536, 1);
     for (uint64_t k = 1; k < 16; k = k == 1 ? 2 : k == 8 ? 15 : k * 2) {
         columns_of(w, x + k, 64, y, 64, 64, 64);
-        refused(w, "E0410");
+        launch_refused(w, "E0410");
         columns_of(w, x, 64, y + k, 64, 64, 64);
-        refused(w, "E0410");
+        launch_refused(w, "E0410");
         use(w, "flat");
         bind_tensor(w, "src", x + k, U8, 1, SHAPE(8192), NULL);
         bind_tensor(w, "dst", y, U8, 1, SHAPE(8192), NULL);
         bind_scalar(w, "at", 0);
-        refused(w, "E1106");
+        launch_refused(w, "E1106");
         bind_tensor(w, "src", x, U8, 1, SHAPE(8192), NULL);
         bind_tensor(w, "dst", y + k, U8, 1, SHAPE(8192), NULL);
-        refused(w, "E1106");
+        launch_refused(w, "E1106");
     }
     columns_of(w, x + 16, 64, y + 48, 64, 64, 64);
     launch(w);
@@ -283,9 +283,9 @@ static void strides(World *w)
     uint64_t x = memory(w, 65536), y = memory(w, 65536);
     for (int64_t s = 65; s < 80; s++) {
         columns_of(w, x, s, y, 64, 64, 64);
-        refused(w, "E0415");
+        launch_refused(w, "E0415");
         columns_of(w, x, 64, y, s, 64, 64);
-        refused(w, "E0415");
+        launch_refused(w, "E0415");
     }
     use(w, "columns");
     tensor_refused(w, "E1105", "x", x, 0, U8, 2, SHAPE(64, 64), SHAPE(-64, 1));
@@ -295,13 +295,13 @@ static void strides(World *w)
     tensor_refused(w, "E1105", "x", x, 0, U8, 2, SHAPE(64, 64), SHAPE(INT64_MIN, 1));
     tensor_refused(w, "E1105", "x", x, 0, U8, 2, SHAPE(64, 64), SHAPE((INT64_C(1) << 40) + 16, 1));
     columns_of(w, x, INT64_C(1) << 40, y, 64, 64, 64);
-    refused(w, "E0416");
+    launch_refused(w, "E0416");
     use(w, "rows_bulk");
     bind_tensor(w, "x", x, U8, 2, SHAPE(64, ROW), SHAPE(72, 1));
     bind_tensor(w, "y", y, U8, 2, SHAPE(64, ROW), SHAPE(64, 1));
     bind_scalar(w, "from", 0);
     bind_scalar(w, "to", 0);
-    refused(w, "E1101");
+    launch_refused(w, "E1101");
     use(w, "flat");
     tensor_refused(w, "E1105", "src", x, 0, U8, 1, SHAPE(8192), SHAPE(2));
     tensor_refused(w, "E1105", "src", x, 0, U8, 1, SHAPE(8192), SHAPE(0));
@@ -311,7 +311,7 @@ static void wrong_calls(World *w)
 {
     uint64_t x = memory(w, 65536);
     use(w, "columns");
-    refused(w, "E1115"); /* nothing is bound */
+    launch_refused(w, "E1115"); /* nothing is bound */
     tensor_refused(w, "E1115", "z", x, 0, U8, 2, SHAPE(64, 64), NULL);
     tensor_refused(w, "name is NULL", NULL, x, 0, U8, 2, SHAPE(64, 64), NULL);
     tensor_refused(w, "E1102", "x", x, 0, TILE_S8, 2, SHAPE(64, 64), NULL);
@@ -324,7 +324,7 @@ static void wrong_calls(World *w)
     scalar_refused(w, "E1115", "x", 5);
     bind_tensor(w, "x", x, U8, 2, SHAPE(64, 64), SHAPE(64, 1));
     bind_tensor(w, "y", x + 8192, U8, 2, SHAPE(63, 64), SHAPE(64, 1));
-    refused(w, "E1104");
+    launch_refused(w, "E1104");
     use(w, "flat");
     tensor_refused(w, "E1115", "at", x, 0, U8, 1, SHAPE(64), NULL);
 }

@@ -122,7 +122,7 @@ void launch(World *w)
     if (tile_launch(w->args, NULL, &e) != TILE_OK || tile_synchronize(w->device, NULL, &e) != TILE_OK) wrong(w, "launch", e.text);
 }
 
-void refused(World *w, const char *code)
+void launch_refused(World *w, const char *code)
 {
     tile_error e;
     must_fail(w, tile_launch(w->args, NULL, &e), &e, code, "launch");

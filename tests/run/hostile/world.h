@@ -45,7 +45,7 @@ void tensor_refused(World *w, const char *code, const char *param, uint64_t addr
 void scalar_refused(World *w, const char *code, const char *param, int64_t value);
 
 void launch(World *w);                           /* must be right */
-void refused(World *w, const char *code);        /* must be refused with the code, before anything runs */
+void launch_refused(World *w, const char *code);        /* must be refused with the code, before anything runs */
 void found(World *w, const char *a, const char *b); /* where the simulator looks: a finding, a or b; else it runs */
 void expect_pattern(World *w, uint64_t address, size_t bytes, uint32_t seed, uint64_t from); /* pattern(seed, from + i) */
 void expect_zeros(World *w, uint64_t address, size_t bytes);
