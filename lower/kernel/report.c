@@ -110,7 +110,7 @@ Diag *lower_error(Lower *L, ErrorCode code, Span span, const char *fmt, ...)
     return g;
 }
 
-bool refused(Lower *L, Refusal *why, ErrorCode code, Span at, Span cause, const char *label, const char *fix, const char *fmt, ...)
+bool cannot(Lower *L, Refusal *why, ErrorCode code, Span at, Span cause, const char *label, const char *fix, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);

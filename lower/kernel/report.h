@@ -29,7 +29,7 @@ struct Explained {
 __attribute__((format(printf, 8, 9)))
 #endif
 bool
-refused(Lower *L, Refusal *why, ErrorCode code, Span at, Span cause, const char *label, const char *fix, const char *fmt, ...);
+cannot(Lower *L, Refusal *why, ErrorCode code, Span at, Span cause, const char *label, const char *fix, const char *fmt, ...);
 
 const char *source_text(Lower *L, Span s); /* the program's words, on one line */
 const char *place_text(Lower *L, Span s);  /* "copy.tile:12:5" */

@@ -44,8 +44,8 @@ static bool multiple_of_16(Lower *L, const MoveInfo *mi, Poly bytes, Span at, co
     if (n == NEED_CHECK &&
         launch_check(L, E1128, cond, at, text, "addresses and sizes of bulk copies are multiples of 16 bytes"))
         return true;
-    return refused(L, why, E0502, at, mi->tensor->span, "the tensor", NULL, "%s, %s bytes, %s a multiple of 16", what, poly_text(L, bytes),
-                   unproved_multiple(bytes, SMEM_BULK_ALIGN));
+    return cannot(L, why, E0502, at, mi->tensor->span, "the tensor", NULL, "%s, %s bytes, %s a multiple of 16", what, poly_text(L, bytes),
+                  unproved_multiple(bytes, SMEM_BULK_ALIGN));
 }
 
 static bool aligned(Lower *L, const MoveInfo *mi, const BulkPlan *p, Refusal *why)
@@ -56,7 +56,7 @@ static bool aligned(Lower *L, const MoveInfo *mi, const BulkPlan *p, Refusal *wh
     Poly unit = poly_const(d, p->unit);
     Span at = mi->g->dim[p->fold].span;
     if (p->run % SMEM_BULK_ALIGN != 0)
-        return refused(L, why, E0502, mi->s->span, mi->tile->span, "the tile", NULL, "a run of %lld bytes is no multiple of 16", (long long)p->run);
+        return cannot(L, why, E0502, mi->s->span, mi->tile->span, "the tile", NULL, "a run of %lld bytes is no multiple of 16", (long long)p->run);
     if (!multiple_of_16(L, mi, poly_mul(d, mi->start[p->fold], unit), at, "the run's start", why)) return false;
     if (p->unit % SMEM_BULK_ALIGN != 0 && p->high &&
         !multiple_of_16(L, mi, poly_mul(d, scalar_poly(L, t->extent[p->fold]), unit), at, "the tensor's end", why))
@@ -75,12 +75,12 @@ static bool aligned(Lower *L, const MoveInfo *mi, const BulkPlan *p, Refusal *wh
                             "the row pitch", why))
             return false;
         if (r->pitch % SMEM_BULK_ALIGN != 0)
-            return refused(L, why, E0507, mi->s->span, mi->tile->span, "the tile", NULL,
-                           "rows of the tile lie %lld bytes apart, no multiple of 16", (long long)r->pitch);
+            return cannot(L, why, E0507, mi->s->span, mi->tile->span, "the tile", NULL,
+                          "rows of the tile lie %lld bytes apart, no multiple of 16", (long long)r->pitch);
     }
     if (domain_divides(d, SMEM_BULK_ALIGN, mi->offset)) return true;
-    return refused(L, why, E0507, mi->s->span, mi->tile->span, "the tile", NULL, "this part of `%s` starts at byte %s, which %s a multiple of 16",
-                   name_text(L, mi->tile->name), poly_text(L, mi->offset), unproved_multiple(mi->offset, SMEM_BULK_ALIGN));
+    return cannot(L, why, E0507, mi->s->span, mi->tile->span, "the tile", NULL, "this part of `%s` starts at byte %s, which %s a multiple of 16",
+                  name_text(L, mi->tile->name), poly_text(L, mi->offset), unproved_multiple(mi->offset, SMEM_BULK_ALIGN));
 }
 
 /* The instruction has 16 bits for the mask. */
@@ -97,8 +97,8 @@ static bool mask_fits(Lower *L, const MoveInfo *mi, Refusal *why)
     const char *text = arena_printf(L->a, "%s is 0 to 65535", source_text(L, x->span));
     bool known = (low == NEED_PROVED || low == NEED_CHECK) && (high == NEED_PROVED || high == NEED_CHECK);
     if (known && (cond == 0 || launch_check(L, E1150, cond, x->span, text, "a byte mask has 16 bits"))) return true;
-    return refused(L, why, E0580, mi->mv->bytes_span, (Span){0, 0}, NULL, arena_printf(L->a, "bytes ((%s) & 0xffff)", source_text(L, x->span)),
-                   "the mask is not proved to be 0 to 65535");
+    return cannot(L, why, E0580, mi->mv->bytes_span, (Span){0, 0}, NULL, arena_printf(L->a, "bytes ((%s) & 0xffff)", source_text(L, x->span)),
+                  "the mask is not proved to be 0 to 65535");
 }
 
 bool bulk_plan(Lower *L, MoveInfo *mi, BulkPlan *out, Refusal *why)
@@ -108,18 +108,18 @@ bool bulk_plan(Lower *L, MoveInfo *mi, BulkPlan *out, Refusal *why)
     int64_t k;
     *out = (BulkPlan){0};
     if (mi->span || mi->tile->interleave)
-        return refused(L, why, E0505, mi->mv->via_span.hi ? mi->mv->via_span : mi->stmt->span, mi->tile->span, "the tile's layout",
-                       arena_printf(L->a, "leave `%s` out of the tile's type", mi->span ? "swizzle" : "interleave"),
-                       "`%s` is swizzled or interleaved, bulk copies leave bytes in their order", name_text(L, mi->tile->name));
+        return cannot(L, why, E0505, mi->mv->via_span.hi ? mi->mv->via_span : mi->stmt->span, mi->tile->span, "the tile's layout",
+                      arena_printf(L->a, "leave `%s` out of the tile's type", mi->span ? "swizzle" : "interleave"),
+                      "`%s` is swizzled or interleaved, bulk copies leave bytes in their order", name_text(L, mi->tile->name));
     if (mi->bits != mi->sbits || mi->bits < 8)
-        return refused(L, why, E0505, mi->stmt->span, mi->tensor->span, "the tensor", NULL,
-                       "bulk copies move whole bytes, packed elements need a tensor map");
+        return cannot(L, why, E0505, mi->stmt->span, mi->tensor->span, "the tensor", NULL,
+                      "bulk copies move whole bytes, packed elements need a tensor map");
     if (!mi->load && map_overlaps(L, mi, why)) return false;
     Poly inner = scalar_poly(L, mi->tensor->stride[d]);
     const Pair *p = pair_of(mi, d);
     if (mi->g->dim[d].rows || !poly_is_const(inner, &k) || k != 1 || mi->step[d] != 1 || p == NULL || tile_pitch(mi, d) != mi->bits / 8)
-        return refused(L, why, E0505, mi->g->dim[d].span, mi->tensor->span, "the tensor", NULL,
-                       "the innermost dimension is not moved as contiguous bytes");
+        return cannot(L, why, E0505, mi->g->dim[d].span, mi->tensor->span, "the tensor", NULL,
+                      "the innermost dimension is not moved as contiguous bytes");
     out->unit = mi->bits / 8;
     int64_t bytes = out->unit * mi->extent[d];
     while (d > 0 && folds(L, mi, d, bytes)) {

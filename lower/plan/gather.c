@@ -10,9 +10,9 @@ static bool columns(Lower *L, const MoveInfo *mi, Refusal *why)
 {
     const PMap *m = mi->mv->map;
     if (m->box[1] == mi->extent[1]) return true;
-    return refused(L, why, E0462, mi->mv->via_span, m->box_span, "the map's box",
-                   arena_printf(L->a, "box [4, %lld], or moves of %lld columns", (long long)mi->extent[1], (long long)m->box[1]),
-                   "the box of map `%s` has %lld columns, the move %lld", name_text(L, m->name), (long long)m->box[1], (long long)mi->extent[1]);
+    return cannot(L, why, E0462, mi->mv->via_span, m->box_span, "the map's box",
+                  arena_printf(L->a, "box [4, %lld], or moves of %lld columns", (long long)mi->extent[1], (long long)m->box[1]),
+                  "the box of map `%s` has %lld columns, the move %lld", name_text(L, m->name), (long long)m->box[1], (long long)mi->extent[1]);
 }
 
 static int64_t group_bytes(const MoveInfo *mi)
@@ -24,8 +24,8 @@ static int64_t group_bytes(const MoveInfo *mi)
 static bool groups_aligned(Lower *L, const MoveInfo *mi, Refusal *why)
 {
     if (mi->prefetch || mi->extent[0] == ROWS || group_bytes(mi) % SMEM_TMA_ALIGN == 0) return true;
-    return refused(L, why, E0507, mi->s->span, mi->tile->span, "the tile", "take rows of 32 bytes or more",
-                   "four rows of `%s` take %lld bytes, no multiple of %d", name_text(L, mi->tile->name), (long long)group_bytes(mi), SMEM_TMA_ALIGN);
+    return cannot(L, why, E0507, mi->s->span, mi->tile->span, "the tile", "take rows of 32 bytes or more",
+                  "four rows of `%s` take %lld bytes, no multiple of %d", name_text(L, mi->tile->name), (long long)group_bytes(mi), SMEM_TMA_ALIGN);
 }
 
 bool gather_plan(Lower *L, const MoveInfo *mi, TensorPlan *out, Refusal *why)

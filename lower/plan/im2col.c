@@ -105,9 +105,9 @@ static bool base_inside(Lower *L, const MoveInfo *mi, int d, Refusal *why)
     const char *box = d == 0                       ? "its images are 0 .. extent - 1"
                       : is_slice(mi->mv->map, d) ? "its slices are 0 .. extent - 1"
                                                  : "its box is lower .. extent - 1 + upper";
-    return refused(L, why, E0471, at, mi->mv->map->span, box, never || is_wide(mi->mv) ? NULL : base_fix(L, mi, d),
-                   "the base pixel is %s in the box of map `%s`, dimension %d: %s", never ? "not" : "not proved to be",
-                   name_text(L, mi->mv->map->name), d, text);
+    return cannot(L, why, E0471, at, mi->mv->map->span, box, never || is_wide(mi->mv) ? NULL : base_fix(L, mi, d),
+                  "the base pixel is %s in the box of map `%s`, dimension %d: %s", never ? "not" : "not proved to be",
+                  name_text(L, mi->mv->map->name), d, text);
 }
 
 /* ---- offsets, halo ---- */
@@ -155,8 +155,8 @@ static bool few_inside(Lower *L, const MoveInfo *mi, const Few *f, Refusal *why)
     const char *text = arena_printf(L->a, "0 <= %s <= %lld", poly_text(L, p), (long long)f->most);
     if (low <= NEED_CHECK && high <= NEED_CHECK && (cond == 0 || launch_check(L, f->launch, cond, f->at, text, f->rule)))
         return true;
-    return refused(L, why, f->never, f->at, mi->mv->map->span, "the map", f->fix, "%s `%s` is not proved to be 0 .. %lld, %s", f->name,
-                   source_text(L, f->at), (long long)f->most, f->why);
+    return cannot(L, why, f->never, f->at, mi->mv->map->span, "the map", f->fix, "%s `%s` is not proved to be 0 .. %lld, %s", f->name,
+                  source_text(L, f->at), (long long)f->most, f->why);
 }
 
 static bool offset_inside(Lower *L, const MoveInfo *mi, int i, Refusal *why)
@@ -203,9 +203,9 @@ static bool bytes_told(Lower *L, const MoveInfo *mi, Refusal *why)
     const PMove *mv = mi->mv;
     int64_t k;
     if ((mv->dst.peer == NULL && mv->cast != CAST_MASK) || halo_known(L, mv, &k) || cluster_same(L, mv->halo[0])) return true;
-    return refused(L, why, E0473, mv->halo_at[0], mv->dst.peer ? mv->dst.span : mv->cast_span, "the bytes that arrive there depend on it",
-                   "let wHalo depend on nothing that differs between them", "wHalo, %s, is not proved to be the same in all CTAs of the cluster",
-                   poly_text(L, scalar_poly(L, mv->halo[0])));
+    return cannot(L, why, E0473, mv->halo_at[0], mv->dst.peer ? mv->dst.span : mv->cast_span, "the bytes that arrive there depend on it",
+                  "let wHalo depend on nothing that differs between them", "wHalo, %s, is not proved to be the same in all CTAs of the cluster",
+                  poly_text(L, scalar_poly(L, mv->halo[0])));
 }
 
 bool im2col_plan(Lower *L, const MoveInfo *mi, TensorPlan *out, Refusal *why)

@@ -4,16 +4,16 @@
 bool mode_lacks(Lower *L, Feature f, Span at, const char *what, const char *instead, Refusal *why)
 {
     if (target_has(L->c->target, f)) return false;
-    return !refused(L, why, E0801, at, (Span){0, 0}, NULL, arena_printf(L->a, "%s; or compile for one of %s", instead, feature_targets(L->a, f)),
-                    "%s has no %s", L->c->target->name, what);
+    return !cannot(L, why, E0801, at, (Span){0, 0}, NULL, arena_printf(L->a, "%s; or compile for one of %s", instead, feature_targets(L->a, f)),
+                   "%s has no %s", L->c->target->name, what);
 }
 
 /* Nothing is known of what tensormap.replace does to maps of these modes: it has fields of tiles only. */
 bool mode_known_view(Lower *L, const MoveInfo *mi, Refusal *why)
 {
     if (!mi->tensor->run_time) return true;
-    return refused(L, why, E0493, mi->mv->via_span, mi->tensor->span, "the view", "give the view bounds of sizes and parameters",
-                   "view `%s` is made at run time, and a kernel can make maps of tiles only (tensormap.replace)", name_text(L, mi->tensor->name));
+    return cannot(L, why, E0493, mi->mv->via_span, mi->tensor->span, "the view", "give the view bounds of sizes and parameters",
+                  "view `%s` is made at run time, and a kernel can make maps of tiles only (tensormap.replace)", name_text(L, mi->tensor->name));
 }
 
 bool target_copies(Lower *L, const MoveInfo *mi, Refusal *why)

@@ -40,16 +40,16 @@ static bool cut(Lower *L, const MoveInfo *mi, bool one_piece, int64_t c[P_RANK],
         if (inner && mi->span) {
             int64_t panel = mi->span * 8 / mi->sbits;
             if (t->extent[i] < panel)
-                return refused(L, why, E0460, t->span, (Span){0, 0}, NULL, "choose a smaller swizzle, or a wider tile",
-                               "rows of `%s` are %lld bytes, the swizzle's span is %lld", name_text(L, t->name),
-                               (long long)(t->extent[i] * mi->sbits / 8), (long long)mi->span);
+                return cannot(L, why, E0460, t->span, (Span){0, 0}, NULL, "choose a smaller swizzle, or a wider tile",
+                              "rows of `%s` are %lld bytes, the swizzle's span is %lld", name_text(L, t->name),
+                              (long long)(t->extent[i] * mi->sbits / 8), (long long)mi->span);
             c[i] = x <= panel || one_piece ? x : panel;
             if (x > panel && (x % panel != 0 || one_piece))
-                return refused(L, why, E0522, mi->s->span, (Span){0, 0}, NULL,
-                               one_piece ? "leave `via` out: an inferred map is cut into panels" : NULL,
-                               one_piece ? "%lld bytes of `%s` wide are more than one panel of %lld"
-                                         : "%lld bytes of `%s` wide are no whole number of panels of %lld",
-                               (long long)(x * mi->sbits / 8), name_text(L, t->name), (long long)mi->span);
+                return cannot(L, why, E0522, mi->s->span, (Span){0, 0}, NULL,
+                              one_piece ? "leave `via` out: an inferred map is cut into panels" : NULL,
+                              one_piece ? "%lld bytes of `%s` wide are more than one panel of %lld"
+                                        : "%lld bytes of `%s` wide are no whole number of panels of %lld",
+                              (long long)(x * mi->sbits / 8), name_text(L, t->name), (long long)mi->span);
             continue;
         }
         int64_t s = 1;
@@ -58,8 +58,8 @@ static bool cut(Lower *L, const MoveInfo *mi, bool one_piece, int64_t c[P_RANK],
         int64_t limit = one_piece ? x : (BOX_MAX - 1) / s + 1;
         c[i] = whole ? cut_of(x, limit, mi->pitch_bits[i], inner) : 1;
         if (c[i] < x && one_piece)
-            return refused(L, why, E0521, mi->s->span, t->span, "the tile", "leave `via` out: an inferred map is cut into contiguous pieces",
-                           "this part of `%s` is not contiguous: dimension %d further in is not taken in full", name_text(L, t->name), i + 1);
+            return cannot(L, why, E0521, mi->s->span, t->span, "the tile", "leave `via` out: an inferred map is cut into contiguous pieces",
+                          "this part of `%s` is not contiguous: dimension %d further in is not taken in full", name_text(L, t->name), i + 1);
         whole = whole && c[i] == t->extent[i];
     }
     return true;
@@ -79,8 +79,8 @@ static bool pieces(Lower *L, const MoveInfo *mi, const int64_t c[P_RANK], Tensor
         count[i] = mi->s->dim[i].extent / c[i];
         n *= count[i];
         if (n > PIECES_MAX)
-            return refused(L, why, E0522, move_span(mi), mi->tile->span, "rows wider than 256 elements, or parts of them, are copies of their own",
-                           NULL, "the move would be cut into more than %d tensor copies", PIECES_MAX);
+            return cannot(L, why, E0522, move_span(mi), mi->tile->span, "rows wider than 256 elements, or parts of them, are copies of their own",
+                          NULL, "the move would be cut into more than %d tensor copies", PIECES_MAX);
     }
     out->npieces = (uint32_t)n;
     out->pieces = arena_array(L->a, Piece, (size_t)n);
@@ -94,8 +94,8 @@ static bool pieces(Lower *L, const MoveInfo *mi, const int64_t c[P_RANK], Tensor
         for (int q = 0; q < mi->npairs; q++)
             out->pieces[p].at[mi->pair[q].tensor_dim] = at[mi->pair[q].tile_dim] * mi->step[mi->pair[q].tensor_dim];
         if (out->pieces[p].offset % SMEM_TMA_ALIGN != 0)
-            return refused(L, why, E0507, move_span(mi), mi->tile->span, "rows that are no multiple of 128 bytes", NULL,
-                           "piece %lld would start at byte %lld of `%s`", (long long)p, (long long)out->pieces[p].offset, name_text(L, mi->tile->name));
+            return cannot(L, why, E0507, move_span(mi), mi->tile->span, "rows that are no multiple of 128 bytes", NULL,
+                          "piece %lld would start at byte %lld of `%s`", (long long)p, (long long)out->pieces[p].offset, name_text(L, mi->tile->name));
     }
     return true;
 }
@@ -103,8 +103,8 @@ static bool pieces(Lower *L, const MoveInfo *mi, const int64_t c[P_RANK], Tensor
 bool tensor_in_tile(Lower *L, const MoveInfo *mi, Refusal *why)
 {
     if (domain_divides(L->d, SMEM_TMA_ALIGN, mi->offset)) return true;
-    return refused(L, why, E0507, mi->s->span, mi->tile->span, "the tile", NULL, "this part of `%s` starts at byte %s, which %s a multiple of %d",
-                   name_text(L, mi->tile->name), poly_text(L, mi->offset), unproved_multiple(mi->offset, SMEM_TMA_ALIGN), SMEM_TMA_ALIGN);
+    return cannot(L, why, E0507, mi->s->span, mi->tile->span, "the tile", NULL, "this part of `%s` starts at byte %s, which %s a multiple of %d",
+                  name_text(L, mi->tile->name), poly_text(L, mi->offset), unproved_multiple(mi->offset, SMEM_TMA_ALIGN), SMEM_TMA_ALIGN);
 }
 
 /* PTX ISA, tensor copies: the box starts at a multiple of 16 bytes of the innermost dimension. */
@@ -120,9 +120,9 @@ bool tensor_inner_start(Lower *L, const MoveInfo *mi, Refusal *why)
     if (n == NEED_CHECK && launch_check(L, E1121, cond, mi->g->dim[d].span, text,
                                         "a tensor copy starts at a multiple of 16 bytes of the innermost dimension"))
         return true;
-    return refused(L, why, E0450, mi->g->dim[d].span, mi->tensor->span, "the tensor",
-                   arena_printf(L->a, "start at a multiple of %lld elements, or state it: `where .. %% %lld == 0`", (long long)m, (long long)m),
-                   "the innermost start, %s bytes, %s a multiple of 16", bytes_text(L, mi->start[d], mi->bits), unproved_multiple(mi->start[d], m));
+    return cannot(L, why, E0450, mi->g->dim[d].span, mi->tensor->span, "the tensor",
+                  arena_printf(L->a, "start at a multiple of %lld elements, or state it: `where .. %% %lld == 0`", (long long)m, (long long)m),
+                  "the innermost start, %s bytes, %s a multiple of 16", bytes_text(L, mi->start[d], mi->bits), unproved_multiple(mi->start[d], m));
 }
 
 /* A tensor map counts neighbours of the innermost dimension by the element's size alone. */
@@ -131,9 +131,9 @@ static bool inner_contiguous(Lower *L, const MoveInfo *mi, Refusal *why)
     int d = mi->rank - 1;
     Poly stride = scalar_poly(L, mi->tensor->stride[d]);
     if (domain_eq(L->d, stride, poly_const(L->d, 1))) return true;
-    return refused(L, why, E0467, mi->g->dim[d].span, mi->tensor->span, "the view leaves out the dimension that is contiguous",
-                   "let the view keep the innermost dimension, and move 16 bytes of it or more",
-                   "neighbours in the innermost dimension of `%s` lie %s elements apart", name_text(L, mi->tensor->name), poly_text(L, stride));
+    return cannot(L, why, E0467, mi->g->dim[d].span, mi->tensor->span, "the view leaves out the dimension that is contiguous",
+                  "let the view keep the innermost dimension, and move 16 bytes of it or more",
+                  "neighbours in the innermost dimension of `%s` lie %s elements apart", name_text(L, mi->tensor->name), poly_text(L, stride));
 }
 
 static bool whole_bytes(Lower *L, const MoveInfo *mi, Poly x, ErrorCode code, const char *what, Refusal *why)
@@ -148,8 +148,8 @@ static bool whole_bytes(Lower *L, const MoveInfo *mi, Poly x, ErrorCode code, co
     if (n == NEED_CHECK &&
         launch_check(L, code, cond, mi->tensor->span, text, "packed elements that share a byte stay together"))
         return true;
-    return refused(L, why, code, mi->g->span, mi->tensor->span, "the tensor", NULL, "%s, %s elements of %lld bits, is no whole number of bytes",
-                   what, poly_text(L, x), (long long)mi->bits);
+    return cannot(L, why, code, mi->g->span, mi->tensor->span, "the tensor", NULL, "%s, %s elements of %lld bits, is no whole number of bytes",
+                  what, poly_text(L, x), (long long)mi->bits);
 }
 
 /* The offset and pitches of a map are in bytes; those of packed elements might be cut. */
@@ -180,8 +180,8 @@ bool tensor_before_far(Lower *L, const MoveInfo *mi, int d, Refusal *why)
     if (n == NEED_CHECK && launch_check(L, E1122, cond, mi->g->dim[d].span, lx_text(L, cond),
                                         arena_printf(L->a, "%s reaches indices below %d", which, FAR)))
         return true;
-    return refused(L, why, E0504, mi->g->dim[d].span, mi->tensor->span, "the tensor", NULL, "%s reaches indices below %d, the extent is %s",
-                   which, FAR, poly_text(L, extent));
+    return cannot(L, why, E0504, mi->g->dim[d].span, mi->tensor->span, "the tensor", NULL, "%s reaches indices below %d, the extent is %s",
+                  which, FAR, poly_text(L, extent));
 }
 
 bool tensor_coordinate(Lower *L, const MoveInfo *mi, int d, int64_t last, TensorPlan *out, Refusal *why)
@@ -208,7 +208,7 @@ bool tensor_coordinate(Lower *L, const MoveInfo *mi, int d, int64_t last, Tensor
         if (!launch_check(L, mi->load ? E1122 : E1123, low_cond, at, text, rule)) low = NEED_NEVER;
     }
     if (high == NEED_NEVER || (mi->load && low == NEED_NEVER))
-        return refused(L, why, E0504, at, (Span){0, 0}, NULL, NULL, "coordinate %s does not fit 32 bits", poly_text(L, p));
+        return cannot(L, why, E0504, at, (Span){0, 0}, NULL, NULL, "coordinate %s does not fit 32 bits", poly_text(L, p));
     if (mi->load) {
         out->clamp[d] = low == NEED_UNKNOWN || high == NEED_UNKNOWN;
         return !out->clamp[d] || tensor_before_far(L, mi, d, why);
@@ -220,8 +220,8 @@ bool tensor_coordinate(Lower *L, const MoveInfo *mi, int d, int64_t last, Tensor
         out->negative[d] = true;
         return true;
     }
-    return refused(L, why, E0501, at, mi->tensor->span, arena_printf(L->a, "a box of %lld here may lie partly below 0", (long long)mi->extent[d]), NULL,
-                   "the store's start %s is %s 0", poly_text(L, p), constant ? "below" : "not proved to be at least");
+    return cannot(L, why, E0501, at, mi->tensor->span, arena_printf(L->a, "a box of %lld here may lie partly below 0", (long long)mi->extent[d]), NULL,
+                  "the store's start %s is %s 0", poly_text(L, p), constant ? "below" : "not proved to be at least");
 }
 
 /* triton-lang/triton#11583: the end of the innermost dimension is honoured in steps of 16 bytes only. */
@@ -238,20 +238,20 @@ bool tensor_stored_extent(Lower *L, const MoveInfo *mi, Refusal *why)
     if (need == NEED_CHECK && launch_check(L, E1124, cond, move_span(mi), text,
                                            "a tensor store clips the innermost dimension in steps of 16 bytes"))
         return true;
-    return refused(L, why, E0454, move_span(mi), mi->tensor->span, "the tensor", NULL,
-                   "rows of `%s`, %s bytes, are no multiple of 16: the store would write past their end", name_text(L, mi->tensor->name),
-                   bytes_text(L, n, mi->bits));
+    return cannot(L, why, E0454, move_span(mi), mi->tensor->span, "the tensor", NULL,
+                  "rows of `%s`, %s bytes, are no multiple of 16: the store would write past their end", name_text(L, mi->tensor->name),
+                  bytes_text(L, n, mi->bits));
 }
 
 bool tensor_layout(Lower *L, const MoveInfo *mi, Refusal *why)
 {
     const PMap *m = mi->mv->map;
     if (mi->prefetch || (m->swizzle == mi->tile->swizzle && m->interleave == mi->tile->interleave)) return true;
-    return refused(L, why, E0461, mi->mv->via_span, mi->tile->span, "the tile's layout",
-                   m->interleave == mi->tile->interleave ? "give map and tile the same swizzle" : "give map and tile the same interleave",
-                   "map `%s` has swizzle of %d bytes, interleave %d; tile `%s` has %d and %d", name_text(L, m->name), swizzle_span(m->swizzle),
-                   (int)map_slice_bytes(m->interleave), name_text(L, mi->tile->name), swizzle_span(mi->tile->swizzle),
-                   (int)map_slice_bytes(mi->tile->interleave));
+    return cannot(L, why, E0461, mi->mv->via_span, mi->tile->span, "the tile's layout",
+                  m->interleave == mi->tile->interleave ? "give map and tile the same swizzle" : "give map and tile the same interleave",
+                  "map `%s` has swizzle of %d bytes, interleave %d; tile `%s` has %d and %d", name_text(L, m->name), swizzle_span(m->swizzle),
+                  (int)map_slice_bytes(m->interleave), name_text(L, mi->tile->name), swizzle_span(mi->tile->swizzle),
+                  (int)map_slice_bytes(mi->tile->interleave));
 }
 
 /* The copy's box is one that the user described: it must be the region that the move names. */
@@ -271,10 +271,10 @@ static bool fits_map(Lower *L, MoveInfo *mi, Refusal *why)
                                 name_text(L, m->name), (long long)count, (long long)mi->extent[d])
                  : arena_printf(L->a, "dimension %d: the map steps over %lld elements, the move over %lld", d,
                                 (long long)m->elem_stride[d], (long long)mi->step[d]);
-        return refused(L, why, E0462, mi->mv->via_span, m->box_span.hi ? m->box_span : m->span, "the map's box",
-                       step ? arena_printf(L->a, "make entry %d of the box %lld", d, (long long)(mi->extent[d] * m->elem_stride[d]))
-                            : "use the same step in both",
-                       "%s", text);
+        return cannot(L, why, E0462, mi->mv->via_span, m->box_span.hi ? m->box_span : m->span, "the map's box",
+                      step ? arena_printf(L->a, "make entry %d of the box %lld", d, (long long)(mi->extent[d] * m->elem_stride[d]))
+                           : "use the same step in both",
+                      "%s", text);
     }
     return true;
 }
