@@ -309,7 +309,7 @@ static void no_use(Env *e, const Clause *c, MoveShape shape)
     } else if ((c->kind == CL_TRANSPOSE || c->kind == CL_REVERSE) && (in || out)) {
         const char *word = clause_text(c->kind);
         g = diag_at(e->c->diags, E0520, c->span, "no copy instruction %ss; threads do, from tile to tile", word);
-        diag_fix(e->c->diags, g,
+        diag_fix(e->c->diags, g, "%s",
                  in ? arena_printf(e->c->arena, "load into a tile, then `move a -> b %s via threads;`", word)
                     : arena_printf(e->c->arena, "`move a -> b %s via threads;`, then move `b`", word));
     } else if (c->kind == CL_VIA_THREADS && (in || out)) {
