@@ -21,7 +21,9 @@ void written_turn(Lower *L, const PBlock *body)
     const Sched *s = L->sched;
     for (uint32_t i = s->at, end = s->at + walk_moves(body); i < end; i++) {
         const PMove *mv = s->moves.v[i]->st->move;
-        if (mv->kind == MOVE_STORE && mv->commit == COMMIT_DERIVED && !mv->in_group) agent_reads(L, s->moves.v[i]->src);
+        if (mv->kind != MOVE_STORE) continue;
+        s->now->unwritten = s->now->unseen = true;
+        if (mv->commit == COMMIT_DERIVED && !mv->in_group) agent_reads(L, s->moves.v[i]->src);
     }
 }
 
