@@ -95,7 +95,8 @@ static void derived_ring(Lower *L, Ring *r)
     r->ir = L->ir->rings.n;
     r->full = L->ir->bars.n;
     vec_push(L->a, &L->ir->rings, ((IrRing){.name = name, .slots = 1, .free = IR_NO_BAR}));
-    vec_push(L->a, &L->ir->bars, ((IrBar){.name = arena_printf(L->a, "%s.full", name), .slots = 1, .count = 1, .derived = true, .span = r->tile->span}));
+    vec_push(L->a, &L->ir->bars, ((IrBar){.name = arena_printf(L->a, "%s.full", name), .slots = 1, .count = 1, .derived = true,
+                                      .span = r->tile->span}));
 }
 
 void written_kernel(Lower *L)
