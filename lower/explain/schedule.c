@@ -109,17 +109,21 @@ void explain_moves(Lower *L)
         if (p->agent == AG_NONE) {
             explain_move(L, p->st, "    left out: its condition holds at no rank\n");
         } else if ((kind == MOVE_PEER || kind == MOVE_FILL) && p->st->move->dst.peer) {
-            explain_move(L, p->st, arena_printf(L->a, "%s, role %s, barrier %s there\n", between_text(L, p->st, p->other), L->derived ? "send" : role, barrier_of(L, p)));
+            explain_move(L, p->st, arena_printf(L->a, "%s, role %s, barrier %s there\n", between_text(L, p->st, p->other),
+                                                L->derived ? "send" : role, barrier_of(L, p)));
         } else if (p->zeros) {
-            explain_move(L, p->st, arena_printf(L->a, "    st.bulk: %lld bytes of zeros\n      one thread of role %s%s\n", (long long)p->zeros, role, whole));
+            explain_move(L, p->st, arena_printf(L->a, "    st.bulk: %lld bytes of zeros\n      one thread of role %s%s\n",
+                                                (long long)p->zeros, role, whole));
         } else if (p->tm && move_by_tensor_core(p->st->move)) {
             explain_move(L, p->st, arena_printf(L->a, "%s      role %s, barrier %s\n", tmem_text(L, p->tm), role, barrier_of(L, p)));
         } else if (p->tm) {
-            explain_move(L, p->st, arena_printf(L->a, "    threads: %s\n      role %s\n", tmem_threads_text(L->a, L->ir, p->plan, kind == MOVE_TMEM_LD), role));
+            explain_move(L, p->st, arena_printf(L->a, "    threads: %s\n      role %s\n",
+                                                tmem_threads_text(L->a, L->ir, p->plan, kind == MOVE_TMEM_LD), role));
         } else if (p->copies.g) {
             explain_global(L, &p->mi, p->copies.g, &L->ir->plans.v[p->plan]);
         } else if (move_by_threads(p->st->move)) {
-            explain_move(L, p->st, arena_printf(L->a, "    threads: %s\n      role %s%s\n", threads_text(L->a, &L->ir->plans.v[p->plan]), role, whole));
+            explain_move(L, p->st, arena_printf(L->a, "    threads: %s\n      role %s%s\n",
+                                                threads_text(L->a, &L->ir->plans.v[p->plan]), role, whole));
         } else {
             explain_copy(L, &p->mi, &p->copies);
         }

@@ -56,7 +56,7 @@ void agent_commit(Lower *L)
     if (s->now->pending) {
         emit_new(L, IR_GRP_COMMIT);
         s->now->groups++;
-        s->now->unread = true;
+        s->now->unread = s->now->unwritten = s->now->unseen = true;
     }
     s->now->pending = false;
 }
@@ -89,6 +89,7 @@ void agent_wait_group(Lower *L, int64_t n, IrHow how)
 {
     Sched *s = L->sched;
     emit_grp_wait(L, n, how);
+    s->now->unwritten &= n > 0 || how == IRH_READ;
     readers_done(s, n < s->now->groups ? s->now->groups - (uint32_t)n : 0);
 }
 
@@ -106,11 +107,12 @@ void agent_wait_stores(Lower *L, bool reads)
 {
     Sched *s = L->sched;
     agent_commit(L);
-    emit_grp_wait(L, 0, IRH_FULL);
-    if (reads) ir_ref(L->a, emit_new(L, IR_FENCE_ASYNC), IRK_SPACE, IRA_WORD, IRS_GLOBAL);
-    if (reads) s->now->stored = false;
+    if (L->derived || s->now->unwritten) agent_wait_group(L, 0, IRH_FULL);
+    if (reads && (L->derived || s->now->unseen)) {
+        ir_ref(L->a, emit_new(L, IR_FENCE_ASYNC), IRK_SPACE, IRA_WORD, IRS_GLOBAL);
+        s->now->stored = s->now->unseen = false;
+    }
     if (s->shape[s->role] == SHAPE_LANES) emit_new(L, IR_WARP_SYNC);
-    readers_done(s, s->now->groups);
 }
 
 void agent_readers_youngest(Lower *L)

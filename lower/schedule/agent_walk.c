@@ -414,6 +414,8 @@ static void close_turn(Lower *L, const Before *before, bool ids)
         s->state[a].unfenced |= before->agent[a].unfenced;
         s->state[a].stored |= before->agent[a].stored;
         s->state[a].unread |= before->agent[a].unread;
+        s->state[a].unwritten |= before->agent[a].unwritten;
+        s->state[a].unseen |= before->agent[a].unseen;
     }
 }
 

@@ -51,7 +51,8 @@ bool device_find(Lower *L)
         if (k < L->device->maps.n) continue;
         ok &= !L->derived || same_in_turn(L, p, p->mi.tensor);
         vec_push(L->a, &L->device->maps,
-                 ((DeviceMap){.map = p->copies.t->map, .view = p->mi.tensor, .tile = ring_of(p), .agent = p->agent, .source = p->role, .move = L->derived ? NULL : p->st}));
+                 ((DeviceMap){.map = p->copies.t->map, .view = p->mi.tensor, .tile = ring_of(p), .agent = p->agent,
+                              .source = p->role, .move = L->derived ? NULL : p->st}));
     }
     return ok;
 }

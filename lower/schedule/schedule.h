@@ -54,7 +54,7 @@ typedef struct AgentState { /* while the program is walked: what an agent's thre
     bool stored;   /* work: the same, to global memory */
     bool pending;  /* stores issued since the last commit */
     bool waited;   /* roles of the source: passed a wait since the last cta.sync */
-    bool unread;   /* the same: groups may still read tiles */
+    bool unread, unwritten, unseen; /* the same: groups may still read tiles, or write; no fence since for loads of what they wrote */
     uint32_t groups; /* committed so far; of loops that may not have run, as in one turn */
 } AgentState;
 typedef struct LoopUse { /* what a loop holds */

@@ -55,7 +55,7 @@ static bool behind(Lower *L, Planned *p, const Planned *store)
     const TensorAccess *a = L->accesses->all.v[store->access], *b = L->accesses->all.v[p->access];
     bool written = store->st->move->commit == COMMIT_GROUP || store->st->move->in_group, first = a->planned < b->planned;
     uint32_t n = loops_around(a, b);
-    if (!a->write || a->role != b->role || base_of(a->info->tensor) != base_of(b->info->tensor)) return true;
+    if ((p->ordered && !written) || a->role != b->role || base_of(a->info->tensor) != base_of(b->info->tensor)) return true;
     if (!written) {
         bool here = first && !((a->waived || b->waived) && b->write) && !accesses_apart(L, a, b, APART_HERE, NULL);
         p->ordered = p->ordered || here || (n > 0 && meet_in_turns(L, a, b));
@@ -76,7 +76,8 @@ void written_order(Lower *L)
     const Sched *s = L->sched;
     for (uint32_t i = 0; i < s->moves.n; i++) {
         bool more = of_tensor(s->moves.v[i]);
-        for (uint32_t j = 0; j < s->moves.n && more; j++)
+        uint32_t end = s->moves.v[i]->depth ? s->moves.n : i; /* what stands behind comes before it in loops alone */
+        for (uint32_t j = 0; j < end && more; j++)
             if (s->moves.v[j]->st->move->kind == MOVE_STORE && of_tensor(s->moves.v[j])) more = behind(L, s->moves.v[i], s->moves.v[j]);
     }
 }

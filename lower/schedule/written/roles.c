@@ -10,17 +10,6 @@ enum { NAMED_BARRIERS = 16 }; /* PTX ISA, barrier: of a CTA; number 0 is for all
 
 /* ---- roles ---- */
 
-/* Something in the block that threads do together; of tensor memory: anything. */
-static bool works(const PBlock *b, bool tensor)
-{
-    for (const PStmt *s = b->first; s; s = s->next) {
-        const PMove *m = s->kind == P_MOVE ? s->move : NULL;
-        if (m && (tensor ? m->kind >= MOVE_TMEM_CP : move_by_threads(m) && !m->dst.peer)) return true;
-        if (works(&s->body, tensor) || works(&s->other, tensor)) return true;
-    }
-    return false;
-}
-
 void role_tensor_fence(Lower *L, IrOrder o)
 {
     if (L->sched->tensor) tmem_fence(L, o);
@@ -32,13 +21,16 @@ void written_turn(Lower *L, const PBlock *body)
     const Sched *s = L->sched;
     for (uint32_t i = s->at, end = s->at + walk_moves(body); i < end; i++) {
         const PMove *mv = s->moves.v[i]->st->move;
-        if (mv->kind == MOVE_STORE && mv->commit == COMMIT_DERIVED && !mv->in_group) agent_reads(L, s->moves.v[i]->src);
+        if (mv->kind != MOVE_STORE) continue;
+        s->now->unwritten = s->now->unseen = true;
+        if (mv->commit == COMMIT_DERIVED && !mv->in_group) agent_reads(L, s->moves.v[i]->src);
     }
 }
 
-static void walk_role(Lower *L, const PBlock *body, uint32_t warps, bool many)
+static void walk_role(Lower *L, const PBlock *body)
 {
     Sched *s = L->sched;
+    bool many = s->shape[AG_WORK] == SHAPE_THREADS;
     for (uint32_t i = 0; i < s->nrings; i++) s->rings[i].reading = false; /* by a role before */
     s->readers.n = 0;
     walk_block(L, body);
@@ -46,27 +38,30 @@ static void walk_role(Lower *L, const PBlock *body, uint32_t warps, bool many)
     if (s->planning) return;
     if (s->now->unread) emit_grp_wait(L, 0, IRH_READ);
     if (many) body_elect(&L->body, 0, SHAPE_THREADS);
-    count_turns(L->a, L->ir, role_end(L, s->source, warps, !many));
+    count_turns(L->a, L->ir, role_end(L, s->source, s->warps[AG_WORK], !many));
 }
 
 /* All threads of a role in which they work together run it: they pass its waits, make its scalars and do its work; copies, arrivals and
  * groups are those of one of them, the elected one. */
-static bool begin_role(Lower *L, const PRole *r, uint32_t number)
+static void begin_role(Lower *L, const PRole *r, uint32_t number)
 {
     Sched *s = L->sched;
     s->source = name_text(L, r->name);
-    bool many = works(&r->body, false) || device_makes(L, AG_WORK, s->source);
+    bool many = device_makes(L, AG_WORK, s->source);
+    s->tensor = false;
+    for (uint32_t i = s->at, end = s->at + walk_moves(&r->body); i < end && i < s->moves.n; i++) { /* where they are planned */
+        many |= planned_by_threads(s->moves.v[i]);
+        s->tensor |= s->moves.v[i]->tm != NULL;
+    }
     L->sync->role = number;
     L->accesses->role = number + 1;
     L->device->roles = true;
-    s->tensor = works(&r->body, true);
     s->shape[AG_WORK] = many ? SHAPE_THREADS : SHAPE_ELECT;
     s->warps[AG_WORK] = (uint32_t)r->threads / 32;
     if (many && !s->planning && ++L->sync->id == NAMED_BARRIERS) {
         lower_error(L, E0907, r->span, "more than %d roles whose threads work together: each has a barrier of threads", NAMED_BARRIERS - 1);
         L->sync->id = 1;
     }
-    return many;
 }
 
 /* What stands in front of them is scalars, made by all; a role uses no value of another one. */
@@ -75,7 +70,7 @@ void written_roles(Lower *L, const PStmt *st)
     for (uint32_t i = 0; i < st->roles.n; i++) {
         const PRole *r = &st->roles.v[i];
         scope_open(L);
-        bool many = begin_role(L, r, i);
+        begin_role(L, r, i);
         L->scalars->epoch++;
         if (!L->sched->planning) sync_role(L);
         for (const PStmt *v = L->k->body.first; v != st; v = v->next) {
@@ -86,7 +81,7 @@ void written_roles(Lower *L, const PStmt *st)
         L->stmt = st;
         for (const PStmt *v = L->k->body.first; v && !L->sched->planning; v = v->next) /* views beside the roles: each makes its own maps */
             if (v->kind == P_VIEW) device_view(L, v);
-        walk_role(L, &r->body, (uint32_t)r->threads / 32, many);
+        walk_role(L, &r->body);
         scope_close(L);
     }
     L->accesses->role = 0;
@@ -100,13 +95,15 @@ static void derived_ring(Lower *L, Ring *r)
     r->ir = L->ir->rings.n;
     r->full = L->ir->bars.n;
     vec_push(L->a, &L->ir->rings, ((IrRing){.name = name, .slots = 1, .free = IR_NO_BAR}));
-    vec_push(L->a, &L->ir->bars, ((IrBar){.name = arena_printf(L->a, "%s.full", name), .slots = 1, .count = 1, .derived = true, .span = r->tile->span}));
+    vec_push(L->a, &L->ir->bars, ((IrBar){.name = arena_printf(L->a, "%s.full", name), .slots = 1, .count = 1, .derived = true,
+                                      .span = r->tile->span}));
 }
 
 void written_kernel(Lower *L)
 {
     Sched *s = L->sched;
     s->source = "main";
+    s->warps[AG_WORK] = 1;
     sync_begin(L);
     schedule_plan(L);
     if (L->failed) return;
@@ -126,7 +123,7 @@ void written_kernel(Lower *L)
         walk_block(L, &L->k->body);
     } else {
         sync_role(L);
-        walk_role(L, &L->k->body, 1, false);
+        walk_role(L, &L->k->body);
     }
     counts_set(L);
 }
