@@ -190,9 +190,9 @@ void *arena_grow(Arena *a, void *p, size_t was, size_t n)
         unpoison(from, n);
         return p;
     }
+    if (n < was) return p;
     char *q = take(a, n);
-    size_t both = was < n ? was : n;
-    return both ? memcpy(q, p, both) : q;
+    return was ? memcpy(q, p, was) : q;
 }
 
 void *arena_alloc(Arena *a, size_t n)

@@ -58,7 +58,8 @@ void arena_borrow(Arena *a, Arena *from);
 void arena_free(Arena *a);
 /* Zeroed, aligned for any type. n == 0 is allowed. */
 void *arena_alloc(Arena *a, size_t n);
-/* p, of `was` bytes, with n, more or fewer: where it stands if it is the newest, else elsewhere. What is added is not zeroed. */
+/* p, of `was` bytes, with n: where it stands if it is the newest or is to have fewer, else elsewhere. What is added is not zeroed;
+ * what is left out is given back if it is the newest. */
 void *arena_grow(Arena *a, void *p, size_t was, size_t n);
 char *arena_strdup(Arena *a, const char *s, size_t n); /* adds the terminating 0 */
 #if defined(__GNUC__)
@@ -90,6 +91,10 @@ static inline size_t arena_bytes(size_t n, size_t size)
     ((vec)->n == (vec)->cap ? (void)((vec)->v = vec_grow((a), (vec)->v, &(vec)->cap, sizeof *(vec)->v)) : (void)0,     \
      memset(&(vec)->v[(vec)->n], 0, sizeof *(vec)->v), &(vec)->v[(vec)->n++])
 #define vec_push(a, vec, item) (*vec_add(a, vec) = (item))
+/* It grows no more. */
+#define vec_trim(a, vec)                                                                                               \
+    ((vec)->v = arena_grow((a), (vec)->v, (vec)->cap * sizeof *(vec)->v, (vec)->n * sizeof *(vec)->v),                 \
+     (void)((vec)->cap = (vec)->n))
 void *vec_grow(Arena *a, void *v, uint32_t *cap, size_t size);
 
 #endif

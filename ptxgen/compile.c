@@ -19,7 +19,7 @@
 typedef struct Job {
     tilecc_result result; /* first: what the caller holds */
     Mem mem;
-    Arena arena, scratch;
+    Arena arena, scratch, proof;
     Names *names;
     Sources sources;
     Diags diags;
@@ -137,7 +137,9 @@ static IrKernel *build_kernel(Job *j, Checked *ch, size_t i, const IrModule *m, 
     PKernel *p = check_kernel(ch, i);
     IrKernel *k = p ? lower_kernel(&j->c, p, plan) : NULL;
     if (!k) return NULL;
-    if (!ir_verify(&j->scratch, &j->diags, m, k, certificate)) return NULL;
+    bool proved = ir_verify(&j->proof, &j->diags, m, k, certificate);
+    arena_free(&j->proof); /* of a long kernel it is large, and so is the PTX that is made next */
+    if (!proved) return NULL;
     if (p->schedule == 0) j->first = &k->mf;
     if (j->first && !manifest_same_signature(j->first, &k->mf)) {
         diag_at(&j->diags, E0220, p->span, "the parameters of `%s` depend on what has alternatives", names_text(j->names, p->name));
@@ -439,6 +441,7 @@ static Job *new_job(const tilecc_options *o, jmp_buf *fail)
     j->mem = (Mem){.realloc = alloc, .user = o->user, .fail = fail};
     arena_init(&j->arena, &j->mem);
     arena_init(&j->scratch, &j->mem);
+    arena_init(&j->proof, &j->mem);
     text_init(&j->out, &j->mem);
     text_init(&j->rendered, &j->mem);
     text_init(&j->certificate, &j->mem);
@@ -472,6 +475,7 @@ tilecc_result *tilecc_compile(const tilecc_options *opt, const char *path, const
     deliver(j);
     j->result.dependencies = j->dependencies.v;
     j->result.ndependencies = j->dependencies.n;
+    arena_free(&j->proof);
     arena_free(&j->scratch);
     j->mem.fail = NULL;
     return &j->result;
@@ -550,6 +554,7 @@ void tilecc_free(tilecc_result *r)
     if (j->writer) ptx_free(j->writer);
     if (j->ptx.block) mem.realloc(mem.user, j->ptx.block, 0);
     if (j->cubin.block) mem.realloc(mem.user, j->cubin.block, 0);
+    arena_free(&j->proof);
     arena_free(&j->scratch);
     arena_free(&j->arena);
     mem.realloc(mem.user, j, 0);

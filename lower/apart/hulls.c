@@ -120,6 +120,7 @@ static Key key_of(Lower *L, const TensorAccess *a, uint32_t number, uint32_t pip
     put(&k, pipe);
     for (uint32_t i = 0; i < a->axes.n; i++) put(&k, constant_of(a->axes.v[i].start));
     put(&k, number);
+    vec_trim(L->a, &k.words);
     return k;
 }
 
@@ -385,6 +386,7 @@ void accesses_meeting(Lower *L, const AccessSearch *search)
 {
     uint32_t n = L->accesses->all.n;
     Key *keys = arena_array(L->a, Key, n);
+    DomScratch words = domain_scratch(L->d); /* which are many, and of no use once all are in order */
     for (uint32_t i = 0, pipe = 0; i < n; i++) {
         const TensorAccess *a = L->accesses->all.v[i];
         pipe += i && a->pipe != L->accesses->all.v[i - 1]->pipe;
@@ -392,6 +394,7 @@ void accesses_meeting(Lower *L, const AccessSearch *search)
     }
     if (n) qsort(keys, n, sizeof *keys, order_keys);
     for (uint32_t i = 1; i < n; i++) keys[i].like = keys[i - 1].like + (has_bad(keys[i].access) || !alike(&keys[i - 1], &keys[i]));
+    domain_release(L->d, words);
     Hulls h = {.L = L, .search = search, .sorted = keys};
     h.of = arena_array(L->a, const TensorAccess *, n);
     h.settled = arena_array(L->a, bool, n);

@@ -39,7 +39,7 @@ static bool multiple_of_16(Lower *L, const MoveInfo *mi, Poly bytes, Span at, co
 {
     Lx cond = 0;
     Need n = need_multiple(L, bytes, SMEM_BULK_ALIGN, &cond);
-    if (n == NEED_PROVED) return true;
+    if (n == NEED_PROVED || (n == NEED_CHECK && launch_checked(L, E1128, cond))) return true;
     const char *text = arena_printf(L->a, "%s, %s bytes, is a multiple of 16", what, poly_text(L, bytes));
     if (n == NEED_CHECK &&
         launch_check(L, E1128, cond, at, text, "addresses and sizes of bulk copies are multiples of 16 bytes"))

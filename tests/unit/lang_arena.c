@@ -125,6 +125,17 @@ static void what_is_newest_grows_where_it_is(void **state)
     q = arena_grow(&r->arena, p, 400, 800);
     assert_ptr_not_equal(p, q);
     assert_true(q[0] == 1 && q[1] == 2);
+    char *at = r->arena.at;
+    assert_ptr_equal(arena_grow(&r->arena, q, 800, 8), q);
+    assert_true(r->arena.at < at && q[1] == 2);
+    at = r->arena.at;
+    assert_ptr_equal(arena_grow(&r->arena, p, 400, 8), p); /* not the newest: nothing is given back */
+    assert_ptr_equal(r->arena.at, at);
+    VEC(uint32_t) v = {0};
+    for (uint32_t i = 0; i < 9; i++) vec_push(&r->arena, &v, i);
+    vec_trim(&r->arena, &v);
+    for (uint32_t i = 9; i < 20; i++) vec_push(&r->arena, &v, i);
+    for (uint32_t i = 0; i < 20; i++) assert_int_equal(v.v[i], i);
 }
 
 typedef struct Used {
