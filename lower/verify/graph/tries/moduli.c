@@ -198,7 +198,6 @@ void moduli_prepare(Verifier *v)
     v->counter = arena_array(v->arena, bool, v->k->vars.n);
     v->unlike = arena_array(v->arena, Unlike, v->nops + 1);
     v->joint = 1;
-    rounds_find(v, 1);
     for (uint32_t i = 0; i < v->nops; i++) find_counters(v, v->ops[i]);
     for (uint32_t i = 0; i < v->k->vars.n; i++)
         if (!v->counter[i] && !v->parity[i]) m.vars |= v->variable_bit[i];

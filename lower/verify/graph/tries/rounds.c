@@ -36,7 +36,9 @@ static Round later(Round x, int64_t by)
 
 static Round both(Round a, Round b)
 {
-    Round r = {.loops = a.loops | b.loops, .vars = a.vars | b.vars, .given = a.given || b.given, .bits = a.bits || b.bits};
+    Round r = {.loops = a.loops | b.loops, .vars = a.vars | b.vars, .bits = a.bits || b.bits};
+    r.changes = a.changes || b.changes;
+    r.given = a.given || b.given;
     int64_t turns = a.turns && b.turns ? rounds_joint(a.turns, b.turns) : INT64_MAX;
     if (turns == INT64_MAX) return r;
     a = later(a, turns / a.turns);
@@ -156,7 +158,9 @@ void rounds_find(Verifier *v, int64_t step)
             const IrOp *op = v->ops[i];
             bool launch = op->op == IR_PARAM || op->op == IR_SREG;
             if (op->dst == 0) continue;
-            v->rounds[op->dst - 1] = launch ? (Round){.turns = 1, .given = true} : v->operands[i].pure ? round_of_op(v, op) : of_leaf(v, i, step);
+            Round *r = &v->rounds[op->dst - 1];
+            *r = launch ? (Round){.turns = 1, .given = true} : v->operands[i].pure ? round_of_op(v, op) : of_leaf(v, i, step);
+            r->changes |= op->elect || !v->operands[i].pure;
         }
         for (uint32_t i = 0; i < v->nops; i++) {
             if (!gives(v, i)) continue;
@@ -259,7 +263,7 @@ static void number_bits(Verifier *v)
         if (v->cone_of_variable[i] & (CONE_SYNC | CONE_PLACE)) v->variable_bit[i] = UINT64_C(1) << (vars < BITS - 1 ? vars++ : vars);
 }
 
-void cones_find(Verifier *v)
+void rounds_prepare(Verifier *v)
 {
     v->cone = arena_array(v->arena, uint8_t, v->nops + 1);
     v->cone_of_variable = arena_array(v->arena, uint8_t, v->k->vars.n);
@@ -270,4 +274,5 @@ void cones_find(Verifier *v)
     v->rounds = arena_array(v->arena, Round, v->nvalues);
     add_roots(v);
     number_bits(v);
+    rounds_find(v, 1);
 }
