@@ -43,7 +43,6 @@ typedef struct Unlike { /* turns of a loop that conditions on its index tell apa
     uint32_t front, end;
     bool rounds;
 } Unlike;
-enum { REACHED_NOW = 1, REACHED = 2 };
 typedef struct Round { /* of a value: tries/rounds.c */
     int64_t turns, step;  /* m times so many turns of any loop later it is a multiple of m * step more; turns 0: not known */
     bool bits;            /* for m that are powers of 2 */
