@@ -52,7 +52,8 @@ static void add_rounds(Moduli *m, uint8_t cones)
         if (!round_returns(r) || (returns(v, o->a) && returns(v, o->b) && returns(v, o->cond))) continue;
         if (!(r->loops & v->turning || r->vars & m->vars)) continue;
         add(m, r->turns, i, false);
-        for (uint32_t j = 0; j < v->own.n && r->turns > 1; j++) v->unlike[v->own.v[j]].rounds |= (r->loops & v->loop_bit[v->own.v[j]]) != 0;
+        for (uint32_t j = 0; j < v->own.n && r->turns > 1; j++)
+            v->unlike[v->own.v[j]].rounds |= (r->loops & v->loop_bit[v->own.v[j]]) != 0;
     }
 }
 

@@ -54,7 +54,8 @@ Form open_count(Verifier *v, uint32_t loop); /* how many turns it has, without w
 
 /* ---- rounds.c ---- */
 void rounds_prepare(Verifier *v); /* and what something is made from; variables count as if they were one more in each turn */
-bool cones_number(const Verifier *v, uint32_t op, IrKey key); /* the op's operand has to be a number in the runs; of a family places and amounts, too */
+/* The op's operand has to be a number in the runs; of a family places and amounts, too. */
+bool cones_number(const Verifier *v, uint32_t op, IrKey key);
 void rounds_find(Verifier *v, int64_t step); /* step: by how much a variable is more in each turn */
 Round round_of_op(const Verifier *v, const IrOp *op); /* a pure one */
 int64_t rounds_joint(int64_t a, int64_t b); /* the least common multiple; INT64_MAX: too large */

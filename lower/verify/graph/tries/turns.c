@@ -1,6 +1,6 @@
 /* Whether the runs gave each loop the turns that tell of longer ones. What one loop chooses decides the trip counts of
- * others, too: `n - 4` turns where `n` were chosen, or 2 .. k in turn k of a loop around. Where such a loop had too few, all choices get
- * values that are as much greater, and the runs are done again. After all of them every loop has had
+ * others, too: `n - 4` turns where `n` were chosen, or 2 .. k in turn k of a loop around. Where such a loop had too few,
+ * all choices get values that are as much greater, and the runs are done again. After all of them every loop has had
  * 2 S + 1 turns in one, or as many as any launch has.
  */
 #include "lang/checked.h"
