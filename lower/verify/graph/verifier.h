@@ -115,7 +115,6 @@ typedef struct Verifier {
     VEC(int64_t) picked;     /* of a run: numbers in minima and maxima that were chosen */
     VEC(ValueList) lists; /* values of choices */
     Turns *turns;         /* by op */
-    uint8_t *reached;     /* by op: REACHED_NOW, REACHED */
     bool afresh;         /* another one was met: the choices are made anew */
     Round *rounds;      /* by value */
     VEC(uint32_t) own;  /* loops whose trip count is not a number */

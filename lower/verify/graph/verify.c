@@ -322,56 +322,37 @@ static void registers(Verifier *v)
     }
 }
 
-enum { GUARD_DEPTH = 24 };
-
-/* Made from the CTA's place and launch values alone: it is the same in all turns of all loops. */
-static bool same_in_turns(const Verifier *v, const IrArg *arg, int depth)
+static bool changes(const Verifier *v, const IrArg *arg)
 {
-    if (arg->kind != IRA_VAL) return true;
-    const IrOp *op = v->ops[v->def[arg->id - 1]];
-    if (depth == 0 || op->elect || !run_pure(op)) return false;
-    for (uint32_t i = 0; i < op->nargs; i++)
-        if (!same_in_turns(v, &op->args[i], depth - 1)) return false;
-    return true;
+    return arg->kind == IRA_VAL && v->rounds[arg->id - 1].changes;
 }
 
-static bool guard_differs(const Verifier *v, const IrOp *o)
+/* What an op orders depends on the turn: its guard, or how many turns it has. */
+static void find_uneven(Verifier *v)
 {
-    return o->guard.pred && !same_in_turns(v, &(IrArg){.kind = IRA_VAL, .id = o->guard.pred}, GUARD_DEPTH);
+    for (uint32_t i = 0; i < v->nops; i++) {
+        const IrOp *op = v->ops[i];
+        IrGroup group = (IrGroup)v->group[i];
+        bool orders = group == IRG_BARRIER || group == IRG_SYNC || group == IRG_GROUP || group == IRG_FENCE;
+        bool guarded = orders && op->guard.pred && v->rounds[op->guard.pred - 1].changes;
+        v->uneven |= guarded || (op->op == IR_LOOP && (changes(v, v->operands[i].a) || changes(v, v->operands[i].b)));
+        v->conditional |= guarded && group == IRG_BARRIER && op->op != IR_BAR_EXPECT;
+        v->dealt |= op->op == IR_TICKET || op->op == IR_CLC_NEXT;
+    }
 }
 
-static bool conditional(const Verifier *v, uint32_t op)
-{
-    const IrOp *o = v->ops[op];
-    return v->group[op] == IRG_BARRIER && o->op != IR_BAR_EXPECT && guard_differs(v, o);
-}
-
-/* What it orders depends on the turn: its guard, or how many turns it has. */
-static bool differs(const Verifier *v, uint32_t op)
-{
-    const IrOp *o = v->ops[op];
-    IrGroup group = (IrGroup)v->group[op];
-    bool orders = group == IRG_BARRIER || group == IRG_SYNC || group == IRG_GROUP || group == IRG_FENCE;
-    if (o->op == IR_LOOP)
-        return !same_in_turns(v, ir_find(o, IRK_A), GUARD_DEPTH) || !same_in_turns(v, ir_find(o, IRK_B), GUARD_DEPTH);
-    return orders && guard_differs(v, o);
-}
-
-/* Numbers that come round, k % c, do so in the runs, too (tries/moduli.c). */
+/* Numbers that come round do so in the runs, too. */
 static void find_moving(Verifier *v)
 {
-    bool *turns = arena_array(v->arena, bool, v->nvalues + 1); /* by value: another one in each turn */
     v->moving = arena_array(v->arena, bool, v->k->bufs.n);
     for (uint32_t i = 0; i < v->nops && !v->few; i++) {
         const IrOp *op = v->ops[i];
-        int64_t k;
-        bool any = loop_own_count(op) || op->op == IR_GET, round = op->op == IR_MOD && verify_number(v, ir_find(op, IRK_B), &k);
         for (uint32_t j = 0; j < op->nargs; j++) {
             const IrArg *arg = &op->args[j], *byte = arg->kind == IRA_BUF ? ir_part(op, arg, IRK_OFFSET) : NULL;
-            any |= arg->kind == IRA_VAL && turns[arg->id - 1] && !round;
-            if (byte && byte->kind == IRA_VAL) v->moving[arg->id] |= turns[byte->id - 1];
+            if (byte == NULL || byte->kind != IRA_VAL) continue;
+            const Round *r = &v->rounds[byte->id - 1];
+            v->moving[arg->id] |= (r->loops || r->vars) && !round_returns(r);
         }
-        if (op->dst) turns[op->dst - 1] = any;
     }
 }
 
@@ -383,7 +364,6 @@ static void prepare(Verifier *v)
     for (uint32_t i = 0; i < v->bodies.n; i++) blocks_match(v, &v->bodies.v[i]);
     find_operands(v);
     run_prepare(v);
-    find_moving(v);
     v->bar_base = arena_array(v->arena, uint32_t, k->bars.n);
     v->slots = 1;
     for (uint32_t i = 0; i < k->bars.n; i++) {
@@ -397,14 +377,11 @@ static void prepare(Verifier *v)
         v->nplaces += k->bufs.v[i].slots;
         if (k->bufs.v[i].slots > v->slots) v->slots = k->bufs.v[i].slots;
     }
-    for (uint32_t i = 0; i < v->nops; i++) {
-        v->conditional |= conditional(v, i);
-        v->dealt |= v->ops[i]->op == IR_TICKET || v->ops[i]->op == IR_CLC_NEXT;
-        v->uneven |= differs(v, i);
-    }
     for (uint32_t i = 0; i < v->nops; i++) tensors_of(v, v->ops[i]);
     period_parities(v);
-    cones_find(v);
+    rounds_prepare(v);
+    find_uneven(v);
+    find_moving(v);
     moduli_prepare(v);
     if (v->failed) return;
     if (v->nslots == 0) v->nslots = 1;

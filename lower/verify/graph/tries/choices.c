@@ -262,11 +262,6 @@ static void add_counts(Verifier *v, Values *l, const Choice *c, int64_t scale, i
         if (fits(v, S, counts[i])) counts[n++] = counts[i];
     for (uint32_t i = 0; i < n; i++)
         add_value(l, scale == 1 || scale == -1 ? (counts[i] - constant) * scale : counts[i]);
-    const FormData *of = form_data(&v->f, c->of);
-    int64_t last = scale > 0 ? of->hi : of->lo, upper; /* as many as any launch has */
-    if (mul_s64(last, scale, &upper) && add_s64(upper, constant, &upper) && upper > 1 && upper <= 2 * S + 1 &&
-        fits(v, S, upper))
-        add_value(l, last);
     for (uint32_t i = 0; i < v->limits.n; i++) {
         add_value(l, v->limits.v[i] + 1);
         for (uint32_t j = 0; j < n; j++) add_value(l, v->limits.v[i] + counts[j]);

@@ -43,11 +43,11 @@ typedef struct Unlike { /* turns of a loop that conditions on its index tell apa
     uint32_t front, end;
     bool rounds;
 } Unlike;
-enum { REACHED_NOW = 1, REACHED = 2 };
 typedef struct Round { /* of a value: tries/rounds.c */
     int64_t turns, step;  /* m times so many turns of any loop later it is a multiple of m * step more; turns 0: not known */
     bool bits;            /* for m that are powers of 2 */
     uint64_t loops, vars; /* whose index, or what they hold, it is made from: a bit each */
+    bool changes;         /* it may be another one in another turn, or for another thread */
     bool given;           /* made from launch values, or others that chosen trip counts may make a number */
 } Round;
 static inline bool round_returns(const Round *r)

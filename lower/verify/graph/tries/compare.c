@@ -47,7 +47,8 @@ static bool widest(Domain *d, Poly x, int64_t *most)
 {
     Poly lo, hi;
     int64_t least, greatest;
-    if (!domain_min(d, x, &lo) || !domain_max(d, x, &hi) || !poly_is_const(lo, &least) || !poly_is_const(hi, &greatest)) return false;
+    if (!domain_min(d, x, &lo) || !domain_max(d, x, &hi)) return false;
+    if (!poly_is_const(lo, &least) || !poly_is_const(hi, &greatest)) return false;
     *most = -least > greatest ? -least : greatest;
     return least > INT32_MIN && greatest < INT32_MAX;
 }

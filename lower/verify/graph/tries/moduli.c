@@ -52,7 +52,8 @@ static void add_rounds(Moduli *m, uint8_t cones)
         if (!round_returns(r) || (returns(v, o->a) && returns(v, o->b) && returns(v, o->cond))) continue;
         if (!(r->loops & v->turning || r->vars & m->vars)) continue;
         add(m, r->turns, i, false);
-        for (uint32_t j = 0; j < v->own.n && r->turns > 1; j++) v->unlike[v->own.v[j]].rounds |= (r->loops & v->loop_bit[v->own.v[j]]) != 0;
+        for (uint32_t j = 0; j < v->own.n && r->turns > 1; j++)
+            v->unlike[v->own.v[j]].rounds |= (r->loops & v->loop_bit[v->own.v[j]]) != 0;
     }
 }
 
@@ -198,7 +199,6 @@ void moduli_prepare(Verifier *v)
     v->counter = arena_array(v->arena, bool, v->k->vars.n);
     v->unlike = arena_array(v->arena, Unlike, v->nops + 1);
     v->joint = 1;
-    rounds_find(v, 1);
     for (uint32_t i = 0; i < v->nops; i++) find_counters(v, v->ops[i]);
     for (uint32_t i = 0; i < v->k->vars.n; i++)
         if (!v->counter[i] && !v->parity[i]) m.vars |= v->variable_bit[i];

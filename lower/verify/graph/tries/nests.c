@@ -235,7 +235,7 @@ static uint32_t depth_of(const Verifier *v, uint32_t loop)
 {
     const Body *b = verify_body(v, loop);
     uint32_t at = loop - b->base, depth = 0;
-    if (!loop_own_count(v->ops[loop]) || !(b->block[at] & BLOCK_EVENTS)) return 0;
+    if (!(b->block[at] & BLOCK_EVENTS)) return 0;
     for (uint32_t i = 0; i <= at; i++) depth += loop_own_count(&b->role->ops.v[i]) && b->partner[i] > at;
     return depth;
 }
@@ -245,48 +245,37 @@ static bool one_nest(const Verifier *v, uint32_t a, uint32_t b)
     return v->nest[a] == 0 || v->nest[b] == 0 || v->nest[a] == v->nest[b];
 }
 
-/* Both may be in a turn at the same time. Roles of the compiler are one program: there it is the same loop of that. */
-static bool side_by_side(const Verifier *v, uint32_t a, uint32_t b)
-{
-    Span x = v->ops[a]->span, y = v->ops[b]->span;
-    for (uint32_t i = 0; i < v->k->bars.n; i++)
-        if (!v->k->bars.v[i].derived) return one_nest(v, a, b);
-    return x.hi == 0 || y.hi == 0 ? one_nest(v, a, b) : x.lo == y.lo && x.hi == y.hi;
-}
-
-static Unlike unlike_beside(const Verifier *v, const uint32_t *depth, uint32_t loop)
+/* What tells turns apart of loops that may be in a turn at the same time; deeper: there are loops in them. */
+static Unlike unlike_beside(const Verifier *v, const uint32_t *depth, uint32_t loop, bool *deeper)
 {
     Unlike all = {0};
-    for (uint32_t i = 0; i < v->nops; i++) {
-        if (depth[i] != depth[loop] || v->ops[i]->op != IR_LOOP || !side_by_side(v, i, loop)) continue;
-        const Unlike *u = &v->unlike[i];
+    for (uint32_t i = 0; i < v->own.n; i++) {
+        uint32_t at = v->own.v[i];
+        const Unlike *u = &v->unlike[at];
+        if (!one_nest(v, at, v->own.v[loop])) continue;
+        *deeper |= depth[i] > depth[loop];
+        if (depth[i] != depth[loop] || v->ops[at]->op != IR_LOOP) continue;
         if (u->front > all.front) all.front = u->front;
         if (u->end > all.end) all.end = u->end;
-        all.rounds |= u->rounds || period_steps(v, i);
+        all.rounds |= u->rounds || period_steps(v, at);
     }
     return all;
-}
-
-static bool has_deeper(const Verifier *v, const uint32_t *depth, uint32_t loop)
-{
-    for (uint32_t i = 0; i < v->nops; i++)
-        if (depth[i] > depth[loop] && one_nest(v, i, loop)) return true;
-    return false;
 }
 
 /* Where the turns of a loop differ by its index or by variables, it matters which of them those of a deeper loop are in, of its
  * role or another. */
 void nests_together(Verifier *v)
 {
-    uint32_t *depth = arena_array(v->arena, uint32_t, v->nops + 1);
+    uint32_t *depth = arena_array(v->arena, uint32_t, v->own.n);
     v->together = arena_array(v->arena, uint32_t, v->nops + 1);
     v->both_ends = false;
-    for (uint32_t i = 0; i < v->nops; i++) depth[i] = depth_of(v, i);
-    for (uint32_t i = 0; i < v->nops; i++) {
+    for (uint32_t i = 0; i < v->own.n; i++) depth[i] = depth_of(v, v->own.v[i]);
+    for (uint32_t i = 0; i < v->own.n; i++) {
+        bool deeper = false;
         if (depth[i] == 0) continue;
-        Unlike u = unlike_beside(v, depth, i);
+        Unlike u = unlike_beside(v, depth, i, &deeper);
         v->both_ends |= u.end && (u.front || u.rounds);
-        if ((u.front || u.end || u.rounds) && has_deeper(v, depth, i))
-            v->together[i] = u.front + u.end + (u.rounds ? v->joint : 1);
+        if ((u.front || u.end || u.rounds) && deeper)
+            v->together[v->own.v[i]] = u.front + u.end + (u.rounds ? v->joint : 1);
     }
 }

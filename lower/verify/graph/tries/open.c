@@ -1,7 +1,7 @@
-/* Comparisons, minima and maxima that are held open: chosen trip counts make them of two numbers, and what the runs make of them does not
- * tell of longer loops (tries/compare.c). Longer loops may have them otherwise, in any of
- * their turns, so they are worked out anew from the indices of loops as values of which nothing is known but that they are
- * within their bounds, and from the launch values as these stand.
+/* Comparisons, minima and maxima that are held open: chosen trip counts make them of two numbers, and what the runs make
+ * of them does not tell of longer loops (tries/compare.c). Longer loops may have them otherwise, in any of their turns, so
+ * they are worked out anew from the indices of loops as values of which nothing is known but that they are within their
+ * bounds, and from the launch values as these stand.
  *
  * The index of two turns is one value where both are the same turns of like loops: then it is equal in every launch. What
  * is made from it is equal where the expression is. The numbers that stand for it don't count: in the few turns of a

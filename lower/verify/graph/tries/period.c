@@ -1,21 +1,21 @@
 /* From the trip counts that were tried to all of them.
  *
- * Tried are 0, 1, 2, S - 1, S, S + 1 and 2 S + 1 turns, or all up to that where slots are fixed, S the most slots of a ring, and at least
- * the turns after which all that steers comes round together (tries/moduli.c). What makes longer loops nothing new:
+ * Tried are 0, 1, 2, S - 1, S, S + 1 and 2 S + 1 turns, or all up to that where slots are fixed, S the most slots of a
+ * ring, and at least the turns after which all that steers comes round together (tries/moduli.c). What makes longer loops
+ * nothing new:
  * - Slots and parities are periodic. They are made from variables that the turns set and from the loop's index. A
  *   variable's next value depends on such variables alone (or on the index modulo a constant that comes round within
- *   2 S turns). Those that are made from
- *   each other are a circle; in a run each circle comes back to values that it had, so it goes round for ever. Those of the
- *   program come back all at once, where the moduli of indices do: the runs are made again with as many turns. Index and parity meet only under % or & by a constant;
- *   an index that is a slot as it is would leave the ring in the longer runs and was refused there.
- * - A condition on an index that steers synchronisation or copies was seen to hold and to fail (tries/compare.c), or the runs
- *   leave open whether it holds (tries/open.c). It compares a turn with an end of the loop (`k + c < n`), or with a
- *   constant that the runs reach.
+ *   2 S turns). Those that are made from each other are a circle; in a run each circle comes back to values that it had,
+ *   so it goes round for ever. Those of the program come back all at once, where the moduli of indices do: the runs are
+ *   made again with as many turns. Index and parity meet only under % or & by a constant; an index that is a slot as it is
+ *   would leave the ring in the longer runs and was refused there.
+ * - A condition that steers synchronisation or copies compares a turn with an end of the loop (`k + c < n`), with a
+ *   constant that the runs reach, or a remainder: the turns of the longest run meet it in every way that there is, also
+ *   together with others (tries/compare.c). Or the runs leave open whether it holds (tries/open.c).
  * - A variable whose bit s is the parity of the waits so far on slot s of a barrier, also of waits under conditions, says
  *   the right parity however often the loop runs; what it was made from need not come round.
  * - Where barriers are used under conditions, S is twice as large, and large enough that 2 S + 1 turns hold a window without
- *   the first and the last turns in which any conditions differ, with turns of each remainder (compare_fit in
- *   tries/compare.c). Conditions that CTA and launch alone decide are the same in all turns.
+ *   the first and the last turns in which any conditions differ, with turns of each remainder (tries/compare.c). Conditions that CTA and launch alone decide are the same in all turns.
  * - So the graph of n turns, n > 2 S + 1, is that of 2 S + 1 turns with turns like the middle ones put in. Waits, groups
  *   and slots reach at most S turns back or ahead (a phase of a slot is waited for before the next one of that slot
  *   begins: unroll/barriers.c). Each pair of accesses that could be a race, and each phase, has all that orders it
@@ -37,8 +37,6 @@ typedef struct Start { /* of a loop, by a thread: what variables held at its fir
 struct Period {
     uint8_t *relevant; /* by variable: slots, parities or conditions of synchronisation depend on it */
     uint64_t *circle; /* by relevant variable: those that are made from each other go round together: a bit of each */
-    uint32_t *sums;  /* by op that opens a loop: where the other variables that it sets begin in sum, + 1; 0: there are none */
-    VEC(uint32_t) sum; /* each loop's end with UINT32_MAX */
     uint64_t *sets;  /* by op that opens a loop: circles with a variable that it sets */
     uint64_t program; /* circles that do not only turn rings */
     int64_t needed;   /* turns after which all came back that the program turns */
@@ -52,8 +50,9 @@ struct Period {
 
 /* ---- indices as they are ---- */
 
-/* With what it meets in the operand an index has to come round within the turns that the runs have. As a slot it may be as it is: it
- * leaves the ring, and the runs see that. Of a family in a place or number of bytes, which minima and maxima clip: those are held open. */
+/* With what it meets in the operand an index has to come round within the turns that the runs have. As a slot it may be
+ * as it is: it leaves the ring, and the runs see that. Of a family in a place or number of bytes, which minima and maxima
+ * clip: those are held open. */
 static void use(Verifier *v, uint32_t at, const IrArg *arg, IrKey key)
 {
     if (arg == NULL || arg->kind != IRA_VAL) return;
@@ -199,24 +198,6 @@ bool period_steps(const Verifier *v, uint32_t loop)
 
 /* ---- preparation ---- */
 
-/* What no slot or parity is made from, by the loops that set it. */
-static void find_sums(Verifier *v)
-{
-    struct Period *p = v->period;
-    p->sums = arena_array(v->arena, uint32_t, v->nops);
-    for (uint32_t i = 0; i < v->nops; i++) {
-        if (v->ops[i]->op != IR_LOOP && v->ops[i]->op != IR_REPEAT) continue;
-        const Body *b = verify_body(v, i);
-        uint32_t first = p->sum.n;
-        for (uint32_t j = i + 1; j < b->base + b->partner[i - b->base]; j++)
-            if (v->ops[j]->op == IR_SET && !p->relevant[v->operands[j].var])
-                vec_push(v->arena, &p->sum, v->operands[j].var);
-        if (p->sum.n == first) continue;
-        vec_push(v->arena, &p->sum, UINT32_MAX);
-        p->sums[i] = first + 1;
-    }
-}
-
 void period_prepare(Verifier *v)
 {
     bool *within = v->period ? v->period->within : arena_array(v->arena, bool, v->nops);
@@ -231,7 +212,6 @@ void period_prepare(Verifier *v)
     for (uint32_t i = 0; i < v->k->vars.n; i++) p->relevant[i] = v->cone_of_variable[i] & CONE_SYNC;
     for (uint32_t i = 0; i < v->nops; i++) use_operands(v, i);
     find_circles(v);
-    find_sums(v);
     for (uint32_t i = 0; i < v->nops; i++) {
         if (v->ops[i]->op != IR_LOOP && v->ops[i]->op != IR_REPEAT) continue;
         const Body *b = verify_body(v, i);
@@ -249,11 +229,13 @@ void period_prepare(Verifier *v)
 /* Sums over the turns that neither slots nor parities are made from stand for any value: longer loops reach more. */
 static void forget_sums(Verifier *v, uint32_t loop)
 {
-    const struct Period *p = v->period;
-    if (p->sums[loop] == 0 || (v->ops[loop]->op != IR_REPEAT && !v->chosen[loop])) return;
-    for (const uint32_t *var = &p->sum.v[p->sums[loop] - 1]; *var != UINT32_MAX; var++) {
+    const Body *b = verify_body(v, loop);
+    if (v->ops[loop]->op != IR_REPEAT && !v->chosen[loop]) return;
+    for (uint32_t i = loop + 1; i < b->base + b->partner[loop - b->base]; i++) {
+        uint32_t var = v->operands[i].var;
         int64_t k;
-        if (form_is_const(&v->f, v->now->vars[*var].x, &k)) run_forget(v, *var);
+        if (v->ops[i]->op != IR_SET || v->period->relevant[var]) continue;
+        if (form_is_const(&v->f, v->now->vars[var].x, &k)) run_forget(v, var);
     }
 }
 

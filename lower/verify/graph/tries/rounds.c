@@ -1,8 +1,9 @@
-/* What becomes of values from turn to turn, in one pass over the ops: how they come round, and what they are made from. Also which
- * values and variables something is made from.
+/* What becomes of values from turn to turn, in one pass over the ops: how they come round, and what they are made from.
+ * Also which values and variables something is made from.
  *
- * m times `turns` turns of any loop later a value is a multiple of m times `step` more, for each m; step 0: it is the same. So an index
- * (1, 1), k / 2 (2, 1), k / 2 % 3 (6, 0). When a variable comes back to what it held the runs show (tries/period.c): here it counts as if it stayed.
+ * m times `turns` turns of any loop later a value is a multiple of m times `step` more, for each m; step 0: it is the
+ * same. So an index (1, 1), k / 2 (2, 1), k / 2 % 3 (6, 0). When a variable comes back to what it held the runs show
+ * (tries/period.c): here it counts as if it stayed.
  */
 #include <string.h>
 
@@ -36,7 +37,9 @@ static Round later(Round x, int64_t by)
 
 static Round both(Round a, Round b)
 {
-    Round r = {.loops = a.loops | b.loops, .vars = a.vars | b.vars, .given = a.given || b.given, .bits = a.bits || b.bits};
+    Round r = {.loops = a.loops | b.loops, .vars = a.vars | b.vars, .bits = a.bits || b.bits};
+    r.changes = a.changes || b.changes;
+    r.given = a.given || b.given;
     int64_t turns = a.turns && b.turns ? rounds_joint(a.turns, b.turns) : INT64_MAX;
     if (turns == INT64_MAX) return r;
     a = later(a, turns / a.turns);
@@ -129,7 +132,10 @@ static Round of_leaf(const Verifier *v, uint32_t at, int64_t step)
 {
     const IrOp *op = v->ops[at];
     if (op->op == IR_GET)
-        return (Round){.turns = 1, .step = step, .vars = v->variable_bit[v->operands[at].var], .given = v->given[v->operands[at].var]};
+        return (Round){.turns = 1,
+                       .step = step,
+                       .vars = v->variable_bit[v->operands[at].var],
+                       .given = v->given[v->operands[at].var]};
     if (loop_fixed(op)) return (Round){.turns = 1};
     return op->op == IR_LOOP ? (Round){.turns = 1, .step = 1, .loops = v->loop_bit[at]} : (Round){.given = true};
 }
@@ -156,7 +162,11 @@ void rounds_find(Verifier *v, int64_t step)
             const IrOp *op = v->ops[i];
             bool launch = op->op == IR_PARAM || op->op == IR_SREG;
             if (op->dst == 0) continue;
-            v->rounds[op->dst - 1] = launch ? (Round){.turns = 1, .given = true} : v->operands[i].pure ? round_of_op(v, op) : of_leaf(v, i, step);
+            Round *r = &v->rounds[op->dst - 1];
+            *r = launch                ? (Round){.turns = 1, .given = true}
+                 : v->operands[i].pure ? round_of_op(v, op)
+                                       : of_leaf(v, i, step);
+            r->changes |= op->elect || !v->operands[i].pure;
         }
         for (uint32_t i = 0; i < v->nops; i++) {
             if (!gives(v, i)) continue;
@@ -237,7 +247,8 @@ static void add_roots(Verifier *v)
         const IrOp *op = v->ops[i];
         IrGroup group = (IrGroup)v->group[i];
         for (uint32_t j = 0; j < op->nargs; j++) add_operand(v, i, &op->args[j]);
-        if (group == IRG_BARRIER || group == IRG_SYNC || group == IRG_GROUP || group == IRG_FENCE) add_pred(v, i, op->guard.pred, CONE_SYNC);
+        bool orders = group == IRG_BARRIER || group == IRG_SYNC || group == IRG_GROUP || group == IRG_FENCE;
+        if (orders) add_pred(v, i, op->guard.pred, CONE_SYNC);
         if (op->op != IR_LOADS) add_pred(v, i, op->guard.pred, CONE_LOADS);
     }
     for (uint32_t i = 0; i < v->nops; i++)
@@ -256,10 +267,11 @@ static void number_bits(Verifier *v)
         if (b->block[i - b->base] & BLOCK_EVENTS) v->turning |= v->loop_bit[i];
     }
     for (uint32_t i = 0; i < v->k->vars.n; i++)
-        if (v->cone_of_variable[i] & (CONE_SYNC | CONE_PLACE)) v->variable_bit[i] = UINT64_C(1) << (vars < BITS - 1 ? vars++ : vars);
+        if (v->cone_of_variable[i] & (CONE_SYNC | CONE_PLACE))
+            v->variable_bit[i] = UINT64_C(1) << (vars < BITS - 1 ? vars++ : vars);
 }
 
-void cones_find(Verifier *v)
+void rounds_prepare(Verifier *v)
 {
     v->cone = arena_array(v->arena, uint8_t, v->nops + 1);
     v->cone_of_variable = arena_array(v->arena, uint8_t, v->k->vars.n);
@@ -270,4 +282,5 @@ void cones_find(Verifier *v)
     v->rounds = arena_array(v->arena, Round, v->nvalues);
     add_roots(v);
     number_bits(v);
+    rounds_find(v, 1);
 }

@@ -53,14 +53,15 @@ Form open_form(Verifier *v, uint32_t op); /* the form that stands for an op that
 Form open_count(Verifier *v, uint32_t loop); /* how many turns it has, without what was chosen; 0: not known */
 
 /* ---- rounds.c ---- */
-void cones_find(Verifier *v); /* what something is made from */
-bool cones_number(const Verifier *v, uint32_t op, IrKey key); /* the op's operand has to be a number in the runs; of a family places and amounts, too */
+void rounds_prepare(Verifier *v); /* and what something is made from; variables count as if they were one more in each turn */
+/* The op's operand has to be a number in the runs; of a family places and amounts, too. */
+bool cones_number(const Verifier *v, uint32_t op, IrKey key);
 void rounds_find(Verifier *v, int64_t step); /* step: by how much a variable is more in each turn */
 Round round_of_op(const Verifier *v, const IrOp *op); /* a pure one */
 int64_t rounds_joint(int64_t a, int64_t b); /* the least common multiple; INT64_MAX: too large */
 
 /* ---- moduli.c ---- */
-void moduli_prepare(Verifier *v); /* fixed, joint, and ring */
+void moduli_prepare(Verifier *v); /* fixed, joint, and ring; from then on variables count as if they stayed */
 /* What steers was seen to come round after so many turns: whether the period gets longer by that, and the ring with it. */
 bool moduli_longer(Verifier *v, int64_t turns);
 

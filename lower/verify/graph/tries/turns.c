@@ -1,7 +1,7 @@
 /* Whether the runs gave each loop the turns that tell of longer ones. What one loop chooses decides the trip counts of
- * others, too: `n - 4` turns where `n` were chosen, or 2 .. k in turn k of a loop around. Where such a loop had too few, all choices get
- * values that are as much greater, and the runs are done again. After all of them every loop has had
- * 2 S + 1 turns in one, or as many as any launch has; and every op that does something has been reached.
+ * others, too: `n - 4` turns where `n` were chosen, or 2 .. k in turn k of a loop around. Where such a loop had too few,
+ * all choices get values that are as much greater, and the runs are done again. After all of them every loop has had
+ * 2 S + 1 turns in one, or as many as any launch has.
  */
 #include "lang/checked.h"
 #include "lower/verify/graph/tries/tries.h"
@@ -12,23 +12,18 @@ enum { PARTS_FUEL = 32 };
 void turns_prepare(Verifier *v)
 {
     v->turns = arena_array(v->arena, Turns, v->nops + 1);
-    v->reached = arena_array(v->arena, uint8_t, v->nops + 1);
 }
 
 void turns_begin(Verifier *v)
 {
-    for (uint32_t i = 0; i < v->nops; i++) {
-        v->turns[i].now = 0;
-        v->reached[i] &= REACHED;
-    }
+    for (uint32_t i = 0; i < v->own.n; i++) v->turns[v->own.v[i]].now = 0;
 }
 
 void turns_keep(Verifier *v)
 {
-    for (uint32_t i = 0; i < v->nops; i++) {
-        Turns *t = &v->turns[i];
+    for (uint32_t i = 0; i < v->own.n; i++) {
+        Turns *t = &v->turns[v->own.v[i]];
         if (t->now > t->most) t->most = t->now;
-        if (v->reached[i] & REACHED_NOW) v->reached[i] |= REACHED;
     }
 }
 
@@ -79,33 +74,6 @@ void turns_repeat(Verifier *v, uint32_t op, int64_t turns, bool certain)
 
 /* ---- after all runs ---- */
 
-static bool does_something(const Verifier *v, uint32_t op)
-{
-    return v->group[op] != IRG_SCALAR && v->group[op] != IRG_CONTROL;
-}
-
-/* A block that was come to is left out where its condition says so in all turns of every launch: those that trip counts decide
- * tell of longer loops or are held open (tries/compare.c). */
-static bool left_out(const Verifier *v, const Body *b, uint32_t at)
-{
-    for (uint32_t i = 0; i < at; i++) {
-        const IrOp *op = &b->role->ops.v[i];
-        uint32_t end = b->partner[i];
-        if (!ir_opens_block((IrOpcode)op->op) && op->op != IR_ELSE) continue;
-        if (at < end && v->reached[b->base + i] & REACHED) return true;
-    }
-    return false;
-}
-
-static void check_reached(Verifier *v)
-{
-    for (uint32_t i = 0; i < v->nops && !v->failed; i++) {
-        const Body *b = verify_body(v, i);
-        if (!does_something(v, i) || v->reached[i] & REACHED || left_out(v, b, i - b->base)) continue;
-        verify_refuse(v, E0660, i, "no run that was tried gets here");
-    }
-}
-
 static bool too_few(const Verifier *v, uint32_t loop, int64_t *least)
 {
     const Turns *t = &v->turns[loop];
@@ -136,5 +104,4 @@ void turns_check(Verifier *v)
                 v->diags, g, (Span){0, 0},
                 "its trip count is made from that of another loop, or from its turns, and no run gives it as many");
     }
-    if (!v->failed) check_reached(v);
 }

@@ -316,7 +316,6 @@ void run_step(Verifier *v)
 {
     uint32_t op = run_op(v);
     const IrOp *o = v->ops[op];
-    v->reached[op] |= REACHED_NOW;
     if (!takes_part(v, o)) {
         if (o->dst) v->now->value[o->dst - 1].x = 0;
         return;
