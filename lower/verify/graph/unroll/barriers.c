@@ -143,7 +143,8 @@ static bool over_before(const Verifier *v, const Phase *p, const Part *part)
 
 static void expects_late(Verifier *v, uint32_t op, uint32_t slot, const Phase *p)
 {
-    Diag *g = verify_refuse(v, E0655, op, "barrier %s is told to expect bytes when all arrivals are made: its phase may be over",
+    Diag *g = verify_refuse(v, E0655, op,
+                            "barrier %s is told to expect bytes when all arrivals are made: its phase may be over",
                             verify_bar_name(v, slot));
     verify_also(v, g, p->op, "the last arrival");
     if (g) diag_fix(v->diags, g, "leave it out if `commit` makes that arrival, which announces its copies' bytes; else put it before");
@@ -303,6 +304,13 @@ static void step_wait(Verifier *v, uint32_t op, uint32_t slot)
     if (v->now->block == RUNS) waited(v, op, slot, p);
 }
 
+/* Once, and unconditionally: ir_check. */
+static void step_init(Verifier *v, uint32_t op, uint32_t slot)
+{
+    uint32_t count = (uint32_t)verify_arg(v, op, IRK_COUNT_)->imm;
+    v->bars[slot] = (BarSlot){.count = count, .init = event_new(v, op)};
+}
+
 void barrier_step(Verifier *v, uint32_t op)
 {
     uint32_t slot;
@@ -318,10 +326,11 @@ void barrier_step(Verifier *v, uint32_t op)
     if (rank < 0 || rank >= v->nranks) {
         verify_refuse(v, E0658, op, "CTA %lld of a cluster of %u", (long long)rank, v->nranks);
     } else if (code != IR_BAR_INIT && code != IR_BAR_WAIT) {
-        Part part = {.event = event_new(v, op), .op = op, .arrives = code != IR_BAR_EXPECT, .expects = code != IR_BAR_ARRIVE};
-        barrier_count(v, (uint32_t)rank, part);
+        bool arrives = code != IR_BAR_EXPECT, expects = code != IR_BAR_ARRIVE;
+        EventId e = event_new(v, op);
+        barrier_count(v, (uint32_t)rank, (Part){.event = e, .op = op, .arrives = arrives, .expects = expects});
     } else if (barrier_slot(v, op, (uint32_t)rank, &slot)) {
-        if (code == IR_BAR_INIT) v->bars[slot] = (BarSlot){.count = (uint32_t)verify_arg(v, op, IRK_COUNT_)->imm, .init = event_new(v, op)};
+        if (code == IR_BAR_INIT) step_init(v, op, slot);
         else if (initialised(v, op, slot)) step_wait(v, op, slot);
     }
 }

@@ -29,8 +29,10 @@ bool copy_bytes(Verifier *v, uint32_t op, IrKey key, uint32_t rank, Form bytes, 
     }
     out->hi = form_add(f, out->lo, 1, bytes);
     if (out->slot >= 0 && out->slot < b->slots && bytes_within(v, guard, out->lo, out->hi, b->bytes)) return true;
-    verify_refuse(v, E0658, op, "bytes %s .. %s of slot %lld of %s, which has %u slots of %u bytes, are not certain to lie within",
-                  verify_form_text(v, out->lo), verify_form_text(v, out->hi), (long long)out->slot, b->name, b->slots, b->bytes);
+    verify_refuse(v, E0658, op,
+                  "bytes %s .. %s of slot %lld of %s, which has %u slots of %u bytes, are not certain to lie within",
+                  verify_form_text(v, out->lo), verify_form_text(v, out->hi), (long long)out->slot, b->name, b->slots,
+                  b->bytes);
     return false;
 }
 
@@ -271,13 +273,15 @@ static Phase *load_at(Verifier *v, const Copy *c, uint32_t rank)
     return p;
 }
 
-/* Bytes that are read until the copy is over. Of a map in memory, too: PTX ISA, cp.async.bulk.wait_group, counts that among the reads. */
+/* Bytes that are read until the copy is over. Those of a map in memory, too: PTX ISA, cp.async.bulk.wait_group, counts that
+ * among the reads. */
 static void reads(Verifier *v, const Copy *c, IrKey key, Phase *phase)
 {
     Bytes at;
     bool map = key == IRK_DESC;
     Form bytes = map ? form_const(&v->f, IR_MAP_BYTES) : c->room, guard = map ? form_const(&v->f, 1) : c->guard;
-    if (verify_arg(v, c->op, key) == NULL || v->failed || !copy_bytes(v, c->op, key, v->now->rank, bytes, guard, &at)) return;
+    if (verify_arg(v, c->op, key) == NULL || v->failed) return;
+    if (!copy_bytes(v, c->op, key, v->now->rank, bytes, guard, &at)) return;
     Access a = access_new(c->op, at, false, c->guard, c->event);
     a.async = true;
     a.phase = phase;
@@ -371,7 +375,7 @@ void copy_step(Verifier *v, uint32_t op)
               .guard = run_guard(v, op)};
     c.room = c.bytes;
     if (form_is(f, c.guard, 0) || (!map && form_is(f, c.bytes, 0))) return;
-    if (o->op == IR_ST_ASYNC) c.value = (Value){run_value(v, verify_arg(v, op, IRK_A)), run_by_trip(v, verify_arg(v, op, IRK_A))};
+    if (o->op == IR_ST_ASYNC) c.value = run_value_at(v, verify_arg(v, op, IRK_A));
     if (o->op == IR_CLC_NEXT && !ask(v, &c)) return;
     if (map) {
         c.map = &v->k->mf.maps.v[map->id];

@@ -124,8 +124,8 @@ static const Commit *commit_behind(const Verifier *v, EventId start, bool tensor
     return c < end ? c : NULL;
 }
 
-/* Operations of the tensor core arrive with the commit in their CTA, others where its first one does. Of a pair either CTA's barrier
- * tells of both. */
+/* Operations of the tensor core arrive with the commit in their CTA, others where its first one does. Of a pair either CTA's
+ * barrier tells of both. */
 void find_ends(Verifier *v)
 {
     for (uint32_t i = 0; i < v->accesses.n; i++) {

@@ -54,8 +54,8 @@ void blocks_match(Verifier *v, const Body *b)
 
 /* ---- values ---- */
 
-/* From turn to turn the value may be another one: it is made from the index, from a variable that the loop sets, or from what is not
- * worked out from values. */
+/* From turn to turn the value may be another one: it is made from the index, from a variable that the loop sets, or from
+ * what is not worked out from values. */
 static bool varies(const Verifier *v, const IrOp *op, const uint32_t *in, uint32_t loop)
 {
     if (op->op == IR_GET) return in[v->nvalues + ir_find(op, IRK_VAR)->id] == loop;
@@ -75,7 +75,8 @@ static bool picks_slot(const IrOp *op, const uint32_t *in, uint32_t loop)
 
 enum { FEW = 8 };
 
-/* in: by value, then by variable: the block, if it varies there. The copies of a loop that picks slots are gone through one by one. */
+/* in: by value, then by variable: the block, if it varies there. The copies of a loop that picks slots are gone through one
+ * by one. */
 void inside_find(Verifier *v, const Body *b, uint32_t open, uint32_t *in)
 {
     Inside *inside = &v->inside[b->base + open];

@@ -210,9 +210,15 @@ Form run_whole(Verifier *v, const IrArg *arg)
     return value_at(v, arg, VALUE_DEPTH).x;
 }
 
+Value run_value_at(Verifier *v, const IrArg *arg)
+{
+    Value x = value_at(v, arg, VALUE_DEPTH);
+    return (Value){form_simplify(&v->f, x.x), x.by_trip};
+}
+
 Form run_value(Verifier *v, const IrArg *arg)
 {
-    return form_simplify(&v->f, value_at(v, arg, VALUE_DEPTH).x);
+    return run_value_at(v, arg).x;
 }
 
 bool run_number(Verifier *v, uint32_t op, const IrArg *arg, const char *what, int64_t *k)
@@ -288,11 +294,14 @@ static void step_scalar(Verifier *v, uint32_t index)
         define(v, op->dst, t->vars[var].x ? t->vars[var].x : form_leaf(&v->f, (IrType)op->type), t->vars[var].by_trip);
     } else if (op->op == IR_VAR || op->op == IR_SET) {
         uint32_t var = v->operands[index].var;
-        const IrArg *a = v->operands[index].a;
-        Form now = run_value(v, a), guard = run_guard(v, index);
-        bool trip = run_by_trip(v, a), always = form_is(&v->f, guard, 1);
-        if (op->guard.pred) trip |= run_by_trip(v, &(IrArg){.kind = IRA_VAL, .id = op->guard.pred});
-        t->vars[var] = always ? (Value){now, trip} : (Value){form_pick(&v->f, guard, now, t->vars[var].x), trip || t->vars[var].by_trip};
+        Value now = run_value_at(v, v->operands[index].a);
+        Form guard = run_guard(v, index);
+        if (op->guard.pred) now.by_trip |= run_by_trip(v, &(IrArg){.kind = IRA_VAL, .id = op->guard.pred});
+        if (!form_is(&v->f, guard, 1)) {
+            now.x = form_pick(&v->f, guard, now.x, t->vars[var].x);
+            now.by_trip |= t->vars[var].by_trip;
+        }
+        t->vars[var] = now;
     } else if (op->op == IR_LOADS) {
         load_scalar(v, op, index);
     } else if (op->op == IR_TICKET) {

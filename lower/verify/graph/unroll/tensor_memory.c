@@ -112,7 +112,7 @@ static bool source(Verifier *v, uint32_t op, const TmemCp *c, uint32_t rank, For
         verify_refuse(v, E0658, op, "the source in %s is not certain to begin at a multiple of 16 bytes", v->k->bufs.v[src->id].name);
         return false;
     }
-    if (!number && !multiple(v, start, pattern)) { /* somewhere within the pattern: which bytes of the buffer it reads nobody knows */
+    if (!number && !multiple(v, start, pattern)) { /* somewhere within it: which bytes of the buffer it reads nobody knows */
         int64_t far = tmem_linear(c, c->n - 1, s->rows - 1u, s->columns / 4u - 1) + TMEM_CHUNK;
         if (!copy_bytes(v, op, IRK_SRC, rank, form_const(f, far), guard, out)) return false;
         out->lo = form_const(f, 0);

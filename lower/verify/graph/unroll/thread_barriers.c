@@ -9,12 +9,17 @@ static bool belongs(const SyncPoint *s, const Thread *t)
     return (s->rank == UINT32_MAX || s->rank == t->rank) && (s->role == UINT32_MAX || s->role == t->role);
 }
 
+static bool same_barrier(const SyncPoint *a, const SyncPoint *b)
+{
+    return a->rank == b->rank && a->id == b->id && a->role == b->role;
+}
+
 /* v->now arrives at a use of the barrier that is not over, or begins a new one. */
 static void arrive(Verifier *v, uint32_t op, Meeting meeting, SyncPoint use)
 {
     uint32_t i = v->syncs.n;
     event_new(v, op);
-    while (i > 0 && (v->syncs.v[i - 1].rank != use.rank || v->syncs.v[i - 1].id != use.id || v->syncs.v[i - 1].role != use.role)) i--;
+    while (i > 0 && !same_barrier(&v->syncs.v[i - 1], &use)) i--;
     if (i == 0 || v->syncs.v[i - 1].arrived == v->syncs.v[i - 1].members) {
         for (uint32_t x = 0; x < v->threads.n; x++) use.members += belongs(&use, &v->threads.v[x]);
         use.clock = verify_clock_copy(v, NULL);
@@ -43,7 +48,8 @@ static void step_cta(Verifier *v, uint32_t op)
 {
     const Thread *t = v->now;
     bool all = ir_find(v->ops[op], IRK_THREADS)->imm == v->k->mf.threads;
-    uint32_t id = (uint32_t)ir_find(v->ops[op], IRK_ID)->imm, *user = &v->sync_ids[id], now = all ? UINT32_MAX : t->role + 1;
+    uint32_t id = (uint32_t)ir_find(v->ops[op], IRK_ID)->imm, now = all ? UINT32_MAX : t->role + 1;
+    uint32_t *user = &v->sync_ids[id];
     if (*user && *user != now) {
         verify_refuse(v, E0671, op, "cta.sync %u is used by two different sets of threads", id);
         return;

@@ -147,7 +147,8 @@ static void side_access(Verifier *v, uint32_t op, const Side *x, Bytes at, bool 
 
 static bool side_at(Verifier *v, uint32_t op, IrKey key, const Side *x, Form guard, Bytes *at)
 {
-    return verify_arg(v, op, key) == NULL || copy_bytes(v, op, key, v->now->rank, form_const(&v->f, side_bytes(x)), guard, at);
+    Form bytes = form_const(&v->f, side_bytes(x));
+    return verify_arg(v, op, key) == NULL || copy_bytes(v, op, key, v->now->rank, bytes, guard, at);
 }
 
 static void plan(Verifier *v, uint32_t op, Form guard)
@@ -230,7 +231,7 @@ void thread_step(Verifier *v, uint32_t op)
     if (!copy_bytes(v, op, write ? IRK_DST : IRK_SRC, v->now->rank, form_const(&v->f, size), guard, &at)) return;
     access(v, op, at, write, guard, event_new(v, op), 0);
     const IrArg *a = ir_find(o, IRK_A);
-    if (o->op == IR_STS) cell_at(v, &at, true)->value = (Value){run_value(v, a), run_by_trip(v, a)};
+    if (o->op == IR_STS) cell_at(v, &at, true)->value = run_value_at(v, a);
     if (o->dst == 0) return;
     /* What was stored there last: the run's order is that of all schedules, or check_races refuses the kernel. */
     const Cell *c = cell_at(v, &at, false);

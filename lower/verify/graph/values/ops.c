@@ -251,7 +251,8 @@ static Range launch_range(const Forms *f, const IrKernel *k, uint32_t x, int fue
 
 enum { BITS_FUEL = 16 };
 
-/* One bit of what the launch or data gives: the same pred however it was shifted and masked by numbers. 0: it is of something else. */
+/* One bit of what the launch or data gives: the same pred however it was shifted and masked by numbers. 0: it is of something
+ * else. */
 Form form_bit(Forms *f, const IrKernel *kernel, Form x, int64_t bit)
 {
     const FormAtom *a;
