@@ -332,36 +332,6 @@ def groups(n, rows):
     return offs.int().to(device), place.to(device), int(offs[-1])
 
 
-@case("cluster: bf16[{}, {}] to {} copies", (4096, 8192, 8), (20, 72, 4))
-def broadcast(rows, columns, copies):
-    x = bits((rows, columns), torch.bfloat16)
-    return Case(lambda x: std.broadcast(x, copies), lambda x: x.expand(copies, rows, columns).contiguous(), (x,), (1 + copies) * x.nbytes)
-
-
-@case("cluster: all-gather of {} x {} bf16", (4, 64 << 20), (4, 72))
-def all_gather(parts, n):
-    x = bits((parts, n), torch.bfloat16)
-    return Case(std.all_gather, lambda x: x.expand(parts, parts, n).contiguous(), (x,), (1 + parts) * x.nbytes)
-
-
-@case("cluster: ring of {} x {} bf16", (4, 256 << 20), (4, 72))
-def ring(parts, n):
-    x = bits((parts, n), torch.bfloat16)
-    return Case(std.ring, lambda x: torch.roll(x, 1, 0), (x,), 2 * x.nbytes)
-
-
-@case("cluster: all-to-all of {0} x {0} x {1} bf16", (4, 64 << 20), (4, 72))
-def all_to_all(parts, n):
-    x = bits((parts, parts, n), torch.bfloat16)
-    return Case(std.all_to_all, lambda x: x.transpose(0, 1).contiguous(), (x,), 2 * x.nbytes)
-
-
-@case("cluster: reduce-scatter of {0} x {0} x {1} s32", (4, 32 << 20), (4, 72))
-def reduce_scatter(parts, n):
-    x = torch.randint(-1000, 1000, (parts, parts, n), dtype=torch.int32, device=device)
-    return Case(std.reduce_scatter, lambda x: x.sum(0, dtype=torch.int32), (x,), x.nbytes + x[0].nbytes)
-
-
 @case("varlen: {} sequences of at most {} tokens of {} to a batch", (256, 1024, 2048), (5, 20, 72))
 def unpack(n, rows, columns):
     offs, place, total = groups(n, rows)
@@ -484,6 +454,18 @@ def broadcast(m, n, times):
         return y
 
     return Case(ours, lambda x: x.expand(times, m, n).contiguous(), (x,), x.nbytes * (1 + times))
+
+
+@case("all-gather of {} x {} bf16", (4, 64 << 20), (4, 72))
+def all_gather(parts, n):
+    x = bits((parts, n), torch.bfloat16)
+    return Case(std.all_gather, lambda x: x.expand(parts, parts, n).contiguous(), (x,), (1 + parts) * x.nbytes)
+
+
+@case("ring of {} x {} bf16", (4, 256 << 20), (4, 72))
+def ring(parts, n):
+    x = bits((parts, n), torch.bfloat16)
+    return Case(std.ring, lambda x: torch.roll(x, 1, 0), (x,), 2 * x.nbytes)
 
 
 @case("all-to-all of {}, bf16 {}", (4, 1 << 25), (4, 1040))

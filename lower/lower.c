@@ -138,8 +138,8 @@ static void init_ops(Lower *L, uint32_t threads)
     if (cluster) {
         ir_ref(L->a, ir_op(L->a, &L->pre, IR_CLUSTER_ARRIVE, (Span){0, 0}), IRK_SEM, IRA_WORD, IRS_RELAXED);
         ir_op(L->a, &L->pre, IR_CLUSTER_WAIT, (Span){0, 0});
-        if (!L->ir->pair) { /* else tmem_end */
-            ir_ref(L->a, ir_op(L->a, &L->post, IR_CLUSTER_ARRIVE, (Span){0, 0}), IRK_SEM, IRA_WORD, IRS_RELAXED);
+        if (!L->ir->pair) { /* else tmem_end. Arrivals at peers are there before these leave: .relaxed would not order them */
+            ir_ref(L->a, ir_op(L->a, &L->post, IR_CLUSTER_ARRIVE, (Span){0, 0}), IRK_SEM, IRA_WORD, IRS_RELEASE);
             ir_op(L->a, &L->post, IR_CLUSTER_WAIT, (Span){0, 0});
         }
     }

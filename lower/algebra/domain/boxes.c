@@ -14,6 +14,7 @@
  * agree in some indices is looked at when their digits are separated: then the teams that are left agree in them.
  * What is data of one place (DEP_DATA alone) is one value for all.
  */
+#include <ctype.h>
 #include <string.h>
 
 #include "lower/algebra/domain/inside.h"
@@ -194,6 +195,14 @@ static int least_digit(const Separation *s, const Digit *digits, int n)
     return -1;
 }
 
+/* Is it one size, which a `where` can bound? */
+static bool is_name(const char *text)
+{
+    if (isdigit((unsigned char)*text)) return false;
+    while (isalnum((unsigned char)*text) || *text == '_') text++;
+    return *text == 0;
+}
+
 /* Of the digits that no dimension has separated yet; true: separated more. */
 static bool separate_dimension(Separation *s, const Dimension *dim)
 {
@@ -228,11 +237,10 @@ static bool separate_dimension(Separation *s, const Dimension *dim)
             run = m;
             Poly span = over_ab ? ba : ab;
             if (s->why == NULL && !span.bad) {
-                s->why = arena_printf(s->a,
-                                      "in %s the start moves by %s with %s, which is not known to be as far "
-                                      "as the %s elements touched reach",
-                                      dim->axis->name, domain_text(d, s->a, g.step), atom_text(s, g.chain->atom[g.at]),
-                                      domain_text(d, s->a, span));
+                const char *step = domain_text(d, s->a, g.step), *reach = domain_text(d, s->a, span);
+                s->why = arena_printf(s->a, "in %s the start moves by %s with %s, which is not known to be as far as the %s elements touched reach%s",
+                                      dim->axis->name, step, atom_text(s, g.chain->atom[g.at]), reach,
+                                      is_name(step) ? arena_printf(s->a, ": `where %s >= %s` would say so", step, reach) : "");
             }
         }
         Poly more = raw_mul(d, g.step, width);

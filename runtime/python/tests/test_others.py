@@ -44,6 +44,8 @@ def test_jax():
     b = x.astype(jnp.bfloat16)
     y = of("bf16").copy(b, dst=jnp.empty)
     assert y.dtype == jnp.bfloat16 and bool((y == b).all())
+    y = of("bf16").copy(b.view(jnp.int16), dst=jnp.empty)  # the same bits
+    assert y.dtype == jnp.bfloat16 and bool((y == b).all())
     all_tests.raises(TypeError, "argument 'dst' is written, and this array is read-only: dst=jax.numpy.empty", lambda: k.copy(x, x + 1))
     all_tests.raises(TypeError, "argument 'src' has elements of s32", lambda: k.copy(x.astype(jnp.int32), dst=jnp.empty))
     all_tests.raises(TypeError, "tilecc.load", lambda: tilecc.std.copy(x))

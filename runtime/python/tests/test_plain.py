@@ -1,6 +1,8 @@
 """The package with nothing but the standard library: an array is whatever has an array interface."""
 
+import ast
 import ctypes
+import inspect
 import os
 import sys
 import tempfile
@@ -48,6 +50,28 @@ def test_errors():
         (AttributeError, "has no kernel 'cop'", lambda: tilecc.loads(SOURCE).cop(x, x)),
     ):
         all_tests.raises(kind, words, f)
+
+
+def signatures(path):
+    """Of a stub: each function's parameters, and its defaults as text."""
+    with open(path) as f:
+        tree = ast.parse(f.read())
+    for f in ast.walk(tree):
+        if isinstance(f, ast.FunctionDef):
+            names = [a.arg for a in f.args.args]
+            defaults = [None] * (len(names) - len(f.args.defaults)) + [ast.literal_eval(d) for d in f.args.defaults]
+            yield f.name, list(zip(names, defaults))
+
+
+def test_stubs():
+    """The signatures for type checkers are those of the functions."""
+    from tilecc import std
+
+    stubs = dict(signatures(std.__file__ + "i"))
+    assert sorted(stubs) == sorted(std.__all__), set(stubs) ^ set(std.__all__)
+    for name, parameters in stubs.items():
+        real = inspect.signature(getattr(std, name)).parameters.values()
+        assert parameters == [(p.name, None if p.default is p.empty else p.default) for p in real], name
 
 
 def test_testing():

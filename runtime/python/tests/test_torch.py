@@ -45,6 +45,7 @@ def test_copy():
         assert k.copy(x, y) is None
         assert torch.equal(x, y)
         assert torch.equal(k.copy(x, dst=torch.empty), x)
+        assert torch.equal(k.copy(x.view(torch.int16), dst=torch.empty), x)  # the same bits
 
 
 def test_rows():

@@ -9,14 +9,17 @@ CPU, CUDA = 1, 2  # DLDeviceType; CUDA memory that is pinned or managed counts a
 _CUDA_LIKE = {2: CUDA, 3: CPU, 13: CUDA}  # kDLCUDA, kDLCUDAHost, kDLCUDAManaged
 
 
+RAW = ("u8", "s8", "u16", "s16")  # integers that stand for the bits of floats of their width where a kernel takes such
+
+
 class Array:
-    """Where an array lies. strides: in elements, or None if it is contiguous. raw: its dtype stands for bits of that width, too."""
+    """Where an array lies. strides: in elements, or None if it is contiguous. raw: its dtype stands for the bits of floats, too."""
 
     __slots__ = ("address", "shape", "strides", "dtype", "raw", "device", "keep", "readonly")
 
     def __init__(self, address, shape, strides, dtype, device, keep, raw=False, readonly=False):
         self.address, self.shape, self.strides, self.dtype = address, shape, strides, dtype
-        self.device, self.keep, self.raw, self.readonly = device, keep, raw, readonly
+        self.device, self.keep, self.raw, self.readonly = device, keep, raw or dtype in RAW, readonly
 
 
 def package(x):
@@ -80,7 +83,7 @@ def _from_interface(x, interface, device, readonly=False):
     size = int(text[2:])
     if text[0] == ">":
         raise TypeError("its bytes are in big-endian order")
-    raw = text[1] == "V" or (text[1] in "iu" and size <= 2)
+    raw = text[1] == "V"
     if text[1] == "V":
         dtype = f"u{8 * size}"
     elif text[1] in _KINDS:

@@ -9,7 +9,7 @@ import os
 import re
 import sys
 
-from ._arrays import torch_type
+from ._arrays import RAW, torch_type
 
 operators = {}  # their names: what keeps them alive
 
@@ -61,7 +61,7 @@ def kernel_operator(kernel, parameters, name=None):
     def fake(*arguments):
         for p, x in zip(parameters, arguments):
             if not p.scalar:
-                p.check(kernel.name, torch_type(x), len(x.shape))
+                p.check(kernel.name, torch_type(x), len(x.shape), torch_type(x) in RAW)
 
     types = [(p.name, "SymInt" if p.scalar else "Tensor", p.written) for p in parameters]
     define(name, types, "()", lambda *arguments: kernel(*arguments), fake)
