@@ -202,6 +202,12 @@ Opnd emit_op(Lower *L, IrOpcode op, IrType t, Opnd a, Opnd b)
     return pure_op(L, op, t, args, 2, is_hoisted(L, a) && is_hoisted(L, b), NULL);
 }
 
+Opnd emit_by_recip(Lower *L, IrOpcode op, Opnd a, Opnd b, Lx recip)
+{
+    IrArg args[3] = {opnd_arg(IRK_A, a), opnd_arg(IRK_B, b), opnd_arg(IRK_RECIP, emit_param(L, recip))};
+    return pure_op(L, op, IR_I64, args, 3, is_hoisted(L, a) && is_hoisted(L, b), NULL);
+}
+
 static Opnd emit_unary(Lower *L, IrOpcode op, IrType t, Opnd a)
 {
     IrArg arg = opnd_arg(IRK_A, a);
