@@ -436,21 +436,6 @@ Opnd emit_get(Lower *L, uint32_t var)
     return (Opnd){.v = v};
 }
 
-IrOp *emit_set(Lower *L, IrOpcode code, uint32_t var, Opnd x)
-{
-    IrOp *op = emit_new(L, code);
-    ir_ref(L->a, op, IRK_VAR, IRA_VAR, var);
-    put_opnd(L, op, IRK_A, x);
-    return op;
-}
-
-void emit_grp_wait(Lower *L, int64_t groups, IrHow how)
-{
-    IrOp *op = emit_new(L, IR_GRP_WAIT);
-    ir_imm(L->a, op, IRK_N, groups);
-    ir_ref(L->a, op, IRK_HOW, IRA_WORD, how);
-}
-
 /* ---- expressions ---- */
 
 static bool fits32(Lower *L, const Sx *x)
