@@ -359,7 +359,7 @@ def columns_of(x, size, padding):
     for d in range(n):
         x = x.unfold(1 + d, size, 1)
     x = x.movedim(1 + n, -1)
-    return x.reshape(*x.shape[: 1 + n], -1)
+    return x.reshape(*x.shape[: 1 + n], -1).contiguous()  # of one dimension it is a view
 
 
 def im2col(*shape):

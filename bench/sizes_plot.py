@@ -17,6 +17,9 @@ import matplotlib
 matplotlib.use("svg")
 import matplotlib.pyplot as plt  # noqa: E402
 
+matplotlib.rcParams["svg.fonttype"] = "none"
+matplotlib.rcParams["svg.hashsalt"] = "sizes"
+
 PEERS = [("ours", "tilecc", "#0b6e4f", 1.8), ("eager", "torch eager", "#c1666b", 1.0),
          ("compiled", "torch.compile", "#4a6fa5", 1.0), ("memcpy", "cudaMemcpyAsync", "#999999", 0.8)]
 SIZE_TICKS = [(1 << 12, "4 KB"), (1 << 16, "64 KB"), (1 << 20, "1 MB"), (1 << 24, "16 MB"), (1 << 28, "256 MB"), (1 << 31, "2 GB")]
@@ -91,7 +94,7 @@ def main():
     fig.legend(handles=lines, ncols=3, fontsize=8, loc="lower center", frameon=False)
     fig.suptitle(f"Time of a kernel in a CUDA graph on {runs[0][0]}, against the bytes moved", fontsize=10)
     fig.tight_layout(rect=(0, 0.05, 1, 0.99))
-    fig.savefig(sys.argv[1])
+    fig.savefig(sys.argv[1], metadata={"Date": None})
 
 
 if __name__ == "__main__":

@@ -105,16 +105,36 @@ static void manifest_head(Lower *L)
 
 /* ---- the whole ---- */
 
-/* The descriptors that the program wants early: in front of the barriers, whose initialisation they overlap with. */
+static void prefetch(Lower *L, IrRole *to, uint32_t map, Span at)
+{
+    IrOp *op = ir_op(L->a, to, IR_MAP_PREFETCH, at);
+    op->elect = true;
+    ir_ref(L->a, op, IRK_MAP, IRA_MAP, map);
+}
+
+static bool made_here(const Lower *L, uint32_t map)
+{
+    for (uint32_t i = 0; i < L->device->maps.n; i++)
+        if (L->device->maps.v[i].map == map) return true;
+    return false;
+}
+
+/* The descriptors that the program wants early: in front of the barriers, whose initialisation they overlap with. Where the schedule is derived
+ * all of them, in front of everything. */
 static void prefetch_maps(Lower *L)
 {
+    if (L->derived) {
+        IrRole first = {0};
+        for (uint32_t i = 0; i < L->ir->mf.maps.n; i++)
+            if (!made_here(L, i)) prefetch(L, &first, i, (Span){0, 0});
+        for (uint32_t i = 0; i < L->pre.ops.n; i++) vec_push(L->a, &first.ops, L->pre.ops.v[i]);
+        L->pre.ops = first.ops;
+        return;
+    }
     for (uint32_t i = 0; i < L->k->maps.n; i++) {
         const PMap *m = L->k->maps.v[i];
         uint32_t at = L->maps->map_of[i];
-        if (!m->prefetched || at == 0 || at == UINT32_MAX) continue;
-        IrOp *op = ir_op(L->a, &L->pre, IR_MAP_PREFETCH, m->span);
-        op->elect = true;
-        ir_ref(L->a, op, IRK_MAP, IRA_MAP, at - 1);
+        if (m->prefetched && at && at != UINT32_MAX) prefetch(L, &L->pre, at - 1, m->span);
     }
 }
 
@@ -167,14 +187,15 @@ static void whole(Lower *L)
     body_set(L, &L->ir->exit, &L->post);
 }
 
-/* Of several schedules the first is for what goes through DRAM, the next ones for what fills the machine, the last for the rest. Measured on the H200: up
- * to twice what the L2 holds small tiles, a CTA for each, are faster than tiles that few CTAs go through; beyond that DRAM likes those. */
+/* Of several schedules the first is for what goes through DRAM for long, the next ones for what fills the machine, the last for the rest. Measured on the
+ * H100: up to 8 times what the L2 holds small tiles, a CTA for each, are faster than tiles that few CTAs go through; beyond that DRAM likes those, with
+ * the hints that pay from there on (runtime/launch.c). */
 static void launches_for(Lower *L)
 {
-    enum { L2_TIMES = 2, CTAS_PER_SM = 4 };
+    enum { CTAS_PER_SM = 4 };
     MfKernel *mf = &L->ir->mf;
     if (mf->schedule + 1 >= mf->schedules) return;
-    if (mf->schedule == 0 && mf->traffic) mf->more_l2 = L2_TIMES;
+    if (mf->schedule == 0 && mf->traffic) mf->more_l2 = MF_HINTS_L2;
     else mf->more_ctas = CTAS_PER_SM;
 }
 

@@ -98,7 +98,7 @@ typedef struct PtxBlock {
 enum { PTX_QUOTIENTS = 8 };
 typedef struct PtxQuotient { /* of a division: a = q * b + r, towards zero */
     Opnd a, b, q, r;
-    Opnd fix; /* -1 where the floor is one lower, else 0 */
+    Opnd fix; /* -1 where the floor is one lower, else 0; empty: it is the floor */
 } PtxQuotient;
 
 struct PtxWriter {

@@ -363,7 +363,7 @@ static void only_much(PtxWriter *w, Opnd policy, Opnd guard)
 {
     Opnd usual = ptx_reg(w, RC_B64);
     char number[10];
-    w->slots[SLOT_op] = opnd_lit("evict_normal");
+    w->slots[SLOT_op] = opnd_lit("evict_unchanged");
     w->slots[SLOT_value] = fraction(1, number);
     w->slots[SLOT_reg] = usual;
     ptx_form(w, guard, FORM_POLICY_CREATE);

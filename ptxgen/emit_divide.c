@@ -63,6 +63,20 @@ static void narrow_first(PtxWriter *w, const PtxQuotient *d)
     ptx_label(w, "divided", "", label);
 }
 
+/* By the reciprocal, of 31-bit numbers: recip is 2^62 / b + 1. */
+static void multiplied(PtxWriter *w, const PtxQuotient *d, Opnd recip)
+{
+    Opnd a = ptx_reg(w, RC_B32), b = ptx_reg(w, RC_B32), q = ptx_reg(w, RC_B32), r = ptx_reg(w, RC_B32);
+    PTX_INS(w, "shl.b64", d->q, d->a, opnd_int(2));
+    PTX_INS(w, "mul.hi.u64", d->q, d->q, recip);
+    PTX_INS(w, "cvt.u32.u64", a, d->a);
+    PTX_INS(w, "cvt.u32.u64", b, d->b);
+    PTX_INS(w, "cvt.u32.u64", q, d->q);
+    PTX_INS(w, "mul.lo.s32", r, q, b);
+    PTX_INS(w, "sub.s32", r, a, r);
+    PTX_INS(w, "cvt.u64.u32", d->r, r);
+}
+
 static bool same_opnd(const Opnd *a, const Opnd *b)
 {
     if (a->kind != b->kind) return false;
@@ -70,12 +84,17 @@ static bool same_opnd(const Opnd *a, const Opnd *b)
 }
 
 /* What was divided before in the blocks that are open, or is now. */
-static const PtxQuotient *divided(PtxWriter *w, const Width *t, Opnd a, Opnd b)
+static const PtxQuotient *divided(PtxWriter *w, const Width *t, Opnd a, Opnd b, const IrArg *recip)
 {
     for (uint32_t i = 0; i < PTX_QUOTIENTS && i < w->nquotients; i++)
         if (same_opnd(&w->quotients[i].a, &a) && same_opnd(&w->quotients[i].b, &b)) return &w->quotients[i];
     PtxQuotient *d = &w->quotients[w->nquotients++ % PTX_QUOTIENTS];
-    *d = (PtxQuotient){.a = a, .b = b, .q = ptx_reg(w, t->cls), .r = ptx_reg(w, t->cls), .fix = ptx_reg(w, t->cls)};
+    *d = (PtxQuotient){.a = a, .b = b, .q = ptx_reg(w, t->cls), .r = ptx_reg(w, t->cls)};
+    if (recip) {
+        multiplied(w, d, ptx_value64(w, recip));
+        return d;
+    }
+    d->fix = ptx_reg(w, t->cls);
     if (t == &W64 && b.kind != OPND_INT) narrow_first(w, d);
     else truncated(w, t, d);
     return d;
@@ -102,7 +121,11 @@ void ptx_op_div(PtxWriter *w, const IrOp *op, Opnd guard)
         PTX_INS(w, want_q ? t->sar : t->and_, ptx_define(w, op), a, opnd_int(want_q ? shift : b.u.k - 1));
         return;
     }
-    const PtxQuotient *d = divided(w, t, a, b);
+    const PtxQuotient *d = divided(w, t, a, b, ir_find(op, IRK_RECIP));
+    if (d->fix.kind == OPND_EMPTY) {
+        PTX_INS(w, t->mov, ptx_define(w, op), want_q ? d->q : d->r);
+        return;
+    }
     if (want_q) {
         PTX_INS(w, t->add, ptx_define(w, op), d->q, d->fix);
         return;

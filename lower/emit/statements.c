@@ -1,6 +1,21 @@
-/* Statements that are nothing but scalars, and what a loop's index is. */
+/* Statements that are nothing but scalars, variables, waits for groups, and what a loop's index is. */
 #include "lower/emit/values.h"
 #include "lower/kernel/report.h"
+
+IrOp *emit_set(Lower *L, IrOpcode code, uint32_t var, Opnd x)
+{
+    IrOp *op = emit_new(L, code);
+    ir_ref(L->a, op, IRK_VAR, IRA_VAR, var);
+    put_opnd(L, op, IRK_A, x);
+    return op;
+}
+
+void emit_grp_wait(Lower *L, int64_t groups, IrHow how)
+{
+    IrOp *op = emit_new(L, IR_GRP_WAIT);
+    ir_imm(L->a, op, IRK_N, groups);
+    ir_ref(L->a, op, IRK_HOW, IRA_WORD, how);
+}
 
 void lower_let(Lower *L, const PStmt *st)
 {

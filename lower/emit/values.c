@@ -202,6 +202,12 @@ Opnd emit_op(Lower *L, IrOpcode op, IrType t, Opnd a, Opnd b)
     return pure_op(L, op, t, args, 2, is_hoisted(L, a) && is_hoisted(L, b), NULL);
 }
 
+Opnd emit_by_recip(Lower *L, IrOpcode op, Opnd a, Opnd b, Lx recip)
+{
+    IrArg args[3] = {opnd_arg(IRK_A, a), opnd_arg(IRK_B, b), opnd_arg(IRK_RECIP, emit_param(L, recip))};
+    return pure_op(L, op, IR_I64, args, 3, is_hoisted(L, a) && is_hoisted(L, b), NULL);
+}
+
 static Opnd emit_unary(Lower *L, IrOpcode op, IrType t, Opnd a)
 {
     IrArg arg = opnd_arg(IRK_A, a);
@@ -428,21 +434,6 @@ Opnd emit_get(Lower *L, uint32_t var)
     op->dst = v;
     ir_ref(L->a, op, IRK_VAR, IRA_VAR, var);
     return (Opnd){.v = v};
-}
-
-IrOp *emit_set(Lower *L, IrOpcode code, uint32_t var, Opnd x)
-{
-    IrOp *op = emit_new(L, code);
-    ir_ref(L->a, op, IRK_VAR, IRA_VAR, var);
-    put_opnd(L, op, IRK_A, x);
-    return op;
-}
-
-void emit_grp_wait(Lower *L, int64_t groups, IrHow how)
-{
-    IrOp *op = emit_new(L, IR_GRP_WAIT);
-    ir_imm(L->a, op, IRK_N, groups);
-    ir_ref(L->a, op, IRK_HOW, IRA_WORD, how);
 }
 
 /* ---- expressions ---- */

@@ -36,6 +36,7 @@ Opnd value_low(Lower *L, const Sx *x);  /* low 32 bits, i32 */
 Opnd value_wide(Lower *L, const Sx *x); /* exact, i64 */
 Opnd value_pred(Lower *L, const Sx *x); /* immediate 0 / 1, or a pred */
 Opnd emit_op(Lower *L, IrOpcode op, IrType t, Opnd a, Opnd b);
+Opnd emit_by_recip(Lower *L, IrOpcode op, Opnd a, Opnd b, Lx recip); /* IR_DIV or IR_MOD of i64, by 2^62 / b + 1: ops.def */
 Opnd emit_cmp(Lower *L, IrRel rel, Opnd a, Opnd b);
 Opnd emit_logic(Lower *L, IrOpcode op, Opnd a, Opnd b); /* and, or of preds */
 Opnd emit_sel(Lower *L, IrType t, Opnd cond, Opnd a, Opnd b);

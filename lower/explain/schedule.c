@@ -10,7 +10,7 @@ const char *explain_completes(Lower *L, const MoveInfo *mi)
 {
     const Ring *r = &L->sched->rings[mi->tile->index];
     if (!mi->load) return "role work, bulk group of the turn";
-    return arena_printf(L->a, "role load, barrier %s", r->full == RING_NONE ? "?" : L->ir->bars.v[r->full].name);
+    return arena_printf(L->a, "role %s, barrier %s", L->sched->alone ? "work" : "load", r->full == RING_NONE ? "?" : L->ir->bars.v[r->full].name);
 }
 
 static void dealing(Lower *L, const Pipe *p)

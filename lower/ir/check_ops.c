@@ -196,6 +196,7 @@ static void check_ranges(Checker *c, const IrOp *op)
 /* Values from registers: st.async has .v2 and .v4, of at most 16 bytes, and red.async one value. */
 static void check_values(Checker *c, const IrOp *op)
 {
+    if (ir_find(op, IRK_RECIP) && op->type != IR_I64) check_fail_operand(c, IRK_RECIP, "divides numbers of 64 bits");
     if (op->op == IR_ST_BULK && (ir_find(op, IRK_BYTES)->imm <= 0 || ir_find(op, IRK_BYTES)->imm % 8))
         check_fail_operand(c, IRK_BYTES, "is no positive multiple of 8");
     if (op->op != IR_ST_FILL && op->op != IR_RED_ASYNC) return;

@@ -382,7 +382,7 @@ static void open_turn(Lower *L, const PStmt *loop, const Pipe *pipe, bool looped
         s->depth--;
     }
     s->chain[s->depth] = (Link){.block = &loop->body, .loop = loop, .pipe = pipe, .looped = looped || s->chain[s->depth - 1].looped};
-    for (int a = 0; a < AG_COUNT; a++)
+    for (int a = 0; a < AG_COUNT && s->chain[s->depth].looped; a++)
         if (s->active >> a & 1) s->state[a].dirty = s->shape[a] == SHAPE_THREADS;
 }
 
@@ -444,7 +444,7 @@ void walk_block(Lower *L, const PBlock *b)
     s->depth = 0;
     s->open = opnd_imm(1);
     s->chain[0] = (Link){.block = b};
-    for (int a = 0; a < AG_COUNT; a++) s->state[a] = (AgentState){.dirty = L->derived && s->shape[a] == SHAPE_THREADS};
+    for (int a = 0; a < AG_COUNT; a++) s->state[a] = (AgentState){0};
     turn_statements(L, b, NULL);
     if (!s->planning) walk_end(L, b);
 }

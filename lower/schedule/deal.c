@@ -155,7 +155,26 @@ static void choose_deal(Lower *L, Pipe *p)
     if (p->deal == DEAL_TICKET || p->deal == DEAL_CLC) L->sched->used[AG_LOAD] = true; /* it draws them */
 }
 
-/* Bytes of global memory that the iterations move, as far as the pipelines' own moves tell. */
+/* Bytes of global memory that the block moves itself, whichever way its conditions go. */
+static int64_t moved(const Sched *s, const PBlock *b, uint32_t *at)
+{
+    int64_t bytes = 0;
+    for (const PStmt *st = b->first; st; st = st->next) {
+        if (st->kind == P_MOVE) {
+            const Planned *m = s->moves.v[(*at)++];
+            PMoveKind kind = st->move->kind;
+            if (kind == MOVE_LOAD || kind == MOVE_STORE) bytes += m->bytes * m->shares.n;
+        } else if (st->kind == P_FOR || st->kind == P_PIPELINE) {
+            *at += walk_moves(&st->body);
+        } else {
+            int64_t then = moved(s, &st->body, at), other = moved(s, &st->other, at);
+            bytes += then > other ? then : other;
+        }
+    }
+    return bytes;
+}
+
+/* .. that the iterations move, as far as the pipelines' own moves tell. */
 static Lx traffic(Lower *L)
 {
     Sched *s = L->sched;
@@ -163,14 +182,9 @@ static Lx traffic(Lower *L)
     Lx sum = 0;
     for (uint32_t i = 0; i < s->pipes.n; i++) {
         const Pipe *p = s->pipes.v[i];
-        int64_t bytes = 0;
         if (!p->across) continue;
-        for (uint32_t k = p->from; k < p->end; k++) {
-            const Planned *m = s->moves.v[k];
-            bool direct = m->chain[m->depth].block == &p->st->body && !m->conditional;
-            PMoveKind kind = m->st->move->kind;
-            if (direct && (kind == MOVE_LOAD || kind == MOVE_STORE)) bytes += m->bytes * m->shares.n;
-        }
+        uint32_t at = p->from;
+        int64_t bytes = moved(s, &p->st->body, &at);
         if (bytes == 0) continue;
         Lx n = lx_op(L->a, pool, LX_MUL, p->total, lx_const(L->a, pool, bytes));
         sum = sum ? lx_op(L->a, pool, LX_ADD, sum, n) : n;
@@ -220,6 +234,21 @@ static void set_index(Lower *L, const PStmt *x, Opnd v)
     s->value = s->wide ? v : emit_cvt(L, IR_I32, v);
 }
 
+/* 2^62 / n + 1 for the n of an index whose numbers are those of CTAs, below 2^31: one multiplication divides by it. It is exact: n times that is
+ * above 2^62 by at most n, which times a number of a CTA stays below 2^62. Without iterations nobody divides. */
+static Lx reciprocal(Lower *L, const PStmt *x)
+{
+    LxPool *pool = &L->ir->mf.lx;
+    Lx n = lx_op(L->a, pool, LX_SUB, scalar_lx(L, x->value), scalar_lx(L, x->lo)), one = lx_const(L->a, pool, 1);
+    return lx_op(L->a, pool, LX_ADD, lx_op(L->a, pool, LX_DIV, lx_const(L->a, pool, INT64_C(1) << 62), lx_op(L->a, pool, LX_MAX, n, one)), one);
+}
+
+static Opnd divide(Lower *L, const Pipe *p, const PStmt *x, IrOpcode op, Opnd id, Opnd n)
+{
+    bool by_launch = p->deal == DEAL_LAUNCH && n.v != 0 && !L->sched->planning;
+    return by_launch ? emit_by_recip(L, op, id, n, reciprocal(L, x)) : emit_op(L, op, IR_I64, id, n);
+}
+
 /* The index that is last in the order runs fastest. */
 void deal_indices(Lower *L, const Pipe *p, Opnd id)
 {
@@ -228,8 +257,8 @@ void deal_indices(Lower *L, const Pipe *p, Opnd id)
         Opnd lo = value_wide(L, x->lo), v = id;
         if (i > 0) {
             Opnd n = emit_op(L, IR_SUB, IR_I64, value_wide(L, x->value), lo);
-            v = emit_op(L, IR_MOD, IR_I64, id, n);
-            id = emit_op(L, IR_DIV, IR_I64, id, n);
+            v = divide(L, p, x, IR_MOD, v, n);
+            id = divide(L, p, x, IR_DIV, id, n);
         }
         set_index(L, x, emit_op(L, IR_ADD, IR_I64, v, lo));
     }

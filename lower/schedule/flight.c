@@ -23,12 +23,19 @@ static int64_t turn_of(const Ring *r)
     return r->bytes * (r->pipe ? r->pipe->batch : 1);
 }
 
-/* As a launch has them that is not dealt. */
+static bool launched(const Sched *s)
+{
+    bool all = true;
+    for (uint32_t i = 0; i < s->pipes.n; i++) all &= !s->pipes.v[i]->across || s->pipes.v[i]->deal == DEAL_LAUNCH;
+    return all;
+}
+
+/* As a launch has them that is not dealt, or deals a team to each iteration. */
 static int64_t ctas_of(Lower *L)
 {
     Sched *s = L->sched;
     int64_t threads = 0, most = SM_CTAS, room = L->c->target->smem_per_cta + SM_RESERVED;
-    if (has_across(L->k)) return s->per_sm;
+    if (has_across(L->k) && !launched(s)) return s->per_sm;
     for (int a = 0; a < AG_COUNT; a++) threads += s->used[a] ? (int64_t)s->warps[a] * 32 : 0;
     if (threads < L->k->threads) threads = L->k->threads;
     if (threads > 0 && SM_THREADS / threads < most) most = SM_THREADS / threads;

@@ -49,11 +49,13 @@ Opnd ring_leader(Lower *L)
     return emit_cmp(L, IRL_EQ, emit_sreg(L, IRR_CLUSTER_CTARANK), opnd_imm(0));
 }
 
-/* Behind a wait: who is late could miss a phase. */
-static void come_together(Lower *L, IrOp *op)
+/* Behind a wait: who is late could miss a phase, where there is more than one. */
+static void come_together(Lower *L, const Ring *r, IrOp *op)
 {
     Sched *s = L->sched;
-    if (s->shape[s->role] == SHAPE_THREADS) *(L->derived ? &s->now->dirty : &s->now->waited) = true; /* before the slot is given back */
+    bool threads = s->shape[s->role] == SHAPE_THREADS;
+    if (threads && !L->derived) s->now->waited = true;
+    else if (threads && (r->looped || r->kept)) s->now->dirty = true; /* before the slot is given back */
     if (s->shape[s->role] != SHAPE_LANES) return;
     op->elect = true; /* one lane waits for all */
     emit_new(L, IR_WARP_SYNC);
@@ -64,7 +66,7 @@ void ring_await(Lower *L, uint32_t ring, uint32_t b, bool cluster)
     IrOp *op = emit_new(L, IR_AWAIT);
     put_bar(L, op, b, ring_slot(L, ring));
     if (cluster) ir_ref(L->a, op, IRK_SCOPE, IRA_WORD, IRC_CLUSTER);
-    come_together(L, op);
+    come_together(L, ring_at(L, ring), op);
 }
 
 void ring_acquire(Lower *L, uint32_t ring)
@@ -76,7 +78,7 @@ void ring_acquire(Lower *L, uint32_t ring)
     put_ring(L, op, r);
     if (r->empty == RING_NONE) return;
     if (from_others(L, r)) ir_ref(L->a, op, IRK_SCOPE, IRA_WORD, IRC_CLUSTER);
-    come_together(L, op);
+    come_together(L, r, op);
 }
 
 void ring_announce(Lower *L, IrOpcode code, uint32_t bar, Opnd slot, Opnd bytes)

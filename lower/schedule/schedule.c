@@ -6,7 +6,7 @@
 #include "lower/schedule/versions/versions.h"
 #include "lower/schedule/written/sync.h"
 
-enum { WORK_THREADS = 256 };
+enum { WORK_THREADS = 256, ONCE_THREADS = 128 }; /* a CTA that has one iteration makes room for the next one sooner */
 
 /* ---- planning ---- */
 
@@ -32,10 +32,12 @@ void schedule_plan(Lower *L)
     s->planning = false;
 }
 
-/* Streaming: what one team loads once and stores once. Sums that reductions add to in L2 are to stay there instead. */
+/* Streaming: what one team loads once and stores once. Sums that reductions add to in L2 are to stay there instead. Of several schedules
+ * the first one is for launches that move so much that hints pay; and where they are off, copies that carry none are faster. */
 static void hints(Lower *L)
 {
     Sched *s = L->sched;
+    if (L->k->schedule > 0 && L->c->hints == 0) return;
     for (uint32_t i = 0; i < s->moves.n; i++) {
         const Planned *p = s->moves.v[i];
         if (p->across && p->agent == AG_WORK && p->st->move->reduce >= 0) p->across->reduces = true;
@@ -50,17 +52,6 @@ static void hints(Lower *L)
     }
 }
 
-/* One thread does all, unless there is something that only threads do. */
-static void alone(Lower *L)
-{
-    Sched *s = L->sched;
-    for (uint32_t i = 0; i < s->moves.n; i++) s->alone &= !s->moves.v[i]->copies.g;
-    for (uint32_t i = 0; i < s->nrings; i++) s->rings[i].kept = s->alone;
-    for (uint32_t i = 0; i < s->moves.n && s->alone; i++) s->moves.v[i]->agent = AG_WORK;
-}
-
-/* ---- roles ---- */
-
 static bool dealt_to_lanes(const Planned *p)
 {
     if (p->across && p->across->batch > 1) return true;
@@ -69,12 +60,50 @@ static bool dealt_to_lanes(const Planned *p)
     return p->agent != AG_NONE && p->copies.b && p->copies.b->loop;
 }
 
+/* A team for each iteration, and in that all loads in front of the stores: roles would overlap nothing. */
+static bool once(Lower *L)
+{
+    const Sched *s = L->sched;
+    bool stored = false;
+    if (s->pipes.n != 1 || !s->pipes.v[0]->across || s->pipes.v[0]->deal != DEAL_LAUNCH || L->cluster_size > 1) return false;
+    for (uint32_t i = 0; i < s->moves.n; i++) {
+        const Planned *p = s->moves.v[i];
+        PMoveKind kind = p->st->move->kind;
+        bool copy = (kind == MOVE_LOAD || kind == MOVE_STORE) && !planned_by_threads(p) && !dealt_to_lanes(p);
+        if (!copy || p->chain[p->depth].block != &s->pipes.v[0]->st->body || (kind == MOVE_LOAD && stored)) return false;
+        stored |= kind == MOVE_STORE && !p->conditional;
+    }
+    return true;
+}
+
+/* One thread does all, unless there is something that only threads do. */
+static void alone(Lower *L)
+{
+    Sched *s = L->sched;
+    s->alone |= once(L);
+    for (uint32_t i = 0; i < s->moves.n; i++) s->alone &= !s->moves.v[i]->copies.g;
+    for (uint32_t i = 0; i < s->nrings; i++) s->rings[i].kept = s->alone;
+    for (uint32_t i = 0; i < s->moves.n && s->alone; i++) s->moves.v[i]->agent = AG_WORK;
+}
+
+/* ---- roles ---- */
+
+static int64_t work_threads(const Lower *L)
+{
+    const Sched *s = L->sched;
+    int64_t threads = L->k->threads > 32 ? L->k->threads : 0;
+    bool all = s->pipes.n > 0;
+    for (uint32_t i = 0; i < s->pipes.n; i++) {
+        if (s->pipes.v[i]->st->pipe->threads) threads = s->pipes.v[i]->st->pipe->threads;
+        all &= s->pipes.v[i]->across && s->pipes.v[i]->deal == DEAL_LAUNCH;
+    }
+    return threads ? threads : all ? ONCE_THREADS : WORK_THREADS;
+}
+
 static void shapes(Lower *L)
 {
     Sched *s = L->sched;
-    int64_t threads = L->k->threads > 32 ? L->k->threads : WORK_THREADS;
-    for (uint32_t i = 0; i < s->pipes.n; i++)
-        if (s->pipes.v[i]->st->pipe->threads) threads = s->pipes.v[i]->st->pipe->threads;
+    int64_t threads = work_threads(L);
     for (int a = 0; a < AG_COUNT; a++) s->warps[a] = 1;
     for (uint32_t i = 0; i < s->moves.n; i++) {
         const Planned *p = s->moves.v[i];

@@ -188,7 +188,7 @@ kernel ' by launch' '' >launch.tile
 dealt 200 '^grid of 12 x 1 x 1 CTAs$' launch.tile
 expect 0 '' --explain-plan launch.tile
 contains out '^    launch: one team per iteration'
-contains out '^    tile: 1 slot, filled by load'
+contains out '^    tile: 1 slot, filled by work'
 rm -f copy.tile static.tile launch.tile out.npy
 only_files
 

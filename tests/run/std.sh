@@ -69,6 +69,8 @@ for t in u8:u1 bf16:u2 f32:f4 s64:i8; do
     reshape a 32,528 c
     case_ std.pages:gather "$d" cache="$work/a.npy" table="$work/i.npy" out="$of[21,528]:$work/b.npy" &&
         rows c b 24,25,26,27,28,29,30,31,-1,-1,-1,-1,-1,-1,-1,-1,0,1,2,3,4
+    case_ std.pages:gather_whole "$d" cache="$work/a.npy" table="$work/i.npy" out="$of[3,8,528]:$work/e.npy" && reshape e 24,528 b &&
+        rows c b 24,25,26,27,28,29,30,31,-1,-1,-1,-1,-1,-1,-1,-1,0,1,2,3,4,5,6,7
     make "${t#*:}" 5,528 a
     make "${t#*:}" 4,8,528 c
     numbers_of i4 31,-1,0,9,8 i
@@ -92,6 +94,9 @@ for t in u8:u1 bf16:u2 f32:f4 s64:i8; do
     case_ std.ragged:copy "$d" from="$work/a.npy" offs="$work/i.npy" to="$work/c.npy:$work/b.npy" at="$work/j.npy" && {
         "$REFERENCE" take "$work/a.npy" "$work/l.npy" 9 "$work/d.npy" && scatter d k c b
     }
+    numbers_of i4 2,5,5,9 i
+    make "${t#*:}" 12,144 c
+    case_ std.ragged:rest "$d" offs="$work/i.npy" out="$work/c.npy:$work/b.npy" && rows c b -1,-1,2,3,4,5,6,7,8,-1,-1,-1
 
     make "${t#*:}" 70,64 a
     make "${t#*:}" 70,272 c

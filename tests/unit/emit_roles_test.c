@@ -169,7 +169,7 @@ static void test_cluster_ops(void **state)
                             "    bar.arrive full, rank %r\n    fence.acqrel cluster\n"
                             "    bar.wait full, 0, scope cluster\n  }\n}\n",
            "    createpolicy.fractional.L2::evict_last.b64 %rd5, 0f3F800000;\n"
-           "    createpolicy.fractional.L2::evict_normal.b64 %rd8, 0f3F800000;\n    selp.b64 %rd5, %rd5, %rd8, %p1;\n"
+           "    createpolicy.fractional.L2::evict_unchanged.b64 %rd8, 0f3F800000;\n    selp.b64 %rd5, %rd5, %rd8, %p1;\n"
            "    createpolicy.fractional.L2::evict_first.b64 %rd6, 0f3F800000;\n",
            "    mapa.shared::cluster.u32 %r2, %r0, %r1;\n"
            "    cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.L2::cache_hint "

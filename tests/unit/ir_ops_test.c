@@ -122,6 +122,7 @@ static const char LAST[] =
     "    var slot = 0\n    var on = 1\n    var fs = 0\n    var fr = 0\n"
     "    %i = loop.i32 0 .. 4\n"
     "      %j = add.i32 %i, 1\n      %k = sub.i32 %i, 1\n      %q = div.i32 %j, 3\n      %r = mod.i32 %k, 3\n"
+    "      %whole = div.i64 %n, %n, recip %n\n      %left = mod.i64 %n, %n, recip %n\n"
     "      %x = min.i32 %q, %r\n      %y = max.i32 %q, %r\n      %z = shr.i32 %y, 1\n      %o = or.i32 %x, %z\n"
     "      %a = and.i32 %o, 1\n      %c = const.pred 1\n      %nc = not.pred %c\n"
     "      if %nc\n        @%c set on = 0\n      else\n        set slot = %a\n      end\n"

@@ -97,6 +97,19 @@ def _row_part(x, halves=True):
     return f"{part}|{part // 2 if halves and part == 8192 // _size(x) else part}"
 
 
+def _columns(n, size):
+    """Columns of a tile: rows of 512 bytes at most and 256 elements, of shorter ones the next power of two."""
+    part = min(256, 512 // size)
+    while part // 2 >= max(n, 16 // size):
+        part //= 2
+    return part
+
+
+def _fitting(n, most):
+    """The side of tiles, at most that, which cover n with little beyond it and with few tiles."""
+    return min(range(1, most + 1), key=lambda b: -(-n // b) * (b + 1))
+
+
 def _numbers(x, shape, what):
     """The type of integers that say where rows go or come from."""
     if tuple(x.shape) != tuple(shape):
@@ -153,7 +166,12 @@ def _move(x, y):
     to = dims if j == k else [*dims[:-2], dims[-1], dims[-2]]
     to = _view(y, [d[0] for d in to], [d[2] for d in to])
     if j == k:
-        _kernel("copy", f"copy{len(dims)}", T=src.dtype)(from_, to)
+        part = {}
+        if len(dims) > 1:
+            n = _columns(dims[-1][0], _size(x))
+            m = [min(256, b // _size(x) // n, 1 << (dims[-2][0] - 1).bit_length()) for b in (32768, 4096)]
+            part = {"BN": n, "BM": f"{m[0]}|{m[1]}"}
+        _kernel("copy", f"copy{len(dims)}", T=src.dtype, **part)(from_, to)
     else:
         _kernel("transpose", f"transpose{len(dims)}", T=src.dtype)(from_, to)
     return y
@@ -365,7 +383,11 @@ def unpermute(y, row, dtype=None):
     """out[t, :] = the sum of y[row[t, k], :] over k, in f32, a row -1 counting nothing: the K rows that experts made of a token. dtype: of out, that of y if left out."""
     t = _rows(y)
     out = _empty(y, (row.shape[0], y.shape[1]), dtype)
-    k = _kernel("sums", "unpermute", T=t, U=array(out).dtype, I=_numbers(row, row.shape[:2], "row"), K=max(row.shape[1], 1))
+    n = max(row.shape[1], 1)
+    part = min(8192, 32768 // n // 64 * 64) // _size(y)
+    while part // 2 >= max(y.shape[1], 64) and part % 2 == 0:
+        part //= 2
+    k = _kernel("sums", "unpermute", T=t, U=array(out).dtype, I=_numbers(row, row.shape[:2], "row"), K=n, C=part)
     if y.shape[0] == 0 or row.shape[1] == 0:
         return fill(out, 0)
     _launch(k, y, row, out)
@@ -537,7 +559,13 @@ def pad_nhwc(x, top=0, bottom=0, left=0, right=0, mode="constant"):
     if h + top + bottom < 0 or w + left + right < 0:
         raise ValueError("more is cut off than there is")
     y = _empty(x, (n, h + top + bottom, w + left + right, c))
-    _pads(_kernel("pad", name, T=t), x, y, top, left)
+    tile = {}
+    if mode == "constant":
+        bc = _channels(c, _size(x))
+        bw = _fitting(y.shape[2], 8)
+        bh = _fitting(y.shape[1], max(1, min(8, 4608 // (bc * bw * _size(x)))))
+        tile = {"BC": bc, "BW": bw, "BH": f"{bh}|{bh}"}
+    _pads(_kernel("pad", name, T=t, **tile), x, y, top, left)
     return y
 
 
@@ -590,7 +618,7 @@ def im2col(x, size, stride=1, padding=0, dilation=1):
         taps *= k
     y = _empty(x, (x.shape[0], *made, taps * x.shape[-1]))
     bc = _channels(x.shape[-1], _size(x))
-    k = _kernel("conv", f"im2col{n}", T=a.dtype, BC=bc, BP=f"{min(256, 16384 // _size(x) // bc)}|{min(64, 4096 // _size(x) // bc)}", **_defines(n, size, stride, padding, dilation))
+    k = _kernel("conv", f"im2col{n}", T=a.dtype, BC=bc, **_defines(n, size, stride, padding, dilation))
     _launch(k, x, y)
     return y
 
@@ -656,9 +684,12 @@ def unpack(x, offs, rows):
 
 def pack(x, offs, rows):
     """out[offs[g] + i, :] = x[g, i, :] for the rows that group g has; out has `rows` rows, those of no group are zeros."""
-    k = _kernel("ragged", "pack", T=_shaped(x, 3, "a padded batch"), I=_numbers(offs, (x.shape[0] + 1,), "offs"))
-    y = _empty(x, (rows, x.shape[2]), zero=True)
-    _launch(k, x, offs, y)
+    types = {"T": _shaped(x, 3, "a padded batch"), "I": _numbers(offs, (x.shape[0] + 1,), "offs")}
+    y = _empty(x, (rows, x.shape[2]))
+    if 0 in x.shape:
+        return fill(y, 0)
+    _launch(_kernel("ragged", "rest", **types), offs, y)
+    _launch(_kernel("ragged", "pack", **types), x, offs, y)
     return y
 
 
@@ -674,11 +705,15 @@ def ragged_copy(x, offs, out, at):
 
 def pages_gather(cache, table, rows):
     """out[t, :] = cache[table[t // P], t % P, :] for t below `rows`; cache has pages of P rows, a page -1 gives zeros."""
-    k = _kernel("pages", "gather", T=_shaped(cache, 3, "a cache of pages"), I=_numbers(table, table.shape[:1], "table"), C=_row_part(cache))
-    y = _empty(cache, (rows, cache.shape[2]))
+    t, i = _shaped(cache, 3, "a cache of pages"), _numbers(table, table.shape[:1], "table")
+    _, p, d = cache.shape
+    y = _empty(cache, (rows, d))
     if 0 in cache.shape:
         return fill(y, 0)
-    _launch(k, cache, table, y)
+    if p > 1 and rows == table.shape[0] * p:
+        _launch(_kernel("pages", "gather_whole", T=t, I=i), cache, table, _view(y, (table.shape[0], p, d), (p * d, d, 1)))
+    else:
+        _launch(_kernel("pages", "gather", T=t, I=i, C=_row_part(cache)), cache, table, y)
     return y
 
 

@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+"""Ten tensors that no copy engine takes (odd rows, odd addresses, strided innermost dimensions), moved by the threads of tile/odd.tile, beside PyTorch.
+
+    python3 bench/odd.py            on a GPU: results checked against PyTorch's, a table of bandwidths
+    python3 bench/odd.py --small    without one: small shapes, on the simulator, results only
+
+Needs PyTorch and the package in runtime/python. GB/s count the bytes that must be read and written, once each, and come from the median of REPEATS launches
+in a row; `best by ours` is the time of the faster one of PyTorch's eager operation and torch.compile, by ours. Exit code 1 if a result is wrong.
+"""
+import argparse
+import os
+import sys
+
+import torch
+
+import library
+import tilecc
+from library import bits, indices, median_ms, same
+
+SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "tile", "odd.tile")
+NAMES = {torch.bfloat16: "bf16", torch.float32: "f32", torch.uint8: "u8", torch.int16: "s16", torch.float64: "f64"}
+CASES = []
+bf16, f32, u8 = torch.bfloat16, torch.float32, torch.uint8
+
+
+def case(name, large, small):
+    def add(make):
+        CASES.append((name, make, large, small))
+        return make
+
+    return add
+
+
+def kernel(name, **types):
+    return getattr(tilecc.load(SOURCE, kernel=name, **{f"{name}.{k}": NAMES.get(v, v) for k, v in types.items()}), name)
+
+
+def copied(x):
+    """Ours and PyTorch's copy of a matrix, contiguous, and the bytes of it."""
+    inner = x.stride(1) == 1
+    k = kernel("copy" if inner else "spread", T=x.dtype)
+
+    def ours(x):
+        y = torch.empty(x.shape, dtype=x.dtype, device=x.device)
+        k(x, y) if inner else k(x[..., None], y[..., None])
+        return y
+
+    return ours, lambda x: x.clone(memory_format=torch.contiguous_format), (x,), 2 * x.numel() * x.element_size()
+
+
+@case("rows of {1} elements, a part of wider ones", (16384, 4099), (70, 259))
+def odd_rows(m, n):
+    return copied(bits((m, n + 7), bf16)[:, :n])
+
+
+@case("columns from 1 on: odd addresses", (16384, 4096), (70, 256))
+def odd_columns(m, n):
+    return copied(bits((m, n + 8), bf16)[:, 1 : n + 1])
+
+
+@case("an address that is a multiple of 2 only, rows of {1}", (16384, 4095), (70, 255))
+def odd_address(m, n):
+    return copied(bits((m * n + 1,), bf16)[1:].view(m, n))
+
+
+@case("bytes, rows of {1}, from 3 on", (32768, 4099), (70, 259))
+def odd_bytes(m, n):
+    return copied(bits((m, n + 5), u8)[:, 3 : n + 3])
+
+
+@case("f32, rows of {1}, from 1 on", (16384, 2049), (70, 129))
+def odd_floats(m, n):
+    return copied(bits((m, n + 2), f32)[:, 1 : n + 1])
+
+
+@case("every other column", (16384, 4096), (70, 256))
+def every_other(m, n):
+    return copied(bits((m, 2 * n), bf16)[:, ::2])
+
+
+@case("every third column, f32", (8192, 4096), (70, 256))
+def every_third(m, n):
+    return copied(bits((m, 3 * n), f32)[:, 1::3])
+
+
+@case("transpose of {0} x {1}", (8191, 8193), (67, 131))
+def transposed(m, n):
+    x, k = bits((m, n), bf16), kernel("transpose", T=bf16)
+
+    def ours(x):
+        y = torch.empty((n, m), dtype=x.dtype, device=x.device)
+        k(x, y)
+        return y
+
+    return ours, lambda x: x.t().contiguous(), (x,), 2 * x.nbytes
+
+
+@case("convert bf16 to f32, rows of {1}", (16384, 4099), (70, 259))
+def converted(m, n):
+    x, k = bits((m, n), bf16), kernel("convert", T=bf16, U=f32)
+
+    def ours(x):
+        y = torch.empty(x.shape, dtype=f32, device=x.device)
+        k(x, y)
+        return y
+
+    return ours, lambda x: x.float(), (x,), 3 * x.nbytes
+
+
+@case("gather rows of {1}", (65536, 1001), (40, 101))
+def gathered(m, n):
+    x, i, k = bits((m, n), bf16), indices(m, m), kernel("gather", T=bf16)
+
+    def ours(x, i):
+        y = torch.empty((m, n), dtype=x.dtype, device=x.device)
+        k(x, i, y)
+        return y
+
+    return ours, lambda x, i: torch.index_select(x, 0, i), (x, i), 2 * x.nbytes + i.nbytes
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--small", action="store_true")
+    parser.add_argument("--repeats", type=int, default=21)
+    args = parser.parse_args()
+    if not args.small and not torch.cuda.is_available():
+        sys.exit("odd.py: PyTorch finds no GPU; --small needs none")
+    library.device = "cpu" if args.small else "cuda"
+    torch.manual_seed(1)
+    failed = 0
+    if not args.small:
+        print(f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}\n\n| tensor | GB/s | eager, GB/s | compiled, GB/s | best by ours |\n| --- | --- | --- | --- | --- |")
+    for name, make, large, small in CASES:
+        shape = small if args.small else large
+        ours, eager, inputs, moved = make(*shape)
+        wrong = same(ours(*inputs), eager(*inputs))
+        if wrong:
+            failed += 1
+            print(f"odd.py: {name.format(*shape)}: {wrong}", file=sys.stderr)
+        elif args.small:
+            print(f"right: {name.format(*shape)}")
+        else:
+            f = torch.compile(eager, dynamic=False)
+            times = [median_ms(lambda: run(*inputs), args.repeats) for run in (ours, eager, f)]
+            torch.compiler.reset()
+            print(f"| {name.format(*shape)} | " + " | ".join(f"{moved / t / 1e6:.0f}" for t in times) + f" | {min(times[1:]) / times[0]:.2f} |", flush=True)
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
