@@ -49,8 +49,9 @@ static bool widest(Domain *d, Poly x, int64_t *most)
     int64_t least, greatest;
     if (!domain_min(d, x, &lo) || !domain_max(d, x, &hi)) return false;
     if (!poly_is_const(lo, &least) || !poly_is_const(hi, &greatest)) return false;
+    if (least <= INT32_MIN || greatest >= INT32_MAX) return false;
     *most = -least > greatest ? -least : greatest;
-    return least > INT32_MIN && greatest < INT32_MAX;
+    return true;
 }
 
 /* What is compared is c times the loop's index and the rest, in which there is no other one. */
@@ -85,7 +86,7 @@ static bool of_counts(Verifier *v, PolyPlace *w, Poly x, int64_t far)
     Domain *d = polys_domain(v->polys);
     int64_t k;
     if (poly_is_const(x, &k)) {
-        if (!add_s64(far, k < 0 ? -k : k, &far) || far > v->base) return false;
+        if (k <= INT32_MIN || k >= INT32_MAX || !add_s64(far, k < 0 ? -k : k, &far) || far > v->base) return false;
         reaches(&v->end, far + 1);
         return true;
     }
@@ -93,6 +94,7 @@ static bool of_counts(Verifier *v, PolyPlace *w, Poly x, int64_t far)
         if (v->ops[v->own.v[i]]->op != IR_LOOP) continue;
         Poly turns = poly_turns(w, v->own.v[i]), less = poly_sub(d, x, turns), more = poly_add(d, x, turns), rest = less.n < more.n ? less : more;
         int64_t own = constant_of(turns);
+        if (own <= INT32_MIN || own >= INT32_MAX) continue;
         rest = poly_add(d, rest, poly_const(d, less.n < more.n ? own : -own));
         if (!rest.bad && rest.n < x.n && add_s64(far, own < 0 ? -own : own, &own)) return of_counts(v, w, rest, own);
     }
@@ -123,7 +125,8 @@ static bool compare_followed(Verifier *v, uint32_t at)
         loops++;
     }
     if (loops == 0) return poly_is_const(x, &c) || of_counts(v, &w, x, 0);
-    return loops == 1 && domain_linear(d, x, index, &c, &rest) && against(v, &w, at, loop, c, rest);
+    if (loops != 1 || !domain_linear(d, x, index, &c, &rest) || c == INT64_MIN) return false;
+    return against(v, &w, at, loop, c, rest);
 }
 
 static bool index_followed(const Verifier *v, uint32_t at)

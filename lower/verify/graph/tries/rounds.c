@@ -51,7 +51,7 @@ static Round both(Round a, Round b)
 
 static Round times(Round x, int64_t k)
 {
-    return mul_s64(x.step, k < 0 ? -k : k, &x.step) ? x : unknown(x);
+    return k > INT64_MIN && mul_s64(x.step, k < 0 ? -k : k, &x.step) ? x : unknown(x);
 }
 
 /* After as many turns as it takes to be a multiple of m more. */
