@@ -111,8 +111,18 @@ tile_status tile_launch(tile_args *a, void *stream, tile_error *err)
     return s == TILE_OK ? succeed(err) : s;
 }
 
+static void tell_pick(const MfPick *p, tile_launch_facts *out)
+{
+    static const char *const MEASURES[MF_MEASURES] = {[MF_BYTES] = "bytes", [MF_L2] = "L2", [MF_CTAS] = "CTAs"};
+    if (!p) return;
+    out->pick = MEASURES[p->measure];
+    out->pick_least = p->least;
+    out->picked_for_gpu = p->gpu[0] != 0;
+}
+
 tile_status tile_launch_info(tile_args *a, tile_launch_facts *out, tile_error *err)
 {
+    const tile_args *first = a;
     if (!out) return fail_null(err, "out");
     *out = (tile_launch_facts){.hints = -1};
     if (!a) return fail_null(err, "the tile_args");
@@ -123,6 +133,7 @@ tile_status tile_launch_info(tile_args *a, tile_launch_facts *out, tile_error *e
     memcpy(out->grid, a->launch.grid, sizeof out->grid);
     out->schedule = mf->schedule;
     out->schedules = mf->schedules ? mf->schedules : 1;
+    tell_pick(first->pick, out);
     if (mf->deal != MF_DEAL_NONE) {
         out->deal = mf->deal == MF_DEAL_TICKET ? "ticket" : "static";
         out->iterations = a->values[mf->teams - 1];

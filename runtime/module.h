@@ -33,6 +33,8 @@ struct tile_kernel {
     tile_module *module;
     const MfKernel *mf;
     void *function;
+    const MfPick *picks; /* of the kernel's first schedule, those that count on the device */
+    uint32_t npicks;
     uint32_t resident; /* teams that run at once; known only with `deal` or a cluster. 0: none fits */
     const char **param_names;  /* of mf->args, for did-you-mean */
     const char **extent_texts; /* of mf->tensors: "[M, N]" */
@@ -79,6 +81,7 @@ struct tile_args {
     tile_kernel *kernel;
     tile_args *next;      /* the same arguments for the kernel's next schedule */
     tile_args *taken;     /* of the first one: whose schedule the launch takes, as far as that one is sized */
+    const MfPick *pick;   /* .. and why; NULL: no other would */
     Heap *heap;
     TensorArg *tensors;
     ScalarArg *scalars;
@@ -103,6 +106,10 @@ struct tile_args {
 /* ---- schedules.c ---- */
 /* Of a kernel with several schedules the arguments of the one that the launch takes. */
 tile_status args_take(tile_args *a, tile_args **taken, tile_error *err);
+/* With all symbols of the first schedule's arguments known: does the launch have the size that the pick asks for? *has: what it has of it. */
+bool args_pick_holds(const tile_args *a, const MfPick *p, int64_t *has);
+/* Those of the kernel's picks that count on a device of that name; out has room for all. */
+uint32_t picks_of_device(const MfKernel *mf, const char *gpu, MfPick *out);
 
 /* ---- bind.c ---- */
 /* Symbols from what is bound so far; conflicts are reported. r == NULL: quietly. */
