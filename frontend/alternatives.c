@@ -58,17 +58,6 @@ static void only_of_kernels(Checked *ch, const Item *fn)
 
 /* ---- tune files ---- */
 
-/* The i-th alternative as text. */
-static const char *text_of(Checked *ch, const Item *k, const TParam *t, uint32_t i)
-{
-    const char *given = define_value(ch, k, t);
-    const Expr *x = t->value;
-    if (given) return alternative_of(ch->c->arena, given, i);
-    for (; x && x->next && i > 0; i--) x = x->next;
-    const Source *f = x ? sources_file(ch->c->sources, x->span.lo) : NULL;
-    return f ? arena_strdup(ch->c->arena, f->text + (x->span.lo - f->base), x->span.hi - x->span.lo) : "";
-}
-
 static bool same_value(const char *a, const char *b)
 {
     int64_t x, y;
@@ -85,15 +74,9 @@ static const TParam *param_of(Checked *ch, const Item *k, const char *name)
 /* The first of n alternatives that has the wish's values; n: none has. */
 static uint32_t alternative_with(Checked *ch, const Item *k, const Wish *w, uint32_t n)
 {
-    for (uint32_t i = 0; i < n; i++) {
-        bool all = true;
-        for (uint32_t v = 0; v < w->values.n; v++) {
-            const TParam *t = param_of(ch, k, w->values.v[v].name);
-            all = all && t && same_value(text_of(ch, k, t, i), w->values.v[v].value);
-        }
-        if (all) return i;
-    }
-    return n;
+    uint32_t i = 0;
+    while (i < n && !alternative_is(ch, k, i, w)) i++;
+    return i;
 }
 
 static bool has_clc(const Checked *ch)

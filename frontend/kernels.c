@@ -61,6 +61,7 @@ static bool tparams(Env *e, const Item *k)
         const char *value = define_value(e->ch, k, t);
         const Expr *given = t->value;
         int64_t n;
+        e->kernel->alternatives |= given && given->next;
         bool several = (value && strchr(value, '|')) || (given && given->next);
         if (value) value = alternative_of(e->c->arena, value, e->kernel->alternative);
         if (wished(e, t)) value = wished(e, t), several = true;
@@ -337,9 +338,32 @@ PKernel *kernel_new(Env *e, const Schedule *schedule, const Wish *wish)
     k->threads = 32;
     k->alternative = schedule->alternative;
     k->wish = wish;
-    k->hints = wish && wish->hints != HINTS_OPEN ? wish->hints : e->c->hints;
+    k->hints = wish && wish->hints != HINTS_OPEN ? wish->hints : k->alternative && e->c->hints == 0 ? -1 : e->c->hints;
     for (uint32_t i = 0; i < schedule->picks.n; i++) vec_push(e->c->scratch, &k->picks, schedule->picks.v[i]);
     return k;
+}
+
+static bool has_value(const Env *e, const WishValue *v)
+{
+    const Entity *ent = env_find(e, names_intern(e->c->names, v->name, strlen(v->name)));
+    int64_t n;
+    ElemType type;
+    if (ent && ent->kind == ENT_SCALAR) return define_number(v->value, &n) && n == ent->sx->k;
+    return ent && ent->kind == ENT_TYPE && elem_find(v->value, &type) && type == ent->type;
+}
+
+bool alternative_is(Checked *ch, const Item *k, uint32_t i, const Wish *w)
+{
+    Env e = {.ch = ch, .c = ch->c, .module = ch->main};
+    bool quiet = ch->c->diags->quiet;
+    ch->c->diags->quiet = true; /* what is wrong with it is said where it becomes a schedule */
+    kernel_new(&e, &(Schedule){.kernel = k, .alternative = i}, NULL);
+    env_begin(&e);
+    bool same = tparams(&e, k);
+    for (uint32_t v = 0; same && v < w->values.n; v++) same = has_value(&e, &w->values.v[v]);
+    env_leave(&e, NULL);
+    ch->c->diags->quiet = quiet;
+    return same;
 }
 
 bool kernel_head(Env *e, const Item *item)

@@ -317,10 +317,11 @@ enum { HINTS_OPEN = 2 };
 typedef struct PKernel {
     Name name;
     uint32_t alternative; /* of its compile-time parameters; beyond the first one the kernel is for less work */
+    bool alternatives;    /* the source has some, or would without -D */
     const Wish *wish;     /* NULL: none */
     VEC(WishValue) values; /* of what has alternatives, or values in `wish` */
     VEC(MfPick) picks;     /* of its schedules, those that a tune file asks for */
-    int hints;             /* as Compilation.hints */
+    int hints;             /* as Compilation.hints; for less work never, where that is open: less than the launches that they pay for */
     const char *entry; /* PTX name */
     Span span;
     VEC(PSym) syms;
@@ -362,6 +363,7 @@ typedef struct Compilation {
     unsigned ptx_version; /* 0: the least that is needed */
     int hints;            /* derived cache policies: 0: where the launch moves much more than L2 holds, 1 always, -1 never */
     bool no_dependent;    /* kernels are launched when those before them are over */
+    bool no_variants;     /* no schedules but those that somebody asks for */
     const struct TuneFile *tune, *pin; /* which schedules there are besides the source's; instead of them. NULL: none */
 } Compilation;
 

@@ -93,9 +93,10 @@ typedef struct MfTrust {
 /* Which schedule a launch takes: that of the first pick, in order, whose device is the launch's and whose schedule would have that size. Where a
  * pick names the device those that name none do not count. */
 typedef enum MfMeasure {
-    MF_BYTES, /* at least so many bytes: its `traffic`, or where that is not known all bytes of the tensors, once for each direction */
-    MF_L2,    /* more than so many times the device's L2: its `traffic` */
-    MF_CTAS,  /* at least so many CTAs per SM */
+    MF_BYTES,    /* at least so many bytes: its `traffic`, or where that is not known all bytes of the tensors, once for each direction */
+    MF_L2,       /* more than so many times the device's L2: its `traffic` */
+    MF_CTAS,     /* at least so many CTAs per SM */
+    MF_SM_BYTES, /* at least so many bytes per SM: its `traffic` */
     MF_MEASURES
 } MfMeasure;
 typedef struct MfPick {

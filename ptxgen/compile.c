@@ -448,7 +448,8 @@ static bool begin(Job *j, const char *path, const char *text, size_t size)
                          .default_arch = j->opt->default_arch,
                          .ptx_version = j->opt->ptx_version,
                          .hints = j->opt->hints,
-                         .no_dependent = j->opt->no_dependent_launch};
+                         .no_dependent = j->opt->no_dependent_launch,
+                         .no_variants = j->opt->no_variants};
     return j->main != NULL;
 }
 

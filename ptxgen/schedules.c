@@ -22,11 +22,12 @@ static bool add(Compilation *c, Checked *ch, size_t i, const IrModule *m, Text *
 {
     const Wish *w = check_wish(ch, i);
     bool quiet = c->diags->no_performance;
+    uint32_t errors = c->diags->errors;
     c->diags->no_performance = quiet || w;
     PKernel *p = check_kernel(ch, i);
     IrKernel *k = build(c, p, m, plan, certificate);
     c->diags->no_performance = quiet;
-    if (!k && w) diag_at(c->diags, E0221, w->span, "the kernel is refused with this schedule");
+    if (c->diags->errors != errors && w) diag_at(c->diags, E0221, w->span, "the kernel is refused with this schedule");
     if (!k) return false;
     if (b->kernels.n && !manifest_same_signature(&b->kernels.v[0]->mf, &k->mf)) {
         diag_at(c->diags, E0220, p->span, "the parameters of `%s` depend on what has alternatives", names_text(c->names, p->name));
@@ -36,6 +37,46 @@ static bool add(Compilation *c, Checked *ch, size_t i, const IrModule *m, Text *
     vec_push(c->scratch, &b->kernels, k);
     vec_push(c->scratch, &b->programs, p);
     return true;
+}
+
+/* ---- a variant that nobody asked for ---- */
+
+static bool is_loop(const PBlock *b)
+{
+    for (const PStmt *s = b->first; s; s = s->next)
+        if (s->kind == P_FOR || s->kind == P_IF || s->kind == P_PIPELINE) return true;
+    return false;
+}
+
+/* The kernel is one pipeline across the grid, whose schedule is the compiler's, and whose iterations are a few moves, as many bytes in each. */
+static bool is_movement(const PKernel *p, const IrKernel *k)
+{
+    const PStmt *across = NULL;
+    for (const PStmt *s = p->body.first; s; s = s->next) {
+        if (s->kind == P_FOR || s->kind == P_IF || (s->kind == P_PIPELINE && across)) return false;
+        if (s->kind == P_PIPELINE) across = s;
+    }
+    bool open = across && across->pipe->deal == DEAL_ANY && across->pipe->stages == 0;
+    return open && !is_loop(&across->body) && k->mf.deal != MF_DEAL_NONE && k->mf.traffic;
+}
+
+/* For few iterations a CTA for each: it loads, waits and stores; rings and tickets would cost more than they give, and launches that small have no use
+ * for cache hints. On an H100 copies, gathers, scatters and conversions of up to 96 KB per SM take 0.5 to 0.9 of the time so. */
+static void add_variant(Compilation *c, Checked *ch, size_t i, const IrModule *m, Text *plan, Text *certificate, Built *b)
+{
+    static const Wish ONE_CTA_EACH = {.deal = DEAL_LAUNCH, .hints = -1}, AS_TOLD = {.deal = DEAL_LAUNCH, .hints = HINTS_OPEN};
+    const PKernel *first = b->programs.v[0];
+    bool alone = b->programs.n == 1 || b->programs.v[1]->wish;
+    if (c->no_variants || !alone || first->alternatives || first->wish || b->kernels.n == MF_SCHEDULES_MAX || !is_movement(first, b->kernels.v[0])) return;
+    bool quiet = c->diags->quiet;
+    c->diags->quiet = true;
+    PKernel *p = check_kernel_as(ch, i, c->hints ? &AS_TOLD : &ONE_CTA_EACH);
+    IrKernel *k = build(c, p, m, plan, certificate);
+    c->diags->quiet = quiet;
+    if (!k) return;
+    vec_push(c->scratch, &b->kernels, k);
+    vec_push(c->scratch, &b->programs, p);
+    b->variant = true;
 }
 
 /* ---- which a launch takes ---- */
@@ -50,14 +91,15 @@ static void add_pick(Compilation *c, Built *b, MfPick p)
  * with the hints that pay from there on (runtime/launch.c). */
 static void pick_alternatives(Compilation *c, Built *b)
 {
-    enum { L2_TIMES = MF_HINTS_L2, CTAS_PER_SM = 4 };
+    enum { L2_TIMES = MF_HINTS_L2, CTAS_PER_SM = 4, SM_BYTES = 96 << 10 };
     uint8_t n = 0;
     while (n < b->programs.n && !b->programs.v[n]->wish) n++;
     for (uint8_t s = 0; s + 1 < n; s++) {
         bool large = s == 0 && b->kernels.v[s]->mf.traffic;
         add_pick(c, b, (MfPick){"", s, large ? MF_L2 : MF_CTAS, large ? L2_TIMES : CTAS_PER_SM});
     }
-    if (n < b->programs.n) add_pick(c, b, (MfPick){"", (uint8_t)(n ? n - 1 : 0), MF_BYTES, 0});
+    if (b->variant) add_pick(c, b, (MfPick){"", 0, MF_SM_BYTES, SM_BYTES});
+    else if (n < b->programs.n) add_pick(c, b, (MfPick){"", (uint8_t)(n ? n - 1 : 0), MF_BYTES, 0});
 }
 
 static void number(Compilation *c, Built *b)
@@ -76,6 +118,7 @@ static void explain_pick(const MfPick *p, Text *out)
 {
     if (p->measure == MF_L2) text_printf(out, "launches that move more than %lld times what L2 holds", (long long)p->least);
     else if (p->measure == MF_CTAS) text_printf(out, "launches of at least %lld CTAs per SM", (long long)p->least);
+    else if (p->measure == MF_SM_BYTES) text_printf(out, "launches that move at least %lld bytes per SM", (long long)p->least);
     else if (p->least) text_printf(out, "launches that move at least %lld bytes", (long long)p->least);
     else text_lit(out, "all other launches");
     if (p->gpu[0]) text_printf(out, " on %s (measured)", p->gpu);
@@ -104,6 +147,7 @@ static void explain(const Built *b, Text *out)
 size_t build_schedules(Compilation *c, Checked *ch, size_t i, const IrModule *m, Text *plan, Text *certificate, Built *out)
 {
     bool ok = true;
+    size_t first = i;
     *out = (Built){0};
     for (bool last = false; !last; i++) {
         last = check_last_schedule(ch, i);
@@ -113,6 +157,7 @@ size_t build_schedules(Compilation *c, Checked *ch, size_t i, const IrModule *m,
         *out = (Built){0};
         return i;
     }
+    add_variant(c, ch, first, m, plan, certificate, out);
     number(c, out);
     if (plan) explain(out, plan);
     return i;

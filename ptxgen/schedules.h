@@ -8,6 +8,7 @@
 typedef struct Built {
     VEC(IrKernel *) kernels; /* one for each schedule; none after an error */
     VEC(const PKernel *) programs;
+    bool variant; /* the last one is for few iterations, and nobody has asked for it */
 } Built;
 
 /* Those of the kernel whose first schedule is the i-th; gives the number behind them. plan, certificate: receive the texts of --explain-plan and

@@ -113,7 +113,7 @@ tile_status tile_launch(tile_args *a, void *stream, tile_error *err)
 
 static void tell_pick(const MfPick *p, tile_launch_facts *out)
 {
-    static const char *const MEASURES[MF_MEASURES] = {[MF_BYTES] = "bytes", [MF_L2] = "L2", [MF_CTAS] = "CTAs"};
+    static const char *const MEASURES[MF_MEASURES] = {[MF_BYTES] = "bytes", [MF_L2] = "L2", [MF_CTAS] = "CTAs", [MF_SM_BYTES] = "bytes per SM"};
     if (!p) return;
     out->pick = MEASURES[p->measure];
     out->pick_least = p->least;
@@ -134,6 +134,8 @@ tile_status tile_launch_info(tile_args *a, tile_launch_facts *out, tile_error *e
     out->schedule = mf->schedule;
     out->schedules = mf->schedules ? mf->schedules : 1;
     tell_pick(first->pick, out);
+    out->threads = mf->threads;
+    out->smem = mf->smem;
     if (mf->deal != MF_DEAL_NONE) {
         out->deal = mf->deal == MF_DEAL_TICKET ? "ticket" : "static";
         out->iterations = a->values[mf->teams - 1];

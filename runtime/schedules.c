@@ -52,6 +52,7 @@ bool args_pick_holds(const tile_args *a, const MfPick *p, int64_t *has)
     if (p->measure == MF_CTAS) *has = ctas_of(a, x), unit = l->sms;
     else *has = traffic ? value_of(a, x, traffic) : p->measure == MF_BYTES ? bytes_of_tensors(a) : 0;
     if (p->measure == MF_L2) unit = l->l2;
+    if (p->measure == MF_SM_BYTES) unit = l->sms;
     if (!size_mul(unit, p->least, &least)) return false;
     return p->measure == MF_L2 ? *has > least : *has >= least;
 }

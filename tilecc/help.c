@@ -8,7 +8,7 @@ enum { INDENT = 30, WIDTH = 100 };
 static const char *const SYNOPSIS[] = {
     "tilecc [options] FILE.tile",
     "tilecc run [options] FILE[:KERNEL] NAME=ARGUMENT...",
-    "tilecc tune [options] FILE.tile[:KERNEL] [SIZE=NUMBER | SIZE=LEAST..MOST | NAME=TYPE[EXTENTS]]...",
+    "tilecc tune [options] FILE.tile[:KERNEL] [SIZE=NUMBER | SIZE=LEAST..MOST | NAME=ARGUMENT]...",
     "tilecc test [--update] [-j N] [--junit=FILE] [FOLDER | FILE.tile]...",
     "tilecc new NAME",
     "tilecc cache --stats | --verify | --clear",

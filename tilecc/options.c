@@ -190,6 +190,10 @@ static bool take(CommandLine *c, int id, char *arg)
     case OPT_DEPENDENCY_FILE: o->dependency_file = arg; return true;
     case OPT_DEFINE: return add_define(c, arg);
     case OPT_TUNE_FILE: o->lib.tune = arg; return true;
+    case OPT_VARIANTS:
+        k = choose(id, "--variants", arg);
+        o->lib.no_variants = k == 1;
+        return k >= 0;
     case OPT_PIN: o->lib.pin = arg; return true;
     case OPT_PLOT: c->tune.plot = arg; return true;
     case OPT_MOST: return read_bytes("--most", arg, &c->tune.most);

@@ -53,9 +53,9 @@ int program_split(Program *r, const char *typed, const tilecc_options *o)
         complain("can't read '%s': %s", r->path, strerror(errno));
         return EXIT_ENVIRONMENT;
     }
-    bool changes = o->ndefines || o->arch || o->ptx_version || o->lineinfo || o->hints || o->no_dependent_launch || o->tune || o->pin;
+    bool changes = o->ndefines || o->arch || o->ptx_version || o->lineinfo || o->hints || o->no_dependent_launch || o->tune || o->pin || o->no_variants;
     if (!r->from_source && changes) {
-        complain("'%s' is compiled already: -D, -arch, --ptx-version, --hints, --dependent-launch, --tune, --pin and -lineinfo can't change it", r->path);
+        complain("'%s' is compiled already: -D, -arch, --ptx-version, --hints, --dependent-launch, --tune, --pin, --variants and -lineinfo can't change it", r->path);
         return EXIT_USAGE;
     }
     return EXIT_OK;

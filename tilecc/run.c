@@ -110,10 +110,6 @@ static void say_what_runs(const Run *r)
     tile_kernel_info(r->kernel, &f);
     fprintf(stderr, "%s: for %s by %s, on %s\n", tile_kernel_name(r->kernel), f.target, f.compiler,
             tile_device_name(r->device));
-    fprintf(stderr, "%u threads and %u bytes of shared memory per CTA", f.threads, f.smem);
-    if ((uint64_t)f.cluster[0] * f.cluster[1] * f.cluster[2] > 1)
-        fprintf(stderr, ", clusters of %u x %u x %u CTAs", f.cluster[0], f.cluster[1], f.cluster[2]);
-    fputc('\n', stderr);
     run_trusts_say(r->kernel, r->opt->check_trust);
 }
 
@@ -140,9 +136,20 @@ static void say_schedule(const tile_launch_facts *f)
     if (!f->pick) fputs("for all other launches", stderr);
     else if (strcmp(f->pick, "L2") == 0) fprintf(stderr, "for launches that move more than %lld times what the L2 holds", least);
     else if (strcmp(f->pick, "CTAs") == 0) fprintf(stderr, "for launches of at least %lld CTAs per SM", least);
+    else if (strcmp(f->pick, "bytes per SM") == 0) fprintf(stderr, "for launches that move at least %lld bytes per SM", least);
     else if (least) fprintf(stderr, "for launches that move at least %lld bytes", least);
     else fputs("for all other launches", stderr);
     fputs(f->picked_for_gpu ? ", as measured on this GPU\n" : "\n", stderr);
+}
+
+static void say_cta(const Run *r, const tile_launch_facts *f)
+{
+    tile_kernel_facts k;
+    tile_kernel_info(r->kernel, &k);
+    fprintf(stderr, "%u threads and %u bytes of shared memory per CTA", f->threads, f->smem);
+    if ((uint64_t)k.cluster[0] * k.cluster[1] * k.cluster[2] > 1)
+        fprintf(stderr, ", clusters of %u x %u x %u CTAs", k.cluster[0], k.cluster[1], k.cluster[2]);
+    fputc('\n', stderr);
 }
 
 static int say_how(const Run *r)
@@ -156,6 +163,7 @@ static int say_how(const Run *r)
         return EXIT_OK;
     }
     if (f.schedules > 1) say_schedule(&f);
+    say_cta(r, &f);
     fprintf(stderr, "grid of %u x %u x %u CTAs", f.grid[0], f.grid[1], f.grid[2]);
     if (f.deal) say_deal(&f);
     fputc('\n', stderr);

@@ -195,7 +195,7 @@ static void schedule(Filter *f, MfKernel *mf)
 
 static void pick(Filter *f, MfPick *p, uint32_t at)
 {
-    static const char *const MEASURES[] = {[MF_BYTES] = "bytes", [MF_L2] = "l2", [MF_CTAS] = "ctas"};
+    static const char *const MEASURES[] = {[MF_BYTES] = "bytes", [MF_L2] = "l2", [MF_CTAS] = "ctas", [MF_SM_BYTES] = "sm_bytes"};
     (void)at;
     p->schedule = (uint8_t)filter_int(f, p->schedule, 0, MF_SCHEDULES_MAX - 1);
     p->measure = WORD_OF(f, MEASURES, p->measure, "measure");

@@ -84,6 +84,7 @@ typedef struct tilecc_options {
     int cache; /* 1: PTX and cubins that were made before are taken from the disk, and others kept there: see tilecc_cache() */
     const char *tune; /* NULL: the tune file beside the source, x.tune for x.tile, where there is one; "off": none; else its path */
     const char *pin;  /* NULL, or lines `KERNEL: SCHEDULE`: the only schedules of these kernels. Without `tune` no file is read then */
+    int no_variants; /* 0: a kernel that is one pipeline across the grid gets a second schedule for few iterations, where that is likely to be faster */
 } tilecc_options;
 
 /* All pointers belong to the result and live until tilecc_free. Text is 0-terminated. */

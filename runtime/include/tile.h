@@ -209,8 +209,9 @@ typedef struct tile_launch_facts { /* texts are static */
     int schedule;       /* which of the kernel's schedules the launch takes, from 0, and how many it has. Chosen anew when a shape or a */
     int schedules;      /* scalar has changed */
     const char *pick;   /* why that one: with it the launch has at least pick_least "bytes" that are moved, or more than pick_least */
-    int64_t pick_least; /* times the "L2", or at least pick_least "CTAs" per SM; NULL: no condition of another schedule holds */
+    int64_t pick_least; /* times the "L2", or at least pick_least "CTAs" or "bytes per SM"; NULL: no condition of another schedule holds */
     int picked_for_gpu; /* the condition is one for this very GPU: tilecc tune has measured it */
+    uint32_t threads, smem; /* threads and bytes of shared memory of a CTA in that schedule */
 } tile_launch_facts;
 /* What tile_launch would launch. Makes the same checks and launches nothing. */
 TILE_API tile_status tile_launch_info(tile_args *a, tile_launch_facts *out, tile_error *err);

@@ -59,6 +59,11 @@ expect 0 '' --emit=c-driver kernels.tile -arch sm_90a
 cc -std=c99 "$tests/driver_calls.c" kernels.c -I . -ldl -pthread -o driver_calls || fail 'linking with a tune file'
 LD_LIBRARY_PATH=driver ./driver_calls | grep '^launch copy' >log
 [ "$(head -1 log)" = 'launch copy$2 grid 4 1 1 threads 64 dependent 1' ] || fail "with a tune file: $(cat log)"
+sed -i 's/launch/ticket/' kernels.tune
+expect 0 '' --emit=c-driver kernels.tile -arch sm_90a
+cc -std=c99 "$tests/driver_calls.c" kernels.c -I . -ldl -pthread -o driver_calls || fail 'linking with a tune file'
+LD_LIBRARY_PATH=driver ./driver_calls | grep '^launch copy' >log
+[ "$(head -1 log)" = 'launch copy$2 grid 1 1 1 threads 64 dependent 1' ] || fail "with another tune file: $(cat log)"
 rm kernels.tune
 rm -rf driver driver_calls kernels.o both.* status status.made
 

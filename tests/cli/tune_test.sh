@@ -100,6 +100,24 @@ expect 1 'copy\.tune:2:' -S copy.tile
 [ "$(grep -c '^error' err)" = 1 ] || fail "more than one error: $(cat err)"
 expect 1 'copy\.tune:2:' tune copy.tile:copy M=16..64 N=64 -Wno-performance
 cmp copy.tune damaged || fail 'a damaged file was written over'
+refused() { # what is said, lines
+    printf "$2" >copy.tune
+    expect 1 "$1" -S copy.tile
+    [ "$(grep -c '^error' err)" = 1 ] || fail "$2: more than one error: $(cat err)"
+}
+refused 'more than 8' "$(for i in 1 2 3 4 5 6 7; do printf 'copy on "H200" from %d: BM=8 stages %d\\n' $i $i; done)"
+refused 'a second schedule of .copy. on "H200" from 4096' 'copy on "H200" from 4096: BM=8\ncopy on "H200" from 4096: BM=16\n'
+refused 'a `:` and the schedule are due' '# a comment\ncopy on "H200" from 4 MB: BM=8\n'
+refused 'the name of a GPU is due, in quotes' 'copy on H200 from 0: BM=8\n'
+refused '.f33. is neither a 64-bit number nor an element type' 'copy on "H200" from 0: BM=f33\n'
+refused 'the schedule is missing' 'copy on "H200" from 0:\n'
+refused 'at most 64 stages' 'copy on "H200" from 0: stages 65\n'
+refused '.hints maybe. does not exist' 'copy on "H200" from 0: hints maybe\n'
+refused '.x. where a number of at least 0 is due' 'copy on "H200" from x: BM=8\n'
+refused '.in. where .on. is due' 'copy in "H200" from 0: BM=8\n'
+printf 'copy on "simulator" from 0: BM=8\nnone on "H200" from 0: BM=8\ncopy on "H200" from 0: BX=8\n' >copy.tune
+expect 0 'W0002.*no kernel .none.' -S copy.tile -Wno-performance
+contains err 'W0002.*BX. is no compile-time parameter of .copy.'
 printf 'copy on "simulator" from 0: BM=8\n\000\000' >copy.tune
 expect 1 'copy\.tune:2:.*|value 0' -S copy.tile
 mkdir folder.tune && cp copy.tile folder.tile
@@ -113,6 +131,8 @@ contains found '^gather on "simulator" from 0: '
 expect 0 "$quietly" tune copy.tile:copy --most=16K -Wno-performance -o found --plot=off
 contains out '^\| M='
 [ "$(grep -c '^| M=' out)" -ge 2 ] || fail "sizes: $(cat out)"
+expect 0 "$quietly" tune copy.tile:copy M=64..256 'N=M / 2 + 32' -Wno-performance -o found --plot=off
+contains out '^\| M=256 \| 196608 \|'
 expect 0 "$quietly" tune copy.tile:copy M=64 N=64 -Wno-performance -o found --plot=off
 contains out '^\| - \|'
 contains found '^gather on "simulator"'
@@ -124,8 +144,9 @@ expect 2 'no program' tune x.txt
 expect 3 "can't read" tune absent.tile
 expect 2 'has 2 kernels' tune copy.tile M=64 -Wno-performance
 expect 2 "neither a size of kernel 'copy'" tune copy.tile:copy K=64 -Wno-performance
-expect 2 'a size is a number or a range' tune copy.tile:copy M=64..8 -Wno-performance
-expect 2 'a size is a number or a range' tune copy.tile:copy M=0 -Wno-performance
+expect 2 'a size is a number, a range' tune copy.tile:copy M=64..8 -Wno-performance
+expect 2 'a size is a number, a range' tune copy.tile:copy M=0 -Wno-performance
+expect 2 'a size is a number, a range' tune copy.tile:copy M=N -Wno-performance
 expect 2 '.most needs bytes' tune copy.tile:copy --most=64X
 expect 2 'compiled already' tune x.ptx -o found
 expect 2 'E1124' tune copy.tile:copy M=16..64 N=7 -o found --plot=off -Wno-performance

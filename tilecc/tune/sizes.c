@@ -200,6 +200,13 @@ int64_t tune_value(const TuneSizes *s, size_t size, size_t point)
 {
     const TuneSize *z = &s->v[size];
     int64_t v = z->lo;
+    if (z->of) {
+        TuneSizes before = *s; /* so that nothing depends on itself */
+        before.n = size;
+        Extent x = {.p = z->of, .s = &before, .point = point};
+        v = sum(&x);
+        return v < 0 ? 0 : v;
+    }
     if (point + 1 == s->npoints) return z->hi;
     for (size_t i = 0; i < point && v < z->hi; i++) v *= STEP;
     return v < z->hi ? v : z->hi;
@@ -249,6 +256,19 @@ static bool read_range(const char *text, TuneSize *z)
     return !*end && z->lo >= !z->scalar && z->hi >= z->lo && z->hi <= INT64_C(1) << 40;
 }
 
+/* "ceil(H, 32)", of sizes that the kernel's signature names before this one. */
+static bool read_expression(const char *text, TuneSizes *s, size_t size)
+{
+    TuneSizes before = *s;
+    before.n = size;
+    Extent x = {.p = text, .s = &before};
+    sum(&x);
+    skip(&x);
+    if (x.wrong || *x.p || isdigit((unsigned char)*text)) return false;
+    s->v[size].of = text;
+    return true;
+}
+
 static bool is_tensor(const tile_kernel *k, const char *name, size_t n)
 {
     tile_param p;
@@ -264,10 +284,10 @@ static int take_args(TuneSizes *s, const TuneOptions *opt, const tile_kernel *k)
     for (size_t i = 0; i < opt->nargs; i++) {
         const char *text = opt->args[i], *equals = strchr(text, '=');
         size_t n = equals ? (size_t)(equals - text) : 0, size = find_size(s, text, n);
-        if (size < s->n && read_range(equals + 1, &s->v[size])) {
+        if (size < s->n && (read_range(equals + 1, &s->v[size]) || read_expression(equals + 1, s, size))) {
             s->v[size].given = true;
         } else if (size < s->n) {
-            complain("'%s': a size is a number or a range, as in %s=64..65536", text, s->v[size].name);
+            complain("'%s': a size is a number, a range, as in %s=64..65536, or follows from sizes before it", text, s->v[size].name);
             return EXIT_USAGE;
         } else if (!n || !is_tensor(k, text, n) || !strchr(equals, '[')) {
             complain("'%s' is neither a size of kernel '%s', as in M=64..65536, nor one of its tensors, as in x=bf16[M,64]~7", text, tile_kernel_name(k));

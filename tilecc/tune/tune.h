@@ -25,6 +25,7 @@ enum { TUNE_POINTS = 16, TUNE_CANDIDATES = 96, TUNE_SIZES = 24, TUNE_SCHEDULES =
 typedef struct TuneSize { /* a symbolic size, stride or scalar of the kernel */
     char name[64];
     int64_t lo, hi; /* the range; equal: fixed */
+    const char *of; /* what it is of the sizes before it, "ceil(H, 32)"; NULL: the range */
     bool given, scalar;
 } TuneSize;
 typedef struct TuneSizes {

@@ -46,6 +46,8 @@ class LaunchFacts(Structure):
         ("pick", c_char_p),
         ("pick_least", c_int64),
         ("picked_for_gpu", c_int),
+        ("threads", c_uint32),
+        ("smem", c_uint32),
     ]
 
 
