@@ -54,8 +54,9 @@ static void fill_params(tile_args *a, Report *r)
 
 static tile_status size_up(tile_args *a, Report *r, tile_error *err)
 {
-    tile_status s = args_resolve(a, err);
+    tile_status s = a->resolved ? TILE_OK : args_resolve(a, err);
     if (s != TILE_OK) return s;
+    a->resolved = false;
     a->nothing = writes_nothing(a);
     if (!a->nothing) {
         args_check_sizes(a, r);
