@@ -58,7 +58,7 @@ printf 'copy on "fake" from 0: by launch\ncopy on "fake" from 100000: by static\
 expect 0 '' --emit=c-driver kernels.tile -arch sm_90a
 cc -std=c99 "$tests/driver_calls.c" kernels.c -I . -ldl -pthread -o driver_calls || fail 'linking with a tune file'
 LD_LIBRARY_PATH=driver ./driver_calls | grep '^launch copy' >log
-[ "$(head -1 log)" = 'launch copy$2 grid 4 1 1 threads 64 dependent 1' ] || fail "with a tune file: $(cat log)"
+[ "$(head -1 log)" = 'launch copy$2 grid 4 1 1 threads 32 dependent 1' ] || fail "with a tune file: $(cat log)"
 sed -i 's/launch/ticket/' kernels.tune
 expect 0 '' --emit=c-driver kernels.tile -arch sm_90a
 cc -std=c99 "$tests/driver_calls.c" kernels.c -I . -ldl -pthread -o driver_calls || fail 'linking with a tune file'

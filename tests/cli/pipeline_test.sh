@@ -183,7 +183,7 @@ grep -q 'cache hints' err && fail "--hints=off, but the launch decides"
 dealt 1 '^grid of 3 x 1 x 1 CTAs: 3 iterations' --sim=fuzz --schedules=5 --variants=off copy.tile
 # Few iterations have a CTA each: up to 96 KB of each SM.
 dealt 1 '^schedule 2 of 2: for all other launches$' --sim=fuzz --schedules=5 copy.tile
-contains err '^64 threads and 32776 bytes of shared memory per CTA$'
+contains err '^32 threads and 32776 bytes of shared memory per CTA$'
 contains err '^grid of 3 x 1 x 1 CTAs$'
 dealt 200 '^schedule 1 of 2: for launches that move at least 98304 bytes per SM$' copy.tile
 contains err '^64 threads and 98920 bytes of shared memory per CTA$'
