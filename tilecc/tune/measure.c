@@ -9,7 +9,7 @@
 
 enum { WARM_UP = 3, TRIALS = 7, MANY = 20, FEW = 3 };
 static const double LONG_MS = 0.2;               /* a launch that is measured few times */
-enum { PLUG_BYTES = 64 << 20, COPY_BYTES = 256 << 20, COPIES = 10 };
+enum { LEAST_BYTES = 64 << 20, COPY_BYTES = 256 << 20, COPIES = 10 };
 
 static int failed(tile_status s, const tile_error *e)
 {
@@ -132,16 +132,10 @@ typedef struct Scratch { /* what the driver copies, to measure it, and to keep t
     size_t bytes;
 } Scratch;
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static bool scratch_open(const Tune *t, Scratch *s)
 {
     *s = (Scratch){.bytes = COPY_BYTES};
-    for (; s->bytes >= PLUG_BYTES; s->bytes /= 2) {
+    for (; s->bytes >= LEAST_BYTES; s->bytes /= 2) {
         if (tile_alloc(t->device, s->bytes, &s->from, NULL) == TILE_OK) {
             if (tile_alloc(t->device, s->bytes, &s->to, NULL) == TILE_OK) return true;
             tile_release(t->device, s->from, NULL);
@@ -179,23 +173,22 @@ static void measure_copy(Tune *t, const Scratch *s)
     t->copy = best;
 }
 
-/* The median of several trials. Small launches in a row, behind a copy that lasts while the host hands them over: what counts then is the device. */
+/* The least of several trials: what disturbs them only adds. Small launches in a row, behind a copy that lasts while the host hands them over: what
+ * counts then is the device. */
 static tile_status time_launches(const Tune *t, const Scratch *s, tile_args *args, double *ms, tile_error *e)
 {
-    double v[TRIALS];
+    double least = 0, v = 0;
     tile_status status = TILE_OK;
     if (t->simulated) return tile_time(args, NULL, 1, ms, e);
     for (int i = 0; i < WARM_UP && status == TILE_OK; i++) status = tile_time(args, NULL, 1, ms, e);
     int n = *ms < LONG_MS ? MANY : FEW;
     for (int i = 0; i < TRIALS && status == TILE_OK; i++) {
-        if (n == MANY && s->bytes) status = tile_copy(t->device, s->to, s->from, PLUG_BYTES, NULL, e);
-        if (status == TILE_OK) status = tile_time(args, NULL, n, &v[i], e);
-        v[i] /= n;
+        if (n == MANY && s->bytes) status = tile_copy(t->device, s->to, s->from, s->bytes, NULL, e);
+        if (status == TILE_OK) status = tile_time(args, NULL, n, &v, e);
+        if (i == 0 || v < least) least = v;
     }
-    if (status != TILE_OK) return status;
-    qsort(v, TRIALS, sizeof *v, by_value);
-    *ms = v[TRIALS / 2];
-    return TILE_OK;
+    *ms = least / n;
+    return status;
 }
 
 /* A launch that is refused leaves no time: the schedule is not for that size. */
