@@ -33,9 +33,8 @@ static void policy_line(Lower *L, Text *t, const MoveInfo *mi)
     static const char *const DERIVED[] = {[HINT_LAST] = "evict_last", [HINT_FIRST] = "evict_first"};
     static const char *const WHEN[] = {"never: --hints=off", "where the launch moves more than 8 times what L2 holds",
                                        "always: --hints=on"};
-    bool small = L->k->hints < 0 && L->c->hints == 0;
     if (mi->mv->cache) text_printf(t, "      cache policy %s\n", name_text(L, mi->mv->cache->name));
-    else if (mi->hint) text_printf(t, "      cache policy %s (derived), %s\n", DERIVED[mi->hint], small ? "never in this schedule" : WHEN[L->k->hints + 1]);
+    else if (mi->hint) text_printf(t, "      cache policy %s (derived), %s\n", DERIVED[mi->hint], WHEN[L->k->hints + 1]);
 }
 
 static const char *numbers(Lower *L, const int16_t *v, int n)
