@@ -14,7 +14,7 @@
  *   moves.c      `move` and `prefetch`: directions, shapes, types
  *   fill.c       `fill`, values as bits
  *   tmem.c       tiles in tensor memory, moves into and out of them, `shift`
- *   alternatives.c  how many schedules each kernel has
+ *   alternatives.c  which schedules each kernel has
  *   kernels.c    heads of kernels: parameters, attributes
  *   statements.c bodies
  *   loops.c      `for`, `pipeline`, `roles`
@@ -79,9 +79,12 @@ struct Module {
     Module *next;
 };
 
-typedef struct Schedule { /* of a kernel of the source: the number-th of them */
+typedef struct Schedule { /* of a kernel of the source */
     const Item *kernel;
-    uint32_t number, count;
+    uint32_t alternative; /* of its compile-time parameters */
+    const Wish *wish;     /* NULL: none */
+    VEC(MfPick) picks;    /* of the kernel's first one */
+    bool last;            /* of the kernel */
 } Schedule;
 
 struct Checked {
@@ -283,7 +286,8 @@ void alternatives(Checked *ch); /* all schedules of all kernels, in the order of
 
 /* kernels.c */
 const char *define_value(Checked *ch, const Item *k, const TParam *t); /* NULL: no -D gives it one */
-PKernel *kernel_new(Env *e, const Schedule *schedule);
+bool alternative_is(Checked *ch, const Item *k, uint32_t i, const Wish *w); /* are the wish's values those of the kernel's i-th alternative? */
+PKernel *kernel_new(Env *e, const Schedule *schedule, const Wish *wish);
 bool kernel_head(Env *e, const Item *item); /* compile-time parameters, parameters, attributes */
 bool kernel_whole(Env *e);                  /* rules that its statements decide */
 

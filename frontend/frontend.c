@@ -94,20 +94,24 @@ Checked *check_unit(Compilation *c, Unit *unit, Define *defines, size_t ndefines
     return ch;
 }
 
-bool check_last_schedule(const Checked *ch, size_t i) { return ch->schedules.v[i].number + 1 == ch->schedules.v[i].count; }
+bool check_last_schedule(const Checked *ch, size_t i) { return ch->schedules.v[i].last; }
+
+const Wish *check_wish(const Checked *ch, size_t i) { return ch->schedules.v[i].wish; }
 
 size_t check_kernel_count(const Checked *ch) { return ch->schedules.n; }
 
 /* ---- once a kernel ---- */
 
-PKernel *check_kernel(Checked *ch, size_t i)
+PKernel *check_kernel(Checked *ch, size_t i) { return check_kernel_as(ch, i, ch->schedules.v[i].wish); }
+
+PKernel *check_kernel_as(Checked *ch, size_t i, const Wish *wish)
 {
     Compilation *c = ch->c;
     const Schedule *schedule = &ch->schedules.v[i];
     const Item *item = schedule->kernel;
     uint32_t errors = c->diags->errors;
     Env e = {.ch = ch, .c = c, .module = ch->main};
-    PKernel *k = kernel_new(&e, schedule);
+    PKernel *k = kernel_new(&e, schedule, wish);
     ch->inlined = 0;
     env_begin(&e);
     bool ok = kernel_head(&e, item);       /* kernels.c: parameters, attributes; types in types.c */

@@ -39,6 +39,20 @@ static bool define_entity(Env *e, const TParam *t, const char *value, Entity *en
     return false;
 }
 
+static const char *wished(const Env *e, const TParam *t)
+{
+    const Wish *w = e->kernel->wish;
+    for (uint32_t i = 0; w && i < w->values.n; i++)
+        if (strcmp(w->values.v[i].name, name_of(e, t->name.name)) == 0) return w->values.v[i].value;
+    return NULL;
+}
+
+static void keep_value(Env *e, const TParam *t, const Entity *ent)
+{
+    const char *text = ent->kind == ENT_TYPE ? elem_info(ent->type)->name : arena_printf(e->c->scratch, "%lld", (long long)ent->sx->k);
+    vec_push(e->c->scratch, &e->kernel->values, ((WishValue){name_of(e, t->name.name), text}));
+}
+
 static bool tparams(Env *e, const Item *k)
 {
     bool ok = true;
@@ -47,9 +61,13 @@ static bool tparams(Env *e, const Item *k)
         const char *value = define_value(e->ch, k, t);
         const Expr *given = t->value;
         int64_t n;
-        for (uint32_t i = 0; given && given->next && i < e->kernel->schedule; i++) given = given->next;
+        e->kernel->alternatives |= given && given->next;
+        bool several = (value && strchr(value, '|')) || (given && given->next);
+        if (value) value = alternative_of(e->c->arena, value, e->kernel->alternative);
+        if (wished(e, t)) value = wished(e, t), several = true;
+        for (uint32_t i = 0; given && given->next && i < e->kernel->alternative; i++) given = given->next;
         if (value) {
-            ok = define_entity(e, t, alternative_of(e->c->arena, value, e->kernel->schedule), &ent) && ok;
+            ok = define_entity(e, t, value, &ent) && ok;
         } else if (!given) {
             Diag *g = diag_at(e->c->diags, E0212, t->name.span, "the compile-time parameter `%s` has no value",
                               name_of(e, t->name.name));
@@ -66,6 +84,7 @@ static bool tparams(Env *e, const Item *k)
             ok = false;
         }
         env_add(e, ent);
+        if (several && ent.kind != ENT_BAD) keep_value(e, t, &ent);
     }
     return ok;
 }
@@ -308,7 +327,7 @@ static bool attributes(Env *e, const Item *item)
 
 /* ---- the kernel ---- */
 
-PKernel *kernel_new(Env *e, const Schedule *schedule)
+PKernel *kernel_new(Env *e, const Schedule *schedule, const Wish *wish)
 {
     const Item *item = schedule->kernel;
     PKernel *k = e->kernel = arena_new(e->c->scratch, PKernel);
@@ -317,9 +336,34 @@ PKernel *kernel_new(Env *e, const Schedule *schedule)
     k->entry = names_text(e->c->names, k->name);
     k->cluster[0] = k->cluster[1] = k->cluster[2] = 1;
     k->threads = 32;
-    k->schedule = schedule->number;
-    k->schedules = schedule->count;
+    k->alternative = schedule->alternative;
+    k->wish = wish;
+    k->hints = wish && wish->hints != HINTS_OPEN ? wish->hints : k->alternative && e->c->hints == 0 ? -1 : e->c->hints;
+    for (uint32_t i = 0; i < schedule->picks.n; i++) vec_push(e->c->scratch, &k->picks, schedule->picks.v[i]);
     return k;
+}
+
+static bool has_value(const Env *e, const WishValue *v)
+{
+    const Entity *ent = env_find(e, names_intern(e->c->names, v->name, strlen(v->name)));
+    int64_t n;
+    ElemType type;
+    if (ent && ent->kind == ENT_SCALAR) return define_number(v->value, &n) && n == ent->sx->k;
+    return ent && ent->kind == ENT_TYPE && elem_find(v->value, &type) && type == ent->type;
+}
+
+bool alternative_is(Checked *ch, const Item *k, uint32_t i, const Wish *w)
+{
+    Env e = {.ch = ch, .c = ch->c, .module = ch->main};
+    bool quiet = ch->c->diags->quiet;
+    ch->c->diags->quiet = true; /* what is wrong with it is said where it becomes a schedule */
+    kernel_new(&e, &(Schedule){.kernel = k, .alternative = i}, NULL);
+    env_begin(&e);
+    bool same = tparams(&e, k);
+    for (uint32_t v = 0; same && v < w->values.n; v++) same = has_value(&e, &w->values.v[v]);
+    env_leave(&e, NULL);
+    ch->c->diags->quiet = quiet;
+    return same;
 }
 
 bool kernel_head(Env *e, const Item *item)

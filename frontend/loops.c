@@ -161,6 +161,7 @@ static void stages(Env *e, const Expr *x, PPipe *p)
 static void options(Env *e, const Stmt *s, PPipe *p)
 {
     if (s->loop.stages) stages(e, s->loop.stages, p);
+    else if (e->kernel->wish) p->stages = e->kernel->wish->stages;
     if (s->loop.threads) {
         p->threads_span = s->loop.threads->span;
         thread_count(e, s->loop.threads, &p->threads);

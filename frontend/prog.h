@@ -301,9 +301,27 @@ typedef struct PName {
     Span span;
 } PName;
 
+/* What a schedule of a kernel is to be, where the source leaves it open: `BM=64 by ticket stages 3 hints on` (wish.c reads and prints it). */
+typedef struct WishValue { /* of a compile-time parameter */
+    const char *name, *value;
+} WishValue;
+typedef struct Wish {
+    VEC(WishValue) values;
+    PDeal deal;     /* DEAL_ANY: the compiler's choice */
+    int64_t stages; /* 0: the same */
+    int hints;      /* as Compilation.hints; HINTS_OPEN: that */
+    Span span;      /* where it is written; hi == 0: nowhere */
+} Wish;
+enum { HINTS_OPEN = 2 };
+
 typedef struct PKernel {
     Name name;
-    uint32_t schedule, schedules; /* which of how many: compile-time parameters have alternatives */
+    uint32_t alternative; /* of its compile-time parameters; beyond the first one the kernel is for less work */
+    bool alternatives;    /* the source has some, or would without -D */
+    const Wish *wish;     /* NULL: none */
+    VEC(WishValue) values; /* of what has alternatives, or values in `wish` */
+    VEC(MfPick) picks;     /* of its schedules, those that a tune file asks for */
+    int hints;             /* as Compilation.hints; for less work never, where that is open: less than the launches that they pay for */
     const char *entry; /* PTX name */
     Span span;
     VEC(PSym) syms;
@@ -336,6 +354,7 @@ typedef struct PKernel {
 typedef struct Compilation {
     Arena *arena;  /* lives as long as the compilation */
     Arena *scratch; /* one kernel's worth: released after each kernel */
+    Arena *proof;   /* of one schedule */
     Names *names;
     Sources *sources;
     Diags *diags;
@@ -344,6 +363,8 @@ typedef struct Compilation {
     unsigned ptx_version; /* 0: the least that is needed */
     int hints;            /* derived cache policies: 0: where the launch moves much more than L2 holds, 1 always, -1 never */
     bool no_dependent;    /* kernels are launched when those before them are over */
+    bool no_variants;     /* no schedules but those that somebody asks for */
+    const struct TuneFile *tune, *pin; /* which schedules there are besides the source's; instead of them. NULL: none */
 } Compilation;
 
 /* ---- frontend/check: tree -> checked program ---- */
@@ -361,12 +382,24 @@ typedef struct Checked Checked; /* resolved items: modules, constants, functions
 /* Resolves imports, targets, constants and all names; type-independent checks of every item, used or not. */
 Checked *check_unit(Compilation *c, Unit *unit, Define *defines, size_t ndefines, const ImportReader *reader,
                     const char *arch);
+/* Of each kernel of the source its schedules, one behind the other: what the alternatives of its compile-time parameters make, and what
+ * tune_read() adds. */
 bool check_last_schedule(const Checked *ch, size_t i); /* .. of its kernel of the source: the next one is of another */
+const Wish *check_wish(const Checked *ch, size_t i);   /* NULL: none */
 size_t check_kernel_count(const Checked *ch);
 /* The imported module that has this constant, `name` or `module.name`; NULL: none. */
 const char *module_of_const(const Checked *ch, const char *name);
 /* Elaborates one kernel into `c->scratch`; NULL after an error in it, or in check_unit: what is returned is whole. */
 PKernel *check_kernel(Checked *ch, size_t i);
+PKernel *check_kernel_as(Checked *ch, size_t i, const Wish *wish); /* .. with another wish */
+/* Text of a file of `tilecc tune`, before check_unit: `KERNEL on "GPU" from BYTES: WISH`, a line each. pin: `KERNEL: WISH`, for schedules that
+ * take the place of all others. Reports what can't be read. */
+typedef struct TuneFile TuneFile;
+TuneFile *tune_read(Compilation *c, const Source *text, bool pin);
+/* What else a schedule of the kernel can be, without a change of what it means; to be tried. */
+typedef VEC(Wish *) Wishes;
+void wishes_for(Compilation *c, const PKernel *k, Wishes *out);
+void wish_print(Text *out, const PKernel *k); /* as it is read; `default` where nothing is said */
 /* Takes out of the kernel's lists what only branches that constants exclude use. */
 void drop_left_out(PKernel *k);
 /* The first statement that wants the kernel's schedule to be derived; NULL: it is one thread, or roles, that the program writes. */

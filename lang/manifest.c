@@ -187,6 +187,13 @@ static void put_trust(MfWriter *w, const MfTrust *t)
     put(w, pack(t->fact, 32, t->tensor));
 }
 
+static void put_pick(MfWriter *w, const MfPick *p)
+{
+    put_text(w, p->gpu);
+    put(w, p->schedule | (uint64_t)p->measure << 8);
+    put(w, (uint64_t)p->least);
+}
+
 /* ---- the whole ---- */
 
 enum { KERNELS_AT = 4 }; /* word of the number of kernels, behind three strings and a hash */
@@ -248,7 +255,8 @@ void manifest_kernel(MfWriter *w, const MfKernel *k)
     put(w, pack(k->threads, 32, k->smem));
     put(w, pack(k->deal | (uint32_t)k->dependent << 8, 32, k->per_sm));
     put(w, pack(k->teams, 32, k->traffic));
-    put(w, k->schedule | (uint64_t)k->schedules << 8 | (uint64_t)k->more_l2 << 16 | (uint64_t)k->more_ctas << 24);
+    put(w, k->schedule | (uint64_t)k->schedules << 8 | (uint64_t)k->picks.n << 32);
+    for (uint32_t i = 0; i < k->picks.n; i++) put_pick(w, &k->picks.v[i]);
 }
 
 const MfBlock *manifest_end(MfWriter *w)

@@ -56,7 +56,7 @@ typedef struct MfMap { /* one CUtensorMap kernel parameter */
 
 MapDesc manifest_map(const MfMap *m); /* what is known without arguments: dim, pitch and address are not */
 
-enum { MF_HINTS_L2 = 8, MF_SCHEDULES_MAX = 8 };
+enum { MF_HINTS_L2 = 8, MF_SCHEDULES_MAX = 8, MF_PICKS_MAX = 256 };
 
 typedef enum MfParamKind {
     MF_PARAM_MAP,     /* 128 bytes, aligned 64: map `index` */
@@ -89,6 +89,21 @@ typedef struct MfTrust {
     uint8_t fact; /* Trust */
     uint32_t tensor;
 } MfTrust;
+
+/* Which schedule a launch takes: that of the first pick, in order, whose device is the launch's and whose schedule would have that size. Where a
+ * pick names the device those that name none do not count. */
+typedef enum MfMeasure {
+    MF_BYTES,    /* at least so many bytes: its `traffic`, or where that is not known all bytes of the tensors, once for each direction */
+    MF_L2,       /* more than so many times the device's L2: its `traffic` */
+    MF_CTAS,     /* at least so many CTAs per SM */
+    MF_SM_BYTES, /* at least so many bytes per SM: its `traffic` */
+    MF_MEASURES
+} MfMeasure;
+typedef struct MfPick {
+    const char *gpu; /* "NVIDIA H200"; "": any */
+    uint8_t schedule, measure;
+    int64_t least;
+} MfPick;
 typedef struct MfKernel {
     const char *name;  /* as written in the source (with arguments' defaults applied) */
     const char *entry; /* PTX entry name */
@@ -108,11 +123,9 @@ typedef struct MfKernel {
     uint32_t per_sm;              /* with `deal`: CTAs per SM that the schedule wants */
     Lx traffic;                   /* bytes of global memory read and written; 0: not known */
     uint32_t cluster[3];          /* 1, 1, 1 without clusters */
-    /* The schedules of one kernel of the source stand one behind the other, with one name and one signature. A launch takes the first that it is
-     * large enough for; the last one is for all. */
+    /* The schedules of one kernel of the source stand one behind the other, with one name and one signature. */
     uint8_t schedule, schedules;  /* which of how many; 0 of 0 where there is one */
-    uint8_t more_l2;              /* for launches that move more than so many times the device's L2 (`traffic`); 0: whatever they move */
-    uint8_t more_ctas;            /* for grids of at least so many CTAs per SM; 0: of any size */
+    VEC(MfPick) picks;            /* of the first one; a launch that is none of them takes the last schedule */
     bool dependent;               /* may begin while launches before it run: it waits for them before it touches global memory */
     uint32_t threads;             /* per CTA */
     uint32_t smem;                /* dynamic shared memory in bytes */

@@ -258,6 +258,17 @@ static void check_counters(Reader *r, const MfKernel *k)
     demand(r, maps <= 1, "a kernel has room for maps twice");
 }
 
+static void read_pick(Reader *r, MfKernel *k)
+{
+    MfPick p = {.gpu = next_text(r)};
+    uint64_t v = next(r);
+    p.schedule = byte_of(v, 0);
+    p.measure = byte_of(v, 1);
+    p.least = (int64_t)next(r);
+    demand(r, v >> 16 == 0 && p.schedule < k->schedules && p.measure < MF_MEASURES && p.least >= 0, "a kernel picks a schedule that it does not have");
+    vec_push(r->a, &k->picks, p);
+}
+
 static void read_shape(Reader *r, MfKernel *k)
 {
     uint64_t ctas = 1;
@@ -285,10 +296,10 @@ static void read_shape(Reader *r, MfKernel *k)
     v = next(r);
     k->schedule = (uint8_t)v;
     k->schedules = (uint8_t)(v >> 8);
-    k->more_l2 = (uint8_t)(v >> 16);
-    k->more_ctas = (uint8_t)(v >> 24);
     bool one = k->schedules == 0 && k->schedule == 0;
-    demand(r, v >> 32 == 0 && (one || (k->schedules >= 2 && k->schedules <= MF_SCHEDULES_MAX && k->schedule < k->schedules)), "a kernel has no such schedule");
+    demand(r, low32(v) >> 16 == 0 && (one || (k->schedules >= 2 && k->schedules <= MF_SCHEDULES_MAX && k->schedule < k->schedules)), "a kernel has no such schedule");
+    demand(r, high32(v) <= MF_PICKS_MAX && (high32(v) == 0 || (!one && k->schedule == 0)), "a kernel picks among no schedules");
+    for (uint32_t n = high32(v); n && !r->fault; n--) read_pick(r, k);
 }
 
 static void read_kernel(Reader *r, MfKernel *k)

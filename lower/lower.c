@@ -90,8 +90,6 @@ static void manifest_head(Lower *L)
     MfKernel *mf = &L->ir->mf;
     mf->name = name_text(L, L->k->name);
     mf->entry = L->k->entry;
-    mf->schedule = (uint8_t)L->k->schedule;
-    mf->schedules = (uint8_t)(L->k->schedules > 1 ? L->k->schedules : 0);
     for (uint32_t i = 0; i < L->k->syms.n; i++) {
         MfSym *s = vec_add(L->a, &mf->syms);
         *s = (MfSym){name_text(L, L->k->syms.v[i].name), L->k->syms.v[i].kind};
@@ -187,18 +185,6 @@ static void whole(Lower *L)
     body_set(L, &L->ir->exit, &L->post);
 }
 
-/* Of several schedules the first is for what goes through DRAM for long, the next ones for what fills the machine, the last for the rest. Measured on the
- * H100: up to 8 times what the L2 holds small tiles, a CTA for each, are faster than tiles that few CTAs go through; beyond that DRAM likes those, with
- * the hints that pay from there on (runtime/launch.c). */
-static void launches_for(Lower *L)
-{
-    enum { CTAS_PER_SM = 4 };
-    MfKernel *mf = &L->ir->mf;
-    if (mf->schedule + 1 >= mf->schedules) return;
-    if (mf->schedule == 0 && mf->traffic) mf->more_l2 = MF_HINTS_L2;
-    else mf->more_ctas = CTAS_PER_SM;
-}
-
 IrKernel *lower_kernel(Compilation *c, const PKernel *k, Text *plan)
 {
     Lower *L = arena_new(c->scratch, Lower);
@@ -232,7 +218,6 @@ IrKernel *lower_kernel(Compilation *c, const PKernel *k, Text *plan)
     independence_check(L);
     exact_check(L);
     whole(L); /* init, roles, exit */
-    launches_for(L);
     memory_place(L);
     if (L->failed) return NULL;
     if (plan) explain_kernel(L);

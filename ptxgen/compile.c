@@ -9,12 +9,11 @@
 #include "frontend/prog.h"
 #include "frontend/stdlib_embed.h"
 #include "lang/file.h"
-#include "lower/lower.h"
-#include "lower/verify/verify.h"
 #include "ptxgen/c_interface.h"
 #include "ptxgen/cache/cache.h"
 #include "ptxgen/paths.h"
 #include "ptxgen/ptxgen.h"
+#include "ptxgen/schedules.h"
 
 typedef struct Job {
     tilecc_result result; /* first: what the caller holds */
@@ -27,7 +26,6 @@ typedef struct Job {
     Text out, rendered;
     Text certificate; /* of the IR that is printed */
     PtxWriter *writer;
-    const MfKernel *first; /* of the kernel at hand its first schedule */
     VEC(const char *) dependencies;
     const tilecc_options *opt;
     Source *main;
@@ -95,6 +93,37 @@ static const char *read_module(void *user, const char *module, const char *from,
     return tilecc_library(module, size, path);
 }
 
+/* ---- tune files ---- */
+
+/* NULL: the one beside the source, where there is one; what is built in has none. */
+static const char *tune_path(Job *j)
+{
+    const char *asked = j->opt->tune, *path = j->main->path;
+    size_t n = strlen(path);
+    if (asked) return strcmp(asked, "off") == 0 ? NULL : asked;
+    if (j->opt->pin || n < 6 || strcmp(path + n - 5, ".tile") != 0) return NULL;
+    char *beside = arena_printf(&j->arena, "%.*s.tune", (int)(n - 5), path);
+    return file_exists(beside) ? beside : NULL;
+}
+
+/* false after an error: in what schedules there are to be. */
+static bool tune_files(Job *j)
+{
+    const char *path = tune_path(j), *why = NULL;
+    size_t size = 0;
+    const char *text = path ? read_file(j, path, &size, &why) : NULL;
+    const Source *src = text ? sources_add(&j->sources, path, text, size) : NULL;
+    if (path && !src) diag_at(&j->diags, E0222, (Span){0, 0}, "the tune file %s %s", path, why ? why : text ? "is too large" : "is not there");
+    if (src) {
+        vec_push(&j->arena, &j->dependencies, path);
+        j->c.tune = tune_read(&j->c, src, false);
+    }
+    const char *pin = j->opt->pin;
+    const Source *pinned = pin ? sources_add(&j->sources, "--pin", pin, strlen(pin)) : NULL;
+    if (pinned) j->c.pin = tune_read(&j->c, pinned, true);
+    return j->diags.errors == 0;
+}
+
 /* ---- stages ---- */
 
 static void show_tokens(Job *j)
@@ -130,25 +159,6 @@ static void unused_defines(Job *j, const Checked *ch, const Define *d)
     }
 }
 
-/* One kernel from the tree to proved IR (the verifier checks first that it is well formed); NULL after an error. */
-static IrKernel *build_kernel(Job *j, Checked *ch, size_t i, const IrModule *m, Text *plan, Text *certificate)
-{
-    if (i == 0 || check_last_schedule(ch, i - 1)) j->first = NULL;
-    PKernel *p = check_kernel(ch, i);
-    IrKernel *k = p ? lower_kernel(&j->c, p, plan) : NULL;
-    if (!k) return NULL;
-    bool proved = ir_verify(&j->proof, &j->diags, m, k, certificate);
-    arena_free(&j->proof); /* of a long kernel it is large, and so is the PTX that is made next */
-    if (!proved) return NULL;
-    if (p->schedule == 0) j->first = &k->mf;
-    if (j->first && !manifest_same_signature(j->first, &k->mf)) {
-        diag_at(&j->diags, E0220, p->span, "the parameters of `%s` depend on what has alternatives", names_text(j->names, p->name));
-        return NULL;
-    }
-    check_unused(&j->c, p);
-    return k;
-}
-
 static IrModule module_of(Job *j)
 {
     return (IrModule){.target = j->c.target->name, .cluster_dst = j->opt->ptx_version && j->opt->ptx_version < 86};
@@ -157,9 +167,10 @@ static IrModule module_of(Job *j)
 static void emit_ir(Job *j, Checked *ch)
 {
     IrModule m = module_of(j);
-    for (size_t i = 0; i < check_kernel_count(ch); i++) {
-        IrKernel *k = build_kernel(j, ch, i, &m, NULL, &j->certificate);
-        if (k) vec_push(&j->scratch, &m.kernels, k);
+    Built b;
+    for (size_t i = 0; i < check_kernel_count(ch);) {
+        i = build_schedules(&j->c, ch, i, &m, NULL, &j->certificate, &b);
+        for (uint32_t k = 0; k < b.kernels.n; k++) vec_push(&j->scratch, &m.kernels, b.kernels.v[k]);
     }
     if (j->opt->emit == TILECC_EMIT_TREE) {
         ir_print_tree(&j->out, &m, &j->sources);
@@ -172,7 +183,14 @@ static void emit_ir(Job *j, Checked *ch)
 static void emit_plan(Job *j, Checked *ch)
 {
     IrModule m = module_of(j);
-    for (size_t i = 0; i < check_kernel_count(ch); i++) build_kernel(j, ch, i, &m, &j->out, NULL);
+    Built b;
+    for (size_t i = 0; i < check_kernel_count(ch);) i = build_schedules(&j->c, ch, i, &m, &j->out, NULL, &b);
+}
+
+static void emit_schedules(Job *j, Checked *ch)
+{
+    IrModule m = module_of(j);
+    list_schedules(&j->c, ch, &m, &j->out);
 }
 
 /* The checks say so earlier and better where they know; nothing that the target lacks gets past this one. */
@@ -199,10 +217,10 @@ static void emit_ptx(Job *j, Checked *ch, PtxLines *lines)
                      .source_hash = XXH64(j->main->text, j->main->len, 0)};
     PtxWriter *w = j->writer = ptx_begin(&j->arena, &j->mem, &m, &po);
     ArenaMark mark = arena_mark(&j->scratch);
-    for (size_t i = 0; i < check_kernel_count(ch); i++) {
-        IrKernel *k = build_kernel(j, ch, i, &m, NULL, NULL);
-        if (k && !j->diags.errors) ptx_kernel(w, k);
-        if (!check_last_schedule(ch, i)) continue;
+    for (size_t i = 0; i < check_kernel_count(ch);) {
+        Built b;
+        i = build_schedules(&j->c, ch, i, &m, NULL, NULL, &b);
+        for (uint32_t k = 0; k < b.kernels.n && !j->diags.errors; k++) ptx_kernel(w, b.kernels.v[k]);
         arena_release(&j->scratch, mark);
     }
     check_legal(j, w);
@@ -325,6 +343,7 @@ static const char *compile(Job *j)
         return NULL;
     }
     if (j->diags.errors) return NULL; /* what could not be read has no meaning to check */
+    if (!tune_files(j)) return NULL;
     Define *d = defines(j);
     ImportReader reader = {.read = read_module, .user = j};
     Checked *ch = check_unit(&j->c, unit, d, o->ndefines, &reader, o->arch);
@@ -333,6 +352,7 @@ static const char *compile(Job *j)
     CacheKey key;
     if (o->emit == TILECC_EMIT_IR || o->emit == TILECC_EMIT_TREE) emit_ir(j, ch);
     else if (o->emit == TILECC_EMIT_PLAN) emit_plan(j, ch);
+    else if (o->emit == TILECC_EMIT_SCHEDULES) emit_schedules(j, ch);
     else if (take_ptx(j, &key)) return o->emit == TILECC_EMIT_CUBIN ? emit_cubin(j, ch, &lines) : NULL;
     else emit_ptx(j, ch, &lines);
     unused_defines(j, ch, d);
@@ -398,7 +418,7 @@ static const char *bad_option(Job *j, const tilecc_options *o)
         return arena_printf(&j->arena, "unknown target `%s`%s%s%s", o->arch, near ? "; did you mean `" : "", near ? near : "",
                             near ? "`?" : ": see --list-targets");
     }
-    if ((unsigned)o->emit > TILECC_EMIT_TREE || (unsigned)o->error_format > TILECC_JSON ||
+    if ((unsigned)o->emit > TILECC_EMIT_SCHEDULES || (unsigned)o->error_format > TILECC_JSON ||
         (unsigned)o->assembler > TILECC_ASM_PTXAS)
         return "an option has a value that tilecc.h does not list";
     if (o->ptx_version && o->ptx_version < 80)
@@ -421,13 +441,15 @@ static bool begin(Job *j, const char *path, const char *text, size_t size)
     vec_push(&j->arena, &j->dependencies, path);
     j->c = (Compilation){.arena = &j->arena,
                          .scratch = &j->scratch,
+                         .proof = &j->proof,
                          .names = j->names,
                          .sources = &j->sources,
                          .diags = &j->diags,
                          .default_arch = j->opt->default_arch,
                          .ptx_version = j->opt->ptx_version,
                          .hints = j->opt->hints,
-                         .no_dependent = j->opt->no_dependent_launch};
+                         .no_dependent = j->opt->no_dependent_launch,
+                         .no_variants = j->opt->no_variants};
     return j->main != NULL;
 }
 

@@ -11,17 +11,25 @@ static unsigned char *align_map(unsigned char *p)
     return p + (MAP_ALIGN - (uintptr_t)p % MAP_ALIGN) % MAP_ALIGN;
 }
 
-/* False: out of memory. */
-static bool build_args(tile_args *a)
+/* What is bound, and what follows for the symbols, is the same for all schedules of a kernel: they have one signature. */
+static void bound_values(tile_args *a, const tile_args *first)
+{
+    const MfKernel *mf = a->kernel->mf;
+    Arena *ar = &a->heap->arena;
+    a->tensors = first ? first->tensors : arena_array(ar, TensorArg, mf->tensors.n);
+    a->scalars = first ? first->scalars : arena_array(ar, ScalarArg, mf->scalars.n);
+    a->syms = first ? first->syms : arena_array(ar, int64_t, mf->syms.n);
+    a->sym_values = first ? first->sym_values : arena_array(ar, SymValue, mf->syms.n);
+}
+
+/* first: the arguments of the kernel's first schedule, NULL for those. False: out of memory. */
+static bool build_args(tile_args *a, const tile_args *first)
 {
     if (setjmp(a->heap->fail)) return false;
     a->heap->mem.fail = &a->heap->fail;
     const MfKernel *mf = a->kernel->mf;
     Arena *ar = &a->heap->arena;
-    a->tensors = arena_array(ar, TensorArg, mf->tensors.n);
-    a->scalars = arena_array(ar, ScalarArg, mf->scalars.n);
-    a->syms = arena_array(ar, int64_t, mf->syms.n);
-    a->sym_values = arena_array(ar, SymValue, mf->syms.n);
+    bound_values(a, first);
     a->values = arena_array(ar, int64_t, mf->lx.nodes.n);
     a->status = arena_array(ar, uint8_t, mf->lx.nodes.n);
     a->marks = arena_array(ar, uint8_t, mf->lx.nodes.n);
@@ -54,7 +62,7 @@ tile_status tile_args_new(tile_kernel *k, tile_args **out, tile_error *err)
         const Host *host = &k->module->device->host;
         tile_args *a = *link = host_zeros(host, 1, sizeof *a);
         if (a) *a = (tile_args){.kernel = k + i, .heap = heap_new(host)};
-        if (!a || !a->heap || !build_args(a)) {
+        if (!a || !a->heap || !build_args(a, i ? first : NULL)) {
             tile_args_free(first);
             return fail(err, TILE_ERROR_MEMORY, "out of memory");
         }
@@ -166,9 +174,20 @@ static bool same_tensor(const TensorArg *x, const TensorArg *y, int rank, bool *
     return *same_shape && x->address == y->address && x->bytes == y->bytes;
 }
 
-static tile_status bind_tensor(tile_args *a, const char *param, uint64_t address, size_t bytes, tile_type type, int rank,
-                               const int64_t *shape, const int64_t *strides, tile_error *err)
+/* The launch is no longer what it was, nor, with other sizes, its schedule. */
+static void changed(tile_args *a, bool sizes)
 {
+    for (; a; a = a->next) {
+        a->ready = false;
+        if (sizes) a->sized = false;
+    }
+}
+
+tile_status tile_bind(tile_args *a, const char *param, uint64_t address, size_t bytes, tile_type type, int rank,
+                      const int64_t *shape, const int64_t *strides, tile_error *err)
+{
+    if (!a) return fail_null(err, "the tile_args");
+    if (!param) return fail_null(err, "the parameter's name");
     const struct MfArg *arg = find_param(a, param, err);
     if (!arg) return TILE_ERROR_ARGUMENT;
     if (arg->is_scalar)
@@ -193,25 +212,12 @@ static tile_status bind_tensor(tile_args *a, const char *param, uint64_t address
     }
     tile_status s = report_end(&r);
     if (s != TILE_OK) return s;
-
     TensorArg *old = &a->tensors[arg->index];
     bool same_shape;
     if (same_tensor(old, &t, p->rank, &same_shape)) return TILE_OK;
-    if (!same_shape) a->sized = false;
-    a->ready = false;
     *old = t;
+    changed(a, !same_shape);
     return TILE_OK;
-}
-
-/* What one schedule takes all do: they have one signature. */
-tile_status tile_bind(tile_args *a, const char *param, uint64_t address, size_t bytes, tile_type type, int rank,
-                      const int64_t *shape, const int64_t *strides, tile_error *err)
-{
-    if (!a) return fail_null(err, "the tile_args");
-    if (!param) return fail_null(err, "the parameter's name");
-    tile_status s = TILE_OK;
-    for (; a && s == TILE_OK; a = a->next) s = bind_tensor(a, param, address, bytes, type, rank, shape, strides, err);
-    return s;
 }
 
 static bool scalar_fits(unsigned type, int64_t v)
@@ -235,11 +241,9 @@ tile_status tile_bind_scalar(tile_args *a, const char *param, int64_t value, til
     if (!scalar_fits(type, value))
         return fail_rule(err, TILE_ERROR_ARGUMENT, E1109, "`%s` is %" PRId64 ", which does not fit %s", param, value,
                          tile_type_name((tile_type)type));
-    for (; a; a = a->next) {
-        ScalarArg *s = &a->scalars[arg->index];
-        if (!s->bound || s->value != value) a->sized = a->ready = false;
-        *s = (ScalarArg){true, value};
-    }
+    ScalarArg *s = &a->scalars[arg->index];
+    if (!s->bound || s->value != value) changed(a, true);
+    *s = (ScalarArg){true, value};
     return succeed(err);
 }
 

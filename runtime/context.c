@@ -121,6 +121,11 @@ const char *tile_device_arch(const tile_device *d)
     return d ? d->arch : NULL;
 }
 
+const char *tile_device_gpu(const tile_device *d)
+{
+    return d ? d->gpu : "";
+}
+
 int tile_device_simulates(const tile_device *d)
 {
     return d && d->simulates;
@@ -157,6 +162,12 @@ tile_status tile_read(tile_device *d, void *to, uint64_t from, size_t bytes, til
     if (!d) return fail_null(err, "the device");
     if (!to && bytes) return fail_null(err, "to");
     return bytes ? d->ops->read(d, to, from, bytes, err) : succeed(err);
+}
+
+tile_status tile_copy(tile_device *d, uint64_t to, uint64_t from, size_t bytes, void *stream, tile_error *err)
+{
+    if (!d) return fail_null(err, "the device");
+    return bytes ? d->ops->copy(d, to, from, bytes, stream, err) : succeed(err);
 }
 
 tile_status tile_synchronize(tile_device *d, void *stream, tile_error *err)

@@ -75,6 +75,11 @@ static tile_status cuda_read(tile_device *d, void *to, uint64_t from, size_t byt
     IN_CONTEXT(d, err, "cuMemcpyDtoH", MemcpyDtoH(to, from, bytes));
 }
 
+static tile_status cuda_copy(tile_device *d, uint64_t to, uint64_t from, size_t bytes, void *stream, tile_error *err)
+{
+    IN_CONTEXT(d, err, "cuMemcpyDtoDAsync", MemcpyDtoDAsync(to, from, bytes, (CuStream)stream));
+}
+
 static tile_status cuda_synchronize(tile_device *d, void *stream, tile_error *err)
 {
     IN_CONTEXT(d, err, "cuStreamSynchronize", StreamSynchronize((CuStream)stream));
@@ -418,6 +423,7 @@ static const DeviceOps CUDA_OPS = {
     .release = cuda_release,
     .write = cuda_write,
     .read = cuda_read,
+    .copy = cuda_copy,
     .synchronize = cuda_synchronize,
     .load = cuda_load,
     .unload = cuda_unload,
@@ -473,6 +479,7 @@ static tile_status describe(CudaDevice *c, tile_error *err)
     c->base.arch = device_best_arch(l->sm);
     name[sizeof name - 1] = 0;
     snprintf(c->base.name, sizeof c->base.name, "%s (sm_%d)", name, l->sm);
+    snprintf(c->base.gpu, sizeof c->base.gpu, "%s", name);
     if (!c->api.LaunchKernelEx || !c->api.OccupancyMaxActiveClusters)
         return fail_rule(err, TILE_ERROR_NO_DEVICE, E1116,
                          "the driver (CUDA %d.%d) has no cuLaunchKernelEx: 11.8 is needed", c->driver / 1000,

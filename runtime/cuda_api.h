@@ -113,6 +113,8 @@ typedef struct CuLaunchConfig {
     CUDA_FUNCTION(REQUIRED, MemFree, "cuMemFree_v2", (CuAddress p))                                                    \
     CUDA_FUNCTION(REQUIRED, MemcpyHtoD, "cuMemcpyHtoD_v2", (CuAddress to, const void *from, size_t bytes))             \
     CUDA_FUNCTION(REQUIRED, MemcpyDtoH, "cuMemcpyDtoH_v2", (void *to, CuAddress from, size_t bytes))                   \
+    CUDA_FUNCTION(REQUIRED, MemcpyDtoDAsync, "cuMemcpyDtoDAsync_v2",                                                   \
+                  (CuAddress to, CuAddress from, size_t bytes, CuStream s))                                            \
     CUDA_FUNCTION(REQUIRED, MemsetD32Async, "cuMemsetD32Async", (CuAddress p, unsigned value, size_t n, CuStream s))   \
     CUDA_FUNCTION(REQUIRED, StreamSynchronize, "cuStreamSynchronize", (CuStream s))                                    \
     CUDA_FUNCTION(REQUIRED, StreamCreate, "cuStreamCreate", (CuStream * s, unsigned flags))                            \

@@ -71,6 +71,7 @@ SAME_NAME(cuMemAlloc, "cuMemAlloc_v2");
 SAME_NAME(cuMemFree, "cuMemFree_v2");
 SAME_NAME(cuMemcpyHtoD, "cuMemcpyHtoD_v2");
 SAME_NAME(cuMemcpyDtoH, "cuMemcpyDtoH_v2");
+SAME_NAME(cuMemcpyDtoDAsync, "cuMemcpyDtoDAsync_v2");
 SAME_NAME(cuMemsetD32Async, "cuMemsetD32Async");
 SAME_NAME(cuStreamCreate, "cuStreamCreate");
 SAME_NAME(cuStreamDestroy, "cuStreamDestroy_v2");

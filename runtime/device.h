@@ -53,6 +53,7 @@ typedef struct DeviceOps {
     tile_status (*release)(tile_device *d, uint64_t address, tile_error *err);
     tile_status (*write)(tile_device *d, uint64_t to, const void *from, size_t bytes, tile_error *err);
     tile_status (*read)(tile_device *d, void *to, uint64_t from, size_t bytes, tile_error *err);
+    tile_status (*copy)(tile_device *d, uint64_t to, uint64_t from, size_t bytes, void *stream, tile_error *err);
     /* From here to the end of its allocation nobody reads what is written, so writes need no order. NULL: nobody watches it. */
     void (*unread)(tile_device *d, uint64_t address);
     tile_status (*synchronize)(tile_device *d, void *stream, tile_error *err);
@@ -82,6 +83,7 @@ struct tile_device { /* first member of every device */
     const char *arch; /* the best target of targets.def for it, or NULL */
     bool simulates;   /* takes PTX for any target, not cubins */
     char name[320];   /* "NVIDIA H200 (sm_90)" */
+    char gpu[256];    /* "NVIDIA H200"; "simulator" */
     tile_compiler compiler;
     Host host;
 };

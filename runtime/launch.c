@@ -54,8 +54,9 @@ static void fill_params(tile_args *a, Report *r)
 
 static tile_status size_up(tile_args *a, Report *r, tile_error *err)
 {
-    tile_status s = args_resolve(a, err);
+    tile_status s = a->resolved ? TILE_OK : args_resolve(a, err);
     if (s != TILE_OK) return s;
+    a->resolved = false;
     a->nothing = writes_nothing(a);
     if (!a->nothing) {
         args_check_sizes(a, r);
@@ -111,8 +112,18 @@ tile_status tile_launch(tile_args *a, void *stream, tile_error *err)
     return s == TILE_OK ? succeed(err) : s;
 }
 
+static void tell_pick(const MfPick *p, tile_launch_facts *out)
+{
+    static const char *const MEASURES[MF_MEASURES] = {[MF_BYTES] = "bytes", [MF_L2] = "L2", [MF_CTAS] = "CTAs", [MF_SM_BYTES] = "bytes per SM"};
+    if (!p) return;
+    out->pick = MEASURES[p->measure];
+    out->pick_least = p->least;
+    out->picked_for_gpu = p->gpu[0] != 0;
+}
+
 tile_status tile_launch_info(tile_args *a, tile_launch_facts *out, tile_error *err)
 {
+    const tile_args *first = a;
     if (!out) return fail_null(err, "out");
     *out = (tile_launch_facts){.hints = -1};
     if (!a) return fail_null(err, "the tile_args");
@@ -123,6 +134,9 @@ tile_status tile_launch_info(tile_args *a, tile_launch_facts *out, tile_error *e
     memcpy(out->grid, a->launch.grid, sizeof out->grid);
     out->schedule = mf->schedule;
     out->schedules = mf->schedules ? mf->schedules : 1;
+    tell_pick(first->pick, out);
+    out->threads = mf->threads;
+    out->smem = mf->smem;
     if (mf->deal != MF_DEAL_NONE) {
         out->deal = mf->deal == MF_DEAL_TICKET ? "ticket" : "static";
         out->iterations = a->values[mf->teams - 1];

@@ -29,10 +29,18 @@ typedef struct Heap { /* an arena, and where to go when its memory runs out: mem
 Heap *heap_new(const Host *host); /* which lives longer */
 void heap_free(Heap *h);
 
+typedef struct Picked {
+    const MfPick *pick;
+    const LxNode *nodes; /* the last of them is what the schedule would move; n 0: that is not known, or not asked for */
+    uint32_t n;
+} Picked;
+
 struct tile_kernel {
     tile_module *module;
     const MfKernel *mf;
     void *function;
+    const struct Picked *picks; /* of the kernel's first schedule, those that count on the device */
+    uint32_t npicks;
     uint32_t resident; /* teams that run at once; known only with `deal` or a cluster. 0: none fits */
     const char **param_names;  /* of mf->args, for did-you-mean */
     const char **extent_texts; /* of mf->tensors: "[M, N]" */
@@ -79,8 +87,9 @@ struct tile_args {
     tile_kernel *kernel;
     tile_args *next;      /* the same arguments for the kernel's next schedule */
     tile_args *taken;     /* of the first one: whose schedule the launch takes, as far as that one is sized */
+    const MfPick *pick;   /* .. and why; NULL: no other would */
     Heap *heap;
-    TensorArg *tensors;
+    TensorArg *tensors;   /* this and the next three are the same for all schedules */
     ScalarArg *scalars;
     int64_t *syms;
     SymValue *sym_values;
@@ -95,6 +104,7 @@ struct tile_args {
      * only written. 0: not made yet. */
     uint64_t dummy;
     Launch launch;
+    bool resolved; /* the symbols stand for what is bound */
     bool sized;   /* symbols, expressions and checks stand for the shapes and scalars bound */
     bool ready;   /* `launch` stands for all that is bound */
     bool nothing; /* nothing to launch */
@@ -103,6 +113,8 @@ struct tile_args {
 /* ---- schedules.c ---- */
 /* Of a kernel with several schedules the arguments of the one that the launch takes. */
 tile_status args_take(tile_args *a, tile_args **taken, tile_error *err);
+/* Those of the kernel's picks that count on a device of that name. */
+void picks_of_device(Arena *a, const MfKernel *mf, const char *gpu, tile_kernel *k);
 
 /* ---- bind.c ---- */
 /* Symbols from what is bound so far; conflicts are reported. r == NULL: quietly. */

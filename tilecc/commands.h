@@ -24,6 +24,22 @@ typedef struct RunOptions {
 /* Returns an exit code. Output files appear all or none, after a launch that succeeded. */
 int command_run(const RunOptions *opt);
 
+/* tilecc tune x.tile[:kernel] name=argument .. SIZE=number SIZE=least..most */
+typedef struct TuneOptions {
+    const char *program;
+    const char *const *args; /* as those of run, but without files; sizes of the kernel, fixed or a range; nothing need be said */
+    size_t nargs;
+    const char *device; /* as run's */
+    const char *output; /* the tune file; NULL: beside the source */
+    const char *plot;   /* SVG; NULL: beside the tune file; "off": none */
+    double most;        /* bytes of all tensors; 0: by default */
+    bool verbose;
+    tilecc_options lib; /* how to compile */
+} TuneOptions;
+
+/* Returns an exit code. The file and the plot appear both or neither. */
+int command_tune(const TuneOptions *opt);
+
 /* tilecc test [PATH..] */
 typedef struct TestOptions {
     const char *const *paths; /* folders and .tile files; none: the folder at hand */

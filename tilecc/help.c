@@ -8,6 +8,7 @@ enum { INDENT = 30, WIDTH = 100 };
 static const char *const SYNOPSIS[] = {
     "tilecc [options] FILE.tile",
     "tilecc run [options] FILE[:KERNEL] NAME=ARGUMENT...",
+    "tilecc tune [options] FILE.tile[:KERNEL] [SIZE=NUMBER | SIZE=LEAST..MOST | NAME=ARGUMENT]...",
     "tilecc test [--update] [-j N] [--junit=FILE] [FOLDER | FILE.tile]...",
     "tilecc new NAME",
     "tilecc cache --stats | --verify | --clear",
@@ -28,6 +29,8 @@ static const Row ARGUMENTS[] = {
                         "(each of 0 to n - 1 once); `:out.npy` may follow"},
     {"c=in.npy:out.npy", "from a file, and written to a file afterwards"},
     {"n=5", "a scalar"},
+    {"M=64..65536", "with tune: the values that a size of the kernel has, a factor of 4 apart; without a range the first size that nothing is said of goes as "
+                    "far as --most allows; tensors follow from sizes, or are given as above"},
 };
 
 static const Row ENVIRONMENT[] = {

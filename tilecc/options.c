@@ -56,6 +56,7 @@ typedef struct CommandLine {
     CompileOptions o;
     RunOptions run;
     TestOptions test;
+    TuneOptions tune;
     bool json;
     int cache; /* id of what `tilecc cache` does */
     tilecc_define *defines; /* room for one per argument */
@@ -121,6 +122,18 @@ static bool read_count(const char *option, const char *text, int *out)
     return false;
 }
 
+/* 4096, or 64K, 256M, 2G. */
+static bool read_bytes(const char *option, const char *text, double *out)
+{
+    size_t digits = strspn(text, "0123456789");
+    const char *unit = strchr("KMG", text[digits]);
+    int shift = text[digits] ? 10 * (int)(unit ? strcspn("KMG", unit) + 1 : 0) : 0;
+    if (digits > 0 && digits < 13 && (!text[digits] || (unit && !text[digits + 1]))) *out = strtod(text, NULL) * (double)(1u << shift);
+    if (*out > 0) return true;
+    complain("%s needs bytes, such as 64K or 256M, not '%s'", option, text);
+    return false;
+}
+
 static const OptionInfo *find_option(int c)
 {
     for (size_t i = 0; i < option_count; i++)
@@ -163,7 +176,7 @@ static bool take(CommandLine *c, int id, char *arg)
         return true;
     case OPT_EMIT:
         k = choose(id, "--emit", arg);
-        o->c = k == 7 ? C_FOR_LIBTILE : k == 8 ? C_FOR_DRIVER : NO_C;
+        o->c = k == 8 ? C_FOR_LIBTILE : k == 9 ? C_FOR_DRIVER : NO_C;
         if (k >= 0) o->lib.emit = o->c ? TILECC_EMIT_CUBIN : (tilecc_emit)k;
         o->to_file = false;
         return k >= 0;
@@ -176,6 +189,14 @@ static bool take(CommandLine *c, int id, char *arg)
     case OPT_DEPENDENCIES: o->dependencies = true; return true;
     case OPT_DEPENDENCY_FILE: o->dependency_file = arg; return true;
     case OPT_DEFINE: return add_define(c, arg);
+    case OPT_TUNE_FILE: o->lib.tune = arg; return true;
+    case OPT_VARIANTS:
+        k = choose(id, "--variants", arg);
+        o->lib.no_variants = k == 1;
+        return k >= 0;
+    case OPT_PIN: o->lib.pin = arg; return true;
+    case OPT_PLOT: c->tune.plot = arg; return true;
+    case OPT_MOST: return read_bytes("--most", arg, &c->tune.most);
     case OPT_KERNEL: c->defines[c->o.lib.ndefines++] = (tilecc_define){"kernel", arg}; return true;
     case OPT_IMPORT_DIR: c->import_dirs[o->lib.nimport_dirs++] = arg; return true;
     case OPT_PATH_MAP: c->path_maps[o->lib.npath_maps++] = arg; return true;
@@ -433,6 +454,22 @@ static int run(CommandLine *c, int n, char **arguments)
     return code;
 }
 
+static int tune(CommandLine *c, int n, char **arguments)
+{
+    if (n == 0) {
+        complain("no program to tune");
+        return usage_error();
+    }
+    c->tune.program = arguments[0];
+    c->tune.args = (const char *const *)(arguments + 1);
+    c->tune.nargs = (size_t)(n - 1);
+    c->tune.device = c->run.device;
+    c->tune.verbose = c->o.verbose;
+    c->tune.output = c->o.output;
+    c->tune.lib = c->o.lib;
+    return command_tune(&c->tune);
+}
+
 static int check_ptx(const CommandLine *c, int n, char **inputs)
 {
     if (n != 1) {
@@ -491,6 +528,7 @@ static int parse_and_run(CommandLine *c, Parser *p, unsigned command, int argc, 
     }
     if (c->information) return information(c);
     if (command == RUN) return run(c, argc - optind, argv + optind);
+    if (command == TUNE) return tune(c, argc - optind, argv + optind);
     if (command == TEST) return test(c, argc - optind, argv + optind);
     if (command == NEW) return make_new(argc - optind, argv + optind);
     if (command == CHECK) return check_ptx(c, argc - optind, argv + optind);

@@ -4,7 +4,7 @@
 
 #include "tilecc/cli.h"
 
-enum { COMPILE = 1, RUN = 2, CHECK = 4, TEST = 8, NEW = 16, CACHE = 32 }; /* commands that take an option */
+enum { COMPILE = 1, RUN = 2, CHECK = 4, TEST = 8, NEW = 16, CACHE = 32, TUNE = 64 }; /* commands that take an option */
 
 typedef struct OptionInfo {
     const char *group; /* a heading: nothing else is set */

@@ -7,95 +7,23 @@
 
 #include "tilecc/cli.h"
 #include "tilecc/commands.h"
+#include "tilecc/program.h"
 #include "tilecc/run_args.h"
 
 typedef struct Run {
     const RunOptions *opt;
-    char *path, *kernel_name; /* from opt->program; kernel_name may be NULL */
+    Program program;
     tile_device *device;
     tile_module *module;
     tile_kernel *kernel;
     tile_args *args;
     RunArgs typed;
-    bool from_source;
 } Run;
 
 static int failed(tile_status s, const tile_error *e)
 {
     complain("%s", e->text);
     return exit_code_of(s);
-}
-
-static bool ends_in(const char *s, size_t n, const char *suffix)
-{
-    size_t m = strlen(suffix);
-    return n > m && memcmp(s + n - m, suffix, m) == 0;
-}
-
-static bool in_library(const char *s, size_t n)
-{
-    const char *module;
-    for (size_t i = 0; (module = tilecc_library_at(i)); i++)
-        if (strlen(module) == n && memcmp(module, s, n) == 0) return true;
-    return false;
-}
-
-static bool is_program(const char *s, size_t n)
-{
-    return ends_in(s, n, ".tile") || ends_in(s, n, ".ptx") || ends_in(s, n, ".cubin") || in_library(s, n);
-}
-
-static char *copy_text(const char *s, size_t n)
-{
-    char *out = must_alloc(n + 1);
-    memcpy(out, s, n);
-    out[n] = 0;
-    return out;
-}
-
-static int split_program(Run *r)
-{
-    const char *p = r->opt->program, *colon = strrchr(p, ':');
-    size_t n = strlen(p), path = n;
-    if (!is_program(p, n) && colon && is_program(p, (size_t)(colon - p)) && colon[1]) path = (size_t)(colon - p);
-    if (!is_program(p, path)) {
-        complain("'%s' is no program: FILE.tile, FILE.ptx or FILE.cubin, and :KERNEL behind it", p);
-        return EXIT_USAGE;
-    }
-    r->path = copy_text(p, path);
-    if (path < n) r->kernel_name = copy_text(colon + 1, n - path - 1);
-    bool library = in_library(p, path);
-    r->from_source = library || ends_in(p, path, ".tile");
-    if (!library && access(r->path, R_OK) != 0) { /* before the GPU is looked for */
-        complain("can't read '%s': %s", r->path, strerror(errno));
-        return EXIT_ENVIRONMENT;
-    }
-    const tilecc_options *o = &r->opt->lib;
-    if (!r->from_source && (o->ndefines || o->arch || o->ptx_version || o->lineinfo || o->hints || o->no_dependent_launch)) {
-        complain("'%s' is compiled already: -D, -arch, --ptx-version, --hints, --dependent-launch and -lineinfo can't change it", r->path);
-        return EXIT_USAGE;
-    }
-    return EXIT_OK;
-}
-
-/* The simulator takes PTX, and names source lines. Without an assembler the driver compiles the PTX; without -arch the
- * file's targets and then the device decide. */
-static tilecc_result *compile_text(const Run *r, const char *text, size_t size)
-{
-    tilecc_options o = r->opt->lib;
-    bool simulates = tile_device_simulates(r->device);
-    o.emit = simulates ? TILECC_EMIT_PTX : TILECC_EMIT_CUBIN;
-    if (simulates) o.lineinfo = 1;
-    o.default_arch = tile_device_arch(r->device);
-    o.cache = 1;
-    tilecc_result *c = tilecc_compile(&o, program_name(r->path), text, size);
-    if (c && c->status == TILECC_ERROR_TOOL && o.assembler == TILECC_ASM_AUTO) {
-        if (r->opt->verbose) complain("%s; the driver compiles the PTX instead", c->message);
-        tilecc_free(c);
-        o.emit = TILECC_EMIT_PTX;
-        c = tilecc_compile(&o, program_name(r->path), text, size);
-    }
-    return c;
 }
 
 /* The simulator's trace=FILE in a device's name, which takes the rest; NULL: none. */
@@ -134,15 +62,15 @@ static int check_outputs(const Run *r, const char *const *inputs, size_t n)
 static int load_source(Run *r)
 {
     size_t size;
-    char *text = read_program(r->path, &size);
+    char *text = read_program(r->program.path, &size);
     if (!text) return EXIT_ENVIRONMENT;
     const char *kind = compiled_kind(text, size);
     if (kind) {
-        complain("'%s' is %s, compiled already: name it .%s", r->path, kind, strcmp(kind, "PTX") == 0 ? "ptx" : "cubin");
+        complain("'%s' is %s, compiled already: name it .%s", r->program.path, kind, strcmp(kind, "PTX") == 0 ? "ptx" : "cubin");
         free(text);
         return EXIT_USAGE;
     }
-    tilecc_result *c = compile_text(r, text, size);
+    tilecc_result *c = program_compile(&r->program, &r->opt->lib, r->device, r->opt->verbose, text, size);
     free(text);
     if (!c) {
         complain("out of memory");
@@ -168,34 +96,12 @@ static int load_source(Run *r)
 
 static int load(Run *r)
 {
-    if (r->from_source) return load_source(r);
+    if (r->program.from_source) return load_source(r);
     tile_error e;
-    tile_status s = tile_module_load_file(r->device, r->path, &r->module, &e);
+    tile_status s = tile_module_load_file(r->device, r->program.path, &r->module, &e);
     if (s == TILE_OK) return EXIT_OK;
     complain("%s", e.text);
     return EXIT_ENVIRONMENT; /* whatever is wrong, it is the file */
-}
-
-static int choose_kernel(Run *r)
-{
-    size_t n = tile_kernel_count(r->module);
-    if (r->kernel_name) r->kernel = tile_kernel_find(r->module, r->kernel_name);
-    else if (n == 1) r->kernel = tile_kernel_at(r->module, 0);
-    if (r->kernel) return EXIT_OK;
-    if (n == 0) {
-        complain("'%s' has no kernel", r->path);
-        return EXIT_USAGE;
-    }
-    const char **names = must_alloc(n * sizeof *names);
-    for (size_t i = 0; i < n; i++) names[i] = tile_kernel_name(tile_kernel_at(r->module, i));
-    const char *near = r->kernel_name ? nearest_word(r->kernel_name, names, n) : NULL;
-    if (r->kernel_name) fprintf(stderr, "tilecc: '%s' has no kernel '%s'", r->path, r->kernel_name);
-    else fprintf(stderr, "tilecc: '%s' has %zu kernels; say which one with %s:NAME", r->path, n, r->path);
-    if (near) fprintf(stderr, "; did you mean '%s'?\n", near);
-    for (size_t i = 0; !near && i < n; i++)
-        fprintf(stderr, "%s%s%s", i ? ", " : "; it has ", names[i], i + 1 < n ? "" : "\n");
-    free(names);
-    return EXIT_USAGE;
 }
 
 static void say_what_runs(const Run *r)
@@ -204,10 +110,6 @@ static void say_what_runs(const Run *r)
     tile_kernel_info(r->kernel, &f);
     fprintf(stderr, "%s: for %s by %s, on %s\n", tile_kernel_name(r->kernel), f.target, f.compiler,
             tile_device_name(r->device));
-    fprintf(stderr, "%u threads and %u bytes of shared memory per CTA", f.threads, f.smem);
-    if ((uint64_t)f.cluster[0] * f.cluster[1] * f.cluster[2] > 1)
-        fprintf(stderr, ", clusters of %u x %u x %u CTAs", f.cluster[0], f.cluster[1], f.cluster[2]);
-    fputc('\n', stderr);
     run_trusts_say(r->kernel, r->opt->check_trust);
 }
 
@@ -227,6 +129,29 @@ static void say_hints(const tile_launch_facts *f)
     fputc('\n', stderr);
 }
 
+static void say_schedule(const tile_launch_facts *f)
+{
+    long long least = (long long)f->pick_least;
+    fprintf(stderr, "schedule %d of %d: ", f->schedule + 1, f->schedules);
+    if (!f->pick) fputs("for all other launches", stderr);
+    else if (strcmp(f->pick, "L2") == 0) fprintf(stderr, "for launches that move more than %lld times what the L2 holds", least);
+    else if (strcmp(f->pick, "CTAs") == 0) fprintf(stderr, "for launches of at least %lld CTAs per SM", least);
+    else if (strcmp(f->pick, "bytes per SM") == 0) fprintf(stderr, "for launches that move at least %lld bytes per SM", least);
+    else if (least) fprintf(stderr, "for launches that move at least %lld bytes", least);
+    else fputs("for all other launches", stderr);
+    fputs(f->picked_for_gpu ? ", as measured on this GPU\n" : "\n", stderr);
+}
+
+static void say_cta(const Run *r, const tile_launch_facts *f)
+{
+    tile_kernel_facts k;
+    tile_kernel_info(r->kernel, &k);
+    fprintf(stderr, "%u threads and %u bytes of shared memory per CTA", f->threads, f->smem);
+    if ((uint64_t)k.cluster[0] * k.cluster[1] * k.cluster[2] > 1)
+        fprintf(stderr, ", clusters of %u x %u x %u CTAs", k.cluster[0], k.cluster[1], k.cluster[2]);
+    fputc('\n', stderr);
+}
+
 static int say_how(const Run *r)
 {
     tile_launch_facts f;
@@ -237,7 +162,8 @@ static int say_how(const Run *r)
         fputs("nothing to launch\n", stderr);
         return EXIT_OK;
     }
-    if (f.schedules > 1) fprintf(stderr, "schedule %d of %d\n", f.schedule + 1, f.schedules);
+    if (f.schedules > 1) say_schedule(&f);
+    say_cta(r, &f);
     fprintf(stderr, "grid of %u x %u x %u CTAs", f.grid[0], f.grid[1], f.grid[2]);
     if (f.deal) say_deal(&f);
     fputc('\n', stderr);
@@ -305,16 +231,16 @@ static int make_args(Run *r)
 
 static int run(Run *r)
 {
-    int code = split_program(r);
+    int code = program_split(&r->program, r->opt->program, &r->opt->lib);
     if (code == EXIT_OK) code = run_args_parse(&r->typed, r->opt->args, r->opt->nargs);
-    if (code == EXIT_OK) code = check_outputs(r, (const char *const[]){r->path}, 1);
+    if (code == EXIT_OK) code = check_outputs(r, (const char *const[]){r->program.path}, 1);
     if (code == EXIT_OK) code = open_device(r);
     if (code == EXIT_OK) code = load(r);
-    if (code == EXIT_OK) code = choose_kernel(r);
+    if (code == EXIT_OK) code = program_kernel(&r->program, r->module, &r->kernel);
     if (code == EXIT_OK) code = run_args_match(&r->typed, r->kernel, r->opt->save != NULL);
     if (code == EXIT_OK && r->opt->save) {
         run_args_save(&r->typed, r->opt->save);
-        code = check_outputs(r, (const char *const[]){r->path}, 1);
+        code = check_outputs(r, (const char *const[]){r->program.path}, 1);
     }
     if (code == EXIT_OK) run_args_define(&r->typed, r->kernel, &r->opt->lib);
     if (code == EXIT_OK) code = make_args(r);
@@ -337,7 +263,6 @@ int command_run(const RunOptions *opt)
     run_args_free(&r.typed, r.device);
     tile_module_free(r.module);
     tile_device_close(r.device);
-    free(r.path);
-    free(r.kernel_name);
+    program_free(&r.program);
     return code;
 }

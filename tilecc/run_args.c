@@ -471,6 +471,18 @@ int run_args_bind(RunArgs *a, tile_device *d, tile_args *args)
     return code;
 }
 
+int run_args_bind_again(const RunArgs *a, tile_args *args)
+{
+    tile_error e;
+    tile_status s = TILE_OK;
+    for (size_t i = 0; i < a->n && s == TILE_OK; i++) {
+        const RunArg *r = &a->v[i];
+        s = r->param.is_scalar ? tile_bind_scalar(args, r->name, r->scalar, &e)
+                               : tile_bind(args, r->name, r->address, r->bytes, r->param.type, r->param.rank, r->shape, NULL, &e);
+    }
+    return s == TILE_OK ? EXIT_OK : failed(s, &e);
+}
+
 int run_args_fetch(RunArgs *a, tile_device *d)
 {
     for (size_t i = 0; i < a->n; i++) {

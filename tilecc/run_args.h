@@ -49,6 +49,8 @@ void run_args_define(RunArgs *a, const tile_kernel *k, const tilecc_options *o);
 /* Reads input files, makes device memory and binds everything. Memory without contents is filled with 0xA5,
  * with zeros where the kernel adds to it or reads what it wrote. */
 int run_args_bind(RunArgs *a, tile_device *d, tile_args *args);
+/* Binds the same memory and scalars to other arguments: of another build of the kernel. */
+int run_args_bind_again(const RunArgs *a, tile_args *args);
 /* Copies written tensors back and makes their files' bytes. */
 int run_args_fetch(RunArgs *a, tile_device *d);
 int run_args_write(const RunArgs *a);

@@ -34,7 +34,7 @@ static void policy_line(Lower *L, Text *t, const MoveInfo *mi)
     static const char *const WHEN[] = {"never: --hints=off", "where the launch moves more than 8 times what L2 holds",
                                        "always: --hints=on"};
     if (mi->mv->cache) text_printf(t, "      cache policy %s\n", name_text(L, mi->mv->cache->name));
-    else if (mi->hint) text_printf(t, "      cache policy %s (derived), %s\n", DERIVED[mi->hint], WHEN[L->c->hints + 1]);
+    else if (mi->hint) text_printf(t, "      cache policy %s (derived), %s\n", DERIVED[mi->hint], WHEN[L->k->hints + 1]);
 }
 
 static const char *numbers(Lower *L, const int16_t *v, int n)
@@ -231,16 +231,6 @@ static void print_map_rules(Lower *L, const MfMap *m)
     text_char(L->plan, '\n');
 }
 
-static void print_schedule(Lower *L)
-{
-    const MfKernel *mf = &L->ir->mf;
-    if (mf->schedules == 0) return;
-    text_printf(L->plan, "  schedule %u of %u, for ", mf->schedule + 1, mf->schedules);
-    if (mf->more_l2) text_printf(L->plan, "launches that move more than %u times what L2 holds\n", mf->more_l2);
-    else if (mf->more_ctas) text_printf(L->plan, "%slaunches of at least %u CTAs per SM\n", mf->schedule ? "other " : "", mf->more_ctas);
-    else text_lit(L->plan, "all other launches\n");
-}
-
 void explain_kernel(Lower *L)
 {
     static const char *const L2[] = {"none", "64 bytes", "128 bytes", "256 bytes"};
@@ -258,7 +248,6 @@ void explain_kernel(Lower *L)
                         k->roles.v[i].warps, k->roles.v[i].warps == 1 ? "" : "s");
     }
     explain_moves(L);
-    print_schedule(L);
     print_grid(L);
     print_memory(L);
     print_columns(L);

@@ -190,11 +190,19 @@ static void schedule(Filter *f, MfKernel *mf)
     mf->schedule = (uint8_t)filter_int(f, mf->schedule, 0, MF_SCHEDULES_MAX);
     filter_word(f, "of");
     mf->schedules = (uint8_t)filter_int(f, mf->schedules, 2, MF_SCHEDULES_MAX);
-    filter_word(f, "more_l2");
-    mf->more_l2 = (uint8_t)filter_int(f, mf->more_l2, 0, UINT8_MAX);
-    filter_word(f, "more_ctas");
-    mf->more_ctas = (uint8_t)filter_int(f, mf->more_ctas, 0, UINT8_MAX);
     if (mf->schedule >= mf->schedules) filter_error(f, E0690, "a kernel has no such schedule");
+}
+
+static void pick(Filter *f, MfPick *p, uint32_t at)
+{
+    static const char *const MEASURES[] = {[MF_BYTES] = "bytes", [MF_L2] = "l2", [MF_CTAS] = "ctas", [MF_SM_BYTES] = "sm_bytes"};
+    (void)at;
+    p->schedule = (uint8_t)filter_int(f, p->schedule, 0, MF_SCHEDULES_MAX - 1);
+    p->measure = WORD_OF(f, MEASURES, p->measure, "measure");
+    p->least = filter_int(f, p->least, 0, INT64_MAX);
+    filter_word(f, "gpu");
+    p->gpu = filter_string(f, p->gpu);
+    if (f->k->mf.schedule || p->schedule >= f->k->mf.schedules) filter_error(f, E0690, "a kernel picks a schedule that it does not have");
 }
 
 static void dependent(Filter *f, MfKernel *mf)
@@ -447,6 +455,7 @@ static void lines(Filter *f)
     ONE("deal", deal, &k->mf, k->mf.deal)
     ONE("traffic", traffic, &k->mf, k->mf.traffic)
     ONE("schedule", schedule, &k->mf, k->mf.schedules)
+    ROWS("pick", MfPick, mf.picks, pick, true)
     ONE("dependent", dependent, &k->mf, k->mf.dependent)
     ONE("grid", grid, &k->mf, true)
     ONE("cluster", cluster, &k->mf, true)

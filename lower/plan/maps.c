@@ -295,7 +295,7 @@ static uint32_t derived_policy(Lower *L, Hint h)
     size_t n, word = 0;
     const char *const *words = word_list(WORDS_CACHE, &n);
     while (word < n && strcmp(words[word], WORDS[h]) != 0) word++;
-    IrPolicy q = {.name = NAMES[h], .primary = (uint8_t)word, .secondary = 255, .fraction = 1, .by_traffic = L->c->hints == 0};
+    IrPolicy q = {.name = NAMES[h], .primary = (uint8_t)word, .secondary = 255, .fraction = 1, .by_traffic = L->k->hints == 0};
     vec_push(L->a, &L->ir->pols, q);
     L->maps->hint_pol[h] = L->ir->pols.n;
     if (q.by_traffic) param_add(L, MF_PARAM_HINTS, 0);
@@ -307,5 +307,5 @@ static uint32_t derived_policy(Lower *L, Hint h)
 void policy_operand(Lower *L, IrOp *op, const MoveInfo *mi)
 {
     if (mi->mv->cache) ir_ref(L->a, op, IRK_POL, IRA_POL, policy_index(L, mi->mv->cache));
-    else if (mi->hint != HINT_NONE && L->c->hints >= 0) ir_ref(L->a, op, IRK_POL, IRA_POL, derived_policy(L, mi->hint));
+    else if (mi->hint != HINT_NONE && L->k->hints >= 0) ir_ref(L->a, op, IRK_POL, IRA_POL, derived_policy(L, mi->hint));
 }

@@ -8,11 +8,12 @@
 #include "lower/plan/device_maps.h"
 #include "lower/schedule/schedule.h"
 
-/* Of several schedules of a kernel all but the first are for less work: a team for each iteration. */
+/* Of several alternatives of a kernel all but the first are for less work: a team for each iteration. */
 static PDeal deal_asked(const Lower *L, const PStmt *st)
 {
-    bool less = L->k->schedule > 0 && st->pipe->deal == DEAL_ANY && only_across(L->k) == st;
-    return less ? DEAL_LAUNCH : st->pipe->deal;
+    PDeal wish = L->k->wish ? L->k->wish->deal : DEAL_ANY;
+    if (st->pipe->deal != DEAL_ANY || only_across(L->k) != st) return st->pipe->deal;
+    return wish == DEAL_ANY && L->k->alternative > 0 ? DEAL_LAUNCH : wish;
 }
 
 Pipe *pipe_of(Lower *L, const PStmt *st)

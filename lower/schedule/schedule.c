@@ -37,7 +37,7 @@ void schedule_plan(Lower *L)
 static void hints(Lower *L)
 {
     Sched *s = L->sched;
-    if (L->k->schedule > 0 && L->c->hints == 0) return;
+    if (L->k->hints < 0 && L->c->hints == 0) return;
     for (uint32_t i = 0; i < s->moves.n; i++) {
         const Planned *p = s->moves.v[i];
         if (p->across && p->agent == AG_WORK && p->st->move->reduce >= 0) p->across->reduces = true;

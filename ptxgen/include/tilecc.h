@@ -38,7 +38,8 @@ typedef enum tilecc_emit {
     TILECC_EMIT_PTX,
     TILECC_EMIT_CUBIN,
     TILECC_EMIT_PLAN,  /* --explain-plan */
-    TILECC_EMIT_TREE   /* of kernels with a derived schedule: one tree, every op with its agent, before it becomes roles */
+    TILECC_EMIT_TREE,  /* of kernels with a derived schedule: one tree, every op with its agent, before it becomes roles */
+    TILECC_EMIT_SCHEDULES /* `KERNEL: SCHEDULE`, a line for each that a kernel could have: what `pin` takes */
 } tilecc_emit;
 
 typedef enum tilecc_error_format { TILECC_HUMAN, TILECC_SHORT, TILECC_JSON } tilecc_error_format;
@@ -81,6 +82,9 @@ typedef struct tilecc_options {
     int no_dependent_launch; /* 0: a kernel may be launched while those before it in its stream still run, and waits for them before it
                                 touches global memory (programmatic dependent launch: PTX ISA, griddepcontrol) */
     int cache; /* 1: PTX and cubins that were made before are taken from the disk, and others kept there: see tilecc_cache() */
+    const char *tune; /* NULL: the tune file beside the source, x.tune for x.tile, where there is one; "off": none; else its path */
+    const char *pin;  /* NULL, or lines `KERNEL: SCHEDULE`: the only schedules of these kernels. Without `tune` no file is read then */
+    int no_variants; /* 0: a kernel that is one pipeline across the grid gets a second schedule for few iterations, where that is likely to be faster */
 } tilecc_options;
 
 /* All pointers belong to the result and live until tilecc_free. Text is 0-terminated. */

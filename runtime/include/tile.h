@@ -100,6 +100,7 @@ typedef struct tile_options {
 TILE_API tile_status tile_device_open_with(const char *name, const tile_options *opt, tile_device **out, tile_error *err);
 TILE_API void tile_device_close(tile_device *d);
 TILE_API const char *tile_device_name(const tile_device *d); /* "NVIDIA H200 (sm_90)", "simulator (check, seed 1)" */
+TILE_API const char *tile_device_gpu(const tile_device *d);  /* "NVIDIA H200", "simulator": what files of tilecc tune call it */
 TILE_API int tile_device_simulates(const tile_device *d);    /* takes PTX, for any target, and no cubins */
 TILE_API const char *tile_device_arch(const tile_device *d); /* the best target for it: "sm_90a"; NULL: none */
 /* Memory and copies, so that a small program needs no other API. Addresses are those of the device; 0 bytes are at
@@ -109,9 +110,11 @@ TILE_API tile_status tile_alloc(tile_device *d, size_t bytes, uint64_t *address,
 TILE_API tile_status tile_release(tile_device *d, uint64_t address, tile_error *err);
 TILE_API tile_status tile_write(tile_device *d, uint64_t to, const void *from, size_t bytes, tile_error *err);
 TILE_API tile_status tile_read(tile_device *d, void *to, uint64_t from, size_t bytes, tile_error *err);
+/* The driver's own copy from device memory to device memory, asynchronous: what a movement is measured against. */
+TILE_API tile_status tile_copy(tile_device *d, uint64_t to, uint64_t from, size_t bytes, void *stream, tile_error *err);
 TILE_API tile_status tile_synchronize(tile_device *d, void *stream, tile_error *err);
 /* Device time of all `repeats` launches in a row in milliseconds, measured with events on `stream` (NULL: the default
- * stream); waits for them. 0 where nothing is launched. */
+ * stream); waits for them. 0 where nothing is launched. On the simulator a step of a thread counts as a nanosecond. */
 TILE_API tile_status tile_time(tile_args *args, void *stream, int repeats, double *milliseconds, tile_error *err);
 
 /* The image is copied. Cubin or PTX is told by its first bytes. An image of 0 bytes, which may be NULL, is no module. */
@@ -203,8 +206,12 @@ typedef struct tile_launch_facts { /* texts are static */
     int hints;          /* cache hints of a kernel that leaves them to the launch: 1 on, 0 off; -1: it does not */
     int64_t traffic;    /* bytes of global memory that the launch reads and writes; 0: not known */
     int64_t l2;         /* bytes of the device's L2; hints are on where traffic is more than 8 times that */
-    int schedule;       /* which of the kernel's schedules the launch takes, from 0, and how many it has: 1 where no compile-time */
-    int schedules;      /* parameter has alternatives. Chosen anew when a shape or a scalar has changed */
+    int schedule;       /* which of the kernel's schedules the launch takes, from 0, and how many it has. Chosen anew when a shape or a */
+    int schedules;      /* scalar has changed */
+    const char *pick;   /* why that one: with it the launch has at least pick_least "bytes" that are moved, or more than pick_least */
+    int64_t pick_least; /* times the "L2", or at least pick_least "CTAs" or "bytes per SM"; NULL: no condition of another schedule holds */
+    int picked_for_gpu; /* the condition is one for this very GPU: tilecc tune has measured it */
+    uint32_t threads, smem; /* threads and bytes of shared memory of a CTA in that schedule */
 } tile_launch_facts;
 /* What tile_launch would launch. Makes the same checks and launches nothing. */
 TILE_API tile_status tile_launch_info(tile_args *a, tile_launch_facts *out, tile_error *err);

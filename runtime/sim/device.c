@@ -3,7 +3,6 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -19,6 +18,7 @@ typedef struct SimDevice {
     pthread_mutex_t lock; /* every function takes it: one launch at a time */
     SimMemory memory;
     SimOptions options;
+    uint64_t steps; /* of all launches */
     char *trace;
     SimBlock *maps;     /* that kernels make, the same; */
     uint64_t maps_bytes;
@@ -107,6 +107,18 @@ static tile_status sim_device_read(tile_device *d, void *to, uint64_t from, size
     pthread_mutex_lock(&s->lock);
     const uint8_t *at = host_bytes(s, from, bytes, err);
     if (at) memcpy(to, at, bytes);
+    pthread_mutex_unlock(&s->lock);
+    return at ? succeed(err) : TILE_ERROR_ARGUMENT;
+}
+
+static tile_status sim_device_copy(tile_device *d, uint64_t to, uint64_t from, size_t bytes, void *stream, tile_error *err)
+{
+    SimDevice *s = (SimDevice *)d;
+    (void)stream;
+    pthread_mutex_lock(&s->lock);
+    const uint8_t *source = host_bytes(s, from, bytes, err);
+    uint8_t *at = source ? host_bytes(s, to, bytes, err) : NULL;
+    if (at) memmove(at, source, bytes);
     pthread_mutex_unlock(&s->lock);
     return at ? succeed(err) : TILE_ERROR_ARGUMENT;
 }
@@ -361,6 +373,7 @@ static tile_status fuzz(SimDevice *s, const SimLaunch *l, tile_error *err)
         SimOutcome o;
         if (i > 0) snapshot_restore(&before, &s->memory);
         sim_run(l, &s->memory, &s->options, seed, &o);
+        s->steps += o.stats.steps;
         status = report_outcome(&o, true, seed, err);
         if (status != TILE_OK || !compare) continue;
         uint64_t hash = hash_memory(s);
@@ -395,6 +408,7 @@ static tile_status run(SimDevice *s, const Launch *l, uint8_t *params, tile_erro
     if (s->options.mode == SIM_FUZZ) return fuzz(s, &launch, err);
     SimOutcome o;
     sim_run(&launch, &s->memory, &s->options, s->options.seed, &o);
+    s->steps += o.stats.steps;
     return report_outcome(&o, s->options.mode == SIM_CHECK, s->options.seed, err);
 }
 
@@ -449,14 +463,14 @@ static tile_status sim_device_launch(tile_device *d, const Launch *l, void *stre
     return status;
 }
 
-/* ---- time: of this machine, not of a GPU ---- */
+/* ---- time: a nanosecond for each step, the same on every machine ---- */
 
 static tile_status sim_timer_start(tile_device *d, void *stream, void **timer, tile_error *err)
 {
     (void)stream;
-    struct timespec *t = host_resize(&d->host, NULL, sizeof *t);
+    uint64_t *t = host_resize(&d->host, NULL, sizeof *t);
     if (!t) return no_memory(err);
-    clock_gettime(CLOCK_MONOTONIC, t);
+    *t = ((const SimDevice *)d)->steps;
     *timer = t;
     return succeed(err);
 }
@@ -464,10 +478,8 @@ static tile_status sim_timer_start(tile_device *d, void *stream, void **timer, t
 static tile_status sim_timer_stop(tile_device *d, void *stream, void *timer, double *milliseconds, tile_error *err)
 {
     (void)stream;
-    struct timespec now, *start = timer;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    *milliseconds = (double)(now.tv_sec - start->tv_sec) * 1e3 + (double)(now.tv_nsec - start->tv_nsec) * 1e-6;
-    host_free(&d->host, start);
+    *milliseconds = (double)(((const SimDevice *)d)->steps - *(uint64_t *)timer) * 1e-6;
+    host_free(&d->host, timer);
     return succeed(err);
 }
 
@@ -487,6 +499,7 @@ static const DeviceOps SIM_OPS = {
     .release = sim_device_release,
     .write = sim_device_write,
     .read = sim_device_read,
+    .copy = sim_device_copy,
     .unread = sim_device_unread,
     .synchronize = sim_device_synchronize,
     .load = sim_device_load,
@@ -505,6 +518,7 @@ static void name_device(SimDevice *s)
     const SimOptions *o = &s->options;
     char *name = s->base.name;
     size_t room = sizeof s->base.name;
+    snprintf(s->base.gpu, sizeof s->base.gpu, "simulator");
     if (o->mode == SIM_FAST) snprintf(name, room, "simulator (fast)");
     else if (o->mode == SIM_CHECK) snprintf(name, room, "simulator (check, seed %" PRIu64 ")", o->seed);
     else snprintf(name, room, "simulator (fuzz, %" PRIu32 " schedules from seed %" PRIu64 ")", o->schedules, o->seed);

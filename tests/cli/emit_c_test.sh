@@ -52,6 +52,19 @@ cc -std=c99 -Wall -Wextra -Wpedantic -Werror "$tests/driver_calls.c" kernels.o -
 LD_LIBRARY_PATH=driver ./driver_calls >log || fail "with a driver that prints: $(cat log)"
 sed -i 's/^load .*/load/' log
 same "$tests/driver_calls.txt" log
+
+# A tune file beside the source goes with it: the driver's device is called `fake`.
+printf 'copy on "fake" from 0: by launch\ncopy on "fake" from 100000: by static\n' >kernels.tune
+expect 0 '' --emit=c-driver kernels.tile -arch sm_90a
+cc -std=c99 "$tests/driver_calls.c" kernels.c -I . -ldl -pthread -o driver_calls || fail 'linking with a tune file'
+LD_LIBRARY_PATH=driver ./driver_calls | grep '^launch copy' >log
+[ "$(head -1 log)" = 'launch copy$2 grid 4 1 1 threads 32 dependent 1' ] || fail "with a tune file: $(cat log)"
+sed -i 's/launch/ticket/' kernels.tune
+expect 0 '' --emit=c-driver kernels.tile -arch sm_90a
+cc -std=c99 "$tests/driver_calls.c" kernels.c -I . -ldl -pthread -o driver_calls || fail 'linking with a tune file'
+LD_LIBRARY_PATH=driver ./driver_calls | grep '^launch copy' >log
+[ "$(head -1 log)" = 'launch copy$2 grid 1 1 1 threads 64 dependent 1' ] || fail "with another tune file: $(cat log)"
+rm kernels.tune
 rm -rf driver driver_calls kernels.o both.* status status.made
 
 # The same text wherever it is made, and by whatever name of the two files it is asked for.

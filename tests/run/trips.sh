@@ -15,7 +15,7 @@ cd "$(dirname "$0")/../.." || exit 3
 # shellcheck source=/dev/null
 . tests/run/lib.sh
 need_device
-verbose=-v
+verbose=-v variants=--variants=off
 wrong=0 rows=0 least_dealt=0
 most_teams=300 # more than any device has: 2 for each SM of an H200 are 264
 case $device in sim*) most_teams=8 ;; esac
@@ -24,7 +24,7 @@ case $device in sim*) most_teams=8 ;; esac
 plan_of() {
     options=$(sed -n '1s|^// options: *||p' "${1%%:*}")
     # shellcheck disable=SC2086
-    "$TILECC" --explain-plan ${options:-} ${defines:-} "${1%%:*}" | awk -v k="kernel ${1#*:}:" '/^kernel /{on = index($0, k) == 1} on'
+    "$TILECC" --explain-plan --variants=off ${options:-} ${defines:-} "${1%%:*}" | awk -v k="kernel ${1#*:}:" '/^kernel /{on = index($0, k) == 1} on'
 }
 
 # The depths of rings named in RINGS; =4 stands for a ring of 4 slots made by hand, 1 for none.

@@ -369,6 +369,55 @@ static void the_launch_takes_a_schedule(void **state)
     close_world(w);
 }
 
+/* What was measured on the device counts, and nothing else then; on others what the compiler thinks. 132 SMs; launches move M * N * 4 bytes. */
+static void what_was_measured_counts(void **state)
+{
+    (void)state;
+    const MfPick tuned[] = {{"Fake 0", 1, MF_BYTES, 1 << 20}, {"Fake 0", 2, MF_BYTES, 1 << 16}, {"Fake 0", 0, MF_BYTES, 0},
+                            {"NVIDIA H100", 2, MF_BYTES, 0}, {0}};
+    const MfPick other[] = {{"NVIDIA H100", 0, MF_BYTES, 0}, {0}};
+    const struct {
+        int64_t m, n;
+        unsigned threads;
+    } cases[] = {{64, 248, 128}, {64, 256, 32}, {64, 4088, 32}, {64, 4096, 64}, {1000, 26216, 64}, {8, 8, 128}};
+    World *w = open_world(&(Variant){.schedules = 3, .hints = true, .tuned = tuned});
+    tile_launch_facts f;
+    assert_string_equal(tile_device_gpu(w->device), "Fake 0");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        bind_all(w, cases[i].m, cases[i].n, 1);
+        assert_int_equal(tile_launch(w->args, NULL, &w->err), TILE_OK);
+        if (fake.config.block_x != cases[i].threads) fail_msg("case %zu: %u threads", i, fake.config.block_x);
+        assert_int_equal(tile_launch_info(w->args, &f, &w->err), TILE_OK);
+        assert_string_equal(f.pick, "bytes");
+        assert_true(f.picked_for_gpu);
+        assert_int_equal(f.pick_least, cases[i].threads == 128 ? 0 : cases[i].threads == 32 ? 1 << 16 : 1 << 20);
+    }
+    close_world(w);
+
+    fake_reset();
+    w = open_world(&(Variant){.schedules = 2, .hints = true, .tuned = other});
+    bind_all(w, 64, 256, 1);
+    assert_int_equal(tile_launch(w->args, NULL, &w->err), TILE_OK);
+    assert_int_equal(fake.config.block_x, 64);
+    assert_int_equal(tile_launch_info(w->args, &f, &w->err), TILE_OK);
+    assert_null(f.pick);
+    bind_all(w, 1000, 26216, 1);
+    assert_int_equal(tile_launch_info(w->args, &f, &w->err), TILE_OK);
+    assert_string_equal(f.pick, "L2");
+    assert_true(f.schedule == 0 && f.pick_least == 2 && !f.picked_for_gpu);
+    close_world(w);
+
+    fake_reset(); /* without traffic all bytes of the tensors: 2 of 2 bytes an element */
+    w = open_world(&(Variant){.schedules = 3, .tuned = tuned});
+    bind_all(w, 64, 248, 1);
+    assert_int_equal(tile_launch(w->args, NULL, &w->err), TILE_OK);
+    assert_int_equal(fake.config.block_x, 128);
+    bind_all(w, 64, 256, 1);
+    assert_int_equal(tile_launch(w->args, NULL, &w->err), TILE_OK);
+    assert_int_equal(fake.config.block_x, 32);
+    close_world(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -383,6 +432,7 @@ int main(void)
         cmocka_unit_test_setup(old_drivers_deal_statically, setup),
         cmocka_unit_test_setup(hints_follow_the_traffic, setup),
         cmocka_unit_test_setup(the_launch_takes_a_schedule, setup),
+        cmocka_unit_test_setup(what_was_measured_counts, setup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

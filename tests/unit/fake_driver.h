@@ -309,6 +309,12 @@ static CuResult MemcpyDtoH(void *to, CuAddress from, size_t bytes)
     memcpy(to, (void *)(uintptr_t)from, bytes);
     return CU_OK;
 }
+static CuResult MemcpyDtoDAsync(CuAddress to, CuAddress from, size_t bytes, CuStream s)
+{
+    (void)s;
+    memcpy((void *)(uintptr_t)to, (void *)(uintptr_t)from, bytes);
+    return CU_OK;
+}
 static CuResult StreamSynchronize(CuStream s)
 {
     if (fake_fails("StreamSynchronize")) return FAKE_FAILURE;
@@ -408,6 +414,7 @@ static CudaApi fake_api(void)
     SET(MemFree);
     SET(MemcpyHtoD);
     SET(MemcpyDtoH);
+    SET(MemcpyDtoDAsync);
     SET(StreamSynchronize);
     SET(EventCreate);
     SET(EventDestroy);

@@ -70,6 +70,17 @@ static Manifest sample(Arena *a)
     MfKernel small = copy_kernel(a);
     small.name = small.entry = "small";
     vec_push(a, &m.kernels, small);
+    for (uint8_t i = 0; i < 2; i++) {
+        MfKernel *k = vec_add(a, &m.kernels);
+        *k = copy_kernel(a);
+        k->name = "several";
+        k->entry = i ? "several$2" : "several";
+        k->schedule = i;
+        k->schedules = 2;
+    }
+    MfKernel *several = &m.kernels.v[2];
+    vec_push(a, &several->picks, ((MfPick){"NVIDIA H200", 1, MF_BYTES, INT64_C(1) << 40}));
+    vec_push(a, &several->picks, ((MfPick){"", 0, MF_L2, 2}));
     return m;
 }
 
@@ -77,6 +88,13 @@ static void same_kernel(const MfKernel *a, const MfKernel *b)
 {
     assert_string_equal(a->name, b->name);
     assert_string_equal(a->entry, b->entry);
+    assert_true(a->schedule == b->schedule && a->schedules == b->schedules);
+    assert_int_equal(a->picks.n, b->picks.n);
+    for (uint32_t i = 0; i < a->picks.n; i++) {
+        const MfPick *p = &a->picks.v[i], *q = &b->picks.v[i];
+        assert_string_equal(p->gpu, q->gpu);
+        assert_true(p->schedule == q->schedule && p->measure == q->measure && p->least == q->least);
+    }
     assert_int_equal(a->syms.n, b->syms.n);
     assert_string_equal(a->syms.v[1].name, b->syms.v[1].name);
     assert_int_equal(a->syms.v[1].kind, b->syms.v[1].kind);
@@ -135,8 +153,8 @@ static void same_as_sample(Arena *a, const Manifest *out)
     assert_string_equal(out->target, m.target);
     assert_string_equal(out->source, m.source);
     assert_true(out->source_hash == m.source_hash);
-    assert_int_equal(out->kernels.n, 2);
-    for (uint32_t i = 0; i < 2; i++) same_kernel(&m.kernels.v[i], &out->kernels.v[i]);
+    assert_int_equal(out->kernels.n, 4);
+    for (uint32_t i = 0; i < 4; i++) same_kernel(&m.kernels.v[i], &out->kernels.v[i]);
 }
 
 static void what_is_encoded_is_decoded(void **state)
@@ -213,6 +231,8 @@ static void indices_are_inside(const Manifest *m)
             for (int d = 0; d < map->rank; d++)
                 assert_true(map->dim[d] && map->dim[d] <= nodes && map->pitch[d] <= nodes);
         }
+        for (uint32_t j = 0; j < k->picks.n; j++)
+            assert_true(k->picks.v[j].schedule < k->schedules && k->picks.v[j].measure < MF_MEASURES && k->picks.v[j].least >= 0);
         for (uint32_t j = 0; j < k->trusts.n; j++)
             assert_true(k->trusts.v[j].fact < TRUST_COUNT && k->trusts.v[j].tensor < k->tensors.n);
         for (uint32_t j = 0; j < k->tensors.n; j++) {

@@ -110,6 +110,7 @@ static tilecc_status written(const char *name, const tilecc_image *images, size_
     ROW(tile_device_open_with, err, fine(tile_device_open_with("sim", NULL, &w->d, NULL)); tile_device_close(w->d))      \
     ROW(tile_device_close, d, tile_device_close(NULL))                                                                   \
     ROW(tile_device_name, d, text(tile_device_name(NULL), ""))                                                           \
+    ROW(tile_device_gpu, d, text(tile_device_gpu(NULL), ""))                                                             \
     ROW(tile_device_simulates, d, is(tile_device_simulates(NULL) == 0))                                                  \
     ROW(tile_device_arch, d, is(tile_device_arch(NULL) == NULL))                                                         \
     ROW(tile_alloc, d, w->address = 1; refused(w, tile_alloc(NULL, 16, &w->address, &w->err)); is(w->address == 0);      \
@@ -126,6 +127,9 @@ static tilecc_status written(const char *name, const tilecc_image *images, size_
     ROW(tile_read, to, refused(w, tile_read(w->device, NULL, w->memory, 16, &w->err));                                   \
         fine(tile_read(w->device, NULL, w->memory, 0, &w->err)))                                                         \
     ROW(tile_read, err, fine(tile_read(w->device, w->data, w->memory, 16, NULL)))                                        \
+    ROW(tile_copy, d, refused(w, tile_copy(NULL, w->memory, w->memory, 16, NULL, &w->err)))                              \
+    ROW(tile_copy, stream, fine(tile_copy(w->device, w->memory, w->memory, 16, NULL, &w->err)))                          \
+    ROW(tile_copy, err, fine(tile_copy(w->device, w->memory, w->memory, 16, NULL, NULL)))                                \
     ROW(tile_synchronize, d, refused(w, tile_synchronize(NULL, NULL, &w->err)))                                          \
     ROW(tile_synchronize, stream, fine(tile_synchronize(w->device, NULL, &w->err)))                                      \
     ROW(tile_synchronize, err, fine(tile_synchronize(w->device, NULL, NULL)))                                            \

@@ -17,6 +17,7 @@ typedef struct Variant { /* what differs from the plain kernel */
     uint32_t per_sm, counters, maps; /* maps: bytes of each CTA for those that it makes */
     bool dependent;
     int schedules; /* of 128, 64, 32 .. threads */
+    const MfPick *tuned; /* more picks, and one without a GPU */
     int64_t factor;
     bool hints; /* traffic is that of M x N elements copied */
 } Variant;
@@ -138,9 +139,12 @@ static void build_ptx(World *w, const Variant *v)
             k->schedule = (uint8_t)i;
             k->schedules = (uint8_t)v->schedules;
             k->threads = 128u >> i; /* to see which it is */
-            if (i + 1 < v->schedules) k->more_ctas = (uint8_t)(4 >> i);
-            if (i == 0 && v->hints) k->more_l2 = 2, k->more_ctas = 0;
         }
+        for (uint8_t s = 0; i == 0 && s + 1 < v->schedules; s++) {
+            MfPick p = {"", s, v->hints ? MF_L2 : MF_CTAS, v->hints ? 2 : 4 >> s};
+            vec_push(&w->arena, &k->picks, p);
+        }
+        for (int t = 0; i == 0 && v->tuned && v->tuned[t].gpu; t++) vec_push(&w->arena, &k->picks, v->tuned[t]);
     }
     MfWords words = manifest_encode(&m, &w->arena);
     text_printf(&w->ptx, ".version 8.6\n.target %s\n.global .align 8 .b64 %s[%zu] = {", m.target, MANIFEST_SYMBOL,

@@ -61,6 +61,24 @@ def test_folder():
         all_tests.raises(FileNotFoundError, "none.tile", lambda: tilecc.load(os.path.join(folder, "none.tile")))
 
 
+def test_tune_file():
+    source = COPY.replace(" T[", " f32[").replace("copy(", "copy<B = 16>(").replace("16", "B").replace("B = B", "B = 16")
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "k.tile")
+        with open(path, "w") as f:
+            f.write(source)
+        with open(os.path.join(folder, "k.tune"), "w") as f:
+            f.write('copy on "simulator" from 0: B=16\ncopy on "simulator" from 20000: B=8\n')
+        k = tilecc.load(path)
+        for rows, schedule in {16: 0, 256: 1}.items():
+            x = np.random.rand(rows, 32).astype("f4")
+            y = np.empty_like(x)
+            info = k.copy.launch_info(x, y)
+            assert (info["schedule"], info["schedules"], info["pick"]) == (schedule, 2, ("bytes", 20000 * schedule, True)), info
+            k.copy(x, y)
+            assert np.array_equal(x, y)
+
+
 def test_errors():
     k, x = of("f32"), np.zeros((16, 32), "f4")
     for words, f in {

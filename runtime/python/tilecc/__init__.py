@@ -498,7 +498,7 @@ class Kernel:
         return _torch.find(self._module._operator(self.name, name)[0])
 
     def launch_info(self, *arguments, **keywords):
-        """What a call with these arguments would launch, as a dict: grid, how work is dealt, cache hints. Nothing is launched."""
+        """What a call with these arguments would launch, as a dict: grid, how work is dealt, cache hints, which schedule and why. Nothing is launched."""
         with _Bound(self, arguments, keywords) as b:
             f = native.LaunchFacts()
             _check(native.launch_info(b.args, byref(f), byref(b.error)), b.error)
@@ -506,6 +506,7 @@ class Kernel:
                 "grid": tuple(f.grid), "deal": f.deal.decode() if f.deal else None, "iterations": f.iterations, "teams": f.teams,
                 "per_sm": f.per_sm, "hints": None if f.hints < 0 else bool(f.hints), "traffic": f.traffic, "l2": f.l2,
                 "schedule": f.schedule, "schedules": f.schedules,
+                "pick": (f.pick.decode(), f.pick_least, bool(f.picked_for_gpu)) if f.pick else None,
             }
 
     def time(self, *arguments, repeats=20, **keywords):

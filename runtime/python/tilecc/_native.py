@@ -43,6 +43,11 @@ class LaunchFacts(Structure):
         ("l2", c_int64),
         ("schedule", c_int),
         ("schedules", c_int),
+        ("pick", c_char_p),
+        ("pick_least", c_int64),
+        ("picked_for_gpu", c_int),
+        ("threads", c_uint32),
+        ("smem", c_uint32),
     ]
 
 

@@ -81,6 +81,8 @@ int cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t n);
 int cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t n) { memcpy((void *)(uintptr_t)to, from, n); return 0; }
 int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t n);
 int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t n) { memcpy(to, (void *)(uintptr_t)from, n); return 0; }
+int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t n, void *stream);
+int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t n, void *stream) { (void)stream; memcpy((void *)(uintptr_t)to, (void *)(uintptr_t)from, n); return 0; }
 
 int cuTensorMapEncodeTiled(uint64_t *map, int type, uint32_t rank, void *address, const uint64_t *dims, const uint64_t *pitches,
                            const uint32_t *box, const uint32_t *steps, int interleave, int swizzle, int l2, int fill);

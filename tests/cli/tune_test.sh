@@ -1,0 +1,155 @@
+# tilecc tune, on the simulator, and what compilation makes of its file. What times mean is no test's affair; there they are steps.
+. cli/cli.sh
+cat >copy.tile <<'END'
+kernel copy<BM = 16 | 8>(src: global bf16[M, N], dst: global bf16[M, N]) {
+    pipeline (i, j) in (ceil(M, BM), ceil(N, 64)) across grid {
+        shared tile: bf16[BM, 64];
+        move src[i * BM, j * 64] -> tile;
+        move tile -> dst[i * BM, j * 64];
+    }
+}
+kernel gather(table: global f32[V, 32], idx: global s32[R], both: global f32[R + 2, 32], n: s32) {
+    pipeline r in R across grid by static {
+        shared row: f32[1, 32];
+        move table[idx[r] + n, 0] -> row;
+        move row -> both[r, 0];
+    }
+}
+END
+quietly='no GPU is found; on the simulator'
+
+# Every schedule of the kernel, at the sizes that were named, in a table; the file and a plot.
+expect 0 "$quietly" tune copy.tile:copy M=16..256 N=128 -Wno-performance
+only_files copy.tile copy.tune copy.svg
+contains out '^copy on simulator, [0-9]+ schedules$'
+contains out '^\| M=16 \| 8192 \|'
+contains out '^\| M=64 \| .* BM='
+contains out '^\| M=256 \|'
+contains out '^copy.tune, copy.svg$'
+[ "$(grep -c '^| M=' out)" = 3 ] || fail "sizes: $(cat out)"
+contains copy.tune '^# '
+contains copy.tune '^copy on "simulator" from 0: BM='
+contains copy.svg '^<svg xmlns=.*viewBox'
+contains copy.svg 'copy on simulator'
+contains copy.svg 'thousands of simulated steps'
+if command -v python3 >/dev/null 2>&1; then
+    python3 -c 'import sys, xml.dom.minidom as m; d = m.parse(sys.argv[1]); assert len(d.getElementsByTagName("polyline")) > 5' copy.svg || fail 'the plot is no SVG'
+fi
+
+# The same again is the same; -v shows all; nothing that was there of others is lost.
+cp copy.tune first
+printf '# by hand\ncopy on "NVIDIA H200" from 0: BM=8\n' >>copy.tune
+expect 0 "$quietly" tune copy.tile:copy M=16..256 N=128 -v -Wno-performance --plot=off
+contains out '^\| as it is \|'
+contains out '^\| BM=16 by static \|'
+contains copy.tune '^# by hand$'
+contains copy.tune '^copy on "NVIDIA H200" from 0: BM=8$'
+[ "$(grep simulator copy.tune)" = "$(grep simulator first)" ] || fail "another choice: $(cat first copy.tune)"
+
+# Compilation reads it, and -MD says so; --tune=FILE, --tune=off; --explain-plan and run -v say what it became.
+printf 'copy on "simulator" from 0: BM=8 by launch\ncopy on "simulator" from 32768: BM=32 by static stages 3\n' >copy.tune
+kernels() { # how many of `copy`, options
+    wanted=$1
+    shift
+    expect 0 '' -Wno-performance -S copy.tile -o x.ptx "$@"
+    [ "$(grep -c '\.entry copy' x.ptx)" = "$wanted" ] || fail "$*: $(grep '\.entry copy' x.ptx) for $wanted"
+}
+kernels 4 -MD
+contains x.d 'copy\.tune'
+kernels 2 --tune=off
+printf 'copy on "simulator" from 0: BM=32\n' >other
+kernels 3 --tune=other -MD
+contains x.d 'other'
+! grep -q 'copy\.tune' x.d || fail "-MD names a file that was not read: $(cat x.d)"
+expect 1 'E0222.*absent is not there' -S copy.tile --tune=absent
+expect 0 '' -Wno-performance --explain-plan copy.tile
+contains out '^  4: BM=32 by static stages 3$'
+contains out '4 for launches that move at least 32768 bytes on simulator \(measured\)'
+contains out '2 for all other launches$'
+expect 0 'schedule 3 of 4: for all other launches, as measured on this GPU' run -v copy.tile:copy 'src=bf16[64,64]~3' 'dst=bf16[M,N]:y.npy' --device=sim:fast -Wno-performance
+expect 0 'schedule 4 of 4: for launches that move at least 32768 bytes, as measured' run -v copy.tile:copy 'src=bf16[200,64]~3' 'dst=bf16[M,N]:y.npy' --device=sim:fast -Wno-performance
+expect 0 '' run copy.tile:copy 'src=bf16[200,64]~3' 'dst=bf16[M,N]:z.npy' --device=sim:fast --tune=off -Wno-performance
+cmp y.npy z.npy || fail 'the result depends on the schedule'
+expect 0 'schedule 2 of 2: for all other launches$' run -v copy.tile:copy 'src=bf16[16,64]~3' 'dst=bf16[M,N]:y.npy' --device=sim:fast --tune=off -Wno-performance
+
+# The cache of run sees another file; -D pins against it; so does --pin, which takes what --emit=schedules lists.
+sed -i 's/by launch/by ticket/' copy.tune
+expect 0 'schedule 3 of 4' run -v copy.tile:copy 'src=bf16[64,64]~3' 'dst=bf16[M,N]:y.npy' --device=sim:fast -Wno-performance
+contains err 'dealt by tickets'
+kernels 1 -D copy.BM=64
+kernels 2 -D 'copy.BM=64|8'
+kernels 4 -D 'copy.BM=32|8'
+expect 0 '' --emit=schedules copy.tile
+contains out '^copy: BM=16$'
+contains out '^copy: BM=8 by ticket$'
+contains out '^gather: stages 1$'
+[ "$(sort out | uniq -d)" = '' ] || fail "twice: $(sort out | uniq -d)"
+sed -n 's/^\(copy: .*\)/\1/p' out >schedules
+while read -r schedule; do kernels 1 --pin "$schedule"; done <schedules
+kernels 4 # a pin of another kernel leaves this one with what it has without a file
+kernels 2 --pin 'gather: stages 1'
+expect 1 'E0221.*no kernel .cpoy' -S copy.tile --pin 'cpoy: BM=8'
+expect 1 'E0221.*by best' -S copy.tile --pin 'copy: by best'
+expect 1 'E0221.*no clusterlaunchcontrol' -S copy.tile --pin 'copy: by clc'
+expect 1 'E0221.*BN. is no compile-time parameter' -S copy.tile --pin 'copy: BN=8'
+
+# Damaged and foreign files: one error with its line, and nothing is written over.
+printf 'copy on "simulator" from 0: BM=8\nPK\003\004\377\n' >copy.tune
+cp copy.tune damaged
+expect 1 'copy\.tune:2:' -S copy.tile
+[ "$(grep -c '^error' err)" = 1 ] || fail "more than one error: $(cat err)"
+expect 1 'copy\.tune:2:' tune copy.tile:copy M=16..64 N=64 -Wno-performance
+cmp copy.tune damaged || fail 'a damaged file was written over'
+refused() { # what is said, lines
+    printf "$2" >copy.tune
+    expect 1 "$1" -S copy.tile
+    [ "$(grep -c '^error' err)" = 1 ] || fail "$2: more than one error: $(cat err)"
+}
+refused 'more than 8' "$(for i in 1 2 3 4 5 6 7; do printf 'copy on "H200" from %d: BM=8 stages %d\\n' $i $i; done)"
+refused 'a second schedule of .copy. on "H200" from 4096' 'copy on "H200" from 4096: BM=8\ncopy on "H200" from 4096: BM=16\n'
+refused 'a `:` and the schedule are due' '# a comment\ncopy on "H200" from 4 MB: BM=8\n'
+refused 'the name of a GPU is due, in quotes' 'copy on H200 from 0: BM=8\n'
+refused '.f33. is neither a 64-bit number nor an element type' 'copy on "H200" from 0: BM=f33\n'
+refused 'the schedule is missing' 'copy on "H200" from 0:\n'
+refused 'at most 64 stages' 'copy on "H200" from 0: stages 65\n'
+refused '.hints maybe. does not exist' 'copy on "H200" from 0: hints maybe\n'
+refused '.x. where a number of at least 0 is due' 'copy on "H200" from x: BM=8\n'
+refused '.in. where .on. is due' 'copy in "H200" from 0: BM=8\n'
+printf 'copy on "simulator" from 0: BM=8\nnone on "H200" from 0: BM=8\ncopy on "H200" from 0: BX=8\n' >copy.tune
+expect 0 'W0002.*no kernel .none.' -S copy.tile -Wno-performance
+contains err 'W0002.*BX. is no compile-time parameter of .copy.'
+printf 'copy on "simulator" from 0: BM=8\n\000\000' >copy.tune
+expect 1 'copy\.tune:2:.*|value 0' -S copy.tile
+mkdir folder.tune && cp copy.tile folder.tile
+expect 1 'E0222.*folder.tune is a folder|E0222.*folder.tune .*directory' -S folder.tile
+rm -r folder.tune folder.tile copy.tune
+
+# Sizes follow from what is said; extents may be computed; contents and scalars may be given; without a word the first size varies.
+expect 0 "$quietly" tune copy.tile:gather V=64 R=4..64 n=0 'idx=s32[R]~7%64' -o found --plot=drawn -Wno-performance
+contains found '^gather on "simulator" from 0: '
+[ -s drawn ] || fail 'no plot'
+expect 0 "$quietly" tune copy.tile:copy --most=16K -Wno-performance -o found --plot=off
+contains out '^\| M='
+[ "$(grep -c '^| M=' out)" -ge 2 ] || fail "sizes: $(cat out)"
+expect 0 "$quietly" tune copy.tile:copy M=64..256 'N=M / 2 + 32' -Wno-performance -o found --plot=off
+contains out '^\| M=256 \| 196608 \|'
+expect 0 "$quietly" tune copy.tile:copy M=64 N=64 -Wno-performance -o found --plot=off
+contains out '^\| - \|'
+contains found '^gather on "simulator"'
+expect 0 'the others need more than 65536 bytes' tune copy.tile:copy M=64..65536 N=64 --most=64K -Wno-performance -o found --plot=off
+
+# What can't be.
+expect 2 'no program to tune' tune
+expect 2 'no program' tune x.txt
+expect 3 "can't read" tune absent.tile
+expect 2 'has 2 kernels' tune copy.tile M=64 -Wno-performance
+expect 2 "neither a size of kernel 'copy'" tune copy.tile:copy K=64 -Wno-performance
+expect 2 'a size is a number, a range' tune copy.tile:copy M=64..8 -Wno-performance
+expect 2 'a size is a number, a range' tune copy.tile:copy M=0 -Wno-performance
+expect 2 'a size is a number, a range' tune copy.tile:copy M=N -Wno-performance
+expect 2 '.most needs bytes' tune copy.tile:copy --most=64X
+expect 2 'compiled already' tune x.ptx -o found
+expect 2 'E1124' tune copy.tile:copy M=16..64 N=7 -o found --plot=off -Wno-performance
+expect 2 'would replace the input' tune copy.tile:copy M=64 -o copy.tile
+expect 1 E0 tune bad.tile
+finish

@@ -1,0 +1,355 @@
+/* Sizes at each point, and the arguments with them: tensors of those sizes, unless the command line says what they are. */
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tilecc/cli.h"
+#include "tilecc/tune/tune.h"
+
+enum { STEP = 4, LEAST_BYTES = 4096, USUAL = 1024, USUAL_SIMULATED = 64 };
+
+/* ---- extents: sizes, numbers, + - * / % ceil(a, b) min(a, b) max(a, b) ---- */
+
+typedef struct Extent {
+    const char *p;
+    const TuneSizes *s;
+    size_t point;
+    bool wrong;
+} Extent;
+
+static int64_t sum(Extent *x);
+
+static void skip(Extent *x)
+{
+    while (*x->p == ' ') x->p++;
+}
+
+static bool eat(Extent *x, char c)
+{
+    skip(x);
+    if (*x->p != c) return false;
+    x->p++;
+    return true;
+}
+
+static size_t find_size(const TuneSizes *s, const char *name, size_t n)
+{
+    size_t i = 0;
+    while (i < s->n && (strlen(s->v[i].name) != n || memcmp(s->v[i].name, name, n) != 0)) i++;
+    return i;
+}
+
+static int64_t floor_div(int64_t a, int64_t b)
+{
+    return a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
+
+static int64_t call(Extent *x, const char *name, size_t n)
+{
+    int64_t a = sum(x), b = 1;
+    if (eat(x, ',')) b = sum(x);
+    if (!eat(x, ')') || b == 0) x->wrong = true;
+    if (x->wrong) return 1;
+    if (n == 4 && memcmp(name, "ceil", 4) == 0) return -floor_div(-a, b);
+    if (n == 3 && memcmp(name, "min", 3) == 0) return a < b ? a : b;
+    if (n == 3 && memcmp(name, "max", 3) == 0) return a > b ? a : b;
+    x->wrong = true;
+    return 1;
+}
+
+static int64_t term(Extent *x)
+{
+    skip(x);
+    const char *from = x->p;
+    if (eat(x, '(')) {
+        int64_t v = sum(x);
+        x->wrong |= !eat(x, ')');
+        return v;
+    }
+    if (eat(x, '-')) return -term(x);
+    while (isalnum((unsigned char)*x->p) || *x->p == '_') x->p++;
+    size_t n = (size_t)(x->p - from);
+    if (n && isdigit((unsigned char)*from)) return strtoll(from, NULL, 10);
+    if (n && eat(x, '(')) return call(x, from, n);
+    size_t i = find_size(x->s, from, n);
+    if (i < x->s->n) return tune_value(x->s, i, x->point);
+    x->wrong = true;
+    return 1;
+}
+
+static int64_t product(Extent *x)
+{
+    int64_t v = term(x);
+    for (;;) {
+        if (eat(x, '*')) v *= term(x);
+        else if (eat(x, '/') || *x->p == '%') {
+            bool rest = eat(x, '%');
+            int64_t d = term(x), q = d ? floor_div(v, d) : 0;
+            x->wrong |= d == 0;
+            v = rest ? v - q * d : q;
+        } else return v;
+    }
+}
+
+static int64_t sum(Extent *x)
+{
+    int64_t v = product(x);
+    for (;;) {
+        if (eat(x, '+')) v += product(x);
+        else if (eat(x, '-')) v -= product(x);
+        else return v;
+    }
+}
+
+/* ---- tensors ---- */
+
+/* "[M, 2 * N]" or what was typed for it, as numbers: "[64,128]". *bytes: of the tensor. false: some extent is not to be worked out. */
+static bool numbers(const TuneSizes *s, const char *extents, size_t point, tile_type type, char *out, size_t room, double *bytes)
+{
+    Extent x = {.p = extents, .s = s, .point = point};
+    size_t n = 0;
+    *bytes = (double)tile_type_bits(type) / 8;
+    if (!eat(&x, '[')) return false;
+    do {
+        int64_t v = sum(&x);
+        if (x.wrong || v < 0) return false;
+        *bytes *= (double)v;
+        n += (size_t)snprintf(out + n, room - n, "%s%" PRId64, n ? "," : "[", v);
+        if (n + 24 > room) return false;
+    } while (eat(&x, ','));
+    if (!eat(&x, ']')) return false;
+    snprintf(out + n, room - n, "]");
+    return true;
+}
+
+/* What was typed for a parameter, behind its `=`; NULL: nothing. */
+static const char *typed_for(const TuneSizes *s, const char *param)
+{
+    size_t n = strlen(param);
+    for (size_t i = 0; i < s->nargs; i++)
+        if (strncmp(s->args[i], param, n) == 0 && s->args[i][n] == '=') return s->args[i] + n + 1;
+    return NULL;
+}
+
+/* Numbers are zeros where nothing is said of them: as indices they are in range. */
+static const char *contents(const tile_param *p)
+{
+    bool number = p->type <= TILE_S64;
+    return number || (p->read && p->written) ? "~zeros" : "";
+}
+
+/* "src=bf16[64,128]~7"; false: its extents can't be worked out. */
+static bool argument(const TuneSizes *s, const tile_param *p, size_t point, char *out, size_t room, double *bytes)
+{
+    char shape[256];
+    const char *typed = typed_for(s, p->name), *open = typed ? strchr(typed, '[') : p->extents, *close = open ? strchr(open, ']') : NULL;
+    *bytes = 0;
+    if (p->is_scalar) {
+        size_t i = find_size(s, p->name, strlen(p->name));
+        if (i == s->n) return false;
+        snprintf(out, room, "%s=%" PRId64, p->name, tune_value(s, i, point));
+        return true;
+    }
+    if (!close || !numbers(s, open, point, p->type, shape, sizeof shape, bytes)) return false;
+    if (typed) snprintf(out, room, "%s=%.*s%s%s", p->name, (int)(open - typed), typed, shape, close + 1);
+    else snprintf(out, room, "%s=%s%s%s", p->name, tile_type_name(p->type), shape, contents(p));
+    return true;
+}
+
+static double bytes_at(const TuneSizes *s, const tile_kernel *k, size_t point)
+{
+    double all = 0, one;
+    char text[1024];
+    tile_param p;
+    for (size_t i = 0; tile_param_info(k, i, &p) == TILE_OK; i++)
+        if (argument(s, &p, point, text, sizeof text, &one)) all += one;
+    return all;
+}
+
+char **tune_arguments(const TuneSizes *s, const tile_kernel *k, size_t point, size_t *n)
+{
+    *n = tile_param_count(k);
+    char **texts = must_alloc((*n + 1) * sizeof *texts);
+    double bytes;
+    for (size_t i = 0; i < *n; i++) {
+        tile_param p;
+        tile_param_info(k, i, &p);
+        size_t room = 1024 + strlen(p.name) + (typed_for(s, p.name) ? strlen(typed_for(s, p.name)) : 0);
+        texts[i] = must_alloc(room);
+        if (argument(s, &p, point, texts[i], room, &bytes)) continue;
+        complain("the extents of '%s', %s%s, don't follow from sizes: say them, as in %s=%s[64,128]", p.name, tile_type_name(p.type), p.extents, p.name,
+                 tile_type_name(p.type));
+        tune_arguments_free(texts, i + 1);
+        return NULL;
+    }
+    return texts;
+}
+
+void tune_arguments_free(char **texts, size_t n)
+{
+    for (size_t i = 0; i < n; i++) free(texts[i]);
+    free(texts);
+}
+
+/* ---- sizes ---- */
+
+/* Powers of STEP between the ends, so that ranges of several sizes go together; the last point is the end itself. */
+int64_t tune_value(const TuneSizes *s, size_t size, size_t point)
+{
+    const TuneSize *z = &s->v[size];
+    int64_t v = z->lo;
+    if (z->of) {
+        TuneSizes before = *s; /* so that nothing depends on itself */
+        before.n = size;
+        Extent x = {.p = z->of, .s = &before, .point = point};
+        v = sum(&x);
+        return v < 0 ? 0 : v;
+    }
+    if (point + 1 == s->npoints) return z->hi;
+    for (size_t i = 0; i < point && v < z->hi; i++) v *= STEP;
+    return v < z->hi ? v : z->hi;
+}
+
+static bool add_size(TuneSizes *s, const char *name, size_t n)
+{
+    if (find_size(s, name, n) < s->n) return true;
+    if (s->n == TUNE_SIZES || n >= sizeof s->v[0].name) return false;
+    TuneSize *z = &s->v[s->n++];
+    memcpy(z->name, name, n);
+    z->name[n] = 0;
+    return true;
+}
+
+static bool is_function(const char *name, size_t n)
+{
+    return (n == 4 && memcmp(name, "ceil", 4) == 0) || (n == 3 && (memcmp(name, "min", 3) == 0 || memcmp(name, "max", 3) == 0));
+}
+
+/* Names in the extents of its tensors, in their order, and scalars. */
+static bool find_sizes(TuneSizes *s, const tile_kernel *k)
+{
+    tile_param p;
+    bool room = true;
+    for (size_t i = 0; tile_param_info(k, i, &p) == TILE_OK; i++) {
+        if (p.is_scalar) room = room && add_size(s, p.name, strlen(p.name));
+        if (p.is_scalar && room) s->v[find_size(s, p.name, strlen(p.name))].scalar = true;
+        for (const char *at = p.extents; room && *at;) {
+            size_t n = 0;
+            while (isalnum((unsigned char)at[n]) || at[n] == '_') n++;
+            if (n && !isdigit((unsigned char)*at) && !is_function(at, n)) room = add_size(s, at, n);
+            at += n ? n : 1;
+        }
+    }
+    if (!room) complain("kernel '%s' has more sizes than %d", tile_kernel_name(k), TUNE_SIZES);
+    return room;
+}
+
+/* "4096" or "64..65536". */
+static bool read_range(const char *text, TuneSize *z)
+{
+    char *end;
+    if (!isdigit((unsigned char)*text)) return false;
+    z->lo = z->hi = strtoll(text, &end, 10);
+    if (strncmp(end, "..", 2) == 0 && isdigit((unsigned char)end[2])) z->hi = strtoll(end + 2, &end, 10);
+    return !*end && z->lo >= !z->scalar && z->hi >= z->lo && z->hi <= INT64_C(1) << 40;
+}
+
+/* "ceil(H, 32)", of sizes that the kernel's signature names before this one. */
+static bool read_expression(const char *text, TuneSizes *s, size_t size)
+{
+    TuneSizes before = *s;
+    before.n = size;
+    Extent x = {.p = text, .s = &before};
+    sum(&x);
+    skip(&x);
+    if (x.wrong || *x.p || isdigit((unsigned char)*text)) return false;
+    s->v[size].of = text;
+    return true;
+}
+
+static bool is_tensor(const tile_kernel *k, const char *name, size_t n)
+{
+    tile_param p;
+    for (size_t i = 0; tile_param_info(k, i, &p) == TILE_OK; i++)
+        if (strlen(p.name) == n && memcmp(p.name, name, n) == 0) return !p.is_scalar;
+    return false;
+}
+
+static int take_args(TuneSizes *s, const TuneOptions *opt, const tile_kernel *k)
+{
+    s->args = opt->args;
+    s->nargs = opt->nargs;
+    for (size_t i = 0; i < opt->nargs; i++) {
+        const char *text = opt->args[i], *equals = strchr(text, '=');
+        size_t n = equals ? (size_t)(equals - text) : 0, size = find_size(s, text, n);
+        if (size < s->n && (read_range(equals + 1, &s->v[size]) || read_expression(equals + 1, s, size))) {
+            s->v[size].given = true;
+        } else if (size < s->n) {
+            complain("'%s': a size is a number, a range, as in %s=64..65536, or follows from sizes before it", text, s->v[size].name);
+            return EXIT_USAGE;
+        } else if (!n || !is_tensor(k, text, n) || !strchr(equals, '[')) {
+            complain("'%s' is neither a size of kernel '%s', as in M=64..65536, nor one of its tensors, as in x=bf16[M,64]~7", text, tile_kernel_name(k));
+            return EXIT_USAGE;
+        }
+    }
+    return EXIT_OK;
+}
+
+/* The first size that nothing is said of goes from few bytes to as many as there may be. */
+static void vary_first(TuneSizes *s, const tile_kernel *k, double most)
+{
+    size_t first = s->n;
+    bool any = false;
+    for (size_t i = 0; i < s->n; i++) any |= s->v[i].lo < s->v[i].hi;
+    for (size_t i = 0; i < s->n && first == s->n; i++)
+        if (!s->v[i].given && !s->v[i].scalar) first = i;
+    for (size_t i = 0; i < s->n; i++)
+        if (!s->v[i].given) s->v[i].lo = s->v[i].hi = s->v[i].scalar ? 1 : USUAL;
+    if (any || first == s->n) return;
+    TuneSize *z = &s->v[first];
+    s->npoints = 1;
+    if (most < USUAL * LEAST_BYTES) /* the simulator: small in all directions */
+        for (size_t i = 0; i < s->n; i++)
+            if (!s->v[i].given && s->v[i].hi == USUAL) s->v[i].lo = s->v[i].hi = USUAL_SIMULATED;
+    z->lo = z->hi = STEP;
+    while (bytes_at(s, k, 0) < LEAST_BYTES && z->lo < INT64_C(1) << 30) z->lo = z->hi = z->lo * STEP;
+    while (z->hi < INT64_C(1) << 30) {
+        z->hi *= STEP; /* of the one point that there is so far */
+        if (bytes_at(s, k, 0) <= most) continue;
+        z->hi /= STEP;
+        break;
+    }
+}
+
+static size_t points_of(const TuneSizes *s)
+{
+    size_t most = 1;
+    for (size_t i = 0; i < s->n; i++) {
+        size_t n = 1;
+        for (int64_t v = s->v[i].lo; v > 0 && v < s->v[i].hi; v *= STEP) n++;
+        if (n > most) most = n;
+    }
+    return most < TUNE_POINTS ? most : TUNE_POINTS;
+}
+
+int tune_sizes(TuneSizes *s, const TuneOptions *opt, const tile_kernel *k, double most)
+{
+    *s = (TuneSizes){.npoints = 1};
+    if (!find_sizes(s, k)) return EXIT_USAGE;
+    int code = take_args(s, opt, k);
+    if (code != EXIT_OK) return code;
+    vary_first(s, k, most);
+    size_t wanted = s->npoints = points_of(s);
+    while (s->npoints > 1 && bytes_at(s, k, s->npoints - 1) > most) { /* ends are as far as memory goes */
+        s->npoints--;
+        for (size_t i = 0; i < s->n; i++) {
+            int64_t before = s->v[i].lo;
+            for (size_t p = 1; p < s->npoints && before < s->v[i].hi; p++) before *= STEP;
+            if (before < s->v[i].hi) s->v[i].hi = before;
+        }
+    }
+    if (s->npoints < wanted) complain("%zu of %zu sizes: the others need more than %.0f bytes (--most)", s->npoints, wanted, most);
+    return EXIT_OK;
+}

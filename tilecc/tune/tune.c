@@ -1,0 +1,201 @@
+/* tilecc tune: measure, show, and write what was found. */
+#include "tilecc/tune/tune.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tilecc/cli.h"
+
+static const double MOST = 1024.0 * 1024 * 1024, MOST_SIMULATED = 1024.0 * 1024;
+
+static int open_device(Tune *t)
+{
+    tile_error e;
+    const char *name = t->opt->device;
+    tile_status s = tile_device_open(name ? name : "cuda", &t->device, &e);
+    if (s == TILE_ERROR_NO_DEVICE && !name) s = tile_device_open("sim:fast", &t->device, &e);
+    if (s != TILE_OK) {
+        complain("%s", e.text);
+        return exit_code_of(s);
+    }
+    t->simulated = tile_device_simulates(t->device);
+    if (t->simulated) complain("%s: times are steps of simulated threads, and say nothing of a GPU", name ? "the simulator" : "no GPU is found; on the simulator");
+    return EXIT_OK;
+}
+
+static int read_source(Tune *t)
+{
+    if (!t->program.from_source) {
+        complain("'%s' is compiled already: schedules are made of a .tile file", t->program.path);
+        return EXIT_USAGE;
+    }
+    t->text = read_program(t->program.path, &t->text_size);
+    return t->text ? EXIT_OK : EXIT_ENVIRONMENT;
+}
+
+/* ---- the table ---- */
+
+static void print_point(const Tune *t, size_t point)
+{
+    for (size_t i = 0; i < t->sizes.n; i++)
+        if (t->sizes.v[i].lo < t->sizes.v[i].hi) printf("%s=%" PRId64 " ", t->sizes.v[i].name, tune_value(&t->sizes, i, point));
+    if (t->sizes.npoints == 1) printf("- ");
+}
+
+static size_t choice_at(const Choices *c, size_t point)
+{
+    size_t i = 0;
+    while (i + 1 < c->n && c->v[i + 1].point <= point) i++;
+    return c->v[i].candidate;
+}
+
+static void print_table(const Tune *t, const Choices *c)
+{
+    const char *unit = t->simulated ? "ksteps" : "us";
+    printf("%s on %s, %zu schedules\n\n", t->kernel, tile_device_gpu(t->device), t->n - 1);
+    printf("| size | bytes | untuned, %s | tuned, %s | untuned by tuned | GB/s | of the driver's copy | schedule |\n", unit, unit);
+    printf("| --- | --- | --- | --- | --- | --- | --- | --- |\n");
+    for (size_t p = 0; p < t->sizes.npoints; p++) {
+        const Candidate *a = &t->v[0], *b = &t->v[choice_at(c, p)];
+        printf("| ");
+        print_point(t, p);
+        printf("| %.0f | %.2f | %.2f | %.2f | ", a->bytes[p], a->ms[p] * 1e3, b->ms[p] * 1e3, b->ms[p] > 0 ? a->ms[p] / b->ms[p] : 0);
+        if (t->copy > 0 && b->ms[p] > 0) printf("%.0f | %.3f", a->bytes[p] / b->ms[p] * 1e-6, a->bytes[p] / b->ms[p] / t->copy);
+        else printf("- | -");
+        printf(" | %s |\n", b->schedule);
+    }
+    if (t->copy > 0) printf("\nthe driver's copy: %.0f GB/s read and written\n", t->copy * 1e-6);
+}
+
+/* -v: what each takes. */
+static void print_all(const Tune *t)
+{
+    printf("\n| schedule |");
+    for (size_t p = 0; p < t->sizes.npoints; p++) {
+        putchar(' ');
+        print_point(t, p);
+        putchar('|');
+    }
+    printf("\n| --- |");
+    for (size_t p = 0; p < t->sizes.npoints; p++) printf(" --- |");
+    for (size_t i = 0; i < t->n; i++) {
+        printf("\n| %s |", i ? t->v[i].schedule : "as it is");
+        for (size_t p = 0; p < t->sizes.npoints; p++)
+            if (t->v[i].ms[p] > 0) printf(" %.2f |", t->v[i].ms[p] * 1e3);
+            else printf(" - |");
+    }
+    putchar('\n');
+}
+
+/* ---- what is written ---- */
+
+/* x.tune beside x.tile; of a module that is built in std.rows.tune in the folder at hand. */
+static char *beside(const char *path, bool library, const char *suffix)
+{
+    size_t n = strlen(path) + strlen(suffix) + 1, stem = library ? strlen(path) : strlen(path) - strlen(".tile");
+    char *out = must_alloc(n);
+    snprintf(out, n, "%.*s%s", (int)stem, path, suffix);
+    return out;
+}
+
+static char *plot_beside(const char *tune)
+{
+    size_t n = strlen(tune);
+    if (n > 5 && strcmp(tune + n - 5, ".tune") == 0) n -= 5;
+    size_t room = n + sizeof ".svg";
+    char *out = must_alloc(room);
+    snprintf(out, room, "%.*s.svg", (int)n, tune);
+    return out;
+}
+
+/* The program with what was found: whether it can be read, and be made. */
+static int try_file(const Tune *t, const char *path)
+{
+    tilecc_options o = t->opt->lib;
+    o.emit = TILECC_EMIT_PTX;
+    o.default_arch = tile_device_arch(t->device);
+    o.no_performance_warnings = 1;
+    o.tune = path;
+    tilecc_result *r = tilecc_compile(&o, program_name(t->program.path), t->text, t->text_size);
+    int code = r ? (int)r->status : EXIT_ENVIRONMENT;
+    if (r) fwrite(r->diagnostics, 1, r->diagnostics_size, stderr);
+    tilecc_free(r);
+    return code;
+}
+
+static int write_found(const Tune *t, const Choices *c, const char *tune, const char *plot)
+{
+    char *old = NULL, *drawing = NULL;
+    size_t size = 0;
+    if (access(tune, F_OK) == 0) {
+        int code = try_file(t, tune); /* what can't be read is not written over */
+        if (code != EXIT_OK) return code;
+        old = read_file(tune, &size);
+        if (!old) return EXIT_ENVIRONMENT;
+    }
+    char *text = tune_file(old, t->kernel, tile_device_gpu(t->device), t->v, c);
+    OutFile files[2] = {{tune, text, strlen(text)}};
+    if (plot) {
+        drawing = tune_plot(t, c);
+        files[1] = (OutFile){plot, drawing, strlen(drawing)};
+    }
+    bool ok = write_files(files, plot ? 2 : 1);
+    free(old);
+    free(text);
+    free(drawing);
+    if (!ok) return EXIT_ENVIRONMENT;
+    printf("\n%s%s%s\n", tune, plot ? ", " : "", plot ? plot : "");
+    return finish_stdout() ? try_file(t, tune) : EXIT_ENVIRONMENT;
+}
+
+static int show_and_write(Tune *t, const char *tune, const char *plot)
+{
+    Choices c;
+    if (!tune_choose(t->v, t->n, t->sizes.npoints, &c)) {
+        complain("nothing is launched at any of these sizes");
+        return EXIT_USAGE;
+    }
+    print_table(t, &c);
+    if (t->opt->verbose) print_all(t);
+    return write_found(t, &c, tune, plot);
+}
+
+static int tune(Tune *t)
+{
+    int code = program_split(&t->program, t->opt->program, &t->opt->lib);
+    if (code == EXIT_OK) code = read_source(t);
+    if (code != EXIT_OK) return code;
+    char *file = t->opt->output ? NULL : beside(t->program.path, t->program.library, ".tune");
+    const char *path = file ? file : t->opt->output, *asked = t->opt->plot;
+    char *drawn = asked ? NULL : plot_beside(path);
+    const char *plot = !asked ? drawn : strcmp(asked, "off") == 0 ? NULL : asked;
+    if (!outputs_are_apart((const char *const[]){path, plot}, plot ? 2 : 1, (const char *const[]){t->program.path}, t->program.library ? 0 : 1)) code = EXIT_USAGE;
+    if (code == EXIT_OK) code = open_device(t);
+    if (code == EXIT_OK) code = tune_candidates(t);
+    if (code == EXIT_OK) code = tune_sizes(&t->sizes, t->opt, t->v[0].kernel, t->opt->most > 0 ? t->opt->most : t->simulated ? MOST_SIMULATED : MOST);
+    if (code == EXIT_OK) code = tune_measure(t);
+    if (code == EXIT_OK) code = show_and_write(t, path, plot);
+    free(file);
+    free(drawn);
+    return code;
+}
+
+int command_tune(const TuneOptions *opt)
+{
+    Tune *t = must_alloc(sizeof *t);
+    *t = (Tune){.opt = opt, .terminal = isatty(STDERR_FILENO) != 0};
+    int code = tune(t);
+    for (size_t i = 0; i < t->n; i++) {
+        tile_module_free(t->v[i].module);
+        free(t->v[i].schedule);
+    }
+    tile_device_close(t->device);
+    program_free(&t->program);
+    free(t->kernel);
+    free(t->text);
+    free(t);
+    return code;
+}

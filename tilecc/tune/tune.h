@@ -1,0 +1,91 @@
+/* tilecc tune: each schedule that a kernel can have, timed at each size; which is best for which launches.
+ *
+ *   sizes.c    what the sizes of the kernel are at each point, and the arguments with them
+ *   measure.c  a module for each schedule; times at a point
+ *   choose.c   few schedules for ranges of sizes, from all times
+ *   file.c     the tune file, with what it said of other kernels and GPUs
+ *   plot.c     time against bytes, as SVG
+ *   tune.c     the command
+ */
+#ifndef TILECC_TUNE_H
+#define TILECC_TUNE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tile.h"
+#include "tilecc/commands.h"
+#include "tilecc/program.h"
+#include "tilecc/run_args.h"
+
+enum { TUNE_POINTS = 16, TUNE_CANDIDATES = 96, TUNE_SIZES = 24, TUNE_SCHEDULES = 4 };
+
+/* ---- sizes.c ---- */
+typedef struct TuneSize { /* a symbolic size, stride or scalar of the kernel */
+    char name[64];
+    int64_t lo, hi; /* the range; equal: fixed */
+    const char *of; /* what it is of the sizes before it, "ceil(H, 32)"; NULL: the range */
+    bool given, scalar;
+} TuneSize;
+typedef struct TuneSizes {
+    TuneSize v[TUNE_SIZES];
+    size_t n;
+    size_t npoints;
+    const char *const *args; /* those of the command line that are tensors and scalars */
+    size_t nargs;
+} TuneSizes;
+/* From what was typed; most: bytes of all tensors. The kernel says the rest. Exit code, after a complaint. */
+int tune_sizes(TuneSizes *s, const TuneOptions *opt, const tile_kernel *k, double most);
+int64_t tune_value(const TuneSizes *s, size_t size, size_t point);
+/* Arguments for run_args_parse at a point, from malloc as are the texts; *n of them. NULL after a complaint. */
+char **tune_arguments(const TuneSizes *s, const tile_kernel *k, size_t point, size_t *n);
+void tune_arguments_free(char **texts, size_t n);
+
+/* ---- measure.c ---- */
+typedef struct Candidate {
+    char *schedule; /* "BM=64 by ticket"; of the first one "": as it is without tuning */
+    bool plain;     /* nothing but values of compile-time parameters: no schedule more in the program */
+    tile_module *module;
+    tile_kernel *kernel;
+    double ms[TUNE_POINTS];    /* of a launch; 0: not possible there */
+    double bytes[TUNE_POINTS]; /* that it moves */
+} Candidate;
+typedef struct Tune {
+    const TuneOptions *opt;
+    Program program;
+    char *text; /* of the program */
+    size_t text_size;
+    tile_device *device;
+    bool simulated;
+    char *kernel;
+    TuneSizes sizes;
+    Candidate v[TUNE_CANDIDATES];
+    size_t n;
+    double copy; /* bytes read and written per ms by the driver's copy; 0: not known */
+    bool terminal;
+} Tune;
+/* The program as it is, and one module for each schedule that it lists. */
+int tune_candidates(Tune *t);
+int tune_measure(Tune *t); /* all points */
+
+/* ---- choose.c ---- */
+typedef struct Choice { /* from so many bytes on */
+    size_t candidate, point; /* the first point of the range */
+    int64_t from;
+} Choice;
+typedef struct Choices {
+    Choice v[TUNE_POINTS];
+    size_t n;
+} Choices;
+/* Of ms[candidate][point] and bytes: the fewest changes that lose little. false: at no point anything could be measured. */
+bool tune_choose(const Candidate *v, size_t n, size_t npoints, Choices *out);
+
+/* ---- file.c ---- */
+/* The file's text, from malloc: `old` (NULL: none) without the lines of this kernel and GPU, and the new ones. */
+char *tune_file(const char *old, const char *kernel, const char *gpu, const Candidate *v, const Choices *c);
+
+/* ---- plot.c ---- */
+char *tune_plot(const Tune *t, const Choices *c); /* from malloc */
+
+#endif
