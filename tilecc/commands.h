@@ -48,7 +48,7 @@ typedef struct TestOptions {
     int jobs;           /* files at a time; 0: as many as there are cores */
     const char *junit;  /* NULL, or a file for a report in JUnit's format */
     const char *device; /* of `// run:` lines; NULL: as tilecc run */
-    tilecc_options lib; /* import folders alone */
+    tilecc_options lib; /* import folders and no_variants alone */
 } TestOptions;
 
 /* Returns an exit code: 1 if a check failed. */

@@ -146,6 +146,7 @@ static Words command(const TestFile *t)
 {
     Words w = {.n = 0}, options = options_of(t);
     add(&w, "tilecc");
+    if (t->opt->lib.no_variants) add(&w, "--variants=off"); /* the file's own options have the last word */
     add_all(&w, &options);
     for (size_t i = 0; i < t->opt->lib.nimport_dirs; i++) {
         add(&w, "-I");
@@ -311,6 +312,7 @@ static Ran run_kernel(const TestFile *t, const RunLine *r, const char *kernel, c
     char program[PATH_ROOM], save[PATH_ROOM], device[PATH_ROOM];
     add(&w, "tilecc");
     add(&w, "run");
+    if (t->opt->lib.no_variants) add(&w, "--variants=off");
     add_all(&w, &options);
     for (size_t i = 0; i < t->opt->lib.nimport_dirs; i++) {
         add(&w, "-I");
