@@ -3,7 +3,7 @@
 #
 # What the README promises whoever clones this, in a bare Debian: ./dev demo; `pip install` into a fresh environment and the package on the
 # simulator; a project of its own that finds an installed prefix by CMake; the package for Debian (package.sh). What is committed is tried. ROOT:
-# see bare_root.sh. Needs root, a mirror of Debian and one of Python's packages; half an hour. On demand: no test of the suite calls it.
+# see bare_root.sh. Needs root, a mirror of Debian and one of Python's packages; half an hour and more. On demand: no test of the suite calls it.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/bare_root.sh"
@@ -18,6 +18,7 @@ cd /src
 ./dev demo >/tmp/demo.log 2>&1 || { tail -40 /tmp/demo.log; exit 1; }
 grep -q 'bytes came back the same' /tmp/demo.log
 
+cmake --preset release >/dev/null && cmake --build --preset release >/dev/null
 cmake --install build/release --prefix /opt/tilecc >/dev/null
 apt-get install -y -qq --no-install-recommends g++ make pkg-config >/dev/null
 cp -r tests/install/kernels /tmp/project
