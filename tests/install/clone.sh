@@ -25,6 +25,7 @@ cp -r tests/install/kernels /tmp/project
 cmake -S /tmp/project -B /tmp/project/build -DCMAKE_PREFIX_PATH=/opt/tilecc -DLANGUAGE=CXX >/dev/null
 cmake --build /tmp/project/build >/dev/null
 (cd /tmp/project/build && ctest --output-on-failure)
+apt-get install -y -qq --no-install-recommends file dpkg-dev >/dev/null
 (cd build/release && cpack -G DEB >/dev/null && cp ./*.deb /tmp/)
 
 apt-get install -y -qq --no-install-recommends python3-venv >/dev/null
