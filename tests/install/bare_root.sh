@@ -31,7 +31,8 @@ open_root() {
 
 in_root() {
     cp "$1" "$root/tmp/try.sh"
+    cp -L /etc/ssl/certs/ca-certificates.crt "$root/tmp/ca.crt" # packages that are installed there may replace its own
     # shellcheck disable=SC2046
     chroot "$root" /usr/bin/env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin TERM=dumb DEBIAN_FRONTEND=noninteractive \
-        $(env | grep -iE '^((https?|no)_proxy|pip_[a-z_]*)=' || true) sh /tmp/try.sh
+        SSL_CERT_FILE=/tmp/ca.crt PIP_CERT=/tmp/ca.crt $(env | grep -iE '^(https?|no)_proxy=' || true) sh /tmp/try.sh
 }
