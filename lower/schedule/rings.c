@@ -297,7 +297,11 @@ bool rings_size(Lower *L)
     for (uint32_t i = 0; i < s->pipes.n; i++) size_pipe(L, s->pipes.v[i]);
     if (s->per_sm == 0) s->per_sm = 1;
     size_peers(L);
-    for (uint32_t i = 0; i < s->nrings; i++) s->rings[i].room = (int64_t)s->rings[i].pitch * s->rings[i].inner;
+    for (uint32_t i = 0; i < s->nrings; i++) {
+        Ring *r = &s->rings[i];
+        r->room = (int64_t)r->pitch * r->inner;
+        r->used = L->ir->bufs.v[i].bytes + (int64_t)r->pitch * (r->inner - 1);
+    }
     if (rings_smem(L) * s->per_sm > L->c->target->smem_per_cta) rings_share(L);
     bool never = never_fits(L); /* memory_place says so */
     while (!never && rings_smem(L) * s->per_sm > L->c->target->smem_per_cta) {
@@ -425,7 +429,7 @@ void rings_barriers(Lower *L)
         IrBuf *b = &L->ir->bufs.v[i];
         bool home = at_home(s, i);
         b->slots = home ? r->slots : 0;
-        b->bytes = home && r->room > (int64_t)b->pitch * r->inner ? (uint32_t)r->room : b->bytes + b->pitch * (r->inner - 1);
+        b->bytes = (uint32_t)r->used;
         b->pitch = (uint32_t)r->room;
         if (home) barriers(L, r, name_text(L, r->tile->name));
     }

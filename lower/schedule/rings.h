@@ -33,6 +33,7 @@ typedef struct Ring {
     uint32_t buf;                 /* IrBuf */
     uint32_t home;                /* the ring of whose turns its turns are: itself, or one of a loop before (share.c) */
     int64_t room;                 /* bytes from slot to slot, for all whose home it is */
+    int64_t used;                 /* of these, what their tiles have */
     int target[SCHED_RANKS];      /* peered: whose tile each CTA fills */
     const struct Planned *fill;   /* the (first) move that fills it */
     PCast cast;                   /* multicast: the CTAs that fill it are those it is sent to */

@@ -47,6 +47,7 @@ static void share(Lower *L, Ring *r, uint32_t home)
     r->home = home;
     if (r->slots > h->slots) h->slots = r->slots;
     if (slot_bytes(r) > h->room) h->room = slot_bytes(r);
+    if (r->used > h->used) h->used = r->used;
     if (other > align) L->ir->bufs.v[h->buf].align = align = other;
     h->room = (h->room + align - 1) / align * align;
 }

@@ -7,7 +7,7 @@
 #if UINTPTR_MAX == UINT64_MAX
 _Static_assert(sizeof(tile_error) == 4100, "tile_error");
 _Static_assert(sizeof(tile_param) == 40, "tile_param");
-_Static_assert(sizeof(tile_launch_facts) == 72, "tile_launch_facts");
+_Static_assert(sizeof(tile_launch_facts) == 104, "tile_launch_facts");
 _Static_assert(TILE_U8 == 0 && TILE_BF16 == 9 && TILE_B6A16 == 17, "element types keep their numbers");
 #endif
 
