@@ -67,7 +67,8 @@ static void put_form(Key *k, Poly p, bool constant)
     uint32_t n = p.n - (constant_of(p) != 0);
     put(k, p.bad);
     put(k, n);
-    for (const Term *t = p.terms; t < p.terms + n; t++) {
+    for (uint32_t j = 0; j < n; j++) {
+        const Term *t = &p.terms[j];
         put(k, t->coef);
         put(k, t->natoms);
         for (int i = 0; i < t->natoms; i++) put_atom(k, t->atoms[i]);

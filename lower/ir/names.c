@@ -118,7 +118,8 @@ static void names_of_ops(Filter *f)
     uint32_t count = 0;
     bool *defined = arena_array(f->arena, bool, k->value_names.n), *declared = arena_array(f->arena, bool, k->vars.n);
     for (uint32_t b = 0; (r = body_of(f, b)) != NULL; b++) {
-        for (const IrOp *op = r->ops.v; op < r->ops.v + r->ops.n; op++) {
+        for (uint32_t j = 0; j < r->ops.n; j++) {
+            const IrOp *op = &r->ops.v[j];
             const IrArg *var = op->op == IR_VAR ? ir_find(op, IRK_VAR) : NULL;
             if (op->dst && op->dst <= k->value_names.n) defined[op->dst - 1] = true;
             if (var && var->id < k->vars.n) declared[var->id] = true;
@@ -127,7 +128,8 @@ static void names_of_ops(Filter *f)
     const char **values = f->shown[IRA_VAL] = made_unique(f, IRA_VAL, defined);
     f->shown[IRA_VAR] = made_unique(f, IRA_VAR, declared);
     for (uint32_t b = 0; (r = body_of(f, b)) != NULL; b++) {
-        for (const IrOp *op = r->ops.v; op < r->ops.v + r->ops.n; op++) {
+        for (uint32_t j = 0; j < r->ops.n; j++) {
+            const IrOp *op = &r->ops.v[j];
             if (op->dst == 0 || op->dst > k->value_names.n) continue;
             count++;
             if (values[op->dst - 1] == NULL) values[op->dst - 1] = arena_printf(f->arena, "%u", count);

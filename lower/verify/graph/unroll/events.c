@@ -118,10 +118,14 @@ static const Commit *commit_behind(const Verifier *v, EventId start, bool tensor
 {
     const Event *e = &v->events.v[start - 1];
     const Thread *t = &v->threads.v[e->thread];
-    const Commit *c = tensor ? t->tensor.v : t->groups.v, *end = c + (tensor ? t->tensor.n : t->groups.n);
-    for (size_t n = (size_t)(end - c); n; n /= 2)
-        if (c[n / 2].pos < e->pos) c += n / 2 + 1, n--;
-    return c < end ? c : NULL;
+    const Commit *c = tensor ? t->tensor.v : t->groups.v;
+    uint32_t n = tensor ? t->tensor.n : t->groups.n, first = 0, end = n;
+    while (first < end) {
+        uint32_t mid = first + (end - first) / 2;
+        if (c[mid].pos < e->pos) first = mid + 1;
+        else end = mid;
+    }
+    return first < n ? &c[first] : NULL;
 }
 
 /* Operations of the tensor core arrive with the commit in their CTA, others where its first one does. Of a pair either CTA's
