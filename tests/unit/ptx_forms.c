@@ -115,7 +115,6 @@ static void refused(const char *instr, const char *code, const char *part)
 
 /* ---- matching ---- */
 
-/* Each row, with some operand for each of its placeholders, is that row. */
 static void words_of_a_copy_stand_in_any_order(void **state)
 {
     (void)state;
