@@ -82,6 +82,8 @@ cat >t/other.tile <<'END'
 // run: k x=f32[64]~1 y=f32[64] y = 1
 // run: nobody x=f32[64]~1 y=f32[64]
 // run: k x=f32[64]~1%7 y=f32[64] expect E1124
+// run: k x=f32[64]~1%7 y=f32[64] expect E9999
+// run: k x=f32[64]~1%7 y=f32[64] expect E
 // run: k x=f32[64]~1%7 y=f32[64] x==y.npy
 kernel k(x: global f32[64], y: global f32[64]) { shared t: f32[64]; move x[0] -> t; move t -> y[0]; }
 END
@@ -89,9 +91,11 @@ code 1 t/other.tile --junit=report.xml
 has "\`y\` can't stand here"
 has "no kernel 'nobody'"
 has 'E1124 is expected, and nothing is wrong'
+has 'E9999 is expected, and no message has this code'
+has 'E is expected, and no message has this code'
 has '^    x is not written'
-[ "$(grep -c '<testcase' report.xml)" = 4 ] || fail "not every check is in the report"
-[ "$(grep -c '<failure' report.xml)" = 4 ] || fail "not every failure is in the report"
+[ "$(grep -c '<testcase' report.xml)" = 6 ] || fail "not every check is in the report"
+[ "$(grep -c '<failure' report.xml)" = 6 ] || fail "not every failure is in the report"
 if command -v python3 >/dev/null; then
     python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' report.xml || fail "the report is no XML"
 fi
