@@ -152,14 +152,23 @@ static void check_init(Checker *c, const IrOp *op)
 
 /* ---- numbers ---- */
 
+static uint64_t warps_of_roles(const IrKernel *k)
+{
+    uint64_t warps = 0;
+    for (uint32_t i = 0; i < k->roles.n; i++) warps += k->roles.v[i].warps;
+    return warps;
+}
+
 static void check_cta_sync(Checker *c, const IrOp *op)
 {
     int64_t id = ir_find(op, IRK_ID)->imm, threads = ir_find(op, IRK_THREADS)->imm;
-    bool role = c->body > 0 && c->body <= c->k->roles.n && threads == (int64_t)c->role->warps * WARP_THREADS;
+    bool inside = c->body > 0 && c->body <= c->k->roles.n, role = inside && threads == (int64_t)c->role->warps * WARP_THREADS;
     if (id < 0 || id >= NAMED_BARRIERS) check_fail_operand(c, IRK_ID, "is not from 0 to 15");
     if (threads <= 0 || threads % WARP_THREADS) check_fail_operand(c, IRK_THREADS, "is no multiple of 32");
     else if (!role && threads != c->k->mf.threads)
         check_fail_operand(c, IRK_THREADS, "is neither the role's nor the CTA's");
+    else if (!role && inside && warps_of_roles(c->k) * WARP_THREADS < (uint64_t)threads)
+        check_fail_operand(c, IRK_THREADS, "counts threads that have no role, and never come");
 }
 
 static void check_numbers(Checker *c, const IrOp *op)
@@ -355,12 +364,9 @@ void check_kernel_rules(Checker *c)
 {
     const IrKernel *k = c->k;
     const char *kernel = k->mf.name ? k->mf.name : "";
-    uint64_t warps = 0;
-    for (uint32_t i = 0; i < k->roles.n; i++) {
-        warps += k->roles.v[i].warps;
+    for (uint32_t i = 0; i < k->roles.n; i++)
         if (k->roles.v[i].warps == 0) c->error = arena_printf(c->arena, "kernel %s: a role without warps", kernel);
-    }
-    uint64_t threads = k->mf.threads ? k->mf.threads : WARP_THREADS;
+    uint64_t warps = warps_of_roles(k), threads = k->mf.threads ? k->mf.threads : WARP_THREADS;
     if (warps > (threads + WARP_THREADS - 1) / WARP_THREADS)
         c->error = arena_printf(c->arena, "kernel %s: its roles have %llu warps, its CTAs %u threads", kernel,
                                 (unsigned long long)warps, (unsigned)threads);

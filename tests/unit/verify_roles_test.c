@@ -397,6 +397,7 @@ static void test_others_of_a_role(void **state)
     (void)state;
     assert_true(found("a meeting", OTHERS("    cta.sync 1, 64\n"), "accepted"));
     assert_true(found("a meeting in a larger CTA", OTHERS_OF("128", "    cta.sync 1, 64\n"), "accepted"));
+    assert_true(found("a meeting with threads of no role", OTHERS_OF("128", "    cta.sync 1, 128\n"), "E0662"));
     assert_true(found("no meeting", OTHERS(""), "E0612"));
     assert_true(found("a meeting that is too late", OTHERS("    thr.fill p -> t\n    cta.sync 1, 64\n"), "E0612"));
 }
