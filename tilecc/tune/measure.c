@@ -69,16 +69,15 @@ static bool is_plain(const char *schedule)
     return true;
 }
 
-static int add(Tune *t, const char *schedule, size_t n)
+static void add(Tune *t, const char *schedule, size_t n)
 {
     Candidate *c = &t->v[t->n];
-    if (t->n == TUNE_CANDIDATES) return EXIT_OK; /* the rest is left out */
+    if (t->n == TUNE_CANDIDATES) return; /* the rest is left out */
     *c = (Candidate){.schedule = must_alloc(n + 1)};
     memcpy(c->schedule, schedule, n);
     c->schedule[n] = 0;
     c->plain = is_plain(c->schedule);
     t->n++;
-    return EXIT_OK;
 }
 
 /* Lines `KERNEL: SCHEDULE`, those of the kernel at hand. */
@@ -94,7 +93,7 @@ static int list(Tune *t)
     size_t n = strlen(t->kernel);
     for (const char *line = code == EXIT_OK ? r->output : ""; *line;) {
         size_t length = strcspn(line, "\n");
-        if (length > n + 2 && memcmp(line, t->kernel, n) == 0 && line[n] == ':') code = add(t, line + n + 2, length - n - 2);
+        if (length > n + 2 && memcmp(line, t->kernel, n) == 0 && line[n] == ':') add(t, line + n + 2, length - n - 2);
         line += length + (line[length] != 0);
     }
     tilecc_free(r);
@@ -103,8 +102,8 @@ static int list(Tune *t)
 
 int tune_candidates(Tune *t)
 {
-    int code = add(t, "", 0);
-    if (code == EXIT_OK) code = compile(t, NULL, &t->v[0].module);
+    add(t, "", 0);
+    int code = compile(t, NULL, &t->v[0].module);
     if (code == EXIT_OK) code = program_kernel(&t->program, t->v[0].module, &t->v[0].kernel);
     if (code != EXIT_OK) return code;
     const char *name = tile_kernel_name(t->v[0].kernel);
