@@ -1,5 +1,5 @@
 # The floors: an include goes down, never up and never around by a path (.cmake/Floor.cmake makes the first sure when
-# compiling; here the second), public headers include nothing of the repository, and only tilecc/ prints or exits.
+# compiling; here the second), public headers include nothing of the repository, only tilecc/ prints or exits, and nothing is left lying at the top.
 . ./common.sh
 cd .. || exit 3
 
@@ -19,4 +19,10 @@ grep -nE '(^|[^a-z_])(printf|puts|putchar|perror|exit|abort|fprintf\(std(out|err
     lang frontend lower ptxgen runtime --include='*.c' --include='*.[hy]' --include='*.re' |
     grep -vE 'format\(printf|gen_tables|(^|[^a-z])(_exit)|//|/\*|^[^:]*:[0-9]*: \*' >"$work/found"
 none 'libraries that print or exit'
+
+top='lang frontend lower ptxgen runtime stdlib tests examples tilecc bench CMakeLists.txt CMakePresets.json README.md dev'
+git ls-files 2>/dev/null | sed 's|/.*||' | sort -u | while read -r there; do # of a copy without git nothing is said
+    case " $top " in *" $there "*) ;; *) echo "$there" ;; esac
+done | grep -v '^\.' >"$work/found"
+none 'what has no place at the top'
 finish
