@@ -55,6 +55,9 @@ static void check_place(Checker *c, const IrOp *op)
     case IR_TICKET:
         if (!by_one(c, op)) check_fail(c, "a ticket is drawn by one thread");
         break;
+    case IR_CLUSTER_ARRIVE: /* relaxed, an arrival at a peer may still be under way when that one has left */
+        if (c->body != 0 && ir_find(op, IRK_SEM)->id == IRS_RELAXED) check_fail(c, "has to be release behind what roles do to peers");
+        break;
     case IR_TC_BASE:
         if (c->body != 0) check_fail(c, "stands in init");
         break;

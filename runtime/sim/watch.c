@@ -351,7 +351,7 @@ static bool in_shadow(const SimLoc *at)
     return at->space == PTX_SPACE_GLOBAL && at->block && !at->block->read_only;
 }
 
-void pending_note(Watch *w, SimCta *cta, End end, uint32_t agent, uint32_t time, SimWho who)
+void pending_note(Watch *w, SimCta *cta, End end, uint32_t agent, Pending p)
 {
     CtaWatch *c = cta->shadow;
     if (c == NULL) return;
@@ -365,7 +365,7 @@ void pending_note(Watch *w, SimCta *cta, End end, uint32_t agent, uint32_t time,
         e->pending = v;
         e->npending = n;
     }
-    if (e->pending[agent].time < time) e->pending[agent] = (Pending){time, who};
+    if (e->pending[agent].time < p.time) e->pending[agent] = p;
 }
 
 bool check_started(SimMachine *m, SimThread *t, SimCta *cta, const SimWho *who, const char *what)
@@ -407,7 +407,8 @@ static ThreadRecord *thread_record(const Access *a)
 static void note_remote(const Access *a)
 {
     bool order = a->flags & REC_WRITE && (a->flags & REC_REDUCE || !(a->flags & REC_STRONG));
-    pending_note(a->w, a->cta, order ? END_ORDER : END_EXEC, a->t->agent, a->t->own[order ? KNOW_C : KNOW_E], a->who);
+    Pending p = {.time = a->t->own[order ? KNOW_C : KNOW_E], .who = a->who};
+    pending_note(a->w, a->cta, order ? END_ORDER : END_EXEC, a->t->agent, p);
 }
 
 static bool thread_access(Access *a, SimThread *t, const SimLoc *at, uint32_t bytes)

@@ -201,7 +201,8 @@ bool watch_copy_map(SimMachine *m, SimThread *t, WatchCopy *c, const SimLoc *at)
 void watch_copy_home(SimMachine *m, WatchCopy *c, SimCta *home, SimBarrier *b)
 {
     const MbarWatch *bw = b->watch;
-    if (m->watch && c && bw) pending_note(watch_of(m), home, END_EXEC, bw->agent, bw->done + 1, c->who);
+    if (m->watch && c && bw)
+        pending_note(watch_of(m), home, END_EXEC, bw->agent, (Pending){.time = bw->done + 1, .who = c->who});
 }
 
 /* Completing the copy is a release at cluster scope of what its issuer knew (PTX ISA, cp.async.bulk). */
@@ -237,9 +238,10 @@ void watch_copy_issued(SimMachine *m, SimThread *t, WatchCopy *c)
         const CopyTarget *g = &c->target[i];
         const Record *r = &w->shadows.record[g->record];
         if (r->flags & REC_SHARED && !c->bulk_group && r->done_agent != NO_AGENT) {
+            Pending p = {.time = r->done_time, .who = c->who};
             for (uint32_t k = 0; k < t->cta->cluster->nctas; k++) {
                 SimCta *cta = t->cta->cluster->ctas[k];
-                if (cta == g->memory) pending_note(w, cta, END_EXEC, r->done_agent, r->done_time, c->who);
+                if (cta == g->memory) pending_note(w, cta, END_EXEC, r->done_agent, p);
             }
         }
         record_unpin(&w->shadows, g->record);
@@ -307,7 +309,9 @@ bool watch_cta_exit(SimMachine *m, SimCta *cta)
     for (int k = 0; k < END_COUNT; k++) {
         const Ending *e = &c->end[k];
         for (uint32_t i = 0; i < e->npending; i++) {
-            if (e->pending[i].time > clock_get(e->exited, i)) return report_exit(m, cta, (End)k, i);
+            const Pending *p = &e->pending[i];
+            bool seen = p->seen && clock_get(c->end[END_EXEC].exited, p->seen_of) >= p->seen;
+            if (p->time > clock_get(e->exited, i) && !seen) return report_exit(m, cta, (End)k, i);
         }
     }
     return true;

@@ -93,8 +93,9 @@ typedef struct ClusterWatch {
     uint32_t nacquire, capacquire;
 } ClusterWatch;
 
-typedef struct Pending { /* the last access to a CTA's memory that ends when `agent` is at `time`; time 0: none */
+typedef struct Pending { /* the last access to a CTA's memory that ends when an agent is at `time`; time 0: none */
     uint32_t time;
+    uint32_t seen_of, seen; /* or when that agent, an mbarrier, is known by E to be at `seen`; 0: in no other way */
     SimWho who;
 } Pending;
 typedef enum End { END_ORDER, END_EXEC, END_COUNT } End; /* over by C, by E */
@@ -200,7 +201,7 @@ uint32_t agent_new(Watch *w, ClusterWatch *c, Agent a);
 uint32_t know_time(const ThreadWatch *t, KnowKind k, uint32_t cluster, uint32_t agent);
 /* The CTA is t's own or known to run; else E1310. */
 bool check_started(SimMachine *m, SimThread *t, SimCta *cta, const SimWho *who, const char *what);
-void pending_note(Watch *w, SimCta *cta, End end, uint32_t agent, uint32_t time, SimWho who);
+void pending_note(Watch *w, SimCta *cta, End end, uint32_t agent, Pending p);
 
 typedef enum Fault { FAULT_NONE, FAULT_UNWRITTEN, FAULT_MBAR, FAULT_ORDER, FAULT_PROXY, FAULT_CONST } Fault;
 typedef struct Access { /* one that is being checked */

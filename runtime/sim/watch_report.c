@@ -304,7 +304,7 @@ bool report_exit(SimMachine *m, SimCta *cta, End end, uint32_t agent)
     if (end == END_ORDER && clock_get(watch->end[END_EXEC].exited, agent) >= p->time) {
         return sim_fail_at(
             m, E1311, &p->who, NULL,
-            "%s has exited, and this write to its shared memory is not ordered before that: only .relaxed operations "
+            "%s has exited, and this access to its shared memory is not ordered before that: only .relaxed operations "
             "(or scopes that are too small) stand between them; a last cluster barrier with release and acquire does "
             "it",
             w.s);

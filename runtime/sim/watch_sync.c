@@ -283,7 +283,9 @@ bool watch_mbar_use(SimMachine *m, SimThread *t, SimCta *cta, SimBarrier *b)
     if (cta != t->cta) {
         SimWho who = sim_who(t);
         if (!check_started(m, t, cta, &who, "this is about an mbarrier of")) return false;
-        pending_note(w, cta, END_EXEC, tw->agent, tw->own[KNOW_E], who);
+        /* Under way when its thread goes on: there for those who see its phase, or whom a release behind it reaches. */
+        Pending p = {.time = tw->own[KNOW_C], .seen_of = bw->agent, .seen = bw->done + 1, .who = who};
+        pending_note(w, cta, END_ORDER, tw->agent, p);
         gather_add(w, &bw->local, tw, MASK_EXEC); /* expect_tx and complete_tx are seen to be over too */
         tick(tw);
     }

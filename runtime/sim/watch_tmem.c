@@ -93,7 +93,7 @@ bool watch_tensor_barrier(SimMachine *m, SimThread *t, SimCta *cta, SimBarrier *
         SimWho who = sim_who(t);
         who.async = true;
         gather_add(w, &bw->remote, tw, MASK_ORDER);
-        pending_note(w, cta, END_EXEC, agent, number, who);
+        pending_note(w, cta, END_EXEC, agent, (Pending){.time = number, .who = who});
     }
     tick(tw);
     return true;

@@ -390,6 +390,7 @@ typedef struct Bad {
 static const Bad BAD[] = {
     /* bodies and values */
     {"cluster.arrive release\n", "cluster.arrive release\n    bar.arrive full[0], rank %right\n", "outside its block"},
+    {"cluster.arrive release\n", "cluster.arrive relaxed\n", "has to be release"},
     {"%last = sreg ctaid.x\n", "%last = add.i32 %next, 1\n", "outside its block"},
     {"%right = add.i32 %rank, 1\n", "%right = add.i32 %a, 1\n", "outside its block"},
     {"    grp.wait 0 full\n", "    %g = get.i32 slot\n", "not in scope"},

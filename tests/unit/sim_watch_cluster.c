@@ -156,6 +156,15 @@ static void exit_behind_a_relaxed_barrier_and_stores(World *w, bool bad)
     exit_cta(w, 0);
 }
 
+static void exit_behind_a_relaxed_barrier_and_arrivals(World *w, bool bad)
+{
+    SimBarrier *b = ready(w, 0, 0);
+    cluster_sync(w, true);
+    arrive(w, at(w, 1, 0), 0, b, CLUSTER_SCOPE);
+    cluster_sync(w, bad);
+    exit_cta(w, 0);
+}
+
 static void exit_behind_a_relaxed_barrier_and_atomics(World *w, bool bad)
 {
     st(w, at(w, 0, 0), smem(w, 0, 512), 4);
@@ -518,6 +527,7 @@ static const Case cases[] = {
     CASE(one_way_fence_to_the_async_proxy, E1306),
     CASE(exit_under_remote_complete_tx, E1311),
     CASE(exit_behind_a_relaxed_barrier_and_stores, E1311),
+    CASE(exit_behind_a_relaxed_barrier_and_arrivals, E1311),
     CASE(exit_behind_a_relaxed_barrier_and_atomics, E1311),
     CASE(exit_behind_a_fence_and_a_relaxed_barrier, E1311),
     CASE(exit_behind_a_relaxed_flag, E1311),

@@ -80,7 +80,7 @@ static const char MASK[] =
     "    grp.wait 0 full\n"
     "  }\n"
     "  exit {\n"
-    "    cluster.arrive relaxed\n"
+    "    cluster.arrive release\n"
     "    cluster.wait\n"
     "  }\n"
     "}\n";
