@@ -47,8 +47,13 @@ offsets() {
 numbers_of() { "$REFERENCE" numbers "$1" "$2" "$work/$3.npy"; }
 reshape() { "$REFERENCE" reshape "$work/$1.npy" "$2" "$work/$3.npy"; }
 
-# What the launch picks is tried with every rule checked; interleavings and a GPU are for the schedule that has more in it.
-case $device in sim:check*) variants= ;; *) variants=--variants=off ;; esac
+# What the launch picks is tried with every rule checked; interleavings are for the schedule that has more in it. On a GPU the cases take one and the other in
+# turn, and with the next seed the other way round.
+case $device in sim:fuzz*) variants=--variants=off ;; *) variants= ;; esac
+first_seed=$seed
+alternate() {
+    case $device in cuda*) [ $(((first_seed + turn) % 2)) = 0 ] || echo --variants=off ;; esac
+}
 
 # Is it the turn of this batch?
 mine() {
@@ -62,11 +67,11 @@ case_() {
     # shellcheck disable=SC2086
     options=$([ ! -e "${1%%:*}" ] || sed -n '1s|^// options: *||p' "${1%%:*}")
     # shellcheck disable=SC2086
-    timeout "$limit" ${tool:-} "$TILECC" run $verbose --device="$device" $(case ${1%:*} in *.ptx | *.cubin) ;; *) echo "$variants" ;; esac) ${options:-} "$@" >"$work/said" 2>&1
+    timeout "$limit" ${tool:-} "$TILECC" run $verbose --device="$device" $(case ${1%:*} in *.ptx | *.cubin) ;; *) echo "${variants:-$(alternate)}" ;; esac) ${options:-} "$@" >"$work/said" 2>&1
     status=$?
     [ $status = 0 ] && return
     failed=$((failed + 1))
-    printf 'FAILED (exit code %s): %s\n' $status "$current"
+    printf 'FAILED (exit code %s, schedule %s): %s\n' $status "${variants:-$(alternate)}" "$current"
     sed 's/^/    /' "$work/said"
     return 1
 }
