@@ -3,9 +3,18 @@
 
 /* ---- sources of copies to other CTAs ---- */
 
-static const TreeAccess *destination(const TreeAccess *source)
+static const TreeAccess *destination(const TreeAccess *source) /* the first: one for each CTA that may be it */
 {
     return source + 1; /* facts.c */
+}
+
+/* Is it known, by that set, that what a copy reads has come where it goes, or what came before? */
+static bool has_come(const TreeFacts *f, const TreeAccess *source, const uint64_t *unknown, bool before)
+{
+    bool all = true;
+    const TreeAccess *end = f->access.v + f->access.n;
+    for (const TreeAccess *to = destination(source); to < end && to->op == source->op && to->rank == source->rank; to++) all = all && !set_has(unknown, before ? free_bit(to->at) : to->over);
+    return all;
 }
 
 /* Of the ring's destinations a generation begins: copies to earlier ones are so much older. */
@@ -26,14 +35,15 @@ void walk_sources_older(Check *c, State *s, uint32_t ring)
     }
 }
 
-/* The agent hears from those to whom it copies: that generation n has begun there, so that what came to n - S has arrived, or, by
- * an event of n, that its copy to n has: what they do not know then is in unheard. NULL: the former. */
-void walk_sources_over(Check *c, State *s, uint32_t ring, uint32_t a, bool one, const uint64_t *unheard)
+/* The agent may have heard from those to whom it copies: that generation n has begun there, so that what came to n - S has arrived, or that
+ * its copy to n has. */
+void walk_sources_over(Check *c, State *s, uint32_t ring, uint32_t a)
 {
     const TreeRing *info = &c->f.ring[ring];
     for (uint32_t i = 0; i < info->sources.n; i++) {
         uint32_t source = info->sources.v[i];
         const TreeRing *r = &c->f.ring[source];
+        Generation filled = generation(&c->p, s, ring, 0);
         state_own(&c->p, s, source);
         for (uint32_t b = 0; b < r->slots; b++) {
             Generation g = generation(&c->p, s, source, b);
@@ -41,11 +51,11 @@ void walk_sources_over(Check *c, State *s, uint32_t ring, uint32_t a, bool one, 
             for (uint32_t j = 0; j < r->outs.n; j++) {
                 const TreeAccess *x = tree_out(&c->f, r, j);
                 if (out[j] == 0 || x->agent != a || x->how != TO_PEER || destination(x)->ring != ring) continue;
-                bool this = unheard && out[j] == OUT_NEW && !set_has(unheard, over_bit(destination(x)));
-                bool older = (unheard == NULL || !set_has(unheard, BEGUN)) && (uint32_t)(OUT_NEW - out[j]) >= info->slots;
-                if (!this && !older) continue;
-                set_drop(unknown_of(g, a, THE_ONE), over_bit(x));
-                if (!one || alone(c, a)) set_drop(unknown_of(g, a, ALL_THREADS), over_bit(x));
+                for (int k = 0; k < KNOWERS; k++) {
+                    const uint64_t *u = unknown_of(filled, a, x->rank, k);
+                    bool older = (uint32_t)(OUT_NEW - out[j]) >= info->slots;
+                    if ((out[j] == OUT_NEW && has_come(&c->f, x, u, false)) || (older && has_come(&c->f, x, u, true))) set_drop(unknown_of(g, a, x->rank, k), x->over);
+                }
             }
         }
         touch(c, s, a, source);
@@ -74,8 +84,8 @@ void walk_over(Check *c, State *s, uint32_t a, AccessHow how, int64_t age, bool 
                 const TreeAccess *x = tree_out(&c->f, r, j);
                 if (out[j] && is_its(x, a, how, one) && OUT_NEW - out[j] >= age) {
                     bool thread = x->one || alone(c, a);
-                    if (thread) set_drop(unknown_of(g, a, THE_ONE), over_bit(x));
-                    if (alone(c, a)) set_drop(unknown_of(g, a, ALL_THREADS), over_bit(x));
+                    if (thread) set_drop(unknown_of(g, a, x->rank, THE_ONE), x->over);
+                    if (alone(c, a)) set_drop(unknown_of(g, a, x->rank, ALL_THREADS), x->over);
                     out[j] = thread ? 0 : OUT_WAITED; /* each thread knows it of its own: until they come together */
                 }
                 left |= out[j] && x->agent == a;
@@ -109,16 +119,19 @@ void walk_together(Check *c, State *s, uint32_t a)
         state_own(&c->p, s, i);
         for (uint32_t b = 0; b < r->slots; b++) {
             Generation g = generation(&c->p, s, i, b);
-            Set one = unknown_of(g, a, THE_ONE), all = unknown_of(g, a, ALL_THREADS);
             uint8_t *out = outs_of(g);
             for (uint32_t j = 0; j < r->outs.n; j++) {
                 const TreeAccess *x = tree_out(&c->f, r, j);
                 if (x->agent != a || out[j] != OUT_WAITED) continue;
-                set_drop(one, over_bit(x));
+                set_drop(unknown_of(g, a, x->rank, THE_ONE), x->over);
                 out[j] = 0;
             }
-            for (uint32_t w = 0; w < r->words; w++) all[w] = one[w] &= all[w] & ~r->own[a][w];
-            if (marks(g)->apart & bit(a)) set_drop(one, BEGUN), set_drop(all, BEGUN);
+            for (uint32_t t = 0; t < r->ctas; t++) {
+                Set one = unknown_of(g, a, t, THE_ONE), all = unknown_of(g, a, t, ALL_THREADS);
+                const uint64_t *own = r->own + (a * r->ctas + t) * r->words;
+                if (marks(g)->apart & bit(a)) set_drop(one, free_bit(t));
+                for (uint32_t w = 0; w < r->words; w++) all[w] = one[w] &= all[w] & ~own[w];
+            }
             marks(g)->apart &= (uint8_t)~bit(a);
             marks(g)->late &= (uint8_t)~bit(a);
         }
@@ -135,11 +148,12 @@ void walk_fence(Check *c, State *s, uint32_t a, bool one, uint32_t space)
         uint64_t left = 0;
         state_own(&c->p, s, i);
         for (uint32_t b = 0; b < r->slots; b++) {
-            for (int k = 0; k < KNOWERS; k++) {
-                Set u = unknown_of(generation(&c->p, s, i, b), a, k);
-                bool knows = k == THE_ONE || !one || alone(c, a);
+            for (uint32_t t = 0; t < r->ctas * KNOWERS; t++) {
+                Set u = unknown_of(generation(&c->p, s, i, b), a, t / KNOWERS, t % KNOWERS);
+                bool knows = t % KNOWERS == THE_ONE || !one || alone(c, a);
+                const uint64_t *own = r->own_fences[one] + (a * r->ctas + t / KNOWERS) * r->words, *slot = needs_of(r, free_bit(t / KNOWERS));
                 for (uint32_t w = 0; w < r->words; w++) {
-                    uint64_t behind = r->own_fences[a][one][w] | (knows ? ~(u[w] << 1) : 0);
+                    uint64_t behind = slot[w] & (own[w] | (knows ? ~(u[w] << 1) : 0));
                     if (space != IRS_CLUSTER) behind &= ~r->far_fences[w]; /* written by other CTAs */
                     u[w] &= ~(behind & r->fences[w]);
                     left |= u[w] & r->fences[w];

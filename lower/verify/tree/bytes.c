@@ -10,8 +10,8 @@ typedef struct Bytes {
     const TreeFacts *f;
     uint32_t bar, to; /* bytes that come to the CTA `to` */
     uint32_t ring;
-    bool one;         /* .. from that of rank `from` alone, and nothing that is announced */
-    uint32_t from;
+    bool one;         /* .. from the agent of the CTA `from` alone, and nothing that is announced */
+    uint32_t agent, from;
 } Bytes;
 
 static bool is_zero(const TreePoly *p)
@@ -133,7 +133,7 @@ static void add_block(const Bytes *b, TreePoly *s, uint32_t block, uint32_t *at,
             const IrArg *bar = ir_find(op, IRK_BAR);
             bool announces = op->op == IR_BAR_EXPECT || op->op == IR_BAR_ARRIVE_EXPECT, here = bar && bar->id == b->bar;
             if (here && announces && !b->one) add_announced(b, s, op);
-            else if (here && ir_op_info((IrOpcode)op->op)->group == IRG_COPY) add_copy(b, s, op);
+            else if (here && ir_op_info((IrOpcode)op->op)->group == IRG_COPY && (!b->one || op->agent == b->agent + 1)) add_copy(b, s, op);
             ++*at;
         }
     }
@@ -176,28 +176,37 @@ bool tree_bytes(const TreeFacts *f, uint32_t ring)
 }
 
 /* In the generation that the op begins, up to the next one in its block, or the block's end. */
-static bool brings_there(const TreeFacts *f, uint32_t ring, uint32_t bar, uint32_t from, uint32_t to, uint32_t begin,
-                         uint32_t end)
+static bool brings_there(const Bytes *b, uint32_t begin, uint32_t end)
 {
-    const TreeRing *r = &f->ring[ring];
-    Bytes b = {.f = f, .bar = bar, .to = to, .ring = ring, .one = true, .from = from};
+    const TreeRing *r = &b->f->ring[b->ring];
     TreePoly s;
     tree_poly(&s, 0);
     uint32_t at = tree_not_before(r->ops.v, r->ops.n, begin + 1);
-    add_block(&b, &s, f->at[begin].around, &at, end);
-    return tree_poly_range(f, &s, f->ctas).lo > 0;
+    add_block(b, &s, b->f->at[begin].around, &at, end);
+    return tree_poly_range(b->f, &s, b->f->ctas).lo > 0;
 }
 
-bool tree_brings(const TreeFacts *f, uint32_t ring, uint32_t from, uint32_t to)
+static bool brings(const Bytes *b)
 {
-    const TreeRing *r = &f->ring[ring];
+    const TreeFacts *f = b->f;
+    const TreeRing *r = &f->ring[b->ring];
     bool all = true;
     for (uint32_t i = 0; i < r->begun.n && all; i++) {
         uint32_t begin = r->begun.v[i], block = f->at[begin].around, end = block ? f->at[block - 1].end : f->tree->ops.n;
         for (uint32_t k = i + 1; k < r->begun.n && r->begun.v[k] < end; k++)
             if (f->at[r->begun.v[k]].around == block) end = r->begun.v[k];
-        all = false;
-        for (uint32_t e = 0; e < r->nevents; e++) all = all || brings_there(f, ring, r->event[e], from, to, begin, end);
+        all = brings_there(b, begin, end);
     }
     return all;
+}
+
+bool tree_brings(const TreeFacts *f, uint32_t ring, uint32_t e, uint32_t agent, uint32_t from, uint32_t to)
+{
+    enum { NOT_ASKED, NO, YES };
+    TreeRing *r = &f->ring[ring];
+    uint32_t agents = f->k->roles.n;
+    if (r->brings == NULL) r->brings = arena_array(f->a, uint8_t, r->nevents * agents * f->ctas * f->ctas);
+    uint8_t *kept = &r->brings[((e * agents + agent) * f->ctas + from) * f->ctas + to];
+    if (*kept == NOT_ASKED) *kept = brings(&(Bytes){.f = f, .bar = r->event[e], .to = to, .ring = ring, .one = true, .agent = agent, .from = from}) ? YES : NO;
+    return *kept == YES;
 }

@@ -21,9 +21,9 @@ COLD static void fail_at(Check *c, const IrOp *op, TreeCondition condition, cons
 /* ---- who knows ---- */
 
 /* Of agents of one thread that knows what all of them know. */
-static Set unknown(const Check *c, Generation g, uint32_t agent, bool one)
+static Set unknown(const Check *c, Generation g, const TreeAccess *x)
 {
-    return unknown_of(g, agent, one || alone(c, agent) ? THE_ONE : ALL_THREADS);
+    return unknown_of(g, x->agent, x->rank, x->one || alone(c, x->agent) ? THE_ONE : ALL_THREADS);
 }
 
 static void unite(Generation g, Set s, const uint64_t *t)
@@ -36,11 +36,6 @@ static void meet(Generation g, Set s, const uint64_t *t)
     for (uint32_t w = 0; w < g.r->words; w++) s[w] &= t[w];
 }
 
-static bool none(Generation g, const uint64_t *s)
-{
-    return set_next(s, g.r->words, 0) == UINT32_MAX;
-}
-
 /* The generation at hand, which the agent is not done with. */
 static Generation now(Check *c, State *s, uint32_t ring, uint32_t agent)
 {
@@ -51,26 +46,13 @@ static Generation now(Check *c, State *s, uint32_t ring, uint32_t agent)
     return g;
 }
 
-/* Who awaits the event hears what is said; what covers some CTAs alone counts when all are that need it. */
-static void say(Generation g, uint32_t e, int slots, const uint64_t *said, const Pairs *covers, const Pairs *need)
+/* The CTAs at which the op of that of rank s counts. */
+static uint32_t counts_at(Check *c, uint32_t ring, const IrOp *op, uint32_t s)
 {
-    Set unheard = unheard_of(g, e, slots), part = part_of(g, e, slots);
-    Pairs *untold = untold_of(g, e, slots);
-    if (pairs_within(need, covers)) meet(g, unheard, said);
-    if (pairs_within(need, covers) || pairs_apart(need, covers)) return;
-    if (pairs_full(untold)) memset(part, 0, g.r->words * sizeof *part);
-    unite(g, part, said);
-    pairs_drop(untold, covers);
-    if (pairs_apart(need, untold)) meet(g, unheard, part);
-}
-
-/* Of its own slot a CTA hears from itself, and from who copies there what that knows of it; of those to which it copies, from them. */
-static void hear(Check *c, Generation g, uint32_t e, uint32_t agent, const uint64_t *said, const TreeTells *tells)
-{
-    say(g, e, OWN, said, &tells->itself, &c->f.all);
-    if (g.r->ctas == 1) return;
-    say(g, e, OWN, unknown_of(g, agent, THERE), &tells->back, &c->f.all);
-    say(g, e, OTHERS, said, &tells->from, &g.r->fills);
+    uint32_t set = 0;
+    TreeWhen when = tree_when(&c->f, op, s);
+    if (when == WHEN_OPEN || (when == WHEN_ALWAYS && !tree_targets(&c->f, op, s, &set))) fail(c, TREE_COUNT, ring, NULL, "whether it arrives, or where, is not known");
+    return set;
 }
 
 /* ---- accesses ---- */
@@ -80,43 +62,45 @@ static void beside(Check *c, Generation g, const TreeAccess *x, const uint64_t *
 {
     const TreeRing *r = g.r;
     bool fences = is_copy(x) && !x->generic;
-    if (set_has(left, BEGUN)) fail(c, TREE_BEGUN, x->ring, NULL, "touched by who has not heard that the generation has begun");
+    const uint64_t *slot = needs_of(r, free_bit(x->at));
+    if (set_has(left, free_bit(x->at))) fail(c, TREE_BEGUN, x->ring, NULL, "touched by who has not heard that the generation has begun");
     for (uint32_t w = 0; w < r->words && !c->failed; w++) {
-        uint64_t bits = left[w] & (x->write ? ~UINT64_C(0) : r->writes[w]) & (fences ? ~UINT64_C(0) : ~r->fences[w]);
+        uint64_t bits = left[w] & slot[w] & (x->write ? ~UINT64_C(0) : r->writes[w]) & (fences ? ~UINT64_C(0) : ~r->fences[w]);
         for (; bits && !c->failed; bits &= bits - 1) {
             uint32_t at = w * WORD + (uint32_t)__builtin_ctzll(bits);
             const TreeAccess *y = tree_access_of(&c->f, r, at);
-            if (at == BEGUN || !tree_conflict(&c->f, x, y)) continue;
-            if (at & 1) fail(c, TREE_FENCE, x->ring, y, "copied, with no fence behind what threads wrote");
+            if (!tree_conflict(&c->f, x, y)) continue;
+            if (is_fence(r, at)) fail(c, TREE_FENCE, x->ring, y, "copied, with no fence behind what threads wrote");
             else fail(c, TREE_BESIDE, x->ring, y, "touched beside an access that may be under way");
         }
     }
 }
 
+static void add_both(Set s, const TreeAccess *x)
+{
+    set_add(s, x->over);
+    if (x->generic) set_add(s, x->over + 1);
+}
+
 /* Nobody knows it to be over but the one thread that did it. */
 static void note(Check *c, State *s, Generation g, const TreeAccess *x)
 {
-    uint32_t over = over_bit(x), fence = over + 1;
-    for (uint32_t a = 0; a < c->f.k->roles.n; a++) {
+    uint32_t ctas = c->f.ctas, agents = c->f.k->roles.n;
+    for (uint32_t a = 0; a < agents; a++) {
         if (!g.r->used[a]) continue;
-        for (int k = 0; k < (int)g.r->kinds; k++) {
-            bool knows = !is_copy(x) && a == x->agent && x->one && (k == THE_ONE || (k == ALL_THREADS && alone(c, a)));
-            if (!knows) set_add(unknown_of(g, a, k), over);
-            if (x->generic) set_add(unknown_of(g, a, k), fence);
-        }
-        if (marks(g)->released & bit(a)) set_add(said_of(g, a), over);
-        if (marks(g)->released & bit(a) && x->generic) set_add(said_of(g, a), fence);
-        if (x->generic) set_add(rings_of(&c->p, s, a, UNFENCED), x->ring);
-    }
-    for (uint32_t e = 0; e < g.r->nevents; e++) {
-        for (int i = 0; i < (int)g.r->hears; i++) {
-            Set sets[] = {unheard_of(g, e, i), part_of(g, e, i)};
-            for (int j = 0; j < 2; j++) {
-                set_add(sets[j], over);
-                if (x->generic) set_add(sets[j], fence);
+        for (uint32_t b = 0; b < ctas; b++) {
+            for (int k = 0; k < KNOWERS; k++) {
+                bool knows = !is_copy(x) && a == x->agent && b == x->rank && x->one && (k == THE_ONE || alone(c, a));
+                if (!knows) set_add(unknown_of(g, a, b, k), x->over);
+                if (x->generic) set_add(unknown_of(g, a, b, k), x->over + 1);
             }
         }
+        if (x->generic) set_add(rings_of(&c->p, s, a, UNFENCED), x->ring);
     }
+    for (uint32_t i = 0; i < g.r->frees.n; i++)
+        if (marks(g)->released & bit(g.r->frees.v[i].agent)) add_both(said_of(g, i), x);
+    for (uint32_t i = 0; i < g.r->nevents * ctas; i++) add_both(unheard_of(g, 0, i), x);
+    for (uint32_t i = 0; i < g.r->senders.n; i++) add_both(part_of(g, i), x);
     touch(c, s, x->agent, x->ring);
     if (x->out == 0) return;
     if (x->how != TO_PEER) set_add(rings_of(&c->p, s, x->agent, OUT), x->ring);
@@ -127,22 +111,18 @@ static void access(Check *c, State *s, const TreeAccess *x)
 {
     const TreeRing *r = &c->f.ring[x->ring];
     Generation g = now(c, s, x->ring, x->agent);
-    if (x->far) { /* of other CTAs it knows what they have told it; its threads, when they have come together with the one that heard it */
-        beside(c, g, x, unknown_of(g, x->agent, THERE));
-        const uint64_t *all = unknown_of(g, x->agent, ALL_THREADS), *one = unknown_of(g, x->agent, THE_ONE);
-        for (uint32_t w = 0; w < r->words; w++) c->left[0][w] = all[w] & ~one[w] & ~r->fences[w];
-        if (!x->one && !alone(c, x->agent)) beside(c, g, x, c->left[0]);
-    } else {
-        beside(c, g, x, unknown(c, g, x->agent, x->one));
-    }
-    bool comes = x->how == TO_EVENT && c->f.k->bars.v[x->event].ring == x->ring + 1;
+    Set knows = unknown(c, g, x);
+    if (x->astray) fail(c, TREE_COUNT, x->ring, NULL, "which CTA is filled is not known");
+    if (x->how != OF_EVENT) beside(c, g, x, knows);
+    bool comes = tree_comes(&c->f, x);
     uint32_t e = comes ? c->f.event[x->event] : 0;
     for (uint32_t a = 0; a < c->f.k->roles.n && comes; a++)
         if (r->waits[a] & ~marks(g)->missed[a] & (1u << e)) fail(c, TREE_BYTES, x->ring, NULL, "bytes for an event that has been awaited");
     note(c, s, g, x);
-    /* Bytes that have come show that their copy was issued, and what who issued it knew. */
-    const TreeTells *tells = comes ? tree_tells(&c->f, x->op) : NULL;
-    if (comes && tells->known) hear(c, g, e, x->agent, unknown(c, g, x->agent, x->one), tells);
+    if (!comes) return;
+    Set part = part_of(g, x->sender);
+    if (set_has(part, SILENT)) memcpy(part, knows, r->words * sizeof *part);
+    else unite(g, part, knows);
 }
 
 /* ---- rings ---- */
@@ -165,72 +145,125 @@ static void hears_all(Check *c, const IrOp *op, uint32_t ring, Generation old)
     }
 }
 
-/* What the agent, and all that release the ring towards those CTAs, did not know to be over in generation n - S. */
-static bool left_over(Check *c, Generation old, uint32_t a, int kind, const Pairs *from)
+/* Does the set lack all of that other one? */
+static bool lacks(Generation g, const uint64_t *s, const uint64_t *t)
 {
-    Set left = c->left[kind];
-    bool told = true;
-    memcpy(left, unknown_of(old, a, kind), old.r->words * sizeof *left);
-    for (uint32_t b = 0; b < c->f.k->roles.n; b++) {
-        if (!old.r->releases[b]) continue;
-        if (pairs_apart(from, unfreed_of(old, b))) meet(old, left, said_of(old, b));
-        else told = false;
+    uint64_t any = 0;
+    for (uint32_t w = 0; w < g.r->words; w++) any |= s[w] & t[w];
+    return any == 0;
+}
+
+/* Has the ring's i-th release of the generation come, on every path? */
+static bool has_come(Generation g, uint32_t i)
+{
+    const TreeRelease *x = &g.r->frees.v[i];
+    return !set_has(unknown_of(g, x->agent, x->from, THE_ONE), frees_bit(g.r, i));
+}
+
+static Set left_of(const Check *c, Generation g, uint32_t cta, int kind)
+{
+    return c->left + (cta * KNOWERS + (uint32_t)kind) * g.r->words;
+}
+
+static bool waits_there(const Check *c, const IrOp *op, uint32_t t)
+{
+    return tree_when(&c->f, op, t) == WHEN_ALWAYS;
+}
+
+/* What the agent of CTA t, and all that have released generation n - S towards it, did not know of that. False: its own CTA's have not. */
+static bool left_over(Check *c, Generation old, uint32_t a, uint32_t t, bool waits)
+{
+    const TreeRing *r = old.r;
+    int here = __builtin_popcount(mask(r->releases));
+    for (int k = 0; k < KNOWERS; k++) {
+        Set left = left_of(c, old, t, k);
+        memcpy(left, unknown_of(old, a, t, k), r->words * sizeof *left);
+        for (uint32_t w = 0; w < r->words && !r->has_copies; w++) left[w] &= ~r->fences[w];
     }
-    for (uint32_t w = 0; w < old.r->words && !old.r->has_copies; w++) left[w] &= ~old.r->fences[w];
-    return told;
+    for (uint32_t i = 0; i < r->frees.n && waits; i++) {
+        if (r->frees.v[i].to != t || !has_come(old, i)) continue;
+        for (int k = 0; k < KNOWERS; k++) meet(old, left_of(c, old, t, k), said_of(old, i));
+        here -= r->frees.v[i].from == t;
+    }
+    return here == 0;
+}
+
+/* Of its own slot a CTA must know enough, if its own agents have all released it. True: where its threads have come together they do, since
+ * they have done themselves what is left. */
+static bool knows_later(Check *c, uint32_t ring, Generation old, uint32_t a, uint32_t t, bool here)
+{
+    const TreeRing *r = old.r;
+    const uint64_t *slot = needs_of(r, free_bit(t)), *own = r->own + (a * r->ctas + t) * r->words;
+    Set one = left_of(c, old, t, THE_ONE), all = left_of(c, old, t, ALL_THREADS);
+    uint64_t others = 0;
+    uint32_t at = UINT32_MAX;
+    if (lacks(old, one, slot) || lacks(old, all, slot)) return false;
+    for (uint32_t w = 0; w < r->words; w++) others |= one[w] & all[w] & slot[w] & ~own[w];
+    if (others == 0 && !tree_by_one(&c->f, tree_op(&c->f, c->at))) return true;
+    for (uint32_t w = 0; w < r->words && here; w++) {
+        if (at == UINT32_MAX && all[w] & slot[w]) at = w * WORD + (uint32_t)__builtin_ctzll(all[w] & slot[w]);
+        one[w] &= ~slot[w];
+    }
+    if (here && is_fence(r, at)) fail(c, TREE_FENCE, ring, tree_access_of(&c->f, r, at), "begun over what threads wrote, with no fence");
+    else if (here) fail(c, TREE_OVER, ring, tree_access_of(&c->f, r, at), "begun over an access that may be under way");
+    return false;
+}
+
+/* Facts of the new generation follow from what is left over of n - S, and from a wait. */
+static void know(Check *c, Generation g, const IrOp *op, uint32_t t)
+{
+    const TreeRing *r = g.r;
+    uint32_t a = op->agent - 1u;
+    for (int k = 0; k < KNOWERS && (k == THE_ONE || !tree_by_one(&c->f, op) || alone(c, a)); k++) {
+        Set u = unknown_of(g, a, t, k);
+        for (uint32_t fact = SILENT + 1; fact < begun_bit(r, r->ctas); fact++)
+            if (lacks(g, left_of(c, g, t, k), needs_of(r, fact))) set_drop(u, fact);
+        if (waits_there(c, op, t)) set_drop(u, begun_bit(r, t));
+    }
 }
 
 static void acquire(Check *c, State *s, const IrOp *op)
 {
-    uint32_t ring = ir_find(op, IRK_RING)->id, a = op->agent - 1u;
-    const TreeRing *info = &c->f.ring[ring];
+    uint32_t ring = ir_find(op, IRK_RING)->id, a = op->agent - 1u, later = 0;
+    const TreeRing *r = &c->f.ring[ring];
     state_own(&c->p, s, ring);
-    Generation old = generation(&c->p, s, ring, info->slots - 1), last = generation(&c->p, s, ring, 0);
-    uint8_t releases = mask(info->releases);
-    bool one = tree_by_one(&c->f, op), releaser = releases & bit(a), far = c->f.ctas > 1;
-    Set *left = c->left;
+    Generation old = generation(&c->p, s, ring, r->slots - 1), last = generation(&c->p, s, ring, 0), g = last;
+    uint8_t releases = mask(r->releases);
+    bool releaser = releases & bit(a);
     if (marks(last)->busy) fail(c, TREE_DONE, ring, NULL, "begun again before all are done with it");
     if (c->f.k->rings.v[ring].free != IR_NO_BAR) hears_all(c, op, ring, old);
-    if (info->remote & REMOTE_FREE && !across_ctas(op)) fail(c, TREE_FREE, ring, NULL, "begun in the scope of a CTA, where others release");
+    if (r->remote & REMOTE_FREE && !across_ctas(op)) fail(c, TREE_FREE, ring, NULL, "begun in the scope of a CTA, where others release");
     if (marks(old)->held & releases) fail(c, TREE_FREE, ring, NULL, "begun where generation n - S is not released");
-    const TreeTells *waits = tree_tells(&c->f, c->at);
-    bool here = pairs_within(&c->f.itself, &waits->from), there = far;
-    for (uint32_t t = 0; t < c->f.ctas; t++) there = there && (pairs_row(&waits->from, t) || !pairs_row(&info->fills, t));
-    for (int k = 0; k < KNOWERS; k++) here &= left_over(c, old, a, k, &c->f.itself);
-    there = there && left_over(c, old, a, THERE, &info->fills) && none(old, left[THERE]);
-    /* Where no CTA says it to itself its agent hears by an event that it has begun. */
-    if (none(old, left[THE_ONE]) && none(old, left[ALL_THREADS])) here = true;
-    c->failed |= c->brief && !here;
-    for (int k = 0; k < KNOWERS && !here; k++) memset(left[k], 0, info->words * sizeof *left[k]);
-    /* Threads that don't know it yet, but have done all that is left themselves, hear of it when they come together. */
-    bool apart = !one && !none(old, left[THE_ONE]) && !none(old, left[ALL_THREADS]);
-    for (uint32_t w = 0; w < info->words; w++) apart = apart && (left[THE_ONE][w] & left[ALL_THREADS][w] & ~info->own[a][w]) == 0;
-    int knows = none(old, left[THE_ONE]) ? THE_ONE : ALL_THREADS;
-    bool others = !one && !none(old, left[!knows]);
-    uint32_t at = apart ? UINT32_MAX : set_next(left[knows], info->words, 0);
-    if (at != UINT32_MAX) {
-        const TreeAccess *y = at == BEGUN ? NULL : tree_access_of(&c->f, info, at);
-        if (at & 1) fail(c, TREE_FENCE, ring, y, "begun over what threads wrote, with no fence");
-        else fail(c, TREE_OVER, ring, y, "begun over an access that may be under way");
-    }
+    for (uint32_t t = 0; t < r->ctas; t++) later += knows_later(c, ring, old, a, t, left_over(c, old, a, t, waits_there(c, op, t)));
     if (!releaser && marks(old)->missed[a]) fail(c, TREE_PHASES, ring, NULL, "begun by who has left out an event of generation n - S");
-    if (!releaser && info->waits[a] && marks(last)->late & bit(a)) fail(c, TREE_THREADS, ring, NULL, "begun where threads may not have passed a wait");
+    if (!releaser && r->waits[a] && marks(last)->late & bit(a)) fail(c, TREE_THREADS, ring, NULL, "begun where threads may not have passed a wait");
     state_begin(&c->p, s, ring);
-    Generation g = generation(&c->p, s, ring, 0);
-    *marks(g) = (Marks){.apart = apart ? bit(a) : 0, .held = releases, .busy = mask(info->used)};
-    memcpy(marks(g)->missed, info->waits, sizeof info->waits);
-    memset(unheard_of(g, 0, OWN), UINT8_MAX, info->nevents * info->hears * info->words * sizeof *g.w);
-    memset(untold_of(g, 0, OWN), UINT8_MAX, (info->nevents * info->hears + c->f.k->roles.n) * sizeof(Pairs));
-    for (uint32_t e = 0; e < info->nevents; e++) memset(few_of(g, e), FEW_MAX, info->ctas);
-    memset(freed_of(g), FEW_MAX, info->ctas);
-    for (uint32_t b = 0; b < c->f.k->roles.n; b++) {
-        for (int k = 0; k < KNOWERS; k++)
-            if (b != a || apart || !here || (one && !alone(c, a) && k == ALL_THREADS) || (others && k != knows)) set_add(unknown_of(g, b, k), BEGUN);
-        if (far && (b != a || !there)) set_add(unknown_of(g, b, THERE), BEGUN);
-    }
+    *marks(g) = (Marks){.apart = later == r->ctas ? bit(a) : 0, .held = releases, .busy = mask(r->used)};
+    memcpy(marks(g)->missed, r->waits, sizeof r->waits);
+    memset(unheard_of(g, 0, 0), UINT8_MAX, (r->size - r->at_unheard) * sizeof *g.w);
+    for (uint32_t e = 0; e < r->nevents; e++) memset(few_of(g, e), FEW_MAX, r->ctas);
+    memset(freed_of(g), FEW_MAX, r->ctas);
+    for (uint32_t i = 0; i < c->f.k->roles.n * r->ctas * KNOWERS; i++) unite(g, unknown_of(g, 0, 0, (int)i), r->facts);
+    for (uint32_t t = 0; t < r->ctas; t++) know(c, g, op, t);
     touch(c, s, a, ring);
     walk_sources_older(c, s, ring);
-    if (there) walk_sources_over(c, s, ring, a, one, NULL);
+    walk_sources_over(c, s, ring, a);
+}
+
+/* What an agent hears by the event there: from those that arrive, and from those whose bytes surely come. */
+static const uint64_t *hears(Check *c, Generation g, uint32_t ring, uint32_t e, uint32_t a, uint32_t cta)
+{
+    const uint64_t *unknown = unknown_of(g, a, cta, ALL_THREADS);
+    Set heard = c->left;
+    memcpy(heard, unheard_of(g, e, cta), g.r->words * sizeof *heard);
+    for (uint32_t i = 0; i < g.r->senders.n; i++) {
+        const TreeSender *x = &g.r->senders.v[i];
+        const uint64_t *part = part_of(g, i);
+        bool more = false;
+        for (uint32_t w = 0; w < g.r->words && x->event == e && !set_has(part, SILENT); w++) more |= (unknown[w] & heard[w] & ~part[w]) != 0;
+        if (more && tree_brings(&c->f, ring, e, x->agent, x->rank, cta)) meet(g, heard, part);
+    }
+    return heard;
 }
 
 static void await(Check *c, State *s, const IrOp *op)
@@ -244,29 +277,26 @@ static void await(Check *c, State *s, const IrOp *op)
     if (g.r->remote >> e & 1 && !across_ctas(op)) fail(c, TREE_BEGUN, ring, NULL, "awaited in the scope of a CTA, where others arrive");
     if (marks(g)->expects[e]) fail(c, TREE_BYTES, ring, NULL, "awaited where bytes are announced by who has not arrived since");
     if (marks(g)->released & bit(a)) fail(c, TREE_PHASES, ring, NULL, "awaited behind the own release");
-    for (int k = 0; k < KNOWERS; k++) {
-        Set u = unknown_of(g, a, k);
-        for (uint32_t w = 0; w < g.r->words && (k == THE_ONE || !one || alone(c, a)); w++) u[w] &= unheard_of(g, e, OWN)[w] & ~g.r->bound[e][w];
+    for (uint32_t t = 0; t < c->f.ctas; t++) {
+        const uint64_t *heard = hears(c, g, ring, e, a, t), *bound = g.r->bound + (e * g.r->ctas + t) * g.r->words;
+        for (int k = 0; k < KNOWERS; k++) {
+            Set u = unknown_of(g, a, t, k);
+            for (uint32_t w = 0; w < g.r->words && (k == THE_ONE || !one || alone(c, a)); w++) u[w] &= heard[w] & ~bound[w];
+        }
     }
-    if (g.r->ctas > 1) meet(g, unknown_of(g, a, THERE), unheard_of(g, e, OTHERS));
     marks(g)->missed[a] &= (uint8_t)~(1u << e);
     if (!one) marks(g)->late |= bit(a);
     touch(c, s, a, ring);
-    if (g.r->ctas > 1) walk_sources_over(c, s, ring, a, one, unheard_of(g, e, OTHERS));
+    walk_sources_over(c, s, ring, a);
 }
 
-/* At each CTA those that come there, from all. */
-static bool arrivals(Check *c, const TreeTells *tells, uint32_t ring, uint32_t want, uint8_t *few, uint8_t *most)
+/* One more of so many at a CTA; most: NULL where nobody asks for that. */
+static void arrive(Check *c, uint32_t ring, uint32_t want, uint8_t *few, uint8_t *most)
 {
-    if (!tells->known) fail(c, TREE_COUNT, ring, NULL, "whether it arrives, or where, is not known");
-    for (uint32_t t = 0; t < c->f.ctas && tells->known; t++) {
-        for (uint32_t n = (uint32_t)__builtin_popcount(pairs_row(&tells->from, t)); n && few[t]; n--) {
-            if (most && most[t] >= want) fail(c, TREE_ONCE, ring, NULL, "published again");
-            if (most && most[t] < want) most[t]++;
-            if ((uint32_t)(FEW_MAX - few[t]) < want) few[t]--;
-        }
-    }
-    return tells->known;
+    if (*few == 0) return; /* there was no generation */
+    if (most && *most >= want) fail(c, TREE_ONCE, ring, NULL, "published again");
+    else if (most) ++*most;
+    if ((uint32_t)(FEW_MAX - *few) < want) --*few;
 }
 
 enum { ARRIVALS = FEW_MAX - 1 };
@@ -276,42 +306,68 @@ static void publish(Check *c, State *s, const IrOp *op)
     uint32_t bar = ir_find(op, IRK_BAR)->id, ring = c->f.k->bars.v[bar].ring - 1u, e = c->f.event[bar], a = op->agent - 1u;
     Generation g = now(c, s, ring, a);
     uint32_t want = c->f.k->bars.v[bar].count;
-    const uint64_t *known = unknown_of(g, a, THE_ONE);
     if (op->op == IR_BAR_EXPECT) {
         if (marks(g)->arrived[e] & bit(a)) fail(c, TREE_BYTES, ring, NULL, "bytes are announced behind the arrival");
         marks(g)->expects[e] |= bit(a);
         return;
     }
-    const TreeTells *tells = tree_tells(&c->f, c->at);
-    if (!arrivals(c, tells, ring, want < ARRIVALS ? want : ARRIVALS, few_of(g, e), most_of(g, e))) return;
-    /* Who awaits the event itself has seen it come in generation n - S, here. */
-    if (set_has(known, BEGUN) && (!(g.r->waits[a] >> e & 1) || g.r->remote >> e & 1)) fail(c, TREE_BEGUN, ring, NULL, "published by who has not heard that the generation has begun");
     if (!tree_by_one(&c->f, op)) fail(c, TREE_THREADS, ring, NULL, "published by every thread");
-    hear(c, g, e, a, known, tells);
+    for (uint32_t b = 0; b < c->f.ctas; b++) {
+        const uint64_t *known = unknown_of(g, a, b, THE_ONE);
+        uint32_t at = counts_at(c, ring, op, b);
+        for (uint32_t t = 0; t < c->f.ctas; t++) {
+            if (!(at >> t & 1)) continue;
+            arrive(c, ring, want < ARRIVALS ? want : ARRIVALS, few_of(g, e) + t, most_of(g, e) + t);
+            /* Who awaits the event itself has seen it come in generation n - S, here. Order between a pair is the graph's to prove. */
+            bool seen = t == b ? g.r->waits[a] >> e & 1 && !(g.r->remote >> e & 1) : c->f.k->tmem != 0;
+            if (set_has(known, t == b ? free_bit(t) : open_bit(g.r, t)) && !seen) fail(c, TREE_BEGUN, ring, NULL, "published by who has not heard that the generation has begun");
+            meet(g, unheard_of(g, e, t), known);
+        }
+    }
     marks(g)->arrived[e] |= bit(a);
     marks(g)->expects[e] &= (uint8_t)~bit(a);
 }
 
+/* It has the generation still, or releases more of it. */
+static bool is_held(Generation g, uint32_t a, bool again)
+{
+    return (marks(g)->held | (again ? marks(g)->released : 0)) & bit(a);
+}
+
+/* The ring's i-th release is of that generation, too. */
+static void say(Check *c, Generation g, uint32_t ring, uint32_t i, bool again)
+{
+    const TreeRelease *x = &g.r->frees.v[i];
+    const uint64_t *known = unknown_of(g, x->agent, x->from, THE_ONE);
+    if (!is_held(g, x->agent, again)) return;
+    if (set_has(known, free_bit(x->from))) fail(c, TREE_BEGUN, ring, NULL, "released by who has not heard that the generation has begun");
+    unite(g, said_of(g, i), known);
+}
+
 static void release(Check *c, State *s, const IrOp *op)
 {
-    uint32_t ring = ir_find(op, IRK_RING)->id, a = op->agent - 1u, lag = c->f.k->rings.v[ring].lag;
+    uint32_t ring = ir_find(op, IRK_RING)->id, a = op->agent - 1u, lag = c->f.k->rings.v[ring].lag, to[TREE_RANKS];
     state_own(&c->p, s, ring);
     Generation first = generation(&c->p, s, ring, 0), freed = generation(&c->p, s, ring, lag);
     if (marks(first)->done & bit(a)) fail(c, TREE_DONE, ring, NULL, "released by who is done with the generation");
     if (marks(first)->late & bit(a)) fail(c, TREE_THREADS, ring, NULL, "released where threads may not have passed a wait");
     if (!tree_by_one(&c->f, op)) fail(c, TREE_THREADS, ring, NULL, "released by every thread");
+    for (uint32_t b = 0; b < c->f.ctas; b++) to[b] = counts_at(c, ring, op, b);
+    for (uint32_t i = 0; i < first.r->frees.n; i++) {
+        const TreeRelease *x = &first.r->frees.v[i];
+        if (x->agent != a || !(to[x->from] >> x->to & 1)) continue;
+        if (set_has(unknown_of(first, a, x->from, THE_ONE), begun_bit(first.r, x->to))) fail(c, TREE_BEGUN, ring, NULL, "released towards where the generation may not have begun");
+        arrive(c, ring, ARRIVALS, freed_of(freed) + x->to, NULL);
+        set_drop(unknown_of(freed, a, x->from, THE_ONE), frees_bit(freed.r, i));
+        for (uint32_t back = lag; back < first.r->slots; back++) say(c, generation(&c->p, s, ring, back), ring, i, back == lag);
+    }
     for (uint32_t back = lag; back < first.r->slots; back++) {
         Generation g = generation(&c->p, s, ring, back);
-        if (!((marks(g)->held | (back == lag ? marks(g)->released : 0)) & bit(a))) continue;
-        if (set_has(unknown_of(g, a, THE_ONE), BEGUN)) fail(c, TREE_BEGUN, ring, NULL, "released by who has not heard that the generation has begun");
+        if (!is_held(g, a, back == lag)) continue;
         if (marks(g)->missed[a]) fail(c, TREE_PHASES, ring, NULL, "released by who has not awaited all its events");
-        unite(g, said_of(g, a), unknown_of(g, a, THE_ONE));
         marks(g)->released |= bit(a);
         marks(g)->held &= (uint8_t)~bit(a);
     }
-    const TreeTells *tells = tree_tells(&c->f, c->at);
-    if (freed_of(freed)[0] == 0) return; /* there was none */
-    if (arrivals(c, tells, ring, ARRIVALS, freed_of(freed), NULL)) pairs_drop(unfreed_of(freed, a), &tells->from);
 }
 
 static void done(Check *c, State *s, const IrOp *op)
@@ -440,11 +496,7 @@ static State *block(Check *c, State *s, uint32_t from, uint32_t to)
 /* Which end of a slot it may leave. */
 static const char *outside(const Check *c, const TreeAccess *a)
 {
-    bool below = false, above = false;
-    for (uint32_t r = 0; r < c->f.ctas && !a->lost; r++) {
-        below |= tree_poly_range(&c->f, a->from, r).lo < 0;
-        above |= tree_poly_range(&c->f, a->to, r).hi > c->f.k->bufs.v[a->buf].bytes;
-    }
+    bool below = !a->lost && a->begins.lo < 0, above = !a->lost && a->ends.hi > c->f.k->bufs.v[a->buf].bytes;
     return below && above ? "nothing shows that this part begins and ends within the tile"
          : below          ? "nothing shows that this part begins within the tile"
          : above          ? "nothing shows that this part ends within the tile"
@@ -460,14 +512,12 @@ static void across(Check *c)
     if (!tree_starts(&c->f)) fail(c, TREE_FORM, NO_RING, NULL, "a thread may use a barrier before it is initialised");
     if (!tree_leaves(&c->f)) fail(c, TREE_EXIT, NO_RING, NULL, "a CTA may begin, or leave, while others reach into it");
     for (uint32_t i = 0; i < c->f.k->rings.n; i++) {
-        const char *missing = tree_across(&c->f, i);
-        if (missing) fail(c, TREE_COUNT, i, NULL, missing);
         if (!tree_bytes(&c->f, i)) fail(c, TREE_BYTES, i, NULL, "it is not certain that as many bytes come as are announced");
     }
     for (uint32_t x = 0; x < c->f.access.n; x++) {
-        c->at = c->f.access.v[x].op;
-        if (c->f.access.v[x].write && !tree_apart_of_ctas(&c->f, &c->f.access.v[x])) fail(c, TREE_BESIDE, c->f.access.v[x].ring, NULL, "several CTAs may write there at once");
-        if (!tree_inside(&c->f, &c->f.access.v[x])) fail(c, TREE_INSIDE, c->f.access.v[x].ring, NULL, outside(c, &c->f.access.v[x]));
+        const TreeAccess *a = &c->f.access.v[x];
+        c->at = a->op;
+        if (a->how != OF_EVENT && !tree_inside(&c->f, a)) fail(c, TREE_INSIDE, a->ring, NULL, outside(c, a));
     }
 }
 
@@ -478,13 +528,14 @@ static void at_end(Check *c, State *s)
         const TreeRing *r = &c->f.ring[i];
         for (uint32_t b = 0; b < r->slots; b++) {
             Generation g = generation(&c->p, s, i, b);
-            Set left = c->left[0];
+            Set left = c->left;
             memcpy(left, r->copies, r->words * sizeof *left);
             for (uint32_t a = 0; a < c->f.k->roles.n; a++) {
-                for (int k = 0; k < (alone(c, a) ? ALL_THREADS : KNOWERS) && r->used[a]; k++) meet(g, left, unknown_of(g, a, k));
+                for (uint32_t t = 0; t < r->ctas && r->used[a]; t++)
+                    for (int k = 0; k < (alone(c, a) ? ALL_THREADS : KNOWERS); k++) meet(g, left, unknown_of(g, a, t, k));
             }
             for (uint32_t j = 0; j < r->outs.n; j++) /* each thread for its own */
-                if (outs_of(g)[j] == OUT_WAITED) set_drop(left, over_bit(tree_out(&c->f, r, j)));
+                if (outs_of(g)[j] == OUT_WAITED) set_drop(left, tree_out(&c->f, r, j)->over);
             uint32_t at = set_next(left, r->words, 0);
             if (at != UINT32_MAX) fail(c, TREE_EXIT, i, tree_access_of(&c->f, r, at), "on its way at the end");
         }
@@ -498,7 +549,7 @@ static bool walk(Check *c, bool brief)
     c->brief = brief;
     for (uint32_t i = 0; i < c->f.k->rings.n; i++) {
         const IrRing *r = &c->f.k->rings.v[i];
-        c->f.ring[i].slots = brief && r->free != IR_NO_BAR && r->lag < r->slots ? r->lag + 1 : r->slots;
+        c->f.ring[i].slots = brief && r->free != IR_NO_BAR && r->lag < r->slots && !c->f.ring[i].sends ? r->lag + 1 : r->slots;
     }
     c->numbered = 0;
     c->heads = arena_array(c->f.a, State *, c->f.tree->ops.n);
@@ -519,8 +570,8 @@ bool tree_check(Arena *a, const IrKernel *k, uint32_t without, TreeFault *fault)
     }
     across(c);
     if (c->failed) return false;
-    for (int i = 0; i < KINDS; i++) c->left[i] = arena_array(a, uint64_t, c->f.words);
-    if (without == 0 && c->f.ctas == 1 && walk(c, true)) return true;
+    c->left = arena_array(a, uint64_t, c->f.words * c->f.ctas * KNOWERS);
+    if (without == 0 && walk(c, true)) return true;
     *fault = (TreeFault){0};
     c->failed = false;
     return walk(c, false);

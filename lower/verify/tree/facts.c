@@ -102,39 +102,56 @@ static void add_readers(TreeFacts *f, uint32_t at)
     }
 }
 
-static void add(TreeFacts *f, uint32_t i, IrKey key, AccessHow how, bool write, int64_t size)
+/* Of the agent in the CTA of that rank; one for each CTA whose slot it may touch. */
+static void add(TreeFacts *f, uint32_t i, uint32_t rank, IrKey key, AccessHow how, bool write, int64_t size)
 {
     const IrOp *op = tree_op(f, i);
-    const IrArg *object = ir_find(op, key), *bar = ir_find(op, IRK_BAR);
+    const IrArg *object = ir_find(op, key), *bar = ir_find(op, IRK_BAR), *rop = write ? ir_find(op, IRK_ROP) : NULL;
     const IrArg *turn = object ? ir_part(op, object, IRK_SLOT) : NULL;
     if (turn == NULL || turn->kind != IRA_TURN) return; /* of no ring */
-    TreeAccess *x = vec_add(f->a, &f->access);
-    *x = (TreeAccess){.op = i, .ring = turn->id, .buf = object->id, .agent = (uint8_t)(op->agent - 1), .how = (uint8_t)how, .write = write};
-    x->one = tree_by_one(f, op);
-    x->event = bar ? bar->id : 0;
-    const IrArg *rop = write ? ir_find(op, IRK_ROP) : NULL;
-    uint32_t words;
-    if (rop && reduction_commutes(ir_words(IRK_ROP, &words)[rop->id])) x->adds = (uint8_t)(rop->id + 1);
-    place(f, x, op, object, ir_find(op, IRK_BYTES), size);
-    x->generic = write && (how == BY_THREADS || op->op == IR_ST_ASYNC || op->op == IR_ST_FILL || op->op == IR_RED_ASYNC);
-    x->far = f->ctas > 1 && how == TO_EVENT && write && tree_reaches_others(op);
-    if (is_copy(x) && !x->generic) f->ring[x->ring].has_copies = true;
+    TreeAccess x = {.op = i, .ring = turn->id, .buf = object->id, .agent = (uint8_t)(op->agent - 1), .rank = (uint8_t)rank, .how = (uint8_t)how, .write = write};
+    x.one = tree_by_one(f, op);
+    x.event = bar ? bar->id : 0;
+    uint32_t words, set = 1u << rank;
+    if (rop && reduction_commutes(ir_words(IRK_ROP, &words)[rop->id])) x.adds = (uint8_t)(rop->id + 1);
+    place(f, &x, op, object, ir_find(op, IRK_BYTES), size);
+    x.generic = write && (how == BY_THREADS || op->op == IR_ST_ASYNC || op->op == IR_ST_FILL || op->op == IR_RED_ASYNC);
+    if (is_copy(&x) && !x.generic) f->ring[x.ring].has_copies = true;
+    if (how == TO_EVENT && write) x.astray = !tree_reach(f, op, rank, &set);
+    for (uint32_t at = 0; at < f->ctas; at++) {
+        x.at = (uint8_t)at;
+        if (set >> at & 1 || x.astray) vec_push(f->a, &f->access, x);
+    }
     if (op->op == IR_HAND || (op->agent == 0 && !write)) add_readers(f, f->access.n - 1);
     else if (op->agent == 0) tree_wrong(f, i, "an access of no agent");
 }
 
-/* A copy from ring to ring. */
-static void send(TreeFacts *f, uint32_t i)
+/* Where other CTAs arrive who awaits the event must have done so before it comes again. */
+static void add_await(TreeFacts *f, uint32_t i, uint32_t rank)
 {
-    uint32_t n = f->access.n;
-    if (n < 2 || f->access.v[n - 2].op != i || f->access.v[n - 1].op != i) {
+    const IrOp *op = tree_op(f, i);
+    uint32_t bar = ir_find(op, IRK_BAR)->id, ring = f->k->bars.v[bar].ring;
+    if (ring == 0 || !(f->ring[ring - 1].remote >> f->event[bar] & 1)) return;
+    TreeAccess x = {.op = i, .ring = ring - 1, .buf = UINT32_MAX, .agent = (uint8_t)(op->agent - 1), .rank = (uint8_t)rank, .at = (uint8_t)rank, .how = OF_EVENT, .one = tree_by_one(f, op)};
+    TreePoly none;
+    tree_poly(&none, 0);
+    tree_place(f, &x, &none, &none);
+    vec_push(f->a, &f->access, x);
+}
+
+/* A copy from ring to ring: its destinations stand behind its source. */
+static void send(TreeFacts *f, uint32_t i, uint32_t source)
+{
+    const TreeAccess *from = &f->access.v[source], *last = &f->access.v[f->access.n - 1];
+    if (f->access.n < source + 2 || from->how != TO_PEER || last->how != TO_EVENT) {
         tree_wrong(f, i, "a copy to another CTA from or to what is no ring");
         return;
     }
-    TreeRing *to = &f->ring[f->access.v[n - 1].ring];
+    TreeRing *to = &f->ring[last->ring];
+    to->sends = f->ring[from->ring].sends = true;
     for (uint32_t k = 0; k < to->sources.n; k++)
-        if (to->sources.v[k] == f->access.v[n - 2].ring) return;
-    vec_push(f->a, &to->sources, f->access.v[n - 2].ring);
+        if (to->sources.v[k] == from->ring) return;
+    vec_push(f->a, &to->sources, from->ring);
 }
 
 static int64_t bytes_of(const IrOp *op)
@@ -143,46 +160,48 @@ static int64_t bytes_of(const IrOp *op)
     return n && n->kind == IRA_IMM ? n->imm : 0;
 }
 
-static void accesses(TreeFacts *f, uint32_t i)
+static void accesses(TreeFacts *f, uint32_t i, uint32_t rank)
 {
     const IrOp *op = tree_op(f, i);
     const IrArg *plan = ir_find(op, IRK_PLAN);
     const IrPlan *q = plan ? &f->k->plans.v[plan->id] : NULL;
+    uint32_t first = f->access.n;
     bool load = op->op == IR_TMA_LOAD;
-    if (ir_find(op, IRK_DESC)) add(f, i, IRK_DESC, load ? TO_EVENT : BY_GROUP, false, IR_MAP_BYTES);
+    if (ir_find(op, IRK_DESC)) add(f, i, rank, IRK_DESC, load ? TO_EVENT : BY_GROUP, false, IR_MAP_BYTES);
     switch ((IrOpcode)op->op) {
     case IR_TMA_LOAD:
     case IR_BLK_LOAD:
     case IR_ST_FILL:
-    case IR_RED_ASYNC: add(f, i, IRK_DST, TO_EVENT, true, bytes_of(op)); break;
-    case IR_ST_ASYNC: add(f, i, IRK_DST, TO_EVENT, true, IR_CELL_BYTES); break;
-    case IR_CLC_NEXT: add(f, i, IRK_DST, TO_EVENT, true, IR_ANSWER_BYTES); break;
+    case IR_RED_ASYNC: add(f, i, rank, IRK_DST, TO_EVENT, true, bytes_of(op)); break;
+    case IR_ST_ASYNC: add(f, i, rank, IRK_DST, TO_EVENT, true, IR_CELL_BYTES); break;
+    case IR_CLC_NEXT: add(f, i, rank, IRK_DST, TO_EVENT, true, IR_ANSWER_BYTES); break;
     case IR_TMA_STORE:
     case IR_TMA_REDUCE:
     case IR_BLK_STORE:
-    case IR_BLK_REDUCE: add(f, i, IRK_SRC, BY_GROUP, false, bytes_of(op)); break;
+    case IR_BLK_REDUCE: add(f, i, rank, IRK_SRC, BY_GROUP, false, bytes_of(op)); break;
     case IR_BLK_PEER:
-    case IR_BLK_REDUCE_PEER: /* its destination behind its source */
-        add(f, i, IRK_SRC, TO_PEER, false, bytes_of(op));
-        add(f, i, IRK_DST, TO_EVENT, true, bytes_of(op));
-        send(f, i);
+    case IR_BLK_REDUCE_PEER:
+        add(f, i, rank, IRK_SRC, TO_PEER, false, bytes_of(op));
+        add(f, i, rank, IRK_DST, TO_EVENT, true, bytes_of(op));
+        send(f, i, first);
         break;
     case IR_HAND:
-    case IR_LDS: add(f, i, IRK_SRC, BY_THREADS, false, IR_CELL_BYTES); break;
-    case IR_CLC_ID: add(f, i, IRK_SRC, BY_THREADS, false, IR_ANSWER_BYTES); break;
-    case IR_STS: add(f, i, IRK_DST, BY_THREADS, true, IR_CELL_BYTES); break;
-    case IR_ST_BULK: add(f, i, IRK_DST, BY_THREADS, true, bytes_of(op)); break;
+    case IR_LDS: add(f, i, rank, IRK_SRC, BY_THREADS, false, IR_CELL_BYTES); break;
+    case IR_CLC_ID: add(f, i, rank, IRK_SRC, BY_THREADS, false, IR_ANSWER_BYTES); break;
+    case IR_STS: add(f, i, rank, IRK_DST, BY_THREADS, true, IR_CELL_BYTES); break;
+    case IR_ST_BULK: add(f, i, rank, IRK_DST, BY_THREADS, true, bytes_of(op)); break;
     case IR_THR_COPY:
-        add(f, i, IRK_SRC, BY_THREADS, false, extent_of(q, &q->src, false));
-        add(f, i, IRK_DST, BY_THREADS, true, extent_of(q, &q->dst, true));
+        add(f, i, rank, IRK_SRC, BY_THREADS, false, extent_of(q, &q->src, false));
+        add(f, i, rank, IRK_DST, BY_THREADS, true, extent_of(q, &q->dst, true));
         break;
-    case IR_THR_LOAD: add(f, i, IRK_DST, BY_THREADS, true, extent_of(q, &q->dst, true)); break;
-    case IR_THR_STORE: add(f, i, IRK_SRC, BY_THREADS, false, extent_of(q, &q->src, false)); break;
-    case IR_THR_FILL: add(f, i, IRK_DST, BY_THREADS, true, extent_of(q, &q->dst, false)); break;
-    case IR_TC_CP: add(f, i, IRK_SRC, BY_COMMIT, false, 0); break;
-    case IR_TC_LD: add(f, i, IRK_DST, BY_THREADS, true, extent_of(q, &q->dst, false)); break;
-    case IR_TC_ST: add(f, i, IRK_SRC, BY_THREADS, false, extent_of(q, &q->src, false)); break;
-    case IR_MAP_SET: add(f, i, IRK_DST, OF_MAP, true, IR_MAP_BYTES); break;
+    case IR_THR_LOAD: add(f, i, rank, IRK_DST, BY_THREADS, true, extent_of(q, &q->dst, true)); break;
+    case IR_THR_STORE: add(f, i, rank, IRK_SRC, BY_THREADS, false, extent_of(q, &q->src, false)); break;
+    case IR_THR_FILL: add(f, i, rank, IRK_DST, BY_THREADS, true, extent_of(q, &q->dst, false)); break;
+    case IR_TC_CP: add(f, i, rank, IRK_SRC, BY_COMMIT, false, 0); break;
+    case IR_TC_LD: add(f, i, rank, IRK_DST, BY_THREADS, true, extent_of(q, &q->dst, false)); break;
+    case IR_TC_ST: add(f, i, rank, IRK_SRC, BY_THREADS, false, extent_of(q, &q->src, false)); break;
+    case IR_AWAIT: add_await(f, i, rank); break;
+    case IR_MAP_SET: add(f, i, rank, IRK_DST, OF_MAP, true, IR_MAP_BYTES); break;
     default: break;
     }
 }
@@ -243,52 +262,101 @@ static void events(TreeFacts *f)
     }
 }
 
+static void add_release(TreeFacts *f, TreeRing *r, TreeRelease x)
+{
+    for (uint32_t i = 0; i < r->frees.n; i++)
+        if (memcmp(&r->frees.v[i], &x, sizeof x) == 0) return;
+    vec_push(f->a, &r->frees, x);
+}
+
+static void releases(TreeFacts *f, uint32_t ring)
+{
+    TreeRing *r = &f->ring[ring];
+    for (uint32_t k = 0; k < r->ops.n; k++) {
+        const IrOp *op = tree_op(f, r->ops.v[k]);
+        uint32_t set;
+        for (uint32_t s = 0; s < f->ctas && op->op == IR_RELEASE; s++)
+            for (uint32_t t = 0; t < f->ctas && tree_targets(f, op, s, &set); t++)
+                if (set >> t & 1) add_release(f, r, (TreeRelease){(uint8_t)(op->agent - 1), (uint8_t)s, (uint8_t)t});
+    }
+}
+
+/* Bits of what a ring's records know. */
+static void number_bits(TreeFacts *f, uint32_t ring)
+{
+    TreeRing *r = &f->ring[ring];
+    r->ctas = f->ctas;
+    r->slots = f->k->rings.v[ring].slots;
+    releases(f, ring);
+    r->base = frees_bit(r, r->frees.n + (r->frees.n + begun_bit(r, f->ctas)) % 2);
+    tree_numbers(f, r);
+    r->words = (r->base + 2 * r->numbers + WORD - 1) / WORD;
+    if (r->words > f->words) f->words = r->words;
+    for (uint32_t i = 0; i < r->access.n; i++) {
+        TreeAccess *x = &f->access.v[r->access.v[i]];
+        x->over = r->base + 2 * x->number;
+    }
+}
+
+static uint64_t *sets(TreeFacts *f, const TreeRing *r, uint32_t n)
+{
+    return arena_array(f->a, uint64_t, (size_t)n * r->words);
+}
+
+static uint32_t sender_of(TreeFacts *f, TreeRing *r, const TreeAccess *a)
+{
+    TreeSender x = {f->event[a->event], a->agent, a->rank};
+    for (uint32_t i = 0; i < r->senders.n; i++)
+        if (memcmp(&r->senders.v[i], &x, sizeof x) == 0) return i;
+    vec_push(f->a, &r->senders, x);
+    return r->senders.n - 1;
+}
+
+static void add_to_sets(TreeRing *r, const TreeFacts *f, const TreeAccess *x)
+{
+    uint32_t over = x->over, fence = over + 1, by = (x->agent * r->ctas + x->rank) * r->words;
+    uint64_t *needs = needs_of(r, x->how == OF_EVENT ? open_bit(r, x->at) : free_bit(x->at));
+    set_add(needs, over), set_add(needs, fence);
+    if (x->write) set_add(r->writes, over), set_add(r->writes, fence);
+    set_add(r->fences, fence);
+    if (x->how == TO_EVENT) set_add(r->far_fences, fence);
+    if (is_copy(x) && x->how != TO_PEER) set_add(r->copies, over);
+    if (!is_copy(x)) set_add(r->own + by, over);
+    if (x->how != TO_EVENT) set_add(r->own_fences[0] + by, fence);
+    if (x->how != TO_EVENT && x->one) set_add(r->own_fences[1] + by, fence);
+    if (tree_comes(f, x)) set_add(r->bound + (f->event[x->event] * r->ctas + x->at) * r->words, over);
+}
+
 /* What of its accesses is asked for as sets, and where what stands in the record of one of its generations. */
 static void lay_out(TreeFacts *f, uint32_t ring)
 {
     TreeRing *r = &f->ring[ring];
-    uint32_t agents = f->k->roles.n;
-    r->ctas = f->ctas;
-    r->kinds = r->ctas > 1 ? KINDS : KNOWERS;
-    r->hears = r->ctas > 1 ? HEARS : 1;
-    r->slots = f->k->rings.v[ring].slots;
-    tree_numbers(f, r);
+    number_bits(f, ring);
+    uint32_t all = f->k->roles.n * f->ctas, facts = frees_bit(r, 0);
     uint32_t *out = arena_array(f->a, uint32_t, r->numbers);
-    r->words = (2 * r->numbers + 2 + WORD - 1) / WORD;
-    if (r->words > f->words) f->words = r->words;
-    uint64_t *sets = arena_array(f->a, uint64_t, (size_t)r->words * (4 + 3 * TREE_AGENTS + TREE_EVENTS));
-    uint64_t **all[] = {&r->writes, &r->fences, &r->far_fences, &r->copies};
-    for (int i = 0; i < 4; i++, sets += r->words) *all[i] = sets;
-    for (uint32_t a = 0; a < TREE_AGENTS; a++, sets += 3 * r->words) {
-        r->own[a] = sets;
-        for (uint32_t one = 0; one < 2; one++) r->own_fences[a][one] = sets + (1 + one) * r->words;
+    uint64_t *at = sets(f, r, 5 + facts + 3 * all + r->nevents * f->ctas);
+    uint64_t **each[] = {&r->writes, &r->fences, &r->far_fences, &r->copies, &r->facts, &r->needs, &r->own, &r->own_fences[0], &r->own_fences[1], &r->bound};
+    uint32_t n[] = {1, 1, 1, 1, 1, facts, all, all, all, 0};
+    for (size_t i = 0; i < sizeof n / sizeof *n; at += n[i++] * r->words) *each[i] = at;
+    for (uint32_t b = SILENT + 1; b < r->base; b++) {
+        set_add(r->facts, b);
+        if (b < frees_bit(r, r->frees.n) && b >= facts) set_add(needs_of(r, begun_bit(r, r->frees.v[b - facts].to)), b);
     }
-    for (uint32_t e = 0; e < TREE_EVENTS; e++) r->bound[e] = sets + e * r->words;
     for (uint32_t i = 0; i < r->access.n; i++) {
         TreeAccess *x = &f->access.v[r->access.v[i]];
-        uint32_t over = over_bit(x), fence = over + 1;
-        if (x->write) set_add(r->writes, over), set_add(r->writes, fence);
-        set_add(r->fences, fence);
-        if (x->how == TO_EVENT) set_add(r->far_fences, fence);
-        if (is_copy(x) && x->how != TO_PEER) set_add(r->copies, over);
-        if (!is_copy(x)) set_add(r->own[x->agent], over);
-        if (x->how != TO_EVENT) set_add(r->own_fences[x->agent][0], fence);
-        if (x->how != TO_EVENT && x->one) set_add(r->own_fences[x->agent][1], fence);
-        if (x->how == TO_EVENT && f->k->bars.v[x->event].ring == ring + 1) set_add(r->bound[f->event[x->event]], over);
-        if (x->how == BY_GROUP || x->how == BY_COMMIT || x->how == TO_PEER) {
-            if (out[x->number] == 0) {
-                vec_push(f->a, &r->outs, x->number);
-                out[x->number] = r->outs.n;
-            }
-            x->out = out[x->number];
+        add_to_sets(r, f, x);
+        if (tree_comes(f, x)) x->sender = sender_of(f, r, x);
+        if (x->how != BY_GROUP && x->how != BY_COMMIT && x->how != TO_PEER) continue;
+        if (out[x->number] == 0) {
+            vec_push(f->a, &r->outs, x->number);
+            out[x->number] = r->outs.n;
         }
+        x->out = out[x->number];
     }
-    r->at_unknown = MARKS;
-    r->at_said = r->at_unknown + agents * r->kinds * r->words;
-    r->at_unheard = r->at_said + agents * r->words;
-    r->at_part = r->at_unheard + r->nevents * r->hears * r->words;
-    r->at_untold = r->at_part + r->nevents * r->hears * r->words;
-    r->size = r->at_untold + (r->nevents * r->hears + agents) * (uint32_t)(sizeof(Pairs) / sizeof(uint64_t));
+    r->at_said = MARKS + all * KNOWERS * r->words;
+    r->at_unheard = r->at_said + r->frees.n * r->words;
+    r->at_part = r->at_unheard + r->nevents * f->ctas * r->words;
+    r->size = r->at_part + r->senders.n * r->words;
     r->bytes = (2 * r->nevents + 1) * r->ctas + r->outs.n;
 }
 
@@ -303,20 +371,13 @@ bool tree_facts(Arena *a, const IrKernel *k, TreeFacts *f)
     for (uint32_t i = 0; i < f->tree->ops.n && f->wrong == NULL; i++) {
         f->at[i].first = f->access.n;
         tree_form(f, i);
-        if (f->wrong == NULL && f->at[i].next == i) accesses(f, i);
+        for (uint32_t s = 0; s < f->ctas && f->wrong == NULL && f->at[i].next == i; s++)
+            if (tree_when(f, tree_op(f, i), s) != WHEN_NEVER) accesses(f, i, s);
     }
     if (f->wrong) return false;
     f->at[f->tree->ops.n].first = f->access.n;
     for (uint32_t x = 0; x < f->access.n; x++) vec_push(a, &f->ring[f->access.v[x].ring].access, x);
-    for (uint32_t s = 0; s < f->ctas; s++) {
-        pairs_add(&f->itself, s, 1u << s);
-        pairs_add(&f->all, 0, 1u << s);
-    }
-    f->plain = arena_array(a, TreeTells *, WHENS);
     f->meets = arena_array(a, uint64_t *, f->access.n);
-    for (uint32_t r = 0; r < k->rings.n; r++) {
-        if (f->ctas > 1) tree_fills(f, r);
-        lay_out(f, r);
-    }
+    for (uint32_t r = 0; r < k->rings.n; r++) lay_out(f, r);
     return true;
 }

@@ -17,7 +17,8 @@ typedef enum AccessHow {
     BY_GROUP,   /* an asynchronous read, in a bulk group */
     BY_COMMIT,  /* .. of the tensor core, or of a shift */
     TO_PEER,    /* an asynchronous read, over when the write at the peer is */
-    OF_MAP      /* map.set, which fences what it writes */
+    OF_MAP,     /* map.set, which fences what it writes */
+    OF_EVENT    /* an await: of no bytes, but over before the event comes again */
 } AccessHow;
 /* Of values and conditions, which are 1 where they hold: values.c. */
 enum { TREE_TERMS = 16, TREE_FACTORS = 6 };
@@ -39,71 +40,37 @@ typedef struct TreeNumber { /* a value in a CTA; turn: from 1, when it was found
     uint32_t turn;
     TreeRange is;
 } TreeNumber;
-typedef struct TreeAccess {
+typedef struct TreeAccess { /* by an agent of one CTA, of the slot of one */
     uint32_t op, ring, buf;
     uint8_t agent; /* number of the role, from 0 */
+    uint8_t rank, at; /* CTAs: whose agent it is, whose slot */
     uint8_t how;
-    uint32_t number, out; /* among those that the ring's records tell apart (facts.c); of those that are waited for, from 1 */
+    uint32_t number, out; /* among those that the ring's records tell apart (numbers.c); of those that are waited for, from 1 */
+    uint32_t over;   /* in sets of what is not known (state.h): that it is over; the bit behind, that what it wrote is visible */
     bool write, one; /* one: by the elected thread */
     bool generic;    /* what it writes copies see behind a fence alone */
-    bool far;        /* it writes to slots of other CTAs */
+    bool astray;     /* to which CTA is not known */
     uint32_t event;  /* TO_EVENT, TO_PEER: IrBar */
+    uint32_t sender; /* TO_EVENT: among those of its ring, where it completes an event of that */
     uint8_t adds;    /* a reduction that commutes: IrReduce, from 1; those of one kind may come in any order */
     bool lost;  /* where it lies is not known */
     bool whole; /* anywhere in the slot; otherwise from `from` on, below `to` */
     bool none;  /* surely no bytes */
     const TreePoly *from, *to;
-    TreeRange begins, ends; /* what those are, in any CTA */
+    TreeRange begins, ends; /* what those are, in its CTA */
 } TreeAccess;
 
 static inline bool is_copy(const TreeAccess *x)
 {
-    return x->how != BY_THREADS && x->how != OF_MAP;
+    return x->how != BY_THREADS && x->how != OF_MAP && x->how != OF_EVENT;
 }
 
-static inline uint32_t over_bit(const TreeAccess *x) /* in sets of what is not known: state.h */
-{
-    return 2 * x->number + 2;
-}
-
-/* From CTA to CTA: of each the set of those that tell it something, or that it copies to. */
-typedef struct Pairs {
-    uint64_t w[4];
-} Pairs;
-static inline uint32_t pairs_row(const Pairs *p, uint32_t cta)
-{
-    return p->w[cta / 4] >> cta % 4 * TREE_RANKS & UINT16_MAX;
-}
-static inline void pairs_add(Pairs *p, uint32_t cta, uint32_t set)
-{
-    p->w[cta / 4] |= (uint64_t)set << cta % 4 * TREE_RANKS;
-}
-static inline void pairs_unite(Pairs *p, const Pairs *q)
-{
-    for (int i = 0; i < 4; i++) p->w[i] |= q->w[i];
-}
-static inline void pairs_drop(Pairs *p, const Pairs *q)
-{
-    for (int i = 0; i < 4; i++) p->w[i] &= ~q->w[i];
-}
-static inline bool pairs_apart(const Pairs *p, const Pairs *q)
-{
-    return !((p->w[0] & q->w[0]) | (p->w[1] & q->w[1]) | (p->w[2] & q->w[2]) | (p->w[3] & q->w[3]));
-}
-static inline bool pairs_within(const Pairs *p, const Pairs *q)
-{
-    return !((p->w[0] & ~q->w[0]) | (p->w[1] & ~q->w[1]) | (p->w[2] & ~q->w[2]) | (p->w[3] & ~q->w[3]));
-}
-static inline bool pairs_full(const Pairs *p)
-{
-    return !(~p->w[0] | ~p->w[1] | ~p->w[2] | ~p->w[3]);
-}
-typedef struct TreeTells { /* an op: its effect is at that CTA, from those */
-    Pairs from;
-    bool known; /* else not all is known */
-    Pairs itself, back; /* in the first row, CTAs: that tell themselves; that who copies there tells */
-} TreeTells;
-
+typedef struct TreeRelease { /* of a generation, by the agent of one CTA towards another one, or itself */
+    uint8_t agent, from, to;
+} TreeRelease;
+typedef struct TreeSender { /* of bytes for an event: the agent of a CTA */
+    uint8_t event, agent, rank;
+} TreeSender;
 typedef struct TreeRing {
     bool used[TREE_AGENTS];     /* by agent */
     bool begins[TREE_AGENTS], releases[TREE_AGENTS];
@@ -113,21 +80,25 @@ typedef struct TreeRing {
     uint32_t nevents;
     uint32_t remote;   /* bits of events at which other CTAs arrive; REMOTE_FREE: of the free barrier */
     bool has_copies; /* something of it is asynchronous */
+    bool sends;      /* from or to it copies to other CTAs are made from rings */
     VEC(uint32_t) ops, begun;     /* that name it or one of its events; that begin a generation: in order */
     VEC(uint32_t) access;         /* to it */
     VEC(uint32_t) sources;        /* rings from which copies to other CTAs' slots of this one are made */
     VEC(uint32_t) outs;           /* numbers of accesses that their agent waits for */
     uint32_t numbers, *now;       /* by number: the access that has it where the walk is (tree_now) */
-    Pairs fills, by[TREE_AGENTS]; /* the CTAs that each writes to; by agent: */
-    bool lost[TREE_AGENTS];       /* not known, so all */
+    uint8_t *brings;  /* bytes.c */
     /* sets of its accesses: state.h */
     uint64_t *writes, *fences, *far_fences; /* of what writes; that it is visible; .. what other CTAs wrote */
     uint64_t *copies;                       /* asynchronous, and known to be over by who made them */
-    uint64_t *own[TREE_AGENTS], *own_fences[TREE_AGENTS][2]; /* what the agent's threads did synchronously; fences of what they wrote, or its elected thread alone */
-    uint64_t *bound[TREE_EVENTS];           /* completes with the event */
+    uint64_t *facts, *needs;                /* what is no access; by fact (needs_of) */
+    uint64_t *own, *own_fences[2];          /* by agent and CTA: what its threads did synchronously; fences of what they wrote, or its elected thread alone */
+    uint64_t *bound;                        /* by event and CTA: completes with the event there */
     /* a generation's record, in words: state.h; and in bytes behind all of those */
-    uint32_t slots, words, kinds, hears, ctas; /* kinds, hears: state.h; of one CTA there is less to know */
-    uint32_t at_unknown, at_said, at_unheard, at_part, at_untold, size, bytes;
+    uint32_t slots, words, ctas;
+    uint32_t base; /* the first bit of accesses */
+    VEC(TreeRelease) frees;
+    VEC(TreeSender) senders;
+    uint32_t at_said, at_unheard, at_part, size, bytes;
 } TreeRing;
 enum { REMOTE_FREE = 1u << TREE_EVENTS };
 
@@ -139,7 +110,6 @@ typedef struct TreeOp {
     bool in_lanes;        /* it is `lanes`, or stands inside */
     bool turning;         /* of a loop: the index that is looked at is .. */
     int64_t turn;
-    TreeTells *tells;     /* whom, where others are told than the own CTA (tree_tells) */
 } TreeOp;
 
 typedef struct TreeFacts {
@@ -152,9 +122,7 @@ typedef struct TreeFacts {
     TreeOp *at; /* by op */
     TreeRing *ring;
     uint32_t words;   /* of a ring's set, at most */
-    Pairs itself, all; /* each CTA tells itself; in the first row, all CTAs */
-    TreeTells **plain; /* by when: of ops of one CTA that name no other (tree_tells) */
-    uint64_t **meets; /* by access: of those of its ring that were asked for (over_bit), that they meet (the bit behind): places.c */
+    uint64_t **meets; /* by access: of those of its ring that were asked for, that they meet (the bit behind): places.c */
     uint8_t *event;   /* by IrBar: number among the events of its ring */
     uint32_t *defined, *in_init; /* by value: its op in the tree, in init, from 1; 0: elsewhere */
     uint8_t sync[NAMED_BARRIERS]; /* by named barrier: the agent whose threads come together there */
@@ -207,13 +175,17 @@ static inline bool tree_begins(const TreeFacts *f, uint32_t ring, uint32_t from,
     return i < r->begun.n && r->begun.v[i] < to;
 }
 
-static inline const TreeAccess *tree_access_of(const TreeFacts *f, const TreeRing *r, uint32_t bit_) /* of a set: over_bit, or the one behind */
+static inline const TreeAccess *tree_access_of(const TreeFacts *f, const TreeRing *r, uint32_t bit_) /* of a set: `over`, or the one behind */
 {
-    return bit_ < 2 ? NULL : &f->access.v[r->now[bit_ / 2 - 1]];
+    return bit_ < r->base ? NULL : &f->access.v[r->now[(bit_ - r->base) / 2]];
 }
 static inline const TreeAccess *tree_out(const TreeFacts *f, const TreeRing *r, uint32_t out) /* of those that are waited for */
 {
     return &f->access.v[r->now[r->outs.v[out]]];
+}
+static inline bool tree_comes(const TreeFacts *f, const TreeAccess *x) /* with an event of its ring */
+{
+    return x->how == TO_EVENT && f->k->bars.v[x->event].ring == x->ring + 1;
 }
 void tree_numbers(TreeFacts *f, TreeRing *r); /* numbers.c: those of the ring's accesses */
 /* The walk comes to that op, which stands in no block: accesses in it have their numbers. From access `from` on; returns the first one behind. */
@@ -262,7 +234,6 @@ void tree_place(const TreeFacts *f, TreeAccess *x, const TreePoly *from, const T
 bool tree_inside(const TreeFacts *f, const TreeAccess *x);
 /* places.c: can x, which is done now, touch bytes that y touched before it in the same generation, at least one of them writing? */
 bool tree_conflict(const TreeFacts *f, const TreeAccess *x, const TreeAccess *y);
-bool tree_apart_of_ctas(const TreeFacts *f, const TreeAccess *x); /* places.c: what several CTAs write by it at once lies apart */
 bool tree_by_one(const TreeFacts *f, const IrOp *op); /* the elected thread of its agent */
 
 /* ---- ranks.c: clusters ---- */
@@ -272,18 +243,16 @@ bool tree_turns(const TreeFacts *f, uint32_t op, bool first);
 enum { TREE_TRIPS_OPEN = -1 };
 int64_t tree_trips(const IrOp *op); /* of a loop, where it is known */
 bool tree_targets(const TreeFacts *f, const IrOp *op, uint32_t rank, uint32_t *set); /* CTAs at which it has its effect; false: not known */
+bool tree_reach(const TreeFacts *f, const IrOp *op, uint32_t rank, uint32_t *set);   /* .. in any turn of the loops around */
 bool tree_alike(TreeFacts *f, const IrOp **where); /* depends.c: CTAs that reach into each other come there in step; else where not */
 bool tree_ends(TreeFacts *f, const IrOp **where); /* depends.c: no trip count depends on a division by what may be 0; else which */
 bool tree_draws(const TreeFacts *f, const IrOp **where); /* draws.c: each loop that a draw ends does end, and as much is drawn as is said; else where not */
 bool tree_same(const TreeFacts *f, IrVal v); /* depends.c, behind tree_alike: the value is the same in all CTAs of the cluster */
-const TreeTells *tree_tells(const TreeFacts *f, uint32_t op);
-void tree_fills(TreeFacts *f, uint32_t ring); /* sets fills and by */
 bool tree_starts(const TreeFacts *f); /* every thread finds the barriers initialised */
 bool tree_leaves(const TreeFacts *f); /* the cluster has all its barriers before it begins, and stays until all has come */
 /* bytes.c: for each event of the ring as many bytes are announced as come, in each CTA. */
 bool tree_bytes(const TreeFacts *f, uint32_t ring);
-bool tree_brings(const TreeFacts *f, uint32_t ring, uint32_t from, uint32_t to); /* bytes.c: surely some in each generation, from CTA to CTA */
-/* Who fills a slot hears when it is free, and who says so hears that the last turn is over; else what is missing. */
-const char *tree_across(const TreeFacts *f, uint32_t ring);
+/* bytes.c: to the CTA `to` the agent of the CTA `from` surely brings some for the event in each generation. */
+bool tree_brings(const TreeFacts *f, uint32_t ring, uint32_t e, uint32_t agent, uint32_t from, uint32_t to);
 
 #endif

@@ -14,7 +14,7 @@ typedef struct Kind {
 
 static uint64_t kind_of(const TreeAccess *x)
 {
-    return (uint64_t)x->event << 32 | (uint64_t)x->agent << 8 | (uint64_t)x->how << 4 | (uint64_t)x->write << 1 | x->one;
+    return (uint64_t)x->event << 32 | (uint64_t)x->at << 24 | (uint64_t)x->rank << 16 | (uint64_t)x->agent << 8 | (uint64_t)x->how << 4 | (uint64_t)x->write << 1 | x->one;
 }
 
 static uint32_t number_of(TreeFacts *f, TreeRing *r, Kind *k, uint32_t before, uint32_t behind)

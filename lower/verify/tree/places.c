@@ -10,7 +10,6 @@ typedef struct Spot { /* of an access, as far as it matters where the other one 
     const TreeAccess *of;
     TreePoly from, to;
 } Spot;
-static const Range ANY = {-TREE_FAR, TREE_FAR};
 
 int64_t tree_trips(const IrOp *op)
 {
@@ -222,47 +221,6 @@ static bool in_windows(const TreeFacts *f, const Spot *now, const Spot *before)
 
 /* ---- from several CTAs ---- */
 
-typedef struct Reach { /* by an access: what the CTA of that rank writes to, and where there */
-    uint32_t rank, to;
-    Range at;
-} Reach;
-enum { REACHES = 2048 };
-
-static Reach reach(const TreeFacts *f, const Spot *x, uint32_t rank)
-{
-    Reach r = {rank, 0, {tree_poly_range(f, &x->from, rank).lo, tree_poly_range(f, &x->to, rank).hi}};
-    const IrOp *op = tree_op(f, x->of->op);
-    if (tree_when(f, op, rank) == WHEN_NEVER) return r;
-    bool known = tree_targets(f, op, rank, &r.to);
-    if (!known) r.to = UINT32_MAX;
-    if (!known || x->of->whole) r.at = ANY;
-    return r;
-}
-
-static bool reaches_apart(const Reach *x, const Reach *y)
-{
-    return !(x->to & y->to) || is_before(x->at, y->at) || is_before(y->at, x->at);
-}
-
-/* What two CTAs write to one of them, or to a third, lies apart; turn by turn of the loops around where those are numbers. */
-static bool ctas_apart(const TreeFacts *f, const Spot *x, const Spot *y, bool turns)
-{
-    Reach by_y[TREE_RANKS], *others = turns ? arena_array(f->a, Reach, REACHES) : by_y;
-    uint32_t n = 0, ctas = f->ctas;
-    bool apart = true;
-    for (; n < ctas && !turns; n++) by_y[n] = reach(f, y, n);
-    for (bool more = !turns || tree_turns(f, x->of->op, true); more; more = turns && tree_turns(f, x->of->op, false)) {
-        for (uint32_t s = 0; s < ctas && apart; s++) {
-            Reach r = reach(f, x, s);
-            for (uint32_t k = 0; k < n && apart; k++) apart = others[k].rank == s || reaches_apart(&r, &others[k]);
-            if (!turns) continue;
-            apart = apart && n < REACHES;
-            if (apart) others[n++] = r;
-        }
-    }
-    return apart;
-}
-
 static void spot_of(Spot *s, const TreeAccess *x)
 {
     s->of = x;
@@ -270,43 +228,56 @@ static void spot_of(Spot *s, const TreeAccess *x)
     tree_copy(&s->to, x->to);
 }
 
-bool tree_apart_of_ctas(const TreeFacts *f, const TreeAccess *a)
+static Range ends_at(const TreeFacts *f, const TreeAccess *x, const TreePoly *p)
 {
-    if (f->ctas == 1 || a->how != TO_EVENT || a->adds) return true;
-    Spot x;
-    spot_of(&x, a);
-    return ctas_apart(f, &x, &x, false) || ctas_apart(f, &x, &x, true);
+    return tree_poly_range(f, p, x->rank);
 }
 
-/* What a CTA writes by the one lies apart from what it writes by the other, or in others. */
-static bool apart_by_rank(const TreeFacts *f, const Spot *x, const Spot *y)
+static bool ranges_apart(const TreeFacts *f, const Spot *x, const Spot *y)
 {
-    bool apart = x->of != y->of;
-    for (uint32_t s = 0; s < f->ctas && apart; s++) {
-        Reach a = reach(f, x, s), b = reach(f, y, s);
-        apart = reaches_apart(&a, &b);
+    return is_before(ends_at(f, x->of, &x->to), ends_at(f, y->of, &y->from)) || is_before(ends_at(f, y->of, &y->to), ends_at(f, x->of, &x->from));
+}
+
+typedef struct Reach { /* in some turn */
+    Range from, to;
+} Reach;
+typedef VEC(Reach) Reaches;
+enum { REACHES = 256 };
+
+/* Where it is in those turns of the loops around it in which it goes to its CTA. False: in too many. */
+static bool reaches(const TreeFacts *f, const TreeAccess *x, Reaches *all)
+{
+    const IrOp *op = tree_op(f, x->op);
+    for (bool more = tree_turns(f, x->op, true); more; more = tree_turns(f, x->op, false)) {
+        uint32_t to;
+        bool known = tree_targets(f, op, x->rank, &to);
+        if (tree_when(f, op, x->rank) == WHEN_NEVER || (known && !(to >> x->at & 1))) continue;
+        vec_push(f->a, all, ((Reach){ends_at(f, x, x->from), ends_at(f, x, x->to)}));
     }
+    return all->n <= REACHES;
+}
+
+/* Whatever the turns are in which two CTAs write there. */
+static bool turns_apart(const TreeFacts *f, const TreeAccess *x, const TreeAccess *y)
+{
+    Reaches by_x = {NULL, 0, 0}, by_y = {NULL, 0, 0};
+    bool apart = reaches(f, x, &by_x) && reaches(f, y, &by_y);
+    for (uint32_t i = 0; i < by_x.n && apart; i++)
+        for (uint32_t j = 0; j < by_y.n && apart; j++) apart = is_before(by_x.v[i].to, by_y.v[j].from) || is_before(by_y.v[j].to, by_x.v[i].from);
     return apart;
 }
 
 static bool conflict(const TreeFacts *f, const TreeAccess *i, const TreeAccess *j)
 {
     if (i->buf != j->buf || (!i->write && !j->write) || (i->adds && i->adds == j->adds)) return false;
-    bool far = f->ctas > 1 && i->how == TO_EVENT && j->how == TO_EVENT;
+    if (i->whole || j->whole) return true;
+    if (i->none || j->none || is_before(i->ends, j->begins) || is_before(j->ends, i->begins)) return false;
     Spot x, y;
-    if (!far && (i->whole || j->whole)) return true;
-    if (!far && (is_before(i->ends, j->begins) || is_before(j->ends, i->begins))) return false;
     spot_of(&x, i);
     spot_of(&y, j);
-    if (far) {
-        drop_shared(f, &x, &y, true);
-        if (!ctas_apart(f, &x, &y, false)) return true;
-        if (apart_by_rank(f, &x, &y)) return false;
-    }
-    if (i->whole || j->whole) return true;
-    if (i->none || j->none) return false;
-    drop_shared(f, &x, &y, false);
-    if (is_before(range(f, &x.to), range(f, &y.from)) || is_before(range(f, &y.to), range(f, &x.from))) return false;
+    drop_shared(f, &x, &y, i->rank != j->rank);
+    if (ranges_apart(f, &x, &y)) return false;
+    if (i->rank != j->rank) return !turns_apart(f, i, j);
     bool earlier = j->op >= i->op && turning(f, i->ring, j->op, i->op, 0); /* y was done before x: in another iteration, then */
     return !(in_windows(f, &x, &y) && (earlier || apart_at_once(f, &x, &y)));
 }
@@ -315,7 +286,7 @@ static bool conflict(const TreeFacts *f, const TreeAccess *i, const TreeAccess *
 bool tree_conflict(const TreeFacts *f, const TreeAccess *x, const TreeAccess *y)
 {
     uint64_t **meets = &f->meets[x - f->access.v];
-    uint32_t at = over_bit(y);
+    uint32_t at = y->over;
     if (*meets == NULL) *meets = arena_array(f->a, uint64_t, f->ring[x->ring].words);
     if (!set_has(*meets, at)) {
         set_add(*meets, at);
@@ -340,11 +311,11 @@ static const TreePoly *keep(const TreeFacts *f, const TreePoly *p, const TreePol
 
 void tree_place(const TreeFacts *f, TreeAccess *x, const TreePoly *from, const TreePoly *to)
 {
-    const TreeAccess *before = f->access.n > 1 ? &f->access.v[f->access.n - 2] : NULL;
+    const TreeAccess *before = f->access.n ? &f->access.v[f->access.n - 1] : NULL;
     x->from = keep(f, from, before ? before->from : NULL);
     x->to = keep(f, to, before ? before->to : NULL);
-    x->begins = range(f, from);
-    x->ends = range(f, to);
+    x->begins = ends_at(f, x, from);
+    x->ends = ends_at(f, x, to);
     x->none = x->begins.hi >= x->ends.lo && not_before(f, from, to);
 }
 
@@ -353,9 +324,5 @@ bool tree_inside(const TreeFacts *f, const TreeAccess *a)
 {
     bool inside = !a->lost && (!a->whole || a->how == BY_COMMIT); /* where the tensor core's descriptor leads is not asked here */
     inside = inside && (a->whole || is_before(a->begins, a->ends) || not_before(f, a->to, a->from));
-    for (uint32_t s = 0; s < f->ctas && inside; s++) {
-        if (tree_when(f, tree_op(f, a->op), s) == WHEN_NEVER || (a->begins.lo >= 0 && a->ends.hi <= f->k->bufs.v[a->buf].bytes)) continue;
-        inside = tree_poly_range(f, a->from, s).lo >= 0 && tree_poly_range(f, a->to, s).hi <= f->k->bufs.v[a->buf].bytes;
-    }
-    return inside;
+    return inside && a->begins.lo >= 0 && a->ends.hi <= f->k->bufs.v[a->buf].bytes;
 }

@@ -8,9 +8,11 @@
 
 #include "lower/verify/tree/facts.h"
 
-/* What an agent does not know is a set: bit 0: that the generation has begun; of the ring's x-th access, from 1, 2 x: that it is over,
- * 2 x + 1: that what it wrote is visible to the async proxy. */
-enum { BEGUN = 0, WORD = 64 };
+/* What an agent of a CTA does not know of a generation, in the slots of all CTAs, is a set. Of facts: free_bit(t), that what the slot of t
+ * had before is over there; open_bit(t), that all have awaited its events there; begun_bit(t), that the generation has begun in t, so that all releases
+ * before have come there; frees_bit(i), that the i-th of the ring's releases has come. Behind them, of each access: that it is over, and that what it wrote is visible to the async proxy.
+ * SILENT is in no such set. */
+enum { SILENT = 0, WORD = 64 };
 typedef uint64_t *Set;
 static inline bool set_has(const uint64_t *s, uint32_t bit)
 {
@@ -27,8 +29,33 @@ static inline void set_drop(Set s, uint32_t bit)
 /* The next member from `bit` on; UINT32_MAX: none. */
 uint32_t set_next(const uint64_t *s, uint32_t words, uint32_t bit);
 
-enum { THE_ONE, ALL_THREADS, KNOWERS, THERE = KNOWERS, KINDS }; /* of an agent: its elected thread, every thread of it; of those CTAs to which it copies */
-enum { OWN, OTHERS, HEARS }; /* of the slot of the CTA that hears it; of those of others */
+static inline uint32_t free_bit(uint32_t cta)
+{
+    return 1 + cta;
+}
+static inline uint32_t open_bit(const TreeRing *r, uint32_t cta)
+{
+    return 1 + r->ctas + cta;
+}
+static inline uint32_t begun_bit(const TreeRing *r, uint32_t cta)
+{
+    return 1 + 2 * r->ctas + cta;
+}
+static inline uint32_t frees_bit(const TreeRing *r, uint32_t i)
+{
+    return begun_bit(r, r->ctas) + i;
+}
+/* What must be known of generation n - S where a fact of n is; of facts in front of frees_bit. */
+static inline uint64_t *needs_of(const TreeRing *r, uint32_t fact)
+{
+    return r->needs + fact * r->words;
+}
+static inline bool is_fence(const TreeRing *r, uint32_t bit)
+{
+    return (bit - r->base) & 1;
+}
+
+enum { THE_ONE, ALL_THREADS, KNOWERS }; /* of an agent: its elected thread, every thread of it */
 
 /* Agents and events, on some path. All uint8_t: sets like the others. */
 typedef struct Marks {
@@ -56,29 +83,21 @@ static inline Marks *marks(Generation g)
 {
     return (Marks *)g.w;
 }
-static inline Set unknown_of(Generation g, uint32_t agent, int kind)
+static inline Set unknown_of(Generation g, uint32_t agent, uint32_t rank, int kind)
 {
-    return g.w + g.r->at_unknown + (agent * g.r->kinds + (uint32_t)kind) * g.r->words;
+    return g.w + MARKS + ((agent * g.r->ctas + rank) * KNOWERS + (uint32_t)kind) * g.r->words;
 }
-static inline Set said_of(Generation g, uint32_t agent) /* what it did not know when it released */
+static inline Set said_of(Generation g, uint32_t i) /* what its agent did not know at the ring's i-th release */
 {
-    return g.w + g.r->at_said + agent * g.r->words;
+    return g.w + g.r->at_said + i * g.r->words;
 }
-static inline Set unheard_of(Generation g, uint32_t event, int slots) /* what who awaits the event does not hear of */
+static inline Set unheard_of(Generation g, uint32_t event, uint32_t cta) /* what who awaits the event there does not hear of */
 {
-    return g.w + g.r->at_unheard + (event * g.r->hears + (uint32_t)slots) * g.r->words;
+    return g.w + g.r->at_unheard + (event * g.r->ctas + cta) * g.r->words;
 }
-static inline Set part_of(Generation g, uint32_t event, int slots) /* .. by what some CTAs alone have been told: of all who said it */
+static inline Set part_of(Generation g, uint32_t i) /* what the ring's i-th sender did not know when it copied; SILENT: it has not */
 {
-    return g.w + g.r->at_part + (event * g.r->hears + (uint32_t)slots) * g.r->words;
-}
-static inline Pairs *untold_of(Generation g, uint32_t event, int slots) /* those whom nobody has told */
-{
-    return (Pairs *)(g.w + g.r->at_untold) + event * g.r->hears + slots;
-}
-static inline Pairs *unfreed_of(Generation g, uint32_t agent) /* .. that it has released the generation */
-{
-    return (Pairs *)(g.w + g.r->at_untold) + g.r->nevents * g.r->hears + agent;
+    return g.w + g.r->at_part + i * g.r->words;
 }
 /* Arrivals by CTA: FEW_MAX less the fewest, and the most. */
 static inline uint8_t *few_of(Generation g, uint32_t event)

@@ -12,7 +12,7 @@ typedef struct Check {
     bool failed;
     uint32_t without;
     bool brief;    /* with fewer slots than there are: walk() */
-    Set left[KINDS]; /* at hand */
+    Set left;      /* by CTA, by who knows: at hand */
     State **heads; /* by op: the record at the loop's head, from the last time */
     State *out;    /* of the repeat at hand: behind its breaks */
     uint32_t loops; /* around the op at hand */
@@ -37,6 +37,6 @@ void walk_older(Check *c, State *s, uint32_t a, AccessHow how, bool one); /* a g
 void walk_together(Check *c, State *s, uint32_t a);
 void walk_fence(Check *c, State *s, uint32_t a, bool one, uint32_t space);
 void walk_sources_older(Check *c, State *s, uint32_t ring);
-void walk_sources_over(Check *c, State *s, uint32_t ring, uint32_t a, bool one, const uint64_t *unheard);
+void walk_sources_over(Check *c, State *s, uint32_t ring, uint32_t a);
 
 #endif
