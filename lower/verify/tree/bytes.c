@@ -8,8 +8,7 @@
 
 typedef struct Bytes {
     const TreeFacts *f;
-    uint32_t bar, to; /* bytes that come to the CTA `to` */
-    uint32_t ring;
+    uint32_t ring, event, to; /* bytes that come to the CTA `to` for that event, from 1 */
     bool one;         /* .. from the agent of the CTA `from` alone, and nothing that is announced */
     uint32_t agent, from;
 } Bytes;
@@ -130,8 +129,7 @@ static void add_block(const Bytes *b, TreePoly *s, uint32_t block, uint32_t *at,
         } else if (end != i) {
             add_loop(b, s, i, next, at);
         } else {
-            const IrArg *bar = ir_find(op, IRK_BAR);
-            bool announces = op->op == IR_BAR_EXPECT || op->op == IR_BAR_ARRIVE_EXPECT, here = bar && bar->id == b->bar;
+            bool announces = op->op == IR_BAR_EXPECT || op->op == IR_BAR_ARRIVE_EXPECT, here = f->at[i].event == b->event && f->at[i].ring == b->ring + 1;
             if (here && announces && !b->one) add_announced(b, s, op);
             else if (here && ir_op_info((IrOpcode)op->op)->group == IRG_COPY && (!b->one || op->agent == b->agent + 1)) add_copy(b, s, op);
             ++*at;
@@ -139,10 +137,10 @@ static void add_block(const Bytes *b, TreePoly *s, uint32_t block, uint32_t *at,
     }
 }
 
-static bool bytes_of_event(const TreeFacts *f, uint32_t ring, uint32_t bar)
+static bool bytes_of_event(const TreeFacts *f, uint32_t ring, uint32_t event)
 {
     for (uint32_t to = 0; to < f->ctas; to++) {
-        Bytes b = {.f = f, .bar = bar, .to = to, .ring = ring};
+        Bytes b = {.f = f, .ring = ring, .event = event, .to = to};
         TreePoly s;
         uint32_t at = 0;
         tree_poly(&s, 0);
@@ -157,18 +155,16 @@ static bool bytes_of_event(const TreeFacts *f, uint32_t ring, uint32_t bar)
 bool tree_bytes(const TreeFacts *f, uint32_t ring)
 {
     bool all = true;
-    for (uint32_t e = 0; e < f->ring[ring].nevents && all; e++) {
-        uint32_t bar = f->ring[ring].event[e];
-        all = bytes_of_event(f, ring, bar);
+    for (uint32_t e = 1; e <= f->ring[ring].nevents && all; e++) {
+        all = bytes_of_event(f, ring, e);
         if (all || f->ctas == 1) continue;
         bool named = false;
         all = true;
         for (uint32_t k = 0; k < f->ring[ring].ops.n && all; k++) {
             uint32_t i = f->ring[ring].ops.v[k];
-            const IrArg *at = ir_find(tree_op(f, i), IRK_BAR);
-            bool names = ir_find(tree_op(f, i), IRK_RANK) && at && at->id == bar;
+            bool names = ir_find(tree_op(f, i), IRK_RANK) && f->at[i].event == e && f->at[i].ring == ring + 1;
             named |= names;
-            for (bool more = names && tree_turns(f, i, true); more; more = tree_turns(f, i, false)) all = all && bytes_of_event(f, ring, bar);
+            for (bool more = names && tree_turns(f, i, true); more; more = tree_turns(f, i, false)) all = all && bytes_of_event(f, ring, e);
         }
         all = all && named;
     }
@@ -207,6 +203,6 @@ bool tree_brings(const TreeFacts *f, uint32_t ring, uint32_t e, uint32_t agent, 
     uint32_t agents = f->k->roles.n;
     if (r->brings == NULL) r->brings = arena_array(f->a, uint8_t, r->nevents * agents * f->ctas * f->ctas);
     uint8_t *kept = &r->brings[((e * agents + agent) * f->ctas + from) * f->ctas + to];
-    if (*kept == NOT_ASKED) *kept = brings(&(Bytes){.f = f, .bar = r->event[e], .to = to, .ring = ring, .one = true, .agent = agent, .from = from}) ? YES : NO;
+    if (*kept == NOT_ASKED) *kept = brings(&(Bytes){.f = f, .ring = ring, .event = e + 1, .to = to, .one = true, .agent = agent, .from = from}) ? YES : NO;
     return *kept == YES;
 }

@@ -114,12 +114,10 @@ static void access(Check *c, State *s, const TreeAccess *x)
     Set knows = unknown(c, g, x);
     if (x->astray) fail(c, TREE_COUNT, x->ring, NULL, "which CTA is filled is not known");
     if (x->how != OF_EVENT) beside(c, g, x, knows);
-    bool comes = tree_comes(&c->f, x);
-    uint32_t e = comes ? c->f.event[x->event] : 0;
-    for (uint32_t a = 0; a < c->f.k->roles.n && comes; a++)
-        if (r->waits[a] & ~marks(g)->missed[a] & (1u << e)) fail(c, TREE_BYTES, x->ring, NULL, "bytes for an event that has been awaited");
+    for (uint32_t a = 0; a < c->f.k->roles.n && x->event; a++)
+        if (r->waits[a] & ~marks(g)->missed[a] & (1u << (x->event - 1))) fail(c, TREE_BYTES, x->ring, NULL, "bytes for an event that has been awaited");
     note(c, s, g, x);
-    if (!comes) return;
+    if (x->event == 0) return;
     Set part = part_of(g, x->sender);
     if (set_has(part, SILENT)) memcpy(part, knows, r->words * sizeof *part);
     else unite(g, part, knows);
@@ -224,7 +222,7 @@ static void know(Check *c, Generation g, const IrOp *op, uint32_t t)
 
 static void acquire(Check *c, State *s, const IrOp *op)
 {
-    uint32_t ring = ir_find(op, IRK_RING)->id, a = op->agent - 1u, later = 0;
+    uint32_t ring = c->f.at[c->at].ring - 1, a = op->agent - 1u, later = 0;
     const TreeRing *r = &c->f.ring[ring];
     state_own(&c->p, s, ring);
     Generation old = generation(&c->p, s, ring, r->slots - 1), last = generation(&c->p, s, ring, 0), g = last;
@@ -268,9 +266,9 @@ static const uint64_t *hears(Check *c, Generation g, uint32_t ring, uint32_t e, 
 
 static void await(Check *c, State *s, const IrOp *op)
 {
-    uint32_t bar = ir_find(op, IRK_BAR)->id, ring = c->f.k->bars.v[bar].ring - 1u, e = c->f.event[bar], a = op->agent - 1u;
+    uint32_t ring = c->f.at[c->at].ring - 1, e = c->f.at[c->at].event - 1, a = op->agent - 1u;
     Generation g = now(c, s, ring, a);
-    uint32_t want = c->f.k->bars.v[bar].count;
+    uint32_t want = c->f.k->bars.v[g.r->event[e]].count;
     bool all = true, one = tree_by_one(&c->f, op);
     for (uint32_t t = 0; t < c->f.ctas; t++) all = all && (uint32_t)(FEW_MAX - few_of(g, e)[t]) == want && most_of(g, e)[t] == want;
     if (!all) fail(c, TREE_PUBLISHED, ring, NULL, "awaited where it is not published on every path");
@@ -303,9 +301,9 @@ enum { ARRIVALS = FEW_MAX - 1 };
 
 static void publish(Check *c, State *s, const IrOp *op)
 {
-    uint32_t bar = ir_find(op, IRK_BAR)->id, ring = c->f.k->bars.v[bar].ring - 1u, e = c->f.event[bar], a = op->agent - 1u;
+    uint32_t ring = c->f.at[c->at].ring - 1, e = c->f.at[c->at].event - 1, a = op->agent - 1u;
     Generation g = now(c, s, ring, a);
-    uint32_t want = c->f.k->bars.v[bar].count;
+    uint32_t want = c->f.k->bars.v[g.r->event[e]].count;
     if (op->op == IR_BAR_EXPECT) {
         if (marks(g)->arrived[e] & bit(a)) fail(c, TREE_BYTES, ring, NULL, "bytes are announced behind the arrival");
         marks(g)->expects[e] |= bit(a);
@@ -328,51 +326,33 @@ static void publish(Check *c, State *s, const IrOp *op)
     marks(g)->expects[e] &= (uint8_t)~bit(a);
 }
 
-/* It has the generation still, or releases more of it. */
-static bool is_held(Generation g, uint32_t a, bool again)
-{
-    return (marks(g)->held | (again ? marks(g)->released : 0)) & bit(a);
-}
-
-/* The ring's i-th release is of that generation, too. */
-static void say(Check *c, Generation g, uint32_t ring, uint32_t i, bool again)
-{
-    const TreeRelease *x = &g.r->frees.v[i];
-    const uint64_t *known = unknown_of(g, x->agent, x->from, THE_ONE);
-    if (!is_held(g, x->agent, again)) return;
-    if (set_has(known, free_bit(x->from))) fail(c, TREE_BEGUN, ring, NULL, "released by who has not heard that the generation has begun");
-    unite(g, said_of(g, i), known);
-}
-
 static void release(Check *c, State *s, const IrOp *op)
 {
-    uint32_t ring = ir_find(op, IRK_RING)->id, a = op->agent - 1u, lag = c->f.k->rings.v[ring].lag, to[TREE_RANKS];
+    uint32_t ring = c->f.at[c->at].ring - 1, a = op->agent - 1u, lag = c->f.k->rings.v[ring].lag, to[TREE_RANKS];
     state_own(&c->p, s, ring);
-    Generation first = generation(&c->p, s, ring, 0), freed = generation(&c->p, s, ring, lag);
+    Generation first = generation(&c->p, s, ring, 0), g = generation(&c->p, s, ring, lag);
     if (marks(first)->done & bit(a)) fail(c, TREE_DONE, ring, NULL, "released by who is done with the generation");
     if (marks(first)->late & bit(a)) fail(c, TREE_THREADS, ring, NULL, "released where threads may not have passed a wait");
+    if (marks(g)->missed[a]) fail(c, TREE_PHASES, ring, NULL, "released by who has not awaited all its events");
     if (!tree_by_one(&c->f, op)) fail(c, TREE_THREADS, ring, NULL, "released by every thread");
     for (uint32_t b = 0; b < c->f.ctas; b++) to[b] = counts_at(c, ring, op, b);
-    for (uint32_t i = 0; i < first.r->frees.n; i++) {
-        const TreeRelease *x = &first.r->frees.v[i];
+    for (uint32_t i = 0; i < g.r->frees.n; i++) {
+        const TreeRelease *x = &g.r->frees.v[i];
         if (x->agent != a || !(to[x->from] >> x->to & 1)) continue;
-        if (set_has(unknown_of(first, a, x->from, THE_ONE), begun_bit(first.r, x->to))) fail(c, TREE_BEGUN, ring, NULL, "released towards where the generation may not have begun");
-        arrive(c, ring, ARRIVALS, freed_of(freed) + x->to, NULL);
-        set_drop(unknown_of(freed, a, x->from, THE_ONE), frees_bit(freed.r, i));
-        for (uint32_t back = lag; back < first.r->slots; back++) say(c, generation(&c->p, s, ring, back), ring, i, back == lag);
+        Set known = unknown_of(g, a, x->from, THE_ONE);
+        if (set_has(known, free_bit(x->from))) fail(c, TREE_BEGUN, ring, NULL, "released by who has not heard that the generation has begun");
+        if (set_has(unknown_of(first, a, x->from, THE_ONE), begun_bit(g.r, x->to))) fail(c, TREE_BEGUN, ring, NULL, "released towards where the generation may not have begun");
+        arrive(c, ring, ARRIVALS, freed_of(g) + x->to, NULL);
+        set_drop(known, frees_bit(g.r, i));
+        unite(g, said_of(g, i), known);
     }
-    for (uint32_t back = lag; back < first.r->slots; back++) {
-        Generation g = generation(&c->p, s, ring, back);
-        if (!is_held(g, a, back == lag)) continue;
-        if (marks(g)->missed[a]) fail(c, TREE_PHASES, ring, NULL, "released by who has not awaited all its events");
-        marks(g)->released |= bit(a);
-        marks(g)->held &= (uint8_t)~bit(a);
-    }
+    marks(g)->released |= bit(a);
+    marks(g)->held &= (uint8_t)~bit(a);
 }
 
 static void done(Check *c, State *s, const IrOp *op)
 {
-    uint32_t ring = ir_find(op, IRK_RING)->id, a = op->agent - 1u;
+    uint32_t ring = c->f.at[c->at].ring - 1, a = op->agent - 1u;
     Generation g = now(c, s, ring, a);
     marks(g)->done |= bit(a);
     marks(g)->busy &= (uint8_t)~bit(a);
@@ -382,8 +362,7 @@ static void done(Check *c, State *s, const IrOp *op)
 
 static void ring_op(Check *c, State *s, const IrOp *op)
 {
-    const IrArg *bar = ir_find(op, IRK_BAR);
-    bool event = bar && c->f.k->bars.v[bar->id].ring;
+    const TreeOp *at = &c->f.at[c->at];
     switch ((IrOpcode)op->op) {
     case IR_ACQUIRE: acquire(c, s, op); break;
     case IR_RELEASE: release(c, s, op); break;
@@ -393,13 +372,12 @@ static void ring_op(Check *c, State *s, const IrOp *op)
     case IR_BAR_ARRIVE:
     case IR_BAR_ARRIVE_EXPECT:
     case IR_TC_COMMIT:
-        if (event) publish(c, s, op);
+        if (at->event) publish(c, s, op);
         break;
     default: break;
     }
     if (op->op == IR_TC_COMMIT) walk_older(c, s, op->agent - 1u, BY_COMMIT, true);
-    if (op->op == IR_AWAIT && event && c->f.ring[c->f.k->bars.v[bar->id].ring - 1].commits[c->f.event[bar->id]])
-        walk_over(c, s, op->agent - 1u, BY_COMMIT, 0, true);
+    if (op->op == IR_AWAIT && c->f.ring[at->ring - 1].commits >> (at->event - 1) & 1) walk_over(c, s, op->agent - 1u, BY_COMMIT, 0, true);
 }
 
 static void step(Check *c, State *s, uint32_t i)

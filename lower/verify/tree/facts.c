@@ -106,12 +106,12 @@ static void add_readers(TreeFacts *f, uint32_t at)
 static void add(TreeFacts *f, uint32_t i, uint32_t rank, IrKey key, AccessHow how, bool write, int64_t size)
 {
     const IrOp *op = tree_op(f, i);
-    const IrArg *object = ir_find(op, key), *bar = ir_find(op, IRK_BAR), *rop = write ? ir_find(op, IRK_ROP) : NULL;
+    const IrArg *object = ir_find(op, key), *rop = write ? ir_find(op, IRK_ROP) : NULL;
     const IrArg *turn = object ? ir_part(op, object, IRK_SLOT) : NULL;
     if (turn == NULL || turn->kind != IRA_TURN) return; /* of no ring */
     TreeAccess x = {.op = i, .ring = turn->id, .buf = object->id, .agent = (uint8_t)(op->agent - 1), .rank = (uint8_t)rank, .how = (uint8_t)how, .write = write};
     x.one = tree_by_one(f, op);
-    x.event = bar ? bar->id : 0;
+    if (how == TO_EVENT && f->at[i].ring == x.ring + 1) x.event = f->at[i].event;
     uint32_t words, set = 1u << rank;
     if (rop && reduction_commutes(ir_words(IRK_ROP, &words)[rop->id])) x.adds = (uint8_t)(rop->id + 1);
     place(f, &x, op, object, ir_find(op, IRK_BYTES), size);
@@ -130,9 +130,9 @@ static void add(TreeFacts *f, uint32_t i, uint32_t rank, IrKey key, AccessHow ho
 static void add_await(TreeFacts *f, uint32_t i, uint32_t rank)
 {
     const IrOp *op = tree_op(f, i);
-    uint32_t bar = ir_find(op, IRK_BAR)->id, ring = f->k->bars.v[bar].ring;
-    if (ring == 0 || !(f->ring[ring - 1].remote >> f->event[bar] & 1)) return;
-    TreeAccess x = {.op = i, .ring = ring - 1, .buf = UINT32_MAX, .agent = (uint8_t)(op->agent - 1), .rank = (uint8_t)rank, .at = (uint8_t)rank, .how = OF_EVENT, .one = tree_by_one(f, op)};
+    const TreeOp *at = &f->at[i];
+    if (at->event == 0 || !(f->ring[at->ring - 1].remote >> (at->event - 1) & 1)) return;
+    TreeAccess x = {.op = i, .ring = at->ring - 1, .buf = UINT32_MAX, .agent = (uint8_t)(op->agent - 1), .rank = (uint8_t)rank, .at = (uint8_t)rank, .how = OF_EVENT, .one = tree_by_one(f, op)};
     TreePoly none;
     tree_poly(&none, 0);
     tree_place(f, &x, &none, &none);
@@ -216,39 +216,51 @@ static void name_ring(TreeFacts *f, uint32_t i, uint32_t ring)
     if (tree_op(f, i)->op == IR_ACQUIRE) vec_push(f->a, &r->begun, i);
 }
 
-static void use_ring(TreeFacts *f, uint32_t i)
+static void use_ring(TreeFacts *f, uint32_t i, uint32_t ring)
+{
+    const IrOp *op = tree_op(f, i);
+    TreeRing *r = &f->ring[ring];
+    name_ring(f, i, ring);
+    if (op->agent == 0) return; /* all that need it */
+    uint32_t a = op->agent - 1u;
+    r->used[a] = true;
+    if (op->op == IR_ACQUIRE) r->begins[a] = true;
+    if (op->op == IR_RELEASE) r->releases[a] = true;
+    if (op->op == IR_RELEASE && ir_find(op, IRK_RANK)) r->remote |= REMOTE_FREE;
+    if (op->op == IR_AWAIT) r->waits[a] |= (uint8_t)(1u << (f->at[i].event - 1));
+}
+
+static void use_event(TreeFacts *f, uint32_t i, uint32_t bar)
+{
+    const IrOp *op = tree_op(f, i);
+    TreeOp *at = &f->at[i];
+    at->ring = f->k->bars.v[bar].ring;
+    if (at->ring == 0) return;
+    TreeRing *r = &f->ring[at->ring - 1];
+    while (at->event == 0 || r->event[at->event - 1] != bar) at->event++;
+    name_ring(f, i, at->ring - 1);
+    if (ir_op_info(op->op)->group == IRG_BARRIER && ir_find(op, IRK_RANK)) r->remote |= 1u << (at->event - 1);
+    if (op->op == IR_TC_COMMIT) r->commits |= 1u << (at->event - 1);
+}
+
+static void use_rings(TreeFacts *f, uint32_t i)
 {
     const IrOp *op = tree_op(f, i);
     for (uint32_t n = 0; n < op->nargs; n++) {
         const IrArg *arg = &op->args[n];
-        if (arg->key == IRK_BAR && f->k->bars.v[arg->id].ring) {
-            TreeRing *r = &f->ring[f->k->bars.v[arg->id].ring - 1];
-            name_ring(f, i, f->k->bars.v[arg->id].ring - 1);
-            bool far = ir_op_info(op->op)->group == IRG_BARRIER && (ir_find(op, IRK_RANK) || ir_find(op, IRK_MASK));
-            if (far) r->remote |= 1u << f->event[arg->id];
-            r->commits[f->event[arg->id]] |= op->op == IR_TC_COMMIT;
-        }
-        if (arg->kind != IRA_RING && arg->kind != IRA_TURN) continue;
-        if (arg->id >= f->k->rings.n || op->agent > TREE_AGENTS) {
+        bool ring = arg->kind == IRA_RING || arg->kind == IRA_TURN;
+        if (arg->key == IRK_BAR) use_event(f, i, arg->id);
+        if (ring && (arg->id >= f->k->rings.n || op->agent > TREE_AGENTS)) {
             tree_wrong(f, i, "a ring that is not there");
             return;
         }
-        name_ring(f, i, arg->id);
-        if (op->agent == 0) continue; /* all that need it */
-        TreeRing *r = &f->ring[arg->id];
-        r->used[op->agent - 1] = true;
-        r->begins[op->agent - 1] |= op->op == IR_ACQUIRE;
-        r->releases[op->agent - 1] |= op->op == IR_RELEASE;
-        bool far = ir_find(op, IRK_RANK) || ir_find(op, IRK_MASK);
-        if (far && op->op == IR_RELEASE) r->remote |= REMOTE_FREE;
-        const IrArg *bar = op->op == IR_AWAIT ? ir_find(op, IRK_BAR) : NULL;
-        if (bar) r->waits[op->agent - 1] |= (uint8_t)(1u << f->event[bar->id]);
+        if (arg->kind == IRA_RING) f->at[i].ring = arg->id + 1;
+        if (ring) use_ring(f, i, arg->id);
     }
 }
 
 static void events(TreeFacts *f)
 {
-    f->event = arena_array(f->a, uint8_t, f->k->bars.n);
     for (uint32_t b = 0; b < f->k->bars.n; b++) {
         uint32_t ring = f->k->bars.v[b].ring;
         if (ring == 0 || ring > f->k->rings.n) continue;
@@ -257,7 +269,6 @@ static void events(TreeFacts *f)
             tree_wrong(f, 0, "a ring with too many events");
             return;
         }
-        f->event[b] = (uint8_t)r->nevents;
         r->event[r->nevents++] = b;
     }
 }
@@ -305,14 +316,14 @@ static uint64_t *sets(TreeFacts *f, const TreeRing *r, uint32_t n)
 
 static uint32_t sender_of(TreeFacts *f, TreeRing *r, const TreeAccess *a)
 {
-    TreeSender x = {f->event[a->event], a->agent, a->rank};
+    TreeSender x = {(uint8_t)(a->event - 1), a->agent, a->rank};
     for (uint32_t i = 0; i < r->senders.n; i++)
         if (memcmp(&r->senders.v[i], &x, sizeof x) == 0) return i;
     vec_push(f->a, &r->senders, x);
     return r->senders.n - 1;
 }
 
-static void add_to_sets(TreeRing *r, const TreeFacts *f, const TreeAccess *x)
+static void add_to_sets(TreeRing *r, const TreeAccess *x)
 {
     uint32_t over = x->over, fence = over + 1, by = (x->agent * r->ctas + x->rank) * r->words;
     uint64_t *needs = needs_of(r, x->how == OF_EVENT ? open_bit(r, x->at) : free_bit(x->at));
@@ -324,7 +335,7 @@ static void add_to_sets(TreeRing *r, const TreeFacts *f, const TreeAccess *x)
     if (!is_copy(x)) set_add(r->own + by, over);
     if (x->how != TO_EVENT) set_add(r->own_fences[0] + by, fence);
     if (x->how != TO_EVENT && x->one) set_add(r->own_fences[1] + by, fence);
-    if (tree_comes(f, x)) set_add(r->bound + (f->event[x->event] * r->ctas + x->at) * r->words, over);
+    if (x->event) set_add(r->bound + ((x->event - 1) * r->ctas + x->at) * r->words, over);
 }
 
 /* What of its accesses is asked for as sets, and where what stands in the record of one of its generations. */
@@ -344,8 +355,8 @@ static void lay_out(TreeFacts *f, uint32_t ring)
     }
     for (uint32_t i = 0; i < r->access.n; i++) {
         TreeAccess *x = &f->access.v[r->access.v[i]];
-        add_to_sets(r, f, x);
-        if (tree_comes(f, x)) x->sender = sender_of(f, r, x);
+        add_to_sets(r, x);
+        if (x->event) x->sender = sender_of(f, r, x);
         if (x->how != BY_GROUP && x->how != BY_COMMIT && x->how != TO_PEER) continue;
         if (out[x->number] == 0) {
             vec_push(f->a, &r->outs, x->number);
@@ -367,7 +378,7 @@ bool tree_facts(Arena *a, const IrKernel *k, TreeFacts *f)
     if (f->wrong == NULL) index_ops(f);
     if (f->wrong == NULL) tree_values(f);
     if (f->wrong == NULL) events(f);
-    for (uint32_t i = f->at[0].next; i < f->tree->ops.n && f->wrong == NULL; i = f->at[i + 1].next) use_ring(f, i);
+    for (uint32_t i = f->at[0].next; i < f->tree->ops.n && f->wrong == NULL; i = f->at[i + 1].next) use_rings(f, i);
     for (uint32_t i = 0; i < f->tree->ops.n && f->wrong == NULL; i++) {
         f->at[i].first = f->access.n;
         tree_form(f, i);

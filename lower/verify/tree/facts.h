@@ -50,8 +50,8 @@ typedef struct TreeAccess { /* by an agent of one CTA, of the slot of one */
     bool write, one; /* one: by the elected thread */
     bool generic;    /* what it writes copies see behind a fence alone */
     bool astray;     /* to which CTA is not known */
-    uint32_t event;  /* TO_EVENT, TO_PEER: IrBar */
-    uint32_t sender; /* TO_EVENT: among those of its ring, where it completes an event of that */
+    uint32_t event;  /* of its ring, that it completes: from 1 */
+    uint32_t sender; /* .. among those of the ring */
     uint8_t adds;    /* a reduction that commutes: IrReduce, from 1; those of one kind may come in any order */
     bool lost;  /* where it lies is not known */
     bool whole; /* anywhere in the slot; otherwise from `from` on, below `to` */
@@ -76,7 +76,7 @@ typedef struct TreeRing {
     bool begins[TREE_AGENTS], releases[TREE_AGENTS];
     uint8_t waits[TREE_AGENTS]; /* bits of events */
     uint32_t event[TREE_EVENTS]; /* IrBar */
-    bool commits[TREE_EVENTS];   /* of the tensor core arrive there */
+    uint32_t commits;  /* bits of events at which those of the tensor core arrive */
     uint32_t nevents;
     uint32_t remote;   /* bits of events at which other CTAs arrive; REMOTE_FREE: of the free barrier */
     bool has_copies; /* something of it is asynchronous */
@@ -104,6 +104,7 @@ enum { REMOTE_FREE = 1u << TREE_EVENTS };
 
 typedef struct TreeOp {
     uint32_t first;       /* its first access; those of the next op begin at that one's */
+    uint32_t ring, event; /* it is done to that ring; an event of it; from 1 */
     uint32_t next;        /* itself, or the first behind it that is no scalar; those have nothing to do with rings */
     uint32_t around, end; /* the op that opens the block around it, from 1; of what opens a block, its `end` or `else` */
     uint8_t agent;        /* the agent that has it, or a block around it; 0: all */
@@ -123,7 +124,6 @@ typedef struct TreeFacts {
     TreeRing *ring;
     uint32_t words;   /* of a ring's set, at most */
     uint64_t **meets; /* by access: of those of its ring that were asked for, that they meet (the bit behind): places.c */
-    uint8_t *event;   /* by IrBar: number among the events of its ring */
     uint32_t *defined, *in_init; /* by value: its op in the tree, in init, from 1; 0: elsewhere */
     uint8_t sync[NAMED_BARRIERS]; /* by named barrier: the agent whose threads come together there */
     uint8_t *owner;   /* by variable: the agent that has it, 0: all */
@@ -137,6 +137,10 @@ typedef struct TreeFacts {
     uint32_t wrong_op;
 } TreeFacts;
 
+static inline const IrOp *tree_op(const TreeFacts *f, uint32_t i)
+{
+    return &f->tree->ops.v[i];
+}
 static inline uint8_t bit(uint32_t agent) /* sets of agents */
 {
     return (uint8_t)(1u << agent);
@@ -183,10 +187,6 @@ static inline const TreeAccess *tree_out(const TreeFacts *f, const TreeRing *r, 
 {
     return &f->access.v[r->now[r->outs.v[out]]];
 }
-static inline bool tree_comes(const TreeFacts *f, const TreeAccess *x) /* with an event of its ring */
-{
-    return x->how == TO_EVENT && f->k->bars.v[x->event].ring == x->ring + 1;
-}
 void tree_numbers(TreeFacts *f, TreeRing *r); /* numbers.c: those of the ring's accesses */
 /* The walk comes to that op, which stands in no block: accesses in it have their numbers. From access `from` on; returns the first one behind. */
 uint32_t tree_now(TreeFacts *f, uint32_t op, uint32_t from);
@@ -194,10 +194,6 @@ uint32_t tree_now(TreeFacts *f, uint32_t op, uint32_t from);
 bool tree_facts(Arena *a, const IrKernel *k, TreeFacts *f); /* false: f->wrong */
 COLD void tree_wrong(TreeFacts *f, uint32_t op, const char *what); /* the first is told */
 void tree_form(TreeFacts *f, uint32_t op); /* form.c */
-static inline const IrOp *tree_op(const TreeFacts *f, uint32_t i)
-{
-    return &f->tree->ops.v[i];
-}
 
 /* ---- values.c: values and polynomials, in the CTA of that rank; rank `ctas`: in any ---- */
 typedef enum TreeWhen { WHEN_NEVER, WHEN_ALWAYS, WHEN_OPEN, WHENS } TreeWhen;
