@@ -144,7 +144,7 @@ typedef struct Verifier {
     EventId *tensor_alloc, *tensor_free; /* by rank; 0: none */
     VEC(Access) accesses;
     VEC(Place) places; /* of a finished graph */
-    VEC(Transfer) transfers;
+    VEC(Access) transfers; /* to global memory */
     Asked **asked_of;    /* by op: judge/always.c, of all runs */
     struct Polys *polys; /* values/polys.c; NULL: not asked for */
     VEC(Cell) cells;
@@ -153,7 +153,6 @@ typedef struct Verifier {
     VEC(Draw) draws;
     VEC(Bound) bounds;
     VEC(SyncPoint) syncs;
-    VEC(EventId) global_fences;
     Acts *acts; /* by rank and role, by number */
     uint32_t sync_ids[16]; /* role + 1 that uses it, UINT32_MAX: the CTA; 0: nobody yet */
     uint32_t runs, events_max;

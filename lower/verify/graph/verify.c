@@ -413,7 +413,6 @@ void verify_clear(Verifier *v)
     CLEAR(v->draws);
     CLEAR(v->bounds);
     CLEAR(v->syncs);
-    CLEAR(v->global_fences);
 }
 
 static void certify_phases(Verifier *v)

@@ -130,23 +130,23 @@ static const Commit *commit_behind(const Verifier *v, EventId start, bool tensor
 
 /* Operations of the tensor core arrive with the commit in their CTA, others where its first one does. Of a pair either CTA's
  * barrier tells of both. */
-void find_ends(Verifier *v)
+static void find_ends_of(const Verifier *v, Access *all, uint32_t n)
 {
-    for (uint32_t i = 0; i < v->accesses.n; i++) {
-        Access *a = &v->accesses.v[i];
+    for (uint32_t i = 0; i < n; i++) {
+        Access *a = &all[i];
         bool tensor = by_tensor_core(v, a);
         const Commit *c = a->async && a->phase == NULL ? commit_behind(v, a->start, tensor) : NULL;
         if (c == NULL) continue;
         a->group = !tensor;
-        if (!tensor && a->end == 0) a->end = c->read;
+        if (!tensor && a->end == 0) a->end = a->tensors ? c->full : c->read;
         if (!tensor) continue;
         a->phase = c->phase[a->at.rank] ? c->phase[a->at.rank] : c->phase[v->nranks];
         if (v->k->pair && a->phase != c->phase[a->at.rank ^ 1]) a->also = c->phase[a->at.rank ^ 1];
     }
-    for (uint32_t i = 0; i < v->transfers.n; i++) {
-        Transfer *x = &v->transfers.v[i];
-        const Commit *c = x->site.write ? commit_behind(v, x->start, false) : NULL;
-        x->group = c != NULL;
-        if (c) x->full = c->full;
-    }
+}
+
+void find_ends(Verifier *v)
+{
+    find_ends_of(v, v->accesses.v, v->accesses.n);
+    find_ends_of(v, v->transfers.v, v->transfers.n);
 }
