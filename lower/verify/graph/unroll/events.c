@@ -28,7 +28,8 @@ void verify_clock_join(const Verifier *v, uint32_t *clock, const uint32_t *other
         if (other[i] > clock[i]) clock[i] = other[i];
 }
 
-enum { EVENT_WORK = 4 /* as many steps of a run take as long */, EVENTS_MAX = 200000 /* of a run: bounds its memory */ };
+enum { EVENT_WORK = 4 }; /* as many steps of a run take as long */
+enum { EVENTS_MAX = 200000, EVENTS_EACH = 32 }; /* of a run, and more for each op: bounds its memory */
 
 EventId event_new(Verifier *v, uint32_t op)
 {
@@ -45,7 +46,7 @@ EventId event_new(Verifier *v, uint32_t op)
         e->pass = fr->pass;
         e->turn = (uint32_t)fr->at;
     }
-    if (v->events.n > EVENTS_MAX) verify_spent(v);
+    if (v->events.n > EVENTS_MAX + EVENTS_EACH * v->nops) verify_spent(v);
     else verify_spend(v, EVENT_WORK);
     t->last = v->events.n;
     t->burst = 0;
