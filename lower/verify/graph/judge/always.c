@@ -20,7 +20,7 @@
 /* The next loop around it, from number i on, that the runs don't pass in full. */
 static uint32_t next_open(const Verifier *v, const Site *t, uint32_t i)
 {
-    while (i < t->naround && loop_fixed(v->ops[t->around[i].op])) i++;
+    while (i < t->naround && loop_fixed(v, t->around[i].op)) i++;
     return i;
 }
 
@@ -47,7 +47,7 @@ static bool same_numbers(const Verifier *v, const Site *a, const Site *b)
 {
     if (a->op != b->op || a->rank != b->rank || a->write != b->write || a->naround != b->naround) return false;
     for (uint32_t i = 0; i < a->naround; i++)
-        if (a->around[i].op != b->around[i].op || (loop_fixed(v->ops[a->around[i].op]) && a->around[i].at != b->around[i].at))
+        if (a->around[i].op != b->around[i].op || (loop_fixed(v, a->around[i].op) && a->around[i].at != b->around[i].at))
             return false;
     return true;
 }

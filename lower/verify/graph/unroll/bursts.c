@@ -49,7 +49,7 @@ Site site_here(Verifier *v, uint32_t op, bool write)
         const Frame *fr = &t->frames[i];
         if (v->ops[fr->op]->op == IR_IF) continue;
         if (!fr->burst) all[s.naround++] = (TurnAt){fr->op, fr->at};
-        else s.vague |= !loop_fixed(v->ops[fr->op]);
+        else s.vague |= !loop_fixed(v, fr->op);
     }
     s.around = all;
     return s;

@@ -8,6 +8,7 @@
 typedef struct Frame {
     uint32_t op;
     int64_t at, past; /* unrolled: this turn, and the first one that is none; repeat: this turn alone */
+    int64_t left_out; /* so many turns are in the middle */
     bool burst;       /* a loop over copies: its body is passed once */
     Form first, end;  /* its bounds */
     Form turns;       /* as many as lie between */
