@@ -24,7 +24,6 @@ typedef struct Turns { /* of a loop whose trip count is chosen, or made from wha
     int64_t most, now; /* in the runs that are over; in this one */
     int64_t upper;     /* no launch has more */
     int64_t left;      /* a repeat was left after so many because it was chosen so: more may be possible */
-    uint32_t ranks;    /* where it was looked at, one bit each */
 } Turns;
 typedef struct Unlike { /* turns of a loop that conditions on its index tell apart: the first and last ones, by remainders */
     uint32_t front, end;

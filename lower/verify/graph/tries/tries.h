@@ -51,8 +51,7 @@ bool nests_own(const Verifier *v, Form of); /* a trip count that is made from va
 void compare_prepare(Verifier *v); /* what is held open, and ring, so that the runs tell of the rest */
 
 /* ---- open.c ---- */
-Form open_form(Verifier *v, uint32_t op); /* the form that stands for an op that is held open, where v->now is */
-Form open_count(Verifier *v, uint32_t loop); /* how many turns it has, without what was chosen; 0: not known */
+Form open_index(Verifier *v, uint32_t loop, Form turn); /* of v->now, which is in that turn, without what was chosen; 0: not known */
 
 /* ---- rounds.c ---- */
 void rounds_prepare(Verifier *v); /* and what something is made from; variables count as if they were one more in each turn */

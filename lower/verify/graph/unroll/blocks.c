@@ -19,7 +19,7 @@ static void set_index(Verifier *v, const Frame *fr)
     if (op->dst == 0) return;
     int64_t middle = v->front + (fr->past - v->front - v->end) / 2;
     Form at = form_add(&v->f, fr->first, 1, form_const(&v->f, fr->at < middle ? fr->at : fr->at + fr->left_out));
-    v->now->value[op->dst - 1] = (Value){at, v->chosen[fr->op]}; /* if it is not chosen each run has all turns */
+    v->now->value[op->dst - 1] = (Value){at, v->chosen[fr->op] ? open_index(v, fr->op, at) : at}; /* if it is not chosen each run has all turns */
 }
 
 /* Nothing of the time before is kept when the block is entered again, */
@@ -219,7 +219,7 @@ static void step_break(Verifier *v, uint32_t op, const Body *b)
 {
     Thread *t = v->now;
     Frame *fr = &t->frames[t->depth - 1];
-    Form whole = run_whole(v, ir_find(v->ops[op], IRK_COND)), x = form_simplify(&v->f, whole);
+    Form whole = run_whole(v, ir_find(v->ops[op], IRK_COND)).x, x = form_simplify(&v->f, whole);
     int64_t k, turns;
     uint32_t atom = 0;
     bool truth = false, known = form_is_const(&v->f, x, &k), one = plain(v, known ? whole : x, &atom, &truth);

@@ -145,7 +145,7 @@ void burst_enter(Verifier *v, uint32_t op, Form first, Form end)
                                          .lo = form_data(f, first)->lo,
                                          .hi = below == INT64_MAX || below == INT64_MIN ? below : below - 1});
     fr->index = form_data(f, index)->t[0].atom;
-    t->value[v->ops[op]->dst - 1] = (Value){index, false};
+    t->value[v->ops[op]->dst - 1] = value_of(index);
     Form up = form_add(f, index, -1, first), down = form_add(f, form_add(f, end, -1, index), -1, one);
     if (up) vec_push(v->arena, &f->facts, up);
     if (down) vec_push(v->arena, &f->facts, down);

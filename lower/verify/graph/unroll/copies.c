@@ -318,7 +318,7 @@ static bool in_box(Verifier *v, Copy *c)
 static bool ask(Verifier *v, Copy *c)
 {
     if (!run_happens(v, c->op)) return false;
-    c->value.x = run_answer(v, IR_I64, c->op, -1, INT32_MAX);
+    c->value = value_of(run_answer(v, IR_I64, c->op, -1, INT32_MAX));
     repeat_draw(v, c->op, c->value.x, 0);
     return !v->failed;
 }

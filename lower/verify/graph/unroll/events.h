@@ -11,9 +11,17 @@
 #include "lower/verify/graph/values/forms.h"
 
 typedef struct Value {
-    Form x;       /* 0: not worked out */
-    bool by_trip; /* it depends on chosen trip counts */
+    Form x;     /* in this run; 0: not worked out */
+    Form plain; /* without what was chosen for trip counts: x where that does not enter; 0: not known */
 } Value;
+static inline Value value_of(Form x) /* nothing chosen enters */
+{
+    return (Value){x, x};
+}
+static inline bool value_by_trip(Value a)
+{
+    return a.x != a.plain;
+}
 typedef struct Event {
     uint32_t thread, pos; /* pos: 1 for the thread's first */
     uint32_t op;

@@ -44,7 +44,6 @@ typedef struct Thread {
     uint32_t slot; /* WAITS_PHASE */
     uint32_t at[MEETINGS]; /* number of the SyncPoint where it has arrived and for which it has not waited, + 1 */
     Value *value;  /* by value */
-    Form *loaded;  /* by value that an op brings from elsewhere: before anything was chosen for it */
     Value *vars;
     Frame *frames;
     uint32_t depth;

@@ -35,7 +35,7 @@ typedef enum FormAtomKind {
     ATOM_EQ0,   /* pred: form a is 0 */
     ATOM_PROD,  /* pred atom a times atom b, a < b; sub: how many preds in all stand in front */
     ATOM_SEL,   /* a ? b : c, not taken apart */
-    ATOM_OPEN   /* index of a loop from b below c in turn a, in what is held open: tries/open.c; sub 1: of loop op a, in any turn */
+    ATOM_OPEN   /* index of a loop from b below c in turn a, in what is held open: tries/open.c */
 } FormAtomKind;
 typedef struct FormAtom {
     uint8_t kind, sub, type;
