@@ -13,11 +13,11 @@ many() { # status, what is said, program, n
     sh "$root/bench/growth.sh" source "$3" "$4" >"$3.tile" || fail "no program $3"
     compiles "$1" "$2" "$3.tile"
 }
-for program in pairs piped_pairs loop_pairs loop_stores ifs piped_ifs loops nest peers threads waits; do many 0 '' $program $n; done
-many 0 '' pairs 20000
+for program in pairs piped_pairs loop_pairs loop_stores ifs piped_ifs loops nest peers threads; do many 0 '' $program $n; done
+for program in pairs waits roles; do many 0 '' $program 20000; done
 # Tiles of pipelines in sequence lie in the same slots; those of one pipeline find no room.
 for program in pipelines across; do many 0 '' $program 1500; done
-for program in piped_loops piped_tiles roles; do many 0 '' $program 700; done
+for program in piped_loops piped_tiles; do many 0 '' $program 700; done
 many 1 'E0901' piped_tiles $n
 
 # Constant trip counts are no harder than others.

@@ -159,8 +159,14 @@ const char *domain_text(Domain *d, Arena *a, Poly p)
     Lx x;
     Text t;
     if (!put_poly(&(Out){d, a, &pool, true, LX_STEPS}, poly_now(d, p), &x)) return "(too large to follow)";
-    const char **names = arena_array(a, const char *, d->natoms + 1);
-    for (Atom i = 1; i <= d->natoms; i++) names[i] = atom_info(d, i)->name ? atom_info(d, i)->name : "?";
+    const char **names = arena_array(a, const char *, pool.nodes.n);
+    for (uint32_t i = 0; i < pool.nodes.n; i++) { /* each symbol by the number of its node */
+        LxNode *n = &pool.nodes.v[i];
+        if (n->op != LX_SYM) continue;
+        names[i] = atom_info(d, (Atom)n->k)->name;
+        if (names[i] == NULL) names[i] = "?";
+        n->k = i;
+    }
     text_init(&t, a->mem);
     lx_print(&t, &pool, x, names);
     const char *text = arena_strdup(a, t.s, t.n);

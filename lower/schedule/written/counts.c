@@ -4,6 +4,8 @@
  * block that has most stands for all (the verifier proves that the others agree). What stands in both branches of an `if`
  * counts once. All of it is counted for each rank; the CTAs that wait for the barrier have to agree.
  */
+#include <stdlib.h>
+
 #include "lower/schedule/written/sync.h"
 
 enum { CORRESPOND_FUEL = 512 };
@@ -63,7 +65,7 @@ void counts_commit(Lower *L, uint32_t bar, Opnd slot, bool first, const Sx *peer
 
 /* ---- a turn ---- */
 
-typedef struct Turn { /* notes of one barrier, role, block and slot */
+typedef struct Turn { /* notes of one barrier, side and role; or of one block and slot of those */
     const Note **v;
     uint32_t n;
 } Turn;
@@ -97,27 +99,65 @@ static uint32_t in_branches(const Turn *t, uint32_t from, uint32_t to, uint32_t 
     return sum;
 }
 
+static int order_of(uint32_t a, uint32_t b)
+{
+    return a < b ? -1 : a > b;
+}
+
+/* Those of one barrier, side and role stand together, and of these those of one turn, in the order of the program. */
+static int by_turn(const void *x, const void *y)
+{
+    const Note *a = *(const Note *const *)x, *b = *(const Note *const *)y;
+    int order = order_of(a->bar, b->bar);
+    if (order == 0) order = order_of(a->wait, b->wait);
+    if (order == 0) order = order_of(a->role, b->role);
+    if (order == 0) order = order_of(a->block, b->block);
+    if (order == 0) order = order_of(a->slot.v, b->slot.v);
+    if (order == 0) order = a->slot.k < b->slot.k ? -1 : a->slot.k > b->slot.k;
+    return order ? order : a < b ? -1 : a > b;
+}
+
 static bool one_turn(const Note *a, const Note *b)
 {
-    return a->bar == b->bar && a->wait == b->wait && a->role == b->role && a->block == b->block &&
-           a->slot.v == b->slot.v && a->slot.k == b->slot.k;
+    return a->block == b->block && a->slot.v == b->slot.v && a->slot.k == b->slot.k;
+}
+
+static void sort_notes(Lower *L)
+{
+    Sync *s = L->sync;
+    s->sorted = arena_array(L->a, const Note *, s->notes.n);
+    for (uint32_t i = 0; i < s->notes.n; i++) s->sorted[i] = &s->notes.v[i];
+    if (s->notes.n) qsort(s->sorted, s->notes.n, sizeof *s->sorted, by_turn);
+}
+
+/* How many stand in front of those of a role at a barrier. */
+static uint32_t notes_before(const Sync *s, uint32_t bar, bool wait, uint32_t role)
+{
+    uint32_t first = 0, end = s->notes.n;
+    while (first < end) {
+        uint32_t middle = first + (end - first) / 2;
+        const Note *x = s->sorted[middle];
+        int order = order_of(x->bar, bar);
+        if (order == 0) order = order_of(x->wait, wait);
+        if (order == 0) order = order_of(x->role, role);
+        if (order < 0) first = middle + 1;
+        else end = middle;
+    }
+    return first;
+}
+
+static Turn notes_of(const Sync *s, uint32_t bar, bool wait, uint32_t role)
+{
+    uint32_t first = notes_before(s, bar, wait, role);
+    return (Turn){s->sorted + first, notes_before(s, bar, wait, role + 1) - first};
 }
 
 static uint32_t most(Lower *L, uint32_t bar, bool wait, uint32_t role, int rank)
 {
-    const Sync *s = L->sync;
     uint32_t best = 0;
-    Turn t = {NULL, 0};
-    for (uint32_t i = 0; i < s->notes.n; i++) {
-        const Note *x = &s->notes.v[i];
-        if (x->bar != bar || x->wait != wait || x->role != role) continue;
-        bool first = true;
-        for (uint32_t j = 0; j < i && first; j++) first = !one_turn(x, &s->notes.v[j]);
-        if (!first) continue;
-        if (t.v == NULL) t.v = arena_array(L->a, const Note *, s->notes.n);
-        t.n = 0;
-        for (uint32_t j = i; j < s->notes.n; j++)
-            if (one_turn(x, &s->notes.v[j])) t.v[t.n++] = &s->notes.v[j];
+    Turn all = notes_of(L->sync, bar, wait, role), t = {all.v, 0};
+    for (const Note **end = all.v + all.n; t.v < end; t.v += t.n) {
+        for (t.n = 1; t.v + t.n < end && one_turn(t.v[0], t.v[t.n]);) t.n++;
         uint32_t n = in_branches(&t, 0, t.n, 0, rank);
         if (n > best) best = n;
     }
@@ -245,15 +285,14 @@ static void check_conditions(Lower *L, const Note *n)
 {
     const Sync *s = L->sync;
     for (uint32_t role = 0; role <= s->role; role++) {
+        Turn others = notes_of(s, n->bar, !n->wait, role);
         const Note *first = NULL;
-        bool met = false;
-        for (uint32_t i = 0; i < s->notes.n && !met; i++) {
-            const Note *x = &s->notes.v[i];
-            if (x->bar != n->bar || x->wait == n->wait || x->role != role) continue;
-            if (first == NULL) first = x;
-            met = same_conditions(n, x);
+        bool met = others.n == 0;
+        for (uint32_t i = 0; i < others.n && !met; i++) {
+            if (first == NULL || others.v[i] < first) first = others.v[i];
+            met = same_conditions(n, others.v[i]);
         }
-        if (first == NULL || met) continue;
+        if (met) continue;
         uint32_t from = 0;
         const Around *x = unfollowed(n, &from);
         if (x == NULL) return; /* the other one's condition, reported there */
@@ -268,6 +307,7 @@ static void check_conditions(Lower *L, const Note *n)
 
 void counts_set(Lower *L)
 {
+    sort_notes(L);
     for (uint32_t i = 0; i < L->k->barriers.n; i++) L->ir->bars.v[i].count = count_of(L, i);
     for (uint32_t i = 0; L->sync->many && i < L->sync->notes.n; i++) check_conditions(L, &L->sync->notes.v[i]);
 }

@@ -26,10 +26,23 @@ static bool meet_in_turns(Lower *L, const TensorAccess *store, const TensorAcces
     return !accesses_apart(L, &a, &b, APART_TURNS, NULL);
 }
 
-/* A wait after the store in each turn of a loop around it, or in front of the other one; within the n-th loop, which is around both. */
-static bool waited_for(const Sync *s, const Planned *store, uint32_t at_store, const Planned *then, uint32_t at_then, uint32_t n)
+/* The first wait behind so many moves. */
+static uint32_t waits_from(const Sync *s, uint32_t moves)
 {
-    for (uint32_t i = 0; i < s->waits.n; i++) {
+    uint32_t first = 0, end = s->waits.n;
+    while (first < end) {
+        uint32_t middle = first + (end - first) / 2;
+        if (s->waits.v[middle].at < moves) first = middle + 1;
+        else end = middle;
+    }
+    return first;
+}
+
+/* A wait after the store in each turn of a loop around it, or in front of the other one; within the n-th loop, which is around both. from: the first
+ * move in the outermost one. */
+static bool waited_for(const Sync *s, const Planned *store, uint32_t at_store, const Planned *then, uint32_t at_then, uint32_t n, uint32_t from)
+{
+    for (uint32_t i = waits_from(s, from); i < s->waits.n; i++) {
         const GroupWait *w = &s->waits.v[i];
         for (uint32_t k = n; k <= store->depth; k++)
             if (store->chain[k].block == w->block && w->at > at_store && w->newer == 0) return true;
@@ -49,19 +62,24 @@ static void unwaited(Lower *L, const Planned *p, const Planned *store)
     L->stmt = NULL;
 }
 
+static bool is_committed(const Planned *store)
+{
+    return store->st->move->commit == COMMIT_GROUP || store->st->move->in_group;
+}
+
 /* False: nothing else is said of p. */
-static bool behind(Lower *L, Planned *p, const Planned *store)
+static bool behind(Lower *L, Planned *p, const Planned *store, uint32_t from)
 {
     const TensorAccess *a = L->accesses->all.v[store->access], *b = L->accesses->all.v[p->access];
-    bool written = store->st->move->commit == COMMIT_GROUP || store->st->move->in_group, first = a->planned < b->planned;
+    bool written = is_committed(store), first = a->planned < b->planned;
     uint32_t n = loops_around(a, b);
-    if ((p->ordered && !written) || a->role != b->role || base_of(a->info->tensor) != base_of(b->info->tensor)) return true;
+    if (a->role != b->role || base_of(a->info->tensor) != base_of(b->info->tensor)) return true;
     if (!written) {
         bool here = first && !((a->waived || b->waived) && b->write) && !accesses_apart(L, a, b, APART_HERE, NULL);
         p->ordered = p->ordered || here || (n > 0 && meet_in_turns(L, a, b));
         return true;
     }
-    if (n == 0 || !meet_in_turns(L, a, b) || waited_for(L->sync, store, a->planned, p, b->planned, n)) return true;
+    if (n == 0 || !meet_in_turns(L, a, b) || waited_for(L->sync, store, a->planned, p, b->planned, n, from)) return true;
     unwaited(L, p, store);
     return false;
 }
@@ -71,13 +89,31 @@ static bool of_tensor(const Planned *p)
     return (p->st->move->kind == MOVE_LOAD || p->st->move->kind == MOVE_STORE) && p->agent != AG_NONE;
 }
 
+static bool is_store(const Planned *p)
+{
+    return p->st->move->kind == MOVE_STORE && of_tensor(p);
+}
+
+static bool in_one_loop(const Planned *p, const Planned *q)
+{
+    return p->depth && q->depth && p->chain[1].block == q->chain[1].block;
+}
+
+/* What stands behind comes before it in loops alone; of stores that are committed only those of the same loops count. */
 void written_order(Lower *L)
 {
     const Sched *s = L->sched;
-    for (uint32_t i = 0; i < s->moves.n; i++) {
-        bool more = of_tensor(s->moves.v[i]);
-        uint32_t end = s->moves.v[i]->depth ? s->moves.n : i; /* what stands behind comes before it in loops alone */
-        for (uint32_t j = 0; j < end && more; j++)
-            if (s->moves.v[j]->st->move->kind == MOVE_STORE && of_tensor(s->moves.v[j])) more = behind(L, s->moves.v[i], s->moves.v[j]);
+    VEC(uint32_t) uncommitted = {0};
+    for (uint32_t i = 0; i < s->moves.n; i++)
+        if (is_store(s->moves.v[i]) && !is_committed(s->moves.v[i])) vec_push(L->a, &uncommitted, i);
+    for (uint32_t i = 0, from = 0; i < s->moves.n; i++) {
+        Planned *p = s->moves.v[i];
+        bool more = of_tensor(p);
+        uint32_t end = p->depth ? s->moves.n : i;
+        if (i && !in_one_loop(p, s->moves.v[i - 1])) from = i;
+        for (uint32_t j = 0; j < uncommitted.n && more && uncommitted.v[j] < end && !p->ordered; j++)
+            more = behind(L, p, s->moves.v[uncommitted.v[j]], 0);
+        for (uint32_t j = from; j < end && more && in_one_loop(p, s->moves.v[j]); j++)
+            if (is_store(s->moves.v[j]) && is_committed(s->moves.v[j])) more = behind(L, p, s->moves.v[j], from);
     }
 }

@@ -56,6 +56,7 @@ typedef struct GroupWait { /* order.c: a `wait group` for all that is written */
 } GroupWait;
 typedef struct Sync {
     VEC(Note) notes;
+    const Note **sorted; /* counts.c: by barrier, side, role and turn */
     uint32_t role, block, nblocks; /* at hand; nblocks: opened so far */
     Explicit *bars;  /* by PBarrier.index */
     Opnd guard;      /* the conditions that synchronisation follows, inside the innermost loop */

@@ -74,7 +74,7 @@ typedef struct Verifier {
     Diags *diags;
     const IrKernel *k;
     bool few;          /* trip counts: nothing is said of others */
-    const Family *family; /* tries/constants.c; NULL: each number is what it is */
+    bool in_full;      /* long loops of a constant number of turns, too: none of these is left out (tries/constants.c) */
     Text *certificate; /* NULL: none wanted */
     Forms f;
     VEC(Body) bodies; /* init, roles, exit */
@@ -115,6 +115,8 @@ typedef struct Verifier {
     VEC(int64_t) picked;     /* of a run: numbers in minima and maxima that were chosen */
     VEC(ValueList) lists; /* values of choices */
     Turns *turns;         /* by op */
+    bool *is_long;        /* by op: a loop of a large constant number of turns, of which the middle ones are left out */
+    VEC(int64_t) counts;  /* to which those go on */
     bool afresh;         /* another one was met: the choices are made anew */
     Round *rounds;      /* by value */
     VEC(uint32_t) own;  /* loops whose trip count is not a number */
@@ -144,7 +146,7 @@ typedef struct Verifier {
     EventId *tensor_alloc, *tensor_free; /* by rank; 0: none */
     VEC(Access) accesses;
     VEC(Place) places; /* of a finished graph */
-    VEC(Transfer) transfers;
+    VEC(Access) transfers; /* to global memory */
     Asked **asked_of;    /* by op: judge/always.c, of all runs */
     struct Polys *polys; /* values/polys.c; NULL: not asked for */
     VEC(Cell) cells;
@@ -153,7 +155,6 @@ typedef struct Verifier {
     VEC(Draw) draws;
     VEC(Bound) bounds;
     VEC(SyncPoint) syncs;
-    VEC(EventId) global_fences;
     Acts *acts; /* by rank and role, by number */
     uint32_t sync_ids[16]; /* role + 1 that uses it, UINT32_MAX: the CTA; 0: nobody yet */
     uint32_t runs, events_max;
@@ -214,17 +215,18 @@ bool verify_side_by_side(const Verifier *v, uint32_t a, uint32_t b); /* one loop
 /* The body of an op. */
 const Body *verify_body(const Verifier *v, uint32_t op);
 
-/* A loop over copies' lanes, or one whose bounds are numbers. */
-static inline bool loop_fixed(const IrOp *op)
+/* A loop over copies' lanes, or one whose bounds are numbers: the runs have all of its turns. */
+static inline bool loop_fixed(const Verifier *v, uint32_t at)
 {
-    return op->op == IR_LANES ||
-           (op->op == IR_LOOP && ir_find(op, IRK_A)->kind == IRA_IMM && ir_find(op, IRK_B)->kind == IRA_IMM);
+    const IrOp *op = v->ops[at];
+    return op->op == IR_LANES || (op->op == IR_LOOP && !v->is_long[at] && ir_find(op, IRK_A)->kind == IRA_IMM &&
+                                  ir_find(op, IRK_B)->kind == IRA_IMM);
 }
 
-/* A loop whose trip count is not a number: it is looked at for itself. */
-static inline bool loop_own_count(const IrOp *op)
+/* A loop whose trip count is not a number, or a large one: it is looked at for itself. */
+static inline bool loop_own_count(const Verifier *v, uint32_t at)
 {
-    return op->op == IR_REPEAT || (op->op == IR_LOOP && !loop_fixed(op));
+    return v->ops[at]->op == IR_REPEAT || (v->ops[at]->op == IR_LOOP && !loop_fixed(v, at));
 }
 
 /* The op that defines it; NULL: it is no value. */

@@ -363,6 +363,7 @@ static void prepare(Verifier *v)
     v->deepest = 1;
     for (uint32_t i = 0; i < v->bodies.n; i++) blocks_match(v, &v->bodies.v[i]);
     find_operands(v);
+    constants_find(v);
     run_prepare(v);
     v->bar_base = arena_array(v->arena, uint32_t, k->bars.n);
     v->slots = 1;
@@ -385,7 +386,7 @@ static void prepare(Verifier *v)
     moduli_prepare(v);
     if (v->failed) return;
     if (v->nslots == 0) v->nslots = 1;
-    family_prepare(v);
+    constants_check(v);
     v->chosen = arena_array(v->arena, uint8_t, v->nops + 1);
     registers(v);
     nests_find(v);
@@ -413,7 +414,6 @@ void verify_clear(Verifier *v)
     CLEAR(v->draws);
     CLEAR(v->bounds);
     CLEAR(v->syncs);
-    CLEAR(v->global_fences);
 }
 
 static void certify_phases(Verifier *v)
@@ -517,50 +517,44 @@ static void run(Job *j)
     arena_free(&v->run);
 }
 
-static bool prove(Arena *a, Diags *d, const IrKernel *k, bool few, const Family *family, Text *certificate)
+static bool prove(Arena *a, Diags *d, const IrKernel *k, bool few, bool in_full, Text *certificate)
 {
     Verifier *v = arena_new(a, Verifier);
     *v = (Verifier){
-        .arena = a, .diags = d, .k = k, .few = few, .family = family, .certificate = certificate, .budget = BUDGET};
+        .arena = a, .diags = d, .k = k, .few = few, .in_full = in_full, .certificate = certificate, .budget = BUDGET};
     Job j = {.v = v};
     run(&j);
     return !v->failed;
 }
 
 /* What it reports is lost but for its code, and the certificate is written where it is proved. */
-static bool prove_quietly(Arena *a, const Diags *d, const IrKernel *k, const Family *family, Text *certificate,
-                          ErrorCode *code)
+static bool prove_quietly(Arena *a, const Diags *d, const IrKernel *k, bool in_full, Text *certificate, ErrorCode *code)
 {
     Diags quiet;
     Text text;
     diags_init(&quiet, a, d->sources);
     text_init(&text, a->mem);
-    bool ok = prove(a, &quiet, k, false, family, certificate ? &text : NULL);
+    bool ok = prove(a, &quiet, k, false, in_full, certificate ? &text : NULL);
     if (ok && certificate) text_put(certificate, text.s, text.n);
-    if (!ok) *code = quiet.first->code;
+    if (!ok) *code = quiet.first->code; 
     text_free(&text);
     return ok;
 }
 
-/* As one of a family, or as it stands: of the two refusals the one that names a fault. */
-static bool prove_member(Arena *a, Diags *d, const IrKernel *k, const IrKernel *general, const Family *family,
-                         Text *certificate)
+/* With middle turns left out, or as it stands: where both are refused, the one that names a fault. */
+static bool prove_long(Arena *a, Diags *d, const IrKernel *k, Text *certificate)
 {
     ErrorCode code, own;
-    if (prove_quietly(a, d, general, family, certificate, &code)) return true;
-    if (code == E0660) return prove(a, d, k, false, NULL, certificate);
-    if (prove_quietly(a, d, k, NULL, certificate, &own)) return true;
-    return own == E0660 || own == code ? prove(a, d, general, false, family, NULL) : prove(a, d, k, false, NULL, NULL);
+    if (prove_quietly(a, d, k, false, certificate, &code)) return true;
+    if (code == E0660) return prove(a, d, k, false, true, certificate);
+    if (prove_quietly(a, d, k, true, certificate, &own)) return true;
+    return prove(a, d, k, false, own != E0660, NULL);
 }
 
 bool ir_verify_graph(Arena *a, Diags *d, const IrKernel *k, bool few, Text *certificate)
 {
     ArenaMark mark = arena_mark(a);
-    Family family = {.counts = {0}};
-    const IrKernel *general = ir_check(a, k) ? NULL : family_of(a, k, &family);
-    bool ok = general == NULL ? prove(a, d, k, few, NULL, certificate)
-              : few           ? prove(a, d, general, few, &family, certificate)
-                              : prove_member(a, d, k, general, &family, certificate);
+    bool ok = !few && constants_long(k) ? prove_long(a, d, k, certificate) : prove(a, d, k, few, false, certificate);
     /* The line table, too, may have been made in `a` meanwhile. */
     if (d->arena != a && (d->sources == NULL || d->sources->arena != a)) arena_release(a, mark);
     return ok;

@@ -20,7 +20,7 @@
 /* The next loop around it, from number i on, that the runs don't pass in full. */
 static uint32_t next_open(const Verifier *v, const Site *t, uint32_t i)
 {
-    while (i < t->naround && loop_fixed(v->ops[t->around[i].op])) i++;
+    while (i < t->naround && loop_fixed(v, t->around[i].op)) i++;
     return i;
 }
 
@@ -47,7 +47,7 @@ static bool same_numbers(const Verifier *v, const Site *a, const Site *b)
 {
     if (a->op != b->op || a->rank != b->rank || a->write != b->write || a->naround != b->naround) return false;
     for (uint32_t i = 0; i < a->naround; i++)
-        if (a->around[i].op != b->around[i].op || (loop_fixed(v->ops[a->around[i].op]) && a->around[i].at != b->around[i].at))
+        if (a->around[i].op != b->around[i].op || (loop_fixed(v, a->around[i].op) && a->around[i].at != b->around[i].at))
             return false;
     return true;
 }
@@ -208,11 +208,6 @@ static bool ask(Verifier *v, Asked q)
     return (*of = x)->apart;
 }
 
-bool transfers_apart(Verifier *v, const Transfer *a, const Transfer *b)
-{
-    return ask(v, question(v, &a->site, &b->site));
-}
-
 /* The operand that says where the bytes of an access lie: a reduction reads those that it writes, too. NULL: not known, of two
  * that are of one buffer. */
 static const IrArg *operand_of(const Verifier *v, const Access *a)
@@ -240,8 +235,8 @@ static bool bytes_of(Verifier *v, const Access *a, Asked *q, int k)
     return form_is_const(&v->f, form_add(&v->f, a->at.hi, -1, a->at.lo), &q->room[k]) && q->room[k] > 0;
 }
 
-bool parts_apart(Verifier *v, const Access *a, const Access *b)
+bool places_apart(Verifier *v, const Access *a, const Access *b)
 {
     Asked q = question(v, &a->site, &b->site);
-    return bytes_of(v, a, &q, 0) && bytes_of(v, b, &q, 1) && ask(v, q);
+    return (a->tensors || (bytes_of(v, a, &q, 0) && bytes_of(v, b, &q, 1))) && ask(v, q);
 }

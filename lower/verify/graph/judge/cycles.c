@@ -96,13 +96,15 @@ void check_cycles(Verifier *v)
         changed = UINT32_MAX;
         verify_spend(v, f.edges.n / 16);
         if (v->failed) return;
-        for (uint32_t i = 0; i < f.edges.n; i++) {
-            const Edge *e = &f.edges.v[i];
-            int64_t far = d[e->from] + e->turns * ((int64_t)n + 1) - 1;
-            if (far >= d[e->to]) continue;
-            d[e->to] = far;
-            before[e->to] = i + 1;
-            changed = e->to;
+        for (uint32_t node = 0; node < n; node++) { /* as they come in the run: what leads on takes one round */
+            for (uint32_t i = f.first.v[node]; i; i = f.edges.v[i - 1].next) {
+                const Edge *e = &f.edges.v[i - 1];
+                int64_t far = d[node] + e->turns * ((int64_t)n + 1) - 1;
+                if (far >= d[e->to]) continue;
+                d[e->to] = far;
+                before[e->to] = i;
+                changed = e->to;
+            }
         }
         if (changed == UINT32_MAX) return;
     }

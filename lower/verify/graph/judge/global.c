@@ -2,7 +2,6 @@
  * has written. That stores in flight to places that are neither certainly equal nor certainly different do not collide
  * is rule G's business, which sees the program. */
 #include "lang/lang.h"
-#include "lower/ir/ops.h"
 #include "lower/verify/graph/judge/judge.h"
 #include "lower/verify/graph/unroll/unroll.h"
 #include "lower/verify/graph/values/values.h"
@@ -54,7 +53,7 @@ static bool moves(const Verifier *v, const Region *r)
 }
 
 /* In this run, which is all there is of copies in no loop. */
-static bool disjoint(Verifier *v, const Transfer *a, const Transfer *b)
+static bool disjoint(Verifier *v, const Access *a, const Access *b)
 {
     const Region *x = a->region, *y = b->region;
     if (a->site.naround || b->site.naround || moves(v, x) || moves(v, y)) return false;
@@ -64,20 +63,20 @@ static bool disjoint(Verifier *v, const Transfer *a, const Transfer *b)
 }
 
 /* Different coordinates of a view may be one place. */
-static bool apart(Verifier *v, const Transfer *a, const Transfer *b)
+static bool apart(Verifier *v, const Access *a, const Access *b)
 {
     if (!comparable(v, a->region, b->region) || a->region->view) return false;
-    return disjoint(v, a, b) || transfers_apart(v, a, b);
+    return disjoint(v, a, b) || places_apart(v, a, b);
 }
 
-static bool same_thread(const Verifier *v, const Transfer *a, const Transfer *b)
+static bool same_thread(const Verifier *v, const Access *a, const Access *b)
 {
     return v->events.v[a->start - 1].thread == v->events.v[b->start - 1].thread;
 }
 
 /* Certain to touch the same place: of loops over copies, where a thread names it by equal forms, in each turn; lanes share a
  * loop's turns. What is neither certain nor excluded is for rule G, which knows the program. */
-static bool collide(Verifier *v, const Transfer *first, const Transfer *second)
+static bool collide(Verifier *v, const Access *first, const Access *second)
 {
     const Region *a = first->region, *b = second->region;
     if (!comparable(v, a, b)) return false;
@@ -93,95 +92,60 @@ static bool collide(Verifier *v, const Transfer *first, const Transfer *second)
     return true;
 }
 
-bool verify_commutes(const Verifier *v, uint32_t op)
-{
-    uint32_t n;
-    return reduction_commutes(ir_words(IRK_ROP, &n)[ir_find(v->ops[op], IRK_ROP)->id]);
-}
-
-static bool same_reduction(const Verifier *v, const Transfer *a, const Transfer *b)
-{
-    if (!a->reduce || !b->reduce) return false;
-    const IrArg *x = ir_find(v->ops[a->site.op], IRK_ROP), *y = ir_find(v->ops[b->site.op], IRK_ROP);
-    return x->id == y->id && verify_commutes(v, a->site.op);
-}
-
-static bool fence_between(const Verifier *v, EventId a, EventId b)
-{
-    for (uint32_t i = 0; i < v->global_fences.n; i++)
-        if (event_before(v, a, v->global_fences.v[i]) && event_before(v, v->global_fences.v[i], b)) return true;
-    return false;
-}
-
-static void farther_away(Verifier *v, Diag *g, const Transfer *a, const Transfer *b)
+static void farther_away(Verifier *v, Diag *g, const Access *a, const Access *b)
 {
     if (g && a->site.naround && b->site.naround && !collide(v, a, b))
         diag_note(v->diags, g, (Span){0, 0}, "what is read in one turn of the loops may be what is written in another, many turns away");
 }
 
-static void load_after_store(Verifier *v, const Transfer *s, const Transfer *l)
+static void load_after_store(Verifier *v, const Access *s, const Access *l)
 {
-    if (s->full && event_before(v, s->full, l->start)) {
+    if (access_before(v, s, l->start)) {
         Diag *g = verify_refuse(
-            v, E0654, l->site.op,
+            v, E0654, l->op,
             "this copy reads global memory written by a finished store, with no fence.async global in between");
-        verify_also(v, g, s->site.op, "the store");
+        verify_also(v, g, s->op, "the store");
         farther_away(v, g, s, l);
         return;
     }
-    Diag *g = verify_refuse(v, E0654, l->site.op, "this copy reads global memory that a store may still be writing");
-    verify_also(v, g, s->site.op,
+    Diag *g = verify_refuse(v, E0654, l->op, "this copy reads global memory that a store may still be writing");
+    verify_also(v, g, s->op,
                 s->group ? "the store, not waited for with grp.wait full" : "the store, not even committed to a group");
     farther_away(v, g, s, l);
 }
 
-/* a begins first. Order is looked at before places: it is cheaper. In derived schedules rule G has told which loads and stores may
- * meet, by iterations that are dealt, too (verify/tree/PROOF.md, Trusted): only what certainly does is refused. */
-static bool fine(Verifier *v, const Transfer *a, const Transfer *b)
+/* In derived schedules rule G has told which loads and stores may meet, by iterations that are dealt, too (verify/tree/PROOF.md,
+ * Trusted): only what certainly does is refused. */
+static bool meet(Verifier *v, const Place *p, uint32_t i, uint32_t j)
 {
-    if (a->reduce && b->reduce && same_reduction(v, a, b)) return true;
-    EventId full = a->at_once ? a->start : a->full;
-    bool over = a->site.write || a->at_once ? full && event_before(v, full, b->start)
-                                            : a->phase && phase_before(v, a->phase, b->start);
-    if (over && (!a->site.write || b->site.write || b->at_once || fence_between(v, full, b->start))) return true;
-    if ((a->site.write && b->site.write) || v->k->tree.ops.n) return a->any_order || b->any_order || !collide(v, a, b);
-    return apart(v, a, b);
+    const Access *a = &p->all[i], *b = &p->all[j];
+    if ((a->tensors & b->tensors) == 0) return false;
+    if ((a->write && b->write) || v->k->tree.ops.n) return !a->any_order && !b->any_order && collide(v, a, b);
+    return !apart(v, a, b);
 }
 
-static void report(Verifier *v, const Transfer *a, const Transfer *b)
+static void report(Verifier *v, const Access *a, const Access *b)
 {
     Diag *g;
-    if (a->site.write && b->site.write) {
-        g = verify_refuse(v, E0661, b->site.op,
+    if (a->write && b->write) {
+        g = verify_refuse(v, E0661, b->op,
                           "this store writes the place that another store in flight writes: which comes last is open");
-        verify_also(v, g, a->site.op, "the other store, not waited for with grp.wait full");
-    } else if (a->site.write) {
+        verify_also(v, g, a->op, "the other store, not waited for with grp.wait full");
+    } else if (a->write) {
         load_after_store(v, a, b);
     } else {
-        g = verify_refuse(v, E0661, b->site.op, "this store writes global memory that a load in flight may still read");
-        verify_also(v, g, a->site.op, "the load");
+        g = verify_refuse(v, E0661, b->op, "this store writes global memory that a load in flight may still read");
+        verify_also(v, g, a->op, "the load");
         farther_away(v, g, a, b);
     }
 }
 
-static bool in_order(const Verifier *v, const Transfer *a, const Transfer *b)
-{
-    return a->start == b->start || !event_before(v, b->start, a->start);
-}
-
-/* Each pair. */
 void check_global(Verifier *v)
 {
-    for (uint32_t i = 0; i < v->transfers.n && !v->failed; i++) {
-        for (uint32_t j = 0; j < i && !v->failed; j++) {
-            const Transfer *a = &v->transfers.v[j], *b = &v->transfers.v[i];
-            if ((a->tensors & b->tensors) == 0 || !(a->site.write || b->site.write)) continue;
-            if (!in_order(v, a, b)) {
-                a = b;
-                b = &v->transfers.v[j];
-            }
-            if (!fine(v, a, b)) report(v, a, b);
-        }
-        verify_spend(v, i / 16);
-    }
+    Place all = {.all = v->transfers.v, .n = v->transfers.n};
+    accesses_sort(v->transfers.v, v->transfers.n);
+    uint32_t i = pairs_wrong(v, &all, meet), j = 0;
+    if (i == all.n || v->failed) return;
+    while (pair_fine(v, &all.all[j], &all.all[i]) || !meet(v, &all, j, i)) j++;
+    report(v, &all.all[j], &all.all[i]);
 }

@@ -6,6 +6,7 @@
 #include "lower/verify/graph/verifier.h"
 
 void places_find(Verifier *v); /* sorts the accesses: comes first */
+void accesses_sort(Access *all, uint32_t n); /* in the order of the run */
 bool ranges_meet(Verifier *v, const Place *p, uint32_t i, uint32_t j); /* of accesses i and j */
 void range_meetings(Verifier *v, const Place *p, ByteRange *at); /* at->meets: as long as nobody asks they are not looked for */
 void check_races(Verifier *v);
@@ -13,11 +14,16 @@ bool find_race(Verifier *v); /* of a graph that need not be finished: sets race,
 void check_coverage(Verifier *v);
 void check_global(Verifier *v);
 /* always.c: two that nothing orders touch different places in all turns of the loops around them: of one tensor, of one slot. */
-bool transfers_apart(Verifier *v, const Transfer *a, const Transfer *b);
-bool parts_apart(Verifier *v, const Access *a, const Access *b);
-bool verify_commutes(const Verifier *v, uint32_t op); /* a reduction, with others of its kind */
+bool places_apart(Verifier *v, const Access *a, const Access *b);
 void check_end(Verifier *v);
 void check_cycles(Verifier *v);
+
+/* ---- pairs.c: a comes first in the run ---- */
+typedef bool PairMeets(Verifier *v, const Place *p, uint32_t i, uint32_t j);
+uint32_t pairs_wrong(Verifier *v, const Place *p, PairMeets *meet); /* the first access with which one before is not fine; p->n: none */
+bool pair_fine(Verifier *v, const Access *a, const Access *b);
+bool pair_harmless(const Verifier *v, const Access *a, const Access *b); /* in any order */
+bool pair_fenced(const Verifier *v, const Access *a, const Access *b);   /* or there need be no fence */
 
 /* ---- tell.c: what is wrong, in the words of who wrote the program ---- */
 void tell_race(Verifier *v, const Race *r);

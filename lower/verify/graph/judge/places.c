@@ -16,7 +16,18 @@ static bool earlier(const Access *a, const Access *b)
     return a->start != b->start ? a->start < b->start : a->op < b->op;
 }
 
-/* They come almost in order: of a place, only what a burst adds to its event stands too late. */
+/* They come almost in order: only what a burst adds to its event stands too late. */
+void accesses_sort(Access *all, uint32_t n)
+{
+    for (uint32_t i = 1; i < n; i++) {
+        if (!earlier(&all[i], &all[i - 1])) continue;
+        Access x = all[i];
+        uint32_t at = i;
+        for (; at > 0 && earlier(&x, &all[at - 1]); at--) all[at] = all[at - 1];
+        all[at] = x;
+    }
+}
+
 static void sort(Verifier *v, uint32_t *first, uint32_t nplaces)
 {
     uint32_t n = v->accesses.n;
@@ -26,11 +37,8 @@ static void sort(Verifier *v, uint32_t *first, uint32_t nplaces)
     for (uint32_t p = 0; p < nplaces; p++) first[p + 1] += first[p];
     uint32_t *end = arena_array(&v->run, uint32_t, nplaces);
     memcpy(end, first, nplaces * sizeof *end);
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t p = place_of(v, &old[i]), at = end[p]++;
-        for (; at > first[p] && earlier(&old[i], &a[at - 1]); at--) a[at] = a[at - 1];
-        a[at] = old[i];
-    }
+    for (uint32_t i = 0; i < n; i++) a[end[place_of(v, &old[i])]++] = old[i];
+    for (uint32_t i = 0; i < nplaces; i++) accesses_sort(a + first[i], first[i + 1] - first[i]);
 }
 
 /* ---- ranges of one place ---- */

@@ -273,21 +273,16 @@ static void add_counts(Verifier *v, Values *l, const Choice *c, int64_t scale, i
     for (uint32_t i = 0; i < n && v->few && offset >= 1 && offset <= LIMIT_MAX; i++) add_value(l, offset + counts[i]);
 }
 
-/* Of a family only the members that tell of the kernel, which may have no more turns itself. */
+/* Of a long loop two counts of at least 2 S + 1 turns that leave its remainder; it may have no more itself. */
 static void only_long(const Verifier *v, Values *l, const Choice *c)
 {
-    int64_t k = family_count(v, c->of), S = v->ring, by = c->scale < 0 ? -1 : 1, joint = v->joint;
-    uint32_t n = 0;
+    int64_t k = constants_count(v, c->of), by = c->scale < 0 ? -1 : 1, joint = v->joint;
     if (k == 0) return;
-    for (uint32_t i = 0; i < l->n; i++)
-        if (c->scale * l->v[i] + c->constant > S && (v->few || (k - l->v[i]) % joint == 0)) l->v[n++] = l->v[i];
-    l->n = n;
-    if (v->few) return;
-    int64_t least = value_for(2 * S + 1, c->constant, c->scale), far = (k - least) * by % joint;
+    int64_t least = value_for(2 * (int64_t)v->ring + 1, c->constant, c->scale), far = (k - least) * by % joint;
     least += by * (far < 0 ? far + joint : far);
-    if (c->scale * k + c->constant <= 2 * S + 1) l->n = 0;
-    add_value(l, l->n ? least : k);
-    if (l->n > 1) add_value(l, least + by * joint);
+    l->n = 0;
+    add_value(l, (k - least) * by < 0 ? k : least);
+    if ((k - least) * by >= joint && !v->few) add_value(l, least + by * joint);
 }
 
 /* What no launch has is left out, unless nothing else is small enough to be tried. */

@@ -24,21 +24,7 @@ typedef struct Turns { /* of a loop whose trip count is chosen, or made from wha
     int64_t most, now; /* in the runs that are over; in this one */
     int64_t upper;     /* no launch has more */
     int64_t left;      /* a repeat was left after so many because it was chosen so: more may be possible */
-    uint32_t ranks;    /* where it was looked at, one bit each */
 } Turns;
-typedef struct Count { /* a number of turns, and the launch expression that stands for it */
-    int64_t k;
-    uint32_t expr;
-} Count;
-typedef struct Member { /* a number, and the value that stands for it */
-    int64_t number;
-    IrType type;
-    IrVal value;
-} Member;
-typedef struct Family {
-    VEC(Count) counts;
-    VEC(Member) members;
-} Family;
 typedef struct Unlike { /* turns of a loop that conditions on its index tell apart: the first and last ones, by remainders */
     uint32_t front, end;
     bool rounds;

@@ -63,11 +63,11 @@ static bool against(Verifier *v, PolyPlace *w, uint32_t at, uint32_t loop, int64
     bool first = poly_is_const(lo, &k);
     Poly front = first ? poly_add(d, rest, poly_mul(d, by, lo)) : rest;
     if (widest(d, front, &far) && (first || domain_le(d, poly_const(d, 0), lo))) {
-        if (far / (c < 0 ? -c : c) > v->base) return false;
-        tells_apart(v, loop, turns_before(v->ops[at], c, far), 0);
-        return true;
+        bool early = far / (c < 0 ? -c : c) <= v->base;
+        if (early) tells_apart(v, loop, turns_before(v->ops[at], c, far), 0);
+        if (early || !v->is_long[loop]) return early;
     }
-    if ((c != 1 && c != -1) || poly_is_const(end, &k)) return false;
+    if ((c != 1 && c != -1) || (poly_is_const(end, &k) && !v->is_long[loop])) return false;
     if (!widest(d, poly_add(d, rest, poly_mul(d, by, end)), &far) || far > (int64_t)v->base + 1) return false;
     tells_apart(v, loop, 0, far);
     return true;

@@ -27,7 +27,7 @@ typedef struct Nests {
     uint32_t bufs, bars, vars, exprs, tensors, shared, first, item; /* first of each kind; then the item at hand */
     bool marking;                                                   /* fills counts */
 } Nests;
-enum { SHARED_REPEAT, SHARED_CLUSTER, SHARED_SYNC, SHARED_GLOBAL, SHARED_THINGS = SHARED_GLOBAL + 64 };
+enum { SHARED_REPEAT, SHARED_LONG, SHARED_CLUSTER, SHARED_SYNC, SHARED_GLOBAL, SHARED_THINGS = SHARED_GLOBAL + 64 };
 
 static uint32_t root(uint32_t *parent, uint32_t x)
 {
@@ -92,6 +92,7 @@ static void has_op(const Verifier *v, Nests *n, const Body *b, const IrOp *op)
 {
     has_operands(v, n, op);
     if (op->op == IR_REPEAT || op->op == IR_BREAK || op->op == IR_TICKET) has(n, n->shared + SHARED_REPEAT);
+    if (v->is_long[b->base + (uint32_t)(op - b->role->ops.v)]) has(n, n->shared + SHARED_LONG);
     if (op->op == IR_LOADS) has(n, n->tensors + ir_find(op, IRK_TENSOR)->id);
     if (op->op == IR_CLUSTER_ARRIVE || op->op == IR_CLUSTER_WAIT) has(n, n->shared + SHARED_CLUSTER);
     if (op->op == IR_CTA_SYNC && ir_find(op, IRK_THREADS)->imm != (int64_t)b->role->warps * 32)
@@ -236,7 +237,7 @@ static uint32_t depth_of(const Verifier *v, uint32_t loop)
     const Body *b = verify_body(v, loop);
     uint32_t at = loop - b->base, depth = 0;
     if (!(b->block[at] & BLOCK_EVENTS)) return 0;
-    for (uint32_t i = 0; i <= at; i++) depth += loop_own_count(&b->role->ops.v[i]) && b->partner[i] > at;
+    for (uint32_t i = 0; i <= at; i++) depth += loop_own_count(v, b->base + i) && b->partner[i] > at;
     return depth;
 }
 

@@ -51,7 +51,7 @@ struct Period {
 /* ---- indices as they are ---- */
 
 /* With what it meets in the operand an index has to come round within the turns that the runs have. As a slot it may be
- * as it is: it leaves the ring, and the runs see that. Of a family in a place or number of bytes, which minima and maxima
+ * as it is: it leaves the ring, and the runs see that. Where turns are left out in a place or number of bytes, which minima and maxima
  * clip: those are held open. */
 static void use(Verifier *v, uint32_t at, const IrArg *arg, IrKey key)
 {
@@ -219,7 +219,7 @@ void period_prepare(Verifier *v)
             const IrOp *op = &b->role->ops.v[j];
             uint32_t var = op->op == IR_SET ? ir_find(op, IRK_VAR)->id : 0;
             if (op->op == IR_SET && p->relevant[var] && !v->parity[var]) p->sets[i] |= p->circle[var];
-            if (loop_own_count(op) && !p->within[b->base + j])
+            if (loop_own_count(v, b->base + j) && !p->within[b->base + j])
                 j = b->partner[j]; /* each of its turns is a step on the circle: it comes back by itself */
         }
         if (p->sets[i]) p->loop[i] = ++p->loops;
@@ -319,7 +319,7 @@ bool period_wider(Verifier *v)
     bool more = false;
     for (uint32_t i = 0; i < v->nops && !v->failed; i++) {
         bool judged = v->turns[i].most > 2 * (int64_t)v->ring;
-        if (!(p->sets[i] & p->program) || judged || p->within[i] || !loop_own_count(v->ops[i])) continue;
+        if (!(p->sets[i] & p->program) || judged || p->within[i] || !loop_own_count(v, i)) continue;
         more = p->within[i] = true;
     }
     if (more) prepare_again(v);

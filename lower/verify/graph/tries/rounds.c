@@ -136,7 +136,7 @@ static Round of_leaf(const Verifier *v, uint32_t at, int64_t step)
                        .step = step,
                        .vars = v->variable_bit[v->operands[at].var],
                        .given = v->given[v->operands[at].var]};
-    if (loop_fixed(op)) return (Round){.turns = 1};
+    if (loop_fixed(v, at)) return (Round){.turns = 1};
     return op->op == IR_LOOP ? (Round){.turns = 1, .step = 1, .loops = v->loop_bit[at]} : (Round){.given = true};
 }
 
@@ -217,7 +217,7 @@ bool cones_number(const Verifier *v, uint32_t at, IrKey key)
 {
     IrGroup group = (IrGroup)v->group[at];
     if (group != IRG_BARRIER && group != IRG_COPY && group != IRG_THREAD) return false;
-    if (key == IRK_OFFSET || key == IRK_ALONG || key == IRK_BYTES) return v->family != NULL;
+    if (key == IRK_OFFSET || key == IRK_ALONG || key == IRK_BYTES) return v->counts.n > 0;
     return key == IRK_SLOT || key == IRK_PHASE || key == IRK_RANK || key == IRK_MASK || key == IRK_BAR_RANK;
 }
 
@@ -261,7 +261,7 @@ static void number_bits(Verifier *v)
     uint32_t loops = 0, vars = 0;
     for (uint32_t i = 0; i < v->nops; i++) {
         const Body *b = verify_body(v, i);
-        if (!loop_own_count(v->ops[i])) continue;
+        if (!loop_own_count(v, i)) continue;
         vec_push(v->arena, &v->own, i);
         v->loop_bit[i] = UINT64_C(1) << (loops < BITS - 1 ? loops++ : loops);
         if (b->block[i - b->base] & BLOCK_EVENTS) v->turning |= v->loop_bit[i];

@@ -25,9 +25,11 @@ bool choice_next(Verifier *v); /* false: all have been tried */
 bool choice_longer(Verifier *v, int64_t by); /* choices from now on have greater values, too; false: too great ones */
 
 /* ---- constants.c ---- */
-const IrKernel *family_of(Arena *a, const IrKernel *k, Family *y); /* the kernel with n for long constant counts; NULL: it has none */
-void family_prepare(Verifier *v); /* refuses families whose few turns don't tell of many */
-int64_t family_count(const Verifier *v, Form of); /* what n is; 0: of is none */
+bool constants_long(const IrKernel *k); /* it has such loops */
+void constants_find(Verifier *v); /* which they are */
+void constants_check(Verifier *v); /* refuses kernels whose few turns don't tell of many */
+Form constants_end(Verifier *v, uint32_t loop); /* the number to which it goes on, as one of which the runs have less */
+int64_t constants_count(const Verifier *v, Form of); /* which number it is; 0: of is none of these */
 
 /* ---- turns.c ---- */
 void turns_prepare(Verifier *v);
@@ -49,12 +51,11 @@ bool nests_own(const Verifier *v, Form of); /* a trip count that is made from va
 void compare_prepare(Verifier *v); /* what is held open, and ring, so that the runs tell of the rest */
 
 /* ---- open.c ---- */
-Form open_form(Verifier *v, uint32_t op); /* the form that stands for an op that is held open, where v->now is */
-Form open_count(Verifier *v, uint32_t loop); /* how many turns it has, without what was chosen; 0: not known */
+Form open_index(Verifier *v, uint32_t loop, Form turn); /* of v->now, which is in that turn, without what was chosen; 0: not known */
 
 /* ---- rounds.c ---- */
 void rounds_prepare(Verifier *v); /* and what something is made from; variables count as if they were one more in each turn */
-/* The op's operand has to be a number in the runs; of a family places and amounts, too. */
+/* The op's operand has to be a number in the runs; where middle turns are left out places and amounts, too. */
 bool cones_number(const Verifier *v, uint32_t op, IrKey key);
 void rounds_find(Verifier *v, int64_t step); /* step: by how much a variable is more in each turn */
 Round round_of_op(const Verifier *v, const IrOp *op); /* a pure one */

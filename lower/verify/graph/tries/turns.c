@@ -49,19 +49,14 @@ static int64_t upper_of(Verifier *v, Form x, int *fuel)
     return upper;
 }
 
-static void look(Verifier *v, uint32_t op, Turns *t)
-{
-    int fuel = PARTS_FUEL;
-    int64_t upper = upper_of(v, open_count(v, op), &fuel);
-    if (t->ranks == 0 || upper > t->upper) t->upper = upper;
-    t->ranks |= UINT32_C(1) << v->now->rank;
-}
-
 void turns_loop(Verifier *v, uint32_t op, int64_t turns)
 {
+    int fuel = PARTS_FUEL;
     Turns *t = &v->turns[op];
+    Form lo = run_whole(v, v->operands[op].a).plain, hi = run_whole(v, v->operands[op].b).plain;
+    int64_t upper = upper_of(v, form_add(&v->f, hi, -1, lo), &fuel);
     if (turns > t->now) t->now = turns;
-    if (!(t->ranks >> v->now->rank & 1)) look(v, op, t);
+    if (upper > t->upper) t->upper = upper;
 }
 
 void turns_repeat(Verifier *v, uint32_t op, int64_t turns, bool certain)

@@ -17,8 +17,9 @@ static void set_index(Verifier *v, const Frame *fr)
 {
     const IrOp *op = v->ops[fr->op];
     if (op->dst == 0) return;
-    Form at = form_add(&v->f, fr->first, 1, form_const(&v->f, fr->at));
-    v->now->value[op->dst - 1] = (Value){at, v->chosen[fr->op]}; /* if it is not chosen each run has all turns */
+    int64_t middle = v->front + (fr->past - v->front - v->end) / 2;
+    Form at = form_add(&v->f, fr->first, 1, form_const(&v->f, fr->at < middle ? fr->at : fr->at + fr->left_out));
+    v->now->value[op->dst - 1] = (Value){at, v->chosen[fr->op] ? open_index(v, fr->op, at) : at}; /* if it is not chosen each run has all turns */
 }
 
 /* Nothing of the time before is kept when the block is entered again, */
@@ -40,7 +41,7 @@ static void forget_turn(Verifier *v, uint32_t op)
 /* How many turns: the index is lo + turn, also where lo is no number. */
 static bool turns_of(Verifier *v, uint32_t op, Form lo, Form hi, int64_t *turns)
 {
-    Form count = form_add(&v->f, hi, -1, lo);
+    Form count = form_add(&v->f, v->is_long[op] ? constants_end(v, op) : hi, -1, lo);
     bool trip = false;
     int64_t n;
     if (count) count = choice_resolve(v, form_simplify(&v->f, count), &trip);
@@ -91,6 +92,7 @@ static void enter_loop(Verifier *v, uint32_t op, const Body *b, uint32_t at)
     fr->first = lo;
     fr->past = turns;
     fr->pass = pass;
+    if (v->is_long[op]) fr->left_out = v->operands[op].b->imm - v->operands[op].a->imm - turns;
     set_index(v, fr);
     period_turn(v, fr);
 }
@@ -217,7 +219,7 @@ static void step_break(Verifier *v, uint32_t op, const Body *b)
 {
     Thread *t = v->now;
     Frame *fr = &t->frames[t->depth - 1];
-    Form whole = run_whole(v, ir_find(v->ops[op], IRK_COND)), x = form_simplify(&v->f, whole);
+    Form whole = run_whole(v, ir_find(v->ops[op], IRK_COND)).x, x = form_simplify(&v->f, whole);
     int64_t k, turns;
     uint32_t atom = 0;
     bool truth = false, known = form_is_const(&v->f, x, &k), one = plain(v, known ? whole : x, &atom, &truth);

@@ -49,7 +49,7 @@ Site site_here(Verifier *v, uint32_t op, bool write)
         const Frame *fr = &t->frames[i];
         if (v->ops[fr->op]->op == IR_IF) continue;
         if (!fr->burst) all[s.naround++] = (TurnAt){fr->op, fr->at};
-        else s.vague |= !loop_fixed(v->ops[fr->op]);
+        else s.vague |= !loop_fixed(v, fr->op);
     }
     s.around = all;
     return s;
@@ -145,7 +145,7 @@ void burst_enter(Verifier *v, uint32_t op, Form first, Form end)
                                          .lo = form_data(f, first)->lo,
                                          .hi = below == INT64_MAX || below == INT64_MIN ? below : below - 1});
     fr->index = form_data(f, index)->t[0].atom;
-    t->value[v->ops[op]->dst - 1] = (Value){index, false};
+    t->value[v->ops[op]->dst - 1] = value_of(index);
     Form up = form_add(f, index, -1, first), down = form_add(f, form_add(f, end, -1, index), -1, one);
     if (up) vec_push(v->arena, &f->facts, up);
     if (down) vec_push(v->arena, &f->facts, down);

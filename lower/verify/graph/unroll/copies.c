@@ -201,15 +201,16 @@ static void transfer(Verifier *v, const Copy *c, bool write, Phase *phase)
     const IrArg *address = verify_arg(v, c->op, write ? IRK_TO : IRK_FROM);
     uint64_t tensors = c->map ? tensor_bit(c->map->tensor) : address ? copy_address(v, address, 8) : 0;
     if ((tensors & v->loaded & v->stored) == 0) return;
-    Transfer t = {.tensors = tensors,
-                  .site = site_here(v, c->op, write),
-                  .reduce = o->op == IR_TMA_REDUCE || o->op == IR_BLK_REDUCE,
-                  .any_order = o->any_order,
-                  .at_once = ir_by_plan((IrOpcode)o->op),
-                  .start = c->event,
-                  .phase = phase};
-    if (!t.at_once) t.region = region_of(v, c, address);
-    vec_push(v->arena, &v->transfers, t);
+    Access a = access_new(c->op, (Bytes){0}, write, c->guard, c->event);
+    a.tensors = tensors;
+    a.site = site_here(v, c->op, write);
+    a.any_order = o->any_order;
+    a.async = !ir_by_plan((IrOpcode)o->op); /* by threads, of any part: over when it is done */
+    a.phase = phase;
+    if (o->op == IR_TMA_REDUCE || o->op == IR_BLK_REDUCE) a.reduce = (uint16_t)(1 + verify_arg(v, c->op, IRK_ROP)->id);
+    if (a.async) a.region = region_of(v, c, address);
+    else a.end = a.start;
+    vec_push(v->arena, &v->transfers, a);
 }
 
 void copy_by_threads(Verifier *v, uint32_t op, Form guard, EventId e)
@@ -317,7 +318,7 @@ static bool in_box(Verifier *v, Copy *c)
 static bool ask(Verifier *v, Copy *c)
 {
     if (!run_happens(v, c->op)) return false;
-    c->value.x = run_answer(v, IR_I64, c->op, -1, INT32_MAX);
+    c->value = value_of(run_answer(v, IR_I64, c->op, -1, INT32_MAX));
     repeat_draw(v, c->op, c->value.x, 0);
     return !v->failed;
 }
@@ -419,8 +420,8 @@ static void fence(Verifier *v, uint32_t op)
     const IrArg *order = verify_arg(v, op, IRK_ORDER);
     Fence fence = code == IR_FENCE_MBAR_INIT ? FENCE_INITS : FENCE_ASYNC;
     if (order) fence = order->id == IRD_BEFORE ? FENCE_BEFORE : FENCE_AFTER;
-    if (code == IR_FENCE_ASYNC && verify_arg(v, op, IRK_SPACE)->id == IRS_GLOBAL) vec_push(&v->run, &v->global_fences, e);
-    else if (code != IR_FENCE_ACQREL) vec_push(&v->run, &v->now->fences[fence], e);
+    if (code == IR_FENCE_ASYNC && verify_arg(v, op, IRK_SPACE)->id == IRS_GLOBAL) fence = FENCE_GLOBAL;
+    if (code != IR_FENCE_ACQREL) vec_push(&v->run, &v->now->fences[fence], e);
 }
 
 void group_step(Verifier *v, uint32_t op)

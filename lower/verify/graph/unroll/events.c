@@ -28,7 +28,8 @@ void verify_clock_join(const Verifier *v, uint32_t *clock, const uint32_t *other
         if (other[i] > clock[i]) clock[i] = other[i];
 }
 
-enum { EVENT_WORK = 4 /* as many steps of a run take as long */, EVENTS_MAX = 200000 /* of a run: bounds its memory */ };
+enum { EVENT_WORK = 4 }; /* as many steps of a run take as long */
+enum { EVENTS_MAX = 200000, EVENTS_EACH = 32 }; /* of a run, and more for each op: bounds its memory */
 
 EventId event_new(Verifier *v, uint32_t op)
 {
@@ -45,7 +46,7 @@ EventId event_new(Verifier *v, uint32_t op)
         e->pass = fr->pass;
         e->turn = (uint32_t)fr->at;
     }
-    if (v->events.n > EVENTS_MAX) verify_spent(v);
+    if (v->events.n > EVENTS_MAX + EVENTS_EACH * v->nops) verify_spent(v);
     else verify_spend(v, EVENT_WORK);
     t->last = v->events.n;
     t->burst = 0;
@@ -130,23 +131,23 @@ static const Commit *commit_behind(const Verifier *v, EventId start, bool tensor
 
 /* Operations of the tensor core arrive with the commit in their CTA, others where its first one does. Of a pair either CTA's
  * barrier tells of both. */
-void find_ends(Verifier *v)
+static void find_ends_of(const Verifier *v, Access *all, uint32_t n)
 {
-    for (uint32_t i = 0; i < v->accesses.n; i++) {
-        Access *a = &v->accesses.v[i];
+    for (uint32_t i = 0; i < n; i++) {
+        Access *a = &all[i];
         bool tensor = by_tensor_core(v, a);
         const Commit *c = a->async && a->phase == NULL ? commit_behind(v, a->start, tensor) : NULL;
         if (c == NULL) continue;
         a->group = !tensor;
-        if (!tensor && a->end == 0) a->end = c->read;
+        if (!tensor && a->end == 0) a->end = a->tensors ? c->full : c->read;
         if (!tensor) continue;
         a->phase = c->phase[a->at.rank] ? c->phase[a->at.rank] : c->phase[v->nranks];
         if (v->k->pair && a->phase != c->phase[a->at.rank ^ 1]) a->also = c->phase[a->at.rank ^ 1];
     }
-    for (uint32_t i = 0; i < v->transfers.n; i++) {
-        Transfer *x = &v->transfers.v[i];
-        const Commit *c = x->site.write ? commit_behind(v, x->start, false) : NULL;
-        x->group = c != NULL;
-        if (c) x->full = c->full;
-    }
+}
+
+void find_ends(Verifier *v)
+{
+    find_ends_of(v, v->accesses.v, v->accesses.n);
+    find_ends_of(v, v->transfers.v, v->transfers.n);
 }

@@ -11,9 +11,17 @@
 #include "lower/verify/graph/values/forms.h"
 
 typedef struct Value {
-    Form x;       /* 0: not worked out */
-    bool by_trip; /* it depends on chosen trip counts */
+    Form x;     /* in this run; 0: not worked out */
+    Form plain; /* without what was chosen for trip counts: x where that does not enter; 0: not known */
 } Value;
+static inline Value value_of(Form x) /* nothing chosen enters */
+{
+    return (Value){x, x};
+}
+static inline bool value_by_trip(Value a)
+{
+    return a.x != a.plain;
+}
 typedef struct Event {
     uint32_t thread, pos; /* pos: 1 for the thread's first */
     uint32_t op;
@@ -82,18 +90,21 @@ typedef struct Site { /* of an access, in one run */
     bool write;
     bool vague; /* it stands for several ops, or for all turns of a loop that the launch bounds */
 } Site;
-typedef struct Access {
+typedef struct Access { /* to bytes of a buffer, or to global memory */
     Bytes at;
+    uint64_t tensors;     /* in global memory: one bit each, and at is not used; 0: in a buffer */
+    const Region *region; /* there; NULL: not known */
     Form cond; /* pred under which it happens to all of the bytes; 0: not known */
     Form only; /* pred without which it does not happen; 0: not known */
     bool write, async;
     bool generic; /* async, but through the generic proxy: st.async, red.async */
+    bool any_order; /* in global memory: it may come before or after others there */
     uint16_t reduce; /* operation and type, where it combines with what lies there: two of one kind commute. 0: none */
     uint8_t gap;     /* of each 16 bytes the last ones that a write leaves without a value, or a read does not look at */
     uint32_t shape; /* of bytes with gaps: equal where the gaps are; 0: all bytes */
     uint32_t op;
-    Site site;       /* of a buffer whose parts loops move through; else empty */
-    EventId start, end; /* end of a thread's access: start; of a store's: the grp.wait for it, 0: none */
+    Site site;       /* in global memory, and of a buffer whose parts loops move through; else empty */
+    EventId start, end; /* end of a thread's access: start; of a store's: the grp.wait for it (in global memory the full one), 0: none */
     Phase *phase;       /* tells the end of a copy that counts on a barrier */
     Phase *also;        /* so does this one, in another CTA: of what a pair's commit completes; or NULL */
     uint32_t act;       /* equal where several threads share one op, or turns of a loop over copies */
@@ -121,15 +132,6 @@ typedef struct Place { /* a slot of a buffer in a CTA: its accesses in the order
     VEC(ByteRange) ranges;
     bool gaps; /* some range has them */
 } Place;
-typedef struct Transfer { /* a copy's other side: global memory */
-    uint64_t tensors;     /* one bit each */
-    Region *region;
-    Site site;
-    bool reduce, any_order, at_once; /* at_once: by threads, of any part: over when it is done */
-    EventId start, full; /* full: the grp.wait full for it */
-    Phase *phase;
-    bool group;
-} Transfer;
 /* judge/always.c: two sites, and how far apart they are in turns of a loop around both */
 typedef enum Farther { OF_ONE_TURN, SO_MANY, OR_MORE, ANY } Farther;
 typedef struct Asked {

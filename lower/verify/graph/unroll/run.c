@@ -57,14 +57,14 @@ static Value worked_out(Verifier *v, uint32_t value, int depth);
 static inline Value value_at(Verifier *v, const IrArg *arg, int depth)
 {
     if (arg == NULL) return (Value){0};
-    if (arg->kind != IRA_VAL) return (Value){form_const(&v->f, arg->imm), false};
+    if (arg->kind != IRA_VAL) return value_of(form_const(&v->f, arg->imm));
     Value x = v->now->value[arg->id - 1];
     return x.x ? x : worked_out(v, arg->id, depth);
 }
 
 bool run_by_trip(const Verifier *v, const IrArg *arg)
 {
-    return arg && arg->kind == IRA_VAL && v->now->value[arg->id - 1].by_trip;
+    return arg && arg->kind == IRA_VAL && value_by_trip(v->now->value[arg->id - 1]);
 }
 
 /* The n-th value that the op (or, from nops on, a loop that forgets a variable) makes. In runs that differ in the turns of
@@ -91,16 +91,15 @@ bool run_pure(const IrOp *op)
            op->op != IR_ZADDR && op->op != IR_TC_DESC && op->op != IR_TICKET && op->op != IR_VAR && op->op != IR_SET;
 }
 
-static Form resolve(Verifier *v, Form x, bool *trip)
+static Value resolved(Verifier *v, Value a)
 {
-    if (v->choices.n == 0 || x == 0 || form_data(&v->f, x)->n == 0) return x;
-    Resolved *r = &v->resolved[x % RESOLVED];
-    if (r->x != x || r->unrolling != v->unrollings) {
-        *r = (Resolved){.x = x, .unrolling = v->unrollings};
-        r->y = choice_value(v, x, &r->by_trip);
+    if (v->choices.n == 0 || a.x == 0 || form_data(&v->f, a.x)->n == 0) return a;
+    Resolved *r = &v->resolved[a.x % RESOLVED];
+    if (r->x != a.x || r->unrolling != v->unrollings) {
+        *r = (Resolved){.x = a.x, .unrolling = v->unrollings};
+        r->y = choice_value(v, a.x, &r->by_trip);
     }
-    *trip |= r->by_trip;
-    return r->y;
+    return value_by_trip(a) || r->by_trip ? (Value){r->y, a.plain} : value_of(r->y);
 }
 
 /* The operand, from its op alone, is not 0. */
@@ -134,11 +133,11 @@ Form run_result(Verifier *v, uint32_t index, Form cond, Form a, Form b)
 }
 
 /* How many draws there are is compared with as it is, whatever was chosen for loops of as many turns. */
-static bool undecided(Verifier *v, const IrArg *arg, Form *x)
+static bool undecided(Verifier *v, const IrArg *arg, Value *x)
 {
     const IrOp *op = verify_def(v, arg);
     if (op == NULL || op->op != IR_PARAM) return false;
-    *x = form_of_op(&v->f, v->k, op, 0, 0, 0);
+    *x = value_of(form_of_op(&v->f, v->k, op, 0, 0, 0));
     return true;
 }
 
@@ -146,36 +145,54 @@ static bool undecided(Verifier *v, const IrArg *arg, Form *x)
 static void picked(Verifier *v, Value x)
 {
     int64_t k;
-    if (x.by_trip && form_is_const(&v->f, x.x, &k)) choice_picked(v, k);
+    if (value_by_trip(x) && form_is_const(&v->f, x.x, &k)) choice_picked(v, k);
 }
 
 static bool never(const Verifier *v, Value x) /* whatever is chosen */
 {
-    return form_is(&v->f, x.x, 0) && !x.by_trip;
+    return form_is(&v->f, x.x, 0) && !value_by_trip(x);
 }
 
-static Form result_of(Verifier *v, uint32_t index, int depth, bool *trip)
+/* Where all is known of which it is made, and that makes no new value. Only what steers is asked for. */
+static Form plain_result(Verifier *v, uint32_t index, Value c, Value a, Value b)
+{
+    const Operands *o = &v->operands[index];
+    if (!(v->cone[index] & CONE_STEERS)) return 0;
+    if ((o->cond && c.plain == 0) || (o->a && a.plain == 0) || (o->b && b.plain == 0)) return 0;
+    uint32_t leaves = v->f.leaves;
+    Form x = run_result(v, index, c.plain, a.plain, b.plain);
+    return leaves == v->f.leaves ? x : 0;
+}
+
+/* What longer loops may have otherwise, in any of their turns: as it is without what was chosen. */
+static Value held_open(Verifier *v, uint32_t index, Form plain)
+{
+    Form x = plain ? plain : form_leaf(&v->f, (IrType)v->ops[index]->type);
+    if (form_data(&v->f, x)->n) v->met_open = index + 1;
+    return value_of(x);
+}
+
+static Value result_of(Verifier *v, uint32_t index, int depth)
 {
     const IrOp *op = v->ops[index];
     const Operands *o = &v->operands[index];
     Value c = value_at(v, o->cond, depth - 1), a = value_at(v, o->a, depth - 1), b = value_at(v, o->b, depth - 1);
+    int64_t k;
     place_leaf(v, index);
-    *trip = c.by_trip || a.by_trip || b.by_trip;
     if (op->op == IR_MIN || op->op == IR_MAX) {
         picked(v, a);
         picked(v, b);
     }
-    if (op->op == IR_AND && (never(v, a) || never(v, b))) *trip = false;
+    bool trip = value_by_trip(c) || value_by_trip(a) || value_by_trip(b);
+    if (op->op == IR_AND && (never(v, a) || never(v, b))) trip = false;
     if (op->op == IR_CMP && v->draws.n &&
-        (choice_drawn(v, a.x) ? undecided(v, o->b, &b.x) : choice_drawn(v, b.x) && undecided(v, o->a, &a.x)))
-        *trip = false;
+        (choice_drawn(v, a.x) ? undecided(v, o->b, &b) : choice_drawn(v, b.x) && undecided(v, o->a, &a)))
+        trip = false;
     Form x = run_result(v, index, c.x, a.x, b.x);
-    int64_t k;
-    if (!v->open[index] || !*trip || !form_is_const(&v->f, a.x, &k) || !form_is_const(&v->f, b.x, &k)) return x;
-    x = open_form(v, index);
-    if (form_data(&v->f, x)->n == 0) *trip = false; /* it is so in all turns */
-    else v->met_open = index + 1;
-    return x;
+    if (!trip) return value_of(x);
+    Form plain = plain_result(v, index, c, a, b);
+    bool open = v->open[index] && form_is_const(&v->f, a.x, &k) && form_is_const(&v->f, b.x, &k);
+    return open ? held_open(v, index, plain) : (Value){x, plain};
 }
 
 /* A new value at the place of the op. wild: it may come from a division by 0, where the kernel has any. */
@@ -189,36 +206,29 @@ static Form new_value(Verifier *v, uint32_t index, bool wild)
     return x;
 }
 
-static void define(Verifier *v, IrVal value, Form x, bool trip)
-{
-    v->now->loaded[value - 1] = x;
-    x = resolve(v, x, &trip);
-    v->now->value[value - 1] = (Value){x, trip};
-}
-
 static Value worked_out(Verifier *v, uint32_t value, int depth)
 {
     uint32_t op = v->def[value - 1];
-    bool trip = false, pure = v->operands[op].pure;
-    Form x = pure && depth ? result_of(v, op, depth, &trip) : new_value(v, op, pure);
-    x = resolve(v, x, &trip);
-    return v->now->value[value - 1] = (Value){x, trip};
+    bool pure = v->operands[op].pure;
+    Value x = pure && depth ? result_of(v, op, depth) : value_of(new_value(v, op, pure));
+    return v->now->value[value - 1] = resolved(v, x);
 }
 
-Form run_whole(Verifier *v, const IrArg *arg)
+Value run_whole(Verifier *v, const IrArg *arg)
 {
-    return value_at(v, arg, VALUE_DEPTH).x;
+    return value_at(v, arg, VALUE_DEPTH);
 }
 
 Value run_value_at(Verifier *v, const IrArg *arg)
 {
     Value x = value_at(v, arg, VALUE_DEPTH);
-    return (Value){form_simplify(&v->f, x.x), x.by_trip};
+    Form here = form_simplify(&v->f, x.x);
+    return value_by_trip(x) ? (Value){here, 0} : value_of(here);
 }
 
 Form run_value(Verifier *v, const IrArg *arg)
 {
-    return run_value_at(v, arg).x;
+    return form_simplify(&v->f, value_at(v, arg, VALUE_DEPTH).x);
 }
 
 bool run_number(Verifier *v, uint32_t op, const IrArg *arg, const char *what, int64_t *k)
@@ -238,7 +248,12 @@ Form run_guarded(Verifier *v, uint32_t op)
 void run_forget(Verifier *v, uint32_t var)
 {
     place_leaf(v, v->nops + var);
-    v->now->vars[var] = (Value){form_leaf(&v->f, (IrType)v->k->vars.v[var].type), false};
+    v->now->vars[var] = value_of(form_leaf(&v->f, (IrType)v->k->vars.v[var].type));
+}
+
+static void define(Verifier *v, IrVal value, Value x)
+{
+    v->now->value[value - 1] = resolved(v, x);
 }
 
 static void load_scalar(Verifier *v, const IrOp *op, uint32_t index)
@@ -250,7 +265,7 @@ static void load_scalar(Verifier *v, const IrOp *op, uint32_t index)
     Form byte = run_value(v, ir_find(op, IRK_BYTE)), guard = run_guard(v, index);
     if (byte == 0 || guard == 0) return;
     FormAtom x = {.kind = ATOM_LOAD, .type = op->type, .a = tensor, .b = byte, .c = guard, .lo = INT64_MIN, .hi = INT64_MAX};
-    define(v, op->dst, form_atom(&v->f, x), false);
+    define(v, op->dst, value_of(form_atom(&v->f, x)));
 }
 
 Form run_answer(Verifier *v, IrType type, uint32_t index, int64_t lo, int64_t hi)
@@ -266,10 +281,11 @@ Form run_answer(Verifier *v, IrType type, uint32_t index, int64_t lo, int64_t hi
 static void step_ticket(Verifier *v, const IrOp *op, uint32_t index)
 {
     const IrArg *count = ir_find(op, IRK_B);
-    Form n = run_value(v, count), guard = run_guard(v, index);
-    undecided(v, count, &n);
+    Value draws = run_value_at(v, count);
+    undecided(v, count, &draws);
+    Form n = draws.x, guard = run_guard(v, index);
     if (form_is(&v->f, guard, 0)) {
-        define(v, op->dst, form_const(&v->f, -1), false);
+        define(v, op->dst, value_of(form_const(&v->f, -1)));
         return;
     }
     if (!form_is(&v->f, guard, 1) || n == 0) {
@@ -281,7 +297,7 @@ static void step_ticket(Verifier *v, const IrOp *op, uint32_t index)
     int64_t most = form_data(&v->f, n)->hi;
     Form x = run_answer(v, (IrType)op->type, index, 0, most < UINT32_MAX ? most : UINT32_MAX); /* it has 32 bits */
     repeat_draw(v, index, x, n);
-    define(v, op->dst, x, false);
+    define(v, op->dst, value_of(x));
 }
 
 static void step_scalar(Verifier *v, uint32_t index)
@@ -291,17 +307,16 @@ static void step_scalar(Verifier *v, uint32_t index)
     if (op->op == IR_GET) {
         uint32_t var = v->operands[index].var;
         place_leaf(v, index);
-        define(v, op->dst, t->vars[var].x ? t->vars[var].x : form_leaf(&v->f, (IrType)op->type), t->vars[var].by_trip);
+        Value x = t->vars[var].x ? t->vars[var] : value_of(form_leaf(&v->f, (IrType)op->type));
+        define(v, op->dst, x);
     } else if (op->op == IR_VAR || op->op == IR_SET) {
         uint32_t var = v->operands[index].var;
-        Value now = run_value_at(v, v->operands[index].a);
+        Value now = run_value_at(v, v->operands[index].a), old = t->vars[var];
         Form guard = run_guard(v, index);
-        if (op->guard.pred) now.by_trip |= run_by_trip(v, &(IrArg){.kind = IRA_VAL, .id = op->guard.pred});
-        if (!form_is(&v->f, guard, 1)) {
-            now.x = form_pick(&v->f, guard, now.x, t->vars[var].x);
-            now.by_trip |= t->vars[var].by_trip;
-        }
-        t->vars[var] = now;
+        bool always = form_is(&v->f, guard, 1), trip = value_by_trip(now) || (!always && value_by_trip(old));
+        if (op->guard.pred) trip |= run_by_trip(v, &(IrArg){.kind = IRA_VAL, .id = op->guard.pred});
+        if (!always) now.x = form_pick(&v->f, guard, now.x, old.x);
+        t->vars[var] = (Value){now.x, trip ? 0 : now.x};
     } else if (op->op == IR_LOADS) {
         load_scalar(v, op, index);
     } else if (op->op == IR_TICKET) {
@@ -412,7 +427,6 @@ static void make_threads(Verifier *v)
         Thread *t = &v->threads.v[i];
         t->frames = v->frames + (size_t)i * v->deepest;
         t->value = arena_array(&v->run, Value, v->nvalues);
-        t->loaded = arena_array(&v->run, Form, v->nvalues);
         t->vars = arena_array(&v->run, Value, k->vars.n);
         t->times = arena_array(&v->run, uint32_t, v->nops);
         t->made = arena_array(&v->run, uint32_t, v->nops + k->vars.n);

@@ -235,5 +235,7 @@ void thread_step(Verifier *v, uint32_t op)
     if (o->dst == 0) return;
     /* What was stored there last: the run's order is that of all schedules, or check_races refuses the kernel. */
     const Cell *c = cell_at(v, &at, false);
-    v->now->value[o->dst - 1] = c ? c->value : (Value){0};
+    Value x = c ? c->value : (Value){0};
+    if (value_by_trip(x)) x.plain = 0; /* it may be equal to others by chance */
+    v->now->value[o->dst - 1] = x;
 }

@@ -8,6 +8,7 @@
 typedef struct Frame {
     uint32_t op;
     int64_t at, past; /* unrolled: this turn, and the first one that is none; repeat: this turn alone */
+    int64_t left_out; /* so many turns are in the middle */
     bool burst;       /* a loop over copies: its body is passed once */
     Form first, end;  /* its bounds */
     Form turns;       /* as many as lie between */
@@ -27,7 +28,7 @@ typedef struct Sum { /* bytes of copies not yet counted on their barrier */
 typedef enum Meeting { OF_THREADS, OF_CLUSTER, MEETINGS } Meeting; /* barriers of threads */
 typedef enum Block { RUNS, WAITS_PHASE, WAITS_SYNC, WAITS_CLUSTER, ENDED } Block;
 
-typedef enum Fence { FENCE_INITS, FENCE_ASYNC, FENCE_BEFORE, FENCE_AFTER, FENCES } Fence; /* BEFORE, AFTER: tc.fence */
+typedef enum Fence { FENCE_INITS, FENCE_ASYNC, FENCE_GLOBAL, FENCE_BEFORE, FENCE_AFTER, FENCES } Fence; /* GLOBAL: async, of global memory; BEFORE, AFTER: tc.fence */
 
 typedef struct Commit { /* of what a thread began before: to a bulk group, or (phase) to barriers */
     uint32_t pos;       /* its last event by then */
@@ -43,7 +44,6 @@ typedef struct Thread {
     uint32_t slot; /* WAITS_PHASE */
     uint32_t at[MEETINGS]; /* number of the SyncPoint where it has arrived and for which it has not waited, + 1 */
     Value *value;  /* by value */
-    Form *loaded;  /* by value that an op brings from elsewhere: before anything was chosen for it */
     Value *vars;
     Frame *frames;
     uint32_t depth;

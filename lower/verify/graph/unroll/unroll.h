@@ -18,9 +18,9 @@ void run_kernel(Verifier *v); /* one unrolling */
 void run_step(Verifier *v);   /* the op where v->now is */
 bool run_pure(const IrOp *op); /* its value is worked out when needed */
 Form run_value(Verifier *v, const IrArg *arg);
-Value run_value_at(Verifier *v, const IrArg *arg); /* .. and whether it depends on chosen trip counts */
+Value run_value_at(Verifier *v, const IrArg *arg);
 Form run_result(Verifier *v, uint32_t index, Form cond, Form a, Form b); /* of a pure op */
-Form run_whole(Verifier *v, const IrArg *arg); /* without what is known where v->now is */
+Value run_whole(Verifier *v, const IrArg *arg); /* without what is known where v->now is */
 bool run_by_trip(const Verifier *v, const IrArg *arg);
 /* The value if it is a number; otherwise refused. */
 bool run_number(Verifier *v, uint32_t op, const IrArg *arg, const char *what, int64_t *k);

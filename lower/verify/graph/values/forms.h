@@ -29,12 +29,13 @@ typedef enum FormAtomKind {
     ATOM_LOAD,  /* element of tensor a at byte b, read where c holds: tensors read as scalars are not written */
     ATOM_INDEX, /* of a loop over copies from a below b */
     ATOM_SUM,   /* of form a over the turns of a loop over copies from b below c */
+    ATOM_COUNT, /* the number a, to which a long loop goes on: tries/constants.c */
     ATOM_TURNS, /* of a repeat, at its b-th time, until thread c leaves it by break a; or of all repeats that end together */
     ATOM_GT0,   /* pred: form a is above 0 */
     ATOM_EQ0,   /* pred: form a is 0 */
     ATOM_PROD,  /* pred atom a times atom b, a < b; sub: how many preds in all stand in front */
     ATOM_SEL,   /* a ? b : c, not taken apart */
-    ATOM_OPEN   /* index of a loop from b below c in turn a, in what is held open: tries/open.c; sub 1: of loop op a, in any turn */
+    ATOM_OPEN   /* index of a loop from b below c in turn a, in what is held open: tries/open.c */
 } FormAtomKind;
 typedef struct FormAtom {
     uint8_t kind, sub, type;
