@@ -138,10 +138,9 @@ static void send(Lower *L, Planned *p)
     if (to->kept) kept_issued(L, p);
 }
 
-void agent_move(Lower *L)
+void agent_move(Lower *L, Planned *p)
 {
     Sched *s = L->sched;
-    Planned *p = s->moves.v[s->at++];
     Agent before = s->role;
     if (!(s->active >> p->agent & 1)) return;
     sched_as(L, p->agent);

@@ -67,7 +67,7 @@ void walk_begin(Lower *L, const PBlock *b)
 static bool ordered_within(const Sched *s, const PBlock *b)
 {
     bool ordered = false;
-    for (uint32_t i = s->at - walk_moves(b); i < s->at; i++) ordered |= s->moves.v[i]->ordered;
+    for (uint32_t i = 0; i < s->moves.n && !ordered; i++) ordered = s->moves.v[i]->ordered && planned_within(s->moves.v[i], b, s->depth);
     return ordered;
 }
 
@@ -75,7 +75,7 @@ static bool ordered_within(const Sched *s, const PBlock *b)
 static bool stored_in_loops(const Sched *s, const PBlock *b)
 {
     bool in_loops = false;
-    for (uint32_t i = s->at - walk_moves(b); i < s->at; i++) {
+    for (uint32_t i = 0; i < s->moves.n; i++) {
         const Planned *p = s->moves.v[i];
         bool of_turn = p->agent == AG_WORK && p->src != RING_NONE && s->rings[p->src].stored && s->rings[p->src].turn == b;
         in_loops |= of_turn && p->chain[p->depth].block != b;
@@ -104,7 +104,7 @@ static void agent_end(Lower *L, const PBlock *b)
         released |= (r->empty != RING_NONE && r->filler != s->role) || (r->kept && r->filled_by_copies && s->role == AG_WORK);
     }
     s->now->pending |= stored && lag > 0 && stored_in_loops(s, b);
-    if (stored || ordered_within(s, b)) agent_commit(L);
+    if (s->now->pending && (stored || ordered_within(s, b))) agent_commit(L);
     agent_readers_end(L, b);
     if (stored && looped) emit_grp_wait(L, lag, IRH_READ);
     if (s->shape[s->role] == SHAPE_LANES) s->now->dirty = true;
@@ -182,18 +182,11 @@ static void branch_body(Lower *L, const PStmt *st, Opnd outer, Opnd cond, bool o
 
 static void branch(Lower *L, const PStmt *st)
 {
-    Sched *s = sched(L);
     Opnd outer = L->guard, cond = value_pred(L, st->value);
-    uint32_t at = s->at, first = walk_moves(&st->body);
-    bool swapped = uses_swapped(s, st);
-    if (swapped) {
-        s->at = at + first;
-        branch_body(L, st, outer, cond, true);
-        s->at = at;
-    }
+    bool swapped = uses_swapped(sched(L), st);
+    if (swapped) branch_body(L, st, outer, cond, true);
     branch_body(L, st, outer, cond, false);
     if (st->has_else && !swapped) branch_body(L, st, outer, cond, true);
-    if (swapped) s->at = at + first + walk_moves(&st->other);
 }
 
 static void refuse(Lower *L, const PStmt *st, const char *what)
@@ -215,18 +208,6 @@ bool walk_enter(const Lower *L, const PStmt *st, int agent)
 {
     const LoopUse *use = loop_use(L, st);
     return use->sets || use->agents >> agent & 1;
-}
-
-static uint32_t moves_of(const PStmt *s)
-{
-    return (s->kind == P_MOVE) + walk_moves(&s->body) + walk_moves(&s->other);
-}
-
-uint32_t walk_moves(const PBlock *b)
-{
-    uint32_t n = 0;
-    for (const PStmt *s = b->first; s; s = s->next) n += moves_of(s);
-    return n;
 }
 
 static void note_loop(Lower *L, const PStmt *st, uint32_t from)
@@ -259,7 +240,6 @@ static bool enter(Lower *L, const PStmt *st)
         tmem_settle(L);
     }
     if (s->active) return true;
-    s->at += walk_moves(&st->body);
     s->active = outer;
     return false;
 }
@@ -269,15 +249,15 @@ static void walk_pipe(Lower *L, const PStmt *st)
     Sched *s = sched(L);
     Pipe *p = pipe_of(L, st);
     if (st->pipe->deal != DEAL_NONE && s->planning) s->nacross++;
-    p->from = s->at;
+    if (s->planning) p->from = s->moves.n;
     deal_walk(L, p);
-    p->end = s->at;
+    if (s->planning) p->end = s->moves.n;
 }
 
 static void statement(Lower *L, const PStmt *st)
 {
     Sched *s = sched(L);
-    uint32_t from = s->at;
+    uint32_t from = s->moves.n;
     uint8_t outer = s->active;
     L->stmt = st;
     if ((st->kind == P_FOR || st->kind == P_PIPELINE) && !s->planning && !enter(L, st)) return;
@@ -293,9 +273,8 @@ static void statement(Lower *L, const PStmt *st)
     case P_IF: branch(L, st); break;
     case P_MOVE:
         if (st->move->commit != COMMIT_DERIVED) refuse(L, st, "an explicit commit");
-        if (!s->planning) agent_move(L);
-        else if (plan_move(L, st)) s->at++;
-        else s->at = s->moves.n;
+        if (s->planning) plan_move(L, st);
+        else agent_move(L, s->moves.v[st->id]);
         break;
     case P_PIPELINE:
         walk_pipe(L, st);
@@ -361,10 +340,7 @@ static void turn_statements(Lower *L, const PBlock *b, const BodyPart *part)
     for (const PStmt *st = b->first; st; st = st->next) {
         if (part && st == part->first) inside = true;
         if (part && st == part->end) inside = false;
-        if (st->kind == P_MOVE ? !inside : part && part->together) {
-            s->at += moves_of(st);
-            continue;
-        }
+        if (st->kind == P_MOVE ? !inside : part && part->together) continue;
         if (b == &L->k->body && L->k->roles_span.hi && st->kind != P_ROLES) continue; /* their scalars are made in each of them */
         s->chain[s->depth].top = st;
         if (!s->planning && !part) take_slots(L, st, false);
@@ -451,6 +427,5 @@ void walk_block(Lower *L, const PBlock *b)
 
 void walk_body(Lower *L)
 {
-    sched(L)->at = 0;
     walk_block(L, &L->k->body);
 }

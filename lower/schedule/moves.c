@@ -32,7 +32,7 @@ static bool plan_copy(Lower *L, Planned *p)
     access_note(L, &p->mi);
     if (!p->mi.prefetch) {
         p->access = L->accesses->all.n - 1;
-        L->accesses->all.v[p->access]->planned = L->sched->moves.n - 1;
+        L->accesses->all.v[p->access]->planned = p->st->id;
     }
     p->bytes = p->copies.bytes;
     if (!p->mi.prefetch) *(p->mi.load ? &p->dst : &p->src) = p->mi.tile->index;
@@ -292,10 +292,8 @@ static bool plan_kind(Lower *L, Planned *p)
     return false;
 }
 
-bool plan_move(Lower *L, const PStmt *st)
+void plan_move(Lower *L, const PStmt *st)
 {
     Planned *p = plan_new(L, st);
-    if (!plan_kind(L, p)) return false;
-    if (!L->derived && planned_by_threads(p)) finish_threads(L, p); /* a role of the source says how many they are */
-    return true;
+    if (plan_kind(L, p) && !L->derived && planned_by_threads(p)) finish_threads(L, p); /* a role of the source says how many they are */
 }

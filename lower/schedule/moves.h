@@ -44,6 +44,12 @@ typedef struct Planned { /* a move, in the order in which the walks meet it */
     int64_t bytes;      /* that one copy of the move adds to a barrier at each destination */
 } Planned;
 
+/* Does it stand in this block, which has so many loops around it? */
+static inline bool planned_within(const Planned *p, const PBlock *b, uint32_t depth)
+{
+    return p->depth >= depth && p->chain[depth].block == b;
+}
+
 /* Threads do it, not an engine. */
 static inline bool planned_by_threads(const Planned *p)
 {
@@ -51,7 +57,7 @@ static inline bool planned_by_threads(const Planned *p)
 }
 
 /* ---- moves.c ---- */
-bool plan_move(Lower *L, const PStmt *st); /* adds it to moves */
+void plan_move(Lower *L, const PStmt *st); /* adds it to moves */
 void plan_crossing(Lower *L);              /* loads that the working role does itself, in the order of its stores */
 void plan_order(Lower *L);                 /* what waits for stores */
 void plan_overtaking(Lower *L);            /* .. and for loads of what they overwrite */

@@ -73,8 +73,7 @@ typedef struct Sched {
     Shape shape[AG_COUNT + 1]; /* the last: of the planning walk */
     uint32_t warps[AG_COUNT + 1];
     bool used[AG_COUNT + 1];
-    VEC(Planned *) moves;
-    uint32_t at;         /* next move of the walk */
+    VEC(Planned *) moves; /* by PStmt.id */
     Ring *rings;         /* by tile, then the rings of ids */
     uint32_t nrings;
     VEC(RingAt) ring_at; /* sorted */
@@ -117,11 +116,10 @@ void walk_loop(Lower *L, const PStmt *st, Pipe *p); /* a `for`, or (p) a pipelin
 /* The body of a loop; p: of a pipeline, or NULL. part: of a batch, around which the slots are taken and given back; or NULL. */
 void walk_turn(Lower *L, const PStmt *st, Pipe *p, const BodyPart *part);
 bool walk_enter(const Lower *L, const PStmt *st, int agent); /* a loop without moves of the role is nothing to it, unless it changes variables */
-uint32_t walk_moves(const PBlock *b);       /* how many there are in it */
 void walk_end(Lower *L, const PBlock *b);   /* stores are committed, slots given back, counters go on */
 
 /* ---- agent_moves.c ---- */
-void agent_move(Lower *L); /* the next one, by whom it is */
+void agent_move(Lower *L, Planned *p); /* by whom it is */
 
 /* ---- agent_sync.c: of the agent whose ops are emitted ---- */
 void agent_id_sync(Lower *L);

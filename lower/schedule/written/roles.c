@@ -19,9 +19,9 @@ void role_tensor_fence(Lower *L, IrOrder o)
 void written_turn(Lower *L, const PBlock *body)
 {
     const Sched *s = L->sched;
-    for (uint32_t i = s->at, end = s->at + walk_moves(body); i < end; i++) {
+    for (uint32_t i = 0; i < s->moves.n; i++) {
         const PMove *mv = s->moves.v[i]->st->move;
-        if (mv->kind != MOVE_STORE) continue;
+        if (mv->kind != MOVE_STORE || !planned_within(s->moves.v[i], body, s->depth + 1)) continue;
         s->now->unwritten = s->now->unseen = true;
         if (mv->commit == COMMIT_DERIVED && !mv->in_group) agent_reads(L, s->moves.v[i]->src);
     }
@@ -49,7 +49,8 @@ static void begin_role(Lower *L, const PRole *r, uint32_t number)
     s->source = name_text(L, r->name);
     bool many = device_makes(L, AG_WORK, s->source);
     s->tensor = false;
-    for (uint32_t i = s->at, end = s->at + walk_moves(&r->body); i < end && i < s->moves.n; i++) { /* where they are planned */
+    for (uint32_t i = 0; i < s->moves.n; i++) { /* where they are planned */
+        if (!planned_within(s->moves.v[i], &r->body, 0)) continue;
         many |= planned_by_threads(s->moves.v[i]);
         s->tensor |= s->moves.v[i]->tm != NULL;
     }
@@ -118,7 +119,6 @@ void written_kernel(Lower *L)
     s->active = 1u << AG_WORK;
     sched_as(L, AG_WORK);
     L->scalars->epoch++;
-    s->at = 0;
     if (L->k->roles_span.hi) {
         walk_block(L, &L->k->body);
     } else {
