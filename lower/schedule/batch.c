@@ -53,9 +53,8 @@ void batch_find(Lower *L)
     for (uint32_t i = 0; i < s->pipes.n; i++) {
         Pipe *p = s->pipes.v[i];
         bool any = false, all = p->batch > 1 && !carries(&p->st->body, &p->st->body);
-        for (uint32_t j = p->from; j < p->end && all; j++) {
-            const Planned *m = s->moves.v[j];
-            if (!works(m->st)) continue;
+        FOR_MOVES_OF(s, p, m) {
+            if (!all || !works(m->st)) continue;
             any = true;
             all = alike(L, &m->mi) && alike(L, m->other) && own(s, p, m->other->tile);
         }

@@ -22,7 +22,7 @@ Pipe *pipe_of(Lower *L, const PStmt *st)
     Pipe *p = loop_use(L, st)->pipe;
     if (p) return p;
     p = loop_use(L, st)->pipe = arena_new(L->a, Pipe);
-    *p = (Pipe){.st = st, .batch = 1, .deal = deal_asked(L, st), .across = st->pipe->deal != DEAL_NONE, .ids = RING_NONE};
+    *p = (Pipe){.st = st, .batch = 1, .deal = deal_asked(L, st), .across = st->pipe->deal != DEAL_NONE};
     for (int i = 0; i < st->pipe->n; i++) {
         p->order[i] = (uint8_t)i;
         p->index[i] = pipe_index(st->pipe, i);
@@ -80,8 +80,7 @@ static void choose_order(Lower *L, Pipe *p)
 {
     const Planned *best = NULL;
     int64_t least = INT64_MAX;
-    for (uint32_t i = p->from; i < p->end; i++) {
-        const Planned *m = L->sched->moves.v[i];
+    FOR_MOVES_OF(L->sched, p, m) {
         PMoveKind kind = m->st->move->kind;
         if (kind != MOVE_LOAD && kind != MOVE_STORE) continue;
         int64_t n = run_of(L, &m->mi);
