@@ -254,7 +254,7 @@ struct PStmt {
     Span span;
     const CallFrame *frame; /* NULL: in the kernel itself */
     PStmt *next;
-    uint32_t id;        /* LET VAR SET: its number; FOR: loop number */
+    uint32_t id;        /* LET VAR SET MOVE: its number; FOR: loop number */
     Name name;
     const Sx *value;    /* LET VAR SET; IF: condition; FOR: end; WAIT: slot or NULL */
     const Sx *lo;       /* FOR: start */
@@ -345,7 +345,7 @@ typedef struct PKernel {
     Span roles_span;   /* of `roles`; hi == 0: none */
     VEC(PTrusted) trusts;
     VEC(PName) unused; /* names that `let` and `var` declare in the kernel itself, and that nothing looks up */
-    uint32_t nlets, nvars, nloops;
+    uint32_t nlets, nvars, nloops, nmoves;
     uint8_t *var_dims; /* per variable: dimensions of the cluster in which its CTAs may have different values; a bit each */
     PBlock body;
 } PKernel;

@@ -8,6 +8,7 @@ PStmt *emit_stmt(Env *e, PStmtKind kind, Span span)
     s->kind = kind;
     s->span = span;
     s->frame = e->frame;
+    if (kind == P_MOVE) s->id = e->kernel->nmoves++;
     if (e->frame) e->ch->inlined++;
     if (e->block->last) e->block->last->next = s;
     else e->block->first = s;

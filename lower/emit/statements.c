@@ -46,7 +46,7 @@ void loop_atoms(Lower *L, const PStmt *st, LoopState *s)
 {
     Domain *d = L->d;
     loop_range(L, st);
-    s->wide = s->lo < INT32_MIN || s->hi >= INT32_MAX;
+    s->wide = !interval_within(s->range, INT32_MIN, INT32_MAX - 1);
     Poly first = scalar_poly(L, st->lo), count = poly_sub(d, scalar_poly(L, st->value), first);
     unsigned depends = DEP_LOOP |
                        ((scalar_uses(L, st->lo) | scalar_uses(L, st->value)) & (USE_VAR | USE_LOAD) ? (unsigned)DEP_DATA
@@ -75,12 +75,11 @@ void loop_close(Lower *L, const PStmt *st)
  * every index and an end before every index stay so. */
 Opnd lower_bound(Lower *L, const Sx *x, bool wide)
 {
-    int64_t lo, hi;
     if (wide) return value_wide(L, x);
-    scalar_range(L, x, &lo, &hi);
-    if (lo >= INT32_MIN && hi <= INT32_MAX) return value_low(L, x);
+    Interval range = scalar_range(L, x);
+    if (interval_within(range, INT32_MIN, INT32_MAX)) return value_low(L, x);
     Opnd v = value_wide(L, x);
-    if (lo < INT32_MIN) v = emit_op(L, IR_MAX, IR_I64, v, opnd_imm(INT32_MIN));
-    if (hi > INT32_MAX) v = emit_op(L, IR_MIN, IR_I64, v, opnd_imm(INT32_MAX));
+    if (range.lo < INT32_MIN) v = emit_op(L, IR_MAX, IR_I64, v, opnd_imm(INT32_MIN));
+    if (range.hi > INT32_MAX) v = emit_op(L, IR_MIN, IR_I64, v, opnd_imm(INT32_MAX));
     return emit_cvt(L, IR_I32, v);
 }

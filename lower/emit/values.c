@@ -351,7 +351,7 @@ static const Sx *index_sx(Lower *L, int64_t n, Opnd value)
     if (value.v == 0) return x;
     Atom atom = domain_index(L->d, "row", poly_const(L->d, 0), poly_const(L->d, n), DEP_LOOP);
     LoopState *s = vec_add(L->a, &L->scalars->more_loops);
-    *s = (LoopState){.index = poly_atom(L->d, atom), .value = value, .hi = n - 1};
+    *s = (LoopState){.index = poly_atom(L->d, atom), .value = value, .range = {0, n - 1}};
     L->scalars->nloops++;
     return x;
 }
@@ -440,9 +440,7 @@ Opnd emit_get(Lower *L, uint32_t var)
 
 static bool fits32(Lower *L, const Sx *x)
 {
-    int64_t lo, hi;
-    scalar_range(L, x, &lo, &hi);
-    return lo >= INT32_MIN && hi <= INT32_MAX;
+    return interval_within(scalar_range(L, x), INT32_MIN, INT32_MAX);
 }
 
 static bool is_ring(SxOp op)
@@ -454,24 +452,21 @@ static bool is_ring(SxOp op)
 /* Is a ceil made of quotient and remainder? Its range says so. */
 static bool in_parts(Lower *L, const Sx *x)
 {
-    int64_t lo, hi;
-    scalar_range(L, x, &lo, &hi);
+    scalar_range(L, x);
     return scalar_of(L, x)->in_parts;
 }
 
 /* Does the op's 32-bit form, given the low halves of its operands, make the low half of its value? */
 static bool made_in_32(Lower *L, const Sx *x)
 {
-    int64_t alo, ahi, blo, bhi, count = -1;
+    int64_t count = -1;
     if (is_ring(x->op)) return true;
     if ((x->op == SX_SHL || x->op == SX_SHR) && x->b->op == SX_CONST) count = x->b->k;
     if (x->op == SX_SHL) return count >= 0 && count < 32;
     if (!fits32(L, x->a) || (x->b && !fits32(L, x->b))) return false;
     if (x->op == SX_SHR) return count >= 0 && count < 32;
     if (x->op != SX_CEIL || in_parts(L, x)) return true;
-    scalar_range(L, x->a, &alo, &ahi); /* a + b - 1 */
-    scalar_range(L, x->b, &blo, &bhi);
-    return ahi + bhi <= INT32_MAX;
+    return scalar_range(L, x->a).hi + scalar_range(L, x->b).hi <= INT32_MAX; /* a + b - 1 */
 }
 
 /* Is the value best made in 32 bits, all its parts being so? */

@@ -10,7 +10,7 @@ const char *explain_completes(Lower *L, const MoveInfo *mi)
 {
     const Ring *r = &L->sched->rings[mi->tile->index];
     if (!mi->load) return "role work, bulk group of the turn";
-    return arena_printf(L->a, "role %s, barrier %s", L->sched->alone ? "work" : "load", r->full == RING_NONE ? "?" : L->ir->bars.v[r->full].name);
+    return arena_printf(L->a, "role %s, barrier %s", L->sched->alone ? "work" : "load", r->full == BAR_NONE ? "?" : L->ir->bars.v[r->full].name);
 }
 
 static void dealing(Lower *L, const Pipe *p)
@@ -51,9 +51,8 @@ static void fans(Lower *L, const Ring *r)
     const Sched *s = L->sched;
     int least = SCHED_RANKS, most = 0;
     bool masked = false;
-    for (uint32_t i = 0; i < s->moves.n; i++) {
-        const Planned *p = s->moves.v[i];
-        if (!p->by_rank || p->dst == RING_NONE || &s->rings[p->dst] != r || p->st->move->kind != MOVE_LOAD) continue;
+    FOR_MOVES(s, p) {
+        if (!p->by_rank || p->dst != r || p->st->move->kind != MOVE_LOAD) continue;
         masked |= p->st->move->cast == CAST_MASK;
         for (int c = 0; c < L->cluster_size; c++) {
             int n = __builtin_popcount(p->to[c]);
@@ -72,15 +71,14 @@ static void ring(Lower *L, const Ring *r)
 {
     Text *t = L->plan;
     const IrBuf *b = &L->ir->bufs.v[r->buf];
-    const Ring *home = &L->sched->rings[r->home];
     text_printf(t, "    %s: ", r->tile ? name_text(L, r->tile->name) : b->name);
-    if (r != home) text_printf(t, "in the %u slot%s of %s", r->slots, r->slots == 1 ? "" : "s", b->name);
+    if (r != r->home) text_printf(t, "in the %u slot%s of %s", r->slots, r->slots == 1 ? "" : "s", b->name);
     else text_printf(t, "%u slot%s", r->slots, r->slots == 1 ? "" : "s");
     if (r->inner > 1) text_printf(t, " of %u tiles", r->inner);
     text_printf(t, ", filled by %s", AGENTS[r->filler]);
     for (int a = 0; a < AG_COUNT; a++)
         if (a != (int)r->filler && ring_uses(r, (Agent)a)) text_printf(t, ", used by %s", AGENTS[a]);
-    if (r->looped && r->empty != RING_NONE) text_printf(t, "; %u turn%s ahead", r->lead, r->lead == 1 ? "" : "s");
+    if (r->looped && r->empty != BAR_NONE) text_printf(t, "; %u turn%s ahead", r->lead, r->lead == 1 ? "" : "s");
     if (r->lag) text_printf(t, ", given back %u turn%s late, while stores read it", r->lag, r->lag == 1 ? "" : "s");
     if (!r->looped) text_lit(t, "; used once");
     if (r->by_rank) fans(L, r);
@@ -93,17 +91,15 @@ static void ring(Lower *L, const Ring *r)
 static const char *barrier_of(const Lower *L, const Planned *p)
 {
     const Sched *s = L->sched;
-    uint32_t bar = p->tm ? s->tmem.bar : 0;
+    uint32_t bar = p->tm && s->tmem.done ? s->tmem.done->full : 0;
     if (!L->derived) bar = p->st->move->barrier->index;
-    else if (!p->tm) bar = p->st->move->reduce >= 0 ? s->rings[p->dst].sum : s->rings[p->dst].full;
+    else if (!p->tm) bar = p->st->move->reduce >= 0 ? p->dst->sum : p->dst->full;
     return L->ir->bars.v[bar].name;
 }
 
 void explain_moves(Lower *L)
 {
-    const Sched *s = L->sched;
-    for (uint32_t i = 0; i < s->moves.n; i++) {
-        Planned *p = s->moves.v[i];
+    FOR_MOVES(L->sched, p) {
         PMoveKind kind = p->st->move->kind;
         const char *whole = p->across && p->across->whole ? ", all iterations of a batch at once" : "", *role = p->role ? p->role : AGENTS[p->agent];
         if (p->agent == AG_NONE) {
@@ -138,8 +134,8 @@ void explain_schedule(Lower *L)
         if (s->pipes.v[i]->across) dealing(L, s->pipes.v[i]);
     roles(L);
     text_lit(L->plan, "  rings\n");
-    for (uint32_t i = 0; i < s->nrings; i++)
-        if (s->rings[i].turn) ring(L, &s->rings[i]);
+    FOR_RINGS(s, r)
+        if (r->turn) ring(L, r);
 }
 
 /* ---- maps that the kernel makes ---- */

@@ -87,11 +87,8 @@ static bool aligned(Lower *L, const MoveInfo *mi, const BulkPlan *p, Refusal *wh
 static bool mask_fits(Lower *L, const MoveInfo *mi, Refusal *why)
 {
     const Sx *x = mi->mv->bytes;
-    int64_t lo, hi;
     Lx cond = 0;
-    if (x == NULL) return true;
-    scalar_range(L, x, &lo, &hi);
-    if (lo >= 0 && hi <= UINT16_MAX) return true;
+    if (x == NULL || interval_within(scalar_range(L, x), 0, UINT16_MAX)) return true;
     Poly p = scalar_poly(L, x);
     Need low = need_at_least(L, p, 0, &cond), high = need_at_most(L, p, UINT16_MAX, &cond);
     const char *text = arena_printf(L->a, "%s is 0 to 65535", source_text(L, x->span));
@@ -316,9 +313,8 @@ static Opnd row_start(Lower *L, const MoveInfo *mi, const BulkPlan *p, int d)
 {
     const Sx *x = mi->g->dim[d].start;
     Opnd v = value_wide(L, x);
-    int64_t lo, hi, far = INT64_C(1) << 62;
-    scalar_range(L, x, &lo, &hi);
-    if (d == p->fold || hi <= far || !p->row[d].high || p->row[d].extent == 1) return v;
+    int64_t far = INT64_C(1) << 62;
+    if (d == p->fold || scalar_range(L, x).hi <= far || !p->row[d].high || p->row[d].extent == 1) return v;
     return emit_op(L, IR_MIN, IR_I64, v, opnd_imm(far));
 }
 

@@ -243,10 +243,9 @@ bool im2col_plan(Lower *L, const MoveInfo *mi, TensorPlan *out, Refusal *why)
 static Opnd halo_value(Lower *L, const MoveInfo *mi, int i)
 {
     const Sx *x = mi->mv->halo[i];
-    int64_t lo, hi, most = i ? MAP_W_OFFSET_MOST : mi->mv->most_halo;
+    int64_t most = i ? MAP_W_OFFSET_MOST : mi->mv->most_halo;
     if (x == NULL) return opnd_imm(0);
-    scalar_range(L, x, &lo, &hi);
-    if (lo >= 0 && hi <= most) return value_low(L, x);
+    if (interval_within(scalar_range(L, x), 0, most)) return value_low(L, x);
     Opnd v = emit_op(L, IR_MAX, IR_I64, value_wide(L, x), opnd_imm(0));
     return emit_cvt(L, IR_I32, emit_op(L, IR_MIN, IR_I64, v, opnd_imm(most)));
 }

@@ -192,11 +192,11 @@ bool tensor_coordinate(Lower *L, const MoveInfo *mi, int d, int64_t last, Tensor
     bool constant = poly_is_const(p, &k);
     if (constant && k >= 0 && k + last <= INT32_MAX) return true;
     Lx low_cond = 0, high_cond = 0;
-    int64_t lo, hi, least = mi->load ? INT32_MIN : 0, most = INT32_MAX - last;
-    scalar_range(L, mi->g->dim[d].start, &lo, &hi);
-    bool never_below = lo >= least || (!mi->load && conditions_at_least(L, p, least));
+    int64_t least = mi->load ? INT32_MIN : 0, most = INT32_MAX - last;
+    Interval range = scalar_range(L, mi->g->dim[d].start);
+    bool never_below = range.lo >= least || (!mi->load && conditions_at_least(L, p, least));
     Need low = never_below ? NEED_PROVED : need_at_least(L, p, least, &low_cond);
-    Need high = hi <= most ? NEED_PROVED : need_at_most(L, p, most, &high_cond);
+    Need high = range.hi <= most ? NEED_PROVED : need_at_most(L, p, most, &high_cond);
     if (high == NEED_CHECK && !launch_checked(L, E1122, high_cond) &&
         !launch_check(L, E1122, high_cond, at, lx_text(L, high_cond),
                       "coordinates of tensor copies are 32-bit numbers"))

@@ -7,8 +7,8 @@
 static void tmem(Lower *L, Planned *p)
 {
     Sched *s = L->sched;
-    if (p->src != RING_NONE) kept_arrive(L, p->src);
-    if (p->dst != RING_NONE) kept_arrive(L, p->dst);
+    if (p->src) kept_arrive(L, p->src);
+    if (p->dst) kept_arrive(L, p->dst);
     if (move_by_tensor_core(p->st->move)) {
         tmem_start(L, p);
         return;
@@ -17,14 +17,14 @@ static void tmem(Lower *L, Planned *p)
     agent_before_work(L, p->dst);
     tmem_work(L, p);
     s->now->dirty = true;
-    s->now->unfenced |= p->dst != RING_NONE;
+    s->now->unfenced |= p->dst != NULL;
 }
 
 static void work(Lower *L, Planned *p)
 {
     Sched *s = L->sched;
     Between b = between_values(L, p->st, &p->mi, p->other);
-    if (p->src != RING_NONE) kept_arrive(L, p->src);
+    if (p->src) kept_arrive(L, p->src);
     kept_arrive(L, p->dst);
     agent_before_work(L, p->dst);
     between_work(L, &b, p->plan, p->zeros);
@@ -36,10 +36,8 @@ static void work(Lower *L, Planned *p)
 /* Copies of the kernel may touch what threads store. */
 static bool copied_too(const Sched *s, const PTensor *t)
 {
-    for (uint32_t i = 0; i < s->moves.n; i++) {
-        const Planned *p = s->moves.v[i];
+    FOR_MOVES(s, p)
         if (!p->copies.g && p->mi.tensor && base_of(p->mi.tensor) == base_of(t)) return true;
-    }
     return false;
 }
 
@@ -69,10 +67,10 @@ static void make_map(Lower *L, const Planned *p)
 
 static void load(Lower *L, Planned *p)
 {
-    Ring *r = &L->sched->rings[p->dst];
+    Ring *r = p->dst;
     const PMove *mv = p->st->move;
     bool committed = mv->commit == COMMIT_BARRIER, kept = r->kept && !committed;
-    Opnd guard = L->guard, slot = ring_slot(L, p->dst);
+    Opnd guard = L->guard, slot = ring_slot(p->dst);
     if (p->ordered) agent_wait_stores(L, true);
     if (kept) kept_open(L, p);
     if (!committed) ring_expect(L, p, slot);
@@ -122,15 +120,15 @@ static void copy(Lower *L, Planned *p)
 static void send(Lower *L, Planned *p)
 {
     Between b = between_values(L, p->st, &p->mi, p->other);
-    if (p->src != RING_NONE) kept_arrive(L, p->src);
+    if (p->src) kept_arrive(L, p->src);
     if (!L->derived) {
         Opnd slot;
         if (b.from) agent_store_sync(L);
         if (written_arrive(L, p, &slot)) between_send(L, &b, p->st->move->barrier->index, slot);
         return;
     }
-    Ring *to = &L->sched->rings[p->dst];
-    Opnd slot = ring_slot(L, p->dst);
+    Ring *to = p->dst;
+    Opnd slot = ring_slot(to);
     bool sums = p->st->move->reduce >= 0 && !to->kept;
     if (to->kept) kept_open(L, p);
     if (p->by_rank && !sums) ring_expect(L, p, slot);
@@ -138,10 +136,9 @@ static void send(Lower *L, Planned *p)
     if (to->kept) kept_issued(L, p);
 }
 
-void agent_move(Lower *L)
+void agent_move(Lower *L, Planned *p)
 {
     Sched *s = L->sched;
-    Planned *p = s->moves.v[s->at++];
     Agent before = s->role;
     if (!(s->active >> p->agent & 1)) return;
     sched_as(L, p->agent);

@@ -62,13 +62,13 @@ void agent_commit(Lower *L)
 }
 
 /* A store that is on its way reads the tile. */
-void agent_reads(Lower *L, uint32_t ring)
+void agent_reads(Lower *L, Ring *r)
 {
     Sched *s = L->sched;
-    s->rings[ring].group = s->now->groups + s->now->pending;
-    if (s->rings[ring].reading) return;
-    s->rings[ring].reading = true;
-    vec_push(L->a, &s->readers, ring);
+    r->group = s->now->groups + s->now->pending;
+    if (r->reading) return;
+    r->reading = true;
+    vec_push(L->a, &s->readers, r);
 }
 
 /* The stores of so many groups have read their tiles: threads come behind the one that has waited. */
@@ -76,9 +76,9 @@ static void readers_done(Sched *s, uint32_t groups)
 {
     uint32_t left = 0;
     for (uint32_t i = 0; i < s->readers.n; i++) {
-        Ring *r = &s->rings[s->readers.v[i]];
+        Ring *r = s->readers.v[i];
         r->reading = r->group > groups;
-        if (r->reading) s->readers.v[left++] = s->readers.v[i];
+        if (r->reading) s->readers.v[left++] = r;
     }
     s->readers.n = left;
     s->now->dirty = true;
@@ -93,12 +93,12 @@ void agent_wait_group(Lower *L, int64_t n, IrHow how)
     readers_done(s, n < s->now->groups ? s->now->groups - (uint32_t)n : 0);
 }
 
-/* What stores read is read before it is overwritten. Groups complete in order. */
-void agent_wait_readers(Lower *L, uint32_t ring)
+/* What stores read, of the ring's tile or (NULL) of any, is read before it is overwritten. Groups complete in order. */
+static void wait_readers(Lower *L, const Ring *r)
 {
     Sched *s = L->sched;
-    if (ring == RING_NONE || s->rings[ring].group > s->now->groups) agent_commit(L);
-    uint32_t last = ring == RING_NONE ? s->now->groups : s->rings[ring].group;
+    if (r == NULL || r->group > s->now->groups) agent_commit(L);
+    uint32_t last = r ? r->group : s->now->groups;
     agent_wait_group(L, s->now->groups - last, IRH_READ);
 }
 
@@ -119,7 +119,7 @@ void agent_readers_youngest(Lower *L)
 {
     Sched *s = L->sched;
     for (uint32_t i = 0; i < s->readers.n; i++) {
-        Ring *r = &s->rings[s->readers.v[i]];
+        Ring *r = s->readers.v[i];
         if (r->group < s->state[AG_WORK].groups) r->group = s->state[AG_WORK].groups;
     }
 }
@@ -132,26 +132,26 @@ void agent_readers_end(Lower *L, const PBlock *b)
     uint32_t left = 0;
     if (s->role != AG_WORK || !L->derived) return; /* in roles of the source the next turn waits for them where it overwrites: written_turn */
     for (uint32_t i = 0; i < s->readers.n; i++) {
-        Ring *r = &s->rings[s->readers.v[i]];
+        Ring *r = s->readers.v[i];
         outer |= r->reading && (r->thread_writes || r->kept) && r->turn != b;
         if (r->turn == b) r->reading = false;
-        if (r->reading) s->readers.v[left++] = s->readers.v[i];
+        if (r->reading) s->readers.v[left++] = r;
     }
     s->readers.n = left;
-    if (outer) agent_wait_readers(L, RING_NONE);
+    if (outer) wait_readers(L, NULL);
 }
 
-void agent_free(Lower *L, uint32_t ring)
+void agent_free(Lower *L, const Ring *r)
 {
-    if (L->sched->rings[ring].reading) agent_wait_readers(L, ring);
-    if (tmem_reads(L, ring)) tmem_settle(L);
+    if (r->reading) wait_readers(L, r);
+    if (tmem_reads(L, r)) tmem_settle(L);
 }
 
 /* What threads are about to overwrite nobody reads any more, and what they are about to read is there. */
-void agent_before_work(Lower *L, uint32_t dst)
+void agent_before_work(Lower *L, const Ring *dst)
 {
     Sched *s = L->sched;
-    if (dst != RING_NONE) agent_free(L, dst);
+    if (dst) agent_free(L, dst);
     if (!s->now->dirty) return;
     agent_fence(L);
     cta_sync(L);

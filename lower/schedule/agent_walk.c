@@ -22,31 +22,30 @@ void sched_as(Lower *L, Agent a)
 
 /* ---- turns ---- */
 
-static void take_ring(Lower *L, uint32_t ring)
+static void take_ring(Lower *L, Ring *r)
 {
     Sched *s = sched(L);
-    Ring *r = &s->rings[ring];
     if (r->kept) {
-        kept_begin(L, ring);
+        kept_begin(L, r);
         return;
     }
     if (r->filler != s->role) {
-        ring_wait_full(L, ring);
-        if (r->summed && s->role == AG_SEND) remote_ready(L, ring);
-        else if (r->summed) ring_await(L, ring, r->sum, true);
+        ring_wait_full(L, r);
+        if (r->summed && s->role == AG_SEND) remote_ready(L, r);
+        else if (r->summed) ring_await(L, r, r->sum, true);
         if (r->generic && s->role == AG_WORK) ir_ref(L->a, emit_new(L, IR_FENCE_ASYNC), IRK_SPACE, IRA_WORD, IRS_CLUSTER);
         return;
     }
-    ring_acquire(L, ring);
+    ring_acquire(L, r);
     r->filled = 0;
     bool batch = r->pipe && r->pipe->batch > 1 && r->filler == AG_LOAD;
-    if (batch) ring_announce(L, IR_BAR_ARRIVE_EXPECT, r->full, ring_slot(L, ring), opnd_imm(r->bytes * r->pipe->batch));
+    if (batch) ring_announce(L, IR_BAR_ARRIVE_EXPECT, r->full, ring_slot(r), opnd_imm(r->bytes * r->pipe->batch));
 }
 
-static void ring_begin(Lower *L, uint32_t ring)
+static void ring_begin(Lower *L, Ring *r)
 {
-    take_ring(L, ring);
-    device_ring(L, ring);
+    take_ring(L, r);
+    device_ring(L, r);
 }
 
 static bool in_turn(const Sched *s, const Ring *r, const PBlock *b)
@@ -56,10 +55,9 @@ static bool in_turn(const Sched *s, const Ring *r, const PBlock *b)
 
 void walk_begin(Lower *L, const PBlock *b)
 {
-    RingList in = rings_at(L, b, AG_NONE);
     FOR_AGENTS(L, a)
-        for (uint32_t i = 0; i < in.n; i++)
-            if (in_turn(sched(L), &sched(L)->rings[in.v[i].ring], b)) ring_begin(L, in.v[i].ring);
+        FOR_RINGS_AT(L, b, AG_NONE, r)
+            if (in_turn(sched(L), r, b)) ring_begin(L, r);
 }
 
 /* Stores of a turn are one group, however many of them loops in it have: those are committed with the turn's own. Unless
@@ -67,7 +65,7 @@ void walk_begin(Lower *L, const PBlock *b)
 static bool ordered_within(const Sched *s, const PBlock *b)
 {
     bool ordered = false;
-    for (uint32_t i = s->at - walk_moves(b); i < s->at; i++) ordered |= s->moves.v[i]->ordered;
+    FOR_MOVES(s, p) ordered |= p->ordered && planned_within(p, b, s->depth);
     return ordered;
 }
 
@@ -75,11 +73,7 @@ static bool ordered_within(const Sched *s, const PBlock *b)
 static bool stored_in_loops(const Sched *s, const PBlock *b)
 {
     bool in_loops = false;
-    for (uint32_t i = s->at - walk_moves(b); i < s->at; i++) {
-        const Planned *p = s->moves.v[i];
-        bool of_turn = p->agent == AG_WORK && p->src != RING_NONE && s->rings[p->src].stored && s->rings[p->src].turn == b;
-        in_loops |= of_turn && p->chain[p->depth].block != b;
-    }
+    FOR_MOVES(s, p) in_loops |= p->agent == AG_WORK && p->src && p->src->stored && p->src->turn == b && p->chain[p->depth].block != b;
     return in_loops;
 }
 
@@ -89,11 +83,9 @@ static void agent_end(Lower *L, const PBlock *b)
     bool stored = false, released = false, looped = false;
     uint32_t lag = 0;
     L->stmt = NULL;
-    if (s->role == AG_WORK) kept_arrive(L, RING_NONE);
+    if (s->role == AG_WORK) kept_arrive(L, NULL);
     tmem_settle(L);
-    RingList in = rings_at(L, b, AG_NONE);
-    for (uint32_t i = 0; i < in.n; i++) {
-        const Ring *r = &s->rings[in.v[i].ring];
+    FOR_RINGS_AT(L, b, AG_NONE, r) {
         if (!r->tile && ring_uses(r, s->role) && r->filler != s->role) released = true; /* ids, by deal.c */
         if (!in_turn(s, r, b)) continue;
         looped |= r->looped;
@@ -101,20 +93,19 @@ static void agent_end(Lower *L, const PBlock *b)
             if (!stored || r->lag < lag) lag = r->lag;
             stored = true;
         }
-        released |= (r->empty != RING_NONE && r->filler != s->role) || (r->kept && r->filled_by_copies && s->role == AG_WORK);
+        released |= (r->empty != BAR_NONE && r->filler != s->role) || (r->kept && r->filled_by_copies && s->role == AG_WORK);
     }
     s->now->pending |= stored && lag > 0 && stored_in_loops(s, b);
-    if (stored || ordered_within(s, b)) agent_commit(L);
+    if (s->now->pending && (stored || ordered_within(s, b))) agent_commit(L);
     agent_readers_end(L, b);
     if (stored && looped) emit_grp_wait(L, lag, IRH_READ);
     if (s->shape[s->role] == SHAPE_LANES) s->now->dirty = true;
     if (released) agent_store_sync(L);
     agent_fence(L); /* the next turn, and what stands behind the loop, take it for done */
-    for (uint32_t i = 0; i < in.n; i++) {
-        Ring *r = &s->rings[in.v[i].ring];
+    FOR_RINGS_AT(L, b, AG_NONE, r) {
         if (!in_turn(s, r, b)) continue;
-        if (r->filler != s->role || (r->across && r->looped)) ring_release(L, in.v[i].ring);
-        ring_advance(L, in.v[i].ring);
+        if (r->filler != s->role || (r->across && r->looped)) ring_release(L, r);
+        ring_advance(L, r);
     }
     s->now->dirty = s->shape[s->role] == SHAPE_THREADS;
 }
@@ -182,18 +173,11 @@ static void branch_body(Lower *L, const PStmt *st, Opnd outer, Opnd cond, bool o
 
 static void branch(Lower *L, const PStmt *st)
 {
-    Sched *s = sched(L);
     Opnd outer = L->guard, cond = value_pred(L, st->value);
-    uint32_t at = s->at, first = walk_moves(&st->body);
-    bool swapped = uses_swapped(s, st);
-    if (swapped) {
-        s->at = at + first;
-        branch_body(L, st, outer, cond, true);
-        s->at = at;
-    }
+    bool swapped = uses_swapped(sched(L), st);
+    if (swapped) branch_body(L, st, outer, cond, true);
     branch_body(L, st, outer, cond, false);
     if (st->has_else && !swapped) branch_body(L, st, outer, cond, true);
-    if (swapped) s->at = at + first + walk_moves(&st->other);
 }
 
 static void refuse(Lower *L, const PStmt *st, const char *what)
@@ -217,18 +201,6 @@ bool walk_enter(const Lower *L, const PStmt *st, int agent)
     return use->sets || use->agents >> agent & 1;
 }
 
-static uint32_t moves_of(const PStmt *s)
-{
-    return (s->kind == P_MOVE) + walk_moves(&s->body) + walk_moves(&s->other);
-}
-
-uint32_t walk_moves(const PBlock *b)
-{
-    uint32_t n = 0;
-    for (const PStmt *s = b->first; s; s = s->next) n += moves_of(s);
-    return n;
-}
-
 static void note_loop(Lower *L, const PStmt *st, uint32_t from)
 {
     Sched *s = sched(L);
@@ -240,7 +212,7 @@ static void note_loop(Lower *L, const PStmt *st, uint32_t from)
         const Planned *p = s->moves.v[i];
         in->agents |= (uint8_t)(1u << p->agent);
         /* A loaded tile that nobody reads is still waited for by the working role. */
-        if (p->dst != RING_NONE && p->agent != AG_WORK) in->agents |= 1u << AG_WORK;
+        if (p->dst && p->agent != AG_WORK) in->agents |= 1u << AG_WORK;
     }
 }
 
@@ -253,13 +225,12 @@ static bool enter(Lower *L, const PStmt *st)
         if (!walk_enter(L, st, a)) s->active &= (uint8_t)~(1u << a);
     FOR_AGENTS(L, a)
     {
-        if (a == AG_WORK) kept_arrive(L, RING_NONE);
+        if (a == AG_WORK) kept_arrive(L, NULL);
         agent_fence(L);
         agent_commit(L);
         tmem_settle(L);
     }
     if (s->active) return true;
-    s->at += walk_moves(&st->body);
     s->active = outer;
     return false;
 }
@@ -269,15 +240,15 @@ static void walk_pipe(Lower *L, const PStmt *st)
     Sched *s = sched(L);
     Pipe *p = pipe_of(L, st);
     if (st->pipe->deal != DEAL_NONE && s->planning) s->nacross++;
-    p->from = s->at;
+    if (s->planning) p->from = s->moves.n;
     deal_walk(L, p);
-    p->end = s->at;
+    if (s->planning) p->end = s->moves.n;
 }
 
 static void statement(Lower *L, const PStmt *st)
 {
     Sched *s = sched(L);
-    uint32_t from = s->at;
+    uint32_t from = s->moves.n;
     uint8_t outer = s->active;
     L->stmt = st;
     if ((st->kind == P_FOR || st->kind == P_PIPELINE) && !s->planning && !enter(L, st)) return;
@@ -293,9 +264,8 @@ static void statement(Lower *L, const PStmt *st)
     case P_IF: branch(L, st); break;
     case P_MOVE:
         if (st->move->commit != COMMIT_DERIVED) refuse(L, st, "an explicit commit");
-        if (!s->planning) agent_move(L);
-        else if (plan_move(L, st)) s->at++;
-        else s->at = s->moves.n;
+        if (s->planning) plan_move(L, st);
+        else agent_move(L, s->moves.v[st->id]);
         break;
     case P_PIPELINE:
         walk_pipe(L, st);
@@ -330,12 +300,10 @@ static void take_slots(Lower *L, const PStmt *st, bool behind)
     L->sync->around.n = 0;
     FOR_AGENTS(L, a)
     {
-        RingList in = rings_at(L, st, a);
-        for (uint32_t i = 0; i < in.n; i++) {
-            const Ring *r = &s->rings[in.v[i].ring];
+        FOR_RINGS_AT(L, st, a, r) {
             if (r->turn != s->chain[s->depth].block || behind != (r->unread && a == AG_WORK)) continue;
             L->stmt = st;
-            ring_begin(L, in.v[i].ring);
+            ring_begin(L, r);
         }
     }
     L->guard = guard;
@@ -361,10 +329,7 @@ static void turn_statements(Lower *L, const PBlock *b, const BodyPart *part)
     for (const PStmt *st = b->first; st; st = st->next) {
         if (part && st == part->first) inside = true;
         if (part && st == part->end) inside = false;
-        if (st->kind == P_MOVE ? !inside : part && part->together) {
-            s->at += moves_of(st);
-            continue;
-        }
+        if (st->kind == P_MOVE ? !inside : part && part->together) continue;
         if (b == &L->k->body && L->k->roles_span.hi && st->kind != P_ROLES) continue; /* their scalars are made in each of them */
         s->chain[s->depth].top = st;
         if (!s->planning && !part) take_slots(L, st, false);
@@ -388,13 +353,14 @@ static void open_turn(Lower *L, const PStmt *loop, const Pipe *pipe, bool looped
 
 typedef struct Before { /* a loop, which may not run */
     AgentState agent[AG_COUNT];
-    uint32_t *readers, n;
+    Ring **readers;
+    uint32_t n;
 } Before;
 
 static Before before_turn(Lower *L, const PBlock *b)
 {
     Sched *s = sched(L);
-    Before before = {.readers = arena_array(L->a, uint32_t, s->readers.n), .n = s->readers.n};
+    Before before = {.readers = arena_array(L->a, Ring *, s->readers.n), .n = s->readers.n};
     memcpy(before.agent, s->state, sizeof before.agent);
     for (uint32_t i = 0; i < before.n; i++) before.readers[i] = s->readers.v[i];
     if (!L->derived && !s->planning) written_turn(L, b);
@@ -451,6 +417,5 @@ void walk_block(Lower *L, const PBlock *b)
 
 void walk_body(Lower *L)
 {
-    sched(L)->at = 0;
     walk_block(L, &L->k->body);
 }

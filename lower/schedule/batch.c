@@ -53,9 +53,8 @@ void batch_find(Lower *L)
     for (uint32_t i = 0; i < s->pipes.n; i++) {
         Pipe *p = s->pipes.v[i];
         bool any = false, all = p->batch > 1 && !carries(&p->st->body, &p->st->body);
-        for (uint32_t j = p->from; j < p->end && all; j++) {
-            const Planned *m = s->moves.v[j];
-            if (!works(m->st)) continue;
+        FOR_MOVES_OF(s, p, m) {
+            if (!all || !works(m->st)) continue;
             any = true;
             all = alike(L, &m->mi) && alike(L, m->other) && own(s, p, m->other->tile);
         }
@@ -88,10 +87,7 @@ static bool next_part(const Sched *s, const PStmt *from, BodyPart *part)
 {
     *part = (BodyPart){0};
     for (const PStmt *st = from; st; st = st->next) {
-        const Planned *m = NULL;
-        for (uint32_t i = 0; i < s->moves.n && m == NULL; i++)
-            if (s->moves.v[i]->st == st) m = s->moves.v[i];
-        if (m == NULL || m->agent != AG_WORK) continue;
+        if (st->kind != P_MOVE || s->moves.v[st->id]->agent != AG_WORK) continue;
         if (part->first && part->together != works(st)) {
             part->end = st;
             return true;
@@ -103,11 +99,8 @@ static bool next_part(const Sched *s, const PStmt *from, BodyPart *part)
 
 static void in_parts(Lower *L, Pipe *p)
 {
-    Sched *s = L->sched;
-    uint32_t at = s->at;
     BodyPart part = {.end = p->st->body.first};
-    while (part.end && next_part(s, part.end, &part)) {
-        s->at = at;
+    while (part.end && next_part(L->sched, part.end, &part)) {
         if (part.together) {
             walk_turn(L, p->st, p, &part);
         } else {
@@ -115,7 +108,6 @@ static void in_parts(Lower *L, Pipe *p)
             singly(L, p, &part);
         }
     }
-    s->at = at + walk_moves(&p->st->body);
 }
 
 void batch_turn(Lower *L, Pipe *p)
@@ -124,11 +116,9 @@ void batch_turn(Lower *L, Pipe *p)
     const PBlock *b = &p->st->body;
     BodyPart all = {.first = b->first};
     uint8_t active = s->active;
-    uint32_t at = s->at;
     for (int a = 0; a < AG_COUNT; a++) {
         if (!(active >> a & 1)) continue;
         s->active = (uint8_t)(1u << a);
-        s->at = at;
         sched_as(L, (Agent)a);
         walk_begin(L, b);
         if (p->whole && a == AG_WORK) in_parts(L, p);

@@ -22,7 +22,7 @@ Pipe *pipe_of(Lower *L, const PStmt *st)
     Pipe *p = loop_use(L, st)->pipe;
     if (p) return p;
     p = loop_use(L, st)->pipe = arena_new(L->a, Pipe);
-    *p = (Pipe){.st = st, .batch = 1, .deal = deal_asked(L, st), .across = st->pipe->deal != DEAL_NONE, .ids = RING_NONE};
+    *p = (Pipe){.st = st, .batch = 1, .deal = deal_asked(L, st), .across = st->pipe->deal != DEAL_NONE};
     for (int i = 0; i < st->pipe->n; i++) {
         p->order[i] = (uint8_t)i;
         p->index[i] = pipe_index(st->pipe, i);
@@ -80,8 +80,7 @@ static void choose_order(Lower *L, Pipe *p)
 {
     const Planned *best = NULL;
     int64_t least = INT64_MAX;
-    for (uint32_t i = p->from; i < p->end; i++) {
-        const Planned *m = L->sched->moves.v[i];
+    FOR_MOVES_OF(L->sched, p, m) {
         PMoveKind kind = m->st->move->kind;
         if (kind != MOVE_LOAD && kind != MOVE_STORE) continue;
         int64_t n = run_of(L, &m->mi);
@@ -157,18 +156,16 @@ static void choose_deal(Lower *L, Pipe *p)
 }
 
 /* Bytes of global memory that the block moves itself, whichever way its conditions go. */
-static int64_t moved(const Sched *s, const PBlock *b, uint32_t *at)
+static int64_t moved(const Sched *s, const PBlock *b)
 {
     int64_t bytes = 0;
     for (const PStmt *st = b->first; st; st = st->next) {
         if (st->kind == P_MOVE) {
-            const Planned *m = s->moves.v[(*at)++];
+            const Planned *m = s->moves.v[st->id];
             PMoveKind kind = st->move->kind;
             if (kind == MOVE_LOAD || kind == MOVE_STORE) bytes += m->bytes * m->shares.n;
-        } else if (st->kind == P_FOR || st->kind == P_PIPELINE) {
-            *at += walk_moves(&st->body);
-        } else {
-            int64_t then = moved(s, &st->body, at), other = moved(s, &st->other, at);
+        } else if (st->kind != P_FOR && st->kind != P_PIPELINE) {
+            int64_t then = moved(s, &st->body), other = moved(s, &st->other);
             bytes += then > other ? then : other;
         }
     }
@@ -184,8 +181,7 @@ static Lx traffic(Lower *L)
     for (uint32_t i = 0; i < s->pipes.n; i++) {
         const Pipe *p = s->pipes.v[i];
         if (!p->across) continue;
-        uint32_t at = p->from;
-        int64_t bytes = moved(s, &p->st->body, &at);
+        int64_t bytes = moved(s, &p->st->body);
         if (bytes == 0) continue;
         Lx n = lx_op(L->a, pool, LX_MUL, p->total, lx_const(L->a, pool, bytes));
         sum = sum ? lx_op(L->a, pool, LX_ADD, sum, n) : n;

@@ -17,7 +17,7 @@ typedef struct Pipe { /* a pipeline statement */
     bool reduces;              /* its working role reduces into global memory */
     PDeal deal;
     Lx total;                  /* iterations, where across */
-    uint32_t ids;              /* ring of ids (a Ring without tile), RING_NONE: nobody passes them on */
+    struct Ring *ids;          /* ring of ids (without tile), NULL: nobody passes them on */
 } Pipe;
 
 typedef struct BodyPart { /* statements of a body for a batch: from first up to end; NULL: the last one */

@@ -18,11 +18,10 @@ static void deal_static(Lower *L, Pipe *p, Opnd teams)
     emit_end(L);
 }
 
-static void store_id(Lower *L, uint32_t ring, Opnd id)
+static void store_id(Lower *L, const Ring *r, Opnd id)
 {
-    Opnd slot = ring_slot(L, ring);
     IrOp *op = emit_new(L, IR_STS);
-    put_buf(L, op, IRK_DST, L->sched->rings[ring].buf, slot, opnd_imm(0));
+    put_buf(L, op, IRK_DST, r->buf, ring_slot(r), opnd_imm(0));
     put_opnd(L, op, IRK_A, id);
 }
 
@@ -36,15 +35,14 @@ static IrOp *by_leader(Lower *L, IrOpcode code)
 }
 
 /* To every CTA of the team, its own among them. */
-static void send_id(Lower *L, uint32_t ring, Opnd id)
+static void send_id(Lower *L, const Ring *ring, Opnd id)
 {
-    Opnd slot = ring_slot(L, ring);
     id = (Opnd){.v = emit_materialize(L, IR_I64, id)};
     for (int r = 0; r < L->cluster_size; r++) {
         IrOp *op = by_leader(L, IR_ST_ASYNC);
         put_opnd(L, op, IRK_A, id);
-        put_buf(L, op, IRK_DST, L->sched->rings[ring].buf, slot, opnd_imm(0));
-        put_bar(L, op, L->sched->rings[ring].full, slot);
+        put_buf(L, op, IRK_DST, ring->buf, ring_slot(ring), opnd_imm(0));
+        put_bar(L, op, ring->full, ring_slot(ring));
         ir_imm(L->a, op, IRK_RANK, r);
     }
 }
@@ -63,9 +61,9 @@ static Opnd draw(Lower *L, Pipe *p, uint32_t next, Opnd teams)
 {
     Opnd t = emit_get(L, next);
     Opnd id = emit_sel(L, IR_I64, emit_cmp(L, IRL_LT, t, teams), t, opnd_imm(-1));
-    if (p->ids == RING_NONE) return id;
+    if (p->ids == NULL) return id;
     ring_acquire(L, p->ids);
-    if (L->sched->rings[p->ids].handed) {
+    if (p->ids->handed) {
         send_id(L, p->ids, id);
         ring_wait_full(L, p->ids);
     } else {
@@ -102,11 +100,10 @@ static uint32_t own_first(Lower *L, const char *name)
 }
 
 /* Read from the ring by all agents; by whose it is not, where that has it anyhow. */
-static Opnd read_id(Lower *L, uint32_t ring, Opnd own)
+static Opnd read_id(Lower *L, const Ring *r, Opnd own)
 {
     Sched *s = L->sched;
-    Opnd slot = ring_slot(L, ring);
-    bool answer = s->rings[ring].pipe->deal == DEAL_CLC, hand = own.v != 0;
+    bool answer = r->pipe->deal == DEAL_CLC, hand = own.v != 0;
     IrOp *op = new_number(L, hand ? IR_HAND : answer ? IR_CLC_ID : IR_LDS, answer ? "first" : "id");
     if (hand) {
         put_opnd(L, op, IRK_A, own);
@@ -114,7 +111,7 @@ static Opnd read_id(Lower *L, uint32_t ring, Opnd own)
         op->agent = L->agent;
         sched_as(L, AG_NONE);
     }
-    put_buf(L, op, IRK_SRC, s->rings[ring].buf, slot, opnd_imm(0));
+    put_buf(L, op, IRK_SRC, r->buf, ring_slot(r), opnd_imm(0));
     for (int a = 0; a < AG_COUNT; a++)
         if (s->active >> a & 1 && !(hand && a == AG_LOAD)) s->state[a].id_read = true;
     return (Opnd){.v = op->dst};
@@ -123,7 +120,7 @@ static Opnd read_id(Lower *L, uint32_t ring, Opnd own)
 static void deal_ticket(Lower *L, Pipe *p, Opnd teams)
 {
     Sched *s = L->sched;
-    bool passed = p->ids != RING_NONE, handed = passed && s->rings[p->ids].handed, alone = s->shape[AG_LOAD] == SHAPE_ELECT;
+    bool passed = p->ids != NULL, handed = passed && p->ids->handed, alone = s->shape[AG_LOAD] == SHAPE_ELECT;
     param_add(L, MF_PARAM_COUNTER, 0);
     sched_as(L, AG_LOAD);
     uint32_t next = own_first(L, "next");
@@ -157,10 +154,9 @@ static void deal_ticket(Lower *L, Pipe *p, Opnd teams)
 static void ask(Lower *L, Pipe *p)
 {
     ring_acquire(L, p->ids);
-    Opnd slot = ring_slot(L, p->ids);
     IrOp *op = by_leader(L, IR_CLC_NEXT);
-    put_buf(L, op, IRK_DST, L->sched->rings[p->ids].buf, slot, opnd_imm(0));
-    put_bar(L, op, L->sched->rings[p->ids].full, slot);
+    put_buf(L, op, IRK_DST, p->ids->buf, ring_slot(p->ids), opnd_imm(0));
+    put_bar(L, op, p->ids->full, ring_slot(p->ids));
 }
 
 /* The next answer is on its way while the loads of this turn are issued. Whoever has read it lets the async proxy write the

@@ -6,7 +6,7 @@
 
 static const char *const ROLES[] = {[AG_LOAD] = "load", [AG_SEND] = "send", [AG_WORK] = "work"};
 
-static uint32_t ring_of(const Planned *p)
+static const Ring *ring_of(const Planned *p)
 {
     return p->mi.load ? p->dst : p->src;
 }
@@ -21,7 +21,7 @@ static const struct Declared *declared(const Lower *L, const PTensor *view)
 /* The view is the same one in all of a turn: it is made in a block around the turn's, or in that. */
 static bool same_in_turn(Lower *L, const Planned *p, const PTensor *view)
 {
-    const Ring *r = &L->sched->rings[ring_of(p)];
+    const Ring *r = ring_of(p);
     const struct Declared *at = declared(L, view);
     uint32_t turn = 0;
     while (turn < p->depth && p->chain[turn].block != r->turn) turn++;
@@ -39,19 +39,18 @@ static bool same_in_turn(Lower *L, const Planned *p, const PTensor *view)
 bool device_find(Lower *L)
 {
     bool ok = true;
-    for (uint32_t i = 0; i < L->sched->moves.n; i++) {
-        Planned *p = L->sched->moves.v[i];
+    FOR_MOVES(L->sched, p) {
         if (p->agent == AG_NONE || !p->copies.t || !p->copies.t->device) continue;
         uint32_t k = 0;
         for (; k < L->device->maps.n; k++) {
             const DeviceMap *m = &L->device->maps.v[k];
-            if (L->derived && m->map == p->copies.t->map && m->tile == ring_of(p) && m->agent == p->agent) break;
+            if (L->derived && m->map == p->copies.t->map && m->tile == p->mi.tile->index && m->agent == p->agent) break;
         }
         p->copies.t->device = k + 1;
         if (k < L->device->maps.n) continue;
         ok &= !L->derived || same_in_turn(L, p, p->mi.tensor);
         vec_push(L->a, &L->device->maps,
-                 ((DeviceMap){.map = p->copies.t->map, .view = p->mi.tensor, .tile = ring_of(p), .agent = p->agent,
+                 ((DeviceMap){.map = p->copies.t->map, .view = p->mi.tensor, .tile = p->mi.tile->index, .agent = p->agent,
                               .source = p->role, .move = L->derived ? NULL : p->st}));
     }
     return ok;
@@ -111,16 +110,16 @@ void device_view(Lower *L, const PStmt *st)
         emit_set(L, L->derived ? IR_SET : IR_VAR, m->fresh, opnd_imm(0));
         device_values(L, m);
         m->made = true;
-        if (m->begun) device_make(L, m, ring_slot(L, m->tile));
+        if (m->begun) device_make(L, m, ring_slot(&L->sched->rings[m->tile]));
     }
 }
 
-void device_ring(Lower *L, uint32_t ring)
+void device_ring(Lower *L, const Ring *r)
 {
     for (uint32_t i = 0; i < L->device->maps.n; i++) {
         DeviceMap *m = &L->device->maps.v[i];
-        if (!is_own(L, m) || m->tile != ring) continue;
+        if (!is_own(L, m) || r->tile == NULL || m->tile != r->tile->index) continue;
         m->begun = true;
-        if (m->made) device_make(L, m, ring_slot(L, m->tile));
+        if (m->made) device_make(L, m, ring_slot(r));
     }
 }

@@ -62,16 +62,15 @@ static void add(const Sched *s, Flight *f, const PBlock *b, const Ring *r)
     if (f->most == NULL || turn_of(r) > turn_of(f->most)) f->most = r;
 }
 
-/* By the place of a turn's first ring among those that are found by their turns. */
+/* By the first ring of a turn. */
 static Flight *flights(Lower *L)
 {
     const Sched *s = L->sched;
-    Flight *all = arena_array(L->a, Flight, s->ring_at.n);
-    for (uint32_t i = 0; i < s->nrings; i++) {
-        const Ring *r = &s->rings[i];
+    Flight *all = arena_array(L->a, Flight, s->nrings);
+    FOR_RINGS(s, r) {
         for (const Link *at = r->turn && r->tile ? r->moves.v[0]->chain : NULL; at; at = at->block == r->turn ? NULL : at + 1) {
-            RingList in = rings_at(L, at->block, AG_NONE);
-            if (in.n) add(s, &all[in.v - s->ring_at.v], at->block, r);
+            const Ring *first = rings_next(L, at->block, AG_NONE, NULL);
+            if (first) add(s, &all[first - s->rings], at->block, r);
         }
     }
     return all;
@@ -122,14 +121,12 @@ void flight_tell(Lower *L)
     const Sched *s = L->sched;
     const Flight *all = flights(L);
     int64_t ctas = ctas_of(L);
-    for (uint32_t i = 0; i < s->nrings; i++) {
-        const Ring *r = &s->rings[i];
+    FOR_RINGS(s, r) {
         if (!loaded(s, r) || (r->pipe && r->pipe->deal == DEAL_LAUNCH)) continue;
-        RingList in = rings_at(L, r->turn, AG_NONE);
-        const Flight *f = &all[in.v - s->ring_at.v];
-        uint32_t first = 0;
-        while (!loaded(s, &s->rings[in.v[first].ring])) first++;
-        if (in.v[first].ring != i || f->inner || f->bytes * ctas / (f->several ? 1 : 2) >= FLIGHT_BYTES / 2) continue;
+        Ring *first = rings_next(L, r->turn, AG_NONE, NULL);
+        const Flight *f = &all[first - s->rings];
+        while (!loaded(s, first)) first = rings_next(L, r->turn, AG_NONE, first);
+        if (first != r || f->inner || f->bytes * ctas / (f->several ? 1 : 2) >= FLIGHT_BYTES / 2) continue;
         tell(L, r->loop, f, ctas);
     }
 }

@@ -8,18 +8,12 @@
 #include "lower/apart/apart.h"
 #include "lower/schedule/schedule.h"
 
-static Ring *kept(Lower *L, uint32_t ring)
+static void await(Lower *L, const Ring *r)
 {
-    return &L->sched->rings[ring];
-}
-
-static void await(Lower *L, uint32_t ring)
-{
-    Ring *r = kept(L, ring);
-    ring_await(L, ring, r->full, r->across);
+    ring_await(L, r, r->full, r->across);
     if (r->generic) ir_ref(L->a, emit_new(L, IR_FENCE_ASYNC), IRK_SPACE, IRA_WORD, IRS_CLUSTER);
-    if (r->across) remote_done(L, ring);
-    if (!L->derived) ring_advance(L, ring); /* what the program's own barriers order is no matter of generations */
+    if (r->across) remote_done(L, r);
+    if (!L->derived) ring_advance(L, r); /* what the program's own barriers order is no matter of generations */
 }
 
 static bool joins(Lower *L, const Ring *r, const Planned *p)
@@ -31,44 +25,44 @@ static bool joins(Lower *L, const Ring *r, const Planned *p)
 
 void kept_open(Lower *L, const Planned *p)
 {
-    Ring *r = kept(L, p->dst);
+    Ring *r = p->dst;
     bool opened = r->opened, more = !opened && joins(L, r, p);
     r->opened = false;
     if (more) L->body.ops.v[r->announced - 1].op = IR_BAR_EXPECT;
-    if (!opened && !more) kept_arrive(L, p->dst);
-    if (!opened && (!more || !L->derived)) agent_free(L, p->dst); /* nobody of this CTA is at it */
+    if (!opened && !more) kept_arrive(L, r);
+    if (!opened && (!more || !L->derived)) agent_free(L, r); /* nobody of this CTA is at it */
     agent_store_sync(L); /* what is copied may be of threads */
     if (!opened && !more && L->derived) {
-        ring_release(L, p->dst);
-        ring_advance(L, p->dst);
-        ring_acquire(L, p->dst);
+        ring_release(L, r);
+        ring_advance(L, r);
+        ring_acquire(L, r);
     }
     r->announced = L->body.ops.n;
 }
 
 void kept_issued(Lower *L, const Planned *p)
 {
-    Ring *r = kept(L, p->dst);
+    Ring *r = p->dst;
     if (r->across) {
-        await(L, p->dst);
+        await(L, r);
         return;
     }
-    if (r->arriving.n == 0) vec_push(L->a, &L->sched->arriving, p->dst);
+    if (r->arriving.n == 0) vec_push(L->a, &L->sched->arriving, r);
     vec_push(L->a, &r->arriving, p);
 }
 
-void kept_arrive(Lower *L, uint32_t ring)
+void kept_arrive(Lower *L, const Ring *r)
 {
     Sched *s = L->sched;
     uint32_t left = 0;
     for (uint32_t i = 0; i < s->arriving.n; i++) {
-        uint32_t at = s->arriving.v[i];
-        if (ring != RING_NONE && at != ring) {
+        Ring *at = s->arriving.v[i];
+        if (r && at != r) {
             s->arriving.v[left++] = at;
             continue;
         }
         await(L, at);
-        kept(L, at)->arriving.n = 0;
+        at->arriving.n = 0;
     }
     s->arriving.n = left;
 }
@@ -77,11 +71,11 @@ void kept_overwritten(Lower *L, const Planned *store)
 {
     Sched *s = L->sched;
     for (uint32_t i = 0; i < s->arriving.n;) {
-        const Ring *r = &s->rings[s->arriving.v[i]];
+        const Ring *r = s->arriving.v[i];
         bool read = false;
         for (uint32_t k = 0; k < r->arriving.n && !read; k++)
             read = store_overtakes(L, L->accesses->all.v[r->arriving.v[k]->access], L->accesses->all.v[store->access]);
-        if (read) kept_arrive(L, s->arriving.v[i]);
+        if (read) kept_arrive(L, r);
         else i++;
     }
 }
@@ -94,13 +88,12 @@ static bool copies_into(const PStmt *st, const Ring *r)
 }
 
 /* What comes first may be no copy: then the generation is one of nothing. */
-void kept_begin(Lower *L, uint32_t ring)
+void kept_begin(Lower *L, Ring *r)
 {
-    Ring *r = kept(L, ring);
-    ring_acquire(L, ring);
+    ring_acquire(L, r);
     r->opened = r->filled_by_copies && copies_into(L->stmt, r);
     if (r->opened || !r->filled_by_copies) return;
     agent_store_sync(L);
-    ring_arrive_full(L, ring);
-    await(L, ring);
+    ring_arrive_full(L, r);
+    await(L, r);
 }

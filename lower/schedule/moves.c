@@ -8,6 +8,11 @@
 
 /* ---- copies ---- */
 
+static Ring *ring_of(Lower *L, const MoveInfo *mi)
+{
+    return &L->sched->rings[mi->tile->index];
+}
+
 static bool copies_in_pair(Lower *L, const Planned *p)
 {
     if (!p->mi.in_pair || p->copies.t) return true;
@@ -32,10 +37,10 @@ static bool plan_copy(Lower *L, Planned *p)
     access_note(L, &p->mi);
     if (!p->mi.prefetch) {
         p->access = L->accesses->all.n - 1;
-        L->accesses->all.v[p->access]->planned = L->sched->moves.n - 1;
+        L->accesses->all.v[p->access]->planned = p->st->id;
     }
     p->bytes = p->copies.bytes;
-    if (!p->mi.prefetch) *(p->mi.load ? &p->dst : &p->src) = p->mi.tile->index;
+    if (!p->mi.prefetch) *(p->mi.load ? &p->dst : &p->src) = ring_of(L, &p->mi);
     p->agent = L->derived && p->mi.load && !p->copies.g ? AG_LOAD : AG_WORK;
     return true;
 }
@@ -55,9 +60,9 @@ static bool plan_peer(Lower *L, Planned *p)
     p->by_rank = mv->reduce >= 0;
     if (!between_plan(L, p->st, &p->mi, p->other)) return false;
     p->bytes = p->other->bytes;
-    if (mv->kind != MOVE_FILL) p->src = p->mi.tile->index;
+    if (mv->kind != MOVE_FILL) p->src = ring_of(L, &p->mi);
     p->agent = L->derived ? AG_SEND : AG_WORK;
-    if (L->derived) p->dst = p->other->tile->index;
+    if (L->derived) p->dst = ring_of(L, p->other);
     return true;
 }
 
@@ -67,8 +72,8 @@ static bool plan_threads(Lower *L, Planned *p)
     p->other = arena_new(L->a, MoveInfo);
     if (!between_tiles(L, p->st, &p->mi, p->other)) return false;
     p->agent = AG_WORK;
-    p->dst = p->other->tile->index;
-    if (p->st->move->kind == MOVE_SHARED) p->src = p->mi.tile->index;
+    p->dst = ring_of(L, p->other);
+    if (p->st->move->kind == MOVE_SHARED) p->src = ring_of(L, &p->mi);
     return true;
 }
 
@@ -80,8 +85,8 @@ static bool plan_tmem(Lower *L, Planned *p)
     if (L->ir->pair && move_by_tensor_core(mv) && !(L->derived ? tmem_paired(L, p) : written_tmem(L, p->st))) return false;
     if (!tmem_plan(L, p->st, p->tm)) return false;
     p->mi = mv->kind == MOVE_SHIFT ? p->tm->tensor : p->tm->shared;
-    if (mv->kind == MOVE_TMEM_LD) p->dst = p->mi.tile->index;
-    else if (mv->kind != MOVE_SHIFT) p->src = p->mi.tile->index;
+    if (mv->kind == MOVE_TMEM_LD) p->dst = ring_of(L, &p->mi);
+    else if (mv->kind != MOVE_SHIFT) p->src = ring_of(L, &p->mi);
     return true;
 }
 
@@ -107,10 +112,8 @@ static void finish_threads(Lower *L, Planned *p)
 
 void plan_threads_all(Lower *L)
 {
-    for (uint32_t i = 0; i < L->sched->moves.n; i++) {
-        Planned *p = L->sched->moves.v[i];
+    FOR_MOVES(L->sched, p)
         if (planned_by_threads(p)) finish_threads(L, p);
-    }
 }
 
 /* ---- order in global memory ---- */
@@ -129,9 +132,9 @@ static void first_uses(Lower *L)
     for (uint32_t i = 0; i < s->nrings; i++) next[i] = UINT32_MAX;
     for (uint32_t i = s->moves.n; i-- > 0;) {
         const Planned *p = s->moves.v[i];
-        if (p->agent == AG_WORK && p->src != RING_NONE) next[p->src] = i;
-        if (p->st->move->kind == MOVE_LOAD) L->accesses->all.v[p->access]->taken = p->agent == AG_WORK ? i : next[p->dst];
-        if (p->agent == AG_WORK && p->dst != RING_NONE) next[p->dst] = i; /* threads change what a copy brought */
+        if (p->agent == AG_WORK && p->src) next[p->src - s->rings] = i;
+        if (p->st->move->kind == MOVE_LOAD) L->accesses->all.v[p->access]->taken = p->agent == AG_WORK ? i : next[p->dst - s->rings];
+        if (p->agent == AG_WORK && p->dst) next[p->dst - s->rings] = i; /* threads change what a copy brought */
     }
 }
 
@@ -146,7 +149,7 @@ static bool add_crossing(Lower *L, void *to, uint32_t a, uint32_t b)
     const TensorAccess *x = L->accesses->all.v[a], *y = L->accesses->all.v[b], *load = x->write ? y : x, *store = x->write ? x : y;
     const Planned *p = move_of(L, x->write ? b : a), *q = move_of(L, x->write ? a : b), **crossed = to;
     bool behind = store->planned > load->planned;
-    bool taken = behind && (load_waited_for(load, store) || rings_takes(L, p->dst, q));
+    bool taken = behind && (load_waited_for(load, store) || rings_takes(p->dst, q));
     if (taken && p->depth == 0 && q->depth == 0) return true; /* neither comes again */
     const Planned **first = &crossed[x->write ? b : a];
     bool sooner = *first == NULL || store->planned < L->accesses->all.v[(*first)->access]->planned;
@@ -166,12 +169,9 @@ static const Planned **crossed(Lower *L)
 /* What a load by a role of its own brings may be what the team stores, or is to store: that role does not know when. */
 void plan_crossing(Lower *L)
 {
-    Sched *s = L->sched;
     const Planned **by = crossed(L);
-    for (uint32_t i = 0; i < s->moves.n; i++) {
-        const Planned *p = s->moves.v[i];
+    FOR_MOVES(L->sched, p)
         if (p->agent == AG_LOAD && p->mi.load && !p->mi.prefetch && by[p->access]) rings_keep_load(L, p, by[p->access]);
-    }
 }
 
 static bool both_store(Lower *L, const TensorAccess *a, const TensorAccess *b)
@@ -195,8 +195,7 @@ void plan_order(Lower *L)
     bool *waits = arena_array(L->a, bool, L->accesses->all.n);
     const Planned **by = crossed(L);
     accesses_meeting(L, &(AccessSearch){.pairs = PAIRS_STORES, .meet = both_store, .found = wait_for_it, .to = waits, .settled = waits});
-    for (uint32_t i = 0; i < L->sched->moves.n; i++) {
-        Planned *p = L->sched->moves.v[i];
+    FOR_MOVES(L->sched, p) {
         bool load = p->st->move->kind == MOVE_LOAD && p->agent == AG_WORK;
         if (load) L->accesses->all.v[p->access]->behind = p->ordered = by[p->access] != NULL;
         else if (p->st->move->kind == MOVE_STORE) p->ordered = waits[p->access];
@@ -229,12 +228,11 @@ static int by_store(const void *a, const void *b)
 }
 
 /* The loads of the ring are waited for there, if not before. */
-static void take(Lower *L, uint32_t ring, const TensorAccess *store)
+static void take(Lower *L, const Ring *r, const TensorAccess *store)
 {
-    const Ring *r = &L->sched->rings[ring];
     for (uint32_t i = 0; i < r->moves.n; i++) {
         const Planned *p = r->moves.v[i];
-        if (p->st->move->kind != MOVE_LOAD || p->dst != ring) continue;
+        if (p->st->move->kind != MOVE_LOAD || p->dst != r) continue;
         TensorAccess *load = L->accesses->all.v[p->access];
         if (load->planned < store->planned && !load_waited_for(load, store)) load->taken = store->planned;
     }
@@ -250,7 +248,7 @@ void plan_overtaking(Lower *L)
         const TensorAccess *store = L->accesses->all.v[all.v[i].store];
         const Planned *q = move_of(L, all.v[i].load);
         if (q->agent == AG_LOAD && !load_waited_for(L->accesses->all.v[all.v[i].load], store) &&
-            rings_take(L, q->dst, move_of(L, all.v[i].store)))
+            rings_take(q->dst, move_of(L, all.v[i].store)))
             take(L, q->dst, store);
     }
 }
@@ -259,7 +257,7 @@ static Planned *plan_new(Lower *L, const PStmt *st)
 {
     Sched *s = L->sched;
     Planned *p = arena_new(L->a, Planned);
-    *p = (Planned){.st = st, .src = RING_NONE, .dst = RING_NONE, .shares = {.n = 1, .dim = -1}, .agent = AG_NONE};
+    *p = (Planned){.st = st, .shares = {.n = 1, .dim = -1}, .agent = AG_NONE};
     vec_push(L->a, &s->moves, p);
     p->chain = arena_array(L->a, Link, s->depth + 1);
     p->depth = s->depth;
@@ -292,10 +290,8 @@ static bool plan_kind(Lower *L, Planned *p)
     return false;
 }
 
-bool plan_move(Lower *L, const PStmt *st)
+void plan_move(Lower *L, const PStmt *st)
 {
     Planned *p = plan_new(L, st);
-    if (!plan_kind(L, p)) return false;
-    if (!L->derived && planned_by_threads(p)) finish_threads(L, p); /* a role of the source says how many they are */
-    return true;
+    if (plan_kind(L, p) && !L->derived && planned_by_threads(p)) finish_threads(L, p); /* a role of the source says how many they are */
 }

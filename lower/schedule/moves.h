@@ -32,7 +32,7 @@ typedef struct Planned { /* a move, in the order in which the walks meet it */
     Copies copies;
     Agent agent;
     const char *role;   /* of the source; NULL: its schedule is derived */
-    uint32_t src, dst;  /* rings */
+    Ring *src, *dst;
     Shares shares;
     bool by_turn;       /* between CTAs: the index of a loop says whose tile it is */
     bool open;          /* between CTAs, under a condition that only the run knows: the same in all of them */
@@ -44,6 +44,12 @@ typedef struct Planned { /* a move, in the order in which the walks meet it */
     int64_t bytes;      /* that one copy of the move adds to a barrier at each destination */
 } Planned;
 
+/* Does it stand in this block, which has so many loops around it? */
+static inline bool planned_within(const Planned *p, const PBlock *b, uint32_t depth)
+{
+    return p->depth >= depth && p->chain[depth].block == b;
+}
+
 /* Threads do it, not an engine. */
 static inline bool planned_by_threads(const Planned *p)
 {
@@ -51,7 +57,7 @@ static inline bool planned_by_threads(const Planned *p)
 }
 
 /* ---- moves.c ---- */
-bool plan_move(Lower *L, const PStmt *st); /* adds it to moves */
+void plan_move(Lower *L, const PStmt *st); /* adds it to moves */
 void plan_crossing(Lower *L);              /* loads that the working role does itself, in the order of its stores */
 void plan_order(Lower *L);                 /* what waits for stores */
 void plan_overtaking(Lower *L);            /* .. and for loads of what they overwrite */
@@ -59,8 +65,8 @@ void plan_threads_all(Lower *L);           /* when the number of threads is know
 
 /* ---- uses.c ---- */
 /* The working role waits for the ring's loads in front of p, if it doesn't before; false where p is in no turn of it. */
-bool rings_take(Lower *L, uint32_t ring, const Planned *p);
-bool rings_takes(const Lower *L, uint32_t ring, const Planned *p); /* may it? */
+bool rings_take(Ring *r, const Planned *p);
+bool rings_takes(const Ring *r, const Planned *p); /* may it? */
 void rings_keep_load(Lower *L, const Planned *load, const Planned *store); /* of what the store writes */
 
 /* ---- ring_ops.c ---- */
@@ -80,6 +86,6 @@ void tmem_barriers(Lower *L);
 void tmem_start(Lower *L, Planned *p);        /* a copy by the tensor core, or a shift */
 void tmem_work(Lower *L, Planned *p);         /* by threads; all before it is settled and synchronised */
 void tmem_settle(Lower *L);                   /* what is pending is committed and waited for */
-bool tmem_reads(const Lower *L, uint32_t ring); /* something pending still reads its tile */
+bool tmem_reads(const Lower *L, const Ring *r); /* something pending still reads its tile */
 
 #endif

@@ -75,12 +75,11 @@ bool cluster_named(Lower *L, const Sx *peer, Span at, int target[16])
 static bool open_mask(Lower *L, MoveInfo *mi)
 {
     const Sx *x = mi->mv->mask;
-    int64_t lo, hi, most = (INT64_C(1) << L->cluster_size) - 1;
+    int64_t most = (INT64_C(1) << L->cluster_size) - 1;
     Lx cond = 0;
     mi->open_mask = true;
     L->remote = true;
-    scalar_range(L, x, &lo, &hi);
-    if (lo >= 0 && hi <= most) return true;
+    if (interval_within(scalar_range(L, x), 0, most)) return true;
     Poly p = scalar_poly(L, x);
     Need low = need_at_least(L, p, 0, &cond), high = need_at_most(L, p, most, &cond);
     const char *text = arena_printf(L->a, "0 <= %s <= %lld", poly_text(L, p), (long long)most);
@@ -95,11 +94,10 @@ static bool open_mask(Lower *L, MoveInfo *mi)
 
 void mask_value(Lower *L, MoveInfo *mi)
 {
-    int64_t lo, hi, most = (INT64_C(1) << L->cluster_size) - 1;
+    int64_t most = (INT64_C(1) << L->cluster_size) - 1;
     mi->mask = value_low(L, mi->mv->mask);
-    if (!mi->open_mask) return;
-    scalar_range(L, mi->mv->mask, &lo, &hi);
-    if (lo < 0 || hi > most) mi->mask = emit_op(L, IR_AND, IR_I32, mi->mask, opnd_imm(most)); /* to be seen in the value itself */
+    if (mi->open_mask && !interval_within(scalar_range(L, mi->mv->mask), 0, most))
+        mi->mask = emit_op(L, IR_AND, IR_I32, mi->mask, opnd_imm(most)); /* to be seen in the value itself */
 }
 
 bool mask_plan(Lower *L, MoveInfo *mi, uint16_t to[16])

@@ -240,13 +240,13 @@ static void fills(Lower *L, Ring *r, const Planned *p)
 }
 
 /* What the working role alone puts into it. The tile is given free to all that may fill it, and to itself. */
-static void kept_ring(Lower *L, Ring *r, uint32_t index)
+static void kept_ring(Lower *L, Ring *r)
 {
     for (uint32_t i = 0; i < r->moves.n; i++) {
         Planned *p = r->moves.v[i];
         PCast cast = p->st->move->cast;
         bool others = p->by_rank || (cast != CAST_NONE && cluster_size_of(L, cast) > 1);
-        if (p->dst != index || planned_by_threads(p)) continue;
+        if (p->dst != r || planned_by_threads(p)) continue;
         r->across |= others;
         fills(L, r, p);
     }
@@ -255,15 +255,15 @@ static void kept_ring(Lower *L, Ring *r, uint32_t index)
             if (r->reach[a] >> b & 1) r->reach[b] |= (uint16_t)(1u << a);
 }
 
-void remote_ring(Lower *L, Ring *r, uint32_t index)
+void remote_ring(Lower *L, Ring *r)
 {
     if (r->kept) {
-        kept_ring(L, r, index);
+        kept_ring(L, r);
         return;
     }
     for (uint32_t i = 0; i < r->moves.n; i++) {
         const Planned *p = r->moves.v[i];
-        if (p->dst != index || p->agent != r->filler) continue;
+        if (p->dst != r || p->agent != r->filler) continue;
         r->by_rank |= p->by_rank || (p->agent == AG_SEND && !one_to_one(L, p, r->fill));
     }
     if (!r->by_rank) return;
@@ -272,7 +272,7 @@ void remote_ring(Lower *L, Ring *r, uint32_t index)
     r->bytes = 0;
     for (uint32_t i = 0; i < r->moves.n; i++) {
         Planned *p = r->moves.v[i];
-        if (p->dst != index || p->agent != r->filler) continue;
+        if (p->dst != r || p->agent != r->filler) continue;
         p->by_rank |= p->agent == AG_SEND;
         fills(L, r, p);
         r->bytes += p->by_rank ? remote_most(L, p) : p->bytes * p->shares.n;
@@ -305,12 +305,12 @@ static Opnd one_of(Lower *L, uint32_t set)
     return emit_cmp(L, IRL_NE, emit_op(L, IR_AND, IR_I32, bit, opnd_imm(1)), opnd_imm(0));
 }
 
-/* At the event that it is said by; RING_NONE: a release. */
+/* At the event that it is said by; BAR_NONE: a release. */
 static void arrive(Lower *L, const Ring *r, uint32_t bar, Opnd rank, Opnd guard)
 {
-    IrOp *op = emit_new(L, bar == RING_NONE ? IR_RELEASE : IR_BAR_ARRIVE);
+    IrOp *op = emit_new(L, bar == BAR_NONE ? IR_RELEASE : IR_BAR_ARRIVE);
     emit_if(op, guard);
-    if (bar == RING_NONE) {
+    if (bar == BAR_NONE) {
         ir_ref(L->a, op, IRK_RING, IRA_RING, r->ir);
     } else {
         put_bar(L, op, bar, opnd_turn(r->ir));
@@ -336,36 +336,32 @@ static void tell(Lower *L, const Ring *r, uint32_t bar, const uint16_t *sets)
 
 void remote_release(Lower *L, const Ring *r)
 {
-    tell(L, r, RING_NONE, r->reach);
+    tell(L, r, BAR_NONE, r->reach);
 }
 
 /* ---- sums ---- */
 
 /* What a turn's reductions bring to this CTA. */
-static Opnd sum_bytes(Lower *L, uint32_t ring)
+static Opnd sum_bytes(Lower *L, const Ring *r)
 {
     Opnd all = opnd_imm(0);
-    for (uint32_t i = 0; i < L->sched->moves.n; i++) {
-        const Planned *p = L->sched->moves.v[i];
-        if (p->agent == AG_SEND && p->dst == ring) all = emit_op(L, IR_ADD, IR_I32, all, remote_bytes(L, p));
-    }
+    FOR_MOVES(L->sched, p)
+        if (p->agent == AG_SEND && p->dst == r) all = emit_op(L, IR_ADD, IR_I32, all, remote_bytes(L, p));
     return all;
 }
 
-void remote_ready(Lower *L, uint32_t ring)
+void remote_ready(Lower *L, const Ring *r)
 {
-    const Ring *r = &L->sched->rings[ring];
-    Opnd slot = ring_slot(L, ring), bytes = sum_bytes(L, ring);
-    ring_announce(L, IR_BAR_ARRIVE_EXPECT, r->sum, slot, bytes);
+    Opnd bytes = sum_bytes(L, r);
+    ring_announce(L, IR_BAR_ARRIVE_EXPECT, r->sum, ring_slot(r), bytes);
     tell(L, r, r->ready, r->adds_to);
-    ring_await(L, ring, r->ready, true);
+    ring_await(L, r, r->ready, true);
 }
 
 /* ---- kept tiles ---- */
 
-void remote_done(Lower *L, uint32_t ring)
+void remote_done(Lower *L, const Ring *r)
 {
-    const Ring *r = &L->sched->rings[ring];
     tell(L, r, r->done, r->reach);
-    ring_await(L, ring, r->done, true);
+    ring_await(L, r, r->done, true);
 }

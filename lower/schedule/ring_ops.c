@@ -1,38 +1,22 @@
 /* The ops by which roles hand the slots of a ring to each other. */
 #include "lower/schedule/schedule.h"
 
-bool ring_uses(const Ring *r, Agent a)
-{
-    return r->agents >> a & 1;
-}
-
-static Ring *ring_at(Lower *L, uint32_t i)
-{
-    return &L->sched->rings[i];
-}
-
 static void put_ring(Lower *L, IrOp *op, const Ring *r)
 {
     ir_ref(L->a, op, IRK_RING, IRA_RING, r->ir);
 }
 
-Opnd ring_slot(Lower *L, uint32_t ring)
-{
-    return opnd_turn(ring_at(L, ring)->ir);
-}
-
 /* What the agent does from here on is of the ring's next generation. */
-void ring_advance(Lower *L, uint32_t ring)
+void ring_advance(Lower *L, const Ring *r)
 {
-    const Ring *r = ring_at(L, ring);
     if (r->looped || r->kept) put_ring(L, emit_new(L, IR_DONE), r);
 }
 
 void ring_place(Lower *L, MoveInfo *mi)
 {
     if (mi->tile == NULL || mi->prefetch) return;
-    const Ring *r = ring_at(L, mi->tile->index);
-    mi->ring = (RingPlace){.set = true, .slot = ring_slot(L, mi->tile->index), .pitch = r->pitch};
+    const Ring *r = &L->sched->rings[mi->tile->index];
+    mi->ring = (RingPlace){.set = true, .slot = ring_slot(r), .pitch = r->pitch};
     mi->ring.inner = r->inner > 1 ? L->sched->batch_index : opnd_imm(0);
 }
 
@@ -61,22 +45,21 @@ static void come_together(Lower *L, const Ring *r, IrOp *op)
     emit_new(L, IR_WARP_SYNC);
 }
 
-void ring_await(Lower *L, uint32_t ring, uint32_t b, bool cluster)
+void ring_await(Lower *L, const Ring *r, uint32_t b, bool cluster)
 {
     IrOp *op = emit_new(L, IR_AWAIT);
-    put_bar(L, op, b, ring_slot(L, ring));
+    put_bar(L, op, b, ring_slot(r));
     if (cluster) ir_ref(L->a, op, IRK_SCOPE, IRA_WORD, IRC_CLUSTER);
-    come_together(L, ring_at(L, ring), op);
+    come_together(L, r, op);
 }
 
-void ring_acquire(Lower *L, uint32_t ring)
+void ring_acquire(Lower *L, const Ring *r)
 {
-    const Ring *r = ring_at(L, ring);
     Opnd leader = r->handed ? ring_leader(L) : opnd_imm(1);
     IrOp *op = emit_new(L, IR_ACQUIRE);
     emit_if(op, leader);
     put_ring(L, op, r);
-    if (r->empty == RING_NONE) return;
+    if (r->empty == BAR_NONE) return;
     if (from_others(L, r)) ir_ref(L->a, op, IRK_SCOPE, IRA_WORD, IRC_CLUSTER);
     come_together(L, r, op);
 }
@@ -94,40 +77,9 @@ Opnd planned_bytes(Lower *L, const Planned *p)
     return varies ? tensor_bytes(L, &p->mi, p->copies.t) : opnd_imm(p->bytes * p->shares.n);
 }
 
-/* Every fill of a turn but the last only expects its bytes, where its condition holds; the last one arrives, too. In a
- * batch all is expected at once, before it. */
-void ring_expect(Lower *L, const Planned *p, Opnd slot)
-{
-    Ring *r = &L->sched->rings[p->dst];
-    if (r->pipe && r->pipe->batch > 1) return;
-    Opnd bytes = p->by_rank ? remote_bytes(L, p)
-                            : emit_sel(L, IR_I32, L->guard, planned_bytes(L, p), opnd_imm(0));
-    bool last = r->kept || ++r->filled == r->nfills;
-    r->announced = L->body.ops.n + 1;
-    ring_announce(L, last ? IR_BAR_ARRIVE_EXPECT : IR_BAR_EXPECT, r->full, slot, bytes);
-    if (last && r->joined) ring_join(L, r, slot);
-}
-
-void ring_wait_full(Lower *L, uint32_t ring)
-{
-    Ring *r = ring_at(L, ring);
-    if (r->full == RING_NONE) return;
-    if (r->peered || (r->handed && r->filler == L->sched->role)) /* nobody else of this CTA counts the bytes that come */
-        ring_announce(L, IR_BAR_ARRIVE_EXPECT, r->full, ring_slot(L, ring), opnd_imm(r->bytes));
-    ring_await(L, ring, r->full, from_others(L, r));
-}
-
-void ring_arrive_full(Lower *L, uint32_t ring)
-{
-    Ring *r = ring_at(L, ring);
-    if (r->full == RING_NONE) return; /* read by the lanes of the filler alone */
-    Opnd slot = ring_slot(L, ring);
-    put_bar(L, emit_new(L, IR_BAR_ARRIVE), r->full, slot);
-}
-
 /* A turn of a multicast shows that all its CTAs have seen the slot free, for their bytes come after that. Where a condition
  * may hold the bytes back, arrivals show it: else a CTA could release the next turn where this one is not yet awaited. */
-void ring_join(Lower *L, const Ring *r, Opnd slot)
+static void join(Lower *L, const Ring *r, Opnd slot)
 {
     for (uint32_t i = 0; i < cluster_size_of(L, r->cast); i++) {
         Opnd rank = cluster_member(L, r->cast, i);
@@ -135,6 +87,34 @@ void ring_join(Lower *L, const Ring *r, Opnd slot)
         put_bar(L, op, r->full, slot);
         put_opnd(L, op, IRK_RANK, rank);
     }
+}
+
+/* Every fill of a turn but the last only expects its bytes, where its condition holds; the last one arrives, too. In a
+ * batch all is expected at once, before it. */
+void ring_expect(Lower *L, const Planned *p, Opnd slot)
+{
+    Ring *r = p->dst;
+    if (r->pipe && r->pipe->batch > 1) return;
+    Opnd bytes = p->by_rank ? remote_bytes(L, p)
+                            : emit_sel(L, IR_I32, L->guard, planned_bytes(L, p), opnd_imm(0));
+    bool last = r->kept || ++r->filled == r->nfills;
+    r->announced = L->body.ops.n + 1;
+    ring_announce(L, last ? IR_BAR_ARRIVE_EXPECT : IR_BAR_EXPECT, r->full, slot, bytes);
+    if (last && r->joined) join(L, r, slot);
+}
+
+void ring_wait_full(Lower *L, const Ring *r)
+{
+    if (r->full == BAR_NONE) return;
+    if (r->peered || (r->handed && r->filler == L->sched->role)) /* nobody else of this CTA counts the bytes that come */
+        ring_announce(L, IR_BAR_ARRIVE_EXPECT, r->full, ring_slot(r), opnd_imm(r->bytes));
+    ring_await(L, r, r->full, from_others(L, r));
+}
+
+void ring_arrive_full(Lower *L, const Ring *r)
+{
+    if (r->full == BAR_NONE) return; /* read by the lanes of the filler alone */
+    put_bar(L, emit_new(L, IR_BAR_ARRIVE), r->full, ring_slot(r));
 }
 
 /* Rank of the CTA that fills this one's tile. */
@@ -146,10 +126,9 @@ static Opnd source_rank(Lower *L, const Ring *r)
     return v;
 }
 
-void ring_release(Lower *L, uint32_t ring)
+void ring_release(Lower *L, const Ring *r)
 {
-    Ring *r = ring_at(L, ring);
-    if (r->empty == RING_NONE) return;
+    if (r->empty == BAR_NONE) return;
     if (r->by_rank || r->across) {
         remote_release(L, r);
         return;

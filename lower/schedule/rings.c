@@ -17,28 +17,22 @@ enum {
 static int64_t turn_bytes(Lower *L, const PBlock *b)
 {
     int64_t n = 0;
-    RingList in = rings_at(L, b, AG_NONE);
-    for (uint32_t i = 0; i < in.n; i++) {
-        const Ring *r = &L->sched->rings[in.v[i].ring];
+    FOR_RINGS_AT(L, b, AG_NONE, r)
         if (r->filler == AG_LOAD) n += r->bytes;
-    }
     return n;
 }
 
 static bool batchable(Lower *L, const Pipe *p)
 {
-    const Sched *s = L->sched;
     if (!p->across || p->deal == DEAL_LAUNCH) return false;
-    for (uint32_t i = p->from; i < p->end; i++) {
-        const Planned *m = s->moves.v[i];
+    FOR_MOVES_OF(L->sched, p, m) {
         bool direct = m->chain[m->depth].block == &p->st->body;
         if (is_rows4(m->st->move) && m->copies.t && m->copies.t->npieces >= GROUPS_DEALT) return false;
-        if (m->dst != RING_NONE && s->rings[m->dst].kept) return false;
+        if (m->dst && m->dst->kept) return false;
         if (m->tm || m->copies.g || !direct || m->conditional || m->ordered || (m->copies.t && m->copies.t->device) || m->agent == AG_SEND || m->by_rank || is_im2col(m->st->move) || m->st->move->cast != CAST_NONE || m->st->move->ahead > 0) return false;
     }
-    RingList in = rings_at(L, &p->st->body, AG_NONE);
-    for (uint32_t i = 0; i < in.n; i++)
-        if (s->rings[in.v[i].ring].tile->is_array) return false;
+    FOR_RINGS_AT(L, &p->st->body, AG_NONE, r)
+        if (r->tile->is_array) return false;
     return true;
 }
 
@@ -46,8 +40,7 @@ static bool batchable(Lower *L, const Pipe *p)
 static bool streams(Lower *L, const Pipe *p, bool *tensor)
 {
     *tensor = false;
-    for (uint32_t i = p->from; i < p->end; i++) {
-        const Planned *m = L->sched->moves.v[i];
+    FOR_MOVES_OF(L->sched, p, m) {
         if (m->st->move->kind != MOVE_LOAD) continue;
         *tensor |= m->copies.t != NULL;
         for (int d = 0; d < m->mi.rank; d++)
@@ -59,10 +52,8 @@ static bool streams(Lower *L, const Pipe *p, bool *tensor)
 /* Neither work by threads nor reductions. */
 static bool only_copies(const Sched *s, const Pipe *p)
 {
-    for (uint32_t i = p->from; i < p->end; i++) {
-        const PMove *m = s->moves.v[i]->st->move;
-        if (planned_by_threads(s->moves.v[i]) || move_by_tensor_core(m) || m->reduce >= 0) return false;
-    }
+    FOR_MOVES_OF(s, p, m)
+        if (planned_by_threads(m) || move_by_tensor_core(m->st->move) || m->st->move->reduce >= 0) return false;
     return true;
 }
 
@@ -100,8 +91,7 @@ static void size_ring(Ring *r, int64_t lead, int64_t stages, int64_t batch)
 static int64_t batch_room(Lower *L, const Pipe *p)
 {
     int64_t n = 0;
-    RingList in = rings_at(L, &p->st->body, AG_NONE);
-    for (uint32_t i = 0; i < in.n; i++) n += (int64_t)L->ir->bufs.v[in.v[i].ring].pitch;
+    FOR_RINGS_AT(L, &p->st->body, AG_NONE, r) n += (int64_t)r->pitch;
     return n > 0 ? L->c->target->smem_per_cta / (4 * n * L->sched->nacross) : BATCH_MAX;
 }
 
@@ -120,9 +110,7 @@ static void size_pipe(Lower *L, Pipe *p)
     int64_t ctas = !p->across || bytes >= WIDE_TURN || L->cluster_size > 1 ? 1 : 2;
     int64_t lead = ceil_div(FLIGHT_BYTES, bytes * ctas);
     if (lead > SLOTS_MAX / 2) lead = SLOTS_MAX / 2;
-    RingList in = rings_at(L, &p->st->body, AG_NONE);
-    for (uint32_t i = 0; i < in.n; i++) {
-        Ring *r = &s->rings[in.v[i].ring];
+    FOR_RINGS_AT(L, &p->st->body, AG_NONE, r) {
         if (r->kept) continue;
         r->inner = r->tile->is_array ? (uint32_t)r->tile->slots : (uint32_t)p->batch;
         if (r->filler == AG_WORK) {
@@ -149,21 +137,17 @@ static bool sent_on(const Ring *r)
 /* One group per turn of a block: what it stores is waited for together, so late by the same number of turns, or more. */
 static bool agree_lag(Lower *L, const PBlock *b, bool again)
 {
-    Sched *s = L->sched;
     uint32_t lag = UINT32_MAX;
     bool changed = false;
-    RingList in = rings_at(L, b, AG_NONE);
-    for (uint32_t i = 0; i < in.n; i++) {
-        const Ring *r = &s->rings[in.v[i].ring];
+    FOR_RINGS_AT(L, b, AG_NONE, r) {
         if (!r->stored) continue;
-        uint32_t mine = r->kept ? 0 : r->filler == AG_WORK && (!again || sent_on(r)) ? r->slots - 1 : r->lag;
+        uint32_t mine = r->kept ? 0 : r->filler == AG_WORK && (!again || sent_on(r)) ? r->home->slots - 1 : r->home->lag;
         if (mine < lag) lag = mine;
     }
-    for (uint32_t i = 0; i < in.n; i++) {
-        Ring *r = &s->rings[in.v[i].ring];
+    FOR_RINGS_AT(L, b, AG_NONE, r) {
         if (!r->stored || sent_on(r)) continue;
-        changed |= r->lag != lag;
-        r->lag = lag;
+        changed |= r->home->lag != lag;
+        r->home->lag = lag;
     }
     return changed;
 }
@@ -178,13 +162,12 @@ static void agree_lags(Lower *L)
             bool first = i == 0 || s->ring_at.v[i].at != s->ring_at.v[i - 1].at;
             if (first && s->ring_at.v[i].a == AG_NONE) changed |= agree_lag(L, s->ring_at.v[i].at, again);
         }
-        changed = rings_share_lags(L) && changed;
     }
 }
 
-static bool at_home(const Sched *s, uint32_t ring)
+static bool at_home(const Ring *r)
 {
-    return s->rings[ring].turn && s->rings[ring].home == ring;
+    return r->turn && r->home == r;
 }
 
 /* What barriers and ids (add_ids) take at most beside the tiles. */
@@ -193,15 +176,14 @@ static int64_t smem_beside(Lower *L)
     const Sched *s = L->sched;
     enum { USUAL = 1024, BAR_BYTES = 8 };
     int64_t n = 0;
-    for (uint32_t i = 0; i < s->nrings; i++)
-        if (at_home(s, i)) n += (s->rings[i].summed ? 4 : 2) * BAR_BYTES * (int64_t)s->rings[i].slots;
+    FOR_RINGS(s, r)
+        if (at_home(r)) n += (r->summed ? 4 : 2) * BAR_BYTES * (int64_t)r->slots;
     for (uint32_t k = 0; k < s->pipes.n; k++) {
         const Pipe *p = s->pipes.v[k];
         int64_t lead = 1;
         if (!p->across || p->deal == DEAL_STATIC || p->deal == DEAL_LAUNCH) continue;
-        RingList in = rings_at(L, &p->st->body, AG_NONE);
-        for (uint32_t i = 0; i < in.n; i++)
-            if (s->rings[in.v[i].ring].slots > lead) lead = s->rings[in.v[i].ring].slots;
+        FOR_RINGS_AT(L, &p->st->body, AG_NONE, r)
+            if (r->slots > lead) lead = r->slots;
         n += (lead + IDS_MIN) * (IDS_PITCH + 2 * BAR_BYTES);
     }
     return n > USUAL ? n : USUAL;
@@ -209,12 +191,9 @@ static int64_t smem_beside(Lower *L)
 
 int64_t rings_smem(Lower *L)
 {
-    Sched *s = L->sched;
     int64_t n = smem_beside(L);
-    for (uint32_t i = 0; i < s->nrings; i++) {
-        const Ring *r = &s->rings[i];
-        if (at_home(s, i)) n += r->room * r->slots;
-    }
+    FOR_RINGS(L->sched, r)
+        if (at_home(r)) n += r->room * r->slots;
     return n;
 }
 
@@ -233,13 +212,11 @@ static void shrink_to(Ring *r, uint32_t slots)
 /* The ring with most bytes gives a slot. */
 static bool shrink(Lower *L)
 {
-    Sched *s = L->sched;
     Ring *most = NULL;
     int64_t best = 0;
-    for (uint32_t i = 0; i < s->nrings; i++) {
-        Ring *r = &s->rings[i];
+    FOR_RINGS(L->sched, r) {
         int64_t n = r->room * r->slots;
-        if (!at_home(s, i) || !may_shrink(r) || n <= best) continue;
+        if (!at_home(r) || !may_shrink(r) || n <= best) continue;
         most = r;
         best = n;
     }
@@ -251,24 +228,21 @@ static bool shrink(Lower *L)
 /* One slot of each is too much: then slot by slot would take as long as there are many. */
 static bool never_fits(Lower *L)
 {
-    Sched *s = L->sched;
     int64_t n = 0;
-    for (uint32_t i = 0; i < s->nrings; i++)
-        if (at_home(s, i)) n += s->rings[i].room;
+    FOR_RINGS(L->sched, r)
+        if (at_home(r)) n += r->room;
     if (n <= L->c->target->smem_per_cta) return false;
-    for (uint32_t i = 0; i < s->nrings; i++)
-        if (may_shrink(&s->rings[i])) shrink_to(&s->rings[i], 1);
+    FOR_RINGS(L->sched, r)
+        if (may_shrink(r)) shrink_to(r, 1);
     return true;
 }
 
 /* A source tile that is sent on comes free when its receiver has used what came: that shows a target's turn later. */
 static void size_peers(Lower *L)
 {
-    Sched *s = L->sched;
-    for (uint32_t i = 0; i < s->moves.n; i++) {
-        const Planned *p = s->moves.v[i];
-        if (p->agent != AG_SEND || p->src == RING_NONE) continue;
-        Ring *from = &s->rings[p->src], *to = &s->rings[p->dst];
+    FOR_MOVES(L->sched, p) {
+        if (p->agent != AG_SEND || !p->src) continue;
+        Ring *from = p->src, *to = p->dst;
         if (from->lag < to->slots) from->lag = to->slots;
         if (from->looped && from->slots <= from->lag) from->slots = from->lag + 1;
     }
@@ -287,20 +261,19 @@ bool rings_size(Lower *L)
 {
     Sched *s = L->sched;
     bool ok = true;
-    for (uint32_t i = 0; i < s->nrings; i++) {
-        Ring *r = &s->rings[i];
+    FOR_RINGS(s, r) {
         r->slots = 1;
         r->inner = (uint32_t)r->tile->slots;
-        r->buf = r->home = i;
-        r->pitch = L->ir->bufs.v[i].pitch;
+        r->home = r;
+        r->buf = r->tile->index;
+        r->pitch = L->ir->bufs.v[r->buf].pitch;
     }
     for (uint32_t i = 0; i < s->pipes.n; i++) size_pipe(L, s->pipes.v[i]);
     if (s->per_sm == 0) s->per_sm = 1;
     size_peers(L);
-    for (uint32_t i = 0; i < s->nrings; i++) {
-        Ring *r = &s->rings[i];
+    FOR_RINGS(s, r) {
         r->room = (int64_t)r->pitch * r->inner;
-        r->used = L->ir->bufs.v[i].bytes + (int64_t)r->pitch * (r->inner - 1);
+        r->used = L->ir->bufs.v[r->buf].bytes + (int64_t)r->pitch * (r->inner - 1);
     }
     if (rings_smem(L) * s->per_sm > L->c->target->smem_per_cta) rings_share(L);
     bool never = never_fits(L); /* memory_place says so */
@@ -308,10 +281,10 @@ bool rings_size(Lower *L)
         if (s->per_sm > 1) s->per_sm--;
         else if (!shrink(L)) break;
     }
-    rings_share_slots(L);
     if (!never) agree_lags(L);
-    for (uint32_t i = 0; i < s->nrings; i++) {
-        Ring *r = &s->rings[i];
+    FOR_RINGS(s, r) {
+        r->slots = r->home->slots;
+        r->lag = r->home->lag;
         if (r->lag >= r->slots) r->lag = r->slots - 1;
         r->lead = r->slots - r->lag;
         if (r->turn) ok &= check_ring(L, r);
@@ -321,7 +294,13 @@ bool rings_size(Lower *L)
 
 /* ---- buffers and barriers ---- */
 
-static uint32_t new_bar(Lower *L, const Ring *r, const char *name, const char *what, uint32_t slots, uint32_t count)
+void ring_new(Lower *L, Ring *r, const char *name)
+{
+    r->ir = L->ir->rings.n;
+    vec_push(L->a, &L->ir->rings, ((IrRing){.name = name, .slots = r->slots, .lag = r->slots - r->lead, .free = IR_NO_BAR}));
+}
+
+uint32_t ring_bar(Lower *L, const Ring *r, const char *name, const char *what, uint32_t slots, uint32_t count)
 {
     IrBar *b = vec_add(L->a, &L->ir->bars);
     *b = (IrBar){.name = arena_printf(L->a, "%s.%s", name, what),
@@ -343,7 +322,7 @@ static uint32_t users(const Ring *r)
 
 static void free_bar(Lower *L, Ring *r, const char *name, uint32_t slots, uint32_t count)
 {
-    r->empty = new_bar(L, r, name, "empty", slots, count);
+    r->empty = ring_bar(L, r, name, "empty", slots, count);
     L->ir->bars.v[r->empty].ring = 0;
     L->ir->rings.v[r->ir].free = r->empty;
 }
@@ -352,17 +331,16 @@ static void free_bar(Lower *L, Ring *r, const char *name, uint32_t slots, uint32
 static void kept_barriers(Lower *L, Ring *r, const char *name)
 {
     if (!r->filled_by_copies) return;
-    r->full = new_bar(L, r, name, "full", 1, 1);
+    r->full = ring_bar(L, r, name, "full", 1, 1);
     if (!r->across) return;
-    r->done = new_bar(L, r, name, "done", 1, remote_releases(L, r));
+    r->done = ring_bar(L, r, name, "done", 1, remote_releases(L, r));
     free_bar(L, r, name, 1, remote_releases(L, r));
 }
 
 static void barriers(Lower *L, Ring *r, const char *name)
 {
-    r->full = r->empty = r->done = RING_NONE;
-    r->ir = L->ir->rings.n;
-    vec_push(L->a, &L->ir->rings, ((IrRing){.name = name, .slots = r->slots, .lag = r->slots - r->lead, .free = IR_NO_BAR}));
+    r->full = r->empty = r->done = BAR_NONE;
+    ring_new(L, r, name);
     L->ir->bufs.v[r->buf].ring = (uint16_t)(r->ir + 1);
     if (r->kept) {
         kept_barriers(L, r, name);
@@ -371,10 +349,10 @@ static void barriers(Lower *L, Ring *r, const char *name)
     if (users(r) == 0) return;
     uint32_t ctas = r->by_rank ? remote_releases(L, r) : r->cast != CAST_NONE ? cluster_size_of(L, r->cast) : r->handed ? (uint32_t)L->cluster_size : 1;
     r->joined = r->cast != CAST_NONE && !r->by_rank && r->looped && !r->certain;
-    r->full = new_bar(L, r, name, "full", r->slots, 1 + (r->joined ? ctas : 0));
+    r->full = ring_bar(L, r, name, "full", r->slots, 1 + (r->joined ? ctas : 0));
     if (r->summed) {
-        r->ready = new_bar(L, r, name, "ready", r->slots, remote_readies(L, r));
-        r->sum = new_bar(L, r, name, "sum", r->slots, 1);
+        r->ready = ring_bar(L, r, name, "ready", r->slots, remote_readies(L, r));
+        r->sum = ring_bar(L, r, name, "sum", r->slots, 1);
     }
     if (!r->looped) return;
     free_bar(L, r, name, r->lead, users(r) * ctas);
@@ -395,13 +373,11 @@ static void add_ids(Lower *L, Pipe *p)
 {
     Sched *s = L->sched;
     uint32_t lead = 1;
-    RingList in = rings_at(L, &p->st->body, AG_NONE);
-    for (uint32_t i = 0; i < in.n; i++)
-        if (s->rings[in.v[i].ring].lead > lead) lead = s->rings[in.v[i].ring].lead;
-    p->ids = s->nrings++;
+    FOR_RINGS_AT(L, &p->st->body, AG_NONE, r)
+        if (r->lead > lead) lead = r->lead;
     s->used[AG_LOAD] = true; /* that role draws, even if it loads nothing */
-    Ring *r = &s->rings[p->ids];
-    *r = (Ring){.turn = &p->st->body, .pipe = p, .home = p->ids, .looped = true, .agents = (uint8_t)(entering(L, p) | 1u << AG_LOAD), .filler = AG_LOAD};
+    Ring *r = p->ids = &s->rings[s->nrings++];
+    *r = (Ring){.turn = &p->st->body, .pipe = p, .home = r, .looped = true, .agents = (uint8_t)(entering(L, p) | 1u << AG_LOAD), .filler = AG_LOAD};
     r->handed = p->deal == DEAL_CLC || L->cluster_size > 1;
     if (L->cluster_size > 1) L->remote = true;
     r->bytes = p->deal == DEAL_CLC ? (int64_t)IR_ANSWER_BYTES : (int64_t)IR_CELL_BYTES;
@@ -423,15 +399,13 @@ static bool draws_for_itself(const Lower *L, const Pipe *p)
 void rings_barriers(Lower *L)
 {
     Sched *s = L->sched;
-    for (uint32_t i = 0; i < L->k->tiles.n; i++) {
-        Ring *r = &s->rings[i];
+    FOR_RINGS(s, r) {
         if (r->turn == NULL) continue;
-        IrBuf *b = &L->ir->bufs.v[i];
-        bool home = at_home(s, i);
-        b->slots = home ? r->slots : 0;
+        IrBuf *b = &L->ir->bufs.v[r->buf];
+        b->slots = at_home(r) ? r->slots : 0;
         b->bytes = (uint32_t)r->used;
         b->pitch = (uint32_t)r->room;
-        if (home) barriers(L, r, name_text(L, r->tile->name));
+        if (at_home(r)) barriers(L, r, name_text(L, r->tile->name));
     }
     rings_share_barriers(L);
     for (uint32_t i = 0; i < s->pipes.n; i++) {

@@ -8,7 +8,7 @@
 /* ---- agents ---- */
 typedef enum Agent { AG_LOAD, AG_SEND, AG_WORK, AG_COUNT } Agent;
 #define AG_NONE AG_COUNT
-#define RING_NONE UINT32_MAX
+#define BAR_NONE UINT32_MAX
 enum { SCHED_RANKS = 16, SCHED_CHAIN = 64, BATCH_MAX = 256 };
 enum { FLIGHT_BYTES = 48 << 10 }; /* loads ahead per SM that DRAM wants; h200: more lowers the bandwidth a little */
 
@@ -29,9 +29,9 @@ typedef struct Ring {
     int64_t bytes;                /* that complete on its full barrier in a turn */
     uint32_t pitch;               /* bytes from tile to tile within a slot */
     uint32_t slots, lead, lag, inner; /* inner: tiles per slot: those of an array, or of a batch */
-    uint32_t full, empty;         /* IrBar, RING_NONE: none */
+    uint32_t full, empty;         /* IrBar, BAR_NONE: none */
     uint32_t buf;                 /* IrBuf */
-    uint32_t home;                /* the ring of whose turns its turns are: itself, or one of a loop before (share.c) */
+    struct Ring *home;            /* the ring of whose turns its turns are: itself, or one of a loop before (share.c) */
     int64_t room;                 /* bytes from slot to slot, for all whose home it is */
     int64_t used;                 /* of these, what their tiles have */
     int target[SCHED_RANKS];      /* peered: whose tile each CTA fills */
@@ -63,62 +63,64 @@ typedef struct Ring {
 typedef struct RingAt { /* a ring whose turn is the block, with AG_NONE; or whose first use by the agent is the statement */
     const void *at;
     Agent a;
-    uint32_t ring;
+    Ring *ring;
 } RingAt;
-typedef struct RingList {
-    const RingAt *v;
-    uint32_t n;
-} RingList;
 
 /* ---- uses.c ---- */
 void rings_find(Lower *L);     /* who uses which tile, where: after planning */
-void rings_index(Lower *L);    /* .. so that rings_at() finds it: again when that has changed */
-RingList rings_at(const Lower *L, const void *at, Agent a); /* in the order of their numbers */
+void rings_index(Lower *L);    /* .. so that rings_next() finds it: again when that has changed */
+Ring *rings_next(const Lower *L, const void *at, Agent a, Ring *r); /* behind r, or (NULL) the first */
+#define FOR_RINGS_AT(L, at, a, r) for (Ring *r = rings_next(L, at, a, NULL); r; r = rings_next(L, at, a, r))
 
 /* ---- rings.c ---- */
 bool rings_size(Lower *L);     /* slots, batches, per_sm; false after an error */
+void ring_new(Lower *L, Ring *r, const char *name); /* its IrRing */
+uint32_t ring_bar(Lower *L, const Ring *r, const char *name, const char *what, uint32_t slots, uint32_t count); /* `name.what` */
 void rings_barriers(Lower *L); /* IrBuf slots and IrBar */
 int64_t rings_smem(Lower *L);  /* bytes of a CTA */
 
 /* ---- share.c ---- */
 void rings_share(Lower *L);      /* rings of loops that follow one another become one, where they find no room beside each other */
-void rings_share_slots(Lower *L); /* .. and have as many slots, */
-bool rings_share_lags(Lower *L);  /* given back as early; false: they were, */
-void rings_share_barriers(Lower *L); /* the same barriers, */
+void rings_share_barriers(Lower *L); /* .. they have the same barriers, */
 void rings_share_buffers(Lower *L); /* .. and one buffer: in the tree */
 
 /* ---- flight.c ---- */
 void flight_tell(Lower *L); /* P0005: when slots, shapes and dealing are known */
 
 /* ---- ring_ops.c ---- */
-void ring_wait_full(Lower *L, uint32_t ring);
-void ring_acquire(Lower *L, uint32_t ring);
-void ring_await(Lower *L, uint32_t ring, uint32_t bar, bool cluster); /* one of its events */
+void ring_wait_full(Lower *L, const Ring *r);
+void ring_acquire(Lower *L, const Ring *r);
+void ring_await(Lower *L, const Ring *r, uint32_t bar, bool cluster); /* one of its events */
 void ring_announce(Lower *L, IrOpcode code, uint32_t bar, Opnd slot, Opnd bytes); /* bytes that complete on a barrier, perhaps with an arrival */
 void ring_expect(Lower *L, const struct Planned *p, Opnd slot); /* a fill's bytes; the last one's arrival, too */
-void ring_arrive_full(Lower *L, uint32_t ring);
-void ring_join(Lower *L, const Ring *r, Opnd slot);
-void ring_release(Lower *L, uint32_t ring);
-void ring_advance(Lower *L, uint32_t ring);
-Opnd ring_slot(Lower *L, uint32_t ring); /* of the turn at hand */
-bool ring_uses(const Ring *r, Agent a);
+void ring_arrive_full(Lower *L, const Ring *r);
+void ring_release(Lower *L, const Ring *r);
+void ring_advance(Lower *L, const Ring *r);
+static inline Opnd ring_slot(const Ring *r) /* of the turn at hand */
+{
+    return opnd_turn(r->ir);
+}
+static inline bool ring_uses(const Ring *r, Agent a)
+{
+    return r->agents >> a & 1;
+}
 /* The pred "this is the first CTA of the team"; 0 where the team has one only. */
 Opnd ring_leader(Lower *L);
 void ring_place(Lower *L, MoveInfo *mi); /* where the turn at hand has the move's tile */
 
 /* ---- remote.c: between CTAs ---- */
-void remote_ring(Lower *L, Ring *r, uint32_t index); /* who fills whose, where several CTAs do: when all moves are planned */
+void remote_ring(Lower *L, Ring *r); /* who fills whose, where several CTAs do: when all moves are planned */
 uint32_t remote_releases(const Lower *L, const Ring *r); /* arrivals on its empty barrier by each role that uses it */
 void remote_release(Lower *L, const Ring *r);
 uint32_t remote_readies(const Lower *L, const Ring *r); /* summed: arrivals on `ready` */
-void remote_done(Lower *L, uint32_t ring); /* kept: what has arrived here is told to those who sent it; waits for what this CTA sent */
-void remote_ready(Lower *L, uint32_t ring); /* summed: the own tile is loaded; waits for those that this CTA reduces into */
+void remote_done(Lower *L, const Ring *r); /* kept: what has arrived here is told to those who sent it; waits for what this CTA sent */
+void remote_ready(Lower *L, const Ring *r); /* summed: the own tile is loaded; waits for those that this CTA reduces into */
 
 /* ---- kept.c: tiles that the working role keeps for itself ---- */
-void kept_begin(Lower *L, uint32_t ring); /* at the first statement of a turn that uses it */
+void kept_begin(Lower *L, Ring *r); /* at the first statement of a turn that uses it */
 void kept_open(Lower *L, const struct Planned *p); /* in front of a copy into it: nobody is at the tile, here and where it fills it */
 void kept_issued(Lower *L, const struct Planned *p); /* .. and behind it */
-void kept_arrive(Lower *L, uint32_t ring); /* what is copied into it has arrived; RING_NONE: into any tile */
+void kept_arrive(Lower *L, const Ring *r); /* what is copied into it has arrived; NULL: into any tile */
 void kept_overwritten(Lower *L, const struct Planned *store); /* what copies still read, and the store may write, has arrived */
 
 /* ---- device_maps.c ---- */
@@ -127,6 +129,6 @@ void device_buffers(Lower *L); /* when their slots are */
 bool device_makes(const Lower *L, uint32_t agent, const char *source); /* does the agent, or role of the source, make maps? */
 void device_role(Lower *L);
 void device_view(Lower *L, const PStmt *st);
-void device_ring(Lower *L, uint32_t ring); /* its slot is free, or full */
+void device_ring(Lower *L, const Ring *r); /* its slot is free, or full */
 
 #endif

@@ -38,12 +38,9 @@ static void hints(Lower *L)
 {
     Sched *s = L->sched;
     if (L->k->hints < 0 && L->c->hints == 0) return;
-    for (uint32_t i = 0; i < s->moves.n; i++) {
-        const Planned *p = s->moves.v[i];
+    FOR_MOVES(s, p)
         if (p->across && p->agent == AG_WORK && p->st->move->reduce >= 0) p->across->reduces = true;
-    }
-    for (uint32_t i = 0; i < s->moves.n; i++) {
-        Planned *p = s->moves.v[i];
+    FOR_MOVES(s, p) {
         PMoveKind kind = p->st->move->kind;
         bool direct = p->across && p->chain[p->depth].block == &p->across->st->body;
         if (!direct || p->by_rank || p->st->move->cast != CAST_NONE) continue;
@@ -66,8 +63,7 @@ static bool once(Lower *L)
     const Sched *s = L->sched;
     bool stored = false;
     if (s->pipes.n != 1 || !s->pipes.v[0]->across || s->pipes.v[0]->deal != DEAL_LAUNCH || L->cluster_size > 1) return false;
-    for (uint32_t i = 0; i < s->moves.n; i++) {
-        const Planned *p = s->moves.v[i];
+    FOR_MOVES(s, p) {
         PMoveKind kind = p->st->move->kind;
         bool copy = (kind == MOVE_LOAD || kind == MOVE_STORE) && !planned_by_threads(p) && !dealt_to_lanes(p);
         if (!copy || p->chain[p->depth].block != &s->pipes.v[0]->st->body || (kind == MOVE_LOAD && stored)) return false;
@@ -81,9 +77,9 @@ static void alone(Lower *L)
 {
     Sched *s = L->sched;
     s->alone |= once(L);
-    for (uint32_t i = 0; i < s->moves.n; i++) s->alone &= !s->moves.v[i]->copies.g;
-    for (uint32_t i = 0; i < s->nrings; i++) s->rings[i].kept = s->alone;
-    for (uint32_t i = 0; i < s->moves.n && s->alone; i++) s->moves.v[i]->agent = AG_WORK;
+    FOR_MOVES(s, p) s->alone &= !p->copies.g;
+    FOR_RINGS(s, r) r->kept = s->alone;
+    FOR_MOVES(s, p) p->agent = s->alone ? AG_WORK : p->agent;
 }
 
 /* ---- roles ---- */
@@ -105,8 +101,7 @@ static void shapes(Lower *L)
     Sched *s = L->sched;
     int64_t threads = work_threads(L);
     for (int a = 0; a < AG_COUNT; a++) s->warps[a] = 1;
-    for (uint32_t i = 0; i < s->moves.n; i++) {
-        const Planned *p = s->moves.v[i];
+    FOR_MOVES(s, p) {
         if (planned_by_threads(p)) {
             s->shape[AG_WORK] = SHAPE_THREADS;
             s->warps[AG_WORK] = (uint32_t)threads / 32;
@@ -172,7 +167,7 @@ void schedule_kernel(Lower *L)
     s->alone = L->derived && agents_wanted(L->k) == NULL;
     s->tensor = true;
     uint32_t tiles = L->k->tiles.n;
-    s->rings = arena_array(L->a, Ring, tiles + L->k->nloops + 1);
+    s->rings = arena_array(L->a, Ring, tiles + L->k->nloops + 3);
     s->nrings = tiles;
     s->loops = arena_array(L->a, LoopUse, L->k->nloops);
     s->chain = arena_array(L->a, Link, SCHED_CHAIN);

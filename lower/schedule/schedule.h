@@ -43,8 +43,7 @@
 #include "lower/schedule/rings.h"
 
 typedef struct TmemSched { /* kernels with tensor memory */
-    uint32_t bar, ready;   /* IrBar: commits arrive at bar; both CTAs of a pair at ready. RING_NONE: none */
-    uint32_t done_ring, ready_ring; /* IrRing: their phases */
+    Ring *done, *ready; /* without tile: commits arrive at the one's barrier, both CTAs of a pair at the other's. NULL: none */
     VEC(const Planned *) pending; /* begun by the role, not yet waited for */
 } TmemSched;
 typedef struct AgentState { /* while the program is walked: what an agent's threads did since they last came together, or fenced, or committed */
@@ -73,9 +72,8 @@ typedef struct Sched {
     Shape shape[AG_COUNT + 1]; /* the last: of the planning walk */
     uint32_t warps[AG_COUNT + 1];
     bool used[AG_COUNT + 1];
-    VEC(Planned *) moves;
-    uint32_t at;         /* next move of the walk */
-    Ring *rings;         /* by tile, then the rings of ids */
+    VEC(Planned *) moves; /* by PStmt.id */
+    Ring *rings;         /* by tile, then those without one */
     uint32_t nrings;
     VEC(RingAt) ring_at; /* sorted */
     Link *chain;         /* of the block that is walked; depth + 1 */
@@ -91,14 +89,22 @@ typedef struct Sched {
     int nsaved;
     Opnd saved_guard, saved_inside;
     VEC(const PStmt *) swapped; /* branches of which the second one's ops stand first */
-    VEC(uint32_t) readers; /* rings: Ring.reading */
-    VEC(uint32_t) arriving; /* rings: Ring.arriving */
+    VEC(Ring *) readers;   /* Ring.reading */
+    VEC(Ring *) arriving;  /* Ring.arriving */
     Opnd open;           /* whether the others of them, within the innermost loop, hold */
     int64_t threads;     /* asked for by `threads` */
     uint32_t per_sm;
     TmemSched tmem;
 } Sched;
 
+#define FOR_RINGS(s, r) for (Ring *r = (s)->rings; r < (s)->rings + (s)->nrings; r++)
+#define FOR_MOVES(s, p) for (Planned *p = planned_at(s, 0); p; p = planned_at(s, p->st->id + 1))
+#define FOR_MOVES_OF(s, pipe, p)                                                                                       \
+    for (Planned *p = planned_at(s, (pipe)->from); p && p->st->id < (pipe)->end; p = planned_at(s, p->st->id + 1))
+static inline Planned *planned_at(const Sched *s, uint32_t i)
+{
+    return i < s->moves.n ? s->moves.v[i] : NULL;
+}
 static inline LoopUse *loop_use(const Lower *L, const PStmt *st)
 {
     return &L->sched->loops[st->kind == P_FOR ? st->id : st->pipe->v[0].loop];
@@ -117,11 +123,10 @@ void walk_loop(Lower *L, const PStmt *st, Pipe *p); /* a `for`, or (p) a pipelin
 /* The body of a loop; p: of a pipeline, or NULL. part: of a batch, around which the slots are taken and given back; or NULL. */
 void walk_turn(Lower *L, const PStmt *st, Pipe *p, const BodyPart *part);
 bool walk_enter(const Lower *L, const PStmt *st, int agent); /* a loop without moves of the role is nothing to it, unless it changes variables */
-uint32_t walk_moves(const PBlock *b);       /* how many there are in it */
 void walk_end(Lower *L, const PBlock *b);   /* stores are committed, slots given back, counters go on */
 
 /* ---- agent_moves.c ---- */
-void agent_move(Lower *L); /* the next one, by whom it is */
+void agent_move(Lower *L, Planned *p); /* by whom it is */
 
 /* ---- agent_sync.c: of the agent whose ops are emitted ---- */
 void agent_id_sync(Lower *L);
@@ -130,13 +135,12 @@ void agent_fence(Lower *L);                      /* where they wrote since the l
 void agent_commit(Lower *L);                     /* the stores that are in no group */
 void agent_wait_group(Lower *L, int64_t n, IrHow how); /* all but the last n have read, or written */
 void agent_arrive_sync(Lower *L);                /* in front of an arrival by one thread for all: they passed their waits, too */
-void agent_reads(Lower *L, uint32_t ring);        /* a store */
-void agent_wait_readers(Lower *L, uint32_t ring); /* nobody's stores read its tile any more; RING_NONE: any tile */
-void agent_free(Lower *L, uint32_t ring);         /* neither stores nor the tensor core read its tile any more */
+void agent_reads(Lower *L, Ring *r);             /* a store */
+void agent_free(Lower *L, const Ring *r);         /* neither stores nor the tensor core read its tile any more */
 void agent_wait_stores(Lower *L, bool reads);    /* .. and all that they write is written; reads: by a load that comes now */
 void agent_readers_youngest(Lower *L);           /* of the groups that are counted at a loop's border, theirs are the last */
 void agent_readers_end(Lower *L, const PBlock *b); /* the turn ends: tiles of outer blocks are not read any more */
-void agent_before_work(Lower *L, uint32_t dst);  /* threads read, and write that ring or RING_NONE */
+void agent_before_work(Lower *L, const Ring *dst); /* threads read, and write that ring's tile, or (NULL) none */
 
 /* ---- uses.c ---- */
 bool uses_swapped(const Sched *s, const PStmt *st); /* the ops of the branch's second part stand first */

@@ -40,12 +40,12 @@ static bool near(int64_t a, int64_t b)
     return a <= 2 * b && b <= 2 * a;
 }
 
-static void share(Lower *L, Ring *r, uint32_t home)
+static void share(Lower *L, Ring *r, Ring *h)
 {
-    Ring *h = &L->sched->rings[home];
     uint32_t align = L->ir->bufs.v[h->buf].align, other = L->ir->bufs.v[r->buf].align;
-    r->home = home;
+    r->home = h;
     if (r->slots > h->slots) h->slots = r->slots;
+    if (r->lag < h->lag) h->lag = r->lag;
     if (slot_bytes(r) > h->room) h->room = slot_bytes(r);
     if (r->used > h->used) h->used = r->used;
     if (other > align) L->ir->bufs.v[h->buf].align = align = other;
@@ -55,62 +55,37 @@ static void share(Lower *L, Ring *r, uint32_t home)
 /* Loop by loop, in the program's order: each ring goes to the one that is nearest to it in size, of those of loops before. */
 void rings_share(Lower *L)
 {
-    Sched *s = L->sched;
-    VEC(uint32_t) homes = {0};
-    const PStmt **last = arena_array(L->a, const PStmt *, s->nrings); /* by home: the last loop that uses it */
-    bool *seen = arena_array(L->a, bool, s->nrings);
+    typedef struct Home {
+        Ring *ring;
+        const PStmt *last; /* loop that uses it */
+    } Home;
+    VEC(Home) homes = {0};
+    bool *seen = arena_array(L->a, bool, L->sched->nrings);
     if (L->device->maps.n) return; /* made for a slot of a tile */
-    for (uint32_t i = 0; i < s->moves.n; i++) {
-        const Planned *p = s->moves.v[i];
-        uint32_t ring = p->dst;
-        if (ring == RING_NONE || seen[ring] || !may_share(&s->rings[ring])) continue;
-        seen[ring] = true;
-        Ring *r = &s->rings[ring];
+    FOR_MOVES(L->sched, p) {
+        Ring *r = p->dst;
+        if (r == NULL || seen[r->tile->index] || !may_share(r)) continue;
+        seen[r->tile->index] = true;
         const PStmt *loop = r->moves.v[0]->chain[0].top;
-        uint32_t best = RING_NONE;
+        Home *best = NULL;
         for (uint32_t k = 0; k < homes.n; k++) {
-            const Ring *h = &s->rings[homes.v[k]];
-            if (last[homes.v[k]] == loop || !alike(h, r) || !near(h->room, slot_bytes(r))) continue;
-            if (best == RING_NONE || distance(h->room, slot_bytes(r)) < distance(s->rings[best].room, slot_bytes(r))) best = homes.v[k];
+            Home *h = &homes.v[k];
+            if (h->last == loop || !alike(h->ring, r) || !near(h->ring->room, slot_bytes(r))) continue;
+            if (best == NULL || distance(h->ring->room, slot_bytes(r)) < distance(best->ring->room, slot_bytes(r))) best = h;
         }
-        if (best == RING_NONE) vec_push(L->a, &homes, best = ring);
-        else share(L, r, best);
-        last[best] = loop;
+        if (best) share(L, r, best->ring);
+        else best = vec_add(L->a, &homes);
+        *best = (Home){r->home, loop};
     }
-}
-
-void rings_share_slots(Lower *L)
-{
-    Sched *s = L->sched;
-    for (uint32_t i = 0; i < s->nrings; i++) s->rings[i].slots = s->rings[s->rings[i].home].slots;
-}
-
-bool rings_share_lags(Lower *L)
-{
-    Sched *s = L->sched;
-    bool changed = false;
-    for (int pass = 0; pass < 2; pass++) { /* the least to the home, and from there to all */
-        for (uint32_t i = 0; i < s->nrings; i++) {
-            Ring *r = &s->rings[i], *h = &s->rings[r->home];
-            Ring *from = pass ? h : r, *to = pass ? r : h;
-            changed |= from->lag < to->lag;
-            if (from->lag < to->lag) to->lag = from->lag;
-        }
-    }
-    return changed;
 }
 
 void rings_share_barriers(Lower *L)
 {
-    Sched *s = L->sched;
-    for (uint32_t i = 0; i < s->nrings; i++) {
-        Ring *r = &s->rings[i];
-        const Ring *h = &s->rings[r->home];
-        if (r == h) continue;
-        r->ir = h->ir;
-        r->full = h->full;
-        r->empty = h->empty;
-        r->done = h->done;
+    FOR_RINGS(L->sched, r) {
+        r->ir = r->home->ir;
+        r->full = r->home->full;
+        r->empty = r->home->empty;
+        r->done = r->home->done;
     }
 }
 
@@ -120,15 +95,15 @@ void rings_share_buffers(Lower *L)
     IrKernel *k = L->ir;
     uint32_t *becomes = arena_array(L->a, uint32_t, k->bufs.n), n = 0;
     for (uint32_t i = 0; i < k->bufs.n; i++) {
-        bool shares = i < L->k->tiles.n && s->rings[i].turn && s->rings[i].home != i;
+        bool shares = i < L->k->tiles.n && s->rings[i].turn && s->rings[i].home != &s->rings[i];
         becomes[i] = shares ? UINT32_MAX : n;
         if (!shares) k->bufs.v[n++] = k->bufs.v[i];
     }
     if (n == k->bufs.n) return;
     k->bufs.n = n;
     for (uint32_t i = 0; i < L->k->tiles.n; i++)
-        if (becomes[i] == UINT32_MAX) becomes[i] = becomes[s->rings[i].home];
-    for (uint32_t i = 0; i < s->nrings; i++) s->rings[i].buf = becomes[s->rings[i].buf];
+        if (becomes[i] == UINT32_MAX) becomes[i] = becomes[s->rings[i].home->buf];
+    FOR_RINGS(s, r) r->buf = becomes[r->buf];
     for (uint32_t i = 0; i < k->tree.ops.n; i++) {
         const IrOp *op = &k->tree.ops.v[i];
         for (uint32_t j = 0; j < op->nargs; j++)

@@ -42,36 +42,31 @@ bool tmem_paired(Lower *L, const Planned *p)
 
 /* ---- barriers and phases ---- */
 
-static uint32_t new_bar(Lower *L, const char *name, uint32_t count, uint32_t *ring)
+static Ring *new_ring(Lower *L, const char *what, uint32_t count)
 {
-    *ring = L->ir->rings.n;
-    vec_push(L->a, &L->ir->rings, ((IrRing){.name = name, .slots = 1, .free = IR_NO_BAR}));
-    vec_push(L->a, &L->ir->bars, ((IrBar){.name = name, .slots = 1, .count = count, .derived = true, .ring = (uint16_t)(*ring + 1)}));
-    return L->ir->bars.n - 1;
+    Ring *r = &L->sched->rings[L->sched->nrings++];
+    *r = (Ring){.slots = 1, .lead = 1, .looped = true, .empty = BAR_NONE};
+    ring_new(L, r, arena_printf(L->a, "tmem.%s", what));
+    r->full = ring_bar(L, r, "tmem", what, 1, count);
+    return r;
 }
 
 void tmem_barriers(Lower *L)
 {
     TmemSched *t = &L->sched->tmem;
     bool starts = false;
-    for (uint32_t i = 0; i < L->sched->moves.n; i++) starts |= move_by_tensor_core(L->sched->moves.v[i]->st->move);
-    t->bar = starts ? new_bar(L, "tmem.done", 1, &t->done_ring) : RING_NONE;
-    t->ready = starts && L->ir->pair ? new_bar(L, "tmem.ready", 2, &t->ready_ring) : RING_NONE;
+    FOR_MOVES(L->sched, p) starts |= move_by_tensor_core(p->st->move);
+    if (starts) t->done = new_ring(L, "done", 1);
+    if (starts && L->ir->pair) t->ready = new_ring(L, "ready", 2);
 }
 
 /* All threads of the role: who is late could miss a phase, so they come together before the next one is begun. */
-static void wait(Lower *L, uint32_t bar, uint32_t ring)
+static void wait(Lower *L, const Ring *r)
 {
     Sched *s = L->sched;
-    IrOp *op = emit_new(L, IR_AWAIT);
-    put_bar(L, op, bar, opnd_turn(ring));
-    if (L->ir->pair) ir_ref(L->a, op, IRK_SCOPE, IRA_WORD, IRC_CLUSTER);
-    if (s->shape[s->role] == SHAPE_LANES) { /* as for rings: one lane waits for all */
-        op->elect = true;
-        emit_new(L, IR_WARP_SYNC);
-    }
+    ring_await(L, r, r->full, L->ir->pair);
     tmem_fence(L, IRD_AFTER);
-    ir_ref(L->a, emit_new(L, IR_DONE), IRK_RING, IRA_RING, ring);
+    ring_advance(L, r);
     s->now->dirty |= s->shape[s->role] != SHAPE_ELECT;
 }
 
@@ -94,15 +89,15 @@ static Opnd even_rank(Lower *L)
  * first. Who has heard of the other one's phase then knows that its own is over: neither is ever two ahead. */
 static void both_ready(Lower *L)
 {
-    Sched *s = L->sched;
+    const Ring *r = L->sched->tmem.ready;
     Opnd other = emit_op(L, IR_XOR, IR_I32, emit_sreg(L, IRR_CLUSTER_CTARANK), opnd_imm(1));
-    ir_ref(L->a, emit_new(L, IR_ACQUIRE), IRK_RING, IRA_RING, s->tmem.ready_ring);
+    ring_acquire(L, r);
     tmem_fence(L, IRD_BEFORE);
-    put_bar(L, emit_new(L, IR_BAR_ARRIVE), s->tmem.ready, opnd_turn(s->tmem.ready_ring));
+    ring_arrive_full(L, r);
     IrOp *op = emit_new(L, IR_BAR_ARRIVE);
-    put_bar(L, op, s->tmem.ready, opnd_turn(s->tmem.ready_ring));
+    put_bar(L, op, r->full, ring_slot(r));
     put_opnd(L, op, IRK_RANK, other);
-    wait(L, s->tmem.ready, s->tmem.ready_ring);
+    wait(L, r);
 }
 
 /* ---- operations of the tensor core ---- */
@@ -122,17 +117,17 @@ void tmem_settle(Lower *L)
     Sched *s = L->sched;
     if (s->planning || s->role != AG_WORK || s->tmem.pending.n == 0) return;
     Opnd even = is_even(L), rank = L->ir->pair ? even_rank(L) : opnd_imm(0);
-    ir_ref(L->a, emit_new(L, IR_ACQUIRE), IRK_RING, IRA_RING, s->tmem.done_ring);
-    commit(L, s->tmem.bar, opnd_turn(s->tmem.done_ring), even, rank);
-    wait(L, s->tmem.bar, s->tmem.done_ring);
+    ring_acquire(L, s->tmem.done);
+    commit(L, s->tmem.done->full, ring_slot(s->tmem.done), even, rank);
+    wait(L, s->tmem.done);
     s->tmem.pending.n = 0;
 }
 
-bool tmem_reads(const Lower *L, uint32_t ring)
+bool tmem_reads(const Lower *L, const Ring *r)
 {
     const TmemSched *t = &L->sched->tmem;
     for (uint32_t i = 0; i < t->pending.n; i++)
-        if (t->pending.v[i]->src == ring) return true;
+        if (t->pending.v[i]->src == r) return true;
     return false;
 }
 

@@ -25,11 +25,9 @@ static const PStmt *stands_in(const Ring *r, const Planned *p)
 
 static void find_moves(Lower *L)
 {
-    Sched *s = L->sched;
-    for (uint32_t i = 0; i < s->moves.n; i++) {
-        Planned *p = s->moves.v[i];
-        if (p->src != RING_NONE) vec_push(L->a, &s->rings[p->src].moves, p);
-        if (p->dst != RING_NONE && p->dst != p->src) vec_push(L->a, &s->rings[p->dst].moves, p);
+    FOR_MOVES(L->sched, p) {
+        if (p->src) vec_push(L->a, &p->src->moves, p);
+        if (p->dst && p->dst != p->src) vec_push(L->a, &p->dst->moves, p);
     }
 }
 
@@ -112,7 +110,7 @@ static void add_use(Lower *L, Ring *r, const Planned *p, bool writes)
         r->filler = r->fill->agent;
     }
     if (!writes && p->agent == AG_SEND && (r->filler == AG_SEND || r->summed))
-        keep(&L->sched->rings[p->dst], p, "what came from another CTA is sent on in it", NULL);
+        keep(p->dst, p, "what came from another CTA is sent on in it", NULL);
     if (writes && p->agent == r->filler && r->agents & (uint8_t)~bit && !only_other_branches(r, p))
         keep(r, p, "it is filled again where it has been read in the same iteration", "use a second tile");
     else if (writes && p->st->move->reduce < 0 && fills_again(L, r, p))
@@ -139,24 +137,22 @@ static void add_use(Lower *L, Ring *r, const Planned *p, bool writes)
     }
 }
 
-bool rings_takes(const Lower *L, uint32_t ring, const Planned *p)
+bool rings_takes(const Ring *r, const Planned *p)
 {
-    const Ring *r = &L->sched->rings[ring];
     if (r->turn == NULL || r->filler != AG_LOAD || r->unread || r->summed || !(r->agents & 1u << AG_WORK)) return false;
     return stands_in(r, p) != NULL;
 }
 
-bool rings_take(Lower *L, uint32_t ring, const Planned *p)
+bool rings_take(Ring *r, const Planned *p)
 {
-    Ring *r = &L->sched->rings[ring];
-    if (!rings_takes(L, ring, p)) return false;
+    if (!rings_takes(r, p)) return false;
     r->first[AG_WORK] = stands_in(r, p);
     return true;
 }
 
 void rings_keep_load(Lower *L, const Planned *load, const Planned *store)
 {
-    Ring *r = &L->sched->rings[load->dst];
+    Ring *r = load->dst;
     const PTensor *t = load->mi.tensor->base ? load->mi.tensor->base : load->mi.tensor;
     if (r->kept) return;
     keep(r, store, arena_printf(L->a, "`%s` is written here, and what is loaded may be that", name_text(L, t->name)),
@@ -178,15 +174,15 @@ static bool certainly_meet(const PRegion *a, const PRegion *b)
 }
 
 /* What is sent and what threads write lie with two roles that nothing orders within a turn. */
-static void check_sent(Lower *L, const Planned *send)
+static void check_sent(const Planned *send)
 {
-    if (send->agent != AG_SEND || send->src == RING_NONE) return;
-    const Ring *r = &L->sched->rings[send->src];
+    if (send->agent != AG_SEND || !send->src) return;
+    const Ring *r = send->src;
     for (uint32_t i = 0; i < r->moves.n; i++) {
         const Planned *p = r->moves.v[i];
         if (p->agent != AG_WORK || p->dst != send->src) continue;
         if (r->filler != AG_WORK && !certainly_meet(&p->st->move->dst, &send->st->move->src)) continue;
-        keep(&L->sched->rings[send->dst], send, "what threads write is sent to it", NULL);
+        keep(send->dst, send, "what threads write is sent to it", NULL);
         return;
     }
 }
@@ -233,9 +229,9 @@ static void add_move(Lower *L, const Planned *p)
     Sched *s = L->sched;
     const PMove *mv = p->st->move;
     s->used[p->agent] = true;
-    if (p->src != RING_NONE) add_use(L, &s->rings[p->src], p, false);
-    if (p->dst == RING_NONE) return;
-    Ring *r = &s->rings[p->dst];
+    if (p->src) add_use(L, p->src, p, false);
+    if (!p->dst) return;
+    Ring *r = p->dst;
     if (p->by_turn) keep(r, p, "whose tile it is differs from turn to turn", NULL);
     if (p->open) keep(r, p, "whether other CTAs fill it only the run knows", NULL);
     if (mv->reduce >= 0 && p->agent == AG_SEND) {
@@ -269,7 +265,7 @@ static void order_branches(Lower *L, Ring *r, bool swap)
     Sched *s = L->sched;
     for (uint32_t i = 0; i < r->moves.n && r->filler == AG_LOAD && !r->kept; i++) {
         const Planned *p = r->moves.v[i];
-        if (p->agent != AG_WORK || p->dst == RING_NONE || &s->rings[p->dst] != r) continue;
+        if (p->agent != AG_WORK || !p->dst || p->dst != r) continue;
         for (uint32_t j = 0; j < r->moves.n; j++) {
             const Planned *q = r->moves.v[j];
             if (q->agent != AG_LOAD || !exclusive(r, p, q)) continue;
@@ -287,20 +283,17 @@ static void order_branches(Lower *L, Ring *r, bool swap)
 static uint32_t kept(const Sched *s)
 {
     uint32_t n = 0;
-    for (uint32_t i = 0; i < s->nrings; i++) n += s->rings[i].kept;
+    FOR_RINGS(s, r) n += r->kept;
     return n;
 }
 
 /* All that fills them is done by the working role; so is what sends from them, into tiles that are kept, too. */
 static void agents_of_kept(Sched *s)
 {
-    for (uint32_t i = 0; i < s->moves.n; i++) {
-        Planned *p = s->moves.v[i];
-        if (p->agent == AG_SEND && p->src != RING_NONE && s->rings[p->src].kept) keep(&s->rings[p->dst], p, "what is sent to it stands in a tile of which that is so", NULL);
-    }
-    for (uint32_t i = 0; i < s->moves.n; i++) {
-        Planned *p = s->moves.v[i];
-        if (p->dst == RING_NONE || !s->rings[p->dst].kept) continue;
+    FOR_MOVES(s, p)
+        if (p->agent == AG_SEND && p->src && p->src->kept) keep(p->dst, p, "what is sent to it stands in a tile of which that is so", NULL);
+    FOR_MOVES(s, p) {
+        if (!p->dst || !p->dst->kept) continue;
         p->by_rank |= p->agent == AG_SEND;
         p->agent = AG_WORK;
     }
@@ -310,8 +303,7 @@ static void begin(Sched *s)
 {
     memset(s->used, 0, sizeof s->used);
     s->swapped.n = 0;
-    for (uint32_t i = 0; i < s->nrings; i++) {
-        Ring *r = &s->rings[i];
+    FOR_RINGS(s, r) {
         *r = (Ring){.tile = r->tile, .turn = r->turn, .depth = r->depth, .loop = r->loop, .pipe = r->pipe, .looped = r->looped, .moves = r->moves, .kept = r->kept, .why = r->why, .fix = r->fix, .held_by = r->held_by, .held_for = r->held_for};
     }
 }
@@ -339,30 +331,26 @@ void rings_index(Lower *L)
 {
     Sched *s = L->sched;
     s->ring_at.n = 0;
-    for (uint32_t i = 0; i < s->nrings; i++) {
-        const Ring *r = &s->rings[i];
-        if (r->turn) vec_push(L->a, &s->ring_at, ((RingAt){r->turn, AG_NONE, i}));
+    FOR_RINGS(s, r) {
+        if (r->turn) vec_push(L->a, &s->ring_at, ((RingAt){r->turn, AG_NONE, r}));
         for (Agent a = AG_LOAD; a < AG_COUNT && r->turn && r->tile; a++)
-            if (ring_uses(r, a)) vec_push(L->a, &s->ring_at, ((RingAt){r->first[a], a, i}));
+            if (ring_uses(r, a)) vec_push(L->a, &s->ring_at, ((RingAt){r->first[a], a, r}));
     }
     if (s->ring_at.n) qsort(s->ring_at.v, s->ring_at.n, sizeof *s->ring_at.v, by_place);
 }
 
-static uint32_t ring_at_from(const Sched *s, const RingAt *key)
+Ring *rings_next(const Lower *L, const void *at, Agent a, Ring *r)
 {
+    const Sched *s = L->sched;
+    RingAt key = {at, a, r ? r + 1 : s->rings};
     uint32_t lo = 0, hi = s->ring_at.n;
     while (lo < hi) {
         uint32_t mid = lo + (hi - lo) / 2;
-        if (by_place(&s->ring_at.v[mid], key) < 0) lo = mid + 1;
+        if (by_place(&s->ring_at.v[mid], &key) < 0) lo = mid + 1;
         else hi = mid;
     }
-    return lo;
-}
-
-RingList rings_at(const Lower *L, const void *at, Agent a)
-{
-    uint32_t lo = ring_at_from(L->sched, &(RingAt){at, a, 0}), hi = ring_at_from(L->sched, &(RingAt){at, a, UINT32_MAX});
-    return (RingList){hi > lo ? L->sched->ring_at.v + lo : NULL, hi - lo};
+    const RingAt *found = lo < s->ring_at.n ? &s->ring_at.v[lo] : NULL;
+    return found && found->at == at && found->a == a ? found->ring : NULL;
 }
 
 /* ---- the whole ---- */
@@ -382,22 +370,22 @@ void rings_find(Lower *L)
     Sched *s = L->sched;
     uint32_t n;
     find_moves(L);
-    for (uint32_t i = 0; i < s->nrings; i++) find_turn(&s->rings[i]);
+    FOR_RINGS(s, r) find_turn(r);
     do { /* a tile more that is kept changes who uses others */
         n = kept(s);
         agents_of_kept(s);
         begin(s);
-        for (uint32_t i = 0; i < s->moves.n; i++) add_move(L, s->moves.v[i]);
-        for (uint32_t i = 0; i < s->moves.n; i++) check_sent(L, s->moves.v[i]);
+        FOR_MOVES(s, p) add_move(L, p);
+        FOR_MOVES(s, p) check_sent(p);
         for (int swap = 1; swap >= 0; swap--)
-            for (uint32_t i = 0; i < s->nrings; i++) order_branches(L, &s->rings[i], swap);
+            FOR_RINGS(s, r) order_branches(L, r, swap);
         plan_crossing(L);
     } while (kept(s) > n);
-    for (uint32_t i = 0; i < s->nrings; i++) {
-        if (s->rings[i].turn == NULL) continue;
-        remote_ring(L, &s->rings[i], i);
-        await_unread(s, &s->rings[i]);
-        if (s->rings[i].kept && !s->alone) tell_kept(L, &s->rings[i]);
+    FOR_RINGS(s, r) {
+        if (r->turn == NULL) continue;
+        remote_ring(L, r);
+        await_unread(s, r);
+        if (r->kept && !s->alone) tell_kept(L, r);
     }
     rings_index(L);
 }

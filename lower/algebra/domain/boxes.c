@@ -481,11 +481,9 @@ static Separation separation(Domain *d, Arena *a, const DomPair *p)
                 const AtomInfo *info = atom_info(d, start.terms[t].atoms[k]);
                 if (info->kind != ATOM_INDEX) continue;
                 Poly more = raw_sub(d, poly_now(d, info->b), poly_now(d, info->a));
-                int64_t lo, hi;
                 bool is_new = !more.bad && !(poly_depends(d, more) & ~(unsigned)DEP_LAUNCH);
-                poly_interval(d, more, &lo, &hi);
                 for (uint32_t n = 0; n < s.nruns; n++) is_new = is_new && !poly_same(s.runs[n], more);
-                if (is_new && lo < 0) s.runs[s.nruns++] = more;
+                if (is_new && poly_interval(d, more).lo < 0) s.runs[s.nruns++] = more;
             }
         }
     }

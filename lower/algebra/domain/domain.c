@@ -111,12 +111,11 @@ Atom domain_index(Domain *d, const char *name, Poly lo, Poly count, unsigned dep
     Poly hi = raw_plus(d, raw_add(d, lo, poly_now(d, count)), -1);
     Atom x = atom_add(d, ATOM_INDEX, name, depends);
     AtomInfo *info = atom_info(d, x);
-    int64_t unused;
     info->a = lo;
     info->b = hi;
     info->level = level_above(d, lo, hi);
-    poly_interval(d, lo, &info->lo, &unused);
-    poly_interval(d, hi, &unused, &info->hi);
+    info->lo = poly_interval(d, lo).lo;
+    info->hi = poly_interval(d, hi).hi;
     return x;
 }
 
@@ -185,13 +184,12 @@ static uint32_t hash_poly(uint32_t h, Poly p)
     return h;
 }
 
-static void quotient_bounds(Domain *d, AtomInfo *info)
+/* Of the operands' ranges that of the atom. */
+static Interval derived_range(AtomKind kind, Interval a, Interval b)
 {
-    int64_t bl, bh;
-    if (!info->positive) return;
-    poly_interval(d, info->a, &info->lo, &info->hi);
-    poly_interval(d, info->b, &bl, &bh);
-    interval_div(&info->lo, &info->hi, bl, bh);
+    bool min = kind == ATOM_MIN; /* "no bound" is the least, or the greatest, number: the comparisons need no case */
+    if (kind == ATOM_DIV) return interval_div(a, b);
+    return (Interval){(a.lo < b.lo) == min ? a.lo : b.lo, (a.hi < b.hi) == min ? a.hi : b.hi};
 }
 
 Atom atom_derived(Domain *d, AtomKind kind, Poly a, Poly b, bool positive)
@@ -217,17 +215,11 @@ Atom atom_derived(Domain *d, AtomKind kind, Poly a, Poly b, bool positive)
     info->positive = positive;
     info->next = *bucket;
     *bucket = x;
-    if (kind == ATOM_DIV) {
-        quotient_bounds(d, info);
-        info->exact = d->nmultiples && positive && prove_multiple(d, b, a);
-        return x;
-    }
-    int64_t al, ah, bl, bh;
-    poly_interval(d, a, &al, &ah);
-    poly_interval(d, b, &bl, &bh);
-    bool min = kind == ATOM_MIN; /* "no bound" is the least, or the greatest, number: the comparisons need no case */
-    info->lo = (al < bl) == min ? al : bl;
-    info->hi = (ah < bh) == min ? ah : bh;
+    if (kind == ATOM_DIV && !positive) return x;
+    Interval range = derived_range(kind, poly_interval(d, a), poly_interval(d, b));
+    info->lo = range.lo;
+    info->hi = range.hi;
+    info->exact = kind == ATOM_DIV && d->nmultiples && prove_multiple(d, b, a);
     return x;
 }
 

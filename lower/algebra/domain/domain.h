@@ -74,19 +74,22 @@ bool domain_assume_eq(Domain *d, Poly a, Poly b);
 bool domain_assume_divides(Domain *d, Poly divisor, Poly x); /* x % divisor == 0 */
 bool domain_assume_le(Domain *d, Poly a, Poly b);
 
-/* Intervals of constants: none absorbs. What overflows is none, or in the other direction the last number. */
-static inline int64_t bound_neg(int64_t a)
+typedef struct Interval { /* of constants: none absorbs. What overflows is none, or in the other direction the last number */
+    int64_t lo, hi;
+} Interval;
+#define UNBOUNDED ((Interval){NO_LO, NO_HI})
+Interval interval_neg(Interval x);
+Interval interval_add(Interval x, Interval y);
+Interval interval_mul(Interval x, Interval y);
+Interval interval_div(Interval x, Interval y); /* by what is at least 1 */
+static inline Interval interval_hull(Interval x, Interval y)
 {
-    return a == NO_LO ? NO_HI : a == NO_HI ? NO_LO : -a;
+    return (Interval){x.lo < y.lo ? x.lo : y.lo, x.hi > y.hi ? x.hi : y.hi};
 }
-static inline int64_t bound_add(int64_t a, int64_t b, bool up) /* up: of upper bounds */
+static inline bool interval_within(Interval x, int64_t lo, int64_t hi)
 {
-    int64_t none = up ? NO_HI : NO_LO, r;
-    return a == none || b == none || !add_s64(a, b, &r) ? none : r;
+    return x.lo >= lo && x.hi <= hi;
 }
-int64_t bound_mul(int64_t a, int64_t b, bool up);
-void interval_mul(int64_t *lo, int64_t *hi, int64_t l, int64_t h);
-void interval_div(int64_t *lo, int64_t *hi, int64_t l, int64_t h); /* by what is at least 1 */
 
 /* Proofs: true = proved. */
 bool domain_le(Domain *d, Poly a, Poly b);

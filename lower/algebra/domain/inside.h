@@ -129,7 +129,7 @@ Atom atom_derived(Domain *d, AtomKind kind, Poly a, Poly b, bool positive);
 unsigned poly_depends(Domain *d, Poly p);
 unsigned poly_level(Domain *d, Poly p);
 
-void poly_interval(Domain *d, Poly p, int64_t *lo, int64_t *hi);
+Interval poly_interval(Domain *d, Poly p);
 /* p >= 0 in at most so many steps; p current. */
 bool prove_ge0(Domain *d, Poly p, uint32_t steps);
 /* .. where these are >= 0, too; fewer than LOCAL_FACTS_MAX. */

@@ -5,7 +5,19 @@
 
 /* ---- Intervals of constants ---- */
 
-int64_t bound_mul(int64_t a, int64_t b, bool up)
+static int64_t bound_neg(int64_t a)
+{
+    return a == NO_LO ? NO_HI : a == NO_HI ? NO_LO : -a;
+}
+
+/* up: of upper bounds */
+static int64_t bound_add(int64_t a, int64_t b, bool up)
+{
+    int64_t none = up ? NO_HI : NO_LO, r;
+    return a == none || b == none || !add_s64(a, b, &r) ? none : r;
+}
+
+static int64_t bound_mul(int64_t a, int64_t b, bool up)
 {
     int64_t r;
     if (a == 0 || b == 0) return 0;
@@ -16,52 +28,55 @@ int64_t bound_mul(int64_t a, int64_t b, bool up)
     return positive ? INT64_MAX - 1 : INT64_MIN + 1;
 }
 
-void interval_mul(int64_t *lo, int64_t *hi, int64_t l, int64_t h)
+Interval interval_neg(Interval x)
 {
-    if (*lo == *hi || (*lo >= 0 && l >= 0)) { /* a coefficient, or both >= 0: no corners to compare */
-        bool swap = *lo < 0;
-        int64_t k = *hi;
-        *lo = bound_mul(*lo, swap ? h : l, false);
-        *hi = bound_mul(k, swap ? l : h, true);
-        return;
-    }
-    int64_t x[4] = {bound_mul(*lo, l, false), bound_mul(*lo, h, false), bound_mul(*hi, l, false),
-                    bound_mul(*hi, h, false)};
-    int64_t y[4] = {bound_mul(*lo, l, true), bound_mul(*lo, h, true), bound_mul(*hi, l, true), bound_mul(*hi, h, true)};
-    *lo = x[0];
-    *hi = y[0];
-    for (int i = 1; i < 4; i++) {
-        if (x[i] < *lo) *lo = x[i];
-        if (y[i] > *hi) *hi = y[i];
-    }
+    return (Interval){bound_neg(x.hi), bound_neg(x.lo)};
 }
 
-void interval_div(int64_t *lo, int64_t *hi, int64_t l, int64_t h)
+Interval interval_add(Interval x, Interval y)
 {
-    if (l < 1) l = 1;
-    if (h < l) h = l; /* the range of an index that never runs */
-    if (*lo >= 0) *lo = h == NO_HI ? 0 : floor_div_by(*lo, h);
-    else if (*lo != NO_LO) *lo = floor_div_by(*lo, l);
-    if (*hi == NO_HI) return;
-    if (*hi >= 0) *hi = floor_div_by(*hi, l);
-    else *hi = h == NO_HI ? -1 : floor_div_by(*hi, h);
+    return (Interval){bound_add(x.lo, y.lo, false), bound_add(x.hi, y.hi, true)};
 }
 
-void poly_interval(Domain *d, Poly p, int64_t *lo, int64_t *hi)
+Interval interval_mul(Interval x, Interval y)
 {
-    int64_t sum_lo = 0, sum_hi = 0;
+    if (x.lo == x.hi || (x.lo >= 0 && y.lo >= 0)) { /* a coefficient, or both >= 0: no corners to compare */
+        bool swap = x.lo < 0;
+        return (Interval){bound_mul(x.lo, swap ? y.hi : y.lo, false), bound_mul(x.hi, swap ? y.lo : y.hi, true)};
+    }
+    Interval r = {NO_HI, NO_LO};
+    for (int i = 0; i < 4; i++) {
+        int64_t a = i / 2 ? x.hi : x.lo, b = i % 2 ? y.hi : y.lo, lo = bound_mul(a, b, false), hi = bound_mul(a, b, true);
+        if (lo < r.lo) r.lo = lo;
+        if (hi > r.hi) r.hi = hi;
+    }
+    return r;
+}
+
+Interval interval_div(Interval x, Interval y)
+{
+    if (y.lo < 1) y.lo = 1;
+    if (y.hi < y.lo) y.hi = y.lo; /* the range of an index that never runs */
+    if (x.lo >= 0) x.lo = y.hi == NO_HI ? 0 : floor_div_by(x.lo, y.hi);
+    else if (x.lo != NO_LO) x.lo = floor_div_by(x.lo, y.lo);
+    if (x.hi >= 0 && x.hi != NO_HI) x.hi = floor_div_by(x.hi, y.lo);
+    else if (x.hi < 0) x.hi = y.hi == NO_HI ? -1 : floor_div_by(x.hi, y.hi);
+    return x;
+}
+
+Interval poly_interval(Domain *d, Poly p)
+{
+    Interval sum = {0, 0};
     for (uint32_t i = 0; i < p.n && !p.bad; i++) {
         const Term *t = &p.terms[i];
-        int64_t l = t->coef, h = t->coef;
+        Interval x = {t->coef, t->coef};
         for (uint8_t k = 0; k < t->natoms; k++) {
             const AtomInfo *info = atom_info(d, t->atoms[k]);
-            interval_mul(&l, &h, info->lo, info->hi);
+            x = interval_mul(x, (Interval){info->lo, info->hi});
         }
-        sum_lo = bound_add(sum_lo, l, false);
-        sum_hi = bound_add(sum_hi, h, true);
+        sum = interval_add(sum, x);
     }
-    *lo = p.bad ? NO_LO : sum_lo;
-    *hi = p.bad ? NO_HI : sum_hi;
+    return p.bad ? UNBOUNDED : sum;
 }
 
 /* ---- p >= 0 ---- */
@@ -107,10 +122,9 @@ static Atom highest_atom(Domain *d, Poly p, unsigned keep)
 
 static int sign_of(Proof *pf, Poly p)
 {
-    int64_t lo, hi;
-    poly_interval(pf->d, p, &lo, &hi);
-    if (lo >= 0) return 1;
-    if (hi <= 0) return -1;
+    Interval x = poly_interval(pf->d, p);
+    if (x.lo >= 0) return 1;
+    if (x.hi <= 0) return -1;
     int64_t k;
     if (p.bad || poly_is_const(p, &k)) return 0;
     if (ge0(pf, p)) return 1;
@@ -185,9 +199,7 @@ static bool ge0_without(Proof *pf, Poly p, Atom x)
     if (info->kind == ATOM_INDEX) {
         Poly lo = poly_now(d, info->a), hi = poly_now(d, info->b), more = raw_sub(d, hi, lo);
         uint32_t nlocal = pf->nlocal;
-        int64_t least, unused;
-        poly_interval(d, more, &least, &unused);
-        if (least < 0 && !more.bad && nlocal < LOCAL_FACTS_MAX) {
+        if (poly_interval(d, more).lo < 0 && !more.bad && nlocal < LOCAL_FACTS_MAX) {
             pf->used &= ~(1u << (FACTS_MAX + nlocal));
             pf->local[pf->nlocal++] = more;
         }
@@ -220,14 +232,13 @@ static bool ge0_by_fact(Proof *pf, Poly p)
             for (uint32_t k = 0; k < f.n; k++) {
                 Term m;
                 Atom room[DEGREE_MAX];
-                int64_t lo, hi, have = p.terms[j].coef, take = f.terms[k].coef;
+                int64_t have = p.terms[j].coef, take = f.terms[k].coef;
                 if ((have < 0) != (take < 0) || f.terms[k].natoms == 0) continue;
                 if (!mono_divides(&p.terms[j], &f.terms[k], &m, room)) continue;
                 int64_t times = have < 0 ? (-have - take - 1) / -take : have / take;
                 if (times == 0) continue;
                 Poly by = term_poly(d, times, m.atoms, m.natoms);
-                poly_interval(d, by, &lo, &hi);
-                if (lo < 0) continue;
+                if (poly_interval(d, by).lo < 0) continue;
                 pf->used |= 1u << i;
                 bool ok = ge0(pf, raw_sub(d, p, raw_mul(d, by, f)));
                 pf->used &= ~(1u << i);
@@ -240,12 +251,11 @@ static bool ge0_by_fact(Proof *pf, Poly p)
 
 static bool ge0(Proof *pf, Poly p)
 {
-    int64_t lo, hi;
     if (p.bad || pf->steps == 0) return false;
     pf->steps--;
-    poly_interval(pf->d, p, &lo, &hi);
-    if (lo >= 0) return true;
-    if (hi < 0 && hi != NO_LO) return false;
+    Interval range = poly_interval(pf->d, p);
+    if (range.lo >= 0) return true;
+    if (range.hi < 0 && range.hi != NO_LO) return false;
     Atom x = highest_atom(pf->d, p, 0);
     if (x == 0) return false;
     if (ge0_without(pf, p, x)) return true;
@@ -259,12 +269,11 @@ bool prove_ge0(Domain *d, Poly p, uint32_t steps)
 
 bool prove_ge0_where(Domain *d, const Poly *fact, uint32_t nfacts, Poly p, uint32_t steps)
 {
-    int64_t lo, hi;
     if (p.bad) return false;
-    poly_interval(d, p, &lo, &hi);
-    if (lo >= 0) return true;
+    Interval range = poly_interval(d, p);
+    if (range.lo >= 0) return true;
     /* One basic term is what its interval says, unless a fact says more. */
-    if (hi < 0 || (p.n == 1 && d->nge + nfacts == 0 && poly_level(d, p) == 0)) return false;
+    if (range.hi < 0 || (p.n == 1 && d->nge + nfacts == 0 && poly_level(d, p) == 0)) return false;
     DomScratch scratch = domain_scratch(d);
     Proof pf;
     pf.d = d;

@@ -112,16 +112,15 @@ static Poly div_now(Domain *d, Poly a, Poly b, unsigned depth)
         Poly num = raw_add(d, x, raw_scale(d, y, rc)), den = raw_mul(d, y, b);
         if (!num.bad && !den.bad) return raw_add(d, sum, div_now(d, num, den, depth + 1));
     }
-    int64_t lo, hi, blo, bhi;
-    poly_interval(d, rest, &lo, &hi);
-    poly_interval(d, b, &blo, &bhi);
-    if (blo < 1) blo = 1;
-    if (lo >= 0 && hi < blo && hi != NO_HI) return sum;
-    if (hi < 0 && lo != NO_LO && -blo <= lo) return raw_plus(d, sum, -1);
+    Interval range = poly_interval(d, rest);
+    int64_t least = poly_interval(d, b).lo;
+    if (least < 1) least = 1;
+    if (range.lo >= 0 && range.hi < least && range.hi != NO_HI) return sum;
+    if (range.hi < 0 && range.lo != NO_LO && -least <= range.lo) return raw_plus(d, sum, -1);
     Poly above = raw_plus(d, raw_sub(d, b, rest), -1);
     if (prove_ge0(d, rest, FOLD_STEPS)) {
         if (prove_ge0(d, above, FOLD_STEPS)) return sum;
-    } else if (hi < 0 && prove_ge0(d, raw_add(d, rest, b), FOLD_STEPS)) {
+    } else if (range.hi < 0 && prove_ge0(d, raw_add(d, rest, b), FOLD_STEPS)) {
         return raw_plus(d, sum, -1);
     }
     return raw_add(d, sum, quotient_atom(d, rest, b, true));
@@ -174,10 +173,9 @@ static Poly least(Domain *d, Poly a, Poly b, AtomKind kind)
     b = poly_now(d, b);
     if (a.bad || b.bad) return POLY_BAD;
     Poly diff = raw_sub(d, b, a);
-    int64_t lo, hi;
-    poly_interval(d, diff, &lo, &hi);
-    if (lo >= 0 || prove_ge0(d, diff, FOLD_STEPS)) return kind == ATOM_MIN ? a : b;
-    if (hi <= 0 || prove_ge0(d, raw_neg(d, diff), FOLD_STEPS)) return kind == ATOM_MIN ? b : a;
+    Interval range = poly_interval(d, diff);
+    if (range.lo >= 0 || prove_ge0(d, diff, FOLD_STEPS)) return kind == ATOM_MIN ? a : b;
+    if (range.hi <= 0 || prove_ge0(d, raw_neg(d, diff), FOLD_STEPS)) return kind == ATOM_MIN ? b : a;
     int64_t g = gcd_s64(poly_content(a, true), poly_content(b, true));
     if (g > 1) {
         Poly by = poly_const(d, g), x, y;

@@ -46,9 +46,7 @@ static Extremes corners(Lower *L, LxOp op, Extremes a, Extremes b)
 
 static bool at_least(Lower *L, const Sx *x, int64_t k)
 {
-    int64_t lo, hi;
-    scalar_range(L, x, &lo, &hi);
-    return lo >= k;
+    return scalar_range(L, x).lo >= k;
 }
 
 /* By a number of the launch: an error for 0. Any other divisor must be known to be positive. */
@@ -127,15 +125,14 @@ Extremes scalar_extremes(Lower *L, const Sx *x)
 {
     if (x->op == SX_CONST) return (Extremes){number(L, x->k), number(L, x->k)};
     Scalar *s = scalar_of(L, x);
-    int64_t lo, hi;
-    scalar_range(L, x, &lo, &hi); /* may find them on the way */
+    Interval range = scalar_range(L, x); /* may find them on the way */
     if (s->has_extremes) return s->extremes;
     Extremes e;
     if (s->uses == USE_LAUNCH) {
         e.lo = e.hi = scalar_lx(L, x);
     } else {
         e = of_node(L, x);
-        if ((e.lo == 0 || e.hi == 0) && lo != INT64_MIN && hi != INT64_MAX) e = (Extremes){number(L, lo), number(L, hi)};
+        if ((e.lo == 0 || e.hi == 0) && range.lo != NO_LO && range.hi != NO_HI) e = (Extremes){number(L, range.lo), number(L, range.hi)};
         if (e.lo == 0 || e.hi == 0) e = (Extremes){0, 0};
     }
     s->extremes = e;
@@ -205,8 +202,7 @@ void exact_check(Lower *L)
 
 bool scalar_exact(Lower *L, const Sx *x)
 {
-    int64_t lo, hi;
     if (x->op == SX_CONST) return true;
-    scalar_range(L, x, &lo, &hi);
+    scalar_range(L, x);
     return !scalar_of(L, x)->wraps;
 }

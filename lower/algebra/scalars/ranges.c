@@ -2,28 +2,17 @@
 #include "lower/algebra/scalars/scalars.h"
 
 /* Sizes and strides: what the runtime lets through. */
-void sym_range(const Lower *L, uint32_t i, int64_t *lo, int64_t *hi)
+static Interval sym_range(const Lower *L, uint32_t i)
 {
     const PSym *s = &L->k->syms.v[i];
-    *lo = INT64_MIN;
-    *hi = INT64_MAX;
-    if (s->kind != MF_SCALAR) {
-        *lo = s->kind == MF_SIZE && L->scalars->positive[i];
-        *hi = MF_EXTENT_MAX;
-    } else if (s->type == TYPE_S32) {
-        *lo = INT32_MIN;
-        *hi = INT32_MAX;
-    } else if (s->type == TYPE_U32) {
-        *lo = 0;
-        *hi = UINT32_MAX;
-    }
+    if (s->kind != MF_SCALAR) return (Interval){s->kind == MF_SIZE && L->scalars->positive[i], MF_EXTENT_MAX};
+    if (s->type == TYPE_S32) return (Interval){INT32_MIN, INT32_MAX};
+    return s->type == TYPE_U32 ? (Interval){0, UINT32_MAX} : UNBOUNDED;
 }
 
 bool scalar_positive(Lower *L, const Sx *x)
 {
-    int64_t lo, hi;
-    scalar_range(L, x, &lo, &hi);
-    if (lo >= 1) return true;
+    if (scalar_range(L, x).lo >= 1) return true;
     return scalar_uses(L, x) == USE_LAUNCH && domain_le(L->d, poly_const(L->d, 1), scalar_poly(L, x));
 }
 
@@ -34,146 +23,83 @@ static int64_t ones_above(int64_t x)
     return x;
 }
 
-/* |a / b| <= |a| */
-static void range_div(int64_t al, int64_t ah, int64_t *lo, int64_t *hi)
+/* gridDim limits, CUDA guide, compute capabilities */
+static Interval cta_range(Lower *L, int axis)
 {
-    if (al == INT64_MIN || ah == INT64_MAX) return;
-    *lo = al < -ah ? al : -ah;
-    *hi = ah > -al ? ah : -al;
+    int64_t hi = axis == 0 ? INT32_MAX - 1 : 65534, ctas = scalar_range(L, L->k->grid[axis]).hi;
+    return (Interval){0, ctas >= 1 && ctas - 1 < hi ? ctas - 1 : hi};
 }
 
-static void range_of(Lower *L, const Sx *x, int64_t *lo, int64_t *hi)
+static Interval load_range(const PTensor *t)
 {
-    int64_t al, ah, bl = 0, bh = 0;
-    *lo = INT64_MIN;
-    *hi = INT64_MAX;
+    const ElemInfo *e = elem_info(t->type);
+    bool sign = e->kind == ELEM_SINT;
+    if (e->global_bits >= 64) return UNBOUNDED;
+    int64_t values = INT64_C(1) << (sign ? e->global_bits - 1 : e->global_bits);
+    return (Interval){sign ? -values : -1, values - 1}; /* -1: index out of range */
+}
+
+/* By what is no positive number: |a / b| <= |a|. */
+static Interval range_div(Interval a)
+{
+    return a.lo == NO_LO || a.hi == NO_HI ? UNBOUNDED : interval_hull(a, interval_neg(a));
+}
+
+/* What has no bound is still a number of 64 bits. */
+static Interval range_ceil(Interval a, Interval b)
+{
+    return (Interval){a.lo == NO_LO ? a.lo / b.lo : a.lo <= 0 ? a.lo : b.hi == NO_HI ? 1 : (a.lo - 1) / b.hi + 1, a.hi <= 0 ? 0 : (a.hi - 1) / b.lo + 1};
+}
+
+static Interval range_mod(Interval a, Interval b)
+{
+    int64_t most = b.hi == NO_HI ? b.hi : b.hi - 1;
+    return (Interval){0, a.lo >= 0 && a.hi < most ? a.hi : most};
+}
+
+static Interval range_shr(Interval a, Interval b)
+{
+    return (Interval){a.lo < 0 ? a.lo : 0, a.hi == NO_HI ? a.hi : a.hi < 0 ? -1 : a.hi >> b.lo};
+}
+
+static Interval range_of_op(Lower *L, const Sx *x)
+{
+    Interval a = scalar_range(L, x->a), b = x->b ? scalar_range(L, x->b) : (Interval){0, 0};
+    if (b.lo < 1 && x->b && scalar_positive(L, x->b)) b.lo = 1;
     switch ((SxOp)x->op) {
-    case SX_CONST: *lo = *hi = x->k; return;
-    case SX_SYM:
-        sym_range(L, (uint32_t)x->k, lo, hi);
-        return;
-    case SX_CTA: /* gridDim limits, CUDA guide, compute capabilities */
-        *lo = 0;
-        *hi = x->k == 0 ? INT32_MAX - 1 : 65534;
-        scalar_range(L, L->k->grid[x->k], &al, &ah);
-        if (ah >= 1 && ah - 1 < *hi) *hi = ah - 1;
-        return;
-    case SX_CLUSTER:
-        *lo = 0;
-        *hi = L->k->cluster[x->k] - 1;
-        return;
-    case SX_RANK:
-        *lo = 0;
-        *hi = L->cluster_size - 1;
-        return;
-    case SX_INDEX:
-        *lo = loop_state(L, x->k)->lo;
-        *hi = loop_state(L, x->k)->hi;
-        return;
-    case SX_LET: scalar_range(L, x->a, lo, hi); return;
-    case SX_VAR:
-        *lo = L->scalars->vars[x->k].lo;
-        *hi = L->scalars->vars[x->k].hi;
-        return;
-    case SX_LOAD: {
-        const ElemInfo *e = elem_info(x->tensor->type);
-        if (e->global_bits >= 64) return;
-        *lo = e->kind == ELEM_SINT ? -(INT64_C(1) << (e->global_bits - 1)) : -1; /* -1: index out of range */
-        *hi = (INT64_C(1) << (e->kind == ELEM_SINT ? e->global_bits - 1 : e->global_bits)) - 1;
-        return;
-    }
-    default: break;
-    }
-    if (sx_is_bool(x)) {
-        *lo = 0;
-        *hi = 1;
-        return;
-    }
-    scalar_range(L, x->a, &al, &ah);
-    if (x->b) scalar_range(L, x->b, &bl, &bh);
-    if (bl < 1 && x->b && scalar_positive(L, x->b)) bl = 1;
-    switch ((SxOp)x->op) {
-    case SX_ADD:
-        *lo = bound_add(al, bl, false);
-        *hi = bound_add(ah, bh, true);
-        break;
-    case SX_SUB:
-        *lo = bound_add(al, bound_neg(bh), false);
-        *hi = bound_add(ah, bound_neg(bl), true);
-        break;
-    case SX_NEG:
-        *lo = bound_neg(ah);
-        *hi = bound_neg(al);
-        break;
-    case SX_MUL:
-        *lo = al;
-        *hi = ah;
-        interval_mul(lo, hi, bl, bh);
-        break;
-    case SX_DIV:
-        if (bl < 1) {
-            range_div(al, ah, lo, hi);
-            break;
-        }
-        *lo = al;
-        *hi = ah;
-        interval_div(lo, hi, bl, bh);
-        break;
-    case SX_CEIL:
-        if (bl >= 1) { /* what has no bound is still a number of 64 bits */
-            *lo = al == INT64_MIN ? al / bl : al <= 0 ? al : bh == INT64_MAX ? 1 : (al - 1) / bh + 1;
-            *hi = ah <= 0 ? 0 : (ah - 1) / bl + 1;
-        } else {
-            range_div(al, ah, lo, hi);
-        }
-        break;
-    case SX_MOD:
-        if (bl >= 1) {
-            *lo = 0;
-            *hi = bh == INT64_MAX ? bh : bh - 1;
-            if (al >= 0 && ah < *hi) *hi = ah;
-        }
-        break;
-    case SX_MIN:
-        *lo = al < bl ? al : bl;
-        *hi = ah < bh ? ah : bh;
-        break;
-    case SX_MAX:
-        *lo = al > bl ? al : bl;
-        *hi = ah > bh ? ah : bh;
-        break;
+    case SX_ADD: return interval_add(a, b);
+    case SX_SUB: return interval_add(a, interval_neg(b));
+    case SX_NEG: return interval_neg(a);
+    case SX_INV: return (Interval){~a.hi, ~a.lo};
+    case SX_MUL: return interval_mul(a, b);
+    case SX_DIV: return b.lo >= 1 ? interval_div(a, b) : range_div(a);
+    case SX_CEIL: return b.lo >= 1 ? range_ceil(a, b) : range_div(a);
+    case SX_MOD: return b.lo >= 1 ? range_mod(a, b) : UNBOUNDED;
+    case SX_MIN: return (Interval){a.lo < b.lo ? a.lo : b.lo, a.hi < b.hi ? a.hi : b.hi};
+    case SX_MAX: return (Interval){a.lo > b.lo ? a.lo : b.lo, a.hi > b.hi ? a.hi : b.hi};
     case SX_SHL:
-        if (bl != bh || bl < 0 || bl >= 62) break;
-        *lo = al;
-        *hi = ah;
-        interval_mul(lo, hi, INT64_C(1) << bl, INT64_C(1) << bl);
-        break;
-    case SX_SHR:
-        if (bl >= 0 && bh < 64) {
-            *lo = al == INT64_MIN ? al : al < 0 ? al : 0;
-            *hi = ah == INT64_MAX ? ah : ah < 0 ? -1 : ah >> bl;
-        }
-        break;
-    case SX_AND:
-        if (bl >= 0) {
-            *lo = 0;
-            *hi = bh;
-        } else if (al >= 0) {
-            *lo = 0;
-            *hi = ah;
-        }
-        break;
-    case SX_INV:
-        *lo = ~ah;
-        *hi = ~al;
-        break;
+        if (b.lo != b.hi || b.lo < 0 || b.lo >= 62) return UNBOUNDED;
+        return interval_mul(a, (Interval){INT64_C(1) << b.lo, INT64_C(1) << b.lo});
+    case SX_SHR: return b.lo >= 0 && b.hi < 64 ? range_shr(a, b) : UNBOUNDED;
+    case SX_AND: return b.lo >= 0 ? (Interval){0, b.hi} : a.lo >= 0 ? (Interval){0, a.hi} : UNBOUNDED;
     case SX_OR:
-    case SX_XOR:
-        if (al < 0 || bl < 0) break;
-        *lo = 0;
-        *hi = ones_above(ah | bh);
-        break;
-    default: break;
+    case SX_XOR: return a.lo >= 0 && b.lo >= 0 ? (Interval){0, ones_above(a.hi | b.hi)} : UNBOUNDED;
+    default: return UNBOUNDED;
+    }
+}
+
+static Interval range_of(Lower *L, const Sx *x)
+{
+    switch ((SxOp)x->op) {
+    case SX_SYM: return sym_range(L, (uint32_t)x->k);
+    case SX_CTA: return cta_range(L, (int)x->k);
+    case SX_CLUSTER: return (Interval){0, L->k->cluster[x->k] - 1};
+    case SX_RANK: return (Interval){0, L->cluster_size - 1};
+    case SX_INDEX: return loop_state(L, x->k)->range;
+    case SX_LET: return scalar_range(L, x->a);
+    case SX_VAR: return L->scalars->vars[x->k].range;
+    case SX_LOAD: return load_range(x->tensor);
+    default: return sx_is_bool(x) ? (Interval){0, 1} : range_of_op(L, x);
     }
 }
 
@@ -182,11 +108,9 @@ enum { SIDE_LO = 1, SIDE_HI = 2 };
 /* Division by 0 gives any value; the sum inside ceil(a / b) may leave 64 bits where the result does not. */
 static bool inner_fits(Lower *L, const Sx *x)
 {
-    int64_t al, ah, bl, bh;
-    scalar_range(L, x->a, &al, &ah);
-    scalar_range(L, x->b, &bl, &bh);
-    if (bl < 1 && !scalar_positive(L, x->b)) return bh < 0 && al > INT64_MIN;
-    return x->op != SX_CEIL || bound_add(ah, bh, true) < INT64_MAX;
+    Interval a = scalar_range(L, x->a), b = scalar_range(L, x->b);
+    if (b.lo < 1 && !scalar_positive(L, x->b)) return b.hi < 0 && a.lo > INT64_MIN;
+    return x->op != SX_CEIL || interval_add(a, b).hi < INT64_MAX;
 }
 
 /* Of an operation: may its value leave 64 bits? (exact.c) And how a ceil is made: a sum needs a divisor of at least 1. */
@@ -199,8 +123,8 @@ static void find_wraps(Lower *L, Scalar *s)
     s->in_parts = op == SX_CEIL && !scalar_positive(L, s->x->b);
     if (s->uses == USE_LAUNCH || !(divides || op == SX_ADD || op == SX_SUB || op == SX_MUL || op == SX_SHL || op == SX_NEG))
         return;
-    if (s->lo == INT64_MIN) s->unbounded |= SIDE_LO;
-    if (s->hi == INT64_MAX) s->unbounded |= SIDE_HI;
+    if (s->range.lo == NO_LO) s->unbounded |= SIDE_LO;
+    if (s->range.hi == NO_HI) s->unbounded |= SIDE_HI;
     if (divides && inner_fits(L, s->x)) s->unbounded = 0;
     else if (divides) s->unbounded = SIDE_LO | SIDE_HI;
     if (s->unbounded == 0 || scalar_fits_at_launch(L, s->x)) return;
@@ -212,32 +136,24 @@ static void find_wraps(Lower *L, Scalar *s)
     s->unbounded = 0;
     s->wraps = s->has_extremes = true;
     s->extremes = (Extremes){0, 0};
-    s->lo = INT64_MIN;
-    s->hi = INT64_MAX;
+    s->range = UNBOUNDED;
 }
 
-void scalar_range(Lower *L, const Sx *x, int64_t *lo, int64_t *hi)
+Interval scalar_range(Lower *L, const Sx *x)
 {
-    if (x->op == SX_CONST) {
-        *lo = *hi = x->k;
-        return;
-    }
+    if (x->op == SX_CONST) return (Interval){x->k, x->k};
     Scalar *s = scalar_of(L, x);
-    if (!s->has_range) {
-        range_of(L, x, &s->lo, &s->hi);
-        s->has_range = true;
-        find_wraps(L, s);
-    }
-    *lo = s->lo;
-    *hi = s->hi;
+    if (s->has_range) return s->range;
+    s->range = range_of(L, x);
+    s->has_range = true;
+    find_wraps(L, s);
+    return s->range;
 }
 
 void loop_range(Lower *L, const PStmt *st)
 {
     LoopState *s = &L->scalars->loops[st->id];
-    int64_t unused;
     s->stmt = st;
-    scalar_range(L, st->lo, &s->lo, &unused);
-    scalar_range(L, st->value, &unused, &s->hi);
-    if (s->hi != INT64_MAX && s->hi != INT64_MIN) s->hi--;
+    s->range = (Interval){scalar_range(L, st->lo).lo, scalar_range(L, st->value).hi};
+    if (s->range.hi != NO_HI && s->range.hi != NO_LO) s->range.hi--;
 }

@@ -124,13 +124,6 @@ uint8_t scalar_uses(Lower *L, const Sx *x)
     return scalar_of(L, x)->uses;
 }
 
-bool scalar_known_here(Lower *L, const Sx *x)
-{
-    if (x == NULL || x->op == SX_CONST) return true;
-    Scalar *s = scalar_of(L, x);
-    return !(s->uses & USE_VAR) && (s->loops & ~L->scalars->open_mask) == 0 && !(s->loops >> 63);
-}
-
 /* ---- normal forms ---- */
 
 static unsigned depends_of(uint8_t uses)
@@ -141,11 +134,10 @@ static unsigned depends_of(uint8_t uses)
 
 static Poly opaque(Lower *L, const Sx *x, const char *name)
 {
-    int64_t lo, hi;
     int64_t mod, rem;
-    scalar_range(L, x, &lo, &hi);
+    Interval range = scalar_range(L, x);
     scalar_residue(L, x, &mod, &rem);
-    return poly_atom(L->d, domain_opaque(L->d, name, lo, hi, mod, rem, depends_of(scalar_uses(L, x))));
+    return poly_atom(L->d, domain_opaque(L->d, name, range.lo, range.hi, mod, rem, depends_of(scalar_uses(L, x))));
 }
 
 /* Of two numbers, which may be those of one rank. */
@@ -504,7 +496,7 @@ void scalars_begin(Lower *L)
     L->scalars->vars = arena_array(L->a, VarState, k->nvars);
     L->scalars->nloops = k->nloops;
     L->scalars->loops = arena_array(L->a, LoopState, k->nloops);
-    for (uint32_t i = 0; i < k->nloops; i++) L->scalars->loops[i] = (LoopState){.lo = INT64_MIN, .hi = INT64_MAX};
+    for (uint32_t i = 0; i < k->nloops; i++) L->scalars->loops[i] = (LoopState){.range = UNBOUNDED};
     L->scalars->by_rank = USE_TEAM;
     for (uint32_t i = 0; i < k->nvars; i++) L->scalars->by_rank |= k->var_dims[i] ? USE_VAR : 0;
     find_positive(L);

@@ -32,7 +32,7 @@ typedef struct Scalar { /* what is known of one node of an expression graph */
     bool in_parts;     /* a ceil: made of quotient and remainder, since (a + b - 1) / b might leave 64 bits or b be below 1 */
     uint8_t unbounded; /* sides of the range that the launch must check */
     bool noted, covered; /* for that check; a greater expression's check implies it */
-    int64_t lo, hi; /* INT64_MIN / MAX: none */
+    Interval range;
     Extremes extremes;
     Poly poly;
     bool has_poly;
@@ -57,7 +57,8 @@ typedef struct VarState {
     const Poly *by_rank;  /* of one in which CTAs of the cluster may differ, if poly is still that of .. */
     Poly ranked;          /* .. then */
     uint32_t ir;          /* IrVar */
-    int64_t mod, rem, lo, hi; /* hold for every value that it ever has */
+    int64_t mod, rem; /* hold for every value that it ever has; */
+    Interval range;   /* .. this, too */
     Extremes extremes;
     Name name;
 } VarState;
@@ -77,7 +78,7 @@ typedef struct LoopState {
     Poly index;
     Opnd value;
     bool wide;
-    int64_t lo, hi; /* of the index */
+    Interval range; /* of the index */
 } LoopState;
 
 typedef struct NeedAnswer { /* an answer of needs.c: starts are asked about by every move that uses them */
@@ -129,8 +130,6 @@ Poly scalar_poly(Lower *L, const Sx *x);
 void scalar_let(Lower *L, const PStmt *st);
 void scalar_assign(Lower *L, const PStmt *st);
 uint8_t scalar_uses(Lower *L, const Sx *x);
-/* Has it the same meaning here as where it stands: no variables, no indices of loops that are not open? */
-bool scalar_known_here(Lower *L, const Sx *x);
 uint64_t loop_bit(int64_t k);
 Lx scalar_lx(Lower *L, const Sx *x); /* launch expression; 0 where it depends on more */
 Scalar *scalar_of(Lower *L, const Sx *x);
@@ -141,7 +140,7 @@ static inline LoopState *loop_state(Lower *L, int64_t k)
 }
 
 /* ---- ranges.c ---- */
-void scalar_range(Lower *L, const Sx *x, int64_t *lo, int64_t *hi);
+Interval scalar_range(Lower *L, const Sx *x);
 void loop_range(Lower *L, const PStmt *st); /* of its index */
 /* The i-th index of a pipeline as the loop that it is. */
 static inline PStmt pipe_index(const PPipe *p, int i)
@@ -150,7 +149,6 @@ static inline PStmt pipe_index(const PPipe *p, int i)
                    .value = p->v[i].hi};
 }
 bool scalar_positive(Lower *L, const Sx *x); /* at least 1: by its range, or by facts about sizes */
-void sym_range(const Lower *L, uint32_t sym, int64_t *lo, int64_t *hi);
 
 /* ---- exact.c ---- */
 Extremes scalar_extremes(Lower *L, const Sx *x);

@@ -74,8 +74,8 @@ static Residue join(Residue a, Residue b)
     return normal(gcd_s64(gcd_s64(a.mod, b.mod), a.rem - b.rem), a.rem);
 }
 
-typedef struct Bounds { /* by constants (INT64_MIN, INT64_MAX: none), and at launch (0: unknown) */
-    int64_t lo, hi;
+typedef struct Bounds { /* by constants, and at launch (0: unknown) */
+    Interval range;
     Extremes at_launch;
 } Bounds;
 
@@ -112,16 +112,12 @@ static bool own_step(const Sx *x, uint32_t v, const Sx **step, bool *minus)
 
 static Bounds bounds_of(Lower *L, const Sx *x)
 {
-    Bounds b;
-    scalar_range(L, x, &b.lo, &b.hi);
-    b.at_launch = scalar_extremes(L, x);
-    return b;
+    return (Bounds){scalar_range(L, x), scalar_extremes(L, x)};
 }
 
 static Bounds sum(Lower *L, Bounds a, Bounds b)
 {
-    return (Bounds){bound_add(a.lo, b.lo, false),
-                    bound_add(a.hi, b.hi, true),
+    return (Bounds){interval_add(a.range, b.range),
                     {lx_known(L, LX_ADD, a.at_launch.lo, b.at_launch.lo), lx_known(L, LX_ADD, a.at_launch.hi, b.at_launch.hi)}};
 }
 
@@ -135,7 +131,7 @@ static void repeat(Walk *w, uint32_t outer, int64_t *n, Lx *at_launch)
     for (uint32_t i = outer; i < w->loops.n; i++) {
         Bounds lo = bounds_of(L, w->loops.v[i]->lo), end = bounds_of(L, w->loops.v[i]->value);
         int64_t turns;
-        bool known = lo.lo != INT64_MIN && end.hi != INT64_MAX && sub_s64(end.hi, lo.lo, &turns);
+        bool known = lo.range.lo != NO_LO && end.range.hi != NO_HI && sub_s64(end.range.hi, lo.range.lo, &turns);
         if (known && turns < 0) turns = 0;
         if (!known || *n == INT64_MAX || !mul_s64(*n, turns, n)) *n = INT64_MAX;
         Lx count = lx_known(L, LX_MAX, zero, lx_known(L, LX_SUB, end.at_launch.hi, lo.at_launch.lo));
@@ -148,12 +144,11 @@ static Bounds repeated(Lower *L, Bounds step, bool minus, int64_t n, Lx at_launc
 {
     Lx zero = lx_const(L->a, &L->ir->mf.lx, 0);
     if (minus)
-        step = (Bounds){bound_neg(step.hi), bound_neg(step.lo),
+        step = (Bounds){interval_neg(step.range),
                         {lx_known(L, LX_SUB, zero, step.at_launch.hi), lx_known(L, LX_SUB, zero, step.at_launch.lo)}};
-    Bounds b = {step.lo < 0 ? bound_mul(step.lo, n, false) : 0, step.hi > 0 ? bound_mul(step.hi, n, true) : 0, {0, 0}};
-    b.at_launch.lo = lx_known(L, LX_MUL, at_launch, lx_known(L, LX_MIN, zero, step.at_launch.lo));
-    b.at_launch.hi = lx_known(L, LX_MUL, at_launch, lx_known(L, LX_MAX, zero, step.at_launch.hi));
-    return b;
+    return (Bounds){interval_mul(step.range, (Interval){0, n}),
+                    {lx_known(L, LX_MUL, at_launch, lx_known(L, LX_MIN, zero, step.at_launch.lo)),
+                     lx_known(L, LX_MUL, at_launch, lx_known(L, LX_MAX, zero, step.at_launch.hi))}};
 }
 
 static void see(Walk *w, uint32_t v, const Sx *x)
@@ -176,8 +171,7 @@ static void see(Walk *w, uint32_t v, const Sx *x)
     s->r = s->any ? join(s->r, r) : r;
     if (s->any) {
         const Extremes *e = &s->value.at_launch;
-        b.lo = s->value.lo < b.lo ? s->value.lo : b.lo;
-        b.hi = s->value.hi > b.hi ? s->value.hi : b.hi;
+        b.range = interval_hull(s->value.range, b.range);
         b.at_launch = (Extremes){lx_known(L, LX_MIN, e->lo, b.at_launch.lo), lx_known(L, LX_MAX, e->hi, b.at_launch.hi)};
     }
     s->value = b;
@@ -232,15 +226,14 @@ static void bound_var(Lower *L, VarState *v, const Seen *s)
 {
     Bounds b = sum(L, s->value, s->steps);
     Residue r = s->any ? s->r : ANY;
-    bool low = b.lo != INT64_MIN || b.at_launch.lo, high = b.hi != INT64_MAX || b.at_launch.hi;
+    bool low = b.range.lo != NO_LO || b.at_launch.lo, high = b.range.hi != NO_HI || b.at_launch.hi;
     if (!s->any || !low || !high) { /* may wrap around */
-        b = (Bounds){INT64_MIN, INT64_MAX, {0, 0}};
+        b = (Bounds){UNBOUNDED, {0, 0}};
         r = wrapped(r);
     }
     v->mod = r.mod > 0 ? r.mod : 1;
     v->rem = v->mod > 1 ? r.rem : 0;
-    v->lo = b.lo;
-    v->hi = b.hi;
+    v->range = b.range;
     v->extremes = b.at_launch;
 }
 
@@ -250,10 +243,7 @@ void vars_infer(Lower *L)
     enum { PASSES = 3 };
     uint32_t n = L->k->nvars;
     if (n == 0) return;
-    for (uint32_t i = 0; i < n; i++) {
-        L->scalars->vars[i].lo = INT64_MIN;
-        L->scalars->vars[i].hi = INT64_MAX;
-    }
+    for (uint32_t i = 0; i < n; i++) L->scalars->vars[i].range = UNBOUNDED;
     for (int pass = 0; pass < PASSES; pass++) {
         Walk w = {.L = L, .seen = arena_array(L->a, Seen, n)};
         Lx zero = lx_const(L->a, &L->ir->mf.lx, 0);
@@ -269,7 +259,7 @@ Poly var_unknown(Lower *L, uint32_t i)
 {
     VarState *v = &L->scalars->vars[i];
     const char *name = name_text(L, v->name);
-    return poly_atom(L->d, domain_opaque(L->d, name, v->lo, v->hi, v->mod, v->rem, DEP_DATA | DEP_LOOP));
+    return poly_atom(L->d, domain_opaque(L->d, name, v->range.lo, v->range.hi, v->mod, v->rem, DEP_DATA | DEP_LOOP));
 }
 
 void vars_forget(Lower *L, const PBlock *b)

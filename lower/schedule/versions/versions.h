@@ -76,7 +76,6 @@ typedef struct Versions {
     TileRecord *tiles;
     Boxes log;       /* of all tiles, those of scopes that are open */
     uint32_t scope;  /* those of the innermost one begin here */
-    uint32_t at;     /* next move */
     uint16_t ranks;  /* that do the statement at hand; 0: nobody ever does */
     VEC(Lit) known;  /* that hold there */
     const PStmt *across; /* the across-grid pipeline around it */

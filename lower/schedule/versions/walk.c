@@ -188,7 +188,7 @@ static uint16_t whole_sets(const Lower *L, PCast cast, uint16_t ranks)
 static void move(Versions *v, const PStmt *st)
 {
     Lower *L = v->L;
-    const Planned *p = L->sched->moves.v[v->at++];
+    const Planned *p = L->sched->moves.v[st->id];
     const PMove *mv = st->move;
     uint16_t ranks = v->ranks;
     bool there = mv->dst.tile && L->cluster_size > 1 && (mv->dst.peer || mv->cast == CAST_MASK);

@@ -19,11 +19,11 @@ void role_tensor_fence(Lower *L, IrOrder o)
 void written_turn(Lower *L, const PBlock *body)
 {
     const Sched *s = L->sched;
-    for (uint32_t i = s->at, end = s->at + walk_moves(body); i < end; i++) {
-        const PMove *mv = s->moves.v[i]->st->move;
-        if (mv->kind != MOVE_STORE) continue;
+    FOR_MOVES(s, p) {
+        const PMove *mv = p->st->move;
+        if (mv->kind != MOVE_STORE || !planned_within(p, body, s->depth + 1)) continue;
         s->now->unwritten = s->now->unseen = true;
-        if (mv->commit == COMMIT_DERIVED && !mv->in_group) agent_reads(L, s->moves.v[i]->src);
+        if (mv->commit == COMMIT_DERIVED && !mv->in_group) agent_reads(L, p->src);
     }
 }
 
@@ -31,7 +31,7 @@ static void walk_role(Lower *L, const PBlock *body)
 {
     Sched *s = L->sched;
     bool many = s->shape[AG_WORK] == SHAPE_THREADS;
-    for (uint32_t i = 0; i < s->nrings; i++) s->rings[i].reading = false; /* by a role before */
+    FOR_RINGS(s, r) r->reading = false; /* by a role before */
     s->readers.n = 0;
     walk_block(L, body);
     L->stmt = NULL;
@@ -49,9 +49,10 @@ static void begin_role(Lower *L, const PRole *r, uint32_t number)
     s->source = name_text(L, r->name);
     bool many = device_makes(L, AG_WORK, s->source);
     s->tensor = false;
-    for (uint32_t i = s->at, end = s->at + walk_moves(&r->body); i < end && i < s->moves.n; i++) { /* where they are planned */
-        many |= planned_by_threads(s->moves.v[i]);
-        s->tensor |= s->moves.v[i]->tm != NULL;
+    FOR_MOVES(s, p) { /* where they are planned */
+        if (!planned_within(p, &r->body, 0)) continue;
+        many |= planned_by_threads(p);
+        s->tensor |= p->tm != NULL;
     }
     L->sync->role = number;
     L->accesses->role = number + 1;
@@ -92,11 +93,9 @@ static void derived_ring(Lower *L, Ring *r)
 {
     const char *name = name_text(L, r->tile->name);
     r->kept = r->filled_by_copies = true;
-    r->ir = L->ir->rings.n;
-    r->full = L->ir->bars.n;
-    vec_push(L->a, &L->ir->rings, ((IrRing){.name = name, .slots = 1, .free = IR_NO_BAR}));
-    vec_push(L->a, &L->ir->bars, ((IrBar){.name = arena_printf(L->a, "%s.full", name), .slots = 1, .count = 1, .derived = true,
-                                      .span = r->tile->span}));
+    r->slots = r->lead = 1;
+    ring_new(L, r, name);
+    r->full = ring_bar(L, r, name, "full", 1, 1);
 }
 
 void written_kernel(Lower *L)
@@ -107,18 +106,15 @@ void written_kernel(Lower *L)
     sync_begin(L);
     schedule_plan(L);
     if (L->failed) return;
-    for (uint32_t i = 0; i < s->nrings; i++) s->rings[i].full = s->rings[i].empty = s->rings[i].done = RING_NONE;
-    for (uint32_t i = 0; i < s->moves.n; i++) {
-        const Planned *p = s->moves.v[i];
-        if (p->mi.load && p->st->move->commit == COMMIT_DERIVED && p->dst != RING_NONE && !s->rings[p->dst].kept) derived_ring(L, &s->rings[p->dst]);
-    }
+    FOR_RINGS(s, r) r->full = r->empty = r->done = BAR_NONE;
+    FOR_MOVES(s, p)
+        if (p->mi.load && p->st->move->commit == COMMIT_DERIVED && p->dst && !p->dst->kept) derived_ring(L, p->dst);
     device_find(L);
     device_buffers(L);
     written_order(L);
     s->active = 1u << AG_WORK;
     sched_as(L, AG_WORK);
     L->scalars->epoch++;
-    s->at = 0;
     if (L->k->roles_span.hi) {
         walk_block(L, &L->k->body);
     } else {
@@ -191,7 +187,7 @@ bool written_arrive(Lower *L, const Planned *p, Opnd *slot)
 {
     const PMove *mv = p->st->move;
     int64_t most = p->bytes * p->shares.n;
-    if (p->dst != RING_NONE) { /* what the program leaves to the compiler is over with the tile */
+    if (p->dst) { /* what the program leaves to the compiler is over with the tile */
         kept_arrive(L, p->dst);
         agent_free(L, p->dst);
     }
