@@ -30,8 +30,9 @@ static bool build_args(tile_args *a, const tile_args *first)
     const MfKernel *mf = a->kernel->mf;
     Arena *ar = &a->heap->arena;
     bound_values(a, first);
-    a->values = arena_array(ar, int64_t, mf->lx.nodes.n);
-    a->status = arena_array(ar, uint8_t, mf->lx.nodes.n);
+    uint32_t choice = a->kernel->choice.nodes.n, expressions = mf->lx.nodes.n > choice ? mf->lx.nodes.n : choice;
+    a->values = arena_array(ar, int64_t, expressions);
+    a->status = arena_array(ar, uint8_t, expressions);
     a->marks = arena_array(ar, uint8_t, mf->lx.nodes.n);
     a->maps = arena_array(ar, unsigned char *, mf->maps.n);
     a->slots = arena_array(ar, MapSlot, arena_bytes(mf->maps.n, MAP_WAYS));
@@ -174,13 +175,11 @@ static bool same_tensor(const TensorArg *x, const TensorArg *y, int rank, bool *
     return *same_shape && x->address == y->address && x->bytes == y->bytes;
 }
 
-/* The launch is no longer what it was, nor, with other sizes, its schedule. */
+/* The launch is no longer what it was, nor, with other sizes, its schedule. What was ready of schedules that are not taken is no more when they are. */
 static void changed(tile_args *a, bool sizes)
 {
-    for (; a; a = a->next) {
-        a->ready = false;
-        if (sizes) a->sized = false;
-    }
+    if (a->taken) a->taken->ready = false;
+    if (sizes) a->taken = NULL;
 }
 
 tile_status tile_bind(tile_args *a, const char *param, uint64_t address, size_t bytes, tile_type type, int rank,

@@ -1,111 +1,121 @@
-/* Which of a kernel's schedules a launch takes: MfKernel.picks. Chosen when a shape or a scalar has changed. */
+/* Which of a kernel's schedules a launch takes: MfKernel.picks. When a kernel is loaded the conditions become comparisons with a number, of values of one
+ * pool, which has what several ask for once. When a shape or a scalar has changed they are evaluated as far as choosing goes. */
 #include "runtime/module.h"
 
 #include <string.h>
 
-/* What it takes to work out expression e, and no more: all of a kernel's take longer than to choose may. */
-static void copy_expression(Arena *a, const LxPool *p, Lx e, Picked *out)
+/* ---- conditions ---- */
+
+/* Expression e of another pool, with what it takes to work it out. */
+static Lx copy_expression(Arena *a, LxPool *to, const LxPool *from, Lx e)
 {
-    const LxNode *nodes = p->nodes.v;
+    const LxNode *nodes = from->nodes.v;
     Lx *place = arena_array(a, Lx, (size_t)e + 1);
-    if (e == 0) return;
-    place[e] = 1;
+    place[e] = e != 0;
     for (Lx i = e; i > 0; i--) { /* operands stand before their users */
         if (!place[i]) continue;
         if (nodes[i - 1].a) place[nodes[i - 1].a] = 1;
         if (nodes[i - 1].b) place[nodes[i - 1].b] = 1;
     }
-    LxNode *kept = arena_array(a, LxNode, e);
     for (Lx i = 1; i <= e; i++) {
+        const LxNode *n = &nodes[i - 1];
         if (!place[i]) continue;
-        kept[out->n] = nodes[i - 1];
-        kept[out->n].a = place[nodes[i - 1].a];
-        kept[out->n].b = place[nodes[i - 1].b];
-        place[i] = ++out->n;
+        if (n->op == LX_CONST) place[i] = lx_const(a, to, n->k);
+        else if (n->op == LX_SYM) place[i] = lx_sym(a, to, (uint32_t)n->k);
+        else place[i] = lx_op(a, to, (LxOp)n->op, place[n->a], place[n->b]);
     }
-    out->nodes = kept;
+    return place[e];
 }
 
-void picks_of_device(Arena *a, const MfKernel *mf, const char *gpu, tile_kernel *k)
+/* Bytes of all tensors, once for each direction. */
+static Lx bytes_of_tensors(Arena *a, LxPool *to, const MfKernel *mf)
 {
-    bool named = false;
-    Picked *out = arena_array(a, Picked, mf->picks.n);
-    for (uint32_t i = 0; i < mf->picks.n; i++) named |= strcmp(mf->picks.v[i].gpu, gpu) == 0;
-    for (uint32_t i = 0; i < mf->picks.n; i++) {
-        if (strcmp(mf->picks.v[i].gpu, named ? gpu : "") != 0) continue;
-        const MfKernel *s = mf + mf->picks.v[i].schedule; /* they stand one behind the other */
-        Picked *p = &out[k->npicks++];
-        *p = (Picked){.pick = &mf->picks.v[i]};
-        if (p->pick->measure != MF_CTAS) copy_expression(a, &s->lx, s->traffic, p);
+    Lx all = lx_const(a, to, 0);
+    for (uint32_t i = 0; i < mf->tensors.n; i++) {
+        const MfTensor *t = &mf->tensors.v[i];
+        Lx n = lx_const(a, to, elem_info((ElemType)t->type)->global_bits);
+        for (int d = 0; d < t->rank; d++) n = lx_op(a, to, LX_MUL, copy_expression(a, to, &mf->lx, t->extent[d]), n);
+        n = lx_op(a, to, LX_CEIL, n, lx_const(a, to, 8));
+        all = lx_op(a, to, LX_ADD, all, lx_op(a, to, LX_MUL, n, lx_const(a, to, t->read + t->written)));
     }
-    k->picks = out;
+    return all;
 }
+
+static Lx ctas_of(Arena *a, LxPool *to, const MfKernel *mf)
+{
+    Lx all = lx_const(a, to, 1);
+    for (int i = 0; i < 3; i++) all = lx_op(a, to, LX_MUL, all, copy_expression(a, to, &mf->lx, mf->grid[i]));
+    return all;
+}
+
+/* What the pick's schedule would have of it. */
+static Lx measure(Arena *a, LxPool *to, const MfKernel *mf, const MfPick *p)
+{
+    if (p->measure == MF_BYTES && p->least == 0) return lx_const(a, to, 0);
+    if (p->measure == MF_CTAS) return ctas_of(a, to, mf);
+    if (mf->traffic) return copy_expression(a, to, &mf->lx, mf->traffic);
+    return p->measure == MF_BYTES ? bytes_of_tensors(a, to, mf) : lx_const(a, to, 0);
+}
+
+/* false: what is counted in 64 bits never has that size. */
+static bool least_of(const MfPick *p, const DeviceLimits *l, int64_t *least)
+{
+    int64_t unit = p->measure == MF_L2 ? l->l2 : p->measure == MF_BYTES ? 1 : l->sms;
+    return size_mul(unit, p->least, least) && size_add(*least, p->measure == MF_L2, least);
+}
+
+void picks_of_device(Arena *a, const tile_device *d, tile_kernel *k)
+{
+    const MfKernel *mf = k->mf;
+    bool named = false;
+    k->picks = arena_array(a, Pick, mf->picks.n);
+    for (uint32_t i = 0; i < mf->picks.n; i++) named |= strcmp(mf->picks.v[i].gpu, d->gpu) == 0;
+    for (uint32_t i = 0; i < mf->picks.n; i++) {
+        const MfPick *p = &mf->picks.v[i];
+        int64_t least;
+        if (strcmp(p->gpu, named ? d->gpu : "") != 0 || !least_of(p, &d->limits, &least)) continue;
+        k->picks[k->npicks++] = (Pick){p, measure(a, &k->choice, mf + p->schedule, p), least}; /* schedules stand one behind the other */
+    }
+}
+
+/* ---- choosing ---- */
 
 /* What can't be counted in 64 bits is more than any limit. */
-static int64_t value_of(const tile_args *a, const tile_args *x, const LxNode *nodes, Lx e)
+static int64_t size_of(const tile_args *a, Lx x)
 {
-    lx_eval(nodes, e, a->syms, x->values, x->status);
-    return x->status[e - 1] == LX_OK ? x->values[e - 1] : x->status[e - 1] == LX_OVERFLOW ? INT64_MAX : 0;
+    uint8_t s = a->status[x - 1];
+    return s == LX_OK ? a->values[x - 1] : s == LX_OVERFLOW ? INT64_MAX : 0;
 }
 
-static int64_t bytes_of_tensors(const tile_args *a)
+const MfPick *args_pick(const tile_args *a)
 {
-    const MfKernel *mf = a->kernel->mf;
-    int64_t all = 0;
-    for (uint32_t i = 0; i < mf->tensors.n; i++) {
-        const MfTensor *p = &mf->tensors.v[i];
-        int64_t n = a->tensors[i].empty ? 0 : 1;
-        for (int d = 0; d < p->rank; d++)
-            if (!size_mul(n, a->tensors[i].shape[d], &n)) return INT64_MAX;
-        if (!elem_bytes(p->type, n, &n) || !size_mul(n, p->read + p->written, &n) || !size_add(all, n, &all)) return INT64_MAX;
+    const tile_kernel *k = a->kernel;
+    Lx known = 0;
+    for (uint32_t i = 0; i < k->npicks; i++) {
+        const Pick *p = &k->picks[i];
+        if (known < p->value) {
+            lx_eval(k->choice.nodes.v, known, p->value, a->syms, a->values, a->status);
+            known = p->value;
+        }
+        if (size_of(a, p->value) >= p->least) return p->pick;
     }
-    return all;
-}
-
-static int64_t ctas_of(const tile_args *a, const tile_args *x)
-{
-    int64_t all = 1;
-    for (int i = 0; i < 3; i++)
-        if (!size_mul(all, value_of(a, x, x->kernel->mf->lx.nodes.v, x->kernel->mf->grid[i]), &all)) return INT64_MAX;
-    return all;
-}
-
-/* With all symbols known: does the launch have the size that the pick asks for? */
-static bool holds(const tile_args *a, const Picked *k)
-{
-    const DeviceLimits *l = &a->kernel->module->device->limits;
-    const MfPick *p = k->pick;
-    const tile_args *x = a;
-    int64_t unit = 1, least, has = 0;
-    for (uint32_t i = 0; i < p->schedule; i++) x = x->next;
-    if (p->measure == MF_CTAS) has = ctas_of(a, x), unit = l->sms;
-    else if (k->n) has = value_of(a, x, k->nodes, k->n);
-    else if (p->measure == MF_BYTES) has = bytes_of_tensors(a);
-    if (p->measure == MF_L2) unit = l->l2;
-    if (p->measure == MF_SM_BYTES) unit = l->sms;
-    if (!size_mul(unit, p->least, &least)) return false;
-    return p->measure == MF_L2 ? has > least : has >= least;
+    return NULL;
 }
 
 tile_status args_take(tile_args *a, tile_args **taken, tile_error *err)
 {
-    *taken = a;
-    if (a->next == NULL) return TILE_OK;
-    if (a->taken && a->taken->sized) { /* it stands for what is bound */
-        *taken = a->taken;
-        return TILE_OK;
-    }
+    *taken = a->taken; /* it stands for what is bound */
+    if (*taken) return TILE_OK;
     tile_status s = args_resolve(a, err);
     if (s != TILE_OK) return s;
-    const tile_kernel *k = a->kernel;
-    uint32_t schedule = k->mf->schedules - 1u;
-    a->pick = NULL;
-    for (uint32_t i = 0; i < k->npicks && !a->pick; i++)
-        if (holds(a, &k->picks[i])) a->pick = k->picks[i].pick;
-    if (a->pick) schedule = a->pick->schedule;
     tile_args *x = a;
-    for (uint32_t i = 0; i < schedule; i++) x = x->next;
+    if (a->next) {
+        a->pick = args_pick(a);
+        uint32_t schedule = a->pick ? a->pick->schedule : a->kernel->mf->schedules - 1u;
+        for (uint32_t i = 0; i < schedule; i++) x = x->next;
+    }
     x->resolved = true;
+    x->sized = x->ready = false;
     *taken = a->taken = x;
     return TILE_OK;
 }
