@@ -48,16 +48,23 @@ static bool is_loop(const PBlock *b)
     return false;
 }
 
-/* The kernel is one pipeline across the grid, whose schedule is the compiler's, and whose iterations are a few moves, as many bytes in each. */
-static bool is_movement(const PKernel *p, const IrKernel *k)
+/* The one pipeline across the grid that the kernel is; NULL: it is something else. */
+static const PStmt *one_across(const PKernel *p)
 {
     const PStmt *across = NULL;
     for (const PStmt *s = p->body.first; s; s = s->next) {
-        if (s->kind == P_FOR || s->kind == P_IF || (s->kind == P_PIPELINE && across)) return false;
+        if (s->kind == P_FOR || s->kind == P_IF || (s->kind == P_PIPELINE && across)) return NULL;
         if (s->kind == P_PIPELINE) across = s;
     }
-    bool open = across && across->pipe->deal == DEAL_ANY && across->pipe->stages == 0;
-    return open && !is_loop(&across->body) && k->mf.deal != MF_DEAL_NONE && k->mf.traffic;
+    return across;
+}
+
+/* The kernel is one pipeline across the grid, whose dealing is the compiler's, and whose iterations are a few moves, as many bytes in each. `stages`
+ * says how many iterations of a CTA overlap: who has written it for launches with many of them has said nothing against CTAs of one. */
+static bool is_movement(const PKernel *p, const IrKernel *k)
+{
+    const PStmt *across = one_across(p);
+    return across && across->pipe->deal == DEAL_ANY && !is_loop(&across->body) && k->mf.deal != MF_DEAL_NONE && k->mf.traffic;
 }
 
 /* For few iterations a CTA for each: it loads, waits and stores; rings and tickets would cost more than they give, and launches that small have no use
@@ -124,6 +131,13 @@ static void explain_pick(const MfPick *p, Text *out)
     if (p->gpu[0]) text_printf(out, " on %s (measured)", p->gpu);
 }
 
+/* The source's `stages` stands, and means nothing. */
+static bool one_iteration(const PKernel *p)
+{
+    const PStmt *across = one_across(p);
+    return across && across->pipe->stages && p->wish && p->wish->deal == DEAL_LAUNCH && p->wish->stages == 0;
+}
+
 static void explain(const Built *b, Text *out)
 {
     const MfKernel *mf = &b->kernels.v[0]->mf;
@@ -132,7 +146,7 @@ static void explain(const Built *b, Text *out)
     for (uint32_t s = 0; s < b->kernels.n; s++) {
         text_printf(out, "  %u: ", s + 1);
         wish_print(out, b->programs.v[s]);
-        text_char(out, '\n');
+        text_str(out, one_iteration(b->programs.v[s]) ? "; `stages` says nothing of it: a CTA has one iteration\n" : "\n");
     }
     text_lit(out, "  a launch takes the first that fits\n");
     for (uint32_t i = 0; i < mf->picks.n; i++) {

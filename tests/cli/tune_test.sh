@@ -138,6 +138,17 @@ contains out '^\| - \|'
 contains found '^gather on "simulator"'
 expect 0 'the others need more than 65536 bytes' tune copy.tile:copy M=64..65536 N=64 --most=64K -Wno-performance -o found --plot=off
 
+# A pinned depth is for CTAs of many iterations: few iterations have the schedule for them all the same, and the plan says how the two go together.
+sed 's/<BM = 16 | 8>//; s/BM/16/g; s/across grid {/across grid stages 3 {/' copy.tile >deep.tile
+expect 0 '' --explain-plan -Wno-performance deep.tile
+contains out '^  2: by launch hints off; `stages` says nothing of it: a CTA has one iteration$'
+contains out '^    1 for launches that move at least 98304 bytes per SM$'
+expect 0 'schedule 2 of 2: for all other launches$' run -v deep.tile:copy 'src=bf16[64,64]~3' 'dst=bf16[M,N]:y.npy' --device=sim -Wno-performance
+expect 0 'schedule 1 of 2: for launches that move at least 98304 bytes per SM$' run -v deep.tile:copy 'src=bf16[1600,64]~3' 'dst=bf16[M,N]:y.npy' --device=sim -Wno-performance
+expect 0 '' --explain-plan -Wno-performance --variants=off deep.tile
+! grep -q 'schedules of' out || fail "variants off: $(cat out)"
+rm deep.tile
+
 # What can't be.
 expect 2 'no program to tune' tune
 expect 2 'no program' tune x.txt
