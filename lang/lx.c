@@ -138,9 +138,9 @@ static void eval_node(const LxNode *n, const int64_t *syms, const int64_t *value
     else *stat = (uint8_t)lx_apply(op, values[n->a - 1], n->b ? values[n->b - 1] : 0, value);
 }
 
-void lx_eval(const LxNode *nodes, uint32_t first, uint32_t n, const int64_t *syms, int64_t *values, uint8_t *status)
+void lx_eval(const LxNode *nodes, uint32_t n, const int64_t *syms, int64_t *values, uint8_t *status)
 {
-    for (uint32_t i = first; i < n; i++) eval_node(&nodes[i], syms, values, status, &values[i], &status[i]);
+    for (uint32_t i = 0; i < n; i++) eval_node(&nodes[i], syms, values, status, &values[i], &status[i]);
 }
 
 /* ---- building with folding ---- */

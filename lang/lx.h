@@ -48,10 +48,10 @@ bool lx_is_const(const LxPool *p, Lx x, int64_t *k);
 typedef enum LxStatus { LX_OK, LX_OVERFLOW, LX_DIV_ZERO, LX_BAD_SHIFT } LxStatus;
 /* What an operation of the language gives for two numbers; b is unused by LX_NOT. */
 LxStatus lx_apply(LxOp op, int64_t a, int64_t b, int64_t *r);
-/* values[i] receives node i + 1, from `first` on; those before it stand there. A failing node and all that use it get status != LX_OK in status[i] (uint8_t);
+/* values[i] receives node i + 1. A failing node and all that use it get status != LX_OK in status[i] (uint8_t);
  * LX_LAND / LX_LOR / LX_MIN.. fail if an operand they need failed. syms[k] is the value of symbol k.
  * The shift, division and comparison meaning is that of .tile scalars (s64). */
-void lx_eval(const LxNode *nodes, uint32_t first, uint32_t n, const int64_t *syms, int64_t *values, uint8_t *status);
+void lx_eval(const LxNode *nodes, uint32_t n, const int64_t *syms, int64_t *values, uint8_t *status);
 
 /* How operations are written: by level of the grammar, loosest first. All operators associate to the left, comparisons not at all. */
 typedef enum LxLevel { LX_CALL, LX_LEVEL_LOR, LX_LEVEL_LAND, LX_COMPARE, LX_BITS, LX_SHIFT, LX_SUM, LX_TERM, LX_UNARY, LX_PRIMARY } LxLevel;

@@ -30,9 +30,11 @@ static bool build_args(tile_args *a, const tile_args *first)
     const MfKernel *mf = a->kernel->mf;
     Arena *ar = &a->heap->arena;
     bound_values(a, first);
-    uint32_t choice = a->kernel->choice.nodes.n, expressions = mf->lx.nodes.n > choice ? mf->lx.nodes.n : choice;
-    a->values = arena_array(ar, int64_t, expressions);
-    a->status = arena_array(ar, uint8_t, expressions);
+    a->values = arena_array(ar, int64_t, mf->lx.nodes.n);
+    a->status = arena_array(ar, uint8_t, mf->lx.nodes.n);
+    const LxPool *choice = &a->kernel->choice;
+    a->choice = arena_array(ar, int64_t, choice->nodes.n + (size_t)1);
+    for (uint32_t i = 0; i < a->kernel->constants; i++) a->choice[i + 1] = choice->nodes.v[i].k;
     a->marks = arena_array(ar, uint8_t, mf->lx.nodes.n);
     a->maps = arena_array(ar, unsigned char *, mf->maps.n);
     a->slots = arena_array(ar, MapSlot, arena_bytes(mf->maps.n, MAP_WAYS));

@@ -151,7 +151,7 @@ static void check_device(const tile_args *a, Report *r)
 void args_check_sizes(tile_args *a, Report *r)
 {
     const MfKernel *mf = a->kernel->mf;
-    lx_eval(mf->lx.nodes.v, 0, mf->lx.nodes.n, a->syms, a->values, a->status);
+    lx_eval(mf->lx.nodes.v, mf->lx.nodes.n, a->syms, a->values, a->status);
     args_compare_shapes(a, r);
     for (uint32_t i = 0; i < mf->checks.n; i++) run_check(a, &mf->checks.v[i], r);
     if (mf->deal == MF_DEAL_NONE) check_grid(a, r);

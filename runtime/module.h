@@ -41,7 +41,8 @@ struct tile_kernel {
     void *function;
     Pick *picks; /* of the kernel's first schedule, those that count on the device */
     uint32_t npicks;
-    LxPool choice; /* what they compare, in the order in which they do */
+    LxPool choice;      /* what they compare, in the order in which they do .. */
+    uint32_t constants; /* .. behind so many constants */
     uint32_t resident; /* teams that run at once; known only with `deal` or a cluster. 0: none fits */
     const char **param_names;  /* of mf->args, for did-you-mean */
     const char **extent_texts; /* of mf->tensors: "[M, N]" */
@@ -94,7 +95,8 @@ struct tile_args {
     ScalarArg *scalars;
     int64_t *syms;
     SymValue *sym_values;
-    int64_t *values;      /* of all launch expressions; while one chooses, of the first one, those of tile_kernel.choice */
+    int64_t *choice;      /* values of tile_kernel.choice, from 1 on */
+    int64_t *values;      /* of all launch expressions */
     uint8_t *status;      /* LxStatus of each */
     uint8_t *marks;       /* scratch, one per launch expression */
     MapSlot *slots;       /* MAP_WAYS per map */

@@ -1,16 +1,35 @@
 /* Which of a kernel's schedules a launch takes: MfKernel.picks. When a kernel is loaded the conditions become comparisons with a number, of values of one
- * pool, which has what several ask for once. When a shape or a scalar has changed they are evaluated as far as choosing goes. */
+ * pool, which has what several ask for once, constants in front. When a shape or a scalar has changed they are evaluated as far as choosing goes. */
 #include "runtime/module.h"
 
 #include <string.h>
 
+#include "lang/checked.h"
+
 /* ---- conditions ---- */
 
-/* Expression e of another pool, with what it takes to work it out. */
-static Lx copy_expression(Arena *a, LxPool *to, const LxPool *from, Lx e)
+/* Could it be negative, of operands that could or could not? */
+static bool natural(const MfKernel *mf, const LxNode *n, const bool *is)
 {
-    const LxNode *nodes = from->nodes.v;
+    switch ((LxOp)n->op) {
+    case LX_CONST: return n->k >= 0;
+    case LX_SYM: return mf->syms.v[n->k].kind != MF_SCALAR;
+    case LX_MAX: return is[n->a] || is[n->b];
+    case LX_ADD:
+    case LX_MUL:
+    case LX_DIV:
+    case LX_CEIL:
+    case LX_MIN: return is[n->a] && is[n->b];
+    default: return false;
+    }
+}
+
+/* Expression e of the kernel, with what it takes to work it out; max(x, 0) is x where that can't be negative. */
+static Lx copy_expression(Arena *a, LxPool *to, const MfKernel *mf, Lx e)
+{
+    const LxNode *nodes = mf->lx.nodes.v;
     Lx *place = arena_array(a, Lx, (size_t)e + 1);
+    bool *is = arena_array(a, bool, (size_t)e + 1);
     place[e] = e != 0;
     for (Lx i = e; i > 0; i--) { /* operands stand before their users */
         if (!place[i]) continue;
@@ -19,9 +38,12 @@ static Lx copy_expression(Arena *a, LxPool *to, const LxPool *from, Lx e)
     }
     for (Lx i = 1; i <= e; i++) {
         const LxNode *n = &nodes[i - 1];
+        int64_t k;
         if (!place[i]) continue;
+        is[i] = natural(mf, n, is);
         if (n->op == LX_CONST) place[i] = lx_const(a, to, n->k);
         else if (n->op == LX_SYM) place[i] = lx_sym(a, to, (uint32_t)n->k);
+        else if (n->op == LX_MAX && is[n->a] && lx_is_const(to, place[n->b], &k) && k == 0) place[i] = place[n->a];
         else place[i] = lx_op(a, to, (LxOp)n->op, place[n->a], place[n->b]);
     }
     return place[e];
@@ -34,7 +56,7 @@ static Lx bytes_of_tensors(Arena *a, LxPool *to, const MfKernel *mf)
     for (uint32_t i = 0; i < mf->tensors.n; i++) {
         const MfTensor *t = &mf->tensors.v[i];
         Lx n = lx_const(a, to, elem_info((ElemType)t->type)->global_bits);
-        for (int d = 0; d < t->rank; d++) n = lx_op(a, to, LX_MUL, copy_expression(a, to, &mf->lx, t->extent[d]), n);
+        for (int d = 0; d < t->rank; d++) n = lx_op(a, to, LX_MUL, copy_expression(a, to, mf, t->extent[d]), n);
         n = lx_op(a, to, LX_CEIL, n, lx_const(a, to, 8));
         all = lx_op(a, to, LX_ADD, all, lx_op(a, to, LX_MUL, n, lx_const(a, to, t->read + t->written)));
     }
@@ -44,7 +66,7 @@ static Lx bytes_of_tensors(Arena *a, LxPool *to, const MfKernel *mf)
 static Lx ctas_of(Arena *a, LxPool *to, const MfKernel *mf)
 {
     Lx all = lx_const(a, to, 1);
-    for (int i = 0; i < 3; i++) all = lx_op(a, to, LX_MUL, all, copy_expression(a, to, &mf->lx, mf->grid[i]));
+    for (int i = 0; i < 3; i++) all = lx_op(a, to, LX_MUL, all, copy_expression(a, to, mf, mf->grid[i]));
     return all;
 }
 
@@ -53,7 +75,7 @@ static Lx measure(Arena *a, LxPool *to, const MfKernel *mf, const MfPick *p)
 {
     if (p->measure == MF_BYTES && p->least == 0) return lx_const(a, to, 0);
     if (p->measure == MF_CTAS) return ctas_of(a, to, mf);
-    if (mf->traffic) return copy_expression(a, to, &mf->lx, mf->traffic);
+    if (mf->traffic) return copy_expression(a, to, mf, mf->traffic);
     return p->measure == MF_BYTES ? bytes_of_tensors(a, to, mf) : lx_const(a, to, 0);
 }
 
@@ -64,10 +86,25 @@ static bool least_of(const MfPick *p, const DeviceLimits *l, int64_t *least)
     return size_mul(unit, p->least, least) && size_add(*least, p->measure == MF_L2, least);
 }
 
+/* Of a division by 2^s, s + 1 in a field that operations don't use. */
+static void note_powers(LxPool *p)
+{
+    for (uint32_t i = 0; i < p->nodes.n; i++) {
+        LxNode *n = &p->nodes.v[i];
+        int64_t by;
+        if (n->op != LX_CEIL || !lx_is_const(p, n->b, &by) || by <= 0 || (by & (by - 1)) != 0) continue;
+        while (by >> n->k) n->k++;
+    }
+}
+
 void picks_of_device(Arena *a, const tile_device *d, tile_kernel *k)
 {
     const MfKernel *mf = k->mf;
     bool named = false;
+    for (uint32_t s = 0; mf->picks.n && s < mf->schedules; s++)
+        for (uint32_t i = 0; i < mf[s].lx.nodes.n; i++)
+            if (mf[s].lx.nodes.v[i].op == LX_CONST) lx_const(a, &k->choice, mf[s].lx.nodes.v[i].k);
+    k->constants = k->choice.nodes.n;
     k->picks = arena_array(a, Pick, mf->picks.n);
     for (uint32_t i = 0; i < mf->picks.n; i++) named |= strcmp(mf->picks.v[i].gpu, d->gpu) == 0;
     for (uint32_t i = 0; i < mf->picks.n; i++) {
@@ -76,29 +113,40 @@ void picks_of_device(Arena *a, const tile_device *d, tile_kernel *k)
         if (strcmp(p->gpu, named ? d->gpu : "") != 0 || !least_of(p, &d->limits, &least)) continue;
         k->picks[k->npicks++] = (Pick){p, measure(a, &k->choice, mf + p->schedule, p), least}; /* schedules stand one behind the other */
     }
+    note_powers(&k->choice);
 }
 
 /* ---- choosing ---- */
 
-/* What can't be counted in 64 bits is more than any limit. */
-static int64_t size_of(const tile_args *a, Lx x)
+static bool apply(const LxNode *n, int64_t a, int64_t b, int64_t *out)
 {
-    uint8_t s = a->status[x - 1];
-    return s == LX_OK ? a->values[x - 1] : s == LX_OVERFLOW ? INT64_MAX : 0;
+    if (n->op == LX_MUL) return mul_s64(a, b, out);
+    if (n->op == LX_ADD) return add_s64(a, b, out);
+    if (n->op != LX_CEIL || n->k == 0 || a < 0 || a > INT64_MAX - b) return lx_apply((LxOp)n->op, a, b, out) == LX_OK;
+    *out = (a + b - 1) >> (n->k - 1);
+    return true;
+}
+
+/* Values up to expression x, of which so many are known; what can't be counted in 64 bits is more than any limit. */
+static int64_t evaluate(const tile_args *a, Lx *known, Lx x)
+{
+    const LxNode *nodes = a->kernel->choice.nodes.v;
+    int64_t *v = a->choice; /* v[i]: of expression i */
+    for (Lx i = *known + 1; i <= x; *known = i++) {
+        const LxNode *n = &nodes[i - 1];
+        if (n->op == LX_SYM) v[i] = a->syms[n->k];
+        else if (n->op == LX_CONST) v[i] = n->k;
+        else if (!apply(n, v[n->a], v[n->b], &v[i])) return INT64_MAX;
+    }
+    return v[x];
 }
 
 const MfPick *args_pick(const tile_args *a)
 {
     const tile_kernel *k = a->kernel;
-    Lx known = 0;
-    for (uint32_t i = 0; i < k->npicks; i++) {
-        const Pick *p = &k->picks[i];
-        if (known < p->value) {
-            lx_eval(k->choice.nodes.v, known, p->value, a->syms, a->values, a->status);
-            known = p->value;
-        }
-        if (size_of(a, p->value) >= p->least) return p->pick;
-    }
+    Lx known = k->constants;
+    for (uint32_t i = 0; i < k->npicks; i++)
+        if (evaluate(a, &known, k->picks[i].value) >= k->picks[i].least) return k->picks[i].pick;
     return NULL;
 }
 

@@ -227,7 +227,7 @@ static int64_t *evaluate(Arena *a, const MfKernel *mf, const char *values)
     uint8_t *status = arena_array(a, uint8_t, mf->lx.nodes.n + 1);
     for (uint32_t i = 0; i < mf->syms.n; i++)
         if (!symbol_value(values, mf->syms.v[i].name, &syms[i])) return NULL;
-    lx_eval(mf->lx.nodes.v, 0, mf->lx.nodes.n, syms, v, status);
+    lx_eval(mf->lx.nodes.v, mf->lx.nodes.n, syms, v, status);
     return v;
 }
 

@@ -359,7 +359,7 @@ static void random_case(Arena *arena, int number)
                 skip = skip || !c.defined[f->a] || !c.defined[f->b] || !claim_holds(&c, f);
             }
             if (skip) continue;
-            lx_eval(pool.nodes.v, 0, pool.nodes.n, syms, values, status);
+            lx_eval(pool.nodes.v, pool.nodes.n, syms, values, status);
             for (int i = c.checked; i < c.nnodes; i++) {
                 if (lx[i] == 0 || !c.defined[i] || uses_index(&c, i)) continue;
                 Poly p = poly_now(d, c.nodes[i].poly);

@@ -396,7 +396,7 @@ static const char *sim_run(const IrKernel *k, const SimInput *in, uint32_t seed,
     s->values = zeros(k->value_types.n, sizeof *s->values);
     s->vars = zeros(k->vars.n, sizeof *s->vars);
     s->lx = zeros(k->mf.lx.nodes.n, sizeof *s->lx);
-    lx_eval(k->mf.lx.nodes.v, 0, k->mf.lx.nodes.n, in->syms, s->lx, status);
+    lx_eval(k->mf.lx.nodes.v, k->mf.lx.nodes.n, in->syms, s->lx, status);
     s->bar_base = zeros(k->bars.n, sizeof *s->bar_base);
     for (uint32_t i = 0; i < k->bars.n; i++) {
         s->bar_base[i] = s->nbars;

@@ -30,7 +30,7 @@ static LxStatus run(LxOp o, int64_t a, int64_t b, int64_t *out)
         {.op = LX_SYM, .k = 0}, {.op = LX_SYM, .k = 1}, {.op = (uint8_t)o, .a = 1, .b = o == LX_NOT ? 0 : 2}};
     int64_t syms[2] = {a, b}, values[3];
     uint8_t status[3];
-    lx_eval(nodes, 0, 3, syms, values, status);
+    lx_eval(nodes, 3, syms, values, status);
     *out = values[2];
     return (LxStatus)status[2];
 }
@@ -134,12 +134,12 @@ static void the_left_side_can_decide_alone(void **state)
                   {.op = LX_LOR, .a = 4, .b = 6}, {.op = LX_LOR, .a = 6, .b = 4}, {.op = LX_ADD, .a = 6, .b = 7}};
     int64_t values[9], zero[2] = {0, 10}, five[2] = {5, 10};
     uint8_t status[9];
-    lx_eval(n, 0, 9, zero, values, status);
+    lx_eval(n, 9, zero, values, status);
     assert_int_equal(status[6], LX_OK);
     assert_true(values[6] == 1);
     assert_int_equal(status[7], LX_DIV_ZERO);
     assert_int_equal(status[8], LX_DIV_ZERO); /* failure passes on to what uses it */
-    lx_eval(n, 0, 9, five, values, status);
+    lx_eval(n, 9, five, values, status);
     for (int i = 0; i < 9; i++) assert_int_equal(status[i], LX_OK);
     assert_true(values[8] == 2);
 }
