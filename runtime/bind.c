@@ -18,7 +18,10 @@ static void bound_values(tile_args *a, const tile_args *first)
     Arena *ar = &a->heap->arena;
     a->tensors = first ? first->tensors : arena_array(ar, TensorArg, mf->tensors.n);
     a->scalars = first ? first->scalars : arena_array(ar, ScalarArg, mf->scalars.n);
-    a->syms = first ? first->syms : arena_array(ar, int64_t, mf->syms.n);
+    const tile_kernel *k = a->kernel;
+    a->choice = first ? first->choice : arena_array(ar, int64_t, (size_t)k->choice.nodes.n + mf->syms.n + 1);
+    a->syms = a->choice + 1;
+    for (uint32_t i = mf->syms.n; !first && i < k->leaves; i++) a->choice[i + 1] = k->choice.nodes.v[i].k;
     a->sym_values = first ? first->sym_values : arena_array(ar, SymValue, mf->syms.n);
 }
 
@@ -32,9 +35,6 @@ static bool build_args(tile_args *a, const tile_args *first)
     bound_values(a, first);
     a->values = arena_array(ar, int64_t, mf->lx.nodes.n);
     a->status = arena_array(ar, uint8_t, mf->lx.nodes.n);
-    const LxPool *choice = &a->kernel->choice;
-    a->choice = arena_array(ar, int64_t, choice->nodes.n + (size_t)1);
-    for (uint32_t i = 0; i < a->kernel->constants; i++) a->choice[i + 1] = choice->nodes.v[i].k;
     a->marks = arena_array(ar, uint8_t, mf->lx.nodes.n);
     a->maps = arena_array(ar, unsigned char *, mf->maps.n);
     a->slots = arena_array(ar, MapSlot, arena_bytes(mf->maps.n, MAP_WAYS));

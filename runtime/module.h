@@ -41,8 +41,8 @@ struct tile_kernel {
     void *function;
     Pick *picks; /* of the kernel's first schedule, those that count on the device */
     uint32_t npicks;
-    LxPool choice;      /* what they compare, in the order in which they do .. */
-    uint32_t constants; /* .. behind so many constants */
+    LxPool choice;   /* what they compare, in the order in which they do .. */
+    uint32_t leaves; /* .. behind all symbols and constants, so many */
     uint32_t resident; /* teams that run at once; known only with `deal` or a cluster. 0: none fits */
     const char **param_names;  /* of mf->args, for did-you-mean */
     const char **extent_texts; /* of mf->tensors: "[M, N]" */
@@ -91,11 +91,11 @@ struct tile_args {
     tile_args *taken;     /* of the first one: whose schedule the launch takes. NULL: not chosen since a shape or scalar changed */
     const MfPick *pick;   /* .. and why; NULL: no other would */
     Heap *heap;
-    TensorArg *tensors;   /* this and the next three are the same for all schedules */
+    TensorArg *tensors;   /* this and the next four are the same for all schedules */
     ScalarArg *scalars;
-    int64_t *syms;
+    int64_t *choice;      /* values of tile_kernel.choice, from 1 on: symbols first .. */
+    int64_t *syms;        /* .. which are these */
     SymValue *sym_values;
-    int64_t *choice;      /* values of tile_kernel.choice, from 1 on */
     int64_t *values;      /* of all launch expressions */
     uint8_t *status;      /* LxStatus of each */
     uint8_t *marks;       /* scratch, one per launch expression */

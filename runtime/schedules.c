@@ -1,5 +1,6 @@
 /* Which of a kernel's schedules a launch takes: MfKernel.picks. When a kernel is loaded the conditions become comparisons with a number, of values of one
- * pool, which has what several ask for once, constants in front. When a shape or a scalar has changed they are evaluated as far as choosing goes. */
+ * pool, which has what several ask for once, symbols and constants in front. When a shape or a scalar has changed the rest is evaluated as far as
+ * choosing goes. */
 #include "runtime/module.h"
 
 #include <string.h>
@@ -101,10 +102,11 @@ void picks_of_device(Arena *a, const tile_device *d, tile_kernel *k)
 {
     const MfKernel *mf = k->mf;
     bool named = false;
+    for (uint32_t i = 0; mf->picks.n && i < mf->syms.n; i++) lx_sym(a, &k->choice, i);
     for (uint32_t s = 0; mf->picks.n && s < mf->schedules; s++)
         for (uint32_t i = 0; i < mf[s].lx.nodes.n; i++)
             if (mf[s].lx.nodes.v[i].op == LX_CONST) lx_const(a, &k->choice, mf[s].lx.nodes.v[i].k);
-    k->constants = k->choice.nodes.n;
+    k->leaves = k->choice.nodes.n;
     k->picks = arena_array(a, Pick, mf->picks.n);
     for (uint32_t i = 0; i < mf->picks.n; i++) named |= strcmp(mf->picks.v[i].gpu, d->gpu) == 0;
     for (uint32_t i = 0; i < mf->picks.n; i++) {
@@ -120,11 +122,17 @@ void picks_of_device(Arena *a, const tile_device *d, tile_kernel *k)
 
 static bool apply(const LxNode *n, int64_t a, int64_t b, int64_t *out)
 {
-    if (n->op == LX_MUL) return mul_s64(a, b, out);
-    if (n->op == LX_ADD) return add_s64(a, b, out);
-    if (n->op != LX_CEIL || n->k == 0 || a < 0 || a > INT64_MAX - b) return lx_apply((LxOp)n->op, a, b, out) == LX_OK;
-    *out = (a + b - 1) >> (n->k - 1);
-    return true;
+    switch ((LxOp)n->op) {
+    case LX_MUL: return mul_s64(a, b, out);
+    case LX_ADD: return add_s64(a, b, out);
+    case LX_SUB: return sub_s64(a, b, out);
+    case LX_MAX: *out = a > b ? a : b; return true;
+    case LX_CEIL:
+        if (n->k == 0 || a < 0 || a > INT64_MAX - b) return lx_apply(LX_CEIL, a, b, out) == LX_OK;
+        *out = (a + b - 1) >> (n->k - 1);
+        return true;
+    default: return lx_apply((LxOp)n->op, a, b, out) == LX_OK;
+    }
 }
 
 /* Values up to expression x, of which so many are known; what can't be counted in 64 bits is more than any limit. */
@@ -134,8 +142,7 @@ static int64_t evaluate(const tile_args *a, Lx *known, Lx x)
     int64_t *v = a->choice; /* v[i]: of expression i */
     for (Lx i = *known + 1; i <= x; *known = i++) {
         const LxNode *n = &nodes[i - 1];
-        if (n->op == LX_SYM) v[i] = a->syms[n->k];
-        else if (n->op == LX_CONST) v[i] = n->k;
+        if (n->op == LX_CONST) v[i] = n->k; /* of folding */
         else if (!apply(n, v[n->a], v[n->b], &v[i])) return INT64_MAX;
     }
     return v[x];
@@ -144,7 +151,7 @@ static int64_t evaluate(const tile_args *a, Lx *known, Lx x)
 const MfPick *args_pick(const tile_args *a)
 {
     const tile_kernel *k = a->kernel;
-    Lx known = k->constants;
+    Lx known = k->leaves;
     for (uint32_t i = 0; i < k->npicks; i++)
         if (evaluate(a, &known, k->picks[i].value) >= k->picks[i].least) return k->picks[i].pick;
     return NULL;

@@ -98,9 +98,9 @@ static void conditions_mean_what_they_say(void **room)
         tile_device d = {.limits = {.sms = 1 + (int)below(132), .l2 = number() + 1}, .gpu = "this"};
         tile_kernel k = {.mf = mf};
         picks_of_device(&r->arena, &d, &k);
-        int64_t syms[SYMS];
-        tile_args a = {.kernel = &k, .syms = syms, .choice = arena_array(&r->arena, int64_t, k.choice.nodes.n + (size_t)1)};
-        for (uint32_t i = 0; i < k.constants; i++) a.choice[i + 1] = k.choice.nodes.v[i].k;
+        tile_args a = {.kernel = &k, .choice = arena_array(&r->arena, int64_t, k.choice.nodes.n + (size_t)1)};
+        int64_t *syms = a.syms = a.choice + 1;
+        for (uint32_t i = SYMS; i < k.leaves; i++) a.choice[i + 1] = k.choice.nodes.v[i].k;
         for (int shape = 0; shape < SHAPES; shape++) {
             bool open = false;
             for (int i = 0; i < SYMS; i++) syms[i] = i == SYMS - 1 ? (int64_t)below(2001) - 1000 : number();
