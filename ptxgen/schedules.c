@@ -68,7 +68,7 @@ static bool is_movement(const PKernel *p, const IrKernel *k)
 }
 
 /* For few iterations a CTA for each: it loads, waits and stores; rings and tickets would cost more than they give, and launches that small have no use
- * for cache hints. On an H100 copies, gathers, scatters and conversions of up to 96 KB per SM take 0.5 to 0.9 of the time so. */
+ * for cache hints. */
 static void add_variant(Compilation *c, Checked *ch, size_t i, const IrModule *m, Text *plan, Text *certificate, Built *b)
 {
     static const Wish ONE_CTA_EACH = {.deal = DEAL_LAUNCH, .hints = -1}, AS_TOLD = {.deal = DEAL_LAUNCH, .hints = HINTS_OPEN};
@@ -93,19 +93,32 @@ static void add_pick(Compilation *c, Built *b, MfPick p)
     vec_push(c->scratch, &b->kernels.v[0]->mf.picks, p);
 }
 
+/* Up to which size a CTA for each iteration wins. Measured on the H100: copies, gathers, conversions take 0.5 to 0.9 of the time where a launch moves at most
+ * 96 KB per SM, and are not slower up to 8 times what the L2 holds, as long as three CTAs of an SM overlap what they do and each moves enough to be
+ * worth its beginning. */
+static MfPick few_iterations(const MfKernel *first, const MfKernel *each)
+{
+    enum { SM_BYTES = 96 << 10, CTA_BYTES = 8 << 10, OVERLAP = 3, SMEM = 227 << 10 };
+    const LxNode *moved = &each->lx.nodes.v[each->traffic - 1];
+    int64_t bytes = 0;
+    bool of_ctas = moved->op == LX_MUL && moved->a == each->grid[0] && lx_is_const(&each->lx, moved->b, &bytes);
+    if (of_ctas && bytes >= CTA_BYTES && each->smem <= SMEM / OVERLAP && first->traffic) return (MfPick){"", 0, MF_L2, MF_HINTS_L2};
+    return (MfPick){"", 0, MF_SM_BYTES, SM_BYTES};
+}
+
 /* Of several alternatives the first is for what goes through DRAM for long, the next ones for what fills the machine, the last for the rest. Measured on
  * the H100: up to 8 times what the L2 holds small tiles, a CTA for each, are faster than tiles that few CTAs go through; beyond that DRAM likes those,
  * with the hints that pay from there on (runtime/launch.c). */
 static void pick_alternatives(Compilation *c, Built *b)
 {
-    enum { L2_TIMES = MF_HINTS_L2, CTAS_PER_SM = 4, SM_BYTES = 96 << 10 };
+    enum { L2_TIMES = MF_HINTS_L2, CTAS_PER_SM = 4 };
     uint8_t n = 0;
     while (n < b->programs.n && !b->programs.v[n]->wish) n++;
     for (uint8_t s = 0; s + 1 < n; s++) {
         bool large = s == 0 && b->kernels.v[s]->mf.traffic;
         add_pick(c, b, (MfPick){"", s, large ? MF_L2 : MF_CTAS, large ? L2_TIMES : CTAS_PER_SM});
     }
-    if (b->variant) add_pick(c, b, (MfPick){"", 0, MF_SM_BYTES, SM_BYTES});
+    if (b->variant) add_pick(c, b, few_iterations(&b->kernels.v[0]->mf, &b->kernels.v[b->kernels.n - 1]->mf));
     else if (n < b->programs.n) add_pick(c, b, (MfPick){"", (uint8_t)(n ? n - 1 : 0), MF_BYTES, 0});
 }
 

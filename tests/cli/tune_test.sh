@@ -166,7 +166,7 @@ contains out '^\| BM=16 hints on \| - \| -'
 sed 's/<BM = 16 | 8>//; s/BM/16/g; s/across grid {/across grid stages 3 {/' copy.tile >deep.tile
 expect 0 '' --explain-plan -Wno-performance deep.tile
 contains out '^  2: by launch hints off; `stages` says nothing of it: a CTA has one iteration$'
-contains out '^    1 for launches that move at least 98304 bytes per SM$'
+contains out '^    1 for launches that move at least 98304 bytes per SM$' # tiles of 2 KB
 expect 0 'schedule 2 of 2: for all other launches$' run -v deep.tile:copy 'src=bf16[64,64]~3' 'dst=bf16[M,N]:y.npy' --device=sim -Wno-performance
 expect 0 'schedule 1 of 2: for launches that move at least 98304 bytes per SM$' run -v deep.tile:copy 'src=bf16[1600,64]~3' 'dst=bf16[M,N]:y.npy' --device=sim -Wno-performance
 expect 0 '' --explain-plan -Wno-performance --variants=off deep.tile
